@@ -23,7 +23,7 @@ lab: build ## bin/lab and bin/kwok: a real control plane with fake nodes
 	cd lab/kwok && go build -o $(BIN)/kwok sigs.k8s.io/kwok/cmd/kwok
 
 .PHONY: demo
-demo: lab ## level a real cluster and watch it (first run about 10 minutes of compiling)
+demo: lab ## rebalance a real cluster and watch it (first run about 10 minutes of compiling)
 	$(BIN)/lab demo --evenkeel $(BIN)/evenkeel --kwok $(BIN)/kwok
 
 .PHONY: check
@@ -46,7 +46,7 @@ drills: lab ## evictions while everything breaks: 1 to 2 hours; DRILLS='-run gro
 	$(BIN)/lab drills -evenkeel $(BIN)/evenkeel -kwok $(BIN)/kwok -results $(BIN)/drills.json -keep $(BIN)/drills $(DRILLS)
 
 .PHONY: test-drills
-test-drills: lab ## a few repetitions of the cheap drills, and whether their witness finds what is wrong
+test-drills: lab ## a few repetitions of short drills, and tests of their audit verifier
 	cd lab && go test -count=1 -timeout 5m ./auditverifier ./proxy
 	$(BIN)/lab drills -short -evenkeel $(BIN)/evenkeel -kwok $(BIN)/kwok
 
@@ -56,7 +56,7 @@ test-lab-long: lab ## the same with every repetition of the seed scenario (20 of
 	$(MAKE) test-landings
 
 .PHONY: test-landings
-test-landings: lab ## 500 placements and a pass of 200 moves on 300 nodes: did pods land where foretold?
+test-landings: lab ## 500 placements and a pass of 200 moves on 300 nodes: do pods land where predicted?
 	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 60m -v ./landings
 
 # What measures usage in test-load. metrics-server is built with the versions that its
@@ -97,7 +97,7 @@ oracle: ## 50,000 predicted placements against the plugins of kube-scheduler 1.3
 	cd lab/oracle && go test -count=1 -timeout 30m -v -run EqualsScheduler . -oracle.old=$(BIN)/real136
 
 .PHONY: calibration
-calibration: ## 20,000 placements on 100 to 300 nodes by the scheduler's whole algorithm: how often what was foretold came true
+calibration: ## 20,000 placements on 100 to 300 nodes by the scheduler's whole algorithm: how often predictions are right
 	cd lab/oracle && go test -count=1 -timeout 30m -v -run Calibrated .
 
 .PHONY: test-oracle
@@ -118,6 +118,11 @@ lint: ## gofmt, vet, staticcheck
 	@out=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$out" ]; then echo "gofmt wants to change:"; echo "$$out"; exit 1; fi
 	go vet ./...
 	go run -modfile tools/go.mod honnef.co/go/tools/cmd/staticcheck ./...
+
+.PHONY: structure
+structure: ## how the files of each package refer to each other (STRUCTURE="-v ./planner/..." for the causes)
+	cd tools && go build -o $(BIN)/structure ./structure
+	$(BIN)/structure $(STRUCTURE)
 
 .PHONY: bench
 bench: ## benchmarks of the planner and the snapshot reader

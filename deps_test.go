@@ -14,11 +14,10 @@ import (
 
 const module = "github.com/evenkeel-project/evenkeel"
 
-// purePackages are functions of their input: a snapshot that was saved must
-// give the same plan anywhere, at any time.
+// purePackages must depend only on their input: a saved snapshot must give the same plan on every machine at any time.
 var purePackages = []string{"cluster", "plan", "placement", "strategies", "planner", "report", "internal/cron", "internal/plural", "internal/strict", "internal/suggest", "hints", "usage"}
 
-// impurePackages are packages inside of pure ones that call an API.
+// impurePackages are packages below pure ones that may call an API.
 var impurePackages = []string{"hints/writer", "hints/reconciler", "usage/fetch", "usage/loadwatcher", "usage/metricsserver", "usage/monitor", "usage/prometheus", "usage/promql"}
 
 func isPurePackage(pkg string) bool {
@@ -26,52 +25,51 @@ func isPurePackage(pkg string) bool {
 	return slices.ContainsFunc(purePackages, in) && !slices.ContainsFunc(impurePackages, in)
 }
 
-// allowedLibraries are the libraries that pure packages may use besides the standard
-// library and other pure packages.
+// allowedLibraries are the libraries that pure packages may import, besides the standard library and other pure packages.
 var allowedLibraries = []string{
 	"k8s.io/api", "k8s.io/apimachinery",
-	// By name: others of component-helpers import client-go.
+	// Listed one by one, because other packages of component-helpers import client-go.
 	"k8s.io/component-helpers/resource", "k8s.io/component-helpers/scheduling/corev1", "k8s.io/component-helpers/scheduling/corev1/nodeaffinity",
 	"k8s.io/component-helpers/nodedeclaredfeatures",
 	"k8s.io/metrics/pkg/apis/metrics", // NodeMetrics as metrics-server serves them
-	"github.com/go-logr/logr",         // only for logr.Discard, which component-helpers ask for
+	"github.com/go-logr/logr",         // only logr.Discard, which component-helpers require
 	"sigs.k8s.io/yaml",                // snapshots and reports in YAML
 	"go.yaml.in/yaml/v3",              // reports in field order
-	"github.com/robfig/cron/v3",       // schedule wraps its parser
+	"github.com/robfig/cron/v3",       // internal/cron uses its parser
 }
 
-// importBans say who may not import what, and why.
+// importBans list which packages must not import which others, and why.
 var importBans = []struct {
 	from   string // path prefix inside the module; "" is everything
 	banned string
 	except []string
 	why    string
 }{
-	{"", "k8s.io/kubernetes", nil, "the shipped binary stays small and free of the server's code; only lab/ uses it"},
-	{"", "sigs.k8s.io/controller-runtime", nil, "267 packages that are not needed"},
-	{"", module + "/config", []string{"controller", "cmd", "config"}, "what a key means is a matter of the package that owns the option"},
-	{"hints", module + "/plan", nil, "a hint is known before anything is planned"},
-	{"hints", module + "/cluster", []string{"hints/pressure", "hints/reconciler"}, "a steering hint is read off a node alone"},
+	{"", "k8s.io/kubernetes", nil, "the program stays small and free of server code; only lab/ uses it"},
+	{"", "sigs.k8s.io/controller-runtime", nil, "it adds 267 packages that the program does not need"},
+	{"", module + "/config", []string{"controller", "cmd", "config"}, "packages get options; only config knows the keys"},
+	{"hints", module + "/plan", nil, "hints do not depend on plans"},
+	{"hints", module + "/cluster", []string{"hints/pressure", "hints/reconciler"}, "a steering hint depends only on its node"},
 	{"cluster", module + "/plan", nil, "cluster is the lowest layer"},
-	{"cluster/annotation", module + "/plan", nil, "what people ask for is known before anything is planned"},
-	{"plan", module + "/planner", nil, "plans are data; they know nobody who makes them"},
-	{"placement", module + "/planner", nil, "placement answers where, not whether"},
-	{"placement", module + "/strategies", nil, "placement answers where, not why"},
-	{"strategies", module + "/planner", nil, "strategies state goals and pick no pods"},
-	{"evictor", module + "/planner", nil, "the evictor carries out; rechecking is the controller's"},
-	{"report", module + "/planner", nil, "a report shows a plan, whoever made it"},
-	{"observe", module + "/plan", nil, "observing judges nothing"},
-	{"usage", module + "/plan", nil, "a source knows what is used, not what is too much"},
+	{"cluster/annotation", module + "/plan", nil, "annotations do not depend on plans"},
+	{"plan", module + "/planner", nil, "plans are data"},
+	{"placement", module + "/planner", nil, "placement predicts where a pod lands, not whether it moves"},
+	{"placement", module + "/strategies", nil, "placement predicts where a pod lands, not why"},
+	{"strategies", module + "/planner", nil, "strategies state goals and select no pods"},
+	{"evictor", module + "/planner", nil, "the evictor executes; the controller rechecks"},
+	{"report", module + "/planner", nil, "a report depends only on the plan"},
+	{"observe", module + "/plan", nil, "observe only reads the cluster"},
+	{"usage", module + "/plan", nil, "a source measures usage and does not judge it"},
 	{"usage", module + "/hints", nil, "as above"},
 	{"usage", module + "/strategies", nil, "as above"},
-	{"usage/promql", "net/http", nil, "a query is read without asking anybody"},
-	{"", "github.com/prometheus/prometheus", []string{"usage/promql"}, "its parser is all that is needed of a server, in one place"},
-	{"verify/planverifier", module + "/planner", nil, "the witness repeats no mistake of those whose plans it judges"},
+	{"usage/promql", "net/http", nil, "parsing a query needs no network"},
+	{"", "github.com/prometheus/prometheus", []string{"usage/promql"}, "only one package needs its parser"},
+	{"verify/planverifier", module + "/planner", nil, "the plan verifier must not share code with the planner"},
 	{"verify/planverifier", module + "/placement", nil, "as above"},
 	{"verify/planverifier", module + "/strategies", nil, "as above"},
 	{"verify/planverifier", module + "/cluster/annotation", nil, "as above"},
-	{"planner", "math/rand", nil, "the plan is a function of its input"},
-	{"placement", "math/rand", nil, "the plan is a function of its input"},
+	{"planner", "math/rand", nil, "the same input must give the same plan"},
+	{"placement", "math/rand", nil, "the same input must give the same plan"},
 }
 
 func TestImports(t *testing.T) {
@@ -95,13 +93,13 @@ func TestImports(t *testing.T) {
 			t.Errorf("%s imports %s: a pure package may not (no client, no clock, no log)", file, imported)
 		}
 		if imported == "log" || imported == "log/slog" {
-			t.Errorf("%s imports %s: pure packages return what is to be said", file, imported)
+			t.Errorf("%s imports %s: pure packages return messages instead of logging them", file, imported)
 		}
 	})
 }
 
-// TestTheProgramKnowsTimeZones: an image that holds the program alone has no
-// zoneinfo, and windows in Europe/Berlin must mean the same there.
+// TestTheProgramKnowsTimeZones checks that the program embeds the time zone database, because container images often
+// lack it.
 func TestTheProgramKnowsTimeZones(t *testing.T) {
 	found := false
 	forEachImport(t, func(_, from, imported string) { found = found || from == "cmd/evenkeel" && imported == "time/tzdata" })
@@ -110,7 +108,7 @@ func TestTheProgramKnowsTimeZones(t *testing.T) {
 	}
 }
 
-// TestPurePackagesReadNoClock: time is a parameter.
+// TestPurePackagesReadNoClock checks that pure packages get the time as a parameter.
 func TestPurePackagesReadNoClock(t *testing.T) {
 	forEachFile(t, func(file, from string, source []byte) {
 		if isPurePackage(from) {

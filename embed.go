@@ -1,10 +1,9 @@
-// Package evenkeel holds the configuration that ships with the program. It
-// decides nothing; package config reads it.
+// Package evenkeel embeds the default configuration file. It decides nothing: package config reads the file.
 package evenkeel
 
 import _ "embed"
 
-// DefaultConfig is config.yaml, comments included.
+// DefaultConfig is the text of config.yaml, with its comments.
 //
 //go:embed config.yaml
 var DefaultConfig []byte

@@ -16,8 +16,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
-// TestReadmeShowsWhatIsPrinted: the report in the README is the one that the
-// command above it gives, to the letter.
+// TestReadmeShowsWhatIsPrinted checks that README.md contains the exact report of the command above it.
 func TestReadmeShowsWhatIsPrinted(t *testing.T) {
 	c, err := config.Load("config.yaml", evenkeel.DefaultConfig)
 	if err != nil {
@@ -32,12 +31,11 @@ func TestReadmeShowsWhatIsPrinted(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.Contains(string(readme), "```\n"+b.String()+"```\n") {
-		t.Errorf("README.md shows another report than this one:\n%s", b.String())
+		t.Errorf("the report in README.md differs from this one:\n%s", b.String())
 	}
 }
 
-// TestSteeringExampleSteers: with steering the example makes certain what without
-// it is left alone.
+// TestSteeringExampleSteers checks that the example plans a second move only with steering.
 func TestSteeringExampleSteers(t *testing.T) {
 	c, err := config.LoadFile("examples/steering.yaml")
 	if err != nil {
@@ -53,8 +51,8 @@ func TestSteeringExampleSteers(t *testing.T) {
 	}
 }
 
-// TestBusyNodeExample: by load one large pod leaves the busy node, but only with the hint;
-// by requests nothing is wrong with it. The report of the README is the one of that plan.
+// TestBusyNodeExample checks that one large pod leaves the busy node by load, but only with the hint. By requests, the node
+// needs no move. It also checks that README.md shows lines of this report.
 func TestBusyNodeExample(t *testing.T) {
 	c, err := config.LoadFile("examples/by-load.yaml")
 	if err != nil {
@@ -75,16 +73,16 @@ func TestBusyNodeExample(t *testing.T) {
 	_, section, _ := strings.Cut(string(readme), "Part of the report:\n\n```\n")
 	excerpt, _, _ := strings.Cut(section, "```")
 	if excerpt == "" {
-		t.Error("README.md shows nothing of the report")
+		t.Error("README.md shows no line of the report")
 	}
 	for line := range strings.Lines(excerpt) {
 		if !strings.Contains(b.String(), line) {
-			t.Errorf("README.md shows a line that is not in the report: %s", line)
+			t.Errorf("README.md shows a line that the report does not have: %s", line)
 		}
 	}
 	c.DryRun = false
 	if p := planFor(t, "examples/busy-node.yaml", c); len(p.Moves) > 0 || p.Rejections.Counts[plan.WouldReturn] != 4 {
-		t.Errorf("without the hint: moves %+v, refusals %v; want each pod to come back", p.Moves, p.Rejections.Counts)
+		t.Errorf("without the hint: moves %+v, rejections %v; want WouldReturn for all pods", p.Moves, p.Rejections.Counts)
 	}
 	c, err = config.Load("config.yaml", evenkeel.DefaultConfig)
 	if err != nil {
@@ -97,7 +95,7 @@ func TestBusyNodeExample(t *testing.T) {
 	}
 }
 
-// planOfExample is the plan for the cluster that the README shows.
+// planOfExample returns the plan for the cluster in README.md.
 func planOfExample(t *testing.T, c *config.Config) plan.Plan {
 	t.Helper()
 	return planFor(t, "examples/three-zones.yaml", c)

@@ -40,7 +40,8 @@ func TestAmounts(t *testing.T) {
 		{"load", Measure{ByUsage: true, Resource: "cpu"}, trust, "1000/1000 1000/1000 1500/1000 ?", "400/400 500/500 0/500 0/500", 3},
 		{"usage of any age", Measure{ByUsage: true, Resource: "cpu"}, UsageRequirements{}, "1000/1000 1000/1000 1500/1000 1000/1000",
 			"400/400 500/500 0/500 0/500", 4},
-		{"usage of some pods: unknown if one of them is unknown", Measure{ByUsage: true, Resource: "cpu", Pods: onlyB}, trust, "500/500 ? 500/0 ?",
+		{"usage of some pods: unknown if one of them is unknown", Measure{ByUsage: true, Resource: "cpu", Pods: onlyB}, trust,
+			"500/500 ? 500/0 ?",
 			"0/0 500/500 0/500 0/500", 2},
 		{"usage of a resource that is not measured", Measure{ByUsage: true, Resource: "memory"}, trust, "? ? ? ?", "0/0 0/0 0/0 0/0", 0},
 	} {

@@ -31,7 +31,7 @@ func BenchmarkNew(b *testing.B) {
 		b.Run(fmt.Sprintf("nodes=%d/pods=%d", size[0], size[1]), func(b *testing.B) {
 			r := rand.New(rand.NewPCG(1, 1))
 			o := simulation.Uneven(r, size[0], size[1])
-			simulation.Lifelike(r, o)
+			simulation.Realistic(r, o)
 			r.Shuffle(len(o.Pods), func(i, j int) { o.Pods[i], o.Pods[j] = o.Pods[j], o.Pods[i] }) // in random order, as from an informer
 			b.ReportAllocs()
 			for b.Loop() {

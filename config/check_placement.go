@@ -13,7 +13,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/config/schedulerconfig"
 	"github.com/evenkeel-project/evenkeel/internal/strict"
 	"github.com/evenkeel-project/evenkeel/internal/suggest"
-	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	"github.com/evenkeel-project/evenkeel/planner/trust"
 )
 
@@ -29,7 +29,7 @@ var knownScores = []string{scoreDefault, scoreMost, scorePacking, scorePolicy}
 
 // checkPlacement reads the files of the section placement and sets c.placementProfiles.
 func checkPlacement(c *Config, d *strict.Decoder) {
-	c.placementProfiles = map[string]placement.Profile{}
+	c.placementProfiles = map[string]scheduler.Profile{}
 	if file := c.Placement.SchedulerConfig; file != "" {
 		path, data, ok := readReferencedFile(c, d, "placement.schedulerConfig", file)
 		if ok {
@@ -72,15 +72,15 @@ func readReferencedFile(c *Config, d *strict.Decoder, field, file string) (path 
 	return path, data, true
 }
 
-func placementProfile(c *Config, d *strict.Decoder, path string, p *PlacementProfile) placement.Profile {
-	var out placement.Profile
+func placementProfile(c *Config, d *strict.Decoder, path string, p *PlacementProfile) scheduler.Profile {
+	var out scheduler.Profile
 	switch p.Score {
 	case scoreDefault, "":
-		out = placement.DefaultProfile()
+		out = scheduler.DefaultProfile()
 	case scoreMost:
-		out = placement.MostAllocatedProfile()
+		out = scheduler.MostAllocatedProfile()
 	case scorePacking:
-		out = placement.PackingProfile(packingArguments(d, path+".targetLoadPacking", p.TargetLoadPacking))
+		out = scheduler.PackingProfile(packingArguments(d, path+".targetLoadPacking", p.TargetLoadPacking))
 	case scorePolicy:
 		out = policyProfile(c, d, path, p)
 	default:
@@ -96,24 +96,24 @@ func placementProfile(c *Config, d *strict.Decoder, path string, p *PlacementPro
 	return out
 }
 
-func policyProfile(c *Config, d *strict.Decoder, path string, p *PlacementProfile) placement.Profile {
+func policyProfile(c *Config, d *strict.Decoder, path string, p *PlacementProfile) scheduler.Profile {
 	if p.Policy == "" {
-		return placement.PolicyProfile(placement.DefaultPolicy())
+		return scheduler.PolicyProfile(scheduler.DefaultPolicy())
 	}
 	file, data, ok := readReferencedFile(c, d, path+".policy", p.Policy)
 	if !ok {
-		return placement.Profile{}
+		return scheduler.Profile{}
 	}
 	legacy, err := convert.LoadPolicy(file, data)
 	if err != nil {
 		d.AddFileError(err)
-		return placement.Profile{}
+		return scheduler.Profile{}
 	}
 	return legacy.Profile()
 }
 
 // setWeights overrides the weights of score plugins. The weight 0 disables a score.
-func setWeights(d *strict.Decoder, path string, p *PlacementProfile, out *placement.Profile) {
+func setWeights(d *strict.Decoder, path string, p *PlacementProfile, out *scheduler.Profile) {
 	if len(p.Weights) > 0 && p.Score == scorePolicy {
 		d.Errorf(path, "are not allowed with score: policy (want them in the policy)")
 		return
@@ -136,8 +136,8 @@ func setWeights(d *strict.Decoder, path string, p *PlacementProfile, out *placem
 	}
 }
 
-func packingArguments(d *strict.Decoder, path string, a *TargetLoadPacking) placement.TargetLoadPacking {
-	t := placement.DefaultPacking()
+func packingArguments(d *strict.Decoder, path string, a *TargetLoadPacking) scheduler.TargetLoadPacking {
+	t := scheduler.DefaultPacking()
 	if a == nil {
 		return t
 	}

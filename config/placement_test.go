@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/evenkeel-project/evenkeel/config"
-	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
 // TestPlacementSection checks that the planner gets the profiles, that paths of files are relative to the directory of
@@ -39,10 +39,10 @@ func TestPlacementSection(t *testing.T) {
 		return c
 	}
 	c := load()
-	want := map[string]placement.Profile{
-		"default-scheduler": placement.DefaultProfile(), "packer": placement.MostAllocatedProfile(),
-		"trimaran": placement.PackingProfile(placement.TargetLoadPacking{Weight: 3, Target: 70, DefaultMilliCPU: 1000, Factor: 2}),
-		"old":      placement.PolicyProfile(placement.Policy{HardPodAffinityWeight: 1}),
+	want := map[string]scheduler.Profile{
+		"default-scheduler": scheduler.DefaultProfile(), "packer": scheduler.MostAllocatedProfile(),
+		"trimaran": scheduler.PackingProfile(scheduler.TargetLoadPacking{Weight: 3, Target: 70, DefaultMilliCPU: 1000, Factor: 2}),
+		"old":      scheduler.PolicyProfile(scheduler.Policy{HardPodAffinityWeight: 1}),
 	}
 	spread, packer := want["default-scheduler"], want["packer"]
 	spread.Weights.PodTopologySpread, packer.Weights.ImageLocality = 5, 0

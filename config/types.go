@@ -6,7 +6,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 	"github.com/evenkeel-project/evenkeel/internal/cron"
-	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -34,7 +34,7 @@ type Config struct {
 	// check sets these fields.
 	scheduled         []ScheduledStrategy
 	windows           cron.Windows
-	placementProfiles map[string]placement.Profile // by schedulerName
+	placementProfiles map[string]scheduler.Profile // by schedulerName
 	pressureRules     []pressure.Rule              // from hints.rules and hints.rulesFile
 	referencedFiles   []string                     // paths of the files that the configuration names
 	fileDigests       []string                     // digests of the contents of these files

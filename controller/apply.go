@@ -4,83 +4,106 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 )
 
-// Apply has a saved plan carried out: somebody approved just this one. Every limit,
-// window, budget and back-off is asked again, and each move is judged by a fresh look at
-// the cluster; those that no longer hold are dropped. The error says why none could be
-// tried.
-func (c *Controller) Apply(ctx context.Context, p plan.Plan, by plan.Approval) (plan.RunReport, error) {
-	report := c.newReport()
-	report.Plan, report.Approval = p, &by
-	log := c.Log.With("run", report.RunID, "plan", p.ID, "approvedBy", by.By)
-	c.leftoverHints = nil
-	if err := c.loadState(ctx, log); err != nil {
-		c.reportFailure(ctx, &report, err)
-		return report, err
+// approvalPollInterval is the time between two checks for an approved plan.
+const approvalPollInterval = 5 * time.Second
+
+// applyApprovedPlan executes a plan that waits for execution, if there is one.
+func (c *Controller) applyApprovedPlan(ctx context.Context) {
+	if c.Approvals == nil || c.Mode != plan.Live {
+		return
 	}
-	snapshot, err := c.Observer.Snapshot(ctx)
-	if err == nil {
-		snapshot, err = c.removeExpiredHints(ctx, log, snapshot)
-	}
+	r, err := c.Approvals.Pending(ctx)
 	if err != nil {
-		c.reportFailure(ctx, &report, err)
-		return report, err
+		c.Log.Warn("an approved plan is not executed", "error", err)
 	}
-	if why := c.planProblem(p, snapshot.ClusterUID); why != "" {
-		report.Stopped = &plan.Reason{Code: plan.PlanRefused, Message: why}
-		c.dropRemaining(&report, report.Stopped)
-		return c.reportPass(ctx, log, report), nil
+	if r == nil {
+		return
 	}
-	c.updateSchedulerCounts()
-	c.checkBreaker(snapshot)
-	if report.Stopped = c.blockedReason(); report.Stopped != nil {
-		c.dropRemaining(&report, report.Stopped)
-		return c.reportPass(ctx, log, report), nil
+	if err := c.Approvals.Claim(ctx, r); err != nil {
+		c.Log.Warn("an approved plan is not executed", "plan", r.Plan.ID, "error", err)
+		return
 	}
-	log.Info("carrying out an approved plan", "moves", len(p.Moves), "approvedAt", by.At)
-	report.Outcomes = append(report.Outcomes, c.Planner.Admit(snapshot, c.state, p, snapshot.TakenAt)...)
-	report.Plan.Moves = slices.DeleteFunc(slices.Clone(p.Moves), func(m plan.Move) bool {
-		return slices.ContainsFunc(report.Outcomes, func(o plan.Outcome) bool { return o.Step == m.Step })
-	})
-	report.Stopped = c.executeWaves(ctx, log, &report, nil)
-	report.Plan = p
-	c.measureBenefit(ctx, log, &report, planner.GoalState{Snapshot: snapshot, Goals: Goals(snapshot, c.Strategies, nil)}, nil)
-	return c.reportPass(ctx, log, report), nil
+	report, err := c.Apply(ctx, r.Plan, plan.Approval{By: r.ApprovedBy, At: r.ApprovedAt})
+	if err != nil {
+		c.Log.Error("an approved plan could not be executed", "plan", r.Plan.ID, "error", err)
+	}
+	if err := c.Approvals.Complete(ctx, *r, report); err != nil {
+		c.Log.Warn("the report of an approved plan could not be handed to the person who approved it", "plan", r.Plan.ID, "error", err)
+	}
 }
 
-// planProblem says why a plan as a whole is not to be carried out; "" when it is.
-func (c *Controller) planProblem(p plan.Plan, cluster string) string {
+// Apply executes a saved plan that a person approved. It applies every limit, window, budget and
+// back-off again, checks each move on a new snapshot, and drops the moves that are no longer
+// valid. It never replans. The error says why no move could be tried.
+func (c *Controller) Apply(ctx context.Context, approved plan.Plan, by plan.Approval) (plan.RunReport, error) {
+	p := c.newPass(nil)
+	p.report.Plan, p.report.Approval = approved, &by
+	p.log = p.log.With("plan", approved.ID, "approvedBy", by.By)
+	if err := p.observe(ctx); err != nil {
+		p.reportFailure(ctx, err)
+		return p.report, err
+	}
+	if why := c.planProblem(approved, p.snapshot.ClusterUID); why != "" {
+		p.report.Stopped = &plan.Reason{Code: plan.PlanRefused, Message: why}
+		p.dropRemaining(approved, p.report.Stopped)
+		return p.finish(ctx), nil
+	}
+	p.checkBreaker()
+	if !p.blocked() {
+		p.executeWaves(ctx, p.admit(approved))
+		p.measureBenefit(ctx, approved, planner.GoalState{Snapshot: p.snapshot, Goals: Goals(p.snapshot, c.Strategies, nil)})
+	}
+	return p.finish(ctx), nil
+}
+
+// admit returns the approved plan without the moves that limits, windows and budgets forbid now.
+// It records an outcome for each of those.
+func (p *pass) admit(approved plan.Plan) plan.Plan {
+	p.log.Info("executing an approved plan", "moves", len(approved.Moves), "approvedAt", p.report.Approval.At)
+	refused := p.Planner.Admit(p.snapshot, p.state, approved, p.snapshot.TakenAt)
+	p.report.Outcomes = append(p.report.Outcomes, refused...)
+	approved.Moves = slices.DeleteFunc(slices.Clone(approved.Moves), func(m plan.Move) bool {
+		return slices.ContainsFunc(refused, func(o plan.Outcome) bool { return o.Step == m.Step })
+	})
+	return approved
+}
+
+// planProblem says why no move of a saved plan may be executed; "" if they may.
+func (c *Controller) planProblem(p plan.Plan, clusterUID string) string {
 	now := c.Clock.Now()
 	switch {
 	case plan.ContentID(p) != p.ID:
-		return fmt.Sprintf("the plan is not as it was made: its content does not belong to its id %s; make a new one", p.ID)
+		return fmt.Sprintf("the plan has been changed: its content does not match its id %s; make a new plan", p.ID)
 	case !now.Before(p.Expires):
-		return fmt.Sprintf("the plan expired at %s; make a new one", p.Expires.UTC().Format("2006-01-02T15:04:05Z"))
-	case p.Cluster.UID != cluster:
-		return fmt.Sprintf("the plan was made for another cluster (its kube-system has the UID %q, here it is %q)", p.Cluster.UID, cluster)
+		return fmt.Sprintf("the plan expired at %s; make a new plan", p.Expires.UTC().Format("2006-01-02T15:04:05Z"))
+	case p.Cluster.UID != clusterUID:
+		return fmt.Sprintf("the plan is for another cluster: its kube-system namespace has the UID %q, here it is %q", p.Cluster.UID, clusterUID)
 	case p.ConfigHash != c.ConfigHash:
-		return fmt.Sprintf("the plan was made with another configuration (hash %s) than is in effect here (hash %s); give the same with --config, or make a new plan with this one", p.ConfigHash, c.ConfigHash)
+		return fmt.Sprintf("the plan was made with another configuration (hash %s) than the one in effect here (hash %s); "+
+			"give the same configuration with --config, or make a new plan with this one", p.ConfigHash, c.ConfigHash)
 	}
 	return movesProblem(p.Moves)
 }
 
-// movesProblem says what is wrong with moves that no planner makes.
+// movesProblem says why no planner can have made this list of moves; "" if one can.
 func movesProblem(moves []plan.Move) string {
-	pods, waves := map[string]bool{}, 1
+	pods, wave := map[string]bool{}, 1
 	for i, m := range moves {
 		switch {
 		case m.Step != i+1:
-			return fmt.Sprintf("move %d is called step %d", i+1, m.Step)
+			return fmt.Sprintf("move %d has the step number %d", i+1, m.Step)
 		case m.Pod.UID == "" || pods[m.Pod.UID]:
-			return fmt.Sprintf("step %d: the pod's UID is missing, or stands there twice", m.Step)
-		case m.Wave < waves || m.Wave > i+1:
-			return fmt.Sprintf("step %d is in wave %d, after wave %d", m.Step, m.Wave, waves)
+			return fmt.Sprintf("step %d: the pod's UID is missing or occurs twice", m.Step)
+		case m.Wave < wave || m.Wave > i+1:
+			return fmt.Sprintf("step %d is in wave %d, but the step before it is in wave %d", m.Step, m.Wave, wave)
 		}
-		pods[m.Pod.UID], waves = true, m.Wave
+		pods[m.Pod.UID], wave = true, m.Wave
 	}
 	return displacementProblem(moves)
 }

@@ -2,99 +2,94 @@ package controller
 
 import (
 	"context"
-	"log/slog"
 
-	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/planner/breaker"
 	"github.com/evenkeel-project/evenkeel/planner/history"
 )
 
-// updateSchedulerCounts takes over how well schedulers without a profile are foretold:
-// as this process has seen it, where it has seen more than is remembered.
+// checkBreaker asks the breaker whether it blocks this pass, and takes the baseline with which
+// later snapshots of the pass are compared. It first updates the counts of schedulers, which are
+// part of the state.
+func (p *pass) checkBreaker() {
+	p.updateSchedulerCounts()
+	if p.breakerReason = p.Breaker.StaysOpen(p.state.Breaker, p.snapshot, p.Clock.Now()); p.breakerReason == nil {
+		p.state.Breaker = nil
+	}
+	p.breakerBaseline = breaker.NewBaseline(p.snapshot)
+	if p.state.Breaker == nil {
+		p.breakerReason = p.tripBreaker(p.Breaker.CheckCluster(p.snapshot, p.breakerBaseline))
+	}
+}
+
+// blockedReason says why a pass must not evict: a pause or the breaker. It is always nil in a dry
+// run.
+func (p *pass) blockedReason() *plan.Reason {
+	switch {
+	case p.Mode != plan.Live:
+		return nil
+	case p.state.Pause != nil:
+		r := p.state.Pause.Block().Reason
+		return &r
+	}
+	return p.breakerReason
+}
+
+// tripBreaker stores a trip of the breaker, which blocks this pass and the next ones. If the
+// breaker is open already, the earlier trip stays. It returns why the pass must stop, or nil if t
+// is nil.
+func (p *pass) tripBreaker(t *plan.BreakerTrip) *plan.Reason {
+	switch {
+	case t == nil:
+		return nil
+	case p.state.Breaker != nil:
+		return &p.state.Breaker.Reason
+	}
+	p.state.Breaker = t
+	p.Log.Error("the breaker tripped; no pod is evicted until it closes", "reason", t.Reason.Message, "until", t.Until)
+	return &t.Reason
+}
+
+// measureBenefit compares what the evictions improved with what the plan predicted, and lets the
+// breaker check the resulting snapshot. It does nothing if the pass evicted no pod.
+func (p *pass) measureBenefit(ctx context.Context, executed plan.Plan, before planner.GoalState) {
+	evicted := false
+	for _, o := range p.report.Outcomes {
+		evicted = evicted || o.Outcome == plan.Evicted
+	}
+	if p.Mode != plan.Live || !evicted {
+		return
+	}
+	s, err := p.Observer.Snapshot(context.WithoutCancel(ctx))
+	if err != nil {
+		p.log.Warn("the benefit of the evictions is unknown: taking a snapshot failed", "error", err)
+		return
+	}
+	gains := planner.Gains(before, executed, p.report.Outcomes, planner.GoalState{Snapshot: s, Goals: Goals(s, p.Strategies, p.due)})
+	p.state = history.AddBenefit(p.state, gains, p.strategyNames(), p.Clock.Now(), p.Benefits)
+	if p.state.Breaker != nil {
+		return
+	}
+	if stop := p.tripBreaker(p.Breaker.CheckCluster(s, p.breakerBaseline)); stop != nil && p.report.Stopped == nil {
+		p.report.Stopped = stop
+	}
+}
+
+// updateSchedulerCounts replaces the stored counts of each scheduler by those of this process,
+// unless the stored counts contain more predictions.
 func (c *Controller) updateSchedulerCounts() {
 	if c.Trust == nil {
 		return
 	}
-	seen := c.Trust.Counts()
-	if seen == nil {
-		seen = map[string]plan.SchedulerBindings{}
+	counts := c.Trust.Counts()
+	if counts == nil {
+		counts = map[string]plan.SchedulerBindings{}
 	}
 	for name, b := range c.state.Schedulers {
-		if _, known := seen[name]; (known || len(seen) < plan.MaxSchedulers) && seen[name].Predicted < b.Predicted {
-			seen[name] = b
+		if _, known := counts[name]; (known || len(counts) < plan.MaxSchedulers) && counts[name].Predicted < b.Predicted {
+			counts[name] = b
 		}
 	}
-	c.state.Schedulers = seen
-}
-
-// checkBreaker asks the breaker about the cluster as the pass finds it.
-func (c *Controller) checkBreaker(s *cluster.Snapshot) {
-	if c.breakerReason = c.Breaker.Holds(c.state.Breaker, s, c.Clock.Now()); c.breakerReason == nil {
-		c.state.Breaker = nil
-	}
-	c.breakerBaseline = breaker.Baseline(s)
-	if c.state.Breaker == nil {
-		c.breakerReason = c.tripBreaker(c.Breaker.Watch(s, c.breakerBaseline))
-	}
-}
-
-// blockedReason says why a pass that would evict must not; dry runs go on.
-func (c *Controller) blockedReason() *plan.Reason {
-	switch {
-	case c.Mode != plan.Live:
-		return nil
-	case c.state.Pause != nil:
-		r := c.state.Pause.Block().Reason
-		return &r
-	}
-	return c.breakerReason
-}
-
-// tripBreaker stops the pass where the breaker says so, and holds the next. The first
-// trip of a pass stands.
-func (c *Controller) tripBreaker(t *plan.BreakerTrip) *plan.Reason {
-	switch {
-	case t == nil:
-		return nil
-	case c.state.Breaker != nil:
-		return &c.state.Breaker.Reason
-	}
-	c.state.Breaker = t
-	c.Log.Error("the breaker tripped; no pod is evicted until it is clear", "reason", t.Reason.Message, "until", t.Until)
-	return &t.Reason
-}
-
-// measureBenefit compares what the evictions of the pass brought with what they were
-// foretold to bring, and looks at the cluster once more for the breaker.
-func (c *Controller) measureBenefit(ctx context.Context, log *slog.Logger, report *plan.RunReport, before planner.GoalState, due []string) {
-	evicted := false
-	for _, o := range report.Outcomes {
-		evicted = evicted || o.Outcome == plan.Evicted
-	}
-	if c.Mode != plan.Live || !evicted {
-		return
-	}
-	s, err := c.Observer.Snapshot(context.WithoutCancel(ctx))
-	if err != nil {
-		log.Warn("what the evictions brought is not known", "error", err)
-		return
-	}
-	gains := planner.Gains(before, report.Plan, report.Outcomes, planner.GoalState{Snapshot: s, Goals: Goals(s, c.Strategies, due)})
-	c.state = history.AddBenefit(c.state, gains, c.strategyNames(), c.Clock.Now(), c.Benefits)
-	if c.state.Breaker != nil {
-		return
-	}
-	if stop := c.tripBreaker(c.Breaker.Watch(s, c.breakerBaseline)); stop != nil && report.Stopped == nil {
-		report.Stopped = stop
-	}
-}
-
-// emitEvents tells people what holds evictions now, and what does no longer.
-func (c *Controller) emitEvents() {
-	if c.Events != nil {
-		c.Events.StateChanged(c.lastEventState, c.state)
-	}
-	c.lastEventState = c.state
+	c.state.Schedulers = counts
 }

@@ -12,12 +12,12 @@ import (
 )
 
 // twoWavePlanner plans one move in each of two waves. Before the second, the pod is
-// refused with code at the first `refusals` looks.
+// refused with code at the first `rejections` looks.
 type twoWavePlanner struct {
 	noLimits
-	code     plan.Code
-	refusals int
-	rechecks map[int]int // by wave
+	code       plan.Code
+	rejections int
+	rechecks   map[int]int // by wave
 }
 
 func (p *twoWavePlanner) Plan(*cluster.Snapshot, plan.PlannerState, []plan.Goal, time.Time) plan.Plan {
@@ -27,7 +27,7 @@ func (p *twoWavePlanner) Plan(*cluster.Snapshot, plan.PlannerState, []plan.Goal,
 func (p *twoWavePlanner) Recheck(_ *cluster.Snapshot, _ plan.PlannerState, _ []plan.Goal, of plan.Plan, wave int, _ time.Time) ([]plan.Move, []plan.Outcome) {
 	p.rechecks[wave]++
 	m := of.Moves[0] // of the wave
-	if wave == 2 && p.rechecks[wave] <= p.refusals {
+	if wave == 2 && p.rechecks[wave] <= p.rejections {
 		return nil, []plan.Outcome{{Step: m.Step, Outcome: plan.Dropped, Reason: plan.Reason{Code: p.code}}}
 	}
 	return []plan.Move{m}, nil
@@ -74,7 +74,7 @@ func TestAWaveWaitsForBudgetsToSettle(t *testing.T) {
 		{plan.OutsideWindow, false},
 	} {
 		t.Run(string(c.code), func(t *testing.T) {
-			p := &twoWavePlanner{code: c.code, refusals: 3, rechecks: map[int]int{}}
+			p := &twoWavePlanner{code: c.code, rejections: 3, rechecks: map[int]int{}}
 			evicted, waited := runTwoWaves(t, p)
 			want, wait, looks := 1, time.Duration(0), 1
 			if c.settles {
@@ -90,7 +90,7 @@ func TestAWaveWaitsForBudgetsToSettle(t *testing.T) {
 // TestAWaveDoesNotWaitForever: what has not settled within ten seconds is
 // dropped, and the pass goes on.
 func TestAWaveDoesNotWaitForever(t *testing.T) {
-	p := &twoWavePlanner{code: plan.BlockedByPDB, refusals: 1000, rechecks: map[int]int{}}
+	p := &twoWavePlanner{code: plan.BlockedByPDB, rejections: 1000, rechecks: map[int]int{}}
 	evicted, waited := runTwoWaves(t, p)
 	if len(evicted) != 1 || waited != 10*time.Second {
 		t.Errorf("evicted %v after %s, want one after 10s", evicted, waited)

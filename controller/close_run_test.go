@@ -61,7 +61,7 @@ func TestClosingIsTriedAgain(t *testing.T) {
 		if closed {
 			continue
 		}
-		for _, want := range []string{"run r1 ", "3 tries", "ConfigMap evenkeel/evenkeel-state-03", "see that", "same runID, marked as a recovery"} {
+		for _, want := range []string{"run r1 ", "3 attempts", "ConfigMap evenkeel/evenkeel-state-03", "check that", "same run ID and marked as a recovery"} {
 			if !strings.Contains(c.UnclosedRuns().Error(), want) {
 				t.Errorf("%q is not in: %v", want, c.UnclosedRuns())
 			}

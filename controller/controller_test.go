@@ -82,10 +82,13 @@ func newController(t *testing.T, e evictor.Evictor, mode plan.Mode) (*controller
 	}
 	o := &fixedObserver{s: s}
 	return &controller.Controller{
-		Observer: o, Planner: planner.New(conf.PlannerOptions()), Evictor: e, Strategies: conf.BuildStrategies(), Mode: mode, Recorder: &recorder{},
-		Clock: clocktesting.NewFakeClock(time.Date(2026, 1, 1, 0, 0, 30, 0, time.UTC)), Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-		NewRunID: func() string { return "r1" }, OnReport: func(plan.RunReport) {},
-		Store: &memoryStore{}, History: history.Options{Initial: 10 * time.Minute, Max: 24 * time.Hour}, Holder: "test",
+		Settings: controller.Settings{
+			Planner: planner.New(conf.PlannerOptions()), Strategies: conf.BuildStrategies(), Mode: mode,
+			History: history.Options{Initial: 10 * time.Minute, Max: 24 * time.Hour},
+		},
+		Access: controller.Access{Observer: o, Evictor: e, Store: &memoryStore{}, Holder: "test"},
+		Clock:  clocktesting.NewFakeClock(time.Date(2026, 1, 1, 0, 0, 30, 0, time.UTC)), Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Recorder: &recorder{}, NewRunID: func() string { return "r1" }, OnReport: func(plan.RunReport) {},
 	}, o
 }
 

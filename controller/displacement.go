@@ -7,43 +7,47 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// splitByRoom tells the moves for which room was made as foretold, where it was to be,
-// from those for which it was not: these are dropped. A pod that was gone before it
-// could make room, or need not have made any, is in nobody's way.
-func splitByRoom(report *plan.RunReport, moves []plan.Move) (ok []plan.Move, dropped []plan.Outcome) {
-	for _, m := range moves {
-		if why := roomProblem(report, m); why != "" {
-			dropped = append(dropped, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Dropped, Reason: plan.Reason{Code: plan.PremiseChanged, Message: why}})
+// A displaced move takes a pod off a node so that a later move finds room there.
+
+// splitByRoom separates the candidates that have room from those whose displaced move did not
+// make room as predicted, and returns an outcome for each of the latter. A displaced pod that was
+// gone already, or did not need to move, takes no room.
+func splitByRoom(all []plan.Move, done []plan.Outcome, candidates []plan.Move) (ready []plan.Move, dropped []plan.Outcome) {
+	for _, m := range candidates {
+		if why := roomProblem(all, done, m); why != "" {
+			dropped = append(dropped, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Dropped,
+				Reason: plan.Reason{Code: plan.PremiseChanged, Message: why}})
 			continue
 		}
-		ok = append(ok, m)
+		ready = append(ready, m)
 	}
-	return ok, dropped
+	return ready, dropped
 }
 
-// roomProblem says why there is no room for a move; "" when there is, or none had to be made.
-func roomProblem(report *plan.RunReport, m plan.Move) string {
-	for _, q := range report.Plan.Moves {
+// roomProblem says why a move has no room; "" if it has room or needs no displaced move.
+func roomProblem(all []plan.Move, done []plan.Outcome, m plan.Move) string {
+	for _, q := range all {
 		if q.DisplacedFor == nil || q.DisplacedFor.UID != m.Pod.UID {
 			continue
 		}
-		k := slices.IndexFunc(report.Outcomes, func(o plan.Outcome) bool { return o.Step == q.Step })
+		k := slices.IndexFunc(done, func(o plan.Outcome) bool { return o.Step == q.Step })
 		if k < 0 {
-			return fmt.Sprintf("%s, which was to make room for it on %s, was not tried", q.Pod, q.From)
+			return fmt.Sprintf("%s was to make room for it on %s, but was not tried", q.Pod, q.From)
 		}
-		switch o := report.Outcomes[k]; {
-		case o.Outcome == plan.Evicted && o.LandedAsPredicted, o.Outcome == plan.AlreadyGone, o.Outcome == plan.Dropped && o.Reason.Code == plan.NotNeeded:
+		switch o := done[k]; {
+		case o.Outcome == plan.Evicted && o.LandedAsPredicted, o.Outcome == plan.AlreadyGone,
+			o.Outcome == plan.Dropped && o.Reason.Code == plan.NotNeeded:
 		case o.Outcome == plan.Evicted && o.Landed != "":
-			return fmt.Sprintf("%s, which was to make room for it on %s, landed on %s, not where that was foretold (%s)", q.Pod, q.From, o.Landed, q.To)
+			return fmt.Sprintf("%s was to make room for it on %s, but its replacement landed on %s, not on the predicted node %s", q.Pod, q.From, o.Landed, q.To)
 		default:
-			return fmt.Sprintf("%s, which was to make room for it on %s, did not: %s (%s)", q.Pod, q.From, o.Outcome, o.Reason.Code)
+			return fmt.Sprintf("%s was to make room for it on %s, but did not: %s (%s)", q.Pod, q.From, o.Outcome, o.Reason.Code)
 		}
 	}
 	return ""
 }
 
-// displacementProblem says which move is to make room for one that does not come after it; ""
-// when none is. No planner makes such.
+// displacementProblem names a displaced move that makes room for no later move; "" if there is
+// none. No planner makes such a plan.
 func displacementProblem(moves []plan.Move) string {
 	for _, q := range moves {
 		if q.DisplacedFor == nil {
@@ -52,7 +56,7 @@ func displacementProblem(moves []plan.Move) string {
 		if !slices.ContainsFunc(moves, func(p plan.Move) bool {
 			return p.Pod.UID == q.DisplacedFor.UID && p.Wave > q.Wave && p.DisplacedFor == nil
 		}) {
-			return fmt.Sprintf("step %d makes room for %s, which no later wave moves", q.Step, q.DisplacedFor)
+			return fmt.Sprintf("step %d makes room for %s, but no later wave moves that pod", q.Step, q.DisplacedFor)
 		}
 	}
 	return ""

@@ -17,8 +17,8 @@ func TestAPlanWithHalfAStepIsMalformed(t *testing.T) {
 		bad   string
 	}{
 		{"whole", []plan.Move{q, {Pod: p, Step: 2, Wave: 2}}, ""},
-		{"half", []plan.Move{q}, "step 1 makes room for shop/p, which no later wave moves"},
-		{"at once", []plan.Move{q, {Pod: p, Step: 2, Wave: 1}}, "step 1 makes room for shop/p, which no later wave moves"},
+		{"half", []plan.Move{q}, "step 1 makes room for shop/p, but no later wave moves that pod"},
+		{"at once", []plan.Move{q, {Pod: p, Step: 2, Wave: 1}}, "step 1 makes room for shop/p, but no later wave moves that pod"},
 	} {
 		if got := movesProblem(c.moves); got != c.bad {
 			t.Errorf("%s: %q, want %q", c.what, got, c.bad)

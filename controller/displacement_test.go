@@ -30,7 +30,7 @@ type displacementEvictor struct {
 
 func (e *displacementEvictor) EvictWave(_ context.Context, moves []plan.Move, _ func()) evictor.Result {
 	e.waves = append(e.waves, moves)
-	e.o.s = snapshotOf(e.t, simulation.Landed(e.o.s.Objects, moves))
+	e.o.s = snapshotOf(e.t, simulation.WithReplacements(e.o.s.Objects, moves))
 	out := plan.Outcome{Outcome: plan.Evicted, Landed: moves[0].To, LandedAsPredicted: true}
 	if len(e.waves) == 1 {
 		out = e.first
@@ -76,8 +76,8 @@ func TestTheSecondHalfOfAStepFollowsOnlyTheFirst(t *testing.T) {
 	}{
 		{"as foretold", plan.Outcome{Outcome: plan.Evicted, Landed: "n3", LandedAsPredicted: true}, 2, ""},
 		{"gone by itself", plan.Outcome{Outcome: plan.AlreadyGone, Reason: plan.Reason{Code: plan.PodGoneAlready}}, 2, ""},
-		{"elsewhere", plan.Outcome{Outcome: plan.Evicted, Landed: "n1"}, 1, "shop/cache-6c8f-00, which was to make room for it on n2, landed on n1, not where that was foretold (n3)"},
-		{"blocked", plan.Outcome{Outcome: plan.Blocked, Reason: plan.Reason{Code: plan.BlockedByPDB}}, 1, "shop/cache-6c8f-00, which was to make room for it on n2, did not: blocked (BlockedByPDB)"},
+		{"elsewhere", plan.Outcome{Outcome: plan.Evicted, Landed: "n1"}, 1, "shop/cache-6c8f-00 was to make room for it on n2, but its replacement landed on n1, not on the predicted node n3"},
+		{"blocked", plan.Outcome{Outcome: plan.Blocked, Reason: plan.Reason{Code: plan.BlockedByPDB}}, 1, "shop/cache-6c8f-00 was to make room for it on n2, but did not: blocked (BlockedByPDB)"},
 		{"not known", plan.Outcome{Outcome: plan.UnknownOutcome, Reason: plan.Reason{Code: plan.OutcomeUnknown}}, 1, "did not: unknown (OutcomeUnknown)"},
 	} {
 		t.Run(c.what, func(t *testing.T) {

@@ -195,9 +195,9 @@ func (w *renewedCluster) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 		_ = json.NewEncoder(out).Encode(victim)
 		return
 	}
-	heir := victim.DeepCopy()
-	heir.Name, heir.UID, heir.Spec.NodeName = name+"-new", victim.UID+"-new", w.to[name]
-	w.objects.Pods = append(slices.Delete(w.objects.Pods, i, i+1), heir)
+	replacement := victim.DeepCopy()
+	replacement.Name, replacement.UID, replacement.Spec.NodeName = name+"-new", victim.UID+"-new", w.to[name]
+	w.objects.Pods = append(slices.Delete(w.objects.Pods, i, i+1), replacement)
 	close(w.changed)
 	w.changed = make(chan struct{})
 	out.WriteHeader(http.StatusCreated)

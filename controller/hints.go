@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"log/slog"
 	"slices"
 	"sync"
 	"time"
@@ -14,21 +13,18 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// HintWriter puts hints on nodes and takes them away.
-type HintWriter interface {
-	Put(ctx context.Context, list []hints.Hint) error
-	Remove(ctx context.Context, nodes []string, which func(hints.Hint) bool) ([]string, error)
-}
-
 const (
-	// hintWriteTimeout bounds the writing of a wave's hints.
+	// hintWriteTimeout bounds writing the hints of a wave.
 	hintWriteTimeout = 30 * time.Second
-	// minHintRemovalTimeout, with releaseEach for every node, bounds taking them away,
-	// also after SIGTERM and after the Lease was lost: hints of another run are
-	// not touched, and a write that comes late is refused by its precondition.
-	// Twice releaseMost, since it is tried again, and the few seconds that all else
-	// takes where the server answers, fit into the 60 s that the chart's pods have to
-	// end. Hints that stay expire. EndTime is without hints.
+
+	// Removing hints may take minHintRemovalTimeout plus hintRemovalPerNode for each node, and at
+	// most maxHintRemovalTimeout. The bound also applies after SIGTERM and after the Lease is
+	// lost. That is safe: only hints of this run are removed, and the API server refuses a late
+	// write because its resourceVersion is old.
+	//
+	// The pods of the chart have 60 s to terminate. Removing hints is tried twice, which takes at
+	// most 50 s. If the API server answers, everything else takes a few seconds. Hints that remain
+	// expire. ShutdownTimeout does not include this time.
 	minHintRemovalTimeout = 10 * time.Second
 	hintRemovalPerNode    = 150 * time.Millisecond
 	maxHintRemovalTimeout = 25 * time.Second
@@ -38,67 +34,70 @@ func hintRemovalTimeout(nodes int) time.Duration {
 	return min(minHintRemovalTimeout+time.Duration(nodes)*hintRemovalPerNode, maxHintRemovalTimeout)
 }
 
-// writeWaveHints puts the hints of a wave on their nodes and returns what takes them away
-// again. That works once, also after ctx has ended; what it leaves is for
-// releaseLeft. A reason says why there are no hints; none is then left behind.
-func (c *Controller) writeWaveHints(ctx context.Context, log *slog.Logger, report *plan.RunReport, wave int) (release func(), refused *plan.Reason) {
-	h := report.Plan.HintsForWave(wave)
+// writeWaveHints writes the hints of a wave to their nodes. It returns a function that removes
+// them: that function acts on its first call only, also after ctx has ended, and leaves what it
+// cannot remove to removeLeftoverHints. If writing fails, writeWaveHints removes what it has
+// written and returns the reason.
+func (p *pass) writeWaveHints(ctx context.Context, todo plan.Plan, wave int) (remove func(), failure *plan.Reason) {
+	h := todo.HintsForWave(wave)
 	var list []hints.Hint
 	for _, n := range h.Nodes {
-		list = append(list, hints.Hint{Node: n, Kind: hints.Kind(h.Kind), Run: report.RunID, Expires: c.Clock.Now().Add(c.HintTTL)})
+		list = append(list, hints.Hint{Node: n, Kind: hints.Kind(h.Kind), Run: p.report.RunID, Expires: p.Clock.Now().Add(p.HintTTL)})
 	}
-	release = sync.OnceFunc(func() { c.removeWaveHints(ctx, log, report.RunID, h.Nodes) })
+	remove = sync.OnceFunc(func() { p.removeWaveHints(ctx, h.Nodes) })
 	write, cancel := context.WithTimeout(ctx, hintWriteTimeout)
 	defer cancel()
-	log.Info("hinting", "wave", wave, "kind", h.Kind, "nodes", h.Nodes)
-	if err := c.HintWriter.Put(write, list); err != nil {
-		release()
-		return release, hintFailureReason(ctx, err)
+	p.log.Info("writing hints", "wave", wave, "kind", h.Kind, "nodes", h.Nodes)
+	if err := p.HintWriter.Put(write, list); err != nil {
+		remove()
+		return remove, hintFailureReason(ctx, err)
 	}
-	return release, nil
+	return remove, nil
 }
 
-// removeWaveHints takes the hints of a wave away, and remembers where that failed.
-func (c *Controller) removeWaveHints(ctx context.Context, log *slog.Logger, run string, nodes []string) {
-	if err := c.removeHints(ctx, run, nodes); err != nil {
-		log.Warn("hints are left on nodes; taking them away is tried again at the end of the wave", "error", err)
-		c.leftoverHints = append(c.leftoverHints, nodes...)
+// removeWaveHints removes the hints of a wave, and keeps the nodes in leftoverHints if that fails.
+func (p *pass) removeWaveHints(ctx context.Context, nodes []string) {
+	if err := p.removeHints(ctx, nodes); err != nil {
+		p.log.Warn("hints could not be removed from nodes; the controller tries again at the end of the wave", "error", err)
+		p.leftoverHints = append(p.leftoverHints, nodes...)
 	}
 }
 
-// removeLeftoverHints tries once more, between waves and at the end of the pass, to take
-// away what release left.
-func (c *Controller) removeLeftoverHints(ctx context.Context, log *slog.Logger, run string) {
-	if len(c.leftoverHints) == 0 {
+// removeLeftoverHints tries once more to remove the hints that removeWaveHints left.
+func (p *pass) removeLeftoverHints(ctx context.Context) {
+	if len(p.leftoverHints) == 0 {
 		return
 	}
-	slices.Sort(c.leftoverHints)
-	c.leftoverHints = slices.Compact(c.leftoverHints)
-	if err := c.removeHints(ctx, run, c.leftoverHints); err != nil {
-		log.Error("hints stay on nodes until they expire; `evenkeel hints clear` takes them away at once", "ttl", c.HintTTL, "error", err)
+	slices.Sort(p.leftoverHints)
+	p.leftoverHints = slices.Compact(p.leftoverHints)
+	if err := p.removeHints(ctx, p.leftoverHints); err != nil {
+		p.log.Error("hints stay on nodes until they expire; `evenkeel hints clear` removes them at once", "ttl", p.HintTTL, "error", err)
 		return
 	}
-	c.leftoverHints = nil
+	p.leftoverHints = nil
 }
 
-func (c *Controller) removeHints(ctx context.Context, run string, nodes []string) error {
+// removeHints removes the hints of this run from the nodes, even if ctx has ended.
+func (p *pass) removeHints(ctx context.Context, nodes []string) error {
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), hintRemovalTimeout(len(nodes)))
 	defer cancel()
-	_, err := c.HintWriter.Remove(call, nodes, func(h hints.Hint) bool { return h.Run == run })
+	_, err := p.HintWriter.Remove(call, nodes, func(h hints.Hint) bool { return h.Run == p.report.RunID })
 	return err
 }
 
 func hintFailureReason(ctx context.Context, err error) *plan.Reason {
 	switch {
 	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
-		return &plan.Reason{Code: plan.PermissionMissing, Message: "permission to patch nodes is missing; grant it to this account, or set evictor.steer to none: " + err.Error()}
+		return &plan.Reason{Code: plan.PermissionMissing,
+			Message: "permission to patch nodes is missing; grant it to this account, or set evictor.steer to none: " + err.Error()}
 	case ctx.Err() != nil:
-		return &plan.Reason{Code: plan.Interrupted, Message: "told to stop while nodes were hinted"}
+		return &plan.Reason{Code: plan.Interrupted, Message: "the process was told to stop while it wrote hints"}
 	}
 	return &plan.Reason{Code: plan.HintNotWritten, Message: err.Error()}
 }
 
-// stopsPass: without the permission no wave can be steered, and people should know.
+// stopsPass returns the reason if it must stop the pass, else nil. A hint that could not be
+// written costs only its wave. A missing permission affects every wave, and a person must act.
 func stopsPass(r *plan.Reason) *plan.Reason {
 	if r.Code == plan.HintNotWritten {
 		return nil
@@ -106,59 +105,66 @@ func stopsPass(r *plan.Reason) *plan.Reason {
 	return r
 }
 
-// hintFailureOutcomes accounts for a wave whose hints could not be written. Moves that
-// need none were planned beside them, so that they wait for another pass too.
+// hintFailureOutcomes returns the outcomes of moves whose wave got no hints. Moves that need no
+// hint are dropped too, because they were planned together with those that do.
 func hintFailureOutcomes(moves []plan.Move, why plan.Reason) []plan.Outcome {
 	var out []plan.Outcome
 	for _, m := range moves {
 		o := plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Blocked, Reason: why}
 		if !m.Steered() {
-			o.Outcome, o.Reason = plan.Dropped, plan.Reason{Code: plan.PremiseChanged, Message: "the hints of its wave could not be written"}
+			o.Outcome = plan.Dropped
+			o.Reason = plan.Reason{Code: plan.PremiseChanged, Message: "the hints of its wave could not be written"}
 		}
 		out = append(out, o)
 	}
 	return out
 }
 
-// removeExpiredHints takes away hints whose time is over: those of a process that was
-// killed. A pass that does not steer does so too, if it may; one that must not
-// write, or may not, says which are left. It returns the cluster as it is then. A
-// failure is not in the way of the pass: the hints are on the nodes, and
-// placement counts them in.
-func (c *Controller) removeExpiredHints(ctx context.Context, log *slog.Logger, s *cluster.Snapshot) (*cluster.Snapshot, error) {
-	now := c.Clock.Now()
-	var nodes, stuck []string
+const expiredHintsRemedy = "hints of an earlier run are still on nodes; run `evenkeel hints clear`"
+
+// removeExpiredHints removes the hints that a killed process left, even if steering is off. A dry
+// run, and a controller without a HintWriter, only log them. It returns a new snapshot if it has
+// removed a hint. A failure does not stop the pass: the model takes the remaining hints into
+// account.
+func (p *pass) removeExpiredHints(ctx context.Context, s *cluster.Snapshot) (*cluster.Snapshot, error) {
+	now := p.Clock.Now()
+	nodes := p.expiredHints(s, now)
+	switch {
+	case len(nodes) == 0:
+		return s, nil
+	case p.Mode != plan.Live || p.HintWriter == nil:
+		p.log.Warn(expiredHintsRemedy, "nodes", nodes)
+		return s, nil
+	}
+	call, cancel := context.WithTimeout(ctx, hintWriteTimeout)
+	defer cancel()
+	removed, err := p.HintWriter.Remove(call, nodes, func(h hints.Hint) bool { return h.Expired(now) })
+	if err != nil {
+		remaining := slices.DeleteFunc(nodes, func(n string) bool { return slices.Contains(removed, n) })
+		p.log.Warn(expiredHintsRemedy, "nodes", remaining, "error", err)
+	}
+	if len(removed) == 0 {
+		return s, nil
+	}
+	p.log.Info("removed hints of an earlier run", "nodes", removed)
+	return p.Observer.Snapshot(ctx)
+}
+
+// expiredHints returns the nodes with an expired hint. It logs other hints of earlier runs.
+func (p *pass) expiredHints(s *cluster.Snapshot, now time.Time) (nodes []string) {
+	var unreadable []string
 	for i := range s.Nodes {
 		switch h, ours := hints.Of(s.Nodes[i].Object); {
 		case ours && h.Expired(now):
 			nodes = append(nodes, h.Node)
 		case ours && h.Expires.IsZero():
-			stuck = append(stuck, h.Node)
-		case ours && c.Mode == plan.Live:
-			log.Info("a hint of a former run has not expired yet", "node", h.Node, "hint", h.Run, "expires", h.Expires)
+			unreadable = append(unreadable, h.Node)
+		case ours && p.Mode == plan.Live:
+			p.log.Info("a hint of an earlier run has not expired yet", "node", h.Node, "hint", h.Run, "expires", h.Expires)
 		}
 	}
-	const clearThem = "hints of a former run stand on nodes; run `evenkeel hints clear`"
-	if len(stuck) > 0 {
-		log.Warn(clearThem, "nodes", stuck, "error", "when they expire cannot be read")
+	if len(unreadable) > 0 {
+		p.log.Warn(expiredHintsRemedy, "nodes", unreadable, "error", "their expiry time cannot be read")
 	}
-	switch {
-	case len(nodes) == 0:
-		return s, nil
-	case c.Mode != plan.Live || c.HintWriter == nil:
-		log.Warn(clearThem, "nodes", nodes)
-		return s, nil
-	}
-	call, cancel := context.WithTimeout(ctx, hintWriteTimeout)
-	defer cancel()
-	taken, err := c.HintWriter.Remove(call, nodes, func(h hints.Hint) bool { return h.Expired(now) })
-	if err != nil {
-		left := slices.DeleteFunc(nodes, func(n string) bool { return slices.Contains(taken, n) })
-		log.Warn(clearThem, "nodes", left, "error", err)
-	}
-	if len(taken) == 0 {
-		return s, nil
-	}
-	log.Info("took away hints of a former run", "nodes", taken)
-	return c.Observer.Snapshot(ctx)
+	return nodes
 }

@@ -347,7 +347,7 @@ func TestLeftoverHintsAreSaid(t *testing.T) {
 		said   string
 	}{
 		"a dry run":             {mode: plan.DryRun, said: "hints clear"},
-		"live":                  {mode: plan.Live, taken: true, said: "took away"},
+		"live":                  {mode: plan.Live, taken: true, said: "removed hints"},
 		"no permission":         {mode: plan.Live, fails: forbidden, said: "hints clear"},
 		"an unreadable expiry":  {mode: plan.Live, expiry: "soon", said: "hints clear"},
 		"it has not expired":    {mode: plan.Live, expiry: "2030-01-01T00:00:00Z", said: "not expired yet"},

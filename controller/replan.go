@@ -2,50 +2,41 @@ package controller
 
 import (
 	"context"
-	"log/slog"
 	"slices"
-	"time"
 
-	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 )
 
-// Replanner plans for what a pass has left since not all of it came as planned.
-type Replanner interface {
-	Replan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, done []plan.Move, began, now time.Time) plan.Plan
-}
-
-// replan (docs/adr/0008) plans once more in a pass not all of which came as planned, and
-// carries that out too: what is missing would otherwise be what the next pass begins by
-// evicting for. Limits count over both plans, and there is no third. Nothing is planned
-// anew for somebody who approved a plan, in a dry run, and after a stop.
-func (c *Controller) replan(ctx context.Context, log *slog.Logger, report *plan.RunReport, due []string) {
-	if c.Replanner == nil || c.Mode != plan.Live || report.Stopped != nil || ctx.Err() != nil || c.blockedReason() != nil || !slices.ContainsFunc(report.Outcomes, needsReplan) {
+// replan makes and executes a second plan within the pass if a move failed or a replacement
+// landed elsewhere (docs/adr/0008). Otherwise the next pass would have to evict more pods for the
+// same goals. Limits count over both plans, and there is no third plan. There is no second plan
+// in a dry run or after the pass has stopped. Apply never calls replan.
+func (p *pass) replan(ctx context.Context) {
+	if p.Replanner == nil || p.Mode != plan.Live || p.report.Stopped != nil || ctx.Err() != nil || p.blockedReason() != nil ||
+		!slices.ContainsFunc(p.report.Outcomes, needsReplan) {
 		return
 	}
-	s, err := c.Observer.Snapshot(ctx)
+	s, err := p.Observer.Snapshot(ctx)
 	if err != nil {
-		log.Warn("what this pass has left is for the next", "error", err)
+		p.log.Warn("this pass does not replan, because the cluster cannot be read; the next pass plans what remains", "error", err)
 		return
 	}
-	goals := Goals(s, c.Strategies, due)
-	p := c.Replanner.Replan(s, c.state, goals, executedMoves(report), report.Started, s.TakenAt)
-	log.Info("planned again", "moves", len(p.Moves), "lowerBound", p.Bound.MinForPlan)
-	if len(p.Moves) == 0 {
+	goals := Goals(s, p.Strategies, p.due)
+	second := p.Replanner.Replan(s, p.state, goals, executedMoves(p.report), p.report.Started, s.TakenAt)
+	p.log.Info("replanned", "moves", len(second.Moves), "lowerBound", second.Bound.MinForPlan)
+	if len(second.Moves) == 0 {
 		return
 	}
-	p = p.ContinueNumbering(report.Plan)
-	part := *report
-	part.Plan, report.Replan = p, &p
-	part.Stopped = c.executeWaves(ctx, log, &part, due)
-	c.measureBenefit(ctx, log, &part, planner.GoalState{Snapshot: s, Goals: goals}, due)
-	report.Outcomes, report.Stopped = part.Outcomes, part.Stopped
+	second = second.ContinueNumbering(p.report.Plan)
+	p.report.Replan = &second
+	p.executeWaves(ctx, second)
+	p.measureBenefit(ctx, second, planner.GoalState{Snapshot: s, Goals: goals})
 }
 
-// needsReplan reports whether a move was not tried because it no longer held, or whether
-// its replacement landed where that was not accepted. What budgets forbid is not planned
-// anew: they will not have more to give so soon.
+// needsReplan reports whether a move was dropped because it was no longer valid, or whether its
+// replacement landed on a node that the plan did not accept. Moves that a budget blocks do not
+// count: the budget allows no more evictions so soon.
 func needsReplan(o plan.Outcome) bool {
 	switch o.Outcome {
 	case plan.AlreadyGone:
@@ -58,14 +49,14 @@ func needsReplan(o plan.Outcome) bool {
 	return false
 }
 
-// executedMoves are the moves of the plan whose pods are gone, or may be.
-func executedMoves(report *plan.RunReport) (done []plan.Move) {
-	gone := map[int]bool{}
+// executedMoves returns the moves of the first plan whose pods were or may have been evicted.
+func executedMoves(report plan.RunReport) (done []plan.Move) {
+	evicted := map[int]bool{}
 	for _, o := range report.Outcomes {
-		gone[o.Step] = gone[o.Step] || o.Outcome == plan.Evicted || o.Outcome == plan.UnknownOutcome
+		evicted[o.Step] = evicted[o.Step] || o.Outcome == plan.Evicted || o.Outcome == plan.UnknownOutcome
 	}
 	for _, m := range report.Plan.Moves {
-		if gone[m.Step] {
+		if evicted[m.Step] {
 			done = append(done, m)
 		}
 	}

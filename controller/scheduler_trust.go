@@ -13,38 +13,38 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/trust"
 )
 
-// Bindings tells of pods that a scheduler has just bound.
+// Bindings delivers pods that a scheduler has just bound.
 type Bindings interface {
-	// NextBinding waits for the next binding, and returns the pod's UID and those
-	// of pods that were bound shortly before; false when ctx ends first.
+	// NextBinding waits for the next binding. It returns the UID of the pod, and the UIDs of pods
+	// that were bound shortly before. It returns false if ctx ends first.
 	NextBinding(ctx context.Context) (uid string, earlier []string, ok bool)
 }
 
-// maxPredicted is how long the past counts: beyond it all counts of the scheduler
-// are halved.
+// maxPredicted limits how many predictions of a scheduler count. Beyond it, all counts of the
+// scheduler are halved, so that old bindings lose weight.
 const maxPredicted = 2 * trust.MaxMinBindings
 
-// idleFactor is how much longer than the last look at a binding the rest after it
-// is: a tenth of one core is spent on looking, however large the cluster.
+// idleFactor is the idle time after a binding was checked, as a multiple of the time of the check.
+// With 9, the checks use at most a tenth of one core in a cluster of any size.
 const idleFactor = 9
 
-// SchedulerTrust foretells ordinary bindings of schedulers that have no profile, and
-// counts how many came true. Bindings that come while it looks at one, or rests,
-// are let go. It is safe for concurrent use.
+// SchedulerTrust predicts ordinary bindings of schedulers without a profile, and counts how many
+// predictions were right. It ignores bindings that arrive while it checks another one or is idle.
+// It is safe for concurrent use.
 type SchedulerTrust struct {
 	Observer Observer
 	Bindings Bindings
 	Clock    clock.WithTicker
 	Log      *slog.Logger
-	// OnCount takes note of a scheduler's counts whenever they change; told is
-	// whether the binding was foretold at all, hit whether it came true.
-	OnCount func(scheduler string, b plan.SchedulerBindings, hit, told bool)
+	// OnCount receives the counts of a scheduler whenever they change. predicted says whether the
+	// model could predict the binding, and hit whether the prediction was right.
+	OnCount func(scheduler string, b plan.SchedulerBindings, hit, predicted bool)
 
 	mu     sync.Mutex
 	counts map[string]plan.SchedulerBindings
 }
 
-// Run foretells bindings until ctx ends.
+// Run checks bindings until ctx ends.
 func (s *SchedulerTrust) Run(ctx context.Context) {
 	for {
 		uid, earlier, ok := s.Bindings.NextBinding(ctx)
@@ -59,7 +59,7 @@ func (s *SchedulerTrust) Run(ctx context.Context) {
 	}
 }
 
-// sleep waits; false when ctx ends first.
+// sleep waits for d. It returns false if ctx ends first.
 func (s *SchedulerTrust) sleep(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil
@@ -77,24 +77,26 @@ func (s *SchedulerTrust) sleep(ctx context.Context, d time.Duration) bool {
 func (s *SchedulerTrust) judgeBinding(ctx context.Context, uid string, earlier []string) {
 	snapshot, err := s.Observer.Snapshot(ctx)
 	if err != nil {
-		s.Log.Debug("a binding was not looked at", "pod", uid, "error", err)
+		s.Log.Debug("a binding could not be checked", "pod", uid, "error", err)
 		return
 	}
 	p := snapshot.PodByUID(uid)
 	if p == nil {
-		return // gone already
+		return // the pod is gone already
 	}
-	before := make(map[string]bool, len(earlier))
+	boundBefore := make(map[string]bool, len(earlier))
 	for _, e := range earlier {
-		before[e] = true
+		boundBefore[e] = true
 	}
-	hit, told := trust.Judge(snapshot, p.ID, before)
+	hit, predicted := trust.CheckBinding(snapshot, p.ID, boundBefore)
 	name := trust.SchedulerName(p.Object)
-	s.add(name, hit, told)
-	s.Log.Debug("looked at a binding", "scheduler", name, "pod", p.Object.Namespace+"/"+p.Object.Name, "node", p.Object.Spec.NodeName, "foretold", told, "hit", hit)
+	s.add(name, hit, predicted)
+	s.Log.Debug("checked a binding", "scheduler", name, "pod", p.Object.Namespace+"/"+p.Object.Name,
+		"node", p.Object.Spec.NodeName, "predicted", predicted, "hit", hit)
 }
 
-func (s *SchedulerTrust) add(scheduler string, hit, told bool) {
+// add counts one binding. It ignores schedulers beyond the first plan.MaxSchedulers.
+func (s *SchedulerTrust) add(scheduler string, hit, predicted bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b, known := s.counts[scheduler]
@@ -105,7 +107,7 @@ func (s *SchedulerTrust) add(scheduler string, hit, told bool) {
 		s.counts = map[string]plan.SchedulerBindings{}
 	}
 	b.Seen++
-	if told {
+	if predicted {
 		b.Predicted++
 	}
 	if hit {
@@ -115,11 +117,11 @@ func (s *SchedulerTrust) add(scheduler string, hit, told bool) {
 		b = plan.SchedulerBindings{Seen: b.Seen / 2, Predicted: b.Predicted / 2, Hits: b.Hits / 2}
 	}
 	s.counts[scheduler] = b
-	s.OnCount(scheduler, b, hit, told)
+	s.OnCount(scheduler, b, hit, predicted)
 }
 
-// Counts are the counts so far, by schedulerName: at most plan.MaxSchedulers, those
-// whose bindings were seen first.
+// Counts returns the counts so far, by schedulerName. It covers at most plan.MaxSchedulers
+// schedulers: those whose bindings were checked first.
 func (s *SchedulerTrust) Counts() map[string]plan.SchedulerBindings {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -3,7 +3,6 @@ package controller
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -14,201 +13,195 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/history"
 )
 
-// StateStore keeps the planner's state from pass to pass, also across restarts and
-// changes of leader. Save refuses when another process has written since Load.
-type StateStore interface {
-	Load(ctx context.Context) (plan.PlannerState, error)
-	Save(ctx context.Context, st plan.PlannerState) error
-}
-
-// Resolver finds out what became of evictions that were reserved by a process
-// that has ended.
-type Resolver interface {
-	Resolve(ctx context.Context, open []plan.Reservation) ([]plan.Outcome, error)
-}
-
-// saveTimeout bounds writing the memory, also after SIGTERM: what became of
-// evictions must be known to whoever comes next.
+// saveTimeout bounds one save of the state, also after SIGTERM: the next leader must know the
+// outcome of evictions.
 const saveTimeout = 10 * time.Second
 
-// ShutdownTimeout is how long a pass goes on at most once ctx has ended and no hints stand
-// on nodes: evictions end, what became of them is noted, the pass is closed. The
-// pods of the chart have that long and more (terminationGracePeriodSeconds).
+// ShutdownTimeout is how long a pass may continue after ctx has ended, if no hints are on nodes.
+// In this time evictions end, the pass records their outcomes, and the pass is closed. The pods of
+// the chart have more time to terminate (terminationGracePeriodSeconds).
 const ShutdownTimeout = evictor.ShutdownTimeout + 2*saveTimeout
 
-// closeAttempts and closeRetryDelay are how often, and how far apart, a pass is closed
-// where that fails.
+// Closing a pass is tried closeAttempts times, with closeRetryDelay between attempts.
 const (
 	closeAttempts   = 3
 	closeRetryDelay = 2 * time.Second
 )
 
-// loadState reads the memory. A pass that evicts needs it, and first settles what
-// earlier passes left open; a dry run does without, and says so.
-func (c *Controller) loadState(ctx context.Context, log *slog.Logger) error {
-	st, err := c.Store.Load(ctx)
-	c.loadErr = err
+// loadState loads the stored state. A pass that evicts needs it, and first closes what earlier
+// passes left open. A dry run continues without it.
+func (p *pass) loadState(ctx context.Context) error {
+	st, err := p.Store.Load(ctx)
+	p.loadErr = err
 	switch {
-	case err != nil && c.Mode == plan.Live:
-		return codedError{plan.StateUnavailable, fmt.Errorf("reading what is remembered of former passes: %w", err)}
+	case err != nil && p.Mode == plan.Live:
+		return codedError{plan.StateUnavailable, fmt.Errorf("reading the stored state of earlier passes: %w", err)}
 	case err != nil:
-		log.Warn("what is remembered of former passes could not be read; the plan does without back-offs and hourly counts", "error", err)
-		c.state = plan.PlannerState{}
+		p.log.Warn("the stored state of earlier passes could not be read; this dry run ignores back-offs and evictions of the last hour", "error", err)
+		p.state = plan.PlannerState{}
 		return nil
 	}
-	now := c.Clock.Now()
-	c.state = history.Expire(st, now, c.History)
-	if c.Mode != plan.Live {
+	p.state = history.Expire(st, p.Clock.Now(), p.History)
+	if p.Mode != plan.Live {
 		return nil
 	}
+	p.restoreUnsaved()
+	return p.recoverOpenRuns(ctx)
+}
+
+// restoreUnsaved applies to the loaded state what earlier passes of this process could not save.
+func (c *Controller) restoreUnsaved() {
 	if c.state.Breaker == nil {
-		c.state.Breaker = c.unsavedTrip
+		c.state.Breaker = c.unsaved.trip
 	}
 	open := map[string][]plan.Outcome{}
 	for _, r := range c.state.Runs {
-		if out, ours := c.unsavedRuns[r.RunID]; ours { // reported, but not noted down
-			c.state, _ = history.Settle(c.state, r.RunID, out, now, c.History)
-			c.state = history.Close(c.state, r.RunID)
-			open[r.RunID] = out
+		if outcomes, ours := c.unsaved.runs[r.RunID]; ours {
+			c.state, _ = history.RecordOutcomes(c.state, r.RunID, outcomes, c.Clock.Now(), c.History)
+			c.state = history.CloseRun(c.state, r.RunID)
+			open[r.RunID] = outcomes
 		}
 	}
-	c.unsavedRuns = open
-	return c.recoverOpenRuns(ctx, log)
+	c.unsaved.runs = open
 }
 
-// markStateUnknown says in a plan that it was made without what is remembered: it may have
-// moves that a back-off or an hourly limit would hold back.
-func (c *Controller) markStateUnknown(p plan.Plan) plan.Plan {
-	if c.loadErr == nil {
-		return p
+// markStateUnknown records in a plan that it was made without the stored state. Such a plan may
+// contain moves that a back-off or an hourly limit would forbid.
+func (p *pass) markStateUnknown(made plan.Plan) plan.Plan {
+	if p.loadErr == nil {
+		return made
 	}
-	p.Inputs = append(slices.Clone(p.Inputs), plan.UnknownStateInput("0s", c.loadErr.Error()))
-	p.ID = plan.ContentID(p)
-	return p
+	made.Inputs = append(slices.Clone(made.Inputs), plan.UnknownStateInput("0s", p.loadErr.Error()))
+	made.ID = plan.ContentID(made)
+	return made
 }
 
-// recoverOpenRuns reports the passes of processes that ended in the middle of one: this
-// process holds the Lease, so that no other pass is under way. Workloads of
-// which a pod went, with nobody to see its replacement Ready, rest.
-func (c *Controller) recoverOpenRuns(ctx context.Context, log *slog.Logger) error {
-	for _, run := range c.state.Runs {
+// recoverOpenRuns finds the outcomes of passes that other processes left open, reports these
+// passes and closes them. This process holds the Lease, so no other pass is running. A workload
+// backs off if one of its pods is gone and no process saw the replacement Ready.
+func (p *pass) recoverOpenRuns(ctx context.Context) error {
+	for _, run := range p.state.Runs {
 		var open []plan.Reservation
 		for _, r := range run.Reservations {
 			if r.Outcome == nil {
 				open = append(open, r)
 			}
 		}
-		log.Warn("a former process ended in the middle of a pass; its evictions are looked into", "run", run.RunID, "holder", run.Holder, "unknown", len(open))
-		outcomes, err := c.Resolver.Resolve(ctx, open)
+		p.log.Warn("an earlier process ended during a pass; finding the outcomes of its evictions",
+			"run", run.RunID, "holder", run.Holder, "unknown", len(open))
+		outcomes, err := p.Resolver.Resolve(ctx, open)
 		if err != nil {
-			return codedError{snapshotFailure(err, "").Code, fmt.Errorf("finding out what became of the evictions of run %s, whose process ended: %w", run.RunID, err)}
+			return codedError{snapshotFailure(err, "").Code, fmt.Errorf("finding the outcomes of run %s, whose process ended: %w", run.RunID, err)}
 		}
-		if stop := c.recordOutcomes(ctx, run.RunID, outcomes); stop != nil {
+		if stop := p.recordOutcomes(ctx, run.RunID, outcomes); stop != nil {
 			return codedError{stop.Code, fmt.Errorf("run %s, whose process ended: %s", run.RunID, stop.Message)}
 		}
-		report := c.recoveryReport(run.RunID)
-		c.Recorder.RecordPass(report)
-		c.OnReport(report)
-		if err := c.closeRun(ctx, run.RunID); err != nil {
-			c.unsavedRuns[run.RunID], c.saveErr = report.Outcomes, err // this process reports it no more
+		report := p.recoveryReport(run.RunID)
+		p.Recorder.RecordPass(report)
+		p.OnReport(report)
+		if err := p.closeRun(ctx, run.RunID); err != nil {
+			p.unsaved.runs[run.RunID], p.unsaved.err = report.Outcomes, err // so that this process does not report it again
 			return codedError{plan.StateUnavailable, fmt.Errorf("closing run %s, whose process ended: %w", run.RunID, err)}
 		}
 	}
 	return nil
 }
 
-// recoveryReport is the report that a process that ended could not write, or had
-// written when it ended.
+// recoveryReport returns the report of a pass whose process ended before it closed the pass. That
+// process may have written a report as well.
 func (c *Controller) recoveryReport(runID string) plan.RunReport {
-	report := plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport", RunID: runID, Mode: plan.Live, Finished: c.Clock.Now().UTC(), Outcomes: []plan.Outcome{}}
+	report := plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport", RunID: runID, Mode: plan.Live,
+		Finished: c.Clock.Now().UTC(), Outcomes: []plan.Outcome{}}
 	for _, run := range c.state.Runs {
 		if run.RunID != runID {
 			continue
 		}
 		report.Started = run.Started
-		report.Plan = history.PlanOf(run)
+		report.Plan = history.PartialPlan(run)
 		for _, r := range run.Reservations {
 			report.Outcomes = append(report.Outcomes, *r.Outcome)
 		}
 		report.Recovery = &plan.Recovery{Holder: run.Holder}
 		report.Stopped = &plan.Reason{Code: plan.Interrupted, Message: fmt.Sprintf(
-			"the process that made this pass (%s) ended before it could note that the pass was over; this is what it had reserved, as found by the next", run.Holder)}
+			"the process of this pass (%s) ended before it recorded the end of the pass; the next process found these outcomes of its reservations", run.Holder)}
 	}
 	return report
 }
 
-// reserveEvictions notes the evictions of a wave before the first is asked for.
-func (c *Controller) reserveEvictions(ctx context.Context, report *plan.RunReport, moves []plan.Move) *plan.Reason {
-	before := c.state
-	c.reservedRun = report.RunID
-	run := plan.OpenRun{RunID: report.RunID, Holder: c.Holder, Started: report.Started}
-	c.state = history.Reserve(c.state, run, moves, c.Clock.Now())
-	if err := c.saveState(ctx); err != nil {
-		c.state = before
-		return &plan.Reason{Code: plan.StateUnavailable, Message: "evictions could not be noted down before they are made: " + err.Error()}
+// reserveEvictions saves the evictions of a batch before any of them is requested. It returns why
+// none may be requested, or nil.
+func (p *pass) reserveEvictions(ctx context.Context, moves []plan.Move) *plan.Reason {
+	before := p.state
+	p.reserved = true
+	run := plan.OpenRun{RunID: p.report.RunID, Holder: p.Holder, Started: p.report.Started}
+	p.state = history.Reserve(p.state, run, moves, p.Clock.Now())
+	if err := p.saveState(ctx); err != nil {
+		p.state = before
+		return &plan.Reason{Code: plan.StateUnavailable, Message: "the evictions could not be recorded before they are requested: " + err.Error()}
 	}
 	return nil
 }
 
-// recordOutcomes notes what became of evictions. When that cannot be written, nothing
-// more may be evicted; they count as made until it is.
+// recordOutcomes saves the outcomes of reserved evictions. If it cannot, it returns why the pass
+// must stop. The reservations then count as evictions until the outcomes are saved.
 func (c *Controller) recordOutcomes(ctx context.Context, runID string, outcomes []plan.Outcome) *plan.Reason {
-	var gaveUp []plan.Backoff
-	c.state, gaveUp = history.Settle(c.state, runID, outcomes, c.Clock.Now(), c.History)
-	for _, b := range gaveUp {
-		c.Log.Warn("a workload will not settle; its pods are left alone for now", "workload", b.Workload.String(), "until", b.Until, "failures", b.Failures, "last", b.Reason.Message)
+	var longest []plan.Backoff
+	c.state, longest = history.RecordOutcomes(c.state, runID, outcomes, c.Clock.Now(), c.History)
+	for _, b := range longest {
+		c.Log.Warn("replacements of a workload keep failing; its pods are not evicted until the back-off ends",
+			"workload", b.Workload.String(), "until", b.Until, "failures", b.Failures, "last", b.Reason.Message)
 		if c.Events != nil {
 			c.Events.BackedOff(b)
 		}
 	}
 	if err := c.saveState(ctx); err != nil {
-		return &plan.Reason{Code: plan.StateUnavailable, Message: "what became of evictions could not be noted down: " + err.Error()}
+		return &plan.Reason{Code: plan.StateUnavailable, Message: "the outcomes of evictions could not be saved: " + err.Error()}
 	}
 	return nil
 }
 
-// closeRun forgets a pass that has been reported. It is tried a few times, since it
-// may be the last that this process does, in the time of one save: what comes
-// after SIGTERM must not grow.
+// closeRun removes a reported pass from the stored state. It tries a few times, since this may be
+// the last action of the process. All attempts together have the time of one save, so that the
+// time after SIGTERM stays bounded.
 func (c *Controller) closeRun(ctx context.Context, runID string) error {
-	c.state = history.Close(c.state, runID)
+	c.state = history.CloseRun(c.state, runID)
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
-	for try := 1; ; try++ {
+	for attempt := 1; ; attempt++ {
 		err := c.Store.Save(call, c.state)
-		if err == nil || try == closeAttempts || !c.sleepUntil(call, c.Clock.Now().Add(closeRetryDelay)) {
+		if err == nil || attempt == closeAttempts || !c.sleepUntil(call, c.Clock.Now().Add(closeRetryDelay)) {
 			return err
 		}
 	}
 }
 
-// closePass closes this pass, if it reserved anything. What it cannot write it keeps
-// for the next pass of this process.
-func (c *Controller) closePass(ctx context.Context, log *slog.Logger, report *plan.RunReport) {
-	if c.Mode != plan.Live {
+// closePass closes this pass. What it cannot save, it keeps for the next pass of this process.
+func (p *pass) closePass(ctx context.Context) {
+	if p.Mode != plan.Live {
 		return
 	}
-	if err := c.closeRun(ctx, report.RunID); err != nil {
-		log.Warn("that the pass is over could not be noted down; the next one will", "error", err)
-		c.unsavedTrip = c.state.Breaker
-		if c.reservedRun == report.RunID {
-			c.unsavedRuns[report.RunID], c.saveErr = report.Outcomes, err
+	if err := p.closeRun(ctx, p.report.RunID); err != nil {
+		p.log.Warn("the end of the pass could not be saved; the next pass tries again", "error", err)
+		p.unsaved.trip = p.state.Breaker
+		if p.reserved {
+			p.unsaved.runs[p.report.RunID], p.unsaved.err = p.report.Outcomes, err
 		}
 		return
 	}
-	c.unsavedTrip, c.saveErr = nil, nil
-	clear(c.unsavedRuns)
+	p.unsaved.trip, p.unsaved.err = nil, nil
+	clear(p.unsaved.runs)
 }
 
-// UnclosedRuns is an error where passes that were reported stay open in the memory.
-// Passes to come close them; a process that ends must not end as if all were well.
+// UnclosedRuns returns an error if reported passes are still open in the stored state. Later passes
+// close them. A process that ends should return this error.
 func (c *Controller) UnclosedRuns() error {
-	if len(c.unsavedRuns) == 0 || c.saveErr == nil {
+	if len(c.unsaved.runs) == 0 || c.unsaved.err == nil {
 		return nil
 	}
-	return fmt.Errorf("run %s is over and reported, but that could not be noted down in %d tries: %w; see that the API server can write, and that this account may get, create and update the ConfigMaps evenkeel-state-*. "+
-		"Its evictions count as made until then. The next process that evicts looks into those that it finds open, and reports the run once more: by the same runID, marked as a recovery",
-		strings.Join(slices.Sorted(maps.Keys(c.unsavedRuns)), ", "), closeAttempts, c.saveErr)
+	return fmt.Errorf("run %s is over and reported, but its end could not be saved in %d attempts: %w; check that the API server accepts writes, "+
+		"and that this account may get, create and update the ConfigMaps evenkeel-state-*. Until then its reservations count as evictions. "+
+		"The next process that evicts finds the outcomes of the open runs and reports each run again, with the same run ID and marked as a recovery",
+		strings.Join(slices.Sorted(maps.Keys(c.unsaved.runs)), ", "), closeAttempts, c.unsaved.err)
 }
 
 func (c *Controller) saveState(ctx context.Context) error {

@@ -223,7 +223,7 @@ func TestTheNextProcessReportsWhatTheLastCouldNot(t *testing.T) {
 	if len(reports[1].Plan.Moves) != 0 || reports[1].Plan.Rejections.Counts[plan.BackedOff] == 0 {
 		t.Errorf("its pods are moved again: %+v", reports[1].Plan.Moves)
 	}
-	if _, rests := history.Resting(st, st.Backoffs[0].Workload, c.Clock.Now()); !rests {
+	if _, rests := history.ActiveBackoff(st, st.Backoffs[0].Workload, c.Clock.Now()); !rests {
 		t.Errorf("the workload does not rest: %+v", st.Backoffs)
 	}
 }
@@ -263,7 +263,7 @@ func TestATripHoldsTheNextPassAlsoWhenItCannotBeNotedDown(t *testing.T) {
 
 // TestCountsOfSchedulersAreTakenFromTheMemory by a process that has seen nothing yet.
 func TestCountsOfSchedulersAreTakenFromTheMemory(t *testing.T) {
-	m := &memoryStore{bytes: []byte(`{"schedulers":{"fancy":{"seen":60,"foretold":60,"hits":59}}}`)}
+	m := &memoryStore{bytes: []byte(`{"schedulers":{"fancy":{"seen":60,"predicted":60,"hits":59}}}`)}
 	c, _ := newController(t, &scriptedEvictor{}, plan.Live)
 	c.Store, c.Trust = m, &controller.SchedulerTrust{}
 	if _, err := c.RunOnce(t.Context(), nil); err != nil {

@@ -3,133 +3,102 @@ package controller
 import (
 	"cmp"
 	"context"
-	"log/slog"
+	"fmt"
 	"slices"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// executeWaves goes through the waves. It returns why it stopped early, or nil.
-func (c *Controller) executeWaves(ctx context.Context, log *slog.Logger, report *plan.RunReport, due []string) *plan.Reason {
+// executeWaves executes the waves of a plan in order. If it must stop early, it records why and
+// drops the remaining moves.
+func (p *pass) executeWaves(ctx context.Context, todo plan.Plan) {
 	waves := 0
-	for _, m := range report.Plan.Moves {
+	for _, m := range todo.Moves {
 		waves = max(waves, m.Wave)
 	}
 	for wave := 1; wave <= waves; wave++ {
-		stop := c.executeWave(ctx, log, report, due, wave)
-		c.removeLeftoverHints(ctx, log, report.RunID)
+		stop := p.executeWave(ctx, todo, wave)
+		p.removeLeftoverHints(ctx)
 		if stop != nil {
-			c.dropRemaining(report, stop)
-			return stop
+			p.dropRemaining(todo, stop)
+			p.report.Stopped = stop
+			return
 		}
 	}
-	return nil
 }
 
-// executeWave carries out one wave, no more moves at a time than the pace lets begin
-// soon after a look at the cluster.
-func (c *Controller) executeWave(ctx context.Context, log *slog.Logger, report *plan.RunReport, due []string, wave int) *plan.Reason {
-	rest := report.Plan
-	rest.Moves = movesInWave(report.Plan, wave)
-	if c.Mode == plan.Live {
-		moves, dropped := splitByRoom(report, rest.Moves)
-		rest.Moves, report.Outcomes = moves, append(report.Outcomes, dropped...)
+// executeWave executes one wave in batches of at most BatchSize moves. It takes a new snapshot
+// before each batch. It returns why the pass must stop, or nil.
+func (p *pass) executeWave(ctx context.Context, todo plan.Plan, wave int) *plan.Reason {
+	remaining := todo
+	remaining.Moves = movesInWave(todo, wave)
+	if p.Mode == plan.Live {
+		ready, dropped := splitByRoom(todo.Moves, p.report.Outcomes, remaining.Moves)
+		remaining.Moves, p.report.Outcomes = ready, append(p.report.Outcomes, dropped...)
 	}
-	for first := wave == 1; len(rest.Moves) > 0; first = false {
+	for first := wave == 1; len(remaining.Moves) > 0; first = false {
 		if ctx.Err() != nil {
-			return &plan.Reason{Code: plan.Interrupted, Message: "told to stop before wave " + itoa(wave)}
+			return &plan.Reason{Code: plan.Interrupted, Message: fmt.Sprintf("the process was told to stop before wave %d", wave)}
 		}
-		moves, stop := c.recheckRemaining(ctx, report, rest, due, wave, first)
+		moves, stop := p.recheckRemaining(ctx, remaining, wave, first)
 		if stop != nil {
 			return stop
 		}
-		begun := moves
-		if c.BatchSize > 0 && len(moves) > c.BatchSize {
-			begun = moves[:c.BatchSize]
+		batch := moves
+		if p.BatchSize > 0 && len(moves) > p.BatchSize {
+			batch = moves[:p.BatchSize]
 		}
-		rest.Moves = moves[len(begun):]
-		if stop := c.evictBatch(ctx, log, report, wave, begun, slices.ContainsFunc(moves, plan.Move.Steered)); stop != nil {
+		remaining.Moves = moves[len(batch):]
+		if stop := p.evictBatch(ctx, todo, wave, batch, slices.ContainsFunc(moves, plan.Move.Steered)); stop != nil {
 			return stop
 		}
 	}
 	return nil
 }
 
-// recheckRemaining are the moves of the wave that still hold; the others are reported.
-func (c *Controller) recheckRemaining(ctx context.Context, report *plan.RunReport, rest plan.Plan, due []string, wave int, first bool) ([]plan.Move, *plan.Reason) {
-	if c.Mode != plan.Live {
-		return rest.Moves, nil
+// recheckRemaining returns the remaining moves of the wave that are still valid, and records an
+// outcome for each other one.
+func (p *pass) recheckRemaining(ctx context.Context, remaining plan.Plan, wave int, first bool) ([]plan.Move, *plan.Reason) {
+	if p.Mode != plan.Live {
+		return remaining.Moves, nil
 	}
-	moves, dropped, err := c.recheckWave(ctx, rest, due, wave, first)
-	if t := c.state.Breaker; t != nil {
+	moves, dropped, err := p.recheckWave(ctx, remaining, wave, first)
+	if t := p.state.Breaker; t != nil {
 		return nil, &t.Reason
 	}
 	if err != nil {
-		return nil, snapshotFailure(err, "looking at the cluster before wave "+itoa(wave)+": ")
+		return nil, snapshotFailure(err, fmt.Sprintf("taking a snapshot before wave %d: ", wave))
 	}
-	report.Outcomes = append(report.Outcomes, dropped...)
+	p.report.Outcomes = append(p.report.Outcomes, dropped...)
 	return moves, nil
 }
 
-// evictBatch carries out a part of a wave. With hinted, the hints of the wave stand
-// meanwhile, though no move of this part may need them: all that is left of the
-// wave was judged with them.
-func (c *Controller) evictBatch(ctx context.Context, log *slog.Logger, report *plan.RunReport, wave int, moves []plan.Move, hinted bool) *plan.Reason {
-	if len(moves) == 0 {
-		return nil
-	}
-	if c.Mode != plan.Live {
-		report.Outcomes = append(report.Outcomes, c.Evictor.EvictWave(ctx, moves, func() {}).Outcomes...)
-		return nil
-	}
-	bound := func() {}
-	if hinted && c.HintWriter != nil {
-		release, refused := c.writeWaveHints(ctx, log, report, wave)
-		if refused != nil {
-			report.Outcomes = append(report.Outcomes, hintFailureOutcomes(moves, *refused)...)
-			return stopsPass(refused)
-		}
-		defer release()
-		bound = release
-	}
-	if refused := c.reserveEvictions(ctx, report, moves); refused != nil {
-		report.Outcomes = append(report.Outcomes, droppedOutcomes(moves, *refused)...)
-		return refused
-	}
-	log.Info("carrying out", "wave", wave, "moves", len(moves))
-	result := c.Evictor.EvictWave(ctx, moves, bound)
-	report.Outcomes = append(report.Outcomes, result.Outcomes...)
-	tripped := c.tripBreaker(c.Breaker.Judge(report.Outcomes, c.Clock.Now()))
-	unknown := c.recordSpentBudgets(ctx, result.BudgetsSpent)
-	unsaved := c.recordOutcomes(ctx, report.RunID, result.Outcomes)
-	return cmp.Or(result.Stop, tripped, unknown, unsaved)
-}
-
-// The status of a budget follows its pods with a delay. A wave that a budget
-// seems to block right after the last one is looked at again for a while.
+// The status of a PodDisruptionBudget follows its pods with a delay. If a budget blocks a move
+// right after other evictions, the move is checked again until budgetStatusTimeout has passed.
 const (
 	budgetStatusTimeout = 10 * time.Second
 	budgetPollInterval  = 500 * time.Millisecond
 )
 
-// recheckWave judges a wave by a fresh look at the cluster. Before anything was
-// evicted there is nothing to settle.
-func (c *Controller) recheckWave(ctx context.Context, p plan.Plan, due []string, wave int, first bool) ([]plan.Move, []plan.Outcome, error) {
-	until := c.Clock.Now().Add(budgetStatusTimeout)
+// recheckWave checks a wave on a new snapshot. It does not wait for budgets before the first
+// batch of a plan.
+func (p *pass) recheckWave(ctx context.Context, remaining plan.Plan, wave int, first bool) ([]plan.Move, []plan.Outcome, error) {
+	until := p.Clock.Now().Add(budgetStatusTimeout)
 	for {
-		s, err := c.Observer.Snapshot(ctx)
+		s, err := p.Observer.Snapshot(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
-		if c.tripBreaker(c.Breaker.Watch(s, c.breakerBaseline)) != nil {
+		if p.tripBreaker(p.Breaker.CheckCluster(s, p.breakerBaseline)) != nil {
 			return nil, nil, nil
 		}
-		moves, dropped := c.Planner.Recheck(s, c.state, Goals(s, c.Strategies, due), p, wave, s.TakenAt)
-		if first || !slices.ContainsFunc(dropped, blockedByBudget) || !c.Clock.Now().Before(until) {
+		moves, dropped := p.Planner.Recheck(s, p.state, Goals(s, p.Strategies, p.due), remaining, wave, s.TakenAt)
+		if first || !slices.ContainsFunc(dropped, blockedByBudget) || !p.Clock.Now().Before(until) {
 			return moves, dropped, nil
 		}
-		if !c.sleepUntil(ctx, c.Clock.Now().Add(budgetPollInterval)) {
+		if !p.sleepUntil(ctx, p.Clock.Now().Add(budgetPollInterval)) {
 			return moves, dropped, nil
 		}
 	}
@@ -143,60 +112,75 @@ func blockedByBudget(o plan.Outcome) bool {
 	return false
 }
 
-// spentBudgetTTL is how long the API server may hold a budget's allowance for an
-// eviction that it refused with a conflict (2 minutes in the disruption
-// controller).
+// evictBatch executes a part of a wave. If hinted, the hints of the whole wave are on the nodes
+// meanwhile, even if no move of this batch needs them: the planner checked all remaining moves of
+// the wave with these hints. It returns why the pass must stop, or nil.
+func (p *pass) evictBatch(ctx context.Context, todo plan.Plan, wave int, batch []plan.Move, hinted bool) *plan.Reason {
+	if len(batch) == 0 {
+		return nil
+	}
+	if p.Mode != plan.Live {
+		p.report.Outcomes = append(p.report.Outcomes, p.Evictor.EvictWave(ctx, batch, func() {}).Outcomes...)
+		return nil
+	}
+	onBound := func() {}
+	if hinted && p.HintWriter != nil {
+		remove, failure := p.writeWaveHints(ctx, todo, wave)
+		if failure != nil {
+			p.report.Outcomes = append(p.report.Outcomes, hintFailureOutcomes(batch, *failure)...)
+			return stopsPass(failure)
+		}
+		defer remove()
+		onBound = remove
+	}
+	if failure := p.reserveEvictions(ctx, batch); failure != nil {
+		p.report.Outcomes = append(p.report.Outcomes, droppedOutcomes(batch, *failure)...)
+		return failure
+	}
+	p.log.Info("executing a wave", "wave", wave, "moves", len(batch))
+	return p.recordBatch(ctx, p.Evictor.EvictWave(ctx, batch, onBound))
+}
+
+// recordBatch records the outcomes of a batch in the report and in the stored state. It returns
+// why the pass must stop, or nil.
+func (p *pass) recordBatch(ctx context.Context, result evictor.Result) *plan.Reason {
+	p.report.Outcomes = append(p.report.Outcomes, result.Outcomes...)
+	tripped := p.tripBreaker(p.Breaker.CheckOutcomes(p.report.Outcomes, p.Clock.Now()))
+	budgets := p.recordSpentBudgets(ctx, result.BudgetsSpent)
+	unsaved := p.recordOutcomes(ctx, p.report.RunID, result.Outcomes)
+	return cmp.Or(result.Stop, tripped, budgets, unsaved)
+}
+
+// spentBudgetTTL is how long the API server may reserve a budget's allowance for an eviction that
+// it refused with a conflict. The disruption controller uses 2 minutes.
 const spentBudgetTTL = 2 * time.Minute
 
-// recordSpentBudgets remembers the budgets that refused evictions may have taken. Where they
-// are not known, the pass must not go on.
-func (c *Controller) recordSpentBudgets(ctx context.Context, pods []plan.PodRef) *plan.Reason {
+// recordSpentBudgets marks every budget in the namespaces of the given pods as possibly spent. If
+// it cannot read the budgets, it returns why the pass must stop.
+func (p *pass) recordSpentBudgets(ctx context.Context, pods []plan.PodRef) *plan.Reason {
 	if len(pods) == 0 {
 		return nil
 	}
-	until := c.Clock.Now().Add(spentBudgetTTL)
+	until := p.Clock.Now().Add(spentBudgetTTL)
 	spent := map[string]time.Time{}
-	for name, t := range c.state.SpentBudgets {
-		if t.After(c.Clock.Now()) {
+	for name, t := range p.state.SpentBudgets {
+		if t.After(p.Clock.Now()) {
 			spent[name] = t
 		}
 	}
-	s, err := c.Observer.Snapshot(ctx)
+	s, err := p.Observer.Snapshot(ctx)
 	if err != nil {
-		return snapshotFailure(err, "looking for the budgets that refused evictions may have taken: ")
+		return snapshotFailure(err, "reading the budgets that refused evictions may have spent: ")
 	}
 	for _, ref := range pods {
-		for _, b := range s.Budgets { // by namespace: the victim itself may be gone
+		for _, b := range s.Budgets { // by namespace, since the pod may be gone and its labels unknown
 			if b.Object.Namespace == ref.Namespace {
 				spent[b.Object.Namespace+"/"+b.Object.Name] = until
 			}
 		}
 	}
-	c.state.SpentBudgets = spent
+	p.state.SpentBudgets = spent
 	return nil
-}
-
-// droppedOutcomes accounts for moves that something else than the pod is in the way of.
-func droppedOutcomes(moves []plan.Move, why plan.Reason) []plan.Outcome {
-	var out []plan.Outcome
-	for _, m := range moves {
-		out = append(out, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Dropped, Reason: why})
-	}
-	return out
-}
-
-// dropRemaining accounts for the moves that were never tried.
-func (c *Controller) dropRemaining(report *plan.RunReport, why *plan.Reason) {
-	done := map[int]bool{}
-	for _, o := range report.Outcomes {
-		done[o.Step] = true
-	}
-	for _, m := range report.Plan.Moves {
-		if !done[m.Step] {
-			report.Outcomes = append(report.Outcomes, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Dropped,
-				Reason: plan.Reason{Code: plan.Interrupted, Message: "not tried; the pass had stopped: " + string(why.Code)}})
-		}
-	}
 }
 
 func movesInWave(p plan.Plan, wave int) []plan.Move {

@@ -8,17 +8,16 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// podAPI is the part of the API that is used.
+// podAPI is the part of the Kubernetes API that the evictor uses.
 type podAPI interface {
 	get(ctx context.Context, namespace, name string) (*corev1.Pod, error)
 	evict(ctx context.Context, e *policyv1.Eviction) error
 }
 
-// restAPI calls a real API server.
+// restAPI calls a real API server. Each call sends exactly one request. The typed client would
+// repeat a request up to ten times if the answer carries Retry-After, separately for each move.
 type restAPI struct{ client kubernetes.Interface }
 
-// Each call is one request: the client would otherwise repeat it up to ten times
-// when the answer carries Retry-After, each move for itself.
 func (r restAPI) get(ctx context.Context, namespace, name string) (*corev1.Pod, error) {
 	var pod corev1.Pod
 	err := r.client.CoreV1().RESTClient().Get().Namespace(namespace).Resource("pods").Name(name).MaxRetries(0).Do(ctx).Into(&pod)

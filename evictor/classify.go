@@ -14,29 +14,29 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Verdict is what an answer of the Eviction API means.
+// Verdict is the meaning of an answer of the Eviction API.
 type Verdict struct {
-	// Accepted: the pod is on its way out. Presumed: no answer said so, and
-	// somebody else may have taken it.
+	// Accepted: the pod is terminating or gone. Presumed: no answer confirmed the eviction, and
+	// another client may have deleted the pod.
 	Accepted, Presumed bool
-	// Ambiguous: whether the pod was evicted must be found out by looking.
+	// Ambiguous: the answer does not say whether the pod was evicted. The caller must read the pod.
 	Ambiguous bool
-	// Outcome and Reason hold when it was neither accepted nor unsure; with
-	// Unsure, the reason says what came instead of an answer.
+	// Outcome and Reason are valid if the eviction is neither accepted nor ambiguous. If it is
+	// ambiguous, Reason says what was received instead of an answer.
 	Outcome plan.OutcomeKind
 	Reason  plan.Reason
-	// Throttled: nothing was done, and the server asks to come back after
-	// RetryAfter; 0 when it does not say.
+	// Throttled: the API server did nothing and asks the client to wait for RetryAfter; 0 if it
+	// names no time.
 	Throttled  bool
 	RetryAfter time.Duration
-	// Stop: nothing more may be evicted in this pass.
+	// Stop: the pass must not evict any more pods.
 	Stop bool
-	// BudgetSpent: the budget may have been taken although the pod stays.
+	// BudgetSpent: the API server may have reduced the budget although the pod remains.
 	BudgetSpent bool
 }
 
-// Classify reads the answer to an eviction. The cases were measured on a real
-// API server; docs/reference/eviction-api.md lists them.
+// Classify returns the meaning of an answer to an eviction. The cases were measured on a real API
+// server; docs/reference/eviction-api.md lists them.
 func Classify(err error) Verdict {
 	if err == nil {
 		return Verdict{Accepted: true}
@@ -59,7 +59,7 @@ func Classify(err error) Verdict {
 	case s.Code == http.StatusNotFound:
 		return Verdict{Outcome: plan.AlreadyGone, Reason: plan.Reason{Code: plan.PodGoneAlready, Message: "the pod is gone"}}
 	case s.Code == http.StatusConflict:
-		return Verdict{Outcome: plan.Dropped, BudgetSpent: true, Reason: plan.Reason{Code: plan.UIDChanged, Message: "another pod of the same name stands there now"}}
+		return Verdict{Outcome: plan.Dropped, BudgetSpent: true, Reason: plan.Reason{Code: plan.UIDChanged, Message: "another pod now has the same name"}}
 	case s.Code == http.StatusInternalServerError && s.Reason == metav1.StatusReasonUnknown && strings.Contains(s.Message, "more than one PodDisruptionBudget"):
 		return blockedVerdict(plan.MultiplePDBs, s.Message)
 	case s.Code >= 500:
@@ -73,8 +73,8 @@ func retryAfter(err error) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// permissionMessage tells a right that is missing from an account that is not
-// known.
+// permissionMessage returns a message with a remedy: for a missing permission, or for credentials
+// that the API server does not accept.
 func permissionMessage(to string, err error) string {
 	if apierrors.IsUnauthorized(err) {
 		return "the API server does not accept the credentials (" + to + "): " + err.Error() + "; is the token still valid?"

@@ -43,7 +43,7 @@ func TestWorkloadsThatAreGivenUpAreTold(t *testing.T) {
 	r.LookupUID = func(kind, namespace, name string) types.UID { return types.UID(kind + "-" + namespace + "-" + name) }
 	b.Reason.Message = strings.Repeat("ä", 2000)
 	r.BackedOff(b)
-	want := "Warning Deployment/shop/d uid= BackedOff GiveUp: after 9 evictions in a row its replacements did not settle; none of its pods is evicted before 2026-01-02T12:00:00Z; the last time: its replacement d1-new on n1 is not Ready after 1m30s, 100%s of it (ReplacementNotReady)"
+	want := "Warning Deployment/shop/d uid= BackedOff BackOff: its replacements failed after 9 evictions in a row; none of its pods is evicted before 2026-01-02T12:00:00Z; the last failure: its replacement d1-new on n1 is not Ready after 1m30s, 100%s of it (ReplacementNotReady)"
 	if len(n.lines) != 2 || n.lines[0] != want || !strings.Contains(n.lines[1], "uid=Deployment-shop-d ") {
 		t.Errorf("%q", n.lines)
 	}
@@ -66,12 +66,12 @@ func TestWhatHoldsEvictionsIsTold(t *testing.T) {
 		{"paused", plan.PlannerState{}, plan.PlannerState{Pause: pause}, "Normal" + lease + "Paused Pause: evictions are paused since 2026-01-02T12:00:00Z by alice: release 42"},
 		{"still paused", plan.PlannerState{Pause: pause}, plan.PlannerState{Pause: again}, ""},
 		{"paused otherwise", plan.PlannerState{Pause: pause}, plan.PlannerState{Pause: longer}, "Normal" + lease + "Paused Pause: evictions are paused since 2026-01-02T12:00:00Z by bob, until 2026-01-02T13:00:00Z"},
-		{"resumed", plan.PlannerState{Pause: pause}, plan.PlannerState{}, "Normal" + lease + "Resumed Resume: evictions are no longer paused; they were by alice"},
-		{"tripped", plan.PlannerState{}, plan.PlannerState{Breaker: trip}, "Warning" + lease + "BreakerOpen Stop: no evictions before 2026-01-02T12:10:00Z, nor before all is well: 4 of 10 nodes"},
+		{"resumed", plan.PlannerState{Pause: pause}, plan.PlannerState{}, "Normal" + lease + "Resumed Resume: evictions are no longer paused; they had been paused by alice"},
+		{"tripped", plan.PlannerState{}, plan.PlannerState{Breaker: trip}, "Warning" + lease + "BreakerOpen Stop: no evictions before 2026-01-02T12:10:00Z, and not before the cluster is healthy: 4 of 10 nodes"},
 		{"still open", plan.PlannerState{Breaker: trip}, plan.PlannerState{Breaker: trip}, ""},
-		{"tripped again", plan.PlannerState{Breaker: trip}, plan.PlannerState{Breaker: second}, "Warning" + lease + "BreakerOpen Stop: no evictions before 2026-01-02T14:00:00Z, nor before all is well: 4 of 10 nodes"},
-		{"closed", plan.PlannerState{Breaker: trip}, plan.PlannerState{}, "Normal" + lease + "BreakerClosed GoOn: evictions may be made again; what had tripped the breaker: 4 of 10 nodes"},
-		{"held", plan.PlannerState{}, plan.PlannerState{Benefits: held}, "Warning" + lease + "StrategyIneffective Hold: strategy zones is held until 2026-01-02T12:00:00Z: its evictions brought 0.5 of the excess that they were foretold to remove, 7"},
+		{"tripped again", plan.PlannerState{Breaker: trip}, plan.PlannerState{Breaker: second}, "Warning" + lease + "BreakerOpen Stop: no evictions before 2026-01-02T14:00:00Z, and not before the cluster is healthy: 4 of 10 nodes"},
+		{"closed", plan.PlannerState{Breaker: trip}, plan.PlannerState{}, "Normal" + lease + "BreakerClosed Resume: evictions are allowed again; the breaker had tripped because: 4 of 10 nodes"},
+		{"held", plan.PlannerState{}, plan.PlannerState{Benefits: held}, "Warning" + lease + "StrategyIneffective Hold: strategy zones is paused until 2026-01-02T12:00:00Z: its evictions removed 0.5 of the excess; the plans had predicted 7"},
 		{"still held", plan.PlannerState{Benefits: held}, plan.PlannerState{Benefits: held}, ""},
 	} {
 		r, n := newTestRecorder()

@@ -1,9 +1,9 @@
-// Package evictor carries out the moves of one wave: it evicts through the
-// Eviction API and watches until each victim is gone and its replacement Ready.
+// Package evictor executes the moves of one wave: it evicts pods through the Eviction API and waits
+// until each evicted pod is gone and its replacement is Ready.
 //
-// It decides how an eviction is asked for, what each answer means and when a
-// pass must stop. It never picks a pod, never counts budgets, and never deletes
-// a pod by any other way than policy/v1 evictions.
+// It decides how an eviction is requested, what each answer means, and when a pass must stop. It
+// never chooses a pod, never counts budgets, and never removes a pod by any other way than
+// policy/v1 evictions.
 package evictor
 
 import (
@@ -12,32 +12,31 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Evictor carries out a wave: moves that may be away at the same time. It calls
-// bound once, beside the wave, as soon as no move waits for the scheduler any
-// more: each replacement is bound, or the move has ended. It returns after bound
-// has. A nil bound is not called.
+// Evictor executes a wave: moves that may be in flight at the same time. EvictWave calls bound
+// once, in the background, as soon as no move waits for the scheduler: each replacement is bound,
+// or its move has ended. EvictWave returns after bound has returned. A nil bound is not called.
 type Evictor interface {
 	EvictWave(ctx context.Context, moves []plan.Move, bound func()) Result
 }
 
-// Result says what became of a wave.
+// Result is the outcome of a wave.
 type Result struct {
 	// Outcomes has one entry for each move, in the order of the moves.
 	Outcomes []plan.Outcome
-	// Stop is set when the pass must end here.
+	// Stop says why the pass must end here; nil if it may continue.
 	Stop *plan.Reason
-	// BudgetsSpent are victims whose eviction was refused with a conflict: the API
-	// server may have taken their budget's allowance all the same.
+	// BudgetsSpent are pods whose eviction was refused with a conflict. The API server may have
+	// reduced their budgets nevertheless.
 	BudgetsSpent []plan.PodRef
 }
 
-// DryRun evicts nothing and says so.
+// DryRun evicts no pod. It reports what would be evicted.
 type DryRun struct{}
 
-// NewDryRun returns the evictor of dry runs.
+// NewDryRun returns the evictor for dry runs.
 func NewDryRun() DryRun { return DryRun{} }
 
-// EvictWave reports every move as one that would be evicted.
+// EvictWave reports every move as one that would be evicted. It does not call bound.
 func (DryRun) EvictWave(_ context.Context, moves []plan.Move, _ func()) Result {
 	var r Result
 	for _, m := range moves {

@@ -3,63 +3,19 @@ package evictor
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/cluster/annotation"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// PodSource is a live view of pods.
-type PodSource interface {
-	Pods(namespace string) []*corev1.Pod
-	// Changed returns a channel that is closed at the next change of a pod.
-	Changed() <-chan struct{}
-}
-
-// Options are the settings of Live.
-type Options struct {
-	// GracePeriodSeconds overrides the pods' own; nil leaves them.
-	GracePeriodSeconds *int64
-	// PerMinute is the pace of evictions; 0 means no limit.
-	PerMinute int
-	// VerifyTimeout is how long a replacement may take to be Ready, beyond the
-	// victim's grace period.
-	VerifyTimeout time.Duration
-	Clock         clock.WithTicker
-	Log           *slog.Logger
-	// Events takes note of evictions that were accepted; nil for none.
-	Events Events
-	// CheckPause is asked right before every eviction whether evictions may still be
-	// made at all; a reason stops the pass. Nil lets every one through.
-	CheckPause func(ctx context.Context) *plan.Reason
-	// CheckLeading is asked while an eviction waits for its answer: a reason says that this
-	// process may act no more, and ends the wait. Nil never does.
-	CheckLeading func() *plan.Reason
-}
-
-// Events tells people about evictions. Failing to must not matter.
-type Events interface {
-	Evicted(pod *corev1.Pod, m plan.Move)
-}
-
-// Live evicts.
-type Live struct {
-	podAPI     podAPI
-	pods       PodSource
-	workloadOf func(*corev1.Pod) string
-	opts       Options
-	pacer      *pacer
-	lanes      *lanes
-}
-
-// NewLive returns an evictor that acts. workloadOf names what replaces a pod.
+// NewLive returns an evictor that evicts pods. workloadOf returns a name for the workload of a pod,
+// or "" if nothing replaces the pod.
 func NewLive(client kubernetes.Interface, pods PodSource, workloadOf func(*corev1.Pod) string, opts Options) *Live {
 	return newLive(restAPI{client}, pods, workloadOf, opts)
 }
@@ -68,17 +24,15 @@ func newLive(a podAPI, pods PodSource, workloadOf func(*corev1.Pod) string, opts
 	return &Live{a, pods, workloadOf, opts, newPacer(opts.PerMinute, opts.Clock), newLanes()}
 }
 
-// ContinueFrom keeps the pace across two evictors, and what was learned of the server:
-// l evicts next when before, which is not used any more, has been followed by the
-// pause of either.
+// ContinueFrom takes over the pace and the lanes of an earlier evictor, which must not be used any
+// more. The first eviction of l waits for the longer interval of the two.
 func (l *Live) ContinueFrom(before *Live) {
 	l.pacer.continueFrom(before.pacer)
 	l.lanes = before.lanes
 }
 
-// EvictWave evicts the moves and waits for their replacements. When ctx ends no
-// further eviction begins, and those under way are watched for a few seconds
-// more.
+// EvictWave evicts the pods and waits for their replacements. When ctx ends, no further eviction
+// begins, and accepted evictions are watched for watchAfterStop.
 func (l *Live) EvictWave(ctx context.Context, moves []plan.Move, bound func()) Result {
 	w := l.newWaveTracker(moves)
 	outcomes := make([]attempt, len(moves))
@@ -106,7 +60,7 @@ func (l *Live) EvictWave(ctx context.Context, moves []plan.Move, bound func()) R
 	<-followed
 	r := summarize(outcomes)
 	if r.Stop == nil && ctx.Err() != nil {
-		r.Stop = &plan.Reason{Code: plan.Interrupted, Message: "told to stop"}
+		r.Stop = &plan.Reason{Code: plan.Interrupted, Message: "the process was told to stop"}
 	}
 	return r
 }
@@ -124,19 +78,8 @@ func summarize(attempts []attempt) (r Result) {
 	return r
 }
 
-// attempt is the outcome of one move, with what it means for the others.
-type attempt struct {
-	outcome     plan.Outcome
-	stop        *plan.Reason
-	budgetSpent bool
-}
-
-func newAttempt(m plan.Move, kind plan.OutcomeKind, code plan.Code, msg string) attempt {
-	return attempt{outcome: plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: kind, Reason: plan.Reason{Code: code, Message: msg}}}
-}
-
-// executeMove evicts a pod and follows its replacement. ctx is the pass's, wave ends
-// earlier when another move stops the pass.
+// executeMove evicts a pod and waits for its replacement. ctx is the context of the pass. wave ends
+// earlier if another move stops the pass.
 func (l *Live) executeMove(ctx, wave context.Context, w *waveTracker, h *throttle, m plan.Move) attempt {
 	pod, v, a := l.tryUntilAnswered(ctx, wave, h, m)
 	if pod == nil {
@@ -160,22 +103,22 @@ func (l *Live) executeMove(ctx, wave context.Context, w *waveTracker, h *throttl
 	a = l.waitForReplacement(ctx, w, m)
 	if v.Presumed {
 		a.outcome.Outcome = plan.UnknownOutcome
-		a.outcome.Reason.Message = "the pod is gone, most likely evicted, though no answer came; " + a.outcome.Reason.Message
+		a.outcome.Reason.Message = "no answer confirmed the eviction, but the pod is gone; " + a.outcome.Reason.Message
 	}
 	return a
 }
 
-// tryUntilAnswered asks for an eviction when its turn comes, and again as long as the server
-// only asks to slow down: such an answer says that nothing was done. A nil pod
-// means that the attempt ends here.
+// tryUntilAnswered requests an eviction when it is its turn, and again while the API server only
+// throttles: such an answer means that the server did nothing. A nil pod means that the attempt has
+// ended.
 func (l *Live) tryUntilAnswered(ctx, wave context.Context, h *throttle, m plan.Move) (*corev1.Pod, Verdict, attempt) {
 	for {
 		if !l.waitTurn(wave, h) {
-			return nil, Verdict{}, newAttempt(m, plan.Dropped, plan.Interrupted, "not tried: told to stop")
+			return nil, Verdict{}, newAttempt(m, plan.Dropped, plan.Interrupted, "not tried: the process was told to stop")
 		}
 		if h.stale() {
 			l.lanes.leave()
-			return nil, Verdict{}, newAttempt(m, plan.Dropped, plan.PremiseChanged, fmt.Sprintf("not tried: answers to evictions are slow, and what this one rests on was seen more than %s ago", maxWaveAge))
+			return nil, Verdict{}, newAttempt(m, plan.Dropped, plan.PremiseChanged, fmt.Sprintf("not tried: answers to evictions are slow, and the wave began more than %s ago", maxWaveAge))
 		}
 		pod, v, a := l.tryOnce(ctx, wave, h, m)
 		l.lanes.leave()
@@ -187,33 +130,34 @@ func (l *Live) tryUntilAnswered(ctx, wave context.Context, h *throttle, m plan.M
 			a.stop = &a.outcome.Reason
 			return nil, v, a
 		}
-		l.opts.Log.Info("holding back: the API server asks to slow down", "pod", m.Pod.String(), "for", h.remaining())
+		l.opts.Log.Info("evictions are delayed: the API server asks to slow down", "pod", m.Pod.String(), "for", h.remaining())
 	}
 }
 
-// waitTurn waits until the server lets evictions through, the pace has come to this
-// one, and a lane is free, which the caller leaves.
+// waitTurn waits until the API server allows requests, the pacer gives a turn, and a lane is free.
+// The caller must leave the lane.
 func (l *Live) waitTurn(wave context.Context, h *throttle) bool {
 	for h.wait(wave) && l.pacer.wait(wave) && l.lanes.enter(wave) {
 		if h.remaining() <= 0 {
 			return true
 		}
-		l.lanes.leave() // what was held back must not come all at once
+		l.lanes.leave() // throttled meanwhile: take turns again, so that delayed evictions do not start all at once
 	}
 	return false
 }
 
-// tryOnce looks at the pod once more and asks for its eviction.
+// tryOnce checks the pod once more and requests its eviction. A nil pod means that no eviction was
+// requested.
 func (l *Live) tryOnce(ctx, wave context.Context, h *throttle, m plan.Move) (*corev1.Pod, Verdict, attempt) {
 	pod, v, a := l.readPod(wave, m)
 	if pod == nil {
 		return nil, v, a
 	}
 	if wave.Err() != nil {
-		return nil, v, newAttempt(m, plan.Dropped, plan.Interrupted, "not tried: told to stop")
+		return nil, v, newAttempt(m, plan.Dropped, plan.Interrupted, "not tried: the process was told to stop")
 	}
 	if !m.NotAfter.IsZero() && !l.opts.Clock.Now().Before(m.NotAfter) {
-		return nil, v, newAttempt(m, plan.Dropped, plan.OutsideWindow, "not tried: the window closed at "+m.NotAfter.UTC().Format(time.RFC3339))
+		return nil, v, newAttempt(m, plan.Dropped, plan.OutsideWindow, "not tried: the eviction window closed at "+m.NotAfter.UTC().Format(time.RFC3339))
 	}
 	if shut := l.checkPause(wave); shut != nil {
 		a := newAttempt(m, plan.Dropped, shut.Code, "not tried: "+shut.Message)
@@ -235,8 +179,8 @@ func (l *Live) checkPause(ctx context.Context) *plan.Reason {
 	return l.opts.CheckPause(ctx)
 }
 
-// readPod reads the pod just before its eviction. A nil pod means that the attempt
-// ends here, or that the server is throttling.
+// readPod reads the pod right before its eviction. A nil pod means that the attempt has ended, or
+// that the API server throttles.
 func (l *Live) readPod(ctx context.Context, m plan.Move) (*corev1.Pod, Verdict, attempt) {
 	call, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -252,7 +196,8 @@ func (l *Live) readPod(ctx context.Context, m plan.Move) (*corev1.Pod, Verdict, 
 	return pod, Verdict{}, attempt{}
 }
 
-// checkPod reports whether the pod that was read is the one to evict.
+// checkPod reports whether the pod is still the one to evict, on the same node and with the same
+// labels, requests and controller. If not, it returns the outcome.
 func (l *Live) checkPod(ctx context.Context, m plan.Move, pod *corev1.Pod, err error) (attempt, bool) {
 	switch {
 	case apierrors.IsNotFound(err):
@@ -262,17 +207,17 @@ func (l *Live) checkPod(ctx context.Context, m plan.Move, pod *corev1.Pod, err e
 		a.stop = &a.outcome.Reason
 		return a, false
 	case err != nil && ctx.Err() != nil:
-		return newAttempt(m, plan.Dropped, plan.Interrupted, "not tried: told to stop"), false
+		return newAttempt(m, plan.Dropped, plan.Interrupted, "not tried: the process was told to stop"), false
 	case err != nil:
 		return newAttempt(m, plan.Dropped, plan.APIError, "not tried: reading the pod: "+err.Error()), false
 	case string(pod.UID) != m.Pod.UID:
-		return newAttempt(m, plan.Dropped, plan.UIDChanged, "another pod of the same name stands there now"), false
+		return newAttempt(m, plan.Dropped, plan.UIDChanged, "another pod now has the same name"), false
 	case pod.DeletionTimestamp != nil:
 		return newAttempt(m, plan.AlreadyGone, plan.PodTerminating, "the pod is terminating already"), false
 	case pod.Spec.NodeName != m.From:
 		return newAttempt(m, plan.Dropped, plan.PremiseChanged, "the pod is no longer on "+m.From), false
 	case m.EligibilityInputs != "" && m.EligibilityInputs != annotation.Fingerprint(pod):
-		return newAttempt(m, plan.Dropped, plan.PremiseChanged, "the pod's labels, its requests or its controller have changed just now"), false
+		return newAttempt(m, plan.Dropped, plan.PremiseChanged, "the labels, the requests or the controller of the pod have changed since the last check"), false
 	}
 	return attempt{}, true
 }

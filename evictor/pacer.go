@@ -8,7 +8,7 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// pacer spaces evictions evenly: perMinute of them, none saved up.
+// pacer spaces evictions evenly. Unused turns are not saved up.
 type pacer struct {
 	interval time.Duration
 	clock    clock.WithTicker
@@ -17,12 +17,11 @@ type pacer struct {
 	next time.Time
 }
 
-// snapshotFreshness is how long a look at the cluster may lie back when an eviction that
-// rests on it begins.
+// snapshotFreshness is the maximum age of a snapshot when an eviction that depends on it begins.
 const snapshotFreshness = 15 * time.Second
 
-// BatchSize is how many evictions a pace lets begin while a look at the cluster is
-// fresh, at least one; 0 without a pace.
+// BatchSize returns how many evictions a pacer starts within snapshotFreshness, at least one; 0 if
+// perMinute is not positive, which means no limit.
 func BatchSize(perMinute int) int {
 	if perMinute <= 0 {
 		return 0
@@ -38,8 +37,8 @@ func newPacer(perMinute int, c clock.WithTicker) *pacer {
 	return p
 }
 
-// continueFrom lets the first turn come when it would have come after the last one of
-// before, by the slower of both paces.
+// continueFrom delays the first turn to the time that the slower of both pacers would give it after
+// the last turn of before.
 func (p *pacer) continueFrom(before *pacer) {
 	before.mu.Lock()
 	defer before.mu.Unlock()
@@ -48,7 +47,7 @@ func (p *pacer) continueFrom(before *pacer) {
 	}
 }
 
-// wait returns true when it is the caller's turn, false when ctx ends first.
+// wait returns true when it is the caller's turn, and false if ctx ends first.
 func (p *pacer) wait(ctx context.Context) bool {
 	if ctx.Err() != nil {
 		return false
@@ -65,4 +64,16 @@ func (p *pacer) wait(ctx context.Context) bool {
 		return true
 	}
 	return sleep(ctx, p.clock, at.Sub(now))
+}
+
+// sleep waits for d. It returns false if ctx ends first.
+func sleep(ctx context.Context, c clock.WithTicker, d time.Duration) bool {
+	t := c.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C():
+		return ctx.Err() == nil
+	case <-ctx.Done():
+		return false
+	}
 }

@@ -11,16 +11,16 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// watchAfterStop is how long evictions under way are watched once the program was
-// told to stop.
+// watchAfterStop is how long accepted evictions are watched after the program was told to stop.
 const watchAfterStop = 3 * time.Second
 
-// ShutdownTimeout is how long Wave takes at most once ctx has ended: a call that is under
-// way, a look at what became of it, and afterStop.
+// ShutdownTimeout is how long EvictWave may take after ctx has ended: one eviction call, one read
+// to find its outcome, and watchAfterStop.
 const ShutdownTimeout = 2*callTimeout + watchAfterStop
 
-// waitForReplacement follows one accepted eviction until the victim is gone and its
-// replacement Ready.
+// waitForReplacement follows one accepted eviction until the evicted pod is gone and its
+// replacement is Ready. It gives up after the grace period plus VerifyTimeout, or watchAfterStop
+// after ctx has ended.
 func (l *Live) waitForReplacement(ctx context.Context, w *waveTracker, m plan.Move) attempt {
 	start := l.opts.Clock.Now()
 	grace := m.GracePeriodSeconds
@@ -52,7 +52,7 @@ func (l *Live) waitForReplacement(ctx context.Context, w *waveTracker, m plan.Mo
 		case <-last:
 			return unverifiedAttempt(m, r)
 		case <-deadline.C():
-			w.scan(l, m.Pod.Namespace) // follow may lag a little behind
+			w.scan(l, m.Pod.Namespace) // run may not have seen the newest changes
 			r, gone := w.state(f)
 			return timedOutAttempt(m, r, gone, l.opts.Clock.Since(start))
 		}
@@ -77,21 +77,21 @@ func evictedAttempt(m plan.Move, r *corev1.Pod, code plan.Code, msg string) atte
 
 func landedAttempt(m plan.Move, r *corev1.Pod, after time.Duration) attempt {
 	after = after.Round(100 * time.Millisecond)
-	a := evictedAttempt(m, r, m.Reason.Code, fmt.Sprintf("landed on %s as foretold", r.Spec.NodeName))
+	a := evictedAttempt(m, r, m.Reason.Code, fmt.Sprintf("landed on %s as predicted", r.Spec.NodeName))
 	if !a.outcome.LandedAsPredicted {
-		a.outcome.Reason = plan.Reason{Code: plan.LandedElsewhere, Message: fmt.Sprintf("landed on %s, which was not foretold (%s)", r.Spec.NodeName, m.To)}
+		a.outcome.Reason = plan.Reason{Code: plan.LandedElsewhere, Message: fmt.Sprintf("landed on %s, not on the predicted node %s", r.Spec.NodeName, m.To)}
 	}
 	a.outcome.ReadyAfter = after.String()
 	return a
 }
 
-// timedOutAttempt stops the pass: as long as a replacement is missing, nothing else may
-// be taken away.
+// timedOutAttempt returns the outcome of an eviction whose replacement is not Ready in time. It
+// stops the pass: no other pod may be evicted while a replacement is missing.
 func timedOutAttempt(m plan.Move, r *corev1.Pod, gone bool, after time.Duration) attempt {
 	after = after.Round(time.Second)
 	var a attempt
 	switch {
-	case r != nil && isReady(r): // what is missing is the victim's end
+	case r != nil && isReady(r): // only the evicted pod is late
 		a = evictedAttempt(m, r, plan.ReplacementNotReady, fmt.Sprintf("the pod is still terminating after %s; its replacement %s on %s is Ready", after, r.Name, r.Spec.NodeName))
 	case r != nil && r.Spec.NodeName != "":
 		a = evictedAttempt(m, r, plan.ReplacementNotReady, fmt.Sprintf("its replacement %s on %s is not Ready after %s", r.Name, r.Spec.NodeName, after))
@@ -107,5 +107,5 @@ func timedOutAttempt(m plan.Move, r *corev1.Pod, gone bool, after time.Duration)
 }
 
 func unverifiedAttempt(m plan.Move, r *corev1.Pod) attempt {
-	return evictedAttempt(m, r, plan.OutcomeUnknown, "evicted; told to stop before its replacement was seen Ready")
+	return evictedAttempt(m, r, plan.OutcomeUnknown, "the pod was evicted, but the process was told to stop before its replacement was Ready")
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// resolveAmbiguous finds out whether an eviction without an answer took place: by UID,
-// a few times, since the server may be coming back.
+// resolveAmbiguous finds out by the pod's UID whether an ambiguous eviction took effect. It tries
+// up to four times, because the API server may be restarting.
 func (l *Live) resolveAmbiguous(ctx context.Context, m plan.Move, v Verdict) Verdict {
 	for try := range 4 {
 		if try > 0 && !sleep(ctx, l.opts.Clock, time.Duration(try)*time.Second) {
@@ -26,14 +26,14 @@ func (l *Live) resolveAmbiguous(ctx context.Context, m plan.Move, v Verdict) Ver
 			return Verdict{Accepted: true, Presumed: pod == nil || string(pod.UID) != m.Pod.UID || !evictedByAPI(pod)}
 		case err == nil:
 			stop := errors.Is(context.Cause(ctx), context.Canceled)
-			return Verdict{Outcome: plan.UnknownOutcome, Stop: !stop, Reason: plan.Reason{Code: v.Reason.Code, Message: "not evicted as of now; " + v.Reason.Message}}
+			return Verdict{Outcome: plan.UnknownOutcome, Stop: !stop, Reason: plan.Reason{Code: v.Reason.Code, Message: "the pod is not evicted so far; " + v.Reason.Message}}
 		}
 	}
 	return Verdict{Outcome: plan.UnknownOutcome, Stop: true, Reason: plan.Reason{Code: plan.OutcomeUnknown,
-		Message: fmt.Sprintf("whether the pod was evicted could not be found out; %s", v.Reason.Message)}}
+		Message: fmt.Sprintf("it is unknown whether the pod was evicted; %s", v.Reason.Message)}}
 }
 
-// getPod reads a pod, also after ctx has ended; nil when there is none.
+// getPod reads a pod, even if ctx has ended. The pod is nil if the read fails.
 func (l *Live) getPod(ctx context.Context, ref plan.PodRef) (*corev1.Pod, error) {
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 	defer cancel()
@@ -44,16 +44,16 @@ func (l *Live) getPod(ctx context.Context, ref plan.PodRef) (*corev1.Pod, error)
 	return pod, nil
 }
 
-// evictedByAPI reports whether a pod goes because somebody asked the Eviction API.
+// evictedByAPI reports whether a pod terminates because a client called the Eviction API.
 func evictedByAPI(p *corev1.Pod) bool {
 	return slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue && c.Reason == "EvictionByEvictionAPI"
 	})
 }
 
-// Resolve finds out what became of evictions that a process which ended had
-// reserved. A pod that stands was not evicted. Of one that is gone or going it
-// cannot be told for certain who took it, nor whether its replacement settled.
+// Resolve finds the outcomes of evictions that an earlier process reserved. A pod that still exists
+// was not evicted. If the pod is gone or terminating, its outcome is unknown: another client may
+// have deleted it, and its replacement may not be Ready.
 func (l *Live) Resolve(ctx context.Context, open []plan.Reservation) ([]plan.Outcome, error) {
 	var out []plan.Outcome
 	for _, r := range open {
@@ -63,11 +63,11 @@ func (l *Live) Resolve(ctx context.Context, open []plan.Reservation) ([]plan.Out
 		case err != nil && !apierrors.IsNotFound(err):
 			return nil, fmt.Errorf("reading pod %s: %w", r.Pod, err)
 		case pod == nil || string(pod.UID) != r.Pod.UID:
-			o.Reason = plan.Reason{Code: plan.OutcomeUnknown, Message: "the process ended before it said whether it had evicted the pod, which is gone"}
+			o.Reason = plan.Reason{Code: plan.OutcomeUnknown, Message: "the process ended before it recorded whether it had evicted the pod; the pod is gone"}
 		case pod.DeletionTimestamp != nil:
-			o.Reason = plan.Reason{Code: plan.OutcomeUnknown, Message: "the process ended before it said whether it had evicted the pod, which is terminating"}
+			o.Reason = plan.Reason{Code: plan.OutcomeUnknown, Message: "the process ended before it recorded whether it had evicted the pod; the pod is terminating"}
 		default:
-			o.Outcome, o.Reason = plan.Dropped, plan.Reason{Code: plan.Interrupted, Message: "the process ended before it evicted the pod, which stands"}
+			o.Outcome, o.Reason = plan.Dropped, plan.Reason{Code: plan.Interrupted, Message: "the process ended before it evicted the pod; the pod still exists"}
 		}
 		out = append(out, o)
 	}

@@ -14,27 +14,25 @@ import (
 )
 
 const (
-	// callTimeout bounds every read, and is what an eviction has for its answer in any
-	// case. It is shorter than the time that leader election leaves between the end of
-	// one leader and the start of the next (5 s), so that no call of a deposed leader is
-	// still under way then.
+	// callTimeout bounds every read. An eviction may take this long in any case. It is shorter than
+	// the 5 s that leader election leaves between the end of one leader and the start of the next.
+	// So no call of an old leader is in progress when the next leader starts.
 	callTimeout = 4 * time.Second
-	// answerTimeout is what an eviction has while this process may act. Admission webhooks
-	// may take 10 s by default and 30 s at most (timeoutSeconds), and where evictions
-	// meet at one budget the server itself tries again for 10 s. One that is not
-	// answered ends the pass, since nobody knows what was done; one that is only slow
-	// should not.
+	// answerTimeout is how long an eviction may take while this process may act. Admission webhooks
+	// take up to 10 s by default and up to 30 s (timeoutSeconds). If evictions compete for one
+	// budget, the API server itself retries for 10 s. An eviction without an answer ends the pass,
+	// because its outcome is unknown; an eviction that is only slow should not.
 	answerTimeout = 30*time.Second + callTimeout
-	// leadingPollInterval is how often it is looked, after callTimeout, whether it still may. A call
-	// that began in the last moment has callTimeout, one that began before has ended by
-	// then.
+	// leadingPollInterval is the time between two checks, after callTimeout, whether this process
+	// may still act. A call that began just before the process had to stop has callTimeout; an
+	// older call has ended by then.
 	leadingPollInterval = 500 * time.Millisecond
 )
 
-var errStoppedOrNotLeading = errors.New("this process was told to stop, or leads no more")
+var errStoppedOrNotLeading = errors.New("this process was told to stop, or does not lead any more")
 
-// sendEviction sends the eviction. The pass's end does not end the call within callTimeout: an
-// answer that is on its way should be heard.
+// sendEviction requests the eviction and classifies the answer. If the pass ends, the call still
+// has callTimeout to receive its answer.
 func (l *Live) sendEviction(ctx context.Context, m plan.Move) Verdict {
 	call, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
@@ -51,7 +49,8 @@ func (l *Live) sendEviction(ctx context.Context, m plan.Move) Verdict {
 	return Classify(err)
 }
 
-// cancelWhenOverdue ends a call that was not answered in time.
+// cancelWhenOverdue cancels a call that gets no answer within answerTimeout, or within callTimeout
+// if the process must stop.
 func (l *Live) cancelWhenOverdue(ctx, call context.Context, end context.CancelCauseFunc) {
 	begun := l.opts.Clock.Now()
 	for wait := callTimeout; sleep(call, l.opts.Clock, wait); wait = leadingPollInterval {

@@ -8,18 +8,18 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// A server that is throttling says for how long (1 to 32 s by API Priority and
-// Fairness); where it does not, it is asked again after a second.
+// The API server says how long a throttled client must wait: 1 to 32 s with API Priority and
+// Fairness. If it names no time, the client waits for defaultThrottle.
 const (
 	maxThrottle     = 30 * time.Second
 	defaultThrottle = time.Second
 )
 
-// throttle keeps back all evictions of a wave while the server asks for it, for
-// maxHold in all: what the wave rests on was seen before it.
+// throttle delays all evictions of a wave while the API server asks for it. All delays together may
+// take at most maxThrottle, because the snapshot of the wave is older than the wave.
 type throttle struct {
 	clock       clock.WithTicker
-	waveStarted time.Time // the wave
+	waveStarted time.Time
 
 	mu            sync.Mutex
 	until         time.Time
@@ -27,28 +27,27 @@ type throttle struct {
 	sawSlowAnswer bool // an answer took longer than callTimeout
 }
 
-// maxWaveAge is how long after its wave began an eviction may still begin where answers are
-// slow, so that lanes come free late: no later than by its pace and by what the server
-// asks for.
+// maxWaveAge is how long after the start of its wave an eviction may still begin once answers have
+// been slow. Slow answers keep lanes busy. The limit is the time that the pacer needs plus the time
+// that the API server may ask for.
 const maxWaveAge = snapshotFreshness + maxThrottle
 
-// recordLatency takes note of how long an answer took.
+// recordLatency records how long an answer took.
 func (h *throttle) recordLatency(took time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.sawSlowAnswer = h.sawSlowAnswer || took > callTimeout
 }
 
-// stale says that what the wave rests on was seen too long ago.
+// stale reports whether answers were slow and the wave is older than maxWaveAge.
 func (h *throttle) stale() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.sawSlowAnswer && h.clock.Since(h.waveStarted) > maxWaveAge
 }
 
-// extend takes note of an answer that asks to come back after d. It returns
-// false when that would hold the wave back for too long. Answers that ask for
-// the same seconds count once.
+// extend delays evictions for d from now. It returns false if the delays of the wave would exceed
+// maxThrottle. Delays that overlap count once.
 func (h *throttle) extend(d time.Duration) bool {
 	if d <= 0 {
 		d = defaultThrottle
@@ -72,14 +71,14 @@ func (h *throttle) extend(d time.Duration) bool {
 	return true
 }
 
-// remaining is how long evictions are still to be held back.
+// remaining returns how long evictions are still delayed; 0 or less means that they are not.
 func (h *throttle) remaining() time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.until.Sub(h.clock.Now())
 }
 
-// wait returns true once nothing is held back, false when ctx ends first.
+// wait returns true once evictions are not delayed, and false if ctx ends first.
 func (h *throttle) wait(ctx context.Context) bool {
 	for {
 		d := h.remaining()
@@ -89,16 +88,5 @@ func (h *throttle) wait(ctx context.Context) bool {
 		if !sleep(ctx, h.clock, d) {
 			return false
 		}
-	}
-}
-
-func sleep(ctx context.Context, c clock.WithTicker, d time.Duration) bool {
-	t := c.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C():
-		return ctx.Err() == nil
-	case <-ctx.Done():
-		return false
 	}
 }

@@ -13,28 +13,29 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// waveTracker knows which pods were there before a wave and which replacements are
-// taken, so that several victims of one workload get one replacement each.
+// waveTracker assigns replacements to the evictions of a wave. It knows which pods existed before
+// the wave and which replacements are claimed, so that each evicted pod of a workload gets its own
+// replacement.
 type waveTracker struct {
 	mu            sync.Mutex
 	preexisting   map[types.UID]bool
-	workloadByUID map[string]string // victim's UID -> workload
+	workloadByUID map[string]string // by the UID of the evicted pod
 	claimed       map[types.UID]string
-	// tracked are evictions that were accepted and have not ended.
+	// tracked are the accepted evictions whose replacement is not Ready yet.
 	tracked []*trackedEviction
-	// unbound are the victims whose replacements are not bound yet; onBound is
-	// called when there is none left.
+	// unbound are the UIDs of pods whose replacements are not bound yet. onBound is called once the
+	// map becomes empty.
 	unbound map[string]bool
 	onBound func()
 	done    chan struct{}
 }
 
-// trackedEviction is what is seen of one eviction.
+// trackedEviction is what the tracker has seen of one eviction.
 type trackedEviction struct {
 	move        plan.Move
 	replacement *corev1.Pod
 	gone        bool
-	changed     chan struct{} // holds one when there is something new to see
+	changed     chan struct{} // has one element if replacement or gone has changed
 }
 
 func (l *Live) newWaveTracker(moves []plan.Move) *waveTracker {
@@ -54,7 +55,7 @@ func (l *Live) newWaveTracker(moves []plan.Move) *waveTracker {
 	return w
 }
 
-// markBound notes that a move waits for the scheduler no more.
+// markBound records that a move does not wait for the scheduler any more.
 func (w *waveTracker) markBound(m plan.Move) {
 	w.mu.Lock()
 	was := len(w.unbound)
@@ -86,21 +87,19 @@ func (w *waveTracker) state(f *trackedEviction) (*corev1.Pod, bool) {
 	return f.replacement, f.gone
 }
 
-// Following a wave may take a twentieth of a processor: after a scan it rests so
-// many times as long as the scan took. Looking at 10,000 pods takes a few
-// milliseconds, and while 50 evictions a second are made pods change about 300
-// times a second.
+// After each scan the tracker is idle for idlePerScan times the duration of the scan, at most
+// maxScanIdle. So following a wave takes about a twentieth of one processor. A scan of 10,000 pods
+// takes a few milliseconds. At 50 evictions per second, pods change about 300 times per second.
 const (
 	idlePerScan = 20
 	maxScanIdle = 100 * time.Millisecond
 )
 
-// run scans after changes of pods until the wave is over. One scan serves all
-// moves: each looking for itself would look at every pod of its namespace at
-// every change of any pod.
+// run scans after changes of pods until the wave is done. One scan serves all moves. If each move
+// scanned for itself, every change of a pod would cost one scan of its namespace per move.
 func (w *waveTracker) run(l *Live) {
 	for {
-		changed := l.pods.Changed() // taken first, so that no change is missed
+		changed := l.pods.Changed() // read before the scan, so that no change is missed
 		begun := l.opts.Clock.Now()
 		for _, ns := range w.namespaces() {
 			w.scan(l, ns)
@@ -116,7 +115,7 @@ func (w *waveTracker) run(l *Live) {
 	}
 }
 
-// idle returns false when the wave is over.
+// idle waits for d. It returns false if the wave is done first.
 func (w *waveTracker) idle(l *Live, d time.Duration) bool {
 	if d <= 0 {
 		return true
@@ -131,7 +130,7 @@ func (w *waveTracker) idle(l *Live, d time.Duration) bool {
 	}
 }
 
-// namespaces are those in which evictions are followed, sorted.
+// namespaces returns the sorted namespaces of all tracked evictions.
 func (w *waveTracker) namespaces() (out []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -142,9 +141,9 @@ func (w *waveTracker) namespaces() (out []string) {
 	return slices.Compact(out)
 }
 
-// scan finds, for the evictions followed in a namespace, whether the victim is
-// gone, and the pod that took its place, if there is one yet: the oldest new pod
-// of the workload that is not taken.
+// scan updates the tracked evictions of a namespace: whether the evicted pod is gone, and which pod
+// replaces it. The replacement is the oldest new pod of the workload that no other eviction has
+// claimed.
 func (w *waveTracker) scan(l *Live, namespace string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -176,7 +175,7 @@ func (w *waveTracker) update(f *trackedEviction, there map[types.UID]*corev1.Pod
 	f.gone = there[types.UID(f.move.Pod.UID)] == nil
 	if r := f.replacement; r != nil {
 		f.replacement = there[r.UID]
-		if now := f.replacement; now != nil && now.DeletionTimestamp != nil { // on its way out itself; look for the next
+		if now := f.replacement; now != nil && now.DeletionTimestamp != nil { // the replacement terminates as well; use the next one
 			delete(w.claimed, r.UID)
 			w.preexisting[r.UID] = true
 			f.replacement = nil
@@ -190,7 +189,7 @@ func (w *waveTracker) update(f *trackedEviction, there map[types.UID]*corev1.Pod
 	if f.replacement != was || f.gone != wasGone {
 		select {
 		case f.changed <- struct{}{}:
-		default: // it has not looked at the last news yet
+		default: // the last change has not been read yet
 		}
 	}
 }

@@ -1,10 +1,10 @@
-// Package hints knows the hints that Evenkeel puts on nodes to steer the
-// scheduler for a moment: which taint or label, which annotations say whose it
-// is and until when, and how a node looks with and without them.
+// Package hints defines the steering hints that Evenkeel puts on nodes for a short time: which
+// taint or label a hint is, which annotations record its run and expiry, and how a node looks with
+// and without it.
 //
-// It decides what stands on a node. It never talks to an API server (hints/writer
-// does), never reads a clock, and never changes a taint or label that is not
-// ours: one without our annotations is somebody else's.
+// It decides what a node should contain. It never calls an API server (hints/writer does) and never
+// reads a clock. It never changes a taint or label of another owner: without our annotations, a
+// taint or label is not ours.
 package hints
 
 import (
@@ -15,21 +15,23 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Kind says how a node is hinted.
+// Kind is the kind of a hint.
 type Kind string
 
+// The kinds of hints.
 const (
 	None Kind = "none"
-	// Taint is a PreferNoSchedule taint: up to 300 points less for every pod
-	// that does not tolerate it.
+	// Taint is a PreferNoSchedule taint. It costs a node up to 300 points for every pod that does
+	// not tolerate it.
 	Taint Kind = "taint"
-	// Label is a label, heard only by pods with node affinity against it, up to
-	// 200 points as a pod's only preferred term.
+	// Label is a label. It affects only pods whose node affinity avoids it, and costs a node up to
+	// 200 points if that is the pod's only preferred term.
 	Label Kind = "label"
 )
 
 // What is written on a node. The annotations are book-keeping: the scheduler
 // does not see them.
+// Keys and values on a node. The scheduler does not read the annotations.
 const (
 	Key               = "evenkeel.io/steer"         // of the taint and of the label
 	Value             = "avoid"                     // of the label; the taint has none
@@ -38,25 +40,24 @@ const (
 	KindAnnotation    = "evenkeel.io/steer-kind"    // annotation: taint or label, whichever is ours
 )
 
-// IsOwnKey reports whether a key of a label or annotation is one that we write.
+// IsOwnKey reports whether Evenkeel writes a label or annotation with this key.
 func IsOwnKey(key string) bool {
 	return key == Key || key == RunAnnotation || key == ExpiresAnnotation || key == KindAnnotation
 }
 
-// Hint is a hint that stands on a node.
+// Hint is a hint on a node.
 type Hint struct {
 	Node string
 	Kind Kind
 	Run  string
-	// Expires is zero when the annotation cannot be read; such a hint does not
-	// expire by itself.
+	// Expires is zero if the annotation cannot be parsed. Such a hint does not expire.
 	Expires time.Time
 }
 
-// Expired reports whether the hint may be taken away by anyone.
+// Expired reports whether any process may remove the hint.
 func (h Hint) Expired(now time.Time) bool { return !h.Expires.IsZero() && now.After(h.Expires) }
 
-// NewTaint is the taint that we write.
+// NewTaint returns the taint of a hint.
 func NewTaint() corev1.Taint {
 	return corev1.Taint{Key: Key, Effect: corev1.TaintEffectPreferNoSchedule}
 }
@@ -65,15 +66,15 @@ func isHintTaint(t corev1.Taint) bool {
 	return t.Key == Key && t.Effect == corev1.TaintEffectPreferNoSchedule
 }
 
-// HasTaint reports whether the node has the taint, whoever wrote it.
+// HasTaint reports whether the node has the taint, regardless of its owner.
 func HasTaint(n *corev1.Node) bool { return slices.ContainsFunc(n.Spec.Taints, isHintTaint) }
 
-// HasLabel reports whether the node has the label, whoever wrote it.
+// HasLabel reports whether the node has the label, regardless of its owner.
 func HasLabel(n *corev1.Node) bool { return n.Labels[Key] == Value }
 
-// Of returns the hint that we put on the node. A taint or label under our key
-// without our annotations, or beside a hint of the other kind, is not ours. The
-// kind is None when somebody else took the hint away and left the annotations.
+// Of returns our hint on the node. A taint or label under our key is not ours without our
+// annotations, or next to a hint of the other kind. The kind is None if another client removed the
+// taint or label and left the annotations.
 func Of(n *corev1.Node) (Hint, bool) {
 	expires, ours := n.Annotations[ExpiresAnnotation]
 	if !ours {
@@ -93,9 +94,9 @@ func Of(n *corev1.Node) (Hint, bool) {
 	return h, true
 }
 
-// Put returns the node with the hint, and whether that is a change. Everything
-// else on the node stays as it is. A taint or label under our key that somebody
-// else wrote is left as it is, and not made ours: the hint is not put then.
+// Put returns the node with the hint, and whether it changed. It changes nothing else on the node.
+// If another owner has a taint or label under our key, Put leaves it, writes no hint, and removes
+// an existing hint of ours.
 func Put(n *corev1.Node, h Hint) (*corev1.Node, bool) {
 	old, ours := Of(n)
 	if ours && old.Kind == h.Kind && old.Run == h.Run && old.Expires.Equal(h.Expires.Truncate(time.Second)) {
@@ -117,7 +118,7 @@ func Put(n *corev1.Node, h Hint) (*corev1.Node, bool) {
 	return out, true
 }
 
-// Remove returns the node without our hint, and whether that is a change.
+// Remove returns the node without our hint, and whether it changed.
 func Remove(n *corev1.Node) (*corev1.Node, bool) {
 	if _, ours := Of(n); !ours {
 		return n, false
@@ -125,7 +126,7 @@ func Remove(n *corev1.Node) (*corev1.Node, bool) {
 	return withoutHint(n), true
 }
 
-// withoutHint is a copy that shares nothing that is changed.
+// withoutHint returns a deep copy of the node without our hint.
 func withoutHint(n *corev1.Node) *corev1.Node {
 	out := n.DeepCopy()
 	h, ours := Of(n)
@@ -153,7 +154,7 @@ func setKey(m map[string]string, key, value string) map[string]string {
 	return m
 }
 
-// WithLabel returns a copy of the node that carries the label.
+// WithLabel returns a copy of the node with the label.
 func WithLabel(n *corev1.Node) *corev1.Node {
 	out := *n
 	out.Labels = setKey(n.Labels, Key, Value)

@@ -25,7 +25,7 @@ func (m *Metrics) recordBlocks(r plan.RunReport) {
 }
 
 // RecordBenefits notes the accounts of the strategies. Those of the state are bounded to
-// the strategies of the configuration (ledger.AddBenefit).
+// the strategies of the configuration (history.AddBenefit).
 func (m *Metrics) RecordBenefits(accounts map[string]plan.Benefit) {
 	m.benefit.Reset()
 	m.benefitEvictions.Reset()

@@ -60,7 +60,7 @@ func New(version, configHash string) *Metrics {
 		paused:           prometheus.NewGauge(prometheus.GaugeOpts{Name: "evenkeel_paused", Help: "1 when evictions were paused (evenkeel pause) at the last pass."}),
 		breaker:          prometheus.NewGauge(prometheus.GaugeOpts{Name: "evenkeel_breaker_open", Help: "1 if the breaker blocked or stopped the last pass."}),
 		ineffective:      prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "evenkeel_strategy_ineffective", Help: "1 for a strategy that is suspended because its evictions are ineffective."}, []string{"strategy"}),
-		benefit:          prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "evenkeel_benefit_excess", Help: "Share of the goals' excess, weighted, that a strategy's evictions were foretold to remove and that they removed (when=predicted, realised); older evictions count for less."}, []string{"strategy", "when"}),
+		benefit:          prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "evenkeel_benefit_excess", Help: "Share of the goals' excess, weighted, that a strategy's evictions were predicted to remove and that they did remove (when=predicted, realised); older evictions count for less."}, []string{"strategy", "when"}),
 		benefitEvictions: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "evenkeel_benefit_evictions", Help: "Evictions that weigh in evenkeel_benefit_excess; older ones count for less."}, []string{"strategy"}),
 	}
 	m.info = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "evenkeel_build_info", Help: "1, with version and hash of the configuration.",
@@ -79,7 +79,7 @@ func (m *Metrics) SetConfigHash(hash string) {
 }
 
 // RecordBinding notes a binding of a scheduler without a profile; b are its counts with
-// it, told whether it was foretold, hit whether it came true.
+// it, told whether the model predicted it, hit whether the prediction was right.
 func (m *Metrics) RecordBinding(scheduler string, b plan.SchedulerBindings, hit, told bool) {
 	result := "unclear"
 	switch {

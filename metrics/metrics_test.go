@@ -129,7 +129,7 @@ func TestWhatHoldsEvictionsIsShown(t *testing.T) {
 	m.RecordBenefits(map[string]plan.Benefit{"zones": {Evictions: 14, Predicted: 7, Realised: -.5}})
 	compare(`
 		evenkeel_benefit_evictions zones 14
-		evenkeel_benefit_excess zones foretold 7
+		evenkeel_benefit_excess zones predicted 7
 		evenkeel_benefit_excess zones realised -0.5
 		evenkeel_breaker_open 0
 		evenkeel_paused 1

@@ -20,7 +20,7 @@ import (
 // watch. Only the stripped objects of each page may stay in memory.
 func TestAListComesInPages(t *testing.T) {
 	o := simulation.Uneven(rand.New(rand.NewPCG(1, 1)), 60, 1200)
-	simulation.Lifelike(rand.New(rand.NewPCG(1, 1)), o)
+	simulation.Realistic(rand.New(rand.NewPCG(1, 1)), o)
 	client := newClient(kubeSystem())
 	var asked []metav1.ListOptions
 	client.PrependReactor("list", "pods", func(a ktesting.Action) (bool, k8sruntime.Object, error) {

@@ -52,7 +52,7 @@ func TestServePeak(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(1, 1))
 	o := simulation.Uneven(r, nodes, pods)
-	simulation.Lifelike(r, o)
+	simulation.Realistic(r, o)
 	lists := map[string][]k8sruntime.Object{}
 	for _, x := range o.Nodes {
 		lists["/api/v1/nodes"] = append(lists["/api/v1/nodes"], x)

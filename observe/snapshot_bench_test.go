@@ -56,7 +56,7 @@ func toAny[T any](list []T) []any {
 func BenchmarkSnapshot(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
 	objects := simulation.Uneven(r, 5000, 150_000)
-	simulation.Lifelike(r, objects)
+	simulation.Realistic(r, objects)
 	o := New(newClient(kubeSystem()), clocktesting.NewFakePassiveClock(objects.TakenAt.Add(time.Minute)))
 	storeObjects(b, o, objects)
 	objects = nil

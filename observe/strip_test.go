@@ -69,7 +69,7 @@ func decodeAndStrip[T any, P interface {
 func encodedCluster(t *testing.T) (pods, sets [][]byte) {
 	r := rand.New(rand.NewPCG(1, 1))
 	o := simulation.Uneven(r, 250, 5000)
-	simulation.Lifelike(r, o)
+	simulation.Realistic(r, o)
 	return encodeAll(t, o.Pods), encodeAll(t, o.ReplicaSets)
 }
 
@@ -156,7 +156,7 @@ strategies:
 						VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}})
 				}
 			}
-			simulation.Lifelike(r, o)
+			simulation.Realistic(r, o)
 		}
 		want, n := made(o)
 		moves += n
@@ -218,7 +218,7 @@ func TestSiblingsShareWhatIsEqualAndNothingElse(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 31))
 		o := simulation.Mixed(r)
 		if seed%2 == 0 {
-			simulation.Lifelike(r, o)
+			simulation.Realistic(r, o)
 		}
 		together := newInternCache()
 		var last *corev1.Pod

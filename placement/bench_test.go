@@ -9,9 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// large is 500 nodes in 3 zones with 500 apps of 20 pods, a quarter of them
+// cluster500 is 500 nodes in 3 zones with 500 apps of 20 pods, a quarter of them
 // with a hard zone spread and some with anti-affinity on the host name.
-func large() *builder {
+func cluster500() *builder {
 	b := newBuilder()
 	for i := range 500 {
 		b.node(fmt.Sprintf("n%03d", i), fmt.Sprintf("z%d", i%3))
@@ -42,20 +42,20 @@ func large() *builder {
 }
 
 func BenchmarkNewWorld(b *testing.B) {
-	snap := large().world(b).snap
+	snap := cluster500().model(b).Snap
 	for b.Loop() {
-		NewWorld(snap, Options{})
+		NewClusterModel(snap, Options{})
 	}
 }
 
 // BenchmarkPredict is one prediction and one move among 500 nodes and 10,000
 // pods, classes being built as they come.
 func BenchmarkPredict(b *testing.B) {
-	w := large().world(b)
+	w := cluster500().model(b)
 	i := 0
 	b.ReportAllocs()
 	for b.Loop() {
-		p := cluster.PodID(i * 7919 % len(w.snap.Pods))
+		p := cluster.PodID(i * 7919 % len(w.Snap.Pods))
 		pr := w.Predict(p)
 		if to := pr.Likeliest(); to != cluster.NoNode {
 			w.Move(p, to)

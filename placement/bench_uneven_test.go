@@ -26,7 +26,7 @@ func uneven5000(b *testing.B, pods int) *cluster.Snapshot {
 // (every class: first, when classes are built too, and again), and of one class.
 func BenchmarkPredictUneven(b *testing.B) {
 	s := uneven5000(b, 100_000)
-	w := placement.NewWorld(s, placement.Options{})
+	w := placement.NewClusterModel(s, placement.Options{})
 	pods := len(s.Pods)
 	step := func(i int, p cluster.PodID) {
 		w.Move(cluster.PodID(i*7919%pods), cluster.NodeID(i*31%len(s.Nodes)))
@@ -60,11 +60,11 @@ func BenchmarkNewWorld150000(b *testing.B) {
 		b.ReportAllocs()
 		before := cputime.Used(b)
 		for b.Loop() {
-			placement.NewWorld(s, placement.Options{})
+			placement.NewClusterModel(s, placement.Options{})
 		}
 		b.ReportMetric(float64(cputime.Used(b)-before)/float64(b.N), "cpu-ns/op")
 	})
-	w := placement.NewWorld(s, placement.Options{})
+	w := placement.NewClusterModel(s, placement.Options{})
 	for p := range s.Pods {
 		if p%20 == 0 {
 			w.PredictOdds(cluster.PodID(p))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/hints"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 )
@@ -15,14 +16,14 @@ import (
 // TestCloneStandsAlone: a copy foretells what a world of its own does that took the
 // same way, and so does the world that was copied, whatever happens to the other.
 func TestCloneStandsAlone(t *testing.T) {
-	profiles := []Profile{DefaultProfile(), PolicyProfile(DefaultPolicy())}
-	same := func(seed int64, which string, a, b *World) {
-		for i := 0; i < len(a.snap.Pods); i += 7 {
+	profiles := []scheduler.Profile{scheduler.DefaultProfile(), scheduler.PolicyProfile(scheduler.DefaultPolicy())}
+	same := func(seed int64, which string, a, b *ClusterModel) {
+		for i := 0; i < len(a.Snap.Pods); i += 7 {
 			if got, want := a.Predict(cluster.PodID(i)), b.Predict(cluster.PodID(i)); !reflect.DeepEqual(got, want) {
-				t.Fatalf("seed %d, %s: %s foretells %+v, want %+v", seed, a.snap.Pods[i].Object.Name, which, got, want)
+				t.Fatalf("seed %d, %s: %s foretells %+v, want %+v", seed, a.Snap.Pods[i].Object.Name, which, got, want)
 			}
 		}
-		for n := range a.snap.Nodes {
+		for n := range a.Snap.Nodes {
 			if got, want := a.Requested(cluster.NodeID(n)), b.Requested(cluster.NodeID(n)); !reflect.DeepEqual(got, want) {
 				t.Errorf("seed %d, node %d: in %s %v are requested, want %v", seed, n, which, got, want)
 			}
@@ -32,22 +33,22 @@ func TestCloneStandsAlone(t *testing.T) {
 		rnd := rand.New(rand.NewSource(seed))
 		p := profiles[seed%4/3]
 		b := varied(seed, []int{30, 130}[seed%2])
-		first, alone := b.worldOf(t, p), b.worldOf(t, p)
-		pods, nodes := len(first.snap.Pods), len(first.snap.Nodes)
-		wander := func(steps int, worlds ...*World) {
+		first, alone := b.modelWithProfile(t, p), b.modelWithProfile(t, p)
+		pods, nodes := len(first.Snap.Pods), len(first.Snap.Nodes)
+		wander := func(steps int, worlds ...*ClusterModel) {
 			for range steps {
 				pod, to := cluster.PodID(rnd.Intn(pods)), cluster.NodeID(rnd.Intn(nodes+1)-1)
 				hinted := []cluster.NodeID{cluster.NodeID(rnd.Intn(nodes))}
 				for _, w := range worlds {
 					w.Move(pod, to)
-					w.Hint(hints.Taint, hinted)
+					w.SetHints(hints.Taint, hinted)
 					w.Predict(pod)
 				}
 			}
 		}
 		wander(30, first, alone)
 		second := first.Clone()
-		other := b.worldOf(t, p)
+		other := b.modelWithProfile(t, p)
 		for i := range pods {
 			other.Move(cluster.PodID(i), first.NodeOf(cluster.PodID(i)))
 		}
@@ -81,8 +82,8 @@ func TestCloneKeepsWhatPodsHold(t *testing.T) {
 			})
 		}
 		b.app("web", 100, holds, "n1", "")
-		w := b.world(t)
-		one, two, n1, n2 := id(t, w, "web-0"), id(t, w, "web-1"), nodeID(t, w, "n1"), nodeID(t, w, "n2")
+		w := b.model(t)
+		one, two, n1, n2 := podID(t, w, "web-0"), podID(t, w, "web-1"), nodeID(t, w, "n1"), nodeID(t, w, "n2")
 		c := w.Clone()
 		c.Move(one, n2)
 		if got := c.Predict(two).Gone.Feasible; !slices.Equal(got, []cluster.NodeID{n1}) {

@@ -1,9 +1,11 @@
 package placement
 
 import (
-	"slices"
-
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/cycle"
+	"github.com/evenkeel-project/evenkeel/placement/filter"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
+	"github.com/evenkeel-project/evenkeel/placement/score"
 )
 
 // NodeVerdict is what filters and scores say about one node in one state of the
@@ -12,7 +14,7 @@ type NodeVerdict struct {
 	Node cluster.NodeID
 	Gone bool // the victim is gone; false: it still terminates
 	// RefusedBy is the first filter that refuses the node, empty for none.
-	RefusedBy Filter
+	RefusedBy scheduler.Filter
 	Why       string // a sentence; empty when the node is feasible
 	Scores    []PluginScore
 	Total     int64
@@ -29,69 +31,43 @@ type PluginScore struct {
 // the victim terminating, then for the victim gone, each sorted by node. Scores
 // are those that the nodes get beside all feasible ones, also where the scheduler
 // judges a sample of them. It is empty when nothing can be foretold.
-func (w *World) Explain(p cluster.PodID) []NodeVerdict {
+func (w *ClusterModel) Explain(p cluster.PodID) []NodeVerdict {
 	if _, ok := w.Supported(p); !ok {
 		return nil
 	}
-	in := w.incomingOf(p)
+	in := w.replacementOf(p)
 	var out []NodeVerdict
-	w.inBothStates(p, func(gone bool) { out = append(out, w.verdicts(in, p, gone)...) })
+	inBothStates(w.Cluster, p, func(gone bool) { out = append(out, w.explainNodes(in, p, gone)...) })
 	return out
 }
 
-func (w *World) verdicts(in *incoming, p cluster.PodID, gone bool) []NodeVerdict {
-	r := w.begin(in, p)
+func (w *ClusterModel) explainNodes(in *cycle.Replacement, p cluster.PodID, gone bool) []NodeVerdict {
+	r := w.newAttempt(in, p)
 	var feasible []cluster.NodeID
-	out := make([]NodeVerdict, len(w.snap.Nodes))
+	out := make([]NodeVerdict, len(w.Snap.Nodes))
 	for n := range out {
-		out[n] = NodeVerdict{Node: cluster.NodeID(n), Gone: gone, RefusedBy: r.refusedBy(n)}
+		out[n] = NodeVerdict{Node: cluster.NodeID(n), Gone: gone, RefusedBy: filter.RefusedBy(&r, n)}
 	}
 	for n := range out {
-		if out[n].RefusedBy == "" && r.refusedBesideWaiting(cluster.NodeID(n)) != "" {
-			out[n].RefusedBy = NominatedPods
+		if out[n].RefusedBy == "" && filter.RefusedWithNominatedPods(&r, cluster.NodeID(n)) != "" {
+			out[n].RefusedBy = scheduler.NominatedPods
 		}
 		if out[n].RefusedBy == "" {
 			feasible = append(feasible, cluster.NodeID(n))
 		} else {
-			out[n].Why = r.sentence(n, out[n].RefusedBy)
+			out[n].Why = filter.Message(&r, n, out[n].RefusedBy)
 		}
 	}
-	r = w.begin(in, p)
+	r = w.newAttempt(in, p)
 	if len(feasible) == 0 {
 		return out
 	}
-	r.score(feasible)
+	score.Score(&r, feasible)
 	for i, n := range feasible {
-		for k, s := range in.profile.scorers {
-			out[n].Scores = append(out[n].Scores, PluginScore{s.name, w.buf.scores[k][i], s.weight})
+		for k, s := range in.Scorers {
+			out[n].Scores = append(out[n].Scores, PluginScore{s.Name, w.scratch.Scores[k][i], s.Weight})
 		}
-		out[n].Total = w.buf.total[i]
+		out[n].Total = w.scratch.Total[i]
 	}
 	return out
-}
-
-// lacking names the first resource of which the node has too little.
-func (w *World) lacking(r *cluster.Resources, n int) string {
-	l, node := &w.load[n], &w.snap.Nodes[n]
-	a := &node.Allocatable
-	switch {
-	case l.pods+1 > node.AllowedPods:
-		return "room for pods"
-	case r.MilliCPU > 0 && r.MilliCPU > a.MilliCPU-l.milliCPU:
-		return "cpu"
-	case r.MemoryBytes > 0 && r.MemoryBytes > a.MemoryBytes-l.memory:
-		return "memory"
-	case r.EphemeralStorageByte > 0 && r.EphemeralStorageByte > a.EphemeralStorageByte-l.ephemeral:
-		return "ephemeral-storage"
-	}
-	var short []string
-	for name, amount := range r.Extended {
-		if amount > 0 && amount > a.Extended[name]-l.extended[name] {
-			short = append(short, string(name))
-		}
-	}
-	if len(short) == 0 {
-		return ""
-	}
-	return slices.Min(short)
 }

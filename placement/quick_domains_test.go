@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/prediction"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
 // TestQuickSeesDomainsWhoseNodesAllHoldPods: a small zone all of whose nodes hold a
@@ -19,20 +21,20 @@ func TestQuickSeesDomainsWhoseNodesAllHoldPods(t *testing.T) {
 	asked := 0
 	for seed := range uint64(40) {
 		w := smallZone(t, rand.New(rand.NewPCG(seed, 1)))
-		for i := range w.snap.Pods {
-			p := &w.snap.Pods[i]
-			var only Prediction
-			if p.Object.Labels["app"] != "a" || i%4 != 0 || !w.quickly(w.incomingOf(p.ID), p.ID, &only) {
+		for i := range w.Snap.Pods {
+			p := &w.Snap.Pods[i]
+			var only prediction.Prediction
+			if p.Object.Labels["app"] != "a" || i%4 != 0 || !w.predictFast(w.replacementOf(p.ID), p.ID, &only) {
 				continue
 			}
 			asked++
 			got := w.Predict(p.ID)
-			w.general = true
+			w.disableFast = true
 			want := w.Predict(p.ID)
-			w.general = false
+			w.disableFast = false
 			for _, n := range want.Possible() {
 				if d := got.Prob(is(n)) - want.Prob(is(n)); d > 1e-9 || d < -1e-9 {
-					t.Fatalf("seed %d: pod %s comes to %s with %v, by the general way with %v", seed, p.Object.Name, w.snap.Nodes[n].Name, got.Prob(is(n)), want.Prob(is(n)))
+					t.Fatalf("seed %d: pod %s comes to %s with %v, by the general way with %v", seed, p.Object.Name, w.Snap.Nodes[n].Name, got.Prob(is(n)), want.Prob(is(n)))
 				}
 			}
 		}
@@ -48,7 +50,7 @@ func is(n cluster.NodeID) func(cluster.NodeID) bool {
 	return func(x cluster.NodeID) bool { return x == n }
 }
 
-func smallZone(t *testing.T, r *rand.Rand) *World {
+func smallZone(t *testing.T, r *rand.Rand) *ClusterModel {
 	b := newBuilder()
 	base, at := [2]int{r.IntN(40), r.IntN(40)}, []string(nil)
 	for i := range 300 {
@@ -68,5 +70,5 @@ func smallZone(t *testing.T, r *rand.Rand) *World {
 				LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "a"}}, WhenUnsatisfiable: corev1.ScheduleAnyway})
 		}
 	}, at...)
-	return b.worldOf(t, DefaultProfile())
+	return b.modelWithProfile(t, scheduler.DefaultProfile())
 }

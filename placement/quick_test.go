@@ -9,6 +9,8 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/hints"
+	"github.com/evenkeel-project/evenkeel/placement/prediction"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -102,7 +104,7 @@ func TestQuickIsTheSameAsTheGeneralWay(t *testing.T) {
 	quick, states := 0, 0
 	for seed := range seeds {
 		rnd := rand.New(rand.NewSource(seed))
-		p := DefaultProfile()
+		p := scheduler.DefaultProfile()
 		switch seed % 6 {
 		case 3:
 			p.PercentageOfNodesToScore = 40
@@ -111,18 +113,18 @@ func TestQuickIsTheSameAsTheGeneralWay(t *testing.T) {
 		case 5:
 			p.Weights.PodTopologySpread, p.Weights.BalancedAllocation, p.HardPodAffinityWeight = 0, 0, 40
 		}
-		w := varied(seed, []int{3, 101, 130, 200, 400}[rnd.Intn(5)]+rnd.Intn(20)).worldOf(t, p)
+		w := varied(seed, []int{3, 101, 130, 200, 400}[rnd.Intn(5)]+rnd.Intn(20)).modelWithProfile(t, p)
 		for range 40 {
-			pod := cluster.PodID(rnd.Intn(len(w.snap.Pods)))
+			pod := cluster.PodID(rnd.Intn(len(w.Snap.Pods)))
 			q, s := compareWays(t, w, pod)
 			quick, states = quick+q, states+s
 			if t.Failed() {
-				t.Fatalf("seed %d, %s", seed, w.snap.Pods[pod].Object.Name)
+				t.Fatalf("seed %d, %s", seed, w.Snap.Pods[pod].Object.Name)
 			}
-			w.Move(cluster.PodID(rnd.Intn(len(w.snap.Pods))), cluster.NodeID(rnd.Intn(len(w.snap.Nodes)+1)-1))
+			w.Move(cluster.PodID(rnd.Intn(len(w.Snap.Pods))), cluster.NodeID(rnd.Intn(len(w.Snap.Nodes)+1)-1))
 			if rnd.Intn(5) == 0 {
-				hinted := []cluster.NodeID{cluster.NodeID(rnd.Intn(len(w.snap.Nodes)))}
-				w.Hint([]hints.Kind{hints.Taint, hints.Label}[rnd.Intn(2)], hinted[:rnd.Intn(2)])
+				hinted := []cluster.NodeID{cluster.NodeID(rnd.Intn(len(w.Snap.Nodes)))}
+				w.SetHints([]hints.Kind{hints.Taint, hints.Label}[rnd.Intn(2)], hinted[:rnd.Intn(2)])
 			}
 		}
 	}
@@ -133,55 +135,36 @@ func TestQuickIsTheSameAsTheGeneralWay(t *testing.T) {
 }
 
 // compareWays returns how many states were foretold quickly, of how many.
-func compareWays(t *testing.T, w *World, pod cluster.PodID) (quick, states int) {
+func compareWays(t *testing.T, w *ClusterModel, pod cluster.PodID) (quick, states int) {
 	t.Helper()
-	var only Prediction
-	if _, ok := w.Supported(pod); ok && w.quickly(w.incomingOf(pod), pod, &only) {
+	var only prediction.Prediction
+	if _, ok := w.Supported(pod); ok && w.predictFast(w.replacementOf(pod), pod, &only) {
 		quick = 2
 	}
 	got := w.Predict(pod)
-	w.general = true
+	w.disableFast = true
 	want := w.Predict(pod)
-	w.general = false
+	w.disableFast = false
 	for _, x := range [...]struct {
 		name      string
-		got, want State
+		got, want prediction.State
 	}{{"terminating", got.Terminating, want.Terminating}, {"gone", got.Gone, want.Gone}} {
 		if !slices.Equal(x.got.Feasible, x.want.Feasible) {
 			t.Errorf("%s: feasible are %v, want %v", x.name, x.got.Feasible, x.want.Feasible)
 		}
-		if x.got.Best != x.want.Best || x.got.Sample != x.want.Sample || (x.got.Odds == nil) != (x.want.Odds == nil) {
-			t.Errorf("%s: best %d of %d, want %d of %d", x.name, x.got.Best, x.got.Sample, x.want.Best, x.want.Sample)
+		if x.got.Best != x.want.Best || x.got.SampleSize != x.want.SampleSize || (x.got.Odds == nil) != (x.want.Odds == nil) {
+			t.Errorf("%s: best %d of %d, want %d of %d", x.name, x.got.Best, x.got.SampleSize, x.want.Best, x.want.SampleSize)
 		}
 		if !slices.Equal(x.got.Winners, x.want.Winners) {
 			t.Errorf("%s: %v may win, want %v; odds %v, want %v", x.name, x.got.Winners, x.want.Winners, x.got.Odds, x.want.Odds)
 			continue
 		}
 		for i, n := range x.want.Winners {
-			if math.Abs(x.got.Odd(i)-x.want.Odd(i)) > 1e-9 {
-				t.Errorf("%s: node %d has %.9f, want %.9f", x.name, n, x.got.Odd(i), x.want.Odd(i))
+			if math.Abs(x.got.WinnerProb(i)-x.want.WinnerProb(i)) > 1e-9 {
+				t.Errorf("%s: node %d has %.9f, want %.9f", x.name, n, x.got.WinnerProb(i), x.want.WinnerProb(i))
 			}
 		}
 		states++
 	}
 	return quick, states
-}
-
-// TestFreePartIsThatOfTheDivision: the product with the reciprocal, rounded down, is
-// the division's result, next to every whole number too.
-func TestFreePartIsThatOfTheDivision(t *testing.T) {
-	rnd := rand.New(rand.NewSource(1))
-	for range 200_000 {
-		capacity := 1 + rnd.Int63n(int64(1)<<(1+rnd.Intn(43)))
-		left := rnd.Int63n(capacity + 1)
-		switch rnd.Intn(3) {
-		case 0: // about a whole number of percents
-			left = min(max(capacity/100*rnd.Int63n(101)+rnd.Int63n(3)-1, 0), capacity)
-		case 1:
-			left = min((capacity*rnd.Int63n(101)+99)/100-rnd.Int63n(2), capacity)
-		}
-		if got, want := freePart(float64(left), 100/float64(capacity)), freeShare(capacity-left, capacity); int64(got) != max(want, 0) && left >= 0 {
-			t.Fatalf("%d of %d: %d, want %d", left, capacity, got, want)
-		}
-	}
 }

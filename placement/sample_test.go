@@ -8,6 +8,10 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/filter"
+	"github.com/evenkeel-project/evenkeel/placement/sampling"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
+	"github.com/evenkeel-project/evenkeel/placement/score"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -17,7 +21,7 @@ func TestSampleSizeFollowsTheNumberOfNodes(t *testing.T) {
 		{3, 0, 3}, {99, 0, 99}, {99, 5, 99}, {100, 0, 100}, {101, 0, 100}, {250, 0, 120}, {300, 0, 144},
 		{1000, 0, 420}, {5000, 0, 500}, {6000, 0, 300}, {300, 10, 100}, {2000, 10, 200}, {300, 100, 300},
 	} {
-		if got := sampleSize(c.nodes, c.percentage); got != c.want {
+		if got := sampling.Size(c.nodes, c.percentage); got != c.want {
 			t.Errorf("%d nodes at %d %%: a sample of %d, want %d", c.nodes, c.percentage, got, c.want)
 		}
 	}
@@ -29,8 +33,8 @@ func TestWalkTakesOneNodeOfEachZoneInTurn(t *testing.T) {
 		b.node(fmt.Sprint("n", i), zone)
 	}
 	b.objects.Nodes[4].Labels[corev1.LabelFailureDomainBetaZone] = "a"
-	w := b.world(t)
-	if got, want := names(w, walkOrder(w.snap)), "n0 n2 n3 n1 n4"; got != want {
+	w := b.model(t)
+	if got, want := nodeNames(w, w.InitNodeOrder()), "n0 n2 n3 n1 n4"; got != want {
 		t.Errorf("the walk is %s, want %s", got, want)
 	}
 }
@@ -85,15 +89,15 @@ func sampleDependent(s *corev1.PodSpec, a int, rnd *rand.Rand) {
 }
 
 // bruteForce scores the sample of every start by itself.
-func bruteForce(w *World, p cluster.PodID, gone bool) map[cluster.NodeID]float64 {
-	in, odds := w.incomingOf(p), map[cluster.NodeID]float64{}
-	walk, size := walkOrder(w.snap), sampleSize(len(w.snap.Nodes), in.profile.PercentageOfNodesToScore)
-	w.inBothStates(p, func(g bool) {
+func bruteForce(w *ClusterModel, p cluster.PodID, gone bool) map[cluster.NodeID]float64 {
+	in, odds := w.replacementOf(p), map[cluster.NodeID]float64{}
+	walk, size := w.InitNodeOrder(), sampling.Size(len(w.Snap.Nodes), in.Profile.PercentageOfNodesToScore)
+	inBothStates(w.Cluster, p, func(g bool) {
 		if g != gone {
 			return
 		}
-		r := w.begin(in, p)
-		feasible := r.passing(nil)
+		r := w.newAttempt(in, p)
+		feasible := filter.FeasibleNodes(&r, nil)
 		for start := range walk {
 			var sample []cluster.NodeID
 			for i := 0; i < len(walk) && len(sample) < size; i++ {
@@ -102,10 +106,10 @@ func bruteForce(w *World, p cluster.PodID, gone bool) map[cluster.NodeID]float64
 				}
 			}
 			slices.Sort(sample)
-			r.score(sample)
+			score.Score(&r, sample)
 			var best []cluster.NodeID
-			for i, total := range w.buf.total {
-				if total == slices.Max(w.buf.total) {
+			for i, total := range w.scratch.Total {
+				if total == slices.Max(w.scratch.Total) {
 					best = append(best, sample[i])
 				}
 			}
@@ -121,15 +125,15 @@ func TestSampleIsTheSameAsEveryStartByItself(t *testing.T) {
 	seeds := int64(6)
 	sampled, shared := 0, 0
 	for seed := range seeds {
-		w := uneven(seed, 101+int(seed)*20).world(t)
-		w.scattered, w.general = 0, true
+		w := uneven(seed, 101+int(seed)*20).model(t)
+		w.randomSampleWeight, w.disableFast = 0, true
 		for a := range 8 {
-			p := id(t, w, fmt.Sprintf("a%d-0", a))
+			p := podID(t, w, fmt.Sprintf("a%d-0", a))
 			pr := w.Predict(p)
-			if pr.SupportedWhy != "" {
-				t.Fatal(pr.SupportedWhy)
+			if pr.UnsupportedReason != "" {
+				t.Fatal(pr.UnsupportedReason)
 			}
-			if pr.Gone.Odds != nil && w.buf.sampler.shared.in == nil {
+			if pr.Gone.Odds != nil && !w.sampler.KeepsWindows() {
 				shared++
 			}
 			for _, gone := range []bool{false, true} {
@@ -145,8 +149,8 @@ func TestSampleIsTheSameAsEveryStartByItself(t *testing.T) {
 					t.Errorf("seed %d, a%d, gone %v: %d nodes may win, want %d", seed, a, gone, len(got.Winners), len(want))
 				}
 				for i, n := range got.Winners {
-					if math.Abs(got.Odd(i)-want[n]) > 1e-9 {
-						t.Errorf("seed %d, a%d, gone %v, node %d: %.6f, want %.6f", seed, a, gone, n, got.Odd(i), want[n])
+					if math.Abs(got.WinnerProb(i)-want[n]) > 1e-9 {
+						t.Errorf("seed %d, a%d, gone %v, node %d: %.6f, want %.6f", seed, a, gone, n, got.WinnerProb(i), want[n])
 					}
 				}
 			}
@@ -164,30 +168,30 @@ func TestSampleIsTheSameAsEveryStartByItself(t *testing.T) {
 // a legacy Policy, whose functions count over the sample, against every start by
 // itself.
 func TestSampleFollowsTheProfile(t *testing.T) {
-	for name, change := range map[string]func(*Profile){
-		"share":        func(p *Profile) { p.PercentageOfNodesToScore = 70 },
-		"weights":      func(p *Profile) { p.Weights.PodTopologySpread, p.Weights.ResourcesFit = 0, 1000 },
-		"far apart":    func(p *Profile) { p.Weights.ResourcesFit, p.Weights.InterPodAffinity = 5000, 100 },
-		"one score":    func(p *Profile) { p.Weights = Weights{TaintToleration: 1} },
-		"legacy":       func(p *Profile) { *p = PolicyProfile(DefaultPolicy()) },
-		"most":         func(p *Profile) { p.Fit.Type = MostAllocated },
-		"hard weights": func(p *Profile) { p.HardPodAffinityWeight = 100 },
+	for name, change := range map[string]func(*scheduler.Profile){
+		"share":        func(p *scheduler.Profile) { p.PercentageOfNodesToScore = 70 },
+		"weights":      func(p *scheduler.Profile) { p.Weights.PodTopologySpread, p.Weights.ResourcesFit = 0, 1000 },
+		"far apart":    func(p *scheduler.Profile) { p.Weights.ResourcesFit, p.Weights.InterPodAffinity = 5000, 100 },
+		"one score":    func(p *scheduler.Profile) { p.Weights = scheduler.Weights{TaintToleration: 1} },
+		"legacy":       func(p *scheduler.Profile) { *p = scheduler.PolicyProfile(scheduler.DefaultPolicy()) },
+		"most":         func(p *scheduler.Profile) { p.FitStrategy.Type = scheduler.MostAllocated },
+		"hard weights": func(p *scheduler.Profile) { p.HardPodAffinityWeight = 100 },
 	} {
-		s := uneven(2, 161).world(t).snap
-		p := DefaultProfile()
+		s := uneven(2, 161).model(t).Snap
+		p := scheduler.DefaultProfile()
 		change(&p)
-		w := NewWorld(s, Options{Profiles: map[string]Profile{corev1.DefaultSchedulerName: p}})
-		w.scattered, w.general = 0, true
+		w := NewClusterModel(s, Options{Profiles: map[string]scheduler.Profile{corev1.DefaultSchedulerName: p}})
+		w.randomSampleWeight, w.disableFast = 0, true
 		for a := range 8 {
-			pod := id(t, w, fmt.Sprintf("a%d-0", a))
+			pod := podID(t, w, fmt.Sprintf("a%d-0", a))
 			got := w.Predict(pod).Gone
 			want := bruteForce(w, pod, true)
 			if len(got.Winners) != len(want) || len(want) == 0 || got.Odds == nil {
 				t.Errorf("%s, a%d: %d nodes may win, want %d", name, a, len(got.Winners), len(want))
 			}
 			for i, n := range got.Winners {
-				if math.Abs(got.Odd(i)-want[n]) > 1e-9 {
-					t.Errorf("%s, a%d, node %d: %.6f, want %.6f", name, a, n, got.Odd(i), want[n])
+				if math.Abs(got.WinnerProb(i)-want[n]) > 1e-9 {
+					t.Errorf("%s, a%d, node %d: %.6f, want %.6f", name, a, n, got.WinnerProb(i), want[n])
 				}
 			}
 		}
@@ -200,15 +204,15 @@ func TestEveryNodeIsJudgedWhereFewAreFeasible(t *testing.T) {
 		b.node(fmt.Sprintf("n%03d", i), "", func(n *corev1.Node) { n.Spec.Unschedulable = i >= 100 })
 	}
 	b.app("web", 1000, nil, "n000", "n001")
-	pr := b.world(t).Predict(id(t, b.world(t), "web-0"))
+	pr := b.model(t).Predict(podID(t, b.model(t), "web-0"))
 	if s := pr.Terminating; len(s.Feasible) != 100 || s.Odds != nil || len(s.Winners) != 98 {
 		t.Errorf("%d feasible, %d win, odds %v; want 100, 98, none", len(s.Feasible), len(s.Winners), s.Odds)
 	}
 }
 
 func TestOddsSumToOneAndReachThePrediction(t *testing.T) {
-	w := uneven(3, 300).world(t)
-	pr := w.Predict(id(t, w, "a3-0"))
+	w := uneven(3, 300).model(t)
+	pr := w.Predict(podID(t, w, "a3-0"))
 	if pr.Terminating.Odds == nil {
 		t.Fatal("300 nodes are not sampled")
 	}
@@ -216,7 +220,7 @@ func TestOddsSumToOneAndReachThePrediction(t *testing.T) {
 		t.Errorf("all nodes together have %v", got)
 	}
 	sum, best := 0.0, 0.0
-	for n := range w.snap.Nodes {
+	for n := range w.Snap.Nodes {
 		p := pr.Prob(func(x cluster.NodeID) bool { return int(x) == n })
 		sum, best = sum+p, max(best, p)
 	}

@@ -6,27 +6,31 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/filter"
+	"github.com/evenkeel-project/evenkeel/placement/sampling"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
+	"github.com/evenkeel-project/evenkeel/placement/score"
 	corev1 "k8s.io/api/core/v1"
 )
 
 // overSets are the odds over every set of nodes, from the totals beside all
 // feasible nodes, by the numbers of sets without the better nodes.
-func overSets(w *World, p cluster.PodID, gone bool) map[cluster.NodeID]float64 {
-	in, odds := w.incomingOf(p), map[cluster.NodeID]float64{}
-	size := sampleSize(len(w.snap.Nodes), in.profile.PercentageOfNodesToScore)
-	w.inBothStates(p, func(g bool) {
+func overSets(w *ClusterModel, p cluster.PodID, gone bool) map[cluster.NodeID]float64 {
+	in, odds := w.replacementOf(p), map[cluster.NodeID]float64{}
+	size := sampling.Size(len(w.Snap.Nodes), in.Profile.PercentageOfNodesToScore)
+	inBothStates(w.Cluster, p, func(g bool) {
 		if g != gone {
 			return
 		}
-		r := w.begin(in, p)
-		feasible := r.passing(nil)
-		r.score(feasible)
+		r := w.newAttempt(in, p)
+		feasible := filter.FeasibleNodes(&r, nil)
+		score.Score(&r, feasible)
 		for i, n := range feasible {
 			better, ties := 0, 0
-			for _, t := range w.buf.total {
-				if t > w.buf.total[i] {
+			for _, t := range w.scratch.Total {
+				if t > w.scratch.Total[i] {
 					better++
-				} else if t == w.buf.total[i] {
+				} else if t == w.scratch.Total[i] {
 					ties++
 				}
 			}
@@ -46,17 +50,17 @@ func without(n, k, size int) float64 {
 }
 
 func TestScatteredPartIsThatOfEverySet(t *testing.T) {
-	legacy, states := PolicyProfile(DefaultPolicy()), 0
+	legacy, states := scheduler.PolicyProfile(scheduler.DefaultPolicy()), 0
 	for seed := range int64(6) {
-		s := uneven(seed, 121+int(seed)*20).world(t).snap
-		profile := DefaultProfile()
+		s := uneven(seed, 121+int(seed)*20).model(t).Snap
+		profile := scheduler.DefaultProfile()
 		if seed == 5 {
 			profile = legacy
 		}
-		w := NewWorld(s, Options{Profiles: map[string]Profile{corev1.DefaultSchedulerName: profile}})
-		w.scattered = 1
+		w := NewClusterModel(s, Options{Profiles: map[string]scheduler.Profile{corev1.DefaultSchedulerName: profile}})
+		w.randomSampleWeight = 1
 		for a := range 8 {
-			p := id(t, w, "a"+string(rune('0'+a))+"-0")
+			p := podID(t, w, "a"+string(rune('0'+a))+"-0")
 			pr := w.Predict(p)
 			for _, gone := range []bool{false, true} {
 				got, want := pr.Terminating, overSets(w, p, gone)
@@ -72,7 +76,7 @@ func TestScatteredPartIsThatOfEverySet(t *testing.T) {
 					if i := slices.Index(got.Winners, n); i >= 0 {
 						is = got.Odds[i]
 					}
-					if math.Abs(is-p) > 1.01*unlikely {
+					if math.Abs(is-p) > 1.01*sampling.Negligible {
 						t.Fatalf("seed %d, a%d, gone %v, node %d: %.6f, want %.6f", seed, a, gone, n, is, p)
 					}
 				}
@@ -87,13 +91,13 @@ func TestScatteredPartIsThatOfEverySet(t *testing.T) {
 // TestScatteredPartIsMixedIn: odds are those of the windows and those over every
 // set by their weights; without a sample nothing is mixed in.
 func TestScatteredPartIsMixedIn(t *testing.T) {
-	w := uneven(3, 300).world(t)
-	p := id(t, w, "a3-0")
+	w := uneven(3, 300).model(t)
+	p := podID(t, w, "a3-0")
 	odds := func(weight float64) map[cluster.NodeID]float64 {
-		w.scattered = weight
+		w.randomSampleWeight = weight
 		s, out := w.Predict(p).Gone, map[cluster.NodeID]float64{}
 		for i, n := range s.Winners {
-			out[n] = s.Odd(i)
+			out[n] = s.WinnerProb(i)
 		}
 		return out
 	}
@@ -106,8 +110,8 @@ func TestScatteredPartIsMixedIn(t *testing.T) {
 			t.Errorf("node %d: %.6f, want %.6f", n, got, want)
 		}
 	}
-	few := uneven(3, 100).world(t)
-	if s := few.Predict(id(t, few, "a3-0")).Gone; s.Odds != nil || s.Sample != 0 {
-		t.Errorf("100 nodes have odds %v of samples of %d", s.Odds, s.Sample)
+	few := uneven(3, 100).model(t)
+	if s := few.Predict(podID(t, few, "a3-0")).Gone; s.Odds != nil || s.SampleSize != 0 {
+		t.Errorf("100 nodes have odds %v of samples of %d", s.Odds, s.SampleSize)
 	}
 }

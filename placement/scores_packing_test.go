@@ -6,23 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 )
-
-// TestPacked are the worked examples of the formula.
-func TestPacked(t *testing.T) {
-	for _, c := range []struct {
-		p, target float64
-		want      int64
-	}{{30, 40, 85}, {60, 40, 27}, {0, 40, 40}, {40, 40, 100}, {100, 40, 0}, {100.1, 40, 0}, {70, 80, 98}, {90, 80, 40}} {
-		if got := packed(c.p, c.target); got != c.want {
-			t.Errorf("p %v, target %v: %d, want %d", c.p, c.target, got, c.want)
-		}
-	}
-}
 
 var measuredAt = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
@@ -83,9 +72,9 @@ func TestTargetLoadPacking(t *testing.T) {
 			if c.edit != nil {
 				c.edit(b)
 			}
-			w := b.worldOf(t, PackingProfile(DefaultPacking()))
+			w := b.modelWithProfile(t, scheduler.PackingProfile(scheduler.DefaultPacking()))
 			for node, want := range map[string]int64{"a": c.a, "b": c.b, "c": 0} {
-				if got := scoreOf(t, verdict(t, w, "x-0", node, true), packingName); got != want {
+				if got := scoreOf(t, verdict(t, w, "x-0", node, true), scheduler.PackingName); got != want {
 					t.Errorf("%s: %d, want %d", node, got, want)
 				}
 			}
@@ -102,18 +91,18 @@ func TestPackingFollowsMoves(t *testing.T) {
 	b.metrics("b", "1")
 	b.app("x", 0, nil, "a")
 	b.app("y", 0, nil, "a")
-	w := b.worldOf(t, PackingProfile(DefaultPacking()))
+	w := b.modelWithProfile(t, scheduler.PackingProfile(scheduler.DefaultPacking()))
 	score := func() string {
-		return fmt.Sprint(scoreOf(t, verdict(t, w, "x-0", "a", true), packingName), scoreOf(t, verdict(t, w, "x-0", "b", true), packingName))
+		return fmt.Sprint(scoreOf(t, verdict(t, w, "x-0", "a", true), scheduler.PackingName), scoreOf(t, verdict(t, w, "x-0", "b", true), scheduler.PackingName))
 	}
 	if got := score(); got != "70 70" { // 2 of 10 cpus
 		t.Errorf("before: %s", got)
 	}
-	w.Move(id(t, w, "y-0"), nodeID(t, w, "b"))
+	w.Move(podID(t, w, "y-0"), nodeID(t, w, "b"))
 	if got := score(); got != "70 85" { // what y-0 used on a is still measured there
 		t.Errorf("moved: %s", got)
 	}
-	w.Move(id(t, w, "y-0"), nodeID(t, w, "a"))
+	w.Move(podID(t, w, "y-0"), nodeID(t, w, "a"))
 	if got := score(); got != "70 70" {
 		t.Errorf("moved back: %s", got)
 	}
@@ -123,8 +112,8 @@ func TestPackingNeedsMeasurements(t *testing.T) {
 	b := newBuilder()
 	b.node("a", "za")
 	b.app("x", 100, nil, "a")
-	w := b.worldOf(t, PackingProfile(DefaultPacking()))
-	if why, ok := w.Supported(id(t, w, "x-0")); ok || !strings.Contains(why, "neither NodeMetrics nor Usage") {
+	w := b.modelWithProfile(t, scheduler.PackingProfile(scheduler.DefaultPacking()))
+	if why, ok := w.Supported(podID(t, w, "x-0")); ok || !strings.Contains(why, "neither NodeMetrics nor Usage") {
 		t.Errorf("supported: %q", why)
 	}
 }

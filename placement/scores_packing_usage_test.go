@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	"github.com/evenkeel-project/evenkeel/usage"
 	"github.com/evenkeel-project/evenkeel/usage/loadwatcher"
 	loadwindow "github.com/evenkeel-project/evenkeel/usage/window"
@@ -65,7 +66,7 @@ func TestScoresAreThoseOfWhatIsServed(t *testing.T) {
 	b.app("y", 0, limit("700m"), "b") // the end of g's measurement less 10 s: not measured yet, as trimaran has it
 	bound := measuredAt.Add(-30 * time.Second)
 	b.pod("y-0").Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(bound)}}
-	w := b.worldOf(t, PackingProfile(DefaultPacking()))
+	w := b.modelWithProfile(t, scheduler.PackingProfile(scheduler.DefaultPacking()))
 
 	rec := httptest.NewRecorder()
 	web.Handler(func() bool { return true }, prometheus.NewRegistry(), web.WatcherRoutes(shown{windows})...).ServeHTTP(rec, httptest.NewRequest("GET", "/watcher", nil))
@@ -80,7 +81,7 @@ func TestScoresAreThoseOfWhatIsServed(t *testing.T) {
 			unsettled = 700
 		}
 		want := trimaran(answer, n.Name, 400+unsettled, 4000)
-		if got := scoreOf(t, verdict(t, w, "x-0", n.Name, true), packingName); got != want {
+		if got := scoreOf(t, verdict(t, w, "x-0", n.Name, true), scheduler.PackingName); got != want {
 			t.Errorf("%s: %d, trimaran %d", n.Name, got, want)
 		}
 		seen[want] = true

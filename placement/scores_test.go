@@ -6,52 +6,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-func TestLeastAllocated(t *testing.T) {
-	for _, c := range []struct{ cpu, cpuCap, mem, memCap, want int64 }{
-		{0, 1000, 0, 1000, 100},
-		{900, 1000, 500, 1000, 30},
-		{999, 1000, 0, 1000, 50},  // 0.1 % is rounded down to 0
-		{1500, 1000, 0, 1000, 50}, // over the top counts as none free
-		{500, 1000, 0, 0, 50},     // a resource the node does not have is left out
-		{0, 0, 0, 0, 0},
-	} {
-		if got := leastAllocated(c.cpu, c.cpuCap, c.mem, c.memCap); got != c.want {
-			t.Errorf("%+v: got %d", c, got)
-		}
-	}
-}
-
-func TestBalance(t *testing.T) {
-	for _, c := range []struct{ cpu, cpuCap, mem, memCap, want int64 }{
-		{500, 1000, 500, 1000, 100},
-		{1000, 1000, 0, 1000, 50},
-		{3000, 1000, 1000, 1000, 100}, // fractions are capped at 1
-		{300, 1000, 100, 1000, 90},
-		{300, 1000, 0, 0, 100},
-	} {
-		if got := balance(c.cpu, c.cpuCap, c.mem, c.memCap); got != c.want {
-			t.Errorf("%+v: got %d", c, got)
-		}
-	}
-}
-
-func TestNormalise(t *testing.T) {
-	for _, c := range []struct {
-		in, want []int64
-		reverse  bool
-	}{
-		{[]int64{0, 1, 3}, []int64{0, 33, 100}, false},
-		{[]int64{0, 1, 3}, []int64{100, 67, 0}, true},
-		{[]int64{0, 0}, []int64{0, 0}, false},
-		{[]int64{0, 0}, []int64{100, 100}, true},
-	} {
-		normalise(c.in, maxScore, c.reverse)
-		if diff := differ(c.want, c.in); diff != "" {
-			t.Error(diff)
-		}
-	}
-}
-
 // TestScores puts a pod of app x on node a and compares a plugin's score of
 // nodes a and b once the victim is gone.
 func TestScores(t *testing.T) {
@@ -75,7 +29,7 @@ func TestScores(t *testing.T) {
 		also         func(*builder)
 		a, b         int64
 	}{
-		{name: "a disliked taint", plugin: "TaintToleration", node: taint(corev1.TaintEffectPreferNoSchedule), a: 100, b: 0},
+		{name: "a disliked taint", plugin: "TaintToleration", node: withTaint(corev1.TaintEffectPreferNoSchedule), a: 100, b: 0},
 		{name: "no taints", plugin: "TaintToleration", a: 100, b: 100},
 		{name: "preferred node", plugin: "NodeAffinity", spec: prefer, a: 0, b: 100},
 		{name: "no preference", plugin: "NodeAffinity"},
@@ -102,7 +56,7 @@ func TestScores(t *testing.T) {
 			if c.also != nil {
 				c.also(b)
 			}
-			w := b.world(t)
+			w := b.model(t)
 			gotA := scoreOf(t, verdict(t, w, "x-0", "a", true), c.plugin)
 			gotB := scoreOf(t, verdict(t, w, "x-0", "b", true), c.plugin)
 			if gotA != c.a || gotB != c.b {
@@ -121,8 +75,8 @@ func TestImageScoresAreSharedByImages(t *testing.T) {
 	for app, image := range map[string]string{"a": "shared:1", "b": "shared:1", "c": "other:1"} {
 		b.app(app, 100, func(s *corev1.PodSpec) { s.Containers[0].Image = image }, "n1")
 	}
-	w := b.world(t)
-	images := func(pod string) []int8 { return w.incomingOf(id(t, w, pod)).fixed.images }
+	w := b.model(t)
+	images := func(pod string) []int8 { return w.replacementOf(podID(t, w, pod)).StaticScores.Images }
 	a, same, other := images("a-0"), images("b-0"), images("c-0")
 	if &a[0] != &same[0] || &a[0] == &other[0] {
 		t.Error("image scores are not shared by list of images")

@@ -6,45 +6,47 @@ import (
 	"strings"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/model"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	corev1 "k8s.io/api/core/v1"
 )
 
 // Supported reports whether placement can be foretold for the pod, and if not,
 // a sentence that says why.
-func (w *World) Supported(p cluster.PodID) (why string, ok bool) {
-	pod := &w.snap.Pods[p]
-	for _, check := range [...]func(*World, *cluster.Pod) string{
-		(*World).serverUnknown, (*World).schedulerUnknown, (*World).filterUnknown, claimsUnknown, resizeUnknown, (*World).resizedSince,
+func (w *ClusterModel) Supported(p cluster.PodID) (why string, ok bool) {
+	pod := &w.Snap.Pods[p]
+	for _, check := range [...]func(*ClusterModel, *cluster.Pod) string{
+		(*ClusterModel).unsupportedServer, (*ClusterModel).unsupportedScheduler, (*ClusterModel).unsupportedFilter, unsupportedResourceClaims, unsupportedResize, (*ClusterModel).unsupportedTemplate,
 	} {
 		if why := check(w, pod); why != "" {
 			return why, false
 		}
 	}
-	c := w.classOf[p]
-	if c.clear {
+	c := w.PodClass[p]
+	if c.KnownSupported {
 		return "", true
 	}
-	for _, check := range [...]func(*World, *cluster.Pod) string{(*World).ownerUnknown, (*World).affinityUnknown, (*World).volumesUnknown} {
+	for _, check := range [...]func(*ClusterModel, *cluster.Pod) string{(*ClusterModel).unsupportedOwner, (*ClusterModel).unsupportedAffinity, (*ClusterModel).unsupportedVolumes} {
 		if why := check(w, pod); why != "" {
 			return why, false
 		}
 	}
-	c.clear = true
+	c.KnownSupported = true
 	return "", true
 }
 
-func (w *World) serverUnknown(*cluster.Pod) string {
-	if s := w.snap; s.ServerMajor != 1 || s.ServerMinor < 36 || s.ServerMinor > 37 {
+func (w *ClusterModel) unsupportedServer(*cluster.Pod) string {
+	if s := w.Snap; s.ServerMajor != 1 || s.ServerMinor < 36 || s.ServerMinor > 37 {
 		return fmt.Sprintf("the scores of kube-scheduler %d.%d are not known (1.36 and 1.37 are)", s.ServerMajor, s.ServerMinor)
 	}
 	return ""
 }
 
-func (w *World) schedulerUnknown(p *cluster.Pod) string {
+func (w *ClusterModel) unsupportedScheduler(p *cluster.Pod) string {
 	if p.Terminal {
 		return "the pod has ended, so its replacement is no longer to come"
 	}
-	if why := w.profileUnknown(w.classOf[p.ID].profile, schedulerOf(p.Object)); why != "" {
+	if why := w.unsupportedProfile(w.PodClass[p.ID].Profile, scheduler.NameOf(p.Object)); why != "" {
 		return why
 	}
 	if len(p.Object.Spec.SchedulingGates) > 0 {
@@ -56,37 +58,37 @@ func (w *World) schedulerUnknown(p *cluster.Pod) string {
 	return ""
 }
 
-// profileUnknown says why nothing can be foretold of a scheduler.
-func (w *World) profileUnknown(p *profile, scheduler string) string {
-	switch why := p.Unknown; {
-	case why == unknownScheduler:
-		return fmt.Sprintf("it is scheduled by %q, %s", scheduler, why)
+// unsupportedProfile says why nothing can be foretold of a scheduler.
+func (w *ClusterModel) unsupportedProfile(p *scheduler.Compiled, name string) string {
+	switch why := p.UnsupportedReason; {
+	case why == scheduler.UnknownScheduler:
+		return fmt.Sprintf("it is scheduled by %q, %s", name, why)
 	case why != "":
-		return fmt.Sprintf("it is scheduled by %q: %s", scheduler, why)
-	case p.off[TaintToleration] && w.unready != "":
-		return fmt.Sprintf("it is scheduled by %q: it ignores taints, and what it does with node %s, which is not ready, is not modelled", scheduler, w.unready)
-	case p.Packing != nil && !w.packing.known:
-		return fmt.Sprintf("it is scheduled by %q: it scores by measured usage, and the snapshot has neither NodeMetrics nor Usage of a node", scheduler)
+		return fmt.Sprintf("it is scheduled by %q: %s", name, why)
+	case p.Disabled[scheduler.TaintToleration] && w.NotReadyNode != "":
+		return fmt.Sprintf("it is scheduled by %q: it ignores taints, and what it does with node %s, which is not ready, is not modelled", name, w.NotReadyNode)
+	case p.Packing != nil && !w.Packing.HasMeasurements:
+		return fmt.Sprintf("it is scheduled by %q: it scores by measured usage, and the snapshot has neither NodeMetrics nor Usage of a node", name)
 	}
 	return ""
 }
 
-// filterUnknown refuses pods that a filter is about which their scheduler has
+// unsupportedFilter refuses pods that a filter is about which their scheduler has
 // switched off, and which is modelled as asked only.
-func (w *World) filterUnknown(p *cluster.Pod) string {
-	for _, f := range w.classOf[p.ID].profile.FiltersOff {
-		if !slices.Contains(SwitchableFilters, f) && concerns(f, p.Object) {
+func (w *ClusterModel) unsupportedFilter(p *cluster.Pod) string {
+	for _, f := range w.PodClass[p.ID].Profile.DisabledFilters {
+		if !slices.Contains(scheduler.SwitchableFilters, f) && isAffectedByFilter(f, p.Object) {
 			return fmt.Sprintf("its scheduler has the filter %s switched off, which is not modelled", f)
 		}
 	}
 	return ""
 }
 
-// concerns reports whether a filter that cannot be switched off may refuse any
+// isAffectedByFilter reports whether a filter that cannot be switched off may refuse any
 // node to the pod's replacement.
-func concerns(f Filter, p *corev1.Pod) bool {
+func isAffectedByFilter(f scheduler.Filter, p *corev1.Pod) bool {
 	switch f {
-	case VolumeBinding:
+	case scheduler.VolumeBinding:
 		return cluster.HasVolumeClaim(p)
 	case "DynamicResources":
 		return len(p.Spec.ResourceClaims) > 0
@@ -96,16 +98,16 @@ func concerns(f Filter, p *corev1.Pod) bool {
 	return true
 }
 
-func claimsUnknown(_ *World, p *cluster.Pod) string {
+func unsupportedResourceClaims(_ *ClusterModel, p *cluster.Pod) string {
 	if len(p.Object.Spec.ResourceClaims) > 0 || p.Object.Status.ExtendedResourceClaimStatus != nil {
 		return "it uses resource claims, which are not modelled yet"
 	}
 	return ""
 }
 
-// resizeUnknown refuses pods whose requests differ between the pod that stands
+// unsupportedResize refuses pods whose requests differ between the pod that stands
 // and its replacement.
-func resizeUnknown(_ *World, p *cluster.Pod) string {
+func unsupportedResize(_ *ClusterModel, p *cluster.Pod) string {
 	for _, c := range p.Object.Status.Conditions {
 		if c.Status == corev1.ConditionTrue && (c.Type == corev1.PodResizePending || c.Type == corev1.PodResizeInProgress) {
 			return "it is being resized in place"
@@ -114,19 +116,19 @@ func resizeUnknown(_ *World, p *cluster.Pod) string {
 	return ""
 }
 
-// needsSelector reports whether the selector of the pod's controller decides.
-func (w *World) needsSelector(p *cluster.Pod) bool {
-	f := w.classOf[p.ID].profile
-	return f.Policy != nil || f.needsSelector() && len(p.Object.Spec.TopologySpreadConstraints) == 0
+// dependsOnOwnerSelector reports whether the selector of the pod's controller decides.
+func (w *ClusterModel) dependsOnOwnerSelector(p *cluster.Pod) bool {
+	f := w.PodClass[p.ID].Profile
+	return f.Policy != nil || f.ScoresUseOwnerSelectors() && len(p.Object.Spec.TopologySpreadConstraints) == 0
 }
 
-// ownerUnknown refuses pods whose template would be scheduled in another way,
+// unsupportedOwner refuses pods whose template would be scheduled in another way,
 // and those whose spread selector cannot be known.
-func (w *World) ownerUnknown(p *cluster.Pod) string {
-	o, ok := w.ownerOf(p)
+func (w *ClusterModel) unsupportedOwner(p *cluster.Pod) string {
+	o, ok := w.OwnerOf(p)
 	if !ok {
 		c := p.Controller
-		if c == nil || !w.needsSelector(p) {
+		if c == nil || !w.dependsOnOwnerSelector(p) {
 			return ""
 		}
 		switch c.APIVersion + " " + c.Kind {
@@ -135,7 +137,7 @@ func (w *World) ownerUnknown(p *cluster.Pod) string {
 		}
 		return ""
 	}
-	if t := o.template; t != nil {
+	if t := o.Template; t != nil {
 		if t.NodeName != "" {
 			return fmt.Sprintf("its template names node %s, so no scheduler places it", t.NodeName)
 		}
@@ -146,34 +148,34 @@ func (w *World) ownerUnknown(p *cluster.Pod) string {
 	return ""
 }
 
-// affinityUnknown refuses what cannot be read, and terms that select namespaces
+// unsupportedAffinity refuses what cannot be read, and terms that select namespaces
 // by label while labels of some namespace are not known.
-func (w *World) affinityUnknown(p *cluster.Pod) string {
-	if w.unreadable != "" {
-		return fmt.Sprintf("the affinity of %s cannot be read", w.unreadable)
+func (w *ClusterModel) unsupportedAffinity(p *cluster.Pod) string {
+	if w.InvalidAffinityPod != "" {
+		return fmt.Sprintf("the affinity of %s cannot be read", w.InvalidAffinityPod)
 	}
-	if w.plain(p) {
+	if w.hasNoAffinity(p) {
 		return ""
 	}
-	in := w.incomingOf(p.ID)
-	if in.err != nil {
-		return strings.TrimSuffix(in.err.Error(), ".")
+	in := w.replacementOf(p.ID)
+	if in.Err != nil {
+		return strings.TrimSuffix(in.Err.Error(), ".")
 	}
-	return in.namespaces
+	return in.UnknownNamespaceReason
 }
 
-// volumesUnknown refuses volumes whose place is not in the snapshot, or is
+// unsupportedVolumes refuses volumes whose place is not in the snapshot, or is
 // translated from an old form.
-func (w *World) volumesUnknown(p *cluster.Pod) string {
-	if len(w.classOf[p.ID].sample.Object.Spec.Volumes) == 0 {
+func (w *ClusterModel) unsupportedVolumes(p *cluster.Pod) string {
+	if len(w.PodClass[p.ID].Sample.Object.Spec.Volumes) == 0 {
 		return ""
 	}
-	return w.incomingOf(p.ID).volumes
+	return w.replacementOf(p.ID).Volumes.UnsupportedReason
 }
 
-// plain pods have nothing that could not be read, and no pod has an affinity that
+// hasNoAffinity pods have nothing that could not be read, and no pod has an affinity that
 // would be about them: they are not looked at more closely until they are foretold.
-func (w *World) plain(p *cluster.Pod) bool {
-	spec := &w.classOf[p.ID].sample.Object.Spec
-	return spec.Affinity == nil && len(spec.TopologySpreadConstraints) == 0 && len(w.anti)+len(w.scored) == 0 && featureBits(spec) == 0
+func (w *ClusterModel) hasNoAffinity(p *cluster.Pod) bool {
+	spec := &w.PodClass[p.ID].Sample.Object.Spec
+	return spec.Affinity == nil && len(spec.TopologySpreadConstraints) == 0 && len(w.AntiAffinityTerms)+len(w.ScoredTerms) == 0 && model.FeatureBits(spec) == 0
 }

@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 )
 
-// ContentID is a hash of all of a plan but its ID, 16 hex digits: the same plan
-// has the same ID wherever it was made.
+// ContentID returns a hash of a plan without its ID, in 16 hex digits. Equal plans have
+// equal IDs.
 func ContentID(p Plan) string {
 	p.ID = ""
 	b, err := json.Marshal(p)

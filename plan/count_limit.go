@@ -8,24 +8,24 @@ import (
 	"strings"
 )
 
-// CountLimit is a limit on a number of pods: a plain number, a share of the pods it
-// is about, or no limit at all. The zero CountLimit allows none.
+// CountLimit is a limit on a count: a number, a percentage of a total, or unlimited. The
+// zero value allows none.
 type CountLimit struct {
 	n         int
 	percent   bool
 	unlimited bool // unlimited
 }
 
-// Absolute is a limit of n pods.
+// Absolute returns a limit of n.
 func Absolute(n int) CountLimit { return CountLimit{n: n} }
 
-// Percent is a limit of p percent of the pods.
+// Percent returns a limit of p percent of the total.
 func Percent(p int) CountLimit { return CountLimit{n: p, percent: true} }
 
-// Unlimited is no limit.
+// Unlimited returns a CountLimit without a limit.
 func Unlimited() CountLimit { return CountLimit{unlimited: true} }
 
-// ParseCountLimit reads "5", "20%" or "unlimited".
+// ParseCountLimit parses "5", "20%" or "unlimited".
 func ParseCountLimit(s string) (CountLimit, error) {
 	if s == "unlimited" {
 		return Unlimited(), nil
@@ -43,8 +43,8 @@ func ParseCountLimit(s string) (CountLimit, error) {
 	return CountLimit{n: n, percent: percent}, nil
 }
 
-// For is the limit for a given number of pods. A share is rounded down, but is
-// at least 1: small workloads could otherwise never be moved. A share of 0% is 0.
+// For returns the limit for a total. A percentage above 0 is rounded down but is at least
+// 1, because otherwise small workloads could never be moved.
 func (c CountLimit) For(total int) int {
 	switch {
 	case c.unlimited:
@@ -55,7 +55,7 @@ func (c CountLimit) For(total int) int {
 	return max(1, total*c.n/100)
 }
 
-// String writes the form that ParseCount reads.
+// String returns the form that ParseCountLimit parses.
 func (c CountLimit) String() string {
 	switch {
 	case c.unlimited:
@@ -66,7 +66,7 @@ func (c CountLimit) String() string {
 	return strconv.Itoa(c.n)
 }
 
-// MarshalJSON writes a number, or a string for the other forms.
+// MarshalJSON writes a number, or a string for percentages and unlimited.
 func (c CountLimit) MarshalJSON() ([]byte, error) {
 	if !c.unlimited && !c.percent {
 		return json.Marshal(c.n)

@@ -2,24 +2,24 @@ package plan
 
 import "time"
 
-// EvictionBlock keeps evictions from being made: all of them while people have paused
-// them (Paused) or the breaker is open (BreakerOpen), those of one strategy while
-// it does not pay off (StrategyIneffective).
+// EvictionBlock is a reason why evictions are not made. Paused and BreakerOpen block all
+// evictions. StrategyIneffective suspends one strategy.
 type EvictionBlock struct {
 	Reason Reason `json:"reason"`
-	// Strategy is set where the hold is of one alone.
+	// Strategy is the suspended strategy. It is empty if all evictions are blocked.
 	Strategy string    `json:"strategy,omitempty"`
 	Since    time.Time `json:"since,omitzero"`
-	// Until is when it ends by itself, at the earliest; zero: nobody can say.
+	// Until is the earliest time at which the block ends by itself. Zero means unknown.
 	Until time.Time `json:"until,omitzero"`
 }
 
-// ActiveAt reports whether the pause holds at a time.
+// ActiveAt reports whether the pause is active at a time.
 func (p *Pause) ActiveAt(now time.Time) bool {
 	return p != nil && (p.Until.IsZero() || now.Before(p.Until))
 }
 
-// Block says that people want no evictions: who, since when, until when, and why.
+// Block returns the pause as an EvictionBlock. The message says who paused evictions, since
+// when, until when, and why.
 func (p *Pause) Block() EvictionBlock {
 	text := "evictions are paused"
 	if !p.Since.IsZero() {

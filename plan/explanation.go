@@ -2,64 +2,64 @@ package plan
 
 import "time"
 
-// Explanation answers why the pods of one subject would or would not be moved
-// now.
+// Explanation says why the pods of a subject would or would not be moved now.
 type Explanation struct {
 	APIVersion string    `json:"apiVersion"`
 	Kind       string    `json:"kind"` // "Explanation"
 	TakenAt    time.Time `json:"takenAt"`
 	Subject    ObjectRef `json:"subject"`
-	// Blocks keep evictions from being made, or a strategy from being planned for.
+	// Blocks says why evictions are not made now, or why a strategy is not planned.
 	Blocks []EvictionBlock `json:"blocks,omitempty"`
-	// Node is set where the subject is one.
+	// Node is set if the subject is a node.
 	Node *NodeStatus `json:"node,omitempty"`
-	// Goals are about the subject itself: a node's, a workload's.
+	// Goals are the goals on the subject itself, a node or workload.
 	Goals []GoalStatus `json:"goals"`
-	// Requests are what people ask for the subject, in their words.
+	// Requests are the annotations and labels on the subject that Evenkeel reads.
 	Requests []string         `json:"requests"`
 	Pods     []PodExplanation `json:"pods"`
 }
 
-// NodeStatus is what a node is, whatever its pods.
+// NodeStatus is the state of a node, independent of its pods.
 type NodeStatus struct {
 	Zone    string `json:"zone"`
 	InScope bool   `json:"inScope"`
-	// State says in words why it takes no pods: "cordoned", "not Ready",
-	// "being taken away". Empty when it takes them.
+	// State says why the node takes no pods, such as "cordoned" or "not Ready". It is empty
+	// if the node takes pods.
 	State []string `json:"state"`
-	// Used is by resource, as fractions of allocatable, where it is known.
+	// Used is the known usage by resource, as fractions of allocatable.
 	Used map[string]float64 `json:"used,omitempty"`
-	// Hint is the pressure hint on it, or what keeps that from there; nil: neither.
+	// Hint is the pressure hint on the node, or the reason why a hint is missing. It is nil
+	// if the node needs none.
 	Hint *PressureHint `json:"hint,omitempty"`
 }
 
-// GoalStatus is a goal with what it has to do with the subject.
+// GoalStatus is a goal in relation to the subject.
 type GoalStatus struct {
 	Goal Goal `json:"goal"`
-	// EvictionHelps: the pod's leaving would bring the goal nearer.
+	// EvictionHelps reports that evicting the pod would lower the excess of the goal.
 	EvictionHelps bool `json:"evictionHelps"`
-	// Constraint: its strategy is not due, or it Waits; nothing is moved for it.
+	// Constraint reports that the plan does not serve the goal: its strategy is not due, or
+	// waits (see WaitReason).
 	Constraint bool `json:"constraint"`
-	// WaitReason says what has to be seen for longer before anything is moved for it.
+	// WaitReason says which samples the strategy waits for.
 	WaitReason string `json:"waitReason,omitempty"`
-	// ExcessAfter is the excess once the whole plan is carried out.
+	// ExcessAfter is the predicted excess after the whole plan.
 	ExcessAfter float64 `json:"excessAfter"`
 }
 
-// PodExplanation is the answer for one pod.
+// PodExplanation is the explanation for one pod.
 type PodExplanation struct {
 	Pod   PodRef    `json:"pod"`
 	Node  string    `json:"node"`
 	Owner ObjectRef `json:"owner"`
-	// Move is set when the plan moves it.
+	// Move is set if the plan moves the pod.
 	Move *Move `json:"move,omitempty"`
-	// Verdict is why it would be moved, or why it stays.
+	// Verdict is the reason why the pod would be moved or stays.
 	Verdict Reason `json:"verdict"`
-	// NotNeeded says why nothing asks for it to leave either, where a guard is
-	// the verdict.
+	// NotNeeded says why no goal needs the pod to leave. It is set only if a guard is the
+	// verdict.
 	NotNeeded string `json:"notNeeded,omitempty"`
-	// OnlyObstacle: the verdict is all that keeps it; without it the pod would be
-	// moved.
+	// OnlyObstacle reports that the pod would be moved without the rule in Verdict.
 	OnlyObstacle bool         `json:"onlyObstacle"`
 	Goals        []GoalStatus `json:"goals"`
 	Requests     []string     `json:"requests"`
@@ -69,40 +69,41 @@ type PodExplanation struct {
 	Landing      Landing      `json:"landing"`
 }
 
-// RuleResult is one rule and what it says.
+// RuleResult is the result of one rule.
 type RuleResult struct {
 	Code    Code   `json:"code"`
 	Allows  bool   `json:"allows"`
 	Message string `json:"message,omitempty"`
 }
 
-// Landing is where the replacement would go, from the cluster as it is.
+// Landing is the predicted landing of the replacement in the current cluster.
 type Landing struct {
-	// UnknownReason says why nothing can be foretold; the rest is then empty.
+	// UnknownReason says why the landing cannot be predicted. The other fields are then
+	// empty.
 	UnknownReason string `json:"unknownReason,omitempty"`
-	// Verdict is why the landing is not good enough; empty when it is.
+	// Verdict is the reason why the landing is not acceptable. It is empty if the landing
+	// is acceptable.
 	Verdict            Reason  `json:"verdict"`
 	Confidence         float64 `json:"confidence"`
 	ReturnProbability  float64 `json:"returnProbability"`
 	PendingProbability float64 `json:"pendingProbability"`
-	// Steer is how the scheduler would be steered, by a hint on the nodes
-	// Hinted; empty when it need not be. The probabilities are those with it.
+	// Steer is the kind of hint that would steer the scheduler, on the nodes HintedNodes.
+	// The probabilities assume it. It is empty without a hint.
 	Steer       string       `json:"steer,omitempty"`
 	HintedNodes []string     `json:"hintedNodes,omitempty"`
 	Nodes       []TargetNode `json:"nodes"`
 }
 
-// TargetNode is one node as a target.
+// TargetNode is a node as a possible target.
 type TargetNode struct {
 	Name string `json:"name"`
 	Zone string `json:"zone"`
 	// Probability that the replacement lands here.
 	Probability float64 `json:"probability"`
-	// Acceptable: the goals would be served with the replacement here.
+	// Acceptable reports that the move would serve its goals with the replacement here.
 	Acceptable bool `json:"acceptable"`
-	// WorsenedGoal is a goal that would be further from being met with the
-	// replacement here.
+	// WorsenedGoal is a goal whose excess would grow with the replacement here.
 	WorsenedGoal *GoalStatus `json:"worsenedGoal,omitempty"`
-	// Detail in words: what refuses it, or how it scores.
+	// Detail says which filter rejects the node, or gives its score.
 	Detail string `json:"detail"`
 }

@@ -1,10 +1,9 @@
 package plan
 
-// FailureCategory is what a workload of total pods suffers when the zone that
-// holds most of them, `lost`, fails: 1 all replicas lost, 2 more than half lost,
-// 3 fewer lost but the survivors pushed over the utilization limit, 4 otherwise.
-// Without measured usage 3 and 4 cannot be told apart: 3, not certain.
-// docs/reference/impact.md has the table.
+// FailureCategory returns the effect of losing `lost` of `total` pods: 1 all are lost, 2
+// more than half are lost, 3 fewer are lost but the survivors exceed the utilization limit,
+// 4 otherwise. Usage decides between 3 and 4, so without it the result is 3 and not
+// certain. See docs/reference/impact.md.
 func FailureCategory(total, lost int) (category int, certain bool) {
 	switch {
 	case lost == total:
@@ -15,9 +14,9 @@ func FailureCategory(total, lost int) (category int, certain bool) {
 	return 3, false
 }
 
-// FailureCategoryAtUtilization is the same where it is known how busy the pods are: busy is what
-// they use of their capacity, and the survivors take over what the others did. With 2
-// of 6 pods lost, pods at 0.8 are at 1.2 then, and pods at 0.4 at 0.6.
+// FailureCategoryAtUtilization is FailureCategory with a known utilization of the pods,
+// busy. The survivors take over the work of the lost pods. If 2 of 6 pods are lost, pods at
+// 0.8 rise to 1.2, and pods at 0.4 to 0.6.
 func FailureCategoryAtUtilization(total, lost int, busy, limit float64) int {
 	category, certain := FailureCategory(total, lost)
 	if !certain && Round(busy*float64(total)/float64(total-lost)) <= limit {

@@ -2,35 +2,33 @@ package plan
 
 import "github.com/evenkeel-project/evenkeel/cluster"
 
-// GoalKind says what shape a goal has.
+// GoalKind is the kind of a goal.
 type GoalKind string
 
 const (
-	// NodeBelow wants one resource of one node at or below Limit, a fraction
-	// of the node's allocatable.
+	// NodeBelow wants a resource of a node at or below Limit, a fraction of allocatable.
 	NodeBelow GoalKind = "NodeBelow"
-	// SkewAtMost wants the pods of a group spread over the values of
-	// TopologyKey so that the fullest holds at most Limit pods more than the
-	// emptiest.
+	// SkewAtMost wants at most Limit more pods of a group in the fullest domain of
+	// TopologyKey than in the emptiest.
 	SkewAtMost GoalKind = "SkewAtMost"
-	// NodeEmpty wants every evictable pod gone from a node.
+	// NodeEmpty wants no evictable pods on a node.
 	NodeEmpty GoalKind = "NodeEmpty"
-	// PodGone wants one pod gone.
+	// PodGone wants a pod evicted.
 	PodGone GoalKind = "PodGone"
 )
 
-// Basis says what the use of a node is.
+// Basis is the measure of a node's utilization.
 type Basis string
 
 const (
-	// BasisRequests are what pods ask the scheduler for.
+	// BasisRequests measures the resource requests of pods.
 	BasisRequests Basis = "requests"
-	// BasisLoad is what is really used, as measured.
+	// BasisLoad measures actual usage.
 	BasisLoad Basis = "load"
 )
 
-// Goal is a wish of a strategy about the state of the cluster. Strategies state
-// also the goals that are met today: the planner may not worsen them.
+// Goal is a condition on the cluster that a strategy states. Strategies also state goals
+// that are met today, because the planner must not worsen them.
 type Goal struct {
 	ID       string    `json:"id"`
 	Strategy string    `json:"strategy"`
@@ -38,33 +36,33 @@ type Goal struct {
 	Subject  ObjectRef `json:"subject"`
 	// Resource is set for NodeBelow.
 	Resource string `json:"resource,omitempty"`
-	// Basis is Load for a NodeBelow by what is used; empty: by requests.
+	// Basis is BasisLoad for a NodeBelow on measured usage. Empty means requests.
 	Basis Basis `json:"basis,omitempty"`
 	// TopologyKey is set for SkewAtMost.
 	TopologyKey string `json:"topologyKey,omitempty"`
 	// Limit is a fraction 0..1 for NodeBelow, a count of pods for SkewAtMost.
 	Limit  float64 `json:"limit"`
 	Weight float64 `json:"weight"`
-	// Excess is what is too much today: a fraction of allocatable for
-	// NodeBelow, skew minus limit for SkewAtMost, pods for the others; 0 when
-	// the goal is met.
+	// Excess is the amount above the limit before the plan: a fraction of allocatable for
+	// NodeBelow, skew minus limit for SkewAtMost, and pods for the others. It is 0 if the
+	// goal is met.
 	Excess float64 `json:"excess"`
-	// Reason is what a move for this goal gives as its reason.
+	// Reason is the reason of moves that serve this goal.
 	Reason Reason `json:"-"`
 
-	// Constraint marks a goal of a strategy that is enabled but not due: it
-	// may not be worsened, and nothing is moved for it.
+	// Constraint marks a goal that the plan must not worsen but does not serve, because its
+	// strategy is not due.
 	Constraint bool `json:"-"`
 	// WaitReason says why a goal with excess is a Constraint although its strategy is due:
-	// that has to be seen for longer. Empty when nothing is awaited, or asked for.
+	// the strategy waits for more samples. It is empty otherwise.
 	WaitReason string `json:"-"`
-	// Amounts are what NodeBelow counts; nil: the requests of all pods.
+	// Amounts are the amounts that NodeBelow counts. Nil means the requests of all pods.
 	Amounts *cluster.Amounts `json:"-"`
 	// Node is the subject of NodeBelow and NodeEmpty.
 	Node cluster.NodeID `json:"-"`
-	// Pods is the group of SkewAtMost (bound or not; terminal pods left out),
-	// or the one pod of PodGone.
+	// Pods is the group of SkewAtMost (bound or not, without terminal pods), or the pod of
+	// PodGone.
 	Pods []cluster.PodID `json:"-"`
-	// Domains are the values of TopologyKey where the group can run, sorted.
+	// Domains are the values of TopologyKey in which the group can run, sorted.
 	Domains []string `json:"-"`
 }

@@ -2,8 +2,8 @@ package plan
 
 import "slices"
 
-// ContinueNumbering numbers the steps and waves of a plan on from those of another of the same pass,
-// so that each says which move of the pass it is. It has another ID then.
+// ContinueNumbering returns p with steps and waves that continue those of the first plan of
+// the same pass. The result has a new ID.
 func (p Plan) ContinueNumbering(first Plan) Plan {
 	steps, waves := 0, 0
 	for _, m := range first.Moves {

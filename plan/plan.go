@@ -2,77 +2,76 @@ package plan
 
 import "time"
 
-// Plan is what the planner answers to goals: the moves in order, everything it
-// refused with the reason, and the state before and after.
+// Plan is the result of the planner: the moves in order, the rejected pods with reasons,
+// and the state of the cluster before and after the moves.
 type Plan struct {
 	APIVersion string    `json:"apiVersion"`
 	Kind       string    `json:"kind"` // "Plan"
-	ID         string    `json:"id"`   // content hash, see Seal
+	ID         string    `json:"id"`   // content hash, see ContentID
 	TakenAt    time.Time `json:"takenAt"`
-	// TakenAtEstimated: nothing says when the state was read; TakenAt is the newest
-	// time in it.
+	// TakenAtEstimated reports that the snapshot does not record when it was taken. TakenAt
+	// is then the newest time in the snapshot.
 	TakenAtEstimated bool        `json:"takenAtEstimated,omitempty"`
 	Expires          time.Time   `json:"expires"`
 	Cluster          ClusterInfo `json:"cluster"`
 	ConfigHash       string      `json:"configHash"`
 	Moves            []Move      `json:"moves"`
-	// Hints are the hints on nodes that steer the scheduler, by wave; waves
-	// without are left out.
+	// Hints are the steering hints on nodes, by wave. Waves without hints are left out.
 	Hints []WaveHints `json:"hints,omitempty"`
-	// Pressure are the hints on nodes under pressure, by node.
+	// Pressure lists the pressure hints, sorted by node.
 	Pressure   []PressureHint `json:"pressure,omitempty"`
 	Rejections Rejections     `json:"rejections"`
 	Goals      []Goal         `json:"goals"` // those with excess before
-	// Strategies are all that are enabled, in the order of the configuration.
+	// Strategies lists all enabled strategies in the order of the configuration.
 	Strategies []StrategyState `json:"strategies"`
-	// HintsNoData says why no rule of pressure hints could judge any node; empty where
-	// one could, or there are none.
+	// HintsNoData says why no pressure hint rule has data for any node. It is empty if a
+	// rule has data or there are no rules.
 	HintsNoData string `json:"hintsNoData,omitempty"`
-	// Schedulers are those without a profile of which there are pods or counts, by
-	// name.
+	// Schedulers lists the schedulers without a profile that have pods or counted bindings,
+	// sorted by name.
 	Schedulers []SchedulerState `json:"schedulers,omitempty"`
 	Before     State            `json:"before"`
 	After      State            `json:"after"`
 	Bound      Bound            `json:"bound"`
 	Inputs     []Input          `json:"inputs"`
-	// Blocks say why moves are not carried out although they are planned, or not
-	// planned although a strategy is due.
+	// Blocks says why planned moves are not executed, or why a strategy that is due is not
+	// planned.
 	Blocks []EvictionBlock `json:"blocks,omitempty"`
-	// SearchLimitReached says why the search ended before it had tried everything; empty: it
-	// did not.
+	// SearchLimitReached says which limit ended the search before it had tried everything.
+	// It is empty if the search was complete.
 	SearchLimitReached string `json:"searchLimitReached,omitempty"`
 	// NotEnforced lists default limits of the config that this version does
 	// not enforce yet, by field path.
 	NotEnforced []string `json:"notEnforced,omitempty"`
 }
 
-// ClusterInfo says which cluster a plan was made for.
+// ClusterInfo identifies the cluster of a plan.
 type ClusterInfo struct {
 	UID     string `json:"uid"`
 	Version string `json:"version"`
 }
 
-// StrategyState counts what a strategy wants of the state as it was.
+// StrategyState counts the goals of a strategy in the state before the plan.
 type StrategyState struct {
 	Name string `json:"name"`
-	// Goals it states, met or not.
+	// Goals is the number of goals that the strategy states, met or not.
 	Goals int `json:"goals"`
-	// Unmet are those with excess.
+	// Unmet is the number of goals with excess.
 	Unmet int `json:"unmet"`
-	// Due: its goals are asked for in this pass. Those of others are only
-	// not to be worsened. False where it states none.
+	// Due reports that this pass serves the goals of the strategy. The plan only avoids
+	// worsening the goals of other strategies. It is false if the strategy states no goals.
 	Due bool `json:"due"`
-	// WaitingNodes counts the nodes for which nothing is moved yet although a goal of
-	// theirs is not met: that has to be seen for longer. Waits says how long, as far
-	// as it is the same for all of them.
+	// WaitingNodes is the number of nodes with an unmet goal for which the strategy waits
+	// for more samples. WaitReason says how many, if that is the same for all of these
+	// nodes.
 	WaitingNodes int    `json:"waitingNodes,omitempty"`
 	WaitReason   string `json:"waitReason,omitempty"`
-	// NoData says of a strategy by load why it states no goal: what is not known.
-	// Empty otherwise.
+	// NoData says which usage data a strategy by load lacks. It is empty for strategies
+	// that have their data.
 	NoData string `json:"noData,omitempty"`
 }
 
-// Move is one pod to evict, and where its replacement is predicted to land.
+// Move is one pod to evict, with the predicted landing of its replacement.
 type Move struct {
 	Pod                PodRef     `json:"pod"`
 	Owner              ObjectRef  `json:"owner"`
@@ -90,32 +89,33 @@ type Move struct {
 	Reason             Reason     `json:"reason"`
 	Benefit            float64    `json:"benefit"`
 	Cost               float64    `json:"cost"`
-	// DisplacedFor is a pod that moves to From in a later wave, once this one has left
-	// it. It is that move that serves the Goals; this one serves none by itself, and is
-	// in vain without the other. Nil for moves that serve their goals themselves.
+	// DisplacedFor is the pod that moves to From in a later wave, when this pod has left.
+	// That move serves the Goals; this one serves none by itself. It is nil if the move
+	// serves its goals itself.
 	DisplacedFor *PodRef `json:"displacedFor,omitempty"`
 
-	// AcceptableNodes names the acceptable nodes, for verification.
+	// AcceptableNodes names the acceptable nodes. The evictor compares them with the
+	// landing.
 	AcceptableNodes []string `json:"-"`
-	// NotAfter is when a window closes that must be open; zero when none does
-	// within a day.
+	// NotAfter is the time at which a required window closes. It is zero if no window
+	// closes within a day.
 	NotAfter time.Time `json:"-"`
-	// EligibilityInputs is what was read of the pod's own labels, requests and controller
-	// (annotation.EligibilityInputs), to see whether it has changed since.
+	// EligibilityInputs records the labels, annotations and controller of the pod at planning time.
+	// The evictor compares it to detect changes.
 	EligibilityInputs string `json:"-"`
-	// GracePeriodSeconds is the victim's own grace period.
+	// GracePeriodSeconds is the termination grace period of the evicted pod.
 	GracePeriodSeconds int64 `json:"-"`
 }
 
-// WaveHints are the nodes that carry a hint while a wave is carried out: from
-// before its first eviction until its replacements are bound.
+// WaveHints lists the nodes that carry a hint during a wave: from before its first eviction
+// until its replacements are bound.
 type WaveHints struct {
 	Wave  int      `json:"wave"`
 	Kind  string   `json:"kind"` // taint or label
 	Nodes []string `json:"nodes"`
 }
 
-// HintsForWave returns the hints of a wave; its nodes are empty when there are none.
+// HintsForWave returns the hints of a wave. Nodes is empty if the wave has no hints.
 func (p *Plan) HintsForWave(wave int) WaveHints {
 	for _, h := range p.Hints {
 		if h.Wave == wave {
@@ -125,15 +125,16 @@ func (p *Plan) HintsForWave(wave int) WaveHints {
 	return WaveHints{Wave: wave}
 }
 
-// Steered reports whether the move needs the hints of its wave.
+// Steered reports whether the prediction of the move depends on the hints of its wave.
 func (m Move) Steered() bool { return m.Steer != "" && m.Steer != "none" }
 
-// Acceptable counts the nodes on which the goals of a move are still served.
+// Acceptable counts the nodes on which a replacement still serves the goals of its move.
 type Acceptable struct {
 	Nodes int `json:"nodes"`
 }
 
-// Rejections are the refusals: a count per code and the first samples of each.
+// Rejections counts the pods that are not moved by reason code, and has the first samples
+// of each code.
 type Rejections struct {
 	Counts  map[Code]int `json:"counts"`
 	Samples []Rejection  `json:"samples"`
@@ -147,17 +148,19 @@ type Rejection struct {
 	Reason   Reason `json:"reason"`
 }
 
-// Bound is what is proven about any plan, with what blocks this one.
+// Bound is the proven lower bound on evictions, with the reasons for the goals that stay
+// unmet.
 type Bound struct {
-	// MinEvictions is the fewest evictions that bring every goal as near as
-	// permitted evictions can.
+	// MinEvictions is a lower bound on evictions for every goal that permitted evictions
+	// can reach.
 	MinEvictions int `json:"minEvictions"`
-	// MinForPlan is the fewest that bring every goal as near as this plan does.
+	// MinForPlan is a lower bound on evictions for the result of this plan.
 	MinForPlan int `json:"minForPlan"`
-	// Residual sums, over goals, the share of the excess that no permitted
-	// eviction removes, times the weight.
+	// Residual is the share of excess that no permitted eviction removes, times the weight,
+	// summed over goals.
 	Residual float64 `json:"residual"`
-	// ResidualByGoal is that excess in the unit of each goal, by goal id.
+	// ResidualByGoal is the excess that no permitted eviction removes, by goal ID and in
+	// the unit of the goal.
 	ResidualByGoal map[string]float64 `json:"residualByGoal"`
 	BlockedBy      []Blocker          `json:"blockedBy"`
 	// Unmet sums, over goals, the share of the excess beyond Residual that no single
@@ -183,45 +186,46 @@ const (
 	UnmetByGuards UnmetReason = "guards"
 )
 
-// UnmetGoal is excess of a goal that no single further eviction lowers as the plan leaves
-// the cluster, though nothing proves that no plan could.
+// UnmetGoal is excess that no single further eviction lowers after the plan. Another plan
+// might lower it.
 type UnmetGoal struct {
 	Goal   string      `json:"goal"`
 	Reason UnmetReason `json:"reason"`
-	// Excess is in the unit of the goal, beyond what Bound.ResidualByGoal says.
+	// Excess is in the unit of the goal. It does not include Bound.ResidualByGoal.
 	Excess float64 `json:"excess"`
-	// Rejections count the pods that could serve the goal, by why each stays.
+	// Rejections counts the pods that could serve the goal, by the reason why each stays.
 	Rejections map[Code]int `json:"rejections"`
 	Detail     string       `json:"detail"`
 }
 
-// Blocker names what keeps excess in place.
+// Blocker names a reason why excess remains.
 type Blocker struct {
 	Code   Code   `json:"code"`
 	Detail string `json:"detail"`
 }
 
-// Input describes one source of data and its state.
+// Input describes a source of data and its state.
 type Input struct {
 	Source string `json:"source"`
-	// Statistic says of a source of load what its figures are: "p90 over 5m".
+	// Statistic describes the values of a usage source, such as "p90 over 5m".
 	Statistic string   `json:"statistic,omitempty"`
 	Age       string   `json:"age"`
 	Coverage  float64  `json:"coverage"`
 	Problems  []string `json:"problems"`
 }
 
-// State is the cluster before or after the plan, as far as goals look at it.
+// State summarises the cluster before or after the plan.
 type State struct {
 	Nodes       []NodeState             `json:"nodes"`
 	Utilization map[string]Distribution `json:"utilization"` // by requests
-	// Used is by load, over the nodes of which it is known; absent when of none.
+	// Used is measured usage over the nodes with known usage. It is absent if no node has
+	// any.
 	Used      map[string]Distribution `json:"used,omitempty"`
 	Excess    map[string]float64      `json:"excess"` // by goal id
 	Workloads []WorkloadState         `json:"workloads"`
 }
 
-// NodeState is one node's requested and used fractions of allocatable.
+// NodeState is the requested and used share of a node's allocatable, as fractions 0..1.
 type NodeState struct {
 	Name      string             `json:"name"`
 	Zone      string             `json:"zone"`
@@ -229,16 +233,16 @@ type NodeState struct {
 	Used      map[string]float64 `json:"used,omitempty"`
 }
 
-// Distribution summarises a resource over nodes; mean is total used over total
-// allocatable.
+// Distribution summarises a resource over all nodes. Mean is the total use divided by the
+// total allocatable.
 type Distribution struct {
 	Max    float64 `json:"max"`
 	Mean   float64 `json:"mean"`
 	StdDev float64 `json:"stddev"`
 }
 
-// WorkloadState is one workload by zone, with the category it would be in if
-// its worst zone failed (1 complete loss .. 4 minor; docs/reference/impact.md).
+// WorkloadState is a workload by zone, with its failure category if its worst zone failed
+// (1 complete loss to 4 minor; see docs/reference/impact.md).
 type WorkloadState struct {
 	Namespace       string         `json:"namespace"`
 	Kind            string         `json:"kind"`

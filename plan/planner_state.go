@@ -2,66 +2,66 @@ package plan
 
 import "time"
 
-// PlannerState is what is remembered between passes, across restarts and from
-// one leader to the next. It holds only what still matters: entries end by
-// themselves (planner/history says when). Lists are sorted, so that the same
-// memory gives the same bytes.
+// PlannerState is what Evenkeel stores between passes. It survives restarts and changes of
+// the leader. Entries expire (see planner/history). Lists are sorted, so the same state
+// gives the same bytes.
 type PlannerState struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"` // "PlannerState"
-	// SpentBudgets are PodDisruptionBudgets (namespace/name) whose allowance an
-	// eviction answered 409 may have consumed, until the time given.
+	// SpentBudgets are PodDisruptionBudgets (namespace/name) whose allowance an eviction
+	// with answer 409 may have consumed. Each entry is valid until its time.
 	SpentBudgets map[string]time.Time `json:"spentBudgets,omitempty"`
-	// Evictions are those of the last hour, with those reserved.
+	// Evictions counts the evictions of the last hour, including reserved ones.
 	Evictions []EvictionCount `json:"evictions,omitempty"`
-	// Backoffs are the workloads that rest after a bad landing, or lately did.
+	// Backoffs are the workloads in backoff after a failed landing, and those that recently
+	// were.
 	Backoffs []Backoff `json:"backoffs,omitempty"`
-	// Runs are passes that evict and have not been reported yet.
+	// Runs are live passes without a report yet.
 	Runs []OpenRun `json:"runs,omitempty"`
-	// Pause is set while people want no evictions.
+	// Pause is set while an operator has paused evictions.
 	Pause *Pause `json:"pause,omitempty"`
-	// Breaker is set while the breaker holds passes.
+	// Breaker is set while the breaker is open.
 	Breaker *BreakerTrip `json:"breaker,omitempty"`
-	// Benefits are what evictions were foretold to bring and what they brought,
-	// by strategy.
+	// Benefits are the predicted and the measured benefit of evictions, by strategy.
 	Benefits map[string]Benefit `json:"benefits,omitempty"`
-	// Schedulers are the bindings of schedulers without a profile, by
-	// schedulerName; at most MaxSchedulers.
+	// Schedulers counts the bindings of schedulers without a profile, by schedulerName. It
+	// has at most MaxSchedulers entries.
 	Schedulers map[string]SchedulerBindings `json:"schedulers,omitempty"`
 }
 
-// EvictionCount counts the evictions of a workload in one minute. The workload
-// carries no UID: one that is made anew is limited by what befell the last.
+// EvictionCount counts the evictions of a workload in one minute. The workload has no UID,
+// so the evictions also count for a workload that is created again.
 type EvictionCount struct {
 	Workload ObjectRef `json:"workload"`
 	Minute   time.Time `json:"minute"`
 	Count    int       `json:"count"`
-	// First is when the first of them was noted down, before it was made; zero: not known.
+	// First is the time at which the first eviction was recorded, before it was requested.
+	// Zero means unknown.
 	First time.Time `json:"first,omitzero"`
 }
 
-// Backoff is the rest of one workload: none of its pods is evicted before Until.
+// Backoff forbids evictions of the pods of a workload before Until.
 type Backoff struct {
 	Workload ObjectRef `json:"workload"`
 	Since    time.Time `json:"since"`
 	Until    time.Time `json:"until"`
-	// Failures are the passes in a row after which its pods did not settle.
+	// Failures is the number of consecutive passes with a failed landing.
 	Failures int `json:"failures"`
-	// Reason is the last of them.
+	// Reason is the reason of the last failure.
 	Reason Reason `json:"reason"`
 }
 
-// OpenRun is a pass that has reserved evictions and has not been reported.
+// OpenRun is a pass that has reserved evictions and has no report yet.
 type OpenRun struct {
 	RunID   string    `json:"runID"`
 	Holder  string    `json:"holder"` // of the Lease
 	Started time.Time `json:"started"`
-	// Reservations are written before the wave that they are for.
+	// Reservations are stored before their wave starts.
 	Reservations []Reservation `json:"reservations"`
 }
 
-// Reservation is an eviction that may be asked for from now on, and what became
-// of it once that is known.
+// Reservation is an eviction that the controller may request, with its outcome once that is
+// known.
 type Reservation struct {
 	Step     int       `json:"step"`
 	Wave     int       `json:"wave"`
@@ -75,32 +75,33 @@ type Reservation struct {
 	Outcome  *Outcome  `json:"outcome,omitempty"`
 }
 
-// Pause says who wants no evictions, and why.
+// Pause says who paused evictions, and why.
 type Pause struct {
 	Since time.Time `json:"since"`
-	// Until is when it ends by itself; zero: it does not.
+	// Until is when the pause ends. Zero means that an operator must end it.
 	Until  time.Time `json:"until,omitzero"`
 	By     string    `json:"by"`
 	Reason string    `json:"reason,omitempty"`
 }
 
-// BreakerTrip says why the breaker holds passes.
+// BreakerTrip says why the breaker is open.
 type BreakerTrip struct {
 	At     time.Time `json:"at"`
 	Reason Reason    `json:"reason"`
-	// Until is the earliest end; the condition must be gone as well.
+	// Until is the earliest time at which the breaker closes. The cause must be gone as
+	// well.
 	Until time.Time `json:"until"`
-	// Pods (UIDs) became unschedulable in the pass that was stopped.
+	// Pods are the UIDs of the pods that became unschedulable in the stopped pass.
 	Pods []string `json:"pods,omitempty"`
 }
 
-// Benefit sums, over the evictions of a strategy, the share of its goals' excess
-// that they were foretold to remove and that they removed. Older ones count for
-// less (planner/history).
+// Benefit sums the predicted and the measured reduction of excess over the evictions of a
+// strategy, as shares of the excess. Older evictions count less (planner/history).
 type Benefit struct {
 	Evictions float64 `json:"evictions"`
 	Predicted float64 `json:"predicted"`
 	Realised  float64 `json:"realised"`
-	// SuspendedUntil is set while the strategy is held because it does not pay off.
+	// SuspendedUntil is set while the strategy is suspended because its evictions are
+	// ineffective.
 	SuspendedUntil time.Time `json:"suspendedUntil,omitzero"`
 }

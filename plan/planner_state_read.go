@@ -18,8 +18,8 @@ func (r ObjectRef) Compare(o ObjectRef) int {
 	return cmp.Or(cmp.Compare(r.Namespace, o.Namespace), cmp.Compare(r.APIVersion, o.APIVersion), cmp.Compare(r.Kind, o.Kind), cmp.Compare(r.Name, o.Name))
 }
 
-// ReadPlannerState reads a PlannerState as JSON; no text is an empty one. The error says
-// what in it cannot be.
+// ReadPlannerState reads a PlannerState from JSON. Empty text gives an empty state. The
+// error names the invalid field.
 func ReadPlannerState(text []byte) (PlannerState, error) {
 	st := PlannerState{APIVersion: APIVersion, Kind: PlannerStateKind}
 	if len(text) == 0 {
@@ -36,7 +36,7 @@ func ReadPlannerState(text []byte) (PlannerState, error) {
 		return PlannerState{}, fmt.Errorf("reading the PlannerState: %w", err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return PlannerState{}, fmt.Errorf("reading the PlannerState: something stands behind it")
+		return PlannerState{}, fmt.Errorf("reading the PlannerState: unexpected data after the document")
 	}
 	if err := st.Validate(); err != nil {
 		return PlannerState{}, fmt.Errorf("reading the PlannerState: %w", err)
@@ -45,7 +45,7 @@ func ReadPlannerState(text []byte) (PlannerState, error) {
 	return st, nil
 }
 
-// Validate says what in a state cannot be.
+// Validate returns an error that names the first invalid field.
 func (st *PlannerState) Validate() error {
 	if st.APIVersion != APIVersion || st.Kind != PlannerStateKind {
 		return fmt.Errorf("it is a %s %s (want %s %s)", st.APIVersion, st.Kind, APIVersion, PlannerStateKind)
@@ -81,7 +81,7 @@ func (st *PlannerState) Validate() error {
 	return nil
 }
 
-// Sort puts the lists in order, in place.
+// Sort sorts all lists in place.
 func (st *PlannerState) Sort() {
 	slices.SortStableFunc(st.Evictions, func(a, b EvictionCount) int {
 		return cmp.Or(a.Workload.Compare(b.Workload), a.Minute.Compare(b.Minute))

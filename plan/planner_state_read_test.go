@@ -73,7 +73,7 @@ func TestWhatCannotBeRememberedIsRefused(t *testing.T) {
 		begin + `"schedulers":{"":{"seen":0,"predicted":0,"hits":0}}}`:                                                                                   "and a name",
 		begin + `"schedulers":{` + strings.Join(many, ",") + `}}`:                                                                                        "17 are too many (want at most 16)",
 		begin + `"trusted":["a"]}`: `unknown field "trusted"`,
-		`{"apiVersion":"evenkeel.io/v1alpha1","kind":"PlannerState"} {"more":true}`: "something stands behind it",
+		`{"apiVersion":"evenkeel.io/v1alpha1","kind":"PlannerState"} {"more":true}`: "unexpected data after the document",
 	} {
 		if _, err := plan.ReadPlannerState([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", text, err, want)

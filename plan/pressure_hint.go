@@ -2,7 +2,7 @@ package plan
 
 import "time"
 
-// HintState says how it is about a pressure hint.
+// HintState is the state of a pressure hint.
 type HintState string
 
 const (
@@ -10,35 +10,36 @@ const (
 	HintToRemove HintState = "wouldBeCleared"
 	HintToWrite  HintState = "wouldBeWritten"
 	HintExpired  HintState = "expired"
-	// HintForeign: somebody else's label or taint stands where the hint would.
+	// HintForeign means that a label or taint of another owner has the key of the hint.
 	HintForeign HintState = "foreign"
-	// HintAwaitingSamples: a level is exceeded, not yet by as many samples in a row as the
-	// rule wants.
+	// HintAwaitingSamples means that the level is exceeded, but not yet for enough
+	// consecutive samples.
 	HintAwaitingSamples HintState = "awaitingSamples"
-	// HintLimitReached: the node is hot, and as many hotter ones carry a hint as may.
+	// HintLimitReached means that the node is hot, but hotter nodes use up the limit on
+	// hints.
 	HintLimitReached HintState = "limitReached"
 )
 
-// PressureHint is one on a node, or what keeps it from there.
+// PressureHint is a pressure hint on a node, or the reason why the node has none.
 type PressureHint struct {
 	Node  string    `json:"node"`
 	State HintState `json:"state"`
-	// Predicted: the plan was made as if what State says had been done. Only dry runs
-	// foretell; moves that need it hold only once it is.
+	// Predicted reports that the plan assumes the change that State names. Only dry runs do
+	// so. Moves that need the hint are valid only after the change.
 	Predicted bool `json:"predicted,omitempty"`
-	// Rule, with its value then and in its own unit, was furthest beyond its level;
-	// Also are others that held.
+	// Rule is the rule that exceeded its level the most, and Value its value in the unit of
+	// the rule. OtherRules are the other rules above their level.
 	Rule       string    `json:"rule,omitempty"`
 	Value      float64   `json:"value,omitempty"`
 	OtherRules []string  `json:"otherRules,omitempty"`
 	Since      time.Time `json:"since,omitzero"`
 	Expires    time.Time `json:"expires,omitzero"`
-	// Samples of Of that the rule wants in a row have exceeded its level, where State
-	// is HintCounting.
+	// Samples is the number of consecutive samples above the level, and RequiredSamples the
+	// number that the rule requires. Both are set for HintAwaitingSamples.
 	Samples         int `json:"samples,omitempty"`
 	RequiredSamples int `json:"requiredSamples,omitempty"`
-	// ForeignHint stands there of somebody else, and the command that removes it, where State
-	// is HintForeign.
+	// ForeignHint is the label or taint of the other owner, and RemoveCommand the command
+	// that removes it. Both are set for HintForeign.
 	ForeignHint   string `json:"foreignHint,omitempty"`
 	RemoveCommand string `json:"removeCommand,omitempty"`
 }

@@ -21,6 +21,7 @@ var goldenAnswers = []string{
 	"../planner/breaker/testdata/trips.txt",
 	"../evictor/testdata/outcomes.txt",
 	"../controller/testdata/outcomes.txt",
+	"../controller/leader/testdata/outcomes.txt",
 	"../cmd/evenkeel/testdata/script/*.txtar",
 }
 

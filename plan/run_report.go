@@ -13,7 +13,7 @@ const (
 	Live   Mode = "live"
 )
 
-// RunReport is a plan and what became of it.
+// RunReport is a plan with the outcome of each move.
 type RunReport struct {
 	APIVersion string    `json:"apiVersion"`
 	Kind       string    `json:"kind"` // "RunReport"
@@ -22,24 +22,25 @@ type RunReport struct {
 	Started    time.Time `json:"started"`
 	Finished   time.Time `json:"finished"`
 	Plan       Plan      `json:"plan"`
-	// Replan was planned later in the same pass, since not all of Plan came as planned:
-	// moves no longer held when their turn came, or replacements landed elsewhere. Its
-	// steps and waves go on from those of Plan; nil for none.
+	// Replan is the second plan of the pass, made because a move of Plan failed or a
+	// replacement landed elsewhere. Its steps and waves continue those of Plan. It is nil
+	// if there was none.
 	Replan *Plan `json:"replan,omitempty"`
-	// Approval says who had a saved plan carried out; nil for the plan of a pass.
+	// Approval says who approved a saved plan. It is nil for the plan of a scheduled pass.
 	Approval *Approval `json:"approval,omitempty"`
 	Outcomes []Outcome `json:"outcomes"`
-	// Stopped says why the pass ended before the plan did; nil when it did not.
+	// Stopped says why the pass ended before the end of the plan. It is nil if the pass was
+	// complete.
 	Stopped *Reason `json:"stopped"`
-	// Recovery is set where another process made the evictions: this report may be
-	// the second of its run, never another run.
+	// Recovery is set if another process made the evictions. That process may already have
+	// reported the same run.
 	Recovery *Recovery `json:"recovery,omitempty"`
-	// Inputs are files of this process whose newest content was refused; the one
-	// before is in effect. Age is since when, Problems say why.
+	// Inputs are changed files that this process refused, so their previous content is in
+	// effect. Age is the time since the change, and Problems says why.
 	Inputs []Input `json:"inputs,omitempty"`
 }
 
-// Moves are those of both plans of the pass.
+// Moves returns the moves of Plan and Replan.
 func (r *RunReport) Moves() []Move {
 	if r.Replan == nil {
 		return r.Plan.Moves
@@ -47,21 +48,21 @@ func (r *RunReport) Moves() []Move {
 	return slices.Concat(r.Plan.Moves, r.Replan.Moves)
 }
 
-// Approval says who had a saved plan carried out, and when.
+// Approval says who approved a saved plan, and when.
 type Approval struct {
 	By string    `json:"by"`
 	At time.Time `json:"at"`
 }
 
-// Recovery says whose run is reported: one that was found open when this process
-// began, since who made it was ended before it could close it. That process may
-// have written a report of it, with the same runID, as well.
+// Recovery says whose run is reported. This process found the run open when it started,
+// because the other process ended before it closed the run. The other process may also have
+// reported it, with the same runID.
 type Recovery struct {
 	Holder string `json:"holder"` // of the Lease, then
 }
 
-// EndedBeforePlanning reports whether the pass ended before anything was planned; Plan then
-// says nothing but up to when the cluster was known.
+// EndedBeforePlanning reports whether the pass ended before planning. Plan then only has
+// the time up to which the cluster was known.
 func (r *RunReport) EndedBeforePlanning() bool {
 	if r.Stopped == nil || len(r.Plan.Moves) > 0 {
 		return false
@@ -73,7 +74,7 @@ func (r *RunReport) EndedBeforePlanning() bool {
 	return false
 }
 
-// OutcomeKind is what became of one move.
+// OutcomeKind is the kind of an outcome.
 type OutcomeKind string
 
 const (
@@ -85,7 +86,7 @@ const (
 	Dropped        OutcomeKind = "dropped"
 )
 
-// Outcome is what became of one move and of its replacement.
+// Outcome is the outcome of a move and the landing of its replacement.
 type Outcome struct {
 	Step              int         `json:"step"`
 	Pod               PodRef      `json:"pod"`

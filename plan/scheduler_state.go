@@ -1,19 +1,18 @@
 package plan
 
-// MaxSchedulers bounds of how many schedulers bindings are counted.
+// MaxSchedulers is the maximum number of schedulers whose bindings are counted.
 const MaxSchedulers = 16
 
-// SchedulerBindings counts bindings of one scheduler that were looked at.
+// SchedulerBindings counts the observed bindings of one scheduler.
 type SchedulerBindings struct {
 	Seen int `json:"seen"`
-	// Predicted are those of which the default profile says enough to be right or
-	// wrong about them.
+	// Predicted is the number of bindings for which the default profile makes a prediction.
 	Predicted int `json:"predicted"`
-	// Hits are those of Foretold that went where the default profile has them go.
+	// Hits is the number of predicted bindings with a correct prediction.
 	Hits int `json:"hits"`
 }
 
-// HitRate is the share 0..1 of foretold bindings that came true; 0 of none.
+// HitRate returns the share 0..1 of correct predictions, or 0 without predictions.
 func (b SchedulerBindings) HitRate() float64 {
 	if b.Predicted == 0 {
 		return 0
@@ -21,17 +20,18 @@ func (b SchedulerBindings) HitRate() float64 {
 	return float64(b.Hits) / float64(b.Predicted)
 }
 
-// SchedulerState is what is known of a scheduler without a profile.
+// SchedulerState is the state of a scheduler without a profile.
 type SchedulerState struct {
 	Name string `json:"name"`
-	// Pods of it that stand in the cluster.
+	// Pods is the number of its pods in the cluster.
 	Pods int `json:"pods"`
-	// Seen, Foretold and Hits are as in Bindings.
+	// Seen, Predicted and Hits have the meaning of SchedulerBindings.
 	Seen      int `json:"seen"`
 	Predicted int `json:"predicted"`
 	Hits      int `json:"hits"`
-	// HitRate is the share 0..1 of Foretold that came true; nil while none is.
+	// HitRate is the share 0..1 of correct predictions. It is nil without predictions.
 	HitRate *float64 `json:"hitRate,omitempty"`
-	// Trusted: it is taken for the default profile, so that its pods may move.
+	// Trusted reports that the default profile predicts the scheduler well enough, so its
+	// pods may move.
 	Trusted bool `json:"trusted"`
 }

@@ -8,17 +8,17 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// WorkloadUtilization say how busy the pods of a workload are, as far as that is measured. They go
-// by cpu: the survivors of a zone take over the work of those that are lost, and cpu
-// follows the work. Memory mostly does not.
+// WorkloadUtilization computes the measured CPU utilization of the pods of a workload. It
+// uses CPU because the surviving pods take over the work of the lost ones, and CPU usage
+// follows the work. Memory usage mostly does not.
 type WorkloadUtilization struct {
 	snapshot *cluster.Snapshot
 	amounts  *cluster.Amounts // nil: nothing is measured
 	limit    float64
 }
 
-// NewWorkloadUtilization goes by the usage of a snapshot. In scope, Load says when it is believed,
-// and UtilizationLimit how busy pods may be.
+// NewWorkloadUtilization uses the usage in a snapshot. In scope, Load says which usage is
+// fresh enough, and UtilizationLimit is the highest acceptable utilization.
 func NewWorkloadUtilization(s *cluster.Snapshot, scope cluster.Scope) WorkloadUtilization {
 	b := WorkloadUtilization{snapshot: s, limit: scope.UtilizationLimit}
 	if slices.Contains(s.Usage.Resources(), cpu) {
@@ -29,8 +29,9 @@ func NewWorkloadUtilization(s *cluster.Snapshot, scope cluster.Scope) WorkloadUt
 
 const cpu = string(corev1.ResourceCPU)
 
-// Category is the failure category of these pods when so many of them are lost. Where it
-// goes by usage it is certain if that of each of them is measured; else it is 3.
+// Category returns the failure category of these pods if that many are lost. If the
+// category depends on usage, it is certain only if all of them are measured; otherwise it
+// is 3.
 func (b WorkloadUtilization) Category(pods []cluster.PodID, lost int) (category int, certain bool) {
 	if category, certain = FailureCategory(len(pods), lost); certain {
 		return category, true
@@ -42,7 +43,7 @@ func (b WorkloadUtilization) Category(pods []cluster.PodID, lost int) (category 
 	return FailureCategoryAtUtilization(len(pods), lost, busy, b.limit), true
 }
 
-// utilization is what the pods use in all, as a fraction of all that they may.
+// utilization returns the total usage of the pods as a fraction of their total capacity.
 func (b WorkloadUtilization) utilization(pods []cluster.PodID) (frac float64, known bool) {
 	if b.amounts == nil {
 		return 0, false
@@ -62,8 +63,8 @@ func (b WorkloadUtilization) utilization(pods []cluster.PodID) (frac float64, kn
 	return float64(used) / float64(max(1, may)), may > 0
 }
 
-// cpuCapacity is the cpu that a pod may use: its limit; where a container has none, what
-// the pod requests, which is all that it is sure to get. 0: nothing is said.
+// cpuCapacity returns the CPU in milli that a pod may use: its limit, or its request if a
+// container has no limit. 0 means that the pod has neither.
 func cpuCapacity(p *cluster.Pod) (milli int64) {
 	spec := &p.Object.Spec
 	if spec.Resources != nil {

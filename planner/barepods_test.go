@@ -116,7 +116,7 @@ func newPod(t *testing.T, s *cluster.Snapshot) []string {
 	for i := range s.Pods {
 		if s.Pods[i].Object.Name == "new" {
 			var names []string
-			for _, n := range placement.NewWorld(s, placement.Options{}).Predict(s.Pods[i].ID).Gone.Winners {
+			for _, n := range placement.NewClusterModel(s, placement.Options{}).Predict(s.Pods[i].ID).Gone.Winners {
 				names = append(names, s.Nodes[n].Name)
 			}
 			return names

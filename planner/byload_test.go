@@ -32,7 +32,7 @@ func unequal(seed uint64) *cluster.Objects {
 		o.Nodes[i].Status.Allocatable["cpu"] = resource.MustParse("20")
 		o.Nodes[i].Status.Allocatable["memory"] = resource.MustParse("80Gi")
 	}
-	simulation.Use(r, o)
+	simulation.RandomUsage(r, o)
 	return o
 }
 

@@ -3,6 +3,7 @@ package planner
 import (
 	"cmp"
 	"fmt"
+	"github.com/evenkeel-project/evenkeel/placement/prediction"
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -16,9 +17,9 @@ func (e *Explainer) landing(p *cluster.Pod) plan.Landing {
 	c := e.start
 	l := plan.Landing{Nodes: []plan.TargetNode{}}
 	pr := c.Model.Predict(p.ID)
-	if pr.SupportedWhy != "" {
-		l.UnknownReason = pr.SupportedWhy
-		l.Verdict = plan.Reason{Code: plan.PlacementUnknown, Message: pr.SupportedWhy}
+	if pr.UnsupportedReason != "" {
+		l.UnknownReason = pr.UnsupportedReason
+		l.Verdict = plan.Reason{Code: plan.PlacementUnknown, Message: pr.UnsupportedReason}
 		return l
 	}
 	got, reason, ok := c.PredictWithHints(p.ID)
@@ -71,16 +72,16 @@ func worsenedGoal(c *search.Search, p *cluster.Pod, n cluster.NodeID) *plan.Goal
 // nodeDetails says of each node what refuses the replacement, or how it scores against
 // the best, while the victim still terminates and once it is gone. Where only
 // one of the two states can happen, or both say the same, it is said once.
-func nodeDetails(c *search.Search, p *cluster.Pod, pr placement.Prediction) []string {
+func nodeDetails(c *search.Search, p *cluster.Pod, pr prediction.Prediction) []string {
 	verdicts := c.Model.Explain(p.ID)
 	n := len(c.Snapshot.Nodes)
 	out := make([]string, n)
-	say := func(v placement.NodeVerdict, s placement.State) string {
+	say := func(v placement.NodeVerdict, s prediction.State) string {
 		switch {
 		case v.RefusedBy != "":
 			return v.Why
-		case s.Sample > 0: // the best of one sample need not be the best of all
-			return fmt.Sprintf("scores %d beside all %d that fit, of which the scheduler judges %d at a time", v.Total, len(s.Feasible), s.Sample)
+		case s.SampleSize > 0: // the best of one sample need not be the best of all
+			return fmt.Sprintf("scores %d beside all %d that fit, of which the scheduler judges %d at a time", v.Total, len(s.Feasible), s.SampleSize)
 		case v.Total == s.Best:
 			return fmt.Sprintf("scores %d, the best", v.Total)
 		}

@@ -50,7 +50,7 @@ func TestWhatLimitsAllowGoesToHintedNodesFirst(t *testing.T) {
 		}
 		if len(all.Moves) == limit && len(others) > 0 {
 			spent++
-			alone, more := forHinted(t, o, conf), forHinted(t, simulation.Landed(o, ours), conf)
+			alone, more := forHinted(t, o, conf), forHinted(t, simulation.WithReplacements(o, ours), conf)
 			if got, want := leftOf(s, all), leftOf(s, alone); len(more.Moves) > 0 && got > want+1e-3 {
 				t.Errorf("seed %d: %d of %d moves are for others, and %s could have left %s; %.3f is left, and %.3f of a plan for hinted nodes alone",
 					seed, len(others), limit, more.Moves[0].Pod.Name, more.Moves[0].From, got, want)

@@ -9,6 +9,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
@@ -99,9 +100,9 @@ func TestSampledShareIsTheProfiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		profile := placement.DefaultProfile()
+		profile := scheduler.DefaultProfile()
 		profile.PercentageOfNodesToScore = percent
-		w := placement.NewWorld(s, placement.Options{Profiles: map[string]placement.Profile{"default-scheduler": profile}})
+		w := placement.NewClusterModel(s, placement.Options{Profiles: map[string]scheduler.Profile{"default-scheduler": profile}})
 		return len(w.Predict(s.PodByKey("ns1/d00001-x-00").ID).Possible())
 	}
 	if all, half := possible(100), possible(50); all >= half {

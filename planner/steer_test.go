@@ -113,7 +113,7 @@ func landsAsForetold(t *testing.T, seed uint64, s *cluster.Snapshot, nodes []str
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := placement.NewWorld(hinted, placement.Options{})
+	w := placement.NewClusterModel(hinted, placement.Options{})
 	for _, m := range first {
 		good := func(n cluster.NodeID) bool { return slices.Contains(m.AcceptableNodes, s.Nodes[n].Name) }
 		if got := w.Predict(hinted.PodByUID(m.Pod.UID).ID).Prob(good); got < 0.9 {

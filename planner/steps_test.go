@@ -104,7 +104,7 @@ func TestTheSecondHalfOfAStepWaitsForRoom(t *testing.T) {
 	if ok, dropped := r.recheck(t, 2, func(*cluster.Objects) {}); len(ok) != 0 || len(dropped) != 1 || dropped[0].Reason.Code != plan.PremiseChanged {
 		t.Errorf("the cache has not moved: %+v, %+v", ok, dropped)
 	}
-	ok, dropped := r.recheck(t, 2, func(o *cluster.Objects) { *o = *simulation.Landed(o, r.plan.Moves[:1]) })
+	ok, dropped := r.recheck(t, 2, func(o *cluster.Objects) { *o = *simulation.WithReplacements(o, r.plan.Moves[:1]) })
 	if len(ok) != 1 || ok[0].To != "n2" {
 		t.Errorf("the cache has moved: %+v, %+v", ok, dropped)
 	}

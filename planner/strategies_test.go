@@ -54,7 +54,7 @@ func problems(p plan.Plan) []string {
 // own, not a goal that is met.
 func TestNoGoalIsSaid(t *testing.T) {
 	const zones = "- {name: zones, type: ZoneSpread, schedule: '@hourly'"
-	workload := "strategies: strategy zones states no goal: it needs a workload with two pods or more that can stand on two values of topology.kubernetes.io/zone, in scope"
+	workload := "strategies: strategy zones states no goal: it needs a workload in scope with at least two pods that can run on at least two values of topology.kubernetes.io/zone"
 	for name, c := range map[string]struct {
 		conf   string
 		change func(*cluster.Objects)

@@ -73,7 +73,7 @@ func steered() plan.Plan {
 }
 
 // shadowed has schedulers without a profile: one that is trusted, one that is wrong
-// too often, one of which nothing is known.
+// too often, one without data.
 func shadowed() plan.Plan {
 	p := level()
 	all, some := 0.9833, 0.5
@@ -190,8 +190,8 @@ func hostile() plan.Plan {
 	return p
 }
 
-func outcome(step int, name string, kind plan.OutcomeKind, landed string, foretold bool) plan.Outcome {
-	return plan.Outcome{Step: step, Pod: plan.PodRef{Namespace: "shop", Name: name, UID: "u-" + name}, Outcome: kind, Landed: landed, LandedAsPredicted: foretold}
+func outcome(step int, name string, kind plan.OutcomeKind, landed string, predicted bool) plan.Outcome {
+	return plan.Outcome{Step: step, Pod: plan.PodRef{Namespace: "shop", Name: name, UID: "u-" + name}, Outcome: kind, Landed: landed, LandedAsPredicted: predicted}
 }
 
 func run(mode plan.Mode, p plan.Plan, outcomes ...plan.Outcome) plan.RunReport {
@@ -199,14 +199,14 @@ func run(mode plan.Mode, p plan.Plan, outcomes ...plan.Outcome) plan.RunReport {
 		Finished: taken.Add(12345 * time.Millisecond), Plan: p, Outcomes: outcomes}
 }
 
-// liveRun is a pass in which not all went as foretold.
+// liveRun is a pass in which some landings were not predicted.
 func liveRun() plan.RunReport {
 	p := threeZones()
 	p.Moves = append(p.Moves, move(3, "d-6f9c-x3", "n3", "n2"))
 	good, bad := outcome(1, "d-6f9c-x1", plan.Evicted, "n1", true), outcome(2, "d-6f9c-x2", plan.Evicted, "n3", false)
 	good.Replacement, good.ReadyAfter = &plan.PodRef{Namespace: "shop", Name: "d-6f9c-y1", UID: "u-y1"}, "4s"
 	bad.Replacement, bad.ReadyAfter = &plan.PodRef{Namespace: "shop", Name: "d-6f9c-y2", UID: "u-y2"}, "5s"
-	bad.Reason = plan.Reason{Code: plan.LandedElsewhere, Message: "n2 was foretold"}
+	bad.Reason = plan.Reason{Code: plan.LandedElsewhere, Message: "n2 was predicted"}
 	refused := outcome(3, "d-6f9c-x3", plan.Blocked, "", false)
 	refused.Reason = plan.Reason{Code: plan.BlockedByPDB, Message: "pdb shop/d allows 0 more"}
 	r := run(plan.Live, p, good, bad, refused)

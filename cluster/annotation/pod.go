@@ -47,7 +47,7 @@ const (
 	wantEvict      = "never or prefer"
 	wantBool       = "true or false"
 	wantProtection = "true, false, or how long from the pod's start, such as 4h"
-	wantWindow     = "cron fields, a duration and perhaps a time zone, such as \"0 22 * * 1-5 6h Europe/Berlin\"; several with ; between"
+	wantWindow     = "cron fields, a duration and optionally a time zone, such as \"0 22 * * 1-5 6h Europe/Berlin\"; separate several windows with ;"
 )
 
 func (r *Pod) readEvict(o object) {

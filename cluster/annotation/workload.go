@@ -24,7 +24,7 @@ type Workload struct {
 
 const (
 	wantSpreadBy = "a topology key, such as topology.kubernetes.io/zone"
-	wantMaxSkew  = "a number from 1"
+	wantMaxSkew  = "an integer of 1 or more"
 	wantZoneSLO  = "3 or 4, the worst failure category allowed"
 )
 

@@ -19,13 +19,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/controller/approval"
+	"github.com/evenkeel-project/evenkeel/controller/leader"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
-// maxPlanBytes bounds the plan that is read.
+// maxPlanBytes is the largest size of a plan file.
 const maxPlanBytes = 64 << 20
 
 type applyFlags struct {
@@ -36,17 +37,17 @@ type applyFlags struct {
 func newApply(g *globalFlags) *cobra.Command {
 	f := &applyFlags{}
 	c := &cobra.Command{
-		Use: "apply PLAN.json", Short: "Have exactly a saved plan carried out", Args: requirePlanArgument,
-		Long:    "Carries out a plan that `evenkeel plan -o json` made, also where the configuration says dryRun: you have read it.\nEach move is judged again by a fresh look at the cluster, and dropped when it no longer holds; limits, windows,\nbudgets, back-offs and pauses are obeyed. While `evenkeel run` holds the Lease, the plan is handed to it.\n\nExit code: 0 when a pod was evicted and nothing stopped the plan, or it has no moves; 1 otherwise.",
+		Use: "apply PLAN.json", Short: "Execute a saved plan unchanged", Args: requirePlanArgument,
+		Long:    "Executes a plan that `evenkeel plan -o json` printed, even if the configuration has dryRun: true.\nEvenkeel checks each move again on the current cluster and drops moves that are no longer valid. Limits, windows,\nbudgets, back-offs and pauses apply. If `evenkeel run` holds the Lease, this command submits the plan to it.\n\nExit code: 0 if a pod was evicted and nothing stopped the plan, or if the plan has no moves; 1 otherwise.",
 		Example: "  evenkeel plan --lease-namespace evenkeel -o json > plan.json\n  evenkeel apply plan.json --lease-namespace evenkeel",
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, g, args[0]) },
 	}
 	fl := c.Flags()
-	fl.StringVar(&f.config, "config", "", "configuration file with which the plan was made (default: the shipped one)")
+	fl.StringVar(&f.config, "config", "", "configuration file that the plan was made with (default: the built-in one)")
 	fl.StringVarP(&f.output, "output", "o", "table", "report as table, wide, json or yaml")
-	fl.DurationVar(&f.leaseTimeout, "lease-timeout", 2*time.Minute, "how long to wait for the Lease where nobody holds it")
-	fl.DurationVar(&f.wait, "wait", 30*time.Minute, "how long to wait for the report of the process that the plan was handed to")
-	fl.StringVar(&f.namespace, "lease-namespace", os.Getenv("POD_NAMESPACE"), "namespace that Evenkeel runs in: of the Lease, of the pause, and of what is remembered; needed outside a pod")
+	fl.DurationVar(&f.leaseTimeout, "lease-timeout", 2*time.Minute, "how long to wait for the Lease if no process holds it")
+	fl.DurationVar(&f.wait, "wait", 30*time.Minute, "how long to wait for the report if another process executes the plan")
+	fl.StringVar(&f.namespace, "lease-namespace", os.Getenv("POD_NAMESPACE"), "namespace of Evenkeel: of its Lease, its pause and its state; required outside a pod")
 	return c
 }
 
@@ -72,7 +73,7 @@ func (f *applyFlags) run(cmd *cobra.Command, g *globalFlags, path string) error 
 		return errors.New("in which namespace does Evenkeel run? give --lease-namespace: a process that leads, a pause and what is remembered are looked for there and nowhere else")
 	}
 	by := plan.Approval{By: apiUser(cmd.Context(), client), At: time.Now().UTC().Truncate(time.Second)}
-	lease := &controller.Lease{Client: client, Namespace: f.namespace, Identity: identity(), OnLeadingChange: func(bool) {}}
+	lease := &leader.Lease{Client: client, Namespace: f.namespace, Identity: identity(), OnLeadingChange: func(bool) {}}
 	holder, err := lease.Leader(cmd.Context())
 	if err != nil {
 		return err
@@ -92,7 +93,7 @@ func (f *applyFlags) run(cmd *cobra.Command, g *globalFlags, path string) error 
 	return f.executePlan(cmd, g, log, client, rc, conf, lease, p, by, format)
 }
 
-// check refuses flags that make no sense.
+// check returns an error if a flag has an invalid value.
 func (f *applyFlags) check() (report.Format, error) {
 	format, err := report.ParseFormat(f.output)
 	if err != nil {
@@ -102,12 +103,12 @@ func (f *applyFlags) check() (report.Format, error) {
 		return "", errors.New("--lease-timeout and --wait: want more than 0s")
 	}
 	if f.namespace == "" {
-		return format, nil // asked for once the plan and the cluster are there
+		return format, nil // run reports this after it has read the plan and connected
 	}
 	return format, checkNamespace(f.namespace)
 }
 
-// readPlan reads a plan as `evenkeel plan -o json` writes it.
+// readPlan reads a plan that `evenkeel plan -o json` printed. The path - means standard input.
 func readPlan(path string, stdin io.Reader) (plan.Plan, error) {
 	var p plan.Plan
 	in := stdin
@@ -137,14 +138,14 @@ func readPlan(path string, stdin io.Reader) (plan.Plan, error) {
 	return p, nil
 }
 
-// leaderReader tells who leads.
+// leaderReader returns the identity of the process that holds the Lease, or "".
 type leaderReader interface {
 	Leader(ctx context.Context) (string, error)
 }
 
-// submitToLeader gives the plan to the leader and waits for its report. It is nil when
-// the Lease came free and the plan was taken back: one pass, or another apply,
-// had held it, and those look for no plans.
+// submitToLeader submits the plan to the leader and waits for its report. It returns a nil report after it has withdrawn
+// the plan because no process holds the Lease any more: a single pass or another apply held it, and these execute no
+// submitted plans.
 func (f *applyFlags) submitToLeader(ctx context.Context, client kubernetes.Interface, lease leaderReader, p plan.Plan, by plan.Approval) (*plan.RunReport, error) {
 	box := approval.New(client, f.namespace)
 	if err := box.Submit(ctx, approval.Request{Plan: p, ApprovedBy: by.By, ApprovedAt: by.At}); err != nil {
@@ -179,8 +180,8 @@ func (f *applyFlags) submitToLeader(ctx context.Context, client kubernetes.Inter
 	}
 }
 
-// executePlan carries the plan out here, as leader.
-func (f *applyFlags) executePlan(cmd *cobra.Command, g *globalFlags, log *slog.Logger, client kubernetes.Interface, rc *rest.Config, conf *config.Config, lease *controller.Lease, p plan.Plan, by plan.Approval, format report.Format) error {
+// executePlan executes the plan in this process, as leader.
+func (f *applyFlags) executePlan(cmd *cobra.Command, g *globalFlags, log *slog.Logger, client kubernetes.Interface, rc *rest.Config, conf *config.Config, lease *leader.Lease, p plan.Plan, by plan.Approval, format report.Format) error {
 	watching, end := context.WithCancel(context.WithoutCancel(cmd.Context()))
 	o := observe.New(client, clock.RealClock{})
 	defer func() { end(); o.Shutdown() }()
@@ -225,9 +226,8 @@ func applyPlan(ctx context.Context, c *controller.Controller, p plan.Plan, by pl
 	return errors.Join(err, c.UnclosedRuns())
 }
 
-// incompleteError is an error when something kept the plan from being carried out to its
-// end, or every move of it from being made. What became of an eviction without an
-// answer is not known, so that it may have been made.
+// incompleteError returns an error if something stopped the plan, or if no move was executed. An eviction without an
+// answer from the API server counts as executed, because it may have succeeded.
 func incompleteError(r plan.RunReport) error {
 	evicted := slices.ContainsFunc(r.Outcomes, func(o plan.Outcome) bool { return o.Outcome == plan.Evicted || o.Outcome == plan.UnknownOutcome })
 	switch {

@@ -12,8 +12,8 @@ func newCapture(g *globalFlags) *cobra.Command {
 	var output, configFile string
 	var redact bool
 	c := &cobra.Command{
-		Use: "capture", Short: "Write the live cluster as a snapshot for plan -f", Args: rejectArguments,
-		Long: "Writes the objects that decisions look at, without the settings of containers.\nWith --redact also without annotations that no decision reads, image names and addresses.",
+		Use: "capture", Short: "Write a snapshot of the cluster for plan -f", Args: rejectArguments,
+		Long: "Writes the objects that Evenkeel reads, without the settings of containers.\nWith --redact it also leaves out image names, addresses, and annotations that Evenkeel does not read.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			g.logger(cmd)
 			client, conf, err := g.client()
@@ -42,7 +42,7 @@ func newCapture(g *globalFlags) *cobra.Command {
 		},
 	}
 	c.Flags().StringVarP(&output, "output", "o", "-", "file to write; .yaml writes YAML, anything else JSON")
-	c.Flags().StringVar(&configFile, "config", "", "configuration file; with what the source of usage in it measures (default: the shipped one, which has none)")
-	c.Flags().BoolVar(&redact, "redact", false, "leave out what could be confidential and no decision needs")
+	c.Flags().StringVar(&configFile, "config", "", "configuration file; the snapshot contains what its source of usage measures (default: the built-in one, which has no source)")
+	c.Flags().BoolVar(&redact, "redact", false, "leave out data that may be confidential and that Evenkeel does not read")
 	return c
 }

@@ -17,12 +17,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/observe"
 )
 
-// connectTimeout is how long a command waits for its first look at the cluster.
+// connectTimeout is how long a command waits until it has read the cluster.
 const connectTimeout = 30 * time.Second
 
-// client connects as kubectl would, or with the pod's own account. What it reads
-// of tokens and certificates anew while it lives is the client library's affair;
-// see liveClient.
+// client connects with the kubeconfig that kubectl would use, or with the pod's service account. Only client-go reloads
+// its tokens and certificates; see newReloadingClient for a client that takes over a changed kubeconfig.
 func (g *globalFlags) client() (kubernetes.Interface, *rest.Config, error) {
 	c, err := g.restConfig()
 	if err != nil {
@@ -31,15 +30,15 @@ func (g *globalFlags) client() (kubernetes.Interface, *rest.Config, error) {
 	return connect(c)
 }
 
-// restConfig looks for a cluster and for what to show it. The rate is left to the API
-// server's priority and fairness.
+// restConfig returns the address of the cluster and the credentials. It disables the client's rate limit; the API server
+// limits requests by priority and fairness.
 func (g *globalFlags) restConfig() (*rest.Config, error) {
 	c, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(g.loadingRules(), &clientcmd.ConfigOverrides{CurrentContext: g.context}).ClientConfig()
 	if err != nil {
 		return nil, fmt.Errorf("finding the cluster: %s", g.describeKubeconfigError(err))
 	}
 	c.UserAgent = "evenkeel/" + programVersion()
-	c.QPS = -1 // none of ours: three requests per eviction would queue here, unseen by the evictor's own lanes
+	c.QPS = -1 // no limit: an eviction needs three requests, and they would wait here where the evictor cannot see it
 	c.ContentType = "application/vnd.kubernetes.protobuf"
 	c.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
 	return c, nil
@@ -65,8 +64,7 @@ var (
 	noContext    = regexp.MustCompile(`context was not found for specified context: ([^,\]]*)`)
 )
 
-// describeKubeconfigError says what is wrong with the kubeconfig. The client library names the
-// types it reads into, which tell an operator nothing.
+// describeKubeconfigError says what is wrong with the kubeconfig. It replaces errors of client-go that name Go types.
 func (g *globalFlags) describeKubeconfigError(err error) string {
 	const check = "; check --kubeconfig and --context"
 	text := err.Error()
@@ -88,7 +86,7 @@ func (g *globalFlags) describeKubeconfigError(err error) string {
 	return text + check
 }
 
-// serverHost is the server without anything secret that a URL may carry.
+// serverHost returns the URL of the API server without a password.
 func serverHost(c *rest.Config) string {
 	u, err := url.Parse(c.Host)
 	if err != nil {
@@ -97,7 +95,7 @@ func serverHost(c *rest.Config) string {
 	return u.Redacted()
 }
 
-// startObserver starts an observer and waits until it has seen everything.
+// startObserver starts an observer and waits until it has read the whole cluster, at most syncTimeout.
 func (g *globalFlags) startObserver(ctx context.Context, client kubernetes.Interface, conf *rest.Config) (*observe.Observer, error) {
 	o := observe.New(client, clock.RealClock{})
 	o.Start(ctx)

@@ -14,7 +14,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 )
 
-// loadConfig reads the file, or the shipped configuration when there is none.
+// loadConfig reads the configuration file at path. An empty path means the built-in configuration.
 func loadConfig(path string) (*config.Config, error) {
 	if path == "" {
 		return config.Load("built-in config.yaml", evenkeel.DefaultConfig)
@@ -22,8 +22,8 @@ func loadConfig(path string) (*config.Config, error) {
 	return config.LoadFile(path)
 }
 
-// dueStrategies are the strategies named with --strategy, or all where it is not given. A
-// list without a name is not taken for all: it is likely an empty variable.
+// dueStrategies returns the strategies named with --strategy, or all strategies if the flag is missing. An empty value
+// is an error, because it is probably an empty variable.
 func dueStrategies(cmd *cobra.Command, all []config.ScheduledStrategy, names []string) ([]string, error) {
 	var known []string
 	for _, s := range all {
@@ -48,7 +48,7 @@ func dueStrategies(cmd *cobra.Command, all []config.ScheduledStrategy, names []s
 }
 
 func newConfig(g *globalFlags) *cobra.Command {
-	c := &cobra.Command{Use: "config", Short: "Check a configuration, print or convert one", Args: rejectArguments,
+	c := &cobra.Command{Use: "config", Short: "Check, print or convert a configuration", Args: rejectArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	c.AddCommand(&cobra.Command{
 		Use: "check FILE", Short: "Report every mistake in a configuration (-: standard input)", Args: requireFileArgument,
@@ -74,7 +74,7 @@ func newConfig(g *globalFlags) *cobra.Command {
 	return c
 }
 
-// describeConfig says what a valid configuration comes to.
+// describeConfig writes a summary of a valid configuration, with its warnings.
 func describeConfig(out io.Writer, name string, conf *config.Config) {
 	mode := "it evicts (dryRun: false)"
 	if conf.DryRun {
@@ -82,16 +82,16 @@ func describeConfig(out io.Writer, name string, conf *config.Config) {
 	}
 	hints := ""
 	if rules := len(conf.HintRules()); rules > 0 {
-		hints = "; by " + plural.Count(rules, "rule") + " it hints nodes"
+		hints = "; it hints nodes by " + plural.Count(rules, "rule")
 		if conf.DryRun {
-			hints = "; by " + plural.Count(rules, "rule") + " it says which nodes it would hint (dryRun: true)"
+			hints = "; it reports which nodes it would hint by " + plural.Count(rules, "rule") + " (dryRun: true)"
 		}
 	}
 	switch n := len(conf.Strategies); {
 	case n == 0 && hints != "":
-		fmt.Fprintf(out, "%s is valid: no strategies, so that nothing is evicted%s.\n", name, hints)
+		fmt.Fprintf(out, "%s is valid: it has no strategies, so it evicts nothing%s.\n", name, hints)
 	case n == 0:
-		fmt.Fprintf(out, "%s is valid, but has no strategies: nothing will ever be done.\n", name)
+		fmt.Fprintf(out, "%s is valid, but has no strategies: Evenkeel would do nothing.\n", name)
 	case n == 1:
 		fmt.Fprintf(out, "%s is valid: 1 strategy, %s%s.\n", name, mode, hints)
 	default:

@@ -14,9 +14,9 @@ import (
 func newConfigConvert() *cobra.Command {
 	var o convert.Options
 	c := &cobra.Command{
-		Use: "convert FILE", Short: "Make a configuration from dynamicScheduler's rule.yaml", Args: requireFileArgument,
-		Long: "Prints a commented config.yaml that puts the same label on the same nodes as dynamicScheduler with this\n" +
-			"rule.yaml, and says what is different. Read it, save it, and check it with `evenkeel config check`.",
+		Use: "convert FILE", Short: "Convert dynamicScheduler's rule.yaml to a configuration", Args: requireFileArgument,
+		Long: "Prints a config.yaml with comments. It sets the same label on the same nodes as dynamicScheduler does with this\n" +
+			"rule.yaml; the comments say what differs. Read it, save it, and check it with `evenkeel config check`.",
 		Example: "  evenkeel config convert rule.yaml --prometheus-url http://prometheus.monitoring:9090 > config.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.PrometheusURL != "" {
@@ -27,7 +27,7 @@ func newConfigConvert() *cobra.Command {
 			}
 			name, data, err := readInputFile(args[0], cmd.InOrStdin())
 			if err != nil {
-				return fmt.Errorf("reading what to convert: %w", err)
+				return fmt.Errorf("reading the file to convert: %w", err)
 			}
 			o.NodeLabel = config.Default().Load.Prometheus.NodeLabel
 			text, err := convert.ToConfig(name, data, o)
@@ -38,6 +38,6 @@ func newConfigConvert() *cobra.Command {
 			return err
 		},
 	}
-	c.Flags().StringVar(&o.PrometheusURL, "prometheus-url", "", "where the queries are asked: what stood after dynamicScheduler's -prom")
+	c.Flags().StringVar(&o.PrometheusURL, "prometheus-url", "", "address of Prometheus: the value of dynamicScheduler's flag -prom")
 	return c
 }

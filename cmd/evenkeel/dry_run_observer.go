@@ -9,8 +9,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner"
 )
 
-// dryRunObserver sees the cluster as the pressure hints would leave it that a dry run does
-// not write.
+// dryRunObserver returns snapshots with the pressure hints that a dry run would write if it were live.
 type dryRunObserver struct {
 	controller.Observer
 	planner *planner.Planner
@@ -25,10 +24,11 @@ func (f dryRunObserver) Snapshot(ctx context.Context) (*cluster.Snapshot, error)
 	return withPredictedHints(f.planner, s)
 }
 
+// withPredictedHints returns the snapshot with the pressure hints that the planner expects.
 func withPredictedHints(p *planner.Planner, s *cluster.Snapshot) (*cluster.Snapshot, error) {
 	s, err := p.PredictHints(s)
 	if err != nil {
-		return nil, fmt.Errorf("foretelling pressure hints: %w", err)
+		return nil, fmt.Errorf("predicting pressure hints: %w", err)
 	}
 	return s, nil
 }

@@ -18,7 +18,7 @@ type explainFlags struct{ planningFlags }
 func newExplain(g *globalFlags) *cobra.Command {
 	f := &explainFlags{}
 	c := &cobra.Command{
-		Use: "explain", Short: "Say why a pod, or the pods of a node or workload, would or would not be moved now",
+		Use: "explain", Short: "Explain why Evenkeel would or would not move a pod, or the pods of a node or workload, now",
 		Example: "  evenkeel explain pod shop/web-6c8f-x1\n  evenkeel explain node n1\n  evenkeel explain workload deployment/shop/web -f snapshot.yaml -o wide",
 		Args:    rejectArguments, RunE: func(*cobra.Command, []string) error {
 			return errors.New("explain what? want: explain pod NAMESPACE/NAME, explain node NAME, or explain workload KIND/NAMESPACE/NAME")
@@ -26,14 +26,14 @@ func newExplain(g *globalFlags) *cobra.Command {
 	}
 	f.add(c.PersistentFlags())
 	c.AddCommand(
-		f.command(g, "pod NAMESPACE/NAME", "Why a pod would or would not be moved", findPod),
-		f.command(g, "node NAME", "Why a node is as it is, and what becomes of its pods", findNode),
-		f.command(g, "workload KIND/NAMESPACE/NAME", "Why a workload stands as it does, and what becomes of its pods", findWorkload),
+		f.command(g, "pod NAMESPACE/NAME", "Explain why Evenkeel would or would not move a pod", findPod),
+		f.command(g, "node NAME", "Explain the goals of a node, and which of its pods Evenkeel would move", findNode),
+		f.command(g, "workload KIND/NAMESPACE/NAME", "Explain the goals of a workload, and which of its pods Evenkeel would move", findWorkload),
 	)
 	return c
 }
 
-// subjectFinder looks a subject up by the name that was given.
+// subjectFinder finds the pod, node or workload with a name, and returns a function that explains it.
 type subjectFinder func(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.Explanation, error)
 
 func (f *explainFlags) command(g *globalFlags, use, short string, find subjectFinder) *cobra.Command {

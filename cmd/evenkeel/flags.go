@@ -13,16 +13,15 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// globalFlags are the flags that every command has.
+// globalFlags are the flags of every command.
 type globalFlags struct {
 	kubeconfig, context string
 	verbose             bool
-	// syncTimeout is how long to wait for the first look at a cluster.
+	// syncTimeout is how long to wait until the cluster is read.
 	syncTimeout time.Duration
 }
 
-// rejectArguments refuses what stands behind a command that is neither a flag nor one
-// of its commands.
+// rejectArguments returns an error for arguments that are neither flags nor subcommands.
 func rejectArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -38,7 +37,7 @@ func rejectArguments(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("unknown command \"%s %s\"%s; see %s --help", cmd.CommandPath(), args[0], meant, cmd.CommandPath())
 }
 
-// flagError says where help is, without the names of the functions that parse.
+// flagError adds a pointer to --help, and removes the names of Go functions from errors about values.
 func flagError(cmd *cobra.Command, err error) error {
 	if errors.Is(err, pflag.ErrHelp) {
 		return err
@@ -62,7 +61,7 @@ func valueWanted(f *pflag.Flag) string {
 	return "a " + f.Value.Type()
 }
 
-// logger writes to stderr. What client libraries log is shown with --verbose only.
+// logger returns a logger to stderr. It shows logs of client-go only with --verbose.
 func (g *globalFlags) logger(cmd *cobra.Command) *slog.Logger {
 	level := slog.LevelInfo
 	if g.verbose {
@@ -77,7 +76,7 @@ func (g *globalFlags) logger(cmd *cobra.Command) *slog.Logger {
 	return log
 }
 
-// silenceKlog is done once: klog's logger must not change while others log.
+// silenceKlog runs once, because klog's logger must not change while other goroutines log.
 var silenceKlog = sync.OnceFunc(func() { klog.SetLogger(logr.Discard()) })
 
 func requireFileArgument(cmd *cobra.Command, args []string) error {

@@ -8,22 +8,20 @@ import (
 )
 
 const (
-	// gcPercent is by how many percent the heap may grow before garbage is
-	// collected, where GOGC does not say; Go's own is 100. With 5,000 nodes and
-	// 100,000 pods the program then peaks at 550 MB instead of 690, the first look
-	// at the cluster takes 4 CPU seconds in 10 more, and a pass 1 in 10.
+	// gcPercent is the value of GOGC if the environment does not set it: the heap may grow by this many percent between
+	// two garbage collections. Go's default is 100. With 5,000 nodes and 100,000 pods, 50 lowers the peak memory from
+	// 690 MB to 550 MB. It costs 40 % more CPU time for reading the cluster, and 10 % more for a pass.
 	gcPercent = 50
-	// memoryLimitFraction is the share of the container's memory that Go may use: the rest is
-	// for what it does not count, such as the pages of the program itself.
+	// memoryLimitFraction is the share of the container's memory that Go may use. The rest is for memory that Go does not
+	// count, such as the pages of the program itself.
 	memoryLimitFraction = 0.9
 )
 
-// cgroupLimitFiles say how much memory the container may have, by cgroup v2 and v1.
+// cgroupLimitFiles contain the memory limit of the container in bytes, for cgroup v2 and v1.
 var cgroupLimitFiles = []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}
 
-// tuneHeap lets the program take less memory, at the price of some CPU, and collect
-// harder instead of being killed as it nears the container's limit. GOGC and
-// GOMEMLIMIT, where they are set, are left to Go.
+// tuneHeap lowers the memory of the program at the cost of some CPU time. Near the container's limit, Go then collects
+// garbage more often, and the kernel does not kill the program. The variables GOGC and GOMEMLIMIT override tuneHeap.
 func tuneHeap(getenv func(string) string, readFile func(string) ([]byte, error)) {
 	if getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
@@ -36,15 +34,15 @@ func tuneHeap(getenv func(string) string, readFile func(string) ([]byte, error))
 	}
 }
 
-// containerLimit is the share of the container's memory in bytes; math.MaxInt64
-// where there is no limit, or none that can be read.
+// containerLimit returns memoryLimitFraction of the container's memory limit in bytes, or math.MaxInt64 if there is no
+// limit or it cannot be read.
 func containerLimit(readFile func(string) ([]byte, error)) int64 {
 	for _, name := range cgroupLimitFiles {
 		text, err := readFile(name)
 		if err != nil {
 			continue
 		}
-		// cgroup v2 says "max" and v1 a number near 2^63 where there is no limit.
+		// Without a limit, cgroup v2 has "max" and cgroup v1 a number near 2^63.
 		if n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil && n > 0 && n < 1<<60 {
 			return int64(float64(n) * memoryLimitFraction)
 		}

@@ -23,8 +23,8 @@ import (
 
 func newHints(g *globalFlags) *cobra.Command {
 	c := &cobra.Command{
-		Use: "hints", Short: "List or take away the hints that Evenkeel puts on nodes", Args: rejectArguments,
-		Long: "While a wave is carried out, nodes may carry a hint that keeps replacements off them (evictor.steer); the\npass that wrote it takes it away. Nodes under pressure carry one as long as they are (hints.enabled); the\nleader takes it away. These commands are for when that process was killed, and to uninstall.",
+		Use: "hints", Short: "List or remove the hints that Evenkeel sets on nodes", Args: rejectArguments,
+		Long: "During a wave, nodes may have a hint that keeps replacements away (evictor.steer); the pass that wrote the hint\nremoves it. Nodes under pressure have a hint while the pressure lasts (hints.enabled); the leader removes it.\nUse these commands after that process was killed, and to uninstall Evenkeel.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	sub := func(use, short string, do func(cmd *cobra.Command, h *hintCommand) error) *cobra.Command {
@@ -46,7 +46,7 @@ func newHints(g *globalFlags) *cobra.Command {
 		return one
 	}
 	var file string
-	list := sub("list", "List the hints on nodes, and what others left where ours would stand", func(cmd *cobra.Command, h *hintCommand) error {
+	list := sub("list", "List the hints on nodes, and labels and taints of others with the same keys", func(cmd *cobra.Command, h *hintCommand) error {
 		conf, err := loadConfig(file)
 		if err != nil {
 			return err
@@ -54,9 +54,9 @@ func newHints(g *globalFlags) *cobra.Command {
 		h.findForeignHints(conf.Hints.Label.Key, conf.Hints.Taint.Key)
 		return listHints(cmd, h)
 	})
-	list.Flags().StringVar(&file, "config", "", "configuration file that names the label and the taint (default: the shipped one)")
-	sub("gc", "Take away hints after they have expired, never before", removeExpiredHints)
-	sub("clear", "Take all hints away now, to uninstall; while a controller runs it may put them on again", removeAllHints)
+	list.Flags().StringVar(&file, "config", "", "configuration file that names the label and the taint (default: the built-in one)")
+	sub("gc", "Remove expired hints", removeExpiredHints)
+	sub("clear", "Remove all hints now, to uninstall; a running controller may set them again", removeAllHints)
 	return c
 }
 
@@ -68,7 +68,7 @@ func removeAllHints(cmd *cobra.Command, h *hintCommand) error {
 	return h.removeHints(cmd, func(time.Time) bool { return true })
 }
 
-// hintCommand is a look at the hints of a cluster.
+// hintCommand is one run of a hints command, with the hints of the cluster.
 type hintCommand struct {
 	ctx    context.Context
 	writer *writer.Writer
@@ -79,7 +79,7 @@ type hintCommand struct {
 	foreign []pressure.Foreign
 }
 
-// nodeHint is a hint on a node, of either sort.
+// nodeHint is a steering hint or a pressure hint on a node.
 type nodeHint struct {
 	node, kind, cause string
 	expires           time.Time
@@ -112,7 +112,7 @@ const (
 	dynamicSchedulerLabel    = "label status=presure"
 )
 
-// findForeignHints looks under the keys of the label and the taint.
+// findForeignHints finds labels and taints of others under the keys of the label and the taint.
 func (h *hintCommand) findForeignHints(labelKey, taintKey string) {
 	for i := range h.nodes {
 		h.foreign = append(h.foreign, pressure.ForeignOn(&h.nodes[i], labelKey, taintKey)...)
@@ -127,7 +127,7 @@ func (h *hintCommand) findForeignHints(labelKey, taintKey string) {
 	}
 }
 
-// describePressureHint says why a node is said to be under pressure, and how.
+// describePressureHint says which rules set the hint, and which label and taint it is.
 func describePressureHint(x pressure.Hint) string {
 	if x.Rule == "" {
 		return "a record that cannot be read"
@@ -168,8 +168,7 @@ func (h *hintCommand) formatExpiry(at time.Time) string {
 	return fmt.Sprintf("%s (in %s)", at.UTC().Format(time.RFC3339), at.Sub(h.now).Round(time.Second))
 }
 
-// removeHints takes the hints off for whose expiry `which` holds, and says of the others
-// why they stay.
+// removeHints removes the hints whose expiry satisfies which, and prints why the others stay.
 func (h *hintCommand) removeHints(cmd *cobra.Command, which func(expires time.Time) bool) error {
 	var steered []string
 	var pressed []writer.Edit
@@ -196,8 +195,8 @@ func (h *hintCommand) removeHints(cmd *cobra.Command, which func(expires time.Ti
 	return forbidden("patch nodes", err)
 }
 
-// withoutPressureHint is the node as it is now without its pressure hint, if that may still go:
-// it may have been renewed since it was listed.
+// withoutPressureHint returns the node without its pressure hint. It returns the node unchanged if the hint was renewed
+// after it was listed, so that it no longer satisfies which.
 func withoutPressureHint(n *corev1.Node, which func(expires time.Time) bool) *corev1.Node {
 	if x, ours := pressure.Of(n); !ours || !which(x.Expires) {
 		return n
@@ -220,7 +219,7 @@ func (h *hintCommand) report(out io.Writer, taken []string, which func(expires t
 	}
 }
 
-// forbidden names a permission that is missing.
+// forbidden adds the missing permission to an error of the API server that rejects a request.
 func forbidden(what string, err error) error {
 	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
 		return fmt.Errorf("permission to %s is missing; grant it to this account: %w", what, err)

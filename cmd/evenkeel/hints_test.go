@@ -27,7 +27,7 @@ import (
 
 var testNoon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// clusterAfterKilledReconciler is a cluster whose keeper hinted n1 at noon, for five minutes, and was
+// clusterAfterKilledReconciler is a cluster whose reconciler hinted n1 at noon, for five minutes, and was
 // killed; n2 carries the hint of a wave, n3 a label of somebody else.
 func clusterAfterKilledReconciler(t *testing.T) *fake.Clientset {
 	t.Helper()

@@ -19,18 +19,17 @@ import (
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
-// inputFlags say what is looked at: files, or else the cluster, with what is
-// remembered in the namespace of the Lease.
+// inputFlags select the input: files, or the cluster and the saved state in the namespace of the Lease.
 type inputFlags struct {
 	files     []string
 	namespace string
-	// conf says which source of usage is asked about a cluster; nil: none.
+	// conf names the source of usage for a cluster; nil means no source.
 	conf *config.Config
 }
 
 func (f *inputFlags) add(fl *pflag.FlagSet) {
 	addLeaseNamespaceFlag(fl, &f.namespace)
-	fl.StringArrayVarP(&f.files, "filename", "f", nil, "look at objects in a file or directory instead of a cluster (-: standard input); repeatable")
+	fl.StringArrayVarP(&f.files, "filename", "f", nil, "read objects from a file or directory instead of the cluster (-: standard input); repeatable")
 }
 
 func (f *inputFlags) source() string {
@@ -80,8 +79,7 @@ func (f *inputFlags) index(o *cluster.Objects) (*cluster.Snapshot, error) {
 	return s, nil
 }
 
-// state is what the planner remembered when the snapshot was taken, as far as the
-// snapshot has it.
+// state returns the saved state that the snapshot contains, or an empty state.
 func (f *inputFlags) state(s *cluster.Snapshot) (plan.PlannerState, error) {
 	st, err := plan.ReadPlannerState(s.Objects.PlannerState)
 	if err != nil {
@@ -90,8 +88,8 @@ func (f *inputFlags) state(s *cluster.Snapshot) (plan.PlannerState, error) {
 	return st, nil
 }
 
-// readCluster reads the whole cluster once, with one sample of the source of usage that conf
-// names, and what that remembers; nil: none is asked.
+// readCluster reads the whole cluster once. If conf is not nil, it also reads one sample, and the history, of the source
+// of usage that conf names.
 func (g *globalFlags) readCluster(cmd *cobra.Command, client kubernetes.Interface, rc *rest.Config, conf *config.Config) (*cluster.Objects, error) {
 	o, err := g.startObserver(cmd.Context(), client, rc)
 	if err != nil {
@@ -112,8 +110,7 @@ func (g *globalFlags) readCluster(cmd *cobra.Command, client kubernetes.Interfac
 	return o.Objects(), nil
 }
 
-// planningFlags say what is looked at, by which configuration and strategies it is
-// judged, and in which form the answer is shown.
+// planningFlags select the input, the configuration, the strategies that are due, and the output format.
 type planningFlags struct {
 	input          inputFlags
 	config, output string
@@ -122,7 +119,7 @@ type planningFlags struct {
 
 func (f *planningFlags) add(fl *pflag.FlagSet) {
 	f.input.add(fl)
-	fl.StringVar(&f.config, "config", "", "configuration file (default: the shipped one)")
+	fl.StringVar(&f.config, "config", "", "configuration file (default: the built-in one)")
 	fl.StringSliceVar(&f.strategies, "strategy", nil, "strategies that are due (default: all); the others are constraints")
 	fl.StringVarP(&f.output, "output", "o", "table", "table, wide, json or yaml")
 }

@@ -17,11 +17,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/controller/leader"
 )
 
 func addLeaseNamespaceFlag(fl *pflag.FlagSet, into *string) {
-	fl.StringVar(into, "lease-namespace", ownNamespace(), "namespace of the Lease, of the pause, and of what is remembered")
+	fl.StringVar(into, "lease-namespace", ownNamespace(), "namespace of Evenkeel's Lease, pause and state")
 }
 
 func checkNamespace(name string) error {
@@ -31,24 +31,23 @@ func checkNamespace(name string) error {
 	return nil
 }
 
-// lookupTimeout bounds questions whose answer is good to have, and no more.
+// lookupTimeout bounds requests for information that the command can do without.
 const lookupTimeout = 4 * time.Second
 
-// warnWithoutLease: a pause in a namespace where nothing runs stops nothing, and a
-// plan that is carried out there may meet the evictions of a leader elsewhere. A dry
-// run that leads there is the one that was meant. It returns who holds the Lease, and
-// whether that is known.
+// warnWithoutLease prints a warning if the namespace has no Lease: a pause there stops nothing, and a plan that is executed
+// there may run in parallel with a leader in another namespace. It prints no warning if a dry run leads there. It returns
+// the holder of the Lease, and whether the holder is known.
 func warnWithoutLease(cmd *cobra.Command, client kubernetes.Interface, namespace string) (holder string, known bool) {
 	ctx, cancel := context.WithTimeout(cmd.Context(), lookupTimeout)
 	defer cancel()
 	lease, err := client.CoordinationV1().Leases(namespace).Get(ctx, "evenkeel", metav1.GetOptions{})
 	switch {
 	case err == nil:
-		return (&controller.Lease{}).HolderOf(lease), true
+		return (&leader.Lease{}).HolderOf(lease), true
 	case !apierrors.IsNotFound(err):
 		return "", false
 	}
-	dry, err := (&controller.Lease{Client: client, Namespace: namespace, DryRun: true}).Leader(ctx)
+	dry, err := (&leader.Lease{Client: client, Namespace: namespace, DryRun: true}).Leader(ctx)
 	if err == nil && dry != "" {
 		return "", true
 	}
@@ -56,15 +55,15 @@ func warnWithoutLease(cmd *cobra.Command, client kubernetes.Interface, namespace
 	return "", false
 }
 
-// warnWithoutLeader: where no process holds the Lease there is nothing to stop now.
+// warnWithoutLeader prints a warning if no process holds the Lease, so that a pause stops nothing at the moment.
 func warnWithoutLeader(cmd *cobra.Command, client kubernetes.Interface, namespace string) {
 	if holder, known := warnWithoutLease(cmd, client, namespace); known && holder == "" {
 		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: nobody holds the Lease evenkeel in namespace %s, so nothing evicts from there now; the pause holds for whoever takes it next\n", namespace)
 	}
 }
 
-// apiUser is who the API server takes us for; where it does not say, the user of
-// this machine, marked as such.
+// apiUser returns the user name that the API server has for this client. If the API server does not return one, it
+// returns the user of this machine, with a note.
 func apiUser(ctx context.Context, client kubernetes.Interface) string {
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
@@ -79,7 +78,7 @@ func apiUser(ctx context.Context, client kubernetes.Interface) string {
 	return name + " (user of the machine; the API server did not say who)"
 }
 
-// ownNamespace is where the program runs, or where kubectl would look.
+// ownNamespace returns the namespace of the pod that the program runs in, or the namespace default.
 func ownNamespace() string {
 	if ns := os.Getenv("POD_NAMESPACE"); ns != "" {
 		return ns

@@ -1,6 +1,5 @@
-// Command evenkeel keeps a Kubernetes cluster level. This package holds
-// commands and wiring, nothing else: it parses flags, connects packages, and
-// turns errors into exit codes.
+// Command evenkeel rebalances a Kubernetes cluster. This package parses flags, connects packages, and turns errors into
+// exit codes. It never decides which pods to evict.
 package main
 
 import (
@@ -15,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// errMovesPlanned makes the exit code 2: moves are planned.
+// errMovesPlanned makes the program exit with 2.
 var errMovesPlanned = errors.New("moves are planned")
 
 func main() {

@@ -68,11 +68,14 @@ func (c immediateClock) NewTimer(time.Duration) clock.Timer { return c.RealClock
 // TestAPassThatWasToldToStopIsAnError: a Job whose pod was taken away in the middle is
 // not complete.
 func TestAPassThatWasToldToStopIsAnError(t *testing.T) {
-	for told, want := range map[bool]string{true: "the pass stopped early: Interrupted: told to stop before wave 1", false: ""} {
+	for told, want := range map[bool]string{true: "the pass stopped early: Interrupted: the process was told to stop before wave 1", false: ""} {
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
-		c := &controller.Controller{Observer: singleMoveFake{}, Planner: singleMoveFake{}, Evictor: singleMoveFake{}, Mode: plan.Live, Clock: immediateClock{}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-			Recorder: metrics.New("v", "h"), NewRunID: func() string { return "r1" }, OnReport: func(plan.RunReport) {}, Store: &failingStore{9}}
+		c := &controller.Controller{
+			Settings: controller.Settings{Planner: singleMoveFake{}, Mode: plan.Live},
+			Access:   controller.Access{Observer: singleMoveFake{}, Evictor: singleMoveFake{}, Store: &failingStore{9}},
+			Clock:    immediateClock{}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+			Recorder: metrics.New("v", "h"), NewRunID: func() string { return "r1" }, OnReport: func(plan.RunReport) {}}
 		if told {
 			c.NewRunID = func() string { stop(); return "r1" }
 		}
@@ -107,8 +110,11 @@ func TestAReportThatIsLostIsAnError(t *testing.T) {
 // TestARunThatStaysOpenIsAnError of whoever ends then, and of nobody else.
 func TestARunThatStaysOpenIsAnError(t *testing.T) {
 	for writes, closed := range map[int]bool{2: false, 3: true} {
-		c := &controller.Controller{Observer: singleMoveFake{}, Planner: singleMoveFake{}, Evictor: singleMoveFake{}, Mode: plan.Live, Clock: immediateClock{}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-			Recorder: metrics.New("v", "h"), NewRunID: func() string { return "r1" }, OnReport: func(plan.RunReport) {}, Store: &failingStore{writes}}
+		c := &controller.Controller{
+			Settings: controller.Settings{Planner: singleMoveFake{}, Mode: plan.Live},
+			Access:   controller.Access{Observer: singleMoveFake{}, Evictor: singleMoveFake{}, Store: &failingStore{writes}},
+			Clock:    immediateClock{}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+			Recorder: metrics.New("v", "h"), NewRunID: func() string { return "r1" }, OnReport: func(plan.RunReport) {}}
 		err := runSinglePass(t.Context(), c, nil)
 		if (err == nil) != closed || err != nil && (strings.Contains(err.Error(), "nothing was evicted") || !strings.Contains(err.Error(), "run r1 is over and reported, but")) {
 			t.Errorf("%d writes: %v", writes, err)

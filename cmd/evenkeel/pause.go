@@ -13,7 +13,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// maxReasonLength bounds --reason: it stands in reports, events and messages.
+// maxReasonLength bounds --reason in characters, because reports, events and messages repeat it.
 const maxReasonLength = 200
 
 type pauseFlags struct {
@@ -24,14 +24,14 @@ type pauseFlags struct {
 func newPause(g *globalFlags) *cobra.Command {
 	f := &pauseFlags{}
 	c := &cobra.Command{
-		Use: "pause", Short: "Have no pod evicted until resume, or for a time", Args: rejectArguments,
-		Long:    "Writes the ConfigMap " + state.PauseName + " beside the Lease. It is read before every eviction: those under way\nare still watched, and no further one is made. Plans and reports go on.",
+		Use: "pause", Short: "Stop evictions until resume, or for a time", Args: rejectArguments,
+		Long:    "Writes the ConfigMap " + state.PauseName + " in the namespace of the Lease. Evenkeel reads it before every eviction.\nIt keeps watching evictions in progress, and starts no further one. Plans and reports continue.",
 		Example: "  evenkeel pause --reason \"release 42\"\n  evenkeel pause --for 2h",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.pause(cmd, g) },
 	}
 	f.add(c.Flags())
-	c.Flags().DurationVar(&f.duration, "for", 0, "let evictions be made again after this time (default: not before resume)")
-	c.Flags().StringVar(&f.reason, "reason", "", "what people should know (default: what the pause says that holds already)")
+	c.Flags().DurationVar(&f.duration, "for", 0, "allow evictions again after this time (default: only after resume)")
+	c.Flags().StringVar(&f.reason, "reason", "", "reason for the pause (default: the reason of the current pause)")
 	return c
 }
 
@@ -60,7 +60,7 @@ func (f *pauseFlags) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// connect connects, and finds out who asks.
+// connect connects to the cluster and returns the user name for the pause.
 func (f *pauseFlags) connect(cmd *cobra.Command, g *globalFlags) (kubernetes.Interface, state.PauseStore, string, error) {
 	g.logger(cmd)
 	if err := f.check(cmd); err != nil {

@@ -25,14 +25,14 @@ type planFlags struct {
 func newPlan(g *globalFlags) *cobra.Command {
 	f := &planFlags{}
 	c := &cobra.Command{
-		Use: "plan", Short: "Show what would be moved, and why; evicts nothing", Args: rejectArguments,
+		Use: "plan", Short: "Show which pods would be moved, and why; evicts nothing", Args: rejectArguments,
 		Example: "  evenkeel plan\n  evenkeel plan -f examples/three-zones.yaml\n  kubectl get nodes,pods,ns,svc,pdb,rs,deploy,sts,ds,jobs,cj,rc,pc -A -o json | evenkeel plan -f -",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd, g) },
 	}
 	fl := c.Flags()
 	f.add(fl)
-	fl.StringVar(&f.saveInput, "save-input", "", "write what was planned on to this file (JSON), to plan on it again with -f")
-	fl.BoolVar(&f.detailedExitCode, "detailed-exitcode", false, "exit with 2 when moves are planned, and with 1 when a strategy, or the hints, could judge nothing")
+	fl.StringVar(&f.saveInput, "save-input", "", "write the input of the plan to this file (JSON), to plan on it again with -f")
+	fl.BoolVar(&f.detailedExitCode, "detailed-exitcode", false, "exit with 2 if moves are planned, and with 1 if a strategy or the hints lack usage data")
 	return c
 }
 
@@ -75,11 +75,10 @@ func (f *planFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	case len(p.Moves) > 0:
 		return errMovesPlanned
 	}
-	return unknownUsageErrors(p, j.due) // 0 is read as: all is level
+	return unknownUsageErrors(p, j.due) // callers read 0 as: nothing to move
 }
 
-// saveSnapshot writes a snapshot under another name first, so that a file that is there
-// is whole.
+// saveSnapshot writes the snapshot to a temporary file and renames it, so that path never has an incomplete snapshot.
 func saveSnapshot(path string, o *cluster.Objects, format cluster.Format) error {
 	tmp, err := os.CreateTemp(filepath.Dir(path), ".evenkeel-*")
 	if err != nil {
@@ -98,7 +97,7 @@ func saveSnapshot(path string, o *cluster.Objects, format cluster.Format) error 
 	return nil
 }
 
-// unwrapPathError leaves out the name of the temporary file, which nobody asked for.
+// unwrapPathError removes the name of the temporary file from an error.
 func unwrapPathError(err error) error {
 	var p *fs.PathError
 	var l *os.LinkError

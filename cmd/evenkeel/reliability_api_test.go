@@ -122,11 +122,11 @@ func leaseRows() []badInput {
 	return []badInput{
 		{input: "Lease: 403", args: noLease, server: faultAtPath(leases+"/", respondStatus(403, "Forbidden", "leases is forbidden")), want: "evenkeel: taking the Lease default/evenkeel: permission to get leases.coordination.k8s.io is missing in namespace default; grant it to this account: leases is forbidden"},
 		{input: "Lease: 403 on creating it", args: noLease, server: faultAtPath(leases, respondStatus(403, "Forbidden", "leases is forbidden")), want: "evenkeel: taking the Lease default/evenkeel: permission to create leases.coordination.k8s.io is missing in namespace default; grant it to this account: leases is forbidden"},
-		{input: "Lease: its namespace is not there", args: noLease, server: faultAtPath(leases, noNamespace), want: `evenkeel: taking the Lease default/evenkeel: there is no namespace default; create it, or give the one that Evenkeel runs in (--lease-namespace): namespaces "default" not found`},
+		{input: "Lease: its namespace is not there", args: noLease, server: faultAtPath(leases, noNamespace), want: `evenkeel: taking the Lease default/evenkeel: namespace default does not exist; create it, or give the namespace of Evenkeel with --lease-namespace: namespaces "default" not found`},
 		{input: "Lease: 500", args: noLease, server: faultAtPath(leases+"/", respondStatus(500, "InternalError", "etcd is down")), want: "evenkeel: could not take the Lease default/evenkeel within 3s: reading it: etcd is down"},
 		{input: "Lease: a login page", args: noLease, server: faultAtPath(leases+"/", respondText(200, "text/html", loginPage)), want: "evenkeel: could not take the Lease default/evenkeel within 3s: reading it: serializer for text/html doesn't exist"},
 		{input: "Lease: no answer", args: noLease, server: faultAtPath(leases+"/", neverAnswer), want: `evenkeel: could not take the Lease default/evenkeel within 3s: reading it: Get "http://SERVER/apis/coordination.k8s.io/v1/namespaces/default/leases/evenkeel": context deadline exceeded`},
-		{input: "Lease: held by another", args: noLease, server: faultAtPath(leases+"/", respondText(200, "application/json", held)), want: "evenkeel: the Lease default/evenkeel is held by another and did not come free within 3s"},
+		{input: "Lease: held by another", args: noLease, server: faultAtPath(leases+"/", respondText(200, "application/json", held)), want: "evenkeel: the Lease default/evenkeel is held by another and did not become free within 3s"},
 	}
 }
 

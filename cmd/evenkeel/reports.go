@@ -10,13 +10,13 @@ import (
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
-// reportWriter writes the report of every pass.
+// reportWriter writes the report of each pass.
 type reportWriter struct {
 	out    io.Writer
 	format report.Format
 	log    *slog.Logger
-	// failed is why the last one could not be written. Whoever keeps running makes
-	// another; a command that ends with it must not end as if all were well.
+	// failed is the error of the last report, or nil. A command that ends after one pass must return it; a program that
+	// keeps running only logs it.
 	failed error
 }
 
@@ -27,8 +27,8 @@ func (r *reportWriter) write(of plan.RunReport) {
 	}
 }
 
-// errorIfNotBegun is an error where a command was told to stop before it began what it is there
-// for: whoever looks at its exit code takes 0 for done.
+// errorIfNotBegun returns an error if the command was stopped before its pass began, because the exit code 0 would mean
+// that the pass is done.
 func errorIfNotBegun(err error, begun bool) error {
 	if err == nil && !begun {
 		return errors.New("told to stop before the pass began: nothing was evicted")

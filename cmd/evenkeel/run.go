@@ -20,6 +20,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/controller/approval"
+	"github.com/evenkeel-project/evenkeel/controller/leader"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -38,17 +39,17 @@ func newRun(g *globalFlags) *cobra.Command {
 	f := &runFlags{}
 	c := &cobra.Command{
 		Use: "run", Short: "Run strategies on their schedules, or once with --once", Args: rejectArguments,
-		Long: "Runs each strategy on its schedule, as leader of a Lease. With --once it makes one pass and exits:\n0 when the pass was made, 1 when something kept it from acting,\nsuch as a strategy by load being due, or hints enabled, while the source of usage says too little.",
+		Long: "Runs each strategy on its schedule while it holds the Lease. With --once it makes one pass and exits: with 0 after\nthe pass, and with 1 if something prevented it, such as missing usage data for a strategy that is due or for hints.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, g) },
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.config, "config", "", "configuration file (default: the shipped one)")
 	fl.BoolVar(&f.once, "once", false, "make one pass and exit")
-	fl.StringSliceVar(&f.strategies, "strategy", nil, "with --once: strategies that are due (default: all); the others are constraints")
+	fl.StringSliceVar(&f.strategies, "strategy", nil, "with --once: strategies that are due (default: all); the goals of the others are constraints")
 	fl.StringVarP(&f.output, "output", "o", "", "report as table, wide, yaml, or json, one line each (default: table with --once, else json)")
 	fl.DurationVar(&f.leaseTimeout, "lease-timeout", 2*time.Minute, "with --once: how long to wait for the Lease")
 	addLeaseNamespaceFlag(fl, &f.namespace)
-	fl.StringVar(&f.bind, "bind-address", ":8080", "where /livez, /readyz, /metrics and, with hints, /status and /nodes are served, without --once")
+	fl.StringVar(&f.bind, "bind-address", ":8080", "address of /livez, /readyz, /metrics and, with hints, /status and /nodes; unused with --once")
 	return c
 }
 
@@ -79,8 +80,8 @@ func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	if err != nil {
 		return err
 	}
-	// The observer outlives the command's context: after SIGTERM, evictions that
-	// were accepted are still watched for a moment.
+	// The observer outlives the command's context, because after SIGTERM the evictor still watches evictions that the API
+	// server has accepted.
 	watching, endWatching := context.WithCancel(context.WithoutCancel(cmd.Context()))
 	o := observe.New(client, clock.RealClock{})
 	defer func() { endWatching(); o.Shutdown() }()
@@ -88,20 +89,20 @@ func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 		return err
 	}
 	set.hints = newPressureHints(client, o, m, log, set.usage.nodeUsage, set.usage.sampled)
-	var shadow *controller.SchedulerTrust
-	if !f.once { // one pass sees no bindings to speak of
+	var schedulerTrust *controller.SchedulerTrust
+	if !f.once { // a single pass sees too few bindings
 		set.applyOutsidePass(conf)
-		shadow = newSchedulerTrust(&set.bindings, o, m, log)
+		schedulerTrust = newSchedulerTrust(&set.bindings, o, m, log)
 	}
 	o.Start(watching)
 	defer set.connect(watching, g, client, o, f.namespace)()
-	set.lease = &controller.Lease{Client: client, Namespace: f.namespace, Identity: identity(), OnLeadingChange: func(leads bool) {
+	set.lease = &leader.Lease{Client: client, Namespace: f.namespace, Identity: identity(), OnLeadingChange: func(leads bool) {
 		m.SetLeading(leads)
 		log.Info("leadership", "leads", leads, "namespace", f.namespace)
 	}}
 	reports := &reportWriter{out: cmd.OutOrStdout(), format: format, log: log}
 	c := newController(reports, log, o, m)
-	c.Reloads, c.RefusedInputs, c.Trust = changes, files.rejectedFiles, shadow
+	c.Reloads, c.RefusedInputs, c.Trust = changes, files.rejectedFiles, schedulerTrust
 	c.Approvals = approval.New(client, f.namespace)
 	set.apply(c, conf)
 
@@ -110,7 +111,7 @@ func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 		log.Info("running", "mode", c.Mode, "cluster", serverHost(rc), "namespace", f.namespace, "config", conf.Hash(), "strategies", names)
 		return f.serve(cmd.Context(), log, o, m, append(web.WatcherRoutes(set.usage), web.HintRoutes(set.hints)...), func(ctx context.Context) error {
 			return set.usage.runWith(ctx, func(ctx context.Context) error {
-				return runWithTrust(ctx, shadow, func(ctx context.Context) error { return runAsLeader(ctx, set.lease, c, set.hints) })
+				return runWithTrust(ctx, schedulerTrust, func(ctx context.Context) error { return runAsLeader(ctx, set.lease, c, set.hints) })
 			})
 		})
 	}
@@ -134,17 +135,16 @@ func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 		return set.usage.runWith(ctx, func(ctx context.Context) error { return set.hints.runOnceWith(ctx, c, conf, pass) })
 	}
 	if conf.DryRun {
-		err = work(cmd.Context()) // nothing is evicted, so nobody is in the way
+		err = work(cmd.Context()) // a dry run evicts nothing, so it needs no Lease
 	} else {
 		err = set.lease.Lead(cmd.Context(), f.leaseTimeout, work)
 	}
 	return errorIfNotBegun(err, begun)
 }
 
-// runAsLeader runs the controller while this process leads. Dry runs have a Lease of their
-// own, so that they are in the way of nobody who evicts; when a new configuration
-// turns the one into the other, the Lease changes.
-func runAsLeader(ctx context.Context, lease *controller.Lease, c *controller.Controller, hints *pressureHints) error {
+// runAsLeader runs the controller while this process leads. Dry runs use a Lease of their own and therefore never block
+// a process that evicts. If a new configuration changes dryRun, the process changes the Lease.
+func runAsLeader(ctx context.Context, lease *leader.Lease, c *controller.Controller, hints *pressureHints) error {
 	for ctx.Err() == nil {
 		lease.DryRun = c.Mode != plan.Live
 		if err := lease.Lead(ctx, 0, func(ctx context.Context) error { return hints.runWith(ctx, c, runPasses) }); err != nil {
@@ -154,8 +154,8 @@ func runAsLeader(ctx context.Context, lease *controller.Lease, c *controller.Con
 	return nil
 }
 
-// runPasses makes passes until the configuration turns them into dry runs, or the
-// reverse, or ctx ends: whoever ends says what is left behind.
+// runPasses makes passes until a new configuration changes dryRun or ctx ends. If ctx ends, it returns an error about
+// runs that are not closed.
 func runPasses(ctx context.Context, c *controller.Controller) error {
 	c.Run(ctx)
 	if ctx.Err() == nil {
@@ -164,7 +164,7 @@ func runPasses(ctx context.Context, c *controller.Controller) error {
 	return c.UnclosedRuns()
 }
 
-// check refuses what would fail only later, when the cluster has been found.
+// check returns an error for flag values that would otherwise fail only after connecting.
 func (f *runFlags) check() error {
 	if f.leaseTimeout <= 0 {
 		return fmt.Errorf("--lease-timeout: %s is no time to wait (want more than 0s)", f.leaseTimeout)
@@ -196,8 +196,8 @@ func (f *runFlags) format() (report.Format, error) {
 	return format, nil
 }
 
-// runSinglePass makes one pass. What kept it from acting is an error; moves that were
-// refused or dropped are results.
+// runSinglePass makes one pass. It returns an error if something prevented the pass; refused or dropped moves are not
+// errors.
 func runSinglePass(ctx context.Context, c *controller.Controller, due []string) error {
 	r, err := c.RunOnce(ctx, due)
 	switch {
@@ -209,8 +209,7 @@ func runSinglePass(ctx context.Context, c *controller.Controller, due []string) 
 	return errors.Join(err, unknownUsageErrors(r.Plan, due), c.UnclosedRuns())
 }
 
-// unknownUsageErrors names the strategies that were due and could not act, since what they go by
-// is not known, and hints, which are due in every pass.
+// unknownUsageErrors returns an error for each due strategy that lacks usage data, and for hints if they lack it.
 func unknownUsageErrors(p plan.Plan, due []string) error {
 	var errs []error
 	for _, st := range p.Strategies {
@@ -224,7 +223,7 @@ func unknownUsageErrors(p plan.Plan, due []string) error {
 	return errors.Join(errs...)
 }
 
-// configuration is watched where the program keeps running.
+// configuration loads the configuration. Without --once it also watches the file for changes.
 func (f *runFlags) configuration(files *watchedFiles, m *metrics.Metrics, log *slog.Logger, s *controllerSettings) (*config.Config, <-chan func(*controller.Controller), error) {
 	if !f.once {
 		return files.loadAndWatchConfig(f.config, m, log, s.applyOutsidePass, s.apply)
@@ -233,7 +232,7 @@ func (f *runFlags) configuration(files *watchedFiles, m *metrics.Metrics, log *s
 	return conf, nil, err
 }
 
-// client takes changed credentials over where the program keeps running.
+// client connects to the cluster. Without --once the client takes over changed credentials.
 func (f *runFlags) client(files *watchedFiles, m *metrics.Metrics, log *slog.Logger, g *globalFlags, renewed func()) (kubernetes.Interface, *rest.Config, error) {
 	if !f.once {
 		return files.newReloadingClient(g, m, log, renewed)
@@ -242,10 +241,10 @@ func (f *runFlags) client(files *watchedFiles, m *metrics.Metrics, log *slog.Log
 }
 
 func newController(reports *reportWriter, log *slog.Logger, o *observe.Observer, m *metrics.Metrics) *controller.Controller {
-	return &controller.Controller{Observer: o, Recorder: m, Clock: clock.RealClock{}, Log: log, NewRunID: newRunID, OnReport: reports.write}
+	return &controller.Controller{Access: controller.Access{Observer: o}, Recorder: m, Clock: clock.RealClock{}, Log: log, NewRunID: newRunID, OnReport: reports.write}
 }
 
-// serve runs the web server beside work; the first to fail ends both.
+// serve runs the web server and work in parallel. If one of them fails, it stops the other.
 func (f *runFlags) serve(ctx context.Context, log *slog.Logger, o *observe.Observer, m *metrics.Metrics, routes []web.Route, work func(context.Context) error) error {
 	l, err := net.Listen("tcp", f.bind)
 	if err != nil {
@@ -278,7 +277,7 @@ func identity() string {
 	return name + "_" + newRunID()
 }
 
-// newRunID is 8 random hex digits.
+// newRunID returns 8 random hex digits.
 func newRunID() string {
 	b := make([]byte, 4)
 	_, _ = rand.Read(b) // never fails (crypto/rand)

@@ -24,8 +24,8 @@ func newConfigScheduler(g *globalFlags) *cobra.Command {
 	f := &schedulerFlags{}
 	c := &cobra.Command{
 		Use: "scheduler", Short: "Print a configuration for kube-scheduler that spreads pods evenly", Args: rejectArguments,
-		Long: "Prints a KubeSchedulerConfiguration (v1) for kube-scheduler's flag --config: PodTopologySpread weighs more,\n" +
-			"and pods without spread constraints are spread over zones and nodes. With --kubeconfig, that path stands in it.",
+		Long: "Prints a KubeSchedulerConfiguration (v1) for kube-scheduler's flag --config: PodTopologySpread has a higher\n" +
+			"weight, and pods without spread constraints are spread over zones and nodes. --kubeconfig sets clientConnection.",
 		Example: "  evenkeel config scheduler --kubeconfig /etc/kubernetes/scheduler.conf > scheduler.yaml\n" +
 			"  evenkeel config scheduler --pressure-label status=presure\n" +
 			"  evenkeel config scheduler --from-policy policy.json",
@@ -45,7 +45,7 @@ func newConfigScheduler(g *globalFlags) *cobra.Command {
 	fl := c.Flags()
 	fl.IntVar(&f.spreadWeight, "spread-weight", 0, "weight of PodTopologySpread (default: 5, or what the Policy says; kube-scheduler's own is 2)")
 	fl.StringVar(&f.pressure, "pressure-label", "", "prefer nodes without this label, KEY=VALUE or KEY, such as evenkeel.io/pressure=true")
-	fl.StringVar(&f.watcher, "watcher", "", "URL of a load-watcher, to print a profile for trimaran as a comment")
+	fl.StringVar(&f.watcher, "watcher", "", "URL of a load-watcher; prints a profile for trimaran as a comment")
 	fl.StringVar(&f.from, "from-policy", "", "convert this legacy scheduler Policy (JSON or YAML; -: standard input)")
 	return c
 }
@@ -84,7 +84,7 @@ func (f *schedulerFlags) options(g *globalFlags, stdin io.Reader) (schedulerconf
 	return o, nil
 }
 
-// maxInputBytes bounds a Policy: real ones have a few kilobytes.
+// maxInputBytes is the largest size of a file to convert. Real ones have a few kilobytes.
 const maxInputBytes = 1 << 20
 
 func readInputFile(path string, stdin io.Reader) (name string, data []byte, err error) {

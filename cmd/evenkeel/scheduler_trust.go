@@ -13,15 +13,15 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/observe"
-	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	"github.com/evenkeel-project/evenkeel/planner/trust"
 )
 
-// bindingFilter says whose bindings are looked at, by the newest configuration: those of
-// schedulers without a profile, none when it trusts no such scheduler. It is safe
-// for concurrent use, and says no before it was told.
+// bindingFilter selects the bindings that count for scheduler trust: those of schedulers without a profile in the newest
+// configuration. It selects none if the configuration trusts no such scheduler, and none before setConfig. It is safe
+// for concurrent use.
 type bindingFilter struct {
-	profiles atomic.Pointer[map[string]placement.Profile] // nil: no bindings at all
+	profiles atomic.Pointer[map[string]scheduler.Profile] // nil: select no bindings
 }
 
 func (w *bindingFilter) setConfig(conf *config.Config) {
@@ -35,24 +35,23 @@ func (w *bindingFilter) setConfig(conf *config.Config) {
 
 func (w *bindingFilter) matches(p *corev1.Pod) bool {
 	profiles := w.profiles.Load()
-	return profiles != nil && trust.Unknown(trust.SchedulerName(p), *profiles)
+	return profiles != nil && trust.HasNoProfile(trust.SchedulerName(p), *profiles)
 }
 
-// newSchedulerTrust watches the bindings that are wanted. The observer must not have been
-// started.
+// newSchedulerTrust watches the bindings that the filter selects. The caller must start the observer afterwards.
 func newSchedulerTrust(w *bindingFilter, o *observe.Observer, m *metrics.Metrics, log *slog.Logger) *controller.SchedulerTrust {
 	return &controller.SchedulerTrust{Observer: o, Bindings: o.WatchBindings(w.matches), Clock: clock.RealClock{}, Log: log, OnCount: m.RecordBinding}
 }
 
-// runWithTrust runs the shadow while work runs, also while another process holds the
-// Lease: who takes over has counts of its own.
-func runWithTrust(ctx context.Context, s *controller.SchedulerTrust, work func(context.Context) error) error {
-	if s == nil {
+// runWithTrust counts bindings while work runs, also while another process holds the Lease, so that this process has its
+// own counts when it takes over.
+func runWithTrust(ctx context.Context, trust *controller.SchedulerTrust, work func(context.Context) error) error {
+	if trust == nil {
 		return work(ctx)
 	}
-	shadowing, end := context.WithCancel(ctx)
+	counting, end := context.WithCancel(ctx)
 	var wg sync.WaitGroup
-	wg.Go(func() { s.Run(shadowing) })
+	wg.Go(func() { trust.Run(counting) })
 	defer func() { end(); wg.Wait() }()
 	return work(ctx)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/controller/leader"
 	"github.com/evenkeel-project/evenkeel/controller/state"
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/hints/writer"
@@ -21,30 +22,30 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner"
 )
 
-// controllerSettings make what a configuration decides. They outlive the configuration.
+// controllerSettings apply a configuration to the controller. They outlive each configuration.
 type controllerSettings struct {
 	client   kubernetes.Interface
 	observer *observe.Observer
 	log      *slog.Logger
 	events   evictor.EventRecorder
-	// store is where everything that must outlive this process is kept.
+	// store keeps the state that must outlive this process.
 	store stateWithPause
-	// lease is what evictions are made under.
-	lease *controller.Lease
-	// startEvents begins to write events.
+	// lease is the Lease that this process must hold to evict.
+	lease *leader.Lease
+	// startEvents starts writing Events.
 	startEvents func()
-	// bindings are the bindings that are looked at beside the passes.
+	// bindings selects the bindings that count for scheduler trust.
 	bindings bindingFilter
-	// usage asks the source of usage.
+	// usage samples the source of usage.
 	usage *usageMonitor
-	// hints are kept where the program keeps running; nil: they are not.
+	// hints maintains pressure hints; nil for apply.
 	hints *pressureHints
-	// previousEvictor evicted last: the pace goes on where it stopped.
+	// previousEvictor is the last evictor. The next one continues its rate limit.
 	previousEvictor *evictor.Live
 }
 
-// connect sets where evictions are made, remembered and told of. Events are written
-// until watching ends; who calls it calls stop in the end.
+// connect sets the client, the observer, the state store and the event recorder. Events are written until the context
+// watching ends. The caller must call stop at the end.
 func (s *controllerSettings) connect(watching context.Context, g *globalFlags, client kubernetes.Interface, o *observe.Observer, namespace string) (stop func()) {
 	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: client.EventsV1()})
 	s.client, s.observer = client, o
@@ -54,7 +55,7 @@ func (s *controllerSettings) connect(watching context.Context, g *globalFlags, c
 	return broadcaster.Shutdown
 }
 
-// applyOutsidePass is told of every new configuration before any pass is.
+// applyOutsidePass applies a new configuration immediately to everything that does not depend on passes.
 func (s *controllerSettings) applyOutsidePass(conf *config.Config) {
 	s.bindings.setConfig(conf)
 	if s.hints != nil {
@@ -65,7 +66,7 @@ func (s *controllerSettings) applyOutsidePass(conf *config.Config) {
 	}
 }
 
-// apply sets everything in c that depends on the configuration.
+// apply sets everything in c that depends on the configuration. The controller calls it between passes.
 func (s *controllerSettings) apply(c *controller.Controller, conf *config.Config) {
 	s.observer.SetMaxStaleness(time.Duration(conf.Guards.MaxStaleness))
 	p := planner.New(conf.PlannerOptions())
@@ -80,10 +81,10 @@ func (s *controllerSettings) apply(c *controller.Controller, conf *config.Config
 	s.enableEvictions(c, conf)
 }
 
-// enableEvictions sets what evictions need, also where the configuration says dryRun.
+// enableEvictions makes c evict, even if the configuration has dryRun: true.
 func (s *controllerSettings) enableEvictions(c *controller.Controller, conf *config.Config) {
 	s.startEvents()
-	c.Observer = s.observer // what is evicted is judged by what stands, and never by what is foretold
+	c.Observer = s.observer // evictions use only hints that exist, never predicted ones
 	live := evictor.NewLive(s.client, s.observer, s.observer.ReplacingOwnerUID, evictor.Options{
 		GracePeriodSeconds: conf.Evictor.GracePeriodSeconds, PerMinute: conf.PerMinute(),
 		VerifyTimeout: time.Duration(conf.Evictor.VerifyTimeout), Clock: clock.RealClock{}, Log: s.log, Events: s.events, CheckPause: s.evictionGate, CheckLeading: s.lease.CheckLeading,
@@ -97,8 +98,8 @@ func (s *controllerSettings) enableEvictions(c *controller.Controller, conf *con
 	c.HintWriter, c.HintTTL = writer.New(s.client, clock.RealClock{}, s.observer.Node), time.Duration(conf.Evictor.SteerTTL)
 }
 
-// evictionGate is asked before every eviction: nobody has paused them, and this process
-// still holds the Lease.
+// evictionGate returns why the next eviction must not happen: evictions are paused, or this process lost the Lease. It
+// returns nil if the eviction may happen. The evictor calls it before every eviction.
 func (s *controllerSettings) evictionGate(ctx context.Context) *plan.Reason {
 	if r := s.store.pauses.CheckPause(ctx); r != nil {
 		return r
@@ -106,7 +107,7 @@ func (s *controllerSettings) evictionGate(ctx context.Context) *plan.Reason {
 	return s.lease.CheckLeading()
 }
 
-// onceOrWarn runs f once and logs what went wrong.
+// onceOrWarn returns a function that runs f once and logs its error.
 func onceOrWarn(log *slog.Logger, what string, f func() error) func() {
 	return sync.OnceFunc(func() {
 		if err := f(); err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/prometheus"
 )
 
-// newUsageSource makes the source that a checked configuration names.
+// newUsageSource creates the source of usage that a checked configuration names.
 func newUsageSource(conf *config.Config, rc *rest.Config) (usage.Source, error) {
 	l := conf.Load
 	source, err := usage.Source(nil), error(nil)
@@ -26,7 +26,7 @@ func newUsageSource(conf *config.Config, rc *rest.Config) (usage.Source, error) 
 	case config.SourceLoadWatcher:
 		source, err = newLoadWatcherSource(conf)
 	default:
-		err = fmt.Errorf("%s is no source of usage", l.Source)
+		err = fmt.Errorf("%s is not a source of usage", l.Source)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("load.%s: %w", l.Source, err)

@@ -14,15 +14,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// stateWithOptionalPause is what is remembered, with the pause that holds.
+// stateWithOptionalPause loads the saved state and the current pause. It serves plans, which evict nothing.
 type stateWithOptionalPause struct {
 	stateLoader
 	pauses state.PauseStore
 	log    *slog.Logger
 }
 
-// Load leaves the pause out where it cannot be read, and says so: this is for plans,
-// which evict nothing.
+// Load logs a warning if it cannot read the pause, and returns the state without it.
 func (r stateWithOptionalPause) Load(ctx context.Context) (plan.PlannerState, error) {
 	st, err := r.stateLoader.Load(ctx)
 	if err != nil {
@@ -38,13 +37,13 @@ func (g *globalFlags) pauseStore(client kubernetes.Interface, namespace string) 
 	return state.PauseStore{Client: client, Namespace: namespace, Clock: clock.RealClock{}}
 }
 
-// stateLoader reads what is remembered.
+// stateLoader loads the saved state.
 type stateLoader interface {
 	Load(ctx context.Context) (plan.PlannerState, error)
 }
 
-// addSavedState adds what is remembered. That it cannot be read is no reason not to
-// plan, as nothing is evicted here; the plan says so.
+// addSavedState adds the saved state to the objects. If the state cannot be read, it adds the error instead: the plan
+// shows the error, and evicts nothing.
 func addSavedState(ctx context.Context, o *cluster.Objects, m stateLoader) (*cluster.Objects, error) {
 	st, err := m.Load(ctx)
 	if err != nil {
@@ -52,13 +51,12 @@ func addSavedState(ctx context.Context, o *cluster.Objects, m stateLoader) (*clu
 		return o, ctx.Err()
 	}
 	if o.PlannerState, err = json.Marshal(st); err != nil {
-		return nil, fmt.Errorf("writing down what is remembered: %w", err)
+		return nil, fmt.Errorf("encoding the saved state: %w", err)
 	}
 	return o, nil
 }
 
-// stateWithPause is what passes remember, with the pause that holds. Unlike recalled it
-// fails where the pause cannot be read.
+// stateWithPause loads the saved state and the current pause for passes. Load fails if it cannot read the pause.
 type stateWithPause struct {
 	*state.Store
 	pauses state.PauseStore

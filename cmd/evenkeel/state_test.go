@@ -27,8 +27,8 @@ func TestALivePlanKnowsWhatIsRemembered(t *testing.T) {
 	}{
 		{"a workload rests", respondText(200, "application/json", pausedConfigMap(t, resting)), maps + "evenkeel-state-09", "BackedOff: "},
 		{"nothing was ever written", respondStatus(404, "NotFound", "not found"), maps, ""},
-		{"not allowed to look", respondStatus(403, "Forbidden", "no"), maps, "back-offs and hourly counts of evictions are not known, and none is assumed: reading ConfigMap ops/evenkeel-state-00: no; the chart's Role"},
-		{"not to be read", respondText(200, "application/json", pausedConfigMap(t, "{")), maps + "evenkeel-state-09", "reading ConfigMap ops/evenkeel-state-09: unexpected end of JSON input; delete it: forgotten are then"},
+		{"not allowed to look", respondStatus(403, "Forbidden", "no"), maps, "the planner state is unknown, so the plan ignores backoffs and hourly eviction counts: reading ConfigMap ops/evenkeel-state-00: no; the chart's Role"},
+		{"not to be read", respondText(200, "application/json", pausedConfigMap(t, "{")), maps + "evenkeel-state-09", "reading ConfigMap ops/evenkeel-state-09: unexpected end of JSON input; "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -46,7 +46,7 @@ func TestALivePlanKnowsWhatIsRemembered(t *testing.T) {
 			if c.want != "" && !strings.Contains(text, c.want) {
 				t.Errorf("want %q in:\n%s", c.want, live)
 			}
-			if unknown := strings.Contains(live, "are not known, and none is assumed"); unknown != (c.want != "" && !strings.HasPrefix(c.want, "BackedOff")) {
+			if unknown := strings.Contains(live, "the planner state is unknown"); unknown != (c.want != "" && !strings.HasPrefix(c.want, "BackedOff")) {
 				t.Errorf("that it is not known is said: %v\n%s", unknown, live)
 			}
 		})

@@ -1,5 +1,4 @@
 package main
 
-// Windows and schedules name time zones, and a container image need not have
-// their data.
+// Windows and schedules name time zones, and container images often lack the time zone database.
 import _ "time/tzdata"

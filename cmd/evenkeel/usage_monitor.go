@@ -23,9 +23,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/window"
 )
 
-// usageMonitor asks the source of usage that the newest configuration names, also where
-// another process leads: who takes over has windows of its own. It is safe for
-// concurrent use.
+// usageMonitor samples the source of usage that the newest configuration names. It also does so while another process
+// leads, so that this process has its own samples when it takes over. It is safe for concurrent use.
 type usageMonitor struct {
 	observer *observe.Observer
 	rest     *rest.Config
@@ -35,14 +34,14 @@ type usageMonitor struct {
 	mu      sync.Mutex
 	conf    *config.Config
 	source  usage.Source
-	monitor *monitor.Monitor // nil: no source is asked
-	changed chan struct{}    // closed when there is another monitor
-	// sampled gets a value whenever usage may have changed.
+	monitor *monitor.Monitor // nil: there is no source
+	changed chan struct{}    // closed when another monitor replaces this one
+	// sampled receives a value when usage may have changed.
 	sampled chan struct{}
 }
 
-// newUsageMonitor refuses a source that cannot be asked. From now on snapshots hold what
-// it measures.
+// newUsageMonitor creates a monitor and adds its usage to the snapshots of the observer. It returns an error if the source
+// cannot be created.
 func newUsageMonitor(conf *config.Config, o *observe.Observer, rc *rest.Config, log *slog.Logger, record func() monitor.Recorder) (*usageMonitor, error) {
 	m := &usageMonitor{observer: o, rest: rc, log: log, record: record, changed: make(chan struct{}), sampled: make(chan struct{}, 1)}
 	if err := m.reconfigure(conf); err != nil {
@@ -52,15 +51,14 @@ func newUsageMonitor(conf *config.Config, o *observe.Observer, rc *rest.Config, 
 	return m, nil
 }
 
-// setConfig takes a new configuration over. A source that cannot be asked leaves usage
-// unknown.
+// setConfig applies a new configuration. If its source cannot be created, usage becomes unknown.
 func (m *usageMonitor) setConfig(conf *config.Config) {
 	if err := m.reconfigure(conf); err != nil {
-		m.log.Error("the source of usage cannot be asked; usage is unknown", "error", err)
+		m.log.Error("the source of usage cannot be used; usage is unknown", "error", err)
 	}
 }
 
-// reconfigure keeps the windows as long as the source and they stay the same.
+// reconfigure applies a new configuration. It keeps the samples if the source and its windows do not change.
 func (m *usageMonitor) reconfigure(conf *config.Config) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -89,7 +87,7 @@ func (m *usageMonitor) reconfigure(conf *config.Config) error {
 	return err
 }
 
-// failingSource is a source that cannot be asked.
+// failingSource is a source that cannot be created. Each sample returns the error.
 type failingSource struct{ err error }
 
 func (b failingSource) Sample(context.Context, []usage.Node) (usage.Sample, error) {
@@ -102,7 +100,7 @@ func (m *usageMonitor) current() (*monitor.Monitor, <-chan struct{}) {
 	return m.monitor, m.changed
 }
 
-// usage is what is known now; nil where no source is asked.
+// usage returns the current usage; nil if there is no source.
 func (m *usageMonitor) usage() *cluster.Usage {
 	if now, _ := m.current(); now != nil {
 		return now.Usage()
@@ -110,7 +108,7 @@ func (m *usageMonitor) usage() *cluster.Usage {
 	return nil
 }
 
-// nodeUsage is usage without pods, for hints.
+// nodeUsage returns the current usage without pods, for hints; nil if there is no source.
 func (m *usageMonitor) nodeUsage() *cluster.Usage {
 	if now, _ := m.current(); now != nil {
 		return now.NodeUsage()
@@ -118,14 +116,14 @@ func (m *usageMonitor) nodeUsage() *cluster.Usage {
 	return nil
 }
 
-// sampleOnce takes one sample, with what the source remembers.
+// sampleOnce takes one sample, and reads the history of the source if it has one.
 func (m *usageMonitor) sampleOnce(ctx context.Context) {
 	if now, _ := m.current(); now != nil {
 		now.SampleOnce(ctx)
 	}
 }
 
-// runWith samples while work runs.
+// runWith takes samples while work runs.
 func (m *usageMonitor) runWith(ctx context.Context, work func(context.Context) error) error {
 	sampling, end := context.WithCancel(ctx)
 	var wg sync.WaitGroup
@@ -150,7 +148,7 @@ func (m *usageMonitor) run(ctx context.Context) {
 	}
 }
 
-// forwardSamples passes on that there is a sample, until there is another monitor.
+// forwardSamples signals each sample on m.sampled until another monitor replaces this one.
 func (m *usageMonitor) forwardSamples(ctx context.Context, sampled, changed <-chan struct{}) {
 	for {
 		select {
@@ -161,14 +159,14 @@ func (m *usageMonitor) forwardSamples(ctx context.Context, sampled, changed <-ch
 		case <-sampled:
 			select {
 			case m.sampled <- struct{}{}:
-			default: // the one before is still to be looked at
+			default: // the last signal was not read yet
 			}
 		}
 	}
 }
 
-// checkSampleCounts refuses a configuration for one pass that wants several samples in a row
-// of a source that remembers none: such a pass would never act.
+// checkSampleCounts returns an error if a single pass needs several consecutive samples, but the source has no history:
+// such a pass would never act.
 func (m *usageMonitor) checkSampleCounts() error {
 	if m.canCountSamples() {
 		return nil
@@ -190,8 +188,7 @@ func (m *usageMonitor) checkSampleCounts() error {
 	return errors.Join(errs...)
 }
 
-// canCountSamples says whether one look can count samples in a row: with what the source
-// remembers.
+// canCountSamples reports whether a single pass can count consecutive samples, because the source has a history.
 func (m *usageMonitor) canCountSamples() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -199,20 +196,20 @@ func (m *usageMonitor) canCountSamples() bool {
 	return remembers || m.source == nil
 }
 
-// sampleCountWarnings says of each strategy that wants several samples in a row that one look
-// never has them, where the source remembers none.
+// sampleCountWarnings returns a warning for each strategy that needs several consecutive samples, if the source has no
+// history.
 func (m *usageMonitor) sampleCountWarnings(conf *config.Config) []string {
 	if m.canCountSamples() {
 		return nil
 	}
 	var out []string
-	for _, w := range conf.StrategyWatches() { // by strategy, one for each of its resources
+	for _, w := range conf.StrategyWatches() { // one for each strategy and resource
 		out = append(out, fmt.Sprintf("this command takes one sample, and strategy %s wants %d in a row (for): it never moves anything here (want `evenkeel run`, load.source: prometheus, or for: 1)", w.Name, w.For))
 	}
 	return slices.Compact(out)
 }
 
-// UsageNodes implements monitor.Cluster: all nodes, whether they are in scope or not.
+// UsageNodes implements monitor.Cluster: It returns all nodes, in scope or not.
 func (m *usageMonitor) UsageNodes() []usage.Node {
 	m.mu.Lock()
 	scope := m.conf.Scope()

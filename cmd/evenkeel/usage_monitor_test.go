@@ -91,7 +91,7 @@ func TestPlanTakesASample(t *testing.T) {
 		"this command takes one sample, and strategy hot wants 2 in a row (for): it never moves anything here (want `evenkeel run`, load.source: prometheus, or for: 1)",
 		"because metricsServer has no history: 1 of up to 2 required in a row",
 		"the window of 5m0s contains one sample, too few for p90; the latest value is used",
-		"strategy hot waits for n1, which is above its target in 1 of 2 samples in a row, counted since this process began (cpu)",
+		"strategy hot waits for n1, which is above its target in 1 of 2 samples in a row, counted since this process started (cpu)",
 	} {
 		if !strings.Contains(said, want) {
 			t.Errorf("the plan does not say %q:\n%s", want, said)

@@ -19,7 +19,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// watchedFiles are the files of a program that keeps running.
+// watchedFiles are the files that a running program reloads.
 type watchedFiles struct {
 	watchers []fileWatcher
 }
@@ -31,7 +31,7 @@ type fileWatcher struct {
 	problem  func() (time.Time, error)
 }
 
-// start looks at the files until stop is called.
+// start watches the files until stop is called.
 func (w *watchedFiles) start(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
@@ -41,7 +41,7 @@ func (w *watchedFiles) start(ctx context.Context) (stop func()) {
 	return func() { cancel(); running.Wait() }
 }
 
-// rejectedFiles is for reports.
+// rejectedFiles returns an input for the report about each file whose newest content was rejected.
 func (w *watchedFiles) rejectedFiles() []plan.Input {
 	var out []plan.Input
 	for _, f := range w.watchers {
@@ -54,7 +54,7 @@ func (w *watchedFiles) rejectedFiles() []plan.Input {
 	return out
 }
 
-// addWatcher adds files: what is taken and refused is logged and counted.
+// addWatcher adds a group of files. It logs and counts each accepted and rejected change.
 func addWatcher[T any](w *watchedFiles, kind metrics.FileKind, m *metrics.Metrics, log *slog.Logger, load func() (T, []string, error), take func(T)) *reload.Watcher[T] {
 	files := &reload.Watcher[T]{Load: load, Clock: clock.RealClock{}}
 	files.OnAccept = func(v T) {
@@ -70,9 +70,9 @@ func addWatcher[T any](w *watchedFiles, kind metrics.FileKind, m *metrics.Metric
 	return files
 }
 
-// loadAndWatchConfig reads the configuration, and watches it where it is a file that can
-// be read twice. What it becomes is handed over on the channel, the newest only;
-// what no pass depends on takes it over at once, also where another process leads.
+// loadAndWatchConfig loads the configuration, and watches it if it is a regular file. After each change it calls atOnce
+// immediately, also while another process leads, and sends a function for the next pass on the channel. The channel
+// keeps only the newest function.
 func (w *watchedFiles) loadAndWatchConfig(path string, m *metrics.Metrics, log *slog.Logger, atOnce func(*config.Config), apply func(*controller.Controller, *config.Config)) (*config.Config, <-chan func(*controller.Controller), error) {
 	if info, err := os.Stat(path); path == "" || err == nil && !info.Mode().IsRegular() {
 		conf, err := loadConfig(path)
@@ -88,11 +88,11 @@ func (w *watchedFiles) loadAndWatchConfig(path string, m *metrics.Metrics, log *
 		return conf, files, err
 	}
 	conf, err := addWatcher(w, metrics.ConfigFiles, m, log, load, func(conf *config.Config) {
-		log.Info("the configuration changed; it holds from the next pass on", "hash", conf.Hash(), "dryRun", conf.DryRun)
+		log.Info("the configuration changed; it applies from the next pass on", "hash", conf.Hash(), "dryRun", conf.DryRun)
 		m.SetConfigHash(conf.Hash())
 		atOnce(conf)
 		select {
-		case <-changes: // nobody took the one before
+		case <-changes: // replaces a configuration that no pass has applied yet
 		default:
 		}
 		changes <- func(c *controller.Controller) { apply(c, conf) }
@@ -100,8 +100,7 @@ func (w *watchedFiles) loadAndWatchConfig(path string, m *metrics.Metrics, log *
 	return conf, changes, err
 }
 
-// newReloadingClient is a client that takes changed credentials over, and then calls
-// renewed.
+// newReloadingClient returns a client that takes over changed credentials, and calls renewed each time.
 func (w *watchedFiles) newReloadingClient(g *globalFlags, m *metrics.Metrics, log *slog.Logger, renewed func()) (kubernetes.Interface, *rest.Config, error) {
 	source := credentials.Source{Load: g.restConfig, Kubeconfigs: g.loadingRules().GetLoadingPrecedence()}
 	var current *credentials.Transport
@@ -115,7 +114,7 @@ func (w *watchedFiles) newReloadingClient(g *globalFlags, m *metrics.Metrics, lo
 	first, err := addWatcher(w, metrics.CredentialFiles, m, log, load, func(s *credentials.Credentials) {
 		current.Replace(s)
 		renewed()
-		log.Info("credentials changed; new requests carry them")
+		log.Info("credentials changed; new requests use them")
 	}).LoadFirst()
 	if err != nil {
 		return nil, nil, err

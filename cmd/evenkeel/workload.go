@@ -12,8 +12,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner"
 )
 
-// workloadKinds are the kinds that replace pods, under the names that kubectl
-// takes for them.
+// workloadKinds are the kinds of workloads, with the short names that kubectl accepts.
 var workloadKinds = []struct {
 	kind, group string
 	short       []string
@@ -27,10 +26,8 @@ var workloadKinds = []struct {
 	{"ReplicationController", "", []string{"rc"}},
 }
 
-// resolveKind is the kind that was meant: its name, plural or short name in any
-// case, with its group behind a dot or without, as in deployments.apps. Kinds
-// that are not of Kubernetes itself are known where the snapshot has such
-// workloads.
+// resolveKind returns the kind for a name, plural or short name, in upper or lower case, with or without the group, as in
+// deployments.apps. It accepts a custom kind only if the snapshot has such a workload.
 func resolveKind(s *cluster.Snapshot, text string) (string, error) {
 	name, group, grouped := strings.Cut(strings.ToLower(text), ".")
 	var known []string
@@ -51,7 +48,7 @@ func resolveKind(s *cluster.Snapshot, text string) (string, error) {
 	return "", fmt.Errorf("unknown kind %q; want %s", text, strings.Join(known, ", "))
 }
 
-// isSameKind compares a lower case name with a kind and its plural.
+// isSameKind reports whether a lower-case name is the kind or its plural.
 func isSameKind(name, kind string) bool {
 	return strings.TrimSuffix(name, "s") == strings.TrimSuffix(strings.ToLower(kind), "s")
 }
@@ -78,8 +75,8 @@ func findWorkload(s *cluster.Snapshot, name string) (func(*planner.Explainer) pl
 	return func(e *planner.Explainer) plan.Explanation { return e.Workload(s.Workloads[i].ID) }, nil
 }
 
-// topLevelOwner is the workload of pods whose controller is not one itself, such as the
-// ReplicaSet of a Deployment; nil when there are none.
+// topLevelOwner returns the workload that owns a controller of pods, such as the Deployment that owns a ReplicaSet; nil
+// if no pod has this controller.
 func topLevelOwner(s *cluster.Snapshot, kind, namespace, name string) *cluster.Workload {
 	for i := range s.Pods {
 		p := &s.Pods[i]

@@ -9,7 +9,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/config/convert"
 	"github.com/evenkeel-project/evenkeel/internal/golden"
-	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
 // TestToConfig converts files, and compares the result or the error. Each result must be a valid configuration.
@@ -39,29 +39,29 @@ func TestPolicyMistakes(t *testing.T) {
 func TestPolicyProfile(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
-		want func(*placement.Profile)
+		want func(*scheduler.Profile)
 	}{
-		"defaults": {"", func(*placement.Profile) {}},
+		"defaults": {"", func(*scheduler.Profile) {}},
 		"priorities": {"priorities: [{name: LeastRequestedPriority, weight: 2}, {name: zone, weight: 3, argument: {serviceAntiAffinity: {label: zone}}}, {name: hdd, weight: 1, argument: {labelPreference: {label: hdd, presence: false}}}]\nhardPodAffinitySymmetricWeight: 10\n",
-			func(p *placement.Profile) {
+			func(p *scheduler.Profile) {
 				p.HardPodAffinityWeight = 10
-				p.Policy = &placement.Policy{HardPodAffinityWeight: 10, Priorities: []placement.Priority{{Name: "LeastRequestedPriority", Weight: 2},
+				p.Policy = &scheduler.Policy{HardPodAffinityWeight: 10, Priorities: []scheduler.PriorityFunction{{Name: "LeastRequestedPriority", Weight: 2},
 					{Name: "zone", Weight: 3, AntiAffinityLabel: "zone"}, {Name: "hdd", Weight: 1, PreferLabel: "hdd", PreferAbsent: true}}}
 			}},
 		"predicates": {"predicates: [{name: GeneralPredicates}, {name: CheckVolumeBinding}, {name: NoDiskConflict}, {name: MaxCSIVolumeCountPred}, {name: NoVolumeZoneConflict}, {name: on, argument: {labelsPresence: {labels: [ok], presence: true}}}]",
-			func(p *placement.Profile) {
-				p.FiltersOff = []placement.Filter{"PodTopologySpread", "InterPodAffinity", "NodeDeclaredFeatures"}
+			func(p *scheduler.Profile) {
+				p.DisabledFilters = []scheduler.Filter{"PodTopologySpread", "InterPodAffinity", "NodeDeclaredFeatures"}
 				p.AddedAffinity = &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{
 					{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "ok", Operator: corev1.NodeSelectorOpExists}}}}}}
 			}},
-		"extenders": {"extenders: [{urlPrefix: http://x}]", func(p *placement.Profile) { p.Unknown = "extender http://x is asked, which is not modelled" }},
+		"extenders": {"extenders: [{urlPrefix: http://x}]", func(p *scheduler.Profile) { p.UnsupportedReason = "extender http://x is asked, which is not modelled" }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := convert.LoadPolicy("p", []byte("kind: Policy\napiVersion: v1\n"+c.text))
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := placement.PolicyProfile(placement.DefaultPolicy())
+			want := scheduler.PolicyProfile(scheduler.DefaultPolicy())
 			c.want(&want)
 			if d := cmp.Diff(want, got.Profile()); d != "" {
 				t.Error(d)

@@ -15,7 +15,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/config/schedulerconfig"
 	"github.com/evenkeel-project/evenkeel/internal/strict"
-	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
 // Policy is a scheduler Policy file, in JSON or YAML, as kube-scheduler read it before 1.23. If the file does not have
@@ -143,7 +143,7 @@ func (p *Policy) priorities() []policyPriority {
 		return *p.Priorities
 	}
 	var out []policyPriority
-	for _, f := range placement.DefaultPolicy().Priorities {
+	for _, f := range scheduler.DefaultPolicy().Priorities {
 		out = append(out, policyPriority{Name: f.Name, Weight: int(f.Weight)})
 	}
 	return out
@@ -198,10 +198,10 @@ func (p *Policy) filtersOff() []string {
 }
 
 // Profile returns the placement model of a scheduler with this Policy.
-func (p *Policy) Profile() placement.Profile {
-	legacy := placement.Policy{HardPodAffinityWeight: p.hardWeight()}
+func (p *Policy) Profile() scheduler.Profile {
+	legacy := scheduler.Policy{HardPodAffinityWeight: p.hardWeight()}
 	for _, x := range p.priorities() {
-		f := placement.Priority{Name: x.Name, Weight: int64(x.Weight)}
+		f := scheduler.PriorityFunction{Name: x.Name, Weight: int64(x.Weight)}
 		if a := x.Argument; a != nil && a.ServiceAntiAffinity != nil {
 			f.AntiAffinityLabel = a.ServiceAntiAffinity.Label
 		} else if a != nil && a.LabelPreference != nil {
@@ -209,20 +209,20 @@ func (p *Policy) Profile() placement.Profile {
 		}
 		legacy.Priorities = append(legacy.Priorities, f)
 	}
-	out := placement.PolicyProfile(legacy)
+	out := scheduler.PolicyProfile(legacy)
 	for _, f := range p.filtersOff() {
-		out.FiltersOff = append(out.FiltersOff, placement.Filter(f))
+		out.DisabledFilters = append(out.DisabledFilters, scheduler.Filter(f))
 	}
 	out.AddedAffinity = p.labelsPresence()
 	for _, x := range p.predicates() {
 		if x.Argument != nil && x.Argument.ServiceAffinity != nil {
-			out.Unknown = "its predicate " + x.Name + " (serviceAffinity) is not modelled"
+			out.UnsupportedReason = "its predicate " + x.Name + " (serviceAffinity) is not modelled"
 		} else if _, known := predicateFilters[x.Name]; !known && x.Argument == nil {
-			out.Unknown = "its predicate " + x.Name + " is not modelled"
+			out.UnsupportedReason = "its predicate " + x.Name + " is not modelled"
 		}
 	}
 	if len(p.Extenders) > 0 {
-		out.Unknown = "extender " + schedulerconfig.ExtenderName(p.Extenders[0]) + " is asked, which is not modelled"
+		out.UnsupportedReason = "extender " + schedulerconfig.ExtenderName(p.Extenders[0]) + " is asked, which is not modelled"
 	}
 	return out
 }

@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/evenkeel-project/evenkeel/config/schedulerconfig"
-	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
 // pluginOfPriority are the score plugins that replaced priority functions. A weight stays the same: the scores 0..10 of
@@ -29,7 +29,7 @@ func SchedulerProfile(policy *Policy) *schedulerconfig.Profile {
 		p.convertPriority(x)
 	}
 	for _, name := range schedulerconfig.ScorePlugins {
-		var w placement.Weights
+		var w scheduler.Weights
 		if _, scores := w.ScorePlugins()[name]; scores && p.Weights[name] == 0 {
 			p.DisabledScores = append(p.DisabledScores, name)
 		}
@@ -56,7 +56,7 @@ func (p policyConversion) convertPriority(x policyPriority) {
 		case a.LabelPreference != nil:
 			p.addLabelPreference(x, a.LabelPreference.Label, a.LabelPreference.Presence)
 		case a.RequestedToCapacityRatio != nil:
-			if p.setResourceStrategy(x, string(placement.RequestedToCapacityRatio)) {
+			if p.setResourceStrategy(x, string(scheduler.RequestedToCapacityRatio)) {
 				p.Shape, p.Resources = a.RequestedToCapacityRatio.Shape, a.RequestedToCapacityRatio.Resources
 			}
 		}
@@ -68,9 +68,9 @@ func (p policyConversion) convertPriority(x policyPriority) {
 		p.AddSpreadKey(corev1.LabelTopologyZone)
 		p.AddSpreadKey(corev1.LabelHostname)
 	case "LeastRequestedPriority":
-		p.setResourceStrategy(x, string(placement.LeastAllocated))
+		p.setResourceStrategy(x, string(scheduler.LeastAllocated))
 	case "MostRequestedPriority":
-		p.setResourceStrategy(x, string(placement.MostAllocated))
+		p.setResourceStrategy(x, string(scheduler.MostAllocated))
 	case "EqualPriority": // adds the same score to every node
 	case "NodePreferAvoidPodsPriority":
 		p.AddNote("priority %s (weight %d): no equivalent; kube-scheduler no longer reads the annotation preferAvoidPods; taint such nodes PreferNoSchedule", x.Name, x.Weight)
@@ -129,7 +129,7 @@ func (p policyConversion) convertPredicates(policy *Policy) {
 		p.RequiredTerms = added.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms[0].MatchExpressions
 	}
 	off := slices.DeleteFunc(policy.filtersOff(), func(f string) bool {
-		return f == string(placement.NodeDeclaredFeatures) // no predicate had this function
+		return f == string(scheduler.NodeDeclaredFeatures) // no predicate had this function
 	})
 	if len(off) > 0 {
 		slices.SortFunc(off, cmp.Compare[string])

@@ -13,12 +13,12 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/internal/strict"
 	"github.com/evenkeel-project/evenkeel/internal/suggest"
-	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
 // readArgs applies the arguments of the plugins that Evenkeel models. It ignores those of other plugins: either the
 // plugin does not influence placement, or unsupportedReason names it.
-func (p *schedulerProfile) readArgs(d *strict.Decoder, path string, out *placement.Profile) {
+func (p *schedulerProfile) readArgs(d *strict.Decoder, path string, out *scheduler.Profile) {
 	seen := map[string]bool{}
 	for i, c := range p.PluginConfig {
 		at := fmt.Sprintf("%s.pluginConfig[%d]", path, i)
@@ -33,7 +33,7 @@ func (p *schedulerProfile) readArgs(d *strict.Decoder, path string, out *placeme
 	}
 }
 
-var argReaders = map[string]func(d *strict.Decoder, path string, out *placement.Profile){
+var argReaders = map[string]func(d *strict.Decoder, path string, out *scheduler.Profile){
 	"NodeResourcesFit":                readFitArgs,
 	"NodeResourcesBalancedAllocation": readBalancedArgs,
 	"PodTopologySpread":               readSpreadArgs,
@@ -50,7 +50,7 @@ func decodeArgs[T any](d *strict.Decoder, path string) T {
 	return args
 }
 
-func readFitArgs(d *strict.Decoder, path string, out *placement.Profile) {
+func readFitArgs(d *strict.Decoder, path string, out *scheduler.Profile) {
 	a := decodeArgs[fitArgs](d, path)
 	out.IgnoredResources, out.IgnoredGroups = a.IgnoredResources, a.IgnoredResourceGroups
 	for i, group := range a.IgnoredResourceGroups {
@@ -63,26 +63,26 @@ func readFitArgs(d *strict.Decoder, path string, out *placement.Profile) {
 		return
 	}
 	path += ".scoringStrategy"
-	types := []string{string(placement.LeastAllocated), string(placement.MostAllocated), string(placement.RequestedToCapacityRatio)}
+	types := []string{string(scheduler.LeastAllocated), string(scheduler.MostAllocated), string(scheduler.RequestedToCapacityRatio)}
 	if !slices.Contains(types, s.Type) {
 		d.Errorf(path+".type", "unknown strategy %q%s (want one of %s)", s.Type, suggest.DidYouMean(s.Type, types), strings.Join(types, ", "))
 	}
-	out.Fit.Type = placement.StrategyType(s.Type)
-	out.Fit.Resources = CheckResourceWeights(d, path+".resources", s.Resources, 100)
-	ratio := s.Type == string(placement.RequestedToCapacityRatio)
+	out.FitStrategy.Type = scheduler.StrategyType(s.Type)
+	out.FitStrategy.Resources = CheckResourceWeights(d, path+".resources", s.Resources, 100)
+	ratio := s.Type == string(scheduler.RequestedToCapacityRatio)
 	switch {
 	case ratio && s.RequestedToCapacityRatio == nil:
 		d.Errorf(path+".requestedToCapacityRatio", "is missing (want a shape)")
 	case ratio:
-		out.Fit.Shape = CheckShape(d, path+".requestedToCapacityRatio.shape", s.RequestedToCapacityRatio.Shape)
+		out.FitStrategy.Shape = CheckShape(d, path+".requestedToCapacityRatio.shape", s.RequestedToCapacityRatio.Shape)
 	case s.RequestedToCapacityRatio != nil:
 		d.Errorf(path+".requestedToCapacityRatio", "is allowed only with type RequestedToCapacityRatio")
 	}
 }
 
 // CheckResourceWeights converts resources with their weights, which may be 1 to most; 0 counts as 1.
-func CheckResourceWeights(d *strict.Decoder, path string, list []ResourceSpec, most int) []placement.ResourceWeight {
-	var out []placement.ResourceWeight
+func CheckResourceWeights(d *strict.Decoder, path string, list []ResourceSpec, most int) []scheduler.ResourceWeight {
+	var out []scheduler.ResourceWeight
 	seen := map[string]bool{}
 	for i, r := range list {
 		at := fmt.Sprintf("%s[%d]", path, i)
@@ -100,17 +100,17 @@ func CheckResourceWeights(d *strict.Decoder, path string, list []ResourceSpec, m
 			}
 			d.Errorf(at+".weight", "%d is not a valid weight (want %s)", r.Weight, want)
 		}
-		out = append(out, placement.ResourceWeight{Name: corev1.ResourceName(r.Name), Weight: int64(max(r.Weight, 1))})
+		out = append(out, scheduler.ResourceWeight{Name: corev1.ResourceName(r.Name), Weight: int64(max(r.Weight, 1))})
 	}
 	return out
 }
 
 // CheckShape converts the points of a RequestedToCapacityRatio function: utilization in percent, score 0 to 10.
-func CheckShape(d *strict.Decoder, path string, points []ShapePoint) []placement.ShapePoint {
+func CheckShape(d *strict.Decoder, path string, points []ShapePoint) []scheduler.ShapePoint {
 	if len(points) == 0 {
 		d.Errorf(path, "is empty (want points such as {utilization: 0, score: 0})")
 	}
-	var out []placement.ShapePoint
+	var out []scheduler.ShapePoint
 	for i, p := range points {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		if p.Utilization < 0 || p.Utilization > 100 {
@@ -121,18 +121,18 @@ func CheckShape(d *strict.Decoder, path string, points []ShapePoint) []placement
 		if p.Score < 0 || p.Score > 10 {
 			d.Errorf(at+".score", "%d is not a valid score (want 0..10)", p.Score)
 		}
-		out = append(out, placement.ShapePoint{Utilization: int64(p.Utilization), Score: int64(p.Score)})
+		out = append(out, scheduler.ShapePoint{Utilization: int64(p.Utilization), Score: int64(p.Score)})
 	}
 	return out
 }
 
-func readBalancedArgs(d *strict.Decoder, path string, out *placement.Profile) {
+func readBalancedArgs(d *strict.Decoder, path string, out *scheduler.Profile) {
 	for _, r := range CheckResourceWeights(d, path+".resources", decodeArgs[balancedArgs](d, path).Resources, 1) {
-		out.Balanced = append(out.Balanced, r.Name)
+		out.BalancedResources = append(out.BalancedResources, r.Name)
 	}
 }
 
-func readSpreadArgs(d *strict.Decoder, path string, out *placement.Profile) {
+func readSpreadArgs(d *strict.Decoder, path string, out *scheduler.Profile) {
 	a := decodeArgs[spreadArgs](d, path)
 	types := []string{"System", "List"}
 	switch {
@@ -141,7 +141,7 @@ func readSpreadArgs(d *strict.Decoder, path string, out *placement.Profile) {
 	case a.DefaultingType != "List" && len(a.DefaultConstraints) > 0:
 		d.Errorf(path+".defaultConstraints", "are allowed only with defaultingType: List")
 	}
-	out.SystemSpread, out.DefaultSpread = a.DefaultingType != "List", a.DefaultConstraints
+	out.SystemDefaultSpread, out.DefaultSpread = a.DefaultingType != "List", a.DefaultConstraints
 	type id struct {
 		key  string
 		when corev1.UnsatisfiableConstraintAction
@@ -169,7 +169,7 @@ func readSpreadArgs(d *strict.Decoder, path string, out *placement.Profile) {
 	}
 }
 
-func readNodeAffinityArgs(d *strict.Decoder, path string, out *placement.Profile) {
+func readNodeAffinityArgs(d *strict.Decoder, path string, out *scheduler.Profile) {
 	out.AddedAffinity = decodeArgs[nodeAffinityArgs](d, path).AddedAffinity
 	a := out.AddedAffinity
 	if a == nil {
@@ -187,7 +187,7 @@ func readNodeAffinityArgs(d *strict.Decoder, path string, out *placement.Profile
 	}
 }
 
-func readInterPodArgs(d *strict.Decoder, path string, out *placement.Profile) {
+func readInterPodArgs(d *strict.Decoder, path string, out *scheduler.Profile) {
 	a := decodeArgs[interPodArgs](d, path)
 	out.IgnorePreferredTerms = a.IgnorePreferredTermsOfExistingPods
 	if w := a.HardPodAffinityWeight; w != nil {
@@ -203,15 +203,15 @@ func CheckAffinityWeight(d *strict.Decoder, path string, w int) int64 {
 	return int64(w)
 }
 
-func readVolumeBindingArgs(d *strict.Decoder, path string, out *placement.Profile) {
+func readVolumeBindingArgs(d *strict.Decoder, path string, out *scheduler.Profile) {
 	a := decodeArgs[volumeBindingArgs](d, path)
 	if len(a.Shape) > 0 {
 		CheckShape(d, path+".shape", a.Shape)
-		out.Unknown = "the shape of its plugin VolumeBinding is not modelled"
+		out.UnsupportedReason = "the shape of its plugin VolumeBinding is not modelled"
 	}
 }
 
-func readPackingArgs(d *strict.Decoder, path string, out *placement.Profile) {
+func readPackingArgs(d *strict.Decoder, path string, out *scheduler.Profile) {
 	a := decodeArgs[packingArgs](d, path)
 	if out.Packing == nil {
 		return

@@ -13,13 +13,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/evenkeel-project/evenkeel/internal/strict"
-	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
 // Load reads a KubeSchedulerConfiguration and returns the placement model of each profile, by schedulerName. The name
 // of the file is used in errors; the error lists everything that kube-scheduler would reject. A profile that uses
 // something Evenkeel does not model is not an error: its field Unknown gives the reason, and its pods get no prediction.
-func Load(name string, data []byte) (map[string]placement.Profile, error) {
+func Load(name string, data []byte) (map[string]scheduler.Profile, error) {
 	root, err := strict.Parse(name, data)
 	if err != nil {
 		return nil, err
@@ -37,12 +37,12 @@ func Load(name string, data []byte) (map[string]placement.Profile, error) {
 	return profiles, d.Err()
 }
 
-func (f *schedulerFile) placementProfiles(d *strict.Decoder) map[string]placement.Profile {
+func (f *schedulerFile) placementProfiles(d *strict.Decoder) map[string]scheduler.Profile {
 	if len(f.Profiles) == 0 {
 		f.Profiles = []schedulerProfile{{}}
 	}
 	checkPercentage(d, "percentageOfNodesToScore", f.PercentageOfNodesToScore)
-	out := map[string]placement.Profile{}
+	out := map[string]scheduler.Profile{}
 	for i := range f.Profiles {
 		p, path := &f.Profiles[i], fmt.Sprintf("profiles[%d]", i)
 		if p.SchedulerName == "" && len(f.Profiles) == 1 {
@@ -60,7 +60,7 @@ func (f *schedulerFile) placementProfiles(d *strict.Decoder) map[string]placemen
 			one.PercentageOfNodesToScore = *n
 		}
 		if len(f.Extenders) > 0 {
-			one.Unknown = "extender " + ExtenderName(f.Extenders[0]) + " is asked, which is not modelled"
+			one.UnsupportedReason = "extender " + ExtenderName(f.Extenders[0]) + " is asked, which is not modelled"
 		}
 		out[p.SchedulerName] = one
 	}
@@ -85,10 +85,10 @@ func ExtenderName(raw json.RawMessage) string {
 }
 
 // placementProfile returns the placement model of one profile.
-func (p *schedulerProfile) placementProfile(d *strict.Decoder, path string) placement.Profile {
+func (p *schedulerProfile) placementProfile(d *strict.Decoder, path string) scheduler.Profile {
 	p.checkPlugins(d, path+".plugins")
-	out := placement.DefaultProfile()
-	out.Unknown = p.unsupportedReason()
+	out := scheduler.DefaultProfile()
+	out.UnsupportedReason = p.unsupportedReason()
 	scores := p.Plugins.enabledAt(&p.Plugins.Score, ScorePlugins)
 	for name, weight := range out.Weights.ScorePlugins() {
 		*weight = int64(scores[name])
@@ -96,11 +96,11 @@ func (p *schedulerProfile) placementProfile(d *strict.Decoder, path string) plac
 	filters := p.Plugins.enabledAt(&p.Plugins.Filter, FilterPlugins)
 	for _, name := range FilterPlugins {
 		if _, asked := filters[name]; !asked {
-			out.FiltersOff = append(out.FiltersOff, placement.Filter(name))
+			out.DisabledFilters = append(out.DisabledFilters, scheduler.Filter(name))
 		}
 	}
 	if weight, packs := scores[PackingPlugin]; packs {
-		t := placement.DefaultPacking()
+		t := scheduler.DefaultPacking()
 		t.Weight = int64(weight)
 		out.Packing = &t
 	}

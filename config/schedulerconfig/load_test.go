@@ -8,7 +8,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/config/schedulerconfig"
 	"github.com/evenkeel-project/evenkeel/internal/golden"
-	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
 const header = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
@@ -23,64 +23,64 @@ func TestMistakes(t *testing.T) {
 
 // TestSchedulerProfiles changes the default profile by a file.
 func TestSchedulerProfiles(t *testing.T) {
-	with := func(edit func(*placement.Profile)) placement.Profile {
-		p := placement.DefaultProfile()
+	with := func(edit func(*scheduler.Profile)) scheduler.Profile {
+		p := scheduler.DefaultProfile()
 		edit(&p)
 		return p
 	}
-	off := func(names ...placement.Filter) placement.Profile {
-		return with(func(p *placement.Profile) { p.FiltersOff = names })
+	off := func(names ...scheduler.Filter) scheduler.Profile {
+		return with(func(p *scheduler.Profile) { p.DisabledFilters = names })
 	}
-	unknown := func(why string) placement.Profile {
-		return with(func(p *placement.Profile) { p.Unknown = why })
+	unknown := func(why string) scheduler.Profile {
+		return with(func(p *scheduler.Profile) { p.UnsupportedReason = why })
 	}
 	for name, c := range map[string]struct {
 		text string
-		want placement.Profile
+		want scheduler.Profile
 	}{
-		"nothing":        {"", placement.DefaultProfile()},
-		"leader and kin": {"leaderElection: {leaderElect: false}\nclientConnection: {kubeconfig: k}\nparallelism: 8\n", placement.DefaultProfile()},
-		"a weight":       {"profiles: [{plugins: {score: {enabled: [{name: PodTopologySpread, weight: 5}]}}}]", with(func(p *placement.Profile) { p.Weights.PodTopologySpread = 5 })},
+		"nothing":        {"", scheduler.DefaultProfile()},
+		"leader and kin": {"leaderElection: {leaderElect: false}\nclientConnection: {kubeconfig: k}\nparallelism: 8\n", scheduler.DefaultProfile()},
+		"a weight":       {"profiles: [{plugins: {score: {enabled: [{name: PodTopologySpread, weight: 5}]}}}]", with(func(p *scheduler.Profile) { p.Weights.PodTopologySpread = 5 })},
 		"a weight everywhere": {"profiles: [{plugins: {multiPoint: {enabled: [{name: PodTopologySpread, weight: 5}]}}}]",
-			with(func(p *placement.Profile) { p.Weights.PodTopologySpread = 5 })},
+			with(func(p *scheduler.Profile) { p.Weights.PodTopologySpread = 5 })},
 		"the point goes before everywhere": {"profiles: [{plugins: {multiPoint: {enabled: [{name: ImageLocality, weight: 5}]}, score: {enabled: [{name: ImageLocality, weight: 7}]}}}]",
-			with(func(p *placement.Profile) { p.Weights.ImageLocality = 7 })},
-		"no weight is one":   {"profiles: [{plugins: {score: {enabled: [{name: TaintToleration}]}}}]", with(func(p *placement.Profile) { p.Weights.TaintToleration = 1 })},
-		"a score off":        {"profiles: [{plugins: {score: {disabled: [{name: ImageLocality}]}}}]", with(func(p *placement.Profile) { p.Weights.ImageLocality = 0 })},
-		"all scores off but": {"profiles: [{plugins: {score: {disabled: [{name: \"*\"}], enabled: [{name: NodeAffinity, weight: 3}]}}}]", with(func(p *placement.Profile) { p.Weights = placement.Weights{NodeAffinity: 3} })},
-		"off and on is on":   {"profiles: [{plugins: {score: {disabled: [{name: NodeAffinity}], enabled: [{name: NodeAffinity, weight: 3}]}}}]", with(func(p *placement.Profile) { p.Weights.NodeAffinity = 3 })},
-		"a plugin off": {"profiles: [{plugins: {multiPoint: {disabled: [{name: InterPodAffinity}]}}}]", with(func(p *placement.Profile) {
+			with(func(p *scheduler.Profile) { p.Weights.ImageLocality = 7 })},
+		"no weight is one":   {"profiles: [{plugins: {score: {enabled: [{name: TaintToleration}]}}}]", with(func(p *scheduler.Profile) { p.Weights.TaintToleration = 1 })},
+		"a score off":        {"profiles: [{plugins: {score: {disabled: [{name: ImageLocality}]}}}]", with(func(p *scheduler.Profile) { p.Weights.ImageLocality = 0 })},
+		"all scores off but": {"profiles: [{plugins: {score: {disabled: [{name: \"*\"}], enabled: [{name: NodeAffinity, weight: 3}]}}}]", with(func(p *scheduler.Profile) { p.Weights = scheduler.Weights{NodeAffinity: 3} })},
+		"off and on is on":   {"profiles: [{plugins: {score: {disabled: [{name: NodeAffinity}], enabled: [{name: NodeAffinity, weight: 3}]}}}]", with(func(p *scheduler.Profile) { p.Weights.NodeAffinity = 3 })},
+		"a plugin off": {"profiles: [{plugins: {multiPoint: {disabled: [{name: InterPodAffinity}]}}}]", with(func(p *scheduler.Profile) {
 			p.Weights.InterPodAffinity = 0
-			p.FiltersOff = []placement.Filter{"InterPodAffinity"}
+			p.DisabledFilters = []scheduler.Filter{"InterPodAffinity"}
 		})},
 		"a filter off": {"profiles: [{plugins: {filter: {disabled: [{name: NodeResourcesFit}, {name: NodePorts}]}}}]", off("NodePorts", "NodeResourcesFit")},
-		"a half filter": {"profiles: [{plugins: {filter: {disabled: [{name: NodeAffinity}]}}}]", with(func(p *placement.Profile) {
-			p.FiltersOff = []placement.Filter{"NodeAffinity"}
-			p.Unknown = "its plugin NodeAffinity is enabled for only one of preFilter and filter, which is not modelled"
+		"a half filter": {"profiles: [{plugins: {filter: {disabled: [{name: NodeAffinity}]}}}]", with(func(p *scheduler.Profile) {
+			p.DisabledFilters = []scheduler.Filter{"NodeAffinity"}
+			p.UnsupportedReason = "its plugin NodeAffinity is enabled for only one of preFilter and filter, which is not modelled"
 		})},
 		"a score unprepared":       {"profiles: [{plugins: {preScore: {disabled: [{name: \"*\"}]}}}]", unknown("its plugin TaintToleration scores without its preScore, which is not modelled")},
 		"another plugin":           {"profiles: [{plugins: {permit: {enabled: [{name: Coscheduling}]}}}]", unknown("its plugin Coscheduling is not modelled")},
 		"another binder":           {"profiles: [{plugins: {bind: {disabled: [{name: \"*\"}]}}}]", unknown("its plugin DefaultBinder is disabled, which is not modelled")},
 		"an extender":              {"extenders: [{urlPrefix: \"http://x:1/\", filterVerb: f}]", unknown("extender http://x:1/ is asked, which is not modelled")},
-		"other plugins' arguments": {"profiles: [{pluginConfig: [{name: DefaultPreemption, args: {minCandidateNodesPercentage: 10}}, {name: Coscheduling, args: {any: 1}}]}]", placement.DefaultProfile()},
-		"share of nodes":           {"percentageOfNodesToScore: 40\nprofiles: [{percentageOfNodesToScore: 30}]", with(func(p *placement.Profile) { p.PercentageOfNodesToScore = 30 })},
-		"share of all":             {"percentageOfNodesToScore: 40", with(func(p *placement.Profile) { p.PercentageOfNodesToScore = 40 })},
+		"other plugins' arguments": {"profiles: [{pluginConfig: [{name: DefaultPreemption, args: {minCandidateNodesPercentage: 10}}, {name: Coscheduling, args: {any: 1}}]}]", scheduler.DefaultProfile()},
+		"share of nodes":           {"percentageOfNodesToScore: 40\nprofiles: [{percentageOfNodesToScore: 30}]", with(func(p *scheduler.Profile) { p.PercentageOfNodesToScore = 30 })},
+		"share of all":             {"percentageOfNodesToScore: 40", with(func(p *scheduler.Profile) { p.PercentageOfNodesToScore = 40 })},
 		"most allocated": {"profiles: [{pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated, resources: [{name: cpu, weight: 3}, {name: memory}]}}}]}]",
-			with(func(p *placement.Profile) {
-				p.Fit = placement.ScoringStrategy{Type: placement.MostAllocated, Resources: []placement.ResourceWeight{{Name: "cpu", Weight: 3}, {Name: "memory", Weight: 1}}}
+			with(func(p *scheduler.Profile) {
+				p.FitStrategy = scheduler.ScoringStrategy{Type: scheduler.MostAllocated, Resources: []scheduler.ResourceWeight{{Name: "cpu", Weight: 3}, {Name: "memory", Weight: 1}}}
 			})},
 		"list of constraints": {"profiles: [{pluginConfig: [{name: PodTopologySpread, args: {apiVersion: kubescheduler.config.k8s.io/v1, kind: PodTopologySpreadArgs, defaultingType: List, defaultConstraints: [{maxSkew: 2, topologyKey: rack, whenUnsatisfiable: DoNotSchedule}]}}]}]",
-			with(func(p *placement.Profile) {
-				p.SystemSpread = false
+			with(func(p *scheduler.Profile) {
+				p.SystemDefaultSpread = false
 				p.DefaultSpread = []corev1.TopologySpreadConstraint{{MaxSkew: 2, TopologyKey: "rack", WhenUnsatisfiable: corev1.DoNotSchedule}}
 			})},
-		"empty list": {"profiles: [{pluginConfig: [{name: PodTopologySpread, args: {defaultingType: List}}]}]", with(func(p *placement.Profile) { p.SystemSpread = false })},
+		"empty list": {"profiles: [{pluginConfig: [{name: PodTopologySpread, args: {defaultingType: List}}]}]", with(func(p *scheduler.Profile) { p.SystemDefaultSpread = false })},
 		"affinity": {"profiles: [{pluginConfig: [{name: InterPodAffinity, args: {hardPodAffinityWeight: 0, ignorePreferredTermsOfExistingPods: true}}]}]",
-			with(func(p *placement.Profile) { p.HardPodAffinityWeight = 0; p.IgnorePreferredTerms = true })},
+			with(func(p *scheduler.Profile) { p.HardPodAffinityWeight = 0; p.IgnorePreferredTerms = true })},
 		"load packing": {"profiles: [{plugins: {score: {disabled: [{name: NodeResourcesFit}], enabled: [{name: TargetLoadPacking, weight: 2}]}}, pluginConfig: [{name: TargetLoadPacking, args: {targetUtilization: 70, defaultRequestsMultiplier: \"2\", defaultRequests: {cpu: 2000m}, watcherAddress: http://w:2020}}]}]",
-			with(func(p *placement.Profile) {
+			with(func(p *scheduler.Profile) {
 				p.Weights.ResourcesFit = 0
-				p.Packing = &placement.TargetLoadPacking{Weight: 2, Target: 70, DefaultMilliCPU: 2000, Factor: 2}
+				p.Packing = &scheduler.TargetLoadPacking{Weight: 2, Target: 70, DefaultMilliCPU: 2000, Factor: 2}
 			})},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -88,7 +88,7 @@ func TestSchedulerProfiles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if d := cmp.Diff(map[string]placement.Profile{"default-scheduler": c.want}, got); d != "" {
+			if d := cmp.Diff(map[string]scheduler.Profile{"default-scheduler": c.want}, got); d != "" {
 				t.Error(d)
 			}
 		})
@@ -98,7 +98,7 @@ func TestSchedulerProfiles(t *testing.T) {
 // TestSeveralProfiles: each schedulerName has its own.
 func TestSeveralProfiles(t *testing.T) {
 	got, err := schedulerconfig.Load("s", []byte(header+"profiles:\n- schedulerName: a\n- {schedulerName: b, plugins: {score: {enabled: [{name: LowRiskOverCommitment}]}}}\n"))
-	if err != nil || len(got) != 2 || got["a"].Unknown != "" || got["b"].Unknown != "its plugin LowRiskOverCommitment is not modelled" {
+	if err != nil || len(got) != 2 || got["a"].UnsupportedReason != "" || got["b"].UnsupportedReason != "its plugin LowRiskOverCommitment is not modelled" {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

@@ -1,9 +1,8 @@
-// Package approval hands a plan that somebody approved to the process that may
-// evict, and brings its report back.
+// Package approval hands an approved plan to the process that may evict, and returns its report.
 //
-// A request is a ConfigMap beside the Lease: who may write ConfigMaps there may
-// have plans carried out, within all limits. It never decides whether a plan
-// still holds, and never evicts.
+// A request is a ConfigMap in the namespace of the Lease. Whoever may write ConfigMaps there can
+// have plans executed, within all limits. The package never decides whether a plan is still valid,
+// and never evicts.
 package approval
 
 import (
@@ -26,7 +25,7 @@ import (
 )
 
 const (
-	// ConfigMapName is the ConfigMap in which a request lies, one at a time.
+	// ConfigMapName is the ConfigMap of the request. There is at most one request at a time.
 	ConfigMapName = "evenkeel-approval"
 
 	keyPlan   = "plan.json.gz"
@@ -37,22 +36,24 @@ const (
 	keyState  = "state"
 
 	statePending  = "pending"
-	stateClaimed  = "taken" // a leader carries it out, or died doing so
+	stateClaimed  = "taken" // a leader executes it, or has ended while it did
 	stateAnswered = "answered"
-	// stateWithdrawn: whoever submitted it carries it out, since nobody leads any more
+	// stateWithdrawn: the client that submitted the plan executes it itself, because no process
+	// leads.
 	stateWithdrawn = "withdrawn"
 
-	// callTimeout bounds each call.
+	// callTimeout bounds each API call.
 	callTimeout = 4 * time.Second
-	// maxUnpackedBytes bounds what is read of one document, unpacked.
+	// maxUnpackedBytes bounds one uncompressed document.
 	maxUnpackedBytes = 64 << 20
-	// maxPackedBytes keeps plan and report together below the API server's limit of 1 MiB.
+	// maxPackedBytes bounds one compressed document, so that plan and report together stay below
+	// the API server's limit of 1 MiB.
 	maxPackedBytes = 450 << 10
-	// claimTimeout is when a request that was taken and never answered may be replaced.
+	// claimTimeout is the age from which an unfinished request may be replaced.
 	claimTimeout = time.Hour
 )
 
-// Request is a plan that somebody wants carried out.
+// Request is a plan that a person wants to be executed.
 type Request struct {
 	Plan       plan.Plan
 	ApprovedBy string
@@ -61,17 +62,18 @@ type Request struct {
 	configMap *corev1.ConfigMap
 }
 
-// Store is where a request and its answer lie.
+// Store keeps a request and its report.
 type Store struct {
 	configMaps corev1client.ConfigMapInterface
 }
 
-// New returns the box of a namespace.
+// New returns the store of a namespace.
 func New(client kubernetes.Interface, namespace string) *Store {
 	return &Store{client.CoreV1().ConfigMaps(namespace)}
 }
 
-// Submit puts a request into the box, in the place of one that was answered.
+// Submit stores a request. It replaces a request that is finished, and returns an error if one is
+// not.
 func (b *Store) Submit(ctx context.Context, r Request) error {
 	packed, err := compress(r.Plan)
 	if err != nil {
@@ -90,7 +92,7 @@ func (b *Store) Submit(ctx context.Context, r Request) error {
 		return err
 	}
 	if at, _ := time.Parse(time.RFC3339, before.Data[keyAt]); isOpen(before.Data[keyState]) && r.ApprovedAt.Sub(at) < claimTimeout {
-		return fmt.Errorf("plan %s, approved by %s at %s, is %s; wait for its end, or delete ConfigMap %s", before.Data[keyID], before.Data[keyBy], before.Data[keyAt], describeState(before.Data[keyState]), ConfigMapName)
+		return fmt.Errorf("plan %s, approved by %s at %s, is %s; wait until it ends, or delete ConfigMap %s", before.Data[keyID], before.Data[keyBy], before.Data[keyAt], describeState(before.Data[keyState]), ConfigMapName)
 	}
 	o.ResourceVersion = before.ResourceVersion
 	_, err = b.configMaps.Update(call, o, metav1.UpdateOptions{})
@@ -101,14 +103,14 @@ func isOpen(state string) bool { return state != stateAnswered && state != state
 
 func describeState(state string) string {
 	if state == stateClaimed {
-		return "being carried out"
+		return "being executed"
 	}
 	return "waiting for the leader"
 }
 
-// Pending is the request that waits, nil when there is none. One that cannot be
-// read is answered, and so is one that was taken and never answered: only a leader
-// asks, and only while it carries nothing out.
+// Pending returns the request that waits for execution, nil if there is none. Only a leader may
+// call it, and only while it executes no plan. It completes a request that cannot be read, and a
+// request that an earlier leader claimed and did not complete.
 func (b *Store) Pending(ctx context.Context) (*Request, error) {
 	call, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -118,14 +120,14 @@ func (b *Store) Pending(ctx context.Context) (*Request, error) {
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("looking for an approved plan: %w", err)
-	case o.Data[keyState] == stateClaimed: // by a leader that has ended: this one carries nothing out now
+	case o.Data[keyState] == stateClaimed: // an earlier leader claimed it, since this one executes no plan now
 		return nil, b.Complete(ctx, Request{configMap: o}, plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport", Plan: plan.Plan{ID: o.Data[keyID]},
-			Stopped: &plan.Reason{Code: plan.Interrupted, Message: "the process that carried the plan out has ended; what it evicted is in the reports of the one that leads now"}})
+			Stopped: &plan.Reason{Code: plan.Interrupted, Message: "the process that executed the plan has ended; the reports of the current leader contain its evictions"}})
 	case o.Data[keyState] != statePending:
 		return nil, nil
 	}
 	r := &Request{ApprovedBy: o.Data[keyBy], configMap: o}
-	r.ApprovedAt, _ = time.Parse(time.RFC3339, o.Data[keyAt]) // only told
+	r.ApprovedAt, _ = time.Parse(time.RFC3339, o.Data[keyAt]) // for display only
 	if err := decompress(o.BinaryData[keyPlan], &r.Plan); err != nil {
 		return nil, errors.Join(fmt.Errorf("reading the plan in ConfigMap %s: %w", ConfigMapName, err), b.Complete(ctx, *r, plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport",
 			Stopped: &plan.Reason{Code: plan.PlanRefused, Message: "the plan cannot be read: " + err.Error()}}))
@@ -133,8 +135,8 @@ func (b *Store) Pending(ctx context.Context) (*Request, error) {
 	return r, nil
 }
 
-// Claim notes that a request is being carried out by this process, so that it is
-// carried out once at most, whatever happens to this one.
+// Claim records that this process executes the request, so that the plan is executed at most once,
+// even if this process ends.
 func (b *Store) Claim(ctx context.Context, r *Request) error {
 	o := r.configMap.DeepCopy()
 	o.Data[keyState] = stateClaimed
@@ -142,14 +144,14 @@ func (b *Store) Claim(ctx context.Context, r *Request) error {
 	defer cancel()
 	o, err := b.configMaps.Update(call, o, metav1.UpdateOptions{})
 	if err != nil {
-		return fmt.Errorf("taking ConfigMap %s: %w", ConfigMapName, err)
+		return fmt.Errorf("claiming ConfigMap %s: %w", ConfigMapName, err)
 	}
 	r.configMap = o
 	return nil
 }
 
-// Complete lays the report of a request beside it. Too large a report loses its
-// plan, which who asked has already.
+// Complete stores the report of a request. If the report is too large, its plan is left out: the
+// client that submitted the plan has it.
 func (b *Store) Complete(ctx context.Context, r Request, report plan.RunReport) error {
 	packed, err := compress(report)
 	if err != nil {
@@ -170,8 +172,8 @@ func (b *Store) Complete(ctx context.Context, r Request, report plan.RunReport) 
 	return err
 }
 
-// Withdraw takes a request back that nobody has taken. False means that somebody
-// has, or that it is gone.
+// Withdraw withdraws a request that no process has claimed. It returns false if the request is
+// claimed or gone.
 func (b *Store) Withdraw(ctx context.Context, id string) (bool, error) {
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 	defer cancel()
@@ -186,7 +188,7 @@ func (b *Store) Withdraw(ctx context.Context, id string) (bool, error) {
 	return err == nil, err
 }
 
-// Report returns the report of a plan that was submitted, nil while there is none.
+// Report returns the report of a submitted plan, nil while there is none.
 func (b *Store) Report(ctx context.Context, id string) (*plan.RunReport, error) {
 	call, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -216,7 +218,7 @@ func compress(doc any) ([]byte, error) {
 		return nil, err
 	}
 	if buf.Len() > maxPackedBytes {
-		return nil, fmt.Errorf("it is too large to be handed over (%d KiB packed, at most %d); make a plan with fewer moves (limits.perPass)", buf.Len()>>10, maxPackedBytes>>10)
+		return nil, fmt.Errorf("the document is too large (%d KiB compressed, at most %d); make a plan with fewer moves (limits.perPass)", buf.Len()>>10, maxPackedBytes>>10)
 	}
 	return buf.Bytes(), nil
 }

@@ -46,7 +46,7 @@ func TestARequestIsTakenAndAnswered(t *testing.T) {
 	if err := b.Claim(ctx, got); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Submit(ctx, request("a2", 1)); err == nil || !strings.Contains(err.Error(), "being carried out") {
+	if err := b.Submit(ctx, request("a2", 1)); err == nil || !strings.Contains(err.Error(), "being executed") {
 		t.Errorf("another one meanwhile: %v", err)
 	}
 	if err := b.Complete(ctx, *got, plan.RunReport{RunID: "r1"}); err != nil {

@@ -17,30 +17,30 @@ import (
 )
 
 const (
-	// namePrefix of the ConfigMaps' names; the name of the part follows.
+	// namePrefix precedes the name of the part in the name of its ConfigMap.
 	namePrefix = "evenkeel-state-"
-	// dataKey is where in binaryData the packed JSON stands.
+	// dataKey is the key in binaryData for the compressed JSON.
 	dataKey = "state.json.gz"
-	// maxBytes bounds one packed part. The API server refuses objects above 1 MiB
-	// (etcd's own limit is 1.5 MiB), names and labels included.
+	// maxBytes bounds one compressed part. The API server rejects objects above 1 MiB, including
+	// names and labels; the limit of etcd is 1.5 MiB.
 	maxBytes = 900 << 10
-	// maxUnpacked bounds what is read of one part.
+	// maxUnpacked bounds the uncompressed JSON of one part.
 	maxUnpacked = 64 << 20
 )
 
-// partLabels tell our ConfigMaps from others.
+// partLabels identify the ConfigMaps of the state.
 var partLabels = map[string]string{"app.kubernetes.io/managed-by": "evenkeel", "evenkeel.io/state": "part"}
 
-// encodePart writes a part as JSON; the same part gives the same bytes.
+// encodePart returns a part as JSON. Equal parts give equal bytes.
 func encodePart(p plan.PlannerState) ([]byte, error) {
 	text, err := json.Marshal(p)
 	if err != nil {
-		return nil, fmt.Errorf("writing down what is remembered: %w", err)
+		return nil, fmt.Errorf("encoding the state: %w", err)
 	}
 	return text, nil
 }
 
-// packConfigMap makes the ConfigMap of a part; no text makes an empty one.
+// packConfigMap returns the ConfigMap of a part. An empty text gives an empty ConfigMap.
 func packConfigMap(namespace, name string, text []byte) (*corev1.ConfigMap, error) {
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: maps.Clone(partLabels)}}
 	if len(text) == 0 {
@@ -55,16 +55,17 @@ func packConfigMap(namespace, name string, text []byte) (*corev1.ConfigMap, erro
 		return nil, fmt.Errorf("packing ConfigMap %s/%s: %w", namespace, name, err)
 	}
 	if b.Len() > maxBytes {
-		return nil, fmt.Errorf("ConfigMap %s/%s would have %d KiB, more than the %d that fit; lower limits.perPass or limits.perHour, so that less has to be remembered at once", namespace, name, b.Len()>>10, maxBytes>>10)
+		return nil, fmt.Errorf("ConfigMap %s/%s would have %d KiB, more than the %d that fit; lower limits.perPass or limits.perHourto reduce the size of the state", namespace, name, b.Len()>>10, maxBytes>>10)
 	}
 	cm.BinaryData = map[string][]byte{dataKey: b.Bytes()}
 	return cm, nil
 }
 
-// errNewerVersion is content of a version that this program does not know.
+// errNewerVersion means that the content has an API version that this program does not know.
 var errNewerVersion = errors.New("it was written by a newer version of evenkeel")
 
-// unpackConfigMap reads a part and its JSON. An empty ConfigMap is an empty part.
+// unpackConfigMap returns the part in a ConfigMap, and its JSON. An empty ConfigMap is an empty
+// part.
 func unpackConfigMap(cm *corev1.ConfigMap) (plan.PlannerState, []byte, error) {
 	var none plan.PlannerState
 	packed := cm.BinaryData[dataKey]
@@ -82,8 +83,8 @@ func unpackConfigMap(cm *corev1.ConfigMap) (plan.PlannerState, []byte, error) {
 	if len(text) > maxUnpacked {
 		return none, nil, fmt.Errorf("unpacking it: it has more than %d bytes", maxUnpacked)
 	}
-	// What a later release of the same version adds is no reason to refuse: who
-	// goes back to this release loses that alone.
+	// Unknown fields are accepted: a later release with the same API version may have added them.
+	// Only these fields are lost after a downgrade.
 	var head struct{ APIVersion, Kind string }
 	if err := json.Unmarshal(text, &head); err != nil {
 		return none, nil, err
@@ -101,14 +102,14 @@ func unpackConfigMap(cm *corev1.ConfigMap) (plan.PlannerState, []byte, error) {
 	return st, text, nil
 }
 
-// unreadableError says what to do about a ConfigMap that cannot be read.
+// unreadableError returns an error with the remedy for a ConfigMap that cannot be read.
 func unreadableError(namespace, name string, err error) error {
-	what := "the evictions of the last hour and the back-offs of some namespaces, and passes that were cut short there"
+	what := "the evictions of the last hour, the back-offs and the interrupted passes of some namespaces"
 	if strings.HasSuffix(name, clusterPart) {
-		what = "the breaker, and what strategies brought"
+		what = "the breaker and the benefit of the strategies"
 	}
 	if errors.Is(err, errNewerVersion) {
-		return fmt.Errorf("reading ConfigMap %s/%s: %w; run that version, or delete the ConfigMap: forgotten are then %s", namespace, name, err, what)
+		return fmt.Errorf("reading ConfigMap %s/%s: %w; run that version, or delete the ConfigMap, which loses %s", namespace, name, err, what)
 	}
-	return fmt.Errorf("reading ConfigMap %s/%s: %w; delete it: forgotten are then %s", namespace, name, err, what)
+	return fmt.Errorf("reading ConfigMap %s/%s: %w; delete the ConfigMap, which loses %s", namespace, name, err, what)
 }

@@ -1,9 +1,7 @@
-// Package state keeps a plan.PlannerState in ConfigMaps of our own, so that what
-// was evicted and which workloads rest is known after a restart and to the next
-// leader.
+// Package state stores a plan.PlannerState in ConfigMaps, so that evictions and back-offs survive
+// restarts and changes of the leader. It also stores the pause that people set.
 //
-// It decides how the state is cut into ConfigMaps and that nothing is written over
-// what another process wrote. It never decides what is remembered or for how long
-// (planner/history does), and never makes a second attempt at a write without
-// looking what became of the first.
+// It decides how the state is split into ConfigMaps, and it never overwrites what another process
+// wrote. It never decides what is stored or for how long: planner/history does. It never repeats a
+// write before it knows the outcome of the first attempt.
 package state

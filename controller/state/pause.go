@@ -19,9 +19,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// PauseName is the ConfigMap that keeps evictions from being made. That it is there
-// is what counts; its keys say more. So that `kubectl create configmap` can stop
-// everything too, each may be missing.
+// PauseName is the ConfigMap that pauses evictions by its existence. All of its keys are optional,
+// so that `kubectl create configmap` can pause evictions too.
 const PauseName = "evenkeel-pause"
 
 // The keys of the ConfigMap. Times are in RFC 3339.
@@ -32,24 +31,25 @@ const (
 	keyReason = "reason"
 )
 
-// pauseCallTimeout bounds every call: it must end before another process can be leader.
+// pauseCallTimeout bounds every call. A call must end before another process can become leader.
 const pauseCallTimeout = 4 * time.Second
 
-// maxTextRunes bounds what is told of a text that anybody may have written.
+// maxTextRunes bounds how much is shown of a text that any user may have written.
 const maxTextRunes = 300
 
-// PauseStore are the pauses of one installation: that of the Lease in Namespace.
+// PauseStore reads and writes the pause of the installation in Namespace, which is that of the
+// Lease.
 type PauseStore struct {
 	Client    kubernetes.Interface
 	Namespace string
 	Clock     clock.PassiveClock
 }
 
-// Read returns the pause that holds now, or nil. What cannot be understood counts as
-// paused, with a reason that says so: unknown never evicts.
+// Read returns the active pause, or nil. A value that cannot be parsed counts as a pause without an
+// end, and the reason says so: in doubt, no pod is evicted.
 func (p PauseStore) Read(ctx context.Context) (*plan.Pause, error) {
 	var m *corev1.ConfigMap
-	err := retry.Read(ctx, func() (err error) { m, err = p.get(ctx); return err }) // one that breaks off says nothing
+	err := retry.Read(ctx, func() (err error) { m, err = p.get(ctx); return err }) // a failed read says nothing about pauses
 	if m == nil || err != nil {
 		return nil, err
 	}
@@ -63,20 +63,20 @@ func (p PauseStore) activePause(m *corev1.ConfigMap) *plan.Pause {
 	return nil
 }
 
-// CheckPause asks whether evictions may be made: nil, or why not. It asks the server
-// itself each time, and no cache: a watch that was cut off shows no pause. Where the
-// answer is not known, no eviction is made.
+// CheckPause says why evictions must not be requested now; nil if they may. It asks the API server
+// each time and never a cache, because an interrupted watch would not show a new pause. If the API
+// server gives no answer, no eviction may be requested.
 func (p PauseStore) CheckPause(ctx context.Context) *plan.Reason {
 	all, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	pause, err := p.Read(all)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return &plan.Reason{Code: plan.Interrupted, Message: "told to stop"}
+		return &plan.Reason{Code: plan.Interrupted, Message: "the process was told to stop"}
 	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
-		return &plan.Reason{Code: plan.PermissionMissing, Message: "whether evictions are paused is not known: " + err.Error()}
+		return &plan.Reason{Code: plan.PermissionMissing, Message: "it is unknown whether evictions are paused: " + err.Error()}
 	case err != nil:
-		return &plan.Reason{Code: plan.APIError, Message: "whether evictions are paused is not known: " + err.Error()}
+		return &plan.Reason{Code: plan.APIError, Message: "it is unknown whether evictions are paused: " + err.Error()}
 	case pause != nil:
 		r := pause.Block().Reason
 		return &r
@@ -84,9 +84,9 @@ func (p PauseStore) CheckPause(ctx context.Context) *plan.Reason {
 	return nil
 }
 
-// Pause has no evictions made from now on, and returns the pause that held until
-// then, or nil. Since when evictions are paused is kept where they were, and so is
-// the reason unless want has one.
+// Pause pauses evictions from now on. It returns the pause that was active before, or nil. If
+// evictions were paused already, the start time stays as it was; so does the reason, unless want
+// has one.
 func (p PauseStore) Pause(ctx context.Context, want plan.Pause) (before *plan.Pause, err error) {
 	err = p.retryConflicts(func() error {
 		m, err := p.get(ctx)
@@ -119,8 +119,7 @@ func (p PauseStore) Pause(ctx context.Context, want plan.Pause) (before *plan.Pa
 	return before, err
 }
 
-// Resume lets evictions be made again, and returns the pause that held until then,
-// or nil.
+// Resume ends the pause. It returns the pause that was active before, or nil.
 func (p PauseStore) Resume(ctx context.Context) (before *plan.Pause, err error) {
 	err = p.retryConflicts(func() error {
 		before = nil
@@ -131,7 +130,7 @@ func (p PauseStore) Resume(ctx context.Context) (before *plan.Pause, err error) 
 		before = p.activePause(m)
 		call, cancel := context.WithTimeout(ctx, pauseCallTimeout)
 		defer cancel()
-		// Not one that somebody has just renewed.
+		// The preconditions keep a pause that another person has just renewed.
 		err = p.Client.CoreV1().ConfigMaps(p.Namespace).Delete(call, PauseName, metav1.DeleteOptions{
 			Preconditions: &metav1.Preconditions{UID: &m.UID, ResourceVersion: &m.ResourceVersion}})
 		if apierrors.IsNotFound(err) {
@@ -142,20 +141,21 @@ func (p PauseStore) Resume(ctx context.Context) (before *plan.Pause, err error) 
 	return before, err
 }
 
-// pauseAttempts bounds how often a change is tried that others were faster than.
+// pauseAttempts bounds how often a change is tried after conflicts with other writers.
 const pauseAttempts = 5
 
+// retryConflicts calls change until it does not fail with a conflict, at most pauseAttempts times.
 func (p PauseStore) retryConflicts(change func() error) (err error) {
 	for range pauseAttempts {
 		if err = change(); !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
 			return err
 		}
 	}
-	return fmt.Errorf("others changed it %d times in a row: %w", pauseAttempts, err)
+	return fmt.Errorf("other clients changed the pause during each of %d attempts; try again: %w", pauseAttempts, err)
 }
 
-// get reads the ConfigMap; nil: the server says that there is none. A 404 of
-// something else than an API server says nothing of the kind.
+// get reads the ConfigMap. It returns nil if the API server says that there is none. A 404 from
+// another server, such as a proxy, is an error.
 func (p PauseStore) get(ctx context.Context) (*corev1.ConfigMap, error) {
 	call, cancel := context.WithTimeout(ctx, pauseCallTimeout)
 	defer cancel()
@@ -172,7 +172,7 @@ func (p PauseStore) get(ctx context.Context) (*corev1.ConfigMap, error) {
 	return m, nil
 }
 
-// callError names the object, and what is to be granted.
+// callError adds the object, and the missing permission if any, to the error of a call.
 func (p PauseStore) callError(verb string, err error) error {
 	switch {
 	case err == nil:
@@ -197,11 +197,12 @@ func pauseData(p plan.Pause) map[string]string {
 	return d
 }
 
-// parsePause never fails: what it cannot understand holds without an end, and is said.
+// parsePause never fails. A value that it cannot parse counts as a pause without an end, and is
+// named in the reason.
 func parsePause(m *corev1.ConfigMap) *plan.Pause {
 	p := &plan.Pause{Since: m.CreationTimestamp.UTC(), By: sanitize(m.Data[keyBy]), Reason: sanitize(m.Data[keyReason])}
 	if p.By == "" {
-		p.By = "somebody who left no name"
+		p.By = "an unknown user"
 	}
 	var odd []string
 	if text, ok := m.Data[keySince]; ok {
@@ -215,13 +216,13 @@ func parsePause(m *corev1.ConfigMap) *plan.Pause {
 		if t, err := time.Parse(time.RFC3339, strings.TrimSpace(text)); err == nil && !t.IsZero() {
 			p.Until = t.UTC()
 		} else {
-			odd = append(odd, fmt.Sprintf("%s %q is not a time, so that it does not end by itself", keyUntil, sanitize(text)))
+			odd = append(odd, fmt.Sprintf("%s %q is not a time, so the pause has no end", keyUntil, sanitize(text)))
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(m.Data)) {
 		if !slices.Contains([]string{keySince, keyUntil, keyBy, keyReason}, key) {
 			odd = append(odd, fmt.Sprintf("key %q is not known", sanitize(key)))
-			break // one tells the story
+			break // one unknown key is enough
 		}
 	}
 	if len(odd) > 0 {
@@ -231,8 +232,8 @@ func parsePause(m *corev1.ConfigMap) *plan.Pause {
 	return p
 }
 
-// sanitize keeps a text that anybody may have written on one line, short, and harmless to
-// a terminal.
+// sanitize makes text that any user may have written safe to print: on one line, short, and without
+// control characters.
 func sanitize(s string) string {
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "?")), " ")
 	s = strings.Map(func(r rune) rune {

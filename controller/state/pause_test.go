@@ -110,11 +110,11 @@ func TestWhatCannotBeUnderstoodHolds(t *testing.T) {
 		data map[string]string
 		want string // of the message; "": no pause
 	}{
-		"empty":             {map[string]string{}, "since 2026-01-02T11:00:00Z by somebody who left no name"},
-		"a reason alone":    {map[string]string{"reason": "fire"}, "by somebody who left no name: fire"},
-		"no such time":      {map[string]string{"by": "a", "until": "tomorrow"}, `until "tomorrow" is not a time, so that it does not end by itself`},
-		"an empty until":    {map[string]string{"by": "a", "until": ""}, "does not end by itself"},
-		"the zero time":     {map[string]string{"by": "a", "until": "0001-01-01T00:00:00Z"}, "does not end by itself"},
+		"empty":             {map[string]string{}, "since 2026-01-02T11:00:00Z by an unknown user"},
+		"a reason alone":    {map[string]string{"reason": "fire"}, "by an unknown user: fire"},
+		"no such time":      {map[string]string{"by": "a", "until": "tomorrow"}, `until "tomorrow" is not a time, so the pause has no end`},
+		"an empty until":    {map[string]string{"by": "a", "until": ""}, "the pause has no end"},
+		"the zero time":     {map[string]string{"by": "a", "until": "0001-01-01T00:00:00Z"}, "the pause has no end"},
 		"no since":          {map[string]string{"by": "a", "since": "x"}, `since 2026-01-02T11:00:00Z by a: (ConfigMap evenkeel-pause: since "x" is not a time)`},
 		"a misspelt key":    {map[string]string{"by": "a", "untill": "2026-01-01T00:00:00Z"}, `key "untill" is not known`},
 		"lines and control": {map[string]string{"by": "a\nb", "reason": "x\r\n\ty\xff\x1b[2J\u202e"}, "by a b: x y??[2J?"},
@@ -145,9 +145,9 @@ func TestWhatCannotBeReadShutsTheGate(t *testing.T) {
 	}{
 		"forbidden":              {apierrors.NewForbidden(pauseResource, PauseName, errors.New("no")), plan.PermissionMissing, "permission to get ConfigMap evenkeel-pause in namespace evenkeel is missing; grant get on configmaps there"},
 		"unauthorized":           {apierrors.NewUnauthorized("Unauthorized"), plan.PermissionMissing, "is the token still valid?"},
-		"in trouble":             {apierrors.NewInternalError(errors.New("etcd")), plan.APIError, "whether evictions are paused is not known: reading ConfigMap evenkeel/evenkeel-pause: "},
+		"in trouble":             {apierrors.NewInternalError(errors.New("etcd")), plan.APIError, "it is unknown whether evictions are paused: reading ConfigMap evenkeel/evenkeel-pause: "},
 		"no answer":              {errors.New("read: connection reset by peer"), plan.APIError, "connection reset"},
-		"the 404 of a webserver": {generic, plan.APIError, "is not known"},
+		"the 404 of a webserver": {generic, plan.APIError, "it is unknown"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, client, _ := newPauseStore(nil)
@@ -193,7 +193,7 @@ func TestPauseInsists(t *testing.T) {
 		tried++
 		return true, nil, apierrors.NewConflict(pauseResource, PauseName, errors.New("modified"))
 	})
-	if _, err := p.Pause(t.Context(), plan.Pause{Since: asked, By: "alice"}); err == nil || tried != pauseAttempts || !strings.Contains(err.Error(), "others changed it 5 times in a row") {
+	if _, err := p.Pause(t.Context(), plan.Pause{Since: asked, By: "alice"}); err == nil || tried != pauseAttempts || !strings.Contains(err.Error(), "during each of 5 attempts") {
 		t.Errorf("%d tries: %v", tried, err)
 	}
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// shardCount is into how many parts what belongs to namespaces is cut. The number
-// is part of the format: a namespace must be looked for where it was put.
+// shardCount is the number of parts for data that belongs to namespaces. It is part of the storage
+// format: with another number, the data of a namespace would be looked for in another part.
 const shardCount = 16
 
-// clusterPart is the part that belongs to no namespace.
+// clusterPart is the part for data that belongs to no namespace.
 const clusterPart = "cluster"
 
-// partNames are the names of all parts, in order.
+// partNames returns the names of all parts, in order.
 func partNames() []string {
 	out := make([]string, 0, shardCount+1)
 	for i := range shardCount {
@@ -26,7 +26,7 @@ func partNames() []string {
 	return append(out, clusterPart)
 }
 
-// partOf is where what belongs to a namespace is kept.
+// partOf returns the part for the data of a namespace.
 func partOf(namespace string) string {
 	if namespace == "" {
 		return clusterPart
@@ -36,11 +36,10 @@ func partOf(namespace string) string {
 	return fmt.Sprintf("%02d", h.Sum32()%shardCount)
 }
 
-// splitState cuts a state by namespace. All that is about one namespace is in one
-// part, so that an eviction and its reservation are never apart. A pass that has
-// reservations in several is in each of these with its own; one that has none is
-// in the part of the cluster. Parts with nothing in them are left out; the pause
-// is in none, as people write it.
+// splitState splits a state by namespace. All data of a namespace is in one part, so that an
+// eviction and its reservation are always written together. A pass with reservations in several
+// parts is in each of them with those reservations. A pass without reservations is in clusterPart.
+// Empty parts are left out. The pause is in no part, because people write it.
 func splitState(st plan.PlannerState) map[string]plan.PlannerState {
 	out := map[string]plan.PlannerState{}
 	edit := func(name string, f func(p *plan.PlannerState)) {
@@ -97,7 +96,7 @@ func splitRun(run plan.OpenRun) map[string]plan.OpenRun {
 	return out
 }
 
-// mergeParts puts a state together again, in whatever order its parts come.
+// mergeParts is the inverse of splitState.
 func mergeParts(from map[string]plan.PlannerState) plan.PlannerState {
 	st := plan.PlannerState{APIVersion: plan.APIVersion, Kind: plan.PlannerStateKind}
 	for _, name := range slices.Sorted(maps.Keys(from)) {

@@ -13,13 +13,12 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// callTimeout bounds one call of the API. A leader that has lost its Lease must not
-// have a write under way when the next one starts, 5 s later (package controller).
+// callTimeout bounds one API call. A leader that has lost its Lease must not have a write in
+// progress when the next leader starts, 5 s later (package leader).
 const callTimeout = 4 * time.Second
 
-// Store keeps one state in a namespace. It is for one process at a time, the one
-// that holds the Lease; anyone may read. Its methods may be called at any time,
-// also at once.
+// Store keeps one state in a namespace. Only the process that holds the Lease may save; any process
+// may load. Its methods are safe for concurrent use.
 type Store struct {
 	client    kubernetes.Interface
 	namespace string
@@ -29,23 +28,23 @@ type Store struct {
 	known  map[string]*storedPart // by part
 }
 
-// storedPart is a ConfigMap as it is known to be.
+// storedPart is the last known content of a ConfigMap.
 type storedPart struct {
 	name            string
-	resourceVersion string // empty: there is none
-	content         []byte // the JSON inside; empty: nothing
-	// unconfirmed is what a write brought of which nobody knows what became; nil when
-	// all is known.
+	resourceVersion string // empty: the ConfigMap does not exist
+	content         []byte // the JSON in it; may be empty
+	// unconfirmed is the content of a write whose outcome is unknown; nil if all outcomes are
+	// known.
 	unconfirmed []byte
 }
 
-// New returns a store in the namespace of the Lease.
+// New returns a store in a namespace: that of the Lease.
 func New(client kubernetes.Interface, namespace string) *Store {
 	return &Store{client: client, namespace: namespace}
 }
 
-// Load reads what is remembered. What was never written is empty. The error names
-// the ConfigMap that cannot be read and says what to do.
+// Load reads the state. Parts that were never written are empty. The error names the ConfigMap that
+// cannot be read, and the remedy.
 func (s *Store) Load(ctx context.Context) (plan.PlannerState, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,15 +67,14 @@ func (s *Store) Load(ctx context.Context) (plan.PlannerState, error) {
 	return mergeParts(all), nil
 }
 
-// Save writes what has changed since it was loaded or saved last. An error says
-// why not all of it could be written: the caller must then evict nothing that the
-// state was to account for. Parts that were written stay: they hold evictions that
-// are then not made, which errs on the safe side. st.Pause is not written.
+// Save writes the parts that have changed since the last Load or Save. After an error the caller
+// must not request the evictions that the state reserves. Parts that were written remain: they
+// contain reservations for evictions that are not made, which is safe. Save never writes st.Pause.
 func (s *Store) Save(ctx context.Context, st plan.PlannerState) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.loaded {
-		return errors.New("saving what is remembered: nothing was loaded before; load it, so that nothing is written over")
+		return errors.New("saving the state: it was not loaded before; load it first, so that no other process is overwritten")
 	}
 	changed, err := s.changedParts(st)
 	if err != nil {
@@ -85,14 +83,14 @@ func (s *Store) Save(ctx context.Context, st plan.PlannerState) error {
 	return runParallel(len(changed), func(i int) error { return s.writePart(ctx, changed[i]) })
 }
 
-// change is what a ConfigMap is to hold.
+// change is the new content of a ConfigMap.
 type change struct {
 	target  *storedPart
 	content []byte
 }
 
-// changedParts lists the parts that differ, and refuses a state that does not fit
-// before any of it is written.
+// changedParts returns the parts that differ from the stored ones. It returns an error if any part
+// is too large, before anything is written.
 func (s *Store) changedParts(st plan.PlannerState) ([]change, error) {
 	var out []change
 	states := splitState(st)
@@ -110,15 +108,15 @@ func (s *Store) changedParts(st plan.PlannerState) ([]change, error) {
 			continue
 		}
 		if _, err := packConfigMap(s.namespace, to.name, text); err != nil {
-			return nil, fmt.Errorf("saving what is remembered: %w", err)
+			return nil, fmt.Errorf("saving the state: %w", err)
 		}
 		out = append(out, change{to, text})
 	}
 	return out, nil
 }
 
-// runParallel calls f for 0 to n-1 at once, and returns what failed: the first of what
-// most likely failed for one cause, unless another process is at work.
+// runParallel calls f concurrently for 0 to n-1. It returns a conflict if there is one, and
+// otherwise the first error by index: the errors most likely have the same cause.
 func runParallel(n int, f func(i int) error) error {
 	errs := make([]error, n)
 	var wg sync.WaitGroup

@@ -94,12 +94,12 @@ func TestOnlyWhatChangedIsWritten(t *testing.T) {
 	if len(api.writes) > 0 {
 		t.Errorf("nothing had changed, written: %v", api.writes)
 	}
-	st, _ = history.Settle(st, "r1", []plan.Outcome{{Step: 1, Pod: a.Pod, Outcome: plan.Blocked}}, noon, opts)
+	st, _ = history.RecordOutcomes(st, "r1", []plan.Outcome{{Step: 1, Pod: a.Pod, Outcome: plan.Blocked}}, noon, opts)
 	mustSave(t, s, st)
 	if want := []string{namePrefix + partOf("shop")}; !slices.Equal(api.writes, want) {
 		t.Errorf("written: %v, want %v", api.writes, want)
 	}
-	st = history.Expire(history.Close(st, "r1"), noon.Add(2*time.Hour), opts)
+	st = history.Expire(history.CloseRun(st, "r1"), noon.Add(2*time.Hour), opts)
 	mustSave(t, s, st)
 	for name, cm := range api.configMaps {
 		if len(cm.BinaryData) > 0 {
@@ -136,7 +136,7 @@ func TestNothingIsWrittenOverWhatAnotherWrote(t *testing.T) {
 func TestSavingWithoutLoadingIsRefused(t *testing.T) {
 	api := newFakeServer()
 	err := New(api.client(), ns).Save(t.Context(), plan.PlannerState{})
-	if err == nil || !strings.Contains(err.Error(), "nothing was loaded") || api.calls > 0 {
+	if err == nil || !strings.Contains(err.Error(), "was not loaded") || api.calls > 0 {
 		t.Errorf("got %v after %d calls", err, api.calls)
 	}
 	s := New(api.client(), ns)
@@ -145,7 +145,7 @@ func TestSavingWithoutLoadingIsRefused(t *testing.T) {
 	if _, err := s.Load(t.Context()); err == nil || !strings.Contains(err.Error(), "Role") {
 		t.Errorf("forbidden: %v", err)
 	}
-	if err := s.Save(t.Context(), plan.PlannerState{}); err == nil || !strings.Contains(err.Error(), "nothing was loaded") {
+	if err := s.Save(t.Context(), plan.PlannerState{}); err == nil || !strings.Contains(err.Error(), "was not loaded") {
 		t.Errorf("after a load that failed: %v", err)
 	}
 }
@@ -174,7 +174,7 @@ func TestUnreadableContentSaysWhatToDo(t *testing.T) {
 			if err == nil {
 				t.Fatal("it was read")
 			}
-			for _, want := range []string{c.want, "ConfigMap ops/evenkeel-state-07", "delete", "forgotten are then the evictions of the last hour"} {
+			for _, want := range []string{c.want, "ConfigMap ops/evenkeel-state-07", "delete", "which loses the evictions of the last hour"} {
 				if !strings.Contains(err.Error(), want) {
 					t.Errorf("%v: want it to say %q", err, want)
 				}

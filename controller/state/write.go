@@ -14,12 +14,12 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// ErrConflict is the cause of an error when another process wrote what this one
-// has loaded. Two must never write: the caller stops, and loads anew once it is
-// sure to hold the Lease.
-var ErrConflict = errors.New("another process has written it since it was loaded")
+// ErrConflict means that another process wrote the state after this process loaded it. Only one
+// process may write. The caller must stop, and load the state again once it is sure to hold the
+// Lease.
+var ErrConflict = errors.New("another process has written it since this process loaded it")
 
-// readPart gets one ConfigMap; that there is none is no error.
+// readPart reads the ConfigMap of a part. A missing ConfigMap is not an error.
 func (s *Store) readPart(ctx context.Context, name string) (*storedPart, plan.PlannerState, error) {
 	var cm *corev1.ConfigMap
 	err := retry.Read(ctx, func() (err error) { cm, err = s.get(ctx, name); return err })
@@ -42,9 +42,9 @@ func (s *Store) get(ctx context.Context, name string) (*corev1.ConfigMap, error)
 	return s.client.CoreV1().ConfigMaps(s.namespace).Get(call, name, metav1.GetOptions{})
 }
 
-// writePart brings one ConfigMap to a content. Where it is not known what became of a
-// write, also of a former call, it looks before it writes again: the content that
-// it finds tells, since no two processes write the same.
+// writePart brings a ConfigMap to a content. If the outcome of an earlier write is unknown, it
+// reads the ConfigMap before it writes again. The content shows which process wrote it, since no
+// two processes write the same content.
 func (s *Store) writePart(ctx context.Context, c change) error {
 	to := c.target
 	for try := 1; ; try++ {
@@ -62,7 +62,7 @@ func (s *Store) writePart(ctx context.Context, c change) error {
 			return nil
 		case (apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err) && to.resourceVersion != "") && try == 1:
 			if found, _, err := s.readPart(ctx, to.name); err == nil && len(c.content) > 0 && bytes.Equal(found.content, c.content) {
-				*to = *found // the client had asked twice, and the first time was heard
+				*to = *found // the client repeated the request, and the first request had succeeded
 				return nil
 			}
 			return s.conflictError(to.name)
@@ -79,7 +79,7 @@ func (s *Store) writePart(ctx context.Context, c change) error {
 	}
 }
 
-// writeOnce makes one write and takes note of what it knows then.
+// writeOnce sends one write and records the new version if it succeeds.
 func (s *Store) writeOnce(ctx context.Context, to *storedPart, text []byte) error {
 	cm, err := packConfigMap(s.namespace, to.name, text)
 	if err != nil {
@@ -100,7 +100,7 @@ func (s *Store) writeOnce(ctx context.Context, to *storedPart, text []byte) erro
 	return nil
 }
 
-// resolveUnconfirmed finds out whether a write took place of which that is not known.
+// resolveUnconfirmed finds out whether a write without an answer took effect.
 func (s *Store) resolveUnconfirmed(ctx context.Context, to *storedPart) error {
 	found, _, err := s.readPart(ctx, to.name)
 	switch {

@@ -12,7 +12,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster/annotation"
 )
 
-// candidate is a node for which a rule holds.
+// candidate is a node for which at least one rule holds.
 type candidate struct {
 	node    *corev1.Node
 	current Hint
@@ -21,9 +21,9 @@ type candidate struct {
 	expires time.Time
 }
 
-// activeHintFactor is what a hint that stands adds to a node's heat when too many are hot:
-// nodes that are about as hot as each other must not take turns, for each turn is
-// two writes and moves the pods that come to yet another node.
+// activeHintFactor increases the severity of nodes that have a hint, if too many nodes are hot.
+// Otherwise nodes with similar usage would take turns. Each turn costs two writes and moves new
+// pods to yet another node.
 const activeHintFactor = 1.1
 
 func (c *candidate) severity() float64 {
@@ -33,12 +33,12 @@ func (c *candidate) severity() float64 {
 	return c.reasons[0].severity
 }
 
-// chooseHottest hints the hottest nodes, as many as may be.
+// chooseHottest gives a hint to the hottest nodes, up to the limit.
 func (d *decider) chooseHottest(hot []candidate) {
 	free := d.maxHinted() - d.unmeasured
 	hot = slices.DeleteFunc(hot, func(c candidate) bool {
-		// Old measurements call for a hint whose time is over, and where everything
-		// under our keys is somebody else's there is none to put.
+		// A hint for old measurements would have expired already. If another owner uses
+		// our keys, no hint can be put.
 		out, _ := Put(c.node, d.desiredHint(c))
 		_, stands := Of(out)
 		if over := !c.expires.After(d.now); over || !stands {
@@ -58,8 +58,8 @@ func (d *decider) chooseHottest(hot []candidate) {
 	}
 }
 
-// maxHinted is how many nodes may be hinted: the share, rounded down. One of at least two
-// may always be: that leaves another to go to.
+// maxHinted returns how many nodes may have a hint: MaxHintedFrac of the nodes, rounded down. With
+// two or more nodes it is at least one, since another node remains for new pods.
 func (d *decider) maxHinted() int {
 	n := int(math.Floor(d.MaxHintedFrac*float64(d.hintable) + 1e-9))
 	if n == 0 && d.hintable >= 2 {
@@ -68,8 +68,8 @@ func (d *decider) maxHinted() int {
 	return n
 }
 
-// desiredHint is the hint for a hot node: the one that stands, as long as it says what is
-// so and half of its time is not over.
+// desiredHint returns the hint for a hot node. It keeps the existing hint while its rules are the
+// same and more than half of its TTL remains.
 func (d *decider) desiredHint(c candidate) Hint {
 	h := Hint{Since: d.now, Expires: c.expires, Rule: c.reasons[0].rule, Value: c.reasons[0].value, Label: d.Label, Taint: d.Taint}
 	for _, r := range c.reasons[1:] {
@@ -93,8 +93,8 @@ func sameRules(a, b []string) bool {
 	return slices.Equal(a, b)
 }
 
-// mustSkip reports whether a node in scope is not to be hinted: no pod goes there, or
-// people want it left alone.
+// mustSkip reports whether a node in scope must not get a hint: it accepts no pods, or a person has
+// excluded it.
 func (d *decider) mustSkip(n *corev1.Node) bool {
 	skipped := slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool {
 		return slices.Contains(d.SkipTaints, t.Key) && (t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute)

@@ -13,66 +13,65 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// Options say which nodes are hinted, and how.
+// Options select the nodes that get a hint, and the form of the hint.
 type Options struct {
-	// Label is key=value, Taint a key; empty: none.
+	// Label is key=value, Taint is a key. Empty means none.
 	Label, Taint string
-	// MaxHintedFrac bounds the share of hinted nodes: a hint on all of them says
-	// nothing.
+	// MaxHintedFrac bounds the fraction of nodes with a hint. A hint on all nodes would have no
+	// effect.
 	MaxHintedFrac float64
 	// TTL is how long a hint stands after the last measurement that called for it.
 	TTL   time.Duration
 	Rules []Rule
-	// Scope selects the nodes that may be hinted; nil: all.
+	// Scope selects the nodes that may have a hint; nil selects all.
 	Scope labels.Selector
-	// SkipTaints are keys of taints that keep pods off: nodes with one of them, to
-	// NoSchedule or NoExecute, are not hinted.
+	// SkipTaints are keys of taints that repel pods. Nodes with such a taint get no hint if its
+	// effect is NoSchedule or NoExecute.
 	SkipTaints []string
 }
 
-// Decision is what the nodes should carry now.
+// Decision says which hints the nodes should have now.
 type Decision struct {
-	// Changes are the nodes to write, by name. Nil hints are to be taken away.
+	// Changes are the nodes to write, sorted by name. A nil hint means that the hint is removed.
 	Changes []Change
-	// Hinted are the hints that stand once the changes are made.
+	// Hinted are all hints after the changes.
 	Hinted []Hint
-	// Unmeasured are the nodes among them about which nothing is known now: their hints
-	// stand until they expire.
+	// Unmeasured are nodes with a hint but without current data. Their hints stay until they
+	// expire.
 	Unmeasured []string
-	// Capped are hot nodes without a hint, since others are hotter.
+	// Capped are hot nodes without a hint, because other nodes are hotter.
 	Capped []string
-	// Foreign are labels and taints that stand where ours would.
+	// Foreign are labels and taints of other owners under our keys.
 	Foreign []Foreign
-	// Unknown is how many nodes in scope no rule knows anything about.
+	// Unknown is the number of nodes in scope for which no rule has data.
 	Unknown int
 }
 
-// Change is a node that is to be written.
+// Change is a node to write.
 type Change struct {
 	Node string
 	Hint *Hint
 }
 
-// LastHot says when each node was last measured to be under pressure, as far as this
-// process knows.
+// LastHot says when each node was last measured to be under pressure, as far as this process knows.
 type LastHot map[string]time.Time
 
-// Decide says what the nodes should carry, by what was measured. It notes in seen
-// which nodes it found under pressure. Usage is nil while nothing is known.
+// Decide returns which hints the nodes should have according to the measurements. It updates
+// lastHot. A nil usage means that nothing is known.
 //
-// A node's hint then is
+// The hint of a node depends on the measurements as follows:
 //
-//	measured                      without a hint    with a hint
-//	some rule hot                 put, if hot       stays; written anew when half of its
-//	                              enough (cap)      time is over, or when its rules change
-//	all of the hint's rules cool  -                 taken away
-//	one of them not known         -                 stays until it expires
-//	not measured at all           -                 stays until TTL after it was last hot
-//	                                                (its expiry is brought up to that
-//	                                                once), then taken away
+//	measured                       without a hint     with a hint
+//	some rule is hot               put, if the node   stays; is written again when half of its
+//	                               is hot enough      TTL is over or its rules change
+//	all rules of the hint are cool -                  removed
+//	one of them has no data        -                  stays until it expires
+//	no data at all                 -                  stays until TTL after the node was last hot
+//	                                                  (the expiry is extended to that time
+//	                                                  once), then removed
 //
-// Nodes that are skipped, cordoned or excluded have none. On nodes out of scope, and
-// on all where there are no rules, hints go when they have expired.
+// Nodes that are skipped, cordoned or excluded get no hint. Nodes out of scope, and all nodes if
+// there are no rules, lose their hints when these expire.
 func (o Options) Decide(nodes []*corev1.Node, usage *cluster.Usage, seen LastHot, now time.Time) Decision {
 	d := decider{Options: o, lastHot: seen, now: now, marks: map[string]map[string]cluster.Mark{}, usageByNode: map[string]*cluster.NodeUsage{}}
 	d.indexUsage(usage)
@@ -94,15 +93,15 @@ func (o Options) Decide(nodes []*corev1.Node, usage *cluster.Usage, seen LastHot
 	return d.out
 }
 
-// decider is one decision.
+// decider makes one decision.
 type decider struct {
 	Options
 	lastHot     LastHot
 	now         time.Time
 	marks       map[string]map[string]cluster.Mark // by watch and node
 	usageByNode map[string]*cluster.NodeUsage
-	hintable    int // nodes that may be hinted
-	unmeasured  int // of them, those whose hint stays without being measured
+	hintable    int // number of nodes that may have a hint
+	unmeasured  int // number of nodes that keep a hint without data
 	out         Decision
 }
 
@@ -121,11 +120,12 @@ func (d *decider) indexUsage(usage *cluster.Usage) {
 	}
 }
 
-// decideNode decides about one node. Those that are hot have to be compared with others.
+// decideNode decides about one node. It returns true for a hot node, which must be compared with
+// others.
 func (d *decider) decideNode(n *corev1.Node) (candidate, bool) {
 	old, ours := Of(n)
 	if d.outOfScope(n) {
-		// Another release may hint it; only what is over goes.
+		// Another release may have put the hint; only an expired hint is removed.
 		d.keepOrRemove(n, old, ours && !old.Expired(d.now))
 		return candidate{}, false
 	}
@@ -156,13 +156,13 @@ func (d *decider) decideNode(n *corev1.Node) (candidate, bool) {
 	return candidate{}, false
 }
 
-// outOfScope reports whether no rule is about the node.
+// outOfScope reports whether no rule applies to the node.
 func (d *decider) outOfScope(n *corev1.Node) bool {
 	return len(d.Rules) == 0 || d.Scope != nil && !d.Scope.Matches(labels.Set(n.Labels)) || n.DeletionTimestamp != nil
 }
 
-// lastMeasured is when a node was measured last by a rule that holds: what else is
-// measured of it later says nothing of that rule.
+// lastMeasured returns the time of the newest measurement of a rule that is hot. Later measurements
+// of other resources say nothing about these rules.
 func (d *decider) lastMeasured(node string, hot []reason) time.Time {
 	var last time.Time
 	for _, r := range hot {
@@ -177,15 +177,14 @@ func (d *decider) lastMeasured(node string, hot []reason) time.Time {
 	return last
 }
 
-// keepUnmeasured keeps the hint of a node about which not enough is known, as long as it may
-// stand.
+// keepUnmeasured keeps the hint of a node without sufficient data until it expires.
 func (d *decider) keepUnmeasured(n *corev1.Node, old Hint, ours bool) {
 	if !ours {
 		return
 	}
 	until := old.Expires
 	if last, known := d.lastHot[n.Name]; known {
-		// What is recorded is at most half a TTL behind.
+		// The recorded expiry is at most half a TTL too early.
 		if due := last.Add(d.TTL).Truncate(time.Second); due.After(until) {
 			until = due
 		}
@@ -200,7 +199,7 @@ func (d *decider) keepUnmeasured(n *corev1.Node, old Hint, ours bool) {
 	d.wantHint(n, old)
 }
 
-// keepOrRemove leaves a node as it is, or takes its hint away.
+// keepOrRemove keeps our hint on a node if stays is true, and removes it otherwise.
 func (d *decider) keepOrRemove(n *corev1.Node, old Hint, stays bool) {
 	_, ours := Of(n)
 	switch {
@@ -212,7 +211,7 @@ func (d *decider) keepOrRemove(n *corev1.Node, old Hint, stays bool) {
 	}
 }
 
-// wantHint wants the hint on the node, and is a change where the node looks otherwise.
+// wantHint puts the hint on the node, and records a change if the node differs.
 func (d *decider) wantHint(n *corev1.Node, h Hint) {
 	h.Node = n.Name
 	out, changed := Put(n, h)
@@ -224,16 +223,16 @@ func (d *decider) wantHint(n *corev1.Node, h Hint) {
 	}
 }
 
-// reason is a rule that holds for a node.
+// reason is a rule that is hot for a node.
 type reason struct {
 	rule       string
 	value      float64
 	severity   float64
-	measuredAt time.Time // of the measurement; zero: that of the node
+	measuredAt time.Time // zero: the time of the node's usage
 }
 
-// evaluateRules says which rules hold for a node, hottest first, and about which of them
-// nothing is known.
+// evaluateRules returns the rules that are hot for a node, the most severe first, and the rules
+// without data.
 func (d *decider) evaluateRules(n *corev1.Node) (hot []reason, unknown []string) {
 	used := d.usageByNode[n.Name]
 	for _, r := range d.Rules {
@@ -243,7 +242,7 @@ func (d *decider) evaluateRules(n *corev1.Node) (hot []reason, unknown []string)
 			_, measured = used.Used[r.Resource]
 		}
 		switch {
-		case !measured || marked && m.CountRestarted && !m.Hot: // counting has only begun
+		case !measured || marked && m.CountRestarted && !m.Hot: // no data, or the first samples only
 			unknown = append(unknown, r.Name)
 		case m.Hot:
 			v := measuredValue(m, used.Used[r.Resource], n)
@@ -256,7 +255,8 @@ func (d *decider) evaluateRules(n *corev1.Node) (hot []reason, unknown []string)
 	return hot, unknown
 }
 
-// measuredValue is what was measured last, or else what the window comes to.
+// measuredValue returns the value of the last sample, or else the usage over the window as a
+// fraction of allocatable.
 func measuredValue(m cluster.Mark, used int64, n *corev1.Node) float64 {
 	if m.Value != 0 {
 		return m.Value

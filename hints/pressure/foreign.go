@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Foreign is a label or taint that stands where ours would and is not ours.
+// Foreign is a label or taint of another owner under our key.
 type Foreign struct{ Node, Description string }
 
 const (
@@ -15,8 +15,8 @@ const (
 	taintPrefix = "taint "
 )
 
-// ForeignOn lists what of others stands on a node under the key of the label and that
-// of the taint; an empty key has none.
+// ForeignOn returns the labels and taints of other owners on a node, under the given label key and
+// taint key. An empty key matches nothing.
 func ForeignOn(n *corev1.Node, labelKey, taintKey string) []Foreign {
 	old, _ := Of(n)
 	var out []Foreign
@@ -31,7 +31,7 @@ func ForeignOn(n *corev1.Node, labelKey, taintKey string) []Foreign {
 	return out
 }
 
-// RemoveCommand is the command that takes it away, for a person: we never do.
+// RemoveCommand returns the command with which a person can remove it. Evenkeel never does.
 func (f Foreign) RemoveCommand() string {
 	if label, is := strings.CutPrefix(f.Description, labelPrefix); is {
 		key, _, _ := splitLabel(label)

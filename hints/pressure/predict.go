@@ -10,40 +10,39 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// State says how it is about a hint on a node.
+// State is the state of a hint on a node.
 type State string
 
 const (
-	// Present: it is on the node, and stays.
+	// Present: the hint is on the node and stays.
 	Present State = "present"
-	// ToWrite: the rules want it, and it is not on the node.
+	// ToWrite: the rules require the hint, but it is not on the node.
 	ToWrite State = "wouldBeWritten"
-	// ToRemove: it is on the node, and the rules do not want it any more.
+	// ToRemove: the hint is on the node, but the rules no longer require it.
 	ToRemove State = "wouldBeCleared"
-	// Expired: it is on the node and has expired.
+	// Expired: the hint is on the node and has expired.
 	Expired State = "expired"
-	// NotOurs: somebody else's label or taint stands where ours would.
+	// NotOurs: a label or taint of another owner is under our key.
 	NotOurs State = "foreign"
-	// AwaitingSamples: a level is exceeded, and not yet by enough samples in a row.
+	// AwaitingSamples: a level is exceeded, but not yet in enough consecutive samples.
 	AwaitingSamples State = "awaitingSamples"
-	// LimitReached: the node is hot, and as many hotter ones carry the hint as may.
+	// LimitReached: the node is hot, but the maximum number of hotter nodes have a hint.
 	LimitReached State = "limitReached"
 )
 
-// NodeHint is a hint that stands on a node, or would, or what is in its place.
+// NodeHint is a hint that a node has or would have, or what is in its place.
 type NodeHint struct {
 	Hint
 	State State
-	// Samples of RequiredSamples have exceeded the level, where State is Counting.
+	// Samples of RequiredSamples have exceeded the level, if State is AwaitingSamples.
 	Samples, RequiredSamples int
-	// Foreign is set where State is Others.
+	// Foreign is set if State is NotOurs.
 	Foreign Foreign
 }
 
-// Predict returns the nodes that would look otherwise if the hints that the rules want
-// now were written, and those that they do not want were taken away; by name, each as
-// Put or Take leaves it. It begins without memory: what an earlier decision knew of
-// nodes that are not measured now is on the nodes or nowhere.
+// Predict returns the nodes that would change if the required hints were written and all others
+// were removed, by name and as Put or Remove leaves them. It uses no LastHot: for nodes without
+// data, only the hints on the nodes count.
 func (o Options) Predict(nodes []*corev1.Node, usage *cluster.Usage, now time.Time) map[string]*corev1.Node {
 	by := byName(nodes)
 	out := map[string]*corev1.Node{}
@@ -62,8 +61,8 @@ func applyChange(n *corev1.Node, c Change) *corev1.Node {
 	return out
 }
 
-// NodeHints lists the hints on the nodes, those that the rules want, and what of
-// others stands under the keys of the label and the taint; by node.
+// NodeHints returns the hints on the nodes, the hints that the rules require, and the labels and
+// taints of other owners under labelKey and taintKey, sorted by node.
 func (o Options) NodeHints(nodes []*corev1.Node, usage *cluster.Usage, labelKey, taintKey string, now time.Time) []NodeHint {
 	d := o.Decide(nodes, usage, LastHot{}, now)
 	changes := map[string]Change{}
@@ -89,12 +88,12 @@ func (o Options) NodeHints(nodes []*corev1.Node, usage *cluster.Usage, labelKey,
 	return out
 }
 
-// nodeHint is what stands on a node or would, where a change is due.
+// nodeHint returns the hint that the node has, or would have after the change.
 func nodeHint(n *corev1.Node, c Change, changed bool, now time.Time) (NodeHint, bool) {
 	old, ours := Of(n)
 	switch {
 	case changed && c.Hint != nil && (!ours || old.Expired(now)):
-		h, _ := Of(applyChange(n, c)) // as it would be recorded
+		h, _ := Of(applyChange(n, c)) // as the annotation would record it
 		return NodeHint{Hint: h, State: ToWrite}, true
 	case !ours:
 		return NodeHint{}, false
@@ -106,8 +105,8 @@ func nodeHint(n *corev1.Node, c Change, changed bool, now time.Time) (NodeHint, 
 	return NodeHint{Hint: old, State: Present}, true
 }
 
-// counting are the nodes that no hint is spoken of and that exceed a level, not yet by
-// as many samples in a row as the rule wants; of each node the rule that wants fewest.
+// counting returns the nodes that are not in listed and exceed a level in fewer consecutive samples
+// than the rule requires. For each node it returns the rule that needs the fewest further samples.
 func (o Options) counting(nodes map[string]*corev1.Node, usage *cluster.Usage, spoken map[string]bool) []NodeHint {
 	if usage == nil {
 		return nil

@@ -67,9 +67,9 @@ func TestStandings(t *testing.T) {
 		got = append(got, line)
 	}
 	want := []string{
-		"capped capped", "cool wouldBeCleared", "counting counting 1 of 3 cpu", "expired expired",
+		"capped limitReached", "cool wouldBeCleared", "counting awaitingSamples 1 of 3 cpu", "expired expired",
 		"foreign foreign label status=presure: kubectl label node foreign status-",
-		"hot wouldBeWritten 0.95 since 12:00:00", "hot-again wouldBeWritten 0.99 since 11:00:00", "standing stands",
+		"hot wouldBeWritten 0.95 since 12:00:00", "hot-again wouldBeWritten 0.99 since 11:00:00", "standing present",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("-want +got:\n%s", d)

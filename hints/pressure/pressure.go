@@ -1,11 +1,9 @@
-// Package pressure knows the hints that say which nodes are under pressure: a
-// label, a taint, or both, and an annotation that says whose they are, why they
-// stand there and until when.
+// Package pressure defines the hints that mark nodes under pressure: a label, a taint or both, and
+// an annotation that records the reason and the expiry.
 //
-// It decides which nodes should carry a hint, from what is measured, and how a
-// node looks with and without one. It never measures, never talks to an API
-// server, never reads a clock, and never changes a label or taint that is not
-// recorded as ours.
+// It decides from measurements which nodes should have a hint, and how a node looks with and
+// without one. It never measures, never calls an API server, and never reads a clock. It never
+// changes a label or taint that is not recorded as ours.
 package pressure
 
 import (
@@ -19,33 +17,32 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Key is the annotation in which a hint is recorded. It is also the key of the
-// label and of the taint where the configuration names no other: those are what the
-// scheduler sees, the annotation it does not.
+// Key is the annotation that records a hint. It is also the default key of the label and of the
+// taint. The scheduler reads the label and the taint, but not the annotation.
 const Key = "evenkeel.io/pressure"
 
-// Hint is a hint on a node, as it is recorded there.
+// Hint is a hint as recorded on its node.
 type Hint struct {
 	Node string `json:"-"`
-	// Since is when the node was first hinted, with no gap since.
+	// Since is when the node got the hint, without interruption since then.
 	Since time.Time `json:"since"`
-	// Expires is when anybody may take the hint away; zero where it cannot be read.
+	// Expires is when any process may remove the hint; zero if the record cannot be parsed.
 	Expires time.Time `json:"expires"`
 	// Rule is the one that was furthest beyond its level when this was written, with
 	// its value then, in the units of the rule. Also are others that held.
 	Rule       string   `json:"rule"`
 	Value      float64  `json:"value"`
 	OtherRules []string `json:"also,omitempty"`
-	// Label (key=value) and Taint (a key) are what of it is ours: what stands under
-	// the same key without being named here is somebody else's.
+	// Label (key=value) and Taint (a key) are what belongs to this hint. A label or taint under the
+	// same key that is not recorded here belongs to another owner.
 	Label string `json:"label,omitempty"`
 	Taint string `json:"taint,omitempty"`
 }
 
-// Expired reports whether anybody may take the hint away.
+// Expired reports whether any process may remove the hint.
 func (h Hint) Expired(now time.Time) bool { return !h.Expires.IsZero() && now.After(h.Expires) }
 
-// Rules are all that held when the hint was written.
+// Rules returns all rules that were hot when the hint was written.
 func (h Hint) Rules() []string {
 	if h.Rule == "" {
 		return nil
@@ -53,8 +50,8 @@ func (h Hint) Rules() []string {
 	return append([]string{h.Rule}, h.OtherRules...)
 }
 
-// Equivalent reports whether two hints say the same, by the same label and taint, whenever
-// they were written.
+// Equivalent reports whether two hints have the same rules, label and taint, regardless of their
+// times.
 func (h Hint) Equivalent(other Hint) bool {
 	return h.Label == other.Label && h.Taint == other.Taint && sameRules(h.Rules(), other.Rules())
 }
@@ -71,8 +68,8 @@ func (h Hint) Description() string {
 	return strings.Join(out, ", ")
 }
 
-// Of returns the hint that is recorded on a node. A record that cannot be read has
-// no rule, no expiry and nothing that is ours.
+// Of returns the hint that is recorded on a node. A record that cannot be parsed has no rule, no
+// expiry, no label and no taint.
 func Of(n *corev1.Node) (Hint, bool) {
 	text, ours := n.Annotations[Key]
 	if !ours {
@@ -86,10 +83,9 @@ func Of(n *corev1.Node) (Hint, bool) {
 	return h, true
 }
 
-// Put returns the node with the hint, and whether that is a change. What stands of
-// an earlier one of ours and is not wanted any more goes. A label or taint under a
-// wanted key that is not ours stays, and is not made ours; where that leaves nothing
-// to put, the node has no hint of ours.
+// Put returns the node with the hint, and whether it changed. It removes parts of an earlier hint
+// of ours that want does not contain. A label or taint of another owner under a wanted key stays
+// and does not become ours. If nothing of ours remains, the node has no hint.
 func Put(n *corev1.Node, want Hint) (*corev1.Node, bool) {
 	old, _ := Of(n)
 	out := copyForEdit(n)
@@ -118,7 +114,7 @@ func Put(n *corev1.Node, want Hint) (*corev1.Node, bool) {
 	return out, true
 }
 
-// Remove returns the node without our hint, and whether that is a change.
+// Remove returns the node without our hint, and whether it changed.
 func Remove(n *corev1.Node) (*corev1.Node, bool) {
 	old, ours := Of(n)
 	if !ours {
@@ -131,15 +127,15 @@ func Remove(n *corev1.Node) (*corev1.Node, bool) {
 	return out, true
 }
 
-// copyForEdit is a copy that shares nothing of what hints consist of. The rest, such as
-// the images on the node, is most of it and is not copied.
+// copyForEdit returns a copy of the node that can be edited in labels, annotations and taints. The
+// copy shares everything else, such as the list of images.
 func copyForEdit(n *corev1.Node) *corev1.Node {
 	out := *n
 	out.Labels, out.Annotations, out.Spec.Taints = maps.Clone(n.Labels), maps.Clone(n.Annotations), slices.Clone(n.Spec.Taints)
 	return &out
 }
 
-// annotation is the annotation: times in seconds, since it is read by people too.
+// annotation returns the record. Times have a resolution of one second, to be readable.
 func (h Hint) annotation() string {
 	h.Since, h.Expires = h.Since.UTC().Truncate(time.Second), h.Expires.UTC().Truncate(time.Second)
 	if h.Value = math.Round(h.Value*1e4) / 1e4; math.IsNaN(h.Value) || math.IsInf(h.Value, 0) {
@@ -147,7 +143,7 @@ func (h Hint) annotation() string {
 	}
 	b, err := json.Marshal(h)
 	if err != nil {
-		panic("pressure: marshalling a hint: " + err.Error()) // only data types inside
+		panic("pressure: marshalling a hint: " + err.Error()) // Hint contains only plain data
 	}
 	return string(b)
 }
@@ -164,11 +160,11 @@ func taintStrings(n *corev1.Node) []string {
 	return out
 }
 
-// splitLabel splits a label; found is false where there is none.
+// splitLabel splits key=value. found is false if there is no "=".
 func splitLabel(label string) (key, value string, found bool) { return strings.Cut(label, "=") }
 
-// putLabel puts text (key=value) on the node, unless its key is somebody else's.
-// It reports whether the label is ours then.
+// putLabel puts the label text (key=value) on the node, unless another owner uses its key. It
+// reports whether the label is ours now.
 func putLabel(n *corev1.Node, text, recorded string) bool {
 	key, value, found := splitLabel(text)
 	if !found {
@@ -184,7 +180,7 @@ func putLabel(n *corev1.Node, text, recorded string) bool {
 	return true
 }
 
-// removeLabel takes our label away, unless somebody else gave it another value.
+// removeLabel removes our label, unless another client has changed its value.
 func removeLabel(n *corev1.Node, recorded string) {
 	if key, value, _ := splitLabel(recorded); key != "" && n.Labels[key] == value {
 		delete(n.Labels, key)
@@ -208,7 +204,7 @@ func removeTaint(n *corev1.Node, recorded string) {
 	n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(t corev1.Taint) bool { return recorded != "" && isOwnTaint(t, recorded) })
 }
 
-// isOwnTaint: we write no value.
+// isOwnTaint reports whether the taint can be ours: our taints have no value.
 func isOwnTaint(t corev1.Taint, key string) bool {
 	return t.Key == key && t.Value == "" && t.Effect == corev1.TaintEffectPreferNoSchedule
 }

@@ -5,29 +5,28 @@ import "math"
 // Rule says when a node is under pressure.
 type Rule struct {
 	Name string
-	// Resource is what is compared: cpu or memory, as a fraction of allocatable; or
-	// any other, as the value that is measured, in its own unit.
+	// Resource is the compared quantity: cpu or memory, as a fraction of allocatable, or any other
+	// name, as the measured value in its own unit.
 	Resource string
-	// Query is the PromQL that measures Resource; empty where a source knows it by
-	// itself.
+	// Query is the PromQL that measures Resource; empty if the source measures Resource itself.
 	Query string
-	// Enter is the level that must be exceeded, Leave the one at which pressure is
-	// over. Where Below is set, exceeded means less than.
+	// Enter is the level that must be exceeded, Leave the level at which the pressure ends. If
+	// Below is set, exceeded means less than.
 	Enter, Leave float64
 	Below        bool
-	// MinSamples is how many samples in a row must exceed Enter.
+	// MinSamples is the number of consecutive samples that must exceed Enter.
 	MinSamples int
 }
 
-// watchPrefix keeps rules apart from strategies, whose names have no slash.
+// watchPrefix distinguishes rules from strategies, whose names contain no slash.
 const watchPrefix = "hints/"
 
-// WatchName is the name under which the rule's marks are found.
+// WatchName returns the name under which the marks of the rule are stored.
 func (r Rule) WatchName() string { return watchPrefix + r.Name }
 
-// severity is how far a value is beyond the level, as a ratio: 1 at the level, more the
-// further beyond, so that rules of different units can be compared. A level of 0 or
-// less has no ratio; there the distance is added to 1.
+// severity returns how far a value is beyond the level, as a ratio: 1 at the level, and more beyond
+// it. So rules with different units can be compared. For a level of 0 or less, a ratio is
+// undefined; severity is then 1 plus the distance.
 func (r Rule) severity(v float64) float64 {
 	switch {
 	case math.IsNaN(v):

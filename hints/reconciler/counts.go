@@ -6,19 +6,19 @@ import (
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 )
 
-// Counts are for metrics.
+// Counts are the numbers for metrics.
 type Counts struct {
-	// ByRule is how many nodes carry a hint after this look, by the rule that is
-	// recorded; in a dry run, how many would.
+	// ByRule is the number of nodes with a hint, by the rule recorded in the hint. In a dry run it
+	// is the number of nodes that would have a hint.
 	ByRule map[string]int
-	// Unmeasured, Capped, Foreign and Unknown are as in pressure.Decision, in nodes.
+	// Unmeasured, Capped, Foreign and Unknown are numbers of nodes, as in pressure.Decision.
 	Unmeasured, Capped, Foreign, Unknown int
-	// Written and Failed are writes of this look.
+	// Written and Failed are the numbers of node writes of this reconciliation.
 	Written, Failed int
 }
 
-// countByRule counts the hints that are wanted; of a node whose change was not made, the one
-// that stands there instead.
+// countByRule counts the desired hints by rule. For nodes that could not be written, it counts the
+// hint that is on the node instead.
 func countByRule(rules []pressure.Rule, hinted []pressure.Hint, nodes []*corev1.Node, undone []string) map[string]int {
 	out := map[string]int{}
 	for _, r := range rules {

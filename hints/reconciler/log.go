@@ -9,8 +9,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 )
 
-// isNew reports whether text is not what was said last about a subject. Looks come
-// every few seconds, and what stays as it is, is said once.
+// isNew reports whether text differs from the last text about a subject and is not empty. A text
+// that does not change is logged once, although reconciliations happen every few seconds.
 func (k *Reconciler) isNew(subject, text string) bool {
 	if k.lastLogged[subject] == text {
 		return false
@@ -19,34 +19,35 @@ func (k *Reconciler) isNew(subject, text string) bool {
 	return text != ""
 }
 
-// logObstacles tells what keeps nodes from being hinted, or hints from being judged.
+// logObstacles logs why nodes get no hint or cannot be judged.
 func (k *Reconciler) logObstacles(o Options, d pressure.Decision) {
 	var foreign []string
 	for _, f := range d.Foreign {
 		foreign = append(foreign, f.Node+": "+f.Description)
 	}
 	if k.isNew("foreign", strings.Join(foreign, "\n")) {
-		k.Log.Warn("labels or taints under the keys of hints are somebody else's and are left alone", append([]any{"count", len(foreign), "nodes", abbreviate(foreign)}, removalCommand(o.Label, d.Foreign)...)...)
+		k.Log.Warn("labels or taints under the hint keys belong to another owner; Evenkeel leaves them unchanged", append([]any{"count", len(foreign), "nodes", abbreviate(foreign)}, removalCommand(o.Label, d.Foreign)...)...)
 	}
 	if k.isNew("held", strings.Join(d.Unmeasured, " ")) {
-		k.Log.Warn("nothing is known of hinted nodes; their hints stay until they expire", "count", len(d.Unmeasured), "nodes", abbreviate(d.Unmeasured))
+		k.Log.Warn("there is no usage data for nodes with a hint; their hints stay until they expire", "count", len(d.Unmeasured), "nodes", abbreviate(d.Unmeasured))
 	}
 	if k.isNew("capped", strings.Join(d.Capped, " ")) {
-		k.Log.Info("more nodes are hot than may be hinted; the hottest are", "maxHintedFrac", o.MaxHintedFrac, "count", len(d.Capped), "without", abbreviate(d.Capped))
+		k.Log.Info("more nodes are hot than may have a hint; only the hottest have one", "maxHintedFrac", o.MaxHintedFrac, "count", len(d.Capped), "without", abbreviate(d.Capped))
 	}
 }
 
-// removalCommand is how labels go that a program left which is not run any more: nobody else
-// takes them away. Of other values than ours nothing is said, for they may mean anything.
+// removalCommand returns a command that removes our label from all nodes, for labels that a program
+// left which no longer runs. It returns nothing for labels with another value, since their meaning
+// is unknown.
 func removalCommand(label string, foreign []pressure.Foreign) []any {
 	if !slices.ContainsFunc(foreign, func(f pressure.Foreign) bool { return f.Description == "label "+label }) {
 		return nil
 	}
 	key, _, _ := strings.Cut(label, "=")
-	return []any{"ifNobodyWritesThem", fmt.Sprintf("kubectl label nodes -l %s %s-", label, key)}
+	return []any{"removeIfUnused", fmt.Sprintf("kubectl label nodes -l %s %s-", label, key)}
 }
 
-// logDryRun is write for a dry run.
+// logDryRun logs what write would do.
 func (k *Reconciler) logDryRun(changes []pressure.Change) {
 	now := map[string]string{}
 	for _, c := range changes {
@@ -67,11 +68,11 @@ func (k *Reconciler) logDryRun(changes []pressure.Change) {
 	})
 }
 
-// logChange says what becomes of a node, or in a dry run would.
+// logChange logs the new hint of a node, or its removal. In a dry run it logs what would happen.
 func (k *Reconciler) logChange(dryRun bool, node string, h *pressure.Hint) {
-	written, goes := "a pressure hint is written", "the pressure hint goes"
+	written, goes := "pressure hint written", "pressure hint removed"
 	if dryRun {
-		written, goes = "dry run: a pressure hint would be written", "dry run: the pressure hint would go"
+		written, goes = "dry run: a pressure hint would be written", "dry run: the pressure hint would be removed"
 	}
 	if h == nil {
 		k.Log.Info(goes, "node", node)
@@ -80,13 +81,13 @@ func (k *Reconciler) logChange(dryRun bool, node string, h *pressure.Hint) {
 	k.Log.Info(written, "node", node, "rules", h.Rules(), "value", h.Value, "hint", h.Description(), "expires", h.Expires.UTC())
 }
 
-// logFailures says which nodes could not be written, once for each reason.
+// logFailures logs which nodes could not be written, once for each reason.
 func (k *Reconciler) logFailures(failures map[string][]string) {
 	var text []string
 	for _, reason := range slices.Sorted(maps.Keys(failures)) {
 		text = append(text, abbreviate(failures[reason])+": "+reason)
 	}
 	if k.isNew("failed", strings.Join(text, "; ")) {
-		k.Log.Error("pressure hints could not be written; it is tried again", "error", strings.Join(text, "; "))
+		k.Log.Error("pressure hints could not be written; the next reconciliation tries again", "error", strings.Join(text, "; "))
 	}
 }

@@ -1,9 +1,8 @@
-// Package reconciler keeps the pressure hints on nodes as they should be, sample after
-// sample.
+// Package reconciler keeps the pressure hints on nodes up to date after each sample.
 //
-// It decides when to look, what is said, and when to rest from writing. Which nodes
-// are hinted is decided by hints/pressure, and how a node is written by hints/writer.
-// It never measures, and never evicts.
+// It decides when to reconcile, what to log, and how long to back off from writing. Package
+// hints/pressure decides which nodes get a hint, and hints/writer writes nodes. The package never
+// measures usage and never evicts.
 package reconciler
 
 import (
@@ -30,27 +29,28 @@ type Writer interface {
 }
 
 const (
-	// Interval is how often the nodes are looked at where no sample comes: hints expire.
+	// Interval is the maximum time between two reconciliations. Hints expire even if no sample
+	// arrives.
 	Interval = 10 * time.Second
-	// writeTimeout bounds the writes of one look.
+	// writeTimeout bounds the writes of one reconciliation.
 	writeTimeout = time.Minute
-	// minBackoff, doubled up to mostRest, is how long nothing is written after a look
-	// of which no write went well.
+	// After a reconciliation in which every write failed, nothing is written for minBackoff. Each
+	// further failure doubles the time, up to maxBackoff.
 	minBackoff = 20 * time.Second
 	maxBackoff = 5 * time.Minute
 )
 
-// Options are what a configuration says. Without rules nothing is hinted, and hints
-// that have expired are taken away.
+// Options come from the configuration. Without rules no node gets a hint, and expired hints are
+// removed.
 type Options struct {
 	pressure.Options
-	// DryRun says what would be written, and writes nothing.
+	// DryRun logs what would be written, and writes nothing.
 	DryRun bool
 }
 
-// Reconciler keeps hints. Run it where this process leads.
+// Reconciler reconciles hints. Run it only while this process leads.
 type Reconciler struct {
-	// Nodes are those of the cluster as a watch shows them; read-only.
+	// Nodes returns the nodes of the cluster from a watch. They are read-only.
 	Nodes func() []*corev1.Node
 	// Usage is what is known now; nil, or without nodes, while nothing is.
 	Usage   func() *cluster.Usage
@@ -65,13 +65,13 @@ type Reconciler struct {
 	running bool
 
 	lastHot      pressure.LastHot
-	lastLogged   map[string]string // what was said last, by subject
+	lastLogged   map[string]string // the last logged text, by subject
 	backoff      time.Duration
-	backoffUntil time.Time // nothing is written before
+	backoffUntil time.Time // no writes before this time
 }
 
-// Configure sets what holds from the next look on. That a dry run is over, or begins,
-// holds from the next Run on: those who write have a Lease of their own.
+// Configure sets the options for the next reconciliation. A change between dry run and writing
+// takes effect at the next Run, because the two use different Leases.
 func (k *Reconciler) Configure(o Options) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -87,15 +87,15 @@ func (k *Reconciler) options() Options {
 	return k.opts
 }
 
-// setLeading begins a term of office, or ends it.
+// setLeading starts or stops leadership, and applies the latest options.
 func (k *Reconciler) setLeading(runs bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.opts, k.running = k.next, runs
 }
 
-// startLeading begins a term of office. What a former one saw may be long ago; what is on
-// the nodes counts.
+// startLeading starts leadership and forgets what an earlier leadership saw: that may be old. The
+// hints on the nodes count.
 func (k *Reconciler) startLeading() {
 	k.lastHot, k.lastLogged, k.backoff, k.backoffUntil = pressure.LastHot{}, map[string]string{}, 0, time.Time{}
 	k.setLeading(true)
@@ -107,14 +107,14 @@ func (k *Reconciler) isRunning() bool {
 	return k.running
 }
 
-// ReconcileFirst looks once before Run does, for a pass that is to begin with what it makes of
-// the hints: it waits a moment until Nodes shows what was written. The error says that
-// some of it could not be; Run tries again.
+// ReconcileFirst reconciles once before Run, for a pass that needs up-to-date hints. It waits a
+// short time until Nodes shows what was written. The error says how many nodes could not be
+// written; Run tries again.
 func (k *Reconciler) ReconcileFirst(ctx context.Context) error {
 	k.startLeading()
 	c, changes := k.reconcile(ctx)
 	if c.Failed > 0 {
-		return fmt.Errorf("pressure hints could not be written to %d of %d nodes; the log says why", c.Failed, c.Failed+c.Written)
+		return fmt.Errorf("pressure hints could not be written to %d of %d nodes; see the log for the reasons", c.Failed, c.Failed+c.Written)
 	}
 	if c.Written > 0 {
 		k.waitUntilShown(ctx, changes)
@@ -122,9 +122,9 @@ func (k *Reconciler) ReconcileFirst(ctx context.Context) error {
 	return nil
 }
 
-// Run looks at each sample, and at least as often as Every, until ctx ends. What
-// stands then, stays until it expires: whoever leads next goes on with it, and counts
-// it, so that nothing is counted here any more.
+// Run reconciles after each sample, and at least once per Interval, until ctx ends. Hints then stay
+// until they expire: the next leader continues with them and counts them. So Run resets the counts
+// of this process at its end.
 func (k *Reconciler) Run(ctx context.Context, sampled <-chan struct{}) {
 	if !k.isRunning() {
 		k.startLeading()
@@ -151,7 +151,7 @@ func (k *Reconciler) Run(ctx context.Context, sampled <-chan struct{}) {
 	}
 }
 
-// Reconcile makes the nodes' hints what they should be now.
+// Reconcile brings the hints on the nodes up to date.
 func (k *Reconciler) Reconcile(ctx context.Context) { k.reconcile(ctx) }
 
 func (k *Reconciler) reconcile(ctx context.Context) (Counts, []pressure.Change) {
@@ -182,8 +182,8 @@ func (k *Reconciler) reconcile(ctx context.Context) (Counts, []pressure.Change) 
 	return c, d.Changes
 }
 
-// write makes the changes and returns how many were written, and the nodes that could
-// not be.
+// write writes the changes. It returns the number of nodes written, and the nodes that could not be
+// written.
 func (k *Reconciler) write(ctx context.Context, nodes []*corev1.Node, changes []pressure.Change, ttl time.Duration) (written int, undone []string) {
 	seen := make(map[string]*corev1.Node, len(nodes))
 	for _, n := range nodes {
@@ -215,8 +215,9 @@ func (k *Reconciler) write(ctx context.Context, nodes []*corev1.Node, changes []
 	return written, undone
 }
 
-// editFor makes a node carry the hint, or none: the node may be newer than the one that
-// was judged. Where our watch was behind what we wrote a moment ago, the hint stands.
+// editFor returns a function that puts the hint on a node, or removes it if h is nil. The node may
+// be newer than the one that was judged. If the newer node has an equivalent hint of ours that is
+// valid for more than half of its TTL, it stays as it is.
 func editFor(judged *corev1.Node, h *pressure.Hint, ttl time.Duration) func(*corev1.Node) *corev1.Node {
 	return func(n *corev1.Node) *corev1.Node {
 		if h == nil {
@@ -232,8 +233,8 @@ func editFor(judged *corev1.Node, h *pressure.Hint, ttl time.Duration) func(*cor
 	}
 }
 
-// updateBackoff: where nothing can be written, trying again at every look would load a
-// server that has trouble enough.
+// updateBackoff sets the back-off after a reconciliation. Without a back-off, failing writes would
+// load an API server that already has problems.
 func (k *Reconciler) updateBackoff(bad bool) {
 	if !bad {
 		k.backoff = 0
@@ -243,7 +244,8 @@ func (k *Reconciler) updateBackoff(bad bool) {
 	k.backoffUntil = k.Clock.Now().Add(k.backoff)
 }
 
-// failureMessage is an error without the node's name, so that nodes can be told together.
+// failureMessage returns the error without the name of the node, so that nodes with the same error
+// can be logged together.
 func failureMessage(err error) string {
 	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
 		return "permission to patch nodes is missing; grant it to this account, or set hints.enabled to false"
@@ -260,7 +262,7 @@ func foreignNodes(d pressure.Decision) []string {
 	return slices.Compact(out)
 }
 
-// abbreviate names at most ten.
+// abbreviate joins at most ten names.
 func abbreviate(names []string) string {
 	const most = 10
 	if len(names) > most {

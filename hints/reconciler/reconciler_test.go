@@ -78,10 +78,10 @@ func TestLabelsOfAStoppedProgram(t *testing.T) {
 		w := newTestCluster(t, labelAndTaint, n)
 		w.hot["n1"] = 0.95
 		w.reconcileAfter(0)
-		if w.node("n1").Labels["status"] != there || !strings.Contains(w.log.String(), "are left alone") {
+		if w.node("n1").Labels["status"] != there || !strings.Contains(w.log.String(), "leaves them unchanged") {
 			t.Errorf("%s: %v, and said:\n%s", there, w.node("n1").Labels, &w.log)
 		}
-		if got := strings.Contains(w.log.String(), `ifNobodyWritesThem="kubectl label nodes -l status=presure status-"`); got != want {
+		if got := strings.Contains(w.log.String(), `removeIfUnused="kubectl label nodes -l status=presure status-"`); got != want {
 			t.Errorf("%s: how it goes is said: %t\n%s", there, got, &w.log)
 		}
 	}
@@ -141,7 +141,7 @@ func TestASourceThatGoesDown(t *testing.T) {
 	if n := w.node("n1"); len(n.Labels)+len(n.Annotations)+len(w.taints("n1")) > 0 {
 		t.Errorf("at 6 minutes n1 has %v %v %v", n.Labels, n.Annotations, w.taints("n1"))
 	}
-	if got := strings.Count(w.log.String(), "nothing is known of hinted nodes"); got != 1 {
+	if got := strings.Count(w.log.String(), "there is no usage data for nodes with a hint"); got != 1 {
 		t.Errorf("said %d times that nothing is known\n%s", got, w.log.String())
 	}
 }

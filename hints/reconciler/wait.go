@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	// shownTimeout is how long First waits for a watch to show what it wrote. Mostly that
-	// takes milliseconds; a pass on an older view is still a safe one.
+	// shownTimeout is how long ReconcileFirst waits until a watch shows its writes. That usually
+	// takes milliseconds. A pass on an older view is safe as well.
 	shownTimeout      = 5 * time.Second
 	shownPollInterval = 50 * time.Millisecond
 )
 
-// waitUntilShown waits until Nodes shows the changes.
+// waitUntilShown waits until Nodes shows the changes, ctx ends, or shownTimeout has passed.
 func (k *Reconciler) waitUntilShown(ctx context.Context, changes []pressure.Change) {
 	end := k.Clock.Now().Add(shownTimeout)
 	for !nodesShow(k.Nodes(), changes) && k.Clock.Now().Before(end) {
@@ -30,7 +30,7 @@ func (k *Reconciler) waitUntilShown(ctx context.Context, changes []pressure.Chan
 	}
 }
 
-// nodesShow reports whether nodes are as the changes want them.
+// nodesShow reports whether the nodes contain the changes.
 func nodesShow(nodes []*corev1.Node, changes []pressure.Change) bool {
 	wanted := make(map[string]*pressure.Hint, len(changes))
 	for _, c := range changes {

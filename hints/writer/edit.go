@@ -10,27 +10,28 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Edit is how a node should be changed.
+// Edit is a change of a node.
 type Edit struct {
 	Node string
-	// Observed is the node as a watch shows it, so that the first try needs no read: if
-	// that is old, the write is refused and the node is read. Nil: it is read.
+	// Observed is the node as a watch shows it, so that the first attempt needs no read. If it is
+	// outdated, the API server refuses the write and the node is read. Nil means that the node is
+	// read first.
 	Observed *corev1.Node
-	// Change returns the node as it should be, or n itself to leave it. It may be
-	// called again with a newer node.
+	// Change returns the changed node, or n itself to leave it unchanged. It may be called again
+	// with a newer node.
 	Change func(n *corev1.Node) *corev1.Node
 }
 
-// Result is what became of an edit.
+// Result is the outcome of an edit.
 type Result struct {
 	Node string
-	// Written is false where nothing was to do, also since the node is gone.
+	// Written is false if there was nothing to change or the node does not exist.
 	Written bool
 	Err     error
 }
 
-// Edit carries out edits, and returns a result for each, by node. One that fails does
-// not keep the others; once ctx has ended no more are begun.
+// Edit executes the edits and returns a result for each, sorted by node. A failed edit does not
+// stop the others. After ctx has ended, no further edit begins.
 func (w *Writer) Edit(ctx context.Context, list []Edit) []Result {
 	var mu sync.Mutex
 	done := map[string]Result{}

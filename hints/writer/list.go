@@ -10,7 +10,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/hints"
 )
 
-// List reads all nodes and returns the hints on them, by node.
+// List reads all nodes and returns the hints on them, in the order of the nodes.
 func (w *Writer) List(ctx context.Context) ([]hints.Hint, error) {
 	nodes, err := w.Nodes(ctx)
 	if err != nil {
@@ -25,7 +25,7 @@ func (w *Writer) List(ctx context.Context) ([]hints.Hint, error) {
 	return out, nil
 }
 
-// Nodes reads all nodes.
+// Nodes reads all nodes from the API server.
 func (w *Writer) Nodes(ctx context.Context) ([]corev1.Node, error) {
 	var out []corev1.Node
 	opts := metav1.ListOptions{Limit: 500}

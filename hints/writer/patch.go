@@ -7,10 +7,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// mergePatch is the difference between two nodes in labels, annotations and taints, of
-// which hints consist. It carries the version that was read: the API server refuses
-// it with a conflict once that has changed. A list of taints is replaced as a whole,
-// and is left out when it stays.
+// mergePatch returns a JSON merge patch for the labels, annotations and taints that differ. It
+// contains the resourceVersion that was read, so that the API server answers with a conflict if the
+// node has changed since. The list of taints is replaced as a whole, and left out if it stays the
+// same.
 func mergePatch(was, now *corev1.Node) ([]byte, error) {
 	meta := map[string]any{"resourceVersion": was.ResourceVersion}
 	for field, diff := range map[string]map[string]any{
@@ -28,7 +28,7 @@ func mergePatch(was, now *corev1.Node) ([]byte, error) {
 	return json.Marshal(doc)
 }
 
-// diffMap is what to set, and nil for what to take away.
+// diffMap returns the keys to set, and the keys to remove with a nil value.
 func diffMap(was, now map[string]string) map[string]any {
 	diff := map[string]any{}
 	for key := range was {

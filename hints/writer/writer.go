@@ -1,9 +1,8 @@
-// Package writer puts hints on nodes through the API, takes them away and lists
-// them.
+// Package writer puts hints on nodes through the API server, removes them and lists them.
 //
-// It decides how a node is written: only on change, only our own key, with the
-// version that was read as a precondition, so that nobody's taint is lost. It
-// never decides which node is hinted.
+// It decides how a node is written: only if it changes, only under our own keys, and with the
+// resourceVersion that was read as a precondition, so that no other client's taint is lost. It
+// never decides which node gets a hint.
 package writer
 
 import (
@@ -25,16 +24,16 @@ import (
 )
 
 const (
-	// callTimeout bounds every call: none of a deposed leader is under way when the
-	// next one starts.
+	// callTimeout bounds every call, so that no call of an old leader is in progress when the next
+	// leader starts.
 	callTimeout = 4 * time.Second
-	// maxAttempts bounds the writes of one node; each starts from a fresh read.
+	// maxAttempts bounds the writes of one node. Each attempt starts with a new read.
 	maxAttempts = 6
-	// minBackoff is waited after the first try, twice as long after each further.
+	// minBackoff is the delay after the first attempt. Each further delay is twice as long.
 	minBackoff = 50 * time.Millisecond
-	// workers write so many nodes at once.
+	// workers is the number of nodes that are written concurrently.
 	workers = 8
-	// observeTimeout is how long our own watch may take to show what was written.
+	// observeTimeout is how long the watch of this process may take to show a write.
 	observeTimeout = 5 * time.Second
 	pollInterval   = 10 * time.Millisecond
 	fieldOwner     = "evenkeel"
@@ -44,20 +43,21 @@ const (
 type Writer struct {
 	client kubernetes.Interface
 	clock  clock.WithTicker
-	// observed is a node as our own watch shows it; nil: nothing is waited for.
+	// observed returns a node as the watch of this process shows it. If it is nil, Writer does not
+	// wait for the watch.
 	observed func(name string) *corev1.Node
 }
 
-// New returns a writer. With seen, writes are complete when they are seen there:
-// the scheduler reads the same watch of the API server.
+// New returns a writer. If observed is not nil, a write is complete only when observed shows it:
+// the scheduler watches the same API server.
 func New(client kubernetes.Interface, c clock.WithTicker, seen func(name string) *corev1.Node) *Writer {
 	return &Writer{client, c, seen}
 }
 
-// ErrNotObserved: a hint was written, but the watch does not show it.
+// ErrNotObserved means that a hint was written but the watch does not show it.
 var ErrNotObserved = errors.New("the hint is written, but the watch of nodes does not show it")
 
-// Put puts the hints on their nodes. After an error some of them may stand.
+// Put puts the hints on their nodes. After an error, some of the hints may be on their nodes.
 func (w *Writer) Put(ctx context.Context, list []hints.Hint) error {
 	return forEach(ctx, list, func(ctx context.Context, h hints.Hint) error {
 		if err := w.changeNode(ctx, h.Node, nil, func(n *corev1.Node) (*corev1.Node, error) { return putHint(n, h) }); err != nil {
@@ -80,16 +80,15 @@ func (w *Writer) Put(ctx context.Context, list []hints.Hint) error {
 func putHint(n *corev1.Node, h hints.Hint) (*corev1.Node, error) {
 	out, _ := hints.Put(n, h)
 	if _, ours := hints.Of(out); !ours && h.Kind == hints.Label && !hints.HasLabel(out) {
-		return nil, fmt.Errorf("somebody else's label %s=%s is on it", hints.Key, n.Labels[hints.Key])
+		return nil, fmt.Errorf("another owner's label %s=%s is on it", hints.Key, n.Labels[hints.Key])
 	}
 	return out, nil
 }
 
-// Remove takes our hints off the nodes for which `which` holds, and returns the
-// nodes from which one was taken. A node that is gone has none. One that cannot
-// be written does not keep the others, and the error names each that is left.
-// The watch is waited for once, when all are written: one that lags must not
-// keep hints on nodes.
+// Remove removes our hints that match from the nodes, and returns the nodes that had one. A node
+// that does not exist has no hint. A node that cannot be written does not stop the others; the
+// error names each such node. Remove waits for the watch once, after all writes, so that a slow
+// watch does not delay the removal.
 func (w *Writer) Remove(ctx context.Context, nodes []string, which func(hints.Hint) bool) ([]string, error) {
 	var mu sync.Mutex
 	taken, ended := []string{}, map[string]error{}
@@ -127,7 +126,7 @@ func (w *Writer) Remove(ctx context.Context, nodes []string, which func(hints.Hi
 	return taken, errors.Join(left...)
 }
 
-// removeFromNode is Take for one node. It reports whether there was a hint to take.
+// removeFromNode removes the hint of one node. It reports whether there was one to remove.
 func (w *Writer) removeFromNode(ctx context.Context, name string, which func(hints.Hint) bool) (bool, error) {
 	wrote := false
 	err := w.changeNode(ctx, name, nil, func(n *corev1.Node) (*corev1.Node, error) {
@@ -144,9 +143,8 @@ func (w *Writer) removeFromNode(ctx context.Context, name string, which func(hin
 	return wrote && err == nil, err
 }
 
-// changeNode reads a node, edits it and writes the difference, anew from the read
-// when somebody else wrote in between or the answer was lost. A node that was seen
-// already is not read for the first try.
+// changeNode reads a node, edits it and writes the difference. It starts again with a read after a
+// conflict or a lost answer. If observed is not nil, the first attempt uses it instead of a read.
 func (w *Writer) changeNode(ctx context.Context, name string, seen *corev1.Node, edit func(*corev1.Node) (*corev1.Node, error)) error {
 	pause := minBackoff
 	for try := 1; ; try++ {
@@ -168,9 +166,9 @@ func (w *Writer) changeNode(ctx context.Context, name string, seen *corev1.Node,
 	}
 }
 
-// isRetryable reports whether another try may go better. An answer that is not the
-// API's own, such as a lost connection, leaves open what became of the write;
-// the next read tells.
+// isRetryable reports whether another attempt may succeed. An error that is not an answer of the
+// API server, such as a lost connection, leaves the outcome of the write open; the next read shows
+// it.
 func isRetryable(err error) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
@@ -182,8 +180,8 @@ func isRetryable(err error) bool {
 
 var errNotHintable = errors.New("it cannot be hinted")
 
-// tryOnce is one try. Its own deadline, not the end of ctx, ends the calls: one
-// given up half way could still take effect after the hints were taken away.
+// tryOnce is one attempt. The calls end by their own timeout and not with ctx: a cancelled call
+// could still take effect after the hints were removed.
 func (w *Writer) tryOnce(ctx context.Context, name string, n *corev1.Node, edit func(*corev1.Node) (*corev1.Node, error)) error {
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 	defer cancel()
@@ -230,8 +228,8 @@ func (w *Writer) sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// forEach calls f for every item, a few at a time. It begins no more after the
-// first error, and returns that when those under way have ended.
+// forEach calls f for every item, with a few calls at a time. After the first error it begins no
+// further call. It returns that error once the running calls have ended.
 func forEach[T any](ctx context.Context, items []T, f func(context.Context, T) error) error {
 	stopped, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

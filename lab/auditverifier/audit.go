@@ -37,7 +37,8 @@ type auditLog struct {
 func readLog(events []auditv1.Event, ours func(string) bool, namespace string) auditLog {
 	l := auditLog{holders: map[string]string{}}
 	for _, e := range events {
-		if !ours(e.User.Username) || e.ObjectRef == nil || e.Stage == auditv1.StageRequestReceived || e.Stage == auditv1.StageResponseStarted {
+		if !ours(e.User.Username) || e.ObjectRef == nil || e.Stage == auditv1.StageRequestReceived ||
+			e.Stage == auditv1.StageResponseStarted {
 			continue
 		}
 		r := e.ObjectRef
@@ -53,8 +54,9 @@ func readLog(events []auditv1.Event, ours func(string) bool, namespace string) a
 		case statusCode(e) >= 400: // refused: the write changed nothing
 		case r.APIGroup == "authorization.k8s.io": // a query of its own permissions changes nothing
 		default:
-			l.foreignWrites = append(l.foreignWrites, Violation{Kind: ForeignWrite, User: e.User.Username, At: e.RequestReceivedTimestamp.Time,
-				What: fmt.Sprintf("%s %s/%s %s/%s", e.Verb, r.Resource, r.Subresource, r.Namespace, r.Name)})
+			l.foreignWrites = append(l.foreignWrites,
+				Violation{Kind: ForeignWrite, User: e.User.Username, At: e.RequestReceivedTimestamp.Time,
+					What: fmt.Sprintf("%s %s/%s %s/%s", e.Verb, r.Resource, r.Subresource, r.Namespace, r.Name)})
 		}
 	}
 	return l
@@ -89,4 +91,11 @@ func leaseHolder(e auditv1.Event) string {
 		return ""
 	}
 	return strings.TrimSpace(body.Spec.HolderIdentity)
+}
+
+// completedEviction is an eviction that took place, with the state of the pod from the recording.
+type completedEviction struct {
+	Eviction
+	pod  *Pod // state before the eviction; nil if the recording does not show it
+	zone string
 }

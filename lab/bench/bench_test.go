@@ -89,6 +89,7 @@ func TestTheClusterIsUneven(t *testing.T) {
 		}
 	}
 	if len(places) != 10000 || len(count) != 500 || few != 150 || many < 140 || hot < 150 {
-		t.Errorf("%d pods on %d nodes; %d nodes with few pods, %d with many, %d above half of their CPU", len(places), len(count), few, many, hot)
+		t.Errorf("%d pods on %d nodes; %d nodes with few pods, %d with many, %d above half of their CPU", len(places),
+			len(count), few, many, hot)
 	}
 }

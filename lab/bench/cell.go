@@ -3,10 +3,8 @@ package main
 import (
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -91,19 +89,6 @@ func machine() string {
 	return fmt.Sprintf("%d cores%s", runtime.NumCPU(), memory)
 }
 
-// mustMeasure reports whether a cell must be measured. A measured cell is measured again only on request: retry repeats
-// failed runs, renew replaces those of another build or configuration.
-func mustMeasure(s comparison, c Cell) (bool, error) {
-	old, err := readCell(filepath.Join(s.work, c.file()))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return true, nil
-	case err != nil:
-		return false, err
-	}
-	return s.retry && old.Error != "" || s.renew && (old.Build != c.Build || old.Policy != c.Policy), nil
-}
-
 func readCell(path string) (Cell, error) {
 	var c Cell
 	data, err := os.ReadFile(path)
@@ -128,4 +113,19 @@ func fingerprint(path string) (string, error) {
 		return "", fmt.Errorf("reading %s: %w", path, err)
 	}
 	return fmt.Sprintf("%x", h.Sum(nil))[:12], nil
+}
+
+// Round is one start of the program, with the stable state of the cluster after it.
+type Round struct {
+	Result
+	CPUSeconds float64 `json:"cpuSeconds"`
+	PeakBytes  int64   `json:"peakBytes"`
+	Requests   int     `json:"apiRequests"`
+	After      *State  `json:"after"`
+	// Outcomes counts the outcomes of moves in the report, by reason. LandedAsPredicted counts the replacements that landed
+	// as predicted.
+	Outcomes          map[string]int `json:"outcomes,omitempty"`
+	LandedAsPredicted int            `json:"landedAsPredicted,omitempty"`
+	// Unstable says what was not stable in time; empty if everything was.
+	Unstable string `json:"unstable,omitempty"`
 }

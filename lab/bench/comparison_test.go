@@ -62,7 +62,8 @@ func TestBothGetTheSameTargets(t *testing.T) {
 				t.Errorf("(%s) %s: %g against %g %%", goal.Name, r, share, load.Args.TargetThresholds[r])
 			}
 		}
-		if theirs.MaxNoOfPodsToEvictTotal != 7 || ours.Limits.PerPass != float64(7) || len(theirs.Profiles[0].Plugins.Balance.Enabled) != 3 {
+		if theirs.MaxNoOfPodsToEvictTotal != 7 || ours.Limits.PerPass != float64(7) ||
+			len(theirs.Profiles[0].Plugins.Balance.Enabled) != 3 {
 			t.Errorf("limits %d, %v", theirs.MaxNoOfPodsToEvictTotal, ours.Limits.PerPass)
 		}
 	}
@@ -171,7 +172,8 @@ func TestJudgingACluster(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	// Fractions of 0.6, 0.2 and 0: mean 0.2667, variance 0.0622.
-	if formatNumber(s.CPUMean) != "26.7" || formatNumber(s.CPUStdDev) != "24.9" || s.CPUMax != 60 || s.Histogram[12] != 1 || s.Histogram[4] != 1 || s.Histogram[0] != 1 {
+	if formatNumber(s.CPUMean) != "26.7" || formatNumber(s.CPUStdDev) != "24.9" || s.CPUMax != 60 || s.Histogram[12] != 1 ||
+		s.Histogram[4] != 1 || s.Histogram[0] != 1 {
 		t.Errorf("%+v", s)
 	}
 	if s.ZoneCPU["z1"] != 6 || s.ZonePods["z2"] != 1 {

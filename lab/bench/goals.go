@@ -72,18 +72,20 @@ func realGoals(t target) []goal {
 	of := func(f func(Cell) float64) func([]repetitions) float64 {
 		return func(all []repetitions) float64 { return median(all, realPhase, realSize, t.Name, evenkeelRun.Name, f) }
 	}
-	wishes := []goal{
+	goals := []goal{
 		{name: "passes that evict", bound: 1, value: of(roundsWithEvictions)},
 		{name: "last round evicts nothing (1: yes)", bound: 1, lowerBound: true, value: of(lastRoundQuiet)},
 		{name: "declared constraints broken", bound: 0, value: of(finalValue(func(s State) float64 { return float64(s.Broken) }))},
 		{name: "pods Pending", bound: 0, value: of(finalValue(func(s State) float64 { return float64(s.Pending) }))},
 		{name: "zone totals, difference to the plan, %", bound: 3, value: of(func(c Cell) float64 { return c.prediction().ZonePercent })},
-		{name: "histogram difference to the plan, % of nodes", bound: 3, value: of(func(c Cell) float64 { return c.prediction().HistogramPercent })},
+		{name: "histogram difference to the plan, % of nodes", bound: 3,
+			value: of(func(c Cell) float64 { return c.prediction().HistogramPercent })},
 	}
 	if t.Deviation {
-		return append(wishes, goal{name: "standard deviation, %", bound: 3, value: of(finalValue(func(s State) float64 { return s.CPUStdDev }))})
+		return append(goals, goal{name: "standard deviation, %", bound: 3,
+			value: of(finalValue(func(s State) float64 { return s.CPUStdDev }))})
 	}
-	return append(wishes, sharedTargetGoals(t, of)...)
+	return append(goals, sharedTargetGoals(t, of)...)
 }
 
 // sharedTargetGoals returns the goals for a target that the descheduler also supports.

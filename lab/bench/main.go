@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -14,16 +12,6 @@ import (
 	"syscall"
 	"time"
 )
-
-// settings are the flags of the command. Each step runs in a separate process with the same flags.
-type settings struct {
-	nodes, pods    int
-	work, out      string
-	evenkeel, peer string
-	kwok           string
-	maxEvictions   int
-	limit          time.Duration
-}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
@@ -70,12 +58,6 @@ func run(ctx context.Context, args []string, stderr *os.File) error {
 	}
 }
 
-// programs and managers are the rows of the comparison, in the order of the table.
-var (
-	programs = []string{"peer", "evenkeel"}
-	managers = []string{"default", "tuned"}
-)
-
 func runAllSteps(ctx context.Context, s settings, args []string, stderr *os.File) error {
 	if err := os.MkdirAll(s.work, 0o755); err != nil {
 		return fmt.Errorf("creating the folder for results: %w", err)
@@ -101,23 +83,4 @@ func runAllSteps(ctx context.Context, s settings, args []string, stderr *os.File
 		}
 	}
 	return publish(s, os.Stdout)
-}
-
-func (s settings) result(step string) string {
-	return filepath.Join(s.work, strings.ReplaceAll(step, "/", "-")+".json")
-}
-
-func stepDone(s settings, step string) bool {
-	_, err := os.Stat(s.result(step))
-	return err == nil
-}
-
-// store writes a result atomically, so an interrupted step has no result.
-func store(path string, v any) error {
-	data, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return err
-	}
-	part := path + ".part"
-	return errors.Join(os.WriteFile(part, append(data, '\n'), 0o644), os.Rename(part, path))
 }

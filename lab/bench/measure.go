@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,7 +16,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 
 	"github.com/evenkeel-project/evenkeel/lab/controlplane"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
@@ -101,22 +99,6 @@ func waitForDeployments(ctx context.Context, c *controlplane.Cluster, s settings
 		}
 		return true, nil
 	})
-}
-
-// eviction is an eviction that the API server accepted.
-type eviction struct {
-	pod      string // namespace/name
-	answered time.Time
-}
-
-func acceptedEvictions(events []auditv1.Event) (out []eviction) {
-	for _, e := range events {
-		if e.Verb == "create" && e.ObjectRef != nil && e.ObjectRef.Subresource == "eviction" &&
-			e.ResponseStatus != nil && e.ResponseStatus.Code == http.StatusCreated {
-			out = append(out, eviction{e.ObjectRef.Namespace + "/" + e.ObjectRef.Name, e.StageTimestamp.Time})
-		}
-	}
-	return out
 }
 
 const evenkeelConfig = `apiVersion: evenkeel.io/v1alpha1
@@ -228,11 +210,4 @@ func runLogged(ctx context.Context, s settings, name string, stderr *os.File, pa
 		return out.Bytes(), fmt.Errorf("%s: %w; see its log %s", name, err, log.Name())
 	}
 	return out.Bytes(), nil
-}
-
-// loadAverage returns the machine's load average of the last minute.
-func loadAverage() string {
-	data, _ := os.ReadFile("/proc/loadavg")
-	first, _, _ := strings.Cut(string(data), " ")
-	return first
 }

@@ -80,16 +80,18 @@ func newestBuild(all []Cell) (out []Cell) {
 	return out
 }
 
-const intro = `# Evenkeel beside the descheduler
+const intro = `# Evenkeel compared with the descheduler
 
 ` + "`make bench-peer`" + ` creates this page with a real control plane and fake nodes, generated
 the same way in every size. The descheduler is kubernetes-sigs/descheduler v0.36.0, built
-from its own module. Both programs get the same targets. ` + "`peer-load`" + ` uses only LowNodeUtilization, ` + "`peer-all`" + ` uses
-RemoveDuplicates, RemovePodsViolatingTopologySpreadConstraint and LowNodeUtilization.
-Evenkeel always balances zones and node load together. The programs take turns on the same
-API server. The cluster has nodes with 10 CPU and 40Gi in three zones, and Deployments of
-20 pods. A quarter of the Deployments has a required zone spread constraint. The nodes are
-unevenly filled. [peer.json](peer.json) contains the input and output of every run.
+from its own module. Both programs get the same targets. ` + "`peer-load`" + ` uses only
+LowNodeUtilization. ` + "`peer-all`" + ` uses RemoveDuplicates,
+RemovePodsViolatingTopologySpreadConstraint and LowNodeUtilization. Evenkeel always
+balances zones and node load together. The programs take turns on the same API server.
+
+The cluster has nodes with 10 CPU and 40Gi in three zones, and Deployments of 20 pods. A
+quarter of the Deployments has a required zone spread constraint. The nodes are unevenly
+filled. [peer.json](peer.json) contains the input and output of every run.
 
 `
 

@@ -103,7 +103,7 @@ func TestARunThatDoesNotComeToRest(t *testing.T) {
 		return c
 	}
 	table := realTable([]Cell{ended("peer-load", 9, 2), ended("evenkeel", 5, 0)})
-	for _, want := range []string{"| evictions | 11 / 11 / 11 | 5 / 5 / 5 |", "| rounds that evicted | 2 / 2 / 2 | 1 / 1 / 1 |",
+	for _, want := range []string{"| evictions | 11 / 11 / 11 | 5 / 5 / 5 |", "| rounds with evictions | 2 / 2 / 2 | 1 / 1 / 1 |",
 		"| last round evicts nothing (1: yes) | 0 / 0 / 0 | 1 / 1 / 1 |", "| nodes above target | 2 / 2 / 2 | 0 / 0 / 0 |"} {
 		if !strings.Contains(table, want) {
 			t.Errorf("no %q in\n%s", want, table)
@@ -113,7 +113,8 @@ func TestARunThatDoesNotComeToRest(t *testing.T) {
 
 // realCell returns a real run on the cluster size of the goals.
 func realCell(target, program string, left State, evictions ...int) Cell {
-	c := Cell{Phase: realPhase, Nodes: 500, Pods: 10000, Target: target, Program: program, Run: 1, Start: &State{Histogram: make([]int, histogramBins)}}
+	c := Cell{Phase: realPhase, Nodes: 500, Pods: 10000, Target: target, Program: program, Run: 1,
+		Start: &State{Histogram: make([]int, histogramBins)}}
 	left.Histogram = make([]int, histogramBins)
 	for _, n := range evictions {
 		c.Rounds = append(c.Rounds, Round{Result: Result{Evictions: n}, After: &left})

@@ -44,24 +44,24 @@ func predictionOf(t planOutput, cpuOfNode float64) *Prediction {
 }
 
 // compareActual computes the differences to the actual state.
-func (f *Prediction) compareActual(came *State) {
+func (f *Prediction) compareActual(actual *State) {
 	differ, all := 0, 0
-	for i, n := range came.Histogram {
+	for i, n := range actual.Histogram {
 		differ += max(n-f.Histogram[i], f.Histogram[i]-n)
 		all += n
 	}
 	f.HistogramPercent = 100 * float64(differ) / 2 / float64(all)
 	f.ZonePercent = 0
-	for zone := range came.ZoneCPU {
-		f.ZonePercent = max(f.ZonePercent, percentDifference(f.ZoneCPU[zone], came.ZoneCPU[zone]),
-			percentDifference(float64(f.ZonePods[zone]), float64(came.ZonePods[zone])))
+	for zone := range actual.ZoneCPU {
+		f.ZonePercent = max(f.ZonePercent, percentDifference(f.ZoneCPU[zone], actual.ZoneCPU[zone]),
+			percentDifference(float64(f.ZonePods[zone]), float64(actual.ZonePods[zone])))
 	}
 }
 
 // percentDifference returns the difference in percent of the actual value.
-func percentDifference(foretold, came float64) float64 {
-	if came == 0 {
+func percentDifference(predicted, actual float64) float64 {
+	if actual == 0 {
 		return 0
 	}
-	return 100 * math.Abs(foretold-came) / came
+	return 100 * math.Abs(predicted-actual) / actual
 }

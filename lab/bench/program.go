@@ -167,3 +167,10 @@ func (l *lineWriter) Write(p []byte) (int, error) {
 	}
 	return l.to.Write(p)
 }
+
+// loadAverage returns the machine's load average of the last minute.
+func loadAverage() string {
+	data, _ := os.ReadFile("/proc/loadavg")
+	first, _, _ := strings.Cut(string(data), " ")
+	return first
+}

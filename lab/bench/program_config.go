@@ -26,7 +26,8 @@ type target struct {
 
 var targets = []target{
 	{Name: "a", Description: "no node requests more than 0.55 of its CPU or memory", CPU: 0.55, Memory: 0.55, Underutilized: 0.20},
-	{Name: "b", Description: "no node is more than 0.02 above the mean fraction of requested CPU", CPU: 0.02, Deviation: true, Underutilized: 0.02},
+	{Name: "b", Description: "no node is more than 0.02 above the mean fraction of requested CPU", CPU: 0.02, Deviation: true,
+		Underutilized: 0.02},
 }
 
 func targetNamed(name string) (target, error) {
@@ -112,7 +113,7 @@ strategies:
   schedule: "0 * * * *"
   args: { {{- if .Deviation}}deviation{{else}}target{{end}}: {cpu: {{.CPU}}{{if .Memory}}, memory: {{.Memory}}{{end -}} } }
 limits:
-  perPass: {{if .AtMost}}{{.AtMost}}{{else}}unlimited{{end}}
+  perPass: {{if .MaxEvictions}}{{.MaxEvictions}}{{else}}unlimited{{end}}
   perNode: unlimited
   perNamespace: unlimited
   perOwner: unlimited
@@ -126,8 +127,8 @@ var peerText = template.Must(template.New("peer").Funcs(template.FuncMap{
 	"list":    func(s []string) string { return strings.Join(s, ", ") },
 }).Parse(`apiVersion: descheduler/v1alpha2
 kind: DeschedulerPolicy
-{{- if .AtMost}}
-maxNoOfPodsToEvictTotal: {{.AtMost}}
+{{- if .MaxEvictions}}
+maxNoOfPodsToEvictTotal: {{.MaxEvictions}}
 {{- end}}
 profiles:
 - name: bench
@@ -139,7 +140,7 @@ profiles:
     {{- if eq . "LowNodeUtilization"}}
     args:
       useDeviationThresholds: {{$.Deviation}}
-      thresholds: {cpu: {{percent $.Light}}{{if $.Memory}}, memory: {{percent $.Light}}{{end -}} }
+      thresholds: {cpu: {{percent $.Underutilized}}{{if $.Memory}}, memory: {{percent $.Underutilized}}{{end -}} }
       targetThresholds: {cpu: {{percent $.CPU}}{{if $.Memory}}, memory: {{percent $.Memory}}{{end -}} }
     {{- else}}
     args: {}

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"net/http"
 	"slices"
 	"time"
+
+	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 )
 
 // minWaveEvictions is the number of evictions from which a wave counts.
@@ -78,4 +81,20 @@ func rate(n int, d time.Duration) float64 {
 		return 0
 	}
 	return float64(n) / d.Seconds()
+}
+
+// eviction is an eviction that the API server accepted.
+type eviction struct {
+	pod      string // namespace/name
+	answered time.Time
+}
+
+func acceptedEvictions(events []auditv1.Event) (out []eviction) {
+	for _, e := range events {
+		if e.Verb == "create" && e.ObjectRef != nil && e.ObjectRef.Subresource == "eviction" &&
+			e.ResponseStatus != nil && e.ResponseStatus.Code == http.StatusCreated {
+			out = append(out, eviction{e.ObjectRef.Namespace + "/" + e.ObjectRef.Name, e.StageTimestamp.Time})
+		}
+	}
+	return out
 }

@@ -24,21 +24,6 @@ const (
 	reportSuffix = ".report.json"
 )
 
-// Round is one start of the program, with the stable state of the cluster after it.
-type Round struct {
-	Result
-	CPUSeconds float64 `json:"cpuSeconds"`
-	PeakBytes  int64   `json:"peakBytes"`
-	Requests   int     `json:"apiRequests"`
-	After      *State  `json:"after"`
-	// Outcomes counts the outcomes of moves in the report, by reason. LandedAsPredicted counts the replacements that landed
-	// as predicted.
-	Outcomes          map[string]int `json:"outcomes,omitempty"`
-	LandedAsPredicted int            `json:"landedAsPredicted,omitempty"`
-	// Unstable says what was not stable in time; empty if everything was.
-	Unstable string `json:"unstable,omitempty"`
-}
-
 // realTrial is a real run in progress.
 type realTrial struct {
 	comparison comparison
@@ -106,7 +91,8 @@ func measureLiveRuns(ctx context.Context, s comparison, stderr *os.File) error {
 }
 
 // withControlPlane starts a control plane with fake kubelets and calls do.
-func withControlPlane(ctx context.Context, s comparison, users []controlplane.User, stderr *os.File, do func(*controlplane.Cluster) error) error {
+func withControlPlane(ctx context.Context, s comparison, users []controlplane.User, stderr *os.File,
+	do func(*controlplane.Cluster) error) error {
 	c, err := controlplane.Start(ctx, controlplane.Options{Kwok: s.kwok, Etcd: filepath.Join(s.work, "etcd"),
 		ControllerManagerFlags: managerFlags["tuned"], Users: users, AuditPolicy: auditPolicy(users), Progress: stderr})
 	if err != nil {
@@ -245,8 +231,9 @@ func (r *realTrial) runRound(ctx context.Context, i int, config string) (Round, 
 
 // runEvenkeel makes one pass. It returns the wave of each pod and the plan.
 func (r *realTrial) runEvenkeel(ctx context.Context, config, kube string) (map[string]int, *planOutput, resourceUse, error) {
-	printed, u, err := program{path: r.comparison.evenkeel, log: r.logPath(), limit: r.comparison.limit, args: []string{"run", "--once", "-o", "json",
-		"--lease-namespace", nsName(0), "--config", config, "--kubeconfig", kube}}.run(ctx)
+	printed, u, err := program{path: r.comparison.evenkeel, log: r.logPath(), limit: r.comparison.limit,
+		args: []string{"run", "--once", "-o", "json",
+			"--lease-namespace", nsName(0), "--config", config, "--kubeconfig", kube}}.run(ctx)
 	// The full report explains the rejections and the outcome of each move.
 	if err := os.WriteFile(strings.TrimSuffix(r.logPath(), ".log")+reportSuffix, printed, 0o644); err != nil {
 		return nil, nil, u, fmt.Errorf("writing the report of a run: %w", err)
@@ -273,7 +260,8 @@ func (r *realTrial) runDescheduler(ctx context.Context, policy, kube string) (ma
 	if err != nil {
 		return nil, nil, resourceUse{}, err
 	}
-	_, u, err := program{path: r.comparison.peer, args: append(args, "--descheduling-interval", "0"), log: r.logPath(), limit: r.comparison.limit}.run(ctx)
+	_, u, err := program{path: r.comparison.peer, args: append(args, "--descheduling-interval", "0"), log: r.logPath(),
+		limit: r.comparison.limit}.run(ctx)
 	return nil, nil, u, err
 }
 

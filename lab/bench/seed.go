@@ -149,9 +149,10 @@ func (a *app) create(ctx context.Context, client kubernetes.Interface) error {
 	labels := map[string]string{"app": a.name}
 	hashed := map[string]string{"app": a.name, appsv1.DefaultDeploymentUniqueLabelKey: "seed"}
 	replicas := int32(perApp)
-	d, err := client.AppsV1().Deployments(a.namespace).Create(ctx, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: a.name, Labels: labels},
-		Spec: appsv1.DeploymentSpec{Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: labels},
-			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: a.spec}}}, metav1.CreateOptions{})
+	d, err := client.AppsV1().Deployments(a.namespace).Create(ctx,
+		&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: a.name, Labels: labels},
+			Spec: appsv1.DeploymentSpec{Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: labels},
+				Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: a.spec}}}, metav1.CreateOptions{})
 	if err != nil {
 		return err
 	}

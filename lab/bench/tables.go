@@ -10,7 +10,8 @@ import (
 // sets of strategies.
 func plannerTable(cells []Cell) string {
 	var b strings.Builder
-	writeHeader(&b, "nodes/pods", "program", "seconds: min / median / max", "µs per pod", "times faster than peer-load", "than peer-all", "runs")
+	writeHeader(&b, "nodes/pods", "program", "seconds: min / median / max", "µs per pod", "times faster than peer-load",
+		"than peer-all", "runs")
 	all := groupRepetitions(cells, dryPhase)
 	for _, r := range all {
 		ours := medianOf(r, plannerSeconds)
@@ -237,7 +238,8 @@ func roundsTable(cells []Cell) string {
 		for i, r := range c.Rounds {
 			writeRow(&b, size{c.Nodes, c.Pods}.String(), c.Target, c.Program, fmt.Sprint(c.Run), fmt.Sprint(i+1),
 				fmt.Sprint(r.Evictions), formatNumber(r.Seconds), formatNumber(r.OverallRate),
-				formatNumber(r.After.CPUStdDev), fmt.Sprint(r.After.NodesAbove), fmt.Sprint(r.After.Skewed), fmt.Sprint(r.After.Pending), r.LoadBefore+", "+r.LoadAfter)
+				formatNumber(r.After.CPUStdDev), fmt.Sprint(r.After.NodesAbove), fmt.Sprint(r.After.Skewed),
+				fmt.Sprint(r.After.Pending), r.LoadBefore+", "+r.LoadAfter)
 		}
 	}
 	return nonEmptyTable(b.String())
@@ -256,4 +258,15 @@ func predictionTable(cells []Cell) string {
 			formatNumber(f.ZonePercent), formatNumber(f.HistogramPercent), formatNumber(c.Rounds[0].After.CPUStdDev))
 	}
 	return nonEmptyTable(b.String())
+}
+
+func dryTable(unit string, f func(Cell) float64) func([]Cell) string {
+	return func(cells []Cell) string {
+		var b strings.Builder
+		writeHeader(&b, "nodes/pods", "program", unit+": min / median / max", "runs")
+		for _, r := range groupRepetitions(cells, dryPhase) {
+			writeRow(&b, size{r[0].Nodes, r[0].Pods}.String(), r[0].Program, r.span(f), r.failed())
+		}
+		return nonEmptyTable(b.String())
+	}
 }

@@ -16,10 +16,12 @@ import (
 var gracePeriodSeconds = int64(3600)
 
 func createNamespace(ctx context.Context, name string) error {
-	if _, err := client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
+	if _, err := client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}},
+		metav1.CreateOptions{}); err != nil {
 		return fmt.Errorf("creating namespace %s: %w", name, err)
 	}
-	_, err := client.CoreV1().ServiceAccounts(name).Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "default"}}, metav1.CreateOptions{})
+	_, err := client.CoreV1().ServiceAccounts(name).Create(ctx,
+		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "default"}}, metav1.CreateOptions{})
 	if err != nil {
 		return fmt.Errorf("creating the service account of %s: %w", name, err)
 	}
@@ -83,12 +85,6 @@ func (p podPlan) create(ctx context.Context, ns string, owner *metav1.OwnerRefer
 		return api.Delete(ctx, p.name, metav1.DeleteOptions{GracePeriodSeconds: &gracePeriodSeconds})
 	}
 	return nil
-}
-
-func podSpec() corev1.PodSpec {
-	no := false
-	return corev1.PodSpec{TerminationGracePeriodSeconds: &gracePeriodSeconds, AutomountServiceAccountToken: &no,
-		Containers: []corev1.Container{{Name: "app", Image: "registry.k8s.io/pause:3.10"}}}
 }
 
 func (s podState) phase() corev1.PodPhase {

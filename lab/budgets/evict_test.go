@@ -50,7 +50,7 @@ func causes(s metav1.Status) string {
 	return strings.Join(out, "; ")
 }
 
-// postEviction sends an eviction and does not retry refusals with Retry-After.
+// postEviction sends an eviction and does not retry a refused request, even with Retry-After.
 func postEviction(ctx context.Context, ns, name string, uid types.UID, dryRun bool) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()

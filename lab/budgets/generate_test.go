@@ -6,6 +6,7 @@ import (
 
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
@@ -164,7 +165,8 @@ func (c *testCase) addOwners(r *rand.Rand) {
 		c.owners = append(c.owners, ownerPlan{name: fmt.Sprintf("%s-o%d", c.label(), i), kind: pickWeighted(r, []weighted[ownerKind]{
 			{deployment, 40}, {rollingOut, 8}, {replicaSet, 12}, {ofExtensions, 2}, {foreignReplicaSet, 3}, {orphanReplicaSet, 3},
 			{statefulSet, 12},
-			{replicationControl, 5}, {directDeployment, 3}, {scalable, 4}, {unscalable, 2}, {unserved, 2}, {job, 3}, {daemonSet, 2}, {missing, 3}, {otherUID, 2}})})
+			{replicationControl, 5}, {directDeployment, 3}, {scalable, 4}, {unscalable, 2}, {unserved, 2}, {job, 3},
+			{daemonSet, 2}, {missing, 3}, {otherUID, 2}})})
 	}
 }
 
@@ -205,7 +207,8 @@ func randomState(r *rand.Rand, healthy bool) podState {
 	if healthy {
 		most = 30
 	}
-	return pickWeighted(r, []weighted[podState]{{ready, most}, {unready, 3}, {unknown, 1}, {pending, 1}, {pendingUnbound, 1}, {succeeded, 1},
+	return pickWeighted(r, []weighted[podState]{{ready, most}, {unready, 3}, {unknown, 1}, {pending, 1}, {pendingUnbound, 1},
+		{succeeded, 1},
 		{failed, 1}, {terminating, 1}, {terminatingReady, 1}, {pendingReady, 1}, {failedReady, 1}})
 }
 
@@ -258,7 +261,8 @@ func (c *testCase) randomBudget(r *rand.Rand, name string, s *metav1.LabelSelect
 		b.spec.MaxUnavailable = &amount
 	}
 	always, healthy := policyv1.AlwaysAllow, policyv1.IfHealthyBudget
-	b.spec.UnhealthyPodEvictionPolicy = pickWeighted(r, []weighted[*policyv1.UnhealthyPodEvictionPolicyType]{{nil, 5}, {&healthy, 2}, {&always, 3}})
+	b.spec.UnhealthyPodEvictionPolicy = pickWeighted(r,
+		[]weighted[*policyv1.UnhealthyPodEvictionPolicyType]{{nil, 5}, {&healthy, 2}, {&always, 3}})
 	b.status = policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: int32(r.IntN(4)), CurrentHealthy: int32(r.IntN(9)),
 		DesiredHealthy: int32(r.IntN(6)), ExpectedPods: int32(r.IntN(9))}
 	if r.IntN(2) == 0 { // consistent, as the controller would write it
@@ -274,4 +278,20 @@ func (c *testCase) randomAmount(r *rand.Rand) intstr.IntOrString {
 	}
 	odd := []int{0, 1, 10, 15, 20, 25, 30, 33, 34, 40, 45, 49, 50, 51, 60, 66, 67, 75, 80, 85, 90, 99, 100}
 	return intstr.FromString(fmt.Sprintf("%d%%", odd[r.IntN(len(odd))]))
+}
+
+func selectorMatches(s *metav1.LabelSelector, p podPlan) bool {
+	selector, err := metav1.LabelSelectorAsSelector(s)
+	return err == nil && selector.Matches(labels.Set(p.labels))
+}
+
+// budgetsOf counts the budgets that select a pod.
+func (c *testCase) budgetsOf(p podPlan) int {
+	n := 0
+	for _, b := range c.budgets {
+		if selectorMatches(b.spec.Selector, p) {
+			n++
+		}
+	}
+	return n
 }

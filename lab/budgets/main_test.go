@@ -23,13 +23,6 @@ var (
 	workers    = flag.Int("workers", 48, "number of cases that evict in parallel")
 )
 
-// The control plane that all tests share, and a program that answers for planner/eligibility/budget.
-var (
-	client      kubernetes.Interface
-	objects     dynamic.Interface
-	budgetcheck *budgetcheckProcess
-)
-
 func TestMain(m *testing.M) { os.Exit(runTests(m)) }
 
 // runTests starts a control plane in which only the disruption controller and the test are active. Owners create and adopt

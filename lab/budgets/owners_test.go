@@ -83,7 +83,8 @@ func (o ownerPlan) createOther(ctx context.Context, ns string) (*metav1.OwnerRef
 		return controllerRef("apps/v1", "DaemonSet", o.name, d.GetUID()), err
 	case replicationControl:
 		r, err := client.CoreV1().ReplicationControllers(ns).Create(ctx, &corev1.ReplicationController{ObjectMeta: meta,
-			Spec: corev1.ReplicationControllerSpec{Replicas: &o.replicas, Selector: o.selector().MatchLabels, Template: &template}}, metav1.CreateOptions{})
+			Spec: corev1.ReplicationControllerSpec{Replicas: &o.replicas, Selector: o.selector().MatchLabels,
+				Template: &template}}, metav1.CreateOptions{})
 		return controllerRef("v1", "ReplicationController", o.name, r.GetUID()), err
 	case job:
 		template.Spec.RestartPolicy = corev1.RestartPolicyNever
@@ -122,7 +123,8 @@ func (o ownerPlan) deployment(ctx context.Context, ns string) (*appsv1.Deploymen
 		Spec: appsv1.DeploymentSpec{Replicas: &o.replicas, Selector: o.selector(), Template: o.template()}}, metav1.CreateOptions{})
 }
 
-func (o ownerPlan) replicaSet(ctx context.Context, ns, name string, replicas int32, above *metav1.OwnerReference) (*metav1.OwnerReference, error) {
+func (o ownerPlan) replicaSet(ctx context.Context, ns, name string, replicas int32,
+	above *metav1.OwnerReference) (*metav1.OwnerReference, error) {
 	rs := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: appsv1.ReplicaSetSpec{Replicas: &replicas, Selector: o.selector(), Template: o.template()}}
 	if above != nil {
@@ -145,7 +147,8 @@ func (c *testCase) rescale(ctx context.Context) error {
 		case statefulSet:
 			_, err = client.AppsV1().StatefulSets(c.namespace).Patch(ctx, o.name, types.MergePatchType, patch, metav1.PatchOptions{})
 		case replicationControl:
-			_, err = client.CoreV1().ReplicationControllers(c.namespace).Patch(ctx, o.name, types.MergePatchType, patch, metav1.PatchOptions{})
+			_, err = client.CoreV1().ReplicationControllers(c.namespace).Patch(ctx, o.name, types.MergePatchType, patch,
+				metav1.PatchOptions{})
 		case scalable:
 			_, err = objects.Resource(widgets).Namespace(c.namespace).Patch(ctx, o.name, types.MergePatchType, patch, metav1.PatchOptions{})
 		}
@@ -154,4 +157,10 @@ func (c *testCase) rescale(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+func podSpec() corev1.PodSpec {
+	no := false
+	return corev1.PodSpec{TerminationGracePeriodSeconds: &gracePeriodSeconds, AutomountServiceAccountToken: &no,
+		Containers: []corev1.Container{{Name: "app", Image: "registry.k8s.io/pause:3.10"}}}
 }

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
@@ -83,7 +84,8 @@ func createCustomKinds(ctx context.Context) error {
 func freezeBudgets(ctx context.Context, controllers *rest.Config) error {
 	const name, isFrozen = "frozen-budgets", "this budget is frozen"
 	updates := admissionv1.RuleWithOperations{Operations: []admissionv1.OperationType{admissionv1.Update},
-		Rule: admissionv1.Rule{APIGroups: []string{"policy"}, APIVersions: []string{"v1"}, Resources: []string{"poddisruptionbudgets/status"}}}
+		Rule: admissionv1.Rule{APIGroups: []string{"policy"}, APIVersions: []string{"v1"},
+			Resources: []string{"poddisruptionbudgets/status"}}}
 	expression := fmt.Sprintf("request.userInfo.username != 'admin' || !has(object.metadata.labels)"+
 		" || !('%s' in object.metadata.labels)", frozenLabel)
 	policy := &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: name},
@@ -95,8 +97,10 @@ func freezeBudgets(ctx context.Context, controllers *rest.Config) error {
 		return err
 	}
 	binding := &admissionv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: name},
-		Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{PolicyName: name, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny}}}
-	if _, err := client.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Create(ctx, binding, metav1.CreateOptions{}); err != nil {
+		Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{PolicyName: name,
+			ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny}}}
+	if _, err := client.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Create(ctx, binding,
+		metav1.CreateOptions{}); err != nil {
 		return err
 	}
 	const probe = "probe"
@@ -118,3 +122,10 @@ func freezeBudgets(ctx context.Context, controllers *rest.Config) error {
 		return err != nil && strings.Contains(err.Error(), isFrozen), nil
 	})
 }
+
+// The control plane that all tests share, and a program that answers for planner/eligibility/budget.
+var (
+	client      kubernetes.Interface
+	objects     dynamic.Interface
+	budgetcheck *budgetcheckProcess
+)

@@ -38,7 +38,8 @@ func (r release) waitForPod(ctx context.Context, t *testing.T, ownerKind string)
 	t.Helper()
 	var found corev1.Pod
 	eventually(ctx, t, "a pod of a "+ownerKind, func() (bool, string) {
-		pods, err := r.client.CoreV1().Pods(r.namespace).List(ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/instance=" + r.name})
+		pods, err := r.client.CoreV1().Pods(r.namespace).List(ctx,
+			metav1.ListOptions{LabelSelector: "app.kubernetes.io/instance=" + r.name})
 		if err != nil {
 			return false, err.Error()
 		}
@@ -80,7 +81,8 @@ var evictPermission = authorizationv1.ResourceAttributes{Namespace: "shop", Verb
 func (r release) checkPermissions(ctx context.Context, t *testing.T, mayEvict bool) {
 	t.Helper()
 	lease := func(namespace, verb, name string) authorizationv1.ResourceAttributes {
-		return authorizationv1.ResourceAttributes{Namespace: namespace, Verb: verb, Group: "coordination.k8s.io", Resource: "leases", Name: name}
+		return authorizationv1.ResourceAttributes{Namespace: namespace, Verb: verb, Group: "coordination.k8s.io",
+			Resource: "leases", Name: name}
 	}
 	configMap := func(namespace, verb, name string) authorizationv1.ResourceAttributes {
 		return authorizationv1.ResourceAttributes{Namespace: namespace, Verb: verb, Resource: "configmaps", Name: name}

@@ -12,23 +12,6 @@ import (
 	"time"
 )
 
-// proxyName is the client name with which the API server calls aggregated API servers.
-const proxyName = "front-proxy-client"
-
-// aggregationArgs returns the API server flags that enable the aggregation layer.
-func (c *Cluster) aggregationArgs() []string {
-	if !c.aggregation {
-		return nil
-	}
-	return []string{
-		"--client-ca-file=" + c.path("client-ca.crt"),
-		"--requestheader-client-ca-file=" + c.path("proxy-ca.crt"), "--requestheader-allowed-names=" + proxyName,
-		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
-		"--requestheader-group-headers=X-Remote-Group", "--requestheader-username-headers=X-Remote-User",
-		"--proxy-client-cert-file=" + c.path("proxy.crt"), "--proxy-client-key-file=" + c.path("proxy.key"),
-	}
-}
-
 func aggregationFiles(files map[string][]byte) error {
 	clients, err := newAuthority("lab-clients")
 	if err != nil {

@@ -2,8 +2,24 @@ package controlplane
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 )
+
+// layout is where a control plane keeps its files, which ports it uses, and what its components' flags depend on.
+type layout struct {
+	// Kubeconfig is the path of the administrator's kubeconfig.
+	Kubeconfig string
+
+	dir         string
+	adminToken  string
+	controllers []string
+	managerArgs []string
+	aggregation bool
+	ports       ports
+}
+
+type ports struct{ etcd, etcdPeer, apiServer, scheduler, controllerManager, kwok int }
 
 // defaultControllers manage pods, accounts and namespaces. The node lifecycle controller is left out, because fake
 // nodes send no heartbeats.
@@ -14,42 +30,61 @@ var defaultControllers = []string{
 	"serviceaccount-token-controller", "root-ca-certificate-publisher-controller",
 }
 
-func (c *Cluster) etcdArgs() []string {
+func (l *layout) etcdArgs() []string {
 	return []string{
-		"--data-dir=" + c.path("etcd"), "--log-output=" + c.path("etcd.log"),
-		fmt.Sprintf("--client-port=%d", c.ports.etcd), fmt.Sprintf("--peer-port=%d", c.ports.etcdPeer),
+		"--data-dir=" + l.path("etcd"), "--log-output=" + l.path("etcd.log"),
+		fmt.Sprintf("--client-port=%d", l.ports.etcd), fmt.Sprintf("--peer-port=%d", l.ports.etcdPeer),
 	}
 }
 
-func (c *Cluster) apiServerArgs() []string {
+func (l *layout) apiServerArgs() []string {
 	return append([]string{
-		fmt.Sprintf("--etcd-servers=http://127.0.0.1:%d", c.ports.etcd),
-		fmt.Sprintf("--secure-port=%d", c.ports.apiServer), "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1",
-		"--cert-dir=" + c.path("certs"), "--service-cluster-ip-range=10.0.0.0/16",
-		"--authorization-mode=Node,RBAC", "--token-auth-file=" + c.path("tokens.csv"), "--anonymous-auth=false",
-		"--service-account-issuer=https://lab.evenkeel.io", "--service-account-key-file=" + c.path("sa.key"),
-		"--service-account-signing-key-file=" + c.path("sa.key"),
+		fmt.Sprintf("--etcd-servers=http://127.0.0.1:%d", l.ports.etcd),
+		fmt.Sprintf("--secure-port=%d", l.ports.apiServer), "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1",
+		"--cert-dir=" + l.path("certs"), "--service-cluster-ip-range=10.0.0.0/16",
+		"--authorization-mode=Node,RBAC", "--token-auth-file=" + l.path("tokens.csv"), "--anonymous-auth=false",
+		"--service-account-issuer=https://lab.evenkeel.io", "--service-account-key-file=" + l.path("sa.key"),
+		"--service-account-signing-key-file=" + l.path("sa.key"),
 		// The plugin would taint new nodes, and only a node lifecycle controller removes the taint.
 		"--disable-admission-plugins=TaintNodesByCondition",
 		"--endpoint-reconciler-type=none", "--allow-privileged=true",
-		"--audit-policy-file=" + c.path("audit-policy.yaml"), "--audit-log-path=" + c.path("audit.log"),
-	}, c.aggregationArgs()...)
+		"--audit-policy-file=" + l.path("audit-policy.yaml"), "--audit-log-path=" + l.path("audit.log"),
+	}, l.aggregationArgs()...)
 }
 
-func (c *Cluster) schedulerArgs() []string {
+func (l *layout) schedulerArgs() []string {
 	return []string{
-		"--config=" + c.path("scheduler.yaml"), fmt.Sprintf("--secure-port=%d", c.ports.scheduler), "--bind-address=127.0.0.1",
-		"--cert-dir=" + c.path("scheduler-certs"),
-		"--authentication-skip-lookup=true", "--authentication-kubeconfig=" + c.Kubeconfig, "--authorization-kubeconfig=" + c.Kubeconfig,
+		"--config=" + l.path("scheduler.yaml"), fmt.Sprintf("--secure-port=%d", l.ports.scheduler), "--bind-address=127.0.0.1",
+		"--cert-dir=" + l.path("scheduler-certs"),
+		"--authentication-skip-lookup=true", "--authentication-kubeconfig=" + l.Kubeconfig, "--authorization-kubeconfig=" + l.Kubeconfig,
 	}
 }
 
-func (c *Cluster) controllerManagerArgs() []string {
+func (l *layout) controllerManagerArgs() []string {
 	return append([]string{
-		"--kubeconfig=" + c.Kubeconfig, fmt.Sprintf("--secure-port=%d", c.ports.controllerManager), "--bind-address=127.0.0.1",
-		"--cert-dir=" + c.path("controller-manager-certs"), "--leader-elect=false", "--use-service-account-credentials=false",
-		"--service-account-private-key-file=" + c.path("sa.key"), "--root-ca-file=" + c.path("certs/apiserver.crt"),
-		"--controllers=" + strings.Join(c.controllers, ","), "--kube-api-qps=1000", "--kube-api-burst=1000",
-		"--authentication-skip-lookup=true", "--authentication-kubeconfig=" + c.Kubeconfig, "--authorization-kubeconfig=" + c.Kubeconfig,
-	}, c.managerArgs...)
+		"--kubeconfig=" + l.Kubeconfig, fmt.Sprintf("--secure-port=%d", l.ports.controllerManager), "--bind-address=127.0.0.1",
+		"--cert-dir=" + l.path("controller-manager-certs"), "--leader-elect=false", "--use-service-account-credentials=false",
+		"--service-account-private-key-file=" + l.path("sa.key"), "--root-ca-file=" + l.path("certs/apiserver.crt"),
+		"--controllers=" + strings.Join(l.controllers, ","), "--kube-api-qps=1000", "--kube-api-burst=1000",
+		"--authentication-skip-lookup=true", "--authentication-kubeconfig=" + l.Kubeconfig, "--authorization-kubeconfig=" + l.Kubeconfig,
+	}, l.managerArgs...)
 }
+
+// proxyName is the client name with which the API server calls aggregated API servers.
+const proxyName = "front-proxy-client"
+
+// aggregationArgs returns the API server flags that enable the aggregation layer.
+func (l *layout) aggregationArgs() []string {
+	if !l.aggregation {
+		return nil
+	}
+	return []string{
+		"--client-ca-file=" + l.path("client-ca.crt"),
+		"--requestheader-client-ca-file=" + l.path("proxy-ca.crt"), "--requestheader-allowed-names=" + proxyName,
+		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
+		"--requestheader-group-headers=X-Remote-Group", "--requestheader-username-headers=X-Remote-User",
+		"--proxy-client-cert-file=" + l.path("proxy.crt"), "--proxy-client-key-file=" + l.path("proxy.key"),
+	}
+}
+
+func (l *layout) path(name string) string { return filepath.Join(l.dir, name) }

@@ -125,3 +125,22 @@ func runControllerManager(ctx context.Context, args []string) error {
 	}
 	return controllermanager.Run(ctx, conf.Complete())
 }
+
+// The names of the components.
+const (
+	Etcd              = "etcd"
+	APIServer         = "kube-apiserver"
+	Scheduler         = "kube-scheduler"
+	ControllerManager = "kube-controller-manager"
+)
+
+// RunComponent runs one component in this process until ctx ends.
+func RunComponent(ctx context.Context, name string, args []string) error {
+	run, ok := map[string]func(context.Context, []string) error{
+		Etcd: runEtcd, APIServer: runAPIServer, Scheduler: runScheduler, ControllerManager: runControllerManager,
+	}[name]
+	if !ok {
+		return fmt.Errorf("unknown component %q", name)
+	}
+	return run(ctx, args)
+}

@@ -13,18 +13,16 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/klog/v2"
+	"sigs.k8s.io/yaml"
 
 	"github.com/evenkeel-project/evenkeel/lab/freeport"
 )
-
-type ports struct{ etcd, etcdPeer, apiServer, scheduler, controllerManager, kwok int }
 
 // freePorts finds ports that are not in use.
 func freePorts() (ports, error) {
@@ -40,8 +38,6 @@ func freePorts() (ports, error) {
 	return p, nil
 }
 
-func (c *Cluster) path(name string) string { return filepath.Join(c.dir, name) }
-
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
@@ -53,7 +49,7 @@ rules:
 - level: None
 `
 
-func (c *Cluster) writeFiles(o Options) error {
+func (l *layout) writeFiles(o Options) error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return err
@@ -62,7 +58,7 @@ func (c *Cluster) writeFiles(o Options) error {
 	if err != nil {
 		return err
 	}
-	scheduler, err := c.schedulerConfig(o.SchedulerConfig)
+	scheduler, err := l.schedulerConfig(o.SchedulerConfig)
 	if err != nil {
 		return err
 	}
@@ -70,7 +66,7 @@ func (c *Cluster) writeFiles(o Options) error {
 	if len(o.AuditPolicy) > 0 {
 		policy = o.AuditPolicy
 	}
-	tokens := c.token() + ",admin,admin,system:masters\n"
+	tokens := l.token() + ",admin,admin,system:masters\n"
 	for _, u := range o.Users {
 		tokens += fmt.Sprintf("%s,%s,%s,%s\n", u.Token, u.Name, u.Name, u.Group)
 	}
@@ -91,33 +87,33 @@ func (c *Cluster) writeFiles(o Options) error {
 	}
 	var errs []error
 	for name, data := range files {
-		errs = append(errs, os.WriteFile(c.path(name), data, 0o600))
+		errs = append(errs, os.WriteFile(l.path(name), data, 0o600))
 	}
 	return errors.Join(errs...)
 }
 
 // token returns the administrator's token, which is random for each lab.
-func (c *Cluster) token() string {
-	if c.adminToken == "" {
+func (l *layout) token() string {
+	if l.adminToken == "" {
 		b := make([]byte, 16)
 		_, _ = rand.Read(b) // crypto/rand never fails
-		c.adminToken = hex.EncodeToString(b)
+		l.adminToken = hex.EncodeToString(b)
 	}
-	return c.adminToken
+	return l.adminToken
 }
 
 // writeKubeconfig returns an error until the API server has written its certificate.
-func (c *Cluster) writeKubeconfig() error {
-	return c.writeKubeconfigFor(c.Kubeconfig, c.token(), "")
+func (l *layout) writeKubeconfig() error {
+	return l.writeKubeconfigFor(l.Kubeconfig, l.token(), "")
 }
 
-func (c *Cluster) writeKubeconfigFor(path, token, namespace string) error {
-	ca, err := os.ReadFile(c.path("certs/apiserver.crt"))
+func (l *layout) writeKubeconfigFor(path, token, namespace string) error {
+	ca, err := os.ReadFile(l.path("certs/apiserver.crt"))
 	if err != nil {
 		return err
 	}
 	k := clientcmdapi.NewConfig()
-	k.Clusters["lab"] = &clientcmdapi.Cluster{Server: fmt.Sprintf("https://127.0.0.1:%d", c.ports.apiServer), CertificateAuthorityData: ca}
+	k.Clusters["lab"] = &clientcmdapi.Cluster{Server: fmt.Sprintf("https://127.0.0.1:%d", l.ports.apiServer), CertificateAuthorityData: ca}
 	k.AuthInfos["lab"] = &clientcmdapi.AuthInfo{Token: token}
 	k.Contexts["lab"] = &clientcmdapi.Context{Cluster: "lab", AuthInfo: "lab", Namespace: namespace}
 	k.CurrentContext = "lab"
@@ -125,8 +121,8 @@ func (c *Cluster) writeKubeconfigFor(path, token, namespace string) error {
 }
 
 // redirectLogs redirects the components' log to a file. The components write to os.Stderr.
-func (c *Cluster) redirectLogs() error {
-	f, err := os.Create(c.path("components.log"))
+func (l *layout) redirectLogs() error {
+	f, err := os.Create(l.path("components.log"))
 	if err != nil {
 		return err
 	}
@@ -137,8 +133,8 @@ func (c *Cluster) redirectLogs() error {
 }
 
 // logTail returns the end of the components' log for error messages.
-func (c *Cluster) logTail() string {
-	b, err := os.ReadFile(c.path("components.log"))
+func (l *layout) logTail() string {
+	b, err := os.ReadFile(l.path("components.log"))
 	if err != nil {
 		return ""
 	}
@@ -160,4 +156,18 @@ func checkURL(url string) error {
 		return fmt.Errorf("health check answers %s", r.Status)
 	}
 	return nil
+}
+
+// schedulerConfig completes a configuration with the connection settings. It disables leader election, because losing
+// the Lease would end the whole process.
+func (l *layout) schedulerConfig(config []byte) ([]byte, error) {
+	x := map[string]any{"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
+	if len(config) > 0 {
+		if err := yaml.UnmarshalStrict(config, &x); err != nil {
+			return nil, fmt.Errorf("reading the scheduler's configuration: %w", err)
+		}
+	}
+	x["leaderElection"] = map[string]any{"leaderElect": false}
+	x["clientConnection"] = map[string]any{"kubeconfig": l.Kubeconfig, "qps": 1000, "burst": 1000}
+	return yaml.Marshal(x)
 }

@@ -2,16 +2,9 @@ package controlplane
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 )
-
-//go:embed stages.yaml
-var stages []byte
-
-// NodeAnnotation marks the nodes that kwok manages.
-const NodeAnnotation = "kwok.x-k8s.io/node"
 
 // runKwok starts kwok as a child process. As a library, kwok would exit this process on an error. The child dies with
 // this process.

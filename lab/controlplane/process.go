@@ -6,28 +6,10 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"sync"
 	"syscall"
 )
-
-// The names of the components.
-const (
-	Etcd              = "etcd"
-	APIServer         = "kube-apiserver"
-	Scheduler         = "kube-scheduler"
-	ControllerManager = "kube-controller-manager"
-)
-
-// RunComponent runs one component in this process until ctx ends.
-func RunComponent(ctx context.Context, name string, args []string) error {
-	run, ok := map[string]func(context.Context, []string) error{
-		Etcd: runEtcd, APIServer: runAPIServer, Scheduler: runScheduler, ControllerManager: runControllerManager,
-	}[name]
-	if !ok {
-		return fmt.Errorf("unknown component %q", name)
-	}
-	return run(ctx, args)
-}
 
 // Process is a component in a process of its own. It dies with this process.
 type Process struct {
@@ -125,4 +107,24 @@ func (p *Process) Kill() error {
 	}
 	<-ended
 	return nil
+}
+
+// run starts a component. A component that ends before Stop is a failure.
+func (c *Cluster) run(ctx context.Context, name string, args []string) {
+	if len(c.command) > 0 {
+		argv := append(append(slices.Clone(c.command), name), args...)
+		if err := c.spawn(ctx, name, argv); err != nil {
+			c.failed <- err
+		}
+		return
+	}
+	c.running.Go(func() {
+		err := RunComponent(ctx, name, args)
+		if name == Etcd {
+			close(c.etcdEnded)
+		}
+		if ctx.Err() == nil {
+			c.failed <- fmt.Errorf("%s ended: %w", name, err)
+		}
+	})
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"k8s.io/component-base/configz"
-	"sigs.k8s.io/yaml"
 )
 
 // startScheduler runs kube-scheduler until Reschedule or Stop.
@@ -79,18 +78,4 @@ func (c *Cluster) schedulerAnswers(ctx context.Context) error {
 		return fmt.Errorf("starting kube-scheduler: %w\n%s", err, c.logTail())
 	}
 	return nil
-}
-
-// schedulerConfig completes a configuration with the connection settings. It disables leader election, because losing
-// the Lease would end the whole process.
-func (c *Cluster) schedulerConfig(config []byte) ([]byte, error) {
-	x := map[string]any{"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
-	if len(config) > 0 {
-		if err := yaml.UnmarshalStrict(config, &x); err != nil {
-			return nil, fmt.Errorf("reading the scheduler's configuration: %w", err)
-		}
-	}
-	x["leaderElection"] = map[string]any{"leaderElect": false}
-	x["clientConnection"] = map[string]any{"kubeconfig": c.Kubeconfig, "qps": 1000, "burst": 1000}
-	return yaml.Marshal(x)
 }

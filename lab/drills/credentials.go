@@ -15,9 +15,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
-// tokenNamespace is the namespace of the drill with ServiceAccounts.
-const tokenNamespace = "drill-token"
-
 // configureSlowPass makes a pass last long enough to lose a permission in its middle. The API server caches a token
 // review for 10 s.
 func (s *drillRun) configureSlowPass(ctx context.Context) error {
@@ -104,7 +101,8 @@ func (s *drillRun) revokePermission(ctx context.Context, right string) error {
 	s.logProgress("%s revoked at eviction %d: %s", strings.TrimPrefix(right, "evenkeel-drills-"), n, s.exitSummary(p))
 	// A pass without the permission to evict must not end with exit code 0.
 	if right == evictRole && p.cmd.ProcessState.ExitCode() != 1 {
-		s.addViolation(auditverifier.ProcessFailure, p.user, "the process exited with %d although it had no permission to evict", p.cmd.ProcessState.ExitCode())
+		s.addViolation(auditverifier.ProcessFailure, p.user,
+			"the process exited with %d although it had no permission to evict", p.cmd.ProcessState.ExitCode())
 	}
 	return errors.Join(<-failed, s.grant(ctx, right))
 }

@@ -2,6 +2,7 @@ package drills
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -173,4 +174,58 @@ func (s *drillRun) verify(ctx context.Context) (auditverifier.Result, int, error
 		late(auditverifier.IncompleteRecording, "only %d of %d repetitions took place", s.completed, s.reps)
 	}
 	return v, len(reports), nil
+}
+
+// keepFiles copies the files of all processes if there are violations.
+func (s *drillRun) keepFiles(v auditverifier.Result) {
+	if s.options.Keep == "" || len(v.Violations) == 0 {
+		return
+	}
+	if err := os.CopyFS(s.options.Keep+"/"+s.name+time.Now().UTC().Format("-150405"), os.DirFS(s.dir)); err != nil {
+		fmt.Fprintln(s.options.Progress, "drills: keeping files:", err)
+	}
+}
+
+func (s *drillRun) logProgress(format string, args ...any) {
+	fmt.Fprintf(s.options.Progress, "drills: %s %d/%d: %s\n", s.name, s.completed, s.reps, fmt.Sprintf(format, args...))
+}
+
+// startProcess runs evenkeel behind a new proxy.
+func (s *drillRun) startProcess(h processOptions) (*process, error) {
+	if err := s.checkComponents(); err != nil {
+		return nil, err
+	}
+	if h.token == "" {
+		if s.usedUsers >= userCount {
+			return nil, errors.New("all test users are used up; raise userCount")
+		}
+		h.user, h.token = userName(s.usedUsers), s.tokens[s.usedUsers]
+		s.usedUsers++
+	}
+	if h.config == "" {
+		h.config = s.config
+	}
+	p := &process{user: h.user, ended: make(chan struct{})}
+	s.users[h.user] = true
+	o := proxy.Options{Target: s.cluster.Config.Host, CA: s.ca, Seed: s.random.Uint64(), Faults: h.faults, HTTP2: h.http2,
+		ListCache: s.copies}
+	if h.hook != nil {
+		o.Hook = func(c proxy.Class, n int, m proxy.Moment) { h.hook(p, c, n, m) }
+	}
+	var err error
+	if p.proxy, err = proxy.Start(o); err != nil {
+		return nil, err
+	}
+	file := strings.NewReplacer("/", "-", ":", "-").Replace(fmt.Sprintf("%s-%s", s.name, h.user))
+	kubeconfig, err := s.kubeconfig(file, h.token, s.namespace, p.proxy)
+	if err != nil {
+		return nil, err
+	}
+	args := append(h.args, "--kubeconfig", kubeconfig, "--config", h.config, "--lease-namespace", s.namespace, "-o", "json")
+	if err := p.run(filepath.Join(s.dir, file), s.options.Evenkeel, h.env, args); err != nil {
+		p.proxy.Close()
+		return nil, err
+	}
+	s.processes = append(s.processes, p)
+	return p, nil
 }

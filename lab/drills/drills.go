@@ -2,41 +2,16 @@ package drills
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"io"
 	"math/rand/v2"
 	"os"
-	"regexp"
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/lab/auditverifier"
 	"github.com/evenkeel-project/evenkeel/lab/controlplane"
 )
-
-// Options select what to run.
-type Options struct {
-	// Evenkeel and Kwok are the paths of the programs. Component is the command that runs one control plane component
-	// (see controlplane.Options.Command).
-	Evenkeel, Kwok string
-	Component      []string
-	// Run selects drills by name; nil selects all.
-	Run *regexp.Regexp
-	// Short runs a few repetitions of the cheap drills only.
-	Short bool
-	// Reps overrides the repetitions of every drill; 0 keeps each drill's own number.
-	Reps int
-	Seed uint64
-	// Results is the file with the results of drills that passed. A drill that is in the file is not run again.
-	// Empty: no file.
-	Results string
-	// Run writes the table to Table and progress to Progress.
-	Table, Progress io.Writer
-	// Keep is the folder for the files of processes that violated a rule; empty: they are not kept.
-	Keep string
-}
 
 // drill is one kind of failure.
 type drill struct {
@@ -74,22 +49,6 @@ func Names() []string {
 	}
 	return names
 }
-
-// row is the result of one drill.
-type row struct {
-	Name       string
-	Seed       uint64
-	Reps       int
-	Processes  int
-	Requested  int
-	Evictions  int
-	Reports    int
-	Seconds    int
-	Violations map[auditverifier.Kind]int
-	Notes      map[string]int
-}
-
-func (r row) failed() bool { return len(r.Violations) > 0 }
 
 // ErrViolated means that at least one drill found a violation; the table shows which.
 var ErrViolated = errors.New("at least one drill failed")
@@ -152,8 +111,9 @@ func (a *environment) runDrill(ctx context.Context, d drill) (row, error) {
 	}
 	h := fnv.New64a()
 	h.Write([]byte(d.name))
-	s := &drillRun{environment: a, name: d.name, namespace: "drill-" + d.name, reps: reps, random: rand.New(rand.NewPCG(a.options.Seed, h.Sum64())),
-		rules: defaultRules(), users: map[string]bool{}, notes: map[string]int{}}
+	s := &drillRun{environment: a, name: d.name, namespace: "drill-" + d.name, reps: reps,
+		random: rand.New(rand.NewPCG(a.options.Seed, h.Sum64())),
+		rules:  defaultRules(), users: map[string]bool{}, notes: map[string]int{}}
 	begun := time.Now()
 	if err := a.createNamespace(ctx, s.namespace); err != nil {
 		return row{}, err
@@ -182,62 +142,4 @@ func (a *environment) runDrill(ctx context.Context, d drill) (row, error) {
 	}
 	s.keepFiles(v)
 	return r, nil
-}
-
-// keepFiles copies the files of all processes if there are violations.
-func (s *drillRun) keepFiles(v auditverifier.Result) {
-	if s.options.Keep == "" || len(v.Violations) == 0 {
-		return
-	}
-	if err := os.CopyFS(s.options.Keep+"/"+s.name+time.Now().UTC().Format("-150405"), os.DirFS(s.dir)); err != nil {
-		fmt.Fprintln(s.options.Progress, "drills: keeping files:", err)
-	}
-}
-
-func (s *drillRun) logProgress(format string, args ...any) {
-	fmt.Fprintf(s.options.Progress, "drills: %s %d/%d: %s\n", s.name, s.completed, s.reps, fmt.Sprintf(format, args...))
-}
-
-func findRow(rows []row, name string) (row, bool) {
-	for _, r := range rows {
-		if r.Name == name {
-			return r, true
-		}
-	}
-	return row{}, false
-}
-
-// readRows returns the saved results of drills that passed. Failed drills run again.
-func readRows(path string) ([]row, error) {
-	if path == "" {
-		return nil, nil
-	}
-	b, err := os.ReadFile(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	var rows, passed []row
-	if err == nil {
-		err = json.Unmarshal(b, &rows)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading earlier results: %w", err)
-	}
-	for _, r := range rows {
-		if !r.failed() {
-			passed = append(passed, r)
-		}
-	}
-	return passed, nil
-}
-
-func writeRows(path string, rows []row) error {
-	if path == "" {
-		return nil
-	}
-	b, err := json.MarshalIndent(rows, "", " ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, append(b, '\n'), 0o600)
 }

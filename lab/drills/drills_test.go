@@ -123,7 +123,8 @@ func TestTheSameSeedKillsAtTheSamePoints(t *testing.T) {
 
 func TestOnlyDrillsThatPassedAreKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "results.json")
-	rows := []row{{Name: "good", Violations: map[auditverifier.Kind]int{}}, {Name: "bad", Violations: map[auditverifier.Kind]int{auditverifier.EvictedTwice: 1}}}
+	rows := []row{{Name: "good", Violations: map[auditverifier.Kind]int{}},
+		{Name: "bad", Violations: map[auditverifier.Kind]int{auditverifier.EvictedTwice: 1}}}
 	if err := writeRows(path, rows); err != nil {
 		t.Fatal(err)
 	}

@@ -140,10 +140,11 @@ func roles() []rbacv1.ClusterRole {
 
 // grant gives a permission to all users under test and to all ServiceAccounts of the token drill.
 func (a *environment) grant(ctx context.Context, role string) error {
-	_, err := a.cluster.Client.RbacV1().ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: role},
-		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
-		Subjects: []rbacv1.Subject{{Kind: "Group", APIGroup: rbacv1.GroupName, Name: userGroup},
-			{Kind: "Group", APIGroup: rbacv1.GroupName, Name: "system:serviceaccounts:" + tokenNamespace}}}, metav1.CreateOptions{})
+	_, err := a.cluster.Client.RbacV1().ClusterRoleBindings().Create(ctx,
+		&rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: role},
+			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
+			Subjects: []rbacv1.Subject{{Kind: "Group", APIGroup: rbacv1.GroupName, Name: userGroup},
+				{Kind: "Group", APIGroup: rbacv1.GroupName, Name: "system:serviceaccounts:" + tokenNamespace}}}, metav1.CreateOptions{})
 	return ignoreExists(err)
 }
 
@@ -164,7 +165,8 @@ func (a *environment) kubeconfig(name, token, namespace string, p *proxy.Proxy) 
 
 // createNamespace creates a namespace for the Lease and the state of a drill.
 func (a *environment) createNamespace(ctx context.Context, name string) error {
-	_, err := a.cluster.Client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
+	_, err := a.cluster.Client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}},
+		metav1.CreateOptions{})
 	return ignoreExists(err)
 }
 
@@ -202,3 +204,6 @@ func (a *environment) waitUntilReady(ctx context.Context, limit time.Duration) e
 		sleep(ctx, 200*time.Millisecond)
 	}
 }
+
+// tokenNamespace is the namespace of the drill with ServiceAccounts.
+const tokenNamespace = "drill-token"

@@ -25,10 +25,6 @@ func driftingSchedules() (out []string) {
 	return out
 }
 
-// gogc makes the garbage collector run whenever the heap has grown by this percentage of the live heap. Several
-// collections per pass give a reading of the live heap at idle moments.
-const gogc = 20
-
 // runGrowth keeps one process running for many passes, most of them with pods to move. It compares the goroutines and
 // the live heap of early and late passes.
 func runGrowth(ctx context.Context, s *drillRun) error {

@@ -19,7 +19,8 @@ type sample struct {
 }
 
 func (s sample) String() string {
-	return fmt.Sprintf("pass %d: %d goroutines, %.2f MB live, %.1f MB resident", s.passes, s.goroutines, s.liveBytes/1e6, s.residentBytes/1e6)
+	return fmt.Sprintf("pass %d: %d goroutines, %.2f MB live, %.1f MB resident", s.passes, s.goroutines, s.liveBytes/1e6,
+		s.residentBytes/1e6)
 }
 
 func scrape(ctx context.Context, client *http.Client, address string) (sample, error) {
@@ -104,7 +105,8 @@ func measure(samples []sample, from int) figures {
 		return figures{from: from}
 	}
 	last := lows[len(lows)-1]
-	f := figures{passes: samples[len(samples)-1].passes, from: from, liveBytes: last.liveBytes, residentBytes: last.residentBytes, late: last.goroutines}
+	f := figures{passes: samples[len(samples)-1].passes, from: from, liveBytes: last.liveBytes,
+		residentBytes: last.residentBytes, late: last.goroutines}
 	for i := range max(1, len(lows)/3) {
 		f.early = max(f.early, lows[i].goroutines)
 		f.late = min(f.late, lows[len(lows)-1-i].goroutines)
@@ -136,7 +138,8 @@ func windowMinima(samples []sample, from int) (lows []sample) {
 			continue
 		}
 		l := &lows[len(lows)-1]
-		l.goroutines, l.liveBytes, l.residentBytes = min(l.goroutines, s.goroutines), min(l.liveBytes, s.liveBytes), min(l.residentBytes, s.residentBytes)
+		l.goroutines, l.liveBytes, l.residentBytes = min(l.goroutines, s.goroutines), min(l.liveBytes, s.liveBytes),
+			min(l.residentBytes, s.residentBytes)
 	}
 	if len(samples) > 0 && len(lows) > 0 && samples[len(samples)-1].passes < lows[len(lows)-1].passes+windowPasses-1 {
 		lows = lows[:len(lows)-1] // the last window is incomplete; its idle moments may be missing
@@ -165,3 +168,7 @@ func (f figures) problems() (out []string) {
 	}
 	return out
 }
+
+// gogc makes the garbage collector run whenever the heap has grown by this percentage of the live heap. Several
+// collections per pass give a reading of the live heap at idle moments.
+const gogc = 20

@@ -21,7 +21,8 @@ evenkeel_passes_total{mode="live",stopped="BreakerOpen"} 2
 		t.Errorf("%+v, %v, want %+v", got, err, want)
 	}
 	for _, name := range []string{"go_goroutines", "go_memstats_next_gc_bytes", "process_resident_memory_bytes"} {
-		if _, err := readSample(strings.NewReader(strings.ReplaceAll(text, name+" ", "other "))); err == nil || !strings.Contains(err.Error(), name) {
+		if _, err := readSample(strings.NewReader(strings.ReplaceAll(text, name+" ", "other "))); err == nil ||
+			!strings.Contains(err.Error(), name) {
 			t.Errorf("without %s: %v", name, err)
 		}
 	}

@@ -65,7 +65,8 @@ func (d *replicaPair) restartEnded() error {
 			}
 		}
 		var err error
-		d.processes[i], err = d.run.startProcess(processOptions{args: []string{"run", "--bind-address", "127.0.0.1:0"}, hook: d.hook, http2: i == 0})
+		d.processes[i], err = d.run.startProcess(processOptions{args: []string{"run", "--bind-address", "127.0.0.1:0"},
+			hook: d.hook, http2: i == 0})
 		if err != nil {
 			return err
 		}

@@ -2,11 +2,9 @@ package drills
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -39,45 +37,6 @@ type processOptions struct {
 	token  string // of a ServiceAccount; empty: the next unused user
 	user   string // the user that the token belongs to
 	config string // path; empty: the drill's configuration
-}
-
-// startProcess runs evenkeel behind a new proxy.
-func (s *drillRun) startProcess(h processOptions) (*process, error) {
-	if err := s.checkComponents(); err != nil {
-		return nil, err
-	}
-	if h.token == "" {
-		if s.usedUsers >= userCount {
-			return nil, errors.New("all test users are used up; raise userCount")
-		}
-		h.user, h.token = userName(s.usedUsers), s.tokens[s.usedUsers]
-		s.usedUsers++
-	}
-	if h.config == "" {
-		h.config = s.config
-	}
-	p := &process{user: h.user, ended: make(chan struct{})}
-	s.users[h.user] = true
-	o := proxy.Options{Target: s.cluster.Config.Host, CA: s.ca, Seed: s.random.Uint64(), Faults: h.faults, HTTP2: h.http2, ListCache: s.copies}
-	if h.hook != nil {
-		o.Hook = func(c proxy.Class, n int, m proxy.Moment) { h.hook(p, c, n, m) }
-	}
-	var err error
-	if p.proxy, err = proxy.Start(o); err != nil {
-		return nil, err
-	}
-	file := strings.NewReplacer("/", "-", ":", "-").Replace(fmt.Sprintf("%s-%s", s.name, h.user))
-	kubeconfig, err := s.kubeconfig(file, h.token, s.namespace, p.proxy)
-	if err != nil {
-		return nil, err
-	}
-	args := append(h.args, "--kubeconfig", kubeconfig, "--config", h.config, "--lease-namespace", s.namespace, "-o", "json")
-	if err := p.run(filepath.Join(s.dir, file), s.options.Evenkeel, h.env, args); err != nil {
-		p.proxy.Close()
-		return nil, err
-	}
-	s.processes = append(s.processes, p)
-	return p, nil
 }
 
 func (p *process) run(file, program string, env, args []string) error {
@@ -150,7 +109,8 @@ func (p *process) wasKilled() bool {
 func (p *process) readOutput() ([]auditverifier.Report, []auditverifier.Violation) {
 	var wrong []auditverifier.Violation
 	bad := func(format string, args ...any) {
-		wrong = append(wrong, auditverifier.Violation{Kind: auditverifier.ProcessFailure, At: time.Now(), User: p.user, What: fmt.Sprintf(format, args...)})
+		wrong = append(wrong, auditverifier.Violation{Kind: auditverifier.ProcessFailure, At: time.Now(), User: p.user,
+			What: fmt.Sprintf(format, args...)})
 	}
 	out, err := os.ReadFile(p.out)
 	if err != nil {

@@ -192,7 +192,8 @@ func changeOf(o runtime.Object) auditverifier.Change {
 	case *corev1.Pod:
 		return auditverifier.Change{Pod: podOf(o)}
 	case *policyv1.PodDisruptionBudget:
-		b := &auditverifier.Budget{Namespace: o.Namespace, Name: o.Name, MinAvailable: o.Spec.MinAvailable, MaxUnavailable: o.Spec.MaxUnavailable}
+		b := &auditverifier.Budget{Namespace: o.Namespace, Name: o.Name, MinAvailable: o.Spec.MinAvailable,
+			MaxUnavailable: o.Spec.MaxUnavailable}
 		b.Selector, _ = metav1.LabelSelectorAsSelector(o.Spec.Selector) // the API server has validated the selector
 		return auditverifier.Change{Budget: b}
 	case *appsv1.Deployment:

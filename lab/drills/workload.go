@@ -2,10 +2,8 @@ package drills
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -68,7 +66,8 @@ func workloadApps(now time.Time) []app {
 	budgets := []*policyv1.PodDisruptionBudgetSpec{nil, budgetSpec("", "1"), budgetSpec("80%", ""), nil,
 		budgetSpec("", "34%"), budgetSpec("5", ""), budgetSpec("6", ""), nil}
 	for i, b := range budgets {
-		apps = append(apps, app{namespace: workloadNamespaces[i%2], name: fmt.Sprintf("d%d", i), replicas: replicas, milliCPU: 300, budget: b})
+		apps = append(apps, app{namespace: workloadNamespaces[i%2], name: fmt.Sprintf("d%d", i), replicas: replicas,
+			milliCPU: 300, budget: b})
 	}
 	return append(apps,
 		app{namespace: metav1.NamespaceSystem, name: "system", replicas: 4, milliCPU: 100, protected: "kube-system"},
@@ -122,7 +121,8 @@ func ignoreExists(err error) error {
 }
 
 func (t *workload) createNamespace(ctx context.Context, name string) error {
-	_, err := t.client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
+	_, err := t.client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}},
+		metav1.CreateOptions{})
 	if err != nil {
 		return err
 	}
@@ -140,18 +140,21 @@ func podTemplate(a app) corev1.PodTemplateSpec {
 	return corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels, Annotations: a.podAnnotations},
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "app", Image: "registry.k8s.io/pause:3.10",
 			Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{
-				"cpu": *resource.NewMilliQuantity(a.milliCPU, resource.DecimalSI), "memory": *resource.NewQuantity(a.milliCPU<<20, resource.BinarySI)}}}}}}
+				"cpu":    *resource.NewMilliQuantity(a.milliCPU, resource.DecimalSI),
+				"memory": *resource.NewQuantity(a.milliCPU<<20, resource.BinarySI)}}}}}}
 }
 
 func (t *workload) create(ctx context.Context, a app) error {
 	selector := &metav1.LabelSelector{MatchLabels: map[string]string{"app": a.name}}
 	object := metav1.ObjectMeta{Name: a.name, Annotations: a.annotations}
 	if _, err := t.client.AppsV1().Deployments(a.namespace).Create(ctx, &appsv1.Deployment{ObjectMeta: object,
-		Spec: appsv1.DeploymentSpec{Replicas: &a.replicas, Selector: selector, Template: podTemplate(a)}}, metav1.CreateOptions{}); err != nil {
+		Spec: appsv1.DeploymentSpec{Replicas: &a.replicas, Selector: selector, Template: podTemplate(a)}},
+		metav1.CreateOptions{}); err != nil {
 		return err
 	}
 	if _, err := t.client.CoreV1().Services(a.namespace).Create(ctx, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: a.name},
-		Spec: corev1.ServiceSpec{Selector: selector.MatchLabels, Ports: []corev1.ServicePort{{Port: 80}}}}, metav1.CreateOptions{}); err != nil {
+		Spec: corev1.ServiceSpec{Selector: selector.MatchLabels, Ports: []corev1.ServicePort{{Port: 80}}}},
+		metav1.CreateOptions{}); err != nil {
 		return err
 	}
 	if a.budget == nil {
@@ -168,7 +171,8 @@ func (t *workload) create(ctx context.Context, a app) error {
 func (t *workload) createUncontrolled(ctx context.Context) error {
 	each := podTemplate(app{name: "each", milliCPU: 50, protected: "daemonset"})
 	if _, err := t.client.AppsV1().DaemonSets("workload-a").Create(ctx, &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Name: "each"},
-		Spec: appsv1.DaemonSetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "each"}}, Template: each}}, metav1.CreateOptions{}); err != nil {
+		Spec: appsv1.DaemonSetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "each"}},
+			Template: each}}, metav1.CreateOptions{}); err != nil {
 		return err
 	}
 	for i := range 2 {
@@ -237,62 +241,6 @@ func (t *workload) deletePodsOutside(ctx context.Context, apps []app, zone int) 
 			if err != nil && !apierrors.IsNotFound(err) {
 				return err
 			}
-		}
-	}
-	return nil
-}
-
-// stableTimeout exceeds two minutes on purpose. If a client ends in the middle of an eviction request, the budget counts
-// the pod as disrupted for two minutes although it was not evicted.
-const stableTimeout = 3 * time.Minute
-
-// waitUntilStable waits until every pod is Ready, none is terminating, and the status of every budget is up to date.
-func (t *workload) waitUntilStable(ctx context.Context, limit time.Duration) error {
-	err := seed.WaitUntil(ctx, limit, func() (bool, error) {
-		return true, errors.Join(t.checkDeployments(ctx), t.checkPods(ctx), t.checkBudgets(ctx))
-	})
-	if err != nil {
-		return fmt.Errorf("waiting for a stable workload: %w", err)
-	}
-	return nil
-}
-
-func (t *workload) checkDeployments(ctx context.Context) error {
-	list, err := t.client.AppsV1().Deployments("").List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return err
-	}
-	for _, d := range list.Items {
-		s, want := d.Status, *d.Spec.Replicas
-		if s.ObservedGeneration < d.Generation || s.ReadyReplicas != want || s.Replicas != want || s.UpdatedReplicas != want || s.UnavailableReplicas > 0 {
-			return fmt.Errorf("%s/%s has %d of %d pods ready", d.Namespace, d.Name, s.ReadyReplicas, *d.Spec.Replicas)
-		}
-	}
-	return nil
-}
-
-func (t *workload) checkPods(ctx context.Context) error {
-	list, err := t.client.CoreV1().Pods("").List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return err
-	}
-	i := slices.IndexFunc(list.Items, func(p corev1.Pod) bool {
-		return p.DeletionTimestamp != nil || p.Status.Phase != corev1.PodRunning
-	})
-	if i >= 0 {
-		return fmt.Errorf("%s/%s is %s or terminating", list.Items[i].Namespace, list.Items[i].Name, list.Items[i].Status.Phase)
-	}
-	return nil
-}
-
-func (t *workload) checkBudgets(ctx context.Context) error {
-	list, err := t.client.PolicyV1().PodDisruptionBudgets("").List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return err
-	}
-	for _, b := range list.Items {
-		if s := b.Status; s.ObservedGeneration < b.Generation || s.CurrentHealthy != s.ExpectedPods || s.ExpectedPods == 0 {
-			return fmt.Errorf("budget %s/%s counts %d of %d pods as healthy", b.Namespace, b.Name, s.CurrentHealthy, s.ExpectedPods)
 		}
 	}
 	return nil

@@ -91,7 +91,7 @@ func (s blockedCase) run(t *testing.T) {
 		before = after
 		t.Cleanup(func() { excludeNode(t, "null") })
 	}
-	alone := func(x explanation) bool { return x.Verdict.Code == s.code && x.Alone }
+	alone := func(x explanation) bool { return x.Verdict.Code == s.code && x.OnlyObstacle }
 	waitForExplanation(t, ns+"/"+pod, before, "only reason "+s.code, alone)
 	runEvenkeel(t, "run", "--once", "--config", before)
 	checkEvictions(t, ns, 0)
@@ -99,7 +99,7 @@ func (s blockedCase) run(t *testing.T) {
 	if s.remove != nil {
 		s.remove(t, ns)
 	}
-	waitForExplanation(t, ns+"/"+pod, after, "a move", func(x explanation) bool { return x.Moved != nil })
+	waitForExplanation(t, ns+"/"+pod, after, "a move", func(x explanation) bool { return x.Move != nil })
 	if r := runEvenkeel(t, "run", "--once", "--config", after); r.code != 0 {
 		t.Errorf("exit %d", r.code)
 	}
@@ -110,7 +110,7 @@ func (s blockedCase) run(t *testing.T) {
 func movablePod(t *testing.T, ns, config string) string {
 	t.Helper()
 	for _, x := range explain(t, config, "workload", "deployment/"+ns+"/d") {
-		if x.Moved != nil {
+		if x.Move != nil {
 			return x.Pod.Name
 		}
 	}
@@ -133,10 +133,10 @@ func waitForExplanation(t *testing.T, pod, config, want string, ok func(explanat
 }
 
 type explanation struct {
-	Pod     struct{ Name string }
-	Verdict struct{ Code, Message string }
-	Alone   bool
-	Moved   *struct{ To string }
+	Pod          struct{ Name string }
+	Verdict      struct{ Code, Message string }
+	OnlyObstacle bool
+	Move         *struct{ To string }
 }
 
 // explain returns explain's answer for a pod or for the pods of a workload.

@@ -220,7 +220,8 @@ var (
 func TestAMissingPermissionIsNamed(t *testing.T) {
 	t.Run("state", func(t *testing.T) {
 		ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
-		r := runEvenkeelAs(t, createAccount(t, ns, leaseRule), "run", "--once", "--config", testbed.ConfigFile(t, zonesConfig), "--lease-namespace", ns)
+		r := runEvenkeelAs(t, createAccount(t, ns, leaseRule), "run", "--once", "--config", testbed.ConfigFile(t, zonesConfig),
+			"--lease-namespace", ns)
 		if r.code != 1 || !strings.Contains(r.stderr, `cannot get resource "configmaps"`) {
 			t.Errorf("exit %d:\n%s", r.code, r.stderr)
 		}

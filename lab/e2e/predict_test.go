@@ -23,8 +23,8 @@ import (
 // Predictions with the default profile must be wrong sometimes, otherwise the test would prove nothing.
 func TestPlacementForetellsThePrintedScheduler(t *testing.T) {
 	dir := t.TempDir()
-	foretell := filepath.Join(dir, "predict")
-	build := exec.Command("go", "build", "-o", foretell, "./predict")
+	predictBinary := filepath.Join(dir, "predict")
+	build := exec.Command("go", "build", "-o", predictBinary, "./predict")
 	build.Dir = "../oracle"
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("building predict: %v\n%s", err, out)
@@ -45,14 +45,14 @@ func TestPlacementForetellsThePrintedScheduler(t *testing.T) {
 		if r := runEvenkeel(t, "capture", "-o", snapshot); r.code != 0 {
 			t.Fatal(r.stderr)
 		}
-		won := predictNodes(t, foretell, snapshot, ns+"/"+pod.Name, file)
+		won := predictNodes(t, predictBinary, snapshot, ns+"/"+pod.Name, file)
 		winners += len(won)
 		if slices.Contains(won, pod.Spec.NodeName) {
 			hits++
 		} else {
 			t.Errorf("pod %d of %s is on node %s, predicted nodes are %v", i, app, pod.Spec.NodeName, won)
 		}
-		if slices.Contains(predictNodes(t, foretell, snapshot, ns+"/"+pod.Name), pod.Spec.NodeName) {
+		if slices.Contains(predictNodes(t, predictBinary, snapshot, ns+"/"+pod.Name), pod.Spec.NodeName) {
 			defaultHits++
 		}
 	}
@@ -64,9 +64,9 @@ func TestPlacementForetellsThePrintedScheduler(t *testing.T) {
 }
 
 // predictNodes returns the predicted nodes of a pod.
-func predictNodes(t *testing.T, foretell string, args ...string) []string {
+func predictNodes(t *testing.T, predictBinary string, args ...string) []string {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), foretell, args...).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), predictBinary, args...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("running predict: %v: %s", err, out)
 	}

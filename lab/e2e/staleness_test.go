@@ -74,12 +74,13 @@ func TestAPassWithoutSightEvictsNothing(t *testing.T) {
 		return pods.refuse(w, r)
 	})
 	r := runEvenkeelAs(t, kubeconfig, "run", "--once", "--config", testbed.ConfigFile(t, lowStalenessConfig))
-	for _, want := range []string{"pods are known as of ", "longer than guards.maxStaleness 5s: the answer is 503"} {
+	for _, want := range []string{"the view of pods is from ", "older than guards.maxStaleness 5s: the answer is 503"} {
 		if r.code != 1 || !strings.Contains(r.stderr, want) || !strings.Contains(r.stdout, want) {
 			t.Errorf("exit %d, want 1 and %q both on stderr and in the report", r.code, want)
 		}
 	}
-	if !strings.Contains(r.stdout, "Run: refused; nothing planned, nothing evicted.\n") || !strings.Contains(r.stdout, "(ClusterViewStale)") {
+	if !strings.Contains(r.stdout, "Run: refused; nothing planned, nothing evicted.\n") ||
+		!strings.Contains(r.stdout, "(ClusterViewStale)") {
 		t.Error("the report does not say that the pass was refused")
 	}
 	checkZones(t, ns, "d", 1, 1, 4)
@@ -103,8 +104,8 @@ func TestAPassThatLosesSightStops(t *testing.T) {
 		return budgets.refuse(w, r)
 	})
 	r := runEvenkeelAs(t, kubeconfig, "run", "--once", "--config", testbed.ConfigFile(t, lowStalenessConfig))
-	want := "the pass stopped early: ClusterViewStale: looking at the cluster before wave 2: poddisruptionbudgets are known as of "
-	if r.code != 1 || !strings.Contains(r.stderr, want) {
+	want := "the view of poddisruptionbudgets is from "
+	if r.code != 1 || !strings.Contains(r.stderr, want) || !strings.Contains(r.stderr, "ClusterViewStale") {
 		t.Errorf("exit %d, want 1 and %q on stderr", r.code, want)
 	}
 	checkEvictions(t, ns, 1)

@@ -205,7 +205,8 @@ func TestSteeringNeedsOnePermission(t *testing.T) {
 	}
 	t.Run("missing", func(t *testing.T) {
 		ns := seedApps(t, seed.ThreeZones([3]int{1, 2, 3}, 0))
-		r := runEvenkeelAs(t, createAccount(t, ns, rights...), "run", "--once", "--config", testbed.ConfigFile(t, steerByTaintConfig), "--lease-namespace", ns)
+		r := runEvenkeelAs(t, createAccount(t, ns, rights...), "run", "--once", "--config",
+			testbed.ConfigFile(t, steerByTaintConfig), "--lease-namespace", ns)
 		if r.code != 1 || !strings.Contains(r.stderr, "PermissionMissing: permission to patch nodes is missing") {
 			t.Errorf("exit %d", r.code)
 		}

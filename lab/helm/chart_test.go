@@ -102,7 +102,8 @@ func TestRefusals(t *testing.T) {
 		{"config.hints.rules: cpu wants several samples", hintArgs("kind=CronJob,config.load.source=metricsServer", 3)},
 		{"config.hints.rules: cpu wants several samples", hintArgs(
 			"kind=CronJob,config.hints.for=2,config.load.source=loadWatcher,config.load.loadWatcher.url=http://a:2020", 0)},
-		{"config.strategies: hot wants several samples", []string{"--set", "kind=CronJob,config.load.source=metricsServer", "--set-json", loadStrategy(2)}},
+		{"config.strategies: hot wants several samples",
+			[]string{"--set", "kind=CronJob,config.load.source=metricsServer", "--set-json", loadStrategy(2)}},
 	} {
 		out, errs, err := helm(t, append([]string{"template", "ek", chart}, c.args...)...)
 		if err == nil {
@@ -250,7 +251,8 @@ func TestFilesAreMounted(t *testing.T) {
 // TestConfigIsTheShippedOne checks that the chart's default configuration is the program's.
 func TestConfigIsTheShippedOne(t *testing.T) {
 	var rendered, shipped any
-	if err := yaml.Unmarshal([]byte(valueAt(t, objects(t, render(t), "ConfigMap")[0], "data", "config.yaml").(string)), &rendered); err != nil {
+	if err := yaml.Unmarshal([]byte(valueAt(t, objects(t, render(t), "ConfigMap")[0], "data", "config.yaml").(string)),
+		&rendered); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile("../../config.yaml")
@@ -310,7 +312,8 @@ func TestNotesSayWhetherItEvicts(t *testing.T) {
 		t.Errorf("notes of a release that does nothing: %s", text)
 	}
 	text = notes(hintArgs("kind=CronJob,config.dryRun=false,config.load.source=metricsServer", 1)...)
-	if !strings.Contains(text, "EVICTS") || !strings.Contains(text, "cronJob.suspend=true") || !strings.Contains(text, "evenkeel hints clear") {
+	if !strings.Contains(text, "EVICTS") || !strings.Contains(text, "cronJob.suspend=true") ||
+		!strings.Contains(text, "evenkeel hints clear") {
 		t.Errorf("notes of jobs that hint: %s", text)
 	}
 }

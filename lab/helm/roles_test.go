@@ -64,7 +64,8 @@ func TestPermissions(t *testing.T) {
 	}
 	const patch = "/nodes patch"
 	steers := permissions(t, render(t, "--set", "config.dryRun=false", "--set", "config.evictor.steer=taint"))
-	if added := slices.DeleteFunc(slices.Clone(steers), func(r string) bool { return slices.Contains(live, r) }); !reflect.DeepEqual(added, []string{patch}) {
+	if added := slices.DeleteFunc(slices.Clone(steers),
+		func(r string) bool { return slices.Contains(live, r) }); !reflect.DeepEqual(added, []string{patch}) {
 		t.Errorf("steer=taint adds %v", added)
 	}
 	hints := permissions(t, render(t, "--set", "config.dryRun=false", "--set", "config.hints.enabled=true"))
@@ -72,12 +73,14 @@ func TestPermissions(t *testing.T) {
 		t.Errorf("hints.enabled grants %v, steering %v", hints, steers)
 	}
 	for _, none := range [][]string{{"config.hints.enabled=true"}, {"config.dryRun=false", "config.hints=null"},
-		{"config.evictor.steer=taint"}, {"config.dryRun=false", "config.evictor.steer=null"}, {"config.dryRun=false", "config.evictor=null"}} {
+		{"config.evictor.steer=taint"}, {"config.dryRun=false", "config.evictor.steer=null"},
+		{"config.dryRun=false", "config.evictor=null"}} {
 		if got := permissions(t, render(t, "--set", strings.Join(none, ","))); slices.Contains(got, patch) {
 			t.Errorf("%v grants permission to patch nodes", none)
 		}
 	}
-	only := permissions(t, render(t, append(hintArgs("config.dryRun=false,config.load.source=metricsServer", 1), "--set-json", "config.strategies=[]")...))
+	only := permissions(t, render(t, append(hintArgs("config.dryRun=false,config.load.source=metricsServer", 1), "--set-json",
+		"config.strategies=[]")...))
 	if slices.Contains(only, evict) || !slices.Contains(only, patch) || !slices.Contains(only, "/configmaps update") {
 		t.Errorf("hints without strategies grant %v", only)
 	}
@@ -174,7 +177,8 @@ func TestTheReadmeNamesEveryPermission(t *testing.T) {
 	if !found {
 		t.Fatal("the README has no section \"What it may do\"")
 	}
-	all := append(namedPermissions(t, render(t)), namedPermissions(t, render(t, "--set", "config.dryRun=false", "--set", "config.evictor.steer=label"))...)
+	all := append(namedPermissions(t, render(t)), namedPermissions(t,
+		render(t, "--set", "config.dryRun=false", "--set", "config.evictor.steer=label"))...)
 	for _, p := range all {
 		what, verb, _ := strings.Cut(p, " ")
 		parts := strings.SplitN(what, "/", 3)

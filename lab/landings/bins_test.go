@@ -65,3 +65,34 @@ func (b *probabilityBins) checkCoverage(t *testing.T, s trial) {
 		t.Errorf("%d placements had only %d possible nodes in total, so nearly every landing was certain", s.placements, b.possibleNodes)
 	}
 }
+
+// placement is the landing of one replacement, with the probability of its node group and whether the pod landed in the
+// group.
+type placement struct {
+	victim, from, landed string
+	probabilities        map[string]float64
+	groupProbability     float64
+	hit                  bool
+}
+
+// trial is the size of the test. With up to 100 nodes the scheduler evaluates all of them, so a landing on a node
+// with probability 0 is an error. With more nodes it evaluates a sample. Parallel workers take that sample, so its
+// end is not exactly predictable.
+type trial struct{ nodes, apps, podsPerApp, placements, minPerBin, maxUnpredicted int }
+
+// TestWrongOddsFallOutside checks that 120 events reveal probabilities that are wrong by 0.15, and accept correct
+// ones.
+func TestWrongOddsFallOutside(t *testing.T) {
+	for _, c := range []struct {
+		truth float64
+		want  int
+	}{{0.5, 0}, {0.65, 1}, {0.35, 1}} {
+		var b probabilityBins
+		for i := range 120 {
+			b.add(placement{groupProbability: 0.5, hit: float64(i) < 120*c.truth, probabilities: map[string]float64{"n1": 0.5, "n2": 0.5}})
+		}
+		if got := b.outsideInterval(); len(got) != c.want {
+			t.Errorf("predicted 0.5, true frequency %.2f: bins outside %v, want %d", c.truth, got, c.want)
+		}
+	}
+}

@@ -53,7 +53,8 @@ func seedCluster(t *testing.T, ns string, nodes int, apps []seed.App) {
 	for _, a := range apps {
 		pods += len(a.Nodes)
 	}
-	t.Logf("%d nodes in %d zones, %d Deployments with %d pods, seeded in %.0f s", nodes, zones, len(apps), pods, time.Since(begun).Seconds())
+	t.Logf("%d nodes in %d zones, %d Deployments with %d pods, seeded in %.0f s", nodes, zones, len(apps), pods,
+		time.Since(begun).Seconds())
 }
 
 // runEvenkeel runs the program as the cluster's administrator and returns its standard output.

@@ -21,6 +21,9 @@ func listPods(t *testing.T, ns string) []corev1.Pod {
 	return list.Items
 }
 
+// target is the fraction of CPU that the pass balances to.
+const target = 0.6
+
 // observation counts where replacements landed, without using the report.
 type observation struct {
 	landingCounts

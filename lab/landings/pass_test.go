@@ -17,7 +17,6 @@ const (
 	podsPerNode       = 20 // on average
 	podsPerHotNode    = 34 // 8.5 CPU on average
 	podsPerMiddleNode = 22 // 5.5 CPU: most of these nodes have no room for another pod below the target
-	target            = 0.6
 )
 
 const balancingConfig = `

@@ -18,11 +18,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
-// trial is the size of the test. With up to 100 nodes the scheduler evaluates all of them, so a landing on a node
-// with probability 0 is an error. With more nodes it evaluates a sample. Parallel workers take that sample, so its
-// end is not exactly predictable.
-type trial struct{ nodes, apps, podsPerApp, placements, minPerBin, maxUnpredicted int }
-
 func defaultTrial() trial {
 	if testing.Short() {
 		return trial{nodes: 30, apps: 4, podsPerApp: 15, placements: 12}
@@ -90,15 +85,6 @@ func unevenApps(s trial, rnd *rand.Rand) []seed.App {
 	return apps
 }
 
-// placement is the landing of one replacement, with the probability of its node group and whether the pod landed in the
-// group.
-type placement struct {
-	victim, from, landed string
-	probabilities        map[string]float64
-	groupProbability     float64
-	hit                  bool
-}
-
 func (p placement) String() string {
 	return fmt.Sprintf("%s on %s; predicted %v", p.victim, p.from, p.probabilities)
 }
@@ -152,8 +138,8 @@ func predictedProbabilities(t *testing.T, pod, config string) map[string]float64
 	var doc struct {
 		Pods []struct {
 			Landing struct {
-				Unknown string
-				Nodes   []struct {
+				UnknownReason string
+				Nodes         []struct {
 					Name        string
 					Probability float64
 				}
@@ -165,8 +151,8 @@ func predictedProbabilities(t *testing.T, pod, config string) map[string]float64
 		t.Fatalf("parsing the output of explain: %v in %s", err, out)
 	}
 	l := doc.Pods[0].Landing
-	if l.Unknown != "" {
-		t.Fatalf("explain has no prediction for %s: %s", pod, l.Unknown)
+	if l.UnknownReason != "" {
+		t.Fatalf("explain has no prediction for %s: %s", pod, l.UnknownReason)
 	}
 	odds, sum := map[string]float64{}, 0.0
 	for _, n := range l.Nodes {

@@ -33,7 +33,8 @@ func workerApp(places ...[]string) seed.App {
 
 // minimalUsageApp returns an app that makes every node use something: metrics-server has no metrics of a node without usage.
 func minimalUsageApp(nodes ...string) seed.App {
-	return seed.App{Name: "breath", MilliCPU: 10, MemoryMi: 16, Nodes: nodes, GraceSeconds: 1, Annotations: usagestack.UsageAnnotations(10, 16)}
+	return seed.App{Name: "breath", MilliCPU: 10, MemoryMi: 16, Nodes: nodes, GraceSeconds: 1,
+		Annotations: usagestack.UsageAnnotations(10, 16)}
 }
 
 // TestANewEmptyNodeFills has four nodes at 40 % and an empty fifth one, 32 % on average. One pod must leave each full
@@ -42,13 +43,15 @@ func TestANewEmptyNodeFills(t *testing.T) {
 	forEachSource(t, func(t *testing.T, s source) {
 		skipPrometheusIfShort(t, s)
 		addNode(t, usagestack.Node{Name: "fresh", Address: "10.0.1.1"})
-		ns := seedApps(t, []seed.App{workerApp(podsOn("n1", 8), podsOn("n2", 8), podsOn("n3", 8), podsOn("n4", 8)), minimalUsageApp("fresh")})
+		ns := seedApps(t, []seed.App{workerApp(podsOn("n1", 8), podsOn("n2", 8), podsOn("n3", 8), podsOn("n4", 8)),
+			minimalUsageApp("fresh")})
 		s.waitForSteadyCPU(t, map[string]float64{"n1": 4, "n2": 4, "n3": 4, "n4": 4, "fresh": 0}, rateDelay)
 		s.waitForPods(t, ns, 33)
 		r := runOnce(t, ns, configFile(t, s.config()+deviationStrategy("0.06")))
 		granted, refused := auditedEvictions(t, ns)
 		if len(granted) != 4 || refused != 0 || r.Plan.Bound.MinEvictions != 4 {
-			t.Errorf("%d evictions, %d refused, want 4 and none; the lower bound is %d, want 4", len(granted), refused, r.Plan.Bound.MinEvictions)
+			t.Errorf("%d evictions, %d refused, want 4 and none; the lower bound is %d, want 4", len(granted), refused,
+				r.Plan.Bound.MinEvictions)
 		}
 		if there := podsByNode(t, ns, "worker"); there["fresh"] != 4 {
 			t.Errorf("pods by node: %v, want 4 on the new node", there)

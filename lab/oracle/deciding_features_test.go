@@ -6,15 +6,16 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/prediction"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 )
 
 // countDeciding records which features decided the cases of a cluster. The predictions were found equal to the scheduler's,
 // so it is enough to check how they change without the feature.
-func (r *comparison) countDeciding(t *testing.T, o *cluster.Objects, w *placement.World, asked []cluster.PodID) {
+func (r *comparison) countDeciding(t *testing.T, o *cluster.Objects, w *placement.ClusterModel, asked []cluster.PodID) {
 	t.Helper()
-	full := make([]placement.Prediction, len(asked))
+	full := make([]prediction.Prediction, len(asked))
 	for i, p := range asked {
 		full[i] = w.Predict(p)
 		r.countScores(w.Explain(p))
@@ -30,10 +31,10 @@ func (r *comparison) countDeciding(t *testing.T, o *cluster.Objects, w *placemen
 		less := worldOf(t, c)
 		for i, p := range asked {
 			pr := less.Predict(p)
-			if pr.SupportedWhy != "" {
-				t.Fatalf("without %s: %s", f.name, pr.SupportedWhy)
+			if pr.UnsupportedReason != "" {
+				t.Fatalf("without %s: %s", f.name, pr.UnsupportedReason)
 			}
-			for _, states := range [][2]placement.State{{full[i].Terminating, pr.Terminating}, {full[i].Gone, pr.Gone}} {
+			for _, states := range [][2]prediction.State{{full[i].Terminating, pr.Terminating}, {full[i].Gone, pr.Gone}} {
 				if !sameNodes(states[0], states[1]) {
 					r.decidedBy[f.name]++
 				}
@@ -42,15 +43,15 @@ func (r *comparison) countDeciding(t *testing.T, o *cluster.Objects, w *placemen
 	}
 }
 
-func sameNodes(a, b placement.State) bool {
+func sameNodes(a, b prediction.State) bool {
 	return slices.Equal(a.Feasible, b.Feasible) && slices.Equal(a.Winners, b.Winners)
 }
 
 // countScores records the plugins without whose score other nodes would win.
-func (r *comparison) countScores(verdicts []placement.NodeVerdict) {
+func (r *comparison) countScores(results []placement.NodeVerdict) {
 	for _, gone := range []bool{false, true} {
 		for k, name := range scorePlugins {
-			if !slices.Equal(winners(verdicts, gone, -1), winners(verdicts, gone, k)) {
+			if !slices.Equal(winners(results, gone, -1), winners(results, gone, k)) {
 				r.decidedBy["score "+name]++
 			}
 		}
@@ -58,9 +59,9 @@ func (r *comparison) countScores(verdicts []placement.NodeVerdict) {
 }
 
 // winners returns the nodes with the best total without the score of one plugin.
-func winners(verdicts []placement.NodeVerdict, gone bool, without int) (out []cluster.NodeID) {
+func winners(results []placement.NodeVerdict, gone bool, without int) (out []cluster.NodeID) {
 	best := int64(-1)
-	for _, v := range verdicts {
+	for _, v := range results {
 		if v.Gone != gone || v.RefusedBy != "" {
 			continue
 		}

@@ -110,7 +110,8 @@ var podFeatures = []feature{
 	{"sidecars", eachContainer(func(c *corev1.Container) bool { had := c.RestartPolicy != nil; c.RestartPolicy = nil; return had })},
 	{"declared features", func(o *cluster.Objects) bool {
 		return anyChanged(o.Nodes, func(n *corev1.Node) bool {
-			n.Status.DeclaredFeatures = []string{"RestartAllContainersOnContainerExits", "UserNamespacesHostNetworkSupport", "VolumeBindMountOptions"}
+			n.Status.DeclaredFeatures = []string{"RestartAllContainersOnContainerExits", "UserNamespacesHostNetworkSupport",
+				"VolumeBindMountOptions"}
 			return true
 		})
 	}},

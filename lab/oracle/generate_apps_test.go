@@ -38,7 +38,8 @@ func (g *generator) app(i int) {
 		ref.APIVersion, ref.Kind = "example.com/v1", "Thing"
 	default:
 		ref.Kind = "ReplicaSet"
-		g.objects.ReplicaSets = append(g.objects.ReplicaSets, &appsv1.ReplicaSet{ObjectMeta: meta, Spec: appsv1.ReplicaSetSpec{Selector: sel, Template: tpl}})
+		g.objects.ReplicaSets = append(g.objects.ReplicaSets,
+			&appsv1.ReplicaSet{ObjectMeta: meta, Spec: appsv1.ReplicaSetSpec{Selector: sel, Template: tpl}})
 	}
 	if g.chance(0.5) {
 		g.objects.Services = append(g.objects.Services, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name},
@@ -47,7 +48,8 @@ func (g *generator) app(i int) {
 	mount := g.mounts(ns, name, &spec)
 	for k := range 1 + g.Intn(6) {
 		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: fmt.Sprintf("%s-%d", name, k),
-			UID: types.UID(fmt.Sprintf("%s-%d", name, k)), Labels: l, OwnerReferences: []metav1.OwnerReference{ref}}, Spec: *spec.DeepCopy(), Status: corev1.PodStatus{Phase: corev1.PodRunning}}
+			UID: types.UID(fmt.Sprintf("%s-%d", name, k)), Labels: l, OwnerReferences: []metav1.OwnerReference{ref}},
+			Spec: *spec.DeepCopy(), Status: corev1.PodStatus{Phase: corev1.PodRunning}}
 		p.Spec.SchedulerName = corev1.DefaultSchedulerName
 		mount(p)
 		switch at := g.objects.Nodes[g.Intn(len(g.objects.Nodes))].Name; {
@@ -70,8 +72,9 @@ func (g *generator) spec() corev1.PodSpec {
 		spec.Containers = append(spec.Containers, g.container(i))
 	}
 	if g.chance(0.15) {
-		spec.InitContainers = append(spec.InitContainers, corev1.Container{Name: "i", Image: "img2:v1", Resources: corev1.ResourceRequirements{
-			Requests: corev1.ResourceList{"cpu": resource.MustParse("900m")}}})
+		spec.InitContainers = append(spec.InitContainers,
+			corev1.Container{Name: "i", Image: "img2:v1", Resources: corev1.ResourceRequirements{
+				Requests: corev1.ResourceList{"cpu": resource.MustParse("900m")}}})
 	}
 	if g.themes["sidecars"] && g.chance(0.5) {
 		g.sidecar(&spec)

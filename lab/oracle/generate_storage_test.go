@@ -73,7 +73,8 @@ func (g *generator) csiNode(node string) {
 func (g *generator) capacity(zone string) {
 	free, most := gibibytes(1+g.Intn(60)), gibibytes(1+g.Intn(40))
 	c := &storagev1.CSIStorageCapacity{ObjectMeta: metav1.ObjectMeta{Namespace: "ns0", Name: "free-" + zone},
-		StorageClassName: "fast", NodeTopology: &metav1.LabelSelector{MatchLabels: map[string]string{topologyKeys[1]: zone}}, Capacity: &free}
+		StorageClassName: "fast", NodeTopology: &metav1.LabelSelector{MatchLabels: map[string]string{topologyKeys[1]: zone}},
+		Capacity: &free}
 	if g.chance(0.4) {
 		c.MaximumVolumeSize = &most
 	}
@@ -84,7 +85,8 @@ func (g *generator) capacity(zone string) {
 func (g *generator) nodeAffinity() *corev1.VolumeNodeAffinity {
 	key, values := topologyKeys[1], []string{g.oneOf("a", "b", "c"), g.oneOf("a", "b", "c")}
 	if g.chance(0.4) {
-		key, values = topologyKeys[0], []string{g.objects.Nodes[g.Intn(len(g.objects.Nodes))].Name, g.objects.Nodes[g.Intn(len(g.objects.Nodes))].Name}
+		key, values = topologyKeys[0], []string{g.objects.Nodes[g.Intn(len(g.objects.Nodes))].Name,
+			g.objects.Nodes[g.Intn(len(g.objects.Nodes))].Name}
 	}
 	return &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{
 		{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: key, Operator: corev1.NodeSelectorOpIn, Values: values}}}}}}
@@ -182,7 +184,8 @@ func (g *generator) disk() corev1.Volume {
 	case 0:
 		v.GCEPersistentDisk = &corev1.GCEPersistentDiskVolumeSource{PDName: g.oneOf("d0", "d1"), ReadOnly: g.chance(0.5)}
 	case 1:
-		v.AWSElasticBlockStore = &corev1.AWSElasticBlockStoreVolumeSource{VolumeID: g.oneOf("vol-00000001", "aws://a/vol-00000001", "vol-00000002")}
+		v.AWSElasticBlockStore = &corev1.AWSElasticBlockStoreVolumeSource{VolumeID: g.oneOf("vol-00000001",
+			"aws://a/vol-00000001", "vol-00000002")}
 	case 2:
 		v.ISCSI = &corev1.ISCSIVolumeSource{IQN: g.oneOf("i0", "i1"), ReadOnly: g.chance(0.5)}
 	case 3:

@@ -12,7 +12,8 @@ func (g *generator) selector() *metav1.LabelSelector {
 	case 1:
 		return nil
 	case 2:
-		return &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "tier", Operator: metav1.LabelSelectorOpExists}}}
+		return &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "tier",
+			Operator: metav1.LabelSelectorOpExists}}}
 	case 3:
 		notIn := metav1.LabelSelectorRequirement{Key: "app", Operator: metav1.LabelSelectorOpNotIn, Values: []string{"a0", "a1"}}
 		return &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{notIn}}
@@ -102,11 +103,13 @@ func (g *generator) affinity() *corev1.Affinity {
 func (g *generator) spread() (out []corev1.TopologySpreadConstraint) {
 	seen := map[string]bool{}
 	for g.chance(0.6) {
-		c := corev1.TopologySpreadConstraint{MaxSkew: int32(1 + g.Intn(3)), TopologyKey: topologyKeys[g.Intn(3)], LabelSelector: g.selector(),
+		c := corev1.TopologySpreadConstraint{MaxSkew: int32(1 + g.Intn(3)), TopologyKey: topologyKeys[g.Intn(3)],
+			LabelSelector:     g.selector(),
 			WhenUnsatisfiable: corev1.UnsatisfiableConstraintAction(g.oneOf("DoNotSchedule", "ScheduleAnyway"))}
 		switch {
 		case g.themes["policies"]:
-			c.TopologyKey, c.LabelSelector = topologyKeys[1+g.Intn(2)], &metav1.LabelSelector{MatchLabels: map[string]string{"app": g.labels["app"]}}
+			c.TopologyKey, c.LabelSelector = topologyKeys[1+g.Intn(2)],
+				&metav1.LabelSelector{MatchLabels: map[string]string{"app": g.labels["app"]}}
 		case g.themes["spreadKeys"]:
 			exists := metav1.LabelSelectorRequirement{Key: "tier", Operator: metav1.LabelSelectorOpExists}
 			c.LabelSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{exists}}

@@ -23,7 +23,8 @@ var themes = []string{"ports", "disks", "claims", "once", "zones", "reach", "wai
 
 // requiredTheme maps a theme to another one that it requires.
 var requiredTheme = map[string]string{"once": "claims", "zones": "claims", "reach": "claims", "waits": "claims", "topologies": "waits",
-	"capacity": "waits", "limits": "claims", "attached": "limits", "drivers": "claims", "merged": "terms", "policies": "spread", "spreadKeys": "spread"}
+	"capacity": "waits", "limits": "claims", "attached": "limits", "drivers": "claims", "merged": "terms", "policies": "spread",
+	"spreadKeys": "spread"}
 
 // generator builds one random cluster.
 type generator struct {
@@ -68,7 +69,8 @@ func (g *generator) node(i int) {
 	if g.chance(0.6) {
 		rl["example.com/gpu"] = resource.MustParse("2")
 	}
-	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("n%02d", i), Labels: map[string]string{"disk": g.oneOf("ssd", "hdd")}},
+	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("n%02d", i),
+		Labels: map[string]string{"disk": g.oneOf("ssd", "hdd")}},
 		Status: corev1.NodeStatus{Allocatable: rl, Capacity: rl, Conditions: []corev1.NodeCondition{{Type: "Ready", Status: "True"}}}}
 	if !g.chance(0.08) {
 		n.Labels[topologyKeys[0]] = n.Name

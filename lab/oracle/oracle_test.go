@@ -9,6 +9,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/lab/oracle/real"
 	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/prediction"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
 var (
@@ -18,9 +20,9 @@ var (
 
 // comparison counts the results of the comparison.
 type comparison struct {
-	cases, verdicts, feasible, mismatches int
-	decidedBy                             map[string]int
-	rejectedBy                            map[placement.Filter]int
+	cases, results, feasible, mismatches int
+	decidedBy                            map[string]int
+	rejectedBy                           map[scheduler.Filter]int
 }
 
 // TestPlacementEqualsScheduler evicts every pod of random clusters, one at a time. It compares the predictions for
@@ -32,11 +34,11 @@ func TestPlacementEqualsScheduler(t *testing.T) {
 		want /= 10
 	}
 	s := newRealScheduler(t)
-	r := &comparison{decidedBy: map[string]int{}, rejectedBy: map[placement.Filter]int{}}
+	r := &comparison{decidedBy: map[string]int{}, rejectedBy: map[scheduler.Filter]int{}}
 	for seed := *firstSeed; r.cases < want && r.mismatches < 20; seed++ {
 		r.compare(t, s, seed)
 	}
-	t.Logf("%d cases, %d verdicts on nodes (%d feasible), %d mismatches", r.cases, r.verdicts, r.feasible, r.mismatches)
+	t.Logf("%d cases, %d node results (%d feasible), %d mismatches", r.cases, r.results, r.feasible, r.mismatches)
 	r.report(t, max(1, 50*want/50_000))
 }
 
@@ -65,9 +67,9 @@ func (r *comparison) report(t *testing.T, least int) {
 	}
 }
 
-var filters = []placement.Filter{placement.NodeUnschedulable, placement.TaintToleration, placement.NodeAffinity, placement.NodePorts,
-	placement.NodeResourcesFit, placement.VolumeRestrictions, placement.NodeVolumeLimits, placement.VolumeBinding, placement.VolumeZone,
-	placement.PodTopologySpread, placement.InterPodAffinity, placement.NodeDeclaredFeatures, placement.NominatedPods}
+var filters = []scheduler.Filter{scheduler.NodeUnschedulable, scheduler.TaintToleration, scheduler.NodeAffinity, scheduler.NodePorts,
+	scheduler.NodeResourcesFit, scheduler.VolumeRestrictions, scheduler.NodeVolumeLimits, scheduler.VolumeBinding, scheduler.VolumeZone,
+	scheduler.PodTopologySpread, scheduler.InterPodAffinity, scheduler.NodeDeclaredFeatures, scheduler.NominatedPods}
 
 var scorePlugins = []string{"TaintToleration", "NodeAffinity", "PodTopologySpread", "InterPodAffinity", "NodeResourcesFit",
 	"NodeResourcesBalancedAllocation", "ImageLocality", "VolumeBinding"}
@@ -93,14 +95,14 @@ func (r *comparison) compare(t *testing.T, s realScheduler, seed int64) {
 			t.Fatalf("cluster %d: %s is not supported: %s", seed, p.Object.Name, why)
 		}
 		asked = append(asked, p.ID)
-		verdicts, pr := w.Explain(p.ID), w.Predict(p.ID)
+		results, pr := w.Explain(p.ID), w.Predict(p.ID)
 		for _, gone := range []bool{false, true} {
 			r.cases++
 			want, err := s.Replace(t.Context(), number[p.Object.Namespace+"/"+p.Object.Name], gone)
 			if err != nil {
 				t.Fatalf("cluster %d, pod %s: %v", seed, p.Object.Name, err)
 			}
-			if diff := r.firstDifference(want, verdicts, pr, w, gone); diff != "" {
+			if diff := r.firstDifference(want, results, pr, w, gone); diff != "" {
 				r.mismatches++
 				t.Errorf("cluster %d, pod %s, gone %v: %s", seed, p.Object.Name, gone, diff)
 			}
@@ -109,26 +111,27 @@ func (r *comparison) compare(t *testing.T, s realScheduler, seed int64) {
 	r.countDeciding(t, o, w, asked)
 }
 
-func worldOf(t *testing.T, o *cluster.Objects) *placement.World {
+func worldOf(t *testing.T, o *cluster.Objects) *placement.ClusterModel {
 	t.Helper()
 	snap, err := cluster.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return placement.NewWorld(snap, placement.Options{})
+	return placement.NewClusterModel(snap, placement.Options{})
 }
 
 // firstDifference describes the first difference between the predictions and the scheduler's results; empty for none.
-func (r *comparison) firstDifference(want map[string]real.Verdict, verdicts []placement.NodeVerdict, pr placement.Prediction, w *placement.World, gone bool) string {
+func (r *comparison) firstDifference(want map[string]real.Verdict, results []placement.NodeVerdict, pr prediction.Prediction,
+	w *placement.ClusterModel, gone bool) string {
 	nodes := w.Snapshot().Nodes
 	var feasible, winners []cluster.NodeID
 	var best int64
-	for _, v := range verdicts {
+	for _, v := range results {
 		if v.Gone != gone {
 			continue
 		}
 		x := want[nodes[v.Node].Name]
-		r.verdicts++
+		r.results++
 		r.rejectedBy[v.RefusedBy]++
 		if diff := verdictDifference(v, x); diff != "" {
 			return nodes[v.Node].Name + ": " + diff

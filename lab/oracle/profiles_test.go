@@ -53,7 +53,8 @@ func schedulerConfig(g *rand.Rand) (text string, features []string) {
 	case use(0.2, "MostAllocated"):
 		arg("NodeResourcesFit", "{scoringStrategy: {type: MostAllocated}}")
 	case use(0.25, "weighted resources"):
-		arg("NodeResourcesFit", fmt.Sprintf("{scoringStrategy: {type: %s, resources: %s}}", one("LeastAllocated", "MostAllocated"), resources))
+		arg("NodeResourcesFit", fmt.Sprintf("{scoringStrategy: {type: %s, resources: %s}}",
+			one("LeastAllocated", "MostAllocated"), resources))
 	case use(0.3, "RequestedToCapacityRatio"):
 		arg("NodeResourcesFit", fmt.Sprintf("{scoringStrategy: {type: RequestedToCapacityRatio, resources: %s, requestedToCapacityRatio: "+
 			"{shape: [{utilization: 0, score: %d}, {utilization: %d, score: %d}, {utilization: 100, score: %d}]}}}",
@@ -115,7 +116,7 @@ func TestProfilesEqualScheduler(t *testing.T) {
 		if err != nil {
 			t.Fatalf("loading the configuration: %v\n%s", err, text)
 		}
-		w := placement.NewWorld(snap, placement.Options{Profiles: profiles})
+		w := placement.NewClusterModel(snap, placement.Options{Profiles: profiles})
 		victim := &snap.Pods[(seed*7)%len(snap.Pods)]
 		if victim.Terminating {
 			continue
@@ -126,7 +127,7 @@ func TestProfilesEqualScheduler(t *testing.T) {
 		for _, f := range features {
 			used[f]++
 		}
-		verdicts, sched := w.Explain(victim.ID), newSchedulerFromConfig(t, text)
+		results, sched := w.Explain(victim.ID), newSchedulerFromConfig(t, text)
 		if err := sched.Load(objectsOf(o)); err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +136,7 @@ func TestProfilesEqualScheduler(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, v := range verdicts {
+			for _, v := range results {
 				if v.Gone != gone {
 					continue
 				}
@@ -147,7 +148,7 @@ func TestProfilesEqualScheduler(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("compared %d verdicts on nodes under %d configurations; features %v", compared, *profileCount, used)
+	t.Logf("compared %d node results under %d configurations; features %v", compared, *profileCount, used)
 }
 
 // newSchedulerFromConfig returns a real scheduler with the first profile of the configuration.

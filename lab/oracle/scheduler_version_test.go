@@ -55,5 +55,6 @@ func objectsOf(o *cluster.Objects) *real.Objects {
 	return &real.Objects{Nodes: o.Nodes, Pods: o.Pods, Namespaces: o.Namespaces, Services: o.Services,
 		ReplicationControllers: o.ReplicationControllers, ReplicaSets: o.ReplicaSets, StatefulSets: o.StatefulSets,
 		PersistentVolumes: o.PersistentVolumes, PersistentVolumeClaims: o.PersistentVolumeClaims, StorageClasses: o.StorageClasses,
-		CSINodes: o.CSINodes, CSIDrivers: o.CSIDrivers, VolumeAttachments: o.VolumeAttachments, CSIStorageCapacities: o.CSIStorageCapacities}
+		CSINodes: o.CSINodes, CSIDrivers: o.CSIDrivers, VolumeAttachments: o.VolumeAttachments,
+		CSIStorageCapacities: o.CSIStorageCapacities}
 }

@@ -171,26 +171,3 @@ func (p *Proxy) callHook(c Class, n int, m Moment) {
 		p.options.Hook(c, n, m)
 	}
 }
-
-// ServeHTTP handles one request.
-func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	c := classify(r)
-	p.mu.Lock()
-	p.counts[c]++
-	n := p.counts[c]
-	f, d := p.options.Faults.pick(p.random, c, r)
-	f = p.forceStaleList(f, c, r)
-	if f != none {
-		p.faultCounts[string(c)+" "+string(f)]++
-	}
-	p.mu.Unlock()
-	if !p.waitWhileCut(r.Context()) {
-		panic(http.ErrAbortHandler)
-	}
-	p.callHook(c, n, Arrived)
-	if !p.waitWhileCut(r.Context()) { // the hook may have cut the proxy
-		panic(http.ErrAbortHandler)
-	}
-	g := &gatedWriter{ResponseWriter: w, proxy: p, ctx: r.Context(), answered: sync.OnceFunc(func() { p.callHook(c, n, Answered) })}
-	p.inject(g, r, c, f, d)
-}

@@ -80,7 +80,8 @@ func TestFaults(t *testing.T) {
 					fmt.Fprint(w, strings.Repeat("x", 1000))
 				})
 				p.server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					p.inject(&gatedWriter{ResponseWriter: w, proxy: p, ctx: r.Context(), answered: func() {}}, r, Eviction, c.fault, time.Millisecond)
+					p.inject(&gatedWriter{ResponseWriter: w, proxy: p, ctx: r.Context(), answered: func() {}}, r, Eviction,
+						c.fault, time.Millisecond)
 				})
 				r, err := client.Post(p.URL()+"/api/v1/namespaces/x/pods/y/eviction", "application/json", strings.NewReader("{}"))
 				code, whole := 0, err == nil

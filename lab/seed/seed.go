@@ -215,7 +215,8 @@ func (a App) podSpec() corev1.PodSpec {
 			LabelSelector:     &metav1.LabelSelector{MatchLabels: map[string]string{"app": a.Name}}}}
 	}
 	if len(a.PreferredNodes) > 0 {
-		spec.Affinity = preferredNodeAffinity(corev1.NodeSelectorRequirement{Key: "kubernetes.io/hostname", Operator: corev1.NodeSelectorOpIn, Values: a.PreferredNodes})
+		spec.Affinity = preferredNodeAffinity(corev1.NodeSelectorRequirement{Key: "kubernetes.io/hostname",
+			Operator: corev1.NodeSelectorOpIn, Values: a.PreferredNodes})
 	}
 	for key, value := range a.AvoidedNodeLabel {
 		avoid := corev1.NodeSelectorRequirement{Key: key, Operator: corev1.NodeSelectorOpNotIn, Values: []string{value}}

@@ -20,10 +20,10 @@ type Checker struct {
 	state    plan.PlannerState
 	options  *settings.Options
 	now      time.Time
-	model    *placement.World
-	Budgets  *budget.Book
+	model    *placement.ClusterModel
+	Budgets  *budget.Tracker
 	verdicts []podVerdict // by pod
-	Guards   *guard.Memory
+	Guards   *guard.Cache
 	// disruptable is, by workload, how many of its pods may be away without a budget, and
 	// one more; 0: not known yet.
 	disruptable []int
@@ -37,8 +37,8 @@ type podVerdict struct {
 	rank                    int8
 }
 
-func NewChecker(s *cluster.Snapshot, w *placement.World, st plan.PlannerState, opts *settings.Options, now time.Time) *Checker {
-	return &Checker{s, st, opts, now, w, budget.NewBook(s, st.SpentBudgets, now), make([]podVerdict, len(s.Pods)), guard.NewMemory(), make([]int, len(s.Workloads)), map[cluster.PodID]plan.Reason{}}
+func NewChecker(s *cluster.Snapshot, w *placement.ClusterModel, st plan.PlannerState, opts *settings.Options, now time.Time) *Checker {
+	return &Checker{s, st, opts, now, w, budget.NewTracker(s, st.SpentBudgets, now), make([]podVerdict, len(s.Pods)), guard.NewCache(), make([]int, len(s.Workloads)), map[cluster.PodID]plan.Reason{}}
 }
 
 func (v *Checker) Refuse(pod cluster.PodID) (plan.Reason, bool) {
@@ -81,7 +81,7 @@ func (v *Checker) BackedOff(p *cluster.Pod) (plan.Reason, bool) {
 		return plan.Reason{}, false
 	}
 	w := history.WorkloadRef(v.snapshot, p)
-	b, rests := history.Resting(v.state, w, v.now)
+	b, rests := history.ActiveBackoff(v.state, w, v.now)
 	if !rests {
 		return plan.Reason{}, false
 	}
@@ -95,7 +95,7 @@ func (v *Checker) BackedOff(p *cluster.Pod) (plan.Reason, bool) {
 
 func (v *Checker) justStarted(p *cluster.Pod) (plan.Reason, bool) {
 	start := p.Object.Status.StartTime
-	if start == nil || len(v.state.Evictions) == 0 || v.now.Sub(start.Time) >= v.options.MinReplacementAge || !history.Replaces(v.state, history.WorkloadRef(v.snapshot, p), start.Time) {
+	if start == nil || len(v.state.Evictions) == 0 || v.now.Sub(start.Time) >= v.options.MinReplacementAge || !history.MayBeReplacement(v.state, history.WorkloadRef(v.snapshot, p), start.Time) {
 		return plan.Reason{}, false
 	}
 	return plan.Reason{Code: plan.BackedOff, Message: fmt.Sprintf("it started %s ago, after a pod of its workload had been evicted, and may be its replacement; such a pod stays for %s (evictor.backoff.initial)",
@@ -103,14 +103,14 @@ func (v *Checker) justStarted(p *cluster.Pod) (plan.Reason, bool) {
 }
 
 func (v *Checker) GuardInput(p *cluster.Pod) guard.Input {
-	return guard.Input{Snapshot: v.snapshot, Pod: p, Now: v.now, Options: &v.options.Guards, Memory: v.Guards}
+	return guard.Input{Snapshot: v.snapshot, Pod: p, Now: v.now, Options: &v.options.Guards, Cache: v.Guards}
 }
 
 // overBudget says why the budget that covers the pod does not let it go: its
 // PodDisruptionBudget, or else the limit per workload.
 func (v *Checker) overBudget(p *cluster.Pod) (plan.Reason, bool) {
 	if len(p.Budgets) > 0 {
-		r, ok := v.Budgets.Ask(p, budget.Taken{})
+		r, ok := v.Budgets.Allows(p, budget.Charges{})
 		return r, !ok
 	}
 	if v.DisruptionsAllowed(p) < 1 {
@@ -130,10 +130,10 @@ func (v *Checker) Rank(pod cluster.PodID) int {
 		return int(known.rank)
 	}
 	p := &v.snapshot.Pods[pod]
-	switch asked := v.Guards.Asked.OfPod(v.snapshot, p, v.options.Guards.TimeZone); {
+	switch asked := v.Guards.Annotations.OfPod(v.snapshot, p, v.options.Guards.TimeZone); {
 	case len(asked.PreferNoEviction) > 0:
 		known.rank = 1
-	case asked.PreferEviction, p.Node != cluster.NoNode && (v.Guards.Asked.OfNode(v.snapshot, p.Node).DrainFirst || v.options.Pressure.ActiveOn(v.snapshot.Nodes[p.Node].Object, v.now)):
+	case asked.PreferEviction, p.Node != cluster.NoNode && (v.Guards.Annotations.OfNode(v.snapshot, p.Node).DrainFirst || v.options.Pressure.ActiveOn(v.snapshot.Nodes[p.Node].Object, v.now)):
 		known.rank = -1
 	}
 	known.ranked = true

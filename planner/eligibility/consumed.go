@@ -15,12 +15,12 @@ import (
 // does not get the replacement back there.
 type Consumed struct {
 	Services map[cluster.ServiceID]int
-	Budgets  budget.Taken
-	Required guard.Taken
+	Budgets  budget.Charges
+	Required guard.EvictionCounts
 }
 
 func NewConsumed() *Consumed {
-	return &Consumed{map[cluster.ServiceID]int{}, budget.Taken{}, guard.Taken{}}
+	return &Consumed{map[cluster.ServiceID]int{}, budget.Charges{}, guard.EvictionCounts{}}
 }
 
 // Add counts an eviction whose replacement is Ready.
@@ -36,7 +36,7 @@ func (l *Consumed) Add(v *Checker, pod cluster.PodID) {
 		}
 	}
 	if len(p.Budgets) == 1 && !v.snapshot.Budgets[p.Budgets[0]].Selector.Matches(heir) {
-		v.Budgets.Take(p, l.Budgets)
+		v.Budgets.Charge(p, l.Budgets)
 	}
 }
 
@@ -50,7 +50,7 @@ func (l *Consumed) Refuse(v *Checker, pod cluster.PodID) (plan.Reason, bool) {
 	if who, last := v.lastRequired(l.Required, pod); last {
 		return plan.Reason{Code: plan.RequiredByAffinity, Message: who + ", once others have moved"}, true
 	}
-	r, ok := v.Budgets.Ask(p, l.Budgets)
+	r, ok := v.Budgets.Allows(p, l.Budgets)
 	return r, !ok
 }
 
@@ -61,7 +61,7 @@ func (v *Checker) lastBehindService(taken map[cluster.ServiceID]int, p *cluster.
 		return 0, false
 	}
 	for _, id := range p.Services {
-		if guard.ReadyBehind(v.snapshot, &v.snapshot.Services[id])-taken[id] < 2 {
+		if guard.ReadyPods(v.snapshot, &v.snapshot.Services[id])-taken[id] < 2 {
 			return id, true
 		}
 	}
@@ -70,15 +70,15 @@ func (v *Checker) lastBehindService(taken map[cluster.ServiceID]int, p *cluster.
 
 // LastRequired says who would be left without a pod that it requires beside itself, once
 // those taken are gone.
-func (v *Checker) lastRequired(taken guard.Taken, pod cluster.PodID) (string, bool) {
+func (v *Checker) lastRequired(taken guard.EvictionCounts, pod cluster.PodID) (string, bool) {
 	if !v.options.Guards.Protect[guard.ProtectRequired] {
 		return "", false
 	}
 	return v.Guards.LastRequired(v.snapshot, taken, pod)
 }
 
-func (v *Checker) takeRequired(taken guard.Taken, pod cluster.PodID) {
+func (v *Checker) takeRequired(taken guard.EvictionCounts, pod cluster.PodID) {
 	if v.options.Guards.Protect[guard.ProtectRequired] {
-		v.Guards.Take(v.snapshot, taken, pod)
+		v.Guards.RecordEviction(v.snapshot, taken, pod)
 	}
 }

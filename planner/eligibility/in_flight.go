@@ -14,9 +14,9 @@ type InFlightCount struct {
 	Total    int
 	node     map[cluster.NodeID]int
 	Owner    map[cluster.WorkloadID]int
-	budget   budget.Taken
+	budget   budget.Charges
 	behind   map[cluster.ServiceID]int // Ready pods taken from behind each Service
-	required guard.Taken
+	required guard.EvictionCounts
 }
 
 func NewInFlight(f settings.InFlight, gone *Consumed) InFlightCount {
@@ -40,7 +40,7 @@ func (w *InFlightCount) Room(v *Checker, pod cluster.PodID) bool {
 		return false
 	}
 	if len(p.Budgets) > 0 {
-		_, allowed := v.Budgets.Ask(p, w.budget)
+		_, allowed := v.Budgets.Allows(p, w.budget)
 		return allowed
 	}
 	return w.Owner[p.Workload] < v.DisruptionsAllowed(p)
@@ -51,7 +51,7 @@ func (w *InFlightCount) Add(v *Checker, pod cluster.PodID) {
 	w.Total++
 	w.node[p.Node]++
 	w.Owner[p.Workload]++
-	v.Budgets.Take(p, w.budget)
+	v.Budgets.Charge(p, w.budget)
 	v.takeRequired(w.required, pod)
 	if p.Ready {
 		for _, id := range p.Services {

@@ -54,7 +54,7 @@ func (d *evictionNeed) amount(amount int64, pods []sized) {
 	for _, p := range pods {
 		x := d.of(p.id)
 		x.at.Node = int32(len(d.nodes) - 1)
-		x.half = append(x.half, Share{Need: int32(len(d.needs)), Of: min(1, float64(p.size)/float64(amount))})
+		x.half = append(x.half, Share{Need: int32(len(d.needs)), Amount: min(1, float64(p.size)/float64(amount))})
 	}
 	d.needs = append(d.needs, 1)
 }
@@ -68,7 +68,7 @@ func (d *evictionNeed) group(evictions int, pods []cluster.PodID) {
 	for _, id := range pods {
 		x := d.of(id)
 		x.at.Group = int32(len(d.groups))
-		x.half = append(x.half, Share{Need: int32(len(d.needs)), Of: 1})
+		x.half = append(x.half, Share{Need: int32(len(d.needs)), Amount: 1})
 	}
 	d.groups = append(d.groups, evictions)
 	d.needs = append(d.needs, float64(evictions))
@@ -86,5 +86,5 @@ func (d *evictionNeed) lowerBound(most int) int {
 		pods = append(pods, x.at)
 		shares.Add(x.half...)
 	}
-	return max(Fewest(d.nodes, d.groups, pods), Priced(d.needs, &shares, most))
+	return max(CountBound(d.nodes, d.groups, pods), WeightedBound(d.needs, &shares, most))
 }

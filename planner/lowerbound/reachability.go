@@ -1,10 +1,10 @@
 package lowerbound
 
 import (
+	"github.com/evenkeel-project/evenkeel/placement/filter"
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 	"github.com/evenkeel-project/evenkeel/planner/search"
 )
@@ -105,12 +105,12 @@ func (r *Reachability) enters(d *byDomain, z int, pod cluster.PodID) bool {
 // anyOfClass is among for lists that are asked about often, found once for each class of pods:
 // pods of a class request the same, and where each may stand differs by its own node alone.
 func (r *Reachability) anyOfClass(homes *[]classTargets, pod cluster.PodID, nodes []cluster.NodeID) bool {
-	class := r.search.Model.ClassOf(pod)
+	class := r.search.Model.ClassNumber(pod)
 	if class < 0 {
 		return r.anyOf(pod, nodes)
 	}
 	if *homes == nil {
-		*homes = make([]classTargets, r.search.Model.Classes())
+		*homes = make([]classTargets, r.search.Model.ClassCount())
 	}
 	h := &(*homes)[class]
 	if !h.known {
@@ -191,7 +191,7 @@ func (r *Reachability) runsIfEmpty(pod cluster.PodID, nodes []cluster.NodeID) bo
 }
 
 func (r *Reachability) runsWithoutVolumes(pod cluster.PodID, nodes []cluster.NodeID) bool {
-	runs := placement.Runs(r.search.Snapshot.Pods[pod].Object)
+	runs := filter.CanRunFunc(r.search.Snapshot.Pods[pod].Object)
 	return r.other(pod, nodes, func(n cluster.NodeID) bool { return runs(&r.search.Snapshot.Nodes[n]) })
 }
 

@@ -17,8 +17,8 @@ func (c *State) PredictDisplacedLanding(pod cluster.PodID) (Landing, plan.Reason
 	from := c.Model.NodeOf(pod)
 	*c.predictions++
 	pr := c.Model.PredictOdds(pod)
-	if pr.SupportedWhy != "" {
-		return Landing{}, plan.Reason{Code: plan.PlacementUnknown, Message: pr.SupportedWhy}, false
+	if pr.UnsupportedReason != "" {
+		return Landing{}, plan.Reason{Code: plan.PlacementUnknown, Message: pr.UnsupportedReason}, false
 	}
 	places := c.checkDisplacedTargets(pod, from)
 	good := func(n cluster.NodeID) bool { return c.harmless(&places, n) }
@@ -68,7 +68,7 @@ func (c *State) unmeasured(pod cluster.PodID) *cluster.Amounts {
 func (c *State) AcceptableDisplacedNodes(pod cluster.PodID, l *Landing) []cluster.NodeID {
 	places := c.checkDisplacedTargets(pod, c.Model.NodeOf(pod))
 	var out []cluster.NodeID
-	for n := range l.predicted.Gone.Fitting.All() {
+	for n := range l.predicted.Gone.FeasibleSet.All() {
 		if c.harmless(&places, n) {
 			out = append(out, n)
 		}

@@ -2,10 +2,10 @@ package search
 
 import (
 	"cmp"
+	"github.com/evenkeel-project/evenkeel/placement/prediction"
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 )
@@ -211,7 +211,7 @@ func (c *Search) joinDisplaced(a displacement) bool {
 		return false
 	}
 	l.Served, l.Acceptable = a.served, len(c.AcceptableDisplacedNodes(a.displaced, &l))
-	l.predicted = placement.Prediction{}
+	l.predicted = prediction.Prediction{}
 	st := Step{Pod: a.displaced, From: a.target, Landing: l, goal: a.goal, Displaced: &DisplacedFor{a.pod, a.target}}
 	st.MostServed = c.Goals.MostServed(a.pod, c.Model.NodeOf(a.pod), a.served)
 	c.Apply(st)

@@ -2,10 +2,10 @@ package search
 
 import (
 	"fmt"
+	"github.com/evenkeel-project/evenkeel/placement/prediction"
 	"strconv"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 )
@@ -22,7 +22,7 @@ type Landing struct {
 	// Steered: without hints it would not hold.
 	Steered bool
 	// predicted is what it was read from; forgotten once the move is accepted.
-	predicted placement.Prediction
+	predicted prediction.Prediction
 }
 
 // PredictLanding predicts where the replacement of a pod goes and accepts it only if,
@@ -32,8 +32,8 @@ func (c *State) PredictLanding(pod cluster.PodID) (Landing, plan.Reason, bool) {
 	from := c.Model.NodeOf(pod)
 	*c.predictions++
 	pr := c.Model.PredictOdds(pod)
-	if pr.SupportedWhy != "" {
-		return Landing{}, plan.Reason{Code: plan.PlacementUnknown, Message: pr.SupportedWhy}, false
+	if pr.UnsupportedReason != "" {
+		return Landing{}, plan.Reason{Code: plan.PlacementUnknown, Message: pr.UnsupportedReason}, false
 	}
 	places := c.Goals.CheckTargets(pod, from)
 	good := func(n cluster.NodeID) bool { return c.Accepts(&places, n) }
@@ -44,7 +44,7 @@ func (c *State) PredictLanding(pod cluster.PodID) (Landing, plan.Reason, bool) {
 		predicted:          pr,
 	}
 	if l.Confidence < c.Options.MinConfidence {
-		if !anyOf(pr.Gone.Fitting, good) {
+		if !anyOf(pr.Gone.FeasibleSet, good) {
 			if why, pressed := c.onlyUnderPressure(&places, pr); pressed {
 				return l, why, false
 			}
@@ -67,7 +67,7 @@ func (c *State) Accepts(places *goal.TargetCheck, n cluster.NodeID) bool {
 func (c *State) AcceptableNodes(pod cluster.PodID, l *Landing) []cluster.NodeID {
 	places := c.Goals.CheckTargets(pod, c.Model.NodeOf(pod))
 	var out []cluster.NodeID
-	for n := range l.predicted.Gone.Fitting.All() {
+	for n := range l.predicted.Gone.FeasibleSet.All() {
 		if c.Accepts(&places, n) {
 			out = append(out, n)
 		}
@@ -78,11 +78,11 @@ func (c *State) AcceptableNodes(pod cluster.PodID, l *Landing) []cluster.NodeID 
 // countAcceptable is how many nodes a landing may end on.
 func (c *Search) countAcceptable(pod cluster.PodID, l *Landing) int {
 	places := c.Goals.CheckTargets(pod, c.Model.NodeOf(pod))
-	c.nodeBuffer = l.predicted.Gone.Fitting.Append(c.nodeBuffer[:0])
+	c.nodeBuffer = l.predicted.Gone.FeasibleSet.Append(c.nodeBuffer[:0])
 	return places.Count(c.nodeBuffer, c.Ready)
 }
 
-func anyOf(nodes placement.NodeSet, good func(cluster.NodeID) bool) bool {
+func anyOf(nodes prediction.NodeSet, good func(cluster.NodeID) bool) bool {
 	for n := range nodes.All() {
 		if good(n) {
 			return true
@@ -92,9 +92,9 @@ func anyOf(nodes placement.NodeSet, good func(cluster.NodeID) bool) bool {
 }
 
 // noTarget explains why no node is acceptable.
-func noTarget(from cluster.NodeID, pr placement.Prediction) plan.Reason {
-	others := pr.Gone.Fitting.Len()
-	if pr.Gone.Fitting.Has(from) {
+func noTarget(from cluster.NodeID, pr prediction.Prediction) plan.Reason {
+	others := pr.Gone.FeasibleSet.Len()
+	if pr.Gone.FeasibleSet.Has(from) {
 		others--
 	}
 	if others == 0 {
@@ -113,7 +113,7 @@ func otherNodes(n int) string {
 
 // tooUncertain tells a replacement that goes back, or into the same over-full
 // domain, from one whose place is merely not known well enough.
-func (c *State) tooUncertain(from cluster.NodeID, pr placement.Prediction, places *goal.TargetCheck, l Landing) plan.Reason {
+func (c *State) tooUncertain(from cluster.NodeID, pr prediction.Prediction, places *goal.TargetCheck, l Landing) plan.Reason {
 	back := pr.Prob(func(n cluster.NodeID) bool { return n == from || !places.Helps(n) })
 	need := c.Options.MinConfidence
 	if back >= 1-l.Confidence-back {
@@ -127,9 +127,9 @@ func (c *State) tooUncertain(from cluster.NodeID, pr placement.Prediction, place
 
 // onlyUnderPressure says that the replacement could help on other nodes, were these not
 // under pressure.
-func (c *State) onlyUnderPressure(places *goal.TargetCheck, pr placement.Prediction) (plan.Reason, bool) {
+func (c *State) onlyUnderPressure(places *goal.TargetCheck, pr prediction.Prediction) (plan.Reason, bool) {
 	n := 0
-	for id := range pr.Gone.Fitting.All() {
+	for id := range pr.Gone.FeasibleSet.All() {
 		if id != places.From && c.Snapshot.Nodes[id].Ready && c.Goals.UnderPressure[id] && places.Acceptable(id) {
 			n++
 		}

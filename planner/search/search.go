@@ -74,14 +74,14 @@ type Search struct {
 }
 
 func NewSearch(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *Search {
-	schedulers := opts.Trust.States(s, opts.Placement.Profiles, st.Schedulers)
+	schedulers := opts.Trust.SchedulerStates(s, opts.Placement.Profiles, st.Schedulers)
 	c := &Search{
 		State: newState(opts, s, goals, schedulers, now), PlannerState: st, Now: now, Schedulers: schedulers, hour: history.LastHour(st, now),
 		Rejections: newRejections(len(s.Pods)), Moved: make([]bool, len(s.Pods)), triedIn: make([]int32, len(s.Pods)), unmetAttempts: make([]int, len(goals)),
 	}
 	c.Limits = limits.NewCounter(s, opts.Limits, c.hour)
 	c.Eligibility = eligibility.NewChecker(s, c.Model, st, opts, now)
-	c.Goals.Annotations = c.Eligibility.Guards.Asked
+	c.Goals.Annotations = c.Eligibility.Guards.Annotations
 	return c
 }
 

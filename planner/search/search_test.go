@@ -60,7 +60,10 @@ func searching(t *testing.T, nodes int, pods []string, change func(*settings.Opt
 	s := small(t, nodes, pods)
 	all, opts := plan.Unlimited(), settings.DefaultOptions()
 	opts.Guards.MinReplicas, opts.MaxUnavailableWithoutPDB = 0, 9
-	opts.Limits = settings.Limits{all, all, all, all, all, settings.PerHour{all, all, all}}
+	opts.Limits = settings.Limits{
+		PerPass: all, PerNode: all, PerNamespace: all, PerOwner: all, PerZone: all,
+		PerHour: settings.PerHour{Owner: all, Namespace: all, Cluster: all},
+	}
 	opts.InFlight = settings.InFlight{Total: 9, PerNode: 9, PerOwner: 9}
 	if change != nil {
 		change(&opts)

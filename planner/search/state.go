@@ -17,7 +17,7 @@ type State struct {
 	Options  *settings.Options
 	Steering *Steering
 	Ready    []bool // by node: Ready, and not under pressure
-	Model    *placement.World
+	Model    *placement.ClusterModel
 	Goals    *goal.Tracker
 	// predictions counts the landings that were foretold, in all clones together.
 	predictions *int
@@ -29,7 +29,7 @@ type State struct {
 func newState(opts *settings.Options, s *cluster.Snapshot, goals []plan.Goal, schedulers []plan.SchedulerState, now time.Time) *State {
 	o := opts.Placement
 	o.Profiles = opts.Trust.Profiles(o.Profiles, schedulers)
-	c := &State{s, opts, newSteering(s, opts), make([]bool, len(s.Nodes)), placement.NewWorld(s, o), goal.NewTracker(s, goals), new(int), 0}
+	c := &State{s, opts, newSteering(s, opts), make([]bool, len(s.Nodes)), placement.NewClusterModel(s, o), goal.NewTracker(s, goals), new(int), 0}
 	c.Goals.UnderPressure = opts.Pressure.NodesUnderPressure(s, now)
 	c.Goals.First = c.Goals.FirstGoals()
 	for i := range s.Nodes {

@@ -146,7 +146,7 @@ const hintRounds = 2
 func findHints(states []*State, pod cluster.PodID, base []cluster.NodeID) (Landing, string) {
 	c := states[0]
 	st := c.Steering
-	if !c.Model.Hears(pod, st.Kind) {
+	if !c.Model.RespondsToHint(pod, st.Kind) {
 		return Landing{}, st.ignoresHints()
 	}
 	defer SetHints(states, base)
@@ -203,7 +203,7 @@ func (c *State) unhelpfulNodes(pod cluster.PodID, all bool) []cluster.NodeID {
 
 func SetHints(states []*State, nodes []cluster.NodeID) {
 	for _, c := range states {
-		c.Model.Hint(c.Steering.Kind, nodes)
+		c.Model.SetHints(c.Steering.Kind, nodes)
 	}
 }
 

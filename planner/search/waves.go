@@ -1,10 +1,10 @@
 package search
 
 import (
+	"github.com/evenkeel-project/evenkeel/placement/prediction"
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 )
@@ -177,7 +177,7 @@ func (c *Search) recordBenefit(m *Step) {
 	}
 	m.Landing.Served, m.MostServed = served, c.Goals.MostServed(m.Pod, m.From, served)
 	m.Landing.Acceptable = c.countAcceptable(m.Pod, &m.Landing)
-	m.Landing.predicted = placement.Prediction{}
+	m.Landing.predicted = prediction.Prediction{}
 }
 
 func (c *Search) accept(m Step) {

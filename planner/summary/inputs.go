@@ -39,7 +39,7 @@ func inputs(c *search.Search) []plan.Input {
 	if why := c.Snapshot.Objects.PlannerStateError; why != "" {
 		in = append(in, plan.UnknownStateInput(in[0].Age, why))
 	}
-	problems := c.Eligibility.Guards.Asked.Problems(c.Snapshot, c.Options.Guards.TimeZone)
+	problems := c.Eligibility.Guards.Annotations.Problems(c.Snapshot, c.Options.Guards.TimeZone)
 	if len(problems) == 0 {
 		return in
 	}

@@ -1,9 +1,8 @@
-// Package nodeload states one goal for each node and resource: the node stays
-// at or below a target fraction of its allocatable, given as such or as a
-// deviation from the mean of all nodes.
+// Package nodeload states one goal for each node and resource: the node stays at or below a fraction of its allocatable.
+// The arguments give the fraction itself, or the deviation from the mean of all nodes.
 //
-// It decides what is too much on a node: by what pods request, or by what they and
-// everything else there really use. It never picks the pods that leave.
+// It decides whether a node has too much, by the requests of its pods or by measured usage. It never selects the pods
+// that leave the node.
 package nodeload
 
 import (
@@ -26,11 +25,10 @@ type Args struct {
 	Basis     string             `json:"basis"`
 	Target    map[string]float64 `json:"target"`
 	Deviation map[string]float64 `json:"deviation"`
-	// For is how many consecutive samples a node must have been above the level for
-	// anything to be moved.
+	// For is the number of consecutive samples above the level before a pod may leave the node.
 	For int `json:"for"`
-	// Selector is a label selector of the pods that count; all when empty, and what
-	// else uses the node.
+	// Selector is a label selector for the pods that count. If it is empty, all pods count, and with basis load everything
+	// else that uses the node.
 	Selector string `json:"selector"`
 }
 
@@ -42,7 +40,7 @@ type Strategy struct {
 	selector labels.Selector // nil: all
 }
 
-// New reads the arguments; every mistake is reported.
+// New creates the strategy called name from its arguments (JSON), and returns every error in them.
 func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) {
 	a := Args{Basis: string(plan.BasisRequests), For: 1}
 	errs := arg.Decode(raw, &a)
@@ -54,7 +52,7 @@ func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) 
 	case a.For < 1:
 		errs = append(errs, arg.Error{Path: "for", Message: fmt.Sprintf("%d is too small (want 1 or more samples)", a.For)})
 	case a.For > 1 && !l.usesLoad():
-		errs = append(errs, arg.Error{Path: "for", Message: "counts samples of load, and requests have none (want basis: load, or for: 1)"})
+		errs = append(errs, arg.Error{Path: "for", Message: "counts samples of usage, but basis is requests (want basis: load, or for: 1)"})
 	}
 	if (len(a.Target) == 0) == (len(a.Deviation) == 0) {
 		errs = append(errs, arg.Error{Message: "want either target or deviation, with at least one resource, such as target: {cpu: 0.80}"})
@@ -67,7 +65,7 @@ func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) 
 		l.selector = sel
 	}
 	if a.For > 1 && l.selector != nil {
-		errs = append(errs, arg.Error{Path: "for", Message: "counts samples of whole nodes, and selector counts some of their pods; both together are not built yet (want for: 1, or no selector)"})
+		errs = append(errs, arg.Error{Path: "for", Message: "counts samples of whole nodes, but selector counts only some of their pods; the combination is not built yet (want for: 1, or no selector)"})
 	}
 	errs = append(errs, l.checkFractions("target", a.Target)...)
 	return l, append(errs, l.checkFractions("deviation", a.Deviation)...)
@@ -78,10 +76,10 @@ func (l *Strategy) checkFractions(field string, m map[string]float64) []arg.Erro
 	for _, r := range slices.Sorted(maps.Keys(m)) {
 		path := field + "." + r
 		switch {
-		case !l.usesLoad(): // a source may measure what it likes
+		case !l.usesLoad(): // with basis load, any resource that the source measures is allowed
 			errs = append(errs, arg.Resource(path, r)...)
 		case r == cluster.MemoryAvailable:
-			errs = append(errs, arg.Error{Path: path, Message: "is what is left, not what is used (want memory, or a rule of hints with below)"})
+			errs = append(errs, arg.Error{Path: path, Message: "is free memory, not used memory (want memory, or a hint rule with below)"})
 		}
 		errs = append(errs, arg.Fraction(path, m[r])...)
 	}
@@ -110,16 +108,16 @@ func (l *Strategy) UsageNeeds() arg.UsageNeeds {
 	return n
 }
 
-// resources are those of which there is a target or deviation, sorted.
+// resources returns the resources that have a target or a deviation, sorted.
 func (l *Strategy) resources() []string {
 	out := append(slices.Collect(maps.Keys(l.args.Target)), slices.Collect(maps.Keys(l.args.Deviation))...)
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// Goals returns one NodeBelow per ready node in scope and resource, met or not. A
-// node that people exclude is not in scope. By load there is one for each node of
-// which the usage is known, and none at all while that is known of too few nodes.
+// Goals returns one NodeBelow goal for each Ready node in scope and each resource, met or not. Nodes that an annotation
+// excludes have no goal. With basis load, a node has a goal only if its usage is known, and there are no goals at all
+// while the usage of too few nodes is known.
 func (l *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	nodes, amounts := l.nodesInScope(s), map[string]*cluster.Amounts{}
 	for _, r := range l.resources() {
@@ -142,16 +140,16 @@ func (l *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	return goals
 }
 
-// Requirements is what Goals looks for.
+// Requirements describes the nodes for which Goals states goals.
 func (l *Strategy) Requirements() string {
 	what := strings.Join(l.resources(), " or ")
 	out := "a Ready node with " + what + ", in scope and not excluded"
 	if !l.usesLoad() {
 		return out
 	}
-	out += ", and to know how much of it is used"
+	out += ", with known usage"
 	if t := l.scope.Usage; t.MinCoverage > 0 {
-		out += fmt.Sprintf(" on %v of the nodes in scope (load.minCoverage)", t.MinCoverage)
+		out += fmt.Sprintf(", on at least %v of the nodes in scope (load.minCoverage)", t.MinCoverage)
 	}
 	return out
 }
@@ -195,11 +193,11 @@ func (l *Strategy) goal(n *cluster.Node, a *cluster.Amounts, limit float64, used
 	return g
 }
 
-// roundingTolerance lets a fraction such as 0.9 of 10000m be 9000m.
+// roundingTolerance keeps floating-point errors from making 9000m exceed 0.9 of 10000m.
 const roundingTolerance = 1e-6
 
-// limit is the fraction to stay below. The mean is total used over total
-// allocatable, so that a large node weighs as much as it carries.
+// limit returns the fraction that a node must not exceed, and false if it cannot be computed. The mean is the total usage
+// divided by the total allocatable of all nodes.
 func (l *Strategy) limit(nodes []*cluster.Node, a *cluster.Amounts) (float64, bool) {
 	resource := a.Measure.Resource
 	if len(l.args.Target) > 0 {

@@ -21,12 +21,12 @@ func TestMistakes(t *testing.T) {
 		`{"basis":"load","deviation":{"pressure":0.1}}`:                "",
 		`{"basis":"load","selector":"a=b","target":{"cpu":1}}`:         "",
 		`{"basis":"usage","target":{"cpu":0.8}}`:                       `basis: "usage" is unknown (want requests or load)`,
-		`{"for":2,"target":{"cpu":0.8}}`:                               "for: counts samples of load, and requests have none (want basis: load, or for: 1)",
+		`{"for":2,"target":{"cpu":0.8}}`:                               "for: counts samples of usage, but basis is requests (want basis: load, or for: 1)",
 		`{"basis":"load","for":0,"target":{"cpu":0.8}}`:                "for: 0 is too small (want 1 or more samples)",
 		`{"target":{"pressure":0.8}}`:                                  `target.pressure: unknown resource "pressure" (want cpu, memory, ephemeral-storage or an extended resource such as example.com/gpu)`,
 		`{"selector":"=x","target":{"cpu":0.8}}`:                       `selector: "=x" is not a label selector: found '=', expected: !, identifier, or 'end of string'`,
-		`{"basis":"load","target":{"memory.available":0.1}}`:           "target.memory.available: is what is left, not what is used (want memory, or a rule of hints with below)",
-		`{"basis":"load","for":2,"selector":"a=b","target":{"cpu":1}}`: "for: counts samples of whole nodes, and selector counts some of their pods; both together are not built yet (want for: 1, or no selector)",
+		`{"basis":"load","target":{"memory.available":0.1}}`:           "target.memory.available: is free memory, not used memory (want memory, or a hint rule with below)",
+		`{"basis":"load","for":2,"selector":"a=b","target":{"cpu":1}}`: "for: counts samples of whole nodes, but selector counts only some of their pods; the combination is not built yet (want for: 1, or no selector)",
 		`{"basis":"load"}`:                                             "want either target or deviation, with at least one resource, such as target: {cpu: 0.80}",
 	} {
 		_, errs := New("hot", []byte(in), cluster.Scope{})
@@ -42,8 +42,7 @@ func TestMistakes(t *testing.T) {
 
 var snapshotTime = time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
 
-// snapshot has nodes n1 (4 cores), n2 and n3 (16 cores each), measured as given, a
-// minute ago.
+// snapshot returns a cluster with the nodes n1 (4 cores), n2 and n3 (16 cores each). used is their usage one minute ago.
 func snapshot(t *testing.T, marks []cluster.Mark, used ...map[string]int64) *cluster.Snapshot {
 	t.Helper()
 	o := &cluster.Objects{TakenAt: snapshotTime, Usage: &cluster.Usage{Source: "prometheus", SampledAt: snapshotTime.Add(-time.Minute), Marks: marks}}
@@ -65,7 +64,7 @@ func snapshot(t *testing.T, marks []cluster.Mark, used ...map[string]int64) *clu
 
 func milliCPU(n int64) map[string]int64 { return map[string]int64{"cpu": n} }
 
-// describeGoals are the goals in words.
+// describeGoals returns the goals of the strategy as text.
 func describeGoals(t *testing.T, args string, s *cluster.Snapshot) []string {
 	t.Helper()
 	l, errs := New("hot", []byte(args), cluster.Scope{Usage: cluster.UsageRequirements{MaxAge: 3 * time.Minute, MinCoverage: 0.6}})
@@ -92,22 +91,22 @@ func TestGoalsByLoad(t *testing.T) {
 		s          *cluster.Snapshot
 		want       []string
 	}{
-		{"a node that is not known has no goal", `{"basis":"load","target":{"cpu":0.8}}`,
+		{"a node with unknown usage has no goal", `{"basis":"load","target":{"cpu":0.8}}`,
 			snapshot(t, nil, milliCPU(3900), milliCPU(100)), []string{"n1 load cpu 0.800", "n2 load cpu 0.800"}},
-		{"too few are known", `{"basis":"load","target":{"cpu":0.8}}`, snapshot(t, nil, milliCPU(3900)), nil},
-		{"of one resource of two too few are known", `{"basis":"load","target":{"cpu":0.8,"memory":0.8}}`, snapshot(t, nil, milliCPU(3900), milliCPU(100), milliCPU(100)), nil},
-		{"the mean is of what is known, by size: 7200 of 20000", `{"basis":"load","deviation":{"cpu":0.1}}`,
+		{"the usage of too few nodes is known", `{"basis":"load","target":{"cpu":0.8}}`, snapshot(t, nil, milliCPU(3900)), nil},
+		{"for one of two resources, the usage of too few nodes is known", `{"basis":"load","target":{"cpu":0.8,"memory":0.8}}`, snapshot(t, nil, milliCPU(3900), milliCPU(100), milliCPU(100)), nil},
+		{"the mean counts nodes with known usage, by size: 7200 of 20000", `{"basis":"load","deviation":{"cpu":0.1}}`,
 			snapshot(t, nil, milliCPU(4000), milliCPU(3200)), []string{"n1 load cpu 0.460", "n2 load cpu 0.460"}},
-		{"a ratio by any name", `{"basis":"load","target":{"pressure":0.5}}`,
+		{"a ratio with any name", `{"basis":"load","target":{"pressure":0.5}}`,
 			snapshot(t, nil, map[string]int64{"pressure": 600_000}, map[string]int64{"pressure": 0}), []string{"n1 load pressure 0.500", "n2 load pressure 0.500"}},
 		{"no usage", `{"basis":"load","target":{"cpu":0.8}}`, snapshot(t, nil), nil},
-		{"by requests nothing of it matters", `{"target":{"cpu":0.8}}`, snapshot(t, nil), []string{"n1  cpu 0.800", "n2  cpu 0.800", "n3  cpu 0.800"}},
+		{"basis requests ignores usage", `{"target":{"cpu":0.8}}`, snapshot(t, nil), []string{"n1  cpu 0.800", "n2  cpu 0.800", "n3  cpu 0.800"}},
 		{"not for long enough", `{"basis":"load","for":3,"target":{"cpu":0.5}}`,
 			snapshot(t, []cluster.Mark{mark("n1", true, 3, false), mark("n2", false, 2, true), {Watch: "other", Node: "n3", Resource: "cpu", Hot: true}}, milliCPU(3900), milliCPU(9000), milliCPU(9000)),
 			[]string{"n1 load cpu 0.500",
-				"n2 load cpu 0.500 constraint true: above its target in 2 of 3 samples in a row, counted since this process began",
+				"n2 load cpu 0.500 constraint true: above its target in 2 of 3 samples in a row, counted since this process started",
 				"n3 load cpu 0.500 constraint true: above its target in 0 of 3 samples in a row"}},
-		{"at the target nothing is awaited", `{"basis":"load","for":3,"target":{"cpu":0.5}}`, snapshot(t, nil, milliCPU(2000), milliCPU(8000), milliCPU(8000)),
+		{"a node at its target does not wait", `{"basis":"load","for":3,"target":{"cpu":0.5}}`, snapshot(t, nil, milliCPU(2000), milliCPU(8000), milliCPU(8000)),
 			[]string{"n1 load cpu 0.500", "n2 load cpu 0.500", "n3 load cpu 0.500"}},
 	} {
 		if got := describeGoals(t, c.args, c.s); !slices.Equal(got, c.want) {
@@ -116,8 +115,7 @@ func TestGoalsByLoad(t *testing.T) {
 	}
 }
 
-// TestProbableUseMovesNothing: a pod that came after the sample brings n1 above its
-// target, as far as one can guess.
+// TestProbableUseMovesNothing checks that the estimated usage of a pod without a sample does not move pods off n1.
 func TestProbableUseMovesNothing(t *testing.T) {
 	s := snapshot(t, nil, milliCPU(1900), milliCPU(0), milliCPU(0))
 	o := *s.Objects
@@ -130,14 +128,14 @@ func TestProbableUseMovesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := describeGoals(t, `{"basis":"load","target":{"cpu":0.5}}`, s)
-	want := "n1 load cpu 0.500 constraint true: above its target only with what pods probably use that came after the last sample"
+	want := "n1 load cpu 0.500 constraint true: above its target only by the estimated usage of pods that started after the last sample"
 	if len(got) != 3 || got[0] != want || strings.Contains(got[1], "constraint") {
 		t.Errorf("%q", got)
 	}
 }
 
-// TestTwoAccountsOfANode: what its window and its newest measurement do not agree on
-// moves nothing, and where they do the lower is told.
+// TestTwoAccountsOfANode checks that no pod leaves a node if only its window or only its newest measurement exceeds the
+// target. If both do, the message has the lower value.
 func TestTwoAccountsOfANode(t *testing.T) {
 	s := snapshot(t, nil, milliCPU(3900), milliCPU(10000), milliCPU(0))
 	o := *s.Objects
@@ -148,7 +146,7 @@ func TestTwoAccountsOfANode(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := describeGoals(t, `{"basis":"load","target":{"cpu":0.5}}`, s)
-	want := "n1 load cpu 0.500 constraint true: above its target only with what may have left it: its window, or a rate that was measured, reaches back to when pods stood there that do no more"
+	want := "n1 load cpu 0.500 constraint true: above its target only by usage of pods that may have left: the window, or the range of a rate, includes time before they left"
 	if len(got) != 3 || got[0] != want || got[1] != "n2 load cpu 0.500" {
 		t.Errorf("%q", got)
 	}

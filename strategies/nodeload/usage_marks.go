@@ -24,17 +24,16 @@ func (l *Strategy) usageMarks(s *cluster.Snapshot) markIndex {
 	return out
 }
 
-// waitReason says why nothing is moved off a node yet that is above its limit; empty
-// when it may be. Three things keep it: its newest measurement and its window do not
-// agree that it is above, where pods may have left in between that were never listed;
-// only what pods that nobody has measured probably use brings it above; and it has not
-// been above for long enough.
+// waitReason says why nothing is moved off a node yet that is above its limit; "" if it
+// may. There are three reasons: the window and the newest measurement do not both exceed the limit, perhaps because
+// pods have left since; only the estimated usage of pods without a measurement exceeds it; or the node has not been above
+// the limit for enough consecutive samples.
 func (l *Strategy) waitReason(m *cluster.Mark, agreed, surely bool) string {
 	switch {
 	case !agreed:
-		return "above its target only with what may have left it: its window, or a rate that was measured, reaches back to when pods stood there that do no more"
+		return "above its target only by usage of pods that may have left: the window, or the range of a rate, includes time before they left"
 	case !surely:
-		return "above its target only with what pods probably use that came after the last sample"
+		return "above its target only by the estimated usage of pods that started after the last sample"
 	case l.args.For == 1 || m != nil && m.Hot:
 		return ""
 	case m == nil:
@@ -42,7 +41,7 @@ func (l *Strategy) waitReason(m *cluster.Mark, agreed, surely bool) string {
 	}
 	again := ""
 	if m.CountRestarted {
-		again = ", counted since this process began"
+		again = ", counted since this process started"
 	}
 	return fmt.Sprintf("above its target in %d of %d samples in a row%s", m.Samples, l.args.For, again)
 }

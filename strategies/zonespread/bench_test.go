@@ -11,7 +11,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// BenchmarkGoals states the goals of ZoneSpread and of NodeLoad over sizes.
+// BenchmarkGoals measures the goals of ZoneSpread and NodeLoad on clusters of two sizes.
 func BenchmarkGoals(b *testing.B) {
 	for _, size := range [][2]int{{500, 10_000}, {5000, 150_000}} {
 		s, err := cluster.New(simulation.Uneven(rand.New(rand.NewPCG(1, 1)), size[0], size[1]))

@@ -9,8 +9,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// maxShownDomains cuts long lists, so that one message stays one line on a cluster
-// with hundreds of domains.
+// maxShownDomains is how many domains a message lists, so that it stays on one line in a cluster with hundreds of domains.
 const maxShownDomains = 8
 
 func (a *topology) skewMessage(s *cluster.Snapshot, key string, subject plan.ObjectRef, pods []cluster.PodID, r *reachable) string {
@@ -39,9 +38,8 @@ func (a *topology) skewMessage(s *cluster.Snapshot, key string, subject plan.Obj
 		subject.Name, strings.Join(now, "/")+more, len(r.indexes), key, strings.Join(even, "/")+more)
 }
 
-// evenSplit is the even split that the fewest moves reach, of the domains that
-// are shown: where the pods cannot be shared alike, the fullest domains keep one
-// more, the first of those that are alike.
+// evenSplit returns, for the domains that the message lists, the even distribution that needs the fewest moves. If the pods
+// cannot be divided evenly, the fullest domains keep one more pod; among equally full domains, the first ones do.
 func (a *topology) evenSplit(in, touched []int32, total int) []int {
 	even := make([]int, min(len(in), maxShownDomains))
 	for i := range even {

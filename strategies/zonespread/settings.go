@@ -8,12 +8,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// zoneKey is the label of zones, which failure categories go by.
+// zoneKey is the node label that defines the zones of failure categories.
 const zoneKey = "topology.kubernetes.io/zone"
 
-// spreadSettings is what holds for a group: the arguments, or what people ask for in
-// their place. Among the controllers of a group the first topology key, the
-// least skew and the strictest zone SLO count.
+// spreadSettings returns the settings of a group: those of annotations, or else those of the arguments. If the controllers of
+// a group have different annotations, the first topology key, the smallest skew and the strictest zone SLO apply.
 func (z *Strategy) spreadSettings(s *cluster.Snapshot, one []*cluster.Pod) (key string, skew, slo int) {
 	for _, p := range one {
 		r := annotation.OfWorkload(s, p)
@@ -34,12 +33,11 @@ func (z *Strategy) spreadSettings(s *cluster.Snapshot, one []*cluster.Pod) (key 
 	return key, skew, slo
 }
 
-// missedSLOWeight lets a group that misses its zone SLO be served before others.
+// missedSLOWeight is the weight of a group that misses its zone SLO. The planner serves it before groups with weight 1.
 const missedSLOWeight = 2
 
-// goalWeight is the weight of a group's goal, with words when its zone SLO is
-// missed. Category 4 cannot be told from 3 where usage is not known, so that an SLO of
-// 4 counts as missed until it is.
+// goalWeight returns the weight of a group's goal, and a message if the group misses its zone SLO. Without usage data,
+// category 4 cannot be distinguished from 3, so an SLO of 4 counts as missed.
 func goalWeight(s *cluster.Snapshot, busy func() plan.WorkloadUtilization, pods []cluster.PodID, slo int) (weight float64, missed string) {
 	if slo == 0 {
 		return 1, ""

@@ -9,36 +9,35 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/filter"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// topologyCache are the values of topology keys and who can reach them, worked out
-// once per key and per distinct demands on nodes. Thousands of workloads share
-// a handful of both, and asking every node for each of them would take a
-// hundred times as long as the rest of a pass.
+// topologyCache are the values of topology keys and who can reach them, computed
+// once for each key and each distinct set of node constraints. Thousands of workloads share a few of them, and checking
+// every node for every workload would take a hundred times as long as the rest of a pass.
 type topologyCache struct {
 	snapshot   *cluster.Snapshot
 	scope      cluster.Scope
 	topologies map[string]*topology
-	burdens    func() plan.WorkloadUtilization // made when first asked for
+	burdens    func() plan.WorkloadUtilization // computed on the first call
 }
 
 // topology is one topology key.
 type topology struct {
-	values                 []string                     // in order
-	valueOfNode            []int32                      // by node: which value it has; none without the label
-	nodesOfValue           [][]*cluster.Node            // by value: those in scope
-	reachableByConstraints map[string]*reachable        // by demands on nodes, of one pod
-	unions                 map[[2]*reachable]*reachable // of two that were joined
-	podCount               []int                        // scratch, by value: all 0 between calls
+	values                 []string                     // sorted
+	valueOfNode            []int32                      // by node: index of its value; noValue without the label
+	nodesOfValue           [][]*cluster.Node            // by value: the nodes in scope
+	reachableByConstraints map[string]*reachable        // by node constraints of a pod
+	unions                 map[[2]*reachable]*reachable // of two sets
+	podCount               []int                        // by value: scratch space, all 0 between calls
 }
 
-// reachable is where some pods can run.
+// reachable is the set of values where some pods can run.
 type reachable struct {
 	contains []bool // by value
 	indexes  []int32
-	values   []string // of in; shared by goals
+	values   []string // sorted; goals share this slice
 }
 
 const noValue = -1
@@ -75,8 +74,8 @@ func (d *topologyCache) topology(key string) *topology {
 	return a
 }
 
-// reachableByGroup are the values on nodes in scope where a pod of the group can run. Pods of
-// one controller share a template, so one pod per controller is asked.
+// reachableByGroup returns the values with nodes in scope on which a pod of the group can run. Pods of one controller share a
+// template, so the caller passes one pod of each controller.
 func (a *topology) reachableByGroup(one []*cluster.Pod) *reachable {
 	var all *reachable
 	for _, p := range one {
@@ -95,7 +94,7 @@ func (a *topology) reachableByPod(p *corev1.Pod) *reachable {
 	if r := a.reachableByConstraints[key]; r != nil {
 		return r
 	}
-	runs := placement.Runs(p)
+	runs := filter.CanRunFunc(p)
 	r := a.newReachable(func(v int) bool { return slices.ContainsFunc(a.nodesOfValue[v], runs) })
 	a.reachableByConstraints[key] = r
 	return r
@@ -141,7 +140,7 @@ func nodeConstraints(s *corev1.PodSpec) string {
 			writeRequirements(&b, 'e', term.MatchExpressions)
 			writeRequirements(&b, 'f', term.MatchFields)
 		}
-		b.WriteString("\nrequired") // one without terms matches no node
+		b.WriteString("\nrequired") // a required affinity without terms matches no node
 	}
 	return b.String()
 }

@@ -1,9 +1,8 @@
-// Package zonespread states one goal for each workload or Service: its pods
-// stand evenly over the values of a topology key, such as zones.
+// Package zonespread states one goal for each workload or Service: its pods are spread evenly over the values of a
+// topology key, such as zones.
 //
-// It decides which pods form a group and over which domains they can spread.
-// It never picks the pods to move, and leaves declared topology spread
-// constraints to the scheduler and package placement.
+// It decides which pods form a group, and over which domains they can spread. It never selects the pods to move. It does
+// not handle topology spread constraints of pods: the scheduler and package placement do.
 package zonespread
 
 import (
@@ -20,9 +19,9 @@ import (
 type Args struct {
 	// TopologyKey is a node label; its values are the domains.
 	TopologyKey string `json:"topologyKey"`
-	// MaxSkew is how many pods the fullest domain may hold more than the emptiest.
+	// MaxSkew is the largest allowed difference between the numbers of pods in two domains.
 	MaxSkew int `json:"maxSkew"`
-	// By says what forms a group: owner or service.
+	// By says which pods form a group: those of one owner, or those of one service.
 	By string `json:"by"`
 }
 
@@ -33,7 +32,7 @@ type Strategy struct {
 	scope cluster.Scope
 }
 
-// New reads the arguments; every mistake is reported.
+// New creates the strategy called name from its arguments (JSON), and returns every error in them.
 func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) {
 	a := Args{TopologyKey: "topology.kubernetes.io/zone", MaxSkew: 1, By: "owner"}
 	errs := arg.Decode(raw, &a)
@@ -47,8 +46,8 @@ func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) 
 	return &Strategy{name, a, scope}, errs
 }
 
-// Goals returns one SkewAtMost per group with at least two pods and two
-// domains, met or not.
+// Goals returns one SkewAtMost goal, met or not, for each group that has at least two pods and can run in at least two
+// domains.
 func (z *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	var goals []plan.Goal
 	d := &topologyCache{s, z.scope, map[string]*topology{}, sync.OnceValue(func() plan.WorkloadUtilization { return plan.NewWorkloadUtilization(s, z.scope) })}
@@ -67,20 +66,20 @@ func (z *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	for i := range s.Workloads {
 		w := &s.Workloads[i]
 		if w.Kind == "DaemonSet" || w.Kind == "Node" {
-			continue // one pod per node by design
+			continue // these run one pod on each node by design
 		}
 		add(plan.ObjectRef{APIVersion: w.APIVersion, Kind: w.Kind, Namespace: w.Namespace, Name: w.Name, UID: w.UID}, w.Pods)
 	}
 	return goals
 }
 
-// Requirements is what goal looks for.
+// Requirements describes the groups for which Goals states goals.
 func (z *Strategy) Requirements() string {
 	group := "a workload"
 	if z.args.By == "service" {
 		group = "a Service"
 	}
-	return group + " with two pods or more that can stand on two values of " + z.args.TopologyKey + ", in scope"
+	return group + " in scope with at least two pods that can run on at least two values of " + z.args.TopologyKey
 }
 
 // UsageNeeds returns nothing: the strategy counts pods.
@@ -109,8 +108,8 @@ func (z *Strategy) goal(d *topologyCache, subject plan.ObjectRef, all []cluster.
 	}, true
 }
 
-// runningPods leaves out pods that are not bound or on their way out: the
-// scheduler is about to place their replacements anew.
+// runningPods returns the pods that are bound to a node and not terminating or finished. The scheduler will place the
+// replacements of the others.
 func runningPods(s *cluster.Snapshot, all []cluster.PodID) []cluster.PodID {
 	var pods []cluster.PodID
 	for _, id := range all {
@@ -121,8 +120,8 @@ func runningPods(s *cluster.Snapshot, all []cluster.PodID) []cluster.PodID {
 	return pods
 }
 
-// onePerController leaves one pod of each controller, and all without. Pods of
-// one controller mostly stand side by side.
+// onePerController returns one pod of each controller, and every pod without a controller. The variable last is a fast
+// path: pods of one controller are usually adjacent.
 func onePerController(s *cluster.Snapshot, pods []cluster.PodID) []*cluster.Pod {
 	var out []*cluster.Pod
 	seen := map[[2]string]bool{}

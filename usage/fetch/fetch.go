@@ -110,7 +110,7 @@ func (b limitingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 func checkResponse(resp *http.Response, most int64) (*http.Response, error) {
 	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
 		resp.Body.Close()
-		return nil, badAnswer(fmt.Sprintf("answers %d, a redirect to %s; redirects are not followed", resp.StatusCode,
+		return nil, badAnswer(fmt.Sprintf("the server answers %d, a redirect to %s; redirects are not followed", resp.StatusCode,
 			redirectHost(resp.Header.Get("Location"))))
 	}
 	if resp.ContentLength > most {
@@ -166,7 +166,8 @@ func (t *transport) currentTransport() (*http.Transport, error) {
 	t.inner = &http.Transport{
 		Proxy: http.ProxyFromEnvironment, TLSClientConfig: conf, ForceAttemptHTTP2: true, IdleConnTimeout: 90 * time.Second,
 		MaxIdleConnsPerHost: 8,
-		DialContext:         (&net.Dialer{Timeout: 10 * time.Second}).DialContext, TLSHandshakeTimeout: 10 * time.Second, MaxResponseHeaderBytes: 1 << 20,
+		DialContext:         (&net.Dialer{Timeout: 10 * time.Second}).DialContext, TLSHandshakeTimeout: 10 * time.Second,
+		MaxResponseHeaderBytes: 1 << 20,
 	}
 	return t.inner, nil
 }

@@ -87,7 +87,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 		t.Fatal("no error")
 	}
 	p := ProblemOf(err, time.Second)
-	want := "answers 302, a redirect to " + strings.TrimPrefix(s.URL, "http://") + "; redirects are not followed"
+	want := "the server answers 302, a redirect to " + strings.TrimPrefix(s.URL, "http://") + "; redirects are not followed"
 	if p.Kind != usage.BadAnswer || p.Detail != want || asked != 1 {
 		t.Errorf("%+v after %d requests", p, asked)
 	}

@@ -90,9 +90,9 @@ func (s *Source) fetchAnswer(ctx context.Context) (Answer, *usage.Problem) {
 	case resp.StatusCode == http.StatusNotFound, resp.StatusCode == http.StatusInternalServerError:
 		return bad(usage.Empty, "the load-watcher has no data (it answers %d)", resp.StatusCode)
 	case resp.StatusCode > 500:
-		return bad(usage.Unreachable, "answers %d", resp.StatusCode)
+		return bad(usage.Unreachable, "the server answers %d", resp.StatusCode)
 	case resp.StatusCode != http.StatusOK:
-		return bad(usage.BadAnswer, "answers %d%s", resp.StatusCode, fetch.AuthHint(resp.StatusCode))
+		return bad(usage.BadAnswer, "the server answers %d%s", resp.StatusCode, fetch.AuthHint(resp.StatusCode))
 	case bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")):
 		return bad(usage.BadAnswer, "the answer is a web page; is this the address of a load-watcher?")
 	}

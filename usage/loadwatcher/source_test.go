@@ -95,9 +95,9 @@ func TestBadAnswers(t *testing.T) {
 	}{
 		"no data":      {500, "", usage.Problem{Kind: usage.Empty, Detail: "the load-watcher has no data (it answers 500)"}},
 		"unknown host": {404, "", usage.Problem{Kind: usage.Empty, Detail: "the load-watcher has no data (it answers 404)"}},
-		"down":         {503, "", usage.Problem{Kind: usage.Unreachable, Detail: "answers 503"}},
+		"down":         {503, "", usage.Problem{Kind: usage.Unreachable, Detail: "the server answers 503"}},
 		"not allowed": {401, "", usage.Problem{Kind: usage.BadAnswer,
-			Detail: "answers 401; the server requires authentication: set tokenFile to a file with a valid token"}},
+			Detail: "the server answers 401; the server requires authentication: set tokenFile to a file with a valid token"}},
 		"a page": {200, "<html>", usage.Problem{Kind: usage.BadAnswer,
 			Detail: "the answer is a web page; is this the address of a load-watcher?"}},
 		"half": {200, good[:60], usage.Problem{Kind: usage.BadAnswer,

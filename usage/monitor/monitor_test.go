@@ -304,14 +304,15 @@ func TestASourceThatSaysInPartWhatItRemembers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		now := time.Now()
 		s := &fakeHistorySource{fakeSource: fakeSource{cpu: 900},
-			past: []usage.Sample{sampleAt(now.Add(-2*interval), 900), sampleAt(now.Add(-interval), 900)}, err: errors.New("memory: answers 503")}
+			past: []usage.Sample{sampleAt(now.Add(-2*interval), 900), sampleAt(now.Add(-interval), 900)},
+			err:  errors.New("memory: the server answers 503")}
 		m, _ := newMonitor(s)
 		m.SampleOnce(t.Context())
 		u := m.Usage()
 		if u.Samples != 3 || !isHot(u) {
 			t.Errorf("%+v", u)
 		}
-		wantProblem(t, u, "the history of metricsServer could be read only in part; samples of the rest are counted since 2000-01-01T00:00:00Z: memory: answers 503")
+		wantProblem(t, u, "the history of metricsServer could be read only in part; samples of the rest are counted since 2000-01-01T00:00:00Z: memory: the server answers 503")
 		for range 11 {
 			advanceTime(interval)
 			m.SampleOnce(t.Context())

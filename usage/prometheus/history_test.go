@@ -55,7 +55,7 @@ func TestHistory(t *testing.T) {
 	}
 	ok = false
 	if got, err := s.History(t.Context(), twoNodes(), noon.Add(-time.Minute), 30*time.Second); len(got) != 3 || err == nil ||
-		err.Error() != "reading the history from Prometheus: memory: answers 503" {
+		err.Error() != "reading the history from Prometheus: memory: the server answers 503" {
 		t.Errorf("with a query that fails: %d samples, %v", len(got), err)
 	}
 	ok = true

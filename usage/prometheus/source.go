@@ -223,13 +223,13 @@ func (s *Source) query(ctx context.Context, path string, form url.Values, labels
 	a, err := decodeAnswer(body, labels)
 	switch {
 	case err == nil && a.status == "error":
-		return bad(usage.BadAnswer, "answers %d, %s: %s%s", status, a.errorType, a.message, fetch.AuthHint(status))
+		return bad(usage.BadAnswer, "the server answers %d, %s: %s%s", status, a.errorType, a.message, fetch.AuthHint(status))
 	case status >= 500:
-		return bad(usage.Unreachable, "answers %d", status)
+		return bad(usage.Unreachable, "the server answers %d", status)
 	case status == http.StatusNotFound:
-		return bad(usage.BadAnswer, "answers 404; is this the address of a Prometheus, with its path prefix?")
+		return bad(usage.BadAnswer, "the server answers 404; is this the address of a Prometheus, with its path prefix?")
 	case status < 200 || status > 299:
-		return bad(usage.BadAnswer, "answers %d%s", status, fetch.AuthHint(status))
+		return bad(usage.BadAnswer, "the server answers %d%s", status, fetch.AuthHint(status))
 	case err != nil:
 		return bad(usage.BadAnswer, "%v", err)
 	case a.status != "success":

@@ -44,10 +44,10 @@ type response struct {
 	Error   string    `json:"error,omitempty"`
 }
 
-type opened struct {
+type session struct {
 	snapshot *cluster.Snapshot
-	book     *budget.Book
-	taken    map[string]budget.Taken
+	book     *budget.Tracker
+	taken    map[string]budget.Charges
 }
 
 func main() {
@@ -58,7 +58,7 @@ func main() {
 }
 
 func serve(r io.Reader, w io.Writer) error {
-	books := map[string]*opened{}
+	books := map[string]*session{}
 	in, out := json.NewDecoder(bufio.NewReader(r)), json.NewEncoder(w)
 	for {
 		var q request
@@ -79,9 +79,9 @@ func serve(r io.Reader, w io.Writer) error {
 	}
 }
 
-func answer(books map[string]*opened, q request) (response, error) {
+func answer(books map[string]*session, q request) (response, error) {
 	if q.Op == "open" {
-		o, err := open(q)
+		o, err := newSession(q)
 		books[q.Book] = o
 		return response{}, err
 	}
@@ -99,15 +99,15 @@ func answer(books map[string]*opened, q request) (response, error) {
 	}
 	t := o.taken[q.Taken]
 	if t == nil {
-		t = budget.Taken{}
+		t = budget.Charges{}
 		o.taken[q.Taken] = t
 	}
 	switch q.Op {
 	case "ask":
-		why, ok := o.book.Ask(p, t)
+		why, ok := o.book.Allows(p, t)
 		return response{Allowed: ok, Code: why.Code, Message: why.Message}, nil
 	case "take":
-		o.book.Take(p, t)
+		o.book.Charge(p, t)
 		n := 0
 		for _, k := range t {
 			n += k
@@ -117,7 +117,7 @@ func answer(books map[string]*opened, q request) (response, error) {
 	return response{}, fmt.Errorf("unknown op %q (want open, ask, take or close)", q.Op)
 }
 
-func open(q request) (*opened, error) {
+func newSession(q request) (*session, error) {
 	objects, err := cluster.ReadFiles([]string{q.Snapshot}, nil)
 	if err != nil {
 		return nil, err
@@ -126,5 +126,5 @@ func open(q request) (*opened, error) {
 	if err != nil {
 		return nil, fmt.Errorf("indexing %s: %w", q.Snapshot, err)
 	}
-	return &opened{s, budget.NewBook(s, q.Spent, q.Now), map[string]budget.Taken{}}, nil
+	return &session{s, budget.NewTracker(s, q.Spent, q.Now), map[string]budget.Charges{}}, nil
 }

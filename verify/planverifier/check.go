@@ -1,7 +1,6 @@
 package planverifier
 
 import (
-	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -10,66 +9,35 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Check names everything that p does and must not do on the cluster o at now,
-// in the order of its moves. An empty answer means that every prefix of its
-// calls is allowed. Rejections are looked at only as far as the plan lists them
-// all (docs/reference/report.md: counts and samples agree).
+// Check returns every violation of plan p on the cluster o at time now, in the order of its
+// moves. If there are none, every prefix of its evictions is allowed. It checks rejections
+// only if the plan lists all of them as samples.
 func Check(o *cluster.Objects, c Rules, p plan.Plan, now time.Time) []Violation {
-	r := &replay{world: look(o), rules: c, now: now, walls: map[string]wall{}, beginnings: map[string][]int{}}
-	for _, wave := range r.waves(p) {
-		r.wave(wave)
+	r := newVerifier(o, c, now)
+	for _, wave := range r.splitWaves(p) {
+		r.checkWave(wave)
 	}
-	r.limits(p)
-	r.hour(p)
-	r.load(p)
-	r.consistent(p)
-	r.steps(p)
-	return r.found
+	r.checkPassLimits(p)
+	r.checkHourlyLimits(p)
+	r.checkUsage(p)
+	r.checkRejections(p)
+	r.checkDisplacedMoves(p)
+	return r.violations
 }
 
-// replay goes through a plan's calls.
-type replay struct {
-	*world
-	rules Rules
-	now   time.Time
-	found []Violation
-
-	// live are the pods as they stand before the present wave: those that went
-	// in earlier ones are replaced.
-	live map[string]*corev1.Pod
-	// failures are evictions that Jobs count, by Job.
-	failures map[string]int
-	// walls are what clocks show around now, by place, and beginnings when
-	// windows open, by window.
-	walls      map[string]wall
-	beginnings map[string][]int
-	// landed counts the replacements, to name them.
-	landed int
-}
-
-func (r *replay) object(m plan.Move, code plan.Code, format string, args ...any) {
-	r.found = append(r.found, Violation{m.Step, m.Pod.String(), code, fmt.Sprintf(format, args...)})
-}
-
-// call is one eviction: the move and its pod.
-type call struct {
-	move plan.Move
-	pod  *corev1.Pod
-}
-
-// waves sorts the moves into waves and checks that they hang together. Moves of
-// pods that do not exist are left out of what follows.
-func (r *replay) waves(p plan.Plan) [][]call {
-	r.live, r.failures = map[string]*corev1.Pod{}, map[string]int{}
+// splitWaves returns the moves by wave and checks their numbers and names. It leaves out
+// moves of pods that do not exist.
+func (r *verifier) splitWaves(p plan.Plan) [][]call {
+	r.livePods, r.jobFailures = map[string]*corev1.Pod{}, map[string]int{}
 	for k, pod := range r.pods {
-		r.live[k] = pod
+		r.livePods[k] = pod
 	}
 	var out [][]call
 	seen := map[string]bool{}
 	step, wave := 0, 0
 	for _, m := range p.Moves {
 		if m.Step < step || m.Step > step+1 || m.Step < 1 || m.Wave < wave || m.Wave > wave+1 || m.Wave < 1 {
-			r.object(m, MalformedPlan, "step %d of wave %d follows step %d of wave %d", m.Step, m.Wave, step, wave)
+			r.report(m, MalformedPlan, "step %d of wave %d follows step %d of wave %d", m.Step, m.Wave, step, wave)
 		}
 		step = m.Step
 		if m.Wave != wave {
@@ -77,11 +45,11 @@ func (r *replay) waves(p plan.Plan) [][]call {
 			out = append(out, nil)
 		}
 		pod := r.pods[m.Pod.String()]
-		if !r.wellNamed(m, pod) {
+		if !r.checkMoveFields(m, pod) {
 			continue
 		}
 		if seen[m.Pod.String()] {
-			r.object(m, PodTwice, "it is moved before")
+			r.report(m, PodTwice, "it is moved before")
 		}
 		seen[m.Pod.String()] = true
 		out[len(out)-1] = append(out[len(out)-1], call{m, pod})
@@ -89,39 +57,39 @@ func (r *replay) waves(p plan.Plan) [][]call {
 	return out
 }
 
-func (r *replay) wellNamed(m plan.Move, pod *corev1.Pod) bool {
+func (r *verifier) checkMoveFields(m plan.Move, pod *corev1.Pod) bool {
 	switch {
 	case pod == nil:
-		r.object(m, MalformedPlan, "there is no such pod")
+		r.report(m, MalformedPlan, "there is no such pod")
 		return false
 	case string(pod.UID) != m.Pod.UID:
-		r.object(m, MalformedPlan, "its UID is %s, not %s", pod.UID, m.Pod.UID)
+		r.report(m, MalformedPlan, "its UID is %s, not %s", pod.UID, m.Pod.UID)
 	case pod.Spec.NodeName != m.From:
-		r.object(m, MalformedPlan, "it stands on %q, not on %q", pod.Spec.NodeName, m.From)
+		r.report(m, MalformedPlan, "it stands on %q, not on %q", pod.Spec.NodeName, m.From)
 	case m.From == m.To || r.nodes[m.To] == nil:
-		r.object(m, MalformedPlan, "it goes from %q to %q", m.From, m.To)
+		r.report(m, MalformedPlan, "it goes from %q to %q", m.From, m.To)
 	}
 	if top := r.chains[key(pod)].top(); top != nil && (m.Owner.Kind != top.kind || m.Owner.Name != top.name) {
-		r.object(m, MalformedPlan, "its owner is %s %s, not %s %s", top.kind, top.name, m.Owner.Kind, m.Owner.Name)
+		r.report(m, MalformedPlan, "its owner is %s %s, not %s %s", top.kind, top.name, m.Owner.Kind, m.Owner.Name)
 	}
 	return true
 }
 
-// wave judges the calls of one wave, in any order, and then lets their
-// replacements come up.
-func (r *replay) wave(calls []call) {
+// checkWave checks the evictions of one wave in any order, and then places their
+// replacements.
+func (r *verifier) checkWave(calls []call) {
 	for _, c := range calls {
-		for _, no := range r.guards(c.pod) {
-			r.object(c.move, no.code, "%s", no.why)
+		for _, no := range r.refusals(c.pod) {
+			r.report(c.move, no.code, "%s", no.why)
 		}
-		r.rests(c)
-		r.window(c)
-		r.jobFails(c)
+		r.checkBackoff(c)
+		r.checkWindow(c)
+		r.checkJobFailure(c)
 	}
-	r.inFlight(calls)
-	r.disruptions(calls)
-	r.unavailable(calls)
-	r.lastReady(calls)
-	r.beside(calls)
-	r.replace(calls)
+	r.checkInFlight(calls)
+	r.checkBudgets(calls)
+	r.checkUnavailable(calls)
+	r.checkLastReady(calls)
+	r.checkRequiredAffinity(calls)
+	r.placeReplacements(calls)
 }

@@ -14,23 +14,23 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// ownController are the reasons in what controls the pod.
-func (r *replay) ownController(p *corev1.Pod, add adder) {
+// checkController checks the controllers of the pod.
+func (r *podGuards) checkController(p *corev1.Pod, add refuseFunc) {
 	c := r.chains[key(p)]
 	low := c.lowest()
 	if low == nil {
 		add(r.rules.Protect["BarePods"], plan.BarePod, "nothing controls it")
 		return
 	}
-	add(low.is("DaemonSet"), plan.DaemonSetPod, "of a DaemonSet")
-	add(low.is("Job") && r.rules.Protect["Jobs"], plan.JobPod, "of a Job")
+	add(low.hasKind("DaemonSet"), plan.DaemonSetPod, "of a DaemonSet")
+	add(low.hasKind("Job") && r.rules.Protect["Jobs"], plan.JobPod, "of a Job")
 	for i, l := range c.links {
 		if slices.Contains(r.rules.Controllers, l.group+"/"+l.kind) {
 			continue
 		}
 		known := false
 		for _, kind := range []string{"ReplicationController", "ReplicaSet", "Deployment", "StatefulSet", "DaemonSet", "Job"} {
-			known = known || l.is(kind)
+			known = known || l.hasKind(kind)
 		}
 		add(!known && i == 0, plan.UnknownController, l.group+"/"+l.kind+" is not known")
 		add(l.object == nil, plan.OwnerNotFound, l.kind+" "+l.name+" is not there")
@@ -42,16 +42,16 @@ func (r *replay) ownController(p *corev1.Pod, add adder) {
 		by := job.Spec.ManagedBy
 		add(by != nil && *by != "kubernetes.io/job-controller", plan.UnknownController, "somebody else manages its Job")
 	}
-	r.replaced(p, c, add)
-	r.revision(p, low, add)
+	r.checkReplacement(p, c, add)
+	r.checkRevision(p, low, add)
 }
 
-// replaced are the reasons why no replacement would come.
-func (r *replay) replaced(p *corev1.Pod, c chain, add adder) {
+// checkReplacement checks that the controllers would create a replacement.
+func (r *podGuards) checkReplacement(p *corev1.Pod, c ownerChain, add refuseFunc) {
 	for _, l := range c.links {
 		add(l.object != nil && l.object.GetDeletionTimestamp() != nil, plan.NoReplacement, l.kind+" "+l.name+" is being deleted")
 	}
-	if ns := r.spaces[p.Namespace]; ns != nil {
+	if ns := r.namespaces[p.Namespace]; ns != nil {
 		add(ns.DeletionTimestamp != nil || ns.Status.Phase == corev1.NamespaceTerminating, plan.NoReplacement, "its namespace is being deleted")
 	}
 	if job, ok := c.lowest().object.(*batchv1.Job); ok {
@@ -64,8 +64,9 @@ func (r *replay) replaced(p *corev1.Pod, c chain, add adder) {
 	}
 }
 
-// hasSucceeded says whether a pod of the Job did, by its status or by the pods.
-func (r *replay) hasSucceeded(job *batchv1.Job) bool {
+// hasSucceeded reports whether a pod of the Job has succeeded, by its status or by the
+// pods.
+func (r *podGuards) hasSucceeded(job *batchv1.Job) bool {
 	if u := job.Status.UncountedTerminatedPods; job.Status.Succeeded > 0 || u != nil && len(u.Succeeded) > 0 {
 		return true
 	}
@@ -77,10 +78,10 @@ func (r *replay) hasSucceeded(job *batchv1.Job) bool {
 	return false
 }
 
-// revision foresees from which revision a StatefulSet makes the replacement:
-// ordinals below the partition from the current one, all others, and all with
-// OnDelete, from the update revision.
-func (r *replay) revision(p *corev1.Pod, low *link, add adder) {
+// checkRevision checks that a StatefulSet creates the replacement from the same revision.
+// Ordinals below the partition use the current revision. All others, and all with OnDelete,
+// use the update revision.
+func (r *podGuards) checkRevision(p *corev1.Pod, low *owner, add refuseFunc) {
 	set, ok := low.object.(*appsv1.StatefulSet)
 	if !ok || set.Status.UpdateRevision == "" {
 		return
@@ -99,32 +100,32 @@ func (r *replay) revision(p *corev1.Pod, low *link, add adder) {
 	add(has != next, plan.RevisionWouldChange, fmt.Sprintf("it has revision %q, its replacement %q", has, next))
 }
 
-// ownWorkload are the reasons in the state of the pod's workload.
-func (r *replay) ownWorkload(p *corev1.Pod, add adder) {
+// checkWorkload checks the state of the pod's workload.
+func (r *podGuards) checkWorkload(p *corev1.Pod, add refuseFunc) {
 	c := r.chains[key(p)]
 	if c.top() == nil {
 		return
 	}
-	want, known := r.desired(p)
+	want, known := r.desiredReplicas(p)
 	least := want
-	if _, own := c.top().wants(); !own && c.lowest() == c.top() { // of an unknown kind: see desired
-		least = r.onTheirWay(p, false)
+	if _, own := c.top().replicas(); !own && c.lowest() == c.top() { // of an unknown kind: see desired
+		least = r.countPods(p, false)
 	}
 	add(!known || least < r.rules.MinReplicas, plan.TooFewReplicas, fmt.Sprintf("its workload wants %d (known: %v)", want, known))
-	r.rollout(c, add)
-	there, up, beside := r.count(p)
+	r.checkRollout(c, add)
+	there, up, beside := r.countWorkloadPods(p)
 	add(known && there > want, plan.ScalingDown, fmt.Sprintf("there are %d of %d pods", there, want))
-	if n, ok := c.lowest().wants(); ok {
+	if n, ok := c.lowest().replicas(); ok {
 		add(beside > n, plan.ScalingDown, fmt.Sprintf("%s has %d of %d pods", c.lowest().name, beside, n))
 	}
 	add(known && r.rules.Protect["DegradedWorkloads"] && up < want, plan.WorkloadDegraded, fmt.Sprintf("%d of %d pods are Ready", up, want))
 }
 
-// desired is what the pod's workload wants: its own number, or where it is not
-// there, those of the controllers right below it.
-func (r *replay) desired(p *corev1.Pod) (int, bool) {
+// desiredReplicas returns the replicas of the pod's workload. If the workload has no
+// number, it sums those of the controllers directly below it.
+func (r *podGuards) desiredReplicas(p *corev1.Pod) (int, bool) {
 	c := r.chains[key(p)]
-	if n, ok := c.top().wants(); ok {
+	if n, ok := c.top().replicas(); ok {
 		return n, true
 	}
 	sum, some, seen := 0, false, map[string]bool{}
@@ -134,40 +135,40 @@ func (r *replay) desired(p *corev1.Pod) (int, bool) {
 			continue
 		}
 		low := other.lowest()
-		if n, ok := low.wants(); ok && !seen[low.kind+low.name] {
+		if n, ok := low.replicas(); ok && !seen[low.kind+low.name] {
 			seen[low.kind+low.name], some = true, true
 			sum += n
 		}
 	}
 	if !some && slices.Contains(r.rules.Controllers, c.top().group+"/"+c.top().kind) {
 		// Nobody knows; the config vouches for it, so it is what is there.
-		return r.onTheirWay(p, true), true
+		return r.countPods(p, true), true
 	}
 	return sum, some
 }
 
-// onTheirWay counts the pods of p's workload, with or without those that leave.
-func (r *replay) onTheirWay(p *corev1.Pod, leavingToo bool) int {
+// countPods counts the pods of p's workload, with or without terminating ones.
+func (r *podGuards) countPods(p *corev1.Pod, leavingToo bool) int {
 	n, mine := 0, r.chains[key(p)].id
 	for k, other := range r.pods {
-		if other.Namespace == p.Namespace && r.chains[k].id == mine && !ended(other) && (leavingToo || !leaving(other)) {
+		if other.Namespace == p.Namespace && r.chains[k].id == mine && !isTerminal(other) && (leavingToo || !isTerminating(other)) {
 			n++
 		}
 	}
 	return n
 }
 
-// count counts the pods of a workload: those there, those Ready, and those of
-// the pod's own controller.
-func (r *replay) count(p *corev1.Pod) (there, up, beside int) {
+// countWorkloadPods counts the pods of a workload: all, the Ready ones, and those of the
+// pod's own controller.
+func (r *podGuards) countWorkloadPods(p *corev1.Pod) (there, up, beside int) {
 	c := r.chains[key(p)]
 	for k, pod := range r.pods {
 		other := r.chains[k]
-		if pod.Namespace != p.Namespace || other.id != c.id || ended(pod) || leaving(pod) {
+		if pod.Namespace != p.Namespace || other.id != c.id || isTerminal(pod) || isTerminating(pod) {
 			continue
 		}
 		there++
-		if ready(pod) {
+		if isReady(pod) {
 			up++
 		}
 		if other.lowest().name == c.lowest().name && other.lowest().kind == c.lowest().kind {
@@ -177,8 +178,8 @@ func (r *replay) count(p *corev1.Pod) (there, up, beside int) {
 	return there, up, beside
 }
 
-// rollout says whether the pod's controllers are bringing up another template.
-func (r *replay) rollout(c chain, add adder) {
+// checkRollout checks that no controller of the pod is rolling out another template.
+func (r *podGuards) checkRollout(c ownerChain, add refuseFunc) {
 	for i, l := range c.links {
 		switch x := l.object.(type) {
 		case *appsv1.Deployment:
@@ -188,9 +189,9 @@ func (r *replay) rollout(c chain, add adder) {
 			}
 		case *appsv1.StatefulSet:
 			add(x.Status.ObservedGeneration < x.Generation, plan.RolloutInProgress, "the StatefulSet's change is not observed")
-			add(r.setRolling(x), plan.RolloutInProgress, "the StatefulSet is updating pods")
+			add(r.statefulSetRolling(x), plan.RolloutInProgress, "the StatefulSet is updating pods")
 		}
-		if i > 0 && r.siblings(l, c.links[i-1]) {
+		if i > 0 && r.otherReplicaSetActive(l, c.links[i-1]) {
 			add(true, plan.RolloutInProgress, l.name+" has more than one ReplicaSet that wants pods")
 		}
 	}
@@ -203,10 +204,10 @@ func sameTemplate(a, b corev1.PodTemplateSpec) bool {
 	return equality.Semantic.DeepEqual(x, y)
 }
 
-// siblings says whether another ReplicaSet under the same owner wants pods.
-func (r *replay) siblings(above, under link) bool {
-	for _, rs := range r.o.ReplicaSets {
-		ref := controllerOf(rs.OwnerReferences)
+// otherReplicaSetActive reports whether another ReplicaSet of the same owner wants pods.
+func (r *podGuards) otherReplicaSetActive(above, under owner) bool {
+	for _, rs := range r.objects.ReplicaSets {
+		ref := controllerRef(rs.OwnerReferences)
 		if ref == nil || under.object == nil || rs.Namespace != under.object.GetNamespace() || rs.Name == under.name || ref.Name != above.name || ref.Kind != above.kind {
 			continue
 		}
@@ -220,9 +221,9 @@ func (r *replay) siblings(above, under link) bool {
 	return false
 }
 
-// setRolling says whether a StatefulSet with rolling updates still has pods to
-// update: of the update revision it wants all but those below the partition.
-func (r *replay) setRolling(set *appsv1.StatefulSet) bool {
+// statefulSetRolling reports whether a StatefulSet with rolling updates still has pods to
+// update. All pods at or above the partition need the update revision.
+func (r *podGuards) statefulSetRolling(set *appsv1.StatefulSet) bool {
 	if set.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType || set.Status.UpdateRevision == "" || set.Status.UpdateRevision == set.Status.CurrentRevision {
 		return false
 	}

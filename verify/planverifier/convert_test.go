@@ -15,7 +15,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/planverifier"
 )
 
-// rules puts a configuration into the witness's own words, field by field, so
+// rules puts a configuration into the settings of the verifier, field by field, so
 // that what the planner makes of it does not matter.
 func rules(t testing.TB, c *config.Config) planverifier.Rules {
 	t.Helper()
@@ -49,7 +49,7 @@ func rules(t testing.TB, c *config.Config) planverifier.Rules {
 				t.Fatal(err)
 			}
 			for _, resource := range slices.Sorted(maps.Keys(args.Target)) {
-				r.Loads = append(r.Loads, planverifier.Load{Strategy: s.Name, Resource: resource, Target: args.Target[resource], For: args.For})
+				r.UsageStrategies = append(r.UsageStrategies, planverifier.UsageStrategy{Strategy: s.Name, Resource: resource, Target: args.Target[resource], For: args.For})
 			}
 		}
 	}

@@ -1,13 +1,12 @@
-// Package planverifier judges a finished plan from outside: it replays the moves as
-// calls of the Eviction API on native objects and names every guard, limit or
-// budget that a call would break, in any prefix of the calls and in any order of
-// those that share a wave. Check looks at the waves, each with all its calls at
-// once; Replay has the calls answered one by one, as an API server and its
-// disruption controller answer; After is the cluster that a plan leaves behind
-// when it is broken off, from where the next one starts.
+// Package planverifier checks a finished plan independently of the planner. It
+// executes the moves as calls of the Eviction API on native objects and reports
+// every guard, limit and budget that a call breaks, in any prefix of the calls and
+// in any order of calls within a wave. Check checks each wave with all of its
+// calls. Replay answers the calls one by one, as an API server and its disruption
+// controller do. ClusterAfter returns the cluster after an interrupted plan.
 //
-// It follows the reference documents and the rules of the API server, with code
-// of its own: nothing that makes plans is used here, so that a mistake there is
-// not repeated here. It decides whether a plan was allowed; it never makes one,
-// and never says whether a plan is good.
+// It follows the reference documents and the rules of the API server, with its own
+// code. It does not use the packages that make plans, so it does not repeat their
+// mistakes. It decides whether a plan is allowed. It never makes a plan and never
+// judges whether a plan is good.
 package planverifier

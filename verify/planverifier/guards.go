@@ -12,43 +12,35 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// refusal is a reason why a pod may not leave.
-type refusal struct {
-	code plan.Code
-	why  string
-}
-
-// criticalPriority is the value of system-cluster-critical.
+// criticalPriority is the value of the PriorityClass system-cluster-critical.
 const criticalPriority = 2000000000
 
-// guards are all reasons why a pod may not leave, whatever else is planned.
-func (r *replay) guards(p *corev1.Pod) []refusal {
+// refusals returns all reasons why a pod may not leave, independent of other moves.
+func (r *podGuards) refusals(p *corev1.Pod) []refusal {
 	var out []refusal
 	add := func(no bool, code plan.Code, why string) {
 		if no {
 			out = append(out, refusal{code, why})
 		}
 	}
-	r.ownPod(p, add)
-	r.ownPlace(p, add)
-	r.ownVolumes(p, add)
-	r.ownController(p, add)
-	r.ownWorkload(p, add)
-	r.asked(p, add)
+	r.checkPod(p, add)
+	r.checkNamespaceAndNode(p, add)
+	r.checkVolumes(p, add)
+	r.checkController(p, add)
+	r.checkWorkload(p, add)
+	r.checkAnnotations(p, add)
 	return out
 }
 
-type adder = func(no bool, code plan.Code, why string)
-
-// ownPod are the reasons in the pod itself.
-func (r *replay) ownPod(p *corev1.Pod, add adder) {
+// checkPod checks the pod itself.
+func (r *podGuards) checkPod(p *corev1.Pod, add refuseFunc) {
 	c := r.rules
 	_, mirror := p.Annotations["kubernetes.io/config.mirror"]
 	add(mirror, plan.MirrorPod, "a mirror of a file on the node")
 	source := p.Annotations["kubernetes.io/config.source"]
 	add(source != "" && source != "api", plan.StaticPod, "its source is "+source)
-	add(leaving(p), plan.PodTerminating, "it is terminating")
-	add(ended(p), plan.PodTerminal, "it has ended")
+	add(isTerminating(p), plan.PodTerminating, "it is terminating")
+	add(isTerminal(p), plan.PodTerminal, "it has ended")
 	add(!r.bound(p), plan.PodNotBound, "it stands on no known node")
 	add(p.Labels["app.kubernetes.io/name"] == "evenkeel", plan.OwnPod, "it is ours")
 	add(c.PodSelector != nil && !c.PodSelector.Matches(labels.Set(p.Labels)), plan.PodNotSelected, "podSelector leaves it out")
@@ -58,22 +50,23 @@ func (r *replay) ownPod(p *corev1.Pod, add adder) {
 	priority, sure := r.priority(p)
 	add(!sure, plan.PriorityTooHigh, "its PriorityClass "+p.Spec.PriorityClassName+" is not there")
 	add(c.Protect["SystemCriticalPods"] && priority >= criticalPriority, plan.SystemCritical, "its priority is critical")
-	limit, known := r.threshold()
+	limit, known := r.priorityLimit()
 	add(!known || priority >= limit, plan.PriorityTooHigh, "its priority is not below "+c.PriorityBelow)
 
 	if c.MinPodAge > 0 {
 		start := p.Status.StartTime
 		add(start == nil || r.now.Sub(start.Time) < c.MinPodAge, plan.PodTooYoung, "it is younger than "+c.MinPodAge.String())
 	}
-	add(c.SchedulerTimeout > 0 && r.forgotten(p.Spec.SchedulerName), plan.SchedulerNotResponding, "its scheduler has left a pod unattempted")
+	add(c.SchedulerTimeout > 0 && r.schedulerSilent(p.Spec.SchedulerName), plan.SchedulerNotResponding, "its scheduler has left a pod unattempted")
 }
 
-// forgotten: a pod of the scheduler has waited too long for a first attempt.
-func (r *replay) forgotten(scheduler string) bool {
-	for _, p := range r.o.Pods {
+// schedulerSilent reports whether a pod of the scheduler has waited too long for a first
+// attempt.
+func (r *podGuards) schedulerSilent(scheduler string) bool {
+	for _, p := range r.objects.Pods {
 		tried := slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodScheduled })
 		same := cmp.Or(p.Spec.SchedulerName, "default-scheduler") == cmp.Or(scheduler, "default-scheduler")
-		if same && !tried && p.Spec.NodeName == "" && p.DeletionTimestamp == nil && !ended(p) && len(p.Spec.SchedulingGates) == 0 &&
+		if same && !tried && p.Spec.NodeName == "" && p.DeletionTimestamp == nil && !isTerminal(p) && len(p.Spec.SchedulingGates) == 0 &&
 			!p.CreationTimestamp.IsZero() && r.now.Sub(p.CreationTimestamp.Time) > r.rules.SchedulerTimeout {
 			return true
 		}
@@ -81,27 +74,27 @@ func (r *replay) forgotten(scheduler string) bool {
 	return false
 }
 
-func (r *replay) priority(p *corev1.Pod) (value int64, known bool) {
+func (r *podGuards) priority(p *corev1.Pod) (value int64, known bool) {
 	if p.Spec.Priority != nil {
 		return int64(*p.Spec.Priority), true
 	}
 	if p.Spec.PriorityClassName == "" {
 		return 0, true
 	}
-	return r.class(p.Spec.PriorityClassName)
+	return r.priorityClass(p.Spec.PriorityClassName)
 }
 
-func (r *replay) threshold() (int64, bool) {
+func (r *podGuards) priorityLimit() (int64, bool) {
 	if n, err := strconv.ParseInt(r.rules.PriorityBelow, 10, 64); err == nil {
 		return n, true
 	}
-	return r.class(r.rules.PriorityBelow)
+	return r.priorityClass(r.rules.PriorityBelow)
 }
 
-// class is the value of a PriorityClass; every API server has the two built-in
-// ones, listed or not.
-func (r *replay) class(name string) (int64, bool) {
-	for _, c := range r.o.PriorityClasses {
+// priorityClass returns the value of a PriorityClass. Every API server has the two built-in
+// classes.
+func (r *podGuards) priorityClass(name string) (int64, bool) {
+	for _, c := range r.objects.PriorityClasses {
 		if c.Name == name {
 			return int64(c.Value), true
 		}
@@ -115,10 +108,10 @@ func (r *replay) class(name string) (int64, bool) {
 	return 0, false
 }
 
-// ownPlace are the reasons in the pod's namespace and node.
-func (r *replay) ownPlace(p *corev1.Pod, add adder) {
+// checkNamespaceAndNode checks the namespace and the node of the pod.
+func (r *podGuards) checkNamespaceAndNode(p *corev1.Pod, add refuseFunc) {
 	c := r.rules
-	space := r.spaces[p.Namespace]
+	space := r.namespaces[p.Namespace]
 	add(len(c.Include) > 0 && !slices.Contains(c.Include, p.Namespace), plan.NamespaceExcluded, "its namespace is not included")
 	add(slices.Contains(c.Exclude, p.Namespace), plan.NamespaceExcluded, "its namespace is excluded")
 	add(c.NamespaceSelector != nil && (space == nil || !c.NamespaceSelector.Matches(labels.Set(space.Labels))), plan.NamespaceExcluded, "its namespace is not selected")
@@ -150,8 +143,8 @@ func (r *replay) ownPlace(p *corev1.Pod, add adder) {
 	}
 }
 
-// ownVolumes are the reasons in the pod's volumes.
-func (r *replay) ownVolumes(p *corev1.Pod, add adder) {
+// checkVolumes checks the volumes of the pod.
+func (r *podGuards) checkVolumes(p *corev1.Pod, add refuseFunc) {
 	c := r.rules
 	for _, v := range p.Spec.Volumes {
 		add(c.Protect["PodsWithLocalStorage"] && (v.EmptyDir != nil || v.HostPath != nil), plan.LocalStorage, "volume "+v.Name)
@@ -166,12 +159,12 @@ func (r *replay) ownVolumes(p *corev1.Pod, add adder) {
 	}
 }
 
-func (r *replay) storageClass(p *corev1.Pod, v corev1.Volume) (string, bool) {
+func (r *podGuards) storageClass(p *corev1.Pod, v corev1.Volume) (string, bool) {
 	name := p.Name + "-" + v.Name // a generic ephemeral volume's claim
 	if v.PersistentVolumeClaim != nil {
 		name = v.PersistentVolumeClaim.ClaimName
 	}
-	for _, claim := range r.o.PersistentVolumeClaims {
+	for _, claim := range r.objects.PersistentVolumeClaims {
 		if claim.Namespace != p.Namespace || claim.Name != name {
 			continue
 		}

@@ -12,28 +12,28 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// jobFails counts evictions as the Job controller counts failures: the pod is
+// checkJobFailure counts evictions as the Job controller counts failures: the pod is
 // Failed with the condition DisruptionTarget, and the first rule of the Job's
 // policy that fits it decides; without one it counts against backoffLimit.
-func (r *replay) jobFails(c call) {
+func (r *verifier) checkJobFailure(c call) {
 	job, ok := r.jobOf(c.pod)
 	if !ok {
 		return
 	}
-	switch r.verdict(job) {
+	switch r.jobFailureAction(job) {
 	case batchv1.PodFailurePolicyActionIgnore:
 		return
 	case batchv1.PodFailurePolicyActionFailJob, batchv1.PodFailurePolicyActionFailIndex:
-		r.object(c.move, plan.JobWouldFail, "the podFailurePolicy of its Job fails it")
+		r.report(c.move, plan.JobWouldFail, "the podFailurePolicy of its Job fails it")
 		return
 	}
 	if per := job.Spec.BackoffLimitPerIndex; per != nil {
 		failed, _ := strconv.Atoi(c.pod.Annotations["batch.kubernetes.io/job-index-failure-count"]) // none: it never failed
 		if failed+1 > int(*per) {
-			r.object(c.move, plan.JobWouldFail, "its index would have failed %d times, backoffLimitPerIndex is %d", failed+1, *per)
+			r.report(c.move, plan.JobWouldFail, "its index would have failed %d times, backoffLimitPerIndex is %d", failed+1, *per)
 		}
 	}
-	r.failures[key(job)]++
+	r.jobFailures[key(job)]++
 	limit := int32(6) // the API's default
 	switch {
 	case job.Spec.BackoffLimit != nil:
@@ -41,14 +41,14 @@ func (r *replay) jobFails(c call) {
 	case job.Spec.BackoffLimitPerIndex != nil:
 		limit = math.MaxInt32
 	}
-	if failed := r.failed(job) + r.failures[key(job)]; failed > int(limit) {
-		r.object(c.move, plan.JobWouldFail, "%s", fmt.Sprintf("its Job would have failed %d times, backoffLimit is %d", failed, limit))
+	if failed := r.failedPods(job) + r.jobFailures[key(job)]; failed > int(limit) {
+		r.report(c.move, plan.JobWouldFail, "%s", fmt.Sprintf("its Job would have failed %d times, backoffLimit is %d", failed, limit))
 	}
 }
 
-// failed are the failures of a Job so far: in its status, about to be added, and
+// failedPods are the failures of a Job so far: in its status, about to be added, and
 // of pods that have failed or will, and still hold the controller's finalizer.
-func (r *replay) failed(job *batchv1.Job) int {
+func (r *liveState) failedPods(job *batchv1.Job) int {
 	n, counted := int(job.Status.Failed), map[string]bool{}
 	if u := job.Status.UncountedTerminatedPods; u != nil {
 		for _, id := range u.Failed {
@@ -57,14 +57,14 @@ func (r *replay) failed(job *batchv1.Job) int {
 	}
 	for _, p := range r.pods {
 		mine, ok := r.jobOf(p)
-		if ok && mine == job && (p.Status.Phase == corev1.PodFailed || leaving(p) && !ended(p)) && slices.Contains(p.Finalizers, batchv1.JobTrackingFinalizer) {
+		if ok && mine == job && (p.Status.Phase == corev1.PodFailed || isTerminating(p) && !isTerminal(p)) && slices.Contains(p.Finalizers, batchv1.JobTrackingFinalizer) {
 			counted[string(p.UID)] = true
 		}
 	}
 	return n + len(counted)
 }
 
-func (r *replay) jobOf(p *corev1.Pod) (*batchv1.Job, bool) {
+func (r *podGuards) jobOf(p *corev1.Pod) (*batchv1.Job, bool) {
 	low := r.chains[key(p)].lowest()
 	if low == nil {
 		return nil, false
@@ -73,11 +73,11 @@ func (r *replay) jobOf(p *corev1.Pod) (*batchv1.Job, bool) {
 	return job, ok
 }
 
-// verdict is the worst that the Job's policy can do with an evicted pod. The rule
+// jobFailureAction is the worst that the Job's policy can do with an evicted pod. The rule
 // for pods that are disrupted fits it for certain and ends the search. How its
 // containers end and what its other conditions will be nobody knows beforehand,
 // so of the rules above that one any can be the first that fits.
-func (r *replay) verdict(job *batchv1.Job) batchv1.PodFailurePolicyAction {
+func (r *liveState) jobFailureAction(job *batchv1.Job) batchv1.PodFailurePolicyAction {
 	policy := job.Spec.PodFailurePolicy
 	if policy == nil {
 		return batchv1.PodFailurePolicyActionCount

@@ -29,7 +29,7 @@ func planOn(t testing.TB, o *cluster.Objects, text string, now time.Time, past p
 	opts := conf.PlannerOptions()
 	opts.SamplesPerCode = -1
 	law := rules(t, conf)
-	law.Past = past
+	law.State = past
 	return planner.New(opts).Plan(s, past, controller.Goals(s, conf.BuildStrategies(), nil), now), law
 }
 
@@ -46,13 +46,13 @@ func TestPlansAfterAnyPrefix(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 32))
 		o := simulation.Mixed(r)
 		text := simulation.Settings(r)
-		past := simulation.Remembered(r, o)
+		past := simulation.RandomState(r, o)
 		first, law := planOn(t, o, text, o.TakenAt, past)
 		for calls := 1; calls <= len(first.Moves) && starts < wanted; calls += 1 + r.IntN(3) {
 			starts++
-			course := planverifier.Course{Order: r.Perm, Late: r.IntN(2) == 0, Calls: calls}
+			course := planverifier.CallOrder{Order: r.Perm, LateStatus: r.IntN(2) == 0, MaxCalls: calls}
 			later := o.TakenAt.Add(time.Duration(1+r.IntN(150)) * time.Second)
-			half := planverifier.After(o, law, first, o.TakenAt, course)
+			half := planverifier.ClusterAfter(o, law, first, o.TakenAt, course)
 			half.TakenAt = later
 			// A whole wave is reserved before its first call.
 			cut := 0
@@ -63,14 +63,14 @@ func TestPlansAfterAnyPrefix(t *testing.T) {
 			for n < len(first.Moves) && first.Moves[n].Wave == cut {
 				n++
 			}
-			law.Past = history.Reserve(past, plan.OpenRun{RunID: "first"}, first.Moves[:n], o.TakenAt)
-			next, _ := planOn(t, half, text, later, law.Past)
+			law.State = history.Reserve(past, plan.OpenRun{RunID: "first"}, first.Moves[:n], o.TakenAt)
+			next, _ := planOn(t, half, text, later, law.State)
 			if len(next.Moves) > 0 {
 				withMoves++
 			}
 			moves += len(next.Moves)
 			found := planverifier.Check(half, law, next, later)
-			found = append(found, planverifier.Replay(half, law, next, later, planverifier.Course{Order: r.Perm})...)
+			found = append(found, planverifier.Replay(half, law, next, later, planverifier.CallOrder{Order: r.Perm})...)
 			for _, v := range found {
 				if bad++; bad <= 20 {
 					t.Errorf("seed %d after %d calls: step %d, pod %s: %s: %s", seed, calls, v.Step, v.Pod, v.Code, v.Detail)

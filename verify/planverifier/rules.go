@@ -9,8 +9,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Rules are the settings that a plan must obey, as docs/reference/config.md
-// describes them.
+// Rules are the settings that a plan must obey. See docs/reference/config.md.
 type Rules struct {
 	NodeSelector      labels.Selector // nil: all
 	NamespaceSelector labels.Selector // nil: all
@@ -24,7 +23,7 @@ type Rules struct {
 	MinReplicas             int
 	MinPodAge               time.Duration
 	SchedulerTimeout        time.Duration
-	// PriorityBelow is the number, or the name of a class where it is not one.
+	// PriorityBelow is a number or the name of a PriorityClass.
 	PriorityBelow string
 	// NoEvictionMandatory is guards.noEvictionPolicy: mandatory.
 	NoEvictionMandatory bool
@@ -36,29 +35,38 @@ type Rules struct {
 	// PerHourOwner, PerHourNamespace and PerHourCluster bound the evictions within
 	// an hour, those that Past remembers included.
 	PerHourOwner, PerHourNamespace, PerHourCluster Limit
-	// Past is what is remembered of former passes.
-	Past plan.PlannerState
+	// State is the planner state before the pass.
+	State plan.PlannerState
 
 	Allow, Deny []Window
-	// Loads are the strategies by measured load, which is believed up to MaxAge, and
-	// of MinCoverage of the nodes in scope or more.
-	Loads       []Load
-	MaxAge      time.Duration
-	MinCoverage float64
-	// Location is the time zone of windows that name none.
+	// UsageStrategies are the strategies by measured usage. Usage counts up to the age
+	// MaxAge, and only if at least MinCoverage of the nodes in scope have it.
+	UsageStrategies []UsageStrategy
+	MaxAge          time.Duration
+	MinCoverage     float64
+	// Location is the default time zone of windows.
 	Location *time.Location
 }
 
-// Limit is a number of pods, a share of them in percent, or none at all.
+// UsageStrategy is a NodeLoad strategy by load that counts all pods: one resource of it.
+type UsageStrategy struct {
+	Strategy, Resource string
+	// Target is a fraction of allocatable.
+	Target float64
+	// For is how many samples in a row a node must be above it.
+	For int
+}
+
+// Limit is a number of pods, a percentage of them, or unlimited.
 type Limit struct {
 	N         int
 	Percent   bool
 	Unlimited bool
 }
 
-// of is the limit among so many pods: a share is rounded down, but is at least
-// 1 unless it is 0%.
-func (l Limit) of(pods int) int {
+// forPods returns the limit for a number of pods. A percentage above 0 is rounded down but
+// is at least 1.
+func (l Limit) forPods(pods int) int {
 	if l.Unlimited {
 		return math.MaxInt
 	}
@@ -72,16 +80,16 @@ func (l Limit) of(pods int) int {
 	return whole
 }
 
-// Violation is one thing that a plan must not do.
+// Violation is one rule that a plan breaks.
 type Violation struct {
 	Step int // of the move, 0 when it is about the whole plan
 	Pod  string
-	// Code is the reason code that forbids it, or one of the codes below.
+	// Code is the reason code that forbids the move, or one of the codes below.
 	Code   plan.Code
 	Detail string
 }
 
-// What can be wrong with a plan beside what reason codes forbid.
+// Codes for violations without a reason code.
 const (
 	MalformedPlan    plan.Code = "MalformedPlan"    // steps, waves or names do not fit together
 	PodTwice         plan.Code = "PodTwice"         // a pod is moved twice

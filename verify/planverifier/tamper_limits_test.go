@@ -11,9 +11,9 @@ import (
 )
 
 // less sets a limit to one less than the plan takes.
-func less(limit func(r *planverifier.Rules) *planverifier.Limit, of func(x plan.Move, p *corev1.Pod) string) func(m *made) (string, bool) {
-	return func(m *made) (string, bool) {
-		n, pod := most(m, of)
+func less(limit func(r *planverifier.Rules) *planverifier.Limit, of func(x plan.Move, p *corev1.Pod) string) func(m *planCase) (string, bool) {
+	return func(m *planCase) (string, bool) {
+		n, pod := maxOf(m, of)
 		if n > 0 {
 			*limit(&m.rules) = planverifier.Limit{N: n - 1}
 		}
@@ -22,9 +22,9 @@ func less(limit func(r *planverifier.Rules) *planverifier.Limit, of func(x plan.
 }
 
 // lessHourly is less, with nothing in the past.
-func lessHourly(limit func(r *planverifier.Rules) *planverifier.Limit, of func(x plan.Move, p *corev1.Pod) string) func(m *made) (string, bool) {
-	return func(m *made) (string, bool) {
-		m.rules.Past = plan.PlannerState{}
+func lessHourly(limit func(r *planverifier.Rules) *planverifier.Limit, of func(x plan.Move, p *corev1.Pod) string) func(m *planCase) (string, bool) {
+	return func(m *planCase) (string, bool) {
+		m.rules.State = plan.PlannerState{}
 		return less(limit, of)(m)
 	}
 }
@@ -37,7 +37,7 @@ func ownerOf(x plan.Move) string {
 }
 
 // limitTampers exceed a limit by one.
-var limitTampers = []tamper{
+var limitTampers = []tampering{
 	{"one more than perPass", plan.LimitPerPass, less(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerPass },
 		func(x plan.Move, p *corev1.Pod) string { return "all" })},
 	{"one more than perNode", plan.LimitPerNode, less(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerNode },
@@ -46,7 +46,7 @@ var limitTampers = []tamper{
 		func(x plan.Move, p *corev1.Pod) string { return x.Pod.Namespace })},
 	{"one more than perOwner", plan.LimitPerOwner, less(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerOwner },
 		func(x plan.Move, p *corev1.Pod) string { return ownerOf(x) })},
-	{"one more than perZone", plan.LimitPerZone, func(m *made) (string, bool) {
+	{"one more than perZone", plan.LimitPerZone, func(m *planCase) (string, bool) {
 		return less(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerZone }, func(x plan.Move, p *corev1.Pod) string {
 			for _, n := range m.o.Nodes {
 				if n.Name == x.From {
@@ -67,24 +67,24 @@ var limitTampers = []tamper{
 		func(x plan.Move, p *corev1.Pod) string { return x.Pod.Namespace })},
 	{"one more than perHour.cluster", plan.LimitPerHour, lessHourly(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerHourCluster },
 		func(x plan.Move, p *corev1.Pod) string { return "all" })},
-	{"one more in the past", plan.LimitPerHour, func(m *made) (string, bool) {
-		n, pod := most(m, func(x plan.Move, p *corev1.Pod) string { return "all" })
-		m.rules.Past = plan.PlannerState{Evictions: []plan.EvictionCount{{Workload: plan.ObjectRef{Kind: "Thing", Namespace: "far", Name: "x"}, Minute: m.o.TakenAt.Truncate(time.Minute).Add(-time.Hour), Count: 1}}}
+	{"one more in the past", plan.LimitPerHour, func(m *planCase) (string, bool) {
+		n, pod := maxOf(m, func(x plan.Move, p *corev1.Pod) string { return "all" })
+		m.rules.State = plan.PlannerState{Evictions: []plan.EvictionCount{{Workload: plan.ObjectRef{Kind: "Thing", Namespace: "far", Name: "x"}, Minute: m.o.TakenAt.Truncate(time.Minute).Add(-time.Hour), Count: 1}}}
 		m.rules.PerHourCluster = planverifier.Limit{N: n}
 		return pod, true
 	}},
-	{"its workload rests", plan.BackedOff, func(m *made) (string, bool) {
+	{"its workload rests", plan.BackedOff, func(m *planCase) (string, bool) {
 		x := m.plan.Moves[0]
 		w := x.Owner
 		w.Namespace = x.Pod.Namespace
-		m.rules.Past.Backoffs = []plan.Backoff{{Workload: w, Until: m.o.TakenAt.Add(time.Second)}}
+		m.rules.State.Backoffs = []plan.Backoff{{Workload: w, Until: m.o.TakenAt.Add(time.Second)}}
 		return x.Pod.String(), true
 	}},
-	{"a share below one pod", plan.LimitPerPass, func(m *made) (string, bool) {
+	{"a share below one pod", plan.LimitPerPass, func(m *planCase) (string, bool) {
 		m.rules.PerPass = planverifier.Limit{N: 1, Percent: true} // of fewer than 200 pods: 1
 		return m.plan.Moves[1].Pod.String(), true
 	}},
-	{"a share of nothing", plan.LimitPerOwner, func(m *made) (string, bool) {
+	{"a share of nothing", plan.LimitPerOwner, func(m *planCase) (string, bool) {
 		if ownerOf(m.plan.Moves[0]) == "" {
 			return "", false
 		}
@@ -102,7 +102,7 @@ var limitTampers = []tamper{
 			}
 			return fmt.Sprint(x.Wave, ownerOf(x))
 		})},
-	{"two waves in one", planverifier.InFlight, func(m *made) (string, bool) {
+	{"two waves in one", planverifier.InFlight, func(m *planCase) (string, bool) {
 		r := &m.rules
 		if last := m.plan.Moves[len(m.plan.Moves)-1]; last.Wave == 1 || r.InFlightTotal.Unlimited || len(m.plan.Moves) <= r.InFlightTotal.N {
 			return "", false
@@ -112,8 +112,8 @@ var limitTampers = []tamper{
 		}
 		return "", true
 	}},
-	{"more away without a budget", plan.WorkloadUnavailable, func(m *made) (string, bool) {
-		n, pod := most(m, func(x plan.Move, p *corev1.Pod) string {
+	{"more away without a budget", plan.WorkloadUnavailable, func(m *planCase) (string, bool) {
+		n, pod := maxOf(m, func(x plan.Move, p *corev1.Pod) string {
 			if ownerOf(x) == "" || len(budgetsOf(m, p)) > 0 {
 				return ""
 			}

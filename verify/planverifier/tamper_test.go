@@ -12,28 +12,28 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/planverifier"
 )
 
-// tamper breaks a good plan, its rules or its cluster in one way; want is what
-// the witness must say, and about which pod ("": whichever). It answers false,
+// tampering breaks a good plan, its rules or its cluster in one way; want is what
+// the verifier must say, and about which pod ("": whichever). It answers false,
 // and changes nothing, where the plan does not lend itself to it.
-type tamper struct {
-	name string
-	want plan.Code
-	do   func(m *made) (pod string, ok bool)
+type tampering struct {
+	name  string
+	want  plan.Code
+	apply func(m *planCase) (pod string, ok bool)
 }
 
 // each tamper is tried on as many good plans.
-const eachOn = 5
+const onEach = 5
 
 // TestTamperedPlansAreNamed: what was found good is broken in one place, and the
-// witness names the code that forbids it.
+// verifier names the code that forbids it.
 func TestTamperedPlansAreNamed(t *testing.T) {
 	t.Parallel()
-	good := map[uint64]made{} // plans that no tamper has touched
+	good := map[uint64]planCase{} // plans that no tamper has touched
 	all := slices.Concat(planTampers, limitTampers, clusterTampers, budgetTampers)
 	for _, x := range all {
 		t.Run(x.name, func(t *testing.T) {
 			done := 0
-			for seed := uint64(0); seed < plans && done < eachOn; seed++ {
+			for seed := uint64(0); seed < plans && done < onEach; seed++ {
 				m, made := good[seed]
 				if !made {
 					m = makePlan(t, seed)
@@ -42,7 +42,7 @@ func TestTamperedPlansAreNamed(t *testing.T) {
 				if len(m.plan.Moves) < 2 {
 					continue
 				}
-				pod, ok := x.do(&m)
+				pod, ok := x.apply(&m)
 				if !ok {
 					continue
 				}
@@ -53,12 +53,12 @@ func TestTamperedPlansAreNamed(t *testing.T) {
 					t.Errorf("seed %d: want %s about %q, found %v", seed, x.want, pod, found)
 				}
 			}
-			if done < eachOn {
+			if done < onEach {
 				t.Errorf("only %d plans lend themselves to it", done)
 			}
 		})
 	}
-	t.Logf("%d ways to break a plan, each on %d plans", len(all), eachOn)
+	t.Logf("%d ways to break a plan, each on %d plans", len(all), onEach)
 }
 
 func names(found []planverifier.Violation, pod string, code plan.Code) bool {
@@ -66,7 +66,7 @@ func names(found []planverifier.Violation, pod string, code plan.Code) bool {
 }
 
 // TestRefusalsCarriedOutAreNamed: a move is added for a pod that the plan refuses
-// to move, and the witness names the very code of the refusal.
+// to move, and the verifier names the very code of the refusal.
 func TestRefusalsCarriedOutAreNamed(t *testing.T) {
 	t.Parallel()
 	placement := []plan.Code{plan.NoTargetFits, plan.WouldReturn, plan.UncertainLanding, plan.PlacementUnknown}
@@ -77,15 +77,15 @@ func TestRefusalsCarriedOutAreNamed(t *testing.T) {
 		for _, no := range good.plan.Rejections.Samples {
 			switch {
 			case slices.Contains(placement, no.Reason.Code):
-				continue // where a replacement lands is not the witness's to say
-			case no.Reason.Code == plan.LimitPerOwner && bare(good, no.Pod.String()):
+				continue // where a replacement lands is not for the verifier to decide
+			case no.Reason.Code == plan.LimitPerOwner && hasNoOwner(good, no.Pod.String()):
 				continue // the planner takes all bare pods for one workload, which is stricter
 			}
 			if here[no.Reason.Code]++; here[no.Reason.Code] > 4 {
 				continue
 			}
 			m := good
-			m.plan.Moves = added(good.plan.Moves, moveOf(m, no.Pod.String()))
+			m.plan.Moves = withMove(good.plan.Moves, moveOf(m, no.Pod.String()))
 			tried[no.Reason.Code]++
 			about := no.Pod.String()
 			if strings.HasPrefix(string(no.Reason.Code), "Limit") || no.Reason.Code == plan.JobWouldFail {
@@ -93,7 +93,7 @@ func TestRefusalsCarriedOutAreNamed(t *testing.T) {
 			}
 			if found := planverifier.Check(m.o, m.rules, m.plan, m.o.TakenAt); !names(found, about, no.Reason.Code) {
 				if missed[no.Reason.Code]++; missed[no.Reason.Code] <= 3 {
-					t.Errorf("seed %d: %s stays for %s (%s), the witness says %v", seed, no.Pod, no.Reason.Code, no.Reason.Message, found)
+					t.Errorf("seed %d: %s stays for %s (%s), the verifier says %v", seed, no.Pod, no.Reason.Code, no.Reason.Message, found)
 				}
 			}
 		}
@@ -101,14 +101,14 @@ func TestRefusalsCarriedOutAreNamed(t *testing.T) {
 	t.Logf("refusals carried out, by code:\n%s", table(tried))
 }
 
-func bare(m made, name string) bool {
+func hasNoOwner(m planCase, name string) bool {
 	return slices.ContainsFunc(m.o.Pods, func(p *corev1.Pod) bool {
 		return p.Namespace+"/"+p.Name == name && len(p.OwnerReferences) == 0
 	})
 }
 
-// added puts a move at the end of the first wave.
-func added(moves []plan.Move, m plan.Move) []plan.Move {
+// withMove puts a move at the end of the first wave.
+func withMove(moves []plan.Move, m plan.Move) []plan.Move {
 	at := slices.IndexFunc(moves, func(x plan.Move) bool { return x.Wave > 1 })
 	if at < 0 {
 		at = len(moves)
@@ -121,7 +121,7 @@ func added(moves []plan.Move, m plan.Move) []plan.Move {
 }
 
 // moveOf is a move of a pod to some other node.
-func moveOf(m made, name string) plan.Move {
+func moveOf(m planCase, name string) plan.Move {
 	for _, p := range m.o.Pods {
 		if p.Namespace+"/"+p.Name != name {
 			continue
@@ -136,17 +136,17 @@ func moveOf(m made, name string) plan.Move {
 }
 
 // planTampers break the plan itself.
-var planTampers = []tamper{
-	{"a pod is moved twice", planverifier.PodTwice, func(m *made) (string, bool) {
-		m.plan.Moves = added(m.plan.Moves, m.plan.Moves[0])
+var planTampers = []tampering{
+	{"a pod is moved twice", planverifier.PodTwice, func(m *planCase) (string, bool) {
+		m.plan.Moves = withMove(m.plan.Moves, m.plan.Moves[0])
 		return m.plan.Moves[0].Pod.String(), true
 	}},
-	{"a pod that is not there", planverifier.MalformedPlan, edit(func(m *made, x *plan.Move) { x.Pod.Name = "nobody" })},
-	{"a namesake", planverifier.MalformedPlan, edit(func(m *made, x *plan.Move) { x.Pod.UID = "another" })},
-	{"from another node", planverifier.MalformedPlan, edit(func(m *made, x *plan.Move) { x.From = x.To })},
-	{"to its own node", planverifier.MalformedPlan, edit(func(m *made, x *plan.Move) { x.To = x.From })},
-	{"to no node", planverifier.MalformedPlan, edit(func(m *made, x *plan.Move) { x.To = "nowhere" })},
-	{"of another owner", planverifier.MalformedPlan, func(m *made) (string, bool) {
+	{"a pod that is not there", planverifier.MalformedPlan, edit(func(m *planCase, x *plan.Move) { x.Pod.Name = "nobody" })},
+	{"a namesake", planverifier.MalformedPlan, edit(func(m *planCase, x *plan.Move) { x.Pod.UID = "another" })},
+	{"from another node", planverifier.MalformedPlan, edit(func(m *planCase, x *plan.Move) { x.From = x.To })},
+	{"to its own node", planverifier.MalformedPlan, edit(func(m *planCase, x *plan.Move) { x.To = x.From })},
+	{"to no node", planverifier.MalformedPlan, edit(func(m *planCase, x *plan.Move) { x.To = "nowhere" })},
+	{"of another owner", planverifier.MalformedPlan, func(m *planCase) (string, bool) {
 		for i := range m.plan.Moves {
 			if x := &m.plan.Moves[i]; x.Owner.Kind == "Deployment" {
 				x.Owner.Name += "x"
@@ -155,13 +155,13 @@ var planTampers = []tamper{
 		}
 		return "", false
 	}},
-	{"a step is left out", planverifier.MalformedPlan, edit(func(m *made, x *plan.Move) { x.Step++ })},
-	{"a wave is left out", planverifier.MalformedPlan, func(m *made) (string, bool) {
+	{"a step is left out", planverifier.MalformedPlan, edit(func(m *planCase, x *plan.Move) { x.Step++ })},
+	{"a wave is left out", planverifier.MalformedPlan, func(m *planCase) (string, bool) {
 		x := &m.plan.Moves[len(m.plan.Moves)-1]
 		x.Wave += 2
 		return x.Pod.String(), true
 	}},
-	{"a later wave first", planverifier.MalformedPlan, func(m *made) (string, bool) {
+	{"a later wave first", planverifier.MalformedPlan, func(m *planCase) (string, bool) {
 		moves := m.plan.Moves
 		if moves[len(moves)-1].Wave == 1 {
 			return "", false
@@ -169,7 +169,7 @@ var planTampers = []tamper{
 		slices.Reverse(moves)
 		return "", true
 	}},
-	{"a refusal is not listed", planverifier.MalformedPlan, func(m *made) (string, bool) {
+	{"a refusal is not listed", planverifier.MalformedPlan, func(m *planCase) (string, bool) {
 		r := &m.plan.Rejections
 		if len(r.Samples) == 0 {
 			return "", false
@@ -177,7 +177,7 @@ var planTampers = []tamper{
 		r.Samples = r.Samples[1:]
 		return "", true
 	}},
-	{"a refusal is kept secret", planverifier.UnexplainedStay, func(m *made) (string, bool) {
+	{"a refusal is kept secret", planverifier.UnexplainedStay, func(m *planCase) (string, bool) {
 		r := &m.plan.Rejections
 		for i, no := range r.Samples {
 			for _, g := range m.plan.Goals {
@@ -192,7 +192,7 @@ var planTampers = []tamper{
 		}
 		return "", false
 	}},
-	{"a window that is not watched", planverifier.WindowNotWatched, func(m *made) (string, bool) {
+	{"a window that is not watched", planverifier.WindowNotWatched, func(m *planCase) (string, bool) {
 		for i := range m.plan.Moves {
 			if x := &m.plan.Moves[i]; !x.NotAfter.IsZero() {
 				x.NotAfter = time.Time{}
@@ -201,7 +201,7 @@ var planTampers = []tamper{
 		}
 		return "", false
 	}},
-	{"a window that is watched too long", planverifier.WindowNotWatched, func(m *made) (string, bool) {
+	{"a window that is watched too long", planverifier.WindowNotWatched, func(m *planCase) (string, bool) {
 		for i := range m.plan.Moves {
 			if x := &m.plan.Moves[i]; !x.NotAfter.IsZero() {
 				x.NotAfter = x.NotAfter.Add(time.Hour)
@@ -210,24 +210,24 @@ var planTampers = []tamper{
 		}
 		return "", false
 	}},
-	{"all windows are closed", plan.OutsideWindow, func(m *made) (string, bool) {
+	{"all windows are closed", plan.OutsideWindow, func(m *planCase) (string, bool) {
 		m.rules.Deny = append(m.rules.Deny, planverifier.Window{Fields: "0 0 * * *", Length: 24 * time.Hour, Location: time.UTC})
 		return m.plan.Moves[0].Pod.String(), true
 	}},
 }
 
 // edit changes the first move; what is wrong is then said about its pod.
-func edit(f func(m *made, x *plan.Move)) func(m *made) (string, bool) {
-	return func(m *made) (string, bool) {
+func edit(f func(m *planCase, x *plan.Move)) func(m *planCase) (string, bool) {
+	return func(m *planCase) (string, bool) {
 		x := &m.plan.Moves[0]
 		f(m, x)
 		return x.Pod.String(), true
 	}
 }
 
-// most counts the moves by what `of` says and returns the largest count and the
+// maxOf counts the moves by what `of` says and returns the largest count and the
 // last pod that makes it.
-func most(m *made, of func(x plan.Move, p *corev1.Pod) string) (n int, pod string) {
+func maxOf(m *planCase, of func(x plan.Move, p *corev1.Pod) string) (n int, pod string) {
 	counts := map[string]int{}
 	for _, x := range m.plan.Moves {
 		k := of(x, m.pod(x))
@@ -242,7 +242,7 @@ func most(m *made, of func(x plan.Move, p *corev1.Pod) string) (n int, pod strin
 }
 
 // pod of a move.
-func (m *made) pod(x plan.Move) *corev1.Pod {
+func (m *planCase) pod(x plan.Move) *corev1.Pod {
 	for _, p := range m.o.Pods {
 		if p.Namespace == x.Pod.Namespace && p.Name == x.Pod.Name {
 			return p

@@ -13,116 +13,116 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// inFlight counts the pods that one wave takes away.
-func (r *replay) inFlight(calls []call) {
+// checkInFlight counts the pods that one wave takes away.
+func (r *verifier) checkInFlight(calls []call) {
 	nodes, owners := map[string]int{}, map[string]int{}
 	for i, c := range calls {
 		owner := r.chains[key(c.pod)].id
 		nodes[c.pod.Spec.NodeName]++
 		owners[owner]++
-		if max := r.rules.InFlightTotal.of(0); i+1 > max {
-			r.object(c.move, InFlight, "%d pods of a wave, %d may be away", i+1, max)
+		if max := r.rules.InFlightTotal.forPods(0); i+1 > max {
+			r.report(c.move, InFlight, "%d pods of a wave, %d may be away", i+1, max)
 		}
-		if n, max := nodes[c.pod.Spec.NodeName], r.rules.InFlightPerNode.of(0); n > max {
-			r.object(c.move, InFlight, "%d pods of node %s, %d may be away", n, c.pod.Spec.NodeName, max)
+		if n, max := nodes[c.pod.Spec.NodeName], r.rules.InFlightPerNode.forPods(0); n > max {
+			r.report(c.move, InFlight, "%d pods of node %s, %d may be away", n, c.pod.Spec.NodeName, max)
 		}
-		if n, max := owners[owner], r.rules.InFlightPerWorkload.of(0); owner != "" && n > max {
-			r.object(c.move, InFlight, "%d pods of %s, %d may be away", n, owner, max)
+		if n, max := owners[owner], r.rules.InFlightPerWorkload.forPods(0); owner != "" && n > max {
+			r.report(c.move, InFlight, "%d pods of %s, %d may be away", n, owner, max)
 		}
 	}
 }
 
-// unavailable holds workloads without a budget to maxUnavailableWithoutPDB: no
+// checkUnavailable holds workloads without a budget to maxUnavailableWithoutPDB: no
 // pod, Ready or not, leaves where as many are away already.
-func (r *replay) unavailable(calls []call) {
+func (r *verifier) checkUnavailable(calls []call) {
 	gone := map[string]int{}
 	for _, c := range calls {
-		if ready(c.pod) {
+		if isReady(c.pod) {
 			gone[r.chainOf(c.pod).id]++
 		}
 	}
 	for _, c := range calls {
 		owner := r.chainOf(c.pod).id
 		others := gone[owner]
-		if ready(c.pod) {
+		if isReady(c.pod) {
 			others--
 		}
 		if owner == "" || len(r.budgetsOf(c.pod.Namespace, c.pod.Labels)) > 0 {
 			continue
 		}
-		want, known := r.desired(c.pod)
-		if away := want - (r.up(c.pod.Namespace, owner) - others); known && away >= r.rules.MaxUnavailableWithoutPDB {
-			r.object(c.move, plan.WorkloadUnavailable, "%d of %d pods of %s would be away before it, %d may be with it", away, want, owner, r.rules.MaxUnavailableWithoutPDB)
+		want, known := r.desiredReplicas(c.pod)
+		if away := want - (r.readyPods(c.pod.Namespace, owner) - others); known && away >= r.rules.MaxUnavailableWithoutPDB {
+			r.report(c.move, plan.WorkloadUnavailable, "%d of %d pods of %s would be away before it, %d may be with it", away, want, owner, r.rules.MaxUnavailableWithoutPDB)
 		}
 	}
 }
 
-// up counts the Ready pods of a workload.
-func (r *replay) up(ns, owner string) int {
+// readyPods counts the Ready pods of a workload.
+func (r *liveState) readyPods(ns, owner string) int {
 	n := 0
-	for _, p := range r.live {
-		if p.Namespace == ns && ready(p) && r.chainOf(p).id == owner {
+	for _, p := range r.livePods {
+		if p.Namespace == ns && isReady(p) && r.chainOf(p).id == owner {
 			n++
 		}
 	}
 	return n
 }
 
-// behind counts the Ready pods of a Service.
-func (r *replay) behind(s service) int {
+// readyBehind counts the Ready pods of a Service.
+func (r *liveState) readyBehind(s service) int {
 	n := 0
-	for _, p := range r.live {
-		if s.selects(p) && ready(p) {
+	for _, p := range r.livePods {
+		if s.selects(p) && isReady(p) {
 			n++
 		}
 	}
 	return n
 }
 
-// lastReady keeps one Ready pod behind each Service while a wave is under way.
-func (r *replay) lastReady(calls []call) {
+// checkLastReady keeps one Ready pod behind each Service while a wave is under way.
+func (r *verifier) checkLastReady(calls []call) {
 	if !r.rules.Protect["LastReadyPods"] {
 		return
 	}
 	for _, s := range r.services {
-		up := r.behind(s)
+		up := r.readyBehind(s)
 		for _, c := range calls {
-			if !ready(c.pod) || !s.selects(c.pod) {
+			if !isReady(c.pod) || !s.selects(c.pod) {
 				continue
 			}
 			if up--; up < 1 {
-				r.object(c.move, plan.LastReadyPod, "the last one behind Service %s", s.key)
+				r.report(c.move, plan.LastReadyPod, "the last one behind Service %s", s.key)
 			}
 		}
 	}
 }
 
 // chainOf finds the controllers of a pod or of a replacement.
-func (r *replay) chainOf(p *corev1.Pod) chain { return r.chains[key(p)] }
+func (r *liveState) chainOf(p *corev1.Pod) ownerChain { return r.chains[key(p)] }
 
-// replace ends a wave: its pods are gone, and each has a Ready replacement with
+// placeReplacements ends a wave: its pods are gone, and each has a Ready replacement with
 // the labels that its controller's template gives.
-func (r *replay) replace(calls []call) {
+func (r *liveState) placeReplacements(calls []call) {
 	for _, c := range calls {
 		next := r.replacement(c)
 		start := metav1.NewTime(r.now)
 		next.Spec.NodeName = c.move.To
 		next.Status = corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &start, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
 		chain := r.chainOf(c.pod)
-		delete(r.live, key(c.pod))
-		r.live[key(next)] = next
+		delete(r.livePods, key(c.pod))
+		r.livePods[key(next)] = next
 		r.chains[key(next)] = chain
 	}
 }
 
 // replacement is a pod that its controller makes, not placed yet.
-func (r *replay) replacement(c call) *corev1.Pod {
+func (r *liveState) replacement(c call) *corev1.Pod {
 	next := &corev1.Pod{ObjectMeta: *c.pod.ObjectMeta.DeepCopy(), Spec: *c.pod.Spec.DeepCopy(), Status: corev1.PodStatus{Phase: corev1.PodPending}}
 	low := r.chainOf(c.pod).lowest()
-	r.landed++
-	next.UID = types.UID(fmt.Sprintf("%s-r%d", c.pod.UID, r.landed))
-	if low == nil || !low.is("StatefulSet") {
-		next.Name = fmt.Sprintf("%s-r%d", c.pod.Name, r.landed)
+	r.replacements++
+	next.UID = types.UID(fmt.Sprintf("%s-r%d", c.pod.UID, r.replacements))
+	if low == nil || !low.hasKind("StatefulSet") {
+		next.Name = fmt.Sprintf("%s-r%d", c.pod.Name, r.replacements)
 	}
 	next.Labels = newLabels(c.pod, low)
 	next.Spec.NodeName = ""
@@ -133,7 +133,7 @@ func (r *replay) replacement(c call) *corev1.Pod {
 var given = []string{appsv1.DefaultDeploymentUniqueLabelKey, appsv1.ControllerRevisionHashLabelKey, appsv1.StatefulSetPodNameLabel, appsv1.PodIndexLabel,
 	batchv1.JobNameLabel, batchv1.ControllerUidLabel, batchv1.JobCompletionIndexAnnotation, "job-name", "controller-uid"}
 
-func newLabels(p *corev1.Pod, low *link) map[string]string {
+func newLabels(p *corev1.Pod, low *owner) map[string]string {
 	var t corev1.PodTemplateSpec
 	if low != nil {
 		switch x := low.object.(type) {

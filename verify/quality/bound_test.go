@@ -13,8 +13,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/lowerbound"
 )
 
-// figure is how good the plan of one seed is.
-type figure struct {
+// measurement is how good the plan of one seed is.
+type measurement struct {
 	seed, nodes, pods int
 	evictions         int
 	rooms             int // of them make room for another; no bound knows of these
@@ -40,7 +40,7 @@ type figure struct {
 // rounding is what three figures of a plan, each rounded, can be off by.
 const rounding = 2e-4
 
-func (f figure) ratio() float64 {
+func (f measurement) ratio() float64 {
 	if f.bound == 0 {
 		return 1 + float64(f.evictions)
 	}
@@ -51,8 +51,8 @@ func (f figure) ratio() float64 {
 // compares evictions with the fewest that are proven to be needed, and what is
 // left with what is certified to stay. A plan on the result must move nothing.
 func TestPlansAreNearTheBound(t *testing.T) {
-	var all []figure
-	short := !*long && *only < 0 && *seeds == 0
+	var all []measurement
+	short := !*longRun && *only < 0 && *seeds == 0
 	from, to := count(40, 500)
 	for seed := from; seed < to; seed++ {
 		most := 200
@@ -61,22 +61,22 @@ func TestPlansAreNearTheBound(t *testing.T) {
 		}
 		all = append(all, measured(t, seed, most))
 	}
-	show(t, all)
-	values := func(of func(figure) float64) (out []float64) {
+	printMeasurements(t, all)
+	values := func(of func(measurement) float64) (out []float64) {
 		for _, f := range all {
 			out = append(out, of(f))
 		}
 		slices.Sort(out)
 		return out
 	}
-	ratios := values(figure.ratio)
-	over := values(func(f figure) float64 { return float64(f.evictions) - 1.25*float64(f.bound) - 1 })
-	overAlone := values(func(f figure) float64 { return float64(f.evictions-f.rooms) - 1.25*float64(f.bound) - 1 })
-	beyond := values(func(f figure) float64 { return f.beyond })
-	heldIn := values(func(f figure) float64 { return f.heldIn() })
-	t.Logf("goals' worth of excess, mean: %.3f proven out of reach, %.3f held (no single further eviction helps), %.3f beyond both", sum(values(func(f figure) float64 { return f.proven }))/float64(len(all)), sum(heldIn)/float64(len(all)), sum(beyond)/float64(len(all)))
-	criterion(t, "goals said to be held that an eviction would serve", sum(values(func(f figure) float64 { return float64(f.disproved) })), 0)
-	again := values(func(f figure) float64 { return float64(min(1, f.again)) })
+	ratios := values(measurement.ratio)
+	over := values(func(f measurement) float64 { return float64(f.evictions) - 1.25*float64(f.bound) - 1 })
+	overAlone := values(func(f measurement) float64 { return float64(f.evictions-f.rooms) - 1.25*float64(f.bound) - 1 })
+	beyond := values(func(f measurement) float64 { return f.beyond })
+	heldIn := values(func(f measurement) float64 { return f.heldIn() })
+	t.Logf("goals' worth of excess, mean: %.3f proven out of reach, %.3f held (no single further eviction helps), %.3f beyond both", sum(values(func(f measurement) float64 { return f.proven }))/float64(len(all)), sum(heldIn)/float64(len(all)), sum(beyond)/float64(len(all)))
+	criterion(t, "goals said to be held that an eviction would serve", sum(values(func(f measurement) float64 { return float64(f.disproved) })), 0)
+	again := values(func(f measurement) float64 { return float64(min(1, f.again)) })
 	criterion(t, "evictions / bound, median", at(ratios, 0.5), 1.10)
 	if short { // in clusters of up to 40 nodes steps are many
 		t.Logf("evictions above 1.25 x bound + 1, 95th percentile: %.3f", at(over, 0.95))
@@ -89,11 +89,11 @@ func TestPlansAreNearTheBound(t *testing.T) {
 	criterion(t, "share of clusters where planning again moves something", sum(again)/float64(len(again)), 0)
 }
 
-func measured(t *testing.T, seed, most int) figure {
-	p := drawn(t, seed, 20, most, 0)
+func measured(t *testing.T, seed, most int) measurement {
+	p := randomProblem(t, seed, 20, most, 0)
 	begun := time.Now()
 	pl := p.plan()
-	f := figure{seed: seed, nodes: len(p.s.Nodes), pods: len(p.s.Pods), evictions: len(pl.Moves), stated: pl.Bound.MinForPlan, took: time.Since(begun), unmet: map[string]float64{}, held: map[plan.UnmetReason]float64{}}
+	f := measurement{seed: seed, nodes: len(p.s.Nodes), pods: len(p.s.Pods), evictions: len(pl.Moves), stated: pl.Bound.MinForPlan, took: time.Since(begun), unmet: map[string]float64{}, held: map[plan.UnmetReason]float64{}}
 	for _, m := range pl.Moves {
 		if m.DisplacedFor != nil {
 			f.rooms++
@@ -103,10 +103,10 @@ func measured(t *testing.T, seed, most int) figure {
 	if f.evictions < f.bound {
 		t.Errorf("seed %d: %d evictions, fewer than the proven %d", seed, f.evictions, f.bound)
 	}
-	sharper := certified(p, pl)
+	sharper := unreachableGoals(p, pl)
 	for _, g := range pl.Goals {
 		if left := pl.After.Excess[g.ID]; g.Excess > 0 && left > 0 {
-			residual, h := pl.Bound.ResidualByGoal[g.ID], heldOf(pl, g)
+			residual, h := pl.Bound.ResidualByGoal[g.ID], unmetGoalsOf(pl, g)
 			part := g.Weight * max(0, left-residual) / g.Excess
 			f.proven += g.Weight * min(left, residual) / g.Excess
 			f.held[h.Reason] += g.Weight * h.Excess / g.Excess
@@ -117,8 +117,8 @@ func measured(t *testing.T, seed, most int) figure {
 			f.plain += g.Weight * max(0, left-max(sharper[g.ID], pl.Bound.ResidualByGoal[g.ID])) / g.Excess
 		}
 	}
-	f.disproved = disproved(t, p, pl)
-	f.why = why(pl)
+	f.disproved = countDisproved(t, p, pl)
+	f.why = unmetReasonOf(pl)
 	next := p.after(t, pl).plan()
 	if f.again = len(next.Moves); f.again > 0 {
 		m := next.Moves[0]
@@ -135,7 +135,7 @@ func measured(t *testing.T, seed, most int) figure {
 // moves by which the plan brings it nearer; package cover adds them up. A plan
 // never makes a goal worse, so that nothing that is needed is needed twice.
 func proven(t *testing.T, p problem, pl plan.Plan) int {
-	before, after := newGame(p), newGame(p)
+	before, after := newExhaustiveSearch(p), newExhaustiveSearch(p)
 	played(t, p.seed, after, pl)
 	nodes := make([]int, len(p.s.Nodes))
 	var groups []int
@@ -157,7 +157,7 @@ func proven(t *testing.T, p problem, pl plan.Plan) int {
 	}
 	var pods []lowerbound.Pod
 	for i := range p.s.Pods {
-		if id := cluster.PodID(i); before.may[id] && len(before.runs[id]) > 0 {
+		if id := cluster.PodID(i); before.mayEvict[id] && len(before.runs[id]) > 0 {
 			g, ok := group[id]
 			if !ok {
 				g = -1
@@ -165,13 +165,13 @@ func proven(t *testing.T, p problem, pl plan.Plan) int {
 			pods = append(pods, lowerbound.Pod{Node: int32(p.s.Pods[id].Node), Group: g})
 		}
 	}
-	return lowerbound.Fewest(nodes, groups, pods)
+	return lowerbound.CountBound(nodes, groups, pods)
 }
 
-// certified is what goals must keep when every pod that may leave and could run on
+// unreachableGoals is what goals must keep when every pod that may leave and could run on
 // some other node, or in another domain, does: in the goal's unit.
-func certified(p problem, pl plan.Plan) map[string]float64 {
-	out, board := map[string]float64{}, newGame(p)
+func unreachableGoals(p problem, pl plan.Plan) map[string]float64 {
+	out, board := map[string]float64{}, newExhaustiveSearch(p)
 	for _, x := range board.goals {
 		i := slices.IndexFunc(pl.Goals, func(g plan.Goal) bool {
 			return g.Kind == x.goal.Kind && g.Subject == x.goal.Subject && g.Resource == x.goal.Resource
@@ -180,12 +180,12 @@ func certified(p problem, pl plan.Plan) map[string]float64 {
 			continue
 		}
 		if x.counts != nil {
-			out[pl.Goals[i].ID] = float64(board.stuck(x))
+			out[pl.Goals[i].ID] = float64(board.stuckPods(x))
 			continue
 		}
 		n, left := &p.s.Nodes[x.goal.Node], x.excess()
 		for _, id := range n.Pods {
-			if board.leaves(id, x) {
+			if board.evictionHelps(id, x) {
 				left -= p.s.Pods[id].Requests.Get(x.goal.Resource)
 			}
 		}
@@ -194,9 +194,9 @@ func certified(p problem, pl plan.Plan) map[string]float64 {
 	return out
 }
 
-// stuck is by how much a group stays skewed at least: pods that cannot change
+// stuckPods is by how much a group stays skewed at least: pods that cannot change
 // domain fill one, or those that can may enter none that is emptier.
-func (g *game) stuck(x *gauge) int {
+func (g *exhaustiveSearch) stuckPods(x *gauge) int {
 	able := make([]int, len(x.counts))
 	enter := make([]int, len(x.counts))
 	for p := range x.member {
@@ -208,7 +208,7 @@ func (g *game) stuck(x *gauge) int {
 				enter[to]++
 			}
 		}
-		if d >= 0 && g.leaves(p, x) {
+		if d >= 0 && g.evictionHelps(p, x) {
 			able[d]++
 		}
 	}
@@ -245,8 +245,8 @@ func blocker(pl plan.Plan, g plan.Goal) string {
 	return "nothing"
 }
 
-// why names what the unmet goals met most.
-func why(pl plan.Plan) string {
+// unmetReasonOf names what the unmet goals met most.
+func unmetReasonOf(pl plan.Plan) string {
 	codes := map[plan.Code]int{}
 	unmet := 0
 	for _, g := range pl.Goals {

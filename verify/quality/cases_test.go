@@ -18,11 +18,11 @@ import (
 )
 
 var (
-	long  = flag.Bool("long", false, "every seed, of clusters of every size")
-	seeds = flag.Int("seeds", 0, "how many seeds; 0: what the form says")
-	steer = flag.String("steer", "none", "how the scheduler is steered: none, taint or label")
-	steps = flag.Bool("steps", true, "pods may make room for others")
-	only  = flag.Int("seed", -1, "one seed alone, in detail")
+	longRun = flag.Bool("long", false, "every seed, of clusters of every size")
+	seeds   = flag.Int("seeds", 0, "how many seeds; 0: what the form says")
+	steer   = flag.String("steer", "none", "how the scheduler is steered: none, taint or label")
+	steps   = flag.Bool("steps", true, "pods may make room for others")
+	only    = flag.Int("seed", -1, "one seed alone, in detail")
 )
 
 // balanceConfig asks for load and spread at once, without limits.
@@ -43,9 +43,9 @@ type problem struct {
 	conf *config.Config
 }
 
-// drawn makes the problem of a seed. The targets leave room: 35 to 55 % of the
+// randomProblem makes the problem of a seed. The targets leave room: 35 to 55 % of the
 // CPU is requested.
-func drawn(t testing.TB, seed, fewest, most, mostPods int) problem {
+func randomProblem(t testing.TB, seed, fewest, most, mostPods int) problem {
 	t.Helper()
 	r := rand.New(rand.NewPCG(uint64(seed), 77))
 	target := []string{"0.65", "0.7", "0.75", "0.8"}[r.IntN(4)]
@@ -76,7 +76,7 @@ func (p problem) plan() plan.Plan {
 // says, and has just started.
 func (p problem) after(t testing.TB, pl plan.Plan) problem {
 	t.Helper()
-	landed := simulation.Landed(p.s.Objects, pl.Moves)
+	landed := simulation.WithReplacements(p.s.Objects, pl.Moves)
 	for i, pod := range landed.Pods {
 		if pod != p.s.Objects.Pods[i] {
 			started := metav1.NewTime(p.s.TakenAt)
@@ -97,7 +97,7 @@ func count(short, full int) (from, to int) {
 		return *only, *only + 1
 	case *seeds > 0:
 		return 0, *seeds
-	case *long:
+	case *longRun:
 		return 0, full
 	}
 	return 0, short
@@ -111,7 +111,7 @@ func criterion(t *testing.T, what string, got, wanted float64) {
 		verdict = "FALLS SHORT"
 	}
 	t.Logf("%-62s %8.3f, wanted at most %.3f: %s", what, got, wanted, verdict)
-	if (*long || *only < 0 && *seeds == 0) && got > wanted {
+	if (*longRun || *only < 0 && *seeds == 0) && got > wanted {
 		t.Errorf("%s: %.3f, wanted at most %.3f", what, got, wanted)
 	}
 }

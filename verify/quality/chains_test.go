@@ -15,19 +15,19 @@ func TestWhatChainsWouldAdd(t *testing.T) {
 	stuck, helped := 0, 0
 	var left, gained float64
 	for seed := from; seed < to; seed++ {
-		p := drawn(t, seed, 3, 10, 8+seed*7%33)
-		g := newGame(p)
+		p := randomProblem(t, seed, 3, 10, 8+seed*7%33)
+		g := newExhaustiveSearch(p)
 		played(t, seed, g, p.plan())
-		if g.excess() <= g.hope().excess+slack || len(g.choices(score{g.excess(), len(g.steps)})) > 0 {
+		if g.excess() <= g.lowerBound().excess+slack || len(g.choices(score{g.excess(), len(g.steps)})) > 0 {
 			continue
 		}
 		stuck++
-		left += g.excess() - g.hope().excess
+		left += g.excess() - g.lowerBound().excess
 		if first, second, gain := g.pair(); gain > slack {
 			helped++
 			gained += gain
 			if *only >= 0 || helped <= 10 {
-				t.Logf("seed %d: %.3f is left, two moves take away %.3f: %s", seed, g.excess(), gain, words(p, []hop{first, second}))
+				t.Logf("seed %d: %.3f is left, two moves take away %.3f: %s", seed, g.excess(), gain, words(p, []displacement{first, second}))
 			}
 		}
 	}
@@ -36,52 +36,52 @@ func TestWhatChainsWouldAdd(t *testing.T) {
 
 // pair finds the two moves that lower the excess most and leave no goal worse than
 // it is before both. Each replacement must be sure of its one node.
-func (g *game) pair() (first, second hop, gain float64) {
+func (g *exhaustiveSearch) pair() (first, second displacement, gain float64) {
 	before, was := g.levels(), g.excess()
 	for a := range g.s.Pods {
-		h, ok := g.sure(cluster.PodID(a))
+		h, ok := g.certainLanding(cluster.PodID(a))
 		if !ok {
 			continue
 		}
-		g.make(h)
+		g.applyMove(h)
 		for b := range g.s.Pods {
-			k, ok := g.sure(cluster.PodID(b))
+			k, ok := g.certainLanding(cluster.PodID(b))
 			if !ok {
 				continue
 			}
-			g.make(k)
+			g.applyMove(k)
 			if now := was - g.excess(); now > gain+slack && g.noneAbove(before) {
 				first, second, gain = h, k, now
 			}
-			g.takeBack()
+			g.undoMove()
 		}
-		g.takeBack()
+		g.undoMove()
 	}
 	return first, second, gain
 }
 
-// sure is where the pod's replacement goes, whatever that serves.
-func (g *game) sure(pod cluster.PodID) (hop, bool) {
+// certainLanding is where the pod's replacement goes, whatever that serves.
+func (g *exhaustiveSearch) certainLanding(pod cluster.PodID) (displacement, bool) {
 	from := g.world.NodeOf(pod)
-	if g.moved[pod] || !g.may[pod] || from == cluster.NoNode {
-		return hop{}, false
+	if g.moved[pod] || !g.mayEvict[pod] || from == cluster.NoNode {
+		return displacement{}, false
 	}
 	pr := g.world.Predict(pod)
 	to := pr.Likeliest()
-	if pr.SupportedWhy != "" || to == cluster.NoNode || to == from || !g.s.Nodes[to].Ready {
-		return hop{}, false
+	if pr.UnsupportedReason != "" || to == cluster.NoNode || to == from || !g.s.Nodes[to].Ready {
+		return displacement{}, false
 	}
-	return hop{pod, from, to}, pr.Prob(func(n cluster.NodeID) bool { return n == to }) >= g.opts.MinConfidence
+	return displacement{pod, from, to}, pr.Prob(func(n cluster.NodeID) bool { return n == to }) >= g.opts.MinConfidence
 }
 
-func (g *game) levels() (out []int64) {
+func (g *exhaustiveSearch) levels() (out []int64) {
 	for _, x := range g.goals {
 		out = append(out, x.excess())
 	}
 	return out
 }
 
-func (g *game) noneAbove(levels []int64) bool {
+func (g *exhaustiveSearch) noneAbove(levels []int64) bool {
 	for i, x := range g.goals {
 		if x.excess() > levels[i] {
 			return false

@@ -31,9 +31,9 @@ func sum(of []float64) (all float64) {
 	return all
 }
 
-// show prints the distribution, and the seeds that are worst in each respect.
-func show(t *testing.T, all []figure) {
-	table := func(name string, of func(figure) float64) {
+// printMeasurements prints the distribution, and the seeds that are worst in each respect.
+func printMeasurements(t *testing.T, all []measurement) {
+	table := func(name string, of func(measurement) float64) {
 		var v []float64
 		for _, f := range all {
 			v = append(v, of(f))
@@ -42,19 +42,19 @@ func show(t *testing.T, all []figure) {
 		t.Logf("%-38s min %7.3f  p25 %7.3f  median %7.3f  p75 %7.3f  p95 %7.3f  max %7.3f", name, v[0], at(v, 0.25), at(v, 0.5), at(v, 0.75), at(v, 0.95), v[len(v)-1])
 	}
 	t.Logf("%d clusters", len(all))
-	table("nodes", func(f figure) float64 { return float64(f.nodes) })
-	table("pods", func(f figure) float64 { return float64(f.pods) })
-	table("evictions", func(f figure) float64 { return float64(f.evictions) })
-	table("evictions / bound", figure.ratio)
-	table("evictions / bound that the plan states", func(f figure) float64 { return float64(f.evictions) / float64(max(1, f.stated)) })
-	table("evictions - bound", func(f figure) float64 { return float64(f.evictions - f.bound) })
-	table("excess proven out of reach", func(f figure) float64 { return f.proven })
+	table("nodes", func(f measurement) float64 { return float64(f.nodes) })
+	table("pods", func(f measurement) float64 { return float64(f.pods) })
+	table("evictions", func(f measurement) float64 { return float64(f.evictions) })
+	table("evictions / bound", measurement.ratio)
+	table("evictions / bound that the plan states", func(f measurement) float64 { return float64(f.evictions) / float64(max(1, f.stated)) })
+	table("evictions - bound", func(f measurement) float64 { return float64(f.evictions - f.bound) })
+	table("excess proven out of reach", func(f measurement) float64 { return f.proven })
 	for _, by := range []plan.UnmetReason{plan.UnmetByScheduler, plan.UnmetNoTarget, plan.UnmetBenefitTooSmall, plan.UnmetByGuards} {
-		table("excess held by "+string(by), func(f figure) float64 { return f.held[by] })
+		table("excess held by "+string(by), func(f measurement) float64 { return f.held[by] })
 	}
-	table("excess beyond the certificate", func(f figure) float64 { return f.beyond })
-	table("excess beyond what could run elsewhere", func(f figure) float64 { return f.plain })
-	table("seconds", func(f figure) float64 { return f.took.Seconds() })
+	table("excess beyond the certificate", func(f measurement) float64 { return f.beyond })
+	table("excess beyond what could run elsewhere", func(f measurement) float64 { return f.plain })
+	table("seconds", func(f measurement) float64 { return f.took.Seconds() })
 	unmet := map[string]float64{}
 	for _, f := range all {
 		for k, v := range f.unmet {
@@ -66,14 +66,14 @@ func show(t *testing.T, all []figure) {
 			t.Logf("not proven, by goal and what most of its pods met: %-32s %8.2f", k, unmet[k])
 		}
 	}
-	worst := func(name string, of func(figure) float64) {
+	worst := func(name string, of func(measurement) float64) {
 		list := slices.Clone(all)
-		slices.SortStableFunc(list, func(a, b figure) int { return cmp.Compare(of(b), of(a)) })
+		slices.SortStableFunc(list, func(a, b measurement) int { return cmp.Compare(of(b), of(a)) })
 		for _, f := range list[:min(5, len(list))] {
 			t.Logf("worst by %s: seed %d (%d nodes, %d pods): %d evictions, bound %d (stated %d), beyond the certificate %.3f (%.3f): %s", name, f.seed, f.nodes, f.pods, f.evictions, f.bound, f.stated, f.beyond, f.plain, f.why)
 		}
 	}
-	worst("ratio", figure.ratio)
-	worst("excess", func(f figure) float64 { return f.beyond })
-	worst("moves planned again", func(f figure) float64 { return float64(f.again) })
+	worst("ratio", measurement.ratio)
+	worst("excess", func(f measurement) float64 { return f.beyond })
+	worst("moves planned again", func(f measurement) float64 { return float64(f.again) })
 }

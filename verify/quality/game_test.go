@@ -5,6 +5,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/filter"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/budget"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
@@ -12,23 +13,23 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
-// game is what the planner plays, with arithmetic of its own: pods leave one
+// exhaustiveSearch is what the planner plays, with arithmetic of its own: pods leave one
 // after the other, each at most once; its replacement must land, surely enough,
 // where at least one goal is better served and none is worse. It shares with the
 // planner only what may leave (guards, budgets) and the model of landings.
-type game struct {
-	s     *cluster.Snapshot
-	opts  settings.Options
-	world *placement.World
-	goals []*gauge
-	may   []bool             // by pod: it may leave at all
-	runs  [][]cluster.NodeID // by pod that may leave: other nodes that could hold it, were they empty
-	moved []bool
-	steps []hop
+type exhaustiveSearch struct {
+	s        *cluster.Snapshot
+	opts     settings.Options
+	world    *placement.ClusterModel
+	goals    []*gauge
+	mayEvict []bool             // by pod: it may leave at all
+	runs     [][]cluster.NodeID // by pod that may leave: other nodes that could hold it, were they empty
+	moved    []bool
+	steps    []displacement
 }
 
-// hop is one move that was made.
-type hop struct {
+// displacement is one move that was made.
+type displacement struct {
 	pod      cluster.PodID
 	from, to cluster.NodeID
 }
@@ -45,41 +46,41 @@ type gauge struct {
 	counts []int
 }
 
-func newGame(p problem) *game {
-	g := &game{s: p.s, opts: p.options(), may: make([]bool, len(p.s.Pods)), runs: make([][]cluster.NodeID, len(p.s.Pods)), moved: make([]bool, len(p.s.Pods))}
-	g.world = placement.NewWorld(p.s, g.opts.Placement)
+func newExhaustiveSearch(p problem) *exhaustiveSearch {
+	g := &exhaustiveSearch{s: p.s, opts: p.options(), mayEvict: make([]bool, len(p.s.Pods)), runs: make([][]cluster.NodeID, len(p.s.Pods)), moved: make([]bool, len(p.s.Pods))}
+	g.world = placement.NewClusterModel(p.s, g.opts.Placement)
 	for _, goal := range p.goals() {
 		g.goals = append(g.goals, g.gauge(goal))
 	}
-	book := budget.NewBook(p.s, nil, p.s.TakenAt)
-	memory := guard.NewMemory()
+	book := budget.NewTracker(p.s, nil, p.s.TakenAt)
+	memory := guard.NewCache()
 	for i := range p.s.Pods {
 		pod := &p.s.Pods[i]
 		if pod.Node == cluster.NoNode {
 			continue
 		}
-		_, refused := guard.Check(guard.Input{Snapshot: p.s, Pod: pod, Now: p.s.TakenAt, Options: &g.opts.Guards, Memory: memory})
+		_, refused := guard.Check(guard.Input{Snapshot: p.s, Pod: pod, Now: p.s.TakenAt, Options: &g.opts.Guards, Cache: memory})
 		if len(pod.Budgets) > 0 {
-			_, lets := book.Ask(pod, budget.Taken{})
+			_, lets := book.Allows(pod, budget.Charges{})
 			refused = refused || !lets
 		} else if w := p.s.WorkloadOf(pod); w != nil {
 			refused = refused || guard.Desired(w)-guard.AvailableOf(p.s, w, p.s.TakenAt) >= g.opts.MaxUnavailableWithoutPDB
 		}
-		if g.may[i] = !refused; g.may[i] {
-			g.runs[i] = elsewhere(p.s, pod)
+		if g.mayEvict[i] = !refused; g.mayEvict[i] {
+			g.runs[i] = otherNodes(p.s, pod)
 		}
 	}
 	return g
 }
 
-// elsewhere are the other nodes on which the pod's replacement could run, by what
+// otherNodes are the other nodes on which the pod's replacement could run, by what
 // does not change: readiness, selectors, taints, size, and where its volumes are.
-func elsewhere(s *cluster.Snapshot, pod *cluster.Pod) (out []cluster.NodeID) {
+func otherNodes(s *cluster.Snapshot, pod *cluster.Pod) (out []cluster.NodeID) {
 	zone := volumeZone(s, pod)
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		at, _ := n.Label(limits.ZoneKey)
-		if n.ID != pod.Node && n.Ready && placement.CanRun(pod.Object, n) && (zone == "" || zone == at) {
+		if n.ID != pod.Node && n.Ready && filter.CanRun(pod.Object, n) && (zone == "" || zone == at) {
 			out = append(out, n.ID)
 		}
 	}
@@ -102,9 +103,9 @@ func volumeZone(s *cluster.Snapshot, pod *cluster.Pod) string {
 	return ""
 }
 
-// leaves reports whether the pod's leaving could help the goal at all: it may
+// evictionHelps reports whether the pod's leaving could help the goal at all: it may
 // leave, and could run on another node, in another domain.
-func (g *game) leaves(pod cluster.PodID, x *gauge) bool {
+func (g *exhaustiveSearch) evictionHelps(pod cluster.PodID, x *gauge) bool {
 	if x.counts == nil {
 		return len(g.runs[pod]) > 0
 	}
@@ -112,7 +113,7 @@ func (g *game) leaves(pod cluster.PodID, x *gauge) bool {
 	return slices.ContainsFunc(g.runs[pod], func(n cluster.NodeID) bool { return x.domain[n] != own })
 }
 
-func (g *game) gauge(goal plan.Goal) *gauge {
+func (g *exhaustiveSearch) gauge(goal plan.Goal) *gauge {
 	x := &gauge{goal: goal}
 	switch goal.Kind {
 	case plan.NodeBelow:
@@ -198,7 +199,7 @@ func (x *gauge) touches(pod cluster.PodID, from, to cluster.NodeID) bool {
 }
 
 // serves: at least one goal better, none worse.
-func (g *game) serves(pod cluster.PodID, from, to cluster.NodeID) bool {
+func (g *exhaustiveSearch) serves(pod cluster.PodID, from, to cluster.NodeID) bool {
 	better := false
 	for _, x := range g.goals {
 		if !x.touches(pod, from, to) {
@@ -217,7 +218,7 @@ func (g *game) serves(pod cluster.PodID, from, to cluster.NodeID) bool {
 }
 
 // wanted reports whether the pod's leaving could serve a goal at all.
-func (g *game) wanted(pod cluster.PodID, from cluster.NodeID) bool {
+func (g *exhaustiveSearch) wanted(pod cluster.PodID, from cluster.NodeID) bool {
 	for _, x := range g.goals {
 		if x.touches(pod, from, from) && x.excess() > 0 && (x.counts != nil || g.s.Pods[pod].Requests.Get(x.goal.Resource) > 0) {
 			return true
@@ -227,21 +228,21 @@ func (g *game) wanted(pod cluster.PodID, from cluster.NodeID) bool {
 }
 
 // landing is where the pod's replacement goes, if that is sure enough and serves.
-func (g *game) landing(pod cluster.PodID) (hop, bool) {
+func (g *exhaustiveSearch) landing(pod cluster.PodID) (displacement, bool) {
 	from := g.world.NodeOf(pod)
-	if g.moved[pod] || !g.may[pod] || from == cluster.NoNode || !g.wanted(pod, from) {
-		return hop{}, false
+	if g.moved[pod] || !g.mayEvict[pod] || from == cluster.NoNode || !g.wanted(pod, from) {
+		return displacement{}, false
 	}
 	pr := g.world.Predict(pod)
 	good := func(n cluster.NodeID) bool { return n != from && g.s.Nodes[n].Ready && g.serves(pod, from, n) }
-	if pr.SupportedWhy != "" || plan.Round(pr.Prob(good)) < g.opts.MinConfidence {
-		return hop{}, false
+	if pr.UnsupportedReason != "" || plan.Round(pr.Prob(good)) < g.opts.MinConfidence {
+		return displacement{}, false
 	}
 	to := pr.LikeliestOf(good)
-	return hop{pod, from, to}, to != cluster.NoNode
+	return displacement{pod, from, to}, to != cluster.NoNode
 }
 
-func (g *game) make(h hop) {
+func (g *exhaustiveSearch) applyMove(h displacement) {
 	g.world.Move(h.pod, h.to)
 	for _, x := range g.goals {
 		if x.touches(h.pod, h.from, h.to) {
@@ -252,7 +253,7 @@ func (g *game) make(h hop) {
 	g.steps = append(g.steps, h)
 }
 
-func (g *game) takeBack() {
+func (g *exhaustiveSearch) undoMove() {
 	h := g.steps[len(g.steps)-1]
 	g.steps = g.steps[:len(g.steps)-1]
 	g.world.Move(h.pod, h.from)
@@ -265,7 +266,7 @@ func (g *game) takeBack() {
 }
 
 // excess sums what is left of each goal as a share of what there was, weighted.
-func (g *game) excess() (all float64) {
+func (g *exhaustiveSearch) excess() (all float64) {
 	for _, x := range g.goals {
 		all += x.goal.Weight * float64(x.excess()) / float64(x.initial)
 	}

@@ -23,29 +23,29 @@ const slack = 1e-9
 func TestSmallPlansAreOptimal(t *testing.T) {
 	from, to := count(120, 500)
 	limit := 300
-	if *long {
+	if *longRun {
 		limit = 30_000
 	}
 	var tally struct{ equal, worse, undecided, idle, states, chained int }
 	kinds := map[string]int{}
 	for seed := from; seed < to; seed++ {
-		p := drawn(t, seed, 3, 10, 8+seed*7%33)
+		p := randomProblem(t, seed, 3, 10, 8+seed*7%33)
 		pl := p.plan()
-		g := newGame(p)
+		g := newExhaustiveSearch(p)
 		best := score{g.excess(), 0}
 		if best.excess == 0 {
 			tally.idle++
 		}
 		mine, chained := played(t, seed, g, pl)
 		tally.chained += chained
-		o := explored(p, mine, limit)
+		o := exploreStates(p, mine, limit)
 		tally.states += o.states
 		switch {
 		case o.best.better(mine):
 			tally.worse++
 			kinds[mine.beside(o.best)]++
 			t.Logf("seed %d (%d nodes, %d pods): the plan leaves %.3f of %.3f by %d evictions; %.3f is left by %d:\n    the plan %s\n    better   %s", seed,
-				len(p.s.Nodes), len(p.s.Pods), mine.excess, best.excess, mine.evictions, o.best.excess, o.best.evictions, words(p, hops(p, pl)), words(p, o.steps))
+				len(p.s.Nodes), len(p.s.Pods), mine.excess, best.excess, mine.evictions, o.best.excess, o.best.evictions, words(p, displacements(p, pl)), words(p, o.steps))
 		case o.cut:
 			tally.undecided++
 			t.Logf("seed %d (%d nodes, %d pods): %d states did not decide whether %.3f by %d evictions is the best", seed, len(p.s.Nodes), len(p.s.Pods), o.states, mine.excess, mine.evictions)
@@ -75,14 +75,14 @@ func (a score) better(b score) bool {
 	return a.excess < b.excess-slack || a.excess <= b.excess+slack && a.evictions < b.evictions
 }
 
-func hops(p problem, pl plan.Plan) (out []hop) {
+func displacements(p problem, pl plan.Plan) (out []displacement) {
 	for _, m := range pl.Moves {
-		out = append(out, hop{p.s.PodByUID(m.Pod.UID).ID, p.s.NodeByName(m.From).ID, p.s.NodeByName(m.To).ID})
+		out = append(out, displacement{p.s.PodByUID(m.Pod.UID).ID, p.s.NodeByName(m.From).ID, p.s.NodeByName(m.To).ID})
 	}
 	return out
 }
 
-func words(p problem, steps []hop) string {
+func words(p problem, steps []displacement) string {
 	var out []string
 	for _, h := range steps {
 		pod := &p.s.Pods[h.pod]
@@ -104,7 +104,7 @@ func (a score) beside(b score) string {
 
 // played follows the plan. A move that serves nothing by itself is allowed as
 // part of a chain, and counted: what matters is that no goal is worse at the end.
-func played(t *testing.T, seed int, g *game, pl plan.Plan) (at score, chained int) {
+func played(t *testing.T, seed int, g *exhaustiveSearch, pl plan.Plan) (at score, chained int) {
 	t.Helper()
 	before := make([]int64, len(g.goals))
 	for i, x := range g.goals {
@@ -112,13 +112,13 @@ func played(t *testing.T, seed int, g *game, pl plan.Plan) (at score, chained in
 	}
 	for _, m := range pl.Moves {
 		pod := g.s.PodByUID(m.Pod.UID)
-		if !g.may[pod.ID] || g.moved[pod.ID] {
+		if !g.mayEvict[pod.ID] || g.moved[pod.ID] {
 			t.Errorf("seed %d: %s may not leave, or not again", seed, pod.Object.Name)
 		}
 		if h, ok := g.landing(pod.ID); !ok || g.s.Nodes[h.to].Name != m.To {
 			chained++
 		}
-		g.make(hop{pod.ID, g.s.NodeByName(m.From).ID, g.s.NodeByName(m.To).ID})
+		g.applyMove(displacement{pod.ID, g.s.NodeByName(m.From).ID, g.s.NodeByName(m.To).ID})
 	}
 	for i, x := range g.goals {
 		if x.excess() > before[i] {
@@ -131,42 +131,42 @@ func played(t *testing.T, seed int, g *game, pl plan.Plan) (at score, chained in
 // outcome is the best that a search found.
 type outcome struct {
 	best   score
-	steps  []hop
+	steps  []displacement
 	states int
 	cut    bool // states were left out, beyond the limit
 }
 
-// explored looks for anything better than mine, by number of evictions: first all
+// exploreStates looks for anything better than mine, by number of evictions: first all
 // that one eviction reaches, then all that two reach. A state from which nothing
-// better can come, by what its unmoved pods could relieve at best, is left. Where
+// better can come, by what its remaining pods could relieve at best, is left. Where
 // there are too many states, the most promising of each number are followed.
-func explored(p problem, mine score, limit int) outcome {
+func exploreStates(p problem, mine score, limit int) outcome {
 	narrow := outcome{best: mine}
-	narrow.sweep(newGame(p), limit, 30)
+	narrow.sweep(newExhaustiveSearch(p), limit, 30)
 	o := outcome{best: narrow.best, steps: narrow.steps, states: narrow.states}
-	o.sweep(newGame(p), limit, 0)
+	o.sweep(newExhaustiveSearch(p), limit, 0)
 	return o
 }
 
 // place is a state on the frontier.
 type place struct {
-	steps []hop
+	steps []displacement
 	at    score
 }
 
 // sweep goes on by one eviction at a time; width is how many states of each
 // number it follows, 0: all, up to the limit.
-func (o *outcome) sweep(g *game, limit, width int) {
+func (o *outcome) sweep(g *exhaustiveSearch, limit, width int) {
 	seen := map[string]bool{}
 	for level := []place{{}}; len(level) > 0; {
 		var next []place
 		for _, from := range level {
 			for _, h := range from.steps {
-				g.make(h)
+				g.applyMove(h)
 			}
 			next = append(next, o.follow(g, seen)...)
 			for range from.steps {
-				g.takeBack()
+				g.undoMove()
 			}
 			if width == 0 && len(seen) > limit {
 				o.cut = true
@@ -183,9 +183,9 @@ func (o *outcome) sweep(g *game, limit, width int) {
 
 // follow makes each move that may be made now, and returns the new states from
 // which something better may come.
-func (o *outcome) follow(g *game, seen map[string]bool) (out []place) {
+func (o *outcome) follow(g *exhaustiveSearch, seen map[string]bool) (out []place) {
 	for _, h := range g.choices(o.best) {
-		g.make(h)
+		g.applyMove(h)
 		if key := g.key(); !seen[key] {
 			seen[key] = true
 			o.states++
@@ -193,18 +193,18 @@ func (o *outcome) follow(g *game, seen map[string]bool) (out []place) {
 			if at.better(o.best) {
 				o.best, o.steps = at, slices.Clone(g.steps)
 			}
-			if g.hope().better(o.best) {
+			if g.lowerBound().better(o.best) {
 				out = append(out, place{slices.Clone(g.steps), at})
 			}
 		}
-		g.takeBack()
+		g.undoMove()
 	}
 	return out
 }
 
 // choices are the moves that the rules allow now.
-func (g *game) choices(best score) (out []hop) {
-	if !g.hope().better(best) {
+func (g *exhaustiveSearch) choices(best score) (out []displacement) {
+	if !g.lowerBound().better(best) {
 		return nil
 	}
 	for i := range g.s.Pods {
@@ -215,10 +215,10 @@ func (g *game) choices(best score) (out []hop) {
 	return out
 }
 
-// hope is the best that may be reached from here: every pod that has not moved
+// lowerBound is the best that may be reached from here: every pod that has not moved
 // could leave to where it does no harm. The evictions are the fewest by which
 // that excess could be reached.
-func (g *game) hope() score {
+func (g *exhaustiveSearch) lowerBound() score {
 	var left float64
 	nodes, groups := map[cluster.NodeID]int{}, 0
 	for _, x := range g.goals {
@@ -229,7 +229,7 @@ func (g *game) hope() score {
 		if x.counts != nil {
 			able := 0
 			for p := range x.member {
-				if !g.moved[p] && g.leaves(p, x) {
+				if !g.moved[p] && g.evictionHelps(p, x) {
 					able++
 				}
 			}
@@ -251,10 +251,10 @@ func (g *game) hope() score {
 
 // fewestOff counts the largest pods on a goal's node that may still leave and cover
 // an amount together, and what they do not cover.
-func (g *game) fewestOff(x *gauge, amount int64) (n int, rest int64) {
+func (g *exhaustiveSearch) fewestOff(x *gauge, amount int64) (n int, rest int64) {
 	var sizes []int64
 	for _, p := range g.s.Nodes[x.goal.Node].Pods {
-		if !g.moved[p] && g.leaves(p, x) {
+		if !g.moved[p] && g.evictionHelps(p, x) {
 			sizes = append(sizes, g.s.Pods[p].Requests.Get(x.goal.Resource))
 		}
 	}
@@ -266,9 +266,9 @@ func (g *game) fewestOff(x *gauge, amount int64) (n int, rest int64) {
 }
 
 // key names the state: who stands where, whatever the order.
-func (g *game) key() string {
+func (g *exhaustiveSearch) key() string {
 	moved := slices.Clone(g.steps)
-	slices.SortFunc(moved, func(a, b hop) int { return cmp.Compare(a.pod, b.pod) })
+	slices.SortFunc(moved, func(a, b displacement) int { return cmp.Compare(a.pod, b.pod) })
 	var b []byte
 	for _, h := range moved {
 		b = binary.AppendUvarint(b, uint64(h.pod))

@@ -14,9 +14,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// leastOfStep is what each step of two evictions must take away of a node's cores: one
+// minEvictionsOfStep is what each step of two evictions must take away of a node's cores: one
 // percent of ten.
-const leastOfStep = 100
+const minEvictionsOfStep = 100
 
 // TestStepsHarmNothingAtAnyPrefix: on clusters where pods must make room for others, no
 // goal is worse after any number of moves than before the last one; each step ends, in a
@@ -27,14 +27,14 @@ func TestStepsHarmNothingAtAnyPrefix(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		seed := rapid.Uint64Range(0, 1<<20).Draw(t, "seed")
 		p := tight(t, seed)
-		pl, g := p.plan(), newGame(p)
+		pl, g := p.plan(), newExhaustiveSearch(p)
 		opts := p.options()
 		opts.NoSteps = true
-		single := newGame(p)
+		single := newExhaustiveSearch(p)
 		follow(single, planner.New(opts).Plan(p.s, plan.PlannerState{}, p.goals(), p.s.TakenAt))
 		for i, m := range pl.Moves {
 			before, was := g.levels(), g.excess()
-			g.make(hops(p, pl)[i])
+			g.applyMove(displacements(p, pl)[i])
 			if !g.noneAbove(before) {
 				t.Fatalf("seed %d: step %d (%s from %s to %s, for %v) makes a goal worse", seed, m.Step, m.Pod.Name, m.From, m.To, m.DisplacedFor)
 			}
@@ -48,11 +48,11 @@ func TestStepsHarmNothingAtAnyPrefix(t *testing.T) {
 			if i+1 == len(pl.Moves) || pl.Moves[i+1].Pod != *m.DisplacedFor || pl.Moves[i+1].To != m.From || pl.Moves[i+1].Wave <= m.Wave {
 				t.Fatalf("seed %d: step %d makes room on %s for %v, and is not followed by its move there: %+v", seed, m.Step, m.From, m.DisplacedFor, pl.Moves[i:])
 			}
-			g.make(hops(p, pl)[i+1])
-			if less := total(before) - total(g.levels()); less < leastOfStep {
+			g.applyMove(displacements(p, pl)[i+1])
+			if less := total(before) - total(g.levels()); less < minEvictionsOfStep {
 				t.Fatalf("seed %d: steps %d and %d take away %dm of cpu", seed, m.Step, m.Step+1, less)
 			}
-			g.takeBack()
+			g.undoMove()
 		}
 		if g.excess() > single.excess()+slack {
 			t.Fatalf("seed %d: %.3f is left with steps, %.3f without", seed, g.excess(), single.excess())
@@ -72,13 +72,13 @@ func TestStepsHarmNothingAtAnyPrefix(t *testing.T) {
 func TestNoStepIsNeedless(t *testing.T) {
 	for seed := range uint64(200) {
 		p := tight(t, seed)
-		pl, all := p.plan(), newGame(p)
+		pl, all := p.plan(), newExhaustiveSearch(p)
 		follow(all, pl)
 		for i, m := range pl.Moves {
 			if m.DisplacedFor == nil {
 				continue
 			}
-			less, cut := newGame(p), pl
+			less, cut := newExhaustiveSearch(p), pl
 			cut.Moves = slices.Delete(slices.Clone(pl.Moves), i, i+2)
 			follow(less, cut)
 			if less.excess() <= all.excess()+slack {
@@ -95,9 +95,9 @@ func total(levels []int64) (sum int64) {
 	return sum
 }
 
-func follow(g *game, pl plan.Plan) {
+func follow(g *exhaustiveSearch, pl plan.Plan) {
 	for _, m := range pl.Moves {
-		g.make(hop{g.s.PodByUID(m.Pod.UID).ID, g.s.NodeByName(m.From).ID, g.s.NodeByName(m.To).ID})
+		g.applyMove(displacement{g.s.PodByUID(m.Pod.UID).ID, g.s.NodeByName(m.From).ID, g.s.NodeByName(m.To).ID})
 	}
 }
 

@@ -3,7 +3,6 @@ package simulation
 import (
 	"fmt"
 	"maps"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -12,19 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// mixedApp is one workload of a Mixed cluster.
-type mixedApp struct {
-	ns, name string
-	n        int32
-	cpu      int64
-	labels   map[string]string // the selector
-	template corev1.PodTemplateSpec
-	pods     []*corev1.Pod
-	meta     []*metav1.ObjectMeta // of its owners, from below
-	ref      *metav1.OwnerReference
-}
-
-func (m *mixer) workload(i int) {
+func (m *mixedCluster) workload(i int) {
 	a := &mixedApp{ns: fmt.Sprintf("ns%d", m.r.IntN(5)), name: fmt.Sprintf("a%02d", i), n: int32(2 + m.r.IntN(8)), cpu: int64(100 * (1 + m.r.IntN(9)))}
 	if m.chance(0.03) {
 		a.ns = "kube-system"
@@ -43,8 +30,8 @@ func (m *mixer) workload(i int) {
 		m.shape(a)
 	}
 	m.apps = append(m.apps, a)
-	kinds := []func(*mixedApp){m.replicaSet, m.replicationController, m.statefulSet, m.statefulSet, m.job, m.job, m.cron, m.flow, m.daemonSet, m.thing, m.rollout, m.canary, m.operated, m.operated, m.orphans, m.bare}
-	if m.r.Float64() > 0.55*m.calm {
+	kinds := []func(*mixedApp){m.replicaSet, m.replicationController, m.statefulSet, m.statefulSet, m.job, m.job, m.cron, m.flow, m.daemonSet, m.customController, m.rollout, m.canary, m.operated, m.operated, m.orphans, m.bare}
+	if m.r.Float64() > 0.55*m.chanceFactor {
 		m.deployment(a)
 	} else {
 		pick(m.r, kinds...)(a)
@@ -57,7 +44,7 @@ func (m *mixer) workload(i int) {
 }
 
 // own puts an owner above the workload and has its pods, or owners, refer to it.
-func (m *mixer) own(a *mixedApp, apiVersion, kind string, o *metav1.ObjectMeta, name string) {
+func (m *mixedCluster) own(a *mixedApp, apiVersion, kind string, o *metav1.ObjectMeta, name string) {
 	yes := true
 	o.Namespace, o.Name, o.Generation, o.Annotations = a.ns, name, 1, map[string]string{}
 	o.UID = types.UID(kind + "-" + a.ns + "-" + name)
@@ -71,7 +58,7 @@ func (m *mixer) own(a *mixedApp, apiVersion, kind string, o *metav1.ObjectMeta, 
 	a.meta = append(a.meta, o)
 }
 
-func (m *mixer) set(a *mixedApp, hash string) *appsv1.ReplicaSet {
+func (m *mixedCluster) set(a *mixedApp, hash string) *appsv1.ReplicaSet {
 	n := a.n
 	hashed := maps.Clone(a.template.Labels)
 	hashed["pod-template-hash"] = hash
@@ -82,7 +69,7 @@ func (m *mixer) set(a *mixedApp, hash string) *appsv1.ReplicaSet {
 	return rs
 }
 
-func (m *mixer) deployment(a *mixedApp) {
+func (m *mixedCluster) deployment(a *mixedApp) {
 	rs := m.set(a, "x")
 	m.own(a, "apps/v1", "ReplicaSet", &rs.ObjectMeta, a.name+"-x")
 	n := a.n
@@ -97,7 +84,7 @@ func (m *mixer) deployment(a *mixedApp) {
 }
 
 // rolling puts a Deployment somewhere in a change.
-func (m *mixer) rolling(a *mixedApp, d *appsv1.Deployment) {
+func (m *mixedCluster) rolling(a *mixedApp, d *appsv1.Deployment) {
 	switch m.r.IntN(4) {
 	case 0:
 		d.Generation = 2
@@ -118,13 +105,13 @@ func (m *mixer) rolling(a *mixedApp, d *appsv1.Deployment) {
 	}
 }
 
-func (m *mixer) replicaSet(a *mixedApp) {
+func (m *mixedCluster) replicaSet(a *mixedApp) {
 	rs := m.set(a, "x")
 	m.own(a, "apps/v1", "ReplicaSet", &rs.ObjectMeta, a.name)
 	m.fill(a, rs.Labels, a.name+"-%02d")
 }
 
-func (m *mixer) replicationController(a *mixedApp) {
+func (m *mixedCluster) replicationController(a *mixedApp) {
 	n := a.n
 	rc := &corev1.ReplicationController{Spec: corev1.ReplicationControllerSpec{Replicas: &n, Selector: a.labels, Template: a.template.DeepCopy()}, Status: corev1.ReplicationControllerStatus{Replicas: n, ObservedGeneration: 1}}
 	m.own(a, "v1", "ReplicationController", &rc.ObjectMeta, a.name)
@@ -132,7 +119,7 @@ func (m *mixer) replicationController(a *mixedApp) {
 	m.fill(a, a.template.Labels, a.name+"-%02d")
 }
 
-func (m *mixer) statefulSet(a *mixedApp) {
+func (m *mixedCluster) statefulSet(a *mixedApp) {
 	n, part := a.n, int32(0)
 	s := &appsv1.StatefulSet{Spec: appsv1.StatefulSetSpec{Replicas: &n, Selector: &metav1.LabelSelector{MatchLabels: a.labels}, Template: *a.template.DeepCopy(),
 		UpdateStrategy: appsv1.StatefulSetUpdateStrategy{Type: appsv1.RollingUpdateStatefulSetStrategyType, RollingUpdate: &appsv1.RollingUpdateStatefulSetStrategy{Partition: &part}}},
@@ -151,7 +138,7 @@ func (m *mixer) statefulSet(a *mixedApp) {
 
 // revisions gives a StatefulSet two revisions, in one of the ways in which they
 // meet: OnDelete, a partition that is reached, or an update under way.
-func (m *mixer) revisions(a *mixedApp, s *appsv1.StatefulSet) {
+func (m *mixedCluster) revisions(a *mixedApp, s *appsv1.StatefulSet) {
 	s.Status.UpdateRevision = a.name + "-r2"
 	from := m.r.IntN(len(a.pods) + 1) // ordinals from here are updated
 	switch m.r.IntN(4) {
@@ -170,21 +157,21 @@ func (m *mixer) revisions(a *mixedApp, s *appsv1.StatefulSet) {
 	s.Status.UpdatedReplicas, s.Status.CurrentReplicas = int32(len(a.pods)-from), int32(from)
 }
 
-func (m *mixer) daemonSet(a *mixedApp) {
+func (m *mixedCluster) daemonSet(a *mixedApp) {
 	d := &appsv1.DaemonSet{Spec: appsv1.DaemonSetSpec{Selector: &metav1.LabelSelector{MatchLabels: a.labels}, Template: *a.template.DeepCopy()}}
 	m.own(a, "apps/v1", "DaemonSet", &d.ObjectMeta, a.name)
 	m.o.DaemonSets = append(m.o.DaemonSets, d)
 	m.fill(a, a.template.Labels, a.name+"-%02d")
 }
 
-// thing is a controller of a kind that nobody knows.
-func (m *mixer) thing(a *mixedApp) {
+// customController is a controller of a kind that nobody knows.
+func (m *mixedCluster) customController(a *mixedApp) {
 	m.own(a, "example.com/v1", "Thing", &metav1.ObjectMeta{}, a.name)
 	m.fill(a, a.template.Labels, a.name+"-%02d")
 }
 
 // rollout is a ReplicaSet under an owner that is not a Deployment.
-func (m *mixer) rollout(a *mixedApp) {
+func (m *mixedCluster) rollout(a *mixedApp) {
 	rs := m.set(a, "x")
 	m.own(a, "apps/v1", "ReplicaSet", &rs.ObjectMeta, a.name+"-x")
 	m.own(a, "argoproj.io/v1alpha1", "Rollout", &metav1.ObjectMeta{}, a.name)
@@ -192,7 +179,7 @@ func (m *mixer) rollout(a *mixedApp) {
 }
 
 // canary is the same with two ReplicaSets that have pods.
-func (m *mixer) canary(a *mixedApp) {
+func (m *mixedCluster) canary(a *mixedApp) {
 	m.rollout(a)
 	first := a.meta[0]
 	rs := m.set(a, "y")
@@ -208,7 +195,7 @@ func (m *mixer) canary(a *mixedApp) {
 }
 
 // operated is what stands below a controller that nobody reads.
-func (m *mixer) operated(a *mixedApp) {
+func (m *mixedCluster) operated(a *mixedApp) {
 	switch m.r.IntN(3) {
 	case 0:
 		m.statefulSet(a)
@@ -222,7 +209,7 @@ func (m *mixer) operated(a *mixedApp) {
 }
 
 // orphans have a controller that is not there, at one height or another.
-func (m *mixer) orphans(a *mixedApp) {
+func (m *mixedCluster) orphans(a *mixedApp) {
 	switch m.r.IntN(3) {
 	case 0:
 		m.own(a, "apps/v1", "ReplicaSet", &metav1.ObjectMeta{}, a.name)
@@ -238,28 +225,4 @@ func (m *mixer) orphans(a *mixedApp) {
 	m.fill(a, a.template.Labels, a.name+"-%02d")
 }
 
-func (m *mixer) bare(a *mixedApp) { m.fill(a, a.template.Labels, a.name+"-%02d") }
-
-// fill makes the workload's pods.
-func (m *mixer) fill(a *mixedApp, labels map[string]string, name string) {
-	for i := range a.n {
-		m.pod(a, labels, fmt.Sprintf(name, i))
-	}
-}
-
-func (m *mixer) pod(a *mixedApp, labels map[string]string, name string) *corev1.Pod {
-	start := metav1.NewTime(m.now.Add(-time.Duration(10+m.r.IntN(600)) * time.Minute))
-	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: a.ns, Name: name, UID: types.UID(a.ns + "-" + name), Labels: maps.Clone(labels), Annotations: map[string]string{}},
-		Spec: *a.template.Spec.DeepCopy()}
-	if a.ref != nil {
-		p.OwnerReferences = []metav1.OwnerReference{*a.ref}
-	}
-	p.Spec.NodeName = m.place(a.cpu)
-	p.Status = corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &start, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
-	if p.Spec.NodeName == "" {
-		p.Status = corev1.PodStatus{Phase: corev1.PodPending}
-	}
-	a.pods = append(a.pods, p)
-	m.o.Pods = append(m.o.Pods, p)
-	return p
-}
+func (m *mixedCluster) bare(a *mixedApp) { m.fill(a, a.template.Labels, a.name+"-%02d") }

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-func (m *mixer) job(a *mixedApp) {
+func (m *mixedCluster) job(a *mixedApp) {
 	n, limit := a.n, int32(m.r.IntN(5))
 	a.template.Spec.RestartPolicy = corev1.RestartPolicyNever
 	j := &batchv1.Job{Spec: batchv1.JobSpec{Parallelism: &n, BackoffLimit: &limit, Selector: &metav1.LabelSelector{MatchLabels: a.labels}, Template: *a.template.DeepCopy()},
@@ -25,7 +25,7 @@ func (m *mixer) job(a *mixedApp) {
 
 // policy says what a failed pod means, or nothing. Rules stand before that about
 // disrupted pods, or after it, or alone.
-func (m *mixer) policy() *batchv1.PodFailurePolicy {
+func (m *mixedCluster) policy() *batchv1.PodFailurePolicy {
 	on := func(action batchv1.PodFailurePolicyAction, of corev1.PodConditionType, is corev1.ConditionStatus) batchv1.PodFailurePolicyRule {
 		return batchv1.PodFailurePolicyRule{Action: action, OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: of, Status: is}}}
 	}
@@ -50,7 +50,7 @@ func (m *mixer) policy() *batchv1.PodFailurePolicy {
 }
 
 // jobTrouble puts a Job at one of the points where little is missing.
-func (m *mixer) jobTrouble(a *mixedApp, j *batchv1.Job) {
+func (m *mixedCluster) jobTrouble(a *mixedApp, j *batchv1.Job) {
 	switch yes := true; {
 	case m.chance(0.1):
 		j.Status.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{Failed: []types.UID{"gone"}}
@@ -81,7 +81,7 @@ func (m *mixer) jobTrouble(a *mixedApp, j *batchv1.Job) {
 	}
 }
 
-func (m *mixer) cron(a *mixedApp) {
+func (m *mixedCluster) cron(a *mixedApp) {
 	m.job(a)
 	c := &batchv1.CronJob{Spec: batchv1.CronJobSpec{Schedule: "0 * * * *", JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: *a.template.DeepCopy()}}}}
 	m.own(a, "batch/v1", "CronJob", &c.ObjectMeta, a.name+"-cron")
@@ -92,7 +92,7 @@ func (m *mixer) cron(a *mixedApp) {
 }
 
 // flow is a Job that something starts which nobody reads.
-func (m *mixer) flow(a *mixedApp) {
+func (m *mixedCluster) flow(a *mixedApp) {
 	m.job(a)
 	m.own(a, "example.com/v1", "Thing", &metav1.ObjectMeta{}, a.name+"-flow")
 }

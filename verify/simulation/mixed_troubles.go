@@ -5,14 +5,12 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
 // shape gives a workload's template something that matters.
-func (m *mixer) shape(a *mixedApp) {
+func (m *mixedCluster) shape(a *mixedApp) {
 	s := &a.template.Spec
 	claim := func(class *string) {
 		name := "data-" + a.name
@@ -59,7 +57,7 @@ func (m *mixer) shape(a *mixedApp) {
 }
 
 // trouble gives a workload, or one of its pods, something to trip over.
-func (m *mixer) trouble(a *mixedApp) {
+func (m *mixedCluster) trouble(a *mixedApp) {
 	if len(a.pods) == 0 {
 		return
 	}
@@ -130,7 +128,7 @@ func (m *mixer) trouble(a *mixedApp) {
 }
 
 // singles are pods without controllers, and those of kubelets.
-func (m *mixer) singles() {
+func (m *mixedCluster) singles() {
 	one := int32(1)
 	for i := range m.r.IntN(4) {
 		a := &mixedApp{ns: "ns0", name: fmt.Sprintf("single%d", i), n: one, cpu: 300, template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "registry.example.com/single:v1",
@@ -146,7 +144,7 @@ func (m *mixer) singles() {
 }
 
 // protect makes budgets and Services.
-func (m *mixer) protect() {
+func (m *mixedCluster) protect() {
 	for _, a := range m.apps {
 		if m.r.IntN(2) == 0 {
 			m.budget(a.ns, a.name, &metav1.LabelSelector{MatchLabels: a.labels})
@@ -172,29 +170,4 @@ func (m *mixer) protect() {
 			m.service(ns, "canary", map[string]string{"track": "canary"})
 		}
 	}
-}
-
-func (m *mixer) service(ns, name string, selector map[string]string) {
-	m.o.Services = append(m.o.Services, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name, UID: types.UID("svc-" + ns + name)}, Spec: corev1.ServiceSpec{Selector: selector}})
-}
-
-func (m *mixer) budget(ns, name string, sel *metav1.LabelSelector) {
-	b := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name, UID: types.UID("pdb-" + ns + name), Generation: 1}, Spec: policyv1.PodDisruptionBudgetSpec{Selector: sel}}
-	n := intstr.FromInt32(int32(pick(m.r, 1, 1, 2, 3, 0)))
-	percent := intstr.FromString(pick(m.r, "10%", "25%", "30%", "34%", "50%", "0%"))
-	least, leastPercent := intstr.FromInt32(int32(1+m.r.IntN(4))), intstr.FromString(pick(m.r, "50%", "67%", "75%", "90%"))
-	switch m.r.IntN(4) {
-	case 0:
-		b.Spec.MaxUnavailable = &n
-	case 1:
-		b.Spec.MaxUnavailable = &percent
-	case 2:
-		b.Spec.MinAvailable = &least
-	case 3:
-		b.Spec.MinAvailable = &leastPercent
-	}
-	always, healthy := policyv1.AlwaysAllow, policyv1.IfHealthyBudget
-	b.Spec.UnhealthyPodEvictionPolicy = pick(m.r, nil, nil, &always, &healthy)
-	m.settle(b)
-	m.o.PodDisruptionBudgets = append(m.o.PodDisruptionBudgets, b)
 }

@@ -40,7 +40,7 @@ func Uneven(r *rand.Rand, nodes, pods int) *cluster.Objects {
 	for i := range specs {
 		specs[i] = unevenApp(o, i, 0.6+0.4*r.Float64())
 	}
-	dealUneven(r, o, specs, nodes)
+	placeUneven(r, o, specs, nodes)
 	return o
 }
 
@@ -68,9 +68,9 @@ func unevenApp(o *cluster.Objects, i int, memPart float64) corev1.PodSpec {
 	return spec
 }
 
-// dealUneven puts the pods, shuffled, on the nodes; those left over go to the
+// placeUneven puts the pods, shuffled, on the nodes; those left over go to the
 // nodes in the middle.
-func dealUneven(r *rand.Rand, o *cluster.Objects, specs []corev1.PodSpec, nodes int) {
+func placeUneven(r *rand.Rand, o *cluster.Objects, specs []corev1.PodSpec, nodes int) {
 	type pod struct{ app, ordinal int }
 	var all []pod
 	for a := range specs {

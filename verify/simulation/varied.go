@@ -6,7 +6,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -23,7 +22,7 @@ import (
 // Unlike in Mixed, nothing is broken: what is asked is how good a plan is, not
 // whether one may be made.
 func Varied(r *rand.Rand, nodes, mostPods int) *cluster.Objects {
-	v := &varier{r: r, o: &cluster.Objects{TakenAt: epoch.Add(24 * time.Hour), ServerVersion: "1.37"}}
+	v := &variedCluster{r: r, o: &cluster.Objects{TakenAt: epoch.Add(24 * time.Hour), ServerVersion: "1.37"}}
 	for i := range 4 {
 		ns := fmt.Sprintf("ns%d", i)
 		v.o.Namespaces = append(v.o.Namespaces, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns, UID: types.UID(ns)}})
@@ -41,67 +40,4 @@ func Varied(r *rand.Rand, nodes, mostPods int) *cluster.Objects {
 		v.app(i, replicas)
 	}
 	return v.o
-}
-
-// varier makes one Varied cluster.
-type varier struct {
-	r            *rand.Rand
-	o            *cluster.Objects
-	spots        []spot
-	total, given int64 // milliCPU
-	apps         []*variedApp
-}
-
-// spot is a node with what is left of it and how much it draws.
-type spot struct {
-	node     *corev1.Node
-	cpu, mem int64
-	draw     float64
-	holds    map[string]int // pods by app
-}
-
-func (v *varier) chance(p float64) bool { return v.r.Float64() < p }
-
-func (v *varier) nodes(n int) {
-	for i := range n {
-		name := fmt.Sprintf("n%03d", i)
-		cpu := pick(v.r, int64(4000), 8000, 8000, 16000)
-		mem := cpu / 1000 * pick(v.r, int64(2), 4, 4, 4, 8) << 30
-		labels := map[string]string{zoneKey: fmt.Sprintf("z%d", i%3), "kubernetes.io/hostname": name}
-		if v.chance(0.35) {
-			labels["disk"] = "ssd"
-		}
-		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), Labels: labels}}
-		node.Status.Allocatable = corev1.ResourceList{"cpu": *resource.NewMilliQuantity(cpu, resource.DecimalSI), "memory": *resource.NewQuantity(mem, resource.BinarySI), "pods": resource.MustParse("110")}
-		node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
-		v.o.Nodes = append(v.o.Nodes, node)
-		draw := pick(v.r, 1.9, 1.9, 1.9, 1, 1, 1, 1, 0.3, 0.3, 0.3)
-		v.spots = append(v.spots, spot{node, cpu * 97 / 100, mem * 95 / 100, draw * float64(cpu), map[string]int{}})
-		v.total += cpu
-	}
-}
-
-// put finds a node for a pod: one that draws, has room and is allowed.
-func (v *varier) put(a *variedApp) *corev1.Node {
-	var sum float64
-	weights := make([]float64, len(v.spots))
-	for i := range v.spots {
-		if s := &v.spots[i]; s.cpu >= a.cpu && s.mem >= a.mem && a.allowed(s) {
-			weights[i] = s.draw
-			if a.favours == s.node.Labels[zoneKey] {
-				weights[i] *= 4
-			}
-			sum += weights[i]
-		}
-	}
-	at := v.r.Float64() * sum
-	for i, w := range weights {
-		if at -= w; w > 0 && at < 0 {
-			s := &v.spots[i]
-			s.cpu, s.mem, v.given = s.cpu-a.cpu, s.mem-a.mem, v.given+a.cpu
-			s.holds[a.name]++
-			return s.node
-		}
-	}
-	return nil
 }

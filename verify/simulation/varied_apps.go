@@ -14,30 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// variedApp is one workload of a Varied cluster.
-type variedApp struct {
-	ns, name string
-	cpu, mem int64
-	favours  string // zone in which most of its pods stand
-	template corev1.PodTemplateSpec
-	alone    bool              // no two pods on a node
-	node     map[string]string // labels that its nodes must have
-	zoned    bool              // a volume keeps each pod in its zone
-
-	ref  metav1.OwnerReference
-	pods []*corev1.Pod
-}
-
-func (a *variedApp) allowed(s *spot) bool {
-	for k, want := range a.node {
-		if s.node.Labels[k] != want {
-			return false
-		}
-	}
-	return !a.alone || s.holds[a.name] == 0
-}
-
-func (v *varier) app(i, replicas int) {
+func (v *variedCluster) app(i, replicas int) {
 	a := &variedApp{ns: fmt.Sprintf("ns%d", i%4), name: fmt.Sprintf("a%03d", i), cpu: pick(v.r, int64(100), 200, 250, 300, 400, 500, 750, 1000, 1500)}
 	a.mem = int64(float64(a.cpu<<20) * pick(v.r, 1.0, 2, 3, 4, 6))
 	if v.chance(0.35) {
@@ -64,7 +41,7 @@ func (v *varier) app(i, replicas int) {
 }
 
 // bind says, of some, on which nodes they run.
-func (v *varier) bind(a *variedApp) {
+func (v *variedCluster) bind(a *variedApp) {
 	require := func(r corev1.NodeSelectorRequirement) *corev1.NodeSelector {
 		return &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{r}}}}
 	}
@@ -87,7 +64,7 @@ func (v *varier) bind(a *variedApp) {
 }
 
 // apart says, of some, how their pods stand to each other and to others.
-func (v *varier) apart(a *variedApp, replicas int) {
+func (v *variedCluster) apart(a *variedApp, replicas int) {
 	own := &metav1.LabelSelector{MatchLabels: map[string]string{"app": a.name}}
 	spec := &a.template.Spec
 	affinity := func() *corev1.Affinity {
@@ -118,7 +95,7 @@ func (v *varier) apart(a *variedApp, replicas int) {
 	}
 }
 
-func (v *varier) deployment(a *variedApp, replicas int) {
+func (v *variedCluster) deployment(a *variedApp, replicas int) {
 	yes, n := true, int32(0)
 	hashed := maps.Clone(a.template.Labels)
 	hashed["pod-template-hash"] = "x"
@@ -140,7 +117,7 @@ func (v *varier) deployment(a *variedApp, replicas int) {
 }
 
 // statefulSet has a volume per pod, in the zone where the pod stands.
-func (v *varier) statefulSet(a *variedApp, replicas int) {
+func (v *variedCluster) statefulSet(a *variedApp, replicas int) {
 	yes, rev := true, a.name+"-r1"
 	a.ref = metav1.OwnerReference{APIVersion: "apps/v1", Kind: "StatefulSet", Name: a.name, UID: types.UID("set-" + a.name), Controller: &yes}
 	for i := range replicas {
@@ -163,7 +140,7 @@ func (v *varier) statefulSet(a *variedApp, replicas int) {
 		Status: appsv1.StatefulSetStatus{Replicas: n, ReadyReplicas: n, CurrentReplicas: n, UpdatedReplicas: n, CurrentRevision: rev, UpdateRevision: rev}})
 }
 
-func (v *varier) zoneOf(node string) string {
+func (v *variedCluster) zoneOf(node string) string {
 	for _, s := range v.spots {
 		if s.node.Name == node {
 			return s.node.Labels[zoneKey]
@@ -172,7 +149,7 @@ func (v *varier) zoneOf(node string) string {
 	return ""
 }
 
-func (v *varier) volume(ns, claim, zone string) {
+func (v *variedCluster) volume(ns, claim, zone string) {
 	name := "pv-" + ns + "-" + claim
 	mode, amount := corev1.PersistentVolumeFilesystem, corev1.ResourceList{"storage": resource.MustParse("10Gi")}
 	access := []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
@@ -189,7 +166,7 @@ func (v *varier) volume(ns, claim, zone string) {
 }
 
 // pod is nil where no node has room.
-func (v *varier) pod(a *variedApp, name string, labels map[string]string) *corev1.Pod {
+func (v *variedCluster) pod(a *variedApp, name string, labels map[string]string) *corev1.Pod {
 	node := v.put(a)
 	if node == nil {
 		return nil
@@ -204,7 +181,7 @@ func (v *varier) pod(a *variedApp, name string, labels map[string]string) *corev
 }
 
 // budget lets some of the pods go at a time; one in twelve lets none.
-func (v *varier) budget(a *variedApp) {
+func (v *variedCluster) budget(a *variedApp) {
 	n := len(a.pods)
 	away := min(n-1, pick(v.r, 1, 1, 1, 2, max(1, n/4)))
 	if v.chance(0.08) {

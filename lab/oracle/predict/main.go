@@ -51,9 +51,9 @@ func run(args []string) error {
 			return err
 		}
 	}
-	p := placement.NewWorld(s, opts).Predict(pod.ID)
-	if p.SupportedWhy != "" {
-		return fmt.Errorf("%s: %s", args[1], p.SupportedWhy)
+	p := placement.NewClusterModel(s, opts).Predict(pod.ID)
+	if p.UnsupportedReason != "" {
+		return fmt.Errorf("%s: %s", args[1], p.UnsupportedReason)
 	}
 	for _, n := range p.Gone.Winners {
 		fmt.Println(s.Nodes[n].Name)

@@ -212,7 +212,8 @@ func (s *Scheduler) evaluate(ctx context.Context, pod *corev1.Pod) (map[string]V
 	return out, err
 }
 
-func (s *Scheduler) score(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, feasible []fwk.NodeInfo, out map[string]Verdict) error {
+func (s *Scheduler) score(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, feasible []fwk.NodeInfo,
+	out map[string]Verdict) error {
 	if st := s.framework.RunPreScorePlugins(ctx, state, pod, feasible); !st.IsSuccess() {
 		return st.AsError()
 	}

@@ -12,28 +12,29 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/prediction"
 )
 
 // churn lets happen what falls between two passes, and places the pods that are
 // new.
-func (c *Course) churn() {
-	for range c.often(c.Churn.Leaves) {
-		c.leave()
+func (c *Simulation) churn() {
+	for range c.randomCount(c.Churn.Leaves) {
+		c.removeNodes()
 	}
-	for range c.often(c.Churn.Joins) {
-		c.join()
+	for range c.randomCount(c.Churn.Joins) {
+		c.addNodes()
 	}
-	for range c.often(c.Churn.Rollouts) {
+	for range c.randomCount(c.Churn.Rollouts) {
 		c.rollOut(c.r.IntN(len(c.o.Deployments)))
 	}
-	for range c.often(c.Churn.Scalings) {
+	for range c.randomCount(c.Churn.Scalings) {
 		c.scale(c.r.IntN(len(c.o.Deployments)))
 	}
 	c.schedule()
 }
 
-// often is how many times something happens between two passes.
-func (c *Course) often(perHour float64) int {
+// randomCount is how many times something happens between two passes.
+func (c *Simulation) randomCount(perHour float64) int {
 	mean := perHour * float64(c.EveryMinutes) / 60
 	n := int(math.Floor(mean))
 	if c.r.Float64() < mean-float64(n) {
@@ -42,12 +43,12 @@ func (c *Course) often(perHour float64) int {
 	return n
 }
 
-func (c *Course) next(rs *appsv1.ReplicaSet) int {
+func (c *Simulation) next(rs *appsv1.ReplicaSet) int {
 	c.pods[string(rs.UID)]++
 	return c.pods[string(rs.UID)] - 1
 }
 
-func (c *Course) named(rs *appsv1.ReplicaSet, name string) *corev1.Pod {
+func (c *Simulation) namedPod(rs *appsv1.ReplicaSet, name string) *corev1.Pod {
 	yes, start := true, metav1.NewTime(c.now)
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: rs.Namespace, Name: name, UID: types.UID(fmt.Sprintf("%s@%d", name, c.now.Unix())), Labels: rs.Spec.Template.Labels, CreationTimestamp: start,
 		OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: rs.Name, UID: rs.UID, Controller: &yes}}},
@@ -57,17 +58,17 @@ func (c *Course) named(rs *appsv1.ReplicaSet, name string) *corev1.Pod {
 	return p
 }
 
-func (c *Course) forget(p *corev1.Pod) {
+func (c *Simulation) removePodRecord(p *corev1.Pod) {
 	delete(c.life, string(p.UID))
 	delete(c.nominal, string(p.UID))
 }
 
-// drop removes the pods for which gone holds.
-func (c *Course) drop(gone func(*corev1.Pod) bool) (out []*corev1.Pod) {
+// removePods removes the pods for which gone holds.
+func (c *Simulation) removePods(gone func(*corev1.Pod) bool) (out []*corev1.Pod) {
 	c.o.Pods = slices.DeleteFunc(slices.Clone(c.o.Pods), func(p *corev1.Pod) bool {
 		if gone(p) {
 			out = append(out, p)
-			c.forget(p)
+			c.removePodRecord(p)
 			return true
 		}
 		return false
@@ -75,8 +76,8 @@ func (c *Course) drop(gone func(*corev1.Pod) bool) (out []*corev1.Pod) {
 	return out
 }
 
-// join adds a node like the others.
-func (c *Course) join() {
+// addNodes adds a node like the others.
+func (c *Simulation) addNodes() {
 	n := c.o.Nodes[0].DeepCopy()
 	n.Name = fmt.Sprintf("n%05d", c.made)
 	n.UID = types.UID(n.Name)
@@ -85,8 +86,8 @@ func (c *Course) join() {
 	c.o.Nodes = append(slices.Clone(c.o.Nodes), n)
 }
 
-// leave removes a node; its pods come back elsewhere.
-func (c *Course) leave() {
+// removeNodes removes a node; its pods come back elsewhere.
+func (c *Simulation) removeNodes() {
 	i := c.r.IntN(len(c.o.Nodes))
 	name := c.o.Nodes[i].Name
 	c.o.Nodes = slices.Delete(slices.Clone(c.o.Nodes), i, i+1)
@@ -94,13 +95,13 @@ func (c *Course) leave() {
 	for _, rs := range c.o.ReplicaSets {
 		sets[rs.UID] = rs
 	}
-	for _, p := range c.drop(func(p *corev1.Pod) bool { return p.Spec.NodeName == name }) {
+	for _, p := range c.removePods(func(p *corev1.Pod) bool { return p.Spec.NodeName == name }) {
 		c.o.Pods = append(c.o.Pods, c.newPod(sets[p.OwnerReferences[0].UID]))
 	}
 }
 
 // rollOut gives the Deployment a new ReplicaSet in place of its own.
-func (c *Course) rollOut(i int) {
+func (c *Simulation) rollOut(i int) {
 	old, d := c.o.ReplicaSets[i], *c.o.Deployments[i]
 	hashed := map[string]string{"app": d.Name, "pod-template-hash": fmt.Sprintf("t%d", c.now.Unix()/60)}
 	rs := *old
@@ -119,14 +120,14 @@ func (c *Course) rollOut(i int) {
 	rs.Spec.Template.Spec.Containers = []corev1.Container{rs.Spec.Template.Spec.Containers[0]}
 	rs.Spec.Template.Spec.Containers[0].Resources.Requests = scaled(now, factor)
 	d.Spec.Template = rs.Spec.Template
-	for range c.drop(func(p *corev1.Pod) bool { return p.OwnerReferences[0].UID == old.UID }) {
+	for range c.removePods(func(p *corev1.Pod) bool { return p.OwnerReferences[0].UID == old.UID }) {
 		c.o.Pods = append(c.o.Pods, c.newPod(&rs))
 	}
 	c.o.ReplicaSets[i], c.o.Deployments[i] = &rs, &d
 }
 
 // scale changes the replicas, between 4 and 60.
-func (c *Course) scale(i int) {
+func (c *Simulation) scale(i int) {
 	rs, d := *c.o.ReplicaSets[i], *c.o.Deployments[i]
 	was := int(*d.Spec.Replicas)
 	by := max(1, int(float64(was)*(0.2+0.3*c.r.Float64())))
@@ -140,7 +141,7 @@ func (c *Course) scale(i int) {
 		c.o.Pods = append(c.o.Pods, c.newPod(&rs))
 	}
 	left := -by
-	c.drop(func(p *corev1.Pod) bool {
+	c.removePods(func(p *corev1.Pod) bool {
 		left--
 		if p.OwnerReferences[0].UID != rs.UID {
 			left++
@@ -151,7 +152,7 @@ func (c *Course) scale(i int) {
 }
 
 // schedule places the pods that wait, in order, as the scheduler would.
-func (c *Course) schedule() {
+func (c *Simulation) schedule() {
 	waiting := false
 	c.placed = 0
 	for _, p := range c.o.Pods {
@@ -161,7 +162,7 @@ func (c *Course) schedule() {
 		return
 	}
 	s := c.snapshot()
-	w := placement.NewWorld(s, c.conf.PlannerOptions().Placement)
+	w := placement.NewClusterModel(s, c.conf.PlannerOptions().Placement)
 	for i, p := range c.o.Pods {
 		if p.Spec.NodeName != "" {
 			continue
@@ -176,17 +177,17 @@ func (c *Course) schedule() {
 }
 
 // land draws where a pod goes; NoNode: nowhere.
-func (c *Course) land(pr placement.Prediction) cluster.NodeID {
+func (c *Simulation) land(pr prediction.Prediction) cluster.NodeID {
 	st := pr.Terminating
 	if c.r.Float64() < pr.WeightGone {
 		st = pr.Gone
 	}
-	if c.Surprise > 0 && len(st.Feasible) > 0 && c.r.Float64() < c.Surprise {
+	if c.UnpredictedFrac > 0 && len(st.Feasible) > 0 && c.r.Float64() < c.UnpredictedFrac {
 		return st.Feasible[c.r.IntN(len(st.Feasible))]
 	}
 	x := c.r.Float64()
 	for i, n := range st.Winners {
-		if x -= st.Odd(i); x < 0 || i == len(st.Winners)-1 {
+		if x -= st.WinnerProb(i); x < 0 || i == len(st.Winners)-1 {
 			return n
 		}
 	}

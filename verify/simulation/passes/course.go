@@ -1,14 +1,13 @@
-// Package passes has a planner level a simulated cluster, pass after pass, while
-// the cluster changes by itself: loads vary, Deployments roll out and scale, nodes
-// come and go. It remembers between passes what the program remembers.
+// Package passes runs the planner on a simulated cluster, pass after pass. Between
+// passes the cluster changes: requests vary, Deployments roll out and scale, nodes
+// join and leave. The planner state is kept between passes.
 //
-// It decides what befalls the cluster, from a seed, and counts what the planner
-// does about it. It never judges: tests do. It is not part of the program.
+// It decides from a seed how the cluster changes, and counts what the planner does.
+// It never judges the result; tests do. It is not part of the program.
 //
-// What it takes for granted: replacements land with the odds that package
-// placement gives, so what is simulated is the planner's behaviour over time and
-// not whether predictions are right; each is Ready at once; a rollout and a
-// scaling happen between two passes.
+// Simplifications: replacements land with the probabilities that package placement
+// predicts, so the simulation does not test predictions. Each replacement is Ready
+// at once. Rollouts and scalings happen between two passes.
 package passes
 
 import (
@@ -25,7 +24,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// Scenario says what befalls a cluster.
+// Scenario describes a cluster and its changes.
 type Scenario struct {
 	Nodes, Pods int
 	Seed        uint64
@@ -34,33 +33,31 @@ type Scenario struct {
 	EveryMinutes int
 	Noise        Noise
 	Churn        Churn
-	// Surprise is the share of replacements that land on any node that has room,
-	// whatever is foretold.
-	Surprise float64
-	// OnePlan: a pass does not plan again where not all came as planned.
+	// UnpredictedFrac is the share of replacements that land on a random node with room,
+	// against the prediction.
+	UnpredictedFrac float64
+	// OnePlan switches off the replan of a pass.
 	OnePlan bool
 }
 
-// Noise varies, at every pass, what pods request, by up to a fraction up or down
-// of what their template says, all values as likely: a load that varies, in the numbers
-// that NodeLoad by requests goes by.
+// Noise varies the requests of pods at every pass, uniformly by up to a fraction of their
+// template. It simulates varying load for NodeLoad by requests.
 type Noise struct {
-	// Pods vary each by itself; Nodes vary with all of their pods alike.
+	// Pods varies each pod separately. Nodes varies all pods of a node by the same factor.
 	Pods, Nodes float64
 }
 
-// Churn is how often an hour things happen, in the mean.
+// Churn is the mean number of changes an hour.
 type Churn struct {
-	// Rollouts replace every pod of a Deployment, which then requests 0.8 to 1.25
-	// times as much. Scalings change its replicas by a fifth to a half.
+	// Rollouts replace every pod of a Deployment and multiply its requests by 0.8 to 1.25.
+	// Scalings change its replicas by a fifth to a half.
 	Rollouts, Scalings float64
-	// Joins are nodes that come, empty; Leaves are nodes that go, their pods
-	// placed anew.
+	// Joins add empty nodes. Leaves remove nodes and place their pods again.
 	Joins, Leaves float64
 }
 
-// Course is a cluster under way.
-type Course struct {
+// Simulation is a cluster during the simulation.
+type Simulation struct {
 	Scenario
 	conf    *config.Config
 	r       *rand.Rand
@@ -74,16 +71,16 @@ type Course struct {
 	pods    map[string]int                 // of each ReplicaSet, by UID, ever made
 }
 
-// life is what befell a replica, over all of its replacements. One that a rollout or
-// a node's leaving replaces begins a new life.
+// life is the history of a replica and its replacements. A rollout or the removal of a node
+// starts a new one.
 type life struct {
 	moved time.Time // last moved by the planner; zero: never
 }
 
-// Begin makes the cluster: uneven, at half of its CPU.
-func Begin(sc Scenario, conf *config.Config) *Course {
+// Start creates an uneven cluster with half of its CPU requested.
+func Start(sc Scenario, conf *config.Config) *Simulation {
 	r := rand.New(rand.NewPCG(sc.Seed, 31))
-	c := &Course{Scenario: sc, conf: conf, r: r, o: simulation.Uneven(r, sc.Nodes, sc.Pods), life: map[string]*life{}, nominal: map[string]corev1.ResourceList{}, pods: map[string]int{}}
+	c := &Simulation{Scenario: sc, conf: conf, r: r, o: simulation.Uneven(r, sc.Nodes, sc.Pods), life: map[string]*life{}, nominal: map[string]corev1.ResourceList{}, pods: map[string]int{}}
 	c.now = c.o.TakenAt
 	c.made = len(c.o.Nodes)
 	for _, p := range c.o.Pods {
@@ -94,22 +91,22 @@ func Begin(sc Scenario, conf *config.Config) *Course {
 	return c
 }
 
-// Run goes through all passes.
-func (c *Course) Run() Record {
+// Run runs all passes.
+func (c *Simulation) Run() Record {
 	rec := Record{Every: time.Duration(c.EveryMinutes) * time.Minute}
 	for i := range c.Passes {
 		if i > 0 {
 			c.now = c.now.Add(rec.Every)
 			c.churn()
 		}
-		c.vary()
+		c.varyUsage()
 		rec.Passes = append(rec.Passes, c.pass())
 	}
 	return rec
 }
 
-// snapshot indexes the objects as they are.
-func (c *Course) snapshot() *cluster.Snapshot {
+// snapshot returns a snapshot of the current objects.
+func (c *Simulation) snapshot() *cluster.Snapshot {
 	o := *c.o
 	o.TakenAt = c.now
 	s, err := cluster.New(&o)
@@ -119,8 +116,8 @@ func (c *Course) snapshot() *cluster.Snapshot {
 	return s
 }
 
-// vary gives every pod the request of this pass.
-func (c *Course) vary() {
+// varyUsage sets the requests of every pod for this pass.
+func (c *Simulation) varyUsage() {
 	if c.Noise == (Noise{}) {
 		return
 	}
@@ -150,7 +147,8 @@ func scaled(of corev1.ResourceList, factor float64) corev1.ResourceList {
 	return out
 }
 
-// withRequests is a copy: a snapshot may still hold the pod.
+// withRequests returns a copy with other requests, because a snapshot may still use the
+// pod.
 func withRequests(p *corev1.Pod, requests corev1.ResourceList) *corev1.Pod {
 	out := *p
 	out.Spec.Containers = []corev1.Container{p.Spec.Containers[0]}
@@ -158,7 +156,7 @@ func withRequests(p *corev1.Pod, requests corev1.ResourceList) *corev1.Pod {
 	return &out
 }
 
-// newPod is one more pod of a ReplicaSet, not bound yet.
-func (c *Course) newPod(rs *appsv1.ReplicaSet) *corev1.Pod {
-	return c.named(rs, fmt.Sprintf("%s-%02d", rs.Name, c.next(rs)))
+// newPod returns another pod of a ReplicaSet, not bound yet.
+func (c *Simulation) newPod(rs *appsv1.ReplicaSet) *corev1.Pod {
+	return c.namedPod(rs, fmt.Sprintf("%s-%02d", rs.Name, c.next(rs)))
 }

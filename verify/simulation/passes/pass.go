@@ -25,14 +25,14 @@ type Record struct {
 // Pass is what one pass found and did.
 type Pass struct {
 	At time.Time
-	// Evictions were carried out; Strayed of them landed where the plan did not
+	// Evictions were carried out; LandedElsewhere of them landed where the plan did not
 	// accept.
-	Evictions, Strayed int
-	// Again are those of replicas that were moved within the hour before;
-	// AgainSoon, within the shortest back-off.
-	Again, AgainSoon int
-	// Rested are those of workloads that were to rest.
-	Rested int
+	Evictions, LandedElsewhere int
+	// EvictedAgain are those of replicas that were moved within the hour before;
+	// EvictedAgainSoon, within the shortest back-off.
+	EvictedAgain, EvictedAgainSoon int
+	// BackedOff are those of workloads that were to rest.
+	BackedOff int
 	// Over are goals about nodes with excess after the pass, of Goals of nodes;
 	// Skewed are groups.
 	Over, Goals, Skewed int
@@ -46,22 +46,22 @@ type Pass struct {
 }
 
 // pass plans, carries out and remembers.
-func (c *Course) pass() Pass {
+func (c *Simulation) pass() Pass {
 	s := c.snapshot()
 	opts := c.conf.PlannerOptions()
 	c.state = history.Expire(c.state, c.now, c.conf.HistoryOptions())
 	p := planner.New(opts)
 	pl := p.Plan(s, c.state, c.goals(s), c.now)
 	out := Pass{At: c.now, Nodes: len(s.Nodes), Pods: len(s.Pods), Placed: c.placed}
-	if c.carryOut(p, s, pl, &out); out.Evictions > 0 {
+	if c.executePlan(p, s, pl, &out); out.Evictions > 0 {
 		s = c.snapshot()
 	}
-	c.stand(s, &out)
+	c.measureState(s, &out)
 	return out
 }
 
 // goals are those of strategies that are due; the others' are constraints.
-func (c *Course) goals(s *cluster.Snapshot) []plan.Goal {
+func (c *Simulation) goals(s *cluster.Snapshot) []plan.Goal {
 	var out []plan.Goal
 	since := c.now.Add(-time.Duration(c.EveryMinutes) * time.Minute)
 	for _, st := range c.conf.BuildStrategies() {
@@ -74,28 +74,28 @@ func (c *Course) goals(s *cluster.Snapshot) []plan.Goal {
 	return out
 }
 
-// carryOut evicts wave by wave, each judged again just before, as a run does.
-func (c *Course) carryOut(p *planner.Planner, s *cluster.Snapshot, pl plan.Plan, out *Pass) {
+// executePlan evicts wave by wave, each judged again just before, as a run does.
+func (c *Simulation) executePlan(p *planner.Planner, s *cluster.Snapshot, pl plan.Plan, out *Pass) {
 	if len(pl.Moves) == 0 {
 		return
 	}
 	run := plan.OpenRun{RunID: c.now.Format(time.RFC3339), Started: c.now}
 	for _, m := range pl.Moves {
-		if _, rests := history.Resting(c.state, history.WorkloadOf(m), c.now); rests {
-			out.Rested++
+		if _, rests := history.ActiveBackoff(c.state, history.WorkloadOf(m), c.now); rests {
+			out.BackedOff++
 		}
 	}
 	c.state = history.Reserve(c.state, run, pl.Moves, c.now)
 	outcomes, fell := c.waves(p, s, pl, out)
-	c.state, _ = history.Settle(c.state, run.RunID, outcomes, c.now, c.conf.HistoryOptions())
-	if fell+out.Strayed > 0 && !c.OnePlan {
-		c.rest(p, run, pl, out)
+	c.state, _ = history.RecordOutcomes(c.state, run.RunID, outcomes, c.now, c.conf.HistoryOptions())
+	if fell+out.LandedElsewhere > 0 && !c.OnePlan {
+		c.replan(p, run, pl, out)
 	}
-	c.state = history.Close(c.state, run.RunID)
+	c.state = history.CloseRun(c.state, run.RunID)
 }
 
 // waves carries out a plan, and counts the moves that no longer held.
-func (c *Course) waves(p *planner.Planner, s *cluster.Snapshot, pl plan.Plan, out *Pass) (outcomes []plan.Outcome, fell int) {
+func (c *Simulation) waves(p *planner.Planner, s *cluster.Snapshot, pl plan.Plan, out *Pass) (outcomes []plan.Outcome, fell int) {
 	for wave := pl.Moves[0].Wave; wave <= pl.Moves[len(pl.Moves)-1].Wave; wave++ {
 		if wave > 1 {
 			s = c.snapshot()
@@ -107,8 +107,8 @@ func (c *Course) waves(p *planner.Planner, s *cluster.Snapshot, pl plan.Plan, ou
 	return outcomes, fell
 }
 
-// rest plans once more where not all came as planned, as a run does.
-func (c *Course) rest(p *planner.Planner, run plan.OpenRun, pl plan.Plan, out *Pass) {
+// replan plans once more where not all came as planned, as a run does.
+func (c *Simulation) replan(p *planner.Planner, run plan.OpenRun, pl plan.Plan, out *Pass) {
 	var done []plan.Move
 	for _, m := range pl.Moves {
 		if c.life[m.Pod.UID] == nil { // its pod is gone
@@ -122,13 +122,13 @@ func (c *Course) rest(p *planner.Planner, run plan.OpenRun, pl plan.Plan, out *P
 	}
 	c.state = history.Reserve(c.state, run, again.Moves, c.now)
 	outcomes, _ := c.waves(p, s, again, out)
-	c.state, _ = history.Settle(c.state, run.RunID, outcomes, c.now, c.conf.HistoryOptions())
+	c.state, _ = history.RecordOutcomes(c.state, run.RunID, outcomes, c.now, c.conf.HistoryOptions())
 }
 
 // evict goes move by move. Each replacement lands by the odds of the moment and is
 // Ready before the next leaves.
-func (c *Course) evict(s *cluster.Snapshot, moves []plan.Move, out *Pass) (outcomes []plan.Outcome) {
-	w := placement.NewWorld(s, c.conf.PlannerOptions().Placement)
+func (c *Simulation) evict(s *cluster.Snapshot, moves []plan.Move, out *Pass) (outcomes []plan.Outcome) {
+	w := placement.NewClusterModel(s, c.conf.PlannerOptions().Placement)
 	at := map[string]int{}
 	for i, p := range c.o.Pods {
 		at[string(p.UID)] = i
@@ -146,22 +146,22 @@ func (c *Course) evict(s *cluster.Snapshot, moves []plan.Move, out *Pass) (outco
 const startup = time.Second
 
 // replace puts the replacement of a pod in its place.
-func (c *Course) replace(i int, m plan.Move, s *cluster.Snapshot, to cluster.NodeID, out *Pass) plan.Outcome {
+func (c *Simulation) replace(i int, m plan.Move, s *cluster.Snapshot, to cluster.NodeID, out *Pass) plan.Outcome {
 	old := c.o.Pods[i]
 	l := c.life[m.Pod.UID]
 	if out.Evictions++; !l.moved.IsZero() {
 		if c.now.Sub(l.moved) < c.conf.HistoryOptions().Initial {
-			out.AgainSoon++
+			out.EvictedAgainSoon++
 		}
 		if c.now.Sub(l.moved) < time.Hour {
-			out.Again++
+			out.EvictedAgain++
 		}
 	}
 	l.moved = c.now
 	fresh := *old
 	fresh.UID = types.UID(fmt.Sprintf("%s@%d", old.Name, c.now.Unix()))
 	c.nominal[string(fresh.UID)], c.life[string(fresh.UID)] = c.nominal[m.Pod.UID], l
-	c.forget(old)
+	c.removePodRecord(old)
 	o := plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Evicted}
 	if to == cluster.NoNode {
 		fresh.Spec.NodeName = ""
@@ -171,15 +171,15 @@ func (c *Course) replace(i int, m plan.Move, s *cluster.Snapshot, to cluster.Nod
 	}
 	o.Landed = s.Nodes[to].Name
 	if o.LandedAsPredicted = slices.Contains(m.AcceptableNodes, o.Landed); !o.LandedAsPredicted {
-		out.Strayed++
+		out.LandedElsewhere++
 		o.Reason = plan.Reason{Code: plan.LandedElsewhere, Message: "it landed on " + o.Landed}
 	}
 	c.o.Pods[i] = bound(&fresh, o.Landed, metav1.NewTime(c.now.Add(startup)))
 	return o
 }
 
-// stand says how the cluster stands after the pass.
-func (c *Course) stand(s *cluster.Snapshot, out *Pass) {
+// measureState says how the cluster stands after the pass.
+func (c *Simulation) measureState(s *cluster.Snapshot, out *Pass) {
 	var goals []plan.Goal
 	for _, st := range c.conf.BuildStrategies() {
 		goals = append(goals, st.Strategy.Goals(s)...)

@@ -20,8 +20,8 @@ func (r Record) total(of func(Pass) int) (n int) {
 //
 //	again        share of evictions of replicas that were moved within the hour before
 //	againSoon    evictions of replicas that were moved within the shortest back-off
-//	rested       evictions of workloads that were to rest
-//	strayed      share of evictions whose replacement landed where that was not accepted
+//	duringBackoff       evictions of workloads that were to rest
+//	landedElsewhere      share of evictions whose replacement landed where that was not accepted
 //	overAtEnd    share of the goals about nodes with excess, mean of the last quarter
 //	overWorst    the same, the worst single pass after the first quarter
 //	evictionsToChurn  evictions beside pods that churn had placed, both after the first quarter
@@ -32,11 +32,11 @@ func (r Record) total(of func(Pass) int) (n int) {
 func (r Record) Figures() map[string]float64 {
 	evictions := float64(max(1, r.Evictions()))
 	out := map[string]float64{
-		"again":     float64(r.total(func(p Pass) int { return p.Again })) / evictions,
-		"againSoon": float64(r.total(func(p Pass) int { return p.AgainSoon })),
-		"rested":    float64(r.total(func(p Pass) int { return p.Rested })),
-		"late":      1 - float64(r.Passes[0].Evictions)/evictions,
-		"strayed":   float64(r.total(func(p Pass) int { return p.Strayed })) / evictions,
+		"again":           float64(r.total(func(p Pass) int { return p.EvictedAgain })) / evictions,
+		"againSoon":       float64(r.total(func(p Pass) int { return p.EvictedAgainSoon })),
+		"duringBackoff":   float64(r.total(func(p Pass) int { return p.BackedOff })),
+		"late":            1 - float64(r.Passes[0].Evictions)/evictions,
+		"landedElsewhere": float64(r.total(func(p Pass) int { return p.LandedElsewhere })) / evictions,
 	}
 	settled := Record{Passes: r.Passes[len(r.Passes)/4:]}
 	for _, p := range settled.Passes {
@@ -65,13 +65,13 @@ func (r Record) Figures() map[string]float64 {
 // Table shows the course by stretches of up to an eighth of it.
 func (r Record) Table() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%-12s %6s %6s %9s %7s %6s %9s %6s %6s %7s %8s\n", "after", "nodes", "pods", "evictions", "strayed", "again", "againSoon", "over", "skewed", "pending", "std.dev.")
+	fmt.Fprintf(&b, "%-12s %6s %6s %9s %7s %6s %9s %6s %6s %7s %8s\n", "after", "nodes", "pods", "evictions", "landedElsewhere", "again", "againSoon", "over", "skewed", "pending", "std.dev.")
 	step := max(1, len(r.Passes)/12)
 	for i := 0; i < len(r.Passes); i += step {
 		part := Record{Passes: r.Passes[i:min(len(r.Passes), i+step)]}
 		end := part.Passes[len(part.Passes)-1]
 		fmt.Fprintf(&b, "%-12s %6d %6d %9d %7d %6d %9d %6d %6d %7d %8.4f\n", end.At.Sub(r.Passes[0].At), end.Nodes, end.Pods, part.Evictions(),
-			part.total(func(p Pass) int { return p.Strayed }), part.total(func(p Pass) int { return p.Again }), part.total(func(p Pass) int { return p.AgainSoon }), end.Over, end.Skewed, end.Pending, end.StdDev)
+			part.total(func(p Pass) int { return p.LandedElsewhere }), part.total(func(p Pass) int { return p.EvictedAgain }), part.total(func(p Pass) int { return p.EvictedAgainSoon }), end.Over, end.Skewed, end.Pending, end.StdDev)
 	}
 	return b.String()
 }

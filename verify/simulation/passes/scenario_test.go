@@ -92,13 +92,13 @@ func course(t *testing.T, a *txtar.Archive) {
 	worst := map[string]float64{}
 	for seed := range seeds {
 		begun := time.Now()
-		rec := Begin(f.scenario(uint64(seed)), conf).Run()
+		rec := Start(f.scenario(uint64(seed)), conf).Run()
 		t.Logf("seed %d: %d passes in %s\n%s", seed, f.Passes, time.Since(begun).Round(time.Millisecond), rec.Table())
 		got := rec.Figures()
 		if _, compares := f.Want["evictionsToQuiet"]; compares {
 			quiet := f.scenario(uint64(seed))
 			quiet.Noise = Noise{}
-			still := Begin(quiet, conf).Run()
+			still := Start(quiet, conf).Run()
 			got["evictionsToQuiet"] = float64(rec.Evictions()) / float64(max(1, still.Evictions()))
 			t.Logf("seed %d: %d evictions, %d without the noise", seed, rec.Evictions(), still.Evictions())
 		}
@@ -106,10 +106,10 @@ func course(t *testing.T, a *txtar.Archive) {
 			worst[k] = max(worst[k], v)
 		}
 	}
-	if f.Surprise > 0 && worst["strayed"] < f.Surprise/4 {
-		t.Errorf("only %.3f of the replacements strayed: nothing is shown", worst["strayed"])
+	if f.Surprise > 0 && worst["landedElsewhere"] < f.Surprise/4 {
+		t.Errorf("only %.3f of the replacements landedElsewhere: nothing is shown", worst["landedElsewhere"])
 	}
-	judge(t, f, worst)
+	checkLimits(t, f, worst)
 }
 
 // size is how many nodes there are instead of those of the file; 0: as it says.
@@ -125,13 +125,13 @@ func (f file) size() int {
 
 func (f file) scenario(seed uint64) Scenario {
 	apps := float64(f.Pods) / 20
-	return Scenario{Nodes: f.Nodes, Pods: f.Pods, Seed: seed, Passes: f.Passes, EveryMinutes: f.EveryMinutes, Noise: f.Noise, Surprise: f.Surprise, OnePlan: f.OnePlan,
+	return Scenario{Nodes: f.Nodes, Pods: f.Pods, Seed: seed, Passes: f.Passes, EveryMinutes: f.EveryMinutes, Noise: f.Noise, UnpredictedFrac: f.Surprise, OnePlan: f.OnePlan,
 		Churn: Churn{Rollouts: f.Churn.Rollouts * apps, Scalings: f.Churn.Scalings * apps, Joins: f.Churn.Joins * float64(f.Nodes), Leaves: f.Churn.Leaves * float64(f.Nodes)}}
 }
 
-// judge compares the worst of all seeds with what is wanted, in the long form, or
+// checkLimits compares the worst of all seeds with what is wanted, in the long form, or
 // with what holds today, in the short one.
-func judge(t *testing.T, f file, worst map[string]float64) {
+func checkLimits(t *testing.T, f file, worst map[string]float64) {
 	for k, wanted := range f.Want {
 		got, known := worst[k]
 		if !known {

@@ -40,11 +40,11 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 			}
 			continue
 		}
-		verdicts, err := s.Replace(ctx, q.Pod, q.Gone)
+		results, err := s.Replace(ctx, q.Pod, q.Gone)
 		if err != nil {
 			return fmt.Errorf("placing the replacement of pod %d: %w", q.Pod, err)
 		}
-		if err := answers.Encode(verdicts); err != nil {
+		if err := answers.Encode(results); err != nil {
 			return fmt.Errorf("writing an answer: %w", err)
 		}
 	}

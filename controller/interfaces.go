@@ -1,0 +1,74 @@
+package controller
+
+import (
+	"context"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/controller/approval"
+	"github.com/evenkeel-project/evenkeel/hints"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// Observer takes snapshots of the cluster.
+type Observer interface {
+	Snapshot(ctx context.Context) (*cluster.Snapshot, error)
+}
+
+// Planner makes plans and checks them again before execution.
+type Planner interface {
+	Plan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) plan.Plan
+	// Admit applies limits, windows and budgets to a saved plan. It returns an outcome for
+	// each move that they forbid.
+	Admit(s *cluster.Snapshot, st plan.PlannerState, p plan.Plan, now time.Time) []plan.Outcome
+	// Recheck returns the moves of a wave that are still valid on a new snapshot, and an
+	// outcome for each other move of the wave.
+	Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, p plan.Plan, wave int,
+		now time.Time) ([]plan.Move, []plan.Outcome)
+}
+
+// Replanner plans what remains after some moves of a pass failed. The moves in done count
+// against the limits of the pass, which began at began.
+type Replanner interface {
+	Replan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, done []plan.Move, began, now time.Time) plan.Plan
+}
+
+// HintWriter writes steering hints to nodes and removes them.
+type HintWriter interface {
+	Put(ctx context.Context, list []hints.Hint) error
+	Remove(ctx context.Context, nodes []string, which func(hints.Hint) bool) ([]string, error)
+}
+
+// StateStore keeps the planner's state between passes, restarts and leaders. Save returns an
+// error if another process has written the state since Load.
+type StateStore interface {
+	Load(ctx context.Context) (plan.PlannerState, error)
+	Save(ctx context.Context, st plan.PlannerState) error
+}
+
+// Resolver finds the outcome of evictions that an earlier process reserved and did not record.
+type Resolver interface {
+	Resolve(ctx context.Context, open []plan.Reservation) ([]plan.Outcome, error)
+}
+
+// Approvals hands over saved plans that a person approved for execution.
+type Approvals interface {
+	Pending(ctx context.Context) (*approval.Request, error)
+	// Claim ensures that a plan is executed at most once.
+	Claim(ctx context.Context, r *approval.Request) error
+	Complete(ctx context.Context, r approval.Request, report plan.RunReport) error
+}
+
+// Events publishes Kubernetes events about workloads that back off, and about changes of what
+// blocks evictions. A failure to publish has no effect on the pass.
+type Events interface {
+	BackedOff(b plan.Backoff)
+	StateChanged(before, after plan.PlannerState)
+}
+
+// Recorder updates metrics.
+type Recorder interface {
+	RecordPass(r plan.RunReport)
+	RecordBenefits(byStrategy map[string]plan.Benefit)
+	RecordSkipped(strategies []string)
+}

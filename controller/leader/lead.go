@@ -1,0 +1,122 @@
+package leader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+)
+
+// Lead waits for the Lease, runs work while this process holds it, and releases it after work has
+// returned. It returns the error of work. A wait of 0 waits until ctx ends; otherwise an error
+// names the holder if the Lease does not become free within wait.
+//
+// If a permission or the namespace is missing, Lead returns an error that names it: at once if
+// wait is positive, else after renewDeadline, because a Role that is being replaced is missing for
+// a moment.
+func (l *Lease) Lead(ctx context.Context, wait time.Duration, work func(ctx context.Context) error) error {
+	// The elector has its own context, which ends after work: work stops first, then the Lease is
+	// released.
+	elect, release := context.WithCancel(context.WithoutCancel(ctx))
+	defer release()
+	started := make(chan context.Context, 1)
+	lost := make(chan struct{})
+	lock := l.newLock(wait)
+	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
+		Lock: lock, LeaseDuration: leaseDuration, RenewDeadline: renewDeadline, RetryPeriod: retryPeriod,
+		ReleaseOnCancel: true, Name: l.leaseName(),
+		Callbacks: leaderelection.LeaderCallbacks{
+			OnStartedLeading: func(c context.Context) { started <- c },
+			OnStoppedLeading: func() { close(lost) },
+		},
+	})
+	if err != nil {
+		return fmt.Errorf("setting up leader election: %w", err)
+	}
+	ended := make(chan struct{})
+	go func() { defer close(ended); elector.Run(elect) }()
+	defer func() { release(); <-ended }()
+
+	var timeout <-chan time.Time
+	if wait > 0 {
+		t := time.NewTimer(wait)
+		defer t.Stop()
+		timeout = t.C
+	}
+	select {
+	case <-started:
+	case <-ctx.Done():
+		return nil
+	case err := <-lock.accessDenied:
+		return fmt.Errorf("taking the Lease %s/%s: %w", l.Namespace, l.leaseName(), err)
+	case <-timeout:
+		return l.timeoutError(ctx, lock, elector.GetLeader(), wait)
+	}
+	l.OnLeadingChange(true)
+	defer l.OnLeadingChange(false)
+	return l.runWhileLeading(ctx, lost, work)
+}
+
+func (l *Lease) newLock(wait time.Duration) observedLock {
+	grace := time.Duration(0)
+	if wait == 0 {
+		grace = renewDeadline
+	}
+	l.accessFailure.Store(nil)
+	return observedLock{
+		Interface: &resourcelock.LeaseLock{
+			LeaseMeta:  metav1.ObjectMeta{Namespace: l.Namespace, Name: l.leaseName()},
+			Client:     l.Client.CoordinationV1(),
+			LockConfig: resourcelock.ResourceLockConfig{Identity: l.Identity},
+		},
+		lease: l, accessDenied: make(chan error, 1), accessGrace: grace,
+	}
+}
+
+// runWhileLeading runs work, and cancels its context when the Lease is lost. Then the error says
+// so, unless ctx has ended as well.
+func (l *Lease) runWhileLeading(ctx context.Context, lost <-chan struct{}, work func(ctx context.Context) error) error {
+	leading, stop := context.WithCancel(ctx)
+	defer stop()
+	var gone atomic.Bool
+	go func() {
+		select {
+		case <-lost:
+			gone.Store(true)
+			stop()
+		case <-leading.Done():
+		}
+	}()
+	err := work(leading)
+	if gone.Load() && ctx.Err() == nil {
+		lost := fmt.Errorf("lost the Lease %s/%s", l.Namespace, l.leaseName())
+		if failure := l.accessFailure.Load(); failure != nil {
+			lost = fmt.Errorf("%w: %w", lost, failure.err)
+		}
+		return errors.Join(err, lost)
+	}
+	return err
+}
+
+// lastGetTimeout bounds the last read of a Lease that could not be taken.
+const lastGetTimeout = 2 * time.Second
+
+// timeoutError says why the Lease could not be taken within wait.
+func (l *Lease) timeoutError(ctx context.Context, lock resourcelock.Interface, holder string, wait time.Duration) error {
+	if holder != "" {
+		return fmt.Errorf("the Lease %s/%s is held by %s and did not become free within %s", l.Namespace, l.leaseName(), holder, wait)
+	}
+	ctx, cancel := context.WithTimeout(ctx, lastGetTimeout)
+	defer cancel()
+	if _, _, err := lock.Get(ctx); err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("could not take the Lease %s/%s within %s: reading it: %w", l.Namespace, l.leaseName(), wait, err)
+	}
+	return fmt.Errorf("could not take the Lease %s/%s within %s: it has no holder, so writing it failed; "+
+		"check the permission to create and update leases in that namespace", l.Namespace, l.leaseName(), wait)
+}

@@ -1,0 +1,122 @@
+// Package leader ensures that at most one process at a time evicts, with a Lease.
+//
+// It decides when this process may start to lead, when it must stop, and which errors need a
+// person. It never runs passes and never evicts.
+package leader
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// A leader that cannot renew the Lease stops renewDeadline after the last renewal. Another process
+// may lead leaseDuration after that renewal at the earliest. Every eviction call must end within
+// the difference of 5 s.
+const (
+	liveLeaseName   = "evenkeel"
+	dryRunLeaseName = "evenkeel-dry-run"
+	leaseDuration   = 15 * time.Second
+	renewDeadline   = 10 * time.Second
+	retryPeriod     = 2 * time.Second
+)
+
+// Lease is the Lease of one installation.
+type Lease struct {
+	Client    kubernetes.Interface
+	Namespace string
+	// DryRun selects the Lease of processes that never evict. They do not block those that do.
+	DryRun bool
+	// Identity distinguishes this process from others.
+	Identity string
+	// OnLeadingChange is called with true when this process starts to lead and with false when it
+	// stops.
+	OnLeadingChange func(bool)
+
+	// Clock is the real clock if it is nil.
+	Clock clock.PassiveClock
+
+	lastRenewal   atomic.Pointer[time.Time]     // when the last successful renewal began; nil: not leading
+	accessFailure atomic.Pointer[accessFailure] // from the last attempt; nil: nothing was missing
+}
+
+// CheckLeading says why this process must not act as leader now; nil if it may. It compares the
+// last renewal with the clock, because a suspended process may learn late that it lost the Lease.
+func (l *Lease) CheckLeading() *plan.Reason {
+	now := l.clock().Now()
+	switch at := l.lastRenewal.Load(); {
+	case at == nil:
+		return &plan.Reason{Code: plan.NotLeading, Message: fmt.Sprintf("this process does not hold the Lease %s/%s", l.Namespace, l.leaseName())}
+	case now.Sub(*at) > renewDeadline, // by the monotonic clock, or by the wall clock
+		now.Round(0).Sub(at.Round(0)).Abs() > renewDeadline:
+		return &plan.Reason{Code: plan.NotLeading, Message: fmt.Sprintf("the last renewal of the Lease %s/%s is more than %s old", l.Namespace, l.leaseName(), renewDeadline)}
+	}
+	return nil
+}
+
+// Leader reads the Lease and returns its holder; "" if there is none.
+func (l *Lease) Leader(ctx context.Context) (string, error) {
+	lease, err := l.Client.CoordinationV1().Leases(l.Namespace).Get(ctx, l.leaseName(), metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("reading the Lease %s/%s: %w", l.Namespace, l.leaseName(), cmp.Or(l.accessError("get", err), err))
+	}
+	return l.HolderOf(lease), nil
+}
+
+// HolderOf returns the holder of a Lease that was just read; "" if it was released or has expired.
+func (l *Lease) HolderOf(lease *coordinationv1.Lease) string {
+	s := lease.Spec
+	if s.HolderIdentity == nil || s.RenewTime == nil || s.LeaseDurationSeconds == nil ||
+		l.clock().Since(s.RenewTime.Time) > time.Duration(*s.LeaseDurationSeconds)*time.Second {
+		return ""
+	}
+	return *s.HolderIdentity
+}
+
+func (l *Lease) leaseName() string {
+	if l.DryRun {
+		return dryRunLeaseName
+	}
+	return liveLeaseName
+}
+
+func (l *Lease) clock() clock.PassiveClock {
+	if l.Clock == nil {
+		return clock.RealClock{}
+	}
+	return l.Clock
+}
+
+// accessFailure is a missing permission or namespace, and the time of the first of the consecutive
+// attempts that failed.
+type accessFailure struct {
+	since time.Time
+	err   error
+}
+
+// accessError returns an error with a remedy if a permission or the namespace is missing: then
+// another attempt cannot succeed. Otherwise it returns nil.
+func (l *Lease) accessError(verb string, err error) error {
+	status := apierrors.APIStatus(nil)
+	switch {
+	case apierrors.IsForbidden(err):
+		return fmt.Errorf("permission to %s leases.coordination.k8s.io is missing in namespace %s; grant it to this account: %w", verb, l.Namespace, err)
+	case apierrors.IsNotFound(err) && errors.As(err, &status) && status.Status().Details != nil && status.Status().Details.Kind == "namespaces":
+		return fmt.Errorf("namespace %s does not exist; create it, or give the namespace of Evenkeel with --lease-namespace: %w", l.Namespace, err)
+	}
+	return nil
+}

@@ -1,0 +1,146 @@
+package leader_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/evenkeel-project/evenkeel/controller/leader"
+	"github.com/evenkeel-project/evenkeel/internal/golden"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// leadingAnswers provokes every answer of Held.
+func leadingAnswers(t *testing.T) []plan.Reason {
+	t.Helper()
+	var said []plan.Reason
+	now := clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	l := &leader.Lease{Client: fake.NewClientset(), Namespace: "evenkeel", Identity: "a", OnLeadingChange: func(bool) {}, Clock: now}
+	if r := l.CheckLeading(); r != nil {
+		said = append(said, *r)
+	} else {
+		t.Error("it is held before it was taken")
+	}
+	err := l.Lead(t.Context(), time.Minute, func(context.Context) error {
+		if r := l.CheckLeading(); r != nil {
+			t.Errorf("while leading: %+v", r)
+		}
+		now.SetTime(now.Now().Add(11 * time.Second)) // this process was suspended
+		if r := l.CheckLeading(); r != nil {
+			said = append(said, *r)
+		} else {
+			t.Error("it is held though nobody renewed it")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if r := l.CheckLeading(); r == nil || !strings.Contains(r.Message, "does not hold") {
+		t.Errorf("after its release: %+v", r)
+	}
+	return said
+}
+
+func TestTheLeaseIsHeldOnlyWhileItIsRenewed(t *testing.T) {
+	var lines []string
+	for _, r := range leadingAnswers(t) {
+		lines = append(lines, string(r.Code)+": "+r.Message)
+	}
+	golden.EqualLines(t, "testdata/outcomes.txt", lines)
+}
+
+// clientForbidding answers 403 to a verb on Leases.
+func clientForbidding(verb string) *fake.Clientset {
+	c := fake.NewClientset()
+	c.PrependReactor(verb, "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, forbiddenError()
+	})
+	return c
+}
+
+func forbiddenError() error {
+	return apierrors.NewForbidden(schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}, "evenkeel", errors.New("no"))
+}
+
+// TestALeaseThatIsForbiddenIsFinal and says which permission is missing: at once where
+// one waits for a time; and where one waits without end, when it has been missing for
+// as long as a leader goes on without it.
+func TestALeaseThatIsForbiddenIsFinal(t *testing.T) {
+	for _, verb := range []string{"get", "create"} {
+		for wait, after := range map[time.Duration]time.Duration{0: 10 * time.Second, time.Hour: 0} {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				l := &leader.Lease{Client: clientForbidding(verb), Namespace: "ops", Identity: "a", OnLeadingChange: func(bool) { t.Error("it leads") }}
+				err := l.Lead(t.Context(), wait, func(context.Context) error { return nil })
+				if want := "taking the Lease ops/evenkeel: permission to " + verb + " leases.coordination.k8s.io is missing in namespace ops; "; err == nil || !strings.HasPrefix(err.Error(), want) {
+					t.Errorf("%s, waiting %s: %v, want %s", verb, wait, err, want)
+				}
+				if took := time.Since(began); took < after || took > after+10*time.Second {
+					t.Errorf("%s, waiting %s: final after %s, want %s", verb, wait, took, after)
+				}
+			})
+		}
+	}
+}
+
+// TestAStandbyOutlivesARoleThatIsReplaced.
+func TestAStandbyOutlivesARoleThatIsReplaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		c := fake.NewClientset()
+		c.PrependReactor("get", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+			if time.Since(began) > 5*time.Second {
+				return false, nil, nil
+			}
+			return true, nil, forbiddenError()
+		})
+		leads := false
+		l := &leader.Lease{Client: c, Namespace: "ops", Identity: "a", OnLeadingChange: func(now bool) { leads = leads || now }}
+		if err := l.Lead(t.Context(), 0, func(context.Context) error { return nil }); err != nil || !leads {
+			t.Errorf("leads %t: %v", leads, err)
+		}
+	})
+}
+
+// TestALeaseWithoutItsNamespaceIsFinal, as one that is forbidden is, and says what to do.
+func TestALeaseWithoutItsNamespaceIsFinal(t *testing.T) {
+	for wait, after := range map[time.Duration]time.Duration{0: 10 * time.Second, time.Hour: 0} {
+		synctest.Test(t, func(t *testing.T) {
+			began, c := time.Now(), fake.NewClientset()
+			c.PrependReactor("create", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+				return true, nil, apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "ops")
+			})
+			l := &leader.Lease{Client: c, Namespace: "ops", Identity: "a", OnLeadingChange: func(bool) { t.Error("it leads") }}
+			err := l.Lead(t.Context(), wait, func(context.Context) error { return nil })
+			if want := `taking the Lease ops/evenkeel: namespace ops does not exist; create it, or give the namespace of Evenkeel with --lease-namespace: namespaces "ops" not found`; err == nil || err.Error() != want {
+				t.Errorf("waiting %s: %v, want %s", wait, err, want)
+			}
+			if took := time.Since(began); took < after || took > after+10*time.Second {
+				t.Errorf("waiting %s: final after %s, want %s", wait, took, after)
+			}
+		})
+	}
+}
+
+// TestWhoLeadsMayBeForbidden: who asks is told which permission is missing.
+func TestWhoLeadsMayBeForbidden(t *testing.T) {
+	l := &leader.Lease{Client: clientForbidding("get"), Namespace: "ops"}
+	want := "reading the Lease ops/evenkeel: permission to get leases.coordination.k8s.io is missing in namespace ops; grant it to this account: "
+	if _, err := l.Leader(t.Context()); err == nil || !strings.HasPrefix(err.Error(), want) || !apierrors.IsForbidden(err) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}

@@ -1,0 +1,83 @@
+package controller
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner"
+)
+
+// RunOnce runs one pass for the strategies that are due; nil means all. The error says why it
+// could not make a plan. OnReport receives the report in any case. A replan happens at most once,
+// and only if a move failed or a replacement landed elsewhere.
+func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport, error) {
+	p := c.newPass(due)
+	if err := p.observe(ctx); err != nil {
+		p.reportFailure(ctx, err)
+		return p.report, err
+	}
+	p.checkBreaker()
+	p.makePlan()
+	if !p.blocked() {
+		p.executeWaves(ctx, p.report.Plan)
+		p.measureBenefit(ctx, p.report.Plan, planner.GoalState{Snapshot: p.snapshot, Goals: p.goals})
+		p.replan(ctx)
+	}
+	return p.finish(ctx), nil
+}
+
+// observe loads the state, takes a snapshot and removes expired hints.
+func (p *pass) observe(ctx context.Context) error {
+	if err := p.loadState(ctx); err != nil {
+		return err
+	}
+	s, err := p.Observer.Snapshot(ctx)
+	if err == nil {
+		s, err = p.removeExpiredHints(ctx, s)
+	}
+	p.snapshot = s
+	return err
+}
+
+// makePlan collects the goals and plans for them.
+func (p *pass) makePlan() {
+	begun := p.Clock.Now()
+	p.goals = Goals(p.snapshot, p.Strategies, p.due)
+	p.report.Plan = p.markStateUnknown(p.Planner.Plan(p.snapshot, p.state, p.goals, p.snapshot.TakenAt))
+	p.log.Info("planned", "strategies", p.due, "moves", len(p.report.Plan.Moves), "lowerBound", p.report.Plan.Bound.MinForPlan,
+		"mode", p.Mode, "observing", begun.Sub(p.report.Started), "planning", p.Clock.Now().Sub(begun))
+}
+
+// blocked reports whether a pause or the breaker forbids evictions. If so, it records the reason
+// and drops all moves.
+func (p *pass) blocked() bool {
+	p.report.Stopped = p.blockedReason()
+	if p.report.Stopped == nil {
+		return false
+	}
+	p.dropRemaining(p.report.Plan, p.report.Stopped)
+	return true
+}
+
+// finish publishes the report. Only then does it remove the pass and its reservations from the
+// stored state.
+func (p *pass) finish(ctx context.Context) plan.RunReport {
+	p.report.Finished = p.Clock.Now().UTC()
+	slices.SortStableFunc(p.report.Outcomes, func(a, b plan.Outcome) int { return cmp.Compare(a.Step, b.Step) })
+	p.Recorder.RecordPass(p.report)
+	p.Recorder.RecordBenefits(p.state.Benefits)
+	p.emitEvents()
+	p.OnReport(p.report)
+	p.closePass(ctx)
+	return p.report
+}
+
+// emitEvents publishes what blocks evictions now and what no longer does.
+func (c *Controller) emitEvents() {
+	if c.Events != nil {
+		c.Events.StateChanged(c.lastEventState, c.state)
+	}
+	c.lastEventState = c.state
+}

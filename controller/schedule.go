@@ -1,0 +1,144 @@
+package controller
+
+import (
+	"context"
+	"time"
+)
+
+// Run runs a pass whenever a strategy is due, until ctx ends. Strategies that are due at the same
+// time share a pass. If a strategy becomes due while a pass runs, its pass is skipped and counted:
+// passes never overlap and never queue.
+//
+// Between passes Run executes approved plans and applies new configurations. It returns when a new
+// configuration switches between dry run and evicting, because the two modes use different Leases.
+func (c *Controller) Run(ctx context.Context) {
+	next, mode := c.nextFirings(c.Clock.Now()), c.Mode
+	for ctx.Err() == nil {
+		at := earliest(next)
+		if apply := c.waitForWork(ctx, at); apply != nil {
+			if apply(c); c.Mode != mode {
+				return
+			}
+			next = c.nextFirings(firingsAfter(at, c.Clock.Now()))
+			continue
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		if at.IsZero() || c.Clock.Now().Before(at) {
+			c.applyApprovedPlan(ctx)
+			continue
+		}
+		c.runPass(ctx, strategiesDueAt(c.strategyNames(), next, at))
+		now := c.Clock.Now()
+		if skipped := c.missedStrategies(next, at, now); len(skipped) > 0 {
+			c.Log.Warn("strategies were due while a pass was running; they are skipped", "strategies", skipped)
+			c.Recorder.RecordSkipped(skipped)
+		}
+		next = c.advanceSchedules(next, now)
+	}
+}
+
+func (c *Controller) runPass(ctx context.Context, due []string) {
+	if _, err := c.RunOnce(ctx, due); err != nil {
+		c.Log.Error("the pass failed; no pod was evicted", "strategies", due, "error", err)
+	}
+}
+
+// waitForWork waits for the given time (zero: never), for the next check for approved plans, for
+// a new configuration, or for the end of ctx. It returns the function that applies the new
+// configuration, or nil. A new configuration takes precedence over a pass that is due.
+func (c *Controller) waitForWork(ctx context.Context, at time.Time) func(*Controller) {
+	var due <-chan time.Time
+	if !at.IsZero() {
+		timer := c.Clock.NewTimer(at.Sub(c.Clock.Now()))
+		defer timer.Stop()
+		due = timer.C()
+	}
+	var poll <-chan time.Time
+	if c.Approvals != nil {
+		timer := c.Clock.NewTimer(approvalPollInterval)
+		defer timer.Stop()
+		poll = timer.C()
+	}
+	select {
+	case <-ctx.Done():
+	case <-poll:
+	case apply := <-c.Reloads:
+		return apply
+	case <-due:
+		select {
+		case apply := <-c.Reloads:
+			return apply
+		default:
+		}
+	}
+	return nil
+}
+
+// firingsAfter returns the time after which strategies are due under a new configuration. That is
+// now, or just before at if at has passed, so that a pass that is due is not lost.
+func firingsAfter(at, now time.Time) time.Time {
+	if !at.IsZero() && !at.After(now) {
+		return at.Add(-1)
+	}
+	return now
+}
+
+// nextFirings returns for each strategy when it is due next; zero means never.
+func (c *Controller) nextFirings(after time.Time) []time.Time {
+	out := make([]time.Time, len(c.Strategies))
+	for i, s := range c.Strategies {
+		out[i] = s.Schedule.Next(after)
+	}
+	return out
+}
+
+// advanceSchedules returns the next firings after now. A strategy that is not due yet keeps its
+// time: otherwise the passes of other strategies would postpone an @every schedule forever. It gets
+// an earlier time only if the clock was set back.
+func (c *Controller) advanceSchedules(next []time.Time, now time.Time) []time.Time {
+	out := c.nextFirings(now)
+	for i, t := range next {
+		if t.After(now) && (out[i].IsZero() || t.Before(out[i])) {
+			out[i] = t
+		}
+	}
+	return out
+}
+
+// missedStrategies returns the strategies that became due while the pass of time at was running.
+func (c *Controller) missedStrategies(next []time.Time, at, now time.Time) []string {
+	var missed []string
+	for i, s := range c.Strategies {
+		t := next[i]
+		if t.Equal(at) {
+			t = s.Schedule.Next(at)
+		}
+		if !t.IsZero() && !t.After(now) {
+			missed = append(missed, s.Name)
+		}
+	}
+	return missed
+}
+
+// earliest returns the earliest of the times that are not zero; zero if all are.
+func earliest(times []time.Time) time.Time {
+	var first time.Time
+	for _, t := range times {
+		if !t.IsZero() && (first.IsZero() || t.Before(first)) {
+			first = t
+		}
+	}
+	return first
+}
+
+func strategiesDueAt(names []string, next []time.Time, at time.Time) []string {
+	var due []string
+	for i, t := range next {
+		if t.Equal(at) {
+			due = append(due, names[i])
+		}
+	}
+	return due
+}

@@ -1,0 +1,73 @@
+package auditverifier
+
+import (
+	"fmt"
+	"time"
+
+	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
+)
+
+// Kind is the kind of a violation.
+type Kind string
+
+// The kinds of violation.
+const (
+	BudgetExceeded      Kind = "budget"     // an eviction left fewer healthy pods than a budget requires
+	LimitExceeded       Kind = "limit"      // more evictions than a limit, the pace or an in-flight limit allows
+	EvictedTwice        Kind = "twice"      // one pod was evicted twice
+	ProtectedEvicted    Kind = "protected"  // a protected pod was evicted
+	ForeignWrite        Kind = "foreign"    // a write to an object that the program must not change
+	EvictedWithoutLease Kind = "leader"     // an eviction by a process that did not hold the Lease
+	UnreportedEviction  Kind = "unreported" // no report contains an eviction that happened
+	FalseClaim          Kind = "false"      // a report contains an eviction that did not happen
+	ProcessFailure      Kind = "conduct"    // a process crashed, hung or ended with an unexpected exit code
+	IncompleteRecording Kind = "unseen"     // the recording is incomplete, or the drill did not do what it is for
+)
+
+// Kinds lists all kinds in the order of the columns in tables.
+var Kinds = []Kind{BudgetExceeded, LimitExceeded, EvictedTwice, ProtectedEvicted, ForeignWrite, EvictedWithoutLease,
+	UnreportedEviction, FalseClaim, ProcessFailure, IncompleteRecording}
+
+// Violation is one broken rule.
+type Violation struct {
+	Kind Kind
+	At   time.Time
+	User string
+	What string
+}
+
+func (v Violation) String() string {
+	return fmt.Sprintf("%s %s %s: %s", v.Kind, v.At.UTC().Format("15:04:05.000"), v.User, v.What)
+}
+
+// Rules are the configured limits. Zero means no limit.
+type Rules struct {
+	PerPass, PerNode, PerNamespace, PerOwner, PerZone int
+	HourOwner, HourNamespace, HourCluster             int
+	FlightTotal, FlightNode, FlightOwner              int
+	// PerMinute is the pace: evictions are evenly spaced, and unused slots are not saved up.
+	PerMinute int
+	// Slack is the allowed delay of a request. The client keeps the pace, but the verifier sees the arrival at the
+	// API server.
+	Slack time.Duration
+	// FlightTimeout is how long an eviction without a visible replacement counts as in flight: the verification
+	// timeout plus the grace period.
+	FlightTimeout time.Duration
+	// MaxUnavailable applies to workloads without a budget.
+	MaxUnavailable int
+	// OnePass means that every process makes one pass. Otherwise the times of the reports separate a process's
+	// passes.
+	OnePass bool
+}
+
+// Evidence is everything that is known about a drill.
+type Evidence struct {
+	Changes []Change
+	Events  []auditv1.Event
+	Reports []Report
+	Rules   Rules
+	// Ours reports whether a user belongs to the program under test.
+	Ours func(user string) bool
+	// Namespace is the only namespace in which the program may write Leases and ConfigMaps.
+	Namespace string
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+)
+
+func runComparison(ctx context.Context, args []string, stderr *os.File) error {
+	var s comparison
+	fs := flag.NewFlagSet("bench peer", flag.ContinueOnError)
+	sizes := func(into *[]size, name, value, usage string) {
+		*into, _ = parseSizes(value)
+		fs.Func(name, usage+" (default "+value+")", func(v string) (err error) { *into, err = parseSizes(v); return err })
+	}
+	sizes(&s.dryOn, "dry", "500/10000,2000/40000,5000/100000", "cluster sizes for planning, NODES/PODS,...")
+	sizes(&s.realOn, "real", "500/10000", "cluster sizes for evicting until a round evicts nothing")
+	sizes(&s.liveOn, "live", "500/10000,2000/40000,5000/100000", "cluster sizes for measuring memory during a few evictions")
+	fs.IntVar(&s.dryRuns, "dry-runs", 5, "repetitions of each dry run")
+	fs.IntVar(&s.realRuns, "real-runs", 3, "repetitions of each real run")
+	fs.IntVar(&s.liveMaxEvictions, "live-evictions", 100, "evictions of each memory run")
+	fs.StringVar(&s.dryTarget, "dry-target", "a", "target of the dry runs")
+	names := func(into *[]string, name, usage string) {
+		fs.Func(name, usage+" (default all)", func(v string) error { *into = strings.Split(v, ","); return nil })
+	}
+	names(&s.programs, "programs", "measure only these programs, NAME,...")
+	names(&s.targets, "targets", "measure only these targets of real runs, NAME,...")
+	fs.StringVar(&s.work, "work", "bin/bench-peer", "folder for the results of finished steps")
+	fs.StringVar(&s.out, "out", "docs/benchmarks", "folder for the published results")
+	fs.StringVar(&s.evenkeel, "evenkeel", "bin/evenkeel", "path of evenkeel")
+	fs.StringVar(&s.peer, "peer", "bin/descheduler", "path of the descheduler")
+	fs.StringVar(&s.kwok, "kwok", "bin/kwok", "path of kwok")
+	fs.DurationVar(&s.limit, "limit", 30*time.Minute, "time limit for each start of a program")
+	fs.BoolVar(&s.retry, "retry", false, "repeat failed runs")
+	fs.BoolVar(&s.renew, "renew", false, "repeat runs of another build or configuration")
+	if err := fs.Parse(args); err != nil {
+		return err
+	}
+	switch step := fs.Arg(0); step {
+	case "":
+		return compareAll(ctx, s, args, stderr)
+	case "publish":
+		return publishPeer(s, os.Stdout)
+	case "print":
+		return printFigure(s.out, fs.Arg(1), os.Stdout)
+	case "seed", dryPhase, realPhase, livePhase:
+		return compareStep(ctx, s, fs.Args(), stderr)
+	default:
+		return fmt.Errorf("unknown step %q; want no step, publish, or print FIGURE", step)
+	}
+}
+
+// compareStep runs one step in this process. A process can start only one control plane.
+func compareStep(ctx context.Context, s comparison, step []string, stderr *os.File) error {
+	on, err := parseSizes(step[1])
+	if err != nil {
+		return err
+	}
+	s = s.forSize(on[0])
+	switch step[0] {
+	case "seed":
+		if err := os.MkdirAll(s.work, 0o755); err != nil {
+			return fmt.Errorf("creating the folder for results: %w", err)
+		}
+		return seedCluster(ctx, s.settings, stderr)
+	case dryPhase:
+		return measureDryRuns(ctx, s, stderr)
+	case livePhase:
+		return measureLiveRuns(ctx, s, stderr)
+	}
+	c, err := parseCell(step)
+	if err != nil {
+		return err
+	}
+	return measureRealRun(ctx, s, c, stderr)
+}
+
+// compareAll measures all outstanding cells. A failed step does not stop the others.
+func compareAll(ctx context.Context, s comparison, args []string, stderr *os.File) error {
+	cells, err := plannedCells(s)
+	if err != nil {
+		return err
+	}
+	var failed []error
+	begun := map[string]bool{}
+	for _, c := range cells {
+		z := size{c.Nodes, c.Pods}
+		ok, err := mustMeasure(s.forSize(z), c)
+		if err != nil || !ok || begun[c.controlPlaneKey()] {
+			failed = append(failed, err)
+			continue
+		}
+		if err := ensureSeeded(ctx, s, z, args, stderr); err != nil {
+			return errors.Join(append(failed, err)...)
+		}
+		step := c.step()
+		if c.Phase != realPhase {
+			step = step[:2]
+		}
+		begun[c.controlPlaneKey()] = true
+		failed = append(failed, runStep(ctx, args, step, stderr))
+		if ctx.Err() != nil {
+			return errors.Join(failed...)
+		}
+	}
+	return errors.Join(append(failed, publishPeer(s, os.Stdout))...)
+}
+
+// ensureSeeded creates the cluster of a size unless it exists.
+func ensureSeeded(ctx context.Context, s comparison, z size, args []string, stderr *os.File) error {
+	at := s.forSize(z)
+	if stepDone(at.settings, "seed") {
+		return nil
+	}
+	return runStep(ctx, args, []string{"seed", z.String()}, stderr)
+}
+
+// runStep runs one step in a separate process.
+func runStep(ctx context.Context, args, step []string, stderr *os.File) error {
+	fmt.Fprintln(stderr, "bench:", strings.Join(step, " "))
+	cmd := exec.CommandContext(ctx, os.Args[0], slices.Concat([]string{"peer"}, args, step)...)
+	cmd.Stdout, cmd.Stderr = stderr, stderr
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 30 * time.Second
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("step %s: %w; run the command again to continue with this step", strings.Join(step, " "), err)
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+func cycleSeconds(c Cell) float64 { return c.CycleSeconds }
+
+func plannerSeconds(c Cell) float64 { return c.PlannerSeconds }
+
+func cpuSeconds(c Cell) float64 { return c.CPUSeconds }
+
+func peakMiB(c Cell) float64 { return float64(c.PeakBytes) / (1 << 20) }
+
+func requestCount(c Cell) float64 { return float64(c.Requests) }
+
+func evictionCount(c Cell) float64 { return float64(c.Evictions) }
+
+// repetitions are the repetitions of one measurement.
+type repetitions []Cell
+
+// groupRepetitions groups repetitions, in the order of their first cell.
+func groupRepetitions(cells []Cell, phase string) []repetitions {
+	var out []repetitions
+	for _, c := range cells {
+		if c.Phase != phase {
+			continue
+		}
+		i := slices.IndexFunc(out, func(r repetitions) bool { return r[0].same(c) })
+		if i < 0 {
+			i, out = len(out), append(out, nil)
+		}
+		out[i] = append(out[i], c)
+	}
+	return out
+}
+
+// minMedianMax returns the minimum, median and maximum of a measure over the runs that succeeded.
+func (r repetitions) minMedianMax(f func(Cell) float64) (least, median, most float64) {
+	var all []float64
+	for _, c := range r {
+		if v := f(c); c.Error == "" && !math.IsNaN(v) {
+			all = append(all, v)
+		}
+	}
+	if len(all) == 0 {
+		return math.NaN(), math.NaN(), math.NaN()
+	}
+	slices.Sort(all)
+	n := len(all)
+	return all[0], (all[(n-1)/2] + all[n/2]) / 2, all[n-1]
+}
+
+// failed returns the number of runs, and how many of them failed.
+func (r repetitions) failed() string {
+	n := 0
+	for _, c := range r {
+		if c.Error != "" {
+			n++
+		}
+	}
+	if n == 0 {
+		return fmt.Sprint(len(r))
+	}
+	return fmt.Sprintf("%d, %d failed", len(r), n)
+}
+
+// span returns "min / median / max" of a measure.
+func (r repetitions) span(f func(Cell) float64) string {
+	least, median, most := r.minMedianMax(f)
+	if math.IsNaN(median) {
+		return "-"
+	}
+	return formatNumber(least) + " / " + formatNumber(median) + " / " + formatNumber(most)
+}
+
+func formatNumber(v float64) string {
+	switch a := math.Abs(v); {
+	case math.IsNaN(v):
+		return "-"
+	case a >= 100 || v == math.Trunc(v):
+		return fmt.Sprintf("%.0f", v)
+	case a >= 10:
+		return fmt.Sprintf("%.1f", v)
+	case a >= 0.1:
+		return fmt.Sprintf("%.2f", v)
+	}
+	return fmt.Sprintf("%.4f", v)
+}
+
+func writeRow(b *strings.Builder, cells ...string) {
+	b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
+}
+
+func writeHeader(b *strings.Builder, cells ...string) {
+	writeRow(b, cells...)
+	b.WriteString(strings.Repeat("|---", len(cells)) + "|\n")
+}
+
+// nonEmptyTable returns a table, or "" if the table has no rows.
+func nonEmptyTable(text string) string {
+	if strings.Count(text, "\n") <= 2 {
+		return ""
+	}
+	return text
+}

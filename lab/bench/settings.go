@@ -1,0 +1,45 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// settings are the flags of the command. Each step runs in a separate process with the same flags.
+type settings struct {
+	nodes, pods    int
+	work, out      string
+	evenkeel, peer string
+	kwok           string
+	maxEvictions   int
+	limit          time.Duration
+}
+
+func (s settings) result(step string) string {
+	return filepath.Join(s.work, strings.ReplaceAll(step, "/", "-")+".json")
+}
+
+func stepDone(s settings, step string) bool {
+	_, err := os.Stat(s.result(step))
+	return err == nil
+}
+
+// store writes a result atomically, so an interrupted step has no result.
+func store(path string, v any) error {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	part := path + ".part"
+	return errors.Join(os.WriteFile(part, append(data, '\n'), 0o644), os.Rename(part, path))
+}
+
+// programs and managers are the rows of the comparison, in the order of the table.
+var (
+	programs = []string{"peer", "evenkeel"}
+	managers = []string{"default", "tuned"}
+)

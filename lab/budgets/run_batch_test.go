@@ -1,0 +1,105 @@
+package budgets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// run creates the cases, opens a book on the snapshot, and compares each case.
+func (b *batch) run(ctx context.Context, workers int, into *counts) error {
+	for _, ns := range b.namespaces() {
+		if err := createNamespace(ctx, ns); err != nil {
+			return err
+		}
+	}
+	each := func(f func(*testCase) error) error { return parallel(workers, b.cases, f) }
+	if err := each(func(c *testCase) error {
+		if err := c.createObjects(ctx); err != nil {
+			return err
+		}
+		if err := c.waitUntilSettled(ctx); err != nil {
+			return err
+		}
+		if err := c.applyFlavour(ctx); err != nil {
+			return err
+		}
+		if c.flavour == marked || c.flavour == conflictBefore {
+			return c.waitUntilSettled(ctx)
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	if err := b.openBooks(ctx, each); err != nil {
+		return err
+	}
+	defer func() {
+		_, _ = budgetcheck.request(request{Op: "close", Book: b.name})
+		_, _ = budgetcheck.request(request{Op: "close", Book: b.countBookName()})
+	}()
+	return each(func(c *testCase) error { return c.compareEvictions(ctx, b, into) })
+}
+
+// openBooks takes the snapshot, causes the conflicts that come after it, and opens the book.
+func (b *batch) openBooks(ctx context.Context, each func(func(*testCase) error) error) error {
+	path, countPath := filepath.Join(budgetcheck.dir, b.name+".json"), filepath.Join(budgetcheck.dir, b.countBookName()+".json")
+	b.now = time.Now()
+	lists, err := b.snapshot(ctx)
+	if err != nil {
+		return fmt.Errorf("taking a snapshot: %w", err)
+	}
+	if err := errors.Join(writeList(path, lists), writeList(countPath, allowEverything(lists))); err != nil {
+		return fmt.Errorf("writing a snapshot: %w", err)
+	}
+	defer os.Remove(path)
+	defer os.Remove(countPath)
+	var mu sync.Mutex
+	spent := map[string]time.Time{}
+	if err := each(func(c *testCase) error {
+		if c.flavour != conflictAfter {
+			return nil
+		}
+		name, err := c.spendByConflict(ctx)
+		mu.Lock()
+		defer mu.Unlock()
+		if name != "" {
+			spent[name] = b.now.Add(confirmWithin)
+		}
+		return err
+	}); err != nil {
+		return err
+	}
+	_, err1 := budgetcheck.request(request{Op: "open", Book: b.name, Snapshot: path, Now: b.now, Spent: spent})
+	_, err2 := budgetcheck.request(request{Op: "open", Book: b.countBookName(), Snapshot: countPath, Now: b.now})
+	return errors.Join(err1, err2)
+}
+
+// parallel calls f for every item, n at a time, and joins the errors.
+func parallel[T any](n int, items []T, f func(T) error) error {
+	next := make(chan T)
+	var errs []error
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for range n {
+		wg.Go(func() {
+			for x := range next {
+				if err := f(x); err != nil {
+					mu.Lock()
+					errs = append(errs, err)
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	for _, x := range items {
+		next <- x
+	}
+	close(next)
+	wg.Wait()
+	return errors.Join(errs...)
+}

@@ -1,0 +1,88 @@
+package cycle
+
+import (
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/model"
+	"math"
+)
+
+// CountHardSpread counts the matching pods of each domain and returns the least count
+// among the domains of eligible nodes; 0 when there are fewer than minDomains.
+func (b *Scratch) CountHardSpread(slot int, c *SpreadConstraint, hasKeys []bool) int64 {
+	d := b.ResetCounts(slot, c.Topology.Size)
+	for _, x := range c.Pods.Nodes {
+		if hasKeys[x.Node] && c.CountedNodes[x.Node] {
+			d[c.Topology.Domain[x.Node]] += x.Pods
+		}
+	}
+	if len(c.Domains) < c.MinDomains {
+		return 0
+	}
+	least := int64(math.MaxInt32)
+	for _, x := range c.Domains {
+		least = min(least, int64(d[x]))
+	}
+	return least
+}
+
+func ResizeInt64(s []int64, n int) []int64 {
+	if cap(s) < n {
+		return make([]int64, n)
+	}
+	return s[:n]
+}
+
+func ResizeBool(s []bool, n int) []bool {
+	if cap(s) < n {
+		return make([]bool, n)
+	}
+	s = s[:n]
+	clear(s)
+	return s
+}
+
+func ResizeFloat64(s []float64, n int) []float64 {
+	if cap(s) < n {
+		return make([]float64, n)
+	}
+	s = s[:n]
+	clear(s)
+	return s
+}
+
+// Scratch holds slices that are used again for every prediction.
+type Scratch struct {
+	CountsByDomain  [][]int32
+	MinSpreadCounts []int64
+	Feasible        []cluster.NodeID
+	Scores          [][]int64 // by scorer of the profile
+	Total           []int64
+	Seen            []bool
+	Skip            []bool
+	RawSpread       []float64
+}
+
+// ResetCounts returns the i-th slice of counts by domain, zeroed.
+func (b *Scratch) ResetCounts(i, size int) []int32 {
+	for len(b.CountsByDomain) <= i {
+		b.CountsByDomain = append(b.CountsByDomain, nil)
+	}
+	if cap(b.CountsByDomain[i]) < size {
+		b.CountsByDomain[i] = make([]int32, size)
+	}
+	d := b.CountsByDomain[i][:size]
+	clear(d)
+	b.CountsByDomain[i] = d
+	return d
+}
+
+// CountTerm adds up a counter by domain.
+func (b *Scratch) CountTerm(i int, t TermWithTopology) []int32 {
+	d := b.ResetCounts(i, t.Topology.Size)
+	for _, x := range t.Pods.Nodes {
+		if domain := t.Topology.Domain[x.Node]; domain != model.NoDomain {
+			d[domain] += x.Pods
+		}
+	}
+	return d
+}

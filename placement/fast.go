@@ -1,0 +1,28 @@
+package placement
+
+import (
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/cycle"
+	"github.com/evenkeel-project/evenkeel/placement/fast"
+	"github.com/evenkeel-project/evenkeel/placement/prediction"
+)
+
+// predictFast foretells both states of the victim; false: only the general way can. The
+// slices that it gives are those of the next one too.
+func (w *ClusterModel) predictFast(in *cycle.Replacement, p cluster.PodID, pr *prediction.Prediction) bool {
+	if w.disableFast || len(w.Nominated) > 0 {
+		return false
+	}
+	q := w.fastPredictor()
+	q.RandomSampleWeight = w.randomSampleWeight
+	return q.Predict(in, p, pr)
+}
+
+// fastPredictor returns the world's quick, building it on first use.
+func (w *ClusterModel) fastPredictor() *fast.Predictor {
+	if w.fast == nil {
+		w.fast = fast.NewPredictor(w.Cluster, &w.groups)
+		w.OnChange = w.fast.NodeChanged
+	}
+	return w.fast
+}

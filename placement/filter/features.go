@@ -1,0 +1,37 @@
+package filter
+
+import (
+	"fmt"
+
+	"github.com/evenkeel-project/evenkeel/placement/model"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/component-helpers/nodedeclaredfeatures"
+)
+
+// requiredFeatures are the features that a node has to declare before the pod
+// may run there.
+func requiredFeatures(w *model.Cluster, pod *corev1.Pod) (nodedeclaredfeatures.FeatureSet, error) {
+	server, err := version.ParseGeneric(fmt.Sprintf("%d.%d", w.Snap.ServerMajor, w.Snap.ServerMinor))
+	if err != nil {
+		return nodedeclaredfeatures.FeatureSet{}, fmt.Errorf("reading the server's version: %w", err)
+	}
+	return nodedeclaredfeatures.DefaultFramework.InferForPodScheduling(&nodedeclaredfeatures.PodInfo{Spec: &pod.Spec}, server)
+}
+
+// DeclaredFeatures tells by node whether it declares what the pod needs; nil when the
+// pod needs nothing.
+func DeclaredFeatures(w *model.Cluster, pod *corev1.Pod) ([]bool, error) {
+	need, err := requiredFeatures(w, pod)
+	if err != nil || need.IsEmpty() {
+		return nil, err
+	}
+	ok := make([]bool, len(w.Snap.Nodes))
+	for i := range ok {
+		has := nodedeclaredfeatures.DefaultFramework.TryMap(w.Snap.Nodes[i].Object.Status.DeclaredFeatures)
+		if ok[i], err = need.IsSubset(has); err != nil {
+			return nil, fmt.Errorf("comparing features of node %s: %w", w.Snap.Nodes[i].Name, err)
+		}
+	}
+	return ok, nil
+}

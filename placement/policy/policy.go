@@ -1,0 +1,146 @@
+package policy
+
+import (
+	"encoding/json"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/cycle"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
+	"github.com/evenkeel-project/evenkeel/placement/score"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// policyFunctions are the priority functions without arguments that are known.
+var policyFunctions = []struct {
+	name  string
+	score func(r *cycle.Attempt, feasible []cluster.NodeID, out []int64)
+}{
+	{"SelectorSpreadPriority", policySelectorSpread},
+	{"InterPodAffinityPriority", func(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
+		score.InterPodScores(r, feasible, out, scheduler.MaxPolicyScore)
+	}},
+	{"LeastRequestedPriority", policyLeastRequested},
+	{"BalancedResourceAllocation", policyBalanced},
+	{"NodePreferAvoidPodsPriority", policyPreferAvoid},
+	{"NodeAffinityPriority", policyNodeAffinity},
+	{"TaintTolerationPriority", policyTaints},
+	{"MostRequestedPriority", policyMostRequested},
+	{"EqualPriority", func(_ *cycle.Attempt, _ []cluster.NodeID, out []int64) { fill(out, 1) }},
+}
+
+func PolicyPlugins(p *scheduler.Policy) []cycle.Scorer {
+	var list []cycle.Scorer
+	for _, f := range p.Priorities {
+		s := cycle.Scorer{Name: f.Name, Weight: f.Weight}
+		switch {
+		case f.AntiAffinityLabel != "":
+			s.Score = func(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
+				policyAntiAffinity(r, f.AntiAffinityLabel, feasible, out)
+			}
+		case f.PreferLabel != "":
+			s.Score = func(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) { policyLabel(r, f, feasible, out) }
+		default:
+			for _, known := range policyFunctions {
+				if known.name == f.Name {
+					s.Score = known.score
+				}
+			}
+		}
+		if s.Score != nil {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+func fill(out []int64, v int64) {
+	for i := range out {
+		out[i] = v
+	}
+}
+
+func policyTaints(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
+	score.CountTaints(r, feasible, out)
+	score.Normalise(out, scheduler.MaxPolicyScore, true)
+}
+
+func policyNodeAffinity(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
+	if r.Replacement.StaticScores.Preferred == nil {
+		fill(out, 0)
+		return
+	}
+	score.Pick(out, feasible, r.Replacement.StaticScores.Preferred)
+	score.Normalise(out, scheduler.MaxPolicyScore, false)
+}
+
+// policyLeastRequested is (10 (C-R)/C for cpu + the same for memory) / 2 in
+// integers, with 100m and 200Mi where a container requests none.
+func policyLeastRequested(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
+	policyRequested(r, feasible, out, func(requested, capacity int64) int64 { return capacity - requested })
+}
+
+func policyMostRequested(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
+	policyRequested(r, feasible, out, func(requested, _ int64) int64 { return requested })
+}
+
+func policyRequested(r *cycle.Attempt, feasible []cluster.NodeID, out []int64, part func(requested, capacity int64) int64) {
+	one := func(requested, capacity int64) int64 {
+		if capacity == 0 || requested > capacity {
+			return 0
+		}
+		return part(requested, capacity) * scheduler.MaxPolicyScore / capacity
+	}
+	pod := &r.Replacement.ScoredRequests
+	for i, n := range feasible {
+		l := &r.Model.Requests[n]
+		out[i] = (one(l.NonZeroMilliCPU+pod.MilliCPU, l.AllocatableMilliCPU) +
+			one(l.NonZeroBytes+pod.MemoryBytes, l.AllocatableBytes)) / 2
+	}
+}
+
+// policyBalanced is 10 (1 - |cpu fraction - memory fraction|), 0 when one of them
+// is 1 or more. A node with none of a resource has it fully requested.
+func policyBalanced(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
+	pod := &r.Replacement.ScoredRequests
+	for i, n := range feasible {
+		l := &r.Model.Requests[n]
+		cpu, cpuCap := l.NonZeroMilliCPU+pod.MilliCPU, l.AllocatableMilliCPU
+		mem, memCap := l.NonZeroBytes+pod.MemoryBytes, l.AllocatableBytes
+		if out[i] = 0; cpu >= cpuCap || mem >= memCap {
+			continue
+		}
+		diff := float64(cpu)/float64(cpuCap) - float64(mem)/float64(memCap)
+		out[i] = int64((1 - max(diff, -diff)) * scheduler.MaxPolicyScore)
+	}
+}
+
+// policyPreferAvoid is 0 where the node's annotation names the controller of the
+// pod, a ReplicationController or ReplicaSet; else 10.
+func policyPreferAvoid(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
+	c := r.Replacement.Class.Sample.Controller
+	fill(out, scheduler.MaxPolicyScore)
+	if c == nil || c.Kind != "ReplicationController" && c.Kind != "ReplicaSet" {
+		return
+	}
+	for i, n := range feasible {
+		text, ok := r.Model.Snap.Nodes[n].Object.Annotations[corev1.PreferAvoidPodsAnnotationKey]
+		var avoid corev1.AvoidPods
+		if !ok || json.Unmarshal([]byte(text), &avoid) != nil {
+			continue // as the scheduler does with an annotation that it cannot read
+		}
+		for _, p := range avoid.PreferAvoidPods {
+			if s := p.PodSignature.PodController; s != nil && s.Kind == c.Kind && s.UID == c.UID {
+				out[i] = 0
+			}
+		}
+	}
+}
+
+func policyLabel(r *cycle.Attempt, f scheduler.PriorityFunction, feasible []cluster.NodeID, out []int64) {
+	for i, n := range feasible {
+		out[i] = 0
+		if _, has := r.Model.Snap.Nodes[n].Label(f.PreferLabel); has != f.PreferAbsent {
+			out[i] = scheduler.MaxPolicyScore
+		}
+	}
+}

@@ -1,0 +1,168 @@
+package policy
+
+import (
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/cycle"
+	"github.com/evenkeel-project/evenkeel/placement/model"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// NewCounters prepares the counts for a class. Owners are found by their
+// selectors, as those schedulers did, not by reference.
+func NewCounters(w *model.Cluster, c *model.EquivalenceClass) cycle.PolicyCounters {
+	p := cycle.PolicyCounters{Zones: policyZones(w)}
+	all := labels.NewSelector()
+	for _, s := range w.Services[c.Namespace] {
+		sel := labels.SelectorFromSet(s.Spec.Selector)
+		if len(s.Spec.Selector) == 0 || !sel.Matches(c.Labels) {
+			continue
+		}
+		if p.Service == nil {
+			p.Service = w.SpreadCounter(c.Namespace, sel)
+		}
+		all = joined(all, sel)
+	}
+	for _, sel := range ownerSelectors(w, c.Namespace) {
+		if !sel.Empty() && sel.Matches(c.Labels) {
+			all = joined(all, sel)
+		}
+	}
+	p.Selected = w.SpreadCounter(c.Namespace, all)
+	return p
+}
+
+func joined(a, b labels.Selector) labels.Selector {
+	reqs, _ := b.Requirements()
+	return a.Add(reqs...)
+}
+
+// ownerSelectors are those of the namespace's owners that such a scheduler reads.
+func ownerSelectors(w *model.Cluster, namespace string) []labels.Selector {
+	o := w.Snap.Objects
+	if o == nil {
+		return nil
+	}
+	var list []labels.Selector
+	add := func(ns string, s *metav1.LabelSelector) {
+		if sel, err := metav1.LabelSelectorAsSelector(s); ns == namespace && err == nil {
+			list = append(list, sel)
+		}
+	}
+	for _, x := range o.ReplicationControllers {
+		if x.Namespace == namespace && len(x.Spec.Selector) > 0 {
+			list = append(list, labels.SelectorFromSet(x.Spec.Selector))
+		}
+	}
+	for _, x := range o.ReplicaSets {
+		add(x.Namespace, x.Spec.Selector)
+	}
+	for _, x := range o.StatefulSets {
+		add(x.Namespace, x.Spec.Selector)
+	}
+	return list
+}
+
+// policyZones are the domains of region and zone together, by today's labels or
+// the older ones.
+func policyZones(w *model.Cluster) *model.Topology {
+	const id = "region and zone" // no label key: it has blanks
+	if t := w.Topologies[id]; t != nil {
+		return t
+	}
+	t := &model.Topology{Domain: make([]int32, len(w.Snap.Nodes))}
+	ids := map[string]int32{}
+	for i := range w.Snap.Nodes {
+		n := &w.Snap.Nodes[i]
+		region := either(n, corev1.LabelTopologyRegion, corev1.LabelFailureDomainBetaRegion)
+		zone := either(n, corev1.LabelTopologyZone, corev1.LabelFailureDomainBetaZone)
+		t.Domain[i] = model.NoDomain
+		if region == "" && zone == "" {
+			continue
+		}
+		key := region + "\x00" + zone
+		if _, seen := ids[key]; !seen {
+			ids[key] = int32(len(ids))
+		}
+		t.Domain[i] = ids[key]
+	}
+	t.Size = max(len(ids), 1)
+	w.Topologies[id] = t
+	return t
+}
+
+func either(n *cluster.Node, key, older string) string {
+	if v, ok := n.Label(key); ok {
+		return v
+	}
+	v, _ := n.Label(older)
+	return v
+}
+
+// policySelectorSpread is int(node/3 + 2 zone/3) of
+//
+//	node = 10 (maxN - n) / maxN    zone = 10 (maxZ - z) / maxZ
+//
+// where n and z are the owner's pods on the node and in its zone, feasible nodes
+// only; 10 where the maximum is 0. A node without a zone has its node part alone.
+// It is computed exactly, in integers.
+func policySelectorSpread(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
+	c := r.Replacement.Policy
+	zones := r.Scratch.ResetCounts(r.FilterSlots, c.Zones.Size)
+	var maxN, maxZ int64
+	for _, n := range feasible {
+		maxN = max(maxN, int64(c.Selected.On(n)))
+		if z := c.Zones.Domain[n]; z != model.NoDomain {
+			zones[z] += c.Selected.On(n)
+			maxZ = max(maxZ, int64(zones[z]))
+		}
+	}
+	for i, n := range feasible {
+		node, nodeOf := rest(int64(c.Selected.On(n)), maxN)
+		z := c.Zones.Domain[n]
+		if z == model.NoDomain {
+			out[i] = scheduler.MaxPolicyScore * node / nodeOf
+			continue
+		}
+		zone, zoneOf := rest(int64(zones[z]), maxZ)
+		out[i] = scheduler.MaxPolicyScore * (node*zoneOf + 2*zone*nodeOf) / (3 * nodeOf * zoneOf)
+	}
+}
+
+// rest is the fraction (most - n) / most, 1 when there are none at all.
+func rest(n, most int64) (part, whole int64) {
+	if most == 0 {
+		return 1, 1
+	}
+	return most - n, most
+}
+
+// policyAntiAffinity is serviceAntiAffinity: 10 (N - N_label) / N, where N_label
+// are the service's pods on feasible nodes with the same value of the label; 10
+// when there are none, and 0 for a node without the label.
+func policyAntiAffinity(r *cycle.Attempt, key string, feasible []cluster.NodeID, out []int64) {
+	topo, service := r.Model.TopologyOf(key), r.Replacement.Policy.Service
+	byValue := r.Scratch.ResetCounts(r.FilterSlots, topo.Size)
+	var all int64
+	for _, n := range feasible {
+		if service == nil {
+			break
+		}
+		all += int64(service.On(n))
+		if x := topo.Domain[n]; x != model.NoDomain {
+			byValue[x] += service.On(n)
+		}
+	}
+	for i, n := range feasible {
+		switch x := topo.Domain[n]; {
+		case x == model.NoDomain:
+			out[i] = 0
+		case all == 0:
+			out[i] = scheduler.MaxPolicyScore
+		default:
+			out[i] = scheduler.MaxPolicyScore * (all - int64(byValue[x])) / all
+		}
+	}
+}

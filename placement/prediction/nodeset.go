@@ -1,0 +1,69 @@
+package prediction
+
+import (
+	"iter"
+	"math/bits"
+	"slices"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/model"
+)
+
+// NodeSet is a set of nodes: a bit for each. The zero value is empty.
+type NodeSet struct {
+	Count    int
+	Bits     []uint64         // by place
+	Position []int32          // by node; read-only
+	Order    []cluster.NodeID // by place; read-only
+}
+
+// NewNodeSet is a set of these nodes.
+func NewNodeSet(w *model.Cluster, nodes []cluster.NodeID) NodeSet {
+	w.InitNodeOrder()
+	places := w.NodePosition
+	s := NodeSet{Count: len(nodes), Bits: make([]uint64, (len(places)+63)/64), Position: places, Order: w.NodeOrder}
+	for _, n := range nodes {
+		s.Bits[places[n]>>6] |= 1 << (places[n] & 63)
+	}
+	return s
+}
+
+// Len is how many nodes are in the set.
+func (s NodeSet) Len() int { return s.Count }
+
+// Has reports whether the node is in the set.
+func (s NodeSet) Has(n cluster.NodeID) bool {
+	if s.Count == 0 {
+		return false
+	}
+	at := s.Position[n]
+	return s.Bits[at>>6]>>(at&63)&1 != 0
+}
+
+// Append adds the nodes of the set to the list, in an order of no meaning that is
+// always the same.
+func (s NodeSet) Append(list []cluster.NodeID) []cluster.NodeID {
+	list = slices.Grow(list, s.Count)
+	for i, word := range s.Bits {
+		for ; word != 0; word &= word - 1 {
+			list = append(list, s.Order[i<<6+bits.TrailingZeros64(word)])
+		}
+	}
+	return list
+}
+
+// Equal reports whether both have the same nodes; they are of one snapshot.
+func (s NodeSet) Equal(o NodeSet) bool {
+	return s.Count == o.Count && slices.Equal(s.Bits, o.Bits)
+}
+
+// All goes through the set by rising NodeID.
+func (s NodeSet) All() iter.Seq[cluster.NodeID] {
+	return func(yield func(cluster.NodeID) bool) {
+		for n := range s.Position {
+			if s.Has(cluster.NodeID(n)) && !yield(cluster.NodeID(n)) {
+				return
+			}
+		}
+	}
+}

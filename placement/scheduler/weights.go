@@ -1,0 +1,35 @@
+package scheduler
+
+// MaxScore is what the best node of a plugin gets before the weight.
+const MaxScore = 100
+
+// Weights multiply the plugins' scores of 0..100; a plugin with weight 0 does
+// not score.
+type Weights struct {
+	TaintToleration    int64
+	NodeAffinity       int64
+	PodTopologySpread  int64
+	InterPodAffinity   int64
+	ResourcesFit       int64
+	BalancedAllocation int64
+	ImageLocality      int64
+	VolumeBinding      int64
+}
+
+// DefaultWeights are those of the default profile (kube-scheduler
+// apis/config/v1, getDefaultPlugins).
+var DefaultWeights = Weights{
+	TaintToleration: 3, NodeAffinity: 2, PodTopologySpread: 2, InterPodAffinity: 2,
+	ResourcesFit: 1, BalancedAllocation: 1, ImageLocality: 1, VolumeBinding: 1,
+}
+
+// ScorePlugins are the plugins that Weights are about, by the scheduler's names,
+// each with its place in Weights.
+func (w *Weights) ScorePlugins() map[string]*int64 {
+	return map[string]*int64{
+		"TaintToleration": &w.TaintToleration, "NodeAffinity": &w.NodeAffinity,
+		"PodTopologySpread": &w.PodTopologySpread, "InterPodAffinity": &w.InterPodAffinity,
+		"NodeResourcesFit": &w.ResourcesFit, "NodeResourcesBalancedAllocation": &w.BalancedAllocation,
+		"ImageLocality": &w.ImageLocality, "VolumeBinding": &w.VolumeBinding,
+	}
+}

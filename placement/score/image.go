@@ -1,0 +1,94 @@
+package score
+
+import (
+	"encoding/binary"
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/model"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Image sizes below and above these bytes (the latter per container) make no
+// difference to ImageLocality.
+const (
+	minImageBytes = 23 << 20
+	maxImageBytes = 1000 << 20
+)
+
+// Scores returns 0..100 by node. Pods of the same images share it; it is
+// read-only.
+func (w *ImageIndex) Scores(pod *corev1.Pod) []int8 {
+	refs, counted := imageRefs(w.snap, pod)
+	key := binary.AppendVarint(nil, int64(counted))
+	for _, ref := range refs {
+		key = model.AppendText(key, ref)
+	}
+	scores, ok := w.scored[string(key)]
+	if !ok {
+		scores = w.scoreRefs(refs, counted)
+		w.scored[string(key)] = scores
+	}
+	return scores
+}
+
+// imageRefs lists a pod's images, and how many of them the sum is weighed by.
+func imageRefs(snap *cluster.Snapshot, pod *corev1.Pod) (refs []string, counted int) {
+	for i := range pod.Spec.InitContainers {
+		refs = append(refs, pod.Spec.InitContainers[i].Image)
+	}
+	for i := range pod.Spec.Containers {
+		refs = append(refs, pod.Spec.Containers[i].Image)
+	}
+	counted = len(refs)
+	for i := range pod.Spec.Volumes {
+		if v := pod.Spec.Volumes[i].Image; v != nil {
+			refs = append(refs, v.Reference)
+		}
+	}
+	if snap.ServerMinor >= 37 { // before, image volumes add to the sum, not to the number it is weighed by
+		counted = len(refs)
+	}
+	return refs, counted
+}
+
+// scoreRefs scores by the bytes of the images that are on a node, each
+// weighed by the share of nodes that have the image. It is nil when no node has
+// any of them, or too little to score.
+func (w *ImageIndex) scoreRefs(refs []string, counted int) []int8 {
+	sums := make([]int64, len(w.snap.Nodes))
+	found := false
+	for _, ref := range refs {
+		s, ok := w.images[taggedImage(ref)]
+		if !ok {
+			continue
+		}
+		found = true
+		share := float64(len(s.nodes)) / float64(len(w.snap.Nodes))
+		for _, n := range s.nodes {
+			sums[n] += int64(float64(s.bytes) * share)
+		}
+	}
+	if !found {
+		return nil
+	}
+	most := maxImageBytes * int64(counted)
+	out, best := make([]int8, len(sums)), int8(0)
+	for n, v := range sums {
+		out[n] = int8(scheduler.MaxScore * (min(max(v, minImageBytes), most) - minImageBytes) / (most - minImageBytes))
+		best = max(best, out[n])
+	}
+	if best == 0 {
+		return nil
+	}
+	return out
+}
+
+// taggedImage adds the tag that an image reference without one means.
+func taggedImage(ref string) string {
+	if strings.LastIndex(ref, ":") <= strings.LastIndex(ref, "/") {
+		return ref + ":latest"
+	}
+	return ref
+}

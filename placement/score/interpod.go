@@ -1,0 +1,54 @@
+package score
+
+import (
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/cycle"
+	"github.com/evenkeel-project/evenkeel/placement/model"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
+)
+
+// scoreInterPod stretches the sums of the weights of matching terms, between the
+// least and the most among the feasible nodes, to 0..100.
+func scoreInterPod(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
+	InterPodScores(r, feasible, out, scheduler.MaxScore)
+}
+
+func InterPodScores(r *cycle.Attempt, feasible []cluster.NodeID, out []int64, top int64) {
+	clear(out)
+	if !SumInterPod(r, feasible, out) || len(out) == 0 {
+		return
+	}
+	least, most := out[0], out[0]
+	for _, v := range out {
+		least, most = min(least, v), max(most, v)
+	}
+	for i, v := range out {
+		out[i] = Scale(v, least, most, top)
+	}
+}
+
+// SumInterPod adds the weights of the terms that match, by the nodes' domains. It
+// reports whether any term has pods.
+func SumInterPod(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) (any bool) {
+	for _, t := range r.Replacement.InterPod.Scored {
+		if t.Pods.Total == 0 {
+			continue
+		}
+		any = true
+		d := r.Scratch.CountTerm(r.FilterSlots, t)
+		for i, n := range feasible {
+			if x := t.Topology.Domain[n]; x != model.NoDomain {
+				out[i] += t.Weight * int64(d[x])
+			}
+		}
+	}
+	return any
+}
+
+// Scale maps least..most to 0..top, and all to 0 where they are the same.
+func Scale(v, least, most, top int64) int64 {
+	if most <= least {
+		return 0
+	}
+	return int64(float64(top) * (float64(v-least) / float64(most-least)))
+}

@@ -1,0 +1,33 @@
+package score
+
+import (
+	"math"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/cycle"
+)
+
+// scorePacking scores by predicted cpu utilization. A node without a measurement
+// scores 0, as the plugin has it.
+func scorePacking(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
+	for i, n := range feasible {
+		x := &r.Model.Packing.Nodes[n]
+		if out[i] = 0; !x.Measured {
+			continue
+		}
+		milliCPU := x.UsedMilliCPU + x.UnmeasuredMilliCPU + r.Replacement.Class.ExpectedMilliCPU
+		out[i] = packed(100*float64(milliCPU)/float64(x.CapacityMilliCPU), float64(r.Replacement.Profile.Packing.Target))
+	}
+}
+
+// packed is the score at p percent with a target of t: it rises from t at 0 to
+// 100 at t, falls from t to 0 at 100, and is 0 beyond.
+func packed(p, t float64) int64 {
+	switch {
+	case p > 100:
+		return 0
+	case p > t:
+		return int64(math.Round(t * (100 - p) / (100 - t)))
+	}
+	return int64(math.Round((100-t)*p/t + t))
+}

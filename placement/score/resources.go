@@ -1,0 +1,223 @@
+package score
+
+import (
+	"math"
+	"strings"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/cycle"
+	"github.com/evenkeel-project/evenkeel/placement/model"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// ResourcesFit is the score of NodeResourcesFit by the profile's strategy. Where
+// a container requests no cpu or memory the scheduler assumes 100m and 200Mi.
+func ResourcesFit(w *model.Cluster, in *cycle.Replacement, n cluster.NodeID) int64 {
+	if strategy := &in.Profile.FitStrategy; !strategy.IsDefault() {
+		return weightedMean(w, strategy, in, n)
+	}
+	l := &w.Requests[n]
+	return leastAllocated(
+		l.NonZeroMilliCPU+in.ScoredRequests.MilliCPU, l.AllocatableMilliCPU,
+		l.NonZeroBytes+in.ScoredRequests.MemoryBytes, l.AllocatableBytes)
+}
+
+// leastAllocated is the mean over cpu and memory of the free share in percent,
+// each rounded down; a resource that the node does not have is left out.
+func leastAllocated(cpu, cpuCap, mem, memCap int64) int64 {
+	var sum, count int64
+	for _, x := range [...][2]int64{{cpu, cpuCap}, {mem, memCap}} {
+		if x[1] == 0 {
+			continue
+		}
+		count++
+		sum += freeShare(x[0], x[1])
+	}
+	if count == 0 {
+		return 0
+	}
+	return sum / count
+}
+
+// freeShare is what is left of the capacity, in percent, rounded down.
+func freeShare(requested, capacity int64) int64 {
+	if requested > capacity {
+		return 0
+	}
+	return (capacity - requested) * scheduler.MaxScore / capacity
+}
+
+// weightedMean is the weighted mean of the resources' scores. A resource that the
+// node does not have, or an extended one that the pod does not request, is left
+// out; RequestedToCapacityRatio leaves out scores of 0 too, and rounds.
+func weightedMean(w *model.Cluster, s *scheduler.ScoringStrategy, in *cycle.Replacement, n cluster.NodeID) int64 {
+	var sum, weights int64
+	for _, x := range s.ResourcesOrDefault() {
+		requested, capacity := requestedWith(w, in, n, x.Name, true)
+		if capacity == 0 {
+			continue
+		}
+		score := strategyScore(s, requested, capacity)
+		if s.Type == scheduler.RequestedToCapacityRatio && score <= 0 {
+			continue
+		}
+		sum += score * x.Weight
+		weights += x.Weight
+	}
+	switch {
+	case weights == 0:
+		return 0
+	case s.Type == scheduler.RequestedToCapacityRatio:
+		return int64(math.Round(float64(sum) / float64(weights)))
+	}
+	return sum / weights
+}
+
+// scoreOf of one resource, 0..100.
+func strategyScore(s *scheduler.ScoringStrategy, requested, capacity int64) int64 {
+	switch s.Type {
+	case scheduler.MostAllocated:
+		return min(requested, capacity) * scheduler.MaxScore / capacity
+	case scheduler.RequestedToCapacityRatio:
+		return shapeAt(s, min(requested, capacity)*100/capacity)
+	}
+	return freeShare(requested, capacity)
+}
+
+// shapeAt is the value of the shape, whose scores of 0..10 are stretched to 0..100.
+func shapeAt(s *scheduler.ScoringStrategy, utilization int64) int64 {
+	const stretch = scheduler.MaxScore / 10
+	for i, p := range s.Shape {
+		if utilization > p.Utilization {
+			continue
+		}
+		if i == 0 {
+			return p.Score * stretch
+		}
+		q := s.Shape[i-1]
+		return q.Score*stretch + (p.Score-q.Score)*stretch*(utilization-q.Utilization)/(p.Utilization-q.Utilization)
+	}
+	if len(s.Shape) == 0 {
+		return 0
+	}
+	return s.Shape[len(s.Shape)-1].Score * stretch
+}
+
+// requestedWith returns how much of a resource would be requested on the node
+// with the pod there, and how much there is; 0 and 0 for what is not to be
+// scored. With assumed, cpu and memory are never unset.
+func requestedWith(w *model.Cluster, in *cycle.Replacement, n cluster.NodeID, name corev1.ResourceName, assumed bool) (requested, capacity int64) {
+	l, comes, cpu, memory := &w.Requests[n], &in.Requests, w.Requests[n].MilliCPU, w.Requests[n].MemoryBytes
+	if assumed {
+		comes, cpu, memory = &in.ScoredRequests, l.NonZeroMilliCPU, l.NonZeroBytes
+	}
+	switch name {
+	case corev1.ResourceCPU:
+		return cpu + comes.MilliCPU, l.AllocatableMilliCPU
+	case corev1.ResourceMemory:
+		return memory + comes.MemoryBytes, l.AllocatableBytes
+	case corev1.ResourceEphemeralStorage:
+		return l.EphemeralBytes + comes.EphemeralStorageByte, w.Snap.Nodes[n].Allocatable.EphemeralStorageByte
+	}
+	own := comes.Extended[name]
+	if own == 0 && scalar(name) {
+		return 0, 0
+	}
+	return l.Extended[name] + own, w.Snap.Nodes[n].Allocatable.Extended[name]
+}
+
+// scalar reports whether a resource is one that is left out of a score when the
+// pod does not request it: an extended one, huge pages, or an attach limit.
+func scalar(name corev1.ResourceName) bool {
+	return strings.Contains(string(name), "/") || strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix) ||
+		strings.HasPrefix(string(name), corev1.ResourceAttachableVolumesPrefix)
+}
+
+// BalancedAllocation is BalancedAllocation over the true requests: about 75 when the pod
+// changes little, up to 100 when it levels the node. It does not score a pod that
+// requests none of the resources.
+func BalancedAllocation(w *model.Cluster, in *cycle.Replacement, n cluster.NodeID) int64 {
+	if list := in.Profile.BalancedResources; len(list) > 0 {
+		return balancedOver(w, list, in, n)
+	}
+	r := &in.Requests
+	if r.MilliCPU == 0 && r.MemoryBytes == 0 {
+		return 0
+	}
+	l := &w.Requests[n]
+	return IsBalanced(
+		Balance(l.MilliCPU+r.MilliCPU, l.AllocatableMilliCPU, l.MemoryBytes+r.MemoryBytes, l.AllocatableBytes),
+		Balance(l.MilliCPU, l.AllocatableMilliCPU, l.MemoryBytes, l.AllocatableBytes))
+}
+
+func IsBalanced(with, without int64) int64 {
+	return scheduler.MaxScore/2 + (scheduler.MaxScore/2+with-without)/2
+}
+
+// balancedOver is the same over any resources.
+func balancedOver(w *model.Cluster, resources []corev1.ResourceName, in *cycle.Replacement, n cluster.NodeID) int64 {
+	none := true
+	var with, without []float64
+	for _, name := range resources {
+		own := amount(&in.Requests, name)
+		none = none && own == 0
+		requested, capacity := requestedWith(w, in, n, name, false)
+		if capacity == 0 {
+			continue
+		}
+		with = append(with, min(float64(requested)/float64(capacity), 1))
+		without = append(without, min(float64(requested-own)/float64(capacity), 1))
+	}
+	if none {
+		return 0
+	}
+	return IsBalanced(evenness(with), evenness(without))
+}
+
+// amount is how much of a resource is there.
+func amount(r *cluster.Resources, name corev1.ResourceName) int64 {
+	switch name {
+	case corev1.ResourceCPU:
+		return r.MilliCPU
+	case corev1.ResourceMemory:
+		return r.MemoryBytes
+	case corev1.ResourceEphemeralStorage:
+		return r.EphemeralStorageByte
+	}
+	return r.Extended[name]
+}
+
+// Balance is 100 less the standard deviation, in percent, of the requested
+// fractions of cpu and memory, each capped at 1. For two values the standard
+// deviation is half their difference; for one it is 0.
+func Balance(cpu, cpuCap, mem, memCap int64) int64 {
+	if cpuCap == 0 || memCap == 0 {
+		return scheduler.MaxScore
+	}
+	c := min(float64(cpu)/float64(cpuCap), 1)
+	m := min(float64(mem)/float64(memCap), 1)
+	std := math.Abs((c - m) / 2)
+	return int64((1 - std) * scheduler.MaxScore)
+}
+
+// evenness is balance over any number of fractions.
+func evenness(fractions []float64) int64 {
+	std := 0.0
+	switch len(fractions) {
+	case 0, 1:
+	case 2:
+		std = math.Abs((fractions[0] - fractions[1]) / 2)
+	default:
+		mean, sum := 0.0, 0.0
+		for _, f := range fractions {
+			mean += f
+		}
+		mean /= float64(len(fractions))
+		for _, f := range fractions {
+			sum += float64((f - mean) * (f - mean))
+		}
+		std = math.Sqrt(sum / float64(len(fractions)))
+	}
+	return int64((1 - std) * scheduler.MaxScore)
+}

@@ -1,0 +1,58 @@
+package score
+
+import (
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/cycle"
+)
+
+// Score fills the scratch's normalised scores and totals of the feasible nodes.
+func Score(r *cycle.Attempt, feasible []cluster.NodeID) {
+	b, scorers := r.Scratch, r.Replacement.Scorers
+	for len(b.Scores) < len(scorers) {
+		b.Scores = append(b.Scores, nil)
+	}
+	b.Total = cycle.ResizeInt64(b.Total, len(feasible))
+	clear(b.Total)
+	for k := range scorers {
+		out := cycle.ResizeInt64(b.Scores[k], len(feasible))
+		b.Scores[k] = out
+		if idle := scorers[k].AlwaysZero; idle != nil && idle(r.Replacement) {
+			clear(out)
+			continue
+		}
+		scorers[k].Score(r, feasible, out)
+		weight, total := scorers[k].Weight, b.Total[:len(out)]
+		for i, s := range out {
+			total[i] += weight * s
+		}
+	}
+}
+
+// Pick takes the feasible nodes' values.
+func Pick[T int8 | int64](out []int64, feasible []cluster.NodeID, byNode []T) {
+	for i, n := range feasible {
+		out[i] = int64(byNode[n])
+	}
+}
+
+// Normalise stretches counts to 0..top of the largest; with reverse the least
+// count is best and all zero means all top (helper.DefaultNormalizeScore).
+func Normalise(s []int64, top int64, reverse bool) {
+	var most int64
+	for _, v := range s {
+		most = max(most, v)
+	}
+	last, scaled := int64(-1), int64(0)
+	for i, v := range s {
+		if v != last { // most nodes are like the one before: division is what costs
+			last, scaled = v, v
+			if most > 0 {
+				scaled = top * v / most
+			}
+			if reverse {
+				scaled = top - scaled
+			}
+		}
+		s[i] = scaled
+	}
+}

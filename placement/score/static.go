@@ -1,0 +1,97 @@
+package score
+
+import (
+	"fmt"
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/hints"
+	"github.com/evenkeel-project/evenkeel/placement/cycle"
+	"github.com/evenkeel-project/evenkeel/placement/model"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	schedulinghelper "k8s.io/component-helpers/scheduling/corev1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+)
+
+var Steering = []corev1.Taint{hints.NewTaint()}
+
+// NewFixedScores adds the profile's preferred node affinity to the pod's own.
+func NewFixedScores(w *model.Cluster, pod *corev1.Pod, added *nodeaffinity.PreferredSchedulingTerms) (cycle.StaticScores, error) {
+	f := cycle.StaticScores{PreferNoSchedule: make([]int64, len(w.Snap.Nodes)), HintTaint: CountUntolerated(Steering, pod.Spec.Tolerations)}
+	for i := range w.Snap.Nodes {
+		f.PreferNoSchedule[i] = CountUntolerated(w.Snap.Nodes[i].Object.Spec.Taints, pod.Spec.Tolerations)
+	}
+	prefer := func(terms *nodeaffinity.PreferredSchedulingTerms) {
+		if f.Preferred == nil {
+			f.Preferred = make([]int64, len(w.Snap.Nodes))
+		}
+		for i := range w.Snap.Nodes {
+			f.Preferred[i] += terms.Score(w.NodeObject(i))
+		}
+	}
+	if added != nil {
+		prefer(added)
+	}
+	a := pod.Spec.Affinity
+	if a == nil || a.NodeAffinity == nil || len(a.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution) == 0 {
+		return f, nil
+	}
+	terms, err := nodeaffinity.NewPreferredSchedulingTerms(a.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
+	if err != nil {
+		return f, fmt.Errorf("reading the preferred node affinity: %w", err)
+	}
+	prefer(terms)
+	return f, nil
+}
+
+// CountUntolerated counts the PreferNoSchedule taints that nothing tolerates.
+func CountUntolerated(taints []corev1.Taint, tolerations []corev1.Toleration) int64 {
+	var count int64
+	for i := range taints {
+		if taints[i].Effect == corev1.TaintEffectPreferNoSchedule &&
+			!schedulinghelper.TolerationsTolerateTaint(logr.Discard(), tolerations, &taints[i], scheduler.ComparisonOperators) {
+			count++
+		}
+	}
+	return count
+}
+
+func scoreTaints(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
+	CountTaints(r, feasible, out)
+	Normalise(out, scheduler.MaxScore, true)
+}
+
+// CountTaints counts untolerated PreferNoSchedule taints, hints among them.
+func CountTaints(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
+	f := &r.Replacement.StaticScores
+	if f.HintTaint == 0 || !r.Model.Hints.HasTaints() {
+		Pick(out, feasible, f.PreferNoSchedule)
+		return
+	}
+	for i, n := range feasible {
+		out[i] = f.PreferNoSchedule[n] + f.HintTaint*r.Model.Hints.ExtraTaints(n)
+	}
+}
+
+func scoreNodeAffinity(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
+	Pick(out, feasible, r.Replacement.StaticScores.Preferred)
+	Normalise(out, scheduler.MaxScore, false)
+}
+
+func scoreImages(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
+	Pick(out, feasible, r.Replacement.StaticScores.Images)
+}
+
+func scoreVolumes(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
+	Pick(out, feasible, r.Replacement.Volumes.Score)
+}
+
+// scoreResourcesFit reads the score of NodeResourcesFit.
+func scoreResourcesFit(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
+	Pick(out, feasible, r.Replacement.Local.ResourcesFit)
+}
+
+// scoreBalanced reads the score of NodeResourcesBalancedAllocation.
+func scoreBalanced(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
+	Pick(out, feasible, r.Replacement.Local.Balanced)
+}

@@ -1,0 +1,287 @@
+package volume
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	schedulinghelper "k8s.io/component-helpers/scheduling/corev1"
+)
+
+// zoneLabels place a volume that was made before volumes had node affinity.
+var zoneLabels = []string{
+	corev1.LabelFailureDomainBetaZone, corev1.LabelFailureDomainBetaRegion,
+	corev1.LabelTopologyZone, corev1.LabelTopologyRegion,
+}
+
+// newerLabel is the present name of a label.
+var newerLabel = map[string]string{
+	corev1.LabelFailureDomainBetaZone:   corev1.LabelTopologyZone,
+	corev1.LabelFailureDomainBetaRegion: corev1.LabelTopologyRegion,
+}
+
+// isInVolumeZone is the filter VolumeZone. A node without any of the labels is taken to
+// be in every zone.
+func isInVolumeZone(volumes []*corev1.PersistentVolume, node map[string]string) bool {
+	if !slices.ContainsFunc(zoneLabels, func(k string) bool { _, ok := node[k]; return ok }) {
+		return true
+	}
+	for _, pv := range volumes {
+		for _, key := range zoneLabels {
+			zones, ok := zonesOf(pv.Labels, key)
+			if !ok {
+				continue
+			}
+			at, known := node[key]
+			if newer := newerLabel[key]; !known && newer != "" {
+				at, known = node[newer]
+			}
+			if !known || !slices.Contains(zones, at) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// zonesOf reads the zones of a volume from its label; several are joined by two
+// underscores, and a label with an empty one says nothing.
+func zonesOf(l map[string]string, key string) ([]string, bool) {
+	value, ok := l[key]
+	if !ok {
+		return nil, false
+	}
+	zones := strings.Split(value, "__")
+	for i := range zones {
+		if zones[i] = strings.TrimSpace(zones[i]); zones[i] == "" {
+			return nil, false
+		}
+	}
+	return zones, true
+}
+
+// isReachable reports whether the volume can be used from the node.
+func isReachable(pv *corev1.PersistentVolume, node *corev1.Node) bool {
+	if pv.Spec.NodeAffinity == nil || pv.Spec.NodeAffinity.Required == nil {
+		return true
+	}
+	// Labels only: a volume cannot ask for a node by its name.
+	bare := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Labels: node.Labels}}
+	ok, err := schedulinghelper.MatchNodeSelectorTerms(bare, pv.Spec.NodeAffinity.Required)
+	return ok && err == nil
+}
+
+// capacityUse is the storage of one class that a pod would take on a node.
+type capacityUse struct{ requested, capacity int64 }
+
+// bindOnNode is the filter and the score of VolumeBinding for one node: whether the
+// node reaches the bound volumes, and whether each waiting claim finds an
+// available volume or may be provisioned there.
+func (st *Storage) bindOnNode(cs *claimSet, node *cluster.Node) (bool, int64) {
+	for _, pv := range cs.bound {
+		if !isReachable(pv, node.Object) {
+			return false, 0
+		}
+	}
+	var match, provision []*corev1.PersistentVolumeClaim
+	for _, c := range cs.delayed {
+		at, chosen := c.Annotations[selectedNode]
+		switch {
+		case !chosen:
+			match = append(match, c)
+		case at != node.Name:
+			return false, 0
+		default:
+			provision = append(provision, c)
+		}
+	}
+	static, missing := st.matchVolumes(match, node.Object)
+	dynamic, ok := st.canProvision(append(provision, missing...), node.Object)
+	switch {
+	case !ok:
+		return false, 0
+	case !st.scoresCapacity():
+		return true, 0
+	case len(static) > 0:
+		return true, capacityScore(static)
+	}
+	return true, capacityScore(dynamic)
+}
+
+// matchVolumes gives each claim, the smallest first, the smallest volume that
+// fits it, and returns the claims that find none.
+func (st *Storage) matchVolumes(claims []*corev1.PersistentVolumeClaim, node *corev1.Node) (map[string]capacityUse, []*corev1.PersistentVolumeClaim) {
+	slices.SortStableFunc(claims, func(a, b *corev1.PersistentVolumeClaim) int {
+		x, y := a.Spec.Resources.Requests[corev1.ResourceStorage], b.Spec.Resources.Requests[corev1.ResourceStorage]
+		return x.Cmp(y)
+	})
+	uses, taken := map[string]capacityUse{}, map[string]bool{}
+	var missing []*corev1.PersistentVolumeClaim
+	for _, c := range claims {
+		pv := st.matchVolume(c, node, taken)
+		if pv == nil {
+			missing = append(missing, c)
+			continue
+		}
+		taken[pv.Name] = true
+		u := uses[pv.Spec.StorageClassName]
+		want, has := c.Spec.Resources.Requests[corev1.ResourceStorage], pv.Spec.Capacity[corev1.ResourceStorage]
+		uses[pv.Spec.StorageClassName] = capacityUse{u.requested + want.Value(), u.capacity + has.Value()}
+	}
+	return uses, missing
+}
+
+// matchVolume finds the claim's volume: the one that is reserved for it, else
+// the smallest that is available.
+func (st *Storage) matchVolume(c *corev1.PersistentVolumeClaim, node *corev1.Node, taken map[string]bool) *corev1.PersistentVolume {
+	selector := labels.Everything()
+	if c.Spec.Selector != nil {
+		var err error
+		if selector, err = metav1.LabelSelectorAsSelector(c.Spec.Selector); err != nil {
+			return nil
+		}
+	}
+	var best *corev1.PersistentVolume
+	for _, pv := range st.volumesByClass[classOfClaim(c)] {
+		if taken[pv.Name] || pv.DeletionTimestamp != nil || !matchesClaim(pv, c) {
+			continue
+		}
+		if pv.Spec.ClaimRef != nil {
+			if !reservedFor(pv, c) {
+				continue
+			}
+			if !isReachable(pv, node) {
+				return nil
+			}
+			return pv
+		}
+		if pv.Status.Phase != corev1.VolumeAvailable || !selector.Matches(labels.Set(pv.Labels)) ||
+			!allowsAccessModes(pv, c) || best != nil && capacityOf(best) <= capacityOf(pv) || !isReachable(pv, node) {
+			continue
+		}
+		best = pv
+	}
+	return best
+}
+
+func capacityOf(pv *corev1.PersistentVolume) int64 {
+	q := pv.Spec.Capacity[corev1.ResourceStorage]
+	return q.Value()
+}
+
+// matchesClaim reports whether size, mode and attributes class of the volume are what
+// the claim asks for.
+func matchesClaim(pv *corev1.PersistentVolume, c *corev1.PersistentVolumeClaim) bool {
+	want := c.Spec.Resources.Requests[corev1.ResourceStorage]
+	has := pv.Spec.Capacity[corev1.ResourceStorage]
+	mode := func(m *corev1.PersistentVolumeMode) corev1.PersistentVolumeMode {
+		if m == nil {
+			return corev1.PersistentVolumeFilesystem
+		}
+		return *m
+	}
+	text := func(s *string) string {
+		if s == nil {
+			return ""
+		}
+		return *s
+	}
+	return has.Cmp(want) >= 0 && mode(pv.Spec.VolumeMode) == mode(c.Spec.VolumeMode) &&
+		text(pv.Spec.VolumeAttributesClassName) == text(c.Spec.VolumeAttributesClassName)
+}
+
+func reservedFor(pv *corev1.PersistentVolume, c *corev1.PersistentVolumeClaim) bool {
+	r := pv.Spec.ClaimRef
+	return r.Namespace == c.Namespace && r.Name == c.Name && (r.UID == "" || r.UID == c.UID)
+}
+
+func allowsAccessModes(pv *corev1.PersistentVolume, c *corev1.PersistentVolumeClaim) bool {
+	for _, m := range c.Spec.AccessModes {
+		if !slices.Contains(pv.Spec.AccessModes, m) {
+			return false
+		}
+	}
+	return true
+}
+
+// canProvision reports whether volumes for all the claims may be made on the
+// node, and how much of the capacity that is known they take.
+func (st *Storage) canProvision(claims []*corev1.PersistentVolumeClaim, node *corev1.Node) (map[string]capacityUse, bool) {
+	uses := map[string]capacityUse{}
+	for _, c := range claims {
+		class := st.classes[classOfClaim(c)]
+		if class.Provisioner == "" || class.Provisioner == "kubernetes.io/no-provisioner" || !allowsTopology(class, node.Labels) {
+			return nil, false
+		}
+		capacity, ok := st.capacityFor(c, class, node)
+		if !ok {
+			return nil, false
+		}
+		if capacity == nil || capacity.Capacity == nil {
+			continue
+		}
+		want := c.Spec.Resources.Requests[corev1.ResourceStorage]
+		uses[class.Name] = capacityUse{uses[class.Name].requested + want.Value(), capacity.Capacity.Value()}
+	}
+	return uses, true
+}
+
+// allowsTopology reports whether the class makes volumes for nodes with these
+// labels: any of its terms holds, each with all of its expressions.
+func allowsTopology(class *storagev1.StorageClass, node map[string]string) bool {
+	if len(class.AllowedTopologies) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(class.AllowedTopologies, func(t corev1.TopologySelectorTerm) bool {
+		for _, e := range t.MatchLabelExpressions {
+			if at, ok := node[e.Key]; !ok || !slices.Contains(e.Values, at) {
+				return false
+			}
+		}
+		return len(t.MatchLabelExpressions) > 0
+	})
+}
+
+// capacityFor finds a record of enough free storage that the node can reach,
+// where the class's driver keeps such records.
+func (st *Storage) capacityFor(c *corev1.PersistentVolumeClaim, class *storagev1.StorageClass, node *corev1.Node) (*storagev1.CSIStorageCapacity, bool) {
+	want, asks := c.Spec.Resources.Requests[corev1.ResourceStorage]
+	d := st.drivers[class.Provisioner]
+	if !asks || d == nil || d.Spec.StorageCapacity == nil || !*d.Spec.StorageCapacity {
+		return nil, true
+	}
+	for _, r := range st.capacities[class.Name] {
+		largest := r.MaximumVolumeSize
+		if largest == nil {
+			largest = r.Capacity
+		}
+		if largest == nil || largest.Value() < want.Value() || r.NodeTopology == nil {
+			continue
+		}
+		selector, err := metav1.LabelSelectorAsSelector(r.NodeTopology)
+		if err == nil && selector.Matches(labels.Set(node.Labels)) {
+			return r, true
+		}
+	}
+	return nil, false
+}
+
+// capacityScore is the mean, over the classes, of the free share in percent.
+func capacityScore(uses map[string]capacityUse) int64 {
+	var sum int64
+	for _, u := range uses {
+		if u.capacity > 0 && u.requested <= u.capacity {
+			sum += scheduler.MaxScore - u.requested*scheduler.MaxScore/u.capacity
+		}
+	}
+	if len(uses) == 0 {
+		return 0
+	}
+	return int64(math.Round(float64(sum) / float64(len(uses))))
+}

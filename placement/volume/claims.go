@@ -1,0 +1,185 @@
+package volume
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// claimOf returns the claim of a standing pod's volume; nil when it is not in
+// the snapshot.
+func (st *Storage) claimOf(p *corev1.Pod, v *corev1.Volume) *corev1.PersistentVolumeClaim {
+	if v.PersistentVolumeClaim != nil {
+		return st.snap.Claim(p.Namespace, v.PersistentVolumeClaim.ClaimName)
+	}
+	c := st.snap.Claim(p.Namespace, p.Name+"-"+v.Name)
+	if c == nil || !metav1.IsControlledBy(c, p) {
+		return nil
+	}
+	return c
+}
+
+// newEphemeralClaim is the claim that is made for an ephemeral volume of a replacement:
+// its template, and the default class where that names none.
+func (st *Storage) newEphemeralClaim(p *corev1.Pod, v *corev1.Volume) *corev1.PersistentVolumeClaim {
+	t := v.Ephemeral.VolumeClaimTemplate
+	if t == nil {
+		return nil
+	}
+	c := &corev1.PersistentVolumeClaim{ObjectMeta: *t.ObjectMeta.DeepCopy(), Spec: *t.Spec.DeepCopy()}
+	c.Namespace, c.Name = p.Namespace, "replacement of "+p.Name+"-"+v.Name
+	if _, old := c.Annotations[corev1.BetaStorageClassAnnotation]; !old && c.Spec.StorageClassName == nil && st.defaultClass != "" {
+		c.Spec.StorageClassName = &st.defaultClass
+	}
+	return c
+}
+
+// claimSet are the claims of a newcomer, by how far they are.
+type claimSet struct {
+	bound             []*corev1.PersistentVolume
+	delayed           []*corev1.PersistentVolumeClaim // wait for the pod to be scheduled
+	exclusive         []string                        // claims that one pod only may use
+	refusedReason     string                          // why no node can take the pod; empty: some can
+	unsupportedReason string                          // why nothing can be foretold
+}
+
+// claimSetOf sorts the newcomer's claims.
+func (st *Storage) claimSetOf(p *corev1.Pod) claimSet {
+	var cs claimSet
+	for i := range p.Spec.Volumes {
+		v := &p.Spec.Volumes[i]
+		switch {
+		case v.PersistentVolumeClaim != nil:
+			name := v.PersistentVolumeClaim.ClaimName
+			c := st.snap.Claim(p.Namespace, name)
+			if c == nil {
+				cs.unsupportedReason = cmp.Or(cs.unsupportedReason, fmt.Sprintf("claim %s of volume %q is not in the snapshot", name, v.Name))
+				continue
+			}
+			if slices.Contains(c.Spec.AccessModes, corev1.ReadWriteOncePod) {
+				cs.exclusive = append(cs.exclusive, name)
+			}
+			st.addClaim(&cs, c, false)
+		case v.Ephemeral != nil:
+			if c := st.newEphemeralClaim(p, v); c != nil {
+				st.addClaim(&cs, c, true)
+			}
+		}
+	}
+	return cs
+}
+
+func (st *Storage) addClaim(cs *claimSet, c *corev1.PersistentVolumeClaim, ephemeral bool) {
+	if why := unusableReason(c); why != "" {
+		cs.refusedReason = cmp.Or(cs.refusedReason, why)
+		return
+	}
+	if _, done := c.Annotations[bindCompleted]; done && c.Spec.VolumeName != "" {
+		st.addBoundClaim(cs, c)
+		return
+	}
+	if c.Spec.VolumeName != "" {
+		cs.refusedReason = cmp.Or(cs.refusedReason, fmt.Sprintf("claim %s is not yet bound to %s", c.Name, c.Spec.VolumeName))
+		return
+	}
+	name := classOfClaim(c)
+	class := st.classes[name]
+	switch {
+	case name != "" && class == nil:
+		cs.unsupportedReason = cmp.Or(cs.unsupportedReason, fmt.Sprintf("the StorageClass %s of its claim %s is not in the snapshot", name, c.Name))
+	case class != nil && waitsForFirstConsumer(class):
+		cs.delayed = append(cs.delayed, c)
+	case ephemeral:
+		cs.unsupportedReason = cmp.Or(cs.unsupportedReason, "the place of an ephemeral volume is chosen before the pod is scheduled")
+	default:
+		cs.refusedReason = cmp.Or(cs.refusedReason, fmt.Sprintf("claim %s is not bound, and does not wait for its pod", c.Name))
+	}
+}
+
+// unusableReason says why no pod can use the claim any more.
+func unusableReason(c *corev1.PersistentVolumeClaim) string {
+	switch {
+	case c.Status.Phase == corev1.ClaimLost:
+		return fmt.Sprintf("claim %s has lost its volume", c.Name)
+	case c.DeletionTimestamp != nil:
+		return fmt.Sprintf("claim %s is being deleted", c.Name)
+	}
+	return ""
+}
+
+func (st *Storage) addBoundClaim(cs *claimSet, c *corev1.PersistentVolumeClaim) {
+	pv := st.volumes[c.Spec.VolumeName]
+	if pv == nil {
+		cs.unsupportedReason = cmp.Or(cs.unsupportedReason, fmt.Sprintf("volume %s of its claim %s is not in the snapshot", c.Spec.VolumeName, c.Name))
+		return
+	}
+	if a, old := inTreeAttachable(&pv.Spec.PersistentVolumeSource, ""); old && a.translated {
+		cs.unsupportedReason = cmp.Or(cs.unsupportedReason, fmt.Sprintf("volume %s is of an in-tree kind, whose place the scheduler translates", pv.Name))
+		return
+	}
+	cs.bound = append(cs.bound, pv)
+}
+
+// unsupportedReason says why the place of the newcomer's volumes cannot be known.
+func (st *Storage) unsupportedReason(attach []Attachable, cs *claimSet) string {
+	switch {
+	case cs.unsupportedReason != "":
+		return cs.unsupportedReason
+	case len(attach) > 0 && st.noCSINodes:
+		return "it has volumes to attach, and no CSINode is in the snapshot, so that limits are not known"
+	}
+	return ""
+}
+
+// Placement is what no other pod changes about the volumes of a new pod.
+type Placement struct {
+	Attach            []Attachable // volumes that are counted against the limits of nodes
+	ExclusiveClaims   []string     // names of the claims with access mode ReadWriteOncePod
+	RefusedReason     string       // why VolumeBinding refuses every node; empty if it does not
+	UnsupportedReason string       // why the volumes cannot be placed; empty if they can
+	InZone            []bool       // VolumeZone, by node; nil: every node passes
+	Bindable          []bool       // VolumeBinding, by node; nil: every node passes
+	Score             []int8       // score of VolumeBinding, by node; nil: the pod has no claims
+}
+
+// PlacePod judges the volumes of a new pod on every node. If countLimits is false,
+// the filter NodeVolumeLimits is off.
+func (st *Storage) PlacePod(pod *corev1.Pod, countLimits bool) (v Placement) {
+	if len(pod.Spec.Volumes) == 0 {
+		return v
+	}
+	if countLimits {
+		v.Attach = st.attachables(pod, func(v *corev1.Volume) *corev1.PersistentVolumeClaim {
+			if v.Ephemeral != nil {
+				return st.newEphemeralClaim(pod, v)
+			}
+			return st.snap.Claim(pod.Namespace, v.PersistentVolumeClaim.ClaimName)
+		})
+	}
+	cs := st.claimSetOf(pod)
+	v.ExclusiveClaims, v.RefusedReason = cs.exclusive, cs.refusedReason
+	if v.UnsupportedReason = st.unsupportedReason(v.Attach, &cs); v.UnsupportedReason != "" {
+		return v
+	}
+	if len(cs.bound) > 0 {
+		v.InZone = make([]bool, len(st.snap.Nodes))
+		for n := range v.InZone {
+			v.InZone[n] = isInVolumeZone(cs.bound, st.snap.Nodes[n].Object.Labels)
+		}
+	}
+	if len(cs.bound)+len(cs.delayed) == 0 {
+		return v
+	}
+	v.Bindable, v.Score = make([]bool, len(st.snap.Nodes)), make([]int8, len(st.snap.Nodes))
+	for n := range v.Bindable {
+		ok, score := st.bindOnNode(&cs, &st.snap.Nodes[n])
+		v.Bindable[n], v.Score[n] = ok, int8(score)
+	}
+	return v
+}
+
+// scoresCapacity is the gate StorageCapacityScoring, on by default since 1.37.
+func (st *Storage) scoresCapacity() bool { return st.snap.ServerMinor >= 37 }

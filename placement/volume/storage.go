@@ -1,0 +1,133 @@
+package volume
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+)
+
+// Annotations that say how far a claim is with its volume.
+const (
+	bindCompleted = "pv.kubernetes.io/bind-completed"
+	selectedNode  = "volume.kubernetes.io/selected-node"
+	defaultClass  = "storageclass.kubernetes.io/is-default-class"
+)
+
+// Storage is what the snapshot says about volumes. Nothing in it changes when
+// pods move.
+type Storage struct {
+	snap           *cluster.Snapshot
+	volumes        map[string]*corev1.PersistentVolume
+	volumesByClass map[string][]*corev1.PersistentVolume // sorted by name
+	classes        map[string]*storagev1.StorageClass
+	defaultClass   string // for claims of ephemeral volumes that name none
+	drivers        map[string]*storagev1.CSIDriver
+	capacities     map[string][]*storagev1.CSIStorageCapacity // by class, sorted by name
+	csiNode        []*storagev1.CSINode                       // by node; nil where there is none
+	noCSINodes     bool
+	limits         []map[string]int64 // by node: volumes per driver
+}
+
+func NewStorage(s *cluster.Snapshot) *Storage {
+	st := &Storage{
+		snap:    s,
+		volumes: map[string]*corev1.PersistentVolume{}, volumesByClass: map[string][]*corev1.PersistentVolume{},
+		classes: map[string]*storagev1.StorageClass{}, drivers: map[string]*storagev1.CSIDriver{},
+		capacities: map[string][]*storagev1.CSIStorageCapacity{},
+		csiNode:    make([]*storagev1.CSINode, len(s.Nodes)), limits: make([]map[string]int64, len(s.Nodes)),
+	}
+	o := s.Objects
+	if o == nil {
+		st.noCSINodes = true
+		return st
+	}
+	st.noCSINodes = len(o.CSINodes) == 0
+	for _, pv := range o.PersistentVolumes {
+		st.volumes[pv.Name] = pv
+		class := classOfVolume(pv)
+		st.volumesByClass[class] = append(st.volumesByClass[class], pv)
+	}
+	for _, list := range st.volumesByClass {
+		slices.SortFunc(list, func(a, b *corev1.PersistentVolume) int { return cmp.Compare(a.Name, b.Name) })
+	}
+	for _, d := range o.CSIDrivers {
+		st.drivers[d.Name] = d
+	}
+	for _, c := range o.CSIStorageCapacities {
+		st.capacities[c.StorageClassName] = append(st.capacities[c.StorageClassName], c)
+	}
+	for _, list := range st.capacities {
+		slices.SortFunc(list, func(a, b *storagev1.CSIStorageCapacity) int {
+			return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+		})
+	}
+	st.indexClasses(o.StorageClasses)
+	st.indexCSINodes(s, o.CSINodes)
+	return st
+}
+
+// indexClasses finds the default class as admission does: the newest of those
+// that are marked, the first by name among equally new ones.
+func (st *Storage) indexClasses(list []*storagev1.StorageClass) {
+	var best *storagev1.StorageClass
+	for _, c := range list {
+		st.classes[c.Name] = c
+		if c.Annotations[defaultClass] != "true" {
+			continue
+		}
+		if best == nil || best.CreationTimestamp.Before(&c.CreationTimestamp) ||
+			best.CreationTimestamp.Equal(&c.CreationTimestamp) && c.Name < best.Name {
+			best = c
+		}
+	}
+	if best != nil {
+		st.defaultClass = best.Name
+	}
+}
+
+func (st *Storage) indexCSINodes(s *cluster.Snapshot, list []*storagev1.CSINode) {
+	for _, c := range list {
+		n := s.NodeByName(c.Name)
+		if n == nil {
+			continue
+		}
+		st.csiNode[n.ID] = c
+		for _, d := range c.Spec.Drivers {
+			if d.Allocatable == nil || d.Allocatable.Count == nil {
+				continue
+			}
+			if st.limits[n.ID] == nil {
+				st.limits[n.ID] = map[string]int64{}
+			}
+			st.limits[n.ID][d.Name] = int64(*d.Allocatable.Count)
+		}
+	}
+}
+
+// classOfClaim returns the name of the claim's class; the annotation is older
+// than the field and wins.
+func classOfClaim(c *corev1.PersistentVolumeClaim) string {
+	if name, ok := c.Annotations[corev1.BetaStorageClassAnnotation]; ok {
+		return name
+	}
+	if c.Spec.StorageClassName != nil {
+		return *c.Spec.StorageClassName
+	}
+	return ""
+}
+
+func classOfVolume(v *corev1.PersistentVolume) string {
+	if name, ok := v.Annotations[corev1.BetaStorageClassAnnotation]; ok {
+		return name
+	}
+	return v.Spec.StorageClassName
+}
+
+// waitsForFirstConsumer reports whether volumes of the class are chosen only once a pod that
+// uses them is scheduled.
+func waitsForFirstConsumer(c *storagev1.StorageClass) bool {
+	return c.VolumeBindingMode != nil && *c.VolumeBindingMode == storagev1.VolumeBindingWaitForFirstConsumer
+}

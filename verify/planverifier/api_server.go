@@ -1,0 +1,225 @@
+package planverifier
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// CallOrder is one possible sequence of the evictions of a plan.
+type CallOrder struct {
+	// Order returns the order of the n evictions of a wave. Nil means as planned.
+	Order func(n int) []int
+	// LateStatus delays the status of budgets until the evicted pods are gone. Otherwise
+	// the disruption controller writes it before the first eviction and after each.
+	LateStatus bool
+	// EarlyReplacement reports, after each eviction, whether the first missing replacement
+	// of the wave becomes Ready now. Nil means that all become Ready at the end of the
+	// wave.
+	EarlyReplacement func() bool
+	// MaxCalls ends the sequence after that many evictions. 0 means all.
+	MaxCalls int
+}
+
+// Replay answers the evictions of a plan one by one, as an API server and its disruption
+// controller do. After each eviction it checks budgets and limits. It finds violations that
+// depend on the order; Check finds the others.
+func Replay(o *cluster.Objects, c Rules, p plan.Plan, now time.Time, course CallOrder) []Violation {
+	return runServer(o, c, p, now, course).violations
+}
+
+// apiServer is a verifier with the state of an API server: the status of every budget.
+type apiServer struct {
+	*verifier
+	order               CallOrder
+	calls               int
+	awaitingReplacement []call // of the wave, in order, without a replacement
+	evicted             []call // all calls that were let go
+	// healthyOffset is the difference between the healthy pods in the status and the pods
+	// found, by budget.
+	healthyOffset map[string]int
+}
+
+func runServer(o *cluster.Objects, c Rules, p plan.Plan, now time.Time, course CallOrder) *apiServer {
+	s := &apiServer{verifier: newVerifier(o, c, now), order: course, healthyOffset: map[string]int{}}
+	waves := s.splitWaves(p)
+	for i, b := range s.budgets {
+		s.budgets[i].PodDisruptionBudget = b.DeepCopy()
+		s.healthyOffset[key(b)] = int(b.Status.CurrentHealthy) - s.budgetStatus(b).healthy
+	}
+	s.violations = nil // Check says those
+	if !course.LateStatus {
+		s.updateBudgets()
+	}
+	for _, w := range waves {
+		if s.done() {
+			break
+		}
+		s.runWave(w)
+	}
+	return s
+}
+
+func (s *apiServer) done() bool { return s.order.MaxCalls > 0 && s.calls >= s.order.MaxCalls }
+
+// runWave makes the evictions of one wave. If MaxCalls ends the wave, its replacements are
+// missing.
+func (s *apiServer) runWave(calls []call) {
+	order := make([]int, len(calls))
+	for i := range order {
+		order[i] = i
+	}
+	if s.order.Order != nil {
+		order = s.order.Order(len(calls))
+	}
+	for _, i := range order {
+		if s.done() {
+			return
+		}
+		s.calls++
+		s.evict(calls[i])
+		if s.order.EarlyReplacement != nil && s.order.EarlyReplacement() && len(s.awaitingReplacement) > 0 {
+			s.updateBudgets()
+			s.placeReplacements(s.awaitingReplacement[:1])
+			s.awaitingReplacement = s.awaitingReplacement[1:]
+		}
+		if !s.order.LateStatus {
+			s.updateBudgets()
+		}
+	}
+	if s.done() {
+		return // not even its replacements are there
+	}
+	s.updateBudgets()
+	s.placeReplacements(s.awaitingReplacement)
+	s.awaitingReplacement = nil
+	s.updateBudgets()
+}
+
+// evict answers one eviction and checks the remaining pods.
+func (s *apiServer) evict(c call) {
+	k := key(c.pod)
+	pod := s.livePods[k]
+	if pod == nil || isTerminating(pod) {
+		return
+	}
+	if !s.answerEviction(c, pod) {
+		return
+	}
+	wasReady := isReady(pod)
+	victim := pod.DeepCopy()
+	end := metav1.NewTime(s.now)
+	victim.DeletionTimestamp = &end
+	s.livePods[k] = victim
+	s.awaitingReplacement = append(s.awaitingReplacement, c)
+	s.evicted = append(s.evicted, c)
+	if wasReady {
+		s.checkBudgetsAfter(c)
+		s.checkServicesAfter(c)
+	}
+	s.checkWorkloadAfter(c)
+	s.checkInFlight(s.awaitingReplacement)
+}
+
+// answerEviction follows the eviction handler of Kubernetes
+// (pkg/registry/core/pod/storage/eviction.go).
+func (s *apiServer) answerEviction(c call, pod *corev1.Pod) bool {
+	if isTerminal(pod) || pod.Status.Phase == corev1.PodPending {
+		return true // against no budget
+	}
+	budgets := s.budgetsOf(pod.Namespace, pod.Labels)
+	switch len(budgets) {
+	case 0:
+		return true
+	case 1:
+	default:
+		s.report(c.move, plan.MultiplePDBs, "the server refuses: %d budgets", len(budgets))
+		return false
+	}
+	b := budgets[0]
+	st := &b.Status
+	if !conditionTrue(pod.Status.Conditions, corev1.PodReady) {
+		if u := b.Spec.UnhealthyPodEvictionPolicy; u != nil && *u == policyv1.AlwaysAllow {
+			return true
+		}
+		if st.DesiredHealthy > 0 && st.CurrentHealthy >= st.DesiredHealthy {
+			return true
+		}
+	}
+	switch {
+	case st.ObservedGeneration < b.Generation:
+		s.report(c.move, plan.PDBNotObserved, "the server refuses: budget %s was changed", b.Name)
+		return false
+	case st.DisruptionsAllowed < 1:
+		s.report(c.move, plan.BlockedByPDB, "the server refuses: budget %s allows %d at call %d", b.Name, st.DisruptionsAllowed, s.calls)
+		return false
+	}
+	st.DisruptionsAllowed--
+	if st.DisruptedPods == nil {
+		st.DisruptedPods = map[string]metav1.Time{}
+	}
+	st.DisruptedPods[pod.Name] = metav1.NewTime(s.now)
+	return true
+}
+
+// updateBudgets does the work of the disruption controller on all budgets.
+func (s *apiServer) updateBudgets() {
+	for _, b := range s.budgets {
+		for name, at := range b.Status.DisruptedPods {
+			if pod := s.livePods[b.Namespace+"/"+name]; pod == nil || isTerminating(pod) || !at.Add(disruptedPodsTimeout).After(s.now) {
+				delete(b.Status.DisruptedPods, name)
+			}
+		}
+		now, st := s.budgetStatus(b), &b.Status
+		if now.foreign { // the server alone knows the scale: its own numbers move on
+			now.expected, now.desired, now.scaled = int(st.ExpectedPods), int(st.DesiredHealthy), true
+			now.healthy += s.healthyOffset[key(b)]
+		}
+		st.ObservedGeneration = b.Generation
+		st.DisruptionsAllowed = int32(now.allowed())
+		if now.scaled {
+			st.CurrentHealthy, st.DesiredHealthy, st.ExpectedPods = int32(now.healthy), int32(now.desired), int32(now.expected)
+		}
+	}
+}
+
+// checkBudgetsAfter checks after an eviction of a Ready pod that each of its budgets still
+// has enough healthy pods.
+func (s *apiServer) checkBudgetsAfter(c call) {
+	for _, b := range s.budgetsOf(c.pod.Namespace, c.pod.Labels) {
+		now := s.budgetStatus(b)
+		if now.foreign {
+			now.desired = int(b.Status.DesiredHealthy)
+			now.healthy += s.healthyOffset[key(b)]
+		}
+		if now.healthy < now.desired {
+			s.report(c.move, plan.BlockedByPDB, "budget %s has %d healthy pods of %d after call %d", b.Name, now.healthy, now.desired, s.calls)
+		}
+	}
+}
+
+func (s *apiServer) checkServicesAfter(c call) {
+	if !s.rules.Protect["LastReadyPods"] {
+		return
+	}
+	for _, svc := range s.services {
+		if svc.selects(c.pod) && s.readyBehind(svc) == 0 {
+			s.report(c.move, plan.LastReadyPod, "nothing is Ready behind Service %s after call %d", svc.key, s.calls)
+		}
+	}
+}
+
+func (s *apiServer) checkWorkloadAfter(c call) {
+	owner := s.chainOf(c.pod).id
+	if owner == "" || len(s.budgetsOf(c.pod.Namespace, c.pod.Labels)) > 0 {
+		return
+	}
+	if want, known := s.desiredReplicas(c.pod); known && want-s.readyPods(c.pod.Namespace, owner) > s.rules.MaxUnavailableWithoutPDB {
+		s.report(c.move, plan.WorkloadUnavailable, "%d of %d pods of %s are away after call %d", want-s.readyPods(c.pod.Namespace, owner), want, owner, s.calls)
+	}
+}

@@ -1,0 +1,199 @@
+package planverifier
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// disruptedPodsTimeout is how long the disruption controller counts an evicted pod as gone
+// (status.disruptedPods).
+const disruptedPodsTimeout = 2 * time.Minute
+
+// budgetState is the status that the disruption controller computes for a budget.
+type budgetState struct {
+	healthy, desired, expected int
+	// scaled is false if a controller has no scale. The disruption controller then allows
+	// no disruption.
+	scaled bool
+	// foreign reports that only the API server knows the scale of a controller.
+	foreign bool
+}
+
+// allowed returns the number of Ready pods that may be evicted.
+func (s budgetState) allowed() int {
+	if !s.scaled || s.expected <= 0 || s.healthy < s.desired {
+		return 0
+	}
+	return s.healthy - s.desired
+}
+
+// budgetStatus does the work of the disruption controller on the current pods.
+func (r *liveState) budgetStatus(b budget) budgetState {
+	s := budgetState{scaled: true}
+	var pods []*corev1.Pod
+	for _, p := range r.livePods {
+		if p.Namespace == b.Namespace && b.selector.Matches(labels.Set(p.Labels)) {
+			pods = append(pods, p)
+		}
+	}
+	for _, p := range pods {
+		if !isTerminating(p) && conditionTrue(p.Status.Conditions, corev1.PodReady) && !r.recentlyEvicted(b, p) {
+			s.healthy++
+		}
+	}
+	switch min, max := b.Spec.MinAvailable, b.Spec.MaxUnavailable; {
+	case max != nil:
+		r.scale(&s, pods)
+		s.desired = s.expected - share(*max, s.expected)
+		if s.desired < 0 {
+			s.desired = 0
+		}
+	case min != nil && min.Type == intstr.Int:
+		s.expected, s.desired = len(pods), int(min.IntVal)
+	case min != nil:
+		r.scale(&s, pods)
+		s.desired = share(*min, s.expected)
+	}
+	return s
+}
+
+// share returns a number, or a percentage of n rounded up.
+func share(v intstr.IntOrString, n int) int {
+	if v.Type == intstr.Int {
+		return int(v.IntVal)
+	}
+	percent := 0
+	for _, digit := range v.StrVal {
+		if digit < '0' || digit > '9' {
+			break
+		}
+		percent = percent*10 + int(digit-'0')
+	}
+	return (n*percent + 99) / 100
+}
+
+// recentlyEvicted reports whether the API server accepted an eviction of the pod within
+// disruptedPodsTimeout.
+func (r *liveState) recentlyEvicted(b budget, p *corev1.Pod) bool {
+	at, listed := b.Status.DisruptedPods[p.Name]
+	return listed && at.Add(disruptedPodsTimeout).After(r.now)
+}
+
+// scale sums the replicas of the pods' controllers, each counted once. The API server goes
+// from a ReplicaSet up to a Deployment, and no further.
+func (r *liveState) scale(s *budgetState, pods []*corev1.Pod) {
+	seen := map[string]bool{}
+	for _, p := range pods {
+		c := r.chainOf(p)
+		low := c.lowest()
+		if low == nil {
+			continue
+		}
+		counted := *low
+		if low.hasKind("ReplicaSet") && len(c.links) > 1 && c.links[1].hasKind("Deployment") && c.links[1].object != nil {
+			counted = c.links[1]
+		}
+		id := counted.group + "/" + counted.kind + "/" + counted.name
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		switch n, known := counted.replicas(); {
+		case counted.hasKind("Job"), counted.hasKind("DaemonSet"), counted.hasKind("CronJob"):
+			s.scaled = false
+		case known:
+			s.expected += n
+		case counted.hasKind("ReplicaSet"), counted.hasKind("StatefulSet"), counted.hasKind("ReplicationController"), counted.hasKind("Deployment"):
+			s.scaled = false // it is gone
+		default:
+			s.foreign = true
+		}
+	}
+}
+
+// checkBudgets checks a wave against every PodDisruptionBudget. No replacement of the wave
+// is Ready and the order of evictions is open, so each eviction must be allowed after all
+// others.
+func (r *verifier) checkBudgets(calls []call) {
+	taken := map[string][]call{}
+	for _, c := range calls {
+		budgets := r.budgetsOf(c.pod.Namespace, c.pod.Labels)
+		if len(budgets) > 1 {
+			r.report(c.move, plan.MultiplePDBs, "%d budgets select it", len(budgets))
+		}
+		for _, b := range budgets {
+			taken[key(b)] = append(taken[key(b)], c)
+		}
+	}
+	for _, b := range r.budgets {
+		if mine := taken[key(b)]; len(mine) > 0 {
+			r.checkBudget(b, mine)
+		}
+	}
+}
+
+// checkBudget does the work of the eviction handler for the evictions of one budget. It
+// uses the status that the controller would write now, and in the first wave also the
+// current status.
+func (r *verifier) checkBudget(b budget, calls []call) {
+	now := r.budgetStatus(b)
+	views := []budgetState{now}
+	first := calls[0].move.Wave == 1
+	if now.foreign {
+		views = nil
+	}
+	written := budgetState{healthy: int(b.Status.CurrentHealthy), desired: int(b.Status.DesiredHealthy)}
+	gone := 0
+	for _, c := range calls {
+		if c.pod.DeletionTimestamp == nil && isReady(c.pod) {
+			gone++
+		}
+	}
+	for i, c := range calls {
+		if b.Status.ObservedGeneration < b.Generation {
+			r.report(c.move, plan.PDBNotObserved, "budget %s is of generation %d, observed %d", b.Name, b.Generation, b.Status.ObservedGeneration)
+		}
+		if r.recentlyEvicted(b, c.pod) {
+			r.report(c.move, plan.BlockedByPDB, "budget %s has let it go already", b.Name)
+		}
+		for _, v := range views {
+			if !takesNoBudget(b, c.pod, v, gone) && r.chargedTo(b, calls[:i+1], v, gone) > v.allowed() {
+				r.report(c.move, plan.BlockedByPDB, "budget %s has %d healthy of %d desired (%d expected); the wave takes %d up to here",
+					b.Name, v.healthy, v.desired, v.expected, r.chargedTo(b, calls[:i+1], v, gone))
+			}
+		}
+		if (first || now.foreign) && !takesNoBudget(b, c.pod, written, 0) && r.chargedTo(b, calls[:i+1], written, 0) > int(b.Status.DisruptionsAllowed) {
+			r.report(c.move, plan.BlockedByPDB, "the status of budget %s allows %d; the wave takes %d up to here", b.Name, b.Status.DisruptionsAllowed, i+1)
+		}
+	}
+}
+
+// takesNoBudget reports whether an eviction does not use the budget. The pod must not be
+// Ready, and either the policy allows the eviction or the budget is healthy without the
+// gone Ready pods. See docs/reference/budgets.md.
+func takesNoBudget(b budget, p *corev1.Pod, s budgetState, gone int) bool {
+	if conditionTrue(p.Status.Conditions, corev1.PodReady) {
+		return false
+	}
+	if u := b.Spec.UnhealthyPodEvictionPolicy; u != nil && *u == policyv1.AlwaysAllow {
+		return true
+	}
+	return s.desired > 0 && s.healthy-gone >= s.desired
+}
+
+// chargedTo counts the calls that take from the budget.
+func (r *liveState) chargedTo(b budget, calls []call, s budgetState, gone int) int {
+	n := 0
+	for _, c := range calls {
+		if !takesNoBudget(b, c.pod, s, gone) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,108 @@
+package planverifier
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+)
+
+const zoneLabel = "topology.kubernetes.io/zone"
+
+// budget is a PodDisruptionBudget with its selector.
+type budget struct {
+	*policyv1.PodDisruptionBudget
+	selector labels.Selector
+}
+
+// service is a Service with its selector.
+type service struct {
+	key      string
+	ns       string
+	selector labels.Selector
+}
+
+func (s service) selects(p *corev1.Pod) bool {
+	return p.Namespace == s.ns && s.selector.Matches(labels.Set(p.Labels))
+}
+
+// clusterIndex indexes the objects of a cluster before the first eviction.
+type clusterIndex struct {
+	objects    *cluster.Objects
+	nodes      map[string]*corev1.Node
+	namespaces map[string]*corev1.Namespace
+	pods       map[string]*corev1.Pod // by namespace/name
+	owners     *ownerIndex
+	chains     map[string]ownerChain // by pod, namespace/name
+	budgets    []budget
+	services   []service
+}
+
+func key(o metav1.Object) string { return o.GetNamespace() + "/" + o.GetName() }
+
+func indexCluster(o *cluster.Objects) *clusterIndex {
+	w := &clusterIndex{objects: o, nodes: map[string]*corev1.Node{}, namespaces: map[string]*corev1.Namespace{}, pods: map[string]*corev1.Pod{}, owners: newOwnerIndex(o), chains: map[string]ownerChain{}}
+	for _, n := range o.Nodes {
+		w.nodes[n.Name] = n
+	}
+	for _, n := range o.Namespaces {
+		w.namespaces[n.Name] = n
+	}
+	for _, p := range o.Pods {
+		w.pods[key(p)] = p
+		w.chains[key(p)] = w.owners.chainOf(p)
+	}
+	for _, b := range o.PodDisruptionBudgets {
+		// An empty selector selects all pods in the namespace; a missing one selects none.
+		if sel, err := metav1.LabelSelectorAsSelector(b.Spec.Selector); err == nil {
+			w.budgets = append(w.budgets, budget{b, sel})
+		}
+	}
+	for _, s := range o.Services {
+		if len(s.Spec.Selector) > 0 && s.Spec.Type != corev1.ServiceTypeExternalName {
+			w.services = append(w.services, service{key(s), s.Namespace, labels.SelectorFromSet(s.Spec.Selector)})
+		}
+	}
+	return w
+}
+
+// bound reports whether the pod is on a known node.
+func (w *clusterIndex) bound(p *corev1.Pod) bool { return w.nodes[p.Spec.NodeName] != nil }
+
+func (w *clusterIndex) budgetsOf(ns string, l map[string]string) []budget {
+	var out []budget
+	for _, b := range w.budgets {
+		if b.Namespace == ns && b.selector.Matches(labels.Set(l)) {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+func conditionTrue(conditions []corev1.PodCondition, kind corev1.PodConditionType) bool {
+	for _, c := range conditions {
+		if c.Type == kind {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+func isTerminal(p *corev1.Pod) bool {
+	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
+}
+
+func isTerminating(p *corev1.Pod) bool { return p.DeletionTimestamp != nil }
+
+// isReady reports whether budgets and Services count the pod: it is Ready and not
+// terminating.
+func isReady(p *corev1.Pod) bool {
+	return !isTerminal(p) && !isTerminating(p) && conditionTrue(p.Status.Conditions, corev1.PodReady)
+}

@@ -1,0 +1,75 @@
+package planverifier
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// Codes for moves without a purpose.
+const (
+	ServesNothing plan.Code = "ServesNothing" // by itself, and no other needs it
+	BrokenStep    plan.Code = "BrokenStep"    // what it makes room for does not follow
+)
+
+// checkDisplacedMoves checks the purpose of every move. Either the move serves one of its
+// goals itself, or it frees room for a move of a later wave that does.
+func (r *verifier) checkDisplacedMoves(p plan.Plan) {
+	for _, m := range p.Moves {
+		if m.DisplacedFor == nil {
+			if !r.servesGoal(p, m) {
+				r.report(m, ServesNothing, "none of %v is served by a pod's leaving %s for %s", m.Goals, m.From, m.To)
+			}
+			continue
+		}
+		k := slices.IndexFunc(p.Moves, func(x plan.Move) bool { return x.Pod.UID == m.DisplacedFor.UID })
+		switch {
+		case k < 0:
+			r.report(m, BrokenStep, "it makes room for %s, which is not moved", m.DisplacedFor)
+		case p.Moves[k].Wave <= m.Wave:
+			r.report(m, BrokenStep, "%s is in wave %d, not after wave %d", m.DisplacedFor, p.Moves[k].Wave, m.Wave)
+		case p.Moves[k].To != m.From:
+			r.report(m, BrokenStep, "%s goes to %s, and room is made on %s", m.DisplacedFor, p.Moves[k].To, m.From)
+		case p.Moves[k].DisplacedFor != nil || !slices.ContainsFunc(m.Goals, func(g string) bool { return slices.Contains(p.Moves[k].Goals, g) }):
+			r.report(m, ServesNothing, "%s serves none of %v", m.DisplacedFor, m.Goals)
+		}
+	}
+}
+
+// servesGoal reports whether a move can serve one of its goals: it leaves the node of a
+// goal with a counted resource, or it changes the domain of a pod in the group.
+func (r *verifier) servesGoal(p plan.Plan, m plan.Move) bool {
+	pod := r.pods[m.Pod.String()]
+	if pod == nil {
+		return true // which is said elsewhere
+	}
+	return slices.ContainsFunc(p.Goals, func(g plan.Goal) bool {
+		switch {
+		case !slices.Contains(m.Goals, g.ID):
+			return false
+		case g.Kind == plan.NodeBelow && g.Basis == plan.BasisLoad:
+			return m.From == g.Subject.Name && hasUsage(r.objects, pod, g.Resource)
+		case g.Kind == plan.NodeBelow:
+			return m.From == g.Subject.Name && requestsResource(pod, g.Resource)
+		}
+		return r.domain(m.From, g) != r.domain(m.To, g) && r.inGroup(pod, g.Subject)
+	})
+}
+
+func (r *liveState) domain(node string, g plan.Goal) string {
+	if n := r.nodes[node]; n != nil {
+		return n.Labels[g.TopologyKey]
+	}
+	return ""
+}
+
+// inGroup reports whether a pod belongs to a workload or is selected by a Service.
+func (r *liveState) inGroup(pod *corev1.Pod, of plan.ObjectRef) bool {
+	if of.Kind == "Service" {
+		return slices.ContainsFunc(r.services, func(s service) bool { return s.key == of.Namespace+"/"+of.Name && s.selects(pod) })
+	}
+	top := r.chains[key(pod)].top()
+	return top != nil && top.kind == of.Kind && top.name == of.Name && pod.Namespace == of.Namespace
+}

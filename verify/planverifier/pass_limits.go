@@ -1,0 +1,108 @@
+package planverifier
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// checkPassLimits checks the whole plan against the limits of a pass.
+func (r *verifier) checkPassLimits(p plan.Plan) {
+	held := []struct {
+		code  plan.Code
+		limit Limit
+		of    func(pod *corev1.Pod) string // "": not held to it
+	}{
+		{plan.LimitPerPass, r.rules.PerPass, func(*corev1.Pod) string { return "all" }},
+		{plan.LimitPerNode, r.rules.PerNode, func(pod *corev1.Pod) string { return pod.Spec.NodeName }},
+		{plan.LimitPerNamespace, r.rules.PerNamespace, func(pod *corev1.Pod) string { return pod.Namespace }},
+		{plan.LimitPerOwner, r.rules.PerOwner, func(pod *corev1.Pod) string { return r.chains[key(pod)].id }},
+		{plan.LimitPerZone, r.rules.PerZone, func(pod *corev1.Pod) string { return r.zoneOf(pod) }},
+	}
+	for _, h := range held {
+		total, moved := map[string]int{}, map[string]int{}
+		for _, pod := range r.pods {
+			if r.bound(pod) && !isTerminal(pod) {
+				total[h.of(pod)]++
+			}
+		}
+		for _, m := range p.Moves {
+			pod := r.pods[m.Pod.String()]
+			if pod == nil || h.of(pod) == "" {
+				continue
+			}
+			group := h.of(pod)
+			if moved[group]++; moved[group] > h.limit.forPods(total[group]) {
+				r.report(m, h.code, "%d of the %d pods of %s; %d may go", moved[group], total[group], group, h.limit.forPods(total[group]))
+			}
+		}
+	}
+}
+
+func (r *liveState) zoneOf(p *corev1.Pod) string {
+	if n := r.nodes[p.Spec.NodeName]; n != nil {
+		return n.Labels[zoneLabel]
+	}
+	return ""
+}
+
+// checkRejections checks that samples and counts agree, that rejected pods exist, and that
+// every pod that could help an unmet goal has a reason.
+func (r *verifier) checkRejections(p plan.Plan) {
+	counts, said := map[plan.Code]int{}, map[string]bool{}
+	for _, no := range p.Rejections.Samples {
+		counts[no.Reason.Code]++
+		said[no.Pod.String()] = true
+		if r.pods[no.Pod.String()] == nil {
+			r.violations = append(r.violations, Violation{0, no.Pod.String(), MalformedPlan, "a pod that does not exist is rejected"})
+		}
+	}
+	if !maps.Equal(counts, p.Rejections.Counts) {
+		r.violations = append(r.violations, Violation{0, "", MalformedPlan, fmt.Sprintf("%v rejections are counted, %v listed", p.Rejections.Counts, counts)})
+		return
+	}
+	for _, m := range p.Moves {
+		said[m.Pod.String()] = true
+	}
+	for _, g := range p.Goals {
+		if p.After.Excess[g.ID] <= 0 || g.Constraint {
+			continue
+		}
+		for _, k := range r.podsThatHelp(g) {
+			if !said[k] {
+				r.violations = append(r.violations, Violation{0, k, UnexplainedStay, "goal " + g.ID + " (" + string(g.Kind) + " " + g.Subject.String() + ") is not met, and nothing says why it stays"})
+			}
+		}
+	}
+}
+
+// podsThatHelp returns the pods whose eviction would certainly serve a goal.
+func (r *verifier) podsThatHelp(g plan.Goal) []string {
+	var out []string
+	if g.Kind == plan.NodeBelow {
+		for k, p := range r.pods {
+			takes := requestsResource(p, g.Resource)
+			if g.Basis == plan.BasisLoad {
+				takes = hasUsage(r.objects, p, g.Resource)
+			}
+			if p.Spec.NodeName == g.Subject.Name && !isTerminal(p) && takes {
+				out = append(out, k)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func requestsResource(p *corev1.Pod, name string) bool {
+	for _, c := range p.Spec.Containers {
+		if q, ok := c.Resources.Requests[corev1.ResourceName(name)]; ok && !q.IsZero() {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,128 @@
+package planverifier_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
+	"github.com/evenkeel-project/evenkeel/verify/planverifier"
+	"github.com/evenkeel-project/evenkeel/verify/simulation"
+)
+
+// plans is how many random plans are judged; wanted is what they must hold for
+// the test to mean something.
+const (
+	plans           = 1000
+	wantedWithMoves = 600
+	wantedMoves     = 3000
+)
+
+// planCase is a random cluster with a random configuration, and the plan for both.
+type planCase struct {
+	o     *cluster.Objects
+	rules planverifier.Rules
+	plan  plan.Plan
+}
+
+func makePlan(t testing.TB, seed uint64) planCase {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, 30))
+	o := simulation.Mixed(r)
+	text := simulation.Settings(r)
+	p, law := planOn(t, o, text, o.TakenAt, simulation.RandomState(r, o))
+	return planCase{o, law, p}
+}
+
+// courses are ways in which the calls of a plan can go: as planned, with a
+// disruption controller that is prompt or late; the other way round within each
+// wave; and in any order, with replacements that come early or late.
+func courses(r *rand.Rand) map[string]planverifier.CallOrder {
+	backward := func(n int) []int {
+		out := make([]int, n)
+		for i := range out {
+			out[i] = n - 1 - i
+		}
+		return out
+	}
+	sometimes := func() bool { return r.IntN(3) == 0 }
+	return map[string]planverifier.CallOrder{
+		"as planned": {}, "as planned, late": {LateStatus: true},
+		"backward": {Order: backward}, "backward, late": {Order: backward, LateStatus: true},
+		"any order": {Order: r.Perm, EarlyReplacement: sometimes}, "any order, late": {Order: r.Perm, EarlyReplacement: sometimes, LateStatus: true},
+	}
+}
+
+// never are guards that no plan names as a reason: pods that have ended, and pods
+// without a node, are on no node and could help no goal.
+var never = []plan.Code{plan.PodTerminal, plan.PodNotBound}
+
+// TestNoPlanBreaksARule: nothing that guards, people, budgets, limits or windows
+// forbid is in any of a thousand random plans, in any prefix of its calls.
+func TestNoPlanBreaksARule(t *testing.T) {
+	t.Parallel()
+	withMoves, moves, prefixes, bad := 0, 0, 0, 0
+	met := map[plan.Code]int{}
+	blame := func(seed uint64, course string, found []planverifier.Violation) {
+		for _, v := range found {
+			if bad++; bad <= 40 {
+				t.Errorf("seed %d, %s: step %d, pod %s: %s: %s", seed, course, v.Step, v.Pod, v.Code, v.Detail)
+			}
+		}
+	}
+	for seed := range uint64(plans) {
+		m := makePlan(t, seed)
+		if len(m.plan.Moves) > 0 {
+			withMoves++
+		}
+		moves += len(m.plan.Moves)
+		for code, n := range m.plan.Rejections.Counts {
+			met[code] += n
+		}
+		blame(seed, "wave by wave", planverifier.Check(m.o, m.rules, m.plan, m.o.TakenAt))
+		ways := courses(rand.New(rand.NewPCG(seed, 31)))
+		for _, name := range slices.Sorted(maps.Keys(ways)) {
+			blame(seed, name, planverifier.Replay(m.o, m.rules, m.plan, m.o.TakenAt, ways[name]))
+			prefixes += len(m.plan.Moves)
+		}
+	}
+	t.Logf("%d plans, %d with moves, %d moves, %d prefixes of calls, %d violations; they stay for\n%s", plans, withMoves, moves, prefixes, bad, table(met))
+	if withMoves < wantedWithMoves || moves < wantedMoves {
+		t.Errorf("%d plans with moves and %d moves prove too little (want %d and %d)", withMoves, moves, wantedWithMoves, wantedMoves)
+	}
+	allMet(t, met)
+}
+
+// allMet wants every guard, budget and limit among the reasons.
+func allMet(t *testing.T, met map[plan.Code]int) {
+	want := []plan.Code{plan.BlockedByPDB, plan.MultiplePDBs, plan.PDBNotObserved, plan.WorkloadUnavailable,
+		plan.LimitPerPass, plan.LimitPerNode, plan.LimitPerNamespace, plan.LimitPerOwner, plan.LimitPerZone, plan.LimitPerHour, plan.BackedOff}
+	for _, rule := range guard.Rules {
+		if !slices.Contains(never, rule.Code) {
+			want = append(want, rule.Code)
+		}
+	}
+	missing := []plan.Code{}
+	for _, code := range want {
+		if met[code] == 0 {
+			missing = append(missing, code)
+		}
+	}
+	t.Logf("%d of %d codes of guards, budgets and limits are met; never met: %v; never looked for: %v", len(want)-len(missing), len(want), missing, never)
+	if len(missing) > 0 {
+		t.Errorf("the plans do not show %v", missing)
+	}
+}
+
+func table(met map[plan.Code]int) string {
+	var b strings.Builder
+	for _, code := range slices.Sorted(maps.Keys(met)) {
+		fmt.Fprintf(&b, "%-24s %6d\n", code, met[code])
+	}
+	return b.String()
+}

@@ -1,0 +1,76 @@
+package planverifier
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// checkRequiredAffinity checks that no wave evicts the last pod in a domain that satisfies
+// a required affinity term of a remaining pod.
+func (r *verifier) checkRequiredAffinity(calls []call) {
+	if !r.rules.Protect["PodsRequiredByAffinity"] {
+		return
+	}
+	gone := map[string]bool{}
+	for _, c := range calls {
+		gone[key(c.pod)] = true
+	}
+	for _, p := range r.livePods {
+		if gone[key(p)] || isTerminal(p) || isTerminating(p) || !r.bound(p) || p.Spec.Affinity == nil || p.Spec.Affinity.PodAffinity == nil {
+			continue
+		}
+		for _, t := range p.Spec.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
+			if r.termSelects(t, p, p) {
+				continue
+			}
+			left, took := 0, (*call)(nil)
+			for i, c := range calls {
+				if r.satisfiesTerm(t, p, c.pod) {
+					took = &calls[i]
+				}
+			}
+			for _, q := range r.livePods {
+				if !gone[key(q)] && r.satisfiesTerm(t, p, q) {
+					left++
+				}
+			}
+			if took != nil && left == 0 {
+				r.report(took.move, plan.RequiredByAffinity, "%s requires it in its %s", key(p), t.TopologyKey)
+			}
+		}
+	}
+}
+
+// satisfiesTerm reports whether q satisfies a term of p on its current node.
+func (r *liveState) satisfiesTerm(t corev1.PodAffinityTerm, p, q *corev1.Pod) bool {
+	if isTerminal(q) || isTerminating(q) || !r.bound(q) || !r.termSelects(t, p, q) {
+		return false
+	}
+	here, ok := r.nodes[p.Spec.NodeName].Labels[t.TopologyKey]
+	there, known := r.nodes[q.Spec.NodeName].Labels[t.TopologyKey]
+	return ok && known && here == there
+}
+
+// termSelects reports whether a term of p selects q.
+func (r *liveState) termSelects(t corev1.PodAffinityTerm, p, q *corev1.Pod) bool {
+	sel, err := metav1.LabelSelectorAsSelector(t.LabelSelector)
+	if err != nil || !sel.Matches(labels.Set(q.Labels)) {
+		return false
+	}
+	if t.NamespaceSelector == nil && len(t.Namespaces) == 0 {
+		return q.Namespace == p.Namespace
+	}
+	for _, ns := range t.Namespaces {
+		if ns == q.Namespace {
+			return true
+		}
+	}
+	if t.NamespaceSelector == nil || r.namespaces[q.Namespace] == nil {
+		return false
+	}
+	spaces, err := metav1.LabelSelectorAsSelector(t.NamespaceSelector)
+	return err == nil && spaces.Matches(labels.Set(r.namespaces[q.Namespace].Labels))
+}

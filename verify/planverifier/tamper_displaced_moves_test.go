@@ -1,0 +1,98 @@
+package planverifier_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/verify/planverifier"
+	"github.com/evenkeel-project/evenkeel/verify/simulation"
+)
+
+// makeTight is a cluster on which pods must make room for others, and its plan.
+func makeTight(t testing.TB, seed uint64) planCase {
+	t.Helper()
+	o := simulation.Tight(rand.New(rand.NewPCG(seed, 61)))
+	p, law := planOn(t, o, simulation.TightSettings, o.TakenAt, plan.PlannerState{})
+	return planCase{o, law, p}
+}
+
+// TestNoStepBreaksARule: steps obey what single moves obey, in any prefix of the calls.
+func TestNoStepBreaksARule(t *testing.T) {
+	t.Parallel()
+	steps := 0
+	for seed := range uint64(200) {
+		m := makeTight(t, seed)
+		for _, x := range m.plan.Moves {
+			if x.DisplacedFor != nil {
+				steps++
+			}
+		}
+		found := planverifier.Check(m.o, m.rules, m.plan, m.o.TakenAt)
+		for _, course := range courses(rand.New(rand.NewPCG(seed, 31))) {
+			found = append(found, planverifier.Replay(m.o, m.rules, m.plan, m.o.TakenAt, course)...)
+		}
+		for _, v := range found {
+			t.Errorf("seed %d: step %d, pod %s: %s: %s", seed, v.Step, v.Pod, v.Code, v.Detail)
+		}
+	}
+	if steps < 30 {
+		t.Errorf("%d steps prove too little", steps)
+	}
+}
+
+// TestTamperedStepsAreNamed: a good step is broken in one place, and the verifier says so.
+func TestTamperedStepsAreNamed(t *testing.T) {
+	t.Parallel()
+	for _, x := range stepTampers {
+		t.Run(x.name, func(t *testing.T) {
+			done := 0
+			for seed := uint64(0); seed < 200 && done < onEach; seed++ {
+				m := makeTight(t, seed)
+				if len(m.plan.Moves) < 2 {
+					continue
+				}
+				pod, ok := x.apply(&m)
+				if !ok {
+					continue
+				}
+				done++
+				if found := planverifier.Check(m.o, m.rules, m.plan, m.o.TakenAt); !names(found, pod, x.want) {
+					t.Errorf("seed %d: want %s about %q, found %v", seed, x.want, pod, found)
+				}
+			}
+			if done < onEach {
+				t.Errorf("only %d plans lend themselves to it", done)
+			}
+		})
+	}
+}
+
+// stepTampers break what moves are for.
+var stepTampers = []tampering{
+	{"a move for nothing", planverifier.ServesNothing, edit(func(m *planCase, x *plan.Move) { x.Goals = []string{} })},
+	{"a step that is not said to be one", planverifier.ServesNothing, ofStep(func(q, p *plan.Move) { q.DisplacedFor = nil })},
+	{"room for nobody", planverifier.BrokenStep, ofStep(func(q, p *plan.Move) { q.DisplacedFor = &plan.PodRef{Namespace: "shop", Name: "nobody", UID: "nobody"} })},
+	{"room elsewhere", planverifier.BrokenStep, ofStep(func(q, p *plan.Move) { p.To = q.To })},
+	{"both halves at once", planverifier.BrokenStep, ofStep(func(q, p *plan.Move) { q.Wave = p.Wave })},
+	{"room for what serves nothing", planverifier.ServesNothing, ofStep(func(q, p *plan.Move) { p.Goals = nil })},
+	{"room for one that makes room", planverifier.ServesNothing, ofStep(func(q, p *plan.Move) { r := q.Pod; p.DisplacedFor = &r })},
+}
+
+// ofStep changes the halves of the first step of a plan.
+func ofStep(change func(q, p *plan.Move)) func(m *planCase) (string, bool) {
+	return func(m *planCase) (string, bool) {
+		m.plan.Moves = slices.Clone(m.plan.Moves)
+		for i := range m.plan.Moves {
+			q := &m.plan.Moves[i]
+			if q.DisplacedFor == nil {
+				continue
+			}
+			k := slices.IndexFunc(m.plan.Moves, func(x plan.Move) bool { return x.Pod == *q.DisplacedFor })
+			change(q, &m.plan.Moves[k])
+			return q.Pod.String(), true
+		}
+		return "", false
+	}
+}

@@ -1,0 +1,152 @@
+package planverifier
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// What a plan must not do by measured load.
+const (
+	UsageUnknown    plan.Code = "LoadNotKnown" // of the node a pod leaves or goes to, or of too many nodes
+	SamplesMissing  plan.Code = "LoadNotYet"   // the node is not above, or not for long enough
+	UsageNotLowered plan.Code = "LoadTooHigh"  // the pod's use brings its new node above the target
+)
+
+// gauge is what is surely used of one resource, node by node, as far as Usage says:
+// pods that came since and were not measured are left out.
+type gauge struct {
+	used map[string]int64 // by node; those that are not known are left out
+	pods map[string]int64 // by namespace/name; those that were measured
+}
+
+// checkUsage replays the moves with what pods use.
+func (r *verifier) checkUsage(p plan.Plan) {
+	for _, rule := range r.rules.UsageStrategies {
+		g := r.gauge(rule.Resource)
+		enough := r.covered(g)
+		for _, m := range p.Moves {
+			r.checkUsageMove(rule, g, m, enough)
+			use := g.pods[m.Pod.String()]
+			if _, known := g.used[m.From]; known {
+				g.used[m.From] -= use
+			}
+			if _, known := g.used[m.To]; known {
+				g.used[m.To] += use
+			}
+		}
+	}
+}
+
+func (r *verifier) checkUsageMove(rule UsageStrategy, g gauge, m plan.Move, enough bool) {
+	use, measured := g.pods[m.Pod.String()]
+	_, from := g.used[m.From]
+	_, to := g.used[m.To]
+	if m.Strategy == rule.Strategy && len(r.rules.UsageStrategies) == 1 {
+		switch {
+		case !measured:
+			r.report(m, plan.UsageUnknown, "nobody has measured its %s", rule.Resource)
+		case !from || !to || !enough:
+			r.report(m, UsageUnknown, "of %s: known of %s %v, of %s %v, of enough nodes %v", rule.Resource, m.From, from, m.To, to, enough)
+		case rule.For > 1 && m.DisplacedFor == nil && !r.marked(rule, m.From):
+			r.report(m, SamplesMissing, "%s is not above its target for %d samples in a row", m.From, rule.For)
+		}
+	}
+	// A goal about the new node is not made worse, whatever the move is for; and no node
+	// without one is overloaded for this strategy.
+	if n := r.nodes[m.To]; to && enough && use > 0 && (r.loadScope(n) || m.Strategy == rule.Strategy) {
+		if limit := rule.Target * float64(total(n, rule.Resource)); float64(g.used[m.To]+use) > limit+1 {
+			r.report(m, UsageNotLowered, "%s would use %d of %s, above %.0f", m.To, g.used[m.To]+use, rule.Resource, limit)
+		}
+	}
+}
+
+// loadScope: the strategy has a goal about the node.
+func (r *liveState) loadScope(n *corev1.Node) bool {
+	for _, c := range n.Status.Conditions {
+		if c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue {
+			return r.inLoadScope(n) && n.Annotations["evenkeel.io/exclude"] == "" && n.Labels["evenkeel.io/exclude"] == ""
+		}
+	}
+	return false
+}
+
+func (r *liveState) inLoadScope(n *corev1.Node) bool {
+	return r.rules.NodeSelector == nil || r.rules.NodeSelector.Matches(labels.Set(n.Labels))
+}
+
+func total(n *corev1.Node, resource string) int64 {
+	if resource == "cpu" {
+		return n.Status.Allocatable.Cpu().MilliValue()
+	}
+	return n.Status.Allocatable.Memory().Value()
+}
+
+// covered: use is known of enough of the nodes in scope.
+func (r *liveState) covered(g gauge) bool {
+	known, all := 0, 0
+	for name, n := range r.nodes {
+		if !r.inLoadScope(n) {
+			continue
+		}
+		all++
+		if _, ok := g.used[name]; ok {
+			known++
+		}
+	}
+	return known > 0 && float64(known)+1e-9 >= r.rules.MinCoverage*float64(all)
+}
+
+func (r *liveState) marked(rule UsageStrategy, node string) bool {
+	for _, m := range r.objects.Usage.Marks {
+		if m.Watch == rule.Strategy && m.Node == node && m.Resource == rule.Resource {
+			return m.Hot
+		}
+	}
+	return false
+}
+
+func (r *liveState) gauge(resource string) gauge {
+	g := gauge{map[string]int64{}, map[string]int64{}}
+	if r.objects.Usage == nil {
+		return g
+	}
+	at := map[string]time.Time{}
+	for _, n := range r.objects.Usage.Nodes {
+		if use, ok := n.Used[resource]; ok && r.nodes[n.Name] != nil && r.now.Sub(n.At) <= r.rules.MaxAge {
+			g.used[n.Name], at[n.Name] = use, n.At
+		}
+	}
+	for _, m := range r.objects.Usage.Pods {
+		use, ok := m.Used[resource]
+		if !ok {
+			continue
+		}
+		p := r.pods[m.Namespace+"/"+m.Name]
+		if p != nil && string(p.UID) == m.UID && !isTerminal(p) && p.Spec.NodeName == m.Node {
+			g.pods[key(p)] = use
+			continue
+		}
+		if _, known := g.used[m.Node]; known {
+			g.used[m.Node] = max(0, g.used[m.Node]-use)
+		}
+	}
+	return g
+}
+
+// hasUsage says whether a pod was measured to use something of a resource.
+func hasUsage(o *cluster.Objects, p *corev1.Pod, resource string) bool {
+	if o.Usage == nil {
+		return false
+	}
+	for _, m := range o.Usage.Pods {
+		if m.Namespace == p.Namespace && m.Name == p.Name && m.UID == string(p.UID) {
+			return m.Used[resource] > 0
+		}
+	}
+	return false
+}

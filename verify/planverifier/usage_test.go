@@ -1,0 +1,136 @@
+package planverifier_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/verify/planverifier"
+	"github.com/evenkeel-project/evenkeel/verify/simulation"
+)
+
+// byLoad makes the settings of a seed go by load.
+func byLoad(r *rand.Rand) string {
+	text := simulation.Settings(r)
+	from := strings.Index(text, "args: {target: {cpu: ")
+	to := from + strings.Index(text[from:], "}}")
+	args := fmt.Sprintf("args: {basis: load, for: %d, target: {cpu: 0.%d", 1+2*r.IntN(2), 3+r.IntN(4))
+	return strings.Replace(text[:from]+args+text[to:], "strategies:\n", fmt.Sprintf("load: {source: metricsServer, minCoverage: 0.%d}\nstrategies:\n", 5+r.IntN(5)), 1)
+}
+
+func makeByLoad(t testing.TB, seed uint64) planCase {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, 33))
+	o := simulation.Mixed(r)
+	simulation.RandomUsage(r, o)
+	p, law := planOn(t, o, byLoad(r), o.TakenAt, plan.PlannerState{})
+	return planCase{o, law, p}
+}
+
+// TestNoPlanByLoadBreaksARule: of random clusters with random use, in which nodes
+// and pods are unknown, stale, gone or new, no plan evicts for what nobody knows, or
+// brings a node above its target.
+func TestNoPlanByLoadBreaksARule(t *testing.T) {
+	t.Parallel()
+	const seeds = 300
+	moves, byUse, bad, unknown, unmet := 0, 0, 0, 0, 0
+	for seed := range uint64(seeds) {
+		m := makeByLoad(t, seed)
+		moves += len(m.plan.Moves)
+		for _, x := range m.plan.Moves {
+			if x.Strategy == "hot" {
+				byUse++
+			}
+		}
+		unknown += m.plan.Rejections.Counts[plan.UsageUnknown]
+		for _, left := range m.plan.After.Excess {
+			if left > 0 {
+				unmet++
+			}
+		}
+		for _, v := range planverifier.Check(m.o, m.rules, m.plan, m.o.TakenAt) {
+			if bad++; bad <= 20 {
+				t.Errorf("seed %d: step %d, pod %s: %s: %s", seed, v.Step, v.Pod, v.Code, v.Detail)
+			}
+		}
+	}
+	t.Logf("%d plans, %d moves, %d of them by load, %d pods stay unknown, %d goals stay unmet, %d violations", seeds, moves, byUse, unknown, unmet, bad)
+	if byUse < 200 || unknown < 20 {
+		t.Errorf("%d moves by load and %d unknown pods prove too little", byUse, unknown)
+	}
+}
+
+// TestLoadTampering: each change of the cluster makes a sound plan one that the
+// verifier must object to.
+func TestLoadTampering(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		what string
+		code plan.Code
+		do   func(o *cluster.Objects, m plan.Move)
+	}{
+		{"the pod was not measured", plan.UsageUnknown, func(o *cluster.Objects, m plan.Move) {
+			pods := []cluster.PodUsage{}
+			for _, p := range o.Usage.Pods {
+				if p.UID != m.Pod.UID {
+					pods = append(pods, p)
+				}
+			}
+			o.Usage.Pods = pods
+		}},
+		{"its new node was not", planverifier.UsageUnknown, func(o *cluster.Objects, m plan.Move) {
+			editUse(o, m.To, func(n *cluster.NodeUsage) { n.Used = nil })
+		}},
+		{"its node was, long ago", planverifier.UsageUnknown, func(o *cluster.Objects, m plan.Move) {
+			editUse(o, m.From, func(n *cluster.NodeUsage) { n.At = n.At.AddDate(0, 0, -1) })
+		}},
+		{"its new node is full", planverifier.UsageNotLowered, func(o *cluster.Objects, m plan.Move) {
+			editUse(o, m.To, func(n *cluster.NodeUsage) { n.Used = map[string]int64{"cpu": 1 << 40} })
+		}},
+		{"its new node is full, and no goal is about it", planverifier.UsageNotLowered, func(o *cluster.Objects, m plan.Move) {
+			editUse(o, m.To, func(n *cluster.NodeUsage) { n.Used = map[string]int64{"cpu": 1 << 40} })
+			o.Nodes = slices.Clone(o.Nodes)
+			for i, n := range o.Nodes {
+				if n.Name == m.To {
+					o.Nodes[i] = n.DeepCopy()
+					o.Nodes[i].Annotations = map[string]string{"evenkeel.io/exclude": "true"}
+				}
+			}
+		}},
+		{"its node has not been above for long", planverifier.SamplesMissing, func(o *cluster.Objects, m plan.Move) { o.Usage.Marks = nil }},
+	} {
+		found := false
+		for seed := uint64(0); seed < 200 && !found; seed++ {
+			m := makeByLoad(t, seed)
+			for _, x := range m.plan.Moves {
+				if x.Strategy != "hot" || c.code == planverifier.SamplesMissing && m.rules.UsageStrategies[0].For == 1 {
+					continue
+				}
+				u := *m.o.Usage
+				o := *m.o
+				o.Usage = &u
+				c.do(&o, x)
+				for _, v := range planverifier.Check(&o, m.rules, m.plan, o.TakenAt) {
+					found = found || v.Code == c.code && v.Step == x.Step
+				}
+				break
+			}
+		}
+		if !found {
+			t.Errorf("%s: the verifier never says %s", c.what, c.code)
+		}
+	}
+}
+
+func editUse(o *cluster.Objects, node string, change func(*cluster.NodeUsage)) {
+	o.Usage.Nodes = append([]cluster.NodeUsage{}, o.Usage.Nodes...)
+	for i := range o.Usage.Nodes {
+		if o.Usage.Nodes[i].Name == node {
+			change(&o.Usage.Nodes[i])
+		}
+	}
+}

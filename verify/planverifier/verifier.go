@@ -1,0 +1,43 @@
+package planverifier
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// verifier checks the evictions of a plan against the live state.
+type verifier struct{ *liveState }
+
+// liveState is the cluster while the verifier executes the waves of a plan.
+type liveState struct {
+	*podGuards
+
+	violations []Violation
+	// livePods are the pods before the current wave. Replacements have taken the
+	// place of the pods that earlier waves evicted.
+	livePods map[string]*corev1.Pod
+	// jobFailures are the evictions that count as failures of a Job, by Job.
+	jobFailures map[string]int
+	// replacements counts the replacements; their names contain the number.
+	replacements int
+}
+
+func newVerifier(o *cluster.Objects, c Rules, now time.Time) *verifier {
+	windows := &windowClock{now: now, clocks: map[string]clockTimes{}, windowStarts: map[string][]int{}}
+	return &verifier{&liveState{podGuards: &podGuards{clusterIndex: indexCluster(o), windowClock: windows, rules: c}}}
+}
+
+// call is one eviction: a move and its pod.
+type call struct {
+	move plan.Move
+	pod  *corev1.Pod
+}
+
+func (r *liveState) report(m plan.Move, code plan.Code, format string, args ...any) {
+	r.violations = append(r.violations, Violation{m.Step, m.Pod.String(), code, fmt.Sprintf(format, args...)})
+}

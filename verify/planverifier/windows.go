@@ -1,0 +1,202 @@
+package planverifier
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Window is a span of time that starts at the times of a cron expression in a time zone.
+type Window struct {
+	Fields   string // of cron: numbers, *, lists, ranges and steps
+	Length   time.Duration
+	Location *time.Location
+}
+
+func (w Window) String() string { return fmt.Sprintf("%s %s %s", w.Fields, w.Length, w.Location) }
+
+// parseWindow parses a window of an annotation.
+func parseWindow(text string, loc *time.Location) (Window, error) {
+	f := strings.Fields(text)
+	if len(f) == 7 {
+		at, err := time.LoadLocation(f[6])
+		if err != nil {
+			return Window{}, err
+		}
+		loc, f = at, f[:6]
+	}
+	if len(f) != 6 {
+		return Window{}, fmt.Errorf("%q has %d fields", text, len(f))
+	}
+	length, err := time.ParseDuration(f[5])
+	if err != nil {
+		return Window{}, err
+	}
+	w := Window{strings.Join(f[:5], " "), length, loc}
+	_, err = w.parseFields()
+	return w, err
+}
+
+// cronFields are the values that each of the five cron fields matches. anyDay reports that
+// the day of month or the day of week is *.
+type cronFields struct {
+	matches [5][60]bool
+	anyDay  bool
+}
+
+// parseFields parses the cron fields.
+func (w Window) parseFields() (cronFields, error) {
+	var out cronFields
+	bounds := [5][2]int{{0, 59}, {0, 23}, {1, 31}, {1, 12}, {0, 6}}
+	f := strings.Fields(w.Fields)
+	if len(f) != 5 {
+		return out, fmt.Errorf("%q has %d fields, not 5", w.Fields, len(f))
+	}
+	for i, field := range f {
+		for _, part := range strings.Split(field, ",") {
+			numbers, err := parseField(part, bounds[i][0], bounds[i][1])
+			if err != nil {
+				return out, err
+			}
+			for _, n := range numbers {
+				out.matches[i][n] = true
+			}
+		}
+	}
+	out.anyDay = f[2] == "*" || f[4] == "*"
+	return out, nil
+}
+
+// parseField parses 7, 3-9 or *, the last two also with /step.
+func parseField(part string, low, high int) ([]int, error) {
+	span, by, stepped := strings.Cut(part, "/")
+	step := 1
+	if stepped {
+		n, err := strconv.Atoi(by)
+		if err != nil || n < 1 {
+			return nil, fmt.Errorf("step %q", by)
+		}
+		step = n
+	}
+	if span != "*" {
+		from, to, isRange := strings.Cut(span, "-")
+		a, err := strconv.Atoi(from)
+		if err != nil {
+			return nil, err
+		}
+		b := a
+		if isRange {
+			if b, err = strconv.Atoi(to); err != nil {
+				return nil, err
+			}
+		}
+		if a < low || b > high || a > b {
+			return nil, fmt.Errorf("%q is not within %d-%d", span, low, high)
+		}
+		low, high = a, b
+	}
+	var out []int
+	for n := low; n <= high; n += step {
+		out = append(out, n)
+	}
+	return out, nil
+}
+
+// matchesTime reports whether a window starts at the local time t. If both the day of month
+// and the day of week are given, one match is enough.
+func (f *cronFields) matchesTime(t time.Time) bool {
+	if !f.matches[0][t.Minute()] || !f.matches[1][t.Hour()] || !f.matches[3][t.Month()] {
+		return false
+	}
+	dom, dow := f.matches[2][t.Day()], f.matches[4][t.Weekday()]
+	if f.anyDay {
+		return dom && dow
+	}
+	return dom || dow
+}
+
+// clockTimes are the local times of consecutive minutes in a time zone, written as UTC.
+type clockTimes []time.Time
+
+// A check of a window covers windowHorizon in steps of windowStep.
+const (
+	windowStep    = 5 * time.Minute
+	windowHorizon = 24 * time.Hour
+)
+
+// The local times cover lookBehind before and lookAhead after now. No window is longer than
+// a day; the rest covers clock changes.
+const (
+	maxWindow  = 24 * time.Hour
+	lookBehind = maxWindow + 4*time.Hour
+	lookAhead  = windowHorizon + 2*time.Hour
+)
+
+// windowClock computes when windows open around now.
+type windowClock struct {
+	now time.Time
+	// clocks are the local times around now, by time zone.
+	clocks map[string]clockTimes
+	// windowStarts are the minutes at which windows open, by window.
+	windowStarts map[string][]int
+}
+
+func (r *windowClock) localTimes(loc *time.Location) clockTimes {
+	if r.clocks[loc.String()] == nil {
+		out := clockTimes{}
+		for t := r.now.Truncate(time.Minute).Add(-lookBehind); t.Before(r.now.Add(lookAhead)); t = t.Add(time.Minute) {
+			at := t.In(loc)
+			out = append(out, time.Date(at.Year(), at.Month(), at.Day(), at.Hour(), at.Minute(), 0, 0, time.UTC))
+		}
+		r.clocks[loc.String()] = out
+	}
+	return r.clocks[loc.String()]
+}
+
+// startsOf returns the minutes, as indexes of the local times, at which a window opens. A
+// local time that occurs twice opens a deny window both times, and an allow window once
+// unless it opens every hour. A skipped local time opens a deny window right after, and no
+// allow window.
+func (r *windowClock) startsOf(w Window, denies bool) []int {
+	key := fmt.Sprint(w, denies)
+	if out, done := r.windowStarts[key]; done {
+		return out
+	}
+	times, err := w.parseFields()
+	if err != nil || w.Length > maxWindow {
+		panic(fmt.Sprintf("planverifier: unsupported window %s: %v", w, err))
+	}
+	hourly := strings.Fields(w.Fields)[1][0] == '*'
+	shown, out := r.localTimes(w.Location), []int{}
+	latest := time.Time{}
+	for i, t := range shown {
+		again := !t.After(latest)
+		begins := times.matchesTime(t) && (denies || hourly || !again)
+		if i > 0 && denies {
+			for missed := shown[i-1].Add(time.Minute); missed.Before(t); missed = missed.Add(time.Minute) {
+				begins = begins || times.matchesTime(missed)
+			}
+		}
+		if begins {
+			out = append(out, i)
+		}
+		if t.After(latest) {
+			latest = t
+		}
+	}
+	r.windowStarts[key] = out
+	return out
+}
+
+// windowOpen reports whether a window is open at t.
+func (r *windowClock) windowOpen(w Window, denies bool, t time.Time) bool {
+	first := r.now.Truncate(time.Minute).Add(-lookBehind)
+	for _, i := range r.startsOf(w, denies) {
+		begin := first.Add(time.Duration(i) * time.Minute)
+		if !begin.After(t) && t.Before(begin.Add(w.Length)) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,47 @@
+package simulation
+
+import (
+	"fmt"
+	"maps"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// mixedApp is one workload of a Mixed cluster.
+type mixedApp struct {
+	ns, name string
+	n        int32
+	cpu      int64
+	labels   map[string]string // the selector
+	template corev1.PodTemplateSpec
+	pods     []*corev1.Pod
+	meta     []*metav1.ObjectMeta // of its owners, from below
+	ref      *metav1.OwnerReference
+}
+
+func (m *mixedCluster) pod(a *mixedApp, labels map[string]string, name string) *corev1.Pod {
+	start := metav1.NewTime(m.now.Add(-time.Duration(10+m.r.IntN(600)) * time.Minute))
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: a.ns, Name: name, UID: types.UID(a.ns + "-" + name), Labels: maps.Clone(labels), Annotations: map[string]string{}},
+		Spec: *a.template.Spec.DeepCopy()}
+	if a.ref != nil {
+		p.OwnerReferences = []metav1.OwnerReference{*a.ref}
+	}
+	p.Spec.NodeName = m.place(a.cpu)
+	p.Status = corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &start, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
+	if p.Spec.NodeName == "" {
+		p.Status = corev1.PodStatus{Phase: corev1.PodPending}
+	}
+	a.pods = append(a.pods, p)
+	m.o.Pods = append(m.o.Pods, p)
+	return p
+}
+
+// fill makes the workload's pods.
+func (m *mixedCluster) fill(a *mixedApp, labels map[string]string, name string) {
+	for i := range a.n {
+		m.pod(a, labels, fmt.Sprintf(name, i))
+	}
+}

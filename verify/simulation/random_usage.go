@@ -1,0 +1,78 @@
+package simulation
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+)
+
+// useAge is how old samples are when the cluster is taken; staleAge is beyond what
+// any configuration of a test believes.
+const (
+	useAge   = 30 * time.Second
+	staleAge = time.Hour
+)
+
+// RandomUsage gives a cluster the Usage of a source that knows pods. What pods use has
+// little to do with what they request. Some nodes are not measured, or long ago;
+// some pods are not; some have left since, and those that were bound since are in no
+// node. Nodes also carry what no pod uses. Some nodes stand at a level for 3 samples
+// that strategy hot watches.
+func RandomUsage(r *rand.Rand, o *cluster.Objects) {
+	u := &cluster.Usage{APIVersion: "evenkeel.io/v1alpha1", Kind: "Usage", Source: "metricsServer", Statistic: "p90", WindowSeconds: 300, Samples: 20, SampledAt: o.TakenAt.Add(-useAge)}
+	sum := map[string]map[string]int64{}
+	for _, n := range o.Nodes {
+		sum[n.Name] = map[string]int64{"cpu": n.Status.Allocatable.Cpu().MilliValue() / 50, "memory": n.Status.Allocatable.Memory().Value() / 50}
+	}
+	for _, p := range o.Pods {
+		on := sum[p.Spec.NodeName]
+		if on == nil || p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed {
+			continue
+		}
+		m := cluster.PodUsage{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID), Node: p.Spec.NodeName, Used: podUse(r, p)}
+		if p.Status.StartTime != nil && p.Status.StartTime.After(u.SampledAt) {
+			continue
+		}
+		for name, n := range m.Used {
+			on[name] += n
+		}
+		if r.IntN(30) > 0 {
+			u.Pods = append(u.Pods, m)
+		}
+	}
+	for i, n := range o.Nodes {
+		if r.IntN(8) == 0 { // one has left since
+			gone := cluster.PodUsage{Namespace: "ns0", Name: fmt.Sprintf("gone-%d", i), UID: fmt.Sprintf("gone-%d", i), Node: n.Name, Used: map[string]int64{"cpu": int64(r.IntN(1500))}}
+			sum[n.Name]["cpu"] += gone.Used["cpu"]
+			u.Pods = append(u.Pods, gone)
+		}
+		m := cluster.NodeUsage{Name: n.Name, At: u.SampledAt, Used: sum[n.Name]}
+		switch r.IntN(40) {
+		case 0:
+			continue
+		case 1:
+			m.At = o.TakenAt.Add(-staleAge)
+		}
+		u.Nodes = append(u.Nodes, m)
+		if above := r.IntN(5); above > 0 {
+			u.Marks = append(u.Marks, cluster.Mark{Watch: "hot", Node: n.Name, Resource: "cpu", Hot: above > 1, Samples: min(3, above), Required: 3, Since: u.SampledAt})
+		}
+	}
+	o.Usage = u
+}
+
+// podUse is mostly little, sometimes much more than the pod requests.
+func podUse(r *rand.Rand, p *corev1.Pod) map[string]int64 {
+	var cpu, memory int64
+	for i := range p.Spec.Containers {
+		requests := p.Spec.Containers[i].Resources.Requests
+		cpu += requests.Cpu().MilliValue()
+		memory += requests.Memory().Value()
+	}
+	x := r.Float64()
+	return map[string]int64{"cpu": int64(float64(cpu+50) * 3 * x * x), "memory": int64(float64(memory+64<<20) * r.Float64())}
+}

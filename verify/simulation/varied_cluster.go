@@ -1,0 +1,99 @@
+package simulation
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+)
+
+// variedCluster makes one Varied cluster.
+type variedCluster struct {
+	r            *rand.Rand
+	o            *cluster.Objects
+	spots        []nodeSpace
+	total, given int64 // milliCPU
+	apps         []*variedApp
+}
+
+// nodeSpace is a node with what is left of it and how much it draws.
+type nodeSpace struct {
+	node     *corev1.Node
+	cpu, mem int64
+	draw     float64
+	fits     map[string]int // pods by app
+}
+
+func (v *variedCluster) chance(p float64) bool { return v.r.Float64() < p }
+
+func (v *variedCluster) nodes(n int) {
+	for i := range n {
+		name := fmt.Sprintf("n%03d", i)
+		cpu := pick(v.r, int64(4000), 8000, 8000, 16000)
+		mem := cpu / 1000 * pick(v.r, int64(2), 4, 4, 4, 8) << 30
+		labels := map[string]string{zoneKey: fmt.Sprintf("z%d", i%3), "kubernetes.io/hostname": name}
+		if v.chance(0.35) {
+			labels["disk"] = "ssd"
+		}
+		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), Labels: labels}}
+		node.Status.Allocatable = corev1.ResourceList{"cpu": *resource.NewMilliQuantity(cpu, resource.DecimalSI), "memory": *resource.NewQuantity(mem, resource.BinarySI), "pods": resource.MustParse("110")}
+		node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+		v.o.Nodes = append(v.o.Nodes, node)
+		draw := pick(v.r, 1.9, 1.9, 1.9, 1, 1, 1, 1, 0.3, 0.3, 0.3)
+		v.spots = append(v.spots, nodeSpace{node, cpu * 97 / 100, mem * 95 / 100, draw * float64(cpu), map[string]int{}})
+		v.total += cpu
+	}
+}
+
+// put finds a node for a pod: one that draws, has room and is allowed.
+func (v *variedCluster) put(a *variedApp) *corev1.Node {
+	var sum float64
+	weights := make([]float64, len(v.spots))
+	for i := range v.spots {
+		if s := &v.spots[i]; s.cpu >= a.cpu && s.mem >= a.mem && a.allowed(s) {
+			weights[i] = s.draw
+			if a.favours == s.node.Labels[zoneKey] {
+				weights[i] *= 4
+			}
+			sum += weights[i]
+		}
+	}
+	at := v.r.Float64() * sum
+	for i, w := range weights {
+		if at -= w; w > 0 && at < 0 {
+			s := &v.spots[i]
+			s.cpu, s.mem, v.given = s.cpu-a.cpu, s.mem-a.mem, v.given+a.cpu
+			s.fits[a.name]++
+			return s.node
+		}
+	}
+	return nil
+}
+
+// variedApp is one workload of a Varied cluster.
+type variedApp struct {
+	ns, name string
+	cpu, mem int64
+	favours  string // zone in which most of its pods stand
+	template corev1.PodTemplateSpec
+	alone    bool              // no two pods on a node
+	node     map[string]string // labels that its nodes must have
+	zoned    bool              // a volume keeps each pod in its zone
+
+	ref  metav1.OwnerReference
+	pods []*corev1.Pod
+}
+
+func (a *variedApp) allowed(s *nodeSpace) bool {
+	for k, want := range a.node {
+		if s.node.Labels[k] != want {
+			return false
+		}
+	}
+	return !a.alone || s.fits[a.name] == 0
+}
