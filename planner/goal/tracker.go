@@ -1,3 +1,7 @@
+// Package goal measures how far each goal is from being met and follows moves of pods.
+// For a pod it says which goals an eviction serves, and which nodes its replacement may
+// land on without making a goal worse. It never decides which pod moves, and never
+// predicts a placement.
 package goal
 
 import (

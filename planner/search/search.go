@@ -1,3 +1,6 @@
+// Package search finds the moves of a plan. It orders candidates, predicts where each
+// replacement lands, and joins moves into waves. It never evicts a pod and never writes
+// the plan; package summary does.
 package search
 
 import (

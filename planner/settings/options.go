@@ -1,3 +1,5 @@
+// Package settings holds the options of the planner and their defaults. It never decides
+// anything about a pod.
 package settings
 
 import (

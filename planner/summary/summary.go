@@ -1,3 +1,5 @@
+// Package summary describes a finished search as a plan.Plan: moves, rejections, inputs,
+// and the cluster before and after. It only reads the search.
 package summary
 
 import (
