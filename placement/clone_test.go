@@ -32,7 +32,7 @@ func TestCloneStandsAlone(t *testing.T) {
 	for seed := range int64(12) {
 		rnd := rand.New(rand.NewSource(seed))
 		p := profiles[seed%4/3]
-		b := varied(seed, []int{30, 130}[seed%2])
+		b := newVariedCluster(seed, []int{30, 130}[seed%2])
 		first, alone := b.modelWithProfile(t, p), b.modelWithProfile(t, p)
 		pods, nodes := len(first.Snap.Pods), len(first.Snap.Nodes)
 		wander := func(steps int, worlds ...*ClusterModel) {

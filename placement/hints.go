@@ -37,7 +37,7 @@ func (w *ClusterModel) RespondsToHint(p cluster.PodID, kind hints.Kind) bool {
 	profile := w.ProfileOf(pod.Spec.SchedulerName)
 	switch kind {
 	case hints.Taint:
-		return profile.ScoresTaints && score.CountUntolerated(score.Steering, pod.Spec.Tolerations) > 0
+		return profile.ScoresTaints && score.CountUntolerated(score.HintTaints, pod.Spec.Tolerations) > 0
 	case hints.Label:
 		return profile.ReadsHintLabel() || scheduler.PodReadsHintLabel(pod)
 	}

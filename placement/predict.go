@@ -66,7 +66,7 @@ func (w *ClusterModel) predictState(in *cycle.Replacement, p cluster.PodID) pred
 		return prediction.State{}
 	}
 	if size := sampling.Size(len(w.Snap.Nodes), in.Profile.PercentageOfNodesToScore); size < len(feasible) {
-		return w.sampler.Sample(&r, feasible, size, w.randomSampleWeight)
+		return w.sampler.PredictState(&r, feasible, size, w.randomSampleWeight)
 	}
 	score.Score(&r, feasible)
 	s := prediction.State{FeasibleSet: prediction.NewNodeSet(w.Cluster, feasible), Best: slices.Max(w.scratch.Total)}

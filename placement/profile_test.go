@@ -96,7 +96,7 @@ func addPodWithAffinity(b *builder) {
 
 func addMatchingPod(b *builder) {
 	b.app("z", 0, nil, "b")
-	relabel(b, "z-0")
+	setAppLabel(b, "z-0")
 }
 
 // withGPUs gives both nodes 4, and lets x-0 request some.
@@ -131,7 +131,7 @@ func TestDisabledFilters(t *testing.T) {
 		scheduler.NodeResourcesFit:  func(b *builder) { b.app("y", 9500, nil, "b") },
 		scheduler.PodTopologySpread: func(b *builder) {
 			b.app("y", 0, nil, "b")
-			relabel(b, "y-0")
+			setAppLabel(b, "y-0")
 			b.pod("x-0").Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: zoneKey,
 				WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: appSelector("x")}}
 		},

@@ -58,7 +58,7 @@ func (w *ClusterModel) scorersFor(p *scheduler.Compiled) []cycle.Scorer {
 	list, known := w.scorers[p]
 	if !known {
 		if p.Policy != nil {
-			list = policy.PolicyPlugins(p.Policy)
+			list = policy.Plugins(p.Policy)
 		} else {
 			list = score.Plugins(p)
 		}
@@ -85,7 +85,7 @@ func (w *ClusterModel) nodeChecksOf(pod *corev1.Pod, p *scheduler.Compiled) *cyc
 		v.TaintsOK[i] = filter.ToleratesTaints(pod, node.Object)
 		v.CanRun[i] = filter.RefusedBySpec(w.Cluster, pod, p, i, v.AffinityOK[i], v.TaintsOK[i]) == ""
 	}
-	v.StaticScores, v.Err = score.NewFixedScores(w.Cluster, pod, p.AddedPreferred)
+	v.StaticScores, v.Err = score.NewStaticScores(w.Cluster, pod, p.AddedPreferred)
 	return v
 }
 

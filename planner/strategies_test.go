@@ -60,7 +60,7 @@ func TestNoGoalIsSaid(t *testing.T) {
 		change func(*cluster.Objects)
 		want   string
 	}{
-		"misspelt key":    {conf: "strategies:\n" + zones + ", args: {topologyKey: topology.kubernetes.io/zones}}", want: strings.Replace(workload, "io/zone,", "io/zones,", 1)},
+		"misspelt key":    {conf: "strategies:\n" + zones + ", args: {topologyKey: topology.kubernetes.io/zones}}", want: strings.Replace(workload, "io/zone", "io/zones", 1)},
 		"no such service": {conf: "strategies:\n" + zones + ", args: {by: service}}", want: strings.Replace(workload, "a workload", "a Service", 1), change: func(o *cluster.Objects) { o.Services = nil }},
 		"no zone labels": {conf: "strategies:\n" + zones + "}", want: workload, change: func(o *cluster.Objects) {
 			for _, n := range o.Nodes {

@@ -20,7 +20,7 @@ import (
 func TestQuickSeesDomainsWhoseNodesAllHoldPods(t *testing.T) {
 	asked := 0
 	for seed := range uint64(40) {
-		w := smallZone(t, rand.New(rand.NewPCG(seed, 1)))
+		w := newSmallZoneModel(t, rand.New(rand.NewPCG(seed, 1)))
 		for i := range w.Snap.Pods {
 			p := &w.Snap.Pods[i]
 			var only prediction.Prediction
@@ -33,8 +33,8 @@ func TestQuickSeesDomainsWhoseNodesAllHoldPods(t *testing.T) {
 			want := w.Predict(p.ID)
 			w.disableFast = false
 			for _, n := range want.Possible() {
-				if d := got.Prob(is(n)) - want.Prob(is(n)); d > 1e-9 || d < -1e-9 {
-					t.Fatalf("seed %d: pod %s comes to %s with %v, by the general way with %v", seed, p.Object.Name, w.Snap.Nodes[n].Name, got.Prob(is(n)), want.Prob(is(n)))
+				if d := got.Prob(isNode(n)) - want.Prob(isNode(n)); d > 1e-9 || d < -1e-9 {
+					t.Fatalf("seed %d: pod %s comes to %s with %v, by the general way with %v", seed, p.Object.Name, w.Snap.Nodes[n].Name, got.Prob(isNode(n)), want.Prob(isNode(n)))
 				}
 			}
 		}
@@ -46,11 +46,11 @@ func TestQuickSeesDomainsWhoseNodesAllHoldPods(t *testing.T) {
 
 // smallZone is 300 nodes in two zones, six of them in a third; each of the six
 // holds a pod of the app.
-func is(n cluster.NodeID) func(cluster.NodeID) bool {
+func isNode(n cluster.NodeID) func(cluster.NodeID) bool {
 	return func(x cluster.NodeID) bool { return x == n }
 }
 
-func smallZone(t *testing.T, r *rand.Rand) *ClusterModel {
+func newSmallZoneModel(t *testing.T, r *rand.Rand) *ClusterModel {
 	b := newBuilder()
 	base, at := [2]int{r.IntN(40), r.IntN(40)}, []string(nil)
 	for i := range 300 {

@@ -12,16 +12,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// spreadPolicy are the default functions with another weight of SelectorSpread.
-func spreadPolicy(weight int64) scheduler.Policy {
+// policyWithSpreadWeight are the default functions with another weight of SelectorSpread.
+func policyWithSpreadWeight(weight int64) scheduler.Policy {
 	p := scheduler.DefaultPolicy()
 	p.Priorities[0].Weight = weight
 	return p
 }
 
-// outcomes places the unbound pods one after the other, in every way in which
+// findOutcomes places the unbound pods one after the other, in every way in which
 // ties can break, and returns how they can stand in the end, by node.
-func outcomes(t *testing.T, w *ClusterModel, pods []cluster.PodID, found map[string]bool) {
+func findOutcomes(t *testing.T, w *ClusterModel, pods []cluster.PodID, found map[string]bool) {
 	t.Helper()
 	if len(pods) == 0 {
 		counts := make([]int, len(w.Snap.Nodes))
@@ -40,13 +40,13 @@ func outcomes(t *testing.T, w *ClusterModel, pods []cluster.PodID, found map[str
 	}
 	for _, n := range slices.Clone(pr.Gone.Winners) {
 		w.Move(pods[0], n)
-		outcomes(t, w, pods[1:], found)
+		findOutcomes(t, w, pods[1:], found)
 		w.Move(pods[0], cluster.NoNode)
 	}
 }
 
-// unplacedD is the seed scenario with the six pods of D still to be placed.
-func unplacedD() *builder {
+// newClusterWithUnplacedD is the seed scenario with the six pods of D still to be placed.
+func newClusterWithUnplacedD() *builder {
 	b := threeZones(0, 0, 0)
 	b.objects.ReplicaSets = b.objects.ReplicaSets[:3]
 	b.objects.Services = b.objects.Services[:3]
@@ -55,7 +55,7 @@ func unplacedD() *builder {
 	return b
 }
 
-func dPods(t *testing.T, w *ClusterModel) (list []cluster.PodID) {
+func podsOfD(t *testing.T, w *ClusterModel) (list []cluster.PodID) {
 	t.Helper()
 	for i := range 6 {
 		list = append(list, podID(t, w, fmt.Sprintf("d-%d", i)))
@@ -72,9 +72,9 @@ func TestWorkedPolicy(t *testing.T) {
 		want   []string
 	}{{1, []string{"[1 2 3]", "[2 1 3]", "[2 2 2]"}}, {5, []string{"[2 2 2]"}}} {
 		t.Run(fmt.Sprint("weight ", c.weight), func(t *testing.T) {
-			w := unplacedD().modelWithProfile(t, scheduler.PolicyProfile(spreadPolicy(c.weight)))
+			w := newClusterWithUnplacedD().modelWithProfile(t, scheduler.PolicyProfile(policyWithSpreadWeight(c.weight)))
 			found := map[string]bool{}
-			outcomes(t, w, dPods(t, w), found)
+			findOutcomes(t, w, podsOfD(t, w), found)
 			if diff := diff(c.want, slices.Sorted(maps.Keys(found))); diff != "" {
 				t.Error(diff)
 			}
@@ -109,7 +109,7 @@ func TestWorkedPolicyRollingUpdate(t *testing.T) {
 			rs.Spec.Selector.MatchLabels = map[string]string{"app": "d", "rs": rs.Name}
 		}
 		b.service("d")
-		w := b.modelWithProfile(t, scheduler.PolicyProfile(spreadPolicy(c.weight)))
+		w := b.modelWithProfile(t, scheduler.PolicyProfile(policyWithSpreadWeight(c.weight)))
 		found := map[string]bool{}
 		rolled(t, w, 0, c.lag, found)
 		if diff := diff(c.want, slices.Sorted(maps.Keys(found))); diff != "" {
@@ -189,11 +189,11 @@ func TestPolicyFunctions(t *testing.T) {
 			edit: func(b *builder) {
 				b.app("y", 0, nil, "c")
 				b.pod("y-0").Labels = map[string]string{"app": "x", "v": "2"}
-				selectV1(b)
+				addServiceForV1(b)
 			}, a: 3, b: 0, c: 10},
 		{name: "anti-affinity by zone", f: scheduler.PriorityFunction{Name: "zones", AntiAffinityLabel: zoneKey}, a: 0, b: 0, c: 10},
 		{name: "anti-affinity by zone, three pods", f: scheduler.PriorityFunction{Name: "zones", AntiAffinityLabel: zoneKey},
-			edit: func(b *builder) { b.app("y", 0, nil, "c", "c"); relabel(b, "y-0", "y-1") }, a: 6, b: 6, c: 3},
+			edit: func(b *builder) { b.app("y", 0, nil, "c", "c"); setAppLabel(b, "y-0", "y-1") }, a: 6, b: 6, c: 3},
 		{name: "anti-affinity without the label", f: scheduler.PriorityFunction{Name: "racks", AntiAffinityLabel: "rack"}},
 		{name: "anti-affinity without a service", f: scheduler.PriorityFunction{Name: "zones", AntiAffinityLabel: zoneKey},
 			edit: func(b *builder) { b.objects.Services = nil }, a: 10, b: 10, c: 10},
@@ -252,7 +252,7 @@ func TestPolicyFunctions(t *testing.T) {
 	}
 }
 
-func selectV1(b *builder) {
+func addServiceForV1(b *builder) {
 	b.objects.Services = append(b.objects.Services, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "v1"},
 		Spec: corev1.ServiceSpec{Selector: map[string]string{"v": "1"}}})
 	for _, name := range []string{"x-0", "x-1"} {
@@ -260,7 +260,7 @@ func selectV1(b *builder) {
 	}
 }
 
-func relabel(b *builder, pods ...string) {
+func setAppLabel(b *builder, pods ...string) {
 	for _, name := range pods {
 		b.pod(name).Labels = map[string]string{"app": "x"}
 	}

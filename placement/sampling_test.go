@@ -39,9 +39,9 @@ func TestWalkTakesOneNodeOfEachZoneInTurn(t *testing.T) {
 	}
 }
 
-// uneven is a cluster in which every score that depends on the sample differs
+// newUnevenCluster is a cluster in which every score that depends on the sample differs
 // between nodes.
-func uneven(seed int64, nodes int) *builder {
+func newUnevenCluster(seed int64, nodes int) *builder {
 	rnd := rand.New(rand.NewSource(seed))
 	b := newBuilder()
 	for i := range nodes {
@@ -61,12 +61,12 @@ func uneven(seed int64, nodes int) *builder {
 		for i := range at {
 			at[i] = b.objects.Nodes[rnd.Intn(nodes)].Name
 		}
-		b.app(fmt.Sprint("a", a), int64(100+100*rnd.Intn(5)), func(s *corev1.PodSpec) { sampleDependent(s, a, rnd) }, at...)
+		b.app(fmt.Sprint("a", a), int64(100+100*rnd.Intn(5)), func(s *corev1.PodSpec) { setSampleDependentSpec(s, a, rnd) }, at...)
 	}
 	return b
 }
 
-func sampleDependent(s *corev1.PodSpec, a int, rnd *rand.Rand) {
+func setSampleDependentSpec(s *corev1.PodSpec, a int, rnd *rand.Rand) {
 	s.Affinity = &corev1.Affinity{}
 	if a%2 == 0 {
 		s.Affinity.NodeAffinity = &corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{
@@ -88,8 +88,8 @@ func sampleDependent(s *corev1.PodSpec, a int, rnd *rand.Rand) {
 	}
 }
 
-// bruteForce scores the sample of every start by itself.
-func bruteForce(w *ClusterModel, p cluster.PodID, gone bool) map[cluster.NodeID]float64 {
+// oddsByBruteForce scores the sample of every start by itself.
+func oddsByBruteForce(w *ClusterModel, p cluster.PodID, gone bool) map[cluster.NodeID]float64 {
 	in, odds := w.replacementOf(p), map[cluster.NodeID]float64{}
 	walk, size := w.InitNodeOrder(), sampling.Size(len(w.Snap.Nodes), in.Profile.PercentageOfNodesToScore)
 	inBothStates(w.Cluster, p, func(g bool) {
@@ -125,7 +125,7 @@ func TestSampleIsTheSameAsEveryStartByItself(t *testing.T) {
 	seeds := int64(6)
 	sampled, shared := 0, 0
 	for seed := range seeds {
-		w := uneven(seed, 101+int(seed)*20).model(t)
+		w := newUnevenCluster(seed, 101+int(seed)*20).model(t)
 		w.randomSampleWeight, w.disableFast = 0, true
 		for a := range 8 {
 			p := podID(t, w, fmt.Sprintf("a%d-0", a))
@@ -133,7 +133,7 @@ func TestSampleIsTheSameAsEveryStartByItself(t *testing.T) {
 			if pr.UnsupportedReason != "" {
 				t.Fatal(pr.UnsupportedReason)
 			}
-			if pr.Gone.Odds != nil && !w.sampler.KeepsWindows() {
+			if pr.Gone.Odds != nil && !w.sampler.HasReusableWindows() {
 				shared++
 			}
 			for _, gone := range []bool{false, true} {
@@ -144,7 +144,7 @@ func TestSampleIsTheSameAsEveryStartByItself(t *testing.T) {
 				if got.Odds != nil {
 					sampled++
 				}
-				want := bruteForce(w, p, gone)
+				want := oddsByBruteForce(w, p, gone)
 				if len(want) != len(got.Winners) {
 					t.Errorf("seed %d, a%d, gone %v: %d nodes may win, want %d", seed, a, gone, len(got.Winners), len(want))
 				}
@@ -177,7 +177,7 @@ func TestSampleFollowsTheProfile(t *testing.T) {
 		"most":         func(p *scheduler.Profile) { p.FitStrategy.Type = scheduler.MostAllocated },
 		"hard weights": func(p *scheduler.Profile) { p.HardPodAffinityWeight = 100 },
 	} {
-		s := uneven(2, 161).model(t).Snap
+		s := newUnevenCluster(2, 161).model(t).Snap
 		p := scheduler.DefaultProfile()
 		change(&p)
 		w := NewClusterModel(s, Options{Profiles: map[string]scheduler.Profile{corev1.DefaultSchedulerName: p}})
@@ -185,7 +185,7 @@ func TestSampleFollowsTheProfile(t *testing.T) {
 		for a := range 8 {
 			pod := podID(t, w, fmt.Sprintf("a%d-0", a))
 			got := w.Predict(pod).Gone
-			want := bruteForce(w, pod, true)
+			want := oddsByBruteForce(w, pod, true)
 			if len(got.Winners) != len(want) || len(want) == 0 || got.Odds == nil {
 				t.Errorf("%s, a%d: %d nodes may win, want %d", name, a, len(got.Winners), len(want))
 			}
@@ -211,7 +211,7 @@ func TestEveryNodeIsJudgedWhereFewAreFeasible(t *testing.T) {
 }
 
 func TestOddsSumToOneAndReachThePrediction(t *testing.T) {
-	w := uneven(3, 300).model(t)
+	w := newUnevenCluster(3, 300).model(t)
 	pr := w.Predict(podID(t, w, "a3-0"))
 	if pr.Terminating.Odds == nil {
 		t.Fatal("300 nodes are not sampled")

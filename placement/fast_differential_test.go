@@ -16,9 +16,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// varied is a cluster of nodes of several sizes, some nearly full, with apps that
+// newVariedCluster is a cluster of nodes of several sizes, some nearly full, with apps that
 // use everything that is foretold quickly, each in some cases.
-func varied(seed int64, nodes int) *builder {
+func newVariedCluster(seed int64, nodes int) *builder {
 	rnd := rand.New(rand.NewSource(seed))
 	b := newBuilder()
 	rare, sizes := rnd.Intn(3), 1+rnd.Intn(3)
@@ -51,7 +51,7 @@ func varied(seed int64, nodes int) *builder {
 				at[i] = b.objects.Nodes[rnd.Intn(nodes/2)].Name
 			}
 		}
-		b.app(fmt.Sprint("a", a), int64(rnd.Intn(5)*(150+50*a)), func(s *corev1.PodSpec) { variedSpec(s, a, rnd) }, at...)
+		b.app(fmt.Sprint("a", a), int64(rnd.Intn(5)*(150+50*a)), func(s *corev1.PodSpec) { setVariedSpec(s, a, rnd) }, at...)
 		if rnd.Intn(2) == 0 {
 			b.service(fmt.Sprint("a", a))
 		}
@@ -59,7 +59,7 @@ func varied(seed int64, nodes int) *builder {
 	return b
 }
 
-func variedSpec(s *corev1.PodSpec, a int, rnd *rand.Rand) {
+func setVariedSpec(s *corev1.PodSpec, a int, rnd *rand.Rand) {
 	if a < 4 { // nothing of their own
 		return
 	}
@@ -113,10 +113,10 @@ func TestQuickIsTheSameAsTheGeneralWay(t *testing.T) {
 		case 5:
 			p.Weights.PodTopologySpread, p.Weights.BalancedAllocation, p.HardPodAffinityWeight = 0, 0, 40
 		}
-		w := varied(seed, []int{3, 101, 130, 200, 400}[rnd.Intn(5)]+rnd.Intn(20)).modelWithProfile(t, p)
+		w := newVariedCluster(seed, []int{3, 101, 130, 200, 400}[rnd.Intn(5)]+rnd.Intn(20)).modelWithProfile(t, p)
 		for range 40 {
 			pod := cluster.PodID(rnd.Intn(len(w.Snap.Pods)))
-			q, s := compareWays(t, w, pod)
+			q, s := compareWithGeneral(t, w, pod)
 			quick, states = quick+q, states+s
 			if t.Failed() {
 				t.Fatalf("seed %d, %s", seed, w.Snap.Pods[pod].Object.Name)
@@ -134,8 +134,8 @@ func TestQuickIsTheSameAsTheGeneralWay(t *testing.T) {
 	}
 }
 
-// compareWays returns how many states were foretold quickly, of how many.
-func compareWays(t *testing.T, w *ClusterModel, pod cluster.PodID) (quick, states int) {
+// compareWithGeneral returns how many states were foretold quickly, of how many.
+func compareWithGeneral(t *testing.T, w *ClusterModel, pod cluster.PodID) (quick, states int) {
 	t.Helper()
 	var only prediction.Prediction
 	if _, ok := w.Supported(pod); ok && w.predictFast(w.replacementOf(pod), pod, &only) {

@@ -13,11 +13,11 @@ import (
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 )
 
-var measuredAt = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+var measurementTime = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
 func (b *builder) metrics(node, cpu string) {
 	b.objects.NodeMetrics = append(b.objects.NodeMetrics, &metricsv1beta1.NodeMetrics{ObjectMeta: metav1.ObjectMeta{Name: node},
-		Timestamp: metav1.NewTime(measuredAt), Usage: corev1.ResourceList{"cpu": resource.MustParse(cpu)}})
+		Timestamp: metav1.NewTime(measurementTime), Usage: corev1.ResourceList{"cpu": resource.MustParse(cpu)}})
 }
 
 // TestTargetLoadPacking puts x-0 on a, and compares the scores of a, b and c:
@@ -41,7 +41,7 @@ func TestTargetLoadPacking(t *testing.T) {
 	bound := func(before time.Duration) func(*builder) {
 		return func(b *builder) {
 			b.app("y", 0, requests("", "400m"), "a")
-			b.pod("y-0").Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(measuredAt.Add(-before))}}
+			b.pod("y-0").Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(measurementTime.Add(-before))}}
 		}
 	}
 	cases := []struct {

@@ -13,9 +13,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// overSets are the odds over every set of nodes, from the totals beside all
+// randomSampleOdds are the odds over every set of nodes, from the totals beside all
 // feasible nodes, by the numbers of sets without the better nodes.
-func overSets(w *ClusterModel, p cluster.PodID, gone bool) map[cluster.NodeID]float64 {
+func randomSampleOdds(w *ClusterModel, p cluster.PodID, gone bool) map[cluster.NodeID]float64 {
 	in, odds := w.replacementOf(p), map[cluster.NodeID]float64{}
 	size := sampling.Size(len(w.Snap.Nodes), in.Profile.PercentageOfNodesToScore)
 	inBothStates(w.Cluster, p, func(g bool) {
@@ -34,14 +34,14 @@ func overSets(w *ClusterModel, p cluster.PodID, gone bool) map[cluster.NodeID]fl
 					ties++
 				}
 			}
-			odds[n] = (without(len(feasible), better, size) - without(len(feasible), better+ties, size)) / float64(ties)
+			odds[n] = (probWithoutNodes(len(feasible), better, size) - probWithoutNodes(len(feasible), better+ties, size)) / float64(ties)
 		}
 	})
 	return odds
 }
 
-// without is the part of the sets of `size` out of n that have none of k nodes.
-func without(n, k, size int) float64 {
+// probWithoutNodes is the part of the sets of `size` out of n that have none of k nodes.
+func probWithoutNodes(n, k, size int) float64 {
 	if n-k < size {
 		return 0
 	}
@@ -52,7 +52,7 @@ func without(n, k, size int) float64 {
 func TestScatteredPartIsThatOfEverySet(t *testing.T) {
 	legacy, states := scheduler.PolicyProfile(scheduler.DefaultPolicy()), 0
 	for seed := range int64(6) {
-		s := uneven(seed, 121+int(seed)*20).model(t).Snap
+		s := newUnevenCluster(seed, 121+int(seed)*20).model(t).Snap
 		profile := scheduler.DefaultProfile()
 		if seed == 5 {
 			profile = legacy
@@ -63,7 +63,7 @@ func TestScatteredPartIsThatOfEverySet(t *testing.T) {
 			p := podID(t, w, "a"+string(rune('0'+a))+"-0")
 			pr := w.Predict(p)
 			for _, gone := range []bool{false, true} {
-				got, want := pr.Terminating, overSets(w, p, gone)
+				got, want := pr.Terminating, randomSampleOdds(w, p, gone)
 				if gone {
 					got = pr.Gone
 				}
@@ -91,7 +91,7 @@ func TestScatteredPartIsThatOfEverySet(t *testing.T) {
 // TestScatteredPartIsMixedIn: odds are those of the windows and those over every
 // set by their weights; without a sample nothing is mixed in.
 func TestScatteredPartIsMixedIn(t *testing.T) {
-	w := uneven(3, 300).model(t)
+	w := newUnevenCluster(3, 300).model(t)
 	p := podID(t, w, "a3-0")
 	odds := func(weight float64) map[cluster.NodeID]float64 {
 		w.randomSampleWeight = weight
@@ -110,7 +110,7 @@ func TestScatteredPartIsMixedIn(t *testing.T) {
 			t.Errorf("node %d: %.6f, want %.6f", n, got, want)
 		}
 	}
-	few := uneven(3, 100).model(t)
+	few := newUnevenCluster(3, 100).model(t)
 	if s := few.Predict(podID(t, few, "a3-0")).Gone; s.Odds != nil || s.SampleSize != 0 {
 		t.Errorf("100 nodes have odds %v of samples of %d", s.Odds, s.SampleSize)
 	}
