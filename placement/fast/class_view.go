@@ -64,14 +64,14 @@ func (g *GroupCache) Clear() {
 
 // viewOf returns how the class is read, and nil where the general way is needed.
 // It is found once per class.
-func (q *Predictor) viewOf(in *cycle.Replacement) *classView {
-	c, g := in.Class.Number, q.groups
+func (g *GroupCache) viewOf(m *model.Cluster, in *cycle.Replacement) *classView {
+	c := in.Class.Number
 	if g.viewVersion[c] == g.hintVersion {
 		return g.views[c]
 	}
 	g.views[c], g.viewVersion[c] = nil, g.hintVersion
 	if supportsProfile(in.Profile) && supportsClass(in) {
-		g.views[c] = q.newClassView(in)
+		g.views[c] = g.newClassView(m, in)
 	}
 	return g.views[c]
 }
@@ -116,7 +116,7 @@ func supportsClass(in *cycle.Replacement) bool {
 }
 
 // newClassView sorts the terms by how they are read, and the nodes into groups.
-func (q *Predictor) newClassView(in *cycle.Replacement) *classView {
+func (g *GroupCache) newClassView(m *model.Cluster, in *cycle.Replacement) *classView {
 	s := &classView{required: in.InterPod.Required}
 	for _, list := range [...][]cycle.TermWithTopology{in.InterPod.Anti, in.InterPod.ExistingAnti} {
 		for _, t := range list {
@@ -136,23 +136,23 @@ func (q *Predictor) newClassView(in *cycle.Replacement) *classView {
 			s.scored = append(s.scored, t)
 		}
 	}
-	if s.groups = q.groupsOf(in); s.groups == nil {
+	if s.groups = g.groupsOf(m, in); s.groups == nil {
 		return nil
 	}
 	return s
 }
 
 // groupsOf returns the groups of nodes, nil where there are too many of them.
-func (q *Predictor) groupsOf(in *cycle.Replacement) *nodeGroups {
+func (g *GroupCache) groupsOf(m *model.Cluster, in *cycle.Replacement) *nodeGroups {
 	topologies := topologiesOf(in)
 	key := binary.AppendVarint(nil, int64(in.NodeChecksID))
 	for _, t := range topologies {
 		key = binary.AppendVarint(key, int64(t.ID))
 	}
-	land, known := q.groups.groups[string(key)]
+	land, known := g.groups[string(key)]
 	if !known {
-		land = newNodeGroups(q.model, in, topologies)
-		q.groups.groups[string(key)] = land
+		land = newNodeGroups(m, in, topologies)
+		g.groups[string(key)] = land
 	}
 	return land
 }

@@ -9,7 +9,7 @@ import (
 
 // hasConstantDomains reports whether each window has the same domains of a soft constraint,
 // and then says how many: none of them is away for longer than a window.
-func (s *Sampler) hasConstantDomains(c int) bool {
+func (s *windowScorer) hasConstantDomains(c int) bool {
 	w, column, rule := &s.window, s.groups.column[spreadColumn+c], &s.attempt.Replacement.Spread.Soft[c]
 	if rule.Hostname {
 		w.domainCount[c] = int32(s.sampleSize)
@@ -28,7 +28,7 @@ func (s *Sampler) hasConstantDomains(c int) bool {
 }
 
 // countConstantDomains is the number of domains if each is in every window; else 0.
-func (s *Sampler) countConstantDomains(c int) (domains int32) {
+func (s *windowScorer) countConstantDomains(c int) (domains int32) {
 	last, column, topo := s.window.nodesByDomain[c], s.groups.column[spreadColumn+c], s.attempt.Replacement.Spread.Soft[c].Topology
 	clear(last)
 	n := len(s.nodes)
@@ -55,7 +55,7 @@ func (s *Sampler) countConstantDomains(c int) (domains int32) {
 
 // updateDomainCounts counts the domains that the scored nodes are in; for the host
 // name, those nodes.
-func (s *Sampler) updateDomainCounts(i int, by int32) {
+func (s *windowScorer) updateDomainCounts(i int, by int32) {
 	w, k := &s.window, &s.groups
 	soft := s.attempt.Replacement.Spread.Soft
 	for _, c := range w.countedConstraints {
@@ -74,7 +74,7 @@ func (s *Sampler) updateDomainCounts(i int, by int32) {
 
 // updateSpreadScores finds the raw scores of all kinds by soft constraints, with the weights
 // of the window's domains.
-func (s *Sampler) updateSpreadScores() {
+func (s *windowScorer) updateSpreadScores() {
 	w := &s.window
 	copy(w.weightedDomains, w.domainCount)
 	w.rangesStale, w.bestUnknown, w.spreadScoresUnknown = true, true, false
@@ -89,7 +89,7 @@ func (s *Sampler) updateSpreadScores() {
 }
 
 // rawSpreadScore is a kind's raw score by soft constraints.
-func (s *Sampler) rawSpreadScore(kind int) int64 {
+func (s *windowScorer) rawSpreadScore(kind int) int64 {
 	k, soft, sum := &s.groups, s.attempt.Replacement.Spread.Soft, 0.0
 	for c := range soft {
 		if !k.hasColumn[spreadColumn+c] {

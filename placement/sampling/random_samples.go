@@ -4,7 +4,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
 	"github.com/evenkeel-project/evenkeel/placement/score"
 	"slices"
-	"sort"
 )
 
 // Workers in parallel take the nodes of the walk in chunks of about the square
@@ -123,9 +122,4 @@ func (s *Sampler) usePolicyTotals() {
 	k.fixedScore = append(k.fixedScore[:0], s.attempt.Scratch.Total...)
 	s.findScoreGroups()
 	s.resetWindow()
-}
-
-// groupOfLevel is the kind that has the level.
-func (k *scoreGroups) groupOfLevel(level int32) int {
-	return sort.Search(k.count, func(kind int) bool { return k.firstLevel[kind] > level }) - 1
 }

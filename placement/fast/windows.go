@@ -11,13 +11,12 @@ import (
 // come into the windows and go.
 type windowEvents struct {
 	events          []uint64 // by start: start << 32 | kind << 1, and 1 where it comes
-	spreadWeights   [maxSoftConstraints]float64
-	constantDomains bool // every group that is anywhere is in every window
+	constantDomains bool     // every group that is anywhere is in every window
 }
 
 // findWindowEvents finds where kinds come and go, O(k log k) for k special nodes, and O(N)
 // for each group that is not in every window.
-func (q *Predictor) findWindowEvents() {
+func (q *windowOdds) findWindowEvents() {
 	p := &q.windows
 	p.events, p.constantDomains = p.events[:0], true
 	for g := range q.view.groups.nodes {
@@ -35,12 +34,12 @@ func (q *Predictor) findWindowEvents() {
 		}
 	}
 	slices.Sort(p.events)
-	p.spreadWeights = [maxSoftConstraints]float64{}
+	q.spreadWeights = [maxSoftConstraints]float64{}
 }
 
 // splitStarts are the starts whose windows the victim's node is in when it is
 // feasible, and the others.
-func (q *Predictor) splitStarts(victim cluster.NodeID) (with, others []startRange) {
+func (q *windowOdds) splitStarts(victim cluster.NodeID) (with, others []startRange) {
 	n := int32(len(q.position))
 	if victim == cluster.NoNode || q.view.groups.group[q.position[victim]] == noGroup {
 		return nil, []startRange{{0, n}}
@@ -56,7 +55,7 @@ func (q *Predictor) splitStarts(victim cluster.NodeID) (with, others []startRang
 
 // startsCovering are the starts, from and up to, whose windows have the node; from is
 // negative where they begin at the end of the walk.
-func (q *Predictor) startsCovering(at int32) (from, to int32) {
+func (q *windowOdds) startsCovering(at int32) (from, to int32) {
 	f, size := &q.feasible, int32(q.sampleSize)
 	if at >= size {
 		return f.positions[at-size] + 1, f.positions[at]
@@ -65,7 +64,7 @@ func (q *Predictor) startsCovering(at int32) (from, to int32) {
 }
 
 // addWindowEvents notes that a kind is in the windows from a start up to another.
-func (q *Predictor) addWindowEvents(kind, from, to int32) {
+func (q *windowOdds) addWindowEvents(kind, from, to int32) {
 	p, n := &q.windows, int32(len(q.position))
 	add := func(at int32, comes uint64) {
 		if at < n {
@@ -81,7 +80,7 @@ func (q *Predictor) addWindowEvents(kind, from, to int32) {
 
 // inEveryWindow reports that a group is in every window: it is in every stretch of
 // half a window. False may be wrong.
-func (q *Predictor) inEveryWindow(g uint8) bool {
+func (q *windowOdds) inEveryWindow(g uint8) bool {
 	f, half := &q.feasible, q.sampleSize/2
 	for from := 0; from < f.count; from += half {
 		i, end := from, min(from+half, f.count)
@@ -96,7 +95,7 @@ func (q *Predictor) inEveryWindow(g uint8) bool {
 }
 
 // addGroupEvents notes in which windows a group is that is not in all of them.
-func (q *Predictor) addGroupEvents(g uint8) {
+func (q *windowOdds) addGroupEvents(g uint8) {
 	f, from, to, any := &q.feasible, int32(0), int32(0), false
 	for i := range f.count {
 		if !q.isOrdinary(f.positions[i], g) {
@@ -121,7 +120,7 @@ func (q *Predictor) addGroupEvents(g uint8) {
 // predictStarts deals the odds of the starts in these runs. It goes along them by
 // segments: starts whose windows have the same extremes of the relative scores, so
 // that a node has one total in all of them.
-func (q *Predictor) predictStarts(runs []startRange) {
+func (q *windowOdds) predictStarts(runs []startRange) {
 	p, i, from, n, began := &q.windows, 0, int32(0), int32(len(q.position)), false
 	for k := range q.scoreGroups {
 		q.scoreGroups[k].presence = q.scoreGroups[k].inEveryWindow
@@ -159,9 +158,4 @@ func overlaps(runs []startRange, from, to int32) bool {
 		}
 	}
 	return false
-}
-
-// isOrdinary reports whether a node of a group, but no special one, is at the place.
-func (q *Predictor) isOrdinary(place int32, g uint8) bool {
-	return q.view.groups.group[place] == g && q.specialPositions[place>>6]>>(place&63)&1 == 0
 }

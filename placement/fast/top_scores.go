@@ -8,6 +8,16 @@ import (
 	"math/bits"
 )
 
+// topNodes lists the best feasible nodes of each score group by the part of their score
+// that no other node changes: the fixed score.
+type topNodes struct {
+	feasibility
+	scoreLists   []scoreList // by score group
+	topScores    topScores
+	specialNodes []specialNode
+	specialOrder []int32 // scratch of listSpecialNodes
+}
+
 // scoreList are the nodes of one kind by their fixed sums, the best first: those
 // that have been looked at so far.
 type scoreList struct {
@@ -47,7 +57,7 @@ const (
 )
 
 // initTopScores begins the sources of all groups, none of whose nodes is looked at yet.
-func (q *Predictor) initTopScores() {
+func (q *topNodes) initTopScores() {
 	h, groups := &q.topScores, len(q.view.groups.nodes)
 	q.computeBounds()
 	for len(q.scoreLists) < groups {
@@ -65,7 +75,7 @@ func (q *Predictor) initTopScores() {
 }
 
 // hasOrdinaryNode reports whether a group has a feasible node that is not special.
-func (q *Predictor) hasOrdinaryNode(g int) bool {
+func (q *topNodes) hasOrdinaryNode(g int) bool {
 	if !q.groupAllowed[g] {
 		return false
 	}
@@ -88,7 +98,7 @@ func (h *topScores) maxScore(mark int32) int32 { return max(mark-h.minLoss, 0)>>
 // the part of the largest node's goes, rounded down; where scores take pods to request
 // more than they do, one of them may be none before and stay so. slack goes by what
 // the smallest node loses more, and by how far BalancedAllocation goes about its mean.
-func (q *Predictor) computeBounds() {
+func (q *topNodes) computeBounds() {
 	h, weights, as := &q.topScores, &q.replacement.Profile.Weights, &q.replacement.ScoredRequests
 	cpu, memory := scheduler.MaxScore*as.MilliCPU/q.mostMilliCPU, scheduler.MaxScore*as.MemoryBytes/q.mostBytes
 	if h.minLoss = int32(cpu + memory); q.hasAssumedRequests || as.MilliCPU > q.replacement.Requests.MilliCPU || as.MemoryBytes > q.replacement.Requests.MemoryBytes {
@@ -106,17 +116,9 @@ func (q *Predictor) computeBounds() {
 	}
 }
 
-// maxFree is the greatest base of any node.
-func (q *Predictor) maxFree() int {
-	for q.countByFree[q.maxFreeBound] == 0 && q.maxFreeBound > 0 {
-		q.maxFreeBound--
-	}
-	return q.maxFreeBound
-}
-
 // listMoreNodes looks further down a group: O(nodes of the group), a few instructions each,
 // and a score for each that is found.
-func (q *Predictor) listMoreNodes(g int) {
+func (q *topNodes) listMoreNodes(g int) {
 	h, s := &q.topScores, &q.scoreLists[g]
 	if h.wantedNodes[g] == 0 {
 		h.minEstimate[g] = int32(h.estimateRange)
@@ -143,7 +145,7 @@ func (h *topScores) lowerMinEstimate(g int, s *scoreList, reached int32) {
 
 // listByFreePercent is survey where marks go by bases alone: it looks at no node but those
 // that it picks.
-func (q *Predictor) listByFreePercent(g int) {
+func (q *topNodes) listByFreePercent(g int) {
 	h, f, s, wanted, base := &q.topScores, &q.feasible, &q.scoreLists[g], q.topScores.wantedNodes[g], q.maxFree()
 	mine := append(h.groupPositions[:0], q.view.groups.bits[g]...)
 	picked := append(h.pickedPositions[:0], mine...)
@@ -184,7 +186,7 @@ func (q *Predictor) listByFreePercent(g int) {
 
 // listByEstimate lists the feasible nodes of a group, special ones left out, in the order of
 // the walk, with their numbers and places, and counts them by mark.
-func (q *Predictor) listByEstimate(g int) {
+func (q *topNodes) listByEstimate(g int) {
 	h, f, images := &q.topScores, &q.feasible, q.replacement.StaticScores.Images
 	h.entries, h.countByEstimate = h.entries[:0], sampling.ResizeInt32(h.countByEstimate, h.estimateRange)
 	clear(h.countByEstimate)
@@ -259,9 +261,49 @@ func (s *scoreList) sortLevels(table *[]int32) {
 // maxBalancedScore is a bound of the weighted score of BalancedAllocation. The newcomer
 // changes the deviation by at most half the greater of its shares of cpu and
 // memory, and rounding by less than 1.
-func (q *Predictor) maxBalancedScore() int32 {
+func (q *topNodes) maxBalancedScore() int32 {
 	weight, r := int32(q.replacement.Profile.Weights.BalancedAllocation), &q.replacement.Requests
 	share := max(float64(max(r.MilliCPU, 0))/float64(q.leastMilliCPU), float64(max(r.MemoryBytes, 0))/float64(q.leastBytes))
 	gain := int64(math.Floor(min(share, 1)*scheduler.MaxScore/2+1e-6)) + 1
 	return weight * int32(min(score.BalanceGain(gain, 0), scheduler.MaxScore))
+}
+
+// scoreFixed puts, for each of the feasible places in the list, what it scores apart from
+// the relative scores in its stead: NodeResourcesFit (leastAllocated), BalancedAllocation (evenScore) and
+// images.
+func (q *topNodes) scoreFixed(list []int32) {
+	as, r, weights, images := &q.replacement.ScoredRequests, &q.replacement.Requests, &q.replacement.Profile.Weights, q.replacement.StaticScores.Images
+	cpu, memory := float64(as.MilliCPU), float64(as.MemoryBytes)
+	halfCPU, halfMemory := float64(r.MilliCPU)/2, float64(r.MemoryBytes)/2
+	fit, even := int32(weights.ResourcesFit), weights.BalancedAllocation
+	if r.MilliCPU == 0 && r.MemoryBytes == 0 {
+		even = 0
+	}
+	for i, place := range list {
+		x := &q.scoring[place]
+		sum := (freePercentOf(x.leftMilliCPU-cpu, x.percentPerMilliCPU) + freePercentOf(x.leftBytes-memory, x.percentPerByte)) >> 1 * fit
+		if even != 0 {
+			v := 100 - math.Abs(x.halfShareDiff+(halfCPU*x.percentPerMilliCPU-halfMemory*x.percentPerByte))
+			with := int64(v)
+			if part := v - float64(with); part < roundingMargin || part > 1-roundingMargin {
+				with = q.exactBalance(place)
+			}
+			sum += int32(even * score.BalanceGain(with, x.balance))
+		}
+		if images != nil {
+			sum += int32(weights.ImageLocality) * int32(images[q.model.NodeOrder[place]])
+		}
+		list[i] = sum
+	}
+}
+
+// roundingMargin is how near to a whole number a balance is divided out: some ten thousand
+// times as much as the products with reciprocals are off by. A feasible node has what
+// is requested, so that no share is above 1 but one that stays as it is.
+const roundingMargin = 1e-9
+
+// exactBalance is the node's balance with the newcomer.
+func (q *topNodes) exactBalance(place int32) int64 {
+	l, r := &q.model.Requests[q.model.NodeOrder[place]], &q.replacement.Requests
+	return score.Balance(l.MilliCPU+r.MilliCPU, l.AllocatableMilliCPU, l.MemoryBytes+r.MemoryBytes, l.AllocatableBytes)
 }

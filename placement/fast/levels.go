@@ -6,6 +6,15 @@ import (
 	"slices"
 )
 
+// windowOdds computes the probability that each node wins, over all windows.
+type windowOdds struct {
+	relativeScorer
+	levels        levelSearch
+	windows       windowEvents
+	oddsByNode    []float64
+	nodesWithOdds []uint64 // bit set of the nodes that may have odds
+}
+
 // levelSearch deals the odds of the starts from the best total down.
 type levelSearch struct {
 	maxTotal int32 // best total of any window so far
@@ -24,7 +33,7 @@ type levelSearch struct {
 type startRange struct{ from, to int32 }
 
 // resetLevels begins with the best level of every source.
-func (q *Predictor) resetLevels() {
+func (q *windowOdds) resetLevels() {
 	c := &q.levels
 	c.nextLevel, c.nextTotal = sampling.ResizeInt32(c.nextLevel, len(q.scoreGroups)), sampling.ResizeInt32(c.nextTotal, len(q.scoreGroups))
 	for k := range q.scoreGroups {
@@ -35,7 +44,7 @@ func (q *Predictor) resetLevels() {
 
 // updateTotal notes the total of a source's next level, or what those that are not
 // listed may have.
-func (q *Predictor) updateTotal(k int) {
+func (q *windowOdds) updateTotal(k int) {
 	s, c := &q.scoreLists[k], &q.levels
 	at := int(c.nextLevel[k])
 	switch {
@@ -50,7 +59,7 @@ func (q *Predictor) updateTotal(k int) {
 
 // nextBestTotal returns the best total that is left, all its levels being listed; none
 // when there is none.
-func (q *Predictor) nextBestTotal() int32 {
+func (q *windowOdds) nextBestTotal() int32 {
 	c := &q.levels
 	for {
 		best := slices.Max(c.nextTotal)
@@ -78,7 +87,7 @@ func (s *scoreList) isComplete(level int32) bool {
 
 // distributeOdds deals the odds of the starts in the runs from one to below another,
 // between which every kind has one score.
-func (q *Predictor) distributeOdds(runs []startRange, from, to int32) {
+func (q *windowOdds) distributeOdds(runs []startRange, from, to int32) {
 	c := &q.levels
 	c.openStarts = c.openStarts[:0]
 	for _, r := range runs {
@@ -105,7 +114,7 @@ func (q *Predictor) distributeOdds(runs []startRange, from, to int32) {
 // collectNodes lists the nodes with the total that are numbered from low to below high, in
 // the order of the walk, and goes on to the next levels. A node that is there again
 // after the end of the walk gets a number beyond the last.
-func (q *Predictor) collectNodes(total, low, high int32) {
+func (q *windowOdds) collectNodes(total, low, high int32) {
 	c, f, again := &q.levels, &q.feasible, int32(0)
 	c.nodes = c.nodes[:0]
 	if high > int32(f.count) {
@@ -151,7 +160,7 @@ func (c *levelSearch) mergeFrom(from int) {
 
 // firstStartWith is the first start from the beginning of the walk on whose window has a node
 // of cover.order; its place is the last one.
-func (q *Predictor) firstStartWith(at int32) int32 {
+func (q *windowOdds) firstStartWith(at int32) int32 {
 	if at < int32(q.sampleSize) {
 		return 0
 	}
@@ -160,7 +169,7 @@ func (q *Predictor) firstStartWith(at int32) int32 {
 
 // creditWindows gives each start that is left to the gathered nodes in its window, in equal
 // parts, and keeps the starts that have none of them. It reports whether any has.
-func (q *Predictor) creditWindows() (any bool) {
+func (q *windowOdds) creditWindows() (any bool) {
 	c := &q.levels
 	c.creditAtEntry, c.deferred = cycle.ResizeFloat64(c.creditAtEntry, len(c.nodes)), c.deferred[:0]
 	first, dealt, one := 0, 0.0, 1/float64(len(q.position))
@@ -208,11 +217,18 @@ func (c *levelSearch) deferStarts(from, to int32) {
 }
 
 // addOdds adds to a node's odds.
-func (q *Predictor) addOdds(at int32, odds float64) {
+func (q *windowOdds) addOdds(at int32, odds float64) {
 	if at >= int32(q.feasible.count) {
 		at -= int32(q.feasible.count)
 	}
 	n := q.model.NodeOrder[q.feasible.positions[at]]
 	q.oddsByNode[n] += odds
 	q.nodesWithOdds[n>>6] |= 1 << (n & 63)
+}
+
+// levelOdds is what every node of some levels has over every set of nodes; the levels
+// follow each other in cover.shareLevels, as kind and level, up to end.
+type levelOdds struct {
+	odds float64
+	end  int
 }

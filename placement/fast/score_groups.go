@@ -20,6 +20,14 @@ const (
 	maxScoreGroups     = 600
 )
 
+// relativeScorer computes the relative scores of the score groups: the scores that
+// depend on the other nodes in the sample.
+type relativeScorer struct {
+	topNodes
+	scoreGroups   []scoreGroup                // one for each node group, then those of the special nodes
+	spreadWeights [maxSoftConstraints]float64 // by soft constraint; spreadScore was computed with them
+}
+
 // scoreGroup is what the relative scores make of a node.
 type scoreGroup struct {
 	scoreInputs
@@ -39,7 +47,7 @@ type scoreInputs struct {
 // findScoreGroups finds the kinds of the groups and of the special nodes, and the
 // sources of the latter; not ok where there are too many. It tells whether groups are
 // of the same kinds as before.
-func (q *Predictor) findScoreGroups() (alike, ok bool) {
+func (q *relativeScorer) findScoreGroups() (alike, ok bool) {
 	sums, groups := q.sumDomains(), len(q.view.groups.nodes)
 	for len(q.scoreGroups) < groups {
 		q.scoreGroups = append(q.scoreGroups, scoreGroup{})
@@ -72,7 +80,7 @@ func (q *Predictor) findScoreGroups() (alike, ok bool) {
 
 // sumDomains counts pods by domain: first those of the inter-pod terms that score,
 // then those of soft constraints.
-func (q *Predictor) sumDomains() int {
+func (q *relativeScorer) sumDomains() int {
 	slot, r := len(q.replacement.Spread.Hard)+len(q.view.required)+len(q.view.anti), cycle.Attempt{Model: q.model, Scratch: q.scratch, Replacement: q.replacement}
 	for i, t := range q.view.scored {
 		q.scratch.CountTerm(slot+i, t)
@@ -87,7 +95,7 @@ func (q *Predictor) sumDomains() int {
 }
 
 // groupInputs are those of a node, as if it had no pods that are counted by node.
-func (q *Predictor) groupInputs(n cluster.NodeID, slot int) (r scoreInputs) {
+func (q *relativeScorer) groupInputs(n cluster.NodeID, slot int) (r scoreInputs) {
 	f, weights, b := &q.replacement.StaticScores, &q.replacement.Profile.Weights, q.scratch
 	if weights.TaintToleration > 0 {
 		r.taints = f.PreferNoSchedule[n] + f.HintTaint*q.model.Hints.ExtraTaints(n)
@@ -118,7 +126,7 @@ func (q *Predictor) groupInputs(n cluster.NodeID, slot int) (r scoreInputs) {
 }
 
 // specialInputs adds what is counted by node.
-func (q *Predictor) specialInputs(r scoreInputs, n cluster.NodeID) scoreInputs {
+func (q *relativeScorer) specialInputs(r scoreInputs, n cluster.NodeID) scoreInputs {
 	for i := range q.softSpread {
 		if q.softSpread[i].Hostname && r.spreadPods[i] != sampling.NoLabel {
 			r.spreadPods[i] = int64(q.softSpread[i].Pods.On(n))
@@ -133,20 +141,20 @@ func (q *Predictor) specialInputs(r scoreInputs, n cluster.NodeID) scoreInputs {
 }
 
 // listSpecialNodes fills the sources of the special nodes' kinds.
-func (q *Predictor) listSpecialNodes(groups int) {
+func (q *relativeScorer) listSpecialNodes(groups int) {
 	for len(q.scoreLists) < len(q.scoreGroups) {
 		q.scoreLists = append(q.scoreLists, scoreList{})
 	}
 	for k := groups; k < len(q.scoreGroups); k++ {
 		q.scoreLists[k].reset()
 	}
-	list := q.levels.nodes[:0]
+	list := q.specialOrder[:0]
 	for i := range q.specialNodes {
 		if q.specialNodes[i].feasible {
 			list = append(list, int32(i))
 		}
 	}
-	q.levels.nodes = list
+	q.specialOrder = list
 	slices.SortFunc(list, func(a, b int32) int {
 		x, y := &q.specialNodes[a], &q.specialNodes[b]
 		return cmp.Or(cmp.Compare(y.fixedScore, x.fixedScore), cmp.Compare(x.feasibleIndex, y.feasibleIndex))
@@ -166,7 +174,7 @@ func (q *Predictor) listSpecialNodes(groups int) {
 
 // updateSpreadScores finds the raw scores by soft constraints where a window has so many nodes
 // and the kinds that are present; false: they are as they were.
-func (q *Predictor) updateSpreadScores(nodes int) bool {
+func (q *relativeScorer) updateSpreadScores(nodes int) bool {
 	var weights [maxSoftConstraints]float64
 	for i := range q.softSpread {
 		domains := nodes
@@ -175,10 +183,10 @@ func (q *Predictor) updateSpreadScores(nodes int) bool {
 		}
 		weights[i] = math.Log(float64(domains + 2))
 	}
-	if weights == q.windows.spreadWeights {
+	if weights == q.spreadWeights {
 		return false
 	}
-	q.windows.spreadWeights = weights
+	q.spreadWeights = weights
 	for k := range q.scoreGroups {
 		x, sum := &q.scoreGroups[k], 0.0
 		for i := range q.softSpread {
@@ -192,7 +200,7 @@ func (q *Predictor) updateSpreadScores(nodes int) bool {
 }
 
 // countPresentDomains counts the domains of a soft constraint that the present kinds are in.
-func (q *Predictor) countPresentDomains(constraint int) (count int) {
+func (q *relativeScorer) countPresentDomains(constraint int) (count int) {
 	seen := cycle.ResizeBool(q.scratch.Seen, q.softSpread[constraint].Topology.Size)
 	q.scratch.Seen = seen
 	for k := range q.scoreGroups {
@@ -205,7 +213,7 @@ func (q *Predictor) countPresentDomains(constraint int) (count int) {
 }
 
 // presentRanges finds the extremes over the kinds that are present.
-func (q *Predictor) presentRanges() sampling.Ranges {
+func (q *relativeScorer) presentRanges() sampling.Ranges {
 	x := sampling.Ranges{InterPodMin: math.MaxInt64, InterPodMax: math.MinInt64, SpreadMin: math.MaxInt64}
 	for k := range q.scoreGroups {
 		y := &q.scoreGroups[k]
@@ -220,7 +228,7 @@ func (q *Predictor) presentRanges() sampling.Ranges {
 }
 
 // computeRelativeScores finds the relative scores of all kinds between the extremes.
-func (q *Predictor) computeRelativeScores(x *sampling.Ranges) {
+func (q *relativeScorer) computeRelativeScores(x *sampling.Ranges) {
 	weights := &q.replacement.Profile.Weights
 	for k := range q.scoreGroups {
 		y := &q.scoreGroups[k]
@@ -236,4 +244,17 @@ func (q *Predictor) computeRelativeScores(x *sampling.Ranges) {
 		}
 		y.relativeScore = int32(sum)
 	}
+}
+
+// scoreAllFeasible scores the kinds as if all feasible nodes were in the window.
+func (q *relativeScorer) scoreAllFeasible() {
+	for k := range q.scoreGroups {
+		q.scoreGroups[k].presence = 1
+		if s := &q.scoreLists[k]; len(s.nodes) == 0 && s.unlistedMax == noScore {
+			q.scoreGroups[k].presence = 0
+		}
+	}
+	q.updateSpreadScores(q.feasible.count)
+	x := q.presentRanges()
+	q.computeRelativeScores(&x)
 }

@@ -2,11 +2,24 @@ package sampling
 
 import (
 	"cmp"
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
 	"github.com/evenkeel-project/evenkeel/placement/model"
 	"github.com/evenkeel-project/evenkeel/placement/score"
 	"slices"
+	"sort"
 )
+
+// nodeScores holds the feasible nodes of an attempt, in node order, and what they score.
+type nodeScores struct {
+	attempt          *cycle.Attempt
+	sampleSize       int
+	lastFeasible     []cluster.NodeID // the input of the last sortByNodeOrder
+	feasibleNumber   []int32          // by node: its index among the feasible nodes plus 1; 0: not feasible
+	nodes            []cluster.NodeID // feasible nodes in node order
+	startProbability []float64        // by index in nodes: probability of the window that begins there; sums to 1
+	groups           scoreGroups
+}
 
 // scoreGroups sort the feasible nodes by what scores relative to a sample make of
 // them. Nodes of one kind get the same relative scores in any sample, so among
@@ -41,7 +54,7 @@ const (
 )
 
 // findScoreGroups sorts by the columns and sums that were read.
-func (s *Sampler) findScoreGroups() {
+func (s *nodeScores) findScoreGroups() {
 	k, n := &s.groups, len(s.nodes)
 	k.ofNode = ResizeInt32(k.ofNode, n)
 	clear(k.ofNode)
@@ -59,7 +72,7 @@ func (s *Sampler) findScoreGroups() {
 }
 
 // readScoreInputs reads what the relative scores that have a weight go by.
-func (s *Sampler) readScoreInputs() {
+func (s *nodeScores) readScoreInputs() {
 	k, r, in := &s.groups, s.attempt, s.attempt.Replacement
 	weights := &in.Profile.Weights
 	for len(k.column) < spreadColumn+len(in.Spread.Soft) {
@@ -89,7 +102,7 @@ func (s *Sampler) readScoreInputs() {
 }
 
 // readSpreadCounts reads the matching pods of a constraint.
-func (s *Sampler) readSpreadCounts(c *cycle.SpreadConstraint, out []int64) {
+func (s *nodeScores) readSpreadCounts(c *cycle.SpreadConstraint, out []int64) {
 	rules := &s.attempt.Replacement.Spread
 	var pods []int32
 	if !c.Hostname {
@@ -155,7 +168,7 @@ func (k *scoreGroups) splitByMap(column []int64) {
 }
 
 // sumFixedScores sums the scores that a node has in any sample.
-func (s *Sampler) sumFixedScores() {
+func (s *nodeScores) sumFixedScores() {
 	k, r := &s.groups, s.attempt
 	k.fixedScore = cycle.ResizeInt64(k.fixedScore, len(s.nodes))
 	clear(k.fixedScore)
@@ -251,4 +264,47 @@ func ResizeInt32(s []int32, n int) []int32 {
 		return make([]int32, n)
 	}
 	return s[:n]
+}
+
+// nodeCount is how many nodes the walk has, without the one that addPivot adds.
+func (s *nodeScores) nodeCount() int { return len(s.startProbability) }
+
+// groupOfLevel is the kind that has the level.
+func (k *scoreGroups) groupOfLevel(level int32) int {
+	return sort.Search(k.count, func(kind int) bool { return k.firstLevel[kind] > level }) - 1
+}
+
+// sortByNodeOrder puts the feasible nodes in the order of the walk. A window begins with a
+// node when the walk begins there, or at a node before it that is not feasible.
+// It reports whether they stood in line already.
+func (s *nodeScores) sortByNodeOrder(feasible []cluster.NodeID) bool {
+	w := s.attempt.Model
+	if w.InitNodeOrder(); s.feasibleNumber == nil {
+		s.feasibleNumber = make([]int32, len(w.NodeOrder))
+	}
+	if slices.Equal(s.lastFeasible, feasible) {
+		return true
+	}
+	s.lastFeasible = append(s.lastFeasible[:0], feasible...)
+	clear(s.feasibleNumber)
+	for i, n := range feasible {
+		s.feasibleNumber[n] = int32(i) + 1
+	}
+	s.nodes, s.startProbability = s.nodes[:0], s.startProbability[:0]
+	all := float64(len(w.NodeOrder))
+	starts, one := 0, 1/all
+	for _, n := range w.NodeOrder {
+		starts++
+		if s.feasibleNumber[n] == 0 {
+			continue
+		}
+		weight := one // nearly always: dividing is what costs
+		if starts > 1 {
+			weight = float64(starts) / all
+		}
+		s.nodes, s.startProbability = append(s.nodes, n), append(s.startProbability, weight)
+		starts = 0
+	}
+	s.startProbability[0] += float64(starts) / all
+	return false
 }

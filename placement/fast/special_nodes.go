@@ -20,7 +20,7 @@ type specialNode struct {
 
 // findSpecialNodes lists them and marks their places. It is
 // O(k log N).
-func (q *Predictor) findSpecialNodes(victim cluster.NodeID) {
+func (q *topNodes) findSpecialNodes(victim cluster.NodeID) {
 	var buf [128]cluster.NodeID
 	nodes := buf[:0]
 	add := func(c *model.PodCounter) {
@@ -56,7 +56,7 @@ func (q *Predictor) findSpecialNodes(victim cluster.NodeID) {
 }
 
 // scoreSpecialNode finds a special node among the feasible ones, and what it scores.
-func (q *Predictor) scoreSpecialNode(x *specialNode) {
+func (q *topNodes) scoreSpecialNode(x *specialNode) {
 	place := q.position[x.node]
 	at, found := q.feasible.indexOf(place)
 	if x.feasible = found; !found {
@@ -69,7 +69,7 @@ func (q *Predictor) scoreSpecialNode(x *specialNode) {
 }
 
 // updateVictimNode takes in that pods have left the victim's node.
-func (q *Predictor) updateVictimNode(victim cluster.NodeID) {
+func (q *topNodes) updateVictimNode(victim cluster.NodeID) {
 	i := slices.IndexFunc(q.specialNodes, func(x specialNode) bool { return x.node == victim })
 	if i < 0 {
 		return // its pods cannot run there
@@ -93,7 +93,7 @@ func (q *Predictor) updateVictimNode(victim cluster.NodeID) {
 
 // renumberFeasible renumbers the feasible nodes from a number on, as one at a place has come
 // or gone.
-func (q *Predictor) renumberFeasible(from, place, by int32) {
+func (q *topNodes) renumberFeasible(from, place, by int32) {
 	q.feasible.count += int(by)
 	for i := int(place>>6) + 1; i < len(q.feasible.countBefore); i++ {
 		q.feasible.countBefore[i] += by

@@ -121,9 +121,6 @@ func (s *Sampler) slideWindow(from, windows int) {
 	}
 }
 
-// nodeCount is how many nodes the walk has, without the one that addPivot adds.
-func (s *Sampler) nodeCount() int { return len(s.startProbability) }
-
 // scoreWindowsWithChangedNode looks at the windows that have the pivot, as which the given node
 // comes, and pays who is inside at the end.
 func (s *Sampler) scoreWindowsWithChangedNode(pivot int) {

@@ -5,16 +5,9 @@ import (
 	"math/bits"
 )
 
-// levelOdds is what every node of some levels has over every set of nodes; the levels
-// follow each other in cover.shareLevels, as kind and level, up to end.
-type levelOdds struct {
-	odds float64
-	end  int
-}
-
 // mixInRandomSamples mixes the odds over every set of nodes into those over the windows, as
 // scatter does. It looks at about 10 N / size nodes.
-func (q *Predictor) mixInRandomSamples(weight float64) {
+func (q *windowOdds) mixInRandomSamples(weight float64) {
 	if weight == 0 {
 		return
 	}
@@ -38,22 +31,9 @@ func (q *Predictor) mixInRandomSamples(weight float64) {
 	}
 }
 
-// scoreAllFeasible scores the kinds as if all feasible nodes were in the window.
-func (q *Predictor) scoreAllFeasible() {
-	for k := range q.scoreGroups {
-		q.scoreGroups[k].presence = 1
-		if s := &q.scoreLists[k]; len(s.nodes) == 0 && s.unlistedMax == noScore {
-			q.scoreGroups[k].presence = 0
-		}
-	}
-	q.updateSpreadScores(q.feasible.count)
-	x := q.presentRanges()
-	q.computeRelativeScores(&x)
-}
-
 // computeRandomSampleOdds notes the odds of the best levels over every set, to be divided by the
 // rest, which it returns.
-func (q *Predictor) computeRandomSampleOdds() (rest float64) {
+func (q *windowOdds) computeRandomSampleOdds() (rest float64) {
 	c, n := &q.levels, q.feasible.count
 	c.shares, c.shareLevels = c.shares[:0], c.shareLevels[:0]
 	q.resetLevels()
