@@ -119,6 +119,11 @@ lint: ## gofmt, vet, staticcheck
 	go vet ./...
 	go run -modfile tools/go.mod honnef.co/go/tools/cmd/staticcheck ./...
 
+.PHONY: structure
+structure: ## how the files of each package refer to each other (STRUCTURE="-v ./planner/..." for the causes)
+	cd tools && go build -o $(BIN)/structure ./structure
+	$(BIN)/structure $(STRUCTURE)
+
 .PHONY: bench
 bench: ## benchmarks of the planner and the snapshot reader
 	go test -run '^$$' -bench . -benchmem ./cluster/... ./placement/... ./planner/... ./cmd/...
