@@ -31,7 +31,8 @@ func (r EventRecorder) Evicted(pod *corev1.Pod, m plan.Move) {
 }
 
 func evictionNote(m plan.Move) string {
-	return truncateNote(fmt.Sprintf("strategy %s: %s (%s); its replacement is expected on %s", m.Strategy, m.Reason.Message, m.Reason.Code, m.To))
+	return truncateNote(fmt.Sprintf("strategy %s: %s (%s); its replacement is expected on %s", m.Strategy, m.Reason.Message, m.Reason.Code,
+		m.To))
 }
 
 // maxNoteBytes is the API's limit for the note of an event.
@@ -44,7 +45,8 @@ func truncateNote(s string) string {
 // BackedOff publishes that the replacements of a workload failed so often that the workload now has
 // the longest back-off.
 func (r EventRecorder) BackedOff(b plan.Backoff) {
-	w := &corev1.ObjectReference{APIVersion: b.Workload.APIVersion, Kind: b.Workload.Kind, Namespace: b.Workload.Namespace, Name: b.Workload.Name}
+	w := &corev1.ObjectReference{APIVersion: b.Workload.APIVersion, Kind: b.Workload.Kind, Namespace: b.Workload.Namespace,
+		Name: b.Workload.Name}
 	if r.LookupUID != nil {
 		w.UID = r.LookupUID(w.Kind, w.Namespace, w.Name)
 	}
@@ -64,9 +66,11 @@ func (r EventRecorder) StateChanged(before, after plan.PlannerState) {
 	}
 	switch was, is := before.Breaker, after.Breaker; {
 	case is != nil && (was == nil || !was.At.Equal(is.At)):
-		r.recordOnLease(corev1.EventTypeWarning, "BreakerOpen", "Stop", "no evictions before "+is.Until.UTC().Format(time.RFC3339)+", and not before the cluster is healthy: "+is.Reason.Message)
+		r.recordOnLease(corev1.EventTypeWarning, "BreakerOpen", "Stop",
+			"no evictions before "+is.Until.UTC().Format(time.RFC3339)+", and not before the cluster is healthy: "+is.Reason.Message)
 	case was != nil && is == nil:
-		r.recordOnLease(corev1.EventTypeNormal, "BreakerClosed", "Resume", "evictions are allowed again; the breaker had tripped because: "+was.Reason.Message)
+		r.recordOnLease(corev1.EventTypeNormal, "BreakerClosed", "Resume",
+			"evictions are allowed again; the breaker had tripped because: "+was.Reason.Message)
 	}
 }
 
