@@ -14,9 +14,9 @@ import (
 	"testing"
 )
 
-// goldenAnswers are the files that hold answers of the program, word for word: each is
+// goldenFiles are the files that hold answers of the program, word for word: each is
 // written and held by a test of its own package.
-var goldenAnswers = []string{
+var goldenFiles = []string{
 	"../planner/testdata/scenarios/*.txtar",
 	"../planner/breaker/testdata/trips.txt",
 	"../evictor/testdata/outcomes.txt",
@@ -29,7 +29,7 @@ var goldenAnswers = []string{
 // reason.go, a paragraph with an example for each in the reference, and a test
 // in which the program gives that example as its answer.
 func TestEveryCodeIsDocumentedAndShown(t *testing.T) {
-	documented, answers, codes := documentedCodes(t), readAll(t, goldenAnswers), codesInSource(t)
+	documented, answers, codes := documentedCodes(t), readAll(t, goldenFiles), codesInSource(t)
 	for _, c := range codes {
 		p, ok := documented[c]
 		if !ok {

@@ -56,7 +56,7 @@ func TestExplainGolden(t *testing.T) {
 func TestNothingHostileInAnExplanation(t *testing.T) {
 	for _, e := range []plan.Explanation{explained(), onePod(0), onePod(1)} {
 		kind := e.Subject.Kind
-		spoil(reflect.ValueOf(&e).Elem())
+		addControlCharacters(reflect.ValueOf(&e).Elem())
 		e.Subject.Kind = kind
 		for _, f := range []report.Format{report.Table, report.Wide} {
 			var b bytes.Buffer
@@ -70,8 +70,8 @@ func TestNothingHostileInAnExplanation(t *testing.T) {
 	}
 }
 
-// spoil appends control characters to every string below v.
-func spoil(v reflect.Value) {
+// addControlCharacters appends control characters to every string below v.
+func addControlCharacters(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
 		if v.CanSet() {
@@ -79,16 +79,16 @@ func spoil(v reflect.Value) {
 		}
 	case reflect.Pointer:
 		if !v.IsNil() {
-			spoil(v.Elem())
+			addControlCharacters(v.Elem())
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			spoil(v.Index(i))
+			addControlCharacters(v.Index(i))
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if v.Type().Field(i).IsExported() && v.Type() != reflect.TypeOf(taken) {
-				spoil(v.Field(i))
+				addControlCharacters(v.Field(i))
 			}
 		}
 	}

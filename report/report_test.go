@@ -22,7 +22,7 @@ func compare(t *testing.T, name string, got []byte) {
 }
 
 func plans() map[string]plan.Plan {
-	return map[string]plan.Plan{"three-zones": threeZones(), "level": level(), "blocked": blocked(), "hot-nodes": hotNodes(), "hostile": hostile(), "steered": steered(), "shadowed": shadowed(), "held": held(), "pressed": pressed()}
+	return map[string]plan.Plan{"three-zones": threeZones(), "level": nothingToDo(), "blocked": blocked(), "hot-nodes": hotNodes(), "hostile": withHostileNames(), "steered": withSteeringHints(), "shadowed": untrustedSchedulers(), "held": evictionsBlocked(), "pressed": withPressureHints()}
 }
 
 func TestPlanGolden(t *testing.T) {
@@ -45,7 +45,7 @@ func TestPlanGolden(t *testing.T) {
 }
 
 func TestRunGolden(t *testing.T) {
-	for name, r := range map[string]plan.RunReport{"run-live": liveRun(), "run-dry": dryRun(), "run-refused": refusedRun(), "run-recovered": recoveredRun(), "run-level": run(plan.Live, level()), "run-untouched": untouchedRun()} {
+	for name, r := range map[string]plan.RunReport{"run-live": liveRun(), "run-dry": dryRun(), "run-refused": refusedRun(), "run-recovered": recoveredRun(), "run-level": run(plan.Live, nothingToDo()), "run-untouched": runWithoutEvictions()} {
 		var b bytes.Buffer
 		if err := report.Run(&b, report.Table, r); err != nil {
 			t.Fatal(err)
@@ -56,7 +56,7 @@ func TestRunGolden(t *testing.T) {
 
 // A terminal must never see a control character that came from a name.
 func TestNothingHostileReachesTheTerminal(t *testing.T) {
-	p := hostile()
+	p := withHostileNames()
 	p.ConfigHash = "\U000e0001\u2028\x7f" // a tag character: two units in JSON
 	for _, f := range report.Formats() {
 		var b bytes.Buffer
@@ -184,12 +184,12 @@ func (brokenWriter) Write([]byte) (int, error) { return 0, errBroken }
 
 func TestErrors(t *testing.T) {
 	for _, f := range report.Formats() {
-		if err := report.Plan(brokenWriter{}, f, level()); !errors.Is(err, errBroken) {
+		if err := report.Plan(brokenWriter{}, f, nothingToDo()); !errors.Is(err, errBroken) {
 			t.Errorf("%s: %v", f, err)
 		}
 	}
 	want := `"xml" is not an output format (want one of table, wide, json, yaml)`
-	if err := report.Plan(&bytes.Buffer{}, "xml", level()); err == nil || err.Error() != want {
+	if err := report.Plan(&bytes.Buffer{}, "xml", nothingToDo()); err == nil || err.Error() != want {
 		t.Errorf("unknown format: %v", err)
 	}
 	if err := report.Run(&bytes.Buffer{}, "xml", liveRun()); err == nil || err.Error() != want {

@@ -60,8 +60,8 @@ func threeZones() plan.Plan {
 	return p
 }
 
-// steered hints nodes in both waves, in the second more than a line holds.
-func steered() plan.Plan {
+// withSteeringHints hints nodes in both waves, in the second more than a line holds.
+func withSteeringHints() plan.Plan {
 	p := threeZones()
 	many := []string{}
 	for i := range 23 {
@@ -72,10 +72,10 @@ func steered() plan.Plan {
 	return p
 }
 
-// shadowed has schedulers without a profile: one that is trusted, one that is wrong
+// untrustedSchedulers has schedulers without a profile: one that is trusted, one that is wrong
 // too often, one without data.
-func shadowed() plan.Plan {
-	p := level()
+func untrustedSchedulers() plan.Plan {
+	p := nothingToDo()
 	all, some := 0.9833, 0.5
 	p.Schedulers = []plan.SchedulerState{
 		{Name: "binpack", Pods: 12, Seen: 80, Predicted: 60, Hits: 30, HitRate: &some},
@@ -85,8 +85,8 @@ func shadowed() plan.Plan {
 	return p
 }
 
-// held is planned in the middle of everything that can hold it.
-func held() plan.Plan {
+// evictionsBlocked is planned in the middle of everything that can hold it.
+func evictionsBlocked() plan.Plan {
 	p := threeZones()
 	p.Blocks = []plan.EvictionBlock{
 		(&plan.Pause{Since: taken.Add(-time.Hour), Until: taken.Add(time.Hour), By: "alice\x1b[2J", Reason: "release 42"}).Block(),
@@ -96,8 +96,8 @@ func held() plan.Plan {
 	return p
 }
 
-// level has nothing to do.
-func level() plan.Plan {
+// nothingToDo has nothing to do.
+func nothingToDo() plan.Plan {
 	p := base()
 	p.Before = plan.State{Nodes: []plan.NodeState{node("n1", "", .5, .5)}}
 	p.After = p.Before
@@ -158,9 +158,9 @@ func hotNodes() plan.Plan {
 	return p
 }
 
-// pressed has a hint in every state, as a dry run sees them.
-func pressed() plan.Plan {
-	p := level()
+// withPressureHints has a hint in every state, as a dry run sees them.
+func withPressureHints() plan.Plan {
+	p := nothingToDo()
 	since, until := taken.Add(-time.Hour), taken.Add(5*time.Minute)
 	p.Pressure = []plan.PressureHint{
 		{Node: "n1", State: plan.HintPresent, Rule: "memory", Value: .875, OtherRules: []string{"cpu"}, Since: since, Expires: until},
@@ -177,8 +177,8 @@ func pressed() plan.Plan {
 	return p
 }
 
-// hostile has names that would do harm on a terminal.
-func hostile() plan.Plan {
+// withHostileNames has names that would do harm on a terminal.
+func withHostileNames() plan.Plan {
 	p := threeZones()
 	p.Moves = p.Moves[:1]
 	p.After.Excess, p.Bound.MinForPlan = map[string]float64{"g1": 1}, 1
@@ -214,8 +214,8 @@ func liveRun() plan.RunReport {
 	return r
 }
 
-// untouchedRun is an approved plan that comes too late.
-func untouchedRun() plan.RunReport {
+// runWithoutEvictions is an approved plan that comes too late.
+func runWithoutEvictions() plan.RunReport {
 	gone, other := outcome(1, "d-6f9c-x1", plan.AlreadyGone, "", false), outcome(2, "d-6f9c-x2", plan.Dropped, "", false)
 	gone.Reason = plan.Reason{Code: plan.PodGoneAlready, Message: "the pod is gone"}
 	other.Reason = plan.Reason{Code: plan.PremiseChanged, Message: "the pod is no longer on n3"}

@@ -32,16 +32,16 @@ func TestNothingToDo(t *testing.T) {
 		"the only goal of hot is met; 2 goals of zones are not met, but the strategy is not due":         {{Name: "zones", Goals: 10, Unmet: 2}, {Name: "hot", Goals: 1, Due: true}},
 		"no strategy that is due states a goal; 1 goal of zones is not met, but the strategy is not due": {{Name: "zones", Goals: 10, Unmet: 1}, {Name: "hot"}},
 	} {
-		p := level()
+		p := nothingToDo()
 		p.Strategies = all
 		if got := firstLine(t, p); got != "Plan: "+want+"; dry run: nothing is evicted." {
 			t.Errorf("%+v:\n%s\nwant\n%s", all, got, want)
 		}
 	}
-	if got := firstLine(t, level(), report.Options{Evicts: true}); !strings.HasSuffix(got, "met; this command evicts nothing; with this configuration `evenkeel run` evicts.") {
+	if got := firstLine(t, nothingToDo(), report.Options{Evicts: true}); !strings.HasSuffix(got, "met; this command evicts nothing; with this configuration `evenkeel run` evicts.") {
 		t.Errorf("where a run evicts: %s", got)
 	}
-	p := level()
+	p := nothingToDo()
 	p.Inputs = append(p.Inputs, plan.Input{Source: plan.PlannerStateSource, Problems: []string{"not known"}})
 	if got := firstLine(t, p, report.Options{Evicts: true}); !strings.HasSuffix(got, "; with this configuration `evenkeel run` evicts only if it can read the planner state, which this command could not.") {
 		t.Errorf("where nobody knows what is remembered: %s", got)
@@ -53,7 +53,7 @@ func TestNothingToDo(t *testing.T) {
 
 // TestAHeldStrategyIsNotCalledUnasked: somebody may well have asked for it.
 func TestAHeldStrategyIsNotCalledUnasked(t *testing.T) {
-	p := level()
+	p := nothingToDo()
 	p.Strategies = []plan.StrategyState{{Name: "zones", Goals: 10, Unmet: 2}, {Name: "hot", Goals: 1, Due: true}}
 	p.Blocks = []plan.EvictionBlock{{Strategy: "zones", Reason: plan.Reason{Code: plan.StrategyIneffective}}}
 	want := "Plan: the only goal of hot is met; 2 goals of zones are not met, but the strategy is suspended; dry run: nothing is evicted."
@@ -118,7 +118,7 @@ func TestWhoIsWorseOffIsSaid(t *testing.T) {
 // TestHeldPlansSaySoFirst, whether the configuration lets runs evict or not, and
 // so does a run that was held.
 func TestHeldPlansSaySoFirst(t *testing.T) {
-	p := held()
+	p := evictionsBlocked()
 	if got := firstLine(t, p); !strings.HasSuffix(got, "; dry run, and evictions are blocked (Paused, BreakerOpen): nothing is evicted.") {
 		t.Errorf("in dry run: %s", got)
 	}
@@ -130,8 +130,8 @@ func TestHeldPlansSaySoFirst(t *testing.T) {
 		t.Errorf("one strategy holds no other: %s", got)
 	}
 	dry := dryRun()
-	dry.Plan = held()
-	stopped := run(plan.Live, held(), outcome(1, "d-6f9c-x1", plan.Dropped, "", false), outcome(2, "d-6f9c-x2", plan.Dropped, "", false))
+	dry.Plan = evictionsBlocked()
+	stopped := run(plan.Live, evictionsBlocked(), outcome(1, "d-6f9c-x1", plan.Dropped, "", false), outcome(2, "d-6f9c-x2", plan.Dropped, "", false))
 	stopped.Stopped = &stopped.Plan.Blocks[0].Reason
 	for want, r := range map[string]plan.RunReport{
 		"Run: 2 of 2 planned pods would be evicted if evictions were not blocked (Paused, BreakerOpen); dry run: nothing is evicted.\n": dry,
@@ -146,7 +146,7 @@ func TestHeldPlansSaySoFirst(t *testing.T) {
 
 // TestTimeThatNobodyNoted: a time taken from the objects is said to be that.
 func TestTimeThatNobodyNoted(t *testing.T) {
-	p := level()
+	p := nothingToDo()
 	p.TakenAtEstimated = true
 	var b bytes.Buffer
 	if err := report.Plan(&b, report.Table, p); err != nil {

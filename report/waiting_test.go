@@ -17,7 +17,7 @@ func TestUnknownIsNotNothing(t *testing.T) {
 		"nothing is known: metricsServer gave no answer (below)":                                                            {{Name: "zones"}, hot, {Name: "warm", NoData: hot.NoData}},
 		"nothing to do: all 4 goals of zones are met; strategy hot: nothing is known: metricsServer gave no answer (below)": {{Name: "zones", Goals: 4, Due: true}, {Name: "x", Goals: 1}, hot},
 	} {
-		p := level()
+		p := nothingToDo()
 		p.Strategies = all
 		if got := firstLine(t, p); got != "Plan: "+want+"; dry run: nothing is evicted." {
 			t.Errorf("%+v:\n%s\nwant\n%s", all, got, want)
@@ -39,7 +39,7 @@ func TestHintsOfWhichNothingIsKnown(t *testing.T) {
 		silent + " (below)":                                                  {HintsNoData: silent, Strategies: []st{{Name: "hot", NoData: silent}}},
 		"nothing to do: all 4 goals are met; hints: " + silent + " (below)":  {HintsNoData: silent, Strategies: []st{{Name: "zones", Goals: 4, Due: true}}},
 	} {
-		shown := level()
+		shown := nothingToDo()
 		shown.Strategies, shown.Pressure, shown.HintsNoData = p.Strategies, p.Pressure, p.HintsNoData
 		if got := firstLine(t, shown); got != "Plan: "+want+"; dry run: nothing is evicted." {
 			t.Errorf("%s\nwant\n%s", got, want)
@@ -50,13 +50,13 @@ func TestHintsOfWhichNothingIsKnown(t *testing.T) {
 // TestARunWithoutMovesSaysWhatIsOpen in its first line: that nothing was planned does
 // not mean that all is well.
 func TestARunWithoutMovesSaysWhatIsOpen(t *testing.T) {
-	unmet := level()
+	unmet := nothingToDo()
 	unmet.Goals, unmet.After.Excess = threeZones().Goals, map[string]float64{"g1": 2}
-	blind, waits := level(), level()
+	blind, waits := nothingToDo(), nothingToDo()
 	blind.Strategies = []plan.StrategyState{{Name: "hot", NoData: "nothing is known: metricsServer gave no answer"}}
 	waits.Strategies = []plan.StrategyState{{Name: "hot", Goals: 4, Unmet: 1, Due: true, WaitingNodes: 1, WaitReason: "above its target in 1 of 3 samples in a row"}}
 	for want, p := range map[string]plan.Plan{
-		"":                     level(),
+		"":                     nothingToDo(),
 		"; 1 goal stays unmet": unmet,
 		"; strategy hot: nothing is known: metricsServer gave no answer (below)": blind,
 		"; waiting: 1 node above its target in 1 of 3 samples in a row (hot)":    waits,
@@ -80,7 +80,7 @@ func TestWaitingIsNotMet(t *testing.T) {
 		"nothing to do yet: 1 node above its target, but not long enough or not with certainty (hot)":                                                   {{Name: "hot", Goals: 1, Unmet: 1, Due: true, WaitingNodes: 1}},
 		"nothing to do yet: 2 nodes, each above its target in 1 of 3 samples in a row (hot), 1 node above its target in 1 of 3 samples in a row (warm)": {hot, {Name: "warm", Goals: 1, Unmet: 1, Due: true, WaitingNodes: 1, WaitReason: one}},
 	} {
-		p := level()
+		p := nothingToDo()
 		p.Strategies = all
 		if got := firstLine(t, p); got != "Plan: "+want+"; dry run: nothing is evicted." {
 			t.Errorf("%+v:\n%s\nwant\n%s", all, got, want)

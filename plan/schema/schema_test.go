@@ -157,7 +157,7 @@ func TestMutantsAreRefused(t *testing.T) {
 		text   string
 	}{"plan": {planSchema, planExample}, "run": {runSchema, runReportExample}} {
 		root, seen := decode(t, []byte(c.text)), 0
-		mutants(root, "", func(what string) {
+		forEachMutation(root, "", func(what string) {
 			seen++
 			if c.schema.Validate(root) == nil {
 				t.Errorf("%s: %s is accepted", name, what)
@@ -172,13 +172,13 @@ func TestMutantsAreRefused(t *testing.T) {
 	}
 }
 
-// mutants changes one thing at a time in the objects under v, calls check, and
+// forEachMutation changes one thing at a time in the objects under v, calls check, and
 // puts it back. parent is the name of the field that v is in.
-func mutants(v any, parent string, check func(what string)) {
+func forEachMutation(v any, parent string, check func(what string)) {
 	switch v := v.(type) {
 	case []any:
 		for _, item := range v {
-			mutants(item, parent, check)
+			forEachMutation(item, parent, check)
 		}
 	case map[string]any:
 		data := slices.Contains(isFreeForm, parent)
@@ -200,7 +200,7 @@ func mutants(v any, parent string, check func(what string)) {
 			v[k] = valueOfOtherType(was)
 			check(fmt.Sprintf("%s with %s as %v", parent, k, v[k]))
 			v[k] = was
-			mutants(was, k, check)
+			forEachMutation(was, k, check)
 		}
 	}
 }

@@ -11,15 +11,15 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// prefix is that of the keys that people ask with.
-const prefix = "evenkeel.io/"
+// annotationPrefix is that of the keys that people ask with.
+const annotationPrefix = "evenkeel.io/"
 
-// known are the keys for pods, workloads and namespaces. Those that ask for no
+// knownAnnotations are the keys for pods, workloads and namespaces. Those that ask for no
 // protection are ignored when they cannot be read.
-var known = []string{"evict", "do-not-disrupt", "window", "spread-by", "max-skew", "zone-slo"}
+var knownAnnotations = []string{"evict", "do-not-disrupt", "window", "spread-by", "max-skew", "zone-slo"}
 
 // request is one annotation or label under the prefix.
-type request struct{ where, name, value string }
+type request struct{ object, name, value string }
 
 // annotationRequests are what the pod, its controllers and its namespace ask for.
 func (r *podGuards) annotationRequests(p *corev1.Pod) []request {
@@ -42,22 +42,22 @@ func (r *podGuards) annotationRequests(p *corev1.Pod) []request {
 	for _, x := range from {
 		for _, kv := range []map[string]string{x.GetAnnotations(), x.GetLabels()} {
 			for k, v := range kv {
-				if name, ours := strings.CutPrefix(k, prefix); ours {
+				if name, ours := strings.CutPrefix(k, annotationPrefix); ours {
 					out = append(out, request{x.GetName(), name, v})
 				}
 			}
 		}
 	}
 	slices.SortFunc(out, func(a, b request) int {
-		return strings.Compare(a.name+" "+a.value+" "+a.where, b.name+" "+b.value+" "+b.where)
+		return strings.Compare(a.name+" "+a.value+" "+a.object, b.name+" "+b.value+" "+b.object)
 	})
 	return out
 }
 
 // checkAnnotations are the reasons in what people ask for.
-func (r *podGuards) checkAnnotations(p *corev1.Pod, add refuseFunc) {
+func (r *podGuards) checkAnnotations(p *corev1.Pod, add rejectFunc) {
 	for _, q := range r.annotationRequests(p) {
-		said := q.where + " says " + q.name + ": " + q.value
+		said := q.object + " says " + q.name + ": " + q.value
 		switch q.name {
 		case "evict":
 			add(q.value == "never", plan.EvictNever, said)
@@ -70,7 +70,7 @@ func (r *podGuards) checkAnnotations(p *corev1.Pod, add refuseFunc) {
 			_, err := r.parseWindows(q.value)
 			add(err != nil, plan.RequestUnreadable, said)
 		default:
-			add(!slices.Contains(known, q.name), plan.RequestUnreadable, said)
+			add(!slices.Contains(knownAnnotations, q.name), plan.RequestUnreadable, said)
 		}
 	}
 	r.checkForeignAnnotations(p, add)
@@ -90,7 +90,7 @@ func (r *podGuards) doNotDisruptActive(p *corev1.Pod, value string) (stays, read
 }
 
 // checkForeignAnnotations are the words of others, on the pod alone.
-func (r *podGuards) checkForeignAnnotations(p *corev1.Pod, add refuseFunc) {
+func (r *podGuards) checkForeignAnnotations(p *corev1.Pod, add rejectFunc) {
 	has := func(k string) bool { _, ok := p.Annotations[k]; return ok }
 	add(p.Annotations["cluster-autoscaler.kubernetes.io/safe-to-evict"] == "false", plan.DoNotDisrupt, "not safe to evict")
 	stays, _ := r.doNotDisruptActive(p, p.Annotations["karpenter.sh/do-not-disrupt"])

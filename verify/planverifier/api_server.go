@@ -176,7 +176,7 @@ func (s *apiServer) updateBudgets() {
 			}
 		}
 		now, st := s.budgetStatus(b), &b.Status
-		if now.foreign { // the server alone knows the scale: its own numbers move on
+		if now.customScale { // the server alone knows the scale: its own numbers move on
 			now.expected, now.desired, now.scaled = int(st.ExpectedPods), int(st.DesiredHealthy), true
 			now.healthy += s.healthyOffset[key(b)]
 		}
@@ -193,7 +193,7 @@ func (s *apiServer) updateBudgets() {
 func (s *apiServer) checkBudgetsAfter(c call) {
 	for _, b := range s.budgetsOf(c.pod.Namespace, c.pod.Labels) {
 		now := s.budgetStatus(b)
-		if now.foreign {
+		if now.customScale {
 			now.desired = int(b.Status.DesiredHealthy)
 			now.healthy += s.healthyOffset[key(b)]
 		}
@@ -208,7 +208,7 @@ func (s *apiServer) checkServicesAfter(c call) {
 		return
 	}
 	for _, svc := range s.services {
-		if svc.selects(c.pod) && s.readyBehind(svc) == 0 {
+		if svc.selects(c.pod) && s.readyPodsOfService(svc) == 0 {
 			s.report(c.move, plan.LastReadyPod, "nothing is Ready behind Service %s after call %d", svc.key, s.calls)
 		}
 	}

@@ -79,7 +79,7 @@ func (r *verifier) checkMoveFields(m plan.Move, pod *corev1.Pod) bool {
 // replacements.
 func (r *verifier) checkWave(calls []call) {
 	for _, c := range calls {
-		for _, no := range r.refusals(c.pod) {
+		for _, no := range r.rejections(c.pod) {
 			r.report(c.move, no.code, "%s", no.why)
 		}
 		r.checkBackoff(c)

@@ -10,8 +10,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// settingsAtNight are short windows around the hour in which clocks are moved.
-var settingsAtNight = []string{
+// nightWindows are short windows around the hour in which clocks are moved.
+var nightWindows = []string{
 	"deny: [{schedule: \"0 2 * * *\", duration: 1h}]",
 	"deny: [{schedule: \"15 2 * * *\", duration: 6h}]",
 	"deny: [{schedule: \"30 1 * * *\", duration: 40m}]",
@@ -30,11 +30,11 @@ func TestPlansInNightsWhenClocksAreMoved(t *testing.T) {
 		if i > 1 {
 			zone = "Australia/Lord_Howe"
 		}
-		for _, windows := range settingsAtNight {
+		for _, windows := range nightWindows {
 			for at := time.Duration(0); at < 5*time.Hour; at += 17 * time.Minute {
 				r := rand.New(rand.NewPCG(uint64(i), uint64(at)))
 				o := simulation.MixedAt(r, night.Add(at))
-				p, law := planOn(t, o, "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\ntimeZone: "+zone+
+				p, law := makePlanOn(t, o, "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\ntimeZone: "+zone+
 					"\nstrategies: [{name: hot, type: NodeLoad, schedule: \"*/10 * * * *\", args: {target: {cpu: 0.2}}}]\nwindows: {"+windows+"}\n", o.TakenAt, plan.PlannerState{})
 				plans++
 				moves += len(p.Moves)

@@ -15,7 +15,7 @@ import (
 )
 
 // checkController checks the controllers of the pod.
-func (r *podGuards) checkController(p *corev1.Pod, add refuseFunc) {
+func (r *podGuards) checkController(p *corev1.Pod, add rejectFunc) {
 	c := r.chains[key(p)]
 	low := c.lowest()
 	if low == nil {
@@ -47,7 +47,7 @@ func (r *podGuards) checkController(p *corev1.Pod, add refuseFunc) {
 }
 
 // checkReplacement checks that the controllers would create a replacement.
-func (r *podGuards) checkReplacement(p *corev1.Pod, c ownerChain, add refuseFunc) {
+func (r *podGuards) checkReplacement(p *corev1.Pod, c ownerChain, add rejectFunc) {
 	for _, l := range c.links {
 		add(l.object != nil && l.object.GetDeletionTimestamp() != nil, plan.NoReplacement, l.kind+" "+l.name+" is being deleted")
 	}
@@ -81,7 +81,7 @@ func (r *podGuards) hasSucceeded(job *batchv1.Job) bool {
 // checkRevision checks that a StatefulSet creates the replacement from the same revision.
 // Ordinals below the partition use the current revision. All others, and all with OnDelete,
 // use the update revision.
-func (r *podGuards) checkRevision(p *corev1.Pod, low *owner, add refuseFunc) {
+func (r *podGuards) checkRevision(p *corev1.Pod, low *owner, add rejectFunc) {
 	set, ok := low.object.(*appsv1.StatefulSet)
 	if !ok || set.Status.UpdateRevision == "" {
 		return
@@ -101,7 +101,7 @@ func (r *podGuards) checkRevision(p *corev1.Pod, low *owner, add refuseFunc) {
 }
 
 // checkWorkload checks the state of the pod's workload.
-func (r *podGuards) checkWorkload(p *corev1.Pod, add refuseFunc) {
+func (r *podGuards) checkWorkload(p *corev1.Pod, add rejectFunc) {
 	c := r.chains[key(p)]
 	if c.top() == nil {
 		return
@@ -179,7 +179,7 @@ func (r *podGuards) countWorkloadPods(p *corev1.Pod) (there, up, beside int) {
 }
 
 // checkRollout checks that no controller of the pod is rolling out another template.
-func (r *podGuards) checkRollout(c ownerChain, add refuseFunc) {
+func (r *podGuards) checkRollout(c ownerChain, add rejectFunc) {
 	for i, l := range c.links {
 		switch x := l.object.(type) {
 		case *appsv1.Deployment:

@@ -15,12 +15,12 @@ import (
 // criticalPriority is the value of the PriorityClass system-cluster-critical.
 const criticalPriority = 2000000000
 
-// refusals returns all reasons why a pod may not leave, independent of other moves.
-func (r *podGuards) refusals(p *corev1.Pod) []refusal {
-	var out []refusal
+// rejections returns all reasons why a pod may not leave, independent of other moves.
+func (r *podGuards) rejections(p *corev1.Pod) []rejection {
+	var out []rejection
 	add := func(no bool, code plan.Code, why string) {
 		if no {
-			out = append(out, refusal{code, why})
+			out = append(out, rejection{code, why})
 		}
 	}
 	r.checkPod(p, add)
@@ -33,7 +33,7 @@ func (r *podGuards) refusals(p *corev1.Pod) []refusal {
 }
 
 // checkPod checks the pod itself.
-func (r *podGuards) checkPod(p *corev1.Pod, add refuseFunc) {
+func (r *podGuards) checkPod(p *corev1.Pod, add rejectFunc) {
 	c := r.rules
 	_, mirror := p.Annotations["kubernetes.io/config.mirror"]
 	add(mirror, plan.MirrorPod, "a mirror of a file on the node")
@@ -109,7 +109,7 @@ func (r *podGuards) priorityClass(name string) (int64, bool) {
 }
 
 // checkNamespaceAndNode checks the namespace and the node of the pod.
-func (r *podGuards) checkNamespaceAndNode(p *corev1.Pod, add refuseFunc) {
+func (r *podGuards) checkNamespaceAndNode(p *corev1.Pod, add rejectFunc) {
 	c := r.rules
 	space := r.namespaces[p.Namespace]
 	add(len(c.Include) > 0 && !slices.Contains(c.Include, p.Namespace), plan.NamespaceExcluded, "its namespace is not included")
@@ -144,7 +144,7 @@ func (r *podGuards) checkNamespaceAndNode(p *corev1.Pod, add refuseFunc) {
 }
 
 // checkVolumes checks the volumes of the pod.
-func (r *podGuards) checkVolumes(p *corev1.Pod, add refuseFunc) {
+func (r *podGuards) checkVolumes(p *corev1.Pod, add rejectFunc) {
 	c := r.rules
 	for _, v := range p.Spec.Volumes {
 		add(c.Protect["PodsWithLocalStorage"] && (v.EmptyDir != nil || v.HostPath != nil), plan.LocalStorage, "volume "+v.Name)

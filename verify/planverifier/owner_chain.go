@@ -46,12 +46,12 @@ func (c ownerChain) top() *owner {
 }
 
 // ownerIndex finds controllers by namespace, group, kind and name.
-type ownerIndex struct{ all map[string]metav1.Object }
+type ownerIndex struct{ objects map[string]metav1.Object }
 
 func newOwnerIndex(o *cluster.Objects) *ownerIndex {
 	r := &ownerIndex{map[string]metav1.Object{}}
 	put := func(group, kind string, x metav1.Object) {
-		r.all[strings.Join([]string{x.GetNamespace(), group, kind, x.GetName()}, "/")] = x
+		r.objects[strings.Join([]string{x.GetNamespace(), group, kind, x.GetName()}, "/")] = x
 	}
 	for _, x := range o.ReplicaSets {
 		put("apps", "ReplicaSet", x)
@@ -77,14 +77,14 @@ func newOwnerIndex(o *cluster.Objects) *ownerIndex {
 	return r
 }
 
-// follow finds what a reference names; a namesake with another UID is not it.
-func (r *ownerIndex) follow(ns string, ref *metav1.OwnerReference) owner {
+// resolve finds what a reference names; a namesake with another UID is not it.
+func (r *ownerIndex) resolve(ns string, ref *metav1.OwnerReference) owner {
 	group := ""
 	if i := strings.Index(ref.APIVersion, "/"); i >= 0 {
 		group = ref.APIVersion[:i]
 	}
 	l := owner{group: group, kind: ref.Kind, name: ref.Name}
-	if x := r.all[strings.Join([]string{ns, group, ref.Kind, ref.Name}, "/")]; x != nil && (x.GetUID() == ref.UID || x.GetUID() == "" || ref.UID == "") {
+	if x := r.objects[strings.Join([]string{ns, group, ref.Kind, ref.Name}, "/")]; x != nil && (x.GetUID() == ref.UID || x.GetUID() == "" || ref.UID == "") {
 		l.object = x
 	}
 	return l
@@ -100,21 +100,21 @@ func controllerRef(refs []metav1.OwnerReference) *metav1.OwnerReference {
 }
 
 func (r *ownerIndex) chainOf(p *corev1.Pod) ownerChain {
-	c := r.links(p)
+	c := r.walkOwners(p)
 	if t := c.top(); t != nil {
 		c.id = strings.Join([]string{p.Namespace, t.group, t.kind, t.name}, "/")
 	}
 	return c
 }
 
-func (r *ownerIndex) links(p *corev1.Pod) ownerChain {
+func (r *ownerIndex) walkOwners(p *corev1.Pod) ownerChain {
 	var c ownerChain
 	ref := controllerRef(p.OwnerReferences)
 	for range 10 {
 		if ref == nil {
 			return c
 		}
-		l := r.follow(p.Namespace, ref)
+		l := r.resolve(p.Namespace, ref)
 		if l.hasKind("CronJob") && len(c.links) > 0 {
 			c.cron = &l
 			return c

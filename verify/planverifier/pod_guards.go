@@ -9,11 +9,11 @@ type podGuards struct {
 	rules Rules
 }
 
-// refusal is a reason why a pod may not leave.
-type refusal struct {
+// rejection is a reason why a pod may not leave.
+type rejection struct {
 	code plan.Code
 	why  string
 }
 
-// refuseFunc records a refusal if no is true.
-type refuseFunc = func(no bool, code plan.Code, why string)
+// rejectFunc records a refusal if no is true.
+type rejectFunc = func(no bool, code plan.Code, why string)

@@ -15,8 +15,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// planOn plans on a cluster with the configuration of a seed.
-func planOn(t testing.TB, o *cluster.Objects, text string, now time.Time, past plan.PlannerState) (plan.Plan, planverifier.Rules) {
+// makePlanOn plans on a cluster with the configuration of a seed.
+func makePlanOn(t testing.TB, o *cluster.Objects, text string, now time.Time, past plan.PlannerState) (plan.Plan, planverifier.Rules) {
 	t.Helper()
 	conf, err := config.Load("seed.yaml", []byte(text))
 	if err != nil {
@@ -28,7 +28,7 @@ func planOn(t testing.TB, o *cluster.Objects, text string, now time.Time, past p
 	}
 	opts := conf.PlannerOptions()
 	opts.SamplesPerCode = -1
-	law := rules(t, conf)
+	law := verifierRules(t, conf)
 	law.State = past
 	return planner.New(opts).Plan(s, past, controller.Goals(s, conf.BuildStrategies(), nil), now), law
 }
@@ -47,7 +47,7 @@ func TestPlansAfterAnyPrefix(t *testing.T) {
 		o := simulation.Mixed(r)
 		text := simulation.Settings(r)
 		past := simulation.RandomState(r, o)
-		first, law := planOn(t, o, text, o.TakenAt, past)
+		first, law := makePlanOn(t, o, text, o.TakenAt, past)
 		for calls := 1; calls <= len(first.Moves) && starts < wanted; calls += 1 + r.IntN(3) {
 			starts++
 			course := planverifier.CallOrder{Order: r.Perm, LateStatus: r.IntN(2) == 0, MaxCalls: calls}
@@ -64,7 +64,7 @@ func TestPlansAfterAnyPrefix(t *testing.T) {
 				n++
 			}
 			law.State = history.Reserve(past, plan.OpenRun{RunID: "first"}, first.Moves[:n], o.TakenAt)
-			next, _ := planOn(t, half, text, later, law.State)
+			next, _ := makePlanOn(t, half, text, later, law.State)
 			if len(next.Moves) > 0 {
 				withMoves++
 			}

@@ -14,7 +14,7 @@ import (
 func makeTight(t testing.TB, seed uint64) planCase {
 	t.Helper()
 	o := simulation.Tight(rand.New(rand.NewPCG(seed, 61)))
-	p, law := planOn(t, o, simulation.TightSettings, o.TakenAt, plan.PlannerState{})
+	p, law := makePlanOn(t, o, simulation.TightSettings, o.TakenAt, plan.PlannerState{})
 	return planCase{o, law, p}
 }
 
@@ -30,7 +30,7 @@ func TestNoStepBreaksARule(t *testing.T) {
 			}
 		}
 		found := planverifier.Check(m.o, m.rules, m.plan, m.o.TakenAt)
-		for _, course := range courses(rand.New(rand.NewPCG(seed, 31))) {
+		for _, course := range callOrders(rand.New(rand.NewPCG(seed, 31))) {
 			found = append(found, planverifier.Replay(m.o, m.rules, m.plan, m.o.TakenAt, course)...)
 		}
 		for _, v := range found {
@@ -48,7 +48,7 @@ func TestTamperedStepsAreNamed(t *testing.T) {
 	for _, x := range stepTampers {
 		t.Run(x.name, func(t *testing.T) {
 			done := 0
-			for seed := uint64(0); seed < 200 && done < onEach; seed++ {
+			for seed := uint64(0); seed < 200 && done < plansPerTamper; seed++ {
 				m := makeTight(t, seed)
 				if len(m.plan.Moves) < 2 {
 					continue
@@ -58,11 +58,11 @@ func TestTamperedStepsAreNamed(t *testing.T) {
 					continue
 				}
 				done++
-				if found := planverifier.Check(m.o, m.rules, m.plan, m.o.TakenAt); !names(found, pod, x.want) {
+				if found := planverifier.Check(m.o, m.rules, m.plan, m.o.TakenAt); !hasViolation(found, pod, x.want) {
 					t.Errorf("seed %d: want %s about %q, found %v", seed, x.want, pod, found)
 				}
 			}
-			if done < onEach {
+			if done < plansPerTamper {
 				t.Errorf("only %d plans lend themselves to it", done)
 			}
 		})
@@ -71,17 +71,17 @@ func TestTamperedStepsAreNamed(t *testing.T) {
 
 // stepTampers break what moves are for.
 var stepTampers = []tampering{
-	{"a move for nothing", planverifier.ServesNothing, edit(func(m *planCase, x *plan.Move) { x.Goals = []string{} })},
-	{"a step that is not said to be one", planverifier.ServesNothing, ofStep(func(q, p *plan.Move) { q.DisplacedFor = nil })},
-	{"room for nobody", planverifier.BrokenStep, ofStep(func(q, p *plan.Move) { q.DisplacedFor = &plan.PodRef{Namespace: "shop", Name: "nobody", UID: "nobody"} })},
-	{"room elsewhere", planverifier.BrokenStep, ofStep(func(q, p *plan.Move) { p.To = q.To })},
-	{"both halves at once", planverifier.BrokenStep, ofStep(func(q, p *plan.Move) { q.Wave = p.Wave })},
-	{"room for what serves nothing", planverifier.ServesNothing, ofStep(func(q, p *plan.Move) { p.Goals = nil })},
-	{"room for one that makes room", planverifier.ServesNothing, ofStep(func(q, p *plan.Move) { r := q.Pod; p.DisplacedFor = &r })},
+	{"a move for nothing", planverifier.ServesNothing, editFirstMove(func(m *planCase, x *plan.Move) { x.Goals = []string{} })},
+	{"a step that is not said to be one", planverifier.ServesNothing, editDisplacement(func(q, p *plan.Move) { q.DisplacedFor = nil })},
+	{"room for nobody", planverifier.BrokenStep, editDisplacement(func(q, p *plan.Move) { q.DisplacedFor = &plan.PodRef{Namespace: "shop", Name: "nobody", UID: "nobody"} })},
+	{"room elsewhere", planverifier.BrokenStep, editDisplacement(func(q, p *plan.Move) { p.To = q.To })},
+	{"both halves at once", planverifier.BrokenStep, editDisplacement(func(q, p *plan.Move) { q.Wave = p.Wave })},
+	{"room for what serves nothing", planverifier.ServesNothing, editDisplacement(func(q, p *plan.Move) { p.Goals = nil })},
+	{"room for one that makes room", planverifier.ServesNothing, editDisplacement(func(q, p *plan.Move) { r := q.Pod; p.DisplacedFor = &r })},
 }
 
-// ofStep changes the halves of the first step of a plan.
-func ofStep(change func(q, p *plan.Move)) func(m *planCase) (string, bool) {
+// editDisplacement changes the halves of the first step of a plan.
+func editDisplacement(change func(q, p *plan.Move)) func(m *planCase) (string, bool) {
 	return func(m *planCase) (string, bool) {
 		m.plan.Moves = slices.Clone(m.plan.Moves)
 		for i := range m.plan.Moves {

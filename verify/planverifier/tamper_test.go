@@ -22,7 +22,7 @@ type tampering struct {
 }
 
 // each tamper is tried on as many good plans.
-const onEach = 5
+const plansPerTamper = 5
 
 // TestTamperedPlansAreNamed: what was found good is broken in one place, and the
 // verifier names the code that forbids it.
@@ -33,7 +33,7 @@ func TestTamperedPlansAreNamed(t *testing.T) {
 	for _, x := range all {
 		t.Run(x.name, func(t *testing.T) {
 			done := 0
-			for seed := uint64(0); seed < plans && done < onEach; seed++ {
+			for seed := uint64(0); seed < plans && done < plansPerTamper; seed++ {
 				m, made := good[seed]
 				if !made {
 					m = makePlan(t, seed)
@@ -49,19 +49,19 @@ func TestTamperedPlansAreNamed(t *testing.T) {
 				delete(good, seed)
 				done++
 				found := planverifier.Check(m.o, m.rules, m.plan, m.o.TakenAt)
-				if !names(found, pod, x.want) {
+				if !hasViolation(found, pod, x.want) {
 					t.Errorf("seed %d: want %s about %q, found %v", seed, x.want, pod, found)
 				}
 			}
-			if done < onEach {
+			if done < plansPerTamper {
 				t.Errorf("only %d plans lend themselves to it", done)
 			}
 		})
 	}
-	t.Logf("%d ways to break a plan, each on %d plans", len(all), onEach)
+	t.Logf("%d ways to break a plan, each on %d plans", len(all), plansPerTamper)
 }
 
-func names(found []planverifier.Violation, pod string, code plan.Code) bool {
+func hasViolation(found []planverifier.Violation, pod string, code plan.Code) bool {
 	return slices.ContainsFunc(found, func(v planverifier.Violation) bool { return v.Code == code && (pod == "" || v.Pod == pod) })
 }
 
@@ -91,14 +91,14 @@ func TestRefusalsCarriedOutAreNamed(t *testing.T) {
 			if strings.HasPrefix(string(no.Reason.Code), "Limit") || no.Reason.Code == plan.JobWouldFail {
 				about = "" // it is the last one that is too many
 			}
-			if found := planverifier.Check(m.o, m.rules, m.plan, m.o.TakenAt); !names(found, about, no.Reason.Code) {
+			if found := planverifier.Check(m.o, m.rules, m.plan, m.o.TakenAt); !hasViolation(found, about, no.Reason.Code) {
 				if missed[no.Reason.Code]++; missed[no.Reason.Code] <= 3 {
 					t.Errorf("seed %d: %s stays for %s (%s), the verifier says %v", seed, no.Pod, no.Reason.Code, no.Reason.Message, found)
 				}
 			}
 		}
 	}
-	t.Logf("refusals carried out, by code:\n%s", table(tried))
+	t.Logf("refusals carried out, by code:\n%s", countTable(tried))
 }
 
 func hasNoOwner(m planCase, name string) bool {
@@ -141,11 +141,11 @@ var planTampers = []tampering{
 		m.plan.Moves = withMove(m.plan.Moves, m.plan.Moves[0])
 		return m.plan.Moves[0].Pod.String(), true
 	}},
-	{"a pod that is not there", planverifier.MalformedPlan, edit(func(m *planCase, x *plan.Move) { x.Pod.Name = "nobody" })},
-	{"a namesake", planverifier.MalformedPlan, edit(func(m *planCase, x *plan.Move) { x.Pod.UID = "another" })},
-	{"from another node", planverifier.MalformedPlan, edit(func(m *planCase, x *plan.Move) { x.From = x.To })},
-	{"to its own node", planverifier.MalformedPlan, edit(func(m *planCase, x *plan.Move) { x.To = x.From })},
-	{"to no node", planverifier.MalformedPlan, edit(func(m *planCase, x *plan.Move) { x.To = "nowhere" })},
+	{"a pod that is not there", planverifier.MalformedPlan, editFirstMove(func(m *planCase, x *plan.Move) { x.Pod.Name = "nobody" })},
+	{"a namesake", planverifier.MalformedPlan, editFirstMove(func(m *planCase, x *plan.Move) { x.Pod.UID = "another" })},
+	{"from another node", planverifier.MalformedPlan, editFirstMove(func(m *planCase, x *plan.Move) { x.From = x.To })},
+	{"to its own node", planverifier.MalformedPlan, editFirstMove(func(m *planCase, x *plan.Move) { x.To = x.From })},
+	{"to no node", planverifier.MalformedPlan, editFirstMove(func(m *planCase, x *plan.Move) { x.To = "nowhere" })},
 	{"of another owner", planverifier.MalformedPlan, func(m *planCase) (string, bool) {
 		for i := range m.plan.Moves {
 			if x := &m.plan.Moves[i]; x.Owner.Kind == "Deployment" {
@@ -155,7 +155,7 @@ var planTampers = []tampering{
 		}
 		return "", false
 	}},
-	{"a step is left out", planverifier.MalformedPlan, edit(func(m *planCase, x *plan.Move) { x.Step++ })},
+	{"a step is left out", planverifier.MalformedPlan, editFirstMove(func(m *planCase, x *plan.Move) { x.Step++ })},
 	{"a wave is left out", planverifier.MalformedPlan, func(m *planCase) (string, bool) {
 		x := &m.plan.Moves[len(m.plan.Moves)-1]
 		x.Wave += 2
@@ -216,8 +216,8 @@ var planTampers = []tampering{
 	}},
 }
 
-// edit changes the first move; what is wrong is then said about its pod.
-func edit(f func(m *planCase, x *plan.Move)) func(m *planCase) (string, bool) {
+// editFirstMove changes the first move; what is wrong is then said about its pod.
+func editFirstMove(f func(m *planCase, x *plan.Move)) func(m *planCase) (string, bool) {
 	return func(m *planCase) (string, bool) {
 		x := &m.plan.Moves[0]
 		f(m, x)
@@ -225,9 +225,9 @@ func edit(f func(m *planCase, x *plan.Move)) func(m *planCase) (string, bool) {
 	}
 }
 
-// maxOf counts the moves by what `of` says and returns the largest count and the
+// maxMovesPer counts the moves by what `of` says and returns the largest count and the
 // last pod that makes it.
-func maxOf(m *planCase, of func(x plan.Move, p *corev1.Pod) string) (n int, pod string) {
+func maxMovesPer(m *planCase, of func(x plan.Move, p *corev1.Pod) string) (n int, pod string) {
 	counts := map[string]int{}
 	for _, x := range m.plan.Moves {
 		k := of(x, m.pod(x))

@@ -13,8 +13,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// byLoad makes the settings of a seed go by load.
-func byLoad(r *rand.Rand) string {
+// usageSettings makes the settings of a seed go by load.
+func usageSettings(r *rand.Rand) string {
 	text := simulation.Settings(r)
 	from := strings.Index(text, "args: {target: {cpu: ")
 	to := from + strings.Index(text[from:], "}}")
@@ -22,12 +22,12 @@ func byLoad(r *rand.Rand) string {
 	return strings.Replace(text[:from]+args+text[to:], "strategies:\n", fmt.Sprintf("load: {source: metricsServer, minCoverage: 0.%d}\nstrategies:\n", 5+r.IntN(5)), 1)
 }
 
-func makeByLoad(t testing.TB, seed uint64) planCase {
+func makeUsageCase(t testing.TB, seed uint64) planCase {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 33))
 	o := simulation.Mixed(r)
 	simulation.RandomUsage(r, o)
-	p, law := planOn(t, o, byLoad(r), o.TakenAt, plan.PlannerState{})
+	p, law := makePlanOn(t, o, usageSettings(r), o.TakenAt, plan.PlannerState{})
 	return planCase{o, law, p}
 }
 
@@ -39,7 +39,7 @@ func TestNoPlanByLoadBreaksARule(t *testing.T) {
 	const seeds = 300
 	moves, byUse, bad, unknown, unmet := 0, 0, 0, 0, 0
 	for seed := range uint64(seeds) {
-		m := makeByLoad(t, seed)
+		m := makeUsageCase(t, seed)
 		moves += len(m.plan.Moves)
 		for _, x := range m.plan.Moves {
 			if x.Strategy == "hot" {
@@ -83,16 +83,16 @@ func TestLoadTampering(t *testing.T) {
 			o.Usage.Pods = pods
 		}},
 		{"its new node was not", planverifier.UsageUnknown, func(o *cluster.Objects, m plan.Move) {
-			editUse(o, m.To, func(n *cluster.NodeUsage) { n.Used = nil })
+			editNodeUsage(o, m.To, func(n *cluster.NodeUsage) { n.Used = nil })
 		}},
 		{"its node was, long ago", planverifier.UsageUnknown, func(o *cluster.Objects, m plan.Move) {
-			editUse(o, m.From, func(n *cluster.NodeUsage) { n.At = n.At.AddDate(0, 0, -1) })
+			editNodeUsage(o, m.From, func(n *cluster.NodeUsage) { n.At = n.At.AddDate(0, 0, -1) })
 		}},
 		{"its new node is full", planverifier.UsageNotLowered, func(o *cluster.Objects, m plan.Move) {
-			editUse(o, m.To, func(n *cluster.NodeUsage) { n.Used = map[string]int64{"cpu": 1 << 40} })
+			editNodeUsage(o, m.To, func(n *cluster.NodeUsage) { n.Used = map[string]int64{"cpu": 1 << 40} })
 		}},
 		{"its new node is full, and no goal is about it", planverifier.UsageNotLowered, func(o *cluster.Objects, m plan.Move) {
-			editUse(o, m.To, func(n *cluster.NodeUsage) { n.Used = map[string]int64{"cpu": 1 << 40} })
+			editNodeUsage(o, m.To, func(n *cluster.NodeUsage) { n.Used = map[string]int64{"cpu": 1 << 40} })
 			o.Nodes = slices.Clone(o.Nodes)
 			for i, n := range o.Nodes {
 				if n.Name == m.To {
@@ -105,7 +105,7 @@ func TestLoadTampering(t *testing.T) {
 	} {
 		found := false
 		for seed := uint64(0); seed < 200 && !found; seed++ {
-			m := makeByLoad(t, seed)
+			m := makeUsageCase(t, seed)
 			for _, x := range m.plan.Moves {
 				if x.Strategy != "hot" || c.code == planverifier.SamplesMissing && m.rules.UsageStrategies[0].For == 1 {
 					continue
@@ -126,7 +126,7 @@ func TestLoadTampering(t *testing.T) {
 	}
 }
 
-func editUse(o *cluster.Objects, node string, change func(*cluster.NodeUsage)) {
+func editNodeUsage(o *cluster.Objects, node string, change func(*cluster.NodeUsage)) {
 	o.Usage.Nodes = append([]cluster.NodeUsage{}, o.Usage.Nodes...)
 	for i := range o.Usage.Nodes {
 		if o.Usage.Nodes[i].Name == node {

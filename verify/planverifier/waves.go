@@ -68,8 +68,8 @@ func (r *liveState) readyPods(ns, owner string) int {
 	return n
 }
 
-// readyBehind counts the Ready pods of a Service.
-func (r *liveState) readyBehind(s service) int {
+// readyPodsOfService counts the Ready pods of a Service.
+func (r *liveState) readyPodsOfService(s service) int {
 	n := 0
 	for _, p := range r.livePods {
 		if s.selects(p) && isReady(p) {
@@ -85,7 +85,7 @@ func (r *verifier) checkLastReady(calls []call) {
 		return
 	}
 	for _, s := range r.services {
-		up := r.readyBehind(s)
+		up := r.readyPodsOfService(s)
 		for _, c := range calls {
 			if !isReady(c.pod) || !s.selects(c.pod) {
 				continue
@@ -124,16 +124,16 @@ func (r *liveState) replacement(c call) *corev1.Pod {
 	if low == nil || !low.hasKind("StatefulSet") {
 		next.Name = fmt.Sprintf("%s-r%d", c.pod.Name, r.replacements)
 	}
-	next.Labels = newLabels(c.pod, low)
+	next.Labels = replacementLabels(c.pod, low)
 	next.Spec.NodeName = ""
 	return next
 }
 
-// given are labels that controllers add to their template's.
-var given = []string{appsv1.DefaultDeploymentUniqueLabelKey, appsv1.ControllerRevisionHashLabelKey, appsv1.StatefulSetPodNameLabel, appsv1.PodIndexLabel,
+// controllerLabels are labels that controllers add to their template's.
+var controllerLabels = []string{appsv1.DefaultDeploymentUniqueLabelKey, appsv1.ControllerRevisionHashLabelKey, appsv1.StatefulSetPodNameLabel, appsv1.PodIndexLabel,
 	batchv1.JobNameLabel, batchv1.ControllerUidLabel, batchv1.JobCompletionIndexAnnotation, "job-name", "controller-uid"}
 
-func newLabels(p *corev1.Pod, low *owner) map[string]string {
+func replacementLabels(p *corev1.Pod, low *owner) map[string]string {
 	var t corev1.PodTemplateSpec
 	if low != nil {
 		switch x := low.object.(type) {
@@ -153,7 +153,7 @@ func newLabels(p *corev1.Pod, low *owner) map[string]string {
 		return p.Labels
 	}
 	out := maps.Clone(t.Labels)
-	for _, k := range given {
+	for _, k := range controllerLabels {
 		if v, ok := p.Labels[k]; ok && out[k] == "" {
 			out[k] = v
 		}

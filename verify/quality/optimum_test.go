@@ -13,15 +13,15 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// slack is what two sums of shares may differ by and still be equal.
-const slack = 1e-9
+// tolerance is what two sums of shares may differ by and still be equal.
+const tolerance = 1e-9
 
 // TestSmallPlansAreOptimal compares plans for up to 10 nodes and 40 pods with the
 // best sequence of evictions that there is, by exhaustive search: least excess
 // first, then fewest evictions. The planner's order is played by the rules of the
 // game as well, so that a plan that breaks them is found.
 func TestSmallPlansAreOptimal(t *testing.T) {
-	from, to := count(120, 500)
+	from, to := seedRange(120, 500)
 	limit := 300
 	if *longRun {
 		limit = 30_000
@@ -36,16 +36,16 @@ func TestSmallPlansAreOptimal(t *testing.T) {
 		if best.excess == 0 {
 			tally.idle++
 		}
-		mine, chained := played(t, seed, g, pl)
+		mine, chained := applyPlanChecked(t, seed, g, pl)
 		tally.chained += chained
 		o := exploreStates(p, mine, limit)
 		tally.states += o.states
 		switch {
 		case o.best.better(mine):
 			tally.worse++
-			kinds[mine.beside(o.best)]++
+			kinds[mine.compare(o.best)]++
 			t.Logf("seed %d (%d nodes, %d pods): the plan leaves %.3f of %.3f by %d evictions; %.3f is left by %d:\n    the plan %s\n    better   %s", seed,
-				len(p.s.Nodes), len(p.s.Pods), mine.excess, best.excess, mine.evictions, o.best.excess, o.best.evictions, words(p, displacements(p, pl)), words(p, o.steps))
+				len(p.s.Nodes), len(p.s.Pods), mine.excess, best.excess, mine.evictions, o.best.excess, o.best.evictions, formatMoves(p, displacements(p, pl)), formatMoves(p, o.steps))
 		case o.cut:
 			tally.undecided++
 			t.Logf("seed %d (%d nodes, %d pods): %d states did not decide whether %.3f by %d evictions is the best", seed, len(p.s.Nodes), len(p.s.Pods), o.states, mine.excess, mine.evictions)
@@ -53,7 +53,7 @@ func TestSmallPlansAreOptimal(t *testing.T) {
 			tally.equal++
 		}
 		if *only >= 0 {
-			detail(t, pl)
+			logPlan(t, pl)
 		}
 	}
 	for _, k := range slices.Sorted(maps.Keys(kinds)) {
@@ -62,7 +62,7 @@ func TestSmallPlansAreOptimal(t *testing.T) {
 	t.Logf("%d clusters: %d plans are optimal (%d with nothing to do), %d are not, %d undecided; %d states; %d moves that serve nothing by themselves",
 		to-from, tally.equal, tally.idle, tally.worse, tally.undecided, tally.states, tally.chained)
 	decided := max(1, tally.equal+tally.worse)
-	criterion(t, "share of small plans, of those decided, that are not optimal", float64(tally.worse)/float64(decided), 0.05)
+	checkCriterion(t, "share of small plans, of those decided, that are not optimal", float64(tally.worse)/float64(decided), 0.05)
 }
 
 // score is what is left, and by how many evictions.
@@ -72,7 +72,7 @@ type score struct {
 }
 
 func (a score) better(b score) bool {
-	return a.excess < b.excess-slack || a.excess <= b.excess+slack && a.evictions < b.evictions
+	return a.excess < b.excess-tolerance || a.excess <= b.excess+tolerance && a.evictions < b.evictions
 }
 
 func displacements(p problem, pl plan.Plan) (out []displacement) {
@@ -82,7 +82,7 @@ func displacements(p problem, pl plan.Plan) (out []displacement) {
 	return out
 }
 
-func words(p problem, steps []displacement) string {
+func formatMoves(p problem, steps []displacement) string {
 	var out []string
 	for _, h := range steps {
 		pod := &p.s.Pods[h.pod]
@@ -91,10 +91,10 @@ func words(p problem, steps []displacement) string {
 	return strings.Join(out, ", ")
 }
 
-// beside says in what another score is better.
-func (a score) beside(b score) string {
+// compare says in what another score is better.
+func (a score) compare(b score) string {
 	switch {
-	case a.excess <= b.excess+slack:
+	case a.excess <= b.excess+tolerance:
 		return "fewer evictions, no less excess"
 	case b.evictions <= a.evictions:
 		return "less excess, no more evictions"
@@ -102,9 +102,9 @@ func (a score) beside(b score) string {
 	return "less excess, more evictions"
 }
 
-// played follows the plan. A move that serves nothing by itself is allowed as
+// applyPlanChecked follows the plan. A move that serves nothing by itself is allowed as
 // part of a chain, and counted: what matters is that no goal is worse at the end.
-func played(t *testing.T, seed int, g *exhaustiveSearch, pl plan.Plan) (at score, chained int) {
+func applyPlanChecked(t *testing.T, seed int, g *exhaustiveSearch, pl plan.Plan) (at score, chained int) {
 	t.Helper()
 	before := make([]int64, len(g.goals))
 	for i, x := range g.goals {
@@ -128,8 +128,8 @@ func played(t *testing.T, seed int, g *exhaustiveSearch, pl plan.Plan) (at score
 	return score{g.excess(), len(pl.Moves)}, chained
 }
 
-// outcome is the best that a search found.
-type outcome struct {
+// searchResult is the best that a search found.
+type searchResult struct {
 	best   score
 	steps  []displacement
 	states int
@@ -140,31 +140,31 @@ type outcome struct {
 // that one eviction reaches, then all that two reach. A state from which nothing
 // better can come, by what its remaining pods could relieve at best, is left. Where
 // there are too many states, the most promising of each number are followed.
-func exploreStates(p problem, mine score, limit int) outcome {
-	narrow := outcome{best: mine}
-	narrow.sweep(newExhaustiveSearch(p), limit, 30)
-	o := outcome{best: narrow.best, steps: narrow.steps, states: narrow.states}
-	o.sweep(newExhaustiveSearch(p), limit, 0)
+func exploreStates(p problem, mine score, limit int) searchResult {
+	narrow := searchResult{best: mine}
+	narrow.search(newExhaustiveSearch(p), limit, 30)
+	o := searchResult{best: narrow.best, steps: narrow.steps, states: narrow.states}
+	o.search(newExhaustiveSearch(p), limit, 0)
 	return o
 }
 
-// place is a state on the frontier.
-type place struct {
+// searchNode is a state on the frontier.
+type searchNode struct {
 	steps []displacement
 	at    score
 }
 
-// sweep goes on by one eviction at a time; width is how many states of each
+// search goes on by one eviction at a time; width is how many states of each
 // number it follows, 0: all, up to the limit.
-func (o *outcome) sweep(g *exhaustiveSearch, limit, width int) {
+func (o *searchResult) search(g *exhaustiveSearch, limit, width int) {
 	seen := map[string]bool{}
-	for level := []place{{}}; len(level) > 0; {
-		var next []place
+	for level := []searchNode{{}}; len(level) > 0; {
+		var next []searchNode
 		for _, from := range level {
 			for _, h := range from.steps {
 				g.applyMove(h)
 			}
-			next = append(next, o.follow(g, seen)...)
+			next = append(next, o.expand(g, seen)...)
 			for range from.steps {
 				g.undoMove()
 			}
@@ -174,17 +174,17 @@ func (o *outcome) sweep(g *exhaustiveSearch, limit, width int) {
 			}
 		}
 		if width > 0 && len(next) > width {
-			slices.SortStableFunc(next, func(a, b place) int { return cmp.Compare(a.at.excess, b.at.excess) })
+			slices.SortStableFunc(next, func(a, b searchNode) int { return cmp.Compare(a.at.excess, b.at.excess) })
 			next = next[:width]
 		}
 		level = next
 	}
 }
 
-// follow makes each move that may be made now, and returns the new states from
+// expand makes each move that may be made now, and returns the new states from
 // which something better may come.
-func (o *outcome) follow(g *exhaustiveSearch, seen map[string]bool) (out []place) {
-	for _, h := range g.choices(o.best) {
+func (o *searchResult) expand(g *exhaustiveSearch, seen map[string]bool) (out []searchNode) {
+	for _, h := range g.allowedMoves(o.best) {
 		g.applyMove(h)
 		if key := g.key(); !seen[key] {
 			seen[key] = true
@@ -194,7 +194,7 @@ func (o *outcome) follow(g *exhaustiveSearch, seen map[string]bool) (out []place
 				o.best, o.steps = at, slices.Clone(g.steps)
 			}
 			if g.lowerBound().better(o.best) {
-				out = append(out, place{slices.Clone(g.steps), at})
+				out = append(out, searchNode{slices.Clone(g.steps), at})
 			}
 		}
 		g.undoMove()
@@ -202,8 +202,8 @@ func (o *outcome) follow(g *exhaustiveSearch, seen map[string]bool) (out []place
 	return out
 }
 
-// choices are the moves that the rules allow now.
-func (g *exhaustiveSearch) choices(best score) (out []displacement) {
+// allowedMoves are the moves that the rules allow now.
+func (g *exhaustiveSearch) allowedMoves(best score) (out []displacement) {
 	if !g.lowerBound().better(best) {
 		return nil
 	}
@@ -238,7 +238,7 @@ func (g *exhaustiveSearch) lowerBound() score {
 			left += x.goal.Weight * float64(have-can) / float64(x.initial)
 			continue
 		}
-		n, rest := g.fewestOff(x, have)
+		n, rest := g.fewestEvictions(x, have)
 		nodes[x.goal.Node] = max(nodes[x.goal.Node], n)
 		left += x.goal.Weight * float64(rest) / float64(x.initial)
 	}
@@ -249,9 +249,9 @@ func (g *exhaustiveSearch) lowerBound() score {
 	return score{left, len(g.steps) + max(all, groups)}
 }
 
-// fewestOff counts the largest pods on a goal's node that may still leave and cover
+// fewestEvictions counts the largest pods on a goal's node that may still leave and cover
 // an amount together, and what they do not cover.
-func (g *exhaustiveSearch) fewestOff(x *gauge, amount int64) (n int, rest int64) {
+func (g *exhaustiveSearch) fewestEvictions(x *goalState, amount int64) (n int, rest int64) {
 	var sizes []int64
 	for _, p := range g.s.Nodes[x.goal.Node].Pods {
 		if !g.moved[p] && g.evictionHelps(p, x) {

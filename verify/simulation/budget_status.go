@@ -42,7 +42,7 @@ func (m *mixedBase) writeBudgetStatus(b *policyv1.PodDisruptionBudget) {
 			healthy++
 		}
 	}
-	expected, ok := m.scales(pods)
+	expected, ok := m.sumScales(pods)
 	desired := 0
 	switch {
 	case b.Spec.MaxUnavailable != nil:
@@ -84,8 +84,8 @@ func podReady(p *corev1.Pod) bool {
 	return false
 }
 
-// scales sums what the controllers of pods want; false when one has no scale.
-func (m *mixedBase) scales(pods []*corev1.Pod) (int, bool) {
+// sumScales sums what the controllers of pods want; false when one has no scale.
+func (m *mixedBase) sumScales(pods []*corev1.Pod) (int, bool) {
 	sum, seen := 0, map[string]bool{}
 	for _, p := range pods {
 		if len(p.OwnerReferences) == 0 {

@@ -42,12 +42,12 @@ func MixedAt(r *rand.Rand, now time.Time) *cluster.Objects {
 	m.chanceFactor = pick(r, 1, 0.5, 0.25, 0.1)
 	m.namespaces()
 	m.nodes(4 + r.IntN(17))
-	m.classes()
+	m.addPriorityClasses()
 	for i := 0; i < 6+r.IntN(16) && len(m.o.Pods) < mostPods-12; i++ {
 		m.workload(i)
 	}
-	m.singles()
-	m.protect()
+	m.addSinglePods()
+	m.addBudgetsAndServices()
 	m.addRequiredPeers()
 	return m.o
 }

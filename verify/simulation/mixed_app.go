@@ -29,7 +29,7 @@ func (m *mixedCluster) pod(a *mixedApp, labels map[string]string, name string) *
 	if a.ref != nil {
 		p.OwnerReferences = []metav1.OwnerReference{*a.ref}
 	}
-	p.Spec.NodeName = m.place(a.cpu)
+	p.Spec.NodeName = m.pickNode(a.cpu)
 	p.Status = corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &start, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
 	if p.Spec.NodeName == "" {
 		p.Status = corev1.PodStatus{Phase: corev1.PodPending}
@@ -39,8 +39,8 @@ func (m *mixedCluster) pod(a *mixedApp, labels map[string]string, name string) *
 	return p
 }
 
-// fill makes the workload's pods.
-func (m *mixedCluster) fill(a *mixedApp, labels map[string]string, name string) {
+// addPods makes the workload's pods.
+func (m *mixedCluster) addPods(a *mixedApp, labels map[string]string, name string) {
 	for i := range a.n {
 		m.pod(a, labels, fmt.Sprintf(name, i))
 	}

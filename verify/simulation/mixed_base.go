@@ -44,15 +44,15 @@ func (m *mixedBase) namespaces() {
 			gone := metav1.NewTime(m.now)
 			ns.DeletionTimestamp, ns.Status.Phase = &gone, corev1.NamespaceTerminating
 		case m.chance(0.08):
-			m.request(ns.Annotations)
+			m.addRequest(ns.Annotations)
 		}
 		m.o.Namespaces = append(m.o.Namespaces, ns)
 	}
 	m.o.Namespaces = append(m.o.Namespaces, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "kube-system", UID: "kube-system"}})
 }
 
-// request puts one annotation of a person, sensible or not.
-func (m *mixedBase) request(to map[string]string) {
+// addRequest puts one annotation of a person, sensible or not.
+func (m *mixedBase) addRequest(to map[string]string) {
 	for range 1 + m.r.IntN(5)/4 {
 		kv := pick(m.r, []string{"evict", "never"}, []string{"evict", "prefer"}, []string{"evict", "prefer"}, []string{"evict", "Never"},
 			[]string{"do-not-disrupt", "true"}, []string{"do-not-disrupt", "2h"}, []string{"do-not-disrupt", "30m"}, []string{"do-not-disrupt", "4 h"},
@@ -63,8 +63,8 @@ func (m *mixedBase) request(to map[string]string) {
 	}
 }
 
-// foreign puts one annotation that others read.
-func (m *mixedBase) foreign(to map[string]string) {
+// addForeignAnnotation puts one annotation that others read.
+func (m *mixedBase) addForeignAnnotation(to map[string]string) {
 	kv := pick(m.r, []string{"cluster-autoscaler.kubernetes.io/safe-to-evict", "false"}, []string{"cluster-autoscaler.kubernetes.io/safe-to-evict", "true"},
 		[]string{"karpenter.sh/do-not-disrupt", "true"}, []string{"karpenter.sh/do-not-disrupt", "3h"}, []string{"karpenter.sh/do-not-evict", "true"},
 		[]string{"descheduler.alpha.kubernetes.io/evict", ""}, []string{"descheduler.alpha.kubernetes.io/prefer-no-eviction", ""},
@@ -123,12 +123,12 @@ func (m *mixedBase) breakNode(n *corev1.Node) {
 	}
 }
 
-func (m *mixedBase) classes() {
+func (m *mixedBase) addPriorityClasses() {
 	m.o.PriorityClasses = []*schedulingv1.PriorityClass{{ObjectMeta: metav1.ObjectMeta{Name: "high", UID: "pc-high"}, Value: 1000}, {ObjectMeta: metav1.ObjectMeta{Name: "batch", UID: "pc-batch"}, Value: -10}}
 }
 
-// place finds a node with room, the first ones more often; "" when all are full.
-func (m *mixedBase) place(cpu int64) string {
+// pickNode finds a node with room, the first ones more often; "" when all are full.
+func (m *mixedBase) pickNode(cpu int64) string {
 	n := int(float64(len(m.free)) * m.r.Float64() * m.r.Float64())
 	for range m.free {
 		if m.free[n] >= cpu {

@@ -16,16 +16,16 @@ func (m *mixedCluster) job(a *mixedApp) {
 		total := n + int32(m.r.IntN(5))
 		j.Spec.Completions = &total
 	}
-	j.Spec.PodFailurePolicy = m.policy()
-	m.own(a, "batch/v1", "Job", &j.ObjectMeta, a.name)
+	j.Spec.PodFailurePolicy = m.podFailurePolicy()
+	m.addOwner(a, "batch/v1", "Job", &j.ObjectMeta, a.name)
 	m.o.Jobs = append(m.o.Jobs, j)
-	m.fill(a, a.template.Labels, a.name+"-%02d")
-	m.jobTrouble(a, j)
+	m.addPods(a, a.template.Labels, a.name+"-%02d")
+	m.addJobTrouble(a, j)
 }
 
-// policy says what a failed pod means, or nothing. Rules stand before that about
+// podFailurePolicy says what a failed pod means, or nothing. Rules stand before that about
 // disrupted pods, or after it, or alone.
-func (m *mixedCluster) policy() *batchv1.PodFailurePolicy {
+func (m *mixedCluster) podFailurePolicy() *batchv1.PodFailurePolicy {
 	on := func(action batchv1.PodFailurePolicyAction, of corev1.PodConditionType, is corev1.ConditionStatus) batchv1.PodFailurePolicyRule {
 		return batchv1.PodFailurePolicyRule{Action: action, OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: of, Status: is}}}
 	}
@@ -49,8 +49,8 @@ func (m *mixedCluster) policy() *batchv1.PodFailurePolicy {
 	return &batchv1.PodFailurePolicy{Rules: rules}
 }
 
-// jobTrouble puts a Job at one of the points where little is missing.
-func (m *mixedCluster) jobTrouble(a *mixedApp, j *batchv1.Job) {
+// addJobTrouble puts a Job at one of the points where little is missing.
+func (m *mixedCluster) addJobTrouble(a *mixedApp, j *batchv1.Job) {
 	switch yes := true; {
 	case m.chance(0.1):
 		j.Status.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{Failed: []types.UID{"gone"}}
@@ -84,15 +84,15 @@ func (m *mixedCluster) jobTrouble(a *mixedApp, j *batchv1.Job) {
 func (m *mixedCluster) cron(a *mixedApp) {
 	m.job(a)
 	c := &batchv1.CronJob{Spec: batchv1.CronJobSpec{Schedule: "0 * * * *", JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: *a.template.DeepCopy()}}}}
-	m.own(a, "batch/v1", "CronJob", &c.ObjectMeta, a.name+"-cron")
+	m.addOwner(a, "batch/v1", "CronJob", &c.ObjectMeta, a.name+"-cron")
 	if m.chance(0.2) { // the Job is an orphan
 		return
 	}
 	m.o.CronJobs = append(m.o.CronJobs, c)
 }
 
-// flow is a Job that something starts which nobody reads.
-func (m *mixedCluster) flow(a *mixedApp) {
+// workflowJob is a Job that something starts which nobody reads.
+func (m *mixedCluster) workflowJob(a *mixedApp) {
 	m.job(a)
-	m.own(a, "example.com/v1", "Thing", &metav1.ObjectMeta{}, a.name+"-flow")
+	m.addOwner(a, "example.com/v1", "Thing", &metav1.ObjectMeta{}, a.name+"-flow")
 }

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// shape gives a workload's template something that matters.
-func (m *mixedCluster) shape(a *mixedApp) {
+// varyTemplate gives a workload's template something that matters.
+func (m *mixedCluster) varyTemplate(a *mixedApp) {
 	s := &a.template.Spec
 	claim := func(class *string) {
 		name := "data-" + a.name
@@ -56,8 +56,8 @@ func (m *mixedCluster) shape(a *mixedApp) {
 	}
 }
 
-// trouble gives a workload, or one of its pods, something to trip over.
-func (m *mixedCluster) trouble(a *mixedApp) {
+// addTrouble gives a workload, or one of its pods, something to trip over.
+func (m *mixedCluster) addTrouble(a *mixedApp) {
 	if len(a.pods) == 0 {
 		return
 	}
@@ -87,12 +87,12 @@ func (m *mixedCluster) trouble(a *mixedApp) {
 	case 8:
 		p.Status.StartTime = nil
 	case 9, 10:
-		m.request(p.Annotations)
+		m.addRequest(p.Annotations)
 	case 11:
-		m.foreign(p.Annotations)
+		m.addForeignAnnotation(p.Annotations)
 	case 12, 13:
 		if len(a.meta) > 0 {
-			m.request(a.meta[m.r.IntN(len(a.meta))].Annotations)
+			m.addRequest(a.meta[m.r.IntN(len(a.meta))].Annotations)
 		}
 	case 14: // one more than it wants
 		m.pod(a, p.Labels, fmt.Sprintf("%s-more-%02d", a.name, len(a.pods)))
@@ -113,9 +113,9 @@ func (m *mixedCluster) trouble(a *mixedApp) {
 			a.pods[m.r.IntN(len(a.pods))].Labels["role"] = "leader"
 		}
 	case 21:
-		m.foreign(p.Annotations)
+		m.addForeignAnnotation(p.Annotations)
 	case 22: // annotation and label of the same key
-		m.request(p.Annotations)
+		m.addRequest(p.Annotations)
 		for _, k := range []string{"evenkeel.io/evict", "evenkeel.io/do-not-disrupt"} {
 			if v, asked := p.Annotations[k]; asked {
 				p.Annotations[k], p.Labels[k] = pick(m.r, "prefer", "false", "30m", v), pick(m.r, "never", "true", "2h", v)
@@ -127,8 +127,8 @@ func (m *mixedCluster) trouble(a *mixedApp) {
 	}
 }
 
-// singles are pods without controllers, and those of kubelets.
-func (m *mixedCluster) singles() {
+// addSinglePods are pods without controllers, and those of kubelets.
+func (m *mixedCluster) addSinglePods() {
 	one := int32(1)
 	for i := range m.r.IntN(4) {
 		a := &mixedApp{ns: "ns0", name: fmt.Sprintf("single%d", i), n: one, cpu: 300, template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "registry.example.com/single:v1",
@@ -143,8 +143,8 @@ func (m *mixedCluster) singles() {
 	}
 }
 
-// protect makes budgets and Services.
-func (m *mixedCluster) protect() {
+// addBudgetsAndServices makes budgets and Services.
+func (m *mixedCluster) addBudgetsAndServices() {
 	for _, a := range m.apps {
 		if m.r.IntN(2) == 0 {
 			m.budget(a.ns, a.name, &metav1.LabelSelector{MatchLabels: a.labels})

@@ -33,7 +33,7 @@ func RandomUsage(r *rand.Rand, o *cluster.Objects) {
 		if on == nil || p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed {
 			continue
 		}
-		m := cluster.PodUsage{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID), Node: p.Spec.NodeName, Used: podUse(r, p)}
+		m := cluster.PodUsage{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID), Node: p.Spec.NodeName, Used: randomPodUsage(r, p)}
 		if p.Status.StartTime != nil && p.Status.StartTime.After(u.SampledAt) {
 			continue
 		}
@@ -65,8 +65,8 @@ func RandomUsage(r *rand.Rand, o *cluster.Objects) {
 	o.Usage = u
 }
 
-// podUse is mostly little, sometimes much more than the pod requests.
-func podUse(r *rand.Rand, p *corev1.Pod) map[string]int64 {
+// randomPodUsage is mostly little, sometimes much more than the pod requests.
+func randomPodUsage(r *rand.Rand, p *corev1.Pod) map[string]int64 {
 	var cpu, memory int64
 	for i := range p.Spec.Containers {
 		requests := p.Spec.Containers[i].Resources.Requests

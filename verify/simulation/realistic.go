@@ -27,9 +27,9 @@ func Realistic(r *rand.Rand, o *cluster.Objects) {
 		p.CreationTimestamp = metav1.NewTime(epoch)
 		p.GenerateName = p.Name[:strings.LastIndex(p.Name, "-")+1]
 		p.Annotations = map[string]string{
-			"cni.example.com/containerID": hexes(r, 64), "cni.example.com/podIP": lifelikeIP(i) + "/32", "cni.example.com/podIPs": lifelikeIP(i) + "/32",
+			"cni.example.com/containerID": randomHex(r, 64), "cni.example.com/podIP": lifelikeIP(i) + "/32", "cni.example.com/podIPs": lifelikeIP(i) + "/32",
 			"kubectl.kubernetes.io/restartedAt": "2026-01-01T00:00:00Z", "prometheus.io/scrape": "true", "prometheus.io/port": "8080",
-			"checksum/config": hexes(r, 64)}
+			"checksum/config": randomHex(r, 64)}
 		p.ManagedFields = managedFields()
 		lifelikeSpec(&p.Spec, p.Name)
 		lifelikeStatus(r, i, p)
@@ -40,12 +40,12 @@ func Realistic(r *rand.Rand, o *cluster.Objects) {
 }
 
 func lifelikeUID(r *rand.Rand) types.UID {
-	return types.UID(hexes(r, 8) + "-" + hexes(r, 4) + "-" + hexes(r, 4) + "-" + hexes(r, 4) + "-" + hexes(r, 12))
+	return types.UID(randomHex(r, 8) + "-" + randomHex(r, 4) + "-" + randomHex(r, 4) + "-" + randomHex(r, 4) + "-" + randomHex(r, 12))
 }
 
 func lifelikeIP(i int) string { return fmt.Sprintf("10.%d.%d.%d", i>>16, i>>8&255, i&255) }
 
-func hexes(r *rand.Rand, n int) string {
+func randomHex(r *rand.Rand, n int) string {
 	var b strings.Builder
 	for b.Len() < n {
 		fmt.Fprintf(&b, "%016x", r.Uint64())
@@ -107,8 +107,8 @@ func lifelikeStatus(r *rand.Rand, i int, p *corev1.Pod) {
 		s.Conditions = append(s.Conditions, corev1.PodCondition{Type: c, Status: corev1.ConditionTrue, LastTransitionTime: at, ObservedGeneration: 1})
 	}
 	for _, c := range p.Spec.Containers {
-		s.ContainerStatuses = append(s.ContainerStatuses, corev1.ContainerStatus{Name: c.Name, Image: c.Image, ImageID: "registry.example.com/app@sha256:" + hexes(r, 64),
-			ContainerID: "containerd://" + hexes(r, 64), Ready: true, Started: &yes, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: at}},
+		s.ContainerStatuses = append(s.ContainerStatuses, corev1.ContainerStatus{Name: c.Name, Image: c.Image, ImageID: "registry.example.com/app@sha256:" + randomHex(r, 64),
+			ContainerID: "containerd://" + randomHex(r, 64), Ready: true, Started: &yes, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: at}},
 			AllocatedResources: c.Resources.Requests.DeepCopy(), Resources: c.Resources.DeepCopy(),
 			VolumeMounts: []corev1.VolumeMountStatus{{Name: c.VolumeMounts[0].Name, MountPath: c.VolumeMounts[0].MountPath}, {Name: c.VolumeMounts[1].Name, MountPath: c.VolumeMounts[1].MountPath, ReadOnly: true}}})
 	}
@@ -119,7 +119,7 @@ func lifelikeNode(r *rand.Rand, i int, n *corev1.Node) {
 	n.Status.Capacity = n.Status.Allocatable.DeepCopy()
 	n.Status.Capacity["ephemeral-storage"] = resource.MustParse("100Gi")
 	n.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: lifelikeIP(i)}, {Type: corev1.NodeHostName, Address: n.Name}}
-	n.Status.NodeInfo = corev1.NodeSystemInfo{MachineID: hexes(r, 32), BootID: hexes(r, 32), KernelVersion: "6.12.0", OSImage: "Linux", ContainerRuntimeVersion: "containerd://2.1.0", KubeletVersion: "v1.37.1", OperatingSystem: "linux", Architecture: "amd64"}
+	n.Status.NodeInfo = corev1.NodeSystemInfo{MachineID: randomHex(r, 32), BootID: randomHex(r, 32), KernelVersion: "6.12.0", OSImage: "Linux", ContainerRuntimeVersion: "containerd://2.1.0", KubeletVersion: "v1.37.1", OperatingSystem: "linux", Architecture: "amd64"}
 	for k := range 30 {
 		n.Status.Images = append(n.Status.Images, corev1.ContainerImage{Names: []string{fmt.Sprintf("registry.example.com/image%02d@sha256:%064x", k, k), fmt.Sprintf("registry.example.com/image%02d:v1", k)}, SizeBytes: int64(k+1) << 24})
 	}

@@ -28,8 +28,8 @@ func Varied(r *rand.Rand, nodes, mostPods int) *cluster.Objects {
 		v.o.Namespaces = append(v.o.Namespaces, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns, UID: types.UID(ns)}})
 	}
 	v.nodes(nodes)
-	want := int64((0.35 + 0.2*r.Float64()) * float64(v.total))
-	for i := 0; v.given < want && (mostPods == 0 || len(v.o.Pods) < mostPods); i++ {
+	want := int64((0.35 + 0.2*r.Float64()) * float64(v.totalCPU))
+	for i := 0; v.requestedCPU < want && (mostPods == 0 || len(v.o.Pods) < mostPods); i++ {
 		replicas := pick(r, 2, 2, 3, 3, 4, 5, 6, 8, 10, 12)
 		if nodes <= 10 {
 			replicas = min(replicas, 5)

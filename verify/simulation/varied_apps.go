@@ -18,19 +18,19 @@ func (v *variedCluster) app(i, replicas int) {
 	a := &variedApp{ns: fmt.Sprintf("ns%d", i%4), name: fmt.Sprintf("a%03d", i), cpu: pick(v.r, int64(100), 200, 250, 300, 400, 500, 750, 1000, 1500)}
 	a.mem = int64(float64(a.cpu<<20) * pick(v.r, 1.0, 2, 3, 4, 6))
 	if v.chance(0.35) {
-		a.favours = pick(v.r, "z0", "z1", "z2")
+		a.favouredZone = pick(v.r, "z0", "z1", "z2")
 	}
 	grace, labels := int64(30), map[string]string{"app": a.name}
 	a.template = corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{
 		TerminationGracePeriodSeconds: &grace, SchedulerName: corev1.DefaultSchedulerName, RestartPolicy: corev1.RestartPolicyAlways,
 		Containers: []corev1.Container{{Name: "c", Image: "registry.example.com/" + a.name + ":v1", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{
 			"cpu": *resource.NewMilliQuantity(a.cpu, resource.DecimalSI), "memory": *resource.NewQuantity(a.mem, resource.BinarySI)}}}}}}
-	v.bind(a)
-	if v.apart(a, replicas); v.chance(0.05) {
+	v.restrictNodes(a)
+	if v.addPodAffinity(a, replicas); v.chance(0.05) {
 		a.template.Annotations = map[string]string{"evenkeel.io/do-not-disrupt": "true"}
 	}
 	v.apps = append(v.apps, a)
-	if a.zoned {
+	if a.zonalVolume {
 		v.statefulSet(a, replicas)
 	} else {
 		v.deployment(a, replicas)
@@ -40,15 +40,15 @@ func (v *variedCluster) app(i, replicas int) {
 	}
 }
 
-// bind says, of some, on which nodes they run.
-func (v *variedCluster) bind(a *variedApp) {
+// restrictNodes says, of some, on which nodes they run.
+func (v *variedCluster) restrictNodes(a *variedApp) {
 	require := func(r corev1.NodeSelectorRequirement) *corev1.NodeSelector {
 		return &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{r}}}}
 	}
 	spec := &a.template.Spec
 	switch x := v.r.Float64(); {
 	case x < 0.06:
-		a.zoned = true
+		a.zonalVolume = true
 	case x < 0.10: // pinned to one node
 		a.node = map[string]string{"kubernetes.io/hostname": v.o.Nodes[v.r.IntN(len(v.o.Nodes))].Name}
 		spec.NodeSelector = a.node
@@ -63,8 +63,8 @@ func (v *variedCluster) bind(a *variedApp) {
 	}
 }
 
-// apart says, of some, how their pods stand to each other and to others.
-func (v *variedCluster) apart(a *variedApp, replicas int) {
+// addPodAffinity says, of some, how their pods stand to each other and to others.
+func (v *variedCluster) addPodAffinity(a *variedApp, replicas int) {
 	own := &metav1.LabelSelector{MatchLabels: map[string]string{"app": a.name}}
 	spec := &a.template.Spec
 	affinity := func() *corev1.Affinity {
@@ -76,7 +76,7 @@ func (v *variedCluster) apart(a *variedApp, replicas int) {
 	term := corev1.PodAffinityTerm{LabelSelector: own, TopologyKey: "kubernetes.io/hostname"}
 	switch x := v.r.Float64(); {
 	case x < 0.08 && replicas*3 <= len(v.o.Nodes) && a.node == nil:
-		a.alone = true
+		a.onePerNode = true
 		affinity().PodAntiAffinity = &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{term}}
 	case x < 0.18:
 		affinity().PodAntiAffinity = &corev1.PodAntiAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{Weight: 100, PodAffinityTerm: term}}}
@@ -141,7 +141,7 @@ func (v *variedCluster) statefulSet(a *variedApp, replicas int) {
 }
 
 func (v *variedCluster) zoneOf(node string) string {
-	for _, s := range v.spots {
+	for _, s := range v.spaces {
 		if s.node.Name == node {
 			return s.node.Labels[zoneKey]
 		}
@@ -167,7 +167,7 @@ func (v *variedCluster) volume(ns, claim, zone string) {
 
 // pod is nil where no node has room.
 func (v *variedCluster) pod(a *variedApp, name string, labels map[string]string) *corev1.Pod {
-	node := v.put(a)
+	node := v.pickNode(a)
 	if node == nil {
 		return nil
 	}

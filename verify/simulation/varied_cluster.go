@@ -14,19 +14,19 @@ import (
 
 // variedCluster makes one Varied cluster.
 type variedCluster struct {
-	r            *rand.Rand
-	o            *cluster.Objects
-	spots        []nodeSpace
-	total, given int64 // milliCPU
-	apps         []*variedApp
+	r                      *rand.Rand
+	o                      *cluster.Objects
+	spaces                 []nodeSpace
+	totalCPU, requestedCPU int64 // milliCPU
+	apps                   []*variedApp
 }
 
 // nodeSpace is a node with what is left of it and how much it draws.
 type nodeSpace struct {
-	node     *corev1.Node
-	cpu, mem int64
-	draw     float64
-	fits     map[string]int // pods by app
+	node      *corev1.Node
+	cpu, mem  int64
+	weight    float64
+	podsByApp map[string]int // pods by app
 }
 
 func (v *variedCluster) chance(p float64) bool { return v.r.Float64() < p }
@@ -45,19 +45,19 @@ func (v *variedCluster) nodes(n int) {
 		node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
 		v.o.Nodes = append(v.o.Nodes, node)
 		draw := pick(v.r, 1.9, 1.9, 1.9, 1, 1, 1, 1, 0.3, 0.3, 0.3)
-		v.spots = append(v.spots, nodeSpace{node, cpu * 97 / 100, mem * 95 / 100, draw * float64(cpu), map[string]int{}})
-		v.total += cpu
+		v.spaces = append(v.spaces, nodeSpace{node, cpu * 97 / 100, mem * 95 / 100, draw * float64(cpu), map[string]int{}})
+		v.totalCPU += cpu
 	}
 }
 
-// put finds a node for a pod: one that draws, has room and is allowed.
-func (v *variedCluster) put(a *variedApp) *corev1.Node {
+// pickNode finds a node for a pod: one that draws, has room and is allowed.
+func (v *variedCluster) pickNode(a *variedApp) *corev1.Node {
 	var sum float64
-	weights := make([]float64, len(v.spots))
-	for i := range v.spots {
-		if s := &v.spots[i]; s.cpu >= a.cpu && s.mem >= a.mem && a.allowed(s) {
-			weights[i] = s.draw
-			if a.favours == s.node.Labels[zoneKey] {
+	weights := make([]float64, len(v.spaces))
+	for i := range v.spaces {
+		if s := &v.spaces[i]; s.cpu >= a.cpu && s.mem >= a.mem && a.allowed(s) {
+			weights[i] = s.weight
+			if a.favouredZone == s.node.Labels[zoneKey] {
 				weights[i] *= 4
 			}
 			sum += weights[i]
@@ -66,9 +66,9 @@ func (v *variedCluster) put(a *variedApp) *corev1.Node {
 	at := v.r.Float64() * sum
 	for i, w := range weights {
 		if at -= w; w > 0 && at < 0 {
-			s := &v.spots[i]
-			s.cpu, s.mem, v.given = s.cpu-a.cpu, s.mem-a.mem, v.given+a.cpu
-			s.fits[a.name]++
+			s := &v.spaces[i]
+			s.cpu, s.mem, v.requestedCPU = s.cpu-a.cpu, s.mem-a.mem, v.requestedCPU+a.cpu
+			s.podsByApp[a.name]++
 			return s.node
 		}
 	}
@@ -77,13 +77,13 @@ func (v *variedCluster) put(a *variedApp) *corev1.Node {
 
 // variedApp is one workload of a Varied cluster.
 type variedApp struct {
-	ns, name string
-	cpu, mem int64
-	favours  string // zone in which most of its pods stand
-	template corev1.PodTemplateSpec
-	alone    bool              // no two pods on a node
-	node     map[string]string // labels that its nodes must have
-	zoned    bool              // a volume keeps each pod in its zone
+	ns, name     string
+	cpu, mem     int64
+	favouredZone string // zone in which most of its pods stand
+	template     corev1.PodTemplateSpec
+	onePerNode   bool              // no two pods on a node
+	node         map[string]string // labels that its nodes must have
+	zonalVolume  bool              // a volume keeps each pod in its zone
 
 	ref  metav1.OwnerReference
 	pods []*corev1.Pod
@@ -95,5 +95,5 @@ func (a *variedApp) allowed(s *nodeSpace) bool {
 			return false
 		}
 	}
-	return !a.alone || s.fits[a.name] == 0
+	return !a.onePerNode || s.podsByApp[a.name] == 0
 }

@@ -19,10 +19,10 @@ import (
 // new.
 func (c *Simulation) churn() {
 	for range c.randomCount(c.Churn.Leaves) {
-		c.removeNodes()
+		c.removeNode()
 	}
 	for range c.randomCount(c.Churn.Joins) {
-		c.addNodes()
+		c.addNode()
 	}
 	for range c.randomCount(c.Churn.Rollouts) {
 		c.rollOut(c.r.IntN(len(c.o.Deployments)))
@@ -43,9 +43,9 @@ func (c *Simulation) randomCount(perHour float64) int {
 	return n
 }
 
-func (c *Simulation) next(rs *appsv1.ReplicaSet) int {
-	c.pods[string(rs.UID)]++
-	return c.pods[string(rs.UID)] - 1
+func (c *Simulation) nextOrdinal(rs *appsv1.ReplicaSet) int {
+	c.podsCreated[string(rs.UID)]++
+	return c.podsCreated[string(rs.UID)] - 1
 }
 
 func (c *Simulation) namedPod(rs *appsv1.ReplicaSet, name string) *corev1.Pod {
@@ -53,14 +53,14 @@ func (c *Simulation) namedPod(rs *appsv1.ReplicaSet, name string) *corev1.Pod {
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: rs.Namespace, Name: name, UID: types.UID(fmt.Sprintf("%s@%d", name, c.now.Unix())), Labels: rs.Spec.Template.Labels, CreationTimestamp: start,
 		OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: rs.Name, UID: rs.UID, Controller: &yes}}},
 		Spec: rs.Spec.Template.Spec, Status: corev1.PodStatus{Phase: corev1.PodPending}}
-	c.life[string(p.UID)] = &life{}
-	c.nominal[string(p.UID)] = p.Spec.Containers[0].Resources.Requests
+	c.histories[string(p.UID)] = &podHistory{}
+	c.templateRequests[string(p.UID)] = p.Spec.Containers[0].Resources.Requests
 	return p
 }
 
 func (c *Simulation) removePodRecord(p *corev1.Pod) {
-	delete(c.life, string(p.UID))
-	delete(c.nominal, string(p.UID))
+	delete(c.histories, string(p.UID))
+	delete(c.templateRequests, string(p.UID))
 }
 
 // removePods removes the pods for which gone holds.
@@ -76,18 +76,18 @@ func (c *Simulation) removePods(gone func(*corev1.Pod) bool) (out []*corev1.Pod)
 	return out
 }
 
-// addNodes adds a node like the others.
-func (c *Simulation) addNodes() {
+// addNode adds a node like the others.
+func (c *Simulation) addNode() {
 	n := c.o.Nodes[0].DeepCopy()
-	n.Name = fmt.Sprintf("n%05d", c.made)
+	n.Name = fmt.Sprintf("n%05d", c.nodesCreated)
 	n.UID = types.UID(n.Name)
-	n.Labels = map[string]string{"topology.kubernetes.io/zone": fmt.Sprintf("z%d", c.made%3), "kubernetes.io/hostname": n.Name}
-	c.made++
+	n.Labels = map[string]string{"topology.kubernetes.io/zone": fmt.Sprintf("z%d", c.nodesCreated%3), "kubernetes.io/hostname": n.Name}
+	c.nodesCreated++
 	c.o.Nodes = append(slices.Clone(c.o.Nodes), n)
 }
 
-// removeNodes removes a node; its pods come back elsewhere.
-func (c *Simulation) removeNodes() {
+// removeNode removes a node; its pods come back elsewhere.
+func (c *Simulation) removeNode() {
 	i := c.r.IntN(len(c.o.Nodes))
 	name := c.o.Nodes[i].Name
 	c.o.Nodes = slices.Delete(slices.Clone(c.o.Nodes), i, i+1)
@@ -168,7 +168,7 @@ func (c *Simulation) schedule() {
 			continue
 		}
 		id := s.PodByUID(string(p.UID)).ID
-		if to := c.land(w.Predict(id)); to != cluster.NoNode {
+		if to := c.drawLanding(w.Predict(id)); to != cluster.NoNode {
 			w.Move(id, to)
 			c.placed++
 			c.o.Pods[i] = bound(p, s.Nodes[to].Name, metav1.NewTime(c.now))
@@ -176,8 +176,8 @@ func (c *Simulation) schedule() {
 	}
 }
 
-// land draws where a pod goes; NoNode: nowhere.
-func (c *Simulation) land(pr prediction.Prediction) cluster.NodeID {
+// drawLanding draws where a pod goes; NoNode: nowhere.
+func (c *Simulation) drawLanding(pr prediction.Prediction) cluster.NodeID {
 	st := pr.Terminating
 	if c.r.Float64() < pr.WeightGone {
 		st = pr.Gone

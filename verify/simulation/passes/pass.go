@@ -111,7 +111,7 @@ func (c *Simulation) waves(p *planner.Planner, s *cluster.Snapshot, pl plan.Plan
 func (c *Simulation) replan(p *planner.Planner, run plan.OpenRun, pl plan.Plan, out *Pass) {
 	var done []plan.Move
 	for _, m := range pl.Moves {
-		if c.life[m.Pod.UID] == nil { // its pod is gone
+		if c.histories[m.Pod.UID] == nil { // its pod is gone
 			done = append(done, m)
 		}
 	}
@@ -135,7 +135,7 @@ func (c *Simulation) evict(s *cluster.Snapshot, moves []plan.Move, out *Pass) (o
 	}
 	for _, m := range moves {
 		pod := s.PodByUID(m.Pod.UID).ID
-		to := c.land(w.Predict(pod))
+		to := c.drawLanding(w.Predict(pod))
 		w.Move(pod, to)
 		outcomes = append(outcomes, c.replace(at[m.Pod.UID], m, s, to, out))
 	}
@@ -148,7 +148,7 @@ const startup = time.Second
 // replace puts the replacement of a pod in its place.
 func (c *Simulation) replace(i int, m plan.Move, s *cluster.Snapshot, to cluster.NodeID, out *Pass) plan.Outcome {
 	old := c.o.Pods[i]
-	l := c.life[m.Pod.UID]
+	l := c.histories[m.Pod.UID]
 	if out.Evictions++; !l.moved.IsZero() {
 		if c.now.Sub(l.moved) < c.conf.HistoryOptions().Initial {
 			out.EvictedAgainSoon++
@@ -160,7 +160,7 @@ func (c *Simulation) replace(i int, m plan.Move, s *cluster.Snapshot, to cluster
 	l.moved = c.now
 	fresh := *old
 	fresh.UID = types.UID(fmt.Sprintf("%s@%d", old.Name, c.now.Unix()))
-	c.nominal[string(fresh.UID)], c.life[string(fresh.UID)] = c.nominal[m.Pod.UID], l
+	c.templateRequests[string(fresh.UID)], c.histories[string(fresh.UID)] = c.templateRequests[m.Pod.UID], l
 	c.removePodRecord(old)
 	o := plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Evicted}
 	if to == cluster.NoNode {

@@ -19,8 +19,8 @@ var (
 	nodes = flag.Int("nodes", 0, "how many nodes; 0: what the scenario says")
 )
 
-// file is what a scenario says.
-type file struct {
+// scenarioFile is what a scenario says.
+type scenarioFile struct {
 	Nodes, Pods int
 	// ShortNodes are those of the short form; pods and churn shrink alike.
 	// -nodes gives another number to any form.
@@ -56,13 +56,13 @@ func TestCourses(t *testing.T) {
 			if len(bytes.TrimSpace(a.Comment)) == 0 {
 				t.Error("does not say what it shows")
 			}
-			course(t, a)
+			runScenario(t, a)
 		})
 	}
 }
 
-func course(t *testing.T, a *txtar.Archive) {
-	var f file
+func runScenario(t *testing.T, a *txtar.Archive) {
+	var f scenarioFile
 	var conf *config.Config
 	for _, x := range a.Files {
 		var err error
@@ -86,7 +86,7 @@ func course(t *testing.T, a *txtar.Archive) {
 	if f.ShortPasses > 0 && !*long {
 		f.Passes = f.ShortPasses
 	}
-	if n := f.size(); n > 0 {
+	if n := f.nodeCount(); n > 0 {
 		f.Pods, f.Nodes = f.Pods*n/f.Nodes/20*20, n
 	}
 	worst := map[string]float64{}
@@ -112,8 +112,8 @@ func course(t *testing.T, a *txtar.Archive) {
 	checkLimits(t, f, worst)
 }
 
-// size is how many nodes there are instead of those of the file; 0: as it says.
-func (f file) size() int {
+// nodeCount is how many nodes there are instead of those of the file; 0: as it says.
+func (f scenarioFile) nodeCount() int {
 	switch {
 	case *nodes > 0:
 		return *nodes
@@ -123,7 +123,7 @@ func (f file) size() int {
 	return f.ShortNodes
 }
 
-func (f file) scenario(seed uint64) Scenario {
+func (f scenarioFile) scenario(seed uint64) Scenario {
 	apps := float64(f.Pods) / 20
 	return Scenario{Nodes: f.Nodes, Pods: f.Pods, Seed: seed, Passes: f.Passes, EveryMinutes: f.EveryMinutes, Noise: f.Noise, UnpredictedFrac: f.Surprise, OnePlan: f.OnePlan,
 		Churn: Churn{Rollouts: f.Churn.Rollouts * apps, Scalings: f.Churn.Scalings * apps, Joins: f.Churn.Joins * float64(f.Nodes), Leaves: f.Churn.Leaves * float64(f.Nodes)}}
@@ -131,7 +131,7 @@ func (f file) scenario(seed uint64) Scenario {
 
 // checkLimits compares the worst of all seeds with what is wanted, in the long form, or
 // with what holds today, in the short one.
-func checkLimits(t *testing.T, f file, worst map[string]float64) {
+func checkLimits(t *testing.T, f scenarioFile, worst map[string]float64) {
 	for k, wanted := range f.Want {
 		got, known := worst[k]
 		if !known {

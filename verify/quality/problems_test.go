@@ -89,8 +89,8 @@ func (p problem) after(t testing.TB, pl plan.Plan) problem {
 	return problem{p.seed, s, p.conf}
 }
 
-// count is how many seeds a form has.
-func count(short, full int) (from, to int) {
+// seedRange is how many seeds a form has.
+func seedRange(short, full int) (from, to int) {
 	switch {
 	case *only >= 0:
 		return *only, *only + 1
@@ -102,8 +102,8 @@ func count(short, full int) (from, to int) {
 	return 0, short
 }
 
-// criterion compares a figure with what is wanted, where the seeds are those of a form.
-func criterion(t *testing.T, what string, got, wanted float64) {
+// checkCriterion compares a figure with what is wanted, where the seeds are those of a form.
+func checkCriterion(t *testing.T, what string, got, wanted float64) {
 	t.Helper()
 	verdict := "met"
 	if got > wanted {

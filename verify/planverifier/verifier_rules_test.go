@@ -15,9 +15,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/planverifier"
 )
 
-// rules puts a configuration into the settings of the verifier, field by field, so
+// verifierRules puts a configuration into the settings of the verifier, field by field, so
 // that what the planner makes of it does not matter.
-func rules(t testing.TB, c *config.Config) planverifier.Rules {
+func verifierRules(t testing.TB, c *config.Config) planverifier.Rules {
 	t.Helper()
 	g, l, f := c.Guards, c.Limits, c.Evictor.InFlight
 	r := planverifier.Rules{

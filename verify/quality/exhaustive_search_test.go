@@ -19,10 +19,10 @@ import (
 type exhaustiveSearch struct {
 	s        *cluster.Snapshot
 	opts     planner.Options
-	world    *placement.ClusterModel
-	goals    []*gauge
+	model    *placement.ClusterModel
+	goals    []*goalState
 	mayEvict []bool             // by pod: it may leave at all
-	runs     [][]cluster.NodeID // by pod that may leave: other nodes that could hold it, were they empty
+	targets  [][]cluster.NodeID // by pod that may leave: other nodes that could hold it, were they empty
 	moved    []bool
 	steps    []displacement
 }
@@ -33,8 +33,8 @@ type displacement struct {
 	from, to cluster.NodeID
 }
 
-// gauge measures one goal.
-type gauge struct {
+// goalState measures one goal.
+type goalState struct {
 	goal    plan.Goal
 	initial int64
 	// NodeBelow: what is requested, and the most that may be.
@@ -46,8 +46,8 @@ type gauge struct {
 }
 
 func newExhaustiveSearch(p problem) *exhaustiveSearch {
-	g := &exhaustiveSearch{s: p.s, opts: p.options(), mayEvict: make([]bool, len(p.s.Pods)), runs: make([][]cluster.NodeID, len(p.s.Pods)), moved: make([]bool, len(p.s.Pods))}
-	g.world = placement.NewClusterModel(p.s, g.opts.Placement)
+	g := &exhaustiveSearch{s: p.s, opts: p.options(), mayEvict: make([]bool, len(p.s.Pods)), targets: make([][]cluster.NodeID, len(p.s.Pods)), moved: make([]bool, len(p.s.Pods))}
+	g.model = placement.NewClusterModel(p.s, g.opts.Placement)
 	for _, goal := range p.goals() {
 		g.goals = append(g.goals, g.gauge(goal))
 	}
@@ -66,7 +66,7 @@ func newExhaustiveSearch(p problem) *exhaustiveSearch {
 			refused = refused || guard.Desired(w)-guard.AvailableOf(p.s, w, p.s.TakenAt) >= g.opts.MaxUnavailableWithoutPDB
 		}
 		if g.mayEvict[i] = !refused; g.mayEvict[i] {
-			g.runs[i] = otherNodes(p.s, pod)
+			g.targets[i] = otherNodes(p.s, pod)
 		}
 	}
 	return g
@@ -104,16 +104,16 @@ func volumeZone(s *cluster.Snapshot, pod *cluster.Pod) string {
 
 // evictionHelps reports whether the pod's leaving could help the goal at all: it may
 // leave, and could run on another node, in another domain.
-func (g *exhaustiveSearch) evictionHelps(pod cluster.PodID, x *gauge) bool {
+func (g *exhaustiveSearch) evictionHelps(pod cluster.PodID, x *goalState) bool {
 	if x.counts == nil {
-		return len(g.runs[pod]) > 0
+		return len(g.targets[pod]) > 0
 	}
 	own := x.domain[g.s.Pods[pod].Node]
-	return slices.ContainsFunc(g.runs[pod], func(n cluster.NodeID) bool { return x.domain[n] != own })
+	return slices.ContainsFunc(g.targets[pod], func(n cluster.NodeID) bool { return x.domain[n] != own })
 }
 
-func (g *exhaustiveSearch) gauge(goal plan.Goal) *gauge {
-	x := &gauge{goal: goal}
+func (g *exhaustiveSearch) gauge(goal plan.Goal) *goalState {
+	x := &goalState{goal: goal}
 	switch goal.Kind {
 	case plan.NodeBelow:
 		n := &g.s.Nodes[goal.Node]
@@ -144,16 +144,16 @@ func (g *exhaustiveSearch) gauge(goal plan.Goal) *gauge {
 	return x
 }
 
-func (x *gauge) excess() int64 {
+func (x *goalState) excess() int64 {
 	if x.counts == nil {
 		return max(0, x.used-x.most)
 	}
-	return int64(fewest(x.counts, int(x.goal.Limit)))
+	return int64(fewestMoves(x.counts, int(x.goal.Limit)))
 }
 
-// fewest tries every final minimum: enough must leave the full domains, and
+// fewestMoves tries every final minimum: enough must leave the full domains, and
 // enough arrive in the empty ones.
-func fewest(counts []int, skew int) int {
+func fewestMoves(counts []int, skew int) int {
 	total := 0
 	for _, c := range counts {
 		total += c
@@ -170,7 +170,7 @@ func fewest(counts []int, skew int) int {
 	return best
 }
 
-func (x *gauge) shift(s *cluster.Snapshot, pod cluster.PodID, from, to cluster.NodeID) {
+func (x *goalState) applyMove(s *cluster.Snapshot, pod cluster.PodID, from, to cluster.NodeID) {
 	if x.counts == nil {
 		need := s.Pods[pod].Requests.Get(x.goal.Resource)
 		if from == x.goal.Node {
@@ -193,7 +193,7 @@ func (x *gauge) shift(s *cluster.Snapshot, pod cluster.PodID, from, to cluster.N
 }
 
 // touches reports whether a move can change the goal.
-func (x *gauge) touches(pod cluster.PodID, from, to cluster.NodeID) bool {
+func (x *goalState) touches(pod cluster.PodID, from, to cluster.NodeID) bool {
 	return x.counts == nil && (x.goal.Node == from || x.goal.Node == to) || x.member[pod]
 }
 
@@ -205,9 +205,9 @@ func (g *exhaustiveSearch) serves(pod cluster.PodID, from, to cluster.NodeID) bo
 			continue
 		}
 		before := x.excess()
-		x.shift(g.s, pod, from, to)
+		x.applyMove(g.s, pod, from, to)
 		after := x.excess()
-		x.shift(g.s, pod, to, from)
+		x.applyMove(g.s, pod, to, from)
 		if after > before {
 			return false
 		}
@@ -216,8 +216,8 @@ func (g *exhaustiveSearch) serves(pod cluster.PodID, from, to cluster.NodeID) bo
 	return better
 }
 
-// wanted reports whether the pod's leaving could serve a goal at all.
-func (g *exhaustiveSearch) wanted(pod cluster.PodID, from cluster.NodeID) bool {
+// couldHelp reports whether the pod's leaving could serve a goal at all.
+func (g *exhaustiveSearch) couldHelp(pod cluster.PodID, from cluster.NodeID) bool {
 	for _, x := range g.goals {
 		if x.touches(pod, from, from) && x.excess() > 0 && (x.counts != nil || g.s.Pods[pod].Requests.Get(x.goal.Resource) > 0) {
 			return true
@@ -228,11 +228,11 @@ func (g *exhaustiveSearch) wanted(pod cluster.PodID, from cluster.NodeID) bool {
 
 // landing is where the pod's replacement goes, if that is sure enough and serves.
 func (g *exhaustiveSearch) landing(pod cluster.PodID) (displacement, bool) {
-	from := g.world.NodeOf(pod)
-	if g.moved[pod] || !g.mayEvict[pod] || from == cluster.NoNode || !g.wanted(pod, from) {
+	from := g.model.NodeOf(pod)
+	if g.moved[pod] || !g.mayEvict[pod] || from == cluster.NoNode || !g.couldHelp(pod, from) {
 		return displacement{}, false
 	}
-	pr := g.world.Predict(pod)
+	pr := g.model.Predict(pod)
 	good := func(n cluster.NodeID) bool { return n != from && g.s.Nodes[n].Ready && g.serves(pod, from, n) }
 	if pr.SupportedWhy != "" || plan.Round(pr.Prob(good)) < g.opts.MinConfidence {
 		return displacement{}, false
@@ -242,10 +242,10 @@ func (g *exhaustiveSearch) landing(pod cluster.PodID) (displacement, bool) {
 }
 
 func (g *exhaustiveSearch) applyMove(h displacement) {
-	g.world.Move(h.pod, h.to)
+	g.model.Move(h.pod, h.to)
 	for _, x := range g.goals {
 		if x.touches(h.pod, h.from, h.to) {
-			x.shift(g.s, h.pod, h.from, h.to)
+			x.applyMove(g.s, h.pod, h.from, h.to)
 		}
 	}
 	g.moved[h.pod] = true
@@ -255,10 +255,10 @@ func (g *exhaustiveSearch) applyMove(h displacement) {
 func (g *exhaustiveSearch) undoMove() {
 	h := g.steps[len(g.steps)-1]
 	g.steps = g.steps[:len(g.steps)-1]
-	g.world.Move(h.pod, h.from)
+	g.model.Move(h.pod, h.from)
 	for _, x := range g.goals {
 		if x.touches(h.pod, h.from, h.to) {
-			x.shift(g.s, h.pod, h.to, h.from)
+			x.applyMove(g.s, h.pod, h.to, h.from)
 		}
 	}
 	g.moved[h.pod] = false

@@ -10,9 +10,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner"
 )
 
-func (f measurement) heldIn() (all float64) {
-	for _, h := range slices.Sorted(maps.Keys(f.held)) {
-		all += f.held[h]
+func (f measurement) totalUnmet() (all float64) {
+	for _, h := range slices.Sorted(maps.Keys(f.unmetByReason)) {
+		all += f.unmetByReason[h]
 	}
 	return all
 }
@@ -27,12 +27,12 @@ func unmetGoalsOf(pl plan.Plan, g plan.Goal) plan.UnmetGoal {
 	return plan.UnmetGoal{}
 }
 
-// countDisproved counts the goals that the plan says are held although, as it leaves the
+// countWrongReasons counts the goals that the plan says are held although, as it leaves the
 // cluster, one eviction would bring them nearer: by the arithmetic of the game, also of
 // pods that the plan moves.
-func countDisproved(t *testing.T, p problem, pl plan.Plan) (n int) {
+func countWrongReasons(t *testing.T, p problem, pl plan.Plan) (n int) {
 	g := newExhaustiveSearch(p)
-	played(t, p.seed, g, pl)
+	applyPlanChecked(t, p.seed, g, pl)
 	clear(g.moved)
 	helped := map[string]bool{}
 	for i := range g.s.Pods {
@@ -40,7 +40,7 @@ func countDisproved(t *testing.T, p problem, pl plan.Plan) (n int) {
 		if !lands {
 			continue
 		}
-		before := g.levels()
+		before := g.goalExcesses()
 		g.applyMove(h)
 		for k, x := range g.goals {
 			if x.excess() < before[k] {
@@ -75,7 +75,7 @@ func TestNothingIsHeldThatAPodFromOutsideServes(t *testing.T) {
 	o := p.options()
 	o.Effort = 213 // more find another plan, in which no such pod is needed
 	pl := planner.New(o).Plan(p.s, plan.PlannerState{}, p.goals(), p.s.TakenAt)
-	if n := countDisproved(t, p, pl); n > 0 || pl.SearchLimitReached != "" {
+	if n := countWrongReasons(t, p, pl); n > 0 || pl.SearchLimitReached != "" {
 		t.Errorf("%d goals are said to be held that an eviction would serve; cut short: %q", n, pl.SearchLimitReached)
 	}
 }
