@@ -63,7 +63,7 @@ func (r *liveState) budgetStatus(b budget) budgetState {
 	return s
 }
 
-// resolvePercent returns a number, or a percentage of n rounded up.
+// resolvePercent returns the number, or the percentage of n rounded up.
 func resolvePercent(v intstr.IntOrString, n int) int {
 	if v.Type == intstr.Int {
 		return int(v.IntVal)
@@ -109,8 +109,9 @@ func (r *liveState) addReplicas(s *budgetState, pods []*corev1.Pod) {
 			s.scaled = false
 		case known:
 			s.expected += n
-		case counted.hasKind("ReplicaSet"), counted.hasKind("StatefulSet"), counted.hasKind("ReplicationController"), counted.hasKind("Deployment"):
-			s.scaled = false // it is gone
+		case counted.hasKind("ReplicaSet"), counted.hasKind("StatefulSet"), counted.hasKind("ReplicationController"),
+			counted.hasKind("Deployment"):
+			s.scaled = false // the controller does not exist
 		default:
 			s.customScale = true
 		}
@@ -157,19 +158,22 @@ func (r *verifier) checkBudget(b budget, calls []call) {
 	}
 	for i, c := range calls {
 		if b.Status.ObservedGeneration < b.Generation {
-			r.report(c.move, plan.PDBNotObserved, "budget %s is of generation %d, observed %d", b.Name, b.Generation, b.Status.ObservedGeneration)
+			r.report(c.move, plan.PDBNotObserved, "budget %s has generation %d, observed generation %d", b.Name, b.Generation,
+				b.Status.ObservedGeneration)
 		}
 		if r.recentlyEvicted(b, c.pod) {
-			r.report(c.move, plan.BlockedByPDB, "budget %s has let it go already", b.Name)
+			r.report(c.move, plan.BlockedByPDB, "budget %s already counts its eviction", b.Name)
 		}
 		for _, v := range views {
 			if !needsNoBudget(b, c.pod, v, gone) && r.countBudgetUse(b, calls[:i+1], v, gone) > v.allowed() {
-				r.report(c.move, plan.BlockedByPDB, "budget %s has %d healthy of %d desired (%d expected); the wave takes %d up to here",
+				r.report(c.move, plan.BlockedByPDB, "budget %s has %d healthy of %d desired (%d expected); the wave has used %d so far",
 					b.Name, v.healthy, v.desired, v.expected, r.countBudgetUse(b, calls[:i+1], v, gone))
 			}
 		}
-		if (first || now.customScale) && !needsNoBudget(b, c.pod, written, 0) && r.countBudgetUse(b, calls[:i+1], written, 0) > int(b.Status.DisruptionsAllowed) {
-			r.report(c.move, plan.BlockedByPDB, "the status of budget %s allows %d; the wave takes %d up to here", b.Name, b.Status.DisruptionsAllowed, i+1)
+		if (first || now.customScale) && !needsNoBudget(b, c.pod, written, 0) && r.countBudgetUse(b, calls[:i+1], written,
+			0) > int(b.Status.DisruptionsAllowed) {
+			r.report(c.move, plan.BlockedByPDB, "the status of budget %s allows %d; the wave has used %d so far", b.Name,
+				b.Status.DisruptionsAllowed, i+1)
 		}
 	}
 }
@@ -187,7 +191,7 @@ func needsNoBudget(b budget, p *corev1.Pod, s budgetState, gone int) bool {
 	return s.desired > 0 && s.healthy-gone >= s.desired
 }
 
-// countBudgetUse counts the calls that take from the budget.
+// countBudgetUse returns how many of the calls use the budget.
 func (r *liveState) countBudgetUse(b budget, calls []call, s budgetState, gone int) int {
 	n := 0
 	for _, c := range calls {

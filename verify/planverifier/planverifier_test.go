@@ -15,8 +15,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// plans is how many random plans are judged; wanted is what they must hold for
-// the test to mean something.
+// plans is the number of random plans. wantedWithMoves and wantedMoves are the minimum for
+// a meaningful test.
 const (
 	plans           = 1000
 	wantedWithMoves = 600
@@ -39,9 +39,9 @@ func makePlan(t testing.TB, seed uint64) planCase {
 	return planCase{o, law, p}
 }
 
-// callOrders are ways in which the calls of a plan can go: as planned, with a
-// disruption controller that is prompt or late; the other way round within each
-// wave; and in any order, with replacements that come early or late.
+// callOrders are orders in which the evictions of a plan can happen. Within a wave they go
+// as planned, backward or at random. The disruption controller is prompt or late, and
+// replacements are early or late.
 func callOrders(r *rand.Rand) map[string]planverifier.CallOrder {
 	backward := func(n int) []int {
 		out := make([]int, n)
@@ -54,16 +54,17 @@ func callOrders(r *rand.Rand) map[string]planverifier.CallOrder {
 	return map[string]planverifier.CallOrder{
 		"as planned": {}, "as planned, late": {LateStatus: true},
 		"backward": {Order: backward}, "backward, late": {Order: backward, LateStatus: true},
-		"any order": {Order: r.Perm, EarlyReplacement: sometimes}, "any order, late": {Order: r.Perm, EarlyReplacement: sometimes, LateStatus: true},
+		"any order": {Order: r.Perm, EarlyReplacement: sometimes}, "any order, late": {Order: r.Perm, EarlyReplacement: sometimes,
+			LateStatus: true},
 	}
 }
 
-// codesNeverRejected are guards that no plan names as a reason: pods that have ended, and pods
-// without a node, are on no node and could help no goal.
+// codesNeverRejected are the guards that no plan gives as a reason. Terminal pods and pods
+// without a node cannot help a goal.
 var codesNeverRejected = []plan.Code{plan.PodTerminal, plan.PodNotBound}
 
-// TestNoPlanBreaksARule: nothing that guards, people, budgets, limits or windows
-// forbid is in any of a thousand random plans, in any prefix of its calls.
+// TestNoPlanBreaksARule makes a thousand random plans. No guard, annotation, budget, limit
+// or window may forbid a move, in any prefix of the evictions.
 func TestNoPlanBreaksARule(t *testing.T) {
 	t.Parallel()
 	withMoves, moves, prefixes, bad := 0, 0, 0, 0
@@ -91,14 +92,15 @@ func TestNoPlanBreaksARule(t *testing.T) {
 			prefixes += len(m.plan.Moves)
 		}
 	}
-	t.Logf("%d plans, %d with moves, %d moves, %d prefixes of calls, %d violations; they stay for\n%s", plans, withMoves, moves, prefixes, bad, countTable(met))
+	t.Logf("%d plans, %d with moves, %d moves, %d prefixes of calls, %d violations; rejections by code:\n%s", plans, withMoves, moves,
+		prefixes, bad, countTable(met))
 	if withMoves < wantedWithMoves || moves < wantedMoves {
-		t.Errorf("%d plans with moves and %d moves prove too little (want %d and %d)", withMoves, moves, wantedWithMoves, wantedMoves)
+		t.Errorf("%d plans with moves and %d moves are too few (want %d and %d)", withMoves, moves, wantedWithMoves, wantedMoves)
 	}
 	checkAllCodesOccur(t, met)
 }
 
-// checkAllCodesOccur wants every guard, budget and limit among the reasons.
+// checkAllCodesOccur checks that every guard, budget and limit rejects a pod in some plan.
 func checkAllCodesOccur(t *testing.T, met map[plan.Code]int) {
 	want := []plan.Code{plan.BlockedByPDB, plan.MultiplePDBs, plan.PDBNotObserved, plan.WorkloadUnavailable,
 		plan.LimitPerPass, plan.LimitPerNode, plan.LimitPerNamespace, plan.LimitPerOwner, plan.LimitPerZone, plan.LimitPerHour, plan.BackedOff}
@@ -113,9 +115,10 @@ func checkAllCodesOccur(t *testing.T, met map[plan.Code]int) {
 			missing = append(missing, code)
 		}
 	}
-	t.Logf("%d of %d codes of guards, budgets and limits are met; never met: %v; never looked for: %v", len(want)-len(missing), len(want), missing, codesNeverRejected)
+	t.Logf("%d of %d codes of guards, budgets and limits occur; missing: %v; not expected: %v", len(want)-len(missing), len(want), missing,
+		codesNeverRejected)
 	if len(missing) > 0 {
-		t.Errorf("the plans do not show %v", missing)
+		t.Errorf("no plan rejects a pod with the codes %v", missing)
 	}
 }
 

@@ -10,8 +10,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/planverifier"
 )
 
-// lowerLimit sets a limit to one less than the plan takes.
-func lowerLimit(limit func(r *planverifier.Rules) *planverifier.Limit, of func(x plan.Move, p *corev1.Pod) string) func(m *planCase) (string, bool) {
+// lowerLimit sets a limit to one less than the plan uses.
+func lowerLimit(limit func(r *planverifier.Rules) *planverifier.Limit,
+	of func(x plan.Move, p *corev1.Pod) string) func(m *planCase) (string, bool) {
 	return func(m *planCase) (string, bool) {
 		n, pod := maxMovesPer(m, of)
 		if n > 0 {
@@ -21,8 +22,9 @@ func lowerLimit(limit func(r *planverifier.Rules) *planverifier.Limit, of func(x
 	}
 }
 
-// lowerHourlyLimit is less, with nothing in the past.
-func lowerHourlyLimit(limit func(r *planverifier.Rules) *planverifier.Limit, of func(x plan.Move, p *corev1.Pod) string) func(m *planCase) (string, bool) {
+// lowerHourlyLimit is lowerLimit with an empty planner state.
+func lowerHourlyLimit(limit func(r *planverifier.Rules) *planverifier.Limit,
+	of func(x plan.Move, p *corev1.Pod) string) func(m *planCase) (string, bool) {
 	return func(m *planCase) (string, bool) {
 		m.rules.State = plan.PlannerState{}
 		return lowerLimit(limit, of)(m)
@@ -42,8 +44,9 @@ var limitTampers = []tampering{
 		func(x plan.Move, p *corev1.Pod) string { return "all" })},
 	{"one more than perNode", plan.LimitPerNode, lowerLimit(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerNode },
 		func(x plan.Move, p *corev1.Pod) string { return x.From })},
-	{"one more than perNamespace", plan.LimitPerNamespace, lowerLimit(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerNamespace },
-		func(x plan.Move, p *corev1.Pod) string { return x.Pod.Namespace })},
+	{"one more than perNamespace", plan.LimitPerNamespace,
+		lowerLimit(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerNamespace },
+			func(x plan.Move, p *corev1.Pod) string { return x.Pod.Namespace })},
 	{"one more than perOwner", plan.LimitPerOwner, lowerLimit(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerOwner },
 		func(x plan.Move, p *corev1.Pod) string { return ownerOf(x) })},
 	{"one more than perZone", plan.LimitPerZone, func(m *planCase) (string, bool) {
@@ -56,53 +59,60 @@ var limitTampers = []tampering{
 			return ""
 		})(m)
 	}},
-	{"one more than perHour.owner", plan.LimitPerHour, lowerHourlyLimit(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerHourOwner },
-		func(x plan.Move, p *corev1.Pod) string {
-			if ownerOf(x) == "" {
-				return x.Pod.String()
-			}
-			return ownerOf(x)
-		})},
-	{"one more than perHour.namespace", plan.LimitPerHour, lowerHourlyLimit(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerHourNamespace },
-		func(x plan.Move, p *corev1.Pod) string { return x.Pod.Namespace })},
-	{"one more than perHour.cluster", plan.LimitPerHour, lowerHourlyLimit(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerHourCluster },
-		func(x plan.Move, p *corev1.Pod) string { return "all" })},
-	{"one more in the past", plan.LimitPerHour, func(m *planCase) (string, bool) {
+	{"one more than perHour.owner", plan.LimitPerHour,
+		lowerHourlyLimit(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerHourOwner },
+			func(x plan.Move, p *corev1.Pod) string {
+				if ownerOf(x) == "" {
+					return x.Pod.String()
+				}
+				return ownerOf(x)
+			})},
+	{"one more than perHour.namespace", plan.LimitPerHour,
+		lowerHourlyLimit(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerHourNamespace },
+			func(x plan.Move, p *corev1.Pod) string { return x.Pod.Namespace })},
+	{"one more than perHour.cluster", plan.LimitPerHour,
+		lowerHourlyLimit(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerHourCluster },
+			func(x plan.Move, p *corev1.Pod) string { return "all" })},
+	{"one more eviction in the last hour", plan.LimitPerHour, func(m *planCase) (string, bool) {
 		n, pod := maxMovesPer(m, func(x plan.Move, p *corev1.Pod) string { return "all" })
-		m.rules.State = plan.PlannerState{Evictions: []plan.EvictionCount{{Workload: plan.ObjectRef{Kind: "Thing", Namespace: "far", Name: "x"}, Minute: m.o.TakenAt.Truncate(time.Minute).Add(-time.Hour), Count: 1}}}
+		m.rules.State = plan.PlannerState{Evictions: []plan.EvictionCount{{Workload: plan.ObjectRef{Kind: "Thing", Namespace: "far", Name: "x"},
+			Minute: m.o.TakenAt.Truncate(time.Minute).Add(-time.Hour), Count: 1}}}
 		m.rules.PerHourCluster = planverifier.Limit{N: n}
 		return pod, true
 	}},
-	{"its workload rests", plan.BackedOff, func(m *planCase) (string, bool) {
+	{"a workload in backoff", plan.BackedOff, func(m *planCase) (string, bool) {
 		x := m.plan.Moves[0]
 		w := x.Owner
 		w.Namespace = x.Pod.Namespace
 		m.rules.State.Backoffs = []plan.Backoff{{Workload: w, Until: m.o.TakenAt.Add(time.Second)}}
 		return x.Pod.String(), true
 	}},
-	{"a share below one pod", plan.LimitPerPass, func(m *planCase) (string, bool) {
-		m.rules.PerPass = planverifier.Limit{N: 1, Percent: true} // of fewer than 200 pods: 1
+	{"a percentage below one pod", plan.LimitPerPass, func(m *planCase) (string, bool) {
+		m.rules.PerPass = planverifier.Limit{N: 1, Percent: true} // of fewer than 200 pods, this is 1
 		return m.plan.Moves[1].Pod.String(), true
 	}},
-	{"a share of nothing", plan.LimitPerOwner, func(m *planCase) (string, bool) {
+	{"zero percent", plan.LimitPerOwner, func(m *planCase) (string, bool) {
 		if ownerOf(m.plan.Moves[0]) == "" {
 			return "", false
 		}
 		m.rules.PerOwner = planverifier.Limit{N: 0, Percent: true}
 		return m.plan.Moves[0].Pod.String(), true
 	}},
-	{"one more away than inFlight.total", planverifier.InFlight, lowerLimit(func(r *planverifier.Rules) *planverifier.Limit { return &r.InFlightTotal },
-		func(x plan.Move, p *corev1.Pod) string { return fmt.Sprint(x.Wave) })},
-	{"one more away than inFlight.perNode", planverifier.InFlight, lowerLimit(func(r *planverifier.Rules) *planverifier.Limit { return &r.InFlightPerNode },
-		func(x plan.Move, p *corev1.Pod) string { return fmt.Sprint(x.Wave, x.From) })},
-	{"one more away than inFlight.perOwner", planverifier.InFlight, lowerLimit(func(r *planverifier.Rules) *planverifier.Limit { return &r.InFlightPerWorkload },
-		func(x plan.Move, p *corev1.Pod) string {
-			if ownerOf(x) == "" {
-				return ""
-			}
-			return fmt.Sprint(x.Wave, ownerOf(x))
-		})},
-	{"two waves in one", planverifier.InFlight, func(m *planCase) (string, bool) {
+	{"one more in flight than inFlight.total", planverifier.InFlight,
+		lowerLimit(func(r *planverifier.Rules) *planverifier.Limit { return &r.InFlightTotal },
+			func(x plan.Move, p *corev1.Pod) string { return fmt.Sprint(x.Wave) })},
+	{"one more in flight than inFlight.perNode", planverifier.InFlight,
+		lowerLimit(func(r *planverifier.Rules) *planverifier.Limit { return &r.InFlightPerNode },
+			func(x plan.Move, p *corev1.Pod) string { return fmt.Sprint(x.Wave, x.From) })},
+	{"one more in flight than inFlight.perOwner", planverifier.InFlight,
+		lowerLimit(func(r *planverifier.Rules) *planverifier.Limit { return &r.InFlightPerWorkload },
+			func(x plan.Move, p *corev1.Pod) string {
+				if ownerOf(x) == "" {
+					return ""
+				}
+				return fmt.Sprint(x.Wave, ownerOf(x))
+			})},
+	{"two waves merged into one", planverifier.InFlight, func(m *planCase) (string, bool) {
 		r := &m.rules
 		if last := m.plan.Moves[len(m.plan.Moves)-1]; last.Wave == 1 || r.InFlightTotal.Unlimited || len(m.plan.Moves) <= r.InFlightTotal.N {
 			return "", false
@@ -112,7 +122,7 @@ var limitTampers = []tampering{
 		}
 		return "", true
 	}},
-	{"more away without a budget", plan.WorkloadUnavailable, func(m *planCase) (string, bool) {
+	{"more unavailable pods without a budget", plan.WorkloadUnavailable, func(m *planCase) (string, bool) {
 		n, pod := maxMovesPer(m, func(x plan.Move, p *corev1.Pod) string {
 			if ownerOf(x) == "" || len(budgetsOf(m, p)) > 0 {
 				return ""

@@ -10,21 +10,21 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// What a plan must not do by measured load.
+// Codes for violations of strategies on measured usage.
 const (
-	UsageUnknown    plan.Code = "LoadNotKnown" // of the node a pod leaves or goes to, or of too many nodes
-	SamplesMissing  plan.Code = "LoadNotYet"   // the node is not above, or not for long enough
-	UsageNotLowered plan.Code = "LoadTooHigh"  // the pod's use brings its new node above the target
+	UsageUnknown    plan.Code = "LoadNotKnown" // of the source node, the target node or too many nodes
+	SamplesMissing  plan.Code = "LoadNotYet"   // the node is not above its target for enough samples
+	UsageNotLowered plan.Code = "LoadTooHigh"  // the usage of the pod would bring its target node above the target
 )
 
-// measuredUsage is what is surely used of one resource, node by node, as far as Usage says:
-// pods that came since and were not measured are left out.
+// measuredUsage is the known usage of one resource. It does not include new pods that were
+// not measured.
 type measuredUsage struct {
-	used map[string]int64 // by node; those that are not known are left out
-	pods map[string]int64 // by namespace/name; those that were measured
+	used map[string]int64 // by node; nodes without known usage are absent
+	pods map[string]int64 // by namespace/name; only measured pods
 }
 
-// checkUsage replays the moves with what pods use.
+// checkUsage replays the moves with the measured usage of pods.
 func (r *verifier) checkUsage(p plan.Plan) {
 	for _, rule := range r.rules.UsageStrategies {
 		g := r.measureUsage(rule.Resource)
@@ -49,23 +49,24 @@ func (r *verifier) checkUsageMove(rule UsageStrategy, g measuredUsage, m plan.Mo
 	if m.Strategy == rule.Strategy && len(r.rules.UsageStrategies) == 1 {
 		switch {
 		case !measured:
-			r.report(m, plan.UsageUnknown, "nobody has measured its %s", rule.Resource)
+			r.report(m, plan.UsageUnknown, "its %s usage is unknown", rule.Resource)
 		case !from || !to || !enough:
-			r.report(m, UsageUnknown, "of %s: known of %s %v, of %s %v, of enough nodes %v", rule.Resource, m.From, from, m.To, to, enough)
+			r.report(m, UsageUnknown, "%s usage: node %s known %v, node %s known %v, enough nodes known %v", rule.Resource, m.From, from, m.To, to,
+				enough)
 		case rule.For > 1 && m.DisplacedFor == nil && !r.aboveTargetLongEnough(rule, m.From):
 			r.report(m, SamplesMissing, "%s is not above its target for %d samples in a row", m.From, rule.For)
 		}
 	}
-	// A goal about the new node is not made worse, whatever the move is for; and no node
-	// without one is overloaded for this strategy.
+	// A move must not worsen a goal on the target node, whatever its purpose. A move of
+	// this strategy must not overload a node without a goal.
 	if n := r.nodes[m.To]; to && enough && use > 0 && (r.hasUsageGoal(n) || m.Strategy == rule.Strategy) {
 		if limit := rule.Target * float64(allocatable(n, rule.Resource)); float64(g.used[m.To]+use) > limit+1 {
-			r.report(m, UsageNotLowered, "%s would use %d of %s, above %.0f", m.To, g.used[m.To]+use, rule.Resource, limit)
+			r.report(m, UsageNotLowered, "%s would use %d of its %s, more than %.0f", m.To, g.used[m.To]+use, rule.Resource, limit)
 		}
 	}
 }
 
-// hasUsageGoal: the strategy has a goal about the node.
+// hasUsageGoal reports whether the strategy has a goal on the node.
 func (r *liveState) hasUsageGoal(n *corev1.Node) bool {
 	for _, c := range n.Status.Conditions {
 		if c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue {
@@ -86,7 +87,7 @@ func allocatable(n *corev1.Node, resource string) int64 {
 	return n.Status.Allocatable.Memory().Value()
 }
 
-// hasCoverage: use is known of enough of the nodes in scope.
+// hasCoverage reports whether usage is known for enough of the nodes in scope.
 func (r *liveState) hasCoverage(g measuredUsage) bool {
 	known, all := 0, 0
 	for name, n := range r.nodes {
@@ -138,7 +139,7 @@ func (r *liveState) measureUsage(resource string) measuredUsage {
 	return g
 }
 
-// hasUsage says whether a pod was measured to use something of a resource.
+// hasUsage reports whether the measured usage of a resource by the pod is above 0.
 func hasUsage(o *cluster.Objects, p *corev1.Pod, resource string) bool {
 	if o.Usage == nil {
 		return false

@@ -12,35 +12,35 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 )
 
-// exhaustiveSearch is what the planner plays, with arithmetic of its own: pods leave one
-// after the other, each at most once; its replacement must land, surely enough,
-// where at least one goal is better served and none is worse. It shares with the
-// planner only what may leave (guards, budgets) and the model of landings.
+// exhaustiveSearch tries sequences of evictions with its own arithmetic. Each pod leaves
+// at most once. Its replacement must land with enough confidence where at least one goal
+// improves and none gets worse. It shares guards, budgets and the placement model with the
+// planner.
 type exhaustiveSearch struct {
 	s        *cluster.Snapshot
 	opts     planner.Options
 	model    *placement.ClusterModel
 	goals    []*goalState
-	mayEvict []bool             // by pod: it may leave at all
-	targets  [][]cluster.NodeID // by pod that may leave: other nodes that could hold it, were they empty
+	mayEvict []bool             // by pod: guards and budgets allow its eviction
+	targets  [][]cluster.NodeID // by evictable pod: other nodes that could run it if they were empty
 	moved    []bool
 	steps    []displacement
 }
 
-// displacement is one move that was made.
+// displacement is one executed move.
 type displacement struct {
 	pod      cluster.PodID
 	from, to cluster.NodeID
 }
 
-// goalState measures one goal.
+// goalState is the state of one goal.
 type goalState struct {
 	goal    plan.Goal
 	initial int64
-	// NodeBelow: what is requested, and the most that may be.
+	// NodeBelow: the requested amount and its limit.
 	used, most int64
 	// SkewAtMost: pods by domain.
-	domain []int // of each node; -1: not counted
+	domain []int // by node; -1: the node is in no domain of the goal
 	member map[cluster.PodID]bool
 	counts []int
 }
@@ -72,8 +72,8 @@ func newExhaustiveSearch(p problem) *exhaustiveSearch {
 	return g
 }
 
-// otherNodes are the other nodes on which the pod's replacement could run, by what
-// does not change: readiness, selectors, taints, size, and where its volumes are.
+// otherNodes returns the other nodes that could run the replacement. It checks only what
+// does not change: readiness, selectors, taints, size, and the zone of volumes.
 func otherNodes(s *cluster.Snapshot, pod *cluster.Pod) (out []cluster.NodeID) {
 	zone := volumeZone(s, pod)
 	for i := range s.Nodes {
@@ -86,7 +86,7 @@ func otherNodes(s *cluster.Snapshot, pod *cluster.Pod) (out []cluster.NodeID) {
 	return out
 }
 
-// volumeZone is the zone of the pod's volume; empty when it has none.
+// volumeZone returns the zone of the pod's volume, or an empty string if it has none.
 func volumeZone(s *cluster.Snapshot, pod *cluster.Pod) string {
 	for _, v := range pod.Object.Spec.Volumes {
 		if v.PersistentVolumeClaim == nil {
@@ -102,8 +102,8 @@ func volumeZone(s *cluster.Snapshot, pod *cluster.Pod) string {
 	return ""
 }
 
-// evictionHelps reports whether the pod's leaving could help the goal at all: it may
-// leave, and could run on another node, in another domain.
+// evictionHelps reports whether evicting the pod could help the goal. The pod must be able
+// to run on another node, in another domain.
 func (g *exhaustiveSearch) evictionHelps(pod cluster.PodID, x *goalState) bool {
 	if x.counts == nil {
 		return len(g.targets[pod]) > 0
@@ -151,8 +151,8 @@ func (x *goalState) excess() int64 {
 	return int64(fewestMoves(x.counts, int(x.goal.Limit)))
 }
 
-// fewestMoves tries every final minimum: enough must leave the full domains, and
-// enough arrive in the empty ones.
+// fewestMoves returns the fewest moves that bring the skew of a group to its limit. It
+// tries every final minimum: pods leave full domains and arrive in empty ones.
 func fewestMoves(counts []int, skew int) int {
 	total := 0
 	for _, c := range counts {
@@ -197,7 +197,7 @@ func (x *goalState) touches(pod cluster.PodID, from, to cluster.NodeID) bool {
 	return x.counts == nil && (x.goal.Node == from || x.goal.Node == to) || x.member[pod]
 }
 
-// serves: at least one goal better, none worse.
+// serves reports whether a move improves at least one goal and worsens none.
 func (g *exhaustiveSearch) serves(pod cluster.PodID, from, to cluster.NodeID) bool {
 	better := false
 	for _, x := range g.goals {
@@ -216,7 +216,7 @@ func (g *exhaustiveSearch) serves(pod cluster.PodID, from, to cluster.NodeID) bo
 	return better
 }
 
-// couldHelp reports whether the pod's leaving could serve a goal at all.
+// couldHelp reports whether evicting the pod could help a goal.
 func (g *exhaustiveSearch) couldHelp(pod cluster.PodID, from cluster.NodeID) bool {
 	for _, x := range g.goals {
 		if x.touches(pod, from, from) && x.excess() > 0 && (x.counts != nil || g.s.Pods[pod].Requests.Get(x.goal.Resource) > 0) {
@@ -226,7 +226,7 @@ func (g *exhaustiveSearch) couldHelp(pod cluster.PodID, from cluster.NodeID) boo
 	return false
 }
 
-// landing is where the pod's replacement goes, if that is sure enough and serves.
+// landing returns the move of a pod if its landing is confident enough and serves a goal.
 func (g *exhaustiveSearch) landing(pod cluster.PodID) (displacement, bool) {
 	from := g.model.NodeOf(pod)
 	if g.moved[pod] || !g.mayEvict[pod] || from == cluster.NoNode || !g.couldHelp(pod, from) {
@@ -264,7 +264,8 @@ func (g *exhaustiveSearch) undoMove() {
 	g.moved[h.pod] = false
 }
 
-// excess sums what is left of each goal as a share of what there was, weighted.
+// excess returns the weighted sum of the remaining excess of each goal, as a share of its
+// initial excess.
 func (g *exhaustiveSearch) excess() (all float64) {
 	for _, x := range g.goals {
 		all += x.goal.Weight * float64(x.excess()) / float64(x.initial)

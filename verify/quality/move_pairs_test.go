@@ -6,10 +6,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// TestWhatChainsWouldAdd says how often a plan for a small cluster leaves excess
-// that two moves together would lower though neither may be made by itself: one
-// makes room, or moves what is worse off for a while. It asserts nothing: whether
-// such steps are worth it is for their figures to say.
+// TestWhatChainsWouldAdd counts plans for small clusters after which a pair of moves
+// lowers the excess although no single move does. The first move of the pair may make room
+// or worsen a goal for a while. The test logs the figures and asserts nothing.
 func TestWhatChainsWouldAdd(t *testing.T) {
 	from, to := seedRange(10, 500)
 	stuck, helped := 0, 0
@@ -27,15 +26,15 @@ func TestWhatChainsWouldAdd(t *testing.T) {
 			helped++
 			gained += gain
 			if *only >= 0 || helped <= 10 {
-				t.Logf("seed %d: %.3f is left, two moves take away %.3f: %s", seed, g.excess(), gain, formatMoves(p, []displacement{first, second}))
+				t.Logf("seed %d: excess %.3f remains, and two moves remove %.3f: %s", seed, g.excess(), gain, formatMoves(p, []displacement{first, second}))
 			}
 		}
 	}
-	t.Logf("%d clusters: %d plans end where no single move helps, with %.2f left that is not certified; in %d of them two moves together do, and take away %.2f", to-from, stuck, left, helped, gained)
+	t.Logf("%d clusters: after %d plans no single move helps, and %.2f of uncertified excess remains; in %d of them two moves remove %.2f", to-from, stuck, left, helped, gained)
 }
 
-// bestPair finds the two moves that lower the excess most and leave no goal worse than
-// it is before both. Each replacement must be sure of its one node.
+// bestPair returns the two moves that lower the excess most without worsening a goal. Each
+// replacement must have a single certain node.
 func (g *exhaustiveSearch) bestPair() (first, second displacement, gain float64) {
 	before, was := g.goalExcesses(), g.excess()
 	for a := range g.s.Pods {
@@ -60,7 +59,8 @@ func (g *exhaustiveSearch) bestPair() (first, second displacement, gain float64)
 	return first, second, gain
 }
 
-// certainLanding is where the pod's replacement goes, whatever that serves.
+// certainLanding returns the move of a pod if its landing is certain enough. The move need
+// not help a goal.
 func (g *exhaustiveSearch) certainLanding(pod cluster.PodID) (displacement, bool) {
 	from := g.model.NodeOf(pod)
 	if g.moved[pod] || !g.mayEvict[pod] || from == cluster.NoNode {

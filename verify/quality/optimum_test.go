@@ -13,13 +13,12 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// tolerance is what two sums of shares may differ by and still be equal.
+// tolerance is the difference up to which two sums of shares count as equal.
 const tolerance = 1e-9
 
-// TestSmallPlansAreOptimal compares plans for up to 10 nodes and 40 pods with the
-// best sequence of evictions that there is, by exhaustive search: least excess
-// first, then fewest evictions. The planner's order is played by the rules of the
-// game as well, so that a plan that breaks them is found.
+// TestSmallPlansAreOptimal compares plans for up to 10 nodes and 40 pods with the best
+// sequence of evictions, found by exhaustive search. The best has the least excess, then
+// the fewest evictions. The test also replays the plan and checks every move.
 func TestSmallPlansAreOptimal(t *testing.T) {
 	from, to := seedRange(120, 500)
 	limit := 300
@@ -48,7 +47,7 @@ func TestSmallPlansAreOptimal(t *testing.T) {
 				len(p.s.Nodes), len(p.s.Pods), mine.excess, best.excess, mine.evictions, o.best.excess, o.best.evictions, formatMoves(p, displacements(p, pl)), formatMoves(p, o.steps))
 		case o.cut:
 			tally.undecided++
-			t.Logf("seed %d (%d nodes, %d pods): %d states did not decide whether %.3f by %d evictions is the best", seed, len(p.s.Nodes), len(p.s.Pods), o.states, mine.excess, mine.evictions)
+			t.Logf("seed %d (%d nodes, %d pods): the search reached its limit of states (%d); %.3f with %d evictions may be the best", seed, len(p.s.Nodes), len(p.s.Pods), o.states, mine.excess, mine.evictions)
 		default:
 			tally.equal++
 		}
@@ -59,13 +58,13 @@ func TestSmallPlansAreOptimal(t *testing.T) {
 	for _, k := range slices.Sorted(maps.Keys(kinds)) {
 		t.Logf("the best has %s: %d", k, kinds[k])
 	}
-	t.Logf("%d clusters: %d plans are optimal (%d with nothing to do), %d are not, %d undecided; %d states; %d moves that serve nothing by themselves",
+	t.Logf("%d clusters: %d plans are optimal (%d without goals), %d are not, %d undecided; %d states; %d displaced moves",
 		to-from, tally.equal, tally.idle, tally.worse, tally.undecided, tally.states, tally.chained)
 	decided := max(1, tally.equal+tally.worse)
-	checkCriterion(t, "share of small plans, of those decided, that are not optimal", float64(tally.worse)/float64(decided), 0.05)
+	checkCriterion(t, "share of decided small plans that are not optimal", float64(tally.worse)/float64(decided), 0.05)
 }
 
-// score is what is left, and by how many evictions.
+// score is the remaining excess and the number of evictions.
 type score struct {
 	excess    float64
 	evictions int
@@ -91,7 +90,7 @@ func formatMoves(p problem, steps []displacement) string {
 	return strings.Join(out, ", ")
 }
 
-// compare says in what another score is better.
+// compare returns in which respect another score is better.
 func (a score) compare(b score) string {
 	switch {
 	case a.excess <= b.excess+tolerance:
@@ -102,8 +101,8 @@ func (a score) compare(b score) string {
 	return "less excess, more evictions"
 }
 
-// applyPlanChecked follows the plan. A move that serves nothing by itself is allowed as
-// part of a chain, and counted: what matters is that no goal is worse at the end.
+// applyPlanChecked executes a plan and checks each move. It counts moves that serve no
+// goal by themselves; they may be part of a chain. No goal may be worse at the end.
 func applyPlanChecked(t *testing.T, seed int, g *exhaustiveSearch, pl plan.Plan) (at score, chained int) {
 	t.Helper()
 	before := make([]int64, len(g.goals))
@@ -113,7 +112,7 @@ func applyPlanChecked(t *testing.T, seed int, g *exhaustiveSearch, pl plan.Plan)
 	for _, m := range pl.Moves {
 		pod := g.s.PodByUID(m.Pod.UID)
 		if !g.mayEvict[pod.ID] || g.moved[pod.ID] {
-			t.Errorf("seed %d: %s may not leave, or not again", seed, pod.Object.Name)
+			t.Errorf("seed %d: guards or budgets forbid evicting %s, or it has moved already", seed, pod.Object.Name)
 		}
 		if h, ok := g.landing(pod.ID); !ok || g.s.Nodes[h.to].Name != m.To {
 			chained++
@@ -128,18 +127,17 @@ func applyPlanChecked(t *testing.T, seed int, g *exhaustiveSearch, pl plan.Plan)
 	return score{g.excess(), len(pl.Moves)}, chained
 }
 
-// searchResult is the best that a search found.
+// searchResult is the best result of a search.
 type searchResult struct {
 	best   score
 	steps  []displacement
 	states int
-	cut    bool // states were left out, beyond the limit
+	cut    bool // the search reached its limit of states
 }
 
-// exploreStates looks for anything better than mine, by number of evictions: first all
-// that one eviction reaches, then all that two reach. A state from which nothing
-// better can come, by what its remaining pods could relieve at best, is left. Where
-// there are too many states, the most promising of each number are followed.
+// exploreStates searches for a better score than mine, one eviction after the other. It
+// drops a state if its lower bound is not better than the best score. A first search
+// follows only the most promising states. A second follows all, up to the limit.
 func exploreStates(p problem, mine score, limit int) searchResult {
 	narrow := searchResult{best: mine}
 	narrow.search(newExhaustiveSearch(p), limit, 30)
@@ -148,14 +146,14 @@ func exploreStates(p problem, mine score, limit int) searchResult {
 	return o
 }
 
-// searchNode is a state on the frontier.
+// searchNode is a state from which the search continues.
 type searchNode struct {
 	steps []displacement
 	at    score
 }
 
-// search goes on by one eviction at a time; width is how many states of each
-// number it follows, 0: all, up to the limit.
+// search adds one eviction at a time. width limits the states that it follows for each
+// number of evictions; 0 means all states up to limit.
 func (o *searchResult) search(g *exhaustiveSearch, limit, width int) {
 	seen := map[string]bool{}
 	for level := []searchNode{{}}; len(level) > 0; {
@@ -181,8 +179,8 @@ func (o *searchResult) search(g *exhaustiveSearch, limit, width int) {
 	}
 }
 
-// expand makes each move that may be made now, and returns the new states from
-// which something better may come.
+// expand tries each allowed move, and returns the new states that may lead to a better
+// score.
 func (o *searchResult) expand(g *exhaustiveSearch, seen map[string]bool) (out []searchNode) {
 	for _, h := range g.allowedMoves(o.best) {
 		g.applyMove(h)
@@ -202,7 +200,7 @@ func (o *searchResult) expand(g *exhaustiveSearch, seen map[string]bool) (out []
 	return out
 }
 
-// allowedMoves are the moves that the rules allow now.
+// allowedMoves returns the moves that the rules allow in this state.
 func (g *exhaustiveSearch) allowedMoves(best score) (out []displacement) {
 	if !g.lowerBound().better(best) {
 		return nil
@@ -215,9 +213,8 @@ func (g *exhaustiveSearch) allowedMoves(best score) (out []displacement) {
 	return out
 }
 
-// lowerBound is the best that may be reached from here: every pod that has not moved
-// could leave to where it does no harm. The evictions are the fewest by which
-// that excess could be reached.
+// lowerBound returns the best score that this state may lead to. It assumes that every
+// unmoved pod can leave without harm, and counts the fewest such evictions.
 func (g *exhaustiveSearch) lowerBound() score {
 	var left float64
 	nodes, groups := map[cluster.NodeID]int{}, 0
@@ -249,8 +246,8 @@ func (g *exhaustiveSearch) lowerBound() score {
 	return score{left, len(g.steps) + max(all, groups)}
 }
 
-// fewestEvictions counts the largest pods on a goal's node that may still leave and cover
-// an amount together, and what they do not cover.
+// fewestEvictions counts the largest evictable pods on the node of a goal that together
+// cover an amount. It also returns the amount that they do not cover.
 func (g *exhaustiveSearch) fewestEvictions(x *goalState, amount int64) (n int, rest int64) {
 	var sizes []int64
 	for _, p := range g.s.Nodes[x.goal.Node].Pods {
@@ -265,7 +262,7 @@ func (g *exhaustiveSearch) fewestEvictions(x *goalState, amount int64) (n int, r
 	return n, max(0, rest)
 }
 
-// key names the state: who stands where, whatever the order.
+// key identifies the state by the nodes of the moved pods, in any order of moves.
 func (g *exhaustiveSearch) key() string {
 	moved := slices.Clone(g.steps)
 	slices.SortFunc(moved, func(a, b displacement) int { return cmp.Compare(a.pod, b.pod) })

@@ -14,14 +14,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// minBenefitOfStep is what each step of two evictions must take away of a node's cores: one
-// percent of ten.
+// minBenefitOfStep is the minimum reduction of a node's CPU by two evictions, in milliCPU:
+// one percent of ten cores.
 const minBenefitOfStep = 100
 
-// TestStepsHarmNothingAtAnyPrefix: on clusters where pods must make room for others, no
-// goal is worse after any number of moves than before the last one; each step ends, in a
-// later wave, on the node that it made room on, and is worth its evictions; and with
-// steps less is left than without.
+// TestStepsHarmNothingAtAnyPrefix plans on clusters where pods must make room for others.
+// No move may worsen a goal. Each displaced move must be followed, in a later wave, by a
+// move to its node, and both must be worth their evictions. Without displaced moves more
+// excess must remain.
 func TestStepsHarmNothingAtAnyPrefix(t *testing.T) {
 	steps, helped := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -40,35 +40,35 @@ func TestStepsHarmNothingAtAnyPrefix(t *testing.T) {
 			}
 			if m.DisplacedFor == nil {
 				if g.excess() >= was {
-					t.Fatalf("seed %d: step %d serves nothing", seed, m.Step)
+					t.Fatalf("seed %d: step %d serves no goal", seed, m.Step)
 				}
 				continue
 			}
 			steps++
 			if i+1 == len(pl.Moves) || pl.Moves[i+1].Pod != *m.DisplacedFor || pl.Moves[i+1].To != m.From || pl.Moves[i+1].Wave <= m.Wave {
-				t.Fatalf("seed %d: step %d makes room on %s for %v, and is not followed by its move there: %+v", seed, m.Step, m.From, m.DisplacedFor, pl.Moves[i:])
+				t.Fatalf("seed %d: step %d makes room on %s for %v, but the move of that pod does not follow: %+v", seed, m.Step, m.From, m.DisplacedFor, pl.Moves[i:])
 			}
 			g.applyMove(displacements(p, pl)[i+1])
 			if less := sumExcess(before) - sumExcess(g.goalExcesses()); less < minBenefitOfStep {
-				t.Fatalf("seed %d: steps %d and %d take away %dm of cpu", seed, m.Step, m.Step+1, less)
+				t.Fatalf("seed %d: steps %d and %d remove only %dm of cpu", seed, m.Step, m.Step+1, less)
 			}
 			g.undoMove()
 		}
 		if g.excess() > single.excess()+tolerance {
-			t.Fatalf("seed %d: %.3f is left with steps, %.3f without", seed, g.excess(), single.excess())
+			t.Fatalf("seed %d: excess %.3f remains with displaced moves, %.3f without", seed, g.excess(), single.excess())
 		}
 		if g.excess() < single.excess()-tolerance {
 			helped++
 		}
 	})
-	t.Logf("%d steps; %d plans leave less because of them", steps, helped)
+	t.Logf("%d displaced moves; %d plans leave less excess because of them", steps, helped)
 	if steps == 0 || helped == 0 {
-		t.Errorf("%d steps in plans, of which %d helped, prove nothing", steps, helped)
+		t.Errorf("%d displaced moves, and %d plans that they improve, want more than 0", steps, helped)
 	}
 }
 
-// TestNoStepIsNeedless: without either half of a step, and all that follows it, more
-// excess is left.
+// TestNoStepIsNeedless removes both moves of a displacement from a plan. More excess must
+// remain.
 func TestNoStepIsNeedless(t *testing.T) {
 	for seed := range uint64(200) {
 		p := tightProblem(t, seed)
@@ -82,7 +82,7 @@ func TestNoStepIsNeedless(t *testing.T) {
 			cut.Moves = slices.Delete(slices.Clone(pl.Moves), i, i+2)
 			applyPlan(less, cut)
 			if less.excess() <= all.excess()+tolerance {
-				t.Errorf("seed %d: as little is left without steps %d and %d", seed, m.Step, m.Step+1)
+				t.Errorf("seed %d: no more excess remains without steps %d and %d", seed, m.Step, m.Step+1)
 			}
 		}
 	}

@@ -17,7 +17,7 @@ func (f measurement) totalUnmet() (all float64) {
 	return all
 }
 
-// unmetGoalsOf is what the plan says holds the goal.
+// unmetGoalsOf returns the reason that the plan gives for an unmet goal.
 func unmetGoalsOf(pl plan.Plan, g plan.Goal) plan.UnmetGoal {
 	for _, h := range pl.Bound.UnmetGoals {
 		if h.Goal == g.ID {
@@ -27,9 +27,9 @@ func unmetGoalsOf(pl plan.Plan, g plan.Goal) plan.UnmetGoal {
 	return plan.UnmetGoal{}
 }
 
-// countWrongReasons counts the goals that the plan says are held although, as it leaves the
-// cluster, one eviction would bring them nearer: by the arithmetic of the game, also of
-// pods that the plan moves.
+// countWrongReasons counts the unmet goals with a reason that one eviction disproves. It
+// uses the arithmetic of exhaustiveSearch on the result of the plan. Pods that the plan
+// moves may move again.
 func countWrongReasons(t *testing.T, p problem, pl plan.Plan) (n int) {
 	g := newExhaustiveSearch(p)
 	applyPlanChecked(t, p.seed, g, pl)
@@ -57,25 +57,25 @@ func countWrongReasons(t *testing.T, p problem, pl plan.Plan) (n int) {
 	return n
 }
 
-// TestTheLastRoundLeavesNothing plans where the rounds of an attempt end, after 290
-// moves, before a pod that was refused early is asked again.
+// TestTheLastRoundLeavesNothing uses a problem with 290 moves. The rounds of an attempt
+// end there before an early rejected pod is tried again. A second plan must have no moves.
 func TestTheLastRoundLeavesNothing(t *testing.T) {
 	p := randomProblem(t, 83, 20, 200, 0)
 	pl := p.plan()
 	if next := p.after(t, pl).plan(); len(pl.Moves) < 200 || len(next.Moves) > 0 {
-		t.Errorf("%d moves, and on what they lead to %d more", len(pl.Moves), len(next.Moves))
+		t.Errorf("%d moves, and a second plan has %d moves, want none", len(pl.Moves), len(next.Moves))
 	}
 }
 
-// TestNothingIsHeldThatAPodFromOutsideServes plans where a group stands skewed over the
-// zones in which its pods can run, and one of them, in a zone where it no longer could,
-// would fill the emptiest.
+// TestNothingIsHeldThatAPodFromOutsideServes uses a group that is skewed over the zones in
+// which its pods can run. One pod is in a zone where it could not run again. Its eviction
+// would fill the emptiest zone.
 func TestNothingIsHeldThatAPodFromOutsideServes(t *testing.T) {
 	p := randomProblem(t, 307, 5, 25, 120)
 	o := p.options()
-	o.Effort = 213 // more find another plan, in which no such pod is needed
+	o.Effort = 213 // a higher limit finds another plan without such a pod
 	pl := planner.New(o).Plan(p.s, plan.PlannerState{}, p.goals(), p.s.TakenAt)
 	if n := countWrongReasons(t, p, pl); n > 0 || pl.SearchLimitReached != "" {
-		t.Errorf("%d goals are said to be held that an eviction would serve; cut short: %q", n, pl.SearchLimitReached)
+		t.Errorf("%d goals have an unmet reason that one eviction disproves; search limit reached: %q", n, pl.SearchLimitReached)
 	}
 }
