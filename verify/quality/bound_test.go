@@ -72,8 +72,11 @@ func TestPlansAreNearTheBound(t *testing.T) {
 	overAlone := values(func(f measurement) float64 { return float64(f.evictions-f.displaced) - 1.25*float64(f.bound) - 1 })
 	beyond := values(func(f measurement) float64 { return f.unexplained })
 	heldIn := values(func(f measurement) float64 { return f.totalUnmet() })
-	t.Logf("mean excess in goals: %.3f proven out of reach, %.3f where no single further eviction helps, %.3f unexplained", sum(values(func(f measurement) float64 { return f.proven }))/float64(len(all)), sum(heldIn)/float64(len(all)), sum(beyond)/float64(len(all)))
-	checkCriterion(t, "goals with an unmet reason that one eviction disproves", sum(values(func(f measurement) float64 { return float64(f.wrongReasons) })), 0)
+	t.Logf("mean excess in goals: %.3f proven out of reach, %.3f where no single further eviction helps, %.3f unexplained",
+		sum(values(func(f measurement) float64 { return f.proven }))/float64(len(all)), sum(heldIn)/float64(len(all)),
+		sum(beyond)/float64(len(all)))
+	checkCriterion(t, "goals with an unmet reason that one eviction disproves",
+		sum(values(func(f measurement) float64 { return float64(f.wrongReasons) })), 0)
 	again := values(func(f measurement) float64 { return float64(min(1, f.replanMoves)) })
 	checkCriterion(t, "evictions / bound, median", percentile(ratios, 0.5), 1.10)
 	if short { // small clusters have many displaced moves
@@ -91,7 +94,8 @@ func measurePlan(t *testing.T, seed, most int) measurement {
 	p := randomProblem(t, seed, 20, most, 0)
 	begun := time.Now()
 	pl := p.plan()
-	f := measurement{seed: seed, nodes: len(p.s.Nodes), pods: len(p.s.Pods), evictions: len(pl.Moves), statedBound: pl.Bound.MinForPlan, took: time.Since(begun), unmet: map[string]float64{}, unmetByReason: map[plan.UnmetReason]float64{}}
+	f := measurement{seed: seed, nodes: len(p.s.Nodes), pods: len(p.s.Pods), evictions: len(pl.Moves), statedBound: pl.Bound.MinForPlan,
+		took: time.Since(begun), unmet: map[string]float64{}, unmetByReason: map[plan.UnmetReason]float64{}}
 	for _, m := range pl.Moves {
 		if m.DisplacedFor != nil {
 			f.displaced++
@@ -120,7 +124,8 @@ func measurePlan(t *testing.T, seed, most int) measurement {
 	next := p.after(t, pl).plan()
 	if f.replanMoves = len(next.Moves); f.replanMoves > 0 {
 		m := next.Moves[0]
-		f.why += fmt.Sprintf("; second plan: %d moves, such as %s from %s to %s (%s); in the first plan: %s", f.replanMoves, m.Pod.Name, m.From, m.To, m.Reason.Message, podOutcome(pl, m.Pod.UID))
+		f.why += fmt.Sprintf("; second plan: %d moves, such as %s from %s to %s (%s); in the first plan: %s", f.replanMoves, m.Pod.Name, m.From,
+			m.To, m.Reason.Message, podOutcome(pl, m.Pod.UID))
 	}
 	if *only >= 0 {
 		logPlan(t, pl)
@@ -270,7 +275,8 @@ func logPlan(t *testing.T, pl plan.Plan) {
 		t.Logf("%3d wave %d %s %s -> %s goals %v benefit %v", m.Step, m.Wave, m.Pod.Name, m.From, m.To, m.Goals, m.Benefit)
 	}
 	for _, g := range pl.Goals {
-		t.Logf("goal %s %s %s %s: excess %v, after %v, certified %v", g.ID, g.Kind, g.Subject.Name, g.Resource, g.Excess, pl.After.Excess[g.ID], pl.Bound.ResidualByGoal[g.ID])
+		t.Logf("goal %s %s %s %s: excess %v, after %v, certified %v", g.ID, g.Kind, g.Subject.Name, g.Resource, g.Excess, pl.After.Excess[g.ID],
+			pl.Bound.ResidualByGoal[g.ID])
 	}
 	for _, r := range pl.Rejections.Samples {
 		t.Logf("stays: %s on %s: %s: %s", r.Pod.Name, r.Node, r.Reason.Code, r.Reason.Message)

@@ -46,7 +46,8 @@ type goalState struct {
 }
 
 func newExhaustiveSearch(p problem) *exhaustiveSearch {
-	g := &exhaustiveSearch{s: p.s, opts: p.options(), mayEvict: make([]bool, len(p.s.Pods)), targets: make([][]cluster.NodeID, len(p.s.Pods)), moved: make([]bool, len(p.s.Pods))}
+	g := &exhaustiveSearch{s: p.s, opts: p.options(), mayEvict: make([]bool, len(p.s.Pods)),
+		targets: make([][]cluster.NodeID, len(p.s.Pods)), moved: make([]bool, len(p.s.Pods))}
 	g.model = placement.NewClusterModel(p.s, g.opts.Placement)
 	for _, goal := range p.goals() {
 		g.goals = append(g.goals, g.gauge(goal))

@@ -39,7 +39,8 @@ func printMeasurements(t *testing.T, all []measurement) {
 			v = append(v, of(f))
 		}
 		slices.Sort(v)
-		t.Logf("%-38s min %7.3f  p25 %7.3f  median %7.3f  p75 %7.3f  p95 %7.3f  max %7.3f", name, v[0], percentile(v, 0.25), percentile(v, 0.5), percentile(v, 0.75), percentile(v, 0.95), v[len(v)-1])
+		t.Logf("%-38s min %7.3f  p25 %7.3f  median %7.3f  p75 %7.3f  p95 %7.3f  max %7.3f", name, v[0], percentile(v, 0.25), percentile(v, 0.5),
+			percentile(v, 0.75), percentile(v, 0.95), v[len(v)-1])
 	}
 	t.Logf("%d clusters", len(all))
 	table("nodes", func(f measurement) float64 { return float64(f.nodes) })
@@ -70,7 +71,8 @@ func printMeasurements(t *testing.T, all []measurement) {
 		list := slices.Clone(all)
 		slices.SortStableFunc(list, func(a, b measurement) int { return cmp.Compare(of(b), of(a)) })
 		for _, f := range list[:min(5, len(list))] {
-			t.Logf("worst by %s: seed %d (%d nodes, %d pods): %d evictions, bound %d (in the plan %d), unexplained excess %.3f (%.3f): %s", name, f.seed, f.nodes, f.pods, f.evictions, f.bound, f.statedBound, f.unexplained, f.runnableElsewhere, f.why)
+			t.Logf("worst by %s: seed %d (%d nodes, %d pods): %d evictions, bound %d (in the plan %d), unexplained excess %.3f (%.3f): %s", name,
+				f.seed, f.nodes, f.pods, f.evictions, f.bound, f.statedBound, f.unexplained, f.runnableElsewhere, f.why)
 		}
 	}
 	worst("ratio", measurement.ratio)

@@ -26,11 +26,13 @@ func TestWhatChainsWouldAdd(t *testing.T) {
 			helped++
 			gained += gain
 			if *only >= 0 || helped <= 10 {
-				t.Logf("seed %d: excess %.3f remains, and two moves remove %.3f: %s", seed, g.excess(), gain, formatMoves(p, []displacement{first, second}))
+				t.Logf("seed %d: excess %.3f remains, and two moves remove %.3f: %s", seed, g.excess(), gain,
+					formatMoves(p, []displacement{first, second}))
 			}
 		}
 	}
-	t.Logf("%d clusters: after %d plans no single move helps, and %.2f of uncertified excess remains; in %d of them two moves remove %.2f", to-from, stuck, left, helped, gained)
+	t.Logf("%d clusters: after %d plans no single move helps, and %.2f of uncertified excess remains; in %d of them two moves remove %.2f",
+		to-from, stuck, left, helped, gained)
 }
 
 // bestPair returns the two moves that lower the excess most without worsening a goal. Each

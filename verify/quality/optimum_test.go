@@ -43,11 +43,13 @@ func TestSmallPlansAreOptimal(t *testing.T) {
 		case o.best.better(mine):
 			tally.worse++
 			kinds[mine.compare(o.best)]++
-			t.Logf("seed %d (%d nodes, %d pods): the plan leaves %.3f of %.3f by %d evictions; %.3f is left by %d:\n    the plan %s\n    better   %s", seed,
-				len(p.s.Nodes), len(p.s.Pods), mine.excess, best.excess, mine.evictions, o.best.excess, o.best.evictions, formatMoves(p, displacements(p, pl)), formatMoves(p, o.steps))
+			t.Logf("seed %d (%d nodes, %d pods): the plan leaves %.3f of %.3f with %d evictions; the best leaves %.3f with %d:\n    the plan %s\n    the best %s", seed,
+				len(p.s.Nodes), len(p.s.Pods), mine.excess, best.excess, mine.evictions, o.best.excess, o.best.evictions,
+				formatMoves(p, displacements(p, pl)), formatMoves(p, o.steps))
 		case o.cut:
 			tally.undecided++
-			t.Logf("seed %d (%d nodes, %d pods): the search reached its limit of states (%d); %.3f with %d evictions may be the best", seed, len(p.s.Nodes), len(p.s.Pods), o.states, mine.excess, mine.evictions)
+			t.Logf("seed %d (%d nodes, %d pods): the search reached its limit of states (%d); %.3f with %d evictions may be the best", seed,
+				len(p.s.Nodes), len(p.s.Pods), o.states, mine.excess, mine.evictions)
 		default:
 			tally.equal++
 		}
@@ -85,7 +87,8 @@ func formatMoves(p problem, steps []displacement) string {
 	var out []string
 	for _, h := range steps {
 		pod := &p.s.Pods[h.pod]
-		out = append(out, fmt.Sprintf("%s(%dm,%dMi) %s->%s", pod.Object.Name, pod.Requests.MilliCPU, pod.Requests.MemoryBytes>>20, p.s.Nodes[h.from].Name, p.s.Nodes[h.to].Name))
+		out = append(out, fmt.Sprintf("%s(%dm,%dMi) %s->%s", pod.Object.Name, pod.Requests.MilliCPU, pod.Requests.MemoryBytes>>20,
+			p.s.Nodes[h.from].Name, p.s.Nodes[h.to].Name))
 	}
 	return strings.Join(out, ", ")
 }

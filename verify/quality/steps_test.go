@@ -46,7 +46,8 @@ func TestStepsHarmNothingAtAnyPrefix(t *testing.T) {
 			}
 			steps++
 			if i+1 == len(pl.Moves) || pl.Moves[i+1].Pod != *m.DisplacedFor || pl.Moves[i+1].To != m.From || pl.Moves[i+1].Wave <= m.Wave {
-				t.Fatalf("seed %d: step %d makes room on %s for %v, but the move of that pod does not follow: %+v", seed, m.Step, m.From, m.DisplacedFor, pl.Moves[i:])
+				t.Fatalf("seed %d: step %d makes room on %s for %v, but the move of that pod does not follow: %+v", seed, m.Step, m.From,
+					m.DisplacedFor, pl.Moves[i:])
 			}
 			g.applyMove(displacements(p, pl)[i+1])
 			if less := sumExcess(before) - sumExcess(g.goalExcesses()); less < minBenefitOfStep {
