@@ -14,12 +14,12 @@ import (
 // part of the state.
 func (p *pass) checkBreaker() {
 	p.updateSchedulerCounts()
-	if p.breakerReason = p.Breaker.Holds(p.state.Breaker, p.snapshot, p.Clock.Now()); p.breakerReason == nil {
+	if p.breakerReason = p.Breaker.StaysOpen(p.state.Breaker, p.snapshot, p.Clock.Now()); p.breakerReason == nil {
 		p.state.Breaker = nil
 	}
-	p.breakerBaseline = breaker.Baseline(p.snapshot)
+	p.breakerBaseline = breaker.NewBaseline(p.snapshot)
 	if p.state.Breaker == nil {
-		p.breakerReason = p.tripBreaker(p.Breaker.Watch(p.snapshot, p.breakerBaseline))
+		p.breakerReason = p.tripBreaker(p.Breaker.CheckCluster(p.snapshot, p.breakerBaseline))
 	}
 }
 
@@ -71,7 +71,7 @@ func (p *pass) measureBenefit(ctx context.Context, executed plan.Plan, before pl
 	if p.state.Breaker != nil {
 		return
 	}
-	if stop := p.tripBreaker(p.Breaker.Watch(s, p.breakerBaseline)); stop != nil && p.report.Stopped == nil {
+	if stop := p.tripBreaker(p.Breaker.CheckCluster(s, p.breakerBaseline)); stop != nil && p.report.Stopped == nil {
 		p.report.Stopped = stop
 	}
 }

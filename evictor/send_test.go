@@ -82,10 +82,10 @@ func TestASlowAnswerIsWaitedFor(t *testing.T) {
 	}
 }
 
-// TestSlowAnswersEndWhatTheWaveRestsOn: where each takes 30 s, a lane that comes free
-// after a minute lets no eviction begin: nobody has looked at the cluster since.
+// TestSlowAnswersEndWhatTheWaveRestsOn: two evictions at a time wait for answers. If each answer
+// takes 30 s, no eviction begins after a minute, because the snapshot is too old by then.
 func TestSlowAnswersEndWhatTheWaveRestsOn(t *testing.T) {
-	for after, want := range map[time.Duration]int{30 * time.Second: 5, 3 * time.Second: 6} {
+	for after, want := range map[time.Duration]int{30 * time.Second: 4, 3 * time.Second: 6} {
 		runAtNoon(t, func(t *testing.T) {
 			var moves []plan.Move
 			w := newFakeCluster()
@@ -95,7 +95,7 @@ func TestSlowAnswersEndWhatTheWaveRestsOn(t *testing.T) {
 			}
 			w.createReplacement = "n1"
 			l := newTestLive(w, clock.RealClock{})
-			l.podAPI, l.lanes.limit = slowAPI{w, after}, 1 // and fewestLanes once it is seen to be slow
+			l.podAPI, l.calls = slowAPI{w, after}, make(chan struct{}, 2)
 			r := l.EvictWave(t.Context(), moves, nil)
 			evicted := 0
 			for _, o := range r.Outcomes {

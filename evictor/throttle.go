@@ -28,7 +28,7 @@ type throttle struct {
 }
 
 // maxWaveAge is how long after the start of its wave an eviction may still begin once answers have
-// been slow. Slow answers keep lanes busy. The limit is the time that the pacer needs plus the time
+// been slow. Slow answers delay the evictions that wait for a free call. The limit is the time that the pacer needs plus the time
 // that the API server may ask for.
 const maxWaveAge = snapshotFreshness + maxThrottle
 

@@ -42,7 +42,7 @@ func TestAThrottlingServerHoldsTheWaveBack(t *testing.T) {
 			}
 		}
 		l := newTestLive(w, clock.RealClock{})
-		l.lanes.limit = 1 // so that the second comes after the first answer
+		l.calls = make(chan struct{}, 1) // the second eviction begins after the first answer
 		r := l.EvictWave(t.Context(), []plan.Move{testMove(1, "d1", "u1"), testMove(2, "d2", "u2"), testMove(3, "d3", "u3")}, nil)
 		for _, o := range r.Outcomes {
 			if o.Outcome != plan.Evicted {

@@ -18,7 +18,7 @@ func (p *Planner) assemble(c *search, before plan.State, start *tracker) plan.Pl
 		APIVersion: plan.APIVersion, Kind: "Plan",
 		TakenAt: c.s.TakenAt.UTC(), TakenAtEstimated: c.s.Objects.TakenAt.IsZero(), Expires: c.now.Add(validity).UTC(),
 		Cluster:    plan.ClusterInfo{UID: c.s.ClusterUID, Version: fmt.Sprintf("%d.%d", c.s.ServerMajor, c.s.ServerMinor)},
-		ConfigHash: p.opts.ConfigHash, NotEnforced: p.opts.NotEnforced,
+		ConfigHash: p.opts.ConfigHash,
 		Moves:      []plan.Move{},
 		Rejections: c.refused.list(c.s, p.opts.SamplesPerCode),
 		Goals:      []plan.Goal{},
@@ -130,7 +130,7 @@ func (c *search) inputs() []plan.Input {
 	if why := c.s.Objects.PlannerStateError; why != "" {
 		in = append(in, plan.UnknownStateInput(in[0].Age, why))
 	}
-	problems := c.verdict.guard.Asked.Problems(c.s, c.p.opts.Guards.TimeZone)
+	problems := c.verdict.guard.Annotations.Problems(c.s, c.p.opts.Guards.TimeZone)
 	if len(problems) == 0 {
 		return in
 	}

@@ -55,7 +55,7 @@ func (d *demand) amount(amount int64, pods []sized) {
 	for _, p := range pods {
 		x := d.of(p.id)
 		x.at.Node = int32(len(d.nodes) - 1)
-		x.half = append(x.half, lowerbound.Share{Need: int32(len(d.needs)), Of: min(1, float64(p.size)/float64(amount))})
+		x.half = append(x.half, lowerbound.Share{Need: int32(len(d.needs)), Amount: min(1, float64(p.size)/float64(amount))})
 	}
 	d.needs = append(d.needs, 1)
 }
@@ -69,7 +69,7 @@ func (d *demand) group(evictions int, pods []cluster.PodID) {
 	for _, id := range pods {
 		x := d.of(id)
 		x.at.Group = int32(len(d.groups))
-		x.half = append(x.half, lowerbound.Share{Need: int32(len(d.needs)), Of: 1})
+		x.half = append(x.half, lowerbound.Share{Need: int32(len(d.needs)), Amount: 1})
 	}
 	d.groups = append(d.groups, evictions)
 	d.needs = append(d.needs, float64(evictions))
@@ -87,5 +87,5 @@ func (d *demand) fewest(most int) int {
 		pods = append(pods, x.at)
 		shares.Add(x.half...)
 	}
-	return max(lowerbound.Fewest(d.nodes, d.groups, pods), lowerbound.Priced(d.needs, &shares, most))
+	return max(lowerbound.CountBound(d.nodes, d.groups, pods), lowerbound.WeightedBound(d.needs, &shares, most))
 }

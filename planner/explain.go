@@ -215,10 +215,10 @@ func (e *Explainer) budgets(p *cluster.Pod) []plan.RuleResult {
 		return out
 	}
 	if len(p.Budgets) > 1 {
-		r, _ := e.start.verdict.book.Ask(p, budget.Taken{})
+		r, _ := e.start.verdict.book.Allows(p, budget.Charges{})
 		return append(out, plan.RuleResult{Code: r.Code, Message: r.Message})
 	}
-	r, ok := e.start.verdict.book.Ask(p, budget.Taken{})
+	r, ok := e.start.verdict.book.Allows(p, budget.Charges{})
 	if ok {
 		r = plan.Reason{Code: plan.BlockedByPDB, Message: e.start.verdict.book.Describe(p.Budgets[0])}
 	}

@@ -16,9 +16,9 @@ func (e *Explainer) landing(p *cluster.Pod) plan.Landing {
 	c := e.start
 	l := plan.Landing{Nodes: []plan.TargetNode{}}
 	pr := c.world.Predict(p.ID)
-	if pr.SupportedWhy != "" {
-		l.UnknownReason = pr.SupportedWhy
-		l.Verdict = plan.Reason{Code: plan.PlacementUnknown, Message: pr.SupportedWhy}
+	if pr.UnsupportedReason != "" {
+		l.UnknownReason = pr.UnsupportedReason
+		l.Verdict = plan.Reason{Code: plan.PlacementUnknown, Message: pr.UnsupportedReason}
 		return l
 	}
 	got, reason, ok := c.place(p.ID)
@@ -79,8 +79,8 @@ func (c *search) whys(p *cluster.Pod, pr prediction.Prediction) []string {
 		switch {
 		case v.RefusedBy != "":
 			return v.Why
-		case s.Sample > 0: // the best of one sample need not be the best of all
-			return fmt.Sprintf("scores %d beside all %d that fit, of which the scheduler judges %d at a time", v.Total, len(s.Feasible), s.Sample)
+		case s.SampleSize > 0: // the best of one sample need not be the best of all
+			return fmt.Sprintf("scores %d beside all %d that fit, of which the scheduler judges %d at a time", v.Total, len(s.Feasible), s.SampleSize)
 		case v.Total == s.Best:
 			return fmt.Sprintf("scores %d, the best", v.Total)
 		}

@@ -21,11 +21,13 @@ import (
 // does not get the replacement back there.
 type lost struct {
 	behind   map[cluster.ServiceID]int
-	budget   budget.Taken
-	required guard.Taken
+	budget   budget.Charges
+	required guard.EvictionCounts
 }
 
-func newLost() *lost { return &lost{map[cluster.ServiceID]int{}, budget.Taken{}, guard.Taken{}} }
+func newLost() *lost {
+	return &lost{map[cluster.ServiceID]int{}, budget.Charges{}, guard.EvictionCounts{}}
+}
 
 // add counts an eviction whose replacement is Ready.
 func (l *lost) add(c *search, pod cluster.PodID) {
@@ -40,7 +42,7 @@ func (l *lost) add(c *search, pod cluster.PodID) {
 		}
 	}
 	if len(p.Budgets) == 1 && !c.s.Budgets[p.Budgets[0]].Selector.Matches(heir) {
-		c.verdict.book.Take(p, l.budget)
+		c.verdict.book.Charge(p, l.budget)
 	}
 }
 
@@ -54,7 +56,7 @@ func (l *lost) refuse(c *search, pod cluster.PodID) (plan.Reason, bool) {
 	if who, last := c.lastRequired(l.required, pod); last {
 		return plan.Reason{Code: plan.RequiredByAffinity, Message: who + ", once others have moved"}, true
 	}
-	r, ok := c.verdict.book.Ask(p, l.budget)
+	r, ok := c.verdict.book.Allows(p, l.budget)
 	return r, !ok
 }
 
@@ -65,7 +67,7 @@ func (c *search) lastBehind(taken map[cluster.ServiceID]int, p *cluster.Pod) (cl
 		return 0, false
 	}
 	for _, id := range p.Services {
-		if guard.ReadyBehind(c.s, &c.s.Services[id])-taken[id] < 2 {
+		if guard.ReadyPods(c.s, &c.s.Services[id])-taken[id] < 2 {
 			return id, true
 		}
 	}
@@ -74,16 +76,16 @@ func (c *search) lastBehind(taken map[cluster.ServiceID]int, p *cluster.Pod) (cl
 
 // lastRequired says who would be left without a pod that it requires beside itself, once
 // those taken are gone.
-func (c *search) lastRequired(taken guard.Taken, pod cluster.PodID) (string, bool) {
+func (c *search) lastRequired(taken guard.EvictionCounts, pod cluster.PodID) (string, bool) {
 	if !c.p.opts.Guards.Protect[guard.ProtectRequired] {
 		return "", false
 	}
 	return c.verdict.guard.LastRequired(c.s, taken, pod)
 }
 
-func (c *search) takeRequired(taken guard.Taken, pod cluster.PodID) {
+func (c *search) takeRequired(taken guard.EvictionCounts, pod cluster.PodID) {
 	if c.p.opts.Guards.Protect[guard.ProtectRequired] {
-		c.verdict.guard.Take(c.s, taken, pod)
+		c.verdict.guard.RecordEviction(c.s, taken, pod)
 	}
 }
 

@@ -29,7 +29,7 @@ func (c *search) holds() []plan.EvictionBlock {
 		out = append(out, c.st.Pause.Block())
 	}
 	if t := c.st.Breaker; t != nil {
-		if r := c.p.opts.Breaker.Holds(t, c.s, c.now); r != nil {
+		if r := c.p.opts.Breaker.StaysOpen(t, c.s, c.now); r != nil {
 			out = append(out, plan.EvictionBlock{Reason: *r, Since: t.At, Until: t.Until})
 		}
 	}

@@ -31,8 +31,8 @@ func (c *scene) land(pod cluster.PodID) (landing, plan.Reason, bool) {
 	from := c.world.NodeOf(pod)
 	*c.predictions++
 	pr := c.foretell(pod)
-	if pr.SupportedWhy != "" {
-		return landing{}, plan.Reason{Code: plan.PlacementUnknown, Message: pr.SupportedWhy}, false
+	if pr.UnsupportedReason != "" {
+		return landing{}, plan.Reason{Code: plan.PlacementUnknown, Message: pr.UnsupportedReason}, false
 	}
 	places := c.goals.arrivals(pod, from)
 	good := func(n cluster.NodeID) bool { return c.accepts(&places, n) }
@@ -43,7 +43,7 @@ func (c *scene) land(pod cluster.PodID) (landing, plan.Reason, bool) {
 		predicted: pr,
 	}
 	if l.pGood < c.opts.MinConfidence {
-		if !anyOf(pr.Gone.Fitting, good) {
+		if !anyOf(pr.Gone.FeasibleSet, good) {
 			if why, pressed := c.onlyPressed(&places, pr); pressed {
 				return l, why, false
 			}
@@ -66,7 +66,7 @@ func (c *scene) accepts(places *arrivals, n cluster.NodeID) bool {
 func (c *scene) acceptable(pod cluster.PodID, l *landing) []cluster.NodeID {
 	places := c.goals.arrivals(pod, c.world.NodeOf(pod))
 	var out []cluster.NodeID
-	for n := range l.predicted.Gone.Fitting.All() {
+	for n := range l.predicted.Gone.FeasibleSet.All() {
 		if c.accepts(&places, n) {
 			out = append(out, n)
 		}
@@ -77,7 +77,7 @@ func (c *scene) acceptable(pod cluster.PodID, l *landing) []cluster.NodeID {
 // countAcceptable is how many nodes a landing may end on.
 func (c *search) countAcceptable(pod cluster.PodID, l *landing) int {
 	places := c.goals.arrivals(pod, c.world.NodeOf(pod))
-	c.spots = l.predicted.Gone.Fitting.Append(c.spots[:0])
+	c.spots = l.predicted.Gone.FeasibleSet.Append(c.spots[:0])
 	return places.count(c.spots, c.ready)
 }
 
@@ -92,8 +92,8 @@ func anyOf(nodes prediction.NodeSet, good func(cluster.NodeID) bool) bool {
 
 // noTarget explains why no node is acceptable.
 func noTarget(from cluster.NodeID, pr prediction.Prediction) plan.Reason {
-	others := pr.Gone.Fitting.Len()
-	if pr.Gone.Fitting.Has(from) {
+	others := pr.Gone.FeasibleSet.Len()
+	if pr.Gone.FeasibleSet.Has(from) {
 		others--
 	}
 	if others == 0 {

@@ -62,9 +62,8 @@ type Options struct {
 	// Strategies are all that are enabled, in order, so that one without a goal
 	// can be told from one whose goals are met.
 	Strategies []StrategyInfo
-	// ConfigHash and NotEnforced are copied into the plan.
-	ConfigHash  string
-	NotEnforced []string
+	// ConfigHash is copied into the plan.
+	ConfigHash string
 	// SamplesPerCode bounds the rejections kept per code; negative: all.
 	SamplesPerCode int
 }

@@ -82,14 +82,14 @@ type step struct {
 }
 
 func (p *Planner) newSearch(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *search {
-	schedulers := p.opts.Shadow.States(s, p.opts.Placement.Profiles, st.Schedulers)
+	schedulers := p.opts.Shadow.SchedulerStates(s, p.opts.Placement.Profiles, st.Schedulers)
 	c := &search{
 		scene: p.newScene(s, goals, schedulers, now), p: p, st: st, now: now, schedulers: schedulers, hour: history.LastHour(st, now),
 		refused: newRefusals(len(s.Pods)), moved: make([]bool, len(s.Pods)), triedIn: make([]int32, len(s.Pods)), stuck: make([]int, len(goals)),
 	}
 	c.limits = newLimits(s, p.opts.Limits, c.hour)
 	c.verdict = newVerdicts(s, c.world, st, &p.opts, now)
-	c.goals.asked = c.verdict.guard.Asked
+	c.goals.asked = c.verdict.guard.Annotations
 	return c
 }
 

@@ -80,7 +80,7 @@ func expiredHints(s *cluster.Snapshot, now time.Time) string {
 // under pressure.
 func (c *scene) onlyPressed(places *arrivals, pr prediction.Prediction) (plan.Reason, bool) {
 	n := 0
-	for id := range pr.Gone.Fitting.All() {
+	for id := range pr.Gone.FeasibleSet.All() {
 		if id != places.from && c.s.Nodes[id].Ready && c.goals.pressed[id] && places.serve(id) {
 			n++
 		}

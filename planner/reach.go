@@ -103,12 +103,12 @@ func (r *reach) enters(d *byDomain, z int, pod cluster.PodID) bool {
 // at is among for lists that are asked about often, found once for each class of pods:
 // pods of a class request the same, and where each may stand differs by its own node alone.
 func (r *reach) at(homes *[]home, pod cluster.PodID, nodes []cluster.NodeID) bool {
-	class := r.c.world.ClassOf(pod)
+	class := r.c.world.ClassNumber(pod)
 	if class < 0 {
 		return r.among(pod, nodes)
 	}
 	if *homes == nil {
-		*homes = make([]home, r.c.world.Classes())
+		*homes = make([]home, r.c.world.ClassCount())
 	}
 	h := &(*homes)[class]
 	if !h.known {
@@ -189,7 +189,7 @@ func (r *reach) runs(pod cluster.PodID, nodes []cluster.NodeID) bool {
 }
 
 func (r *reach) selects(pod cluster.PodID, nodes []cluster.NodeID) bool {
-	runs := filter.Runs(r.c.s.Pods[pod].Object)
+	runs := filter.CanRunFunc(r.c.s.Pods[pod].Object)
 	return r.other(pod, nodes, func(n cluster.NodeID) bool { return runs(&r.c.s.Nodes[n]) })
 }
 

@@ -172,7 +172,7 @@ const steerRounds = 2
 func steer(states []*scene, pod cluster.PodID, base []cluster.NodeID) (landing, string) {
 	c := states[0]
 	st := c.steer
-	if !c.world.Hears(pod, st.kind) {
+	if !c.world.RespondsToHint(pod, st.kind) {
 		return landing{}, st.deaf()
 	}
 	defer hint(states, base)
@@ -229,7 +229,7 @@ func (c *scene) unhelpful(pod cluster.PodID, all bool) []cluster.NodeID {
 
 func hint(states []*scene, nodes []cluster.NodeID) {
 	for _, c := range states {
-		c.world.Hint(c.steer.kind, nodes)
+		c.world.SetHints(c.steer.kind, nodes)
 	}
 }
 

@@ -16,8 +16,8 @@ func (c *scene) landAside(pod cluster.PodID) (landing, plan.Reason, bool) {
 	from := c.world.NodeOf(pod)
 	*c.predictions++
 	pr := c.world.PredictOdds(pod)
-	if pr.SupportedWhy != "" {
-		return landing{}, plan.Reason{Code: plan.PlacementUnknown, Message: pr.SupportedWhy}, false
+	if pr.UnsupportedReason != "" {
+		return landing{}, plan.Reason{Code: plan.PlacementUnknown, Message: pr.UnsupportedReason}, false
 	}
 	places := c.asides(pod, from)
 	good := func(n cluster.NodeID) bool { return c.harmless(&places, n) }
@@ -67,7 +67,7 @@ func (c *scene) unmeasured(pod cluster.PodID) *cluster.Amounts {
 func (c *scene) acceptableAside(pod cluster.PodID, l *landing) []cluster.NodeID {
 	places := c.asides(pod, c.world.NodeOf(pod))
 	var out []cluster.NodeID
-	for n := range l.predicted.Gone.Fitting.All() {
+	for n := range l.predicted.Gone.FeasibleSet.All() {
 		if c.harmless(&places, n) {
 			out = append(out, n)
 		}

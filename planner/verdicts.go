@@ -21,9 +21,9 @@ type verdicts struct {
 	opts  *Options
 	now   time.Time
 	world *placement.ClusterModel
-	book  *budget.Book
+	book  *budget.Tracker
 	known []verdict // by pod
-	guard *guard.Memory
+	guard *guard.Cache
 	// spare is, by workload, how many of its pods may be away without a budget, and
 	// one more; 0: not known yet.
 	spare []int
@@ -38,7 +38,7 @@ type verdict struct {
 }
 
 func newVerdicts(s *cluster.Snapshot, w *placement.ClusterModel, st plan.PlannerState, opts *Options, now time.Time) *verdicts {
-	return &verdicts{s, st, opts, now, w, budget.NewBook(s, st.SpentBudgets, now), make([]verdict, len(s.Pods)), guard.NewMemory(), make([]int, len(s.Workloads)), map[cluster.PodID]plan.Reason{}}
+	return &verdicts{s, st, opts, now, w, budget.NewTracker(s, st.SpentBudgets, now), make([]verdict, len(s.Pods)), guard.NewCache(), make([]int, len(s.Workloads)), map[cluster.PodID]plan.Reason{}}
 }
 
 func (v *verdicts) of(pod cluster.PodID) (plan.Reason, bool) {
@@ -81,7 +81,7 @@ func (v *verdicts) resting(p *cluster.Pod) (plan.Reason, bool) {
 		return plan.Reason{}, false
 	}
 	w := workloadRef(v.s, p)
-	b, rests := history.Resting(v.st, w, v.now)
+	b, rests := history.ActiveBackoff(v.st, w, v.now)
 	if !rests {
 		return plan.Reason{}, false
 	}
@@ -95,7 +95,7 @@ func (v *verdicts) resting(p *cluster.Pod) (plan.Reason, bool) {
 
 func (v *verdicts) justCame(p *cluster.Pod) (plan.Reason, bool) {
 	start := p.Object.Status.StartTime
-	if start == nil || len(v.st.Evictions) == 0 || v.now.Sub(start.Time) >= v.opts.Stay || !history.Replaces(v.st, workloadRef(v.s, p), start.Time) {
+	if start == nil || len(v.st.Evictions) == 0 || v.now.Sub(start.Time) >= v.opts.Stay || !history.MayBeReplacement(v.st, workloadRef(v.s, p), start.Time) {
 		return plan.Reason{}, false
 	}
 	return plan.Reason{Code: plan.BackedOff, Message: fmt.Sprintf("it started %s ago, after a pod of its workload had been evicted, and may be its replacement; such a pod stays for %s (evictor.backoff.initial)",
@@ -103,14 +103,14 @@ func (v *verdicts) justCame(p *cluster.Pod) (plan.Reason, bool) {
 }
 
 func (v *verdicts) input(p *cluster.Pod) guard.Input {
-	return guard.Input{Snapshot: v.s, Pod: p, Now: v.now, Options: &v.opts.Guards, Memory: v.guard}
+	return guard.Input{Snapshot: v.s, Pod: p, Now: v.now, Options: &v.opts.Guards, Cache: v.guard}
 }
 
 // overBudget says why the budget that covers the pod does not let it go: its
 // PodDisruptionBudget, or else the limit per workload.
 func (v *verdicts) overBudget(p *cluster.Pod) (plan.Reason, bool) {
 	if len(p.Budgets) > 0 {
-		r, ok := v.book.Ask(p, budget.Taken{})
+		r, ok := v.book.Allows(p, budget.Charges{})
 		return r, !ok
 	}
 	if v.allowed(p) < 1 {
@@ -130,10 +130,10 @@ func (v *verdicts) rank(pod cluster.PodID) int {
 		return int(known.rank)
 	}
 	p := &v.s.Pods[pod]
-	switch asked := v.guard.Asked.OfPod(v.s, p, v.opts.Guards.TimeZone); {
+	switch asked := v.guard.Annotations.OfPod(v.s, p, v.opts.Guards.TimeZone); {
 	case len(asked.PreferNoEviction) > 0:
 		known.rank = 1
-	case asked.PreferEviction, p.Node != cluster.NoNode && (v.guard.Asked.OfNode(v.s, p.Node).DrainFirst || v.opts.Pressure.on(v.s.Nodes[p.Node].Object, v.now)):
+	case asked.PreferEviction, p.Node != cluster.NoNode && (v.guard.Annotations.OfNode(v.s, p.Node).DrainFirst || v.opts.Pressure.on(v.s.Nodes[p.Node].Object, v.now)):
 		known.rank = -1
 	}
 	known.ranked = true

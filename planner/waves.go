@@ -36,9 +36,9 @@ type away struct {
 	total    int
 	node     map[cluster.NodeID]int
 	owner    map[cluster.WorkloadID]int
-	budget   budget.Taken
+	budget   budget.Charges
 	behind   map[cluster.ServiceID]int // Ready pods taken from behind each Service
-	required guard.Taken
+	required guard.EvictionCounts
 }
 
 // newWave follows waves that took so much for good.
@@ -67,7 +67,7 @@ func (w *away) room(c *search, pod cluster.PodID) bool {
 		return false
 	}
 	if len(p.Budgets) > 0 {
-		_, allowed := c.verdict.book.Ask(p, w.budget)
+		_, allowed := c.verdict.book.Allows(p, w.budget)
 		return allowed
 	}
 	return w.owner[p.Workload] < c.verdict.allowed(p)
@@ -78,7 +78,7 @@ func (w *away) add(c *search, pod cluster.PodID) {
 	w.total++
 	w.node[p.Node]++
 	w.owner[p.Workload]++
-	c.verdict.book.Take(p, w.budget)
+	c.verdict.book.Charge(p, w.budget)
 	c.takeRequired(w.required, pod)
 	if p.Ready {
 		for _, id := range p.Services {

@@ -6,62 +6,62 @@ import (
 	"slices"
 )
 
-// cover deals the odds of the starts from the best total down.
-type cover struct {
-	most int32 // best total of any window so far
+// levelSearch deals the odds of the starts from the best total down.
+type levelSearch struct {
+	maxTotal int32 // best total of any window so far
 
-	left, next  []run   // starts whose winners are not known, by rising start
-	order       []int32 // nodes that are looked at; scratch elsewhere
-	spare       []int32 // scratch of settle
-	since       []float64
-	level       []int32 // by source, the level that is next
-	total       []int32 // by source, its total; none: there is none left
-	shares      []share
-	shareLevels []int32
+	openStarts, deferred []startRange // starts whose winners are not known, by rising start
+	nodes                []int32      // nodes that are looked at; scratch elsewhere
+	mergeScratch         []int32      // scratch of settle
+	creditAtEntry        []float64
+	nextLevel            []int32 // by source, the level that is next
+	nextTotal            []int32 // by source, its total; none: there is none left
+	shares               []levelOdds
+	shareLevels          []int32
 }
 
-// run are starts, from and below to.
-type run struct{ from, to int32 }
+// startRange are starts, from and below to.
+type startRange struct{ from, to int32 }
 
-// startLevels begins with the best level of every source.
-func (q *Predictor) startLevels() {
-	c := &q.cover
-	c.level, c.total = sampling.Resize(c.level, len(q.kinds)), sampling.Resize(c.total, len(q.kinds))
-	for k := range q.kinds {
-		c.level[k] = 0
-		q.tellTotal(k)
+// resetLevels begins with the best level of every source.
+func (q *Predictor) resetLevels() {
+	c := &q.levels
+	c.nextLevel, c.nextTotal = sampling.ResizeInt32(c.nextLevel, len(q.scoreGroups)), sampling.ResizeInt32(c.nextTotal, len(q.scoreGroups))
+	for k := range q.scoreGroups {
+		c.nextLevel[k] = 0
+		q.updateTotal(k)
 	}
 }
 
-// tellTotal notes the total of a source's next level, or what those that are not
+// updateTotal notes the total of a source's next level, or what those that are not
 // listed may have.
-func (q *Predictor) tellTotal(k int) {
-	s, c := &q.sources[k], &q.cover
-	at := int(c.level[k])
+func (q *Predictor) updateTotal(k int) {
+	s, c := &q.scoreLists[k], &q.levels
+	at := int(c.nextLevel[k])
 	switch {
-	case at < len(s.values) && s.values[at] > s.open:
-		c.total[k] = s.values[at] + q.kinds[k].score
-	case s.open > none:
-		c.total[k] = s.open + q.kinds[k].score
+	case at < len(s.levelScores) && s.levelScores[at] > s.unlistedMax:
+		c.nextTotal[k] = s.levelScores[at] + q.scoreGroups[k].relativeScore
+	case s.unlistedMax > noScore:
+		c.nextTotal[k] = s.unlistedMax + q.scoreGroups[k].relativeScore
 	default:
-		c.total[k] = none
+		c.nextTotal[k] = noScore
 	}
 }
 
-// nextTotal returns the best total that is left, all its levels being listed; none
+// nextBestTotal returns the best total that is left, all its levels being listed; none
 // when there is none.
-func (q *Predictor) nextTotal() int32 {
-	c := &q.cover
+func (q *Predictor) nextBestTotal() int32 {
+	c := &q.levels
 	for {
-		best := slices.Max(c.total)
-		if best == none {
-			return none
+		best := slices.Max(c.nextTotal)
+		if best == noScore {
+			return noScore
 		}
 		sure := true
-		for k, t := range c.total {
-			if s := &q.sources[k]; t == best && !s.listed(c.level[k]) {
-				q.more(k)
-				q.tellTotal(k)
+		for k, t := range c.nextTotal {
+			if s := &q.scoreLists[k]; t == best && !s.isComplete(c.nextLevel[k]) {
+				q.listMoreNodes(k)
+				q.updateTotal(k)
 				sure = false
 			}
 		}
@@ -71,148 +71,148 @@ func (q *Predictor) nextTotal() int32 {
 	}
 }
 
-// listed reports whether a level has all its nodes.
-func (s *source) listed(level int32) bool {
-	return int(level) < len(s.values) && s.values[level] > s.open
+// isComplete reports whether a level has all its nodes.
+func (s *scoreList) isComplete(level int32) bool {
+	return int(level) < len(s.levelScores) && s.levelScores[level] > s.unlistedMax
 }
 
-// coverStarts deals the odds of the starts in the runs from one to below another,
+// distributeOdds deals the odds of the starts in the runs from one to below another,
 // between which every kind has one score.
-func (q *Predictor) coverStarts(runs []run, from, to int32) {
-	c := &q.cover
-	c.left = c.left[:0]
+func (q *Predictor) distributeOdds(runs []startRange, from, to int32) {
+	c := &q.levels
+	c.openStarts = c.openStarts[:0]
 	for _, r := range runs {
 		if a, b := max(from, r.from), min(to, r.to); a < b {
-			c.left = append(c.left, run{a, b})
+			c.openStarts = append(c.openStarts, startRange{a, b})
 		}
 	}
-	if len(c.left) == 0 {
+	if len(c.openStarts) == 0 {
 		return
 	}
-	q.startLevels()
-	f := &q.field
-	low, _ := f.find(c.left[0].from)
-	last, _ := f.find(c.left[len(c.left)-1].to - 1) // feasible nodes before the last start
-	for len(c.left) > 0 {
-		total := q.nextTotal()
-		q.gather(total, int32(low), int32(last+q.size))
-		if len(c.order) > 0 && q.deal() {
-			c.most = max(c.most, total)
+	q.resetLevels()
+	f := &q.feasible
+	low, _ := f.indexOf(c.openStarts[0].from)
+	last, _ := f.indexOf(c.openStarts[len(c.openStarts)-1].to - 1) // feasible nodes before the last start
+	for len(c.openStarts) > 0 {
+		total := q.nextBestTotal()
+		q.collectNodes(total, int32(low), int32(last+q.sampleSize))
+		if len(c.nodes) > 0 && q.creditWindows() {
+			c.maxTotal = max(c.maxTotal, total)
 		}
 	}
 }
 
-// gather lists the nodes with the total that are numbered from low to below high, in
+// collectNodes lists the nodes with the total that are numbered from low to below high, in
 // the order of the walk, and goes on to the next levels. A node that is there again
 // after the end of the walk gets a number beyond the last.
-func (q *Predictor) gather(total, low, high int32) {
-	c, f, again := &q.cover, &q.field, int32(0)
-	c.order = c.order[:0]
+func (q *Predictor) collectNodes(total, low, high int32) {
+	c, f, again := &q.levels, &q.feasible, int32(0)
+	c.nodes = c.nodes[:0]
 	if high > int32(f.count) {
 		high, again = int32(f.count), high-int32(f.count)
 	}
-	for k, t := range c.total {
+	for k, t := range c.nextTotal {
 		if t != total {
 			continue
 		}
-		s, level := &q.sources[k], c.level[k]
-		nodes, was := s.nodes[s.starts[level]:s.starts[level+1]], len(c.order)
+		s, level := &q.scoreLists[k], c.nextLevel[k]
+		nodes, was := s.nodes[s.levelStarts[level]:s.levelStarts[level+1]], len(c.nodes)
 		i, _ := slices.BinarySearch(nodes, low)
 		for ; i < len(nodes) && nodes[i] < high; i++ {
-			c.order = append(c.order, nodes[i])
+			c.nodes = append(c.nodes, nodes[i])
 		}
 		for i = 0; i < len(nodes) && nodes[i] < again; i++ {
-			c.order = append(c.order, nodes[i]+int32(f.count))
+			c.nodes = append(c.nodes, nodes[i]+int32(f.count))
 		}
-		c.settle(was)
-		c.level[k]++
-		q.tellTotal(k)
+		c.mergeFrom(was)
+		c.nextLevel[k]++
+		q.updateTotal(k)
 	}
 }
 
-// settle puts the nodes from a number on, which are in order, among those before, which
+// mergeFrom puts the nodes from a number on, which are in order, among those before, which
 // are too.
-func (c *cover) settle(from int) {
-	if from == 0 || from == len(c.order) {
+func (c *levelSearch) mergeFrom(from int) {
+	if from == 0 || from == len(c.nodes) {
 		return
 	}
-	c.spare = append(c.spare[:0], c.order[from:]...)
-	at, i := len(c.order)-1, from-1
-	for j := len(c.spare) - 1; j >= 0; at-- {
-		if i >= 0 && c.order[i] > c.spare[j] {
-			c.order[at] = c.order[i]
+	c.mergeScratch = append(c.mergeScratch[:0], c.nodes[from:]...)
+	at, i := len(c.nodes)-1, from-1
+	for j := len(c.mergeScratch) - 1; j >= 0; at-- {
+		if i >= 0 && c.nodes[i] > c.mergeScratch[j] {
+			c.nodes[at] = c.nodes[i]
 			i--
 		} else {
-			c.order[at] = c.spare[j]
+			c.nodes[at] = c.mergeScratch[j]
 			j--
 		}
 	}
 }
 
-// begins is the first start from the beginning of the walk on whose window has a node
+// firstStartWith is the first start from the beginning of the walk on whose window has a node
 // of cover.order; its place is the last one.
-func (q *Predictor) begins(at int32) int32 {
-	if at < int32(q.size) {
+func (q *Predictor) firstStartWith(at int32) int32 {
+	if at < int32(q.sampleSize) {
 		return 0
 	}
-	return q.field.at[at-int32(q.size)] + 1
+	return q.feasible.positions[at-int32(q.sampleSize)] + 1
 }
 
-// deal gives each start that is left to the gathered nodes in its window, in equal
+// creditWindows gives each start that is left to the gathered nodes in its window, in equal
 // parts, and keeps the starts that have none of them. It reports whether any has.
-func (q *Predictor) deal() (any bool) {
-	c := &q.cover
-	c.since, c.next = cycle.ResizeFloat64(c.since, len(c.order)), c.next[:0]
-	first, dealt, one := 0, 0.0, 1/float64(len(q.place))
-	at := q.field.at
-	for _, r := range c.left {
-		for first < len(c.order) && at[c.order[first]] < r.from {
+func (q *Predictor) creditWindows() (any bool) {
+	c := &q.levels
+	c.creditAtEntry, c.deferred = cycle.ResizeFloat64(c.creditAtEntry, len(c.nodes)), c.deferred[:0]
+	first, dealt, one := 0, 0.0, 1/float64(len(q.position))
+	at := q.feasible.positions
+	for _, r := range c.openStarts {
+		for first < len(c.nodes) && at[c.nodes[first]] < r.from {
 			first++
 		}
 		in, out := first, first // those from in to below out are in the window
 		for s := r.from; s < r.to; {
-			for out < len(c.order) && q.begins(c.order[out]) <= s {
-				c.since[out] = dealt
+			for out < len(c.nodes) && q.firstStartWith(c.nodes[out]) <= s {
+				c.creditAtEntry[out] = dealt
 				out++
 			}
 			until := r.to
-			if out < len(c.order) {
-				until = min(until, q.begins(c.order[out]))
+			if out < len(c.nodes) {
+				until = min(until, q.firstStartWith(c.nodes[out]))
 			}
 			if in < out {
-				until = min(until, at[c.order[in]]+1)
+				until = min(until, at[c.nodes[in]]+1)
 				dealt += float64(until-s) * one / float64(out-in)
 				any = true
 			} else {
-				c.keep(s, until)
+				c.deferStarts(s, until)
 			}
-			for s = until; in < out && at[c.order[in]] < s; in++ {
-				q.pay(c.order[in], dealt-c.since[in])
+			for s = until; in < out && at[c.nodes[in]] < s; in++ {
+				q.addOdds(c.nodes[in], dealt-c.creditAtEntry[in])
 			}
 		}
 		for ; in < out; in++ {
-			q.pay(c.order[in], dealt-c.since[in])
+			q.addOdds(c.nodes[in], dealt-c.creditAtEntry[in])
 		}
 	}
-	c.left, c.next = c.next, c.left
+	c.openStarts, c.deferred = c.deferred, c.openStarts
 	return any
 }
 
-// keep leaves starts for the next total.
-func (c *cover) keep(from, to int32) {
-	if last := len(c.next) - 1; last >= 0 && c.next[last].to == from {
-		c.next[last].to = to
+// deferStarts leaves starts for the next total.
+func (c *levelSearch) deferStarts(from, to int32) {
+	if last := len(c.deferred) - 1; last >= 0 && c.deferred[last].to == from {
+		c.deferred[last].to = to
 		return
 	}
-	c.next = append(c.next, run{from, to})
+	c.deferred = append(c.deferred, startRange{from, to})
 }
 
-// pay adds to a node's odds.
-func (q *Predictor) pay(at int32, odds float64) {
-	if at >= int32(q.field.count) {
-		at -= int32(q.field.count)
+// addOdds adds to a node's odds.
+func (q *Predictor) addOdds(at int32, odds float64) {
+	if at >= int32(q.feasible.count) {
+		at -= int32(q.feasible.count)
 	}
-	n := q.m.Walk[q.field.at[at]]
-	q.odds[n] += odds
-	q.won[n>>6] |= 1 << (n & 63)
+	n := q.model.NodeOrder[q.feasible.positions[at]]
+	q.oddsByNode[n] += odds
+	q.nodesWithOdds[n>>6] |= 1 << (n & 63)
 }

@@ -9,52 +9,52 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/model"
 )
 
-// allow finds the groups that the filters which count pods by domain let the
+// allowGroups finds the groups that the filters which count pods by domain let the
 // newcomer onto, and reports whether they are others than before.
-func (q *Predictor) allow() (changed bool) {
-	r := q.beginShared()
-	if len(q.allowed) != maxGroups+6 {
-		q.allowed = make([]bool, maxGroups+6) // the last is nowhere
+func (q *Predictor) allowGroups() (changed bool) {
+	r := q.countSharedDomains()
+	if len(q.groupAllowed) != maxGroups+6 {
+		q.groupAllowed = make([]bool, maxGroups+6) // the last is nowhere
 	}
-	for g, n := range q.sight.land.nodes {
-		ok := passesSpreadOfGroup(&r, int(n)) && passesInterPodOfGroup(&r, int(n), q.sight)
-		changed = changed || q.allowed[g] != ok
-		q.allowed[g] = ok
+	for g, n := range q.view.groups.nodes {
+		ok := passesSpreadOfGroup(&r, int(n)) && passesInterPodOfGroup(&r, int(n), q.view)
+		changed = changed || q.groupAllowed[g] != ok
+		q.groupAllowed[g] = ok
 	}
 	return changed
 }
 
-// beginShared counts by domain what filters read, for domains of several nodes.
-func (q *Predictor) beginShared() cycle.Attempt {
-	in, s, b, slot := q.in, q.sight, q.buf, 0
-	b.MinCount = b.MinCount[:0]
+// countSharedDomains counts by domain what filters read, for domains of several nodes.
+func (q *Predictor) countSharedDomains() cycle.Attempt {
+	in, s, b, slot := q.replacement, q.view, q.scratch, 0
+	b.MinSpreadCounts = b.MinSpreadCounts[:0]
 	for i := range in.Spread.Hard {
 		c, least := &in.Spread.Hard[i], int64(0)
-		if c.Topology.OneNodeEach {
-			least = leastPile(c, in.Spread.HardNode)
+		if c.Topology.OneNodePerDomain {
+			least = minPodsPerNode(c, in.Spread.HardKeyNodes)
 		} else {
-			least = b.CountHard(slot, c, in.Spread.HardNode)
+			least = b.CountHardSpread(slot, c, in.Spread.HardKeyNodes)
 		}
-		b.MinCount = append(b.MinCount, least)
+		b.MinSpreadCounts = append(b.MinSpreadCounts, least)
 		slot++
 	}
-	r := cycle.Attempt{Model: q.m, Buf: b, Replacement: in, NoPodMatches: true}
+	r := cycle.Attempt{Model: q.model, Scratch: b, Replacement: in, NoPodMatches: true}
 	for _, t := range s.required {
-		for _, k := range b.SumDomains(slot, t) {
+		for _, k := range b.CountTerm(slot, t) {
 			r.NoPodMatches = r.NoPodMatches && k <= 0
 		}
 		slot++
 	}
 	for _, t := range s.anti {
-		b.SumDomains(slot, t)
+		b.CountTerm(slot, t)
 		slot++
 	}
-	r.Slots = slot
+	r.FilterSlots = slot
 	return r
 }
 
-// leastPile is the least count of a hard constraint whose domains are nodes.
-func leastPile(c *cycle.SpreadConstraint, hasKeys []bool) int64 {
+// minPodsPerNode is the least count of a hard constraint whose domains are nodes.
+func minPodsPerNode(c *cycle.SpreadConstraint, hasKeys []bool) int64 {
 	if len(c.Domains) < c.MinDomains {
 		return 0
 	}
@@ -76,7 +76,7 @@ func passesSpreadOfGroup(r *cycle.Attempt, n int) bool {
 	for i := range r.Replacement.Spread.Hard {
 		c := &r.Replacement.Spread.Hard[i]
 		x := c.Topology.Domain[n]
-		if x == model.NoDomain || !c.Topology.OneNodeEach && int64(r.Buf.ByDomain[i][x])+c.SelfMatch-r.Buf.MinCount[i] > c.MaxSkew {
+		if x == model.NoDomain || !c.Topology.OneNodePerDomain && int64(r.Scratch.CountsByDomain[i][x])+c.SelfMatch-r.Scratch.MinSpreadCounts[i] > c.MaxSkew {
 			return false
 		}
 	}
@@ -91,14 +91,14 @@ func passesInterPodOfGroup(r *cycle.Attempt, n int, s *classView) bool {
 		if x == model.NoDomain {
 			return false
 		}
-		found = found && r.Buf.ByDomain[slot][x] > 0
+		found = found && r.Scratch.CountsByDomain[slot][x] > 0
 		slot++
 	}
 	if !found && (!r.NoPodMatches || !r.Replacement.InterPod.MatchesSelf) {
 		return false
 	}
 	for _, t := range s.anti {
-		if x := t.Topology.Domain[n]; x != model.NoDomain && r.Buf.ByDomain[slot][x] > 0 {
+		if x := t.Topology.Domain[n]; x != model.NoDomain && r.Scratch.CountsByDomain[slot][x] > 0 {
 			return false
 		}
 		slot++
@@ -106,23 +106,23 @@ func passesInterPodOfGroup(r *cycle.Attempt, n int, s *classView) bool {
 	return true
 }
 
-// barred are the nodes that are refused for the pods on themselves.
-func (q *Predictor) barred() (out []cluster.NodeID) {
-	for _, t := range q.sight.antiNode {
+// nodesExcludedByPods are the nodes that are refused for the pods on themselves.
+func (q *Predictor) nodesExcludedByPods() (out []cluster.NodeID) {
+	for _, t := range q.view.antiByNode {
 		for _, x := range t.Pods.Nodes {
 			if x.Pods > 0 && t.Topology.Domain[x.Node] != model.NoDomain {
 				out = append(out, x.Node)
 			}
 		}
 	}
-	hard := q.in.Spread.Hard
+	hard := q.replacement.Spread.Hard
 	for i := range hard {
 		c := &hard[i]
-		if !c.Topology.OneNodeEach {
+		if !c.Topology.OneNodePerDomain {
 			continue
 		}
 		for _, x := range c.Pods.Nodes {
-			if q.in.Spread.HardNode[x.Node] && c.CountedNodes[x.Node] && int64(x.Pods)+c.SelfMatch-q.buf.MinCount[i] > c.MaxSkew {
+			if q.replacement.Spread.HardKeyNodes[x.Node] && c.CountedNodes[x.Node] && int64(x.Pods)+c.SelfMatch-q.scratch.MinSpreadCounts[i] > c.MaxSkew {
 				out = append(out, x.Node)
 			}
 		}
@@ -130,8 +130,8 @@ func (q *Predictor) barred() (out []cluster.NodeID) {
 	return out
 }
 
-// passes reports whether a node is feasible as things stand now.
-func (q *Predictor) passes(n cluster.NodeID) bool {
-	place := q.place[n]
-	return q.allowed[q.sight.land.group[place]] && q.fitsAt(place) && !slices.Contains(q.barred(), n)
+// isFeasible reports whether a node is feasible as things stand now.
+func (q *Predictor) isFeasible(n cluster.NodeID) bool {
+	place := q.position[n]
+	return q.groupAllowed[q.view.groups.group[place]] && q.fitsAtPosition(place) && !slices.Contains(q.nodesExcludedByPods(), n)
 }

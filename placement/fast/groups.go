@@ -24,73 +24,73 @@ type nodeGroups struct {
 
 const (
 	maxGroups = 250
-	nowhere   = 255
+	noGroup   = 255
 )
 
 // classView is how a quick prediction reads a class; nil in a class that is not quick.
 type classView struct {
-	land     *nodeGroups
-	required []cycle.TermWithTopology // inter-pod terms whose domains hold several nodes
-	anti     []cycle.TermWithTopology
-	scored   []cycle.TermWithTopology
-	antiNode []cycle.TermWithTopology // and those whose domains are nodes
-	nodeWise []cycle.TermWithTopology
+	groups       *nodeGroups
+	required     []cycle.TermWithTopology // inter-pod terms whose domains hold several nodes
+	anti         []cycle.TermWithTopology
+	scored       []cycle.TermWithTopology
+	antiByNode   []cycle.TermWithTopology // and those whose domains are nodes
+	scoredByNode []cycle.TermWithTopology
 }
 
 // GroupCache keeps the groups of nodes, and how each class reads them, until the
 // hints on nodes change.
 type GroupCache struct {
-	terrains map[string]*nodeGroups
-	sights   []*classView // by class
-	sightAt  []int        // by class, the hintings at which its sight holds
-	hintings int          // how often hints were set, and one
+	groups      map[string]*nodeGroups
+	views       []*classView // by class
+	viewVersion []int        // by class, the hintings at which its sight holds
+	hintVersion int          // how often hints were set, and one
 }
 
 func NewGroupCache(classes int) GroupCache {
-	return GroupCache{terrains: map[string]*nodeGroups{}, sights: make([]*classView, classes), sightAt: make([]int, classes), hintings: 1}
+	return GroupCache{groups: map[string]*nodeGroups{}, views: make([]*classView, classes), viewVersion: make([]int, classes), hintVersion: 1}
 }
 
 // Clone keeps the groups, which depend on nodes alone; how classes read them is found anew.
 func (g *GroupCache) Clone() GroupCache {
-	c := NewGroupCache(len(g.sights))
-	c.terrains, c.hintings = maps.Clone(g.terrains), g.hintings
+	c := NewGroupCache(len(g.views))
+	c.groups, c.hintVersion = maps.Clone(g.groups), g.hintVersion
 	return c
 }
 
 func (g *GroupCache) Clear() {
-	g.hintings++
-	clear(g.terrains)
+	g.hintVersion++
+	clear(g.groups)
 }
 
-// sightOf returns how the class is read, and nil where the general way is needed.
+// viewOf returns how the class is read, and nil where the general way is needed.
 // It is found once per class.
-func (q *Predictor) sightOf(in *cycle.Replacement) *classView {
+func (q *Predictor) viewOf(in *cycle.Replacement) *classView {
 	c, g := in.Class.Number, q.groups
-	if g.sightAt[c] == g.hintings {
-		return g.sights[c]
+	if g.viewVersion[c] == g.hintVersion {
+		return g.views[c]
 	}
-	g.sights[c], g.sightAt[c] = nil, g.hintings
-	if quickProfile(in.Profile) && quickClass(in) {
-		g.sights[c] = q.newSight(in)
+	g.views[c], g.viewVersion[c] = nil, g.hintVersion
+	if supportsProfile(in.Profile) && supportsClass(in) {
+		g.views[c] = q.newClassView(in)
 	}
-	return g.sights[c]
+	return g.views[c]
 }
 
-// quickProfile reports whether the profile scores in the way that is modelled
+// supportsProfile reports whether the profile scores in the way that is modelled
 // quickly: that of the default profile with any small weights.
-func quickProfile(p *scheduler.Compiled) bool {
+func supportsProfile(p *scheduler.Compiled) bool {
 	x := &p.Weights
-	return p.Policy == nil && p.Packing == nil && p.Fit.IsDefault() && len(p.Balanced) == 0 &&
+	return p.Policy == nil && p.Packing == nil && p.FitStrategy.IsDefault() && len(p.BalancedResources) == 0 &&
 		x.ResourcesFit+x.BalancedAllocation+x.ImageLocality <= 100 &&
 		x.TaintToleration+x.NodeAffinity+x.InterPodAffinity+x.PodTopologySpread <= 10_000 // int32 holds the totals
 }
 
-// quickClass reports whether nothing is asked of nodes but resources, their own
+// supportsClass reports whether nothing is asked of nodes but resources, their own
 // properties and counts of pods.
-func quickClass(in *cycle.Replacement) bool {
-	if in.Checked == nil || len(in.Requests.Extended) > 0 || in.Requests.EphemeralStorageByte > 0 ||
+func supportsClass(in *cycle.Replacement) bool {
+	if in.CheckedRequests == nil || len(in.Requests.Extended) > 0 || in.Requests.EphemeralStorageByte > 0 ||
 		len(in.Ports) > 0 || len(in.Disks) > 0 || len(in.Class.Claims) > 0 || len(in.Volumes.Attach) > 0 || len(in.Volumes.ExclusiveClaims) > 0 ||
-		in.Volumes.Bindable != nil || in.Volumes.InZone != nil || in.FeaturesOK != nil || in.Volumes.Refused != "" || in.Volumes.Score != nil {
+		in.Volumes.Bindable != nil || in.Volumes.InZone != nil || in.FeaturesOK != nil || in.Volumes.RefusedReason != "" || in.Volumes.Score != nil {
 		return false
 	}
 	soft := in.Spread.Soft
@@ -98,30 +98,30 @@ func quickClass(in *cycle.Replacement) bool {
 		soft = nil
 	}
 	for i := range soft {
-		if soft[i].Topology.OneNodeEach != soft[i].Hostname {
+		if soft[i].Topology.OneNodePerDomain != soft[i].Hostname {
 			return false
 		}
 	}
-	for n := 0; len(soft) > 0 && in.Spread.RequireAll && n < len(in.NodeOK); n++ {
-		if in.NodeOK[n] && !in.Spread.SoftNode[n] { // it would take part without a score
+	for n := 0; len(soft) > 0 && in.Spread.RequireAllKeys && n < len(in.CanRun); n++ {
+		if in.CanRun[n] && !in.Spread.SoftKeyNodes[n] { // it would take part without a score
 			return false
 		}
 	}
 	for i := range in.Spread.Hard { // nodes without pods must not be refused for those with
-		if c := &in.Spread.Hard[i]; c.Topology.OneNodeEach && c.SelfMatch > c.MaxSkew {
+		if c := &in.Spread.Hard[i]; c.Topology.OneNodePerDomain && c.SelfMatch > c.MaxSkew {
 			return false
 		}
 	}
-	return len(soft) <= maxSoft && !slices.ContainsFunc(in.InterPod.Required, func(t cycle.TermWithTopology) bool { return t.Topology.OneNodeEach })
+	return len(soft) <= maxSoftConstraints && !slices.ContainsFunc(in.InterPod.Required, func(t cycle.TermWithTopology) bool { return t.Topology.OneNodePerDomain })
 }
 
-// newSight sorts the terms by how they are read, and the nodes into groups.
-func (q *Predictor) newSight(in *cycle.Replacement) *classView {
+// newClassView sorts the terms by how they are read, and the nodes into groups.
+func (q *Predictor) newClassView(in *cycle.Replacement) *classView {
 	s := &classView{required: in.InterPod.Required}
 	for _, list := range [...][]cycle.TermWithTopology{in.InterPod.Anti, in.InterPod.ExistingAnti} {
 		for _, t := range list {
-			if t.Topology.OneNodeEach {
-				s.antiNode = append(s.antiNode, t)
+			if t.Topology.OneNodePerDomain {
+				s.antiByNode = append(s.antiByNode, t)
 			} else {
 				s.anti = append(s.anti, t)
 			}
@@ -130,29 +130,29 @@ func (q *Predictor) newSight(in *cycle.Replacement) *classView {
 	for _, t := range in.InterPod.Scored {
 		switch {
 		case in.Profile.Weights.InterPodAffinity == 0:
-		case t.Topology.OneNodeEach:
-			s.nodeWise = append(s.nodeWise, t)
+		case t.Topology.OneNodePerDomain:
+			s.scoredByNode = append(s.scoredByNode, t)
 		default:
 			s.scored = append(s.scored, t)
 		}
 	}
-	if s.land = q.terrainOf(in); s.land == nil {
+	if s.groups = q.groupsOf(in); s.groups == nil {
 		return nil
 	}
 	return s
 }
 
-// terrainOf returns the groups of nodes, nil where there are too many of them.
-func (q *Predictor) terrainOf(in *cycle.Replacement) *nodeGroups {
+// groupsOf returns the groups of nodes, nil where there are too many of them.
+func (q *Predictor) groupsOf(in *cycle.Replacement) *nodeGroups {
 	topologies := topologiesOf(in)
-	key := binary.AppendVarint(nil, int64(in.ViewNumber))
+	key := binary.AppendVarint(nil, int64(in.NodeChecksID))
 	for _, t := range topologies {
-		key = binary.AppendVarint(key, int64(t.Number))
+		key = binary.AppendVarint(key, int64(t.ID))
 	}
-	land, known := q.groups.terrains[string(key)]
+	land, known := q.groups.groups[string(key)]
 	if !known {
-		land = newTerrain(q.m, in, topologies)
-		q.groups.terrains[string(key)] = land
+		land = newNodeGroups(q.model, in, topologies)
+		q.groups.groups[string(key)] = land
 	}
 	return land
 }
@@ -177,21 +177,21 @@ func topologiesOf(in *cycle.Replacement) (out []*model.Topology) {
 	return out
 }
 
-func newTerrain(w *model.Cluster, in *cycle.Replacement, topologies []*model.Topology) *nodeGroups {
+func newNodeGroups(w *model.Cluster, in *cycle.Replacement, topologies []*model.Topology) *nodeGroups {
 	count, number := len(w.Snap.Nodes), map[string]uint8{}
 	land := &nodeGroups{group: make([]uint8, count), all: make([]uint64, (count+63)/64)}
 	var key []byte
-	for place, n := range w.WalkOrder() {
-		land.group[place] = nowhere
-		if !in.NodeOK[n] {
+	for place, n := range w.InitNodeOrder() {
+		land.group[place] = noGroup
+		if !in.CanRun[n] {
 			continue
 		}
-		key = binary.AppendVarint(key[:0], in.Static.PreferNoSchedule[n]+in.Static.HintTaint*w.Hints.Taint(n))
-		if in.Static.Preferred != nil {
-			key = binary.AppendVarint(key, in.Static.Preferred[n])
+		key = binary.AppendVarint(key[:0], in.StaticScores.PreferNoSchedule[n]+in.StaticScores.HintTaint*w.Hints.ExtraTaints(n))
+		if in.StaticScores.Preferred != nil {
+			key = binary.AppendVarint(key, in.StaticScores.Preferred[n])
 		}
 		for _, t := range topologies {
-			key = binary.AppendVarint(key, int64(groupOf(t, n)))
+			key = binary.AppendVarint(key, int64(groupDomain(t, n)))
 		}
 		g, known := number[string(key)]
 		if !known {
@@ -209,10 +209,10 @@ func newTerrain(w *model.Cluster, in *cycle.Replacement, topologies []*model.Top
 	return land
 }
 
-// groupOf is what nodes of one group share: the domain, or, where each node is one,
+// groupDomain is what nodes of one group share: the domain, or, where each node is one,
 // whether it has the label.
-func groupOf(t *model.Topology, n cluster.NodeID) int32 {
-	if x := t.Domain[n]; x == model.NoDomain || !t.OneNodeEach {
+func groupDomain(t *model.Topology, n cluster.NodeID) int32 {
+	if x := t.Domain[n]; x == model.NoDomain || !t.OneNodePerDomain {
 		return x
 	}
 	return 0

@@ -13,227 +13,227 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/score"
 )
 
-// maxSoft is how many soft spread constraints, and maxKinds how many kinds of
+// maxSoftConstraints is how many soft spread constraints, and maxScoreGroups how many kinds of
 // nodes, are foretold quickly.
 const (
-	maxSoft  = 4
-	maxKinds = 600
+	maxSoftConstraints = 4
+	maxScoreGroups     = 600
 )
 
-// kind is what the relative scores make of a node.
-type kind struct {
-	raws
-	always  int32 // 1 for a group that is in every window
-	present int32 // how many nodes, or whether any of a group, are in the window
-	raw     int64 // by soft constraints, for the number of domains in the window
-	score   int32 // the weighted relative scores in the window
+// scoreGroup is what the relative scores make of a node.
+type scoreGroup struct {
+	scoreInputs
+	inEveryWindow int32 // 1 for a group that is in every window
+	presence      int32 // how many nodes, or whether any of a group, are in the window
+	spreadScore   int64 // by soft constraints, for the number of domains in the window
+	relativeScore int32 // the weighted relative scores in the window
 }
 
-// raws are what relative scores are made of.
-type raws struct {
-	taints, preferred, inter int64
-	pods                     [maxSoft]int64 // by soft constraint; noLabel
-	domain                   [maxSoft]int32
+// scoreInputs are what relative scores are made of.
+type scoreInputs struct {
+	taints, preferred, interPod int64
+	spreadPods                  [maxSoftConstraints]int64 // by soft constraint; noLabel
+	spreadDomain                [maxSoftConstraints]int32
 }
 
-// findKinds finds the kinds of the groups and of the special nodes, and the
+// findScoreGroups finds the kinds of the groups and of the special nodes, and the
 // sources of the latter; not ok where there are too many. It tells whether groups are
 // of the same kinds as before.
-func (q *Predictor) findKinds() (alike, ok bool) {
-	sums, groups := q.sumShared(), len(q.sight.land.nodes)
-	for len(q.kinds) < groups {
-		q.kinds = append(q.kinds, kind{})
+func (q *Predictor) findScoreGroups() (alike, ok bool) {
+	sums, groups := q.sumDomains(), len(q.view.groups.nodes)
+	for len(q.scoreGroups) < groups {
+		q.scoreGroups = append(q.scoreGroups, scoreGroup{})
 	}
 	alike = true
-	for g, n := range q.sight.land.nodes {
-		r := q.groupRaws(n, sums)
-		alike = alike && q.kinds[g].raws == r
-		q.kinds[g] = kind{raws: r}
+	for g, n := range q.view.groups.nodes {
+		r := q.groupInputs(n, sums)
+		alike = alike && q.scoreGroups[g].scoreInputs == r
+		q.scoreGroups[g] = scoreGroup{scoreInputs: r}
 	}
-	q.kinds = q.kinds[:groups]
-	for i := range q.special {
-		x := &q.special[i]
+	q.scoreGroups = q.scoreGroups[:groups]
+	for i := range q.specialNodes {
+		x := &q.specialNodes[i]
 		if !x.feasible {
 			continue
 		}
-		r := q.specialRaws(q.kinds[x.group].raws, x.node)
-		at := slices.IndexFunc(q.kinds[groups:], func(k kind) bool { return k.raws == r })
+		r := q.specialInputs(q.scoreGroups[x.group].scoreInputs, x.node)
+		at := slices.IndexFunc(q.scoreGroups[groups:], func(k scoreGroup) bool { return k.scoreInputs == r })
 		if at < 0 {
-			if at = len(q.kinds) - groups; at == maxKinds {
+			if at = len(q.scoreGroups) - groups; at == maxScoreGroups {
 				return false, false
 			}
-			q.kinds = append(q.kinds, kind{raws: r})
+			q.scoreGroups = append(q.scoreGroups, scoreGroup{scoreInputs: r})
 		}
-		x.kind = int32(groups + at)
+		x.scoreGroup = int32(groups + at)
 	}
-	q.sowSpecial(groups)
+	q.listSpecialNodes(groups)
 	return alike, true
 }
 
-// sumShared counts pods by domain: first those of the inter-pod terms that score,
+// sumDomains counts pods by domain: first those of the inter-pod terms that score,
 // then those of soft constraints.
-func (q *Predictor) sumShared() int {
-	slot, r := len(q.in.Spread.Hard)+len(q.sight.required)+len(q.sight.anti), cycle.Attempt{Model: q.m, Buf: q.buf, Replacement: q.in}
-	for i, t := range q.sight.scored {
-		q.buf.SumDomains(slot+i, t)
+func (q *Predictor) sumDomains() int {
+	slot, r := len(q.replacement.Spread.Hard)+len(q.view.required)+len(q.view.anti), cycle.Attempt{Model: q.model, Scratch: q.scratch, Replacement: q.replacement}
+	for i, t := range q.view.scored {
+		q.scratch.CountTerm(slot+i, t)
 	}
-	for i := range q.soft {
-		if !q.soft[i].Hostname {
-			r.Slots = slot + len(q.sight.scored) + i
-			score.SoftCounts(&r, &q.soft[i])
+	for i := range q.softSpread {
+		if !q.softSpread[i].Hostname {
+			r.FilterSlots = slot + len(q.view.scored) + i
+			score.CountSpreadPods(&r, &q.softSpread[i])
 		}
 	}
 	return slot
 }
 
-// groupRaws are those of a node, as if it had no pods that are counted by node.
-func (q *Predictor) groupRaws(n cluster.NodeID, slot int) (r raws) {
-	f, weights, b := &q.in.Static, &q.in.Profile.Weights, q.buf
+// groupInputs are those of a node, as if it had no pods that are counted by node.
+func (q *Predictor) groupInputs(n cluster.NodeID, slot int) (r scoreInputs) {
+	f, weights, b := &q.replacement.StaticScores, &q.replacement.Profile.Weights, q.scratch
 	if weights.TaintToleration > 0 {
-		r.taints = f.PreferNoSchedule[n] + f.HintTaint*q.m.Hints.Taint(n)
+		r.taints = f.PreferNoSchedule[n] + f.HintTaint*q.model.Hints.ExtraTaints(n)
 	}
 	if weights.NodeAffinity > 0 && f.Preferred != nil {
 		r.preferred = f.Preferred[n]
 	}
-	for i, t := range q.sight.scored {
+	for i, t := range q.view.scored {
 		if x := t.Topology.Domain[n]; x != model.NoDomain {
-			r.inter += t.Weight * int64(b.ByDomain[slot+i][x])
+			r.interPod += t.Weight * int64(b.CountsByDomain[slot+i][x])
 		}
 	}
-	slot += len(q.sight.scored)
-	for i := range q.soft {
-		c := &q.soft[i]
+	slot += len(q.view.scored)
+	for i := range q.softSpread {
+		c := &q.softSpread[i]
 		x := c.Topology.Domain[n]
 		if !c.Hostname {
-			r.domain[i] = score.DomainOrEmpty(c.Topology, int(n))
+			r.spreadDomain[i] = score.DomainOrEmpty(c.Topology, int(n))
 		}
 		switch {
 		case x == model.NoDomain:
-			r.pods[i] = sampling.NoLabel
+			r.spreadPods[i] = sampling.NoLabel
 		case !c.Hostname:
-			r.pods[i] = int64(b.ByDomain[slot+i][x])
+			r.spreadPods[i] = int64(b.CountsByDomain[slot+i][x])
 		}
 	}
 	return r
 }
 
-// specialRaws adds what is counted by node.
-func (q *Predictor) specialRaws(r raws, n cluster.NodeID) raws {
-	for i := range q.soft {
-		if q.soft[i].Hostname && r.pods[i] != sampling.NoLabel {
-			r.pods[i] = int64(q.soft[i].Pods.On(n))
+// specialInputs adds what is counted by node.
+func (q *Predictor) specialInputs(r scoreInputs, n cluster.NodeID) scoreInputs {
+	for i := range q.softSpread {
+		if q.softSpread[i].Hostname && r.spreadPods[i] != sampling.NoLabel {
+			r.spreadPods[i] = int64(q.softSpread[i].Pods.On(n))
 		}
 	}
-	for _, t := range q.sight.nodeWise {
+	for _, t := range q.view.scoredByNode {
 		if t.Topology.Domain[n] != model.NoDomain {
-			r.inter += t.Weight * int64(t.Pods.On(n))
+			r.interPod += t.Weight * int64(t.Pods.On(n))
 		}
 	}
 	return r
 }
 
-// sowSpecial fills the sources of the special nodes' kinds.
-func (q *Predictor) sowSpecial(groups int) {
-	for len(q.sources) < len(q.kinds) {
-		q.sources = append(q.sources, source{})
+// listSpecialNodes fills the sources of the special nodes' kinds.
+func (q *Predictor) listSpecialNodes(groups int) {
+	for len(q.scoreLists) < len(q.scoreGroups) {
+		q.scoreLists = append(q.scoreLists, scoreList{})
 	}
-	for k := groups; k < len(q.kinds); k++ {
-		q.sources[k].empty()
+	for k := groups; k < len(q.scoreGroups); k++ {
+		q.scoreLists[k].reset()
 	}
-	list := q.cover.order[:0]
-	for i := range q.special {
-		if q.special[i].feasible {
+	list := q.levels.nodes[:0]
+	for i := range q.specialNodes {
+		if q.specialNodes[i].feasible {
 			list = append(list, int32(i))
 		}
 	}
-	q.cover.order = list
+	q.levels.nodes = list
 	slices.SortFunc(list, func(a, b int32) int {
-		x, y := &q.special[a], &q.special[b]
-		return cmp.Or(cmp.Compare(y.fixed, x.fixed), cmp.Compare(x.at, y.at))
+		x, y := &q.specialNodes[a], &q.specialNodes[b]
+		return cmp.Or(cmp.Compare(y.fixedScore, x.fixedScore), cmp.Compare(x.feasibleIndex, y.feasibleIndex))
 	})
 	for _, i := range list {
-		x := &q.special[i]
-		s := &q.sources[x.kind]
-		if last := len(s.values) - 1; last < 0 || s.values[last] != x.fixed {
-			s.values, s.starts = append(s.values, x.fixed), append(s.starts, int32(len(s.nodes)))
+		x := &q.specialNodes[i]
+		s := &q.scoreLists[x.scoreGroup]
+		if last := len(s.levelScores) - 1; last < 0 || s.levelScores[last] != x.fixedScore {
+			s.levelScores, s.levelStarts = append(s.levelScores, x.fixedScore), append(s.levelStarts, int32(len(s.nodes)))
 		}
-		s.nodes = append(s.nodes, x.at)
+		s.nodes = append(s.nodes, x.feasibleIndex)
 	}
-	for k := groups; k < len(q.kinds); k++ {
-		q.sources[k].starts = append(q.sources[k].starts, int32(len(q.sources[k].nodes)))
+	for k := groups; k < len(q.scoreGroups); k++ {
+		q.scoreLists[k].levelStarts = append(q.scoreLists[k].levelStarts, int32(len(q.scoreLists[k].nodes)))
 	}
 }
 
-// weigh finds the raw scores by soft constraints where a window has so many nodes
+// updateSpreadScores finds the raw scores by soft constraints where a window has so many nodes
 // and the kinds that are present; false: they are as they were.
-func (q *Predictor) weigh(nodes int) bool {
-	var weights [maxSoft]float64
-	for i := range q.soft {
+func (q *Predictor) updateSpreadScores(nodes int) bool {
+	var weights [maxSoftConstraints]float64
+	for i := range q.softSpread {
 		domains := nodes
-		if !q.soft[i].Hostname {
-			domains = q.countDomains(i)
+		if !q.softSpread[i].Hostname {
+			domains = q.countPresentDomains(i)
 		}
 		weights[i] = math.Log(float64(domains + 2))
 	}
-	if weights == q.parts.weights {
+	if weights == q.windows.spreadWeights {
 		return false
 	}
-	q.parts.weights = weights
-	for k := range q.kinds {
-		x, sum := &q.kinds[k], 0.0
-		for i := range q.soft {
-			if x.pods[i] >= 0 {
-				sum += score.SpreadTerm(int32(x.pods[i]), weights[i], q.soft[i].MaxSkew)
+	q.windows.spreadWeights = weights
+	for k := range q.scoreGroups {
+		x, sum := &q.scoreGroups[k], 0.0
+		for i := range q.softSpread {
+			if x.spreadPods[i] >= 0 {
+				sum += score.SpreadTerm(int32(x.spreadPods[i]), weights[i], q.softSpread[i].MaxSkew)
 			}
 		}
-		x.raw = int64(math.Round(sum))
+		x.spreadScore = int64(math.Round(sum))
 	}
 	return true
 }
 
-// countDomains counts the domains of a soft constraint that the present kinds are in.
-func (q *Predictor) countDomains(constraint int) (count int) {
-	seen := cycle.ResizeBool(q.buf.Seen, q.soft[constraint].Topology.Size)
-	q.buf.Seen = seen
-	for k := range q.kinds {
-		if x := &q.kinds[k]; x.present > 0 && !seen[x.domain[constraint]] {
-			seen[x.domain[constraint]] = true
+// countPresentDomains counts the domains of a soft constraint that the present kinds are in.
+func (q *Predictor) countPresentDomains(constraint int) (count int) {
+	seen := cycle.ResizeBool(q.scratch.Seen, q.softSpread[constraint].Topology.Size)
+	q.scratch.Seen = seen
+	for k := range q.scoreGroups {
+		if x := &q.scoreGroups[k]; x.presence > 0 && !seen[x.spreadDomain[constraint]] {
+			seen[x.spreadDomain[constraint]] = true
 			count++
 		}
 	}
 	return count
 }
 
-// stretches finds the extremes over the kinds that are present.
-func (q *Predictor) stretches() sampling.Ranges {
+// presentRanges finds the extremes over the kinds that are present.
+func (q *Predictor) presentRanges() sampling.Ranges {
 	x := sampling.Ranges{InterPodMin: math.MaxInt64, InterPodMax: math.MinInt64, SpreadMin: math.MaxInt64}
-	for k := range q.kinds {
-		y := &q.kinds[k]
-		if y.present == 0 {
+	for k := range q.scoreGroups {
+		y := &q.scoreGroups[k]
+		if y.presence == 0 {
 			continue
 		}
 		x.Taints, x.Preferred = max(x.Taints, y.taints), max(x.Preferred, y.preferred)
-		x.InterPodMin, x.InterPodMax = min(x.InterPodMin, y.inter), max(x.InterPodMax, y.inter)
-		x.SpreadMin, x.SpreadMax = min(x.SpreadMin, y.raw), max(x.SpreadMax, y.raw)
+		x.InterPodMin, x.InterPodMax = min(x.InterPodMin, y.interPod), max(x.InterPodMax, y.interPod)
+		x.SpreadMin, x.SpreadMax = min(x.SpreadMin, y.spreadScore), max(x.SpreadMax, y.spreadScore)
 	}
 	return x
 }
 
-// relate finds the relative scores of all kinds between the extremes.
-func (q *Predictor) relate(x *sampling.Ranges) {
-	weights := &q.in.Profile.Weights
-	for k := range q.kinds {
-		y := &q.kinds[k]
-		sum := weights.TaintToleration * (scheduler.MaxScore - sampling.RelativeScore(y.taints, x.Taints))
-		sum += weights.NodeAffinity * sampling.RelativeScore(y.preferred, x.Preferred)
-		sum += weights.InterPodAffinity * score.Scale(y.inter, x.InterPodMin, x.InterPodMax, scheduler.MaxScore)
+// computeRelativeScores finds the relative scores of all kinds between the extremes.
+func (q *Predictor) computeRelativeScores(x *sampling.Ranges) {
+	weights := &q.replacement.Profile.Weights
+	for k := range q.scoreGroups {
+		y := &q.scoreGroups[k]
+		sum := weights.TaintToleration * (scheduler.MaxScore - sampling.PercentOfMax(y.taints, x.Taints))
+		sum += weights.NodeAffinity * sampling.PercentOfMax(y.preferred, x.Preferred)
+		sum += weights.InterPodAffinity * score.ScaleToRange(y.interPod, x.InterPodMin, x.InterPodMax, scheduler.MaxScore)
 		switch {
-		case len(q.soft) == 0:
+		case len(q.softSpread) == 0:
 		case x.SpreadMax == 0:
 			sum += weights.PodTopologySpread * scheduler.MaxScore
 		default:
-			sum += weights.PodTopologySpread * (scheduler.MaxScore * (x.SpreadMax + x.SpreadMin - y.raw) / x.SpreadMax)
+			sum += weights.PodTopologySpread * (scheduler.MaxScore * (x.SpreadMax + x.SpreadMin - y.spreadScore) / x.SpreadMax)
 		}
-		y.score = int32(sum)
+		y.relativeScore = int32(sum)
 	}
 }

@@ -33,190 +33,190 @@ import (
 // best of all are taken (judgeAll). The second state of the
 // victim repeats the latter only. Its slices are used again for every prediction.
 type Predictor struct {
-	m                  *model.Cluster
-	buf                *cycle.Scratch
+	model              *model.Cluster
+	scratch            *cycle.Scratch
 	groups             *GroupCache
 	RandomSampleWeight float64 // weight of the odds over every set of nodes
 
-	in    *cycle.Replacement
-	sight *classView
-	size  int
+	replacement *cycle.Replacement
+	view        *classView
+	sampleSize  int
 
-	place   []int32    // by node, where it stands in the walk
-	free    []free     // by place
-	numbers []numbers  // by place
-	base    []uint8    // by place, 0..200: the shares of cpu and memory that are free, in percent
-	bases   [256]int32 // how many nodes have each base
-	based   [][]uint64 // by base, which nodes have it, as bits
-	top     int        // no node has a greater base
-	ample   []uint64   // places that have what most pods ask for, as bits
-	usable  bool       // whether the numbers are exact
+	position        []int32         // by node, where it stands in the walk
+	free            []freeResources // by place
+	scoring         []scoringData   // by place
+	freePercent     []uint8         // by place, 0..200: the shares of cpu and memory that are free, in percent
+	countByFree     [256]int32      // how many nodes have each base
+	positionsByFree [][]uint64      // by base, which nodes have it, as bits
+	maxFreeBound    int             // no node has a greater base
+	amplePositions  []uint64        // places that have what most pods ask for, as bits
+	exact           bool            // whether the numbers are exact
 
 	leastMilliCPU, leastBytes int64 // of what any node has
 	mostMilliCPU, mostBytes   int64
-	assumes                   bool // whether scores take any pod to request more than it does
+	hasAssumedRequests        bool // whether scores take any pod to request more than it does
 
-	open   []uint64 // places of allowed groups, as bits
-	marked []uint64 // places of special nodes, as bits
+	openPositions    []uint64 // places of allowed groups, as bits
+	specialPositions []uint64 // places of special nodes, as bits
 
-	field   field
-	special []special
-	kinds   []kind // of the groups, then of special nodes
-	allowed []bool // by group
-	sources []source
-	harvest harvest
+	feasible     feasibleNodes
+	specialNodes []specialNode
+	scoreGroups  []scoreGroup // of the groups, then of special nodes
+	groupAllowed []bool       // by group
+	scoreLists   []scoreList
+	topScores    topScores
 
-	parts   segments
-	cover   cover
-	kept    kept
-	odds    []float64 // by node
-	won     []uint64  // nodes that have odds, as bits
-	soft    []cycle.SpreadConstraint
-	written [2]written // what the last prediction said of each state
+	windows       windowEvents
+	levels        levelSearch
+	saved         savedOdds
+	oddsByNode    []float64 // by node
+	nodesWithOdds []uint64  // nodes that have odds, as bits
+	softSpread    []cycle.SpreadConstraint
+	buffers       [2]stateBuffers // what the last prediction said of each state
 }
 
-// field are the feasible nodes in the order of the walk.
-type field struct {
-	count  int
-	at     []int32  // places; the first nodes of a window come again at the end, a walk further
-	fits   []uint64 // by place, as bits
-	before []int32  // by 64 places, how many are feasible before them
+// feasibleNodes are the feasible nodes in the order of the walk.
+type feasibleNodes struct {
+	count       int
+	positions   []int32  // places; the first nodes of a window come again at the end, a walk further
+	bits        []uint64 // by place, as bits
+	countBefore []int32  // by 64 places, how many are feasible before them
 }
 
 // Predict fills in both states of the victim. It returns false if the class, or the
 // kinds of nodes, need the general way.
 func (q *Predictor) Predict(in *cycle.Replacement, p cluster.PodID, pr *prediction.Prediction) bool {
-	m := q.m
+	m := q.model
 	size := sampling.Size(len(m.Snap.Nodes), in.Profile.PercentageOfNodesToScore)
-	if !q.usable || q.sightOf(in) == nil {
+	if !q.exact || q.viewOf(in) == nil {
 		return false
 	}
 	n := m.PodNode[p]
-	q.in, q.sight, q.size, q.soft = in, q.sightOf(in), size, in.Spread.Soft
+	q.replacement, q.view, q.sampleSize, q.softSpread = in, q.viewOf(in), size, in.Spread.Soft
 	if in.Profile.Weights.PodTopologySpread == 0 {
-		q.soft = nil
+		q.softSpread = nil
 	}
 	if n == cluster.NoNode {
-		if !q.first(n, &pr.Terminating, &q.written[0]) {
+		if !q.predictTerminating(n, &pr.Terminating, &q.buffers[0]) {
 			return false
 		}
 		pr.Gone = pr.Terminating
 		return true
 	}
-	m.ShiftSpread(p, n, -1)
-	ok := q.first(n, &pr.Terminating, &q.written[0])
+	m.AdjustSpread(p, n, -1)
+	ok := q.predictTerminating(n, &pr.Terminating, &q.buffers[0])
 	if ok {
-		m.ShiftUsage(p, n, -1)
-		ok = q.second(n, &pr.Gone, &q.written[1])
-		m.ShiftUsage(p, n, 1)
+		m.AdjustUsage(p, n, -1)
+		ok = q.predictGone(n, &pr.Gone, &q.buffers[1])
+		m.AdjustUsage(p, n, 1)
 	}
-	m.ShiftSpread(p, n, 1)
+	m.AdjustSpread(p, n, 1)
 	return ok
 }
 
-// first foretells the state in which the victim terminates.
-func (q *Predictor) first(victim cluster.NodeID, out *prediction.State, x *written) bool {
-	q.kept.known = false
-	q.allow()
-	q.scan()
-	q.findSpecial(victim)
-	q.sow()
-	return q.judge(victim, out, x)
+// predictTerminating foretells the state in which the victim terminates.
+func (q *Predictor) predictTerminating(victim cluster.NodeID, out *prediction.State, x *stateBuffers) bool {
+	q.saved.known = false
+	q.allowGroups()
+	q.findFeasible()
+	q.findSpecialNodes(victim)
+	q.initTopScores()
+	return q.predictState(victim, out, x)
 }
 
-// second foretells the state in which the victim is gone, where no other node's
+// predictGone foretells the state in which the victim is gone, where no other node's
 // feasibility has changed.
-func (q *Predictor) second(victim cluster.NodeID, out *prediction.State, x *written) bool {
-	if q.allow() {
-		return q.first(victim, out, x)
+func (q *Predictor) predictGone(victim cluster.NodeID, out *prediction.State, x *stateBuffers) bool {
+	if q.allowGroups() {
+		return q.predictTerminating(victim, out, x)
 	}
-	q.lookAgain(victim)
-	return q.judge(victim, out, x)
+	q.updateVictimNode(victim)
+	return q.predictState(victim, out, x)
 }
 
-// judge finds the odds of the state as it stands; false where there are too many
+// predictState finds the odds of the state as it stands; false where there are too many
 // kinds of nodes. The second state takes over what the first has found for the
 // starts whose windows the victim's node cannot be in.
-func (q *Predictor) judge(victim cluster.NodeID, out *prediction.State, x *written) bool {
-	alike, ok := q.findKinds()
+func (q *Predictor) predictState(victim cluster.NodeID, out *prediction.State, x *stateBuffers) bool {
+	alike, ok := q.findScoreGroups()
 	if !ok {
 		return false
 	}
-	if q.field.count <= q.size {
-		q.judgeAll(out, x)
+	if q.feasible.count <= q.sampleSize {
+		q.predictUnsampled(out, x)
 		return true
 	}
-	q.extend()
-	q.forget()
-	q.findEvents()
-	with, others := q.startsWith(victim)
-	if q.kept.known && alike {
-		q.recall()
+	q.wrapFeasible()
+	q.clearOdds()
+	q.findWindowEvents()
+	with, others := q.splitStarts(victim)
+	if q.saved.known && alike {
+		q.restoreOdds()
 	} else {
-		q.cover.most = none
-		q.everyStart(others)
-		q.remember()
+		q.levels.maxTotal = noScore
+		q.predictStarts(others)
+		q.saveOdds()
 	}
-	q.everyStart(with)
-	q.everySet(q.RandomSampleWeight)
-	q.report(out, x)
+	q.predictStarts(with)
+	q.mixInRandomSamples(q.RandomSampleWeight)
+	q.writeState(out, x)
 	return true
 }
 
-// kept is what is known of the starts without the victim's node.
-type kept struct {
-	known bool
-	nodes []int32
-	odds  []float64
-	most  int32
+// savedOdds is what is known of the starts without the victim's node.
+type savedOdds struct {
+	known    bool
+	nodes    []int32
+	odds     []float64
+	maxTotal int32
 }
 
-func (q *Predictor) remember() {
-	k := &q.kept
+func (q *Predictor) saveOdds() {
+	k := &q.saved
 	k.known = true
-	k.nodes, k.odds, k.most = k.nodes[:0], k.odds[:0], q.cover.most
-	for i, word := range q.won {
+	k.nodes, k.odds, k.maxTotal = k.nodes[:0], k.odds[:0], q.levels.maxTotal
+	for i, word := range q.nodesWithOdds {
 		for ; word != 0; word &= word - 1 {
 			n := i<<6 + bits.TrailingZeros64(word)
-			k.nodes, k.odds = append(k.nodes, int32(n)), append(k.odds, q.odds[n])
+			k.nodes, k.odds = append(k.nodes, int32(n)), append(k.odds, q.oddsByNode[n])
 		}
 	}
 }
 
-func (q *Predictor) recall() {
-	q.cover.most = q.kept.most
-	for i, n := range q.kept.nodes {
-		q.odds[n] = q.kept.odds[i]
-		q.won[n>>6] |= 1 << (n & 63)
+func (q *Predictor) restoreOdds() {
+	q.levels.maxTotal = q.saved.maxTotal
+	for i, n := range q.saved.nodes {
+		q.oddsByNode[n] = q.saved.odds[i]
+		q.nodesWithOdds[n>>6] |= 1 << (n & 63)
 	}
 }
 
-// forget clears the odds.
-func (q *Predictor) forget() {
-	for i, word := range q.won {
+// clearOdds clears the odds.
+func (q *Predictor) clearOdds() {
+	for i, word := range q.nodesWithOdds {
 		for ; word != 0; word &= word - 1 {
-			q.odds[i<<6+bits.TrailingZeros64(word)] = 0
+			q.oddsByNode[i<<6+bits.TrailingZeros64(word)] = 0
 		}
-		q.won[i] = 0
+		q.nodesWithOdds[i] = 0
 	}
 }
 
-// judgeAll finds the best of all feasible nodes, where the scheduler judges them all.
-func (q *Predictor) judgeAll(out *prediction.State, x *written) {
+// predictUnsampled finds the best of all feasible nodes, where the scheduler judges them all.
+func (q *Predictor) predictUnsampled(out *prediction.State, x *stateBuffers) {
 	*out = prediction.State{}
-	if q.field.count == 0 {
+	if q.feasible.count == 0 {
 		return
 	}
 	out.Winners = x.winners[:0]
-	q.parts.weights = [maxSoft]float64{}
-	q.fillWindow()
-	q.startLevels()
-	total := q.nextTotal()
-	out.Best, out.Fitting = int64(total), q.fitting(x)
-	for k, t := range q.cover.total {
-		if s, level := &q.sources[k], q.cover.level[k]; t == total {
-			for _, at := range s.nodes[s.starts[level]:s.starts[level+1]] {
-				out.Winners = append(out.Winners, q.m.Walk[q.field.at[at]])
+	q.windows.spreadWeights = [maxSoftConstraints]float64{}
+	q.scoreAllFeasible()
+	q.resetLevels()
+	total := q.nextBestTotal()
+	out.Best, out.FeasibleSet = int64(total), q.feasibleSet(x)
+	for k, t := range q.levels.nextTotal {
+		if s, level := &q.scoreLists[k], q.levels.nextLevel[k]; t == total {
+			for _, at := range s.nodes[s.levelStarts[level]:s.levelStarts[level+1]] {
+				out.Winners = append(out.Winners, q.model.NodeOrder[q.feasible.positions[at]])
 			}
 		}
 	}
@@ -224,27 +224,27 @@ func (q *Predictor) judgeAll(out *prediction.State, x *written) {
 	x.winners = out.Winners
 }
 
-func (q *Predictor) fitting(x *written) prediction.NodeSet {
-	x.fits = append(x.fits[:0], q.field.fits...)
-	return prediction.NodeSet{Count: q.field.count, Bits: x.fits, Place: q.place, Walk: q.m.Walk}
+func (q *Predictor) feasibleSet(x *stateBuffers) prediction.NodeSet {
+	x.feasible = append(x.feasible[:0], q.feasible.bits...)
+	return prediction.NodeSet{Count: q.feasible.count, Bits: x.feasible, Position: q.position, Order: q.model.NodeOrder}
 }
 
-// written are the slices of a State.
-type written struct {
-	fits    []uint64
-	winners []cluster.NodeID
-	odds    []float64
+// stateBuffers are the slices of a State.
+type stateBuffers struct {
+	feasible []uint64
+	winners  []cluster.NodeID
+	odds     []float64
 }
 
-// report writes down who may win.
-func (q *Predictor) report(out *prediction.State, x *written) {
-	out.Sample, out.Best, out.Fitting = q.size, int64(q.cover.most), q.fitting(x)
+// writeState writes down who may win.
+func (q *Predictor) writeState(out *prediction.State, x *stateBuffers) {
+	out.SampleSize, out.Best, out.FeasibleSet = q.sampleSize, int64(q.levels.maxTotal), q.feasibleSet(x)
 	out.Winners, out.Odds = x.winners[:0], x.odds[:0]
 	defer func() { x.winners, x.odds = out.Winners, out.Odds }()
-	for i, word := range q.won {
+	for i, word := range q.nodesWithOdds {
 		for ; word != 0; word &= word - 1 {
-			if n := i<<6 + bits.TrailingZeros64(word); q.odds[n] > 0 {
-				out.Winners, out.Odds = append(out.Winners, cluster.NodeID(n)), append(out.Odds, q.odds[n])
+			if n := i<<6 + bits.TrailingZeros64(word); q.oddsByNode[n] > 0 {
+				out.Winners, out.Odds = append(out.Winners, cluster.NodeID(n)), append(out.Odds, q.oddsByNode[n])
 			}
 		}
 	}

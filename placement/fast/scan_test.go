@@ -18,7 +18,7 @@ func TestFreePartIsThatOfTheDivision(t *testing.T) {
 		case 1:
 			left = min((capacity*rnd.Int63n(101)+99)/100-rnd.Int63n(2), capacity)
 		}
-		if got, want := freePart(float64(left), 100/float64(capacity)), left*100/capacity; left >= 0 && int64(got) != want {
+		if got, want := freePercentOf(float64(left), 100/float64(capacity)), left*100/capacity; left >= 0 && int64(got) != want {
 			t.Fatalf("%d of %d: %d, want %d", left, capacity, got, want)
 		}
 	}

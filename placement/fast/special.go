@@ -7,20 +7,20 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/model"
 )
 
-// special is a node that is looked at by itself: the victim's, and those with
+// specialNode is a node that is looked at by itself: the victim's, and those with
 // pods that a score counts by node.
-type special struct {
-	node     cluster.NodeID
-	at       int32 // among the feasible nodes; -1: not feasible
-	group    uint8
-	fixed    int32 // all that it scores apart from the relative scores
-	kind     int32
-	feasible bool
+type specialNode struct {
+	node          cluster.NodeID
+	feasibleIndex int32 // among the feasible nodes; -1: not feasible
+	group         uint8
+	fixedScore    int32 // all that it scores apart from the relative scores
+	scoreGroup    int32
+	feasible      bool
 }
 
-// findSpecial lists them and marks their places. It is
+// findSpecialNodes lists them and marks their places. It is
 // O(k log N).
-func (q *Predictor) findSpecial(victim cluster.NodeID) {
+func (q *Predictor) findSpecialNodes(victim cluster.NodeID) {
 	var buf [128]cluster.NodeID
 	nodes := buf[:0]
 	add := func(c *model.PodCounter) {
@@ -31,84 +31,84 @@ func (q *Predictor) findSpecial(victim cluster.NodeID) {
 	if victim != cluster.NoNode {
 		nodes = append(nodes, victim)
 	}
-	for i := range q.soft {
-		if q.soft[i].Hostname {
-			add(q.soft[i].Pods)
+	for i := range q.softSpread {
+		if q.softSpread[i].Hostname {
+			add(q.softSpread[i].Pods)
 		}
 	}
-	for _, t := range q.sight.nodeWise {
+	for _, t := range q.view.scoredByNode {
 		add(t.Pods)
 	}
 	slices.Sort(nodes)
-	for i := range q.special {
-		place := q.place[q.special[i].node]
-		q.marked[place>>6] &^= 1 << (place & 63)
+	for i := range q.specialNodes {
+		place := q.position[q.specialNodes[i].node]
+		q.specialPositions[place>>6] &^= 1 << (place & 63)
 	}
-	q.special = q.special[:0]
+	q.specialNodes = q.specialNodes[:0]
 	for _, n := range slices.Compact(nodes) {
-		place := q.place[n]
-		if g := q.sight.land.group[place]; g != nowhere {
-			q.special = append(q.special, special{node: n, group: g})
-			q.marked[place>>6] |= 1 << (place & 63)
-			q.judgeSpecial(&q.special[len(q.special)-1])
+		place := q.position[n]
+		if g := q.view.groups.group[place]; g != noGroup {
+			q.specialNodes = append(q.specialNodes, specialNode{node: n, group: g})
+			q.specialPositions[place>>6] |= 1 << (place & 63)
+			q.scoreSpecialNode(&q.specialNodes[len(q.specialNodes)-1])
 		}
 	}
 }
 
-// judgeSpecial finds a special node among the feasible ones, and what it scores.
-func (q *Predictor) judgeSpecial(x *special) {
-	place := q.place[x.node]
-	at, found := q.field.find(place)
+// scoreSpecialNode finds a special node among the feasible ones, and what it scores.
+func (q *Predictor) scoreSpecialNode(x *specialNode) {
+	place := q.position[x.node]
+	at, found := q.feasible.indexOf(place)
 	if x.feasible = found; !found {
-		x.at = -1
+		x.feasibleIndex = -1
 		return
 	}
 	sum := [1]int32{place}
-	q.score(sum[:])
-	x.at, x.fixed = int32(at), sum[0]
+	q.scoreFixed(sum[:])
+	x.feasibleIndex, x.fixedScore = int32(at), sum[0]
 }
 
-// lookAgain takes in that pods have left the victim's node.
-func (q *Predictor) lookAgain(victim cluster.NodeID) {
-	i := slices.IndexFunc(q.special, func(x special) bool { return x.node == victim })
+// updateVictimNode takes in that pods have left the victim's node.
+func (q *Predictor) updateVictimNode(victim cluster.NodeID) {
+	i := slices.IndexFunc(q.specialNodes, func(x specialNode) bool { return x.node == victim })
 	if i < 0 {
 		return // its pods cannot run there
 	}
-	x, f, place := &q.special[i], &q.field, q.place[victim]
-	now := q.passes(victim)
+	x, f, place := &q.specialNodes[i], &q.feasible, q.position[victim]
+	now := q.isFeasible(victim)
 	if now != x.feasible {
-		at, _ := f.find(place)
+		at, _ := f.indexOf(place)
 		if now {
-			copy(f.at[at+1:], f.at[at:f.count])
-			f.at[at] = place
-			q.shiftAt(int32(at), place, 1)
+			copy(f.positions[at+1:], f.positions[at:f.count])
+			f.positions[at] = place
+			q.renumberFeasible(int32(at), place, 1)
 		} else {
-			copy(f.at[at:], f.at[at+1:f.count])
-			q.shiftAt(int32(at)+1, place, -1)
+			copy(f.positions[at:], f.positions[at+1:f.count])
+			q.renumberFeasible(int32(at)+1, place, -1)
 		}
-		f.fits[place>>6] ^= 1 << (place & 63)
+		f.bits[place>>6] ^= 1 << (place & 63)
 	}
-	q.judgeSpecial(x)
+	q.scoreSpecialNode(x)
 }
 
-// shiftAt renumbers the feasible nodes from a number on, as one at a place has come
+// renumberFeasible renumbers the feasible nodes from a number on, as one at a place has come
 // or gone.
-func (q *Predictor) shiftAt(from, place, by int32) {
-	q.field.count += int(by)
-	for i := int(place>>6) + 1; i < len(q.field.before); i++ {
-		q.field.before[i] += by
+func (q *Predictor) renumberFeasible(from, place, by int32) {
+	q.feasible.count += int(by)
+	for i := int(place>>6) + 1; i < len(q.feasible.countBefore); i++ {
+		q.feasible.countBefore[i] += by
 	}
-	for g := range q.sight.land.nodes {
-		list := q.sources[g].nodes
+	for g := range q.view.groups.nodes {
+		list := q.scoreLists[g].nodes
 		for i, at := range list {
 			if at >= from {
 				list[i] = at + by
 			}
 		}
 	}
-	for i := range q.special {
-		if x := &q.special[i]; x.at >= from {
-			x.at += by
+	for i := range q.specialNodes {
+		if x := &q.specialNodes[i]; x.feasibleIndex >= from {
+			x.feasibleIndex += by
 		}
 	}
 }

@@ -7,45 +7,45 @@ import (
 	"slices"
 )
 
-// steady reports whether each window has the same domains of a soft constraint,
+// hasConstantDomains reports whether each window has the same domains of a soft constraint,
 // and then says how many: none of them is away for longer than a window.
-func (s *Sampler) steady(c int) bool {
-	w, column, rule := &s.window, s.kinds.column[softColumn+c], &s.r.Replacement.Spread.Soft[c]
+func (s *Sampler) hasConstantDomains(c int) bool {
+	w, column, rule := &s.window, s.groups.column[spreadColumn+c], &s.attempt.Replacement.Spread.Soft[c]
 	if rule.Hostname {
-		w.domains[c] = int32(s.size)
-		if !s.r.Replacement.Spread.RequireAll || !slices.Contains(column, skipped) {
+		w.domainCount[c] = int32(s.sampleSize)
+		if !s.attempt.Replacement.Spread.RequireAllKeys || !slices.Contains(column, notScored) {
 			return true
 		}
 	} else {
-		w.counts[c] = Resize(w.counts[c], rule.Topology.Size)
-		if w.domains[c] = s.alwaysThere(c); w.domains[c] > 0 {
+		w.nodesByDomain[c] = ResizeInt32(w.nodesByDomain[c], rule.Topology.Size)
+		if w.domainCount[c] = s.countConstantDomains(c); w.domainCount[c] > 0 {
 			return true
 		}
 	}
-	clear(w.counts[c])
-	w.domains[c] = 0
+	clear(w.nodesByDomain[c])
+	w.domainCount[c] = 0
 	return false
 }
 
-// alwaysThere is the number of domains if each is in every window; else 0.
-func (s *Sampler) alwaysThere(c int) (domains int32) {
-	last, column, topo := s.window.counts[c], s.kinds.column[softColumn+c], s.r.Replacement.Spread.Soft[c].Topology
+// countConstantDomains is the number of domains if each is in every window; else 0.
+func (s *Sampler) countConstantDomains(c int) (domains int32) {
+	last, column, topo := s.window.nodesByDomain[c], s.groups.column[spreadColumn+c], s.attempt.Replacement.Spread.Soft[c].Topology
 	clear(last)
 	n := len(s.nodes)
-	for p := range n + s.size { // as far as the last window reaches
+	for p := range n + s.sampleSize { // as far as the last window reaches
 		i := p
 		if i >= n {
 			i -= n
 		}
-		if column[i] == skipped {
+		if column[i] == notScored {
 			continue
 		}
 		x := score.DomainOrEmpty(topo, int(s.nodes[i]))
 		if last[x] == 0 {
-			if domains++; p >= s.size {
+			if domains++; p >= s.sampleSize {
 				return 0
 			}
-		} else if p-int(last[x])+1 > s.size {
+		} else if p-int(last[x])+1 > s.sampleSize {
 			return 0
 		}
 		last[x] = int32(p) + 1
@@ -53,50 +53,50 @@ func (s *Sampler) alwaysThere(c int) (domains int32) {
 	return domains
 }
 
-// countDomains counts the domains that the scored nodes are in; for the host
+// updateDomainCounts counts the domains that the scored nodes are in; for the host
 // name, those nodes.
-func (s *Sampler) countDomains(i int, by int32) {
-	w, k := &s.window, &s.kinds
-	soft := s.r.Replacement.Spread.Soft
-	for _, c := range w.counted {
-		if k.column[softColumn+c][i] == skipped {
+func (s *Sampler) updateDomainCounts(i int, by int32) {
+	w, k := &s.window, &s.groups
+	soft := s.attempt.Replacement.Spread.Soft
+	for _, c := range w.countedConstraints {
+		if k.column[spreadColumn+c][i] == notScored {
 			continue
 		}
 		if !soft[c].Hostname {
-			count := &w.counts[c][score.DomainOrEmpty(soft[c].Topology, int(s.nodes[i]))]
+			count := &w.nodesByDomain[c][score.DomainOrEmpty(soft[c].Topology, int(s.nodes[i]))]
 			if *count += by; by > 0 && *count > 1 || by < 0 && *count > 0 {
 				continue
 			}
 		}
-		w.domains[c] += by
+		w.domainCount[c] += by
 	}
 }
 
-// weigh finds the raw scores of all kinds by soft constraints, with the weights
+// updateSpreadScores finds the raw scores of all kinds by soft constraints, with the weights
 // of the window's domains.
-func (s *Sampler) weigh() {
+func (s *Sampler) updateSpreadScores() {
 	w := &s.window
-	copy(w.weighed, w.domains)
-	w.unsure, w.search, w.fresh = true, true, false
-	w.version++
-	w.weights = cycle.ResizeFloat64(w.weights, len(w.domains))
-	for c, domains := range w.domains {
-		w.weights[c] = math.Log(float64(domains + 2))
+	copy(w.weightedDomains, w.domainCount)
+	w.rangesStale, w.bestUnknown, w.spreadScoresUnknown = true, true, false
+	w.rangesVersion++
+	w.spreadWeights = cycle.ResizeFloat64(w.spreadWeights, len(w.domainCount))
+	for c, domains := range w.domainCount {
+		w.spreadWeights[c] = math.Log(float64(domains + 2))
 	}
 	for kind := range w.rawSpread {
-		w.rawSpread[kind] = s.raw(kind)
+		w.rawSpread[kind] = s.rawSpreadScore(kind)
 	}
 }
 
-// raw is a kind's raw score by soft constraints.
-func (s *Sampler) raw(kind int) int64 {
-	k, soft, sum := &s.kinds, s.r.Replacement.Spread.Soft, 0.0
+// rawSpreadScore is a kind's raw score by soft constraints.
+func (s *Sampler) rawSpreadScore(kind int) int64 {
+	k, soft, sum := &s.groups, s.attempt.Replacement.Spread.Soft, 0.0
 	for c := range soft {
-		if !k.on[softColumn+c] {
+		if !k.hasColumn[spreadColumn+c] {
 			continue
 		}
-		if pods := k.column[softColumn+c][k.first[kind]]; pods >= 0 {
-			sum += score.SpreadTerm(int32(pods), s.window.weights[c], soft[c].MaxSkew)
+		if pods := k.column[spreadColumn+c][k.firstNode[kind]]; pods >= 0 {
+			sum += score.SpreadTerm(int32(pods), s.window.spreadWeights[c], soft[c].MaxSkew)
 		}
 	}
 	return int64(math.Round(sum))

@@ -8,19 +8,19 @@ import (
 	"slices"
 )
 
-// kinds sort the feasible nodes by what scores relative to a sample make of
+// scoreGroups sort the feasible nodes by what scores relative to a sample make of
 // them. Nodes of one kind get the same relative scores in any sample, so among
 // them the sum of the other scores decides.
-type kinds struct {
-	of     []int32   // kind of each node, in the order of the walk
-	count  int       // of kinds
-	first  []int32   // by kind, a node of it
-	fixed  []int64   // by node, weighted sum of the scores that are not relative
-	level  []int32   // by node: nodes of one kind and fixed sum share it; rising with the sum within a kind
-	start  []int32   // by kind, its first level
-	value  []int64   // by level, the fixed sum
-	column [][]int64 // by node, what the relative scores read; see the constants
-	on     []bool    // whether a column is read
+type scoreGroups struct {
+	ofNode     []int32   // kind of each node, in the order of the walk
+	count      int       // of kinds
+	firstNode  []int32   // by kind, a node of it
+	fixedScore []int64   // by node, weighted sum of the scores that are not relative
+	level      []int32   // by node: nodes of one kind and fixed sum share it; rising with the sum within a kind
+	firstLevel []int32   // by kind, its first level
+	levelScore []int64   // by level, the fixed sum
+	column     [][]int64 // by node, what the relative scores read; see the constants
+	hasColumn  []bool    // whether a column is read
 
 	table, order []int32
 }
@@ -30,70 +30,70 @@ type kinds struct {
 const (
 	taintColumn = iota
 	affinityColumn
-	interColumn
-	softColumn
+	interPodColumn
+	spreadColumn
 )
 
 // In the columns of soft constraints: the node lacks the label, or gets no score.
 const (
-	NoLabel = -1
-	skipped = -2
+	NoLabel   = -1
+	notScored = -2
 )
 
-// findKinds sorts by the columns and sums that were read.
-func (s *Sampler) findKinds() {
-	k, n := &s.kinds, len(s.nodes)
-	k.of = Resize(k.of, n)
-	clear(k.of)
+// findScoreGroups sorts by the columns and sums that were read.
+func (s *Sampler) findScoreGroups() {
+	k, n := &s.groups, len(s.nodes)
+	k.ofNode = ResizeInt32(k.ofNode, n)
+	clear(k.ofNode)
 	k.count = 1
 	for c := range k.column {
-		if k.on[c] {
-			k.fold(k.column[c])
+		if k.hasColumn[c] {
+			k.splitBy(k.column[c])
 		}
 	}
-	k.first = Resize(k.first, k.count)
+	k.firstNode = ResizeInt32(k.firstNode, k.count)
 	for i := n - 1; i >= 0; i-- {
-		k.first[k.of[i]] = int32(i)
+		k.firstNode[k.ofNode[i]] = int32(i)
 	}
-	k.findLevels()
+	k.numberLevels()
 }
 
-// readColumns reads what the relative scores that have a weight go by.
-func (s *Sampler) readColumns() {
-	k, r, in := &s.kinds, s.r, s.r.Replacement
+// readScoreInputs reads what the relative scores that have a weight go by.
+func (s *Sampler) readScoreInputs() {
+	k, r, in := &s.groups, s.attempt, s.attempt.Replacement
 	weights := &in.Profile.Weights
-	for len(k.column) < softColumn+len(in.Spread.Soft) {
-		k.column, k.on = append(k.column, nil), append(k.on, false)
+	for len(k.column) < spreadColumn+len(in.Spread.Soft) {
+		k.column, k.hasColumn = append(k.column, nil), append(k.hasColumn, false)
 	}
 	for c := range k.column {
 		k.column[c] = cycle.ResizeInt64(k.column[c], len(s.nodes))
 	}
-	clear(k.on)
-	if k.on[taintColumn] = weights.TaintToleration > 0; k.on[taintColumn] {
+	clear(k.hasColumn)
+	if k.hasColumn[taintColumn] = weights.TaintToleration > 0; k.hasColumn[taintColumn] {
 		score.CountTaints(r, s.nodes, k.column[taintColumn])
 	}
-	if k.on[affinityColumn] = weights.NodeAffinity > 0 && in.Static.Preferred != nil; k.on[affinityColumn] {
-		score.Pick(k.column[affinityColumn], s.nodes, in.Static.Preferred)
+	if k.hasColumn[affinityColumn] = weights.NodeAffinity > 0 && in.StaticScores.Preferred != nil; k.hasColumn[affinityColumn] {
+		score.CopyByNode(k.column[affinityColumn], s.nodes, in.StaticScores.Preferred)
 	}
 	if weights.InterPodAffinity > 0 && len(in.InterPod.Scored) > 0 {
-		clear(k.column[interColumn])
-		k.on[interColumn] = score.SumInterPod(r, s.nodes, k.column[interColumn])
+		clear(k.column[interPodColumn])
+		k.hasColumn[interPodColumn] = score.SumTermWeights(r, s.nodes, k.column[interPodColumn])
 	}
 	if weights.PodTopologySpread == 0 {
 		return
 	}
 	for i := range in.Spread.Soft {
-		k.on[softColumn+i] = true
-		s.readSoft(&in.Spread.Soft[i], k.column[softColumn+i])
+		k.hasColumn[spreadColumn+i] = true
+		s.readSpreadCounts(&in.Spread.Soft[i], k.column[spreadColumn+i])
 	}
 }
 
-// readSoft reads the matching pods of a constraint.
-func (s *Sampler) readSoft(c *cycle.SpreadConstraint, out []int64) {
-	rules := &s.r.Replacement.Spread
+// readSpreadCounts reads the matching pods of a constraint.
+func (s *Sampler) readSpreadCounts(c *cycle.SpreadConstraint, out []int64) {
+	rules := &s.attempt.Replacement.Spread
 	var pods []int32
 	if !c.Hostname {
-		pods = score.SoftCounts(s.r, c)
+		pods = score.CountSpreadPods(s.attempt, c)
 	}
 	for i, n := range s.nodes {
 		x := c.Topology.Domain[n]
@@ -106,68 +106,68 @@ func (s *Sampler) readSoft(c *cycle.SpreadConstraint, out []int64) {
 			out[i] = int64(pods[x])
 		}
 	}
-	for i := 0; rules.RequireAll && i < len(out); i++ {
-		if !rules.SoftNode[s.nodes[i]] {
-			out[i] = skipped
+	for i := 0; rules.RequireAllKeys && i < len(out); i++ {
+		if !rules.SoftKeyNodes[s.nodes[i]] {
+			out[i] = notScored
 		}
 	}
 }
 
-// smallTable is how many entries a table may have that is looked up directly.
-const smallTable = 1 << 16
+// maxTableEntries is how many entries a table may have that is looked up directly.
+const maxTableEntries = 1 << 16
 
-// fold tells kinds apart by one more column.
-func (k *kinds) fold(column []int64) {
-	least, most := extent(column)
+// splitBy tells kinds apart by one more column.
+func (k *scoreGroups) splitBy(column []int64) {
+	least, most := minMax(column)
 	if least == most {
 		return
 	}
 	span, count := most-least+1, int32(0)
-	if span > smallTable/int64(k.count) {
-		k.foldByMap(column)
+	if span > maxTableEntries/int64(k.count) {
+		k.splitByMap(column)
 		return
 	}
-	k.table = Resize(k.table, k.count*int(span))
+	k.table = ResizeInt32(k.table, k.count*int(span))
 	clear(k.table)
 	for i, v := range column {
-		slot := &k.table[int64(k.of[i])*span+v-least]
+		slot := &k.table[int64(k.ofNode[i])*span+v-least]
 		if *slot == 0 {
 			count++
 			*slot = count
 		}
-		k.of[i] = *slot - 1
+		k.ofNode[i] = *slot - 1
 	}
 	k.count = int(count)
 }
 
-func (k *kinds) foldByMap(column []int64) {
+func (k *scoreGroups) splitByMap(column []int64) {
 	number := map[[2]int64]int32{}
 	for i, v := range column {
-		key := [2]int64{int64(k.of[i]), v}
+		key := [2]int64{int64(k.ofNode[i]), v}
 		id, ok := number[key]
 		if !ok {
 			id = int32(len(number))
 			number[key] = id
 		}
-		k.of[i] = id
+		k.ofNode[i] = id
 	}
 	k.count = len(number)
 }
 
-// addFixed sums the scores that a node has in any sample.
-func (s *Sampler) addFixed() {
-	k, r := &s.kinds, s.r
-	k.fixed = cycle.ResizeInt64(k.fixed, len(s.nodes))
-	clear(k.fixed)
-	b := r.Buf
+// sumFixedScores sums the scores that a node has in any sample.
+func (s *Sampler) sumFixedScores() {
+	k, r := &s.groups, s.attempt
+	k.fixedScore = cycle.ResizeInt64(k.fixedScore, len(s.nodes))
+	clear(k.fixedScore)
+	b := r.Scratch
 	b.Total = cycle.ResizeInt64(b.Total, len(s.nodes))
-	fixed := k.fixed[:len(s.nodes)]
+	fixed := k.fixedScore[:len(s.nodes)]
 	for _, x := range r.Replacement.Scorers {
-		if x.Relative || x.Idle != nil && x.Idle(r.Replacement) {
+		if x.Relative || x.AlwaysZero != nil && x.AlwaysZero(r.Replacement) {
 			continue
 		}
-		if x.ByNode != nil {
-			values := x.ByNode(r.Replacement)
+		if x.NodeScores != nil {
+			values := x.NodeScores(r.Replacement)
 			for i, n := range s.nodes {
 				fixed[i] += x.Weight * int64(values[n])
 			}
@@ -180,61 +180,61 @@ func (s *Sampler) addFixed() {
 	}
 }
 
-// findLevels numbers the levels by kind, then by fixed sum.
-func (k *kinds) findLevels() {
-	k.level, k.start, k.value = Resize(k.level, len(k.of)), Resize(k.start, k.count+1), k.value[:0]
-	least, most := extent(k.fixed)
+// numberLevels numbers the levels by kind, then by fixed sum.
+func (k *scoreGroups) numberLevels() {
+	k.level, k.firstLevel, k.levelScore = ResizeInt32(k.level, len(k.ofNode)), ResizeInt32(k.firstLevel, k.count+1), k.levelScore[:0]
+	least, most := minMax(k.fixedScore)
 	span := most - least + 1
-	if span > smallTable/int64(k.count) {
-		k.sortLevels()
+	if span > maxTableEntries/int64(k.count) {
+		k.numberLevelsBySorting()
 		return
 	}
-	k.table = Resize(k.table, k.count*int(span))
+	k.table = ResizeInt32(k.table, k.count*int(span))
 	clear(k.table)
-	for i, v := range k.fixed {
-		at := int32(int64(k.of[i])*span + v - least)
+	for i, v := range k.fixedScore {
+		at := int32(int64(k.ofNode[i])*span + v - least)
 		k.level[i], k.table[at] = at, 1
 	}
 	for kind := range k.count {
-		k.start[kind] = int32(len(k.value))
+		k.firstLevel[kind] = int32(len(k.levelScore))
 		for v, used := range k.table[kind*int(span) : (kind+1)*int(span)] {
 			if used != 0 {
-				k.table[kind*int(span)+v] = int32(len(k.value))
-				k.value = append(k.value, least+int64(v))
+				k.table[kind*int(span)+v] = int32(len(k.levelScore))
+				k.levelScore = append(k.levelScore, least+int64(v))
 			}
 		}
 	}
-	k.start[k.count] = int32(len(k.value))
+	k.firstLevel[k.count] = int32(len(k.levelScore))
 	for i, at := range k.level {
 		k.level[i] = k.table[at]
 	}
 }
 
-// sortLevels does it for sums that are too far apart for a table.
-func (k *kinds) sortLevels() {
-	k.order = Resize(k.order, len(k.of))
+// numberLevelsBySorting does it for sums that are too far apart for a table.
+func (k *scoreGroups) numberLevelsBySorting() {
+	k.order = ResizeInt32(k.order, len(k.ofNode))
 	for i := range k.order {
 		k.order[i] = int32(i)
 	}
 	slices.SortFunc(k.order, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(k.of[a], k.of[b]), cmp.Compare(k.fixed[a], k.fixed[b]))
+		return cmp.Or(cmp.Compare(k.ofNode[a], k.ofNode[b]), cmp.Compare(k.fixedScore[a], k.fixedScore[b]))
 	})
 	kind := int32(-1)
 	for _, i := range k.order {
-		if k.of[i] != kind || k.fixed[i] != k.value[len(k.value)-1] {
-			if k.of[i] != kind {
-				kind = k.of[i]
-				k.start[kind] = int32(len(k.value))
+		if k.ofNode[i] != kind || k.fixedScore[i] != k.levelScore[len(k.levelScore)-1] {
+			if k.ofNode[i] != kind {
+				kind = k.ofNode[i]
+				k.firstLevel[kind] = int32(len(k.levelScore))
 			}
-			k.value = append(k.value, k.fixed[i])
+			k.levelScore = append(k.levelScore, k.fixedScore[i])
 		}
-		k.level[i] = int32(len(k.value)) - 1
+		k.level[i] = int32(len(k.levelScore)) - 1
 	}
-	k.start[k.count] = int32(len(k.value))
+	k.firstLevel[k.count] = int32(len(k.levelScore))
 }
 
-// extent returns the least and the greatest value.
-func extent(values []int64) (least, most int64) {
+// minMax returns the least and the greatest value.
+func minMax(values []int64) (least, most int64) {
 	least, most = values[0], values[0]
 	for _, v := range values { // branches that are foretold well cost less than min and max
 		if v < least {
@@ -246,7 +246,7 @@ func extent(values []int64) (least, most int64) {
 	return least, most
 }
 
-func Resize(s []int32, n int) []int32 {
+func ResizeInt32(s []int32, n int) []int32 {
 	if cap(s) < n {
 		return make([]int32, n)
 	}

@@ -20,112 +20,112 @@ const RandomSampleWeight = 0.15
 // that are better is in the sample.
 const Negligible = 1e-4
 
-// scatter mixes the odds over every set of nodes, with the given weight, into
+// mixInRandomSamples mixes the odds over every set of nodes, with the given weight, into
 // those over the windows.
-func (s *Sampler) scatter(weight float64) {
+func (s *Sampler) mixInRandomSamples(weight float64) {
 	if weight == 0 {
 		return
 	}
-	if s.r.Replacement.Profile.Policy != nil {
-		s.takeTotals()
+	if s.attempt.Replacement.Profile.Policy != nil {
+		s.usePolicyTotals()
 	}
-	s.fill()
-	s.dealSets()
+	s.fillWindowWithAllNodes()
+	s.computeRandomSampleOdds()
 	for i, n := range s.nodes {
-		p := &s.byNode[s.place[n]-1]
-		*p = (1-weight)**p + weight*s.share[s.kinds.level[i]]
+		p := &s.oddsByFeasible[s.feasibleNumber[n]-1]
+		*p = (1-weight)**p + weight*s.randomOdds[s.groups.level[i]]
 	}
 }
 
-// dealSets finds what every node of a level has over all sets. The best nodes
+// computeRandomSampleOdds finds what every node of a level has over all sets. The best nodes
 // win where one of them is in the set, the next best where one of theirs is and
 // none of the best, and so on, until one nearly always is. Scores are those
 // beside all feasible nodes.
-func (s *Sampler) dealSets() {
+func (s *Sampler) computeRandomSampleOdds() {
 	w, n := &s.window, len(s.nodes)
-	s.share = cycle.ResizeFloat64(s.share, len(s.kinds.value))
+	s.randomOdds = cycle.ResizeFloat64(s.randomOdds, len(s.groups.levelScore))
 	none, passed := 1.0, 0 // the probability that none of those passed is in the set
 	for none >= Negligible && passed < n {
-		s.findBest()
+		s.findBestLevels()
 		better, count := none, 0
-		for _, level := range w.winners {
-			count += int(w.inside[level])
+		for _, level := range w.bestLevels {
+			count += int(w.nodesByLevel[level])
 		}
 		for range count {
-			none *= float64(max(n-s.size-passed, 0)) / float64(n-passed)
+			none *= float64(max(n-s.sampleSize-passed, 0)) / float64(n-passed)
 			passed++
 		}
-		for _, level := range w.winners {
-			s.share[level] = (better - none) / float64(count)
-			w.kind[s.kinds.with(level)] -= w.inside[level]
-			w.inside[level] = 0
+		for _, level := range w.bestLevels {
+			s.randomOdds[level] = (better - none) / float64(count)
+			w.nodesByGroup[s.groups.groupOfLevel(level)] -= w.nodesByLevel[level]
+			w.nodesByLevel[level] = 0
 		}
 	}
-	for level := range s.share {
-		s.share[level] /= 1 - none
+	for level := range s.randomOdds {
+		s.randomOdds[level] /= 1 - none
 	}
 }
 
-// fill puts all feasible nodes into the window.
-func (s *Sampler) fill() {
-	w, k := &s.window, &s.kinds
-	clear(w.inside)
-	clear(w.kind)
-	copy(w.top, k.start)
+// fillWindowWithAllNodes puts all feasible nodes into the window.
+func (s *Sampler) fillWindowWithAllNodes() {
+	w, k := &s.window, &s.groups
+	clear(w.nodesByLevel)
+	clear(w.nodesByGroup)
+	copy(w.topLevel, k.firstLevel)
 	if n := len(s.nodes); len(k.level) > n { // addPivot has put the pivot at the end
-		k.level[s.shared.pivot] = k.level[n]
+		k.level[s.previous.changedNode] = k.level[n]
 	}
 	for _, level := range k.level[:len(s.nodes)] {
-		w.inside[level]++
+		w.nodesByLevel[level]++
 	}
-	for kind := range w.kind {
-		for level := k.start[kind]; level < k.start[kind+1]; level++ {
-			if w.inside[level] > 0 {
-				w.kind[kind] += w.inside[level]
-				w.top[kind] = level
+	for kind := range w.nodesByGroup {
+		for level := k.firstLevel[kind]; level < k.firstLevel[kind+1]; level++ {
+			if w.nodesByLevel[level] > 0 {
+				w.nodesByGroup[kind] += w.nodesByLevel[level]
+				w.topLevel[kind] = level
 			}
 		}
 	}
-	s.countAll()
-	if w.fresh || !slices.Equal(w.domains, w.weighed) {
-		s.weigh()
+	s.countAllDomains()
+	if w.spreadScoresUnknown || !slices.Equal(w.domainCount, w.weightedDomains) {
+		s.updateSpreadScores()
 	}
-	s.measure()
+	s.updateRanges()
 }
 
-// countAll counts the domains of all feasible nodes. Of soft constraints that are
+// countAllDomains counts the domains of all feasible nodes. Of soft constraints that are
 // not counted for each window, every window has all domains but the host names.
-func (s *Sampler) countAll() {
+func (s *Sampler) countAllDomains() {
 	w := &s.window
-	for c := range s.r.Replacement.Spread.Soft {
-		if s.kinds.on[softColumn+c] && s.r.Replacement.Spread.Soft[c].Hostname {
-			w.domains[c] = int32(len(s.nodes))
+	for c := range s.attempt.Replacement.Spread.Soft {
+		if s.groups.hasColumn[spreadColumn+c] && s.attempt.Replacement.Spread.Soft[c].Hostname {
+			w.domainCount[c] = int32(len(s.nodes))
 		}
 	}
-	for _, c := range w.counted {
-		clear(w.counts[c])
-		w.domains[c] = 0
+	for _, c := range w.countedConstraints {
+		clear(w.nodesByDomain[c])
+		w.domainCount[c] = 0
 	}
-	if len(w.counted) > 0 {
+	if len(w.countedConstraints) > 0 {
 		for i := range s.nodes {
-			s.countDomains(i, 1)
+			s.updateDomainCounts(i, 1)
 		}
 	}
 }
 
-// takeTotals makes the totals of a legacy Policy beside all feasible nodes the
+// usePolicyTotals makes the totals of a legacy Policy beside all feasible nodes the
 // fixed sums of one kind.
-func (s *Sampler) takeTotals() {
-	k := &s.kinds
-	s.readColumns()
-	clear(k.on)
-	score.Score(s.r, s.nodes)
-	k.fixed = append(k.fixed[:0], s.r.Buf.Total...)
-	s.findKinds()
-	s.open()
+func (s *Sampler) usePolicyTotals() {
+	k := &s.groups
+	s.readScoreInputs()
+	clear(k.hasColumn)
+	score.Score(s.attempt, s.nodes)
+	k.fixedScore = append(k.fixedScore[:0], s.attempt.Scratch.Total...)
+	s.findScoreGroups()
+	s.resetWindow()
 }
 
-// with is the kind that has the level.
-func (k *kinds) with(level int32) int {
-	return sort.Search(k.count, func(kind int) bool { return k.start[kind] > level }) - 1
+// groupOfLevel is the kind that has the level.
+func (k *scoreGroups) groupOfLevel(level int32) int {
+	return sort.Search(k.count, func(kind int) bool { return k.firstLevel[kind] > level }) - 1
 }

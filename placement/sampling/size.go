@@ -3,11 +3,11 @@ package sampling
 // Size returns how many feasible nodes the scheduler looks for among all
 // nodes before it stops.
 func Size(nodes, percentage int) int {
-	if nodes < minSampled {
+	if nodes < minSampleNodes {
 		return nodes
 	}
 	if percentage == 0 {
-		percentage = max(fullSamplePart-nodes/nodesPerPart, minSamplePart)
+		percentage = max(maxSamplePercent-nodes/nodesPerPercent, minSamplePercent)
 	}
-	return max(nodes*percentage/100, minSampled)
+	return max(nodes*percentage/100, minSampleNodes)
 }

@@ -167,7 +167,7 @@ func provenBound(t *testing.T, p problem, pl plan.Plan) int {
 			pods = append(pods, lowerbound.Pod{Node: int32(p.s.Pods[id].Node), Group: g})
 		}
 	}
-	return lowerbound.Fewest(nodes, groups, pods)
+	return lowerbound.CountBound(nodes, groups, pods)
 }
 
 // unreachableGoals returns the excess that remains if every evictable pod leaves that can

@@ -52,16 +52,16 @@ func newExhaustiveSearch(p problem) *exhaustiveSearch {
 	for _, goal := range p.goals() {
 		g.goals = append(g.goals, g.gauge(goal))
 	}
-	book := budget.NewBook(p.s, nil, p.s.TakenAt)
-	memory := guard.NewMemory()
+	book := budget.NewTracker(p.s, nil, p.s.TakenAt)
+	memory := guard.NewCache()
 	for i := range p.s.Pods {
 		pod := &p.s.Pods[i]
 		if pod.Node == cluster.NoNode {
 			continue
 		}
-		_, refused := guard.Check(guard.Input{Snapshot: p.s, Pod: pod, Now: p.s.TakenAt, Options: &g.opts.Guards, Memory: memory})
+		_, refused := guard.Check(guard.Input{Snapshot: p.s, Pod: pod, Now: p.s.TakenAt, Options: &g.opts.Guards, Cache: memory})
 		if len(pod.Budgets) > 0 {
-			_, lets := book.Ask(pod, budget.Taken{})
+			_, lets := book.Allows(pod, budget.Charges{})
 			refused = refused || !lets
 		} else if w := p.s.WorkloadOf(pod); w != nil {
 			refused = refused || guard.Desired(w)-guard.AvailableOf(p.s, w, p.s.TakenAt) >= g.opts.MaxUnavailableWithoutPDB
@@ -235,7 +235,7 @@ func (g *exhaustiveSearch) landing(pod cluster.PodID) (displacement, bool) {
 	}
 	pr := g.model.Predict(pod)
 	good := func(n cluster.NodeID) bool { return n != from && g.s.Nodes[n].Ready && g.serves(pod, from, n) }
-	if pr.SupportedWhy != "" || plan.Round(pr.Prob(good)) < g.opts.MinConfidence {
+	if pr.UnsupportedReason != "" || plan.Round(pr.Prob(good)) < g.opts.MinConfidence {
 		return displacement{}, false
 	}
 	to := pr.LikeliestOf(good)

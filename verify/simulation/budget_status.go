@@ -16,12 +16,12 @@ func intQuantity(milli int64) resource.Quantity {
 	return *resource.NewMilliQuantity(milli, resource.DecimalSI)
 }
 
-// writeBudgetStatus writes the status that the disruption controller would write, and in
-// one of ten clusters' budgets makes it late in one way or another.
+// writeBudgetStatus writes the status that the disruption controller would write. For some
+// budgets in one of ten clusters the status is stale.
 func (m *mixedBase) writeBudgetStatus(b *policyv1.PodDisruptionBudget) {
 	sel, err := metav1.LabelSelectorAsSelector(b.Spec.Selector)
 	if err != nil {
-		panic("simtest: a selector of its own: " + err.Error())
+		panic("simulation: invalid selector of a generated budget: " + err.Error())
 	}
 	var pods []*corev1.Pod
 	for _, p := range m.o.Pods {
@@ -53,7 +53,7 @@ func (m *mixedBase) writeBudgetStatus(b *policyv1.PodDisruptionBudget) {
 	default:
 		desired, _ = intstr.GetScaledValueFromIntOrPercent(b.Spec.MinAvailable, expected, true)
 	}
-	if !ok { // it gives up, and lets nothing go
+	if !ok { // the disruption controller then allows no disruption
 		return
 	}
 	s.CurrentHealthy, s.DesiredHealthy, s.ExpectedPods = int32(healthy), int32(desired), int32(expected)
@@ -84,7 +84,8 @@ func podReady(p *corev1.Pod) bool {
 	return false
 }
 
-// sumScales sums what the controllers of pods want; false when one has no scale.
+// sumScales returns the sum of the replicas of the pods' controllers. It returns false if
+// a controller has no scale.
 func (m *mixedBase) sumScales(pods []*corev1.Pod) (int, bool) {
 	sum, seen := 0, map[string]bool{}
 	for _, p := range pods {
@@ -107,7 +108,7 @@ func (m *mixedBase) sumScales(pods []*corev1.Pod) (int, bool) {
 
 func (m *mixedBase) scale(ns string, ref metav1.OwnerReference) (int, bool) {
 	if strings.HasPrefix(ref.APIVersion, "example.com/") {
-		return 4, true // the server asks the custom resource
+		return 4, true // the API server reads the scale of the custom resource
 	}
 	for _, x := range m.o.ReplicaSets {
 		if x.Namespace != ns || x.UID != ref.UID {

@@ -12,7 +12,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// variedCluster makes one Varied cluster.
+// variedCluster generates one Varied cluster.
 type variedCluster struct {
 	r                      *rand.Rand
 	o                      *cluster.Objects
@@ -21,12 +21,13 @@ type variedCluster struct {
 	apps                   []*variedApp
 }
 
-// nodeSpace is a node with what is left of it and how much it draws.
+// nodeSpace is a node with its free resources. weight is its relative probability to
+// receive a pod.
 type nodeSpace struct {
 	node      *corev1.Node
 	cpu, mem  int64
 	weight    float64
-	podsByApp map[string]int // pods by app
+	podsByApp map[string]int // number of pods by workload
 }
 
 func (v *variedCluster) chance(p float64) bool { return v.r.Float64() < p }
@@ -41,7 +42,8 @@ func (v *variedCluster) nodes(n int) {
 			labels["disk"] = "ssd"
 		}
 		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), Labels: labels}}
-		node.Status.Allocatable = corev1.ResourceList{"cpu": *resource.NewMilliQuantity(cpu, resource.DecimalSI), "memory": *resource.NewQuantity(mem, resource.BinarySI), "pods": resource.MustParse("110")}
+		node.Status.Allocatable = corev1.ResourceList{"cpu": *resource.NewMilliQuantity(cpu, resource.DecimalSI),
+			"memory": *resource.NewQuantity(mem, resource.BinarySI), "pods": resource.MustParse("110")}
 		node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
 		v.o.Nodes = append(v.o.Nodes, node)
 		draw := pick(v.r, 1.9, 1.9, 1.9, 1, 1, 1, 1, 0.3, 0.3, 0.3)
@@ -50,7 +52,8 @@ func (v *variedCluster) nodes(n int) {
 	}
 }
 
-// pickNode finds a node for a pod: one that draws, has room and is allowed.
+// pickNode returns a random node that has room and that the workload allows, by weight. It
+// returns nil if there is none.
 func (v *variedCluster) pickNode(a *variedApp) *corev1.Node {
 	var sum float64
 	weights := make([]float64, len(v.spaces))
@@ -79,11 +82,11 @@ func (v *variedCluster) pickNode(a *variedApp) *corev1.Node {
 type variedApp struct {
 	ns, name     string
 	cpu, mem     int64
-	favouredZone string // zone in which most of its pods stand
+	favouredZone string // zone that attracts most of its pods
 	template     corev1.PodTemplateSpec
-	onePerNode   bool              // no two pods on a node
-	node         map[string]string // labels that its nodes must have
-	zonalVolume  bool              // a volume keeps each pod in its zone
+	onePerNode   bool              // at most one pod on each node
+	node         map[string]string // required labels of its nodes
+	zonalVolume  bool              // each pod has a volume that binds it to a zone
 
 	ref  metav1.OwnerReference
 	pods []*corev1.Pod

@@ -66,21 +66,22 @@ type Simulation struct {
 	state            plan.PlannerState
 	histories        map[string]*podHistory // by UID
 	nodesCreated     int
-	placed           int                            // pods, since the pass before
-	templateRequests map[string]corev1.ResourceList // by UID: what the template says
-	podsCreated      map[string]int                 // of each ReplicaSet, by UID, ever made
+	placed           int                            // number of pods placed since the previous pass
+	templateRequests map[string]corev1.ResourceList // requests of the pod template, by pod UID
+	podsCreated      map[string]int                 // number of pods ever created, by ReplicaSet UID
 }
 
-// podHistory is the history of a replica and its replacements. A rollout or the removal of a node
-// starts a new one.
+// podHistory is the history of a replica and its replacements. A rollout or the removal of
+// a node starts a new history.
 type podHistory struct {
-	moved time.Time // last moved by the planner; zero: never
+	moved time.Time // last eviction by the planner; zero means never
 }
 
 // Start creates an uneven cluster with half of its CPU requested.
 func Start(sc Scenario, conf *config.Config) *Simulation {
 	r := rand.New(rand.NewPCG(sc.Seed, 31))
-	c := &Simulation{Scenario: sc, conf: conf, r: r, o: simulation.Uneven(r, sc.Nodes, sc.Pods), histories: map[string]*podHistory{}, templateRequests: map[string]corev1.ResourceList{}, podsCreated: map[string]int{}}
+	c := &Simulation{Scenario: sc, conf: conf, r: r, o: simulation.Uneven(r, sc.Nodes, sc.Pods), histories: map[string]*podHistory{},
+		templateRequests: map[string]corev1.ResourceList{}, podsCreated: map[string]int{}}
 	c.now = c.o.TakenAt
 	c.nodesCreated = len(c.o.Nodes)
 	for _, p := range c.o.Pods {
@@ -111,7 +112,7 @@ func (c *Simulation) snapshot() *cluster.Snapshot {
 	o.TakenAt = c.now
 	s, err := cluster.New(&o)
 	if err != nil {
-		panic("passes: objects of its own: " + err.Error())
+		panic("passes: invalid simulated objects: " + err.Error())
 	}
 	return s
 }

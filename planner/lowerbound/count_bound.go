@@ -11,7 +11,7 @@ package lowerbound
 // and the group it is of; -1: that needs nothing, or there is none.
 type Pod struct{ Node, Group int32 }
 
-// Fewest is the least number of pods of which at least nodes[n] stand on node n and
+// CountBound is the least number of pods of which at least nodes[n] stand on node n and
 // at least groups[g] are of group g. Needs beyond the pods that there are count as
 // met by all of these.
 //
@@ -22,75 +22,75 @@ type Pod struct{ Node, Group int32 }
 // and an edge counts twice only if it is needed at both of its ends.
 // O(pods x square root of needs), by phases of shortest augmenting paths (Hopcroft
 // and Karp 1973).
-func Fewest(nodes, groups []int, pods []Pod) int {
-	f := newFlow(nodes, groups, pods)
+func CountBound(nodes, groups []int, pods []Pod) int {
+	f := newMatching(nodes, groups, pods)
 	all := 0
-	for _, side := range [...][]int32{f.need[0], f.need[1]} {
+	for _, side := range [...][]int32{f.capacity[0], f.capacity[1]} {
 		for _, n := range side {
 			all += int(n)
 		}
 	}
-	return all - f.most()
+	return all - f.maximize()
 }
 
-// flow is a set of edges, taken, with no more at a vertex than that needs. Side 0
+// matching is a set of edges, taken, with no more at a vertex than that needs. Side 0
 // are nodes, 1 groups.
-type flow struct {
-	edges [][2]int32
-	at    [2][][]int32 // edges of each vertex
-	need  [2][]int32
-	has   [2][]int32 // edges taken
-	taken []bool
-	level [2][]int32
-	next  [2][]int32 // of each vertex, the edge to try next
+type matching struct {
+	edges    [][2]int32
+	at       [2][][]int32 // edges of each vertex
+	capacity [2][]int32
+	used     [2][]int32 // edges taken
+	matched  []bool
+	level    [2][]int32
+	next     [2][]int32 // of each vertex, the edge to try next
 }
 
-func newFlow(nodes, groups []int, pods []Pod) *flow {
-	f := &flow{}
+func newMatching(nodes, groups []int, pods []Pod) *matching {
+	f := &matching{}
 	for side, needs := range [...][]int{nodes, groups} {
 		n := len(needs)
-		f.need[side], f.has[side] = make([]int32, n), make([]int32, n)
+		f.capacity[side], f.used[side] = make([]int32, n), make([]int32, n)
 		f.level[side], f.next[side], f.at[side] = make([]int32, n), make([]int32, n), make([][]int32, n)
 	}
 	for _, p := range pods {
 		if p.Node >= 0 {
-			f.need[0][p.Node]++ // for now: how many there are
+			f.capacity[0][p.Node]++ // for now: how many there are
 		}
 		if p.Group >= 0 {
-			f.need[1][p.Group]++
+			f.capacity[1][p.Group]++
 		}
 	}
 	for side, needs := range [...][]int{nodes, groups} {
 		for i, n := range needs {
-			f.need[side][i] = min(f.need[side][i], int32(n))
+			f.capacity[side][i] = min(f.capacity[side][i], int32(n))
 		}
 	}
 	for _, p := range pods {
-		if p.Node >= 0 && p.Group >= 0 && f.need[0][p.Node] > 0 && f.need[1][p.Group] > 0 {
+		if p.Node >= 0 && p.Group >= 0 && f.capacity[0][p.Node] > 0 && f.capacity[1][p.Group] > 0 {
 			e := int32(len(f.edges))
 			f.edges = append(f.edges, [2]int32{p.Node, p.Group})
 			f.at[0][p.Node] = append(f.at[0][p.Node], e)
 			f.at[1][p.Group] = append(f.at[1][p.Group], e)
 		}
 	}
-	f.taken = make([]bool, len(f.edges))
+	f.matched = make([]bool, len(f.edges))
 	return f
 }
 
-// most takes as many edges as can be.
-func (f *flow) most() int {
+// maximize takes as many edges as can be.
+func (f *matching) maximize() int {
 	all := 0
 	for e, v := range f.edges { // most of them fit at once
-		if f.open(0, v[0]) && f.open(1, v[1]) {
-			f.take(int32(e))
+		if f.hasCapacity(0, v[0]) && f.hasCapacity(1, v[1]) {
+			f.flip(int32(e))
 			all++
 		}
 	}
-	for f.rank() {
+	for f.computeLevels() {
 		clear(f.next[0])
 		clear(f.next[1])
-		for n := range f.need[0] {
-			for f.open(0, int32(n)) && f.augment(0, int32(n)) {
+		for n := range f.capacity[0] {
+			for f.hasCapacity(0, int32(n)) && f.augment(0, int32(n)) {
 				all++
 			}
 		}
@@ -98,22 +98,22 @@ func (f *flow) most() int {
 	return all
 }
 
-func (f *flow) open(side int, v int32) bool { return f.has[side][v] < f.need[side][v] }
+func (f *matching) hasCapacity(side int, v int32) bool { return f.used[side][v] < f.capacity[side][v] }
 
-func (f *flow) take(e int32) {
+func (f *matching) flip(e int32) {
 	d := int32(1)
-	if f.taken[e] {
+	if f.matched[e] {
 		d = -1
 	}
-	f.taken[e] = !f.taken[e]
-	f.has[0][f.edges[e][0]] += d
-	f.has[1][f.edges[e][1]] += d
+	f.matched[e] = !f.matched[e]
+	f.used[0][f.edges[e][0]] += d
+	f.used[1][f.edges[e][1]] += d
 }
 
-// rank numbers the vertices by their distance from an open node, over edges that are
+// computeLevels numbers the vertices by their distance from an open node, over edges that are
 // not taken to groups and taken ones back; it reports whether an open group is
 // reached.
-func (f *flow) rank() (reached bool) {
+func (f *matching) computeLevels() (reached bool) {
 	type vertex struct {
 		side int
 		v    int32
@@ -124,8 +124,8 @@ func (f *flow) rank() (reached bool) {
 			f.level[side][v] = -1
 		}
 	}
-	for n := range f.need[0] {
-		if f.open(0, int32(n)) {
+	for n := range f.capacity[0] {
+		if f.hasCapacity(0, int32(n)) {
 			f.level[0][n] = 0
 			queue = append(queue, vertex{0, int32(n)})
 		}
@@ -133,10 +133,10 @@ func (f *flow) rank() (reached bool) {
 	for len(queue) > 0 {
 		x := queue[0]
 		queue = queue[1:]
-		reached = reached || x.side == 1 && f.open(1, x.v)
+		reached = reached || x.side == 1 && f.hasCapacity(1, x.v)
 		for _, e := range f.at[x.side][x.v] {
 			far := f.edges[e][1-x.side]
-			if f.taken[e] == (x.side == 1) && f.level[1-x.side][far] < 0 {
+			if f.matched[e] == (x.side == 1) && f.level[1-x.side][far] < 0 {
 				f.level[1-x.side][far] = f.level[x.side][x.v] + 1
 				queue = append(queue, vertex{1 - x.side, far})
 			}
@@ -147,18 +147,18 @@ func (f *flow) rank() (reached bool) {
 
 // augment finds a path over ranked vertices to an open group and takes it: one edge
 // more is taken then, and each vertex between keeps as many.
-func (f *flow) augment(side int, v int32) bool {
-	if side == 1 && f.open(1, v) {
+func (f *matching) augment(side int, v int32) bool {
+	if side == 1 && f.hasCapacity(1, v) {
 		return true
 	}
 	for at := f.at[side][v]; int(f.next[side][v]) < len(at); f.next[side][v]++ {
 		e := at[f.next[side][v]]
 		far := f.edges[e][1-side]
-		if f.taken[e] != (side == 1) || f.level[1-side][far] != f.level[side][v]+1 {
+		if f.matched[e] != (side == 1) || f.level[1-side][far] != f.level[side][v]+1 {
 			continue
 		}
 		if f.augment(1-side, far) {
-			f.take(e)
+			f.flip(e)
 			f.next[side][v]++
 			return true
 		}

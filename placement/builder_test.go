@@ -7,6 +7,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
+	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -99,18 +100,18 @@ func (b *builder) pod(name string) *corev1.Pod {
 	panic("no pod " + name)
 }
 
-func (b *builder) world(t testing.TB) *ClusterModel {
+func (b *builder) model(t testing.TB) *ClusterModel {
 	t.Helper()
-	return b.worldOf(t, scheduler.DefaultProfile())
+	return b.modelWithProfile(t, scheduler.DefaultProfile())
 }
 
-// worldOf is the world of a default-scheduler with the profile.
-func (b *builder) worldOf(t testing.TB, p scheduler.Profile) *ClusterModel {
+// modelWithProfile is the world of a default-scheduler with the profile.
+func (b *builder) modelWithProfile(t testing.TB, p scheduler.Profile) *ClusterModel {
 	t.Helper()
-	return b.worldWith(t, Options{Profiles: map[string]scheduler.Profile{corev1.DefaultSchedulerName: p}})
+	return b.modelWithOptions(t, Options{Profiles: map[string]scheduler.Profile{corev1.DefaultSchedulerName: p}})
 }
 
-func (b *builder) worldWith(t testing.TB, o Options) *ClusterModel {
+func (b *builder) modelWithOptions(t testing.TB, o Options) *ClusterModel {
 	t.Helper()
 	s, err := cluster.New(&b.objects)
 	if err != nil {
@@ -119,7 +120,7 @@ func (b *builder) worldWith(t testing.TB, o Options) *ClusterModel {
 	return NewClusterModel(s, o)
 }
 
-func id(t testing.TB, w *ClusterModel, pod string) cluster.PodID {
+func podID(t testing.TB, w *ClusterModel, pod string) cluster.PodID {
 	t.Helper()
 	p := w.Snap.PodByKey("default/" + pod)
 	if p == nil {
@@ -137,8 +138,8 @@ func nodeID(t testing.TB, w *ClusterModel, name string) cluster.NodeID {
 	return n.ID
 }
 
-// names prints nodes as a space-separated list.
-func names(w *ClusterModel, ids []cluster.NodeID) string {
+// nodeNames prints nodes as a space-separated list.
+func nodeNames(w *ClusterModel, ids []cluster.NodeID) string {
 	var out []string
 	for _, n := range ids {
 		out = append(out, w.Snap.Nodes[n].Name)
@@ -150,7 +151,7 @@ func names(w *ClusterModel, ids []cluster.NodeID) string {
 func verdict(t testing.TB, w *ClusterModel, pod, node string, gone bool) NodeVerdict {
 	t.Helper()
 	n := nodeID(t, w, node)
-	for _, v := range w.Explain(id(t, w, pod)) {
+	for _, v := range w.Explain(podID(t, w, pod)) {
 		if v.Node == n && v.Gone == gone {
 			return v
 		}
@@ -170,3 +171,6 @@ func scoreOf(t testing.TB, v NodeVerdict, plugin string) int64 {
 	t.Fatalf("no score %s in %+v", plugin, v)
 	return 0
 }
+
+// diff returns how got differs from want; empty if they are equal.
+func diff(want, got any) string { return cmp.Diff(want, got) }

@@ -22,17 +22,17 @@ func move(step int, name string) plan.Move {
 		Owner: plan.ObjectRef{APIVersion: "apps/v1", Kind: "Deployment", Name: name, UID: "x"}}
 }
 
-func became(m plan.Move, kind plan.OutcomeKind, code plan.Code) plan.Outcome {
+func outcomeOf(m plan.Move, kind plan.OutcomeKind, code plan.Code) plan.Outcome {
 	return plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: kind, Reason: plan.Reason{Code: code, Message: "because"}, LandedAsPredicted: code == plan.ZoneSkewed}
 }
 
-// carriedOut reserves and settles one eviction in a pass of its own.
-func carriedOut(st plan.PlannerState, at time.Time, kind plan.OutcomeKind, code plan.Code) (plan.PlannerState, []plan.Backoff) {
+// recordEviction reserves and settles one eviction in a pass of its own.
+func recordEviction(st plan.PlannerState, at time.Time, kind plan.OutcomeKind, code plan.Code) (plan.PlannerState, []plan.Backoff) {
 	m := move(1, "d")
 	run := at.Format(time.RFC3339)
 	st = Reserve(st, plan.OpenRun{RunID: run}, []plan.Move{m}, at)
-	st, gaveUp := Settle(st, run, []plan.Outcome{became(m, kind, code)}, at, opts)
-	return Close(st, run), gaveUp
+	st, gaveUp := RecordOutcomes(st, run, []plan.Outcome{outcomeOf(m, kind, code)}, at, opts)
+	return CloseRun(st, run), gaveUp
 }
 
 func TestReservedEvictionsCountUntilTheyDidNotTakePlace(t *testing.T) {
@@ -45,15 +45,15 @@ func TestReservedEvictionsCountUntilTheyDidNotTakePlace(t *testing.T) {
 	if h := LastHour(again, noon); h.Cluster != 3 {
 		t.Errorf("reserved twice: %+v", h)
 	}
-	st, _ = Settle(st, "r", []plan.Outcome{became(a, plan.Evicted, plan.ZoneSkewed), became(b, plan.Blocked, plan.BlockedByPDB), became(c, plan.UnknownOutcome, plan.OutcomeUnknown)}, noon, opts)
+	st, _ = RecordOutcomes(st, "r", []plan.Outcome{outcomeOf(a, plan.Evicted, plan.ZoneSkewed), outcomeOf(b, plan.Blocked, plan.BlockedByPDB), outcomeOf(c, plan.UnknownOutcome, plan.OutcomeUnknown)}, noon, opts)
 	if h := LastHour(st, noon); h.Cluster != 2 || h.Workload[WorkloadOf(a)] != 1 || h.Workload[WorkloadOf(c)] != 1 {
 		t.Errorf("settled: %+v", h)
 	}
-	st, _ = Settle(st, "r", []plan.Outcome{became(a, plan.Dropped, plan.Interrupted)}, noon, opts)
+	st, _ = RecordOutcomes(st, "r", []plan.Outcome{outcomeOf(a, plan.Dropped, plan.Interrupted)}, noon, opts)
 	if h := LastHour(st, noon); h.Cluster != 2 {
 		t.Errorf("settled twice: %+v", h)
 	}
-	if st = Close(st, "r"); len(st.Runs) != 0 || LastHour(st, noon).Cluster != 2 {
+	if st = CloseRun(st, "r"); len(st.Runs) != 0 || LastHour(st, noon).Cluster != 2 {
 		t.Errorf("closed: %+v", st)
 	}
 }
@@ -66,12 +66,12 @@ func TestAPodThatIsTriedAgainCountsAgain(t *testing.T) {
 	again := first
 	again.Step, again.Wave = 4, 3
 	st := Reserve(plan.PlannerState{}, run, []plan.Move{first}, noon)
-	st, _ = Settle(st, "r", []plan.Outcome{became(first, plan.Blocked, plan.BlockedByPDB)}, noon, opts)
+	st, _ = RecordOutcomes(st, "r", []plan.Outcome{outcomeOf(first, plan.Blocked, plan.BlockedByPDB)}, noon, opts)
 	st = Reserve(st, run, []plan.Move{again}, noon.Add(time.Second))
 	if h := LastHour(st, noon); h.Cluster != 1 || len(st.Runs[0].Reservations) != 2 {
 		t.Errorf("reserved again: %+v, %+v", h, st.Runs[0].Reservations)
 	}
-	st, _ = Settle(st, "r", []plan.Outcome{became(first, plan.Blocked, plan.BlockedByPDB), became(again, plan.Evicted, plan.WouldReturn)}, noon.Add(time.Minute), opts)
+	st, _ = RecordOutcomes(st, "r", []plan.Outcome{outcomeOf(first, plan.Blocked, plan.BlockedByPDB), outcomeOf(again, plan.Evicted, plan.WouldReturn)}, noon.Add(time.Minute), opts)
 	if h := LastHour(st, noon); h.Cluster != 1 || h.Workload[WorkloadOf(again)] != 1 || len(st.Backoffs) != 1 {
 		t.Errorf("settled: %+v, back-offs %+v", h, st.Backoffs)
 	}
@@ -79,7 +79,7 @@ func TestAPodThatIsTriedAgainCountsAgain(t *testing.T) {
 
 func TestAnEvictionCountsForAnHour(t *testing.T) {
 	at := noon.Add(59 * time.Second)
-	st, _ := carriedOut(plan.PlannerState{}, at, plan.Evicted, plan.ZoneSkewed)
+	st, _ := recordEviction(plan.PlannerState{}, at, plan.Evicted, plan.ZoneSkewed)
 	if n := LastHour(st, at.Add(time.Hour)).Cluster; n != 1 {
 		t.Errorf("at the hour: %d", n)
 	}
@@ -96,8 +96,8 @@ func TestRestsDoubleUntilTheWorkloadIsGivenUp(t *testing.T) {
 	at, w := noon, WorkloadOf(move(1, "d"))
 	for i, want := range []time.Duration{10 * time.Minute, 20 * time.Minute, 40 * time.Minute, 80 * time.Minute, 160 * time.Minute, 320 * time.Minute, 640 * time.Minute, 1280 * time.Minute, 24 * time.Hour, 24 * time.Hour} {
 		var gaveUp []plan.Backoff
-		st, gaveUp = carriedOut(st, at, plan.Evicted, plan.ReplacementNotReady)
-		b, rests := Resting(st, w, at)
+		st, gaveUp = recordEviction(st, at, plan.Evicted, plan.ReplacementNotReady)
+		b, rests := ActiveBackoff(st, w, at)
 		if !rests || b.Until.Sub(at) != want || b.Failures != i+1 {
 			t.Fatalf("failure %d: %+v, want %s", i+1, b, want)
 		}
@@ -105,7 +105,7 @@ func TestRestsDoubleUntilTheWorkloadIsGivenUp(t *testing.T) {
 			t.Errorf("failure %d: gave up %+v", i+1, gaveUp)
 		}
 		at = b.Until
-		if _, rests := Resting(st, w, at); rests {
+		if _, rests := ActiveBackoff(st, w, at); rests {
 			t.Errorf("failure %d: it rests at its end", i+1)
 		}
 		st = Expire(st, at.Add(time.Hour), opts)
@@ -131,16 +131,16 @@ func TestWhatCountsAsSettled(t *testing.T) {
 		{plan.Dropped, plan.PremiseChanged, false},
 		{plan.AlreadyGone, plan.PodGoneAlready, false},
 	} {
-		st, _ := carriedOut(plan.PlannerState{}, noon, c.kind, c.code)
-		if _, rests := Resting(st, WorkloadOf(move(1, "d")), noon); rests != c.rests {
+		st, _ := recordEviction(plan.PlannerState{}, noon, c.kind, c.code)
+		if _, rests := ActiveBackoff(st, WorkloadOf(move(1, "d")), noon); rests != c.rests {
 			t.Errorf("%s %s: rests %v", c.kind, c.code, rests)
 		}
 	}
-	st, _ := carriedOut(plan.PlannerState{}, noon, plan.Evicted, plan.LandedElsewhere)
-	if st, _ = carriedOut(st, noon.Add(time.Hour), plan.Blocked, plan.BlockedByPDB); len(st.Backoffs) != 1 {
+	st, _ := recordEviction(plan.PlannerState{}, noon, plan.Evicted, plan.LandedElsewhere)
+	if st, _ = recordEviction(st, noon.Add(time.Hour), plan.Blocked, plan.BlockedByPDB); len(st.Backoffs) != 1 {
 		t.Errorf("forgiven though nothing was evicted: %+v", st)
 	}
-	if st, _ = carriedOut(st, noon.Add(time.Hour), plan.Evicted, plan.ZoneSkewed); len(st.Backoffs) != 0 {
+	if st, _ = recordEviction(st, noon.Add(time.Hour), plan.Evicted, plan.ZoneSkewed); len(st.Backoffs) != 0 {
 		t.Errorf("not forgiven: %+v", st)
 	}
 }
@@ -164,9 +164,9 @@ func TestStatesAreNeverChangedInPlace(t *testing.T) {
 			case 1:
 				code := rapid.SampledFrom([]plan.Code{plan.ZoneSkewed, plan.LandedElsewhere}).Draw(t, "code")
 				kind := rapid.SampledFrom([]plan.OutcomeKind{plan.Evicted, plan.Blocked}).Draw(t, "kind")
-				next, _ = Settle(st, run, []plan.Outcome{became(m, kind, code)}, at, opts)
+				next, _ = RecordOutcomes(st, run, []plan.Outcome{outcomeOf(m, kind, code)}, at, opts)
 			case 2:
-				next = Close(st, run)
+				next = CloseRun(st, run)
 			default:
 				next = Expire(st, at, opts)
 			}
@@ -178,12 +178,12 @@ func TestStatesAreNeverChangedInPlace(t *testing.T) {
 				t.Fatalf("expiring twice differs: %+v", again)
 			}
 			for j, e := range st.Evictions {
-				if e.Count < 1 || j > 0 && byWorkload(st.Evictions[j-1], e) >= 0 {
+				if e.Count < 1 || j > 0 && compareEvictions(st.Evictions[j-1], e) >= 0 {
 					t.Fatalf("evictions: %+v", st.Evictions)
 				}
 			}
 			for j := range st.Backoffs[min(1, len(st.Backoffs)):] {
-				if compare(st.Backoffs[j].Workload, st.Backoffs[j+1].Workload) >= 0 {
+				if compareWorkloads(st.Backoffs[j].Workload, st.Backoffs[j+1].Workload) >= 0 {
 					t.Fatalf("back-offs: %+v", st.Backoffs)
 				}
 			}

@@ -5,11 +5,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// newWalkOrder is the order in which the scheduler looks at nodes: one node of
+// newNodeOrder is the order in which the scheduler looks at nodes: one node of
 // each zone in turn. Nodes of a zone, and zones, come in the order in which the
 // scheduler heard of them; taken here is that of the names, in which it lists
 // the nodes that are there when it starts.
-func newWalkOrder(s *cluster.Snapshot) []cluster.NodeID {
+func newNodeOrder(s *cluster.Snapshot) []cluster.NodeID {
 	var zones [][]cluster.NodeID
 	number := map[[2]string]int{}
 	for i := range s.Nodes {
@@ -33,16 +33,16 @@ func newWalkOrder(s *cluster.Snapshot) []cluster.NodeID {
 	return out
 }
 
-// WalkOrder returns the order of the walk.
-func (w *Cluster) WalkOrder() []cluster.NodeID {
-	if w.Walk == nil {
-		w.Walk = newWalkOrder(w.Snap)
-		w.WalkPlace = make([]int32, len(w.Walk))
-		for place, n := range w.Walk {
-			w.WalkPlace[n] = int32(place)
+// InitNodeOrder returns the order of the walk.
+func (w *Cluster) InitNodeOrder() []cluster.NodeID {
+	if w.NodeOrder == nil {
+		w.NodeOrder = newNodeOrder(w.Snap)
+		w.NodePosition = make([]int32, len(w.NodeOrder))
+		for place, n := range w.NodeOrder {
+			w.NodePosition[n] = int32(place)
 		}
 	}
-	return w.Walk
+	return w.NodeOrder
 }
 
 // zoneOf returns region and zone; the old labels come first, as they do in the

@@ -20,7 +20,7 @@ import (
 func TestQuickSeesDomainsWhoseNodesAllHoldPods(t *testing.T) {
 	asked := 0
 	for seed := range uint64(40) {
-		w := smallZone(t, rand.New(rand.NewPCG(seed, 1)))
+		w := newSmallZoneModel(t, rand.New(rand.NewPCG(seed, 1)))
 		for i := range w.Snap.Pods {
 			p := &w.Snap.Pods[i]
 			var only prediction.Prediction
@@ -29,12 +29,12 @@ func TestQuickSeesDomainsWhoseNodesAllHoldPods(t *testing.T) {
 			}
 			asked++
 			got := w.Predict(p.ID)
-			w.fastOff = true
+			w.disableFast = true
 			want := w.Predict(p.ID)
-			w.fastOff = false
+			w.disableFast = false
 			for _, n := range want.Possible() {
-				if d := got.Prob(is(n)) - want.Prob(is(n)); d > 1e-9 || d < -1e-9 {
-					t.Fatalf("seed %d: pod %s comes to %s with %v, by the general way with %v", seed, p.Object.Name, w.Snap.Nodes[n].Name, got.Prob(is(n)), want.Prob(is(n)))
+				if d := got.Prob(isNode(n)) - want.Prob(isNode(n)); d > 1e-9 || d < -1e-9 {
+					t.Fatalf("seed %d: pod %s comes to %s with %v, by the general way with %v", seed, p.Object.Name, w.Snap.Nodes[n].Name, got.Prob(isNode(n)), want.Prob(isNode(n)))
 				}
 			}
 		}
@@ -46,11 +46,11 @@ func TestQuickSeesDomainsWhoseNodesAllHoldPods(t *testing.T) {
 
 // smallZone is 300 nodes in two zones, six of them in a third; each of the six
 // holds a pod of the app.
-func is(n cluster.NodeID) func(cluster.NodeID) bool {
+func isNode(n cluster.NodeID) func(cluster.NodeID) bool {
 	return func(x cluster.NodeID) bool { return x == n }
 }
 
-func smallZone(t *testing.T, r *rand.Rand) *ClusterModel {
+func newSmallZoneModel(t *testing.T, r *rand.Rand) *ClusterModel {
 	b := newBuilder()
 	base, at := [2]int{r.IntN(40), r.IntN(40)}, []string(nil)
 	for i := range 300 {
@@ -70,5 +70,5 @@ func smallZone(t *testing.T, r *rand.Rand) *ClusterModel {
 				LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "a"}}, WhenUnsatisfiable: corev1.ScheduleAnyway})
 		}
 	}, at...)
-	return b.worldOf(t, scheduler.DefaultProfile())
+	return b.modelWithProfile(t, scheduler.DefaultProfile())
 }

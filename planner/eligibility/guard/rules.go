@@ -21,8 +21,8 @@ type Input struct {
 	Pod      *cluster.Pod
 	Now      time.Time
 	Options  *Options
-	// Memory is shared by inputs of the same snapshot, options and time; nil is fine.
-	Memory *Memory
+	// Cache is shared by inputs of the same snapshot, options and time; nil is fine.
+	Cache *Cache
 
 	requests *annotation.Pod // read once; see asked
 }
@@ -39,10 +39,10 @@ func (in Input) asked() annotation.Pod {
 func (in Input) node() *annotation.Node { return in.known().OfNode(in.Snapshot, in.Pod.Node) }
 
 func (in Input) known() *annotation.Cache {
-	if in.Memory == nil {
+	if in.Cache == nil {
 		return nil
 	}
-	return in.Memory.Asked
+	return in.Cache.Annotations
 }
 
 // read prepares what several rules look at.

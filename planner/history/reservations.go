@@ -60,7 +60,7 @@ func Reserve(st plan.PlannerState, run plan.OpenRun, moves []plan.Move, now time
 		open.Reservations = append(open.Reservations, plan.Reservation{
 			Step: m.Step, Wave: m.Wave, Pod: m.Pod, Workload: w, From: m.From, To: m.To, Strategy: m.Strategy, Reason: m.Reason, At: now.UTC(),
 		})
-		st.Evictions = count(st.Evictions, w, now, 1)
+		st.Evictions = addEvictions(st.Evictions, w, now, 1)
 	}
 	slices.SortFunc(open.Reservations, func(a, b plan.Reservation) int {
 		return cmp.Or(cmp.Compare(a.Step, b.Step), cmp.Compare(a.Pod.UID, b.Pod.UID))
@@ -68,11 +68,11 @@ func Reserve(st plan.PlannerState, run plan.OpenRun, moves []plan.Move, now time
 	return st
 }
 
-// Settle notes what became of reserved evictions. Those that did not take place
+// RecordOutcomes notes what became of reserved evictions. Those that did not take place
 // no longer count; workloads whose pods did not settle rest. It returns the
 // back-offs that are at their longest now: those workloads are given up until
 // then, and people should be told why.
-func Settle(st plan.PlannerState, runID string, outcomes []plan.Outcome, now time.Time, o Options) (plan.PlannerState, []plan.Backoff) {
+func RecordOutcomes(st plan.PlannerState, runID string, outcomes []plan.Outcome, now time.Time, o Options) (plan.PlannerState, []plan.Backoff) {
 	st.Runs = slices.Clone(st.Runs)
 	i := slices.IndexFunc(st.Runs, func(r plan.OpenRun) bool { return r.RunID == runID })
 	if i < 0 {
@@ -90,15 +90,15 @@ func Settle(st plan.PlannerState, runID string, outcomes []plan.Outcome, now tim
 		out := outcomes[k]
 		r.Outcome = &out
 		if !tookPlace(out) {
-			st.Evictions = count(st.Evictions, r.Workload, r.At, -1)
+			st.Evictions = addEvictions(st.Evictions, r.Workload, r.At, -1)
 		}
 		settled = append(settled, *r)
 	}
-	return rest(st, settled, now, o)
+	return updateBackoffs(st, settled, now, o)
 }
 
-// Close forgets a pass that has been reported.
-func Close(st plan.PlannerState, runID string) plan.PlannerState {
+// CloseRun forgets a pass that has been reported.
+func CloseRun(st plan.PlannerState, runID string) plan.PlannerState {
 	st.Runs = slices.DeleteFunc(slices.Clone(st.Runs), func(r plan.OpenRun) bool { return r.RunID == runID })
 	return st
 }
@@ -106,7 +106,7 @@ func Close(st plan.PlannerState, runID string) plan.PlannerState {
 // Expire forgets what no longer matters: evictions after an hour, rests as long
 // after their end as the longest rest lasts, pauses that are over.
 func Expire(st plan.PlannerState, now time.Time, o Options) plan.PlannerState {
-	st.Evictions = slices.DeleteFunc(slices.Clone(st.Evictions), func(e plan.EvictionCount) bool { return !counts(e, now) })
+	st.Evictions = slices.DeleteFunc(slices.Clone(st.Evictions), func(e plan.EvictionCount) bool { return !withinHour(e, now) })
 	st.Backoffs = slices.DeleteFunc(slices.Clone(st.Backoffs), func(b plan.Backoff) bool { return !now.Before(b.Until.Add(o.Max)) })
 	var spent map[string]time.Time
 	for name, until := range st.SpentBudgets {
@@ -129,15 +129,15 @@ func tookPlace(o plan.Outcome) bool {
 	return o.Outcome == plan.Evicted || o.Outcome == plan.UnknownOutcome
 }
 
-func counts(e plan.EvictionCount, now time.Time) bool {
+func withinHour(e plan.EvictionCount, now time.Time) bool {
 	return now.Before(e.Minute.Add(hour + minute))
 }
 
-// count adds n to the evictions of a workload in a minute; entries at 0 go.
-func count(list []plan.EvictionCount, w plan.ObjectRef, at time.Time, n int) []plan.EvictionCount {
+// addEvictions adds n to the evictions of a workload in a minute; entries at 0 go.
+func addEvictions(list []plan.EvictionCount, w plan.ObjectRef, at time.Time, n int) []plan.EvictionCount {
 	entry := plan.EvictionCount{Workload: w, Minute: at.UTC().Truncate(minute)}
 	list = slices.Clone(list)
-	i, found := slices.BinarySearchFunc(list, entry, byWorkload)
+	i, found := slices.BinarySearchFunc(list, entry, compareEvictions)
 	if !found {
 		list = slices.Insert(list, i, entry)
 	}
@@ -150,15 +150,15 @@ func count(list []plan.EvictionCount, w plan.ObjectRef, at time.Time, n int) []p
 	return list
 }
 
-func byWorkload(a, b plan.EvictionCount) int {
-	return cmp.Or(compare(a.Workload, b.Workload), a.Minute.Compare(b.Minute))
+func compareEvictions(a, b plan.EvictionCount) int {
+	return cmp.Or(compareWorkloads(a.Workload, b.Workload), a.Minute.Compare(b.Minute))
 }
 
-// compare orders workloads.
-func compare(a, b plan.ObjectRef) int { return a.Compare(b) }
+// compareWorkloads orders workloads.
+func compareWorkloads(a, b plan.ObjectRef) int { return a.Compare(b) }
 
-// PlanOf is as much of the plan of a pass as its reservations tell.
-func PlanOf(run plan.OpenRun) plan.Plan {
+// PartialPlan is as much of the plan of a pass as its reservations tell.
+func PartialPlan(run plan.OpenRun) plan.Plan {
 	p := plan.Plan{
 		APIVersion: plan.APIVersion, Kind: "Plan", TakenAt: run.Started, Expires: run.Started, Moves: []plan.Move{}, Goals: []plan.Goal{},
 		Strategies: []plan.StrategyState{}, Inputs: []plan.Input{},

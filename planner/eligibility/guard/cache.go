@@ -54,7 +54,7 @@ func kinOf(p *cluster.Pod) (kin, bool) {
 
 // passed are the subjects of which another pod has shown that no rule refuses them.
 func (in Input) passed() (out subject) {
-	m := in.Memory
+	m := in.Cache
 	if m == nil || m.free.nodes == nil {
 		return 0
 	}
@@ -69,7 +69,7 @@ func (in Input) passed() (out subject) {
 
 // pass notes that no rule refuses the pod, and so none its node and workload.
 func (in Input) pass() {
-	m := in.Memory
+	m := in.Cache
 	if m == nil {
 		return
 	}

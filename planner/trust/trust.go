@@ -43,13 +43,13 @@ func SchedulerName(p *corev1.Pod) string {
 	return p.Spec.SchedulerName
 }
 
-// Unknown reports whether a scheduler has no profile.
-func Unknown(name string, profiles map[string]scheduler.Profile) bool {
+// HasNoProfile reports whether a scheduler has no profile.
+func HasNoProfile(name string, profiles map[string]scheduler.Profile) bool {
 	_, known := profiles[name]
 	return !known && name != corev1.DefaultSchedulerName
 }
 
-// Judge says whether a pod that was just bound stands where the default profile
+// CheckBinding says whether a pod that was just bound stands where the default profile
 // would have put it. Pods that are bound and were not when it was (their UIDs are
 // not in earlier, and they were not bound in an earlier second) are left out of
 // account, as its scheduler had to.
@@ -58,7 +58,7 @@ func Unknown(name string, profiles map[string]scheduler.Profile) bool {
 // foretold, where the volumes of the pod's claims have been chosen with the node,
 // and where more than half of the feasible nodes would have been as good. A
 // scheduler that draws nodes by lot is then right at most half of the time.
-func Judge(s *cluster.Snapshot, id cluster.PodID, earlier map[string]bool) (hit, told bool) {
+func CheckBinding(s *cluster.Snapshot, id cluster.PodID, earlier map[string]bool) (hit, told bool) {
 	p := &s.Pods[id]
 	at := boundAt(p.Object)
 	if p.Node == cluster.NoNode || p.Terminating || at.IsZero() || cluster.HasVolumeClaim(p.Object) {
@@ -88,18 +88,18 @@ func boundAt(p *corev1.Pod) time.Time {
 	return p.CreationTimestamp.Time // made with its node
 }
 
-// States are the schedulers without a profile, by name: those whose pods stand in
+// SchedulerStates are the schedulers without a profile, by name: those whose pods stand in
 // the cluster, and those whose bindings were counted.
-func (o Options) States(s *cluster.Snapshot, profiles map[string]scheduler.Profile, seen map[string]plan.SchedulerBindings) []plan.SchedulerState {
+func (o Options) SchedulerStates(s *cluster.Snapshot, profiles map[string]scheduler.Profile, seen map[string]plan.SchedulerBindings) []plan.SchedulerState {
 	pods := map[string]int{}
 	for name := range seen {
-		if Unknown(name, profiles) {
+		if HasNoProfile(name, profiles) {
 			pods[name] = 0
 		}
 	}
 	for i := range s.Pods {
 		p := &s.Pods[i]
-		if name := SchedulerName(p.Object); p.Node != cluster.NoNode && !p.Terminal && Unknown(name, profiles) {
+		if name := SchedulerName(p.Object); p.Node != cluster.NoNode && !p.Terminal && HasNoProfile(name, profiles) {
 			pods[name]++
 		}
 	}
@@ -131,7 +131,7 @@ func (o Options) Profiles(configured map[string]scheduler.Profile, states []plan
 	for _, st := range states {
 		p := scheduler.DefaultProfile()
 		if !st.Trusted {
-			p.Unknown = fmt.Sprintf("its scores are not known; bindings seen %d, foretold %d, came true %d; wanted are %d foretold, and %s of them true (placement.trust)",
+			p.UnsupportedReason = fmt.Sprintf("its scores are not known; bindings seen %d, foretold %d, came true %d; wanted are %d foretold, and %s of them true (placement.trust)",
 				st.Seen, st.Predicted, st.Hits, o.MinBindings, percent(o.MinHitRate))
 		}
 		out[st.Name] = p

@@ -7,9 +7,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// settledWell reports whether the replacement landed as foretold and became
+// landedWell reports whether the replacement landed as foretold and became
 // Ready.
-func settledWell(o plan.Outcome) bool {
+func landedWell(o plan.Outcome) bool {
 	if o.Outcome != plan.Evicted || !o.LandedAsPredicted {
 		return false
 	}
@@ -20,9 +20,9 @@ func settledWell(o plan.Outcome) bool {
 	return true
 }
 
-// rest lets the workloads rest whose pods did not settle, each once for all of
+// updateBackoffs lets the workloads rest whose pods did not settle, each once for all of
 // its evictions, and forgives those whose pods all did.
-func rest(st plan.PlannerState, settled []plan.Reservation, now time.Time, o Options) (plan.PlannerState, []plan.Backoff) {
+func updateBackoffs(st plan.PlannerState, settled []plan.Reservation, now time.Time, o Options) (plan.PlannerState, []plan.Backoff) {
 	st.Backoffs = slices.Clone(st.Backoffs)
 	var givenUp []plan.Backoff
 	for len(settled) > 0 {
@@ -35,13 +35,13 @@ func rest(st plan.PlannerState, settled []plan.Reservation, now time.Time, o Opt
 			}
 			if tookPlace(*r.Outcome) {
 				went = true
-				if !settledWell(*r.Outcome) && bad == nil {
+				if !landedWell(*r.Outcome) && bad == nil {
 					bad = &r.Outcome.Reason
 				}
 			}
 			return true
 		})
-		i, known := slices.BinarySearchFunc(st.Backoffs, w, func(b plan.Backoff, w plan.ObjectRef) int { return compare(b.Workload, w) })
+		i, known := slices.BinarySearchFunc(st.Backoffs, w, func(b plan.Backoff, w plan.ObjectRef) int { return compareWorkloads(b.Workload, w) })
 		switch {
 		case !went:
 		case bad == nil && known:
@@ -52,8 +52,8 @@ func rest(st plan.PlannerState, settled []plan.Reservation, now time.Time, o Opt
 			}
 			b := &st.Backoffs[i]
 			b.Failures++
-			b.Since, b.Until, b.Reason = now.UTC(), now.UTC().Add(o.length(b.Failures)), *bad
-			if o.length(b.Failures) == o.Max {
+			b.Since, b.Until, b.Reason = now.UTC(), now.UTC().Add(o.backoffDuration(b.Failures)), *bad
+			if o.backoffDuration(b.Failures) == o.Max {
 				givenUp = append(givenUp, *b)
 			}
 		}
@@ -61,8 +61,8 @@ func rest(st plan.PlannerState, settled []plan.Reservation, now time.Time, o Opt
 	return st, givenUp
 }
 
-// length is how long a workload rests after so many failures in a row.
-func (o Options) length(failures int) time.Duration {
+// backoffDuration is how long a workload rests after so many failures in a row.
+func (o Options) backoffDuration(failures int) time.Duration {
 	d := o.Initial
 	for range failures - 1 {
 		if d *= 2; d >= o.Max {
@@ -72,21 +72,21 @@ func (o Options) length(failures int) time.Duration {
 	return min(d, o.Max)
 }
 
-// Resting finds the rest of a workload, if it rests at that time.
-func Resting(st plan.PlannerState, w plan.ObjectRef, now time.Time) (plan.Backoff, bool) {
-	i, known := slices.BinarySearchFunc(st.Backoffs, w, func(b plan.Backoff, w plan.ObjectRef) int { return compare(b.Workload, w) })
+// ActiveBackoff finds the rest of a workload, if it rests at that time.
+func ActiveBackoff(st plan.PlannerState, w plan.ObjectRef, now time.Time) (plan.Backoff, bool) {
+	i, known := slices.BinarySearchFunc(st.Backoffs, w, func(b plan.Backoff, w plan.ObjectRef) int { return compareWorkloads(b.Workload, w) })
 	if !known || !now.Before(st.Backoffs[i].Until) {
 		return plan.Backoff{}, false
 	}
 	return st.Backoffs[i], true
 }
 
-// Replaces reports whether a pod of the workload that started then may have come in
+// MayBeReplacement reports whether a pod of the workload that started then may have come in
 // place of one that was evicted within the hour: it started after the second in which
 // the first was asked to go. Times of pods are whole seconds, so that of a pod of that
 // second nobody knows; it was most likely there before.
-func Replaces(st plan.PlannerState, w plan.ObjectRef, started time.Time) bool {
-	i, _ := slices.BinarySearchFunc(st.Evictions, plan.EvictionCount{Workload: w}, byWorkload)
+func MayBeReplacement(st plan.PlannerState, w plan.ObjectRef, started time.Time) bool {
+	i, _ := slices.BinarySearchFunc(st.Evictions, plan.EvictionCount{Workload: w}, compareEvictions)
 	for ; i < len(st.Evictions) && st.Evictions[i].Workload == w; i++ {
 		if first := st.Evictions[i].First; !first.IsZero() && started.After(first.Truncate(time.Second)) {
 			return true
@@ -106,7 +106,7 @@ type Hour struct {
 func LastHour(st plan.PlannerState, now time.Time) Hour {
 	h := Hour{Namespace: map[string]int{}, Workload: map[plan.ObjectRef]int{}}
 	for _, e := range st.Evictions {
-		if counts(e, now) {
+		if withinHour(e, now) {
 			h.Cluster += e.Count
 			h.Namespace[e.Workload.Namespace] += e.Count
 			h.Workload[e.Workload] += e.Count

@@ -12,16 +12,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// spreadPolicy are the default functions with another weight of SelectorSpread.
-func spreadPolicy(weight int64) scheduler.Policy {
+// policyWithSpreadWeight are the default functions with another weight of SelectorSpread.
+func policyWithSpreadWeight(weight int64) scheduler.Policy {
 	p := scheduler.DefaultPolicy()
 	p.Priorities[0].Weight = weight
 	return p
 }
 
-// outcomes places the unbound pods one after the other, in every way in which
+// findOutcomes places the unbound pods one after the other, in every way in which
 // ties can break, and returns how they can stand in the end, by node.
-func outcomes(t *testing.T, w *ClusterModel, pods []cluster.PodID, found map[string]bool) {
+func findOutcomes(t *testing.T, w *ClusterModel, pods []cluster.PodID, found map[string]bool) {
 	t.Helper()
 	if len(pods) == 0 {
 		counts := make([]int, len(w.Snap.Nodes))
@@ -35,18 +35,18 @@ func outcomes(t *testing.T, w *ClusterModel, pods []cluster.PodID, found map[str
 		return
 	}
 	pr := w.Predict(pods[0])
-	if pr.SupportedWhy != "" || len(pr.Gone.Winners) == 0 {
+	if pr.UnsupportedReason != "" || len(pr.Gone.Winners) == 0 {
 		t.Fatalf("nothing is foretold: %+v", pr)
 	}
 	for _, n := range slices.Clone(pr.Gone.Winners) {
 		w.Move(pods[0], n)
-		outcomes(t, w, pods[1:], found)
+		findOutcomes(t, w, pods[1:], found)
 		w.Move(pods[0], cluster.NoNode)
 	}
 }
 
-// unplacedD is the seed scenario with the six pods of D still to be placed.
-func unplacedD() *builder {
+// newClusterWithUnplacedD is the seed scenario with the six pods of D still to be placed.
+func newClusterWithUnplacedD() *builder {
 	b := threeZones(0, 0, 0)
 	b.objects.ReplicaSets = b.objects.ReplicaSets[:3]
 	b.objects.Services = b.objects.Services[:3]
@@ -55,10 +55,10 @@ func unplacedD() *builder {
 	return b
 }
 
-func dPods(t *testing.T, w *ClusterModel) (list []cluster.PodID) {
+func podsOfD(t *testing.T, w *ClusterModel) (list []cluster.PodID) {
 	t.Helper()
 	for i := range 6 {
-		list = append(list, id(t, w, fmt.Sprintf("d-%d", i)))
+		list = append(list, podID(t, w, fmt.Sprintf("d-%d", i)))
 	}
 	return list
 }
@@ -72,10 +72,10 @@ func TestWorkedPolicy(t *testing.T) {
 		want   []string
 	}{{1, []string{"[1 2 3]", "[2 1 3]", "[2 2 2]"}}, {5, []string{"[2 2 2]"}}} {
 		t.Run(fmt.Sprint("weight ", c.weight), func(t *testing.T) {
-			w := unplacedD().worldOf(t, scheduler.PolicyProfile(spreadPolicy(c.weight)))
+			w := newClusterWithUnplacedD().modelWithProfile(t, scheduler.PolicyProfile(policyWithSpreadWeight(c.weight)))
 			found := map[string]bool{}
-			outcomes(t, w, dPods(t, w), found)
-			if diff := differ(c.want, slices.Sorted(maps.Keys(found))); diff != "" {
+			findOutcomes(t, w, podsOfD(t, w), found)
+			if diff := diff(c.want, slices.Sorted(maps.Keys(found))); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -109,10 +109,10 @@ func TestWorkedPolicyRollingUpdate(t *testing.T) {
 			rs.Spec.Selector.MatchLabels = map[string]string{"app": "d", "rs": rs.Name}
 		}
 		b.service("d")
-		w := b.worldOf(t, scheduler.PolicyProfile(spreadPolicy(c.weight)))
+		w := b.modelWithProfile(t, scheduler.PolicyProfile(policyWithSpreadWeight(c.weight)))
 		found := map[string]bool{}
 		rolled(t, w, 0, c.lag, found)
-		if diff := differ(c.want, slices.Sorted(maps.Keys(found))); diff != "" {
+		if diff := diff(c.want, slices.Sorted(maps.Keys(found))); diff != "" {
 			t.Errorf("weight %d, lag %d: %s", c.weight, c.lag, diff)
 		}
 	}
@@ -125,12 +125,12 @@ func rolled(t *testing.T, w *ClusterModel, i int, lag int, found map[string]bool
 	if i == 6 {
 		counts := make([]int, 3)
 		for k := range 6 {
-			counts[w.NodeOf(id(t, w, fmt.Sprintf("new-%d", k)))]++
+			counts[w.NodeOf(podID(t, w, fmt.Sprintf("new-%d", k)))]++
 		}
 		found[fmt.Sprint(counts)] = true
 		return
 	}
-	added := id(t, w, fmt.Sprintf("new-%d", i))
+	added := podID(t, w, fmt.Sprintf("new-%d", i))
 	for _, n := range slices.Clone(w.Predict(added).Gone.Winners) {
 		w.Move(added, n)
 		if i < lag {
@@ -155,7 +155,7 @@ func leaving(t *testing.T, w *ClusterModel) (list []cluster.PodID) {
 	on := make([]cluster.PodID, 3)
 	counts := make([]int, 3)
 	for k := range 6 {
-		p := id(t, w, fmt.Sprintf("old-%d", k))
+		p := podID(t, w, fmt.Sprintf("old-%d", k))
 		if n := w.NodeOf(p); n != cluster.NoNode {
 			on[n] = p
 			counts[n]++
@@ -175,58 +175,58 @@ func leaving(t *testing.T, w *ClusterModel) (list []cluster.PodID) {
 func TestPolicyFunctions(t *testing.T) {
 	cases := []struct {
 		name    string
-		f       scheduler.Priority
+		f       scheduler.PriorityFunction
 		edit    func(*builder)
 		a, b, c int64
 	}{
 		// maxN 1, maxZ 1: a 10/3 + 0; b 0; c 10/3 + 20/3.
-		{name: "selector spread", f: scheduler.Priority{Name: "SelectorSpreadPriority"}, a: 3, b: 0, c: 10},
-		{name: "selector spread without a zone", f: scheduler.Priority{Name: "SelectorSpreadPriority"},
+		{name: "selector spread", f: scheduler.PriorityFunction{Name: "SelectorSpreadPriority"}, a: 3, b: 0, c: 10},
+		{name: "selector spread without a zone", f: scheduler.PriorityFunction{Name: "SelectorSpreadPriority"},
 			edit: func(b *builder) { delete(b.objects.Nodes[0].Labels, zoneKey) }, a: 10, b: 0, c: 10},
-		{name: "selector spread, terminating pods left out", f: scheduler.Priority{Name: "SelectorSpreadPriority"},
+		{name: "selector spread, terminating pods left out", f: scheduler.PriorityFunction{Name: "SelectorSpreadPriority"},
 			edit: func(b *builder) { now := metav1.Unix(1, 0); b.pod("x-1").DeletionTimestamp = &now }, a: 10, b: 10, c: 10},
-		{name: "selector spread, every selector must match", f: scheduler.Priority{Name: "SelectorSpreadPriority"},
+		{name: "selector spread, every selector must match", f: scheduler.PriorityFunction{Name: "SelectorSpreadPriority"},
 			edit: func(b *builder) {
 				b.app("y", 0, nil, "c")
 				b.pod("y-0").Labels = map[string]string{"app": "x", "v": "2"}
-				selectV1(b)
+				addServiceForV1(b)
 			}, a: 3, b: 0, c: 10},
-		{name: "anti-affinity by zone", f: scheduler.Priority{Name: "zones", AntiAffinityLabel: zoneKey}, a: 0, b: 0, c: 10},
-		{name: "anti-affinity by zone, three pods", f: scheduler.Priority{Name: "zones", AntiAffinityLabel: zoneKey},
-			edit: func(b *builder) { b.app("y", 0, nil, "c", "c"); relabel(b, "y-0", "y-1") }, a: 6, b: 6, c: 3},
-		{name: "anti-affinity without the label", f: scheduler.Priority{Name: "racks", AntiAffinityLabel: "rack"}},
-		{name: "anti-affinity without a service", f: scheduler.Priority{Name: "zones", AntiAffinityLabel: zoneKey},
+		{name: "anti-affinity by zone", f: scheduler.PriorityFunction{Name: "zones", AntiAffinityLabel: zoneKey}, a: 0, b: 0, c: 10},
+		{name: "anti-affinity by zone, three pods", f: scheduler.PriorityFunction{Name: "zones", AntiAffinityLabel: zoneKey},
+			edit: func(b *builder) { b.app("y", 0, nil, "c", "c"); setAppLabel(b, "y-0", "y-1") }, a: 6, b: 6, c: 3},
+		{name: "anti-affinity without the label", f: scheduler.PriorityFunction{Name: "racks", AntiAffinityLabel: "rack"}},
+		{name: "anti-affinity without a service", f: scheduler.PriorityFunction{Name: "zones", AntiAffinityLabel: zoneKey},
 			edit: func(b *builder) { b.objects.Services = nil }, a: 10, b: 10, c: 10},
-		{name: "least requested", f: scheduler.Priority{Name: "LeastRequestedPriority"}, a: 9, b: 8, c: 9},
-		{name: "least requested, cpu alone", f: scheduler.Priority{Name: "LeastRequestedPriority"},
+		{name: "least requested", f: scheduler.PriorityFunction{Name: "LeastRequestedPriority"}, a: 9, b: 8, c: 9},
+		{name: "least requested, cpu alone", f: scheduler.PriorityFunction{Name: "LeastRequestedPriority"},
 			edit: func(b *builder) { b.app("y", 0, cpuOnly("4"), "c") }, a: 9, b: 8, c: 6}, // (5 + 8) / 2
-		{name: "most requested", f: scheduler.Priority{Name: "MostRequestedPriority"}, a: 1, b: 2, c: 1},
-		{name: "balanced", f: scheduler.Priority{Name: "BalancedResourceAllocation"},
+		{name: "most requested", f: scheduler.PriorityFunction{Name: "MostRequestedPriority"}, a: 1, b: 2, c: 1},
+		{name: "balanced", f: scheduler.PriorityFunction{Name: "BalancedResourceAllocation"},
 			edit: func(b *builder) { b.app("y", 0, cpuOnly("4"), "c") }, a: 10, b: 10, c: 6}, // 1 - |.5 - .12|
-		{name: "balanced but full", f: scheduler.Priority{Name: "BalancedResourceAllocation"},
+		{name: "balanced but full", f: scheduler.PriorityFunction{Name: "BalancedResourceAllocation"},
 			edit: func(b *builder) { b.app("y", 9000, nil, "c") }, a: 10, b: 10, c: 0},
-		{name: "prefer to avoid", f: scheduler.Priority{Name: "NodePreferAvoidPodsPriority"}, edit: func(b *builder) {
+		{name: "prefer to avoid", f: scheduler.PriorityFunction{Name: "NodePreferAvoidPodsPriority"}, edit: func(b *builder) {
 			b.objects.Nodes[1].Annotations = map[string]string{corev1.PreferAvoidPodsAnnotationKey: `{"preferAvoidPods":[{"podSignature":{"podController":{"kind":"ReplicaSet","uid":"rs-x"}}}]}`}
 			b.objects.Nodes[2].Annotations = map[string]string{corev1.PreferAvoidPodsAnnotationKey: `{"preferAvoidPods":[{"podSignature":{"podController":{"kind":"ReplicaSet","uid":"other"}}}]}`}
 		}, a: 10, b: 0, c: 10},
-		{name: "taints", f: scheduler.Priority{Name: "TaintTolerationPriority"}, edit: func(b *builder) {
+		{name: "taints", f: scheduler.PriorityFunction{Name: "TaintTolerationPriority"}, edit: func(b *builder) {
 			for range 3 {
-				taint(corev1.TaintEffectPreferNoSchedule)(b.objects.Nodes[1])
+				withTaint(corev1.TaintEffectPreferNoSchedule)(b.objects.Nodes[1])
 			}
-			taint(corev1.TaintEffectPreferNoSchedule)(b.objects.Nodes[2])
+			withTaint(corev1.TaintEffectPreferNoSchedule)(b.objects.Nodes[2])
 		}, a: 10, b: 0, c: 7}, // 10 - 10/3
-		{name: "node affinity", f: scheduler.Priority{Name: "NodeAffinityPriority"}, edit: func(b *builder) {
+		{name: "node affinity", f: scheduler.PriorityFunction{Name: "NodeAffinityPriority"}, edit: func(b *builder) {
 			b.pod("x-0").Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{
-				{Weight: 30, Preference: inLabel(zoneKey, "za")}, {Weight: 10, Preference: inLabel(hostKey, "b")}}}}
+				{Weight: 30, Preference: labelIn(zoneKey, "za")}, {Weight: 10, Preference: labelIn(hostKey, "b")}}}}
 		}, a: 7, b: 10, c: 0},
-		{name: "inter-pod affinity", f: scheduler.Priority{Name: "InterPodAffinityPriority"}, edit: func(b *builder) {
+		{name: "inter-pod affinity", f: scheduler.PriorityFunction{Name: "InterPodAffinityPriority"}, edit: func(b *builder) {
 			b.app("y", 0, nil, "c")
 			b.pod("x-0").Spec.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{
 				{Weight: 5, PodAffinityTerm: corev1.PodAffinityTerm{TopologyKey: zoneKey, LabelSelector: appSelector("y")}},
 				{Weight: 2, PodAffinityTerm: corev1.PodAffinityTerm{TopologyKey: hostKey, LabelSelector: appSelector("x")}}}}}
 		}, a: 0, b: 4, c: 10},
-		{name: "a preferred label", f: scheduler.Priority{Name: "ssd", PreferLabel: "ssd"}, edit: func(b *builder) { b.objects.Nodes[1].Labels["ssd"] = "" }, b: 10},
-		{name: "a label to avoid", f: scheduler.Priority{Name: "ssd", PreferLabel: "ssd", PreferAbsent: true},
+		{name: "a preferred label", f: scheduler.PriorityFunction{Name: "ssd", PreferLabel: "ssd"}, edit: func(b *builder) { b.objects.Nodes[1].Labels["ssd"] = "" }, b: 10},
+		{name: "a label to avoid", f: scheduler.PriorityFunction{Name: "ssd", PreferLabel: "ssd", PreferAbsent: true},
 			edit: func(b *builder) { b.objects.Nodes[1].Labels["ssd"] = "" }, a: 10, c: 10},
 	}
 	for _, c := range cases {
@@ -241,7 +241,7 @@ func TestPolicyFunctions(t *testing.T) {
 				c.edit(b)
 			}
 			c.f.Weight = 3
-			w := b.worldOf(t, scheduler.PolicyProfile(scheduler.Policy{Priorities: []scheduler.Priority{c.f}, HardPodAffinityWeight: 1}))
+			w := b.modelWithProfile(t, scheduler.PolicyProfile(scheduler.Policy{Priorities: []scheduler.PriorityFunction{c.f}, HardPodAffinityWeight: 1}))
 			for node, want := range map[string]int64{"a": c.a, "b": c.b, "c": c.c} {
 				v := verdict(t, w, "x-0", node, true)
 				if got := scoreOf(t, v, c.f.Name); got != want || v.Total != 3*want {
@@ -252,7 +252,7 @@ func TestPolicyFunctions(t *testing.T) {
 	}
 }
 
-func selectV1(b *builder) {
+func addServiceForV1(b *builder) {
 	b.objects.Services = append(b.objects.Services, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "v1"},
 		Spec: corev1.ServiceSpec{Selector: map[string]string{"v": "1"}}})
 	for _, name := range []string{"x-0", "x-1"} {
@@ -260,7 +260,7 @@ func selectV1(b *builder) {
 	}
 }
 
-func relabel(b *builder, pods ...string) {
+func setAppLabel(b *builder, pods ...string) {
 	for _, name := range pods {
 		b.pod(name).Labels = map[string]string{"app": "x"}
 	}
@@ -271,8 +271,8 @@ func TestPolicyThatIsNotKnown(t *testing.T) {
 	b := newBuilder()
 	b.node("a", "za")
 	b.app("x", 1000, nil, "a")
-	w := b.worldOf(t, scheduler.PolicyProfile(scheduler.Policy{Priorities: []scheduler.Priority{{Name: "EqualPriority", Weight: 1}, {Name: "ResourceLimitsPriority", Weight: 1}}}))
-	why, ok := w.Supported(id(t, w, "x-0"))
+	w := b.modelWithProfile(t, scheduler.PolicyProfile(scheduler.Policy{Priorities: []scheduler.PriorityFunction{{Name: "EqualPriority", Weight: 1}, {Name: "ResourceLimitsPriority", Weight: 1}}}))
+	why, ok := w.Supported(podID(t, w, "x-0"))
 	if want := `it is scheduled by "default-scheduler": its priority function ResourceLimitsPriority is not modelled`; ok || why != want {
 		t.Errorf("%q, want %q", why, want)
 	}

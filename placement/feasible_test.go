@@ -30,28 +30,28 @@ func testFeasible(t *testing.T, cases []feasibleCase) {
 			b.node("c", "zb")
 			b.app("x", 100, nil, "a")
 			c.edit(b)
-			w := b.world(t)
-			p := w.Predict(id(t, w, "x-0"))
-			if p.SupportedWhy != "" {
-				t.Fatal(p.SupportedWhy)
+			w := b.model(t)
+			p := w.Predict(podID(t, w, "x-0"))
+			if p.UnsupportedReason != "" {
+				t.Fatal(p.UnsupportedReason)
 			}
-			if got := names(w, p.Terminating.Feasible); got != c.terminating {
+			if got := nodeNames(w, p.Terminating.Feasible); got != c.terminating {
 				t.Errorf("terminating: %q, want %q", got, c.terminating)
 			}
-			if got := names(w, p.Gone.Feasible); got != c.gone {
+			if got := nodeNames(w, p.Gone.Feasible); got != c.gone {
 				t.Errorf("gone: %q, want %q", got, c.gone)
 			}
 			v := verdict(t, w, "x-0", "b", true)
 			if v.RefusedBy != c.refused || (v.Why == "") != (c.refused == "") {
 				t.Errorf("b is refused by %q (%s), want %q", v.RefusedBy, v.Why, c.refused)
 			}
-			moveAbout(t, w, p)
+			checkMoveAndBack(t, w, p)
 		})
 	}
 }
 
-// moveAbout lets every pod stand everywhere and go back: nothing may be left.
-func moveAbout(t *testing.T, w *ClusterModel, want prediction.Prediction) {
+// checkMoveAndBack lets every pod stand everywhere and go back: nothing may be left.
+func checkMoveAndBack(t *testing.T, w *ClusterModel, want prediction.Prediction) {
 	t.Helper()
 	for i := range w.Snap.Pods {
 		p := &w.Snap.Pods[i]
@@ -61,13 +61,13 @@ func moveAbout(t *testing.T, w *ClusterModel, want prediction.Prediction) {
 		}
 		w.Move(p.ID, at)
 	}
-	if diff := differ(want, w.Predict(id(t, w, "x-0"))); diff != "" {
+	if diff := diff(want, w.Predict(podID(t, w, "x-0"))); diff != "" {
 		t.Errorf("moving pods about leaves something: %s", diff)
 	}
 }
 
-// port lets a pod take a host port.
-func port(ip string, protocol corev1.Protocol, number int32) func(*corev1.PodSpec) {
+// withHostPort lets a pod take a host port.
+func withHostPort(ip string, protocol corev1.Protocol, number int32) func(*corev1.PodSpec) {
 	return func(s *corev1.PodSpec) {
 		s.Containers[0].Ports = []corev1.ContainerPort{{HostIP: ip, Protocol: protocol, HostPort: number}}
 	}
@@ -87,14 +87,14 @@ func TestNodePorts(t *testing.T) {
 	}
 	always := corev1.ContainerRestartPolicyAlways
 	testFeasible(t, []feasibleCase{
-		{"taken", case2(port("", "", 80), port("", "", 80)), "c", "a c", scheduler.NodePorts},
-		{"another port", case2(port("", "", 80), port("", "", 81)), "b c", "a b c", ""},
-		{"another protocol", case2(port("", "", 80), port("", "UDP", 80)), "b c", "a b c", ""},
-		{"another address", case2(port("10.0.0.1", "", 80), port("10.0.0.2", "", 80)), "b c", "a b c", ""},
-		{"any address there", case2(port("10.0.0.1", "", 80), port("0.0.0.0", "", 80)), "c", "a c", scheduler.NodePorts},
-		{"any address here", case2(port("", "TCP", 80), port("10.0.0.2", "", 80)), "c", "a c", scheduler.NodePorts},
-		{"of a sidecar", case2(initPort(&always), port("", "", 80)), "c", "a c", scheduler.NodePorts},
-		{"of an init container", case2(initPort(nil), port("", "", 80)), "a b c", "a b c", ""},
+		{"taken", case2(withHostPort("", "", 80), withHostPort("", "", 80)), "c", "a c", scheduler.NodePorts},
+		{"another port", case2(withHostPort("", "", 80), withHostPort("", "", 81)), "b c", "a b c", ""},
+		{"another protocol", case2(withHostPort("", "", 80), withHostPort("", "UDP", 80)), "b c", "a b c", ""},
+		{"another address", case2(withHostPort("10.0.0.1", "", 80), withHostPort("10.0.0.2", "", 80)), "b c", "a b c", ""},
+		{"any address there", case2(withHostPort("10.0.0.1", "", 80), withHostPort("0.0.0.0", "", 80)), "c", "a c", scheduler.NodePorts},
+		{"any address here", case2(withHostPort("", "TCP", 80), withHostPort("10.0.0.2", "", 80)), "c", "a c", scheduler.NodePorts},
+		{"of a sidecar", case2(initPort(&always), withHostPort("", "", 80)), "c", "a c", scheduler.NodePorts},
+		{"of an init container", case2(initPort(nil), withHostPort("", "", 80)), "a b c", "a b c", ""},
 	})
 }
 
@@ -121,8 +121,8 @@ func TestVolumeRestrictions(t *testing.T) {
 	once := func(nodes ...string) func(*builder) {
 		return func(b *builder) {
 			b.boundClaim("c", nil).Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOncePod}
-			b.pod("x-0").Spec.Volumes = claims("c")
-			b.app("y", 0, func(s *corev1.PodSpec) { s.Volumes = claims("c") }, nodes...)
+			b.pod("x-0").Spec.Volumes = claimVolumes("c")
+			b.app("y", 0, func(s *corev1.PodSpec) { s.Volumes = claimVolumes("c") }, nodes...)
 			b.csiNode("a", 9)
 		}
 	}

@@ -25,7 +25,7 @@ func TestPricedNeverExceedsTheFewest(t *testing.T) {
 		for set, n := r.Uint64()&(1<<len(pods)-1), 0; n < len(pods); n++ { // what some set covers
 			if set>>n&1 == 1 {
 				for _, x := range of[n] {
-					needs[x.Need] += x.Of
+					needs[x.Need] += x.Amount
 				}
 			}
 		}
@@ -34,11 +34,11 @@ func TestPricedNeverExceedsTheFewest(t *testing.T) {
 		}
 		want := len(pods)
 		for set := range uint64(1) << len(pods) {
-			if n := bits.OnesCount64(set); n < want && covers(set, of, needs) {
+			if n := bits.OnesCount64(set); n < want && coversNeeds(set, of, needs) {
 				want = n
 			}
 		}
-		got := Priced(needs, &shares, len(pods))
+		got := WeightedBound(needs, &shares, len(pods))
 		if got > want {
 			t.Fatalf("seed %d: needs %v of %v: %d, but %d do", seed, needs, of, got, want)
 		}
@@ -49,7 +49,7 @@ func TestPricedNeverExceedsTheFewest(t *testing.T) {
 		for g := range groups {
 			counts[1][g] = int(needs[nodes+g])
 		}
-		if got > Fewest(counts[0], counts[1], pods) {
+		if got > CountBound(counts[0], counts[1], pods) {
 			sharper++
 		}
 	}
@@ -61,12 +61,12 @@ func TestPricedNeverExceedsTheFewest(t *testing.T) {
 
 func pick(r *rand.Rand, of ...float64) float64 { return of[r.IntN(len(of))] }
 
-func covers(set uint64, of [][]Share, needs []float64) bool {
+func coversNeeds(set uint64, of [][]Share, needs []float64) bool {
 	has := make([]float64, len(needs))
 	for i, shares := range of {
 		if set>>i&1 == 1 {
 			for _, x := range shares {
-				has[x.Need] += x.Of
+				has[x.Need] += x.Amount
 			}
 		}
 	}

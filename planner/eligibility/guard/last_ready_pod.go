@@ -14,15 +14,15 @@ var lastReadyPod = Rule{plan.LastReadyPod, func(in Input) (string, bool) {
 	}
 	for _, id := range in.Pod.Services {
 		svc := &in.Snapshot.Services[id]
-		if ReadyBehind(in.Snapshot, svc) < 2 {
+		if ReadyPods(in.Snapshot, svc) < 2 {
 			return fmt.Sprintf("it is the last Ready pod of Service %s", svc.Object.Name), true
 		}
 	}
 	return "", false
 }}
 
-// ReadyBehind counts the Ready pods of a Service that are not on their way out.
-func ReadyBehind(s *cluster.Snapshot, svc *cluster.Service) int {
+// ReadyPods counts the Ready pods of a Service that are not on their way out.
+func ReadyPods(s *cluster.Snapshot, svc *cluster.Service) int {
 	n := 0
 	for _, id := range svc.Pods {
 		if p := &s.Pods[id]; p.Ready && !p.Terminating {

@@ -21,15 +21,15 @@ import (
 	"github.com/evenkeel-project/evenkeel/web"
 )
 
-// shown are windows that are served as a load-watcher would.
-type shown struct{ *loadwindow.Windows }
+// servedWindows are windows that are served as a load-watcher would.
+type servedWindows struct{ *loadwindow.Windows }
 
-func (shown) Enabled() bool { return true }
+func (servedWindows) Enabled() bool { return true }
 
-func (shown) Source() string { return "metricsServer" }
+func (servedWindows) Source() string { return "metricsServer" }
 
-func (s shown) Loads() ([]loadwindow.NodeLoads, time.Duration, time.Time) {
-	return s.Windows.Loads(measuredAt, 15*time.Minute), 15 * time.Minute, measuredAt
+func (s servedWindows) Loads() ([]loadwindow.NodeLoads, time.Duration, time.Time) {
+	return s.Windows.Loads(measurementTime, 15*time.Minute), 15 * time.Minute, measurementTime
 }
 
 // TestScoresAreThoseOfWhatIsServed: trimaran, which reads GET /watcher, scores nodes as
@@ -51,7 +51,7 @@ func TestScoresAreThoseOfWhatIsServed(t *testing.T) {
 		nodes = append(nodes, usage.Node{Name: name, Capacity: cluster.Resources{MilliCPU: 4000}, Allocatable: cluster.Resources{MilliCPU: 3800}})
 	}
 	for minute := range 15 {
-		s := usage.Sample{Taken: measuredAt.Add(time.Duration(minute-14) * time.Minute), Nodes: map[string]usage.Reading{}}
+		s := usage.Sample{Taken: measurementTime.Add(time.Duration(minute-14) * time.Minute), Nodes: map[string]usage.Reading{}}
 		for i, n := range nodes[:7] { // h is not measured
 			at := s.Taken
 			if n.Name == "g" {
@@ -61,15 +61,15 @@ func TestScoresAreThoseOfWhatIsServed(t *testing.T) {
 		}
 		windows.Add(s, nodes, nil)
 	}
-	b.objects.Usage = windows.Usage(measuredAt)
+	b.objects.Usage = windows.Usage(measurementTime)
 	b.app("x", 0, limit("400m"), "a")
 	b.app("y", 0, limit("700m"), "b") // the end of g's measurement less 10 s: not measured yet, as trimaran has it
-	bound := measuredAt.Add(-30 * time.Second)
+	bound := measurementTime.Add(-30 * time.Second)
 	b.pod("y-0").Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(bound)}}
-	w := b.worldOf(t, scheduler.PackingProfile(scheduler.DefaultPacking()))
+	w := b.modelWithProfile(t, scheduler.PackingProfile(scheduler.DefaultPacking()))
 
 	rec := httptest.NewRecorder()
-	web.Handler(func() bool { return true }, prometheus.NewRegistry(), web.WatcherRoutes(shown{windows})...).ServeHTTP(rec, httptest.NewRequest("GET", "/watcher", nil))
+	web.Handler(func() bool { return true }, prometheus.NewRegistry(), web.WatcherRoutes(servedWindows{windows})...).ServeHTTP(rec, httptest.NewRequest("GET", "/watcher", nil))
 	answer, err := loadwatcher.Decode(rec.Body.Bytes())
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +80,7 @@ func TestScoresAreThoseOfWhatIsServed(t *testing.T) {
 		if n.Name == "b" && answer.Window.End-bound.Unix() < 60 {
 			unsettled = 700
 		}
-		want := trimaran(answer, n.Name, 400+unsettled, 4000)
+		want := targetLoadPackingScore(answer, n.Name, 400+unsettled, 4000)
 		if got := scoreOf(t, verdict(t, w, "x-0", n.Name, true), scheduler.PackingName); got != want {
 			t.Errorf("%s: %d, trimaran %d", n.Name, got, want)
 		}
@@ -91,9 +91,9 @@ func TestScoresAreThoseOfWhatIsServed(t *testing.T) {
 	}
 }
 
-// trimaran is the score of its TargetLoadPacking: it takes the last cpu metric that is
+// targetLoadPackingScore is the score of its TargetLoadPacking: it takes the last cpu metric that is
 // an average or the latest.
-func trimaran(a loadwatcher.Answer, node string, milliCPU, capacity float64) int64 {
+func targetLoadPackingScore(a loadwatcher.Answer, node string, milliCPU, capacity float64) int64 {
 	percent, found := 0.0, false
 	for _, m := range a.Data.Nodes[node].Metrics {
 		if m.Type == loadwatcher.CPU && (m.Operator == loadwatcher.Average || m.Operator == loadwatcher.Latest) {

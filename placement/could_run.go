@@ -16,9 +16,9 @@ func (w *ClusterModel) CouldRun(p cluster.PodID) func(n cluster.NodeID, held *cl
 	}
 	in := w.replacementOf(p)
 	return func(n cluster.NodeID, held *cluster.Resources, pods int64) bool {
-		return in.NodeOK[n] && in.Volumes.Refused == "" && allowed(in.Volumes.Bindable, n) && allowed(in.Volumes.InZone, n) && allowed(in.FeaturesOK, n) &&
-			filter.HasRoomBeside(&w.Snap.Nodes[n], in.Checked, held, pods)
+		return in.CanRun[n] && in.Volumes.RefusedReason == "" && passesOn(in.Volumes.Bindable, n) && passesOn(in.Volumes.InZone, n) && passesOn(in.FeaturesOK, n) &&
+			filter.HasRoomFor(&w.Snap.Nodes[n], in.CheckedRequests, held, pods)
 	}
 }
 
-func allowed(ok []bool, n cluster.NodeID) bool { return ok == nil || ok[n] }
+func passesOn(ok []bool, n cluster.NodeID) bool { return ok == nil || ok[n] }

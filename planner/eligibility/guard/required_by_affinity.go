@@ -22,31 +22,31 @@ var requiredByAffinity = Rule{plan.RequiredByAffinity, func(in Input) (string, b
 }}
 
 func (in Input) leans() *leans {
-	if in.Memory == nil {
+	if in.Cache == nil {
 		return leansOf(in.Snapshot)
 	}
-	return in.Memory.leansOn(in.Snapshot)
+	return in.Cache.leansOn(in.Snapshot)
 }
 
-func (m *Memory) leansOn(s *cluster.Snapshot) *leans {
+func (m *Cache) leansOn(s *cluster.Snapshot) *leans {
 	if m.leans == nil {
 		m.leans = leansOf(s)
 	}
 	return m.leans
 }
 
-// Taken counts, by requirement, the pods that satisfied it and are gone.
-type Taken map[int]int
+// EvictionCounts counts, by requirement, the pods that satisfied it and are gone.
+type EvictionCounts map[int]int
 
-// Take notes that a pod of the snapshot has left its node.
-func (m *Memory) Take(s *cluster.Snapshot, taken Taken, pod cluster.PodID) {
+// RecordEviction notes that a pod of the snapshot has left its node.
+func (m *Cache) RecordEviction(s *cluster.Snapshot, taken EvictionCounts, pod cluster.PodID) {
 	for _, r := range m.leansOn(s).of[pod] {
 		taken[r]++
 	}
 }
 
 // LastRequired says who would be left without the pod, once those taken are gone.
-func (m *Memory) LastRequired(s *cluster.Snapshot, taken Taken, pod cluster.PodID) (string, bool) {
+func (m *Cache) LastRequired(s *cluster.Snapshot, taken EvictionCounts, pod cluster.PodID) (string, bool) {
 	return m.leansOn(s).last(taken, pod)
 }
 
@@ -59,7 +59,7 @@ type leans struct {
 }
 
 // last reports whether the pod is the only one left that satisfies a requirement.
-func (l *leans) last(taken Taken, pod cluster.PodID) (string, bool) {
+func (l *leans) last(taken EvictionCounts, pod cluster.PodID) (string, bool) {
 	for _, r := range l.of[pod] {
 		if l.all[r]-taken[r] < 2 {
 			return l.who[r], true

@@ -33,15 +33,15 @@ func TestWalkTakesOneNodeOfEachZoneInTurn(t *testing.T) {
 		b.node(fmt.Sprint("n", i), zone)
 	}
 	b.objects.Nodes[4].Labels[corev1.LabelFailureDomainBetaZone] = "a"
-	w := b.world(t)
-	if got, want := names(w, w.WalkOrder()), "n0 n2 n3 n1 n4"; got != want {
+	w := b.model(t)
+	if got, want := nodeNames(w, w.InitNodeOrder()), "n0 n2 n3 n1 n4"; got != want {
 		t.Errorf("the walk is %s, want %s", got, want)
 	}
 }
 
-// uneven is a cluster in which every score that depends on the sample differs
+// newUnevenCluster is a cluster in which every score that depends on the sample differs
 // between nodes.
-func uneven(seed int64, nodes int) *builder {
+func newUnevenCluster(seed int64, nodes int) *builder {
 	rnd := rand.New(rand.NewSource(seed))
 	b := newBuilder()
 	for i := range nodes {
@@ -61,12 +61,12 @@ func uneven(seed int64, nodes int) *builder {
 		for i := range at {
 			at[i] = b.objects.Nodes[rnd.Intn(nodes)].Name
 		}
-		b.app(fmt.Sprint("a", a), int64(100+100*rnd.Intn(5)), func(s *corev1.PodSpec) { sampleDependent(s, a, rnd) }, at...)
+		b.app(fmt.Sprint("a", a), int64(100+100*rnd.Intn(5)), func(s *corev1.PodSpec) { setSampleDependentSpec(s, a, rnd) }, at...)
 	}
 	return b
 }
 
-func sampleDependent(s *corev1.PodSpec, a int, rnd *rand.Rand) {
+func setSampleDependentSpec(s *corev1.PodSpec, a int, rnd *rand.Rand) {
 	s.Affinity = &corev1.Affinity{}
 	if a%2 == 0 {
 		s.Affinity.NodeAffinity = &corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{
@@ -88,10 +88,10 @@ func sampleDependent(s *corev1.PodSpec, a int, rnd *rand.Rand) {
 	}
 }
 
-// bruteForce scores the sample of every start by itself.
-func bruteForce(w *ClusterModel, p cluster.PodID, gone bool) map[cluster.NodeID]float64 {
+// oddsByBruteForce scores the sample of every start by itself.
+func oddsByBruteForce(w *ClusterModel, p cluster.PodID, gone bool) map[cluster.NodeID]float64 {
 	in, odds := w.replacementOf(p), map[cluster.NodeID]float64{}
-	walk, size := w.WalkOrder(), sampling.Size(len(w.Snap.Nodes), in.Profile.PercentageOfNodesToScore)
+	walk, size := w.InitNodeOrder(), sampling.Size(len(w.Snap.Nodes), in.Profile.PercentageOfNodesToScore)
 	inBothStates(w.Cluster, p, func(g bool) {
 		if g != gone {
 			return
@@ -108,8 +108,8 @@ func bruteForce(w *ClusterModel, p cluster.PodID, gone bool) map[cluster.NodeID]
 			slices.Sort(sample)
 			score.Score(&r, sample)
 			var best []cluster.NodeID
-			for i, total := range w.buf.Total {
-				if total == slices.Max(w.buf.Total) {
+			for i, total := range w.scratch.Total {
+				if total == slices.Max(w.scratch.Total) {
 					best = append(best, sample[i])
 				}
 			}
@@ -125,15 +125,15 @@ func TestSampleIsTheSameAsEveryStartByItself(t *testing.T) {
 	seeds := int64(6)
 	sampled, shared := 0, 0
 	for seed := range seeds {
-		w := uneven(seed, 101+int(seed)*20).world(t)
-		w.randomSampleWeight, w.fastOff = 0, true
+		w := newUnevenCluster(seed, 101+int(seed)*20).model(t)
+		w.randomSampleWeight, w.disableFast = 0, true
 		for a := range 8 {
-			p := id(t, w, fmt.Sprintf("a%d-0", a))
+			p := podID(t, w, fmt.Sprintf("a%d-0", a))
 			pr := w.Predict(p)
-			if pr.SupportedWhy != "" {
-				t.Fatal(pr.SupportedWhy)
+			if pr.UnsupportedReason != "" {
+				t.Fatal(pr.UnsupportedReason)
 			}
-			if pr.Gone.Odds != nil && !w.sampler.KeepsWindows() {
+			if pr.Gone.Odds != nil && !w.sampler.HasReusableWindows() {
 				shared++
 			}
 			for _, gone := range []bool{false, true} {
@@ -144,13 +144,13 @@ func TestSampleIsTheSameAsEveryStartByItself(t *testing.T) {
 				if got.Odds != nil {
 					sampled++
 				}
-				want := bruteForce(w, p, gone)
+				want := oddsByBruteForce(w, p, gone)
 				if len(want) != len(got.Winners) {
 					t.Errorf("seed %d, a%d, gone %v: %d nodes may win, want %d", seed, a, gone, len(got.Winners), len(want))
 				}
 				for i, n := range got.Winners {
-					if math.Abs(got.Odd(i)-want[n]) > 1e-9 {
-						t.Errorf("seed %d, a%d, gone %v, node %d: %.6f, want %.6f", seed, a, gone, n, got.Odd(i), want[n])
+					if math.Abs(got.WinnerProb(i)-want[n]) > 1e-9 {
+						t.Errorf("seed %d, a%d, gone %v, node %d: %.6f, want %.6f", seed, a, gone, n, got.WinnerProb(i), want[n])
 					}
 				}
 			}
@@ -174,24 +174,24 @@ func TestSampleFollowsTheProfile(t *testing.T) {
 		"far apart":    func(p *scheduler.Profile) { p.Weights.ResourcesFit, p.Weights.InterPodAffinity = 5000, 100 },
 		"one score":    func(p *scheduler.Profile) { p.Weights = scheduler.Weights{TaintToleration: 1} },
 		"legacy":       func(p *scheduler.Profile) { *p = scheduler.PolicyProfile(scheduler.DefaultPolicy()) },
-		"most":         func(p *scheduler.Profile) { p.Fit.Type = scheduler.MostAllocated },
+		"most":         func(p *scheduler.Profile) { p.FitStrategy.Type = scheduler.MostAllocated },
 		"hard weights": func(p *scheduler.Profile) { p.HardPodAffinityWeight = 100 },
 	} {
-		s := uneven(2, 161).world(t).Snap
+		s := newUnevenCluster(2, 161).model(t).Snap
 		p := scheduler.DefaultProfile()
 		change(&p)
 		w := NewClusterModel(s, Options{Profiles: map[string]scheduler.Profile{corev1.DefaultSchedulerName: p}})
-		w.randomSampleWeight, w.fastOff = 0, true
+		w.randomSampleWeight, w.disableFast = 0, true
 		for a := range 8 {
-			pod := id(t, w, fmt.Sprintf("a%d-0", a))
+			pod := podID(t, w, fmt.Sprintf("a%d-0", a))
 			got := w.Predict(pod).Gone
-			want := bruteForce(w, pod, true)
+			want := oddsByBruteForce(w, pod, true)
 			if len(got.Winners) != len(want) || len(want) == 0 || got.Odds == nil {
 				t.Errorf("%s, a%d: %d nodes may win, want %d", name, a, len(got.Winners), len(want))
 			}
 			for i, n := range got.Winners {
-				if math.Abs(got.Odd(i)-want[n]) > 1e-9 {
-					t.Errorf("%s, a%d, node %d: %.6f, want %.6f", name, a, n, got.Odd(i), want[n])
+				if math.Abs(got.WinnerProb(i)-want[n]) > 1e-9 {
+					t.Errorf("%s, a%d, node %d: %.6f, want %.6f", name, a, n, got.WinnerProb(i), want[n])
 				}
 			}
 		}
@@ -204,15 +204,15 @@ func TestEveryNodeIsJudgedWhereFewAreFeasible(t *testing.T) {
 		b.node(fmt.Sprintf("n%03d", i), "", func(n *corev1.Node) { n.Spec.Unschedulable = i >= 100 })
 	}
 	b.app("web", 1000, nil, "n000", "n001")
-	pr := b.world(t).Predict(id(t, b.world(t), "web-0"))
+	pr := b.model(t).Predict(podID(t, b.model(t), "web-0"))
 	if s := pr.Terminating; len(s.Feasible) != 100 || s.Odds != nil || len(s.Winners) != 98 {
 		t.Errorf("%d feasible, %d win, odds %v; want 100, 98, none", len(s.Feasible), len(s.Winners), s.Odds)
 	}
 }
 
 func TestOddsSumToOneAndReachThePrediction(t *testing.T) {
-	w := uneven(3, 300).world(t)
-	pr := w.Predict(id(t, w, "a3-0"))
+	w := newUnevenCluster(3, 300).model(t)
+	pr := w.Predict(podID(t, w, "a3-0"))
 	if pr.Terminating.Odds == nil {
 		t.Fatal("300 nodes are not sampled")
 	}

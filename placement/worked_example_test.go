@@ -53,7 +53,7 @@ func TestWorkedZones(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			w := threeZones(c.dealt[0], c.dealt[1], c.dealt[2]).world(t)
+			w := threeZones(c.dealt[0], c.dealt[1], c.dealt[2]).model(t)
 			const victim = "d-5" // the last one stands on n3
 			for i, node := range []string{"n1", "n2", "n3"} {
 				v := verdict(t, w, victim, node, c.gone)
@@ -65,12 +65,12 @@ func TestWorkedZones(t *testing.T) {
 					t.Errorf("%s: the other plugins give %d, want 375 on every node", node, rest)
 				}
 			}
-			p := w.Predict(id(t, w, victim))
+			p := w.Predict(podID(t, w, victim))
 			s := p.Terminating
 			if c.gone {
 				s = p.Gone
 			}
-			if got := names(w, s.Winners); got != c.wantWinner {
+			if got := nodeNames(w, s.Winners); got != c.wantWinner {
 				t.Errorf("winners %q, want %q", got, c.wantWinner)
 			}
 		})
@@ -78,8 +78,8 @@ func TestWorkedZones(t *testing.T) {
 }
 
 func TestProbabilitiesWeighBothStates(t *testing.T) {
-	w := threeZones(1, 2, 3).world(t)
-	p := w.Predict(id(t, w, "d-5"))
+	w := threeZones(1, 2, 3).model(t)
+	p := w.Predict(podID(t, w, "d-5"))
 	on := func(name string) float64 {
 		n := nodeID(t, w, name)
 		return p.Prob(func(x cluster.NodeID) bool { return x == n })
@@ -99,8 +99,8 @@ func TestWithoutGraceOnlyGoneCounts(t *testing.T) {
 	b := threeZones(1, 2, 3)
 	zero := int64(0)
 	b.pod("d-5").Spec.TerminationGracePeriodSeconds = &zero
-	w := b.world(t)
-	p := w.Predict(id(t, w, "d-5"))
+	w := b.model(t)
+	p := w.Predict(podID(t, w, "d-5"))
 	n3 := nodeID(t, w, "n3")
 	if got := p.Prob(func(n cluster.NodeID) bool { return n == n3 }); p.WeightGone != 1 || got != 0.5 {
 		t.Errorf("weight %v, back to n3 %v; want 1 and 0.5", p.WeightGone, got)
@@ -109,9 +109,9 @@ func TestWithoutGraceOnlyGoneCounts(t *testing.T) {
 
 // C may only go where B is, although n3 is the emptiest.
 func TestRequiredAffinityKeepsCBesideB(t *testing.T) {
-	w := threeZones(0, 0, 1).world(t)
-	p := w.Predict(id(t, w, "c-0"))
-	if got := names(w, p.Gone.Feasible); got != "n1 n2" {
+	w := threeZones(0, 0, 1).model(t)
+	p := w.Predict(podID(t, w, "c-0"))
+	if got := nodeNames(w, p.Gone.Feasible); got != "n1 n2" {
 		t.Errorf("feasible %q, want n1 n2", got)
 	}
 	if v := verdict(t, w, "c-0", "n3", true); v.RefusedBy != scheduler.InterPodAffinity {
@@ -120,24 +120,24 @@ func TestRequiredAffinityKeepsCBesideB(t *testing.T) {
 }
 
 func TestMoveChangesThePredictionAndMovingBackRestoresIt(t *testing.T) {
-	w := threeZones(1, 1, 4).world(t)
-	before := w.Explain(id(t, w, "d-5"))
+	w := threeZones(1, 1, 4).model(t)
+	before := w.Explain(podID(t, w, "d-5"))
 	requested := w.Requested(nodeID(t, w, "n3"))
 	n1, n3 := nodeID(t, w, "n1"), nodeID(t, w, "n3")
 
-	w.Move(id(t, w, "d-4"), n1)
-	if w.NodeOf(id(t, w, "d-4")) != n1 {
+	w.Move(podID(t, w, "d-4"), n1)
+	if w.NodeOf(podID(t, w, "d-4")) != n1 {
 		t.Error("d-4 does not stand on n1")
 	}
 	if got := w.Requested(n3).MilliCPU; got != requested.MilliCPU-1000 {
 		t.Errorf("n3 has %d requested, want 1000 less than %d", got, requested.MilliCPU)
 	}
 	// Now 2/1/3: only n2 is best for the next.
-	if got := names(w, w.Predict(id(t, w, "d-5")).Terminating.Winners); got != "n2" {
+	if got := nodeNames(w, w.Predict(podID(t, w, "d-5")).Terminating.Winners); got != "n2" {
 		t.Errorf("after the move the winners are %q, want n2", got)
 	}
-	w.Move(id(t, w, "d-4"), n3)
-	if diff := differ(before, w.Explain(id(t, w, "d-5"))); diff != "" {
+	w.Move(podID(t, w, "d-4"), n3)
+	if diff := diff(before, w.Explain(podID(t, w, "d-5"))); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -145,27 +145,27 @@ func TestMoveChangesThePredictionAndMovingBackRestoresIt(t *testing.T) {
 // A world after a move foretells the same as a world made from a snapshot in
 // which the pod stands there.
 func TestMovedWorldEqualsFreshOne(t *testing.T) {
-	moved := threeZones(1, 2, 3).world(t)
-	moved.Predict(id(t, moved, "d-5")) // counters exist before the move
-	moved.Move(id(t, moved, "d-5"), nodeID(t, moved, "n1"))
+	moved := threeZones(1, 2, 3).model(t)
+	moved.Predict(podID(t, moved, "d-5")) // counters exist before the move
+	moved.Move(podID(t, moved, "d-5"), nodeID(t, moved, "n1"))
 	b := threeZones(1, 2, 3)
 	b.pod("d-5").Spec.NodeName = "n1"
-	fresh := b.world(t)
+	fresh := b.model(t)
 	for _, pod := range []string{"a-0", "b-0", "c-1", "d-0", "d-5"} {
-		if diff := differ(fresh.Explain(id(t, fresh, pod)), moved.Explain(id(t, moved, pod))); diff != "" {
+		if diff := diff(fresh.Explain(podID(t, fresh, pod)), moved.Explain(podID(t, moved, pod))); diff != "" {
 			t.Errorf("%s: %s", pod, diff)
 		}
 	}
 }
 
 func TestGoneWithoutReplacement(t *testing.T) {
-	w := threeZones(1, 2, 3).world(t)
-	w.Move(id(t, w, "d-5"), cluster.NoNode)
-	p := w.Predict(id(t, w, "d-5"))
-	if p.WeightGone != 1 || names(w, p.Gone.Winners) != "n1 n3" || names(w, p.Terminating.Winners) != "n1 n3" {
+	w := threeZones(1, 2, 3).model(t)
+	w.Move(podID(t, w, "d-5"), cluster.NoNode)
+	p := w.Predict(podID(t, w, "d-5"))
+	if p.WeightGone != 1 || nodeNames(w, p.Gone.Winners) != "n1 n3" || nodeNames(w, p.Terminating.Winners) != "n1 n3" {
 		t.Errorf("got %+v, want the state without the victim", p)
 	}
-	if w.NodeOf(id(t, w, "d-5")) != cluster.NoNode {
+	if w.NodeOf(podID(t, w, "d-5")) != cluster.NoNode {
 		t.Error("it still stands somewhere")
 	}
 }

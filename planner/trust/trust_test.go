@@ -51,7 +51,7 @@ func (o *objects) pod(name, node string, cpu int64, seconds int, edit ...func(*c
 	return o
 }
 
-func (o *objects) judge(t *testing.T, name string, earlier ...string) string {
+func (o *objects) checkBinding(t *testing.T, name string, earlier ...string) string {
 	t.Helper()
 	s, err := cluster.New(&o.Objects)
 	if err != nil {
@@ -61,7 +61,7 @@ func (o *objects) judge(t *testing.T, name string, earlier ...string) string {
 	for _, e := range earlier {
 		before[e] = true
 	}
-	hit, told := trust.Judge(s, s.PodByUID(name).ID, before)
+	hit, told := trust.CheckBinding(s, s.PodByUID(name).ID, before)
 	return map[[2]bool]string{{true, true}: "hit", {false, true}: "miss", {false, false}: "silent"}[[2]bool{hit, told}]
 }
 
@@ -93,7 +93,7 @@ func TestJudge(t *testing.T) {
 		"two nodes came later":            {base().pod("p", "n3", 1, 9).pod("q", "n3", 8, 10).pod("r", "n3", 1, 10), "hit"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := c.o.judge(t, "p", "a", "b"); got != c.want {
+			if got := c.o.checkBinding(t, "p", "a", "b"); got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
 		})
@@ -104,10 +104,10 @@ func TestJudge(t *testing.T) {
 // bound to n2. If q came first p is right there; if not, it belonged on n3.
 func TestJudgeKeepsTheOrderWithinASecond(t *testing.T) {
 	o := nodes(3).pod("a", "n1", 6, 0).pod("b", "n2", 4, 0).pod("q", "n3", 8, 9).pod("p", "n2", 1, 9)
-	if got := o.judge(t, "p", "a", "b", "q"); got != "hit" {
+	if got := o.checkBinding(t, "p", "a", "b", "q"); got != "hit" {
 		t.Errorf("q was bound before: %s", got)
 	}
-	if got := o.judge(t, "p", "a", "b"); got != "miss" {
+	if got := o.checkBinding(t, "p", "a", "b"); got != "miss" {
 		t.Errorf("q was bound after: %s", got)
 	}
 }
@@ -125,7 +125,7 @@ func TestALotIsNotTakenForTheDefaultProfile(t *testing.T) {
 			earlier = append(earlier, name)
 		}
 		o.pod("p", o.Nodes[r.IntN(len(o.Nodes))].Name, 1, 9)
-		switch o.judge(t, "p", earlier...) {
+		switch o.checkBinding(t, "p", earlier...) {
 		case "hit":
 			b.Hits++
 			fallthrough
@@ -156,21 +156,21 @@ func TestStatesAndProfiles(t *testing.T) {
 		{Name: "bad", Seen: 12, Predicted: 10, Hits: 8, HitRate: rate(0.8)}, {Name: "fancy", Pods: 1}, {Name: "few", Seen: 12, Predicted: 9, Hits: 9, HitRate: rate(1)},
 		{Name: "good", Seen: 12, Predicted: 10, Hits: 9, HitRate: rate(0.9), Trusted: true},
 	}
-	states := opts.States(s, known, seen)
+	states := opts.SchedulerStates(s, known, seen)
 	if d := cmp.Diff(want, states); d != "" {
 		t.Error(d)
 	}
 	profiles := opts.Profiles(known, states)
 	for name, why := range map[string]string{"bad": "bindings seen 12, foretold 10, came true 8; wanted are 10 foretold, and 90% of them true", "fancy": "seen 0", "few": "foretold 9", "good": "", "known": ""} {
 		p, ok := profiles[name]
-		if !ok || (p.Unknown == "") != (why == "") || !strings.Contains(p.Unknown, why) {
-			t.Errorf("%s: %q, want %q", name, p.Unknown, why)
+		if !ok || (p.UnsupportedReason == "") != (why == "") || !strings.Contains(p.UnsupportedReason, why) {
+			t.Errorf("%s: %q, want %q", name, p.UnsupportedReason, why)
 		}
 	}
-	if len(known) != 1 || profiles["known"].Fit.Type != scheduler.MostAllocated {
+	if len(known) != 1 || profiles["known"].FitStrategy.Type != scheduler.MostAllocated {
 		t.Error("what is configured was changed")
 	}
-	if off := (trust.Options{MinHitRate: 0.9}); len(off.Profiles(known, off.States(s, known, seen))) != 1 {
+	if off := (trust.Options{MinHitRate: 0.9}); len(off.Profiles(known, off.SchedulerStates(s, known, seen))) != 1 {
 		t.Error("switched off, and adds profiles")
 	}
 }

@@ -5,8 +5,8 @@ import "math"
 // Share is the part of a need, by index, that a pod's leaving covers, in the unit of
 // the need.
 type Share struct {
-	Need int32
-	Of   float64
+	Need   int32
+	Amount float64
 }
 
 // Shares are those of many pods, one pod after the other.
@@ -27,14 +27,14 @@ func (s *Shares) Add(of ...Share) {
 // eviction of that after 3,000 in clusters of up to 200 nodes; visits keeps the time
 // for the largest clusters at some tens of milliseconds.
 const (
-	steps   = 300
-	visits  = 20_000_000
-	patient = 15 // steps without a gain before they are halved
+	maxSteps     = 300
+	maxVisits    = 20_000_000
+	maxIdleSteps = 15 // steps without a gain before they are halved
 	// rounding is what sums of floats may be above the truth.
 	rounding = 1e-6
 )
 
-// Priced is a number of pods that no set falls short of whose leaving covers every
+// WeightedBound is a number of pods that no set falls short of whose leaving covers every
 // need; most is how many do. It knows sizes, where Fewest counts pods alone.
 //
 // It is the dual of a linear programme. With a price on each need, a set that covers
@@ -46,7 +46,7 @@ const (
 // a bound, and those on the way to the best ones (steps along the subgradient, of the
 // length of Polyak 1969) soon prove nearly all that can be proven. Products are
 // rounded by themselves, so that every machine gets the same bytes.
-func Priced(needs []float64, pods *Shares, most int) int {
+func WeightedBound(needs []float64, pods *Shares, most int) int {
 	if len(needs) == 0 || len(pods.ends) == 0 {
 		return 0
 	}
@@ -55,11 +55,11 @@ func Priced(needs []float64, pods *Shares, most int) int {
 		prices[i] = 0.5 / max(1, n)
 	}
 	best, pace, idle := 0.0, 1.0, 0
-	for range min(steps, 1+visits/len(pods.all)) {
-		value := pods.value(needs, prices, slope)
+	for range min(maxSteps, 1+maxVisits/len(pods.all)) {
+		value := pods.bound(needs, prices, slope)
 		if idle++; value > best+rounding {
 			best, idle = value, 0
-		} else if idle > patient {
+		} else if idle > maxIdleSteps {
 			pace, idle = pace/2, 0
 		}
 		var norm float64
@@ -79,8 +79,8 @@ func Priced(needs []float64, pods *Shares, most int) int {
 	return min(most, int(math.Ceil(best-rounding)))
 }
 
-// value is what the prices prove, and slope how that changes with each.
-func (s *Shares) value(needs, prices, slope []float64) (value float64) {
+// bound is what the prices prove, and slope how that changes with each.
+func (s *Shares) bound(needs, prices, slope []float64) (value float64) {
 	for i, n := range needs {
 		value += float64(prices[i] * n)
 		slope[i] = n
@@ -91,12 +91,12 @@ func (s *Shares) value(needs, prices, slope []float64) (value float64) {
 		from = end
 		beyond := -1.0
 		for _, x := range of {
-			beyond += float64(prices[x.Need] * x.Of)
+			beyond += float64(prices[x.Need] * x.Amount)
 		}
 		if beyond > 0 {
 			value -= beyond
 			for _, x := range of {
-				slope[x.Need] -= x.Of
+				slope[x.Need] -= x.Amount
 			}
 		}
 	}

@@ -16,9 +16,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// varied is a cluster of nodes of several sizes, some nearly full, with apps that
+// newVariedCluster is a cluster of nodes of several sizes, some nearly full, with apps that
 // use everything that is foretold quickly, each in some cases.
-func varied(seed int64, nodes int) *builder {
+func newVariedCluster(seed int64, nodes int) *builder {
 	rnd := rand.New(rand.NewSource(seed))
 	b := newBuilder()
 	rare, sizes := rnd.Intn(3), 1+rnd.Intn(3)
@@ -51,7 +51,7 @@ func varied(seed int64, nodes int) *builder {
 				at[i] = b.objects.Nodes[rnd.Intn(nodes/2)].Name
 			}
 		}
-		b.app(fmt.Sprint("a", a), int64(rnd.Intn(5)*(150+50*a)), func(s *corev1.PodSpec) { variedSpec(s, a, rnd) }, at...)
+		b.app(fmt.Sprint("a", a), int64(rnd.Intn(5)*(150+50*a)), func(s *corev1.PodSpec) { setVariedSpec(s, a, rnd) }, at...)
 		if rnd.Intn(2) == 0 {
 			b.service(fmt.Sprint("a", a))
 		}
@@ -59,7 +59,7 @@ func varied(seed int64, nodes int) *builder {
 	return b
 }
 
-func variedSpec(s *corev1.PodSpec, a int, rnd *rand.Rand) {
+func setVariedSpec(s *corev1.PodSpec, a int, rnd *rand.Rand) {
 	if a < 4 { // nothing of their own
 		return
 	}
@@ -113,10 +113,10 @@ func TestQuickIsTheSameAsTheGeneralWay(t *testing.T) {
 		case 5:
 			p.Weights.PodTopologySpread, p.Weights.BalancedAllocation, p.HardPodAffinityWeight = 0, 0, 40
 		}
-		w := varied(seed, []int{3, 101, 130, 200, 400}[rnd.Intn(5)]+rnd.Intn(20)).worldOf(t, p)
+		w := newVariedCluster(seed, []int{3, 101, 130, 200, 400}[rnd.Intn(5)]+rnd.Intn(20)).modelWithProfile(t, p)
 		for range 40 {
 			pod := cluster.PodID(rnd.Intn(len(w.Snap.Pods)))
-			q, s := compareWays(t, w, pod)
+			q, s := compareWithGeneral(t, w, pod)
 			quick, states = quick+q, states+s
 			if t.Failed() {
 				t.Fatalf("seed %d, %s", seed, w.Snap.Pods[pod].Object.Name)
@@ -124,7 +124,7 @@ func TestQuickIsTheSameAsTheGeneralWay(t *testing.T) {
 			w.Move(cluster.PodID(rnd.Intn(len(w.Snap.Pods))), cluster.NodeID(rnd.Intn(len(w.Snap.Nodes)+1)-1))
 			if rnd.Intn(5) == 0 {
 				hinted := []cluster.NodeID{cluster.NodeID(rnd.Intn(len(w.Snap.Nodes)))}
-				w.Hint([]hints.Kind{hints.Taint, hints.Label}[rnd.Intn(2)], hinted[:rnd.Intn(2)])
+				w.SetHints([]hints.Kind{hints.Taint, hints.Label}[rnd.Intn(2)], hinted[:rnd.Intn(2)])
 			}
 		}
 	}
@@ -134,17 +134,17 @@ func TestQuickIsTheSameAsTheGeneralWay(t *testing.T) {
 	}
 }
 
-// compareWays returns how many states were foretold quickly, of how many.
-func compareWays(t *testing.T, w *ClusterModel, pod cluster.PodID) (quick, states int) {
+// compareWithGeneral returns how many states were foretold quickly, of how many.
+func compareWithGeneral(t *testing.T, w *ClusterModel, pod cluster.PodID) (quick, states int) {
 	t.Helper()
 	var only prediction.Prediction
 	if _, ok := w.Supported(pod); ok && w.predictFast(w.replacementOf(pod), pod, &only) {
 		quick = 2
 	}
 	got := w.Predict(pod)
-	w.fastOff = true
+	w.disableFast = true
 	want := w.Predict(pod)
-	w.fastOff = false
+	w.disableFast = false
 	for _, x := range [...]struct {
 		name      string
 		got, want prediction.State
@@ -152,16 +152,16 @@ func compareWays(t *testing.T, w *ClusterModel, pod cluster.PodID) (quick, state
 		if !slices.Equal(x.got.Feasible, x.want.Feasible) {
 			t.Errorf("%s: feasible are %v, want %v", x.name, x.got.Feasible, x.want.Feasible)
 		}
-		if x.got.Best != x.want.Best || x.got.Sample != x.want.Sample || (x.got.Odds == nil) != (x.want.Odds == nil) {
-			t.Errorf("%s: best %d of %d, want %d of %d", x.name, x.got.Best, x.got.Sample, x.want.Best, x.want.Sample)
+		if x.got.Best != x.want.Best || x.got.SampleSize != x.want.SampleSize || (x.got.Odds == nil) != (x.want.Odds == nil) {
+			t.Errorf("%s: best %d of %d, want %d of %d", x.name, x.got.Best, x.got.SampleSize, x.want.Best, x.want.SampleSize)
 		}
 		if !slices.Equal(x.got.Winners, x.want.Winners) {
 			t.Errorf("%s: %v may win, want %v; odds %v, want %v", x.name, x.got.Winners, x.want.Winners, x.got.Odds, x.want.Odds)
 			continue
 		}
 		for i, n := range x.want.Winners {
-			if math.Abs(x.got.Odd(i)-x.want.Odd(i)) > 1e-9 {
-				t.Errorf("%s: node %d has %.9f, want %.9f", x.name, n, x.got.Odd(i), x.want.Odd(i))
+			if math.Abs(x.got.WinnerProb(i)-x.want.WinnerProb(i)) > 1e-9 {
+				t.Errorf("%s: node %d has %.9f, want %.9f", x.name, n, x.got.WinnerProb(i), x.want.WinnerProb(i))
 			}
 		}
 		states++

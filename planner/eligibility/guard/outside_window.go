@@ -27,7 +27,7 @@ var outsideWindow = Rule{plan.OutsideWindow, func(in Input) (string, bool) {
 // AllowedUntil is when the windows that are open now close for this pod; zero
 // when that is more than a day ahead.
 func AllowedUntil(in Input) time.Time {
-	return remember(in, func(m *Memory) map[string]time.Time { return m.ends }, func(all []cron.Windows) time.Time {
+	return remember(in, func(m *Cache) map[string]time.Time { return m.ends }, func(all []cron.Windows) time.Time {
 		var end time.Time
 		for _, w := range all {
 			if u := w.Until(in.Now); !u.IsZero() && (end.IsZero() || u.Before(end)) {
@@ -40,21 +40,21 @@ func AllowedUntil(in Input) time.Time {
 
 // opening says when evictions may happen next.
 func (in Input) opening() string {
-	return remember(in, func(m *Memory) map[string]string { return m.openings }, func(all []cron.Windows) string {
+	return remember(in, func(m *Cache) map[string]string { return m.openings }, func(all []cron.Windows) string {
 		return cron.DescribeNextOpening(in.Now, all...)
 	})
 }
 
-// Memory keeps what many pods share and what is costly to find out: of windows, and
+// Cache keeps what many pods share and what is costly to find out: of windows, and
 // of workloads.
-type Memory struct {
-	// Asked is what is known of annotations.
-	Asked     *annotation.Cache
-	openings  map[string]string
-	ends      map[string]time.Time
-	sets      map[setsKey]int
-	workloads map[cluster.WorkloadID]numbers
-	leans     *leans
+type Cache struct {
+	// Annotations is what is known of annotations.
+	Annotations *annotation.Cache
+	openings    map[string]string
+	ends        map[string]time.Time
+	sets        map[setsKey]int
+	workloads   map[cluster.WorkloadID]numbers
+	leans       *leans
 	// free are nodes, and by workload pods, of which no rule refuses all pods.
 	free struct {
 		nodes []bool
@@ -65,32 +65,32 @@ type Memory struct {
 // numbers of a workload's pods: those that stay, and those of them that are available.
 type numbers struct{ staying, available int }
 
-// NewMemory remembers nothing yet.
-func NewMemory() *Memory {
-	return &Memory{Asked: annotation.NewCache(), openings: map[string]string{}, ends: map[string]time.Time{}, sets: map[setsKey]int{}, workloads: map[cluster.WorkloadID]numbers{}}
+// NewCache remembers nothing yet.
+func NewCache() *Cache {
+	return &Cache{Annotations: annotation.NewCache(), openings: map[string]string{}, ends: map[string]time.Time{}, sets: map[setsKey]int{}, workloads: map[cluster.WorkloadID]numbers{}}
 }
 
 // numbers counts the pods of a workload.
 func (in Input) numbers(w *cluster.Workload) numbers {
-	if in.Memory == nil {
+	if in.Cache == nil {
 		return numbers{staying(in.Snapshot, w), AvailableOf(in.Snapshot, w, in.Now)}
 	}
-	n, known := in.Memory.workloads[w.ID]
+	n, known := in.Cache.workloads[w.ID]
 	if !known {
 		n = numbers{staying(in.Snapshot, w), AvailableOf(in.Snapshot, w, in.Now)}
-		in.Memory.workloads[w.ID] = n
+		in.Cache.workloads[w.ID] = n
 	}
 	return n
 }
 
 // remember finds something out of all windows of the pod, once for all pods
 // with the same.
-func remember[T any](in Input, of func(*Memory) map[string]T, find func([]cron.Windows) T) T {
+func remember[T any](in Input, of func(*Cache) map[string]T, find func([]cron.Windows) T) T {
 	all := []cron.Windows{in.Options.Windows}
 	for _, w := range in.asked().Windows {
 		all = append(all, w.Windows)
 	}
-	if in.Memory == nil {
+	if in.Cache == nil {
 		return find(all)
 	}
 	var key strings.Builder
@@ -100,7 +100,7 @@ func remember[T any](in Input, of func(*Memory) map[string]T, find func([]cron.W
 		}
 		key.WriteByte('\n')
 	}
-	known := of(in.Memory)
+	known := of(in.Cache)
 	got, ok := known[key.String()]
 	if !ok {
 		got = find(all)

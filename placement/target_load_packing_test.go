@@ -13,11 +13,11 @@ import (
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 )
 
-var measuredAt = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+var measurementTime = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
 func (b *builder) metrics(node, cpu string) {
 	b.objects.NodeMetrics = append(b.objects.NodeMetrics, &metricsv1beta1.NodeMetrics{ObjectMeta: metav1.ObjectMeta{Name: node},
-		Timestamp: metav1.NewTime(measuredAt), Usage: corev1.ResourceList{"cpu": resource.MustParse(cpu)}})
+		Timestamp: metav1.NewTime(measurementTime), Usage: corev1.ResourceList{"cpu": resource.MustParse(cpu)}})
 }
 
 // TestTargetLoadPacking puts x-0 on a, and compares the scores of a, b and c:
@@ -41,7 +41,7 @@ func TestTargetLoadPacking(t *testing.T) {
 	bound := func(before time.Duration) func(*builder) {
 		return func(b *builder) {
 			b.app("y", 0, requests("", "400m"), "a")
-			b.pod("y-0").Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(measuredAt.Add(-before))}}
+			b.pod("y-0").Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(measurementTime.Add(-before))}}
 		}
 	}
 	cases := []struct {
@@ -72,7 +72,7 @@ func TestTargetLoadPacking(t *testing.T) {
 			if c.edit != nil {
 				c.edit(b)
 			}
-			w := b.worldOf(t, scheduler.PackingProfile(scheduler.DefaultPacking()))
+			w := b.modelWithProfile(t, scheduler.PackingProfile(scheduler.DefaultPacking()))
 			for node, want := range map[string]int64{"a": c.a, "b": c.b, "c": 0} {
 				if got := scoreOf(t, verdict(t, w, "x-0", node, true), scheduler.PackingName); got != want {
 					t.Errorf("%s: %d, want %d", node, got, want)
@@ -91,18 +91,18 @@ func TestPackingFollowsMoves(t *testing.T) {
 	b.metrics("b", "1")
 	b.app("x", 0, nil, "a")
 	b.app("y", 0, nil, "a")
-	w := b.worldOf(t, scheduler.PackingProfile(scheduler.DefaultPacking()))
+	w := b.modelWithProfile(t, scheduler.PackingProfile(scheduler.DefaultPacking()))
 	score := func() string {
 		return fmt.Sprint(scoreOf(t, verdict(t, w, "x-0", "a", true), scheduler.PackingName), scoreOf(t, verdict(t, w, "x-0", "b", true), scheduler.PackingName))
 	}
 	if got := score(); got != "70 70" { // 2 of 10 cpus
 		t.Errorf("before: %s", got)
 	}
-	w.Move(id(t, w, "y-0"), nodeID(t, w, "b"))
+	w.Move(podID(t, w, "y-0"), nodeID(t, w, "b"))
 	if got := score(); got != "70 85" { // what y-0 used on a is still measured there
 		t.Errorf("moved: %s", got)
 	}
-	w.Move(id(t, w, "y-0"), nodeID(t, w, "a"))
+	w.Move(podID(t, w, "y-0"), nodeID(t, w, "a"))
 	if got := score(); got != "70 70" {
 		t.Errorf("moved back: %s", got)
 	}
@@ -112,8 +112,8 @@ func TestPackingNeedsMeasurements(t *testing.T) {
 	b := newBuilder()
 	b.node("a", "za")
 	b.app("x", 100, nil, "a")
-	w := b.worldOf(t, scheduler.PackingProfile(scheduler.DefaultPacking()))
-	if why, ok := w.Supported(id(t, w, "x-0")); ok || !strings.Contains(why, "neither NodeMetrics nor Usage") {
+	w := b.modelWithProfile(t, scheduler.PackingProfile(scheduler.DefaultPacking()))
+	if why, ok := w.Supported(podID(t, w, "x-0")); ok || !strings.Contains(why, "neither NodeMetrics nor Usage") {
 		t.Errorf("supported: %q", why)
 	}
 }

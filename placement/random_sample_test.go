@@ -13,9 +13,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// overSets are the odds over every set of nodes, from the totals beside all
+// randomSampleOdds are the odds over every set of nodes, from the totals beside all
 // feasible nodes, by the numbers of sets without the better nodes.
-func overSets(w *ClusterModel, p cluster.PodID, gone bool) map[cluster.NodeID]float64 {
+func randomSampleOdds(w *ClusterModel, p cluster.PodID, gone bool) map[cluster.NodeID]float64 {
 	in, odds := w.replacementOf(p), map[cluster.NodeID]float64{}
 	size := sampling.Size(len(w.Snap.Nodes), in.Profile.PercentageOfNodesToScore)
 	inBothStates(w.Cluster, p, func(g bool) {
@@ -27,21 +27,21 @@ func overSets(w *ClusterModel, p cluster.PodID, gone bool) map[cluster.NodeID]fl
 		score.Score(&r, feasible)
 		for i, n := range feasible {
 			better, ties := 0, 0
-			for _, t := range w.buf.Total {
-				if t > w.buf.Total[i] {
+			for _, t := range w.scratch.Total {
+				if t > w.scratch.Total[i] {
 					better++
-				} else if t == w.buf.Total[i] {
+				} else if t == w.scratch.Total[i] {
 					ties++
 				}
 			}
-			odds[n] = (without(len(feasible), better, size) - without(len(feasible), better+ties, size)) / float64(ties)
+			odds[n] = (probWithoutNodes(len(feasible), better, size) - probWithoutNodes(len(feasible), better+ties, size)) / float64(ties)
 		}
 	})
 	return odds
 }
 
-// without is the part of the sets of `size` out of n that have none of k nodes.
-func without(n, k, size int) float64 {
+// probWithoutNodes is the part of the sets of `size` out of n that have none of k nodes.
+func probWithoutNodes(n, k, size int) float64 {
 	if n-k < size {
 		return 0
 	}
@@ -52,7 +52,7 @@ func without(n, k, size int) float64 {
 func TestScatteredPartIsThatOfEverySet(t *testing.T) {
 	legacy, states := scheduler.PolicyProfile(scheduler.DefaultPolicy()), 0
 	for seed := range int64(6) {
-		s := uneven(seed, 121+int(seed)*20).world(t).Snap
+		s := newUnevenCluster(seed, 121+int(seed)*20).model(t).Snap
 		profile := scheduler.DefaultProfile()
 		if seed == 5 {
 			profile = legacy
@@ -60,10 +60,10 @@ func TestScatteredPartIsThatOfEverySet(t *testing.T) {
 		w := NewClusterModel(s, Options{Profiles: map[string]scheduler.Profile{corev1.DefaultSchedulerName: profile}})
 		w.randomSampleWeight = 1
 		for a := range 8 {
-			p := id(t, w, "a"+string(rune('0'+a))+"-0")
+			p := podID(t, w, "a"+string(rune('0'+a))+"-0")
 			pr := w.Predict(p)
 			for _, gone := range []bool{false, true} {
-				got, want := pr.Terminating, overSets(w, p, gone)
+				got, want := pr.Terminating, randomSampleOdds(w, p, gone)
 				if gone {
 					got = pr.Gone
 				}
@@ -91,13 +91,13 @@ func TestScatteredPartIsThatOfEverySet(t *testing.T) {
 // TestScatteredPartIsMixedIn: odds are those of the windows and those over every
 // set by their weights; without a sample nothing is mixed in.
 func TestScatteredPartIsMixedIn(t *testing.T) {
-	w := uneven(3, 300).world(t)
-	p := id(t, w, "a3-0")
+	w := newUnevenCluster(3, 300).model(t)
+	p := podID(t, w, "a3-0")
 	odds := func(weight float64) map[cluster.NodeID]float64 {
 		w.randomSampleWeight = weight
 		s, out := w.Predict(p).Gone, map[cluster.NodeID]float64{}
 		for i, n := range s.Winners {
-			out[n] = s.Odd(i)
+			out[n] = s.WinnerProb(i)
 		}
 		return out
 	}
@@ -110,8 +110,8 @@ func TestScatteredPartIsMixedIn(t *testing.T) {
 			t.Errorf("node %d: %.6f, want %.6f", n, got, want)
 		}
 	}
-	few := uneven(3, 100).world(t)
-	if s := few.Predict(id(t, few, "a3-0")).Gone; s.Odds != nil || s.Sample != 0 {
-		t.Errorf("100 nodes have odds %v of samples of %d", s.Odds, s.Sample)
+	few := newUnevenCluster(3, 100).model(t)
+	if s := few.Predict(podID(t, few, "a3-0")).Gone; s.Odds != nil || s.SampleSize != 0 {
+		t.Errorf("100 nodes have odds %v of samples of %d", s.Odds, s.SampleSize)
 	}
 }

@@ -52,17 +52,17 @@ func severalSets(in Input) (*cluster.Workload, int) {
 	if w == nil || in.Pod.Controller.Kind != "ReplicaSet" {
 		return nil, 0
 	}
-	if in.Memory == nil {
+	if in.Cache == nil {
 		return w, replicaSetsOf(in.Snapshot, w, in.Pod.Owners)
 	}
 	key := setsKey{workload: w.ID}
 	if len(in.Pod.Owners) > 0 {
 		key.lowest = in.Pod.Owners[0]
 	}
-	n, known := in.Memory.sets[key]
+	n, known := in.Cache.sets[key]
 	if !known {
 		n = replicaSetsOf(in.Snapshot, w, in.Pod.Owners)
-		in.Memory.sets[key] = n
+		in.Cache.sets[key] = n
 	}
 	return w, n
 }

@@ -40,11 +40,11 @@ func TestFewestIsTheFewest(t *testing.T) {
 		}
 		most = max(most, sum)
 		for set := range uint(1) << len(pods) {
-			if bits.OnesCount(set) < want && meets(set, pods, nodes, groups, there) {
+			if bits.OnesCount(set) < want && meetsNeeds(set, pods, nodes, groups, there) {
 				want = bits.OnesCount(set)
 			}
 		}
-		got := Fewest(nodes, groups, pods)
+		got := CountBound(nodes, groups, pods)
 		if got != want {
 			t.Fatalf("seed %d: nodes %v groups %v pods %v: %d, want %d", seed, nodes, groups, pods, got, want)
 		}
@@ -57,7 +57,7 @@ func TestFewestIsTheFewest(t *testing.T) {
 	}
 }
 
-func meets(set uint, pods []Pod, nodes, groups []int, there [2][4]int) bool {
+func meetsNeeds(set uint, pods []Pod, nodes, groups []int, there [2][4]int) bool {
 	var n, g [4]int
 	for i, p := range pods {
 		if set>>i&1 == 0 {
@@ -98,6 +98,6 @@ func BenchmarkFewest(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		b.ReportMetric(float64(Fewest(nodes, groups, pods)), "pods")
+		b.ReportMetric(float64(CountBound(nodes, groups, pods)), "pods")
 	}
 }
