@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
@@ -132,4 +133,26 @@ func (m *mixedBase) scale(ns string, ref metav1.OwnerReference) (int, bool) {
 		}
 	}
 	return 0, false
+}
+
+func (m *mixedBase) budget(ns, name string, sel *metav1.LabelSelector) {
+	b := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name, UID: types.UID("pdb-" + ns + name),
+		Generation: 1}, Spec: policyv1.PodDisruptionBudgetSpec{Selector: sel}}
+	n := intstr.FromInt32(int32(pick(m.r, 1, 1, 2, 3, 0)))
+	percent := intstr.FromString(pick(m.r, "10%", "25%", "30%", "34%", "50%", "0%"))
+	least, leastPercent := intstr.FromInt32(int32(1+m.r.IntN(4))), intstr.FromString(pick(m.r, "50%", "67%", "75%", "90%"))
+	switch m.r.IntN(4) {
+	case 0:
+		b.Spec.MaxUnavailable = &n
+	case 1:
+		b.Spec.MaxUnavailable = &percent
+	case 2:
+		b.Spec.MinAvailable = &least
+	case 3:
+		b.Spec.MinAvailable = &leastPercent
+	}
+	always, healthy := policyv1.AlwaysAllow, policyv1.IfHealthyBudget
+	b.Spec.UnhealthyPodEvictionPolicy = pick(m.r, nil, nil, &always, &healthy)
+	m.writeBudgetStatus(b)
+	m.o.PodDisruptionBudgets = append(m.o.PodDisruptionBudgets, b)
 }

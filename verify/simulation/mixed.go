@@ -1,10 +1,12 @@
 package simulation
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -76,5 +78,39 @@ func (m *mixedCluster) addRequiredPeers() {
 	})
 }
 
-// pick returns a random element.
-func pick[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
+func (m *mixedCluster) workload(i int) {
+	a := &mixedApp{ns: fmt.Sprintf("ns%d", m.r.IntN(5)), name: fmt.Sprintf("a%02d", i), n: int32(2 + m.r.IntN(8)),
+		cpu: int64(100 * (1 + m.r.IntN(9)))}
+	if m.chance(0.03) {
+		a.ns = "kube-system"
+	}
+	if m.chance(0.06) {
+		a.n = 1
+	}
+	a.labels = map[string]string{"app": a.name}
+	grace := int64(30)
+	priority := int32(0)
+	a.template = corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": a.name,
+		"tier": pick(m.r, "front", "back")}},
+		Spec: corev1.PodSpec{TerminationGracePeriodSeconds: &grace, Priority: &priority, SchedulerName: corev1.DefaultSchedulerName,
+			RestartPolicy: corev1.RestartPolicyAlways,
+			Containers: []corev1.Container{{Name: "c", Image: "registry.example.com/" + a.name + ":v1",
+				Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{
+					"cpu": *resource.NewMilliQuantity(a.cpu, resource.DecimalSI), "memory": *resource.NewQuantity(a.cpu<<21, resource.BinarySI)}}}}}}
+	if m.chance(0.3) {
+		m.varyTemplate(a)
+	}
+	m.apps = append(m.apps, a)
+	kinds := []func(*mixedApp){m.replicaSet, m.replicationController, m.statefulSet, m.statefulSet, m.job, m.job, m.cron, m.workflowJob,
+		m.daemonSet, m.customController, m.argoRollout, m.canary, m.operatorOwned, m.operatorOwned, m.orphans, m.barePods}
+	if m.r.Float64() > 0.55*m.chanceFactor {
+		m.deployment(a)
+	} else {
+		pick(m.r, kinds...)(a)
+	}
+	for range 3 {
+		if m.chance(0.25) {
+			m.addTrouble(a)
+		}
+	}
+}

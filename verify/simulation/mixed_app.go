@@ -47,3 +47,9 @@ func (m *mixedCluster) addPods(a *mixedApp, labels map[string]string, name strin
 		m.pod(a, labels, fmt.Sprintf(name, i))
 	}
 }
+
+// mixedCluster adds workloads to a Mixed cluster.
+type mixedCluster struct {
+	*mixedBase
+	apps []*mixedApp
+}

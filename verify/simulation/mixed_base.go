@@ -6,12 +6,10 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
@@ -24,12 +22,6 @@ type mixedBase struct {
 	o            *cluster.Objects
 	free         []int64 // free CPU of each node, in milliCPU
 	chanceFactor float64 // scales every chance
-}
-
-// mixedCluster adds workloads to a Mixed cluster.
-type mixedCluster struct {
-	*mixedBase
-	apps []*mixedApp
 }
 
 // chance returns true with probability p times chanceFactor.
@@ -152,26 +144,4 @@ func (m *mixedBase) service(ns, name string, selector map[string]string) {
 	m.o.Services = append(m.o.Services,
 		&corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name, UID: types.UID("svc-" + ns + name)},
 			Spec: corev1.ServiceSpec{Selector: selector}})
-}
-
-func (m *mixedBase) budget(ns, name string, sel *metav1.LabelSelector) {
-	b := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name, UID: types.UID("pdb-" + ns + name),
-		Generation: 1}, Spec: policyv1.PodDisruptionBudgetSpec{Selector: sel}}
-	n := intstr.FromInt32(int32(pick(m.r, 1, 1, 2, 3, 0)))
-	percent := intstr.FromString(pick(m.r, "10%", "25%", "30%", "34%", "50%", "0%"))
-	least, leastPercent := intstr.FromInt32(int32(1+m.r.IntN(4))), intstr.FromString(pick(m.r, "50%", "67%", "75%", "90%"))
-	switch m.r.IntN(4) {
-	case 0:
-		b.Spec.MaxUnavailable = &n
-	case 1:
-		b.Spec.MaxUnavailable = &percent
-	case 2:
-		b.Spec.MinAvailable = &least
-	case 3:
-		b.Spec.MinAvailable = &leastPercent
-	}
-	always, healthy := policyv1.AlwaysAllow, policyv1.IfHealthyBudget
-	b.Spec.UnhealthyPodEvictionPolicy = pick(m.r, nil, nil, &always, &healthy)
-	m.writeBudgetStatus(b)
-	m.o.PodDisruptionBudgets = append(m.o.PodDisruptionBudgets, b)
 }

@@ -111,3 +111,6 @@ func app(o *cluster.Objects, r *rand.Rand, free []int64, ns, name string, per in
 				Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}})
 	}
 }
+
+// pick returns a random element.
+func pick[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
