@@ -45,8 +45,7 @@ func (c *countingAPI) evict(ctx context.Context, e *policyv1.Eviction) error {
 	return c.fakeCluster.evict(ctx, e)
 }
 
-// TestEvictionsOfAWaveAreAskedForTogether: maxCalls evictions of a large wave wait at the same time,
-// and never more.
+// maxCalls evictions of a large wave wait for answers at the same time, and never more.
 func TestEvictionsOfAWaveAreAskedForTogether(t *testing.T) {
 	const n = 300
 	c := &countingAPI{fakeCluster: newFakeCluster(), target: maxCalls, complete: make(chan struct{})}
@@ -68,6 +67,6 @@ func TestEvictionsOfAWaveAreAskedForTogether(t *testing.T) {
 		taken[o.Replacement.UID] = true
 	}
 	if c.evictRequests != n || c.most != maxCalls {
-		t.Errorf("%d evictions, at most %d at once; want %d and %d", c.evictRequests, c.most, n, maxCalls)
+		t.Errorf("got %d evictions, at most %d at once; want %d and %d", c.evictRequests, c.most, n, maxCalls)
 	}
 }

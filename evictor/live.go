@@ -78,8 +78,8 @@ func summarize(attempts []attempt) (r Result) {
 	return r
 }
 
-// executeMove evicts a pod and waits for its replacement. ctx is the context of the pass. wave ends
-// earlier if another move stops the pass.
+// executeMove evicts a pod and waits for its replacement. ctx is the context of the pass. The
+// context wave ends earlier if another move stops the pass.
 func (l *Live) executeMove(ctx, wave context.Context, w *waveTracker, h *throttle, m plan.Move) attempt {
 	pod, v, a := l.tryUntilAnswered(ctx, wave, h, m)
 	if pod == nil {
@@ -108,9 +108,9 @@ func (l *Live) executeMove(ctx, wave context.Context, w *waveTracker, h *throttl
 	return a
 }
 
-// tryUntilAnswered requests an eviction when it is its turn, and again while the API server only
-// throttles: such an answer means that the server did nothing. A nil pod means that the attempt has
-// ended.
+// tryUntilAnswered requests an eviction when it is its turn. It repeats the request while the
+// API server throttles, because the server then did nothing. A nil pod means that the attempt
+// has ended.
 func (l *Live) tryUntilAnswered(ctx, wave context.Context, h *throttle, m plan.Move) (*corev1.Pod, Verdict, attempt) {
 	for {
 		if !l.waitTurn(wave, h) {
@@ -118,7 +118,8 @@ func (l *Live) tryUntilAnswered(ctx, wave context.Context, h *throttle, m plan.M
 		}
 		if h.stale() {
 			l.endCall()
-			return nil, Verdict{}, newAttempt(m, plan.Dropped, plan.PremiseChanged, fmt.Sprintf("not tried: answers to evictions are slow, and the wave began more than %s ago", maxWaveAge))
+			return nil, Verdict{}, newAttempt(m, plan.Dropped, plan.PremiseChanged,
+				fmt.Sprintf("not tried: answers to evictions are slow, and the wave began more than %s ago", maxWaveAge))
 		}
 		pod, v, a := l.tryOnce(ctx, wave, h, m)
 		l.endCall()
@@ -159,7 +160,7 @@ func (l *Live) waitTurn(wave context.Context, h *throttle) bool {
 		if h.remaining() <= 0 {
 			return true
 		}
-		l.endCall() // throttled meanwhile: take turns again, so that delayed evictions do not start all at once
+		l.endCall() // other evictions were throttled meanwhile: take turns again, so that they do not all start at once
 	}
 	return false
 }
@@ -175,7 +176,8 @@ func (l *Live) tryOnce(ctx, wave context.Context, h *throttle, m plan.Move) (*co
 		return nil, v, newAttempt(m, plan.Dropped, plan.Interrupted, "not tried: the process was told to stop")
 	}
 	if !m.NotAfter.IsZero() && !l.opts.Clock.Now().Before(m.NotAfter) {
-		return nil, v, newAttempt(m, plan.Dropped, plan.OutsideWindow, "not tried: the eviction window closed at "+m.NotAfter.UTC().Format(time.RFC3339))
+		return nil, v, newAttempt(m, plan.Dropped, plan.OutsideWindow,
+			"not tried: the eviction window closed at "+m.NotAfter.UTC().Format(time.RFC3339))
 	}
 	if shut := l.checkPause(wave); shut != nil {
 		a := newAttempt(m, plan.Dropped, shut.Code, "not tried: "+shut.Message)
@@ -231,7 +233,8 @@ func (l *Live) checkPod(ctx context.Context, m plan.Move, pod *corev1.Pod, err e
 	case pod.Spec.NodeName != m.From:
 		return newAttempt(m, plan.Dropped, plan.PremiseChanged, "the pod is no longer on "+m.From), false
 	case m.EligibilityInputs != "" && m.EligibilityInputs != annotation.Fingerprint(pod):
-		return newAttempt(m, plan.Dropped, plan.PremiseChanged, "the labels, the requests or the controller of the pod have changed since the last check"), false
+		return newAttempt(m, plan.Dropped, plan.PremiseChanged,
+			"the labels, the requests or the controller of the pod have changed since the last check"), false
 	}
 	return attempt{}, true
 }

@@ -11,76 +11,32 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/sampling"
 )
 
-// Predictor foretells what sampler does, for the classes of sightOf, without looking
-// at every window and every node's score. One pass over the nodes (scan) finds which
-// are feasible. Of a group whose nodes can win, another (survey) finds those that may
-// score best for what they have free; they alone are scored.
-// Beside that only nodes that can win are looked at:
+// Predictor predicts the State of a replacement for both states of the victim. It
+// returns the same result as sampling.Sampler, and reuses its slices for every
+// prediction. The placement tests compare the two.
 //
-//   - nodes are of a kind: what the relative scores make of them. Nodes of a group
-//     (terrain) are of one kind, but for those that have counted pods; these few,
-//     and the victim's node, are looked at by themselves (special).
-//   - which kinds are in a window changes where a special node enters or leaves
-//     it: the starts of the walk fall into few stretches (segment) within which
-//     every node has one total.
-//   - in a segment nodes are taken from the best total down, until every start has
-//     one in its window. The rest cannot win.
+// It works in five steps:
 //
-// With N nodes, k special nodes and m nodes that are taken it costs O(N) of a few
-// instructions each, and O((k + m) log N + k K) for K kinds, where m is some ten
-// times the number of windows that fit beside each other, and all nodes that score
-// within a few points of these. Where the scheduler judges every feasible node, the
-// best of all are taken (judgeAll). The second state of the
-// victim repeats the latter only. Its slices are used again for every prediction.
+//  1. One pass over all nodes compares free resources with the pod's requests and
+//     lists the feasible nodes.
+//  2. Nodes that differ only in free resources, images and pods counted per node form a
+//     node group. Nodes with pods that a score counts per node, and the victim's node,
+//     are special: the predictor scores each of them alone.
+//  3. Node groups and special nodes with equal inputs to the relative scores form score
+//     groups. Their scores in a window depend only on which score groups it contains.
+//  4. A window gains or loses a score group only at a few start positions. Between two
+//     such positions every node has one total score in all windows.
+//  5. For each such range of starts, nodes are taken by falling total score until every
+//     window contains one of them. The remaining nodes cannot win.
+//
+// With N nodes, k special nodes, K score groups and m nodes taken, a prediction costs
+// O(N + (k + m) log N + k K). The second state of the victim repeats only steps 3 to 5.
 type Predictor struct {
-	model              *model.Cluster
-	scratch            *cycle.Scratch
+	windowOdds
 	groups             *GroupCache
-	RandomSampleWeight float64 // weight of the odds over every set of nodes
-
-	replacement *cycle.Replacement
-	view        *classView
-	sampleSize  int
-
-	position        []int32         // by node, where it stands in the walk
-	free            []freeResources // by place
-	scoring         []scoringData   // by place
-	freePercent     []uint8         // by place, 0..200: the shares of cpu and memory that are free, in percent
-	countByFree     [256]int32      // how many nodes have each base
-	positionsByFree [][]uint64      // by base, which nodes have it, as bits
-	maxFreeBound    int             // no node has a greater base
-	amplePositions  []uint64        // places that have what most pods ask for, as bits
-	exact           bool            // whether the numbers are exact
-
-	leastMilliCPU, leastBytes int64 // of what any node has
-	mostMilliCPU, mostBytes   int64
-	hasAssumedRequests        bool // whether scores take any pod to request more than it does
-
-	openPositions    []uint64 // places of allowed groups, as bits
-	specialPositions []uint64 // places of special nodes, as bits
-
-	feasible     feasibleNodes
-	specialNodes []specialNode
-	scoreGroups  []scoreGroup // of the groups, then of special nodes
-	groupAllowed []bool       // by group
-	scoreLists   []scoreList
-	topScores    topScores
-
-	windows       windowEvents
-	levels        levelSearch
-	saved         savedOdds
-	oddsByNode    []float64 // by node
-	nodesWithOdds []uint64  // nodes that have odds, as bits
-	softSpread    []cycle.SpreadConstraint
-	buffers       [2]stateBuffers // what the last prediction said of each state
-}
-
-// feasibleNodes are the feasible nodes in the order of the walk.
-type feasibleNodes struct {
-	count       int
-	positions   []int32  // places; the first nodes of a window come again at the end, a walk further
-	bits        []uint64 // by place, as bits
-	countBefore []int32  // by 64 places, how many are feasible before them
+	RandomSampleWeight float64 // 0..1: probability that the sample is random instead of a window
+	saved              savedOdds
+	buffers            [2]stateBuffers // the slices of the last predicted states
 }
 
 // Predict fills in both states of the victim. It returns false if the class, or the
@@ -88,11 +44,11 @@ type feasibleNodes struct {
 func (q *Predictor) Predict(in *cycle.Replacement, p cluster.PodID, pr *prediction.Prediction) bool {
 	m := q.model
 	size := sampling.Size(len(m.Snap.Nodes), in.Profile.PercentageOfNodesToScore)
-	if !q.exact || q.viewOf(in) == nil {
+	if !q.exact || q.groups.viewOf(m, in) == nil {
 		return false
 	}
 	n := m.PodNode[p]
-	q.replacement, q.view, q.sampleSize, q.softSpread = in, q.viewOf(in), size, in.Spread.Soft
+	q.replacement, q.view, q.sampleSize, q.softSpread = in, q.groups.viewOf(m, in), size, in.Spread.Soft
 	if in.Profile.Weights.PodTopologySpread == 0 {
 		q.softSpread = nil
 	}
@@ -192,7 +148,7 @@ func (q *Predictor) restoreOdds() {
 }
 
 // clearOdds clears the odds.
-func (q *Predictor) clearOdds() {
+func (q *windowOdds) clearOdds() {
 	for i, word := range q.nodesWithOdds {
 		for ; word != 0; word &= word - 1 {
 			q.oddsByNode[i<<6+bits.TrailingZeros64(word)] = 0
@@ -208,7 +164,7 @@ func (q *Predictor) predictUnsampled(out *prediction.State, x *stateBuffers) {
 		return
 	}
 	out.Winners = x.winners[:0]
-	q.windows.spreadWeights = [maxSoftConstraints]float64{}
+	q.spreadWeights = [maxSoftConstraints]float64{}
 	q.scoreAllFeasible()
 	q.resetLevels()
 	total := q.nextBestTotal()
@@ -248,4 +204,17 @@ func (q *Predictor) writeState(out *prediction.State, x *stateBuffers) {
 			}
 		}
 	}
+}
+
+// NewPredictor returns a predictor for the model. The model must call NodeChanged
+// whenever the pods on a node change.
+func NewPredictor(w *model.Cluster, groups *GroupCache) *Predictor {
+	n := len(w.Snap.Nodes)
+	words := (n + 63) / 64
+	q := &Predictor{groups: groups}
+	q.nodeResources = newNodeResources(w)
+	q.scratch, q.specialPositions = &cycle.Scratch{}, make([]uint64, words)
+	q.feasible = feasibleNodes{positions: make([]int32, 2*n), bits: make([]uint64, words), countBefore: make([]int32, words)}
+	q.oddsByNode, q.nodesWithOdds = make([]float64, n), make([]uint64, words)
+	return q
 }

@@ -20,23 +20,19 @@ const (
 	nodesPerPercent  = 125
 )
 
-// Sampler judges every sample that the scheduler may take. A sample is a window
-// of `size` feasible nodes that follow each other on the walk around the nodes;
-// where the walk begins is not known, so every node is as likely a start. Its
-// slices are used again for every prediction.
+// Sampler predicts the winner where kube-scheduler scores only a sample of the feasible
+// nodes. It reuses its slices for every prediction. A Sampler is not safe for
+// concurrent use.
+//
+// A sample is a window: sampleSize feasible nodes that follow each other in the node
+// order. The start index of the scheduler is unknown, so every start is equally likely.
+// From one window to the next one node leaves and one enters, so a step usually costs
+// O(1). In the worst case it costs O(score groups).
 type Sampler struct {
-	attempt          *cycle.Attempt
-	sampleSize       int
-	lastFeasible     []cluster.NodeID // the feasible nodes that are in line
-	feasibleNumber   []int32          // by node, its number among the feasible ones and one; 0: not feasible
-	nodes            []cluster.NodeID // feasible, in the order of the walk
-	startProbability []float64        // probability of the window that begins with each; sums to 1
-	oddsByFeasible   []float64        // odds in the order of the feasible nodes
-	randomOdds       []float64        // by level, odds of each of its nodes over every set of nodes
-
-	groups   scoreGroups
-	window   slidingWindow
-	previous previousState
+	windowScorer
+	previous       previousState
+	oddsByFeasible []float64 // odds in the order of the feasible nodes
+	randomOdds     []float64 // by level: odds of each of its nodes in a random sample
 }
 
 // PredictState returns the outcome over all samples, the scattered part mixed in.
@@ -76,41 +72,6 @@ func (s *Sampler) PredictState(r *cycle.Attempt, feasible []cluster.NodeID, size
 		}
 	}
 	return out
-}
-
-// sortByNodeOrder puts the feasible nodes in the order of the walk. A window begins with a
-// node when the walk begins there, or at a node before it that is not feasible.
-// It reports whether they stood in line already.
-func (s *Sampler) sortByNodeOrder(feasible []cluster.NodeID) bool {
-	w := s.attempt.Model
-	if w.InitNodeOrder(); s.feasibleNumber == nil {
-		s.feasibleNumber = make([]int32, len(w.NodeOrder))
-	}
-	if slices.Equal(s.lastFeasible, feasible) {
-		return true
-	}
-	s.lastFeasible = append(s.lastFeasible[:0], feasible...)
-	clear(s.feasibleNumber)
-	for i, n := range feasible {
-		s.feasibleNumber[n] = int32(i) + 1
-	}
-	s.nodes, s.startProbability = s.nodes[:0], s.startProbability[:0]
-	all := float64(len(w.NodeOrder))
-	starts, one := 0, 1/all
-	for _, n := range w.NodeOrder {
-		starts++
-		if s.feasibleNumber[n] == 0 {
-			continue
-		}
-		weight := one // nearly always: dividing is what costs
-		if starts > 1 {
-			weight = float64(starts) / all
-		}
-		s.nodes, s.startProbability = append(s.nodes, n), append(s.startProbability, weight)
-		starts = 0
-	}
-	s.startProbability[0] += float64(starts) / all
-	return false
 }
 
 // A legacy Policy counts over a sample what cannot be carried on to the next one
@@ -155,3 +116,15 @@ func (s *Sampler) scorePolicySamples() {
 // HasReusableWindows reports whether the next state of the same victim can take over
 // windows of the last one.
 func (s *Sampler) HasReusableWindows() bool { return s.previous.replacement != nil }
+
+// Size returns how many feasible nodes the scheduler looks for among all
+// nodes before it stops.
+func Size(nodes, percentage int) int {
+	if nodes < minSampleNodes {
+		return nodes
+	}
+	if percentage == 0 {
+		percentage = max(maxSamplePercent-nodes/nodesPerPercent, minSamplePercent)
+	}
+	return max(nodes*percentage/100, minSampleNodes)
+}

@@ -8,6 +8,12 @@ import (
 	"slices"
 )
 
+// windowScorer keeps the best nodes of a window while nodes enter and leave it.
+type windowScorer struct {
+	nodeScores
+	window slidingWindow
+}
+
 // slidingWindow is the sample that is looked at while samples slide along the walk.
 // From one to the next a node leaves and a node comes, so that little changes:
 // the extremes by which scores are stretched only when a kind comes or goes that
@@ -51,7 +57,7 @@ type Ranges struct {
 }
 
 // resetWindow makes the window empty.
-func (s *Sampler) resetWindow() {
+func (s *windowScorer) resetWindow() {
 	w, k := &s.window, &s.groups
 	levels := len(k.levelScore)
 	w.nodesByLevel, w.nodesByGroup, w.topLevel = ResizeInt32(w.nodesByLevel, levels), ResizeInt32(w.nodesByGroup, k.count), ResizeInt32(w.topLevel, k.count)
@@ -76,7 +82,7 @@ func (s *Sampler) resetWindow() {
 	}
 }
 
-func (s *Sampler) addNode(i int) {
+func (s *windowScorer) addNode(i int) {
 	w, kind, level := &s.window, s.groups.ofNode[i], s.groups.level[i]
 	w.creditAtEntry[i] = w.creditByLevel[level]
 	w.nodesByLevel[level]++
@@ -89,7 +95,7 @@ func (s *Sampler) addNode(i int) {
 }
 
 // compareWithBest looks whether the node that came is as good as the best.
-func (s *Sampler) compareWithBest(i int) {
+func (s *windowScorer) compareWithBest(i int) {
 	w, kind, level := &s.window, s.groups.ofNode[i], s.groups.level[i]
 	switch total := s.relativeScore(kind) + s.groups.levelScore[level]; {
 	case total > w.bestTotal:
@@ -99,7 +105,7 @@ func (s *Sampler) compareWithBest(i int) {
 	}
 }
 
-func (s *Sampler) removeNode(i int) {
+func (s *windowScorer) removeNode(i int) {
 	w, kind, level := &s.window, s.groups.ofNode[i], s.groups.level[i]
 	s.addNodeOdds(i)
 	w.nodesByLevel[level]--
@@ -120,20 +126,20 @@ func (s *Sampler) removeNode(i int) {
 }
 
 // addNodeOdds gives a node what its level got since it came.
-func (s *Sampler) addNodeOdds(i int) {
+func (s *windowScorer) addNodeOdds(i int) {
 	w := &s.window
 	w.odds[i] += w.creditByLevel[s.groups.level[i]] - w.creditAtEntry[i]
 }
 
 // hasSpreadScore reports whether soft constraints score the nodes of a kind.
-func (s *Sampler) hasSpreadScore(kind int32) bool {
+func (s *windowScorer) hasSpreadScore(kind int32) bool {
 	k := &s.groups
 	return len(k.hasColumn) > spreadColumn && k.hasColumn[spreadColumn] && k.column[spreadColumn][k.firstNode[kind]] != notScored
 }
 
 // affectsRanges reports whether a kind has a value that is, or goes beyond, an extreme
 // of the sample.
-func (s *Sampler) affectsRanges(kind int32) bool {
+func (s *windowScorer) affectsRanges(kind int32) bool {
 	w, k := &s.window, &s.groups
 	x, i := &w.ranges, k.firstNode[kind]
 	at := func(c int, most int64) bool { return k.hasColumn[c] && k.column[c][i] > 0 && k.column[c][i] >= most }
@@ -147,7 +153,7 @@ func (s *Sampler) affectsRanges(kind int32) bool {
 }
 
 // updateRanges finds the stretches of the window anew.
-func (s *Sampler) updateRanges() {
+func (s *windowScorer) updateRanges() {
 	w, k := &s.window, &s.groups
 	x := Ranges{InterPodMin: math.MaxInt64, InterPodMax: math.MinInt64, SpreadMin: math.MaxInt64}
 	for kind, nodes := range w.nodesByGroup {
@@ -178,7 +184,7 @@ func (s *Sampler) updateRanges() {
 }
 
 // relativeScore is the weighted sum of a kind's relative scores in the window.
-func (s *Sampler) relativeScore(kind int32) int64 {
+func (s *windowScorer) relativeScore(kind int32) int64 {
 	w := &s.window
 	if w.scoreVersion[kind] != w.rangesVersion {
 		w.relativeScore[kind], w.scoreVersion[kind] = s.computeRelativeScore(kind), w.rangesVersion
@@ -186,7 +192,7 @@ func (s *Sampler) relativeScore(kind int32) int64 {
 	return w.relativeScore[kind]
 }
 
-func (s *Sampler) computeRelativeScore(kind int32) (sum int64) {
+func (s *windowScorer) computeRelativeScore(kind int32) (sum int64) {
 	k, x, weights := &s.groups, &s.window.ranges, &s.attempt.Replacement.Profile.Weights
 	i := k.firstNode[kind]
 	if k.hasColumn[taintColumn] {
@@ -209,7 +215,7 @@ func (s *Sampler) computeRelativeScore(kind int32) (sum int64) {
 }
 
 // findBestLevels looks for the best totals among all levels.
-func (s *Sampler) findBestLevels() {
+func (s *windowScorer) findBestLevels() {
 	w, k := &s.window, &s.groups
 	w.bestLevels, w.bestUnknown = w.bestLevels[:0], false
 	for kind, nodes := range w.nodesByGroup {

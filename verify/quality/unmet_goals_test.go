@@ -73,7 +73,7 @@ func TestTheLastRoundLeavesNothing(t *testing.T) {
 func TestNothingIsHeldThatAPodFromOutsideServes(t *testing.T) {
 	p := randomProblem(t, 307, 5, 25, 120)
 	o := p.options()
-	o.Effort = 213 // a higher limit finds another plan without such a pod
+	o.MaxPredictions = 213 // a higher limit finds another plan without such a pod
 	pl := planner.New(o).Plan(p.s, plan.PlannerState{}, p.goals(), p.s.TakenAt)
 	if n := countWrongReasons(t, p, pl); n > 0 || pl.SearchLimitReached != "" {
 		t.Errorf("%d goals have an unmet reason that one eviction disproves; search limit reached: %q", n, pl.SearchLimitReached)
