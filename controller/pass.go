@@ -19,7 +19,7 @@ type pass struct {
 	snapshot *cluster.Snapshot // the one that the plan is made from
 	goals    []plan.Goal
 	// breakerBaseline is the health of the cluster when the pass began.
-	breakerBaseline breaker.Base
+	breakerBaseline breaker.Baseline
 	// breakerReason says why the breaker blocks this pass.
 	breakerReason *plan.Reason
 	// loadErr says why a dry run plans without the stored state.

@@ -88,7 +88,7 @@ func (s *SchedulerTrust) judgeBinding(ctx context.Context, uid string, earlier [
 	for _, e := range earlier {
 		boundBefore[e] = true
 	}
-	hit, predicted := trust.Judge(snapshot, p.ID, boundBefore)
+	hit, predicted := trust.CheckBinding(snapshot, p.ID, boundBefore)
 	name := trust.SchedulerName(p.Object)
 	s.add(name, hit, predicted)
 	s.Log.Debug("checked a binding", "scheduler", name, "pod", p.Object.Namespace+"/"+p.Object.Name,

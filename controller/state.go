@@ -57,8 +57,8 @@ func (c *Controller) restoreUnsaved() {
 	open := map[string][]plan.Outcome{}
 	for _, r := range c.state.Runs {
 		if outcomes, ours := c.unsaved.runs[r.RunID]; ours {
-			c.state, _ = history.Settle(c.state, r.RunID, outcomes, c.Clock.Now(), c.History)
-			c.state = history.Close(c.state, r.RunID)
+			c.state, _ = history.RecordOutcomes(c.state, r.RunID, outcomes, c.Clock.Now(), c.History)
+			c.state = history.CloseRun(c.state, r.RunID)
 			open[r.RunID] = outcomes
 		}
 	}
@@ -117,7 +117,7 @@ func (c *Controller) recoveryReport(runID string) plan.RunReport {
 			continue
 		}
 		report.Started = run.Started
-		report.Plan = history.PlanOf(run)
+		report.Plan = history.PartialPlan(run)
 		for _, r := range run.Reservations {
 			report.Outcomes = append(report.Outcomes, *r.Outcome)
 		}
@@ -146,7 +146,7 @@ func (p *pass) reserveEvictions(ctx context.Context, moves []plan.Move) *plan.Re
 // must stop. The reservations then count as evictions until the outcomes are saved.
 func (c *Controller) recordOutcomes(ctx context.Context, runID string, outcomes []plan.Outcome) *plan.Reason {
 	var longest []plan.Backoff
-	c.state, longest = history.Settle(c.state, runID, outcomes, c.Clock.Now(), c.History)
+	c.state, longest = history.RecordOutcomes(c.state, runID, outcomes, c.Clock.Now(), c.History)
 	for _, b := range longest {
 		c.Log.Warn("replacements of a workload keep failing; its pods are not evicted until the back-off ends",
 			"workload", b.Workload.String(), "until", b.Until, "failures", b.Failures, "last", b.Reason.Message)
@@ -164,7 +164,7 @@ func (c *Controller) recordOutcomes(ctx context.Context, runID string, outcomes 
 // the last action of the process. All attempts together have the time of one save, so that the
 // time after SIGTERM stays bounded.
 func (c *Controller) closeRun(ctx context.Context, runID string) error {
-	c.state = history.Close(c.state, runID)
+	c.state = history.CloseRun(c.state, runID)
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
 	for attempt := 1; ; attempt++ {

@@ -223,7 +223,7 @@ func TestTheNextProcessReportsWhatTheLastCouldNot(t *testing.T) {
 	if len(reports[1].Plan.Moves) != 0 || reports[1].Plan.Rejections.Counts[plan.BackedOff] == 0 {
 		t.Errorf("its pods are moved again: %+v", reports[1].Plan.Moves)
 	}
-	if _, rests := history.Resting(st, st.Backoffs[0].Workload, c.Clock.Now()); !rests {
+	if _, rests := history.ActiveBackoff(st, st.Backoffs[0].Workload, c.Clock.Now()); !rests {
 		t.Errorf("the workload does not rest: %+v", st.Backoffs)
 	}
 }

@@ -91,7 +91,7 @@ func (p *pass) recheckWave(ctx context.Context, remaining plan.Plan, wave int, f
 		if err != nil {
 			return nil, nil, err
 		}
-		if p.tripBreaker(p.Breaker.Watch(s, p.breakerBaseline)) != nil {
+		if p.tripBreaker(p.Breaker.CheckCluster(s, p.breakerBaseline)) != nil {
 			return nil, nil, nil
 		}
 		moves, dropped := p.Planner.Recheck(s, p.state, Goals(s, p.Strategies, p.due), remaining, wave, s.TakenAt)
@@ -145,7 +145,7 @@ func (p *pass) evictBatch(ctx context.Context, todo plan.Plan, wave int, batch [
 // why the pass must stop, or nil.
 func (p *pass) recordBatch(ctx context.Context, result evictor.Result) *plan.Reason {
 	p.report.Outcomes = append(p.report.Outcomes, result.Outcomes...)
-	tripped := p.tripBreaker(p.Breaker.Judge(p.report.Outcomes, p.Clock.Now()))
+	tripped := p.tripBreaker(p.Breaker.CheckOutcomes(p.report.Outcomes, p.Clock.Now()))
 	budgets := p.recordSpentBudgets(ctx, result.BudgetsSpent)
 	unsaved := p.recordOutcomes(ctx, p.report.RunID, result.Outcomes)
 	return cmp.Or(result.Stop, tripped, budgets, unsaved)

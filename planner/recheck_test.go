@@ -76,7 +76,7 @@ func TestRecheckCountsNothingTwice(t *testing.T) {
 	}
 	// One that was reserved and is settled, or was reserved as another step, counts
 	// as any other.
-	settled, _ := history.Settle(st, "r", []plan.Outcome{{Step: 2, Pod: made.Moves[1].Pod, Outcome: plan.UnknownOutcome}}, s.TakenAt, history.Options{Initial: time.Nanosecond, Max: time.Nanosecond})
+	settled, _ := history.RecordOutcomes(st, "r", []plan.Outcome{{Step: 2, Pod: made.Moves[1].Pod, Outcome: plan.UnknownOutcome}}, s.TakenAt, history.Options{Initial: time.Nanosecond, Max: time.Nanosecond})
 	another := made
 	another.Moves = []plan.Move{made.Moves[1]}
 	another.Moves[0].Step = 7

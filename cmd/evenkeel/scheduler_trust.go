@@ -26,7 +26,7 @@ type bindingFilter struct {
 
 func (w *bindingFilter) setConfig(conf *config.Config) {
 	opts := conf.PlannerOptions()
-	if opts.Shadow.MinBindings == 0 {
+	if opts.Trust.MinBindings == 0 {
 		w.profiles.Store(nil)
 		return
 	}
@@ -35,7 +35,7 @@ func (w *bindingFilter) setConfig(conf *config.Config) {
 
 func (w *bindingFilter) matches(p *corev1.Pod) bool {
 	profiles := w.profiles.Load()
-	return profiles != nil && trust.Unknown(trust.SchedulerName(p), *profiles)
+	return profiles != nil && trust.HasNoProfile(trust.SchedulerName(p), *profiles)
 }
 
 // newSchedulerTrust watches the bindings that the filter selects. The caller must start the observer afterwards.

@@ -112,9 +112,9 @@ func TestWhatCannotBeUnderstoodHolds(t *testing.T) {
 	}{
 		"empty":             {map[string]string{}, "since 2026-01-02T11:00:00Z by an unknown user"},
 		"a reason alone":    {map[string]string{"reason": "fire"}, "by an unknown user: fire"},
-		"no such time":      {map[string]string{"by": "a", "until": "tomorrow"}, `until "tomorrow" is not a time, so that it does not end by itself`},
-		"an empty until":    {map[string]string{"by": "a", "until": ""}, "does not end by itself"},
-		"the zero time":     {map[string]string{"by": "a", "until": "0001-01-01T00:00:00Z"}, "does not end by itself"},
+		"no such time":      {map[string]string{"by": "a", "until": "tomorrow"}, `until "tomorrow" is not a time, so the pause has no end`},
+		"an empty until":    {map[string]string{"by": "a", "until": ""}, "the pause has no end"},
+		"the zero time":     {map[string]string{"by": "a", "until": "0001-01-01T00:00:00Z"}, "the pause has no end"},
 		"no since":          {map[string]string{"by": "a", "since": "x"}, `since 2026-01-02T11:00:00Z by a: (ConfigMap evenkeel-pause: since "x" is not a time)`},
 		"a misspelt key":    {map[string]string{"by": "a", "untill": "2026-01-01T00:00:00Z"}, `key "untill" is not known`},
 		"lines and control": {map[string]string{"by": "a\nb", "reason": "x\r\n\ty\xff\x1b[2J\u202e"}, "by a b: x y??[2J?"},

@@ -94,12 +94,12 @@ func TestOnlyWhatChangedIsWritten(t *testing.T) {
 	if len(api.writes) > 0 {
 		t.Errorf("nothing had changed, written: %v", api.writes)
 	}
-	st, _ = history.Settle(st, "r1", []plan.Outcome{{Step: 1, Pod: a.Pod, Outcome: plan.Blocked}}, noon, opts)
+	st, _ = history.RecordOutcomes(st, "r1", []plan.Outcome{{Step: 1, Pod: a.Pod, Outcome: plan.Blocked}}, noon, opts)
 	mustSave(t, s, st)
 	if want := []string{namePrefix + partOf("shop")}; !slices.Equal(api.writes, want) {
 		t.Errorf("written: %v, want %v", api.writes, want)
 	}
-	st = history.Expire(history.Close(st, "r1"), noon.Add(2*time.Hour), opts)
+	st = history.Expire(history.CloseRun(st, "r1"), noon.Add(2*time.Hour), opts)
 	mustSave(t, s, st)
 	for name, cm := range api.configMaps {
 		if len(cm.BinaryData) > 0 {

@@ -41,7 +41,7 @@ func TestAWriteOfUnknownOutcomeIsLookedAtBeforeTheNext(t *testing.T) {
 			if d := cmp.Diff(st, mustLoad(t, New(api.client(), ns))); d != "" {
 				t.Error(d)
 			}
-			mustSave(t, s, history.Close(st, "r1"))
+			mustSave(t, s, history.CloseRun(st, "r1"))
 		})
 	}
 }

@@ -42,7 +42,7 @@ func build(raw []map[string]any) ([]map[string]any, error) {
 			if roundOf(i.object.GetKind()) != round {
 				continue
 			}
-			i.complete()
+			i.setDerivedFields()
 			for _, made := range i.children() {
 				if err := b.add(made, roundOf(made["kind"].(string))); err != nil {
 					return nil, err

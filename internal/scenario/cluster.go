@@ -12,8 +12,8 @@ import (
 // defaultTime is when the snapshot is taken if the cluster does not say it.
 const defaultTime = "2026-01-02T00:00:00Z"
 
-// description is the content of cluster.yaml and of a base.
-type description struct {
+// clusterFile is the content of cluster.yaml and of a base.
+type clusterFile struct {
 	// Base names a file of the folder bases.
 	Base string `json:"base"`
 	// TakenAt is the time of the snapshot.
@@ -47,8 +47,8 @@ func expand(text []byte, changes []string) ([]byte, error) {
 }
 
 // parse reads a description. It puts the objects of the base first.
-func parse(text []byte) (*description, error) {
-	d := &description{TakenAt: defaultTime}
+func parse(text []byte) (*clusterFile, error) {
+	d := &clusterFile{TakenAt: defaultTime}
 	if err := yaml.UnmarshalStrict(text, d); err != nil || d.Base == "" {
 		return d, err
 	}

@@ -7,12 +7,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// hash is the pod-template-hash of every ReplicaSet that a Deployment makes.
-const hash = "6c8f"
+// podTemplateHash is the pod-template-hash of every ReplicaSet that a Deployment makes.
+const podTemplateHash = "6c8f"
 
-// complete fills in fields that depend on other fields: the capacity of a node and
+// setDerivedFields fills in fields that depend on other fields: the capacity of a node and
 // the replicas of a workload.
-func (i *item) complete() {
+func (i *item) setDerivedFields() {
 	o := i.object.Object
 	switch i.object.GetKind() {
 	case "Node":
@@ -45,9 +45,9 @@ func (i *item) replicaSet() map[string]any {
 	spec := runtime.DeepCopyJSON(child(i.object.Object, "spec"))
 	spec = map[string]any{"replicas": spec["replicas"], "selector": spec["selector"], "template": spec["template"], "$patch": "replace"}
 	labels := child(spec, "template", "metadata", "labels")
-	labels["pod-template-hash"] = hash
-	child(spec, "selector", "matchLabels")["pod-template-hash"] = hash
-	rs := i.owned("ReplicaSet", i.object.GetName()+"-"+hash)
+	labels["pod-template-hash"] = podTemplateHash
+	child(spec, "selector", "matchLabels")["pod-template-hash"] = podTemplateHash
+	rs := i.owned("ReplicaSet", i.object.GetName()+"-"+podTemplateHash)
 	child(rs, "metadata")["labels"] = runtime.DeepCopyJSON(labels)
 	child(rs, "metadata", "labels")["$patch"] = "replace"
 	rs["spec"] = spec

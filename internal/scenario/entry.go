@@ -47,8 +47,8 @@ func newEntry(raw map[string]any) (*entry, error) {
 		}
 		return e, nil
 	}
-	e.takeRequests()
-	return e, e.takePods()
+	e.moveRequests()
+	return e, e.parsePods()
 }
 
 // key is the kind, the namespace and the name of an object. It is also the UID that
@@ -62,8 +62,8 @@ func (e *entry) matches(o *unstructured.Unstructured) bool {
 	return err == nil && match
 }
 
-// takePods reads the field pods: a list such as [2 on n1, 1 on n2].
-func (e *entry) takePods() error {
+// parsePods reads the field pods: a list such as [2 on n1, 1 on n2].
+func (e *entry) parsePods() error {
 	pods, found, err := unstructured.NestedStringSlice(e.patch.Object, "pods")
 	if err != nil || !found {
 		return err
@@ -81,8 +81,8 @@ func (e *entry) takePods() error {
 	return nil
 }
 
-// takeRequests moves the field requests into the container c.
-func (e *entry) takeRequests() {
+// moveRequests moves the field requests into the container c.
+func (e *entry) moveRequests() {
 	requests, found := e.patch.Object["requests"]
 	if !found {
 		return

@@ -40,25 +40,25 @@ func DefaultOptions() Options {
 }
 
 // Of few evictions a share says little: one reset connection in a pass of one, or
-// of three, is no sign of a cluster in trouble. At least leastTried must have been
-// tried, and leastBad have gone wrong.
+// of three, is no sign of a cluster in trouble. At least minEvictions must have been
+// tried, and minBad have gone wrong.
 const (
-	leastTried = 3
-	leastBad   = 2
+	minEvictions = 3
+	minBad       = 2
 )
 
-// maxNoted bounds the pods that a trip notes, of those that became unschedulable.
-const maxNoted = 1000
+// maxTripPods bounds the pods that a trip notes, of those that became unschedulable.
+const maxTripPods = 1000
 
-// Base is what was there when a pass began.
-type Base struct{ waiting map[string]bool }
+// Baseline is what was there when a pass began.
+type Baseline struct{ unschedulable map[string]bool }
 
-// Baseline remembers the pods that no scheduler could place when the pass began.
-func Baseline(s *cluster.Snapshot) Base {
-	b := Base{map[string]bool{}}
+// NewBaseline remembers the pods that no scheduler could place when the pass began.
+func NewBaseline(s *cluster.Snapshot) Baseline {
+	b := Baseline{map[string]bool{}}
 	for i := range s.Pods {
 		if unschedulable(&s.Pods[i]) {
-			b.waiting[string(s.Pods[i].Object.UID)] = true
+			b.unschedulable[string(s.Pods[i].Object.UID)] = true
 		}
 	}
 	return b
@@ -67,42 +67,42 @@ func Baseline(s *cluster.Snapshot) Base {
 // unschedulable: a scheduler has tried and found no node. A pod that merely waits
 // for its turn is not.
 func unschedulable(p *cluster.Pod) bool {
-	return waits(p) && slices.ContainsFunc(p.Object.Status.Conditions, func(c corev1.PodCondition) bool {
+	return isPending(p) && slices.ContainsFunc(p.Object.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable
 	})
 }
 
-func waits(p *cluster.Pod) bool { return p.Node == cluster.NoNode && !p.Terminal && !p.Terminating }
+func isPending(p *cluster.Pod) bool { return p.Node == cluster.NoNode && !p.Terminal && !p.Terminating }
 
-// Watch looks at the cluster in the middle of a pass, or before one. It returns
+// CheckCluster looks at the cluster in the middle of a pass, or before one. It returns
 // why the pass must stop here, or nil. Replacements of pods that were evicted count as
 // others do: from when a scheduler has found no node for them until it has.
-func (o Options) Watch(s *cluster.Snapshot, b Base) *plan.BreakerTrip {
-	if why := o.unready(s); why != "" {
-		return o.trip(s.TakenAt, why)
+func (o Options) CheckCluster(s *cluster.Snapshot, b Baseline) *plan.BreakerTrip {
+	if why := o.unreadyNodes(s); why != "" {
+		return o.newTrip(s.TakenAt, why)
 	}
 	var fresh []*cluster.Pod
 	for i := range s.Pods {
-		if p := &s.Pods[i]; unschedulable(p) && !b.waiting[string(p.Object.UID)] {
+		if p := &s.Pods[i]; unschedulable(p) && !b.unschedulable[string(p.Object.UID)] {
 			fresh = append(fresh, p)
 		}
 	}
 	if len(fresh) <= o.MaxPendingPods.For(len(s.Pods)) {
 		return nil
 	}
-	t := o.trip(s.TakenAt, fmt.Sprintf("%s became unschedulable since the pass began, more than %s (evictor.breaker.maxPendingPods); one is %s/%s",
+	t := o.newTrip(s.TakenAt, fmt.Sprintf("%s became unschedulable since the pass began, more than %s (evictor.breaker.maxPendingPods); one is %s/%s",
 		pods(len(fresh)), o.MaxPendingPods, fresh[0].Object.Namespace, fresh[0].Object.Name))
 	for _, p := range fresh {
 		t.Pods = append(t.Pods, string(p.Object.UID))
 	}
 	slices.Sort(t.Pods)
-	t.Pods = t.Pods[:min(len(t.Pods), maxNoted)]
+	t.Pods = t.Pods[:min(len(t.Pods), maxTripPods)]
 	return t
 }
 
-// unready says that too many nodes are not Ready, or nothing. Cordoned nodes are
+// unreadyNodes says that too many nodes are not Ready, or nothing. Cordoned nodes are
 // left out on both sides: somebody is at work there, and knows.
-func (o Options) unready(s *cluster.Snapshot) string {
+func (o Options) unreadyNodes(s *cluster.Snapshot) string {
 	all, out := 0, ""
 	n := 0
 	for i := range s.Nodes {
@@ -118,30 +118,32 @@ func (o Options) unready(s *cluster.Snapshot) string {
 			}
 		}
 	}
-	if !above(n, all, o.MaxUnreadyNodesFrac) {
+	if !exceeds(n, all, o.MaxUnreadyNodesFrac) {
 		return ""
 	}
 	return fmt.Sprintf("%d of %d nodes that are not cordoned are not Ready, more than %s (evictor.breaker.maxUnreadyNodesFrac); one is %s", n, all, percent(o.MaxUnreadyNodesFrac), out)
 }
 
-// above reports whether n of all is more than the share.
-func above(n, all int, frac float64) bool { return all > 0 && float64(n) > frac*float64(all)+rounding }
+// exceeds reports whether n of all is more than the share.
+func exceeds(n, all int, frac float64) bool {
+	return all > 0 && float64(n) > frac*float64(all)+rounding
+}
 
 // rounding lets 2 of 10 be no more than 0.2.
 const rounding = 1e-9
 
-func (o Options) trip(at time.Time, why string) *plan.BreakerTrip {
+func (o Options) newTrip(at time.Time, why string) *plan.BreakerTrip {
 	at = at.UTC()
 	return &plan.BreakerTrip{At: at, Until: at.Add(o.Hold), Reason: plan.Reason{Code: plan.BreakerOpen, Message: why}}
 }
 
-// Judge looks at what became of the moves of a pass so far. It returns why the
+// CheckOutcomes looks at what became of the moves of a pass so far. It returns why the
 // pass must stop here, or nil.
-func (o Options) Judge(outcomes []plan.Outcome, now time.Time) *plan.BreakerTrip {
+func (o Options) CheckOutcomes(outcomes []plan.Outcome, now time.Time) *plan.BreakerTrip {
 	tried, failed, followed, badly := 0, 0, 0, 0
 	var lastFailed, lastBad string
 	for _, x := range outcomes {
-		if failure(x) {
+		if evictionFailed(x) {
 			tried, failed = tried+1, failed+1
 			lastFailed = x.Reason.Message
 			continue
@@ -161,20 +163,20 @@ func (o Options) Judge(outcomes []plan.Outcome, now time.Time) *plan.BreakerTrip
 	}
 	switch {
 	case tooMany(failed, tried, o.MaxFailedFrac):
-		return o.trip(now, fmt.Sprintf("%d of %d evictions failed, more than %s (evictor.breaker.maxFailedFrac); the last: %s", failed, tried, percent(o.MaxFailedFrac), lastFailed))
+		return o.newTrip(now, fmt.Sprintf("%d of %d evictions failed, more than %s (evictor.breaker.maxFailedFrac); the last: %s", failed, tried, percent(o.MaxFailedFrac), lastFailed))
 	case tooMany(badly, followed, o.MaxBadLandingsFrac):
-		return o.trip(now, fmt.Sprintf("%d of %d replacements landed badly, more than %s (evictor.breaker.maxBadLandingsFrac); the last: %s", badly, followed, percent(o.MaxBadLandingsFrac), lastBad))
+		return o.newTrip(now, fmt.Sprintf("%d of %d replacements landed badly, more than %s (evictor.breaker.maxBadLandingsFrac); the last: %s", badly, followed, percent(o.MaxBadLandingsFrac), lastBad))
 	}
 	return nil
 }
 
 func tooMany(bad, all int, frac float64) bool {
-	return all >= leastTried && bad >= leastBad && above(bad, all, frac)
+	return all >= minEvictions && bad >= minBad && exceeds(bad, all, frac)
 }
 
-// failure: the server was in trouble over the eviction, or gave no answer. A
+// failed: the server was in trouble over the eviction, or gave no answer. A
 // budget that refuses, a pod that is gone and a lack of permission are answers.
-func failure(x plan.Outcome) bool {
+func evictionFailed(x plan.Outcome) bool {
 	return x.Outcome == plan.UnknownOutcome || x.Reason.Code == plan.APIError
 }
 
@@ -186,24 +188,24 @@ func landedBadly(x plan.Outcome) bool {
 	return !x.LandedAsPredicted
 }
 
-// Holds says why a pass may not begin, or nil: a trip holds until its time is over
+// StaysOpen says why a pass may not begin, or nil: a trip holds until its time is over
 // and the cluster is well again, that is, not too many nodes are unready, and of the
 // pods that the trip notes no more wait than may.
-func (o Options) Holds(t *plan.BreakerTrip, s *cluster.Snapshot, now time.Time) *plan.Reason {
+func (o Options) StaysOpen(t *plan.BreakerTrip, s *cluster.Snapshot, now time.Time) *plan.Reason {
 	if t == nil {
 		return nil
 	}
 	why, waiting := "", 0
 	for _, uid := range t.Pods {
-		if p := s.PodByUID(uid); p != nil && waits(p) {
+		if p := s.PodByUID(uid); p != nil && isPending(p) {
 			waiting++
-			why = fmt.Sprintf("%s still not scheduled, one is %s/%s", are(waiting), p.Object.Namespace, p.Object.Name)
+			why = fmt.Sprintf("%s still not scheduled, one is %s/%s", podsAre(waiting), p.Object.Namespace, p.Object.Name)
 		}
 	}
 	if waiting <= o.MaxPendingPods.For(len(s.Pods)) {
 		why = ""
 	}
-	switch unready := o.unready(s); {
+	switch unready := o.unreadyNodes(s); {
 	case now.Before(t.Until):
 		why = "at least until " + t.Until.UTC().Format(time.RFC3339)
 	case unready != "":
@@ -211,13 +213,13 @@ func (o Options) Holds(t *plan.BreakerTrip, s *cluster.Snapshot, now time.Time) 
 	case why == "":
 		return nil
 	}
-	r := Tripped(t)
+	r := openReason(t)
 	r.Message += "; " + why
 	return &r
 }
 
-// Tripped says that the breaker is open, since when, and what tripped it.
-func Tripped(t *plan.BreakerTrip) plan.Reason {
+// openReason says that the breaker is open, since when, and what tripped it.
+func openReason(t *plan.BreakerTrip) plan.Reason {
 	return plan.Reason{Code: plan.BreakerOpen, Message: fmt.Sprintf("the breaker is open since %s: %s", t.At.UTC().Format(time.RFC3339), t.Reason.Message)}
 }
 
@@ -228,7 +230,7 @@ func pods(n int) string {
 	return fmt.Sprintf("%d pods", n)
 }
 
-func are(n int) string {
+func podsAre(n int) string {
 	if n == 1 {
 		return "1 pod is"
 	}

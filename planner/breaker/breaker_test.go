@@ -23,13 +23,13 @@ var (
 	opts = breaker.DefaultOptions()
 )
 
-// world is a cluster of few properties.
-type world struct {
+// clusterState is a cluster of few properties.
+type clusterState struct {
 	nodes, unready, cordonedUnready int
 	pods                            []*corev1.Pod
 }
 
-func (w world) at(t testing.TB, when time.Time) *cluster.Snapshot {
+func (w clusterState) snapshot(t testing.TB, when time.Time) *cluster.Snapshot {
 	t.Helper()
 	o := &cluster.Objects{TakenAt: when}
 	for i := range w.nodes + w.cordonedUnready {
@@ -58,17 +58,17 @@ func pod(name string, change ...func(*corev1.Pod)) *corev1.Pod {
 	return p
 }
 
-func because(reason string) func(*corev1.Pod) {
+func withReason(reason string) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: reason}}
 	}
 }
 
-var stuck = because(corev1.PodReasonUnschedulable)
+var markUnschedulable = withReason(corev1.PodReasonUnschedulable)
 
-func bound(p *corev1.Pod) { p.Spec.NodeName = "n01" }
+func bindToNode(p *corev1.Pod) { p.Spec.NodeName = "n01" }
 
-func list(n int, prefix string, change ...func(*corev1.Pod)) []*corev1.Pod {
+func podList(n int, prefix string, change ...func(*corev1.Pod)) []*corev1.Pod {
 	var out []*corev1.Pod
 	for i := range n {
 		out = append(out, pod(fmt.Sprintf("%s-%03d", prefix, i), change...))
@@ -78,30 +78,30 @@ func list(n int, prefix string, change ...func(*corev1.Pod)) []*corev1.Pod {
 
 func outcomes(kinds ...plan.Outcome) []plan.Outcome { return kinds }
 
-func good() plan.Outcome {
+func landedWell() plan.Outcome {
 	return plan.Outcome{Outcome: plan.Evicted, LandedAsPredicted: true, Landed: "n1", Reason: plan.Reason{Code: plan.ZoneSkewed}}
 }
 
-func with(kind plan.OutcomeKind, code plan.Code) plan.Outcome {
+func outcome(kind plan.OutcomeKind, code plan.Code) plan.Outcome {
 	return plan.Outcome{Outcome: kind, Reason: plan.Reason{Code: code, Message: "because of " + string(code)}}
 }
 
 func TestUnreadyNodes(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		w     world
+		w     clusterState
 		trips bool
 	}{
-		{"none", world{nodes: 10}, false},
-		{"as many as may be", world{nodes: 10, unready: 3}, false},
-		{"one more", world{nodes: 10, unready: 4}, true},
-		{"one of three", world{nodes: 3, unready: 1}, true},
-		{"cordoned ones are left out", world{nodes: 10, unready: 3, cordonedUnready: 30}, false},
-		{"on both sides", world{nodes: 9, unready: 3, cordonedUnready: 3}, true},
-		{"all are cordoned", world{cordonedUnready: 3}, false},
+		{"none", clusterState{nodes: 10}, false},
+		{"as many as may be", clusterState{nodes: 10, unready: 3}, false},
+		{"one more", clusterState{nodes: 10, unready: 4}, true},
+		{"one of three", clusterState{nodes: 3, unready: 1}, true},
+		{"cordoned ones are left out", clusterState{nodes: 10, unready: 3, cordonedUnready: 30}, false},
+		{"on both sides", clusterState{nodes: 9, unready: 3, cordonedUnready: 3}, true},
+		{"all are cordoned", clusterState{cordonedUnready: 3}, false},
 	} {
-		s := c.w.at(t, noon)
-		trip := opts.Watch(s, breaker.Baseline(s))
+		s := c.w.snapshot(t, noon)
+		trip := opts.CheckCluster(s, breaker.NewBaseline(s))
 		if (trip != nil) != c.trips {
 			t.Errorf("%s: %+v", c.name, trip)
 		}
@@ -112,25 +112,25 @@ func TestUnreadyNodes(t *testing.T) {
 }
 
 func TestPodsThatBecameUnschedulable(t *testing.T) {
-	before := world{nodes: 3, pods: append(list(40, "old", stuck), list(40, "new")...)}
-	base := breaker.Baseline(before.at(t, noon))
+	before := clusterState{nodes: 3, pods: append(podList(40, "old", markUnschedulable), podList(40, "new")...)}
+	base := breaker.NewBaseline(before.snapshot(t, noon))
 	for _, c := range []struct {
 		name  string
 		pods  []*corev1.Pod
 		trips int // pods noted; 0: no trip
 	}{
-		{"those of before", list(40, "old", stuck), 0},
-		{"as many as may be", list(10, "new", stuck), 0},
-		{"one more", list(11, "new", stuck), 11},
-		{"pods made since", list(11, "fresh", stuck), 11},
-		{"merely Pending", list(40, "new"), 0},
-		{"gated", list(40, "new", because(corev1.PodReasonSchedulingGated)), 0},
-		{"bound meanwhile", list(40, "new", stuck, bound), 0},
-		{"on their way out", list(40, "new", stuck, func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: noon} }), 0},
-		{"ended", list(40, "new", stuck, func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }), 0},
-		{"no more are noted than fit", list(1200, "fresh", stuck), 1000},
+		{"those of before", podList(40, "old", markUnschedulable), 0},
+		{"as many as may be", podList(10, "new", markUnschedulable), 0},
+		{"one more", podList(11, "new", markUnschedulable), 11},
+		{"pods made since", podList(11, "fresh", markUnschedulable), 11},
+		{"merely Pending", podList(40, "new"), 0},
+		{"gated", podList(40, "new", withReason(corev1.PodReasonSchedulingGated)), 0},
+		{"bound meanwhile", podList(40, "new", markUnschedulable, bindToNode), 0},
+		{"on their way out", podList(40, "new", markUnschedulable, func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: noon} }), 0},
+		{"ended", podList(40, "new", markUnschedulable, func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }), 0},
+		{"no more are noted than fit", podList(1200, "fresh", markUnschedulable), 1000},
 	} {
-		trip := opts.Watch(world{nodes: 3, pods: c.pods}.at(t, noon.Add(time.Minute)), base)
+		trip := opts.CheckCluster(clusterState{nodes: 3, pods: c.pods}.snapshot(t, noon.Add(time.Minute)), base)
 		if (trip != nil) != (c.trips > 0) {
 			t.Errorf("%s: %+v", c.name, trip)
 			continue
@@ -141,18 +141,18 @@ func TestPodsThatBecameUnschedulable(t *testing.T) {
 	}
 	off := opts
 	off.MaxPendingPods = plan.Unlimited()
-	if trip := off.Watch(world{nodes: 3, pods: list(300, "fresh", stuck)}.at(t, noon), base); trip != nil {
+	if trip := off.CheckCluster(clusterState{nodes: 3, pods: podList(300, "fresh", markUnschedulable)}.snapshot(t, noon), base); trip != nil {
 		t.Errorf("unlimited: %+v", trip)
 	}
 }
 
 func TestFailuresAndBadLandings(t *testing.T) {
-	failed, lost := with(plan.UnknownOutcome, plan.APIError), with(plan.UnknownOutcome, plan.OutcomeUnknown)
-	unread, elsewhere := with(plan.Dropped, plan.APIError), with(plan.Evicted, plan.LandedElsewhere)
-	budget, gone, unseen := with(plan.Blocked, plan.BlockedByPDB), with(plan.AlreadyGone, plan.PodGoneAlready), with(plan.Evicted, plan.OutcomeUnknown)
-	denied, busy := with(plan.Blocked, plan.PermissionMissing), with(plan.Blocked, plan.APIThrottled)
-	pending, crash := with(plan.Evicted, plan.ReplacementNotScheduled), with(plan.Evicted, plan.ReplacementNotReady)
-	g, stray := good(), with(plan.Evicted, plan.ZoneSkewed)
+	failed, lost := outcome(plan.UnknownOutcome, plan.APIError), outcome(plan.UnknownOutcome, plan.OutcomeUnknown)
+	unread, elsewhere := outcome(plan.Dropped, plan.APIError), outcome(plan.Evicted, plan.LandedElsewhere)
+	budget, gone, unseen := outcome(plan.Blocked, plan.BlockedByPDB), outcome(plan.AlreadyGone, plan.PodGoneAlready), outcome(plan.Evicted, plan.OutcomeUnknown)
+	denied, busy := outcome(plan.Blocked, plan.PermissionMissing), outcome(plan.Blocked, plan.APIThrottled)
+	pending, crash := outcome(plan.Evicted, plan.ReplacementNotScheduled), outcome(plan.Evicted, plan.ReplacementNotReady)
+	g, stray := landedWell(), outcome(plan.Evicted, plan.ZoneSkewed)
 	for _, c := range []struct {
 		name     string
 		outcomes []plan.Outcome
@@ -177,7 +177,7 @@ func TestFailuresAndBadLandings(t *testing.T) {
 		{"what nobody saw says nothing", outcomes(unseen, unseen, unseen, unseen), ""},
 		{"nor dilutes it", outcomes(elsewhere, elsewhere, g, unseen, unseen, unseen, unseen, unseen, unseen, unseen), "2 of 3 replacements landed badly"},
 	} {
-		trip := opts.Judge(c.outcomes, noon)
+		trip := opts.CheckOutcomes(c.outcomes, noon)
 		if (trip != nil) != (c.trips != "") || trip != nil && (!strings.HasPrefix(trip.Reason.Message, c.trips) || trip.Reason.Code != plan.BreakerOpen || len(trip.Pods) > 0) {
 			t.Errorf("%s: %+v, want %q", c.name, trip, c.trips)
 		}
@@ -185,28 +185,28 @@ func TestFailuresAndBadLandings(t *testing.T) {
 }
 
 func TestHoldsUntilAllIsWell(t *testing.T) {
-	begin := world{nodes: 10}.at(t, noon)
-	trip := opts.Watch(world{nodes: 10, pods: list(11, "new", stuck)}.at(t, noon), breaker.Baseline(begin))
+	begin := clusterState{nodes: 10}.snapshot(t, noon)
+	trip := opts.CheckCluster(clusterState{nodes: 10, pods: podList(11, "new", markUnschedulable)}.snapshot(t, noon), breaker.NewBaseline(begin))
 	late := noon.Add(11 * time.Minute)
 	for _, c := range []struct {
 		name  string
 		trip  *plan.BreakerTrip
-		w     world
+		w     clusterState
 		at    time.Time
 		holds string // "": it does not
 	}{
-		{"no trip", nil, world{nodes: 10, unready: 9}, noon, ""},
-		{"its time is not over", trip, world{nodes: 10}, noon.Add(10*time.Minute - 1), "at least until 2026-01-02T12:10:00Z"},
-		{"all scheduled", trip, world{nodes: 10, pods: list(11, "new", bound)}, noon.Add(10 * time.Minute), ""},
-		{"all gone", trip, world{nodes: 10}, late, ""},
-		{"as many wait as may", trip, world{nodes: 10, pods: append(list(10, "new", stuck), pod("new-010", bound))}, late, ""},
-		{"one more does", trip, world{nodes: 10, pods: list(11, "new", stuck)}, late, "11 pods are still not scheduled, one is shop/new-010"},
-		{"not even tried", trip, world{nodes: 10, pods: list(11, "new")}, late, "11 pods are still not scheduled"},
-		{"others wait", trip, world{nodes: 10, pods: list(30, "other", stuck)}, late, ""},
-		{"nodes are unready by now", trip, world{nodes: 10, unready: 4}, late, "still 4 of 10 nodes that are not cordoned are not Ready"},
-		{"failures need time alone", opts.Judge(outcomes(with(plan.UnknownOutcome, plan.APIError), with(plan.UnknownOutcome, plan.APIError), good()), noon), world{nodes: 10}, noon.Add(10 * time.Minute), ""},
+		{"no trip", nil, clusterState{nodes: 10, unready: 9}, noon, ""},
+		{"its time is not over", trip, clusterState{nodes: 10}, noon.Add(10*time.Minute - 1), "at least until 2026-01-02T12:10:00Z"},
+		{"all scheduled", trip, clusterState{nodes: 10, pods: podList(11, "new", bindToNode)}, noon.Add(10 * time.Minute), ""},
+		{"all gone", trip, clusterState{nodes: 10}, late, ""},
+		{"as many wait as may", trip, clusterState{nodes: 10, pods: append(podList(10, "new", markUnschedulable), pod("new-010", bindToNode))}, late, ""},
+		{"one more does", trip, clusterState{nodes: 10, pods: podList(11, "new", markUnschedulable)}, late, "11 pods are still not scheduled, one is shop/new-010"},
+		{"not even tried", trip, clusterState{nodes: 10, pods: podList(11, "new")}, late, "11 pods are still not scheduled"},
+		{"others wait", trip, clusterState{nodes: 10, pods: podList(30, "other", markUnschedulable)}, late, ""},
+		{"nodes are unready by now", trip, clusterState{nodes: 10, unready: 4}, late, "still 4 of 10 nodes that are not cordoned are not Ready"},
+		{"failures need time alone", opts.CheckOutcomes(outcomes(outcome(plan.UnknownOutcome, plan.APIError), outcome(plan.UnknownOutcome, plan.APIError), landedWell()), noon), clusterState{nodes: 10}, noon.Add(10 * time.Minute), ""},
 	} {
-		r := opts.Holds(c.trip, c.w.at(t, c.at), c.at)
+		r := opts.StaysOpen(c.trip, c.w.snapshot(t, c.at), c.at)
 		if (r != nil) != (c.holds != "") || r != nil && (r.Code != plan.BreakerOpen || !strings.Contains(r.Message, "; "+c.holds)) {
 			t.Errorf("%s: %v, want %q", c.name, r, c.holds)
 		}
@@ -215,23 +215,23 @@ func TestHoldsUntilAllIsWell(t *testing.T) {
 
 // What trips keeps its words in testdata/trips.txt, for the reference.
 func TestWords(t *testing.T) {
-	begin := world{nodes: 10}.at(t, noon)
-	base := breaker.Baseline(begin)
-	lost := with(plan.UnknownOutcome, plan.OutcomeUnknown)
+	begin := clusterState{nodes: 10}.snapshot(t, noon)
+	base := breaker.NewBaseline(begin)
+	lost := outcome(plan.UnknownOutcome, plan.OutcomeUnknown)
 	lost.Reason.Message = "no answer: read: connection reset by peer"
-	elsewhere := with(plan.Evicted, plan.LandedElsewhere)
+	elsewhere := outcome(plan.Evicted, plan.LandedElsewhere)
 	elsewhere.Reason.Message = "landed on n3, which was not foretold (n1)"
 	trips := []*plan.BreakerTrip{
-		opts.Watch(world{nodes: 10, unready: 4}.at(t, noon), base),
-		opts.Watch(world{nodes: 10, pods: list(11, "d", stuck)}.at(t, noon), base),
-		opts.Judge(outcomes(lost, lost, good(), good()), noon),
-		opts.Judge(outcomes(elsewhere, elsewhere, good(), good()), noon),
+		opts.CheckCluster(clusterState{nodes: 10, unready: 4}.snapshot(t, noon), base),
+		opts.CheckCluster(clusterState{nodes: 10, pods: podList(11, "d", markUnschedulable)}.snapshot(t, noon), base),
+		opts.CheckOutcomes(outcomes(lost, lost, landedWell(), landedWell()), noon),
+		opts.CheckOutcomes(outcomes(elsewhere, elsewhere, landedWell(), landedWell()), noon),
 	}
 	var lines []string
 	for _, trip := range trips {
 		lines = append(lines, string(trip.Reason.Code)+": "+trip.Reason.Message)
 	}
-	r := opts.Holds(trips[1], world{nodes: 10, pods: list(11, "d", stuck)}.at(t, noon), noon.Add(time.Hour))
+	r := opts.StaysOpen(trips[1], clusterState{nodes: 10, pods: podList(11, "d", markUnschedulable)}.snapshot(t, noon), noon.Add(time.Hour))
 	lines = append(lines, string(r.Code)+": "+r.Message)
 	golden.Equal(t, "testdata/trips.txt", []byte(strings.Join(lines, "\n")+"\n"))
 }
@@ -239,13 +239,13 @@ func TestWords(t *testing.T) {
 // More trouble never closes the breaker, and nothing that was there before opens it.
 func TestMoreTroubleNeverHelps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		kinds := []plan.Outcome{good(), with(plan.UnknownOutcome, plan.APIError), with(plan.Evicted, plan.LandedElsewhere), with(plan.Blocked, plan.BlockedByPDB)}
+		kinds := []plan.Outcome{landedWell(), outcome(plan.UnknownOutcome, plan.APIError), outcome(plan.Evicted, plan.LandedElsewhere), outcome(plan.Blocked, plan.BlockedByPDB)}
 		list := rapid.SliceOfN(rapid.SampledFrom(kinds), 0, 30).Draw(t, "outcomes")
-		before := opts.Judge(list, noon)
-		if worse := opts.Judge(append(slices.Clone(list), kinds[1]), noon); before != nil && worse == nil {
+		before := opts.CheckOutcomes(list, noon)
+		if worse := opts.CheckOutcomes(append(slices.Clone(list), kinds[1]), noon); before != nil && worse == nil {
 			t.Fatalf("one more failure closes the breaker: %+v", list)
 		}
-		if refused := opts.Judge(append(slices.Clone(list), kinds[3]), noon); (refused == nil) != (before == nil) {
+		if refused := opts.CheckOutcomes(append(slices.Clone(list), kinds[3]), noon); (refused == nil) != (before == nil) {
 			t.Fatalf("a budget's refusal changes the verdict: %+v", list)
 		}
 	})

@@ -46,8 +46,8 @@ type response struct {
 
 type session struct {
 	snapshot *cluster.Snapshot
-	book     *budget.Book
-	taken    map[string]budget.Taken
+	book     *budget.Tracker
+	taken    map[string]budget.Charges
 }
 
 func main() {
@@ -99,15 +99,15 @@ func answer(books map[string]*session, q request) (response, error) {
 	}
 	t := o.taken[q.Taken]
 	if t == nil {
-		t = budget.Taken{}
+		t = budget.Charges{}
 		o.taken[q.Taken] = t
 	}
 	switch q.Op {
 	case "ask":
-		why, ok := o.book.Ask(p, t)
+		why, ok := o.book.Allows(p, t)
 		return response{Allowed: ok, Code: why.Code, Message: why.Message}, nil
 	case "take":
-		o.book.Take(p, t)
+		o.book.Charge(p, t)
 		n := 0
 		for _, k := range t {
 			n += k
@@ -126,5 +126,5 @@ func newSession(q request) (*session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("indexing %s: %w", q.Snapshot, err)
 	}
-	return &session{s, budget.NewBook(s, q.Spent, q.Now), map[string]budget.Taken{}}, nil
+	return &session{s, budget.NewTracker(s, q.Spent, q.Now), map[string]budget.Charges{}}, nil
 }

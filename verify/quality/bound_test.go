@@ -165,7 +165,7 @@ func proven(t *testing.T, p problem, pl plan.Plan) int {
 			pods = append(pods, lowerbound.Pod{Node: int32(p.s.Pods[id].Node), Group: g})
 		}
 	}
-	return lowerbound.Fewest(nodes, groups, pods)
+	return lowerbound.CountBound(nodes, groups, pods)
 }
 
 // unreachableGoals is what goals must keep when every pod that may leave and could run on

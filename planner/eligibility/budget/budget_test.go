@@ -21,74 +21,74 @@ func TestAllowed(t *testing.T) {
 	ready := func(n int) string { return strings.Repeat("r ", n) }
 	for _, c := range []struct {
 		name   string
-		build  func(x *shop)
+		build  func(x *objects)
 		budget *policyv1.PodDisruptionBudget
 		want   int
 	}{
-		{"minAvailable 5 of 7", func(x *shop) { x.deployment("d", 7, ready(7)) }, atLeast("5"), 2},
-		{"minAvailable 0", func(x *shop) { x.deployment("d", 3, ready(3)) }, atLeast("0"), 3},
-		{"minAvailable above all", func(x *shop) { x.deployment("d", 3, ready(3)) }, atLeast("9"), 0},
-		{"minAvailable 50% of 7 is 4", func(x *shop) { x.deployment("d", 7, ready(7)) }, atLeast("50%"), 3},
-		{"minAvailable 100%", func(x *shop) { x.deployment("d", 7, ready(7)) }, atLeast("100%"), 0},
-		{"minAvailable 1% is one", func(x *shop) { x.deployment("d", 7, ready(7)) }, atLeast("1%"), 6},
-		{"maxUnavailable 50% of 7 is 4", func(x *shop) { x.deployment("d", 7, ready(7)) }, atMostAway("50%"), 4},
-		{"maxUnavailable 1% is one", func(x *shop) { x.deployment("d", 7, ready(7)) }, atMostAway("1%"), 1},
-		{"maxUnavailable 0", func(x *shop) { x.deployment("d", 7, ready(7)) }, atMostAway("0"), 0},
-		{"maxUnavailable 0%", func(x *shop) { x.deployment("d", 7, ready(7)) }, atMostAway("0%"), 0},
-		{"maxUnavailable above all", func(x *shop) { x.deployment("d", 3, ready(3)) }, atMostAway("9"), 3},
-		{"maxUnavailable 2, one not Ready", func(x *shop) { x.deployment("d", 7, ready(6)+"-") }, atMostAway("2"), 1},
-		{"maxUnavailable 2, one terminating", func(x *shop) { x.deployment("d", 7, ready(6)+"rt") }, atMostAway("2"), 1},
-		{"maxUnavailable 2, one not created yet", func(x *shop) { x.deployment("d", 7, ready(6)) }, atMostAway("2"), 1},
-		{"neither", func(x *shop) { x.deployment("d", 7, ready(7)) }, pdb("b"), 0},
+		{"minAvailable 5 of 7", func(x *objects) { x.addDeployment("d", 7, ready(7)) }, minAvailable("5"), 2},
+		{"minAvailable 0", func(x *objects) { x.addDeployment("d", 3, ready(3)) }, minAvailable("0"), 3},
+		{"minAvailable above all", func(x *objects) { x.addDeployment("d", 3, ready(3)) }, minAvailable("9"), 0},
+		{"minAvailable 50% of 7 is 4", func(x *objects) { x.addDeployment("d", 7, ready(7)) }, minAvailable("50%"), 3},
+		{"minAvailable 100%", func(x *objects) { x.addDeployment("d", 7, ready(7)) }, minAvailable("100%"), 0},
+		{"minAvailable 1% is one", func(x *objects) { x.addDeployment("d", 7, ready(7)) }, minAvailable("1%"), 6},
+		{"maxUnavailable 50% of 7 is 4", func(x *objects) { x.addDeployment("d", 7, ready(7)) }, maxUnavailable("50%"), 4},
+		{"maxUnavailable 1% is one", func(x *objects) { x.addDeployment("d", 7, ready(7)) }, maxUnavailable("1%"), 1},
+		{"maxUnavailable 0", func(x *objects) { x.addDeployment("d", 7, ready(7)) }, maxUnavailable("0"), 0},
+		{"maxUnavailable 0%", func(x *objects) { x.addDeployment("d", 7, ready(7)) }, maxUnavailable("0%"), 0},
+		{"maxUnavailable above all", func(x *objects) { x.addDeployment("d", 3, ready(3)) }, maxUnavailable("9"), 3},
+		{"maxUnavailable 2, one not Ready", func(x *objects) { x.addDeployment("d", 7, ready(6)+"-") }, maxUnavailable("2"), 1},
+		{"maxUnavailable 2, one terminating", func(x *objects) { x.addDeployment("d", 7, ready(6)+"rt") }, maxUnavailable("2"), 1},
+		{"maxUnavailable 2, one not created yet", func(x *objects) { x.addDeployment("d", 7, ready(6)) }, maxUnavailable("2"), 1},
+		{"neither", func(x *objects) { x.addDeployment("d", 7, ready(7)) }, permissivePDB("b"), 0},
 
-		{"a number counts the pods there, not the scale", func(x *shop) { x.deployment("d", 9, ready(5)) }, atLeast("3"), 2},
-		{"a percentage counts the scale", func(x *shop) { x.deployment("d", 9, ready(7)) }, atLeast("50%"), 2},
-		{"the Deployment's scale, not its ReplicaSet's", func(x *shop) { x.deployment("d", 10, ready(10)) }, atLeast("50%"), 5},
-		{"a scale of 0 allows none", func(x *shop) { x.deployment("d", 0, ready(2)) }, atMostAway("100%"), 0},
-		{"two Deployments add up", func(x *shop) { x.deployment("d", 3, ready(3)); x.deployment("e", 5, ready(5)) }, atMostAway("25%"), 2},
-		{"bare pods add nothing to the scale", func(x *shop) { x.deployment("d", 4, ready(4)); x.podsOf("r r") }, atMostAway("2"), 4}, // 6 healthy, 2 desired
-		{"bare pods alone have no scale", func(x *shop) { x.podsOf("r r r") }, atMostAway("1"), 0},
-		{"bare pods alone by a percentage", func(x *shop) { x.podsOf("r r r") }, atLeast("10%"), 0},
-		{"bare pods alone by a number", func(x *shop) { x.podsOf("r r r") }, atLeast("1"), 2},
-		{"a StatefulSet", func(x *shop) {
+		{"a number counts the pods there, not the scale", func(x *objects) { x.addDeployment("d", 9, ready(5)) }, minAvailable("3"), 2},
+		{"a percentage counts the scale", func(x *objects) { x.addDeployment("d", 9, ready(7)) }, minAvailable("50%"), 2},
+		{"the Deployment's scale, not its ReplicaSet's", func(x *objects) { x.addDeployment("d", 10, ready(10)) }, minAvailable("50%"), 5},
+		{"a scale of 0 allows none", func(x *objects) { x.addDeployment("d", 0, ready(2)) }, maxUnavailable("100%"), 0},
+		{"two Deployments add up", func(x *objects) { x.addDeployment("d", 3, ready(3)); x.addDeployment("e", 5, ready(5)) }, maxUnavailable("25%"), 2},
+		{"bare pods add nothing to the scale", func(x *objects) { x.addDeployment("d", 4, ready(4)); x.addPods("r r") }, maxUnavailable("2"), 4}, // 6 healthy, 2 desired
+		{"bare pods alone have no scale", func(x *objects) { x.addPods("r r r") }, maxUnavailable("1"), 0},
+		{"bare pods alone by a percentage", func(x *objects) { x.addPods("r r r") }, minAvailable("10%"), 0},
+		{"bare pods alone by a number", func(x *objects) { x.addPods("r r r") }, minAvailable("1"), 2},
+		{"a StatefulSet", func(x *objects) {
 			n := int32(4)
-			x.objects.StatefulSets = append(x.objects.StatefulSets, &appsv1.StatefulSet{ObjectMeta: meta("StatefulSet", "s"), Spec: appsv1.StatefulSetSpec{Replicas: &n}})
-			x.podsOf(ready(4), "apps/v1", "StatefulSet", "s")
-		}, atLeast("50%"), 2},
-		{"a StatefulSet without replicas wants one", func(x *shop) {
-			x.objects.StatefulSets = append(x.objects.StatefulSets, &appsv1.StatefulSet{ObjectMeta: meta("StatefulSet", "s")})
-			x.podsOf(ready(3), "apps/v1", "StatefulSet", "s")
-		}, atLeast("100%"), 2},
-		{"a ReplicaSet of its own", func(x *shop) {
+			x.objects.StatefulSets = append(x.objects.StatefulSets, &appsv1.StatefulSet{ObjectMeta: objectMeta("StatefulSet", "s"), Spec: appsv1.StatefulSetSpec{Replicas: &n}})
+			x.addPods(ready(4), "apps/v1", "StatefulSet", "s")
+		}, minAvailable("50%"), 2},
+		{"a StatefulSet without replicas wants one", func(x *objects) {
+			x.objects.StatefulSets = append(x.objects.StatefulSets, &appsv1.StatefulSet{ObjectMeta: objectMeta("StatefulSet", "s")})
+			x.addPods(ready(3), "apps/v1", "StatefulSet", "s")
+		}, minAvailable("100%"), 2},
+		{"a ReplicaSet of its own", func(x *objects) {
 			n := int32(4)
-			x.objects.ReplicaSets = append(x.objects.ReplicaSets, &appsv1.ReplicaSet{ObjectMeta: meta("ReplicaSet", "s"), Spec: appsv1.ReplicaSetSpec{Replicas: &n}})
-			x.podsOf(ready(4), "apps/v1", "ReplicaSet", "s")
-		}, atMostAway("25%"), 1},
-		{"a ReplicationController", func(x *shop) {
+			x.objects.ReplicaSets = append(x.objects.ReplicaSets, &appsv1.ReplicaSet{ObjectMeta: objectMeta("ReplicaSet", "s"), Spec: appsv1.ReplicaSetSpec{Replicas: &n}})
+			x.addPods(ready(4), "apps/v1", "ReplicaSet", "s")
+		}, maxUnavailable("25%"), 1},
+		{"a ReplicationController", func(x *objects) {
 			n := int32(4)
-			x.objects.ReplicationControllers = append(x.objects.ReplicationControllers, &corev1.ReplicationController{ObjectMeta: meta("ReplicationController", "s"), Spec: corev1.ReplicationControllerSpec{Replicas: &n}})
-			x.podsOf(ready(4), "v1", "ReplicationController", "s")
-		}, atMostAway("50%"), 2},
-		{"a Job has no scale", func(x *shop) {
-			x.objects.Jobs = append(x.objects.Jobs, &batchv1.Job{ObjectMeta: meta("Job", "j")})
-			x.podsOf(ready(3), "batch/v1", "Job", "j")
-		}, atMostAway("2"), 0},
-		{"a DaemonSet has no scale", func(x *shop) {
-			x.objects.DaemonSets = append(x.objects.DaemonSets, &appsv1.DaemonSet{ObjectMeta: meta("DaemonSet", "j")})
-			x.podsOf(ready(3), "apps/v1", "DaemonSet", "j")
-		}, atLeast("10%"), 0},
-		{"a Job by a number needs none", func(x *shop) {
-			x.objects.Jobs = append(x.objects.Jobs, &batchv1.Job{ObjectMeta: meta("Job", "j")})
-			x.podsOf(ready(3), "batch/v1", "Job", "j")
-		}, atLeast("1"), 2},
-		{"a missing owner allows none", func(x *shop) { x.podsOf(ready(3), "apps/v1", "ReplicaSet", "lost") }, atMostAway("2"), 0},
-		{"a missing owner beside one that is there", func(x *shop) { x.deployment("d", 4, ready(4)); x.podsOf("r", "apps/v1", "ReplicaSet", "lost") }, atMostAway("2"), 0},
+			x.objects.ReplicationControllers = append(x.objects.ReplicationControllers, &corev1.ReplicationController{ObjectMeta: objectMeta("ReplicationController", "s"), Spec: corev1.ReplicationControllerSpec{Replicas: &n}})
+			x.addPods(ready(4), "v1", "ReplicationController", "s")
+		}, maxUnavailable("50%"), 2},
+		{"a Job has no scale", func(x *objects) {
+			x.objects.Jobs = append(x.objects.Jobs, &batchv1.Job{ObjectMeta: objectMeta("Job", "j")})
+			x.addPods(ready(3), "batch/v1", "Job", "j")
+		}, maxUnavailable("2"), 0},
+		{"a DaemonSet has no scale", func(x *objects) {
+			x.objects.DaemonSets = append(x.objects.DaemonSets, &appsv1.DaemonSet{ObjectMeta: objectMeta("DaemonSet", "j")})
+			x.addPods(ready(3), "apps/v1", "DaemonSet", "j")
+		}, minAvailable("10%"), 0},
+		{"a Job by a number needs none", func(x *objects) {
+			x.objects.Jobs = append(x.objects.Jobs, &batchv1.Job{ObjectMeta: objectMeta("Job", "j")})
+			x.addPods(ready(3), "batch/v1", "Job", "j")
+		}, minAvailable("1"), 2},
+		{"a missing owner allows none", func(x *objects) { x.addPods(ready(3), "apps/v1", "ReplicaSet", "lost") }, maxUnavailable("2"), 0},
+		{"a missing owner beside one that is there", func(x *objects) { x.addDeployment("d", 4, ready(4)); x.addPods("r", "apps/v1", "ReplicaSet", "lost") }, maxUnavailable("2"), 0},
 	} {
-		x := newShop()
+		x := newObjects()
 		c.build(x)
 		s := x.snapshot(t, c.budget)
-		if got, _ := drain(NewBook(s, nil, now), s); got != c.want {
-			t.Errorf("%s: %d go, want %d (%s)", c.name, got, c.want, NewBook(s, nil, now).Describe(0))
+		if got, _ := evictAllowed(NewTracker(s, nil, now), s); got != c.want {
+			t.Errorf("%s: %d go, want %d (%s)", c.name, got, c.want, NewTracker(s, nil, now).Describe(0))
 		}
 	}
 }
@@ -96,12 +96,12 @@ func TestAllowed(t *testing.T) {
 // TestTheStricterOfStatusAndCount: neither view alone lets a pod go.
 func TestTheStricterOfStatusAndCount(t *testing.T) {
 	for _, c := range []struct{ status, away, want int }{{0, 3, 0}, {1, 3, 1}, {3, 1, 1}, {3, 0, 0}, {2, 2, 2}} {
-		x := newShop()
-		x.deployment("d", 5, "r r r r r")
-		b := atMostAway(fmt.Sprint(c.away))
+		x := newObjects()
+		x.addDeployment("d", 5, "r r r r r")
+		b := maxUnavailable(fmt.Sprint(c.away))
 		b.Status.DisruptionsAllowed = int32(c.status)
 		s := x.snapshot(t, b)
-		if got, _ := drain(NewBook(s, nil, now), s); got != c.want {
+		if got, _ := evictAllowed(NewTracker(s, nil, now), s); got != c.want {
 			t.Errorf("the status allows %d, the count %d: %d go, want %d", c.status, c.away, got, c.want)
 		}
 	}
@@ -111,12 +111,12 @@ func TestTheStricterOfStatusAndCount(t *testing.T) {
 // the status alone, what is there by both.
 func TestAForeignControllersScale(t *testing.T) {
 	for states, want := range map[string]int{"r r r": 1, "r r -": 1, "r - -": 0} {
-		x := newShop()
-		x.podsOf(states, "example.org/v1", "Herd", "h")
-		b := atMostAway("1")
+		x := newObjects()
+		x.addPods(states, "example.org/v1", "Herd", "h")
+		b := maxUnavailable("1")
 		b.Status = policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, DisruptionsAllowed: 2, CurrentHealthy: 3, DesiredHealthy: 1}
 		s := x.snapshot(t, b)
-		if got, _ := drain(NewBook(s, nil, now), s); got != want {
+		if got, _ := evictAllowed(NewTracker(s, nil, now), s); got != want {
 			t.Errorf("%s: %d Ready pods go, want %d", states, got, want)
 		}
 	}
@@ -148,15 +148,15 @@ func TestPodsThatAreNotReady(t *testing.T) {
 		{"and refuses when it is used up", nil, "- r r", "3", 0, 2, 0, false, false},
 		{"one that needs none does not ask always", &always, "- r r", "3", 0, 2, 0, true, false},
 	} {
-		x := newShop()
-		x.deployment("d", 3, c.states)
-		b := atMostAway(c.away)
+		x := newObjects()
+		x.addDeployment("d", 3, c.states)
+		b := maxUnavailable(c.away)
 		b.Spec.UnhealthyPodEvictionPolicy = c.policy
 		b.Status.DisruptionsAllowed, b.Status.CurrentHealthy, b.Status.DesiredHealthy = c.allowed, c.healthy, c.desired
 		s := x.snapshot(t, b)
-		book, taken := NewBook(s, nil, now), Taken{}
-		reason, ok := book.Ask(&s.Pods[0], taken)
-		book.Take(&s.Pods[0], taken)
+		book, taken := NewTracker(s, nil, now), Charges{}
+		reason, ok := book.Allows(&s.Pods[0], taken)
+		book.Charge(&s.Pods[0], taken)
 		if ok != c.wantOK || (taken[0] == 1) != c.wantTaken || ok == (reason.Code == plan.BlockedByPDB) {
 			t.Errorf("%s: %v %+v, taken %v", c.name, ok, reason, taken)
 		}
@@ -166,14 +166,14 @@ func TestPodsThatAreNotReady(t *testing.T) {
 // TestEvictionsUnderWayCountAgainstTheHealthy: an unready pod goes for nothing
 // only as long as the planned evictions leave enough.
 func TestEvictionsUnderWayCountAgainstTheHealthy(t *testing.T) {
-	x := newShop()
-	x.deployment("d", 4, "- r r r")
-	b := atMostAway("2")
+	x := newObjects()
+	x.addDeployment("d", 4, "- r r r")
+	b := maxUnavailable("2")
 	b.Status.DisruptionsAllowed, b.Status.CurrentHealthy, b.Status.DesiredHealthy = 1, 3, 2
 	s := x.snapshot(t, b)
-	book := NewBook(s, nil, now)
+	book := NewTracker(s, nil, now)
 	for gone, want := range []bool{true, true, false} {
-		if _, ok := book.Ask(&s.Pods[0], Taken{0: gone}); ok != want {
+		if _, ok := book.Allows(&s.Pods[0], Charges{0: gone}); ok != want {
 			t.Errorf("%d Ready pods gone: %v, want %v", gone, ok, want)
 		}
 	}
@@ -204,15 +204,15 @@ func TestClosedBudgets(t *testing.T) {
 		{"just few enough", func(b *policyv1.PodDisruptionBudget) { b.Status.DisruptedPods = few }, nil, "", ""},
 	} {
 		for state, ready := range map[string]bool{"r": true, "-": false} {
-			x := newShop()
-			x.deployment("d", 4, state+" r r r")
-			b := atMostAway("2")
+			x := newObjects()
+			x.addDeployment("d", 4, state+" r r r")
+			b := maxUnavailable("2")
 			always := policyv1.AlwaysAllow
 			b.Spec.UnhealthyPodEvictionPolicy = &always
 			c.change(b)
 			s := x.snapshot(t, b)
-			book := NewBook(s, c.spent, now)
-			reason, ok := book.Ask(&s.Pods[0], Taken{})
+			book := NewTracker(s, c.spent, now)
+			reason, ok := book.Allows(&s.Pods[0], Charges{})
 			if ok != (c.code == "") || reason != (plan.Reason{Code: c.code, Message: c.message}) {
 				t.Errorf("%s, Ready %v: %v %+v", c.name, ready, ok, reason)
 			}
@@ -233,26 +233,26 @@ func TestDisruptedPods(t *testing.T) {
 	}{
 		{0, 1, false}, {2*time.Minute - 1, 1, false}, {2 * time.Minute, 2, true}, {time.Hour, 2, true},
 	} {
-		x := newShop()
-		x.deployment("d", 5, "r r r r r")
-		b := atMostAway("2")
+		x := newObjects()
+		x.addDeployment("d", 5, "r r r r r")
+		b := maxUnavailable("2")
 		b.Status.DisruptedPods = map[string]metav1.Time{"p00": {Time: now.Add(-c.ago)}}
 		s := x.snapshot(t, b)
-		book := NewBook(s, nil, now)
-		reason, ok := book.Ask(&s.Pods[0], Taken{})
+		book := NewTracker(s, nil, now)
+		reason, ok := book.Allows(&s.Pods[0], Charges{})
 		if ok != c.itself || !ok && reason.Message != "pdb shop/b has let this pod go already" {
 			t.Errorf("let go %s ago: %v %+v", c.ago, ok, reason)
 		}
-		if got, _ := drain(book, s); got != c.want {
+		if got, _ := evictAllowed(book, s); got != c.want {
 			t.Errorf("let go %s ago: %d more go, want %d", c.ago, got, c.want)
 		}
 	}
 }
 
 func TestWhichBudgetsCount(t *testing.T) {
-	second := atMostAway("2")
+	second := maxUnavailable("2")
 	second.Name = "c"
-	nilSelector, emptySelector, other := atMostAway("0"), atMostAway("0"), atMostAway("0")
+	nilSelector, emptySelector, other := maxUnavailable("0"), maxUnavailable("0"), maxUnavailable("0")
 	nilSelector.Spec.Selector, emptySelector.Spec.Selector = nil, &metav1.LabelSelector{}
 	other.Namespace = "office"
 	for _, c := range []struct {
@@ -262,7 +262,7 @@ func TestWhichBudgetsCount(t *testing.T) {
 	}{
 		{"none", nil, ""},
 		{"one that allows", []*policyv1.PodDisruptionBudget{second}, ""},
-		{"two that allow", []*policyv1.PodDisruptionBudget{atMostAway("2"), second}, plan.MultiplePDBs},
+		{"two that allow", []*policyv1.PodDisruptionBudget{maxUnavailable("2"), second}, plan.MultiplePDBs},
 		{"a nil selector selects nothing", []*policyv1.PodDisruptionBudget{nilSelector}, ""},
 		{"a nil selector is no second budget", []*policyv1.PodDisruptionBudget{nilSelector, second}, ""},
 		{"an empty selector selects everything", []*policyv1.PodDisruptionBudget{emptySelector}, plan.BlockedByPDB},
@@ -270,19 +270,19 @@ func TestWhichBudgetsCount(t *testing.T) {
 		{"that of another namespace", []*policyv1.PodDisruptionBudget{other}, ""},
 	} {
 		for _, state := range []string{"r", "-"} {
-			x := newShop()
-			x.deployment("d", 4, state+" r r r")
+			x := newObjects()
+			x.addDeployment("d", 4, state+" r r r")
 			s := x.snapshot(t, c.budgets...)
-			taken := Taken{}
-			book := NewBook(s, nil, now)
+			taken := Charges{}
+			book := NewTracker(s, nil, now)
 			if state == "-" && c.code == plan.BlockedByPDB {
 				continue // it may go, as its budget has its healthy pods
 			}
-			reason, ok := book.Ask(&s.Pods[0], taken)
+			reason, ok := book.Allows(&s.Pods[0], taken)
 			if ok != (c.code == "") || reason.Code != c.code {
 				t.Errorf("%s: %v %+v", c.name, ok, reason)
 			}
-			if book.Take(&s.Pods[0], taken); !ok && len(taken) != 0 {
+			if book.Charge(&s.Pods[0], taken); !ok && len(taken) != 0 {
 				t.Errorf("%s: refused, and yet taken: %v", c.name, taken)
 			}
 		}
@@ -290,25 +290,25 @@ func TestWhichBudgetsCount(t *testing.T) {
 }
 
 func TestWords(t *testing.T) {
-	x := newShop()
-	x.deployment("d", 4, "r r r r")
-	s := x.snapshot(t, atMostAway("1"))
-	book, taken := NewBook(s, nil, now), Taken{}
+	x := newObjects()
+	x.addDeployment("d", 4, "r r r r")
+	s := x.snapshot(t, maxUnavailable("1"))
+	book, taken := NewTracker(s, nil, now), Charges{}
 	if got := book.Describe(0); got != "pdb shop/b allows 1 more (4 of its pods are healthy, 3 must be)" {
 		t.Error(got)
 	}
-	book.Take(&s.Pods[0], taken)
-	reason, _ := book.Ask(&s.Pods[1], taken)
+	book.Charge(&s.Pods[0], taken)
+	reason, _ := book.Allows(&s.Pods[1], taken)
 	if reason.Message != "pdb shop/b allows 0 more while 1 evicted by this plan are away (4 of its pods are healthy, 3 must be)" {
 		t.Error(reason.Message)
 	}
-	if book.Take(&s.Pods[1], taken); taken[0] != 1 {
+	if book.Charge(&s.Pods[1], taken); taken[0] != 1 {
 		t.Errorf("what is refused is taken all the same: %v", taken)
 	}
-	x = newShop()
-	x.podsOf("r", "batch/v1", "Job", "j")
-	s = x.snapshot(t, atMostAway("1"))
-	if got := NewBook(s, nil, now).Describe(0); got != "pdb shop/b allows none: Job j, the controller of its pod p00, is not there or cannot be scaled" {
+	x = newObjects()
+	x.addPods("r", "batch/v1", "Job", "j")
+	s = x.snapshot(t, maxUnavailable("1"))
+	if got := NewTracker(s, nil, now).Describe(0); got != "pdb shop/b allows none: Job j, the controller of its pod p00, is not there or cannot be scaled" {
 		t.Error(got)
 	}
 }

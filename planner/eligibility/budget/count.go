@@ -17,45 +17,45 @@ import (
 // let go to be deleted, before it counts it as healthy again.
 const confirmWithin = 2 * time.Minute
 
-// tally is what the disruption controller would write into the status.
-type tally struct {
+// podCounts is what the disruption controller would write into the status.
+type podCounts struct {
 	expected, desired, healthy int
 	// err is why the controller would fail and allow none.
 	err string
-	// unknown: a controller's scale is not in the snapshot.
-	unknown bool
+	// scaleUnknown: a controller's scale is not in the snapshot.
+	scaleUnknown bool
 }
 
-func (t tally) allowed() int {
+func (t podCounts) allowed() int {
 	if t.expected <= 0 {
 		return 0
 	}
 	return max(0, t.healthy-t.desired)
 }
 
-// count applies the rules of the disruption controller to the snapshot.
+// countPods applies the rules of the disruption controller to the snapshot.
 //
 // maxUnavailable: desired = scale - ceil(maxUnavailable of scale), at least 0.
 // minAvailable: a number is desired as it is, of the pods there; a percentage is
 // rounded up, of the scale. Scale is the sum over the pods' controllers.
-func count(s *cluster.Snapshot, b *cluster.Budget, now time.Time) tally {
+func countPods(s *cluster.Snapshot, b *cluster.Budget, now time.Time) podCounts {
 	spec := &b.Object.Spec
-	t := tally{healthy: healthy(s, b, now)}
+	t := podCounts{healthy: healthyPods(s, b, now)}
 	switch {
 	case spec.MaxUnavailable != nil:
-		t.scale(s, b)
-		t.desired = max(0, t.expected-t.of(spec.MaxUnavailable))
+		t.addScale(s, b)
+		t.desired = max(0, t.expected-t.resolve(spec.MaxUnavailable))
 	case spec.MinAvailable != nil && spec.MinAvailable.Type == intstr.Int:
 		t.expected, t.desired = len(b.Pods), spec.MinAvailable.IntValue()
 	case spec.MinAvailable != nil:
-		t.scale(s, b)
-		t.desired = t.of(spec.MinAvailable)
+		t.addScale(s, b)
+		t.desired = t.resolve(spec.MinAvailable)
 	}
 	return t
 }
 
-// of is a number, or a percentage of what is expected, rounded up.
-func (t *tally) of(v *intstr.IntOrString) int {
+// resolve is a number, or a percentage of what is expected, rounded up.
+func (t *podCounts) resolve(v *intstr.IntOrString) int {
 	n, err := intstr.GetScaledValueFromIntOrPercent(v, t.expected, true)
 	if err != nil && t.err == "" {
 		t.err = fmt.Sprintf("%q is neither a number nor a percentage", v.StrVal)
@@ -63,10 +63,10 @@ func (t *tally) of(v *intstr.IntOrString) int {
 	return n
 }
 
-// healthy counts the pods that are Ready, are not terminating and have not been
+// healthyPods counts the pods that are Ready, are not terminating and have not been
 // let go within the last two minutes.
-func healthy(s *cluster.Snapshot, b *cluster.Budget, now time.Time) int {
-	going, n := disrupted(b, now), 0
+func healthyPods(s *cluster.Snapshot, b *cluster.Budget, now time.Time) int {
+	going, n := disruptedPods(b, now), 0
 	for _, id := range b.Pods {
 		if p := &s.Pods[id]; p.Ready && !p.Terminating && !going[p.Object.Name] {
 			n++
@@ -75,9 +75,9 @@ func healthy(s *cluster.Snapshot, b *cluster.Budget, now time.Time) int {
 	return n
 }
 
-// disrupted are the pods, by name, that the server has let go and for whose
+// disruptedPods are the pods, by name, that the server has let go and for whose
 // deletion the controller still waits.
-func disrupted(b *cluster.Budget, now time.Time) map[string]bool {
+func disruptedPods(b *cluster.Budget, now time.Time) map[string]bool {
 	going := map[string]bool{}
 	for name, at := range b.Object.Status.DisruptedPods {
 		if at.Add(confirmWithin).After(now) {
@@ -87,9 +87,9 @@ func disrupted(b *cluster.Budget, now time.Time) map[string]bool {
 	return going
 }
 
-// scale sums the desired replicas of the controllers of the budget's pods. Pods
+// addScale sums the desired replicas of the controllers of the budget's pods. Pods
 // without a controller add nothing.
-func (t *tally) scale(s *cluster.Snapshot, b *cluster.Budget) {
+func (t *podCounts) addScale(s *cluster.Snapshot, b *cluster.Budget) {
 	seen := map[string]bool{}
 	for _, id := range b.Pods {
 		p := &s.Pods[id]
@@ -102,7 +102,7 @@ func (t *tally) scale(s *cluster.Snapshot, b *cluster.Budget) {
 			t.err = fmt.Sprintf("%s %s, the controller of its pod %s, is not there or cannot be scaled", p.Controller.Kind, p.Controller.Name, p.Object.Name)
 			return
 		case !known:
-			t.unknown = true
+			t.scaleUnknown = true
 			return
 		}
 		key := fmt.Sprintf("%T/%s/%s", o, o.GetName(), o.GetUID())

@@ -18,33 +18,33 @@ import (
 
 var now = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
-// shop collects objects of one namespace.
-type shop struct {
+// objects collects objects of one namespace.
+type objects struct {
 	objects cluster.Objects
 	pods    int
 }
 
-func newShop() *shop {
-	return &shop{objects: cluster.Objects{TakenAt: now, Nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}}}}
+func newObjects() *objects {
+	return &objects{objects: cluster.Objects{TakenAt: now, Nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}}}}
 }
 
-func meta(kind, name string) metav1.ObjectMeta {
+func objectMeta(kind, name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID(kind + "-" + name), Labels: map[string]string{"app": "a"}}
 }
 
-func under(m metav1.ObjectMeta, apiVersion, kind string, owner metav1.Object) metav1.ObjectMeta {
+func ownedBy(m metav1.ObjectMeta, apiVersion, kind string, owner metav1.Object) metav1.ObjectMeta {
 	yes := true
 	m.OwnerReferences = []metav1.OwnerReference{{APIVersion: apiVersion, Kind: kind, Name: owner.GetName(), UID: owner.GetUID(), Controller: &yes}}
 	return m
 }
 
-// pod adds a pod; state has the letters r (Ready), t (terminating). Its labels
+// addPod adds a pod; state has the letters r (Ready), t (terminating). Its labels
 // are app=a. Without an owner it is bare.
-func (x *shop) pod(state string, owner ...string) *corev1.Pod {
-	p := &corev1.Pod{ObjectMeta: meta("pod", fmt.Sprintf("p%02d", x.pods)), Status: corev1.PodStatus{Phase: corev1.PodRunning}}
+func (x *objects) addPod(state string, owner ...string) *corev1.Pod {
+	p := &corev1.Pod{ObjectMeta: objectMeta("pod", fmt.Sprintf("p%02d", x.pods)), Status: corev1.PodStatus{Phase: corev1.PodRunning}}
 	x.pods++
 	if len(owner) == 3 {
-		p.ObjectMeta = under(p.ObjectMeta, owner[0], owner[1], &metav1.ObjectMeta{Name: owner[2], UID: types.UID(owner[1] + "-" + owner[2])})
+		p.ObjectMeta = ownedBy(p.ObjectMeta, owner[0], owner[1], &metav1.ObjectMeta{Name: owner[2], UID: types.UID(owner[1] + "-" + owner[2])})
 	}
 	if strings.Contains(state, "r") {
 		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
@@ -57,25 +57,25 @@ func (x *shop) pod(state string, owner ...string) *corev1.Pod {
 }
 
 // pods adds pods of one owner: one for each word of states.
-func (x *shop) podsOf(states string, owner ...string) {
+func (x *objects) addPods(states string, owner ...string) {
 	for _, s := range strings.Fields(states) {
-		x.pod(s, owner...)
+		x.addPod(s, owner...)
 	}
 }
 
-// deployment adds a Deployment with its ReplicaSet and pods. The ReplicaSet
+// addDeployment adds a Deployment with its ReplicaSet and pods. The ReplicaSet
 // wants one pod more, as within a rolling update.
-func (x *shop) deployment(name string, replicas int32, states string) {
+func (x *objects) addDeployment(name string, replicas int32, states string) {
 	more := replicas + 1
-	d := &appsv1.Deployment{ObjectMeta: meta("Deployment", name), Spec: appsv1.DeploymentSpec{Replicas: &replicas}}
-	rs := &appsv1.ReplicaSet{ObjectMeta: under(meta("ReplicaSet", name), "apps/v1", "Deployment", d), Spec: appsv1.ReplicaSetSpec{Replicas: &more}}
+	d := &appsv1.Deployment{ObjectMeta: objectMeta("Deployment", name), Spec: appsv1.DeploymentSpec{Replicas: &replicas}}
+	rs := &appsv1.ReplicaSet{ObjectMeta: ownedBy(objectMeta("ReplicaSet", name), "apps/v1", "Deployment", d), Spec: appsv1.ReplicaSetSpec{Replicas: &more}}
 	x.objects.Deployments = append(x.objects.Deployments, d)
 	x.objects.ReplicaSets = append(x.objects.ReplicaSets, rs)
-	x.podsOf(states, "apps/v1", "ReplicaSet", name)
+	x.addPods(states, "apps/v1", "ReplicaSet", name)
 }
 
-// pdb is a budget for app=a whose status allows more than enough.
-func pdb(name string) *policyv1.PodDisruptionBudget {
+// permissivePDB is a budget for app=a whose status allows more than enough.
+func permissivePDB(name string) *policyv1.PodDisruptionBudget {
 	return &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, Generation: 1},
 		Spec:   policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "a"}}},
 		Status: policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, DisruptionsAllowed: 1000, CurrentHealthy: 1000, DesiredHealthy: 1}}
@@ -86,19 +86,19 @@ func parse(s string) *intstr.IntOrString {
 	return &v
 }
 
-func atLeast(v string) *policyv1.PodDisruptionBudget {
-	b := pdb("b")
+func minAvailable(v string) *policyv1.PodDisruptionBudget {
+	b := permissivePDB("b")
 	b.Spec.MinAvailable = parse(v)
 	return b
 }
 
-func atMostAway(v string) *policyv1.PodDisruptionBudget {
-	b := pdb("b")
+func maxUnavailable(v string) *policyv1.PodDisruptionBudget {
+	b := permissivePDB("b")
 	b.Spec.MaxUnavailable = parse(v)
 	return b
 }
 
-func (x *shop) snapshot(t testing.TB, budgets ...*policyv1.PodDisruptionBudget) *cluster.Snapshot {
+func (x *objects) snapshot(t testing.TB, budgets ...*policyv1.PodDisruptionBudget) *cluster.Snapshot {
 	t.Helper()
 	o := x.objects
 	o.PodDisruptionBudgets = budgets
@@ -109,16 +109,16 @@ func (x *shop) snapshot(t testing.TB, budgets ...*policyv1.PodDisruptionBudget) 
 	return s
 }
 
-// drain evicts whatever the book lets go, and says how many Ready pods and how
+// evictAllowed evicts whatever the book lets go, and says how many Ready pods and how
 // many others went.
-func drain(b *Book, s *cluster.Snapshot) (ready, unready int) {
-	taken := Taken{}
+func evictAllowed(b *Tracker, s *cluster.Snapshot) (ready, unready int) {
+	taken := Charges{}
 	for i := range s.Pods {
 		p := &s.Pods[i]
-		if _, ok := b.Ask(p, taken); !ok || p.Terminating {
+		if _, ok := b.Allows(p, taken); !ok || p.Terminating {
 			continue
 		}
-		b.Take(p, taken)
+		b.Charge(p, taken)
 		if p.Ready {
 			ready++
 		} else {

@@ -23,8 +23,8 @@ const (
 	isBare
 )
 
-// scene is a fuzzed budget with its pods.
-type scene struct {
+// fuzzCase is a fuzzed budget with its pods.
+type fuzzCase struct {
 	pods                      []byte
 	mode, value               uint8
 	replicas                  [2]uint8
@@ -32,11 +32,11 @@ type scene struct {
 	always, stale             bool
 }
 
-func (c scene) build(t *testing.T) (*shop, *policyv1.PodDisruptionBudget) {
-	x := newShop()
-	x.deployment("d", int32(c.replicas[0]), "")
-	x.deployment("e", int32(c.replicas[1]), "")
-	b := [...]func(string) *policyv1.PodDisruptionBudget{atMostAway, atLeast}[c.mode%2]([...]string{fmt.Sprint(c.value), fmt.Sprintf("%d%%", c.value)}[c.mode/2%2])
+func (c fuzzCase) build(t *testing.T) (*objects, *policyv1.PodDisruptionBudget) {
+	x := newObjects()
+	x.addDeployment("d", int32(c.replicas[0]), "")
+	x.addDeployment("e", int32(c.replicas[1]), "")
+	b := [...]func(string) *policyv1.PodDisruptionBudget{maxUnavailable, minAvailable}[c.mode%2]([...]string{fmt.Sprint(c.value), fmt.Sprintf("%d%%", c.value)}[c.mode/2%2])
 	b.Status = policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, DisruptionsAllowed: int32(c.allowed), CurrentHealthy: int32(c.healthy), DesiredHealthy: int32(c.desired), DisruptedPods: map[string]metav1.Time{}}
 	if c.stale {
 		b.Generation = 2
@@ -60,7 +60,7 @@ func (c scene) build(t *testing.T) (*shop, *policyv1.PodDisruptionBudget) {
 		if bits&isBare != 0 {
 			owner = nil
 		}
-		p := x.pod(state, owner...)
+		p := x.addPod(state, owner...)
 		if bits&isDisrupted != 0 {
 			b.Status.DisruptedPods[p.Name] = metav1.Time{Time: now.Add(-time.Minute)}
 		}
@@ -68,8 +68,8 @@ func (c scene) build(t *testing.T) (*shop, *policyv1.PodDisruptionBudget) {
 	return x, b
 }
 
-// spare is what the reference lets go: healthy minus desired, in integers.
-func (c scene) spare() int {
+// expectedEvictions is what the reference lets go: healthy minus desired, in integers.
+func (c fuzzCase) expectedEvictions() int {
 	healthy, owned := 0, [2]bool{}
 	for _, bits := range c.pods {
 		if bits&(isReady|isTerminating|isDisrupted) == isReady {
@@ -101,11 +101,11 @@ func (c scene) spare() int {
 	return max(0, healthy-desired)
 }
 
-// verdicts are the answers for all pods.
-func verdicts(b *Book, s *cluster.Snapshot, taken Taken) []bool {
+// allowedPods are the answers for all pods.
+func allowedPods(b *Tracker, s *cluster.Snapshot, taken Charges) []bool {
 	out := make([]bool, len(s.Pods))
 	for i := range s.Pods {
-		_, out[i] = b.Ask(&s.Pods[i], taken)
+		_, out[i] = b.Allows(&s.Pods[i], taken)
 	}
 	return out
 }
@@ -123,27 +123,27 @@ func FuzzBudget(f *testing.F) {
 		if len(pods) > 40 {
 			pods = pods[:40]
 		}
-		c := scene{pods, mode, value, [2]uint8{first, second}, allowed, healthy, desired, always, stale}
+		c := fuzzCase{pods, mode, value, [2]uint8{first, second}, allowed, healthy, desired, always, stale}
 		x, b := c.build(t)
 		s := x.snapshot(t, b.DeepCopy())
-		book, taken, went := NewBook(s, nil, now), Taken{}, 0
-		before := verdicts(book, s, taken)
+		book, taken, went := NewTracker(s, nil, now), Charges{}, 0
+		before := allowedPods(book, s, taken)
 		for i := range s.Pods {
 			p := &s.Pods[i]
 			was := maps.Clone(taken)
-			reason, ok := book.Ask(p, taken)
-			if again, ok2 := book.Ask(p, taken); again != reason || ok2 != ok || !maps.Equal(was, taken) || ok != (reason == plan.Reason{}) {
+			reason, ok := book.Allows(p, taken)
+			if again, ok2 := book.Allows(p, taken); again != reason || ok2 != ok || !maps.Equal(was, taken) || ok != (reason == plan.Reason{}) {
 				t.Fatalf("asked twice: %v %+v, %v %+v; taken %v, %v", ok, reason, ok2, again, was, taken)
 			}
 			if !ok || p.Terminating {
 				continue
 			}
-			book.Take(p, taken)
+			book.Charge(p, taken)
 			if p.Ready {
 				went++
-				c.done(x, b, i)
+				c.applyEviction(x, b, i)
 			}
-			after := verdicts(book, s, taken)
+			after := allowedPods(book, s, taken)
 			for j := range after {
 				if after[j] && !before[j] {
 					t.Fatalf("evicting pod %d lets pod %d go", i, j)
@@ -151,21 +151,21 @@ func FuzzBudget(f *testing.F) {
 			}
 			before = after
 			if taken[0] == went { // no unready pod was charged: the world can follow
-				compare(t, x, b, after)
+				compareAnswers(t, x, b, after)
 			}
 		}
-		if most := min(c.spare(), int(allowed)); went > most {
+		if most := min(c.expectedEvictions(), int(allowed)); went > most {
 			t.Fatalf("%d Ready pods went of at most %d: %s", went, most, book.Describe(0))
 		}
-		if free, _ := drain(NewBook(s, nil, now), s); free != went {
+		if free, _ := evictAllowed(NewTracker(s, nil, now), s); free != went {
 			t.Fatalf("%d went, and then %d", went, free)
 		}
 	})
 }
 
-// done does to the objects what the eviction of Ready pod i does to them once the
+// applyEviction does to the objects what the eviction of Ready pod i does to them once the
 // controller has seen it. The snapshot shares none of what is changed.
-func (c scene) done(x *shop, b *policyv1.PodDisruptionBudget, i int) {
+func (c fuzzCase) applyEviction(x *objects, b *policyv1.PodDisruptionBudget, i int) {
 	p := x.objects.Pods[i].DeepCopy()
 	p.DeletionTimestamp = &metav1.Time{Time: now}
 	all := append([]*corev1.Pod{}, x.objects.Pods...)
@@ -175,11 +175,11 @@ func (c scene) done(x *shop, b *policyv1.PodDisruptionBudget, i int) {
 	b.Status.CurrentHealthy--
 }
 
-// compare holds the answers of a new book to those given before the fact.
-func compare(t *testing.T, x *shop, b *policyv1.PodDisruptionBudget, want []bool) {
+// compareAnswers holds the answers of a new book to those given before the fact.
+func compareAnswers(t *testing.T, x *objects, b *policyv1.PodDisruptionBudget, want []bool) {
 	t.Helper()
 	s := x.snapshot(t, b.DeepCopy())
-	for i, ok := range verdicts(NewBook(s, nil, now), s, Taken{}) {
+	for i, ok := range allowedPods(NewTracker(s, nil, now), s, Charges{}) {
 		if !s.Pods[i].Terminating && ok != want[i] {
 			t.Fatalf("pod %d: %v once it was done, %v while it was planned", i, ok, want[i])
 		}

@@ -81,17 +81,17 @@ func (c *Simulation) executePlan(p *planner.Planner, s *cluster.Snapshot, pl pla
 	}
 	run := plan.OpenRun{RunID: c.now.Format(time.RFC3339), Started: c.now}
 	for _, m := range pl.Moves {
-		if _, rests := history.Resting(c.state, history.WorkloadOf(m), c.now); rests {
+		if _, rests := history.ActiveBackoff(c.state, history.WorkloadOf(m), c.now); rests {
 			out.BackedOff++
 		}
 	}
 	c.state = history.Reserve(c.state, run, pl.Moves, c.now)
 	outcomes, fell := c.waves(p, s, pl, out)
-	c.state, _ = history.Settle(c.state, run.RunID, outcomes, c.now, c.conf.HistoryOptions())
+	c.state, _ = history.RecordOutcomes(c.state, run.RunID, outcomes, c.now, c.conf.HistoryOptions())
 	if fell+out.LandedElsewhere > 0 && !c.OnePlan {
 		c.replan(p, run, pl, out)
 	}
-	c.state = history.Close(c.state, run.RunID)
+	c.state = history.CloseRun(c.state, run.RunID)
 }
 
 // waves carries out a plan, and counts the moves that no longer held.
@@ -122,7 +122,7 @@ func (c *Simulation) replan(p *planner.Planner, run plan.OpenRun, pl plan.Plan, 
 	}
 	c.state = history.Reserve(c.state, run, again.Moves, c.now)
 	outcomes, _ := c.waves(p, s, again, out)
-	c.state, _ = history.Settle(c.state, run.RunID, outcomes, c.now, c.conf.HistoryOptions())
+	c.state, _ = history.RecordOutcomes(c.state, run.RunID, outcomes, c.now, c.conf.HistoryOptions())
 }
 
 // evict goes move by move. Each replacement lands by the odds of the moment and is

@@ -1,0 +1,33 @@
+package guard
+
+import (
+	"fmt"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// The last Ready pod behind a Service is the Service.
+var lastReadyPod = Rule{plan.LastReadyPod, func(in Input) (string, bool) {
+	if !in.Options.Protect[ProtectLastReady] || !in.Pod.Ready {
+		return "", false
+	}
+	for _, id := range in.Pod.Services {
+		svc := &in.Snapshot.Services[id]
+		if ReadyPods(in.Snapshot, svc) < 2 {
+			return fmt.Sprintf("it is the last Ready pod of Service %s", svc.Object.Name), true
+		}
+	}
+	return "", false
+}}
+
+// ReadyPods counts the Ready pods of a Service that are not on their way out.
+func ReadyPods(s *cluster.Snapshot, svc *cluster.Service) int {
+	n := 0
+	for _, id := range svc.Pods {
+		if p := &s.Pods[id]; p.Ready && !p.Terminating {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,192 @@
+package history
+
+import (
+	"fmt"
+	"reflect"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+var (
+	noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	opts = Options{Initial: 10 * time.Minute, Max: 24 * time.Hour}
+)
+
+func move(step int, name string) plan.Move {
+	return plan.Move{Step: step, Wave: 1, From: "n1", To: "n2", Strategy: "zones",
+		Pod:   plan.PodRef{Namespace: "shop", Name: fmt.Sprint(name, "-", step), UID: fmt.Sprint(name, "-uid-", step)},
+		Owner: plan.ObjectRef{APIVersion: "apps/v1", Kind: "Deployment", Name: name, UID: "x"}}
+}
+
+func outcomeOf(m plan.Move, kind plan.OutcomeKind, code plan.Code) plan.Outcome {
+	return plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: kind, Reason: plan.Reason{Code: code, Message: "because"}, LandedAsPredicted: code == plan.ZoneSkewed}
+}
+
+// recordEviction reserves and settles one eviction in a pass of its own.
+func recordEviction(st plan.PlannerState, at time.Time, kind plan.OutcomeKind, code plan.Code) (plan.PlannerState, []plan.Backoff) {
+	m := move(1, "d")
+	run := at.Format(time.RFC3339)
+	st = Reserve(st, plan.OpenRun{RunID: run}, []plan.Move{m}, at)
+	st, gaveUp := RecordOutcomes(st, run, []plan.Outcome{outcomeOf(m, kind, code)}, at, opts)
+	return CloseRun(st, run), gaveUp
+}
+
+func TestReservedEvictionsCountUntilTheyDidNotTakePlace(t *testing.T) {
+	a, b, c := move(1, "d"), move(2, "d"), move(3, "e")
+	st := Reserve(plan.PlannerState{}, plan.OpenRun{RunID: "r"}, []plan.Move{a, b, c}, noon)
+	if h := LastHour(st, noon); h.Cluster != 3 || h.Namespace["shop"] != 3 || h.Workload[WorkloadOf(a)] != 2 {
+		t.Errorf("reserved: %+v", h)
+	}
+	again := Reserve(st, plan.OpenRun{RunID: "r"}, []plan.Move{a}, noon)
+	if h := LastHour(again, noon); h.Cluster != 3 {
+		t.Errorf("reserved twice: %+v", h)
+	}
+	st, _ = RecordOutcomes(st, "r", []plan.Outcome{outcomeOf(a, plan.Evicted, plan.ZoneSkewed), outcomeOf(b, plan.Blocked, plan.BlockedByPDB), outcomeOf(c, plan.UnknownOutcome, plan.OutcomeUnknown)}, noon, opts)
+	if h := LastHour(st, noon); h.Cluster != 2 || h.Workload[WorkloadOf(a)] != 1 || h.Workload[WorkloadOf(c)] != 1 {
+		t.Errorf("settled: %+v", h)
+	}
+	st, _ = RecordOutcomes(st, "r", []plan.Outcome{outcomeOf(a, plan.Dropped, plan.Interrupted)}, noon, opts)
+	if h := LastHour(st, noon); h.Cluster != 2 {
+		t.Errorf("settled twice: %+v", h)
+	}
+	if st = CloseRun(st, "r"); len(st.Runs) != 0 || LastHour(st, noon).Cluster != 2 {
+		t.Errorf("closed: %+v", st)
+	}
+}
+
+// TestAPodThatIsTriedAgainCountsAgain: the second plan of a pass may move a pod whose
+// eviction by the first was refused.
+func TestAPodThatIsTriedAgainCountsAgain(t *testing.T) {
+	run := plan.OpenRun{RunID: "r"}
+	first := move(1, "d")
+	again := first
+	again.Step, again.Wave = 4, 3
+	st := Reserve(plan.PlannerState{}, run, []plan.Move{first}, noon)
+	st, _ = RecordOutcomes(st, "r", []plan.Outcome{outcomeOf(first, plan.Blocked, plan.BlockedByPDB)}, noon, opts)
+	st = Reserve(st, run, []plan.Move{again}, noon.Add(time.Second))
+	if h := LastHour(st, noon); h.Cluster != 1 || len(st.Runs[0].Reservations) != 2 {
+		t.Errorf("reserved again: %+v, %+v", h, st.Runs[0].Reservations)
+	}
+	st, _ = RecordOutcomes(st, "r", []plan.Outcome{outcomeOf(first, plan.Blocked, plan.BlockedByPDB), outcomeOf(again, plan.Evicted, plan.WouldReturn)}, noon.Add(time.Minute), opts)
+	if h := LastHour(st, noon); h.Cluster != 1 || h.Workload[WorkloadOf(again)] != 1 || len(st.Backoffs) != 1 {
+		t.Errorf("settled: %+v, back-offs %+v", h, st.Backoffs)
+	}
+}
+
+func TestAnEvictionCountsForAnHour(t *testing.T) {
+	at := noon.Add(59 * time.Second)
+	st, _ := recordEviction(plan.PlannerState{}, at, plan.Evicted, plan.ZoneSkewed)
+	if n := LastHour(st, at.Add(time.Hour)).Cluster; n != 1 {
+		t.Errorf("at the hour: %d", n)
+	}
+	if n := LastHour(st, at.Add(time.Hour+minute)).Cluster; n != 0 {
+		t.Errorf("after it: %d", n)
+	}
+	if st = Expire(st, at.Add(time.Hour+minute), opts); len(st.Evictions) != 0 {
+		t.Errorf("kept: %+v", st.Evictions)
+	}
+}
+
+func TestRestsDoubleUntilTheWorkloadIsGivenUp(t *testing.T) {
+	var st plan.PlannerState
+	at, w := noon, WorkloadOf(move(1, "d"))
+	for i, want := range []time.Duration{10 * time.Minute, 20 * time.Minute, 40 * time.Minute, 80 * time.Minute, 160 * time.Minute, 320 * time.Minute, 640 * time.Minute, 1280 * time.Minute, 24 * time.Hour, 24 * time.Hour} {
+		var gaveUp []plan.Backoff
+		st, gaveUp = recordEviction(st, at, plan.Evicted, plan.ReplacementNotReady)
+		b, rests := ActiveBackoff(st, w, at)
+		if !rests || b.Until.Sub(at) != want || b.Failures != i+1 {
+			t.Fatalf("failure %d: %+v, want %s", i+1, b, want)
+		}
+		if (len(gaveUp) == 1) != (want == opts.Max) {
+			t.Errorf("failure %d: gave up %+v", i+1, gaveUp)
+		}
+		at = b.Until
+		if _, rests := ActiveBackoff(st, w, at); rests {
+			t.Errorf("failure %d: it rests at its end", i+1)
+		}
+		st = Expire(st, at.Add(time.Hour), opts)
+	}
+	if st = Expire(st, at.Add(opts.Max), opts); len(st.Backoffs) != 0 {
+		t.Errorf("kept: %+v", st.Backoffs)
+	}
+}
+
+func TestWhatCountsAsSettled(t *testing.T) {
+	for _, c := range []struct {
+		kind  plan.OutcomeKind
+		code  plan.Code
+		rests bool
+	}{
+		{plan.Evicted, plan.ZoneSkewed, false},
+		{plan.Evicted, plan.LandedElsewhere, true},
+		{plan.Evicted, plan.ReplacementNotReady, true},
+		{plan.Evicted, plan.ReplacementNotScheduled, true},
+		{plan.Evicted, plan.OutcomeUnknown, true},
+		{plan.UnknownOutcome, plan.OutcomeUnknown, true},
+		{plan.Blocked, plan.BlockedByPDB, false},
+		{plan.Dropped, plan.PremiseChanged, false},
+		{plan.AlreadyGone, plan.PodGoneAlready, false},
+	} {
+		st, _ := recordEviction(plan.PlannerState{}, noon, c.kind, c.code)
+		if _, rests := ActiveBackoff(st, WorkloadOf(move(1, "d")), noon); rests != c.rests {
+			t.Errorf("%s %s: rests %v", c.kind, c.code, rests)
+		}
+	}
+	st, _ := recordEviction(plan.PlannerState{}, noon, plan.Evicted, plan.LandedElsewhere)
+	if st, _ = recordEviction(st, noon.Add(time.Hour), plan.Blocked, plan.BlockedByPDB); len(st.Backoffs) != 1 {
+		t.Errorf("forgiven though nothing was evicted: %+v", st)
+	}
+	if st, _ = recordEviction(st, noon.Add(time.Hour), plan.Evicted, plan.ZoneSkewed); len(st.Backoffs) != 0 {
+		t.Errorf("not forgiven: %+v", st)
+	}
+}
+
+// Whatever happens in whatever order, no call changes the state it was given,
+// counts are never negative, and lists stay sorted.
+func TestStatesAreNeverChangedInPlace(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var st plan.PlannerState
+		at := noon
+		for i := range rapid.IntRange(1, 30).Draw(t, "calls") {
+			before := fmt.Sprintf("%+v", st)
+			was := st
+			at = at.Add(time.Duration(rapid.IntRange(0, 2000).Draw(t, "seconds")) * time.Second)
+			run := rapid.SampledFrom([]string{"r1", "r2"}).Draw(t, "run")
+			m := move(rapid.IntRange(1, 4).Draw(t, "step"), rapid.SampledFrom([]string{"d", "c", "e"}).Draw(t, "owner"))
+			var next plan.PlannerState
+			switch rapid.IntRange(0, 3).Draw(t, "call") {
+			case 0:
+				next = Reserve(st, plan.OpenRun{RunID: run, Started: at}, []plan.Move{m}, at)
+			case 1:
+				code := rapid.SampledFrom([]plan.Code{plan.ZoneSkewed, plan.LandedElsewhere}).Draw(t, "code")
+				kind := rapid.SampledFrom([]plan.OutcomeKind{plan.Evicted, plan.Blocked}).Draw(t, "kind")
+				next, _ = RecordOutcomes(st, run, []plan.Outcome{outcomeOf(m, kind, code)}, at, opts)
+			case 2:
+				next = CloseRun(st, run)
+			default:
+				next = Expire(st, at, opts)
+			}
+			if now := fmt.Sprintf("%+v", was); now != before {
+				t.Fatalf("call %d changed its state:\n%s\n%s", i, before, now)
+			}
+			st = next
+			if again := Expire(Expire(st, at, opts), at, opts); !reflect.DeepEqual(again, Expire(st, at, opts)) {
+				t.Fatalf("expiring twice differs: %+v", again)
+			}
+			for j, e := range st.Evictions {
+				if e.Count < 1 || j > 0 && compareEvictions(st.Evictions[j-1], e) >= 0 {
+					t.Fatalf("evictions: %+v", st.Evictions)
+				}
+			}
+			for j := range st.Backoffs[min(1, len(st.Backoffs)):] {
+				if compareWorkloads(st.Backoffs[j].Workload, st.Backoffs[j+1].Workload) >= 0 {
+					t.Fatalf("back-offs: %+v", st.Backoffs)
+				}
+			}
+		}
+	})
+}

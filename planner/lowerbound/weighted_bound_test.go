@@ -1,0 +1,79 @@
+package lowerbound
+
+import (
+	"math/bits"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestPricedNeverExceedsTheFewest tries every set of pods, for up to 13 of them, and
+// wants more than counts alone prove where pods are of unequal sizes.
+func TestPricedNeverExceedsTheFewest(t *testing.T) {
+	exact, sharper := 0, 0
+	for seed := range uint64(2000) {
+		r := rand.New(rand.NewPCG(seed, 10))
+		nodes, groups := 1+r.IntN(3), 1+r.IntN(3)
+		needs := make([]float64, nodes+groups)
+		pods, of := make([]Pod, 1+r.IntN(13)), [][]Share{}
+		var shares Shares
+		for i := range pods {
+			pods[i] = Pod{int32(r.IntN(nodes)), int32(r.IntN(groups))}
+			size := pick(r, 0.2, 0.3, 0.5, 1)
+			of = append(of, []Share{{pods[i].Node, size}, {int32(nodes) + pods[i].Group, 1}})
+			shares.Add(of[i]...)
+		}
+		for set, n := r.Uint64()&(1<<len(pods)-1), 0; n < len(pods); n++ { // what some set covers
+			if set>>n&1 == 1 {
+				for _, x := range of[n] {
+					needs[x.Need] += x.Amount
+				}
+			}
+		}
+		for g := range groups {
+			needs[nodes+g] = float64(r.IntN(1 + int(needs[nodes+g])))
+		}
+		want := len(pods)
+		for set := range uint64(1) << len(pods) {
+			if n := bits.OnesCount64(set); n < want && coversNeeds(set, of, needs) {
+				want = n
+			}
+		}
+		got := WeightedBound(needs, &shares, len(pods))
+		if got > want {
+			t.Fatalf("seed %d: needs %v of %v: %d, but %d do", seed, needs, of, got, want)
+		}
+		if got == want {
+			exact++
+		}
+		counts := [2][]int{make([]int, nodes), make([]int, groups)}
+		for g := range groups {
+			counts[1][g] = int(needs[nodes+g])
+		}
+		if got > CountBound(counts[0], counts[1], pods) {
+			sharper++
+		}
+	}
+	t.Logf("the fewest in %d cases, more than groups alone need in %d", exact, sharper)
+	if exact < 1000 || sharper < 300 {
+		t.Errorf("the fewest in %d of 2000 cases, more than groups alone need in %d: prices prove too little", exact, sharper)
+	}
+}
+
+func pick(r *rand.Rand, of ...float64) float64 { return of[r.IntN(len(of))] }
+
+func coversNeeds(set uint64, of [][]Share, needs []float64) bool {
+	has := make([]float64, len(needs))
+	for i, shares := range of {
+		if set>>i&1 == 1 {
+			for _, x := range shares {
+				has[x.Need] += x.Amount
+			}
+		}
+	}
+	for i, n := range needs {
+		if has[i] < n-1e-9 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,176 @@
+package trust_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/trust"
+)
+
+var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// objects are nodes of 10 cpus with pods of one scheduler on them.
+type objects struct{ cluster.Objects }
+
+func nodes(n int) *objects {
+	o := &objects{}
+	o.ServerVersion = "1.37"
+	o.Namespaces = []*corev1.Namespace{{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}}
+	for i := range n {
+		name := fmt.Sprintf("n%d", i+1)
+		has := corev1.ResourceList{"cpu": resource.MustParse("10"), "memory": resource.MustParse("10Gi"), "pods": resource.MustParse("110")}
+		o.Nodes = append(o.Nodes, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{corev1.LabelHostname: name}},
+			Status: corev1.NodeStatus{Allocatable: has, Capacity: has, Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}}})
+	}
+	return o
+}
+
+// pod adds a pod that was bound some seconds after the start.
+func (o *objects) pod(name, node string, cpu int64, seconds int, edit ...func(*corev1.Pod)) *objects {
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID(name), CreationTimestamp: metav1.NewTime(start)},
+		Spec: corev1.PodSpec{SchedulerName: "fancy", NodeName: node, Containers: []corev1.Container{{Name: "c", Resources: corev1.ResourceRequirements{
+			Requests: corev1.ResourceList{"cpu": *resource.NewQuantity(cpu, resource.DecimalSI), "memory": *resource.NewQuantity(cpu<<30, resource.BinarySI)}}}}},
+		Status: corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue,
+			LastTransitionTime: metav1.NewTime(start.Add(time.Duration(seconds) * time.Second))}}}}
+	for _, e := range edit {
+		e(p)
+	}
+	o.Pods = append(o.Pods, p)
+	return o
+}
+
+func (o *objects) checkBinding(t *testing.T, name string, earlier ...string) string {
+	t.Helper()
+	s, err := cluster.New(&o.Objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := map[string]bool{}
+	for _, e := range earlier {
+		before[e] = true
+	}
+	hit, told := trust.CheckBinding(s, s.PodByUID(name).ID, before)
+	return map[[2]bool]string{{true, true}: "hit", {false, true}: "miss", {false, false}: "silent"}[[2]bool{hit, told}]
+}
+
+// TestJudge: of three nodes n3 is emptiest, and the default profile puts a new pod
+// there.
+func TestJudge(t *testing.T) {
+	base := func() *objects { return nodes(3).pod("a", "n1", 6, 0).pod("b", "n2", 5, 0) }
+	claim := func(p *corev1.Pod) {
+		p.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{}}}}
+	}
+	untimed := func(p *corev1.Pod) { p.Status.Conditions, p.CreationTimestamp = nil, metav1.Time{} }
+	leaving := func(p *corev1.Pod) { now := metav1.NewTime(start); p.DeletionTimestamp = &now }
+	ended := func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded }
+	for name, c := range map[string]struct {
+		o    *objects
+		want string
+	}{
+		"on the emptiest node":            {base().pod("p", "n3", 1, 9), "hit"},
+		"elsewhere":                       {base().pod("p", "n1", 1, 9), "miss"},
+		"not bound":                       {base().pod("p", "", 1, 9), "silent"},
+		"any of three nodes would do":     {nodes(3).pod("p", "n3", 1, 9), "silent"},
+		"one of two nodes would do":       {nodes(2).pod("a", "n1", 5, 0).pod("p", "n2", 1, 9), "hit"},
+		"two of three nodes would do":     {nodes(3).pod("a", "n1", 5, 0).pod("p", "n1", 1, 9), "silent"},
+		"it fits on one node only":        {base().pod("p", "n3", 9, 9), "silent"},
+		"volumes were chosen with it":     {base().pod("p", "n3", 1, 9, claim), "silent"},
+		"nothing tells when it was bound": {base().pod("p", "n3", 1, 9, untimed), "silent"},
+		"it leaves already":               {base().pod("p", "n3", 1, 9, leaving), "silent"},
+		"it has ended already":            {base().pod("p", "n3", 1, 9, ended), "silent"},
+		"two nodes came later":            {base().pod("p", "n3", 1, 9).pod("q", "n3", 8, 10).pod("r", "n3", 1, 10), "hit"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := c.o.checkBinding(t, "p", "a", "b"); got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+// TestJudgeKeepsTheOrderWithinASecond: q fills n3 in the second in which p is
+// bound to n2. If q came first p is right there; if not, it belonged on n3.
+func TestJudgeKeepsTheOrderWithinASecond(t *testing.T) {
+	o := nodes(3).pod("a", "n1", 6, 0).pod("b", "n2", 4, 0).pod("q", "n3", 8, 9).pod("p", "n2", 1, 9)
+	if got := o.checkBinding(t, "p", "a", "b", "q"); got != "hit" {
+		t.Errorf("q was bound before: %s", got)
+	}
+	if got := o.checkBinding(t, "p", "a", "b"); got != "miss" {
+		t.Errorf("q was bound after: %s", got)
+	}
+}
+
+// TestALotIsNotTakenForTheDefaultProfile binds pods at random: what is right by
+// chance stays far below any floor worth having.
+func TestALotIsNotTakenForTheDefaultProfile(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var b plan.SchedulerBindings
+	for range 400 {
+		o, earlier := nodes(2+r.IntN(6)), []string{}
+		for i := range 4 {
+			name := fmt.Sprintf("a%d", i)
+			o.pod(name, o.Nodes[r.IntN(len(o.Nodes))].Name, 1, 0)
+			earlier = append(earlier, name)
+		}
+		o.pod("p", o.Nodes[r.IntN(len(o.Nodes))].Name, 1, 9)
+		switch o.checkBinding(t, "p", earlier...) {
+		case "hit":
+			b.Hits++
+			fallthrough
+		case "miss":
+			b.Predicted++
+		}
+	}
+	t.Logf("%d of %d right by chance", b.Hits, b.Predicted)
+	if b.Predicted < 50 || b.HitRate() > 0.5 {
+		t.Errorf("%d of %d right by chance", b.Hits, b.Predicted)
+	}
+}
+
+func TestStatesAndProfiles(t *testing.T) {
+	o := nodes(1).pod("a", "n1", 1, 0).pod("b", "n1", 1, 0, func(p *corev1.Pod) { p.Spec.SchedulerName = "" }).
+		pod("c", "n1", 1, 0, func(p *corev1.Pod) { p.Spec.SchedulerName = "known" }).
+		pod("d", "", 1, 0, func(p *corev1.Pod) { p.Spec.SchedulerName = "waits" }).
+		pod("e", "n1", 1, 0, func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed })
+	s, err := cluster.New(&o.Objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]scheduler.Profile{"known": scheduler.MostAllocatedProfile()}
+	seen := map[string]plan.SchedulerBindings{"good": {Seen: 12, Predicted: 10, Hits: 9}, "bad": {Seen: 12, Predicted: 10, Hits: 8}, "few": {Seen: 12, Predicted: 9, Hits: 9}, "known": {Seen: 9, Predicted: 9}}
+	opts := trust.Options{MinBindings: 10, MinHitRate: 0.9}
+	rate := func(x float64) *float64 { return &x }
+	want := []plan.SchedulerState{
+		{Name: "bad", Seen: 12, Predicted: 10, Hits: 8, HitRate: rate(0.8)}, {Name: "fancy", Pods: 1}, {Name: "few", Seen: 12, Predicted: 9, Hits: 9, HitRate: rate(1)},
+		{Name: "good", Seen: 12, Predicted: 10, Hits: 9, HitRate: rate(0.9), Trusted: true},
+	}
+	states := opts.SchedulerStates(s, known, seen)
+	if d := cmp.Diff(want, states); d != "" {
+		t.Error(d)
+	}
+	profiles := opts.Profiles(known, states)
+	for name, why := range map[string]string{"bad": "bindings seen 12, foretold 10, came true 8; wanted are 10 foretold, and 90% of them true", "fancy": "seen 0", "few": "foretold 9", "good": "", "known": ""} {
+		p, ok := profiles[name]
+		if !ok || (p.UnsupportedReason == "") != (why == "") || !strings.Contains(p.UnsupportedReason, why) {
+			t.Errorf("%s: %q, want %q", name, p.UnsupportedReason, why)
+		}
+	}
+	if len(known) != 1 || profiles["known"].FitStrategy.Type != scheduler.MostAllocated {
+		t.Error("what is configured was changed")
+	}
+	if off := (trust.Options{MinHitRate: 0.9}); len(off.Profiles(known, off.SchedulerStates(s, known, seen))) != 1 {
+		t.Error("switched off, and adds profiles")
+	}
+}
