@@ -55,7 +55,7 @@ func (r EventRecorder) BackedOff(b plan.Backoff) {
 		b.Failures, b.Until.UTC().Format(time.RFC3339), b.Reason.Message, b.Reason.Code)))
 }
 
-// StateChanged publishes each pause, breaker trip and ineffective strategy that is in after and not
+// StateChanged publishes each pause and breaker trip that is in after and not
 // in before, and each pause and breaker trip that ended.
 func (r EventRecorder) StateChanged(before, after plan.PlannerState) {
 	switch was, is := before.Pause, after.Pause; {

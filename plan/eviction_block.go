@@ -2,8 +2,8 @@ package plan
 
 import "time"
 
-// EvictionBlock is a reason why evictions are not made. Paused and BreakerOpen block all
-// evictions.
+// EvictionBlock is a reason why the controller does not evict. Paused and BreakerOpen
+// block all evictions.
 type EvictionBlock struct {
 	Reason Reason    `json:"reason"`
 	Since  time.Time `json:"since,omitzero"`
