@@ -112,6 +112,6 @@ const (
 	NotLeading              Code = "NotLeading"
 	PlanRefused             Code = "PlanRefused"
 
-	Paused              Code = "Paused"
-	BreakerOpen         Code = "BreakerOpen"
+	Paused      Code = "Paused"
+	BreakerOpen Code = "BreakerOpen"
 )
