@@ -1,9 +1,10 @@
 package placement
 
 import (
+	"maps"
+
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
 	"github.com/evenkeel-project/evenkeel/placement/sampling"
-	"maps"
 )
 
 // Clone returns a copy of the model. Moves and hints in one do not change the other.

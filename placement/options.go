@@ -1,6 +1,8 @@
 package placement
 
-import "github.com/evenkeel-project/evenkeel/placement/scheduler"
+import (
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
+)
 
 // Options say which schedulers place the cluster's pods.
 type Options struct {

@@ -2,6 +2,7 @@ package cycle
 
 import (
 	"fmt"
+
 	"github.com/evenkeel-project/evenkeel/placement/model"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )

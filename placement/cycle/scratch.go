@@ -1,9 +1,10 @@
 package cycle
 
 import (
+	"math"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/model"
-	"math"
 )
 
 // CountHardSpread counts the matching pods of each domain and returns the least count

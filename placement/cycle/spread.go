@@ -3,6 +3,7 @@ package cycle
 import (
 	"encoding/binary"
 	"fmt"
+
 	"github.com/evenkeel-project/evenkeel/placement/model"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	corev1 "k8s.io/api/core/v1"

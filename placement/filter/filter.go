@@ -1,6 +1,8 @@
 package filter
 
 import (
+	"slices"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
@@ -48,4 +50,18 @@ func RefusedBy(r *cycle.Attempt, n int) scheduler.Filter {
 		return scheduler.NodeDeclaredFeatures
 	}
 	return ""
+}
+
+// nominatedPodsLeaveClaims is VolumeRestrictions for claims of one pod only beside waiting
+// pods: those are looked at by name, and only where the newcomer names disks.
+func nominatedPodsLeaveClaims(r *cycle.Attempt) bool {
+	if len(r.Replacement.Disks) == 0 {
+		return true
+	}
+	for _, name := range r.Replacement.Volumes.ExclusiveClaims {
+		if slices.ContainsFunc(r.Nominated, func(p cluster.PodID) bool { return slices.Contains(r.Model.PodClass[p].Claims, name) }) {
+			return false
+		}
+	}
+	return true
 }

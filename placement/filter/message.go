@@ -2,6 +2,7 @@ package filter
 
 import (
 	"fmt"
+
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )

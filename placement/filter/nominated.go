@@ -1,8 +1,6 @@
 package filter
 
 import (
-	"slices"
-
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
 	"github.com/evenkeel-project/evenkeel/placement/model"
@@ -57,18 +55,4 @@ func adjustEmptySelectorCounts(r *cycle.Attempt, p cluster.PodID, n cluster.Node
 			c.Pods.Add(n, by)
 		}
 	}
-}
-
-// nominatedPodsLeaveClaims is VolumeRestrictions for claims of one pod only beside waiting
-// pods: those are looked at by name, and only where the newcomer names disks.
-func nominatedPodsLeaveClaims(r *cycle.Attempt) bool {
-	if len(r.Replacement.Disks) == 0 {
-		return true
-	}
-	for _, name := range r.Replacement.Volumes.ExclusiveClaims {
-		if slices.ContainsFunc(r.Nominated, func(p cluster.PodID) bool { return slices.Contains(r.Model.PodClass[p].Claims, name) }) {
-			return false
-		}
-	}
-	return true
 }

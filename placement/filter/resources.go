@@ -1,9 +1,10 @@
 package filter
 
 import (
+	"slices"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/model"
-	"slices"
 )
 
 // HasRoomFor reports whether a node has room for what is asked; nil: nothing is.

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/evenkeel-project/evenkeel/cluster"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -71,22 +70,6 @@ func (t *AffinityTerm) NeedsNamespaces() bool {
 	return selectable && len(reqs) > 0
 }
 
-func (w *Cluster) MatchesTerm(t *AffinityTerm, c *EquivalenceClass) bool {
-	if !slices.Contains(t.namespaces, c.Namespace) && !t.nsSelector.Matches(w.NamespaceLabels[c.Namespace]) {
-		return false
-	}
-	return t.selector.Matches(c.Labels)
-}
-
-func (w *Cluster) MatchesAllTerms(terms []AffinityTerm, c *EquivalenceClass) bool {
-	for i := range terms {
-		if !w.MatchesTerm(&terms[i], c) {
-			return false
-		}
-	}
-	return len(terms) > 0
-}
-
 // PodTerms are the four lists of inter-pod affinity terms of a pod spec.
 type PodTerms struct {
 	Affinity, Anti []AffinityTerm
@@ -126,68 +109,4 @@ func ReadTerms(namespace string, a *corev1.Affinity) (PodTerms, error) {
 		soft(-1, p.PreferredDuringSchedulingIgnoredDuringExecution)
 	}
 	return t, first
-}
-
-// registerTerms registers the terms that the pods of a class hold against, or in favour
-// of, newcomers. It runs before any pod is counted.
-func (w *Cluster) registerTerms(c *EquivalenceClass) {
-	t, err := ReadTerms(c.Namespace, c.Sample.Object.Spec.Affinity)
-	if err != nil {
-		w.InvalidAffinityPod = c.Namespace + "/" + c.Sample.Object.Name
-		return
-	}
-	for _, x := range t.Anti {
-		w.registerTerm(c, x, 0, &w.AntiAffinityTerms)
-	}
-	for _, x := range t.Affinity {
-		w.registerTerm(c, x, 0, &w.ScoredTerms)
-	}
-	for i, x := range t.Preferred {
-		w.registerTerm(c, x, t.Weights[i], &w.ScoredTerms)
-	}
-}
-
-func (w *Cluster) registerTerm(c *EquivalenceClass, t AffinityTerm, weight int64, list *[]*ExistingTerm) {
-	id := fmt.Sprintf("%d|%t|%s|%s", weight, list == &w.AntiAffinityTerms, t.Key, t.id())
-	o := w.TermsByID[id]
-	if o == nil {
-		o = &ExistingTerm{AffinityTerm: t, Weight: weight, Pods: &PodCounter{}}
-		w.TermsByID[id] = o
-		*list = append(*list, o)
-	}
-	c.TermCounters = append(c.TermCounters, o.Pods)
-}
-
-// TermCounter returns the count of standing pods that match all the terms.
-func (w *Cluster) TermCounter(terms []AffinityTerm) *PodCounter {
-	ids := make([]string, len(terms))
-	for i := range terms {
-		ids[i] = terms[i].id()
-	}
-	slices.Sort(ids)
-	id := strings.Join(ids, "&")
-	if c := w.TermCounters[id]; c != nil {
-		return c
-	}
-	k := &PodCounter{}
-	w.TermCounters[id] = k
-	for _, c := range w.ClassList {
-		if w.MatchesAllTerms(terms, c) {
-			c.TermCounters = append(c.TermCounters, k)
-			w.countClassPods(c, k, true)
-		}
-	}
-	return k
-}
-
-// countClassPods adds the pods of a class, where they stand now, to a counter.
-func (w *Cluster) countClassPods(c *EquivalenceClass, k *PodCounter, terminating bool) {
-	for _, p := range c.pods {
-		n := w.PodNode[p]
-		if n == cluster.NoNode || (!terminating && w.Snap.Pods[p].Terminating) {
-			continue
-		}
-		k.Add(n, 1)
-		k.Total++
-	}
 }

@@ -2,10 +2,14 @@ package model
 
 import (
 	"encoding/binary"
+	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 func priorityOf(p *corev1.Pod) int32 {
@@ -71,4 +75,146 @@ func FeatureBits(spec *corev1.PodSpec) (bits byte) {
 		}
 	}
 	return bits
+}
+
+// appendKey appends everything of the pod that the scheduler looks at. Fields
+// are length-prefixed, so that no two pods share a key by accident.
+func appendKey(b []byte, p *cluster.Pod) []byte {
+	spec := &p.Object.Spec
+	b = AppendText(b, p.Object.Namespace)
+	b = AppendMap(b, p.Object.Labels)
+	if c := p.Controller; c != nil {
+		b = AppendText(AppendText(AppendText(b, c.APIVersion), c.Kind), c.Name)
+	} else {
+		b = append(b, 0)
+	}
+	b = appendAmounts(b, p.Requests)
+	b = appendAmounts(b, p.NonZero)
+	b = AppendMap(b, spec.NodeSelector)
+	if spec.Affinity != nil {
+		b = AppendMessage(b, spec.Affinity)
+	} else {
+		b = append(b, 0)
+	}
+	b = binary.AppendVarint(b, int64(len(spec.Tolerations)))
+	for i := range spec.Tolerations {
+		b = AppendMessage(b, &spec.Tolerations[i])
+	}
+	b = binary.AppendVarint(b, int64(len(spec.TopologySpreadConstraints)))
+	for i := range spec.TopologySpreadConstraints {
+		b = AppendMessage(b, &spec.TopologySpreadConstraints[i])
+	}
+	for _, cs := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
+		b = binary.AppendVarint(b, int64(len(cs)))
+		for i := range cs {
+			b = AppendText(b, cs[i].Image)
+		}
+	}
+	return appendRareFields(b, p)
+}
+
+func AppendText(b []byte, s string) []byte {
+	return append(binary.AppendVarint(b, int64(len(s))), s...)
+}
+
+func AppendMap(b []byte, m map[string]string) []byte {
+	b = binary.AppendVarint(b, int64(len(m)))
+	var buf [16]string // nearly always enough: pods come by the hundred thousand
+	keys := buf[:0]
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	for _, k := range keys {
+		b = AppendText(AppendText(b, k), m[k])
+	}
+	return b
+}
+
+func appendAmounts(b []byte, r cluster.Resources) []byte {
+	for _, v := range [...]int64{r.MilliCPU, r.MemoryBytes, r.EphemeralStorageByte, int64(len(r.Extended))} {
+		b = binary.AppendVarint(b, v)
+	}
+	if len(r.Extended) == 0 {
+		return b
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Extended)) {
+		b = binary.AppendVarint(AppendText(b, string(name)), r.Extended[name])
+	}
+	return b
+}
+
+// AppendMessage appends an API message in its protobuf form, which sorts maps.
+func AppendMessage(b []byte, m interface {
+	Size() int
+	MarshalToSizedBuffer([]byte) (int, error)
+}) []byte {
+	size := m.Size()
+	b = binary.AppendVarint(b, int64(size)+1)
+	from := len(b)
+	b = slices.Grow(b, size)[:from+size]
+	if _, err := m.MarshalToSizedBuffer(b[from:]); err != nil { // never for API types; the text form still tells them apart
+		b = fmt.Appendf(b[:from], "%v", m)
+	}
+	return b
+}
+
+// sameClass reports that a pod has the same key (appendKey) as the pods of a class. False may be wrong: what
+// few pods have is not compared. Most pods are like another one of their controller,
+// and to compare them costs a fraction of making a key.
+func sameClass(a *cluster.Pod, c *EquivalenceClass) bool {
+	if !c.Simple {
+		return false
+	}
+	b := c.Sample
+	x, y := &a.Object.Spec, &b.Object.Spec
+	return a.Object.Namespace == b.Object.Namespace && sameController(a.Controller, b.Controller) && maps.Equal(a.Object.Labels, b.Object.Labels) &&
+		EqualResources(a.Requests, b.Requests) && EqualResources(a.NonZero, b.NonZero) &&
+		priorityOf(a.Object) == priorityOf(b.Object) && scheduler.NameOf(a.Object) == scheduler.NameOf(b.Object) &&
+		maps.Equal(x.NodeSelector, y.NodeSelector) && x.Affinity == nil && y.Affinity == nil && x.Resources == nil && y.Resources == nil &&
+		slices.EqualFunc(x.Tolerations, y.Tolerations, sameToleration) &&
+		slices.EqualFunc(x.TopologySpreadConstraints, y.TopologySpreadConstraints, sameConstraint) &&
+		hasSimpleSpec(x) && sameImages(x.InitContainers, y.InitContainers) && sameImages(x.Containers, y.Containers)
+}
+
+func sameController(a, b *metav1.OwnerReference) bool {
+	return a != nil && b != nil && a.APIVersion == b.APIVersion && a.Kind == b.Kind && a.Name == b.Name
+}
+
+func sameToleration(a, b corev1.Toleration) bool {
+	return a.Key == b.Key && a.Operator == b.Operator && a.Value == b.Value && a.Effect == b.Effect &&
+		(a.TolerationSeconds == nil) == (b.TolerationSeconds == nil) && (a.TolerationSeconds == nil || *a.TolerationSeconds == *b.TolerationSeconds)
+}
+
+func sameConstraint(a, b corev1.TopologySpreadConstraint) bool {
+	return a.MaxSkew == b.MaxSkew && a.TopologyKey == b.TopologyKey && a.WhenUnsatisfiable == b.WhenUnsatisfiable &&
+		len(a.MatchLabelKeys)+len(b.MatchLabelKeys) == 0 && a.MinDomains == nil && b.MinDomains == nil &&
+		a.NodeAffinityPolicy == nil && b.NodeAffinityPolicy == nil && a.NodeTaintsPolicy == nil && b.NodeTaintsPolicy == nil &&
+		a.LabelSelector != nil && b.LabelSelector != nil && len(a.LabelSelector.MatchExpressions)+len(b.LabelSelector.MatchExpressions) == 0 &&
+		maps.Equal(a.LabelSelector.MatchLabels, b.LabelSelector.MatchLabels)
+}
+
+// hasSimpleSpec: nothing of the spec is in appendRest but priority and scheduler.
+func hasSimpleSpec(spec *corev1.PodSpec) bool {
+	for i := range spec.Volumes {
+		if s := &spec.Volumes[i].VolumeSource; s.Projected == nil && s.EmptyDir == nil && s.ConfigMap == nil && s.Secret == nil && s.HostPath == nil && s.DownwardAPI == nil {
+			return false
+		}
+	}
+	if FeatureBits(spec) != 0 {
+		return false
+	}
+	return len(hostPorts(spec)) == 0
+}
+
+func sameImages(a, b []corev1.Container) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i].Image != b[i].Image {
+			return false
+		}
+	}
+	return true
 }

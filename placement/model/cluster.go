@@ -1,12 +1,14 @@
 package model
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	"github.com/evenkeel-project/evenkeel/placement/volume"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"maps"
 )
 
 // ClassNumber numbers what the scheduler cannot tell the pod from: pods of one number, from
@@ -169,50 +171,106 @@ func (w *Cluster) adjustExclusive(p cluster.PodID, n cluster.NodeID, by int32) {
 	w.Attachments.Adjust(p, int(n), by)
 }
 
-// NewCluster returns the model of a snapshot in which each pod is on the node that
-// the snapshot names. profiles are those of the schedulers, by schedulerName.
-func NewCluster(s *cluster.Snapshot, profiles map[string]scheduler.Profile) *Cluster {
-	w := &Cluster{
-		Snap:               s,
-		PodNode:            make([]cluster.NodeID, len(s.Pods)),
-		PodClass:           make([]*EquivalenceClass, len(s.Pods)),
-		ClassesByNamespace: map[string][]*EquivalenceClass{},
-		ClassesByLabel:     map[labelKey]map[string][]*EquivalenceClass{},
-		NodesWithKeys:      map[string][]bool{},
-		Requests:           make([]NodeRequests, len(s.Nodes)),
-		Topologies:         map[string]*Topology{},
-		SpreadCounters:     map[string]*PodCounter{},
-		TermCounters:       map[string]*PodCounter{},
-		TermsByID:          map[string]*ExistingTerm{},
-		NamespaceLabels:    map[string]labels.Set{},
-		Ports:              make(PortTable, len(s.Nodes)),
-		Disks:              volume.NewDiskTable(),
-		Storage:            volume.NewStorage(s),
+// ProfileOf returns the profile of a schedulerName. One that is not known is
+// kept too, with the reason.
+func (w *Cluster) ProfileOf(name string) *scheduler.Compiled {
+	if name == "" {
+		name = corev1.DefaultSchedulerName
 	}
-	w.readNodes()
-	w.compileProfiles(profiles)
-	w.indexOwners()
-	w.groupPods()
-	w.Attachments = volume.NewAttachments(w.Storage)
-	w.indexNominated()
-	for i := range s.Pods {
-		p := &s.Pods[i]
-		w.PodNode[i] = cluster.NoNode
-		if p.Node != cluster.NoNode && !p.Terminal {
-			w.AdjustPod(p.ID, p.Node, 1)
-			w.PodNode[i] = p.Node
-		}
+	p := w.Profiles[name]
+	if p == nil {
+		unknown := scheduler.DefaultProfile()
+		unknown.UnsupportedReason = scheduler.UnknownScheduler
+		p = scheduler.Compile(name, unknown)
+		w.Profiles[name] = p
 	}
-	return w
+	return p
 }
 
-// readNodes notes what each node can allocate, and a node that is not ready.
-func (w *Cluster) readNodes() {
+// OwnerOf returns what is known of the pod's controller.
+func (w *Cluster) OwnerOf(p *cluster.Pod) (Owner, bool) {
+	c := p.Controller
+	if c == nil {
+		return Owner{}, false
+	}
+	o, ok := w.owners[ownerKey{c.APIVersion, c.Kind, p.Object.Namespace, c.Name}]
+	return o, ok
+}
+
+// TopologyOf returns the domains of a topology key.
+func (w *Cluster) TopologyOf(key string) *Topology {
+	t := w.Topologies[key]
+	if t != nil {
+		return t
+	}
+	t = &Topology{Domain: make([]int32, len(w.Snap.Nodes)), Size: 1}
+	ids := map[string]int32{"": 0}
 	for i := range w.Snap.Nodes {
-		n := &w.Snap.Nodes[i]
-		w.Requests[i].AllocatableMilliCPU, w.Requests[i].AllocatableBytes = n.Allocatable.MilliCPU, n.Allocatable.MemoryBytes
-		if !n.Ready && w.NotReadyNode == "" {
-			w.NotReadyNode = n.Name
+		v, ok := w.Snap.Nodes[i].Label(key)
+		if !ok {
+			t.Domain[i] = NoDomain
+			continue
+		}
+		id, seen := ids[v]
+		if !seen {
+			id = int32(t.Size)
+			ids[v] = id
+			t.Size++
+		}
+		t.Domain[i] = id
+	}
+	w.LastID++
+	t.ID, t.OneNodePerDomain = w.LastID, t.hasOneNodePerDomain()
+	w.Topologies[key] = t
+	return t
+}
+
+// NodeObject is the node as the scheduler would see it in this world, its taints
+// excepted.
+func (w *Cluster) NodeObject(n int) *corev1.Node {
+	if w.Hints.labels != nil && w.Hints.labels[n] != nil {
+		return w.Hints.labels[n]
+	}
+	return w.Snap.Nodes[n].Object
+}
+
+// InitNodeOrder returns the order of the walk.
+func (w *Cluster) InitNodeOrder() []cluster.NodeID {
+	if w.NodeOrder == nil {
+		w.NodeOrder = newNodeOrder(w.Snap)
+		w.NodePosition = make([]int32, len(w.NodeOrder))
+		for place, n := range w.NodeOrder {
+			w.NodePosition[n] = int32(place)
 		}
 	}
+	return w.NodeOrder
+}
+
+// labelKey is a label key in a namespace.
+type labelKey struct{ namespace, key string }
+
+// recordChange notes that pods came to or left a node. The list is cut when it gets
+// longer than looking at every node; whoever has not read it then does that.
+func (w *Cluster) recordChange(n cluster.NodeID) {
+	if len(w.ChangedNodes) >= len(w.Snap.Nodes) {
+		w.DroppedChanges += len(w.ChangedNodes)
+		w.ChangedNodes = w.ChangedNodes[:0]
+	}
+	w.ChangedNodes = append(w.ChangedNodes, n)
+}
+
+func (w *Cluster) MatchesTerm(t *AffinityTerm, c *EquivalenceClass) bool {
+	if !slices.Contains(t.namespaces, c.Namespace) && !t.nsSelector.Matches(w.NamespaceLabels[c.Namespace]) {
+		return false
+	}
+	return t.selector.Matches(c.Labels)
+}
+
+func (w *Cluster) MatchesAllTerms(terms []AffinityTerm, c *EquivalenceClass) bool {
+	for i := range terms {
+		if !w.MatchesTerm(&terms[i], c) {
+			return false
+		}
+	}
+	return len(terms) > 0
 }

@@ -20,15 +20,6 @@ func (h *SteeringHints) ExtraTaints(n cluster.NodeID) int64 {
 	return h.taints[n]
 }
 
-// NodeObject is the node as the scheduler would see it in this world, its taints
-// excepted.
-func (w *Cluster) NodeObject(n int) *corev1.Node {
-	if w.Hints.labels != nil && w.Hints.labels[n] != nil {
-		return w.Hints.labels[n]
-	}
-	return w.Snap.Nodes[n].Object
-}
-
 // NewSteeringHints are hints of a kind on exactly these nodes. A node that carries
 // the taint in the snapshot already gets no second one.
 func NewSteeringHints(s *cluster.Snapshot, kind hints.Kind, nodes []cluster.NodeID) (h SteeringHints) {

@@ -1,11 +1,11 @@
 package model
 
 import (
+	"time"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	corev1 "k8s.io/api/core/v1"
-	"math"
-	"time"
 )
 
 // measurementDelay is how long before the end of a node's measurement a pod must
@@ -98,27 +98,4 @@ func boundAt(p *corev1.Pod) time.Time {
 		return p.Status.StartTime.Time
 	}
 	return time.Time{}
-}
-
-// expectedMilliCPU is the milliCPU expected of a pod: of each container its limit, else
-// its request times the factor, else the default; and the overhead. Where several
-// profiles pack, the pod's own decides; for pods of other schedulers any does.
-func expectedMilliCPU(w *Cluster, p *cluster.Pod) int64 {
-	t := w.ProfileOf(p.Object.Spec.SchedulerName).Packing
-	if t == nil {
-		t = w.Packing.defaultArgs
-	}
-	spec := &p.Object.Spec
-	sum := spec.Overhead.Cpu().MilliValue()
-	for i := range spec.Containers {
-		r := &spec.Containers[i].Resources
-		if limit, ok := r.Limits[corev1.ResourceCPU]; ok {
-			sum += limit.MilliValue()
-		} else if request, ok := r.Requests[corev1.ResourceCPU]; ok {
-			sum += int64(math.Round(float64(request.MilliValue()) * t.Factor))
-		} else {
-			sum += t.DefaultMilliCPU
-		}
-	}
-	return sum
 }

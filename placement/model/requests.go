@@ -1,10 +1,12 @@
 package model
 
 import (
+	"maps"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	corev1 "k8s.io/api/core/v1"
+	resourceapi "k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/component-helpers/resource"
-	"maps"
 )
 
 // RequestsOf returns what a new pod with this spec requests, and what scores
@@ -24,4 +26,10 @@ func RequestsOfTemplate(p *corev1.Pod) cluster.Resources {
 
 func EqualResources(a, b cluster.Resources) bool {
 	return a.MilliCPU == b.MilliCPU && a.MemoryBytes == b.MemoryBytes && a.EphemeralStorageByte == b.EphemeralStorageByte && maps.Equal(a.Extended, b.Extended)
+}
+
+// nonZeroDefaults are what scores take a container for that requests nothing.
+var nonZeroDefaults = corev1.ResourceList{
+	corev1.ResourceCPU:    resourceapi.MustParse("100m"),
+	corev1.ResourceMemory: resourceapi.MustParse("200Mi"),
 }

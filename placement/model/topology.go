@@ -1,5 +1,10 @@
 package model
 
+import (
+	"github.com/evenkeel-project/evenkeel/cluster"
+	corev1 "k8s.io/api/core/v1"
+)
+
 // Topology maps each node to its domain of one topology key.
 type Topology struct {
 	// Domain is the node's number of the label's value, noDomain without the
@@ -11,34 +16,6 @@ type Topology struct {
 }
 
 const NoDomain = -1
-
-// TopologyOf returns the domains of a topology key.
-func (w *Cluster) TopologyOf(key string) *Topology {
-	t := w.Topologies[key]
-	if t != nil {
-		return t
-	}
-	t = &Topology{Domain: make([]int32, len(w.Snap.Nodes)), Size: 1}
-	ids := map[string]int32{"": 0}
-	for i := range w.Snap.Nodes {
-		v, ok := w.Snap.Nodes[i].Label(key)
-		if !ok {
-			t.Domain[i] = NoDomain
-			continue
-		}
-		id, seen := ids[v]
-		if !seen {
-			id = int32(t.Size)
-			ids[v] = id
-			t.Size++
-		}
-		t.Domain[i] = id
-	}
-	w.LastID++
-	t.ID, t.OneNodePerDomain = w.LastID, t.hasOneNodePerDomain()
-	w.Topologies[key] = t
-	return t
-}
 
 // hasOneNodePerDomain reports whether no domain has two nodes.
 func (t *Topology) hasOneNodePerDomain() bool {
@@ -53,4 +30,47 @@ func (t *Topology) hasOneNodePerDomain() bool {
 		seen[x] = true
 	}
 	return true
+}
+
+// newNodeOrder is the order in which the scheduler looks at nodes: one node of
+// each zone in turn. Nodes of a zone, and zones, come in the order in which the
+// scheduler heard of them; taken here is that of the names, in which it lists
+// the nodes that are there when it starts.
+func newNodeOrder(s *cluster.Snapshot) []cluster.NodeID {
+	var zones [][]cluster.NodeID
+	number := map[[2]string]int{}
+	for i := range s.Nodes {
+		key := zoneOf(s.Nodes[i].Object)
+		z, ok := number[key]
+		if !ok {
+			z = len(zones)
+			number[key] = z
+			zones = append(zones, nil)
+		}
+		zones[z] = append(zones[z], cluster.NodeID(i))
+	}
+	out := make([]cluster.NodeID, 0, len(s.Nodes))
+	for k := 0; len(out) < len(s.Nodes); k++ {
+		for _, z := range zones {
+			if k < len(z) {
+				out = append(out, z[k])
+			}
+		}
+	}
+	return out
+}
+
+// zoneOf returns region and zone; the old labels come first, as they do in the
+// scheduler.
+func zoneOf(n *corev1.Node) [2]string {
+	label := func(old, now string) string {
+		if v, ok := n.Labels[old]; ok {
+			return v
+		}
+		return n.Labels[now]
+	}
+	return [2]string{
+		label(corev1.LabelFailureDomainBetaRegion, corev1.LabelTopologyRegion),
+		label(corev1.LabelFailureDomainBetaZone, corev1.LabelTopologyZone),
+	}
 }

@@ -3,12 +3,13 @@ package scheduler
 import (
 	"cmp"
 	"fmt"
-	"github.com/evenkeel-project/evenkeel/cluster"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 )
 
 func NameOf(p *corev1.Pod) string {

@@ -1,9 +1,10 @@
 package scheduler
 
 import (
+	"slices"
+
 	"github.com/evenkeel-project/evenkeel/hints"
 	corev1 "k8s.io/api/core/v1"
-	"slices"
 )
 
 // PodReadsHintLabel reports whether the pod's node selector or node affinity looks at the

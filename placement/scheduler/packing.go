@@ -18,13 +18,3 @@ type TargetLoadPacking struct {
 func DefaultPacking() TargetLoadPacking {
 	return TargetLoadPacking{Weight: 1, Target: 40, DefaultMilliCPU: 1000, Factor: 1.5}
 }
-
-// PackingProfile is the default profile, without what trimaran's documentation
-// switches off (NodeResourcesBalancedAllocation, and LeastAllocated, which is
-// NodeResourcesFit today), and with TargetLoadPacking.
-func PackingProfile(t TargetLoadPacking) Profile {
-	p := DefaultProfile()
-	p.Weights.ResourcesFit, p.Weights.BalancedAllocation = 0, 0
-	p.Packing = &t
-	return p
-}

@@ -61,11 +61,3 @@ func (p *Policy) unsupportedReason() string {
 	}
 	return ""
 }
-
-// PolicyProfile is the default profile with the scores of a legacy Policy.
-func PolicyProfile(policy Policy) Profile {
-	p := DefaultProfile()
-	p.Policy, p.SystemDefaultSpread = &policy, false
-	p.HardPodAffinityWeight = policy.HardPodAffinityWeight
-	return p
-}

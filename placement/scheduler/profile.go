@@ -1,6 +1,8 @@
 package scheduler
 
-import corev1 "k8s.io/api/core/v1"
+import (
+	corev1 "k8s.io/api/core/v1"
+)
 
 // Profile is how one scheduler filters and scores: what a profile of its
 // KubeSchedulerConfiguration sets. Start from DefaultProfile: in the zero value
@@ -54,5 +56,23 @@ func DefaultProfile() Profile {
 func MostAllocatedProfile() Profile {
 	p := DefaultProfile()
 	p.FitStrategy.Type = MostAllocated
+	return p
+}
+
+// PolicyProfile is the default profile with the scores of a legacy Policy.
+func PolicyProfile(policy Policy) Profile {
+	p := DefaultProfile()
+	p.Policy, p.SystemDefaultSpread = &policy, false
+	p.HardPodAffinityWeight = policy.HardPodAffinityWeight
+	return p
+}
+
+// PackingProfile is the default profile, without what trimaran's documentation
+// switches off (NodeResourcesBalancedAllocation, and LeastAllocated, which is
+// NodeResourcesFit today), and with TargetLoadPacking.
+func PackingProfile(t TargetLoadPacking) Profile {
+	p := DefaultProfile()
+	p.Weights.ResourcesFit, p.Weights.BalancedAllocation = 0, 0
+	p.Packing = &t
 	return p
 }

@@ -1,6 +1,8 @@
 package scheduler
 
-import corev1 "k8s.io/api/core/v1"
+import (
+	corev1 "k8s.io/api/core/v1"
+)
 
 // StrategyType names how NodeResourcesFit scores.
 type StrategyType string
