@@ -77,16 +77,16 @@ func TestAttachmentGoesWithItsPod(t *testing.T) {
 	b.volumeAttachment("pv-c", "a")
 	b.boundClaim("d", nil)
 	b.app("y", 0, func(s *corev1.PodSpec) { s.Volumes = claimVolumes("d") }, "")
-	w := b.model(t)
-	feasible := func() string { return nodeNames(w, w.Predict(podID(t, w, "y-0")).Gone.Feasible) }
+	m := b.model(t)
+	feasible := func() string { return nodeNames(m, m.Predict(podID(t, m, "y-0")).Gone.Feasible) }
 	if got := feasible(); got != "b" {
 		t.Errorf("before: %q, want b", got)
 	}
-	w.Move(podID(t, w, "x-0"), nodeID(t, w, "b"))
+	m.Move(podID(t, m, "x-0"), nodeID(t, m, "b"))
 	if got := feasible(); got != "a" {
 		t.Errorf("after: %q, want a", got)
 	}
-	w.Move(podID(t, w, "x-0"), cluster.NoNode)
+	m.Move(podID(t, m, "x-0"), cluster.NoNode)
 	if got := feasible(); got != "a b" {
 		t.Errorf("gone: %q, want a b", got)
 	}
@@ -109,12 +109,12 @@ func TestEphemeralVolumes(t *testing.T) {
 	for _, p := range []string{"x-0", "x-1"} {
 		b.boundClaim(p+"-e", zoneAffinity("za")).OwnerReferences = ownerRef(b.pod(p))
 	}
-	w := b.model(t)
-	p := w.Predict(podID(t, w, "x-0"))
-	if got := nodeNames(w, p.Terminating.Feasible) + "; " + nodeNames(w, p.Gone.Feasible); got != "b; a b" {
+	m := b.model(t)
+	p := m.Predict(podID(t, m, "x-0"))
+	if got := nodeNames(m, p.Terminating.Feasible) + "; " + nodeNames(m, p.Gone.Feasible); got != "b; a b" {
 		t.Errorf("%q %s, want b; a b", got, p.UnsupportedReason)
 	}
-	if w.PodClass[podID(t, w, "x-0")] != w.PodClass[podID(t, w, "x-1")] {
+	if m.PodClass[podID(t, m, "x-0")] != m.PodClass[podID(t, m, "x-1")] {
 		t.Error("pods of one template are told apart")
 	}
 }

@@ -51,23 +51,23 @@ func cluster5000() *builder {
 // nodes with 100,000 pods, for a class that was asked about before, each time
 // after another pod has moved.
 func BenchmarkPredict5000(b *testing.B) {
-	w := cluster5000().model(b)
+	m := cluster5000().model(b)
 	for _, c := range []struct {
 		name string
 		app  int
 	}{{"default spread", 2}, {"hard spread", 8}, {"soft anti-affinity", 1}} {
 		b.Run(c.name, func(b *testing.B) {
-			p := podID(b, w, fmt.Sprintf("d%04d-0", c.app))
-			if got := len(w.Predict(p).Gone.Feasible); got < 1000 {
+			p := podID(b, m, fmt.Sprintf("d%04d-0", c.app))
+			if got := len(m.Predict(p).Gone.Feasible); got < 1000 {
 				b.Fatalf("%d nodes are feasible", got)
 			}
 			b.ReportAllocs()
 			i := 0
 			for b.Loop() {
 				i++
-				other := cluster.PodID(i * 7919 % len(w.Snap.Pods))
-				w.Move(other, cluster.NodeID(i%len(w.Snap.Nodes)))
-				w.PredictOdds(p)
+				other := cluster.PodID(i * 7919 % len(m.Snap.Pods))
+				m.Move(other, cluster.NodeID(i%len(m.Snap.Nodes)))
+				m.PredictOdds(p)
 			}
 		})
 	}

@@ -51,14 +51,14 @@ func BenchmarkNewWorld(b *testing.B) {
 // BenchmarkPredict is one prediction and one move among 500 nodes and 10,000
 // pods, classes being built as they come.
 func BenchmarkPredict(b *testing.B) {
-	w := cluster500().model(b)
+	m := cluster500().model(b)
 	i := 0
 	b.ReportAllocs()
 	for b.Loop() {
-		p := cluster.PodID(i * 7919 % len(w.Snap.Pods))
-		pr := w.Predict(p)
+		p := cluster.PodID(i * 7919 % len(m.Snap.Pods))
+		pr := m.Predict(p)
 		if to := pr.Likeliest(); to != cluster.NoNode {
-			w.Move(p, to)
+			m.Move(p, to)
 		}
 		i++
 	}

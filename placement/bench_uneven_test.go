@@ -26,11 +26,11 @@ func uneven5000(b *testing.B, pods int) *cluster.Snapshot {
 // (every class: first, when classes are built too, and again), and of one class.
 func BenchmarkPredictUneven(b *testing.B) {
 	s := uneven5000(b, 100_000)
-	w := placement.NewClusterModel(s, placement.Options{})
+	m := placement.NewClusterModel(s, placement.Options{})
 	pods := len(s.Pods)
 	step := func(i int, p cluster.PodID) {
-		w.Move(cluster.PodID(i*7919%pods), cluster.NodeID(i*31%len(s.Nodes)))
-		w.PredictOdds(p)
+		m.Move(cluster.PodID(i*7919%pods), cluster.NodeID(i*31%len(s.Nodes)))
+		m.PredictOdds(p)
 	}
 	i := 0
 	run := func(name string, of func(i int) cluster.PodID) {
@@ -64,17 +64,17 @@ func BenchmarkNewWorld150000(b *testing.B) {
 		}
 		b.ReportMetric(float64(cputime.Used(b)-before)/float64(b.N), "cpu-ns/op")
 	})
-	w := placement.NewClusterModel(s, placement.Options{})
+	m := placement.NewClusterModel(s, placement.Options{})
 	for p := range s.Pods {
 		if p%20 == 0 {
-			w.PredictOdds(cluster.PodID(p))
+			m.PredictOdds(cluster.PodID(p))
 		}
 	}
 	b.Run("clone", func(b *testing.B) {
 		b.ReportAllocs()
 		before := cputime.Used(b)
 		for b.Loop() {
-			w.Clone()
+			m.Clone()
 		}
 		b.ReportMetric(float64(cputime.Used(b)-before)/float64(b.N), "cpu-ns/op")
 	})

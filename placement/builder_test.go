@@ -120,18 +120,18 @@ func (b *builder) modelWithOptions(t testing.TB, o Options) *ClusterModel {
 	return NewClusterModel(s, o)
 }
 
-func podID(t testing.TB, w *ClusterModel, pod string) cluster.PodID {
+func podID(t testing.TB, m *ClusterModel, pod string) cluster.PodID {
 	t.Helper()
-	p := w.Snap.PodByKey("default/" + pod)
+	p := m.Snap.PodByKey("default/" + pod)
 	if p == nil {
 		t.Fatalf("no pod %s", pod)
 	}
 	return p.ID
 }
 
-func nodeID(t testing.TB, w *ClusterModel, name string) cluster.NodeID {
+func nodeID(t testing.TB, m *ClusterModel, name string) cluster.NodeID {
 	t.Helper()
-	n := w.Snap.NodeByName(name)
+	n := m.Snap.NodeByName(name)
 	if n == nil {
 		t.Fatalf("no node %s", name)
 	}
@@ -139,19 +139,19 @@ func nodeID(t testing.TB, w *ClusterModel, name string) cluster.NodeID {
 }
 
 // nodeNames prints nodes as a space-separated list.
-func nodeNames(w *ClusterModel, ids []cluster.NodeID) string {
+func nodeNames(m *ClusterModel, ids []cluster.NodeID) string {
 	var out []string
 	for _, n := range ids {
-		out = append(out, w.Snap.Nodes[n].Name)
+		out = append(out, m.Snap.Nodes[n].Name)
 	}
 	return strings.Join(out, " ")
 }
 
 // verdict returns what Explain says about a node.
-func verdict(t testing.TB, w *ClusterModel, pod, node string, gone bool) NodeVerdict {
+func verdict(t testing.TB, m *ClusterModel, pod, node string, gone bool) NodeVerdict {
 	t.Helper()
-	n := nodeID(t, w, node)
-	for _, v := range w.Explain(podID(t, w, pod)) {
+	n := nodeID(t, m, node)
+	for _, v := range m.Explain(podID(t, m, pod)) {
 		if v.Node == n && v.Gone == gone {
 			return v
 		}

@@ -11,15 +11,15 @@ import (
 // What depends on the snapshot alone is shared, and what is known of each class is
 // carried over, so that it costs O(pods + nodes + classes), a fraction of
 // NewClusterModel. Both may be used at the same time once it is made.
-func (w *ClusterModel) Clone() *ClusterModel {
-	c := *w
-	c.nodeChecks, c.scorers = maps.Clone(w.nodeChecks), maps.Clone(w.scorers)
-	c.groups, c.images = w.groups.Clone(), w.images.Clone()
+func (m *ClusterModel) Clone() *ClusterModel {
+	c := *m
+	c.nodeChecks, c.scorers = maps.Clone(m.nodeChecks), maps.Clone(m.scorers)
+	c.groups, c.images = m.groups.Clone(), m.images.Clone()
 	c.fast, c.scratch, c.sampler = nil, cycle.Scratch{}, sampling.Sampler{}
-	model, copies := w.Cluster.Clone()
+	model, copies := m.Cluster.Clone()
 	c.Cluster = model
-	c.replacements = make([]*cycle.Replacement, len(w.replacements))
-	for i, in := range w.replacements {
+	c.replacements = make([]*cycle.Replacement, len(m.replacements))
+	for i, in := range m.replacements {
 		if in != nil {
 			c.replacements[i] = in.CloneFor(c.ClassList[i], copies)
 		}

@@ -39,10 +39,10 @@ func TestCloneStandsAlone(t *testing.T) {
 			for range steps {
 				pod, to := cluster.PodID(rnd.Intn(pods)), cluster.NodeID(rnd.Intn(nodes+1)-1)
 				hinted := []cluster.NodeID{cluster.NodeID(rnd.Intn(nodes))}
-				for _, w := range worlds {
-					w.Move(pod, to)
-					w.SetHints(hints.Taint, hinted)
-					w.Predict(pod)
+				for _, m := range worlds {
+					m.Move(pod, to)
+					m.SetHints(hints.Taint, hinted)
+					m.Predict(pod)
 				}
 			}
 		}
@@ -82,14 +82,14 @@ func TestCloneKeepsWhatPodsHold(t *testing.T) {
 			})
 		}
 		b.app("web", 100, holds, "n1", "")
-		w := b.model(t)
-		one, two, n1, n2 := podID(t, w, "web-0"), podID(t, w, "web-1"), nodeID(t, w, "n1"), nodeID(t, w, "n2")
-		c := w.Clone()
+		m := b.model(t)
+		one, two, n1, n2 := podID(t, m, "web-0"), podID(t, m, "web-1"), nodeID(t, m, "n1"), nodeID(t, m, "n2")
+		c := m.Clone()
 		c.Move(one, n2)
 		if got := c.Predict(two).Gone.Feasible; !slices.Equal(got, []cluster.NodeID{n1}) {
 			t.Errorf("%s: in the copy the second fits on %v, want node %d", name, got, n1)
 		}
-		if got := w.Predict(two).Gone.Feasible; !slices.Equal(got, []cluster.NodeID{n2}) {
+		if got := m.Predict(two).Gone.Feasible; !slices.Equal(got, []cluster.NodeID{n2}) {
 			t.Errorf("%s: in the world that was copied it fits on %v, want node %d", name, got, n2)
 		}
 	}

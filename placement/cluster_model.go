@@ -31,7 +31,7 @@ type ClusterModel struct {
 
 // NewClusterModel starts a world as the snapshot is.
 func NewClusterModel(s *cluster.Snapshot, opts Options) *ClusterModel {
-	w := &ClusterModel{
+	m := &ClusterModel{
 		Cluster:            model.NewCluster(s, opts.Profiles),
 		opts:               opts,
 		scorers:            map[*scheduler.Compiled][]cycle.Scorer{},
@@ -39,7 +39,7 @@ func NewClusterModel(s *cluster.Snapshot, opts Options) *ClusterModel {
 		images:             score.NewImageIndex(s),
 		randomSampleWeight: sampling.RandomSampleWeight,
 	}
-	n := len(w.ClassList)
-	w.replacements, w.groups = make([]*cycle.Replacement, n), fast.NewGroupCache(n)
-	return w
+	n := len(m.ClassList)
+	m.replacements, m.groups = make([]*cycle.Replacement, n), fast.NewGroupCache(n)
+	return m
 }

@@ -10,14 +10,14 @@ import (
 // no other pod changes let it, of readiness, selectors, taints, volumes and declared
 // features, and that of resources. Ports, limits of volumes, spread and affinity among
 // pods are not asked. True where it is not known.
-func (w *ClusterModel) CouldRun(p cluster.PodID) func(n cluster.NodeID, held *cluster.Resources, pods int64) bool {
-	if _, ok := w.Supported(p); !ok {
+func (m *ClusterModel) CouldRun(p cluster.PodID) func(n cluster.NodeID, held *cluster.Resources, pods int64) bool {
+	if _, ok := m.Supported(p); !ok {
 		return func(cluster.NodeID, *cluster.Resources, int64) bool { return true }
 	}
-	in := w.replacementOf(p)
+	in := m.replacementOf(p)
 	return func(n cluster.NodeID, held *cluster.Resources, pods int64) bool {
 		return in.CanRun[n] && in.Volumes.RefusedReason == "" && passesOn(in.Volumes.Bindable, n) && passesOn(in.Volumes.InZone, n) && passesOn(in.FeaturesOK, n) &&
-			filter.HasRoomFor(&w.Snap.Nodes[n], in.CheckedRequests, held, pods)
+			filter.HasRoomFor(&m.Snap.Nodes[n], in.CheckedRequests, held, pods)
 	}
 }
 

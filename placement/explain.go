@@ -31,20 +31,20 @@ type PluginScore struct {
 // the victim terminating, then for the victim gone, each sorted by node. Scores
 // are those that the nodes get beside all feasible ones, also where the scheduler
 // judges a sample of them. It is empty when nothing can be foretold.
-func (w *ClusterModel) Explain(p cluster.PodID) []NodeVerdict {
-	if _, ok := w.Supported(p); !ok {
+func (m *ClusterModel) Explain(p cluster.PodID) []NodeVerdict {
+	if _, ok := m.Supported(p); !ok {
 		return nil
 	}
-	in := w.replacementOf(p)
+	in := m.replacementOf(p)
 	var out []NodeVerdict
-	inBothStates(w.Cluster, p, func(gone bool) { out = append(out, w.explainNodes(in, p, gone)...) })
+	inBothStates(m.Cluster, p, func(gone bool) { out = append(out, m.explainNodes(in, p, gone)...) })
 	return out
 }
 
-func (w *ClusterModel) explainNodes(in *cycle.Replacement, p cluster.PodID, gone bool) []NodeVerdict {
-	r := w.newAttempt(in, p)
+func (m *ClusterModel) explainNodes(in *cycle.Replacement, p cluster.PodID, gone bool) []NodeVerdict {
+	r := m.newAttempt(in, p)
 	var feasible []cluster.NodeID
-	out := make([]NodeVerdict, len(w.Snap.Nodes))
+	out := make([]NodeVerdict, len(m.Snap.Nodes))
 	for n := range out {
 		out[n] = NodeVerdict{Node: cluster.NodeID(n), Gone: gone, RefusedBy: filter.RefusedBy(&r, n)}
 	}
@@ -58,16 +58,16 @@ func (w *ClusterModel) explainNodes(in *cycle.Replacement, p cluster.PodID, gone
 			out[n].Why = filter.Message(&r, n, out[n].RefusedBy)
 		}
 	}
-	r = w.newAttempt(in, p)
+	r = m.newAttempt(in, p)
 	if len(feasible) == 0 {
 		return out
 	}
 	score.Score(&r, feasible)
 	for i, n := range feasible {
 		for k, s := range in.Scorers {
-			out[n].Scores = append(out[n].Scores, PluginScore{s.Name, w.scratch.Scores[k][i], s.Weight})
+			out[n].Scores = append(out[n].Scores, PluginScore{s.Name, m.scratch.Scores[k][i], s.Weight})
 		}
-		out[n].Total = w.scratch.Total[i]
+		out[n].Total = m.scratch.Total[i]
 	}
 	return out
 }

@@ -9,20 +9,20 @@ import (
 
 // predictFast foretells both states of the victim; false: only the general way can. The
 // slices that it gives are those of the next one too.
-func (w *ClusterModel) predictFast(in *cycle.Replacement, p cluster.PodID, pr *prediction.Prediction) bool {
-	if w.disableFast || len(w.Nominated) > 0 {
+func (m *ClusterModel) predictFast(in *cycle.Replacement, p cluster.PodID, pr *prediction.Prediction) bool {
+	if m.disableFast || len(m.Nominated) > 0 {
 		return false
 	}
-	q := w.fastPredictor()
-	q.RandomSampleWeight = w.randomSampleWeight
+	q := m.fastPredictor()
+	q.RandomSampleWeight = m.randomSampleWeight
 	return q.Predict(in, p, pr)
 }
 
 // fastPredictor returns the world's quick, building it on first use.
-func (w *ClusterModel) fastPredictor() *fast.Predictor {
-	if w.fast == nil {
-		w.fast = fast.NewPredictor(w.Cluster, &w.groups)
-		w.OnChange = w.fast.NodeChanged
+func (m *ClusterModel) fastPredictor() *fast.Predictor {
+	if m.fast == nil {
+		m.fast = fast.NewPredictor(m.Cluster, &m.groups)
+		m.OnChange = m.fast.NodeChanged
 	}
-	return w.fast
+	return m.fast
 }

@@ -30,38 +30,38 @@ func testFeasible(t *testing.T, cases []feasibleCase) {
 			b.node("c", "zb")
 			b.app("x", 100, nil, "a")
 			c.edit(b)
-			w := b.model(t)
-			p := w.Predict(podID(t, w, "x-0"))
+			m := b.model(t)
+			p := m.Predict(podID(t, m, "x-0"))
 			if p.UnsupportedReason != "" {
 				t.Fatal(p.UnsupportedReason)
 			}
-			if got := nodeNames(w, p.Terminating.Feasible); got != c.terminating {
+			if got := nodeNames(m, p.Terminating.Feasible); got != c.terminating {
 				t.Errorf("terminating: %q, want %q", got, c.terminating)
 			}
-			if got := nodeNames(w, p.Gone.Feasible); got != c.gone {
+			if got := nodeNames(m, p.Gone.Feasible); got != c.gone {
 				t.Errorf("gone: %q, want %q", got, c.gone)
 			}
-			v := verdict(t, w, "x-0", "b", true)
+			v := verdict(t, m, "x-0", "b", true)
 			if v.RefusedBy != c.refused || (v.Why == "") != (c.refused == "") {
 				t.Errorf("b is refused by %q (%s), want %q", v.RefusedBy, v.Why, c.refused)
 			}
-			checkMoveAndBack(t, w, p)
+			checkMoveAndBack(t, m, p)
 		})
 	}
 }
 
 // checkMoveAndBack lets every pod stand everywhere and go back: nothing may be left.
-func checkMoveAndBack(t *testing.T, w *ClusterModel, want prediction.Prediction) {
+func checkMoveAndBack(t *testing.T, m *ClusterModel, want prediction.Prediction) {
 	t.Helper()
-	for i := range w.Snap.Pods {
-		p := &w.Snap.Pods[i]
-		at := w.NodeOf(p.ID)
-		for n := range w.Snap.Nodes {
-			w.Move(p.ID, w.Snap.Nodes[n].ID)
+	for i := range m.Snap.Pods {
+		p := &m.Snap.Pods[i]
+		at := m.NodeOf(p.ID)
+		for n := range m.Snap.Nodes {
+			m.Move(p.ID, m.Snap.Nodes[n].ID)
 		}
-		w.Move(p.ID, at)
+		m.Move(p.ID, at)
 	}
-	if diff := diff(want, w.Predict(podID(t, w, "x-0"))); diff != "" {
+	if diff := diff(want, m.Predict(podID(t, m, "x-0"))); diff != "" {
 		t.Errorf("moving pods about leaves something: %s", diff)
 	}
 }

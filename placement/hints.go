@@ -12,18 +12,18 @@ import (
 // that carry one in the snapshot. No nodes takes the hints away. A taint changes
 // the score of TaintToleration; a label that of NodeAffinity, and, where a pod
 // requires it, the feasible nodes.
-func (w *ClusterModel) SetHints(kind hints.Kind, nodes []cluster.NodeID) {
-	if len(nodes) == 0 && w.Hints.IsEmpty() {
+func (m *ClusterModel) SetHints(kind hints.Kind, nodes []cluster.NodeID) {
+	if len(nodes) == 0 && m.Hints.IsEmpty() {
 		return
 	}
-	wasLabelled := w.Hints.HasLabels()
-	w.groups.Clear()
-	w.Hints = model.NewSteeringHints(w.Snap, kind, nodes)
-	if wasLabelled || w.Hints.HasLabels() {
-		clear(w.nodeChecks)
-		for _, c := range w.ClassList {
+	wasLabelled := m.Hints.HasLabels()
+	m.groups.Clear()
+	m.Hints = model.NewSteeringHints(m.Snap, kind, nodes)
+	if wasLabelled || m.Hints.HasLabels() {
+		clear(m.nodeChecks)
+		for _, c := range m.ClassList {
 			if c.Profile.ReadsHintLabel() || scheduler.PodReadsHintLabel(c.Sample.Object) {
-				w.replacements[c.Number] = nil // its node affinity is matched anew
+				m.replacements[c.Number] = nil // its node affinity is matched anew
 			}
 		}
 	}
@@ -32,9 +32,9 @@ func (w *ClusterModel) SetHints(kind hints.Kind, nodes []cluster.NodeID) {
 // RespondsToHint reports whether a hint of a kind can change where the scheduler puts the
 // pod's replacement: whether the pod does not tolerate the taint, or looks at
 // the label.
-func (w *ClusterModel) RespondsToHint(p cluster.PodID, kind hints.Kind) bool {
-	pod := w.Snap.Pods[p].Object
-	profile := w.ProfileOf(pod.Spec.SchedulerName)
+func (m *ClusterModel) RespondsToHint(p cluster.PodID, kind hints.Kind) bool {
+	pod := m.Snap.Pods[p].Object
+	profile := m.ProfileOf(pod.Spec.SchedulerName)
 	switch kind {
 	case hints.Taint:
 		return profile.ScoresTaints && score.CountUntolerated(score.Steering, pod.Spec.Tolerations) > 0

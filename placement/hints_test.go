@@ -85,32 +85,32 @@ func TestAHintedWorldIsOneWhoseNodesCarryTheHint(t *testing.T) {
 		r := func() *rand.Rand { return rand.New(rand.NewPCG(seed, 11)) }
 		hinted := map[int]hints.Kind{}
 		var nodes []cluster.NodeID
-		w := hintedCluster(r(), nil).modelWithProfile(t, profile)
+		m := hintedCluster(r(), nil).modelWithProfile(t, profile)
 		for i := range 6 {
 			if rand.New(rand.NewPCG(seed, uint64(i))).IntN(2) == 0 {
 				hinted[i] = kind
-				nodes = append(nodes, nodeID(t, w, fmt.Sprintf("n%d", i)))
+				nodes = append(nodes, nodeID(t, m, fmt.Sprintf("n%d", i)))
 			}
 		}
 		standing := hintedCluster(r(), hinted).modelWithProfile(t, profile)
-		for p := range w.Snap.Pods {
+		for p := range m.Snap.Pods {
 			id := cluster.PodID(p)
-			without := w.Predict(id)
-			w.SetHints(kind, nodes)
-			if got, want := w.Predict(id), standing.Predict(id); !reflect.DeepEqual(got, want) {
-				t.Fatalf("seed %d, %s by %s on %v:\n got %+v\nwant %+v", seed, w.Snap.Pods[p].Object.Name, kind, nodes, got, want)
+			without := m.Predict(id)
+			m.SetHints(kind, nodes)
+			if got, want := m.Predict(id), standing.Predict(id); !reflect.DeepEqual(got, want) {
+				t.Fatalf("seed %d, %s by %s on %v:\n got %+v\nwant %+v", seed, m.Snap.Pods[p].Object.Name, kind, nodes, got, want)
 			}
-			if w.RespondsToHint(id, kind) {
+			if m.RespondsToHint(id, kind) {
 				heard[which][kind]++
 			}
-			if changed := !reflect.DeepEqual(w.Predict(id), without); changed {
+			if changed := !reflect.DeepEqual(m.Predict(id), without); changed {
 				differ[kind]++
-				if !w.RespondsToHint(id, kind) {
-					t.Fatalf("seed %d: %s changes with a hint that it does not hear", seed, w.Snap.Pods[p].Object.Name)
+				if !m.RespondsToHint(id, kind) {
+					t.Fatalf("seed %d: %s changes with a hint that it does not hear", seed, m.Snap.Pods[p].Object.Name)
 				}
 			}
-			w.SetHints(kind, nil)
-			if !reflect.DeepEqual(w.Predict(id), without) {
+			m.SetHints(kind, nil)
+			if !reflect.DeepEqual(m.Predict(id), without) {
 				t.Fatalf("seed %d: a hint is left behind", seed)
 			}
 		}
@@ -126,13 +126,13 @@ func TestAHintedWorldIsOneWhoseNodesCarryTheHint(t *testing.T) {
 
 // TestATaintThatStandsCountsOnce: hinting a node that carries the taint already.
 func TestATaintThatStandsCountsOnce(t *testing.T) {
-	w := hintedCluster(rand.New(rand.NewPCG(1, 1)), map[int]hints.Kind{0: hints.Taint}).model(t)
-	for p := range w.Snap.Pods {
-		before := w.Predict(cluster.PodID(p))
-		w.SetHints(hints.Taint, []cluster.NodeID{nodeID(t, w, "n0")})
-		if !reflect.DeepEqual(w.Predict(cluster.PodID(p)), before) {
-			t.Fatalf("%s", w.Snap.Pods[p].Object.Name)
+	m := hintedCluster(rand.New(rand.NewPCG(1, 1)), map[int]hints.Kind{0: hints.Taint}).model(t)
+	for p := range m.Snap.Pods {
+		before := m.Predict(cluster.PodID(p))
+		m.SetHints(hints.Taint, []cluster.NodeID{nodeID(t, m, "n0")})
+		if !reflect.DeepEqual(m.Predict(cluster.PodID(p)), before) {
+			t.Fatalf("%s", m.Snap.Pods[p].Object.Name)
 		}
-		w.SetHints(hints.Taint, nil)
+		m.SetHints(hints.Taint, nil)
 	}
 }

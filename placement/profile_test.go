@@ -81,8 +81,8 @@ func TestProfileScores(t *testing.T) {
 			if c.edit != nil {
 				c.edit(b)
 			}
-			w := b.modelWithProfile(t, c.profile)
-			gotA, gotB := scoreOf(t, verdict(t, w, "x-0", "a", true), c.plugin), scoreOf(t, verdict(t, w, "x-0", "b", true), c.plugin)
+			m := b.modelWithProfile(t, c.profile)
+			gotA, gotB := scoreOf(t, verdict(t, m, "x-0", "a", true), c.plugin), scoreOf(t, verdict(t, m, "x-0", "b", true), c.plugin)
 			if gotA != c.a || gotB != c.b {
 				t.Errorf("a %d, b %d; want %d and %d", gotA, gotB, c.a, c.b)
 			}
@@ -115,8 +115,8 @@ func withGPUs(n int64) func(*builder) {
 // TestWeights: the total is the sum of what weighs, and what weighs 0 is silent.
 func TestWeights(t *testing.T) {
 	p := profileWith(func(p *scheduler.Profile) { p.Weights = scheduler.Weights{PodTopologySpread: 5, ResourcesFit: 2} })
-	w := threeZones(1, 1, 4).modelWithProfile(t, p)
-	v := verdict(t, w, "d-5", "n3", false)
+	m := threeZones(1, 1, 4).modelWithProfile(t, p)
+	v := verdict(t, m, "d-5", "n3", false)
 	if len(v.Scores) != 2 || v.Total != 5*scoreOf(t, v, "PodTopologySpread")+2*scoreOf(t, v, "NodeResourcesFit") {
 		t.Errorf("got %+v", v)
 	}
@@ -177,22 +177,22 @@ func TestEachProfileHasItsOwnView(t *testing.T) {
 	b.node("b", "zb", withTaint(corev1.TaintEffectNoSchedule))
 	b.app("x", 1000, nil, "a")
 	b.app("y", 1000, func(s *corev1.PodSpec) { s.SchedulerName = "bold" }, "a")
-	w := b.modelWithOptions(t, Options{Profiles: map[string]scheduler.Profile{"bold": profileWith(func(p *scheduler.Profile) { p.DisabledFilters = []scheduler.Filter{scheduler.TaintToleration} })}})
+	m := b.modelWithOptions(t, Options{Profiles: map[string]scheduler.Profile{"bold": profileWith(func(p *scheduler.Profile) { p.DisabledFilters = []scheduler.Filter{scheduler.TaintToleration} })}})
 	for pod, want := range map[string]string{"x-0": "a", "y-0": "a b"} {
-		if got := nodeNames(w, w.Predict(podID(t, w, pod)).Gone.Feasible); got != want {
+		if got := nodeNames(m, m.Predict(podID(t, m, pod)).Gone.Feasible); got != want {
 			t.Errorf("%s may go to %q, want %q", pod, got, want)
 		}
 	}
 }
 
 func TestAddedAffinityIsRequired(t *testing.T) {
-	w := threeZones(1, 2, 3).modelWithProfile(t, profileWith(func(p *scheduler.Profile) {
+	m := threeZones(1, 2, 3).modelWithProfile(t, profileWith(func(p *scheduler.Profile) {
 		p.AddedAffinity = &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{labelIn(zoneKey, "z1", "z3")}}}
 	}))
-	if got := nodeNames(w, w.Predict(podID(t, w, "d-5")).Gone.Feasible); got != "n1 n3" {
+	if got := nodeNames(m, m.Predict(podID(t, m, "d-5")).Gone.Feasible); got != "n1 n3" {
 		t.Errorf("feasible %q, want n1 n3", got)
 	}
-	if v := verdict(t, w, "d-5", "n2", true); v.RefusedBy != scheduler.NodeAffinity || !strings.Contains(v.Why, "addedAffinity") {
+	if v := verdict(t, m, "d-5", "n2", true); v.RefusedBy != scheduler.NodeAffinity || !strings.Contains(v.Why, "addedAffinity") {
 		t.Errorf("n2 is refused by %q: %s", v.RefusedBy, v.Why)
 	}
 }
@@ -229,9 +229,9 @@ func TestProfilesByScheduler(t *testing.T) {
 		b.app("x"+name, 1000, func(s *corev1.PodSpec) { s.SchedulerName = name }, "a")
 	}
 	unknown := profileWith(func(p *scheduler.Profile) { p.UnsupportedReason = "plugin Coscheduling is not modelled" })
-	w := b.modelWithOptions(t, Options{Profiles: map[string]scheduler.Profile{"packer": scheduler.MostAllocatedProfile(), "odd": unknown}})
+	m := b.modelWithOptions(t, Options{Profiles: map[string]scheduler.Profile{"packer": scheduler.MostAllocatedProfile(), "odd": unknown}})
 	for pod, want := range map[string]string{"x-0": "a", "xpacker-0": "b"} {
-		if got := nodeNames(w, w.Predict(podID(t, w, pod)).Gone.Winners); got != want {
+		if got := nodeNames(m, m.Predict(podID(t, m, pod)).Gone.Winners); got != want {
 			t.Errorf("%s: %q, want %s", pod, got, want)
 		}
 	}
@@ -239,7 +239,7 @@ func TestProfilesByScheduler(t *testing.T) {
 		"xodd-0":  `it is scheduled by "odd": plugin Coscheduling is not modelled`,
 		"xdark-0": `it is scheduled by "dark", whose scores are not known`,
 	} {
-		if p := w.Predict(podID(t, w, pod)); p.UnsupportedReason != want {
+		if p := m.Predict(podID(t, m, pod)); p.UnsupportedReason != want {
 			t.Errorf("%s: %q, want %q", pod, p.UnsupportedReason, want)
 		}
 	}
@@ -251,11 +251,11 @@ func TestFilterThatCannotBeSwitchedOff(t *testing.T) {
 	b.node("a", "za")
 	b.app("x", 100, nil, "a")
 	b.app("y", 100, func(s *corev1.PodSpec) { s.Volumes = claimVolumes("c") }, "a")
-	w := b.modelWithProfile(t, profileWith(func(p *scheduler.Profile) { p.DisabledFilters = []scheduler.Filter{scheduler.VolumeBinding} }))
-	if why, ok := w.Supported(podID(t, w, "x-0")); !ok {
+	m := b.modelWithProfile(t, profileWith(func(p *scheduler.Profile) { p.DisabledFilters = []scheduler.Filter{scheduler.VolumeBinding} }))
+	if why, ok := m.Supported(podID(t, m, "x-0")); !ok {
 		t.Errorf("x-0 has no claim, yet: %s", why)
 	}
-	if why, ok := w.Supported(podID(t, w, "y-0")); ok || !strings.Contains(why, "filter VolumeBinding switched off") {
+	if why, ok := m.Supported(podID(t, m, "y-0")); ok || !strings.Contains(why, "filter VolumeBinding switched off") {
 		t.Errorf("y-0: %q", why)
 	}
 }
@@ -265,8 +265,8 @@ func TestNotReadyNodesWithoutTheTaintFilter(t *testing.T) {
 	b.node("a", "za")
 	b.node("b", "za", func(n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionFalse })
 	b.app("x", 100, nil, "a")
-	w := b.modelWithProfile(t, profileWith(func(p *scheduler.Profile) { p.DisabledFilters = []scheduler.Filter{scheduler.TaintToleration} }))
-	if why, ok := w.Supported(podID(t, w, "x-0")); ok || !strings.Contains(why, "ignores taints") {
+	m := b.modelWithProfile(t, profileWith(func(p *scheduler.Profile) { p.DisabledFilters = []scheduler.Filter{scheduler.TaintToleration} }))
+	if why, ok := m.Supported(podID(t, m, "x-0")); ok || !strings.Contains(why, "ignores taints") {
 		t.Errorf("supported: %q", why)
 	}
 }

@@ -13,21 +13,21 @@ import (
 
 // Supported reports whether placement can be foretold for the pod, and if not,
 // a sentence that says why.
-func (w *ClusterModel) Supported(p cluster.PodID) (why string, ok bool) {
-	pod := &w.Snap.Pods[p]
+func (m *ClusterModel) Supported(p cluster.PodID) (why string, ok bool) {
+	pod := &m.Snap.Pods[p]
 	for _, check := range [...]func(*ClusterModel, *cluster.Pod) string{
 		(*ClusterModel).unsupportedServer, (*ClusterModel).unsupportedScheduler, (*ClusterModel).unsupportedFilter, unsupportedResourceClaims, unsupportedResize, (*ClusterModel).unsupportedTemplate,
 	} {
-		if why := check(w, pod); why != "" {
+		if why := check(m, pod); why != "" {
 			return why, false
 		}
 	}
-	c := w.PodClass[p]
+	c := m.PodClass[p]
 	if c.KnownSupported {
 		return "", true
 	}
 	for _, check := range [...]func(*ClusterModel, *cluster.Pod) string{(*ClusterModel).unsupportedOwner, (*ClusterModel).unsupportedAffinity, (*ClusterModel).unsupportedVolumes} {
-		if why := check(w, pod); why != "" {
+		if why := check(m, pod); why != "" {
 			return why, false
 		}
 	}
@@ -35,18 +35,18 @@ func (w *ClusterModel) Supported(p cluster.PodID) (why string, ok bool) {
 	return "", true
 }
 
-func (w *ClusterModel) unsupportedServer(*cluster.Pod) string {
-	if s := w.Snap; s.ServerMajor != 1 || s.ServerMinor < 36 || s.ServerMinor > 37 {
+func (m *ClusterModel) unsupportedServer(*cluster.Pod) string {
+	if s := m.Snap; s.ServerMajor != 1 || s.ServerMinor < 36 || s.ServerMinor > 37 {
 		return fmt.Sprintf("the scores of kube-scheduler %d.%d are not known (1.36 and 1.37 are)", s.ServerMajor, s.ServerMinor)
 	}
 	return ""
 }
 
-func (w *ClusterModel) unsupportedScheduler(p *cluster.Pod) string {
+func (m *ClusterModel) unsupportedScheduler(p *cluster.Pod) string {
 	if p.Terminal {
 		return "the pod has ended, so its replacement is no longer to come"
 	}
-	if why := w.unsupportedProfile(w.PodClass[p.ID].Profile, scheduler.NameOf(p.Object)); why != "" {
+	if why := m.unsupportedProfile(m.PodClass[p.ID].Profile, scheduler.NameOf(p.Object)); why != "" {
 		return why
 	}
 	if len(p.Object.Spec.SchedulingGates) > 0 {
@@ -59,15 +59,15 @@ func (w *ClusterModel) unsupportedScheduler(p *cluster.Pod) string {
 }
 
 // unsupportedProfile says why nothing can be foretold of a scheduler.
-func (w *ClusterModel) unsupportedProfile(p *scheduler.Compiled, name string) string {
+func (m *ClusterModel) unsupportedProfile(p *scheduler.Compiled, name string) string {
 	switch why := p.UnsupportedReason; {
 	case why == scheduler.UnknownScheduler:
 		return fmt.Sprintf("it is scheduled by %q, %s", name, why)
 	case why != "":
 		return fmt.Sprintf("it is scheduled by %q: %s", name, why)
-	case p.Disabled[scheduler.TaintToleration] && w.NotReadyNode != "":
-		return fmt.Sprintf("it is scheduled by %q: it ignores taints, and what it does with node %s, which is not ready, is not modelled", name, w.NotReadyNode)
-	case p.Packing != nil && !w.Packing.HasMeasurements:
+	case p.Disabled[scheduler.TaintToleration] && m.NotReadyNode != "":
+		return fmt.Sprintf("it is scheduled by %q: it ignores taints, and what it does with node %s, which is not ready, is not modelled", name, m.NotReadyNode)
+	case p.Packing != nil && !m.Packing.HasMeasurements:
 		return fmt.Sprintf("it is scheduled by %q: it scores by measured usage, and the snapshot has neither NodeMetrics nor Usage of a node", name)
 	}
 	return ""
@@ -75,8 +75,8 @@ func (w *ClusterModel) unsupportedProfile(p *scheduler.Compiled, name string) st
 
 // unsupportedFilter refuses pods that a filter is about which their scheduler has
 // switched off, and which is modelled as asked only.
-func (w *ClusterModel) unsupportedFilter(p *cluster.Pod) string {
-	for _, f := range w.PodClass[p.ID].Profile.DisabledFilters {
+func (m *ClusterModel) unsupportedFilter(p *cluster.Pod) string {
+	for _, f := range m.PodClass[p.ID].Profile.DisabledFilters {
 		if !slices.Contains(scheduler.SwitchableFilters, f) && isAffectedByFilter(f, p.Object) {
 			return fmt.Sprintf("its scheduler has the filter %s switched off, which is not modelled", f)
 		}
@@ -117,18 +117,18 @@ func unsupportedResize(_ *ClusterModel, p *cluster.Pod) string {
 }
 
 // dependsOnOwnerSelector reports whether the selector of the pod's controller decides.
-func (w *ClusterModel) dependsOnOwnerSelector(p *cluster.Pod) bool {
-	f := w.PodClass[p.ID].Profile
+func (m *ClusterModel) dependsOnOwnerSelector(p *cluster.Pod) bool {
+	f := m.PodClass[p.ID].Profile
 	return f.Policy != nil || f.ScoresUseOwnerSelectors() && len(p.Object.Spec.TopologySpreadConstraints) == 0
 }
 
 // unsupportedOwner refuses pods whose template would be scheduled in another way,
 // and those whose spread selector cannot be known.
-func (w *ClusterModel) unsupportedOwner(p *cluster.Pod) string {
-	o, ok := w.OwnerOf(p)
+func (m *ClusterModel) unsupportedOwner(p *cluster.Pod) string {
+	o, ok := m.OwnerOf(p)
 	if !ok {
 		c := p.Controller
-		if c == nil || !w.dependsOnOwnerSelector(p) {
+		if c == nil || !m.dependsOnOwnerSelector(p) {
 			return ""
 		}
 		switch c.APIVersion + " " + c.Kind {
@@ -150,14 +150,14 @@ func (w *ClusterModel) unsupportedOwner(p *cluster.Pod) string {
 
 // unsupportedAffinity refuses what cannot be read, and terms that select namespaces
 // by label while labels of some namespace are not known.
-func (w *ClusterModel) unsupportedAffinity(p *cluster.Pod) string {
-	if w.InvalidAffinityPod != "" {
-		return fmt.Sprintf("the affinity of %s cannot be read", w.InvalidAffinityPod)
+func (m *ClusterModel) unsupportedAffinity(p *cluster.Pod) string {
+	if m.InvalidAffinityPod != "" {
+		return fmt.Sprintf("the affinity of %s cannot be read", m.InvalidAffinityPod)
 	}
-	if w.hasNoAffinity(p) {
+	if m.hasNoAffinity(p) {
 		return ""
 	}
-	in := w.replacementOf(p.ID)
+	in := m.replacementOf(p.ID)
 	if in.Err != nil {
 		return strings.TrimSuffix(in.Err.Error(), ".")
 	}
@@ -166,30 +166,30 @@ func (w *ClusterModel) unsupportedAffinity(p *cluster.Pod) string {
 
 // unsupportedVolumes refuses volumes whose place is not in the snapshot, or is
 // translated from an old form.
-func (w *ClusterModel) unsupportedVolumes(p *cluster.Pod) string {
-	if len(w.PodClass[p.ID].Sample.Object.Spec.Volumes) == 0 {
+func (m *ClusterModel) unsupportedVolumes(p *cluster.Pod) string {
+	if len(m.PodClass[p.ID].Sample.Object.Spec.Volumes) == 0 {
 		return ""
 	}
-	return w.replacementOf(p.ID).Volumes.UnsupportedReason
+	return m.replacementOf(p.ID).Volumes.UnsupportedReason
 }
 
 // hasNoAffinity pods have nothing that could not be read, and no pod has an affinity that
 // would be about them: they are not looked at more closely until they are foretold.
-func (w *ClusterModel) hasNoAffinity(p *cluster.Pod) bool {
-	spec := &w.PodClass[p.ID].Sample.Object.Spec
-	return spec.Affinity == nil && len(spec.TopologySpreadConstraints) == 0 && len(w.AntiAffinityTerms)+len(w.ScoredTerms) == 0 && model.FeatureBits(spec) == 0
+func (m *ClusterModel) hasNoAffinity(p *cluster.Pod) bool {
+	spec := &m.PodClass[p.ID].Sample.Object.Spec
+	return spec.Affinity == nil && len(spec.TopologySpreadConstraints) == 0 && len(m.AntiAffinityTerms)+len(m.ScoredTerms) == 0 && model.FeatureBits(spec) == 0
 }
 
 // unsupportedTemplate says of a pod whose spec was changed after it was made, as by a
 // resize in place, that its template asks for other resources: which of the two
 // the replacement will have cannot be told. A pod as it was admitted comes back
 // as it is, whatever admission plugins made of the template.
-func (w *ClusterModel) unsupportedTemplate(p *cluster.Pod) string {
-	o, ok := w.OwnerOf(p)
+func (m *ClusterModel) unsupportedTemplate(p *cluster.Pod) string {
+	o, ok := m.OwnerOf(p)
 	if p.Object.Generation <= 1 || !ok || o.Template == nil {
 		return ""
 	}
-	c := w.PodClass[p.ID]
+	c := m.PodClass[p.ID]
 	if c.TemplateRequests == nil {
 		wants := model.RequestsOfTemplate(&corev1.Pod{Spec: *o.Template})
 		c.TemplateRequests = &wants

@@ -194,8 +194,8 @@ func TestVolumeBindingScore(t *testing.T) {
 			b.node("b", "zb")
 			b.app("x", 100, nil, "a")
 			c.edit(b)
-			w := b.model(t)
-			gotA, gotB := scoreOf(t, verdict(t, w, "x-0", "a", true), "VolumeBinding"), scoreOf(t, verdict(t, w, "x-0", "b", true), "VolumeBinding")
+			m := b.model(t)
+			gotA, gotB := scoreOf(t, verdict(t, m, "x-0", "a", true), "VolumeBinding"), scoreOf(t, verdict(t, m, "x-0", "b", true), "VolumeBinding")
 			if gotA != c.a || gotB != c.b {
 				t.Errorf("a %d, b %d; want %d and %d", gotA, gotB, c.a, c.b)
 			}
@@ -225,8 +225,8 @@ func TestVolumesUnknown(t *testing.T) {
 		b.node("a", "za")
 		b.app("x", 100, nil, "a")
 		c.edit(b)
-		w := b.model(t)
-		why, ok := w.Supported(podID(t, w, "x-0"))
+		m := b.model(t)
+		why, ok := m.Supported(podID(t, m, "x-0"))
 		if ok != (c.want == "") || !strings.Contains(why, c.want) {
 			t.Errorf("%s: supported %v: %q, want %q", c.name, ok, why, c.want)
 		}

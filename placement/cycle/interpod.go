@@ -23,7 +23,7 @@ type InterPodTerms struct {
 	Scored       []TermWithTopology
 }
 
-func NewInterPodTerms(w *model.Cluster, c *model.EquivalenceClass) (InterPodTerms, error) {
+func NewInterPodTerms(m *model.Cluster, c *model.EquivalenceClass) (InterPodTerms, error) {
 	var ip InterPodTerms
 	p := c.Profile
 	t, err := model.ReadTerms(c.Namespace, c.Sample.Object.Spec.Affinity)
@@ -31,36 +31,36 @@ func NewInterPodTerms(w *model.Cluster, c *model.EquivalenceClass) (InterPodTerm
 		return ip, err
 	}
 	if len(t.Affinity) > 0 && !p.Disabled[scheduler.InterPodAffinity] {
-		all := w.TermCounter(t.Affinity)
+		all := m.TermCounter(t.Affinity)
 		for i := range t.Affinity {
-			ip.Required = append(ip.Required, TermWithTopology{Pods: all, Topology: w.TopologyOf(t.Affinity[i].Key)})
+			ip.Required = append(ip.Required, TermWithTopology{Pods: all, Topology: m.TopologyOf(t.Affinity[i].Key)})
 		}
-		ip.MatchesSelf = w.MatchesAllTerms(t.Affinity, c)
+		ip.MatchesSelf = m.MatchesAllTerms(t.Affinity, c)
 	}
 	for i := range t.Anti {
 		if p.Disabled[scheduler.InterPodAffinity] {
 			break
 		}
-		ip.Anti = append(ip.Anti, TermWithTopology{Pods: w.TermCounter(t.Anti[i : i+1]), Topology: w.TopologyOf(t.Anti[i].Key)})
+		ip.Anti = append(ip.Anti, TermWithTopology{Pods: m.TermCounter(t.Anti[i : i+1]), Topology: m.TopologyOf(t.Anti[i].Key)})
 	}
 	for i := range t.Preferred {
-		ip.Scored = append(ip.Scored, TermWithTopology{Pods: w.TermCounter(t.Preferred[i : i+1]), Topology: w.TopologyOf(t.Preferred[i].Key), Weight: t.Weights[i]})
+		ip.Scored = append(ip.Scored, TermWithTopology{Pods: m.TermCounter(t.Preferred[i : i+1]), Topology: m.TopologyOf(t.Preferred[i].Key), Weight: t.Weights[i]})
 	}
-	for _, o := range w.AntiAffinityTerms {
-		if !p.Disabled[scheduler.InterPodAffinity] && w.MatchesTerm(&o.AffinityTerm, c) {
-			ip.ExistingAnti = append(ip.ExistingAnti, TermWithTopology{Pods: o.Pods, Topology: w.TopologyOf(o.Key)})
+	for _, o := range m.AntiAffinityTerms {
+		if !p.Disabled[scheduler.InterPodAffinity] && m.MatchesTerm(&o.AffinityTerm, c) {
+			ip.ExistingAnti = append(ip.ExistingAnti, TermWithTopology{Pods: o.Pods, Topology: m.TopologyOf(o.Key)})
 		}
 	}
 	if p.IgnorePreferredTerms && len(t.Preferred) == 0 {
 		return ip, nil
 	}
-	for _, o := range w.ScoredTerms {
+	for _, o := range m.ScoredTerms {
 		weight := o.Weight
 		if weight == 0 {
 			weight = p.HardPodAffinityWeight
 		}
-		if weight != 0 && w.MatchesTerm(&o.AffinityTerm, c) {
-			ip.Scored = append(ip.Scored, TermWithTopology{Pods: o.Pods, Topology: w.TopologyOf(o.Key), Weight: weight})
+		if weight != 0 && m.MatchesTerm(&o.AffinityTerm, c) {
+			ip.Scored = append(ip.Scored, TermWithTopology{Pods: o.Pods, Topology: m.TopologyOf(o.Key), Weight: weight})
 		}
 	}
 	return ip, nil
@@ -68,10 +68,10 @@ func NewInterPodTerms(w *model.Cluster, c *model.EquivalenceClass) (InterPodTerm
 
 // UnknownNamespaceReason says why the labels of namespaces, which some term reads,
 // are not all known; empty when no term reads one that is not.
-func UnknownNamespaceReason(w *model.Cluster, c *model.EquivalenceClass) string {
-	for _, list := range [...][]*model.ExistingTerm{w.AntiAffinityTerms, w.ScoredTerms} {
+func UnknownNamespaceReason(m *model.Cluster, c *model.EquivalenceClass) string {
+	for _, list := range [...][]*model.ExistingTerm{m.AntiAffinityTerms, m.ScoredTerms} {
 		for _, o := range list {
-			if _, known := w.NamespaceLabels[c.Namespace]; !known && o.NeedsNamespaces() {
+			if _, known := m.NamespaceLabels[c.Namespace]; !known && o.NeedsNamespaces() {
 				return fmt.Sprintf("an affinity term selects namespaces by label, and those of %s are not known", c.Namespace)
 			}
 		}
@@ -79,8 +79,8 @@ func UnknownNamespaceReason(w *model.Cluster, c *model.EquivalenceClass) string 
 	t, _ := model.ReadTerms(c.Namespace, c.Sample.Object.Spec.Affinity)
 	for _, list := range [...][]model.AffinityTerm{t.Affinity, t.Anti, t.Preferred} {
 		for i := range list {
-			if w.UnknownNamespace != "" && list[i].NeedsNamespaces() {
-				return fmt.Sprintf("its affinity selects namespaces by label, and those of %s are not known", w.UnknownNamespace)
+			if m.UnknownNamespace != "" && list[i].NeedsNamespaces() {
+				return fmt.Sprintf("its affinity selects namespaces by label, and those of %s are not known", m.UnknownNamespace)
 			}
 		}
 	}

@@ -42,23 +42,23 @@ type SpreadRules struct {
 	RequireAllKeys bool
 }
 
-func NewSpreadRules(w *model.Cluster, c *model.EquivalenceClass, in *Replacement) (SpreadRules, error) {
+func NewSpreadRules(m *model.Cluster, c *model.EquivalenceClass, in *Replacement) (SpreadRules, error) {
 	own := c.Sample.Object.Spec.TopologySpreadConstraints
 	r := SpreadRules{RequireAllKeys: len(own) > 0 || !c.Profile.SystemDefaultSpread}
 	for i := range own {
 		sel, err := metav1.LabelSelectorAsSelector(own[i].LabelSelector)
 		if err != nil {
-			return r, fmt.Errorf("reading the labelSelector of the spread constraint on %s: %w", own[i].TopologyKey, err)
+			return r, fmt.Errorf("reading the labelSelector of the spread constraint on %s: %m", own[i].TopologyKey, err)
 		}
-		r.add(&own[i], newSpreadConstraint(w, c, in, &own[i], addMatchLabelKeys(sel, own[i].MatchLabelKeys, c.Labels)))
+		r.add(&own[i], newSpreadConstraint(m, c, in, &own[i], addMatchLabelKeys(sel, own[i].MatchLabelKeys, c.Labels)))
 	}
 	if len(own) == 0 {
-		addDefaultConstraints(w, &r, c, in)
+		addDefaultConstraints(m, &r, c, in)
 	}
 	if c.Profile.Disabled[scheduler.PodTopologySpread] {
 		r.Hard = nil
 	}
-	r.HardKeyNodes, r.SoftKeyNodes = nodesWithAllKeys(w, r.Hard), nodesWithAllKeys(w, r.Soft)
+	r.HardKeyNodes, r.SoftKeyNodes = nodesWithAllKeys(m, r.Hard), nodesWithAllKeys(m, r.Soft)
 	for i := range r.Hard {
 		r.Hard[i].findDomains(r.HardKeyNodes)
 	}
@@ -86,16 +86,16 @@ func (r *SpreadRules) add(t *corev1.TopologySpreadConstraint, x SpreadConstraint
 
 // nodesWithAllKeys tells by node whether it has every topology key. Classes with the
 // same keys share it; it is read-only.
-func nodesWithAllKeys(w *model.Cluster, cs []SpreadConstraint) []bool {
+func nodesWithAllKeys(m *model.Cluster, cs []SpreadConstraint) []bool {
 	var key []byte
 	for i := range cs {
 		key = binary.AppendVarint(key, int64(cs[i].Topology.ID))
 	}
-	if ok := w.NodesWithKeys[string(key)]; ok != nil {
+	if ok := m.NodesWithKeys[string(key)]; ok != nil {
 		return ok
 	}
-	ok := make([]bool, len(w.Snap.Nodes))
-	w.NodesWithKeys[string(key)] = ok
+	ok := make([]bool, len(m.Snap.Nodes))
+	m.NodesWithKeys[string(key)] = ok
 	for n := range ok {
 		ok[n] = true
 		for i := range cs {
@@ -123,10 +123,10 @@ func addMatchLabelKeys(sel labels.Selector, keys []string, pod labels.Set) label
 
 // newSpreadConstraint makes one of a pod's or a profile's, about the pods that match the
 // selector.
-func newSpreadConstraint(w *model.Cluster, c *model.EquivalenceClass, in *Replacement, t *corev1.TopologySpreadConstraint, sel labels.Selector) SpreadConstraint {
+func newSpreadConstraint(m *model.Cluster, c *model.EquivalenceClass, in *Replacement, t *corev1.TopologySpreadConstraint, sel labels.Selector) SpreadConstraint {
 	x := SpreadConstraint{
-		MaxSkew: int64(t.MaxSkew), key: t.TopologyKey, Topology: w.TopologyOf(t.TopologyKey), MinDomains: 1,
-		Hostname: t.TopologyKey == corev1.LabelHostname, Pods: w.SpreadCounter(c.Namespace, sel),
+		MaxSkew: int64(t.MaxSkew), key: t.TopologyKey, Topology: m.TopologyOf(t.TopologyKey), MinDomains: 1,
+		Hostname: t.TopologyKey == corev1.LabelHostname, Pods: m.SpreadCounter(c.Namespace, sel),
 		EmptySelector: sel.Empty(),
 	}
 	if sel.Matches(c.Labels) {
@@ -141,7 +141,7 @@ func newSpreadConstraint(w *model.Cluster, c *model.EquivalenceClass, in *Replac
 		x.CountedNodes = in.AffinityOK
 		return x
 	}
-	x.CountedNodes = make([]bool, len(w.Snap.Nodes))
+	x.CountedNodes = make([]bool, len(m.Snap.Nodes))
 	for n := range x.CountedNodes {
 		x.CountedNodes[n] = (!honourAffinity || in.AffinityOK[n]) && (!honourTaints || in.TaintsOK[n])
 	}
@@ -150,7 +150,7 @@ func newSpreadConstraint(w *model.Cluster, c *model.EquivalenceClass, in *Replac
 
 // addDefaultConstraints adds the profile's constraints for pods that belong to a Service,
 // ReplicationController, ReplicaSet or StatefulSet, with the selectors of these.
-func addDefaultConstraints(w *model.Cluster, r *SpreadRules, c *model.EquivalenceClass, in *Replacement) {
+func addDefaultConstraints(m *model.Cluster, r *SpreadRules, c *model.EquivalenceClass, in *Replacement) {
 	list := c.Profile.DefaultSpread
 	if c.Profile.SystemDefaultSpread {
 		list = systemDefaultConstraints
@@ -158,26 +158,26 @@ func addDefaultConstraints(w *model.Cluster, r *SpreadRules, c *model.Equivalenc
 	if len(list) == 0 {
 		return
 	}
-	sel := defaultSelector(w, c)
+	sel := defaultSelector(m, c)
 	if sel.Empty() {
 		return
 	}
 	for i := range list {
-		r.add(&list[i], newSpreadConstraint(w, c, in, &list[i], sel))
+		r.add(&list[i], newSpreadConstraint(m, c, in, &list[i], sel))
 	}
 }
 
 // defaultSelector joins the selectors of the pod's Services and of its
 // controller. The controller is looked up by name, as the scheduler does.
-func defaultSelector(w *model.Cluster, c *model.EquivalenceClass) labels.Selector {
+func defaultSelector(m *model.Cluster, c *model.EquivalenceClass) labels.Selector {
 	set := labels.Set{}
-	for _, s := range w.Services[c.Namespace] {
+	for _, s := range m.Services[c.Namespace] {
 		if labels.SelectorFromSet(s.Spec.Selector).Matches(c.Labels) {
 			set = labels.Merge(set, s.Spec.Selector)
 		}
 	}
 	sel := labels.SelectorFromSet(set)
-	if o, ok := w.OwnerOf(c.Sample); ok && o.Selector != nil {
+	if o, ok := m.OwnerOf(c.Sample); ok && o.Selector != nil {
 		if reqs, selectable := o.Selector.Requirements(); selectable {
 			sel = sel.Add(reqs...)
 		}

@@ -29,8 +29,8 @@ func HasRoomFor(n *cluster.Node, asked, held *cluster.Resources, pods int64) boo
 }
 
 // missingResource names the first resource of which the node has too little.
-func missingResource(w *model.Cluster, r *cluster.Resources, n int) string {
-	l, node := &w.Requests[n], &w.Snap.Nodes[n]
+func missingResource(m *model.Cluster, r *cluster.Resources, n int) string {
+	l, node := &m.Requests[n], &m.Snap.Nodes[n]
 	a := &node.Allocatable
 	switch {
 	case l.Pods+1 > node.AllowedPods:
@@ -56,11 +56,11 @@ func missingResource(w *model.Cluster, r *cluster.Resources, n int) string {
 
 // HasResources reports whether the node lacks nothing that is requested; nil requests
 // nothing, not even room for a pod.
-func HasResources(w *model.Cluster, r *cluster.Resources, n int) bool {
+func HasResources(m *model.Cluster, r *cluster.Resources, n int) bool {
 	if r == nil {
 		return true
 	}
-	l, node := &w.Requests[n], &w.Snap.Nodes[n]
+	l, node := &m.Requests[n], &m.Snap.Nodes[n]
 	a := &node.Allocatable
 	if l.Pods+1 > node.AllowedPods ||
 		r.MilliCPU > 0 && r.MilliCPU > a.MilliCPU-l.MilliCPU ||

@@ -53,23 +53,23 @@ func MatchesNodeAffinity(a nodeaffinity.RequiredNodeAffinity, n *corev1.Node) bo
 
 // refusedByNodeChecks returns the first of the filters that depend on the node alone
 // which refuses it.
-func refusedByNodeChecks(w *model.Cluster, in *cycle.Replacement, n int) scheduler.Filter {
+func refusedByNodeChecks(m *model.Cluster, in *cycle.Replacement, n int) scheduler.Filter {
 	if in.CanRun[n] {
 		return ""
 	}
-	return RefusedBySpec(w, in.Class.Sample.Object, in.Profile, n, in.AffinityOK[n], in.TaintsOK[n])
+	return RefusedBySpec(m, in.Class.Sample.Object, in.Profile, n, in.AffinityOK[n], in.TaintsOK[n])
 }
 
 // RefusedBySpec is the same for a pod spec, by what its view says of the node.
-func RefusedBySpec(w *model.Cluster, pod *corev1.Pod, p *scheduler.Compiled, n int, affinityOK, taintsOK bool) scheduler.Filter {
-	switch node := &w.Snap.Nodes[n]; {
+func RefusedBySpec(m *model.Cluster, pod *corev1.Pod, p *scheduler.Compiled, n int, affinityOK, taintsOK bool) scheduler.Filter {
+	switch node := &m.Snap.Nodes[n]; {
 	case !node.Ready && !toleratesNotReady(pod):
 		return scheduler.NodeNotReady
 	case !p.Disabled[scheduler.NodeUnschedulable] && !isSchedulable(pod, node.Object):
 		return scheduler.NodeUnschedulable
 	case !p.Disabled[scheduler.TaintToleration] && !taintsOK:
 		return scheduler.TaintToleration
-	case !p.Disabled[scheduler.NodeAffinity] && (!affinityOK || p.AddedRequired != nil && !p.AddedRequired.Match(w.NodeObject(n))):
+	case !p.Disabled[scheduler.NodeAffinity] && (!affinityOK || p.AddedRequired != nil && !p.AddedRequired.Match(m.NodeObject(n))):
 		return scheduler.NodeAffinity
 	}
 	return ""

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// AffinityTerm is an affinity term as its pod means it: its namespaces are resolved.
+// AffinityTerm is a pod affinity or anti-affinity term whose namespaces are resolved.
 type AffinityTerm struct {
 	namespaces []string // sorted
 	nsSelector labels.Selector
@@ -18,25 +18,24 @@ type AffinityTerm struct {
 	Key        string // topology key
 }
 
-// ExistingTerm is a term together with the count of the standing pods that have it.
+// ExistingTerm is a term of pods on nodes, with the number of these pods on each node.
 type ExistingTerm struct {
 	AffinityTerm
-	Weight int64 // for scores: signed; 0: required, and the profile says what it adds
+	Weight int64 // score weight, negative for anti-affinity; 0: required term, weighted by the profile
 	Pods   *PodCounter
 }
 
-// newAffinityTerm resolves a term of a pod in a namespace. Without namespaces and
-// namespaceSelector it means the pod's own namespace. matchLabelKeys and
-// mismatchLabelKeys need nothing here: the API server has merged them into the
-// selector when it created the pod.
+// newAffinityTerm resolves a term of a pod in a namespace. A term without namespaces and
+// namespaceSelector selects the pod's own namespace. The API server has already merged
+// matchLabelKeys and mismatchLabelKeys into the selector when it created the pod.
 func newAffinityTerm(namespace string, t *corev1.PodAffinityTerm) (AffinityTerm, error) {
 	sel, err := metav1.LabelSelectorAsSelector(t.LabelSelector)
 	if err != nil {
-		return AffinityTerm{}, fmt.Errorf("reading the labelSelector: %w", err)
+		return AffinityTerm{}, fmt.Errorf("reading the labelSelector: %m", err)
 	}
 	ns, err := metav1.LabelSelectorAsSelector(t.NamespaceSelector)
 	if err != nil {
-		return AffinityTerm{}, fmt.Errorf("reading the namespaceSelector: %w", err)
+		return AffinityTerm{}, fmt.Errorf("reading the namespaceSelector: %m", err)
 	}
 	names := []string{namespace}
 	if len(t.Namespaces) > 0 || t.NamespaceSelector != nil {
@@ -45,7 +44,8 @@ func newAffinityTerm(namespace string, t *corev1.PodAffinityTerm) (AffinityTerm,
 	return AffinityTerm{namespaces: names, nsSelector: ns, selector: sel, Key: t.TopologyKey}, nil
 }
 
-// id tells terms apart, the topology key left out.
+// id identifies the pods that the term selects. Two terms that differ only in the
+// topology key have the same id.
 func (t *AffinityTerm) id() string {
 	ns := t.nsSelector.String()
 	if t.NeedsNamespaces() {
@@ -56,7 +56,8 @@ func (t *AffinityTerm) id() string {
 	return strings.Join(t.namespaces, ",") + "|" + ns + "|" + selectorID(t.selector)
 }
 
-// selectorID is the selector's text; "nothing" and "everything" both print empty.
+// selectorID returns the selector's text. labels.Nothing and labels.Everything both
+// print an empty text, so Everything returns "*".
 func selectorID(s labels.Selector) string {
 	if s.Empty() {
 		return "*"
@@ -64,19 +65,22 @@ func selectorID(s labels.Selector) string {
 	return s.String()
 }
 
-// NeedsNamespaces reports whether labels of namespaces decide what it matches.
+// NeedsNamespaces reports whether the term selects namespaces by their labels.
 func (t *AffinityTerm) NeedsNamespaces() bool {
 	reqs, selectable := t.nsSelector.Requirements()
 	return selectable && len(reqs) > 0
 }
 
-// PodTerms are the four lists of inter-pod affinity terms of a pod spec.
+// PodTerms are the inter-pod affinity terms of one pod spec. Weights holds the weight of
+// each preferred term; it is negative for anti-affinity.
 type PodTerms struct {
 	Affinity, Anti []AffinityTerm
-	Preferred      []AffinityTerm // signed by weights
-	Weights        []int64
+	Preferred      []AffinityTerm
+	Weights        []int64 // by preferred term; negative for anti-affinity
 }
 
+// ReadTerms reads the inter-pod affinity terms of a pod in a namespace. It returns the
+// first error and reads the other terms.
 func ReadTerms(namespace string, a *corev1.Affinity) (PodTerms, error) {
 	var t PodTerms
 	if a == nil {

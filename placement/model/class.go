@@ -7,24 +7,24 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// EquivalenceClass is a set of pods that the scheduler cannot tell apart: the same
-// scheduler, namespace, labels, owner, requests, affinity, tolerations, spread,
-// images, volumes, ports and priority.
+// EquivalenceClass is a set of pods that the scheduler cannot tell apart. They have the
+// same scheduler, namespace, labels, owner, requests, affinity, tolerations, spread
+// constraints, images, volumes, ports and priority.
 type EquivalenceClass struct {
-	Number           int // in World.classes
+	Number           int // index in Cluster.ClassList
 	Namespace        string
 	Labels           labels.Set
 	Sample           *cluster.Pod
 	Profile          *scheduler.Compiled
-	ExpectedMilliCPU int64 // milliCPU that TargetLoadPacking expects of it; 0 without such a profile
+	ExpectedMilliCPU int64 // milliCPU that TargetLoadPacking expects a pod to use; 0 if no profile uses it
 	pods             []cluster.PodID
 	Priority         int32
 	Ports            []HostPort
 	Disks            []volume.Disk
-	Claims           []string      // names of claims, one entry per volume
-	SpreadCounters   []*PodCounter // counters of topology spread that count its pods
-	TermCounters     []*PodCounter // counters of inter-pod affinity that count its pods
-	KnownSupported   bool          // neither its owner nor what its pods ask for is in the way of foretelling
-	Simple           bool          // see alike
-	TemplateRequests *cluster.Resources
+	Claims           []string           // names of claims, one entry per volume
+	SpreadCounters   []*PodCounter      // topology spread counters that count its pods
+	TermCounters     []*PodCounter      // inter-pod affinity counters that count its pods
+	KnownSupported   bool               // ClusterModel.Supported found no unsupported owner, affinity or volume
+	Simple           bool               // see hasSimpleSpec
+	TemplateRequests *cluster.Resources // requests of the owner's pod template; nil: not computed yet
 }

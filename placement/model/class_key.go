@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
+// priorityOf returns the pod's priority; 0 if the spec has none.
 func priorityOf(p *corev1.Pod) int32 {
 	if p.Spec.Priority == nil {
 		return 0
@@ -19,8 +20,8 @@ func priorityOf(p *corev1.Pod) int32 {
 	return *p.Spec.Priority
 }
 
-// appendRareFields appends what few pods have: ports, volumes, features that a node
-// must have, a priority, and resources of the pod as a whole.
+// appendRareFields appends the fields that few pods set: ports, volumes, required node
+// features, priority, scheduler and pod-level resources.
 func appendRareFields(b []byte, p *cluster.Pod) []byte {
 	spec := &p.Object.Spec
 	b = AppendText(binary.AppendVarint(b, int64(priorityOf(p.Object))), scheduler.NameOf(p.Object))
@@ -37,7 +38,7 @@ func appendRareFields(b []byte, p *cluster.Pod) []byte {
 	return append(b, FeatureBits(spec))
 }
 
-// appendVolumes appends the volumes that have a say in where the pod goes.
+// appendVolumes appends the volumes that can decide on which nodes the pod fits.
 func appendVolumes(b []byte, volumes []corev1.Volume) []byte {
 	for i := range volumes {
 		v := &volumes[i]
@@ -55,7 +56,7 @@ func appendVolumes(b []byte, volumes []corev1.Volume) []byte {
 	return append(b, 0)
 }
 
-// FeatureBits are what a pod spec asks of the features that nodes declare.
+// FeatureBits returns one bit for each declared node feature that the pod spec requires.
 func FeatureBits(spec *corev1.PodSpec) (bits byte) {
 	if spec.HostNetwork && spec.HostUsers != nil && !*spec.HostUsers {
 		bits |= 1
@@ -77,8 +78,8 @@ func FeatureBits(spec *corev1.PodSpec) (bits byte) {
 	return bits
 }
 
-// appendKey appends everything of the pod that the scheduler looks at. Fields
-// are length-prefixed, so that no two pods share a key by accident.
+// appendKey appends every field of the pod that the scheduler reads. Each field is
+// preceded by its length, so different pods never share a key.
 func appendKey(b []byte, p *cluster.Pod) []byte {
 	spec := &p.Object.Spec
 	b = AppendText(b, p.Object.Namespace)
@@ -113,13 +114,15 @@ func appendKey(b []byte, p *cluster.Pod) []byte {
 	return appendRareFields(b, p)
 }
 
+// AppendText appends a string preceded by its length.
 func AppendText(b []byte, s string) []byte {
 	return append(binary.AppendVarint(b, int64(len(s))), s...)
 }
 
+// AppendMap appends a map in the order of its keys.
 func AppendMap(b []byte, m map[string]string) []byte {
 	b = binary.AppendVarint(b, int64(len(m)))
-	var buf [16]string // nearly always enough: pods come by the hundred thousand
+	var buf [16]string // avoids an allocation for nearly every pod
 	keys := buf[:0]
 	for k := range m {
 		keys = append(keys, k)
@@ -131,6 +134,7 @@ func AppendMap(b []byte, m map[string]string) []byte {
 	return b
 }
 
+// appendAmounts appends the amount of each resource.
 func appendAmounts(b []byte, r cluster.Resources) []byte {
 	for _, v := range [...]int64{r.MilliCPU, r.MemoryBytes, r.EphemeralStorageByte, int64(len(r.Extended))} {
 		b = binary.AppendVarint(b, v)
@@ -144,7 +148,7 @@ func appendAmounts(b []byte, r cluster.Resources) []byte {
 	return b
 }
 
-// AppendMessage appends an API message in its protobuf form, which sorts maps.
+// AppendMessage appends an API object in its protobuf form, which sorts maps.
 func AppendMessage(b []byte, m interface {
 	Size() int
 	MarshalToSizedBuffer([]byte) (int, error)
@@ -153,15 +157,16 @@ func AppendMessage(b []byte, m interface {
 	b = binary.AppendVarint(b, int64(size)+1)
 	from := len(b)
 	b = slices.Grow(b, size)[:from+size]
-	if _, err := m.MarshalToSizedBuffer(b[from:]); err != nil { // never for API types; the text form still tells them apart
+	if _, err := m.MarshalToSizedBuffer(b[from:]); err != nil { // API types never fail; the text form is unique as well
 		b = fmt.Appendf(b[:from], "%v", m)
 	}
 	return b
 }
 
-// sameClass reports that a pod has the same key (appendKey) as the pods of a class. False may be wrong: what
-// few pods have is not compared. Most pods are like another one of their controller,
-// and to compare them costs a fraction of making a key.
+// sameClass reports whether the pod has the same key (appendKey) as the pods of the
+// class. A false result can be wrong, because sameClass does not compare fields that few
+// pods set. Most pods equal another pod of their controller, and this comparison is much
+// cheaper than building a key.
 func sameClass(a *cluster.Pod, c *EquivalenceClass) bool {
 	if !c.Simple {
 		return false
@@ -177,15 +182,19 @@ func sameClass(a *cluster.Pod, c *EquivalenceClass) bool {
 		hasSimpleSpec(x) && sameImages(x.InitContainers, y.InitContainers) && sameImages(x.Containers, y.Containers)
 }
 
+// sameController reports whether both references name the same controller.
 func sameController(a, b *metav1.OwnerReference) bool {
 	return a != nil && b != nil && a.APIVersion == b.APIVersion && a.Kind == b.Kind && a.Name == b.Name
 }
 
+// sameToleration reports whether both tolerations are equal.
 func sameToleration(a, b corev1.Toleration) bool {
 	return a.Key == b.Key && a.Operator == b.Operator && a.Value == b.Value && a.Effect == b.Effect &&
 		(a.TolerationSeconds == nil) == (b.TolerationSeconds == nil) && (a.TolerationSeconds == nil || *a.TolerationSeconds == *b.TolerationSeconds)
 }
 
+// sameConstraint reports whether both constraints are equal. It returns false for
+// constraints with rarely used fields.
 func sameConstraint(a, b corev1.TopologySpreadConstraint) bool {
 	return a.MaxSkew == b.MaxSkew && a.TopologyKey == b.TopologyKey && a.WhenUnsatisfiable == b.WhenUnsatisfiable &&
 		len(a.MatchLabelKeys)+len(b.MatchLabelKeys) == 0 && a.MinDomains == nil && b.MinDomains == nil &&
@@ -194,7 +203,8 @@ func sameConstraint(a, b corev1.TopologySpreadConstraint) bool {
 		maps.Equal(a.LabelSelector.MatchLabels, b.LabelSelector.MatchLabels)
 }
 
-// hasSimpleSpec: nothing of the spec is in appendRest but priority and scheduler.
+// hasSimpleSpec reports whether the spec sets none of the fields that appendRareFields
+// appends, other than priority and scheduler.
 func hasSimpleSpec(spec *corev1.PodSpec) bool {
 	for i := range spec.Volumes {
 		if s := &spec.Volumes[i].VolumeSource; s.Projected == nil && s.EmptyDir == nil && s.ConfigMap == nil && s.Secret == nil && s.HostPath == nil && s.DownwardAPI == nil {
@@ -207,6 +217,7 @@ func hasSimpleSpec(spec *corev1.PodSpec) bool {
 	return len(hostPorts(spec)) == 0
 }
 
+// sameImages reports whether both lists have the same images in the same order.
 func sameImages(a, b []corev1.Container) bool {
 	if len(a) != len(b) {
 		return false

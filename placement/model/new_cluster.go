@@ -14,10 +14,10 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// NewCluster returns the model of a snapshot in which each pod is on the node that
-// the snapshot names. profiles are those of the schedulers, by schedulerName.
+// NewCluster builds the model of a snapshot, with each pod on its node in the snapshot.
+// profiles are the schedulers' profiles by schedulerName.
 func NewCluster(s *cluster.Snapshot, profiles map[string]scheduler.Profile) *Cluster {
-	w := &Cluster{
+	m := &Cluster{
 		Snap:               s,
 		PodNode:            make([]cluster.NodeID, len(s.Pods)),
 		PodClass:           make([]*EquivalenceClass, len(s.Pods)),
@@ -34,113 +34,115 @@ func NewCluster(s *cluster.Snapshot, profiles map[string]scheduler.Profile) *Clu
 		Disks:              volume.NewDiskTable(),
 		Storage:            volume.NewStorage(s),
 	}
-	readNodes(w)
-	compileProfiles(w, profiles)
-	indexOwners(w)
-	groupPods(w)
-	w.Attachments = volume.NewAttachments(w.Storage)
-	indexNominated(w)
+	readNodes(m)
+	compileProfiles(m, profiles)
+	indexOwners(m)
+	groupPods(m)
+	m.Attachments = volume.NewAttachments(m.Storage)
+	indexNominated(m)
 	for i := range s.Pods {
 		p := &s.Pods[i]
-		w.PodNode[i] = cluster.NoNode
+		m.PodNode[i] = cluster.NoNode
 		if p.Node != cluster.NoNode && !p.Terminal {
-			w.AdjustPod(p.ID, p.Node, 1)
-			w.PodNode[i] = p.Node
+			m.AdjustPod(p.ID, p.Node, 1)
+			m.PodNode[i] = p.Node
 		}
 	}
-	return w
+	return m
 }
 
-// readNodes notes what each node can allocate, and a node that is not ready.
-func readNodes(w *Cluster) {
-	for i := range w.Snap.Nodes {
-		n := &w.Snap.Nodes[i]
-		w.Requests[i].AllocatableMilliCPU, w.Requests[i].AllocatableBytes = n.Allocatable.MilliCPU, n.Allocatable.MemoryBytes
-		if !n.Ready && w.NotReadyNode == "" {
-			w.NotReadyNode = n.Name
+// readNodes stores what each node can allocate, and the first node that is not ready.
+func readNodes(m *Cluster) {
+	for i := range m.Snap.Nodes {
+		n := &m.Snap.Nodes[i]
+		m.Requests[i].AllocatableMilliCPU, m.Requests[i].AllocatableBytes = n.Allocatable.MilliCPU, n.Allocatable.MemoryBytes
+		if !n.Ready && m.NotReadyNode == "" {
+			m.NotReadyNode = n.Name
 		}
 	}
 }
 
-// compileProfiles makes the options' profiles ready.
-func compileProfiles(w *Cluster, profiles map[string]scheduler.Profile) {
-	w.Profiles = make(map[string]*scheduler.Compiled, len(profiles)+1)
+// compileProfiles compiles the profiles, and adds the default profile if
+// default-scheduler has none.
+func compileProfiles(m *Cluster, profiles map[string]scheduler.Profile) {
+	m.Profiles = make(map[string]*scheduler.Compiled, len(profiles)+1)
 	for _, name := range slices.Sorted(maps.Keys(profiles)) {
 		p := profiles[name]
-		w.Profiles[name] = scheduler.Compile(name, p)
-		if p.Packing != nil && w.Packing == nil {
-			w.Packing = newPacking(w.Snap)
-			w.Packing.defaultArgs = p.Packing
+		m.Profiles[name] = scheduler.Compile(name, p)
+		if p.Packing != nil && m.Packing == nil {
+			m.Packing = newPacking(m.Snap)
+			m.Packing.defaultArgs = p.Packing
 		}
 	}
-	if w.Profiles[corev1.DefaultSchedulerName] == nil {
-		w.Profiles[corev1.DefaultSchedulerName] = scheduler.Compile(corev1.DefaultSchedulerName, scheduler.DefaultProfile())
+	if m.Profiles[corev1.DefaultSchedulerName] == nil {
+		m.Profiles[corev1.DefaultSchedulerName] = scheduler.Compile(corev1.DefaultSchedulerName, scheduler.DefaultProfile())
 	}
 }
 
-// indexNominated finds the pods that wait for a node which preemption has
-// cleared for them.
-func indexNominated(w *Cluster) {
-	w.Nominated = map[cluster.NodeID][]cluster.PodID{}
-	for i := range w.Snap.Pods {
-		p := &w.Snap.Pods[i]
+// indexNominated indexes the unbound pods by their status.nominatedNodeName: preemption
+// has made room for them on that node.
+func indexNominated(m *Cluster) {
+	m.Nominated = map[cluster.NodeID][]cluster.PodID{}
+	for i := range m.Snap.Pods {
+		p := &m.Snap.Pods[i]
 		if p.Terminal || p.Terminating || p.Node != cluster.NoNode || p.Object.Status.NominatedNodeName == "" {
 			continue
 		}
-		if n := w.Snap.NodeByName(p.Object.Status.NominatedNodeName); n != nil {
-			w.Nominated[n.ID] = append(w.Nominated[n.ID], p.ID)
+		if n := m.Snap.NodeByName(p.Object.Status.NominatedNodeName); n != nil {
+			m.Nominated[n.ID] = append(m.Nominated[n.ID], p.ID)
 		}
 	}
 }
 
-// groupPods puts every pod that is not terminal into its class.
-func groupPods(w *Cluster) {
-	byKey, latest := map[string]*EquivalenceClass{}, make([]*EquivalenceClass, len(w.Snap.Workloads))
+// groupPods assigns every pod that is not terminal to its equivalence class.
+func groupPods(m *Cluster) {
+	byKey, latest := map[string]*EquivalenceClass{}, make([]*EquivalenceClass, len(m.Snap.Workloads))
 	var key []byte
-	for i := range w.Snap.Pods {
-		p := &w.Snap.Pods[i]
+	for i := range m.Snap.Pods {
+		p := &m.Snap.Pods[i]
 		if p.Terminal {
 			continue
 		}
 		if p.Workload != cluster.NoWorkload {
-			if c := latest[p.Workload]; c != nil && w.Packing == nil && sameClass(p, c) {
+			if c := latest[p.Workload]; c != nil && m.Packing == nil && sameClass(p, c) {
 				c.pods = append(c.pods, p.ID)
-				w.PodClass[i] = c
+				m.PodClass[i] = c
 				continue
 			}
 		}
 		key = appendKey(key[:0], p)
-		if w.Packing != nil {
-			key = binary.AppendVarint(key, expectedMilliCPU(w, p))
+		if m.Packing != nil {
+			key = binary.AppendVarint(key, expectedMilliCPU(m, p))
 		}
 		c := byKey[string(key)]
 		if c == nil {
-			c = newClass(w, p)
-			c.Number = len(w.ClassList)
+			c = newClass(m, p)
+			c.Number = len(m.ClassList)
 			byKey[string(key)] = c
-			w.ClassList = append(w.ClassList, c)
-			w.ClassesByNamespace[c.Namespace] = append(w.ClassesByNamespace[c.Namespace], c)
-			w.registerTerms(c)
-			if _, known := w.NamespaceLabels[c.Namespace]; !known && w.UnknownNamespace == "" {
-				w.UnknownNamespace = c.Namespace
+			m.ClassList = append(m.ClassList, c)
+			m.ClassesByNamespace[c.Namespace] = append(m.ClassesByNamespace[c.Namespace], c)
+			m.registerTerms(c)
+			if _, known := m.NamespaceLabels[c.Namespace]; !known && m.UnknownNamespace == "" {
+				m.UnknownNamespace = c.Namespace
 			}
 		}
 		c.pods = append(c.pods, p.ID)
-		w.PodClass[i] = c
+		m.PodClass[i] = c
 		if p.Workload != cluster.NoWorkload {
 			latest[p.Workload] = c
 		}
 	}
 }
 
-func newClass(w *Cluster, p *cluster.Pod) *EquivalenceClass {
+// newClass returns the equivalence class of a pod, with no pods in it.
+func newClass(m *Cluster, p *cluster.Pod) *EquivalenceClass {
 	c := &EquivalenceClass{
 		Namespace: p.Object.Namespace, Labels: labels.Set(p.Object.Labels), Sample: p,
-		Profile: w.ProfileOf(p.Object.Spec.SchedulerName), Priority: priorityOf(p.Object),
+		Profile: m.ProfileOf(p.Object.Spec.SchedulerName), Priority: priorityOf(p.Object),
 		Simple: hasSimpleSpec(&p.Object.Spec), Ports: hostPorts(&p.Object.Spec), Disks: volume.ExclusiveDisks(&p.Object.Spec),
 	}
-	if w.Packing != nil {
-		c.ExpectedMilliCPU = expectedMilliCPU(w, p)
+	if m.Packing != nil {
+		c.ExpectedMilliCPU = expectedMilliCPU(m, p)
 	}
 	for i := range p.Object.Spec.Volumes {
 		if v := p.Object.Spec.Volumes[i].PersistentVolumeClaim; v != nil {
@@ -150,13 +152,14 @@ func newClass(w *Cluster, p *cluster.Pod) *EquivalenceClass {
 	return c
 }
 
-// expectedMilliCPU is the milliCPU expected of a pod: of each container its limit, else
-// its request times the factor, else the default; and the overhead. Where several
-// profiles pack, the pod's own decides; for pods of other schedulers any does.
-func expectedMilliCPU(w *Cluster, p *cluster.Pod) int64 {
-	t := w.ProfileOf(p.Object.Spec.SchedulerName).Packing
+// expectedMilliCPU returns the milliCPU that TargetLoadPacking expects a pod to use. For
+// each container, that is its limit, else its request times the factor, else the
+// default. The pod's overhead is added. The pod's own profile gives the factor and the
+// default; if it has none, the first profile with TargetLoadPacking does.
+func expectedMilliCPU(m *Cluster, p *cluster.Pod) int64 {
+	t := m.ProfileOf(p.Object.Spec.SchedulerName).Packing
 	if t == nil {
-		t = w.Packing.defaultArgs
+		t = m.Packing.defaultArgs
 	}
 	spec := &p.Object.Spec
 	sum := spec.Overhead.Cpu().MilliValue()
@@ -173,40 +176,41 @@ func expectedMilliCPU(w *Cluster, p *cluster.Pod) int64 {
 	return sum
 }
 
-// indexOwners prepares what is looked up by name.
-func indexOwners(w *Cluster) {
-	w.Services = map[string][]*corev1.Service{}
-	for i := range w.Snap.Services {
-		if o := w.Snap.Services[i].Object; o != nil && o.Spec.Selector != nil {
-			w.Services[o.Namespace] = append(w.Services[o.Namespace], o)
+// indexOwners indexes Services, namespaces and controllers by name.
+func indexOwners(m *Cluster) {
+	m.Services = map[string][]*corev1.Service{}
+	for i := range m.Snap.Services {
+		if o := m.Snap.Services[i].Object; o != nil && o.Spec.Selector != nil {
+			m.Services[o.Namespace] = append(m.Services[o.Namespace], o)
 		}
 	}
-	w.owners = map[ownerKey]Owner{}
-	if w.Snap.Objects != nil {
-		for _, ns := range w.Snap.Objects.Namespaces {
-			w.NamespaceLabels[ns.Name] = labels.Set(ns.Labels)
+	m.owners = map[ownerKey]Owner{}
+	if m.Snap.Objects != nil {
+		for _, ns := range m.Snap.Objects.Namespaces {
+			m.NamespaceLabels[ns.Name] = labels.Set(ns.Labels)
 		}
-		addOwners(w, w.Snap.Objects)
+		addOwners(m, m.Snap.Objects)
 	}
 }
 
-func addOwners(w *Cluster, o *cluster.Objects) {
+// addOwners indexes the controllers by name.
+func addOwners(m *Cluster, o *cluster.Objects) {
 	for _, rc := range o.ReplicationControllers {
 		own := Owner{Selector: labels.SelectorFromSet(rc.Spec.Selector)}
 		if rc.Spec.Template != nil {
 			own.Template = &rc.Spec.Template.Spec
 		}
-		w.owners[ownerKey{"v1", "ReplicationController", rc.Namespace, rc.Name}] = own
+		m.owners[ownerKey{"v1", "ReplicationController", rc.Namespace, rc.Name}] = own
 	}
 	for _, rs := range o.ReplicaSets {
 		sel, _ := metav1.LabelSelectorAsSelector(rs.Spec.Selector)
-		w.owners[ownerKey{"apps/v1", "ReplicaSet", rs.Namespace, rs.Name}] = Owner{Selector: sel, Template: &rs.Spec.Template.Spec}
+		m.owners[ownerKey{"apps/v1", "ReplicaSet", rs.Namespace, rs.Name}] = Owner{Selector: sel, Template: &rs.Spec.Template.Spec}
 	}
 	for _, ss := range o.StatefulSets {
 		sel, _ := metav1.LabelSelectorAsSelector(ss.Spec.Selector)
-		w.owners[ownerKey{"apps/v1", "StatefulSet", ss.Namespace, ss.Name}] = Owner{Selector: sel, Template: &ss.Spec.Template.Spec, WaitsForVictim: true}
+		m.owners[ownerKey{"apps/v1", "StatefulSet", ss.Namespace, ss.Name}] = Owner{Selector: sel, Template: &ss.Spec.Template.Spec, WaitsForVictim: true}
 	}
 	for _, j := range o.Jobs {
-		w.owners[ownerKey{"batch/v1", "Job", j.Namespace, j.Name}] = Owner{Template: &j.Spec.Template.Spec, WaitsForVictim: jobWaitsForVictim(j)}
+		m.owners[ownerKey{"batch/v1", "Job", j.Namespace, j.Name}] = Owner{Template: &j.Spec.Template.Spec, WaitsForVictim: jobWaitsForVictim(j)}
 	}
 }

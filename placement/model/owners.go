@@ -6,17 +6,18 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
+// ownerKey identifies a controller.
 type ownerKey struct{ apiVersion, kind, namespace, name string }
 
-// Owner is what a pod's controller says about its pods.
+// Owner is what the snapshot says about the controller of a pod.
 type Owner struct {
 	Selector       labels.Selector
 	Template       *corev1.PodSpec
-	WaitsForVictim bool // the replacement comes only when the victim is gone
+	WaitsForVictim bool // creates the replacement only after the victim is gone
 }
 
-// jobWaitsForVictim reports whether a Job replaces a pod only when it has ended. The API
-// server fills in Failed where there is a podFailurePolicy.
+// jobWaitsForVictim reports whether a Job replaces a pod only after the pod has ended.
+// With a podFailurePolicy, the default of podReplacementPolicy is Failed.
 func jobWaitsForVictim(j *batchv1.Job) bool {
 	if p := j.Spec.PodReplacementPolicy; p != nil {
 		return *p == batchv1.Failed

@@ -7,14 +7,15 @@ import (
 
 // Topology maps each node to its domain of one topology key.
 type Topology struct {
-	// Domain is the node's number of the label's value, noDomain without the
-	// label. Number 0 stands for the empty value.
+	// Domain is, by node, the number of the label's value; NoDomain without the
+	// label. Number 0 is the empty value.
 	Domain           []int32
 	Size             int
 	ID               int  // tells it apart from others
 	OneNodePerDomain bool // no domain has two nodes
 }
 
+// NoDomain is the domain of a node without the topology label.
 const NoDomain = -1
 
 // hasOneNodePerDomain reports whether no domain has two nodes.
@@ -32,10 +33,9 @@ func (t *Topology) hasOneNodePerDomain() bool {
 	return true
 }
 
-// newNodeOrder is the order in which the scheduler looks at nodes: one node of
-// each zone in turn. Nodes of a zone, and zones, come in the order in which the
-// scheduler heard of them; taken here is that of the names, in which it lists
-// the nodes that are there when it starts.
+// newNodeOrder returns the order in which the scheduler examines nodes: one node of each
+// zone in turn. The scheduler keeps zones and nodes in the order in which it first saw
+// them. The model sorts them by name, as the scheduler lists them when it starts.
 func newNodeOrder(s *cluster.Snapshot) []cluster.NodeID {
 	var zones [][]cluster.NodeID
 	number := map[[2]string]int{}
@@ -60,8 +60,8 @@ func newNodeOrder(s *cluster.Snapshot) []cluster.NodeID {
 	return out
 }
 
-// zoneOf returns region and zone; the old labels come first, as they do in the
-// scheduler.
+// zoneOf returns the region and the zone of a node. As in the scheduler, the old labels
+// take precedence.
 func zoneOf(n *corev1.Node) [2]string {
 	label := func(old, now string) string {
 		if v, ok := n.Labels[old]; ok {

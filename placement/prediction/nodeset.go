@@ -18,10 +18,10 @@ type NodeSet struct {
 }
 
 // NewNodeSet is a set of these nodes.
-func NewNodeSet(w *model.Cluster, nodes []cluster.NodeID) NodeSet {
-	w.InitNodeOrder()
-	places := w.NodePosition
-	s := NodeSet{Count: len(nodes), Bits: make([]uint64, (len(places)+63)/64), Position: places, Order: w.NodeOrder}
+func NewNodeSet(m *model.Cluster, nodes []cluster.NodeID) NodeSet {
+	m.InitNodeOrder()
+	places := m.NodePosition
+	s := NodeSet{Count: len(nodes), Bits: make([]uint64, (len(places)+63)/64), Position: places, Order: m.NodeOrder}
 	for _, n := range nodes {
 		s.Bits[places[n]>>6] |= 1 << (places[n] & 63)
 	}
