@@ -10,8 +10,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Config is config.yaml. docs/reference/config.md describes every key. The tag built:"no" marks keys for features that
-// this version does not have: such a key must keep its default.
+// Config is config.yaml. docs/reference/config.md describes every key.
 type Config struct {
 	APIVersion   string     `json:"apiVersion"`
 	Kind         string     `json:"kind"`
@@ -54,8 +53,6 @@ type Strategy struct {
 	Type     string          `json:"type"`
 	Schedule string          `json:"schedule"`
 	TimeZone string          `json:"timeZone,omitempty"`
-	Jitter   Duration        `json:"jitter,omitempty" built:"no"`
-	Missed   string          `json:"missed,omitempty" built:"no"`
 	Args     json.RawMessage `json:"args,omitempty"`
 }
 
@@ -66,7 +63,6 @@ type Impact struct {
 
 // Guards say which pods Evenkeel must not evict.
 type Guards struct {
-	Landing                  string   `json:"landing" built:"no"`
 	MinConfidence            float64  `json:"minConfidence"`
 	MinReplicas              int      `json:"minReplicas"`
 	MinPodAge                Duration `json:"minPodAge"`

@@ -10,7 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// withAttachLimits gives x-0 a volume; nodes a, b and c can attach so many.
+// withAttachLimits gives x-0 a volume, and sets how many volumes nodes a, b and c can
+// attach.
 func withAttachLimits(a, b, c int32, more func(*builder)) func(*builder) {
 	return func(x *builder) {
 		x.boundClaim("c", nil)
@@ -24,7 +25,7 @@ func withAttachLimits(a, b, c int32, more func(*builder)) func(*builder) {
 	}
 }
 
-// with lets another pod with the claim stand on a node.
+// alsoUses adds another pod that uses the claim on a node.
 func (b *builder) alsoUses(claim, node string) {
 	b.app("y-"+claim, 0, func(s *corev1.PodSpec) { s.Volumes = claimVolumes(claim) }, node)
 }
@@ -63,8 +64,8 @@ func TestNodeVolumeLimits(t *testing.T) {
 	})
 }
 
-// What a pod that has moved away leaves behind is detached in the end, unlike
-// what no pod of the snapshot uses.
+// TestAttachmentGoesWithItsPod: once a pod has moved away, its volume is detached. A
+// recorded volume that no pod of the snapshot uses stays attached.
 func TestAttachmentGoesWithItsPod(t *testing.T) {
 	b := newBuilder()
 	b.node("a", "za")
@@ -92,8 +93,8 @@ func TestAttachmentGoesWithItsPod(t *testing.T) {
 	}
 }
 
-// The claim of an ephemeral volume goes with its pod, and its replacement's is
-// made anew: it may be anywhere, wherever the victim's is.
+// TestEphemeralVolumes: the replacement gets a new claim for an ephemeral volume, which
+// may be on any node, regardless of the victim's claim.
 func TestEphemeralVolumes(t *testing.T) {
 	b := newBuilder()
 	b.node("a", "za")

@@ -10,8 +10,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// uneven5000 is the planner's benchmark cluster: 5,000 Deployments of 20 pods, each
-// with requests of its own, on 5,000 nodes.
+// uneven5000 is the planner's benchmark cluster: 5,000 nodes and Deployments of 20 pods,
+// each Deployment with its own requests.
 func uneven5000(b *testing.B, pods int) *cluster.Snapshot {
 	b.Helper()
 	s, err := cluster.New(simulation.Uneven(rand.New(rand.NewPCG(1, 1)), 5000, pods))
@@ -21,9 +21,9 @@ func uneven5000(b *testing.B, pods int) *cluster.Snapshot {
 	return s
 }
 
-// BenchmarkPredictUneven is one prediction after another pod has moved, as a plan
-// makes them: each of another class, whose last one was thousands of moves ago
-// (every class: first, when classes are built too, and again), and of one class.
+// BenchmarkPredictUneven measures a prediction after a move, as in a plan: first of each
+// class, then of a class last predicted thousands of moves ago, then of one class again
+// and again.
 func BenchmarkPredictUneven(b *testing.B) {
 	s := uneven5000(b, 100_000)
 	m := placement.NewClusterModel(s, placement.Options{})
@@ -53,7 +53,7 @@ func BenchmarkPredictUneven(b *testing.B) {
 	run("one class", func(int) cluster.PodID { return 20 })
 }
 
-// BenchmarkNewWorld150000 makes a world of 150,000 pods, and a copy of it.
+// BenchmarkNewWorld150000 measures building and cloning a model of 150,000 pods.
 func BenchmarkNewWorld150000(b *testing.B) {
 	s := uneven5000(b, 150_000)
 	b.Run("new", func(b *testing.B) {

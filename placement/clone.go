@@ -7,10 +7,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/sampling"
 )
 
-// Clone returns a copy of the model. Moves and hints in one do not change the other.
-// What depends on the snapshot alone is shared, and what is known of each class is
-// carried over, so that it costs O(pods + nodes + classes), a fraction of
-// NewClusterModel. Both may be used at the same time once it is made.
+// Clone returns a copy of the model. Moves and hints in one do not change the other, and
+// both may be used at the same time. They share what depends only on the snapshot, and
+// the copy keeps the results of each class. It takes O(pods + nodes + classes) time,
+// much less than NewClusterModel.
 func (m *ClusterModel) Clone() *ClusterModel {
 	c := *m
 	c.nodeChecks, c.scorers = maps.Clone(m.nodeChecks), maps.Clone(m.scorers)

@@ -13,26 +13,26 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// TestCloneStandsAlone: a copy foretells what a world of its own does that took the
-// same way, and so does the world that was copied, whatever happens to the other.
+// TestCloneStandsAlone: after different moves, a copy predicts the same as a new model
+// with the same moves, and so does the original.
 func TestCloneStandsAlone(t *testing.T) {
 	profiles := []scheduler.Profile{scheduler.DefaultProfile(), scheduler.PolicyProfile(scheduler.DefaultPolicy())}
 	same := func(seed int64, which string, a, b *ClusterModel) {
 		for i := 0; i < len(a.Snap.Pods); i += 7 {
 			if got, want := a.Predict(cluster.PodID(i)), b.Predict(cluster.PodID(i)); !reflect.DeepEqual(got, want) {
-				t.Fatalf("seed %d, %s: %s foretells %+v, want %+v", seed, a.Snap.Pods[i].Object.Name, which, got, want)
+				t.Fatalf("seed %d, %s: %s predicts %+v, want %+v", seed, a.Snap.Pods[i].Object.Name, which, got, want)
 			}
 		}
 		for n := range a.Snap.Nodes {
 			if got, want := a.Requested(cluster.NodeID(n)), b.Requested(cluster.NodeID(n)); !reflect.DeepEqual(got, want) {
-				t.Errorf("seed %d, node %d: in %s %v are requested, want %v", seed, n, which, got, want)
+				t.Errorf("seed %d, node %d: requests in %s are %v, want %v", seed, n, which, got, want)
 			}
 		}
 	}
 	for seed := range int64(12) {
 		rnd := rand.New(rand.NewSource(seed))
 		p := profiles[seed%4/3]
-		b := varied(seed, []int{30, 130}[seed%2])
+		b := newVariedCluster(seed, []int{30, 130}[seed%2])
 		first, alone := b.modelWithProfile(t, p), b.modelWithProfile(t, p)
 		pods, nodes := len(first.Snap.Pods), len(first.Snap.Nodes)
 		wander := func(steps int, worlds ...*ClusterModel) {
@@ -54,13 +54,13 @@ func TestCloneStandsAlone(t *testing.T) {
 		}
 		wander(15, first, alone)
 		wander(15, second, other)
-		same(seed, "the world that was copied", first, alone)
+		same(seed, "the original", first, alone)
 		same(seed, "the copy", second, other)
 	}
 }
 
-// TestCloneKeepsWhatPodsHold: what a pod takes in a copy is free in the world that was
-// copied, and what it leaves there is not.
+// TestCloneKeepsWhatPodsHold: a move in a copy changes ports, disks and extended
+// resources in the copy only.
 func TestCloneKeepsWhatPodsHold(t *testing.T) {
 	gpu := corev1.ResourceName("example.com/gpu")
 	for name, holds := range map[string]func(*corev1.PodSpec){
@@ -87,10 +87,10 @@ func TestCloneKeepsWhatPodsHold(t *testing.T) {
 		c := m.Clone()
 		c.Move(one, n2)
 		if got := c.Predict(two).Gone.Feasible; !slices.Equal(got, []cluster.NodeID{n1}) {
-			t.Errorf("%s: in the copy the second fits on %v, want node %d", name, got, n1)
+			t.Errorf("%s: in the copy, the second pod fits on %v, want node %d", name, got, n1)
 		}
 		if got := m.Predict(two).Gone.Feasible; !slices.Equal(got, []cluster.NodeID{n2}) {
-			t.Errorf("%s: in the world that was copied it fits on %v, want node %d", name, got, n2)
+			t.Errorf("%s: in the original, the second pod fits on %v, want node %d", name, got, n2)
 		}
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/prediction"
 )
 
-// predictFast foretells both states of the victim; false: only the general way can. The
-// slices that it gives are those of the next one too.
+// predictFast predicts both states of the victim. It returns false if only the full
+// prediction can. The next call overwrites the slices of the prediction.
 func (m *ClusterModel) predictFast(in *cycle.Replacement, p cluster.PodID, pr *prediction.Prediction) bool {
 	if m.disableFast || len(m.Nominated) > 0 {
 		return false
@@ -18,7 +18,7 @@ func (m *ClusterModel) predictFast(in *cycle.Replacement, p cluster.PodID, pr *p
 	return q.Predict(in, p, pr)
 }
 
-// fastPredictor returns the world's quick, building it on first use.
+// fastPredictor returns the fast predictor, and builds it on first use.
 func (m *ClusterModel) fastPredictor() *fast.Predictor {
 	if m.fast == nil {
 		m.fast = fast.NewPredictor(m.Cluster, &m.groups)

@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// feasibleCase is a change to a cluster of nodes a (zone za), b and c (zb) with
-// the pod x-0 on a, and the nodes that its replacement may then go to.
+// feasibleCase is a change to a cluster with node a in zone za, nodes b and c in zone
+// zb, and the pod x-0 on a. It lists the feasible nodes for the replacement of x-0.
 type feasibleCase struct {
 	name              string
 	edit              func(*builder)
@@ -50,7 +50,8 @@ func testFeasible(t *testing.T, cases []feasibleCase) {
 	}
 }
 
-// checkMoveAndBack lets every pod stand everywhere and go back: nothing may be left.
+// checkMoveAndBack moves every pod to every node and back, and checks that the
+// prediction is the same as before.
 func checkMoveAndBack(t *testing.T, m *ClusterModel, want prediction.Prediction) {
 	t.Helper()
 	for i := range m.Snap.Pods {
@@ -62,11 +63,11 @@ func checkMoveAndBack(t *testing.T, m *ClusterModel, want prediction.Prediction)
 		m.Move(p.ID, at)
 	}
 	if diff := diff(want, m.Predict(podID(t, m, "x-0"))); diff != "" {
-		t.Errorf("moving pods about leaves something: %s", diff)
+		t.Errorf("the prediction changed after moves and their reversal: %s", diff)
 	}
 }
 
-// withHostPort lets a pod take a host port.
+// withHostPort gives a pod a host port.
 func withHostPort(ip string, protocol corev1.Protocol, number int32) func(*corev1.PodSpec) {
 	return func(s *corev1.PodSpec) {
 		s.Containers[0].Ports = []corev1.ContainerPort{{HostIP: ip, Protocol: protocol, HostPort: number}}
@@ -181,8 +182,8 @@ func TestNominatedPods(t *testing.T) {
 	})
 }
 
-// What a pod requests as a whole replaces the sum of its containers for the
-// filter, and is not seen by LeastAllocated; overhead and sidecars are added.
+// TestRequests: pod-level requests replace the sum of the containers' requests in the
+// filter, and LeastAllocated ignores them. Overhead and sidecars are added.
 func TestRequests(t *testing.T) {
 	cpu := func(milli int64) corev1.ResourceList {
 		return corev1.ResourceList{"cpu": *resource.NewMilliQuantity(milli, resource.DecimalSI)}

@@ -32,7 +32,7 @@ func withTaint(effect corev1.TaintEffect) func(*corev1.Node) {
 
 func cordon(n *corev1.Node) { n.Spec.Unschedulable = true }
 
-// TestFilters puts one pod of app x on node a and asks about node b.
+// TestFilters puts a pod of app x on node a and checks which filter refuses node b.
 func TestFilters(t *testing.T) {
 	tolerate := func(key string) func(*corev1.PodSpec) {
 		return func(s *corev1.PodSpec) {
@@ -98,8 +98,9 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-// The first of a group that wants its own kind near may stand anywhere; while
-// the victim terminates, its replacement has to stay beside it.
+// TestAffinityToItsOwnKind: a pod that matches its own affinity may run anywhere if no
+// other pod matches. While the victim terminates, the replacement must run in the
+// victim's zone.
 func TestAffinityToItsOwnKind(t *testing.T) {
 	b := newBuilder()
 	b.node("a", "za")
@@ -115,8 +116,8 @@ func TestAffinityToItsOwnKind(t *testing.T) {
 	}
 }
 
-// A victim that terminates still keeps its like away by anti-affinity, and
-// still holds its resources; spread no longer counts it.
+// TestTerminatingVictim: a terminating victim still counts for anti-affinity and
+// resources, but not for topology spread.
 func TestTerminatingVictim(t *testing.T) {
 	b := newBuilder()
 	b.node("a", "za")

@@ -7,7 +7,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/score"
 )
 
-// updateLocalResults takes the changes since the last prediction of the class in.
+// updateLocalResults updates the results of the nodes whose pods changed since the last
+// prediction of the class.
 func (m *ClusterModel) updateLocalResults(in *cycle.Replacement) {
 	f, now := &in.Local, m.DroppedChanges+len(m.ChangedNodes)
 	switch {
@@ -33,6 +34,7 @@ func (m *ClusterModel) updateLocalResults(in *cycle.Replacement) {
 	f.SeenChanges = now
 }
 
+// updateNodeResults computes the local results of one node.
 func (m *ClusterModel) updateNodeResults(in *cycle.Replacement, n int) {
 	f := &in.Local
 	f.Passes[n] = in.CanRun[n] && in.Volumes.RefusedReason == "" &&

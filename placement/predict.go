@@ -12,13 +12,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// goneWeight is the weight of the state "victim already gone" while the victim
-// has a grace period: its controller is quick, but not always quicker than a
-// victim that ends early.
+// goneWeight is the probability that the replacement is scheduled only after a victim
+// with a grace period has ended. Controllers create the replacement quickly, but some
+// victims end before that.
 const goneWeight = 0.1
 
-// Predict foretells where the replacement of the pod would land if the pod were
-// evicted now, in this world.
+// Predict predicts where the replacement of the pod would land if the pod were evicted
+// now.
 func (m *ClusterModel) Predict(p cluster.PodID) prediction.Prediction {
 	pr := m.PredictOdds(p)
 	for _, s := range [...]*prediction.State{&pr.Terminating, &pr.Gone} {
@@ -30,8 +30,8 @@ func (m *ClusterModel) Predict(p cluster.PodID) prediction.Prediction {
 	return pr
 }
 
-// PredictOdds is Predict with the feasible nodes as a set, which costs a fraction
-// where there are thousands of nodes. It is good until the world's next prediction.
+// PredictOdds is Predict with the feasible nodes as a set, which is much faster with
+// thousands of nodes. The result is valid until the model's next prediction.
 func (m *ClusterModel) PredictOdds(p cluster.PodID) prediction.Prediction {
 	why, ok := m.Supported(p)
 	if !ok {
@@ -53,7 +53,7 @@ func (m *ClusterModel) PredictOdds(p cluster.PodID) prediction.Prediction {
 	return pr
 }
 
-// predictState runs filters and scores as things stand.
+// predictState runs filters and scores in the current state of the model.
 func (m *ClusterModel) predictState(in *cycle.Replacement, p cluster.PodID) prediction.State {
 	r := m.newAttempt(in, p)
 	feasible := filter.FeasibleNodes(&r, m.scratch.Feasible[:0])
@@ -66,7 +66,7 @@ func (m *ClusterModel) predictState(in *cycle.Replacement, p cluster.PodID) pred
 		return prediction.State{}
 	}
 	if size := sampling.Size(len(m.Snap.Nodes), in.Profile.PercentageOfNodesToScore); size < len(feasible) {
-		return m.sampler.Sample(&r, feasible, size, m.randomSampleWeight)
+		return m.sampler.PredictState(&r, feasible, size, m.randomSampleWeight)
 	}
 	score.Score(&r, feasible)
 	s := prediction.State{FeasibleSet: prediction.NewNodeSet(m.Cluster, feasible), Best: slices.Max(m.scratch.Total)}
@@ -78,8 +78,8 @@ func (m *ClusterModel) predictState(in *cycle.Replacement, p cluster.PodID) pred
 	return s
 }
 
-// goneProbability says how likely the replacement is scheduled only after the victim
-// is gone. A StatefulSet waits for that, and so does a Job unless its
+// goneProbability returns the probability that the replacement is scheduled only after
+// the victim is gone. It is 1 for a StatefulSet, and for a Job unless its
 // podReplacementPolicy is TerminatingOrFailed.
 func (m *ClusterModel) goneProbability(p cluster.PodID) float64 {
 	pod := &m.Snap.Pods[p]

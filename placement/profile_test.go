@@ -13,7 +13,7 @@ func labelIn(key string, values ...string) corev1.NodeSelectorTerm {
 	return corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: key, Operator: corev1.NodeSelectorOpIn, Values: values}}}
 }
 
-// cpuOnly makes an app's pods request cpu and no memory.
+// cpuOnly makes the pods of an app request CPU and no memory.
 func cpuOnly(cpu string) func(*corev1.PodSpec) {
 	return func(s *corev1.PodSpec) {
 		s.Containers[0].Resources.Requests = corev1.ResourceList{"cpu": resource.MustParse(cpu)}
@@ -26,9 +26,9 @@ func profileWith(edit func(*scheduler.Profile)) scheduler.Profile {
 	return p
 }
 
-// TestProfileScores changes one thing of the default profile and compares a
-// plugin's score of nodes a and b once the victim on a is gone. Of the 10 cpus
-// and 10Gi of each, b has 5 and 2Gi requested.
+// TestProfileScores changes one setting of the default profile and compares a plugin's
+// scores of nodes a and b once the victim on a is gone. Each node has 10 CPUs and 10Gi;
+// pods on b request 5 CPUs and 2Gi.
 func TestProfileScores(t *testing.T) {
 	const gpu = "example.com/gpu"
 	cases := []struct {
@@ -96,10 +96,10 @@ func addPodWithAffinity(b *builder) {
 
 func addMatchingPod(b *builder) {
 	b.app("z", 0, nil, "b")
-	relabel(b, "z-0")
+	setAppLabel(b, "z-0")
 }
 
-// withGPUs gives both nodes 4, and lets x-0 request some.
+// withGPUs gives each node 4 GPUs, and lets x-0 request n of them.
 func withGPUs(n int64) func(*builder) {
 	return func(b *builder) {
 		for _, node := range b.objects.Nodes {
@@ -112,7 +112,8 @@ func withGPUs(n int64) func(*builder) {
 	}
 }
 
-// TestWeights: the total is the sum of what weighs, and what weighs 0 is silent.
+// TestWeights: the total is the weighted sum of the scores, and plugins with weight 0 do
+// not appear.
 func TestWeights(t *testing.T) {
 	p := profileWith(func(p *scheduler.Profile) { p.Weights = scheduler.Weights{PodTopologySpread: 5, ResourcesFit: 2} })
 	m := threeZones(1, 1, 4).modelWithProfile(t, p)
@@ -122,7 +123,7 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// TestDisabledFilters: each filter refuses node b until it is switched off.
+// TestDisabledFilters: each filter refuses node b until the profile disables it.
 func TestDisabledFilters(t *testing.T) {
 	edits := map[scheduler.Filter]func(*builder){
 		scheduler.NodeUnschedulable: func(b *builder) { cordon(b.objects.Nodes[1]) },
@@ -131,7 +132,7 @@ func TestDisabledFilters(t *testing.T) {
 		scheduler.NodeResourcesFit:  func(b *builder) { b.app("y", 9500, nil, "b") },
 		scheduler.PodTopologySpread: func(b *builder) {
 			b.app("y", 0, nil, "b")
-			relabel(b, "y-0")
+			setAppLabel(b, "y-0")
 			b.pod("x-0").Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: zoneKey,
 				WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: appSelector("x")}}
 		},
@@ -164,13 +165,13 @@ func TestDisabledFilters(t *testing.T) {
 		}
 		off := profileWith(func(p *scheduler.Profile) { p.DisabledFilters = []scheduler.Filter{f} })
 		if v := verdict(t, b.modelWithProfile(t, off), "x-0", "b", true); v.RefusedBy != "" {
-			t.Errorf("%s is off, yet the node is refused by %q", f, v.RefusedBy)
+			t.Errorf("%s is disabled, but the node is refused by %q", f, v.RefusedBy)
 		}
 	}
 }
 
-// TestEachProfileHasItsOwnView: pods that differ in their scheduler alone see
-// nodes differently.
+// TestEachProfileHasItsOwnView: pods that differ only in their scheduler have their own
+// node checks.
 func TestEachProfileHasItsOwnView(t *testing.T) {
 	b := newBuilder()
 	b.node("a", "za")
@@ -218,8 +219,8 @@ func TestIgnoredResources(t *testing.T) {
 	}
 }
 
-// TestProfilesByScheduler: each pod is placed by its own scheduler, and one
-// without a profile by nobody that is known.
+// TestProfilesByScheduler: each pod is placed by its own scheduler. Pods of a scheduler
+// without a profile are not supported.
 func TestProfilesByScheduler(t *testing.T) {
 	b := newBuilder()
 	b.node("a", "za")
@@ -237,7 +238,7 @@ func TestProfilesByScheduler(t *testing.T) {
 	}
 	for pod, want := range map[string]string{
 		"xodd-0":  `it is scheduled by "odd": plugin Coscheduling is not modelled`,
-		"xdark-0": `it is scheduled by "dark", whose scores are not known`,
+		"xdark-0": `it is scheduled by "dark", which has no profile in the configuration`,
 	} {
 		if p := m.Predict(podID(t, m, pod)); p.UnsupportedReason != want {
 			t.Errorf("%s: %q, want %q", pod, p.UnsupportedReason, want)
@@ -245,7 +246,8 @@ func TestProfilesByScheduler(t *testing.T) {
 	}
 }
 
-// TestFilterThatCannotBeSwitchedOff is about the pods that it concerns only.
+// TestFilterThatCannotBeSwitchedOff: only the pods that the disabled filter affects are
+// not supported.
 func TestFilterThatCannotBeSwitchedOff(t *testing.T) {
 	b := newBuilder()
 	b.node("a", "za")
@@ -255,7 +257,7 @@ func TestFilterThatCannotBeSwitchedOff(t *testing.T) {
 	if why, ok := m.Supported(podID(t, m, "x-0")); !ok {
 		t.Errorf("x-0 has no claim, yet: %s", why)
 	}
-	if why, ok := m.Supported(podID(t, m, "y-0")); ok || !strings.Contains(why, "filter VolumeBinding switched off") {
+	if why, ok := m.Supported(podID(t, m, "y-0")); ok || !strings.Contains(why, "disables the filter VolumeBinding") {
 		t.Errorf("y-0: %q", why)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 )
 
-// replacementOf returns what holds for the pod's class, building it on first use.
+// replacementOf returns the replacement of the pod's class, and builds it on first use.
 func (m *ClusterModel) replacementOf(p cluster.PodID) *cycle.Replacement {
 	c := m.PodClass[p]
 	if in := m.replacements[c.Number]; in != nil {
@@ -59,7 +59,7 @@ func (m *ClusterModel) scorersFor(p *scheduler.Compiled) []cycle.Scorer {
 	list, known := m.scorers[p]
 	if !known {
 		if p.Policy != nil {
-			list = policy.PolicyPlugins(p.Policy)
+			list = policy.Plugins(p.Policy)
 		} else {
 			list = score.Plugins(p)
 		}
@@ -68,8 +68,8 @@ func (m *ClusterModel) scorersFor(p *scheduler.Compiled) []cycle.Scorer {
 	return list
 }
 
-// nodeChecksOf returns the view of the pod's spec under a profile, building it on first
-// use.
+// nodeChecksOf returns the node checks of the pod's spec under a profile, and builds
+// them on first use.
 func (m *ClusterModel) nodeChecksOf(pod *corev1.Pod, p *scheduler.Compiled) *cycle.NodeChecks {
 	key := string(nodeChecksKey(model.AppendText(nil, p.NodeChecksKey), &pod.Spec))
 	if v := m.nodeChecks[key]; v != nil {
@@ -86,10 +86,11 @@ func (m *ClusterModel) nodeChecksOf(pod *corev1.Pod, p *scheduler.Compiled) *cyc
 		v.TaintsOK[i] = filter.ToleratesTaints(pod, node.Object)
 		v.CanRun[i] = filter.RefusedBySpec(m.Cluster, pod, p, i, v.AffinityOK[i], v.TaintsOK[i]) == ""
 	}
-	v.StaticScores, v.Err = score.NewFixedScores(m.Cluster, pod, p.AddedPreferred)
+	v.StaticScores, v.Err = score.NewStaticScores(m.Cluster, pod, p.AddedPreferred)
 	return v
 }
 
+// nodeChecksKey appends the fields of the spec that node checks read.
 func nodeChecksKey(b []byte, spec *corev1.PodSpec) []byte {
 	b = model.AppendMap(b, spec.NodeSelector)
 	b = binary.AppendVarint(b, int64(len(spec.Tolerations)))

@@ -59,7 +59,7 @@ func TestSupported(t *testing.T) {
 				t.Errorf("supported %v: %q, want %q", ok, why, c.want)
 			}
 			if p := m.Predict(podID(t, m, "x-0")); p.UnsupportedReason != why || (!ok && p.Pending() != 0) {
-				t.Errorf("the prediction says %q", p.UnsupportedReason)
+				t.Errorf("the prediction's UnsupportedReason is %q", p.UnsupportedReason)
 			}
 		})
 	}
@@ -86,7 +86,7 @@ func TestCanRun(t *testing.T) {
 			t.Errorf("%s: %v", n.Name, got)
 		}
 		if in := m.replacementOf(podID(t, m, "x-0")); in.CanRun[i] != filter.CanRun(b.pod("x-0"), n) {
-			t.Errorf("%s: the world judges otherwise", n.Name)
+			t.Errorf("node %s: the model and filter.CanRun differ", n.Name)
 		}
 	}
 }

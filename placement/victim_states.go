@@ -5,8 +5,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/model"
 )
 
-// inBothStates calls f with the victim terminating, then with the victim gone,
-// and puts the victim back.
+// inBothStates calls f while the victim terminates, then once it is gone. It restores
+// the victim afterwards.
 func inBothStates(m *model.Cluster, p cluster.PodID, f func(gone bool)) {
 	n := m.PodNode[p]
 	if n == cluster.NoNode {

@@ -10,8 +10,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// threeZones is the seed scenario: one node per zone, 70/70/10 % requested by
-// A, B and C (C wants to be beside B), and D of 10 % as dealt.
+// threeZones has one node per zone, n1 to n3. Apps A, B and C request 70, 70 and 10 % of
+// the nodes; C requires affinity to B. The arguments are the number of D's pods on each
+// node, of 10 % each.
 func threeZones(z1, z2, z3 int) *builder {
 	b := newBuilder()
 	for _, z := range []string{"1", "2", "3"} {
@@ -36,9 +37,9 @@ func threeZones(z1, z2, z3 int) *builder {
 	return b
 }
 
-// The worked figures count the two plugins that differ between the nodes:
-// 2 x PodTopologySpread + LeastAllocated. TaintToleration adds 3 x 100 and
-// BalancedAllocation 75 to every node alike, InterPodAffinity 0.
+// TestWorkedZones compares the two plugins that differ between the nodes: 2 x
+// PodTopologySpread + LeastAllocated. TaintToleration adds 3 x 100 and
+// BalancedAllocation 75 to every node, and InterPodAffinity 0.
 func TestWorkedZones(t *testing.T) {
 	cases := []struct {
 		name       string
@@ -107,7 +108,8 @@ func TestWithoutGraceOnlyGoneCounts(t *testing.T) {
 	}
 }
 
-// C may only go where B is, although n3 is the emptiest.
+// TestRequiredAffinityKeepsCBesideB: C may only run on the nodes of B, although n3 has
+// the fewest requests.
 func TestRequiredAffinityKeepsCBesideB(t *testing.T) {
 	m := threeZones(0, 0, 1).model(t)
 	p := m.Predict(podID(t, m, "c-0"))
@@ -127,7 +129,7 @@ func TestMoveChangesThePredictionAndMovingBackRestoresIt(t *testing.T) {
 
 	m.Move(podID(t, m, "d-4"), n1)
 	if m.NodeOf(podID(t, m, "d-4")) != n1 {
-		t.Error("d-4 does not stand on n1")
+		t.Error("d-4 is not on n1")
 	}
 	if got := m.Requested(n3).MilliCPU; got != requested.MilliCPU-1000 {
 		t.Errorf("n3 has %d requested, want 1000 less than %d", got, requested.MilliCPU)
@@ -142,8 +144,8 @@ func TestMoveChangesThePredictionAndMovingBackRestoresIt(t *testing.T) {
 	}
 }
 
-// A world after a move foretells the same as a world made from a snapshot in
-// which the pod stands there.
+// TestMovedWorldEqualsFreshOne: after a move, the model predicts the same as a model of
+// a snapshot with the pod on that node.
 func TestMovedWorldEqualsFreshOne(t *testing.T) {
 	moved := threeZones(1, 2, 3).model(t)
 	moved.Predict(podID(t, moved, "d-5")) // counters exist before the move
@@ -166,6 +168,6 @@ func TestGoneWithoutReplacement(t *testing.T) {
 		t.Errorf("got %+v, want the state without the victim", p)
 	}
 	if m.NodeOf(podID(t, m, "d-5")) != cluster.NoNode {
-		t.Error("it still stands somewhere")
+		t.Error("the removed pod still has a node")
 	}
 }

@@ -5,7 +5,8 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/history"
+	"github.com/evenkeel-project/evenkeel/planner/search"
+	"github.com/evenkeel-project/evenkeel/planner/summary"
 )
 
 // Replan plans for what a pass has left, since not all came as planned: done are
@@ -17,32 +18,9 @@ func (p *Planner) Replan(s *cluster.Snapshot, st plan.PlannerState, goals []plan
 	if age := now.Sub(began) + time.Second; age > later.opts.Guards.MinPodAge { // times of pods are whole seconds
 		later.opts.Guards.MinPodAge = age
 	}
-	c := later.newSearch(s, st, later.asked(s, st, goals, now), now)
-	c.limits.done(done)
-	before, start := c.state(), c.goals.clone()
-	c.run()
-	return later.assemble(c, before, start)
-}
-
-// done counts evictions of pods that are no longer there.
-func (l *limits) done(moves []plan.Move) {
-	workloads := map[plan.ObjectRef]cluster.WorkloadID{}
-	for i := range l.s.Workloads {
-		w := &l.s.Workloads[i]
-		workloads[plan.ObjectRef{APIVersion: w.APIVersion, Kind: w.Kind, Namespace: w.Namespace, Name: w.Name}] = cluster.WorkloadID(i)
-	}
-	for _, m := range moves {
-		b := &l.before
-		b.all++
-		b.namespace[m.Pod.Namespace]++
-		if n := l.s.NodeByName(m.From); n != nil {
-			b.node[n.ID]++
-			b.zone[l.zone[n.ID]]++
-		}
-		if w, known := workloads[history.WorkloadOf(m)]; known {
-			b.workload[w]++
-		} else {
-			b.bare++
-		}
-	}
+	c := search.NewSearch(&later.opts, s, st, later.withEffect(s, st, goals, now), now)
+	c.Limits.AddEarlierMoves(done)
+	before, start := summary.DescribeState(c), c.Goals.Clone()
+	c.Run()
+	return summary.Summarize(c, before, start)
 }

@@ -34,7 +34,7 @@ func TestOnlyDryRunsForetell(t *testing.T) {
 	s.apply(c, conf)
 	live := *conf
 	live.DryRun = false
-	if s.apply(c, &live); predicts() || live.PlannerOptions().Foretell {
+	if s.apply(c, &live); predicts() || live.PlannerOptions().PredictHints {
 		t.Error("after a dry run, evictions go by hints that do not stand")
 	}
 }

@@ -7,22 +7,26 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
-// TermWithTopology is a count by domain that a filter or score reads.
+// TermWithTopology is an affinity term with its matching pods and its topology. Weight
+// is set for score terms only; it is negative for anti-affinity.
 type TermWithTopology struct {
 	Pods     *model.PodCounter
 	Topology *model.Topology
 	Weight   int64
 }
 
-// InterPodTerms is what inter-pod affinity means for an incoming class.
+// InterPodTerms are the inter-pod affinity terms that filters and scores read for a
+// replacement of one class.
 type InterPodTerms struct {
-	Required     []TermWithTopology // all of one counter: pods that match every term
+	Required     []TermWithTopology // one for each topology; all count the pods that match every required term
 	MatchesSelf  bool
 	Anti         []TermWithTopology
 	ExistingAnti []TermWithTopology
 	Scored       []TermWithTopology
 }
 
+// NewInterPodTerms returns the terms for a class. It returns an error if a selector of
+// the pod is invalid.
 func NewInterPodTerms(m *model.Cluster, c *model.EquivalenceClass) (InterPodTerms, error) {
 	var ip InterPodTerms
 	p := c.Profile
@@ -66,13 +70,14 @@ func NewInterPodTerms(m *model.Cluster, c *model.EquivalenceClass) (InterPodTerm
 	return ip, nil
 }
 
-// UnknownNamespaceReason says why the labels of namespaces, which some term reads,
-// are not all known; empty when no term reads one that is not.
+// UnknownNamespaceReason returns why the terms cannot be evaluated: a term selects
+// namespaces by label, and the snapshot does not have a namespace. It returns an empty
+// text if all terms can be evaluated.
 func UnknownNamespaceReason(m *model.Cluster, c *model.EquivalenceClass) string {
 	for _, list := range [...][]*model.ExistingTerm{m.AntiAffinityTerms, m.ScoredTerms} {
 		for _, o := range list {
 			if _, known := m.NamespaceLabels[c.Namespace]; !known && o.NeedsNamespaces() {
-				return fmt.Sprintf("an affinity term selects namespaces by label, and those of %s are not known", c.Namespace)
+				return fmt.Sprintf("an affinity term selects namespaces by label, and the labels of namespace %s are not known", c.Namespace)
 			}
 		}
 	}
@@ -80,7 +85,7 @@ func UnknownNamespaceReason(m *model.Cluster, c *model.EquivalenceClass) string 
 	for _, list := range [...][]model.AffinityTerm{t.Affinity, t.Anti, t.Preferred} {
 		for i := range list {
 			if m.UnknownNamespace != "" && list[i].NeedsNamespaces() {
-				return fmt.Sprintf("its affinity selects namespaces by label, and those of %s are not known", m.UnknownNamespace)
+				return fmt.Sprintf("its affinity selects namespaces by label, and the labels of namespace %s are not known", m.UnknownNamespace)
 			}
 		}
 	}

@@ -9,17 +9,18 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/volume"
 )
 
-// Replacement is what holds for every pod of a class when it is scheduled.
+// Replacement holds what filters and scores know about every replacement of one
+// equivalence class.
 type Replacement struct {
 	Class                  *model.EquivalenceClass
 	Profile                *scheduler.Compiled
-	NodeChecksID           int                // number of its view
+	NodeChecksID           int                // ID of its NodeChecks
 	Requests               cluster.Resources  // of a new pod of the class
-	ScoredRequests         cluster.Resources  // what scores take it to request
-	CheckedRequests        *cluster.Resources // what NodeResourcesFit asks for; nil: it is not asked
+	ScoredRequests         cluster.Resources  // requests that scores assume
+	CheckedRequests        *cluster.Resources // requests that the filter NodeResourcesFit checks; nil: the filter is disabled
 	AffinityOK             []bool             // node selector and required node affinity
 	TaintsOK               []bool             // NoSchedule and NoExecute taints
-	CanRun                 []bool             // what CanRun says, by the profile's filters and added affinity
+	CanRun                 []bool             // passes filter.CanRun with the profile's filters and addedAffinity
 	Ports                  []model.HostPort   // NodePorts
 	Disks                  []volume.Disk      // VolumeRestrictions
 	FeaturesOK             []bool             // NodeDeclaredFeatures; nil: all
@@ -30,11 +31,11 @@ type Replacement struct {
 	Spread                 SpreadRules
 	InterPod               InterPodTerms
 	Policy                 PolicyCounters
-	Err                    error  // why it cannot be read
-	UnknownNamespaceReason string // why labels of namespaces are wanting; empty when they are not
+	Err                    error  // set if the pod's affinity or spread constraints are invalid
+	UnknownNamespaceReason string // why namespace labels are not known; empty if they are
 }
 
-// DropDisabledFilters forgets what filters that are not asked would look at.
+// DropDisabledFilters clears the data of the filters that the profile disables.
 func (in *Replacement) DropDisabledFilters() {
 	off := in.Profile.Disabled
 	if off[scheduler.NodePorts] {
@@ -51,13 +52,14 @@ func (in *Replacement) DropDisabledFilters() {
 	}
 }
 
-// HasNoDomainFilters reports that no filter of the class counts domains.
+// HasNoDomainFilters reports whether no filter of the class counts pods by topology
+// domain.
 func (in *Replacement) HasNoDomainFilters() bool {
 	return len(in.Spread.Hard)+len(in.InterPod.Required)+len(in.InterPod.Anti)+len(in.InterPod.ExistingAnti) == 0
 }
 
-// CloneFor copies a replacement for the copy of its class in a cloned model. The
-// results that depend on the pods of each node are found anew.
+// CloneFor copies a replacement for the copy of its class in a cloned model. The copy
+// computes the results that depend on the pods of each node again.
 func (r *Replacement) CloneFor(c *model.EquivalenceClass, k *model.ClonedCounters) *Replacement {
 	in := *r
 	in.Class, in.Local = c, LocalResults{}
@@ -78,41 +80,40 @@ func (r *Replacement) CloneFor(c *model.EquivalenceClass, k *model.ClonedCounter
 	return &in
 }
 
-// PolicyCounters are what the spread functions of a legacy Policy read.
+// PolicyCounters are the counts that the spread functions of a legacy Policy read.
 type PolicyCounters struct {
 	Selected *model.PodCounter // pods that match every selector of the pod's owners
 	Service  *model.PodCounter // pods of the first Service that selects the pod; nil for none
 	Zones    *model.Topology
 }
 
-// LocalResults is what a class finds on each node that depends on the pods there and on
-// nothing else in the cluster. It stays true until pods come or go, so that a
-// prediction looks anew at a few nodes only.
+// LocalResults are the results of filters and scores that depend only on the node and
+// its pods. They stay valid until the pods of the node change, so a prediction updates
+// only a few nodes.
 type LocalResults struct {
-	SeenChanges  int    // how many changes of the world it has taken in
-	Passes       []bool // every filter but those that count domains
+	SeenChanges  int    // number of changes of the model that the results include
+	Passes       []bool // passes every filter other than those that count domains
 	ResourcesFit []int8 // NodeResourcesFit by the profile's strategy; nil: it does not score
 	Balanced     []int8 // BalancedAllocation; nil: it does not score
 }
 
-// StaticScores are the parts of the scores that no other pod changes, by node.
-// All but those of volumes are shared, and read-only.
+// StaticScores are the parts of the scores that do not depend on other pods, by node.
+// Several classes share them; they are read-only.
 type StaticScores struct {
 	PreferNoSchedule []int64 // untolerated PreferNoSchedule taints
 	Preferred        []int64 // sum of matching preferred node affinity weights; nil: none
 	Images           []int8  // nil: no image of the pod is on any node
-	HintTaint        int64   // what the steering taint adds to taints: 0 where it is tolerated
+	HintTaint        int64   // 1 if the pod does not tolerate the steering taint
 }
 
-// NodeChecks is what a pod spec makes of the nodes themselves: their readiness, taints
-// and labels. Pods of one selector, node affinity, tolerations and profile (as
-// far as that matters) share it, so
-// that thousands of classes on thousands of nodes stay small. It is read-only.
+// NodeChecks are the results of checking a pod spec against the nodes' readiness, taints
+// and labels. Pods with the same node selector, node affinity, tolerations and profile
+// share them; they are read-only.
 type NodeChecks struct {
-	ID           int    // tells it apart from others
+	ID           int    // unique ID
 	AffinityOK   []bool // node selector and required node affinity
 	TaintsOK     []bool // NoSchedule and NoExecute taints
-	CanRun       []bool // what CanRun says, by the profile's filters and added affinity
+	CanRun       []bool // passes filter.CanRun with the profile's filters and addedAffinity
 	StaticScores StaticScores
-	Err          error // why it cannot be read
+	Err          error // set if the pod's node affinity is invalid
 }

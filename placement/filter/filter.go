@@ -8,8 +8,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
-// FeasibleNodes appends the nodes onto which every filter lets the newcomer; waiting
-// pods are judged by refusedBesideWaiting.
+// FeasibleNodes appends the nodes that pass every filter. It ignores nominated pods;
+// RefusedWithNominatedPods checks them.
 func FeasibleNodes(r *cycle.Attempt, out []cluster.NodeID) []cluster.NodeID {
 	if r.ClaimInUse != "" {
 		return out
@@ -23,8 +23,8 @@ func FeasibleNodes(r *cycle.Attempt, out []cluster.NodeID) []cluster.NodeID {
 	return out
 }
 
-// RefusedBy returns the first filter that refuses the node, in the order of the
-// scheduler; "" for none.
+// RefusedBy returns the first filter, in the order of the scheduler, that refuses the
+// node; empty if the node passes.
 func RefusedBy(r *cycle.Attempt, n int) scheduler.Filter {
 	if f := refusedByNodeChecks(r.Model, r.Replacement, n); f != "" {
 		return f
@@ -52,8 +52,9 @@ func RefusedBy(r *cycle.Attempt, n int) scheduler.Filter {
 	return ""
 }
 
-// nominatedPodsLeaveClaims is VolumeRestrictions for claims of one pod only beside waiting
-// pods: those are looked at by name, and only where the newcomer names disks.
+// nominatedPodsLeaveClaims reports whether no nominated pod uses an exclusive claim of
+// the replacement. As in the scheduler, this check only runs for a replacement that also
+// has exclusive disks.
 func nominatedPodsLeaveClaims(r *cycle.Attempt) bool {
 	if len(r.Replacement.Disks) == 0 {
 		return true

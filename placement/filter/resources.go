@@ -7,7 +7,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/model"
 )
 
-// HasRoomFor reports whether a node has room for what is asked; nil: nothing is.
+// HasRoomFor reports whether the node has room for the requests, next to `pods` pods
+// that use `held` resources. It returns true if asked is nil.
 func HasRoomFor(n *cluster.Node, asked, held *cluster.Resources, pods int64) bool {
 	if asked == nil {
 		return true
@@ -28,13 +29,14 @@ func HasRoomFor(n *cluster.Node, asked, held *cluster.Resources, pods int64) boo
 	return true
 }
 
-// missingResource names the first resource of which the node has too little.
+// missingResource returns the first resource that the node has too little of; empty if
+// there is none.
 func missingResource(m *model.Cluster, r *cluster.Resources, n int) string {
 	l, node := &m.Requests[n], &m.Snap.Nodes[n]
 	a := &node.Allocatable
 	switch {
 	case l.Pods+1 > node.AllowedPods:
-		return "room for pods"
+		return "pod capacity"
 	case r.MilliCPU > 0 && r.MilliCPU > a.MilliCPU-l.MilliCPU:
 		return "cpu"
 	case r.MemoryBytes > 0 && r.MemoryBytes > a.MemoryBytes-l.MemoryBytes:
@@ -54,8 +56,8 @@ func missingResource(m *model.Cluster, r *cluster.Resources, n int) string {
 	return slices.Min(short)
 }
 
-// HasResources reports whether the node lacks nothing that is requested; nil requests
-// nothing, not even room for a pod.
+// HasResources reports whether the node has room for the requests. It returns true if r
+// is nil: the filter NodeResourcesFit is then disabled.
 func HasResources(m *model.Cluster, r *cluster.Resources, n int) bool {
 	if r == nil {
 		return true

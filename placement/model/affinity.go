@@ -31,11 +31,11 @@ type ExistingTerm struct {
 func newAffinityTerm(namespace string, t *corev1.PodAffinityTerm) (AffinityTerm, error) {
 	sel, err := metav1.LabelSelectorAsSelector(t.LabelSelector)
 	if err != nil {
-		return AffinityTerm{}, fmt.Errorf("reading the labelSelector: %m", err)
+		return AffinityTerm{}, fmt.Errorf("reading the labelSelector: %w", err)
 	}
 	ns, err := metav1.LabelSelectorAsSelector(t.NamespaceSelector)
 	if err != nil {
-		return AffinityTerm{}, fmt.Errorf("reading the namespaceSelector: %m", err)
+		return AffinityTerm{}, fmt.Errorf("reading the namespaceSelector: %w", err)
 	}
 	names := []string{namespace}
 	if len(t.Namespaces) > 0 || t.NamespaceSelector != nil {

@@ -11,7 +11,7 @@ type Topology struct {
 	// label. Number 0 is the empty value.
 	Domain           []int32
 	Size             int
-	ID               int  // tells it apart from others
+	ID               int  // unique ID
 	OneNodePerDomain bool // no domain has two nodes
 }
 

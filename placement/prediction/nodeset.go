@@ -9,7 +9,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/model"
 )
 
-// NodeSet is a set of nodes: a bit for each. The zero value is empty.
+// NodeSet is a set of nodes with one bit per node. The zero value is empty.
 type NodeSet struct {
 	Count    int
 	Bits     []uint64         // by place
@@ -17,7 +17,7 @@ type NodeSet struct {
 	Order    []cluster.NodeID // by place; read-only
 }
 
-// NewNodeSet is a set of these nodes.
+// NewNodeSet returns the set of these nodes.
 func NewNodeSet(m *model.Cluster, nodes []cluster.NodeID) NodeSet {
 	m.InitNodeOrder()
 	places := m.NodePosition
@@ -28,7 +28,7 @@ func NewNodeSet(m *model.Cluster, nodes []cluster.NodeID) NodeSet {
 	return s
 }
 
-// Len is how many nodes are in the set.
+// Len returns the number of nodes in the set.
 func (s NodeSet) Len() int { return s.Count }
 
 // Has reports whether the node is in the set.
@@ -40,7 +40,7 @@ func (s NodeSet) Has(n cluster.NodeID) bool {
 	return s.Bits[at>>6]>>(at&63)&1 != 0
 }
 
-// Append adds the nodes of the set to the list, in an order of no meaning that is
+// Append appends the nodes of the set to the list. The order has no meaning, but is
 // always the same.
 func (s NodeSet) Append(list []cluster.NodeID) []cluster.NodeID {
 	list = slices.Grow(list, s.Count)
@@ -52,12 +52,13 @@ func (s NodeSet) Append(list []cluster.NodeID) []cluster.NodeID {
 	return list
 }
 
-// Equal reports whether both have the same nodes; they are of one snapshot.
+// Equal reports whether both sets have the same nodes. Both must belong to the same
+// snapshot.
 func (s NodeSet) Equal(o NodeSet) bool {
 	return s.Count == o.Count && slices.Equal(s.Bits, o.Bits)
 }
 
-// All goes through the set by rising NodeID.
+// All iterates over the nodes of the set in the order of their NodeID.
 func (s NodeSet) All() iter.Seq[cluster.NodeID] {
 	return func(yield func(cluster.NodeID) bool) {
 		for n := range s.Position {

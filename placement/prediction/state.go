@@ -5,29 +5,28 @@ import (
 	"slices"
 )
 
-// State is what the scheduler would find in one state of the victim.
+// State is what the scheduler would decide in one state of the victim.
 type State struct {
-	// Feasible are the nodes that every filter lets the replacement onto, sorted;
-	// nil in the predictions of PredictOdds.
+	// Feasible are the nodes that pass every filter, sorted; nil in the result of
+	// PredictOdds.
 	Feasible []cluster.NodeID
-	// FeasibleSet are the same nodes as a set, in the predictions of PredictOdds alone.
+	// FeasibleSet holds the feasible nodes as a set; only PredictOdds sets it.
 	FeasibleSet NodeSet
-	// Winners are all nodes that may be chosen, sorted: those tied at the best
-	// total score. Where the scheduler judges a sample of the feasible nodes,
-	// they are the best of any sample, and those that may win in a scattered one.
+	// Winners are the nodes that the scheduler may choose, sorted: those with the best
+	// total score. If the scheduler scores a sample of the feasible nodes, these are
+	// the best nodes of every possible sample.
 	Winners []cluster.NodeID
-	// Odds are the winners' probabilities; they sum to 1. They are nil where
-	// all are equal, which holds whenever every feasible node is judged.
+	// Odds are the winners' probabilities; they sum to 1. nil: all are equal, as always
+	// when the scheduler scores every feasible node.
 	Odds []float64
-	// SampleSize is how many of the feasible nodes the scheduler judges at once,
-	// beside each other; 0: all.
+	// SampleSize is the number of feasible nodes that the scheduler scores; 0: all.
 	SampleSize int
-	// Best is the best total score, of any sample where there are several; 0
-	// when nothing is feasible.
+	// Best is the best total score of all possible samples; 0 if no node is feasible.
 	Best int64
 }
 
-// WinnerProb returns the probability that Winners[i] is chosen in this state.
+// WinnerProb returns the probability that the scheduler chooses Winners[i] in this
+// state.
 func (s State) WinnerProb(i int) float64 {
 	if s.Odds != nil {
 		return s.Odds[i]
@@ -35,6 +34,7 @@ func (s State) WinnerProb(i int) float64 {
 	return 1 / float64(len(s.Winners))
 }
 
+// probOf returns the probability of the node in this state.
 func (s State) probOf(n cluster.NodeID) float64 {
 	i, wins := slices.BinarySearch(s.Winners, n)
 	switch {
@@ -46,6 +46,7 @@ func (s State) probOf(n cluster.NodeID) float64 {
 	return s.WinnerProb(i)
 }
 
+// prob returns the probability of the nodes for which `on` returns true, in this state.
 func (s State) prob(on func(cluster.NodeID) bool) float64 {
 	hits, sum := 0, 0.0
 	for i, n := range s.Winners {

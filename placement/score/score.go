@@ -28,8 +28,8 @@ func Score(r *cycle.Attempt, feasible []cluster.NodeID) {
 	}
 }
 
-// Pick takes the feasible nodes' values.
-func Pick[T int8 | int64](out []int64, feasible []cluster.NodeID, byNode []T) {
+// CopyByNode takes the feasible nodes' values.
+func CopyByNode[T int8 | int64](out []int64, feasible []cluster.NodeID, byNode []T) {
 	for i, n := range feasible {
 		out[i] = int64(byNode[n])
 	}

@@ -1,0 +1,187 @@
+package sampling
+
+import (
+	"slices"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/cycle"
+)
+
+// previousState is what the second state of the victim takes over from the first. Both
+// mostly differ in one node at most, the victim's, so that windows without it
+// have the same outcome: they come first, and what they led to is kept.
+type previousState struct {
+	replacement *cycle.Replacement // whose windows are kept; nil: none
+	changedNode int                // in the walk, the node that was left out
+	column      [][]int64          // what was read, by node; the scratch of the next reading
+	fixedScore  []int64
+	hasColumn   []bool
+	window      slidingWindow
+}
+
+// readScores takes in what decides the scores, and keeps what the last state had.
+func (s *Sampler) readScores() {
+	x, k := &s.previous, &s.groups
+	x.column, k.column = k.column, x.column
+	x.fixedScore, k.fixedScore = k.fixedScore, x.fixedScore
+	x.hasColumn, k.hasColumn = k.hasColumn, x.hasColumn
+	s.readScoreInputs()
+	s.sumFixedScores()
+}
+
+// scoreEveryWindow adds up the odds over every window: each gives its weight to the
+// nodes with its best total, in equal parts.
+func (s *Sampler) scoreEveryWindow() {
+	n, x := len(s.nodes), &s.previous
+	s.findScoreGroups()
+	s.resetWindow()
+	x.changedNode = n - 1
+	if v := s.attempt.Model.PodNode[s.attempt.Victim]; v != cluster.NoNode && s.feasibleNumber[v] > 0 {
+		x.changedNode = slices.Index(s.nodes, v)
+	}
+	first := (x.changedNode + 1) % n
+	for i := range s.sampleSize - 1 {
+		s.addNode((first + i) % n)
+	}
+	s.slideWindow(first, n-s.sampleSize)
+	x.replacement = s.attempt.Replacement
+	x.window.copyFrom(&s.window)
+	s.scoreWindowsWithChangedNode(x.changedNode)
+}
+
+// rescoreChangedWindows is everyStart where nothing but the pivot is unlike the first state:
+// only windows with the pivot are looked at. Otherwise it reports false.
+func (s *Sampler) rescoreChangedWindows() bool {
+	x, k, n := &s.previous, &s.groups, len(s.nodes)
+	if x.replacement != s.attempt.Replacement {
+		return false
+	}
+	x.replacement = nil
+	for c := range spreadColumn + len(s.attempt.Replacement.Spread.Soft) {
+		if k.hasColumn[c] != x.hasColumn[c] || k.hasColumn[c] && !x.equalExceptChanged(x.column[c], k.column[c]) {
+			return false
+		}
+	}
+	if !x.equalExceptChanged(x.fixedScore, k.fixedScore) {
+		return false
+	}
+	s.window.copyFrom(&x.window)
+	s.appendChangedNode()
+	s.scoreWindowsWithChangedNode(n)
+	s.window.odds[x.changedNode] = s.window.odds[n]
+	s.nodes = s.nodes[:n]
+	return true
+}
+
+// equalExceptChanged reports whether two readings differ in the pivot at most.
+func (x *previousState) equalExceptChanged(a, b []int64) bool {
+	p := x.changedNode
+	return slices.Equal(a[:p], b[:p]) && slices.Equal(a[p+1:], b[p+1:])
+}
+
+// appendChangedNode adds what the pivot has become as one more node, the only one of its
+// kind and level.
+func (s *Sampler) appendChangedNode() {
+	x, k, w, n := &s.previous, &s.groups, &s.window, len(s.nodes)
+	value := k.fixedScore[x.changedNode]
+	for c, column := range k.column {
+		k.column[c] = append(column, column[x.changedNode])
+		if k.hasColumn[c] {
+			k.column[c][x.changedNode] = x.column[c][x.changedNode]
+		}
+	}
+	s.nodes = append(s.nodes, s.nodes[x.changedNode])
+	kind, level := int32(k.count), int32(len(k.levelScore))
+	k.count++
+	k.ofNode, k.level = append(k.ofNode[:n], kind), append(k.level[:n], level)
+	k.firstNode, k.levelScore = append(k.firstNode, int32(n)), append(k.levelScore, value)
+	k.firstLevel = append(k.firstLevel, level+1)
+	w.nodesByLevel, w.creditByLevel = append(w.nodesByLevel, 0), append(w.creditByLevel, 0)
+	w.creditAtEntry, w.odds = append(w.creditAtEntry, 0), append(w.odds, 0)
+	w.nodesByGroup, w.topLevel = append(w.nodesByGroup, 0), append(w.topLevel, level)
+	w.relativeScore, w.scoreVersion = append(w.relativeScore, 0), append(w.scoreVersion, 0)
+	w.rawSpread = append(w.rawSpread, s.rawSpreadScore(int(kind)))
+}
+
+// slideWindow looks at so many windows from the one that begins with node `from`, of
+// which all but the last node are inside.
+func (s *Sampler) slideWindow(from, windows int) {
+	n := s.nodeCount()
+	last := (from + s.sampleSize - 1) % n
+	for range windows {
+		s.addNode(last)
+		s.creditBestLevels(from, last)
+		s.removeNode(from)
+		if from++; from == n {
+			from = 0
+		}
+		if last++; last == n {
+			last = 0
+		}
+	}
+}
+
+// scoreWindowsWithChangedNode looks at the windows that have the pivot, as which the given node
+// comes, and pays who is inside at the end.
+func (s *Sampler) scoreWindowsWithChangedNode(pivot int) {
+	n, at := s.nodeCount(), s.previous.changedNode
+	from := (at + 1 + n - s.sampleSize) % n
+	s.addNode(pivot)
+	s.creditBestLevels(from, pivot)
+	s.removeNode(from)
+	s.slideWindow((from+1)%n, s.sampleSize-2)
+	last := (at + s.sampleSize - 1) % n
+	s.addNode(last)
+	s.creditBestLevels(at, last)
+	s.addNodeOdds(pivot)
+	for i := range s.sampleSize - 1 {
+		s.addNodeOdds((at + 1 + i) % n)
+	}
+}
+
+// creditBestLevels gives the weight of the window that begins with `from` to its winners;
+// `last` has just come.
+func (s *Sampler) creditBestLevels(from, last int) {
+	w := &s.window
+	if w.spreadScoresUnknown || len(w.countedConstraints) > 0 && !slices.Equal(w.domainCount, w.weightedDomains) {
+		s.updateSpreadScores()
+	}
+	if w.rangesStale {
+		s.updateRanges()
+	}
+	if w.bestUnknown {
+		s.findBestLevels()
+	} else {
+		s.compareWithBest(last)
+	}
+	w.maxTotal = max(w.maxTotal, w.bestTotal)
+	ties := int32(0)
+	for _, level := range w.bestLevels {
+		ties += w.nodesByLevel[level]
+	}
+	share := s.startProbability[from]
+	if ties > 1 {
+		share /= float64(ties)
+	}
+	for _, level := range w.bestLevels {
+		w.creditByLevel[level] += share
+	}
+}
+
+// copyFrom makes the window like another.
+func (w *slidingWindow) copyFrom(from *slidingWindow) {
+	own := *w
+	*w = *from
+	w.nodesByLevel, w.nodesByGroup, w.topLevel = append(own.nodesByLevel[:0], from.nodesByLevel...), append(own.nodesByGroup[:0], from.nodesByGroup...), append(own.topLevel[:0], from.topLevel...)
+	w.creditByLevel, w.creditAtEntry, w.odds = append(own.creditByLevel[:0], from.creditByLevel...), append(own.creditAtEntry[:0], from.creditAtEntry...), append(own.odds[:0], from.odds...)
+	w.bestLevels, w.countedConstraints = append(own.bestLevels[:0], from.bestLevels...), append(own.countedConstraints[:0], from.countedConstraints...)
+	w.relativeScore, w.scoreVersion, w.rawSpread = append(own.relativeScore[:0], from.relativeScore...), append(own.scoreVersion[:0], from.scoreVersion...), append(own.rawSpread[:0], from.rawSpread...)
+	w.domainCount, w.weightedDomains, w.spreadWeights = append(own.domainCount[:0], from.domainCount...), append(own.weightedDomains[:0], from.weightedDomains...), append(own.spreadWeights[:0], from.spreadWeights...)
+	w.nodesByDomain = own.nodesByDomain
+	for len(w.nodesByDomain) < len(from.nodesByDomain) {
+		w.nodesByDomain = append(w.nodesByDomain, nil)
+	}
+	for c := range from.nodesByDomain {
+		w.nodesByDomain[c] = append(w.nodesByDomain[c][:0], from.nodesByDomain[c]...)
+	}
+}
