@@ -21,15 +21,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/history"
 	"github.com/evenkeel-project/evenkeel/planner/settings"
 	"github.com/evenkeel-project/evenkeel/planner/trust"
-	"github.com/evenkeel-project/evenkeel/strategies"
 )
-
-// ScheduledStrategy is a strategy with its schedule.
-type ScheduledStrategy struct {
-	Name     string
-	Strategy strategies.Strategy
-	Schedule cron.Schedule
-}
 
 // BuildStrategies returns the strategies in the order of the file. Load built them; a configuration that Load did not
 // accept has none.

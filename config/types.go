@@ -8,6 +8,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/cron"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/strategies"
 )
 
 // Config is config.yaml. docs/reference/config.md describes every key.
@@ -309,3 +310,10 @@ func (d Duration) String() string {
 
 // MarshalJSON writes the duration as a string.
 func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }
+
+// ScheduledStrategy is a strategy with its schedule.
+type ScheduledStrategy struct {
+	Name     string
+	Strategy strategies.Strategy
+	Schedule cron.Schedule
+}

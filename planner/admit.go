@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -26,4 +27,33 @@ func (p *Planner) Admit(s *cluster.Snapshot, st plan.PlannerState, pl plan.Plan,
 		c.Limits.Add(pod.ID)
 	}
 	return dropUnpaired(pl, dropped)
+}
+
+// dropUnpaired drops the other half of a step of which one is dropped.
+func dropUnpaired(pl plan.Plan, dropped []plan.Outcome) []plan.Outcome {
+	gone := map[int]plan.Code{}
+	for _, o := range dropped {
+		gone[o.Step] = o.Reason.Code
+	}
+	for _, q := range pl.Moves {
+		if q.DisplacedFor == nil {
+			continue
+		}
+		for _, p := range pl.Moves {
+			if p.Pod.UID != q.DisplacedFor.UID {
+				continue
+			}
+			out, in, why := q, p, gone[p.Step]
+			if why == "" {
+				out, in, why = p, q, gone[q.Step]
+			}
+			if _, known := gone[out.Step]; why == "" || known {
+				continue
+			}
+			gone[out.Step] = plan.PremiseChanged
+			dropped = append(dropped, plan.Outcome{Step: out.Step, Pod: out.Pod, Outcome: plan.Dropped, Reason: plan.Reason{Code: plan.PremiseChanged,
+				Message: fmt.Sprintf("%s, which it is of no use without, is not moved: %s", in.Pod, why)}})
+		}
+	}
+	return dropped
 }

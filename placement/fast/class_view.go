@@ -11,15 +11,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
-// nodeGroups is what the nodes themselves are to a class: nodes of one group cannot
-// be told apart by anything but their resources, their images and the pods that
-// are counted by node. Classes with the same view, topology keys and profile
-// share it. It is in the order of the walk and read-only.
+// nodeGroups divides the nodes for a class. Nodes of a group differ only in free
+// resources, images and the pods counted per node. Classes with the same node checks,
+// topology keys and profile share it. It is read-only.
 type nodeGroups struct {
-	group []uint8          // by place in the walk; nowhere: the pod cannot run there
-	nodes []cluster.NodeID // by group, one of its nodes
-	all   []uint64         // the places of all groups, as bits
-	bits  [][]uint64       // by group, its places
+	group []uint8          // by position; noGroup: the pod cannot run there
+	nodes []cluster.NodeID // by group: one of its nodes
+	all   []uint64         // bit set of the positions of all groups
+	bits  [][]uint64       // by group: bit set of its positions
 }
 
 const (
@@ -27,43 +26,47 @@ const (
 	noGroup   = 255
 )
 
-// classView is how a quick prediction reads a class; nil in a class that is not quick.
+// classView is how the fast prediction reads a class; nil if the class needs the general
+// prediction.
 type classView struct {
 	groups       *nodeGroups
-	required     []cycle.TermWithTopology // inter-pod terms whose domains hold several nodes
+	required     []cycle.TermWithTopology // terms whose domains contain several nodes
 	anti         []cycle.TermWithTopology
 	scored       []cycle.TermWithTopology
-	antiByNode   []cycle.TermWithTopology // and those whose domains are nodes
+	antiByNode   []cycle.TermWithTopology // terms whose domains are single nodes
 	scoredByNode []cycle.TermWithTopology
 }
 
-// GroupCache keeps the groups of nodes, and how each class reads them, until the
-// hints on nodes change.
+// GroupCache keeps the node groups, and the view of each class, until the hints on nodes
+// change.
 type GroupCache struct {
 	groups      map[string]*nodeGroups
 	views       []*classView // by class
-	viewVersion []int        // by class, the hintings at which its sight holds
-	hintVersion int          // how often hints were set, and one
+	viewVersion []int        // by class: the hintVersion for which its view was built
+	hintVersion int          // number of Clear calls plus 1
 }
 
+// NewGroupCache returns an empty cache for this many classes.
 func NewGroupCache(classes int) GroupCache {
 	return GroupCache{groups: map[string]*nodeGroups{}, views: make([]*classView, classes), viewVersion: make([]int, classes), hintVersion: 1}
 }
 
-// Clone keeps the groups, which depend on nodes alone; how classes read them is found anew.
+// Clone returns a copy with the node groups. The views are built again, because they
+// refer to the pods of the model.
 func (g *GroupCache) Clone() GroupCache {
 	c := NewGroupCache(len(g.views))
 	c.groups, c.hintVersion = maps.Clone(g.groups), g.hintVersion
 	return c
 }
 
+// Clear drops everything. The caller calls it when hints on nodes change.
 func (g *GroupCache) Clear() {
 	g.hintVersion++
 	clear(g.groups)
 }
 
-// viewOf returns how the class is read, and nil where the general way is needed.
-// It is found once per class.
+// viewOf returns the view of the class, built on first use; nil if the class needs the
+// general prediction.
 func (g *GroupCache) viewOf(m *model.Cluster, in *cycle.Replacement) *classView {
 	c := in.Class.Number
 	if g.viewVersion[c] == g.hintVersion {
@@ -76,8 +79,8 @@ func (g *GroupCache) viewOf(m *model.Cluster, in *cycle.Replacement) *classView 
 	return g.views[c]
 }
 
-// supportsProfile reports whether the profile scores in the way that is modelled
-// quickly: that of the default profile with any small weights.
+// supportsProfile reports whether the profile has the default plugins, with weights that
+// are small enough for int32 totals.
 func supportsProfile(p *scheduler.Compiled) bool {
 	x := &p.Weights
 	return p.Policy == nil && p.Packing == nil && p.FitStrategy.IsDefault() && len(p.BalancedResources) == 0 &&
@@ -85,8 +88,8 @@ func supportsProfile(p *scheduler.Compiled) bool {
 		x.TaintToleration+x.NodeAffinity+x.InterPodAffinity+x.PodTopologySpread <= 10_000 // int32 holds the totals
 }
 
-// supportsClass reports whether nothing is asked of nodes but resources, their own
-// properties and counts of pods.
+// supportsClass reports whether the pod depends only on cpu, memory, properties of the
+// nodes and counts of pods.
 func supportsClass(in *cycle.Replacement) bool {
 	if in.CheckedRequests == nil || len(in.Requests.Extended) > 0 || in.Requests.EphemeralStorageByte > 0 ||
 		len(in.Ports) > 0 || len(in.Disks) > 0 || len(in.Class.Claims) > 0 || len(in.Volumes.Attach) > 0 || len(in.Volumes.ExclusiveClaims) > 0 ||
@@ -103,11 +106,11 @@ func supportsClass(in *cycle.Replacement) bool {
 		}
 	}
 	for n := 0; len(soft) > 0 && in.Spread.RequireAllKeys && n < len(in.CanRun); n++ {
-		if in.CanRun[n] && !in.Spread.SoftKeyNodes[n] { // it would take part without a score
+		if in.CanRun[n] && !in.Spread.SoftKeyNodes[n] { // the scheduler would keep it without a spread score
 			return false
 		}
 	}
-	for i := range in.Spread.Hard { // nodes without pods must not be refused for those with
+	for i := range in.Spread.Hard { // the fast filter rejects no node without matching pods
 		if c := &in.Spread.Hard[i]; c.Topology.OneNodePerDomain && c.SelfMatch > c.MaxSkew {
 			return false
 		}
@@ -115,7 +118,7 @@ func supportsClass(in *cycle.Replacement) bool {
 	return len(soft) <= maxSoftConstraints && !slices.ContainsFunc(in.InterPod.Required, func(t cycle.TermWithTopology) bool { return t.Topology.OneNodePerDomain })
 }
 
-// newClassView sorts the terms by how they are read, and the nodes into groups.
+// newClassView sorts the terms by the size of their domains, and the nodes into groups.
 func (g *GroupCache) newClassView(m *model.Cluster, in *cycle.Replacement) *classView {
 	s := &classView{required: in.InterPod.Required}
 	for _, list := range [...][]cycle.TermWithTopology{in.InterPod.Anti, in.InterPod.ExistingAnti} {
@@ -142,7 +145,7 @@ func (g *GroupCache) newClassView(m *model.Cluster, in *cycle.Replacement) *clas
 	return s
 }
 
-// groupsOf returns the groups of nodes, nil where there are too many of them.
+// groupsOf returns the node groups of a class; nil if there are too many.
 func (g *GroupCache) groupsOf(m *model.Cluster, in *cycle.Replacement) *nodeGroups {
 	topologies := topologiesOf(in)
 	key := binary.AppendVarint(nil, int64(in.NodeChecksID))
@@ -157,7 +160,7 @@ func (g *GroupCache) groupsOf(m *model.Cluster, in *cycle.Replacement) *nodeGrou
 	return land
 }
 
-// topologiesOf are those that filters and scores of the class read.
+// topologiesOf returns the topologies that filters and scores of the class read.
 func topologiesOf(in *cycle.Replacement) (out []*model.Topology) {
 	add := func(t *model.Topology) {
 		if !slices.Contains(out, t) {
@@ -177,6 +180,8 @@ func topologiesOf(in *cycle.Replacement) (out []*model.Topology) {
 	return out
 }
 
+// newNodeGroups sorts the nodes into groups by everything that a filter or score reads
+// of the node itself.
 func newNodeGroups(w *model.Cluster, in *cycle.Replacement, topologies []*model.Topology) *nodeGroups {
 	count, number := len(w.Snap.Nodes), map[string]uint8{}
 	land := &nodeGroups{group: make([]uint8, count), all: make([]uint64, (count+63)/64)}
@@ -209,8 +214,8 @@ func newNodeGroups(w *model.Cluster, in *cycle.Replacement, topologies []*model.
 	return land
 }
 
-// groupDomain is what nodes of one group share: the domain, or, where each node is one,
-// whether it has the label.
+// groupDomain returns what the nodes of a group share: their domain, or, if each node is
+// a domain, whether they have the label.
 func groupDomain(t *model.Topology, n cluster.NodeID) int32 {
 	if x := t.Domain[n]; x == model.NoDomain || !t.OneNodePerDomain {
 		return x

@@ -34,12 +34,12 @@ type feasibleNodes struct {
 	countBefore []int32  // by word of bits: number of feasible nodes before it
 }
 
-// allowGroups finds the groups that the filters which count pods by domain let the
-// newcomer onto, and reports whether they are others than before.
+// allowGroups finds the node groups that pass the filters that count pods by domain. It
+// reports whether the result differs from the last one.
 func (q *feasibility) allowGroups() (changed bool) {
 	r := q.countSharedDomains()
 	if len(q.groupAllowed) != maxGroups+6 {
-		q.groupAllowed = make([]bool, maxGroups+6) // the last is nowhere
+		q.groupAllowed = make([]bool, maxGroups+6) // the last one is noGroup: never allowed
 	}
 	for g, n := range q.view.groups.nodes {
 		ok := passesSpreadOfGroup(&r, int(n)) && passesInterPodOfGroup(&r, int(n), q.view)
@@ -49,7 +49,8 @@ func (q *feasibility) allowGroups() (changed bool) {
 	return changed
 }
 
-// countSharedDomains counts by domain what filters read, for domains of several nodes.
+// countSharedDomains counts the pods that the filters read, for domains of several
+// nodes.
 func (q *feasibility) countSharedDomains() cycle.Attempt {
 	in, s, b, slot := q.replacement, q.view, q.scratch, 0
 	b.MinSpreadCounts = b.MinSpreadCounts[:0]
@@ -78,7 +79,8 @@ func (q *feasibility) countSharedDomains() cycle.Attempt {
 	return r
 }
 
-// minPodsPerNode is the least count of a hard constraint whose domains are nodes.
+// minPodsPerNode returns the smallest count of a hard constraint whose domains are
+// single nodes.
 func minPodsPerNode(c *cycle.SpreadConstraint, hasKeys []bool) int64 {
 	if len(c.Domains) < c.MinDomains {
 		return 0
@@ -96,7 +98,8 @@ func minPodsPerNode(c *cycle.SpreadConstraint, hasKeys []bool) int64 {
 	return least
 }
 
-// passesSpreadOfGroup is spreads for what nodes of a group share.
+// passesSpreadOfGroup is the PodTopologySpread filter for the domains that all nodes of
+// a group share.
 func passesSpreadOfGroup(r *cycle.Attempt, n int) bool {
 	for i := range r.Replacement.Spread.Hard {
 		c := &r.Replacement.Spread.Hard[i]
@@ -108,7 +111,8 @@ func passesSpreadOfGroup(r *cycle.Attempt, n int) bool {
 	return true
 }
 
-// passesInterPodOfGroup is agrees for what nodes of a group share.
+// passesInterPodOfGroup is the InterPodAffinity filter for the domains that all nodes of
+// a group share.
 func passesInterPodOfGroup(r *cycle.Attempt, n int, s *classView) bool {
 	slot, found := len(r.Replacement.Spread.Hard), true
 	for _, t := range s.required {
@@ -131,7 +135,8 @@ func passesInterPodOfGroup(r *cycle.Attempt, n int, s *classView) bool {
 	return true
 }
 
-// nodesExcludedByPods are the nodes that are refused for the pods on themselves.
+// nodesExcludedByPods returns the nodes that a filter rejects because of the pods on the
+// node itself.
 func (q *feasibility) nodesExcludedByPods() (out []cluster.NodeID) {
 	for _, t := range q.view.antiByNode {
 		for _, x := range t.Pods.Nodes {
@@ -155,12 +160,14 @@ func (q *feasibility) nodesExcludedByPods() (out []cluster.NodeID) {
 	return out
 }
 
-// isFeasible reports whether a node is feasible as things stand now.
+// isFeasible reports whether a node passes all filters in the current state.
 func (q *feasibility) isFeasible(n cluster.NodeID) bool {
 	place := q.position[n]
 	return q.groupAllowed[q.view.groups.group[place]] && q.fitsAtPosition(place) && !slices.Contains(q.nodesExcludedByPods(), n)
 }
 
+// requestThreshold returns the free amount that a request needs; nothing requested
+// always fits.
 func requestThreshold(v int64) int64 {
 	if v <= 0 {
 		return noRequest
@@ -168,13 +175,14 @@ func requestThreshold(v int64) int64 {
 	return min(v, -noRequest)
 }
 
-// fitsAtPosition reports whether the node at a place has what the newcomer asks for.
+// fitsAtPosition reports whether the node at a position has the requested resources
+// free.
 func (q *feasibility) fitsAtPosition(place int32) bool {
 	x := &q.free[place]
 	return x.milliCPU >= requestThreshold(q.replacement.CheckedRequests.MilliCPU) && x.bytes >= requestThreshold(q.replacement.CheckedRequests.MemoryBytes)
 }
 
-// findFeasible finds the feasible nodes.
+// findFeasible lists the feasible nodes. It costs O(nodes).
 func (q *feasibility) findFeasible() {
 	f, count := &q.feasible, 0
 	milliCPU, bytes := requestThreshold(q.replacement.CheckedRequests.MilliCPU), requestThreshold(q.replacement.CheckedRequests.MemoryBytes)
@@ -190,7 +198,7 @@ func (q *feasibility) findFeasible() {
 			word = q.amplePositions[block] & open[block]
 		}
 		for left := open[block] &^ word; left != 0; left &= left - 1 {
-			x := &q.free[low+bits.TrailingZeros64(left)] // no branches: which nodes are full follows no pattern
+			x := &q.free[low+bits.TrailingZeros64(left)] // no branch, because branch prediction fails here
 			word |= left & -left &^ uint64(((x.milliCPU-milliCPU)|(x.bytes-bytes))>>63)
 		}
 		f.bits[block], f.countBefore[block] = word, int32(count)
@@ -211,7 +219,7 @@ func (q *feasibility) findFeasible() {
 	f.count = count
 }
 
-// findOpenPositions are the places of the groups that are allowed, as bits.
+// findOpenPositions returns the bit set of the positions of allowed groups.
 func (q *feasibility) findOpenPositions() []uint64 {
 	land := q.view.groups
 	q.openPositions = append(q.openPositions[:0], land.all...)
@@ -226,7 +234,8 @@ func (q *feasibility) findOpenPositions() []uint64 {
 	return q.openPositions
 }
 
-// wrapFeasible lets the first nodes of a window come again after the last.
+// wrapFeasible appends the first nodes of the list again, because windows continue at
+// the start of the node order.
 func (q *feasibility) wrapFeasible() {
 	f, n := &q.feasible, int32(len(q.position))
 	for i, place := range f.positions[:q.sampleSize] {
@@ -234,7 +243,8 @@ func (q *feasibility) wrapFeasible() {
 	}
 }
 
-// indexOf returns where among the feasible nodes a place is, or would be.
+// indexOf returns the index of a position among the feasible nodes, or where it would be
+// inserted.
 func (f *feasibleNodes) indexOf(place int32) (at int, found bool) {
 	low, high := 0, f.count
 	for low < high {
@@ -248,7 +258,8 @@ func (f *feasibleNodes) indexOf(place int32) (at int, found bool) {
 	return low, low < f.count && f.positions[low] == place
 }
 
-// isOrdinary reports whether a node of a group, but no special one, is at the place.
+// isOrdinary reports whether the node at a position belongs to the group and is not
+// special.
 func (q *feasibility) isOrdinary(place int32, g uint8) bool {
 	return q.view.groups.group[place] == g && q.specialPositions[place>>6]>>(place&63)&1 == 0
 }

@@ -15,24 +15,25 @@ type windowOdds struct {
 	nodesWithOdds []uint64 // bit set of the nodes that may have odds
 }
 
-// levelSearch deals the odds of the starts from the best total down.
+// levelSearch goes through the totals from the best one down, and distributes the odds
+// of the starts.
 type levelSearch struct {
-	maxTotal int32 // best total of any window so far
+	maxTotal int32 // best total of any window until now
 
-	openStarts, deferred []startRange // starts whose winners are not known, by rising start
-	nodes                []int32      // nodes that are looked at; scratch elsewhere
-	mergeScratch         []int32      // scratch of settle
+	openStarts, deferred []startRange // rising starts whose winners are unknown
+	nodes                []int32      // nodes with the current total, by feasible index
+	mergeScratch         []int32      // scratch of mergeFrom
 	creditAtEntry        []float64
-	nextLevel            []int32 // by source, the level that is next
-	nextTotal            []int32 // by source, its total; none: there is none left
+	nextLevel            []int32 // by score group
+	nextTotal            []int32 // by score group: total of its next level; noScore: no level remains
 	shares               []levelOdds
 	shareLevels          []int32
 }
 
-// startRange are starts, from and below to.
+// startRange is a range of start positions: from is included, to is not.
 type startRange struct{ from, to int32 }
 
-// resetLevels begins with the best level of every source.
+// resetLevels starts again at the best level of every score group.
 func (q *windowOdds) resetLevels() {
 	c := &q.levels
 	c.nextLevel, c.nextTotal = sampling.ResizeInt32(c.nextLevel, len(q.scoreGroups)), sampling.ResizeInt32(c.nextTotal, len(q.scoreGroups))
@@ -42,8 +43,8 @@ func (q *windowOdds) resetLevels() {
 	}
 }
 
-// updateTotal notes the total of a source's next level, or what those that are not
-// listed may have.
+// updateTotal stores the total of the next level of a score group. If nodes are not
+// listed yet, it stores an upper bound of their totals.
 func (q *windowOdds) updateTotal(k int) {
 	s, c := &q.scoreLists[k], &q.levels
 	at := int(c.nextLevel[k])
@@ -57,8 +58,8 @@ func (q *windowOdds) updateTotal(k int) {
 	}
 }
 
-// nextBestTotal returns the best total that is left, all its levels being listed; none
-// when there is none.
+// nextBestTotal returns the best remaining total, after all its nodes are listed;
+// noScore if no node remains.
 func (q *windowOdds) nextBestTotal() int32 {
 	c := &q.levels
 	for {
@@ -80,13 +81,13 @@ func (q *windowOdds) nextBestTotal() int32 {
 	}
 }
 
-// isComplete reports whether a level has all its nodes.
+// isComplete reports whether the list contains all nodes of a level.
 func (s *scoreList) isComplete(level int32) bool {
 	return int(level) < len(s.levelScores) && s.levelScores[level] > s.unlistedMax
 }
 
-// distributeOdds deals the odds of the starts in the runs from one to below another,
-// between which every kind has one score.
+// distributeOdds distributes the odds of the starts between two positions. Each score
+// group must have one score in all their windows.
 func (q *windowOdds) distributeOdds(runs []startRange, from, to int32) {
 	c := &q.levels
 	c.openStarts = c.openStarts[:0]
@@ -101,7 +102,7 @@ func (q *windowOdds) distributeOdds(runs []startRange, from, to int32) {
 	q.resetLevels()
 	f := &q.feasible
 	low, _ := f.indexOf(c.openStarts[0].from)
-	last, _ := f.indexOf(c.openStarts[len(c.openStarts)-1].to - 1) // feasible nodes before the last start
+	last, _ := f.indexOf(c.openStarts[len(c.openStarts)-1].to - 1) // number of feasible nodes before the last start
 	for len(c.openStarts) > 0 {
 		total := q.nextBestTotal()
 		q.collectNodes(total, int32(low), int32(last+q.sampleSize))
@@ -111,9 +112,9 @@ func (q *windowOdds) distributeOdds(runs []startRange, from, to int32) {
 	}
 }
 
-// collectNodes lists the nodes with the total that are numbered from low to below high, in
-// the order of the walk, and goes on to the next levels. A node that is there again
-// after the end of the walk gets a number beyond the last.
+// collectNodes lists the nodes with this total and an index in low..high, in node order.
+// It then advances to the next levels. A node of a window that wraps around has its
+// index plus the number of feasible nodes.
 func (q *windowOdds) collectNodes(total, low, high int32) {
 	c, f, again := &q.levels, &q.feasible, int32(0)
 	c.nodes = c.nodes[:0]
@@ -139,8 +140,7 @@ func (q *windowOdds) collectNodes(total, low, high int32) {
 	}
 }
 
-// mergeFrom puts the nodes from a number on, which are in order, among those before, which
-// are too.
+// mergeFrom merges the two sorted parts of nodes that meet at this index.
 func (c *levelSearch) mergeFrom(from int) {
 	if from == 0 || from == len(c.nodes) {
 		return
@@ -158,8 +158,8 @@ func (c *levelSearch) mergeFrom(from int) {
 	}
 }
 
-// firstStartWith is the first start from the beginning of the walk on whose window has a node
-// of cover.order; its place is the last one.
+// firstStartWith returns the first start position whose window contains the node. The
+// node's own position is the last such start.
 func (q *windowOdds) firstStartWith(at int32) int32 {
 	if at < int32(q.sampleSize) {
 		return 0
@@ -167,8 +167,9 @@ func (q *windowOdds) firstStartWith(at int32) int32 {
 	return q.feasible.positions[at-int32(q.sampleSize)] + 1
 }
 
-// creditWindows gives each start that is left to the gathered nodes in its window, in equal
-// parts, and keeps the starts that have none of them. It reports whether any has.
+// creditWindows splits the odds of each open start equally between the collected nodes
+// in its window. Starts without such a node stay open. It reports whether any start was
+// credited.
 func (q *windowOdds) creditWindows() (any bool) {
 	c := &q.levels
 	c.creditAtEntry, c.deferred = cycle.ResizeFloat64(c.creditAtEntry, len(c.nodes)), c.deferred[:0]
@@ -178,7 +179,7 @@ func (q *windowOdds) creditWindows() (any bool) {
 		for first < len(c.nodes) && at[c.nodes[first]] < r.from {
 			first++
 		}
-		in, out := first, first // those from in to below out are in the window
+		in, out := first, first // nodes in..out-1 are in the window
 		for s := r.from; s < r.to; {
 			for out < len(c.nodes) && q.firstStartWith(c.nodes[out]) <= s {
 				c.creditAtEntry[out] = dealt
@@ -207,7 +208,7 @@ func (q *windowOdds) creditWindows() (any bool) {
 	return any
 }
 
-// deferStarts leaves starts for the next total.
+// deferStarts keeps starts open for the next total.
 func (c *levelSearch) deferStarts(from, to int32) {
 	if last := len(c.deferred) - 1; last >= 0 && c.deferred[last].to == from {
 		c.deferred[last].to = to
@@ -216,7 +217,7 @@ func (c *levelSearch) deferStarts(from, to int32) {
 	c.deferred = append(c.deferred, startRange{from, to})
 }
 
-// addOdds adds to a node's odds.
+// addOdds adds to the odds of a feasible node.
 func (q *windowOdds) addOdds(at int32, odds float64) {
 	if at >= int32(q.feasible.count) {
 		at -= int32(q.feasible.count)
@@ -226,8 +227,9 @@ func (q *windowOdds) addOdds(at int32, odds float64) {
 	q.nodesWithOdds[n>>6] |= 1 << (n & 63)
 }
 
-// levelOdds is what every node of some levels has over every set of nodes; the levels
-// follow each other in cover.shareLevels, as kind and level, up to end.
+// levelOdds is the probability that each node of some levels wins in a random sample.
+// The levels are listed in levelSearch.shareLevels, as pairs of score group and level,
+// up to end.
 type levelOdds struct {
 	odds float64
 	end  int

@@ -39,8 +39,8 @@ type Predictor struct {
 	buffers            [2]stateBuffers // the slices of the last predicted states
 }
 
-// Predict fills in both states of the victim. It returns false if the class, or the
-// kinds of nodes, need the general way.
+// Predict fills in both states of the victim. It returns false if the pod needs the
+// general prediction. The result is valid until the next call.
 func (q *Predictor) Predict(in *cycle.Replacement, p cluster.PodID, pr *prediction.Prediction) bool {
 	m := q.model
 	size := sampling.Size(len(m.Snap.Nodes), in.Profile.PercentageOfNodesToScore)
@@ -70,7 +70,7 @@ func (q *Predictor) Predict(in *cycle.Replacement, p cluster.PodID, pr *predicti
 	return ok
 }
 
-// predictTerminating foretells the state in which the victim terminates.
+// predictTerminating predicts the state in which the victim still terminates.
 func (q *Predictor) predictTerminating(victim cluster.NodeID, out *prediction.State, x *stateBuffers) bool {
 	q.saved.known = false
 	q.allowGroups()
@@ -80,8 +80,8 @@ func (q *Predictor) predictTerminating(victim cluster.NodeID, out *prediction.St
 	return q.predictState(victim, out, x)
 }
 
-// predictGone foretells the state in which the victim is gone, where no other node's
-// feasibility has changed.
+// predictGone predicts the state in which the victim is gone. It must follow
+// predictTerminating. Only the victim's node can have become feasible.
 func (q *Predictor) predictGone(victim cluster.NodeID, out *prediction.State, x *stateBuffers) bool {
 	if q.allowGroups() {
 		return q.predictTerminating(victim, out, x)
@@ -90,9 +90,9 @@ func (q *Predictor) predictGone(victim cluster.NodeID, out *prediction.State, x 
 	return q.predictState(victim, out, x)
 }
 
-// predictState finds the odds of the state as it stands; false where there are too many
-// kinds of nodes. The second state takes over what the first has found for the
-// starts whose windows the victim's node cannot be in.
+// predictState computes the odds of the current state. It returns false if there are too
+// many score groups. The second state reuses the odds of the starts whose windows cannot
+// contain the victim's node.
 func (q *Predictor) predictState(victim cluster.NodeID, out *prediction.State, x *stateBuffers) bool {
 	alike, ok := q.findScoreGroups()
 	if !ok {
@@ -119,7 +119,7 @@ func (q *Predictor) predictState(victim cluster.NodeID, out *prediction.State, x
 	return true
 }
 
-// savedOdds is what is known of the starts without the victim's node.
+// savedOdds holds the odds of the starts whose windows do not contain the victim's node.
 type savedOdds struct {
 	known    bool
 	nodes    []int32
@@ -127,6 +127,7 @@ type savedOdds struct {
 	maxTotal int32
 }
 
+// saveOdds stores the odds of the first state.
 func (q *Predictor) saveOdds() {
 	k := &q.saved
 	k.known = true
@@ -139,6 +140,7 @@ func (q *Predictor) saveOdds() {
 	}
 }
 
+// restoreOdds loads the stored odds.
 func (q *Predictor) restoreOdds() {
 	q.levels.maxTotal = q.saved.maxTotal
 	for i, n := range q.saved.nodes {
@@ -147,7 +149,7 @@ func (q *Predictor) restoreOdds() {
 	}
 }
 
-// clearOdds clears the odds.
+// clearOdds sets all odds to 0.
 func (q *windowOdds) clearOdds() {
 	for i, word := range q.nodesWithOdds {
 		for ; word != 0; word &= word - 1 {
@@ -157,7 +159,8 @@ func (q *windowOdds) clearOdds() {
 	}
 }
 
-// predictUnsampled finds the best of all feasible nodes, where the scheduler judges them all.
+// predictUnsampled finds the nodes with the best total if the scheduler scores every
+// feasible node.
 func (q *Predictor) predictUnsampled(out *prediction.State, x *stateBuffers) {
 	*out = prediction.State{}
 	if q.feasible.count == 0 {
@@ -180,19 +183,20 @@ func (q *Predictor) predictUnsampled(out *prediction.State, x *stateBuffers) {
 	x.winners = out.Winners
 }
 
+// feasibleSet returns the feasible nodes, in the slices of the buffers.
 func (q *Predictor) feasibleSet(x *stateBuffers) prediction.NodeSet {
 	x.feasible = append(x.feasible[:0], q.feasible.bits...)
 	return prediction.NodeSet{Count: q.feasible.count, Bits: x.feasible, Position: q.position, Order: q.model.NodeOrder}
 }
 
-// stateBuffers are the slices of a State.
+// stateBuffers are the slices of a State. They are reused.
 type stateBuffers struct {
 	feasible []uint64
 	winners  []cluster.NodeID
 	odds     []float64
 }
 
-// writeState writes down who may win.
+// writeState writes the winners and their odds.
 func (q *Predictor) writeState(out *prediction.State, x *stateBuffers) {
 	out.SampleSize, out.Best, out.FeasibleSet = q.sampleSize, int64(q.levels.maxTotal), q.feasibleSet(x)
 	out.Winners, out.Odds = x.winners[:0], x.odds[:0]

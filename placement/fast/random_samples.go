@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// mixInRandomSamples mixes the odds over every set of nodes into those over the windows, as
-// scatter does. It looks at about 10 N / size nodes.
+// mixInRandomSamples combines the odds of the windows with the odds in a random sample,
+// as sampling.Sampler does. It reads about 10 N / sampleSize nodes.
 func (q *windowOdds) mixInRandomSamples(weight float64) {
 	if weight == 0 {
 		return
@@ -31,13 +31,13 @@ func (q *windowOdds) mixInRandomSamples(weight float64) {
 	}
 }
 
-// computeRandomSampleOdds notes the odds of the best levels over every set, to be divided by the
-// rest, which it returns.
+// computeRandomSampleOdds stores the odds of the best levels in a random sample. The
+// caller divides them by the returned sum.
 func (q *windowOdds) computeRandomSampleOdds() (rest float64) {
 	c, n := &q.levels, q.feasible.count
 	c.shares, c.shareLevels = c.shares[:0], c.shareLevels[:0]
 	q.resetLevels()
-	missed, passed := 1.0, 0 // the probability that none of those passed is in the set
+	missed, passed := 1.0, 0 // missed: probability that no passed node is in the sample
 	for missed >= sampling.Negligible && passed < n {
 		total, better, count := q.nextBestTotal(), missed, 0
 		for k, t := range c.nextTotal {

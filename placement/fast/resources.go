@@ -7,31 +7,31 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/score"
 )
 
-// freeResources is what the filter compares: allocatable less the requests.
+// freeResources is what the resource filter compares: allocatable minus requested.
 type freeResources struct{ milliCPU, bytes int64 }
 
-// scoringData are what scores read of a node: allocatable less the
-// nonZero sums, whole numbers below 2^53, and 100 / allocatable; half the difference
-// of the requested shares of cpu and memory, in percent, and the balance as it stands.
+// scoringData is what the resource scores read of a node. leftMilliCPU and leftBytes are
+// allocatable minus the non-zero requests. percentPerMilliCPU and percentPerByte are 100
+// / allocatable. halfShareDiff is half the difference between the requested shares of
+// cpu and memory, in percent. balance is score.Balance without the new pod.
 type scoringData struct {
 	leftMilliCPU, leftBytes, percentPerMilliCPU, percentPerByte float64
 	halfShareDiff                                               float64
 	balance                                                     int64
 }
 
-// Of a share v = 100 left / allocatable, left x perUnit is off by at most 2 x 2^-53
-// of its value, and the sum with roundUp by another half of 2^-46: less than 3 x
-// 10^-14 for v <= 100. roundUp is 5.7 x 10^-14, so the result is never below v, and
-// above it by less than 9 x 10^-14, while v is at least 1 / allocatable = 1.1 x 10^-13
-// below the next whole number if it is not one. So rounding down gives the same as
-// the division of whole numbers.
+// The product left x percentPerUnit, plus roundUp, rounds down to the same number as the
+// integer division 100 x left / allocatable = v. The float error is less than 3 x 10^-14
+// for v <= 100. roundUp is 5.7 x 10^-14, so the sum is never below v. It exceeds v by less
+// than 9 x 10^-14. If v is not a whole number, the next one is at least 1 / allocatable =
+// 1.1 x 10^-13 away.
 const (
 	roundUp        = 1.0 / (1 << 44)
 	maxAllocatable = 1 << 43
 )
 
-// noPodSlot is free where a pod has no room, and unasked what is asked where nothing is
-// requested: more than any other is free.
+// noPodSlot is the free cpu of a node with the maximum number of pods. noRequest is the
+// threshold of a pod without a request. It lies below every other free amount.
 const (
 	noPodSlot = -1 << 62
 	noRequest = -1 << 61
@@ -85,7 +85,8 @@ func newNodeResources(w *model.Cluster) nodeResources {
 	return q
 }
 
-// NodeChanged reads a node's numbers anew.
+// NodeChanged rereads the resources of a node. The caller calls it after every change of
+// the pods there.
 func (q *nodeResources) NodeChanged(n cluster.NodeID) {
 	place := q.position[n]
 	l, x, has := &q.model.Requests[n], &q.scoring[place], &q.free[place]
@@ -112,11 +113,12 @@ func (q *nodeResources) NodeChanged(n cluster.NodeID) {
 	}
 }
 
-// ampleFraction of the largest node is what most pods ask for at most; nodes that have so
-// much are not compared with what they ask for one by one.
+// ampleFraction says how much of the largest node is "ample". If a pod requests at most
+// this fraction, findFeasible accepts all ample nodes without comparing each of them.
 const ampleFraction = 16
 
-// freePercentOf is freeShare for what would be left.
+// freePercentOf returns the free resources in percent, rounded down; 0 if they are
+// negative.
 func freePercentOf(left, per float64) int32 {
 	if left < 0 {
 		return 0
@@ -124,7 +126,7 @@ func freePercentOf(left, per float64) int32 {
 	return int32(left*per + roundUp)
 }
 
-// maxFree is the greatest base of any node.
+// maxFree returns the largest free percent of any node.
 func (q *nodeResources) maxFree() int {
 	for q.countByFree[q.maxFreeBound] == 0 && q.maxFreeBound > 0 {
 		q.maxFreeBound--

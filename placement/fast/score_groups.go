@@ -13,8 +13,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/score"
 )
 
-// maxSoftConstraints is how many soft spread constraints, and maxScoreGroups how many kinds of
-// nodes, are foretold quickly.
+// Limits of the fast prediction: soft spread constraints of a class, and score groups of
+// special nodes.
 const (
 	maxSoftConstraints = 4
 	maxScoreGroups     = 600
@@ -28,25 +28,26 @@ type relativeScorer struct {
 	spreadWeights [maxSoftConstraints]float64 // by soft constraint; spreadScore was computed with them
 }
 
-// scoreGroup is what the relative scores make of a node.
+// scoreGroup holds nodes with equal inputs to the relative scores, and their scores in
+// the current window.
 type scoreGroup struct {
 	scoreInputs
-	inEveryWindow int32 // 1 for a group that is in every window
-	presence      int32 // how many nodes, or whether any of a group, are in the window
-	spreadScore   int64 // by soft constraints, for the number of domains in the window
-	relativeScore int32 // the weighted relative scores in the window
+	inEveryWindow int32 // 1 if every window contains the group
+	presence      int32 // number of nodes in the window; for a node group 1 if any
+	spreadScore   int64 // raw score of the soft constraints
+	relativeScore int32 // weighted sum of the relative scores in the window
 }
 
-// scoreInputs are what relative scores are made of.
+// scoreInputs are the raw values of the relative scores of a node.
 type scoreInputs struct {
 	taints, preferred, interPod int64
-	spreadPods                  [maxSoftConstraints]int64 // by soft constraint; noLabel
+	spreadPods                  [maxSoftConstraints]int64 // by soft constraint: matching pods, or sampling.NoLabel
 	spreadDomain                [maxSoftConstraints]int32
 }
 
-// findScoreGroups finds the kinds of the groups and of the special nodes, and the
-// sources of the latter; not ok where there are too many. It tells whether groups are
-// of the same kinds as before.
+// findScoreGroups finds the score groups of the node groups and of the special nodes. ok
+// is false if there are too many. alike reports whether the node groups have the same
+// inputs as before.
 func (q *relativeScorer) findScoreGroups() (alike, ok bool) {
 	sums, groups := q.sumDomains(), len(q.view.groups.nodes)
 	for len(q.scoreGroups) < groups {
@@ -78,8 +79,8 @@ func (q *relativeScorer) findScoreGroups() (alike, ok bool) {
 	return alike, true
 }
 
-// sumDomains counts pods by domain: first those of the inter-pod terms that score,
-// then those of soft constraints.
+// sumDomains counts pods by domain: first for the scored inter-pod terms, then for the
+// soft constraints. It returns the first slot that it uses.
 func (q *relativeScorer) sumDomains() int {
 	slot, r := len(q.replacement.Spread.Hard)+len(q.view.required)+len(q.view.anti), cycle.Attempt{Model: q.model, Scratch: q.scratch, Replacement: q.replacement}
 	for i, t := range q.view.scored {
@@ -94,7 +95,7 @@ func (q *relativeScorer) sumDomains() int {
 	return slot
 }
 
-// groupInputs are those of a node, as if it had no pods that are counted by node.
+// groupInputs returns the inputs of a node without the pods that are counted per node.
 func (q *relativeScorer) groupInputs(n cluster.NodeID, slot int) (r scoreInputs) {
 	f, weights, b := &q.replacement.StaticScores, &q.replacement.Profile.Weights, q.scratch
 	if weights.TaintToleration > 0 {
@@ -125,7 +126,7 @@ func (q *relativeScorer) groupInputs(n cluster.NodeID, slot int) (r scoreInputs)
 	return r
 }
 
-// specialInputs adds what is counted by node.
+// specialInputs adds the pods that are counted per node.
 func (q *relativeScorer) specialInputs(r scoreInputs, n cluster.NodeID) scoreInputs {
 	for i := range q.softSpread {
 		if q.softSpread[i].Hostname && r.spreadPods[i] != sampling.NoLabel {
@@ -140,7 +141,7 @@ func (q *relativeScorer) specialInputs(r scoreInputs, n cluster.NodeID) scoreInp
 	return r
 }
 
-// listSpecialNodes fills the sources of the special nodes' kinds.
+// listSpecialNodes fills the score lists of the score groups of special nodes.
 func (q *relativeScorer) listSpecialNodes(groups int) {
 	for len(q.scoreLists) < len(q.scoreGroups) {
 		q.scoreLists = append(q.scoreLists, scoreList{})
@@ -172,8 +173,8 @@ func (q *relativeScorer) listSpecialNodes(groups int) {
 	}
 }
 
-// updateSpreadScores finds the raw scores by soft constraints where a window has so many nodes
-// and the kinds that are present; false: they are as they were.
+// updateSpreadScores recomputes the raw spread scores for a window with this many nodes
+// and the present score groups. It returns false if nothing changed.
 func (q *relativeScorer) updateSpreadScores(nodes int) bool {
 	var weights [maxSoftConstraints]float64
 	for i := range q.softSpread {
@@ -199,7 +200,8 @@ func (q *relativeScorer) updateSpreadScores(nodes int) bool {
 	return true
 }
 
-// countPresentDomains counts the domains of a soft constraint that the present kinds are in.
+// countPresentDomains counts the domains of a soft constraint in which a present score
+// group lies.
 func (q *relativeScorer) countPresentDomains(constraint int) (count int) {
 	seen := cycle.ResizeBool(q.scratch.Seen, q.softSpread[constraint].Topology.Size)
 	q.scratch.Seen = seen
@@ -212,7 +214,7 @@ func (q *relativeScorer) countPresentDomains(constraint int) (count int) {
 	return count
 }
 
-// presentRanges finds the extremes over the kinds that are present.
+// presentRanges returns the smallest and largest raw scores of the present score groups.
 func (q *relativeScorer) presentRanges() sampling.Ranges {
 	x := sampling.Ranges{InterPodMin: math.MaxInt64, InterPodMax: math.MinInt64, SpreadMin: math.MaxInt64}
 	for k := range q.scoreGroups {
@@ -227,7 +229,8 @@ func (q *relativeScorer) presentRanges() sampling.Ranges {
 	return x
 }
 
-// computeRelativeScores finds the relative scores of all kinds between the extremes.
+// computeRelativeScores computes the relative scores of all score groups, normalised to
+// the ranges.
 func (q *relativeScorer) computeRelativeScores(x *sampling.Ranges) {
 	weights := &q.replacement.Profile.Weights
 	for k := range q.scoreGroups {
@@ -246,7 +249,8 @@ func (q *relativeScorer) computeRelativeScores(x *sampling.Ranges) {
 	}
 }
 
-// scoreAllFeasible scores the kinds as if all feasible nodes were in the window.
+// scoreAllFeasible computes the relative scores as if the window contained all feasible
+// nodes.
 func (q *relativeScorer) scoreAllFeasible() {
 	for k := range q.scoreGroups {
 		q.scoreGroups[k].presence = 1

@@ -7,19 +7,19 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/model"
 )
 
-// specialNode is a node that is looked at by itself: the victim's, and those with
-// pods that a score counts by node.
+// specialNode is a node that is scored alone: the victim's node, or a node with pods
+// that a score counts per node.
 type specialNode struct {
 	node          cluster.NodeID
-	feasibleIndex int32 // among the feasible nodes; -1: not feasible
+	feasibleIndex int32 // index among the feasible nodes; -1: not feasible
 	group         uint8
-	fixedScore    int32 // all that it scores apart from the relative scores
+	fixedScore    int32 // sum of the scores that other nodes do not change
 	scoreGroup    int32
 	feasible      bool
 }
 
-// findSpecialNodes lists them and marks their places. It is
-// O(k log N).
+// findSpecialNodes lists the special nodes and marks their positions. It costs O(k log
+// N) for k special nodes.
 func (q *topNodes) findSpecialNodes(victim cluster.NodeID) {
 	var buf [128]cluster.NodeID
 	nodes := buf[:0]
@@ -55,7 +55,7 @@ func (q *topNodes) findSpecialNodes(victim cluster.NodeID) {
 	}
 }
 
-// scoreSpecialNode finds a special node among the feasible ones, and what it scores.
+// scoreSpecialNode looks up a special node among the feasible nodes and scores it.
 func (q *topNodes) scoreSpecialNode(x *specialNode) {
 	place := q.position[x.node]
 	at, found := q.feasible.indexOf(place)
@@ -68,11 +68,11 @@ func (q *topNodes) scoreSpecialNode(x *specialNode) {
 	x.feasibleIndex, x.fixedScore = int32(at), sum[0]
 }
 
-// updateVictimNode takes in that pods have left the victim's node.
+// updateVictimNode updates the victim's node after the victim's pod has left it.
 func (q *topNodes) updateVictimNode(victim cluster.NodeID) {
 	i := slices.IndexFunc(q.specialNodes, func(x specialNode) bool { return x.node == victim })
 	if i < 0 {
-		return // its pods cannot run there
+		return // the class cannot run on that node
 	}
 	x, f, place := &q.specialNodes[i], &q.feasible, q.position[victim]
 	now := q.isFeasible(victim)
@@ -91,8 +91,8 @@ func (q *topNodes) updateVictimNode(victim cluster.NodeID) {
 	q.scoreSpecialNode(x)
 }
 
-// renumberFeasible renumbers the feasible nodes from a number on, as one at a place has come
-// or gone.
+// renumberFeasible shifts all stored indexes from one on, after a node was inserted into
+// or removed from the feasible nodes.
 func (q *topNodes) renumberFeasible(from, place, by int32) {
 	q.feasible.count += int(by)
 	for i := int(place>>6) + 1; i < len(q.feasible.countBefore); i++ {

@@ -18,45 +18,46 @@ type topNodes struct {
 	specialOrder []int32 // scratch of listSpecialNodes
 }
 
-// scoreList are the nodes of one kind by their fixed sums, the best first: those
-// that have been looked at so far.
+// scoreList lists feasible nodes of one score group by falling fixed score. It starts
+// with the best nodes; listMoreNodes extends it.
 type scoreList struct {
-	nodes       []int32 // among the feasible ones; by level, then in the order of the walk
-	levelScores []int32 // of each level, falling
-	levelStarts []int32 // of each level in nodes, and the end
-	unlistedMax int32   // no node that is not listed has a greater sum; none: all are listed
+	nodes       []int32 // indexes of feasible nodes; by level, then in node order
+	levelScores []int32 // by level, falling
+	levelStarts []int32 // by level: its start in nodes; then the end
+	unlistedMax int32   // upper bound of the unlisted scores; noScore: all nodes are listed
 
-	found, foundScores []int32 // those that were found, and what they score
+	found, foundScores []int32 // input of sortLevels: feasible indexes, and their positions or scores
 }
 
 const noScore = math.MinInt32
 
-// topScores decides how far down each group is looked at: whole scores cost more than a
-// glance at every node, and only the best nodes matter. What goes down with the score
-// is a node's mark, twice the weighted score of its free resources, as they are
-// without the newcomer, and of its images.
+// topScores decides how many nodes of each group are scored. Computing a score costs
+// more than an estimate, and only the best nodes matter.
+//
+// The estimate of a node is twice its weighted score for free resources and images,
+// without the new pod. A lower estimate bounds the score of a node from above.
 type topScores struct {
-	minLoss       int32 // what the newcomer takes of any mark at least
-	maxBalanced   int32 // of the weighted score of BalancedAllocation
-	estimateSlack int   // by how much marks may differ where scores are the same
-	estimateRange int   // marks are below it
+	minLoss       int32 // the pod lowers every estimate by at least this
+	maxBalanced   int32 // upper bound of the weighted BalancedAllocation score
+	estimateSlack int   // estimates may differ by this if scores are equal
+	estimateRange int   // every estimate is below it
 
-	freeFactor, imageFactor         int32   // how a mark is made of base and of the score of images
-	wantedNodes                     []int   // by group, how many nodes are wanted; 0: none was looked at
-	minEstimate                     []int32 // by group, the least mark that was looked at
-	countByEstimate                 []int32 // of nodes by mark; scratch of sort
+	freeFactor, imageFactor         int32   // weights of free percent and image score in an estimate
+	wantedNodes                     []int   // by group: number of nodes to list; 0: none listed yet
+	minEstimate                     []int32 // by group: smallest estimate that is listed
+	countByEstimate                 []int32 // number of nodes by estimate; scratch of sortLevels
 	entries                         []uint64
-	groupPositions, pickedPositions []uint64 // the places of the group, and those that are looked at, as bits
+	groupPositions, pickedPositions []uint64 // bit sets: positions of the group, and of the nodes to list
 }
 
-// initialWindows windows' worth of a group's nodes are looked at to begin with, and
-// quotaFactor times as many each time when they were not enough.
+// At first listMoreNodes lists as many nodes as initialWindows windows contain. Each
+// further call multiplies the number by quotaFactor.
 const (
 	initialWindows = 10
 	quotaFactor    = 4
 )
 
-// initTopScores begins the sources of all groups, none of whose nodes is looked at yet.
+// initTopScores resets the score lists of all groups; none of their nodes is listed yet.
 func (q *topNodes) initTopScores() {
 	h, groups := &q.topScores, len(q.view.groups.nodes)
 	q.computeBounds()
@@ -87,17 +88,19 @@ func (q *topNodes) hasOrdinaryNode(g int) bool {
 	return false
 }
 
+// reset empties the list.
 func (s *scoreList) reset() {
 	s.nodes, s.levelScores, s.levelStarts, s.found, s.unlistedMax = s.nodes[:0], s.levelScores[:0], s.levelStarts[:0], s.found[:0], noScore
 }
 
-// maxScore is the greatest sum that a node with a mark may have.
+// maxScore returns the largest fixed score that a node with this estimate can have.
 func (h *topScores) maxScore(mark int32) int32 { return max(mark-h.minLoss, 0)>>1 + h.maxBalanced }
 
-// computeBounds finds what bounds the scores by the marks. Of each share at least
-// the part of the largest node's goes, rounded down; where scores take pods to request
-// more than they do, one of them may be none before and stay so. slack goes by what
-// the smallest node loses more, and by how far BalancedAllocation goes about its mean.
+// computeBounds relates fixed scores to estimates. minLoss: the pod lowers each free
+// share at least by its share of the largest node, rounded down. If scores assume larger
+// requests than the pod has, only one of the two resources is certain to shrink.
+// estimateSlack covers the extra loss on the smallest node and the spread of
+// BalancedAllocation around its mean.
 func (q *topNodes) computeBounds() {
 	h, weights, as := &q.topScores, &q.replacement.Profile.Weights, &q.replacement.ScoredRequests
 	cpu, memory := scheduler.MaxScore*as.MilliCPU/q.mostMilliCPU, scheduler.MaxScore*as.MemoryBytes/q.mostBytes
@@ -116,8 +119,8 @@ func (q *topNodes) computeBounds() {
 	}
 }
 
-// listMoreNodes looks further down a group: O(nodes of the group), a few instructions each,
-// and a score for each that is found.
+// listMoreNodes extends the score list of a group. It costs O(nodes of the group), plus
+// one score for each node that it adds.
 func (q *topNodes) listMoreNodes(g int) {
 	h, s := &q.topScores, &q.scoreLists[g]
 	if h.wantedNodes[g] == 0 {
@@ -134,7 +137,8 @@ func (q *topNodes) listMoreNodes(g int) {
 	s.sortLevels(&h.countByEstimate)
 }
 
-// lowerMinEstimate lets the group be looked at down to where so many nodes are, as far as marks tell.
+// lowerMinEstimate sets the smallest estimate to list so that the wanted number of nodes
+// is reached.
 func (h *topScores) lowerMinEstimate(g int, s *scoreList, reached int32) {
 	if h.minEstimate[g] = min(reached-int32(h.estimateSlack), h.minEstimate[g]-1); h.minEstimate[g] <= 0 {
 		h.minEstimate[g], s.unlistedMax = 0, noScore
@@ -143,8 +147,8 @@ func (h *topScores) lowerMinEstimate(g int, s *scoreList, reached int32) {
 	}
 }
 
-// listByFreePercent is survey where marks go by bases alone: it looks at no node but those
-// that it picks.
+// listByFreePercent is listByEstimate without image scores. The estimate then depends
+// only on the free percent, so the nodes are found through bit sets.
 func (q *topNodes) listByFreePercent(g int) {
 	h, f, s, wanted, base := &q.topScores, &q.feasible, &q.scoreLists[g], q.topScores.wantedNodes[g], q.maxFree()
 	mine := append(h.groupPositions[:0], q.view.groups.bits[g]...)
@@ -184,8 +188,8 @@ func (q *topNodes) listByFreePercent(g int) {
 	}
 }
 
-// listByEstimate lists the feasible nodes of a group, special ones left out, in the order of
-// the walk, with their numbers and places, and counts them by mark.
+// listByEstimate finds the ordinary feasible nodes of a group in node order, and counts
+// them by estimate.
 func (q *topNodes) listByEstimate(g int) {
 	h, f, images := &q.topScores, &q.feasible, q.replacement.StaticScores.Images
 	h.entries, h.countByEstimate = h.entries[:0], sampling.ResizeInt32(h.countByEstimate, h.estimateRange)
@@ -216,7 +220,8 @@ func (q *topNodes) listByEstimate(g int) {
 	}
 }
 
-// estimateOfRank is the mark from which on so many of the nodes that were counted are.
+// estimateOfRank returns the estimate that at least this many of the counted nodes
+// reach.
 func (h *topScores) estimateOfRank(quota int) int32 {
 	for mark := h.estimateRange - 1; mark > 0; mark-- {
 		if quota -= int(h.countByEstimate[mark]); quota <= 0 {
@@ -226,7 +231,8 @@ func (h *topScores) estimateOfRank(quota int) int32 {
 	return 0
 }
 
-// sortLevels makes levels of raw and parts, O(n + the span of sums).
+// sortLevels sorts the found nodes into levels of equal score, by counting. It costs
+// O(nodes + range of scores).
 func (s *scoreList) sortLevels(table *[]int32) {
 	s.levelScores, s.levelStarts, s.nodes = s.levelScores[:0], s.levelStarts[:0], sampling.ResizeInt32(s.nodes, len(s.found))
 	if len(s.found) == 0 {
@@ -258,9 +264,9 @@ func (s *scoreList) sortLevels(table *[]int32) {
 	}
 }
 
-// maxBalancedScore is a bound of the weighted score of BalancedAllocation. The newcomer
-// changes the deviation by at most half the greater of its shares of cpu and
-// memory, and rounding by less than 1.
+// maxBalancedScore returns an upper bound of the weighted BalancedAllocation score. The
+// pod changes the deviation by at most half of its larger share of cpu or memory.
+// Rounding adds less than 1.
 func (q *topNodes) maxBalancedScore() int32 {
 	weight, r := int32(q.replacement.Profile.Weights.BalancedAllocation), &q.replacement.Requests
 	share := max(float64(max(r.MilliCPU, 0))/float64(q.leastMilliCPU), float64(max(r.MemoryBytes, 0))/float64(q.leastBytes))
@@ -268,9 +274,8 @@ func (q *topNodes) maxBalancedScore() int32 {
 	return weight * int32(min(score.BalanceGain(gain, 0), scheduler.MaxScore))
 }
 
-// scoreFixed puts, for each of the feasible places in the list, what it scores apart from
-// the relative scores in its stead: NodeResourcesFit (leastAllocated), BalancedAllocation (evenScore) and
-// images.
+// scoreFixed replaces each position in the list by the fixed score of its node:
+// NodeResourcesFit, BalancedAllocation and ImageLocality.
 func (q *topNodes) scoreFixed(list []int32) {
 	as, r, weights, images := &q.replacement.ScoredRequests, &q.replacement.Requests, &q.replacement.Profile.Weights, q.replacement.StaticScores.Images
 	cpu, memory := float64(as.MilliCPU), float64(as.MemoryBytes)
@@ -297,12 +302,13 @@ func (q *topNodes) scoreFixed(list []int32) {
 	}
 }
 
-// roundingMargin is how near to a whole number a balance is divided out: some ten thousand
-// times as much as the products with reciprocals are off by. A feasible node has what
-// is requested, so that no share is above 1 but one that stays as it is.
+// roundingMargin decides when a balance is computed by exact division: if the float
+// result is this close to a whole number. The float error is about 10,000 times smaller.
+// A feasible node has the requested resources free, so a share exceeds 1 only if the pod
+// does not change it.
 const roundingMargin = 1e-9
 
-// exactBalance is the node's balance with the newcomer.
+// exactBalance returns the balance of the node including the new pod.
 func (q *topNodes) exactBalance(place int32) int64 {
 	l, r := &q.model.Requests[q.model.NodeOrder[place]], &q.replacement.Requests
 	return score.Balance(l.MilliCPU+r.MilliCPU, l.AllocatableMilliCPU, l.MemoryBytes+r.MemoryBytes, l.AllocatableBytes)

@@ -7,15 +7,15 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/sampling"
 )
 
-// windowEvents are what the starts of the walk are divided by: where kinds of nodes
-// come into the windows and go.
+// windowEvents divides the start positions at the places where a score group enters or
+// leaves the window.
 type windowEvents struct {
-	events          []uint64 // by start: start << 32 | kind << 1, and 1 where it comes
-	constantDomains bool     // every group that is anywhere is in every window
+	events          []uint64 // sorted: start << 32 | score group << 1 | 1 if it enters
+	constantDomains bool     // every window contains every group that has a node
 }
 
-// findWindowEvents finds where kinds come and go, O(k log k) for k special nodes, and O(N)
-// for each group that is not in every window.
+// findWindowEvents finds where score groups enter and leave. It costs O(k log k) for k
+// special nodes, plus O(N) for each group that some window lacks.
 func (q *windowOdds) findWindowEvents() {
 	p := &q.windows
 	p.events, p.constantDomains = p.events[:0], true
@@ -23,7 +23,7 @@ func (q *windowOdds) findWindowEvents() {
 		if q.inEveryWindow(uint8(g)) {
 			q.scoreGroups[g].inEveryWindow = 1
 		} else {
-			p.constantDomains = false // windows without it have other domains
+			p.constantDomains = false // windows without the group have fewer domains
 			q.addGroupEvents(uint8(g))
 		}
 	}
@@ -37,8 +37,8 @@ func (q *windowOdds) findWindowEvents() {
 	q.spreadWeights = [maxSoftConstraints]float64{}
 }
 
-// splitStarts are the starts whose windows the victim's node is in when it is
-// feasible, and the others.
+// splitStarts returns the starts whose windows contain the victim's node when it is
+// feasible, and the other starts.
 func (q *windowOdds) splitStarts(victim cluster.NodeID) (with, others []startRange) {
 	n := int32(len(q.position))
 	if victim == cluster.NoNode || q.view.groups.group[q.position[victim]] == noGroup {
@@ -53,8 +53,8 @@ func (q *windowOdds) splitStarts(victim cluster.NodeID) (with, others []startRan
 	return []startRange{{0, to}, {from + n, n}}, []startRange{{to, from + n}}
 }
 
-// startsCovering are the starts, from and up to, whose windows have the node; from is
-// negative where they begin at the end of the walk.
+// startsCovering returns the first and last start whose windows contain the node. The
+// first is negative if it lies before the start of the node order.
 func (q *windowOdds) startsCovering(at int32) (from, to int32) {
 	f, size := &q.feasible, int32(q.sampleSize)
 	if at >= size {
@@ -63,7 +63,7 @@ func (q *windowOdds) startsCovering(at int32) (from, to int32) {
 	return f.positions[int(at)+f.count-q.sampleSize] - int32(len(q.position)) + 1, f.positions[at]
 }
 
-// addWindowEvents notes that a kind is in the windows from a start up to another.
+// addWindowEvents records that the windows of these starts contain a score group.
 func (q *windowOdds) addWindowEvents(kind, from, to int32) {
 	p, n := &q.windows, int32(len(q.position))
 	add := func(at int32, comes uint64) {
@@ -78,8 +78,8 @@ func (q *windowOdds) addWindowEvents(kind, from, to int32) {
 	}
 }
 
-// inEveryWindow reports that a group is in every window: it is in every stretch of
-// half a window. False may be wrong.
+// inEveryWindow reports whether a group is certain to be in every window: it has a node
+// in every half window. A false result is not certain.
 func (q *windowOdds) inEveryWindow(g uint8) bool {
 	f, half := &q.feasible, q.sampleSize/2
 	for from := 0; from < f.count; from += half {
@@ -94,7 +94,7 @@ func (q *windowOdds) inEveryWindow(g uint8) bool {
 	return true
 }
 
-// addGroupEvents notes in which windows a group is that is not in all of them.
+// addGroupEvents records which windows contain a group.
 func (q *windowOdds) addGroupEvents(g uint8) {
 	f, from, to, any := &q.feasible, int32(0), int32(0), false
 	for i := range f.count {
@@ -117,9 +117,9 @@ func (q *windowOdds) addGroupEvents(g uint8) {
 	}
 }
 
-// predictStarts deals the odds of the starts in these runs. It goes along them by
-// segments: starts whose windows have the same extremes of the relative scores, so
-// that a node has one total in all of them.
+// predictStarts distributes the odds of all starts in these ranges. It joins consecutive
+// starts whose windows have the same ranges of raw scores, because each node then has
+// one total.
 func (q *windowOdds) predictStarts(runs []startRange) {
 	p, i, from, n, began := &q.windows, 0, int32(0), int32(len(q.position)), false
 	for k := range q.scoreGroups {
@@ -150,7 +150,7 @@ func (q *windowOdds) predictStarts(runs []startRange) {
 	}
 }
 
-// overlaps reports whether any of the starts is in a run.
+// overlaps reports whether any start from..to lies in one of the ranges.
 func overlaps(runs []startRange, from, to int32) bool {
 	for _, r := range runs {
 		if r.from < to && from < r.to {

@@ -7,19 +7,19 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
 )
 
-// previousState is what the second state of the victim takes over from the first. Both
-// mostly differ in one node at most, the victim's, so that windows without it
-// have the same outcome: they come first, and what they led to is kept.
+// previousState keeps the windows of the first state of the victim for the second state.
+// Usually the two states differ only in the victim's node. Windows without that node
+// then have the same outcome, so they are scored first and their result is stored.
 type previousState struct {
-	replacement *cycle.Replacement // whose windows are kept; nil: none
-	changedNode int                // in the walk, the node that was left out
-	column      [][]int64          // what was read, by node; the scratch of the next reading
+	replacement *cycle.Replacement // whose windows are stored; nil: none
+	changedNode int                // index of the node that the stored windows do not contain
+	column      [][]int64          // columns of the previous state; scratch of the next one
 	fixedScore  []int64
 	hasColumn   []bool
 	window      slidingWindow
 }
 
-// readScores takes in what decides the scores, and keeps what the last state had.
+// readScores reads the scores of the attempt, and keeps those of the previous state.
 func (s *Sampler) readScores() {
 	x, k := &s.previous, &s.groups
 	x.column, k.column = k.column, x.column
@@ -29,8 +29,8 @@ func (s *Sampler) readScores() {
 	s.sumFixedScores()
 }
 
-// scoreEveryWindow adds up the odds over every window: each gives its weight to the
-// nodes with its best total, in equal parts.
+// scoreEveryWindow computes the odds over all windows. Each window splits its
+// probability equally between the nodes with its best total.
 func (s *Sampler) scoreEveryWindow() {
 	n, x := len(s.nodes), &s.previous
 	s.findScoreGroups()
@@ -49,8 +49,9 @@ func (s *Sampler) scoreEveryWindow() {
 	s.scoreWindowsWithChangedNode(x.changedNode)
 }
 
-// rescoreChangedWindows is everyStart where nothing but the pivot is unlike the first state:
-// only windows with the pivot are looked at. Otherwise it reports false.
+// rescoreChangedWindows computes the odds if only the changed node differs from the
+// first state. It then scores only the windows that contain this node. Otherwise it
+// returns false.
 func (s *Sampler) rescoreChangedWindows() bool {
 	x, k, n := &s.previous, &s.groups, len(s.nodes)
 	if x.replacement != s.attempt.Replacement {
@@ -73,14 +74,14 @@ func (s *Sampler) rescoreChangedWindows() bool {
 	return true
 }
 
-// equalExceptChanged reports whether two readings differ in the pivot at most.
+// equalExceptChanged reports whether two lists differ at most in the changed node.
 func (x *previousState) equalExceptChanged(a, b []int64) bool {
 	p := x.changedNode
 	return slices.Equal(a[:p], b[:p]) && slices.Equal(a[p+1:], b[p+1:])
 }
 
-// appendChangedNode adds what the pivot has become as one more node, the only one of its
-// kind and level.
+// appendChangedNode appends the new scores of the changed node as one more node, with a
+// score group and a level of its own.
 func (s *Sampler) appendChangedNode() {
 	x, k, w, n := &s.previous, &s.groups, &s.window, len(s.nodes)
 	value := k.fixedScore[x.changedNode]
@@ -103,8 +104,8 @@ func (s *Sampler) appendChangedNode() {
 	w.rawSpread = append(w.rawSpread, s.rawSpreadScore(int(kind)))
 }
 
-// slideWindow looks at so many windows from the one that begins with node `from`, of
-// which all but the last node are inside.
+// slideWindow scores this many windows, the first of which begins at index from. All
+// nodes of the first window except the last must already be inside.
 func (s *Sampler) slideWindow(from, windows int) {
 	n := s.nodeCount()
 	last := (from + s.sampleSize - 1) % n
@@ -121,8 +122,8 @@ func (s *Sampler) slideWindow(from, windows int) {
 	}
 }
 
-// scoreWindowsWithChangedNode looks at the windows that have the pivot, as which the given node
-// comes, and pays who is inside at the end.
+// scoreWindowsWithChangedNode scores the windows that contain the changed node, which
+// the given index represents. At the end it pays out the odds of all nodes inside.
 func (s *Sampler) scoreWindowsWithChangedNode(pivot int) {
 	n, at := s.nodeCount(), s.previous.changedNode
 	from := (at + 1 + n - s.sampleSize) % n
@@ -139,8 +140,8 @@ func (s *Sampler) scoreWindowsWithChangedNode(pivot int) {
 	}
 }
 
-// creditBestLevels gives the weight of the window that begins with `from` to its winners;
-// `last` has just come.
+// creditBestLevels adds the probability of the window that begins at index from to its
+// best levels. last is the index of the node that has just entered.
 func (s *Sampler) creditBestLevels(from, last int) {
 	w := &s.window
 	if w.spreadScoresUnknown || len(w.countedConstraints) > 0 && !slices.Equal(w.domainCount, w.weightedDomains) {
@@ -168,7 +169,7 @@ func (s *Sampler) creditBestLevels(from, last int) {
 	}
 }
 
-// copyFrom makes the window like another.
+// copyFrom makes the window equal to another one. It keeps its own slices.
 func (w *slidingWindow) copyFrom(from *slidingWindow) {
 	own := *w
 	*w = *from

@@ -6,21 +6,22 @@ import (
 	"slices"
 )
 
-// Workers in parallel take the nodes of the walk in chunks of about the square
-// root of their number. Where they stop, some chunks are done in part: the sample
-// is not quite the window that follows its start, the less so the more processors
-// there are. How it is scattered cannot be known. So a fixed part of the odds is
-// what they were if every set of feasible nodes of the sample's size were as
-// likely as any other. scattered is that part; it is set by what the scheduler's
-// own algorithm was seen to do (docs/reference/placement.md).
+// RandomSampleWeight is the weight of a random sample in the odds, 0..1.
+//
+// The scheduler filters nodes in parallel, in chunks of about the square root of their
+// number. When it stops, some chunks are incomplete, so the sample is not exactly a
+// window. The difference grows with the number of processors and cannot be predicted.
+// Therefore this part of the odds assumes that every set of feasible nodes is equally
+// likely. The value was measured on the scheduler's own code
+// (docs/reference/placement.md).
 const RandomSampleWeight = 0.15
 
-// Negligible is the probability below which nodes are left out: that none of those
-// that are better is in the sample.
+// Negligible is the probability at which computeRandomSampleOdds stops: that no better
+// node is in the sample.
 const Negligible = 1e-4
 
-// mixInRandomSamples mixes the odds over every set of nodes, with the given weight, into
-// those over the windows.
+// mixInRandomSamples replaces the odds by (1 - weight) x odds of the windows + weight x
+// odds of a random sample.
 func (s *Sampler) mixInRandomSamples(weight float64) {
 	if weight == 0 {
 		return
@@ -36,14 +37,14 @@ func (s *Sampler) mixInRandomSamples(weight float64) {
 	}
 }
 
-// computeRandomSampleOdds finds what every node of a level has over all sets. The best nodes
-// win where one of them is in the set, the next best where one of theirs is and
-// none of the best, and so on, until one nearly always is. Scores are those
-// beside all feasible nodes.
+// computeRandomSampleOdds computes the probability of each node to win in a random
+// sample. The best nodes win if the sample contains one of them. The next best win if it
+// contains one of theirs and no better node, and so on. It stops when a better node is
+// nearly certain. Totals are computed with all feasible nodes in the window.
 func (s *Sampler) computeRandomSampleOdds() {
 	w, n := &s.window, len(s.nodes)
 	s.randomOdds = cycle.ResizeFloat64(s.randomOdds, len(s.groups.levelScore))
-	none, passed := 1.0, 0 // the probability that none of those passed is in the set
+	none, passed := 1.0, 0 // none: probability that no passed node is in the sample
 	for none >= Negligible && passed < n {
 		s.findBestLevels()
 		better, count := none, 0
@@ -71,7 +72,7 @@ func (s *Sampler) fillWindowWithAllNodes() {
 	clear(w.nodesByLevel)
 	clear(w.nodesByGroup)
 	copy(w.topLevel, k.firstLevel)
-	if n := len(s.nodes); len(k.level) > n { // addPivot has put the pivot at the end
+	if n := len(s.nodes); len(k.level) > n { // appendChangedNode has added a node at the end
 		k.level[s.previous.changedNode] = k.level[n]
 	}
 	for _, level := range k.level[:len(s.nodes)] {
@@ -92,8 +93,8 @@ func (s *Sampler) fillWindowWithAllNodes() {
 	s.updateRanges()
 }
 
-// countAllDomains counts the domains of all feasible nodes. Of soft constraints that are
-// not counted for each window, every window has all domains but the host names.
+// countAllDomains counts the domains of all feasible nodes. For constraints outside
+// countedConstraints every window has all domains, except those of the host name.
 func (s *Sampler) countAllDomains() {
 	w := &s.window
 	for c := range s.attempt.Replacement.Spread.Soft {
@@ -112,8 +113,8 @@ func (s *Sampler) countAllDomains() {
 	}
 }
 
-// usePolicyTotals makes the totals of a legacy Policy beside all feasible nodes the
-// fixed sums of one kind.
+// usePolicyTotals makes the totals of a legacy Policy, over all feasible nodes, the
+// fixed scores of a single score group.
 func (s *Sampler) usePolicyTotals() {
 	k := &s.groups
 	s.readScoreInputs()

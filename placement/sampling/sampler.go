@@ -9,10 +9,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/score"
 )
 
-// Below minSampleNodes nodes the scheduler judges all of them, and it never stops
-// before it has found so many feasible ones. Without a configured share of the
-// nodes it looks at 50 %, less 1 % per 125 nodes, and at no less than 5 %
-// (pkg/scheduler, numFeasibleNodesToFind).
+// Sample size of kube-scheduler (pkg/scheduler, numFeasibleNodesToFind). A sample has at
+// least minSampleNodes feasible nodes. If no percentage is configured, the scheduler uses
+// 50 % of the nodes, minus 1 % per 125 nodes, but at least 5 %.
 const (
 	minSampleNodes   = 100
 	minSamplePercent = 5
@@ -35,8 +34,9 @@ type Sampler struct {
 	randomOdds     []float64 // by level: odds of each of its nodes in a random sample
 }
 
-// PredictState returns the outcome over all samples, the scattered part mixed in.
-func (s *Sampler) PredictState(r *cycle.Attempt, feasible []cluster.NodeID, size int, scattered float64) prediction.State {
+// PredictState returns the odds over all samples. randomWeight is the probability that a
+// sample is random. feasible must be sorted.
+func (s *Sampler) PredictState(r *cycle.Attempt, feasible []cluster.NodeID, size int, randomWeight float64) prediction.State {
 	s.attempt = r
 	if !s.sortByNodeOrder(feasible) || s.sampleSize != size {
 		s.previous.replacement = nil
@@ -58,7 +58,7 @@ func (s *Sampler) PredictState(r *cycle.Attempt, feasible []cluster.NodeID, size
 		s.oddsByFeasible[s.feasibleNumber[n]-1] = odds[k]
 	}
 	most := s.window.maxTotal
-	s.mixInRandomSamples(scattered)
+	s.mixInRandomSamples(randomWeight)
 	out, count := prediction.State{FeasibleSet: prediction.NewNodeSet(r.Model, feasible), SampleSize: size, Best: most}, 0
 	for _, p := range s.oddsByFeasible {
 		if p > 0 {
@@ -74,17 +74,17 @@ func (s *Sampler) PredictState(r *cycle.Attempt, feasible []cluster.NodeID, size
 	return out
 }
 
-// A legacy Policy counts over a sample what cannot be carried on to the next one
-// cheaply. Its samples are scored one by one: as many as hold policyNodeBudget nodes
-// together, at least minPolicySamples, evenly spread over the walk. That is all of
-// them up to some 300 nodes.
+// The functions of a legacy Policy cannot be updated cheaply from one window to the next,
+// so each window is scored alone. Only some windows are scored, at even distances:
+// together they have policyNodeBudget nodes, and there are at least minPolicySamples. In
+// clusters of up to about 300 nodes all windows are scored.
 const (
 	policyNodeBudget = 50_000
 	minPolicySamples = 100
 )
 
-// scorePolicySamples adds up the odds over some windows, each standing for those that
-// begin after it and before the next.
+// scorePolicySamples computes the odds from some of the windows. Each stands for the
+// windows that begin between it and the next one.
 func (s *Sampler) scorePolicySamples() {
 	n, w := len(s.nodes), &s.window
 	w.odds, w.maxTotal = cycle.ResizeFloat64(w.odds, n), 0
@@ -113,12 +113,13 @@ func (s *Sampler) scorePolicySamples() {
 	}
 }
 
-// HasReusableWindows reports whether the next state of the same victim can take over
-// windows of the last one.
+// HasReusableWindows reports whether the next state of the same victim can reuse windows
+// of the last state.
 func (s *Sampler) HasReusableWindows() bool { return s.previous.replacement != nil }
 
-// Size returns how many feasible nodes the scheduler looks for among all
-// nodes before it stops.
+// Size returns how many feasible nodes the scheduler looks for before it stops. nodes is
+// the number of all nodes; percentage is percentageOfNodesToScore, 0 for the adaptive
+// default.
 func Size(nodes, percentage int) int {
 	if nodes < minSampleNodes {
 		return nodes

@@ -21,25 +21,25 @@ type nodeScores struct {
 	groups           scoreGroups
 }
 
-// scoreGroups sort the feasible nodes by what scores relative to a sample make of
-// them. Nodes of one kind get the same relative scores in any sample, so among
-// them the sum of the other scores decides.
+// scoreGroups sorts the feasible nodes into score groups and levels. Nodes of a group
+// have the same inputs to the relative scores, so they get the same relative scores in
+// every sample. Nodes of a level also have the same fixed score.
 type scoreGroups struct {
-	ofNode     []int32   // kind of each node, in the order of the walk
-	count      int       // of kinds
-	firstNode  []int32   // by kind, a node of it
-	fixedScore []int64   // by node, weighted sum of the scores that are not relative
-	level      []int32   // by node: nodes of one kind and fixed sum share it; rising with the sum within a kind
-	firstLevel []int32   // by kind, its first level
-	levelScore []int64   // by level, the fixed sum
-	column     [][]int64 // by node, what the relative scores read; see the constants
-	hasColumn  []bool    // whether a column is read
+	ofNode     []int32   // by node: its group
+	count      int       // number of groups
+	firstNode  []int32   // by group: its first node
+	fixedScore []int64   // by node: weighted sum of the scores that do not depend on the sample
+	level      []int32   // by node: its level; within a group a higher level has a higher fixed score
+	firstLevel []int32   // by group: its lowest level; then the number of levels
+	levelScore []int64   // by level: the fixed score
+	column     [][]int64 // by column constant, then by node: raw values
+	hasColumn  []bool    // by column: whether it is read
 
 	table, order []int32
 }
 
-// The columns: counts or sums that are stretched over the sample, and then the
-// matching pods by soft spread constraint.
+// The columns: raw values that are normalised over the sample, then the matching pods of
+// each soft spread constraint.
 const (
 	taintColumn = iota
 	affinityColumn
@@ -47,13 +47,14 @@ const (
 	spreadColumn
 )
 
-// In the columns of soft constraints: the node lacks the label, or gets no score.
+// Values in the columns of soft constraints: the node lacks the label, or the score skips
+// the node.
 const (
 	NoLabel   = -1
 	notScored = -2
 )
 
-// findScoreGroups sorts by the columns and sums that were read.
+// findScoreGroups sorts the nodes by the columns and fixed scores.
 func (s *nodeScores) findScoreGroups() {
 	k, n := &s.groups, len(s.nodes)
 	k.ofNode = ResizeInt32(k.ofNode, n)
@@ -71,7 +72,7 @@ func (s *nodeScores) findScoreGroups() {
 	k.numberLevels()
 }
 
-// readScoreInputs reads what the relative scores that have a weight go by.
+// readScoreInputs reads the columns of the relative scores that have a weight.
 func (s *nodeScores) readScoreInputs() {
 	k, r, in := &s.groups, s.attempt, s.attempt.Replacement
 	weights := &in.Profile.Weights
@@ -101,7 +102,7 @@ func (s *nodeScores) readScoreInputs() {
 	}
 }
 
-// readSpreadCounts reads the matching pods of a constraint.
+// readSpreadCounts reads the matching pods of a soft constraint for each node.
 func (s *nodeScores) readSpreadCounts(c *cycle.SpreadConstraint, out []int64) {
 	rules := &s.attempt.Replacement.Spread
 	var pods []int32
@@ -126,10 +127,10 @@ func (s *nodeScores) readSpreadCounts(c *cycle.SpreadConstraint, out []int64) {
 	}
 }
 
-// maxTableEntries is how many entries a table may have that is looked up directly.
+// maxTableEntries limits the size of a lookup table. Larger ranges use a map or sorting.
 const maxTableEntries = 1 << 16
 
-// splitBy tells kinds apart by one more column.
+// splitBy splits the score groups by one more column.
 func (k *scoreGroups) splitBy(column []int64) {
 	least, most := minMax(column)
 	if least == most {
@@ -153,6 +154,7 @@ func (k *scoreGroups) splitBy(column []int64) {
 	k.count = int(count)
 }
 
+// splitByMap is splitBy for a column with a large range.
 func (k *scoreGroups) splitByMap(column []int64) {
 	number := map[[2]int64]int32{}
 	for i, v := range column {
@@ -167,7 +169,7 @@ func (k *scoreGroups) splitByMap(column []int64) {
 	k.count = len(number)
 }
 
-// sumFixedScores sums the scores that a node has in any sample.
+// sumFixedScores adds up the scores that do not depend on the sample.
 func (s *nodeScores) sumFixedScores() {
 	k, r := &s.groups, s.attempt
 	k.fixedScore = cycle.ResizeInt64(k.fixedScore, len(s.nodes))
@@ -193,7 +195,7 @@ func (s *nodeScores) sumFixedScores() {
 	}
 }
 
-// numberLevels numbers the levels by kind, then by fixed sum.
+// numberLevels numbers the levels by score group, then by fixed score.
 func (k *scoreGroups) numberLevels() {
 	k.level, k.firstLevel, k.levelScore = ResizeInt32(k.level, len(k.ofNode)), ResizeInt32(k.firstLevel, k.count+1), k.levelScore[:0]
 	least, most := minMax(k.fixedScore)
@@ -223,7 +225,7 @@ func (k *scoreGroups) numberLevels() {
 	}
 }
 
-// numberLevelsBySorting does it for sums that are too far apart for a table.
+// numberLevelsBySorting is numberLevels for a large range of fixed scores.
 func (k *scoreGroups) numberLevelsBySorting() {
 	k.order = ResizeInt32(k.order, len(k.ofNode))
 	for i := range k.order {
@@ -246,10 +248,10 @@ func (k *scoreGroups) numberLevelsBySorting() {
 	k.firstLevel[k.count] = int32(len(k.levelScore))
 }
 
-// minMax returns the least and the greatest value.
+// minMax returns the smallest and the largest value.
 func minMax(values []int64) (least, most int64) {
 	least, most = values[0], values[0]
-	for _, v := range values { // branches that are foretold well cost less than min and max
+	for _, v := range values { // well-predicted branches are faster than min and max
 		if v < least {
 			least = v
 		} else if v > most {
@@ -259,6 +261,8 @@ func minMax(values []int64) (least, most int64) {
 	return least, most
 }
 
+// ResizeInt32 returns a slice of this length. It reuses s if its capacity suffices, and
+// does not clear it.
 func ResizeInt32(s []int32, n int) []int32 {
 	if cap(s) < n {
 		return make([]int32, n)
@@ -266,17 +270,18 @@ func ResizeInt32(s []int32, n int) []int32 {
 	return s[:n]
 }
 
-// nodeCount is how many nodes the walk has, without the one that addPivot adds.
+// nodeCount returns the number of feasible nodes, without the one that appendChangedNode
+// adds.
 func (s *nodeScores) nodeCount() int { return len(s.startProbability) }
 
-// groupOfLevel is the kind that has the level.
+// groupOfLevel returns the score group of a level.
 func (k *scoreGroups) groupOfLevel(level int32) int {
 	return sort.Search(k.count, func(kind int) bool { return k.firstLevel[kind] > level }) - 1
 }
 
-// sortByNodeOrder puts the feasible nodes in the order of the walk. A window begins with a
-// node when the walk begins there, or at a node before it that is not feasible.
-// It reports whether they stood in line already.
+// sortByNodeOrder sorts the feasible nodes by node order and computes startProbability.
+// A window begins with a node if the search starts there, or at an infeasible node
+// directly before it. It reports whether the input equals the last one.
 func (s *nodeScores) sortByNodeOrder(feasible []cluster.NodeID) bool {
 	w := s.attempt.Model
 	if w.InitNodeOrder(); s.feasibleNumber == nil {
@@ -298,7 +303,7 @@ func (s *nodeScores) sortByNodeOrder(feasible []cluster.NodeID) bool {
 		if s.feasibleNumber[n] == 0 {
 			continue
 		}
-		weight := one // nearly always: dividing is what costs
+		weight := one // the usual case, without the slow division
 		if starts > 1 {
 			weight = float64(starts) / all
 		}

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// hasConstantDomains reports whether each window has the same domains of a soft constraint,
-// and then says how many: none of them is away for longer than a window.
+// hasConstantDomains reports whether every window has the same domains of a soft
+// constraint. If so, it stores their number.
 func (s *windowScorer) hasConstantDomains(c int) bool {
 	w, column, rule := &s.window, s.groups.column[spreadColumn+c], &s.attempt.Replacement.Spread.Soft[c]
 	if rule.Hostname {
@@ -27,12 +27,13 @@ func (s *windowScorer) hasConstantDomains(c int) bool {
 	return false
 }
 
-// countConstantDomains is the number of domains if each is in every window; else 0.
+// countConstantDomains returns the number of domains if every window contains all of
+// them, else 0.
 func (s *windowScorer) countConstantDomains(c int) (domains int32) {
 	last, column, topo := s.window.nodesByDomain[c], s.groups.column[spreadColumn+c], s.attempt.Replacement.Spread.Soft[c].Topology
 	clear(last)
 	n := len(s.nodes)
-	for p := range n + s.sampleSize { // as far as the last window reaches
+	for p := range n + s.sampleSize { // to the end of the last window
 		i := p
 		if i >= n {
 			i -= n
@@ -53,8 +54,8 @@ func (s *windowScorer) countConstantDomains(c int) (domains int32) {
 	return domains
 }
 
-// updateDomainCounts counts the domains that the scored nodes are in; for the host
-// name, those nodes.
+// updateDomainCounts adds a node to the domain counts of the window (by = 1) or removes
+// it (by = -1). For the host name it counts nodes.
 func (s *windowScorer) updateDomainCounts(i int, by int32) {
 	w, k := &s.window, &s.groups
 	soft := s.attempt.Replacement.Spread.Soft
@@ -72,8 +73,8 @@ func (s *windowScorer) updateDomainCounts(i int, by int32) {
 	}
 }
 
-// updateSpreadScores finds the raw scores of all kinds by soft constraints, with the weights
-// of the window's domains.
+// updateSpreadScores recomputes the raw spread scores of all groups for the domains of
+// the window.
 func (s *windowScorer) updateSpreadScores() {
 	w := &s.window
 	copy(w.weightedDomains, w.domainCount)
@@ -88,7 +89,7 @@ func (s *windowScorer) updateSpreadScores() {
 	}
 }
 
-// rawSpreadScore is a kind's raw score by soft constraints.
+// rawSpreadScore returns the raw score of a group by the soft constraints.
 func (s *windowScorer) rawSpreadScore(kind int) int64 {
 	k, soft, sum := &s.groups, s.attempt.Replacement.Spread.Soft, 0.0
 	for c := range soft {

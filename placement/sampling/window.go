@@ -14,49 +14,49 @@ type windowScorer struct {
 	window slidingWindow
 }
 
-// slidingWindow is the sample that is looked at while samples slide along the walk.
-// From one to the next a node leaves and a node comes, so that little changes:
-// the extremes by which scores are stretched only when a kind comes or goes that
-// has one, the best nodes only when one of them goes or one as good comes.
+// slidingWindow is the current sample. Usually little changes when a node enters or
+// leaves. The ranges change only if a group with an extreme value enters or leaves. The
+// best nodes change only if one of them leaves, or an equally good one enters.
 type slidingWindow struct {
-	nodesByLevel []int32 // nodes by level
-	nodesByGroup []int32 // nodes by kind
-	topLevel     []int32 // by kind, a level that no level with nodes is above
+	nodesByLevel []int32 // by level: number of nodes inside
+	nodesByGroup []int32 // by group: number of nodes inside
+	topLevel     []int32 // by group: no higher level has a node inside
 
-	// creditByLevel is what every node of a level has got so far while it was inside;
-	// since is what that was when a node came.
+	// creditByLevel is the total odds that each node of a level has earned while inside.
+	// creditAtEntry is that value when the node entered.
 	creditByLevel []float64
 	creditAtEntry []float64
-	odds          []float64 // of each node: the probability that it is chosen
-	maxTotal      int64     // best total of any window so far
+	odds          []float64 // by node: probability that it is chosen
+	maxTotal      int64     // best total of any window until now
 
 	bestTotal   int64
-	bestLevels  []int32 // the levels with the best total; never empty ones
-	bestUnknown bool    // they are not known
+	bestLevels  []int32 // levels with the best total that have a node inside
+	bestUnknown bool    // bestLevels must be searched again
 
 	ranges        Ranges
-	rangesStale   bool    // whether the stretches still hold
-	rangesVersion int32   // of the stretches
-	relativeScore []int64 // by kind, the relative scores
-	scoreVersion  []int32 // by kind, the version at which score holds
-	rawSpread     []int64 // by kind
+	rangesStale   bool    // ranges must be recomputed
+	rangesVersion int32   // grows with every change of ranges
+	relativeScore []int64 // by group
+	scoreVersion  []int32 // by group: the rangesVersion of relativeScore
+	rawSpread     []int64 // by group
 
-	spreadScoresUnknown bool      // rawSpread is not known
+	spreadScoresUnknown bool      // rawSpread must be recomputed
 	domainCount         []int32   // by soft constraint
-	weightedDomains     []int32   // the domains by which rawSpread is weighed
-	spreadWeights       []float64 // by soft constraint, what rawSpread is weighed with
-	nodesByDomain       [][]int32 // by soft constraint but the host name, nodes by domain
-	countedConstraints  []int     // soft constraints whose domains are not the same in every window
+	weightedDomains     []int32   // the domainCount that rawSpread was computed with
+	spreadWeights       []float64 // by soft constraint: weight that rawSpread was computed with
+	nodesByDomain       [][]int32 // by soft constraint, except host name: number of nodes by domain
+	countedConstraints  []int     // soft constraints whose domains differ between windows
 }
 
-// Ranges are the extremes over a sample by which raw scores become 0..100.
+// Ranges are the smallest and largest raw scores in a sample. They normalise raw scores
+// to 0..100.
 type Ranges struct {
-	Taints, Preferred        int64 // most
+	Taints, Preferred        int64 // maximum; the minimum is 0
 	InterPodMin, InterPodMax int64
 	SpreadMin, SpreadMax     int64
 }
 
-// resetWindow makes the window empty.
+// resetWindow empties the window.
 func (s *windowScorer) resetWindow() {
 	w, k := &s.window, &s.groups
 	levels := len(k.levelScore)
@@ -82,6 +82,7 @@ func (s *windowScorer) resetWindow() {
 	}
 }
 
+// addNode adds the node at index i to the window.
 func (s *windowScorer) addNode(i int) {
 	w, kind, level := &s.window, s.groups.ofNode[i], s.groups.level[i]
 	w.creditAtEntry[i] = w.creditByLevel[level]
@@ -94,7 +95,7 @@ func (s *windowScorer) addNode(i int) {
 	w.rangesStale = w.rangesStale || w.nodesByGroup[kind] == 1 && s.affectsRanges(kind)
 }
 
-// compareWithBest looks whether the node that came is as good as the best.
+// compareWithBest compares the node that has entered with the best nodes.
 func (s *windowScorer) compareWithBest(i int) {
 	w, kind, level := &s.window, s.groups.ofNode[i], s.groups.level[i]
 	switch total := s.relativeScore(kind) + s.groups.levelScore[level]; {
@@ -105,6 +106,7 @@ func (s *windowScorer) compareWithBest(i int) {
 	}
 }
 
+// removeNode removes the node at index i from the window and pays out its odds.
 func (s *windowScorer) removeNode(i int) {
 	w, kind, level := &s.window, s.groups.ofNode[i], s.groups.level[i]
 	s.addNodeOdds(i)
@@ -125,20 +127,20 @@ func (s *windowScorer) removeNode(i int) {
 	}
 }
 
-// addNodeOdds gives a node what its level got since it came.
+// addNodeOdds adds what the level of the node was credited since the node entered.
 func (s *windowScorer) addNodeOdds(i int) {
 	w := &s.window
 	w.odds[i] += w.creditByLevel[s.groups.level[i]] - w.creditAtEntry[i]
 }
 
-// hasSpreadScore reports whether soft constraints score the nodes of a kind.
+// hasSpreadScore reports whether the soft constraints score the nodes of a group.
 func (s *windowScorer) hasSpreadScore(kind int32) bool {
 	k := &s.groups
 	return len(k.hasColumn) > spreadColumn && k.hasColumn[spreadColumn] && k.column[spreadColumn][k.firstNode[kind]] != notScored
 }
 
-// affectsRanges reports whether a kind has a value that is, or goes beyond, an extreme
-// of the sample.
+// affectsRanges reports whether a raw score of the group is at or beyond the ranges of
+// the sample.
 func (s *windowScorer) affectsRanges(kind int32) bool {
 	w, k := &s.window, &s.groups
 	x, i := &w.ranges, k.firstNode[kind]
@@ -152,7 +154,7 @@ func (s *windowScorer) affectsRanges(kind int32) bool {
 	return s.hasSpreadScore(kind) && (w.rawSpread[kind] <= x.SpreadMin || w.rawSpread[kind] >= x.SpreadMax)
 }
 
-// updateRanges finds the stretches of the window anew.
+// updateRanges recomputes the ranges of the window.
 func (s *windowScorer) updateRanges() {
 	w, k := &s.window, &s.groups
 	x := Ranges{InterPodMin: math.MaxInt64, InterPodMax: math.MinInt64, SpreadMin: math.MaxInt64}
@@ -183,7 +185,8 @@ func (s *windowScorer) updateRanges() {
 	w.rangesStale = false
 }
 
-// relativeScore is the weighted sum of a kind's relative scores in the window.
+// relativeScore returns the weighted sum of the relative scores of a group in the
+// window.
 func (s *windowScorer) relativeScore(kind int32) int64 {
 	w := &s.window
 	if w.scoreVersion[kind] != w.rangesVersion {
@@ -192,6 +195,7 @@ func (s *windowScorer) relativeScore(kind int32) int64 {
 	return w.relativeScore[kind]
 }
 
+// computeRelativeScore computes relativeScore without the cache.
 func (s *windowScorer) computeRelativeScore(kind int32) (sum int64) {
 	k, x, weights := &s.groups, &s.window.ranges, &s.attempt.Replacement.Profile.Weights
 	i := k.firstNode[kind]
@@ -214,7 +218,7 @@ func (s *windowScorer) computeRelativeScore(kind int32) (sum int64) {
 	return sum
 }
 
-// findBestLevels looks for the best totals among all levels.
+// findBestLevels searches all groups for the levels with the best total.
 func (s *windowScorer) findBestLevels() {
 	w, k := &s.window, &s.groups
 	w.bestLevels, w.bestUnknown = w.bestLevels[:0], false
@@ -236,7 +240,7 @@ func (s *windowScorer) findBestLevels() {
 	}
 }
 
-// PercentOfMax is v in percent of the most, 0 where that is 0.
+// PercentOfMax returns v in percent of most, 0 if most is 0.
 func PercentOfMax(v, most int64) int64 {
 	if most == 0 {
 		return 0

@@ -88,3 +88,10 @@ func (d *evictionNeed) lowerBound(most int) int {
 	}
 	return max(CountBound(d.nodes, d.groups, pods), WeightedBound(d.needs, &shares, most))
 }
+
+// sized is a pod with what it requests of a resource or, for goals by load, is known
+// to use.
+type sized struct {
+	size int64
+	id   cluster.PodID
+}

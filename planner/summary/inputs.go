@@ -12,9 +12,6 @@ import (
 	"time"
 )
 
-// maxProblems bounds what is listed of one input.
-const maxProblems = 20
-
 // inputs are the sources of the plan. What people asked for is among them only
 // when something of it cannot be read.
 func inputs(c *search.Search) []plan.Input {

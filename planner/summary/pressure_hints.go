@@ -109,3 +109,6 @@ func NameFew(nodes []string) string {
 	}
 	return names
 }
+
+// maxProblems bounds what is listed of one input.
+const maxProblems = 20

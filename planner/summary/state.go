@@ -1,8 +1,6 @@
 package summary
 
 import (
-	"math"
-
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/search"
@@ -62,15 +60,4 @@ func distribution(c *search.Search, resource string) plan.Distribution {
 		return plan.Distribution{}
 	}
 	return distributionOf(fracs, used/total)
-}
-
-// distributionOf summarises fractions around their mean, which large nodes weigh more
-// in.
-func distributionOf(fracs []float64, mean float64) plan.Distribution {
-	var most, squares float64
-	for _, f := range fracs {
-		most = max(most, f)
-		squares += (f - mean) * (f - mean)
-	}
-	return plan.Distribution{Max: plan.Round(most), Mean: plan.Round(mean), StdDev: plan.Round(math.Sqrt(squares / float64(len(fracs))))}
 }

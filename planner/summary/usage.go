@@ -2,6 +2,7 @@ package summary
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -150,4 +151,15 @@ func waitingGoals(c *search.Search) []string {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// distributionOf summarises fractions around their mean, which large nodes weigh more
+// in.
+func distributionOf(fracs []float64, mean float64) plan.Distribution {
+	var most, squares float64
+	for _, f := range fracs {
+		most = max(most, f)
+		squares += (f - mean) * (f - mean)
+	}
+	return plan.Distribution{Max: plan.Round(most), Mean: plan.Round(mean), StdDev: plan.Round(math.Sqrt(squares / float64(len(fracs))))}
 }
