@@ -10,8 +10,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// uneven5000 is the planner's benchmark cluster: 5,000 nodes and Deployments of 20 pods,
-// each Deployment with its own requests.
+// uneven5000 returns the benchmark cluster of the planner: 5,000 Deployments of 20 pods
+// on 5,000 nodes. Each Deployment has its own requests.
 func uneven5000(b *testing.B, pods int) *cluster.Snapshot {
 	b.Helper()
 	s, err := cluster.New(simulation.Uneven(rand.New(rand.NewPCG(1, 1)), 5000, pods))
@@ -21,16 +21,16 @@ func uneven5000(b *testing.B, pods int) *cluster.Snapshot {
 	return s
 }
 
-// BenchmarkPredictUneven measures a prediction after a move, as in a plan: first of each
-// class, then of a class last predicted thousands of moves ago, then of one class again
-// and again.
+// BenchmarkPredictUneven measures one prediction after another pod has moved, as in a
+// plan. "first" predicts each class for the first time and builds it. "other class"
+// predicts classes again, thousands of moves later. "one class" repeats one class.
 func BenchmarkPredictUneven(b *testing.B) {
 	s := uneven5000(b, 100_000)
-	m := placement.NewClusterModel(s, placement.Options{})
+	w := placement.NewClusterModel(s, placement.Options{})
 	pods := len(s.Pods)
 	step := func(i int, p cluster.PodID) {
-		m.Move(cluster.PodID(i*7919%pods), cluster.NodeID(i*31%len(s.Nodes)))
-		m.PredictOdds(p)
+		w.Move(cluster.PodID(i*7919%pods), cluster.NodeID(i*31%len(s.Nodes)))
+		w.PredictOdds(p)
 	}
 	i := 0
 	run := func(name string, of func(i int) cluster.PodID) {
@@ -46,14 +46,14 @@ func BenchmarkPredictUneven(b *testing.B) {
 	}
 	other := func(i int) cluster.PodID { return cluster.PodID(i * 20011 % pods) }
 	run("first", other)
-	for k := range 5000 { // each class has been asked about
+	for k := range 5000 { // predict each class once
 		step(k, other(k))
 	}
 	run("other class", other)
 	run("one class", func(int) cluster.PodID { return 20 })
 }
 
-// BenchmarkNewWorld150000 measures building and cloning a model of 150,000 pods.
+// BenchmarkNewWorld150000 measures building and cloning a model with 150,000 pods.
 func BenchmarkNewWorld150000(b *testing.B) {
 	s := uneven5000(b, 150_000)
 	b.Run("new", func(b *testing.B) {
@@ -64,17 +64,17 @@ func BenchmarkNewWorld150000(b *testing.B) {
 		}
 		b.ReportMetric(float64(cputime.Used(b)-before)/float64(b.N), "cpu-ns/op")
 	})
-	m := placement.NewClusterModel(s, placement.Options{})
+	w := placement.NewClusterModel(s, placement.Options{})
 	for p := range s.Pods {
 		if p%20 == 0 {
-			m.PredictOdds(cluster.PodID(p))
+			w.PredictOdds(cluster.PodID(p))
 		}
 	}
 	b.Run("clone", func(b *testing.B) {
 		b.ReportAllocs()
 		before := cputime.Used(b)
 		for b.Loop() {
-			m.Clone()
+			w.Clone()
 		}
 		b.ReportMetric(float64(cputime.Used(b)-before)/float64(b.N), "cpu-ns/op")
 	})

@@ -7,22 +7,22 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/prediction"
 )
 
-// predictFast predicts both states of the victim. It returns false if only the full
-// prediction can. The next call overwrites the slices of the prediction.
-func (m *ClusterModel) predictFast(in *cycle.Replacement, p cluster.PodID, pr *prediction.Prediction) bool {
-	if m.disableFast || len(m.Nominated) > 0 {
+// predictFast predicts both states with the fast predictor. It returns false if the pod
+// needs the general prediction. The slices in pr are valid until the next call.
+func (w *ClusterModel) predictFast(in *cycle.Replacement, p cluster.PodID, pr *prediction.Prediction) bool {
+	if w.disableFast || len(w.Nominated) > 0 {
 		return false
 	}
-	q := m.fastPredictor()
-	q.RandomSampleWeight = m.randomSampleWeight
+	q := w.fastPredictor()
+	q.RandomSampleWeight = w.randomSampleWeight
 	return q.Predict(in, p, pr)
 }
 
-// fastPredictor returns the fast predictor, and builds it on first use.
-func (m *ClusterModel) fastPredictor() *fast.Predictor {
-	if m.fast == nil {
-		m.fast = fast.NewPredictor(m.Cluster, &m.groups)
-		m.OnChange = m.fast.NodeChanged
+// fastPredictor returns the fast predictor of the model. It builds it on first use.
+func (w *ClusterModel) fastPredictor() *fast.Predictor {
+	if w.fast == nil {
+		w.fast = fast.NewPredictor(w.Cluster, &w.groups)
+		w.OnChange = w.fast.NodeChanged
 	}
-	return m.fast
+	return w.fast
 }

@@ -9,19 +9,19 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/model"
 )
 
-// NodeSet is a set of nodes with one bit per node. The zero value is empty.
+// NodeSet is a set of nodes, stored as a bit set. The zero value is empty.
 type NodeSet struct {
 	Count    int
-	Bits     []uint64         // by place
+	Bits     []uint64         // by position
 	Position []int32          // by node; read-only
-	Order    []cluster.NodeID // by place; read-only
+	Order    []cluster.NodeID // by position; read-only
 }
 
 // NewNodeSet returns the set of these nodes.
-func NewNodeSet(m *model.Cluster, nodes []cluster.NodeID) NodeSet {
-	m.InitNodeOrder()
-	places := m.NodePosition
-	s := NodeSet{Count: len(nodes), Bits: make([]uint64, (len(places)+63)/64), Position: places, Order: m.NodeOrder}
+func NewNodeSet(w *model.Cluster, nodes []cluster.NodeID) NodeSet {
+	w.InitNodeOrder()
+	places := w.NodePosition
+	s := NodeSet{Count: len(nodes), Bits: make([]uint64, (len(places)+63)/64), Position: places, Order: w.NodeOrder}
 	for _, n := range nodes {
 		s.Bits[places[n]>>6] |= 1 << (places[n] & 63)
 	}
@@ -31,7 +31,7 @@ func NewNodeSet(m *model.Cluster, nodes []cluster.NodeID) NodeSet {
 // Len returns the number of nodes in the set.
 func (s NodeSet) Len() int { return s.Count }
 
-// Has reports whether the node is in the set.
+// Has reports whether the set contains the node.
 func (s NodeSet) Has(n cluster.NodeID) bool {
 	if s.Count == 0 {
 		return false
@@ -40,8 +40,7 @@ func (s NodeSet) Has(n cluster.NodeID) bool {
 	return s.Bits[at>>6]>>(at&63)&1 != 0
 }
 
-// Append appends the nodes of the set to the list. The order has no meaning, but is
-// always the same.
+// Append appends the nodes of the set to the list, in node order of the search.
 func (s NodeSet) Append(list []cluster.NodeID) []cluster.NodeID {
 	list = slices.Grow(list, s.Count)
 	for i, word := range s.Bits {
@@ -52,13 +51,13 @@ func (s NodeSet) Append(list []cluster.NodeID) []cluster.NodeID {
 	return list
 }
 
-// Equal reports whether both sets have the same nodes. Both must belong to the same
+// Equal reports whether both sets contain the same nodes. Both must come from one
 // snapshot.
 func (s NodeSet) Equal(o NodeSet) bool {
 	return s.Count == o.Count && slices.Equal(s.Bits, o.Bits)
 }
 
-// All iterates over the nodes of the set in the order of their NodeID.
+// All iterates over the set by rising NodeID.
 func (s NodeSet) All() iter.Seq[cluster.NodeID] {
 	return func(yield func(cluster.NodeID) bool) {
 		for n := range s.Position {

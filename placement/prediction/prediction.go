@@ -20,34 +20,32 @@ func (p Prediction) Possible() []cluster.NodeID {
 	return slices.Compact(out)
 }
 
-// Prediction says on which nodes the replacement of a pod would land.
+// Prediction says where the replacement of a pod would land.
 type Prediction struct {
-	// Terminating is the result while the victim terminates: its resources and its
-	// inter-pod affinity still count, but topology spread ignores it.
+	// Terminating: the victim still holds its resources, and inter-pod affinity counts
+	// it. Topology spread no longer counts it.
 	Terminating State
-	// Gone is the result once the victim has ended.
+	// Gone: the victim no longer exists.
 	Gone State
-	// WeightGone is the probability, from 0 to 1, of the state Gone. The probability
-	// of Terminating is 1 - WeightGone.
+	// WeightGone is the probability of Gone, 0..1; Terminating has the remainder.
 	WeightGone float64
-	// UnsupportedReason says why the pod is not supported; empty if it is. The states of
-	// an unsupported pod are empty, and every probability, also that of Pending, is 0.
+	// UnsupportedReason says why the pod cannot be predicted; empty if it can. If it is
+	// set, both states are empty and every probability is 0, including Pending.
 	UnsupportedReason string
 }
 
-// Prob returns the probability that the replacement lands on a node for which `on`
-// returns true.
+// Prob returns the probability that the replacement lands on a node that `on` accepts.
 func (p Prediction) Prob(on func(cluster.NodeID) bool) float64 {
 	return (1-p.WeightGone)*p.Terminating.prob(on) + p.WeightGone*p.Gone.prob(on)
 }
 
-// ProbOf returns the probability that the replacement lands on the node.
+// ProbOf returns the probability that the replacement lands on this node.
 func (p Prediction) ProbOf(n cluster.NodeID) float64 {
 	return (1-p.WeightGone)*p.Terminating.probOf(n) + p.WeightGone*p.Gone.probOf(n)
 }
 
-// Pending returns the probability that no node is feasible; 0 if the pod is not
-// supported.
+// Pending returns the probability that no node is feasible. It is 0 if the pod is
+// unsupported.
 func (p Prediction) Pending() float64 {
 	if p.UnsupportedReason != "" {
 		return 0
@@ -62,13 +60,13 @@ func (p Prediction) Pending() float64 {
 	return sum
 }
 
-// Likeliest returns the node with the highest probability, and the lowest NodeID among
-// equals. It returns NoNode if every probability is 0.
+// Likeliest returns the node with the highest probability. Ties go to the lowest NodeID.
+// It returns NoNode if no node is possible.
 func (p Prediction) Likeliest() cluster.NodeID {
 	return p.LikeliestOf(func(cluster.NodeID) bool { return true })
 }
 
-// LikeliestOf is Likeliest among the nodes for which `on` returns true.
+// LikeliestOf is Likeliest among the nodes that `on` accepts.
 func (p Prediction) LikeliestOf(on func(cluster.NodeID) bool) cluster.NodeID {
 	best, bestProb := cluster.NoNode, 0.0
 	a, b := p.Terminating.Winners, p.Gone.Winners

@@ -5,28 +5,25 @@ import (
 	"slices"
 )
 
-// State is what the scheduler would decide in one state of the victim.
+// State is the scheduler's decision in one state of the victim.
 type State struct {
-	// Feasible are the nodes that pass every filter, sorted; nil in the result of
-	// PredictOdds.
+	// Feasible are the nodes that pass every filter, sorted. PredictOdds leaves it nil.
 	Feasible []cluster.NodeID
-	// FeasibleSet holds the feasible nodes as a set; only PredictOdds sets it.
+	// FeasibleSet contains the same nodes. Only PredictOdds sets it.
 	FeasibleSet NodeSet
 	// Winners are the nodes that the scheduler may choose, sorted: those with the best
-	// total score. If the scheduler scores a sample of the feasible nodes, these are
-	// the best nodes of every possible sample.
+	// total score. If it scores a sample, they are the winners of every possible sample.
 	Winners []cluster.NodeID
-	// Odds are the winners' probabilities; they sum to 1. nil: all are equal, as always
-	// when the scheduler scores every feasible node.
+	// Odds are the probabilities of the winners; they sum to 1. Nil means that all are
+	// equal, which is so whenever the scheduler scores every feasible node.
 	Odds []float64
-	// SampleSize is the number of feasible nodes that the scheduler scores; 0: all.
+	// SampleSize is how many feasible nodes the scheduler scores; 0: all.
 	SampleSize int
-	// Best is the best total score of all possible samples; 0 if no node is feasible.
+	// Best is the best total score in any sample; 0 if no node is feasible.
 	Best int64
 }
 
-// WinnerProb returns the probability that the scheduler chooses Winners[i] in this
-// state.
+// WinnerProb returns the probability that Winners[i] is chosen in this state.
 func (s State) WinnerProb(i int) float64 {
 	if s.Odds != nil {
 		return s.Odds[i]
@@ -34,7 +31,6 @@ func (s State) WinnerProb(i int) float64 {
 	return 1 / float64(len(s.Winners))
 }
 
-// probOf returns the probability of the node in this state.
 func (s State) probOf(n cluster.NodeID) float64 {
 	i, wins := slices.BinarySearch(s.Winners, n)
 	switch {
@@ -46,7 +42,6 @@ func (s State) probOf(n cluster.NodeID) float64 {
 	return s.WinnerProb(i)
 }
 
-// prob returns the probability of the nodes for which `on` returns true, in this state.
 func (s State) prob(on func(cluster.NodeID) bool) float64 {
 	hits, sum := 0, 0.0
 	for i, n := range s.Winners {

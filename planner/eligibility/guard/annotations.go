@@ -12,13 +12,13 @@ import (
 
 // What people ask for, strictest first.
 var (
-	evictNever = Rule{plan.EvictNever, func(in Input) (string, bool) {
+	evictNever = Rule{plan.EvictNever, podScope, func(in Input) (string, bool) {
 		never := in.asked().NeverEvict
 		return joined(never), len(never) > 0
 	}}
 
 	// Of several requests the one that holds longest is named.
-	doNotDisrupt = Rule{plan.DoNotDisrupt, func(in Input) (string, bool) {
+	doNotDisrupt = Rule{plan.DoNotDisrupt, podScope, func(in Input) (string, bool) {
 		var last time.Time
 		message := ""
 		if forGood := slices.DeleteFunc(slices.Clone(in.asked().Protections), func(h annotation.Protection) bool { return h.For != 0 }); len(forGood) > 0 {
@@ -39,7 +39,7 @@ var (
 	// What was perhaps meant to protect a pod protects it until it can be read.
 	// On its node that is a key that does not exist: an exclude that cannot be
 	// read excludes (NodeExcluded), and a drain-first protects nothing.
-	requestUnreadable = Rule{plan.RequestUnreadable, func(in Input) (string, bool) {
+	requestUnreadable = Rule{plan.RequestUnreadable, podScope, func(in Input) (string, bool) {
 		if ns := in.Pod.Object.Namespace; in.Snapshot.Namespace(ns) == nil {
 			return "namespace " + ns + " is not in the snapshot, so what it asks for is not known", true
 		}
@@ -52,7 +52,7 @@ var (
 		return joined(problems), len(problems) > 0
 	}}
 
-	preferNoEviction = Rule{plan.PreferNoEviction, func(in Input) (string, bool) {
+	preferNoEviction = Rule{plan.PreferNoEviction, podScope, func(in Input) (string, bool) {
 		if in.Options.NoEvictionPolicy != Mandatory {
 			return "", false
 		}
@@ -64,7 +64,7 @@ var (
 	}}
 
 	// Another program migrates the pod in its own way.
-	evictionInProgress = Rule{plan.EvictionInProgress, func(in Input) (string, bool) {
+	evictionInProgress = Rule{plan.EvictionInProgress, podScope, func(in Input) (string, bool) {
 		moving := in.asked().EvictionInProgress
 		return joined(moving), len(moving) > 0
 	}}

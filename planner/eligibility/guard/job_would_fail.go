@@ -23,7 +23,7 @@ const indexFailures = "batch.kubernetes.io/job-index-failure-count"
 // An evicted pod counts as failed, unless the Job's podFailurePolicy says
 // otherwise of pods with the condition DisruptionTarget. At the limit the Job
 // fails, and no replacement comes.
-var jobWouldFail = Rule{plan.JobWouldFail, func(in Input) (string, bool) {
+var jobWouldFail = Rule{plan.JobWouldFail, podScope, func(in Input) (string, bool) {
 	return JobFails(in.Snapshot, in.Pod, 0)
 }}
 

@@ -8,7 +8,7 @@ import (
 )
 
 // The last Ready pod behind a Service is the Service.
-var lastReadyPod = Rule{plan.LastReadyPod, func(in Input) (string, bool) {
+var lastReadyPod = Rule{plan.LastReadyPod, podScope, func(in Input) (string, bool) {
 	if !in.Options.Protect[ProtectLastReady] || !in.Pod.Ready {
 		return "", false
 	}

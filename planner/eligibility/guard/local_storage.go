@@ -3,7 +3,7 @@ package guard
 import "github.com/evenkeel-project/evenkeel/plan"
 
 // emptyDir and hostPath hold data on the node; it does not follow the pod.
-var localStorage = Rule{plan.LocalStorage, func(in Input) (string, bool) {
+var localStorage = Rule{plan.LocalStorage, podScope, func(in Input) (string, bool) {
 	if !in.Options.Protect[ProtectLocalStorage] {
 		return "", false
 	}

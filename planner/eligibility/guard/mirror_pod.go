@@ -8,7 +8,7 @@ import (
 
 // A mirror pod is the API server's image of a pod that the kubelet runs from a
 // file; evicting the image does not move the pod.
-var mirrorPod = Rule{plan.MirrorPod, func(in Input) (string, bool) {
+var mirrorPod = Rule{plan.MirrorPod, podScope, func(in Input) (string, bool) {
 	_, mirror := in.Pod.Object.Annotations[corev1.MirrorPodAnnotationKey]
 	return "a mirror pod is run by its kubelet and cannot move", mirror
 }}

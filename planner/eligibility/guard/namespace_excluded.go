@@ -7,7 +7,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-var namespaceExcluded = Rule{plan.NamespaceExcluded, func(in Input) (string, bool) {
+var namespaceExcluded = Rule{plan.NamespaceExcluded, workloadScope, func(in Input) (string, bool) {
 	ns, scope := in.Pod.Object.Namespace, in.Options.Scope
 	switch {
 	case scope.HasNamespace(in.Snapshot, ns):

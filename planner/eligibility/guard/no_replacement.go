@@ -12,7 +12,7 @@ import (
 )
 
 // What is being deleted, or has all it needs, replaces nothing.
-var noReplacement = Rule{plan.NoReplacement, func(in Input) (string, bool) {
+var noReplacement = Rule{plan.NoReplacement, workloadScope, func(in Input) (string, bool) {
 	ns := in.Snapshot.Namespace(in.Pod.Object.Namespace)
 	if ns != nil && ns.DeletionTimestamp != nil {
 		return fmt.Sprintf("namespace %s is being deleted", ns.Name), true

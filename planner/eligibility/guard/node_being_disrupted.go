@@ -9,7 +9,7 @@ import (
 
 // On a node that is not Ready nobody ends the pod; the node's own controllers
 // decide what becomes of its pods.
-var nodeNotReady = Rule{plan.NodeNotReady, func(in Input) (string, bool) {
+var nodeNotReady = Rule{plan.NodeNotReady, nodeScope, func(in Input) (string, bool) {
 	n := &in.Snapshot.Nodes[in.Pod.Node]
 	if n.Ready {
 		return "", false
@@ -25,7 +25,7 @@ var disrupting = map[string]string{
 }
 
 // Who takes a node away moves its pods too; two hands on one pod break budgets.
-var nodeBeingDisrupted = Rule{plan.NodeBeingDisrupted, func(in Input) (string, bool) {
+var nodeBeingDisrupted = Rule{plan.NodeBeingDisrupted, nodeScope, func(in Input) (string, bool) {
 	n := &in.Snapshot.Nodes[in.Pod.Node]
 	who := DisruptedBy(n)
 	if who == "" {
@@ -47,7 +47,7 @@ func DisruptedBy(n *cluster.Node) string {
 	return ""
 }
 
-var nodeExcluded = Rule{plan.NodeExcluded, func(in Input) (string, bool) {
+var nodeExcluded = Rule{plan.NodeExcluded, nodeScope, func(in Input) (string, bool) {
 	for _, src := range in.node().Exclude {
 		return src.String(), true
 	}

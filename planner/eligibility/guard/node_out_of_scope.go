@@ -6,7 +6,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-var nodeOutOfScope = Rule{plan.NodeOutOfScope, func(in Input) (string, bool) {
+var nodeOutOfScope = Rule{plan.NodeOutOfScope, nodeScope, func(in Input) (string, bool) {
 	n := &in.Snapshot.Nodes[in.Pod.Node]
 	if in.Options.Scope.HasNode(n) {
 		return "", false

@@ -12,7 +12,7 @@ import (
 
 // The windows of the config and all that the pod was given must be open. When
 // that is next is said of all of them together.
-var outsideWindow = Rule{plan.OutsideWindow, func(in Input) (string, bool) {
+var outsideWindow = Rule{plan.OutsideWindow, podScope, func(in Input) (string, bool) {
 	if why, open := in.Options.Windows.Open(in.Now); !open {
 		return why + " (windows); " + in.opening(), true
 	}

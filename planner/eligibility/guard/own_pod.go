@@ -9,6 +9,6 @@ const (
 )
 
 // A rebalancer that evicts itself does not finish what it began.
-var ownPod = Rule{plan.OwnPod, func(in Input) (string, bool) {
+var ownPod = Rule{plan.OwnPod, podScope, func(in Input) (string, bool) {
 	return "it is a pod of Evenkeel", in.Pod.Object.Labels[ownLabel] == ownName
 }}

@@ -12,7 +12,7 @@ import (
 
 // An owner that is named but not there says nothing about replicas: the pod
 // may be an orphan on its way to garbage collection.
-var ownerNotFound = Rule{plan.OwnerNotFound, func(in Input) (string, bool) {
+var ownerNotFound = Rule{plan.OwnerNotFound, podScope, func(in Input) (string, bool) {
 	if !in.Pod.OwnerMissing {
 		return "", false
 	}

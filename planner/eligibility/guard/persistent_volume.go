@@ -8,7 +8,7 @@ import (
 )
 
 // A claim's volume may be reachable from few nodes only, and is slow to move.
-var persistentVolume = Rule{plan.PersistentVolume, func(in Input) (string, bool) {
+var persistentVolume = Rule{plan.PersistentVolume, podScope, func(in Input) (string, bool) {
 	if !in.Options.Protect[ProtectPVC] {
 		return "", false
 	}
@@ -19,7 +19,7 @@ var persistentVolume = Rule{plan.PersistentVolume, func(in Input) (string, bool)
 }}
 
 // A storage class may be known to be slow or risky to attach elsewhere.
-var protectedStorageClass = Rule{plan.ProtectedStorageClass, func(in Input) (string, bool) {
+var protectedStorageClass = Rule{plan.ProtectedStorageClass, podScope, func(in Input) (string, bool) {
 	if len(in.Options.ProtectedStorageClasses) == 0 {
 		return "", false
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-var podNotSelected = Rule{plan.PodNotSelected, func(in Input) (string, bool) {
+var podNotSelected = Rule{plan.PodNotSelected, podScope, func(in Input) (string, bool) {
 	sel := in.Options.PodSelector
 	if sel == nil || sel.Empty() {
 		return "", false

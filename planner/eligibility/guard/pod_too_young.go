@@ -10,7 +10,7 @@ import (
 // A young pod has just been placed with today's knowledge, and moving it again
 // and again would keep it from ever working. Without a start time its age is
 // not known.
-var podTooYoung = Rule{plan.PodTooYoung, func(in Input) (string, bool) {
+var podTooYoung = Rule{plan.PodTooYoung, podScope, func(in Input) (string, bool) {
 	if in.Options.MinPodAge <= 0 {
 		return "", false
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-var priorityTooHigh = Rule{plan.PriorityTooHigh, func(in Input) (string, bool) {
+var priorityTooHigh = Rule{plan.PriorityTooHigh, podScope, func(in Input) (string, bool) {
 	limit, known := priorityLimit(in)
 	if !known {
 		return fmt.Sprintf("guards.priorityBelow names PriorityClass %q, which the cluster does not have", in.Options.PriorityBelowName), true

@@ -14,7 +14,7 @@ import (
 
 // A standing pod stays where it is when the one that its required podAffinity asks for
 // goes (IgnoredDuringExecution): it would run on without it.
-var requiredByAffinity = Rule{plan.RequiredByAffinity, func(in Input) (string, bool) {
+var requiredByAffinity = Rule{plan.RequiredByAffinity, podScope, func(in Input) (string, bool) {
 	if !in.Options.Protect[ProtectRequired] {
 		return "", false
 	}

@@ -13,7 +13,7 @@ import (
 // A StatefulSet pod comes back from the revision that its ordinal is due:
 // with OnDelete, or above a partition, that may be another than it has. Such an
 // update is for its owner to make.
-var revisionWouldChange = Rule{plan.RevisionWouldChange, func(in Input) (string, bool) {
+var revisionWouldChange = Rule{plan.RevisionWouldChange, podScope, func(in Input) (string, bool) {
 	if len(in.Pod.Owners) == 0 {
 		return "", false
 	}

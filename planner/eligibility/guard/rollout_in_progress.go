@@ -13,7 +13,7 @@ import (
 // While a rollout runs its controller moves pods itself, its budget is in use,
 // and the replacement may come from another template. What rolls out may stand
 // below a controller that is not read, or be one.
-var rolloutInProgress = Rule{plan.RolloutInProgress, func(in Input) (string, bool) {
+var rolloutInProgress = Rule{plan.RolloutInProgress, workloadScope, func(in Input) (string, bool) {
 	for _, o := range in.Pod.Owners {
 		why, kind := "", ""
 		switch o := o.(type) {

@@ -8,56 +8,8 @@
 package guard
 
 import (
-	"time"
-
-	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/cluster/annotation"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
-
-// Input is all that a rule may look at.
-type Input struct {
-	Snapshot *cluster.Snapshot
-	Pod      *cluster.Pod
-	Now      time.Time
-	Options  *Options
-	// Cache is shared by inputs of the same snapshot, options and time; nil is fine.
-	Cache *Cache
-
-	requests *annotation.Pod // read once; see asked
-}
-
-// asked is what people ask for the pod.
-func (in Input) asked() annotation.Pod {
-	if in.requests != nil {
-		return *in.requests
-	}
-	return in.known().OfPod(in.Snapshot, in.Pod, in.Options.TimeZone)
-}
-
-// node is what people ask for the pod's node.
-func (in Input) node() *annotation.Node { return in.known().OfNode(in.Snapshot, in.Pod.Node) }
-
-func (in Input) known() *annotation.Cache {
-	if in.Cache == nil {
-		return nil
-	}
-	return in.Cache.Annotations
-}
-
-// read prepares what several rules look at.
-func (in Input) read() Input {
-	r := in.asked()
-	in.requests = &r
-	return in
-}
-
-// Rule is one reason for which a pod stays. Check returns a sentence for
-// people when the pod is refused.
-type Rule struct {
-	Code  plan.Code
-	Check func(in Input) (message string, refused bool)
-}
 
 // Rules are all guards in the order in which they are asked: what the pod is,
 // what people ask for, what the config says, how its node and its workload are.
@@ -110,8 +62,8 @@ var Rules = []Rule{
 func Check(in Input) (plan.Reason, bool) {
 	in = in.read()
 	passed := in.passed()
-	for i, r := range Rules {
-		if passed&looksAt[i] != 0 {
+	for _, r := range Rules {
+		if passed&r.Scope != 0 {
 			continue
 		}
 		if msg, refused := r.Check(in); refused {

@@ -9,7 +9,7 @@ import (
 // With more pods than are wanted the controller is about to delete some, and
 // nothing would replace an evicted one. A Deployment that rolls out has more than
 // it wants too (maxSurge): that is for rolloutInProgress to say.
-var scalingDown = Rule{plan.ScalingDown, func(in Input) (string, bool) {
+var scalingDown = Rule{plan.ScalingDown, workloadScope, func(in Input) (string, bool) {
 	w := in.Snapshot.WorkloadOf(in.Pod)
 	if w == nil || w.Replicas < 0 {
 		return "", false

@@ -11,7 +11,7 @@ import (
 
 // The replacement would wait for a scheduler that is down or far behind. A pod
 // that it has not looked at for long shows that it is.
-var schedulerNotResponding = Rule{plan.SchedulerNotResponding, func(in Input) (string, bool) {
+var schedulerNotResponding = Rule{plan.SchedulerNotResponding, podScope, func(in Input) (string, bool) {
 	if in.Options.SchedulerTimeout <= 0 {
 		return "", false
 	}

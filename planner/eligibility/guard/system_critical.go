@@ -13,7 +13,7 @@ const (
 	systemNodeCritical    int32 = 2000001000
 )
 
-var systemCritical = Rule{plan.SystemCritical, func(in Input) (string, bool) {
+var systemCritical = Rule{plan.SystemCritical, podScope, func(in Input) (string, bool) {
 	p, known := priority(in)
 	if !known || p < systemClusterCritical || !in.Options.Protect[ProtectSystemCritical] {
 		return "", false

@@ -7,7 +7,7 @@ import (
 )
 
 // With one replica every eviction is an outage of the workload.
-var tooFewReplicas = Rule{plan.TooFewReplicas, func(in Input) (string, bool) {
+var tooFewReplicas = Rule{plan.TooFewReplicas, workloadScope, func(in Input) (string, bool) {
 	w := in.Snapshot.WorkloadOf(in.Pod)
 	if w == nil {
 		return "", false

@@ -23,7 +23,7 @@ var replaces = map[string]bool{
 
 // When and from which template an unknown controller replaces a pod cannot be
 // foretold, unless the config vouches for it.
-var unknownController = Rule{plan.UnknownController, func(in Input) (string, bool) {
+var unknownController = Rule{plan.UnknownController, podScope, func(in Input) (string, bool) {
 	c := in.Pod.Controller
 	if c == nil {
 		return "", false

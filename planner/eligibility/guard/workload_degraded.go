@@ -7,7 +7,7 @@ import (
 )
 
 // A workload that is short of pods already should not lose one more for balance.
-var workloadDegraded = Rule{plan.WorkloadDegraded, func(in Input) (string, bool) {
+var workloadDegraded = Rule{plan.WorkloadDegraded, workloadScope, func(in Input) (string, bool) {
 	w := in.Snapshot.WorkloadOf(in.Pod)
 	if w == nil || !in.Options.Protect[ProtectDegraded] {
 		return "", false
