@@ -60,7 +60,7 @@ const candidateTaint = "DeletionCandidateOfClusterAutoscaler"
 
 func unhintable(n *cluster.Node, scope cluster.Scope) string {
 	if who := guard.DisruptedBy(n); who != "" {
-		return fmt.Sprintf("node %s is being taken away by %s", n.Name, who)
+		return fmt.Sprintf("node %s is being removed by %s", n.Name, who)
 	}
 	for i := range n.Object.Spec.Taints {
 		if n.Object.Spec.Taints[i].Key == candidateTaint {

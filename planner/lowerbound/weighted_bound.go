@@ -2,20 +2,20 @@ package lowerbound
 
 import "math"
 
-// Share is the part of a need, by index, that a pod's leaving covers, in the unit of
-// the need.
+// Share is the amount by which a pod's eviction reduces the need with this index, in the unit of the
+// need.
 type Share struct {
 	Need   int32
 	Amount float64
 }
 
-// Shares are those of many pods, one pod after the other.
+// Shares holds the shares of many pods.
 type Shares struct {
 	all  []Share
 	ends []int32
 }
 
-// Add adds a pod.
+// Add appends the shares of one pod. It ignores a pod without shares.
 func (s *Shares) Add(of ...Share) {
 	if len(of) > 0 {
 		s.all = append(s.all, of...)
@@ -29,8 +29,8 @@ func (s *Shares) Add(of ...Share) {
 const (
 	maxSteps     = 300
 	maxVisits    = 20_000_000
-	maxIdleSteps = 15 // steps without a gain before they are halved
-	// rounding is what sums of floats may be above the truth.
+	maxIdleSteps = 15 // steps without a better bound before the step length is halved
+	// rounding is the largest error of the sums.
 	rounding = 1e-6
 )
 
@@ -79,7 +79,7 @@ func WeightedBound(needs []float64, pods *Shares, most int) int {
 	return min(most, int(math.Ceil(best-rounding)))
 }
 
-// bound is what the prices prove, and slope how that changes with each.
+// bound returns the lower bound that the prices prove. It stores the subgradient in slope.
 func (s *Shares) bound(needs, prices, slope []float64) (value float64) {
 	for i, n := range needs {
 		value += float64(prices[i] * n)
