@@ -31,13 +31,13 @@ func CountBound(nodes, groups []int, pods []Pod) int {
 	return all - f.maximize()
 }
 
-// matching is a set of edges, taken, with no more at a vertex than that needs. Side 0
-// are nodes, 1 groups.
+// matching is a set of edges in which no vertex has more edges than its capacity. Side 0 holds the
+// nodes, side 1 the groups.
 type matching struct {
 	edges    [][2]int32
 	at       [2][][]int32 // the edges of each vertex
 	capacity [2][]int32
-	used     [2][]int32 // edges taken
+	used     [2][]int32 // the number of matched edges of each vertex
 	matched  []bool
 	level    [2][]int32
 	next     [2][]int32 // the edge to try next, for each vertex
