@@ -112,7 +112,7 @@ func planFor(t *testing.T, file string, c *config.Config) plan.Plan {
 		t.Fatal(err)
 	}
 	by := planner.New(c.PlannerOptions())
-	if s, err = by.Foretell(s); err != nil {
+	if s, err = by.PredictHints(s); err != nil {
 		t.Fatal(err)
 	}
 	return by.Plan(s, plan.PlannerState{}, controller.Goals(s, c.BuildStrategies(), nil), s.TakenAt)

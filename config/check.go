@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/evenkeel-project/evenkeel/internal/cron"
@@ -62,12 +61,6 @@ func checkScope(c *Config, d *strict.Decoder) {
 				d.Errorf(path, "%s is also excluded; remove it from one of the lists", name)
 			}
 		}
-	}
-}
-
-func checkSelector(d *strict.Decoder, path, text string) {
-	if _, err := labels.Parse(text); err != nil {
-		d.Errorf(path, "%q is not a label selector: %v", text, err)
 	}
 }
 
@@ -187,10 +180,4 @@ func checkWindowList(d *strict.Decoder, list string, windows []Window, loc *time
 		}
 	}
 	return out
-}
-
-func checkFraction(d *strict.Decoder, path string, v float64) {
-	for _, err := range arg.Fraction(path, v) {
-		d.Errorf(path, "%s", err.Message)
-	}
 }

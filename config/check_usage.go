@@ -87,25 +87,6 @@ func checkPrometheus(c *Config, d *strict.Decoder) {
 	}
 }
 
-// toStrings converts names to plain strings.
-func toStrings[T ~string](names []T) []string {
-	out := make([]string, len(names))
-	for i, n := range names {
-		out[i] = string(n)
-	}
-	return out
-}
-
-// PrometheusOptions returns the options of the source prometheus, without the HTTP client.
-func (c *Config) PrometheusOptions() prometheus.Options {
-	p := c.Load.Prometheus
-	return prometheus.Options{
-		URL: p.URL, Preset: prometheus.Preset(p.Preset), RateWindow: time.Duration(p.RateWindow),
-		Queries: p.Queries, PodQueries: p.PodQueries, Freshness: p.Freshness, Rules: c.HintRuleQueries(),
-		NodeLabel: p.NodeLabel, Timeout: time.Duration(p.Timeout), MaxAge: time.Duration(c.Load.MaxAge),
-	}
-}
-
 // checkAddress checks the URL of a server. Errors do not show the URL, because it may contain a password.
 func checkAddress(d *strict.Decoder, path, text string, needed bool, example string) {
 	if text == "" {

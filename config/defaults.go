@@ -31,7 +31,7 @@ func Default() *Config {
 		Strategies: []Strategy{},
 		Impact:     Impact{UtilizationLimit: 0.9},
 		Guards: Guards{
-			Landing: "required", MinConfidence: 0.9, MinReplicas: 2, MinPodAge: 5 * minute, SchedulerTimeout: minute,
+			MinConfidence: 0.9, MinReplicas: 2, MinPodAge: 5 * minute, SchedulerTimeout: minute,
 			MaxStaleness: 2 * minute, PriorityBelow: "system-cluster-critical", MaxUnavailableWithoutPDB: 1, Protect: protect,
 			ProtectedStorageClasses: []string{}, Controllers: []string{}, NoEvictionPolicy: string(guard.Preferred),
 		},

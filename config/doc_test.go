@@ -9,7 +9,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 )
 
-// TestEveryKeyIsDocumented checks that the reference has a row for each key, or for a key above it that is not built yet.
+// TestEveryKeyIsDocumented checks that the reference has a row for each key, or for a key above it.
 func TestEveryKeyIsDocumented(t *testing.T) {
 	doc, err := os.ReadFile("../docs/reference/config.md")
 	if err != nil {

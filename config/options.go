@@ -16,20 +16,12 @@ import (
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/internal/cron"
 	"github.com/evenkeel-project/evenkeel/placement"
-	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/planner/breaker"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 	"github.com/evenkeel-project/evenkeel/planner/history"
+	"github.com/evenkeel-project/evenkeel/planner/settings"
 	"github.com/evenkeel-project/evenkeel/planner/trust"
-	"github.com/evenkeel-project/evenkeel/strategies"
 )
-
-// ScheduledStrategy is a strategy with its schedule.
-type ScheduledStrategy struct {
-	Name     string
-	Strategy strategies.Strategy
-	Schedule cron.Schedule
-}
 
 // BuildStrategies returns the strategies in the order of the file. Load built them; a configuration that Load did not
 // accept has none.
@@ -64,23 +56,23 @@ func (c *Config) Location() *time.Location {
 }
 
 // PlannerOptions returns the options of the planner.
-func (c *Config) PlannerOptions() planner.Options {
-	o := planner.DefaultOptions()
+func (c *Config) PlannerOptions() settings.Options {
+	o := settings.DefaultOptions()
 	o.Guards = c.guardOptions()
 	o.Placement = placement.Options{Profiles: c.placementProfiles, GracePeriodSeconds: c.Evictor.GracePeriodSeconds}
-	o.Shadow = trust.Options(c.Placement.Trust)
+	o.Trust = trust.Options(c.Placement.Trust)
 	o.MinConfidence = c.Guards.MinConfidence
 	o.MaxUnavailableWithoutPDB = c.Guards.MaxUnavailableWithoutPDB
 	o.Limits = c.Limits.plannerLimits()
-	o.Effort = c.Limits.MaxPredictions.For(0)
+	o.MaxPredictions = c.Limits.MaxPredictions.For(0)
 	o.InFlight = c.Evictor.InFlight.plannerLimits()
-	o.Pressure = planner.PressureHint{LabelKey: c.Hints.Label.Key, LabelValue: c.Hints.Label.Value, TaintKey: c.Hints.Taint.Key}
+	o.Pressure = settings.PressureHint{LabelKey: c.Hints.Label.Key, LabelValue: c.Hints.Label.Value, TaintKey: c.Hints.Taint.Key}
 	o.HintsNodes = c.Hints.Enabled
-	o.HintRules, o.Foretell = c.PressureOptions(), c.DryRun && c.Hints.Enabled
-	o.Breaker, o.Benefit, o.Stay = c.BreakerOptions(), c.BenefitOptions(), c.HistoryOptions().Initial
+	o.HintRules, o.PredictHints = c.PressureOptions(), c.DryRun && c.Hints.Enabled
+	o.Breaker, o.Benefit, o.MinReplacementAge = c.BreakerOptions(), c.BenefitOptions(), c.HistoryOptions().Initial
 	o.Steer, o.SteerMaxFrac = hints.Kind(c.Evictor.Steer), c.Evictor.SteerMaxFrac
 	for _, s := range c.scheduled {
-		o.Strategies = append(o.Strategies, planner.StrategyInfo{
+		o.Strategies = append(o.Strategies, settings.StrategyInfo{
 			Name: s.Name, Needs: s.Strategy.Requirements(), ByLoad: s.Strategy.UsageNeeds().Resources,
 		})
 	}
@@ -107,15 +99,15 @@ func (c *Config) guardOptions() guard.Options {
 	return g
 }
 
-func (l Limits) plannerLimits() planner.Limits {
-	return planner.Limits{
+func (l Limits) plannerLimits() settings.Limits {
+	return settings.Limits{
 		PerPass: l.PerPass, PerNode: l.PerNode, PerNamespace: l.PerNamespace, PerOwner: l.PerOwner, PerZone: l.PerZone,
-		PerHour: planner.PerHour(l.PerHour),
+		PerHour: settings.PerHour(l.PerHour),
 	}
 }
 
-func (f InFlight) plannerLimits() planner.InFlight {
-	return planner.InFlight{Total: f.Total.For(0), PerNode: f.PerNode.For(0), PerOwner: f.PerOwner.For(0)}
+func (f InFlight) plannerLimits() settings.InFlight {
+	return settings.InFlight{Total: f.Total.For(0), PerNode: f.PerNode.For(0), PerOwner: f.PerOwner.For(0)}
 }
 
 // HistoryOptions returns the options of the eviction history.

@@ -8,10 +8,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/cron"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/strategies"
 )
 
-// Config is config.yaml. docs/reference/config.md describes every key. The tag built:"no" marks keys for features that
-// this version does not have: such a key must keep its default.
+// Config is config.yaml. docs/reference/config.md describes every key.
 type Config struct {
 	APIVersion   string     `json:"apiVersion"`
 	Kind         string     `json:"kind"`
@@ -54,8 +54,6 @@ type Strategy struct {
 	Type     string          `json:"type"`
 	Schedule string          `json:"schedule"`
 	TimeZone string          `json:"timeZone,omitempty"`
-	Jitter   Duration        `json:"jitter,omitempty" built:"no"`
-	Missed   string          `json:"missed,omitempty" built:"no"`
 	Args     json.RawMessage `json:"args,omitempty"`
 }
 
@@ -66,7 +64,6 @@ type Impact struct {
 
 // Guards say which pods Evenkeel must not evict.
 type Guards struct {
-	Landing                  string   `json:"landing" built:"no"`
 	MinConfidence            float64  `json:"minConfidence"`
 	MinReplicas              int      `json:"minReplicas"`
 	MinPodAge                Duration `json:"minPodAge"`
@@ -313,3 +310,10 @@ func (d Duration) String() string {
 
 // MarshalJSON writes the duration as a string.
 func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }
+
+// ScheduledStrategy is a strategy with its schedule.
+type ScheduledStrategy struct {
+	Name     string
+	Strategy strategies.Strategy
+	Schedule cron.Schedule
+}

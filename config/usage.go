@@ -110,3 +110,13 @@ func usageWatch(w arg.Watch) window.LevelWatch {
 	}
 	return window.LevelWatch{Name: w.Name, Resource: w.Resource, Enter: level, Leave: level, Deviation: deviation, For: w.For}
 }
+
+// PrometheusOptions returns the options of the source prometheus, without the HTTP client.
+func (c *Config) PrometheusOptions() prometheus.Options {
+	p := c.Load.Prometheus
+	return prometheus.Options{
+		URL: p.URL, Preset: prometheus.Preset(p.Preset), RateWindow: time.Duration(p.RateWindow),
+		Queries: p.Queries, PodQueries: p.PodQueries, Freshness: p.Freshness, Rules: c.HintRuleQueries(),
+		NodeLabel: p.NodeLabel, Timeout: time.Duration(p.Timeout), MaxAge: time.Duration(c.Load.MaxAge),
+	}
+}

@@ -57,7 +57,7 @@ func (c *Controller) Apply(ctx context.Context, approved plan.Plan, by plan.Appr
 	p.checkBreaker()
 	if !p.blocked() {
 		p.executeWaves(ctx, p.admit(approved))
-		p.measureBenefit(ctx, approved, planner.Standing{Snapshot: p.snapshot, Goals: Goals(p.snapshot, c.Strategies, nil)})
+		p.measureBenefit(ctx, approved, planner.GoalState{Snapshot: p.snapshot, Goals: Goals(p.snapshot, c.Strategies, nil)})
 	}
 	return p.finish(ctx), nil
 }

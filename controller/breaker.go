@@ -53,7 +53,7 @@ func (p *pass) tripBreaker(t *plan.BreakerTrip) *plan.Reason {
 
 // measureBenefit compares what the evictions improved with what the plan predicted, and lets the
 // breaker check the resulting snapshot. It does nothing if the pass evicted no pod.
-func (p *pass) measureBenefit(ctx context.Context, executed plan.Plan, before planner.Standing) {
+func (p *pass) measureBenefit(ctx context.Context, executed plan.Plan, before planner.GoalState) {
 	evicted := false
 	for _, o := range p.report.Outcomes {
 		evicted = evicted || o.Outcome == plan.Evicted
@@ -66,7 +66,7 @@ func (p *pass) measureBenefit(ctx context.Context, executed plan.Plan, before pl
 		p.log.Warn("the benefit of the evictions is unknown: taking a snapshot failed", "error", err)
 		return
 	}
-	gains := planner.Gains(before, executed, p.report.Outcomes, planner.Standing{Snapshot: s, Goals: Goals(s, p.Strategies, p.due)})
+	gains := planner.Gains(before, executed, p.report.Outcomes, planner.GoalState{Snapshot: s, Goals: Goals(s, p.Strategies, p.due)})
 	p.state = history.AddBenefit(p.state, gains, p.strategyNames(), p.Clock.Now(), p.Benefits)
 	if p.state.Breaker != nil {
 		return

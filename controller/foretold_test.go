@@ -29,7 +29,7 @@ func TestAForetoldHintEvictsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := planner.New(conf.PlannerOptions())
-	foretold, err := p.Foretell(stands)
+	foretold, err := p.PredictHints(stands)
 	if err != nil {
 		t.Fatal(err)
 	}

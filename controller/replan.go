@@ -31,7 +31,7 @@ func (p *pass) replan(ctx context.Context) {
 	second = second.ContinueNumbering(p.report.Plan)
 	p.report.Replan = &second
 	p.executeWaves(ctx, second)
-	p.measureBenefit(ctx, second, planner.Standing{Snapshot: s, Goals: goals})
+	p.measureBenefit(ctx, second, planner.GoalState{Snapshot: s, Goals: goals})
 }
 
 // needsReplan reports whether a move was dropped because it was no longer valid, or whether its

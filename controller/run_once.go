@@ -22,7 +22,7 @@ func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport,
 	p.makePlan()
 	if !p.blocked() {
 		p.executeWaves(ctx, p.report.Plan)
-		p.measureBenefit(ctx, p.report.Plan, planner.Standing{Snapshot: p.snapshot, Goals: p.goals})
+		p.measureBenefit(ctx, p.report.Plan, planner.GoalState{Snapshot: p.snapshot, Goals: p.goals})
 		p.replan(ctx)
 	}
 	return p.finish(ctx), nil

@@ -59,13 +59,17 @@ func Classify(err error) Verdict {
 	case s.Code == http.StatusNotFound:
 		return Verdict{Outcome: plan.AlreadyGone, Reason: plan.Reason{Code: plan.PodGoneAlready, Message: "the pod is gone"}}
 	case s.Code == http.StatusConflict:
-		return Verdict{Outcome: plan.Dropped, BudgetSpent: true, Reason: plan.Reason{Code: plan.UIDChanged, Message: "another pod now has the same name"}}
-	case s.Code == http.StatusInternalServerError && s.Reason == metav1.StatusReasonUnknown && strings.Contains(s.Message, "more than one PodDisruptionBudget"):
+		return Verdict{Outcome: plan.Dropped, BudgetSpent: true,
+			Reason: plan.Reason{Code: plan.UIDChanged, Message: "another pod now has the same name"}}
+	case s.Code == http.StatusInternalServerError && s.Reason == metav1.StatusReasonUnknown &&
+		strings.Contains(s.Message, "more than one PodDisruptionBudget"):
 		return blockedVerdict(plan.MultiplePDBs, s.Message)
 	case s.Code >= 500:
-		return Verdict{Ambiguous: true, Reason: plan.Reason{Code: plan.APIError, Message: fmt.Sprintf("the API server answered %d: %s", s.Code, s.Message)}}
+		return Verdict{Ambiguous: true, Reason: plan.Reason{Code: plan.APIError,
+			Message: fmt.Sprintf("the API server answered %d: %s", s.Code, s.Message)}}
 	}
-	return Verdict{Outcome: plan.UnknownOutcome, Reason: plan.Reason{Code: plan.APIError, Message: fmt.Sprintf("the API server answered %d: %s", s.Code, s.Message)}}
+	return Verdict{Outcome: plan.UnknownOutcome, Reason: plan.Reason{Code: plan.APIError,
+		Message: fmt.Sprintf("the API server answered %d: %s", s.Code, s.Message)}}
 }
 
 func retryAfter(err error) time.Duration {

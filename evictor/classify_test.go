@@ -19,7 +19,8 @@ import (
 var pods = schema.GroupResource{Resource: "pods"}
 
 func withBudgetCause(err *apierrors.StatusError) error {
-	err.ErrStatus.Details = &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: policyv1.DisruptionBudgetCause, Message: "needs 3 healthy pods"}}}
+	err.ErrStatus.Details = &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: policyv1.DisruptionBudgetCause,
+		Message: "needs 3 healthy pods"}}}
 	return err
 }
 
@@ -43,25 +44,33 @@ func TestClassify(t *testing.T) {
 	}{
 		{name: "201", accepted: true},
 		{name: "budget at 0", err: withBudgetCause(apierrors.NewTooManyRequests("no", 0)), outcome: plan.Blocked, code: plan.BlockedByPDB},
-		{name: "budget not observed", err: withBudgetCause(apierrors.NewTooManyRequests("wait", 10)), outcome: plan.Blocked, code: plan.BlockedByPDB},
+		{name: "budget not observed", err: withBudgetCause(apierrors.NewTooManyRequests("wait", 10)), outcome: plan.Blocked,
+			code: plan.BlockedByPDB},
 		{name: "throttled", err: apierrors.NewTooManyRequestsError("slow down"), throttled: true, outcome: plan.Blocked, code: plan.APIThrottled},
-		{name: "throttled for a while", err: apierrors.NewTooManyRequests("slow down", 7), throttled: true, retryAfter: 7 * time.Second, outcome: plan.Blocked, code: plan.APIThrottled},
-		{name: "negative budget", err: withBudgetCause(apierrors.NewForbidden(pods, "a", errors.New("pdb"))), outcome: plan.Blocked, code: plan.BlockedByPDB},
-		{name: "no permission", err: apierrors.NewForbidden(pods, "a", errors.New("rbac")), stop: true, outcome: plan.Blocked, code: plan.PermissionMissing},
+		{name: "throttled for a while", err: apierrors.NewTooManyRequests("slow down", 7), throttled: true, retryAfter: 7 * time.Second,
+			outcome: plan.Blocked, code: plan.APIThrottled},
+		{name: "negative budget", err: withBudgetCause(apierrors.NewForbidden(pods, "a", errors.New("pdb"))), outcome: plan.Blocked,
+			code: plan.BlockedByPDB},
+		{name: "no permission", err: apierrors.NewForbidden(pods, "a", errors.New("rbac")), stop: true, outcome: plan.Blocked,
+			code: plan.PermissionMissing},
 		{name: "no credentials", err: apierrors.NewUnauthorized("token"), stop: true, outcome: plan.Blocked, code: plan.PermissionMissing},
-		{name: "two budgets", err: status(500, "", "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."), outcome: plan.Blocked, code: plan.MultiplePDBs},
+		{name: "two budgets", err: status(500, "",
+			"This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."), outcome: plan.Blocked,
+			code: plan.MultiplePDBs},
 		{name: "wrong UID", err: apierrors.NewConflict(pods, "a", errors.New("uid")), spent: true, outcome: plan.Dropped, code: plan.UIDChanged},
 		{name: "gone", err: apierrors.NewNotFound(pods, "a"), outcome: plan.AlreadyGone, code: plan.PodGoneAlready},
 		{name: "server error", err: apierrors.NewInternalError(errors.New("etcd")), unsure: true, code: plan.APIError},
 		{name: "server timeout", err: apierrors.NewServerTimeout(pods, "create", 1), unsure: true, code: plan.APIError},
-		{name: "unavailable", err: status(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, "x"), unsure: true, code: plan.APIError},
+		{name: "unavailable", err: status(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, "x"), unsure: true,
+			code: plan.APIError},
 		{name: "deadline", err: context.DeadlineExceeded, unsure: true, code: plan.OutcomeUnknown},
 		{name: "reset", err: fmt.Errorf("post: %w", errors.New("connection reset by peer")), unsure: true, code: plan.OutcomeUnknown},
 		{name: "bad request", err: apierrors.NewBadRequest("x"), outcome: plan.UnknownOutcome, code: plan.APIError},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			v := Classify(c.err)
-			if v.Accepted != c.accepted || v.Ambiguous != c.unsure || v.Stop != c.stop || v.BudgetSpent != c.spent || v.Throttled != c.throttled || v.RetryAfter != c.retryAfter || v.Outcome != c.outcome || v.Reason.Code != c.code {
+			if v.Accepted != c.accepted || v.Ambiguous != c.unsure || v.Stop != c.stop || v.BudgetSpent != c.spent || v.Throttled != c.throttled ||
+				v.RetryAfter != c.retryAfter || v.Outcome != c.outcome || v.Reason.Code != c.code {
 				t.Errorf("got %+v", v)
 			}
 		})

@@ -33,7 +33,8 @@ func (r EventRecorder) Evicted(pod *corev1.Pod, m plan.Move) {
 }
 
 func evictionNote(m plan.Move) string {
-	return truncateNote(fmt.Sprintf("strategy %s: %s (%s); its replacement is expected on %s", m.Strategy, m.Reason.Message, m.Reason.Code, m.To))
+	return truncateNote(fmt.Sprintf("strategy %s: %s (%s); its replacement is expected on %s", m.Strategy, m.Reason.Message, m.Reason.Code,
+		m.To))
 }
 
 // maxNoteBytes is the API's limit for the note of an event.
@@ -46,7 +47,8 @@ func truncateNote(s string) string {
 // BackedOff publishes that the replacements of a workload failed so often that the workload now has
 // the longest back-off.
 func (r EventRecorder) BackedOff(b plan.Backoff) {
-	w := &corev1.ObjectReference{APIVersion: b.Workload.APIVersion, Kind: b.Workload.Kind, Namespace: b.Workload.Namespace, Name: b.Workload.Name}
+	w := &corev1.ObjectReference{APIVersion: b.Workload.APIVersion, Kind: b.Workload.Kind, Namespace: b.Workload.Namespace,
+		Name: b.Workload.Name}
 	if r.LookupUID != nil {
 		w.UID = r.LookupUID(w.Kind, w.Namespace, w.Name)
 	}
@@ -66,15 +68,18 @@ func (r EventRecorder) StateChanged(before, after plan.PlannerState) {
 	}
 	switch was, is := before.Breaker, after.Breaker; {
 	case is != nil && (was == nil || !was.At.Equal(is.At)):
-		r.recordOnLease(corev1.EventTypeWarning, "BreakerOpen", "Stop", "no evictions before "+is.Until.UTC().Format(time.RFC3339)+", and not before the cluster is healthy: "+is.Reason.Message)
+		r.recordOnLease(corev1.EventTypeWarning, "BreakerOpen", "Stop",
+			"no evictions before "+is.Until.UTC().Format(time.RFC3339)+", and not before the cluster is healthy: "+is.Reason.Message)
 	case was != nil && is == nil:
-		r.recordOnLease(corev1.EventTypeNormal, "BreakerClosed", "Resume", "evictions are allowed again; the breaker had tripped because: "+was.Reason.Message)
+		r.recordOnLease(corev1.EventTypeNormal, "BreakerClosed", "Resume",
+			"evictions are allowed again; the breaker had tripped because: "+was.Reason.Message)
 	}
 	for _, name := range slices.Sorted(maps.Keys(after.Benefits)) {
 		b := after.Benefits[name]
 		if !b.SuspendedUntil.IsZero() && !b.SuspendedUntil.Equal(before.Benefits[name].SuspendedUntil) {
-			r.recordOnLease(corev1.EventTypeWarning, "StrategyIneffective", "Hold", fmt.Sprintf("strategy %s is paused until %s: its evictions removed %.4g of the excess; the plans had predicted %.4g",
-				name, b.SuspendedUntil.UTC().Format(time.RFC3339), b.Realised, b.Predicted))
+			r.recordOnLease(corev1.EventTypeWarning, "StrategyIneffective", "Hold",
+				fmt.Sprintf("strategy %s is paused until %s: its evictions removed %.4g of the excess; the plans had predicted %.4g",
+					name, b.SuspendedUntil.UTC().Format(time.RFC3339), b.Realised, b.Predicted))
 		}
 	}
 }

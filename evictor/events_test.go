@@ -23,10 +23,12 @@ func (n *recordedEvents) Eventf(regarding, _ runtime.Object, kind, reason, actio
 	if len(text) > maxNoteBytes || !utf8.ValidString(text) {
 		panic("a note that the API refuses")
 	}
-	n.lines = append(n.lines, fmt.Sprintf("%s %s/%s/%s uid=%s %s %s: %s", kind, ref.Kind, ref.Namespace, ref.Name, ref.UID, reason, action, text))
+	n.lines = append(n.lines, fmt.Sprintf("%s %s/%s/%s uid=%s %s %s: %s", kind, ref.Kind, ref.Namespace, ref.Name, ref.UID, reason, action,
+		text))
 }
 
-func (n *recordedEvents) AnnotatedEventf(regarding, related runtime.Object, _ map[string]string, kind, reason, action, note string, args ...any) {
+func (n *recordedEvents) AnnotatedEventf(regarding, related runtime.Object, _ map[string]string, kind, reason, action, note string,
+	args ...any) {
 	n.Eventf(regarding, related, kind, reason, action, note, args...)
 }
 
@@ -37,13 +39,16 @@ func newTestRecorder() (EventRecorder, *recordedEvents) {
 
 func TestWorkloadsThatAreGivenUpAreTold(t *testing.T) {
 	r, n := newTestRecorder()
-	b := plan.Backoff{Workload: plan.ObjectRef{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: "d"}, Until: noon, Failures: 9,
-		Reason: plan.Reason{Code: plan.ReplacementNotReady, Message: "its replacement d1-new on n1 is not Ready after 1m30s, 100%s of it"}}
+	b := plan.Backoff{Workload: plan.ObjectRef{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: "d"}, Until: noon,
+		Failures: 9,
+		Reason:   plan.Reason{Code: plan.ReplacementNotReady, Message: "its replacement d1-new on n1 is not Ready after 1m30s, 100%s of it"}}
 	r.BackedOff(b)
 	r.LookupUID = func(kind, namespace, name string) types.UID { return types.UID(kind + "-" + namespace + "-" + name) }
 	b.Reason.Message = strings.Repeat("ä", 2000)
 	r.BackedOff(b)
-	want := "Warning Deployment/shop/d uid= BackedOff BackOff: its replacements failed after 9 evictions in a row; none of its pods is evicted before 2026-01-02T12:00:00Z; the last failure: its replacement d1-new on n1 is not Ready after 1m30s, 100%s of it (ReplacementNotReady)"
+	want := "Warning Deployment/shop/d uid= BackedOff BackOff: its replacements failed after 9 evictions in a row; none of its pods is " +
+		"evicted before 2026-01-02T12:00:00Z; the last failure: its replacement d1-new on n1 is not Ready after 1m30s, 100%s of it " +
+		"(ReplacementNotReady)"
 	if len(n.lines) != 2 || n.lines[0] != want || !strings.Contains(n.lines[1], "uid=Deployment-shop-d ") {
 		t.Errorf("%q", n.lines)
 	}
@@ -53,7 +58,8 @@ func TestWhatHoldsEvictionsIsTold(t *testing.T) {
 	pause := &plan.Pause{Since: noon, By: "alice", Reason: "release 42"}
 	again := &plan.Pause{Since: noon.In(time.FixedZone("x", 3600)), By: "alice", Reason: "release 42"}
 	longer := &plan.Pause{Since: noon, Until: noon.Add(time.Hour), By: "bob"}
-	trip := &plan.BreakerTrip{At: noon, Until: noon.Add(10 * time.Minute), Reason: plan.Reason{Code: plan.BreakerOpen, Message: "4 of 10 nodes"}}
+	trip := &plan.BreakerTrip{At: noon, Until: noon.Add(10 * time.Minute),
+		Reason: plan.Reason{Code: plan.BreakerOpen, Message: "4 of 10 nodes"}}
 	second := &plan.BreakerTrip{At: noon.Add(time.Hour), Until: noon.Add(2 * time.Hour), Reason: trip.Reason}
 	held := map[string]plan.Benefit{"zones": {Predicted: 7, Realised: .5, SuspendedUntil: noon}, "hot": {Predicted: 1}}
 	const lease = " Lease/evenkeel/evenkeel uid= "
@@ -63,15 +69,23 @@ func TestWhatHoldsEvictionsIsTold(t *testing.T) {
 		want          string
 	}{
 		{"nothing", plan.PlannerState{}, plan.PlannerState{}, ""},
-		{"paused", plan.PlannerState{}, plan.PlannerState{Pause: pause}, "Normal" + lease + "Paused Pause: evictions are paused since 2026-01-02T12:00:00Z by alice: release 42"},
+		{"paused", plan.PlannerState{}, plan.PlannerState{Pause: pause},
+			"Normal" + lease + "Paused Pause: evictions are paused since 2026-01-02T12:00:00Z by alice: release 42"},
 		{"still paused", plan.PlannerState{Pause: pause}, plan.PlannerState{Pause: again}, ""},
-		{"paused otherwise", plan.PlannerState{Pause: pause}, plan.PlannerState{Pause: longer}, "Normal" + lease + "Paused Pause: evictions are paused since 2026-01-02T12:00:00Z by bob, until 2026-01-02T13:00:00Z"},
-		{"resumed", plan.PlannerState{Pause: pause}, plan.PlannerState{}, "Normal" + lease + "Resumed Resume: evictions are no longer paused; they had been paused by alice"},
-		{"tripped", plan.PlannerState{}, plan.PlannerState{Breaker: trip}, "Warning" + lease + "BreakerOpen Stop: no evictions before 2026-01-02T12:10:00Z, and not before the cluster is healthy: 4 of 10 nodes"},
+		{"paused otherwise", plan.PlannerState{Pause: pause}, plan.PlannerState{Pause: longer},
+			"Normal" + lease + "Paused Pause: evictions are paused since 2026-01-02T12:00:00Z by bob, until 2026-01-02T13:00:00Z"},
+		{"resumed", plan.PlannerState{Pause: pause}, plan.PlannerState{},
+			"Normal" + lease + "Resumed Resume: evictions are no longer paused; they had been paused by alice"},
+		{"tripped", plan.PlannerState{}, plan.PlannerState{Breaker: trip},
+			"Warning" + lease + "BreakerOpen Stop: no evictions before 2026-01-02T12:10:00Z, and not before the cluster is healthy: 4 of 10 nodes"},
 		{"still open", plan.PlannerState{Breaker: trip}, plan.PlannerState{Breaker: trip}, ""},
-		{"tripped again", plan.PlannerState{Breaker: trip}, plan.PlannerState{Breaker: second}, "Warning" + lease + "BreakerOpen Stop: no evictions before 2026-01-02T14:00:00Z, and not before the cluster is healthy: 4 of 10 nodes"},
-		{"closed", plan.PlannerState{Breaker: trip}, plan.PlannerState{}, "Normal" + lease + "BreakerClosed Resume: evictions are allowed again; the breaker had tripped because: 4 of 10 nodes"},
-		{"held", plan.PlannerState{}, plan.PlannerState{Benefits: held}, "Warning" + lease + "StrategyIneffective Hold: strategy zones is paused until 2026-01-02T12:00:00Z: its evictions removed 0.5 of the excess; the plans had predicted 7"},
+		{"tripped again", plan.PlannerState{Breaker: trip}, plan.PlannerState{Breaker: second},
+			"Warning" + lease + "BreakerOpen Stop: no evictions before 2026-01-02T14:00:00Z, and not before the cluster is healthy: 4 of 10 nodes"},
+		{"closed", plan.PlannerState{Breaker: trip}, plan.PlannerState{},
+			"Normal" + lease + "BreakerClosed Resume: evictions are allowed again; the breaker had tripped because: 4 of 10 nodes"},
+		{"held", plan.PlannerState{}, plan.PlannerState{Benefits: held},
+			"Warning" + lease + "StrategyIneffective Hold: strategy zones is paused until 2026-01-02T12:00:00Z: its evictions removed 0.5 of " +
+				"the excess; the plans had predicted 7"},
 		{"still held", plan.PlannerState{Benefits: held}, plan.PlannerState{Benefits: held}, ""},
 	} {
 		r, n := newTestRecorder()

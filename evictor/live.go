@@ -21,14 +21,14 @@ func NewLive(client kubernetes.Interface, pods PodSource, workloadOf func(*corev
 }
 
 func newLive(a podAPI, pods PodSource, workloadOf func(*corev1.Pod) string, opts Options) *Live {
-	return &Live{a, pods, workloadOf, opts, newPacer(opts.PerMinute, opts.Clock), newLanes()}
+	return &Live{a, pods, workloadOf, opts, newPacer(opts.PerMinute, opts.Clock), make(chan struct{}, maxCalls)}
 }
 
-// ContinueFrom takes over the pace and the lanes of an earlier evictor, which must not be used any
+// ContinueFrom takes over the pace and the calls of an earlier evictor, which must not be used any
 // more. The first eviction of l waits for the longer interval of the two.
 func (l *Live) ContinueFrom(before *Live) {
 	l.pacer.continueFrom(before.pacer)
-	l.lanes = before.lanes
+	l.calls = before.calls
 }
 
 // EvictWave evicts the pods and waits for their replacements. When ctx ends, no further eviction
@@ -78,8 +78,8 @@ func summarize(attempts []attempt) (r Result) {
 	return r
 }
 
-// executeMove evicts a pod and waits for its replacement. ctx is the context of the pass. wave ends
-// earlier if another move stops the pass.
+// executeMove evicts a pod and waits for its replacement. ctx is the context of the pass. The
+// context wave ends earlier if another move stops the pass.
 func (l *Live) executeMove(ctx, wave context.Context, w *waveTracker, h *throttle, m plan.Move) attempt {
 	pod, v, a := l.tryUntilAnswered(ctx, wave, h, m)
 	if pod == nil {
@@ -108,20 +108,21 @@ func (l *Live) executeMove(ctx, wave context.Context, w *waveTracker, h *throttl
 	return a
 }
 
-// tryUntilAnswered requests an eviction when it is its turn, and again while the API server only
-// throttles: such an answer means that the server did nothing. A nil pod means that the attempt has
-// ended.
+// tryUntilAnswered requests an eviction when it is its turn. It repeats the request while the
+// API server throttles, because the server then did nothing. A nil pod means that the attempt
+// has ended.
 func (l *Live) tryUntilAnswered(ctx, wave context.Context, h *throttle, m plan.Move) (*corev1.Pod, Verdict, attempt) {
 	for {
 		if !l.waitTurn(wave, h) {
 			return nil, Verdict{}, newAttempt(m, plan.Dropped, plan.Interrupted, "not tried: the process was told to stop")
 		}
 		if h.stale() {
-			l.lanes.leave()
-			return nil, Verdict{}, newAttempt(m, plan.Dropped, plan.PremiseChanged, fmt.Sprintf("not tried: answers to evictions are slow, and the wave began more than %s ago", maxWaveAge))
+			l.endCall()
+			return nil, Verdict{}, newAttempt(m, plan.Dropped, plan.PremiseChanged,
+				fmt.Sprintf("not tried: answers to evictions are slow, and the wave began more than %s ago", maxWaveAge))
 		}
 		pod, v, a := l.tryOnce(ctx, wave, h, m)
-		l.lanes.leave()
+		l.endCall()
 		if !v.Throttled {
 			return pod, v, a
 		}
@@ -134,14 +135,32 @@ func (l *Live) tryUntilAnswered(ctx, wave context.Context, h *throttle, m plan.M
 	}
 }
 
-// waitTurn waits until the API server allows requests, the pacer gives a turn, and a lane is free.
-// The caller must leave the lane.
+// maxCalls bounds the evictions that wait for an answer at the same time. The API server answers
+// after about 100 ms, so 32 calls allow about 300 evictions per second. The default limits
+// (evictor.perMinute, evictor.inFlight.total) allow fewer. The bound matters if both are unlimited.
+const maxCalls = 32
+
+// beginCall waits until fewer than maxCalls evictions wait for an answer. It returns false if ctx
+// ends first. After true, the caller must call endCall.
+func (l *Live) beginCall(ctx context.Context) bool {
+	select {
+	case l.calls <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (l *Live) endCall() { <-l.calls }
+
+// waitTurn waits until the API server allows requests, the pacer gives a turn, and fewer than
+// maxCalls evictions wait for an answer. After true, the caller must call endCall.
 func (l *Live) waitTurn(wave context.Context, h *throttle) bool {
-	for h.wait(wave) && l.pacer.wait(wave) && l.lanes.enter(wave) {
+	for h.wait(wave) && l.pacer.wait(wave) && l.beginCall(wave) {
 		if h.remaining() <= 0 {
 			return true
 		}
-		l.lanes.leave() // throttled meanwhile: take turns again, so that delayed evictions do not start all at once
+		l.endCall() // other evictions were throttled meanwhile: take turns again, so that they do not all start at once
 	}
 	return false
 }
@@ -157,7 +176,8 @@ func (l *Live) tryOnce(ctx, wave context.Context, h *throttle, m plan.Move) (*co
 		return nil, v, newAttempt(m, plan.Dropped, plan.Interrupted, "not tried: the process was told to stop")
 	}
 	if !m.NotAfter.IsZero() && !l.opts.Clock.Now().Before(m.NotAfter) {
-		return nil, v, newAttempt(m, plan.Dropped, plan.OutsideWindow, "not tried: the eviction window closed at "+m.NotAfter.UTC().Format(time.RFC3339))
+		return nil, v, newAttempt(m, plan.Dropped, plan.OutsideWindow,
+			"not tried: the eviction window closed at "+m.NotAfter.UTC().Format(time.RFC3339))
 	}
 	if shut := l.checkPause(wave); shut != nil {
 		a := newAttempt(m, plan.Dropped, shut.Code, "not tried: "+shut.Message)
@@ -166,9 +186,7 @@ func (l *Live) tryOnce(ctx, wave context.Context, h *throttle, m plan.Move) (*co
 	}
 	begun := l.opts.Clock.Now()
 	v = l.sendEviction(ctx, m)
-	answered := l.opts.Clock.Now()
-	l.lanes.learn(begun, answered, v.Throttled)
-	h.recordLatency(answered.Sub(begun))
+	h.recordLatency(l.opts.Clock.Since(begun))
 	return pod, v, attempt{}
 }
 
@@ -184,10 +202,8 @@ func (l *Live) checkPause(ctx context.Context) *plan.Reason {
 func (l *Live) readPod(ctx context.Context, m plan.Move) (*corev1.Pod, Verdict, attempt) {
 	call, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	begun := l.opts.Clock.Now()
 	pod, err := l.podAPI.get(call, m.Pod.Namespace, m.Pod.Name)
 	if apierrors.IsTooManyRequests(err) {
-		l.lanes.learn(begun, l.opts.Clock.Now(), true)
 		return nil, Classify(err), attempt{}
 	}
 	if a, ok := l.checkPod(ctx, m, pod, err); !ok {
@@ -217,7 +233,8 @@ func (l *Live) checkPod(ctx context.Context, m plan.Move, pod *corev1.Pod, err e
 	case pod.Spec.NodeName != m.From:
 		return newAttempt(m, plan.Dropped, plan.PremiseChanged, "the pod is no longer on "+m.From), false
 	case m.EligibilityInputs != "" && m.EligibilityInputs != annotation.Fingerprint(pod):
-		return newAttempt(m, plan.Dropped, plan.PremiseChanged, "the labels, the requests or the controller of the pod have changed since the last check"), false
+		return newAttempt(m, plan.Dropped, plan.PremiseChanged,
+			"the labels, the requests or the controller of the pod have changed since the last check"), false
 	}
 	return attempt{}, true
 }

@@ -23,27 +23,28 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// fakeCluster is a tiny cluster: evicted pods go, and a replacement may come.
+// fakeCluster simulates pods and the Eviction API. An evicted pod disappears, and a
+// replacement may appear.
 type fakeCluster struct {
 	mu            sync.Mutex
 	pods          map[string]*corev1.Pod
 	changed       chan struct{}
 	evictRequests int
 	answer        error
-	// takesEffect: the eviction is carried out even when the answer is an error.
+	// takesEffect: the eviction takes effect even if the answer is an error.
 	takesEffect bool
-	// createReplacement is where the replacement lands; "" for none.
+	// createReplacement is the node of the replacement, or "" for no replacement.
 	createReplacement string
 	notReady          bool
-	// pending: the replacement is created and bound to no node.
+	// pending: the replacement is created but not bound to a node.
 	pending bool
-	// stays: the victim is let go and never ends.
+	// stays: the eviction is accepted, but the pod never ends.
 	stays bool
-	// onGet, when set, is called before the nth read of a pod, from 1; an error
-	// is the answer.
+	// onGet is called before the nth read of a pod, counting from 1, unless it is nil. If it
+	// returns an error, the read fails with that error.
 	onGet func(n int) error
 	reads int
-	// onEvict, when set, is called when an eviction comes in.
+	// onEvict is called for each eviction request, unless it is nil.
 	onEvict func()
 }
 
@@ -56,7 +57,8 @@ func newFakeCluster(pods ...*corev1.Pod) *fakeCluster {
 }
 
 func testPod(name, uid, node string) *corev1.Pod {
-	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID(uid), Labels: map[string]string{"app": "d"}}, Spec: corev1.PodSpec{NodeName: node},
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID(uid),
+		Labels: map[string]string{"app": "d"}}, Spec: corev1.PodSpec{NodeName: node},
 		Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}}
 }
 
@@ -121,7 +123,8 @@ func newTestLive(w *fakeCluster, c clock.WithTicker) *Live {
 }
 
 func testMove(step int, name, uid string) plan.Move {
-	return plan.Move{Step: step, Pod: plan.PodRef{Namespace: "shop", Name: name, UID: uid}, From: "n3", To: "n1", AcceptableNodes: []string{"n1", "n2"}, GracePeriodSeconds: 30,
+	return plan.Move{Step: step, Pod: plan.PodRef{Namespace: "shop", Name: name, UID: uid}, From: "n3", To: "n1",
+		AcceptableNodes: []string{"n1", "n2"}, GracePeriodSeconds: 30,
 		Reason: plan.Reason{Code: plan.ZoneSkewed}}
 }
 
@@ -138,7 +141,8 @@ func TestEvictedAndLanded(t *testing.T) {
 	w.createReplacement = "n1"
 	r := newTestLive(w, clock.RealClock{}).EvictWave(t.Context(), []plan.Move{testMove(1, "d1", "u1")}, nil)
 	o := singleOutcome(t, r)
-	if o.Outcome != plan.Evicted || o.Landed != "n1" || !o.LandedAsPredicted || o.Replacement == nil || o.Replacement.UID != "new-d1" || r.Stop != nil {
+	if o.Outcome != plan.Evicted || o.Landed != "n1" || !o.LandedAsPredicted || o.Replacement == nil || o.Replacement.UID != "new-d1" ||
+		r.Stop != nil {
 		t.Errorf("%+v %v", o, r.Stop)
 	}
 }
@@ -156,7 +160,8 @@ func TestEachVictimGetsItsOwnReplacement(t *testing.T) {
 	w := newFakeCluster(testPod("d1", "u1", "n3"), testPod("d2", "u2", "n3"))
 	w.createReplacement = "n1"
 	r := newTestLive(w, clock.RealClock{}).EvictWave(t.Context(), []plan.Move{testMove(1, "d1", "u1"), testMove(2, "d2", "u2")}, nil)
-	if len(r.Outcomes) != 2 || r.Outcomes[0].Replacement == nil || r.Outcomes[1].Replacement == nil || r.Outcomes[0].Replacement.UID == r.Outcomes[1].Replacement.UID {
+	if len(r.Outcomes) != 2 || r.Outcomes[0].Replacement == nil || r.Outcomes[1].Replacement == nil ||
+		r.Outcomes[0].Replacement.UID == r.Outcomes[1].Replacement.UID {
 		t.Errorf("%+v", r.Outcomes)
 	}
 }
@@ -179,7 +184,7 @@ func TestNotEvicted(t *testing.T) {
 			w := newFakeCluster(c.pod)
 			o := singleOutcome(t, newTestLive(w, clock.RealClock{}).EvictWave(t.Context(), []plan.Move{testMove(1, "d1", "u1")}, nil))
 			if o.Outcome != c.outcome || o.Reason.Code != c.code || w.evictRequests != 0 {
-				t.Errorf("%+v, asked %d times", o, w.evictRequests)
+				t.Errorf("got outcome %+v after %d eviction requests", o, w.evictRequests)
 			}
 		})
 	}
@@ -190,14 +195,15 @@ func TestAnAnswerLostOnTheWayIsLookedUp(t *testing.T) {
 	w.answer, w.takesEffect, w.createReplacement = errors.New("connection reset by peer"), true, "n2"
 	o := singleOutcome(t, newTestLive(w, clock.RealClock{}).EvictWave(t.Context(), []plan.Move{testMove(1, "d1", "u1")}, nil))
 	if o.Outcome != plan.UnknownOutcome || o.Landed != "n2" || !o.LandedAsPredicted {
-		t.Errorf("gone, by whom is not known: %+v", o)
+		t.Errorf("got outcome %+v for a pod that an unknown client deleted", o)
 	}
 	w = newFakeCluster(testPod("d1", "u1", "n3"))
 	w.answer, w.takesEffect, w.stays, w.createReplacement = errors.New("connection reset by peer"), true, true, "n2"
 	w.onEvict = func() {
 		p := w.pods["d1"].DeepCopy()
 		p.DeletionTimestamp = &metav1.Time{}
-		p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "EvictionByEvictionAPI"})
+		p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue,
+			Reason: "EvictionByEvictionAPI"})
 		w.pods["d1"] = p
 	}
 	l := newTestLive(w, clock.RealClock{})
@@ -205,7 +211,7 @@ func TestAnAnswerLostOnTheWayIsLookedUp(t *testing.T) {
 	m := testMove(1, "d1", "u1")
 	m.GracePeriodSeconds = 0
 	if o = singleOutcome(t, l.EvictWave(t.Context(), []plan.Move{m}, nil)); o.Outcome != plan.Evicted {
-		t.Errorf("terminating by eviction: %+v", o)
+		t.Errorf("got outcome %+v for a pod that an eviction terminates", o)
 	}
 }
 
@@ -223,7 +229,7 @@ func TestAShutGateStopsThePass(t *testing.T) {
 	l.pacer = newPacer(600, clock.RealClock{})
 	r := l.EvictWave(t.Context(), []plan.Move{testMove(1, "d1", "u1"), testMove(2, "d2", "u2")}, nil)
 	if w.evictRequests != 1 || r.Stop == nil || r.Stop.Code != plan.NotLeading {
-		t.Errorf("asked %d times, stopped by %v", w.evictRequests, r.Stop)
+		t.Errorf("got %d eviction requests, stop reason %v", w.evictRequests, r.Stop)
 	}
 	for _, o := range r.Outcomes {
 		if o.Outcome != plan.Evicted && (o.Outcome != plan.Dropped || o.Reason.Code != plan.NotLeading) {
@@ -252,7 +258,7 @@ func TestWhatADeadProcessReservedIsLookedUp(t *testing.T) {
 	}
 	w.onGet = func(int) error { return errors.New("connection refused") }
 	if _, err := l.Resolve(t.Context(), open); err == nil {
-		t.Error("no error though nothing could be read")
+		t.Error("got no error, although every read fails")
 	}
 }
 
@@ -275,7 +281,7 @@ func TestAMissingReplacementStopsThePass(t *testing.T) {
 					t.Errorf("%+v, stop %v", o, r.Stop)
 				}
 				if took := time.Since(noon); took != time.Minute+30*time.Second {
-					t.Errorf("waited for %s, want verifyTimeout and the grace period", took)
+					t.Errorf("waited for %s, want verifyTimeout plus the grace period", took)
 				}
 			})
 		})

@@ -44,14 +44,14 @@ type Events interface {
 	Evicted(pod *corev1.Pod, m plan.Move)
 }
 
-// Live evicts pods. The waves of one Live share the pacer and the lanes.
+// Live evicts pods. The waves of one Live share the pacer and the bound on calls.
 type Live struct {
 	podAPI     podAPI
 	pods       PodSource
 	workloadOf func(*corev1.Pod) string
 	opts       Options
 	pacer      *pacer
-	lanes      *lanes
+	calls      chan struct{} // one element per eviction that waits for an answer
 }
 
 // attempt is the outcome of one move, and its effect on the other moves of the pass.

@@ -20,8 +20,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// outcomeCase makes the evictor say something. prepare sets the world and the
-// move up; stop ends the pass.
+// outcomeCase causes one outcome. The function prepare changes the cluster and the move, and
+// stop ends the pass.
 type outcomeCase struct {
 	name    string
 	code    plan.Code
@@ -36,17 +36,18 @@ var (
 	errAccount = plainError(refusedAccount)
 )
 
-// refusedAccount is how an API server words it.
-const refusedAccount = `User "system:serviceaccount:evenkeel:evenkeel" cannot create resource "pods/eviction" in API group "" in the namespace "shop"`
+// refusedAccount is the message of a real API server.
+const refusedAccount = `User "system:serviceaccount:evenkeel:evenkeel" cannot create resource "pods/eviction" in API group "" in the ` +
+	`namespace "shop"`
 
-// plainError is an error in the words of somebody else.
+// plainError returns an error with the given text, such as one from the Go runtime.
 func plainError(words string) error { return errors.New(words) }
 
 func evictionAnswers(err error) func(*fakeCluster, *plan.Move, func()) {
 	return func(w *fakeCluster, _ *plan.Move, _ func()) { w.answer = err }
 }
 
-// readsFailFrom lets every read of a pod from the nth on fail.
+// readsFailFrom makes every read of a pod fail, from the nth on.
 func readsFailFrom(from int, err error) func(*fakeCluster) {
 	return func(w *fakeCluster) {
 		w.onGet = func(n int) error {
@@ -59,52 +60,67 @@ func readsFailFrom(from int, err error) func(*fakeCluster) {
 }
 
 var outcomeCases = []outcomeCase{
-	{"it lands where it should", plan.ZoneSkewed, func(w *fakeCluster, _ *plan.Move, _ func()) { w.createReplacement = "n1" }},
-	{"it lands elsewhere", plan.LandedElsewhere, func(w *fakeCluster, _ *plan.Move, _ func()) { w.createReplacement = "n3" }},
-	{"it is gone before", plan.PodGoneAlready, func(w *fakeCluster, _ *plan.Move, _ func()) { delete(w.pods, "d1") }},
-	{"it goes in between", plan.PodGoneAlready, evictionAnswers(apierrors.NewNotFound(pods, "d1"))},
-	{"it is another before", plan.UIDChanged, func(w *fakeCluster, _ *plan.Move, _ func()) { w.pods["d1"].UID = "u2" }},
-	{"it is another in between", plan.UIDChanged, evictionAnswers(apierrors.NewConflict(pods, "d1", errors.New("the UID in the precondition does not match")))},
-	{"it terminates", plan.PodTerminating, func(w *fakeCluster, _ *plan.Move, _ func()) { w.pods["d1"].DeletionTimestamp = &metav1.Time{} }},
-	{"it stands elsewhere", plan.PremiseChanged, func(w *fakeCluster, _ *plan.Move, _ func()) { w.pods["d1"].Spec.NodeName = "n2" }},
-	{"somebody asks to keep it", plan.PremiseChanged, func(w *fakeCluster, m *plan.Move, _ func()) {
+	{"the replacement lands as predicted", plan.ZoneSkewed, func(w *fakeCluster, _ *plan.Move, _ func()) { w.createReplacement = "n1" }},
+	{"the replacement lands elsewhere", plan.LandedElsewhere, func(w *fakeCluster, _ *plan.Move, _ func()) { w.createReplacement = "n3" }},
+	{"the pod is gone before the read", plan.PodGoneAlready, func(w *fakeCluster, _ *plan.Move, _ func()) { delete(w.pods, "d1") }},
+	{"the pod is gone after the read", plan.PodGoneAlready, evictionAnswers(apierrors.NewNotFound(pods, "d1"))},
+	{"another pod has the name before the read", plan.UIDChanged, func(w *fakeCluster, _ *plan.Move, _ func()) { w.pods["d1"].UID = "u2" }},
+	{"another pod has the name after the read", plan.UIDChanged, evictionAnswers(apierrors.NewConflict(pods, "d1",
+		errors.New("the UID in the precondition does not match")))},
+	{"the pod terminates", plan.PodTerminating, func(w *fakeCluster, _ *plan.Move,
+		_ func()) {
+		w.pods["d1"].DeletionTimestamp = &metav1.Time{}
+	}},
+	{"the pod is on another node", plan.PremiseChanged, func(w *fakeCluster, _ *plan.Move, _ func()) { w.pods["d1"].Spec.NodeName = "n2" }},
+	{"an annotation forbids the eviction", plan.PremiseChanged, func(w *fakeCluster, m *plan.Move, _ func()) {
 		m.EligibilityInputs = annotation.Fingerprint(w.pods["d1"])
 		w.pods["d1"].Annotations = map[string]string{annotation.Evict: "never"}
 	}},
 	{"the window has closed", plan.OutsideWindow, func(_ *fakeCluster, m *plan.Move, _ func()) { m.NotAfter = noon }},
-	{"its budget is spent", plan.BlockedByPDB, evictionAnswers(errBudget)},
-	{"it has two budgets", plan.MultiplePDBs, evictionAnswers(errSeveral)},
+	{"a budget allows no eviction", plan.BlockedByPDB, evictionAnswers(errBudget)},
+	{"the pod has two budgets", plan.MultiplePDBs, evictionAnswers(errSeveral)},
 	{"the server is busy", plan.APIThrottled, evictionAnswers(apierrors.NewTooManyRequestsError("the server has received too many requests"))},
-	{"nobody may evict", plan.PermissionMissing, evictionAnswers(apierrors.NewForbidden(pods, "d1", errAccount))},
-	{"nobody may read", plan.PermissionMissing, func(w *fakeCluster, _ *plan.Move, _ func()) {
-		readsFailFrom(1, apierrors.NewForbidden(pods, "d1", errors.New(strings.Replace(errAccount.Error(), `create resource "pods/eviction"`, `get resource "pods"`, 1))))(w)
+	{"the permission to evict is missing", plan.PermissionMissing, evictionAnswers(apierrors.NewForbidden(pods, "d1", errAccount))},
+	{"the permission to read is missing", plan.PermissionMissing, func(w *fakeCluster, _ *plan.Move, _ func()) {
+		readsFailFrom(1, apierrors.NewForbidden(pods, "d1", errors.New(strings.Replace(errAccount.Error(), `create resource "pods/eviction"`,
+			`get resource "pods"`, 1))))(w)
 	}},
-	{"nobody knows the token at the first look", plan.PermissionMissing, func(w *fakeCluster, _ *plan.Move, _ func()) {
+	{"the read rejects the token", plan.PermissionMissing, func(w *fakeCluster, _ *plan.Move, _ func()) {
 		readsFailFrom(1, apierrors.NewUnauthorized("Unauthorized"))(w)
 	}},
-	{"nobody knows the token", plan.PermissionMissing, evictionAnswers(apierrors.NewUnauthorized("Unauthorized"))},
-	{"the request is bad", plan.APIError, evictionAnswers(apierrors.NewBadRequest("eviction name does not match the pod"))},
+	{"the eviction rejects the token", plan.PermissionMissing, evictionAnswers(apierrors.NewUnauthorized("Unauthorized"))},
+	{"the server rejects the request as invalid", plan.APIError,
+		evictionAnswers(apierrors.NewBadRequest("eviction name does not match the pod"))},
 	{"the server fails", plan.APIError, evictionAnswers(errEtcd)},
-	{"reading fails", plan.APIError, func(w *fakeCluster, _ *plan.Move, _ func()) { readsFailFrom(1, errEtcd)(w) }},
-	{"the answer is lost, the pod stays", plan.OutcomeUnknown, evictionAnswers(errReset)},
-	{"the answer is lost, then the server", plan.OutcomeUnknown, func(w *fakeCluster, _ *plan.Move, _ func()) { w.answer = errReset; readsFailFrom(2, errReset)(w) }},
-	{"the server fails and goes", plan.OutcomeUnknown, func(w *fakeCluster, _ *plan.Move, _ func()) { w.answer = errEtcd; readsFailFrom(2, errReset)(w) }},
-	{"told to stop before", plan.Interrupted, func(_ *fakeCluster, _ *plan.Move, stop func()) { stop() }},
-	{"told to stop while it is read", plan.Interrupted, func(w *fakeCluster, _ *plan.Move, stop func()) {
+	{"the read fails", plan.APIError, func(w *fakeCluster, _ *plan.Move, _ func()) { readsFailFrom(1, errEtcd)(w) }},
+	{"no answer, and the pod stays", plan.OutcomeUnknown, evictionAnswers(errReset)},
+	{"no answer, and the server is unreachable", plan.OutcomeUnknown,
+		func(w *fakeCluster, _ *plan.Move, _ func()) { w.answer = errReset; readsFailFrom(2, errReset)(w) }},
+	{"the server fails and is then unreachable", plan.OutcomeUnknown, func(w *fakeCluster, _ *plan.Move,
+		_ func()) {
+		w.answer = errEtcd
+		readsFailFrom(2, errReset)(w)
+	}},
+	{"told to stop before the read", plan.Interrupted, func(_ *fakeCluster, _ *plan.Move, stop func()) { stop() }},
+	{"told to stop during the read", plan.Interrupted, func(w *fakeCluster, _ *plan.Move, stop func()) {
 		w.onGet = func(int) error { stop(); return nil }
 	}},
-	{"told to stop while reading fails", plan.Interrupted, func(w *fakeCluster, _ *plan.Move, stop func()) {
+	{"told to stop during a failing read", plan.Interrupted, func(w *fakeCluster, _ *plan.Move, stop func()) {
 		w.onGet = func(int) error { stop(); return context.Canceled }
 	}},
-	{"told to stop after", plan.OutcomeUnknown, func(w *fakeCluster, _ *plan.Move, stop func()) { w.onEvict = stop }},
+	{"told to stop after the request", plan.OutcomeUnknown, func(w *fakeCluster, _ *plan.Move, stop func()) { w.onEvict = stop }},
 	{"no replacement", plan.ReplacementNotScheduled, func(*fakeCluster, *plan.Move, func()) {}},
-	{"a replacement without a node", plan.ReplacementNotScheduled, func(w *fakeCluster, _ *plan.Move, _ func()) { w.pending, w.notReady = true, true }},
-	{"a replacement that is not Ready", plan.ReplacementNotReady, func(w *fakeCluster, _ *plan.Move, _ func()) { w.createReplacement, w.notReady = "n1", true }},
-	{"the victim stays", plan.ReplacementNotReady, func(w *fakeCluster, _ *plan.Move, _ func()) { w.stays = true }},
-	{"the victim stays beside its replacement", plan.ReplacementNotReady, func(w *fakeCluster, _ *plan.Move, _ func()) { w.stays, w.createReplacement = true, "n1" }},
+	{"a replacement without a node", plan.ReplacementNotScheduled,
+		func(w *fakeCluster, _ *plan.Move, _ func()) { w.pending, w.notReady = true, true }},
+	{"a replacement that is not Ready", plan.ReplacementNotReady,
+		func(w *fakeCluster, _ *plan.Move, _ func()) { w.createReplacement, w.notReady = "n1", true }},
+	{"the evicted pod stays", plan.ReplacementNotReady, func(w *fakeCluster, _ *plan.Move, _ func()) { w.stays = true }},
+	{"the evicted pod stays after its replacement is Ready", plan.ReplacementNotReady,
+		func(w *fakeCluster, _ *plan.Move, _ func()) { w.stays, w.createReplacement = true, "n1" }},
 }
 
-// stops says of a code whether the pass ends with it; an APIError may or may not.
+// stops tells for a reason code whether it stops the pass. An APIError is not in the map,
+// because it may or may not.
 var stops = map[plan.Code]bool{
 	plan.APIThrottled: true, plan.PermissionMissing: true, plan.OutcomeUnknown: true, plan.Interrupted: true,
 	plan.ReplacementNotReady: true, plan.ReplacementNotScheduled: true,
@@ -121,8 +137,8 @@ func runCase(t *testing.T, p outcomeCase) Result {
 	return newTestLive(w, clock.RealClock{}).EvictWave(ctx, []plan.Move{m}, nil)
 }
 
-// TestOutcomes provokes everything that the evictor can say of a move, and keeps
-// its words in testdata/outcomes.txt.
+// TestOutcomes causes every outcome of a move and compares the messages with
+// testdata/outcomes.txt.
 func TestOutcomes(t *testing.T) {
 	var lines []string
 	said := map[plan.Code]bool{}
@@ -136,10 +152,10 @@ func TestOutcomes(t *testing.T) {
 			runAtNoon(t, func(t *testing.T) { r = runCase(t, p) })
 			o := singleOutcome(t, r)
 			if o.Reason.Code != p.code || o.Reason.Message == "" || strings.Contains(o.Reason.Message, "\n") {
-				t.Errorf("%s: %q, want %s and one line", o.Reason.Code, o.Reason.Message, p.code)
+				t.Errorf("got %s: %q, want %s and a single line", o.Reason.Code, o.Reason.Message, p.code)
 			}
 			if want, told := stops[p.code]; told && want != (r.Stop != nil) {
-				t.Errorf("stop %v, want one: %v", r.Stop, want)
+				t.Errorf("got stop reason %v, want one: %v", r.Stop, want)
 			}
 			say(o.Reason)
 			if r.Stop != nil {
@@ -155,7 +171,7 @@ func TestOutcomes(t *testing.T) {
 	golden.EqualLines(t, "testdata/outcomes.txt", lines)
 }
 
-// codesUsed are the reason codes that the package's own code names.
+// codesUsed returns the reason codes that the code of this package uses.
 func codesUsed(t *testing.T) []plan.Code {
 	t.Helper()
 	codes := map[string]plan.Code{}

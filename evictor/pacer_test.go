@@ -7,8 +7,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 )
 
-// TestThePaceGoesOnWithAnotherEvictor: a reload between two evictions gives
-// neither of them away.
+// A reload must not start an eviction earlier than either pacer allows.
 func TestThePaceGoesOnWithAnotherEvictor(t *testing.T) {
 	start := time.Unix(1000, 0)
 	for _, c := range []struct{ before, now, wantSeconds int }{
@@ -21,13 +20,13 @@ func TestThePaceGoesOnWithAnotherEvictor(t *testing.T) {
 		}
 		now.ContinueFrom(before)
 		if want := start.Add(time.Duration(c.wantSeconds) * time.Second); !now.pacer.next.Equal(want) {
-			t.Errorf("%d a minute, then %d: the next at +%s, want +%ds", c.before, c.now, now.pacer.next.Sub(start), c.wantSeconds)
+			t.Errorf("%d per minute, then %d: the next eviction at +%s, want +%ds", c.before, c.now, now.pacer.next.Sub(start), c.wantSeconds)
 		}
 	}
 	unused := &Live{pacer: newPacer(6, clocktesting.NewFakeClock(start))}
 	fresh := &Live{pacer: newPacer(60, clocktesting.NewFakeClock(start))}
 	fresh.ContinueFrom(unused)
 	if !fresh.pacer.next.IsZero() {
-		t.Error("an evictor that evicted nothing is waited for")
+		t.Error("the pacer waits after an evictor that evicted nothing")
 	}
 }

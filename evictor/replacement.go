@@ -79,7 +79,8 @@ func landedAttempt(m plan.Move, r *corev1.Pod, after time.Duration) attempt {
 	after = after.Round(100 * time.Millisecond)
 	a := evictedAttempt(m, r, m.Reason.Code, fmt.Sprintf("landed on %s as predicted", r.Spec.NodeName))
 	if !a.outcome.LandedAsPredicted {
-		a.outcome.Reason = plan.Reason{Code: plan.LandedElsewhere, Message: fmt.Sprintf("landed on %s, not on the predicted node %s", r.Spec.NodeName, m.To)}
+		a.outcome.Reason = plan.Reason{Code: plan.LandedElsewhere,
+			Message: fmt.Sprintf("landed on %s, not on the predicted node %s", r.Spec.NodeName, m.To)}
 	}
 	a.outcome.ReadyAfter = after.String()
 	return a
@@ -92,9 +93,11 @@ func timedOutAttempt(m plan.Move, r *corev1.Pod, gone bool, after time.Duration)
 	var a attempt
 	switch {
 	case r != nil && isReady(r): // only the evicted pod is late
-		a = evictedAttempt(m, r, plan.ReplacementNotReady, fmt.Sprintf("the pod is still terminating after %s; its replacement %s on %s is Ready", after, r.Name, r.Spec.NodeName))
+		a = evictedAttempt(m, r, plan.ReplacementNotReady,
+			fmt.Sprintf("the pod is still terminating after %s; its replacement %s on %s is Ready", after, r.Name, r.Spec.NodeName))
 	case r != nil && r.Spec.NodeName != "":
-		a = evictedAttempt(m, r, plan.ReplacementNotReady, fmt.Sprintf("its replacement %s on %s is not Ready after %s", r.Name, r.Spec.NodeName, after))
+		a = evictedAttempt(m, r, plan.ReplacementNotReady, fmt.Sprintf("its replacement %s on %s is not Ready after %s", r.Name, r.Spec.NodeName,
+			after))
 	case r != nil:
 		a = evictedAttempt(m, r, plan.ReplacementNotScheduled, fmt.Sprintf("its replacement %s is not scheduled after %s", r.Name, after))
 	case !gone:

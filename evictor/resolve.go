@@ -13,8 +13,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// resolveAmbiguous finds out by the pod's UID whether an ambiguous eviction took effect. It tries
-// up to four times, because the API server may be restarting.
+// resolveAmbiguous reads the pod to find out whether an ambiguous eviction took effect. It
+// tries up to four times, because the API server may be restarting. If the pod is gone,
+// terminating or replaced by another pod, the eviction counts as accepted. It is then presumed
+// unless the pod shows that the Eviction API terminated it. If the pod is unchanged or cannot
+// be read, the outcome is unknown and the pass must stop.
 func (l *Live) resolveAmbiguous(ctx context.Context, m plan.Move, v Verdict) Verdict {
 	for try := range 4 {
 		if try > 0 && !sleep(ctx, l.opts.Clock, time.Duration(try)*time.Second) {
@@ -26,14 +29,15 @@ func (l *Live) resolveAmbiguous(ctx context.Context, m plan.Move, v Verdict) Ver
 			return Verdict{Accepted: true, Presumed: pod == nil || string(pod.UID) != m.Pod.UID || !evictedByAPI(pod)}
 		case err == nil:
 			stop := errors.Is(context.Cause(ctx), context.Canceled)
-			return Verdict{Outcome: plan.UnknownOutcome, Stop: !stop, Reason: plan.Reason{Code: v.Reason.Code, Message: "the pod is not evicted so far; " + v.Reason.Message}}
+			return Verdict{Outcome: plan.UnknownOutcome, Stop: !stop,
+				Reason: plan.Reason{Code: v.Reason.Code, Message: "the pod is not evicted so far; " + v.Reason.Message}}
 		}
 	}
 	return Verdict{Outcome: plan.UnknownOutcome, Stop: true, Reason: plan.Reason{Code: plan.OutcomeUnknown,
 		Message: fmt.Sprintf("it is unknown whether the pod was evicted; %s", v.Reason.Message)}}
 }
 
-// getPod reads a pod, even if ctx has ended. The pod is nil if the read fails.
+// getPod reads a pod, even if ctx has ended. The pod is nil if there is an error.
 func (l *Live) getPod(ctx context.Context, ref plan.PodRef) (*corev1.Pod, error) {
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 	defer cancel()
@@ -51,9 +55,10 @@ func evictedByAPI(p *corev1.Pod) bool {
 	})
 }
 
-// Resolve finds the outcomes of evictions that an earlier process reserved. A pod that still exists
-// was not evicted. If the pod is gone or terminating, its outcome is unknown: another client may
-// have deleted it, and its replacement may not be Ready.
+// Resolve finds the outcomes of evictions that an earlier process reserved. A pod that still
+// exists and is not terminating was not evicted, so its move is Dropped. Otherwise the outcome
+// is unknown, because another client may have deleted the pod. Resolve returns an error if it
+// cannot read a pod.
 func (l *Live) Resolve(ctx context.Context, open []plan.Reservation) ([]plan.Outcome, error) {
 	var out []plan.Outcome
 	for _, r := range open {
@@ -63,11 +68,14 @@ func (l *Live) Resolve(ctx context.Context, open []plan.Reservation) ([]plan.Out
 		case err != nil && !apierrors.IsNotFound(err):
 			return nil, fmt.Errorf("reading pod %s: %w", r.Pod, err)
 		case pod == nil || string(pod.UID) != r.Pod.UID:
-			o.Reason = plan.Reason{Code: plan.OutcomeUnknown, Message: "the process ended before it recorded whether it had evicted the pod; the pod is gone"}
+			o.Reason = plan.Reason{Code: plan.OutcomeUnknown,
+				Message: "the process ended before it recorded whether it had evicted the pod; the pod is gone"}
 		case pod.DeletionTimestamp != nil:
-			o.Reason = plan.Reason{Code: plan.OutcomeUnknown, Message: "the process ended before it recorded whether it had evicted the pod; the pod is terminating"}
+			o.Reason = plan.Reason{Code: plan.OutcomeUnknown,
+				Message: "the process ended before it recorded whether it had evicted the pod; the pod is terminating"}
 		default:
-			o.Outcome, o.Reason = plan.Dropped, plan.Reason{Code: plan.Interrupted, Message: "the process ended before it evicted the pod; the pod still exists"}
+			o.Outcome, o.Reason = plan.Dropped, plan.Reason{Code: plan.Interrupted,
+				Message: "the process ended before it evicted the pod; the pod still exists"}
 		}
 		out = append(out, o)
 	}

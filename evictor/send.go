@@ -14,25 +14,25 @@ import (
 )
 
 const (
-	// callTimeout bounds every read. An eviction may take this long in any case. It is shorter than
-	// the 5 s that leader election leaves between the end of one leader and the start of the next.
-	// So no call of an old leader is in progress when the next leader starts.
+	// callTimeout bounds every read. An eviction may always take this long, even if the
+	// process must stop. It is shorter than the 5 s between the end of one leader and the
+	// start of the next, so no call of an old leader overlaps with the next leader.
 	callTimeout = 4 * time.Second
-	// answerTimeout is how long an eviction may take while this process may act. Admission webhooks
-	// take up to 10 s by default and up to 30 s (timeoutSeconds). If evictions compete for one
-	// budget, the API server itself retries for 10 s. An eviction without an answer ends the pass,
-	// because its outcome is unknown; an eviction that is only slow should not.
+	// answerTimeout bounds an eviction while this process may act. Admission webhooks take up
+	// to 10 s by default and up to 30 s at most (timeoutSeconds). If evictions compete for one
+	// budget, the API server itself retries for 10 s. The bound is long because an eviction
+	// without an answer ends the pass.
 	answerTimeout = 30*time.Second + callTimeout
-	// leadingPollInterval is the time between two checks, after callTimeout, whether this process
-	// may still act. A call that began just before the process had to stop has callTimeout; an
-	// older call has ended by then.
+	// leadingPollInterval is the time between checks whether this process may still act. The
+	// first check of a call is after callTimeout. If the process must stop, each older call
+	// ends at its next check.
 	leadingPollInterval = 500 * time.Millisecond
 )
 
-var errStoppedOrNotLeading = errors.New("this process was told to stop, or does not lead any more")
+var errStoppedOrNotLeading = errors.New("this process was told to stop or no longer leads")
 
-// sendEviction requests the eviction and classifies the answer. If the pass ends, the call still
-// has callTimeout to receive its answer.
+// sendEviction requests the eviction and classifies the answer. If ctx ends, the call may
+// still continue until callTimeout after its start.
 func (l *Live) sendEviction(ctx context.Context, m plan.Move) Verdict {
 	call, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
@@ -49,8 +49,9 @@ func (l *Live) sendEviction(ctx context.Context, m plan.Move) Verdict {
 	return Classify(err)
 }
 
-// cancelWhenOverdue cancels a call that gets no answer within answerTimeout, or within callTimeout
-// if the process must stop.
+// cancelWhenOverdue cancels a call without an answer after answerTimeout. If ctx has ended or
+// the process does not lead, it cancels the call after callTimeout. It returns when the call
+// ends.
 func (l *Live) cancelWhenOverdue(ctx, call context.Context, end context.CancelCauseFunc) {
 	begun := l.opts.Clock.Now()
 	for wait := callTimeout; sleep(call, l.opts.Clock, wait); wait = leadingPollInterval {

@@ -13,7 +13,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// slowAPI answers evictions after a time, or not at all once the call has ended.
+// slowAPI answers evictions after a delay, or never. It returns early if the call is
+// cancelled.
 type slowAPI struct {
 	*fakeCluster
 	after time.Duration
@@ -30,13 +31,13 @@ func (s slowAPI) evict(ctx context.Context, e *policyv1.Eviction) error {
 	}
 }
 
-// TestASlowAnswerIsWaitedFor: an admission webhook may take 30 s, and is not waited
-// for by a process that may act no more, nor by one that was told to stop.
+// The process waits for an answer because an admission webhook may take 30 s. It stops waiting
+// if it must not act any more or was told to stop.
 func TestASlowAnswerIsWaitedFor(t *testing.T) {
 	for _, c := range []struct {
 		name            string
 		after           time.Duration
-		lost, told      time.Duration // 0: never
+		lost, told      time.Duration // 0: never answers
 		evicted         bool
 		gaveUp, atLeast time.Duration
 		says            string
@@ -46,8 +47,9 @@ func TestASlowAnswerIsWaitedFor(t *testing.T) {
 		{"the slowest", 30 * time.Second, 0, 0, true, 30 * time.Second, 30 * time.Second, ""},
 		{"none", time.Hour, 0, 0, false, 35 * time.Second, 34 * time.Second, "waited for 34s; is an admission webhook"},
 		{"the Lease is lost early", time.Hour, time.Second, 0, false, callTimeout, callTimeout, errStoppedOrNotLeading.Error()},
-		{"the Lease is lost late", time.Hour, 10 * time.Second, 0, false, 10500 * time.Millisecond, 10 * time.Second, errStoppedOrNotLeading.Error()},
-		{"answered as it is lost", 3 * time.Second, time.Second, 0, true, 3 * time.Second, 3 * time.Second, ""},
+		{"the Lease is lost late", time.Hour, 10 * time.Second, 0, false, 10500 * time.Millisecond, 10 * time.Second,
+			errStoppedOrNotLeading.Error()},
+		{"answered when the Lease is lost", 3 * time.Second, time.Second, 0, true, 3 * time.Second, 3 * time.Second, ""},
 		{"told to stop early", time.Hour, 0, time.Second, false, callTimeout, callTimeout, errStoppedOrNotLeading.Error()},
 		{"told to stop late", time.Hour, 0, 20 * time.Second, false, 20500 * time.Millisecond, 20 * time.Second, errStoppedOrNotLeading.Error()},
 	} {
@@ -72,20 +74,20 @@ func TestASlowAnswerIsWaitedFor(t *testing.T) {
 				r := l.EvictWave(ctx, []plan.Move{testMove(1, "d1", "u1")}, nil)
 				o, took := singleOutcome(t, r), time.Since(begun)
 				if (o.Outcome == plan.Evicted) != c.evicted || (r.Stop == nil) != c.evicted || !strings.Contains(o.Reason.Message, c.says) {
-					t.Errorf("%+v, stop %v; want evicted: %v, saying %q", o, r.Stop, c.evicted, c.says)
+					t.Errorf("got outcome %+v, stop reason %v; want evicted: %v, message with %q", o, r.Stop, c.evicted, c.says)
 				}
 				if took > c.gaveUp || took < c.atLeast {
-					t.Errorf("it took %s, want %s to %s", took, c.atLeast, c.gaveUp)
+					t.Errorf("the call took %s, want %s to %s", took, c.atLeast, c.gaveUp)
 				}
 			})
 		})
 	}
 }
 
-// TestSlowAnswersEndWhatTheWaveRestsOn: where each takes 30 s, a lane that comes free
-// after a minute lets no eviction begin: nobody has looked at the cluster since.
+// Two evictions at a time wait for answers. If each answer takes 30 s, no eviction begins
+// after a minute, because the snapshot is too old by then.
 func TestSlowAnswersEndWhatTheWaveRestsOn(t *testing.T) {
-	for after, want := range map[time.Duration]int{30 * time.Second: 5, 3 * time.Second: 6} {
+	for after, want := range map[time.Duration]int{30 * time.Second: 4, 3 * time.Second: 6} {
 		runAtNoon(t, func(t *testing.T) {
 			var moves []plan.Move
 			w := newFakeCluster()
@@ -95,7 +97,7 @@ func TestSlowAnswersEndWhatTheWaveRestsOn(t *testing.T) {
 			}
 			w.createReplacement = "n1"
 			l := newTestLive(w, clock.RealClock{})
-			l.podAPI, l.lanes.limit = slowAPI{w, after}, 1 // and fewestLanes once it is seen to be slow
+			l.podAPI, l.calls = slowAPI{w, after}, make(chan struct{}, 2)
 			r := l.EvictWave(t.Context(), moves, nil)
 			evicted := 0
 			for _, o := range r.Outcomes {
@@ -107,7 +109,7 @@ func TestSlowAnswersEndWhatTheWaveRestsOn(t *testing.T) {
 				}
 			}
 			if evicted != want || w.evictRequests != want || r.Stop != nil {
-				t.Errorf("answers after %s: %d evicted, asked %d times, stop %v; want %d", after, evicted, w.evictRequests, r.Stop, want)
+				t.Errorf("answers after %s: got %d evicted, %d requests, stop reason %v; want %d", after, evicted, w.evictRequests, r.Stop, want)
 			}
 		})
 	}

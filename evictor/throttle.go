@@ -8,15 +8,16 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// The API server says how long a throttled client must wait: 1 to 32 s with API Priority and
-// Fairness. If it names no time, the client waits for defaultThrottle.
+// maxThrottle is the longest total delay of a wave. An answer with status 429 may contain the
+// time to wait: API Priority and Fairness asks for 1 to 32 s. Without one, evictions are
+// delayed for defaultThrottle.
 const (
 	maxThrottle     = 30 * time.Second
 	defaultThrottle = time.Second
 )
 
-// throttle delays all evictions of a wave while the API server asks for it. All delays together may
-// take at most maxThrottle, because the snapshot of the wave is older than the wave.
+// throttle delays all evictions of a wave while the API server asks for it. The total delay is
+// bounded because the snapshot of the wave becomes outdated meanwhile.
 type throttle struct {
 	clock       clock.WithTicker
 	waveStarted time.Time
@@ -27,12 +28,12 @@ type throttle struct {
 	sawSlowAnswer bool // an answer took longer than callTimeout
 }
 
-// maxWaveAge is how long after the start of its wave an eviction may still begin once answers have
-// been slow. Slow answers keep lanes busy. The limit is the time that the pacer needs plus the time
-// that the API server may ask for.
+// maxWaveAge applies once an answer was slow: no eviction begins later than this after the
+// start of its wave. Slow answers delay the evictions that wait for a free call. The limit is
+// the time for the pacer plus the time that the API server may ask for.
 const maxWaveAge = snapshotFreshness + maxThrottle
 
-// recordLatency records how long an answer took.
+// recordLatency records how long the API server took to answer.
 func (h *throttle) recordLatency(took time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -46,8 +47,9 @@ func (h *throttle) stale() bool {
 	return h.sawSlowAnswer && h.clock.Since(h.waveStarted) > maxWaveAge
 }
 
-// extend delays evictions for d from now. It returns false if the delays of the wave would exceed
-// maxThrottle. Delays that overlap count once.
+// extend delays evictions for d from now, or for defaultThrottle if d is not positive.
+// Overlapping delays count once. If the total delay would exceed maxThrottle, it changes
+// nothing and returns false.
 func (h *throttle) extend(d time.Duration) bool {
 	if d <= 0 {
 		d = defaultThrottle
@@ -71,14 +73,16 @@ func (h *throttle) extend(d time.Duration) bool {
 	return true
 }
 
-// remaining returns how long evictions are still delayed; 0 or less means that they are not.
+// remaining returns how long evictions are still delayed. They are not delayed if it is 0 or
+// negative.
 func (h *throttle) remaining() time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.until.Sub(h.clock.Now())
 }
 
-// wait returns true once evictions are not delayed, and false if ctx ends first.
+// wait waits until evictions are not delayed and returns true. It returns false if ctx has
+// ended.
 func (h *throttle) wait(ctx context.Context) bool {
 	for {
 		d := h.remaining()

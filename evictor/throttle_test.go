@@ -27,8 +27,8 @@ func throttled(seconds int) error {
 	return err
 }
 
-// TestAThrottlingServerHoldsTheWaveBack: no eviction is asked for until the time
-// is over that the server asks for, then all are made.
+// No eviction is requested during the time for which the API server asks to wait. Afterwards
+// all are requested.
 func TestAThrottlingServerHoldsTheWaveBack(t *testing.T) {
 	runAtNoon(t, func(t *testing.T) {
 		w := newFakeCluster(testPod("d1", "u1", "n3"), testPod("d2", "u2", "n3"), testPod("d3", "u3", "n3"))
@@ -42,7 +42,7 @@ func TestAThrottlingServerHoldsTheWaveBack(t *testing.T) {
 			}
 		}
 		l := newTestLive(w, clock.RealClock{})
-		l.lanes.limit = 1 // so that the second comes after the first answer
+		l.calls = make(chan struct{}, 1) // the second eviction begins after the first answer
 		r := l.EvictWave(t.Context(), []plan.Move{testMove(1, "d1", "u1"), testMove(2, "d2", "u2"), testMove(3, "d3", "u3")}, nil)
 		for _, o := range r.Outcomes {
 			if o.Outcome != plan.Evicted {
@@ -50,18 +50,18 @@ func TestAThrottlingServerHoldsTheWaveBack(t *testing.T) {
 			}
 		}
 		if len(at) != 4 || at[0] >= 7*time.Second || r.Stop != nil {
-			t.Fatalf("asked at %v, stop %v; want four times", at, r.Stop)
+			t.Fatalf("got requests at %v, stop reason %v; want four requests", at, r.Stop)
 		}
 		for _, d := range at[1:] {
 			if d < at[0]+7*time.Second {
-				t.Errorf("asked at %v, want nothing within 7s of the first answer", at)
+				t.Errorf("got requests at %v, want none within 7s of the first answer", at)
 			}
 		}
 	})
 }
 
-// TestAServerThatThrottlesForLongStopsThePass: 10 s again and again are waited
-// for three times; a minute is not waited for at all.
+// Repeated delays of 10 s are accepted three times. A delay of one minute stops the pass at
+// once.
 func TestAServerThatThrottlesForLongStopsThePass(t *testing.T) {
 	for _, c := range []struct{ seconds, asked int }{{10, 4}, {30, 2}, {60, 1}, {0, 31}} {
 		runAtNoon(t, func(t *testing.T) {
@@ -69,14 +69,15 @@ func TestAServerThatThrottlesForLongStopsThePass(t *testing.T) {
 			w.answer = throttled(c.seconds)
 			r := newTestLive(w, clock.RealClock{}).EvictWave(t.Context(), []plan.Move{testMove(1, "d1", "u1")}, nil)
 			o := singleOutcome(t, r)
-			if o.Outcome != plan.Blocked || o.Reason.Code != plan.APIThrottled || r.Stop == nil || r.Stop.Code != plan.APIThrottled || w.evictRequests != c.asked {
-				t.Errorf("Retry-After %d: asked %d times, want %d; %+v, stop %v", c.seconds, w.evictRequests, c.asked, o, r.Stop)
+			if o.Outcome != plan.Blocked || o.Reason.Code != plan.APIThrottled || r.Stop == nil || r.Stop.Code != plan.APIThrottled ||
+				w.evictRequests != c.asked {
+				t.Errorf("Retry-After %d: got %d requests, want %d; outcome %+v, stop reason %v", c.seconds, w.evictRequests, c.asked, o, r.Stop)
 			}
 		})
 	}
 }
 
-// TestAThrottledReadIsHeldBackToo, and the pod is read again after it.
+// A throttled read also delays the wave, and the pod is read again afterwards.
 func TestAThrottledReadIsHeldBackToo(t *testing.T) {
 	runAtNoon(t, func(t *testing.T) {
 		w := newFakeCluster(testPod("d1", "u1", "n3"))
@@ -89,13 +90,12 @@ func TestAThrottledReadIsHeldBackToo(t *testing.T) {
 		}
 		r := newTestLive(w, clock.RealClock{}).EvictWave(t.Context(), []plan.Move{testMove(1, "d1", "u1")}, nil)
 		if o := singleOutcome(t, r); o.Outcome != plan.Evicted || w.reads != 2 || time.Since(noon) < 3*time.Second {
-			t.Errorf("%+v after %d reads and %s", o, w.reads, time.Since(noon))
+			t.Errorf("got outcome %+v after %d reads and %s", o, w.reads, time.Since(noon))
 		}
 	})
 }
 
-// TestWhatWasHeldBackKeepsThePace: the evictions that became due meanwhile do
-// not come all at once.
+// Evictions that were due during the delay do not all start at once.
 func TestWhatWasHeldBackKeepsThePace(t *testing.T) {
 	runAtNoon(t, func(t *testing.T) {
 		w := newFakeCluster(testPod("d1", "u1", "n3"), testPod("d2", "u2", "n3"), testPod("d3", "u3", "n3"), testPod("d4", "u4", "n3"))
@@ -109,19 +109,20 @@ func TestWhatWasHeldBackKeepsThePace(t *testing.T) {
 		}
 		l := newTestLive(w, clock.RealClock{})
 		l.pacer = newPacer(12, clock.RealClock{}) // every 5 s
-		r := l.EvictWave(t.Context(), []plan.Move{testMove(1, "d1", "u1"), testMove(2, "d2", "u2"), testMove(3, "d3", "u3"), testMove(4, "d4", "u4")}, nil)
+		r := l.EvictWave(t.Context(), []plan.Move{testMove(1, "d1", "u1"), testMove(2, "d2", "u2"), testMove(3, "d3", "u3"),
+			testMove(4, "d4", "u4")}, nil)
 		if r.Stop != nil || len(at) != 5 {
-			t.Fatalf("asked at %v, stop %v", at, r.Stop)
+			t.Fatalf("got requests at %v, stop reason %v", at, r.Stop)
 		}
 		for i := 2; i < len(at); i++ {
 			if gap := at[i].Sub(at[i-1]); gap < 5*time.Second {
-				t.Errorf("evictions %s apart, want the pace of 5 s: %v", gap, at)
+				t.Errorf("got evictions %s apart, want the pace of 5 s: %v", gap, at)
 			}
 		}
 	})
 }
 
-// TestToldToStopEndsTheHold without another request.
+// If the pass must stop, the delay ends without another request.
 func TestToldToStopEndsTheHold(t *testing.T) {
 	w := newFakeCluster(testPod("d1", "u1", "n3"))
 	w.answer = throttled(20)
@@ -130,12 +131,12 @@ func TestToldToStopEndsTheHold(t *testing.T) {
 	w.onEvict = cancel
 	r := newTestLive(w, clocktesting.NewFakeClock(noon)).EvictWave(ctx, []plan.Move{testMove(1, "d1", "u1")}, nil)
 	if o := singleOutcome(t, r); o.Outcome != plan.Dropped || o.Reason.Code != plan.Interrupted || w.evictRequests != 1 {
-		t.Errorf("%+v, asked %d times", o, w.evictRequests)
+		t.Errorf("got outcome %+v after %d requests", o, w.evictRequests)
 	}
 }
 
-// throttlingServer answers over HTTP as a server does whose priority and fairness
-// rejects the first request of a kind.
+// throttlingServer answers over HTTP. Like API Priority and Fairness, it rejects the first
+// request of each kind.
 type throttlingServer struct {
 	*fakeCluster
 	mu       sync.Mutex
@@ -170,8 +171,8 @@ func (s *throttlingServer) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(out).Encode(metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusSuccess})
 }
 
-// TestRetryAfterOverHTTP: the real client neither repeats the request by itself
-// nor loses how long the server asks to wait.
+// The real client does not repeat the request itself, and it keeps the time that the server
+// asks to wait.
 func TestRetryAfterOverHTTP(t *testing.T) {
 	const read, evict = "GET /api/v1/namespaces/shop/pods/d1", "POST /api/v1/namespaces/shop/pods/d1/eviction"
 	for reject, want := range map[string][]string{"/eviction": {read, evict, read, evict}, "/pods/d1": {read, read, evict}} {
@@ -188,17 +189,17 @@ func TestRetryAfterOverHTTP(t *testing.T) {
 			l = NewLive(client, w, l.workloadOf, l.opts)
 			r := l.EvictWave(t.Context(), []plan.Move{testMove(1, "d1", "u1")}, nil)
 			if o := singleOutcome(t, r); o.Outcome != plan.Evicted || strings.Join(s.requests, ", ") != strings.Join(want, ", ") {
-				t.Errorf("%+v after %v, want %v", o, s.requests, want)
+				t.Errorf("got %+v after %v, want %v", o, s.requests, want)
 			}
 			if waited := time.Since(noon); waited != 5*time.Second {
-				t.Errorf("held back for %s, want 5s", waited)
+				t.Errorf("got a delay of %s, want 5s", waited)
 			}
 		})
 	}
 }
 
-// pipeListener connect a client with a server in a bubble, to which who waits for a socket is
-// busy.
+// pipeListener connects a client and a server inside a synctest bubble. A real socket would
+// not work, because waiting for it keeps the bubble busy.
 type pipeListener chan net.Conn
 
 func (p pipeListener) dial(context.Context, string, string) (net.Conn, error) {

@@ -39,7 +39,8 @@ type trackedEviction struct {
 }
 
 func (l *Live) newWaveTracker(moves []plan.Move) *waveTracker {
-	w := &waveTracker{preexisting: map[types.UID]bool{}, workloadByUID: map[string]string{}, claimed: map[types.UID]string{}, unbound: map[string]bool{}, done: make(chan struct{})}
+	w := &waveTracker{preexisting: map[types.UID]bool{}, workloadByUID: map[string]string{}, claimed: map[types.UID]string{},
+		unbound: map[string]bool{}, done: make(chan struct{})}
 	seen := map[string]bool{}
 	for _, m := range moves {
 		w.unbound[m.Pod.UID] = true

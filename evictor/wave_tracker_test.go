@@ -13,7 +13,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// TestBoundIsToldOnce, whatever becomes of the moves, and before Wave returns.
+// EvictWave calls bound exactly once, whatever the outcomes are, and before it returns.
 func TestBoundIsToldOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		w     *fakeCluster
@@ -29,20 +29,19 @@ func TestBoundIsToldOnce(t *testing.T) {
 			w.createReplacement = "n1"
 			return w
 		}(), []plan.Move{testMove(1, "d1", "u1"), testMove(2, "d2", "u2")}},
-		"none can be evicted": {newFakeCluster(), []plan.Move{testMove(1, "d1", "u1")}},
+		"no pod can be evicted": {newFakeCluster(), []plan.Move{testMove(1, "d1", "u1")}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var told atomic.Int32
 			newTestLive(c.w, clock.RealClock{}).EvictWave(t.Context(), c.moves, func() { told.Add(1) })
 			if told.Load() != 1 {
-				t.Errorf("told %d times, want once", told.Load())
+				t.Errorf("bound was called %d times, want once", told.Load())
 			}
 		})
 	}
 }
 
-// TestBoundDoesNotWaitForReady: the replacement stands on a node and is not Ready
-// yet; the wave goes on until it is.
+// The wave calls bound when the replacement is on a node, and continues until it is Ready.
 func TestBoundDoesNotWaitForReady(t *testing.T) {
 	w := newFakeCluster(testPod("d1", "u1", "n3"))
 	w.createReplacement, w.notReady = "n1", true
@@ -53,7 +52,7 @@ func TestBoundDoesNotWaitForReady(t *testing.T) {
 	<-bound
 	select {
 	case r := <-done:
-		t.Fatalf("the wave has ended: %+v", r)
+		t.Fatalf("the wave ended early: %+v", r)
 	default:
 	}
 	w.change(func() {
@@ -64,8 +63,8 @@ func TestBoundDoesNotWaitForReady(t *testing.T) {
 	}
 }
 
-// TestBoundWaitsForTheScheduler: a replacement without a node is not bound; that
-// the wave was told to stop ends the waiting.
+// A replacement without a node is not bound. If the wave is told to stop, it calls bound at
+// its end.
 func TestBoundWaitsForTheScheduler(t *testing.T) {
 	w := newFakeCluster(testPod("d1", "u1", "n3"))
 	w.pending, w.notReady = true, true
@@ -84,20 +83,20 @@ func TestBoundWaitsForTheScheduler(t *testing.T) {
 		select {
 		case r := <-done:
 			if o := singleOutcome(t, r); o.Reason.Code != plan.OutcomeUnknown || told < watchAfterStop {
-				t.Errorf("%+v, told after %s, want at the end of the wave", o, told)
+				t.Errorf("got outcome %+v and bound after %s, want bound at the end of the wave", o, told)
 			}
 			return
-		case <-time.After(time.Millisecond): // the fake clock has no way to wait for waiters
+		case <-time.After(time.Millisecond): // the fake clock cannot wait for its waiters
 			fake.Step(time.Second)
 		}
 	}
 }
 
-// change edits the cluster and wakes whoever watches.
+// change edits the cluster and notifies all watchers.
 func (w *fakeCluster) change(f func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for name, p := range w.pods { // readers hold the old ones
+	for name, p := range w.pods { // readers still use the old objects
 		w.pods[name] = p.DeepCopy()
 	}
 	f()

@@ -33,32 +33,33 @@ func TestAWindowEndsEvictions(t *testing.T) {
 			o := singleOutcome(t, r)
 			if c.evicted {
 				if o.Outcome != plan.Evicted || w.evictRequests != 1 {
-					t.Errorf("%+v, asked %d times; want it evicted", o, w.evictRequests)
+					t.Errorf("got outcome %+v after %d requests; want an eviction", o, w.evictRequests)
 				}
 				return
 			}
 			if o.Outcome != plan.Dropped || o.Reason.Code != plan.OutsideWindow || w.evictRequests != 0 || r.Stop != nil {
-				t.Errorf("%+v, asked %d times, stop %v; want it dropped without a request", o, w.evictRequests, r.Stop)
+				t.Errorf("got outcome %+v, %d requests, stop reason %v; want it dropped without a request", o, w.evictRequests, r.Stop)
 			}
 		})
 	}
 }
 
-// TestAWindowThatClosesWhileThePodIsReadEndsItsEviction: the clock is looked at
-// right before the request.
+// The window can close while the pod is read, so the evictor checks the clock right before the
+// request.
 func TestAWindowThatClosesWhileThePodIsReadEndsItsEviction(t *testing.T) {
 	w := newFakeCluster(testPod("d1", "u1", "n3"))
 	fake := clocktesting.NewFakeClock(noon)
 	w.onGet = func(int) error { fake.Step(3 * time.Second); return nil }
 	m := testMove(1, "d1", "u1")
 	m.NotAfter = noon.Add(2 * time.Second)
-	if o := singleOutcome(t, newTestLive(w, fake).EvictWave(t.Context(), []plan.Move{m}, nil)); o.Reason.Code != plan.OutsideWindow || w.evictRequests != 0 {
-		t.Errorf("%+v, asked %d times", o, w.evictRequests)
+	if o := singleOutcome(t, newTestLive(w, fake).EvictWave(t.Context(), []plan.Move{m}, nil)); o.Reason.Code != plan.OutsideWindow ||
+		w.evictRequests != 0 {
+		t.Errorf("got outcome %+v after %d requests", o, w.evictRequests)
 	}
 }
 
-// TestAWindowThatClosesWithinAWave: what waits for its turn is not evicted any
-// more; what is under way is followed to its end.
+// If the window closes during a wave, moves that wait for their turn are dropped. An eviction
+// in flight is followed to its end.
 func TestAWindowThatClosesWithinAWave(t *testing.T) {
 	runAtNoon(t, func(t *testing.T) {
 		w := newFakeCluster(testPod("d1", "u1", "n3"), testPod("d2", "u2", "n3"))
@@ -81,13 +82,13 @@ func TestAWindowThatClosesWithinAWave(t *testing.T) {
 			}
 		}
 		if evicted != 1 || outside != 1 || w.evictRequests != 1 {
-			t.Errorf("%d evicted, %d outside the window, asked %d times: %+v", evicted, outside, w.evictRequests, r.Outcomes)
+			t.Errorf("got %d evicted, %d outside the window, %d requests: %+v", evicted, outside, w.evictRequests, r.Outcomes)
 		}
 	})
 }
 
-// runAtNoon runs f in a bubble whose clock, the real one to all in it, shows noon and
-// goes on whenever all in it wait.
+// runAtNoon runs f in a synctest bubble at noon. The time advances when all goroutines of the
+// bubble wait.
 func runAtNoon(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

@@ -29,15 +29,13 @@ const (
 	Label Kind = "label"
 )
 
-// What is written on a node. The annotations are book-keeping: the scheduler
-// does not see them.
-// Keys and values on a node. The scheduler does not read the annotations.
+// The keys and values on a node. The scheduler does not read the annotations.
 const (
 	Key               = "evenkeel.io/steer"         // of the taint and of the label
 	Value             = "avoid"                     // of the label; the taint has none
-	RunAnnotation     = "evenkeel.io/steer-run"     // annotation: the pass that wrote it
-	ExpiresAnnotation = "evenkeel.io/steer-expires" // annotation: RFC 3339; gone after it
-	KindAnnotation    = "evenkeel.io/steer-kind"    // annotation: taint or label, whichever is ours
+	RunAnnotation     = "evenkeel.io/steer-run"     // annotation: ID of the pass that wrote the hint
+	ExpiresAnnotation = "evenkeel.io/steer-expires" // annotation: when the hint expires, in RFC 3339
+	KindAnnotation    = "evenkeel.io/steer-kind"    // annotation: taint or label, whichever belongs to the hint
 )
 
 // IsOwnKey reports whether Evenkeel writes a label or annotation with this key.
@@ -112,7 +110,8 @@ func Put(n *corev1.Node, h Hint) (*corev1.Node, bool) {
 	case Label:
 		out.Labels = setKey(out.Labels, Key, Value)
 	}
-	for key, value := range map[string]string{RunAnnotation: h.Run, ExpiresAnnotation: h.Expires.UTC().Format(time.RFC3339), KindAnnotation: string(h.Kind)} {
+	for key, value := range map[string]string{RunAnnotation: h.Run, ExpiresAnnotation: h.Expires.UTC().Format(time.RFC3339),
+		KindAnnotation: string(h.Kind)} {
 		out.Annotations = setKey(out.Annotations, key, value)
 	}
 	return out, true

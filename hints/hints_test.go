@@ -20,33 +20,33 @@ func newNode() *corev1.Node {
 	}
 }
 
-// TestPutAndTakeAreInverse: what stands on the node besides stays, and the node
-// that was given is not changed.
+// Remove reverses Put. Both leave everything else on the node and do not modify their
+// argument.
 func TestPutAndTakeAreInverse(t *testing.T) {
 	for _, kind := range []hints.Kind{hints.Taint, hints.Label} {
 		n := newNode()
 		h := hints.Hint{Node: "n1", Kind: kind, Run: "r1", Expires: noon}
 		with, changed := hints.Put(n, h)
 		if got, ours := hints.Of(with); !changed || !ours || got != h {
-			t.Errorf("%s: %+v, want %+v", kind, got, h)
+			t.Errorf("%s: got hint %+v, want %+v", kind, got, h)
 		}
 		if hints.HasTaint(with) != (kind == hints.Taint) || hints.HasLabel(with) != (kind == hints.Label) {
-			t.Errorf("%s: taints %v, labels %v", kind, with.Spec.Taints, with.Labels)
+			t.Errorf("%s: got taints %v, labels %v", kind, with.Spec.Taints, with.Labels)
 		}
 		if _, changed := hints.Put(with, h); changed {
-			t.Errorf("%s: the same hint again is a change", kind)
+			t.Errorf("%s: putting the same hint again changed the node", kind)
 		}
 		without, changed := hints.Remove(with)
 		if !changed || !reflect.DeepEqual(without, newNode()) || !reflect.DeepEqual(n, newNode()) {
-			t.Errorf("%s: %+v is left, of %+v", kind, without, n)
+			t.Errorf("%s: after Remove the node is %+v, want %+v", kind, without, n)
 		}
 		if _, changed := hints.Remove(without); changed {
-			t.Errorf("%s: nothing to take is a change", kind)
+			t.Errorf("%s: removing a missing hint changed the node", kind)
 		}
 	}
 }
 
-// TestAnotherRunTakesOver: its run and expiry stand there then, and one kind only.
+// Another run takes over a hint: the node has its run and expiry, and a hint of one kind.
 func TestAnotherRunTakesOver(t *testing.T) {
 	n, _ := hints.Put(newNode(), hints.Hint{Node: "n1", Kind: hints.Label, Run: "dead", Expires: noon})
 	h := hints.Hint{Node: "n1", Kind: hints.Taint, Run: "new", Expires: noon.Add(time.Hour)}
@@ -56,7 +56,8 @@ func TestAnotherRunTakesOver(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotOursStays: the key without our annotations, or another effect.
+// Without our annotations, or with another effect, a taint or label belongs to another owner
+// and stays.
 func TestWhatIsNotOursStays(t *testing.T) {
 	byHand := newNode()
 	byHand.Spec.Taints = append(byHand.Spec.Taints, hints.NewTaint())
@@ -64,15 +65,15 @@ func TestWhatIsNotOursStays(t *testing.T) {
 	labelled.Labels[hints.Key] = "by-hand"
 	h := hints.Hint{Node: "n1", Kind: hints.Taint, Run: "r", Expires: noon}
 	if _, changed := hints.Put(byHand, h); changed {
-		t.Error("a taint by hand is made ours")
+		t.Error("Put took over the taint of another owner")
 	}
 	h.Kind = hints.Label
 	if _, changed := hints.Put(labelled, h); changed {
-		t.Error("a label by hand is overwritten")
+		t.Error("Put changed the label of another owner")
 	}
 	for _, n := range []*corev1.Node{byHand, labelled} {
 		if _, changed := hints.Remove(n); changed {
-			t.Errorf("taken off: %v %v", n.Labels, n.Spec.Taints)
+			t.Errorf("Remove deleted parts of another owner: %v %v", n.Labels, n.Spec.Taints)
 		}
 	}
 	strict := newNode()
@@ -89,18 +90,17 @@ func TestExpiry(t *testing.T) {
 	h, _ := hints.Of(n)
 	for at, want := range map[time.Time]bool{noon.Add(-time.Second): false, noon: false, noon.Add(time.Second): true} {
 		if h.Expired(at) != want {
-			t.Errorf("expired at %s: %v", at, !want)
+			t.Errorf("at %s: got expired %v", at, !want)
 		}
 	}
 	n.Annotations[hints.ExpiresAnnotation] = "soon"
 	if h, ours := hints.Of(n); !ours || h.Expired(noon.Add(1000*time.Hour)) {
-		t.Errorf("an expiry that cannot be read: ours %v, %+v", ours, h)
+		t.Errorf("with an unparsable expiry: got ours %v, hint %+v", ours, h)
 	}
 }
 
-// TestTheOtherKindIsNotOurs: a taint or label that somebody else wrote under our
-// key outlives a hint of the other kind, whichever came first, and is not made
-// ours when the kind changes.
+// A taint or label of another owner under our key outlives a hint of the other kind. It does
+// not matter which came first, and it does not become ours when the kind changes.
 func TestTheOtherKindIsNotOurs(t *testing.T) {
 	tainted := func(n *corev1.Node) { n.Spec.Taints = append(n.Spec.Taints, hints.NewTaint()) }
 	labelled := func(n *corev1.Node) { n.Labels[hints.Key] = hints.Value }
@@ -110,7 +110,7 @@ func TestTheOtherKindIsNotOurs(t *testing.T) {
 		byHand(want)
 		first, changed := hints.Put(want, h)
 		if got, _ := hints.Of(first); !changed || got != h || !hints.HasTaint(first) || !hints.HasLabel(first) {
-			t.Errorf("%s: %+v, %v, %v", kind, got, first.Labels, first.Spec.Taints)
+			t.Errorf("%s: got hint %+v, labels %v, taints %v", kind, got, first.Labels, first.Spec.Taints)
 		}
 		later, _ := hints.Put(newNode(), h)
 		byHand(later)
@@ -120,31 +120,33 @@ func TestTheOtherKindIsNotOurs(t *testing.T) {
 		}
 		for name, n := range map[string]*corev1.Node{"before": first, "after": later} {
 			if left, _ := hints.Remove(n); !reflect.DeepEqual(left, want) {
-				t.Errorf("%s, by hand %s it: %v, %v, %v are left", kind, name, left.Labels, left.Spec.Taints, left.Annotations)
+				t.Errorf("%s, with another owner's %s: after Remove got %v, %v, %v", kind, name, left.Labels, left.Spec.Taints, left.Annotations)
 			}
 			if left, changed := hints.Put(n, other); !changed || !reflect.DeepEqual(left, want) {
-				t.Errorf("%s, by hand %s it, then %s: %v, %v, %v", kind, name, other.Kind, left.Labels, left.Spec.Taints, left.Annotations)
+				t.Errorf("%s, with another owner's %s, then %s: got %v, %v, %v", kind, name, other.Kind, left.Labels, left.Spec.Taints,
+					left.Annotations)
 			}
-			taken := n.DeepCopy() // somebody took ours away
+			taken := n.DeepCopy() // another client removed our taint or label
 			if kind == hints.Taint {
 				taken.Spec.Taints = taken.Spec.Taints[:1]
 			} else {
 				delete(taken.Labels, hints.Key)
 			}
 			if got, ours := hints.Of(taken); !ours || got.Kind != hints.None {
-				t.Errorf("%s: %+v is left, of somebody else's %s", kind, got, other.Kind)
+				t.Errorf("%s: got hint %+v for another owner's %s", kind, got, other.Kind)
 			}
 		}
 	}
 }
 
-// TestAHintWithoutItsKind is the one that stands there.
+// If the annotation with the kind is missing, the kind follows from the taint or label on the
+// node.
 func TestAHintWithoutItsKind(t *testing.T) {
 	for _, kind := range []hints.Kind{hints.Taint, hints.Label} {
 		n, _ := hints.Put(newNode(), hints.Hint{Node: "n1", Kind: kind, Run: "r", Expires: noon})
 		delete(n.Annotations, hints.KindAnnotation)
 		if got, _ := hints.Of(n); got.Kind != kind {
-			t.Errorf("%s is read as %s", kind, got.Kind)
+			t.Errorf("a hint of kind %s is read as %s", kind, got.Kind)
 		}
 		if left, _ := hints.Remove(n); !reflect.DeepEqual(left, newNode()) {
 			t.Errorf("%s: %+v", kind, left)

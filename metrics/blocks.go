@@ -2,8 +2,8 @@ package metrics
 
 import "github.com/evenkeel-project/evenkeel/plan"
 
-// recordBlocks notes what kept the pass, or one of its strategies, from evicting: also
-// what came up in its middle.
+// recordBlocks sets the gauges for each reason that blocked the pass or a strategy. It
+// includes a reason that stopped the pass while it ran.
 func (m *Metrics) recordBlocks(r plan.RunReport) {
 	m.paused.Set(0)
 	m.breaker.Set(0)
@@ -24,8 +24,8 @@ func (m *Metrics) recordBlocks(r plan.RunReport) {
 	}
 }
 
-// RecordBenefits notes the accounts of the strategies. Those of the state are bounded to
-// the strategies of the configuration (history.AddBenefit).
+// RecordBenefits sets the benefit gauges of each strategy. The persisted state contains only
+// strategies of the configuration (history.AddBenefit), so the number of series is bounded.
 func (m *Metrics) RecordBenefits(accounts map[string]plan.Benefit) {
 	m.benefit.Reset()
 	m.benefitEvictions.Reset()

@@ -2,9 +2,10 @@ package metrics
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// HintCounts are the pressure hints after a look at all nodes.
+// HintCounts are the numbers of one reconciliation of the pressure hints.
 type HintCounts struct {
-	// ByRule has each rule of the configuration, also those that hint no node.
+	// ByRule is the number of hinted nodes by rule. It has every rule of the configuration,
+	// including rules without a hinted node.
 	ByRule                               map[string]int
 	Unmeasured, Capped, Foreign, Unknown int
 	Written, Failed                      int
@@ -18,9 +19,26 @@ type hintMetrics struct {
 
 func newHintMetrics(r *prometheus.Registry) *hintMetrics {
 	p := &hintMetrics{
-		nodes:    prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "evenkeel_hinted_nodes", Help: "Nodes with a pressure hint, by the rule that was furthest beyond its level when it was written; in a dry run those that would have one."}, []string{"rule"}),
-		unhinted: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "evenkeel_hint_nodes", Help: "Nodes by what keeps their pressure hint from being as the rules have it: held (not measured, the hint stands until it expires), capped (hot, but others are hotter), foreign (somebody else's label or taint stands there), unknown (no rule knows anything about it)."}, []string{"state"}),
-		writes:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: "evenkeel_hint_writes_total", Help: "Nodes written for pressure hints, by result (written, failed)."}, []string{"result"}),
+		nodes: prometheus.NewGaugeVec(
+			prometheus.GaugeOpts{
+				Name: "evenkeel_hinted_nodes",
+				Help: "Nodes with a pressure hint, by the rule recorded in the hint. In a dry run: nodes that would have one.",
+			},
+			[]string{"rule"},
+		),
+		unhinted: prometheus.NewGaugeVec(
+			prometheus.GaugeOpts{
+				Name: "evenkeel_hint_nodes",
+				Help: "Nodes whose pressure hint differs from what the rules ask, by cause: unmeasured (no usage data, the hint stays until it " +
+					"expires), capped (hot, but hotter nodes used up maxNodes), foreign (another program set the label or taint), unknown (no rule " +
+					"has usage data for the node).",
+			},
+			[]string{"state"},
+		),
+		writes: prometheus.NewCounterVec(
+			prometheus.CounterOpts{Name: "evenkeel_hint_writes_total", Help: "Node writes for pressure hints, by result (written, failed)."},
+			[]string{"result"},
+		),
 	}
 	r.MustRegister(p.nodes, p.unhinted, p.writes)
 	for _, result := range []string{"written", "failed"} {
@@ -29,7 +47,7 @@ func newHintMetrics(r *prometheus.Registry) *hintMetrics {
 	return p
 }
 
-// RecordHints notes the pressure hints.
+// RecordHints sets the hint gauges and adds to the counter of node writes.
 func (m *Metrics) RecordHints(c HintCounts) {
 	m.hints.nodes.Reset()
 	for rule, n := range c.ByRule {

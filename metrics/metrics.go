@@ -1,8 +1,9 @@
-// Package metrics counts what Evenkeel does, in Prometheus form.
+// Package metrics exports Prometheus metrics about passes, plans, evictions, hints and
+// reloads.
 //
-// It decides names, labels and what is counted. Label values come from closed
-// sets (reason codes, outcomes, strategy names of the configuration), so that
-// no cluster can make them grow. It never decides anything from a count.
+// It decides the names and labels. Label values come from bounded sets (reason codes,
+// outcomes, strategy names of the configuration), so no cluster can increase their number
+// without limit. It never makes a decision from a metric.
 package metrics
 
 import (
@@ -12,7 +13,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Metrics are all metrics, in a registry of their own.
+// Metrics holds all metrics and the registry that contains them.
 type Metrics struct {
 	Registry *prometheus.Registry
 
@@ -37,49 +38,151 @@ type Metrics struct {
 	ineffective      *prometheus.GaugeVec
 	benefit          *prometheus.GaugeVec
 	benefitEvictions *prometheus.GaugeVec
-	usage            *usageMetrics // nil where no source of usage is asked
+	usage            *usageMetrics // nil without a usage source
 }
 
-// New makes the metrics; version and configHash are shown as labels of 1.
+// New creates and registers the metrics. The version and configHash become labels of
+// evenkeel_build_info.
 func New(version, configHash string) *Metrics {
 	m := &Metrics{
-		Registry:         prometheus.NewRegistry(),
-		passes:           prometheus.NewCounterVec(prometheus.CounterOpts{Name: "evenkeel_passes_total", Help: "Passes by mode and by why they stopped early (empty: they did not)."}, []string{"mode", "stopped"}),
-		passSeconds:      prometheus.NewHistogram(prometheus.HistogramOpts{Name: "evenkeel_pass_duration_seconds", Help: "How long a pass took, verification included.", Buckets: prometheus.ExponentialBuckets(0.01, 4, 10)}),
-		lastPass:         prometheus.NewGauge(prometheus.GaugeOpts{Name: "evenkeel_last_pass_timestamp_seconds", Help: "When the last pass finished that made a plan."}),
-		skipped:          prometheus.NewCounterVec(prometheus.CounterOpts{Name: "evenkeel_schedule_skipped_total", Help: "Times a strategy was due while a pass was running."}, []string{"strategy"}),
-		planned:          prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "evenkeel_planned_moves", Help: "Moves of the last plan by strategy."}, []string{"strategy"}),
-		minEvictions:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "evenkeel_plan_min_evictions", Help: "No plan that brings every goal as near as permitted evictions can needs fewer (bound.minEvictions of the last plan)."}),
-		unmetGoals:       prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "evenkeel_goals_unmet", Help: "Goals with excess by strategy, before the last plan and as predicted after it."}, []string{"strategy", "when"}),
-		rejected:         prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "evenkeel_rejected_pods", Help: "Pods that could have helped but stay, by reason code, in the last plan."}, []string{"code"}),
-		outcomes:         prometheus.NewCounterVec(prometheus.CounterOpts{Name: "evenkeel_evictions_total", Help: "Moves by outcome and strategy; only outcome=evicted removed a pod."}, []string{"outcome", "strategy"}),
-		landings:         prometheus.NewCounterVec(prometheus.CounterOpts{Name: "evenkeel_landings_total", Help: "Replacements seen, by whether they landed as predicted."}, []string{"as_predicted"}),
-		bindings:         prometheus.NewCounterVec(prometheus.CounterOpts{Name: "evenkeel_scheduler_bindings_total", Help: "Bindings of schedulers without a profile (at most 16 names) that were looked at: as the default profile has it (hit), otherwise (miss), or it does not say enough (unclear)."}, []string{"scheduler", "result"}),
-		hitRate:          prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "evenkeel_scheduler_hit_ratio", Help: "Share of predicted bindings that were correct, by scheduler without a profile; the last 500 to 1000 count."}, []string{"scheduler"}),
-		leader:           prometheus.NewGauge(prometheus.GaugeOpts{Name: "evenkeel_leader", Help: "1 while this process holds the Lease."}),
-		paused:           prometheus.NewGauge(prometheus.GaugeOpts{Name: "evenkeel_paused", Help: "1 when evictions were paused (evenkeel pause) at the last pass."}),
-		breaker:          prometheus.NewGauge(prometheus.GaugeOpts{Name: "evenkeel_breaker_open", Help: "1 if the breaker blocked or stopped the last pass."}),
-		ineffective:      prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "evenkeel_strategy_ineffective", Help: "1 for a strategy that is suspended because its evictions are ineffective."}, []string{"strategy"}),
-		benefit:          prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "evenkeel_benefit_excess", Help: "Share of the goals' excess, weighted, that a strategy's evictions were predicted to remove and that they did remove (when=predicted, realised); older evictions count for less."}, []string{"strategy", "when"}),
-		benefitEvictions: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "evenkeel_benefit_evictions", Help: "Evictions that weigh in evenkeel_benefit_excess; older ones count for less."}, []string{"strategy"}),
+		Registry: prometheus.NewRegistry(),
+		passes: prometheus.NewCounterVec(
+			prometheus.CounterOpts{Name: "evenkeel_passes_total", Help: "Passes by mode and stop reason (empty if the pass was not stopped)."},
+			[]string{"mode", "stopped"},
+		),
+		passSeconds: prometheus.NewHistogram(
+			prometheus.HistogramOpts{
+				Name:    "evenkeel_pass_duration_seconds",
+				Help:    "Duration of a pass in seconds, including verification.",
+				Buckets: prometheus.ExponentialBuckets(0.01, 4, 10),
+			},
+		),
+		lastPass: prometheus.NewGauge(
+			prometheus.GaugeOpts{Name: "evenkeel_last_pass_timestamp_seconds", Help: "Unix time at which the last pass that made a plan finished."},
+		),
+		skipped: prometheus.NewCounterVec(
+			prometheus.CounterOpts{
+				Name: "evenkeel_schedule_skipped_total",
+				Help: "Number of times that a strategy was due while a pass was running.",
+			},
+			[]string{"strategy"},
+		),
+		planned: prometheus.NewGaugeVec(
+			prometheus.GaugeOpts{Name: "evenkeel_planned_moves", Help: "Moves of the last plan, by strategy."},
+			[]string{"strategy"},
+		),
+		minEvictions: prometheus.NewGauge(
+			prometheus.GaugeOpts{
+				Name: "evenkeel_plan_min_evictions",
+				Help: "Lower bound on evictions for every goal that permitted evictions can reach (bound.minEvictions of the last plan).",
+			},
+		),
+		unmetGoals: prometheus.NewGaugeVec(
+			prometheus.GaugeOpts{Name: "evenkeel_goals_unmet", Help: "Goals with excess, by strategy, before the last plan and predicted after it."},
+			[]string{"strategy", "when"},
+		),
+		rejected: prometheus.NewGaugeVec(
+			prometheus.GaugeOpts{
+				Name: "evenkeel_rejected_pods",
+				Help: "Pods that could reduce excess but are not moved in the last plan, by reason code.",
+			},
+			[]string{"code"},
+		),
+		outcomes: prometheus.NewCounterVec(
+			prometheus.CounterOpts{Name: "evenkeel_evictions_total", Help: "Moves by outcome and strategy. Only outcome=evicted removed a pod."},
+			[]string{"outcome", "strategy"},
+		),
+		landings: prometheus.NewCounterVec(
+			prometheus.CounterOpts{Name: "evenkeel_landings_total", Help: "Replacements that were seen, by whether they landed as predicted."},
+			[]string{"as_predicted"},
+		),
+		bindings: prometheus.NewCounterVec(
+			prometheus.CounterOpts{
+				Name: "evenkeel_scheduler_bindings_total",
+				Help: "Bindings made by schedulers without a profile (at most 16 names), by result: the model predicted the node (hit), predicted " +
+					"another node (miss), or could not predict one (unclear).",
+			},
+			[]string{"scheduler", "result"},
+		),
+		hitRate: prometheus.NewGaugeVec(
+			prometheus.GaugeOpts{
+				Name: "evenkeel_scheduler_hit_ratio",
+				Help: "Share of predicted bindings that were correct, by scheduler without a profile, over the last 500 to 1000 predictions.",
+			},
+			[]string{"scheduler"},
+		),
+		leader: prometheus.NewGauge(prometheus.GaugeOpts{Name: "evenkeel_leader", Help: "1 while this process holds the Lease."}),
+		paused: prometheus.NewGauge(
+			prometheus.GaugeOpts{Name: "evenkeel_paused", Help: "1 if evictions were paused (evenkeel pause) at the last pass."},
+		),
+		breaker: prometheus.NewGauge(
+			prometheus.GaugeOpts{Name: "evenkeel_breaker_open", Help: "1 if the breaker blocked or stopped the last pass."},
+		),
+		ineffective: prometheus.NewGaugeVec(
+			prometheus.GaugeOpts{
+				Name: "evenkeel_strategy_ineffective",
+				Help: "1 for a strategy that is suspended because its evictions are ineffective.",
+			},
+			[]string{"strategy"},
+		),
+		benefit: prometheus.NewGaugeVec(
+			prometheus.GaugeOpts{
+				Name: "evenkeel_benefit_excess",
+				Help: "Weighted share of the goals' excess that a strategy's evictions were predicted to remove (when=predicted) and did remove " +
+					"(when=realised). Older evictions count less.",
+			},
+			[]string{"strategy", "when"},
+		),
+		benefitEvictions: prometheus.NewGaugeVec(
+			prometheus.GaugeOpts{
+				Name: "evenkeel_benefit_evictions",
+				Help: "Evictions that count in evenkeel_benefit_excess. Older evictions count less.",
+			},
+			[]string{"strategy"},
+		),
 	}
-	m.info = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "evenkeel_build_info", Help: "1, with version and hash of the configuration.",
-		ConstLabels: prometheus.Labels{"version": version}}, []string{"config_hash"})
+	m.info = prometheus.NewGaugeVec(
+		prometheus.GaugeOpts{Name: "evenkeel_build_info", Help: "1, with the version and the configuration hash as labels.",
+			ConstLabels: prometheus.Labels{"version": version}},
+		[]string{"config_hash"},
+	)
 	m.SetConfigHash(configHash)
 	m.reloads, m.hints = newReloadMetrics(m.Registry), newHintMetrics(m.Registry)
-	m.Registry.MustRegister(m.info, m.passes, m.passSeconds, m.lastPass, m.skipped, m.planned, m.minEvictions, m.unmetGoals, m.rejected,
-		m.outcomes, m.landings, m.leader, m.bindings, m.hitRate, m.paused, m.breaker, m.ineffective, m.benefit, m.benefitEvictions, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.Registry.MustRegister(
+		m.info,
+		m.passes,
+		m.passSeconds,
+		m.lastPass,
+		m.skipped,
+		m.planned,
+		m.minEvictions,
+		m.unmetGoals,
+		m.rejected,
+		m.outcomes,
+		m.landings,
+		m.leader,
+		m.bindings,
+		m.hitRate,
+		m.paused,
+		m.breaker,
+		m.ineffective,
+		m.benefit,
+		m.benefitEvictions,
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	)
 	return m
 }
 
-// SetConfigHash notes which configuration is in effect from the next pass on.
+// SetConfigHash sets the configuration hash that is in effect from the next pass on.
 func (m *Metrics) SetConfigHash(hash string) {
 	m.info.Reset()
 	m.info.WithLabelValues(hash).Set(1)
 }
 
-// RecordBinding notes a binding of a scheduler without a profile; b are its counts with
-// it, told whether the model predicted it, hit whether the prediction was right.
+// RecordBinding counts a binding made by a scheduler without a profile. The counts b include
+// this binding. If told is true, the model predicted a node, and hit reports whether the
+// prediction was correct.
 func (m *Metrics) RecordBinding(scheduler string, b plan.SchedulerBindings, hit, told bool) {
 	result := "unclear"
 	switch {
@@ -94,7 +197,7 @@ func (m *Metrics) RecordBinding(scheduler string, b plan.SchedulerBindings, hit,
 	}
 }
 
-// SetLeading notes whether this process holds the Lease.
+// SetLeading records whether this process holds the Lease.
 func (m *Metrics) SetLeading(yes bool) {
 	m.leader.Set(0)
 	if yes {
@@ -109,20 +212,21 @@ func (m *Metrics) RecordSkipped(strategies []string) {
 	}
 }
 
-// RecordPass counts one pass.
+// RecordPass counts a pass and its outcomes. A pass that ended before planning leaves the plan
+// gauges unchanged.
 func (m *Metrics) RecordPass(r plan.RunReport) {
 	stopped := ""
 	if r.Stopped != nil {
 		stopped = string(r.Stopped.Code)
 	}
 	m.passes.WithLabelValues(string(r.Mode), stopped).Inc()
-	if r.Recovery == nil { // of another process, long ago
+	if r.Recovery == nil { // a recovered pass ran in an earlier process
 		m.passSeconds.Observe(r.Finished.Sub(r.Started).Seconds())
 	}
 	if r.Recovery == nil && !r.EndedBeforePlanning() {
 		m.lastPass.Set(float64(r.Finished.Unix()))
 	}
-	if !r.EndedBeforePlanning() && r.Recovery == nil { // the gauges keep to the last plan there was
+	if !r.EndedBeforePlanning() && r.Recovery == nil { // keep the gauges of the last plan
 		m.recordPlan(r.Plan)
 		m.recordBlocks(r)
 	}

@@ -26,40 +26,52 @@ func TestPassIsCounted(t *testing.T) {
 		Outcomes: []plan.Outcome{{Step: 1, Outcome: plan.Evicted, Landed: "n1", LandedAsPredicted: true}, {Step: 2, Outcome: plan.Blocked}},
 		Stopped:  &plan.Reason{Code: plan.ReplacementNotReady},
 	})
-	// A pass that was refused is counted, and says nothing about the cluster.
-	m.RecordPass(plan.RunReport{Mode: plan.Live, Started: start, Finished: start.Add(4 * time.Second), Stopped: &plan.Reason{Code: plan.ClusterViewStale}})
-	// One of a process that ended says nothing about now.
+	// A rejected pass is counted but leaves the plan gauges unchanged.
+	m.RecordPass(
+		plan.RunReport{Mode: plan.Live, Started: start, Finished: start.Add(4 * time.Second), Stopped: &plan.Reason{Code: plan.ClusterViewStale}},
+	)
+	// A recovered pass of an earlier process leaves the plan gauges unchanged.
 	m.RecordPass(plan.RunReport{Mode: plan.Live, Started: start, Finished: start.Add(time.Hour), Stopped: &plan.Reason{Code: plan.Interrupted},
-		Recovery: &plan.Recovery{Holder: "dead"}, Plan: plan.Plan{Moves: []plan.Move{{Step: 1, Strategy: "zones"}}}, Outcomes: []plan.Outcome{{Step: 1, Outcome: plan.UnknownOutcome}}})
+		Recovery: &plan.Recovery{
+			Holder: "dead",
+		}, Plan: plan.Plan{Moves: []plan.Move{{Step: 1, Strategy: "zones"}}}, Outcomes: []plan.Outcome{{Step: 1, Outcome: plan.UnknownOutcome}}})
 	m.RecordSkipped([]string{"zones"})
 	want := `
-# HELP evenkeel_evictions_total Moves by outcome and strategy; only outcome=evicted removed a pod.
+# HELP evenkeel_evictions_total Moves by outcome and strategy. Only outcome=evicted removed a pod.
 # TYPE evenkeel_evictions_total counter
 evenkeel_evictions_total{outcome="blocked",strategy="zones"} 1
 evenkeel_evictions_total{outcome="evicted",strategy="zones"} 1
 evenkeel_evictions_total{outcome="unknown",strategy="zones"} 1
-# HELP evenkeel_goals_unmet Goals with excess by strategy, before the last plan and as predicted after it.
+# HELP evenkeel_goals_unmet Goals with excess, by strategy, before the last plan and predicted after it.
 # TYPE evenkeel_goals_unmet gauge
 evenkeel_goals_unmet{strategy="zones",when="before"} 1
-# HELP evenkeel_landings_total Replacements seen, by whether they landed as predicted.
+# HELP evenkeel_landings_total Replacements that were seen, by whether they landed as predicted.
 # TYPE evenkeel_landings_total counter
 evenkeel_landings_total{as_predicted="true"} 1
-# HELP evenkeel_last_pass_timestamp_seconds When the last pass finished that made a plan.
+# HELP evenkeel_last_pass_timestamp_seconds Unix time at which the last pass that made a plan finished.
 # TYPE evenkeel_last_pass_timestamp_seconds gauge
 evenkeel_last_pass_timestamp_seconds 1003
-# HELP evenkeel_passes_total Passes by mode and by why they stopped early (empty: they did not).
+# HELP evenkeel_passes_total Passes by mode and stop reason (empty if the pass was not stopped).
 # TYPE evenkeel_passes_total counter
 evenkeel_passes_total{mode="live",stopped="ClusterViewStale"} 1
 evenkeel_passes_total{mode="live",stopped="Interrupted"} 1
 evenkeel_passes_total{mode="live",stopped="ReplacementNotReady"} 1
-# HELP evenkeel_rejected_pods Pods that could have helped but stay, by reason code, in the last plan.
+# HELP evenkeel_rejected_pods Pods that could reduce excess but are not moved in the last plan, by reason code.
 # TYPE evenkeel_rejected_pods gauge
 evenkeel_rejected_pods{code="BlockedByPDB"} 4
-# HELP evenkeel_schedule_skipped_total Times a strategy was due while a pass was running.
+# HELP evenkeel_schedule_skipped_total Number of times that a strategy was due while a pass was running.
 # TYPE evenkeel_schedule_skipped_total counter
 evenkeel_schedule_skipped_total{strategy="zones"} 1
 `
-	names := []string{"evenkeel_evictions_total", "evenkeel_goals_unmet", "evenkeel_landings_total", "evenkeel_last_pass_timestamp_seconds", "evenkeel_passes_total", "evenkeel_rejected_pods", "evenkeel_schedule_skipped_total"}
+	names := []string{
+		"evenkeel_evictions_total",
+		"evenkeel_goals_unmet",
+		"evenkeel_landings_total",
+		"evenkeel_last_pass_timestamp_seconds",
+		"evenkeel_passes_total",
+		"evenkeel_rejected_pods",
+		"evenkeel_schedule_skipped_total",
+	}
 	if err := testutil.GatherAndCompare(m.Registry, strings.NewReader(want), names...); err != nil {
 		t.Error(err)
 	}
@@ -76,17 +88,18 @@ func TestBindingsAreCountedByScheduler(t *testing.T) {
 	m.RecordBinding("fancy", plan.SchedulerBindings{Seen: 3, Predicted: 2, Hits: 1}, false, true)
 	m.RecordBinding("none", plan.SchedulerBindings{Seen: 1}, false, false)
 	want := `
-# HELP evenkeel_scheduler_bindings_total Bindings of schedulers without a profile (at most 16 names) that were looked at: as the default profile has it (hit), otherwise (miss), or it does not say enough (unclear).
+# HELP evenkeel_scheduler_bindings_total Bindings made by schedulers without a profile (at most 16 names), by result: the model predicted the node (hit), predicted another node (miss), or could not predict one (unclear).
 # TYPE evenkeel_scheduler_bindings_total counter
 evenkeel_scheduler_bindings_total{result="hit",scheduler="fancy"} 1
 evenkeel_scheduler_bindings_total{result="miss",scheduler="fancy"} 1
 evenkeel_scheduler_bindings_total{result="unclear",scheduler="fancy"} 1
 evenkeel_scheduler_bindings_total{result="unclear",scheduler="none"} 1
-# HELP evenkeel_scheduler_hit_ratio Share of predicted bindings that were correct, by scheduler without a profile; the last 500 to 1000 count.
+# HELP evenkeel_scheduler_hit_ratio Share of predicted bindings that were correct, by scheduler without a profile, over the last 500 to 1000 predictions.
 # TYPE evenkeel_scheduler_hit_ratio gauge
 evenkeel_scheduler_hit_ratio{scheduler="fancy"} 0.5
 `
-	if err := testutil.GatherAndCompare(m.Registry, strings.NewReader(want), "evenkeel_scheduler_bindings_total", "evenkeel_scheduler_hit_ratio"); err != nil {
+	if err := testutil.GatherAndCompare(m.Registry, strings.NewReader(want), "evenkeel_scheduler_bindings_total",
+		"evenkeel_scheduler_hit_ratio"); err != nil {
 		t.Error(err)
 	}
 	problems, err := testutil.GatherAndLint(m.Registry)
@@ -99,7 +112,13 @@ func TestWhatHoldsEvictionsIsShown(t *testing.T) {
 	m := metrics.New("v1", "abc")
 	compare := func(want string) {
 		t.Helper()
-		names := []string{"evenkeel_paused", "evenkeel_breaker_open", "evenkeel_strategy_ineffective", "evenkeel_benefit_excess", "evenkeel_benefit_evictions"}
+		names := []string{
+			"evenkeel_paused",
+			"evenkeel_breaker_open",
+			"evenkeel_strategy_ineffective",
+			"evenkeel_benefit_excess",
+			"evenkeel_benefit_evictions",
+		}
 		var b strings.Builder
 		for _, line := range strings.Split(strings.TrimSpace(want), "\n") {
 			b.WriteString(strings.TrimSpace(line) + "\n")
@@ -125,7 +144,16 @@ func TestWhatHoldsEvictionsIsShown(t *testing.T) {
 			t.Errorf("got:\n%swant:\n%s", lines.String(), b.String())
 		}
 	}
-	m.RecordPass(plan.RunReport{Plan: plan.Plan{Blocks: []plan.EvictionBlock{{Reason: plan.Reason{Code: plan.Paused}}, {Reason: plan.Reason{Code: plan.StrategyIneffective}, Strategy: "zones"}}}})
+	m.RecordPass(
+		plan.RunReport{
+			Plan: plan.Plan{
+				Blocks: []plan.EvictionBlock{
+					{Reason: plan.Reason{Code: plan.Paused}},
+					{Reason: plan.Reason{Code: plan.StrategyIneffective}, Strategy: "zones"},
+				},
+			},
+		},
+	)
 	m.RecordBenefits(map[string]plan.Benefit{"zones": {Evictions: 14, Predicted: 7, Realised: -.5}})
 	compare(`
 		evenkeel_benefit_evictions zones 14
@@ -134,11 +162,16 @@ func TestWhatHoldsEvictionsIsShown(t *testing.T) {
 		evenkeel_breaker_open 0
 		evenkeel_paused 1
 		evenkeel_strategy_ineffective zones 1`)
-	// The breaker trips in the middle of a pass.
+	// The breaker opens during a pass.
 	m.RecordPass(plan.RunReport{Stopped: &plan.Reason{Code: plan.BreakerOpen}})
 	m.RecordBenefits(nil)
 	compare("evenkeel_breaker_open 1\nevenkeel_paused 0")
-	m.RecordPass(plan.RunReport{Plan: plan.Plan{Blocks: []plan.EvictionBlock{{Reason: plan.Reason{Code: plan.BreakerOpen}}}}, Stopped: &plan.Reason{Code: plan.Paused}})
+	m.RecordPass(
+		plan.RunReport{
+			Plan:    plan.Plan{Blocks: []plan.EvictionBlock{{Reason: plan.Reason{Code: plan.BreakerOpen}}}},
+			Stopped: &plan.Reason{Code: plan.Paused},
+		},
+	)
 	compare("evenkeel_breaker_open 1\nevenkeel_paused 1")
 	m.RecordPass(plan.RunReport{})
 	compare("evenkeel_breaker_open 0\nevenkeel_paused 0")

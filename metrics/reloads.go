@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// FileKind is a kind of files that are taken over when they change.
+// FileKind names a group of files that the program reloads when they change.
 type FileKind string
 
 const (
@@ -22,15 +22,30 @@ type reloadMetrics struct {
 
 func newReloadMetrics(r *prometheus.Registry) *reloadMetrics {
 	l := &reloadMetrics{
-		total:       prometheus.NewCounterVec(prometheus.CounterOpts{Name: "evenkeel_reloads_total", Help: "Contents that changed while the program ran, by what became of them (taken, refused)."}, []string{"files", "result"}),
-		successful:  prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "evenkeel_last_reload_successful", Help: "1 while the newest content is in effect, 0 while it is refused."}, []string{"files"}),
-		lastSuccess: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "evenkeel_last_reload_success_timestamp_seconds", Help: "When content was taken over last; when the program began, before that."}, []string{"files"}),
+		total: prometheus.NewCounterVec(
+			prometheus.CounterOpts{
+				Name: "evenkeel_reloads_total",
+				Help: "File changes that the program saw while it ran, by result (taken: the new content is in effect, refused: it is invalid).",
+			},
+			[]string{"files", "result"},
+		),
+		successful: prometheus.NewGaugeVec(
+			prometheus.GaugeOpts{Name: "evenkeel_last_reload_successful", Help: "1 if the newest content is in effect, 0 if it was refused."},
+			[]string{"files"},
+		),
+		lastSuccess: prometheus.NewGaugeVec(
+			prometheus.GaugeOpts{
+				Name: "evenkeel_last_reload_success_timestamp_seconds",
+				Help: "Unix time of the last successful reload, or of the start of the program before the first reload.",
+			},
+			[]string{"files"},
+		),
 	}
 	r.MustRegister(l.total, l.successful, l.lastSuccess)
 	return l
 }
 
-// WatchStarted notes that files are watched from now on.
+// WatchStarted records that the program watches these files from now on.
 func (m *Metrics) WatchStarted(w FileKind, now time.Time) {
 	m.reloads.successful.WithLabelValues(string(w)).Set(1)
 	m.reloads.lastSuccess.WithLabelValues(string(w)).Set(float64(now.Unix()))
@@ -38,13 +53,14 @@ func (m *Metrics) WatchStarted(w FileKind, now time.Time) {
 	m.reloads.total.WithLabelValues(string(w), "refused")
 }
 
-// ReloadSucceeded counts content that was taken over.
+// ReloadSucceeded counts a reload whose content is now in effect.
 func (m *Metrics) ReloadSucceeded(w FileKind, now time.Time) {
 	m.WatchStarted(w, now)
 	m.reloads.total.WithLabelValues(string(w), "taken").Inc()
 }
 
-// ReloadRefused counts content that could not be taken over.
+// ReloadRefused counts a reload whose content is invalid. The program keeps the previous
+// content.
 func (m *Metrics) ReloadRefused(w FileKind) {
 	m.reloads.total.WithLabelValues(string(w), "refused").Inc()
 	m.reloads.successful.WithLabelValues(string(w)).Set(0)

@@ -9,10 +9,20 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/monitor"
 )
 
-// problemKinds are all label values there can be.
-var problemKinds = []usage.ProblemKind{usage.Unreachable, usage.BadAnswer, usage.Empty, usage.NotANumber, usage.Implausible, usage.Stale, usage.UnknownNode, usage.Ambiguous, usage.Missing}
+// problemKinds lists the known values of the label kind.
+var problemKinds = []usage.ProblemKind{
+	usage.Unreachable,
+	usage.BadAnswer,
+	usage.Empty,
+	usage.NotANumber,
+	usage.Implausible,
+	usage.Stale,
+	usage.UnknownNode,
+	usage.Ambiguous,
+	usage.Missing,
+}
 
-// otherProblem is the label of a kind that is not known here.
+// otherProblem is the label value for kinds that are not in problemKinds.
 const otherProblem = "Other"
 
 type usageMetrics struct {
@@ -23,18 +33,40 @@ type usageMetrics struct {
 	problems        *prometheus.CounterVec
 }
 
-// UsageRecorder counts what becomes of asking a source of usage, from now on. Where no source
-// is configured it is not called, and nothing is shown.
+// UsageRecorder registers the metrics of the usage source and returns their recorder. If no
+// source is configured, the caller does not call it and these metrics do not exist.
 func (m *Metrics) UsageRecorder() monitor.Recorder {
 	if m.usage != nil {
 		return m.usage
 	}
 	l := &usageMetrics{
-		samples:         prometheus.NewCounterVec(prometheus.CounterOpts{Name: "evenkeel_load_samples_total", Help: "Times the source of usage was asked, by result: answered, or failed (no usable answer at all)."}, []string{"result"}),
-		seconds:         prometheus.NewHistogram(prometheus.HistogramOpts{Name: "evenkeel_load_sample_duration_seconds", Help: "How long asking the source of usage and taking in its answer took.", Buckets: prometheus.ExponentialBuckets(0.01, 4, 7)}),
-		lastMeasurement: prometheus.NewGauge(prometheus.GaugeOpts{Name: "evenkeel_load_last_measurement_timestamp_seconds", Help: "When the newest measurement of any node was made; 0 before the first."}),
-		coverage:        prometheus.NewGauge(prometheus.GaugeOpts{Name: "evenkeel_load_coverage_ratio", Help: "Share of the nodes whose usage was known when the source was last asked."}),
-		problems:        prometheus.NewCounterVec(prometheus.CounterOpts{Name: "evenkeel_load_problems_total", Help: "What could not be used of the answers of the source of usage, by kind."}, []string{"kind"}),
+		samples: prometheus.NewCounterVec(
+			prometheus.CounterOpts{
+				Name: "evenkeel_load_samples_total",
+				Help: "Requests to the usage source, by result: answered, or failed (no usable answer).",
+			},
+			[]string{"result"},
+		),
+		seconds: prometheus.NewHistogram(
+			prometheus.HistogramOpts{
+				Name:    "evenkeel_load_sample_duration_seconds",
+				Help:    "Time in seconds to query the usage source and read its answer.",
+				Buckets: prometheus.ExponentialBuckets(0.01, 4, 7),
+			},
+		),
+		lastMeasurement: prometheus.NewGauge(
+			prometheus.GaugeOpts{
+				Name: "evenkeel_load_last_measurement_timestamp_seconds",
+				Help: "Unix time of the newest measurement of any node; 0 before the first.",
+			},
+		),
+		coverage: prometheus.NewGauge(
+			prometheus.GaugeOpts{Name: "evenkeel_load_coverage_ratio", Help: "Share of nodes with known usage when the source was last queried."},
+		),
+		problems: prometheus.NewCounterVec(
+			prometheus.CounterOpts{Name: "evenkeel_load_problems_total", Help: "Problems in answers of the usage source, by kind."},
+			[]string{"kind"},
+		),
 	}
 	for _, kind := range problemKinds {
 		l.problems.WithLabelValues(string(kind))

@@ -15,19 +15,23 @@ import (
 func TestSamplesAreCounted(t *testing.T) {
 	m := metrics.New("v1", "abc")
 	if n, err := testutil.GatherAndCount(m.Registry, "evenkeel_load_samples_total"); err != nil || n != 0 {
-		t.Errorf("%d series without a source, %v", n, err)
+		t.Errorf("got %d series without a source, error %v", n, err)
 	}
 	at := time.UnixMilli(1_000_500)
-	m.UsageRecorder().RecordAttempt(monitor.Attempt{Took: time.Second, Coverage: 0.75, SampledAt: at, Problems: []usage.Problem{{Kind: usage.Missing, Detail: "n1"}, {Kind: usage.Missing, Detail: "n2"}}})
-	m.UsageRecorder().RecordAttempt(monitor.Attempt{Failed: true, Took: time.Second, Coverage: 0.5, SampledAt: at, Problems: []usage.Problem{{Kind: usage.Unreachable}, {Kind: "of node n1"}}})
+	m.UsageRecorder().
+		RecordAttempt(monitor.Attempt{Took: time.Second, Coverage: 0.75, SampledAt: at,
+			Problems: []usage.Problem{{Kind: usage.Missing, Detail: "n1"}, {Kind: usage.Missing, Detail: "n2"}}})
+	m.UsageRecorder().
+		RecordAttempt(monitor.Attempt{Failed: true, Took: time.Second, Coverage: 0.5, SampledAt: at,
+			Problems: []usage.Problem{{Kind: usage.Unreachable}, {Kind: "of node n1"}}})
 	want := `
-# HELP evenkeel_load_coverage_ratio Share of the nodes whose usage was known when the source was last asked.
+# HELP evenkeel_load_coverage_ratio Share of nodes with known usage when the source was last queried.
 # TYPE evenkeel_load_coverage_ratio gauge
 evenkeel_load_coverage_ratio 0.5
-# HELP evenkeel_load_last_measurement_timestamp_seconds When the newest measurement of any node was made; 0 before the first.
+# HELP evenkeel_load_last_measurement_timestamp_seconds Unix time of the newest measurement of any node; 0 before the first.
 # TYPE evenkeel_load_last_measurement_timestamp_seconds gauge
 evenkeel_load_last_measurement_timestamp_seconds 1000.5
-# HELP evenkeel_load_problems_total What could not be used of the answers of the source of usage, by kind.
+# HELP evenkeel_load_problems_total Problems in answers of the usage source, by kind.
 # TYPE evenkeel_load_problems_total counter
 evenkeel_load_problems_total{kind="Ambiguous"} 0
 evenkeel_load_problems_total{kind="BadAnswer"} 0
@@ -39,12 +43,13 @@ evenkeel_load_problems_total{kind="Other"} 1
 evenkeel_load_problems_total{kind="Stale"} 0
 evenkeel_load_problems_total{kind="UnknownNode"} 0
 evenkeel_load_problems_total{kind="Unreachable"} 1
-# HELP evenkeel_load_samples_total Times the source of usage was asked, by result: answered, or failed (no usable answer at all).
+# HELP evenkeel_load_samples_total Requests to the usage source, by result: answered, or failed (no usable answer).
 # TYPE evenkeel_load_samples_total counter
 evenkeel_load_samples_total{result="answered"} 1
 evenkeel_load_samples_total{result="failed"} 1
 `
-	if err := testutil.GatherAndCompare(m.Registry, strings.NewReader(want), "evenkeel_load_coverage_ratio", "evenkeel_load_last_measurement_timestamp_seconds", "evenkeel_load_problems_total", "evenkeel_load_samples_total"); err != nil {
+	if err := testutil.GatherAndCompare(m.Registry, strings.NewReader(want), "evenkeel_load_coverage_ratio",
+		"evenkeel_load_last_measurement_timestamp_seconds", "evenkeel_load_problems_total", "evenkeel_load_samples_total"); err != nil {
 		t.Error(err)
 	}
 	problems, err := testutil.GatherAndLint(m.Registry)

@@ -10,11 +10,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// limited gives x-0 a volume; nodes a, b and c can attach so many.
-func limited(a, b, c int32, more func(*builder)) func(*builder) {
+// withAttachLimits gives x-0 a volume; nodes a, b and c can attach so many.
+func withAttachLimits(a, b, c int32, more func(*builder)) func(*builder) {
 	return func(x *builder) {
 		x.boundClaim("c", nil)
-		x.pod("x-0").Spec.Volumes = claims("c")
+		x.pod("x-0").Spec.Volumes = claimVolumes("c")
 		x.csiNode("a", a)
 		x.csiNode("b", b)
 		x.csiNode("c", c)
@@ -26,10 +26,10 @@ func limited(a, b, c int32, more func(*builder)) func(*builder) {
 
 // with lets another pod with the claim stand on a node.
 func (b *builder) alsoUses(claim, node string) {
-	b.app("y-"+claim, 0, func(s *corev1.PodSpec) { s.Volumes = claims(claim) }, node)
+	b.app("y-"+claim, 0, func(s *corev1.PodSpec) { s.Volumes = claimVolumes(claim) }, node)
 }
 
-func (b *builder) recorded(volume, node string) {
+func (b *builder) volumeAttachment(volume, node string) {
 	b.objects.VolumeAttachments = append(b.objects.VolumeAttachments, &storagev1.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: volume + node},
 		Spec: storagev1.VolumeAttachmentSpec{Attacher: driver, NodeName: node, Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &volume}}})
 }
@@ -45,19 +45,19 @@ func TestNodeVolumeLimits(t *testing.T) {
 		}
 	}
 	testFeasible(t, []feasibleCase{
-		{"room", limited(1, 1, 1, nil), "a b c", "a b c", ""},
-		{"none on b", limited(1, 0, 1, nil), "a c", "a c", scheduler.NodeVolumeLimits},
-		{"taken by another volume", limited(1, 1, 1, other("b")), "a c", "a c", scheduler.NodeVolumeLimits},
-		{"room for both", limited(1, 2, 1, other("b")), "a b c", "a b c", ""},
-		{"the same volume is there", limited(1, 1, 1, func(b *builder) { b.alsoUses("c", "b") }), "a b c", "a b c", ""},
-		{"still attached there", limited(1, 1, 1, func(b *builder) { b.boundClaim("d", nil); b.recorded("pv-d", "b") }), "a c", "a c", scheduler.NodeVolumeLimits},
+		{"room", withAttachLimits(1, 1, 1, nil), "a b c", "a b c", ""},
+		{"none on b", withAttachLimits(1, 0, 1, nil), "a c", "a c", scheduler.NodeVolumeLimits},
+		{"taken by another volume", withAttachLimits(1, 1, 1, other("b")), "a c", "a c", scheduler.NodeVolumeLimits},
+		{"room for both", withAttachLimits(1, 2, 1, other("b")), "a b c", "a b c", ""},
+		{"the same volume is there", withAttachLimits(1, 1, 1, func(b *builder) { b.alsoUses("c", "b") }), "a b c", "a b c", ""},
+		{"still attached there", withAttachLimits(1, 1, 1, func(b *builder) { b.boundClaim("d", nil); b.volumeAttachment("pv-d", "b") }), "a c", "a c", scheduler.NodeVolumeLimits},
 		// Its own attachment on a counts beside the new one once the pod is gone.
-		{"the victim's own", limited(1, 1, 1, func(b *builder) { b.recorded("pv-c", "a") }), "a b c", "b c", ""},
-		{"driver missing", limited(1, 1, 1, prevent(true)), "a c", "a c", scheduler.NodeVolumeLimits},
-		{"driver missing, and nobody minds", limited(1, 1, 1, prevent(false)), "a b c", "a b c", ""},
-		{"driver missing in 1.36", limited(1, 1, 1, func(b *builder) { prevent(true)(b); b.objects.ServerVersion = "1.36" }), "a b c", "a b c", ""},
+		{"the victim's own", withAttachLimits(1, 1, 1, func(b *builder) { b.volumeAttachment("pv-c", "a") }), "a b c", "b c", ""},
+		{"driver missing", withAttachLimits(1, 1, 1, prevent(true)), "a c", "a c", scheduler.NodeVolumeLimits},
+		{"driver missing, and nobody minds", withAttachLimits(1, 1, 1, prevent(false)), "a b c", "a b c", ""},
+		{"driver missing in 1.36", withAttachLimits(1, 1, 1, func(b *builder) { prevent(true)(b); b.objects.ServerVersion = "1.36" }), "a b c", "a b c", ""},
 		{"a claim that waits", func(b *builder) {
-			waiting(driver, nil)(b)
+			withUnboundClaim(driver, nil)(b)
 			b.csiNode("b", 0)
 		}, "a c", "a c", scheduler.NodeVolumeLimits},
 	})
@@ -70,23 +70,23 @@ func TestAttachmentGoesWithItsPod(t *testing.T) {
 	b.node("a", "za")
 	b.node("b", "zb")
 	b.app("x", 100, nil, "a")
-	bound(nil, nil)(b)
+	withBoundClaim(nil, nil)(b)
 	b.objects.CSINodes = nil
 	b.csiNode("a", 1)
 	b.csiNode("b", 1)
-	b.recorded("pv-c", "a")
+	b.volumeAttachment("pv-c", "a")
 	b.boundClaim("d", nil)
-	b.app("y", 0, func(s *corev1.PodSpec) { s.Volumes = claims("d") }, "")
-	w := b.world(t)
-	feasible := func() string { return names(w, w.Predict(id(t, w, "y-0")).Gone.Feasible) }
+	b.app("y", 0, func(s *corev1.PodSpec) { s.Volumes = claimVolumes("d") }, "")
+	w := b.model(t)
+	feasible := func() string { return nodeNames(w, w.Predict(podID(t, w, "y-0")).Gone.Feasible) }
 	if got := feasible(); got != "b" {
 		t.Errorf("before: %q, want b", got)
 	}
-	w.Move(id(t, w, "x-0"), nodeID(t, w, "b"))
+	w.Move(podID(t, w, "x-0"), nodeID(t, w, "b"))
 	if got := feasible(); got != "a" {
 		t.Errorf("after: %q, want a", got)
 	}
-	w.Move(id(t, w, "x-0"), cluster.NoNode)
+	w.Move(podID(t, w, "x-0"), cluster.NoNode)
 	if got := feasible(); got != "a b" {
 		t.Errorf("gone: %q, want a b", got)
 	}
@@ -103,18 +103,18 @@ func TestEphemeralVolumes(t *testing.T) {
 		s.Volumes = []corev1.Volume{{Name: "e", VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{
 			VolumeClaimTemplate: &corev1.PersistentVolumeClaimTemplate{Spec: corev1.PersistentVolumeClaimSpec{StorageClassName: &late}}}}}}
 	}, "a", "b")
-	b.class("late", driver, storagev1.VolumeBindingWaitForFirstConsumer)
+	b.storageClass("late", driver, storagev1.VolumeBindingWaitForFirstConsumer)
 	b.csiNode("a", 1)
 	b.csiNode("b", 2)
 	for _, p := range []string{"x-0", "x-1"} {
-		b.boundClaim(p+"-e", inZones("za")).OwnerReferences = ownerRef(b.pod(p))
+		b.boundClaim(p+"-e", zoneAffinity("za")).OwnerReferences = ownerRef(b.pod(p))
 	}
-	w := b.world(t)
-	p := w.Predict(id(t, w, "x-0"))
-	if got := names(w, p.Terminating.Feasible) + "; " + names(w, p.Gone.Feasible); got != "b; a b" {
-		t.Errorf("%q %s, want b; a b", got, p.SupportedWhy)
+	w := b.model(t)
+	p := w.Predict(podID(t, w, "x-0"))
+	if got := nodeNames(w, p.Terminating.Feasible) + "; " + nodeNames(w, p.Gone.Feasible); got != "b; a b" {
+		t.Errorf("%q %s, want b; a b", got, p.UnsupportedReason)
 	}
-	if w.PodClass[id(t, w, "x-0")] != w.PodClass[id(t, w, "x-1")] {
+	if w.PodClass[podID(t, w, "x-0")] != w.PodClass[podID(t, w, "x-1")] {
 		t.Error("pods of one template are told apart")
 	}
 }

@@ -9,10 +9,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// huge is 5,000 nodes in 3 zones with 2,500 apps of 40 pods: most spread by
+// cluster5000 is 5,000 nodes in 3 zones with 2,500 apps of 40 pods: most spread by
 // the system's defaults, an eighth with a hard zone spread, an eighth with soft
 // anti-affinity on the host name; one node in fifty has a taint.
-func huge() *builder {
+func cluster5000() *builder {
 	b := newBuilder()
 	for i := range 5000 {
 		b.node(fmt.Sprintf("n%04d", i), fmt.Sprintf("z%d", i%3), func(n *corev1.Node) {
@@ -51,13 +51,13 @@ func huge() *builder {
 // nodes with 100,000 pods, for a class that was asked about before, each time
 // after another pod has moved.
 func BenchmarkPredict5000(b *testing.B) {
-	w := huge().world(b)
+	w := cluster5000().model(b)
 	for _, c := range []struct {
 		name string
 		app  int
 	}{{"default spread", 2}, {"hard spread", 8}, {"soft anti-affinity", 1}} {
 		b.Run(c.name, func(b *testing.B) {
-			p := id(b, w, fmt.Sprintf("d%04d-0", c.app))
+			p := podID(b, w, fmt.Sprintf("d%04d-0", c.app))
 			if got := len(w.Predict(p).Gone.Feasible); got < 1000 {
 				b.Fatalf("%d nodes are feasible", got)
 			}

@@ -9,9 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// large is 500 nodes in 3 zones with 500 apps of 20 pods, a quarter of them
+// cluster500 is 500 nodes in 3 zones with 500 apps of 20 pods, a quarter of them
 // with a hard zone spread and some with anti-affinity on the host name.
-func large() *builder {
+func cluster500() *builder {
 	b := newBuilder()
 	for i := range 500 {
 		b.node(fmt.Sprintf("n%03d", i), fmt.Sprintf("z%d", i%3))
@@ -42,7 +42,7 @@ func large() *builder {
 }
 
 func BenchmarkNewWorld(b *testing.B) {
-	snap := large().world(b).Snap
+	snap := cluster500().model(b).Snap
 	for b.Loop() {
 		NewClusterModel(snap, Options{})
 	}
@@ -51,7 +51,7 @@ func BenchmarkNewWorld(b *testing.B) {
 // BenchmarkPredict is one prediction and one move among 500 nodes and 10,000
 // pods, classes being built as they come.
 func BenchmarkPredict(b *testing.B) {
-	w := large().world(b)
+	w := cluster500().model(b)
 	i := 0
 	b.ReportAllocs()
 	for b.Loop() {

@@ -14,7 +14,7 @@ func (w *ClusterModel) Clone() *ClusterModel {
 	c := *w
 	c.nodeChecks, c.scorers = maps.Clone(w.nodeChecks), maps.Clone(w.scorers)
 	c.groups, c.images = w.groups.Clone(), w.images.Clone()
-	c.fast, c.buf, c.sampler = nil, cycle.Scratch{}, sampling.Sampler{}
+	c.fast, c.scratch, c.sampler = nil, cycle.Scratch{}, sampling.Sampler{}
 	model, copies := w.Cluster.Clone()
 	c.Cluster = model
 	c.replacements = make([]*cycle.Replacement, len(w.replacements))

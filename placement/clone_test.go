@@ -32,8 +32,8 @@ func TestCloneStandsAlone(t *testing.T) {
 	for seed := range int64(12) {
 		rnd := rand.New(rand.NewSource(seed))
 		p := profiles[seed%4/3]
-		b := varied(seed, []int{30, 130}[seed%2])
-		first, alone := b.worldOf(t, p), b.worldOf(t, p)
+		b := newVariedCluster(seed, []int{30, 130}[seed%2])
+		first, alone := b.modelWithProfile(t, p), b.modelWithProfile(t, p)
 		pods, nodes := len(first.Snap.Pods), len(first.Snap.Nodes)
 		wander := func(steps int, worlds ...*ClusterModel) {
 			for range steps {
@@ -41,14 +41,14 @@ func TestCloneStandsAlone(t *testing.T) {
 				hinted := []cluster.NodeID{cluster.NodeID(rnd.Intn(nodes))}
 				for _, w := range worlds {
 					w.Move(pod, to)
-					w.Hint(hints.Taint, hinted)
+					w.SetHints(hints.Taint, hinted)
 					w.Predict(pod)
 				}
 			}
 		}
 		wander(30, first, alone)
 		second := first.Clone()
-		other := b.worldOf(t, p)
+		other := b.modelWithProfile(t, p)
 		for i := range pods {
 			other.Move(cluster.PodID(i), first.NodeOf(cluster.PodID(i)))
 		}
@@ -82,8 +82,8 @@ func TestCloneKeepsWhatPodsHold(t *testing.T) {
 			})
 		}
 		b.app("web", 100, holds, "n1", "")
-		w := b.world(t)
-		one, two, n1, n2 := id(t, w, "web-0"), id(t, w, "web-1"), nodeID(t, w, "n1"), nodeID(t, w, "n2")
+		w := b.model(t)
+		one, two, n1, n2 := podID(t, w, "web-0"), podID(t, w, "web-1"), nodeID(t, w, "n1"), nodeID(t, w, "n2")
 		c := w.Clone()
 		c.Move(one, n2)
 		if got := c.Predict(two).Gone.Feasible; !slices.Equal(got, []cluster.NodeID{n1}) {

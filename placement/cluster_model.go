@@ -23,9 +23,9 @@ type ClusterModel struct {
 	nodeChecks         map[string]*cycle.NodeChecks
 	groups             fast.GroupCache
 	fast               *fast.Predictor
-	fastOff            bool    // nothing is foretold quickly: for comparison
+	disableFast        bool    // nothing is foretold quickly: for comparison
 	randomSampleWeight float64 // weight of the odds over every set of nodes where a sample is judged
-	buf                cycle.Scratch
+	scratch            cycle.Scratch
 	sampler            sampling.Sampler
 }
 

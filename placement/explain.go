@@ -49,7 +49,7 @@ func (w *ClusterModel) explainNodes(in *cycle.Replacement, p cluster.PodID, gone
 		out[n] = NodeVerdict{Node: cluster.NodeID(n), Gone: gone, RefusedBy: filter.RefusedBy(&r, n)}
 	}
 	for n := range out {
-		if out[n].RefusedBy == "" && filter.RefusedBesideNominated(&r, cluster.NodeID(n)) != "" {
+		if out[n].RefusedBy == "" && filter.RefusedWithNominatedPods(&r, cluster.NodeID(n)) != "" {
 			out[n].RefusedBy = scheduler.NominatedPods
 		}
 		if out[n].RefusedBy == "" {
@@ -65,9 +65,9 @@ func (w *ClusterModel) explainNodes(in *cycle.Replacement, p cluster.PodID, gone
 	score.Score(&r, feasible)
 	for i, n := range feasible {
 		for k, s := range in.Scorers {
-			out[n].Scores = append(out[n].Scores, PluginScore{s.Name, w.buf.Scores[k][i], s.Weight})
+			out[n].Scores = append(out[n].Scores, PluginScore{s.Name, w.scratch.Scores[k][i], s.Weight})
 		}
-		out[n].Total = w.buf.Total[i]
+		out[n].Total = w.scratch.Total[i]
 	}
 	return out
 }

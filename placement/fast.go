@@ -10,7 +10,7 @@ import (
 // predictFast foretells both states of the victim; false: only the general way can. The
 // slices that it gives are those of the next one too.
 func (w *ClusterModel) predictFast(in *cycle.Replacement, p cluster.PodID, pr *prediction.Prediction) bool {
-	if w.fastOff || len(w.Nominated) > 0 {
+	if w.disableFast || len(w.Nominated) > 0 {
 		return false
 	}
 	q := w.fastPredictor()

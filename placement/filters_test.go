@@ -24,7 +24,7 @@ func antiAffinityTo(app, key string) *corev1.Affinity {
 		{TopologyKey: key, LabelSelector: appSelector(app)}}}}
 }
 
-func taint(effect corev1.TaintEffect) func(*corev1.Node) {
+func withTaint(effect corev1.TaintEffect) func(*corev1.Node) {
 	return func(n *corev1.Node) {
 		n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: "k", Value: "v", Effect: effect})
 	}
@@ -57,10 +57,10 @@ func TestFilters(t *testing.T) {
 		{name: "not ready", node: func(n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionFalse }, want: scheduler.NodeNotReady},
 		{name: "cordoned", node: cordon, want: scheduler.NodeUnschedulable},
 		{name: "cordoned but tolerated", node: cordon, spec: tolerate(corev1.TaintNodeUnschedulable)},
-		{name: "NoSchedule", node: taint(corev1.TaintEffectNoSchedule), want: scheduler.TaintToleration},
-		{name: "NoExecute", node: taint(corev1.TaintEffectNoExecute), want: scheduler.TaintToleration},
-		{name: "PreferNoSchedule refuses nobody", node: taint(corev1.TaintEffectPreferNoSchedule)},
-		{name: "tolerated taint", node: taint(corev1.TaintEffectNoSchedule), spec: tolerate("k")},
+		{name: "NoSchedule", node: withTaint(corev1.TaintEffectNoSchedule), want: scheduler.TaintToleration},
+		{name: "NoExecute", node: withTaint(corev1.TaintEffectNoExecute), want: scheduler.TaintToleration},
+		{name: "PreferNoSchedule refuses nobody", node: withTaint(corev1.TaintEffectPreferNoSchedule)},
+		{name: "tolerated taint", node: withTaint(corev1.TaintEffectNoSchedule), spec: tolerate("k")},
 		{name: "node selector", spec: func(s *corev1.PodSpec) { s.NodeSelector = map[string]string{zoneKey: "za"} }, want: scheduler.NodeAffinity},
 		{name: "full of cpu", also: func(b *builder) { b.app("y", 9500, nil, "b") }, want: scheduler.NodeResourcesFit},
 		{name: "exactly full", also: func(b *builder) { b.app("y", 9000, nil, "b") }},
@@ -90,7 +90,7 @@ func TestFilters(t *testing.T) {
 			if c.also != nil {
 				c.also(b)
 			}
-			v := verdict(t, b.world(t), "x-0", "b", true)
+			v := verdict(t, b.model(t), "x-0", "b", true)
 			if v.RefusedBy != c.want || (v.Why == "") != (c.want == "") {
 				t.Errorf("refused by %q (%s), want %q", v.RefusedBy, v.Why, c.want)
 			}
@@ -105,12 +105,12 @@ func TestAffinityToItsOwnKind(t *testing.T) {
 	b.node("a", "za")
 	b.node("b", "zb")
 	b.app("x", 100, func(s *corev1.PodSpec) { s.Affinity = affinityTo("x", zoneKey) }, "a")
-	w := b.world(t)
-	p := w.Predict(id(t, w, "x-0"))
-	if got := names(w, p.Terminating.Feasible); got != "a" {
+	w := b.model(t)
+	p := w.Predict(podID(t, w, "x-0"))
+	if got := nodeNames(w, p.Terminating.Feasible); got != "a" {
 		t.Errorf("terminating: %q, want a", got)
 	}
-	if got := names(w, p.Gone.Feasible); got != "a b" {
+	if got := nodeNames(w, p.Gone.Feasible); got != "a b" {
 		t.Errorf("gone: %q, want a b", got)
 	}
 }
@@ -127,15 +127,15 @@ func TestTerminatingVictim(t *testing.T) {
 		s.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: zoneKey,
 			WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: appSelector("even")}}
 	}, "a")
-	w := b.world(t)
+	w := b.model(t)
 	for _, c := range []struct{ pod, terminating, gone string }{
 		{"x-0", "b", "a b"}, {"big-0", "a", "a b"}, {"even-0", "a b", "a b"},
 	} {
-		p := w.Predict(id(t, w, c.pod))
-		if got := names(w, p.Terminating.Feasible); got != c.terminating {
+		p := w.Predict(podID(t, w, c.pod))
+		if got := nodeNames(w, p.Terminating.Feasible); got != c.terminating {
 			t.Errorf("%s terminating: %q, want %q", c.pod, got, c.terminating)
 		}
-		if got := names(w, p.Gone.Feasible); got != c.gone {
+		if got := nodeNames(w, p.Gone.Feasible); got != c.gone {
 			t.Errorf("%s gone: %q, want %q", c.pod, got, c.gone)
 		}
 	}
@@ -145,15 +145,15 @@ func TestPendingWhenNothingIsFeasible(t *testing.T) {
 	b := newBuilder()
 	b.node("a", "za")
 	b.app("x", 6000, nil, "a") // its replacement fits only when it is gone
-	w := b.world(t)
-	p := w.Predict(id(t, w, "x-0"))
+	w := b.model(t)
+	p := w.Predict(podID(t, w, "x-0"))
 	if p.Pending() != 0.9 || p.Likeliest() != nodeID(t, w, "a") {
 		t.Errorf("pending %v, likeliest %v; want 0.9 and a", p.Pending(), p.Likeliest())
 	}
-	w.Move(id(t, w, "x-0"), cluster.NoNode)
+	w.Move(podID(t, w, "x-0"), cluster.NoNode)
 	b.objects.Nodes[0].Spec.Unschedulable = true
-	w = b.world(t)
-	p = w.Predict(id(t, w, "x-0"))
+	w = b.model(t)
+	p = w.Predict(podID(t, w, "x-0"))
 	if p.Pending() != 1 || p.Likeliest() != cluster.NoNode {
 		t.Errorf("pending %v, likeliest %v; want certain", p.Pending(), p.Likeliest())
 	}
@@ -168,8 +168,8 @@ func TestMinDomainsCountsMissingDomainsAsEmpty(t *testing.T) {
 			s.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: zoneKey, MinDomains: &min,
 				WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: appSelector("x")}}
 		}, "a", "b", "a")
-		w := b.world(t)
-		if got := names(w, w.Predict(id(t, w, "x-2")).Gone.Feasible); got != want {
+		w := b.model(t)
+		if got := nodeNames(w, w.Predict(podID(t, w, "x-2")).Gone.Feasible); got != want {
 			t.Errorf("minDomains %d: %q, want %q", min, got, want)
 		}
 	}

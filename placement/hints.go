@@ -8,12 +8,12 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/score"
 )
 
-// Hint lets exactly these nodes carry a steering hint of a kind, beside those
+// SetHints lets exactly these nodes carry a steering hint of a kind, beside those
 // that carry one in the snapshot. No nodes takes the hints away. A taint changes
 // the score of TaintToleration; a label that of NodeAffinity, and, where a pod
 // requires it, the feasible nodes.
-func (w *ClusterModel) Hint(kind hints.Kind, nodes []cluster.NodeID) {
-	if len(nodes) == 0 && w.Hints.None() {
+func (w *ClusterModel) SetHints(kind hints.Kind, nodes []cluster.NodeID) {
+	if len(nodes) == 0 && w.Hints.IsEmpty() {
 		return
 	}
 	wasLabelled := w.Hints.HasLabels()
@@ -29,15 +29,15 @@ func (w *ClusterModel) Hint(kind hints.Kind, nodes []cluster.NodeID) {
 	}
 }
 
-// Hears reports whether a hint of a kind can change where the scheduler puts the
+// RespondsToHint reports whether a hint of a kind can change where the scheduler puts the
 // pod's replacement: whether the pod does not tolerate the taint, or looks at
 // the label.
-func (w *ClusterModel) Hears(p cluster.PodID, kind hints.Kind) bool {
+func (w *ClusterModel) RespondsToHint(p cluster.PodID, kind hints.Kind) bool {
 	pod := w.Snap.Pods[p].Object
 	profile := w.ProfileOf(pod.Spec.SchedulerName)
 	switch kind {
 	case hints.Taint:
-		return profile.ScoresTaints && score.CountUntolerated(score.Steering, pod.Spec.Tolerations) > 0
+		return profile.ScoresTaints && score.CountUntolerated(score.HintTaints, pod.Spec.Tolerations) > 0
 	case hints.Label:
 		return profile.ReadsHintLabel() || scheduler.PodReadsHintLabel(pod)
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
-// steeredCluster is random: pods that tolerate the steering taint, that look at
+// hintedCluster is random: pods that tolerate the steering taint, that look at
 // the label softly or firmly, and others; some nodes have a taint of their own.
-func steeredCluster(r *rand.Rand, hinted map[int]hints.Kind) *builder {
+func hintedCluster(r *rand.Rand, hinted map[int]hints.Kind) *builder {
 	b := newBuilder()
 	names := []string{""}
 	for i := range 6 {
@@ -30,7 +30,7 @@ func steeredCluster(r *rand.Rand, hinted map[int]hints.Kind) *builder {
 			}
 		})
 	}
-	not := unhinted
+	not := withoutHintLabel
 	zone := corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: zoneKey, Operator: corev1.NodeSelectorOpIn, Values: []string{"z1"}}}}
 	for a := range 5 {
 		on := []string{}
@@ -51,20 +51,20 @@ func steeredCluster(r *rand.Rand, hinted map[int]hints.Kind) *builder {
 	return b
 }
 
-// unhinted are nodes without the label.
-var unhinted = corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: hints.Key, Operator: corev1.NodeSelectorOpNotIn, Values: []string{hints.Value}}}}
+// withoutHintLabel are nodes without the label.
+var withoutHintLabel = corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: hints.Key, Operator: corev1.NodeSelectorOpNotIn, Values: []string{hints.Value}}}}
 
-// steeredProfiles are schedulers that look at hints for every pod, or not at all.
-func steeredProfiles() []scheduler.Profile {
+// hintProfiles are schedulers that look at hints for every pod, or not at all.
+func hintProfiles() []scheduler.Profile {
 	policy := scheduler.DefaultPolicy()
 	adds := func(a corev1.NodeAffinity) scheduler.Profile {
-		return with(func(p *scheduler.Profile) { p.AddedAffinity = &a })
+		return profileWith(func(p *scheduler.Profile) { p.AddedAffinity = &a })
 	}
 	return []scheduler.Profile{
 		scheduler.DefaultProfile(),
-		adds(corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{Weight: 5, Preference: unhinted}}}),
-		adds(corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{unhinted}}}),
-		with(func(p *scheduler.Profile) { p.Weights.TaintToleration = 0 }),
+		adds(corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{Weight: 5, Preference: withoutHintLabel}}}),
+		adds(corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{withoutHintLabel}}}),
+		profileWith(func(p *scheduler.Profile) { p.Weights.TaintToleration = 0 }),
 		scheduler.PolicyProfile(policy),
 	}
 }
@@ -73,7 +73,7 @@ func steeredProfiles() []scheduler.Profile {
 // are thought of is what is foretold when they stand on the nodes; and nothing
 // is left of them when they are taken back.
 func TestAHintedWorldIsOneWhoseNodesCarryTheHint(t *testing.T) {
-	profiles := steeredProfiles()
+	profiles := hintProfiles()
 	differ, heard := map[hints.Kind]int{}, make([]map[hints.Kind]int, len(profiles))
 	for i := range heard {
 		heard[i] = map[hints.Kind]int{}
@@ -85,31 +85,31 @@ func TestAHintedWorldIsOneWhoseNodesCarryTheHint(t *testing.T) {
 		r := func() *rand.Rand { return rand.New(rand.NewPCG(seed, 11)) }
 		hinted := map[int]hints.Kind{}
 		var nodes []cluster.NodeID
-		w := steeredCluster(r(), nil).worldOf(t, profile)
+		w := hintedCluster(r(), nil).modelWithProfile(t, profile)
 		for i := range 6 {
 			if rand.New(rand.NewPCG(seed, uint64(i))).IntN(2) == 0 {
 				hinted[i] = kind
 				nodes = append(nodes, nodeID(t, w, fmt.Sprintf("n%d", i)))
 			}
 		}
-		standing := steeredCluster(r(), hinted).worldOf(t, profile)
+		standing := hintedCluster(r(), hinted).modelWithProfile(t, profile)
 		for p := range w.Snap.Pods {
 			id := cluster.PodID(p)
 			without := w.Predict(id)
-			w.Hint(kind, nodes)
+			w.SetHints(kind, nodes)
 			if got, want := w.Predict(id), standing.Predict(id); !reflect.DeepEqual(got, want) {
 				t.Fatalf("seed %d, %s by %s on %v:\n got %+v\nwant %+v", seed, w.Snap.Pods[p].Object.Name, kind, nodes, got, want)
 			}
-			if w.Hears(id, kind) {
+			if w.RespondsToHint(id, kind) {
 				heard[which][kind]++
 			}
 			if changed := !reflect.DeepEqual(w.Predict(id), without); changed {
 				differ[kind]++
-				if !w.Hears(id, kind) {
+				if !w.RespondsToHint(id, kind) {
 					t.Fatalf("seed %d: %s changes with a hint that it does not hear", seed, w.Snap.Pods[p].Object.Name)
 				}
 			}
-			w.Hint(kind, nil)
+			w.SetHints(kind, nil)
 			if !reflect.DeepEqual(w.Predict(id), without) {
 				t.Fatalf("seed %d: a hint is left behind", seed)
 			}
@@ -126,13 +126,13 @@ func TestAHintedWorldIsOneWhoseNodesCarryTheHint(t *testing.T) {
 
 // TestATaintThatStandsCountsOnce: hinting a node that carries the taint already.
 func TestATaintThatStandsCountsOnce(t *testing.T) {
-	w := steeredCluster(rand.New(rand.NewPCG(1, 1)), map[int]hints.Kind{0: hints.Taint}).world(t)
+	w := hintedCluster(rand.New(rand.NewPCG(1, 1)), map[int]hints.Kind{0: hints.Taint}).model(t)
 	for p := range w.Snap.Pods {
 		before := w.Predict(cluster.PodID(p))
-		w.Hint(hints.Taint, []cluster.NodeID{nodeID(t, w, "n0")})
+		w.SetHints(hints.Taint, []cluster.NodeID{nodeID(t, w, "n0")})
 		if !reflect.DeepEqual(w.Predict(cluster.PodID(p)), before) {
 			t.Fatalf("%s", w.Snap.Pods[p].Object.Name)
 		}
-		w.Hint(hints.Taint, nil)
+		w.SetHints(hints.Taint, nil)
 	}
 }

@@ -7,38 +7,38 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/score"
 )
 
-// updateLocal takes the changes since the last prediction of the class in.
-func (w *ClusterModel) updateLocal(in *cycle.Replacement) {
-	f, now := &in.Local, w.DroppedChanges+len(w.Changes)
+// updateLocalResults takes the changes since the last prediction of the class in.
+func (w *ClusterModel) updateLocalResults(in *cycle.Replacement) {
+	f, now := &in.Local, w.DroppedChanges+len(w.ChangedNodes)
 	switch {
-	case f.OK == nil:
+	case f.Passes == nil:
 		n := len(w.Snap.Nodes)
-		f.OK = make([]bool, n)
+		f.Passes = make([]bool, n)
 		if in.Profile.ScoresResourcesFit {
 			f.ResourcesFit = make([]int8, n)
 		}
-		if in.Profile.ScoresBalanced {
+		if in.Profile.ScoresBalancedAllocation {
 			f.Balanced = make([]int8, n)
 		}
 		fallthrough
 	case f.SeenChanges < w.DroppedChanges:
-		for n := range f.OK {
-			w.updateNode(in, n)
+		for n := range f.Passes {
+			w.updateNodeResults(in, n)
 		}
 	default:
-		for _, n := range w.Changes[f.SeenChanges-w.DroppedChanges:] {
-			w.updateNode(in, int(n))
+		for _, n := range w.ChangedNodes[f.SeenChanges-w.DroppedChanges:] {
+			w.updateNodeResults(in, int(n))
 		}
 	}
 	f.SeenChanges = now
 }
 
-func (w *ClusterModel) updateNode(in *cycle.Replacement, n int) {
+func (w *ClusterModel) updateNodeResults(in *cycle.Replacement, n int) {
 	f := &in.Local
-	f.OK[n] = in.NodeOK[n] && in.Volumes.Refused == "" &&
+	f.Passes[n] = in.CanRun[n] && in.Volumes.RefusedReason == "" &&
 		(in.Volumes.Bindable == nil || in.Volumes.Bindable[n]) && (in.Volumes.InZone == nil || in.Volumes.InZone[n]) && (in.FeaturesOK == nil || in.FeaturesOK[n]) &&
-		filter.HasResources(w.Cluster, in.Checked, n) && w.Ports.Taken(in.Ports, n) == 0 && !w.Disks.Conflicts(in.Disks, n) && w.Attachments.BlockingDriver(in.Volumes.Attach, n) == ""
-	if !f.OK[n] {
+		filter.HasResources(w.Cluster, in.CheckedRequests, n) && w.Ports.Taken(in.Ports, n) == 0 && !w.Disks.Conflicts(in.Disks, n) && w.Attachments.BlockingDriver(in.Volumes.Attach, n) == ""
+	if !f.Passes[n] {
 		return
 	}
 	if f.ResourcesFit != nil {

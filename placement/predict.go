@@ -22,10 +22,10 @@ const goneWeight = 0.1
 func (w *ClusterModel) Predict(p cluster.PodID) prediction.Prediction {
 	pr := w.PredictOdds(p)
 	for _, s := range [...]*prediction.State{&pr.Terminating, &pr.Gone} {
-		if s.Fitting.Len() > 0 {
-			s.Feasible = slices.AppendSeq(make([]cluster.NodeID, 0, s.Fitting.Len()), s.Fitting.All())
+		if s.FeasibleSet.Len() > 0 {
+			s.Feasible = slices.AppendSeq(make([]cluster.NodeID, 0, s.FeasibleSet.Len()), s.FeasibleSet.All())
 		}
-		s.Fitting, s.Winners, s.Odds = prediction.NodeSet{}, slices.Clone(s.Winners), slices.Clone(s.Odds)
+		s.FeasibleSet, s.Winners, s.Odds = prediction.NodeSet{}, slices.Clone(s.Winners), slices.Clone(s.Odds)
 	}
 	return pr
 }
@@ -35,7 +35,7 @@ func (w *ClusterModel) Predict(p cluster.PodID) prediction.Prediction {
 func (w *ClusterModel) PredictOdds(p cluster.PodID) prediction.Prediction {
 	why, ok := w.Supported(p)
 	if !ok {
-		return prediction.Prediction{SupportedWhy: why}
+		return prediction.Prediction{UnsupportedReason: why}
 	}
 	in := w.replacementOf(p)
 	pr := prediction.Prediction{WeightGone: w.goneProbability(p)}
@@ -56,21 +56,21 @@ func (w *ClusterModel) PredictOdds(p cluster.PodID) prediction.Prediction {
 // predictState runs filters and scores as things stand.
 func (w *ClusterModel) predictState(in *cycle.Replacement, p cluster.PodID) prediction.State {
 	r := w.newAttempt(in, p)
-	feasible := filter.FeasibleNodes(&r, w.buf.Feasible[:0])
+	feasible := filter.FeasibleNodes(&r, w.scratch.Feasible[:0])
 	if len(w.Nominated) > 0 {
-		feasible = slices.DeleteFunc(feasible, func(n cluster.NodeID) bool { return filter.RefusedBesideNominated(&r, n) != "" })
+		feasible = slices.DeleteFunc(feasible, func(n cluster.NodeID) bool { return filter.RefusedWithNominatedPods(&r, n) != "" })
 		r = w.newAttempt(in, p)
 	}
-	w.buf.Feasible = feasible
+	w.scratch.Feasible = feasible
 	if len(feasible) == 0 {
 		return prediction.State{}
 	}
 	if size := sampling.Size(len(w.Snap.Nodes), in.Profile.PercentageOfNodesToScore); size < len(feasible) {
-		return w.sampler.Sample(&r, feasible, size, w.randomSampleWeight)
+		return w.sampler.PredictState(&r, feasible, size, w.randomSampleWeight)
 	}
 	score.Score(&r, feasible)
-	s := prediction.State{Fitting: prediction.NewNodeSet(w.Cluster, feasible), Best: slices.Max(w.buf.Total)}
-	for i, t := range w.buf.Total {
+	s := prediction.State{FeasibleSet: prediction.NewNodeSet(w.Cluster, feasible), Best: slices.Max(w.scratch.Total)}
+	for i, t := range w.scratch.Total {
 		if t == s.Best {
 			s.Winners = append(s.Winners, feasible[i])
 		}
@@ -90,7 +90,7 @@ func (w *ClusterModel) goneProbability(p cluster.PodID) float64 {
 	case own != nil:
 		grace = *own
 	}
-	if o, ok := w.OwnerOf(pod); grace <= 0 || w.PodNode[p] == cluster.NoNode || ok && o.AfterVictim ||
+	if o, ok := w.OwnerOf(pod); grace <= 0 || w.PodNode[p] == cluster.NoNode || ok && o.WaitsForVictim ||
 		pod.Controller != nil && pod.Controller.Kind == "StatefulSet" {
 		return 1
 	}

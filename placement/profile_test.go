@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-func inLabel(key string, values ...string) corev1.NodeSelectorTerm {
+func labelIn(key string, values ...string) corev1.NodeSelectorTerm {
 	return corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: key, Operator: corev1.NodeSelectorOpIn, Values: values}}}
 }
 
@@ -20,7 +20,7 @@ func cpuOnly(cpu string) func(*corev1.PodSpec) {
 	}
 }
 
-func with(edit func(*scheduler.Profile)) scheduler.Profile {
+func profileWith(edit func(*scheduler.Profile)) scheduler.Profile {
 	p := scheduler.DefaultProfile()
 	edit(&p)
 	return p
@@ -39,35 +39,35 @@ func TestProfileScores(t *testing.T) {
 	}{
 		{"least", "NodeResourcesFit", scheduler.DefaultProfile(), nil, 90, 55},
 		{"most", "NodeResourcesFit", scheduler.MostAllocatedProfile(), nil, 10, 45},
-		{"least, cpu thrice", "NodeResourcesFit", with(func(p *scheduler.Profile) {
-			p.Fit.Resources = []scheduler.ResourceWeight{{Name: "cpu", Weight: 3}, {Name: "memory", Weight: 1}}
+		{"least, cpu thrice", "NodeResourcesFit", profileWith(func(p *scheduler.Profile) {
+			p.FitStrategy.Resources = []scheduler.ResourceWeight{{Name: "cpu", Weight: 3}, {Name: "memory", Weight: 1}}
 		}), nil, 90, 47}, // (3*40 + 70) / 4
-		{"cpu alone", "NodeResourcesFit", with(func(p *scheduler.Profile) {
-			p.Fit = scheduler.ScoringStrategy{Type: scheduler.MostAllocated, Resources: []scheduler.ResourceWeight{{Name: "cpu", Weight: 1}}}
+		{"cpu alone", "NodeResourcesFit", profileWith(func(p *scheduler.Profile) {
+			p.FitStrategy = scheduler.ScoringStrategy{Type: scheduler.MostAllocated, Resources: []scheduler.ResourceWeight{{Name: "cpu", Weight: 1}}}
 		}), nil, 10, 60},
-		{"a resource that is not requested", "NodeResourcesFit", with(func(p *scheduler.Profile) {
-			p.Fit.Resources = []scheduler.ResourceWeight{{Name: "cpu", Weight: 1}, {Name: gpu, Weight: 5}}
-		}), gpus(0), 90, 40},
-		{"a resource that is", "NodeResourcesFit", with(func(p *scheduler.Profile) {
-			p.Fit.Resources = []scheduler.ResourceWeight{{Name: "cpu", Weight: 1}, {Name: gpu, Weight: 1}}
-		}), gpus(1), 82, 57}, // (90 + 75) / 2, (40 + 75) / 2
-		{"ratio", "NodeResourcesFit", with(func(p *scheduler.Profile) {
-			p.Fit = scheduler.ScoringStrategy{Type: scheduler.RequestedToCapacityRatio, Shape: []scheduler.ShapePoint{{Utilization: 0, Score: 0}, {Utilization: 50, Score: 8}, {Utilization: 100, Score: 10}}}
+		{"a resource that is not requested", "NodeResourcesFit", profileWith(func(p *scheduler.Profile) {
+			p.FitStrategy.Resources = []scheduler.ResourceWeight{{Name: "cpu", Weight: 1}, {Name: gpu, Weight: 5}}
+		}), withGPUs(0), 90, 40},
+		{"a resource that is", "NodeResourcesFit", profileWith(func(p *scheduler.Profile) {
+			p.FitStrategy.Resources = []scheduler.ResourceWeight{{Name: "cpu", Weight: 1}, {Name: gpu, Weight: 1}}
+		}), withGPUs(1), 82, 57}, // (90 + 75) / 2, (40 + 75) / 2
+		{"ratio", "NodeResourcesFit", profileWith(func(p *scheduler.Profile) {
+			p.FitStrategy = scheduler.ScoringStrategy{Type: scheduler.RequestedToCapacityRatio, Shape: []scheduler.ShapePoint{{Utilization: 0, Score: 0}, {Utilization: 50, Score: 8}, {Utilization: 100, Score: 10}}}
 		}), nil, 16, 66}, // cpu 60 % -> 84, memory 30 % -> 48
-		{"balanced over cpu alone", "NodeResourcesBalancedAllocation", with(func(p *scheduler.Profile) { p.Balanced = []corev1.ResourceName{"cpu"} }), nil, 75, 75},
-		{"balanced over three", "NodeResourcesBalancedAllocation", with(func(p *scheduler.Profile) { p.Balanced = []corev1.ResourceName{"cpu", "memory", gpu} }), gpus(1), 71, 77},
-		{"added preference", "NodeAffinity", with(func(p *scheduler.Profile) {
-			p.AddedAffinity = &corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{Weight: 7, Preference: inLabel(hostKey, "b")}}}
+		{"balanced over cpu alone", "NodeResourcesBalancedAllocation", profileWith(func(p *scheduler.Profile) { p.BalancedResources = []corev1.ResourceName{"cpu"} }), nil, 75, 75},
+		{"balanced over three", "NodeResourcesBalancedAllocation", profileWith(func(p *scheduler.Profile) { p.BalancedResources = []corev1.ResourceName{"cpu", "memory", gpu} }), withGPUs(1), 71, 77},
+		{"added preference", "NodeAffinity", profileWith(func(p *scheduler.Profile) {
+			p.AddedAffinity = &corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{Weight: 7, Preference: labelIn(hostKey, "b")}}}
 		}), nil, 0, 100},
-		{"a standing pod's wish", "InterPodAffinity", scheduler.DefaultProfile(), wanted, 0, 100},
-		{"which weighs nothing", "InterPodAffinity", with(func(p *scheduler.Profile) { p.HardPodAffinityWeight = 0 }), wanted, 0, 0},
-		{"or is ignored", "InterPodAffinity", with(func(p *scheduler.Profile) { p.IgnorePreferredTerms = true }), wanted, 0, 0},
-		{"own default constraints", "PodTopologySpread", with(func(p *scheduler.Profile) {
-			p.SystemSpread = false
+		{"a standing pod's wish", "InterPodAffinity", scheduler.DefaultProfile(), addPodWithAffinity, 0, 100},
+		{"which weighs nothing", "InterPodAffinity", profileWith(func(p *scheduler.Profile) { p.HardPodAffinityWeight = 0 }), addPodWithAffinity, 0, 0},
+		{"or is ignored", "InterPodAffinity", profileWith(func(p *scheduler.Profile) { p.IgnorePreferredTerms = true }), addPodWithAffinity, 0, 0},
+		{"own default constraints", "PodTopologySpread", profileWith(func(p *scheduler.Profile) {
+			p.SystemDefaultSpread = false
 			p.DefaultSpread = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: zoneKey, WhenUnsatisfiable: corev1.ScheduleAnyway}}
-		}), second, 100, 0},
-		{"the system's", "PodTopologySpread", scheduler.DefaultProfile(), second, 100, 66},
-		{"none", "PodTopologySpread", with(func(p *scheduler.Profile) { p.SystemSpread = false }), second, 0, 0},
+		}), addMatchingPod, 100, 0},
+		{"the system's", "PodTopologySpread", scheduler.DefaultProfile(), addMatchingPod, 100, 66},
+		{"none", "PodTopologySpread", profileWith(func(p *scheduler.Profile) { p.SystemDefaultSpread = false }), addMatchingPod, 0, 0},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -81,7 +81,7 @@ func TestProfileScores(t *testing.T) {
 			if c.edit != nil {
 				c.edit(b)
 			}
-			w := b.worldOf(t, c.profile)
+			w := b.modelWithProfile(t, c.profile)
 			gotA, gotB := scoreOf(t, verdict(t, w, "x-0", "a", true), c.plugin), scoreOf(t, verdict(t, w, "x-0", "b", true), c.plugin)
 			if gotA != c.a || gotB != c.b {
 				t.Errorf("a %d, b %d; want %d and %d", gotA, gotB, c.a, c.b)
@@ -90,17 +90,17 @@ func TestProfileScores(t *testing.T) {
 	}
 }
 
-func wanted(b *builder) {
+func addPodWithAffinity(b *builder) {
 	b.app("z", 0, func(s *corev1.PodSpec) { s.Affinity = affinityTo("x", hostKey) }, "b")
 }
 
-func second(b *builder) {
+func addMatchingPod(b *builder) {
 	b.app("z", 0, nil, "b")
-	relabel(b, "z-0")
+	setAppLabel(b, "z-0")
 }
 
-// gpus gives both nodes 4, and lets x-0 request some.
-func gpus(n int64) func(*builder) {
+// withGPUs gives both nodes 4, and lets x-0 request some.
+func withGPUs(n int64) func(*builder) {
 	return func(b *builder) {
 		for _, node := range b.objects.Nodes {
 			node.Status.Allocatable = node.Status.Allocatable.DeepCopy()
@@ -114,38 +114,41 @@ func gpus(n int64) func(*builder) {
 
 // TestWeights: the total is the sum of what weighs, and what weighs 0 is silent.
 func TestWeights(t *testing.T) {
-	p := with(func(p *scheduler.Profile) { p.Weights = scheduler.Weights{PodTopologySpread: 5, ResourcesFit: 2} })
-	w := threeZones(1, 1, 4).worldOf(t, p)
+	p := profileWith(func(p *scheduler.Profile) { p.Weights = scheduler.Weights{PodTopologySpread: 5, ResourcesFit: 2} })
+	w := threeZones(1, 1, 4).modelWithProfile(t, p)
 	v := verdict(t, w, "d-5", "n3", false)
 	if len(v.Scores) != 2 || v.Total != 5*scoreOf(t, v, "PodTopologySpread")+2*scoreOf(t, v, "NodeResourcesFit") {
 		t.Errorf("got %+v", v)
 	}
 }
 
-// TestFiltersOff: each filter refuses node b until it is switched off.
-func TestFiltersOff(t *testing.T) {
+// TestDisabledFilters: each filter refuses node b until it is switched off.
+func TestDisabledFilters(t *testing.T) {
 	edits := map[scheduler.Filter]func(*builder){
 		scheduler.NodeUnschedulable: func(b *builder) { cordon(b.objects.Nodes[1]) },
-		scheduler.TaintToleration:   func(b *builder) { taint(corev1.TaintEffectNoSchedule)(b.objects.Nodes[1]) },
+		scheduler.TaintToleration:   func(b *builder) { withTaint(corev1.TaintEffectNoSchedule)(b.objects.Nodes[1]) },
 		scheduler.NodeAffinity:      func(b *builder) { b.pod("x-0").Spec.NodeSelector = map[string]string{zoneKey: "za"} },
 		scheduler.NodeResourcesFit:  func(b *builder) { b.app("y", 9500, nil, "b") },
 		scheduler.PodTopologySpread: func(b *builder) {
 			b.app("y", 0, nil, "b")
-			relabel(b, "y-0")
+			setAppLabel(b, "y-0")
 			b.pod("x-0").Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: zoneKey,
 				WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: appSelector("x")}}
 		},
 		scheduler.InterPodAffinity: func(b *builder) { b.app("y", 0, nil, "b"); b.pod("x-0").Spec.Affinity = antiAffinityTo("y", hostKey) },
-		scheduler.NodePorts:        func(b *builder) { port("", "", 80)(&b.pod("x-0").Spec); b.app("y", 0, port("", "", 80), "b") },
+		scheduler.NodePorts: func(b *builder) {
+			withHostPort("", "", 80)(&b.pod("x-0").Spec)
+			b.app("y", 0, withHostPort("", "", 80), "b")
+		},
 		scheduler.VolumeRestrictions: func(b *builder) {
 			b.boundClaim("c", nil).Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOncePod}
 			b.csiNode("a", 9)
-			disk := append(claims("c"), corev1.Volume{Name: "v", VolumeSource: corev1.VolumeSource{ISCSI: &corev1.ISCSIVolumeSource{IQN: "i"}}})
+			disk := append(claimVolumes("c"), corev1.Volume{Name: "v", VolumeSource: corev1.VolumeSource{ISCSI: &corev1.ISCSIVolumeSource{IQN: "i"}}})
 			b.pod("x-0").Spec.Volumes = disk
 			b.app("y", 0, func(s *corev1.PodSpec) { s.Volumes = disk }, "b")
 		},
-		scheduler.NodeVolumeLimits: bound(nil, func(b *builder) { b.csiNode("b", 0) }),
-		scheduler.VolumeZone:       bound(nil, func(b *builder) { b.objects.PersistentVolumes[0].Labels = map[string]string{zoneKey: "za"} }),
+		scheduler.NodeVolumeLimits: withBoundClaim(nil, func(b *builder) { b.csiNode("b", 0) }),
+		scheduler.VolumeZone:       withBoundClaim(nil, func(b *builder) { b.objects.PersistentVolumes[0].Labels = map[string]string{zoneKey: "za"} }),
 		scheduler.NodeDeclaredFeatures: func(b *builder) {
 			b.pod("x-0").Spec.Containers[0].RestartPolicyRules = []corev1.ContainerRestartRule{{Action: corev1.ContainerRestartRuleActionRestartAllContainers}}
 		},
@@ -156,11 +159,11 @@ func TestFiltersOff(t *testing.T) {
 		b.node("b", "zb")
 		b.app("x", 1000, nil, "a")
 		edits[f](b)
-		if v := verdict(t, b.world(t), "x-0", "b", true); v.RefusedBy != f {
+		if v := verdict(t, b.model(t), "x-0", "b", true); v.RefusedBy != f {
 			t.Errorf("%s: refused by %q", f, v.RefusedBy)
 		}
-		off := with(func(p *scheduler.Profile) { p.FiltersOff = []scheduler.Filter{f} })
-		if v := verdict(t, b.worldOf(t, off), "x-0", "b", true); v.RefusedBy != "" {
+		off := profileWith(func(p *scheduler.Profile) { p.DisabledFilters = []scheduler.Filter{f} })
+		if v := verdict(t, b.modelWithProfile(t, off), "x-0", "b", true); v.RefusedBy != "" {
 			t.Errorf("%s is off, yet the node is refused by %q", f, v.RefusedBy)
 		}
 	}
@@ -171,22 +174,22 @@ func TestFiltersOff(t *testing.T) {
 func TestEachProfileHasItsOwnView(t *testing.T) {
 	b := newBuilder()
 	b.node("a", "za")
-	b.node("b", "zb", taint(corev1.TaintEffectNoSchedule))
+	b.node("b", "zb", withTaint(corev1.TaintEffectNoSchedule))
 	b.app("x", 1000, nil, "a")
 	b.app("y", 1000, func(s *corev1.PodSpec) { s.SchedulerName = "bold" }, "a")
-	w := b.worldWith(t, Options{Profiles: map[string]scheduler.Profile{"bold": with(func(p *scheduler.Profile) { p.FiltersOff = []scheduler.Filter{scheduler.TaintToleration} })}})
+	w := b.modelWithOptions(t, Options{Profiles: map[string]scheduler.Profile{"bold": profileWith(func(p *scheduler.Profile) { p.DisabledFilters = []scheduler.Filter{scheduler.TaintToleration} })}})
 	for pod, want := range map[string]string{"x-0": "a", "y-0": "a b"} {
-		if got := names(w, w.Predict(id(t, w, pod)).Gone.Feasible); got != want {
+		if got := nodeNames(w, w.Predict(podID(t, w, pod)).Gone.Feasible); got != want {
 			t.Errorf("%s may go to %q, want %q", pod, got, want)
 		}
 	}
 }
 
 func TestAddedAffinityIsRequired(t *testing.T) {
-	w := threeZones(1, 2, 3).worldOf(t, with(func(p *scheduler.Profile) {
-		p.AddedAffinity = &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{inLabel(zoneKey, "z1", "z3")}}}
+	w := threeZones(1, 2, 3).modelWithProfile(t, profileWith(func(p *scheduler.Profile) {
+		p.AddedAffinity = &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{labelIn(zoneKey, "z1", "z3")}}}
 	}))
-	if got := names(w, w.Predict(id(t, w, "d-5")).Gone.Feasible); got != "n1 n3" {
+	if got := nodeNames(w, w.Predict(podID(t, w, "d-5")).Gone.Feasible); got != "n1 n3" {
 		t.Errorf("feasible %q, want n1 n3", got)
 	}
 	if v := verdict(t, w, "d-5", "n2", true); v.RefusedBy != scheduler.NodeAffinity || !strings.Contains(v.Why, "addedAffinity") {
@@ -205,11 +208,11 @@ func TestIgnoredResources(t *testing.T) {
 		want    scheduler.Filter
 	}{
 		{scheduler.DefaultProfile(), scheduler.NodeResourcesFit},
-		{with(func(p *scheduler.Profile) { p.IgnoredResources = []string{"example.com/gpu"} }), ""},
-		{with(func(p *scheduler.Profile) { p.IgnoredGroups = []string{"example.com"} }), ""},
-		{with(func(p *scheduler.Profile) { p.IgnoredResources = []string{"example.com/other"} }), scheduler.NodeResourcesFit},
+		{profileWith(func(p *scheduler.Profile) { p.IgnoredResources = []string{"example.com/gpu"} }), ""},
+		{profileWith(func(p *scheduler.Profile) { p.IgnoredGroups = []string{"example.com"} }), ""},
+		{profileWith(func(p *scheduler.Profile) { p.IgnoredResources = []string{"example.com/other"} }), scheduler.NodeResourcesFit},
 	} {
-		if v := verdict(t, b.worldOf(t, c.profile), "x-0", "a", true); v.RefusedBy != c.want {
+		if v := verdict(t, b.modelWithProfile(t, c.profile), "x-0", "a", true); v.RefusedBy != c.want {
 			t.Errorf("refused by %q, want %q", v.RefusedBy, c.want)
 		}
 	}
@@ -225,10 +228,10 @@ func TestProfilesByScheduler(t *testing.T) {
 	for _, name := range []string{"", "packer", "odd", "dark"} {
 		b.app("x"+name, 1000, func(s *corev1.PodSpec) { s.SchedulerName = name }, "a")
 	}
-	unknown := with(func(p *scheduler.Profile) { p.Unknown = "plugin Coscheduling is not modelled" })
-	w := b.worldWith(t, Options{Profiles: map[string]scheduler.Profile{"packer": scheduler.MostAllocatedProfile(), "odd": unknown}})
+	unknown := profileWith(func(p *scheduler.Profile) { p.UnsupportedReason = "plugin Coscheduling is not modelled" })
+	w := b.modelWithOptions(t, Options{Profiles: map[string]scheduler.Profile{"packer": scheduler.MostAllocatedProfile(), "odd": unknown}})
 	for pod, want := range map[string]string{"x-0": "a", "xpacker-0": "b"} {
-		if got := names(w, w.Predict(id(t, w, pod)).Gone.Winners); got != want {
+		if got := nodeNames(w, w.Predict(podID(t, w, pod)).Gone.Winners); got != want {
 			t.Errorf("%s: %q, want %s", pod, got, want)
 		}
 	}
@@ -236,8 +239,8 @@ func TestProfilesByScheduler(t *testing.T) {
 		"xodd-0":  `it is scheduled by "odd": plugin Coscheduling is not modelled`,
 		"xdark-0": `it is scheduled by "dark", whose scores are not known`,
 	} {
-		if p := w.Predict(id(t, w, pod)); p.SupportedWhy != want {
-			t.Errorf("%s: %q, want %q", pod, p.SupportedWhy, want)
+		if p := w.Predict(podID(t, w, pod)); p.UnsupportedReason != want {
+			t.Errorf("%s: %q, want %q", pod, p.UnsupportedReason, want)
 		}
 	}
 }
@@ -247,12 +250,12 @@ func TestFilterThatCannotBeSwitchedOff(t *testing.T) {
 	b := newBuilder()
 	b.node("a", "za")
 	b.app("x", 100, nil, "a")
-	b.app("y", 100, func(s *corev1.PodSpec) { s.Volumes = claims("c") }, "a")
-	w := b.worldOf(t, with(func(p *scheduler.Profile) { p.FiltersOff = []scheduler.Filter{scheduler.VolumeBinding} }))
-	if why, ok := w.Supported(id(t, w, "x-0")); !ok {
+	b.app("y", 100, func(s *corev1.PodSpec) { s.Volumes = claimVolumes("c") }, "a")
+	w := b.modelWithProfile(t, profileWith(func(p *scheduler.Profile) { p.DisabledFilters = []scheduler.Filter{scheduler.VolumeBinding} }))
+	if why, ok := w.Supported(podID(t, w, "x-0")); !ok {
 		t.Errorf("x-0 has no claim, yet: %s", why)
 	}
-	if why, ok := w.Supported(id(t, w, "y-0")); ok || !strings.Contains(why, "filter VolumeBinding switched off") {
+	if why, ok := w.Supported(podID(t, w, "y-0")); ok || !strings.Contains(why, "filter VolumeBinding switched off") {
 		t.Errorf("y-0: %q", why)
 	}
 }
@@ -262,8 +265,8 @@ func TestNotReadyNodesWithoutTheTaintFilter(t *testing.T) {
 	b.node("a", "za")
 	b.node("b", "za", func(n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionFalse })
 	b.app("x", 100, nil, "a")
-	w := b.worldOf(t, with(func(p *scheduler.Profile) { p.FiltersOff = []scheduler.Filter{scheduler.TaintToleration} }))
-	if why, ok := w.Supported(id(t, w, "x-0")); ok || !strings.Contains(why, "ignores taints") {
+	w := b.modelWithProfile(t, profileWith(func(p *scheduler.Profile) { p.DisabledFilters = []scheduler.Filter{scheduler.TaintToleration} }))
+	if why, ok := w.Supported(podID(t, w, "x-0")); ok || !strings.Contains(why, "ignores taints") {
 		t.Errorf("supported: %q", why)
 	}
 }

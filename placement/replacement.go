@@ -21,36 +21,36 @@ func (w *ClusterModel) replacementOf(p cluster.PodID) *cycle.Replacement {
 	}
 	pod := c.Sample.Object
 	v := w.nodeChecksOf(pod, c.Profile)
-	in := &cycle.Replacement{Class: c, Profile: c.Profile, ViewNumber: v.Number, AffinityOK: v.AffinityOK, TaintsOK: v.TaintsOK, NodeOK: v.CanRun, Static: v.Fixed, Err: v.Err}
+	in := &cycle.Replacement{Class: c, Profile: c.Profile, NodeChecksID: v.ID, AffinityOK: v.AffinityOK, TaintsOK: v.TaintsOK, CanRun: v.CanRun, StaticScores: v.StaticScores, Err: v.Err}
 	w.replacements[c.Number] = in
 	in.Scorers = w.scorersFor(c.Profile)
 	in.Requests, in.ScoredRequests = model.RequestsOf(pod)
-	in.Checked = c.Profile.RequestsChecked(&in.Requests)
+	in.CheckedRequests = c.Profile.CheckedRequests(&in.Requests)
 	in.Ports, in.Disks = c.Ports, c.Disks
 	if in.Err != nil {
 		return in
 	}
-	in.Static.Images = w.images.Scores(pod)
+	in.StaticScores.Images = w.images.Scores(pod)
 	if in.FeaturesOK, in.Err = filter.DeclaredFeatures(w.Cluster, pod); in.Err != nil {
 		return in
 	}
-	in.Volumes = w.Storage.Place(pod, !in.Profile.Off[scheduler.NodeVolumeLimits])
+	in.Volumes = w.Storage.PlacePod(pod, !in.Profile.Disabled[scheduler.NodeVolumeLimits])
 	in.DropDisabledFilters()
-	if in.Spread, in.Err = cycle.SpreadRulesOf(w.Cluster, c, in); in.Err != nil {
+	if in.Spread, in.Err = cycle.NewSpreadRules(w.Cluster, c, in); in.Err != nil {
 		return in
 	}
 	if c.Profile.Policy != nil {
 		in.Policy = policy.NewCounters(w.Cluster, c)
 	}
-	in.InterPod, in.Err = cycle.InterPodTermsOf(w.Cluster, c)
-	in.NamespacesUnknown = cycle.NamespaceLabelsUnknown(w.Cluster, c)
+	in.InterPod, in.Err = cycle.NewInterPodTerms(w.Cluster, c)
+	in.UnknownNamespaceReason = cycle.UnknownNamespaceReason(w.Cluster, c)
 	return in
 }
 
 // newAttempt starts a scheduling attempt.
 func (w *ClusterModel) newAttempt(in *cycle.Replacement, pod cluster.PodID) cycle.Attempt {
-	w.updateLocal(in)
-	return cycle.NewAttempt(w.Cluster, &w.buf, in, pod)
+	w.updateLocalResults(in)
+	return cycle.NewAttempt(w.Cluster, &w.scratch, in, pod)
 }
 
 // scorersFor returns the score plugins of a profile.
@@ -58,7 +58,7 @@ func (w *ClusterModel) scorersFor(p *scheduler.Compiled) []cycle.Scorer {
 	list, known := w.scorers[p]
 	if !known {
 		if p.Policy != nil {
-			list = policy.PolicyPlugins(p.Policy)
+			list = policy.Plugins(p.Policy)
 		} else {
 			list = score.Plugins(p)
 		}
@@ -70,13 +70,13 @@ func (w *ClusterModel) scorersFor(p *scheduler.Compiled) []cycle.Scorer {
 // nodeChecksOf returns the view of the pod's spec under a profile, building it on first
 // use.
 func (w *ClusterModel) nodeChecksOf(pod *corev1.Pod, p *scheduler.Compiled) *cycle.NodeChecks {
-	key := string(viewKey(model.AppendText(nil, p.ViewKey), &pod.Spec))
+	key := string(nodeChecksKey(model.AppendText(nil, p.NodeChecksKey), &pod.Spec))
 	if v := w.nodeChecks[key]; v != nil {
 		return v
 	}
 	n := len(w.Snap.Nodes)
-	w.LastNumber++
-	v := &cycle.NodeChecks{Number: w.LastNumber, AffinityOK: make([]bool, n), TaintsOK: make([]bool, n), CanRun: make([]bool, n)}
+	w.LastID++
+	v := &cycle.NodeChecks{ID: w.LastID, AffinityOK: make([]bool, n), TaintsOK: make([]bool, n), CanRun: make([]bool, n)}
 	w.nodeChecks[key] = v
 	required := nodeaffinity.GetRequiredNodeAffinity(pod)
 	for i := range w.Snap.Nodes {
@@ -85,11 +85,11 @@ func (w *ClusterModel) nodeChecksOf(pod *corev1.Pod, p *scheduler.Compiled) *cyc
 		v.TaintsOK[i] = filter.ToleratesTaints(pod, node.Object)
 		v.CanRun[i] = filter.RefusedBySpec(w.Cluster, pod, p, i, v.AffinityOK[i], v.TaintsOK[i]) == ""
 	}
-	v.Fixed, v.Err = score.NewFixedScores(w.Cluster, pod, p.AddedPreferred)
+	v.StaticScores, v.Err = score.NewStaticScores(w.Cluster, pod, p.AddedPreferred)
 	return v
 }
 
-func viewKey(b []byte, spec *corev1.PodSpec) []byte {
+func nodeChecksKey(b []byte, spec *corev1.PodSpec) []byte {
 	b = model.AppendMap(b, spec.NodeSelector)
 	b = binary.AppendVarint(b, int64(len(spec.Tolerations)))
 	for i := range spec.Tolerations {

@@ -6,11 +6,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// resizedSince says of a pod whose spec was changed after it was made, as by a
+// unsupportedTemplate says of a pod whose spec was changed after it was made, as by a
 // resize in place, that its template asks for other resources: which of the two
 // the replacement will have cannot be told. A pod as it was admitted comes back
 // as it is, whatever admission plugins made of the template.
-func (w *ClusterModel) resizedSince(p *cluster.Pod) string {
+func (w *ClusterModel) unsupportedTemplate(p *cluster.Pod) string {
 	o, ok := w.OwnerOf(p)
 	if p.Object.Generation <= 1 || !ok || o.Template == nil {
 		return ""

@@ -29,7 +29,7 @@ func TestScores(t *testing.T) {
 		also         func(*builder)
 		a, b         int64
 	}{
-		{name: "a disliked taint", plugin: "TaintToleration", node: taint(corev1.TaintEffectPreferNoSchedule), a: 100, b: 0},
+		{name: "a disliked taint", plugin: "TaintToleration", node: withTaint(corev1.TaintEffectPreferNoSchedule), a: 100, b: 0},
 		{name: "no taints", plugin: "TaintToleration", a: 100, b: 100},
 		{name: "preferred node", plugin: "NodeAffinity", spec: prefer, a: 0, b: 100},
 		{name: "no preference", plugin: "NodeAffinity"},
@@ -56,7 +56,7 @@ func TestScores(t *testing.T) {
 			if c.also != nil {
 				c.also(b)
 			}
-			w := b.world(t)
+			w := b.model(t)
 			gotA := scoreOf(t, verdict(t, w, "x-0", "a", true), c.plugin)
 			gotB := scoreOf(t, verdict(t, w, "x-0", "b", true), c.plugin)
 			if gotA != c.a || gotB != c.b {
@@ -75,8 +75,8 @@ func TestImageScoresAreSharedByImages(t *testing.T) {
 	for app, image := range map[string]string{"a": "shared:1", "b": "shared:1", "c": "other:1"} {
 		b.app(app, 100, func(s *corev1.PodSpec) { s.Containers[0].Image = image }, "n1")
 	}
-	w := b.world(t)
-	images := func(pod string) []int8 { return w.replacementOf(id(t, w, pod)).Static.Images }
+	w := b.model(t)
+	images := func(pod string) []int8 { return w.replacementOf(podID(t, w, pod)).StaticScores.Images }
 	a, same, other := images("a-0"), images("b-0"), images("c-0")
 	if &a[0] != &same[0] || &a[0] == &other[0] {
 		t.Error("image scores are not shared by list of images")

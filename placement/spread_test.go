@@ -19,15 +19,15 @@ func TestSpreadLeavesTerminatingPodsOut(t *testing.T) {
 	}, "a", "b", "b")
 	now := metav1.Unix(1, 0)
 	b.pod("x-2").DeletionTimestamp = &now
-	w := b.world(t)
-	w.replacementOf(id(t, w, "x-0")) // the counter exists before the move
-	w.Move(id(t, w, "x-2"), nodeID(t, w, "a"))
+	w := b.model(t)
+	w.replacementOf(podID(t, w, "x-0")) // the counter exists before the move
+	w.Move(podID(t, w, "x-2"), nodeID(t, w, "a"))
 	// 1/1 without the victim x-0: 0/1, so only zone a is within the skew.
-	if got := names(w, w.Predict(id(t, w, "x-0")).Gone.Feasible); got != "a" {
+	if got := nodeNames(w, w.Predict(podID(t, w, "x-0")).Gone.Feasible); got != "a" {
 		t.Errorf("x-0: %q, want a", got)
 	}
 	// Without x-1: 1/0, so only zone b; the terminating pod is counted nowhere.
-	if got := names(w, w.Predict(id(t, w, "x-1")).Gone.Feasible); got != "b" {
+	if got := nodeNames(w, w.Predict(podID(t, w, "x-1")).Gone.Feasible); got != "b" {
 		t.Errorf("x-1: %q, want b", got)
 	}
 	if got := w.Requested(nodeID(t, w, "a")).MilliCPU; got != 2000 {
@@ -48,7 +48,7 @@ func TestNodeWithoutZone(t *testing.T) {
 					WhenUnsatisfiable: corev1.ScheduleAnyway, LabelSelector: appSelector("x")}}
 			}
 		}, "a", "a")
-		w := b.world(t)
+		w := b.model(t)
 		if got := scoreOf(t, verdict(t, w, "x-0", "nozone", true), "PodTopologySpread"); got != want {
 			t.Errorf("own constraints %v: %d, want %d", own, got, want)
 		}

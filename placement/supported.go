@@ -16,7 +16,7 @@ import (
 func (w *ClusterModel) Supported(p cluster.PodID) (why string, ok bool) {
 	pod := &w.Snap.Pods[p]
 	for _, check := range [...]func(*ClusterModel, *cluster.Pod) string{
-		(*ClusterModel).serverUnknown, (*ClusterModel).schedulerUnknown, (*ClusterModel).filterUnknown, claimsUnknown, resizeUnknown, (*ClusterModel).resizedSince,
+		(*ClusterModel).unsupportedServer, (*ClusterModel).unsupportedScheduler, (*ClusterModel).unsupportedFilter, unsupportedResourceClaims, unsupportedResize, (*ClusterModel).unsupportedTemplate,
 	} {
 		if why := check(w, pod); why != "" {
 			return why, false
@@ -26,7 +26,7 @@ func (w *ClusterModel) Supported(p cluster.PodID) (why string, ok bool) {
 	if c.KnownSupported {
 		return "", true
 	}
-	for _, check := range [...]func(*ClusterModel, *cluster.Pod) string{(*ClusterModel).ownerUnknown, (*ClusterModel).affinityUnknown, (*ClusterModel).volumesUnknown} {
+	for _, check := range [...]func(*ClusterModel, *cluster.Pod) string{(*ClusterModel).unsupportedOwner, (*ClusterModel).unsupportedAffinity, (*ClusterModel).unsupportedVolumes} {
 		if why := check(w, pod); why != "" {
 			return why, false
 		}
@@ -35,18 +35,18 @@ func (w *ClusterModel) Supported(p cluster.PodID) (why string, ok bool) {
 	return "", true
 }
 
-func (w *ClusterModel) serverUnknown(*cluster.Pod) string {
+func (w *ClusterModel) unsupportedServer(*cluster.Pod) string {
 	if s := w.Snap; s.ServerMajor != 1 || s.ServerMinor < 36 || s.ServerMinor > 37 {
 		return fmt.Sprintf("the scores of kube-scheduler %d.%d are not known (1.36 and 1.37 are)", s.ServerMajor, s.ServerMinor)
 	}
 	return ""
 }
 
-func (w *ClusterModel) schedulerUnknown(p *cluster.Pod) string {
+func (w *ClusterModel) unsupportedScheduler(p *cluster.Pod) string {
 	if p.Terminal {
 		return "the pod has ended, so its replacement is no longer to come"
 	}
-	if why := w.profileUnknown(w.PodClass[p.ID].Profile, scheduler.NameOf(p.Object)); why != "" {
+	if why := w.unsupportedProfile(w.PodClass[p.ID].Profile, scheduler.NameOf(p.Object)); why != "" {
 		return why
 	}
 	if len(p.Object.Spec.SchedulingGates) > 0 {
@@ -58,35 +58,35 @@ func (w *ClusterModel) schedulerUnknown(p *cluster.Pod) string {
 	return ""
 }
 
-// profileUnknown says why nothing can be foretold of a scheduler.
-func (w *ClusterModel) profileUnknown(p *scheduler.Compiled, name string) string {
-	switch why := p.Unknown; {
+// unsupportedProfile says why nothing can be foretold of a scheduler.
+func (w *ClusterModel) unsupportedProfile(p *scheduler.Compiled, name string) string {
+	switch why := p.UnsupportedReason; {
 	case why == scheduler.UnknownScheduler:
 		return fmt.Sprintf("it is scheduled by %q, %s", name, why)
 	case why != "":
 		return fmt.Sprintf("it is scheduled by %q: %s", name, why)
-	case p.Off[scheduler.TaintToleration] && w.NotReadyNode != "":
+	case p.Disabled[scheduler.TaintToleration] && w.NotReadyNode != "":
 		return fmt.Sprintf("it is scheduled by %q: it ignores taints, and what it does with node %s, which is not ready, is not modelled", name, w.NotReadyNode)
-	case p.Packing != nil && !w.Packing.Known:
+	case p.Packing != nil && !w.Packing.HasMeasurements:
 		return fmt.Sprintf("it is scheduled by %q: it scores by measured usage, and the snapshot has neither NodeMetrics nor Usage of a node", name)
 	}
 	return ""
 }
 
-// filterUnknown refuses pods that a filter is about which their scheduler has
+// unsupportedFilter refuses pods that a filter is about which their scheduler has
 // switched off, and which is modelled as asked only.
-func (w *ClusterModel) filterUnknown(p *cluster.Pod) string {
-	for _, f := range w.PodClass[p.ID].Profile.FiltersOff {
-		if !slices.Contains(scheduler.SwitchableFilters, f) && concerns(f, p.Object) {
+func (w *ClusterModel) unsupportedFilter(p *cluster.Pod) string {
+	for _, f := range w.PodClass[p.ID].Profile.DisabledFilters {
+		if !slices.Contains(scheduler.SwitchableFilters, f) && isAffectedByFilter(f, p.Object) {
 			return fmt.Sprintf("its scheduler has the filter %s switched off, which is not modelled", f)
 		}
 	}
 	return ""
 }
 
-// concerns reports whether a filter that cannot be switched off may refuse any
+// isAffectedByFilter reports whether a filter that cannot be switched off may refuse any
 // node to the pod's replacement.
-func concerns(f scheduler.Filter, p *corev1.Pod) bool {
+func isAffectedByFilter(f scheduler.Filter, p *corev1.Pod) bool {
 	switch f {
 	case scheduler.VolumeBinding:
 		return cluster.HasVolumeClaim(p)
@@ -98,16 +98,16 @@ func concerns(f scheduler.Filter, p *corev1.Pod) bool {
 	return true
 }
 
-func claimsUnknown(_ *ClusterModel, p *cluster.Pod) string {
+func unsupportedResourceClaims(_ *ClusterModel, p *cluster.Pod) string {
 	if len(p.Object.Spec.ResourceClaims) > 0 || p.Object.Status.ExtendedResourceClaimStatus != nil {
 		return "it uses resource claims, which are not modelled yet"
 	}
 	return ""
 }
 
-// resizeUnknown refuses pods whose requests differ between the pod that stands
+// unsupportedResize refuses pods whose requests differ between the pod that stands
 // and its replacement.
-func resizeUnknown(_ *ClusterModel, p *cluster.Pod) string {
+func unsupportedResize(_ *ClusterModel, p *cluster.Pod) string {
 	for _, c := range p.Object.Status.Conditions {
 		if c.Status == corev1.ConditionTrue && (c.Type == corev1.PodResizePending || c.Type == corev1.PodResizeInProgress) {
 			return "it is being resized in place"
@@ -116,19 +116,19 @@ func resizeUnknown(_ *ClusterModel, p *cluster.Pod) string {
 	return ""
 }
 
-// needsSelector reports whether the selector of the pod's controller decides.
-func (w *ClusterModel) needsSelector(p *cluster.Pod) bool {
+// dependsOnOwnerSelector reports whether the selector of the pod's controller decides.
+func (w *ClusterModel) dependsOnOwnerSelector(p *cluster.Pod) bool {
 	f := w.PodClass[p.ID].Profile
-	return f.Policy != nil || f.NeedsSelector() && len(p.Object.Spec.TopologySpreadConstraints) == 0
+	return f.Policy != nil || f.ScoresUseOwnerSelectors() && len(p.Object.Spec.TopologySpreadConstraints) == 0
 }
 
-// ownerUnknown refuses pods whose template would be scheduled in another way,
+// unsupportedOwner refuses pods whose template would be scheduled in another way,
 // and those whose spread selector cannot be known.
-func (w *ClusterModel) ownerUnknown(p *cluster.Pod) string {
+func (w *ClusterModel) unsupportedOwner(p *cluster.Pod) string {
 	o, ok := w.OwnerOf(p)
 	if !ok {
 		c := p.Controller
-		if c == nil || !w.needsSelector(p) {
+		if c == nil || !w.dependsOnOwnerSelector(p) {
 			return ""
 		}
 		switch c.APIVersion + " " + c.Kind {
@@ -148,11 +148,11 @@ func (w *ClusterModel) ownerUnknown(p *cluster.Pod) string {
 	return ""
 }
 
-// affinityUnknown refuses what cannot be read, and terms that select namespaces
+// unsupportedAffinity refuses what cannot be read, and terms that select namespaces
 // by label while labels of some namespace are not known.
-func (w *ClusterModel) affinityUnknown(p *cluster.Pod) string {
-	if w.UnreadablePod != "" {
-		return fmt.Sprintf("the affinity of %s cannot be read", w.UnreadablePod)
+func (w *ClusterModel) unsupportedAffinity(p *cluster.Pod) string {
+	if w.InvalidAffinityPod != "" {
+		return fmt.Sprintf("the affinity of %s cannot be read", w.InvalidAffinityPod)
 	}
 	if w.hasNoAffinity(p) {
 		return ""
@@ -161,16 +161,16 @@ func (w *ClusterModel) affinityUnknown(p *cluster.Pod) string {
 	if in.Err != nil {
 		return strings.TrimSuffix(in.Err.Error(), ".")
 	}
-	return in.NamespacesUnknown
+	return in.UnknownNamespaceReason
 }
 
-// volumesUnknown refuses volumes whose place is not in the snapshot, or is
+// unsupportedVolumes refuses volumes whose place is not in the snapshot, or is
 // translated from an old form.
-func (w *ClusterModel) volumesUnknown(p *cluster.Pod) string {
+func (w *ClusterModel) unsupportedVolumes(p *cluster.Pod) string {
 	if len(w.PodClass[p.ID].Sample.Object.Spec.Volumes) == 0 {
 		return ""
 	}
-	return w.replacementOf(p.ID).Volumes.Unknown
+	return w.replacementOf(p.ID).Volumes.UnsupportedReason
 }
 
 // hasNoAffinity pods have nothing that could not be read, and no pod has an affinity that

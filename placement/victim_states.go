@@ -14,12 +14,12 @@ func inBothStates(w *model.Cluster, p cluster.PodID, f func(gone bool)) {
 		f(true)
 		return
 	}
-	w.ShiftSpread(p, n, -1)
+	w.AdjustSpread(p, n, -1)
 	f(false)
-	w.Attachments.Leaving = n
-	w.ShiftUsage(p, n, -1)
+	w.Attachments.VictimNode = n
+	w.AdjustUsage(p, n, -1)
 	f(true)
-	w.Attachments.Leaving = cluster.NoNode
-	w.ShiftUsage(p, n, 1)
-	w.ShiftSpread(p, n, 1)
+	w.Attachments.VictimNode = cluster.NoNode
+	w.AdjustUsage(p, n, 1)
+	w.AdjustSpread(p, n, 1)
 }

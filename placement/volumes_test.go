@@ -13,12 +13,12 @@ import (
 
 const driver = "disk.example.com"
 
-func storageOf(size string) corev1.ResourceList {
+func storageRequest(size string) corev1.ResourceList {
 	return corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(size)}
 }
 
-// claims are volumes that name claims.
-func claims(names ...string) (out []corev1.Volume) {
+// claimVolumes are volumes that name claims.
+func claimVolumes(names ...string) (out []corev1.Volume) {
 	for _, n := range names {
 		out = append(out, corev1.Volume{Name: n, VolumeSource: corev1.VolumeSource{
 			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: n}}})
@@ -32,7 +32,7 @@ func (b *builder) csiNode(node string, count int32) {
 		Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: driver, Allocatable: &storagev1.VolumeNodeResources{Count: &count}}}}})
 }
 
-func (b *builder) class(name, provisioner string, mode storagev1.VolumeBindingMode) *storagev1.StorageClass {
+func (b *builder) storageClass(name, provisioner string, mode storagev1.VolumeBindingMode) *storagev1.StorageClass {
 	c := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Provisioner: provisioner, VolumeBindingMode: &mode}
 	b.objects.StorageClasses = append(b.objects.StorageClasses, c)
 	return c
@@ -41,19 +41,19 @@ func (b *builder) class(name, provisioner string, mode storagev1.VolumeBindingMo
 func (b *builder) claim(name, class, size string) *corev1.PersistentVolumeClaim {
 	c := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Annotations: map[string]string{}},
 		Spec: corev1.PersistentVolumeClaimSpec{StorageClassName: &class, AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-			Resources: corev1.VolumeResourceRequirements{Requests: storageOf(size)}}}
+			Resources: corev1.VolumeResourceRequirements{Requests: storageRequest(size)}}}
 	b.objects.PersistentVolumeClaims = append(b.objects.PersistentVolumeClaims, c)
 	return c
 }
 
-func inZones(zones ...string) *corev1.VolumeNodeAffinity {
+func zoneAffinity(zones ...string) *corev1.VolumeNodeAffinity {
 	return &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
 		MatchExpressions: []corev1.NodeSelectorRequirement{{Key: zoneKey, Operator: corev1.NodeSelectorOpIn, Values: zones}}}}}}
 }
 
 func (b *builder) volume(name, class, size string, at *corev1.VolumeNodeAffinity) *corev1.PersistentVolume {
 	pv := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.PersistentVolumeSpec{
-		StorageClassName: class, Capacity: storageOf(size), NodeAffinity: at, AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}}}
+		StorageClassName: class, Capacity: storageRequest(size), NodeAffinity: at, AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}}}
 	pv.Status.Phase = corev1.VolumeAvailable
 	b.objects.PersistentVolumes = append(b.objects.PersistentVolumes, pv)
 	return pv
@@ -68,11 +68,11 @@ func (b *builder) boundClaim(name string, at *corev1.VolumeNodeAffinity) *corev1
 	return c
 }
 
-// bound gives x-0 a claim with a volume.
-func bound(at *corev1.VolumeNodeAffinity, more func(*builder)) func(*builder) {
+// withBoundClaim gives x-0 a claim with a volume.
+func withBoundClaim(at *corev1.VolumeNodeAffinity, more func(*builder)) func(*builder) {
 	return func(b *builder) {
 		b.boundClaim("c", at)
-		b.pod("x-0").Spec.Volumes = claims("c")
+		b.pod("x-0").Spec.Volumes = claimVolumes("c")
 		b.csiNode("a", 9)
 		if more != nil {
 			more(b)
@@ -82,32 +82,32 @@ func bound(at *corev1.VolumeNodeAffinity, more func(*builder)) func(*builder) {
 
 func TestBoundVolumes(t *testing.T) {
 	labelled := func(key, value string) func(*builder) {
-		return bound(nil, func(b *builder) { b.objects.PersistentVolumes[0].Labels = map[string]string{key: value} })
+		return withBoundClaim(nil, func(b *builder) { b.objects.PersistentVolumes[0].Labels = map[string]string{key: value} })
 	}
 	annotate := func(b *builder) {
 		delete(b.objects.PersistentVolumeClaims[0].Annotations, "pv.kubernetes.io/bind-completed")
 	}
 	testFeasible(t, []feasibleCase{
-		{"anywhere", bound(nil, nil), "a b c", "a b c", ""},
-		{"in a zone", bound(inZones("zb"), nil), "b c", "b c", ""},
-		{"in another zone", bound(inZones("za"), nil), "a", "a", scheduler.VolumeBinding},
+		{"anywhere", withBoundClaim(nil, nil), "a b c", "a b c", ""},
+		{"in a zone", withBoundClaim(zoneAffinity("zb"), nil), "b c", "b c", ""},
+		{"in another zone", withBoundClaim(zoneAffinity("za"), nil), "a", "a", scheduler.VolumeBinding},
 		{"by a zone label", labelled(zoneKey, "za"), "a", "a", scheduler.VolumeZone},
 		{"by the old zone label", labelled(corev1.LabelFailureDomainBetaZone, "za"), "a", "a", scheduler.VolumeZone},
 		{"by two zones", labelled(zoneKey, "za__zb"), "a b c", "a b c", ""},
 		{"by a label with an empty zone", labelled(zoneKey, "za__"), "a b c", "a b c", ""},
 		{"by a region that no node has", labelled(corev1.LabelTopologyRegion, "r"), "", "", scheduler.VolumeZone},
-		{"not yet done", bound(nil, annotate), "", "", scheduler.VolumeBinding},
-		{"lost", bound(nil, func(b *builder) { b.objects.PersistentVolumeClaims[0].Status.Phase = corev1.ClaimLost }), "", "", scheduler.VolumeBinding},
+		{"not yet done", withBoundClaim(nil, annotate), "", "", scheduler.VolumeBinding},
+		{"lost", withBoundClaim(nil, func(b *builder) { b.objects.PersistentVolumeClaims[0].Status.Phase = corev1.ClaimLost }), "", "", scheduler.VolumeBinding},
 	})
 }
 
-// waiting gives x-0 a claim of 5Gi that waits, of a class that provisions
+// withUnboundClaim gives x-0 a claim of 5Gi that waits, of a class that provisions
 // volumes or, with the provisioner left out, does not.
-func waiting(provisioner string, more func(*builder)) func(*builder) {
+func withUnboundClaim(provisioner string, more func(*builder)) func(*builder) {
 	return func(b *builder) {
-		b.class("late", provisioner, storagev1.VolumeBindingWaitForFirstConsumer)
+		b.storageClass("late", provisioner, storagev1.VolumeBindingWaitForFirstConsumer)
 		b.claim("c", "late", "5Gi")
-		b.pod("x-0").Spec.Volumes = claims("c")
+		b.pod("x-0").Spec.Volumes = claimVolumes("c")
 		b.csiNode("a", 9)
 		if more != nil {
 			more(b)
@@ -115,7 +115,7 @@ func waiting(provisioner string, more func(*builder)) func(*builder) {
 	}
 }
 
-func (b *builder) tracked(zone, size string) {
+func (b *builder) storageCapacity(zone, size string) {
 	yes, q := true, resource.MustParse(size)
 	if len(b.objects.CSIDrivers) == 0 {
 		b.objects.CSIDrivers = []*storagev1.CSIDriver{{ObjectMeta: metav1.ObjectMeta{Name: driver}, Spec: storagev1.CSIDriverSpec{StorageCapacity: &yes}}}
@@ -128,23 +128,23 @@ func (b *builder) tracked(zone, size string) {
 func TestWaitingClaims(t *testing.T) {
 	const none = "kubernetes.io/no-provisioner"
 	local := func(size string, edit func(*corev1.PersistentVolume)) func(*builder) {
-		return waiting(none, func(b *builder) {
-			if pv := b.volume("pv", "late", size, inZones("zb")); edit != nil {
+		return withUnboundClaim(none, func(b *builder) {
+			if pv := b.volume("pv", "late", size, zoneAffinity("zb")); edit != nil {
 				edit(pv)
 			}
 		})
 	}
 	testFeasible(t, []feasibleCase{
-		{"provisioned anywhere", waiting(driver, nil), "a b c", "a b c", ""},
-		{"provisioned in a zone", waiting(driver, func(b *builder) {
+		{"provisioned anywhere", withUnboundClaim(driver, nil), "a b c", "a b c", ""},
+		{"provisioned in a zone", withUnboundClaim(driver, func(b *builder) {
 			b.objects.StorageClasses[0].AllowedTopologies = []corev1.TopologySelectorTerm{{MatchLabelExpressions: []corev1.TopologySelectorLabelRequirement{{Key: zoneKey, Values: []string{"za"}}}}}
 		}), "a", "a", scheduler.VolumeBinding},
-		{"the node was chosen", waiting(driver, func(b *builder) {
+		{"the node was chosen", withUnboundClaim(driver, func(b *builder) {
 			b.objects.PersistentVolumeClaims[0].Annotations["volume.kubernetes.io/selected-node"] = "c"
 		}), "c", "c", scheduler.VolumeBinding},
-		{"enough storage in a zone", waiting(driver, func(b *builder) { b.tracked("za", "9Gi"); b.tracked("zb", "4Gi") }), "a", "a", scheduler.VolumeBinding},
-		{"no storage on record", waiting(driver, func(b *builder) { b.tracked("zc", "9Gi") }), "", "", scheduler.VolumeBinding},
-		{"no volume to be had", waiting(none, nil), "", "", scheduler.VolumeBinding},
+		{"enough storage in a zone", withUnboundClaim(driver, func(b *builder) { b.storageCapacity("za", "9Gi"); b.storageCapacity("zb", "4Gi") }), "a", "a", scheduler.VolumeBinding},
+		{"no storage on record", withUnboundClaim(driver, func(b *builder) { b.storageCapacity("zc", "9Gi") }), "", "", scheduler.VolumeBinding},
+		{"no volume to be had", withUnboundClaim(none, nil), "", "", scheduler.VolumeBinding},
 		{"a local volume", local("5Gi", nil), "b c", "b c", ""},
 		{"a volume too small", local("4Gi", nil), "", "", scheduler.VolumeBinding},
 		{"a volume for another claim", local("5Gi", func(pv *corev1.PersistentVolume) {
@@ -164,7 +164,7 @@ func TestWaitingClaims(t *testing.T) {
 		{"two claims and one volume", func(b *builder) {
 			local("5Gi", nil)(b)
 			b.claim("d", "late", "1Gi")
-			b.pod("x-0").Spec.Volumes = claims("c", "d")
+			b.pod("x-0").Spec.Volumes = claimVolumes("c", "d")
 		}, "", "", scheduler.VolumeBinding},
 	})
 }
@@ -178,14 +178,14 @@ func TestVolumeBindingScore(t *testing.T) {
 		edit    func(*builder)
 		a, b    int64
 	}{
-		{"free storage", "1.37", waiting(driver, func(b *builder) { b.tracked("za", "20Gi"); b.tracked("zb", "10Gi") }), 75, 50},
-		{"volumes", "1.37", waiting(driver, func(b *builder) {
-			b.volume("va", "late", "5Gi", inZones("za"))
-			b.volume("vb", "late", "50Gi", inZones("zb"))
-			b.volume("vc", "late", "8Gi", inZones("zb"))
+		{"free storage", "1.37", withUnboundClaim(driver, func(b *builder) { b.storageCapacity("za", "20Gi"); b.storageCapacity("zb", "10Gi") }), 75, 50},
+		{"volumes", "1.37", withUnboundClaim(driver, func(b *builder) {
+			b.volume("va", "late", "5Gi", zoneAffinity("za"))
+			b.volume("vb", "late", "50Gi", zoneAffinity("zb"))
+			b.volume("vc", "late", "8Gi", zoneAffinity("zb"))
 		}), 0, 38},
-		{"switched off", "1.36", waiting(driver, func(b *builder) { b.tracked("za", "20Gi"); b.tracked("zb", "10Gi") }), 0, 0},
-		{"bound volumes", "1.37", bound(nil, nil), 0, 0},
+		{"switched off", "1.36", withUnboundClaim(driver, func(b *builder) { b.storageCapacity("za", "20Gi"); b.storageCapacity("zb", "10Gi") }), 0, 0},
+		{"bound volumes", "1.37", withBoundClaim(nil, nil), 0, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBuilder()
@@ -194,7 +194,7 @@ func TestVolumeBindingScore(t *testing.T) {
 			b.node("b", "zb")
 			b.app("x", 100, nil, "a")
 			c.edit(b)
-			w := b.world(t)
+			w := b.model(t)
 			gotA, gotB := scoreOf(t, verdict(t, w, "x-0", "a", true), "VolumeBinding"), scoreOf(t, verdict(t, w, "x-0", "b", true), "VolumeBinding")
 			if gotA != c.a || gotB != c.b {
 				t.Errorf("a %d, b %d; want %d and %d", gotA, gotB, c.a, c.b)
@@ -209,14 +209,14 @@ func TestVolumesUnknown(t *testing.T) {
 		edit func(*builder)
 		want string // part of the sentence; empty: supported
 	}{
-		{"all is there", bound(nil, nil), ""},
-		{"no volume", bound(nil, func(b *builder) { b.objects.PersistentVolumes = nil }), "volume pv-c of its claim c is not in the snapshot"},
-		{"no class", waiting(driver, func(b *builder) { b.objects.StorageClasses = nil }), "StorageClass late of its claim c is not in the snapshot"},
-		{"no CSINode", bound(nil, func(b *builder) { b.objects.CSINodes = nil }), "no CSINode is in the snapshot"},
-		{"in-tree volume", bound(nil, func(b *builder) {
+		{"all is there", withBoundClaim(nil, nil), ""},
+		{"no volume", withBoundClaim(nil, func(b *builder) { b.objects.PersistentVolumes = nil }), "volume pv-c of its claim c is not in the snapshot"},
+		{"no class", withUnboundClaim(driver, func(b *builder) { b.objects.StorageClasses = nil }), "StorageClass late of its claim c is not in the snapshot"},
+		{"no CSINode", withBoundClaim(nil, func(b *builder) { b.objects.CSINodes = nil }), "no CSINode is in the snapshot"},
+		{"in-tree volume", withBoundClaim(nil, func(b *builder) {
 			b.objects.PersistentVolumes[0].Spec.PersistentVolumeSource = corev1.PersistentVolumeSource{AWSElasticBlockStore: &corev1.AWSElasticBlockStoreVolumeSource{VolumeID: "v"}}
 		}), "in-tree kind"},
-		{"NFS", bound(nil, func(b *builder) {
+		{"NFS", withBoundClaim(nil, func(b *builder) {
 			b.objects.PersistentVolumes[0].Spec.PersistentVolumeSource = corev1.PersistentVolumeSource{NFS: &corev1.NFSVolumeSource{}}
 			b.objects.CSINodes = nil
 		}), ""},
@@ -225,8 +225,8 @@ func TestVolumesUnknown(t *testing.T) {
 		b.node("a", "za")
 		b.app("x", 100, nil, "a")
 		c.edit(b)
-		w := b.world(t)
-		why, ok := w.Supported(id(t, w, "x-0"))
+		w := b.model(t)
+		why, ok := w.Supported(podID(t, w, "x-0"))
 		if ok != (c.want == "") || !strings.Contains(why, c.want) {
 			t.Errorf("%s: supported %v: %q, want %q", c.name, ok, why, c.want)
 		}

@@ -40,9 +40,6 @@ type Plan struct {
 	// SearchLimitReached says which limit ended the search before it had tried everything.
 	// It is empty if the search was complete.
 	SearchLimitReached string `json:"searchLimitReached,omitempty"`
-	// NotEnforced lists default limits of the config that this version does
-	// not enforce yet, by field path.
-	NotEnforced []string `json:"notEnforced,omitempty"`
 }
 
 // ClusterInfo identifies the cluster of a plan.

@@ -1,28 +1,59 @@
 package planner
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
 // Admit asks the limits about a plan that was saved, and perhaps written by
 // somebody else: it returns an outcome for each move beyond them. All other rules
 // are asked by Recheck, wave by wave.
 func (p *Planner) Admit(s *cluster.Snapshot, st plan.PlannerState, pl plan.Plan, now time.Time) []plan.Outcome {
-	c := p.newSearch(s, st, nil, now)
+	c := search.NewSearch(&p.opts, s, st, nil, now)
 	var dropped []plan.Outcome
 	for _, m := range pl.Moves {
-		pod := find(s, m.Pod)
+		pod := FindPod(s, m.Pod)
 		if pod == nil || pod.Node == cluster.NoNode {
 			continue
 		}
-		if r, refused := c.limits.refuse(pod.ID); refused {
+		if r, refused := c.Limits.Refuse(pod.ID); refused {
 			dropped = append(dropped, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Dropped, Reason: r})
 			continue
 		}
-		c.limits.count(pod.ID)
+		c.Limits.Add(pod.ID)
 	}
-	return wholeSteps(pl, dropped)
+	return dropUnpaired(pl, dropped)
+}
+
+// dropUnpaired drops the other half of a step of which one is dropped.
+func dropUnpaired(pl plan.Plan, dropped []plan.Outcome) []plan.Outcome {
+	gone := map[int]plan.Code{}
+	for _, o := range dropped {
+		gone[o.Step] = o.Reason.Code
+	}
+	for _, q := range pl.Moves {
+		if q.DisplacedFor == nil {
+			continue
+		}
+		for _, p := range pl.Moves {
+			if p.Pod.UID != q.DisplacedFor.UID {
+				continue
+			}
+			out, in, why := q, p, gone[p.Step]
+			if why == "" {
+				out, in, why = p, q, gone[q.Step]
+			}
+			if _, known := gone[out.Step]; why == "" || known {
+				continue
+			}
+			gone[out.Step] = plan.PremiseChanged
+			dropped = append(dropped, plan.Outcome{Step: out.Step, Pod: out.Pod, Outcome: plan.Dropped, Reason: plan.Reason{Code: plan.PremiseChanged,
+				Message: fmt.Sprintf("%s, which it is of no use without, is not moved: %s", in.Pod, why)}})
+		}
+	}
+	return dropped
 }

@@ -5,11 +5,12 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/goal"
 	"github.com/evenkeel-project/evenkeel/planner/history"
 )
 
-// Standing is the cluster at one time, with the goals stated of it.
-type Standing struct {
+// GoalState is the cluster at one time, with the goals stated of it.
+type GoalState struct {
 	Snapshot *cluster.Snapshot
 	Goals    []plan.Goal
 }
@@ -25,15 +26,15 @@ type Standing struct {
 // against its strategy: to move load from one hot node to the next pays nothing. What
 // others do to the cluster meanwhile is in the figures too; over many evictions it
 // evens out.
-func Gains(before Standing, p plan.Plan, outcomes []plan.Outcome, after Standing) map[string]history.Gain {
+func Gains(before GoalState, p plan.Plan, outcomes []plan.Outcome, after GoalState) map[string]history.Gain {
 	a := account{was: track(before), is: track(after), goals: map[int]*service{}, out: map[string]history.Gain{}}
 	a.at = map[string]int{}
-	for j, g := range a.is.list {
-		a.at[key(g)] = j
+	for j, g := range a.is.Goals {
+		a.at[goal.Key(g)] = j
 	}
-	a.excess = slices.Clone(a.was.initial)
+	a.excess = slices.Clone(a.was.InitialExcess)
 	for i := range a.excess {
-		a.excess[i] = a.was.excess(i)
+		a.excess[i] = a.was.Excess(i)
 	}
 	for _, o := range outcomes {
 		k := slices.IndexFunc(p.Moves, func(m plan.Move) bool { return m.Step == o.Step && m.Pod.UID == o.Pod.UID })
@@ -45,14 +46,14 @@ func Gains(before Standing, p plan.Plan, outcomes []plan.Outcome, after Standing
 	return a.out
 }
 
-func track(at Standing) *tracker {
-	return newTracker(at.Snapshot, at.Goals)
+func track(at GoalState) *goal.Tracker {
+	return goal.NewTracker(at.Snapshot, at.Goals)
 }
 
 // account adds up one pass.
 type account struct {
-	was, is *tracker // was follows the moves as foretold
-	excess  []int64  // of was, before any move
+	was, is *goal.Tracker // was follows the moves as foretold
+	excess  []int64       // of was, before any move
 	at      map[string]int
 	goals   map[int]*service // by index in was
 	out     map[string]history.Gain
@@ -74,18 +75,18 @@ func (a *account) of(i int) *service {
 
 // add follows one eviction as it was foretold, and notes the goals that it is about.
 func (a *account) add(p plan.Plan, m plan.Move, o plan.Outcome) {
-	s := a.was.s
+	s := a.was.Snapshot
 	pod, from, to := s.PodByUID(m.Pod.UID), s.NodeByName(m.From), s.NodeByName(m.To)
 	if pod == nil || from == nil || to == nil || pod.Node != from.ID {
 		return
 	}
-	a.was.move(pod.ID, from.ID, to.ID)
+	a.was.Move(pod.ID, from.ID, to.ID)
 	strategies := map[string]bool{}
 	for _, g := range p.Goals {
 		if !slices.Contains(m.Goals, g.ID) {
 			continue
 		}
-		i := slices.IndexFunc(a.was.list, func(w plan.Goal) bool { return key(w) == key(g) })
+		i := slices.IndexFunc(a.was.Goals, func(w plan.Goal) bool { return goal.Key(w) == goal.Key(g) })
 		if i < 0 {
 			continue
 		}
@@ -97,8 +98,8 @@ func (a *account) add(p plan.Plan, m plan.Move, o plan.Outcome) {
 		strategies[g.Strategy] = true
 	}
 	if n := s.NodeByName(o.Landed); n != nil {
-		for _, i := range a.was.byNode[n.ID] {
-			if strategies[a.was.list[i].Strategy] {
+		for _, i := range a.was.ByNode[n.ID] {
+			if strategies[a.was.Goals[i].Strategy] {
 				a.of(int(i)).reached = true
 			}
 		}
@@ -113,10 +114,10 @@ func (a *account) add(p plan.Plan, m plan.Move, o plan.Outcome) {
 // sum adds the goals to the gains of their strategies, in goal order: sums of
 // floats depend on it.
 func (a *account) sum() {
-	for i := range a.was.list {
+	for i := range a.was.Goals {
 		x := a.goals[i]
-		g := a.was.list[i]
-		j, stated := a.at[key(g)]
+		g := a.was.Goals[i]
+		j, stated := a.at[goal.Key(g)]
 		if x == nil || !stated {
 			continue
 		}
@@ -125,8 +126,8 @@ func (a *account) sum() {
 			norm = a.scale(g, norm)
 		}
 		sum := a.out[g.Strategy]
-		foretold := g.Weight * clip(float64(a.excess[i]-a.was.excess(i))/norm)
-		realised := g.Weight * clip(float64(a.excess[i]-a.is.excess(j))/norm)
+		foretold := g.Weight * clip(float64(a.excess[i]-a.was.Excess(i))/norm)
+		realised := g.Weight * clip(float64(a.excess[i]-a.is.Excess(j))/norm)
 		switch {
 		case x.served == 0: // only a landing place: others may have relieved it
 			foretold, realised = min(0, foretold), min(0, realised)
@@ -141,7 +142,7 @@ func (a *account) sum() {
 // scale is the largest excess that the pass served in the same unit: an overshoot
 // on a landing place is as bad as it is large beside what was removed.
 func (a *account) scale(of plan.Goal, least float64) float64 {
-	for i, g := range a.was.list {
+	for i, g := range a.was.Goals {
 		if x := a.goals[i]; x != nil && x.served > 0 && g.Strategy == of.Strategy && g.Kind == of.Kind && g.Resource == of.Resource {
 			least = max(least, float64(a.excess[i]))
 		}

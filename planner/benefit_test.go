@@ -15,7 +15,7 @@ import (
 )
 
 // standing reads the published example, changed or not, and has its goals stated.
-func standing(t *testing.T, conf *config.Config, change func(*cluster.Objects)) planner.Standing {
+func standing(t *testing.T, conf *config.Config, change func(*cluster.Objects)) planner.GoalState {
 	t.Helper()
 	o, err := cluster.ReadFiles([]string{"../examples/three-zones.yaml"}, nil)
 	if err != nil {
@@ -28,7 +28,7 @@ func standing(t *testing.T, conf *config.Config, change func(*cluster.Objects)) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return planner.Standing{Snapshot: s, Goals: controller.Goals(s, conf.BuildStrategies(), nil)}
+	return planner.GoalState{Snapshot: s, Goals: controller.Goals(s, conf.BuildStrategies(), nil)}
 }
 
 // replaced puts the replacement of an evicted pod on a node; "" leaves it Pending.

@@ -17,7 +17,7 @@ import (
 // while other plans are made beside.
 func TestPlansAreTheSameOnAnyNumberOfCores(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	for steer, size := range map[string][2]int{"none": {520, 6000}, "taint": {220, 3000}} { // landings are foretold ahead from 500 nodes on
+	for steer, size := range map[string][2]int{"none": {520, 6000}, "taint": {220, 3000}} {
 		text := strings.Replace(bothStrategies, "PASS", "unlimited", 1)
 		conf, err := config.Load("c", []byte(strings.Replace(text, "evictor: {", "evictor: {steer: "+steer+", ", 1)))
 		if err != nil {

@@ -10,44 +10,46 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/budget"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
+	"github.com/evenkeel-project/evenkeel/planner/search"
+	"github.com/evenkeel-project/evenkeel/planner/summary"
 )
 
 // Explainer answers why pods are moved or stay: by the plan that would be made,
 // and by every rule asked again from the cluster as it is.
 type Explainer struct {
-	start *search
-	done  *search
+	start *search.Search
+	done  *search.Search
 	moves map[cluster.PodID]plan.Move
 }
 
 // Explain makes the plan once, so that many pods can be asked about.
 func (p *Planner) Explain(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *Explainer {
-	goals = p.asked(s, st, goals, now)
-	e := &Explainer{start: p.newSearch(s, st, goals, now), done: p.newSearch(s, st, goals, now), moves: map[cluster.PodID]plan.Move{}}
-	e.done.run()
-	for i, st := range e.done.moves {
-		m := e.done.move(st)
+	goals = p.withEffect(s, st, goals, now)
+	e := &Explainer{start: search.NewSearch(&p.opts, s, st, goals, now), done: search.NewSearch(&p.opts, s, st, goals, now), moves: map[cluster.PodID]plan.Move{}}
+	e.done.Run()
+	for i, st := range e.done.Moves {
+		m := summary.DescribeMove(e.done, st)
 		m.Step = i + 1
-		e.moves[st.pod] = m
+		e.moves[st.Pod] = m
 	}
 	return e
 }
 
 // Pod explains one pod.
 func (e *Explainer) Pod(id cluster.PodID) plan.Explanation {
-	p := &e.start.s.Pods[id]
-	x := e.about(plan.ObjectRef{APIVersion: "v1", Kind: "Pod", Namespace: p.Object.Namespace, Name: p.Object.Name, UID: string(p.Object.UID)})
+	p := &e.start.Snapshot.Pods[id]
+	x := e.explanation(plan.ObjectRef{APIVersion: "v1", Kind: "Pod", Namespace: p.Object.Namespace, Name: p.Object.Name, UID: string(p.Object.UID)})
 	x.Pods = append(x.Pods, e.pod(id))
 	return x
 }
 
 // Node explains a node: the goals about it, and each of its pods.
 func (e *Explainer) Node(id cluster.NodeID) plan.Explanation {
-	s := e.start.s
+	s := e.start.Snapshot
 	n := &s.Nodes[id]
-	x := e.about(plan.ObjectRef{APIVersion: "v1", Kind: "Node", Name: n.Name, UID: string(n.Object.UID)})
-	x.Node = e.standing(n)
-	for g, goal := range e.start.goals.list {
+	x := e.explanation(plan.ObjectRef{APIVersion: "v1", Kind: "Node", Name: n.Name, UID: string(n.Object.UID)})
+	x.Node = e.nodeStatus(n)
+	for g, goal := range e.start.Goals.Goals {
 		if (goal.Kind == plan.NodeBelow || goal.Kind == plan.NodeEmpty) && goal.Node == id {
 			x.Goals = append(x.Goals, e.goal(g, false))
 		}
@@ -62,10 +64,10 @@ func (e *Explainer) Node(id cluster.NodeID) plan.Explanation {
 // Workload explains a workload: the goals that any of its pods is part of, and
 // each pod.
 func (e *Explainer) Workload(id cluster.WorkloadID) plan.Explanation {
-	s := e.start.s
+	s := e.start.Snapshot
 	w := &s.Workloads[id]
-	x := e.about(plan.ObjectRef{APIVersion: w.APIVersion, Kind: w.Kind, Namespace: w.Namespace, Name: w.Name, UID: w.UID})
-	for g, goal := range e.start.goals.list {
+	x := e.explanation(plan.ObjectRef{APIVersion: w.APIVersion, Kind: w.Kind, Namespace: w.Namespace, Name: w.Name, UID: w.UID})
+	for g, goal := range e.start.Goals.Goals {
 		if goal.Kind == plan.SkewAtMost && slices.ContainsFunc(goal.Pods, func(p cluster.PodID) bool { return s.Pods[p].Workload == id }) {
 			x.Goals = append(x.Goals, e.goal(g, false))
 		}
@@ -79,21 +81,21 @@ func (e *Explainer) Workload(id cluster.WorkloadID) plan.Explanation {
 	return x
 }
 
-func (e *Explainer) about(subject plan.ObjectRef) plan.Explanation {
-	return plan.Explanation{APIVersion: plan.APIVersion, Kind: "Explanation", TakenAt: e.start.s.TakenAt.UTC(), Subject: subject, Blocks: e.start.holds(),
+func (e *Explainer) explanation(subject plan.ObjectRef) plan.Explanation {
+	return plan.Explanation{APIVersion: plan.APIVersion, Kind: "Explanation", TakenAt: e.start.Snapshot.TakenAt.UTC(), Subject: subject, Blocks: summary.Blocks(e.start),
 		Goals: []plan.GoalStatus{}, Requests: []string{}, Pods: []plan.PodExplanation{}}
 }
 
 func (e *Explainer) goal(g int, serves bool) plan.GoalStatus {
-	goal := e.start.goals.list[g]
-	goal.Excess = e.start.goals.reported(g)
-	return plan.GoalStatus{Goal: goal, EvictionHelps: serves, Constraint: goal.Constraint, WaitReason: goal.WaitReason, ExcessAfter: e.done.goals.reported(g)}
+	goal := e.start.Goals.Goals[g]
+	goal.Excess = e.start.Goals.ReportedExcess(g)
+	return plan.GoalStatus{Goal: goal, EvictionHelps: serves, Constraint: goal.Constraint, WaitReason: goal.WaitReason, ExcessAfter: e.done.Goals.ReportedExcess(g)}
 }
 
 func (e *Explainer) pod(id cluster.PodID) plan.PodExplanation {
-	s := e.start.s
+	s := e.start.Snapshot
 	p := &s.Pods[id]
-	x := plan.PodExplanation{Pod: podRef(p), Owner: ownerRef(s, p), Requests: append([]string{}, annotation.DescribePod(s, p, e.start.p.opts.Guards.TimeZone)...)}
+	x := plan.PodExplanation{Pod: plan.PodRefOf(p), Owner: plan.OwnerRefOf(s, p), Requests: append([]string{}, annotation.DescribePod(s, p, e.start.Options.Guards.TimeZone)...)}
 	x.Guards, x.Budgets = e.guards(p), e.budgets(p)
 	x.Goals, x.Limits, x.Landing = []plan.GoalStatus{}, []plan.RuleResult{}, plan.Landing{Nodes: []plan.TargetNode{}}
 	x.Node = p.Object.Spec.NodeName
@@ -101,13 +103,13 @@ func (e *Explainer) pod(id cluster.PodID) plan.PodExplanation {
 		x.Goals, x.Limits = e.goals(p), e.limits(p)
 		x.Landing = e.landing(p)
 	}
-	e.judge(p, &x)
+	e.setVerdict(p, &x)
 	return x
 }
 
-// judge says what becomes of the pod, whether one thing alone keeps it, and
+// setVerdict says what becomes of the pod, whether one thing alone keeps it, and
 // whether anything asks for it to leave.
-func (e *Explainer) judge(p *cluster.Pod, x *plan.PodExplanation) {
+func (e *Explainer) setVerdict(p *cluster.Pod, x *plan.PodExplanation) {
 	if m, moved := e.moves[p.ID]; moved {
 		x.Move, x.Verdict = &m, m.Reason
 		return
@@ -116,33 +118,33 @@ func (e *Explainer) judge(p *cluster.Pod, x *plan.PodExplanation) {
 	if !wanted {
 		x.Landing.Verdict = plan.Reason{} // no place helps where no help is wanted
 	}
-	r, refused := e.done.refused.of(p.ID)
+	r, refused := e.done.Rejections.Of(p.ID)
 	guarded := slices.IndexFunc(x.Guards, func(c plan.RuleResult) bool { return !c.Allows })
 	switch {
 	case refused:
-		x.Verdict = r.reason
+		x.Verdict = r.Reason
 	case guarded >= 0:
 		x.Verdict = plan.Reason{Code: x.Guards[guarded].Code, Message: x.Guards[guarded].Message}
 		x.NotNeeded = notNeeded(wanted)
-	case !wanted && e.awaited(p) != "":
-		x.Verdict = plan.Reason{Code: plan.WaitsForSamples, Message: e.awaited(p)}
+	case !wanted && e.awaitsSamples(p) != "":
+		x.Verdict = plan.Reason{Code: plan.WaitsForSamples, Message: e.awaitsSamples(p)}
 	default:
 		x.Verdict = plan.Reason{Code: plan.NotNeeded, Message: notNeeded(wanted)}
 	}
-	inTheWay := obstacles(x)
+	inTheWay := refusalsOf(x)
 	x.OnlyObstacle = refused && len(inTheWay) == 1 && inTheWay[0].Code == x.Verdict.Code && x.Landing.Verdict.Code == ""
 }
 
-// awaited names a goal that the pod's leaving would serve and that is not asked for
+// awaitsSamples names a goal that the pod's leaving would serve and that is not asked for
 // yet; empty when there is none.
-func (e *Explainer) awaited(p *cluster.Pod) (why string) {
+func (e *Explainer) awaitsSamples(p *cluster.Pod) (why string) {
 	if p.Node == cluster.NoNode || p.Terminal {
 		return ""
 	}
-	t := e.start.goals
-	t.each(p.ID, p.Node, cluster.NoNode, func(g int) bool {
-		if waits := t.list[g].WaitReason; waits != "" && t.excess(g) > 0 && t.couldServe(g, p.ID, p.Node) {
-			why = fmt.Sprintf("its leaving would help, and is not asked for yet: %s is %s (%s)", t.list[g].Subject.Name, waits, t.list[g].Resource)
+	t := e.start.Goals
+	t.EachAffected(p.ID, p.Node, cluster.NoNode, func(g int) bool {
+		if waits := t.Goals[g].WaitReason; waits != "" && t.Excess(g) > 0 && t.CouldServe(g, p.ID, p.Node) {
+			why = fmt.Sprintf("its leaving would help, and is not asked for yet: %s is %s (%s)", t.Goals[g].Subject.Name, waits, t.Goals[g].Resource)
 		}
 		return why == ""
 	})
@@ -156,8 +158,8 @@ func notNeeded(wanted bool) string {
 	return "no goal that is not met would be served by its leaving"
 }
 
-// obstacles are all refusals from the cluster as it is.
-func obstacles(x *plan.PodExplanation) []plan.Reason {
+// refusalsOf are all refusals from the cluster as it is.
+func refusalsOf(x *plan.PodExplanation) []plan.Reason {
 	var out []plan.Reason
 	for _, list := range [...][]plan.RuleResult{x.Guards, x.Budgets, x.Limits} {
 		for _, c := range list {
@@ -175,9 +177,9 @@ func obstacles(x *plan.PodExplanation) []plan.Reason {
 // goals that the pod is part of, with excess or without.
 func (e *Explainer) goals(p *cluster.Pod) []plan.GoalStatus {
 	out := []plan.GoalStatus{}
-	t := e.start.goals
-	t.each(p.ID, p.Node, cluster.NoNode, func(g int) bool {
-		serves := !t.list[g].Constraint && t.excess(g) > 0 && t.couldServe(g, p.ID, p.Node)
+	t := e.start.Goals
+	t.EachAffected(p.ID, p.Node, cluster.NoNode, func(g int) bool {
+		serves := !t.Goals[g].Constraint && t.Excess(g) > 0 && t.CouldServe(g, p.ID, p.Node)
 		out = append(out, e.goal(g, serves))
 		return true
 	})
@@ -186,7 +188,7 @@ func (e *Explainer) goals(p *cluster.Pod) []plan.GoalStatus {
 
 func (e *Explainer) guards(p *cluster.Pod) []plan.RuleResult {
 	refused := map[plan.Code]string{}
-	for _, r := range guard.All(e.start.verdict.input(p)) {
+	for _, r := range guard.All(e.start.Eligibility.GuardInput(p)) {
 		refused[r.Code] = r.Message
 	}
 	out := []plan.RuleResult{}
@@ -204,23 +206,23 @@ func (e *Explainer) guards(p *cluster.Pod) []plan.RuleResult {
 // budget that covers it.
 func (e *Explainer) budgets(p *cluster.Pod) []plan.RuleResult {
 	out := []plan.RuleResult{}
-	if r, rests := e.start.verdict.resting(p); rests {
+	if r, rests := e.start.Eligibility.BackedOff(p); rests {
 		out = append(out, plan.RuleResult{Code: r.Code, Message: r.Message})
 	}
 	if len(p.Budgets) == 0 {
-		r, allowed := e.start.verdict.withoutPDB(p)
+		r, allowed := e.start.Eligibility.WithoutPDB(p)
 		if r.Code != "" {
 			out = append(out, plan.RuleResult{Code: r.Code, Allows: allowed > 0, Message: r.Message})
 		}
 		return out
 	}
 	if len(p.Budgets) > 1 {
-		r, _ := e.start.verdict.book.Allows(p, budget.Charges{})
+		r, _ := e.start.Eligibility.Budgets.Allows(p, budget.Charges{})
 		return append(out, plan.RuleResult{Code: r.Code, Message: r.Message})
 	}
-	r, ok := e.start.verdict.book.Allows(p, budget.Charges{})
+	r, ok := e.start.Eligibility.Budgets.Allows(p, budget.Charges{})
 	if ok {
-		r = plan.Reason{Code: plan.BlockedByPDB, Message: e.start.verdict.book.Describe(p.Budgets[0])}
+		r = plan.Reason{Code: plan.BlockedByPDB, Message: e.start.Eligibility.Budgets.Describe(p.Budgets[0])}
 	}
 	return append(out, plan.RuleResult{Code: r.Code, Allows: ok, Message: r.Message})
 }
@@ -228,9 +230,9 @@ func (e *Explainer) budgets(p *cluster.Pod) []plan.RuleResult {
 // limits as they stand before the pass, and what the plan uses of each.
 func (e *Explainer) limits(p *cluster.Pod) []plan.RuleResult {
 	out := []plan.RuleResult{}
-	used := e.done.limits.allowances(p.ID)
-	for i, a := range e.start.limits.allowances(p.ID) {
-		out = append(out, plan.RuleResult{Code: a.code, Allows: a.left() > 0, Message: fmt.Sprintf("%s allows %s%s; the plan uses %d", a.what(), a.allows(), a.took(), used[i].planned)})
+	used := e.done.Limits.Allowances(p.ID)
+	for i, a := range e.start.Limits.Allowances(p.ID) {
+		out = append(out, plan.RuleResult{Code: a.Code, Allows: a.Left() > 0, Message: fmt.Sprintf("%s allows %s%s; the plan uses %d", a.Name(), a.Allows(), a.LastHour(), used[i].Planned)})
 	}
 	return out
 }

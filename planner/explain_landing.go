@@ -3,42 +3,43 @@ package planner
 import (
 	"cmp"
 	"fmt"
+	"github.com/evenkeel-project/evenkeel/placement/prediction"
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement"
-	"github.com/evenkeel-project/evenkeel/placement/prediction"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
 // landing asks where the replacement would go, whatever keeps the pod.
 func (e *Explainer) landing(p *cluster.Pod) plan.Landing {
 	c := e.start
 	l := plan.Landing{Nodes: []plan.TargetNode{}}
-	pr := c.world.Predict(p.ID)
-	if pr.SupportedWhy != "" {
-		l.UnknownReason = pr.SupportedWhy
-		l.Verdict = plan.Reason{Code: plan.PlacementUnknown, Message: pr.SupportedWhy}
+	pr := c.Model.Predict(p.ID)
+	if pr.UnsupportedReason != "" {
+		l.UnknownReason = pr.UnsupportedReason
+		l.Verdict = plan.Reason{Code: plan.PlacementUnknown, Message: pr.UnsupportedReason}
 		return l
 	}
-	got, reason, ok := c.place(p.ID)
+	got, reason, ok := c.PredictWithHints(p.ID)
 	if !ok {
 		l.Verdict = reason
 	}
-	acceptable := c.acceptable(p.ID, &got)
-	if got.steered { // the rest is what holds with the hints
-		hint([]*scene{c.scene}, got.hinted)
-		defer hint([]*scene{c.scene}, nil)
-		pr = c.world.Predict(p.ID)
-		h := c.waveHints(0, got.hinted)
+	acceptable := c.AcceptableNodes(p.ID, &got)
+	if got.Steered { // the rest is what holds with the hints
+		search.SetHints([]*search.State{c.State}, got.Hinted)
+		defer search.SetHints([]*search.State{c.State}, nil)
+		pr = c.Model.Predict(p.ID)
+		h := c.WaveHints(0, got.Hinted)
 		l.Steer, l.HintedNodes = h.Kind, h.Nodes
 	}
-	l.Confidence, l.ReturnProbability, l.PendingProbability = got.pGood, got.pReturn, got.pPending
-	why := c.whys(p, pr)
-	for i := range c.s.Nodes {
+	l.Confidence, l.ReturnProbability, l.PendingProbability = got.Confidence, got.ReturnProbability, got.PendingProbability
+	why := nodeDetails(c, p, pr)
+	for i := range c.Snapshot.Nodes {
 		n := cluster.NodeID(i)
 		l.Nodes = append(l.Nodes, plan.TargetNode{
-			Name: c.s.Nodes[i].Name, Zone: c.limits.zone[n], Acceptable: slices.Contains(acceptable, n), WorsenedGoal: c.worsened(p, n),
+			Name: c.Snapshot.Nodes[i].Name, Zone: c.Limits.Zones[n], Acceptable: slices.Contains(acceptable, n), WorsenedGoal: worsenedGoal(c, p, n),
 			Probability: plan.Round(pr.Prob(func(x cluster.NodeID) bool { return x == n })), Detail: why[n],
 		})
 	}
@@ -46,41 +47,41 @@ func (e *Explainer) landing(p *cluster.Pod) plan.Landing {
 	return l
 }
 
-// worsened is a goal that would be further from being met with the replacement
+// worsenedGoal is a goal that would be further from being met with the replacement
 // on n; nil when there is none.
-func (c *search) worsened(p *cluster.Pod, n cluster.NodeID) *plan.GoalStatus {
+func worsenedGoal(c *search.Search, p *cluster.Pod, n cluster.NodeID) *plan.GoalStatus {
 	if n == p.Node {
 		return nil
 	}
 	var out *plan.GoalStatus
-	t := c.goals
-	t.each(p.ID, p.Node, n, func(g int) bool {
-		if t.at[g].with(p.ID, p.Node, n) <= t.at[g].excess() {
+	t := c.Goals
+	t.EachAffected(p.ID, p.Node, n, func(g int) bool {
+		if t.Measures[g].ExcessAfter(p.ID, p.Node, n) <= t.Measures[g].Excess() {
 			return true
 		}
-		goal := t.list[g]
-		goal.Excess = t.reported(g)
-		t.move(p.ID, p.Node, n)
-		out = &plan.GoalStatus{Goal: goal, Constraint: goal.Constraint, ExcessAfter: t.reported(g)}
-		t.move(p.ID, n, p.Node)
+		goal := t.Goals[g]
+		goal.Excess = t.ReportedExcess(g)
+		t.Move(p.ID, p.Node, n)
+		out = &plan.GoalStatus{Goal: goal, Constraint: goal.Constraint, ExcessAfter: t.ReportedExcess(g)}
+		t.Move(p.ID, n, p.Node)
 		return false
 	})
 	return out
 }
 
-// whys says of each node what refuses the replacement, or how it scores against
+// nodeDetails says of each node what refuses the replacement, or how it scores against
 // the best, while the victim still terminates and once it is gone. Where only
 // one of the two states can happen, or both say the same, it is said once.
-func (c *search) whys(p *cluster.Pod, pr prediction.Prediction) []string {
-	verdicts := c.world.Explain(p.ID)
-	n := len(c.s.Nodes)
+func nodeDetails(c *search.Search, p *cluster.Pod, pr prediction.Prediction) []string {
+	verdicts := c.Model.Explain(p.ID)
+	n := len(c.Snapshot.Nodes)
 	out := make([]string, n)
 	say := func(v placement.NodeVerdict, s prediction.State) string {
 		switch {
 		case v.RefusedBy != "":
 			return v.Why
-		case s.Sample > 0: // the best of one sample need not be the best of all
-			return fmt.Sprintf("scores %d beside all %d that fit, of which the scheduler judges %d at a time", v.Total, len(s.Feasible), s.Sample)
+		case s.SampleSize > 0: // the best of one sample need not be the best of all
+			return fmt.Sprintf("scores %d beside all %d that fit, of which the scheduler judges %d at a time", v.Total, len(s.Feasible), s.SampleSize)
 		case v.Total == s.Best:
 			return fmt.Sprintf("scores %d, the best", v.Total)
 		}

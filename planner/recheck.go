@@ -8,7 +8,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/cluster/annotation"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
+	"github.com/evenkeel-project/evenkeel/planner/search"
+	"github.com/evenkeel-project/evenkeel/planner/summary"
 )
 
 // Recheck judges one wave of a plan against a fresh snapshot, just before it is
@@ -17,28 +20,28 @@ import (
 // A wave with hints is judged with them as planned; when none of the moves that
 // need them is left, the others are judged without, and none is steered.
 func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, pl plan.Plan, wave int, now time.Time) (ok []plan.Move, dropped []plan.Outcome) {
-	goals = p.asked(s, st, goals, now)
+	goals = p.withEffect(s, st, goals, now)
 	var moves []plan.Move
 	for _, m := range pl.Moves {
 		if m.Wave == wave {
 			moves = append(moves, m)
 		}
 	}
-	c := p.newSearch(s, st, goals, now)
+	c := search.NewSearch(&p.opts, s, st, goals, now)
 	planned := pl.HintsForWave(wave)
 	if len(planned.Nodes) == 0 {
-		return c.recheckAll(moves, nil)
+		return recheckAll(c, moves, nil)
 	}
-	hinted, why := c.plannedHints(planned)
+	hinted, why := plannedHints(c, planned)
 	if why == "" {
-		ok, dropped = c.recheckAll(moves, hinted)
+		ok, dropped = recheckAll(c, moves, hinted)
 		if slices.ContainsFunc(ok, plan.Move.Steered) {
 			return ok, dropped
 		}
 	}
-	steered, rest := split(moves)
+	steered, rest := splitSteered(moves)
 	known := dropped
-	ok, dropped = p.newSearch(s, st, goals, now).recheckAll(rest, nil)
+	ok, dropped = recheckAll(search.NewSearch(&p.opts, s, st, goals, now), rest, nil)
 	for _, m := range steered {
 		o := plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Dropped, Reason: plan.Reason{Code: plan.PremiseChanged, Message: "it cannot be steered now: " + why}}
 		if i := slices.IndexFunc(known, func(o plan.Outcome) bool { return o.Step == m.Step }); i >= 0 {
@@ -49,7 +52,7 @@ func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []pla
 	return ok, dropped
 }
 
-func split(moves []plan.Move) (steered, rest []plan.Move) {
+func splitSteered(moves []plan.Move) (steered, rest []plan.Move) {
 	for _, m := range moves {
 		if m.Steered() {
 			steered = append(steered, m)
@@ -62,27 +65,27 @@ func split(moves []plan.Move) (steered, rest []plan.Move) {
 
 // plannedHints finds the nodes of a wave's hints, or says why they can no longer
 // be hinted.
-func (c *search) plannedHints(h plan.WaveHints) ([]cluster.NodeID, string) {
-	if string(c.steer.kind) != h.Kind {
-		return nil, fmt.Sprintf("the plan steers by %s, and evictor.steer is %s", h.Kind, c.steer.kind)
+func plannedHints(c *search.Search, h plan.WaveHints) ([]cluster.NodeID, string) {
+	if string(c.Steering.Kind) != h.Kind {
+		return nil, fmt.Sprintf("the plan steers by %s, and evictor.steer is %s", h.Kind, c.Steering.Kind)
 	}
 	var out []cluster.NodeID
 	for _, name := range h.Nodes {
-		n := c.s.NodeByName(name)
+		n := c.Snapshot.NodeByName(name)
 		if n == nil {
 			return nil, fmt.Sprintf("node %s is gone", name)
 		}
 		out = append(out, n.ID)
 	}
-	return out, c.steer.forbids(out)
+	return out, c.Steering.Forbids(out)
 }
 
-func (c *search) recheckAll(moves []plan.Move, hinted []cluster.NodeID) (ok []plan.Move, dropped []plan.Outcome) {
-	start := c.scene.clone()
-	hint([]*scene{c.scene, start}, hinted)
-	w := newAway(c.opts.InFlight, newLost())
+func recheckAll(c *search.Search, moves []plan.Move, hinted []cluster.NodeID) (ok []plan.Move, dropped []plan.Outcome) {
+	start := c.State.Clone()
+	search.SetHints([]*search.State{c.State, start}, hinted)
+	w := eligibility.NewInFlight(c.Options.InFlight, eligibility.NewConsumed())
 	for _, m := range moves {
-		fresh, out, holds := c.recheck(start, &w, m)
+		fresh, out, holds := recheckMove(c, start, &w, m)
 		if !holds {
 			dropped = append(dropped, out)
 			continue
@@ -92,37 +95,37 @@ func (c *search) recheckAll(moves []plan.Move, hinted []cluster.NodeID) (ok []pl
 	return ok, dropped
 }
 
-func (c *search) recheck(start *scene, w *away, m plan.Move) (plan.Move, plan.Outcome, bool) {
+func recheckMove(c *search.Search, start *search.State, w *eligibility.InFlightCount, m plan.Move) (plan.Move, plan.Outcome, bool) {
 	drop := func(kind plan.OutcomeKind, code plan.Code, msg string) (plan.Move, plan.Outcome, bool) {
 		return m, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: kind, Reason: plan.Reason{Code: code, Message: msg}}, false
 	}
-	p := find(c.s, m.Pod)
+	p := FindPod(c.Snapshot, m.Pod)
 	switch {
 	case p == nil:
 		return drop(plan.AlreadyGone, plan.PodGoneAlready, "the pod is gone")
 	case m.Pod.UID != "" && string(p.Object.UID) != m.Pod.UID:
 		return drop(plan.Dropped, plan.UIDChanged, "another pod of the same name stands there now")
-	case p.Node == cluster.NoNode || c.s.Nodes[p.Node].Name != m.From:
+	case p.Node == cluster.NoNode || c.Snapshot.Nodes[p.Node].Name != m.From:
 		return drop(plan.Dropped, plan.PremiseChanged, "the pod is no longer on "+m.From)
 	}
-	if r, refused := c.verdict.of(p.ID); refused {
+	if r, refused := c.Eligibility.Refuse(p.ID); refused {
 		kind := plan.Dropped
 		if r.Code == plan.BlockedByPDB {
 			kind = plan.Blocked
 		}
 		return drop(kind, r.Code, r.Message)
 	}
-	if why, fails := guard.JobFails(c.s, p, w.owner[p.Workload]); fails {
+	if why, fails := guard.JobFails(c.Snapshot, p, w.Owner[p.Workload]); fails {
 		return drop(plan.Dropped, plan.JobWouldFail, why)
 	}
-	counted := c.reserved(m)
-	if r, refused := c.limits.refuseHourly(p.ID); refused && !counted {
+	counted := reserved(c, m)
+	if r, refused := c.Limits.RefuseHourly(p.ID); refused && !counted {
 		return drop(plan.Dropped, r.Code, r.Message)
 	}
-	if !w.room(c, p.ID) {
+	if !w.Room(c.Eligibility, p.ID) {
 		return drop(plan.Dropped, plan.PremiseChanged, "fewer pods may be away at once than when the plan was made")
 	}
-	first, l, r, good := c.relanding(start, w, m, p)
+	first, l, r, good := predictAgain(c, start, w, m, p)
 	switch {
 	case good:
 	case r.Code == plan.NotNeeded:
@@ -130,38 +133,38 @@ func (c *search) recheck(start *scene, w *away, m plan.Move) (plan.Move, plan.Ou
 	default:
 		return drop(plan.Dropped, plan.PremiseChanged, fmt.Sprintf("%s: %s", r.Code, r.Message))
 	}
-	fresh := c.refresh(start, &first, p, m, &l)
-	c.apply(step{pod: p.ID, from: p.Node, landing: l})
-	w.add(c, p.ID)
+	fresh := refreshMove(c, start, &first, p, m, &l)
+	c.Apply(search.Step{Pod: p.ID, From: p.Node, Landing: l})
+	w.Add(c.Eligibility, p.ID)
 	if !counted {
-		c.limits.count(p.ID)
+		c.Limits.Add(p.ID)
 	}
 	return fresh, plan.Outcome{}, true
 }
 
 // reserved says that this very move counts already: a pass reserves a wave as a
 // whole and carries it out in parts, each of which is judged again.
-func (c *search) reserved(m plan.Move) bool {
-	return slices.ContainsFunc(c.st.Runs, func(run plan.OpenRun) bool {
+func reserved(c *search.Search, m plan.Move) bool {
+	return slices.ContainsFunc(c.PlannerState.Runs, func(run plan.OpenRun) bool {
 		return slices.ContainsFunc(run.Reservations, func(r plan.Reservation) bool {
 			return m.Pod.UID != "" && r.Pod.UID == m.Pod.UID && r.Step == m.Step && r.Wave == m.Wave && r.Outcome == nil
 		})
 	})
 }
 
-// refresh puts the new prediction into the move; what it is for stays. Nobody
+// refreshMove puts the new prediction into the move; what it is for stays. Nobody
 // knows in which order the replacements of a wave are placed: the nodes that are
 // acceptable when this one is the first are so too.
-func (c *search) refresh(start *scene, first *landing, p *cluster.Pod, m plan.Move, l *landing) plan.Move {
-	s := c.s
-	m.Pod, m.Owner, m.GracePeriodSeconds = podRef(p), ownerRef(s, p), c.graceOf(p)
-	m.NotAfter, m.EligibilityInputs = c.verdict.notAfter(p), annotation.Fingerprint(p.Object)
+func refreshMove(c *search.Search, start *search.State, first *search.Landing, p *cluster.Pod, m plan.Move, l *search.Landing) plan.Move {
+	s := c.Snapshot
+	m.Pod, m.Owner, m.GracePeriodSeconds = plan.PodRefOf(p), plan.OwnerRefOf(s, p), summary.GracePeriodSeconds(c, p)
+	m.NotAfter, m.EligibilityInputs = c.Eligibility.AllowedUntil(p), annotation.Fingerprint(p.Object)
 	m.Goals = slices.Clone(m.Goals)
-	acceptable := c.places(m, p.ID, l)
-	m.To, m.Acceptable.Nodes = s.Nodes[l.to].Name, len(acceptable)
-	m.Confidence, m.ReturnProbability, m.PendingProbability = l.pGood, l.pReturn, l.pPending
+	acceptable := placesOf(c.State, m, p.ID, l)
+	m.To, m.Acceptable.Nodes = s.Nodes[l.To].Name, len(acceptable)
+	m.Confidence, m.ReturnProbability, m.PendingProbability = l.Confidence, l.ReturnProbability, l.PendingProbability
 	m.AcceptableNodes = nil
-	either := append(acceptable, start.places(m, p.ID, first)...)
+	either := append(acceptable, placesOf(start, m, p.ID, first)...)
 	slices.Sort(either)
 	for _, n := range slices.Compact(either) {
 		m.AcceptableNodes = append(m.AcceptableNodes, s.Nodes[n].Name)
@@ -169,11 +172,76 @@ func (c *search) refresh(start *scene, first *landing, p *cluster.Pod, m plan.Mo
 	return m
 }
 
-func find(s *cluster.Snapshot, ref plan.PodRef) *cluster.Pod {
+func FindPod(s *cluster.Snapshot, ref plan.PodRef) *cluster.Pod {
 	if ref.UID != "" {
 		if p := s.PodByUID(ref.UID); p != nil {
 			return p
 		}
 	}
 	return s.PodByKey(ref.String())
+}
+
+// placesOf lists the nodes on which the replacement of a move may land.
+func placesOf(c *search.State, m plan.Move, pod cluster.PodID, l *search.Landing) []cluster.NodeID {
+	if m.DisplacedFor != nil {
+		return c.AcceptableDisplacedNodes(pod, l)
+	}
+	return c.AcceptableNodes(pod, l)
+}
+
+// predictAgain foretells a landing anew: as the first of the wave and as things stand, if
+// that is not the same. A pod that only makes room is asked for no good by itself, but
+// the other half of its step must still be possible, and only with it.
+func predictAgain(c *search.Search, start *search.State, w *eligibility.InFlightCount, m plan.Move, p *cluster.Pod) (first, l search.Landing, r plan.Reason, good bool) {
+	land := (*search.State).PredictLanding
+	if m.DisplacedFor != nil {
+		land = (*search.State).PredictDisplacedLanding
+	}
+	first, r, good = land(start, p.ID)
+	l = first
+	if good && w.Total > 0 {
+		l, r, good = land(c.State, p.ID)
+	}
+	if good && m.DisplacedFor != nil {
+		r, good = stillNeeded(c, m, p, l)
+	}
+	return first, l, r, good
+}
+
+// stillNeeded says why a pod need not, or need no longer, make room for another.
+func stillNeeded(c *search.Search, m plan.Move, q *cluster.Pod, l search.Landing) (plan.Reason, bool) {
+	name := m.DisplacedFor.String()
+	p := FindPod(c.Snapshot, *m.DisplacedFor)
+	if p == nil || m.DisplacedFor.UID != "" && string(p.Object.UID) != m.DisplacedFor.UID || p.Node == cluster.NoNode || p.ID == q.ID {
+		return plan.Reason{Code: plan.PodGoneAlready, Message: fmt.Sprintf("%s, for which it was to make room, is gone", name)}, false
+	}
+	if r, no := otherHalfAllowed(c, m, q.ID, p); no {
+		return plan.Reason{Code: r.Code, Message: fmt.Sprintf("%s, for which it was to make room, may not leave: %s", name, r.Message)}, false
+	}
+	if _, _, ok := c.PredictLanding(p.ID); ok {
+		return plan.Reason{Code: plan.NotNeeded, Message: fmt.Sprintf("there is room for %s without its leaving", name)}, false
+	}
+	made := search.Step{Pod: q.ID, From: q.Node, Landing: l}
+	c.Apply(made)
+	_, r, ok := c.PredictLanding(p.ID)
+	c.Undo(made)
+	if !ok {
+		return plan.Reason{Code: r.Code, Message: fmt.Sprintf("%s could not move to %s even then: %s", name, m.From, r.Message)}, false
+	}
+	return plan.Reason{}, true
+}
+
+// otherHalfAllowed asks about the other half of a step what does not depend on its landing.
+func otherHalfAllowed(c *search.Search, m plan.Move, q cluster.PodID, p *cluster.Pod) (plan.Reason, bool) {
+	if r, no := c.Eligibility.Refuse(p.ID); no {
+		return r, true
+	}
+	if !reserved(c, m) {
+		c.Limits.Add(q)
+		defer c.Limits.Remove(q)
+	}
+	if why, fails := guard.JobFails(c.Snapshot, p, c.Limits.PlannedFor(p.Workload)); fails {
+		return plan.Reason{Code: plan.JobWouldFail, Message: why}, true
+	}
+	return c.Limits.RefuseHourly(p.ID)
 }

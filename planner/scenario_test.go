@@ -85,7 +85,7 @@ func planFor(t *testing.T, s *scenario.Scenario, objects *cluster.Objects) plan.
 	opts := conf.PlannerOptions()
 	opts.SamplesPerCode = -1
 	p := planner.New(opts)
-	snapshot, err := p.Foretell(snapshot)
+	snapshot, err := p.PredictHints(snapshot)
 	if err != nil {
 		t.Fatal(err)
 	}

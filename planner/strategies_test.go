@@ -14,6 +14,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
+	"github.com/evenkeel-project/evenkeel/planner/limits"
 )
 
 const head = "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\n"
@@ -59,11 +60,11 @@ func TestNoGoalIsSaid(t *testing.T) {
 		change func(*cluster.Objects)
 		want   string
 	}{
-		"misspelt key":    {conf: "strategies:\n" + zones + ", args: {topologyKey: topology.kubernetes.io/zones}}", want: strings.Replace(workload, "io/zone,", "io/zones,", 1)},
+		"misspelt key":    {conf: "strategies:\n" + zones + ", args: {topologyKey: topology.kubernetes.io/zones}}", want: strings.Replace(workload, "io/zone", "io/zones", 1)},
 		"no such service": {conf: "strategies:\n" + zones + ", args: {by: service}}", want: strings.Replace(workload, "a workload", "a Service", 1), change: func(o *cluster.Objects) { o.Services = nil }},
 		"no zone labels": {conf: "strategies:\n" + zones + "}", want: workload, change: func(o *cluster.Objects) {
 			for _, n := range o.Nodes {
-				delete(n.Labels, planner.ZoneKey)
+				delete(n.Labels, limits.ZoneKey)
 			}
 		}},
 		"no such namespace": {conf: "namespaces: {include: [nosuch]}\nstrategies:\n" + zones + "}", want: workload},

@@ -29,7 +29,6 @@ func (t *table) inputs(p plan.Plan) {
 		title = "Inputs"
 	}
 	t.section(title, g, maxLines)
-	t.notEnforced(p.NotEnforced)
 }
 
 // schedulers writes how many bindings of each scheduler without a profile were
@@ -47,25 +46,4 @@ func (t *table) schedulers(p plan.Plan) {
 		g.row(safe(s.Name), strconv.Itoa(s.Pods), strconv.Itoa(s.Seen), strconv.Itoa(s.Predicted), strconv.Itoa(s.Hits), rate, pods)
 	}
 	t.section("Schedulers without a profile (placement.trust sets how many correct predictions they need)", g, maxLines)
-}
-
-// notEnforced says that the configuration promises more than this version
-// keeps. The list is the same in every report, so that only wide has it.
-func (t *table) notEnforced(limits []string) {
-	if len(limits) == 0 {
-		return
-	}
-	be := "are"
-	if len(limits) == 1 {
-		be = "is"
-	}
-	t.line("")
-	if !t.wide {
-		t.line("%s of the configuration %s not enforced yet by this version (-o wide or `evenkeel config check` lists them).", count(len(limits), "limit"), be)
-		return
-	}
-	t.line("%s", t.paint(bold, "Limits of the configuration that this version does not enforce yet"))
-	for _, limit := range limits {
-		t.line("  %s", safe(limit))
-	}
 }

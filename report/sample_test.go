@@ -114,7 +114,6 @@ func blocked() plan.Plan {
 	p.Rejections = plan.Rejections{Counts: map[plan.Code]int{plan.BlockedByPDB: 12}, Samples: []plan.Rejection{
 		{Pod: plan.PodRef{Namespace: "shop", Name: "d-6f9c-x1"}, Node: "n3", Strategy: "zones", Reason: plan.Reason{Code: plan.BlockedByPDB, Message: "pdb shop/d allows 0 more"}}}}
 	p.Inputs = append(p.Inputs, plan.Input{Source: "prometheus", Statistic: "p90 over 5m", Age: "7m3s", Coverage: .666, Problems: []string{"n3 has no sample", "answer older than 3m"}})
-	p.NotEnforced = []string{"evictor.breaker.maxFailedFrac: 0.2", "evictor.breaker.maxPendingPods: 10"}
 	return p
 }
 

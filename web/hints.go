@@ -7,23 +7,22 @@ import (
 	"slices"
 )
 
-// HintSource tells which nodes carry the pressure hint.
+// HintSource knows which nodes have the pressure hint.
 type HintSource interface {
-	// Hinted are the names of the nodes that carry it, and the value of its label;
-	// on is false where there are no hints.
+	// HintedNodes returns the names of the nodes with the hint, and the value of the hint
+	// label. The result on is false if hints are disabled.
 	HintedNodes() (nodes []string, value string, on bool)
 }
 
-// nodesAnswer is the answer of dynamicScheduler's GET /nodes, word for word.
+// nodesAnswer has the same JSON fields as the answer to GET /nodes of dynamicScheduler.
 type nodesAnswer struct {
 	Type      string   `json:"type"`
 	Num       int      `json:"num"`
 	NodeNames []string `json:"node_names"`
 }
 
-// HintRoutes answers as dynamicScheduler does: GET /status with ok, and GET /nodes with
-// the nodes that carry the label, in order. Both are not found while there are no
-// hints.
+// HintRoutes returns the two routes of dynamicScheduler. GET /status answers "ok", and GET
+// /nodes returns the sorted names of the hinted nodes. Both answer 404 if hints are disabled.
 func HintRoutes(h HintSource) []Route {
 	answer := func(f func(w http.ResponseWriter, nodes []string, value string)) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -38,10 +37,10 @@ func HintRoutes(h HintSource) []Route {
 	return []Route{
 		{"GET /status", answer(func(w http.ResponseWriter, _ []string, _ string) { fmt.Fprint(w, "ok") })},
 		{"GET /nodes", answer(func(w http.ResponseWriter, nodes []string, value string) {
-			names := append([]string{}, nodes...) // never null
+			names := append([]string{}, nodes...) // an empty list is encoded as [], not null
 			slices.Sort(names)
 			w.Header().Set("Content-Type", "application/json")
-			// A client that has gone away cannot be told.
+			// An error means that the client closed the connection.
 			_ = json.NewEncoder(w).Encode(nodesAnswer{"Label type=" + value + " Nodes", len(names), names})
 		})},
 	}

@@ -14,14 +14,14 @@ type fakeHints struct {
 
 func (h *fakeHints) HintedNodes() ([]string, string, bool) { return h.nodes, "presure", h.on }
 
-// TestDynamicSchedulersAnswers: word for word, sorted, never null, and only where
-// there are hints.
+// Evenkeel returns the same bytes as dynamicScheduler, with sorted names and [] for an empty
+// list. If hints are disabled, it answers 404.
 func TestDynamicSchedulersAnswers(t *testing.T) {
 	h := &fakeHints{}
 	mux := web.Handler(func() bool { return true }, metrics.New("v1", "abc").Registry, web.HintRoutes(h)...)
 	for _, path := range []string{"/status", "/nodes"} {
 		if code, _ := get(t, mux, "GET", path); code != 404 {
-			t.Errorf("%s without hints: %d", path, code)
+			t.Errorf("got status %[2]d for %[1]s with hints disabled", path, code)
 		}
 	}
 	h.on = true
@@ -34,7 +34,7 @@ func TestDynamicSchedulersAnswers(t *testing.T) {
 	} {
 		h.nodes = nodes
 		if code, body := get(t, mux, "GET", "/nodes"); code != 200 || body != want+"\n" {
-			t.Errorf("/nodes: %d %s, want %s", code, body, want)
+			t.Errorf("got status %d and body %s for /nodes, want %s", code, body, want)
 		}
 	}
 	if code, _ := get(t, mux, "POST", "/nodes"); code != 405 {

@@ -11,21 +11,22 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/window"
 )
 
-// UsageSource knows what nodes use.
+// UsageSource provides the measured usage of nodes.
 type UsageSource interface {
-	// Served says whether clients may know: if not, nothing is found here.
+	// Enabled reports whether clients may read the usage. If not, the routes answer 404.
 	Enabled() bool
-	// Source names where that comes from.
+	// Source returns the name of the program that measured the usage.
 	Source() string
-	// Loads are those of nodes whose usage is known, over which time, and when.
+	// Loads returns the nodes with known usage, the length of the window, and the current
+	// time.
 	Loads() (loads []window.NodeLoads, over time.Duration, now time.Time)
 }
 
-// WatcherRoutes are the pages of a load-watcher: GET /watcher, /watcher?host=NAME and
-// /watcher/health. A node whose usage is not known is left out. Where none is known the
-// answer is 500, which its clients take for no data; a host that is not in the answer
-// is 404. Of all of them together so many are answered at once as of /metrics, for
-// nobody has to say who they are; others get 503.
+// WatcherRoutes returns the routes of a load-watcher: GET /watcher, /watcher?host=NAME and
+// /watcher/health. The answer contains only nodes with known usage. If it would be empty, GET
+// /watcher answers 500, which clients treat as missing data. For an unknown host it answers
+// 404. Clients need no authentication, so the routes together serve at most maxInFlight
+// requests at once; further requests get 503.
 func WatcherRoutes(l UsageSource) []Route {
 	turns := make(chan struct{}, maxInFlight)
 	page := func(pattern string, f http.HandlerFunc) Route {
@@ -39,7 +40,7 @@ func WatcherRoutes(l UsageSource) []Route {
 				defer func() { <-turns }()
 				f(w, r)
 			default:
-				http.Error(w, fmt.Sprintf("%d requests are being answered already", maxInFlight), http.StatusServiceUnavailable)
+				http.Error(w, fmt.Sprintf("the server is already answering %d requests; try again later", maxInFlight), http.StatusServiceUnavailable)
 			}
 		})}
 	}
@@ -53,7 +54,7 @@ func WatcherRoutes(l UsageSource) []Route {
 	}
 }
 
-const noUsageMessage = "the usage of no node is known"
+const noUsageMessage = "no usage data for any node"
 
 func serveUsage(w http.ResponseWriter, l UsageSource, host string) {
 	a := buildAnswer(l)
@@ -64,26 +65,31 @@ func serveUsage(w http.ResponseWriter, l UsageSource, host string) {
 	if host != "" {
 		n, known := a.Data.Nodes[host]
 		if !known {
-			http.Error(w, "the usage of this host is not known", http.StatusNotFound)
+			http.Error(w, "no usage data for this host", http.StatusNotFound)
 			return
 		}
 		a.Data.Nodes = map[string]loadwatcher.NodeMetrics{host: n}
 	}
 	var body bytes.Buffer
 	if err := loadwatcher.Encode(&body, a); err != nil {
-		http.Error(w, "the answer cannot be written", http.StatusInternalServerError)
+		http.Error(w, "the answer cannot be encoded", http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(body.Bytes()) // a client that has left is nobody's trouble
+	_, _ = w.Write(body.Bytes()) // an error means that the client closed the connection
 }
 
-// buildAnswer ends with the oldest of the newest measurements: clients add what pods use
-// that were bound since, and would miss some otherwise.
+// buildAnswer builds the answer for all nodes. Its window ends at the earliest of the nodes'
+// newest measurements. Clients add the usage of pods bound after that time, and a later end
+// would omit some of these pods.
 func buildAnswer(l UsageSource) loadwatcher.Answer {
 	loads, over, now := l.Loads()
 	end := now
-	a := loadwatcher.Answer{Timestamp: now.Unix(), Source: l.Source(), Data: loadwatcher.Data{Nodes: make(map[string]loadwatcher.NodeMetrics, len(loads))}}
+	a := loadwatcher.Answer{
+		Timestamp: now.Unix(),
+		Source:    l.Source(),
+		Data:      loadwatcher.Data{Nodes: make(map[string]loadwatcher.NodeMetrics, len(loads))},
+	}
 	for _, n := range loads {
 		if n.At.Before(end) {
 			end = n.At
@@ -94,7 +100,7 @@ func buildAnswer(l UsageSource) loadwatcher.Answer {
 			kind     loadwatcher.Type
 		}{{"cpu", loadwatcher.CPU}, {"memory", loadwatcher.Memory}} {
 			if x, known := n.ByResource[of.resource]; known {
-				// Clients that take the last of what they know take the mean.
+				// Clients that read the last metric of a list get the mean.
 				m = append(m, loadwatcher.Metric{Type: of.kind, Operator: loadwatcher.Latest, Value: x.Latest},
 					loadwatcher.Metric{Type: of.kind, Operator: loadwatcher.Average, Value: x.Mean},
 					loadwatcher.Metric{Type: of.kind, Operator: loadwatcher.Deviation, Value: x.Std})

@@ -31,7 +31,11 @@ func watcherHandler(k fakeUsage) http.Handler {
 
 func twoNodes() fakeUsage {
 	return fakeUsage{
-		{Node: "n1", At: time.Unix(9_990, 0), ByResource: map[string]window.LoadStatistics{"cpu": {Latest: 12.5, Mean: 10, Std: 2}, "memory": {Latest: 40, Mean: 41, Std: 0}}},
+		{
+			Node:       "n1",
+			At:         time.Unix(9_990, 0),
+			ByResource: map[string]window.LoadStatistics{"cpu": {Latest: 12.5, Mean: 10, Std: 2}, "memory": {Latest: 40, Mean: 41, Std: 0}},
+		},
 		{Node: "n2", At: time.Unix(9_960, 0), ByResource: map[string]window.LoadStatistics{"memory": {Latest: 50, Mean: math.NaN(), Std: 1}}},
 	}
 }
@@ -39,9 +43,12 @@ func twoNodes() fakeUsage {
 func TestWatcherSpeaksAsALoadWatcherDoes(t *testing.T) {
 	code, body := get(t, watcherHandler(twoNodes()), "GET", "/watcher")
 	want := `{"timestamp":10000,"window":{"duration":"15m","start":9060,"end":9960},"source":"metricsServer","data":{"NodeMetricsMap":{` +
-		`"n1":{"metrics":[{"name":"","type":"CPU","operator":"Latest","rollup":"","value":12.5},{"name":"","type":"CPU","operator":"AVG","rollup":"","value":10},{"name":"","type":"CPU","operator":"STD","rollup":"","value":2},` +
-		`{"name":"","type":"Memory","operator":"Latest","rollup":"","value":40},{"name":"","type":"Memory","operator":"AVG","rollup":"","value":41},{"name":"","type":"Memory","operator":"STD","rollup":"","value":0}],"tags":{},"metadata":{"dataCenter":""}},` +
-		`"n2":{"metrics":[{"name":"","type":"Memory","operator":"Latest","rollup":"","value":50},{"name":"","type":"Memory","operator":"STD","rollup":"","value":1}],"tags":{},"metadata":{"dataCenter":""}}}}}`
+		`"n1":{"metrics":[{"name":"","type":"CPU","operator":"Latest","rollup":"","value":12.5},{"name":"","type":"CPU","operator":"AVG",` +
+		`"rollup":"","value":10},{"name":"","type":"CPU","operator":"STD","rollup":"","value":2},` +
+		`{"name":"","type":"Memory","operator":"Latest","rollup":"","value":40},{"name":"","type":"Memory","operator":"AVG","rollup":"",` +
+		`"value":41},{"name":"","type":"Memory","operator":"STD","rollup":"","value":0}],"tags":{},"metadata":{"dataCenter":""}},` +
+		`"n2":{"metrics":[{"name":"","type":"Memory","operator":"Latest","rollup":"","value":50},{"name":"","type":"Memory","operator":"STD",` +
+		`"rollup":"","value":1}],"tags":{},"metadata":{"dataCenter":""}}}}}`
 	if diff := cmp.Diff(want, strings.TrimSpace(body)); diff != "" || code != 200 {
 		t.Errorf("%d (-want +got):\n%s", code, diff)
 	}
@@ -58,7 +65,7 @@ func TestWatcherAnswersForOneHost(t *testing.T) {
 	}
 	for path, want := range map[string]int{"/watcher?host=n3": 404, "/watcher/health": 200} {
 		if code, _ := get(t, watcherHandler(twoNodes()), "GET", path); code != want {
-			t.Errorf("%s: %d, want %d", path, code, want)
+			t.Errorf("%s: got status %d, want %d", path, code, want)
 		}
 	}
 	if code, _ := get(t, watcherHandler(twoNodes()), "POST", "/watcher"); code != 405 {
@@ -66,7 +73,7 @@ func TestWatcherAnswersForOneHost(t *testing.T) {
 	}
 }
 
-// slowUsage answers when it is told to.
+// slowUsage answers when the test releases it.
 type slowUsage struct {
 	fakeUsage
 	began, answer chan struct{}
@@ -78,7 +85,7 @@ func (s slowUsage) Loads() ([]window.NodeLoads, time.Duration, time.Time) {
 	return s.fakeUsage.Loads()
 }
 
-// TestWatcherAnswersAFewAtOnce, whichever page they ask for.
+// All watcher routes together serve at most four requests at once.
 func TestWatcherAnswersAFewAtOnce(t *testing.T) {
 	s := slowUsage{twoNodes(), make(chan struct{}), make(chan struct{})}
 	h := web.Handler(func() bool { return true }, metrics.New("v1", "abc").Registry, web.WatcherRoutes(s)...)
@@ -91,14 +98,15 @@ func TestWatcherAnswersAFewAtOnce(t *testing.T) {
 		<-s.began
 	}
 	for _, path := range []string{"/watcher", "/watcher?host=n1", "/watcher/health"} {
-		if code, body := get(t, h, "GET", path); code != 503 || !strings.Contains(body, "4 requests are being answered already") {
-			t.Errorf("%s with four before: %d %s", path, code, body)
+		if code, body := get(t, h, "GET", path); code != 503 ||
+			!strings.Contains(body, "the server is already answering 4 requests; try again later") {
+			t.Errorf("%s during four requests: got status %d and body %s", path, code, body)
 		}
 	}
 	close(s.answer)
 	for range 4 {
 		if code := <-codes; code != 200 {
-			t.Errorf("one of the four: %d", code)
+			t.Errorf("got status %d for one of the four requests", code)
 		}
 	}
 	go func() { <-s.began }()
@@ -110,12 +118,12 @@ func TestWatcherAnswersAFewAtOnce(t *testing.T) {
 func TestWatcherWithoutData(t *testing.T) {
 	for path, want := range map[string]int{"/watcher": 500, "/watcher?host=n1": 500, "/watcher/health": 503} {
 		if code, _ := get(t, watcherHandler(nil), "GET", path); code != want {
-			t.Errorf("%s: %d, want %d", path, code, want)
+			t.Errorf("%s: got status %d, want %d", path, code, want)
 		}
 	}
 	for _, path := range []string{"/watcher", "/watcher?host=off", "/watcher/health"} {
 		if code, _ := get(t, watcherHandler(fakeUsage{{Node: "off"}}), "GET", path); code != 404 {
-			t.Errorf("%s where it is off: %d", path, code)
+			t.Errorf("%s with the routes disabled: got status %d", path, code)
 		}
 	}
 }

@@ -1,5 +1,5 @@
-// Package web serves health, metrics and what nodes use over HTTP. It decides nothing
-// about the cluster and accepts no request that changes anything.
+// Package web serves health, metrics, usage and hints over HTTP. It makes no decisions about
+// the cluster and accepts no request that changes anything.
 package web
 
 import (
@@ -14,17 +14,18 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Route is a further pattern, as http.ServeMux takes it, and what answers.
+// Route is an additional handler and its pattern for http.ServeMux.
 type Route struct {
 	Pattern string
 	Handler http.Handler
 }
 
-// maxInFlight bounds how many requests for metrics, and for loads, are answered at once.
+// maxInFlight is the maximum number of concurrent requests for metrics, and for the watcher
+// routes.
 const maxInFlight = 4
 
-// Serve answers /livez, /readyz, /metrics and further routes on the listener until
-// ctx ends.
+// Serve answers /livez, /readyz, /metrics and the additional routes on the listener until ctx
+// ends.
 func Serve(ctx context.Context, l net.Listener, ready func() bool, registry *prometheus.Registry, more ...Route) error {
 	srv := &http.Server{
 		Handler:           Handler(ready, registry, more...),
@@ -49,18 +50,22 @@ func Serve(ctx context.Context, l net.Listener, ready func() bool, registry *pro
 	return nil
 }
 
-// Handler answers /livez always, /readyz once the cluster is seen, leader or not.
+// Handler serves the health, metrics and additional routes. GET /livez always answers 200. GET
+// /readyz answers 200 if ready returns true, whether or not this process leads.
 func Handler(ready func() bool, registry *prometheus.Registry, more ...Route) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
 		if !ready() {
-			http.Error(w, "the cluster is not listed yet", http.StatusServiceUnavailable)
+			http.Error(w, "the initial list of cluster objects is not complete yet", http.StatusServiceUnavailable)
 			return
 		}
 		fmt.Fprintln(w, "ok")
 	})
-	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: maxInFlight, Timeout: 20 * time.Second}))
+	mux.Handle(
+		"GET /metrics",
+		promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: maxInFlight, Timeout: 20 * time.Second}),
+	)
 	for _, r := range more {
 		mux.Handle(r.Pattern, r.Handler)
 	}

@@ -32,7 +32,7 @@ func TestHandler(t *testing.T) {
 		t.Errorf("livez %d", code)
 	}
 	if code, _ := get(t, h, "GET", "/readyz"); code != 503 {
-		t.Errorf("readyz before the cluster is listed: %d", code)
+		t.Errorf("got status %d for /readyz before the initial list is complete", code)
 	}
 	ready = true
 	if code, _ := get(t, h, "GET", "/readyz"); code != 200 {

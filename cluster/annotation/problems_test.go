@@ -26,7 +26,7 @@ func TestProblemsSayWhatIsWrong(t *testing.T) {
 		{DoNotDisrupt, "99999999d", `evenkeel.io/do-not-disrupt: "99999999d" on the pod cannot be read (want true, false, or how long from the pod's start, such as 4h)`},
 		{KarpenterNoDisrupt, "1d", `karpenter.sh/do-not-disrupt: "1d" on the pod cannot be read: days are not supported (did you mean 24h?)`},
 		{AllowWindow, "0 3 * * * 10s", `evenkeel.io/window: "0 3 * * * 10s" on the pod cannot be read: a window of 10s makes no sense (want 1m to 168h)`},
-		{AllowWindow, "0 25 * * * 6h", `evenkeel.io/window: "0 25 * * * 6h" on the pod cannot be read: "0 25 * * *" is not a cron expression: "25" is no hour (want 0 to 23)`},
+		{AllowWindow, "0 25 * * * 6h", `evenkeel.io/window: "0 25 * * * 6h" on the pod cannot be read: "0 25 * * *" is not a cron expression: "25" is not a valid hour (want 0 to 23)`},
 		{AllowWindow, "0 22 * * * 6h Mars/Base", `evenkeel.io/window: "0 22 * * * 6h Mars/Base" on the pod cannot be read: "Mars/Base" is not a time zone (want an IANA name, such as Europe/Berlin or Etc/UTC)`},
 		{AllowWindow, "@daily 30m; 0 0 30 2 * 6h", `evenkeel.io/window: "@daily 30m; 0 0 30 2 * 6h" on the pod cannot be read: "0 0 30 2 *" never fires: no year has such a day`},
 	} {

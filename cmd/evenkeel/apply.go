@@ -70,7 +70,7 @@ func (f *applyFlags) run(cmd *cobra.Command, g *globalFlags, path string) error 
 		return err
 	}
 	if f.namespace == "" {
-		return errors.New("in which namespace does Evenkeel run? give --lease-namespace: a process that leads, a pause and what is remembered are looked for there and nowhere else")
+		return errors.New("the namespace of Evenkeel is not known; set --lease-namespace (apply reads the Lease, the pause and the state there)")
 	}
 	by := plan.Approval{By: apiUser(cmd.Context(), client), At: time.Now().UTC().Truncate(time.Second)}
 	lease := &leader.Lease{Client: client, Namespace: f.namespace, Identity: identity(), OnLeadingChange: func(bool) {}}
@@ -79,7 +79,7 @@ func (f *applyFlags) run(cmd *cobra.Command, g *globalFlags, path string) error 
 		return err
 	}
 	if holder != "" {
-		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: %s holds the Lease; the plan is handed to it\n", holder)
+		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: %s holds the Lease; submitting the plan to it\n", holder)
 		r, err := f.submitToLeader(cmd.Context(), client, lease, p, by)
 		switch {
 		case err != nil:
@@ -87,7 +87,7 @@ func (f *applyFlags) run(cmd *cobra.Command, g *globalFlags, path string) error 
 		case r != nil:
 			return errors.Join(report.Run(cmd.OutOrStdout(), format, *r), incompleteError(*r))
 		}
-		fmt.Fprintln(cmd.ErrOrStderr(), "evenkeel: nobody took the plan, and nobody holds the Lease any more; it is carried out here")
+		fmt.Fprintln(cmd.ErrOrStderr(), "evenkeel: no process took the plan, and no process holds the Lease any more; this process executes the plan")
 	}
 	warnWithoutLease(cmd, client, f.namespace)
 	return f.executePlan(cmd, g, log, client, rc, conf, lease, p, by, format)
@@ -114,7 +114,7 @@ func readPlan(path string, stdin io.Reader) (plan.Plan, error) {
 	in := stdin
 	switch path {
 	case "":
-		return p, errors.New("reading the plan: the name of the file is empty (-: standard input)")
+		return p, errors.New("reading the plan: the file name is empty (for standard input, give -)")
 	case "-":
 		path = "standard input"
 	default:
@@ -130,10 +130,10 @@ func readPlan(path string, stdin io.Reader) (plan.Plan, error) {
 	case err != nil:
 		return p, fmt.Errorf("reading %s: %w", path, unwrapPathError(err))
 	case len(data) > maxPlanBytes:
-		return p, fmt.Errorf("reading %s: it is larger than %d MiB, and no plan", path, maxPlanBytes>>20)
+		return p, fmt.Errorf("reading %s: it is larger than %d MiB, the limit for plans", path, maxPlanBytes>>20)
 	}
 	if err := json.Unmarshal(data, &p); err != nil || p.Kind != "Plan" || p.APIVersion != plan.APIVersion {
-		return p, fmt.Errorf("%s is no plan (want what `evenkeel plan -o json` prints: apiVersion %s, kind Plan)", path, plan.APIVersion)
+		return p, fmt.Errorf("%s is not a plan (want the output of `evenkeel plan -o json`: apiVersion %s, kind Plan)", path, plan.APIVersion)
 	}
 	return p, nil
 }
@@ -149,7 +149,7 @@ type leaderReader interface {
 func (f *applyFlags) submitToLeader(ctx context.Context, client kubernetes.Interface, lease leaderReader, p plan.Plan, by plan.Approval) (*plan.RunReport, error) {
 	box := approval.New(client, f.namespace)
 	if err := box.Submit(ctx, approval.Request{Plan: p, ApprovedBy: by.By, ApprovedAt: by.At}); err != nil {
-		return nil, fmt.Errorf("handing the plan over: %w", forbidden("create and update configmaps", err))
+		return nil, fmt.Errorf("submitting the plan: %w", forbidden("create and update configmaps", err))
 	}
 	waiting, cancel := context.WithTimeout(ctx, f.wait)
 	defer cancel()
@@ -159,11 +159,11 @@ func (f *applyFlags) submitToLeader(ctx context.Context, client kubernetes.Inter
 	for {
 		select {
 		case <-waiting.Done():
-			ended := fmt.Sprintf("no report came within %s", f.wait)
+			ended := fmt.Sprintf("no report arrived within %s", f.wait)
 			if ctx.Err() != nil {
-				ended = "this was told to stop before its report came"
+				ended = "this command was stopped before the report arrived"
 			}
-			return nil, errors.Join(fmt.Errorf("the plan stays handed over, and %s; it lies in ConfigMap %s/%s: delete that to withdraw it", ended, f.namespace, approval.ConfigMapName), last)
+			return nil, errors.Join(fmt.Errorf("%s; the plan stays submitted: to withdraw it, delete ConfigMap %s/%s", ended, f.namespace, approval.ConfigMapName), last)
 		case <-every.C:
 			var r *plan.RunReport
 			if r, last = box.Report(waiting, p.ID); r != nil {
@@ -189,7 +189,7 @@ func (f *applyFlags) executePlan(cmd *cobra.Command, g *globalFlags, log *slog.L
 	wait, cancel := context.WithTimeout(cmd.Context(), g.syncTimeout)
 	defer cancel()
 	if err := o.WaitForSync(wait); err != nil {
-		return fmt.Errorf("looking at the cluster at %s: %w", serverHost(rc), err)
+		return fmt.Errorf("reading the cluster at %s: %w", serverHost(rc), err)
 	}
 	counts := metrics.New(programVersion(), conf.Hash())
 	loads, err := newUsageMonitor(conf, o, rc, log, counts.UsageRecorder)
@@ -233,9 +233,9 @@ func incompleteError(r plan.RunReport) error {
 	switch {
 	case r.Stopped == nil && !evicted && len(r.Outcomes) > 0:
 		o := r.Outcomes[0]
-		return fmt.Errorf("nothing of the plan was carried out: step %d, pod %s: %s (%s); see the report for every step, or make a new plan", o.Step, o.Pod, o.Reason.Message, o.Reason.Code)
+		return fmt.Errorf("no move of the plan was executed: step %d, pod %s: %s (%s); read the report, or make a new plan", o.Step, o.Pod, o.Reason.Message, o.Reason.Code)
 	case r.Stopped == nil:
 		return nil
 	}
-	return fmt.Errorf("the plan was not carried out to its end: %s: %s", r.Stopped.Code, r.Stopped.Message)
+	return fmt.Errorf("the plan stopped early: %s: %s", r.Stopped.Code, r.Stopped.Message)
 }

@@ -12,43 +12,43 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// fixedLeader leads, whatever happens.
+// fixedLeader is a process that holds the Lease forever; empty means that no process holds it.
 type fixedLeader string
 
 func (l fixedLeader) Leader(context.Context) (string, error) { return string(l), nil }
 
-// TestAPlanIsTakenBackWhereNobodyLeadsAnyMore, and only there: somebody who took
-// it may still be at it.
+// TestAPlanIsTakenBackWhereNobodyLeadsAnyMore checks that apply withdraws its plan if no process holds the Lease. It
+// must not withdraw a plan that a leader has claimed, because the leader may still execute it.
 func TestAPlanIsTakenBackWhereNobodyLeadsAnyMore(t *testing.T) {
 	client := fake.NewClientset()
 	box := approval.New(client, "ops")
 	f := &applyFlags{namespace: "ops", wait: time.Hour}
 	r, err := f.submitToLeader(t.Context(), client, fixedLeader(""), plan.Plan{ID: "p"}, plan.Approval{By: "alice"})
 	if r != nil || err != nil {
-		t.Errorf("report %v, error %v; want neither", r, err)
+		t.Errorf("report %v, error %v; want nil for both", r, err)
 	}
 	if r, err := box.Pending(t.Context()); r != nil || err != nil {
 		t.Errorf("request %v (%v), want none", r, err)
 	}
 	if err := box.Submit(t.Context(), approval.Request{Plan: plan.Plan{ID: "q"}}); err != nil {
-		t.Errorf("the next plan: %v", err)
+		t.Errorf("submitting the next plan: %v", err)
 	}
 	taken, err := box.Pending(t.Context())
 	if err != nil || taken == nil || box.Claim(t.Context(), taken) != nil {
 		t.Fatalf("request %v (%v)", taken, err)
 	}
 	if back, err := box.Withdraw(t.Context(), "q"); back || err != nil {
-		t.Errorf("taken back from under the leader (%v)", err)
+		t.Errorf("withdrew a plan that the leader has claimed (%v)", err)
 	}
 }
 
-// TestWhenApplyFails: at least one eviction is success, unless something stopped
-// the plan; a plan without moves has nothing to fail at.
+// TestWhenApplyFails checks the error for each outcome. Apply succeeds with at least one eviction, unless something
+// stopped the plan. A plan without moves also succeeds.
 func TestWhenApplyFails(t *testing.T) {
 	outcome := func(step int, kind plan.OutcomeKind) plan.Outcome {
 		return plan.Outcome{Step: step, Pod: plan.PodRef{Namespace: "shop", Name: "d"}, Outcome: kind, Reason: plan.Reason{Code: plan.PodGoneAlready, Message: "the pod is gone"}}
 	}
-	none := "nothing of the plan was carried out: step 1, pod shop/d: the pod is gone (PodGone); see the report for every step, or make a new plan"
+	none := "no move of the plan was executed: step 1, pod shop/d: the pod is gone (PodGone); read the report, or make a new plan"
 	paused := &plan.Reason{Code: plan.Paused, Message: "by alice"}
 	for name, c := range map[string]struct {
 		r    plan.RunReport
@@ -59,9 +59,9 @@ func TestWhenApplyFails(t *testing.T) {
 		"one of two":        {plan.RunReport{Outcomes: []plan.Outcome{outcome(1, plan.Dropped), outcome(2, plan.Evicted)}}, ""},
 		"all gone":          {plan.RunReport{Outcomes: []plan.Outcome{outcome(1, plan.AlreadyGone), outcome(2, plan.AlreadyGone)}}, none},
 		"blocked":           {plan.RunReport{Outcomes: []plan.Outcome{outcome(1, plan.Blocked)}}, none},
-		"nobody knows":      {plan.RunReport{Outcomes: []plan.Outcome{outcome(1, plan.UnknownOutcome)}}, ""},
-		"stopped":           {plan.RunReport{Stopped: paused, Outcomes: []plan.Outcome{outcome(1, plan.Dropped)}}, "the plan was not carried out to its end: Paused: by alice"},
-		"stopped after one": {plan.RunReport{Stopped: paused, Outcomes: []plan.Outcome{outcome(1, plan.Evicted)}}, "the plan was not carried out to its end: Paused: by alice"},
+		"unknown outcome":   {plan.RunReport{Outcomes: []plan.Outcome{outcome(1, plan.UnknownOutcome)}}, ""},
+		"stopped":           {plan.RunReport{Stopped: paused, Outcomes: []plan.Outcome{outcome(1, plan.Dropped)}}, "the plan stopped early: Paused: by alice"},
+		"stopped after one": {plan.RunReport{Stopped: paused, Outcomes: []plan.Outcome{outcome(1, plan.Evicted)}}, "the plan stopped early: Paused: by alice"},
 	} {
 		got := ""
 		if err := incompleteError(c.r); err != nil {
@@ -73,8 +73,8 @@ func TestWhenApplyFails(t *testing.T) {
 	}
 }
 
-// TestWhoWaitsNoLongerIsToldThatThePlanStays: it may still be carried out, and
-// whoever stops waiting must know how to prevent that.
+// TestWhoWaitsNoLongerIsToldThatThePlanStays checks that the error names the ConfigMap. The leader may still execute the
+// plan, so users must know how to withdraw it.
 func TestWhoWaitsNoLongerIsToldThatThePlanStays(t *testing.T) {
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
@@ -84,8 +84,8 @@ func TestWhoWaitsNoLongerIsToldThatThePlanStays(t *testing.T) {
 		wait time.Duration
 		want string
 	}{
-		{"told to stop", stopped, time.Hour, "the plan stays handed over, and this was told to stop before its report came; it lies in ConfigMap ops/evenkeel-approval: delete that to withdraw it"},
-		{"too late", t.Context(), time.Millisecond, "the plan stays handed over, and no report came within 1ms; it lies in ConfigMap ops/evenkeel-approval: delete that to withdraw it"},
+		{"stopped", stopped, time.Hour, "this command was stopped before the report arrived; the plan stays submitted: to withdraw it, delete ConfigMap ops/evenkeel-approval"},
+		{"too late", t.Context(), time.Millisecond, "no report arrived within 1ms; the plan stays submitted: to withdraw it, delete ConfigMap ops/evenkeel-approval"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			client := fake.NewClientset()
@@ -95,14 +95,14 @@ func TestWhoWaitsNoLongerIsToldThatThePlanStays(t *testing.T) {
 				t.Errorf("error %v, want %s", err, c.want)
 			}
 			if r, err := approval.New(client, "ops").Pending(t.Context()); err != nil || r == nil || r.Plan.ID != "p" {
-				t.Errorf("request %v (%v), want the plan still there", r, err)
+				t.Errorf("request %v (%v), want the submitted plan", r, err)
 			}
 		})
 	}
 }
 
-// TestTheExampleOfApplyIsWhatItWants: outside a pod nothing stands for the namespace, so
-// the help shows no default, and its example gives one.
+// TestTheExampleOfApplyIsWhatItWants checks that the example sets --lease-namespace, because the flag has no default
+// outside a pod.
 func TestTheExampleOfApplyIsWhatItWants(t *testing.T) {
 	t.Setenv("POD_NAMESPACE", "")
 	c := newApply(&globalFlags{})
@@ -111,6 +111,6 @@ func TestTheExampleOfApplyIsWhatItWants(t *testing.T) {
 	}
 	t.Setenv("POD_NAMESPACE", "ops")
 	if f := newApply(&globalFlags{}).Flags().Lookup("lease-namespace"); f.DefValue != "ops" {
-		t.Errorf("in a pod: default %q", f.DefValue)
+		t.Errorf("in a pod: default %q, want ops", f.DefValue)
 	}
 }

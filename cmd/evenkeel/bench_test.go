@@ -12,7 +12,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// asProgram makes the test binary behave as evenkeel itself.
+// asProgram is an environment variable that makes the test binary run evenkeel instead of the tests.
 const asProgram = "EVENKEEL_AS_PROGRAM"
 
 // BenchmarkPlanFromJSON runs the whole program on a snapshot of 500 nodes and

@@ -71,13 +71,13 @@ func (g *globalFlags) describeKubeconfigError(err error) string {
 	var file *fs.PathError
 	switch {
 	case clientcmd.IsEmptyConfig(err) && g.kubeconfig == "":
-		return "no kubeconfig says where it is, and this is not a pod; give --kubeconfig, or set KUBECONFIG"
+		return "no kubeconfig was found, and this is not a pod; set --kubeconfig or KUBECONFIG"
 	case clientcmd.IsEmptyConfig(err):
-		return g.kubeconfig + " names no cluster to use; check current-context, contexts and clusters in it"
+		return g.kubeconfig + " selects no cluster; check its current-context, contexts and clusters"
 	case noKubeconfig.MatchString(text):
-		return noKubeconfig.FindStringSubmatch(text)[1] + " is no kubeconfig (want kind: Config)" + check
+		return noKubeconfig.FindStringSubmatch(text)[1] + " is not a kubeconfig (want kind: Config)" + check
 	case noContext.MatchString(text):
-		return fmt.Sprintf("there is no context %q in the kubeconfig%s", noContext.FindStringSubmatch(text)[1], check)
+		return fmt.Sprintf("the kubeconfig has no context %q%s", noContext.FindStringSubmatch(text)[1], check)
 	case noCluster.MatchString(text):
 		return fmt.Sprintf("cluster %q of the kubeconfig has no server%s", noCluster.FindStringSubmatch(text)[1], check)
 	case errors.As(err, &file) && file.Path != g.kubeconfig && !clientcmd.IsConfigurationInvalid(err):
@@ -102,7 +102,7 @@ func (g *globalFlags) startObserver(ctx context.Context, client kubernetes.Inter
 	wait, cancel := context.WithTimeout(ctx, g.syncTimeout)
 	defer cancel()
 	if err := o.WaitForSync(wait); err != nil {
-		return nil, fmt.Errorf("looking at the cluster at %s: %w", serverHost(conf), err)
+		return nil, fmt.Errorf("reading the cluster at %s: %w", serverHost(conf), err)
 	}
 	return o, nil
 }

@@ -22,7 +22,7 @@ func newConfigConvert() *cobra.Command {
 			if o.PrometheusURL != "" {
 				u, err := url.Parse(o.PrometheusURL)
 				if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
-					return fmt.Errorf("--prometheus-url: %q is not an address (want such as http://prometheus.monitoring:9090)", o.PrometheusURL)
+					return fmt.Errorf("--prometheus-url: %q is not a URL (want one such as http://prometheus.monitoring:9090)", o.PrometheusURL)
 				}
 			}
 			name, data, err := readInputFile(args[0], cmd.InOrStdin())

@@ -26,7 +26,7 @@ func (f dryRunObserver) Snapshot(ctx context.Context) (*cluster.Snapshot, error)
 
 // withPredictedHints returns the snapshot with the pressure hints that the planner expects.
 func withPredictedHints(p *planner.Planner, s *cluster.Snapshot) (*cluster.Snapshot, error) {
-	s, err := p.Foretell(s)
+	s, err := p.PredictHints(s)
 	if err != nil {
 		return nil, fmt.Errorf("predicting pressure hints: %w", err)
 	}

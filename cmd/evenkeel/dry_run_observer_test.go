@@ -13,8 +13,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/observe"
 )
 
-// TestOnlyDryRunsForetell: whatever evicts goes by what stands on the nodes, also after
-// a dry run, and where a saved plan is carried out although the configuration says dryRun.
+// TestOnlyDryRunsForetell checks that only a dry run predicts hints. Passes that evict use the hints that nodes have. So
+// does a saved plan, even if the configuration has dryRun: true.
 func TestOnlyDryRunsForetell(t *testing.T) {
 	client := fake.NewClientset()
 	o := observe.New(client, clock.RealClock{})
@@ -26,15 +26,15 @@ func TestOnlyDryRunsForetell(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s.apply(c, conf); !predicts() {
-		t.Error("a dry run goes by what stands on the nodes")
+		t.Error("a dry run does not predict hints")
 	}
 	if s.enableEvictions(c, conf); predicts() {
-		t.Error("a saved plan is judged by hints that do not stand")
+		t.Error("a saved plan is executed with predicted hints, want only the hints on nodes")
 	}
 	s.apply(c, conf)
 	live := *conf
 	live.DryRun = false
-	if s.apply(c, &live); predicts() || live.PlannerOptions().Foretell {
-		t.Error("after a dry run, evictions go by hints that do not stand")
+	if s.apply(c, &live); predicts() || live.PlannerOptions().PredictHints {
+		t.Error("a live pass after a dry run uses predicted hints, want only the hints on nodes")
 	}
 }

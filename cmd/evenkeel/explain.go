@@ -21,7 +21,7 @@ func newExplain(g *globalFlags) *cobra.Command {
 		Use: "explain", Short: "Explain why Evenkeel would or would not move a pod, or the pods of a node or workload, now",
 		Example: "  evenkeel explain pod shop/web-6c8f-x1\n  evenkeel explain node n1\n  evenkeel explain workload deployment/shop/web -f snapshot.yaml -o wide",
 		Args:    rejectArguments, RunE: func(*cobra.Command, []string) error {
-			return errors.New("explain what? want: explain pod NAMESPACE/NAME, explain node NAME, or explain workload KIND/NAMESPACE/NAME")
+			return errors.New("explain needs a subject; want: explain pod NAMESPACE/NAME, explain node NAME, or explain workload KIND/NAMESPACE/NAME")
 		},
 	}
 	f.add(c.PersistentFlags())
@@ -80,7 +80,7 @@ func findPod(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.Ex
 	}
 	p := s.PodByKey(name)
 	if p == nil {
-		return nil, fmt.Errorf("no pod %s is there; names are NAMESPACE/NAME, as kubectl get pods -A shows them", name)
+		return nil, fmt.Errorf("pod %s not found; names are NAMESPACE/NAME, as in kubectl get pods -A", name)
 	}
 	return func(e *planner.Explainer) plan.Explanation { return e.Pod(p.ID) }, nil
 }
@@ -88,7 +88,7 @@ func findPod(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.Ex
 func findNode(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.Explanation, error) {
 	n := s.NodeByName(name)
 	if n == nil {
-		return nil, fmt.Errorf("no node %s is there", name)
+		return nil, fmt.Errorf("node %s not found", name)
 	}
 	return func(e *planner.Explainer) plan.Explanation { return e.Node(n.ID) }, nil
 }

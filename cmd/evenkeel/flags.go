@@ -27,7 +27,7 @@ func rejectArguments(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	if !cmd.HasSubCommands() {
-		return fmt.Errorf("%q is one word too many: %s takes flags only; see %s --help", args[0], cmd.CommandPath(), cmd.CommandPath())
+		return fmt.Errorf("unexpected argument %q: %s takes only flags; see %s --help", args[0], cmd.CommandPath(), cmd.CommandPath())
 	}
 	meant := ""
 	cmd.SuggestionsMinimumDistance = 2
@@ -88,7 +88,7 @@ func requireFileArgument(cmd *cobra.Command, args []string) error {
 
 func requirePlanArgument(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return fmt.Errorf("which plan? want one file, got %d; make one with `evenkeel plan -o json > plan.json`", len(args))
+		return fmt.Errorf("apply needs one plan file, got %d; make one with `evenkeel plan -o json > plan.json`", len(args))
 	}
 	return nil
 }

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// TestTuneHeap: less memory and the container's limit, unless the environment says
-// otherwise.
+// TestTuneHeap checks that tuneHeap lowers GOGC and sets the container's limit, unless the environment sets them.
 func TestTuneHeap(t *testing.T) {
 	const v2, v1 = "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"
 	before := debug.SetGCPercent(100)
@@ -24,7 +23,7 @@ func TestTuneHeap(t *testing.T) {
 		"no limit":                       {files: map[string]string{v2: "max\n"}, percent: 50, limit: math.MaxInt64},
 		"no limit, cgroup v1":            {files: map[string]string{v1: "9223372036854771712\n"}, percent: 50, limit: math.MaxInt64},
 		"no container":                   {percent: 50, limit: math.MaxInt64},
-		"nonsense":                       {files: map[string]string{v2: "-5", v1: "many"}, percent: 50, limit: math.MaxInt64},
+		"invalid":                        {files: map[string]string{v2: "-5", v1: "many"}, percent: 50, limit: math.MaxInt64},
 		"GOGC is set":                    {env: map[string]string{"GOGC": "200"}, files: map[string]string{v2: "1000"}, percent: 100, limit: 900},
 		"GOMEMLIMIT is set":              {env: map[string]string{"GOMEMLIMIT": "1GiB"}, files: map[string]string{v2: "1000"}, percent: 50, limit: math.MaxInt64},
 		"GOGC is off, with a GOMEMLIMIT": {env: map[string]string{"GOGC": "off", "GOMEMLIMIT": "1GiB"}, percent: 100, limit: math.MaxInt64},

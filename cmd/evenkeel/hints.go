@@ -38,7 +38,7 @@ func newHints(g *globalFlags) *cobra.Command {
 			defer cancel()
 			h := &hintCommand{ctx: ctx, writer: writer.New(client, clock.RealClock{}, nil), now: time.Now()}
 			if err := h.readHints(); err != nil {
-				return fmt.Errorf("looking at %s: %w", serverHost(conf), forbidden("list nodes", err))
+				return fmt.Errorf("reading the nodes at %s: %w", serverHost(conf), forbidden("list nodes", err))
 			}
 			return do(cmd, h)
 		}}
@@ -130,7 +130,7 @@ func (h *hintCommand) findForeignHints(labelKey, taintKey string) {
 // describePressureHint says which rules set the hint, and which label and taint it is.
 func describePressureHint(x pressure.Hint) string {
 	if x.Rule == "" {
-		return "a record that cannot be read"
+		return "unreadable record"
 	}
 	value := strconv.FormatFloat(x.Value, 'f', -1, 64)
 	also := ""
@@ -143,7 +143,7 @@ func describePressureHint(x pressure.Hint) string {
 func listHints(cmd *cobra.Command, h *hintCommand) error {
 	out := cmd.OutOrStdout()
 	if len(h.found) == 0 {
-		fmt.Fprintln(out, "No node carries a hint of Evenkeel's.")
+		fmt.Fprintln(out, "No node has a hint of Evenkeel.")
 	}
 	tw := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	if len(h.found)+len(h.foreign) > 0 {
@@ -161,7 +161,7 @@ func listHints(cmd *cobra.Command, h *hintCommand) error {
 func (h *hintCommand) formatExpiry(at time.Time) string {
 	switch {
 	case at.IsZero():
-		return "unreadable; hints clear takes it away"
+		return "unreadable; remove it with: evenkeel hints clear"
 	case h.now.After(at):
 		return at.UTC().Format(time.RFC3339) + " (expired)"
 	}
@@ -185,7 +185,7 @@ func (h *hintCommand) removeHints(cmd *cobra.Command, which func(expires time.Ti
 	for _, r := range h.writer.Edit(h.ctx, pressed) {
 		switch {
 		case r.Err != nil:
-			err = errors.Join(err, fmt.Errorf("taking the hint off node %s: %w", r.Node, r.Err))
+			err = errors.Join(err, fmt.Errorf("removing the hint from node %s: %w", r.Node, r.Err))
 		case r.Written && !slices.Contains(taken, r.Node):
 			taken = append(taken, r.Node)
 		}
@@ -207,7 +207,7 @@ func withoutPressureHint(n *corev1.Node, which func(expires time.Time) bool) *co
 
 func (h *hintCommand) report(out io.Writer, taken []string, which func(expires time.Time) bool) {
 	if len(taken) > 0 {
-		fmt.Fprintf(out, "Took the hint off %s.\n", strings.Join(taken, ", "))
+		fmt.Fprintf(out, "Removed hints from %s.\n", strings.Join(taken, ", "))
 	}
 	for _, x := range h.found {
 		if !which(x.expires) {
@@ -215,7 +215,7 @@ func (h *hintCommand) report(out io.Writer, taken []string, which func(expires t
 		}
 	}
 	if len(h.found) == 0 {
-		fmt.Fprintln(out, "No node carries a hint of Evenkeel's.")
+		fmt.Fprintln(out, "No node has a hint of Evenkeel.")
 	}
 }
 

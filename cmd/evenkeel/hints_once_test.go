@@ -20,8 +20,8 @@ strategies:
 - {name: zones, type: ZoneSpread, schedule: "0 0 1 MONTH *"}
 `
 
-// runOnceWithHints makes one pass in a cluster whose n1 uses nearly all of its cpu, and where
-// no node may be patched. The next pass is months away, whenever the test runs.
+// runOnceWithHints makes one pass in a cluster where n1 uses nearly all of its CPU, and where patching nodes is
+// forbidden. The next scheduled pass is months away, whenever the test runs.
 func runOnceWithHints(t *testing.T, dryRun, samples string) (got programResult, patched []string) {
 	t.Helper()
 	isolateFromCluster(t)
@@ -42,8 +42,8 @@ func runOnceWithHints(t *testing.T, dryRun, samples string) (got programResult, 
 	return invoke(t, connectTimeout, argsInDir(dir, "run --once --kubeconfig kubeconfig.yaml --config hinted.yaml --lease-timeout 10s"), ""), patched
 }
 
-// TestOnePassKeepsHints: it says in a dry run what it would write, else writes, and a
-// pass that could not write says so in the end.
+// TestOnePassKeepsHints checks that a dry run logs the hint that it would write, that a live pass writes it, and that a
+// pass reports a failed write at its end.
 func TestOnePassKeepsHints(t *testing.T) {
 	got, patched := runOnceWithHints(t, "true", "1")
 	if got.exit != 0 || len(patched) > 0 || !strings.Contains(got.stderr, "dry run: a pressure hint would be written") || strings.Count(got.stderr, "node=n1") != 1 {
@@ -54,25 +54,25 @@ func TestOnePassKeepsHints(t *testing.T) {
 	}
 	const warned = "pressure hints may expire before they are renewed"
 	if strings.Contains(got.stderr, warned) {
-		t.Errorf("a dry run warns of hints that it does not write: %s", got.stderr)
+		t.Errorf("a dry run warns about hints.ttl although it writes no hints: %s", got.stderr)
 	}
 	got, patched = runOnceWithHints(t, "false", "1")
 	if !strings.Contains(got.stderr, warned) {
-		t.Errorf("hints of 10 minutes with months between passes: %s", got.stderr)
+		t.Errorf("no warning about hints of 10 minutes with months between passes: %s", got.stderr)
 	}
 	if got.exit != 1 || len(patched) == 0 || patched[0] != "n1" || !strings.Contains(got.stderr, "pressure hints could not be written to 1 of 1 nodes") || !strings.Contains(got.stderr, "permission to patch nodes is missing") {
 		t.Errorf("exit %d, patched %v\n%s", got.exit, patched, got.stderr)
 	}
 	if want := "not written yet; the plan assumes no hint"; !strings.Contains(got.stdout, want) {
-		t.Errorf("want %q: what could not be written does not count\n%s", want, got.stdout)
+		t.Errorf("want %q: the plan must not assume a hint that was not written\n%s", want, got.stdout)
 	}
 	got, patched = runOnceWithHints(t, "false", "2")
-	if want := "hints rule hot wants 2 samples of cpu in a row (for), and one pass takes one: a metricsServer remembers nothing"; got.exit != 1 || len(patched) > 0 || !strings.Contains(got.stderr, want) {
+	if want := "hints rule hot needs 2 consecutive samples of cpu (for), but one pass takes only one, and metricsServer has no history"; got.exit != 1 || len(patched) > 0 || !strings.Contains(got.stderr, want) {
 		t.Errorf("exit %d, patched %v\n%s", got.exit, patched, got.stderr)
 	}
 }
 
-// TestHintsAloneWithASilentSource: that no node is known to need one is no success.
+// TestHintsAloneWithASilentSource checks that a pass without any usage data fails, although no node needs a hint.
 func TestHintsAloneWithASilentSource(t *testing.T) {
 	r := badInput{server: &serverFault{}}
 	dir := r.prepare(t)
@@ -83,7 +83,7 @@ func TestHintsAloneWithASilentSource(t *testing.T) {
 	}
 	for _, command := range []string{"run --once", "plan --detailed-exitcode"} {
 		got := invoke(t, connectTimeout, argsInDir(dir, command+" --kubeconfig kubeconfig.yaml --config hinted.yaml"), "")
-		if want := "hints judged no node: nothing is known: metricsServer gave no answer; the report's inputs say why"; got.exit != 1 || !strings.Contains(got.stderr, want) {
+		if want := "hints evaluated no node: nothing is known: metricsServer gave no answer; see the inputs in the report"; got.exit != 1 || !strings.Contains(got.stderr, want) {
 			t.Errorf("%s: exit %d: %s", command, got.exit, got.stderr)
 		}
 		if want := "Plan: hints: nothing is known: metricsServer gave no answer (below)"; !strings.HasPrefix(got.stdout, want) && !strings.Contains(got.stdout, "\n"+want) {
@@ -92,7 +92,8 @@ func TestHintsAloneWithASilentSource(t *testing.T) {
 	}
 }
 
-// TestHintsAreToOutliveThePause between two passes of any strategy, twice over.
+// TestHintsAreToOutliveThePause checks the warning if hints.ttl is less than twice the time between two passes of any
+// strategy.
 func TestHintsAreToOutliveThePause(t *testing.T) {
 	for text, warns := range map[string]bool{
 		"dryRun: false\nhints: {enabled: true, ttl: 19m}":  true,
@@ -108,10 +109,10 @@ strategies:
 		if err != nil {
 			t.Fatal(err)
 		}
-		var said strings.Builder
-		warnAboutShortTTL(conf, time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC), slog.New(slog.NewTextHandler(&said, nil)))
-		if (said.Len() > 0) != warns {
-			t.Errorf("%s: %q", text, said.String())
+		var log strings.Builder
+		warnAboutShortTTL(conf, time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC), slog.New(slog.NewTextHandler(&log, nil)))
+		if (log.Len() > 0) != warns {
+			t.Errorf("%s: %q", text, log.String())
 		}
 	}
 }

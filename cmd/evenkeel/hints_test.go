@@ -27,8 +27,8 @@ import (
 
 var testNoon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// clusterAfterKilledReconciler is a cluster whose reconciler hinted n1 at noon, for five minutes, and was
-// killed; n2 carries the hint of a wave, n3 a label of somebody else.
+// clusterAfterKilledReconciler returns a cluster whose reconciler was killed. At noon it hinted n1 for five minutes. n2
+// has the hint of a wave, and n3 a label of another program.
 func clusterAfterKilledReconciler(t *testing.T) *fake.Clientset {
 	t.Helper()
 	client := fake.NewClientset(
@@ -67,7 +67,7 @@ func nodesOf(t *testing.T, client *fake.Clientset) []*corev1.Node {
 	return out
 }
 
-// listNodeHints lists what stands on the nodes that looks like a hint.
+// listNodeHints lists the labels, taints and annotations on all nodes.
 func listNodeHints(t *testing.T, client *fake.Clientset) string {
 	t.Helper()
 	var out []string
@@ -86,7 +86,7 @@ func listNodeHints(t *testing.T, client *fake.Clientset) string {
 	return strings.Join(out, ", ")
 }
 
-// runHintsCommandAt runs a hints command at a time.
+// runHintsCommandAt runs a hints command with the clock at the given time, and returns its output.
 func runHintsCommandAt(t *testing.T, client *fake.Clientset, at time.Time, do func(*cobra.Command, *hintCommand) error) string {
 	t.Helper()
 	h := &hintCommand{ctx: t.Context(), writer: writer.New(client, clock.RealClock{}, nil), now: at}
@@ -108,8 +108,8 @@ const (
 	steered = "n2 (evenkeel.io/steer-expires), n2 (evenkeel.io/steer-kind), n2 (evenkeel.io/steer-run), n2 evenkeel.io/steer"
 )
 
-// TestHintsOfAKilledProcess are listed, stay until they expire, and are gone after
-// `hints gc`; those of others stay.
+// TestHintsOfAKilledProcess checks that hints of a killed process are listed, and that `hints gc` removes them after
+// they expire. It never removes labels and taints of other programs.
 func TestHintsOfAKilledProcess(t *testing.T) {
 	client := clusterAfterKilledReconciler(t)
 	got := runHintsCommandAt(t, client, testNoon.Add(time.Minute), listHints)
@@ -127,7 +127,7 @@ func TestHintsOfAKilledProcess(t *testing.T) {
 	if got, want := listNodeHints(t, client), pressed+", "+steered+", n3 status=presure"; got != want {
 		t.Errorf("at 4 minutes %s, want %s", got, want)
 	}
-	if got := runHintsCommandAt(t, client, testNoon.Add(6*time.Minute), removeExpiredHints); !strings.Contains(got, "Took the hint off n1.") {
+	if got := runHintsCommandAt(t, client, testNoon.Add(6*time.Minute), removeExpiredHints); !strings.Contains(got, "Removed hints from n1.") {
 		t.Errorf("gc at 6 minutes says %q", got)
 	}
 	if got, want := listNodeHints(t, client), "n1 other, "+steered+", n3 status=presure"; got != want {
@@ -135,8 +135,8 @@ func TestHintsOfAKilledProcess(t *testing.T) {
 	}
 }
 
-// TestForeignHintsAreListed with the command that removes them, and never taken away: what
-// dynamicScheduler left whatever the configuration, and what stands under its keys.
+// TestForeignHintsAreListed checks that labels and taints of other programs are listed with the command that removes
+// them. The label of dynamicScheduler is listed with every configuration.
 func TestForeignHintsAreListed(t *testing.T) {
 	list := func(client *fake.Clientset, label string) string {
 		return runHintsCommandAt(t, client, testNoon, func(cmd *cobra.Command, h *hintCommand) error {
@@ -152,15 +152,15 @@ func TestForeignHintsAreListed(t *testing.T) {
 		}
 	}
 	client := fake.NewClientset(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n3", Labels: map[string]string{"status": "active"}}})
-	if got := list(client, "evenkeel.io/pressure"); got != "No node carries a hint of Evenkeel's.\n" {
-		t.Errorf("list says %q of a label that is no hint", got)
+	if got := list(client, "evenkeel.io/pressure"); got != "No node has a hint of Evenkeel.\n" {
+		t.Errorf("list says %q for a label that is not a hint", got)
 	}
 	if got := list(client, "status"); !strings.Contains(got, "n3    foreign  label status=active  never; remove it with: kubectl label node n3 status-") {
-		t.Errorf("list says %q of a label under the key of hints", got)
+		t.Errorf("list says %q for a label with the key of hints", got)
 	}
 }
 
-// TestBecause names each rule once.
+// TestBecause checks that the description names each rule once.
 func TestBecause(t *testing.T) {
 	x := pressure.Hint{Rule: "memory", Value: 0.99, OtherRules: []string{"cpu"}, Label: "status=presure", Taint: pressure.Key}
 	if got, want := describePressureHint(x), "memory at 0.99, also cpu (label status=presure, taint evenkeel.io/pressure:PreferNoSchedule)"; got != want {
@@ -168,32 +168,31 @@ func TestBecause(t *testing.T) {
 	}
 }
 
-// TestClearTakesAllHintsAway, of both sorts and whenever they expire.
+// TestClearTakesAllHintsAway checks that `hints clear` removes steering hints and pressure hints, whenever they expire.
 func TestClearTakesAllHintsAway(t *testing.T) {
 	client := clusterAfterKilledReconciler(t)
-	if got := runHintsCommandAt(t, client, testNoon, removeAllHints); !strings.Contains(got, "Took the hint off n1, n2.") {
+	if got := runHintsCommandAt(t, client, testNoon, removeAllHints); !strings.Contains(got, "Removed hints from n1, n2.") {
 		t.Errorf("clear says %q", got)
 	}
 	if got := listNodeHints(t, client); got != foreign {
-		t.Errorf("left: %s, want %s", got, foreign)
+		t.Errorf("remaining: %s, want %s", got, foreign)
 	}
-	if got := runHintsCommandAt(t, client, testNoon, listHints); got != "No node carries a hint of Evenkeel's.\n" {
+	if got := runHintsCommandAt(t, client, testNoon, listHints); got != "No node has a hint of Evenkeel.\n" {
 		t.Errorf("list says %q", got)
 	}
 }
 
-// TestWhoIsHinted: every process tells, also one that does not lead, and by what
-// stands on the nodes.
+// TestWhoIsHinted checks that every process serves the hinted nodes from their labels, even if it does not lead.
 func TestWhoIsHinted(t *testing.T) {
 	client := clusterAfterKilledReconciler(t)
 	p := &pressureHints{nodes: func() []*corev1.Node { return nodesOf(t, client) }}
 	if _, _, on := p.HintedNodes(); on {
-		t.Error("without a configuration there are hints")
+		t.Error("hints are on without a configuration")
 	}
 	conf := config.Default()
 	p.setConfig(conf)
 	if _, _, on := p.HintedNodes(); on {
-		t.Error("hints that are not enabled are told of")
+		t.Error("hints are on, but the configuration does not enable them")
 	}
 	conf = config.Default()
 	conf.Hints.Enabled, conf.Hints.Label = true, config.HintLabel{Key: "status", Value: "presure"}

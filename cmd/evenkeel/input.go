@@ -54,7 +54,7 @@ func (f *inputFlags) objects(cmd *cobra.Command, g *globalFlags) (*cluster.Objec
 	}
 	client, conf, err := g.client()
 	if err != nil {
-		return nil, fmt.Errorf("%w; or give -f FILE to look at a snapshot", err)
+		return nil, fmt.Errorf("%w; or set -f FILE to read a snapshot", err)
 	}
 	o, err := g.readCluster(cmd, client, conf, f.conf)
 	if err != nil {

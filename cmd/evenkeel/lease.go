@@ -51,14 +51,14 @@ func warnWithoutLease(cmd *cobra.Command, client kubernetes.Interface, namespace
 	if err == nil && dry != "" {
 		return "", true
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: there is no Lease evenkeel in namespace %s, so no `evenkeel run` has evicted from there; does it run in another? give --lease-namespace\n", namespace)
+	fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: namespace %s has no Lease evenkeel, so no `evenkeel run` has evicted pods from there; if Evenkeel runs in another namespace, set --lease-namespace\n", namespace)
 	return "", false
 }
 
 // warnWithoutLeader prints a warning if no process holds the Lease, so that a pause stops nothing at the moment.
 func warnWithoutLeader(cmd *cobra.Command, client kubernetes.Interface, namespace string) {
 	if holder, known := warnWithoutLease(cmd, client, namespace); known && holder == "" {
-		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: nobody holds the Lease evenkeel in namespace %s, so nothing evicts from there now; the pause holds for whoever takes it next\n", namespace)
+		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: no process holds the Lease evenkeel in namespace %s, so nothing evicts from there now; the pause applies to the next leader\n", namespace)
 	}
 }
 
@@ -75,7 +75,7 @@ func apiUser(ctx context.Context, client kubernetes.Interface) string {
 	if u, err := user.Current(); err == nil && u.Username != "" {
 		name = u.Username
 	}
-	return name + " (user of the machine; the API server did not say who)"
+	return name + " (user of this machine; the API server returned no user name)"
 }
 
 // ownNamespace returns the namespace of the pod that the program runs in, or the namespace default.

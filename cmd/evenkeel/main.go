@@ -48,8 +48,8 @@ func (g *globalFlags) run(args []string, stdin io.Reader, stdout, stderr io.Writ
 func newRoot(g *globalFlags) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "evenkeel",
-		Short:         "Keeps a Kubernetes cluster level",
-		Long:          "Evenkeel evicts the fewest pods whose replacements are predicted to land somewhere better.\nIt starts in dry run: see config.yaml.",
+		Short:         "Keeps a Kubernetes cluster balanced",
+		Long:          "Evenkeel evicts the fewest pods whose replacements are predicted to land somewhere better.\nBy default it is a dry run: see config.yaml.",
 		SilenceErrors: true, SilenceUsage: true, Args: rejectArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
-// singleMoveFake has one pod moved, whatever the cluster.
+// singleMoveFake is a planner that moves one pod, whatever the cluster.
 type singleMoveFake struct{}
 
 func (singleMoveFake) Snapshot(context.Context) (*cluster.Snapshot, error) {
@@ -46,7 +46,7 @@ func (singleMoveFake) EvictWave(_ context.Context, moves []plan.Move, _ func()) 
 	return r
 }
 
-// failingStore can be written as often as said.
+// failingStore is a state store whose Save fails after the given number of calls.
 type failingStore struct{ writes int }
 
 func (*failingStore) Load(context.Context) (plan.PlannerState, error) {
@@ -60,15 +60,15 @@ func (f *failingStore) Save(context.Context, plan.PlannerState) error {
 	return nil
 }
 
-// immediateClock lets no timer wait.
+// immediateClock is a clock whose timers fire at once.
 type immediateClock struct{ clock.RealClock }
 
 func (c immediateClock) NewTimer(time.Duration) clock.Timer { return c.RealClock.NewTimer(0) }
 
-// TestAPassThatWasToldToStopIsAnError: a Job whose pod was taken away in the middle is
-// not complete.
+// TestAPassThatWasToldToStopIsAnError checks that a stopped pass returns an error. The Job is not complete if its pod
+// was deleted during the pass.
 func TestAPassThatWasToldToStopIsAnError(t *testing.T) {
-	for told, want := range map[bool]string{true: "the pass stopped early: Interrupted: the process was told to stop before wave 1", false: ""} {
+	for stopped, want := range map[bool]string{true: "the pass stopped early: Interrupted: the process was told to stop before wave 1", false: ""} {
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
 		c := &controller.Controller{
@@ -76,29 +76,29 @@ func TestAPassThatWasToldToStopIsAnError(t *testing.T) {
 			Access:   controller.Access{Observer: singleMoveFake{}, Evictor: singleMoveFake{}, Store: &failingStore{9}},
 			Clock:    immediateClock{}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 			Recorder: metrics.New("v", "h"), NewRunID: func() string { return "r1" }, OnReport: func(plan.RunReport) {}}
-		if told {
+		if stopped {
 			c.NewRunID = func() string { stop(); return "r1" }
 		}
 		if err := runSinglePass(ctx, c, nil); (err == nil) != (want == "") || err != nil && err.Error() != want {
-			t.Errorf("told to stop: %v: %v, want %q", told, err, want)
+			t.Errorf("stopped: %v: %v, want %q", stopped, err, want)
 		}
 	}
 	if err := errorIfNotBegun(nil, false); err == nil || errorIfNotBegun(nil, true) != nil || !errors.Is(errorIfNotBegun(io.EOF, false), io.EOF) {
-		t.Errorf("before it began: %v", err)
+		t.Errorf("a command that was stopped before its pass: %v", err)
 	}
 }
 
-// fullDisk takes nothing.
+// fullDisk is a writer that fails with ENOSPC.
 type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 
-// TestAReportThatIsLostIsAnError, until the next one is written.
+// TestAReportThatIsLostIsAnError checks that a failed report stays an error until the next report is written.
 func TestAReportThatIsLostIsAnError(t *testing.T) {
 	var log strings.Builder
 	r := &reportWriter{out: fullDisk{}, format: report.JSON, log: slog.New(slog.NewTextHandler(&log, nil))}
 	r.write(plan.RunReport{RunID: "r1"})
-	if r.failed == nil || !errors.Is(r.failed, syscall.ENOSPC) || !strings.Contains(log.String(), "a report is lost") {
+	if r.failed == nil || !errors.Is(r.failed, syscall.ENOSPC) || !strings.Contains(log.String(), "the report was not written") {
 		t.Errorf("%v; %s", r.failed, log.String())
 	}
 	r.out = io.Discard
@@ -107,7 +107,8 @@ func TestAReportThatIsLostIsAnError(t *testing.T) {
 	}
 }
 
-// TestARunThatStaysOpenIsAnError of whoever ends then, and of nobody else.
+// TestARunThatStaysOpenIsAnError checks that a command returns an error if it ends before it could close the run in the
+// state.
 func TestARunThatStaysOpenIsAnError(t *testing.T) {
 	for writes, closed := range map[int]bool{2: false, 3: true} {
 		c := &controller.Controller{

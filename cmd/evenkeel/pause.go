@@ -52,7 +52,7 @@ func (f *pauseFlags) check(cmd *cobra.Command) error {
 		return err
 	}
 	if cmd.Flags().Changed("for") && f.duration < time.Second {
-		return fmt.Errorf("--for: %s is no time to pause (want 1s or more; leave it out to pause until resume)", f.duration)
+		return fmt.Errorf("--for: %s is too short (want 1s or more; leave it out to pause until resume)", f.duration)
 	}
 	if n := utf8.RuneCountInString(f.reason); n > maxReasonLength {
 		return fmt.Errorf("--reason: %d characters are too many (want at most %d)", n, maxReasonLength)
@@ -88,19 +88,19 @@ func (f *pauseFlags) pause(cmd *cobra.Command, g *globalFlags) error {
 		return fmt.Errorf("evictions are not paused: %w", err)
 	}
 	if before != nil && before.By != who {
-		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: this changes the pause of somebody else: %s\n", before.Block().Reason.Message)
+		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: this changes another user's pause: %s\n", before.Block().Reason.Message)
 	}
 	warnWithoutLeader(cmd, client, f.namespace)
 	held, err := pauses.Read(cmd.Context())
 	if err != nil {
-		return fmt.Errorf("the pause is written, but: %w", err)
+		return fmt.Errorf("the pause was written, but: %w", err)
 	}
 	if held == nil {
-		return fmt.Errorf("the pause in namespace %s has ended already: somebody has resumed", f.namespace)
+		return fmt.Errorf("the pause in namespace %s has already ended: another user resumed evictions", f.namespace)
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "Namespace %s: %s.\n", f.namespace, held.Block().Reason.Message)
 	if before != nil && f.reason == "" && held.Reason != "" {
-		fmt.Fprintln(cmd.OutOrStdout(), "The reason is kept from the pause before; --reason gives another.")
+		fmt.Fprintln(cmd.OutOrStdout(), "The reason of the previous pause is kept; to change it, use --reason.")
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func (f *pauseFlags) resume(cmd *cobra.Command, g *globalFlags) error {
 	}
 	before, err := pauses.Resume(cmd.Context())
 	if err != nil {
-		return fmt.Errorf("whether evictions are paused has not changed: %w", err)
+		return fmt.Errorf("the pause is unchanged: %w", err)
 	}
 	warnWithoutLease(cmd, client, f.namespace)
 	switch {
@@ -120,7 +120,7 @@ func (f *pauseFlags) resume(cmd *cobra.Command, g *globalFlags) error {
 		fmt.Fprintf(cmd.OutOrStdout(), "Namespace %s: evictions were not paused.\n", f.namespace)
 		return nil
 	case before.By != who:
-		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: this ended the pause of somebody else: %s\n", before.Block().Reason.Message)
+		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: this ended another user's pause: %s\n", before.Block().Reason.Message)
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "Namespace %s: evictions are no longer paused.\n", f.namespace)
 	return nil

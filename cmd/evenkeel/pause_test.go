@@ -15,11 +15,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller/state"
 )
 
-// pauseServer keeps the one ConfigMap, as an API server would.
+// pauseServer is an API server with one ConfigMap, the pause.
 type pauseServer struct {
 	mu       sync.Mutex
 	m        *corev1.ConfigMap
-	username string // "": it does not say
+	username string // empty: the server returns no user name
 }
 
 const configMapsPath = "/api/v1/namespaces/default/configmaps"
@@ -39,7 +39,7 @@ func (s *pauseServer) paths() map[string]http.HandlerFunc {
 	}
 }
 
-// leaseJSON is the Lease as somebody renewed it.
+// leaseJSON returns the Lease with the given holder and time of renewal.
 func leaseJSON(holder string, renewed time.Time) string {
 	return `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"evenkeel","namespace":"default"},` +
 		`"spec":{"holderIdentity":"` + holder + `","leaseDurationSeconds":15,"renewTime":"` + renewed.UTC().Format(metav1.RFC3339Micro) + `"}}`
@@ -99,18 +99,18 @@ func TestPauseAndResume(t *testing.T) {
 	since := s.m.Data["since"]
 	expect(s.runCommand(t, "alice", "pause", "--reason", "release 42"), "evictions are paused since "+since+" by alice: release 42.\n", "")
 
-	// A plan is made all the same, and says so.
+	// A pause does not prevent plans. They report the pause.
 	expect(s.runCommand(t, "alice", "plan"), "Nothing is evicted now: evictions are paused since "+since+" by alice: release 42 (Paused).", "")
 	expect(s.runCommand(t, "alice", "explain", "node", "n3"), "Nothing is evicted now: evictions are paused since "+since+" by alice: release 42 (Paused).", "")
 	if got := s.runCommand(t, "alice", "plan"); !strings.HasPrefix(got.stdout, "Plan: 2 evictions") {
-		t.Errorf("no plan while paused:\n%s", got.stdout)
+		t.Errorf("the plan has no moves while evictions are paused:\n%s", got.stdout)
 	}
 
-	if got := s.runCommand(t, "alice", "pause"); !strings.HasSuffix(got.stdout, " by alice: release 42.\nThe reason is kept from the pause before; --reason gives another.\n") {
-		t.Errorf("without a reason of its own: %s", got.stdout)
+	if got := s.runCommand(t, "alice", "pause"); !strings.HasSuffix(got.stdout, " by alice: release 42.\nThe reason of the previous pause is kept; to change it, use --reason.\n") {
+		t.Errorf("pause without --reason: %s", got.stdout)
 	}
 	expect(s.runCommand(t, "bob", "pause", "--for", "2h", "--reason", "release 43"), "evictions are paused since "+since+" by bob, until ",
-		"warning: this changes the pause of somebody else: evictions are paused since "+since+" by alice: release 42\n")
+		"warning: this changes another user's pause: evictions are paused since "+since+" by alice: release 42\n")
 	if s.m.Data["reason"] != "release 43" {
 		t.Errorf("reason %q", s.m.Data["reason"])
 	}
@@ -118,32 +118,32 @@ func TestPauseAndResume(t *testing.T) {
 	if left := time.Until(until); err != nil || left > 2*time.Hour || left < 2*time.Hour-time.Minute {
 		t.Errorf("until %s: %v", until, err)
 	}
-	expect(s.runCommand(t, "alice", "resume"), "evictions are no longer paused.\n", "warning: this ended the pause of somebody else: evictions are paused since "+since+" by bob, until ")
-	expect(s.runCommand(t, "", "pause"), "(user of the machine; the API server did not say who).\n", "")
-	if by := s.m.Data["by"]; strings.HasPrefix(by, " ") || !strings.HasSuffix(by, " (user of the machine; the API server did not say who)") {
+	expect(s.runCommand(t, "alice", "resume"), "evictions are no longer paused.\n", "warning: this ended another user's pause: evictions are paused since "+since+" by bob, until ")
+	expect(s.runCommand(t, "", "pause"), "(user of this machine; the API server returned no user name).\n", "")
+	if by := s.m.Data["by"]; strings.HasPrefix(by, " ") || !strings.HasSuffix(by, " (user of this machine; the API server returned no user name)") {
 		t.Errorf("by %q", by)
 	}
 }
 
-// TestPauseWhereNothingRuns: a pause that stops nothing now says so, as far as the
-// Lease may be read. Who resumes needs no process that runs.
+// TestPauseWhereNothingRuns checks that `pause` warns if no process evicts at the moment, as far as it may read the
+// Lease. `resume` does not warn.
 func TestPauseWhereNothingRuns(t *testing.T) {
 	isolateFromCluster(t)
-	idle := "evenkeel: warning: nobody holds the Lease evenkeel in namespace default, so nothing evicts from there now"
-	absent := "evenkeel: warning: there is no Lease evenkeel in namespace default"
+	idle := "evenkeel: warning: no process holds the Lease evenkeel in namespace default, so nothing evicts from there now"
+	absent := "evenkeel: warning: namespace default has no Lease evenkeel"
 	gone, forbid := respondStatus(404, "NotFound", "no"), respondStatus(403, "Forbidden", "no")
 	for name, c := range map[string]struct {
 		lease, dryRun http.HandlerFunc
 		pause, resume string
 	}{
-		"never ran":          {gone, gone, absent, absent},
-		"was released":       {respondText(200, "application/json", leaseJSON("", time.Now())), gone, idle, ""},
-		"was killed":         {respondText(200, "application/json", leaseJSON("node-7", time.Now().Add(-time.Hour))), gone, idle, ""},
-		"runs":               {respondText(200, "application/json", leaseJSON("node-7", time.Now())), gone, "", ""},
-		"nobody knows":       {forbid, forbid, "", ""},
-		"runs dry":           {gone, respondText(200, "application/json", leaseJSON("node-7", time.Now())), idle, ""},
-		"ran dry":            {gone, respondText(200, "application/json", leaseJSON("node-7", time.Now().Add(-time.Hour))), absent, absent},
-		"may run dry or not": {gone, forbid, absent, absent},
+		"never ran":           {gone, gone, absent, absent},
+		"was released":        {respondText(200, "application/json", leaseJSON("", time.Now())), gone, idle, ""},
+		"was killed":          {respondText(200, "application/json", leaseJSON("node-7", time.Now().Add(-time.Hour))), gone, idle, ""},
+		"runs":                {respondText(200, "application/json", leaseJSON("node-7", time.Now())), gone, "", ""},
+		"nobody knows":        {forbid, forbid, "", ""},
+		"runs dry":            {gone, respondText(200, "application/json", leaseJSON("node-7", time.Now())), idle, ""},
+		"ran dry":             {gone, respondText(200, "application/json", leaseJSON("node-7", time.Now().Add(-time.Hour))), absent, absent},
+		"dry run is possible": {gone, forbid, absent, absent},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &pauseServer{username: "alice"}

@@ -85,7 +85,7 @@ func (p *pressureHints) runWith(ctx context.Context, c *controller.Controller, w
 	return work(ctx, c)
 }
 
-// HintedNodes implements web.HintedNodes. It includes nodes with a label that others wrote,
+// HintedNodes implements web.HintSource. It includes nodes with a label that others wrote,
 // because pods avoid these nodes too.
 func (p *pressureHints) HintedNodes() (nodes []string, value string, on bool) {
 	conf := p.conf.Load()

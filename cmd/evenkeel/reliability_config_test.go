@@ -13,11 +13,9 @@ const aboutConfig = `Evenkeel parses the configuration strictly and reports all 
 file and the line. They are the same for ` + "`plan --config`, `run --config`" + ` and ` + "`config check`" + `. The file
 of each row is config.yaml. If a row shows only a part of a configuration, the lines with apiVersion
 and kind precede it.
-` + "`config check`" + `; the file of each row is called config.yaml. Where a row shows a part of a
-configuration, the first two lines, with apiVersion and kind, stand above it.
 `
 
-// configHead are the first two lines of every configuration.
+// configHead is the first two lines of every configuration.
 const configHead = "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\n"
 
 func configRows(t *testing.T) []badInput {
@@ -28,7 +26,7 @@ func configRows(t *testing.T) []badInput {
 	return rows
 }
 
-// wholeConfigRows are files that are wrong as a whole.
+// wholeConfigRows are files that are not configurations at all.
 func wholeConfigRows() []badInput {
 	rows := []badInput{
 		{input: "an empty file", stdin: "", want: "evenkeel: config.yaml: the file is empty; `evenkeel config default` prints a commented one"},
@@ -42,7 +40,7 @@ func wholeConfigRows() []badInput {
 		{input: "a file of random bytes", stdin: "\x7fELF\x02\x01\x01\x00", want: "evenkeel: config.yaml: broken YAML: control characters are not allowed; is this a text file?"},
 		{input: "two documents", stdin: configHead + "---\n" + configHead, want: "evenkeel: config.yaml: more than one document; want one"},
 		{input: "an alias", stdin: configHead + "limits: &l {perPass: 1}\nwindows: *l\n", want: "evenkeel: config.yaml:4: aliases are not supported; write the value out"},
-		{input: "an alias that holds itself", stdin: configHead + "limits: &l {perPass: *l}\n", want: "evenkeel: config.yaml:3: aliases are not supported; write the value out"},
+		{input: "an alias that contains itself", stdin: configHead + "limits: &l {perPass: *l}\n", want: "evenkeel: config.yaml:3: aliases are not supported; write the value out"},
 		{input: "lists in lists, 20,000 deep", stdin: configHead + "strategies: " + strings.Repeat("[", 20000), want: "evenkeel: config.yaml: broken YAML: line 3: exceeded max depth of 10000"},
 		{input: "more than a mebibyte", stdin: configHead + strings.Repeat("# padding\n", 200000), want: "evenkeel: config.yaml: larger than 1048576 bytes"},
 		{input: "another apiVersion", stdin: "apiVersion: evenkeel.io/v2\nkind: RebalanceConfig\n", want: "evenkeel: config.yaml:1: apiVersion: want evenkeel.io/v1alpha1"},
@@ -57,7 +55,7 @@ func wholeConfigRows() []badInput {
 	return rows
 }
 
-// configMistakes are those that package config lists for its own test.
+// configMistakes returns the mistakes in the test data of package config.
 func configMistakes(t *testing.T) []badInput {
 	t.Helper()
 	_, here, _, _ := runtime.Caller(0)
@@ -80,8 +78,7 @@ func configMistakes(t *testing.T) []badInput {
 	return rows
 }
 
-// TestEveryCommandReadsTheConfigurationAlike gives each bad configuration to
-// the other commands that read one.
+// TestEveryCommandReadsTheConfigurationAlike runs the other commands that read a configuration with each bad one.
 func TestEveryCommandReadsTheConfigurationAlike(t *testing.T) {
 	isolateFromCluster(t)
 	for _, r := range configRows(t) {

@@ -17,7 +17,7 @@ these pods are not evicted. Otherwise it is ignored. The rows use the same clust
 message is again part of the plan, and the exit code is 0.
 `
 
-// movesOfExample is what the plan on the example has.
+// movesOfExample is the number of moves in the plan for the example.
 const movesOfExample = 2
 
 func oddObjectRows(*testing.T) []badInput {
@@ -31,24 +31,24 @@ func oddObjectRows(*testing.T) []badInput {
 	const withBudget = "plan -f three-zones.yaml -f budget.yaml"
 	rows := []badInput{
 		{input: "a kind that does not exist", edit: []string{"kind: Service\n", "kind: Servise\n"}, moves: movesOfExample, want: "1 objects of kind v1 Servise are not read"},
-		{input: "a server that is newer than what is known", edit: []string{`server-version: "1.37"`, `server-version: "1.99"`}, want: "the scores of kube-scheduler 1.99 are not known"},
-		{input: "a server that is older than what is known", edit: []string{`server-version: "1.37"`, `server-version: "1.10"`}, want: "the scores of kube-scheduler 1.10 are not known"},
+		{input: "a server version that is too new", edit: []string{`server-version: "1.37"`, `server-version: "1.99"`}, want: "the scores of kube-scheduler 1.99 are not known"},
+		{input: "a server version that is too old", edit: []string{`server-version: "1.37"`, `server-version: "1.10"`}, want: "the scores of kube-scheduler 1.10 are not known"},
 		{input: "pods that start after the snapshot was taken", edit: []string{"2026-01-02T00:00:00Z", "1970-01-01T00:00:00Z"}, want: "PodTooYoung"},
-		{input: "nodes that offer nothing", edit: []string{`all:allocatable: {cpu: "10", memory: "10Gi", pods: "110"}, `, ""}, want: "its replacement fits on no other node"},
+		{input: "nodes without allocatable resources", edit: []string{`all:allocatable: {cpu: "10", memory: "10Gi", pods: "110"}, `, ""}, want: "its replacement fits on no other node"},
 		{input: "pods that request more than any node has", edit: []string{`all:requests: {cpu: "1", memory: "1020Mi"}`, `requests: {cpu: 900k, memory: "1020Mi"}`}, want: "its replacement fits on no other node"},
-		{input: "a Deployment of no pods that has six", edit: []string{specD, strings.TrimSuffix(specD, "6") + "0"}, want: "Deployment d wants 0 replicas, fewer than guards.minReplicas 2"},
-		{input: "a Deployment that is far from what it wants", edit: []string{specD, strings.TrimSuffix(specD, "6") + "2147483647"}, want: "6 of 2147483647 pods of Deployment d are available"},
+		{input: "a Deployment with 0 replicas and six pods", edit: []string{specD, strings.TrimSuffix(specD, "6") + "0"}, want: "Deployment d wants 0 replicas, fewer than guards.minReplicas 2"},
+		{input: "a Deployment with far fewer pods than replicas", edit: []string{specD, strings.TrimSuffix(specD, "6") + "2147483647"}, want: "6 of 2147483647 pods of Deployment d are available"},
 		{input: "an owner that is being deleted", edit: []string{aboutD, strings.TrimSuffix(aboutD, "}") + `, deletionTimestamp: "2026-01-01T00:00:00Z"}`}, want: "its owner d is being deleted"},
-		{input: "pods of an owner that is not there", edit: []string{"all:kind: ReplicaSet, name: d-6c8f", "kind: ReplicaSet, name: d-7777"}, want: "its ReplicaSet d-7777 is not in the snapshot"},
+		{input: "pods of an owner that does not exist", edit: []string{"all:kind: ReplicaSet, name: d-6c8f", "kind: ReplicaSet, name: d-7777"}, want: "its ReplicaSet d-7777 is not in the snapshot"},
 		{input: "pods of an owner of an unknown kind", edit: []string{"all:apiVersion: apps/v1, kind: ReplicaSet, name: d-6c8f", "apiVersion: example.com/v1, kind: Herd, name: d-6c8f"}, want: "it is unknown how example.com/Herd replaces pods"},
-		{input: "a budget whose share is no number", args: withBudget, files: budget(`selector: {matchLabels: {app: d}}, maxUnavailable: half`), want: "pdb shop/d allows none"},
-		{input: "a budget with an unknown operator", args: withBudget, files: budget(`selector: {matchExpressions: [{key: app, operator: Is, values: [d]}]}, maxUnavailable: 1`), want: `pdb shop/d may cover this pod: its selector cannot be read: "Is" is not a valid label selector operator`},
-		{input: "a budget with an operator without values", args: withBudget, files: budget(`selector: {matchExpressions: [{key: app, operator: In}]}, maxUnavailable: 1`), want: "pdb shop/d may cover this pod: its selector cannot be read: values: Invalid value: null"},
-		{input: "a budget that selects by an impossible label", args: withBudget, files: budget(`selector: {matchLabels: {app: "a b"}}, maxUnavailable: 1`), want: "pdb shop/d may cover this pod: its selector cannot be read: values[0][app]"},
+		{input: "a budget whose share is not a number", args: withBudget, files: budget(`selector: {matchLabels: {app: d}}, maxUnavailable: half`), want: "pdb shop/d allows no evictions"},
+		{input: "a budget with an unknown operator", args: withBudget, files: budget(`selector: {matchExpressions: [{key: app, operator: Is, values: [d]}]}, maxUnavailable: 1`), want: `pdb shop/d may select this pod: its selector is invalid: "Is" is not a valid label selector operator`},
+		{input: "a budget with an operator without values", args: withBudget, files: budget(`selector: {matchExpressions: [{key: app, operator: In}]}, maxUnavailable: 1`), want: "pdb shop/d may select this pod: its selector is invalid: values: Invalid value: null"},
+		{input: "a budget that selects by an impossible label", args: withBudget, files: budget(`selector: {matchLabels: {app: "a b"}}, maxUnavailable: 1`), want: "pdb shop/d may select this pod: its selector is invalid: values[0][app]"},
 		{input: "a budget that wants 200%", args: withBudget, files: budget(`selector: {matchLabels: {app: d}}, minAvailable: 200%`), want: "pdb shop/d allows 0 more evictions (6 healthy pods, 12 required)"},
-		{input: "a budget of less than nothing", args: withBudget, files: budget(`selector: {matchLabels: {app: d}}, maxUnavailable: -1`), want: "pdb shop/d allows 0 more evictions (6 healthy pods, 7 required)"},
-		{input: "a budget that its controller has not seen", args: withBudget, files: map[string]string{"budget.yaml": strings.Replace(budget(`selector: {matchLabels: {app: d}}, maxUnavailable: 1`)["budget.yaml"], "generation: 1", "generation: 2", 1)}, want: "pdb shop/d was changed, and the disruption controller has not updated its status yet"},
-		{input: "two budgets for the same pods", args: withBudget, files: map[string]string{"budget.yaml": budget(`selector: {matchLabels: {app: d}}, maxUnavailable: 1`)["budget.yaml"] + "---\n" + strings.Replace(budget(`selector: {matchLabels: {app: d}}, maxUnavailable: 1`)["budget.yaml"], "name: d", "name: e", 1)}, want: "2 PodDisruptionBudgets select the pod; the Eviction API refuses such pods"},
+		{input: "a negative budget", args: withBudget, files: budget(`selector: {matchLabels: {app: d}}, maxUnavailable: -1`), want: "pdb shop/d allows 0 more evictions (6 healthy pods, 7 required)"},
+		{input: "a budget that its controller has not processed", args: withBudget, files: map[string]string{"budget.yaml": strings.Replace(budget(`selector: {matchLabels: {app: d}}, maxUnavailable: 1`)["budget.yaml"], "generation: 1", "generation: 2", 1)}, want: "pdb shop/d was changed, and the disruption controller has not updated its status yet"},
+		{input: "two budgets for the same pods", args: withBudget, files: map[string]string{"budget.yaml": budget(`selector: {matchLabels: {app: d}}, maxUnavailable: 1`)["budget.yaml"] + "---\n" + strings.Replace(budget(`selector: {matchLabels: {app: d}}, maxUnavailable: 1`)["budget.yaml"], "name: d", "name: e", 1)}, want: "2 PodDisruptionBudgets select the pod, and the Eviction API refuses such pods"},
 	}
 	for i := range rows {
 		if rows[i].args == "" {
@@ -84,11 +84,11 @@ func annotationRows(*testing.T) []badInput {
 		{input: "namespace", text: "evenkeel.io/do-not-disrupt: until Monday", edit: namespace("evenkeel.io/do-not-disrupt: until Monday"), want: `evenkeel.io/do-not-disrupt: "until Monday" on namespace shop cannot be read (want true, false, or how long from the pod's start, such as 4h)`},
 		{input: "Deployment", text: "evenkeel.io/window: at night", edit: workload("evenkeel.io/window: at night"), want: `evenkeel.io/window: "at night" on Deployment shop/d cannot be read: "at night" is not a window (want cron fields, a duration and perhaps a time zone, such as "0 22 * * 1-5 6h Europe/Berlin")`},
 		{input: "Deployment, no duration", text: "evenkeel.io/window: 0 22 * * *", edit: workload(`evenkeel.io/window: "0 22 * * *"`), want: `evenkeel.io/window: "0 22 * * *" on Deployment shop/d cannot be read: "0 22 * * *" is not a window (want cron fields, a duration and perhaps a time zone, such as "0 22 * * 1-5 6h Europe/Berlin")`},
-		{input: "Deployment, an hour that is none", text: "evenkeel.io/window: 0 25 * * * 6h", edit: workload(`evenkeel.io/window: "0 25 * * * 6h"`), want: `evenkeel.io/window: "0 25 * * * 6h" on Deployment shop/d cannot be read: "0 25 * * *" is not a cron expression: "25" is no hour (want 0 to 23)`},
+		{input: "Deployment, an invalid hour", text: "evenkeel.io/window: 0 25 * * * 6h", edit: workload(`evenkeel.io/window: "0 25 * * * 6h"`), want: `evenkeel.io/window: "0 25 * * * 6h" on Deployment shop/d cannot be read: "0 25 * * *" is not a cron expression: "25" is not a valid hour (want 0 to 23)`},
 		{input: "Deployment, a window too short", text: "evenkeel.io/window: 0 3 * * * 10s", edit: workload(`evenkeel.io/window: "0 3 * * * 10s"`), want: `evenkeel.io/window: "0 3 * * * 10s" on Deployment shop/d cannot be read: a window of 10s makes no sense (want 1m to 168h)`},
 		{input: "Deployment, an unknown time zone", text: "evenkeel.io/window: 0 22 * * * 6h Mars/Base", edit: workload(`evenkeel.io/window: "0 22 * * * 6h Mars/Base"`), want: `evenkeel.io/window: "0 22 * * * 6h Mars/Base" on Deployment shop/d cannot be read: "Mars/Base" is not a time zone (want an IANA name, such as Europe/Berlin or Etc/UTC)`},
 		{input: "Deployment, the second of two windows", text: "evenkeel.io/window: 0 22 * * * 6h; soon", edit: workload(`evenkeel.io/window: "0 22 * * * 6h; soon"`), want: `evenkeel.io/window: "0 22 * * * 6h; soon" on Deployment shop/d cannot be read: "soon" is not a window (want cron fields, a duration and perhaps a time zone, such as "0 22 * * 1-5 6h Europe/Berlin")`},
-		{input: "Deployment, a day that no year has", text: "evenkeel.io/window: 0 0 30 2 * 6h", edit: workload(`evenkeel.io/window: "0 0 30 2 * 6h"`), want: `evenkeel.io/window: "0 0 30 2 * 6h" on Deployment shop/d cannot be read: "0 0 30 2 *" never fires: no year has such a day`},
+		{input: "Deployment, an impossible day", text: "evenkeel.io/window: 0 0 30 2 * 6h", edit: workload(`evenkeel.io/window: "0 0 30 2 * 6h"`), want: `evenkeel.io/window: "0 0 30 2 * 6h" on Deployment shop/d cannot be read: "0 0 30 2 *" never fires: no year has such a day`},
 		{input: "Deployment", text: "evenkeel.io/spread-by: the zone", edit: workload("evenkeel.io/spread-by: the zone"), moves: movesOfExample, want: `evenkeel.io/spread-by: "the zone" on Deployment shop/d cannot be read (want a topology key, such as topology.kubernetes.io/zone)`},
 		{input: "Deployment", text: `evenkeel.io/max-skew: "0"`, edit: workload(`evenkeel.io/max-skew: "0"`), moves: movesOfExample, want: `evenkeel.io/max-skew: "0" on Deployment shop/d cannot be read (want an integer of 1 or more)`},
 		{input: "Deployment", text: "evenkeel.io/max-skew: one", edit: workload("evenkeel.io/max-skew: one"), moves: movesOfExample, want: `evenkeel.io/max-skew: "one" on Deployment shop/d cannot be read (want an integer of 1 or more)`},

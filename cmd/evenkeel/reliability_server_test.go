@@ -21,24 +21,22 @@ import (
 	"github.com/evenkeel-project/evenkeel/observe"
 )
 
-// syncTimeouts are the times that a row's first look at a server may take, where
-// people wait for half a minute. Most of these rows wait for as long as they
-// may, so the first is short; a machine that is busy needs more.
+// syncTimeouts are how long a row may wait until it has read the cluster. Users wait up to half a minute. Most rows with
+// servers use all of their time, so the first timeout is short. A busy machine needs the longer ones.
 var syncTimeouts = []time.Duration{time.Second, 4 * time.Second, 15 * time.Second}
 
-// fakeAPIServer answers as an API server that holds the example would, but for its
-// faults. The program is allowed to evict there, and in good health it would:
-// see TestHealthyServerSeesAnEviction.
+// fakeAPIServer answers like an API server that has the objects of the example, except for its faults. It allows
+// evictions, and without faults the program evicts pods: see TestHealthyServerSeesAnEviction.
 type fakeAPIServer struct {
 	*httptest.Server
-	faults map[string]http.HandlerFunc // by path; ending in a slash: every path below
+	faults map[string]http.HandlerFunc // by path; a path that ends in a slash includes all paths below it
 	lists  map[string]any              // by path
 
 	mu    sync.Mutex
 	posts []string
 }
 
-// requests returns the paths of evictions that were asked for.
+// requests returns the paths of the evictions that the server received.
 func (s *fakeAPIServer) evictions() []string {
 	if s == nil {
 		return nil
@@ -54,16 +52,15 @@ func (s *fakeAPIServer) evictions() []string {
 	return out
 }
 
-// serverFault is how a server misbehaves.
+// serverFault says how a server misbehaves.
 type serverFault struct {
 	paths map[string]http.HandlerFunc
-	// start makes another server than one that speaks HTTP; it returns the
-	// cluster of the kubeconfig.
+	// start starts a server that does not speak HTTP. It returns the cluster entry of the kubeconfig.
 	start func(t *testing.T, h http.Handler) (s *httptest.Server, cluster string)
 }
 
-// serve starts the row's server, if it has one, and points kubeconfig.yaml in
-// dir to it. evict.yaml is a configuration that evicts.
+// serve starts the server of the row, if it has one, and writes its address to kubeconfig.yaml in dir. It also writes
+// evict.yaml, a configuration that evicts.
 func (r *badInput) serve(t *testing.T, dir string) *fakeAPIServer {
 	t.Helper()
 	if r.server == nil {
@@ -122,7 +119,7 @@ func (s *fakeAPIServer) handle(w http.ResponseWriter, r *http.Request) {
 	case s.lists[r.URL.Path] != nil:
 		writeJSON(w, 200, s.lists[r.URL.Path])
 	case r.Method == http.MethodPost || r.Method == http.MethodPut: // Leases, ConfigMaps and events
-		body, _ := io.ReadAll(r.Body) // whole, before the answer begins
+		body, _ := io.ReadAll(r.Body) // read the whole body before the answer begins
 		w.Header().Set("Content-Type", r.Header.Get("Content-Type"))
 		w.WriteHeader(200)
 		_, _ = w.Write(body)
@@ -131,7 +128,7 @@ func (s *fakeAPIServer) handle(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// pod finds the pod of a path.
+// pod returns the pod that a path names.
 func (s *fakeAPIServer) pod(path string) map[string]any {
 	const namespace = "/api/v1/namespaces/shop/pods/"
 	if !strings.HasPrefix(path, namespace) {
@@ -145,7 +142,7 @@ func (s *fakeAPIServer) pod(path string) map[string]any {
 	return nil
 }
 
-// exampleObjects holds what the server lists, by path.
+// exampleObjects returns the lists that the server serves, by path.
 var exampleObjects = sync.OnceValue(func() map[string]any {
 	var list struct {
 		Items []map[string]any `json:"items"`
@@ -176,7 +173,7 @@ func listOf(version, resource string, items []map[string]any) map[string]any {
 	return map[string]any{"apiVersion": version, "kind": kindOf(version, resource) + "List", "metadata": map[string]any{"resourceVersion": "1"}, "items": items}
 }
 
-// kindOf finds the kind of a resource among those that the client knows.
+// kindOf returns the kind of a resource that the client knows.
 func kindOf(version, resource string) string {
 	gv, err := schema.ParseGroupVersion(version)
 	if err != nil {
@@ -193,17 +190,17 @@ func kindOf(version, resource string) string {
 func writeJSON(w http.ResponseWriter, code int, x any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(x) // a client that has gone
+	_ = json.NewEncoder(w).Encode(x) // the client may have closed the connection
 }
 
-// respondStatus answers with a Status, as the API server does.
+// respondStatus answers with a Status object, as the API server does.
 func respondStatus(code int, reason, message string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, code, map[string]any{"apiVersion": "v1", "kind": "Status", "status": "Failure", "code": code, "reason": reason, "message": message})
 	}
 }
 
-// respondText answers with any text.
+// respondText answers with a text.
 func respondText(code int, contentType, text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", contentType)
@@ -223,15 +220,14 @@ func closeConnection(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-// sendHalfAnswer sends the beginning of an answer and hangs up.
+// sendHalfAnswer sends the first part of an answer and closes the connection.
 func sendHalfAnswer(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", "10000")
 	_, _ = io.WriteString(w, `{"apiVersion":"v1","kind":"PodList","items":[`)
 }
 
-// TestHealthyServerSeesAnEviction shows that the server of the rows below
-// would see evictions.
+// TestHealthyServerSeesAnEviction checks that the server of the rows receives an eviction if it has no fault.
 func TestHealthyServerSeesAnEviction(t *testing.T) {
 	isolateFromCluster(t)
 	r := badInput{args: onePass, server: &serverFault{}}

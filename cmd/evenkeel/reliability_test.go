@@ -22,41 +22,39 @@ import (
 )
 
 const (
-	// minRows is how many kinds of bad input the catalogue must hold.
+	// minRows is the least number of rows in the catalogue.
 	minRows = 120
-	// rowDeadline is how long the program may take over one of them.
+	// rowDeadline is how long the program may take for one row.
 	rowDeadline = 20 * time.Second
 )
 
-// badInput is one row of the catalogue: something wrong, and what the program
-// says about it.
+// badInput is one row of the catalogue: an invalid input, and the message of the program.
 type badInput struct {
-	// input says what is wrong, for people; text is the part of the input that
-	// is shown with it, where it is short.
+	// input describes the mistake. text is the invalid part of the input, shown beside the description if it is short.
 	input, text string
-	// args is the command line; two quotes are an empty argument.
+	// args is the command line. Two single quotes are an empty argument.
 	args string
-	// files are written to the directory in which the program runs.
+	// files are written to the working directory of the program.
 	files map[string]string
 	stdin string
-	// edit replaces parts of the example, which is written to snapshot.yaml.
+	// edit replaces parts of the example. The result is written to snapshot.yaml.
 	edit []string
-	// server makes the API server misbehave: see fault.
+	// server makes the API server misbehave; see serverFault.
 	server *serverFault
-	// want is the whole message, on stderr. Where exit is 0 it is a part of
-	// the plan on stdout, which has so many moves.
+	// want is the whole message on stderr. If exit is 0, want is part of the plan on stdout, and moves is the number of
+	// its moves.
 	want  string
 	exit  int
 	moves int
 }
 
-// inputKind is one way into the program.
+// inputKind is one kind of input of the program.
 type inputKind struct {
 	title, about string
 	rows         func(t *testing.T) []badInput
 }
 
-// inputKinds are all ways into the program, in the order of the document.
+// inputKinds are all kinds of input, in the order of the document.
 var inputKinds = []inputKind{
 	{"Flags and arguments", aboutFlags, flagRows},
 	{"Configuration", aboutConfig, configRows},
@@ -67,8 +65,7 @@ var inputKinds = []inputKind{
 	{"Answers of the API server", aboutAPI, apiRows},
 }
 
-// TestBadInput gives every row to the program. Rows with servers, which mostly
-// wait, are run side by side.
+// TestBadInput runs the program for every row. Rows with servers run in parallel, because they mostly wait.
 func TestBadInput(t *testing.T) {
 	isolateFromCluster(t)
 	for _, e := range inputKinds {
@@ -83,7 +80,7 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// isolateFromCluster sees to it that nobody's kubeconfig or pod is at hand.
+// isolateFromCluster hides the kubeconfig of the user and the account of the pod.
 func isolateFromCluster(t *testing.T) {
 	t.Helper()
 	t.Setenv("HOME", t.TempDir())
@@ -114,13 +111,13 @@ func (r *badInput) check(t *testing.T) {
 	if d := cmp.Diff(r.want, got.stableMessage(dir)); d != "" {
 		t.Errorf("message (-want +got):\n%s", d)
 	}
-	// A pass that begins leaves a report, also one that says that it could not go on.
+	// A pass that began writes a report, even if it could not continue.
 	if got.stdout != "" && !strings.HasPrefix(got.stdout, "Run: refused; nothing planned, nothing evicted.\nStopped early: ") {
-		t.Errorf("it failed, and yet wrote to stdout:\n%s", got.stdout)
+		t.Errorf("the command failed but wrote to stdout:\n%s", got.stdout)
 	}
 }
 
-// prepare writes the row's files to a directory of its own.
+// prepare writes the files of the row to a new directory.
 func (r *badInput) prepare(t *testing.T) (dir string) {
 	t.Helper()
 	example := readExample()
@@ -145,8 +142,8 @@ func (r *badInput) prepare(t *testing.T) (dir string) {
 	return dir
 }
 
-// commandLine is what is typed. Rows that run side by side share a working
-// directory, so files are given with theirs.
+// commandLine returns the arguments of the row. Rows that run in parallel share a working directory, so the names of
+// files include the directory of the row.
 func (r *badInput) commandLine(dir string) []string {
 	args := strings.Fields(r.args)
 	for i, a := range args {
@@ -169,8 +166,8 @@ var readExample = sync.OnceValue(func() string {
 	return string(text)
 })
 
-// editExample replaces the first occurrence of every second string by the next, or
-// every occurrence where it begins with "all:".
+// editExample replaces the first occurrence of each string with even index by the string after it. With the prefix
+// "all:" it replaces every occurrence.
 func editExample(t *testing.T, text string, pairs []string) string {
 	t.Helper()
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -187,13 +184,13 @@ func editExample(t *testing.T, text string, pairs []string) string {
 	return text
 }
 
-// programResult is what the program did.
+// programResult is the output and the exit code of the program.
 type programResult struct {
 	exit           int
 	stdout, stderr string
 }
 
-// unstableTexts are the parts of a message that differ from run to run.
+// unstableTexts are the parts of a message that differ between runs.
 var unstableTexts = []struct {
 	pattern *regexp.Regexp
 	instead string
@@ -203,8 +200,8 @@ var unstableTexts = []struct {
 	{regexp.MustCompile(`current time \S+ is after [^\s;]+`), "current time NOW is after THEN"},
 }
 
-// stableMessage is stderr without logs and the directory, with stable words for what
-// varies.
+// stableMessage returns stderr without logs and without the directory. Fixed words replace the parts that differ between
+// runs.
 func (a programResult) stableMessage(dir string) string {
 	var lines []string
 	for line := range strings.Lines(a.stderr) {
@@ -244,12 +241,11 @@ func invoke(t *testing.T, patience time.Duration, args []string, stdin string) p
 	}
 }
 
-// checkReported looks for the words in the plan, and plans again in a form in
-// which moves can be counted.
+// checkReported checks that the plan contains want. It plans again in JSON to count the moves.
 func (r *badInput) checkReported(t *testing.T, dir string, got programResult) {
 	t.Helper()
 	if !strings.Contains(got.stdout, r.want) {
-		t.Errorf("the plan does not say %q:\n%s%s", r.want, got.stdout, got.stderr)
+		t.Errorf("the plan does not contain %q:\n%s%s", r.want, got.stdout, got.stderr)
 	}
 	got = invoke(t, syncTimeouts[0], append(r.commandLine(dir), "-o", "json"), r.stdin)
 	var p struct {
@@ -263,22 +259,22 @@ func (r *badInput) checkReported(t *testing.T, dir string, got programResult) {
 	}
 }
 
-// TestCatalogueIsLargeAndWithoutRepetition also keeps rows honest: each says
-// what is wrong, and what the program says.
+// TestCatalogueIsLargeAndWithoutRepetition checks that each row has an input and a message, and that no two rows are the
+// same.
 func TestCatalogueIsLargeAndWithoutRepetition(t *testing.T) {
 	inputs, cases := map[string]bool{}, map[string]string{}
 	for _, e := range inputKinds {
 		for _, r := range e.rows(t) {
 			name := e.title + ": " + r.input + ": " + r.text
 			if r.input == "" || r.want == "" {
-				t.Errorf("%s: a row must say what is wrong and what is answered", name)
+				t.Errorf("%s: the row has no input or no message", name)
 			}
 			if inputs[name] {
-				t.Errorf("%s stands twice", name)
+				t.Errorf("%s occurs twice", name)
 			}
 			inputs[name] = true
 			if r.server != nil {
-				continue // servers cannot be compared; their rows are told apart by their names
+				continue // servers cannot be compared; the rows differ in their names
 			}
 			given := fmt.Sprintf("%s\x00%s\x00%v\x00%v", r.args, r.stdin, r.edit, r.files)
 			if other := cases[given]; other != "" {
@@ -292,7 +288,7 @@ func TestCatalogueIsLargeAndWithoutRepetition(t *testing.T) {
 	}
 }
 
-// TestReliabilityDocument keeps testdata/bad_input.md in step with the table.
+// TestReliabilityDocument checks that testdata/bad_input.md matches the rows. With -update it writes the file.
 func TestReliabilityDocument(t *testing.T) {
 	var b bytes.Buffer
 	writeReliabilityDocument(t, &b)
@@ -313,7 +309,7 @@ func writeReliabilityDocument(t *testing.T, w io.Writer) {
 	}
 }
 
-// firstLine is the first line, and no more of it than fits on a screen.
+// firstLine returns the first line of a message, shortened so that it fits on a screen.
 func firstLine(message string) string {
 	first, more, _ := strings.Cut(strings.TrimPrefix(message, "evenkeel: "), "\n")
 	const most = 240
@@ -326,7 +322,7 @@ func firstLine(message string) string {
 	return first
 }
 
-// markdownCode marks text as code; a longer fence keeps back quotes inside.
+// markdownCode formats text as code. It uses a longer fence if the text contains back quotes.
 func markdownCode(s string) string {
 	fence := "`"
 	if strings.Contains(s, "`") {
@@ -335,7 +331,7 @@ func markdownCode(s string) string {
 	return fence + escapeTableCell(s) + fence
 }
 
-// escapeTableCell keeps text from ending a cell of a table.
+// escapeTableCell escapes text for a cell of a Markdown table.
 func escapeTableCell(s string) string { return strings.NewReplacer("|", `\|`, "\n", " ").Replace(s) }
 
 const aboutAll = `# Bad input

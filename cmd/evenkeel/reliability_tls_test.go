@@ -32,8 +32,7 @@ func expiredCertificate(t *testing.T, h http.Handler) (*httptest.Server, string)
 	return tlsServer(t, h, func(c *x509.Certificate) { c.NotAfter = time.Date(2021, 1, 1, 0, 0, 0, 0, time.UTC) })
 }
 
-// tlsServer serves with a certificate of its own authority, which the kubeconfig
-// trusts.
+// tlsServer serves TLS with a certificate of its own authority, which the kubeconfig trusts.
 func tlsServer(t *testing.T, h http.Handler, change func(*x509.Certificate)) (*httptest.Server, string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

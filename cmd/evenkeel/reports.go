@@ -22,8 +22,8 @@ type reportWriter struct {
 
 func (r *reportWriter) write(of plan.RunReport) {
 	if r.failed = report.Run(r.out, r.format, of); r.failed != nil {
-		r.failed = fmt.Errorf("run %s: %w; what was evicted stands in the log and in Events", of.RunID, r.failed)
-		r.log.Error("a report is lost", "run", of.RunID, "error", r.failed)
+		r.failed = fmt.Errorf("run %s: %w; the log and the Events list its evictions", of.RunID, r.failed)
+		r.log.Error("the report was not written", "run", of.RunID, "error", r.failed)
 	}
 }
 
@@ -31,7 +31,7 @@ func (r *reportWriter) write(of plan.RunReport) {
 // that the pass is done.
 func errorIfNotBegun(err error, begun bool) error {
 	if err == nil && !begun {
-		return errors.New("told to stop before the pass began: nothing was evicted")
+		return errors.New("stopped before the pass began: nothing was evicted")
 	}
 	return err
 }

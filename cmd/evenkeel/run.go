@@ -43,7 +43,7 @@ func newRun(g *globalFlags) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, g) },
 	}
 	fl := c.Flags()
-	fl.StringVar(&f.config, "config", "", "configuration file (default: the shipped one)")
+	fl.StringVar(&f.config, "config", "", "configuration file (default: the built-in one)")
 	fl.BoolVar(&f.once, "once", false, "make one pass and exit")
 	fl.StringSliceVar(&f.strategies, "strategy", nil, "with --once: strategies that are due (default: all); the goals of the others are constraints")
 	fl.StringVarP(&f.output, "output", "o", "", "report as table, wide, yaml, or json, one line each (default: table with --once, else json)")
@@ -121,7 +121,7 @@ func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	wait, cancel := context.WithTimeout(cmd.Context(), g.syncTimeout)
 	defer cancel()
 	if err := o.WaitForSync(wait); err != nil {
-		return fmt.Errorf("looking at the cluster at %s: %w", serverHost(rc), err)
+		return fmt.Errorf("reading the cluster at %s: %w", serverHost(rc), err)
 	}
 	set.usage.sampleOnce(cmd.Context())
 	warnAboutShortTTL(conf, time.Now(), log)
@@ -167,7 +167,7 @@ func runPasses(ctx context.Context, c *controller.Controller) error {
 // check returns an error for flag values that would otherwise fail only after connecting.
 func (f *runFlags) check() error {
 	if f.leaseTimeout <= 0 {
-		return fmt.Errorf("--lease-timeout: %s is no time to wait (want more than 0s)", f.leaseTimeout)
+		return fmt.Errorf("--lease-timeout: %s is too short (want more than 0s)", f.leaseTimeout)
 	}
 	if err := checkNamespace(f.namespace); err != nil {
 		return err
@@ -214,11 +214,11 @@ func unknownUsageErrors(p plan.Plan, due []string) error {
 	var errs []error
 	for _, st := range p.Strategies {
 		if st.NoData != "" && slices.Contains(due, st.Name) {
-			errs = append(errs, fmt.Errorf("strategy %s moved nothing: %s; the report's inputs say why", st.Name, st.NoData))
+			errs = append(errs, fmt.Errorf("strategy %s moved nothing: %s; see the inputs in the report", st.Name, st.NoData))
 		}
 	}
 	if p.HintsNoData != "" {
-		errs = append(errs, fmt.Errorf("hints judged no node: %s; the report's inputs say why", p.HintsNoData))
+		errs = append(errs, fmt.Errorf("hints evaluated no node: %s; see the inputs in the report", p.HintsNoData))
 	}
 	return errors.Join(errs...)
 }
@@ -262,7 +262,7 @@ func (f *runFlags) serve(ctx context.Context, log *slog.Logger, o *observe.Obser
 	if err := o.WaitForSync(ctx); err != nil && ctx.Err() == nil {
 		cancel(err)
 		<-served
-		return fmt.Errorf("looking at the cluster: %w", err)
+		return fmt.Errorf("reading the cluster: %w", err)
 	}
 	err = work(ctx)
 	cancel(err)

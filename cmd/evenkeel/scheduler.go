@@ -36,14 +36,14 @@ func newConfigScheduler(g *globalFlags) *cobra.Command {
 			}
 			text, lost := schedulerconfig.Print(o)
 			for _, l := range lost {
-				fmt.Fprintln(cmd.ErrOrStderr(), "evenkeel: not the same any more:", l)
+				fmt.Fprintln(cmd.ErrOrStderr(), "evenkeel: changed by the conversion:", l)
 			}
 			_, err = io.WriteString(cmd.OutOrStdout(), text)
 			return err
 		},
 	}
 	fl := c.Flags()
-	fl.IntVar(&f.spreadWeight, "spread-weight", 0, "weight of PodTopologySpread (default: 5, or what the Policy says; kube-scheduler's own is 2)")
+	fl.IntVar(&f.spreadWeight, "spread-weight", 0, "weight of PodTopologySpread (default: 5, or the weight in the Policy; kube-scheduler's own is 2)")
 	fl.StringVar(&f.pressure, "pressure-label", "", "prefer nodes without this label, KEY=VALUE or KEY, such as evenkeel.io/pressure=true")
 	fl.StringVar(&f.watcher, "watcher", "", "URL of a load-watcher; prints a profile for trimaran as a comment")
 	fl.StringVar(&f.from, "from-policy", "", "convert this legacy scheduler Policy (JSON or YAML; -: standard input)")
@@ -53,7 +53,7 @@ func newConfigScheduler(g *globalFlags) *cobra.Command {
 func (f *schedulerFlags) options(g *globalFlags, stdin io.Reader) (schedulerconfig.Options, error) {
 	o := schedulerconfig.Options{SpreadWeight: f.spreadWeight, Kubeconfig: g.kubeconfig}
 	if f.spreadWeight < 0 || f.spreadWeight > 10000 {
-		return o, fmt.Errorf("--spread-weight: %d is no weight (want 1..10000)", f.spreadWeight)
+		return o, fmt.Errorf("--spread-weight: %d is not a valid weight (want 1..10000)", f.spreadWeight)
 	}
 	if f.pressure != "" {
 		o.PressureKey, o.PressureValue, _ = strings.Cut(f.pressure, "=")
@@ -64,7 +64,7 @@ func (f *schedulerFlags) options(g *globalFlags, stdin io.Reader) (schedulerconf
 	if f.watcher != "" {
 		u, err := url.Parse(f.watcher)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" {
-			return o, fmt.Errorf("--watcher: %q is not an address (want such as http://evenkeel.evenkeel-system:8080)", f.watcher)
+			return o, fmt.Errorf("--watcher: %q is not a URL (want one such as http://evenkeel.evenkeel-system:8080)", f.watcher)
 		}
 		// Trimaran adds /watcher itself.
 		o.Watcher = strings.TrimSuffix(strings.TrimSuffix(u.String(), "/"), "/watcher")

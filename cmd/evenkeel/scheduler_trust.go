@@ -26,7 +26,7 @@ type bindingFilter struct {
 
 func (w *bindingFilter) setConfig(conf *config.Config) {
 	opts := conf.PlannerOptions()
-	if opts.Shadow.MinBindings == 0 {
+	if opts.Trust.MinBindings == 0 {
 		w.profiles.Store(nil)
 		return
 	}

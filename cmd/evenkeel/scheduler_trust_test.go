@@ -14,8 +14,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/metrics"
 )
 
-// TestAChangedConfigurationChangesWhoseBindingsAreLookedAt, without a pass: a
-// profile that is new, one that has gone, and the switch, either way.
+// TestAChangedConfigurationChangesWhoseBindingsAreLookedAt checks that the filter of bindings follows the configuration
+// without a pass. The steps add a profile, remove it, and enable and disable scheduler trust.
 func TestAChangedConfigurationChangesWhoseBindingsAreLookedAt(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.yaml")
 	write := func(placement string) {
@@ -35,18 +35,18 @@ func TestAChangedConfigurationChangesWhoseBindingsAreLookedAt(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.setConfig(conf)
-	look := files.watchers[0].checkNow
+	checkNow := files.watchers[0].checkNow
 	fancy := &corev1.Pod{Spec: corev1.PodSpec{SchedulerName: "fancy"}}
 	for i, step := range []struct {
 		placement string
 		want      bool
 	}{{off, false}, {on, true}, {known, false}, {on, true}, {"{trust: {minBindings: -1}}", true}, {off, false}} {
 		write(step.placement)
-		look()
-		look() // it held still
+		checkNow()
+		checkNow() // the watcher loads a file only if two checks see the same content
 		if got := w.matches(fancy); got != step.want || w.matches(&corev1.Pod{}) {
 			_, problem := files.watchers[0].problem()
-			t.Errorf("%d, %s: looked at %v, want %v, and the default scheduler never (%v)", i, step.placement, got, step.want, problem)
+			t.Errorf("%d, %s: the filter matches: %v, want %v, and never for the default scheduler (%v)", i, step.placement, got, step.want, problem)
 		}
 	}
 }

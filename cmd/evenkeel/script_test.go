@@ -12,19 +12,19 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
-	// Most rows of TestBadInput wait for a server, and need no core for that.
+	// Most rows of TestBadInput wait for a server and use no CPU.
 	if err := flag.Set("test.parallel", "32"); err != nil {
 		panic(err)
 	}
 	testscript.Main(m, map[string]func(){"evenkeel": func() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }})
 }
 
-// TestScripts runs the program as a user would; each script is a story.
+// TestScripts runs the program as a user would. Each script covers one command.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
-			e.Setenv("HOME", e.WorkDir) // no kubeconfig of whoever runs the tests
+			e.Setenv("HOME", e.WorkDir) // hides the kubeconfig of the user who runs the tests
 			for _, name := range []string{"three-zones.yaml", "busy-node.yaml", "by-load.yaml"} {
 				text, err := os.ReadFile("../../examples/" + name)
 				if err != nil {

@@ -28,7 +28,7 @@ func (r stateWithOptionalPause) Load(ctx context.Context) (plan.PlannerState, er
 		return st, err
 	}
 	if st.Pause, err = r.pauses.Read(ctx); err != nil {
-		r.log.Warn("whether evictions are paused is not known", "error", err)
+		r.log.Warn("cannot read whether evictions are paused", "error", err)
 	}
 	return st, nil
 }
@@ -62,7 +62,7 @@ type stateWithPause struct {
 	pauses state.PauseStore
 }
 
-// Load implements controller.Memory.
+// Load implements controller.StateStore.
 func (m stateWithPause) Load(ctx context.Context) (plan.PlannerState, error) {
 	st, err := m.Store.Load(ctx)
 	if err != nil {

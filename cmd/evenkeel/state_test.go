@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// TestALivePlanKnowsWhatIsRemembered, or says that it does not; and what it saves
-// gives the same plan again.
+// TestALivePlanKnowsWhatIsRemembered checks that a plan on a live cluster uses the saved state, or reports that the
+// state is unknown. The saved input gives the same plan again.
 func TestALivePlanKnowsWhatIsRemembered(t *testing.T) {
 	now := time.Now().UTC()
-	resting := fmt.Sprintf(`{"apiVersion":"evenkeel.io/v1alpha1","kind":"PlannerState","backoffs":[{"workload":{"apiVersion":"apps/v1","kind":"Deployment","namespace":"shop","name":"d"},"since":%q,"until":%q,"failures":1,"reason":{"code":"LandedElsewhere","message":"it landed on n3"}}]}`,
+	backedOff := fmt.Sprintf(`{"apiVersion":"evenkeel.io/v1alpha1","kind":"PlannerState","backoffs":[{"workload":{"apiVersion":"apps/v1","kind":"Deployment","namespace":"shop","name":"d"},"since":%q,"until":%q,"failures":1,"reason":{"code":"LandedElsewhere","message":"it landed on n3"}}]}`,
 		now.Format(time.RFC3339), now.Add(time.Hour).Format(time.RFC3339))
 	const maps = "/api/v1/namespaces/ops/configmaps/"
 	for _, c := range []struct {
@@ -25,10 +25,10 @@ func TestALivePlanKnowsWhatIsRemembered(t *testing.T) {
 		path   string
 		want   string
 	}{
-		{"a workload rests", respondText(200, "application/json", pausedConfigMap(t, resting)), maps + "evenkeel-state-09", "BackedOff: "},
-		{"nothing was ever written", respondStatus(404, "NotFound", "not found"), maps, ""},
-		{"not allowed to look", respondStatus(403, "Forbidden", "no"), maps, "the planner state is unknown, so the plan ignores backoffs and hourly eviction counts: reading ConfigMap ops/evenkeel-state-00: no; the chart's Role"},
-		{"not to be read", respondText(200, "application/json", pausedConfigMap(t, "{")), maps + "evenkeel-state-09", "reading ConfigMap ops/evenkeel-state-09: unexpected end of JSON input; "},
+		{"a workload is backed off", respondText(200, "application/json", pausedConfigMap(t, backedOff)), maps + "evenkeel-state-09", "BackedOff: "},
+		{"no state was written yet", respondStatus(404, "NotFound", "not found"), maps, ""},
+		{"no permission to read it", respondStatus(403, "Forbidden", "no"), maps, "the planner state is unknown, so the plan ignores backoffs and hourly eviction counts: reading ConfigMap ops/evenkeel-state-00: no; the chart's Role"},
+		{"invalid content", respondText(200, "application/json", pausedConfigMap(t, "{")), maps + "evenkeel-state-09", "reading ConfigMap ops/evenkeel-state-09: unexpected end of JSON input; "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -39,7 +39,7 @@ func TestALivePlanKnowsWhatIsRemembered(t *testing.T) {
 			live := runPlan(t, "plan", "--kubeconfig", filepath.Join(dir, "kubeconfig.yaml"), "--lease-namespace", "ops", "-o", "json", "--save-input", saved)
 			again := runPlan(t, "plan", "-f", saved, "-o", "json")
 			if live != again {
-				t.Errorf("the saved input gives another plan:\n%s\n%s", live, again)
+				t.Errorf("the saved input gives a different plan:\n%s\n%s", live, again)
 			}
 			text := strings.ReplaceAll(live, `"code":"BackedOff","message":"`, "BackedOff: ")
 			text = strings.NewReplacer(`"code": "BackedOff",`, "BackedOff: ").Replace(text)
@@ -47,7 +47,7 @@ func TestALivePlanKnowsWhatIsRemembered(t *testing.T) {
 				t.Errorf("want %q in:\n%s", c.want, live)
 			}
 			if unknown := strings.Contains(live, "the planner state is unknown"); unknown != (c.want != "" && !strings.HasPrefix(c.want, "BackedOff")) {
-				t.Errorf("that it is not known is said: %v\n%s", unknown, live)
+				t.Errorf("the plan reports an unknown state: %v\n%s", unknown, live)
 			}
 		})
 	}

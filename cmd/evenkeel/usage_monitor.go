@@ -176,7 +176,7 @@ func (m *usageMonitor) checkSampleCounts() error {
 	var errs []error
 	refuse := func(name string, samples int, resource string) {
 		if samples > 1 {
-			errs = append(errs, fmt.Errorf("%s wants %d samples of %s in a row (for), and one pass takes one: a %s remembers nothing (want load.source: prometheus, for: 1, or run without --once)", name, samples, resource, m.conf.Load.Source))
+			errs = append(errs, fmt.Errorf("%s needs %d consecutive samples of %s (for), but one pass takes only one, and %s has no history (want load.source: prometheus, for: 1, or run without --once)", name, samples, resource, m.conf.Load.Source))
 		}
 	}
 	for _, w := range m.conf.StrategyWatches() {
@@ -204,12 +204,12 @@ func (m *usageMonitor) sampleCountWarnings(conf *config.Config) []string {
 	}
 	var out []string
 	for _, w := range conf.StrategyWatches() { // one for each strategy and resource
-		out = append(out, fmt.Sprintf("this command takes one sample, and strategy %s wants %d in a row (for): it never moves anything here (want `evenkeel run`, load.source: prometheus, or for: 1)", w.Name, w.For))
+		out = append(out, fmt.Sprintf("strategy %s needs %d consecutive samples (for), but this command takes only one, so the strategy moves no pod (want `evenkeel run`, load.source: prometheus, or for: 1)", w.Name, w.For))
 	}
 	return slices.Compact(out)
 }
 
-// UsageNodes implements monitor.Cluster: It returns all nodes, in scope or not.
+// UsageNodes implements monitor.Cluster. It returns all nodes, in scope or not.
 func (m *usageMonitor) UsageNodes() []usage.Node {
 	m.mu.Lock()
 	scope := m.conf.Scope()
@@ -235,14 +235,14 @@ func (m *usageMonitor) UsageNodes() []usage.Node {
 // PodPlace implements monitor.Cluster.
 func (m *usageMonitor) PodPlace(pod string) (window.PodPlace, bool) { return m.observer.PodPlace(pod) }
 
-// Served implements web.Loads.
+// Enabled implements web.UsageSource.
 func (m *usageMonitor) Enabled() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.monitor != nil && m.conf.Web.Watcher
 }
 
-// Source implements web.Loads.
+// Source implements web.UsageSource.
 func (m *usageMonitor) Source() string {
 	if now, _ := m.current(); now != nil {
 		return now.SourceName()
@@ -250,7 +250,7 @@ func (m *usageMonitor) Source() string {
 	return ""
 }
 
-// Loads implements web.Loads.
+// Loads implements web.UsageSource.
 func (m *usageMonitor) Loads() ([]window.NodeLoads, time.Duration, time.Time) {
 	if now, _ := m.current(); now != nil {
 		return now.Loads()

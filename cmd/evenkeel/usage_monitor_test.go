@@ -18,7 +18,7 @@ strategies:
 - {name: hot, type: NodeLoad, schedule: "@hourly", args: {basis: load, target: {cpu: 0.8}, for: FOR}}
 `
 
-// metricsAPI serves what nodes use, all measured now, and what no pod uses.
+// metricsAPI serves the usage of nodes in cores of CPU, measured now. The usage of every pod is 0.
 func metricsAPI(cpu map[string]string) *serverFault {
 	list := func(kind string, items []any) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
@@ -37,8 +37,8 @@ func metricsAPI(cpu map[string]string) *serverFault {
 	}}
 }
 
-// runWithMetricsServer runs a command line in a directory with a kubeconfig of that server, and
-// measured.yaml with that `for`.
+// runWithMetricsServer runs a command line in a directory with a kubeconfig of the server, and with measured.yaml, where
+// `for` is samples.
 func runWithMetricsServer(t *testing.T, f *serverFault, samples, line string) (dir string, got programResult) {
 	t.Helper()
 	isolateFromCluster(t)
@@ -51,7 +51,7 @@ func runWithMetricsServer(t *testing.T, f *serverFault, samples, line string) (d
 	return dir, invoke(t, connectTimeout, argsInDir(dir, line), "")
 }
 
-// argsInDir are the words of a line; files are in dir.
+// argsInDir splits a command line into arguments. Names of files get the path of dir.
 func argsInDir(dir, line string) []string {
 	args := strings.Fields(line)
 	for i, a := range args {
@@ -62,7 +62,7 @@ func argsInDir(dir, line string) []string {
 	return args
 }
 
-// planInputOf is what a plan says of a source.
+// planInputOf returns the input of a JSON plan that comes from source.
 func planInputOf(t *testing.T, planned, source string) plan.Input {
 	t.Helper()
 	var p plan.Plan
@@ -78,7 +78,7 @@ func planInputOf(t *testing.T, planned, source string) plan.Input {
 	return plan.Input{}
 }
 
-// TestPlanTakesASample of a live cluster, and saves it with what was planned on.
+// TestPlanTakesASample checks that a plan takes one sample of a live cluster, and that --save-input saves this sample.
 func TestPlanTakesASample(t *testing.T) {
 	f := metricsAPI(map[string]string{"n1": "9", "n2": "1", "n3": "500m"})
 	dir, got := runWithMetricsServer(t, f, "2", "plan --kubeconfig kubeconfig.yaml --config measured.yaml --save-input saved.json -o json")
@@ -88,7 +88,7 @@ func TestPlanTakesASample(t *testing.T) {
 	in := planInputOf(t, got.stdout, "metricsServer")
 	said := strings.Join(in.Problems, "\n")
 	for _, want := range []string{
-		"this command takes one sample, and strategy hot wants 2 in a row (for): it never moves anything here (want `evenkeel run`, load.source: prometheus, or for: 1)",
+		"strategy hot needs 2 consecutive samples (for), but this command takes only one, so the strategy moves no pod (want `evenkeel run`, load.source: prometheus, or for: 1)",
 		"because metricsServer has no history: 1 of up to 2 required in a row",
 		"the window of 5m0s contains one sample, too few for p90; the latest value is used",
 		"strategy hot waits for n1, which is above its target in 1 of 2 samples in a row, counted since this process started (cpu)",
@@ -102,7 +102,7 @@ func TestPlanTakesASample(t *testing.T) {
 	}
 	o, err := cluster.ReadFiles([]string{filepath.Join(dir, "saved.json")}, nil)
 	if err != nil || o.Usage == nil {
-		t.Fatalf("what was saved has no Usage: %v", err)
+		t.Fatalf("the saved input has no Usage: %v", err)
 	}
 	u := o.Usage
 	if u.Source != "metricsServer" || u.Statistic != "latest" || len(u.Nodes) != 3 || u.Nodes[0].Used["cpu"] != 9000 || len(u.Marks) != 1 ||
@@ -110,11 +110,11 @@ func TestPlanTakesASample(t *testing.T) {
 		t.Errorf("saved: %+v", u)
 	}
 	if replayed := invoke(t, connectTimeout, argsInDir(dir, "plan -f saved.json --config measured.yaml -o json"), ""); replayed.stdout != got.stdout {
-		t.Errorf("another plan on what was saved:\n%s%s\nfirst:\n%s", replayed.stdout, replayed.stderr, got.stdout)
+		t.Errorf("the saved input gives a different plan:\n%s%s\nfirst:\n%s", replayed.stdout, replayed.stderr, got.stdout)
 	}
 }
 
-// TestASourceThatIsDownMovesNothing, and the plan says so.
+// TestASourceThatIsDownMovesNothing checks that the plan has no moves by load, and reports the failed source.
 func TestASourceThatIsDownMovesNothing(t *testing.T) {
 	_, got := runWithMetricsServer(t, &serverFault{}, "1", "plan --kubeconfig kubeconfig.yaml --config measured.yaml -o json")
 	in := planInputOf(t, got.stdout, "metricsServer")
@@ -122,7 +122,7 @@ func TestASourceThatIsDownMovesNothing(t *testing.T) {
 		t.Errorf("exit %d, %+v\n%s", got.exit, in, got.stderr)
 	}
 	_, got = runWithMetricsServer(t, &serverFault{}, "1", "run --once --kubeconfig kubeconfig.yaml --config measured.yaml")
-	if want := "strategy hot moved nothing: nothing is known: metricsServer gave no answer; the report's inputs say why"; got.exit != 1 || !strings.Contains(got.stderr, want) {
+	if want := "strategy hot moved nothing: nothing is known: metricsServer gave no answer; see the inputs in the report"; got.exit != 1 || !strings.Contains(got.stderr, want) {
 		t.Errorf("exit %d: %s", got.exit, got.stderr)
 	}
 	if want := "Plan: nothing is known: metricsServer gave no answer (below)."; !strings.Contains(got.stdout, want) {
@@ -130,10 +130,11 @@ func TestASourceThatIsDownMovesNothing(t *testing.T) {
 	}
 }
 
-// TestOnePassCountsNoSamples where nobody remembers any.
+// TestOnePassCountsNoSamples checks that a single pass rejects a strategy with several samples if the source has no
+// history.
 func TestOnePassCountsNoSamples(t *testing.T) {
 	_, got := runWithMetricsServer(t, metricsAPI(map[string]string{"n1": "9"}), "3", "run --once --kubeconfig kubeconfig.yaml --config measured.yaml")
-	if want := "hot wants 3 samples of cpu in a row (for), and one pass takes one: a metricsServer remembers nothing (want load.source: prometheus, for: 1, or run without --once)"; got.exit != 1 || !strings.Contains(got.stderr, want) {
+	if want := "hot needs 3 consecutive samples of cpu (for), but one pass takes only one, and metricsServer has no history (want load.source: prometheus, for: 1, or run without --once)"; got.exit != 1 || !strings.Contains(got.stderr, want) {
 		t.Errorf("exit %d: %s", got.exit, got.stderr)
 	}
 }

@@ -48,7 +48,7 @@ func (w *watchedFiles) rejectedFiles() []plan.Input {
 		if since, err := f.problem(); err != nil {
 			age := time.Since(since).Round(time.Second).String()
 			out = append(out, plan.Input{Source: string(f.kind), Age: age, Coverage: 1,
-				Problems: []string{"the newest content is refused, the one before is in effect: " + err.Error()}})
+				Problems: []string{"the newest content is invalid, so the previous content stays in effect: " + err.Error()}})
 		}
 	}
 	return out
@@ -62,7 +62,7 @@ func addWatcher[T any](w *watchedFiles, kind metrics.FileKind, m *metrics.Metric
 		take(v)
 	}
 	files.OnRefuse = func(err error) {
-		log.Error("the files changed and are refused; what was read before stays in effect", "files", kind, "error", err)
+		log.Error("the changed files are invalid; the previous content stays in effect", "files", kind, "error", err)
 		m.ReloadRefused(kind)
 	}
 	w.watchers = append(w.watchers, fileWatcher{kind, files.Run, files.Check, files.Problem})

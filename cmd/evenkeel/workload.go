@@ -68,9 +68,9 @@ func findWorkload(s *cluster.Snapshot, name string) (func(*planner.Explainer) pl
 	if i < 0 {
 		text := strings.ToLower(kind) + " " + parts[1] + "/" + parts[2]
 		if w := topLevelOwner(s, kind, parts[1], parts[2]); w != nil {
-			return nil, fmt.Errorf("%s stands below another workload; its workload is %s/%s/%s", text, strings.ToLower(w.Kind), w.Namespace, w.Name)
+			return nil, fmt.Errorf("%s is owned by another workload; explain %s/%s/%s instead", text, strings.ToLower(w.Kind), w.Namespace, w.Name)
 		}
-		return nil, fmt.Errorf("no %s with pods is there", text)
+		return nil, fmt.Errorf("%s not found, or it has no pods", text)
 	}
 	return func(e *planner.Explainer) plan.Explanation { return e.Workload(s.Workloads[i].ID) }, nil
 }

@@ -45,16 +45,16 @@ func TestPolicyProfile(t *testing.T) {
 		"priorities": {"priorities: [{name: LeastRequestedPriority, weight: 2}, {name: zone, weight: 3, argument: {serviceAntiAffinity: {label: zone}}}, {name: hdd, weight: 1, argument: {labelPreference: {label: hdd, presence: false}}}]\nhardPodAffinitySymmetricWeight: 10\n",
 			func(p *scheduler.Profile) {
 				p.HardPodAffinityWeight = 10
-				p.Policy = &scheduler.Policy{HardPodAffinityWeight: 10, Priorities: []scheduler.Priority{{Name: "LeastRequestedPriority", Weight: 2},
+				p.Policy = &scheduler.Policy{HardPodAffinityWeight: 10, Priorities: []scheduler.PriorityFunction{{Name: "LeastRequestedPriority", Weight: 2},
 					{Name: "zone", Weight: 3, AntiAffinityLabel: "zone"}, {Name: "hdd", Weight: 1, PreferLabel: "hdd", PreferAbsent: true}}}
 			}},
 		"predicates": {"predicates: [{name: GeneralPredicates}, {name: CheckVolumeBinding}, {name: NoDiskConflict}, {name: MaxCSIVolumeCountPred}, {name: NoVolumeZoneConflict}, {name: on, argument: {labelsPresence: {labels: [ok], presence: true}}}]",
 			func(p *scheduler.Profile) {
-				p.FiltersOff = []scheduler.Filter{"PodTopologySpread", "InterPodAffinity", "NodeDeclaredFeatures"}
+				p.DisabledFilters = []scheduler.Filter{"PodTopologySpread", "InterPodAffinity", "NodeDeclaredFeatures"}
 				p.AddedAffinity = &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{
 					{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "ok", Operator: corev1.NodeSelectorOpExists}}}}}}
 			}},
-		"extenders": {"extenders: [{urlPrefix: http://x}]", func(p *scheduler.Profile) { p.Unknown = "extender http://x is asked, which is not modelled" }},
+		"extenders": {"extenders: [{urlPrefix: http://x}]", func(p *scheduler.Profile) { p.UnsupportedReason = "extender http://x is asked, which is not modelled" }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := convert.LoadPolicy("p", []byte("kind: Policy\napiVersion: v1\n"+c.text))

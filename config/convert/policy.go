@@ -201,7 +201,7 @@ func (p *Policy) filtersOff() []string {
 func (p *Policy) Profile() scheduler.Profile {
 	legacy := scheduler.Policy{HardPodAffinityWeight: p.hardWeight()}
 	for _, x := range p.priorities() {
-		f := scheduler.Priority{Name: x.Name, Weight: int64(x.Weight)}
+		f := scheduler.PriorityFunction{Name: x.Name, Weight: int64(x.Weight)}
 		if a := x.Argument; a != nil && a.ServiceAntiAffinity != nil {
 			f.AntiAffinityLabel = a.ServiceAntiAffinity.Label
 		} else if a != nil && a.LabelPreference != nil {
@@ -211,18 +211,18 @@ func (p *Policy) Profile() scheduler.Profile {
 	}
 	out := scheduler.PolicyProfile(legacy)
 	for _, f := range p.filtersOff() {
-		out.FiltersOff = append(out.FiltersOff, scheduler.Filter(f))
+		out.DisabledFilters = append(out.DisabledFilters, scheduler.Filter(f))
 	}
 	out.AddedAffinity = p.labelsPresence()
 	for _, x := range p.predicates() {
 		if x.Argument != nil && x.Argument.ServiceAffinity != nil {
-			out.Unknown = "its predicate " + x.Name + " (serviceAffinity) is not modelled"
+			out.UnsupportedReason = "its predicate " + x.Name + " (serviceAffinity) is not modelled"
 		} else if _, known := predicateFilters[x.Name]; !known && x.Argument == nil {
-			out.Unknown = "its predicate " + x.Name + " is not modelled"
+			out.UnsupportedReason = "its predicate " + x.Name + " is not modelled"
 		}
 	}
 	if len(p.Extenders) > 0 {
-		out.Unknown = "extender " + schedulerconfig.ExtenderName(p.Extenders[0]) + " is asked, which is not modelled"
+		out.UnsupportedReason = "extender " + schedulerconfig.ExtenderName(p.Extenders[0]) + " is asked, which is not modelled"
 	}
 	return out
 }

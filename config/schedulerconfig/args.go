@@ -67,14 +67,14 @@ func readFitArgs(d *strict.Decoder, path string, out *scheduler.Profile) {
 	if !slices.Contains(types, s.Type) {
 		d.Errorf(path+".type", "unknown strategy %q%s (want one of %s)", s.Type, suggest.DidYouMean(s.Type, types), strings.Join(types, ", "))
 	}
-	out.Fit.Type = scheduler.StrategyType(s.Type)
-	out.Fit.Resources = CheckResourceWeights(d, path+".resources", s.Resources, 100)
+	out.FitStrategy.Type = scheduler.StrategyType(s.Type)
+	out.FitStrategy.Resources = CheckResourceWeights(d, path+".resources", s.Resources, 100)
 	ratio := s.Type == string(scheduler.RequestedToCapacityRatio)
 	switch {
 	case ratio && s.RequestedToCapacityRatio == nil:
 		d.Errorf(path+".requestedToCapacityRatio", "is missing (want a shape)")
 	case ratio:
-		out.Fit.Shape = CheckShape(d, path+".requestedToCapacityRatio.shape", s.RequestedToCapacityRatio.Shape)
+		out.FitStrategy.Shape = CheckShape(d, path+".requestedToCapacityRatio.shape", s.RequestedToCapacityRatio.Shape)
 	case s.RequestedToCapacityRatio != nil:
 		d.Errorf(path+".requestedToCapacityRatio", "is allowed only with type RequestedToCapacityRatio")
 	}
@@ -128,7 +128,7 @@ func CheckShape(d *strict.Decoder, path string, points []ShapePoint) []scheduler
 
 func readBalancedArgs(d *strict.Decoder, path string, out *scheduler.Profile) {
 	for _, r := range CheckResourceWeights(d, path+".resources", decodeArgs[balancedArgs](d, path).Resources, 1) {
-		out.Balanced = append(out.Balanced, r.Name)
+		out.BalancedResources = append(out.BalancedResources, r.Name)
 	}
 }
 
@@ -141,7 +141,7 @@ func readSpreadArgs(d *strict.Decoder, path string, out *scheduler.Profile) {
 	case a.DefaultingType != "List" && len(a.DefaultConstraints) > 0:
 		d.Errorf(path+".defaultConstraints", "are allowed only with defaultingType: List")
 	}
-	out.SystemSpread, out.DefaultSpread = a.DefaultingType != "List", a.DefaultConstraints
+	out.SystemDefaultSpread, out.DefaultSpread = a.DefaultingType != "List", a.DefaultConstraints
 	type id struct {
 		key  string
 		when corev1.UnsatisfiableConstraintAction
@@ -207,7 +207,7 @@ func readVolumeBindingArgs(d *strict.Decoder, path string, out *scheduler.Profil
 	a := decodeArgs[volumeBindingArgs](d, path)
 	if len(a.Shape) > 0 {
 		CheckShape(d, path+".shape", a.Shape)
-		out.Unknown = "the shape of its plugin VolumeBinding is not modelled"
+		out.UnsupportedReason = "the shape of its plugin VolumeBinding is not modelled"
 	}
 }
 

@@ -60,7 +60,7 @@ func (f *schedulerFile) placementProfiles(d *strict.Decoder) map[string]schedule
 			one.PercentageOfNodesToScore = *n
 		}
 		if len(f.Extenders) > 0 {
-			one.Unknown = "extender " + ExtenderName(f.Extenders[0]) + " is asked, which is not modelled"
+			one.UnsupportedReason = "extender " + ExtenderName(f.Extenders[0]) + " is asked, which is not modelled"
 		}
 		out[p.SchedulerName] = one
 	}
@@ -88,7 +88,7 @@ func ExtenderName(raw json.RawMessage) string {
 func (p *schedulerProfile) placementProfile(d *strict.Decoder, path string) scheduler.Profile {
 	p.checkPlugins(d, path+".plugins")
 	out := scheduler.DefaultProfile()
-	out.Unknown = p.unsupportedReason()
+	out.UnsupportedReason = p.unsupportedReason()
 	scores := p.Plugins.enabledAt(&p.Plugins.Score, ScorePlugins)
 	for name, weight := range out.Weights.ScorePlugins() {
 		*weight = int64(scores[name])
@@ -96,7 +96,7 @@ func (p *schedulerProfile) placementProfile(d *strict.Decoder, path string) sche
 	filters := p.Plugins.enabledAt(&p.Plugins.Filter, FilterPlugins)
 	for _, name := range FilterPlugins {
 		if _, asked := filters[name]; !asked {
-			out.FiltersOff = append(out.FiltersOff, scheduler.Filter(name))
+			out.DisabledFilters = append(out.DisabledFilters, scheduler.Filter(name))
 		}
 	}
 	if weight, packs := scores[PackingPlugin]; packs {

@@ -29,10 +29,10 @@ func TestSchedulerProfiles(t *testing.T) {
 		return p
 	}
 	off := func(names ...scheduler.Filter) scheduler.Profile {
-		return with(func(p *scheduler.Profile) { p.FiltersOff = names })
+		return with(func(p *scheduler.Profile) { p.DisabledFilters = names })
 	}
 	unknown := func(why string) scheduler.Profile {
-		return with(func(p *scheduler.Profile) { p.Unknown = why })
+		return with(func(p *scheduler.Profile) { p.UnsupportedReason = why })
 	}
 	for name, c := range map[string]struct {
 		text string
@@ -51,12 +51,12 @@ func TestSchedulerProfiles(t *testing.T) {
 		"off and on is on":   {"profiles: [{plugins: {score: {disabled: [{name: NodeAffinity}], enabled: [{name: NodeAffinity, weight: 3}]}}}]", with(func(p *scheduler.Profile) { p.Weights.NodeAffinity = 3 })},
 		"a plugin off": {"profiles: [{plugins: {multiPoint: {disabled: [{name: InterPodAffinity}]}}}]", with(func(p *scheduler.Profile) {
 			p.Weights.InterPodAffinity = 0
-			p.FiltersOff = []scheduler.Filter{"InterPodAffinity"}
+			p.DisabledFilters = []scheduler.Filter{"InterPodAffinity"}
 		})},
 		"a filter off": {"profiles: [{plugins: {filter: {disabled: [{name: NodeResourcesFit}, {name: NodePorts}]}}}]", off("NodePorts", "NodeResourcesFit")},
 		"a half filter": {"profiles: [{plugins: {filter: {disabled: [{name: NodeAffinity}]}}}]", with(func(p *scheduler.Profile) {
-			p.FiltersOff = []scheduler.Filter{"NodeAffinity"}
-			p.Unknown = "its plugin NodeAffinity is enabled for only one of preFilter and filter, which is not modelled"
+			p.DisabledFilters = []scheduler.Filter{"NodeAffinity"}
+			p.UnsupportedReason = "its plugin NodeAffinity is enabled for only one of preFilter and filter, which is not modelled"
 		})},
 		"a score unprepared":       {"profiles: [{plugins: {preScore: {disabled: [{name: \"*\"}]}}}]", unknown("its plugin TaintToleration scores without its preScore, which is not modelled")},
 		"another plugin":           {"profiles: [{plugins: {permit: {enabled: [{name: Coscheduling}]}}}]", unknown("its plugin Coscheduling is not modelled")},
@@ -67,14 +67,14 @@ func TestSchedulerProfiles(t *testing.T) {
 		"share of all":             {"percentageOfNodesToScore: 40", with(func(p *scheduler.Profile) { p.PercentageOfNodesToScore = 40 })},
 		"most allocated": {"profiles: [{pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated, resources: [{name: cpu, weight: 3}, {name: memory}]}}}]}]",
 			with(func(p *scheduler.Profile) {
-				p.Fit = scheduler.ScoringStrategy{Type: scheduler.MostAllocated, Resources: []scheduler.ResourceWeight{{Name: "cpu", Weight: 3}, {Name: "memory", Weight: 1}}}
+				p.FitStrategy = scheduler.ScoringStrategy{Type: scheduler.MostAllocated, Resources: []scheduler.ResourceWeight{{Name: "cpu", Weight: 3}, {Name: "memory", Weight: 1}}}
 			})},
 		"list of constraints": {"profiles: [{pluginConfig: [{name: PodTopologySpread, args: {apiVersion: kubescheduler.config.k8s.io/v1, kind: PodTopologySpreadArgs, defaultingType: List, defaultConstraints: [{maxSkew: 2, topologyKey: rack, whenUnsatisfiable: DoNotSchedule}]}}]}]",
 			with(func(p *scheduler.Profile) {
-				p.SystemSpread = false
+				p.SystemDefaultSpread = false
 				p.DefaultSpread = []corev1.TopologySpreadConstraint{{MaxSkew: 2, TopologyKey: "rack", WhenUnsatisfiable: corev1.DoNotSchedule}}
 			})},
-		"empty list": {"profiles: [{pluginConfig: [{name: PodTopologySpread, args: {defaultingType: List}}]}]", with(func(p *scheduler.Profile) { p.SystemSpread = false })},
+		"empty list": {"profiles: [{pluginConfig: [{name: PodTopologySpread, args: {defaultingType: List}}]}]", with(func(p *scheduler.Profile) { p.SystemDefaultSpread = false })},
 		"affinity": {"profiles: [{pluginConfig: [{name: InterPodAffinity, args: {hardPodAffinityWeight: 0, ignorePreferredTermsOfExistingPods: true}}]}]",
 			with(func(p *scheduler.Profile) { p.HardPodAffinityWeight = 0; p.IgnorePreferredTerms = true })},
 		"load packing": {"profiles: [{plugins: {score: {disabled: [{name: NodeResourcesFit}], enabled: [{name: TargetLoadPacking, weight: 2}]}}, pluginConfig: [{name: TargetLoadPacking, args: {targetUtilization: 70, defaultRequestsMultiplier: \"2\", defaultRequests: {cpu: 2000m}, watcherAddress: http://w:2020}}]}]",
@@ -98,7 +98,7 @@ func TestSchedulerProfiles(t *testing.T) {
 // TestSeveralProfiles: each schedulerName has its own.
 func TestSeveralProfiles(t *testing.T) {
 	got, err := schedulerconfig.Load("s", []byte(header+"profiles:\n- schedulerName: a\n- {schedulerName: b, plugins: {score: {enabled: [{name: LowRiskOverCommitment}]}}}\n"))
-	if err != nil || len(got) != 2 || got["a"].Unknown != "" || got["b"].Unknown != "its plugin LowRiskOverCommitment is not modelled" {
+	if err != nil || len(got) != 2 || got["a"].UnsupportedReason != "" || got["b"].UnsupportedReason != "its plugin LowRiskOverCommitment is not modelled" {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 )
 
-// BenchmarkDecide is one sample of 5,000 nodes, 1,000 of them hot and hinted, in which
-// nothing has to be written.
+// BenchmarkDecide measures one sample of 5,000 nodes. 1,000 of them are hot and have a hint,
+// and no node must be written.
 func BenchmarkDecide(b *testing.B) {
 	o := pressure.Options{Label: "status=presure", Taint: pressure.Key, MaxHintedFrac: 0.34, TTL: 10 * time.Minute, Rules: []pressure.Rule{
 		{Name: "cpu", Resource: "cpu", Enter: 0.8, Leave: 0.7}, {Name: "memory", Resource: "memory", Enter: 0.9, Leave: 0.8},
@@ -21,12 +21,14 @@ func BenchmarkDecide(b *testing.B) {
 	u := &cluster.Usage{SampledAt: noon}
 	var nodes []*corev1.Node
 	for i := range 5000 {
-		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("node-%04d", i), Labels: map[string]string{}, Annotations: map[string]string{}}}
+		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("node-%04d", i), Labels: map[string]string{},
+			Annotations: map[string]string{}}}
 		for j := range 20 {
 			n.Labels[fmt.Sprint("example.com/label-", j)], n.Annotations[fmt.Sprint("example.com/note-", j)] = "x", "y"
 		}
-		for range 50 { // images are most of a node
-			n.Status.Images = append(n.Status.Images, corev1.ContainerImage{Names: []string{"registry.example.com/a/b@sha256:0123456789abcdef", "registry.example.com/a/b:1"}, SizeBytes: 1})
+		for range 50 { // the images are most of a node's size
+			n.Status.Images = append(n.Status.Images, corev1.ContainerImage{Names: []string{"registry.example.com/a/b@sha256:0123456789abcdef",
+				"registry.example.com/a/b:1"}, SizeBytes: 1})
 		}
 		u.Nodes = append(u.Nodes, cluster.NodeUsage{Name: n.Name, At: noon, Used: map[string]int64{"cpu": 1, "memory": 1}})
 		if i%5 == 0 {
@@ -44,7 +46,7 @@ func BenchmarkDecide(b *testing.B) {
 	}
 	for b.Loop() {
 		if d := o.Decide(nodes, u, seen, noon); len(d.Changes) > 0 || len(d.Hinted) != 1000 {
-			b.Fatalf("%d changes, %d hinted", len(d.Changes), len(d.Hinted))
+			b.Fatalf("got %d changes, %d hinted nodes", len(d.Changes), len(d.Hinted))
 		}
 	}
 }

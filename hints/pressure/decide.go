@@ -20,7 +20,7 @@ type Options struct {
 	// MaxHintedFrac bounds the fraction of nodes with a hint. A hint on all nodes would have no
 	// effect.
 	MaxHintedFrac float64
-	// TTL is how long a hint stands after the last measurement that called for it.
+	// TTL is how long a hint stays after the last measurement that was hot.
 	TTL   time.Duration
 	Rules []Rule
 	// Scope selects the nodes that may have a hint; nil selects all.
@@ -57,7 +57,7 @@ type Change struct {
 type LastHot map[string]time.Time
 
 // Decide returns which hints the nodes should have according to the measurements. It updates
-// lastHot. A nil usage means that nothing is known.
+// seen. A nil usage means that there is no usage data.
 //
 // The hint of a node depends on the measurements as follows:
 //
@@ -70,10 +70,11 @@ type LastHot map[string]time.Time
 //	                                                  (the expiry is extended to that time
 //	                                                  once), then removed
 //
-// Nodes that are skipped, cordoned or excluded get no hint. Nodes out of scope, and all nodes if
-// there are no rules, lose their hints when these expire.
+// Nodes that are skipped, cordoned or excluded get no hint. Nodes out of scope, and all nodes
+// if there are no rules, lose their hints when these expire.
 func (o Options) Decide(nodes []*corev1.Node, usage *cluster.Usage, seen LastHot, now time.Time) Decision {
-	d := decider{Options: o, lastHot: seen, now: now, marks: map[string]map[string]cluster.Mark{}, usageByNode: map[string]*cluster.NodeUsage{}}
+	d := decider{Options: o, lastHot: seen, now: now, marks: map[string]map[string]cluster.Mark{},
+		usageByNode: map[string]*cluster.NodeUsage{}}
 	d.indexUsage(usage)
 	nodes = slices.Clone(nodes)
 	slices.SortFunc(nodes, func(a, b *corev1.Node) int { return cmp.Compare(a.Name, b.Name) })

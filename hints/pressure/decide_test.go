@@ -25,16 +25,15 @@ import (
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// TestStories tells what happens on nodes over time; each file is one story. The
-// format:
+// TestStories runs each file as a sequence of samples. The format:
 //
 //	options            YAML, pressure.Options
 //	nodes              YAML, a list of nodes
-//	story              lines: a time, and what is measured then: NODE RULE VALUE, where
-//	                   a trailing ! is a hot mark and ? one that was just begun, and
-//	                   @2m says that this was measured so long ago; "down"
-//	                   where nothing is known; "node NAME: ..." edits a node
-//	want               what is written at each time, and what stands then
+//	story              lines: a time and its samples as NODE RULE VALUE. A suffix ! marks a
+//	                   hot node, ? a node that began to exceed the level, and @2m the
+//	                   age of the measurement. "down" means no usage data, and
+//	                   "node NAME: ..." edits a node.
+//	want               the writes at each time, and the hints afterwards
 func TestStories(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) < 8 {
@@ -47,7 +46,7 @@ func TestStories(t *testing.T) {
 				t.Fatal(err)
 			}
 			if len(a.Comment) == 0 {
-				t.Error("does not say what it shows")
+				t.Error("the file has no comment that says what it shows")
 			}
 			s := newScenario(t, a)
 			got := s.run()
@@ -77,7 +76,8 @@ type scenario struct {
 
 func newScenario(t *testing.T, a *txtar.Archive) *scenario {
 	s := &scenario{t: t, nodes: map[string]*corev1.Node{}, lastHot: pressure.LastHot{}}
-	s.opts = pressure.Options{MaxHintedFrac: 1, TTL: 10 * time.Minute, SkipTaints: []string{"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"}}
+	s.opts = pressure.Options{MaxHintedFrac: 1, TTL: 10 * time.Minute,
+		SkipTaints: []string{"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"}}
 	for _, f := range a.Files {
 		switch f.Name {
 		case "options":
@@ -100,7 +100,7 @@ func newScenario(t *testing.T, a *txtar.Archive) *scenario {
 	return s
 }
 
-// options reads those of a story: durations are words there.
+// options parses the options of a story. Durations are strings there.
 func (s *scenario) options(text []byte) {
 	var o struct {
 		Label, Taint, TTL string
@@ -153,7 +153,7 @@ func (s *scenario) run() string {
 	return s.out.String()
 }
 
-// applyChanges makes the changes, and checks that they are all that was to do.
+// applyChanges writes the changes and checks that the next decision has no further changes.
 func (s *scenario) applyChanges(d pressure.Decision) {
 	for _, c := range d.Changes {
 		n := s.nodes[c.Node]
@@ -167,11 +167,11 @@ func (s *scenario) applyChanges(d pressure.Decision) {
 			h, _ := pressure.Of(out)
 			fmt.Fprintf(&s.out, "  write %s: %s\n", c.Node, out.Annotations[pressure.Key])
 			if h.Description() == "" {
-				s.t.Errorf("%s is written without a hint", c.Node)
+				s.t.Errorf("node %s is written without a change of its hint", c.Node)
 			}
 		}
 		if !changed {
-			s.t.Errorf("%s is to be written and does not change", c.Node)
+			s.t.Errorf("the decision changes node %s, but the node stays the same", c.Node)
 		}
 		s.nodes[c.Node] = out
 	}
@@ -182,7 +182,7 @@ func (s *scenario) applyChanges(d pressure.Decision) {
 		}
 	}
 	if diff := cmp.Diff(want, d.Hinted); diff != "" {
-		s.t.Errorf("what is said to stand differs from what does (-stands +said):\n%s", diff)
+		s.t.Errorf("the hints on the nodes differ from the decision (-nodes +decision):\n%s", diff)
 	}
 }
 
@@ -202,7 +202,8 @@ func (s *scenario) printHints() {
 	}
 }
 
-// edit is what somebody else does to a node: label K=V, taint K, annotate K=V, cordon.
+// edit applies an edit of another client to a node: label K=V, taint K, annotate K=V, or
+// cordon.
 func (s *scenario) edit(name, what string) {
 	n := s.nodes[name].DeepCopy()
 	verb, arg, _ := strings.Cut(what, " ")
@@ -224,7 +225,7 @@ func (s *scenario) edit(name, what string) {
 	s.nodes[name] = n
 }
 
-// usage is what a line says was measured.
+// usage returns the usage data of a line.
 func (s *scenario) usage(what string, now time.Time) *cluster.Usage {
 	if what == "down" {
 		return nil

@@ -24,7 +24,8 @@ func ForeignOn(n *corev1.Node, labelKey, taintKey string) []Foreign {
 		out = append(out, Foreign{n.Name, fmt.Sprintf("%s%s=%s", labelPrefix, labelKey, there)})
 	}
 	for _, t := range n.Spec.Taints {
-		if taintKey != "" && t.Key == taintKey && t.Effect == corev1.TaintEffectPreferNoSchedule && !(old.Taint == taintKey && isOwnTaint(t, taintKey)) {
+		if taintKey != "" && t.Key == taintKey && t.Effect == corev1.TaintEffectPreferNoSchedule &&
+			!(old.Taint == taintKey && isOwnTaint(t, taintKey)) {
 			out = append(out, Foreign{n.Name, taintPrefix + t.ToString()})
 		}
 	}

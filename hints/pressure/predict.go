@@ -120,7 +120,8 @@ func (o Options) counting(nodes map[string]*corev1.Node, usage *cluster.Usage, s
 			continue
 		}
 		if b, there := best[m.Node]; !there || m.Required-m.Samples < b.RequiredSamples-b.Samples {
-			best[m.Node] = NodeHint{Hint: Hint{Node: m.Node, Rule: o.Rules[i].Name, Value: m.Value}, State: AwaitingSamples, Samples: m.Samples, RequiredSamples: m.Required}
+			best[m.Node] = NodeHint{Hint: Hint{Node: m.Node, Rule: o.Rules[i].Name, Value: m.Value}, State: AwaitingSamples, Samples: m.Samples,
+				RequiredSamples: m.Required}
 		}
 	}
 	out := make([]NodeHint, 0, len(best))

@@ -16,7 +16,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 )
 
-// clusterWithEveryState is a cluster in which every state occurs.
+// clusterWithEveryState returns a cluster in which every state occurs.
 func clusterWithEveryState(t *testing.T) (pressure.Options, []*corev1.Node, *cluster.Usage) {
 	t.Helper()
 	o := pressure.Options{
@@ -29,23 +29,26 @@ func clusterWithEveryState(t *testing.T) (pressure.Options, []*corev1.Node, *clu
 		name    string
 		value   float64
 		samples int
-		expires time.Duration // of the hint that stands; 0: none
+		expires time.Duration // of the existing hint; 0: no hint
 		label   string
 	}{
 		{"capped", 0.81, 3, 0, ""}, {"cool", 0.5, 0, 5 * time.Minute, ""}, {"counting", 0.9, 1, 0, ""}, {"expired", 0.5, 0, -time.Minute, ""},
-		{"foreign", 0.5, 0, 0, "presure"}, {"hot", 0.95, 3, 0, ""}, {"hot-again", 0.99, 3, -time.Minute, ""}, {"standing", 0.9, 3, 9 * time.Minute, ""}, {"unmeasured", 0, 0, 0, ""}, {"well", 0.1, 0, 0, ""},
+		{"foreign", 0.5, 0, 0, "presure"}, {"hot", 0.95, 3, 0, ""}, {"hot-again", 0.99, 3, -time.Minute, ""}, {"standing", 0.9, 3,
+			9 * time.Minute, ""}, {"unmeasured", 0, 0, 0, ""}, {"well", 0.1, 0, 0, ""},
 	} {
 		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: x.name, Labels: map[string]string{}}}
 		if x.label != "" {
 			n.Labels["status"] = x.label
 		}
 		if x.expires != 0 {
-			n, _ = pressure.Put(n, pressure.Hint{Since: noon.Add(-time.Hour), Expires: noon.Add(x.expires), Rule: "cpu", Value: 0.9, Label: o.Label, Taint: o.Taint})
+			n, _ = pressure.Put(n, pressure.Hint{Since: noon.Add(-time.Hour), Expires: noon.Add(x.expires), Rule: "cpu", Value: 0.9, Label: o.Label,
+				Taint: o.Taint})
 		}
 		nodes = append(nodes, n)
 		if x.value > 0 {
 			u.Nodes = append(u.Nodes, cluster.NodeUsage{Name: x.name, At: noon, Used: map[string]int64{"cpu": 1}})
-			u.Marks = append(u.Marks, cluster.Mark{Watch: "hints/cpu", Node: x.name, Resource: "cpu", Hot: x.samples == 3, Samples: x.samples, Required: 3, Value: x.value})
+			u.Marks = append(u.Marks, cluster.Mark{Watch: "hints/cpu", Node: x.name, Resource: "cpu", Hot: x.samples == 3, Samples: x.samples,
+				Required: 3, Value: x.value})
 		}
 	}
 	return o, nodes, u
@@ -76,8 +79,8 @@ func TestStandings(t *testing.T) {
 	}
 }
 
-// TestForetold: the nodes look as if Decide's changes had been written, to the letter, and
-// nothing that was given is changed.
+// Predict returns the nodes exactly as Decide's changes would leave them. It does not modify
+// its arguments.
 func TestForetold(t *testing.T) {
 	o, nodes, u := clusterWithEveryState(t)
 	before := make([]*corev1.Node, len(nodes))
@@ -86,7 +89,7 @@ func TestForetold(t *testing.T) {
 	}
 	changed := o.Predict(nodes, u, noon)
 	if d := cmp.Diff(before, nodes); d != "" {
-		t.Errorf("the nodes that were given changed: %s", d)
+		t.Errorf("Predict modified its arguments: %s", d)
 	}
 	var names []string
 	for i, n := range nodes {
@@ -104,15 +107,16 @@ func TestForetold(t *testing.T) {
 		t.Errorf("changed: %s", got)
 	}
 	if again := o.Decide(nodes, u, pressure.LastHot{}, noon).Changes; len(again) > 0 {
-		t.Errorf("the rules want more changes on what was foretold: %+v", again)
+		t.Errorf("the predicted nodes need further changes: %+v", again)
 	}
 	hot := changed["hot"]
-	if hot.Labels["status"] != "presure" || !slices.ContainsFunc(hot.Spec.Taints, func(x corev1.Taint) bool { return x.Key == pressure.Key }) || changed["cool"].Labels["status"] != "" {
-		t.Errorf("hot: labels %v, taints %v; cool: labels %v", hot.Labels, hot.Spec.Taints, changed["cool"].Labels)
+	if hot.Labels["status"] != "presure" || !slices.ContainsFunc(hot.Spec.Taints,
+		func(x corev1.Taint) bool { return x.Key == pressure.Key }) || changed["cool"].Labels["status"] != "" {
+		t.Errorf("got labels %v and taints %v on hot, labels %v on cool", hot.Labels, hot.Spec.Taints, changed["cool"].Labels)
 	}
 }
 
-// TestForeignTaint names the effect: without it, kubectl would remove all taints of the key.
+// The command names the effect. Without it, kubectl would remove all taints with the key.
 func TestForeignTaint(t *testing.T) {
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}, Spec: corev1.NodeSpec{Taints: []corev1.Taint{
 		{Key: "k", Value: "v", Effect: corev1.TaintEffectPreferNoSchedule}, {Key: "k", Effect: corev1.TaintEffectNoSchedule}}}}

@@ -28,8 +28,8 @@ type Hint struct {
 	Since time.Time `json:"since"`
 	// Expires is when any process may remove the hint; zero if the record cannot be parsed.
 	Expires time.Time `json:"expires"`
-	// Rule is the one that was furthest beyond its level when this was written, with
-	// its value then, in the units of the rule. Also are others that held.
+	// Rule is the most severe hot rule when the hint was written, and Value its value in the
+	// unit of the rule. Also lists the other hot rules.
 	Rule       string   `json:"rule"`
 	Value      float64  `json:"value"`
 	OtherRules []string `json:"also,omitempty"`

@@ -10,8 +10,8 @@ type Rule struct {
 	Resource string
 	// Query is the PromQL that measures Resource; empty if the source measures Resource itself.
 	Query string
-	// Enter is the level that must be exceeded, Leave the level at which the pressure ends. If
-	// Below is set, exceeded means less than.
+	// Enter is the level that a value must exceed to become hot. Leave is the level at which
+	// the pressure ends. If Below is set, a value exceeds a level by being less.
 	Enter, Leave float64
 	Below        bool
 	// MinSamples is the number of consecutive samples that must exceed Enter.
@@ -24,9 +24,9 @@ const watchPrefix = "hints/"
 // WatchName returns the name under which the marks of the rule are stored.
 func (r Rule) WatchName() string { return watchPrefix + r.Name }
 
-// severity returns how far a value is beyond the level, as a ratio: 1 at the level, and more beyond
-// it. So rules with different units can be compared. For a level of 0 or less, a ratio is
-// undefined; severity is then 1 plus the distance.
+// severity returns how far a value is beyond Enter, as a ratio: 1 at the level, and more
+// beyond it. A ratio makes rules with different units comparable. If Enter is 0 or less,
+// severity is 1 plus the distance.
 func (r Rule) severity(v float64) float64 {
 	switch {
 	case math.IsNaN(v):

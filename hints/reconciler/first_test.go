@@ -12,15 +12,15 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// TestThePassSeesWhatFirstWrote: First returns when the watch shows it, and Run then goes
-// on from there, saying and writing nothing again.
+// ReconcileFirst returns when the watch shows its writes. Run then continues from there, and
+// repeats no log line and no write.
 func TestThePassSeesWhatFirstWrote(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTestCluster(t, labelAndTaint, newNode("n1"), newNode("n2"))
 		w.Clock, w.hot = clock.RealClock{}, map[string]float64{"n1": 0.9}
 		w.clock.SetTime(time.Now())
 		begun, before := time.Now(), w.nodes()
-		w.Nodes = func() []*corev1.Node { // a watch that is a second behind
+		w.Nodes = func() []*corev1.Node { // the watch is a second behind
 			if time.Since(begun) < time.Second {
 				return before
 			}
@@ -30,7 +30,7 @@ func TestThePassSeesWhatFirstWrote(t *testing.T) {
 			t.Fatal(err)
 		}
 		if took := time.Since(begun); took < time.Second || took > 1100*time.Millisecond || len(w.taints("n1")) != 1 {
-			t.Errorf("after %v n1 has %v", took, w.taints("n1"))
+			t.Errorf("after %v got taints %v on n1", took, w.taints("n1"))
 		}
 		said := w.log.Len()
 		ctx, cancel := context.WithCancel(t.Context())
@@ -43,15 +43,16 @@ func TestThePassSeesWhatFirstWrote(t *testing.T) {
 		cancel()
 		<-ended
 		if len(w.counts.ByRule) != 0 {
-			t.Errorf("counts %+v of what another process keeps by now", w.counts)
+			t.Errorf("got counts %+v after this process stopped leading", w.counts)
 		}
 		if len(w.requests) != 1 || w.log.Len() != said {
-			t.Errorf("requests %v, then said %s", w.requests, w.log.String()[said:])
+			t.Errorf("got requests %v and further log lines %s", w.requests, w.log.String()[said:])
 		}
 	})
 }
 
-// TestFirstDoesNotWaitForEver for a watch that stands still, nor for what was refused.
+// ReconcileFirst does not wait forever for an interrupted watch, and not at all for a failed
+// write.
 func TestFirstDoesNotWaitForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, refuse := range []error{nil, errors.New("etcd is down")} {
@@ -66,7 +67,7 @@ func TestFirstDoesNotWaitForEver(t *testing.T) {
 				t.Errorf("waited %v: %v", took, err)
 			}
 			if refuse != nil && (err == nil || !strings.Contains(err.Error(), "could not be written to 1 of 1 nodes") || took >= 5*time.Second) {
-				t.Errorf("refused: waited %v: %v", took, err)
+				t.Errorf("failed write: waited %v, error %v", took, err)
 			}
 		}
 	})

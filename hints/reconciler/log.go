@@ -26,13 +26,16 @@ func (k *Reconciler) logObstacles(o Options, d pressure.Decision) {
 		foreign = append(foreign, f.Node+": "+f.Description)
 	}
 	if k.isNew("foreign", strings.Join(foreign, "\n")) {
-		k.Log.Warn("labels or taints under the hint keys belong to another owner; Evenkeel leaves them unchanged", append([]any{"count", len(foreign), "nodes", abbreviate(foreign)}, removalCommand(o.Label, d.Foreign)...)...)
+		k.Log.Warn("labels or taints under the hint keys belong to another owner; Evenkeel leaves them unchanged",
+			append([]any{"count", len(foreign), "nodes", abbreviate(foreign)}, removalCommand(o.Label, d.Foreign)...)...)
 	}
 	if k.isNew("held", strings.Join(d.Unmeasured, " ")) {
-		k.Log.Warn("there is no usage data for nodes with a hint; their hints stay until they expire", "count", len(d.Unmeasured), "nodes", abbreviate(d.Unmeasured))
+		k.Log.Warn("there is no usage data for nodes with a hint; their hints stay until they expire", "count", len(d.Unmeasured), "nodes",
+			abbreviate(d.Unmeasured))
 	}
 	if k.isNew("capped", strings.Join(d.Capped, " ")) {
-		k.Log.Info("more nodes are hot than may have a hint; only the hottest have one", "maxHintedFrac", o.MaxHintedFrac, "count", len(d.Capped), "without", abbreviate(d.Capped))
+		k.Log.Info("more nodes are hot than may have a hint; only the hottest have one", "maxHintedFrac", o.MaxHintedFrac, "count",
+			len(d.Capped), "without", abbreviate(d.Capped))
 	}
 }
 

@@ -52,7 +52,8 @@ type Options struct {
 type Reconciler struct {
 	// Nodes returns the nodes of the cluster from a watch. They are read-only.
 	Nodes func() []*corev1.Node
-	// Usage is what is known now; nil, or without nodes, while nothing is.
+	// Usage returns the current usage data. If there is none, it returns nil or usage without
+	// nodes.
 	Usage   func() *cluster.Usage
 	Writer  Writer
 	Clock   clock.WithTicker
@@ -94,8 +95,8 @@ func (k *Reconciler) setLeading(runs bool) {
 	k.opts, k.running = k.next, runs
 }
 
-// startLeading starts leadership and forgets what an earlier leadership saw: that may be old. The
-// hints on the nodes count.
+// startLeading starts leadership and discards what this process saw while it led earlier,
+// because that may be outdated. The hints on the nodes are the current state.
 func (k *Reconciler) startLeading() {
 	k.lastHot, k.lastLogged, k.backoff, k.backoffUntil = pressure.LastHot{}, map[string]string{}, 0, time.Time{}
 	k.setLeading(true)
@@ -107,9 +108,9 @@ func (k *Reconciler) isRunning() bool {
 	return k.running
 }
 
-// ReconcileFirst reconciles once before Run, for a pass that needs up-to-date hints. It waits a
-// short time until Nodes shows what was written. The error says how many nodes could not be
-// written; Run tries again.
+// ReconcileFirst reconciles once before Run, for a pass that needs up-to-date hints. It waits
+// a short time until Nodes shows the writes. It returns an error if nodes could not be
+// written; Run tries these again.
 func (k *Reconciler) ReconcileFirst(ctx context.Context) error {
 	k.startLeading()
 	c, changes := k.reconcile(ctx)
@@ -122,9 +123,9 @@ func (k *Reconciler) ReconcileFirst(ctx context.Context) error {
 	return nil
 }
 
-// Run reconciles after each sample, and at least once per Interval, until ctx ends. Hints then stay
-// until they expire: the next leader continues with them and counts them. So Run resets the counts
-// of this process at its end.
+// Run reconciles after each sample, and at least once per Interval, until ctx ends. The hints
+// then stay until they expire, and the next leader continues with them and counts them. So Run
+// resets the counts of this process at its end.
 func (k *Reconciler) Run(ctx context.Context, sampled <-chan struct{}) {
 	if !k.isRunning() {
 		k.startLeading()
@@ -184,7 +185,8 @@ func (k *Reconciler) reconcile(ctx context.Context) (Counts, []pressure.Change) 
 
 // write writes the changes. It returns the number of nodes written, and the nodes that could not be
 // written.
-func (k *Reconciler) write(ctx context.Context, nodes []*corev1.Node, changes []pressure.Change, ttl time.Duration) (written int, undone []string) {
+func (k *Reconciler) write(ctx context.Context, nodes []*corev1.Node, changes []pressure.Change, ttl time.Duration) (written int,
+	undone []string) {
 	seen := make(map[string]*corev1.Node, len(nodes))
 	for _, n := range nodes {
 		seen[n.Name] = n

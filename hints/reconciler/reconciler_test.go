@@ -26,31 +26,30 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// TestThreeUnchangedSamplesWriteNothing: one write for each hinted node, without
-// reading it first, and none for what stays as it is.
+// The first sample writes each hinted node once, without reading it first. Unchanged samples
+// write nothing.
 func TestThreeUnchangedSamplesWriteNothing(t *testing.T) {
 	w := newTestCluster(t, labelAndTaint, newNode("n1"), newNode("n2"), newNode("n3"))
 	w.hot = map[string]float64{"n1": 0.9, "n3": 0.95}
 	w.cool = []string{"n2"}
 	got := w.reconcileAfter(0)
 	if slices.Sort(got); !slices.Equal(got, []string{"PATCH n1", "PATCH n3"}) {
-		t.Errorf("the first sample made %v", got)
+		t.Errorf("got requests %v for the first sample", got)
 	}
 	for i := range 3 {
 		if got := w.reconcileAfter(time.Minute); len(got) > 0 {
-			t.Errorf("unchanged sample %d made %v", i+1, got)
+			t.Errorf("unchanged sample %d: got requests %v", i+1, got)
 		}
 	}
 	if n := w.node("n1"); n.Labels["status"] != "presure" || w.node("n2").Labels != nil {
-		t.Errorf("n1 has %v, n2 %v", n.Labels, w.node("n2").Labels)
+		t.Errorf("got labels %v on n1, %v on n2", n.Labels, w.node("n2").Labels)
 	}
 	if w.counts.ByRule["cpu"] != 2 || w.counts.Written != 0 {
 		t.Errorf("counted %+v", w.counts)
 	}
 }
 
-// TestAWatchThatIsBehind does not show what was written a moment ago: it is not written
-// again.
+// If the watch does not show a write yet, the reconciler does not write it again.
 func TestAWatchThatIsBehind(t *testing.T) {
 	w := newTestCluster(t, labelAndTaint, newNode("n1"), newNode("n2"))
 	w.hot = map[string]float64{"n1": 0.9}
@@ -58,19 +57,20 @@ func TestAWatchThatIsBehind(t *testing.T) {
 	w.Nodes = func() []*corev1.Node { return before }
 	w.reconcileAfter(0)
 	stands := w.node("n1").Annotations[pressure.Key]
-	if got := w.reconcileAfter(time.Second); !slices.Equal(got, []string{"PATCH n1", "GET n1"}) || stands == "" || w.node("n1").Annotations[pressure.Key] != stands {
-		t.Errorf("made %v of %s", got, stands)
+	if got := w.reconcileAfter(time.Second); !slices.Equal(got, []string{"PATCH n1", "GET n1"}) || stands == "" ||
+		w.node("n1").Annotations[pressure.Key] != stands {
+		t.Errorf("got requests %v for %s", got, stands)
 	}
-	w.hot["n1"] = 0.99 // what changed since is written
+	w.hot["n1"] = 0.99 // the current node has changed since and is written
 	w.Configure(reconciler.Options{Options: pressure.Options{Label: "status=presure", MaxHintedFrac: 1, TTL: 10 * time.Minute,
 		Rules: []pressure.Rule{{Name: "cpu", Resource: "cpu", Enter: 0.8, Leave: 0.7, MinSamples: 1}}}})
 	if got := w.reconcileAfter(time.Second); !slices.Equal(got, []string{"PATCH n1", "GET n1", "PATCH n1"}) || len(w.taints("n1")) > 0 {
-		t.Errorf("without a taint: made %v", got)
+		t.Errorf("without a taint: got requests %v", got)
 	}
 }
 
-// TestLabelsOfAStoppedProgram are left alone, and the log says how they go; of another
-// value it does not, for that may mean anything.
+// The reconciler leaves the labels of a stopped program and logs the command that removes
+// them. It logs no command for another value, because its meaning is unknown.
 func TestLabelsOfAStoppedProgram(t *testing.T) {
 	for there, want := range map[string]bool{"presure": true, "spare": false} {
 		n := newNode("n1")
@@ -79,16 +79,16 @@ func TestLabelsOfAStoppedProgram(t *testing.T) {
 		w.hot["n1"] = 0.95
 		w.reconcileAfter(0)
 		if w.node("n1").Labels["status"] != there || !strings.Contains(w.log.String(), "leaves them unchanged") {
-			t.Errorf("%s: %v, and said:\n%s", there, w.node("n1").Labels, &w.log)
+			t.Errorf("%s: got labels %v and log:\n%s", there, w.node("n1").Labels, &w.log)
 		}
 		if got := strings.Contains(w.log.String(), `removeIfUnused="kubectl label nodes -l status=presure status-"`); got != want {
-			t.Errorf("%s: how it goes is said: %t\n%s", there, got, &w.log)
+			t.Errorf("%s: the log has the command: %t\n%s", there, got, &w.log)
 		}
 	}
 }
 
-// TestAForeignTaintSurvives that somebody writes between our look and our write, when
-// the hint is put, renewed and taken away.
+// A taint that another client writes between our read and our write survives when the hint is
+// put, renewed or removed.
 func TestAForeignTaintSurvives(t *testing.T) {
 	w := newTestCluster(t, labelAndTaint, newNode("n1"), newNode("n2"))
 	w.hot, w.cool = map[string]float64{"n1": 0.9}, []string{"n2"}
@@ -102,25 +102,27 @@ func TestAForeignTaintSurvives(t *testing.T) {
 	}
 	again := []string{"PATCH n1", "GET n1", "PATCH n1"}
 	if got := w.reconcileAfter(0); !slices.Equal(got, again) {
-		t.Errorf("putting it made %v", got)
+		t.Errorf("got requests %v when the hint was put", got)
 	}
 	if got := w.reconcileAfter(6 * time.Minute); !slices.Equal(got, again) {
-		t.Errorf("renewing it made %v", got)
+		t.Errorf("got requests %v when the hint was renewed", got)
 	}
-	if got, want := w.taints("n1"), []string{"evenkeel.io/pressure:PreferNoSchedule", "other-1:NoSchedule", "other-3:NoSchedule"}; !slices.Equal(got, want) {
-		t.Errorf("taints %v, want %v", got, want)
+	if got, want := w.taints("n1"), []string{"evenkeel.io/pressure:PreferNoSchedule", "other-1:NoSchedule",
+		"other-3:NoSchedule"}; !slices.Equal(got, want) {
+		t.Errorf("got taints %v, want %v", got, want)
 	}
 	w.hot, w.cool = nil, []string{"n1", "n2"}
 	if got := w.reconcileAfter(time.Minute); !slices.Equal(got, again) {
-		t.Errorf("taking it away made %v", got)
+		t.Errorf("got requests %v when the hint was removed", got)
 	}
-	if got, want := w.taints("n1"), []string{"other-1:NoSchedule", "other-3:NoSchedule", "other-5:NoSchedule"}; !slices.Equal(got, want) || len(w.node("n1").Annotations)+len(w.node("n1").Labels) > 0 {
-		t.Errorf("taints %v, want %v; %v %v", got, want, w.node("n1").Annotations, w.node("n1").Labels)
+	if got, want := w.taints("n1"), []string{"other-1:NoSchedule", "other-3:NoSchedule", "other-5:NoSchedule"}; !slices.Equal(got, want) ||
+		len(w.node("n1").Annotations)+len(w.node("n1").Labels) > 0 {
+		t.Errorf("got taints %v, want %v; annotations %v, labels %v", got, want, w.node("n1").Annotations, w.node("n1").Labels)
 	}
 }
 
-// TestASourceThatGoesDown: with a time to live of 5 minutes hints are kept at 4
-// minutes and gone at 6; no node gets one meanwhile.
+// Without usage data and with a TTL of 5 minutes, hints are present after 4 minutes and
+// removed after 6. No node gets a new hint.
 func TestASourceThatGoesDown(t *testing.T) {
 	o := labelAndTaint
 	o.TTL = 5 * time.Minute
@@ -129,24 +131,24 @@ func TestASourceThatGoesDown(t *testing.T) {
 	w.reconcileAfter(0)
 	w.reconcileAfter(2 * time.Minute)
 	w.down = true
-	for range 24 { // to 4 minutes
+	for range 24 { // until 4 minutes have passed
 		w.reconcileAfter(10 * time.Second)
 	}
 	if w.node("n1").Labels["status"] != "presure" || len(w.taints("n1")) != 1 || w.counts.Unmeasured != 1 {
-		t.Errorf("at 4 minutes n1 has %v %v, counted %+v", w.node("n1").Labels, w.taints("n1"), w.counts)
+		t.Errorf("after 4 minutes n1 has labels %v and taints %v, counts %+v", w.node("n1").Labels, w.taints("n1"), w.counts)
 	}
 	for range 12 {
 		w.reconcileAfter(10 * time.Second)
 	}
 	if n := w.node("n1"); len(n.Labels)+len(n.Annotations)+len(w.taints("n1")) > 0 {
-		t.Errorf("at 6 minutes n1 has %v %v %v", n.Labels, n.Annotations, w.taints("n1"))
+		t.Errorf("after 6 minutes n1 has labels %v, annotations %v, taints %v", n.Labels, n.Annotations, w.taints("n1"))
 	}
 	if got := strings.Count(w.log.String(), "there is no usage data for nodes with a hint"); got != 1 {
-		t.Errorf("said %d times that nothing is known\n%s", got, w.log.String())
+		t.Errorf("the missing usage data was logged %d times\n%s", got, w.log.String())
 	}
 }
 
-// TestADryRunWritesNothing, and says each thing once.
+// A dry run writes nothing and logs each message once.
 func TestADryRunWritesNothing(t *testing.T) {
 	w := newTestCluster(t, labelAndTaint, newNode("n1"), newNode("n2"))
 	w.Configure(reconciler.Options{DryRun: true, Options: pressure.Options{
@@ -160,70 +162,70 @@ func TestADryRunWritesNothing(t *testing.T) {
 		}
 	}
 	if got := strings.Count(w.log.String(), "dry run: a pressure hint would be written"); got != 1 || w.counts.ByRule["cpu"] != 1 {
-		t.Errorf("said %d times; counted %+v\n%s", got, w.counts, w.log.String())
+		t.Errorf("logged %d times, counts %+v\n%s", got, w.counts, w.log.String())
 	}
 }
 
-// TestAMissingPermissionIsSaidOnce, and not asked about at every look.
+// A missing permission is logged once, and the reconciler backs off between attempts.
 func TestAMissingPermissionIsSaidOnce(t *testing.T) {
 	w := newTestCluster(t, labelAndTaint, newNode("n1"), newNode("n2"))
 	w.hot = map[string]float64{"n1": 0.9, "n2": 0.9}
 	w.rejectWrite = apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "n1", errors.New("no"))
 	asked := 0
-	for range 30 { // five minutes
+	for range 30 { // for five minutes
 		asked += len(w.reconcileAfter(10 * time.Second))
 	}
-	if asked != 2*4 { // at 10, 30, 70 and 150 s
-		t.Errorf("asked %d times, want 8", asked)
+	if asked != 2*4 { // after 10, 30, 70 and 150 s
+		t.Errorf("got %d requests, want 8", asked)
 	}
 	if got := strings.Count(w.log.String(), "permission to patch nodes is missing"); got != 1 {
 		t.Errorf("said %d times\n%s", got, w.log.String())
 	}
 	if n, known := w.counts.ByRule["cpu"]; n != 0 || !known {
-		t.Errorf("without the permission %+v", w.counts)
+		t.Errorf("got counts %+v without the permission", w.counts)
 	}
 	w.rejectWrite = nil
 	for range 31 {
 		w.reconcileAfter(10 * time.Second)
 	}
 	if w.counts.ByRule["cpu"] != 2 || w.node("n1").Labels["status"] != "presure" {
-		t.Errorf("with the permission %+v", w.counts)
+		t.Errorf("got counts %+v with the permission", w.counts)
 	}
 }
 
-// TestWhatCouldNotBeWrittenStandsAsItDid, and counts as that: a hint that could not be
-// renewed or taken away is there, one that could not be put is not, at the look that
-// failed and at those that rest.
+// After a failed write, the counts show the hints that are on the nodes. A hint that could not
+// be renewed or removed counts, and a hint that could not be put does not. This also holds for
+// reconciliations during the back-off.
 func TestWhatCouldNotBeWrittenStandsAsItDid(t *testing.T) {
 	w := newTestCluster(t, labelAndTaint, newNode("n1"), newNode("n2"), newNode("n3"), newNode("n4"))
 	w.hot, w.cool = map[string]float64{"n1": 0.9, "n2": 0.9}, []string{"n3", "n4"}
 	w.reconcileAfter(0)
 	w.rejectWrite = apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "n1", errors.New("no"))
-	w.hot, w.cool = map[string]float64{"n1": 0.9, "n3": 0.9, "n4": 0.9}, []string{"n2"} // renew one, put two, take one away
+	w.hot, w.cool = map[string]float64{"n1": 0.9, "n3": 0.9, "n4": 0.9}, []string{"n2"} // renew one hint, put two, remove one
 	for i, after := range []time.Duration{6 * time.Minute, 10 * time.Second} {
 		made := w.reconcileAfter(after)
 		if w.counts.ByRule["cpu"] != 2 || w.counts.Failed != 4*(1-i) || len(made) != 4*(1-i) {
-			t.Errorf("look %d made %v and counted %+v", i, made, w.counts)
+			t.Errorf("reconciliation %d: got requests %v, counts %+v", i, made, w.counts)
 		}
 	}
 }
 
-// TestWithoutRulesOnlyExpiredHintsGo: hints that are turned off are not renewed, and
-// those of another release are left while they live.
+// If the rules are removed, existing hints are not renewed. Hints of another release stay
+// until they expire.
 func TestWithoutRulesOnlyExpiredHintsGo(t *testing.T) {
 	w := newTestCluster(t, labelAndTaint, newNode("n1"), newNode("n2"))
 	w.hot = map[string]float64{"n1": 0.9}
 	w.reconcileAfter(0)
 	w.Configure(reconciler.Options{})
 	if got := w.reconcileAfter(9 * time.Minute); len(got) > 0 || w.node("n1").Labels["status"] != "presure" {
-		t.Errorf("before it expires: %v", got)
+		t.Errorf("before the hint expires: got requests %v", got)
 	}
 	if got := w.reconcileAfter(2 * time.Minute); !slices.Equal(got, []string{"PATCH n1"}) || len(w.node("n1").Labels) > 0 {
-		t.Errorf("after it expires: %v, %v", got, w.node("n1").Labels)
+		t.Errorf("after the hint expired: got requests %v, labels %v", got, w.node("n1").Labels)
 	}
 }
 
-// TestRunLooksAtEachSample, and in between.
+// Run reconciles after each sample and at least once per interval.
 func TestRunLooksAtEachSample(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var looks []time.Duration
@@ -237,24 +239,25 @@ func TestRunLooksAtEachSample(t *testing.T) {
 		ended := make(chan struct{})
 		go func() { defer close(ended); k.Run(ctx, sampled) }()
 		synctest.Wait()
-		time.Sleep(3 * time.Second) // of the bubble, in which nobody waits
+		time.Sleep(3 * time.Second) // created in the bubble, where time advances only when all wait
 		sampled <- struct{}{}
-		time.Sleep(reconciler.Interval) // of the bubble too
+		time.Sleep(reconciler.Interval) // also created in the bubble
 		synctest.Wait()
 		cancel()
 		<-ended
 		if want := []time.Duration{0, 3 * time.Second, reconciler.Interval}; !slices.Equal(looks, want) {
-			t.Errorf("looked at %v, want %v", looks, want)
+			t.Errorf("got reconciliations at %v, want %v", looks, want)
 		}
 	})
 }
 
-// TestADryRunDoesNotTurnIntoWritesInItsMiddle: it holds the Lease of dry runs.
+// A dry run holds the Lease of dry runs, so it must not start to write while it runs.
 func TestADryRunDoesNotTurnIntoWritesInItsMiddle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTestCluster(t, labelAndTaint, newNode("n1"), newNode("n2"))
 		w.Clock, w.hot = clock.RealClock{}, map[string]float64{"n1": 0.9}
-		live := pressure.Options{Label: "status=presure", MaxHintedFrac: 1, TTL: time.Hour, Rules: []pressure.Rule{{Name: "cpu", Resource: "cpu", Enter: 0.8}}}
+		live := pressure.Options{Label: "status=presure", MaxHintedFrac: 1, TTL: time.Hour,
+			Rules: []pressure.Rule{{Name: "cpu", Resource: "cpu", Enter: 0.8}}}
 		w.clock.SetTime(time.Now())
 		w.Configure(reconciler.Options{Options: live, DryRun: true})
 		for _, want := range []int{0, 1} {
@@ -263,7 +266,7 @@ func TestADryRunDoesNotTurnIntoWritesInItsMiddle(t *testing.T) {
 			go func() { defer close(ended); w.Run(ctx, nil) }()
 			synctest.Wait()
 			w.Configure(reconciler.Options{Options: live})
-			time.Sleep(2 * reconciler.Interval) // of the bubble, in which nobody waits
+			time.Sleep(2 * reconciler.Interval) // created in the bubble, where time advances only when all wait
 			synctest.Wait()
 			cancel()
 			<-ended

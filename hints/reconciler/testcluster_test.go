@@ -27,8 +27,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/hints/writer"
 )
 
-// testCluster is a keeper, a fake API server that minds resource versions, and what is
-// measured.
+// testCluster is a reconciler with a fake API server, which checks resource versions, and with
+// the current measurements.
 type testCluster struct {
 	*reconciler.Reconciler
 	t           *testing.T
@@ -38,9 +38,9 @@ type testCluster struct {
 	counts      reconciler.Counts
 	mu          sync.Mutex
 	requests    []string
-	before      func() // called before each patch is looked at
+	before      func() // called before each patch is applied
 	rejectWrite error
-	hot         map[string]float64 // cpu of nodes above the level
+	hot         map[string]float64 // CPU usage of the hot nodes, as a fraction
 	cool        []string
 	down        bool
 }
@@ -75,7 +75,7 @@ func newNode(name string) *corev1.Node {
 	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
 }
 
-// serve refuses patches of old versions, and gives every write a new one.
+// serve rejects patches with an old resourceVersion, and assigns a new one to every write.
 func (w *testCluster) serve(a clienttesting.Action) (bool, runtime.Object, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -108,7 +108,8 @@ func (w *testCluster) serve(a clienttesting.Action) (bool, runtime.Object, error
 	return false, nil, nil
 }
 
-// applyPatch is a merge patch on the parts that hints consist of, and a new version.
+// applyPatch applies a merge patch to labels, annotations and taints, and assigns a new
+// resourceVersion.
 func applyPatch(n *corev1.Node, patch []byte) (*corev1.Node, error) {
 	var p struct {
 		Metadata struct{ Labels, Annotations map[string]*string }
@@ -190,7 +191,7 @@ func (w *testCluster) usage() *cluster.Usage {
 	return u
 }
 
-// reconcileAfter is a look after d, and returns the requests that it made.
+// reconcileAfter reconciles after d and returns the requests of this reconciliation.
 func (w *testCluster) reconcileAfter(d time.Duration) []string {
 	w.clock.Step(d)
 	w.requests = nil

@@ -27,13 +27,13 @@ import (
 
 var nodes = schema.GroupResource{Resource: "nodes"}
 
-// server is a fake API server that minds resource versions, as the real one does.
+// server is a fake API server that checks resource versions.
 type server struct {
 	*fake.Clientset
 	t       *testing.T
 	mu      sync.Mutex
 	patches int
-	// before is called before each patch is looked at.
+	// before is called before each patch is applied.
 	before      func(patch int)
 	rejectWrite error
 }
@@ -63,7 +63,7 @@ func newServer(t *testing.T, names ...string) *server {
 		}
 		return false, nil, nil
 	})
-	// Every write makes a new version.
+	// Every write assigns a new resourceVersion.
 	s.PrependReactor("update", "nodes", func(a clienttesting.Action) (bool, runtime.Object, error) {
 		n := a.(clienttesting.UpdateAction).GetObject().(*corev1.Node)
 		v, _ := strconv.Atoi(n.ResourceVersion)
@@ -81,7 +81,7 @@ func (s *server) node(name string) *corev1.Node {
 	return o.(*corev1.Node)
 }
 
-// addTaint adds a taint as somebody else would.
+// addTaint adds a taint as another client would.
 func (s *server) addTaint(name, key string) {
 	s.t.Helper()
 	s.edit(name, func(n *corev1.Node) {
@@ -119,8 +119,8 @@ func newHints(kind hints.Kind, names ...string) (out []hints.Hint) {
 
 func anyHint(hints.Hint) bool { return true }
 
-// TestForeignTaintsSurviveConcurrentWrites: somebody taints the node between our
-// read and our write, when we put the hint and when we take it away.
+// Another client adds a taint between our read and our write, when we put the hint and when we
+// remove it.
 func TestForeignTaintsSurviveConcurrentWrites(t *testing.T) {
 	s := newServer(t, "n1")
 	s.before = func(n int) {
@@ -133,19 +133,19 @@ func TestForeignTaintsSurviveConcurrentWrites(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := taintKeys(s.node("n1")); !slices.Equal(got, []string{hints.Key, "other-1"}) || s.patches != 2 {
-		t.Errorf("taints %v after %d writes", got, s.patches)
+		t.Errorf("got taints %v after %d writes", got, s.patches)
 	}
 	if taken, err := w.Remove(t.Context(), []string{"n1"}, anyHint); err != nil || !slices.Equal(taken, []string{"n1"}) {
 		t.Errorf("%v, %v", taken, err)
 	}
 	n := s.node("n1")
 	if got := taintKeys(n); !slices.Equal(got, []string{"other-1", "other-3"}) || s.patches != 4 || len(n.Annotations) != 0 {
-		t.Errorf("taints %v, annotations %v after %d writes", got, n.Annotations, s.patches)
+		t.Errorf("got taints %v, annotations %v after %d writes", got, n.Annotations, s.patches)
 	}
 }
 
-// TestNothingIsWrittenTwice: a hint that stands is not written, nor is one taken
-// that does not stand or is not wanted gone.
+// An existing hint is not written again. Remove writes nothing if the hint is missing or does
+// not match.
 func TestNothingIsWrittenTwice(t *testing.T) {
 	for _, kind := range []hints.Kind{hints.Taint, hints.Label} {
 		s := newServer(t, "n1", "n2")
@@ -156,46 +156,46 @@ func TestNothingIsWrittenTwice(t *testing.T) {
 			}
 		}
 		if list, err := w.List(t.Context()); err != nil || !slices.Equal(list, newHints(kind, "n1", "n2")) || s.patches != 2 {
-			t.Errorf("%v, %v after %d writes", list, err, s.patches)
+			t.Errorf("got %v, error %v after %d writes", list, err, s.patches)
 		}
 		taken, err := w.Remove(t.Context(), []string{"n1", "n2", "gone"}, func(h hints.Hint) bool { return h.Node == "n2" })
 		if err != nil || !slices.Equal(taken, []string{"n2"}) || s.patches != 3 {
-			t.Errorf("%v, %v after %d writes", taken, err, s.patches)
+			t.Errorf("got %v, error %v after %d writes", taken, err, s.patches)
 		}
 		if n := s.node("n2"); hints.HasTaint(n) || hints.HasLabel(n) || len(n.Annotations) != 0 {
-			t.Errorf("n2 keeps %v %v %v", n.Spec.Taints, n.Labels, n.Annotations)
+			t.Errorf("n2 still has taints %v, labels %v, annotations %v", n.Spec.Taints, n.Labels, n.Annotations)
 		}
 	}
 }
 
-// TestTriesAreBounded: whoever always comes first wins, after six tries.
+// If another client always writes first, Put gives up after six attempts.
 func TestTriesAreBounded(t *testing.T) {
 	s := newServer(t, "n1")
 	s.before = func(n int) { s.addTaint("n1", fmt.Sprint("other-", n)) }
 	err := New(s, clock.RealClock{}, nil).Put(t.Context(), newHints(hints.Taint, "n1"))
 	if err == nil || !apierrors.IsConflict(err) || !strings.Contains(err.Error(), "hinting node n1: after 6 tries") || s.patches != 6 {
-		t.Errorf("%v after %d writes", err, s.patches)
+		t.Errorf("got error %v after %d writes", err, s.patches)
 	}
 }
 
-// TestWhatCannotGetBetterIsNotTriedAgain: a permission, a node that is gone.
+// A missing permission or a deleted node is not retried.
 func TestWhatCannotGetBetterIsNotTriedAgain(t *testing.T) {
 	s := newServer(t, "n1")
 	s.rejectWrite = apierrors.NewForbidden(nodes, "n1", errors.New("no"))
 	w := New(s, clock.RealClock{}, nil)
 	if err := w.Put(t.Context(), newHints(hints.Taint, "n1")); !apierrors.IsForbidden(err) || s.patches != 1 {
-		t.Errorf("%v after %d writes", err, s.patches)
+		t.Errorf("got error %v after %d writes", err, s.patches)
 	}
 	if err := w.Put(t.Context(), newHints(hints.Taint, "n9")); !apierrors.IsNotFound(err) {
 		t.Error(err)
 	}
 	s.edit("n1", func(n *corev1.Node) { n.Labels = map[string]string{hints.Key: "by-hand"} })
 	if err := w.Put(t.Context(), newHints(hints.Label, "n1")); !errors.Is(err, errNotHintable) || s.patches != 1 {
-		t.Errorf("%v after %d writes", err, s.patches)
+		t.Errorf("got error %v after %d writes", err, s.patches)
 	}
 }
 
-// TestPutWaitsForTheWatch: what the watch never shows is not taken as done.
+// Put fails if the watch never shows the hint.
 func TestPutWaitsForTheWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t, "n1")
@@ -207,30 +207,31 @@ func TestPutWaitsForTheWatch(t *testing.T) {
 			return s.node(name)
 		}
 		if err := New(s, clock.RealClock{}, late).Put(t.Context(), newHints(hints.Taint, "n1")); err != nil || shown < 5 {
-			t.Errorf("%v after %d looks", err, shown)
+			t.Errorf("got error %v after %d reads of the watch", err, shown)
 		}
 		never := func(string) *corev1.Node { return &corev1.Node{} }
 		start := time.Now()
-		if err := New(s, clock.RealClock{}, never).Put(t.Context(), newHints(hints.Taint, "n1")); !errors.Is(err, ErrNotObserved) || time.Since(start) != observeTimeout {
+		if err := New(s, clock.RealClock{}, never).Put(t.Context(), newHints(hints.Taint, "n1")); !errors.Is(err, ErrNotObserved) ||
+			time.Since(start) != observeTimeout {
 			t.Errorf("%v after %s", err, time.Since(start))
 		}
 	})
 }
 
-// TestAnEndedContextBeginsNoWrite: after SIGTERM nothing new is hinted.
+// After the context has ended, no node gets a hint.
 func TestAnEndedContextBeginsNoWrite(t *testing.T) {
 	s := newServer(t, "n1", "n2")
 	ctx, cancel := context.WithCancel(t.Context())
 	s.before = func(int) { cancel() }
 	if err := New(s, clock.RealClock{}, nil).Put(ctx, newHints(hints.Taint, "n1")); err == nil || s.patches != 1 {
-		t.Errorf("%v after %d writes", err, s.patches)
+		t.Errorf("got error %v after %d writes", err, s.patches)
 	}
 	if err := New(s, clock.RealClock{}, nil).Put(ctx, newHints(hints.Taint, "n2")); !errors.Is(err, context.Canceled) || s.patches != 1 {
-		t.Errorf("%v after %d writes", err, s.patches)
+		t.Errorf("got error %v after %d writes", err, s.patches)
 	}
 }
 
-// TestOneBadNodeDoesNotKeepTheOthers when hints are taken away.
+// A node that cannot be written does not stop the removal of other hints.
 func TestOneBadNodeDoesNotKeepTheOthers(t *testing.T) {
 	s := newServer(t, "n1", "n2", "n3")
 	w := New(s, clock.RealClock{}, nil)
@@ -247,8 +248,7 @@ func TestOneBadNodeDoesNotKeepTheOthers(t *testing.T) {
 	}
 }
 
-// TestALaggingWatchLeavesNoHint: all are taken off without the watch, which is
-// waited for once, not for every node.
+// Remove writes all nodes before it waits for the watch, and it waits only once.
 func TestALaggingWatchLeavesNoHint(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var names []string
@@ -269,12 +269,12 @@ func TestALaggingWatchLeavesNoHint(t *testing.T) {
 		took := time.Since(start)
 		left, _ := w.List(t.Context())
 		if err != nil || !slices.Equal(taken, names) || len(left) > 0 || took != observeTimeout {
-			t.Errorf("%v after %s, taken off %v, %d hints left", err, took, taken, len(left))
+			t.Errorf("got error %v after %s, removed %v, %d hints remain", err, took, taken, len(left))
 		}
 	})
 }
 
-// TestWhatIsLeftIsNamed: when the time is over, each node that was not come to.
+// If the time is over, the error names each node that was not written.
 func TestWhatIsLeftIsNamed(t *testing.T) {
 	s := newServer(t, "n1", "n2")
 	w := New(s, clock.RealClock{}, nil)
@@ -284,12 +284,13 @@ func TestWhatIsLeftIsNamed(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	taken, err := w.Remove(ctx, []string{"n1", "n2"}, anyHint)
-	if len(taken) > 0 || !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "node n1") || !strings.Contains(err.Error(), "node n2") {
+	if len(taken) > 0 || !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "node n1") ||
+		!strings.Contains(err.Error(), "node n2") {
 		t.Errorf("%v, %v", taken, err)
 	}
 }
 
-// TestAForeignTaintOutlivesALabel that we put beside it, through the API.
+// A taint of another owner stays next to a label that we put and remove through the API.
 func TestAForeignTaintOutlivesALabel(t *testing.T) {
 	s := newServer(t, "n1")
 	s.edit("n1", func(n *corev1.Node) { n.Spec.Taints = []corev1.Taint{hints.NewTaint()} })
@@ -301,11 +302,11 @@ func TestAForeignTaintOutlivesALabel(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := s.node("n1"); !hints.HasTaint(n) || hints.HasLabel(n) || len(n.Annotations) != 0 {
-		t.Errorf("taints %v, labels %v, annotations %v", n.Spec.Taints, n.Labels, n.Annotations)
+		t.Errorf("got taints %v, labels %v, annotations %v", n.Spec.Taints, n.Labels, n.Annotations)
 	}
 }
 
-// TestAHintByHandServesToo: nothing is written where it stands already.
+// If another owner has already set the same taint or label, Put writes nothing.
 func TestAHintByHandServesToo(t *testing.T) {
 	for kind, byHand := range map[hints.Kind]func(*corev1.Node){
 		hints.Taint: func(n *corev1.Node) { n.Spec.Taints = []corev1.Taint{hints.NewTaint()} },
@@ -314,7 +315,7 @@ func TestAHintByHandServesToo(t *testing.T) {
 		s := newServer(t, "n1")
 		s.edit("n1", byHand)
 		if err := New(s, clock.RealClock{}, s.node).Put(t.Context(), newHints(kind, "n1")); err != nil || s.patches != 0 {
-			t.Errorf("%s: %v after %d writes", kind, err, s.patches)
+			t.Errorf("%s: got error %v after %d writes", kind, err, s.patches)
 		}
 	}
 }

@@ -1,7 +1,7 @@
-// Package cputime tells tests and benchmarks what their process has used of the
-// processors: on a machine that others use too it says more than the clock.
+// Package cputime measures the CPU time of the current process for tests and benchmarks. Other
+// programs on the same machine affect it less than elapsed time.
 //
-// It is for tests alone. It decides nothing about how much is too much.
+// Only tests use it. It sets no limits.
 package cputime
 
 import (
@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Used is what the process has used so far, garbage collection and servers inside of it
-// included.
+// Used returns the CPU time that the process has used so far. It includes garbage collection
+// and servers that run inside the process.
 func Used(t testing.TB) time.Duration {
 	t.Helper()
 	var u syscall.Rusage

@@ -1,16 +1,13 @@
-// Package credentials connects to an API server with what the kubeconfig, the
-// account of the pod, and the files that these name say now, while those files
-// change.
+// Package credentials connects to an API server with the current content of the kubeconfig,
+// the service account and the files they name. The content may change while the program runs.
 //
-// It decides whether new content can be used: as a whole or not at all. It never
-// changes the server that is talked to: another address may be another cluster,
-// of which nothing has been seen.
+// It decides whether new content is valid, and it uses all of the new content or none. It
+// never changes the server's address, because another address may be another cluster.
 //
-// The client library reads tokens anew every minute and CA files every five, a
-// CA or token that cannot be used being passed over in a log that nobody reads;
-// a client certificate that cannot be used breaks new connections; what stands
-// in the kubeconfig itself is never read again. Here all of it is read into
-// memory together, checked together, and used together.
+// client-go rereads tokens every minute and CA files every five minutes. It only logs a CA or
+// token that it cannot use. An invalid client certificate breaks new connections, and
+// client-go never rereads the kubeconfig itself. This package reads and checks everything
+// together.
 package credentials
 
 import (
@@ -23,24 +20,25 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Source says where credentials come from.
+// Source locates the credentials.
 type Source struct {
-	// Load finds the server and what to show it, as at the start of the program.
+	// Load returns the server's address and the credentials, as at program start.
 	Load func() (*rest.Config, error)
-	// Kubeconfigs are the files that Load looks into; none in a pod that uses its
-	// own account.
+	// Kubeconfigs are the paths that Load reads. The list is empty in a pod that uses its
+	// service account.
 	Kubeconfigs []string
 }
 
-// Credentials is one whole of credentials that can be used.
+// Credentials is a complete and valid set of credentials.
 type Credentials struct {
 	serverURL    string
-	hasCA        bool // against authorities that were named
+	hasCA        bool // whether the set names certificate authorities
 	transport    http.RoundTripper
 	clientConfig *rest.Config
 }
 
-// Read reads and checks everything, and names the files.
+// Read reads and checks the credentials. It returns the paths of the files that it read, also
+// with an error.
 func (s Source) Read() (*Credentials, []string, error) {
 	files := s.Kubeconfigs
 	conf, err := s.Load()
@@ -50,7 +48,7 @@ func (s Source) Read() (*Credentials, []string, error) {
 	conf, named, err := loadFiles(conf)
 	files = append(files[:len(files):len(files)], named...)
 	if err != nil {
-		return nil, files, fmt.Errorf("reading what to show the cluster: %w", err)
+		return nil, files, fmt.Errorf("reading the credentials: %w", err)
 	}
 	server, _, err := rest.DefaultServerUrlFor(conf)
 	if err != nil {
@@ -61,45 +59,45 @@ func (s Source) Read() (*Credentials, []string, error) {
 		return nil, files, err
 	}
 	return &Credentials{serverURL: server.String(), hasCA: len(conf.CAData) > 0, transport: transport, clientConfig: &rest.Config{
-		Host: server.String(), UserAgent: conf.UserAgent, QPS: conf.QPS, Burst: conf.Burst, Timeout: conf.Timeout, ContentConfig: conf.ContentConfig,
+		Host: server.String(), UserAgent: conf.UserAgent, QPS: conf.QPS, Burst: conf.Burst, Timeout: conf.Timeout,
+		ContentConfig: conf.ContentConfig,
 	}}, files, nil
 }
 
-// Transport sends every request with the credentials that were taken last. Those
-// that are under way, watches among them, end as they began.
+// Transport sends each new request with the current credentials. Requests in progress,
+// including watches, keep the credentials with which they started.
 type Transport struct {
 	current atomic.Pointer[Credentials]
 }
 
-// New begins with a set.
+// New returns a transport that uses s.
 func New(s *Credentials) *Transport {
 	c := &Transport{}
 	c.current.Store(s)
 	return c
 }
 
-// Config is for clients whose requests go through c.
+// Config returns a client configuration whose requests go through c.
 func (c *Transport) Config() *rest.Config {
 	conf := rest.CopyConfig(c.current.Load().clientConfig)
 	conf.Transport = c
 	return conf
 }
 
-// Check says why a set cannot take the place of the current one. An account's
-// own authorities that cannot be read are none to the client library, which then
-// trusts those of the system.
+// Check returns an error if s cannot replace the current set. If the service account's CA file
+// is unreadable, client-go trusts the system's authorities; Check rejects that.
 func (c *Transport) Check(s *Credentials) error {
 	now := c.current.Load()
 	switch {
 	case s.serverURL != now.serverURL:
-		return errors.New("the address of the server is another one; restart to use it")
+		return errors.New("the server's address changed; restart to use the new address")
 	case now.hasCA && !s.hasCA:
-		return errors.New("there is no certificate authority any more; restart to go on without one")
+		return errors.New("the new credentials name no certificate authority; restart to continue without one")
 	}
 	return nil
 }
 
-// Replace uses s from now on.
+// Replace makes s the current set.
 func (c *Transport) Replace(s *Credentials) {
 	old := c.current.Swap(s)
 	utilnet.CloseIdleConnectionsFor(old.transport)
@@ -110,7 +108,8 @@ func (c *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return c.current.Load().transport.RoundTrip(r)
 }
 
-// CloseIdleConnections is asked for when a connection seems broken.
+// CloseIdleConnections closes idle connections. client-go calls it when a connection seems
+// broken.
 func (c *Transport) CloseIdleConnections() {
 	utilnet.CloseIdleConnectionsFor(c.current.Load().transport)
 }

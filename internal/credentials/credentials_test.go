@@ -32,7 +32,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// server answers those who bear its token, with a certificate that can change.
+// server answers requests with the right token. Its certificate can change.
 type server struct {
 	*httptest.Server
 	token atomic.Pointer[string]
@@ -59,22 +59,29 @@ func newServer(t *testing.T) *server {
 	s.requireToken("old-token")
 	s.rotateCertificate(t)
 	s.StartTLS()
-	s.TLS.Certificates = nil // of the test server's own
+	s.TLS.Certificates = nil // logs of the test server
 	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
 	return s
 }
 
 func (s *server) requireToken(token string) { s.token.Store(&token) }
 
-// rotateCertificate gives the server a certificate of another authority, and returns that.
+// rotateCertificate gives the server a certificate from a new authority. It returns the
+// authority's certificate.
 func (s *server) rotateCertificate(t *testing.T) (ca string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true}
+	c := &x509.Certificate{
+		SerialNumber:          big.NewInt(1),
+		NotBefore:             time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC),
+		NotAfter:              time.Now().Add(time.Hour),
+		IPAddresses:           []net.IP{net.IPv4(127, 0, 0, 1)},
+		IsCA:                  true,
+		BasicConstraintsValid: true,
+	}
 	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +98,7 @@ type testClient struct {
 	now    *credentials.Transport
 }
 
-// newTestClient connects to a server by the files "ca" and "token".
+// newTestClient connects to a server with the files "ca" and "token".
 func newTestClient(t *testing.T) *testClient {
 	b := &testClient{server: newServer(t), t: t, dir: t.TempDir()}
 	b.write("ca", b.rotateCertificate(t))
@@ -122,7 +129,7 @@ func (b *testClient) write(name, text string) {
 	}
 }
 
-// reload does what the program does with files that changed.
+// reload checks and replaces the credentials as the program does after a change.
 func (b *testClient) reload() error {
 	set, _, err := b.source.Read()
 	if err == nil {
@@ -134,7 +141,7 @@ func (b *testClient) reload() error {
 	return err
 }
 
-// request sends a request on a connection of its own.
+// request sends a request on a new connection.
 func (b *testClient) request() error {
 	b.now.CloseIdleConnections()
 	client, err := rest.HTTPClientFor(b.now.Config())
@@ -159,7 +166,7 @@ func TestChangedFilesAreUsed(t *testing.T) {
 	}
 	b.write("ca", b.rotateCertificate(t))
 	if err := b.request(); err == nil || !strings.Contains(err.Error(), "unknown authority") {
-		t.Errorf("before the new authority is read: %v", err)
+		t.Errorf("before the new authority is loaded: %v", err)
 	}
 	if err := b.reload(); err != nil {
 		t.Fatal(err)
@@ -170,7 +177,7 @@ func TestChangedFilesAreUsed(t *testing.T) {
 	b.requireToken("new-token")
 	b.write("token", "new-token")
 	if err := b.request(); err == nil || !strings.Contains(err.Error(), "401") {
-		t.Errorf("before the new token is read: %v", err)
+		t.Errorf("before the new token is loaded: %v", err)
 	}
 	if err := b.reload(); err != nil {
 		t.Fatal(err)
@@ -189,15 +196,15 @@ func TestContentThatCannotBeUsedIsRefused(t *testing.T) {
 	}
 	for _, c := range []struct{ file, text, want string }{
 		{"ca", "", "is empty"},
-		{"ca", "not a certificate", "holds no certificate"},
-		{"ca", whole[:len(whole)/2], "holds no certificate"},
-		{"ca", whole + whole[:len(whole)/2], "is not whole"},
+		{"ca", "not a certificate", "contains no certificate"},
+		{"ca", whole[:len(whole)/2], "contains no certificate"},
+		{"ca", whole + whole[:len(whole)/2], "is truncated"},
 		{"ca", whole[:len(whole)/2] + whole, "certificate authority"},
 		{"ca", "-----BEGIN CERTIFICATE-----\nQUJD\n-----END CERTIFICATE-----\n", "cannot be read"},
 		{"ca", strings.Repeat("x", 1<<20+1), "larger than"},
 		{"token", " \n", "is empty"},
-		{"token", "two words", "no token"},
-		{"token", "\x00\x01", "no token"},
+		{"token", "two words", "not contain a token"},
+		{"token", "\x00\x01", "not contain a token"},
 	} {
 		good, err := os.ReadFile(b.path(c.file))
 		if err != nil {
@@ -206,13 +213,13 @@ func TestContentThatCannotBeUsedIsRefused(t *testing.T) {
 		b.write(c.file, c.text)
 		err = b.reload()
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), b.path(c.file)) {
-			t.Errorf("%s %.20q: %v, want %q and the file", c.file, c.text, err, c.want)
+			t.Errorf("%s %.20q: got %v, want %q and the file name", c.file, c.text, err, c.want)
 		}
 		if strings.Contains(fmt.Sprint(err), "two words") {
-			t.Errorf("the error shows the token: %v", err)
+			t.Errorf("the error contains the token: %v", err)
 		}
 		if err := b.request(); err != nil {
-			t.Errorf("after %s %.20q was refused: %v", c.file, c.text, err)
+			t.Errorf("after the rejection of %s %.20q: %v", c.file, c.text, err)
 		}
 		b.write(c.file, string(good))
 	}
@@ -221,10 +228,10 @@ func TestContentThatCannotBeUsedIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := b.reload(); err == nil || !strings.Contains(err.Error(), "no such file") {
-			t.Errorf("%s is gone: %v", file, err)
+			t.Errorf("after the removal of %s: %v", file, err)
 		}
 		if err := b.request(); err != nil {
-			t.Errorf("after %s has gone: %v", file, err)
+			t.Errorf("after %s was restored: %v", file, err)
 		}
 		if err := os.Rename(b.path("aside"), b.path(file)); err != nil {
 			t.Fatal(err)
@@ -232,8 +239,8 @@ func TestContentThatCannotBeUsedIsRefused(t *testing.T) {
 	}
 }
 
-// TestAnotherServerIsRefused: it may be another cluster. So is the loss of the
-// authority, after which that of the system would count.
+// The new address may be another cluster, so the client refuses it. It also refuses content
+// without an authority, because client-go would then trust the system's authorities.
 func TestAnotherServerIsRefused(t *testing.T) {
 	b := newTestClient(t)
 	load := b.source.Load
@@ -257,7 +264,7 @@ func TestAnotherServerIsRefused(t *testing.T) {
 	}
 }
 
-// TestTheKubeconfigItselfIsReadAgain: what stands in it, and not in files.
+// The client uses changed data that is inline in the kubeconfig.
 func TestTheKubeconfigItselfIsReadAgain(t *testing.T) {
 	b := newTestClient(t)
 	write := func(ca, token string) {
@@ -288,14 +295,14 @@ func TestTheKubeconfigItselfIsReadAgain(t *testing.T) {
 	}
 	write("garbage", "new-token")
 	if err := b.reload(); err == nil || !strings.Contains(err.Error(), "kubeconfig") {
-		t.Errorf("garbage as authority: %v", err)
+		t.Errorf("with invalid data as the authority: %v", err)
 	}
 	if err := b.request(); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestAWatchUnderWayGoesOn and the next one is made with what is new.
+// A watch in progress continues after a reload, and the next watch uses the new credentials.
 func TestAWatchUnderWayGoesOn(t *testing.T) {
 	b := newTestClient(t)
 	client, err := rest.HTTPClientFor(b.now.Config())
@@ -325,7 +332,7 @@ func TestAWatchUnderWayGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n, err := first.Read(make([]byte, 8)); n == 0 {
-		t.Errorf("the watch was cut: %v", err)
+		t.Errorf("the reload ended the watch: %v", err)
 	}
 	second, cancel2 := watch()
 	cancel()

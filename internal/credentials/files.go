@@ -14,11 +14,11 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// maxBytes bounds a file: bundles of all public authorities have 250 kB.
+// maxBytes is the largest size of a file. A bundle of all public authorities has about 250 kB.
 const maxBytes = 1 << 20
 
-// loadFiles returns conf with the content of the files that it names in their
-// place, and the names.
+// loadFiles returns a copy of conf that contains the data of the files it names, and the names
+// of these files.
 func loadFiles(conf *rest.Config) (*rest.Config, []string, error) {
 	c := rest.CopyConfig(conf)
 	var files []string
@@ -40,7 +40,7 @@ func loadFiles(conf *rest.Config) (*rest.Config, []string, error) {
 	c.CAData = read("certificate authority", c.CAFile, c.CAData)
 	c.CertData = read("client certificate", c.CertFile, c.CertData)
 	c.KeyData = read("client key", c.KeyFile, c.KeyData)
-	if c.BearerTokenFile != "" { // goes before a token that is written out
+	if c.BearerTokenFile != "" { // client-go prefers the file to an inline token
 		c.BearerToken = strings.TrimSpace(string(read("token", c.BearerTokenFile, nil)))
 	}
 	if len(errs) == 0 {
@@ -54,7 +54,7 @@ func readSmallFile(file string) ([]byte, error) {
 	if info, err := os.Stat(file); err != nil {
 		return nil, err
 	} else if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file", file)
+		return nil, fmt.Errorf("%s is not a regular file", file)
 	}
 	f, err := os.Open(file)
 	if err != nil {
@@ -75,8 +75,8 @@ func describeFile(file string) string {
 	return file
 }
 
-// checkCA wants every certificate of a bundle to be whole: one that was cut
-// off would be passed over.
+// checkCA returns an error unless every certificate in the bundle is complete. client-go skips
+// a truncated certificate without an error.
 func checkCA(data []byte, file string) error {
 	if len(data) == 0 {
 		return nil
@@ -99,9 +99,9 @@ func checkCA(data []byte, file string) error {
 	}
 	switch {
 	case found == 0:
-		return fmt.Errorf("certificate authority: %s holds no certificate (want PEM)", describeFile(file))
+		return fmt.Errorf("certificate authority: %s contains no certificate (want PEM)", describeFile(file))
 	case want != 0:
-		return fmt.Errorf("certificate authority: a certificate in %s is not whole", describeFile(file))
+		return fmt.Errorf("certificate authority: a certificate in %s is truncated", describeFile(file))
 	}
 	return nil
 }
@@ -111,16 +111,16 @@ func checkKeyPair(c, conf *rest.Config) error {
 		return nil
 	}
 	if _, err := tls.X509KeyPair(c.CertData, c.KeyData); err != nil {
-		return fmt.Errorf("client certificate and key of %s and %s: %w", describeFile(conf.CertFile), describeFile(conf.KeyFile), err)
+		return fmt.Errorf("client certificate %s and key %s: %w", describeFile(conf.CertFile), describeFile(conf.KeyFile), err)
 	}
 	return nil
 }
 
-// checkToken wants what a header can carry (RFC 6750: visible ASCII).
+// checkToken returns an error unless text can be a header value (RFC 6750: visible ASCII).
 func checkToken(text, file string) error {
 	for _, r := range text {
 		if r <= ' ' || r >= 0x7f {
-			return fmt.Errorf("token: %s holds something that is no token", describeFile(file))
+			return fmt.Errorf("token: %s does not contain a token (want visible ASCII)", describeFile(file))
 		}
 	}
 	return nil

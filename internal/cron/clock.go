@@ -7,25 +7,26 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// clock says when a cron expression's times come, on a wall clock that is moved
-// twice a year.
+// clock computes the times of a cron expression in a time zone, including its daylight saving
+// transitions.
 type clock struct {
 	spec *cron.SpecSchedule
 	loc  *time.Location
-	// includeRepeated: a time that the clock shows twice comes twice, not only at first.
+	// includeRepeated returns a time that occurs twice both times. Otherwise only its first
+	// occurrence counts.
 	includeRepeated bool
-	// includeSkipped: a time that the clock leaves out comes at the jump, not at all.
+	// includeSkipped moves a skipped time to the transition. Otherwise the clock ignores it.
 	includeSkipped bool
 }
 
-// horizonYears is how far ahead a time is looked for.
+// horizonYears is how many years ahead the clock searches for a time.
 const horizonYears = 5
 
-// span is a time between two moves of the clock, which shows UTC plus offset.
+// span is the time between two transitions. In a span, local time is UTC plus offset.
 type span struct {
-	from, to     time.Time // to is not part of it; zero where it has no end
+	from, to     time.Time // exclusive; zero if the span has no end
 	offset       time.Duration
-	offsetBefore time.Duration // offset in the span before
+	offsetBefore time.Duration // offset of the previous span
 }
 
 func (c clock) span(t time.Time) span {
@@ -43,14 +44,14 @@ func offset(t time.Time) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// wallTime is what the clock shows at t, as a time in UTC; real is the other way.
+// wallTime returns the local time at t, as a time in UTC. realTime is the inverse.
 func (s span) wallTime(t time.Time) time.Time { return t.UTC().Add(s.offset) }
 func (s span) realTime(wall time.Time) time.Time {
 	return wall.Add(-s.offset)
 }
 
-// firstShown is what the clock shows when the span begins to count: at its start, or
-// where it shows a time again that it showed before.
+// firstShown returns the first local time of the span that counts. If twice is false, it
+// excludes times that also occurred in the previous span.
 func (s span) firstShown(twice bool) time.Time {
 	if s.from.IsZero() {
 		return time.Time{}
@@ -61,7 +62,7 @@ func (s span) firstShown(twice bool) time.Time {
 	return s.wallTime(s.from)
 }
 
-// skipsTime says whether one of the times is left out by the jump before the span.
+// skipsTime reports whether the transition before the span skips a time of the expression.
 func (c clock) skipsTime(s span) bool {
 	if s.from.IsZero() || s.offsetBefore >= s.offset {
 		return false
@@ -71,7 +72,7 @@ func (c clock) skipsTime(s span) bool {
 	return ok && at.Before(end)
 }
 
-// next is the first time after t; zero when there is none within five years.
+// next returns the first time after t, or zero if there is none within horizonYears.
 func (c clock) next(t time.Time) time.Time {
 	limit := t.AddDate(horizonYears, 0, 0)
 	for at := t; at.Before(limit); {
@@ -80,7 +81,7 @@ func (c clock) next(t time.Time) time.Time {
 			return s.from
 		}
 		wall := s.wallTime(at)
-		if at.After(t) { // the start of a later span may be the time itself
+		if at.After(t) { // the start of a later span can match, too
 			wall = wall.Add(-time.Nanosecond)
 		}
 		if first := s.firstShown(c.includeRepeated); !first.IsZero() && wall.Before(first) {
@@ -101,7 +102,7 @@ func (c clock) next(t time.Time) time.Time {
 	return time.Time{}
 }
 
-// last is the last time at or before t that is after since; zero when there is none.
+// last returns the last time after since and at or before t, or zero if there is none.
 func (c clock) last(t, since time.Time) time.Time {
 	for at := t; at.After(since); {
 		s := c.span(at)
@@ -122,7 +123,7 @@ func (c clock) last(t, since time.Time) time.Time {
 	return time.Time{}
 }
 
-// firstWallTime finds the first wall time after wall and before end.
+// firstWallTime returns the first matching local time after wall and before end.
 func (c clock) firstWallTime(wall, end time.Time) (time.Time, bool) {
 	at := wall.Truncate(time.Minute).Add(time.Minute)
 	for at.Before(end) {
@@ -142,11 +143,11 @@ func (c clock) firstWallTime(wall, end time.Time) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// maxLookback is how far back a start can matter: the longest window, and a day.
+// maxLookback is how far in the past a start can matter: the longest window and a day.
 const maxLookback = maxLength + 24*time.Hour
 
-// lastWallTime finds the last wall time at or before wall that is not before from, and
-// not further back than any window is long.
+// lastWallTime returns the last matching local time from `from` to wall, inclusive. It
+// searches at most maxLookback before wall.
 func (c clock) lastWallTime(wall, from time.Time) (time.Time, bool) {
 	if far := wall.Add(-maxLookback); from.Before(far) {
 		from = far
@@ -164,11 +165,12 @@ func (c clock) lastWallTime(wall, from time.Time) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// wildcardBit marks a field that was given as *; see cron.SpecSchedule.
+// wildcardBit marks a field that is *. It equals the private constant starBit of the cron
+// library (cron.SpecSchedule).
 const wildcardBit = 1 << 63
 
-// matchesDay says whether the expression names the day: where both the day of the
-// month and the day of the week are given, either is enough.
+// matchesDay reports whether the expression matches the day. If it restricts both the day of
+// the month and the day of the week, one match is enough.
 func (c clock) matchesDay(t time.Time) bool {
 	if c.spec.Month&(1<<uint(t.Month())) == 0 {
 		return false
@@ -180,7 +182,7 @@ func (c clock) matchesDay(t time.Time) bool {
 	return dom || dow
 }
 
-// firstTimeOfDay is the first hour and minute of a day from h:m on.
+// firstTimeOfDay returns the first matching time of a day at or after h:m.
 func (c clock) firstTimeOfDay(h, m int) (hour, minute int, ok bool) {
 	if c.spec.Hour&(1<<uint(h)) != 0 {
 		if rest := c.spec.Minute &^ wildcardBit >> uint(m) << uint(m); rest != 0 {
@@ -191,7 +193,7 @@ func (c clock) firstTimeOfDay(h, m int) (hour, minute int, ok bool) {
 	return bits.TrailingZeros64(rest), bits.TrailingZeros64(c.spec.Minute &^ wildcardBit), rest != 0 && c.spec.Minute&^wildcardBit != 0
 }
 
-// lastTimeOfDay is the last hour and minute of a day up to h:m.
+// lastTimeOfDay returns the last matching time of a day at or before h:m.
 func (c clock) lastTimeOfDay(h, m int) (hour, minute int, ok bool) {
 	if c.spec.Hour&(1<<uint(h)) != 0 {
 		if rest := c.spec.Minute & (1<<uint(m+1) - 1); rest != 0 {

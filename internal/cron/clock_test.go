@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// TestADenyWindowOpensWhereTheClockIsMoved: a start that is left out opens at
-// the jump, one that comes twice opens twice. An allow window does neither.
+// If the transition skips a start, a deny window opens at the transition. If a start occurs
+// twice, it opens twice. An allow window opens once or not at all.
 func TestADenyWindowOpensWhereTheClockIsMoved(t *testing.T) {
 	for _, c := range []struct {
 		window, now string
 		deny, allow bool
 	}{
-		// Berlin: 02:00 to 03:00 is left out, at 01:00 UTC.
+		// Berlin skips 02:00 to 03:00 at 01:00 UTC.
 		{"0 2 * * * 6h Europe/Berlin", "2026-03-29T00:59:59Z", false, false},
 		{"0 2 * * * 6h Europe/Berlin", "2026-03-29T01:00:00Z", true, false},
 		{"0 2 * * * 6h Europe/Berlin", "2026-03-29T03:00:00Z", true, false},
@@ -22,16 +22,16 @@ func TestADenyWindowOpensWhereTheClockIsMoved(t *testing.T) {
 		{"59 2 * * * 1h Europe/Berlin", "2026-03-29T01:30:00Z", true, false},
 		{"0 3 * * * 1h Europe/Berlin", "2026-03-29T01:30:00Z", true, true},
 		{"0 2 * * 1 6h Europe/Berlin", "2026-03-29T03:00:00Z", false, false}, // a Sunday
-		// and comes twice, at 00:00 and 01:00 UTC.
+		// Berlin repeats 02:00 to 03:00, at 00:00 and at 01:00 UTC.
 		{"0 2 * * * 1h Europe/Berlin", "2026-10-25T00:30:00Z", true, true},
 		{"0 2 * * * 1h Europe/Berlin", "2026-10-25T01:30:00Z", true, false},
 		{"0 2 * * * 1h Europe/Berlin", "2026-10-25T02:00:00Z", false, false},
-		// Santiago: midnight of Sunday, 2026-09-06, is left out, at 04:00 UTC.
+		// Santiago skips midnight of Sunday, 2026-09-06, at 04:00 UTC.
 		{"0 0 * * 0 3h America/Santiago", "2026-09-06T03:59:00Z", false, false},
 		{"0 0 * * 0 3h America/Santiago", "2026-09-06T04:30:00Z", true, false},
 		{"0 23 * * 6 30m America/Santiago", "2026-04-05T03:15:00Z", true, false},
-		// Lord Howe moves its clock by half an hour: 02:00 to 02:30 is left out,
-		// at 15:30 UTC, and 01:30 to 02:00 comes twice.
+		// The transitions of Lord Howe are half an hour long. It skips 02:00 to 02:30 at 15:30
+		// UTC, and it repeats 01:30 to 02:00.
 		{"15 2 * * * 10m Australia/Lord_Howe", "2026-10-03T15:35:00Z", true, false},
 		{"45 1 * * * 10m Australia/Lord_Howe", "2026-04-04T14:50:00Z", true, true},
 		{"45 1 * * * 10m Australia/Lord_Howe", "2026-04-04T15:20:00Z", true, false},
@@ -40,24 +40,24 @@ func TestADenyWindowOpensWhereTheClockIsMoved(t *testing.T) {
 		_, denied := Windows{Deny: []Window{w}}.Open(now)
 		_, allowed := Windows{Allow: []Window{w}}.Open(now)
 		if !denied != c.deny || allowed != c.allow {
-			t.Errorf("%s at %s: deny %v, allow %v; want %v, %v", c.window, c.now, !denied, allowed, c.deny, c.allow)
+			t.Errorf("%s at %s: got deny %v, allow %v; want %v, %v", c.window, c.now, !denied, allowed, c.deny, c.allow)
 		}
 	}
 }
 
-// TestDenyEndsWhatBeganBeforeTheJump: a pass that starts before the jump ends at it.
+// A pass that starts before the transition ends at the transition.
 func TestDenyEndsWhatBeganBeforeTheJump(t *testing.T) {
 	w := Windows{Deny: []Window{window(t, "30 2 * * * 1h Europe/Berlin")}}
 	if got, want := w.Until(parseTime(t, "2026-03-28T23:00:00Z")), parseTime(t, "2026-03-29T01:00:00Z"); !got.Equal(want) {
-		t.Errorf("until %s, want %s", got, want)
+		t.Errorf("got end %s, want %s", got, want)
 	}
 }
 
-// wallReading is a wall clock looked at minute by minute.
+// wallReading is the local time of one minute.
 type wallReading struct {
 	real                time.Time
 	wall                string // 2026-03-29 01:59
-	repeated, afterSkip bool   // it was shown before; the minute before is not the one right before
+	repeated, afterSkip bool   // a repeated time whose previous occurrence is not the minute before
 }
 
 func wallReadings(loc *time.Location, from time.Time, minutes int) []wallReading {
@@ -84,7 +84,8 @@ func wallMinutes(wall string) int64 {
 	return x.Unix() / 60
 }
 
-// expectedStarts reads "minutes hours" as comma lists, every day.
+// expectedStarts returns the starts for "minutes hours", given as comma-separated lists, on
+// every day.
 func expectedStarts(fields string, rs []wallReading, twice, jumps bool) map[int64]bool {
 	names := map[string]bool{}
 	f := strings.Fields(fields)
@@ -110,8 +111,8 @@ func expectedStarts(fields string, rs []wallReading, twice, jumps bool) map[int6
 	return out
 }
 
-// TestClockAgreesWithTheWall compares next and last with a clock that is read
-// minute by minute, over every move of clocks of four zones in 2026.
+// The test compares next and last with local time minute by minute, over every transition of
+// four zones in 2026.
 func TestClockAgreesWithTheWall(t *testing.T) {
 	for zone, days := range map[string][]string{
 		"Europe/Berlin": {"2026-03-28", "2026-10-24"}, "America/Santiago": {"2026-04-04", "2026-09-05"},
@@ -145,21 +146,21 @@ func checkClock(t *testing.T, name string, c clock, rs []wallReading, starts map
 		if starts[r.real.Unix()] {
 			last = r.real
 			if next := c.next(rs[max(0, i-1)].real.Add(17 * time.Second)); i > 0 && !next.Equal(r.real) {
-				t.Fatalf("%s: next after %s is %s, want %s", name, rs[i-1].wall, next, r.real)
+				t.Fatalf("%s: got %[3]s as next after %[2]s, want %[4]s", name, rs[i-1].wall, next, r.real)
 			}
 			if next := c.next(r.real.Add(-1)); !next.Equal(r.real) {
-				t.Fatalf("%s: next right before %s is %s", name, r.real, next)
+				t.Fatalf("%s: got %[3]s as next just before %[2]s", name, r.real, next)
 			}
 			if next := c.next(r.real); !next.After(r.real) {
-				t.Fatalf("%s: next at %s is %s", name, r.real, next)
+				t.Fatalf("%s: got %[3]s as next at %[2]s", name, r.real, next)
 			}
 		}
 		if i == 0 {
-			last = time.Time{} // what was before is not read
+			last = time.Time{} // earlier minutes are not simulated
 		}
 		got := c.last(r.real.Add(59*time.Second), rs[0].real)
 		if !got.Equal(last) && !(got.IsZero() && last.IsZero()) {
-			t.Fatalf("%s: last at %s (%s) is %s, want %s", name, r.real, r.wall, got, last)
+			t.Fatalf("%s: got %[4]s as last at %[2]s (%[3]s), want %[5]s", name, r.real, r.wall, got, last)
 		}
 	}
 }
@@ -183,26 +184,31 @@ func TestOpeningOfAll(t *testing.T) {
 		want string
 	}{
 		{"one", []Windows{set("0 3 * * * 1h", "")}, "evictions may happen from 2026-01-05T03:00:00Z"},
-		{"the first of two", []Windows{set("0 9 * * * 1h;0 5 * * * 1h", "")}, "evictions may happen from 2026-01-05T05:00:00Z"},
-		{"two that never meet", []Windows{set("0 3 * * * 1h", ""), set("0 5 * * * 1h", "")}, "never within a year: these windows do not overlap"},
-		{"two that meet on Sundays", []Windows{set("0 3 * * * 1h", ""), set("30 3 * * 0 1h", "")}, "evictions may happen from 2026-01-11T03:30:00Z"},
-		{"all of it denied", []Windows{set("0 2 * * * 1h", "0 2 * * * 2h")}, "never within a year: these windows do not overlap"},
-		{"half of it denied", []Windows{set("0 2 * * * 1h", "0 2 * * * 30m")}, "evictions may happen from 2026-01-05T02:30:00Z"},
-		{"denied on the day of the jump too", []Windows{set("0 3 * * * 1h Europe/Berlin", "30 2 * * * 2h Europe/Berlin")}, "never within a year: these windows do not overlap"},
+		{"the first of two windows", []Windows{set("0 9 * * * 1h;0 5 * * * 1h", "")}, "evictions may happen from 2026-01-05T05:00:00Z"},
+		{"two windows that never overlap", []Windows{set("0 3 * * * 1h", ""), set("0 5 * * * 1h", "")},
+			"never within a year: these windows do not overlap"},
+		{"two windows that overlap on Sundays", []Windows{set("0 3 * * * 1h", ""), set("30 3 * * 0 1h", "")},
+			"evictions may happen from 2026-01-11T03:30:00Z"},
+		{"the deny window covers the whole allow window", []Windows{set("0 2 * * * 1h", "0 2 * * * 2h")},
+			"never within a year: these windows do not overlap"},
+		{"the deny window covers half of the allow window", []Windows{set("0 2 * * * 1h", "0 2 * * * 30m")},
+			"evictions may happen from 2026-01-05T02:30:00Z"},
+		{"the deny window covers it on the transition day, too", []Windows{set("0 3 * * * 1h Europe/Berlin", "30 2 * * * 2h Europe/Berlin")},
+			"never within a year: these windows do not overlap"},
 		{"always denied", []Windows{set("", "* * * * * 2h")}, "evictions may not happen before "},
 		{"in a leap year", []Windows{set("0 0 29 2 * 1h", "")}, "not within a year"},
 	} {
 		got := DescribeNextOpening(parseTime(t, "2026-01-05T00:00:00Z"), c.all...)
 		if !strings.HasPrefix(got, c.want) {
-			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
 		if EverOpen(parseTime(t, "2026-01-05T00:00:00Z"), c.all...) == strings.Contains(got, "within a year") {
-			t.Errorf("%s: Ever and Opening differ: %q", c.name, got)
+			t.Errorf("%s: EverOpen and DescribeNextOpening disagree: %q", c.name, got)
 		}
 	}
 }
 
-// costlyWindows are the most windows that an annotation may hold, of the costliest kind.
+// costlyWindows returns as many windows of the slowest kind as an annotation allows.
 func costlyWindows(tb testing.TB, text string) Windows {
 	tb.Helper()
 	var w Windows
@@ -234,8 +240,8 @@ func BenchmarkWindows(b *testing.B) {
 	})
 }
 
-// TestWindowsAreCheap: twenty windows of the costliest kind take a second for
-// hundreds of pods. It took a second for one.
+// Twenty windows of the slowest kind cost at most a second for hundreds of pods. One such
+// window cost a second before.
 func TestWindowsAreCheap(t *testing.T) {
 	now := time.Date(2026, 3, 29, 1, 0, 0, 0, time.UTC)
 	for _, text := range []string{"* * * * * 1m", "* * * * * 168h Europe/Berlin", "0-58 * * * * 1m"} {
@@ -244,7 +250,7 @@ func TestWindowsAreCheap(t *testing.T) {
 			w.Until(now)
 		}
 		if took := time.Since(start); took > time.Second {
-			t.Errorf("%s: 20 times Until of 20 windows took %s", text, took)
+			t.Errorf("%s: 20 calls of Until with 20 windows took %s", text, took)
 		}
 	}
 }

@@ -1,7 +1,7 @@
-// Package cron says when a cron expression fires next, in a time zone.
+// Package cron computes when a cron expression fires next in a time zone.
 //
-// It decides which expressions make sense: those that fire at all, and not
-// more than once a minute. It never reads a clock and never waits.
+// It decides which expressions are valid: they must fire at some time, and at most once a
+// minute. It never reads a clock and never waits.
 package cron
 
 import (
@@ -12,22 +12,23 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// Schedule is a checked cron expression in its time zone.
+// Schedule is a valid cron expression in a time zone.
 type Schedule struct {
 	expr string
 	loc  *time.Location
-	// spec are those that the expression names, unless it is an @every.
+	// spec holds the fields of the expression. It is nil for @every.
 	spec  *cron.SpecSchedule
 	every cron.Schedule
-	// wallClock says that the expression names hours: it follows the clock on the
-	// wall, and fires once for each time it names.
+	// wallClock is true if the expression names hours. Such a schedule follows local time and
+	// fires once for each time that it names.
 	wallClock bool
 }
 
 var parser = cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor)
 
-// Parse reads the five fields of cron (minute, hour, day of month, month, day
-// of week) or @hourly, @daily, @weekly, @monthly, @yearly, @every 90m.
+// Parse reads a five-field cron expression (minute, hour, day of month, month, day of week),
+// or @hourly, @daily, @weekly, @monthly, @yearly, or @every with a duration, such as @every
+// 90m.
 func Parse(expr string, loc *time.Location) (s Schedule, err error) {
 	trimmed := strings.TrimSpace(expr)
 	defer func() { // the parser panics on some malformed input
@@ -40,7 +41,7 @@ func Parse(expr string, loc *time.Location) (s Schedule, err error) {
 	}
 	if every, ok := strings.CutPrefix(trimmed, "@every "); ok {
 		if d, err := time.ParseDuration(strings.TrimSpace(every)); err == nil && d < time.Minute {
-			return Schedule{}, fmt.Errorf("%s fires more than once a minute, or never (want @every 1m or longer)", quote(trimmed))
+			return Schedule{}, fmt.Errorf("%s fires more than once a minute or never (want @every 1m or longer)", quote(trimmed))
 		}
 	}
 	next, err := parser.Parse(trimmed)
@@ -54,7 +55,7 @@ func Parse(expr string, loc *time.Location) (s Schedule, err error) {
 		s.every = next
 	}
 	if s.Next(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)).IsZero() {
-		if syntaxProblem(trimmed) != "" { // such as a comma alone, which the parser lets pass
+		if syntaxProblem(trimmed) != "" { // the parser accepts a lone comma
 			return Schedule{}, syntaxError(trimmed)
 		}
 		return Schedule{}, fmt.Errorf("%s never fires: no year has such a day", quote(trimmed))
@@ -62,7 +63,7 @@ func Parse(expr string, loc *time.Location) (s Schedule, err error) {
 	return s, nil
 }
 
-// syntaxError is the error about an expression that the parser refuses.
+// syntaxError describes why the parser rejects expr.
 func syntaxError(expr string) error {
 	m := syntaxProblem(expr)
 	if m == "" {
@@ -71,7 +72,7 @@ func syntaxError(expr string) error {
 	return fmt.Errorf("%s is not a cron expression: %s", quote(expr), m)
 }
 
-// genericProblem is said where nothing better is known.
+// genericProblem is the message if syntaxProblem finds no specific problem.
 const genericProblem = "want five fields, such as \"0 * * * *\""
 
 func namesHours(expr string) bool {
@@ -79,9 +80,9 @@ func namesHours(expr string) bool {
 	return len(f) == 5 && !strings.HasPrefix(f[1], "*") || expr == "@daily" || expr == "@midnight" || expr == "@weekly" || expr == "@monthly"
 }
 
-// Next is the first time after t at which the schedule fires; zero when there
-// is none within five years. Where clocks go back, a named hour comes twice but
-// fires once; where they go forward, a time that is left out does not fire.
+// Next returns the first time after t at which the schedule fires, or zero if there is none
+// within five years. If a named hour occurs twice, the schedule fires only the first time. If
+// a transition skips a named time, the schedule does not fire.
 func (s Schedule) Next(t time.Time) time.Time {
 	if s.every != nil {
 		return s.every.Next(t.In(s.loc))
@@ -89,10 +90,10 @@ func (s Schedule) Next(t time.Time) time.Time {
 	return s.clock().next(t)
 }
 
-// clock fires once where a named hour comes twice, and not at times left out.
+// clock returns a clock that ignores second occurrences and skipped times.
 func (s Schedule) clock() clock {
 	return clock{spec: s.spec, loc: s.loc, includeRepeated: !s.wallClock}
 }
 
-// String is the expression.
+// String returns the expression.
 func (s Schedule) String() string { return s.expr }

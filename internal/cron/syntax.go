@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// field is one of the five fields of a cron expression.
+// field describes one of the five fields of a cron expression.
 type field struct {
 	name     string
 	min, max int
-	// aliases stand for the numbers from min on.
+	// aliases are the names of the numbers from min on.
 	aliases []string
 	allowed string
 }
@@ -26,8 +26,8 @@ var fields = [5]field{
 
 const fiveFieldNames = "five: minute, hour, day of the month, month, day of the week"
 
-// syntaxProblem says in words what keeps expr from being read; empty when nothing is
-// found. The parser's own errors speak of its functions.
+// syntaxProblem describes what is wrong with expr, or returns "" if it finds nothing. The
+// library's own errors name its internal functions.
 func syntaxProblem(expr string) string {
 	if strings.HasPrefix(expr, "@") {
 		return descriptorProblem(expr)
@@ -52,11 +52,14 @@ func syntaxProblem(expr string) string {
 	return ""
 }
 
-// descriptorProblem says what is wrong with @hourly and the like.
+// descriptorProblem describes what is wrong with an expression such as @hourly.
 func descriptorProblem(expr string) string {
 	every, ok := strings.CutPrefix(expr, "@every ")
 	if !ok {
-		return fmt.Sprintf("%s is unknown (want @hourly, @daily, @weekly, @monthly, @yearly, or @every with a duration, such as @every 90m)", quote(expr))
+		return fmt.Sprintf(
+			"%s is unknown (want @hourly, @daily, @weekly, @monthly, @yearly, or @every with a duration, such as @every 90m)",
+			quote(expr),
+		)
 	}
 	if _, err := time.ParseDuration(every); err != nil {
 		return fmt.Sprintf("%s is not a duration (want a number and a unit, such as @every 90m)", quote(every))
@@ -64,7 +67,8 @@ func descriptorProblem(expr string) string {
 	return ""
 }
 
-// problem of one field: values, ranges and steps, with commas between.
+// problem describes what is wrong with one field, which has values, ranges and steps,
+// separated by commas.
 func (f field) problem(text string) string {
 	parts := strings.FieldsFunc(text, func(r rune) bool { return r == ',' })
 	if len(parts) == 0 {
@@ -76,13 +80,13 @@ func (f field) problem(text string) string {
 			return m
 		}
 		if n, err := strconv.Atoi(step); stepped && (err != nil || n < 1) {
-			return fmt.Sprintf("%s in %s is no step (want a number from 1)", quote(step), quote(part))
+			return fmt.Sprintf("%s in %s is not a step (want a number of at least 1)", quote(step), quote(part))
 		}
 	}
 	return ""
 }
 
-// checkRange checks *, a value, or a range of them.
+// checkRange checks *, a value, or a range of values.
 func (f field) checkRange(text string) string {
 	first, last, ranged := strings.Cut(text, "-")
 	if first == "*" || first == "?" {
@@ -96,7 +100,7 @@ func (f field) checkRange(text string) string {
 		return ""
 	}
 	if strings.Contains(last, "-") {
-		return fmt.Sprintf("%s is no range (want two ends, such as 1-5)", quote(text))
+		return fmt.Sprintf("%s is not a range (want two ends, such as 1-5)", quote(text))
 	}
 	to, ok := f.parseValue(last)
 	if !ok {
@@ -119,10 +123,10 @@ func (f field) parseValue(text string) (int, bool) {
 }
 
 func (f field) unknownValue(text string) string {
-	return fmt.Sprintf("%s is no %s (want %s)", quote(text), f.name, f.allowed)
+	return fmt.Sprintf("%s is not a valid %s (want %s)", quote(text), f.name, f.allowed)
 }
 
-// maxQuoted bounds what is repeated of an expression.
+// maxQuoted is how many characters of an expression an error quotes.
 const maxQuoted = 60
 
 func quote(text string) string {

@@ -6,22 +6,21 @@ import (
 	"time"
 )
 
-// Bounds of a window's length. A week repeats; what is longer never closes.
+// Bounds on the length of a window. Weekly windows that are longer never close.
 const (
 	minLength = time.Minute
 	maxLength = 7 * 24 * time.Hour
 )
 
-// Window is a span of time that opens on a schedule and stays open for a while.
-// Where the clock is moved it opens rather not: once at a time that comes twice,
-// and not at one that is left out. A deny window of Windows opens rather once
-// more: at both, and at the jump.
+// Window opens on a schedule and stays open for a fixed length. At a daylight saving
+// transition, it opens once for a repeated time and not at all for a skipped time. As a deny
+// window it opens both times, and at the transition for a skipped time.
 type Window struct {
 	start  Schedule
 	length time.Duration
 }
 
-// NewWindow makes a window that opens when expr fires in loc.
+// NewWindow returns a window that opens when expr fires in loc.
 func NewWindow(expr string, length time.Duration, loc *time.Location) (Window, error) {
 	if err := CheckLength(length); err != nil {
 		return Window{}, err
@@ -30,7 +29,7 @@ func NewWindow(expr string, length time.Duration, loc *time.Location) (Window, e
 	return Window{start, length}, err
 }
 
-// CheckLength says what is wrong with how long a window stays open.
+// CheckLength returns an error if a window cannot have this length.
 func CheckLength(length time.Duration) error {
 	if length < minLength || length > maxLength {
 		return fmt.Errorf("a window of %s makes no sense (want 1m to 168h)", formatDuration(length))
@@ -38,17 +37,17 @@ func CheckLength(length time.Duration) error {
 	return nil
 }
 
-// ParseStart reads when a window opens: as Parse, but not @every.
+// ParseStart reads the expression for the start of a window. It accepts what Parse accepts,
+// except @every.
 func ParseStart(expr string, loc *time.Location) (Schedule, error) {
 	if strings.HasPrefix(strings.TrimSpace(expr), "@every") {
-		return Schedule{}, fmt.Errorf("a window cannot open %s: that names no times (want cron fields, such as \"0 22 * * *\")", quote(expr))
+		return Schedule{}, fmt.Errorf("%s cannot start a window: it names no times (want cron fields, such as \"0 22 * * *\")", quote(expr))
 	}
 	return Parse(expr, loc)
 }
 
-// ParseWindow reads a window in one line: five cron fields (or @daily ...), how
-// long it stays open, and a time zone when it is not loc, such as
-// "0 22 * * 1-5 6h Europe/Berlin".
+// ParseWindow reads a window from one line: five cron fields (or @daily ...), its length, and
+// an optional time zone that overrides loc. An example is "0 22 * * 1-5 6h Europe/Berlin".
 func ParseWindow(text string, loc *time.Location) (Window, error) {
 	fields := strings.Fields(text)
 	cron := 5
@@ -63,16 +62,23 @@ func ParseWindow(text string, loc *time.Location) (Window, error) {
 		loc, fields = zone, fields[:cron+1]
 	}
 	if len(fields) != cron+1 {
-		return Window{}, fmt.Errorf("%s is not a window (want cron fields, a duration and perhaps a time zone, such as \"0 22 * * 1-5 6h Europe/Berlin\")", quote(text))
+		return Window{}, fmt.Errorf(
+			"%s is not a window (want cron fields, a duration and perhaps a time zone, such as \"0 22 * * 1-5 6h Europe/Berlin\")",
+			quote(text),
+		)
 	}
 	length, err := time.ParseDuration(fields[cron])
 	if err != nil {
-		return Window{}, fmt.Errorf("%s is not a window: %s is not a duration (want a number and a unit, such as 6h)", quote(text), quote(fields[cron]))
+		return Window{}, fmt.Errorf(
+			"%s is not a window: %s is not a duration (want a number and a unit, such as 6h)",
+			quote(text),
+			quote(fields[cron]),
+		)
 	}
 	return NewWindow(strings.Join(fields[:cron], " "), length, loc)
 }
 
-// LoadZone finds a time zone by its IANA name.
+// LoadZone returns the time zone with an IANA name.
 func LoadZone(name string) (*time.Location, error) {
 	loc, err := time.LoadLocation(name)
 	if err != nil || name == "" || name == "Local" {
@@ -81,8 +87,8 @@ func LoadZone(name string) (*time.Location, error) {
 	return loc, nil
 }
 
-// Until is when the window that is open at t closes; zero when none is open. A
-// window that opens again before it closes counts as one.
+// Until returns when the window that is open at t closes, or zero if it is closed. A window
+// that opens again before it closes counts as one window.
 func (w Window) Until(t time.Time) time.Time { return w.closesAt(t, w.start.clock()) }
 
 // Open reports whether the window is open at t.
@@ -96,14 +102,15 @@ func (w Window) closesAt(t time.Time, c clock) time.Time {
 	return at.Add(w.length)
 }
 
-// denyClock is the clock of a deny window: what forbids must not be left out.
+// denyClock returns the clock of a deny window. It includes repeated and skipped times, so
+// that no denied time is lost.
 func (w Window) denyClock() clock {
 	c := w.start.clock()
 	c.includeRepeated, c.includeSkipped = true, true
 	return c
 }
 
-// String is the window in the form of ParseWindow.
+// String returns the window in the form that ParseWindow reads.
 func (w Window) String() string {
 	return fmt.Sprintf("%s %s %s", w.start.expr, formatDuration(w.length), w.start.loc)
 }

@@ -34,9 +34,9 @@ func TestWindowOpensAndCloses(t *testing.T) {
 		{"0 22 * * * 6h Europe/Berlin", "2026-07-05T20:00:00Z", "2026-07-06T02:00:00Z"},
 		{"@weekly 48h", "2026-01-05T12:00:00Z", "2026-01-06T00:00:00Z"}, // from Sunday 2026-01-04
 		{"*/10 * * * * 30m", "2026-01-05T12:05:00Z", "2026-01-05T12:30:00Z"},
-		// The clock goes forward at 02:00: the window that would open at 02:30 does not.
+		// At 02:00 the clock skips an hour, and the window does not open at 02:30.
 		{"30 2 * * * 1h Europe/Berlin", "2026-03-29T01:00:00Z", ""},
-		// It goes back at 03:00: 02:30 comes twice, and the window opens at the first.
+		// At 03:00 the clock repeats an hour. The window opens at the first 02:30 only.
 		{"30 2 * * * 30m Europe/Berlin", "2026-10-25T00:45:00Z", "2026-10-25T01:00:00Z"},
 		{"30 2 * * * 30m Europe/Berlin", "2026-10-25T01:45:00Z", ""},
 		{"0,30 2 * * * 1h Europe/Berlin", "2026-10-25T00:35:00Z", "2026-10-25T01:30:00Z"},
@@ -48,7 +48,7 @@ func TestWindowOpensAndCloses(t *testing.T) {
 			got = u.UTC().Format(time.RFC3339)
 		}
 		if got != c.until || w.Open(now) != (c.until != "") {
-			t.Errorf("%s at %s: open %v until %q, want %q", c.window, c.now, w.Open(now), got, c.until)
+			t.Errorf("%s at %s: got open %v until %q, want %q", c.window, c.now, w.Open(now), got, c.until)
 		}
 	}
 }
@@ -66,17 +66,19 @@ func TestWindowsDefaultToDenyOnceOneIsAllowed(t *testing.T) {
 		{"none", Windows{}, "2026-01-05T12:30:00Z", true, ""},
 		{"allowed", Windows{Allow: []Window{night}}, "2026-01-05T23:00:00Z", true, "2026-01-06T04:00:00Z"},
 		{"not allowed", Windows{Allow: []Window{night}}, "2026-01-05T12:00:00Z", false, ""},
-		{"one takes over from the other", Windows{Allow: []Window{night, early}}, "2026-01-05T23:00:00Z", true, "2026-01-06T06:00:00Z"},
+		{"one allow window follows another without a gap", Windows{Allow: []Window{night, early}}, "2026-01-05T23:00:00Z", true,
+			"2026-01-06T06:00:00Z"},
 		{"denied", Windows{Deny: []Window{lunch}}, "2026-01-05T12:30:00Z", false, ""},
 		{"denied later", Windows{Deny: []Window{lunch}}, "2026-01-05T11:30:00Z", true, "2026-01-05T12:00:00Z"},
 		{"deny beats allow", Windows{Allow: []Window{lunch}, Deny: []Window{lunch}}, "2026-01-05T12:30:00Z", false, ""},
-		{"a deny window cuts an allow window", Windows{Allow: []Window{window(t, "0 8 * * * 10h")}, Deny: []Window{lunch}}, "2026-01-05T09:00:00Z", true, "2026-01-05T12:00:00Z"},
-		{"always open by overlap", Windows{Allow: []Window{window(t, "0 * * * * 2h")}}, "2026-01-05T09:00:00Z", true, ""},
+		{"a deny window cuts an allow window", Windows{Allow: []Window{window(t, "0 8 * * * 10h")}, Deny: []Window{lunch}},
+			"2026-01-05T09:00:00Z", true, "2026-01-05T12:00:00Z"},
+		{"overlapping windows are always open", Windows{Allow: []Window{window(t, "0 * * * * 2h")}}, "2026-01-05T09:00:00Z", true, ""},
 	} {
 		now := parseTime(t, c.now)
 		why, open := c.w.Open(now)
 		if open != c.open || open != (why == "") {
-			t.Errorf("%s: open %v (%s), want %v", c.name, open, why, c.open)
+			t.Errorf("%s: got open %v (%s), want %v", c.name, open, why, c.open)
 		}
 		if !open {
 			continue
@@ -86,26 +88,30 @@ func TestWindowsDefaultToDenyOnceOneIsAllowed(t *testing.T) {
 			got = u.UTC().Format(time.RFC3339)
 		}
 		if got != c.until {
-			t.Errorf("%s: until %q, want %q", c.name, got, c.until)
+			t.Errorf("%s: got end %q, want %q", c.name, got, c.until)
 		}
 	}
 }
 
 func TestWindowsThatMakeNoSense(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                       `"" is not a window (want cron fields, a duration and perhaps a time zone, such as "0 22 * * 1-5 6h Europe/Berlin")`,
-		"0 22 * * *":             `"0 22 * * *" is not a window (want cron fields, a duration and perhaps a time zone, such as "0 22 * * 1-5 6h Europe/Berlin")`,
-		"0 22 * * * six":         `"0 22 * * * six" is not a window: "six" is not a duration (want a number and a unit, such as 6h)`,
-		"0 22 * * * 0s":          "a window of 0s makes no sense (want 1m to 168h)",
-		"0 22 * * * 200h":        "a window of 200h makes no sense (want 1m to 168h)",
-		"0 22 * * * 6h Mars":     `"Mars" is not a time zone (want an IANA name, such as Europe/Berlin or Etc/UTC)`,
-		"0 0 30 2 * 6h":          `"0 0 30 2 *" never fires: no year has such a day`,
-		"0 22 * * * 6h Local":    `"Local" is not a time zone (want an IANA name, such as Europe/Berlin or Etc/UTC)`,
-		"@never 6h":              `"@never" is not a cron expression: "@never" is unknown (want @hourly, @daily, @weekly, @monthly, @yearly, or @every with a duration, such as @every 90m)`,
-		"TZ=UTC 0 22 * * * 6h a": `"TZ=UTC 0 22 * * * 6h a" is not a window (want cron fields, a duration and perhaps a time zone, such as "0 22 * * 1-5 6h Europe/Berlin")`,
+		"": `"" is not a window (want cron fields, a duration and perhaps a time zone, such as "0 22 * * 1-5 6h ` +
+			`Europe/Berlin")`,
+		"0 22 * * *": `"0 22 * * *" is not a window (want cron fields, a duration and perhaps a time zone, such as "0 22 * * 1-5 ` +
+			`6h Europe/Berlin")`,
+		"0 22 * * * six":      `"0 22 * * * six" is not a window: "six" is not a duration (want a number and a unit, such as 6h)`,
+		"0 22 * * * 0s":       "a window of 0s makes no sense (want 1m to 168h)",
+		"0 22 * * * 200h":     "a window of 200h makes no sense (want 1m to 168h)",
+		"0 22 * * * 6h Mars":  `"Mars" is not a time zone (want an IANA name, such as Europe/Berlin or Etc/UTC)`,
+		"0 0 30 2 * 6h":       `"0 0 30 2 *" never fires: no year has such a day`,
+		"0 22 * * * 6h Local": `"Local" is not a time zone (want an IANA name, such as Europe/Berlin or Etc/UTC)`,
+		"@never 6h": `"@never" is not a cron expression: "@never" is unknown (want @hourly, @daily, @weekly, @monthly, @yearly, ` +
+			`or @every with a duration, such as @every 90m)`,
+		"TZ=UTC 0 22 * * * 6h a": `"TZ=UTC 0 22 * * * 6h a" is not a window (want cron fields, a duration and perhaps a time zone, such as ` +
+			`"0 22 * * 1-5 6h Europe/Berlin")`,
 	} {
 		if _, err := ParseWindow(text, time.UTC); err == nil || err.Error() != want {
-			t.Errorf("%q: %v, want %s", text, err, want)
+			t.Errorf("%q: got %v, want %s", text, err, want)
 		}
 	}
 }

@@ -5,25 +5,25 @@ import (
 	"time"
 )
 
-// Windows say when something may happen: always, unless there are allow windows
-// and none of them is open, or a deny window is.
+// Windows decide when evictions are permitted. A deny window that is open forbids them. If
+// there are allow windows, at least one must be open.
 type Windows struct{ Allow, Deny []Window }
 
 const (
-	// closingHorizon bounds how far ahead a closing time is looked for.
+	// closingHorizon is how far ahead Until searches for a closing time.
 	closingHorizon = 24 * time.Hour
-	// openingHorizon bounds how far ahead an opening is looked for.
+	// openingHorizon is how far ahead nextOpening searches.
 	openingHorizon = 366 * 24 * time.Hour
-	// maxHandovers bounds how often allow windows are followed as they take over
-	// from each other, and maxTries how many times are tried for an opening.
+	// maxHandovers is how many consecutive allow windows allowedUntil follows. maxOpeningSteps
+	// is how many times nextOpening tries.
 	maxHandovers    = 60
 	maxOpeningSteps = 2000
-	// maxFirings bounds how many times are tried for one that is within windows: those
-	// of a window for every hour of a year.
+	// maxFirings is how many firings EverFiresWhileOpen tries. A schedule that fires every
+	// hour has fewer firings in a year.
 	maxFirings = 10_000
 )
 
-// Open reports whether things may happen at t. Why says in words why not.
+// Open reports whether the windows permit evictions at t. If they do not, why is the reason.
 func (w Windows) Open(t time.Time) (why string, open bool) {
 	for _, d := range w.Deny {
 		if !d.closesAt(t, d.denyClock()).IsZero() {
@@ -45,8 +45,8 @@ func (w Windows) allowed(t time.Time) bool {
 	return len(w.Allow) == 0
 }
 
-// DescribeNextOpening says in words when all the windows let things happen again that do
-// not at t, as far as a year ahead.
+// DescribeNextOpening describes when all windows permit evictions again, up to a year ahead.
+// They must not permit them at t.
 func DescribeNextOpening(t time.Time, all ...Windows) string {
 	at, found := nextOpening(t, all)
 	switch {
@@ -65,19 +65,19 @@ func DescribeNextOpening(t time.Time, all ...Windows) string {
 	return "never within a year: these windows do not overlap"
 }
 
-// EverOpen says whether there is a time within a year from t at which all the
-// windows let things happen. It says so as well where it did not find out.
+// EverOpen reports whether all windows are open together at some time within a year from t. It
+// also returns true if the search gives up.
 func EverOpen(t time.Time, all ...Windows) bool {
 	at, found := nextOpening(t, all)
 	return found || at.Before(t.Add(openingHorizon))
 }
 
-// EverFiresWhileOpen says whether the schedule is due within a year from t at a time at which all
-// the windows let things happen. It says so as well where it did not find out.
+// EverFiresWhileOpen reports whether the schedule fires within a year from t while all windows
+// are open. It also returns true if the search gives up.
 func EverFiresWhileOpen(t time.Time, s Schedule, all ...Windows) bool {
 	end := t.Add(openingHorizon)
 	for range maxFirings {
-		due := s.Next(t.Add(-time.Nanosecond)) // t itself counts
+		due := s.Next(t.Add(-time.Nanosecond)) // a firing at t counts
 		if due.IsZero() || !due.Before(end) {
 			return false
 		}
@@ -93,8 +93,8 @@ func EverFiresWhileOpen(t time.Time, s Schedule, all ...Windows) bool {
 	return true
 }
 
-// nextOpening is the first time from t on at which all are open. Where it gives up,
-// it is the time up to which there is none: a year ahead, or less after maxTries.
+// nextOpening returns the first time from t on at which all windows are open. If it finds
+// none, at is a time before which there is none: a year ahead, or less after maxOpeningSteps.
 func nextOpening(t time.Time, all []Windows) (at time.Time, found bool) {
 	end := t.Add(openingHorizon)
 	at = t
@@ -113,8 +113,8 @@ func nextOpening(t time.Time, all []Windows) (at time.Time, found bool) {
 	return at, false
 }
 
-// earliestOpen is t where the windows are open at t, and otherwise a later time
-// before which they are not.
+// earliestOpen returns t if the windows are open at t. Otherwise it returns a later time
+// before which they are closed.
 func (w Windows) earliestOpen(t time.Time) time.Time {
 	for _, d := range w.Deny {
 		if u := d.closesAt(t, d.denyClock()); u.After(t) {
@@ -133,9 +133,9 @@ func (w Windows) earliestOpen(t time.Time) time.Time {
 	return first
 }
 
-// Until is when things may no longer happen that may happen at t; zero when
-// that is more than a day ahead. Where allow windows take over from each other
-// every minute it may be earlier than that, but not within the hour.
+// Until returns when windows that are open at t close, or zero if they stay open for a day. If
+// many allow windows follow each other, the result can be too early, but it is at least
+// maxHandovers minutes ahead of t.
 func (w Windows) Until(t time.Time) time.Time {
 	end := t.Add(closingHorizon)
 	for _, d := range w.Deny {
@@ -152,7 +152,7 @@ func (w Windows) Until(t time.Time) time.Time {
 	return end
 }
 
-// allowedUntil follows allow windows that take over from each other, up to end.
+// allowedUntil returns when consecutive allow windows close, at most end.
 func (w Windows) allowedUntil(t, end time.Time) time.Time {
 	at := t
 	for range maxHandovers {

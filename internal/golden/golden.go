@@ -1,8 +1,8 @@
-// Package golden compares what tests get with files under testdata, and rewrites
-// the files when the tests are run with -update.
+// Package golden compares results of tests with files under testdata. If the tests run with
+// -update, it rewrites the files.
 //
-// It is for tests alone. It decides nothing about what is right: whoever rewrites
-// a file reads the difference first.
+// Only tests use it. It cannot tell whether a new result is correct: review the diff before
+// you commit it.
 package golden
 
 import (
@@ -17,11 +17,10 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the files that tests compare with")
 
-// Update reports whether files are to be rewritten, for tests that keep theirs in
-// a form of their own.
+// Update reports whether the tests run with -update. Tests with their own file format use it.
 func Update() bool { return *update }
 
-// Equal wants the file to hold exactly what was got.
+// Equal fails the test if the content of the file differs from got.
 func Equal(t testing.TB, path string, got []byte) {
 	t.Helper()
 	if Update() {
@@ -37,14 +36,14 @@ func Equal(t testing.TB, path string, got []byte) {
 	}
 }
 
-// EqualLines wants the file to hold the lines, sorted and each once.
+// EqualLines fails the test if the file differs from the lines, sorted and without duplicates.
 func EqualLines(t testing.TB, path string, lines []string) {
 	t.Helper()
 	lines = slices.Compact(slices.Sorted(slices.Values(lines)))
 	Equal(t, path, []byte(strings.Join(lines, "\n")+"\n"))
 }
 
-// Write rewrites a file.
+// Write replaces the content of a file.
 func Write(t testing.TB, path string, data []byte) {
 	t.Helper()
 	if err := os.WriteFile(path, data, 0o644); err != nil {

@@ -1,13 +1,11 @@
-// Package reload watches files by their content and hands over what was made of
-// them when they change.
+// Package reload watches the content of files. When the content changes, it loads the files
+// and passes on the result.
 //
-// It decides when a change is looked at: when the files held still for two looks
-// and while they were read, so that neither a half-written file nor the swap of a
-// mounted volume in the middle of a reading counts. It never decides whether
-// content is good, and what it hands over is always a whole: what was refused
-// leaves everything as it was. It looks instead of asking the system for
-// notifications, which get lost when the links of a volume are swapped and on
-// network file systems.
+// It decides when to load changed files: two polls must see the same content, and the content
+// must not change during the load. So it never uses a half-written file or a mounted volume
+// during its swap. It never decides whether content is valid. A rejected load leaves
+// everything unchanged. It polls because file notifications get lost on network file systems
+// and when the links of a volume are swapped.
 package reload
 
 import (
@@ -26,35 +24,33 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// PollInterval is how often files are looked at; a change is in effect within twice
-// that.
+// PollInterval is the time between polls. A change takes effect within two intervals.
 const PollInterval = 2 * time.Second
 
-// maxBytes bounds what is read of one file to compare it. Loaders have bounds of
-// their own, below this.
+// maxBytes is how much of a file fingerprint reads. Loaders accept less than this.
 const maxBytes = 4 << 20
 
-// Watcher watches the files behind one value.
+// Watcher watches the files from which Load makes one value.
 type Watcher[T any] struct {
-	// Load reads and checks everything anew. It names the files that it read or
-	// wanted to read, also beside an error.
+	// Load reads and checks the files. It returns the names of the files that it read or tried
+	// to read, also with an error.
 	Load func() (T, []string, error)
-	// OnAccept is given what Load accepted, Refuse the error once for each content.
-	// Both are called from Run.
+	// OnAccept receives the value of a successful load. OnRefuse receives the error of a
+	// failed load, once for each content. Run calls both.
 	OnAccept func(T)
 	OnRefuse func(error)
 	Clock    clock.WithTicker
 
 	files     []string
-	judged    string // the content that was judged last
-	candidate string // the content of the last look
+	judged    string // fingerprint of the last content that was loaded or rejected
+	candidate string // fingerprint at the last poll
 
 	mu      sync.Mutex
 	problem error
 	since   time.Time
 }
 
-// LoadFirst loads for the first time. An error is the loader's.
+// LoadFirst loads the value at program start. It returns the error of Load.
 func (w *Watcher[T]) LoadFirst() (T, error) {
 	for tries := 0; ; tries++ {
 		before := fingerprint(w.files)
@@ -62,7 +58,8 @@ func (w *Watcher[T]) LoadFirst() (T, error) {
 		if err != nil {
 			return v, err
 		}
-		// Still the first time round: which files there are is known only now.
+		// The first load shows which files there are, so LoadFirst repeats it until they stay
+		// the same.
 		if same := slices.Equal(files, w.files); same && fingerprint(files) == before || tries == 3 {
 			w.files, w.judged = files, before
 			return v, nil
@@ -71,7 +68,7 @@ func (w *Watcher[T]) LoadFirst() (T, error) {
 	}
 }
 
-// Run looks at the files until ctx ends.
+// Run polls the files until ctx ends.
 func (w *Watcher[T]) Run(ctx context.Context) {
 	tick := w.Clock.NewTicker(PollInterval)
 	defer tick.Stop()
@@ -85,7 +82,7 @@ func (w *Watcher[T]) Run(ctx context.Context) {
 	}
 }
 
-// Check is one look at the files.
+// Check polls the files once.
 func (w *Watcher[T]) Check() {
 	now := fingerprint(w.files)
 	if now == w.judged {
@@ -97,11 +94,11 @@ func (w *Watcher[T]) Check() {
 		return
 	}
 	v, files, err := w.Load()
-	if err != nil { // it may not have come as far as what was named until now, which may mend it
+	if err != nil { // Load may have failed before it named all files, and a change to an earlier file can fix that
 		files = union(w.files, files)
 	}
 	if !slices.Equal(files, w.files) {
-		w.files, w.candidate = files, fingerprint(files) // judged at the next look, with all its files
+		w.files, w.candidate = files, fingerprint(files) // the next poll loads the new set of files
 		return
 	}
 	if fingerprint(files) != now {
@@ -116,7 +113,7 @@ func (w *Watcher[T]) Check() {
 	w.OnAccept(v)
 }
 
-// union keeps the order of a.
+// union returns a and the elements of b that a lacks, in order.
 func union(a, b []string) []string {
 	out := slices.Clone(a)
 	for _, f := range b {
@@ -133,15 +130,15 @@ func (w *Watcher[T]) setProblem(err error) {
 	w.problem, w.since = err, w.Clock.Now()
 }
 
-// Problem is why the newest content was refused, and when that was found; nil
-// when it is in effect.
+// Problem returns why the newest content was rejected, and since when. The error is nil if the
+// newest content is in effect.
 func (w *Watcher[T]) Problem() (time.Time, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.since, w.problem
 }
 
-// fingerprint tells contents apart.
+// fingerprint returns a hash of the names and contents of the files.
 func fingerprint(files []string) string {
 	all := sha256.New()
 	for _, f := range files {
@@ -150,8 +147,8 @@ func fingerprint(files []string) string {
 	return hex.EncodeToString(all.Sum(nil))
 }
 
-// contentHash is a hash of a file's content, or why it has none. What is no regular
-// file is not opened: a pipe would give its content to nobody else, or block.
+// contentHash returns a hash of a file's content, or the reason why it cannot be read. It
+// opens only regular files, because reading a pipe blocks or takes its data.
 func contentHash(file string) string {
 	if info, err := os.Stat(file); err != nil {
 		return readFailure(err)

@@ -18,8 +18,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// testWatcher watches a file whose lines may name other files ("+other"); content with
-// "bad" in it is refused.
+// testWatcher watches a file. A line "+other" names another file, and content with "bad" is
+// rejected.
 type testWatcher struct {
 	*reload.Watcher[string]
 	t             *testing.T
@@ -88,7 +88,7 @@ func (b *testWatcher) check(n int) {
 func (b *testWatcher) want(taken, denied []string) {
 	b.t.Helper()
 	if !slices.Equal(b.taken, taken) || !slices.Equal(b.denied, denied) {
-		b.t.Errorf("taken %q, refused %q; want %q and %q", b.taken, b.denied, taken, denied)
+		b.t.Errorf("got taken %q and refused %q, want %q and %q", b.taken, b.denied, taken, denied)
 	}
 }
 
@@ -100,7 +100,7 @@ func TestAChangeIsTakenOnceItHoldsStill(t *testing.T) {
 	b.want(nil, nil)
 	b.write("main", "tw")
 	b.check(1)
-	b.write("main", "two") // the writer was not done at the last look
+	b.write("main", "two") // the writer had not finished at the last poll
 	b.check(1)
 	b.want(nil, nil)
 	b.check(1)
@@ -109,7 +109,7 @@ func TestAChangeIsTakenOnceItHoldsStill(t *testing.T) {
 	b.want([]string{"two"}, nil)
 }
 
-// TestABadFileIsRefusedOnce: also one that has gone, and one that is a directory.
+// The watcher rejects the same bad content only once, also for a missing file and a directory.
 func TestABadFileIsRefusedOnce(t *testing.T) {
 	b := newTestWatcher(t)
 	b.write("main", "one")
@@ -118,21 +118,21 @@ func TestABadFileIsRefusedOnce(t *testing.T) {
 	b.check(5)
 	b.want(nil, []string{"bad content"})
 	if since, err := b.Problem(); err == nil || !since.Equal(time.Unix(1000, 0)) {
-		t.Errorf("problem %v since %s", err, since)
+		t.Errorf("got problem %v since %s", err, since)
 	}
 	if err := os.Remove(b.path("main")); err != nil {
 		t.Fatal(err)
 	}
 	b.check(5)
 	if len(b.denied) != 2 || !strings.Contains(b.denied[1], "no such file") {
-		t.Errorf("refused %q, want a file that has gone as the second", b.denied)
+		t.Errorf("got refusals %q, want a missing file as the second", b.denied)
 	}
 	if err := os.Mkdir(b.path("main"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	b.check(5)
 	if len(b.denied) != 3 {
-		t.Errorf("refused %q, want a directory as the third", b.denied)
+		t.Errorf("got refusals %q, want a directory as the third", b.denied)
 	}
 	if err := os.Remove(b.path("main")); err != nil {
 		t.Fatal(err)
@@ -140,11 +140,11 @@ func TestABadFileIsRefusedOnce(t *testing.T) {
 	b.write("main", "one")
 	b.check(2)
 	if _, err := b.Problem(); err != nil || len(b.denied) != 3 {
-		t.Errorf("after the old content came back: %v, refused %q", err, b.denied)
+		t.Errorf("after the old content was restored: got problem %v, refused %q", err, b.denied)
 	}
 }
 
-// TestNamedFilesAreWatchedToo follows the names that a new content has.
+// The watcher watches files that new content names.
 func TestNamedFilesAreWatchedToo(t *testing.T) {
 	b := newTestWatcher(t)
 	b.write("main", "one\n+a\n")
@@ -160,15 +160,15 @@ func TestNamedFilesAreWatchedToo(t *testing.T) {
 	b.check(2)
 	b.want([]string{"one\n+a\nA2", "+b\nB", "+b\nB2"}, nil)
 	loads := b.loads
-	b.write("a", "A3") // is not named any more
+	b.write("a", "A3") // no longer named
 	b.check(3)
 	if b.loads != loads {
-		t.Error("a file that is no longer named is still watched")
+		t.Error("the watcher still watches a file that is no longer named")
 	}
 }
 
-// TestAFileThatWasNotReachedIsStillWatched: a loader that fails early names fewer
-// files than those that can mend it.
+// If Load fails early, it names fewer files than before. A change to the other files can fix
+// the error, so the watcher keeps watching them.
 func TestAFileThatWasNotReachedIsStillWatched(t *testing.T) {
 	b := newTestWatcher(t)
 	b.write("main", "+a\n")
@@ -186,7 +186,7 @@ func TestAFileThatWasNotReachedIsStillWatched(t *testing.T) {
 	}
 	b.check(4)
 	if len(b.denied) != 1 {
-		t.Errorf("refused %q, want the file that has gone, once", b.denied)
+		t.Errorf("got refusals %q, want one for the missing file", b.denied)
 	}
 	b.write("a", "A2")
 	b.check(4)
@@ -195,7 +195,7 @@ func TestAFileThatWasNotReachedIsStillWatched(t *testing.T) {
 	}
 }
 
-// TestAVolumeIsSwapped does what the kubelet does to a mounted ConfigMap.
+// The test swaps a volume as the kubelet does for a mounted ConfigMap.
 func TestAVolumeIsSwapped(t *testing.T) {
 	b := newTestWatcher(t)
 	for _, v := range []string{"..1", "..2"} {
@@ -221,8 +221,7 @@ func TestAVolumeIsSwapped(t *testing.T) {
 	b.want([]string{"..2"}, nil)
 }
 
-// TestWhatChangesWhileItIsReadIsReadAgain: what was made of two contents at once
-// is thrown away.
+// If the content changes during a load, the watcher discards the result and loads again.
 func TestWhatChangesWhileItIsReadIsReadAgain(t *testing.T) {
 	b := newTestWatcher(t)
 	b.write("main", "one")

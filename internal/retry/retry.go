@@ -1,9 +1,10 @@
-// Package retry asks the API server again for what it could not answer at the
-// moment.
+// Package retry repeats reads from the API server that fail with a temporary error.
 //
-// It decides which errors another try can change, and how often and how long it is
-// tried. It never repeats a write: of a write without an answer nobody knows what
-// became.
+// It decides which errors are temporary, how often to retry, and how long to wait. It never
+// repeats a write, because a write without an answer may have succeeded.
+//
+// It exists because retry.OnError of client-go takes no context: its waits would delay a
+// shutdown.
 package retry
 
 import (
@@ -13,16 +14,16 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// MaxAttempts is how often a question is asked at most.
+// MaxAttempts is the maximum number of attempts, including the first.
 const MaxAttempts = 4
 
-// minBackoff is the pause after the first try; each further one is twice as long.
-// All of them together take 0.7 s.
+// minBackoff is the wait after the first attempt. Each further wait is twice as long. All
+// waits together take 0.7 s.
 const minBackoff = 100 * time.Millisecond
 
-// Read calls ask, which only reads, until it brings no error or one that is final,
-// at most Tries times, and returns the last error. It ends early when ctx does.
-// Informers and leader election ask again by themselves and need none of this.
+// Read calls ask until it succeeds, fails with a final error, or was called MaxAttempts times.
+// It returns the last error. If ctx ends, Read stops early. The function ask must not write.
+// Informers and leader election retry on their own and do not use Read.
 func Read(ctx context.Context, ask func() error) error {
 	for try := 1; ; try++ {
 		if err := ask(); err == nil || IsFinal(err) || try == MaxAttempts || !Sleep(ctx, try) {
@@ -31,15 +32,14 @@ func Read(ctx context.Context, ask func() error) error {
 	}
 }
 
-// IsFinal tells answers that another try does not change: the server has understood
-// the question and says no.
+// IsFinal reports whether another attempt cannot succeed, because the server understood the
+// request and rejected it.
 func IsFinal(err error) bool {
 	return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) ||
 		apierrors.IsRequestEntityTooLargeError(err) || apierrors.IsMethodNotSupported(err) || apierrors.IsNotFound(err)
 }
 
-// Sleep waits between the try of this number, from 1, and the next. False: ctx has
-// ended.
+// Sleep waits after attempt number try, which counts from 1. It returns false if ctx ended.
 func Sleep(ctx context.Context, try int) bool {
 	t := time.NewTimer(minBackoff << (try - 1))
 	defer t.Stop()

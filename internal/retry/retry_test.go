@@ -33,7 +33,7 @@ func TestWhatIsAskedAgain(t *testing.T) {
 				asked := 0
 				err := Read(t.Context(), func() error { asked++; return c.err })
 				if !errors.Is(err, c.err) || asked != c.want {
-					t.Errorf("asked %d times, got %v; want %d times and the error itself", asked, err, c.want)
+					t.Errorf("got %d attempts and error %v; want %d attempts and the same error", asked, err, c.want)
 				}
 			})
 		})
@@ -46,7 +46,7 @@ func TestItEndsWithTheContext(t *testing.T) {
 		defer cancel()
 		asked := 0
 		if err := Read(ctx, func() error { asked++; return io.EOF }); err != io.EOF || asked != 1 {
-			t.Errorf("asked %d times, got %v; want once and EOF", asked, err)
+			t.Errorf("got %d attempts and error %v; want one attempt and EOF", asked, err)
 		}
 	})
 }

@@ -16,8 +16,7 @@ import (
 
 // Decode fills the struct that `into` points to. Fields that the document does not have keep their value, and so do
 // fields whose value has another type. In a map, a float64 whose value has another type becomes NaN: the key was given.
-//
-// A field is matched by its json tag. With the tag built:"no" the field must keep its default.
+// A field is matched by its json tag.
 func (d *Decoder) Decode(root *yaml.Node, into any) {
 	d.value(root, reflect.ValueOf(into).Elem(), "")
 }
@@ -82,13 +81,7 @@ func (d *Decoder) object(n *yaml.Node, v reflect.Value, path string) {
 			d.nodeErrorf(key, at, "unknown %s%s", d.options.Key, suggest.DidYouMean(key.Value, names))
 			return
 		}
-		f := v.Type().Field(i)
-		before := reflect.New(f.Type).Elem()
-		before.Set(v.Field(i))
 		d.value(val, v.Field(i), at)
-		if f.Tag.Get("built") == "no" {
-			d.checkNotBuilt(before, v.Field(i), at)
-		}
 	})
 }
 
@@ -109,30 +102,6 @@ func (d *Decoder) eachKey(n *yaml.Node, path string, f func(key, val *yaml.Node)
 		seen[key.Value] = key.Line
 		f(key, n.Content[i+1])
 	}
-}
-
-// checkNotBuilt reports each value that differs from its default, for a feature that this version does not have.
-func (d *Decoder) checkNotBuilt(before, after reflect.Value, path string) {
-	if before.Kind() == reflect.Struct && d.options.Types[before.Type()] == nil {
-		for i := range before.NumField() {
-			d.checkNotBuilt(before.Field(i), after.Field(i), join(path, jsonName(before.Type().Field(i))))
-		}
-		return
-	}
-	if !reflect.DeepEqual(before.Interface(), after.Interface()) && !(isEmpty(before) && isEmpty(after)) {
-		d.Errorf(path, "not built yet in this version; leave it out, or at its default (%s)", formatDefault(before))
-	}
-}
-
-func isEmpty(v reflect.Value) bool {
-	return (v.Kind() == reflect.Slice || v.Kind() == reflect.Map) && v.Len() == 0
-}
-
-func formatDefault(v reflect.Value) string {
-	if isEmpty(v) || v.Kind() == reflect.String && v.Len() == 0 {
-		return "empty"
-	}
-	return fmt.Sprint(v.Interface())
 }
 
 func (d *Decoder) mapping(n *yaml.Node, v reflect.Value, path string) {

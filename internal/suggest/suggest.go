@@ -1,15 +1,14 @@
-// Package suggest guesses which known word somebody meant. It decides what is
-// near enough to be worth naming, and never corrects anything itself.
+// Package suggest finds the known word that a misspelled word resembles. It decides which
+// words are similar enough to suggest. It never corrects a word itself.
 package suggest
 
 import "strings"
 
-// maxLetters bounds what is compared: no known word is that long.
+// maxLetters is the longest word that Nearest compares. All known words are shorter.
 const maxLetters = 64
 
-// Nearest is the known word that takes the fewest single-letter edits to reach,
-// whatever its case; empty when none is near: more than half of the word would
-// change, or it is longer than any.
+// Nearest returns the known word with the fewest single-letter edits from word, ignoring case.
+// It returns "" if more than half of the letters differ, or if word is longer than maxLetters.
 func Nearest(word string, known []string) string {
 	if len(word) > maxLetters {
 		return ""
@@ -23,8 +22,8 @@ func Nearest(word string, known []string) string {
 	return best
 }
 
-// DidYouMean asks for the nearest known word, in brackets with a blank before
-// them; empty when none is near.
+// DidYouMean returns " (did you mean NAME?)" with the nearest known word, or "" if no word is
+// similar.
 func DidYouMean(word string, known []string) string {
 	best := Nearest(word, known)
 	if best == "" {
@@ -33,7 +32,7 @@ func DidYouMean(word string, known []string) string {
 	return " (did you mean " + best + "?)"
 }
 
-// editDistance counts the single-letter edits between two words (Levenshtein).
+// editDistance returns the number of single-letter edits between two words (Levenshtein).
 func editDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

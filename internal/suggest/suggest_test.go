@@ -12,7 +12,7 @@ func TestNearest(t *testing.T) {
 		strings.Repeat("x", 5000): "",
 	} {
 		if got := Nearest(word, known); got != want {
-			t.Errorf("%q: %q, want %q", word, got, want)
+			t.Errorf("%q: got %q, want %q", word, got, want)
 		}
 	}
 	if got := DidYouMean("limit", known); got != " (did you mean limits?)" {

@@ -71,7 +71,7 @@ func TestApplyCarriesOutASavedPlan(t *testing.T) {
 			path, id := savedPlan(t, ns, testbed.ConfigFile(t, rareSchedule+mode.planned))
 			config := testbed.ConfigFile(t, rareSchedule+mode.applied)
 			r := runEvenkeel(t, "apply", path, "-o", "json", "--config", config, "--lease-namespace", ns)
-			if r.code != 0 || !strings.Contains(r.stderr, "there is no Lease evenkeel in namespace "+ns) {
+			if r.code != 0 || !strings.Contains(r.stderr, "namespace "+ns+" has no Lease evenkeel") {
 				t.Errorf("exit %d, or no warning that the Lease does not exist", r.code)
 			}
 			checkApplied(t, parseReport(t, r.stdout), id)
@@ -83,7 +83,7 @@ func TestApplyCarriesOutASavedPlan(t *testing.T) {
 			if r.code != 1 || !strings.Contains(r.stdout, "Approved by admin at ") || strings.Contains(r.stderr, "no Lease") {
 				t.Errorf("second apply: exit %d, or the report does not name the approver, or it warns about a missing Lease", r.code)
 			}
-			if !strings.Contains(r.stderr, "nothing of the plan was carried out: step 1, ") ||
+			if !strings.Contains(r.stderr, "no move of the plan was executed: step 1, ") ||
 				strings.Count(r.stdout, " already gone ") != 2 || strings.Contains(r.stdout, "CONFIDENCE") {
 				t.Error("second apply: stderr does not say that nothing was executed, or the report lacks a reason per step, or it repeats the plan")
 			}
@@ -109,7 +109,7 @@ func TestApplyHandsThePlanToTheLeader(t *testing.T) {
 	})
 	// The proxy sends every request as the lab's administrator.
 	r := runEvenkeelAs(t, kubeconfig, "apply", path, "-o", "json", "--config", config, "--lease-namespace", ns)
-	if r.code != 0 || !strings.Contains(r.stderr, "holds the Lease; the plan is handed to it") {
+	if r.code != 0 || !strings.Contains(r.stderr, "holds the Lease; submitting the plan to it") {
 		t.Errorf("exit %d, or stderr does not say that the plan is handed to the leader", r.code)
 	}
 	told := parseReport(t, r.stdout)

@@ -68,7 +68,7 @@ func TestPressureHintsOfAKilledProcess(t *testing.T) {
 		}
 		return false
 	})
-	if r := runEvenkeelAs(t, kubeconfig, "hints", "gc"); r.code != 0 || !strings.Contains(r.stdout, "Took the hint off n2.") ||
+	if r := runEvenkeelAs(t, kubeconfig, "hints", "gc"); r.code != 0 || !strings.Contains(r.stdout, "Removed hints from n2.") ||
 		writes.Load() != 2 {
 		t.Errorf("exit %d after %d writes, want 2 writes: one conflict and one success", r.code, writes.Load())
 	}

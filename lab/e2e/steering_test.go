@@ -132,7 +132,7 @@ func TestAKilledPassLeavesHintsThatExpire(t *testing.T) {
 	if err := seed.WaitUntil(t.Context(), time.Minute, expired); err != nil {
 		t.Fatal(err)
 	}
-	if r := runEvenkeel(t, "hints", "gc"); r.code != 0 || !strings.Contains(r.stdout, "Took the hint off n3.") {
+	if r := runEvenkeel(t, "hints", "gc"); r.code != 0 || !strings.Contains(r.stdout, "Removed hints from n3.") {
 		t.Errorf("exit %d, or hints gc does not remove the hint", r.code)
 	}
 	checkHints(t)

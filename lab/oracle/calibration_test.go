@@ -96,8 +96,8 @@ func (c *calibration) placeOnCluster(t *testing.T, seed int64, most int) (done i
 			continue
 		}
 		pr := w.Predict(p.ID)
-		if pr.SupportedWhy != "" {
-			t.Fatalf("cluster %d: %s is not supported: %s", seed, p.Object.Name, pr.SupportedWhy)
+		if pr.UnsupportedReason != "" {
+			t.Fatalf("cluster %d: %s is not supported: %s", seed, p.Object.Name, pr.UnsupportedReason)
 		}
 		gone := rnd.Intn(2) == 0
 		state := pr.Terminating
@@ -130,7 +130,7 @@ func drawGroup(rnd *rand.Rand, s prediction.State) map[cluster.NodeID]bool {
 	want, sum := rnd.Float64(), 0.0
 	group := map[cluster.NodeID]bool{}
 	for _, i := range rnd.Perm(len(s.Winners)) {
-		if odd := s.Odd(i); sum+odd <= want+odd*rnd.Float64() {
+		if odd := s.WinnerProb(i); sum+odd <= want+odd*rnd.Float64() {
 			group[s.Winners[i]] = true
 			sum += odd
 		}

@@ -31,8 +31,8 @@ func (r *comparison) countDeciding(t *testing.T, o *cluster.Objects, w *placemen
 		less := worldOf(t, c)
 		for i, p := range asked {
 			pr := less.Predict(p)
-			if pr.SupportedWhy != "" {
-				t.Fatalf("without %s: %s", f.name, pr.SupportedWhy)
+			if pr.UnsupportedReason != "" {
+				t.Fatalf("without %s: %s", f.name, pr.UnsupportedReason)
 			}
 			for _, states := range [][2]prediction.State{{full[i].Terminating, pr.Terminating}, {full[i].Gone, pr.Gone}} {
 				if !sameNodes(states[0], states[1]) {

@@ -7,7 +7,7 @@ import (
 
 // CloneFor copies a replacement for the copy of its class in a cloned model. The
 // results that depend on the pods of each node are found anew.
-func (r *Replacement) CloneFor(c *model.EquivalenceClass, k *model.Cloned) *Replacement {
+func (r *Replacement) CloneFor(c *model.EquivalenceClass, k *model.ClonedCounters) *Replacement {
 	in := *r
 	in.Class, in.Local = c, LocalResults{}
 	for _, list := range [...]*[]SpreadConstraint{&in.Spread.Hard, &in.Spread.Soft} {

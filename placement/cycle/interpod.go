@@ -22,31 +22,31 @@ type InterPodTerms struct {
 	Scored       []TermWithTopology
 }
 
-func InterPodTermsOf(w *model.Cluster, c *model.EquivalenceClass) (InterPodTerms, error) {
+func NewInterPodTerms(w *model.Cluster, c *model.EquivalenceClass) (InterPodTerms, error) {
 	var ip InterPodTerms
 	p := c.Profile
 	t, err := model.ReadTerms(c.Namespace, c.Sample.Object.Spec.Affinity)
 	if err != nil {
 		return ip, err
 	}
-	if len(t.Affinity) > 0 && !p.Off[scheduler.InterPodAffinity] {
-		all := w.CounterOfTerms(t.Affinity)
+	if len(t.Affinity) > 0 && !p.Disabled[scheduler.InterPodAffinity] {
+		all := w.TermCounter(t.Affinity)
 		for i := range t.Affinity {
 			ip.Required = append(ip.Required, TermWithTopology{Pods: all, Topology: w.TopologyOf(t.Affinity[i].Key)})
 		}
 		ip.MatchesSelf = w.MatchesAllTerms(t.Affinity, c)
 	}
 	for i := range t.Anti {
-		if p.Off[scheduler.InterPodAffinity] {
+		if p.Disabled[scheduler.InterPodAffinity] {
 			break
 		}
-		ip.Anti = append(ip.Anti, TermWithTopology{Pods: w.CounterOfTerms(t.Anti[i : i+1]), Topology: w.TopologyOf(t.Anti[i].Key)})
+		ip.Anti = append(ip.Anti, TermWithTopology{Pods: w.TermCounter(t.Anti[i : i+1]), Topology: w.TopologyOf(t.Anti[i].Key)})
 	}
 	for i := range t.Preferred {
-		ip.Scored = append(ip.Scored, TermWithTopology{Pods: w.CounterOfTerms(t.Preferred[i : i+1]), Topology: w.TopologyOf(t.Preferred[i].Key), Weight: t.Weights[i]})
+		ip.Scored = append(ip.Scored, TermWithTopology{Pods: w.TermCounter(t.Preferred[i : i+1]), Topology: w.TopologyOf(t.Preferred[i].Key), Weight: t.Weights[i]})
 	}
 	for _, o := range w.AntiAffinityTerms {
-		if !p.Off[scheduler.InterPodAffinity] && w.MatchesTerm(&o.AffinityTerm, c) {
+		if !p.Disabled[scheduler.InterPodAffinity] && w.MatchesTerm(&o.AffinityTerm, c) {
 			ip.ExistingAnti = append(ip.ExistingAnti, TermWithTopology{Pods: o.Pods, Topology: w.TopologyOf(o.Key)})
 		}
 	}
@@ -65,9 +65,9 @@ func InterPodTermsOf(w *model.Cluster, c *model.EquivalenceClass) (InterPodTerms
 	return ip, nil
 }
 
-// NamespaceLabelsUnknown says why the labels of namespaces, which some term reads,
+// UnknownNamespaceReason says why the labels of namespaces, which some term reads,
 // are not all known; empty when no term reads one that is not.
-func NamespaceLabelsUnknown(w *model.Cluster, c *model.EquivalenceClass) string {
+func UnknownNamespaceReason(w *model.Cluster, c *model.EquivalenceClass) string {
 	for _, list := range [...][]*model.ExistingTerm{w.AntiAffinityTerms, w.ScoredTerms} {
 		for _, o := range list {
 			if _, known := w.NamespaceLabels[c.Namespace]; !known && o.NeedsNamespaces() {

@@ -6,11 +6,11 @@ import "github.com/evenkeel-project/evenkeel/cluster"
 // may hold anything, for the feasible nodes: 0..100, or 0..10 in a legacy Policy.
 // idle reports that it would give every node 0; nil: never.
 type Scorer struct {
-	Name   string
-	Weight int64
-	Score  func(r *Attempt, feasible []cluster.NodeID, out []int64)
-	Idle   func(in *Replacement) bool
+	Name       string
+	Weight     int64
+	Score      func(r *Attempt, feasible []cluster.NodeID, out []int64)
+	AlwaysZero func(in *Replacement) bool
 	// Relative scores depend on the other nodes that are scored.
-	Relative bool
-	ByNode   func(in *Replacement) []int8 // the scores, where each node has one of its own; nil: score finds them
+	Relative   bool
+	NodeScores func(in *Replacement) []int8 // the scores, where each node has one of its own; nil: score finds them
 }

@@ -6,10 +6,10 @@ import (
 	"math"
 )
 
-// CountHard counts the matching pods of each domain and returns the least count
+// CountHardSpread counts the matching pods of each domain and returns the least count
 // among the domains of eligible nodes; 0 when there are fewer than minDomains.
-func (b *Scratch) CountHard(slot int, c *SpreadConstraint, hasKeys []bool) int64 {
-	d := b.Domains(slot, c.Topology.Size)
+func (b *Scratch) CountHardSpread(slot int, c *SpreadConstraint, hasKeys []bool) int64 {
+	d := b.ResetCounts(slot, c.Topology.Size)
 	for _, x := range c.Pods.Nodes {
 		if hasKeys[x.Node] && c.CountedNodes[x.Node] {
 			d[c.Topology.Domain[x.Node]] += x.Pods
@@ -52,33 +52,33 @@ func ResizeFloat64(s []float64, n int) []float64 {
 
 // Scratch holds slices that are used again for every prediction.
 type Scratch struct {
-	ByDomain  [][]int32
-	MinCount  []int64
-	Feasible  []cluster.NodeID
-	Scores    [][]int64 // by scorer of the profile
-	Total     []int64
-	Seen      []bool
-	Skip      []bool
-	RawSpread []float64
+	CountsByDomain  [][]int32
+	MinSpreadCounts []int64
+	Feasible        []cluster.NodeID
+	Scores          [][]int64 // by scorer of the profile
+	Total           []int64
+	Seen            []bool
+	Skip            []bool
+	RawSpread       []float64
 }
 
-// Domains returns the i-th slice of counts by domain, zeroed.
-func (b *Scratch) Domains(i, size int) []int32 {
-	for len(b.ByDomain) <= i {
-		b.ByDomain = append(b.ByDomain, nil)
+// ResetCounts returns the i-th slice of counts by domain, zeroed.
+func (b *Scratch) ResetCounts(i, size int) []int32 {
+	for len(b.CountsByDomain) <= i {
+		b.CountsByDomain = append(b.CountsByDomain, nil)
 	}
-	if cap(b.ByDomain[i]) < size {
-		b.ByDomain[i] = make([]int32, size)
+	if cap(b.CountsByDomain[i]) < size {
+		b.CountsByDomain[i] = make([]int32, size)
 	}
-	d := b.ByDomain[i][:size]
+	d := b.CountsByDomain[i][:size]
 	clear(d)
-	b.ByDomain[i] = d
+	b.CountsByDomain[i] = d
 	return d
 }
 
-// SumDomains adds up a counter by domain.
-func (b *Scratch) SumDomains(i int, t TermWithTopology) []int32 {
-	d := b.Domains(i, t.Topology.Size)
+// CountTerm adds up a counter by domain.
+func (b *Scratch) CountTerm(i int, t TermWithTopology) []int32 {
+	d := b.ResetCounts(i, t.Topology.Size)
 	for _, x := range t.Pods.Nodes {
 		if domain := t.Topology.Domain[x.Node]; domain != model.NoDomain {
 			d[domain] += x.Pods

@@ -10,9 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// systemSpread are the system's default constraints (kube-scheduler
+// systemDefaultConstraints are the system's default constraints (kube-scheduler
 // podtopologyspread, systemDefaultConstraints).
-var systemSpread = []corev1.TopologySpreadConstraint{
+var systemDefaultConstraints = []corev1.TopologySpreadConstraint{
 	{TopologyKey: corev1.LabelHostname, MaxSkew: 3, WhenUnsatisfiable: corev1.ScheduleAnyway},
 	{TopologyKey: corev1.LabelTopologyZone, MaxSkew: 5, WhenUnsatisfiable: corev1.ScheduleAnyway},
 }
@@ -31,35 +31,35 @@ type SpreadConstraint struct {
 	Domains       []int32           // of a hard one: those with a node that counts
 }
 
-// spreadRules are the constraints of an incoming class.
-type spreadRules struct {
-	Hard, Soft []SpreadConstraint
-	HardNode   []bool // nodes with every topology key of the hard constraints
-	SoftNode   []bool // the same for the soft ones
-	// RequireAll: nodes without some key score nothing. With the system's
+// SpreadRules are the constraints of an incoming class.
+type SpreadRules struct {
+	Hard, Soft   []SpreadConstraint
+	HardKeyNodes []bool // nodes with every topology key of the hard constraints
+	SoftKeyNodes []bool // the same for the soft ones
+	// RequireAllKeys: nodes without some key score nothing. With the system's
 	// defaults they take part with the keys they have.
-	RequireAll bool
+	RequireAllKeys bool
 }
 
-func SpreadRulesOf(w *model.Cluster, c *model.EquivalenceClass, in *Replacement) (spreadRules, error) {
+func NewSpreadRules(w *model.Cluster, c *model.EquivalenceClass, in *Replacement) (SpreadRules, error) {
 	own := c.Sample.Object.Spec.TopologySpreadConstraints
-	r := spreadRules{RequireAll: len(own) > 0 || !c.Profile.SystemSpread}
+	r := SpreadRules{RequireAllKeys: len(own) > 0 || !c.Profile.SystemDefaultSpread}
 	for i := range own {
 		sel, err := metav1.LabelSelectorAsSelector(own[i].LabelSelector)
 		if err != nil {
 			return r, fmt.Errorf("reading the labelSelector of the spread constraint on %s: %w", own[i].TopologyKey, err)
 		}
-		r.add(&own[i], newConstraint(w, c, in, &own[i], withLabelKeys(sel, own[i].MatchLabelKeys, c.Labels)))
+		r.add(&own[i], newSpreadConstraint(w, c, in, &own[i], addMatchLabelKeys(sel, own[i].MatchLabelKeys, c.Labels)))
 	}
 	if len(own) == 0 {
 		addDefaultConstraints(w, &r, c, in)
 	}
-	if c.Profile.Off[scheduler.PodTopologySpread] {
+	if c.Profile.Disabled[scheduler.PodTopologySpread] {
 		r.Hard = nil
 	}
-	r.HardNode, r.SoftNode = withAllKeys(w, r.Hard), withAllKeys(w, r.Soft)
+	r.HardKeyNodes, r.SoftKeyNodes = nodesWithAllKeys(w, r.Hard), nodesWithAllKeys(w, r.Soft)
 	for i := range r.Hard {
-		r.Hard[i].findDomains(r.HardNode)
+		r.Hard[i].findDomains(r.HardKeyNodes)
 	}
 	return r, nil
 }
@@ -75,7 +75,7 @@ func (c *SpreadConstraint) findDomains(hasKeys []bool) {
 	}
 }
 
-func (r *spreadRules) add(t *corev1.TopologySpreadConstraint, x SpreadConstraint) {
+func (r *SpreadRules) add(t *corev1.TopologySpreadConstraint, x SpreadConstraint) {
 	if t.WhenUnsatisfiable == corev1.DoNotSchedule {
 		r.Hard = append(r.Hard, x)
 	} else {
@@ -83,12 +83,12 @@ func (r *spreadRules) add(t *corev1.TopologySpreadConstraint, x SpreadConstraint
 	}
 }
 
-// withAllKeys tells by node whether it has every topology key. Classes with the
+// nodesWithAllKeys tells by node whether it has every topology key. Classes with the
 // same keys share it; it is read-only.
-func withAllKeys(w *model.Cluster, cs []SpreadConstraint) []bool {
+func nodesWithAllKeys(w *model.Cluster, cs []SpreadConstraint) []bool {
 	var key []byte
 	for i := range cs {
-		key = binary.AppendVarint(key, int64(cs[i].Topology.Number))
+		key = binary.AppendVarint(key, int64(cs[i].Topology.ID))
 	}
 	if ok := w.NodesWithKeys[string(key)]; ok != nil {
 		return ok
@@ -104,9 +104,9 @@ func withAllKeys(w *model.Cluster, cs []SpreadConstraint) []bool {
 	return ok
 }
 
-// withLabelKeys adds the pod's own values of the keys to the selector. The API
+// addMatchLabelKeys adds the pod's own values of the keys to the selector. The API
 // server does so too since 1.34; twice is as good as once.
-func withLabelKeys(sel labels.Selector, keys []string, pod labels.Set) labels.Selector {
+func addMatchLabelKeys(sel labels.Selector, keys []string, pod labels.Set) labels.Selector {
 	own := labels.Set{}
 	for _, k := range keys {
 		if v, ok := pod[k]; ok {
@@ -120,9 +120,9 @@ func withLabelKeys(sel labels.Selector, keys []string, pod labels.Set) labels.Se
 	return labels.SelectorFromSet(own).Add(reqs...)
 }
 
-// newConstraint makes one of a pod's or a profile's, about the pods that match the
+// newSpreadConstraint makes one of a pod's or a profile's, about the pods that match the
 // selector.
-func newConstraint(w *model.Cluster, c *model.EquivalenceClass, in *Replacement, t *corev1.TopologySpreadConstraint, sel labels.Selector) SpreadConstraint {
+func newSpreadConstraint(w *model.Cluster, c *model.EquivalenceClass, in *Replacement, t *corev1.TopologySpreadConstraint, sel labels.Selector) SpreadConstraint {
 	x := SpreadConstraint{
 		MaxSkew: int64(t.MaxSkew), key: t.TopologyKey, Topology: w.TopologyOf(t.TopologyKey), MinDomains: 1,
 		Hostname: t.TopologyKey == corev1.LabelHostname, Pods: w.SpreadCounter(c.Namespace, sel),
@@ -149,10 +149,10 @@ func newConstraint(w *model.Cluster, c *model.EquivalenceClass, in *Replacement,
 
 // addDefaultConstraints adds the profile's constraints for pods that belong to a Service,
 // ReplicationController, ReplicaSet or StatefulSet, with the selectors of these.
-func addDefaultConstraints(w *model.Cluster, r *spreadRules, c *model.EquivalenceClass, in *Replacement) {
+func addDefaultConstraints(w *model.Cluster, r *SpreadRules, c *model.EquivalenceClass, in *Replacement) {
 	list := c.Profile.DefaultSpread
-	if c.Profile.SystemSpread {
-		list = systemSpread
+	if c.Profile.SystemDefaultSpread {
+		list = systemDefaultConstraints
 	}
 	if len(list) == 0 {
 		return
@@ -162,7 +162,7 @@ func addDefaultConstraints(w *model.Cluster, r *spreadRules, c *model.Equivalenc
 		return
 	}
 	for i := range list {
-		r.add(&list[i], newConstraint(w, c, in, &list[i], sel))
+		r.add(&list[i], newSpreadConstraint(w, c, in, &list[i], sel))
 	}
 }
 

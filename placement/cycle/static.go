@@ -5,7 +5,7 @@ package cycle
 // prediction looks anew at a few nodes only.
 type LocalResults struct {
 	SeenChanges  int    // how many changes of the world it has taken in
-	OK           []bool // every filter but those that count domains
+	Passes       []bool // every filter but those that count domains
 	ResourcesFit []int8 // NodeResourcesFit by the profile's strategy; nil: it does not score
 	Balanced     []int8 // BalancedAllocation; nil: it does not score
 }
@@ -24,10 +24,10 @@ type StaticScores struct {
 // far as that matters) share it, so
 // that thousands of classes on thousands of nodes stay small. It is read-only.
 type NodeChecks struct {
-	Number     int    // tells it apart from others
-	AffinityOK []bool // node selector and required node affinity
-	TaintsOK   []bool // NoSchedule and NoExecute taints
-	CanRun     []bool // what CanRun says, by the profile's filters and added affinity
-	Fixed      StaticScores
-	Err        error // why it cannot be read
+	ID           int    // tells it apart from others
+	AffinityOK   []bool // node selector and required node affinity
+	TaintsOK     []bool // NoSchedule and NoExecute taints
+	CanRun       []bool // what CanRun says, by the profile's filters and added affinity
+	StaticScores StaticScores
+	Err          error // why it cannot be read
 }

@@ -12,9 +12,9 @@ func FeasibleNodes(r *cycle.Attempt, out []cluster.NodeID) []cluster.NodeID {
 	if r.ClaimInUse != "" {
 		return out
 	}
-	local := r.Replacement.CountsNoDomains()
-	for n, ok := range r.Replacement.Local.OK {
-		if ok && (local || topologySpread(r, n) && interPodAffinity(r, n)) {
+	local := r.Replacement.HasNoDomainFilters()
+	for n, ok := range r.Replacement.Local.Passes {
+		if ok && (local || passesTopologySpread(r, n) && passesInterPodAffinity(r, n)) {
 			out = append(out, cluster.NodeID(n))
 		}
 	}
@@ -24,25 +24,25 @@ func FeasibleNodes(r *cycle.Attempt, out []cluster.NodeID) []cluster.NodeID {
 // RefusedBy returns the first filter that refuses the node, in the order of the
 // scheduler; "" for none.
 func RefusedBy(r *cycle.Attempt, n int) scheduler.Filter {
-	if f := refusedByNode(r.Model, r.Replacement, n); f != "" {
+	if f := refusedByNodeChecks(r.Model, r.Replacement, n); f != "" {
 		return f
 	}
 	switch in := r.Replacement; {
 	case r.Model.Ports.Taken(in.Ports, n) != 0:
 		return scheduler.NodePorts
-	case in.Checked != nil && missingResource(r.Model, in.Checked, n) != "":
+	case in.CheckedRequests != nil && missingResource(r.Model, in.CheckedRequests, n) != "":
 		return scheduler.NodeResourcesFit
-	case r.ClaimInUse != "" || r.Model.Disks.Conflicts(in.Disks, n) || !claimsBeside(r):
+	case r.ClaimInUse != "" || r.Model.Disks.Conflicts(in.Disks, n) || !nominatedPodsLeaveClaims(r):
 		return scheduler.VolumeRestrictions
 	case r.Model.Attachments.BlockingDriver(in.Volumes.Attach, n) != "":
 		return scheduler.NodeVolumeLimits
-	case in.Volumes.Refused != "" || in.Volumes.Bindable != nil && !in.Volumes.Bindable[n]:
+	case in.Volumes.RefusedReason != "" || in.Volumes.Bindable != nil && !in.Volumes.Bindable[n]:
 		return scheduler.VolumeBinding
 	case in.Volumes.InZone != nil && !in.Volumes.InZone[n]:
 		return scheduler.VolumeZone
-	case !topologySpread(r, n):
+	case !passesTopologySpread(r, n):
 		return scheduler.PodTopologySpread
-	case !r.SkipInterPod && !interPodAffinity(r, n):
+	case !r.SkipInterPod && !passesInterPodAffinity(r, n):
 		return scheduler.InterPodAffinity
 	case in.FeaturesOK != nil && !in.FeaturesOK[n]:
 		return scheduler.NodeDeclaredFeatures

@@ -5,9 +5,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/model"
 )
 
-// interPodAffinity is the filter of required inter-pod affinity and anti-affinity, the
+// passesInterPodAffinity is the filter of required inter-pod affinity and anti-affinity, the
 // newcomer's and that of the pods that stand.
-func interPodAffinity(r *cycle.Attempt, n int) bool {
+func passesInterPodAffinity(r *cycle.Attempt, n int) bool {
 	slot := len(r.Replacement.Spread.Hard)
 	found := true
 	for _, t := range r.Replacement.InterPod.Required {
@@ -15,7 +15,7 @@ func interPodAffinity(r *cycle.Attempt, n int) bool {
 		if x == model.NoDomain {
 			return false
 		}
-		found = found && r.Buf.ByDomain[slot][x] > 0
+		found = found && r.Scratch.CountsByDomain[slot][x] > 0
 		slot++
 	}
 	// The first of a group that wants its own kind near may go anywhere.
@@ -24,7 +24,7 @@ func interPodAffinity(r *cycle.Attempt, n int) bool {
 	}
 	for _, list := range [...][]cycle.TermWithTopology{r.Replacement.InterPod.Anti, r.Replacement.InterPod.ExistingAnti} {
 		for _, t := range list {
-			if x := t.Topology.Domain[n]; x != model.NoDomain && r.Buf.ByDomain[slot][x] > 0 {
+			if x := t.Topology.Domain[n]; x != model.NoDomain && r.Scratch.CountsByDomain[slot][x] > 0 {
 				return false
 			}
 			slot++

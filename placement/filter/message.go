@@ -21,7 +21,7 @@ func Message(r *cycle.Attempt, n int, f scheduler.Filter) string {
 	case scheduler.NodePorts:
 		return fmt.Sprintf("host port %d of %s is taken", r.Model.Ports.Taken(r.Replacement.Ports, n), node)
 	case scheduler.NodeResourcesFit:
-		return fmt.Sprintf("%s has too little %s left", node, missingResource(r.Model, r.Replacement.Checked, n))
+		return fmt.Sprintf("%s has too little %s left", node, missingResource(r.Model, r.Replacement.CheckedRequests, n))
 	case scheduler.PodTopologySpread:
 		return node + " would break a topology spread constraint, or lacks its label"
 	case scheduler.NodeDeclaredFeatures:
@@ -48,8 +48,8 @@ func volumeMessage(r *cycle.Attempt, n int, f scheduler.Filter) string {
 			return fmt.Sprintf("%s lacks the volume driver %s", node, driver)
 		}
 		return fmt.Sprintf("%s can attach no more volumes of %s", node, driver)
-	case f == scheduler.VolumeBinding && in.Volumes.Refused != "":
-		return in.Volumes.Refused
+	case f == scheduler.VolumeBinding && in.Volumes.RefusedReason != "":
+		return in.Volumes.RefusedReason
 	case f == scheduler.VolumeZone:
 		return node + " is in another zone than a volume of the pod"
 	}

@@ -9,10 +9,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
-// nominatedBefore lists the pods nominated to the node to which the newcomer must leave
+// nominatedWithPriority lists the pods nominated to the node to which the newcomer must leave
 // their place: of the same or a higher priority. A scheduler knows only the pods
 // that are its own to place.
-func nominatedBefore(r *cycle.Attempt, n cluster.NodeID) (out []cluster.PodID) {
+func nominatedWithPriority(r *cycle.Attempt, n cluster.NodeID) (out []cluster.PodID) {
 	mine := scheduler.NameOf(r.Replacement.Class.Sample.Object)
 	for _, p := range r.Model.Nominated[n] {
 		c := r.Model.PodClass[p]
@@ -23,30 +23,30 @@ func nominatedBefore(r *cycle.Attempt, n cluster.NodeID) (out []cluster.PodID) {
 	return out
 }
 
-// RefusedBesideNominated judges a node that passes once more, as if the pods that
+// RefusedWithNominatedPods judges a node that passes once more, as if the pods that
 // wait for it stood there. It disturbs the counts of the round.
-func RefusedBesideNominated(r *cycle.Attempt, n cluster.NodeID) scheduler.Filter {
-	list := nominatedBefore(r, n)
+func RefusedWithNominatedPods(r *cycle.Attempt, n cluster.NodeID) scheduler.Filter {
+	list := nominatedWithPriority(r, n)
 	if len(list) == 0 {
 		return ""
 	}
 	for _, p := range list {
-		r.Model.ShiftPod(p, n, 1)
-		shiftEmptySelectors(r, p, n, 1)
+		r.Model.AdjustPod(p, n, 1)
+		adjustEmptySelectorCounts(r, p, n, 1)
 	}
-	again := cycle.NewAttempt(r.Model, r.Buf, r.Replacement, r.Victim)
-	again.Nominated, again.SkipInterPod, again.ClaimInUse = list, r.InterPodIdle, ""
+	again := cycle.NewAttempt(r.Model, r.Scratch, r.Replacement, r.Victim)
+	again.Nominated, again.SkipInterPod, again.ClaimInUse = list, r.NoInterPodTerms, ""
 	refused := RefusedBy(&again, int(n))
 	for _, p := range list {
-		r.Model.ShiftPod(p, n, -1)
-		shiftEmptySelectors(r, p, n, -1)
+		r.Model.AdjustPod(p, n, -1)
+		adjustEmptySelectorCounts(r, p, n, -1)
 	}
 	return refused
 }
 
-// shiftEmptySelectors counts a waiting pod for constraints with an empty
+// adjustEmptySelectorCounts counts a waiting pod for constraints with an empty
 // selector: they count no pod that stands, but the scheduler adds this one.
-func shiftEmptySelectors(r *cycle.Attempt, p cluster.PodID, n cluster.NodeID, by int32) {
+func adjustEmptySelectorCounts(r *cycle.Attempt, p cluster.PodID, n cluster.NodeID, by int32) {
 	if r.Model.PodClass[p].Namespace != r.Replacement.Class.Namespace {
 		return
 	}
@@ -59,9 +59,9 @@ func shiftEmptySelectors(r *cycle.Attempt, p cluster.PodID, n cluster.NodeID, by
 	}
 }
 
-// claimsBeside is VolumeRestrictions for claims of one pod only beside waiting
+// nominatedPodsLeaveClaims is VolumeRestrictions for claims of one pod only beside waiting
 // pods: those are looked at by name, and only where the newcomer names disks.
-func claimsBeside(r *cycle.Attempt) bool {
+func nominatedPodsLeaveClaims(r *cycle.Attempt) bool {
 	if len(r.Replacement.Disks) == 0 {
 		return true
 	}

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// HasRoomBeside reports whether a node has room for what is asked; nil: nothing is.
-func HasRoomBeside(n *cluster.Node, asked, held *cluster.Resources, pods int64) bool {
+// HasRoomFor reports whether a node has room for what is asked; nil: nothing is.
+func HasRoomFor(n *cluster.Node, asked, held *cluster.Resources, pods int64) bool {
 	if asked == nil {
 		return true
 	}

@@ -11,12 +11,12 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 )
 
-// Runs is CanRun of one pod, to be asked of many nodes: the pod's affinity is
+// CanRunFunc is CanRun of one pod, to be asked of many nodes: the pod's affinity is
 // read once.
-func Runs(pod *corev1.Pod) func(*cluster.Node) bool {
+func CanRunFunc(pod *corev1.Pod) func(*cluster.Node) bool {
 	affinity := nodeaffinity.GetRequiredNodeAffinity(pod)
 	return func(n *cluster.Node) bool {
-		return n.Ready && ToleratesTaints(pod, n.Object) && schedulable(pod, n.Object) && MatchesNodeAffinity(affinity, n.Object)
+		return n.Ready && ToleratesTaints(pod, n.Object) && isSchedulable(pod, n.Object) && MatchesNodeAffinity(affinity, n.Object)
 	}
 }
 
@@ -27,21 +27,21 @@ var unschedulableTaint = corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect
 // unschedulable, node selector and affinity, NoSchedule and NoExecute taints.
 // The pod's own nodeName is left out: a replacement has none.
 func CanRun(pod *corev1.Pod, n *cluster.Node) bool {
-	return Runs(pod)(n)
+	return CanRunFunc(pod)(n)
 }
 
-func schedulable(pod *corev1.Pod, n *corev1.Node) bool {
+func isSchedulable(pod *corev1.Pod, n *corev1.Node) bool {
 	return !n.Spec.Unschedulable || schedulinghelper.TolerationsTolerateTaint(
 		logr.Discard(), pod.Spec.Tolerations, &unschedulableTaint, scheduler.ComparisonOperators)
 }
 
 func ToleratesTaints(pod *corev1.Pod, n *corev1.Node) bool {
 	_, refused := schedulinghelper.FindMatchingUntoleratedTaint(
-		logr.Discard(), n.Spec.Taints, pod.Spec.Tolerations, repels, scheduler.ComparisonOperators)
+		logr.Discard(), n.Spec.Taints, pod.Spec.Tolerations, isHardTaint, scheduler.ComparisonOperators)
 	return !refused
 }
 
-func repels(t *corev1.Taint) bool {
+func isHardTaint(t *corev1.Taint) bool {
 	return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
 }
 
@@ -51,10 +51,10 @@ func MatchesNodeAffinity(a nodeaffinity.RequiredNodeAffinity, n *corev1.Node) bo
 	return ok
 }
 
-// refusedByNode returns the first of the filters that depend on the node alone
+// refusedByNodeChecks returns the first of the filters that depend on the node alone
 // which refuses it.
-func refusedByNode(w *model.Cluster, in *cycle.Replacement, n int) scheduler.Filter {
-	if in.NodeOK[n] {
+func refusedByNodeChecks(w *model.Cluster, in *cycle.Replacement, n int) scheduler.Filter {
+	if in.CanRun[n] {
 		return ""
 	}
 	return RefusedBySpec(w, in.Class.Sample.Object, in.Profile, n, in.AffinityOK[n], in.TaintsOK[n])
@@ -63,20 +63,20 @@ func refusedByNode(w *model.Cluster, in *cycle.Replacement, n int) scheduler.Fil
 // RefusedBySpec is the same for a pod spec, by what its view says of the node.
 func RefusedBySpec(w *model.Cluster, pod *corev1.Pod, p *scheduler.Compiled, n int, affinityOK, taintsOK bool) scheduler.Filter {
 	switch node := &w.Snap.Nodes[n]; {
-	case !node.Ready && !toleratesUnready(pod):
+	case !node.Ready && !toleratesNotReady(pod):
 		return scheduler.NodeNotReady
-	case !p.Off[scheduler.NodeUnschedulable] && !schedulable(pod, node.Object):
+	case !p.Disabled[scheduler.NodeUnschedulable] && !isSchedulable(pod, node.Object):
 		return scheduler.NodeUnschedulable
-	case !p.Off[scheduler.TaintToleration] && !taintsOK:
+	case !p.Disabled[scheduler.TaintToleration] && !taintsOK:
 		return scheduler.TaintToleration
-	case !p.Off[scheduler.NodeAffinity] && (!affinityOK || p.AddedRequired != nil && !p.AddedRequired.Match(w.NodeObject(n))):
+	case !p.Disabled[scheduler.NodeAffinity] && (!affinityOK || p.AddedRequired != nil && !p.AddedRequired.Match(w.NodeObject(n))):
 		return scheduler.NodeAffinity
 	}
 	return ""
 }
 
-// toleratesUnready: the scheduler knows a node that is not Ready by its taint
+// toleratesNotReady: the scheduler knows a node that is not Ready by its taint
 // only, which the node controller sets soon.
-func toleratesUnready(pod *corev1.Pod) bool {
+func toleratesNotReady(pod *corev1.Pod) bool {
 	return schedulinghelper.TolerationsTolerateTaint(logr.Discard(), pod.Spec.Tolerations, &corev1.Taint{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule}, true)
 }

@@ -133,7 +133,7 @@ func ReadTerms(namespace string, a *corev1.Affinity) (PodTerms, error) {
 func (w *Cluster) registerTerms(c *EquivalenceClass) {
 	t, err := ReadTerms(c.Namespace, c.Sample.Object.Spec.Affinity)
 	if err != nil {
-		w.UnreadablePod = c.Namespace + "/" + c.Sample.Object.Name
+		w.InvalidAffinityPod = c.Namespace + "/" + c.Sample.Object.Name
 		return
 	}
 	for _, x := range t.Anti {
@@ -149,17 +149,17 @@ func (w *Cluster) registerTerms(c *EquivalenceClass) {
 
 func (w *Cluster) registerTerm(c *EquivalenceClass, t AffinityTerm, weight int64, list *[]*ExistingTerm) {
 	id := fmt.Sprintf("%d|%t|%s|%s", weight, list == &w.AntiAffinityTerms, t.Key, t.id())
-	o := w.TermByID[id]
+	o := w.TermsByID[id]
 	if o == nil {
 		o = &ExistingTerm{AffinityTerm: t, Weight: weight, Pods: &PodCounter{}}
-		w.TermByID[id] = o
+		w.TermsByID[id] = o
 		*list = append(*list, o)
 	}
 	c.TermCounters = append(c.TermCounters, o.Pods)
 }
 
-// CounterOfTerms returns the count of standing pods that match all the terms.
-func (w *Cluster) CounterOfTerms(terms []AffinityTerm) *PodCounter {
+// TermCounter returns the count of standing pods that match all the terms.
+func (w *Cluster) TermCounter(terms []AffinityTerm) *PodCounter {
 	ids := make([]string, len(terms))
 	for i := range terms {
 		ids[i] = terms[i].id()
@@ -174,14 +174,14 @@ func (w *Cluster) CounterOfTerms(terms []AffinityTerm) *PodCounter {
 	for _, c := range w.ClassList {
 		if w.MatchesAllTerms(terms, c) {
 			c.TermCounters = append(c.TermCounters, k)
-			w.countClass(c, k, true)
+			w.countClassPods(c, k, true)
 		}
 	}
 	return k
 }
 
-// countClass adds the pods of a class, where they stand now, to a counter.
-func (w *Cluster) countClass(c *EquivalenceClass, k *PodCounter, terminating bool) {
+// countClassPods adds the pods of a class, where they stand now, to a counter.
+func (w *Cluster) countClassPods(c *EquivalenceClass, k *PodCounter, terminating bool) {
 	for _, p := range c.pods {
 		n := w.PodNode[p]
 		if n == cluster.NoNode || (!terminating && w.Snap.Pods[p].Terminating) {

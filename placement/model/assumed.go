@@ -5,8 +5,8 @@ import (
 	resourceapi "k8s.io/apimachinery/pkg/api/resource"
 )
 
-// assumedRequests are what scores take a container for that requests nothing.
-var assumedRequests = corev1.ResourceList{
+// nonZeroDefaults are what scores take a container for that requests nothing.
+var nonZeroDefaults = corev1.ResourceList{
 	corev1.ResourceCPU:    resourceapi.MustParse("100m"),
 	corev1.ResourceMemory: resourceapi.MustParse("200Mi"),
 }

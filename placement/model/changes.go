@@ -2,12 +2,12 @@ package model
 
 import "github.com/evenkeel-project/evenkeel/cluster"
 
-// noteChange notes that pods came to or left a node. The list is cut when it gets
+// recordChange notes that pods came to or left a node. The list is cut when it gets
 // longer than looking at every node; whoever has not read it then does that.
-func (w *Cluster) noteChange(n cluster.NodeID) {
-	if len(w.Changes) >= len(w.Snap.Nodes) {
-		w.DroppedChanges += len(w.Changes)
-		w.Changes = w.Changes[:0]
+func (w *Cluster) recordChange(n cluster.NodeID) {
+	if len(w.ChangedNodes) >= len(w.Snap.Nodes) {
+		w.DroppedChanges += len(w.ChangedNodes)
+		w.ChangedNodes = w.ChangedNodes[:0]
 	}
-	w.Changes = append(w.Changes, n)
+	w.ChangedNodes = append(w.ChangedNodes, n)
 }

@@ -15,9 +15,9 @@ func priorityOf(p *corev1.Pod) int32 {
 	return *p.Spec.Priority
 }
 
-// appendRest appends what few pods have: ports, volumes, features that a node
+// appendRareFields appends what few pods have: ports, volumes, features that a node
 // must have, a priority, and resources of the pod as a whole.
-func appendRest(b []byte, p *cluster.Pod) []byte {
+func appendRareFields(b []byte, p *cluster.Pod) []byte {
 	spec := &p.Object.Spec
 	b = AppendText(binary.AppendVarint(b, int64(priorityOf(p.Object))), scheduler.NameOf(p.Object))
 	ports := hostPorts(spec)

@@ -125,7 +125,7 @@ func appendKey(b []byte, p *cluster.Pod) []byte {
 			b = AppendText(b, cs[i].Image)
 		}
 	}
-	return appendRest(b, p)
+	return appendRareFields(b, p)
 }
 
 func AppendText(b []byte, s string) []byte {

@@ -8,11 +8,11 @@ import (
 // Clone copies the model: moves in one do not change the other. What depends on the
 // snapshot alone is shared. It costs O(pods + nodes + classes). The copy of a counter
 // is found by Cloned.
-func (w *Cluster) Clone() (*Cluster, *Cloned) {
+func (w *Cluster) Clone() (*Cluster, *ClonedCounters) {
 	c := *w
 	c.PodNode = slices.Clone(w.PodNode)
 	c.Profiles, c.Topologies, c.NodesWithKeys = maps.Clone(w.Profiles), maps.Clone(w.Topologies), maps.Clone(w.NodesWithKeys)
-	c.Changes, c.OnChange = slices.Clone(w.Changes), nil
+	c.ChangedNodes, c.OnChange = slices.Clone(w.ChangedNodes), nil
 	if w.Packing != nil {
 		p := *w.Packing
 		p.Nodes = slices.Clone(p.Nodes)
@@ -23,19 +23,19 @@ func (w *Cluster) Clone() (*Cluster, *Cloned) {
 		c.Requests[i].Extended = maps.Clone(c.Requests[i].Extended)
 	}
 	c.Disks, c.Ports, c.Attachments = w.Disks.Clone(), w.Ports.clone(), w.Attachments.Clone()
-	k := &Cloned{counters: map[*PodCounter]*PodCounter{}}
+	k := &ClonedCounters{counters: map[*PodCounter]*PodCounter{}}
 	k.cloneTerms(w, &c)
 	k.cloneClasses(w, &c)
 	return &c, k
 }
 
-// Cloned knows the copy of each counter.
-type Cloned struct {
+// ClonedCounters knows the copy of each counter.
+type ClonedCounters struct {
 	counters map[*PodCounter]*PodCounter
 }
 
 // Counter returns the copy of a counter; nil for nil.
-func (k *Cloned) Counter(c *PodCounter) *PodCounter {
+func (k *ClonedCounters) Counter(c *PodCounter) *PodCounter {
 	if c == nil {
 		return nil
 	}
@@ -47,7 +47,7 @@ func (k *Cloned) Counter(c *PodCounter) *PodCounter {
 	return x
 }
 
-func (k *Cloned) counterList(list []*PodCounter) []*PodCounter {
+func (k *ClonedCounters) counterList(list []*PodCounter) []*PodCounter {
 	list = slices.Clone(list)
 	for i := range list {
 		list[i] = k.Counter(list[i])
@@ -56,19 +56,19 @@ func (k *Cloned) counterList(list []*PodCounter) []*PodCounter {
 }
 
 // cloneTerms copies the counters and the terms of the pods on nodes.
-func (k *Cloned) cloneTerms(w, c *Cluster) {
+func (k *ClonedCounters) cloneTerms(w, c *Cluster) {
 	c.SpreadCounters, c.TermCounters = maps.Clone(w.SpreadCounters), maps.Clone(w.TermCounters)
 	for _, m := range [...]map[string]*PodCounter{c.SpreadCounters, c.TermCounters} {
 		for id, x := range m {
 			m[id] = k.Counter(x)
 		}
 	}
-	terms := make(map[*ExistingTerm]*ExistingTerm, len(w.TermByID))
-	c.TermByID = make(map[string]*ExistingTerm, len(w.TermByID))
-	for id, o := range w.TermByID {
+	terms := make(map[*ExistingTerm]*ExistingTerm, len(w.TermsByID))
+	c.TermsByID = make(map[string]*ExistingTerm, len(w.TermsByID))
+	for id, o := range w.TermsByID {
 		x := *o
 		x.Pods = k.Counter(o.Pods)
-		terms[o], c.TermByID[id] = &x, &x
+		terms[o], c.TermsByID[id] = &x, &x
 	}
 	c.AntiAffinityTerms, c.ScoredTerms = slices.Clone(w.AntiAffinityTerms), slices.Clone(w.ScoredTerms)
 	for _, list := range [...][]*ExistingTerm{c.AntiAffinityTerms, c.ScoredTerms} {
@@ -79,7 +79,7 @@ func (k *Cloned) cloneTerms(w, c *Cluster) {
 }
 
 // cloneClasses copies the equivalence classes with the counters that count them.
-func (k *Cloned) cloneClasses(w, c *Cluster) {
+func (k *ClonedCounters) cloneClasses(w, c *Cluster) {
 	copies := make([]EquivalenceClass, len(w.ClassList))
 	c.ClassList, c.PodClass = make([]*EquivalenceClass, len(copies)), slices.Clone(w.PodClass)
 	for i, x := range w.ClassList {

@@ -9,18 +9,18 @@ import (
 	"maps"
 )
 
-// ClassOf numbers what the scheduler cannot tell the pod from: pods of one number, from
+// ClassNumber numbers what the scheduler cannot tell the pod from: pods of one number, from
 // 0 to below Classes, get the same answers of CouldRun wherever Supported holds for both. A
 // pod that has ended has none, -1.
-func (w *Cluster) ClassOf(p cluster.PodID) int {
+func (w *Cluster) ClassNumber(p cluster.PodID) int {
 	if c := w.PodClass[p]; c != nil {
 		return c.Number
 	}
 	return -1
 }
 
-// Classes is how many there are.
-func (w *Cluster) Classes() int { return len(w.ClassList) }
+// ClassCount is how many there are.
+func (w *Cluster) ClassCount() int { return len(w.ClassList) }
 
 type Cluster struct {
 	Snap     *cluster.Snapshot
@@ -41,31 +41,31 @@ type Cluster struct {
 	TermCounters      map[string]*PodCounter // pods that match affinity terms
 	AntiAffinityTerms []*ExistingTerm        // required anti-affinity terms of the pods on nodes
 	ScoredTerms       []*ExistingTerm        // terms of the pods on nodes which give scores
-	TermByID          map[string]*ExistingTerm
+	TermsByID         map[string]*ExistingTerm
 
 	NamespaceLabels map[string]labels.Set
 	// UnknownNamespace is one namespace with pods whose object is not known.
 	UnknownNamespace string
 	// NotReadyNode names a node that is not ready, empty for none.
 	NotReadyNode string
-	// UnreadablePod names a pod whose affinity cannot be parsed; nothing can be
+	// InvalidAffinityPod names a pod whose affinity cannot be parsed; nothing can be
 	// predicted beside it.
-	UnreadablePod string
-	Services      map[string][]*corev1.Service
-	owners        map[ownerKey]owner
+	InvalidAffinityPod string
+	Services           map[string][]*corev1.Service
+	owners             map[ownerKey]Owner
 
 	Storage        *volume.Storage
 	Ports          PortTable
 	Disks          volume.DiskTable
 	Attachments    *volume.Attachments
 	Nominated      map[cluster.NodeID][]cluster.PodID
-	LastNumber     int                  // views and topologies that have got a number
-	Changes        []cluster.NodeID     // where pods came or went, oldest first
+	LastID         int                  // views and topologies that have got a number
+	ChangedNodes   []cluster.NodeID     // where pods came or went, oldest first
 	DroppedChanges int                  // changes that are no longer listed
 	OnChange       func(cluster.NodeID) // told of each node that pods come to or leave; nil: nobody
 
-	Walk      []cluster.NodeID // order in which the scheduler looks at nodes; made on demand
-	WalkPlace []int32          // by node, its place in the walk
+	NodeOrder    []cluster.NodeID // order in which the scheduler looks at nodes; made on demand
+	NodePosition []int32          // by node, its place in the walk
 }
 
 // NodeRequests is what stands on one node. Scores by LeastAllocated use the nonZero
@@ -95,10 +95,10 @@ func (w *Cluster) Move(p cluster.PodID, to cluster.NodeID) {
 		return
 	}
 	if from != cluster.NoNode {
-		w.ShiftPod(p, from, -1)
+		w.AdjustPod(p, from, -1)
 	}
 	if to != cluster.NoNode {
-		w.ShiftPod(p, to, 1)
+		w.AdjustPod(p, to, 1)
 	}
 	w.PodNode[p] = to
 }
@@ -113,15 +113,15 @@ func (w *Cluster) Requested(n cluster.NodeID) cluster.Resources {
 	return r
 }
 
-// ShiftPod adds (1) or takes away (-1) the pod on the node in every count.
-func (w *Cluster) ShiftPod(p cluster.PodID, n cluster.NodeID, by int64) {
-	w.ShiftSpread(p, n, int32(by))
-	w.ShiftUsage(p, n, by)
+// AdjustPod adds (1) or takes away (-1) the pod on the node in every count.
+func (w *Cluster) AdjustPod(p cluster.PodID, n cluster.NodeID, by int64) {
+	w.AdjustSpread(p, n, int32(by))
+	w.AdjustUsage(p, n, by)
 }
 
-// ShiftSpread changes the counts in which topology spread counts the pod. A pod
+// AdjustSpread changes the counts in which topology spread counts the pod. A pod
 // that terminates in the snapshot is in none of them.
-func (w *Cluster) ShiftSpread(p cluster.PodID, n cluster.NodeID, by int32) {
+func (w *Cluster) AdjustSpread(p cluster.PodID, n cluster.NodeID, by int32) {
 	if w.Snap.Pods[p].Terminating {
 		return
 	}
@@ -130,8 +130,8 @@ func (w *Cluster) ShiftSpread(p cluster.PodID, n cluster.NodeID, by int32) {
 	}
 }
 
-// ShiftUsage changes the node's load and the counts of inter-pod affinity.
-func (w *Cluster) ShiftUsage(p cluster.PodID, n cluster.NodeID, by int64) {
+// AdjustUsage changes the node's load and the counts of inter-pod affinity.
+func (w *Cluster) AdjustUsage(p cluster.PodID, n cluster.NodeID, by int64) {
 	pod, l := &w.Snap.Pods[p], &w.Requests[n]
 	l.MilliCPU += by * pod.Requests.MilliCPU
 	l.MemoryBytes += by * pod.Requests.MemoryBytes
@@ -150,23 +150,23 @@ func (w *Cluster) ShiftUsage(p cluster.PodID, n cluster.NodeID, by int64) {
 		c.Total += by
 	}
 	if w.Packing != nil {
-		w.Packing.shift(pod, n, by*w.PodClass[p].ExpectedMilliCPU)
+		w.Packing.adjust(pod, n, by*w.PodClass[p].ExpectedMilliCPU)
 	}
-	w.shiftExclusive(p, n, int32(by))
-	w.noteChange(n)
+	w.adjustExclusive(p, n, int32(by))
+	w.recordChange(n)
 	if w.OnChange != nil {
 		w.OnChange(n)
 	}
 }
 
-// shiftExclusive changes what pods keep from each other on a node: ports, disks,
+// adjustExclusive changes what pods keep from each other on a node: ports, disks,
 // claims and places for volumes.
-func (w *Cluster) shiftExclusive(p cluster.PodID, n cluster.NodeID, by int32) {
+func (w *Cluster) adjustExclusive(p cluster.PodID, n cluster.NodeID, by int32) {
 	c := w.PodClass[p]
-	w.Ports.Shift(c.Ports, int(n), by)
-	w.Disks.ShiftDisks(c.Disks, int(n), by)
-	w.Disks.ShiftClaims(c.Namespace, c.Claims, by)
-	w.Attachments.Shift(p, int(n), by)
+	w.Ports.Adjust(c.Ports, int(n), by)
+	w.Disks.AdjustDisks(c.Disks, int(n), by)
+	w.Disks.AdjustClaims(c.Namespace, c.Claims, by)
+	w.Attachments.Adjust(p, int(n), by)
 }
 
 // NewCluster returns the model of a snapshot in which each pod is on the node that
@@ -183,14 +183,14 @@ func NewCluster(s *cluster.Snapshot, profiles map[string]scheduler.Profile) *Clu
 		Topologies:         map[string]*Topology{},
 		SpreadCounters:     map[string]*PodCounter{},
 		TermCounters:       map[string]*PodCounter{},
-		TermByID:           map[string]*ExistingTerm{},
+		TermsByID:          map[string]*ExistingTerm{},
 		NamespaceLabels:    map[string]labels.Set{},
 		Ports:              make(PortTable, len(s.Nodes)),
 		Disks:              volume.NewDiskTable(),
 		Storage:            volume.NewStorage(s),
 	}
 	w.readNodes()
-	w.readProfiles(profiles)
+	w.compileProfiles(profiles)
 	w.indexOwners()
 	w.groupPods()
 	w.Attachments = volume.NewAttachments(w.Storage)
@@ -199,7 +199,7 @@ func NewCluster(s *cluster.Snapshot, profiles map[string]scheduler.Profile) *Clu
 		p := &s.Pods[i]
 		w.PodNode[i] = cluster.NoNode
 		if p.Node != cluster.NoNode && !p.Terminal {
-			w.ShiftPod(p.ID, p.Node, 1)
+			w.AdjustPod(p.ID, p.Node, 1)
 			w.PodNode[i] = p.Node
 		}
 	}

@@ -13,7 +13,7 @@ type SteeringHints struct {
 	labels []*corev1.Node // by node, the node with the label; nil elsewhere
 }
 
-func (h *SteeringHints) Taint(n cluster.NodeID) int64 {
+func (h *SteeringHints) ExtraTaints(n cluster.NodeID) int64 {
 	if h.taints == nil {
 		return 0
 	}
@@ -50,7 +50,7 @@ func NewSteeringHints(s *cluster.Snapshot, kind hints.Kind, nodes []cluster.Node
 	return h
 }
 
-func (h *SteeringHints) None() bool { return h.taints == nil && h.labels == nil }
+func (h *SteeringHints) IsEmpty() bool { return h.taints == nil && h.labels == nil }
 
 // HasTaints reports whether any node has a hint by taint.
 func (h *SteeringHints) HasTaints() bool { return h.taints != nil }

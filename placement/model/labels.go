@@ -57,7 +57,7 @@ func (w *Cluster) SpreadCounter(namespace string, sel labels.Selector) *PodCount
 	for _, c := range w.classesMatching(namespace, sel) {
 		if sel.Matches(c.Labels) {
 			c.SpreadCounters = append(c.SpreadCounters, k)
-			w.countClass(c, k, false)
+			w.countClassPods(c, k, false)
 		}
 	}
 	return k

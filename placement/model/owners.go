@@ -10,11 +10,11 @@ import (
 
 type ownerKey struct{ apiVersion, kind, namespace, name string }
 
-// owner is what a pod's controller says about its pods.
-type owner struct {
-	Selector    labels.Selector
-	Template    *corev1.PodSpec
-	AfterVictim bool // the replacement comes only when the victim is gone
+// Owner is what a pod's controller says about its pods.
+type Owner struct {
+	Selector       labels.Selector
+	Template       *corev1.PodSpec
+	WaitsForVictim bool // the replacement comes only when the victim is gone
 }
 
 // indexOwners prepares what is looked up by name.
@@ -25,7 +25,7 @@ func (w *Cluster) indexOwners() {
 			w.Services[o.Namespace] = append(w.Services[o.Namespace], o)
 		}
 	}
-	w.owners = map[ownerKey]owner{}
+	w.owners = map[ownerKey]Owner{}
 	if w.Snap.Objects != nil {
 		for _, ns := range w.Snap.Objects.Namespaces {
 			w.NamespaceLabels[ns.Name] = labels.Set(ns.Labels)
@@ -36,7 +36,7 @@ func (w *Cluster) indexOwners() {
 
 func (w *Cluster) addOwners(o *cluster.Objects) {
 	for _, rc := range o.ReplicationControllers {
-		own := owner{Selector: labels.SelectorFromSet(rc.Spec.Selector)}
+		own := Owner{Selector: labels.SelectorFromSet(rc.Spec.Selector)}
 		if rc.Spec.Template != nil {
 			own.Template = &rc.Spec.Template.Spec
 		}
@@ -44,30 +44,30 @@ func (w *Cluster) addOwners(o *cluster.Objects) {
 	}
 	for _, rs := range o.ReplicaSets {
 		sel, _ := metav1.LabelSelectorAsSelector(rs.Spec.Selector)
-		w.owners[ownerKey{"apps/v1", "ReplicaSet", rs.Namespace, rs.Name}] = owner{Selector: sel, Template: &rs.Spec.Template.Spec}
+		w.owners[ownerKey{"apps/v1", "ReplicaSet", rs.Namespace, rs.Name}] = Owner{Selector: sel, Template: &rs.Spec.Template.Spec}
 	}
 	for _, ss := range o.StatefulSets {
 		sel, _ := metav1.LabelSelectorAsSelector(ss.Spec.Selector)
-		w.owners[ownerKey{"apps/v1", "StatefulSet", ss.Namespace, ss.Name}] = owner{Selector: sel, Template: &ss.Spec.Template.Spec, AfterVictim: true}
+		w.owners[ownerKey{"apps/v1", "StatefulSet", ss.Namespace, ss.Name}] = Owner{Selector: sel, Template: &ss.Spec.Template.Spec, WaitsForVictim: true}
 	}
 	for _, j := range o.Jobs {
-		w.owners[ownerKey{"batch/v1", "Job", j.Namespace, j.Name}] = owner{Template: &j.Spec.Template.Spec, AfterVictim: jobWaits(j)}
+		w.owners[ownerKey{"batch/v1", "Job", j.Namespace, j.Name}] = Owner{Template: &j.Spec.Template.Spec, WaitsForVictim: jobWaitsForVictim(j)}
 	}
 }
 
 // OwnerOf returns what is known of the pod's controller.
-func (w *Cluster) OwnerOf(p *cluster.Pod) (owner, bool) {
+func (w *Cluster) OwnerOf(p *cluster.Pod) (Owner, bool) {
 	c := p.Controller
 	if c == nil {
-		return owner{}, false
+		return Owner{}, false
 	}
 	o, ok := w.owners[ownerKey{c.APIVersion, c.Kind, p.Object.Namespace, c.Name}]
 	return o, ok
 }
 
-// jobWaits reports whether a Job replaces a pod only when it has ended. The API
+// jobWaitsForVictim reports whether a Job replaces a pod only when it has ended. The API
 // server fills in Failed where there is a podFailurePolicy.
-func jobWaits(j *batchv1.Job) bool {
+func jobWaitsForVictim(j *batchv1.Job) bool {
 	if p := j.Spec.PodReplacementPolicy; p != nil {
 		return *p == batchv1.Failed
 	}

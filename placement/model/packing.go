@@ -8,30 +8,30 @@ import (
 	"time"
 )
 
-// unsettledFor is how long before the end of a node's measurement a pod must
+// measurementDelay is how long before the end of a node's measurement a pod must
 // have been bound for its usage to be in it (trimaran, the metrics agents'
 // reporting interval).
-const unsettledFor = 60 * time.Second
+const measurementDelay = 60 * time.Second
 
 // PackingState is what TargetLoadPacking knows of the nodes.
 type PackingState struct {
-	Known bool // the snapshot has any NodeMetrics, or Usage
-	Nodes []PackedNode
-	// args are those of the first packing profile by name, for what is expected
+	HasMeasurements bool // the snapshot has any NodeMetrics, or Usage
+	Nodes           []NodeMeasurement
+	// defaultArgs are those of the first packing profile by name, for what is expected
 	// of pods that other schedulers bind: each scheduler sees all pods.
-	args *scheduler.TargetLoadPacking
+	defaultArgs *scheduler.TargetLoadPacking
 }
 
-type PackedNode struct {
-	Measured          bool
-	UsedMilliCPU      int64
-	CapacityMilliCPU  int64 // of status.capacity, which load-watcher relates usage to
-	end               time.Time
-	UnsettledMilliCPU int64 // expected of pods whose usage is not measured yet
+type NodeMeasurement struct {
+	Measured           bool
+	UsedMilliCPU       int64
+	CapacityMilliCPU   int64 // of status.capacity, which load-watcher relates usage to
+	measuredUntil      time.Time
+	UnmeasuredMilliCPU int64 // expected of pods whose usage is not measured yet
 }
 
 func newPacking(s *cluster.Snapshot) *PackingState {
-	k := &PackingState{Nodes: make([]PackedNode, len(s.Nodes))}
+	k := &PackingState{Nodes: make([]NodeMeasurement, len(s.Nodes))}
 	for i := range s.Nodes {
 		k.Nodes[i].CapacityMilliCPU = s.Nodes[i].Object.Status.Capacity.Cpu().MilliValue()
 	}
@@ -45,13 +45,13 @@ func newPacking(s *cluster.Snapshot) *PackingState {
 		}
 		cpu, has := m.Usage[corev1.ResourceCPU]
 		x := &k.Nodes[node.ID]
-		if !has || cpu.Sign() < 0 || x.CapacityMilliCPU <= 0 || x.Measured && m.Timestamp.Time.Before(x.end) {
+		if !has || cpu.Sign() < 0 || x.CapacityMilliCPU <= 0 || x.Measured && m.Timestamp.Time.Before(x.measuredUntil) {
 			continue
 		}
-		x.Measured, x.UsedMilliCPU, x.end = true, cpu.MilliValue(), m.Timestamp.Time
-		k.Known = true
+		x.Measured, x.UsedMilliCPU, x.measuredUntil = true, cpu.MilliValue(), m.Timestamp.Time
+		k.HasMeasurements = true
 	}
-	if !k.Known && s.Objects.Usage != nil {
+	if !k.HasMeasurements && s.Objects.Usage != nil {
 		k.readUsage(s, s.Objects.Usage)
 	}
 	return k
@@ -73,17 +73,17 @@ func (k *PackingState) readUsage(s *cluster.Snapshot, u *cluster.Usage) {
 			continue
 		}
 		x := &k.Nodes[node.ID]
-		x.Measured, x.UsedMilliCPU, x.end = true, milliCPU, end
-		k.Known = true
+		x.Measured, x.UsedMilliCPU, x.measuredUntil = true, milliCPU, end
+		k.HasMeasurements = true
 	}
 }
 
-// shift adds or takes away a pod's expected milliCPU, unless its usage is in the
+// adjust adds or takes away a pod's expected milliCPU, unless its usage is in the
 // node's measurement. A pod that was moved is measured nowhere.
-func (k *PackingState) shift(p *cluster.Pod, n cluster.NodeID, milliCPU int64) {
+func (k *PackingState) adjust(p *cluster.Pod, n cluster.NodeID, milliCPU int64) {
 	x := &k.Nodes[n]
-	if n != p.Node || boundAt(p.Object).After(x.end.Add(-unsettledFor)) {
-		x.UnsettledMilliCPU += milliCPU
+	if n != p.Node || boundAt(p.Object).After(x.measuredUntil.Add(-measurementDelay)) {
+		x.UnmeasuredMilliCPU += milliCPU
 	}
 }
 
@@ -106,7 +106,7 @@ func boundAt(p *corev1.Pod) time.Time {
 func expectedMilliCPU(w *Cluster, p *cluster.Pod) int64 {
 	t := w.ProfileOf(p.Object.Spec.SchedulerName).Packing
 	if t == nil {
-		t = w.Packing.args
+		t = w.Packing.defaultArgs
 	}
 	spec := &p.Object.Spec
 	sum := spec.Overhead.Cpu().MilliValue()

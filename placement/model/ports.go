@@ -53,8 +53,8 @@ func hostPorts(spec *corev1.PodSpec) []HostPort {
 // PortTable counts, by node, the pods that take each host port; nil for none.
 type PortTable []map[HostPort]int32
 
-// Shift counts ports on a node.
-func (t PortTable) Shift(ports []HostPort, n int, by int32) {
+// Adjust counts ports on a node.
+func (t PortTable) Adjust(ports []HostPort, n int, by int32) {
 	for _, p := range ports {
 		if t[n] == nil {
 			t[n] = map[HostPort]int32{}

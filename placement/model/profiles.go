@@ -7,15 +7,15 @@ import (
 	"slices"
 )
 
-// readProfiles makes the options' profiles ready.
-func (w *Cluster) readProfiles(profiles map[string]scheduler.Profile) {
+// compileProfiles makes the options' profiles ready.
+func (w *Cluster) compileProfiles(profiles map[string]scheduler.Profile) {
 	w.Profiles = make(map[string]*scheduler.Compiled, len(profiles)+1)
 	for _, name := range slices.Sorted(maps.Keys(profiles)) {
 		p := profiles[name]
 		w.Profiles[name] = scheduler.Compile(name, p)
 		if p.Packing != nil && w.Packing == nil {
 			w.Packing = newPacking(w.Snap)
-			w.Packing.args = p.Packing
+			w.Packing.defaultArgs = p.Packing
 		}
 	}
 	if w.Profiles[corev1.DefaultSchedulerName] == nil {
@@ -32,7 +32,7 @@ func (w *Cluster) ProfileOf(name string) *scheduler.Compiled {
 	p := w.Profiles[name]
 	if p == nil {
 		unknown := scheduler.DefaultProfile()
-		unknown.Unknown = scheduler.UnknownScheduler
+		unknown.UnsupportedReason = scheduler.UnknownScheduler
 		p = scheduler.Compile(name, unknown)
 		w.Profiles[name] = p
 	}

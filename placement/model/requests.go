@@ -13,7 +13,7 @@ import (
 // newcomer, though it counts them for the pods that stand.
 func RequestsOf(p *corev1.Pod) (request, assumed cluster.Resources) {
 	opts := resource.PodResourcesOptions{}
-	opts.NonMissingContainerRequests, opts.SkipPodLevelResources = assumedRequests, true
+	opts.NonMissingContainerRequests, opts.SkipPodLevelResources = nonZeroDefaults, true
 	return RequestsOfTemplate(p), cluster.ResourcesOf(resource.PodRequests(p, opts))
 }
 

@@ -4,10 +4,10 @@ package model
 type Topology struct {
 	// Domain is the node's number of the label's value, noDomain without the
 	// label. Number 0 stands for the empty value.
-	Domain      []int32
-	Size        int
-	Number      int  // tells it apart from others
-	OneNodeEach bool // no domain has two nodes
+	Domain           []int32
+	Size             int
+	ID               int  // tells it apart from others
+	OneNodePerDomain bool // no domain has two nodes
 }
 
 const NoDomain = -1
@@ -34,14 +34,14 @@ func (w *Cluster) TopologyOf(key string) *Topology {
 		}
 		t.Domain[i] = id
 	}
-	w.LastNumber++
-	t.Number, t.OneNodeEach = w.LastNumber, t.unique()
+	w.LastID++
+	t.ID, t.OneNodePerDomain = w.LastID, t.hasOneNodePerDomain()
 	w.Topologies[key] = t
 	return t
 }
 
-// unique reports whether no domain has two nodes.
-func (t *Topology) unique() bool {
+// hasOneNodePerDomain reports whether no domain has two nodes.
+func (t *Topology) hasOneNodePerDomain() bool {
 	seen := make([]bool, t.Size)
 	for _, x := range t.Domain {
 		if x == NoDomain {

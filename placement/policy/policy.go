@@ -10,37 +10,37 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// policyFunctions are the priority functions without arguments that are known.
-var policyFunctions = []struct {
+// knownPriorities are the priority functions without arguments that are known.
+var knownPriorities = []struct {
 	name  string
 	score func(r *cycle.Attempt, feasible []cluster.NodeID, out []int64)
 }{
-	{"SelectorSpreadPriority", policySelectorSpread},
+	{"SelectorSpreadPriority", selectorSpread},
 	{"InterPodAffinityPriority", func(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 		score.InterPodScores(r, feasible, out, scheduler.MaxPolicyScore)
 	}},
-	{"LeastRequestedPriority", policyLeastRequested},
-	{"BalancedResourceAllocation", policyBalanced},
-	{"NodePreferAvoidPodsPriority", policyPreferAvoid},
-	{"NodeAffinityPriority", policyNodeAffinity},
-	{"TaintTolerationPriority", policyTaints},
-	{"MostRequestedPriority", policyMostRequested},
+	{"LeastRequestedPriority", leastRequested},
+	{"BalancedResourceAllocation", balancedAllocation},
+	{"NodePreferAvoidPodsPriority", preferAvoidPods},
+	{"NodeAffinityPriority", nodeAffinity},
+	{"TaintTolerationPriority", taintToleration},
+	{"MostRequestedPriority", mostRequested},
 	{"EqualPriority", func(_ *cycle.Attempt, _ []cluster.NodeID, out []int64) { fill(out, 1) }},
 }
 
-func PolicyPlugins(p *scheduler.Policy) []cycle.Scorer {
+func Plugins(p *scheduler.Policy) []cycle.Scorer {
 	var list []cycle.Scorer
 	for _, f := range p.Priorities {
 		s := cycle.Scorer{Name: f.Name, Weight: f.Weight}
 		switch {
 		case f.AntiAffinityLabel != "":
 			s.Score = func(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
-				policyAntiAffinity(r, f.AntiAffinityLabel, feasible, out)
+				serviceAntiAffinity(r, f.AntiAffinityLabel, feasible, out)
 			}
 		case f.PreferLabel != "":
-			s.Score = func(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) { policyLabel(r, f, feasible, out) }
+			s.Score = func(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) { labelPreference(r, f, feasible, out) }
 		default:
-			for _, known := range policyFunctions {
+			for _, known := range knownPriorities {
 				if known.name == f.Name {
 					s.Score = known.score
 				}
@@ -59,31 +59,31 @@ func fill(out []int64, v int64) {
 	}
 }
 
-func policyTaints(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
+func taintToleration(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 	score.CountTaints(r, feasible, out)
 	score.Normalise(out, scheduler.MaxPolicyScore, true)
 }
 
-func policyNodeAffinity(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
-	if r.Replacement.Static.Preferred == nil {
+func nodeAffinity(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
+	if r.Replacement.StaticScores.Preferred == nil {
 		fill(out, 0)
 		return
 	}
-	score.Pick(out, feasible, r.Replacement.Static.Preferred)
+	score.CopyByNode(out, feasible, r.Replacement.StaticScores.Preferred)
 	score.Normalise(out, scheduler.MaxPolicyScore, false)
 }
 
-// policyLeastRequested is (10 (C-R)/C for cpu + the same for memory) / 2 in
+// leastRequested is (10 (C-R)/C for cpu + the same for memory) / 2 in
 // integers, with 100m and 200Mi where a container requests none.
-func policyLeastRequested(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
-	policyRequested(r, feasible, out, func(requested, capacity int64) int64 { return capacity - requested })
+func leastRequested(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
+	requestedScore(r, feasible, out, func(requested, capacity int64) int64 { return capacity - requested })
 }
 
-func policyMostRequested(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
-	policyRequested(r, feasible, out, func(requested, _ int64) int64 { return requested })
+func mostRequested(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
+	requestedScore(r, feasible, out, func(requested, _ int64) int64 { return requested })
 }
 
-func policyRequested(r *cycle.Attempt, feasible []cluster.NodeID, out []int64, part func(requested, capacity int64) int64) {
+func requestedScore(r *cycle.Attempt, feasible []cluster.NodeID, out []int64, part func(requested, capacity int64) int64) {
 	one := func(requested, capacity int64) int64 {
 		if capacity == 0 || requested > capacity {
 			return 0
@@ -98,9 +98,9 @@ func policyRequested(r *cycle.Attempt, feasible []cluster.NodeID, out []int64, p
 	}
 }
 
-// policyBalanced is 10 (1 - |cpu fraction - memory fraction|), 0 when one of them
+// balancedAllocation is 10 (1 - |cpu fraction - memory fraction|), 0 when one of them
 // is 1 or more. A node with none of a resource has it fully requested.
-func policyBalanced(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
+func balancedAllocation(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 	pod := &r.Replacement.ScoredRequests
 	for i, n := range feasible {
 		l := &r.Model.Requests[n]
@@ -114,9 +114,9 @@ func policyBalanced(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 	}
 }
 
-// policyPreferAvoid is 0 where the node's annotation names the controller of the
+// preferAvoidPods is 0 where the node's annotation names the controller of the
 // pod, a ReplicationController or ReplicaSet; else 10.
-func policyPreferAvoid(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
+func preferAvoidPods(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 	c := r.Replacement.Class.Sample.Controller
 	fill(out, scheduler.MaxPolicyScore)
 	if c == nil || c.Kind != "ReplicationController" && c.Kind != "ReplicaSet" {
@@ -136,7 +136,7 @@ func policyPreferAvoid(r *cycle.Attempt, feasible []cluster.NodeID, out []int64)
 	}
 }
 
-func policyLabel(r *cycle.Attempt, f scheduler.Priority, feasible []cluster.NodeID, out []int64) {
+func labelPreference(r *cycle.Attempt, f scheduler.PriorityFunction, feasible []cluster.NodeID, out []int64) {
 	for i, n := range feasible {
 		out[i] = 0
 		if _, has := r.Model.Snap.Nodes[n].Label(f.PreferLabel); has != f.PreferAbsent {

@@ -13,7 +13,7 @@ import (
 // NewCounters prepares the counts for a class. Owners are found by their
 // selectors, as those schedulers did, not by reference.
 func NewCounters(w *model.Cluster, c *model.EquivalenceClass) cycle.PolicyCounters {
-	p := cycle.PolicyCounters{Zones: policyZones(w)}
+	p := cycle.PolicyCounters{Zones: regionAndZone(w)}
 	all := labels.NewSelector()
 	for _, s := range w.Services[c.Namespace] {
 		sel := labels.SelectorFromSet(s.Spec.Selector)
@@ -23,18 +23,18 @@ func NewCounters(w *model.Cluster, c *model.EquivalenceClass) cycle.PolicyCounte
 		if p.Service == nil {
 			p.Service = w.SpreadCounter(c.Namespace, sel)
 		}
-		all = joined(all, sel)
+		all = addRequirements(all, sel)
 	}
 	for _, sel := range ownerSelectors(w, c.Namespace) {
 		if !sel.Empty() && sel.Matches(c.Labels) {
-			all = joined(all, sel)
+			all = addRequirements(all, sel)
 		}
 	}
 	p.Selected = w.SpreadCounter(c.Namespace, all)
 	return p
 }
 
-func joined(a, b labels.Selector) labels.Selector {
+func addRequirements(a, b labels.Selector) labels.Selector {
 	reqs, _ := b.Requirements()
 	return a.Add(reqs...)
 }
@@ -65,9 +65,9 @@ func ownerSelectors(w *model.Cluster, namespace string) []labels.Selector {
 	return list
 }
 
-// policyZones are the domains of region and zone together, by today's labels or
+// regionAndZone are the domains of region and zone together, by today's labels or
 // the older ones.
-func policyZones(w *model.Cluster) *model.Topology {
+func regionAndZone(w *model.Cluster) *model.Topology {
 	const id = "region and zone" // no label key: it has blanks
 	if t := w.Topologies[id]; t != nil {
 		return t
@@ -76,8 +76,8 @@ func policyZones(w *model.Cluster) *model.Topology {
 	ids := map[string]int32{}
 	for i := range w.Snap.Nodes {
 		n := &w.Snap.Nodes[i]
-		region := either(n, corev1.LabelTopologyRegion, corev1.LabelFailureDomainBetaRegion)
-		zone := either(n, corev1.LabelTopologyZone, corev1.LabelFailureDomainBetaZone)
+		region := labelOrLegacy(n, corev1.LabelTopologyRegion, corev1.LabelFailureDomainBetaRegion)
+		zone := labelOrLegacy(n, corev1.LabelTopologyZone, corev1.LabelFailureDomainBetaZone)
 		t.Domain[i] = model.NoDomain
 		if region == "" && zone == "" {
 			continue
@@ -93,7 +93,7 @@ func policyZones(w *model.Cluster) *model.Topology {
 	return t
 }
 
-func either(n *cluster.Node, key, older string) string {
+func labelOrLegacy(n *cluster.Node, key, older string) string {
 	if v, ok := n.Label(key); ok {
 		return v
 	}
@@ -101,16 +101,16 @@ func either(n *cluster.Node, key, older string) string {
 	return v
 }
 
-// policySelectorSpread is int(node/3 + 2 zone/3) of
+// selectorSpread is int(node/3 + 2 zone/3) of
 //
 //	node = 10 (maxN - n) / maxN    zone = 10 (maxZ - z) / maxZ
 //
 // where n and z are the owner's pods on the node and in its zone, feasible nodes
 // only; 10 where the maximum is 0. A node without a zone has its node part alone.
 // It is computed exactly, in integers.
-func policySelectorSpread(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
+func selectorSpread(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 	c := r.Replacement.Policy
-	zones := r.Buf.Domains(r.Slots, c.Zones.Size)
+	zones := r.Scratch.ResetCounts(r.FilterSlots, c.Zones.Size)
 	var maxN, maxZ int64
 	for _, n := range feasible {
 		maxN = max(maxN, int64(c.Selected.On(n)))
@@ -120,31 +120,31 @@ func policySelectorSpread(r *cycle.Attempt, feasible []cluster.NodeID, out []int
 		}
 	}
 	for i, n := range feasible {
-		node, nodeOf := rest(int64(c.Selected.On(n)), maxN)
+		node, nodeOf := unusedFraction(int64(c.Selected.On(n)), maxN)
 		z := c.Zones.Domain[n]
 		if z == model.NoDomain {
 			out[i] = scheduler.MaxPolicyScore * node / nodeOf
 			continue
 		}
-		zone, zoneOf := rest(int64(zones[z]), maxZ)
+		zone, zoneOf := unusedFraction(int64(zones[z]), maxZ)
 		out[i] = scheduler.MaxPolicyScore * (node*zoneOf + 2*zone*nodeOf) / (3 * nodeOf * zoneOf)
 	}
 }
 
-// rest is the fraction (most - n) / most, 1 when there are none at all.
-func rest(n, most int64) (part, whole int64) {
+// unusedFraction is the fraction (most - n) / most, 1 when there are none at all.
+func unusedFraction(n, most int64) (part, whole int64) {
 	if most == 0 {
 		return 1, 1
 	}
 	return most - n, most
 }
 
-// policyAntiAffinity is serviceAntiAffinity: 10 (N - N_label) / N, where N_label
+// serviceAntiAffinity is serviceAntiAffinity: 10 (N - N_label) / N, where N_label
 // are the service's pods on feasible nodes with the same value of the label; 10
 // when there are none, and 0 for a node without the label.
-func policyAntiAffinity(r *cycle.Attempt, key string, feasible []cluster.NodeID, out []int64) {
+func serviceAntiAffinity(r *cycle.Attempt, key string, feasible []cluster.NodeID, out []int64) {
 	topo, service := r.Model.TopologyOf(key), r.Replacement.Policy.Service
-	byValue := r.Buf.Domains(r.Slots, topo.Size)
+	byValue := r.Scratch.ResetCounts(r.FilterSlots, topo.Size)
 	var all int64
 	for _, n := range feasible {
 		if service == nil {

@@ -6,14 +6,26 @@ import (
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/model"
 )
 
 // NodeSet is a set of nodes: a bit for each. The zero value is empty.
 type NodeSet struct {
-	Count int
-	Bits  []uint64         // by place
-	Place []int32          // by node; read-only
-	Walk  []cluster.NodeID // by place; read-only
+	Count    int
+	Bits     []uint64         // by place
+	Position []int32          // by node; read-only
+	Order    []cluster.NodeID // by place; read-only
+}
+
+// NewNodeSet is a set of these nodes.
+func NewNodeSet(w *model.Cluster, nodes []cluster.NodeID) NodeSet {
+	w.InitNodeOrder()
+	places := w.NodePosition
+	s := NodeSet{Count: len(nodes), Bits: make([]uint64, (len(places)+63)/64), Position: places, Order: w.NodeOrder}
+	for _, n := range nodes {
+		s.Bits[places[n]>>6] |= 1 << (places[n] & 63)
+	}
+	return s
 }
 
 // Len is how many nodes are in the set.
@@ -24,7 +36,7 @@ func (s NodeSet) Has(n cluster.NodeID) bool {
 	if s.Count == 0 {
 		return false
 	}
-	at := s.Place[n]
+	at := s.Position[n]
 	return s.Bits[at>>6]>>(at&63)&1 != 0
 }
 
@@ -34,7 +46,7 @@ func (s NodeSet) Append(list []cluster.NodeID) []cluster.NodeID {
 	list = slices.Grow(list, s.Count)
 	for i, word := range s.Bits {
 		for ; word != 0; word &= word - 1 {
-			list = append(list, s.Walk[i<<6+bits.TrailingZeros64(word)])
+			list = append(list, s.Order[i<<6+bits.TrailingZeros64(word)])
 		}
 	}
 	return list
@@ -48,7 +60,7 @@ func (s NodeSet) Equal(o NodeSet) bool {
 // All goes through the set by rising NodeID.
 func (s NodeSet) All() iter.Seq[cluster.NodeID] {
 	return func(yield func(cluster.NodeID) bool) {
-		for n := range s.Place {
+		for n := range s.Position {
 			if s.Has(cluster.NodeID(n)) && !yield(cluster.NodeID(n)) {
 				return
 			}

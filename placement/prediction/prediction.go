@@ -29,26 +29,26 @@ type Prediction struct {
 	Gone State
 	// WeightGone is the weight 0..1 of Gone; Terminating has the rest.
 	WeightGone float64
-	// SupportedWhy says why nothing can be foretold; empty when it can. The
+	// UnsupportedReason says why nothing can be foretold; empty when it can. The
 	// states are then empty and every probability is 0, that of pending too.
-	SupportedWhy string
+	UnsupportedReason string
 }
 
 // Prob returns the probability that the replacement lands on a node for which
 // `on` holds.
 func (p Prediction) Prob(on func(cluster.NodeID) bool) float64 {
-	return (1-p.WeightGone)*p.Terminating.share(on) + p.WeightGone*p.Gone.share(on)
+	return (1-p.WeightGone)*p.Terminating.prob(on) + p.WeightGone*p.Gone.prob(on)
 }
 
 // ProbOf is Prob of one node.
 func (p Prediction) ProbOf(n cluster.NodeID) float64 {
-	return (1-p.WeightGone)*p.Terminating.shareOf(n) + p.WeightGone*p.Gone.shareOf(n)
+	return (1-p.WeightGone)*p.Terminating.probOf(n) + p.WeightGone*p.Gone.probOf(n)
 }
 
 // Pending returns the probability that no node is feasible; 0 when nothing can
 // be foretold.
 func (p Prediction) Pending() float64 {
-	if p.SupportedWhy != "" {
+	if p.UnsupportedReason != "" {
 		return 0
 	}
 	sum := 0.0
@@ -74,13 +74,13 @@ func (p Prediction) LikeliestOf(on func(cluster.NodeID) bool) cluster.NodeID {
 	for i, j := 0, 0; i < len(a) || j < len(b); {
 		prob, n := 0.0, cluster.NoNode
 		if j == len(b) || i < len(a) && a[i] <= b[j] {
-			n, prob = a[i], (1-p.WeightGone)*p.Terminating.Odd(i)
+			n, prob = a[i], (1-p.WeightGone)*p.Terminating.WinnerProb(i)
 			i++
 		} else {
 			n = b[j]
 		}
 		if j < len(b) && b[j] == n {
-			prob += p.WeightGone * p.Gone.Odd(j)
+			prob += p.WeightGone * p.Gone.WinnerProb(j)
 			j++
 		}
 		if prob > bestProb && on(n) {

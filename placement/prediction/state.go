@@ -10,8 +10,8 @@ type State struct {
 	// Feasible are the nodes that every filter lets the replacement onto, sorted;
 	// nil in the predictions of PredictOdds.
 	Feasible []cluster.NodeID
-	// Fitting are the same nodes as a set, in the predictions of PredictOdds alone.
-	Fitting NodeSet
+	// FeasibleSet are the same nodes as a set, in the predictions of PredictOdds alone.
+	FeasibleSet NodeSet
 	// Winners are all nodes that may be chosen, sorted: those tied at the best
 	// total score. Where the scheduler judges a sample of the feasible nodes,
 	// they are the best of any sample, and those that may win in a scattered one.
@@ -19,23 +19,23 @@ type State struct {
 	// Odds are the winners' probabilities; they sum to 1. They are nil where
 	// all are equal, which holds whenever every feasible node is judged.
 	Odds []float64
-	// Sample is how many of the feasible nodes the scheduler judges at once,
+	// SampleSize is how many of the feasible nodes the scheduler judges at once,
 	// beside each other; 0: all.
-	Sample int
+	SampleSize int
 	// Best is the best total score, of any sample where there are several; 0
 	// when nothing is feasible.
 	Best int64
 }
 
-// Odd returns the probability that Winners[i] is chosen in this state.
-func (s State) Odd(i int) float64 {
+// WinnerProb returns the probability that Winners[i] is chosen in this state.
+func (s State) WinnerProb(i int) float64 {
 	if s.Odds != nil {
 		return s.Odds[i]
 	}
 	return 1 / float64(len(s.Winners))
 }
 
-func (s State) shareOf(n cluster.NodeID) float64 {
+func (s State) probOf(n cluster.NodeID) float64 {
 	i, wins := slices.BinarySearch(s.Winners, n)
 	switch {
 	case !wins:
@@ -43,10 +43,10 @@ func (s State) shareOf(n cluster.NodeID) float64 {
 	case len(s.Winners) == 1:
 		return 1
 	}
-	return s.Odd(i)
+	return s.WinnerProb(i)
 }
 
-func (s State) share(on func(cluster.NodeID) bool) float64 {
+func (s State) prob(on func(cluster.NodeID) bool) float64 {
 	hits, sum := 0, 0.0
 	for i, n := range s.Winners {
 		if on(n) {

@@ -9,68 +9,64 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/score"
 )
 
-// Below minSampled nodes the scheduler judges all of them, and it never stops
-// before it has found so many feasible ones. Without a configured share of the
-// nodes it looks at 50 %, less 1 % per 125 nodes, and at no less than 5 %
-// (pkg/scheduler, numFeasibleNodesToFind).
+// Sample size of kube-scheduler (pkg/scheduler, numFeasibleNodesToFind). A sample has at
+// least minSampleNodes feasible nodes. If no percentage is configured, the scheduler uses
+// 50 % of the nodes, minus 1 % per 125 nodes, but at least 5 %.
 const (
-	minSampled     = 100
-	minSamplePart  = 5
-	fullSamplePart = 50
-	nodesPerPart   = 125
+	minSampleNodes   = 100
+	minSamplePercent = 5
+	maxSamplePercent = 50
+	nodesPerPercent  = 125
 )
 
-// Sampler judges every sample that the scheduler may take. A sample is a window
-// of `size` feasible nodes that follow each other on the walk around the nodes;
-// where the walk begins is not known, so every node is as likely a start. Its
-// slices are used again for every prediction.
+// Sampler predicts the winner where kube-scheduler scores only a sample of the feasible
+// nodes. It reuses its slices for every prediction. A Sampler is not safe for
+// concurrent use.
+//
+// A sample is a window: sampleSize feasible nodes that follow each other in the node
+// order. The start index of the scheduler is unknown, so every start is equally likely.
+// From one window to the next one node leaves and one enters, so a step usually costs
+// O(1). In the worst case it costs O(score groups).
 type Sampler struct {
-	r      *cycle.Attempt
-	size   int
-	lined  []cluster.NodeID // the feasible nodes that are in line
-	place  []int32          // by node, its number among the feasible ones and one; 0: not feasible
-	nodes  []cluster.NodeID // feasible, in the order of the walk
-	weight []float64        // probability of the window that begins with each; sums to 1
-	byNode []float64        // odds in the order of the feasible nodes
-	share  []float64        // by level, odds of each of its nodes over every set of nodes
-
-	kinds  kinds
-	window window
-	shared shared
+	windowScorer
+	previous       previousState
+	oddsByFeasible []float64 // odds in the order of the feasible nodes
+	randomOdds     []float64 // by level: odds of each of its nodes in a random sample
 }
 
-// Sample returns the outcome over all samples, the scattered part mixed in.
-func (s *Sampler) Sample(r *cycle.Attempt, feasible []cluster.NodeID, size int, scattered float64) prediction.State {
-	s.r = r
-	if !s.line(feasible) || s.size != size {
-		s.shared.in = nil
+// PredictState returns the odds over all samples. randomWeight is the probability that a
+// sample is random. feasible must be sorted.
+func (s *Sampler) PredictState(r *cycle.Attempt, feasible []cluster.NodeID, size int, randomWeight float64) prediction.State {
+	s.attempt = r
+	if !s.sortByNodeOrder(feasible) || s.sampleSize != size {
+		s.previous.replacement = nil
 	}
-	s.size = size
+	s.sampleSize = size
 	switch {
 	case r.Replacement.Profile.Policy != nil:
-		s.shared.in = nil
-		s.someStarts()
+		s.previous.replacement = nil
+		s.scorePolicySamples()
 	default:
-		s.read()
-		if r.Model.Attachments.Leaving == cluster.NoNode || !s.fewStarts() {
-			s.everyStart()
+		s.readScores()
+		if r.Model.Attachments.VictimNode == cluster.NoNode || !s.rescoreChangedWindows() {
+			s.scoreEveryWindow()
 		}
 	}
 	odds := s.window.odds
-	s.byNode = cycle.ResizeFloat64(s.byNode, len(feasible))
+	s.oddsByFeasible = cycle.ResizeFloat64(s.oddsByFeasible, len(feasible))
 	for k, n := range s.nodes {
-		s.byNode[s.place[n]-1] = odds[k]
+		s.oddsByFeasible[s.feasibleNumber[n]-1] = odds[k]
 	}
-	most := s.window.most
-	s.scatter(scattered)
-	out, count := prediction.State{Fitting: prediction.NewNodeSet(r.Model, feasible), Sample: size, Best: most}, 0
-	for _, p := range s.byNode {
+	most := s.window.maxTotal
+	s.mixInRandomSamples(randomWeight)
+	out, count := prediction.State{FeasibleSet: prediction.NewNodeSet(r.Model, feasible), SampleSize: size, Best: most}, 0
+	for _, p := range s.oddsByFeasible {
 		if p > 0 {
 			count++
 		}
 	}
 	out.Winners, out.Odds = make([]cluster.NodeID, 0, count), make([]float64, 0, count)
-	for i, p := range s.byNode {
+	for i, p := range s.oddsByFeasible {
 		if p > 0 {
 			out.Winners, out.Odds = append(out.Winners, feasible[i]), append(out.Odds, p)
 		}
@@ -78,65 +74,30 @@ func (s *Sampler) Sample(r *cycle.Attempt, feasible []cluster.NodeID, size int, 
 	return out
 }
 
-// line puts the feasible nodes in the order of the walk. A window begins with a
-// node when the walk begins there, or at a node before it that is not feasible.
-// It reports whether they stood in line already.
-func (s *Sampler) line(feasible []cluster.NodeID) bool {
-	w := s.r.Model
-	if w.WalkOrder(); s.place == nil {
-		s.place = make([]int32, len(w.Walk))
-	}
-	if slices.Equal(s.lined, feasible) {
-		return true
-	}
-	s.lined = append(s.lined[:0], feasible...)
-	clear(s.place)
-	for i, n := range feasible {
-		s.place[n] = int32(i) + 1
-	}
-	s.nodes, s.weight = s.nodes[:0], s.weight[:0]
-	all := float64(len(w.Walk))
-	starts, one := 0, 1/all
-	for _, n := range w.Walk {
-		starts++
-		if s.place[n] == 0 {
-			continue
-		}
-		weight := one // nearly always: dividing is what costs
-		if starts > 1 {
-			weight = float64(starts) / all
-		}
-		s.nodes, s.weight = append(s.nodes, n), append(s.weight, weight)
-		starts = 0
-	}
-	s.weight[0] += float64(starts) / all
-	return false
-}
-
-// A legacy Policy counts over a sample what cannot be carried on to the next one
-// cheaply. Its samples are scored one by one: as many as hold scoredNodes nodes
-// together, at least leastStarts, evenly spread over the walk. That is all of
-// them up to some 300 nodes.
+// The functions of a legacy Policy cannot be updated cheaply from one window to the next,
+// so each window is scored alone. Only some windows are scored, at even distances:
+// together they have policyNodeBudget nodes, and there are at least minPolicySamples. In
+// clusters of up to about 300 nodes all windows are scored.
 const (
-	scoredNodes = 50_000
-	leastStarts = 100
+	policyNodeBudget = 50_000
+	minPolicySamples = 100
 )
 
-// someStarts adds up the odds over some windows, each standing for those that
-// begin after it and before the next.
-func (s *Sampler) someStarts() {
+// scorePolicySamples computes the odds from some of the windows. Each stands for the
+// windows that begin between it and the next one.
+func (s *Sampler) scorePolicySamples() {
 	n, w := len(s.nodes), &s.window
-	w.odds, w.most = cycle.ResizeFloat64(w.odds, n), 0
-	starts := min(n, max(leastStarts, scoredNodes/s.size))
-	around := append(s.nodes, s.nodes[:s.size]...)
+	w.odds, w.maxTotal = cycle.ResizeFloat64(w.odds, n), 0
+	starts := min(n, max(minPolicySamples, policyNodeBudget/s.sampleSize))
+	around := append(s.nodes, s.nodes[:s.sampleSize]...)
 	for i := range starts {
 		from, to := i*n/starts, (i+1)*n/starts
 		weight := 0.0
-		for _, x := range s.weight[from:to] {
+		for _, x := range s.startProbability[from:to] {
 			weight += x
 		}
-		score.Score(s.r, around[from:from+s.size])
-		total := s.r.Buf.Total
+		score.Score(s.attempt, around[from:from+s.sampleSize])
+		total := s.attempt.Scratch.Total
 		best, ties := slices.Max(total), 0
 		for _, t := range total {
 			if t == best {
@@ -148,10 +109,23 @@ func (s *Sampler) someStarts() {
 				w.odds[(from+k)%n] += weight / float64(ties)
 			}
 		}
-		w.most = max(w.most, best)
+		w.maxTotal = max(w.maxTotal, best)
 	}
 }
 
-// KeepsWindows reports whether the next state of the same victim can take over
-// windows of the last one.
-func (s *Sampler) KeepsWindows() bool { return s.shared.in != nil }
+// HasReusableWindows reports whether the next state of the same victim can reuse windows
+// of the last state.
+func (s *Sampler) HasReusableWindows() bool { return s.previous.replacement != nil }
+
+// Size returns how many feasible nodes the scheduler looks for before it stops. nodes is
+// the number of all nodes; percentage is percentageOfNodesToScore, 0 for the adaptive
+// default.
+func Size(nodes, percentage int) int {
+	if nodes < minSampleNodes {
+		return nodes
+	}
+	if percentage == 0 {
+		percentage = max(maxSamplePercent-nodes/nodesPerPercent, minSamplePercent)
+	}
+	return max(nodes*percentage/100, minSampleNodes)
+}

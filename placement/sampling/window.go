@@ -8,198 +8,208 @@ import (
 	"slices"
 )
 
-// window is the sample that is looked at while samples slide along the walk.
-// From one to the next a node leaves and a node comes, so that little changes:
-// the extremes by which scores are stretched only when a kind comes or goes that
-// has one, the best nodes only when one of them goes or one as good comes.
-type window struct {
-	inside []int32 // nodes by level
-	kind   []int32 // nodes by kind
-	top    []int32 // by kind, a level that no level with nodes is above
-
-	// dealt is what every node of a level has got so far while it was inside;
-	// since is what that was when a node came.
-	dealt []float64
-	since []float64
-	odds  []float64 // of each node: the probability that it is chosen
-	most  int64     // best total of any window so far
-
-	best    int64
-	winners []int32 // the levels with the best total; never empty ones
-	search  bool    // they are not known
-
-	stretch   Ranges
-	unsure    bool    // whether the stretches still hold
-	version   int32   // of the stretches
-	score     []int64 // by kind, the relative scores
-	scoreAt   []int32 // by kind, the version at which score holds
-	rawSpread []int64 // by kind
-
-	fresh   bool      // rawSpread is not known
-	domains []int32   // by soft constraint
-	weighed []int32   // the domains by which rawSpread is weighed
-	weights []float64 // by soft constraint, what rawSpread is weighed with
-	counts  [][]int32 // by soft constraint but the host name, nodes by domain
-	counted []int     // soft constraints whose domains are not the same in every window
+// windowScorer keeps the best nodes of a window while nodes enter and leave it.
+type windowScorer struct {
+	nodeScores
+	window slidingWindow
 }
 
-// Ranges are the extremes over a sample by which raw scores become 0..100.
+// slidingWindow is the current sample. Usually little changes when a node enters or
+// leaves. The ranges change only if a group with an extreme value enters or leaves. The
+// best nodes change only if one of them leaves, or an equally good one enters.
+type slidingWindow struct {
+	nodesByLevel []int32 // by level: number of nodes inside
+	nodesByGroup []int32 // by group: number of nodes inside
+	topLevel     []int32 // by group: no higher level has a node inside
+
+	// creditByLevel is the total odds that each node of a level has earned while inside.
+	// creditAtEntry is that value when the node entered.
+	creditByLevel []float64
+	creditAtEntry []float64
+	odds          []float64 // by node: probability that it is chosen
+	maxTotal      int64     // best total of any window until now
+
+	bestTotal   int64
+	bestLevels  []int32 // levels with the best total that have a node inside
+	bestUnknown bool    // bestLevels must be searched again
+
+	ranges        Ranges
+	rangesStale   bool    // ranges must be recomputed
+	rangesVersion int32   // grows with every change of ranges
+	relativeScore []int64 // by group
+	scoreVersion  []int32 // by group: the rangesVersion of relativeScore
+	rawSpread     []int64 // by group
+
+	spreadScoresUnknown bool      // rawSpread must be recomputed
+	domainCount         []int32   // by soft constraint
+	weightedDomains     []int32   // the domainCount that rawSpread was computed with
+	spreadWeights       []float64 // by soft constraint: weight that rawSpread was computed with
+	nodesByDomain       [][]int32 // by soft constraint, except host name: number of nodes by domain
+	countedConstraints  []int     // soft constraints whose domains differ between windows
+}
+
+// Ranges are the smallest and largest raw scores in a sample. They normalise raw scores
+// to 0..100.
 type Ranges struct {
-	Taints, Preferred        int64 // most
+	Taints, Preferred        int64 // maximum; the minimum is 0
 	InterPodMin, InterPodMax int64
 	SpreadMin, SpreadMax     int64
 }
 
-// open makes the window empty.
-func (s *Sampler) open() {
-	w, k := &s.window, &s.kinds
-	levels := len(k.value)
-	w.inside, w.kind, w.top = Resize(w.inside, levels), Resize(w.kind, k.count), Resize(w.top, k.count)
-	clear(w.inside)
-	clear(w.kind)
-	copy(w.top, k.start)
-	w.dealt, w.since, w.odds = cycle.ResizeFloat64(w.dealt, levels), cycle.ResizeFloat64(w.since, len(s.nodes)), cycle.ResizeFloat64(w.odds, len(s.nodes))
-	w.most, w.fresh = 0, true
-	w.score, w.scoreAt, w.rawSpread = cycle.ResizeInt64(w.score, k.count), Resize(w.scoreAt, k.count), cycle.ResizeInt64(w.rawSpread, k.count)
-	clear(w.scoreAt)
-	w.version, w.search, w.unsure = 1, true, true
-	soft := len(s.r.Replacement.Spread.Soft)
-	w.domains, w.weighed, w.counted = Resize(w.domains, soft), Resize(w.weighed, soft), w.counted[:0]
-	for len(w.counts) < soft {
-		w.counts = append(w.counts, nil)
+// resetWindow empties the window.
+func (s *windowScorer) resetWindow() {
+	w, k := &s.window, &s.groups
+	levels := len(k.levelScore)
+	w.nodesByLevel, w.nodesByGroup, w.topLevel = ResizeInt32(w.nodesByLevel, levels), ResizeInt32(w.nodesByGroup, k.count), ResizeInt32(w.topLevel, k.count)
+	clear(w.nodesByLevel)
+	clear(w.nodesByGroup)
+	copy(w.topLevel, k.firstLevel)
+	w.creditByLevel, w.creditAtEntry, w.odds = cycle.ResizeFloat64(w.creditByLevel, levels), cycle.ResizeFloat64(w.creditAtEntry, len(s.nodes)), cycle.ResizeFloat64(w.odds, len(s.nodes))
+	w.maxTotal, w.spreadScoresUnknown = 0, true
+	w.relativeScore, w.scoreVersion, w.rawSpread = cycle.ResizeInt64(w.relativeScore, k.count), ResizeInt32(w.scoreVersion, k.count), cycle.ResizeInt64(w.rawSpread, k.count)
+	clear(w.scoreVersion)
+	w.rangesVersion, w.bestUnknown, w.rangesStale = 1, true, true
+	soft := len(s.attempt.Replacement.Spread.Soft)
+	w.domainCount, w.weightedDomains, w.countedConstraints = ResizeInt32(w.domainCount, soft), ResizeInt32(w.weightedDomains, soft), w.countedConstraints[:0]
+	for len(w.nodesByDomain) < soft {
+		w.nodesByDomain = append(w.nodesByDomain, nil)
 	}
 	for c := range soft {
-		w.domains[c], w.weighed[c] = 0, -1
-		if k.on[softColumn+c] && !s.steady(c) {
-			w.counted = append(w.counted, c)
+		w.domainCount[c], w.weightedDomains[c] = 0, -1
+		if k.hasColumn[spreadColumn+c] && !s.hasConstantDomains(c) {
+			w.countedConstraints = append(w.countedConstraints, c)
 		}
 	}
 }
 
-func (s *Sampler) enter(i int) {
-	w, kind, level := &s.window, s.kinds.of[i], s.kinds.level[i]
-	w.since[i] = w.dealt[level]
-	w.inside[level]++
-	w.kind[kind]++
-	w.top[kind] = max(w.top[kind], level)
-	if len(w.counted) > 0 {
-		s.countDomains(i, 1)
+// addNode adds the node at index i to the window.
+func (s *windowScorer) addNode(i int) {
+	w, kind, level := &s.window, s.groups.ofNode[i], s.groups.level[i]
+	w.creditAtEntry[i] = w.creditByLevel[level]
+	w.nodesByLevel[level]++
+	w.nodesByGroup[kind]++
+	w.topLevel[kind] = max(w.topLevel[kind], level)
+	if len(w.countedConstraints) > 0 {
+		s.updateDomainCounts(i, 1)
 	}
-	w.unsure = w.unsure || w.kind[kind] == 1 && s.extreme(kind)
+	w.rangesStale = w.rangesStale || w.nodesByGroup[kind] == 1 && s.affectsRanges(kind)
 }
 
-// consider looks whether the node that came is as good as the best.
-func (s *Sampler) consider(i int) {
-	w, kind, level := &s.window, s.kinds.of[i], s.kinds.level[i]
-	switch total := s.relative(kind) + s.kinds.value[level]; {
-	case total > w.best:
-		w.best, w.winners = total, append(w.winners[:0], level)
-	case total == w.best && w.inside[level] == 1:
-		w.winners = append(w.winners, level)
+// compareWithBest compares the node that has entered with the best nodes.
+func (s *windowScorer) compareWithBest(i int) {
+	w, kind, level := &s.window, s.groups.ofNode[i], s.groups.level[i]
+	switch total := s.relativeScore(kind) + s.groups.levelScore[level]; {
+	case total > w.bestTotal:
+		w.bestTotal, w.bestLevels = total, append(w.bestLevels[:0], level)
+	case total == w.bestTotal && w.nodesByLevel[level] == 1:
+		w.bestLevels = append(w.bestLevels, level)
 	}
 }
 
-func (s *Sampler) leave(i int) {
-	w, kind, level := &s.window, s.kinds.of[i], s.kinds.level[i]
-	s.pay(i)
-	w.inside[level]--
-	w.kind[kind]--
-	if len(w.counted) > 0 {
-		s.countDomains(i, -1)
+// removeNode removes the node at index i from the window and pays out its odds.
+func (s *windowScorer) removeNode(i int) {
+	w, kind, level := &s.window, s.groups.ofNode[i], s.groups.level[i]
+	s.addNodeOdds(i)
+	w.nodesByLevel[level]--
+	w.nodesByGroup[kind]--
+	if len(w.countedConstraints) > 0 {
+		s.updateDomainCounts(i, -1)
 	}
-	if w.kind[kind] == 0 && s.extreme(kind) {
-		w.unsure = true
+	if w.nodesByGroup[kind] == 0 && s.affectsRanges(kind) {
+		w.rangesStale = true
 	}
-	if w.inside[level] > 0 {
+	if w.nodesByLevel[level] > 0 {
 		return
 	}
-	if at := slices.Index(w.winners, level); at >= 0 {
-		w.winners = slices.Delete(w.winners, at, at+1)
-		w.search = w.search || len(w.winners) == 0
+	if at := slices.Index(w.bestLevels, level); at >= 0 {
+		w.bestLevels = slices.Delete(w.bestLevels, at, at+1)
+		w.bestUnknown = w.bestUnknown || len(w.bestLevels) == 0
 	}
 }
 
-// pay gives a node what its level got since it came.
-func (s *Sampler) pay(i int) {
+// addNodeOdds adds what the level of the node was credited since the node entered.
+func (s *windowScorer) addNodeOdds(i int) {
 	w := &s.window
-	w.odds[i] += w.dealt[s.kinds.level[i]] - w.since[i]
+	w.odds[i] += w.creditByLevel[s.groups.level[i]] - w.creditAtEntry[i]
 }
 
-// scored reports whether soft constraints score the nodes of a kind.
-func (s *Sampler) scored(kind int32) bool {
-	k := &s.kinds
-	return len(k.on) > softColumn && k.on[softColumn] && k.column[softColumn][k.first[kind]] != skipped
+// hasSpreadScore reports whether the soft constraints score the nodes of a group.
+func (s *windowScorer) hasSpreadScore(kind int32) bool {
+	k := &s.groups
+	return len(k.hasColumn) > spreadColumn && k.hasColumn[spreadColumn] && k.column[spreadColumn][k.firstNode[kind]] != notScored
 }
 
-// extreme reports whether a kind has a value that is, or goes beyond, an extreme
-// of the sample.
-func (s *Sampler) extreme(kind int32) bool {
-	w, k := &s.window, &s.kinds
-	x, i := &w.stretch, k.first[kind]
-	at := func(c int, most int64) bool { return k.on[c] && k.column[c][i] > 0 && k.column[c][i] >= most }
+// affectsRanges reports whether a raw score of the group is at or beyond the ranges of
+// the sample.
+func (s *windowScorer) affectsRanges(kind int32) bool {
+	w, k := &s.window, &s.groups
+	x, i := &w.ranges, k.firstNode[kind]
+	at := func(c int, most int64) bool { return k.hasColumn[c] && k.column[c][i] > 0 && k.column[c][i] >= most }
 	if at(taintColumn, x.Taints) || at(affinityColumn, x.Preferred) {
 		return true
 	}
-	if v := k.column[interColumn][i]; k.on[interColumn] && (v <= x.InterPodMin || v >= x.InterPodMax) {
+	if v := k.column[interPodColumn][i]; k.hasColumn[interPodColumn] && (v <= x.InterPodMin || v >= x.InterPodMax) {
 		return true
 	}
-	return s.scored(kind) && (w.rawSpread[kind] <= x.SpreadMin || w.rawSpread[kind] >= x.SpreadMax)
+	return s.hasSpreadScore(kind) && (w.rawSpread[kind] <= x.SpreadMin || w.rawSpread[kind] >= x.SpreadMax)
 }
 
-// measure finds the stretches of the window anew.
-func (s *Sampler) measure() {
-	w, k := &s.window, &s.kinds
+// updateRanges recomputes the ranges of the window.
+func (s *windowScorer) updateRanges() {
+	w, k := &s.window, &s.groups
 	x := Ranges{InterPodMin: math.MaxInt64, InterPodMax: math.MinInt64, SpreadMin: math.MaxInt64}
-	for kind, nodes := range w.kind {
+	for kind, nodes := range w.nodesByGroup {
 		if nodes == 0 {
 			continue
 		}
-		i := k.first[kind]
-		if k.on[taintColumn] {
+		i := k.firstNode[kind]
+		if k.hasColumn[taintColumn] {
 			x.Taints = max(x.Taints, k.column[taintColumn][i])
 		}
-		if k.on[affinityColumn] {
+		if k.hasColumn[affinityColumn] {
 			x.Preferred = max(x.Preferred, k.column[affinityColumn][i])
 		}
-		if k.on[interColumn] {
-			v := k.column[interColumn][i]
+		if k.hasColumn[interPodColumn] {
+			v := k.column[interPodColumn][i]
 			x.InterPodMin, x.InterPodMax = min(x.InterPodMin, v), max(x.InterPodMax, v)
 		}
-		if s.scored(int32(kind)) {
+		if s.hasSpreadScore(int32(kind)) {
 			v := w.rawSpread[kind]
 			x.SpreadMin, x.SpreadMax = min(x.SpreadMin, v), max(x.SpreadMax, v)
 		}
 	}
-	if x != w.stretch {
-		w.stretch, w.search = x, true
-		w.version++
+	if x != w.ranges {
+		w.ranges, w.bestUnknown = x, true
+		w.rangesVersion++
 	}
-	w.unsure = false
+	w.rangesStale = false
 }
 
-// relative is the weighted sum of a kind's relative scores in the window.
-func (s *Sampler) relative(kind int32) int64 {
+// relativeScore returns the weighted sum of the relative scores of a group in the
+// window.
+func (s *windowScorer) relativeScore(kind int32) int64 {
 	w := &s.window
-	if w.scoreAt[kind] != w.version {
-		w.score[kind], w.scoreAt[kind] = s.relativeScores(kind), w.version
+	if w.scoreVersion[kind] != w.rangesVersion {
+		w.relativeScore[kind], w.scoreVersion[kind] = s.computeRelativeScore(kind), w.rangesVersion
 	}
-	return w.score[kind]
+	return w.relativeScore[kind]
 }
 
-func (s *Sampler) relativeScores(kind int32) (sum int64) {
-	k, x, weights := &s.kinds, &s.window.stretch, &s.r.Replacement.Profile.Weights
-	i := k.first[kind]
-	if k.on[taintColumn] {
-		sum += weights.TaintToleration * (scheduler.MaxScore - RelativeScore(k.column[taintColumn][i], x.Taints))
+// computeRelativeScore computes relativeScore without the cache.
+func (s *windowScorer) computeRelativeScore(kind int32) (sum int64) {
+	k, x, weights := &s.groups, &s.window.ranges, &s.attempt.Replacement.Profile.Weights
+	i := k.firstNode[kind]
+	if k.hasColumn[taintColumn] {
+		sum += weights.TaintToleration * (scheduler.MaxScore - PercentOfMax(k.column[taintColumn][i], x.Taints))
 	}
-	if k.on[affinityColumn] {
-		sum += weights.NodeAffinity * RelativeScore(k.column[affinityColumn][i], x.Preferred)
+	if k.hasColumn[affinityColumn] {
+		sum += weights.NodeAffinity * PercentOfMax(k.column[affinityColumn][i], x.Preferred)
 	}
-	if k.on[interColumn] {
-		sum += weights.InterPodAffinity * score.Scale(k.column[interColumn][i], x.InterPodMin, x.InterPodMax, scheduler.MaxScore)
+	if k.hasColumn[interPodColumn] {
+		sum += weights.InterPodAffinity * score.ScaleToRange(k.column[interPodColumn][i], x.InterPodMin, x.InterPodMax, scheduler.MaxScore)
 	}
 	switch {
-	case !s.scored(kind):
+	case !s.hasSpreadScore(kind):
 	case x.SpreadMax == 0:
 		sum += weights.PodTopologySpread * scheduler.MaxScore
 	default:
@@ -208,30 +218,30 @@ func (s *Sampler) relativeScores(kind int32) (sum int64) {
 	return sum
 }
 
-// findBest looks for the best totals among all levels.
-func (s *Sampler) findBest() {
-	w, k := &s.window, &s.kinds
-	w.winners, w.search = w.winners[:0], false
-	for kind, nodes := range w.kind {
+// findBestLevels searches all groups for the levels with the best total.
+func (s *windowScorer) findBestLevels() {
+	w, k := &s.window, &s.groups
+	w.bestLevels, w.bestUnknown = w.bestLevels[:0], false
+	for kind, nodes := range w.nodesByGroup {
 		if nodes == 0 {
 			continue
 		}
-		for w.inside[w.top[kind]] == 0 {
-			w.top[kind]--
+		for w.nodesByLevel[w.topLevel[kind]] == 0 {
+			w.topLevel[kind]--
 		}
-		level := w.top[kind]
-		total := s.relative(int32(kind)) + k.value[level]
-		if len(w.winners) == 0 || total > w.best {
-			w.best, w.winners = total, w.winners[:0]
+		level := w.topLevel[kind]
+		total := s.relativeScore(int32(kind)) + k.levelScore[level]
+		if len(w.bestLevels) == 0 || total > w.bestTotal {
+			w.bestTotal, w.bestLevels = total, w.bestLevels[:0]
 		}
-		if total == w.best {
-			w.winners = append(w.winners, level)
+		if total == w.bestTotal {
+			w.bestLevels = append(w.bestLevels, level)
 		}
 	}
 }
 
-// RelativeScore is v in percent of the most, 0 where that is 0.
-func RelativeScore(v, most int64) int64 {
+// PercentOfMax returns v in percent of most, 0 if most is 0.
+func PercentOfMax(v, most int64) int64 {
 	if most == 0 {
 		return 0
 	}

@@ -18,40 +18,40 @@ func NameOf(p *corev1.Pod) string {
 // Compiled is a Profile made ready for use.
 type Compiled struct {
 	Profile
-	Off                map[Filter]bool
-	ViewKey            string // tells apart profiles that see nodes differently
-	ScoresResourcesFit bool   // NodeResourcesFit scores
-	ScoresBalanced     bool   // NodeResourcesBalancedAllocation scores
-	ScoresTaints       bool   // PreferNoSchedule taints score
-	AddedRequired      *nodeaffinity.NodeSelector
-	AddedPreferred     *nodeaffinity.PreferredSchedulingTerms
+	Disabled                 map[Filter]bool
+	NodeChecksKey            string // tells apart profiles that see nodes differently
+	ScoresResourcesFit       bool   // NodeResourcesFit scores
+	ScoresBalancedAllocation bool   // NodeResourcesBalancedAllocation scores
+	ScoresTaints             bool   // PreferNoSchedule taints score
+	AddedRequired            *nodeaffinity.NodeSelector
+	AddedPreferred           *nodeaffinity.PreferredSchedulingTerms
 }
 
 func Compile(name string, p Profile) *Compiled {
-	c := &Compiled{Profile: p, Off: map[Filter]bool{}}
+	c := &Compiled{Profile: p, Disabled: map[Filter]bool{}}
 	c.ScoresResourcesFit = p.Policy == nil && p.Weights.ResourcesFit > 0
-	c.ScoresBalanced = p.Policy == nil && p.Weights.BalancedAllocation > 0
-	if len(p.FiltersOff) > 0 || p.AddedAffinity != nil {
-		c.ViewKey = name
+	c.ScoresBalancedAllocation = p.Policy == nil && p.Weights.BalancedAllocation > 0
+	if len(p.DisabledFilters) > 0 || p.AddedAffinity != nil {
+		c.NodeChecksKey = name
 	}
-	for _, f := range p.FiltersOff {
-		c.Off[f] = true
+	for _, f := range p.DisabledFilters {
+		c.Disabled[f] = true
 	}
 	if a := p.AddedAffinity; a != nil {
 		c.readAddedAffinity(a)
 	}
-	c.checkScores()
+	c.readScorePlugins()
 	return c
 }
 
-// checkScores notes which kinds of scores the profile has, and a legacy priority
+// readScorePlugins notes which kinds of scores the profile has, and a legacy priority
 // function that is not modelled.
-func (c *Compiled) checkScores() {
+func (c *Compiled) readScorePlugins() {
 	if p := c.Policy; p != nil {
-		if why := p.unknown(); why != "" {
-			c.setUnknown("%s", why)
+		if why := p.unsupportedReason(); why != "" {
+			c.setUnsupported("%s", why)
 		}
-		c.ScoresTaints = slices.ContainsFunc(p.Priorities, func(f Priority) bool {
+		c.ScoresTaints = slices.ContainsFunc(p.Priorities, func(f PriorityFunction) bool {
 			return f.Name == "TaintTolerationPriority"
 		})
 		return
@@ -59,10 +59,10 @@ func (c *Compiled) checkScores() {
 	c.ScoresTaints = c.Weights.TaintToleration > 0
 }
 
-// setUnknown keeps the first reason why nothing can be foretold.
-func (p *Compiled) setUnknown(format string, args ...any) {
-	if p.Unknown == "" {
-		p.Unknown = fmt.Sprintf(format, args...)
+// setUnsupported keeps the first reason why nothing can be foretold.
+func (p *Compiled) setUnsupported(format string, args ...any) {
+	if p.UnsupportedReason == "" {
+		p.UnsupportedReason = fmt.Sprintf(format, args...)
 	}
 }
 
@@ -70,19 +70,19 @@ func (p *Compiled) readAddedAffinity(a *corev1.NodeAffinity) {
 	var err error
 	if required := a.RequiredDuringSchedulingIgnoredDuringExecution; required != nil {
 		if p.AddedRequired, err = nodeaffinity.NewNodeSelector(required); err != nil {
-			p.setUnknown("its addedAffinity cannot be read: %v", err)
+			p.setUnsupported("its addedAffinity cannot be read: %v", err)
 		}
 	}
 	if preferred := a.PreferredDuringSchedulingIgnoredDuringExecution; len(preferred) > 0 {
 		if p.AddedPreferred, err = nodeaffinity.NewPreferredSchedulingTerms(preferred); err != nil {
-			p.setUnknown("its addedAffinity cannot be read: %v", err)
+			p.setUnsupported("its addedAffinity cannot be read: %v", err)
 		}
 	}
 }
 
-// NeedsSelector reports whether the selectors of the pods' owners decide scores.
-func (p *Compiled) NeedsSelector() bool {
-	return p.SystemSpread || len(p.DefaultSpread) > 0 || p.Policy != nil
+// ScoresUseOwnerSelectors reports whether the selectors of the pods' owners decide scores.
+func (p *Compiled) ScoresUseOwnerSelectors() bool {
+	return p.SystemDefaultSpread || len(p.DefaultSpread) > 0 || p.Policy != nil
 }
 
 // checksResource reports whether the filter NodeResourcesFit asks for a resource.
@@ -91,10 +91,10 @@ func (p *Compiled) checksResource(name corev1.ResourceName) bool {
 	return !slices.Contains(p.IgnoredResources, string(name)) && !slices.Contains(p.IgnoredGroups, group)
 }
 
-// RequestsChecked is what NodeResourcesFit asks for when a pod comes that requests r; nil
+// CheckedRequests is what NodeResourcesFit asks for when a pod comes that requests r; nil
 // when the profile does not ask.
-func (p *Compiled) RequestsChecked(r *cluster.Resources) *cluster.Resources {
-	if p.Off[NodeResourcesFit] {
+func (p *Compiled) CheckedRequests(r *cluster.Resources) *cluster.Resources {
+	if p.Disabled[NodeResourcesFit] {
 		return nil
 	}
 	if len(r.Extended) == 0 || len(p.IgnoredResources)+len(p.IgnoredGroups) == 0 {

@@ -13,14 +13,14 @@ const MaxPolicyScore = 10
 // kube-scheduler did before 1.23: the sum of weight times f over its functions,
 // each f an integer of 0..10. Ties are broken at random.
 type Policy struct {
-	Priorities []Priority
+	Priorities []PriorityFunction
 	// HardPodAffinityWeight is hardPodAffinitySymmetricWeight, 0..100.
 	HardPodAffinityWeight int64
 }
 
-// Priority is one priority function of a Policy. Name is one of the functions
+// PriorityFunction is one priority function of a Policy. Name is one of the functions
 // without arguments that are known, or any other where one of the labels is set.
-type Priority struct {
+type PriorityFunction struct {
 	Name   string
 	Weight int64
 	// AntiAffinityLabel makes it serviceAntiAffinity over this node label.
@@ -47,13 +47,13 @@ func DefaultPolicy() Policy {
 		if f == "NodePreferAvoidPodsPriority" {
 			weight = 10000
 		}
-		p.Priorities = append(p.Priorities, Priority{Name: f, Weight: weight})
+		p.Priorities = append(p.Priorities, PriorityFunction{Name: f, Weight: weight})
 	}
 	return p
 }
 
-// unknown names the function that is not modelled; empty if there is none.
-func (p *Policy) unknown() string {
+// unsupportedReason names the function that is not modelled; empty if there is none.
+func (p *Policy) unsupportedReason() string {
 	for _, f := range p.Priorities {
 		if f.AntiAffinityLabel == "" && f.PreferLabel == "" && !slices.Contains(policyFunctionNames, f.Name) {
 			return fmt.Sprintf("its priority function %s is not modelled", f.Name)
@@ -65,7 +65,7 @@ func (p *Policy) unknown() string {
 // PolicyProfile is the default profile with the scores of a legacy Policy.
 func PolicyProfile(policy Policy) Profile {
 	p := DefaultProfile()
-	p.Policy, p.SystemSpread = &policy, false
+	p.Policy, p.SystemDefaultSpread = &policy, false
 	p.HardPodAffinityWeight = policy.HardPodAffinityWeight
 	return p
 }

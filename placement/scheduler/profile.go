@@ -6,24 +6,24 @@ import corev1 "k8s.io/api/core/v1"
 // KubeSchedulerConfiguration sets. Start from DefaultProfile: in the zero value
 // every filter is on and nothing scores.
 type Profile struct {
-	// Unknown says why nothing can be foretold for this scheduler's pods, such
+	// UnsupportedReason says why nothing can be foretold for this scheduler's pods, such
 	// as a plugin that is not modelled; empty when it can.
-	Unknown string
+	UnsupportedReason string
 	// Weights of the score plugins; one with weight 0 does not score.
 	Weights Weights
-	// FiltersOff are filters that are not asked.
-	FiltersOff []Filter
-	// SystemSpread: pods without spread constraints of their own get the
+	// DisabledFilters are filters that are not asked.
+	DisabledFilters []Filter
+	// SystemDefaultSpread: pods without spread constraints of their own get the
 	// system's (defaultingType System); else they get DefaultSpread, whose
 	// constraints have no selectors (defaultingType List).
-	SystemSpread  bool
-	DefaultSpread []corev1.TopologySpreadConstraint
-	// Fit is the strategy by which NodeResourcesFit scores; the zero value is
+	SystemDefaultSpread bool
+	DefaultSpread       []corev1.TopologySpreadConstraint
+	// FitStrategy is the strategy by which NodeResourcesFit scores; the zero value is
 	// LeastAllocated over cpu and memory.
-	Fit ScoringStrategy
-	// Balanced are the resources that NodeResourcesBalancedAllocation balances;
+	FitStrategy ScoringStrategy
+	// BalancedResources are the resources that NodeResourcesBalancedAllocation balances;
 	// empty: cpu and memory.
-	Balanced []corev1.ResourceName
+	BalancedResources []corev1.ResourceName
 	// IgnoredResources and IgnoredGroups (the part before the slash) are extended
 	// resources that the filter NodeResourcesFit does not ask for.
 	IgnoredResources, IgnoredGroups []string
@@ -47,12 +47,12 @@ type Profile struct {
 
 // DefaultProfile is the profile of a kube-scheduler that is not configured.
 func DefaultProfile() Profile {
-	return Profile{Weights: DefaultWeights, SystemSpread: true, HardPodAffinityWeight: 1}
+	return Profile{Weights: DefaultWeights, SystemDefaultSpread: true, HardPodAffinityWeight: 1}
 }
 
 // MostAllocatedProfile is the default profile, preferring full nodes.
 func MostAllocatedProfile() Profile {
 	p := DefaultProfile()
-	p.Fit.Type = MostAllocated
+	p.FitStrategy.Type = MostAllocated
 	return p
 }

@@ -13,7 +13,7 @@ func TestPacked(t *testing.T) {
 		p, target float64
 		want      int64
 	}{{30, 40, 85}, {60, 40, 27}, {0, 40, 40}, {40, 40, 100}, {100, 40, 0}, {100.1, 40, 0}, {70, 80, 98}, {90, 80, 40}} {
-		if got := packed(c.p, c.target); got != c.want {
+		if got := packingScore(c.p, c.target); got != c.want {
 			t.Errorf("p %v, target %v: %d, want %d", c.p, c.target, got, c.want)
 		}
 	}

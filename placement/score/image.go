@@ -25,10 +25,10 @@ func (w *ImageIndex) Scores(pod *corev1.Pod) []int8 {
 	for _, ref := range refs {
 		key = model.AppendText(key, ref)
 	}
-	scores, ok := w.scored[string(key)]
+	scores, ok := w.scoreCache[string(key)]
 	if !ok {
 		scores = w.scoreRefs(refs, counted)
-		w.scored[string(key)] = scores
+		w.scoreCache[string(key)] = scores
 	}
 	return scores
 }
@@ -60,7 +60,7 @@ func (w *ImageIndex) scoreRefs(refs []string, counted int) []int8 {
 	sums := make([]int64, len(w.snap.Nodes))
 	found := false
 	for _, ref := range refs {
-		s, ok := w.images[taggedImage(ref)]
+		s, ok := w.images[withDefaultTag(ref)]
 		if !ok {
 			continue
 		}
@@ -85,8 +85,8 @@ func (w *ImageIndex) scoreRefs(refs []string, counted int) []int8 {
 	return out
 }
 
-// taggedImage adds the tag that an image reference without one means.
-func taggedImage(ref string) string {
+// withDefaultTag adds the tag that an image reference without one means.
+func withDefaultTag(ref string) string {
 	if strings.LastIndex(ref, ":") <= strings.LastIndex(ref, "/") {
 		return ref + ":latest"
 	}

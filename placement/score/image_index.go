@@ -17,14 +17,14 @@ type imageNodes struct {
 // ImageIndex knows which images are on which nodes, and keeps the scores of
 // lists of images.
 type ImageIndex struct {
-	snap   *cluster.Snapshot
-	images map[string]*imageNodes
-	scored map[string][]int8 // by list of images; by node, 0..100
+	snap       *cluster.Snapshot
+	images     map[string]*imageNodes
+	scoreCache map[string][]int8 // by list of images; by node, 0..100
 }
 
 // NewImageIndex reads the images of every node.
 func NewImageIndex(s *cluster.Snapshot) *ImageIndex {
-	w := &ImageIndex{snap: s, images: map[string]*imageNodes{}, scored: map[string][]int8{}}
+	w := &ImageIndex{snap: s, images: map[string]*imageNodes{}, scoreCache: map[string][]int8{}}
 	for i := range w.snap.Nodes {
 		for _, img := range w.snap.Nodes[i].Object.Status.Images {
 			for _, name := range img.Names {
@@ -45,6 +45,6 @@ func NewImageIndex(s *cluster.Snapshot) *ImageIndex {
 // Clone shares the index and copies the list of kept scores.
 func (w *ImageIndex) Clone() *ImageIndex {
 	c := *w
-	c.scored = maps.Clone(w.scored)
+	c.scoreCache = maps.Clone(w.scoreCache)
 	return &c
 }

@@ -15,7 +15,7 @@ func scoreInterPod(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 
 func InterPodScores(r *cycle.Attempt, feasible []cluster.NodeID, out []int64, top int64) {
 	clear(out)
-	if !SumInterPod(r, feasible, out) || len(out) == 0 {
+	if !SumTermWeights(r, feasible, out) || len(out) == 0 {
 		return
 	}
 	least, most := out[0], out[0]
@@ -23,19 +23,19 @@ func InterPodScores(r *cycle.Attempt, feasible []cluster.NodeID, out []int64, to
 		least, most = min(least, v), max(most, v)
 	}
 	for i, v := range out {
-		out[i] = Scale(v, least, most, top)
+		out[i] = ScaleToRange(v, least, most, top)
 	}
 }
 
-// SumInterPod adds the weights of the terms that match, by the nodes' domains. It
+// SumTermWeights adds the weights of the terms that match, by the nodes' domains. It
 // reports whether any term has pods.
-func SumInterPod(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) (any bool) {
+func SumTermWeights(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) (any bool) {
 	for _, t := range r.Replacement.InterPod.Scored {
 		if t.Pods.Total == 0 {
 			continue
 		}
 		any = true
-		d := r.Buf.SumDomains(r.Slots, t)
+		d := r.Scratch.CountTerm(r.FilterSlots, t)
 		for i, n := range feasible {
 			if x := t.Topology.Domain[n]; x != model.NoDomain {
 				out[i] += t.Weight * int64(d[x])
@@ -45,8 +45,8 @@ func SumInterPod(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) (any 
 	return any
 }
 
-// Scale maps least..most to 0..top, and all to 0 where they are the same.
-func Scale(v, least, most, top int64) int64 {
+// ScaleToRange maps least..most to 0..top, and all to 0 where they are the same.
+func ScaleToRange(v, least, most, top int64) int64 {
 	if most <= least {
 		return 0
 	}

@@ -15,14 +15,14 @@ func scorePacking(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 		if out[i] = 0; !x.Measured {
 			continue
 		}
-		milliCPU := x.UsedMilliCPU + x.UnsettledMilliCPU + r.Replacement.Class.ExpectedMilliCPU
-		out[i] = packed(100*float64(milliCPU)/float64(x.CapacityMilliCPU), float64(r.Replacement.Profile.Packing.Target))
+		milliCPU := x.UsedMilliCPU + x.UnmeasuredMilliCPU + r.Replacement.Class.ExpectedMilliCPU
+		out[i] = packingScore(100*float64(milliCPU)/float64(x.CapacityMilliCPU), float64(r.Replacement.Profile.Packing.Target))
 	}
 }
 
-// packed is the score at p percent with a target of t: it rises from t at 0 to
+// packingScore is the score at p percent with a target of t: it rises from t at 0 to
 // 100 at t, falls from t to 0 at 100, and is 0 beyond.
-func packed(p, t float64) int64 {
+func packingScore(p, t float64) int64 {
 	switch {
 	case p > 100:
 		return 0

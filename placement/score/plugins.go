@@ -19,12 +19,12 @@ var pluginTable = []struct {
 	byNode   func(in *cycle.Replacement) []int8
 }{
 	{"TaintToleration", func(w *scheduler.Weights) int64 { return w.TaintToleration }, scoreTaints, nil, true, nil},
-	{"NodeAffinity", func(w *scheduler.Weights) int64 { return w.NodeAffinity }, scoreNodeAffinity, func(in *cycle.Replacement) bool { return in.Static.Preferred == nil }, true, nil},
+	{"NodeAffinity", func(w *scheduler.Weights) int64 { return w.NodeAffinity }, scoreNodeAffinity, func(in *cycle.Replacement) bool { return in.StaticScores.Preferred == nil }, true, nil},
 	{"PodTopologySpread", func(w *scheduler.Weights) int64 { return w.PodTopologySpread }, scoreSpread, func(in *cycle.Replacement) bool { return len(in.Spread.Soft) == 0 }, true, nil},
 	{"InterPodAffinity", func(w *scheduler.Weights) int64 { return w.InterPodAffinity }, scoreInterPod, func(in *cycle.Replacement) bool { return len(in.InterPod.Scored) == 0 }, true, nil},
 	{"NodeResourcesFit", func(w *scheduler.Weights) int64 { return w.ResourcesFit }, scoreResourcesFit, nil, false, func(in *cycle.Replacement) []int8 { return in.Local.ResourcesFit }},
 	{"NodeResourcesBalancedAllocation", func(w *scheduler.Weights) int64 { return w.BalancedAllocation }, scoreBalanced, nil, false, func(in *cycle.Replacement) []int8 { return in.Local.Balanced }},
-	{"ImageLocality", func(w *scheduler.Weights) int64 { return w.ImageLocality }, scoreImages, func(in *cycle.Replacement) bool { return in.Static.Images == nil }, false, func(in *cycle.Replacement) []int8 { return in.Static.Images }},
+	{"ImageLocality", func(w *scheduler.Weights) int64 { return w.ImageLocality }, scoreImages, func(in *cycle.Replacement) bool { return in.StaticScores.Images == nil }, false, func(in *cycle.Replacement) []int8 { return in.StaticScores.Images }},
 	{"VolumeBinding", func(w *scheduler.Weights) int64 { return w.VolumeBinding }, scoreVolumes, func(in *cycle.Replacement) bool { return in.Volumes.Score == nil }, false, func(in *cycle.Replacement) []int8 { return in.Volumes.Score }},
 }
 
@@ -32,11 +32,11 @@ var pluginTable = []struct {
 func Plugins(p *scheduler.Compiled) (list []cycle.Scorer) {
 	for _, s := range pluginTable {
 		if weight := s.weight(&p.Weights); weight > 0 {
-			list = append(list, cycle.Scorer{Name: s.name, Weight: weight, Score: s.score, Idle: s.idle, Relative: s.relative, ByNode: s.byNode})
+			list = append(list, cycle.Scorer{Name: s.name, Weight: weight, Score: s.score, AlwaysZero: s.idle, Relative: s.relative, NodeScores: s.byNode})
 		}
 	}
 	if p.Packing != nil {
-		list = append(list, cycle.Scorer{Name: scheduler.PackingName, Weight: p.Packing.Weight, Score: scorePacking, Idle: nil, Relative: false, ByNode: nil})
+		list = append(list, cycle.Scorer{Name: scheduler.PackingName, Weight: p.Packing.Weight, Score: scorePacking, AlwaysZero: nil, Relative: false, NodeScores: nil})
 	}
 	return list
 }

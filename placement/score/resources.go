@@ -14,8 +14,8 @@ import (
 // ResourcesFit is the score of NodeResourcesFit by the profile's strategy. Where
 // a container requests no cpu or memory the scheduler assumes 100m and 200Mi.
 func ResourcesFit(w *model.Cluster, in *cycle.Replacement, n cluster.NodeID) int64 {
-	if strategy := &in.Profile.Fit; !strategy.IsDefault() {
-		return weightedMean(w, strategy, in, n)
+	if strategy := &in.Profile.FitStrategy; !strategy.IsDefault() {
+		return weightedResourceScore(w, strategy, in, n)
 	}
 	l := &w.Requests[n]
 	return leastAllocated(
@@ -32,7 +32,7 @@ func leastAllocated(cpu, cpuCap, mem, memCap int64) int64 {
 			continue
 		}
 		count++
-		sum += freeShare(x[0], x[1])
+		sum += freePercent(x[0], x[1])
 	}
 	if count == 0 {
 		return 0
@@ -40,18 +40,18 @@ func leastAllocated(cpu, cpuCap, mem, memCap int64) int64 {
 	return sum / count
 }
 
-// freeShare is what is left of the capacity, in percent, rounded down.
-func freeShare(requested, capacity int64) int64 {
+// freePercent is what is left of the capacity, in percent, rounded down.
+func freePercent(requested, capacity int64) int64 {
 	if requested > capacity {
 		return 0
 	}
 	return (capacity - requested) * scheduler.MaxScore / capacity
 }
 
-// weightedMean is the weighted mean of the resources' scores. A resource that the
+// weightedResourceScore is the weighted mean of the resources' scores. A resource that the
 // node does not have, or an extended one that the pod does not request, is left
 // out; RequestedToCapacityRatio leaves out scores of 0 too, and rounds.
-func weightedMean(w *model.Cluster, s *scheduler.ScoringStrategy, in *cycle.Replacement, n cluster.NodeID) int64 {
+func weightedResourceScore(w *model.Cluster, s *scheduler.ScoringStrategy, in *cycle.Replacement, n cluster.NodeID) int64 {
 	var sum, weights int64
 	for _, x := range s.ResourcesOrDefault() {
 		requested, capacity := requestedWith(w, in, n, x.Name, true)
@@ -80,13 +80,13 @@ func strategyScore(s *scheduler.ScoringStrategy, requested, capacity int64) int6
 	case scheduler.MostAllocated:
 		return min(requested, capacity) * scheduler.MaxScore / capacity
 	case scheduler.RequestedToCapacityRatio:
-		return shapeAt(s, min(requested, capacity)*100/capacity)
+		return shapeScore(s, min(requested, capacity)*100/capacity)
 	}
-	return freeShare(requested, capacity)
+	return freePercent(requested, capacity)
 }
 
-// shapeAt is the value of the shape, whose scores of 0..10 are stretched to 0..100.
-func shapeAt(s *scheduler.ScoringStrategy, utilization int64) int64 {
+// shapeScore is the value of the shape, whose scores of 0..10 are stretched to 0..100.
+func shapeScore(s *scheduler.ScoringStrategy, utilization int64) int64 {
 	const stretch = scheduler.MaxScore / 10
 	for i, p := range s.Shape {
 		if utilization > p.Utilization {
@@ -121,15 +121,15 @@ func requestedWith(w *model.Cluster, in *cycle.Replacement, n cluster.NodeID, na
 		return l.EphemeralBytes + comes.EphemeralStorageByte, w.Snap.Nodes[n].Allocatable.EphemeralStorageByte
 	}
 	own := comes.Extended[name]
-	if own == 0 && scalar(name) {
+	if own == 0 && isScalarResource(name) {
 		return 0, 0
 	}
 	return l.Extended[name] + own, w.Snap.Nodes[n].Allocatable.Extended[name]
 }
 
-// scalar reports whether a resource is one that is left out of a score when the
+// isScalarResource reports whether a resource is one that is left out of a score when the
 // pod does not request it: an extended one, huge pages, or an attach limit.
-func scalar(name corev1.ResourceName) bool {
+func isScalarResource(name corev1.ResourceName) bool {
 	return strings.Contains(string(name), "/") || strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix) ||
 		strings.HasPrefix(string(name), corev1.ResourceAttachableVolumesPrefix)
 }
@@ -138,29 +138,29 @@ func scalar(name corev1.ResourceName) bool {
 // changes little, up to 100 when it levels the node. It does not score a pod that
 // requests none of the resources.
 func BalancedAllocation(w *model.Cluster, in *cycle.Replacement, n cluster.NodeID) int64 {
-	if list := in.Profile.Balanced; len(list) > 0 {
-		return balancedOver(w, list, in, n)
+	if list := in.Profile.BalancedResources; len(list) > 0 {
+		return balancedAllocationOver(w, list, in, n)
 	}
 	r := &in.Requests
 	if r.MilliCPU == 0 && r.MemoryBytes == 0 {
 		return 0
 	}
 	l := &w.Requests[n]
-	return IsBalanced(
+	return BalanceGain(
 		Balance(l.MilliCPU+r.MilliCPU, l.AllocatableMilliCPU, l.MemoryBytes+r.MemoryBytes, l.AllocatableBytes),
 		Balance(l.MilliCPU, l.AllocatableMilliCPU, l.MemoryBytes, l.AllocatableBytes))
 }
 
-func IsBalanced(with, without int64) int64 {
+func BalanceGain(with, without int64) int64 {
 	return scheduler.MaxScore/2 + (scheduler.MaxScore/2+with-without)/2
 }
 
-// balancedOver is the same over any resources.
-func balancedOver(w *model.Cluster, resources []corev1.ResourceName, in *cycle.Replacement, n cluster.NodeID) int64 {
+// balancedAllocationOver is the same over any resources.
+func balancedAllocationOver(w *model.Cluster, resources []corev1.ResourceName, in *cycle.Replacement, n cluster.NodeID) int64 {
 	none := true
 	var with, without []float64
 	for _, name := range resources {
-		own := amount(&in.Requests, name)
+		own := amountOf(&in.Requests, name)
 		none = none && own == 0
 		requested, capacity := requestedWith(w, in, n, name, false)
 		if capacity == 0 {
@@ -172,11 +172,11 @@ func balancedOver(w *model.Cluster, resources []corev1.ResourceName, in *cycle.R
 	if none {
 		return 0
 	}
-	return IsBalanced(evenness(with), evenness(without))
+	return BalanceGain(balanceOfFractions(with), balanceOfFractions(without))
 }
 
-// amount is how much of a resource is there.
-func amount(r *cluster.Resources, name corev1.ResourceName) int64 {
+// amountOf is how much of a resource is there.
+func amountOf(r *cluster.Resources, name corev1.ResourceName) int64 {
 	switch name {
 	case corev1.ResourceCPU:
 		return r.MilliCPU
@@ -201,8 +201,8 @@ func Balance(cpu, cpuCap, mem, memCap int64) int64 {
 	return int64((1 - std) * scheduler.MaxScore)
 }
 
-// evenness is balance over any number of fractions.
-func evenness(fractions []float64) int64 {
+// balanceOfFractions is balance over any number of fractions.
+func balanceOfFractions(fractions []float64) int64 {
 	std := 0.0
 	switch len(fractions) {
 	case 0, 1:

@@ -7,7 +7,7 @@ import (
 
 // Score fills the scratch's normalised scores and totals of the feasible nodes.
 func Score(r *cycle.Attempt, feasible []cluster.NodeID) {
-	b, scorers := r.Buf, r.Replacement.Scorers
+	b, scorers := r.Scratch, r.Replacement.Scorers
 	for len(b.Scores) < len(scorers) {
 		b.Scores = append(b.Scores, nil)
 	}
@@ -16,7 +16,7 @@ func Score(r *cycle.Attempt, feasible []cluster.NodeID) {
 	for k := range scorers {
 		out := cycle.ResizeInt64(b.Scores[k], len(feasible))
 		b.Scores[k] = out
-		if idle := scorers[k].Idle; idle != nil && idle(r.Replacement) {
+		if idle := scorers[k].AlwaysZero; idle != nil && idle(r.Replacement) {
 			clear(out)
 			continue
 		}
@@ -28,8 +28,8 @@ func Score(r *cycle.Attempt, feasible []cluster.NodeID) {
 	}
 }
 
-// Pick takes the feasible nodes' values.
-func Pick[T int8 | int64](out []int64, feasible []cluster.NodeID, byNode []T) {
+// CopyByNode takes the feasible nodes' values.
+func CopyByNode[T int8 | int64](out []int64, feasible []cluster.NodeID, byNode []T) {
 	for i, n := range feasible {
 		out[i] = int64(byNode[n])
 	}

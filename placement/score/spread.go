@@ -22,11 +22,11 @@ func scoreSpread(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 	if len(rules.Soft) == 0 || len(feasible) == 0 {
 		return
 	}
-	b := r.Buf
+	b := r.Scratch
 	b.Skip, b.RawSpread = cycle.ResizeBool(b.Skip, len(feasible)), cycle.ResizeFloat64(b.RawSpread, len(feasible))
 	skipped := 0
 	for i, n := range feasible {
-		if rules.RequireAll && !rules.SoftNode[n] {
+		if rules.RequireAllKeys && !rules.SoftKeyNodes[n] {
 			b.Skip[i] = true
 			skipped++
 		}
@@ -44,12 +44,12 @@ func scoreSpread(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 		}
 		addDomainTerms(r, c, feasible)
 	}
-	finishSpread(r.Buf, out)
+	normaliseSpread(r.Scratch, out)
 }
 
-// finishSpread rounds the raw scores and turns them round. Few values differ,
+// normaliseSpread rounds the raw scores and turns them round. Few values differ,
 // so results are kept in small tables: rounding and dividing is what costs.
-func finishSpread(b *cycle.Scratch, out []int64) {
+func normaliseSpread(b *cycle.Scratch, out []int64) {
 	least, most := int64(math.MaxInt64), int64(0)
 	var raw [16]float64
 	var rounded [16]int64
@@ -88,7 +88,7 @@ func finishSpread(b *cycle.Scratch, out []int64) {
 // with the empty value for the number of domains and their counts, yet is given
 // no term itself.
 func addDomainTerms(r *cycle.Attempt, c *cycle.SpreadConstraint, feasible []cluster.NodeID) {
-	b := r.Buf
+	b := r.Scratch
 	candidate := cycle.ResizeBool(b.Seen, c.Topology.Size)
 	b.Seen = candidate
 	domains := 0
@@ -98,7 +98,7 @@ func addDomainTerms(r *cycle.Attempt, c *cycle.SpreadConstraint, feasible []clus
 			domains++
 		}
 	}
-	d := SoftCounts(r, c)
+	d := CountSpreadPods(r, c)
 	weight := math.Log(float64(domains + 2))
 	for i, n := range feasible {
 		if x := c.Topology.Domain[n]; !b.Skip[i] && x != model.NoDomain {
@@ -107,11 +107,11 @@ func addDomainTerms(r *cycle.Attempt, c *cycle.SpreadConstraint, feasible []clus
 	}
 }
 
-// SoftCounts counts the matching pods by domain.
-func SoftCounts(r *cycle.Attempt, c *cycle.SpreadConstraint) []int32 {
-	d, rules := r.Buf.Domains(r.Slots, c.Topology.Size), &r.Replacement.Spread
+// CountSpreadPods counts the matching pods by domain.
+func CountSpreadPods(r *cycle.Attempt, c *cycle.SpreadConstraint) []int32 {
+	d, rules := r.Scratch.ResetCounts(r.FilterSlots, c.Topology.Size), &r.Replacement.Spread
 	for _, x := range c.Pods.Nodes {
-		if n := int(x.Node); c.CountedNodes[n] && (!rules.RequireAll || rules.SoftNode[n]) {
+		if n := int(x.Node); c.CountedNodes[n] && (!rules.RequireAllKeys || rules.SoftKeyNodes[n]) {
 			d[DomainOrEmpty(c.Topology, n)] += x.Pods
 		}
 	}

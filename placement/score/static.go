@@ -13,11 +13,11 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 )
 
-var Steering = []corev1.Taint{hints.NewTaint()}
+var HintTaints = []corev1.Taint{hints.NewTaint()}
 
-// NewFixedScores adds the profile's preferred node affinity to the pod's own.
-func NewFixedScores(w *model.Cluster, pod *corev1.Pod, added *nodeaffinity.PreferredSchedulingTerms) (cycle.StaticScores, error) {
-	f := cycle.StaticScores{PreferNoSchedule: make([]int64, len(w.Snap.Nodes)), HintTaint: CountUntolerated(Steering, pod.Spec.Tolerations)}
+// NewStaticScores adds the profile's preferred node affinity to the pod's own.
+func NewStaticScores(w *model.Cluster, pod *corev1.Pod, added *nodeaffinity.PreferredSchedulingTerms) (cycle.StaticScores, error) {
+	f := cycle.StaticScores{PreferNoSchedule: make([]int64, len(w.Snap.Nodes)), HintTaint: CountUntolerated(HintTaints, pod.Spec.Tolerations)}
 	for i := range w.Snap.Nodes {
 		f.PreferNoSchedule[i] = CountUntolerated(w.Snap.Nodes[i].Object.Spec.Taints, pod.Spec.Tolerations)
 	}
@@ -63,35 +63,35 @@ func scoreTaints(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 
 // CountTaints counts untolerated PreferNoSchedule taints, hints among them.
 func CountTaints(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
-	f := &r.Replacement.Static
+	f := &r.Replacement.StaticScores
 	if f.HintTaint == 0 || !r.Model.Hints.HasTaints() {
-		Pick(out, feasible, f.PreferNoSchedule)
+		CopyByNode(out, feasible, f.PreferNoSchedule)
 		return
 	}
 	for i, n := range feasible {
-		out[i] = f.PreferNoSchedule[n] + f.HintTaint*r.Model.Hints.Taint(n)
+		out[i] = f.PreferNoSchedule[n] + f.HintTaint*r.Model.Hints.ExtraTaints(n)
 	}
 }
 
 func scoreNodeAffinity(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
-	Pick(out, feasible, r.Replacement.Static.Preferred)
+	CopyByNode(out, feasible, r.Replacement.StaticScores.Preferred)
 	Normalise(out, scheduler.MaxScore, false)
 }
 
 func scoreImages(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
-	Pick(out, feasible, r.Replacement.Static.Images)
+	CopyByNode(out, feasible, r.Replacement.StaticScores.Images)
 }
 
 func scoreVolumes(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
-	Pick(out, feasible, r.Replacement.Volumes.Score)
+	CopyByNode(out, feasible, r.Replacement.Volumes.Score)
 }
 
 // scoreResourcesFit reads the score of NodeResourcesFit.
 func scoreResourcesFit(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
-	Pick(out, feasible, r.Replacement.Local.ResourcesFit)
+	CopyByNode(out, feasible, r.Replacement.Local.ResourcesFit)
 }
 
 // scoreBalanced reads the score of NodeResourcesBalancedAllocation.
 func scoreBalanced(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
-	Pick(out, feasible, r.Replacement.Local.Balanced)
+	CopyByNode(out, feasible, r.Replacement.Local.Balanced)
 }

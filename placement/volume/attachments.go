@@ -24,31 +24,31 @@ func attachableOf(driver, handle string, translated bool) Attachable {
 	return Attachable{driver, driver + "/" + handle, translated}
 }
 
-// attachment is a VolumeAttachment of a node.
-type attachment struct {
+// recordedAttachment is a VolumeAttachment of a node.
+type recordedAttachment struct {
 	id, driver string
-	// used: a pod that stands there in the snapshot has the volume, so that it
+	// inUse: a pod that stands there in the snapshot has the volume, so that it
 	// goes when that pod has moved away.
-	used bool
+	inUse bool
 }
 
 // nodeAttachments are the volumes on one node.
 type nodeAttachments struct {
-	pods     map[string]int32 // uses by pods, by volume
-	drivers  map[string]int64 // volumes that pods use, by driver
-	recorded []attachment     // sorted by id
+	podsByVolume    map[string]int32     // uses by pods, by volume
+	volumesByDriver map[string]int64     // volumes that pods use, by driver
+	recorded        []recordedAttachment // sorted by id
 }
 
-// oldDrivers are the drivers that took over in-tree kinds of volumes and count
+// migratedDrivers are the drivers that took over in-tree kinds of volumes and count
 // their volumes (nodevolumelimits, isCSIMigrationOn), by provisioner.
-var oldDrivers = map[string]string{
+var migratedDrivers = map[string]string{
 	"kubernetes.io/aws-ebs": "ebs.csi.aws.com", "kubernetes.io/gce-pd": "pd.csi.storage.gke.io",
 	"kubernetes.io/azure-disk": "disk.csi.azure.com", "kubernetes.io/cinder": "cinder.csi.openstack.org",
 	"kubernetes.io/portworx-volume": "pxd.portworx.com",
 }
 
-// uncounted are in-tree provisioners whose volumes no limit counts.
-var uncounted = []string{"kubernetes.io/azure-file", "kubernetes.io/vsphere-volume"}
+// unlimitedProvisioners are in-tree provisioners whose volumes no limit counts.
+var unlimitedProvisioners = []string{"kubernetes.io/azure-file", "kubernetes.io/vsphere-volume"}
 
 // attachables lists the volumes that a pod takes a place for. An ephemeral
 // volume has the claim that `claim` names.
@@ -80,11 +80,11 @@ func inlineAttachable(v *corev1.Volume) (Attachable, bool) {
 	if c := v.Cinder; c != nil {
 		s.Cinder = &corev1.CinderPersistentVolumeSource{VolumeID: c.VolumeID}
 	}
-	return oldAttachable(&s, "projects/UNSPECIFIED/zones/UNSPECIFIED/disks/")
+	return inTreeAttachable(&s, "projects/UNSPECIFIED/zones/UNSPECIFIED/disks/")
 }
 
-// ebsID cuts the disk's own name out of the form aws://zone/vol-....
-func ebsID(id string) string {
+// ebsVolumeID cuts the disk's own name out of the form aws://zone/vol-....
+func ebsVolumeID(id string) string {
 	if rest, ok := strings.CutPrefix(id, "aws://"); ok {
 		return rest[strings.LastIndex(rest, "/")+1:]
 	}
@@ -96,11 +96,11 @@ func ebsID(id string) string {
 func (st *Storage) claimAttachable(c *corev1.PersistentVolumeClaim) (Attachable, bool) {
 	pv := st.volumes[c.Spec.VolumeName]
 	if c.Spec.VolumeName == "" || pv == nil {
-		class := st.classes[claimClass(c)]
-		if class == nil || class.Provisioner == "" || slices.Contains(uncounted, class.Provisioner) {
+		class := st.classes[classOfClaim(c)]
+		if class == nil || class.Provisioner == "" || slices.Contains(unlimitedProvisioners, class.Provisioner) {
 			return Attachable{}, false
 		}
-		driver, old := oldDrivers[class.Provisioner]
+		driver, old := migratedDrivers[class.Provisioner]
 		if !old {
 			driver = class.Provisioner
 		}
@@ -109,15 +109,15 @@ func (st *Storage) claimAttachable(c *corev1.PersistentVolumeClaim) (Attachable,
 	if s := pv.Spec.CSI; s != nil {
 		return attachableOf(s.Driver, s.VolumeHandle, false), s.Driver != "" && s.VolumeHandle != ""
 	}
-	return oldAttachable(&pv.Spec.PersistentVolumeSource, "disk ")
+	return inTreeAttachable(&pv.Spec.PersistentVolumeSource, "disk ")
 }
 
-// oldAttachable is a volume of an in-tree kind; gcePrefix comes before the name
+// inTreeAttachable is a volume of an in-tree kind; gcePrefix comes before the name
 // of a disk of GCE.
-func oldAttachable(s *corev1.PersistentVolumeSource, gcePrefix string) (Attachable, bool) {
+func inTreeAttachable(s *corev1.PersistentVolumeSource, gcePrefix string) (Attachable, bool) {
 	switch {
 	case s.AWSElasticBlockStore != nil:
-		return attachableOf("ebs.csi.aws.com", ebsID(s.AWSElasticBlockStore.VolumeID), true), true
+		return attachableOf("ebs.csi.aws.com", ebsVolumeID(s.AWSElasticBlockStore.VolumeID), true), true
 	case s.GCEPersistentDisk != nil:
 		return attachableOf("pd.csi.storage.gke.io", gcePrefix+s.GCEPersistentDisk.PDName, true), true
 	case s.AzureDisk != nil:
@@ -132,16 +132,16 @@ func oldAttachable(s *corev1.PersistentVolumeSource, gcePrefix string) (Attachab
 
 // Attachments counts the volumes that pods attach to each node.
 type Attachments struct {
-	storage   *Storage
-	volumesOf map[cluster.PodID][]Attachable // of the pods that have any
-	attached  []nodeAttachments              // by node
-	Leaving   cluster.NodeID                 // where a victim has just gone; its volumes are still attached
+	storage    *Storage
+	volumesOf  map[cluster.PodID][]Attachable // of the pods that have any
+	attached   []nodeAttachments              // by node
+	VictimNode cluster.NodeID                 // where a victim has just gone; its volumes are still attached
 }
 
 // NewAttachments finds the volumes of the pods and those that are recorded as
 // attached.
 func NewAttachments(st *Storage) *Attachments {
-	a := &Attachments{storage: st, Leaving: cluster.NoNode}
+	a := &Attachments{storage: st, VictimNode: cluster.NoNode}
 	a.volumesOf = map[cluster.PodID][]Attachable{}
 	a.attached = make([]nodeAttachments, len(a.storage.snap.Nodes))
 	for i := range a.storage.snap.Pods {
@@ -158,16 +158,16 @@ func NewAttachments(st *Storage) *Attachments {
 		return a
 	}
 	for _, va := range a.storage.snap.Objects.VolumeAttachments {
-		a.record(va)
+		a.addRecorded(va)
 	}
 	for n := range a.attached {
-		slices.SortFunc(a.attached[n].recorded, func(a, b attachment) int { return strings.Compare(a.id, b.id) })
+		slices.SortFunc(a.attached[n].recorded, func(a, b recordedAttachment) int { return strings.Compare(a.id, b.id) })
 		a.attached[n].recorded = slices.Compact(a.attached[n].recorded)
 	}
 	return a
 }
 
-func (x *Attachments) record(va *storagev1.VolumeAttachment) {
+func (x *Attachments) addRecorded(va *storagev1.VolumeAttachment) {
 	n := x.storage.snap.NodeByName(va.Spec.NodeName)
 	if n == nil || va.Spec.Attacher == "" || va.Spec.Source.PersistentVolumeName == nil {
 		return
@@ -176,43 +176,43 @@ func (x *Attachments) record(va *storagev1.VolumeAttachment) {
 	if pv == nil || pv.Spec.CSI == nil {
 		return
 	}
-	a := attachment{id: va.Spec.Attacher + "/" + pv.Spec.CSI.VolumeHandle, driver: va.Spec.Attacher}
+	a := recordedAttachment{id: va.Spec.Attacher + "/" + pv.Spec.CSI.VolumeHandle, driver: va.Spec.Attacher}
 	for _, p := range n.Pods {
 		for _, v := range x.volumesOf[p] {
-			a.used = a.used || v.id == a.id
+			a.inUse = a.inUse || v.id == a.id
 		}
 	}
 	x.attached[n.ID].recorded = append(x.attached[n.ID].recorded, a)
 }
 
-// Shift counts the pod's volumes on a node.
-func (x *Attachments) Shift(p cluster.PodID, n int, by int32) {
+// Adjust counts the pod's volumes on a node.
+func (x *Attachments) Adjust(p cluster.PodID, n int, by int32) {
 	for _, v := range x.volumesOf[p] {
 		if v.translated && x.storage.csiNode[n] == nil {
 			continue
 		}
 		a := &x.attached[n]
-		if a.pods == nil {
-			a.pods, a.drivers = map[string]int32{}, map[string]int64{}
+		if a.podsByVolume == nil {
+			a.podsByVolume, a.volumesByDriver = map[string]int32{}, map[string]int64{}
 		}
-		before := a.pods[v.id]
-		a.pods[v.id] += by
+		before := a.podsByVolume[v.id]
+		a.podsByVolume[v.id] += by
 		switch {
 		case before == 0:
-			a.drivers[v.driver]++
-		case a.pods[v.id] == 0:
-			a.drivers[v.driver]--
-			delete(a.pods, v.id)
+			a.volumesByDriver[v.driver]++
+		case a.podsByVolume[v.id] == 0:
+			a.volumesByDriver[v.driver]--
+			delete(a.podsByVolume, v.id)
 		}
 	}
 }
 
-// detaching counts the driver's volumes that are recorded as attached, though
+// countDetaching counts the driver's volumes that are recorded as attached, though
 // no pod there uses them.
-func (x *Attachments) detaching(n int, driver string) (count int64) {
+func (x *Attachments) countDetaching(n int, driver string) (count int64) {
 	a := &x.attached[n]
 	for _, r := range a.recorded {
-		if r.driver == driver && a.pods[r.id] == 0 && (!r.used || x.Leaving == cluster.NodeID(n)) {
+		if r.driver == driver && a.podsByVolume[r.id] == 0 && (!r.inUse || x.VictimNode == cluster.NodeID(n)) {
 			count++
 		}
 	}
@@ -240,11 +240,11 @@ func (a *Attachments) BlockingDriver(attach []Attachable, n int) string {
 		}
 		fresh := int64(0)
 		for _, x := range attach[i:] {
-			if x.driver == v.driver && a.attached[n].pods[x.id] == 0 {
+			if x.driver == v.driver && a.attached[n].podsByVolume[x.id] == 0 {
 				fresh++
 			}
 		}
-		if fresh > 0 && a.attached[n].drivers[v.driver]+a.detaching(n, v.driver)+fresh > limit {
+		if fresh > 0 && a.attached[n].volumesByDriver[v.driver]+a.countDetaching(n, v.driver)+fresh > limit {
 			return v.driver
 		}
 	}
@@ -257,7 +257,7 @@ func (a *Attachments) Clone() *Attachments {
 	c.attached = slices.Clone(a.attached)
 	for i := range c.attached {
 		x := &c.attached[i]
-		x.pods, x.drivers, x.recorded = maps.Clone(x.pods), maps.Clone(x.drivers), slices.Clone(x.recorded)
+		x.podsByVolume, x.volumesByDriver, x.recorded = maps.Clone(x.podsByVolume), maps.Clone(x.volumesByDriver), slices.Clone(x.recorded)
 	}
 	return &c
 }

@@ -26,9 +26,9 @@ var newerLabel = map[string]string{
 	corev1.LabelFailureDomainBetaRegion: corev1.LabelTopologyRegion,
 }
 
-// inZone is the filter VolumeZone. A node without any of the labels is taken to
+// isInVolumeZone is the filter VolumeZone. A node without any of the labels is taken to
 // be in every zone.
-func inZone(volumes []*corev1.PersistentVolume, node map[string]string) bool {
+func isInVolumeZone(volumes []*corev1.PersistentVolume, node map[string]string) bool {
 	if !slices.ContainsFunc(zoneLabels, func(k string) bool { _, ok := node[k]; return ok }) {
 		return true
 	}
@@ -66,8 +66,8 @@ func zonesOf(l map[string]string, key string) ([]string, bool) {
 	return zones, true
 }
 
-// reaches reports whether the volume can be used from the node.
-func reaches(pv *corev1.PersistentVolume, node *corev1.Node) bool {
+// isReachable reports whether the volume can be used from the node.
+func isReachable(pv *corev1.PersistentVolume, node *corev1.Node) bool {
 	if pv.Spec.NodeAffinity == nil || pv.Spec.NodeAffinity.Required == nil {
 		return true
 	}
@@ -77,15 +77,15 @@ func reaches(pv *corev1.PersistentVolume, node *corev1.Node) bool {
 	return ok && err == nil
 }
 
-// use is the storage of one class that a pod would take on a node.
-type use struct{ requested, capacity int64 }
+// capacityUse is the storage of one class that a pod would take on a node.
+type capacityUse struct{ requested, capacity int64 }
 
 // bindOnNode is the filter and the score of VolumeBinding for one node: whether the
 // node reaches the bound volumes, and whether each waiting claim finds an
 // available volume or may be provisioned there.
 func (st *Storage) bindOnNode(cs *claimSet, node *cluster.Node) (bool, int64) {
 	for _, pv := range cs.bound {
-		if !reaches(pv, node.Object) {
+		if !isReachable(pv, node.Object) {
 			return false, 0
 		}
 	}
@@ -102,26 +102,26 @@ func (st *Storage) bindOnNode(cs *claimSet, node *cluster.Node) (bool, int64) {
 		}
 	}
 	static, missing := st.matchVolumes(match, node.Object)
-	dynamic, ok := st.provisionAll(append(provision, missing...), node.Object)
+	dynamic, ok := st.canProvision(append(provision, missing...), node.Object)
 	switch {
 	case !ok:
 		return false, 0
 	case !st.scoresCapacity():
 		return true, 0
 	case len(static) > 0:
-		return true, scoreUse(static)
+		return true, capacityScore(static)
 	}
-	return true, scoreUse(dynamic)
+	return true, capacityScore(dynamic)
 }
 
 // matchVolumes gives each claim, the smallest first, the smallest volume that
 // fits it, and returns the claims that find none.
-func (st *Storage) matchVolumes(claims []*corev1.PersistentVolumeClaim, node *corev1.Node) (map[string]use, []*corev1.PersistentVolumeClaim) {
+func (st *Storage) matchVolumes(claims []*corev1.PersistentVolumeClaim, node *corev1.Node) (map[string]capacityUse, []*corev1.PersistentVolumeClaim) {
 	slices.SortStableFunc(claims, func(a, b *corev1.PersistentVolumeClaim) int {
 		x, y := a.Spec.Resources.Requests[corev1.ResourceStorage], b.Spec.Resources.Requests[corev1.ResourceStorage]
 		return x.Cmp(y)
 	})
-	uses, taken := map[string]use{}, map[string]bool{}
+	uses, taken := map[string]capacityUse{}, map[string]bool{}
 	var missing []*corev1.PersistentVolumeClaim
 	for _, c := range claims {
 		pv := st.matchVolume(c, node, taken)
@@ -132,7 +132,7 @@ func (st *Storage) matchVolumes(claims []*corev1.PersistentVolumeClaim, node *co
 		taken[pv.Name] = true
 		u := uses[pv.Spec.StorageClassName]
 		want, has := c.Spec.Resources.Requests[corev1.ResourceStorage], pv.Spec.Capacity[corev1.ResourceStorage]
-		uses[pv.Spec.StorageClassName] = use{u.requested + want.Value(), u.capacity + has.Value()}
+		uses[pv.Spec.StorageClassName] = capacityUse{u.requested + want.Value(), u.capacity + has.Value()}
 	}
 	return uses, missing
 }
@@ -148,21 +148,21 @@ func (st *Storage) matchVolume(c *corev1.PersistentVolumeClaim, node *corev1.Nod
 		}
 	}
 	var best *corev1.PersistentVolume
-	for _, pv := range st.byClass[claimClass(c)] {
-		if taken[pv.Name] || pv.DeletionTimestamp != nil || !suits(pv, c) {
+	for _, pv := range st.volumesByClass[classOfClaim(c)] {
+		if taken[pv.Name] || pv.DeletionTimestamp != nil || !matchesClaim(pv, c) {
 			continue
 		}
 		if pv.Spec.ClaimRef != nil {
 			if !reservedFor(pv, c) {
 				continue
 			}
-			if !reaches(pv, node) {
+			if !isReachable(pv, node) {
 				return nil
 			}
 			return pv
 		}
 		if pv.Status.Phase != corev1.VolumeAvailable || !selector.Matches(labels.Set(pv.Labels)) ||
-			!allowsModes(pv, c) || best != nil && sizeOf(best) <= sizeOf(pv) || !reaches(pv, node) {
+			!allowsAccessModes(pv, c) || best != nil && capacityOf(best) <= capacityOf(pv) || !isReachable(pv, node) {
 			continue
 		}
 		best = pv
@@ -170,14 +170,14 @@ func (st *Storage) matchVolume(c *corev1.PersistentVolumeClaim, node *corev1.Nod
 	return best
 }
 
-func sizeOf(pv *corev1.PersistentVolume) int64 {
+func capacityOf(pv *corev1.PersistentVolume) int64 {
 	q := pv.Spec.Capacity[corev1.ResourceStorage]
 	return q.Value()
 }
 
-// suits reports whether size, mode and attributes class of the volume are what
+// matchesClaim reports whether size, mode and attributes class of the volume are what
 // the claim asks for.
-func suits(pv *corev1.PersistentVolume, c *corev1.PersistentVolumeClaim) bool {
+func matchesClaim(pv *corev1.PersistentVolume, c *corev1.PersistentVolumeClaim) bool {
 	want := c.Spec.Resources.Requests[corev1.ResourceStorage]
 	has := pv.Spec.Capacity[corev1.ResourceStorage]
 	mode := func(m *corev1.PersistentVolumeMode) corev1.PersistentVolumeMode {
@@ -201,7 +201,7 @@ func reservedFor(pv *corev1.PersistentVolume, c *corev1.PersistentVolumeClaim) b
 	return r.Namespace == c.Namespace && r.Name == c.Name && (r.UID == "" || r.UID == c.UID)
 }
 
-func allowsModes(pv *corev1.PersistentVolume, c *corev1.PersistentVolumeClaim) bool {
+func allowsAccessModes(pv *corev1.PersistentVolume, c *corev1.PersistentVolumeClaim) bool {
 	for _, m := range c.Spec.AccessModes {
 		if !slices.Contains(pv.Spec.AccessModes, m) {
 			return false
@@ -210,13 +210,13 @@ func allowsModes(pv *corev1.PersistentVolume, c *corev1.PersistentVolumeClaim) b
 	return true
 }
 
-// provisionAll reports whether volumes for all the claims may be made on the
+// canProvision reports whether volumes for all the claims may be made on the
 // node, and how much of the capacity that is known they take.
-func (st *Storage) provisionAll(claims []*corev1.PersistentVolumeClaim, node *corev1.Node) (map[string]use, bool) {
-	uses := map[string]use{}
+func (st *Storage) canProvision(claims []*corev1.PersistentVolumeClaim, node *corev1.Node) (map[string]capacityUse, bool) {
+	uses := map[string]capacityUse{}
 	for _, c := range claims {
-		class := st.classes[claimClass(c)]
-		if class.Provisioner == "" || class.Provisioner == "kubernetes.io/no-provisioner" || !allowedThere(class, node.Labels) {
+		class := st.classes[classOfClaim(c)]
+		if class.Provisioner == "" || class.Provisioner == "kubernetes.io/no-provisioner" || !allowsTopology(class, node.Labels) {
 			return nil, false
 		}
 		capacity, ok := st.capacityFor(c, class, node)
@@ -227,14 +227,14 @@ func (st *Storage) provisionAll(claims []*corev1.PersistentVolumeClaim, node *co
 			continue
 		}
 		want := c.Spec.Resources.Requests[corev1.ResourceStorage]
-		uses[class.Name] = use{uses[class.Name].requested + want.Value(), capacity.Capacity.Value()}
+		uses[class.Name] = capacityUse{uses[class.Name].requested + want.Value(), capacity.Capacity.Value()}
 	}
 	return uses, true
 }
 
-// allowedThere reports whether the class makes volumes for nodes with these
+// allowsTopology reports whether the class makes volumes for nodes with these
 // labels: any of its terms holds, each with all of its expressions.
-func allowedThere(class *storagev1.StorageClass, node map[string]string) bool {
+func allowsTopology(class *storagev1.StorageClass, node map[string]string) bool {
 	if len(class.AllowedTopologies) == 0 {
 		return true
 	}
@@ -272,8 +272,8 @@ func (st *Storage) capacityFor(c *corev1.PersistentVolumeClaim, class *storagev1
 	return nil, false
 }
 
-// scoreUse is the mean, over the classes, of the free share in percent.
-func scoreUse(uses map[string]use) int64 {
+// capacityScore is the mean, over the classes, of the free share in percent.
+func capacityScore(uses map[string]capacityUse) int64 {
 	var sum int64
 	for _, u := range uses {
 		if u.capacity > 0 && u.requested <= u.capacity {

@@ -22,9 +22,9 @@ func (st *Storage) claimOf(p *corev1.Pod, v *corev1.Volume) *corev1.PersistentVo
 	return c
 }
 
-// newClaim is the claim that is made for an ephemeral volume of a replacement:
+// newEphemeralClaim is the claim that is made for an ephemeral volume of a replacement:
 // its template, and the default class where that names none.
-func (st *Storage) newClaim(p *corev1.Pod, v *corev1.Volume) *corev1.PersistentVolumeClaim {
+func (st *Storage) newEphemeralClaim(p *corev1.Pod, v *corev1.Volume) *corev1.PersistentVolumeClaim {
 	t := v.Ephemeral.VolumeClaimTemplate
 	if t == nil {
 		return nil
@@ -39,11 +39,11 @@ func (st *Storage) newClaim(p *corev1.Pod, v *corev1.Volume) *corev1.PersistentV
 
 // claimSet are the claims of a newcomer, by how far they are.
 type claimSet struct {
-	bound   []*corev1.PersistentVolume
-	delayed []*corev1.PersistentVolumeClaim // wait for the pod to be scheduled
-	oncePod []string                        // claims that one pod only may use
-	never   string                          // why no node can take the pod; empty: some can
-	unknown string                          // why nothing can be foretold
+	bound             []*corev1.PersistentVolume
+	delayed           []*corev1.PersistentVolumeClaim // wait for the pod to be scheduled
+	exclusive         []string                        // claims that one pod only may use
+	refusedReason     string                          // why no node can take the pod; empty: some can
+	unsupportedReason string                          // why nothing can be foretold
 }
 
 // claimSetOf sorts the newcomer's claims.
@@ -56,51 +56,51 @@ func (st *Storage) claimSetOf(p *corev1.Pod) claimSet {
 			name := v.PersistentVolumeClaim.ClaimName
 			c := st.snap.Claim(p.Namespace, name)
 			if c == nil {
-				cs.unknown = cmp.Or(cs.unknown, fmt.Sprintf("claim %s of volume %q is not in the snapshot", name, v.Name))
+				cs.unsupportedReason = cmp.Or(cs.unsupportedReason, fmt.Sprintf("claim %s of volume %q is not in the snapshot", name, v.Name))
 				continue
 			}
 			if slices.Contains(c.Spec.AccessModes, corev1.ReadWriteOncePod) {
-				cs.oncePod = append(cs.oncePod, name)
+				cs.exclusive = append(cs.exclusive, name)
 			}
-			st.sortClaim(&cs, c, false)
+			st.addClaim(&cs, c, false)
 		case v.Ephemeral != nil:
-			if c := st.newClaim(p, v); c != nil {
-				st.sortClaim(&cs, c, true)
+			if c := st.newEphemeralClaim(p, v); c != nil {
+				st.addClaim(&cs, c, true)
 			}
 		}
 	}
 	return cs
 }
 
-func (st *Storage) sortClaim(cs *claimSet, c *corev1.PersistentVolumeClaim, ephemeral bool) {
-	if why := claimDead(c); why != "" {
-		cs.never = cmp.Or(cs.never, why)
+func (st *Storage) addClaim(cs *claimSet, c *corev1.PersistentVolumeClaim, ephemeral bool) {
+	if why := unusableReason(c); why != "" {
+		cs.refusedReason = cmp.Or(cs.refusedReason, why)
 		return
 	}
 	if _, done := c.Annotations[bindCompleted]; done && c.Spec.VolumeName != "" {
-		st.sortBound(cs, c)
+		st.addBoundClaim(cs, c)
 		return
 	}
 	if c.Spec.VolumeName != "" {
-		cs.never = cmp.Or(cs.never, fmt.Sprintf("claim %s is not yet bound to %s", c.Name, c.Spec.VolumeName))
+		cs.refusedReason = cmp.Or(cs.refusedReason, fmt.Sprintf("claim %s is not yet bound to %s", c.Name, c.Spec.VolumeName))
 		return
 	}
-	name := claimClass(c)
+	name := classOfClaim(c)
 	class := st.classes[name]
 	switch {
 	case name != "" && class == nil:
-		cs.unknown = cmp.Or(cs.unknown, fmt.Sprintf("the StorageClass %s of its claim %s is not in the snapshot", name, c.Name))
-	case class != nil && waits(class):
+		cs.unsupportedReason = cmp.Or(cs.unsupportedReason, fmt.Sprintf("the StorageClass %s of its claim %s is not in the snapshot", name, c.Name))
+	case class != nil && waitsForFirstConsumer(class):
 		cs.delayed = append(cs.delayed, c)
 	case ephemeral:
-		cs.unknown = cmp.Or(cs.unknown, "the place of an ephemeral volume is chosen before the pod is scheduled")
+		cs.unsupportedReason = cmp.Or(cs.unsupportedReason, "the place of an ephemeral volume is chosen before the pod is scheduled")
 	default:
-		cs.never = cmp.Or(cs.never, fmt.Sprintf("claim %s is not bound, and does not wait for its pod", c.Name))
+		cs.refusedReason = cmp.Or(cs.refusedReason, fmt.Sprintf("claim %s is not bound, and does not wait for its pod", c.Name))
 	}
 }
 
-// claimDead says why no pod can use the claim any more.
-func claimDead(c *corev1.PersistentVolumeClaim) string {
+// unusableReason says why no pod can use the claim any more.
+func unusableReason(c *corev1.PersistentVolumeClaim) string {
 	switch {
 	case c.Status.Phase == corev1.ClaimLost:
 		return fmt.Sprintf("claim %s has lost its volume", c.Name)
@@ -110,24 +110,24 @@ func claimDead(c *corev1.PersistentVolumeClaim) string {
 	return ""
 }
 
-func (st *Storage) sortBound(cs *claimSet, c *corev1.PersistentVolumeClaim) {
+func (st *Storage) addBoundClaim(cs *claimSet, c *corev1.PersistentVolumeClaim) {
 	pv := st.volumes[c.Spec.VolumeName]
 	if pv == nil {
-		cs.unknown = cmp.Or(cs.unknown, fmt.Sprintf("volume %s of its claim %s is not in the snapshot", c.Spec.VolumeName, c.Name))
+		cs.unsupportedReason = cmp.Or(cs.unsupportedReason, fmt.Sprintf("volume %s of its claim %s is not in the snapshot", c.Spec.VolumeName, c.Name))
 		return
 	}
-	if a, old := oldAttachable(&pv.Spec.PersistentVolumeSource, ""); old && a.translated {
-		cs.unknown = cmp.Or(cs.unknown, fmt.Sprintf("volume %s is of an in-tree kind, whose place the scheduler translates", pv.Name))
+	if a, old := inTreeAttachable(&pv.Spec.PersistentVolumeSource, ""); old && a.translated {
+		cs.unsupportedReason = cmp.Or(cs.unsupportedReason, fmt.Sprintf("volume %s is of an in-tree kind, whose place the scheduler translates", pv.Name))
 		return
 	}
 	cs.bound = append(cs.bound, pv)
 }
 
-// unknownVolumes says why the place of the newcomer's volumes cannot be known.
-func (st *Storage) unknownVolumes(attach []Attachable, cs *claimSet) string {
+// unsupportedReason says why the place of the newcomer's volumes cannot be known.
+func (st *Storage) unsupportedReason(attach []Attachable, cs *claimSet) string {
 	switch {
-	case cs.unknown != "":
-		return cs.unknown
+	case cs.unsupportedReason != "":
+		return cs.unsupportedReason
 	case len(attach) > 0 && st.noCSINodes:
 		return "it has volumes to attach, and no CSINode is in the snapshot, so that limits are not known"
 	}
@@ -136,38 +136,38 @@ func (st *Storage) unknownVolumes(attach []Attachable, cs *claimSet) string {
 
 // Placement is what no other pod changes about the volumes of a new pod.
 type Placement struct {
-	Attach          []Attachable // volumes that are counted against the limits of nodes
-	ExclusiveClaims []string     // names of the claims with access mode ReadWriteOncePod
-	Refused         string       // why VolumeBinding refuses every node; empty if it does not
-	Unknown         string       // why the volumes cannot be placed; empty if they can
-	InZone          []bool       // VolumeZone, by node; nil: every node passes
-	Bindable        []bool       // VolumeBinding, by node; nil: every node passes
-	Score           []int8       // score of VolumeBinding, by node; nil: the pod has no claims
+	Attach            []Attachable // volumes that are counted against the limits of nodes
+	ExclusiveClaims   []string     // names of the claims with access mode ReadWriteOncePod
+	RefusedReason     string       // why VolumeBinding refuses every node; empty if it does not
+	UnsupportedReason string       // why the volumes cannot be placed; empty if they can
+	InZone            []bool       // VolumeZone, by node; nil: every node passes
+	Bindable          []bool       // VolumeBinding, by node; nil: every node passes
+	Score             []int8       // score of VolumeBinding, by node; nil: the pod has no claims
 }
 
-// Place judges the volumes of a new pod on every node. If countLimits is false,
+// PlacePod judges the volumes of a new pod on every node. If countLimits is false,
 // the filter NodeVolumeLimits is off.
-func (st *Storage) Place(pod *corev1.Pod, countLimits bool) (v Placement) {
+func (st *Storage) PlacePod(pod *corev1.Pod, countLimits bool) (v Placement) {
 	if len(pod.Spec.Volumes) == 0 {
 		return v
 	}
 	if countLimits {
 		v.Attach = st.attachables(pod, func(v *corev1.Volume) *corev1.PersistentVolumeClaim {
 			if v.Ephemeral != nil {
-				return st.newClaim(pod, v)
+				return st.newEphemeralClaim(pod, v)
 			}
 			return st.snap.Claim(pod.Namespace, v.PersistentVolumeClaim.ClaimName)
 		})
 	}
 	cs := st.claimSetOf(pod)
-	v.ExclusiveClaims, v.Refused = cs.oncePod, cs.never
-	if v.Unknown = st.unknownVolumes(v.Attach, &cs); v.Unknown != "" {
+	v.ExclusiveClaims, v.RefusedReason = cs.exclusive, cs.refusedReason
+	if v.UnsupportedReason = st.unsupportedReason(v.Attach, &cs); v.UnsupportedReason != "" {
 		return v
 	}
 	if len(cs.bound) > 0 {
 		v.InZone = make([]bool, len(st.snap.Nodes))
 		for n := range v.InZone {
-			v.InZone[n] = inZone(cs.bound, st.snap.Nodes[n].Object.Labels)
+			v.InZone[n] = isInVolumeZone(cs.bound, st.snap.Nodes[n].Object.Labels)
 		}
 	}
 	if len(cs.bound)+len(cs.delayed) == 0 {

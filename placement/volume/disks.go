@@ -17,7 +17,7 @@ type Disk struct {
 
 // DiskUse counts the pods' volumes of one disk on each node.
 type DiskUse struct {
-	all, reading map[int]int32
+	volumes, readers map[int]int32
 }
 
 // ExclusiveDisks lists such disks of a pod. An image of Ceph is found by any of
@@ -53,16 +53,16 @@ func NewDiskTable() DiskTable {
 	return DiskTable{ByID: map[string]*DiskUse{}, ClaimUse: map[string]int32{}}
 }
 
-func (t *DiskTable) ShiftDisks(disks []Disk, n int, by int32) {
+func (t *DiskTable) AdjustDisks(disks []Disk, n int, by int32) {
 	for _, d := range disks {
 		u := t.ByID[d.id]
 		if u == nil {
 			u = &DiskUse{map[int]int32{}, map[int]int32{}}
 			t.ByID[d.id] = u
 		}
-		u.all[n] += by
+		u.volumes[n] += by
 		if d.readOnly {
-			u.reading[n] += by
+			u.readers[n] += by
 		}
 	}
 }
@@ -75,16 +75,16 @@ func (t *DiskTable) Conflicts(disks []Disk, n int) bool {
 		if u == nil {
 			return false
 		}
-		others := u.all[n]
+		others := u.volumes[n]
 		if d.readOnly {
-			others -= u.reading[n]
+			others -= u.readers[n]
 		}
 		return others > 0
 	})
 }
 
-// ShiftClaims counts the uses of claims by pods that are on nodes.
-func (t *DiskTable) ShiftClaims(namespace string, claims []string, by int32) {
+// AdjustClaims counts the uses of claims by pods that are on nodes.
+func (t *DiskTable) AdjustClaims(namespace string, claims []string, by int32) {
 	for _, name := range claims {
 		t.ClaimUse[namespace+"/"+name] += by
 	}
@@ -104,7 +104,7 @@ func (t *DiskTable) ClaimInUse(namespace string, claims []string) string {
 func (t *DiskTable) Clone() DiskTable {
 	c := DiskTable{ClaimUse: maps.Clone(t.ClaimUse), ByID: make(map[string]*DiskUse, len(t.ByID))}
 	for id, d := range t.ByID {
-		c.ByID[id] = &DiskUse{all: maps.Clone(d.all), reading: maps.Clone(d.reading)}
+		c.ByID[id] = &DiskUse{volumes: maps.Clone(d.volumes), readers: maps.Clone(d.readers)}
 	}
 	return c
 }

@@ -19,22 +19,22 @@ const (
 // Storage is what the snapshot says about volumes. Nothing in it changes when
 // pods move.
 type Storage struct {
-	snap         *cluster.Snapshot
-	volumes      map[string]*corev1.PersistentVolume
-	byClass      map[string][]*corev1.PersistentVolume // sorted by name
-	classes      map[string]*storagev1.StorageClass
-	defaultClass string // for claims of ephemeral volumes that name none
-	drivers      map[string]*storagev1.CSIDriver
-	capacities   map[string][]*storagev1.CSIStorageCapacity // by class, sorted by name
-	csiNode      []*storagev1.CSINode                       // by node; nil where there is none
-	noCSINodes   bool
-	limits       []map[string]int64 // by node: volumes per driver
+	snap           *cluster.Snapshot
+	volumes        map[string]*corev1.PersistentVolume
+	volumesByClass map[string][]*corev1.PersistentVolume // sorted by name
+	classes        map[string]*storagev1.StorageClass
+	defaultClass   string // for claims of ephemeral volumes that name none
+	drivers        map[string]*storagev1.CSIDriver
+	capacities     map[string][]*storagev1.CSIStorageCapacity // by class, sorted by name
+	csiNode        []*storagev1.CSINode                       // by node; nil where there is none
+	noCSINodes     bool
+	limits         []map[string]int64 // by node: volumes per driver
 }
 
 func NewStorage(s *cluster.Snapshot) *Storage {
 	st := &Storage{
 		snap:    s,
-		volumes: map[string]*corev1.PersistentVolume{}, byClass: map[string][]*corev1.PersistentVolume{},
+		volumes: map[string]*corev1.PersistentVolume{}, volumesByClass: map[string][]*corev1.PersistentVolume{},
 		classes: map[string]*storagev1.StorageClass{}, drivers: map[string]*storagev1.CSIDriver{},
 		capacities: map[string][]*storagev1.CSIStorageCapacity{},
 		csiNode:    make([]*storagev1.CSINode, len(s.Nodes)), limits: make([]map[string]int64, len(s.Nodes)),
@@ -47,10 +47,10 @@ func NewStorage(s *cluster.Snapshot) *Storage {
 	st.noCSINodes = len(o.CSINodes) == 0
 	for _, pv := range o.PersistentVolumes {
 		st.volumes[pv.Name] = pv
-		class := volumeClass(pv)
-		st.byClass[class] = append(st.byClass[class], pv)
+		class := classOfVolume(pv)
+		st.volumesByClass[class] = append(st.volumesByClass[class], pv)
 	}
-	for _, list := range st.byClass {
+	for _, list := range st.volumesByClass {
 		slices.SortFunc(list, func(a, b *corev1.PersistentVolume) int { return cmp.Compare(a.Name, b.Name) })
 	}
 	for _, d := range o.CSIDrivers {
@@ -107,9 +107,9 @@ func (st *Storage) indexCSINodes(s *cluster.Snapshot, list []*storagev1.CSINode)
 	}
 }
 
-// claimClass returns the name of the claim's class; the annotation is older
+// classOfClaim returns the name of the claim's class; the annotation is older
 // than the field and wins.
-func claimClass(c *corev1.PersistentVolumeClaim) string {
+func classOfClaim(c *corev1.PersistentVolumeClaim) string {
 	if name, ok := c.Annotations[corev1.BetaStorageClassAnnotation]; ok {
 		return name
 	}
@@ -119,15 +119,15 @@ func claimClass(c *corev1.PersistentVolumeClaim) string {
 	return ""
 }
 
-func volumeClass(v *corev1.PersistentVolume) string {
+func classOfVolume(v *corev1.PersistentVolume) string {
 	if name, ok := v.Annotations[corev1.BetaStorageClassAnnotation]; ok {
 		return name
 	}
 	return v.Spec.StorageClassName
 }
 
-// waits reports whether volumes of the class are chosen only once a pod that
+// waitsForFirstConsumer reports whether volumes of the class are chosen only once a pod that
 // uses them is scheduled.
-func waits(c *storagev1.StorageClass) bool {
+func waitsForFirstConsumer(c *storagev1.StorageClass) bool {
 	return c.VolumeBindingMode != nil && *c.VolumeBindingMode == storagev1.VolumeBindingWaitForFirstConsumer
 }

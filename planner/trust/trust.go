@@ -129,7 +129,7 @@ func (o Options) Profiles(configured map[string]scheduler.Profile, states []plan
 	for _, st := range states {
 		p := scheduler.DefaultProfile()
 		if !st.Trusted {
-			p.Unknown = fmt.Sprintf("its scores are unknown: bindings seen %d, predicted %d, correct %d; required are %d predicted and %s of them correct (placement.trust)",
+			p.UnsupportedReason = fmt.Sprintf("its scores are unknown: bindings seen %d, predicted %d, correct %d; required are %d predicted and %s of them correct (placement.trust)",
 				st.Seen, st.Predicted, st.Hits, o.MinBindings, percent(o.MinHitRate))
 		}
 		out[st.Name] = p

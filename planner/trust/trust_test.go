@@ -163,11 +163,11 @@ func TestStatesAndProfiles(t *testing.T) {
 	profiles := opts.Profiles(known, states)
 	for name, why := range map[string]string{"bad": "bindings seen 12, predicted 10, correct 8; required are 10 predicted and 90% of them correct", "fancy": "seen 0", "few": "predicted 9", "good": "", "known": ""} {
 		p, ok := profiles[name]
-		if !ok || (p.Unknown == "") != (why == "") || !strings.Contains(p.Unknown, why) {
-			t.Errorf("%s: %q, want %q", name, p.Unknown, why)
+		if !ok || (p.UnsupportedReason == "") != (why == "") || !strings.Contains(p.UnsupportedReason, why) {
+			t.Errorf("%s: %q, want %q", name, p.UnsupportedReason, why)
 		}
 	}
-	if len(known) != 1 || profiles["known"].Fit.Type != scheduler.MostAllocated {
+	if len(known) != 1 || profiles["known"].FitStrategy.Type != scheduler.MostAllocated {
 		t.Error("Profiles changed the configured profiles")
 	}
 	if off := (trust.Options{MinHitRate: 0.9}); len(off.Profiles(known, off.SchedulerStates(s, known, seen))) != 1 {

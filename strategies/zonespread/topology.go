@@ -94,7 +94,7 @@ func (a *topology) reachableByPod(p *corev1.Pod) *reachable {
 	if r := a.reachableByConstraints[key]; r != nil {
 		return r
 	}
-	runs := filter.Runs(p)
+	runs := filter.CanRunFunc(p)
 	r := a.newReachable(func(v int) bool { return slices.ContainsFunc(a.nodesOfValue[v], runs) })
 	a.reachableByConstraints[key] = r
 	return r

@@ -13,6 +13,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
+	"github.com/evenkeel-project/evenkeel/planner/settings"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
@@ -24,8 +25,8 @@ var (
 	only    = flag.Int("seed", -1, "one seed alone, in detail")
 )
 
-// settings ask for load and spread at once, without limits.
-const settings = `apiVersion: evenkeel.io/v1alpha1
+// balanceConfig asks for load and spread at once, without limits.
+const balanceConfig = `apiVersion: evenkeel.io/v1alpha1
 kind: RebalanceConfig
 guards: {minPodAge: 0s}
 strategies:
@@ -48,7 +49,7 @@ func randomProblem(t testing.TB, seed, fewest, most, mostPods int) problem {
 	t.Helper()
 	r := rand.New(rand.NewPCG(uint64(seed), 77))
 	target := []string{"0.65", "0.7", "0.75", "0.8"}[r.IntN(4)]
-	conf, err := config.Load("c", fmt.Appendf(nil, settings, target, 1+r.IntN(4)/3, *steer))
+	conf, err := config.Load("c", fmt.Appendf(nil, balanceConfig, target, 1+r.IntN(4)/3, *steer))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +60,7 @@ func randomProblem(t testing.TB, seed, fewest, most, mostPods int) problem {
 	return problem{seed, s, conf}
 }
 
-func (p problem) options() planner.Options {
+func (p problem) options() settings.Options {
 	o := p.conf.PlannerOptions()
 	o.SamplesPerCode, o.NoSteps = -1, !*steps
 	return o

@@ -68,7 +68,7 @@ func (g *exhaustiveSearch) certainLanding(pod cluster.PodID) (displacement, bool
 	}
 	pr := g.world.Predict(pod)
 	to := pr.Likeliest()
-	if pr.SupportedWhy != "" || to == cluster.NoNode || to == from || !g.s.Nodes[to].Ready {
+	if pr.UnsupportedReason != "" || to == cluster.NoNode || to == from || !g.s.Nodes[to].Ready {
 		return displacement{}, false
 	}
 	return displacement{pod, from, to}, pr.Prob(func(n cluster.NodeID) bool { return n == to }) >= g.opts.MinConfidence

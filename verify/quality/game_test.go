@@ -7,9 +7,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/placement/filter"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/budget"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
+	"github.com/evenkeel-project/evenkeel/planner/limits"
+	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
 // exhaustiveSearch is what the planner plays, with arithmetic of its own: pods leave one
@@ -18,7 +19,7 @@ import (
 // planner only what may leave (guards, budgets) and the model of landings.
 type exhaustiveSearch struct {
 	s        *cluster.Snapshot
-	opts     planner.Options
+	opts     settings.Options
 	world    *placement.ClusterModel
 	goals    []*gauge
 	mayEvict []bool             // by pod: it may leave at all
@@ -78,7 +79,7 @@ func otherNodes(s *cluster.Snapshot, pod *cluster.Pod) (out []cluster.NodeID) {
 	zone := volumeZone(s, pod)
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
-		at, _ := n.Label(planner.ZoneKey)
+		at, _ := n.Label(limits.ZoneKey)
 		if n.ID != pod.Node && n.Ready && filter.CanRun(pod.Object, n) && (zone == "" || zone == at) {
 			out = append(out, n.ID)
 		}
@@ -234,7 +235,7 @@ func (g *exhaustiveSearch) landing(pod cluster.PodID) (displacement, bool) {
 	}
 	pr := g.world.Predict(pod)
 	good := func(n cluster.NodeID) bool { return n != from && g.s.Nodes[n].Ready && g.serves(pod, from, n) }
-	if pr.SupportedWhy != "" || plan.Round(pr.Prob(good)) < g.opts.MinConfidence {
+	if pr.UnsupportedReason != "" || plan.Round(pr.Prob(good)) < g.opts.MinConfidence {
 		return displacement{}, false
 	}
 	to := pr.LikeliestOf(good)

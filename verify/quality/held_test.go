@@ -73,7 +73,7 @@ func TestTheLastRoundLeavesNothing(t *testing.T) {
 func TestNothingIsHeldThatAPodFromOutsideServes(t *testing.T) {
 	p := randomProblem(t, 307, 5, 25, 120)
 	o := p.options()
-	o.Effort = 213 // more find another plan, in which no such pod is needed
+	o.MaxPredictions = 213 // more find another plan, in which no such pod is needed
 	pl := planner.New(o).Plan(p.s, plan.PlannerState{}, p.goals(), p.s.TakenAt)
 	if n := countDisproved(t, p, pl); n > 0 || pl.SearchLimitReached != "" {
 		t.Errorf("%d goals are said to be held that an eviction would serve; cut short: %q", n, pl.SearchLimitReached)

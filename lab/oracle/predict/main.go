@@ -52,8 +52,8 @@ func run(args []string) error {
 		}
 	}
 	p := placement.NewClusterModel(s, opts).Predict(pod.ID)
-	if p.SupportedWhy != "" {
-		return fmt.Errorf("%s: %s", args[1], p.SupportedWhy)
+	if p.UnsupportedReason != "" {
+		return fmt.Errorf("%s: %s", args[1], p.UnsupportedReason)
 	}
 	for _, n := range p.Gone.Winners {
 		fmt.Println(s.Nodes[n].Name)

@@ -187,7 +187,7 @@ func (c *Simulation) land(pr prediction.Prediction) cluster.NodeID {
 	}
 	x := c.r.Float64()
 	for i, n := range st.Winners {
-		if x -= st.Odd(i); x < 0 || i == len(st.Winners)-1 {
+		if x -= st.WinnerProb(i); x < 0 || i == len(st.Winners)-1 {
 			return n
 		}
 	}

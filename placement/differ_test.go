@@ -1,5 +1,0 @@
-package placement
-
-import "github.com/google/go-cmp/cmp"
-
-func differ(want, got any) string { return cmp.Diff(want, got) }

@@ -1,0 +1,60 @@
+package fast
+
+import (
+	"github.com/evenkeel-project/evenkeel/placement/sampling"
+	"math/bits"
+)
+
+// mixInRandomSamples combines the odds of the windows with the odds in a random sample,
+// as sampling.Sampler does. It reads about 10 N / sampleSize nodes.
+func (q *windowOdds) mixInRandomSamples(weight float64) {
+	if weight == 0 {
+		return
+	}
+	q.scoreAllFeasible()
+	rest := q.computeRandomSampleOdds()
+	for i, word := range q.nodesWithOdds {
+		for ; word != 0; word &= word - 1 {
+			q.oddsByNode[i<<6+bits.TrailingZeros64(word)] *= 1 - weight
+		}
+	}
+	c, from := &q.levels, 0
+	for _, x := range c.shares {
+		odds := weight * x.odds / rest
+		for ; from < x.end; from += 2 {
+			k, level := c.shareLevels[from], c.shareLevels[from+1]
+			s := &q.scoreLists[k]
+			for _, at := range s.nodes[s.levelStarts[level]:s.levelStarts[level+1]] {
+				q.addOdds(at, odds)
+			}
+		}
+	}
+}
+
+// computeRandomSampleOdds stores the odds of the best levels in a random sample. The
+// caller divides them by the returned sum.
+func (q *windowOdds) computeRandomSampleOdds() (rest float64) {
+	c, n := &q.levels, q.feasible.count
+	c.shares, c.shareLevels = c.shares[:0], c.shareLevels[:0]
+	q.resetLevels()
+	missed, passed := 1.0, 0 // missed: probability that no passed node is in the sample
+	for missed >= sampling.Negligible && passed < n {
+		total, better, count := q.nextBestTotal(), missed, 0
+		for k, t := range c.nextTotal {
+			if t != total {
+				continue
+			}
+			s, level := &q.scoreLists[k], c.nextLevel[k]
+			count += int(s.levelStarts[level+1] - s.levelStarts[level])
+			c.shareLevels = append(c.shareLevels, int32(k), level)
+			c.nextLevel[k]++
+			q.updateTotal(k)
+		}
+		for range count {
+			missed *= float64(max(n-q.sampleSize-passed, 0)) / float64(n-passed)
+			passed++
+		}
+		c.shares = append(c.shares, levelOdds{(better - missed) / float64(count), len(c.shareLevels)})
+	}
+	return 1 - missed
+}

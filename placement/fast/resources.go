@@ -1,0 +1,135 @@
+package fast
+
+import (
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/model"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
+	"github.com/evenkeel-project/evenkeel/placement/score"
+)
+
+// freeResources is what the resource filter compares: allocatable minus requested.
+type freeResources struct{ milliCPU, bytes int64 }
+
+// scoringData is what the resource scores read of a node. leftMilliCPU and leftBytes are
+// allocatable minus the non-zero requests. percentPerMilliCPU and percentPerByte are 100
+// / allocatable. halfShareDiff is half the difference between the requested shares of
+// cpu and memory, in percent. balance is score.Balance without the new pod.
+type scoringData struct {
+	leftMilliCPU, leftBytes, percentPerMilliCPU, percentPerByte float64
+	halfShareDiff                                               float64
+	balance                                                     int64
+}
+
+// The product left x percentPerUnit, plus roundUp, rounds down to the same number as the
+// integer division 100 x left / allocatable = v. The float error is less than 3 x 10^-14
+// for v <= 100. roundUp is 5.7 x 10^-14, so the sum is never below v. It exceeds v by less
+// than 9 x 10^-14. If v is not a whole number, the next one is at least 1 / allocatable =
+// 1.1 x 10^-13 away.
+const (
+	roundUp        = 1.0 / (1 << 44)
+	maxAllocatable = 1 << 43
+)
+
+// noPodSlot is the free cpu of a node with the maximum number of pods. noRequest is the
+// threshold of a pod without a request. It lies below every other free amount.
+const (
+	noPodSlot = -1 << 62
+	noRequest = -1 << 61
+)
+
+// nodeResources holds the free resources of every node, by its position in the node
+// order. NodeChanged keeps them current.
+type nodeResources struct {
+	model           *model.Cluster
+	position        []int32         // by node: its position in the node order
+	free            []freeResources // by position
+	scoring         []scoringData   // by position
+	freePercent     []uint8         // by position, 0..200: free cpu percent plus free memory percent
+	countByFree     [256]int32      // by free percent: number of nodes
+	positionsByFree [][]uint64      // by free percent: bit set of positions
+	maxFreeBound    int             // at least the free percent of every node
+	amplePositions  []uint64        // bit set of positions that have ampleFraction of the largest node free
+	exact           bool            // every allocatable is small enough for exact float arithmetic
+
+	leastMilliCPU, leastBytes int64 // smallest allocatable of any node
+	mostMilliCPU, mostBytes   int64 // largest allocatable of any node
+	hasAssumedRequests        bool  // some pod has no cpu or memory request, so scores assume one
+}
+
+// newNodeResources reads the resources of every node of the model.
+func newNodeResources(w *model.Cluster) nodeResources {
+	n := len(w.Snap.Nodes)
+	words := (n + 63) / 64
+	w.InitNodeOrder()
+	q := nodeResources{model: w, position: w.NodePosition, scoring: make([]scoringData, n), free: make([]freeResources, n),
+		freePercent: make([]uint8, n), amplePositions: make([]uint64, words), exact: true,
+		leastMilliCPU: maxAllocatable, leastBytes: maxAllocatable}
+	q.countByFree[0], q.positionsByFree = int32(n), make([][]uint64, 2*scheduler.MaxScore+1)
+	all := make([]uint64, len(q.positionsByFree)*words)
+	for percent := range q.positionsByFree {
+		q.positionsByFree[percent] = all[percent*words : (percent+1)*words]
+	}
+	for position := range n {
+		q.positionsByFree[0][position>>6] |= 1 << (position & 63)
+	}
+	for _, n := range w.NodeOrder {
+		l := &w.Requests[n]
+		q.exact = q.exact && l.AllocatableMilliCPU > 0 && l.AllocatableMilliCPU <= maxAllocatable &&
+			l.AllocatableBytes > 0 && l.AllocatableBytes <= maxAllocatable
+		q.mostMilliCPU, q.mostBytes = max(q.mostMilliCPU, l.AllocatableMilliCPU), max(q.mostBytes, l.AllocatableBytes)
+		q.leastMilliCPU, q.leastBytes = min(q.leastMilliCPU, l.AllocatableMilliCPU), min(q.leastBytes, l.AllocatableBytes)
+	}
+	for _, n := range w.NodeOrder {
+		q.NodeChanged(n)
+	}
+	return q
+}
+
+// NodeChanged rereads the resources of a node. The caller calls it after every change of
+// the pods there.
+func (q *nodeResources) NodeChanged(n cluster.NodeID) {
+	place := q.position[n]
+	l, x, has := &q.model.Requests[n], &q.scoring[place], &q.free[place]
+	x.leftMilliCPU, x.leftBytes = float64(l.AllocatableMilliCPU-l.NonZeroMilliCPU), float64(l.AllocatableBytes-l.NonZeroBytes)
+	x.percentPerMilliCPU, x.percentPerByte = 100/float64(l.AllocatableMilliCPU), 100/float64(l.AllocatableBytes)
+	*has = freeResources{max(l.AllocatableMilliCPU-l.MilliCPU, noRequest/2), max(l.AllocatableBytes-l.MemoryBytes, noRequest/2)}
+	if l.Pods+1 > q.model.Snap.Nodes[n].AllowedPods {
+		has.milliCPU = noPodSlot
+	}
+	q.hasAssumedRequests = q.hasAssumedRequests || l.MilliCPU != l.NonZeroMilliCPU || l.MemoryBytes != l.NonZeroBytes
+	base := uint8(freePercentOf(x.leftMilliCPU, x.percentPerMilliCPU) + freePercentOf(x.leftBytes, x.percentPerByte))
+	bit := uint64(1) << (place & 63)
+	if was := q.freePercent[place]; was != base {
+		q.countByFree[was]--
+		q.countByFree[base]++
+		q.positionsByFree[was][place>>6] &^= bit
+		q.positionsByFree[base][place>>6] |= bit
+		q.freePercent[place], q.maxFreeBound = base, max(q.maxFreeBound, int(base))
+	}
+	x.halfShareDiff = 50 * (min(float64(l.MilliCPU)/float64(l.AllocatableMilliCPU), 1) - min(float64(l.MemoryBytes)/float64(l.AllocatableBytes), 1))
+	x.balance = score.Balance(l.MilliCPU, l.AllocatableMilliCPU, l.MemoryBytes, l.AllocatableBytes)
+	if q.amplePositions[place>>6] &^= bit; has.milliCPU >= q.mostMilliCPU/ampleFraction && has.bytes >= q.mostBytes/ampleFraction {
+		q.amplePositions[place>>6] |= bit
+	}
+}
+
+// ampleFraction says how much of the largest node is "ample". If a pod requests at most
+// this fraction, findFeasible accepts all ample nodes without comparing each of them.
+const ampleFraction = 16
+
+// freePercentOf returns the free resources in percent, rounded down; 0 if they are
+// negative.
+func freePercentOf(left, per float64) int32 {
+	if left < 0 {
+		return 0
+	}
+	return int32(left*per + roundUp)
+}
+
+// maxFree returns the largest free percent of any node.
+func (q *nodeResources) maxFree() int {
+	for q.countByFree[q.maxFreeBound] == 0 && q.maxFreeBound > 0 {
+		q.maxFreeBound--
+	}
+	return q.maxFreeBound
+}

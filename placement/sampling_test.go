@@ -1,0 +1,231 @@
+package placement
+
+import (
+	"fmt"
+	"math"
+	"math/rand"
+	"slices"
+	"testing"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/filter"
+	"github.com/evenkeel-project/evenkeel/placement/sampling"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
+	"github.com/evenkeel-project/evenkeel/placement/score"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func TestSampleSizeFollowsTheNumberOfNodes(t *testing.T) {
+	for _, c := range []struct{ nodes, percentage, want int }{
+		{3, 0, 3}, {99, 0, 99}, {99, 5, 99}, {100, 0, 100}, {101, 0, 100}, {250, 0, 120}, {300, 0, 144},
+		{1000, 0, 420}, {5000, 0, 500}, {6000, 0, 300}, {300, 10, 100}, {2000, 10, 200}, {300, 100, 300},
+	} {
+		if got := sampling.Size(c.nodes, c.percentage); got != c.want {
+			t.Errorf("%d nodes at %d %%: a sample of %d, want %d", c.nodes, c.percentage, got, c.want)
+		}
+	}
+}
+
+func TestWalkTakesOneNodeOfEachZoneInTurn(t *testing.T) {
+	b := newBuilder()
+	for i, zone := range []string{"b", "b", "a", "", "b"} {
+		b.node(fmt.Sprint("n", i), zone)
+	}
+	b.objects.Nodes[4].Labels[corev1.LabelFailureDomainBetaZone] = "a"
+	w := b.model(t)
+	if got, want := nodeNames(w, w.InitNodeOrder()), "n0 n2 n3 n1 n4"; got != want {
+		t.Errorf("the walk is %s, want %s", got, want)
+	}
+}
+
+// newUnevenCluster is a cluster in which every score that depends on the sample differs
+// between nodes.
+func newUnevenCluster(seed int64, nodes int) *builder {
+	rnd := rand.New(rand.NewSource(seed))
+	b := newBuilder()
+	for i := range nodes {
+		b.node(fmt.Sprintf("n%04d", i), fmt.Sprint("z", rnd.Intn(4)), func(n *corev1.Node) {
+			for range rnd.Intn(8) / 6 * rnd.Intn(3) {
+				n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: fmt.Sprint("k", len(n.Spec.Taints)), Effect: corev1.TaintEffectPreferNoSchedule})
+			}
+			n.Spec.Unschedulable = rnd.Intn(20) == 0
+			n.Labels["disk"] = fmt.Sprint(rnd.Intn(3))
+			if rnd.Intn(5) == 0 {
+				delete(n.Labels, hostKey)
+			}
+		})
+	}
+	for a := range 8 {
+		at := make([]string, nodes/4)
+		for i := range at {
+			at[i] = b.objects.Nodes[rnd.Intn(nodes)].Name
+		}
+		b.app(fmt.Sprint("a", a), int64(100+100*rnd.Intn(5)), func(s *corev1.PodSpec) { setSampleDependentSpec(s, a, rnd) }, at...)
+	}
+	return b
+}
+
+func setSampleDependentSpec(s *corev1.PodSpec, a int, rnd *rand.Rand) {
+	s.Affinity = &corev1.Affinity{}
+	if a%2 == 0 {
+		s.Affinity.NodeAffinity = &corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{
+			Weight: int32(1 + rnd.Intn(9)), Preference: corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{{
+				Key: "disk", Operator: corev1.NodeSelectorOpIn, Values: []string{"1"}}}}}}}
+	}
+	sel := &metav1.LabelSelector{MatchLabels: map[string]string{"app": fmt.Sprint("a", rnd.Intn(8))}}
+	if a%3 == 0 {
+		s.Affinity.PodAntiAffinity = &corev1.PodAntiAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{
+			Weight: 10, PodAffinityTerm: corev1.PodAffinityTerm{TopologyKey: hostKey, LabelSelector: sel}}}}
+	}
+	if a == 6 { // the victim counts in its whole zone
+		s.Affinity.PodAntiAffinity.PreferredDuringSchedulingIgnoredDuringExecution[0].PodAffinityTerm = corev1.PodAffinityTerm{
+			TopologyKey: zoneKey, LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "a6"}}}
+	}
+	for _, key := range []string{hostKey, zoneKey, "disk"}[:a%4] {
+		s.TopologySpreadConstraints = append(s.TopologySpreadConstraints, corev1.TopologySpreadConstraint{
+			MaxSkew: 1, TopologyKey: key, WhenUnsatisfiable: corev1.ScheduleAnyway, LabelSelector: sel})
+	}
+}
+
+// oddsByBruteForce scores the sample of every start by itself.
+func oddsByBruteForce(w *ClusterModel, p cluster.PodID, gone bool) map[cluster.NodeID]float64 {
+	in, odds := w.replacementOf(p), map[cluster.NodeID]float64{}
+	walk, size := w.InitNodeOrder(), sampling.Size(len(w.Snap.Nodes), in.Profile.PercentageOfNodesToScore)
+	inBothStates(w.Cluster, p, func(g bool) {
+		if g != gone {
+			return
+		}
+		r := w.newAttempt(in, p)
+		feasible := filter.FeasibleNodes(&r, nil)
+		for start := range walk {
+			var sample []cluster.NodeID
+			for i := 0; i < len(walk) && len(sample) < size; i++ {
+				if n := walk[(start+i)%len(walk)]; slices.Contains(feasible, n) {
+					sample = append(sample, n)
+				}
+			}
+			slices.Sort(sample)
+			score.Score(&r, sample)
+			var best []cluster.NodeID
+			for i, total := range w.scratch.Total {
+				if total == slices.Max(w.scratch.Total) {
+					best = append(best, sample[i])
+				}
+			}
+			for _, n := range best {
+				odds[n] += 1 / float64(len(best)*len(walk))
+			}
+		}
+	})
+	return odds
+}
+
+func TestSampleIsTheSameAsEveryStartByItself(t *testing.T) {
+	seeds := int64(6)
+	sampled, shared := 0, 0
+	for seed := range seeds {
+		w := newUnevenCluster(seed, 101+int(seed)*20).model(t)
+		w.randomSampleWeight, w.disableFast = 0, true
+		for a := range 8 {
+			p := podID(t, w, fmt.Sprintf("a%d-0", a))
+			pr := w.Predict(p)
+			if pr.UnsupportedReason != "" {
+				t.Fatal(pr.UnsupportedReason)
+			}
+			if pr.Gone.Odds != nil && !w.sampler.HasReusableWindows() {
+				shared++
+			}
+			for _, gone := range []bool{false, true} {
+				got := pr.Terminating
+				if gone {
+					got = pr.Gone
+				}
+				if got.Odds != nil {
+					sampled++
+				}
+				want := oddsByBruteForce(w, p, gone)
+				if len(want) != len(got.Winners) {
+					t.Errorf("seed %d, a%d, gone %v: %d nodes may win, want %d", seed, a, gone, len(got.Winners), len(want))
+				}
+				for i, n := range got.Winners {
+					if math.Abs(got.WinnerProb(i)-want[n]) > 1e-9 {
+						t.Errorf("seed %d, a%d, gone %v, node %d: %.6f, want %.6f", seed, a, gone, n, got.WinnerProb(i), want[n])
+					}
+				}
+			}
+		}
+	}
+	if sampled < 60 {
+		t.Errorf("%d states were sampled, want at least 60", sampled)
+	}
+	if shared < 20 || 2*shared == sampled {
+		t.Errorf("%d of %d second states took over windows of the first, want at least 20, and not all", shared, sampled/2)
+	}
+}
+
+// TestSampleFollowsTheProfile: another share, other weights, a single score, and
+// a legacy Policy, whose functions count over the sample, against every start by
+// itself.
+func TestSampleFollowsTheProfile(t *testing.T) {
+	for name, change := range map[string]func(*scheduler.Profile){
+		"share":        func(p *scheduler.Profile) { p.PercentageOfNodesToScore = 70 },
+		"weights":      func(p *scheduler.Profile) { p.Weights.PodTopologySpread, p.Weights.ResourcesFit = 0, 1000 },
+		"far apart":    func(p *scheduler.Profile) { p.Weights.ResourcesFit, p.Weights.InterPodAffinity = 5000, 100 },
+		"one score":    func(p *scheduler.Profile) { p.Weights = scheduler.Weights{TaintToleration: 1} },
+		"legacy":       func(p *scheduler.Profile) { *p = scheduler.PolicyProfile(scheduler.DefaultPolicy()) },
+		"most":         func(p *scheduler.Profile) { p.FitStrategy.Type = scheduler.MostAllocated },
+		"hard weights": func(p *scheduler.Profile) { p.HardPodAffinityWeight = 100 },
+	} {
+		s := newUnevenCluster(2, 161).model(t).Snap
+		p := scheduler.DefaultProfile()
+		change(&p)
+		w := NewClusterModel(s, Options{Profiles: map[string]scheduler.Profile{corev1.DefaultSchedulerName: p}})
+		w.randomSampleWeight, w.disableFast = 0, true
+		for a := range 8 {
+			pod := podID(t, w, fmt.Sprintf("a%d-0", a))
+			got := w.Predict(pod).Gone
+			want := oddsByBruteForce(w, pod, true)
+			if len(got.Winners) != len(want) || len(want) == 0 || got.Odds == nil {
+				t.Errorf("%s, a%d: %d nodes may win, want %d", name, a, len(got.Winners), len(want))
+			}
+			for i, n := range got.Winners {
+				if math.Abs(got.WinnerProb(i)-want[n]) > 1e-9 {
+					t.Errorf("%s, a%d, node %d: %.6f, want %.6f", name, a, n, got.WinnerProb(i), want[n])
+				}
+			}
+		}
+	}
+}
+
+func TestEveryNodeIsJudgedWhereFewAreFeasible(t *testing.T) {
+	b := newBuilder()
+	for i := range 150 {
+		b.node(fmt.Sprintf("n%03d", i), "", func(n *corev1.Node) { n.Spec.Unschedulable = i >= 100 })
+	}
+	b.app("web", 1000, nil, "n000", "n001")
+	pr := b.model(t).Predict(podID(t, b.model(t), "web-0"))
+	if s := pr.Terminating; len(s.Feasible) != 100 || s.Odds != nil || len(s.Winners) != 98 {
+		t.Errorf("%d feasible, %d win, odds %v; want 100, 98, none", len(s.Feasible), len(s.Winners), s.Odds)
+	}
+}
+
+func TestOddsSumToOneAndReachThePrediction(t *testing.T) {
+	w := newUnevenCluster(3, 300).model(t)
+	pr := w.Predict(podID(t, w, "a3-0"))
+	if pr.Terminating.Odds == nil {
+		t.Fatal("300 nodes are not sampled")
+	}
+	if got := pr.Prob(func(cluster.NodeID) bool { return true }); got != 1 {
+		t.Errorf("all nodes together have %v", got)
+	}
+	sum, best := 0.0, 0.0
+	for n := range w.Snap.Nodes {
+		p := pr.Prob(func(x cluster.NodeID) bool { return int(x) == n })
+		sum, best = sum+p, max(best, p)
+	}
+	likeliest := pr.Prob(func(x cluster.NodeID) bool { return x == pr.Likeliest() })
+	if math.Abs(sum-1) > 1e-9 || math.Abs(likeliest-best) > 1e-12 {
+		t.Errorf("the nodes sum to %v; the likeliest has %v of at most %v", sum, likeliest, best)
+	}
+}

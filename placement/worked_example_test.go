@@ -1,0 +1,171 @@
+package placement
+
+import (
+	"math"
+	"testing"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// threeZones is the seed scenario: one node per zone, 70/70/10 % requested by
+// A, B and C (C wants to be beside B), and D of 10 % as dealt.
+func threeZones(z1, z2, z3 int) *builder {
+	b := newBuilder()
+	for _, z := range []string{"1", "2", "3"} {
+		b.node("n"+z, "z"+z)
+	}
+	b.app("a", 1000, nil, "n1", "n2", "n3")
+	b.app("b", 3000, nil, "n1", "n2")
+	b.app("c", 3000, func(s *corev1.PodSpec) {
+		s.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
+			TopologyKey: hostKey, LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "b"}}}}}}
+	}, "n1", "n2")
+	var d []string
+	for i, count := range []int{z1, z2, z3} {
+		for range count {
+			d = append(d, []string{"n1", "n2", "n3"}[i])
+		}
+	}
+	b.app("d", 1000, nil, d...)
+	for _, name := range []string{"a", "b", "c", "d"} {
+		b.service(name)
+	}
+	return b
+}
+
+// The worked figures count the two plugins that differ between the nodes:
+// 2 x PodTopologySpread + LeastAllocated. TaintToleration adds 3 x 100 and
+// BalancedAllocation 75 to every node alike, InterPodAffinity 0.
+func TestWorkedZones(t *testing.T) {
+	cases := []struct {
+		name       string
+		dealt      [3]int
+		gone       bool
+		want       [3]int64
+		wantWinner string
+	}{
+		{"1/2/3 while the victim terminates", [3]int{1, 2, 3}, false, [3]int64{210, 150, 200}, "n1"},
+		{"1/2/3 once it is gone", [3]int{1, 2, 3}, true, [3]int64{210, 150, 210}, "n1 n3"},
+		{"1/1/4 while the victim terminates", [3]int{1, 1, 4}, false, [3]int64{210, 210, 152}, "n1 n2"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			w := threeZones(c.dealt[0], c.dealt[1], c.dealt[2]).model(t)
+			const victim = "d-5" // the last one stands on n3
+			for i, node := range []string{"n1", "n2", "n3"} {
+				v := verdict(t, w, victim, node, c.gone)
+				differs := 2*scoreOf(t, v, "PodTopologySpread") + scoreOf(t, v, "NodeResourcesFit")
+				if differs != c.want[i] {
+					t.Errorf("%s: got %d, want %d (%+v)", node, differs, c.want[i], v.Scores)
+				}
+				if rest := v.Total - differs; rest != 300+75 {
+					t.Errorf("%s: the other plugins give %d, want 375 on every node", node, rest)
+				}
+			}
+			p := w.Predict(podID(t, w, victim))
+			s := p.Terminating
+			if c.gone {
+				s = p.Gone
+			}
+			if got := nodeNames(w, s.Winners); got != c.wantWinner {
+				t.Errorf("winners %q, want %q", got, c.wantWinner)
+			}
+		})
+	}
+}
+
+func TestProbabilitiesWeighBothStates(t *testing.T) {
+	w := threeZones(1, 2, 3).model(t)
+	p := w.Predict(podID(t, w, "d-5"))
+	on := func(name string) float64 {
+		n := nodeID(t, w, name)
+		return p.Prob(func(x cluster.NodeID) bool { return x == n })
+	}
+	if got := on("n1"); math.Abs(got-0.95) > 1e-9 { // 0.9 alone, 0.1 shared by two
+		t.Errorf("n1: %v, want 0.95", got)
+	}
+	if got := on("n3"); math.Abs(got-0.05) > 1e-9 {
+		t.Errorf("n3: %v, want 0.05", got)
+	}
+	if p.Pending() != 0 || w.Snap.Nodes[p.Likeliest()].Name != "n1" {
+		t.Errorf("pending %v, likeliest %v", p.Pending(), p.Likeliest())
+	}
+}
+
+func TestWithoutGraceOnlyGoneCounts(t *testing.T) {
+	b := threeZones(1, 2, 3)
+	zero := int64(0)
+	b.pod("d-5").Spec.TerminationGracePeriodSeconds = &zero
+	w := b.model(t)
+	p := w.Predict(podID(t, w, "d-5"))
+	n3 := nodeID(t, w, "n3")
+	if got := p.Prob(func(n cluster.NodeID) bool { return n == n3 }); p.WeightGone != 1 || got != 0.5 {
+		t.Errorf("weight %v, back to n3 %v; want 1 and 0.5", p.WeightGone, got)
+	}
+}
+
+// C may only go where B is, although n3 is the emptiest.
+func TestRequiredAffinityKeepsCBesideB(t *testing.T) {
+	w := threeZones(0, 0, 1).model(t)
+	p := w.Predict(podID(t, w, "c-0"))
+	if got := nodeNames(w, p.Gone.Feasible); got != "n1 n2" {
+		t.Errorf("feasible %q, want n1 n2", got)
+	}
+	if v := verdict(t, w, "c-0", "n3", true); v.RefusedBy != scheduler.InterPodAffinity {
+		t.Errorf("n3 is refused by %q", v.RefusedBy)
+	}
+}
+
+func TestMoveChangesThePredictionAndMovingBackRestoresIt(t *testing.T) {
+	w := threeZones(1, 1, 4).model(t)
+	before := w.Explain(podID(t, w, "d-5"))
+	requested := w.Requested(nodeID(t, w, "n3"))
+	n1, n3 := nodeID(t, w, "n1"), nodeID(t, w, "n3")
+
+	w.Move(podID(t, w, "d-4"), n1)
+	if w.NodeOf(podID(t, w, "d-4")) != n1 {
+		t.Error("d-4 does not stand on n1")
+	}
+	if got := w.Requested(n3).MilliCPU; got != requested.MilliCPU-1000 {
+		t.Errorf("n3 has %d requested, want 1000 less than %d", got, requested.MilliCPU)
+	}
+	// Now 2/1/3: only n2 is best for the next.
+	if got := nodeNames(w, w.Predict(podID(t, w, "d-5")).Terminating.Winners); got != "n2" {
+		t.Errorf("after the move the winners are %q, want n2", got)
+	}
+	w.Move(podID(t, w, "d-4"), n3)
+	if diff := diff(before, w.Explain(podID(t, w, "d-5"))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A world after a move foretells the same as a world made from a snapshot in
+// which the pod stands there.
+func TestMovedWorldEqualsFreshOne(t *testing.T) {
+	moved := threeZones(1, 2, 3).model(t)
+	moved.Predict(podID(t, moved, "d-5")) // counters exist before the move
+	moved.Move(podID(t, moved, "d-5"), nodeID(t, moved, "n1"))
+	b := threeZones(1, 2, 3)
+	b.pod("d-5").Spec.NodeName = "n1"
+	fresh := b.model(t)
+	for _, pod := range []string{"a-0", "b-0", "c-1", "d-0", "d-5"} {
+		if diff := diff(fresh.Explain(podID(t, fresh, pod)), moved.Explain(podID(t, moved, pod))); diff != "" {
+			t.Errorf("%s: %s", pod, diff)
+		}
+	}
+}
+
+func TestGoneWithoutReplacement(t *testing.T) {
+	w := threeZones(1, 2, 3).model(t)
+	w.Move(podID(t, w, "d-5"), cluster.NoNode)
+	p := w.Predict(podID(t, w, "d-5"))
+	if p.WeightGone != 1 || nodeNames(w, p.Gone.Winners) != "n1 n3" || nodeNames(w, p.Terminating.Winners) != "n1 n3" {
+		t.Errorf("got %+v, want the state without the victim", p)
+	}
+	if w.NodeOf(podID(t, w, "d-5")) != cluster.NoNode {
+		t.Error("it still stands somewhere")
+	}
+}

@@ -1,0 +1,84 @@
+package eligibility
+
+import (
+	"fmt"
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility/budget"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// Consumed is what the waves so far have taken for good. A label that somebody put
+// on a pod by hand is not on its replacement: a Service or budget that selects
+// the pod by it has one pod fewer from then on. And who requires the pod beside itself
+// does not get the replacement back there.
+type Consumed struct {
+	Services map[cluster.ServiceID]int
+	Budgets  budget.Charges
+	Required guard.EvictionCounts
+}
+
+func NewConsumed() *Consumed {
+	return &Consumed{map[cluster.ServiceID]int{}, budget.Charges{}, guard.EvictionCounts{}}
+}
+
+// Add counts an eviction whose replacement is Ready.
+func (l *Consumed) Add(v *Checker, pod cluster.PodID) {
+	p := &v.snapshot.Pods[pod]
+	heir := labels.Set(replacementLabels(p))
+	v.takeRequired(l.Required, pod)
+	if p.Ready {
+		for _, id := range p.Services {
+			if !v.snapshot.Services[id].Selector.Matches(heir) {
+				l.Services[id]++
+			}
+		}
+	}
+	if len(p.Budgets) == 1 && !v.snapshot.Budgets[p.Budgets[0]].Selector.Matches(heir) {
+		v.Budgets.Charge(p, l.Budgets)
+	}
+}
+
+// Refuse says why a pod that could leave at first may not leave any more.
+func (l *Consumed) Refuse(v *Checker, pod cluster.PodID) (plan.Reason, bool) {
+	p := &v.snapshot.Pods[pod]
+	if id, last := v.lastBehindService(l.Services, p); last {
+		return plan.Reason{Code: plan.LastReadyPod, Message: fmt.Sprintf(
+			"it would be the last Ready pod of Service %s: replacements of others do not carry its labels", v.snapshot.Services[id].Object.Name)}, true
+	}
+	if who, last := v.lastRequired(l.Required, pod); last {
+		return plan.Reason{Code: plan.RequiredByAffinity, Message: who + ", once others have moved"}, true
+	}
+	r, ok := v.Budgets.Allows(p, l.Budgets)
+	return r, !ok
+}
+
+// LastBehindService finds a Service that would be left without a Ready pod when the pod
+// leaves after so many others.
+func (v *Checker) lastBehindService(taken map[cluster.ServiceID]int, p *cluster.Pod) (cluster.ServiceID, bool) {
+	if !p.Ready || !v.options.Guards.Protect[guard.ProtectLastReady] {
+		return 0, false
+	}
+	for _, id := range p.Services {
+		if guard.ReadyPods(v.snapshot, &v.snapshot.Services[id])-taken[id] < 2 {
+			return id, true
+		}
+	}
+	return 0, false
+}
+
+// LastRequired says who would be left without a pod that it requires beside itself, once
+// those taken are gone.
+func (v *Checker) lastRequired(taken guard.EvictionCounts, pod cluster.PodID) (string, bool) {
+	if !v.options.Guards.Protect[guard.ProtectRequired] {
+		return "", false
+	}
+	return v.Guards.LastRequired(v.snapshot, taken, pod)
+}
+
+func (v *Checker) takeRequired(taken guard.EvictionCounts, pod cluster.PodID) {
+	if v.options.Guards.Protect[guard.ProtectRequired] {
+		v.Guards.RecordEviction(v.snapshot, taken, pod)
+	}
+}

@@ -1,0 +1,26 @@
+package eligibility
+
+import (
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+	corev1 "k8s.io/api/core/v1"
+	"strconv"
+)
+
+// EvictionCost is the disruption of evicting a pod: 1 for any pod, up to 1 more with
+// its priority (user priorities end at 1e9), and up to half up or down by the
+// owner's own controller.kubernetes.io/pod-deletion-cost. A pod that is not
+// Ready serves nobody and costs half.
+func EvictionCost(p *cluster.Pod) float64 {
+	c := 1.0
+	if pr := p.Object.Spec.Priority; pr != nil {
+		c += min(1, max(0, float64(*pr)/1e9))
+	}
+	if n, err := strconv.ParseInt(p.Object.Annotations[corev1.PodDeletionCost], 10, 32); err == nil {
+		c += float64(n) / (1 << 32)
+	}
+	if !p.Ready {
+		c /= 2
+	}
+	return plan.Round(c)
+}

@@ -1,0 +1,61 @@
+package eligibility
+
+import (
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility/budget"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
+	"github.com/evenkeel-project/evenkeel/planner/settings"
+	"maps"
+)
+
+// InFlightCount counts the pods that are in flight.
+type InFlightCount struct {
+	inFlight settings.InFlight
+	Total    int
+	node     map[cluster.NodeID]int
+	Owner    map[cluster.WorkloadID]int
+	budget   budget.Charges
+	behind   map[cluster.ServiceID]int // Ready pods taken from behind each Service
+	required guard.EvictionCounts
+}
+
+func NewInFlight(f settings.InFlight, gone *Consumed) InFlightCount {
+	return InFlightCount{f, 0, map[cluster.NodeID]int{}, map[cluster.WorkloadID]int{}, maps.Clone(gone.Budgets), maps.Clone(gone.Services), maps.Clone(gone.Required)}
+}
+
+func (w *InFlightCount) Full() bool { return w.Total >= w.inFlight.Total }
+
+// Room reports whether one more pod may be away at the same time. Budgets are
+// those of the snapshot: each wave waits until the last one's replacements are
+// Ready, so that every wave finds them whole again, but for what is lost.
+func (w *InFlightCount) Room(v *Checker, pod cluster.PodID) bool {
+	p := &v.snapshot.Pods[pod]
+	if w.Full() || w.node[p.Node] >= w.inFlight.PerNode || w.Owner[p.Workload] >= w.inFlight.PerOwner {
+		return false
+	}
+	if _, last := v.lastBehindService(w.behind, p); last {
+		return false
+	}
+	if _, last := v.lastRequired(w.required, pod); last {
+		return false
+	}
+	if len(p.Budgets) > 0 {
+		_, allowed := v.Budgets.Allows(p, w.budget)
+		return allowed
+	}
+	return w.Owner[p.Workload] < v.DisruptionsAllowed(p)
+}
+
+func (w *InFlightCount) Add(v *Checker, pod cluster.PodID) {
+	p := &v.snapshot.Pods[pod]
+	w.Total++
+	w.node[p.Node]++
+	w.Owner[p.Workload]++
+	v.Budgets.Charge(p, w.budget)
+	v.takeRequired(w.required, pod)
+	if p.Ready {
+		for _, id := range p.Services {
+			w.behind[id]++
+		}
+	}
+}

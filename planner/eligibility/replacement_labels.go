@@ -1,0 +1,48 @@
+package eligibility
+
+import (
+	"github.com/evenkeel-project/evenkeel/cluster"
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"maps"
+)
+
+// replacementLabels are those of the pod's replacement: its owner's template's, and what
+// controllers add. Without a template that can be read they are the pod's own.
+func replacementLabels(p *cluster.Pod) map[string]string {
+	t := template(p)
+	if t == nil {
+		return p.Object.Labels
+	}
+	out := maps.Clone(t.Labels)
+	if out == nil {
+		out = map[string]string{}
+	}
+	for _, key := range [...]string{
+		appsv1.DefaultDeploymentUniqueLabelKey, appsv1.ControllerRevisionHashLabelKey, appsv1.StatefulSetPodNameLabel, appsv1.PodIndexLabel,
+		batchv1.JobNameLabel, batchv1.ControllerUidLabel, batchv1.JobCompletionIndexAnnotation, "job-name", "controller-uid",
+	} {
+		if v, ok := p.Object.Labels[key]; ok {
+			out[key] = v
+		}
+	}
+	return out
+}
+
+func template(p *cluster.Pod) *corev1.PodTemplateSpec {
+	if len(p.Owners) == 0 {
+		return nil
+	}
+	switch x := p.Owners[0].(type) {
+	case *appsv1.ReplicaSet:
+		return &x.Spec.Template
+	case *appsv1.StatefulSet:
+		return &x.Spec.Template
+	case *batchv1.Job:
+		return &x.Spec.Template
+	case *corev1.ReplicationController:
+		return x.Spec.Template
+	}
+	return nil
+}

@@ -1,0 +1,45 @@
+package goal
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/limits"
+	"github.com/evenkeel-project/evenkeel/verify/simulation"
+)
+
+// TestWhatCouldServeServesSomewhere: a pod's leaving could serve a group exactly where
+// there is a node on which it then would, also if it stands where the group's goal does
+// not count.
+func TestWhatCouldServeServesSomewhere(t *testing.T) {
+	s, err := cluster.New(simulation.Uneven(rand.New(rand.NewPCG(3, 1)), 60, 900))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := domainsOf(s)
+	outside, could := 0, 0
+	for out := range len(all) + 1 { // the domain that is not counted; after the last: none
+		counted := slices.Delete(slices.Clone(all), out, min(out+1, len(all)))
+		for i := range s.Workloads {
+			tr := NewTracker(s, []plan.Goal{{Kind: plan.SkewAtMost, TopologyKey: limits.ZoneKey, Domains: counted, Limit: 1, Weight: 1, Pods: s.Workloads[i].Pods}})
+			for _, id := range s.Workloads[i].Pods {
+				from := s.Pods[id].Node
+				want := slices.ContainsFunc(s.Nodes, func(n cluster.Node) bool { return tr.Measures[0].ExcessAfter(id, from, n.ID) < tr.Excess(0) })
+				if got := tr.CouldServe(0, id, from); got != want {
+					t.Fatalf("of %v, pod %s of %s: could serve is %v, want %v", counted, s.Pods[id].Object.Name, s.Nodes[from].Name, got, want)
+				}
+				if _, in := tr.Measures[0].(*SkewMeasure).DomainIndex(from); want && !in {
+					outside++
+				} else if want {
+					could++
+				}
+			}
+		}
+	}
+	if outside < 50 || could < 50 {
+		t.Errorf("%d pods outside what is counted and %d others could serve: they show too little", outside, could)
+	}
+}

@@ -1,0 +1,74 @@
+package goal
+
+import (
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// NodeMeasure measures NodeBelow: the amount over the limit, in milliCPU, bytes, or, of
+// ratios, millionths.
+type NodeMeasure struct {
+	Amounts            *cluster.Amounts
+	Node               cluster.NodeID
+	used, limit, Total int64
+	// uncertain is how much of used may be gone already: it is nothing over the limit, but
+	// takes the room it would take (see tracker.bound).
+	uncertain int64
+}
+
+// Rounding lets a fraction such as 0.9 of 10000m be 9000m, not 8999m.
+const Rounding = 1e-6
+
+func newNodeMeasure(g plan.Goal, amounts *cluster.Amounts) *NodeMeasure {
+	total := amounts.Total(g.Node)
+	used, _, _ := amounts.NodeUsed(g.Node)
+	return &NodeMeasure{amounts, g.Node, used, int64(g.Limit*float64(total) + Rounding), total, amounts.Uncertain(g.Node)}
+}
+
+func (b *NodeMeasure) clone() Measure {
+	c := *b
+	return &c
+}
+
+func (b *NodeMeasure) Excess() int64 { return max(0, b.used-b.uncertain-b.limit) }
+
+func (b *NodeMeasure) ExcessAfter(pod cluster.PodID, from, to cluster.NodeID) int64 {
+	return max(0, b.used+b.change(pod, from, to)-b.uncertain-b.limit)
+}
+
+func (b *NodeMeasure) Move(pod cluster.PodID, from, to cluster.NodeID) {
+	b.used += b.change(pod, from, to)
+}
+
+func (b *NodeMeasure) change(pod cluster.PodID, from, to cluster.NodeID) int64 {
+	switch {
+	case from == to:
+		return 0
+	case from == b.Node:
+		return -b.Amounts.Contribution(pod, from)
+	case to == b.Node:
+		return b.Amounts.Contribution(pod, to)
+	}
+	return 0
+}
+
+func (b *NodeMeasure) Reported() float64 {
+	if b.Total == 0 {
+		return 0
+	}
+	return plan.Round(float64(b.Excess()) / float64(b.Total))
+}
+
+// requestAmounts holds the requests of all pods, by resource: what a goal counts that
+// does not say otherwise.
+type requestAmounts map[string]*cluster.Amounts
+
+func (r requestAmounts) of(s *cluster.Snapshot, g plan.Goal) *cluster.Amounts {
+	if g.Amounts != nil {
+		return g.Amounts
+	}
+	if r[g.Resource] == nil {
+		r[g.Resource] = s.Amounts(cluster.Measure{Resource: g.Resource}, cluster.UsageRequirements{})
+	}
+	return r[g.Resource]
+}

@@ -1,0 +1,197 @@
+package goal
+
+import (
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"slices"
+)
+
+// TargetCheck judges every node as the place of a pod that leaves another: whether
+// requested goals are then served better, and none worse. What does not depend
+// on the place is judged once, so that a node costs a few comparisons.
+type TargetCheck struct {
+	From cluster.NodeID
+	// leavingServes: the leaving serves a goal; worse: it harms one, wherever it goes.
+	leavingServes, LeavingHarms bool
+	// usageServed: the leaving serves goals that count these, which is true only of places
+	// of which the use is known.
+	usageServed []*cluster.Amounts
+	// OutsideGoals is what such a place must have left where no goal is about it.
+	OutsideGoals []RoomNeed
+	needs        []RoomNeed
+	groups       []groupEffect
+}
+
+// groupEffect is what arriving in each domain does to one goal.
+type groupEffect struct {
+	domainByNode []int32  // by node, its domain
+	effects      []effect // by domain and one; the first is that of nodes in none
+}
+
+// effect says that a group's goal is not worse off, and that it is better off.
+type effect uint8
+
+const (
+	harmless effect = 1 << iota
+	helpful
+)
+
+func (g *groupEffect) at(n cluster.NodeID) effect { return g.effects[g.domainByNode[n]+1] }
+
+func (t *Tracker) CheckTargets(pod cluster.PodID, from cluster.NodeID) TargetCheck {
+	a := TargetCheck{From: from}
+	if from != cluster.NoNode {
+		for _, i := range t.ByNode[from] {
+			before, after := t.Measures[i].Excess(), t.Measures[i].ExcessAfter(pod, from, cluster.NoNode)
+			a.LeavingHarms = a.LeavingHarms || after > before
+			if after >= before || t.Goals[i].Constraint {
+				continue
+			}
+			if b, ok := t.Measures[i].(*NodeMeasure); ok && b.Amounts.Measure.ByUsage {
+				a.usageServed = append(a.usageServed, b.Amounts)
+			} else {
+				a.leavingServes = true
+			}
+		}
+	}
+	if len(a.usageServed) > 0 {
+		a.OutsideGoals = t.RoomNeededOutsideGoals(pod)
+	}
+	if !a.leavingServes && len(t.byPod[pod]) == 0 {
+		// Then that is all it is good for, and other places are no better than full ones.
+		for _, amounts := range a.usageServed {
+			a.leavingServes = true
+			a.needs = append(a.needs, RoomNeed{1, t.KnownUsage[amounts]})
+		}
+		a.needs = append(a.needs, a.OutsideGoals...)
+	}
+	for i := range t.Headroom {
+		if amount := t.Headroom[i].Amounts.Contribution(pod, cluster.NoNode); amount > 0 {
+			a.needs = append(a.needs, RoomNeed{amount, t.Headroom[i].ByNode})
+		}
+	}
+	for _, i := range t.byPod[pod] {
+		a.groups = append(a.groups, t.groupEffects(int(i), from))
+	}
+	return a
+}
+
+func (t *Tracker) groupEffects(i int, from cluster.NodeID) groupEffect {
+	k := t.Measures[i].(*SkewMeasure)
+	n := len(k.Counts)
+	var buf [16]effect
+	bySlot := append(buf[:0], make([]effect, n+1)...)
+	before, leaves := k.Excess(), -1
+	if at, ok := k.DomainIndex(from); ok {
+		leaves = at
+		k.Counts[at]--
+	}
+	for z := range n + 1 {
+		if z < n {
+			k.Counts[z]++
+		}
+		after := int64(FewestMoves(k.Counts, k.Limit))
+		if z < n {
+			k.Counts[z]--
+		}
+		if after <= before {
+			bySlot[z] |= harmless
+		}
+		if after < before && !t.Goals[i].Constraint {
+			bySlot[z] |= helpful
+		}
+	}
+	if leaves >= 0 {
+		k.Counts[leaves]++
+	}
+	g := groupEffect{k.Domains.ByNode, make([]effect, len(k.IndexByDomain)+1)}
+	g.effects[0] = bySlot[n]
+	for domain, slot := range k.IndexByDomain {
+		if g.effects[domain+1] = bySlot[n]; slot != NoDomain {
+			g.effects[domain+1] = bySlot[slot]
+		}
+	}
+	return g
+}
+
+// Acceptable reports whether the pod's standing on n improves at least one requested
+// goal and worsens none, constraints included.
+func (a *TargetCheck) Acceptable(n cluster.NodeID) bool { return !a.Harms(n) && a.Helps(n) }
+
+// Count is how many of these nodes serve holds for, of those that are ready. It has no
+// branches for each: which nodes have room follows no pattern.
+func (a *TargetCheck) Count(nodes []cluster.NodeID, ready []bool) (count int) {
+	if a.LeavingHarms || !a.leavingServes && len(a.groups)+len(a.usageServed) == 0 {
+		return 0
+	}
+	if len(a.needs) == 0 || len(a.needs) > 2 || len(a.groups) > 1 || len(a.usageServed) > 0 {
+		for _, n := range nodes {
+			if ready[n] && a.Acceptable(n) && n != a.From {
+				count++
+			}
+		}
+		return count
+	}
+	one, two := a.needs[0], a.needs[len(a.needs)-1]
+	always := harmless | helpful
+	var g groupEffect
+	if len(a.groups) > 0 {
+		if g, always = a.groups[0], 0; a.leavingServes {
+			always = helpful
+		}
+	}
+	for _, n := range nodes {
+		if n == a.From {
+			continue
+		}
+		marks := always
+		if len(g.domainByNode) > 0 {
+			marks |= g.at(n)
+		}
+		fits := 1 - int(uint64((one.room[n]-one.amount)|(two.room[n]-two.amount))>>63)
+		if !ready[n] { // hardly ever
+			fits = 0
+		}
+		count += fits & int(marks&harmless) & int(marks>>1)
+	}
+	return count
+}
+
+// Helps reports whether it improves a requested goal.
+func (a *TargetCheck) Helps(n cluster.NodeID) bool {
+	if n == a.From {
+		return false
+	}
+	if a.leavingServes || slices.ContainsFunc(a.usageServed, func(x *cluster.Amounts) bool { return usageKnown(x, n) }) && HasRoom(a.OutsideGoals, n) {
+		return true
+	}
+	for i := range a.groups {
+		if a.groups[i].at(n)&helpful != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Harms reports whether it worsens a goal.
+func (a *TargetCheck) Harms(n cluster.NodeID) bool {
+	if n == a.From {
+		return false
+	}
+	for i := range a.needs {
+		if x := &a.needs[i]; x.amount > x.room[n] {
+			return true
+		}
+	}
+	for i := range a.groups {
+		if a.groups[i].at(n)&harmless == 0 {
+			return true
+		}
+	}
+	return a.LeavingHarms
+}
+
+// HarmsGroup reports whether arriving on a node worsens a group, which no pod of another
+// kind can make up for by leaving.
+func (a *TargetCheck) HarmsGroup(n cluster.NodeID) bool {
+	return slices.ContainsFunc(a.groups, func(g groupEffect) bool { return g.at(n)&harmless == 0 })
+}

@@ -1,0 +1,71 @@
+package goal
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/limits"
+	"github.com/evenkeel-project/evenkeel/verify/simulation"
+)
+
+// TestCountIsThatOfServe: with goals about nodes and groups, or either, some of them
+// constraints, as many places are counted as serve holds for.
+func TestCountIsThatOfServe(t *testing.T) {
+	s, err := cluster.New(simulation.Uneven(rand.New(rand.NewPCG(3, 1)), 60, 900))
+	if err != nil {
+		t.Fatal(err)
+	}
+	some, none := 0, 0
+	for kinds := range 8 {
+		var goals []plan.Goal
+		for i := range s.Nodes {
+			for _, r := range []string{"cpu", "memory"}[:min(kinds, 2)] {
+				goals = append(goals, plan.Goal{Strategy: "hot", Kind: plan.NodeBelow, Node: cluster.NodeID(i), Resource: r, Limit: 0.5, Weight: 1, Constraint: kinds > 5})
+			}
+		}
+		for i := range s.Workloads {
+			if w := &s.Workloads[i]; kinds != 1 {
+				goals = append(goals, plan.Goal{Strategy: "zones", Kind: plan.SkewAtMost, TopologyKey: limits.ZoneKey, Domains: domainsOf(s), Limit: 1, Weight: 1,
+					Pods: w.Pods, Subject: plan.ObjectRef{Kind: w.Kind, Namespace: w.Namespace, Name: w.Name}, Constraint: kinds == 4})
+			}
+		}
+		tr := NewTracker(s, goals)
+		ready, all := make([]bool, len(s.Nodes)), make([]cluster.NodeID, len(s.Nodes))
+		for i := range all {
+			ready[i], all[i] = i%7 > 0, cluster.NodeID(i)
+		}
+		for i := range s.Pods {
+			p := &s.Pods[i]
+			a, want := tr.CheckTargets(p.ID, p.Node), 0
+			for _, n := range all {
+				if ready[n] && n != p.Node && a.Acceptable(n) {
+					want++
+				}
+			}
+			if got := a.Count(all, ready); got != want {
+				t.Fatalf("kinds %d, pod %d: %d places, want %d", kinds, i, got, want)
+			}
+			if want > 0 {
+				some++
+			} else {
+				none++
+			}
+		}
+	}
+	if some < 500 || none < 500 {
+		t.Errorf("%d pods have places and %d have none: they show too little", some, none)
+	}
+}
+
+func domainsOf(s *cluster.Snapshot) (out []string) {
+	seen := map[string]bool{}
+	for _, z := range limits.ZonesOf(s) {
+		if !seen[z] {
+			seen[z] = true
+			out = append(out, z)
+		}
+	}
+	return out
+}

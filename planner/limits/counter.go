@@ -1,0 +1,151 @@
+// Package limits counts the planned evictions of a pass against the limits for one pass
+// and for one hour. It names the limit that refuses one more eviction. It never looks at
+// goals, guards, budgets or placement.
+package limits
+
+import (
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/history"
+	"github.com/evenkeel-project/evenkeel/planner/settings"
+	"slices"
+)
+
+// Counter counts the evictions of a pass against the configured limits.
+type Counter struct {
+	snapshot *cluster.Snapshot
+	options  settings.Limits
+	lastHour history.Hour // evictions that took place or are reserved
+	Zones    []string     // of each node
+	bound    podCounts
+	planned  podCounts
+	// earlierPlan are evictions of this pass by a plan before this one: limits of a pass
+	// count them, and those of an hour have them in hour.
+	earlierPlan podCounts
+}
+
+func NewCounter(s *cluster.Snapshot, opts settings.Limits, hour history.Hour) *Counter {
+	l := &Counter{snapshot: s, options: opts, lastHour: hour, Zones: ZonesOf(s), bound: newPodCounts(s), planned: newPodCounts(s), earlierPlan: newPodCounts(s)}
+	for i := range s.Pods {
+		if p := &s.Pods[i]; p.Node != cluster.NoNode && !p.Terminal {
+			l.bound.all++
+			l.bound.node[p.Node]++
+			if p.Workload != cluster.NoWorkload {
+				l.bound.workload[p.Workload]++
+				continue
+			}
+			l.bound.withoutWorkload++
+			l.bound.namespace[p.Object.Namespace]++
+		}
+	}
+	for n, pods := range l.bound.node {
+		l.bound.zone[l.Zones[n]] += pods
+	}
+	for w, pods := range l.bound.workload {
+		l.bound.namespace[s.Workloads[w].Namespace] += pods
+	}
+	return l
+}
+
+func (l *Counter) Add(pod cluster.PodID) {
+	l.planned.add(l.snapshot, l.Zones, &l.snapshot.Pods[pod], 1)
+}
+
+func (l *Counter) Remove(pod cluster.PodID) {
+	l.planned.add(l.snapshot, l.Zones, &l.snapshot.Pods[pod], -1)
+}
+
+// PlannedFor returns the number of evictions of the workload's pods in this pass. Pods
+// without a workload are counted together.
+func (l *Counter) PlannedFor(w cluster.WorkloadID) int {
+	return l.planned.ofWorkload(w) + l.earlierPlan.ofWorkload(w)
+}
+
+// Exhausted says which limit lets no pod go any more, whatever it is.
+func (l *Counter) Exhausted() (plan.Reason, bool) {
+	return strictest([]Allowance{l.PerPass(), l.HourlyOfCluster()})
+}
+
+func (l *Counter) PerPass() Allowance {
+	return Allowance{plan.LimitPerPass, l.options.PerPass, l.bound.all, l.planned.all + l.earlierPlan.all, "limits.perPass", "", 0, ""}
+}
+
+func (l *Counter) HourlyOfCluster() Allowance {
+	return Allowance{plan.LimitPerHour, l.options.PerHour.Cluster, 0, l.planned.all, "limits.perHour.cluster", "", l.lastHour.Cluster, ""}
+}
+
+// Allowances are the limits that an eviction of this pod counts against: first
+// those of a pass, then those of an hour.
+func (l *Counter) Allowances(pod cluster.PodID) [8]Allowance {
+	p := &l.snapshot.Pods[pod]
+	ns, zone := p.Object.Namespace, l.Zones[p.Node]
+	return [...]Allowance{
+		l.PerPass(),
+		{plan.LimitPerNode, l.options.PerNode, l.bound.node[p.Node], l.planned.node[p.Node] + l.earlierPlan.node[p.Node], "limits.perNode", l.snapshot.Nodes[p.Node].Name, 0, ""},
+		{plan.LimitPerNamespace, l.options.PerNamespace, l.bound.namespace[ns], l.planned.namespace[ns] + l.earlierPlan.namespace[ns], "limits.perNamespace", ns, 0, ""},
+		{plan.LimitPerOwner, l.options.PerOwner, l.bound.ofWorkload(p.Workload), l.planned.ofWorkload(p.Workload) + l.earlierPlan.ofWorkload(p.Workload), "limits.perOwner", "", 0, ""},
+		{plan.LimitPerZone, l.options.PerZone, l.bound.zone[zone], l.planned.zone[zone] + l.earlierPlan.zone[zone], "limits.perZone", zone, 0, ""},
+		l.hourlyOfOwner(p),
+		{plan.LimitPerHour, l.options.PerHour.Namespace, 0, l.planned.namespace[ns], "limits.perHour.namespace", ns, l.lastHour.Namespace[ns], ""},
+		l.HourlyOfCluster(),
+	}
+}
+
+// hourlyOfOwner is the hourly limit of a pod's workload. A pod of no workload
+// stands for itself.
+func (l *Counter) hourlyOfOwner(p *cluster.Pod) Allowance {
+	w := history.WorkloadRef(l.snapshot, p)
+	planned := l.planned.ofWorkload(p.Workload)
+	if p.Workload == cluster.NoWorkload {
+		planned = 0
+	}
+	return Allowance{plan.LimitPerHour, l.options.PerHour.Owner, 0, planned, "limits.perHour.owner", w.Name, l.lastHour.Workload[w], w.Kind}
+}
+
+// Refuse names the strictest limit that one more eviction of this pod would
+// break: the one that allows the fewest in this pass.
+func (l *Counter) Refuse(pod cluster.PodID) (plan.Reason, bool) {
+	all := l.Allowances(pod)
+	return strictest(all[:])
+}
+
+// RefuseHourly is refuse with the limits of an hour alone.
+func (l *Counter) RefuseHourly(pod cluster.PodID) (plan.Reason, bool) {
+	all := l.Allowances(pod)
+	return strictest(slices.DeleteFunc(all[:], func(a Allowance) bool { return a.Code != plan.LimitPerHour }))
+}
+
+// ZoneKey is the node label that perZone limits and reports go by.
+const ZoneKey = "topology.kubernetes.io/zone"
+
+// AddEarlierMoves counts evictions of pods that are no longer there.
+func (l *Counter) AddEarlierMoves(moves []plan.Move) {
+	workloads := map[plan.ObjectRef]cluster.WorkloadID{}
+	for i := range l.snapshot.Workloads {
+		w := &l.snapshot.Workloads[i]
+		workloads[plan.ObjectRef{APIVersion: w.APIVersion, Kind: w.Kind, Namespace: w.Namespace, Name: w.Name}] = cluster.WorkloadID(i)
+	}
+	for _, m := range moves {
+		b := &l.earlierPlan
+		b.all++
+		b.namespace[m.Pod.Namespace]++
+		if n := l.snapshot.NodeByName(m.From); n != nil {
+			b.node[n.ID]++
+			b.zone[l.Zones[n.ID]]++
+		}
+		if w, known := workloads[history.WorkloadOf(m)]; known {
+			b.workload[w]++
+		} else {
+			b.withoutWorkload++
+		}
+	}
+}
+
+// ZonesOf are the zones of nodes, "" where there is none.
+func ZonesOf(s *cluster.Snapshot) []string {
+	zones := make([]string, len(s.Nodes))
+	for i := range s.Nodes {
+		zones[i], _ = s.Nodes[i].Label(ZoneKey)
+	}
+	return zones
+}

@@ -1,0 +1,151 @@
+package lowerbound
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/goal"
+	"github.com/evenkeel-project/evenkeel/planner/limits"
+)
+
+// cause is what keeps pods of an unmet goal: a code, and words for it that follow
+// "are".
+type cause struct {
+	code  plan.Code
+	words string
+}
+
+// maxDetails bounds what is said in all, where samples are bounded too.
+const maxDetails = 200
+
+// blockers says, for each goal that the plan leaves with excess, what keeps how many
+// of its pods, the most frequent cause first.
+func (p *proof) blockers() []plan.Blocker {
+	out := []plan.Blocker{}
+	for g, goal := range p.Goals.Goals {
+		if goal.Constraint || p.Goals.Excess(g) == 0 {
+			continue
+		}
+		if len(out) >= maxDetails && p.Options.SamplesPerCode >= 0 {
+			break
+		}
+		counts, all := map[cause]int{}, 0
+		for _, id := range p.PodsOf(g) {
+			if !p.Snapshot.Pods[id].Terminal {
+				all++
+			}
+			if r, ok := p.Rejections.Of(id); ok {
+				counts[p.cause(g, id, r.Reason.Code)]++
+			}
+		}
+		var causes []cause
+		for x := range counts {
+			causes = append(causes, x)
+		}
+		slices.SortFunc(causes, func(a, b cause) int {
+			return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(string(a.code), string(b.code)), strings.Compare(a.words, b.words))
+		})
+		for _, x := range causes {
+			out = append(out, plan.Blocker{Code: x.code, Detail: fmt.Sprintf("%s (%s): %s %s", goalLeftUnmet(goal), goal.ID, countOfPods(counts[x], all), x.words)})
+		}
+	}
+	return out
+}
+
+// goalLeftUnmet says what a goal that is not met leaves.
+func goalLeftUnmet(g plan.Goal) string {
+	if g.Kind == plan.NodeBelow {
+		return fmt.Sprintf("%s stays above %.2f of its %s", g.Subject.Name, g.Limit, g.Resource)
+	}
+	return fmt.Sprintf("%s stays skewed by more than %d over %s", g.Subject, int(g.Limit), g.TopologyKey)
+}
+
+func countOfPods(n, all int) string {
+	if n == 1 {
+		return fmt.Sprintf("1 of its %s is", limits.CountPods(all))
+	}
+	return fmt.Sprintf("%d of its %s are", n, limits.CountPods(all))
+}
+
+// cause says what keeps a pod: what binds it whatever the plan, where that is so, or
+// else why the search refused it.
+func (p *proof) cause(g int, id cluster.PodID, code plan.Code) cause {
+	if words := p.provenCause(g, id); words != "" {
+		return cause{code, words}
+	}
+	if words := causeWords[code]; words != "" {
+		return cause{code, words}
+	}
+	return cause{code, "kept by a guard: " + string(code)}
+}
+
+// provenCause says what binds a pod that may leave to its node, or where the goal is
+// about a group, to its domain; empty: nothing that is proven.
+func (p *proof) provenCause(g int, id cluster.PodID) string {
+	if !p.reach.mayLeave(id) {
+		return ""
+	}
+	others, here, place := p.reach.all, "this node", "node"
+	if k, ok := p.start.Measures[g].(*goal.SkewMeasure); ok {
+		from, counted := k.DomainIndex(p.Snapshot.Pods[id].Node)
+		if !counted {
+			return ""
+		}
+		here, place = p.Goals.Goals[g].Domains[from], "domain"
+		nodes := p.reach.byDomain(k).in
+		others = slices.Concat(append(nodes[:from:from], nodes[from+1:]...)...)
+	} else if zone := p.Limits.Zones[p.Snapshot.Pods[id].Node]; zone != "" {
+		here = zone
+	}
+	switch {
+	case p.reach.anyOf(id, others):
+		return ""
+	case p.onlyUnderPressure(id, others):
+		return "" // words of the pressure hint say it
+	case p.reach.runsIfEmpty(id, others):
+		return "too large for any other " + place + " or its goals, even when every pod that may leave has left"
+	case p.reach.runsWithoutVolumes(id, others) && cluster.HasVolumeClaim(p.Snapshot.Pods[id].Object):
+		return "pinned by PersistentVolumes in " + here
+	}
+	return "kept from every other " + place + " by selectors, affinity, taints, cordons or features of nodes"
+}
+
+// onlyUnderPressure reports whether a pod could run on one of these nodes were it not for the
+// pressure hint there.
+func (p *proof) onlyUnderPressure(id cluster.PodID, nodes []cluster.NodeID) bool {
+	could, none := p.reach.couldRun(id), cluster.Resources{}
+	return slices.ContainsFunc(nodes, func(n cluster.NodeID) bool {
+		return n != p.Snapshot.Pods[id].Node && p.Snapshot.Nodes[n].Ready && p.Goals.UnderPressure[n] && could(n, &none, 0)
+	})
+}
+
+// causeWords are words for what an operator can change.
+var causeWords = map[plan.Code]string{
+	plan.NoTargetFits:           "without a node that takes them and leaves no goal worse",
+	plan.NodesUnderPressure:     "without a node that takes them but those that carry the pressure hint",
+	plan.BenefitTooSmall:        "not worth an eviction: what is above the limit is too little",
+	plan.UsageUnknown:           "of unknown use",
+	plan.WouldReturn:            "likely to come back, or to land where that helps as little",
+	plan.UncertainLanding:       "not sure enough to land where that helps",
+	plan.PlacementUnknown:       "of a kind whose landing cannot be foretold",
+	plan.PredictionLimitReached: "not tried to the end: the plan was cut short (limits.maxPredictions)",
+	plan.BlockedByPDB:           "held by PodDisruptionBudgets",
+	plan.MultiplePDBs:           "held by several PodDisruptionBudgets at once",
+	plan.PDBNotObserved:         "held by PodDisruptionBudgets that are not up to date",
+	plan.WorkloadUnavailable:    "of workloads with too few available pods",
+	plan.LimitPerPass:           "beyond limits.perPass",
+	plan.LimitPerNode:           "beyond limits.perNode",
+	plan.LimitPerNamespace:      "beyond limits.perNamespace",
+	plan.LimitPerOwner:          "beyond limits.perOwner",
+	plan.LimitPerZone:           "beyond limits.perZone",
+	plan.LimitPerHour:           "beyond limits.perHour",
+	plan.BackedOff:              "of workloads that rest after a bad landing, or came shortly after evictions of their workloads and may replace what was evicted",
+	plan.DoNotDisrupt:           "not to be disrupted, by request",
+	plan.EvictNever:             "never to be evicted, by request",
+	plan.PreferNoEviction:       "better not evicted, by request",
+	plan.OutsideWindow:          "outside their windows",
+}

@@ -1,0 +1,70 @@
+package lowerbound
+
+import "github.com/evenkeel-project/evenkeel/planner/goal"
+
+// nodes adds, for each node, the largest need of one resource: its excess
+// covered by the largest pods that may leave. What they cannot cover is
+// residual, as a share of the goal's excess.
+func (p *proof) nodes() {
+	for n := range p.Snapshot.Nodes {
+		most, planned := 0, 0
+		var hot []int32
+		for _, g := range p.start.ByNode[n] {
+			if p.start.Goals[g].Constraint || p.start.Excess(int(g)) == 0 {
+				continue
+			}
+			hot = append(hot, g)
+			b := p.start.Measures[g].(*goal.NodeMeasure)
+			all, some, rest := p.coverLargestFirst(b, b.Excess(), b.Excess()-p.Goals.Excess(int(g)))
+			most, planned = max(most, all), max(planned, some)
+			p.addResidual(p.start.Goals[g], float64(rest)/float64(b.Excess()), float64(rest)/float64(b.Total))
+		}
+		if most == 0 {
+			continue
+		}
+		p.full.node(most)
+		p.planned.node(planned)
+		for _, g := range hot {
+			p.amounts(int(g))
+		}
+	}
+}
+
+// amounts adds what a goal about a node needs, of all pods that could bring it.
+func (p *proof) amounts(g int) {
+	b, gone := p.start.Measures[g].(*goal.NodeMeasure), p.start.Excess(g)-p.Goals.Excess(g)
+	if p.full.alone && (p.planned.alone || gone == 0) {
+		return
+	}
+	var pods []sized
+	var sum int64
+	for _, x := range p.podsBySize(b) {
+		if p.canLeaveForGood(x.id) {
+			pods = append(pods, x)
+			sum += x.size
+		}
+	}
+	p.full.amount(min(b.Excess(), sum), pods)
+	p.planned.amount(gone, pods)
+}
+
+// coverLargestFirst counts the largest pods that may leave and cover an amount
+// together, those that cover a part of it, and says what they cannot cover. Only
+// pods that are counted are asked whether they may leave.
+func (p *proof) coverLargestFirst(b *goal.NodeMeasure, amount, part int64) (all, some int, rest int64) {
+	rest = amount
+	for _, x := range p.podsBySize(b) {
+		if rest <= 0 {
+			break
+		}
+		if !p.canLeaveForGood(x.id) {
+			continue
+		}
+		if amount-rest < part {
+			some++
+		}
+		rest -= x.size
+		all++
+	}
+	return all, some, max(0, rest)
+}

@@ -1,0 +1,47 @@
+package lowerbound
+
+import (
+	"cmp"
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/goal"
+	"github.com/evenkeel-project/evenkeel/planner/search"
+	"slices"
+)
+
+// proof is what is known of every plan: the evictions that it takes to come as near
+// to the goals as permitted ones can, and as near as this plan does; and the excess
+// that none removes.
+type proof struct {
+	*search.Search
+	start         *goal.Tracker
+	reach         *Reachability
+	full, planned *evictionNeed
+	residual      float64
+	byGoal        map[string]float64
+}
+
+// canLeaveForGood reports whether a pod can leave its node for good.
+func (p *proof) canLeaveForGood(pod cluster.PodID) bool {
+	return p.reach.mayLeave(pod) && p.reach.anywhere(pod)
+}
+
+// addResidual notes a share of a goal's excess, in the goal's unit v, as residual.
+func (p *proof) addResidual(g plan.Goal, share, v float64) {
+	if share > 0 {
+		p.residual += float64(g.Weight * share)
+		p.byGoal[g.ID] = plan.Round(v)
+	}
+}
+
+// podsBySize are the pods on the goal's node, the largest first.
+func (p *proof) podsBySize(b *goal.NodeMeasure) []sized {
+	var pods []sized
+	for _, id := range p.Snapshot.Nodes[b.Node].Pods {
+		if size := b.Amounts.Contribution(id, b.Node); size > 0 {
+			pods = append(pods, sized{size, id})
+		}
+	}
+	slices.SortFunc(pods, func(x, y sized) int { return cmp.Or(cmp.Compare(y.size, x.size), cmp.Compare(x.id, y.id)) })
+	return pods
+}

@@ -1,0 +1,152 @@
+package lowerbound
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/goal"
+)
+
+// unmetGoals says of unmet goals what keeps the excess that no proof explains. It claims
+// something only of goals that settle has gone through: each of their pods that could
+// serve them was refused as the plan leaves the cluster, by guards, by the landing
+// model or by other goals. That no single eviction helps is less than that no plan
+// does: two moves together might.
+func (p *proof) unmetGoals() (all float64, out []plan.UnmetGoal) {
+	for _, g := range slices.Sorted(slices.Values(p.FinalPassGoals)) {
+		goal := p.Goals.Goals[g]
+		left := p.Goals.ReportedExcess(g) - p.byGoal[goal.ID]
+		if p.Goals.Excess(g) == 0 || left <= 0 || goal.Excess <= 0 {
+			continue
+		}
+		h := plan.UnmetGoal{Goal: goal.ID, Excess: plan.Round(left), Rejections: map[plan.Code]int{}}
+		var stray []cluster.PodID
+		if !p.refusals(g, h.Rejections, &stray) {
+			continue
+		}
+		h.Reason = unmetReason(h.Rejections)
+		words := len(out) < maxDetails || p.Options.SamplesPerCode < 0
+		if h.Detail = p.unmetDetail(g, h); len(stray) > 0 && words {
+			h.Detail += p.likelyLandings(g, stray)
+		}
+		all += float64(goal.Weight * left / goal.Excess)
+		out = append(out, h)
+	}
+	return plan.Round(all), out
+}
+
+// refusals counts why the pods that could serve a goal stay, and lists those that the
+// scheduler would place where that does not help. It reports whether each has a reason
+// that stands until something else changes.
+func (p *proof) refusals(g int, codes map[plan.Code]int, stray *[]cluster.PodID) bool {
+	for _, id := range p.PodsOf(g) {
+		from := p.Model.NodeOf(id)
+		if from == cluster.NoNode || p.Snapshot.Pods[id].Terminal || !p.Goals.CouldServe(g, id, from) {
+			continue
+		}
+		code, stays := p.refusal(id)
+		if !stays {
+			return false
+		}
+		codes[code]++
+		if code == plan.WouldReturn || code == plan.UncertainLanding {
+			*stray = append(*stray, id)
+		}
+	}
+	return true
+}
+
+// refusal is why a pod stays where the plan leaves it, and whether there is such a
+// reason. A pod that the plan moves is asked as if it could move again.
+func (p *proof) refusal(id cluster.PodID) (plan.Code, bool) {
+	if p.Moved[id] {
+		_, reason, lands := p.PredictLanding(id)
+		return reason.Code, !lands
+	}
+	r, refused := p.Rejections.Of(id)
+	if p.Rejections.ByLimit(id) || r.Reason.Code == plan.PredictionLimitReached {
+		return "", false // another pass has room for it
+	}
+	return r.Reason.Code, refused
+}
+
+// unmetReason is who holds a goal: the scheduler as soon as one of its pods has a place that
+// would serve it and the scheduler prefers another; else places, where a pod may leave
+// and there is none; else the floor, where no eviction is worth it; else guards.
+func unmetReason(codes map[plan.Code]int) plan.UnmetReason {
+	switch {
+	case codes[plan.WouldReturn]+codes[plan.UncertainLanding]+codes[plan.PlacementUnknown] > 0:
+		return plan.UnmetByScheduler
+	case codes[plan.NoTargetFits]+codes[plan.NodesUnderPressure] > 0:
+		return plan.UnmetNoTarget
+	case codes[plan.BenefitTooSmall] > 0:
+		return plan.UnmetBenefitTooSmall
+	}
+	return plan.UnmetByGuards
+}
+
+// unmetDetail says why the pods stay that could serve the goal, most frequent first.
+func (p *proof) unmetDetail(g int, h plan.UnmetGoal) string {
+	codes := slices.SortedFunc(maps.Keys(h.Rejections), func(a, b plan.Code) int {
+		return cmp.Or(cmp.Compare(h.Rejections[b], h.Rejections[a]), strings.Compare(string(a), string(b)))
+	})
+	var each []string
+	for _, code := range codes {
+		each = append(each, fmt.Sprintf("%s %d", code, h.Rejections[code]))
+	}
+	return fmt.Sprintf("%s (%s): %s", goalLeftUnmet(p.Goals.Goals[g]), h.Goal, strings.Join(each, ", "))
+}
+
+// likelyLandings says where the replacements of these pods are too likely to land, the most
+// frequent place first: the domain where the goal is about a group, else the node.
+func (p *proof) likelyLandings(g int, pods []cluster.PodID) string {
+	counts := map[string]int{}
+	for _, id := range pods {
+		from := p.Model.NodeOf(id)
+		places := p.Goals.CheckTargets(id, from)
+		to := p.Model.PredictOdds(id).LikeliestOf(func(n cluster.NodeID) bool { return !p.Accepts(&places, n) })
+		if to == cluster.NoNode {
+			continue
+		}
+		verb := "land in "
+		if p.placeName(g, to) == p.placeName(g, from) {
+			verb = "return to "
+		} else if p.Goals.Goals[g].Kind == plan.NodeBelow {
+			verb = "land on "
+		}
+		counts[verb+p.placeName(g, to)]++
+	}
+	places := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
+	})
+	var words []string
+	for i, x := range places {
+		if i == maxPlaces {
+			words = append(words, "and so on")
+			break
+		}
+		words = append(words, fmt.Sprintf("%s (%d)", x, counts[x]))
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return "; replacements are too likely to " + strings.Join(words, ", ")
+}
+
+// placeName names a node as the goal sees it.
+func (p *proof) placeName(g int, n cluster.NodeID) string {
+	if k, ok := p.Goals.Measures[g].(*goal.SkewMeasure); ok {
+		if i, counted := k.DomainIndex(n); counted {
+			return p.Goals.Goals[g].Domains[i]
+		}
+	}
+	return p.Snapshot.Nodes[n].Name
+}
+
+// maxPlaces is the number of places that one detail names.
+const maxPlaces = 3

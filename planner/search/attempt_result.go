@@ -1,0 +1,87 @@
+package search
+
+import (
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility"
+	"slices"
+)
+
+// rewind puts both scenes back to the snapshot; made are the moves that stand in
+// the search's own.
+func (c *Search) rewind(made []Step) {
+	for _, m := range slices.Backward(made) {
+		c.Undo(m)
+	}
+	for _, m := range slices.Backward(c.Moves) {
+		c.wave.start.Undo(m.Step)
+		c.Limits.Remove(m.Pod)
+		c.Moved[m.Pod] = false
+	}
+	c.Moves, c.HintedByWave = nil, nil
+	c.Rejections.forgetLimits()
+	c.wave = newWave(c.wave.start, eligibility.NewConsumed(), 1)
+	c.round++
+}
+
+// attemptResult is what a search has found.
+type attemptResult struct {
+	moves      []WaveStep
+	hinted     [][]cluster.NodeID
+	rejections *Rejections
+	excess     []int64 // by goal
+	// excessLeft sums the shares of the goals' excess at first, times their weights; first
+	// the same of those that are served first.
+	excessLeft, firstExcessLeft float64
+}
+
+func (c *Search) result() attemptResult {
+	o := attemptResult{c.Moves, c.HintedByWave, c.Rejections.clone(), make([]int64, len(c.Goals.Goals)), 0, 0}
+	for g := range o.excess {
+		o.excess[g] = c.Goals.Excess(g)
+		if goal := &c.Goals.Goals[g]; !goal.Constraint {
+			share := float64(goal.Weight * float64(o.excess[g]) / float64(c.Goals.InitialExcess[g]))
+			o.excessLeft += share
+			if c.Goals.First[g] {
+				o.firstExcessLeft += share
+			}
+		}
+	}
+	return o
+}
+
+// better: less excess is left of what is served first, or else of all, or as much with
+// fewer evictions.
+func (o attemptResult) better(than attemptResult) bool {
+	if a, b := plan.Round(o.firstExcessLeft), plan.Round(than.firstExcessLeft); a != b {
+		return a < b
+	}
+	a, b := plan.Round(o.excessLeft), plan.Round(than.excessLeft)
+	return a < b || a == b && len(o.moves) < len(than.moves)
+}
+
+// worseThan reports whether a requested goal is farther from being met.
+func (c *Search) worseThan(o attemptResult) bool {
+	for g, was := range o.excess {
+		if !c.Goals.Goals[g].Constraint && c.Goals.Excess(g) > was {
+			return true
+		}
+	}
+	return false
+}
+
+// restore makes the moves of an outcome again, as they were.
+func (c *Search) restore(o attemptResult) {
+	var made []Step
+	for _, m := range c.Moves {
+		made = append(made, m.Step)
+	}
+	c.rewind(made)
+	for _, m := range o.moves {
+		c.Apply(m.Step)
+		c.wave.start.Apply(m.Step)
+		c.Moved[m.Pod] = true
+		c.Limits.Add(m.Pod)
+	}
+	c.Moves, c.HintedByWave, c.Rejections = o.moves, o.hinted, o.rejections
+}

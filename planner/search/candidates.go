@@ -1,0 +1,120 @@
+package search
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility"
+	"github.com/evenkeel-project/evenkeel/planner/goal"
+)
+
+// candidate is a pod whose leaving could serve a goal.
+type candidate struct {
+	pod cluster.PodID
+	// rank is what people ask for: those who prefer it go first.
+	rank int
+	// benefit is the share of the goals' initial excess, times their weight,
+	// that its leaving removes, summed over goals.
+	benefit float64
+	// size is what it takes along of the resource of the goal, relative to the
+	// excess; among pods that do the same good, the smaller leaves.
+	size float64
+	cost float64
+}
+
+// candidates lists the pods whose leaving serves goal g, best first. The list is
+// good until the next call.
+func (c *Search) candidates(g int) []candidate {
+	out := c.candidateBuffer[:0]
+	goal := &c.Goals.Goals[g]
+	consider := func(id cluster.PodID) {
+		if c.Moved[id] || c.triedIn[id] == c.round {
+			return
+		}
+		from := c.Model.NodeOf(id)
+		if from == cluster.NoNode || !c.Goals.CouldServe(g, id, from) {
+			return
+		}
+		if c.scope == nodeAndGroup && !c.Goals.CouldServeNodeAndGroup(id, from) {
+			return
+		}
+		p := &c.Snapshot.Pods[id]
+		out = append(out, candidate{id, c.Eligibility.Rank(id), c.Goals.BenefitOfLeaving(id, from), c.sizeFor(goal, p), c.costOf(p)})
+	}
+	for _, id := range c.PodsOf(g) {
+		consider(id)
+	}
+	c.candidateBuffer = out
+	slices.SortFunc(out, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.benefit, a.benefit), cmp.Compare(a.size, b.size), cmp.Compare(a.cost, b.cost), c.younger(a.pod, b.pod), cmp.Compare(a.pod, b.pod))
+	})
+	return out
+}
+
+// PodsOf lists the pods that goal g is about, as they stood at first. One that
+// came to a node since has moved already.
+func (c *Search) PodsOf(g int) []cluster.PodID {
+	if goal := &c.Goals.Goals[g]; goal.Kind == plan.NodeBelow {
+		return c.Snapshot.Nodes[goal.Node].Pods
+	}
+	return c.Goals.Goals[g].Pods
+}
+
+func (c *Search) sizeFor(g *plan.Goal, p *cluster.Pod) float64 {
+	if g.Kind != plan.NodeBelow {
+		return 0
+	}
+	if g.Basis == plan.BasisLoad {
+		return c.usageSize(g, p)
+	}
+	var size float64
+	alloc := &c.Snapshot.Nodes[g.Node].Allocatable
+	if len(alloc.Extended) == 0 { // nearly always, and asked of every candidate; in the order of names
+		for _, x := range [...][2]int64{{p.Requests.MilliCPU, alloc.MilliCPU}, {p.Requests.EphemeralStorageByte, alloc.EphemeralStorageByte}, {p.Requests.MemoryBytes, alloc.MemoryBytes}} {
+			if x[1] > 0 {
+				size += float64(x[0]) / float64(x[1])
+			}
+		}
+		return size
+	}
+	for _, r := range alloc.Names() {
+		if total := alloc.Get(r); total > 0 {
+			size += float64(p.Requests.Get(r)) / float64(total)
+		}
+	}
+	return size
+}
+
+// costOf is cost, found once per pod.
+func (c *Search) costOf(p *cluster.Pod) float64 {
+	if c.costByPod == nil {
+		c.costByPod = make([]float64, len(c.Snapshot.Pods))
+	}
+	if c.costByPod[p.ID] == 0 {
+		c.costByPod[p.ID] = eligibility.EvictionCost(p)
+	}
+	return c.costByPod[p.ID]
+}
+
+// younger orders by start time, latest first: a young pod has less warmed-up
+// state to lose.
+func (c *Search) younger(a, b cluster.PodID) int {
+	sa, sb := c.Snapshot.Pods[a].Object.Status.StartTime, c.Snapshot.Pods[b].Object.Status.StartTime
+	if sa == nil || sb == nil {
+		return 0
+	}
+	return sb.Compare(sa.Time)
+}
+
+// usageSize is size by what the pod uses of the resources that load goals count.
+func (c *Search) usageSize(g *plan.Goal, p *cluster.Pod) float64 {
+	var size float64
+	for _, i := range c.Goals.ByNode[g.Node] {
+		if b, ok := c.Goals.Measures[i].(*goal.NodeMeasure); ok && b.Amounts.Measure.ByUsage && b.Total > 0 {
+			size += float64(b.Amounts.Contribution(p.ID, b.Node)) / float64(b.Total)
+		}
+	}
+	return size
+}

@@ -1,0 +1,114 @@
+package search
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility"
+)
+
+// greedyMoves makes, again and again, the move after which the least excess is left, of
+// all that there are, or of those for goals that are served first. Serving goal after goal
+// can end where no move helps and yet excess is left; this way ends there less often, and
+// costs a prediction for each pod of an unmet goal and move. It fits clusters of some ten
+// nodes. It does not begin with these pods, and returns the one that it begins with; -1:
+// there is none.
+func (c *Search) greedyMoves(notFirst []cluster.PodID) cluster.PodID {
+	first := cluster.PodID(-1)
+	c.useHints, c.scope = false, anyGoal
+	for {
+		if _, spent := c.Limits.Exhausted(); spent {
+			return first
+		}
+		m, waits := c.greediestMove(notFirst)
+		switch {
+		case m.pod < 0:
+			return first
+		case !waits:
+			if a, _ := c.join(m.pod, m.goal); a != joined {
+				return first
+			}
+			if first < 0 {
+				first, notFirst = m.pod, nil
+			}
+		case len(c.wave.steps) == 0:
+			return first
+		default:
+			c.closeWave()
+		}
+	}
+}
+
+// greedyMove is a move with what it does to the excess that is left: less is better.
+type greedyMove struct {
+	pod   cluster.PodID
+	goal  int
+	order int
+	rank  int
+	left  float64
+	cost  float64
+}
+
+func (a greedyMove) compare(b greedyMove) int {
+	return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.rank, b.rank), cmp.Compare(a.left, b.left), cmp.Compare(a.cost, b.cost), cmp.Compare(a.pod, b.pod))
+}
+
+// greediestMove finds the best move, the pod being -1 where there is none. waits says
+// that it is for the next wave.
+func (c *Search) greediestMove(not []cluster.PodID) (best greedyMove, waits bool) {
+	best.pod = -1
+	c.round++
+	for _, g := range c.Goals.ByNeed(c.unmetAttempts) {
+		for _, pod := range c.PodsOf(g) {
+			from := c.Model.NodeOf(pod)
+			if c.Moved[pod] || c.triedIn[pod] == c.round || slices.Contains(not, pod) || from == cluster.NoNode || !c.Goals.CouldServe(g, pod, from) {
+				continue
+			}
+			c.triedIn[pod] = c.round
+			if _, no := c.Refuse(pod); no {
+				continue
+			}
+			if _, no := c.PredictionLimitReached(); no {
+				return greedyMove{pod: -1}, false
+			}
+			l, _, a := c.landInWave(pod)
+			if a == refused {
+				continue
+			}
+			m := greedyMove{pod, g, c.Goals.FirstOrder(g), c.Eligibility.Rank(pod), c.Goals.ExcessChange(pod, from, l.To), eligibility.EvictionCost(&c.Snapshot.Pods[pod])}
+			if best.pod < 0 || m.compare(best) < 0 {
+				best, waits = m, a == joinsLater || !c.wave.Room(c.Eligibility, pod)
+			}
+		}
+	}
+	return best, waits
+}
+
+// greedyAttempts tries this way, each time from another beginning.
+func (c *Search) greedyAttempts(pull int, best *attemptResult) {
+	var firsts []cluster.PodID
+	for range maxGreedyStarts {
+		if !c.countUnmet() || *c.predictions+2*pull*(len(best.moves)+1) > c.predictionsForRepeat()/2 {
+			return
+		}
+		c.restart()
+		first := c.greedyMoves(firsts)
+		c.attempt()
+		if o := c.result(); o.better(*best) {
+			*best = o
+		}
+		if first < 0 {
+			return
+		}
+		firsts = append(firsts, first)
+	}
+}
+
+// countUnmetPods is how many pods there are of goals that are unmet.
+func (c *Search) countUnmetPods() (pods int) {
+	for _, g := range c.Goals.ByNeed(c.unmetAttempts) {
+		pods += len(c.PodsOf(g))
+	}
+	return pods
+}

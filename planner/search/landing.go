@@ -1,0 +1,145 @@
+package search
+
+import (
+	"fmt"
+	"github.com/evenkeel-project/evenkeel/placement/prediction"
+	"strconv"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/goal"
+)
+
+// Landing is where a replacement is predicted to go.
+type Landing struct {
+	To                                                cluster.NodeID
+	Acceptable                                        int   // nodes
+	Served                                            []int // goals improved on `to`
+	Confidence, ReturnProbability, PendingProbability float64
+	// Hinted are nodes that must carry a hint for this to hold; in a wave those
+	// of the wave.
+	Hinted []cluster.NodeID
+	// Steered: without hints it would not hold.
+	Steered bool
+	// predicted is what it was read from; forgotten once the move is accepted.
+	predicted prediction.Prediction
+}
+
+// PredictLanding predicts where the replacement of a pod goes and accepts it only if,
+// with enough confidence, requested goals are then served better and no goal
+// worse.
+func (c *State) PredictLanding(pod cluster.PodID) (Landing, plan.Reason, bool) {
+	from := c.Model.NodeOf(pod)
+	*c.predictions++
+	pr := c.Model.PredictOdds(pod)
+	if pr.UnsupportedReason != "" {
+		return Landing{}, plan.Reason{Code: plan.PlacementUnknown, Message: pr.UnsupportedReason}, false
+	}
+	places := c.Goals.CheckTargets(pod, from)
+	good := func(n cluster.NodeID) bool { return c.Accepts(&places, n) }
+	l := Landing{
+		Confidence:         plan.Round(pr.Prob(good)),
+		ReturnProbability:  plan.Round(pr.ProbOf(from)),
+		PendingProbability: plan.Round(pr.Pending()),
+		predicted:          pr,
+	}
+	if l.Confidence < c.Options.MinConfidence {
+		if !anyOf(pr.Gone.FeasibleSet, good) {
+			if why, pressed := c.onlyUnderPressure(&places, pr); pressed {
+				return l, why, false
+			}
+			return l, noTarget(from, pr), false
+		}
+		return l, c.tooUncertain(from, pr, &places, l), false
+	}
+	l.To = pr.LikeliestOf(good)
+	l.Served = c.Goals.Served(pod, from, l.To)
+	return l, plan.Reason{}, true
+}
+
+// Accepts reports whether a replacement may stand on n. A pod may tolerate a node
+// that is not Ready, but does not run there; one under pressure has enough.
+func (c *State) Accepts(places *goal.TargetCheck, n cluster.NodeID) bool {
+	return n != places.From && c.Ready[n] && places.Acceptable(n)
+}
+
+// AcceptableNodes lists the nodes that a landing may end on.
+func (c *State) AcceptableNodes(pod cluster.PodID, l *Landing) []cluster.NodeID {
+	places := c.Goals.CheckTargets(pod, c.Model.NodeOf(pod))
+	var out []cluster.NodeID
+	for n := range l.predicted.Gone.FeasibleSet.All() {
+		if c.Accepts(&places, n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// countAcceptable is how many nodes a landing may end on.
+func (c *Search) countAcceptable(pod cluster.PodID, l *Landing) int {
+	places := c.Goals.CheckTargets(pod, c.Model.NodeOf(pod))
+	c.nodeBuffer = l.predicted.Gone.FeasibleSet.Append(c.nodeBuffer[:0])
+	return places.Count(c.nodeBuffer, c.Ready)
+}
+
+func anyOf(nodes prediction.NodeSet, good func(cluster.NodeID) bool) bool {
+	for n := range nodes.All() {
+		if good(n) {
+			return true
+		}
+	}
+	return false
+}
+
+// noTarget explains why no node is acceptable.
+func noTarget(from cluster.NodeID, pr prediction.Prediction) plan.Reason {
+	others := pr.Gone.FeasibleSet.Len()
+	if pr.Gone.FeasibleSet.Has(from) {
+		others--
+	}
+	if others == 0 {
+		return plan.Reason{Code: plan.NoTargetFits, Message: "its replacement fits on no other node"}
+	}
+	return plan.Reason{Code: plan.NoTargetFits, Message: fmt.Sprintf(
+		"its replacement fits on %s, but each would leave the goal unserved or make another worse", otherNodes(others))}
+}
+
+func otherNodes(n int) string {
+	if n == 1 {
+		return "1 other node"
+	}
+	return strconv.Itoa(n) + " other nodes"
+}
+
+// tooUncertain tells a replacement that goes back, or into the same over-full
+// domain, from one whose place is merely not known well enough.
+func (c *State) tooUncertain(from cluster.NodeID, pr prediction.Prediction, places *goal.TargetCheck, l Landing) plan.Reason {
+	back := pr.Prob(func(n cluster.NodeID) bool { return n == from || !places.Helps(n) })
+	need := c.Options.MinConfidence
+	if back >= 1-l.Confidence-back {
+		return plan.Reason{Code: plan.WouldReturn, Message: fmt.Sprintf(
+			"its replacement would go back to %s, or where it helps as little, with probability %.2f; at most %.2f is allowed (guards.minConfidence %.2f)",
+			c.Snapshot.Nodes[from].Name, back, 1-need, need)}
+	}
+	return plan.Reason{Code: plan.UncertainLanding, Message: fmt.Sprintf(
+		"its replacement lands where it helps with probability %.2f only (guards.minConfidence wants %.2f)", l.Confidence, need)}
+}
+
+// onlyUnderPressure says that the replacement could help on other nodes, were these not
+// under pressure.
+func (c *State) onlyUnderPressure(places *goal.TargetCheck, pr prediction.Prediction) (plan.Reason, bool) {
+	n := 0
+	for id := range pr.Gone.FeasibleSet.All() {
+		if id != places.From && c.Snapshot.Nodes[id].Ready && c.Goals.UnderPressure[id] && places.Acceptable(id) {
+			n++
+		}
+	}
+	if n == 0 {
+		return plan.Reason{}, false
+	}
+	which := "which carry"
+	if n == 1 {
+		which = "which carries"
+	}
+	return plan.Reason{Code: plan.NodesUnderPressure, Message: fmt.Sprintf("its replacement would help on %s, %s the pressure hint, and on none without", otherNodes(n), which)}, true
+}

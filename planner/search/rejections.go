@@ -1,0 +1,93 @@
+package search
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// Rejections keeps the last refusal of each pod that was a candidate. Many pods share
+// one, and of those that limits let stay there are more than all others.
+type Rejections struct {
+	byPod    []int32 // by pod, its place in said and one; 0: none
+	distinct []rejection
+}
+
+type rejection struct {
+	strategy string
+	Reason   plan.Reason
+}
+
+func newRejections(pods int) *Rejections { return &Rejections{byPod: make([]int32, pods)} }
+
+// Of is why a pod stays, if it was refused.
+func (r *Rejections) Of(pod cluster.PodID) (rejection, bool) {
+	if i := r.byPod[pod]; i > 0 {
+		return r.distinct[i-1], true
+	}
+	return rejection{}, false
+}
+
+func (r *Rejections) has(pod cluster.PodID) bool { return r.byPod[pod] > 0 }
+
+// clone keeps what is known so far.
+func (r *Rejections) clone() *Rejections {
+	return &Rejections{slices.Clone(r.byPod), slices.Clone(r.distinct)}
+}
+
+// add notes why a pod stays. That nothing more was tried does not take the place of what
+// was found when it was.
+func (r *Rejections) add(pod cluster.PodID, strategy string, reason plan.Reason) {
+	if r.has(pod) && reason.Code == plan.PredictionLimitReached {
+		return
+	}
+	x := rejection{strategy, reason}
+	if last := len(r.distinct) - 1; last < 0 || r.distinct[last] != x {
+		r.distinct = append(r.distinct, x)
+	}
+	r.byPod[pod] = int32(len(r.distinct))
+}
+
+func (r *Rejections) remove(pod cluster.PodID) { r.byPod[pod] = 0 }
+
+// limitCodes are the codes of refusals that go by how many moves there are.
+var limitCodes = []plan.Code{plan.LimitPerPass, plan.LimitPerNode, plan.LimitPerNamespace, plan.LimitPerOwner, plan.LimitPerZone, plan.LimitPerHour}
+
+// ByLimit reports whether a limit keeps the pod.
+func (r *Rejections) ByLimit(pod cluster.PodID) bool {
+	x, known := r.Of(pod)
+	return known && slices.Contains(limitCodes, x.Reason.Code)
+}
+
+// forgetLimits forgets the refusals that went by how many moves there were.
+func (r *Rejections) forgetLimits() {
+	for pod := range r.byPod {
+		if r.ByLimit(cluster.PodID(pod)) {
+			r.byPod[pod] = 0
+		}
+	}
+}
+
+// List counts all and keeps the first samples of each code, by code and pod.
+func (r *Rejections) List(s *cluster.Snapshot, perCode int) plan.Rejections {
+	out := plan.Rejections{Counts: map[plan.Code]int{}, Samples: []plan.Rejection{}}
+	for i := range r.byPod { // which is the order of names
+		id := cluster.PodID(i)
+		x, refused := r.Of(id)
+		if !refused {
+			continue
+		}
+		out.Counts[x.Reason.Code]++
+		if perCode < 0 || out.Counts[x.Reason.Code] <= perCode {
+			p, node := &s.Pods[id], ""
+			if p.Node != cluster.NoNode {
+				node = s.Nodes[p.Node].Name
+			}
+			out.Samples = append(out.Samples, plan.Rejection{Pod: plan.PodRefOf(p), Node: node, Strategy: x.strategy, Reason: x.Reason})
+		}
+	}
+	slices.SortStableFunc(out.Samples, func(a, b plan.Rejection) int { return strings.Compare(string(a.Reason.Code), string(b.Reason.Code)) })
+	return out
+}

@@ -1,0 +1,57 @@
+package search
+
+import (
+	"testing"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/hints"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility"
+	"github.com/evenkeel-project/evenkeel/planner/settings"
+)
+
+// TestARefusalHoldsUntilTheNextMove: n1 has no room for p0 until p2 has left it.
+func TestARefusalHoldsUntilTheNextMove(t *testing.T) {
+	c := searching(t, 3, []string{"n0 a 4", "n0 b 4", "n1 c 7", "n2 d 3"}, nil, half("cpu", 0)...)
+	c.wave = newWave(c.State.Clone(), eligibility.NewConsumed(), 1)
+	c.move(3, 1) // n1 is full, n2 has room and is not Ready
+	c.Ready[2], c.Ready[1] = false, true
+	_, first, a := c.landInWave(0)
+	if a != refused || first.Code == "" {
+		t.Fatalf("%v, %+v: want a refusal", a, first)
+	}
+	world, asked := c.Model, *c.predictions
+	c.Model = nil // whoever asked it would panic
+	if _, again, a := c.landInWave(0); a != refused || again != first || *c.predictions != asked+1 {
+		t.Errorf("%v, %+v after %d predictions; want the same for one more", a, again, *c.predictions-asked)
+	}
+	c.Model = world
+	c.move(2, 2)
+	if l, why, a := c.landInWave(0); a != joined || l.To != 1 {
+		t.Errorf("%v, %+v: want n1, which has room now", a, why)
+	}
+}
+
+// TestWhatHintsMayChangeIsNotRemembered, nor what was refused before a move.
+func TestWhatHintsMayChangeIsNotRemembered(t *testing.T) {
+	why := plan.Reason{Code: plan.NoTargetFits}
+	for _, steer := range []hints.Kind{hints.None, hints.Taint} {
+		for _, many := range []int{2, 2 * maxCleared} {
+			c := searching(t, 2, []string{"n0 a 1", "n0 b 1"}, func(o *settings.Options) { o.Steer = steer }, half("cpu", 0)...)
+			for i := range many {
+				c.unmoved.add(c, cluster.PodID(i), why)
+			}
+			if got, known := c.unmoved.of(c, 0); known != (steer == hints.None) || known && got != why {
+				t.Errorf("steer %s: %v, %+v", steer, known, got)
+			}
+			c.move(0, 1)
+			if _, known := c.unmoved.of(c, 1); known {
+				t.Errorf("steer %s: still known after a move", steer)
+			}
+			c.unmoved.add(c, 1, why)
+			if _, known := c.unmoved.of(c, 0); known {
+				t.Errorf("steer %s: what was refused before the move came back with another refusal", steer)
+			}
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package summary
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
+	"github.com/evenkeel-project/evenkeel/planner/goal"
+	"github.com/evenkeel-project/evenkeel/planner/limits"
+	"github.com/evenkeel-project/evenkeel/planner/search"
+)
+
+// uncountedDomains says which values of the topology keys no spread counts, or some
+// do not although pods of theirs stand there: without it a goal can seem met
+// where a table of pods by zone says otherwise.
+func uncountedDomains(c *search.Search) []string {
+	keys := map[string]bool{}
+	if slices.ContainsFunc(strategies(c), func(st plan.StrategyState) bool { return st.Goals == 0 }) {
+		keys[limits.ZoneKey] = true // a strategy may state no goal because of it
+	}
+	missing := map[[2]string]int{} // key and value -> goals that do not count it and have pods there
+	for i, g := range c.Goals.Goals {
+		if k, ok := c.Goals.Measures[i].(*goal.SkewMeasure); ok {
+			keys[g.TopologyKey] = true
+			for value := range domainsOutside(c, k, g) {
+				missing[[2]string{g.TopologyKey, value}]++
+			}
+		}
+	}
+	out := []string{}
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		byValue := nodesBy(c, key)
+		for _, value := range slices.Sorted(maps.Keys(byValue)) {
+			goals := missing[[2]string{key, value}]
+			why, all := allClosed(c, byValue[value])
+			switch {
+			case all:
+				out = append(out, fmt.Sprintf("%s is not counted: %s", value, why))
+			case goals > 0:
+				out = append(out, fmt.Sprintf("%s is not counted by %s: pods that stand there could not run there again", value, goalCount(goals)))
+			}
+		}
+	}
+	return out
+}
+
+func goalCount(n int) string {
+	if n == 1 {
+		return "1 goal"
+	}
+	return fmt.Sprintf("%d goals", n)
+}
+
+// domainsOutside are the values of the key where pods of the group stand and which
+// the goal does not count.
+func domainsOutside(c *search.Search, k *goal.SkewMeasure, g plan.Goal) map[string]bool {
+	out := map[string]bool{}
+	for _, id := range g.Pods {
+		n := c.Snapshot.Pods[id].Node
+		if n == cluster.NoNode || k.Domains.ByNode[n] == goal.NoDomain {
+			continue
+		}
+		if _, counted := k.DomainIndex(n); !counted {
+			value, _ := c.Snapshot.Nodes[n].Label(g.TopologyKey)
+			out[value] = true
+		}
+	}
+	return out
+}
+
+// nodesBy groups the nodes in scope by a label that they have.
+func nodesBy(c *search.Search, key string) map[string][]*cluster.Node {
+	out := map[string][]*cluster.Node{}
+	for i := range c.Snapshot.Nodes {
+		n := &c.Snapshot.Nodes[i]
+		if value, ok := n.Label(key); ok && c.Options.Guards.Scope.HasNode(n) {
+			out[value] = append(out[value], n)
+		}
+	}
+	return out
+}
+
+// allClosed says why none of the nodes takes a pod of an ordinary workload. A
+// node that is being taken away may take some until it is cordoned, so that
+// alone does not count.
+func allClosed(c *search.Search, nodes []*cluster.Node) (why string, none bool) {
+	var words []string
+	for _, n := range nodes {
+		if n.Ready && !n.Object.Spec.Unschedulable {
+			return "", false
+		}
+		words = append(words, n.Name+" is "+strings.Join(guard.NodeState(n), ", "))
+	}
+	if extra := len(words) - maxNamed; extra > 0 {
+		words = append(words[:maxNamed], fmt.Sprintf("and so on for %d more of its nodes", extra))
+	}
+	return strings.Join(words, ", "), true
+}
+
+// maxNamed bounds the nodes that one sentence names.
+const maxNamed = 3

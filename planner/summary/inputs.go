@@ -1,0 +1,110 @@
+package summary
+
+import (
+	"fmt"
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/limits"
+	"github.com/evenkeel-project/evenkeel/planner/search"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// inputs are the sources of the plan. What people asked for is among them only
+// when something of it cannot be read.
+func inputs(c *search.Search) []plan.Input {
+	in := []plan.Input{requestsInput(c.Snapshot, c.Now)}
+	if load, known := loadInput(c); known {
+		in = append(in, load)
+	}
+	if nodes := nodesInput(c, in[0].Age); len(nodes.Problems) > 0 {
+		in = append(in, nodes)
+	}
+	if others := otherDeschedulersInput(c.Snapshot, in[0].Age); len(others.Problems) > 0 {
+		in = append(in, others)
+	}
+	if stated := strategiesInput(c, in[0].Age); len(stated.Problems) > 0 {
+		in = append(in, stated)
+	}
+	for _, left := range [...]string{leftoverHints(c.Snapshot, c.Now), expiredHints(c.Snapshot, c.Now)} {
+		if left != "" {
+			in = append(in, plan.Input{Source: "hints", Age: in[0].Age, Coverage: 1, Problems: []string{left}})
+		}
+	}
+	if why := c.Snapshot.Objects.PlannerStateError; why != "" {
+		in = append(in, plan.UnknownStateInput(in[0].Age, why))
+	}
+	problems := c.Eligibility.Guards.Annotations.Problems(c.Snapshot, c.Options.Guards.TimeZone)
+	if len(problems) == 0 {
+		return in
+	}
+	asked := plan.Input{Source: "annotations", Age: in[0].Age, Coverage: 1, Problems: []string{}}
+	for i, p := range problems {
+		if i == maxProblems {
+			asked.Problems = append(asked.Problems, fmt.Sprintf("... and %d more", len(problems)-i))
+			break
+		}
+		asked.Problems = append(asked.Problems, p.String())
+	}
+	return append(in, asked)
+}
+
+// nodesInput says which nodes in scope no pod can go to, which stand in no zone,
+// and which domains are not counted. A node that is not Ready is not known to hold what it seems to.
+func nodesInput(c *search.Search, age string) plan.Input {
+	in := plan.Input{Source: "nodes", Age: age, Coverage: 1, Problems: []string{}}
+	all, unready, zoneless := 0, 0, 0
+	for i := range c.Snapshot.Nodes {
+		n := &c.Snapshot.Nodes[i]
+		if !c.Options.Guards.Scope.HasNode(n) {
+			continue
+		}
+		all++
+		if !n.Ready {
+			unready++
+		}
+		if c.Limits.Zones[n.ID] == "" {
+			zoneless++
+		}
+	}
+	if all == 0 {
+		in.Coverage = 0
+		in.Problems = append(in.Problems, "no node is in scope (nodeSelector)")
+		return in
+	}
+	in.Coverage = plan.Round(float64(all-unready) / float64(all))
+	if unready > 0 {
+		in.Problems = append(in.Problems, fmt.Sprintf("%d of %d nodes in scope are not Ready: their pods stay", unready, all))
+	}
+	if zoneless > 0 {
+		in.Problems = append(in.Problems, fmt.Sprintf("%d of %d nodes in scope have no label %s: no goal about zones sees their pods", zoneless, all, limits.ZoneKey))
+	}
+	in.Problems = append(in.Problems, uncountedDomains(c)...)
+	return in
+}
+
+func requestsInput(s *cluster.Snapshot, now time.Time) plan.Input {
+	in := plan.Input{Source: "requests", Age: now.Sub(s.TakenAt).Round(time.Second).String(), Coverage: 1, Problems: []string{}}
+	for _, kind := range slices.Sorted(maps.Keys(s.Objects.Skipped)) {
+		in.Problems = append(in.Problems, fmt.Sprintf("%d objects of kind %s are not read", s.Objects.Skipped[kind], kind))
+	}
+	if absent := absentKinds(s.Objects); s.Objects.TakenAt.IsZero() && len(absent) > 0 {
+		in.Problems = append(in.Problems, fmt.Sprintf("the snapshot, which evenkeel capture did not make, has no %s: taken as there being none", strings.Join(absent, " and no ")))
+	}
+	return in
+}
+
+// absentKinds are kinds that keep pods where they are, and of which none is
+// there.
+func absentKinds(o *cluster.Objects) []string {
+	var out []string
+	if len(o.Services) == 0 {
+		out = append(out, "Service")
+	}
+	if len(o.PodDisruptionBudgets) == 0 {
+		out = append(out, "PodDisruptionBudget")
+	}
+	return out
+}

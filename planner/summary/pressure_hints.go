@@ -1,0 +1,114 @@
+package summary
+
+import (
+	"fmt"
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/hints"
+	"github.com/evenkeel-project/evenkeel/hints/pressure"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/search"
+	corev1 "k8s.io/api/core/v1"
+	"strings"
+	"time"
+)
+
+// ActualNode is the node as it really stands.
+func ActualNode(s *cluster.Snapshot, n *cluster.Node) *corev1.Node {
+	if there, foretold := s.ActualNodes[n.Name]; foretold {
+		return there
+	}
+	return n.Object
+}
+
+// PressureHints says how it is about the hints on the nodes.
+func PressureHints(c *search.Search) []plan.PressureHint {
+	nodes := make([]*corev1.Node, len(c.Snapshot.Nodes))
+	for i := range c.Snapshot.Nodes {
+		nodes[i] = ActualNode(c.Snapshot, &c.Snapshot.Nodes[i])
+	}
+	o := c.Options
+	var out []plan.PressureHint
+	for _, st := range o.HintRules.NodeHints(nodes, c.Snapshot.Objects.Usage, o.Pressure.LabelKey, o.Pressure.TaintKey, c.Snapshot.TakenAt) {
+		_, foretold := c.Snapshot.ActualNodes[st.Node]
+		out = append(out, pressureHint(st, foretold))
+	}
+	return out
+}
+
+// stateWords are those of a plan for each state.
+var stateWords = map[pressure.State]plan.HintState{
+	pressure.Present: plan.HintPresent, pressure.ToWrite: plan.HintToWrite, pressure.ToRemove: plan.HintToRemove, pressure.Expired: plan.HintExpired,
+	pressure.NotOurs: plan.HintForeign, pressure.AwaitingSamples: plan.HintAwaitingSamples, pressure.LimitReached: plan.HintLimitReached,
+}
+
+func pressureHint(st pressure.NodeHint, foretold bool) plan.PressureHint {
+	h := plan.PressureHint{
+		Node: st.Node, State: stateWords[st.State], Rule: st.Rule, Value: st.Value, OtherRules: st.OtherRules,
+		Since: st.Since.UTC(), Expires: st.Expires.UTC(), Samples: st.Samples, RequiredSamples: st.RequiredSamples,
+	}
+	if st.State == pressure.NotOurs {
+		h.ForeignHint, h.RemoveCommand = st.Foreign.Description, st.Foreign.RemoveCommand()
+	}
+	switch h.State {
+	case plan.HintToWrite, plan.HintToRemove, plan.HintExpired:
+		h.Predicted = foretold
+	}
+	return h
+}
+
+// HintOf is the hint on a node, or the nearest to it; nil: there is none.
+func HintOf(c *search.Search, node string) *plan.PressureHint {
+	for _, h := range PressureHints(c) {
+		if h.Node == node {
+			return &h
+		}
+	}
+	return nil
+}
+
+// expiredHints says which nodes carry a hint that has expired and that nobody took
+// away; empty when none does. The program that keeps hints takes them away within
+// seconds, so that nobody keeps these.
+func expiredHints(s *cluster.Snapshot, now time.Time) string {
+	var nodes []string
+	for i := range s.Nodes {
+		if h, ours := pressure.Of(ActualNode(s, &s.Nodes[i])); ours && h.Expired(now) {
+			nodes = append(nodes, s.Nodes[i].Name)
+		}
+	}
+	if len(nodes) == 0 {
+		return ""
+	}
+	carry := "carry a pressure hint that has"
+	if len(nodes) == 1 {
+		carry = "carries a pressure hint that has"
+	}
+	return fmt.Sprintf("%s %s expired; goals ignore it, pods may still avoid them (%s): run `evenkeel hints gc`", search.CountNodes(len(nodes)), carry, NameFew(nodes))
+}
+
+// leftoverHints says which nodes carry a hint that nobody takes away any more,
+// whether or not this plan steers; empty when none does.
+func leftoverHints(s *cluster.Snapshot, now time.Time) string {
+	var nodes []string
+	for i := range s.Nodes {
+		if h, ours := hints.Of(s.Nodes[i].Object); ours && (h.Expired(now) || h.Expires.IsZero()) {
+			nodes = append(nodes, h.Node)
+		}
+	}
+	if len(nodes) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s still hinted by a run that has ended, and pods avoid them (%s): run `evenkeel hints clear`", search.CountNodes(len(nodes)), NameFew(nodes))
+}
+
+// NameFew names at most maxProblems.
+func NameFew(nodes []string) string {
+	names := strings.Join(nodes[:min(len(nodes), maxProblems)], ", ")
+	if more := len(nodes) - maxProblems; more > 0 {
+		names += fmt.Sprintf(", and %d more", more)
+	}
+	return names
+}
+
+// maxProblems bounds what is listed of one input.
+const maxProblems = 20

@@ -1,0 +1,63 @@
+package summary
+
+import (
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/search"
+)
+
+// reported are the resources that node states show.
+var reported = []string{"cpu", "memory"}
+
+// DescribeState describes the cluster as it stands in the search.
+func DescribeState(c *search.Search) plan.State {
+	st := plan.State{
+		Nodes:       make([]plan.NodeState, len(c.Snapshot.Nodes)),
+		Utilization: map[string]plan.Distribution{},
+		Excess:      map[string]float64{},
+		Workloads:   workloads(c),
+	}
+	for i := range c.Snapshot.Nodes {
+		st.Nodes[i] = nodeState(c, &c.Snapshot.Nodes[i])
+	}
+	for _, r := range reported {
+		st.Utilization[r] = distribution(c, r)
+	}
+	addUsage(c, &st)
+	for i, g := range c.Goals.Goals {
+		if g.ID != "" {
+			st.Excess[g.ID] = c.Goals.ReportedExcess(i)
+		}
+	}
+	return st
+}
+
+func nodeState(c *search.Search, n *cluster.Node) plan.NodeState {
+	st := plan.NodeState{Name: n.Name, Zone: c.Limits.Zones[n.ID], Requested: map[string]float64{}}
+	used := c.Model.Requested(n.ID)
+	for _, r := range reported {
+		if total := n.Allocatable.Get(r); total > 0 {
+			st.Requested[r] = plan.Round(float64(used.Get(r)) / float64(total))
+		}
+	}
+	return st
+}
+
+// distribution summarises the fractions requested; the mean is total requested
+// over total allocatable, and the deviation is of nodes from it.
+func distribution(c *search.Search, resource string) plan.Distribution {
+	var used, total float64
+	fracs := []float64{}
+	for i := range c.Snapshot.Nodes {
+		if t := float64(c.Snapshot.Nodes[i].Allocatable.Get(resource)); t > 0 {
+			req := c.Model.Requested(c.Snapshot.Nodes[i].ID)
+			u := float64(req.Get(resource))
+			used, total = used+u, total+t
+			fracs = append(fracs, u/t)
+		}
+	}
+	if total == 0 {
+		return plan.Distribution{}
+	}
+	return distributionOf(fracs, used/total)
+}

@@ -1,0 +1,124 @@
+package summary
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/search"
+	"github.com/evenkeel-project/evenkeel/planner/settings"
+)
+
+// strategies counts the goals of each strategy that is enabled, and of those
+// that only the goals name.
+func strategies(c *search.Search) []plan.StrategyState {
+	out := []plan.StrategyState{}
+	for _, info := range c.Options.Strategies {
+		out = append(out, plan.StrategyState{Name: info.Name})
+	}
+	nodes := map[string]map[string]bool{} // those that wait, by strategy
+	for _, g := range c.Goals.Goals {
+		i := slices.IndexFunc(out, func(st plan.StrategyState) bool { return st.Name == g.Strategy })
+		if i < 0 {
+			i = len(out)
+			out = append(out, plan.StrategyState{Name: g.Strategy})
+		}
+		out[i].Goals++
+		if g.Excess > 0 {
+			out[i].Unmet++
+		}
+		out[i].Due = out[i].Due || !g.Constraint || g.WaitReason != ""
+		if g.WaitReason != "" {
+			addWaiting(&out[i], g, nodes)
+		}
+	}
+	for i, info := range c.Options.Strategies {
+		if out[i].Goals == 0 {
+			out[i].NoData = noData(c, info)
+		}
+	}
+	return out
+}
+
+// noData says what a strategy by load would have to know and does not; empty when it
+// knows enough. All of its resources count: whoever cannot tell how full disks are
+// must not fill a node with what leaves another for its cpu.
+func noData(c *search.Search, info settings.StrategyInfo) string {
+	l, scope := c.Snapshot.Usage, c.Options.Guards.Scope
+	switch {
+	case len(info.ByLoad) == 0:
+		return ""
+	case len(l.Resources()) == 0:
+		return noUsage(l)
+	}
+	for _, r := range info.ByLoad {
+		if a := c.Snapshot.Amounts(cluster.Measure{ByUsage: true, Resource: r}, scope.Usage); !a.CoverageSufficient(scope) {
+			known, all := a.Coverage(scope)
+			return fmt.Sprintf("too little is known: use of %s is known of %d of %d nodes in scope", r, known, all)
+		}
+	}
+	return ""
+}
+
+// noUsage says why nothing is known of what is used.
+func noUsage(l *cluster.ResolvedUsage) string {
+	switch {
+	case l == nil:
+		return "nothing is known: the snapshot holds no usage"
+	case l.Raw.SampledAt.IsZero():
+		return "nothing is known: " + sourceName(l.Raw) + " gave no answer"
+	}
+	return "nothing is known: the last answer of " + sourceName(l.Raw) + " is too old, or says nothing of use"
+}
+
+// hintsUnknown says why none of the rules of hints could judge any node; empty where one
+// could, or there are none.
+func hintsUnknown(c *search.Search) string {
+	rules, l := c.Options.HintRules.Rules, c.Snapshot.Usage
+	if len(rules) == 0 {
+		return ""
+	}
+	if l == nil {
+		return noUsage(l)
+	}
+	for _, r := range rules {
+		if slices.ContainsFunc(l.Raw.Nodes, func(n cluster.NodeUsage) bool { _, known := n.Used[r.Resource]; return known }) {
+			return ""
+		}
+	}
+	return noUsage(l)
+}
+
+// addWaiting counts a goal for which nothing is moved yet, by node.
+func addWaiting(st *plan.StrategyState, g plan.Goal, nodes map[string]map[string]bool) {
+	known := nodes[g.Strategy]
+	if known == nil {
+		known = map[string]bool{}
+		nodes[g.Strategy] = known
+		st.WaitReason = g.WaitReason
+	}
+	known[g.Subject.Name] = true
+	if st.WaitingNodes = len(known); st.WaitReason != g.WaitReason {
+		st.WaitReason = ""
+	}
+}
+
+// strategiesInput names the strategies that state no goal, with what they need.
+// Nothing to want is not the same as everything as wanted.
+func strategiesInput(c *search.Search, age string) plan.Input {
+	in := plan.Input{Source: "strategies", Age: age, Coverage: 1, Problems: []string{}}
+	stated := strategies(c)
+	if len(stated) == 0 && !c.Options.HintsNodes {
+		in.Problems = append(in.Problems, "the configuration has no strategy")
+	}
+	if c.Snapshot.Usage == nil && hintsUnknown(c) != "" {
+		in.Problems = append(in.Problems, "the rules of hints can judge no node: "+hintsUnknown(c))
+	}
+	for i, info := range c.Options.Strategies {
+		if stated[i].Goals == 0 {
+			in.Problems = append(in.Problems, fmt.Sprintf("strategy %s states no goal: it needs %s", info.Name, info.Needs))
+		}
+	}
+	return in
+}

@@ -1,0 +1,165 @@
+package summary
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/search"
+)
+
+// usage is what nodes use of one resource as the search stands; none of a node of
+// which it is not known.
+type usage struct {
+	resource string
+	of       map[cluster.NodeID]float64 // as a fraction of all it has
+	used     float64                    // of these, in all
+	total    float64
+}
+
+// usages says what is known of use, by resource.
+func usages(c *search.Search) []usage {
+	var out []usage
+	for _, r := range c.Snapshot.Usage.Resources() {
+		a := c.Snapshot.Amounts(cluster.Measure{ByUsage: true, Resource: r}, c.Options.Guards.Scope.Usage)
+		change := map[cluster.NodeID]int64{}
+		for _, m := range c.Moves {
+			change[m.From] -= a.Contribution(m.Pod, m.From)
+			change[m.Landing.To] += a.Contribution(m.Pod, m.Landing.To)
+		}
+		u := usage{resource: r, of: map[cluster.NodeID]float64{}}
+		for i := range c.Snapshot.Nodes {
+			n := cluster.NodeID(i)
+			used, _, known := a.NodeUsed(n)
+			if total := a.Total(n); known && total > 0 {
+				now := float64(max(0, used+change[n]))
+				u.of[n] = now / float64(total)
+				u.used, u.total = u.used+now, u.total+float64(total)
+			}
+		}
+		if len(u.of) > 0 {
+			out = append(out, u)
+		}
+	}
+	return out
+}
+
+// addUsage puts use beside requests.
+func addUsage(c *search.Search, st *plan.State) {
+	for _, u := range usages(c) {
+		fracs := make([]float64, 0, len(u.of))
+		for i := range st.Nodes {
+			f, known := u.of[cluster.NodeID(i)]
+			if !known {
+				continue
+			}
+			if st.Nodes[i].Used == nil {
+				st.Nodes[i].Used = map[string]float64{}
+			}
+			st.Nodes[i].Used[u.resource] = plan.Round(f)
+			fracs = append(fracs, f)
+		}
+		if st.Used == nil {
+			st.Used = map[string]plan.Distribution{}
+		}
+		st.Used[u.resource] = distributionOf(fracs, u.used/u.total)
+	}
+}
+
+// loadInput says where usage comes from, how old it is, of how many nodes in scope
+// it is known, and what nobody acts on for want of it.
+func loadInput(c *search.Search) (plan.Input, bool) {
+	l, scope := c.Snapshot.Usage, c.Options.Guards.Scope
+	if l == nil {
+		return plan.Input{}, false
+	}
+	in := plan.Input{Source: sourceName(l.Raw), Statistic: statisticOf(l.Raw), Age: c.Now.Sub(l.Raw.SampledAt).Round(time.Second).String(), Coverage: 1, Problems: []string{}}
+	if l.Raw.SampledAt.IsZero() {
+		in.Age = "never"
+	}
+	if len(l.Resources()) == 0 {
+		in.Coverage = 0
+	}
+	for _, r := range l.Resources() {
+		a := c.Snapshot.Amounts(cluster.Measure{ByUsage: true, Resource: r}, scope.Usage)
+		known, all := a.Coverage(scope)
+		if all > 0 {
+			in.Coverage = min(in.Coverage, plan.Round(float64(known)/float64(all)))
+		}
+		switch {
+		case !a.CoverageSufficient(scope):
+			in.Problems = append(in.Problems, fmt.Sprintf("use of %s is known of %d of %d nodes in scope, fewer than load.minCoverage %v asks for: no strategy acts on it", r, known, all, scope.Usage.MinCoverage))
+		case known < all:
+			in.Problems = append(in.Problems, fmt.Sprintf("use of %s is known of %d of %d nodes in scope: of the others no strategy asks anything", r, known, all))
+		}
+	}
+	in.Problems = append(in.Problems, unmeasuredResources(c)...)
+	in.Problems = append(in.Problems, waitingGoals(c)...)
+	in.Problems = append(in.Problems, l.Raw.Problems...)
+	if extra := len(in.Problems) - maxProblems; extra > 0 {
+		in.Problems = append(in.Problems[:maxProblems:maxProblems], fmt.Sprintf("... and %d more", extra))
+	}
+	return in, true
+}
+
+func sourceName(u *cluster.Usage) string {
+	if u.Source == "" {
+		return "load"
+	}
+	return u.Source
+}
+
+// statisticOf says what the figures of a Usage are; "" where it does not.
+func statisticOf(u *cluster.Usage) string {
+	window := time.Duration(u.WindowSeconds * float64(time.Second))
+	if u.Statistic == "" || u.Statistic == "latest" || window <= 0 {
+		return u.Statistic
+	}
+	if window%time.Minute == 0 {
+		return fmt.Sprintf("%s over %dm", u.Statistic, window/time.Minute)
+	}
+	return fmt.Sprintf("%s over %s", u.Statistic, window)
+}
+
+// unmeasuredResources names the resources of which strategies must know and the source, which
+// answers, says nothing at all.
+func unmeasuredResources(c *search.Search) []string {
+	var out []string
+	l, scope := c.Snapshot.Usage, c.Options.Guards.Scope
+	for _, info := range c.Options.Strategies {
+		for _, r := range info.ByLoad {
+			if len(l.Resources()) > 0 && !slices.Contains(l.Resources(), r) {
+				_, all := c.Snapshot.Amounts(cluster.Measure{ByUsage: true, Resource: r}, scope.Usage).Coverage(scope)
+				out = append(out, fmt.Sprintf("use of %s is known of 0 of %d nodes in scope: strategy %s states no goal, of %s either", r, all, info.Name, strings.Join(info.ByLoad, " or ")))
+			}
+		}
+	}
+	return out
+}
+
+// waitingGoals says of goals with excess why nothing is moved for them yet.
+func waitingGoals(c *search.Search) []string {
+	var out []string
+	for _, g := range c.Goals.Goals {
+		if g.WaitReason != "" {
+			out = append(out, fmt.Sprintf("strategy %s waits for %s, which is %s (%s)", g.Strategy, g.Subject.Name, g.WaitReason, g.Resource))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// distributionOf summarises fractions around their mean, which large nodes weigh more
+// in.
+func distributionOf(fracs []float64, mean float64) plan.Distribution {
+	var most, squares float64
+	for _, f := range fracs {
+		most = max(most, f)
+		squares += (f - mean) * (f - mean)
+	}
+	return plan.Distribution{Max: plan.Round(most), Mean: plan.Round(mean), StdDev: plan.Round(math.Sqrt(squares / float64(len(fracs))))}
+}
