@@ -37,12 +37,12 @@ test-unit: ## unit tests and scenarios
 	go test ./...
 
 .PHONY: test-lab
-test-lab: lab ## the lab's short end-to-end set: real API server and scheduler
+test-lab: lab ## short end-to-end tests in the lab, with a real API server and scheduler
 	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 15m -short ./e2e
 	cd lab && go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 10m -short ./budgets
 
 .PHONY: drills
-drills: lab ## evictions while everything breaks: 1 to 2 hours; DRILLS='-run growth' for one, which may be resumed
+drills: lab ## evictions with injected faults, 1 to 2 hours; DRILLS='-run growth' runs one drill and can be resumed
 	$(BIN)/lab drills -evenkeel $(BIN)/evenkeel -kwok $(BIN)/kwok -results $(BIN)/drills.json -keep $(BIN)/drills $(DRILLS)
 
 .PHONY: test-drills
@@ -51,12 +51,12 @@ test-drills: lab ## a few repetitions of short drills, and tests of their audit 
 	$(BIN)/lab drills -short -evenkeel $(BIN)/evenkeel -kwok $(BIN)/kwok
 
 .PHONY: test-lab-long
-test-lab-long: lab ## the same with every repetition of the seed scenario (20 of 20), and test-landings
+test-lab-long: lab ## test-lab with all 20 repetitions of the seed scenario, and test-landings
 	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 60m -v ./e2e/...
 	$(MAKE) test-landings
 
 .PHONY: test-landings
-test-landings: lab ## 500 placements and a pass of 200 moves on 300 nodes: do pods land where predicted?
+test-landings: lab ## compare 500 placements and a pass of 200 moves on 300 nodes with the predictions
 	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 60m -v ./landings
 
 # What measures usage in test-load. metrics-server is built with the versions that its
@@ -78,7 +78,7 @@ load-tools: metrics-server ## bin/metrics-server, load-watcher's client, and Deb
 
 LOADENV = EVENKEEL_WATCHERCLIENT=$(BIN)/watcherclient EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok EVENKEEL_METRICS_SERVER=$(BIN)/metrics-server EVENKEEL_PROMETHEUS=$(BIN)/debian/usr/bin/prometheus EVENKEEL_PUSHGATEWAY=$(BIN)/debian/usr/bin/prometheus-pushgateway EVENKEEL_NODE_EXPORTER=$(BIN)/debian/usr/bin/prometheus-node-exporter
 .PHONY: test-load
-test-load: lab load-tools ## hints and balancing by load with a real metrics-server and a real Prometheus; LOAD=-short for less
+test-load: lab load-tools ## hints and balancing by load with a real metrics-server and a real Prometheus; LOAD=-short runs fewer cases
 	cd lab && $(LOADENV) go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 40m -v $(LOAD) ./load
 
 .PHONY: budgets
@@ -86,7 +86,7 @@ budgets: ## 2,000 random budgets against the real server (several minutes)
 	cd lab && go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 60m -v ./budgets
 
 .PHONY: test-chart
-test-chart: lab ## the chart: goldens, and a real helm install on the lab
+test-chart: lab ## goldens of the chart, and helm install in the lab
 	cd lab/helm && go build -o $(BIN)/helm helm.sh/helm/v4/cmd/helm && EVENKEEL_HELM=$(BIN)/helm go test -count=1 .
 	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok EVENKEEL_HELM=$(BIN)/helm go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 15m ./charttest
 
@@ -97,15 +97,15 @@ oracle: ## 50,000 predicted placements against the plugins of kube-scheduler 1.3
 	cd lab/oracle && go test -count=1 -timeout 30m -v -run EqualsScheduler . -oracle.old=$(BIN)/real136
 
 .PHONY: calibration
-calibration: ## 20,000 placements on 100 to 300 nodes by the scheduler's whole algorithm: how often predictions are right
+calibration: ## 20,000 placements on 100 to 300 nodes with the whole algorithm of the scheduler: the share of correct predictions
 	cd lab/oracle && go test -count=1 -timeout 30m -v -run Calibrated .
 
 .PHONY: test-oracle
-test-oracle: ## 5,000 placements against the plugins, 2,000 sampled ones
+test-oracle: ## 5,000 placements against the plugins, and 2,000 with node sampling
 	cd lab/oracle && go test -count=1 -timeout 10m -short ./...
 
 .PHONY: fuzz
-fuzz: ## fuzz every entrance for a minute each
+fuzz: ## run each fuzz test for one minute
 	go test -run '^$$' -fuzz FuzzRead -fuzztime 1m ./cluster
 	go test -run '^$$' -fuzz FuzzLoad -fuzztime 1m ./config
 	go test -run '^$$' -fuzz FuzzParse -fuzztime 1m ./internal/cron
@@ -129,42 +129,42 @@ bench: ## benchmarks of the planner and the snapshot reader
 	go test -run '^$$' -bench . -benchmem ./cluster/... ./placement/... ./planner/... ./cmd/...
 
 .PHONY: bench-rate
-bench-rate: lab peer ## evictions per second beside the descheduler, 500 nodes and 10,000 pods (resumable; BENCH="-nodes 100 -pods 2000" for less)
+bench-rate: lab peer ## evictions per second, compared with the descheduler, on 500 nodes and 10,000 pods (resumable; BENCH="-nodes 100 -pods 2000" for less)
 	cd lab && go build -ldflags "-s -w $(LABFLAGS)" -o $(BIN)/bench ./bench
 	$(BIN)/bench $(BENCH)
 
 .PHONY: bench-peer
-bench-peer: lab peer ## Evenkeel beside the descheduler: planning in three sizes, evicting until quiet (hours; resumable; BENCH="-dry 60/1200 -live= -real=" for less)
+bench-peer: lab peer ## compare Evenkeel with the descheduler: planning in three sizes, and passes until no eviction is needed (hours; resumable; BENCH="-dry 60/1200 -live= -real=" for less)
 	cd lab && go build -ldflags "-s -w $(LABFLAGS)" -o $(BIN)/bench ./bench
 	$(BIN)/bench peer $(BENCH)
 
 .PHONY: bench-peer-short
-bench-peer-short: lab peer ## the same in half an hour: two sizes, fewer runs
+bench-peer-short: lab peer ## bench-peer in half an hour: two sizes, fewer runs
 	cd lab && go build -ldflags "-s -w $(LABFLAGS)" -o $(BIN)/bench ./bench
 	$(BIN)/bench peer -dry 500/10000,5000/100000 -dry-runs 2 -live 5000/100000 -real-runs 1 $(BENCH)
 
 # The descheduler is built as its own authors do, with the versions its module pins.
 PEER := sigs.k8s.io/descheduler@v0.36.0
 .PHONY: peer
-peer: ## bin/descheduler, which Evenkeel is measured beside
+peer: ## bin/descheduler, for the comparison benchmarks
 	cd "$$(go mod download -json $(PEER) | sed -n 's/^\t"Dir": "\(.*\)",*$$/\1/p')" && CGO_ENABLED=0 go build -mod=readonly -ldflags "-s -w" -o $(BIN)/descheduler ./cmd/descheduler
 
 .PHONY: quality
-quality: ## how good plans are, against what is wanted: 500 clusters beside the bound, 500 beside the best there is, a day of 1,000 nodes
+quality: ## quality of plans: 500 clusters against the lower bound, 500 against the best plan, and a day of 1,000 nodes
 	go test -count=1 -timeout 120m -v ./verify/quality -args -long
 	$(MAKE) simulate
 
 .PHONY: simulate
-simulate: ## 50 passes over a noisy load, replacements that land anywhere, and a day of 1,000 nodes with churn: balance, steadiness, thrash
+simulate: ## simulate 50 passes with noisy usage, replacements that land elsewhere, and a day of 1,000 nodes with churn
 	go test -count=1 -timeout 120m -v ./verify/simulation/passes -args -long
 
 .PHONY: memory
-memory: ## resident memory and CPU of one who watches and plans 5,000 nodes and 100,000 pods, and the snapshot of 150,000 (8 GB of memory)
+memory: ## memory and CPU time for 5,000 nodes and 100,000 pods, and for a snapshot of 150,000 pods (needs 8 GB)
 	EVENKEEL_PEAK=5000/100000 go test -count=1 -timeout 60m -v -run TestPeakMemory ./observe
 	go test -timeout 60m -run '^$$' -bench BenchmarkSnapshot -benchmem ./observe
 
 .PHONY: golden
-golden: ## rewrite what the tests expect; read the diff before you commit it
+golden: ## rewrite the expected results of tests; review the diff before you commit it
 	go test ./planner ./report ./config ./controller ./evictor -update
 	go test ./cmd/evenkeel -run TestReliabilityDocument -update
 	cd lab/helm && EVENKEEL_HELM=$(BIN)/helm go test . -update

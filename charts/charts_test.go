@@ -1,5 +1,5 @@
-// Package charts holds the Helm charts. It has no code: this test keeps the
-// chart's default configuration the one that the program ships with.
+// Package charts contains the Helm chart. It has no code, only a test that the chart's
+// default configuration equals the program's.
 package charts
 
 import (
@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
+// TestChartCarriesTheShippedConfig checks that config in values.yaml equals config.yaml.
 func TestChartCarriesTheShippedConfig(t *testing.T) {
 	read := func(path string) map[string]any {
 		t.Helper()
@@ -30,12 +31,12 @@ func TestChartCarriesTheShippedConfig(t *testing.T) {
 	}
 	for key, want := range shipped {
 		if !reflect.DeepEqual(carried[key], want) {
-			t.Errorf("config.%s is %v in the chart and %v in config.yaml", key, carried[key], want)
+			t.Errorf("config.%s is %v in the chart, want %v as in config.yaml", key, carried[key], want)
 		}
 	}
 	for key := range carried {
 		if _, ok := shipped[key]; !ok {
-			t.Errorf("config.%s is only in the chart", key)
+			t.Errorf("config.%s is in the chart but not in config.yaml", key)
 		}
 	}
 }

@@ -14,14 +14,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner"
 )
 
-// noLimits is the part of a planner that asks the limits.
+// noLimits implements Planner.Admit without limits.
 type noLimits struct{}
 
 func (noLimits) Admit(*cluster.Snapshot, plan.PlannerState, plan.Plan, time.Time) []plan.Outcome {
 	return nil
 }
 
-// savedPlan is the plan of a dry run, and a controller that may carry it out.
+// savedPlan returns the plan of a dry run, and a controller that can execute it.
 func savedPlan(t *testing.T) (*controller.Controller, *reservationEvictor, plan.Plan) {
 	t.Helper()
 	m := &memoryStore{}
@@ -45,12 +45,13 @@ func TestAnApprovedPlanIsCarriedOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(e.waves) != 2 || len(r.Outcomes) != 2 || r.Stopped != nil || r.Mode != plan.Live || r.Approval == nil || *r.Approval != by || r.Plan.ID != p.ID {
+	if len(e.waves) != 2 || len(r.Outcomes) != 2 || r.Stopped != nil || r.Mode != plan.Live || r.Approval == nil || *r.Approval != by ||
+		r.Plan.ID != p.ID {
 		t.Errorf("%d waves, %+v", len(e.waves), r)
 	}
 }
 
-// refusedPlanReports provokes every reason for which a saved plan is not carried out.
+// refusedPlanReports returns a report for every reason that makes a saved plan invalid.
 func refusedPlanReports(t *testing.T) []plan.RunReport {
 	t.Helper()
 	var reports []plan.RunReport
@@ -70,7 +71,7 @@ func refusedPlanReports(t *testing.T) []plan.RunReport {
 		c.ConfigHash = hash
 		r, err := c.Apply(t.Context(), p, by)
 		if err != nil || r.Stopped == nil || r.Stopped.Code != plan.PlanRefused || len(e.waves) != 0 || len(r.Outcomes) == 0 {
-			t.Errorf("%v, %+v, %d waves", err, r.Stopped, len(e.waves))
+			t.Errorf("got error %v, stop reason %+v, %d waves", err, r.Stopped, len(e.waves))
 			continue
 		}
 		reports = append(reports, r)
@@ -80,7 +81,7 @@ func refusedPlanReports(t *testing.T) []plan.RunReport {
 
 func TestPlansThatAreNotCarriedOut(t *testing.T) {
 	if n := len(refusedPlanReports(t)); n != 7 {
-		t.Errorf("%d of 7 were refused", n)
+		t.Errorf("got %d refused plans, want 7", n)
 	}
 }
 

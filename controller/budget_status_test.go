@@ -11,29 +11,31 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// twoWavePlanner plans one move in each of two waves. Before the second, the pod is
-// refused with code at the first `rejections` looks.
+// twoWavePlanner plans one move in each of two waves. In the second wave, the first
+// `rejections` rechecks reject the pod with code.
 type twoWavePlanner struct {
 	noLimits
 	code       plan.Code
 	rejections int
-	rechecks   map[int]int // by wave
+	rechecks   map[int]int // number of rechecks by wave
 }
 
 func (p *twoWavePlanner) Plan(*cluster.Snapshot, plan.PlannerState, []plan.Goal, time.Time) plan.Plan {
 	return plan.Plan{Moves: []plan.Move{{Step: 1, Wave: 1}, {Step: 2, Wave: 2}}}
 }
 
-func (p *twoWavePlanner) Recheck(_ *cluster.Snapshot, _ plan.PlannerState, _ []plan.Goal, of plan.Plan, wave int, _ time.Time) ([]plan.Move, []plan.Outcome) {
+func (p *twoWavePlanner) Recheck(_ *cluster.Snapshot, _ plan.PlannerState, _ []plan.Goal, of plan.Plan, wave int,
+	_ time.Time) ([]plan.Move, []plan.Outcome) {
 	p.rechecks[wave]++
-	m := of.Moves[0] // of the wave
+	m := of.Moves[0] // index of the wave
 	if wave == 2 && p.rechecks[wave] <= p.rejections {
 		return nil, []plan.Outcome{{Step: m.Step, Outcome: plan.Dropped, Reason: plan.Reason{Code: p.code}}}
 	}
 	return []plan.Move{m}, nil
 }
 
-// runTwoWaves runs a pass, in a bubble whose clock goes on whenever the pass waits.
+// runTwoWaves runs a pass in a synctest bubble, where the time advances whenever the pass
+// waits.
 func runTwoWaves(t *testing.T, p *twoWavePlanner) (evicted []int, waited time.Duration) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -56,9 +58,8 @@ func runTwoWaves(t *testing.T, p *twoWavePlanner) (evicted []int, waited time.Du
 	return evicted, waited
 }
 
-// TestAWaveWaitsForBudgetsToSettle: the status of a budget or a workload follows
-// its pods with a delay, so a refusal by it is looked at again; one by anything
-// else is not.
+// The status of a budget or workload follows its pods with a delay. The controller rechecks a
+// move that it blocks, but not a move that is blocked for another reason.
 func TestAWaveWaitsForBudgetsToSettle(t *testing.T) {
 	for _, c := range []struct {
 		code    plan.Code
@@ -81,18 +82,17 @@ func TestAWaveWaitsForBudgetsToSettle(t *testing.T) {
 				want, wait, looks = 2, 1500*time.Millisecond, 4
 			}
 			if len(evicted) != want || waited != wait || p.rechecks[2] != looks || p.rechecks[1] != 1 {
-				t.Errorf("evicted %v after %s and %d looks, want %d after %s and %d", evicted, waited, p.rechecks[2], want, wait, looks)
+				t.Errorf("evicted %v after %s and %d rechecks, want %d after %s and %d", evicted, waited, p.rechecks[2], want, wait, looks)
 			}
 		})
 	}
 }
 
-// TestAWaveDoesNotWaitForever: what has not settled within ten seconds is
-// dropped, and the pass goes on.
+// If the status has not changed after ten seconds, the move is dropped and the pass continues.
 func TestAWaveDoesNotWaitForever(t *testing.T) {
 	p := &twoWavePlanner{code: plan.BlockedByPDB, rejections: 1000, rechecks: map[int]int{}}
 	evicted, waited := runTwoWaves(t, p)
 	if len(evicted) != 1 || waited != 10*time.Second {
-		t.Errorf("evicted %v after %s, want one after 10s", evicted, waited)
+		t.Errorf("evicted %v after %s, want one eviction after 10s", evicted, waited)
 	}
 }

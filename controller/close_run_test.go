@@ -16,7 +16,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// instantClock lets no timer wait: the time that it is set for has come.
+// instantClock has timers that fire at once and advance the clock to their time.
 type instantClock struct{ *clocktesting.FakeClock }
 
 // NewTimer implements clock.Clock.
@@ -28,8 +28,8 @@ func (h instantClock) NewTimer(d time.Duration) clock.Timer {
 
 func skipTimers(c *controller.Controller) { c.Clock = instantClock{c.Clock.(*clocktesting.FakeClock)} }
 
-// failSavesAfterEvictions lets the evictions of a pass of two waves be noted down, and settled,
-// and fails the first writes after that.
+// failSavesAfterEvictions returns a function for a pass of two waves. Saves of reservations
+// and outcomes succeed, and the given number of saves after them fail.
 func failSavesAfterEvictions(failures int) func(save int) error {
 	return func(save int) error {
 		if save > 4 && save <= 4+failures {
@@ -39,8 +39,8 @@ func failSavesAfterEvictions(failures int) func(save int) error {
 	}
 }
 
-// TestClosingIsTriedAgain: two failures are got over; after three the process must
-// not end as if all were well, and says what, where, and what comes of it.
+// Closing a run succeeds after two failures. After three failures, UnclosedRuns returns an
+// error with the run, the ConfigMap and the consequences.
 func TestClosingIsTriedAgain(t *testing.T) {
 	for failures, closed := range map[int]bool{0: true, 2: true, 3: false} {
 		m := &memoryStore{failing: failSavesAfterEvictions(failures)}
@@ -50,10 +50,10 @@ func TestClosingIsTriedAgain(t *testing.T) {
 		begun := c.Clock.Now()
 		r, err := c.RunOnce(t.Context(), nil)
 		if err != nil || r.Stopped != nil || len(r.Outcomes) != 2 {
-			t.Fatalf("%d failures: %v, %+v", failures, err, r)
+			t.Fatalf("%d failures: got error %v, report %+v", failures, err, r)
 		}
 		if open := len(m.decode(t).Runs); (open == 0) != closed || (c.UnclosedRuns() == nil) != closed {
-			t.Errorf("%d failures: %d runs open, %v", failures, open, c.UnclosedRuns())
+			t.Errorf("%d failures: got %d open runs, error %v", failures, open, c.UnclosedRuns())
 		}
 		if waited := c.Clock.Since(begun); waited != 2*time.Second*time.Duration(min(failures, 2)) {
 			t.Errorf("%d failures: waited %s", failures, waited)
@@ -61,19 +61,20 @@ func TestClosingIsTriedAgain(t *testing.T) {
 		if closed {
 			continue
 		}
-		for _, want := range []string{"run r1 ", "3 attempts", "ConfigMap evenkeel/evenkeel-state-03", "check that", "same run ID and marked as a recovery"} {
+		for _, want := range []string{"run r1 ", "3 attempts", "ConfigMap evenkeel/evenkeel-state-03", "check that",
+			"same run ID and marked as a recovery"} {
 			if !strings.Contains(c.UnclosedRuns().Error(), want) {
-				t.Errorf("%q is not in: %v", want, c.UnclosedRuns())
+				t.Errorf("got error %[2]v, want it to contain %[1]q", want, c.UnclosedRuns())
 			}
 		}
-		c.NewRunID = func() string { return "r2" } // a process that goes on closes it by itself
+		c.NewRunID = func() string { return "r2" } // the next pass of this process closes the run
 		if _, err := c.RunOnce(t.Context(), nil); err != nil || c.UnclosedRuns() != nil || len(m.decode(t).Runs) != 0 {
-			t.Errorf("the next pass: %v, %v, %+v", err, c.UnclosedRuns(), m.decode(t).Runs)
+			t.Errorf("the next pass: got error %v, unclosed runs %v, open runs %+v", err, c.UnclosedRuns(), m.decode(t).Runs)
 		}
 	}
 }
 
-// TestAPassThatReservedNothingLeavesNothingOpen.
+// A pass without reservations has no run to close.
 func TestAPassThatReservedNothingLeavesNothingOpen(t *testing.T) {
 	c, _ := newController(t, &scriptedEvictor{}, plan.Live)
 	skipTimers(c)
@@ -83,8 +84,8 @@ func TestAPassThatReservedNothingLeavesNothingOpen(t *testing.T) {
 	}
 }
 
-// TestARunIsRecoveredOnceByAProcess, also when that cannot be noted down at first,
-// and is never shown as two runs: the process that made it had reported it.
+// A process recovers a run only once, even if it cannot save that at first. It never recovers
+// its own run, because it has reported it.
 func TestARunIsRecoveredOnceByAProcess(t *testing.T) {
 	m := &memoryStore{failing: failSavesAfterEvictions(3)}
 	first, _ := newController(t, &reservationEvictor{store: m}, plan.Live)
@@ -101,14 +102,14 @@ func TestARunIsRecoveredOnceByAProcess(t *testing.T) {
 	skipTimers(next)
 	next.Store, next.Resolver, next.OnReport, next.Holder = m, emptyResolver{t}, note, "next"
 	next.NewRunID = func() string { return "r2" }
-	m.saves, m.failing = 0, func(save int) error { // settling works, closing does not
+	m.saves, m.failing = 0, func(save int) error { // recording outcomes works, closing does not
 		if save > 1 {
 			return errors.New("timed out")
 		}
 		return nil
 	}
 	if _, err := next.RunOnce(t.Context(), nil); err == nil {
-		t.Fatal("a former run could not be closed, and the pass goes on")
+		t.Fatal("the pass continues although an earlier run could not be closed")
 	}
 	m.failing = nil
 	next.NewRunID = func() string { return "r3" }
@@ -124,38 +125,39 @@ func TestARunIsRecoveredOnceByAProcess(t *testing.T) {
 		runs = append(runs, r.RunID+of)
 	}
 	if got := strings.Join(runs, ", "); got != "r1, r1 of first, r2, r3" {
-		t.Errorf("reports %s; want the run, its recovery, the pass that could not begin, and the next", got)
+		t.Errorf("got reports %s; want the run, its recovery, the pass that could not start, and the next pass", got)
 	}
 	if r := reports[1]; len(r.Outcomes) != 2 || r.Outcomes[0].Outcome != plan.Evicted || r.Outcomes[1].Outcome != plan.Evicted {
-		t.Errorf("the recovery says %+v", r.Outcomes)
+		t.Errorf("got outcomes %+v in the recovery", r.Outcomes)
 	}
 	if r := reports[2]; r.Stopped == nil || r.Stopped.Code != plan.StateUnavailable || !r.EndedBeforePlanning() {
-		t.Errorf("the pass that could not begin: %+v", r.Stopped)
+		t.Errorf("got stop reason %+v for the pass that could not start", r.Stopped)
 	}
 }
 
-// emptyResolver is asked about nothing: all that was reserved is settled.
+// emptyResolver fails the test if it is asked for outcomes, because all outcomes are recorded.
 type emptyResolver struct{ t *testing.T }
 
 func (u emptyResolver) Resolve(_ context.Context, open []plan.Reservation) ([]plan.Outcome, error) {
 	if len(open) > 0 {
-		u.t.Errorf("asked what became of %+v", open)
+		u.t.Errorf("Resolve was called for %+v", open)
 	}
 	return nil, nil
 }
 
-// failingResolver cannot look into what a former process left.
+// failingResolver cannot find the outcomes of an earlier process.
 type failingResolver struct{ err error }
 
 func (f failingResolver) Resolve(context.Context, []plan.Reservation) ([]plan.Outcome, error) {
 	return nil, f.err
 }
 
-// TestEveryPassLeavesAReport, with a reason, also one that could not begin.
+// Every pass has a report with a reason, even a pass that could not start.
 func TestEveryPassLeavesAReport(t *testing.T) {
 	down := errors.New("etcdserver: request timed out")
 	left := []byte(`{"runs":[{"runID":"r0","holder":"dead","reservations":[{"step":1,"pod":{"namespace":"shop","name":"d","uid":"u"}}]}]}`)
-	stale := &observe.StaleError{Resource: "pods", Until: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Age: 3 * time.Minute, Max: 2 * time.Minute, Err: down}
+	stale := &observe.StaleError{Resource: "pods", Until: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Age: 3 * time.Minute,
+		Max: 2 * time.Minute, Err: down}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, x := range []struct {
@@ -165,16 +167,19 @@ func TestEveryPassLeavesAReport(t *testing.T) {
 		mode plan.Mode
 		want plan.Code
 	}{
-		{"no memory", t.Context(), func(c *controller.Controller, _ *fixedObserver) { c.Store = &memoryStore{unreadable: down} }, plan.Live, plan.StateUnavailable},
-		{"told to stop", ended, func(c *controller.Controller, _ *fixedObserver) { c.Store = &memoryStore{unreadable: context.Canceled} }, plan.Live, plan.Interrupted},
-		{"a former run cannot be looked into", t.Context(), func(c *controller.Controller, _ *fixedObserver) {
+		{"no memory", t.Context(), func(c *controller.Controller, _ *fixedObserver) { c.Store = &memoryStore{unreadable: down} }, plan.Live,
+			plan.StateUnavailable},
+		{"told to stop", ended, func(c *controller.Controller, _ *fixedObserver) { c.Store = &memoryStore{unreadable: context.Canceled} },
+			plan.Live, plan.Interrupted},
+		{"Resolve fails", t.Context(), func(c *controller.Controller, _ *fixedObserver) {
 			c.Store, c.Resolver = &memoryStore{bytes: left}, failingResolver{down}
 		}, plan.Live, plan.APIError},
 		{"nor settled", t.Context(), func(c *controller.Controller, _ *fixedObserver) {
 			c.Store, c.Resolver = &memoryStore{bytes: left, failing: func(int) error { return down }}, goneResolver{}
 		}, plan.Live, plan.StateUnavailable},
 		{"no look", t.Context(), func(_ *controller.Controller, o *fixedObserver) { o.err = down }, plan.Live, plan.APIError},
-		{"no look in a dry run", t.Context(), func(_ *controller.Controller, o *fixedObserver) { o.err = down }, plan.DryRun, plan.APIError},
+		{"Resolve is not called in a dry run", t.Context(), func(_ *controller.Controller, o *fixedObserver) { o.err = down }, plan.DryRun,
+			plan.APIError},
 		{"an old look", t.Context(), func(_ *controller.Controller, o *fixedObserver) { o.err = stale }, plan.DryRun, plan.ClusterViewStale},
 	} {
 		for _, applied := range []bool{false, true} {
@@ -190,27 +195,28 @@ func TestEveryPassLeavesAReport(t *testing.T) {
 			}
 			r, err := run()
 			if err == nil || len(reports) != 1 || len(e.waves) != 0 {
-				t.Errorf("%s, applied %v: error %v, %d reports, %d waves", x.name, applied, err, len(reports), len(e.waves))
+				t.Errorf("%s, applied %v: got error %v, %d reports, %d waves", x.name, applied, err, len(reports), len(e.waves))
 				continue
 			}
 			for _, r := range []plan.RunReport{r, reports[0]} {
 				if r.Stopped == nil || r.Stopped.Code != x.want || r.Plan.ID == "" || r.Finished.IsZero() || r.EndedBeforePlanning() == applied {
-					t.Errorf("%s, applied %v: stopped %+v, plan %q, refused %v; want %s", x.name, applied, r.Stopped, r.Plan.ID, r.EndedBeforePlanning(), x.want)
+					t.Errorf("%s, applied %v: got stop reason %+v, plan %q, ended before planning %v; want %s", x.name, applied, r.Stopped, r.Plan.ID,
+						r.EndedBeforePlanning(), x.want)
 				}
 				if applied && (r.Approval == nil || len(r.Outcomes) != len(p.Moves) || r.Outcomes[0].Outcome != plan.Dropped) {
-					t.Errorf("%s: the approved plan: %+v", x.name, r.Outcomes)
+					t.Errorf("%s: got outcomes %+v for the approved plan", x.name, r.Outcomes)
 				}
 			}
 		}
 	}
 }
 
-// approvablePlan is a plan of two moves.
+// approvablePlan returns a plan of two moves.
 func approvablePlan(t *testing.T, c *controller.Controller, o *fixedObserver) plan.Plan {
 	t.Helper()
 	p := c.Planner.Plan(o.s, plan.PlannerState{}, controller.Goals(o.s, c.Strategies, nil), o.s.TakenAt)
 	if len(p.Moves) != 2 {
-		t.Fatalf("%d moves, want 2", len(p.Moves))
+		t.Fatalf("got %d moves, want 2", len(p.Moves))
 	}
 	return p
 }

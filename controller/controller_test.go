@@ -28,7 +28,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// fixedObserver always sees the same cluster.
+// fixedObserver always returns the same snapshot.
 type fixedObserver struct {
 	s         *cluster.Snapshot
 	err       error
@@ -40,7 +40,7 @@ func (o *fixedObserver) Snapshot(context.Context) (*cluster.Snapshot, error) {
 	return o.s, o.err
 }
 
-// scriptedEvictor answers waves one after the other.
+// scriptedEvictor returns the given results, one for each wave.
 type scriptedEvictor struct {
 	results []evictor.Result
 	waves   [][]plan.Move
@@ -76,7 +76,9 @@ func newController(t *testing.T, e evictor.Evictor, mode plan.Mode) (*controller
 	if err != nil {
 		t.Fatal(err)
 	}
-	conf, err := config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nstrategies:\n- {name: zones, type: ZoneSpread, schedule: \"0 * * * *\"}\n- {name: hot, type: NodeLoad, schedule: \"*/10 * * * *\", args: {target: {cpu: 0.9}}}\n"))
+	conf, err := config.Load("c",
+		[]byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nstrategies:\n- {name: zones, type: ZoneSpread, schedule: \"0 * * * "+
+			"*\"}\n- {name: hot, type: NodeLoad, schedule: \"*/10 * * * *\", args: {target: {cpu: 0.9}}}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,19 +105,20 @@ func TestRunOnceGoesWaveByWave(t *testing.T) {
 		t.Errorf("%d waves, %+v", len(e.waves), r.Outcomes)
 	}
 	if o.snapshots != 4 {
-		t.Errorf("looked %d times, want once for the plan, once before each wave, and once at the end", o.snapshots)
+		t.Errorf("took %d snapshots, want one for the plan, one before each wave, and one at the end", o.snapshots)
 	}
 }
 
 func TestAStopAccountsForWhatWasNotTried(t *testing.T) {
-	e := &scriptedEvictor{results: []evictor.Result{{Outcomes: []plan.Outcome{{Step: 1, Outcome: plan.Evicted}}, Stop: &plan.Reason{Code: plan.ReplacementNotReady}}}}
+	e := &scriptedEvictor{results: []evictor.Result{{Outcomes: []plan.Outcome{{Step: 1, Outcome: plan.Evicted}},
+		Stop: &plan.Reason{Code: plan.ReplacementNotReady}}}}
 	c, _ := newController(t, e, plan.Live)
 	r, err := c.RunOnce(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(e.waves) != 1 || r.Stopped == nil || len(r.Outcomes) != 2 || r.Outcomes[1].Outcome != plan.Dropped {
-		t.Errorf("%d waves, stopped %v, %+v", len(e.waves), r.Stopped, r.Outcomes)
+		t.Errorf("got %d waves, stop reason %v, outcomes %+v", len(e.waves), r.Stopped, r.Outcomes)
 	}
 }
 
@@ -135,7 +138,7 @@ func TestNoLookNoEviction(t *testing.T) {
 	c, o := newController(t, e, plan.Live)
 	o.err = errors.New("no permission")
 	if _, err := c.RunOnce(t.Context(), nil); err == nil || len(e.waves) != 0 {
-		t.Errorf("error %v, %d waves", err, len(e.waves))
+		t.Errorf("got error %v after %d waves", err, len(e.waves))
 	}
 }
 
@@ -144,7 +147,7 @@ func TestStrategiesThatAreNotDueAreConstraints(t *testing.T) {
 	goals := controller.Goals(o.s, c.Strategies, []string{"hot"})
 	for _, g := range goals {
 		if g.Constraint != (g.Strategy == "zones") {
-			t.Errorf("%s %s: constraint %v", g.Strategy, g.Subject, g.Constraint)
+			t.Errorf("%s %s: got constraint %v", g.Strategy, g.Subject, g.Constraint)
 		}
 	}
 	if len(goals) == 0 {
@@ -152,7 +155,7 @@ func TestStrategiesThatAreNotDueAreConstraints(t *testing.T) {
 	}
 }
 
-// TestStrategiesFireOnTheirSchedules steps the clock through ten minutes.
+// The test advances the clock through ten minutes.
 func TestStrategiesFireOnTheirSchedules(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, _ := newController(t, evictor.NewDryRun(), plan.DryRun)
@@ -169,18 +172,18 @@ func TestStrategiesFireOnTheirSchedules(t *testing.T) {
 			return <-reports
 		}
 		if r := next(time.Second); len(r.Plan.Moves) != 0 {
-			t.Errorf("at 00:50 only hot is due, yet zones moves %d pods", len(r.Plan.Moves))
+			t.Errorf("at 00:50 only hot is due, but zones moves %d pods", len(r.Plan.Moves))
 		}
 		if r := next(10 * time.Minute); len(r.Plan.Moves) != 2 {
-			t.Errorf("at 01:00 both are due, want 2 moves, got %d", len(r.Plan.Moves))
+			t.Errorf("at 01:00 both strategies are due; got %d moves, want 2", len(r.Plan.Moves))
 		}
 		cancel()
 		<-ended
 	})
 }
 
-// TestAnEveryIsNotPutOff: hot fires every ten minutes by the clock; the strategy
-// that fires every quarter of an hour from the start is not put off by that.
+// The strategy hot has a cron schedule of ten minutes. Its passes must not postpone the other
+// strategy, which runs @every 15m.
 func TestAnEveryIsNotPutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, _ := newController(t, evictor.NewDryRun(), plan.DryRun)
@@ -199,7 +202,7 @@ func TestAnEveryIsNotPutOff(t *testing.T) {
 		for i, want := range []struct {
 			step  time.Duration
 			moves int
-		}{{10 * time.Minute, 0}, {5 * time.Minute, 2}, {5 * time.Minute, 0}, {10 * time.Minute, 2}} { // both at 00:30
+		}{{10 * time.Minute, 0}, {5 * time.Minute, 2}, {5 * time.Minute, 0}, {10 * time.Minute, 2}} { // both strategies at 00:30
 			synctest.Wait()
 			fake.Step(want.step)
 			if r := <-reports; len(r.Plan.Moves) != want.moves {
@@ -224,17 +227,20 @@ func TestGoalsKeepTheOrderOfStrategies(t *testing.T) {
 	}
 }
 
-// TestAConflictSpendsTheBudget: an eviction that met a namesake may have taken
-// the allowance of its budget; for two minutes nothing of it is planned.
+// An eviction that fails with a conflict may have used its budget. For two minutes no move
+// that needs this budget is planned.
 func TestAConflictSpendsTheBudget(t *testing.T) {
-	e := &scriptedEvictor{results: []evictor.Result{{Outcomes: []plan.Outcome{{Step: 1, Outcome: plan.Dropped}}, BudgetsSpent: []plan.PodRef{{Namespace: "shop", Name: "d"}}, Stop: &plan.Reason{Code: plan.UIDChanged}}}}
+	e := &scriptedEvictor{results: []evictor.Result{{Outcomes: []plan.Outcome{{Step: 1, Outcome: plan.Dropped}},
+		BudgetsSpent: []plan.PodRef{{Namespace: "shop", Name: "d"}}, Stop: &plan.Reason{Code: plan.UIDChanged}}}}
 	c, o := newController(t, e, plan.Live)
 	o.s.Budgets = nil
 	objects := o.s.Objects
 	one := intstr.FromInt32(1)
-	objects.PodDisruptionBudgets = append(objects.PodDisruptionBudgets, &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "d"},
-		Spec:   policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "d"}}, MaxUnavailable: &one},
-		Status: policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: 1, CurrentHealthy: 6, DesiredHealthy: 5, ExpectedPods: 6}})
+	objects.PodDisruptionBudgets = append(objects.PodDisruptionBudgets,
+		&policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "d"},
+			Spec: policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "d"}},
+				MaxUnavailable: &one},
+			Status: policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: 1, CurrentHealthy: 6, DesiredHealthy: 5, ExpectedPods: 6}})
 	s, err := cluster.New(objects)
 	if err != nil {
 		t.Fatal(err)
@@ -246,14 +252,14 @@ func TestAConflictSpendsTheBudget(t *testing.T) {
 	}
 	r, err := c.RunOnce(t.Context(), nil)
 	if err != nil || len(r.Plan.Moves) != 0 || r.Plan.Rejections.Counts[plan.BlockedByPDB] == 0 {
-		t.Errorf("%d moves, rejections %v, %v", len(r.Plan.Moves), r.Plan.Rejections.Counts, err)
+		t.Errorf("got %d moves, rejections %v, error %v", len(r.Plan.Moves), r.Plan.Rejections.Counts, err)
 	}
 	s.TakenAt = s.TakenAt.Add(2*time.Minute - time.Nanosecond)
 	if r, err := c.RunOnce(t.Context(), nil); err != nil || len(r.Plan.Moves) != 0 {
-		t.Errorf("just before two minutes: %d moves, %v", len(r.Plan.Moves), err)
+		t.Errorf("just before two minutes: got %d moves, error %v", len(r.Plan.Moves), err)
 	}
 	s.TakenAt = s.TakenAt.Add(time.Nanosecond)
 	if r, err := c.RunOnce(t.Context(), nil); err != nil || len(r.Plan.Moves) != 2 {
-		t.Errorf("after two minutes: %d moves, %v", len(r.Plan.Moves), err)
+		t.Errorf("after two minutes: got %d moves, error %v", len(r.Plan.Moves), err)
 	}
 }

@@ -38,7 +38,8 @@ func roomProblem(all []plan.Move, done []plan.Outcome, m plan.Move) string {
 		case o.Outcome == plan.Evicted && o.LandedAsPredicted, o.Outcome == plan.AlreadyGone,
 			o.Outcome == plan.Dropped && o.Reason.Code == plan.NotNeeded:
 		case o.Outcome == plan.Evicted && o.Landed != "":
-			return fmt.Sprintf("%s was to make room for it on %s, but its replacement landed on %s, not on the predicted node %s", q.Pod, q.From, o.Landed, q.To)
+			return fmt.Sprintf("%s was to make room for it on %s, but its replacement landed on %s, not on the predicted node %s", q.Pod, q.From,
+				o.Landed, q.To)
 		default:
 			return fmt.Sprintf("%s was to make room for it on %s, but did not: %s (%s)", q.Pod, q.From, o.Outcome, o.Reason.Code)
 		}

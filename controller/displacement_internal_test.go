@@ -6,8 +6,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// TestAPlanWithHalfAStepIsMalformed: a saved plan in which nothing comes of the room
-// that is made is not carried out.
+// A saved plan is malformed if a displaced move makes room for no later move. The controller
+// does not execute such a plan.
 func TestAPlanWithHalfAStepIsMalformed(t *testing.T) {
 	p := plan.PodRef{Namespace: "shop", Name: "p", UID: "p"}
 	q := plan.Move{Pod: plan.PodRef{Namespace: "shop", Name: "q", UID: "q"}, Step: 1, Wave: 1, DisplacedFor: &p}
@@ -21,7 +21,7 @@ func TestAPlanWithHalfAStepIsMalformed(t *testing.T) {
 		{"at once", []plan.Move{q, {Pod: p, Step: 2, Wave: 1}}, "step 1 makes room for shop/p, but no later wave moves that pod"},
 	} {
 		if got := movesProblem(c.moves); got != c.bad {
-			t.Errorf("%s: %q, want %q", c.what, got, c.bad)
+			t.Errorf("%s: got %q, want %q", c.what, got, c.bad)
 		}
 	}
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// displacementEvictor carries out the waves of a step: what becomes of the first one is given, and
-// the cluster that is seen afterwards is as if all had landed.
+// displacementEvictor executes the waves of a step. The outcome of the first wave is given,
+// and later snapshots show all replacements as predicted.
 type displacementEvictor struct {
 	t     *testing.T
 	o     *fixedObserver
@@ -48,7 +48,8 @@ func snapshotOf(t *testing.T, o *cluster.Objects) *cluster.Snapshot {
 	return s
 }
 
-// newDisplacementController sets a controller up on the cluster in which a cache makes room for api.
+// newDisplacementController returns a controller for a cluster in which the cache makes room
+// for api.
 func newDisplacementController(t *testing.T, first plan.Outcome) (*controller.Controller, *displacementEvictor) {
 	t.Helper()
 	made := scenario.Read(t, "step-makes-room")
@@ -64,9 +65,8 @@ func newDisplacementController(t *testing.T, first plan.Outcome) (*controller.Co
 	return c, e
 }
 
-// TestTheSecondHalfOfAStepFollowsOnlyTheFirst: api is evicted once the cache's
-// replacement stands where that was foretold, and not after anything else became of it,
-// though there may be room.
+// api is evicted only if the cache's replacement landed as predicted. After any other outcome
+// of the cache it is not evicted, even if there is room.
 func TestTheSecondHalfOfAStepFollowsOnlyTheFirst(t *testing.T) {
 	for _, c := range []struct {
 		what  string
@@ -74,11 +74,14 @@ func TestTheSecondHalfOfAStepFollowsOnlyTheFirst(t *testing.T) {
 		waves int
 		says  string
 	}{
-		{"as foretold", plan.Outcome{Outcome: plan.Evicted, Landed: "n3", LandedAsPredicted: true}, 2, ""},
+		{"as predicted", plan.Outcome{Outcome: plan.Evicted, Landed: "n3", LandedAsPredicted: true}, 2, ""},
 		{"gone by itself", plan.Outcome{Outcome: plan.AlreadyGone, Reason: plan.Reason{Code: plan.PodGoneAlready}}, 2, ""},
-		{"elsewhere", plan.Outcome{Outcome: plan.Evicted, Landed: "n1"}, 1, "shop/cache-6c8f-00 was to make room for it on n2, but its replacement landed on n1, not on the predicted node n3"},
-		{"blocked", plan.Outcome{Outcome: plan.Blocked, Reason: plan.Reason{Code: plan.BlockedByPDB}}, 1, "shop/cache-6c8f-00 was to make room for it on n2, but did not: blocked (BlockedByPDB)"},
-		{"not known", plan.Outcome{Outcome: plan.UnknownOutcome, Reason: plan.Reason{Code: plan.OutcomeUnknown}}, 1, "did not: unknown (OutcomeUnknown)"},
+		{"elsewhere", plan.Outcome{Outcome: plan.Evicted, Landed: "n1"}, 1,
+			"shop/cache-6c8f-00 was to make room for it on n2, but its replacement landed on n1, not on the predicted node n3"},
+		{"blocked", plan.Outcome{Outcome: plan.Blocked, Reason: plan.Reason{Code: plan.BlockedByPDB}}, 1,
+			"shop/cache-6c8f-00 was to make room for it on n2, but did not: blocked (BlockedByPDB)"},
+		{"not known", plan.Outcome{Outcome: plan.UnknownOutcome, Reason: plan.Reason{Code: plan.OutcomeUnknown}}, 1,
+			"did not: unknown (OutcomeUnknown)"},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			ctl, e := newDisplacementController(t, c.first)
@@ -87,16 +90,18 @@ func TestTheSecondHalfOfAStepFollowsOnlyTheFirst(t *testing.T) {
 				t.Fatalf("%v, %+v, %+v", err, r.Plan.Moves, r.Outcomes)
 			}
 			if len(e.waves) != c.waves {
-				t.Errorf("%d waves, want %d: %+v", len(e.waves), c.waves, r.Outcomes)
+				t.Errorf("got %d waves, want %d: %+v", len(e.waves), c.waves, r.Outcomes)
 			}
-			if last := r.Outcomes[1]; c.says != "" && (last.Outcome != plan.Dropped || last.Reason.Code != plan.PremiseChanged || !strings.Contains(last.Reason.Message, c.says)) {
+			if last := r.Outcomes[1]; c.says != "" && (last.Outcome != plan.Dropped || last.Reason.Code != plan.PremiseChanged ||
+				!strings.Contains(last.Reason.Message, c.says)) {
 				t.Errorf("%+v", last)
 			}
 		})
 	}
 }
 
-// budgetClosesLater sees api's budget closed from the second look on.
+// budgetClosesLater shows a budget for api that allows no eviction from the second snapshot
+// on.
 type budgetClosesLater struct {
 	*fixedObserver
 	closed *cluster.Snapshot
@@ -109,20 +114,22 @@ func (o *budgetClosesLater) Snapshot(ctx context.Context) (*cluster.Snapshot, er
 	return o.fixedObserver.Snapshot(ctx)
 }
 
-// TestNoStepIsBegunThatCannotEnd: when api may not leave any more, the cache, whose
-// leaving is for nothing then, is not evicted either.
+// If a budget blocks api, evicting the cache would be useless, so the controller does not
+// evict it.
 func TestNoStepIsBegunThatCannotEnd(t *testing.T) {
 	c, e := newDisplacementController(t, plan.Outcome{Outcome: plan.Evicted, Landed: "n3", LandedAsPredicted: true})
 	o := *e.o.s.Objects
-	o.PodDisruptionBudgets = append(o.PodDisruptionBudgets, &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "api"},
-		Spec:   policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "api"}}},
-		Status: policyv1.PodDisruptionBudgetStatus{CurrentHealthy: 1, DesiredHealthy: 1, ExpectedPods: 1}})
+	o.PodDisruptionBudgets = append(o.PodDisruptionBudgets,
+		&policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "api"},
+			Spec:   policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "api"}}},
+			Status: policyv1.PodDisruptionBudgetStatus{CurrentHealthy: 1, DesiredHealthy: 1, ExpectedPods: 1}})
 	c.Observer = &budgetClosesLater{e.o, snapshotOf(t, &o)}
 	r, err := c.RunOnce(t.Context(), nil)
 	if err != nil || len(r.Plan.Moves) != 2 || len(e.waves) != 0 {
-		t.Errorf("%v, %d moves planned, %d waves", err, len(r.Plan.Moves), len(e.waves))
+		t.Errorf("got error %v, %d planned moves, %d waves", err, len(r.Plan.Moves), len(e.waves))
 	}
-	if len(r.Outcomes) != 2 || r.Outcomes[0].Outcome != plan.Dropped || !strings.Contains(r.Outcomes[1].Reason.Message, "did not: dropped (PremiseChanged)") {
+	if len(r.Outcomes) != 2 || r.Outcomes[0].Outcome != plan.Dropped ||
+		!strings.Contains(r.Outcomes[1].Reason.Message, "did not: dropped (PremiseChanged)") {
 		t.Errorf("%+v", r.Outcomes)
 	}
 }

@@ -30,16 +30,15 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// The heap may differ so much between passes late and early; what leaks a pod or
-// a move in every pass leaks kilobytes.
+// bytesPerPass is the largest accepted growth of the heap per pass. The heap varies between
+// passes, but a leak of a pod or a move per pass has kilobytes.
 const bytesPerPass = 512
 
-// TestPassesLeaveNothingBehind makes many passes in one process, each of which
-// evicts over HTTP and sees replacements Ready, and compares goroutines and heap
-// after the first ones with those at the end.
+// The test runs many passes in one process. Each pass evicts pods over HTTP and waits for
+// replacements. It compares goroutines and heap after the first passes with those at the end.
 func TestPassesLeaveNothingBehind(t *testing.T) {
 	before := goleak.IgnoreCurrent()
-	t.Cleanup(func() { goleak.VerifyNone(t, before) }) // after everything else was closed
+	t.Cleanup(func() { goleak.VerifyNone(t, before) }) // runs after all other cleanups
 	passes, settled := 500, 100
 	if testing.Short() {
 		passes, settled = 100, 50
@@ -62,20 +61,22 @@ func TestPassesLeaveNothingBehind(t *testing.T) {
 			}
 		}
 		if evicted != 2 || r.Stopped != nil {
-			t.Fatalf("pass %d evicted %d pods, want 2; stopped by %v: %+v", i+1, evicted, r.Stopped, r.Outcomes)
+			t.Fatalf("pass %d evicted %d pods, want 2; stop reason %v: %+v", i+1, evicted, r.Stopped, r.Outcomes)
 		}
 		if i+1 == settled {
 			goroutines, heap = runtime.NumGoroutine(), heapInUse()
 		}
 	}
 	grown := (float64(heapInUse()) - float64(heap)) / float64(passes-settled)
-	t.Logf("%d passes; from pass %d on the heap grew by %.0f bytes a pass; %d goroutines, %d then", passes, settled, grown, runtime.NumGoroutine(), goroutines)
+	t.Logf("%d passes; from pass %d on the heap grew by %.0f bytes per pass; %d goroutines, %d then", passes, settled, grown,
+		runtime.NumGoroutine(), goroutines)
 	if grown > bytesPerPass {
-		t.Errorf("the heap grows by %.0f bytes with every pass", grown)
+		t.Errorf("the heap grows by %.0f bytes per pass", grown)
 	}
-	for until := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > goroutines; time.Sleep(time.Millisecond) { // connections come and go
+	// The number of connections varies.
+	for until := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > goroutines; time.Sleep(time.Millisecond) {
 		if time.Now().After(until) {
-			t.Fatalf("%d goroutines, %d after %d passes", runtime.NumGoroutine(), goroutines, settled)
+			t.Fatalf("got %d goroutines, want %d as after %d passes", runtime.NumGoroutine(), goroutines, settled)
 		}
 	}
 }
@@ -83,17 +84,18 @@ func TestPassesLeaveNothingBehind(t *testing.T) {
 func heapInUse() uint64 {
 	var m runtime.MemStats
 	runtime.GC()
-	runtime.GC() // what finalizers let go
+	runtime.GC() // what finalizers released
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
 }
 
-// longRunningController is a controller with everything real but the cluster, which is three
-// zones out of balance again before each pass, two hours after the last one.
+// longRunningController returns a controller with real components and a simulated cluster.
+// Before each pass, two hours pass and the three zones become unbalanced again.
 func longRunningController(t *testing.T) (*controller.Controller, *renewedCluster) {
 	t.Helper()
 	c, _ := newController(t, nil, plan.Live)
-	w := &renewedCluster{Planner: c.Planner, fake: clocktesting.NewFakeClock(time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)), changed: make(chan struct{})}
+	w := &renewedCluster{Planner: c.Planner, fake: clocktesting.NewFakeClock(time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)),
+		changed: make(chan struct{})}
 	server := httptest.NewServer(w)
 	over := &http.Client{Transport: &http.Transport{}}
 	t.Cleanup(func() { over.CloseIdleConnections(); server.Close() })
@@ -115,8 +117,8 @@ func workloadOf(p *corev1.Pod) string {
 	return ""
 }
 
-// renewedCluster is a cluster that is furnished anew for each pass, and its API server.
-// Replacements come where the plan expects them.
+// renewedCluster is a cluster that is rebuilt for each pass, and its API server. Replacements
+// land as predicted.
 type renewedCluster struct {
 	controller.Planner
 	fake *clocktesting.FakeClock
@@ -127,7 +129,7 @@ type renewedCluster struct {
 	changed chan struct{}
 }
 
-// renew lets two hours go by. Every pod is another one than in the last pass.
+// renew advances the clock by two hours and replaces every pod with a new one.
 func (w *renewedCluster) renew(pass int) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -22,16 +22,16 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner"
 )
 
-// fakeHintWriter is where hints are written, with a diary.
+// fakeHintWriter keeps the hints and a log of the writes.
 type fakeHintWriter struct {
 	on    map[string]hints.Hint
 	log   []string
 	fails error
-	// removeErr is how often taking hints away still fails, and given how long each
-	// time was allowed.
+	// removeErr is how many removals still fail. given has the time that each removal was
+	// allowed to take.
 	removeErr int
 	given     []time.Duration
-	// takeFails keeps every hint where it is.
+	// takeFails is the error of every removal, after which the hint stays.
 	takeFails error
 }
 
@@ -68,7 +68,7 @@ func (b *fakeHintWriter) Remove(ctx context.Context, nodes []string, which func(
 	return taken, nil
 }
 
-// loggingEvictor writes into the board's diary what happens to a wave.
+// loggingEvictor adds the events of each wave to the log of the hint writer.
 type loggingEvictor struct {
 	b      *fakeHintWriter
 	during func()
@@ -90,7 +90,7 @@ func (e *loggingEvictor) EvictWave(ctx context.Context, moves []plan.Move, bound
 	return e.result
 }
 
-// newSteeringController is a controller on the cluster of a scenario of the planner.
+// newSteeringController returns a controller for the cluster of a planner scenario.
 func newSteeringController(t *testing.T, name string, mode plan.Mode) (*controller.Controller, *fakeHintWriter, *loggingEvictor) {
 	t.Helper()
 	given := scenario.Read(t, name)
@@ -107,13 +107,13 @@ func newSteeringController(t *testing.T, name string, mode plan.Mode) (*controll
 	return c, b, e
 }
 
-// TestHintsStandFromBeforeTheEvictionUntilReplacementsAreBound.
+// The hints are on the nodes from before the evictions until the replacements are bound.
 func TestHintsStandFromBeforeTheEvictionUntilReplacementsAreBound(t *testing.T) {
 	c, b, e := newSteeringController(t, "steer-taint-123-grace-0", plan.Live)
 	e.during = func() {
 		want := hints.Hint{Node: "n3", Kind: hints.Taint, Run: "r1", Expires: c.Clock.Now().Add(10 * time.Minute)}
 		if b.on["n3"] != want || len(b.on) != 1 {
-			t.Errorf("hints %+v, want %+v", b.on, want)
+			t.Errorf("got hints %+v, want %+v", b.on, want)
 		}
 	}
 	if _, err := c.RunOnce(t.Context(), nil); err != nil {
@@ -124,7 +124,7 @@ func TestHintsStandFromBeforeTheEvictionUntilReplacementsAreBound(t *testing.T) 
 	}
 }
 
-// TestHintsGoWhenAPassIsToldToStop, though its context has ended.
+// If a pass is told to stop, it removes its hints although its context has ended.
 func TestHintsGoWhenAPassIsToldToStop(t *testing.T) {
 	c, b, e := newSteeringController(t, "steer-taint-123-grace-0", plan.Live)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -138,7 +138,7 @@ func TestHintsGoWhenAPassIsToldToStop(t *testing.T) {
 	}
 }
 
-// TestADryRunHintsNothing, nor does a plan whose moves need no hint.
+// A dry run writes no hints, and neither does a plan whose moves need none.
 func TestADryRunHintsNothing(t *testing.T) {
 	c, b, _ := newSteeringController(t, "steer-taint-123-grace-0", plan.DryRun)
 	r, err := c.RunOnce(t.Context(), nil)
@@ -154,7 +154,7 @@ func TestADryRunHintsNothing(t *testing.T) {
 	}
 }
 
-// TestExpiredHintsGoBeforeThePlan, and the others stay.
+// The controller removes expired hints before it plans, and leaves other hints.
 func TestExpiredHintsGoBeforeThePlan(t *testing.T) {
 	c, b, _ := newSteeringController(t, "seed-even", plan.Live)
 	o := c.Observer.(*fixedObserver)
@@ -166,17 +166,18 @@ func TestExpiredHintsGoBeforeThePlan(t *testing.T) {
 		n.Object, _ = hints.Put(n.Object, h)
 	}
 	if _, err := c.RunOnce(t.Context(), nil); err != nil || !slices.Equal(b.log, []string{"take n1"}) || o.snapshots != 2 {
-		t.Errorf("%v after %d looks, %v", b.log, o.snapshots, err)
+		t.Errorf("got log %v after %d snapshots, error %v", b.log, o.snapshots, err)
 	}
 }
 
-// hintFailures are the ways in which hints are not written, and whether the pass
-// stops for it.
+// hintFailures returns the errors of writing hints, by name.
 func hintFailures() map[string]error {
 	nodes := schema.GroupResource{Resource: "nodes"}
 	return map[string]error{
-		"forbidden": apierrors.NewForbidden(nodes, "n3", errors.New(`User "system:serviceaccount:evenkeel:evenkeel" cannot patch resource "nodes" in API group "" at the cluster scope`)),
-		"conflict":  wrappedError{"hinting node n3: after 6 tries: ", apierrors.NewConflict(nodes, "n3", errors.New("the object has been modified"))},
+		"forbidden": apierrors.NewForbidden(nodes, "n3",
+			errors.New(`User "system:serviceaccount:evenkeel:evenkeel" cannot patch resource "nodes" in API group "" at the cluster scope`)),
+		"conflict": wrappedError{"hinting node n3: after 6 tries: ",
+			apierrors.NewConflict(nodes, "n3", errors.New("the object has been modified"))},
 	}
 }
 
@@ -188,7 +189,7 @@ type wrappedError struct {
 func (w wrappedError) Error() string { return w.what + w.error.Error() }
 func (w wrappedError) Unwrap() error { return w.error }
 
-// TestWhatCannotBeHintedIsNotEvicted, and nothing is left behind.
+// If hints cannot be written, the moves of the wave are dropped and no hint remains.
 func TestWhatCannotBeHintedIsNotEvicted(t *testing.T) {
 	for name, code := range map[string]plan.Code{"forbidden": plan.PermissionMissing, "conflict": plan.HintNotWritten} {
 		c, b, _ := newSteeringController(t, "steer-taint-123-grace-0", plan.Live)
@@ -201,12 +202,12 @@ func TestWhatCannotBeHintedIsNotEvicted(t *testing.T) {
 			t.Errorf("%s: stopped %v", name, r.Stopped)
 		}
 		if want := []string{"put n3", "take n3"}; !slices.Equal(b.log, want) {
-			t.Errorf("%s: %v, want %v", name, b.log, want)
+			t.Errorf("%s: got log %v, want %v", name, b.log, want)
 		}
 	}
 }
 
-// mixedPlanner plans one wave of two moves, of which the first needs a hint.
+// mixedPlanner plans one wave of two moves. Only the first needs a hint.
 type mixedPlanner struct{ noLimits }
 
 func (mixedPlanner) Plan(*cluster.Snapshot, plan.PlannerState, []plan.Goal, time.Time) plan.Plan {
@@ -214,11 +215,13 @@ func (mixedPlanner) Plan(*cluster.Snapshot, plan.PlannerState, []plan.Goal, time
 		Hints: []plan.WaveHints{{Wave: 1, Kind: "taint", Nodes: []string{"n3"}}}}
 }
 
-func (mixedPlanner) Recheck(_ *cluster.Snapshot, _ plan.PlannerState, _ []plan.Goal, p plan.Plan, _ int, _ time.Time) ([]plan.Move, []plan.Outcome) {
+func (mixedPlanner) Recheck(_ *cluster.Snapshot, _ plan.PlannerState, _ []plan.Goal, p plan.Plan, _ int, _ time.Time) ([]plan.Move,
+	[]plan.Outcome) {
 	return p.Moves, nil
 }
 
-// hintFailureReports are passes over a mixed wave whose hints cannot be written.
+// hintFailureReports returns the reports of passes over a mixed wave whose hints cannot be
+// written.
 func hintFailureReports(t *testing.T) []plan.RunReport {
 	t.Helper()
 	var out []plan.RunReport
@@ -236,7 +239,7 @@ func hintFailureReports(t *testing.T) []plan.RunReport {
 		}
 		r, err := c.RunOnce(ctx, nil)
 		if err != nil || len(e.waves) != 0 || len(r.Outcomes) != 2 || len(b.on) != 0 {
-			t.Errorf("%s: %d waves, outcomes %+v, hints %v, %v", name, len(e.waves), r.Outcomes, b.on, err)
+			t.Errorf("%s: got %d waves, outcomes %+v, hints %v, error %v", name, len(e.waves), r.Outcomes, b.on, err)
 		}
 		out = append(out, r)
 		cancel()
@@ -244,7 +247,7 @@ func hintFailureReports(t *testing.T) []plan.RunReport {
 	return out
 }
 
-// stoppingHintWriter is told to stop while it writes.
+// stoppingHintWriter stops the pass while it writes hints.
 type stoppingHintWriter struct {
 	*fakeHintWriter
 	stop context.CancelFunc
@@ -255,8 +258,8 @@ func (b stoppingHintWriter) Put(ctx context.Context, list []hints.Hint) error {
 	return b.fakeHintWriter.Put(ctx, list)
 }
 
-// TestWhatIsLeftIsTakenAwayOnceMore at the end, also of a pass that is told to
-// stop, and what then remains is said.
+// At its end, a pass tries again to remove hints that remain, even if it was told to stop. It
+// logs the hints that it cannot remove.
 func TestWhatIsLeftIsTakenAwayOnceMore(t *testing.T) {
 	for _, stopped := range []bool{false, true} {
 		for stuck, want := range [][]string{{"take n3"}, {"stuck", "take n3"}, {"stuck", "stuck"}} {
@@ -273,17 +276,18 @@ func TestWhatIsLeftIsTakenAwayOnceMore(t *testing.T) {
 			cancel()
 			diary := slices.DeleteFunc(b.log, func(s string) bool { return s != "stuck" && s != "take n3" })
 			if !slices.Equal(diary, want) || (len(b.on) > 0) != (stuck == 2) {
-				t.Errorf("stopped %v, stuck %d: %v, hints %v", stopped, stuck, b.log, b.on)
+				t.Errorf("stopped %v, %d failures: got log %v, hints %v", stopped, stuck, b.log, b.on)
 			}
-			remains := strings.Contains(said.String(), "level=ERROR") && strings.Contains(said.String(), "hints clear") && strings.Contains(said.String(), "node n3")
+			remains := strings.Contains(said.String(), "level=ERROR") && strings.Contains(said.String(), "hints clear") &&
+				strings.Contains(said.String(), "node n3")
 			if remains != (stuck == 2) {
-				t.Errorf("stopped %v, stuck %d: it said %s", stopped, stuck, said.String())
+				t.Errorf("stopped %v, %d failures: the controller logged %s", stopped, stuck, said.String())
 			}
 		}
 	}
 }
 
-// fixedPlanner is a plan that always holds.
+// fixedPlanner always returns the same plan, and each recheck accepts it.
 type fixedPlanner struct {
 	noLimits
 	p plan.Plan
@@ -293,26 +297,29 @@ func (f fixedPlanner) Plan(*cluster.Snapshot, plan.PlannerState, []plan.Goal, ti
 	return f.p
 }
 
-func (fixedPlanner) Recheck(_ *cluster.Snapshot, _ plan.PlannerState, _ []plan.Goal, p plan.Plan, _ int, _ time.Time) ([]plan.Move, []plan.Outcome) {
+func (fixedPlanner) Recheck(_ *cluster.Snapshot, _ plan.PlannerState, _ []plan.Goal, p plan.Plan, _ int, _ time.Time) ([]plan.Move,
+	[]plan.Outcome) {
 	return p.Moves, nil
 }
 
-// TestMoreNodesAreGivenMoreTime, and never more than there is after SIGTERM.
+// The timeout for removing hints grows with the number of nodes, up to maxHintRemovalTimeout.
 func TestMoreNodesAreGivenMoreTime(t *testing.T) {
 	for nodes, want := range map[int]time.Duration{0: 10 * time.Second, 40: 16 * time.Second, 100: 25 * time.Second, 1000: 25 * time.Second} {
 		c, b, _ := newSteeringController(t, "steer-taint-123-grace-0", plan.Live)
-		c.Planner = fixedPlanner{p: plan.Plan{Moves: []plan.Move{{Step: 1, Wave: 1, Steer: "taint"}}, Hints: []plan.WaveHints{{Wave: 1, Kind: "taint", Nodes: make([]string, nodes)}}}}
+		c.Planner = fixedPlanner{p: plan.Plan{Moves: []plan.Move{{Step: 1, Wave: 1, Steer: "taint"}},
+			Hints: []plan.WaveHints{{Wave: 1, Kind: "taint", Nodes: make([]string, nodes)}}}}
 		if _, err := c.RunOnce(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
 		if len(b.given) != 1 || b.given[0] != want {
-			t.Errorf("%d nodes: %v, want %s", nodes, b.given, want)
+			t.Errorf("%d nodes: got timeouts %v, want %s", nodes, b.given, want)
 		}
 	}
 }
 
-// TestEveryPartOfAWaveHasItsHints, also one whose own moves need none: it was
-// judged with them. Once no steered move is left they are not written any more.
+// Every batch of a wave has the hints of the wave, even if its own moves need none, because
+// the planner checked it with them. Hints are not written again after the last move that needs
+// them.
 func TestEveryPartOfAWaveHasItsHints(t *testing.T) {
 	for steered, want := range map[int][]string{
 		1: {"put n3", "evict", "take n3", "verified", "evict", "verified"},
@@ -330,30 +337,30 @@ func TestEveryPartOfAWaveHasItsHints(t *testing.T) {
 		c, _ := newController(t, &loggingEvictor{b: b}, plan.Live)
 		c.Planner, c.HintWriter, c.BatchSize = fixedPlanner{p: p}, b, 1
 		if _, err := c.RunOnce(t.Context(), nil); err != nil || !slices.Equal(b.log, want) {
-			t.Errorf("step %d is steered: %v, want %v (%v)", steered, b.log, want, err)
+			t.Errorf("hint for step %d: got log %v, want %v (error %v)", steered, b.log, want, err)
 		}
 	}
 }
 
-// TestLeftoverHintsAreSaid where they cannot be taken away: in a dry run, and
-// without the permission. A pass that may takes them away though it does not steer.
+// Hints that remain are logged if they cannot be removed: in a dry run, or without the
+// permission. A pass that may patch nodes removes them even if steering is off.
 func TestLeftoverHintsAreSaid(t *testing.T) {
 	forbidden := hintFailures()["forbidden"]
 	for name, x := range map[string]struct {
 		mode   plan.Mode
 		fails  error
-		expiry string // none: it has expired
+		expiry string // not logged, because it has expired
 		taken  bool
 		said   string
 	}{
-		"a dry run":             {mode: plan.DryRun, said: "hints clear"},
-		"live":                  {mode: plan.Live, taken: true, said: "removed hints"},
-		"no permission":         {mode: plan.Live, fails: forbidden, said: "hints clear"},
-		"an unreadable expiry":  {mode: plan.Live, expiry: "soon", said: "hints clear"},
-		"it has not expired":    {mode: plan.Live, expiry: "2030-01-01T00:00:00Z", said: "not expired yet"},
-		"a dry run beside live": {mode: plan.DryRun, expiry: "2030-01-01T00:00:00Z"},
+		"a dry run":                       {mode: plan.DryRun, said: "hints clear"},
+		"live":                            {mode: plan.Live, taken: true, said: "removed hints"},
+		"no permission":                   {mode: plan.Live, fails: forbidden, said: "hints clear"},
+		"an unreadable expiry":            {mode: plan.Live, expiry: "soon", said: "hints clear"},
+		"it has not expired":              {mode: plan.Live, expiry: "2030-01-01T00:00:00Z", said: "not expired yet"},
+		"a dry run beside a live process": {mode: plan.DryRun, expiry: "2030-01-01T00:00:00Z"},
 	} {
-		c, b, _ := newSteeringController(t, "seed-even", x.mode) // its configuration does not steer
+		c, b, _ := newSteeringController(t, "seed-even", x.mode) // steering is off in its configuration
 		if b.takeFails = x.fails; x.mode == plan.DryRun {
 			c.HintWriter = nil
 		}
@@ -366,11 +373,12 @@ func TestLeftoverHintsAreSaid(t *testing.T) {
 			n.Object.Annotations[hints.ExpiresAnnotation] = x.expiry
 		}
 		_, err := c.RunOnce(t.Context(), nil)
-		if err != nil || slices.Contains(b.log, "take n1") != x.taken || !strings.Contains(said.String(), x.said) || x.said == "" && strings.Contains(said.String(), "hint") {
-			t.Errorf("%s: %v, %v, it said %s", name, b.log, err, said.String())
+		if err != nil || slices.Contains(b.log, "take n1") != x.taken || !strings.Contains(said.String(), x.said) || x.said == "" &&
+			strings.Contains(said.String(), "hint") {
+			t.Errorf("%s: got log %v, error %v, messages %s", name, b.log, err, said.String())
 		}
 		if advised := strings.Contains(said.String(), "hints clear"); advised != (x.said == "hints clear") {
-			t.Errorf("%s: it said %s", name, said.String())
+			t.Errorf("%s: the controller logged %s", name, said.String())
 		}
 	}
 }

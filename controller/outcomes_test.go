@@ -19,7 +19,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// failingObserver sees the cluster a few times, and then no more.
+// failingObserver returns a few snapshots and then fails.
 type failingObserver struct {
 	fixedObserver
 	times int
@@ -33,7 +33,7 @@ func (o *failingObserver) Snapshot(ctx context.Context) (*cluster.Snapshot, erro
 	return o.fixedObserver.Snapshot(ctx)
 }
 
-// stoppingEvictor carries a wave out, and is told to stop thereafter.
+// stoppingEvictor executes a wave, and then the process is told to stop.
 type stoppingEvictor struct {
 	scriptedEvictor
 	stop context.CancelFunc
@@ -44,8 +44,8 @@ func (e *stoppingEvictor) EvictWave(ctx context.Context, moves []plan.Move, boun
 	return e.scriptedEvictor.EvictWave(ctx, moves, bound)
 }
 
-// TestOutcomes provokes everything that the controller itself says of a move or
-// of a pass, and keeps its words in testdata/outcomes.txt.
+// TestOutcomes causes every message of the controller about a move or a pass, and compares the
+// messages with testdata/outcomes.txt.
 func TestOutcomes(t *testing.T) {
 	var lines []string
 	say := func(r plan.RunReport) {
@@ -64,40 +64,42 @@ func TestOutcomes(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(r.Outcomes) != len(r.Plan.Moves) || len(r.Plan.Moves) != 2 || r.Stopped == nil {
-			t.Errorf("%d moves, %d outcomes, stopped %v; want 2, one for each, and a stop", len(r.Plan.Moves), len(r.Outcomes), r.Stopped)
+			t.Errorf("got %d moves, %d outcomes, stop reason %v; want 2 moves, one outcome for each, and a stop reason", len(r.Plan.Moves),
+				len(r.Outcomes), r.Stopped)
 		}
 		say(r)
 		return r
 	}
 
-	// A replacement that does not come up ends the pass.
-	c, _ := newController(t, &scriptedEvictor{results: []evictor.Result{{Outcomes: []plan.Outcome{{Step: 1, Outcome: plan.Evicted}}, Stop: &plan.Reason{Code: plan.ReplacementNotReady}}}}, plan.Live)
+	// A replacement that does not become Ready stops the pass.
+	c, _ := newController(t, &scriptedEvictor{results: []evictor.Result{{Outcomes: []plan.Outcome{{Step: 1, Outcome: plan.Evicted}},
+		Stop: &plan.Reason{Code: plan.ReplacementNotReady}}}}, plan.Live)
 	run(t.Context(), c)
 
-	// So does being told to stop, between two waves and before the first.
+	// The process is told to stop between two waves or before the first wave.
 	ctx, cancel := context.WithCancel(t.Context())
 	e := &stoppingEvictor{stop: cancel}
 	c, _ = newController(t, e, plan.Live)
 	if run(ctx, c); len(e.waves) != 1 {
-		t.Errorf("%d waves, want 1", len(e.waves))
+		t.Errorf("got %d waves, want 1", len(e.waves))
 	}
 	none := &scriptedEvictor{}
 	c, _ = newController(t, none, plan.Live)
 	if run(ctx, c); len(none.waves) != 0 {
-		t.Errorf("%d waves after the stop", len(none.waves))
+		t.Errorf("got %d waves after the stop", len(none.waves))
 	}
 
-	// And a cluster that can no longer be seen, before either wave.
+	// A snapshot fails before the first or the second wave.
 	for times := 1; times <= 2; times++ {
 		seeing := &scriptedEvictor{}
 		c, o := newController(t, seeing, plan.Live)
 		c.Observer = &failingObserver{*o, times, errors.New("listing pods: the server is currently unable to handle the request")}
 		if run(t.Context(), c); len(seeing.waves) != times-1 {
-			t.Errorf("%d waves, want %d", len(seeing.waves), times-1)
+			t.Errorf("got %d waves, want %d", len(seeing.waves), times-1)
 		}
 	}
 
-	// Or a memory that cannot be written, before a wave or after it.
+	// The state cannot be saved before or after a wave.
 	for saves := range 2 {
 		c, _ := newController(t, &scriptedEvictor{}, plan.Live)
 		skipTimers(c)
@@ -110,25 +112,26 @@ func TestOutcomes(t *testing.T) {
 		run(t.Context(), c)
 	}
 
-	// Or one that is only known as of long ago: before anything is planned, and
-	// between two waves.
+	// The view of the cluster is stale before planning or between two waves.
 	for times := range 2 {
 		reports, seeing := []plan.RunReport{}, &scriptedEvictor{}
 		c, o := newController(t, seeing, plan.Live)
 		c.OnReport = func(r plan.RunReport) { reports = append(reports, r) }
-		c.Observer = &failingObserver{*o, 2 * times, &observe.StaleError{Resource: "pods", Until: c.Clock.Now().Add(-3 * time.Minute), Age: 3 * time.Minute,
+		c.Observer = &failingObserver{*o, 2 * times, &observe.StaleError{Resource: "pods", Until: c.Clock.Now().Add(-3 * time.Minute),
+			Age: 3 * time.Minute,
 			Max: 2 * time.Minute, Err: errors.New("dial tcp 10.0.0.1:443: connect: connection refused")}}
 		r, err := c.RunOnce(t.Context(), nil)
-		if refused := times == 0; refused != (err != nil) || refused != r.EndedBeforePlanning() || refused != (len(r.Plan.Moves) == 0) || refused && r.Plan.ID == "" {
+		if refused := times == 0; refused != (err != nil) || refused != r.EndedBeforePlanning() || refused != (len(r.Plan.Moves) == 0) ||
+			refused && r.Plan.ID == "" {
 			t.Errorf("error %v, %+v", err, r)
 		}
 		if len(seeing.waves) != times || len(reports) != 1 || reports[0].Stopped == nil || reports[0].Stopped.Code != plan.ClusterViewStale {
-			t.Errorf("%d waves, reports %+v", len(seeing.waves), reports)
+			t.Errorf("got %d waves, reports %+v", len(seeing.waves), reports)
 		}
 		say(r)
 	}
 
-	// Or hints that cannot be written: their wave is not made.
+	// The hints of a wave cannot be written, and the wave is dropped.
 	for _, r := range hintFailureReports(t) {
 		say(r)
 	}
@@ -146,8 +149,8 @@ func TestOutcomes(t *testing.T) {
 	golden.EqualLines(t, "testdata/outcomes.txt", lines)
 }
 
-// codesUsed are the codes that the package gives as a reason of its own. Their
-// names are their values where the controller uses them.
+// codesUsed returns the reason codes that the code of this package uses. The constants have
+// the same names as their values.
 func codesUsed(t *testing.T) []string {
 	t.Helper()
 	var out []string

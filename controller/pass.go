@@ -13,10 +13,10 @@ import (
 type pass struct {
 	*Controller
 	log    *slog.Logger
-	due    []string // nil: all strategies
+	due    []string // nil means all strategies
 	report plan.RunReport
 
-	snapshot *cluster.Snapshot // the one that the plan is made from
+	snapshot *cluster.Snapshot // the snapshot from which the plan was made
 	goals    []plan.Goal
 	// breakerBaseline is the health of the cluster when the pass began.
 	breakerBaseline breaker.Baseline

@@ -15,10 +15,13 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner"
 )
 
-// reloadWithSchedule takes over a configuration with one strategy on a schedule.
+// reloadWithSchedule returns a function that applies a configuration with one strategy on a
+// schedule.
 func reloadWithSchedule(t *testing.T, schedule string, then func(*controller.Controller)) func(*controller.Controller) {
 	t.Helper()
-	conf, err := config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nstrategies:\n- {name: other, type: ZoneSpread, schedule: \""+schedule+"\"}\n"))
+	conf, err := config.Load("c",
+		[]byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\n"+
+			"strategies:\n- {name: other, type: ZoneSpread, schedule: \""+schedule+"\"}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,8 +33,9 @@ func reloadWithSchedule(t *testing.T, schedule string, then func(*controller.Con
 	}
 }
 
-// newReloadingController runs a controller whose clock stands at 00:59:30.
-func newReloadingController(t *testing.T, e evictor.Evictor) (c *controller.Controller, fake *clocktesting.FakeClock, reports chan plan.RunReport, start func()) {
+// newReloadingController runs a controller. Its clock starts at 00:59:30.
+func newReloadingController(t *testing.T, e evictor.Evictor) (c *controller.Controller, fake *clocktesting.FakeClock,
+	reports chan plan.RunReport, start func()) {
 	t.Helper()
 	c, _ = newController(t, e, plan.DryRun)
 	fake = c.Clock.(*clocktesting.FakeClock)
@@ -43,7 +47,7 @@ func newReloadingController(t *testing.T, e evictor.Evictor) (c *controller.Cont
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			for ctx.Err() == nil { // as whoever leads does
+			for ctx.Err() == nil { // as a leader does
 				c.Run(ctx)
 			}
 		}()
@@ -51,7 +55,7 @@ func newReloadingController(t *testing.T, e evictor.Evictor) (c *controller.Cont
 	}
 }
 
-// TestAChangedScheduleWakesTheController: also one that had nothing to wait for.
+// A changed schedule wakes the controller, even if it had no schedule before.
 func TestAChangedScheduleWakesTheController(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, fake, reports, start := newReloadingController(t, evictor.NewDryRun())
@@ -63,13 +67,13 @@ func TestAChangedScheduleWakesTheController(t *testing.T) {
 		synctest.Wait()
 		fake.Step(30 * time.Second)
 		if r := <-reports; len(r.Plan.Goals) == 0 || r.Plan.Goals[0].Strategy != "other" {
-			t.Errorf("goals %+v, want those of the new strategy", r.Plan.Goals)
+			t.Errorf("got goals %+v, want those of the new strategy", r.Plan.Goals)
 		}
 	})
 }
 
-// TestAPassThatIsDueIsNotLost: a new configuration comes with the minute, and
-// the pass of that minute is made, with the new one.
+// If a new configuration arrives when a pass is due, the controller runs this pass with the
+// new configuration.
 func TestAPassThatIsDueIsNotLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, fake, reports, start := newReloadingController(t, evictor.NewDryRun())
@@ -92,12 +96,12 @@ func TestAPassThatIsDueIsNotLost(t *testing.T) {
 				t.Errorf("goals %+v", r.Plan.Goals)
 			}
 		case <-time.After(10 * time.Second):
-			t.Fatal("the pass that was due when the configuration changed was not made")
+			t.Fatal("the pass that was due when the configuration changed did not run")
 		}
 	})
 }
 
-// reloadingEvictor hands a configuration over while a wave is under way.
+// reloadingEvictor sends a new configuration during a wave.
 type reloadingEvictor struct {
 	scriptedEvictor
 	change func()
@@ -111,8 +115,8 @@ func (m *reloadingEvictor) EvictWave(ctx context.Context, moves []plan.Move, bou
 	return m.scriptedEvictor.EvictWave(ctx, moves, bound)
 }
 
-// TestAPassEndsWithTheConfigurationItBeganWith: two waves, and a change within
-// the first.
+// A pass of two waves keeps its configuration although the configuration changes during the
+// first wave.
 func TestAPassEndsWithTheConfigurationItBeganWith(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		changes := make(chan func(*controller.Controller), 1)
@@ -127,12 +131,12 @@ func TestAPassEndsWithTheConfigurationItBeganWith(t *testing.T) {
 		synctest.Wait()
 		fake.Step(30 * time.Second)
 		if r := <-reports; r.Mode != plan.Live || len(r.Outcomes) != 2 || r.Outcomes[1].Outcome != plan.Evicted {
-			t.Errorf("mode %s, outcomes %+v; want both waves carried out", r.Mode, r.Outcomes)
+			t.Errorf("got mode %s, outcomes %+v; want both waves executed", r.Mode, r.Outcomes)
 		}
 		synctest.Wait()
 		fake.Step(30 * time.Minute)
 		if r := <-reports; r.Mode != plan.DryRun || len(e.waves) != 2 {
-			t.Errorf("mode %s after the change, %d waves evicted; want a dry run", r.Mode, len(e.waves))
+			t.Errorf("after the change: got mode %s, %d waves; want a dry run", r.Mode, len(e.waves))
 		}
 	})
 }

@@ -10,20 +10,21 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// dropsSecondMove plans two moves in two waves, the second of which no longer holds when
-// its turn came, and one move for what that leaves.
+// dropsSecondMove plans two moves in two waves. The recheck drops the second move, and the
+// replan has one move.
 type dropsSecondMove struct {
 	noLimits
 	code      plan.Code
 	done      [][]plan.Move
-	rechecked []int // waves
+	rechecked []int // waves that were rechecked
 }
 
 func (p *dropsSecondMove) Plan(*cluster.Snapshot, plan.PlannerState, []plan.Goal, time.Time) plan.Plan {
 	return plan.Plan{Moves: []plan.Move{{Step: 1, Wave: 1, Pod: podRef("a")}, {Step: 2, Wave: 2, Pod: podRef("b")}}}
 }
 
-func (p *dropsSecondMove) Recheck(_ *cluster.Snapshot, _ plan.PlannerState, _ []plan.Goal, of plan.Plan, wave int, _ time.Time) ([]plan.Move, []plan.Outcome) {
+func (p *dropsSecondMove) Recheck(_ *cluster.Snapshot, _ plan.PlannerState, _ []plan.Goal, of plan.Plan, wave int,
+	_ time.Time) ([]plan.Move, []plan.Outcome) {
 	p.rechecked = append(p.rechecked, wave)
 	m := of.Moves[0]
 	if m.Pod.Name == "b" && p.code != "" {
@@ -50,38 +51,40 @@ func TestAPassPlansAgainForWhatFellAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(p.done) != 1 || len(p.done[0]) != 1 || p.done[0][0].Step != 1 {
-		t.Fatalf("asked with %v, want once, with the first move", p.done)
+		t.Fatalf("replanned with %v, want once with the first move", p.done)
 	}
-	if r.Replan == nil || r.Replan.Moves[0].Step != 3 || r.Replan.Moves[0].Wave != 3 || r.Replan.Hints[0].Wave != 3 || r.Replan.ID != plan.ContentID(*r.Replan) {
-		t.Fatalf("%+v: want step 3 in wave 3, with the hints of it", r.Replan)
+	if r.Replan == nil || r.Replan.Moves[0].Step != 3 || r.Replan.Moves[0].Wave != 3 || r.Replan.Hints[0].Wave != 3 ||
+		r.Replan.ID != plan.ContentID(*r.Replan) {
+		t.Fatalf("got replan %+v, want step 3 in wave 3 with its hints", r.Replan)
 	}
 	var kinds []plan.OutcomeKind
 	for i, o := range r.Outcomes {
 		if kinds = append(kinds, o.Outcome); o.Step != i+1 {
-			t.Errorf("outcome %d is of step %d", i, o.Step)
+			t.Errorf("outcome %d has step %d", i, o.Step)
 		}
 	}
 	if !slices.Equal(kinds, []plan.OutcomeKind{plan.Evicted, plan.Dropped, plan.Evicted}) || !slices.Equal(p.rechecked, []int{1, 2, 3}) {
-		t.Errorf("%v, looked before waves %v", kinds, p.rechecked)
+		t.Errorf("got outcomes %v, rechecked waves %v", kinds, p.rechecked)
 	}
 	if st := m.decode(t); len(st.Runs) != 0 || len(r.Moves()) != 3 {
-		t.Errorf("%d runs are left open, %d moves in all", len(st.Runs), len(r.Moves()))
+		t.Errorf("got %d open runs, %d moves in total", len(st.Runs), len(r.Moves()))
 	}
 }
 
-// A replacement that landed elsewhere leaves something to do too.
+// The pass also replans if a replacement landed elsewhere.
 func TestAPassPlansAgainForWhatLandedElsewhere(t *testing.T) {
 	p := &dropsSecondMove{}
-	astray := evictor.Result{Outcomes: []plan.Outcome{{Step: 1, Pod: podRef("a"), Outcome: plan.Evicted, Landed: "n9", Reason: plan.Reason{Code: plan.LandedElsewhere}}}}
-	c, _ := newController(t, &scriptedEvictor{results: []evictor.Result{astray}}, plan.Live)
+	elsewhere := evictor.Result{Outcomes: []plan.Outcome{{Step: 1, Pod: podRef("a"), Outcome: plan.Evicted, Landed: "n9",
+		Reason: plan.Reason{Code: plan.LandedElsewhere}}}}
+	c, _ := newController(t, &scriptedEvictor{results: []evictor.Result{elsewhere}}, plan.Live)
 	c.Planner, c.Replanner = p, p
 	r, err := c.RunOnce(t.Context(), nil)
 	if err != nil || len(p.done) != 1 || len(p.done[0]) != 2 || r.Replan == nil || len(r.Outcomes) != 3 {
-		t.Errorf("%v, asked with %v, outcomes %+v", err, p.done, r.Outcomes)
+		t.Errorf("got error %v, replanned with %v, outcomes %+v", err, p.done, r.Outcomes)
 	}
 }
 
-// Nothing is planned anew where nobody may, or where it would not help.
+// The pass does not replan if it must not evict, or if a second plan would not help.
 func TestAPassDoesNotPlanAgain(t *testing.T) {
 	stop := evictor.Result{Outcomes: []plan.Outcome{{Step: 1, Outcome: plan.Evicted}}, Stop: &plan.Reason{Code: plan.ReplacementNotReady}}
 	for _, x := range []struct {
@@ -92,7 +95,7 @@ func TestAPassDoesNotPlanAgain(t *testing.T) {
 		saved bool
 	}{
 		{"a dry run", plan.PremiseChanged, plan.DryRun, nil, false},
-		{"held back by a budget", plan.LastReadyPod, plan.Live, nil, false},
+		{"blocked by a budget", plan.LastReadyPod, plan.Live, nil, false},
 		{"as planned", "", plan.Live, nil, false},
 		{"stopped", plan.PremiseChanged, plan.Live, []evictor.Result{stop}, false},
 		{"approved", plan.PremiseChanged, plan.Live, nil, true},
@@ -113,7 +116,7 @@ func TestAPassDoesNotPlanAgain(t *testing.T) {
 				r, err = c.RunOnce(t.Context(), nil)
 			}
 			if err != nil || len(r.Outcomes) != 2 || len(p.done) > 0 || r.Replan != nil {
-				t.Errorf("%v, asked %v, outcomes %+v, rest %+v", err, p.done, r.Outcomes, r.Replan)
+				t.Errorf("got error %v, replanned with %v, outcomes %+v, replan %+v", err, p.done, r.Outcomes, r.Replan)
 			}
 		})
 	}

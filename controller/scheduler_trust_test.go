@@ -22,7 +22,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// bindingQueue hands over bindings until there are none left, and then waits.
+// bindingQueue returns its bindings, then waits until ctx ends.
 type bindingQueue struct {
 	uids []string
 	idle chan struct{}
@@ -39,8 +39,8 @@ func (b *bindingQueue) NextBinding(ctx context.Context) (string, []string, bool)
 	return uid, nil, true
 }
 
-// schedulerCluster are the example's three nodes and one pod of each scheduler on n3, the
-// emptiest, or on n1 where miss is set.
+// schedulerCluster returns the example's three nodes and one pod of each scheduler. The pod is
+// on n3, the emptiest node, or on n1 if miss is set.
 func schedulerCluster(t *testing.T, schedulers []string, miss bool) *fixedObserver {
 	t.Helper()
 	o, err := cluster.ReadFiles([]string{"../examples/three-zones.yaml"}, nil)
@@ -53,7 +53,8 @@ func schedulerCluster(t *testing.T, schedulers []string, miss bool) *fixedObserv
 		if miss {
 			p.Spec.NodeName = "n1"
 		}
-		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(o.TakenAt.Add(time.Hour))}}
+		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue,
+			LastTransitionTime: metav1.NewTime(o.TakenAt.Add(time.Hour))}}
 		o.Pods = append(o.Pods, p)
 	}
 	s, err := cluster.New(o)
@@ -69,7 +70,7 @@ func newSchedulerTrust(o controller.Observer, b controller.Bindings) (*controlle
 		OnCount: func(string, plan.SchedulerBindings, bool, bool) {}}, clock
 }
 
-// countBindings looks at bindings until there are no more.
+// countBindings runs a SchedulerTrust until it has checked all bindings.
 func countBindings(t *testing.T, o controller.Observer, uids ...string) *controller.SchedulerTrust {
 	t.Helper()
 	b := &bindingQueue{uids: uids, idle: make(chan struct{})}
@@ -83,7 +84,7 @@ func countBindings(t *testing.T, o controller.Observer, uids ...string) *control
 	return s
 }
 
-func TestShadowCountsBindings(t *testing.T) {
+func TestSchedulerTrustCountsBindings(t *testing.T) {
 	s := countBindings(t, schedulerCluster(t, []string{"fancy"}, false), "fancy", "gone", "fancy")
 	if d := cmp.Diff(map[string]plan.SchedulerBindings{"fancy": {Seen: 2, Predicted: 2, Hits: 2}}, s.Counts()); d != "" {
 		t.Error(d)
@@ -100,11 +101,11 @@ func TestShadowCountsBindings(t *testing.T) {
 		t.Error(d)
 	}
 	if s := countBindings(t, &fixedObserver{err: errors.New("no permission")}, "fancy"); len(s.Counts()) != 0 {
-		t.Errorf("counted what could not be looked at: %v", s.Counts())
+		t.Errorf("got counts of bindings that cannot be checked: %v", s.Counts())
 	}
 }
 
-func TestShadowForgetsThePastAndKeepsFewSchedulers(t *testing.T) {
+func TestSchedulerTrustForgetsThePastAndKeepsFewSchedulers(t *testing.T) {
 	uids := make([]string, 1001)
 	for i := range uids {
 		uids[i] = "fancy"
@@ -123,7 +124,7 @@ func TestShadowForgetsThePastAndKeepsFewSchedulers(t *testing.T) {
 	}
 }
 
-// slowObserver takes a second for each look.
+// slowObserver takes one second for each snapshot.
 type slowObserver struct {
 	*fixedObserver
 	clock *clocktesting.FakeClock
@@ -134,8 +135,8 @@ func (o *slowObserver) Snapshot(ctx context.Context) (*cluster.Snapshot, error) 
 	return o.fixedObserver.Snapshot(ctx)
 }
 
-// TestShadowRestsLongerThanItLooks: nine seconds after a look of one second.
-func TestShadowRestsLongerThanItLooks(t *testing.T) {
+// After a check of one second, SchedulerTrust is idle for nine seconds.
+func TestSchedulerTrustIsIdleLongerThanItChecks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &bindingQueue{uids: []string{"fancy", "fancy"}, idle: make(chan struct{})}
 		s, clock := newSchedulerTrust(nil, b)
@@ -147,19 +148,19 @@ func TestShadowRestsLongerThanItLooks(t *testing.T) {
 		clock.Step(9*time.Second - 1)
 		synctest.Wait()
 		if !clock.HasWaiters() || s.Counts()["fancy"].Seen != 1 {
-			t.Fatalf("it rests no more, and saw %d bindings", s.Counts()["fancy"].Seen)
+			t.Fatalf("no idle time after %d bindings", s.Counts()["fancy"].Seen)
 		}
 		clock.Step(1)
 		synctest.Wait()
 		if n := s.Counts()["fancy"].Seen; n != 2 || !clock.HasWaiters() {
-			t.Errorf("after its rest it saw %d bindings, want 2 and another rest", n)
+			t.Errorf("after the idle time: got %d bindings, want 2 and another idle time", n)
 		}
-		cancel() // also ends a rest
+		cancel() // also ends the idle time
 		<-ended
 	})
 }
 
-// TestAPassPlansWithTheCounts: the gate opens for the next pass.
+// The next pass uses the counts, and the scheduler becomes trusted.
 func TestAPassPlansWithTheCounts(t *testing.T) {
 	c, o := newController(t, evictor.NewDryRun(), plan.DryRun)
 	c.Trust = countBindings(t, schedulerCluster(t, []string{"fancy"}, false), "fancy")
@@ -174,7 +175,7 @@ func TestAPassPlansWithTheCounts(t *testing.T) {
 		t.Error(d)
 	}
 	if len(r.Plan.Schedulers) != 1 || r.Plan.Schedulers[0].Name != "fancy" || *r.Plan.Schedulers[0].HitRate != 1 {
-		t.Errorf("the report says %+v", r.Plan.Schedulers)
+		t.Errorf("got schedulers %+v in the report", r.Plan.Schedulers)
 	}
 }
 

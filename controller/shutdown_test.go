@@ -12,8 +12,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller"
 )
 
-// TestPodsHaveTimeToEnd: the chart gives more than a pass needs, with a second look
-// at the Lease and the listener to spare, and the reference says both.
+// The chart's grace period is longer than the end of a pass, with time left for another read
+// of the Lease and for the listener. The reference documents both times.
 func TestPodsHaveTimeToEnd(t *testing.T) {
 	read := func(path string) []byte {
 		t.Helper()
@@ -30,12 +30,13 @@ func TestPodsHaveTimeToEnd(t *testing.T) {
 	const spare = 10 * time.Second
 	grace := time.Duration(values.TerminationGracePeriodSeconds) * time.Second
 	if controller.ShutdownTimeout+spare > grace {
-		t.Errorf("the chart gives %s, ending takes up to %s", grace, controller.ShutdownTimeout)
+		t.Errorf("the chart allows %s, but a shutdown takes up to %s", grace, controller.ShutdownTimeout)
 	}
 	text := string(read("../docs/reference/running.md"))
-	for _, want := range []string{fmt.Sprintf("%.0f s where the API server answers nothing", controller.ShutdownTimeout.Seconds()), fmt.Sprintf("pods have %.0f s", grace.Seconds())} {
+	for _, want := range []string{fmt.Sprintf("%.0f s where the API server answers nothing", controller.ShutdownTimeout.Seconds()),
+		fmt.Sprintf("pods have %.0f s", grace.Seconds())} {
 		if !strings.Contains(text, want) {
-			t.Errorf("docs/reference/running.md does not say %q", want)
+			t.Errorf("docs/reference/running.md does not contain %q", want)
 		}
 	}
 }

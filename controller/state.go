@@ -13,23 +13,24 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/history"
 )
 
-// saveTimeout bounds one save of the state, also after SIGTERM: the next leader must know the
-// outcome of evictions.
+// saveTimeout bounds one save of the state. A save continues after SIGTERM, because the next
+// leader must know the outcomes of evictions.
 const saveTimeout = 10 * time.Second
 
-// ShutdownTimeout is how long a pass may continue after ctx has ended, if no hints are on nodes.
-// In this time evictions end, the pass records their outcomes, and the pass is closed. The pods of
-// the chart have more time to terminate (terminationGracePeriodSeconds).
+// ShutdownTimeout is how long a pass may continue after ctx has ended, if it has no hints on
+// nodes. In this time its evictions end, it saves their outcomes, and it closes its run. The
+// chart's terminationGracePeriodSeconds is longer.
 const ShutdownTimeout = evictor.ShutdownTimeout + 2*saveTimeout
 
-// Closing a pass is tried closeAttempts times, with closeRetryDelay between attempts.
+// closeRun tries up to closeAttempts times, and waits closeRetryDelay between attempts.
 const (
 	closeAttempts   = 3
 	closeRetryDelay = 2 * time.Second
 )
 
-// loadState loads the stored state. A pass that evicts needs it, and first closes what earlier
-// passes left open. A dry run continues without it.
+// loadState loads the stored state. If that fails, a live pass returns an error, and a dry run
+// continues with an empty state. A live pass also closes the runs that earlier passes left
+// open.
 func (p *pass) loadState(ctx context.Context) error {
 	st, err := p.Store.Load(ctx)
 	p.loadErr = err
@@ -37,7 +38,8 @@ func (p *pass) loadState(ctx context.Context) error {
 	case err != nil && p.Mode == plan.Live:
 		return codedError{plan.StateUnavailable, fmt.Errorf("reading the stored state of earlier passes: %w", err)}
 	case err != nil:
-		p.log.Warn("the stored state of earlier passes could not be read; this dry run ignores back-offs and evictions of the last hour", "error", err)
+		p.log.Warn("the stored state of earlier passes could not be read; this dry run ignores back-offs and evictions of the last hour",
+			"error", err)
 		p.state = plan.PlannerState{}
 		return nil
 	}
@@ -49,7 +51,8 @@ func (p *pass) loadState(ctx context.Context) error {
 	return p.recoverOpenRuns(ctx)
 }
 
-// restoreUnsaved applies to the loaded state what earlier passes of this process could not save.
+// restoreUnsaved applies to the loaded state what earlier passes of this process could not
+// save. It saves nothing, and it forgets runs that are no longer open in the stored state.
 func (c *Controller) restoreUnsaved() {
 	if c.state.Breaker == nil {
 		c.state.Breaker = c.unsaved.trip
@@ -65,8 +68,8 @@ func (c *Controller) restoreUnsaved() {
 	c.unsaved.runs = open
 }
 
-// markStateUnknown records in a plan that it was made without the stored state. Such a plan may
-// contain moves that a back-off or an hourly limit would forbid.
+// markStateUnknown adds an input to a plan that was made without the stored state. A back-off
+// or an hourly limit could forbid moves of such a plan.
 func (p *pass) markStateUnknown(made plan.Plan) plan.Plan {
 	if p.loadErr == nil {
 		return made
@@ -76,8 +79,8 @@ func (p *pass) markStateUnknown(made plan.Plan) plan.Plan {
 	return made
 }
 
-// recoverOpenRuns finds the outcomes of passes that other processes left open, reports these
-// passes and closes them. This process holds the Lease, so no other pass is running. A workload
+// recoverOpenRuns finds the outcomes of runs that other processes left open, reports these
+// runs and closes them. This process holds the Lease, so no other pass is running. A workload
 // backs off if one of its pods is gone and no process saw the replacement Ready.
 func (p *pass) recoverOpenRuns(ctx context.Context) error {
 	for _, run := range p.state.Runs {
@@ -100,15 +103,15 @@ func (p *pass) recoverOpenRuns(ctx context.Context) error {
 		p.Recorder.RecordPass(report)
 		p.OnReport(report)
 		if err := p.closeRun(ctx, run.RunID); err != nil {
-			p.unsaved.runs[run.RunID], p.unsaved.err = report.Outcomes, err // so that this process does not report it again
+			p.unsaved.runs[run.RunID], p.unsaved.err = report.Outcomes, err // prevents a second report by this process
 			return codedError{plan.StateUnavailable, fmt.Errorf("closing run %s, whose process ended: %w", run.RunID, err)}
 		}
 	}
 	return nil
 }
 
-// recoveryReport returns the report of a pass whose process ended before it closed the pass. That
-// process may have written a report as well.
+// recoveryReport returns the report of a run whose process ended before it closed the run.
+// That process may have written a report as well.
 func (c *Controller) recoveryReport(runID string) plan.RunReport {
 	report := plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport", RunID: runID, Mode: plan.Live,
 		Finished: c.Clock.Now().UTC(), Outcomes: []plan.Outcome{}}
@@ -123,13 +126,14 @@ func (c *Controller) recoveryReport(runID string) plan.RunReport {
 		}
 		report.Recovery = &plan.Recovery{Holder: run.Holder}
 		report.Stopped = &plan.Reason{Code: plan.Interrupted, Message: fmt.Sprintf(
-			"the process of this pass (%s) ended before it recorded the end of the pass; the next process found these outcomes of its reservations", run.Holder)}
+			"the process of this pass (%s) ended before it recorded the end of the pass; the next process found these outcomes of its reservations",
+			run.Holder)}
 	}
 	return report
 }
 
-// reserveEvictions saves the evictions of a batch before any of them is requested. It returns why
-// none may be requested, or nil.
+// reserveEvictions saves reservations for a batch before its evictions are requested. If it
+// fails, it returns a reason, and no eviction of the batch may be requested.
 func (p *pass) reserveEvictions(ctx context.Context, moves []plan.Move) *plan.Reason {
 	before := p.state
 	p.reserved = true
@@ -142,8 +146,8 @@ func (p *pass) reserveEvictions(ctx context.Context, moves []plan.Move) *plan.Re
 	return nil
 }
 
-// recordOutcomes saves the outcomes of reserved evictions. If it cannot, it returns why the pass
-// must stop. The reservations then count as evictions until the outcomes are saved.
+// recordOutcomes saves the outcomes of reserved evictions. If that fails, it returns why the
+// pass must stop. The reservations then count as evictions until the outcomes are saved.
 func (c *Controller) recordOutcomes(ctx context.Context, runID string, outcomes []plan.Outcome) *plan.Reason {
 	var longest []plan.Backoff
 	c.state, longest = history.RecordOutcomes(c.state, runID, outcomes, c.Clock.Now(), c.History)
@@ -160,9 +164,9 @@ func (c *Controller) recordOutcomes(ctx context.Context, runID string, outcomes 
 	return nil
 }
 
-// closeRun removes a reported pass from the stored state. It tries a few times, since this may be
-// the last action of the process. All attempts together have the time of one save, so that the
-// time after SIGTERM stays bounded.
+// closeRun removes a reported run from the stored state. It retries, because this may be the
+// last action of the process. All attempts together take at most saveTimeout, so the time
+// after SIGTERM stays bounded.
 func (c *Controller) closeRun(ctx context.Context, runID string) error {
 	c.state = history.CloseRun(c.state, runID)
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
@@ -175,7 +179,8 @@ func (c *Controller) closeRun(ctx context.Context, runID string) error {
 	}
 }
 
-// closePass closes this pass. What it cannot save, it keeps for the next pass of this process.
+// closePass closes the run of a live pass. If that fails, it keeps the outcomes and the
+// breaker trip for the next pass of this process.
 func (p *pass) closePass(ctx context.Context) {
 	if p.Mode != plan.Live {
 		return
@@ -192,15 +197,17 @@ func (p *pass) closePass(ctx context.Context) {
 	clear(p.unsaved.runs)
 }
 
-// UnclosedRuns returns an error if reported passes are still open in the stored state. Later passes
-// close them. A process that ends should return this error.
+// UnclosedRuns returns an error if this process reported runs but could not close them. Later
+// passes close them. A process that ends must return this error.
 func (c *Controller) UnclosedRuns() error {
 	if len(c.unsaved.runs) == 0 || c.unsaved.err == nil {
 		return nil
 	}
-	return fmt.Errorf("run %s is over and reported, but its end could not be saved in %d attempts: %w; check that the API server accepts writes, "+
+	return fmt.Errorf("run %s is over and reported, but its end could not be saved in %d attempts: %w; check that the API server accepts "+
+		"writes, "+
 		"and that this account may get, create and update the ConfigMaps evenkeel-state-*. Until then its reservations count as evictions. "+
-		"The next process that evicts finds the outcomes of the open runs and reports each run again, with the same run ID and marked as a recovery",
+		"The next process that evicts finds the outcomes of the open runs and reports each run again, with the same run ID and marked as a "+
+		"recovery",
 		strings.Join(slices.Sorted(maps.Keys(c.unsaved.runs)), ", "), closeAttempts, c.unsaved.err)
 }
 

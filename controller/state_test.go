@@ -18,13 +18,13 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/history"
 )
 
-// memoryStore keeps states as the bytes they are stored as.
+// memoryStore keeps each saved state in its stored form.
 type memoryStore struct {
 	bytes       []byte
 	unreadable  error
-	failing     func(save int) error // nil lets every save through
+	failing     func(save int) error // nil lets every save succeed
 	saves       int
-	reservedNow int // reservations without outcome in what is stored
+	reservedNow int // reservations without outcome in the stored state
 }
 
 func (m *memoryStore) Load(context.Context) (plan.PlannerState, error) {
@@ -63,7 +63,7 @@ func (m *memoryStore) decode(t *testing.T) plan.PlannerState {
 	return st
 }
 
-// reservationEvictor notes what is reserved when a wave begins.
+// reservationEvictor records the open reservations at the start of each wave.
 type reservationEvictor struct {
 	scriptedEvictor
 	store    *memoryStore
@@ -88,11 +88,11 @@ func TestEvictionsAreNotedDownBeforeTheyAreMade(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !slices.Equal(e.reserved, []int{1, 1}) {
-		t.Errorf("reserved when each wave began: %v, want one eviction each time", e.reserved)
+		t.Errorf("got reservations %v at the start of the waves, want one each", e.reserved)
 	}
 	st := m.decode(t)
 	if n := history.LastHour(st, c.Clock.Now()).Cluster; n != 2 || len(st.Runs) != 0 || len(st.Backoffs) != 0 {
-		t.Errorf("after the pass: %d evictions, %+v", n, st)
+		t.Errorf("after the pass: got %d evictions, state %+v", n, st)
 	}
 }
 
@@ -102,26 +102,26 @@ func TestWithoutMemoryNothingIsEvicted(t *testing.T) {
 	c, _ := newController(t, e, plan.Live)
 	c.Store = &memoryStore{unreadable: down}
 	if _, err := c.RunOnce(t.Context(), nil); !errors.Is(err, down) || len(e.waves) != 0 {
-		t.Errorf("reading fails: %v, %d waves", err, len(e.waves))
+		t.Errorf("failed load: got error %v, %d waves", err, len(e.waves))
 	}
 	c, _ = newController(t, e, plan.Live)
 	skipTimers(c)
 	c.Store = &memoryStore{failing: func(int) error { return down }}
 	r, err := c.RunOnce(t.Context(), nil)
 	if err != nil || r.Stopped == nil || r.Stopped.Code != plan.StateUnavailable || len(e.waves) != 0 || len(r.Outcomes) != 2 {
-		t.Errorf("writing fails: %v, %+v, %d waves", err, r.Stopped, len(e.waves))
+		t.Errorf("failed save: got error %v, stop reason %+v, %d waves", err, r.Stopped, len(e.waves))
 	}
 	c, _ = newController(t, evictor.NewDryRun(), plan.DryRun)
 	for _, m := range []*memoryStore{{}, {unreadable: down}} {
 		c.Store = m
 		r, err := c.RunOnce(t.Context(), nil)
 		if err != nil || len(r.Outcomes) != 2 || m.saves != 0 {
-			t.Errorf("dry run: %v, %d outcomes, %d writes", err, len(r.Outcomes), m.saves)
+			t.Errorf("dry run: got error %v, %d outcomes, %d writes", err, len(r.Outcomes), m.saves)
 		}
 		if said := slices.ContainsFunc(r.Plan.Inputs, func(in plan.Input) bool {
 			return in.Source == plan.PlannerStateSource && strings.HasSuffix(in.Problems[0], ": "+down.Error())
 		}); said != (m.unreadable != nil) || said && plan.ContentID(r.Plan) != r.Plan.ID {
-			t.Errorf("reading fails with %v, and the report says so: %v; %+v", m.unreadable, said, r.Plan.Inputs)
+			t.Errorf("failed load with %v: the report says so: %v; inputs %+v", m.unreadable, said, r.Plan.Inputs)
 		}
 	}
 }
@@ -141,7 +141,7 @@ func TestWhatCouldNotBeNotedDownIsNotedByTheNextPass(t *testing.T) {
 	c.OnReport = func(r plan.RunReport) { reports = append(reports, r) }
 	r, err := c.RunOnce(t.Context(), nil)
 	if err != nil || r.Stopped == nil || r.Stopped.Code != plan.StateUnavailable || len(e.waves) != 1 {
-		t.Fatalf("%v, stopped %+v, %d waves", err, r.Stopped, len(e.waves))
+		t.Fatalf("got error %v, stop reason %+v, %d waves", err, r.Stopped, len(e.waves))
 	}
 	if st := m.decode(t); len(st.Runs) != 1 || history.LastHour(st, c.Clock.Now()).Cluster != 1 {
 		t.Fatalf("the reservation is lost: %+v", st)
@@ -153,24 +153,25 @@ func TestWhatCouldNotBeNotedDownIsNotedByTheNextPass(t *testing.T) {
 	}
 	st := m.decode(t)
 	if n := history.LastHour(st, c.Clock.Now()).Cluster; n != 3 || len(st.Runs) != 0 || len(reports) != 2 || reports[1].RunID != "r2" {
-		t.Errorf("%d evictions count, want 3; %d runs open; %d reports", n, len(st.Runs), len(reports))
+		t.Errorf("got %d counted evictions, want 3; %d open runs; %d reports", n, len(st.Runs), len(reports))
 	}
 }
 
 type unexpectedResolver struct{ t *testing.T }
 
 func (u unexpectedResolver) Resolve(_ context.Context, open []plan.Reservation) ([]plan.Outcome, error) {
-	u.t.Errorf("asked what became of %+v", open)
+	u.t.Errorf("Resolve was called for %+v", open)
 	return nil, nil
 }
 
-// goneResolver answers that every pod is gone.
+// goneResolver reports that every pod is gone.
 type goneResolver struct{}
 
 func (goneResolver) Resolve(_ context.Context, open []plan.Reservation) ([]plan.Outcome, error) {
 	var out []plan.Outcome
 	for _, r := range open {
-		out = append(out, plan.Outcome{Step: r.Step, Pod: r.Pod, Outcome: plan.UnknownOutcome, Reason: plan.Reason{Code: plan.OutcomeUnknown, Message: "gone"}})
+		out = append(out, plan.Outcome{Step: r.Step, Pod: r.Pod, Outcome: plan.UnknownOutcome,
+			Reason: plan.Reason{Code: plan.OutcomeUnknown, Message: "gone"}})
 	}
 	return out, nil
 }
@@ -184,7 +185,7 @@ func TestTheNextProcessReportsWhatTheLastCouldNot(t *testing.T) {
 	e := &reservationEvictor{store: m}
 	dead, o := newController(t, e, plan.Live)
 	dead.Store, dead.Holder, dead.Clock = m, "dead-1", instantClock{clocktesting.NewFakeClock(o.s.TakenAt)}
-	m.failing = func(save int) error { // it is killed in its second wave: nothing is written any more
+	m.failing = func(save int) error { // the process is killed in its second wave, so it writes nothing more
 		if save > 3 {
 			return errors.New("killed")
 		}
@@ -211,30 +212,32 @@ func TestTheNextProcessReportsWhatTheLastCouldNot(t *testing.T) {
 	}
 	r := reports[0]
 	if r.Recovery == nil || r.Recovery.Holder != "dead-1" || reports[1].Recovery != nil {
-		t.Errorf("recovery of %+v, then %+v; want one of dead-1's run, and none", r.Recovery, reports[1].Recovery)
+		t.Errorf("got recovery %+v, then %+v; want the run of dead-1, then none", r.Recovery, reports[1].Recovery)
 	}
-	if len(r.Outcomes) != 2 || r.Outcomes[0].Outcome != plan.Evicted || r.Outcomes[1].Outcome != plan.UnknownOutcome || len(r.Plan.Moves) != 2 || r.Stopped == nil {
+	if len(r.Outcomes) != 2 || r.Outcomes[0].Outcome != plan.Evicted || r.Outcomes[1].Outcome != plan.UnknownOutcome ||
+		len(r.Plan.Moves) != 2 || r.Stopped == nil {
 		t.Errorf("%+v", r)
 	}
 	st := m.decode(t)
 	if len(st.Runs) != 0 || len(events.backoffs) != 1 || len(st.Backoffs) != 1 {
-		t.Fatalf("%d runs open, given up %+v, at rest %+v", len(st.Runs), events.backoffs, st.Backoffs)
+		t.Fatalf("got %d open runs, back-off events %+v, back-offs %+v", len(st.Runs), events.backoffs, st.Backoffs)
 	}
 	if len(reports[1].Plan.Moves) != 0 || reports[1].Plan.Rejections.Counts[plan.BackedOff] == 0 {
-		t.Errorf("its pods are moved again: %+v", reports[1].Plan.Moves)
+		t.Errorf("the pods of the workload are moved again: %+v", reports[1].Plan.Moves)
 	}
 	if _, rests := history.ActiveBackoff(st, st.Backoffs[0].Workload, c.Clock.Now()); !rests {
-		t.Errorf("the workload does not rest: %+v", st.Backoffs)
+		t.Errorf("the workload does not back off: %+v", st.Backoffs)
 	}
 }
 
 func (*recordingEvents) StateChanged(plan.PlannerState, plan.PlannerState) {}
 
-// TestATripHoldsTheNextPassAlsoWhenItCannotBeNotedDown: the trouble that trips the
-// breaker is often that nothing can be written.
+// A trip of the breaker blocks the next pass even if the trip could not be saved. Failing
+// writes are a common cause of a trip.
 func TestATripHoldsTheNextPassAlsoWhenItCannotBeNotedDown(t *testing.T) {
 	bad := func(step int) evictor.Result {
-		return evictor.Result{Outcomes: []plan.Outcome{{Step: step, Outcome: plan.UnknownOutcome, Reason: plan.Reason{Code: plan.OutcomeUnknown, Message: "no answer"}}},
+		return evictor.Result{Outcomes: []plan.Outcome{{Step: step, Outcome: plan.UnknownOutcome,
+			Reason: plan.Reason{Code: plan.OutcomeUnknown, Message: "no answer"}}},
 			Stop: &plan.Reason{Code: plan.OutcomeUnknown, Message: "no answer"}}
 	}
 	for name, failing := range map[string]func(int) error{
@@ -243,7 +246,7 @@ func TestATripHoldsTheNextPassAlsoWhenItCannotBeNotedDown(t *testing.T) {
 	} {
 		m := &memoryStore{failing: failing}
 		r := bad(1)
-		for step := 2; step <= 3; step++ { // of one wave
+		for step := 2; step <= 3; step++ { // the plan has one wave
 			r.Outcomes = append(r.Outcomes, bad(step).Outcomes...)
 		}
 		e := &scriptedEvictor{results: []evictor.Result{r}}
@@ -256,12 +259,12 @@ func TestATripHoldsTheNextPassAlsoWhenItCannotBeNotedDown(t *testing.T) {
 		m.failing = nil
 		c.NewRunID = func() string { return "r2" }
 		if r, err := c.RunOnce(t.Context(), nil); err != nil || r.Stopped == nil || r.Stopped.Code != plan.BreakerOpen || len(e.waves) != 1 {
-			t.Errorf("%s: the next pass: %v, %+v, %d waves", name, err, r.Stopped, len(e.waves))
+			t.Errorf("%s: the next pass: got error %v, stop reason %+v, %d waves", name, err, r.Stopped, len(e.waves))
 		}
 	}
 }
 
-// TestCountsOfSchedulersAreTakenFromTheMemory by a process that has seen nothing yet.
+// A process that has seen no bindings uses the stored counts of schedulers.
 func TestCountsOfSchedulersAreTakenFromTheMemory(t *testing.T) {
 	m := &memoryStore{bytes: []byte(`{"schedulers":{"fancy":{"seen":60,"predicted":60,"hits":59}}}`)}
 	c, _ := newController(t, &scriptedEvictor{}, plan.Live)
@@ -270,7 +273,7 @@ func TestCountsOfSchedulersAreTakenFromTheMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := m.decode(t).Schedulers["fancy"].Hits; got != 59 {
-		t.Errorf("%d hits, want 59", got)
+		t.Errorf("got %d hits, want 59", got)
 	}
 }
 

@@ -9,9 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// cluster5000 is 5,000 nodes in 3 zones with 2,500 apps of 40 pods: most spread by
-// the system's defaults, an eighth with a hard zone spread, an eighth with soft
-// anti-affinity on the host name; one node in fifty has a taint.
+// cluster5000 builds 5,000 nodes in 3 zones with 2,500 apps of 40 pods. Most apps use
+// the default spread. One in eight has a hard zone spread, and one in eight soft
+// anti-affinity on the host name. One node in fifty has a taint.
 func cluster5000() *builder {
 	b := newBuilder()
 	for i := range 5000 {
@@ -46,10 +46,9 @@ func cluster5000() *builder {
 	return b
 }
 
-// BenchmarkPredict5000 is one prediction (both states of the victim, the odds over
-// every start of the walk) over 5,000
-// nodes with 100,000 pods, for a class that was asked about before, each time
-// after another pod has moved.
+// BenchmarkPredict5000 measures one prediction (both states, all starts) on 5,000 nodes
+// with 100,000 pods. The class has been predicted before, and another pod moves before
+// each prediction.
 func BenchmarkPredict5000(b *testing.B) {
 	w := cluster5000().model(b)
 	for _, c := range []struct {

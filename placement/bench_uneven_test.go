@@ -10,8 +10,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// uneven5000 is the planner's benchmark cluster: 5,000 Deployments of 20 pods, each
-// with requests of its own, on 5,000 nodes.
+// uneven5000 returns the benchmark cluster of the planner: 5,000 Deployments of 20 pods
+// on 5,000 nodes. Each Deployment has its own requests.
 func uneven5000(b *testing.B, pods int) *cluster.Snapshot {
 	b.Helper()
 	s, err := cluster.New(simulation.Uneven(rand.New(rand.NewPCG(1, 1)), 5000, pods))
@@ -21,9 +21,9 @@ func uneven5000(b *testing.B, pods int) *cluster.Snapshot {
 	return s
 }
 
-// BenchmarkPredictUneven is one prediction after another pod has moved, as a plan
-// makes them: each of another class, whose last one was thousands of moves ago
-// (every class: first, when classes are built too, and again), and of one class.
+// BenchmarkPredictUneven measures one prediction after another pod has moved, as in a
+// plan. "first" predicts each class for the first time and builds it. "other class"
+// predicts classes again, thousands of moves later. "one class" repeats one class.
 func BenchmarkPredictUneven(b *testing.B) {
 	s := uneven5000(b, 100_000)
 	w := placement.NewClusterModel(s, placement.Options{})
@@ -46,14 +46,14 @@ func BenchmarkPredictUneven(b *testing.B) {
 	}
 	other := func(i int) cluster.PodID { return cluster.PodID(i * 20011 % pods) }
 	run("first", other)
-	for k := range 5000 { // each class has been asked about
+	for k := range 5000 { // predict each class once
 		step(k, other(k))
 	}
 	run("other class", other)
 	run("one class", func(int) cluster.PodID { return 20 })
 }
 
-// BenchmarkNewWorld150000 makes a world of 150,000 pods, and a copy of it.
+// BenchmarkNewWorld150000 measures building and cloning a model with 150,000 pods.
 func BenchmarkNewWorld150000(b *testing.B) {
 	s := uneven5000(b, 150_000)
 	b.Run("new", func(b *testing.B) {

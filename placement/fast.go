@@ -7,8 +7,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/prediction"
 )
 
-// predictFast foretells both states of the victim; false: only the general way can. The
-// slices that it gives are those of the next one too.
+// predictFast predicts both states with the fast predictor. It returns false if the pod
+// needs the general prediction. The slices in pr are valid until the next call.
 func (w *ClusterModel) predictFast(in *cycle.Replacement, p cluster.PodID, pr *prediction.Prediction) bool {
 	if w.disableFast || len(w.Nominated) > 0 {
 		return false
@@ -18,7 +18,7 @@ func (w *ClusterModel) predictFast(in *cycle.Replacement, p cluster.PodID, pr *p
 	return q.Predict(in, p, pr)
 }
 
-// fastPredictor returns the world's quick, building it on first use.
+// fastPredictor returns the fast predictor of the model. It builds it on first use.
 func (w *ClusterModel) fastPredictor() *fast.Predictor {
 	if w.fast == nil {
 		w.fast = fast.NewPredictor(w.Cluster, &w.groups)

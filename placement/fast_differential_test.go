@@ -16,8 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// newVariedCluster is a cluster of nodes of several sizes, some nearly full, with apps that
-// use everything that is foretold quickly, each in some cases.
+// newVariedCluster builds nodes of several sizes, some nearly full. Its apps use every
+// feature that the fast prediction supports.
 func newVariedCluster(seed int64, nodes int) *builder {
 	rnd := rand.New(rand.NewSource(seed))
 	b := newBuilder()
@@ -28,7 +28,7 @@ func newVariedCluster(seed int64, nodes int) *builder {
 			n.Status.Allocatable = corev1.ResourceList{"cpu": *resource.NewQuantity(10*k, resource.DecimalSI), "pods": resource.MustParse("110"),
 				"memory": *resource.NewQuantity((10<<30)*k+int64(rnd.Intn(2)*rnd.Intn(1<<28)), resource.BinarySI)}
 			n.Labels["disk"] = fmt.Sprint(rnd.Intn(3))
-			n.Labels["row"] = fmt.Sprint("r", rnd.Intn(nodes/20+1)) // windows do not have all of them
+			n.Labels["row"] = fmt.Sprint("r", rnd.Intn(nodes/20+1)) // no window contains all rows
 			if rnd.Intn(15) < rare {
 				n.Spec.Taints = []corev1.Taint{{Key: "k", Effect: corev1.TaintEffectPreferNoSchedule}}
 			}
@@ -47,7 +47,7 @@ func newVariedCluster(seed int64, nodes int) *builder {
 		at := make([]string, 4+rnd.Intn(nodes/3))
 		for i := range at {
 			at[i] = b.objects.Nodes[rnd.Intn(nodes)].Name
-			if a%2 == 0 { // on one side, so that it is full
+			if a%2 == 0 { // fills the first half of the nodes
 				at[i] = b.objects.Nodes[rnd.Intn(nodes/2)].Name
 			}
 		}
@@ -60,7 +60,7 @@ func newVariedCluster(seed int64, nodes int) *builder {
 }
 
 func setVariedSpec(s *corev1.PodSpec, a int, rnd *rand.Rand) {
-	if a < 4 { // nothing of their own
+	if a < 4 { // no constraints
 		return
 	}
 	sel := &metav1.LabelSelector{MatchLabels: map[string]string{"app": fmt.Sprint("a", rnd.Intn(12))}}
@@ -94,8 +94,8 @@ func setVariedSpec(s *corev1.PodSpec, a int, rnd *rand.Rand) {
 	}
 }
 
-// TestQuickIsTheSameAsTheGeneralWay: over many clusters, of several profiles, while
-// pods move about and hints come and go, both ways foretell the same.
+// TestQuickIsTheSameAsTheGeneralWay compares the fast and the general prediction on many
+// clusters and several profiles, while pods move and hints change.
 func TestQuickIsTheSameAsTheGeneralWay(t *testing.T) {
 	seeds := int64(60)
 	if testing.Short() {
@@ -128,13 +128,14 @@ func TestQuickIsTheSameAsTheGeneralWay(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d of %d states were foretold quickly", quick, states)
+	t.Logf("the fast prediction supports %d of %d states", quick, states)
 	if 3*quick < states {
-		t.Errorf("%d of %d states were foretold quickly, want at least a third", quick, states)
+		t.Errorf("the fast prediction supports %d of %d states, want at least a third", quick, states)
 	}
 }
 
-// compareWithGeneral returns how many states were foretold quickly, of how many.
+// compareWithGeneral returns how many of the states the fast prediction supported, and
+// the number of states.
 func compareWithGeneral(t *testing.T, w *ClusterModel, pod cluster.PodID) (quick, states int) {
 	t.Helper()
 	var only prediction.Prediction
@@ -150,18 +151,18 @@ func compareWithGeneral(t *testing.T, w *ClusterModel, pod cluster.PodID) (quick
 		got, want prediction.State
 	}{{"terminating", got.Terminating, want.Terminating}, {"gone", got.Gone, want.Gone}} {
 		if !slices.Equal(x.got.Feasible, x.want.Feasible) {
-			t.Errorf("%s: feasible are %v, want %v", x.name, x.got.Feasible, x.want.Feasible)
+			t.Errorf("%s: feasible nodes %v, want %v", x.name, x.got.Feasible, x.want.Feasible)
 		}
 		if x.got.Best != x.want.Best || x.got.SampleSize != x.want.SampleSize || (x.got.Odds == nil) != (x.want.Odds == nil) {
-			t.Errorf("%s: best %d of %d, want %d of %d", x.name, x.got.Best, x.got.SampleSize, x.want.Best, x.want.SampleSize)
+			t.Errorf("%s: best score %d with sample size %d, want %d with %d", x.name, x.got.Best, x.got.SampleSize, x.want.Best, x.want.SampleSize)
 		}
 		if !slices.Equal(x.got.Winners, x.want.Winners) {
-			t.Errorf("%s: %v may win, want %v; odds %v, want %v", x.name, x.got.Winners, x.want.Winners, x.got.Odds, x.want.Odds)
+			t.Errorf("%s: winners %v, want %v; odds %v, want %v", x.name, x.got.Winners, x.want.Winners, x.got.Odds, x.want.Odds)
 			continue
 		}
 		for i, n := range x.want.Winners {
 			if math.Abs(x.got.WinnerProb(i)-x.want.WinnerProb(i)) > 1e-9 {
-				t.Errorf("%s: node %d has %.9f, want %.9f", x.name, n, x.got.WinnerProb(i), x.want.WinnerProb(i))
+				t.Errorf("%s: node %d has the probability %.9f, want %.9f", x.name, n, x.got.WinnerProb(i), x.want.WinnerProb(i))
 			}
 		}
 		states++

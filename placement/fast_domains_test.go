@@ -14,9 +14,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
-// TestQuickSeesDomainsWhoseNodesAllHoldPods: a small zone all of whose nodes hold a
-// pod of the Deployment is in some windows and not in others, and the weight of a
-// constraint goes by how many domains a window has.
+// TestQuickSeesDomainsWhoseNodesAllHoldPods uses a small zone in which every node has a
+// pod of the Deployment. Only some windows contain the zone. The weight of a constraint
+// depends on the number of domains in the window.
 func TestQuickSeesDomainsWhoseNodesAllHoldPods(t *testing.T) {
 	asked := 0
 	for seed := range uint64(40) {
@@ -34,22 +34,23 @@ func TestQuickSeesDomainsWhoseNodesAllHoldPods(t *testing.T) {
 			w.disableFast = false
 			for _, n := range want.Possible() {
 				if d := got.Prob(isNode(n)) - want.Prob(isNode(n)); d > 1e-9 || d < -1e-9 {
-					t.Fatalf("seed %d: pod %s comes to %s with %v, by the general way with %v", seed, p.Object.Name, w.Snap.Nodes[n].Name, got.Prob(isNode(n)), want.Prob(isNode(n)))
+					t.Fatalf("seed %d: pod %s lands on %s with probability %v, want %v", seed,
+						p.Object.Name, w.Snap.Nodes[n].Name, got.Prob(isNode(n)), want.Prob(isNode(n)))
 				}
 			}
 		}
 	}
 	if asked < 100 {
-		t.Errorf("%d pods were foretold quickly; they show too little", asked)
+		t.Errorf("the fast prediction supports %d pods, want at least 100", asked)
 	}
 }
 
-// smallZone is 300 nodes in two zones, six of them in a third; each of the six
-// holds a pod of the app.
 func isNode(n cluster.NodeID) func(cluster.NodeID) bool {
 	return func(x cluster.NodeID) bool { return x == n }
 }
 
+// newSmallZoneModel builds 300 nodes in three zones. The third zone has six nodes, each
+// with a pod of the app.
 func newSmallZoneModel(t *testing.T, r *rand.Rand) *ClusterModel {
 	b := newBuilder()
 	base, at := [2]int{r.IntN(40), r.IntN(40)}, []string(nil)

@@ -12,15 +12,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// policyWithSpreadWeight are the default functions with another weight of SelectorSpread.
+// policyWithSpreadWeight returns the default Policy with this weight of SelectorSpread.
 func policyWithSpreadWeight(weight int64) scheduler.Policy {
 	p := scheduler.DefaultPolicy()
 	p.Priorities[0].Weight = weight
 	return p
 }
 
-// findOutcomes places the unbound pods one after the other, in every way in which
-// ties can break, and returns how they can stand in the end, by node.
+// findOutcomes places the unbound pods one after the other, for every way to break ties.
+// It collects the pods per node at the end.
 func findOutcomes(t *testing.T, w *ClusterModel, pods []cluster.PodID, found map[string]bool) {
 	t.Helper()
 	if len(pods) == 0 {
@@ -36,7 +36,7 @@ func findOutcomes(t *testing.T, w *ClusterModel, pods []cluster.PodID, found map
 	}
 	pr := w.Predict(pods[0])
 	if pr.UnsupportedReason != "" || len(pr.Gone.Winners) == 0 {
-		t.Fatalf("nothing is foretold: %+v", pr)
+		t.Fatalf("the prediction has no winner: %+v", pr)
 	}
 	for _, n := range slices.Clone(pr.Gone.Winners) {
 		w.Move(pods[0], n)
@@ -45,7 +45,8 @@ func findOutcomes(t *testing.T, w *ClusterModel, pods []cluster.PodID, found map
 	}
 }
 
-// newClusterWithUnplacedD is the seed scenario with the six pods of D still to be placed.
+// newClusterWithUnplacedD returns the seed scenario, in which the six pods of D are not
+// placed yet.
 func newClusterWithUnplacedD() *builder {
 	b := threeZones(0, 0, 0)
 	b.objects.ReplicaSets = b.objects.ReplicaSets[:3]
@@ -63,9 +64,9 @@ func podsOfD(t *testing.T, w *ClusterModel) (list []cluster.PodID) {
 	return list
 }
 
-// TestWorkedPolicy is the seed: six pods of 10 % onto zones that are requested to
-// 70, 70 and 10 %. With SelectorSpread weighing 1 they stand 1/2/3 (or 2/1/3, by
-// chance); weighing 5, always 2/2/2.
+// TestWorkedPolicy places six pods of 10 % on zones with requests of 70, 70 and 10 %.
+// With SelectorSpread weight 1 the result is usually 1/2/3 or 2/1/3. With weight 5 it is
+// always 2/2/2.
 func TestWorkedPolicy(t *testing.T) {
 	for _, c := range []struct {
 		weight int64
@@ -82,14 +83,14 @@ func TestWorkedPolicy(t *testing.T) {
 	}
 }
 
-// TestWorkedPolicyRollingUpdate replaces D, which stands 1/2/3. A Deployment of six
-// is two new pods ahead of the old ones (maxSurge 25 %, rounded up): it ends at
-// 1/1/4 with weight 1, at 2/2/2 with weight 5, whichever way ties break. One by
-// one, weight 1 has some luck.
+// TestWorkedPolicyRollingUpdate replaces D, which starts at 1/2/3. The Deployment
+// creates two new pods before it deletes an old one (maxSurge 25 %, rounded up). It ends
+// at 1/1/4 with weight 1 and at 2/2/2 with weight 5, for every way to break ties. If it
+// replaces pods one by one, weight 1 can also end balanced.
 func TestWorkedPolicyRollingUpdate(t *testing.T) {
 	for _, c := range []struct {
 		weight int64
-		lag    int // new pods placed before the first old one goes
+		lag    int // new pods placed before the first old pod is deleted
 		want   []string
 	}{
 		{1, 2, []string{"[1 1 4]"}},
@@ -169,9 +170,9 @@ func leaving(t *testing.T, w *ClusterModel) (list []cluster.PodID) {
 	return list
 }
 
-// TestPolicyFunctions compares one function's score of nodes a, b and c once the
-// victim x-0 on a is gone. Nodes a and b are in zone za, c in zb; b has a pod of
-// the same Service beside x-0.
+// TestPolicyFunctions checks the scores of one function for nodes a, b and c after the
+// victim x-0 on a is gone. Nodes a and b are in zone za, c in zb. Node b has a pod of
+// the same Service.
 func TestPolicyFunctions(t *testing.T) {
 	cases := []struct {
 		name    string
@@ -245,7 +246,7 @@ func TestPolicyFunctions(t *testing.T) {
 			for node, want := range map[string]int64{"a": c.a, "b": c.b, "c": c.c} {
 				v := verdict(t, w, "x-0", node, true)
 				if got := scoreOf(t, v, c.f.Name); got != want || v.Total != 3*want {
-					t.Errorf("%s: score %d, total %d; want %d and three times that", node, got, v.Total, want)
+					t.Errorf("%s: score %d, total %d; want score %d and three times that as total", node, got, v.Total, want)
 				}
 			}
 		})
@@ -266,7 +267,7 @@ func setAppLabel(b *builder, pods ...string) {
 	}
 }
 
-// TestPolicyThatIsNotKnown names the function.
+// TestPolicyThatIsNotKnown checks that the reason names the unknown function.
 func TestPolicyThatIsNotKnown(t *testing.T) {
 	b := newBuilder()
 	b.node("a", "za")

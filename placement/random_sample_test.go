@@ -13,8 +13,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// randomSampleOdds are the odds over every set of nodes, from the totals beside all
-// feasible nodes, by the numbers of sets without the better nodes.
+// randomSampleOdds computes the odds in a random sample from the totals over all
+// feasible nodes. It counts the samples without any better node.
 func randomSampleOdds(w *ClusterModel, p cluster.PodID, gone bool) map[cluster.NodeID]float64 {
 	in, odds := w.replacementOf(p), map[cluster.NodeID]float64{}
 	size := sampling.Size(len(w.Snap.Nodes), in.Profile.PercentageOfNodesToScore)
@@ -40,7 +40,8 @@ func randomSampleOdds(w *ClusterModel, p cluster.PodID, gone bool) map[cluster.N
 	return odds
 }
 
-// probWithoutNodes is the part of the sets of `size` out of n that have none of k nodes.
+// probWithoutNodes returns the share of the samples of this size, out of n nodes, that
+// contain none of k nodes.
 func probWithoutNodes(n, k, size int) float64 {
 	if n-k < size {
 		return 0
@@ -88,8 +89,8 @@ func TestScatteredPartIsThatOfEverySet(t *testing.T) {
 	}
 }
 
-// TestScatteredPartIsMixedIn: odds are those of the windows and those over every
-// set by their weights; without a sample nothing is mixed in.
+// TestScatteredPartIsMixedIn checks that the odds of windows and of random samples are
+// combined by their weights. Without sampling there are no odds.
 func TestScatteredPartIsMixedIn(t *testing.T) {
 	w := newUnevenCluster(3, 300).model(t)
 	p := podID(t, w, "a3-0")
@@ -103,7 +104,7 @@ func TestScatteredPartIsMixedIn(t *testing.T) {
 	}
 	windows, sets, both := odds(0), odds(1), odds(0.25)
 	if len(both) <= len(windows) {
-		t.Errorf("%d nodes may win, and %d without the scattered part", len(both), len(windows))
+		t.Errorf("%d winners, want more than %d, the number without random samples", len(both), len(windows))
 	}
 	for n, got := range both {
 		if want := 0.75*windows[n] + 0.25*sets[n]; math.Abs(got-want) > 1e-12 {
@@ -112,6 +113,6 @@ func TestScatteredPartIsMixedIn(t *testing.T) {
 	}
 	few := newUnevenCluster(3, 100).model(t)
 	if s := few.Predict(podID(t, few, "a3-0")).Gone; s.Odds != nil || s.SampleSize != 0 {
-		t.Errorf("100 nodes have odds %v of samples of %d", s.Odds, s.SampleSize)
+		t.Errorf("100 nodes: odds %v with sample size %d, want no sampling", s.Odds, s.SampleSize)
 	}
 }

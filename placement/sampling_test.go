@@ -22,7 +22,7 @@ func TestSampleSizeFollowsTheNumberOfNodes(t *testing.T) {
 		{1000, 0, 420}, {5000, 0, 500}, {6000, 0, 300}, {300, 10, 100}, {2000, 10, 200}, {300, 100, 300},
 	} {
 		if got := sampling.Size(c.nodes, c.percentage); got != c.want {
-			t.Errorf("%d nodes at %d %%: a sample of %d, want %d", c.nodes, c.percentage, got, c.want)
+			t.Errorf("%d nodes at %d %%: sample size %d, want %d", c.nodes, c.percentage, got, c.want)
 		}
 	}
 }
@@ -35,12 +35,12 @@ func TestWalkTakesOneNodeOfEachZoneInTurn(t *testing.T) {
 	b.objects.Nodes[4].Labels[corev1.LabelFailureDomainBetaZone] = "a"
 	w := b.model(t)
 	if got, want := nodeNames(w, w.InitNodeOrder()), "n0 n2 n3 n1 n4"; got != want {
-		t.Errorf("the walk is %s, want %s", got, want)
+		t.Errorf("the node order is %s, want %s", got, want)
 	}
 }
 
-// newUnevenCluster is a cluster in which every score that depends on the sample differs
-// between nodes.
+// newUnevenCluster builds a cluster in which every score that depends on the sample
+// differs between nodes.
 func newUnevenCluster(seed int64, nodes int) *builder {
 	rnd := rand.New(rand.NewSource(seed))
 	b := newBuilder()
@@ -78,7 +78,7 @@ func setSampleDependentSpec(s *corev1.PodSpec, a int, rnd *rand.Rand) {
 		s.Affinity.PodAntiAffinity = &corev1.PodAntiAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{
 			Weight: 10, PodAffinityTerm: corev1.PodAffinityTerm{TopologyKey: hostKey, LabelSelector: sel}}}}
 	}
-	if a == 6 { // the victim counts in its whole zone
+	if a == 6 { // the victim affects its whole zone
 		s.Affinity.PodAntiAffinity.PreferredDuringSchedulingIgnoredDuringExecution[0].PodAffinityTerm = corev1.PodAffinityTerm{
 			TopologyKey: zoneKey, LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "a6"}}}
 	}
@@ -88,7 +88,7 @@ func setSampleDependentSpec(s *corev1.PodSpec, a int, rnd *rand.Rand) {
 	}
 }
 
-// oddsByBruteForce scores the sample of every start by itself.
+// oddsByBruteForce scores the sample of every start alone.
 func oddsByBruteForce(w *ClusterModel, p cluster.PodID, gone bool) map[cluster.NodeID]float64 {
 	in, odds := w.replacementOf(p), map[cluster.NodeID]float64{}
 	walk, size := w.InitNodeOrder(), sampling.Size(len(w.Snap.Nodes), in.Profile.PercentageOfNodesToScore)
@@ -146,7 +146,7 @@ func TestSampleIsTheSameAsEveryStartByItself(t *testing.T) {
 				}
 				want := oddsByBruteForce(w, p, gone)
 				if len(want) != len(got.Winners) {
-					t.Errorf("seed %d, a%d, gone %v: %d nodes may win, want %d", seed, a, gone, len(got.Winners), len(want))
+					t.Errorf("seed %d, a%d, gone %v: %d winners, want %d", seed, a, gone, len(got.Winners), len(want))
 				}
 				for i, n := range got.Winners {
 					if math.Abs(got.WinnerProb(i)-want[n]) > 1e-9 {
@@ -160,13 +160,12 @@ func TestSampleIsTheSameAsEveryStartByItself(t *testing.T) {
 		t.Errorf("%d states were sampled, want at least 60", sampled)
 	}
 	if shared < 20 || 2*shared == sampled {
-		t.Errorf("%d of %d second states took over windows of the first, want at least 20, and not all", shared, sampled/2)
+		t.Errorf("%d of %d second states reused windows of the first state; want at least 20, but not all", shared, sampled/2)
 	}
 }
 
-// TestSampleFollowsTheProfile: another share, other weights, a single score, and
-// a legacy Policy, whose functions count over the sample, against every start by
-// itself.
+// TestSampleFollowsTheProfile compares several profiles with brute force: another
+// percentage, other weights, a single plugin, and a legacy Policy.
 func TestSampleFollowsTheProfile(t *testing.T) {
 	for name, change := range map[string]func(*scheduler.Profile){
 		"share":        func(p *scheduler.Profile) { p.PercentageOfNodesToScore = 70 },
@@ -187,7 +186,7 @@ func TestSampleFollowsTheProfile(t *testing.T) {
 			got := w.Predict(pod).Gone
 			want := oddsByBruteForce(w, pod, true)
 			if len(got.Winners) != len(want) || len(want) == 0 || got.Odds == nil {
-				t.Errorf("%s, a%d: %d nodes may win, want %d", name, a, len(got.Winners), len(want))
+				t.Errorf("%s, a%d: %d winners, want %d", name, a, len(got.Winners), len(want))
 			}
 			for i, n := range got.Winners {
 				if math.Abs(got.WinnerProb(i)-want[n]) > 1e-9 {
@@ -206,7 +205,7 @@ func TestEveryNodeIsJudgedWhereFewAreFeasible(t *testing.T) {
 	b.app("web", 1000, nil, "n000", "n001")
 	pr := b.model(t).Predict(podID(t, b.model(t), "web-0"))
 	if s := pr.Terminating; len(s.Feasible) != 100 || s.Odds != nil || len(s.Winners) != 98 {
-		t.Errorf("%d feasible, %d win, odds %v; want 100, 98, none", len(s.Feasible), len(s.Winners), s.Odds)
+		t.Errorf("%d feasible nodes, %d winners, odds %v; want 100, 98, none", len(s.Feasible), len(s.Winners), s.Odds)
 	}
 }
 
@@ -214,10 +213,10 @@ func TestOddsSumToOneAndReachThePrediction(t *testing.T) {
 	w := newUnevenCluster(3, 300).model(t)
 	pr := w.Predict(podID(t, w, "a3-0"))
 	if pr.Terminating.Odds == nil {
-		t.Fatal("300 nodes are not sampled")
+		t.Fatal("no odds: the prediction does not sample 300 nodes")
 	}
 	if got := pr.Prob(func(cluster.NodeID) bool { return true }); got != 1 {
-		t.Errorf("all nodes together have %v", got)
+		t.Errorf("the probability of all nodes is %v, want 1", got)
 	}
 	sum, best := 0.0, 0.0
 	for n := range w.Snap.Nodes {
@@ -226,6 +225,6 @@ func TestOddsSumToOneAndReachThePrediction(t *testing.T) {
 	}
 	likeliest := pr.Prob(func(x cluster.NodeID) bool { return x == pr.Likeliest() })
 	if math.Abs(sum-1) > 1e-9 || math.Abs(likeliest-best) > 1e-12 {
-		t.Errorf("the nodes sum to %v; the likeliest has %v of at most %v", sum, likeliest, best)
+		t.Errorf("the probabilities sum to %v, want 1; the likeliest node has %v, want %v", sum, likeliest, best)
 	}
 }

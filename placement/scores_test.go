@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// TestScores puts a pod of app x on node a and compares a plugin's score of
-// nodes a and b once the victim is gone.
+// TestScores puts a pod of app x on node a and checks the scores of nodes a and b after
+// the victim is gone.
 func TestScores(t *testing.T) {
 	prefer := func(s *corev1.PodSpec) {
 		s.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{
@@ -60,13 +60,14 @@ func TestScores(t *testing.T) {
 			gotA := scoreOf(t, verdict(t, w, "x-0", "a", true), c.plugin)
 			gotB := scoreOf(t, verdict(t, w, "x-0", "b", true), c.plugin)
 			if gotA != c.a || gotB != c.b {
-				t.Errorf("a %d, b %d; want %d and %d", gotA, gotB, c.a, c.b)
+				t.Errorf("score of a %d, of b %d; want %d and %d", gotA, gotB, c.a, c.b)
 			}
 		})
 	}
 }
 
-// TestImageScoresAreSharedByImages: classes of the same images hold one slice.
+// TestImageScoresAreSharedByImages checks that classes with the same images share one
+// slice.
 func TestImageScoresAreSharedByImages(t *testing.T) {
 	b := newBuilder()
 	b.node("n1", "", func(n *corev1.Node) {
@@ -79,9 +80,9 @@ func TestImageScoresAreSharedByImages(t *testing.T) {
 	images := func(pod string) []int8 { return w.replacementOf(podID(t, w, pod)).StaticScores.Images }
 	a, same, other := images("a-0"), images("b-0"), images("c-0")
 	if &a[0] != &same[0] || &a[0] == &other[0] {
-		t.Error("image scores are not shared by list of images")
+		t.Error("classes with the same images do not share their image scores")
 	}
-	if a[0] != 48 { // 100 x (500 - 23) / (1000 - 23), all nodes having the image
+	if a[0] != 48 { // 100 x (500 - 23) / (1000 - 23): every node has the image
 		t.Errorf("the image scores %d, want 48", a[0])
 	}
 }

@@ -20,8 +20,8 @@ func (b *builder) metrics(node, cpu string) {
 		Timestamp: metav1.NewTime(measurementTime), Usage: corev1.ResourceList{"cpu": resource.MustParse(cpu)}})
 }
 
-// TestTargetLoadPacking puts x-0 on a, and compares the scores of a, b and c:
-// nodes of 4 cpus, of which a uses 20 %, b 50 %, and c is not measured.
+// TestTargetLoadPacking puts x-0 on node a and checks the scores of a, b and c. Each
+// node has 4 cpus; a uses 20 %, b uses 50 %, and c has no measurement.
 func TestTargetLoadPacking(t *testing.T) {
 	requests := func(request, limit string) func(*corev1.PodSpec) {
 		return func(s *corev1.PodSpec) {
@@ -52,7 +52,7 @@ func TestTargetLoadPacking(t *testing.T) {
 	}{
 		{"a limit", requests("100m", "400m"), nil, 85, 27}, // 30 and 60 %
 		{"a request", requests("200m", ""), nil, 81, 28},   // 300m: 27.5 and 57.5 %
-		{"neither", requests("", ""), nil, 37, 17},         // 1000m: 45 and 75 %, beyond the target
+		{"neither", requests("", ""), nil, 37, 17},         // 1000m: 45 and 75 %, above the target
 		{"overhead", overhead, nil, 85, 27},                // 400m
 		{"a pod bound after it", requests("", "400m"), bound(-time.Second), 100, 27},
 		{"a pod bound 59s before", requests("", "400m"), bound(59 * time.Second), 100, 27},
@@ -82,7 +82,8 @@ func TestTargetLoadPacking(t *testing.T) {
 	}
 }
 
-// A pod that moves is expected where it goes, and no longer when it goes back.
+// TestPackingFollowsMoves checks that the expected usage of a moved pod counts on its
+// new node, until it moves back.
 func TestPackingFollowsMoves(t *testing.T) {
 	b := newBuilder()
 	b.node("a", "za")
@@ -96,15 +97,15 @@ func TestPackingFollowsMoves(t *testing.T) {
 		return fmt.Sprint(scoreOf(t, verdict(t, w, "x-0", "a", true), scheduler.PackingName), scoreOf(t, verdict(t, w, "x-0", "b", true), scheduler.PackingName))
 	}
 	if got := score(); got != "70 70" { // 2 of 10 cpus
-		t.Errorf("before: %s", got)
+		t.Errorf("before the move: %s, want 70 70", got)
 	}
 	w.Move(podID(t, w, "y-0"), nodeID(t, w, "b"))
-	if got := score(); got != "70 85" { // what y-0 used on a is still measured there
-		t.Errorf("moved: %s", got)
+	if got := score(); got != "70 85" { // the measurement of a still contains y-0
+		t.Errorf("after the move: %s, want 70 85", got)
 	}
 	w.Move(podID(t, w, "y-0"), nodeID(t, w, "a"))
 	if got := score(); got != "70 70" {
-		t.Errorf("moved back: %s", got)
+		t.Errorf("after the move back: %s, want 70 70", got)
 	}
 }
 
@@ -114,6 +115,6 @@ func TestPackingNeedsMeasurements(t *testing.T) {
 	b.app("x", 100, nil, "a")
 	w := b.modelWithProfile(t, scheduler.PackingProfile(scheduler.DefaultPacking()))
 	if why, ok := w.Supported(podID(t, w, "x-0")); ok || !strings.Contains(why, "neither NodeMetrics nor Usage") {
-		t.Errorf("supported: %q", why)
+		t.Errorf("Supported returned %v, %q; want false and the missing metrics", ok, why)
 	}
 }

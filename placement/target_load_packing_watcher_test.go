@@ -21,7 +21,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/web"
 )
 
-// servedWindows are windows that are served as a load-watcher would.
+// servedWindows serves usage windows as a load-watcher does.
 type servedWindows struct{ *loadwindow.Windows }
 
 func (servedWindows) Enabled() bool { return true }
@@ -32,8 +32,8 @@ func (s servedWindows) Loads() ([]loadwindow.NodeLoads, time.Duration, time.Time
 	return s.Windows.Loads(measurementTime, 15*time.Minute), 15 * time.Minute, measurementTime
 }
 
-// TestScoresAreThoseOfWhatIsServed: trimaran, which reads GET /watcher, scores nodes as
-// we do with the same windows, pods that were just bound included.
+// TestScoresAreThoseOfWhatIsServed checks that trimaran, which reads GET /watcher,
+// computes our scores from the same windows. Recently bound pods are included.
 func TestScoresAreThoseOfWhatIsServed(t *testing.T) {
 	windows := loadwindow.New(loadwindow.Options{Source: "metricsServer", Statistic: loadwindow.Mean, Window: 15 * time.Minute, MaxAge: 3 * time.Minute, Interval: time.Minute})
 	b := newBuilder()
@@ -52,7 +52,7 @@ func TestScoresAreThoseOfWhatIsServed(t *testing.T) {
 	}
 	for minute := range 15 {
 		s := usage.Sample{Taken: measurementTime.Add(time.Duration(minute-14) * time.Minute), Nodes: map[string]usage.Reading{}}
-		for i, n := range nodes[:7] { // h is not measured
+		for i, n := range nodes[:7] { // h has no measurement
 			at := s.Taken
 			if n.Name == "g" {
 				at = at.Add(-20 * time.Second)
@@ -63,7 +63,7 @@ func TestScoresAreThoseOfWhatIsServed(t *testing.T) {
 	}
 	b.objects.Usage = windows.Usage(measurementTime)
 	b.app("x", 0, limit("400m"), "a")
-	b.app("y", 0, limit("700m"), "b") // the end of g's measurement less 10 s: not measured yet, as trimaran has it
+	b.app("y", 0, limit("700m"), "b") // bound less than 60 s before the window ends: trimaran adds its expected usage
 	bound := measurementTime.Add(-30 * time.Second)
 	b.pod("y-0").Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(bound)}}
 	w := b.modelWithProfile(t, scheduler.PackingProfile(scheduler.DefaultPacking()))
@@ -82,17 +82,17 @@ func TestScoresAreThoseOfWhatIsServed(t *testing.T) {
 		}
 		want := targetLoadPackingScore(answer, n.Name, 400+unsettled, 4000)
 		if got := scoreOf(t, verdict(t, w, "x-0", n.Name, true), scheduler.PackingName); got != want {
-			t.Errorf("%s: %d, trimaran %d", n.Name, got, want)
+			t.Errorf("%s: score %d, trimaran computes %d", n.Name, got, want)
 		}
 		seen[want] = true
 	}
 	if len(seen) < 7 || !seen[0] {
-		t.Errorf("too few different scores to tell: %s", fmt.Sprint(seen))
+		t.Errorf("the scores %s differ too little for this test", fmt.Sprint(seen))
 	}
 }
 
-// targetLoadPackingScore is the score of its TargetLoadPacking: it takes the last cpu metric that is
-// an average or the latest.
+// targetLoadPackingScore is the score of trimaran's TargetLoadPacking. It uses the last
+// cpu metric that is an average or the latest value.
 func targetLoadPackingScore(a loadwatcher.Answer, node string, milliCPU, capacity float64) int64 {
 	percent, found := 0.0, false
 	for _, m := range a.Data.Nodes[node].Metrics {

@@ -12,7 +12,7 @@ func ContentID(p Plan) string {
 	p.ID = ""
 	b, err := json.Marshal(p)
 	if err != nil {
-		panic("plan: marshalling a plan: " + err.Error()) // only data types inside
+		panic("plan: marshalling a plan: " + err.Error()) // cannot happen: a plan has only data types
 	}
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:8])

@@ -13,7 +13,7 @@ import (
 type CountLimit struct {
 	n         int
 	percent   bool
-	unlimited bool // unlimited
+	unlimited bool
 }
 
 // Absolute returns a limit of n.
@@ -38,7 +38,7 @@ func ParseCountLimit(s string) (CountLimit, error) {
 	case n < 0:
 		return CountLimit{}, fmt.Errorf("%q is negative (want 0 or more)", s)
 	case percent && n > 100:
-		return CountLimit{}, fmt.Errorf("%q is more than all (want at most 100%%)", s)
+		return CountLimit{}, fmt.Errorf("%q is above 100%% (want at most 100%%)", s)
 	}
 	return CountLimit{n: n, percent: percent}, nil
 }

@@ -2,8 +2,8 @@ package plan
 
 import "time"
 
-// EvictionBlock is a reason why evictions are not made. Paused and BreakerOpen block all
-// evictions. StrategyIneffective suspends one strategy.
+// EvictionBlock is a reason why the controller does not evict. Paused and BreakerOpen
+// block all evictions. StrategyIneffective suspends one strategy.
 type EvictionBlock struct {
 	Reason Reason `json:"reason"`
 	// Strategy is the suspended strategy. It is empty if all evictions are blocked.

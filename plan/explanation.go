@@ -8,11 +8,11 @@ type Explanation struct {
 	Kind       string    `json:"kind"` // "Explanation"
 	TakenAt    time.Time `json:"takenAt"`
 	Subject    ObjectRef `json:"subject"`
-	// Blocks says why evictions are not made now, or why a strategy is not planned.
+	// Blocks says why the controller does not evict now, or why a strategy is suspended.
 	Blocks []EvictionBlock `json:"blocks,omitempty"`
 	// Node is set if the subject is a node.
 	Node *NodeStatus `json:"node,omitempty"`
-	// Goals are the goals on the subject itself, a node or workload.
+	// Goals are the goals of the subject itself, a node or workload.
 	Goals []GoalStatus `json:"goals"`
 	// Requests are the annotations and labels on the subject that Evenkeel reads.
 	Requests []string         `json:"requests"`
@@ -33,7 +33,7 @@ type NodeStatus struct {
 	Hint *PressureHint `json:"hint,omitempty"`
 }
 
-// GoalStatus is a goal in relation to the subject.
+// GoalStatus is a goal and its relation to the explained subject.
 type GoalStatus struct {
 	Goal Goal `json:"goal"`
 	// EvictionHelps reports that evicting the pod would lower the excess of the goal.

@@ -6,8 +6,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// TestFailureCategories: six pods over three zones, with at most 0.9 of their capacity
-// after the worst zone has failed.
+// TestFailureCategories uses six pods over three zones. The utilization limit after the
+// worst zone fails is 0.9.
 func TestFailureCategories(t *testing.T) {
 	for _, c := range []struct {
 		lost int

@@ -5,7 +5,7 @@ import "strings"
 // APIVersion is the version of every document that Evenkeel writes and reads.
 const APIVersion = "evenkeel.io/v1alpha1"
 
-// PodRef names one pod instance. UID tells a pod from its re-created namesake.
+// PodRef identifies one pod. The UID tells it from a new pod of the same name.
 type PodRef struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
@@ -15,9 +15,9 @@ type PodRef struct {
 // String returns namespace/name.
 func (r PodRef) String() string { return r.Namespace + "/" + r.Name }
 
-// ObjectRef names any other object: an owner, or what a goal is about.
-// Namespace is empty for cluster-scoped objects and, in a move's owner, where
-// it is always the pod's.
+// ObjectRef identifies any other object, such as an owner or the subject of a goal.
+// Namespace is empty for cluster-scoped objects, and for the owner of a move, which is in
+// the namespace of the pod.
 type ObjectRef struct {
 	APIVersion string `json:"apiVersion,omitempty"`
 	Kind       string `json:"kind"`
@@ -26,7 +26,7 @@ type ObjectRef struct {
 	UID        string `json:"uid,omitempty"`
 }
 
-// String returns Kind/namespace/name, without the namespace where there is none.
+// String returns Kind/namespace/name, or Kind/name without a namespace.
 func (r ObjectRef) String() string {
 	parts := []string{r.Kind, r.Name}
 	if r.Namespace != "" {

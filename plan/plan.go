@@ -160,26 +160,26 @@ type Bound struct {
 	// the unit of the goal.
 	ResidualByGoal map[string]float64 `json:"residualByGoal"`
 	BlockedBy      []Blocker          `json:"blockedBy"`
-	// Unmet sums, over goals, the share of the excess beyond Residual that no single
-	// further eviction removes as this plan leaves things, times the weight. HeldBy says
-	// why, by goal.
+	// Unmet sums the excess beyond Residual that no single further eviction removes. Each
+	// goal counts with its share times its weight. UnmetGoals gives the reason for each
+	// goal.
 	Unmet      float64     `json:"unmet,omitempty"`
 	UnmetGoals []UnmetGoal `json:"unmetGoals,omitempty"`
 }
 
-// UnmetReason says what holds excess that nothing proves to be out of reach.
+// UnmetReason says why excess remains although it is not proven out of reach.
 type UnmetReason string
 
 const (
-	// UnmetByScheduler: a pod has a place that would serve the goal, and the scheduler
-	// would likelier put its replacement somewhere else.
+	// UnmetByScheduler means that a node would help the goal, but the scheduler would more
+	// likely place the replacement elsewhere.
 	UnmetByScheduler UnmetReason = "scheduler"
-	// UnmetNoTarget: pods may leave, and no node takes one without making another goal
-	// worse.
+	// UnmetNoTarget means that pods may leave, but each possible node would worsen another
+	// goal.
 	UnmetNoTarget UnmetReason = "noTarget"
-	// UnmetBenefitTooSmall: what is too much is so little that no eviction is worth it.
+	// UnmetBenefitTooSmall means that the excess is too small to be worth an eviction.
 	UnmetBenefitTooSmall UnmetReason = "benefitTooSmall"
-	// UnmetByGuards: guards and budgets let none of the pods go that would help.
+	// UnmetByGuards means that guards and budgets forbid every eviction that would help.
 	UnmetByGuards UnmetReason = "guards"
 )
 

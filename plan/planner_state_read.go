@@ -12,10 +12,10 @@ import (
 // PlannerStateKind is the kind of a PlannerState as a document.
 const PlannerStateKind = "PlannerState"
 
-// Compare orders objects by namespace, apiVersion, kind and name. UIDs do not
-// count.
+// Compare orders objects by namespace, apiVersion, kind and name. It ignores UIDs.
 func (r ObjectRef) Compare(o ObjectRef) int {
-	return cmp.Or(cmp.Compare(r.Namespace, o.Namespace), cmp.Compare(r.APIVersion, o.APIVersion), cmp.Compare(r.Kind, o.Kind), cmp.Compare(r.Name, o.Name))
+	return cmp.Or(cmp.Compare(r.Namespace, o.Namespace), cmp.Compare(r.APIVersion, o.APIVersion), cmp.Compare(r.Kind, o.Kind),
+		cmp.Compare(r.Name, o.Name))
 }
 
 // ReadPlannerState reads a PlannerState from JSON. Empty text gives an empty state. The
@@ -48,7 +48,7 @@ func ReadPlannerState(text []byte) (PlannerState, error) {
 // Validate returns an error that names the first invalid field.
 func (st *PlannerState) Validate() error {
 	if st.APIVersion != APIVersion || st.Kind != PlannerStateKind {
-		return fmt.Errorf("it is a %s %s (want %s %s)", st.APIVersion, st.Kind, APIVersion, PlannerStateKind)
+		return fmt.Errorf("the document is a %s %s (want %s %s)", st.APIVersion, st.Kind, APIVersion, PlannerStateKind)
 	}
 	for i, e := range st.Evictions {
 		if e.Count < 1 || e.Workload.Name == "" || e.Minute.IsZero() {
@@ -62,7 +62,7 @@ func (st *PlannerState) Validate() error {
 	}
 	for i, r := range st.Runs {
 		if r.RunID == "" {
-			return fmt.Errorf("runs[%d].runID: is missing", i)
+			return fmt.Errorf("runs[%d].runID: missing", i)
 		}
 		for j, x := range r.Reservations {
 			if x.Pod.UID == "" || x.Workload.Name == "" {
@@ -71,7 +71,7 @@ func (st *PlannerState) Validate() error {
 		}
 	}
 	if n := len(st.Schedulers); n > MaxSchedulers {
-		return fmt.Errorf("schedulers: %d are too many (want at most %d)", n, MaxSchedulers)
+		return fmt.Errorf("schedulers: %d entries (want at most %d)", n, MaxSchedulers)
 	}
 	for name, b := range st.Schedulers {
 		if name == "" || b.Hits < 0 || b.Hits > b.Predicted || b.Predicted > b.Seen {
@@ -98,8 +98,9 @@ func (st *PlannerState) Sort() {
 // PlannerStateSource is the Input.Source of the planner state.
 const PlannerStateSource = "plannerState"
 
-// UnknownStateInput returns the Input of a plan that was made without the planner
-// state. why says why the state could not be read, age when it was last read.
+// UnknownStateInput returns the Input of a plan that was made without the planner state.
+// age is the time since the state was last read, and why says why it could not be read.
 func UnknownStateInput(age, why string) Input {
-	return Input{Source: PlannerStateSource, Age: age, Problems: []string{"the planner state is unknown, so the plan ignores backoffs and hourly eviction counts: " + why}}
+	return Input{Source: PlannerStateSource, Age: age,
+		Problems: []string{"the planner state is unknown, so the plan ignores backoffs and hourly eviction counts: " + why}}
 }

@@ -1,23 +1,23 @@
 package plan
 
-// Code is a stable, documented reason. Codes state facts.
-// docs/reference/reasons.md has a paragraph for each; a test keeps code, paragraph, example and test in step.
+// Code is a stable reason code that states a fact. docs/reference/reasons.md explains each
+// code, and a test checks that it does.
 type Code string
 
-// Reason is a code with a sentence for people.
+// Reason is a code and a message for people.
 type Reason struct {
 	Code    Code   `json:"code"`
 	Message string `json:"message"`
 }
 
-// Why a move is wanted.
+// Reasons for a move.
 const (
 	NodeOverUtilized Code = "NodeOverUtilized"
 	ZoneSkewed       Code = "ZoneSkewed"
 	DisplacedForMove Code = "DisplacedForMove"
 )
 
-// Why a pod may not leave (guards).
+// Guards that forbid an eviction.
 const (
 	MirrorPod         Code = "MirrorPod"
 	StaticPod         Code = "StaticPod"
@@ -59,7 +59,7 @@ const (
 	SchedulerNotResponding Code = "SchedulerNotResponding"
 )
 
-// Why a person's request keeps a pod.
+// Annotations and windows that forbid an eviction.
 const (
 	EvictNever        Code = "EvictNever"
 	DoNotDisrupt      Code = "DoNotDisrupt"
@@ -68,7 +68,7 @@ const (
 	OutsideWindow     Code = "OutsideWindow"
 )
 
-// Why the replacement would not help.
+// Reasons why an eviction would not help.
 const (
 	NotNeeded              Code = "NotNeeded"
 	WaitsForSamples        Code = "WaitsForSamples"
@@ -82,7 +82,7 @@ const (
 	PredictionLimitReached Code = "PredictionLimitReached"
 )
 
-// Why a budget or limit forbids it.
+// Budgets, limits and runtime conditions that forbid an eviction, and outcomes.
 const (
 	BlockedByPDB            Code = "BlockedByPDB"
 	MultiplePDBs            Code = "MultiplePDBs"

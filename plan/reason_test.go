@@ -14,9 +14,9 @@ import (
 	"testing"
 )
 
-// goldenAnswers are the files that hold answers of the program, word for word: each is
-// written and held by a test of its own package.
-var goldenAnswers = []string{
+// goldenFiles contain output of the program. A test of the package that owns each file
+// checks it.
+var goldenFiles = []string{
 	"../planner/testdata/scenarios/*.txtar",
 	"../planner/breaker/testdata/trips.txt",
 	"../evictor/testdata/outcomes.txt",
@@ -25,30 +25,29 @@ var goldenAnswers = []string{
 	"../cmd/evenkeel/testdata/script/*.txtar",
 }
 
-// TestEveryCodeIsDocumentedAndShown keeps three things in step: the codes in
-// reason.go, a paragraph with an example for each in the reference, and a test
-// in which the program gives that example as its answer.
+// TestEveryCodeIsDocumentedAndShown checks that docs/reference/reasons.md has a section
+// with an example for each code, and that the example occurs in a golden file.
 func TestEveryCodeIsDocumentedAndShown(t *testing.T) {
-	documented, answers, codes := documentedCodes(t), readAll(t, goldenAnswers), codesInSource(t)
+	documented, answers, codes := documentedCodes(t), readAll(t, goldenFiles), codesInSource(t)
 	for _, c := range codes {
 		p, ok := documented[c]
 		if !ok {
-			t.Errorf("code %s has no paragraph in docs/reference/reasons.md", c)
+			t.Errorf("code %s has no section in docs/reference/reasons.md", c)
 			continue
 		}
 		example := examplePattern.FindStringSubmatch(p)
 		switch {
 		case !strings.Contains(p, "\nTo change it: "):
-			t.Errorf("the paragraph of %s does not say how to change it", c)
+			t.Errorf("the section of %s has no line \"To change it: \"", c)
 		case example == nil:
-			t.Errorf("the paragraph of %s has no line with an example (Example: `...`)", c)
+			t.Errorf("the section of %s has no line with an example (Example: `...`)", c)
 		case !strings.Contains(answers, c+": "+example[1]+"\n") && !strings.Contains(answers, example[1]+" ("+c+").\n"):
-			t.Errorf("in no test is %s answered with the example of its paragraph: %s", c, example[1])
+			t.Errorf("no golden file has %s with the example of its section: %s", c, example[1])
 		}
 	}
 	for _, c := range slices.Sorted(maps.Keys(documented)) {
 		if !slices.Contains(codes, c) {
-			t.Errorf("docs/reference/reasons.md documents %s, which plan/reason.go does not have", c)
+			t.Errorf("docs/reference/reasons.md documents %s, but plan/reason.go has no such code", c)
 		}
 	}
 }
@@ -58,7 +57,7 @@ var (
 	examplePattern = regexp.MustCompile("(?m)^Example: `(.+)`$")
 )
 
-// documentedCodes of the reference, by code.
+// documentedCodes returns the sections of docs/reference/reasons.md by code.
 func documentedCodes(t *testing.T) map[string]string {
 	t.Helper()
 	text := readAll(t, []string{"../docs/reference/reasons.md"})
@@ -84,7 +83,7 @@ func readAll(t *testing.T, patterns []string) string {
 	for _, pattern := range patterns {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
-			t.Fatalf("no file is %s: %v", pattern, err)
+			t.Fatalf("no file matches %s: %v", pattern, err)
 		}
 		for _, file := range files {
 			text, err := os.ReadFile(file)

@@ -2,8 +2,8 @@ package plan
 
 import "math"
 
-// Round rounds a float to four decimal places, so that sums in a different order still
-// print the same bytes.
+// Round rounds a float to four decimal places. Sums in different orders then print the
+// same bytes.
 func Round(x float64) float64 {
 	r := math.Round(x*1e4) / 1e4
 	if r == 0 {

@@ -58,7 +58,7 @@ type Approval struct {
 // because the other process ended before it closed the run. The other process may also have
 // reported it, with the same runID.
 type Recovery struct {
-	Holder string `json:"holder"` // of the Lease, then
+	Holder string `json:"holder"` // of the Lease during the run
 }
 
 // EndedBeforePlanning reports whether the pass ended before planning. Plan then only has

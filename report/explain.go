@@ -80,7 +80,8 @@ func helpfulTargets(m *plan.Move) string {
 	if m.Acceptable.Nodes == 1 {
 		return fmt.Sprintf("%s, the only node where it helps, with probability %s.", safe(m.To), percent(m.Confidence))
 	}
-	return fmt.Sprintf("%s; probability %s that it lands on one of the %d nodes where it helps.", safe(m.To), percent(m.Confidence), m.Acceptable.Nodes)
+	return fmt.Sprintf("%s; probability %s that it lands on one of the %d nodes where it helps.", safe(m.To), percent(m.Confidence),
+		m.Acceptable.Nodes)
 }
 
 // harmlessTargets says where the replacement of a displaced pod lands, and how likely

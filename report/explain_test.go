@@ -10,7 +10,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
-// explained is an answer with something in every field.
+// explained returns an explanation with a value in every field.
 func explained() plan.Explanation {
 	m := move(1, "d-6f9c-x1", "n3", "n1")
 	goal := plan.GoalStatus{Goal: threeZones().Goals[0], EvictionHelps: true}
@@ -20,8 +20,10 @@ func explained() plan.Explanation {
 		Guards:   []plan.RuleResult{{Code: plan.BarePod, Allows: true}, {Code: plan.PodTooYoung, Message: "the pod started 3m0s ago"}},
 		Budgets:  []plan.RuleResult{{Code: plan.BlockedByPDB, Allows: true, Message: "pdb shop/d allows 1 more"}},
 		Limits:   []plan.RuleResult{{Code: plan.LimitPerPass, Allows: true, Message: "limits.perPass allows 50 evictions"}},
-		Landing: plan.Landing{Confidence: 0.9, PendingProbability: 0.1, Verdict: plan.Reason{Code: plan.WouldReturn, Message: "half of them come back"},
-			Nodes: []plan.TargetNode{{Name: "n1", Zone: "z1", Probability: 0.9, Acceptable: true, Detail: "scores 210, the best"}, {Name: "n3", Zone: "z3", Detail: "scores 150, the best 210"}}},
+		Landing: plan.Landing{Confidence: 0.9, PendingProbability: 0.1, Verdict: plan.Reason{Code: plan.WouldReturn,
+			Message: "half of them come back"},
+			Nodes: []plan.TargetNode{{Name: "n1", Zone: "z1", Probability: 0.9, Acceptable: true, Detail: "scores 210, the best"},
+				{Name: "n3", Zone: "z3", Detail: "scores 150, the best 210"}}},
 	}
 	stays := pod
 	stays.Landing.Steer, stays.Landing.HintedNodes = "taint", []string{"n3", "n4"}
@@ -31,7 +33,7 @@ func explained() plan.Explanation {
 		Goals:   []plan.GoalStatus{goal}, Requests: []string{"evenkeel.io/drain-first on node n3"}, Pods: []plan.PodExplanation{pod, stays}}
 }
 
-// onePod is the answer about its i-th pod alone.
+// onePod returns the explanation of pod i alone.
 func onePod(i int) plan.Explanation {
 	e := explained()
 	e.Pods = e.Pods[i : i+1]
@@ -51,12 +53,12 @@ func TestExplainGolden(t *testing.T) {
 	}
 }
 
-// TestNothingHostileInAnExplanation fills every word of an answer with control
-// characters.
+// TestNothingHostileInAnExplanation adds control characters to every string of an
+// explanation. None may reach the output.
 func TestNothingHostileInAnExplanation(t *testing.T) {
 	for _, e := range []plan.Explanation{explained(), onePod(0), onePod(1)} {
 		kind := e.Subject.Kind
-		spoil(reflect.ValueOf(&e).Elem())
+		addControlCharacters(reflect.ValueOf(&e).Elem())
 		e.Subject.Kind = kind
 		for _, f := range []report.Format{report.Table, report.Wide} {
 			var b bytes.Buffer
@@ -64,14 +66,14 @@ func TestNothingHostileInAnExplanation(t *testing.T) {
 				t.Fatal(err)
 			}
 			if strings.ContainsAny(b.String(), "\x1b\u202e\u009b\x07") {
-				t.Errorf("%s, %s: a control character came through:\n%q", kind, f, b.String())
+				t.Errorf("%s, %s: the output has a control character:\n%q", kind, f, b.String())
 			}
 		}
 	}
 }
 
-// spoil appends control characters to every string below v.
-func spoil(v reflect.Value) {
+// addControlCharacters appends control characters to every string below v.
+func addControlCharacters(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
 		if v.CanSet() {
@@ -79,22 +81,23 @@ func spoil(v reflect.Value) {
 		}
 	case reflect.Pointer:
 		if !v.IsNil() {
-			spoil(v.Elem())
+			addControlCharacters(v.Elem())
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			spoil(v.Index(i))
+			addControlCharacters(v.Index(i))
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if v.Type().Field(i).IsExported() && v.Type() != reflect.TypeOf(taken) {
-				spoil(v.Field(i))
+				addControlCharacters(v.Field(i))
 			}
 		}
 	}
 }
 
-// TestAnExplanationNamesThePause near its head: what would be moved is not moved now.
+// TestAnExplanationNamesThePause checks that the head of the explanation says that
+// evictions are paused.
 func TestAnExplanationNamesThePause(t *testing.T) {
 	for _, e := range []plan.Explanation{explained(), onePod(0), onePod(1)} {
 		e.Blocks = []plan.EvictionBlock{(&plan.Pause{By: "alice", Reason: "release 42"}).Block()}
@@ -104,8 +107,9 @@ func TestAnExplanationNamesThePause(t *testing.T) {
 				t.Fatal(err)
 			}
 			head, _, _ := strings.Cut(b.String(), "\n\n")
-			if want := "\nNothing is evicted now: evictions are paused by alice: release 42 (Paused)."; !strings.Contains(head, want) || strings.Count(b.String(), want) != 1 {
-				t.Errorf("%s, %s: want once, at the head:%s\n%s", e.Subject.Kind, f, want, b.String())
+			if want := "\nNothing is evicted now: evictions are paused by alice: release 42 (Paused)."; !strings.Contains(head, want) ||
+				strings.Count(b.String(), want) != 1 {
+				t.Errorf("%s, %s: want this line once, in the head:%s\n%s", e.Subject.Kind, f, want, b.String())
 			}
 		}
 	}

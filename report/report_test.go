@@ -22,7 +22,10 @@ func compare(t *testing.T, name string, got []byte) {
 }
 
 func plans() map[string]plan.Plan {
-	return map[string]plan.Plan{"three-zones": threeZones(), "level": level(), "blocked": blocked(), "hot-nodes": hotNodes(), "hostile": hostile(), "steered": steered(), "shadowed": shadowed(), "held": held(), "pressed": pressed()}
+	return map[string]plan.Plan{"three-zones": threeZones(), "nothing-to-do": nothingToDo(), "blocked": blocked(), "hot-nodes": hotNodes(),
+		"hostile": withHostileNames(), "steering-hints": withSteeringHints(), "untrusted-schedulers": untrustedSchedulers(),
+		"evictions-blocked": evictionsBlocked(),
+		"pressure-hints":    withPressureHints()}
 }
 
 func TestPlanGolden(t *testing.T) {
@@ -45,7 +48,8 @@ func TestPlanGolden(t *testing.T) {
 }
 
 func TestRunGolden(t *testing.T) {
-	for name, r := range map[string]plan.RunReport{"run-live": liveRun(), "run-dry": dryRun(), "run-refused": refusedRun(), "run-recovered": recoveredRun(), "run-level": run(plan.Live, level()), "run-untouched": untouchedRun()} {
+	for name, r := range map[string]plan.RunReport{"run-live": liveRun(), "run-dry": dryRun(), "run-refused": refusedRun(),
+		"run-recovered": recoveredRun(), "run-nothing-to-do": run(plan.Live, nothingToDo()), "run-without-evictions": runWithoutEvictions()} {
 		var b bytes.Buffer
 		if err := report.Run(&b, report.Table, r); err != nil {
 			t.Fatal(err)
@@ -54,9 +58,10 @@ func TestRunGolden(t *testing.T) {
 	}
 }
 
-// A terminal must never see a control character that came from a name.
+// TestNothingHostileReachesTheTerminal checks that no format writes control characters of
+// names.
 func TestNothingHostileReachesTheTerminal(t *testing.T) {
-	p := hostile()
+	p := withHostileNames()
 	p.ConfigHash = "\U000e0001\u2028\x7f" // a tag character: two units in JSON
 	for _, f := range report.Formats() {
 		var b bytes.Buffer
@@ -65,7 +70,7 @@ func TestNothingHostileReachesTheTerminal(t *testing.T) {
 		}
 		for _, r := range b.String() {
 			if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
-				t.Errorf("%s: %U written", f, r)
+				t.Errorf("%s: the output has %U", f, r)
 			}
 		}
 	}
@@ -84,11 +89,12 @@ func TestColourOnlyWhenAsked(t *testing.T) {
 	}
 	stripped := strings.NewReplacer("\x1b[1m", "", "\x1b[1;32m", "", "\x1b[0m", "").Replace(coloured.String())
 	if stripped != plainText.String() {
-		t.Error("colours change more than the colour")
+		t.Error("the coloured output differs in more than colours")
 	}
 }
 
-// YAML and JSON are the same document, for every plan.
+// TestYAMLIsTheSameDocument checks that YAML and JSON encode the same document, for every
+// plan.
 func TestYAMLIsTheSameDocument(t *testing.T) {
 	for name, p := range plans() {
 		if name == "hostile" {
@@ -96,7 +102,8 @@ func TestYAMLIsTheSameDocument(t *testing.T) {
 		}
 		p.ConfigHash = "1e5\U000e0001\x7f\u009b"
 		p.Cluster.UID = "no"
-		p.Inputs = append(p.Inputs, plan.Input{Source: "- a: b # c"}, plan.Input{Source: ""}, plan.Input{Source: "0x1f"}, plan.Input{Source: "2026-01-01"})
+		p.Inputs = append(p.Inputs, plan.Input{Source: "- a: b # c"}, plan.Input{Source: ""}, plan.Input{Source: "0x1f"},
+			plan.Input{Source: "2026-01-01"})
 		var y, j bytes.Buffer
 		if err := report.Plan(&y, report.YAML, p); err != nil {
 			t.Fatal(err)
@@ -126,24 +133,24 @@ func TestRunLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	if b.String() != viaFormat.String() {
-		t.Error("the JSON format of a run is its line")
+		t.Error("RunLine and the JSON format of a run differ")
 	}
 	if n := strings.Count(b.String(), "\n"); n != 1 || !strings.HasSuffix(b.String(), "\n") {
-		t.Errorf("%d newlines in a line", n)
+		t.Errorf("%d newlines, want 1 at the end", n)
 	}
 	var back plan.RunReport
 	if err := json.Unmarshal(b.Bytes(), &back); err != nil {
 		t.Fatal(err)
 	}
 	if len(back.Outcomes) != 3 || back.Outcomes[0].Replacement.UID != "u-y1" || back.Stopped.Code != plan.Interrupted {
-		t.Errorf("outcomes lost: %+v", back.Outcomes)
+		t.Errorf("outcomes are missing: %+v", back.Outcomes)
 	}
 	if strings.Contains(b.String(), "null") {
 		t.Errorf("null in %s", b.String())
 	}
 }
 
-// A stream of passes in YAML is a stream of documents.
+// TestRunsInYAMLAreDocuments checks that each run starts a new YAML document.
 func TestRunsInYAMLAreDocuments(t *testing.T) {
 	var b bytes.Buffer
 	for range 2 {
@@ -153,7 +160,7 @@ func TestRunsInYAMLAreDocuments(t *testing.T) {
 	}
 	docs := strings.Split(b.String(), "---\n")
 	if len(docs) != 3 {
-		t.Fatalf("%d documents", len(docs)-1)
+		t.Fatalf("%d documents, want 2", len(docs)-1)
 	}
 	var r plan.RunReport
 	if err := yaml.UnmarshalStrict([]byte(docs[2]), &r); err != nil || r.RunID != "r-1" || len(r.Outcomes) != 3 {
@@ -161,7 +168,7 @@ func TestRunsInYAMLAreDocuments(t *testing.T) {
 	}
 }
 
-// Rendering must not change what it renders.
+// TestRenderingLeavesThePlanAlone checks that rendering does not change the plan.
 func TestRenderingLeavesThePlanAlone(t *testing.T) {
 	p, want := blocked(), blocked()
 	p.Moves, want.Moves = make([]plan.Move, 1), make([]plan.Move, 1)
@@ -172,7 +179,7 @@ func TestRenderingLeavesThePlanAlone(t *testing.T) {
 		}
 	}
 	if !reflect.DeepEqual(p, want) {
-		t.Error("the plan was changed")
+		t.Error("rendering changed the plan")
 	}
 }
 
@@ -184,12 +191,12 @@ func (brokenWriter) Write([]byte) (int, error) { return 0, errBroken }
 
 func TestErrors(t *testing.T) {
 	for _, f := range report.Formats() {
-		if err := report.Plan(brokenWriter{}, f, level()); !errors.Is(err, errBroken) {
+		if err := report.Plan(brokenWriter{}, f, nothingToDo()); !errors.Is(err, errBroken) {
 			t.Errorf("%s: %v", f, err)
 		}
 	}
 	want := `"xml" is not an output format (want one of table, wide, json, yaml)`
-	if err := report.Plan(&bytes.Buffer{}, "xml", level()); err == nil || err.Error() != want {
+	if err := report.Plan(&bytes.Buffer{}, "xml", nothingToDo()); err == nil || err.Error() != want {
 		t.Errorf("unknown format: %v", err)
 	}
 	if err := report.Run(&bytes.Buffer{}, "xml", liveRun()); err == nil || err.Error() != want {
@@ -200,7 +207,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestAnApprovedRunSaysByWhom, and lets no name of a user act on the terminal.
+// TestAnApprovedRunSaysByWhom checks that the report names the approver and escapes
+// control characters in the name.
 func TestAnApprovedRunSaysByWhom(t *testing.T) {
 	r := liveRun()
 	r.Approval = &plan.Approval{By: "alice\x1b[2J", At: r.Started}
@@ -210,6 +218,6 @@ func TestAnApprovedRunSaysByWhom(t *testing.T) {
 	}
 	want := "\nApproved by alice"
 	if !strings.Contains(b.String(), want) || strings.Contains(b.String(), "\x1b") {
-		t.Errorf("want %q, and no escape:\n%s", want, b.String())
+		t.Errorf("want %q and no control character:\n%s", want, b.String())
 	}
 }

@@ -24,8 +24,9 @@ func (t runTable) run(r plan.RunReport) {
 		t.line("Approved by %s at %s.", orDash(safe(a.By)), a.At.UTC().Format(timeLayout))
 	}
 	if a := r.Recovery; a != nil {
-		t.line("%s", t.paint(yellow, fmt.Sprintf("Recovered: %s started this run and may have reported it too, as run %s; these are the same evictions.",
-			orDash(safe(a.Holder)), orDash(safe(r.RunID)))))
+		t.line("%s", t.paint(yellow,
+			fmt.Sprintf("Recovered: %s started this run and may have reported it too, as run %s; these are the same evictions.",
+				orDash(safe(a.Holder)), orDash(safe(r.RunID)))))
 	}
 	for _, in := range r.Inputs {
 		t.line("%s", t.paint(yellow, fmt.Sprintf("Changed files (%s, for %s): %s",

@@ -9,7 +9,7 @@ import (
 
 var taken = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// base is a plan with everything that every plan has.
+// base returns a plan with the fields that every plan has.
 func base() plan.Plan {
 	return plan.Plan{
 		APIVersion: plan.APIVersion, Kind: "Plan", ID: "3f9c2a7be01d44c09a", TakenAt: taken, Expires: taken.Add(15 * time.Minute),
@@ -29,7 +29,8 @@ func workload(kind, name string, category int, z1, z2, z3 int) plan.WorkloadStat
 
 func move(step int, name, from, to string) plan.Move {
 	return plan.Move{
-		Pod: plan.PodRef{Namespace: "shop", Name: name, UID: "u-" + name}, Owner: plan.ObjectRef{APIVersion: "apps/v1", Kind: "Deployment", Name: "d", UID: "u-d"},
+		Pod: plan.PodRef{Namespace: "shop", Name: name, UID: "u-" + name}, Owner: plan.ObjectRef{APIVersion: "apps/v1", Kind: "Deployment",
+			Name: "d", UID: "u-d"},
 		Goals: []string{"g1"}, From: from, To: to, Acceptable: plan.Acceptable{Nodes: 2}, Confidence: 0.97, ReturnProbability: 0.03,
 		Strategy: "zones", Step: step, Wave: step, Steer: "none",
 		Reason:  plan.Reason{Code: plan.ZoneSkewed, Message: "d has 1/1/4 pods over 3 zones; 2/2/2 is possible"},
@@ -37,31 +38,39 @@ func move(step int, name, from, to string) plan.Move {
 	}
 }
 
-// threeZones is the seed scenario: D at 1/1/4 is brought to 2/2/2.
+// threeZones returns the plan of the basic scenario: Deployment d with 1/1/4 pods gets
+// 2/2/2.
 func threeZones() plan.Plan {
 	p := base()
 	single := workload("StatefulSet", "single", 1, 0, 1, 0)
-	p.Goals = []plan.Goal{{ID: "g1", Strategy: "zones", Kind: plan.SkewAtMost, TopologyKey: "topology.kubernetes.io/zone", Limit: 1, Weight: 1, Excess: 2,
+	p.Goals = []plan.Goal{{ID: "g1", Strategy: "zones", Kind: plan.SkewAtMost, TopologyKey: "topology.kubernetes.io/zone", Limit: 1,
+		Weight: 1, Excess: 2,
 		Subject: plan.ObjectRef{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: "d"}}}
 	p.Moves = []plan.Move{move(1, "d-6f9c-x1", "n3", "n1"), move(2, "d-6f9c-x2", "n3", "n2")}
 	p.Rejections = plan.Rejections{Counts: map[plan.Code]int{plan.DaemonSetPod: 3, plan.WouldReturn: 2}, Samples: []plan.Rejection{
-		{Pod: plan.PodRef{Namespace: "kube-system", Name: "proxy-1"}, Node: "n1", Strategy: "zones", Reason: plan.Reason{Code: plan.DaemonSetPod, Message: "a DaemonSet pod comes back to the same node"}},
-		{Pod: plan.PodRef{Namespace: "shop", Name: "d-6f9c-x3"}, Node: "n3", Strategy: "zones", Reason: plan.Reason{Code: plan.WouldReturn, Message: "the scheduler would put it back on n3"}},
-		{Pod: plan.PodRef{Namespace: "shop", Name: "d-6f9c-x4"}, Node: "n3", Strategy: "zones", Reason: plan.Reason{Code: plan.WouldReturn, Message: "the scheduler would put it back on n3"}},
+		{Pod: plan.PodRef{Namespace: "kube-system", Name: "proxy-1"}, Node: "n1", Strategy: "zones",
+			Reason: plan.Reason{Code: plan.DaemonSetPod, Message: "a DaemonSet pod comes back to the same node"}},
+		{Pod: plan.PodRef{Namespace: "shop", Name: "d-6f9c-x3"}, Node: "n3", Strategy: "zones", Reason: plan.Reason{Code: plan.WouldReturn,
+			Message: "the scheduler would put it back on n3"}},
+		{Pod: plan.PodRef{Namespace: "shop", Name: "d-6f9c-x4"}, Node: "n3", Strategy: "zones", Reason: plan.Reason{Code: plan.WouldReturn,
+			Message: "the scheduler would put it back on n3"}},
 	}}
 	p.Bound = plan.Bound{MinEvictions: 2, MinForPlan: 2}
 	p.Strategies = []plan.StrategyState{{Name: "zones", Goals: 3, Unmet: 1, Due: true}}
 	p.Before = plan.State{Nodes: []plan.NodeState{node("n1", "z1", .8, .8), node("n2", "z2", .8, .8), node("n3", "z3", .5, .505)},
-		Excess:    map[string]float64{"g1": 2},
-		Workloads: []plan.WorkloadState{workload("Deployment", "a", 3, 1, 1, 1), workload("Deployment", "b", 2, 1, 1, 0), workload("Deployment", "d", 2, 1, 1, 4), single}}
+		Excess: map[string]float64{"g1": 2},
+		Workloads: []plan.WorkloadState{workload("Deployment", "a", 3, 1, 1, 1), workload("Deployment", "b", 2, 1, 1, 0),
+			workload("Deployment", "d", 2, 1, 1, 4), single}}
 	p.After = plan.State{Nodes: []plan.NodeState{node("n1", "z1", .9, .9), node("n2", "z2", .9, .9), node("n3", "z3", .3, .305)},
-		Excess:    map[string]float64{"g1": 0},
-		Workloads: []plan.WorkloadState{workload("Deployment", "a", 3, 1, 1, 1), workload("Deployment", "b", 2, 1, 1, 0), workload("Deployment", "d", 3, 2, 2, 2), single}}
+		Excess: map[string]float64{"g1": 0},
+		Workloads: []plan.WorkloadState{workload("Deployment", "a", 3, 1, 1, 1), workload("Deployment", "b", 2, 1, 1, 0),
+			workload("Deployment", "d", 3, 2, 2, 2), single}}
 	return p
 }
 
-// steered hints nodes in both waves, in the second more than a line holds.
-func steered() plan.Plan {
+// withSteeringHints returns a plan with hints in both waves. The second wave has more
+// nodes than a line shows.
+func withSteeringHints() plan.Plan {
 	p := threeZones()
 	many := []string{}
 	for i := range 23 {
@@ -72,10 +81,10 @@ func steered() plan.Plan {
 	return p
 }
 
-// shadowed has schedulers without a profile: one that is trusted, one that is wrong
-// too often, one without data.
-func shadowed() plan.Plan {
-	p := level()
+// untrustedSchedulers returns a plan with schedulers without a profile: one is trusted,
+// one has a low hit rate, one has no data.
+func untrustedSchedulers() plan.Plan {
+	p := nothingToDo()
 	all, some := 0.9833, 0.5
 	p.Schedulers = []plan.SchedulerState{
 		{Name: "binpack", Pods: 12, Seen: 80, Predicted: 60, Hits: 30, HitRate: &some},
@@ -85,19 +94,22 @@ func shadowed() plan.Plan {
 	return p
 }
 
-// held is planned in the middle of everything that can hold it.
-func held() plan.Plan {
+// evictionsBlocked returns a plan that a pause, the breaker and a suspended strategy
+// block.
+func evictionsBlocked() plan.Plan {
 	p := threeZones()
 	p.Blocks = []plan.EvictionBlock{
 		(&plan.Pause{Since: taken.Add(-time.Hour), Until: taken.Add(time.Hour), By: "alice\x1b[2J", Reason: "release 42"}).Block(),
-		{Reason: plan.Reason{Code: plan.BreakerOpen, Message: "the breaker is open since 2025-12-31T23:55:00Z: 11 pods became unschedulable"}, Since: taken.Add(-5 * time.Minute), Until: taken.Add(5 * time.Minute)},
-		{Strategy: "hot-nodes", Reason: plan.Reason{Code: plan.StrategyIneffective, Message: "its evictions brought 12% of what they were predicted to"}, Since: taken.Add(-time.Hour), Until: taken.Add(23 * time.Hour)},
+		{Reason: plan.Reason{Code: plan.BreakerOpen, Message: "the breaker is open since 2025-12-31T23:55:00Z: 11 pods became unschedulable"},
+			Since: taken.Add(-5 * time.Minute), Until: taken.Add(5 * time.Minute)},
+		{Strategy: "hot-nodes", Reason: plan.Reason{Code: plan.StrategyIneffective,
+			Message: "its evictions brought 12% of what they were predicted to"}, Since: taken.Add(-time.Hour), Until: taken.Add(23 * time.Hour)},
 	}
 	return p
 }
 
-// level has nothing to do.
-func level() plan.Plan {
+// nothingToDo returns a plan without unmet goals.
+func nothingToDo() plan.Plan {
 	p := base()
 	p.Before = plan.State{Nodes: []plan.NodeState{node("n1", "", .5, .5)}}
 	p.After = p.Before
@@ -105,19 +117,24 @@ func level() plan.Plan {
 	return p
 }
 
-// blocked has a goal and no move: a budget and a stale source are in the way.
+// blocked returns a plan with an unmet goal and no moves, because of a budget. A source of
+// data is stale.
 func blocked() plan.Plan {
 	p := threeZones()
 	p.Moves = nil
 	p.After = p.Before
-	p.Bound = plan.Bound{MinEvictions: 0, Residual: 1, ResidualByGoal: map[string]float64{"g1": 2}, BlockedBy: []plan.Blocker{{Code: plan.BlockedByPDB, Detail: "pdb shop/d allows 0 more"}, {Code: plan.TooFewReplicas, Detail: "shop/e has 1 replica"}}}
+	p.Bound = plan.Bound{MinEvictions: 0, Residual: 1, ResidualByGoal: map[string]float64{"g1": 2},
+		BlockedBy: []plan.Blocker{{Code: plan.BlockedByPDB, Detail: "pdb shop/d allows 0 more"},
+			{Code: plan.TooFewReplicas, Detail: "shop/e has 1 replica"}}}
 	p.Rejections = plan.Rejections{Counts: map[plan.Code]int{plan.BlockedByPDB: 12}, Samples: []plan.Rejection{
-		{Pod: plan.PodRef{Namespace: "shop", Name: "d-6f9c-x1"}, Node: "n3", Strategy: "zones", Reason: plan.Reason{Code: plan.BlockedByPDB, Message: "pdb shop/d allows 0 more"}}}}
-	p.Inputs = append(p.Inputs, plan.Input{Source: "prometheus", Statistic: "p90 over 5m", Age: "7m3s", Coverage: .666, Problems: []string{"n3 has no sample", "answer older than 3m"}})
+		{Pod: plan.PodRef{Namespace: "shop", Name: "d-6f9c-x1"}, Node: "n3", Strategy: "zones", Reason: plan.Reason{Code: plan.BlockedByPDB,
+			Message: "pdb shop/d allows 0 more"}}}}
+	p.Inputs = append(p.Inputs, plan.Input{Source: "prometheus", Statistic: "p90 over 5m", Age: "7m3s", Coverage: .666,
+		Problems: []string{"n3 has no sample", "answer older than 3m"}})
 	return p
 }
 
-// hotNodes levels nodes of a cluster too large for the table.
+// hotNodes returns a plan for a cluster with more nodes than the table shows.
 func hotNodes() plan.Plan {
 	p := base()
 	for i := range 30 {
@@ -126,7 +143,8 @@ func hotNodes() plan.Plan {
 			cpu = .925
 		}
 		name, zone := fmt.Sprintf("node-%02d", i), fmt.Sprintf("z%d", i%8+1)
-		n := plan.NodeState{Name: name, Zone: zone, Requested: map[string]float64{"cpu": cpu, "memory": .3, "nvidia.com/gpu": .5}, Used: map[string]float64{"cpu": cpu / 2}}
+		n := plan.NodeState{Name: name, Zone: zone, Requested: map[string]float64{"cpu": cpu, "memory": .3, "nvidia.com/gpu": .5},
+			Used: map[string]float64{"cpu": cpu / 2}}
 		p.Before.Nodes = append(p.Before.Nodes, n)
 		switch i {
 		case 7:
@@ -144,22 +162,29 @@ func hotNodes() plan.Plan {
 	p.Before.Workloads, p.After.Workloads = append(p.Before.Workloads, last), append(p.After.Workloads, last)
 	p.Inputs = append(p.Inputs, plan.Input{Source: "metricsServer", Statistic: "latest", Age: "12s", Coverage: 1})
 	p.Goals = []plan.Goal{
-		{ID: "g1", Strategy: "hot-nodes", Kind: plan.NodeBelow, Basis: plan.BasisLoad, Resource: "cpu", Limit: .8, Weight: 1, Excess: .125, Subject: plan.ObjectRef{APIVersion: "v1", Kind: "Node", Name: "node-07"}},
-		{ID: "g2", Strategy: "drain", Kind: plan.NodeEmpty, Weight: 1, Excess: 3, Subject: plan.ObjectRef{APIVersion: "v1", Kind: "Node", Name: "node-08"}},
-		{ID: "g3", Strategy: "old", Kind: plan.PodGone, Weight: 1, Excess: 1, Subject: plan.ObjectRef{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web-1"}},
+		{ID: "g1", Strategy: "hot-nodes", Kind: plan.NodeBelow, Basis: plan.BasisLoad, Resource: "cpu", Limit: .8, Weight: 1, Excess: .125,
+			Subject: plan.ObjectRef{APIVersion: "v1", Kind: "Node", Name: "node-07"}},
+		{ID: "g2", Strategy: "drain", Kind: plan.NodeEmpty, Weight: 1, Excess: 3, Subject: plan.ObjectRef{APIVersion: "v1", Kind: "Node",
+			Name: "node-08"}},
+		{ID: "g3", Strategy: "old", Kind: plan.PodGone, Weight: 1, Excess: 1, Subject: plan.ObjectRef{APIVersion: "v1", Kind: "Pod",
+			Namespace: "shop", Name: "web-1"}},
 	}
-	p.Moves = []plan.Move{{Pod: plan.PodRef{Namespace: "shop", Name: "web-1", UID: "u"}, Owner: plan.ObjectRef{Kind: "ReplicaSet", Name: "web"}, Goals: []string{"g1", "g3"},
-		From: "node-07", To: "node-21", Acceptable: plan.Acceptable{Nodes: 29}, Confidence: .9923, ReturnProbability: .0077, Strategy: "hot-nodes", Step: 1, Wave: 1, Steer: "none",
+	p.Moves = []plan.Move{{Pod: plan.PodRef{Namespace: "shop", Name: "web-1", UID: "u"}, Owner: plan.ObjectRef{Kind: "ReplicaSet",
+		Name: "web"}, Goals: []string{"g1", "g3"},
+		From: "node-07", To: "node-21", Acceptable: plan.Acceptable{Nodes: 29}, Confidence: .9923, ReturnProbability: .0077,
+		Strategy: "hot-nodes", Step: 1, Wave: 1, Steer: "none",
 		Reason: plan.Reason{Code: plan.NodeOverUtilized, Message: "node-07 requests 92.5% of its cpu; 80% wanted"}, Benefit: .1, Cost: 1.25}}
 	p.After.Excess = map[string]float64{"g1": .045, "g2": 3, "g3": 0}
-	p.Bound = plan.Bound{MinEvictions: 4, MinForPlan: 1, Residual: .2, ResidualByGoal: map[string]float64{"g1": .025}, Unmet: .16, UnmetGoals: []plan.UnmetGoal{{Goal: "g1", Reason: plan.UnmetByScheduler, Excess: .02,
-		Rejections: map[plan.Code]int{plan.WouldReturn: 4}, Detail: "node-07 stays above 0.80 of its cpu (g1): WouldReturn 4; replacements are too likely to return to node-07 (4)"}}}
+	p.Bound = plan.Bound{MinEvictions: 4, MinForPlan: 1, Residual: .2, ResidualByGoal: map[string]float64{"g1": .025}, Unmet: .16,
+		UnmetGoals: []plan.UnmetGoal{{Goal: "g1", Reason: plan.UnmetByScheduler, Excess: .02,
+			Rejections: map[plan.Code]int{plan.WouldReturn: 4},
+			Detail:     "node-07 stays above 0.80 of its cpu (g1): WouldReturn 4; replacements are too likely to return to node-07 (4)"}}}
 	return p
 }
 
-// pressed has a hint in every state, as a dry run sees them.
-func pressed() plan.Plan {
-	p := level()
+// withPressureHints returns a plan of a dry run with a hint in every state.
+func withPressureHints() plan.Plan {
+	p := nothingToDo()
 	since, until := taken.Add(-time.Hour), taken.Add(5*time.Minute)
 	p.Pressure = []plan.PressureHint{
 		{Node: "n1", State: plan.HintPresent, Rule: "memory", Value: .875, OtherRules: []string{"cpu"}, Since: since, Expires: until},
@@ -176,8 +201,8 @@ func pressed() plan.Plan {
 	return p
 }
 
-// hostile has names that would do harm on a terminal.
-func hostile() plan.Plan {
+// withHostileNames returns a plan with names that contain control characters.
+func withHostileNames() plan.Plan {
 	p := threeZones()
 	p.Moves = p.Moves[:1]
 	p.After.Excess, p.Bound.MinForPlan = map[string]float64{"g1": 1}, 1
@@ -190,7 +215,8 @@ func hostile() plan.Plan {
 }
 
 func outcome(step int, name string, kind plan.OutcomeKind, landed string, predicted bool) plan.Outcome {
-	return plan.Outcome{Step: step, Pod: plan.PodRef{Namespace: "shop", Name: name, UID: "u-" + name}, Outcome: kind, Landed: landed, LandedAsPredicted: predicted}
+	return plan.Outcome{Step: step, Pod: plan.PodRef{Namespace: "shop", Name: name, UID: "u-" + name}, Outcome: kind, Landed: landed,
+		LandedAsPredicted: predicted}
 }
 
 func run(mode plan.Mode, p plan.Plan, outcomes ...plan.Outcome) plan.RunReport {
@@ -198,7 +224,8 @@ func run(mode plan.Mode, p plan.Plan, outcomes ...plan.Outcome) plan.RunReport {
 		Finished: taken.Add(12345 * time.Millisecond), Plan: p, Outcomes: outcomes}
 }
 
-// liveRun is a pass in which some landings were not predicted.
+// liveRun returns a run in which a replacement landed elsewhere and an eviction was
+// blocked.
 func liveRun() plan.RunReport {
 	p := threeZones()
 	p.Moves = append(p.Moves, move(3, "d-6f9c-x3", "n3", "n2"))
@@ -213,8 +240,8 @@ func liveRun() plan.RunReport {
 	return r
 }
 
-// untouchedRun is an approved plan that comes too late.
-func untouchedRun() plan.RunReport {
+// runWithoutEvictions returns the run of an approved plan that is outdated.
+func runWithoutEvictions() plan.RunReport {
 	gone, other := outcome(1, "d-6f9c-x1", plan.AlreadyGone, "", false), outcome(2, "d-6f9c-x2", plan.Dropped, "", false)
 	gone.Reason = plan.Reason{Code: plan.PodGoneAlready, Message: "the pod is gone"}
 	other.Reason = plan.Reason{Code: plan.PremiseChanged, Message: "the pod is no longer on n3"}
@@ -223,22 +250,24 @@ func untouchedRun() plan.RunReport {
 	return r
 }
 
-// refusedRun is a pass before which pods had not been seen for long.
+// refusedRun returns a run that did not plan because its view of the pods was stale.
 func refusedRun() plan.RunReport {
 	r := run(plan.Live, plan.Plan{APIVersion: plan.APIVersion, Kind: "Plan", ID: "p-0", TakenAt: taken, Expires: taken})
-	r.Stopped = &plan.Reason{Code: plan.ClusterViewStale, Message: "pods are known as of 2026-01-01T00:00:00Z only, 3m0s ago, longer than guards.maxStaleness 2m0s"}
+	r.Stopped = &plan.Reason{Code: plan.ClusterViewStale,
+		Message: "pods are known as of 2026-01-01T00:00:00Z only, 3m0s ago, longer than guards.maxStaleness 2m0s"}
 	return r
 }
 
-// recoveredRun is a run that the next process reports.
+// recoveredRun returns a run that the next process reports.
 func recoveredRun() plan.RunReport {
 	r := liveRun()
 	r.Recovery = &plan.Recovery{Holder: "evenkeel-0_1a2b"}
-	r.Stopped.Message = "the process that made this pass (evenkeel-0_1a2b) ended before it could note that the pass was over; this is what it had reserved, as found by the next"
+	r.Stopped.Message = "the process of this pass (evenkeel-0_1a2b) ended before it recorded the end of the pass; the next process found these outcomes of its reservations"
 	return r
 }
 
-// dryRun is the seed scenario, not carried out.
+// dryRun returns a dry run of the basic scenario.
 func dryRun() plan.RunReport {
-	return run(plan.DryRun, threeZones(), outcome(1, "d-6f9c-x1", plan.WouldEvict, "", false), outcome(2, "d-6f9c-x2", plan.WouldEvict, "", false))
+	return run(plan.DryRun, threeZones(), outcome(1, "d-6f9c-x1", plan.WouldEvict, "", false), outcome(2, "d-6f9c-x2", plan.WouldEvict, "",
+		false))
 }

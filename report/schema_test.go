@@ -9,7 +9,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// What is written is valid, also where the plan has nil lists and maps.
+// TestJSONFollowsTheSchema checks that the JSON output is valid, also for plans with nil
+// lists and maps.
 func TestJSONFollowsTheSchema(t *testing.T) {
 	c := jsonschema.NewCompiler()
 	for id, text := range map[string][]byte{schema.PlanID: schema.Plan, schema.RunReportID: schema.RunReport} {

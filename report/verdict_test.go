@@ -19,41 +19,52 @@ func firstLine(t *testing.T, p plan.Plan, opts ...report.Options) string {
 	return line
 }
 
-// TestNothingToDo: that goals are met is said only of goals that there are.
+// TestNothingToDo checks the first line of plans without moves. It says that goals are met
+// only if goals exist.
 func TestNothingToDo(t *testing.T) {
 	type st = plan.StrategyState
 	for want, all := range map[string][]st{
-		"nothing to do: all 14 goals are met":                                                            {{Name: "zones", Goals: 10, Due: true}, {Name: "hot", Goals: 4, Due: true}},
-		"nothing to do: the only goal is met":                                                            {{Name: "zones", Goals: 1, Due: true}, {Name: "hot"}},
-		"nothing to do: no strategy states a goal":                                                       {{Name: "zones"}, {Name: "hot"}},
-		"nothing to do: all 4 goals of hot are met":                                                      {{Name: "zones", Goals: 10}, {Name: "hot", Goals: 4, Due: true}},
-		"nothing to do: no strategy that is due states a goal":                                           {{Name: "zones", Goals: 10}, {Name: "hot"}},
-		"all 4 goals of hot are met; 1 goal of zones is not met, but the strategy is not due":            {{Name: "zones", Goals: 10, Unmet: 1}, {Name: "hot", Goals: 4, Due: true}},
-		"the only goal of hot is met; 2 goals of zones are not met, but the strategy is not due":         {{Name: "zones", Goals: 10, Unmet: 2}, {Name: "hot", Goals: 1, Due: true}},
-		"no strategy that is due states a goal; 1 goal of zones is not met, but the strategy is not due": {{Name: "zones", Goals: 10, Unmet: 1}, {Name: "hot"}},
+		"nothing to do: all 14 goals are met": {{Name: "zones", Goals: 10,
+			Due: true}, {Name: "hot", Goals: 4, Due: true}},
+		"nothing to do: the only goal is met": {{Name: "zones", Goals: 1, Due: true},
+			{Name: "hot"}},
+		"nothing to do: no strategy states a goal": {{Name: "zones"}, {Name: "hot"}},
+		"nothing to do: all 4 goals of hot are met": {{Name: "zones", Goals: 10},
+			{Name: "hot", Goals: 4, Due: true}},
+		"nothing to do: no strategy that is due states a goal": {{Name: "zones", Goals: 10},
+			{Name: "hot"}},
+		"all 4 goals of hot are met; 1 goal of zones is not met, but the strategy is not due": {{Name: "zones", Goals: 10, Unmet: 1},
+			{Name: "hot", Goals: 4, Due: true}},
+		"the only goal of hot is met; 2 goals of zones are not met, but the strategy is not due": {{Name: "zones", Goals: 10, Unmet: 2},
+			{Name: "hot", Goals: 1, Due: true}},
+		"no strategy that is due states a goal; 1 goal of zones is not met, but the strategy is not due": {{Name: "zones", Goals: 10, Unmet: 1},
+			{Name: "hot"}},
 	} {
-		p := level()
+		p := nothingToDo()
 		p.Strategies = all
 		if got := firstLine(t, p); got != "Plan: "+want+"; dry run: nothing is evicted." {
 			t.Errorf("%+v:\n%s\nwant\n%s", all, got, want)
 		}
 	}
-	if got := firstLine(t, level(), report.Options{Evicts: true}); !strings.HasSuffix(got, "met; this command evicts nothing; with this configuration `evenkeel run` evicts.") {
-		t.Errorf("where a run evicts: %s", got)
+	if got := firstLine(t, nothingToDo(), report.Options{Evicts: true}); !strings.HasSuffix(got,
+		"met; this command evicts nothing; with this configuration `evenkeel run` evicts.") {
+		t.Errorf("with a configuration that evicts: %s", got)
 	}
-	p := level()
+	p := nothingToDo()
 	p.Inputs = append(p.Inputs, plan.Input{Source: plan.PlannerStateSource, Problems: []string{"not known"}})
-	if got := firstLine(t, p, report.Options{Evicts: true}); !strings.HasSuffix(got, "; with this configuration `evenkeel run` evicts only if it can read the planner state, which this command could not.") {
-		t.Errorf("where nobody knows what is remembered: %s", got)
+	if got := firstLine(t, p, report.Options{Evicts: true}); !strings.HasSuffix(got,
+		"; with this configuration `evenkeel run` evicts only if it can read the planner state, which this command could not.") {
+		t.Errorf("with unknown planner state: %s", got)
 	}
 	if got := firstLine(t, p); !strings.HasSuffix(got, "; dry run: nothing is evicted.") {
-		t.Errorf("where nobody knows what is remembered, in a dry run: %s", got)
+		t.Errorf("with unknown planner state, in a dry run: %s", got)
 	}
 }
 
-// TestAHeldStrategyIsNotCalledUnasked: somebody may well have asked for it.
+// TestAHeldStrategyIsNotCalledUnasked checks that a suspended strategy is called
+// suspended, not "not due".
 func TestAHeldStrategyIsNotCalledUnasked(t *testing.T) {
-	p := level()
+	p := nothingToDo()
 	p.Strategies = []plan.StrategyState{{Name: "zones", Goals: 10, Unmet: 2}, {Name: "hot", Goals: 1, Due: true}}
 	p.Blocks = []plan.EvictionBlock{{Strategy: "zones", Reason: plan.Reason{Code: plan.StrategyIneffective}}}
 	want := "Plan: the only goal of hot is met; 2 goals of zones are not met, but the strategy is suspended; dry run: nothing is evicted."
@@ -62,8 +73,8 @@ func TestAHeldStrategyIsNotCalledUnasked(t *testing.T) {
 	}
 }
 
-// TestWhatEvictionsBring: goals that come nearer without being met are told from
-// goals that nothing is done for.
+// TestWhatEvictionsBring checks that the first line counts improved goals apart from met
+// goals.
 func TestWhatEvictionsBring(t *testing.T) {
 	for want, after := range map[string][]float64{
 		"2 evictions meet 1 of 1 goals":               {0},
@@ -90,8 +101,8 @@ func TestWhatEvictionsBring(t *testing.T) {
 	}
 }
 
-// TestWhoIsWorseOffIsSaid: a plan that levels nodes may take a workload's spread over
-// zones from it, where no strategy keeps that.
+// TestWhoIsWorseOffIsSaid checks that the first line counts the workloads with a worse
+// failure category after the plan. Only a ZoneSpread strategy prevents that.
 func TestWhoIsWorseOffIsSaid(t *testing.T) {
 	p := threeZones()
 	for _, c := range []struct {
@@ -111,27 +122,29 @@ func TestWhoIsWorseOffIsSaid(t *testing.T) {
 	}
 	p.Before.Workloads[0].FailureCategory, p.After.Workloads[0].FailureCategory, p.After.Workloads[0].CategoryCertain = 4, 3, false
 	if got := firstLine(t, p); strings.Contains(got, "harder") {
-		t.Errorf("3 or 4, which is not known: %s", got)
+		t.Errorf("with an uncertain category: %s", got)
 	}
 }
 
-// TestHeldPlansSaySoFirst, whether the configuration lets runs evict or not, and
-// so does a run that was held.
+// TestHeldPlansSaySoFirst checks that the first line says that evictions are blocked. It
+// applies to plans with and without evictions configured, and to runs.
 func TestHeldPlansSaySoFirst(t *testing.T) {
-	p := held()
+	p := evictionsBlocked()
 	if got := firstLine(t, p); !strings.HasSuffix(got, "; dry run, and evictions are blocked (Paused, BreakerOpen): nothing is evicted.") {
 		t.Errorf("in dry run: %s", got)
 	}
-	if got := firstLine(t, p, report.Options{Evicts: true}); !strings.HasSuffix(got, "; evictions are blocked (Paused, BreakerOpen): neither this command nor `evenkeel run` evicts.") {
-		t.Errorf("where a run evicts: %s", got)
+	if got := firstLine(t, p, report.Options{Evicts: true}); !strings.HasSuffix(got,
+		"; evictions are blocked (Paused, BreakerOpen): neither this command nor `evenkeel run` evicts.") {
+		t.Errorf("with a configuration that evicts: %s", got)
 	}
 	p.Blocks = p.Blocks[2:]
 	if got := firstLine(t, p); strings.Contains(got, "blocked") {
-		t.Errorf("one strategy holds no other: %s", got)
+		t.Errorf("a suspended strategy must not block others: %s", got)
 	}
 	dry := dryRun()
-	dry.Plan = held()
-	stopped := run(plan.Live, held(), outcome(1, "d-6f9c-x1", plan.Dropped, "", false), outcome(2, "d-6f9c-x2", plan.Dropped, "", false))
+	dry.Plan = evictionsBlocked()
+	stopped := run(plan.Live, evictionsBlocked(), outcome(1, "d-6f9c-x1", plan.Dropped, "", false), outcome(2, "d-6f9c-x2", plan.Dropped, "",
+		false))
 	stopped.Stopped = &stopped.Plan.Blocks[0].Reason
 	for want, r := range map[string]plan.RunReport{
 		"Run: 2 of 2 planned pods would be evicted if evictions were not blocked (Paused, BreakerOpen); dry run: nothing is evicted.\n": dry,
@@ -144,9 +157,9 @@ func TestHeldPlansSaySoFirst(t *testing.T) {
 	}
 }
 
-// TestTimeThatNobodyNoted: a time taken from the objects is said to be that.
+// TestTimeThatNobodyNoted checks that an estimated snapshot time is marked as estimated.
 func TestTimeThatNobodyNoted(t *testing.T) {
-	p := level()
+	p := nothingToDo()
 	p.TakenAtEstimated = true
 	var b bytes.Buffer
 	if err := report.Plan(&b, report.Table, p); err != nil {

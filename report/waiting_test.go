@@ -8,16 +8,18 @@ import (
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
-// TestUnknownIsNotNothing: a strategy that could judge nothing is not one that wants
-// nothing.
+// TestUnknownIsNotNothing checks that a strategy without usage data is reported as such,
+// not as a strategy without goals.
 func TestUnknownIsNotNothing(t *testing.T) {
 	type st = plan.StrategyState
-	hot := st{Name: "hot", NoData: "nothing is known: metricsServer gave no answer"}
+	hot := st{Name: "hot", NoData: "no usage data from metricsServer"}
 	for want, all := range map[string][]st{
-		"nothing is known: metricsServer gave no answer (below)":                                                            {{Name: "zones"}, hot, {Name: "warm", NoData: hot.NoData}},
-		"nothing to do: all 4 goals of zones are met; strategy hot: nothing is known: metricsServer gave no answer (below)": {{Name: "zones", Goals: 4, Due: true}, {Name: "x", Goals: 1}, hot},
+		"no usage data from metricsServer (below)": {{Name: "zones"}, hot,
+			{Name: "warm", NoData: hot.NoData}},
+		"nothing to do: all 4 goals of zones are met; strategy hot: no usage data from metricsServer (below)": {{Name: "zones", Goals: 4,
+			Due: true}, {Name: "x", Goals: 1}, hot},
 	} {
-		p := level()
+		p := nothingToDo()
 		p.Strategies = all
 		if got := firstLine(t, p); got != "Plan: "+want+"; dry run: nothing is evicted." {
 			t.Errorf("%+v:\n%s\nwant\n%s", all, got, want)
@@ -25,21 +27,24 @@ func TestUnknownIsNotNothing(t *testing.T) {
 	}
 }
 
-// TestHintsOfWhichNothingIsKnown are not hints that nobody wants, and without strategies
-// nobody is said to state no goal.
+// TestHintsOfWhichNothingIsKnown checks that pressure hints without data are reported as
+// such. Without strategies, the first line must not say that no strategy states a goal.
 func TestHintsOfWhichNothingIsKnown(t *testing.T) {
 	type st = plan.StrategyState
-	const silent = "nothing is known: prometheus gave no answer"
+	const silent = "no usage data from prometheus"
 	wanted := plan.PressureHint{Node: "n1", Rule: "cpu", State: plan.HintToWrite}
 	for want, p := range map[string]plan.Plan{
-		"nothing to do: no strategies are configured":                        {},
-		"no strategies are configured; 1 node needs a pressure hint (below)": {Pressure: []plan.PressureHint{wanted, {Node: "n2", Rule: "cpu", State: plan.HintPresent}}},
+		"nothing to do: no strategies are configured": {},
+		"no strategies are configured; 1 node needs a pressure hint (below)": {Pressure: []plan.PressureHint{wanted,
+			{Node: "n2", Rule: "cpu", State: plan.HintPresent}}},
 		"no strategies are configured; 2 nodes need a pressure hint (below)": {Pressure: []plan.PressureHint{wanted, wanted}},
 		"hints: " + silent + " (below)":                                      {HintsNoData: silent, Strategies: []st{{Name: "zones"}}},
-		silent + " (below)":                                                  {HintsNoData: silent, Strategies: []st{{Name: "hot", NoData: silent}}},
-		"nothing to do: all 4 goals are met; hints: " + silent + " (below)":  {HintsNoData: silent, Strategies: []st{{Name: "zones", Goals: 4, Due: true}}},
+		silent + " (below)": {HintsNoData: silent,
+			Strategies: []st{{Name: "hot", NoData: silent}}},
+		"nothing to do: all 4 goals are met; hints: " + silent + " (below)": {HintsNoData: silent,
+			Strategies: []st{{Name: "zones", Goals: 4, Due: true}}},
 	} {
-		shown := level()
+		shown := nothingToDo()
 		shown.Strategies, shown.Pressure, shown.HintsNoData = p.Strategies, p.Pressure, p.HintsNoData
 		if got := firstLine(t, shown); got != "Plan: "+want+"; dry run: nothing is evicted." {
 			t.Errorf("%s\nwant\n%s", got, want)
@@ -47,30 +52,33 @@ func TestHintsOfWhichNothingIsKnown(t *testing.T) {
 	}
 }
 
-// TestARunWithoutMovesSaysWhatIsOpen in its first line: that nothing was planned does
-// not mean that all is well.
+// TestARunWithoutMovesSaysWhatIsOpen checks the first line of runs without moves. It names
+// unmet goals, missing data and waiting nodes.
 func TestARunWithoutMovesSaysWhatIsOpen(t *testing.T) {
-	unmet := level()
+	unmet := nothingToDo()
 	unmet.Goals, unmet.After.Excess = threeZones().Goals, map[string]float64{"g1": 2}
-	blind, waits := level(), level()
-	blind.Strategies = []plan.StrategyState{{Name: "hot", NoData: "nothing is known: metricsServer gave no answer"}}
-	waits.Strategies = []plan.StrategyState{{Name: "hot", Goals: 4, Unmet: 1, Due: true, WaitingNodes: 1, WaitReason: "above its target in 1 of 3 samples in a row"}}
+	blind, waits := nothingToDo(), nothingToDo()
+	blind.Strategies = []plan.StrategyState{{Name: "hot", NoData: "no usage data from metricsServer"}}
+	waits.Strategies = []plan.StrategyState{{Name: "hot", Goals: 4, Unmet: 1, Due: true, WaitingNodes: 1,
+		WaitReason: "above its target in 1 of 3 samples in a row"}}
 	for want, p := range map[string]plan.Plan{
-		"":                     level(),
+		"":                     nothingToDo(),
 		"; 1 goal stays unmet": unmet,
-		"; strategy hot: nothing is known: metricsServer gave no answer (below)": blind,
-		"; waiting: 1 node above its target in 1 of 3 samples in a row (hot)":    waits,
+		"; strategy hot: no usage data from metricsServer (below)":            blind,
+		"; waiting: 1 node above its target in 1 of 3 samples in a row (hot)": waits,
 	} {
 		for _, mode := range []plan.Mode{plan.DryRun, plan.Live} {
 			var b strings.Builder
-			if err := report.Run(&b, report.Table, run(mode, p)); err != nil || !strings.HasPrefix(b.String(), "Run: nothing evicted; the plan has no moves"+want+".\n") {
+			if err := report.Run(&b, report.Table, run(mode, p)); err != nil ||
+				!strings.HasPrefix(b.String(), "Run: nothing evicted; the plan has no moves"+want+".\n") {
 				t.Errorf("%s, %v: %s\nwant %s", mode, err, b.String(), want)
 			}
 		}
 	}
 }
 
-// TestWaitingIsNotMet: what has to be seen for longer is neither met nor nothing.
+// TestWaitingIsNotMet checks that nodes that wait for more samples are reported as
+// waiting.
 func TestWaitingIsNotMet(t *testing.T) {
 	type st = plan.StrategyState
 	const one = "above its target in 1 of 3 samples in a row"
@@ -80,7 +88,7 @@ func TestWaitingIsNotMet(t *testing.T) {
 		"nothing to do yet: 1 node above its target, but not long enough or not with certainty (hot)":                                                   {{Name: "hot", Goals: 1, Unmet: 1, Due: true, WaitingNodes: 1}},
 		"nothing to do yet: 2 nodes, each above its target in 1 of 3 samples in a row (hot), 1 node above its target in 1 of 3 samples in a row (warm)": {hot, {Name: "warm", Goals: 1, Unmet: 1, Due: true, WaitingNodes: 1, WaitReason: one}},
 	} {
-		p := level()
+		p := nothingToDo()
 		p.Strategies = all
 		if got := firstLine(t, p); got != "Plan: "+want+"; dry run: nothing is evicted." {
 			t.Errorf("%+v:\n%s\nwant\n%s", all, got, want)
@@ -88,7 +96,8 @@ func TestWaitingIsNotMet(t *testing.T) {
 	}
 	p := threeZones()
 	p.Strategies = append(p.Strategies, hot)
-	if got := firstLine(t, p); !strings.Contains(got, "; waiting: 2 nodes, each above its target in 1 of 3 samples in a row (hot); dry run: nothing is evicted") {
-		t.Errorf("beside moves: %s", got)
+	if got := firstLine(t, p); !strings.Contains(got,
+		"; waiting: 2 nodes, each above its target in 1 of 3 samples in a row (hot); dry run: nothing is evicted") {
+		t.Errorf("with moves: %s", got)
 	}
 }

@@ -79,8 +79,10 @@ func (b *Store) Submit(ctx context.Context, r Request) error {
 	if err != nil {
 		return err
 	}
-	o := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: ConfigMapName, Labels: map[string]string{"app.kubernetes.io/managed-by": "evenkeel"}},
-		Data:       map[string]string{keyState: statePending, keyID: r.Plan.ID, keyBy: r.ApprovedBy, keyAt: r.ApprovedAt.UTC().Format(time.RFC3339)},
+	o := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: ConfigMapName,
+		Labels: map[string]string{"app.kubernetes.io/managed-by": "evenkeel"}},
+		Data: map[string]string{keyState: statePending, keyID: r.Plan.ID, keyBy: r.ApprovedBy,
+			keyAt: r.ApprovedAt.UTC().Format(time.RFC3339)},
 		BinaryData: map[string][]byte{keyPlan: packed}}
 	call, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -92,7 +94,8 @@ func (b *Store) Submit(ctx context.Context, r Request) error {
 		return err
 	}
 	if at, _ := time.Parse(time.RFC3339, before.Data[keyAt]); isOpen(before.Data[keyState]) && r.ApprovedAt.Sub(at) < claimTimeout {
-		return fmt.Errorf("plan %s, approved by %s at %s, is %s; wait until it ends, or delete ConfigMap %s", before.Data[keyID], before.Data[keyBy], before.Data[keyAt], describeState(before.Data[keyState]), ConfigMapName)
+		return fmt.Errorf("plan %s, approved by %s at %s, is %s; wait until it ends, or delete ConfigMap %s", before.Data[keyID],
+			before.Data[keyBy], before.Data[keyAt], describeState(before.Data[keyState]), ConfigMapName)
 	}
 	o.ResourceVersion = before.ResourceVersion
 	_, err = b.configMaps.Update(call, o, metav1.UpdateOptions{})
@@ -121,16 +124,19 @@ func (b *Store) Pending(ctx context.Context) (*Request, error) {
 	case err != nil:
 		return nil, fmt.Errorf("looking for an approved plan: %w", err)
 	case o.Data[keyState] == stateClaimed: // an earlier leader claimed it, since this one executes no plan now
-		return nil, b.Complete(ctx, Request{configMap: o}, plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport", Plan: plan.Plan{ID: o.Data[keyID]},
-			Stopped: &plan.Reason{Code: plan.Interrupted, Message: "the process that executed the plan has ended; the reports of the current leader contain its evictions"}})
+		return nil, b.Complete(ctx, Request{configMap: o}, plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport",
+			Plan: plan.Plan{ID: o.Data[keyID]},
+			Stopped: &plan.Reason{Code: plan.Interrupted,
+				Message: "the process that executed the plan has ended; the reports of the current leader contain its evictions"}})
 	case o.Data[keyState] != statePending:
 		return nil, nil
 	}
 	r := &Request{ApprovedBy: o.Data[keyBy], configMap: o}
 	r.ApprovedAt, _ = time.Parse(time.RFC3339, o.Data[keyAt]) // for display only
 	if err := decompress(o.BinaryData[keyPlan], &r.Plan); err != nil {
-		return nil, errors.Join(fmt.Errorf("reading the plan in ConfigMap %s: %w", ConfigMapName, err), b.Complete(ctx, *r, plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport",
-			Stopped: &plan.Reason{Code: plan.PlanRefused, Message: "the plan cannot be read: " + err.Error()}}))
+		return nil, errors.Join(fmt.Errorf("reading the plan in ConfigMap %s: %w", ConfigMapName, err),
+			b.Complete(ctx, *r, plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport",
+				Stopped: &plan.Reason{Code: plan.PlanRefused, Message: "the plan cannot be read: " + err.Error()}}))
 	}
 	return r, nil
 }
@@ -218,7 +224,8 @@ func compress(doc any) ([]byte, error) {
 		return nil, err
 	}
 	if buf.Len() > maxPackedBytes {
-		return nil, fmt.Errorf("the document is too large (%d KiB compressed, at most %d); make a plan with fewer moves (limits.perPass)", buf.Len()>>10, maxPackedBytes>>10)
+		return nil, fmt.Errorf("the document is too large (%d KiB compressed, at most %d); make a plan with fewer moves (limits.perPass)",
+			buf.Len()>>10, maxPackedBytes>>10)
 	}
 	return buf.Bytes(), nil
 }

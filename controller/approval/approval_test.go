@@ -21,7 +21,8 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 func request(id string, moves int) Request {
 	r := Request{ApprovedBy: "alice", ApprovedAt: noon, Plan: plan.Plan{APIVersion: plan.APIVersion, Kind: "Plan", ID: id}}
 	for i := range moves {
-		r.Plan.Moves = append(r.Plan.Moves, plan.Move{Step: i + 1, Pod: plan.PodRef{Namespace: "shop", Name: fmt.Sprint("d-", i), UID: fmt.Sprint(i * 7919)}})
+		r.Plan.Moves = append(r.Plan.Moves, plan.Move{Step: i + 1,
+			Pod: plan.PodRef{Namespace: "shop", Name: fmt.Sprint("d-", i), UID: fmt.Sprint(i * 7919)}})
 	}
 	return r
 }
@@ -34,10 +35,10 @@ func TestARequestIsTakenAndAnswered(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := b.Submit(ctx, request("a2", 1)); err == nil || !strings.Contains(err.Error(), "waiting for the leader") {
-		t.Errorf("another one at the same time: %v", err)
+		t.Errorf("a second request at the same time: got error %v", err)
 	}
 	if r, err := b.Report(ctx, "a1"); r != nil || err != nil {
-		t.Errorf("a report before there is one: %v, %v", r, err)
+		t.Errorf("before the plan was executed: got report %v, error %v", r, err)
 	}
 	got, err := b.Pending(ctx)
 	if err != nil || got == nil || got.ApprovedBy != "alice" || !got.ApprovedAt.Equal(noon) || !reflect.DeepEqual(got.Plan, want.Plan) {
@@ -47,7 +48,7 @@ func TestARequestIsTakenAndAnswered(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := b.Submit(ctx, request("a2", 1)); err == nil || !strings.Contains(err.Error(), "being executed") {
-		t.Errorf("another one meanwhile: %v", err)
+		t.Errorf("a second request during the execution: got error %v", err)
 	}
 	if err := b.Complete(ctx, *got, plan.RunReport{RunID: "r1"}); err != nil {
 		t.Fatal(err)
@@ -57,14 +58,14 @@ func TestARequestIsTakenAndAnswered(t *testing.T) {
 		t.Errorf("%v, %+v", err, r)
 	}
 	if err := b.Submit(ctx, request("a2", 1)); err != nil {
-		t.Errorf("another one thereafter: %v", err)
+		t.Errorf("a second request after the execution: got error %v", err)
 	}
 	if _, err := b.Report(ctx, "a1"); err == nil || !strings.Contains(err.Error(), "a2") {
-		t.Errorf("its place is taken: %v", err)
+		t.Errorf("after a newer request replaced it: got error %v", err)
 	}
 }
 
-// The leader that took it has ended; the next one says so.
+// If the leader that claimed the request ended, the next leader completes it.
 func TestARequestWhoseLeaderEndedIsAnswered(t *testing.T) {
 	b := New(fake.NewClientset(), "evenkeel")
 	if err := b.Submit(t.Context(), request("a1", 1)); err != nil {
@@ -75,7 +76,7 @@ func TestARequestWhoseLeaderEndedIsAnswered(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again, err := b.Pending(t.Context()); err != nil || again != nil {
-		t.Errorf("carried out twice: %v, %+v", err, again)
+		t.Errorf("the request was executed twice: %v, %+v", err, again)
 	}
 	if r, err := b.Report(t.Context(), "a1"); err != nil || r == nil || r.Stopped.Code != plan.Interrupted {
 		t.Errorf("%v, %+v", err, r)
@@ -101,7 +102,7 @@ func TestARequestIsTakenBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	if back, err := b.Withdraw(t.Context(), "a2"); err != nil || back {
-		t.Errorf("taken back from who carries it out: %v, %v", back, err)
+		t.Errorf("a claimed request was withdrawn: %v, %v", back, err)
 	}
 }
 
@@ -125,7 +126,8 @@ func TestWhatCannotBeReadIsAnswered(t *testing.T) {
 	}
 	z.Close()
 	for name, content := range map[string][]byte{"nothing": nil, "not packed": []byte("{}"), "too large": bomb.Bytes()} {
-		o := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "evenkeel", Name: ConfigMapName}, Data: map[string]string{keyState: statePending, keyID: "b"},
+		o := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "evenkeel", Name: ConfigMapName},
+			Data:       map[string]string{keyState: statePending, keyID: "b"},
 			BinaryData: map[string][]byte{keyPlan: content}}
 		if content == nil {
 			o.BinaryData = nil
@@ -133,7 +135,7 @@ func TestWhatCannotBeReadIsAnswered(t *testing.T) {
 		c := fake.NewClientset(o)
 		b := New(c, "evenkeel")
 		if got, err := b.Pending(t.Context()); err == nil || got != nil {
-			t.Errorf("%s: read as %+v", name, got)
+			t.Errorf("%s: got request %+v", name, got)
 		}
 		if r, err := b.Report(t.Context(), "b"); err != nil || r == nil || r.Stopped.Code != plan.PlanRefused {
 			t.Errorf("%s: %v, %+v", name, err, r)
@@ -144,7 +146,7 @@ func TestWhatCannotBeReadIsAnswered(t *testing.T) {
 func TestPlansTooLargeAreRefused(t *testing.T) {
 	r := request("c", 0)
 	seed := uint64(1)
-	for i := range 60000 { // what hardly packs
+	for i := range 60000 { // random data, which hardly compresses
 		seed = seed*6364136223846793005 + 1442695040888963407
 		r.Plan.Moves = append(r.Plan.Moves, plan.Move{Step: i, Pod: plan.PodRef{UID: fmt.Sprintf("%x%x", seed, seed*seed)}})
 	}

@@ -60,7 +60,8 @@ func (l *Lease) CheckLeading() *plan.Reason {
 		return &plan.Reason{Code: plan.NotLeading, Message: fmt.Sprintf("this process does not hold the Lease %s/%s", l.Namespace, l.leaseName())}
 	case now.Sub(*at) > renewDeadline, // by the monotonic clock, or by the wall clock
 		now.Round(0).Sub(at.Round(0)).Abs() > renewDeadline:
-		return &plan.Reason{Code: plan.NotLeading, Message: fmt.Sprintf("the last renewal of the Lease %s/%s is more than %s old", l.Namespace, l.leaseName(), renewDeadline)}
+		return &plan.Reason{Code: plan.NotLeading, Message: fmt.Sprintf("the last renewal of the Lease %s/%s is more than %s old", l.Namespace,
+			l.leaseName(), renewDeadline)}
 	}
 	return nil
 }
@@ -114,9 +115,12 @@ func (l *Lease) accessError(verb string, err error) error {
 	status := apierrors.APIStatus(nil)
 	switch {
 	case apierrors.IsForbidden(err):
-		return fmt.Errorf("permission to %s leases.coordination.k8s.io is missing in namespace %s; grant it to this account: %w", verb, l.Namespace, err)
-	case apierrors.IsNotFound(err) && errors.As(err, &status) && status.Status().Details != nil && status.Status().Details.Kind == "namespaces":
-		return fmt.Errorf("namespace %s does not exist; create it, or give the namespace of Evenkeel with --lease-namespace: %w", l.Namespace, err)
+		return fmt.Errorf("permission to %s leases.coordination.k8s.io is missing in namespace %s; grant it to this account: %w", verb,
+			l.Namespace, err)
+	case apierrors.IsNotFound(err) && errors.As(err, &status) && status.Status().Details != nil &&
+		status.Status().Details.Kind == "namespaces":
+		return fmt.Errorf("namespace %s does not exist; create it, or give the namespace of Evenkeel with --lease-namespace: %w", l.Namespace,
+			err)
 	}
 	return nil
 }

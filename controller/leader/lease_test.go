@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// leadingAnswers provokes every answer of Held.
+// leadingAnswers returns every reason of CheckLeading.
 func leadingAnswers(t *testing.T) []plan.Reason {
 	t.Helper()
 	var said []plan.Reason
@@ -32,17 +32,17 @@ func leadingAnswers(t *testing.T) []plan.Reason {
 	if r := l.CheckLeading(); r != nil {
 		said = append(said, *r)
 	} else {
-		t.Error("it is held before it was taken")
+		t.Error("CheckLeading allows to act before the Lease is taken")
 	}
 	err := l.Lead(t.Context(), time.Minute, func(context.Context) error {
 		if r := l.CheckLeading(); r != nil {
 			t.Errorf("while leading: %+v", r)
 		}
-		now.SetTime(now.Now().Add(11 * time.Second)) // this process was suspended
+		now.SetTime(now.Now().Add(11 * time.Second)) // simulates a suspended process
 		if r := l.CheckLeading(); r != nil {
 			said = append(said, *r)
 		} else {
-			t.Error("it is held though nobody renewed it")
+			t.Error("CheckLeading allows to act after the renewals stopped")
 		}
 		return nil
 	})
@@ -50,7 +50,7 @@ func leadingAnswers(t *testing.T) []plan.Reason {
 		t.Error(err)
 	}
 	if r := l.CheckLeading(); r == nil || !strings.Contains(r.Message, "does not hold") {
-		t.Errorf("after its release: %+v", r)
+		t.Errorf("after the release: got %+v", r)
 	}
 	return said
 }
@@ -63,7 +63,7 @@ func TestTheLeaseIsHeldOnlyWhileItIsRenewed(t *testing.T) {
 	golden.EqualLines(t, "testdata/outcomes.txt", lines)
 }
 
-// clientForbidding answers 403 to a verb on Leases.
+// clientForbidding returns a client whose requests with this verb on Leases fail with 403.
 func clientForbidding(verb string) *fake.Clientset {
 	c := fake.NewClientset()
 	c.PrependReactor(verb, "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
@@ -76,9 +76,8 @@ func forbiddenError() error {
 	return apierrors.NewForbidden(schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}, "evenkeel", errors.New("no"))
 }
 
-// TestALeaseThatIsForbiddenIsFinal and says which permission is missing: at once where
-// one waits for a time; and where one waits without end, when it has been missing for
-// as long as a leader goes on without it.
+// If a permission is missing, Lead returns an error that names it. With a positive wait it
+// returns at once. Otherwise it returns after the permission was missing for renewDeadline.
 func TestALeaseThatIsForbiddenIsFinal(t *testing.T) {
 	for _, verb := range []string{"get", "create"} {
 		for wait, after := range map[time.Duration]time.Duration{0: 10 * time.Second, time.Hour: 0} {
@@ -86,18 +85,19 @@ func TestALeaseThatIsForbiddenIsFinal(t *testing.T) {
 				began := time.Now()
 				l := &leader.Lease{Client: clientForbidding(verb), Namespace: "ops", Identity: "a", OnLeadingChange: func(bool) { t.Error("it leads") }}
 				err := l.Lead(t.Context(), wait, func(context.Context) error { return nil })
-				if want := "taking the Lease ops/evenkeel: permission to " + verb + " leases.coordination.k8s.io is missing in namespace ops; "; err == nil || !strings.HasPrefix(err.Error(), want) {
-					t.Errorf("%s, waiting %s: %v, want %s", verb, wait, err, want)
+				if want := "taking the Lease ops/evenkeel: permission to " + verb +
+					" leases.coordination.k8s.io is missing in namespace ops; "; err == nil || !strings.HasPrefix(err.Error(), want) {
+					t.Errorf("verb %s, wait %s: got error %v, want %s", verb, wait, err, want)
 				}
 				if took := time.Since(began); took < after || took > after+10*time.Second {
-					t.Errorf("%s, waiting %s: final after %s, want %s", verb, wait, took, after)
+					t.Errorf("verb %s, wait %s: returned after %s, want %s", verb, wait, took, after)
 				}
 			})
 		}
 	}
 }
 
-// TestAStandbyOutlivesARoleThatIsReplaced.
+// A standby process continues if its Role is missing for a moment.
 func TestAStandbyOutlivesARoleThatIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
@@ -116,7 +116,7 @@ func TestAStandbyOutlivesARoleThatIsReplaced(t *testing.T) {
 	})
 }
 
-// TestALeaseWithoutItsNamespaceIsFinal, as one that is forbidden is, and says what to do.
+// If the namespace is missing, Lead returns an error with a remedy.
 func TestALeaseWithoutItsNamespaceIsFinal(t *testing.T) {
 	for wait, after := range map[time.Duration]time.Duration{0: 10 * time.Second, time.Hour: 0} {
 		synctest.Test(t, func(t *testing.T) {
@@ -126,20 +126,22 @@ func TestALeaseWithoutItsNamespaceIsFinal(t *testing.T) {
 			})
 			l := &leader.Lease{Client: c, Namespace: "ops", Identity: "a", OnLeadingChange: func(bool) { t.Error("it leads") }}
 			err := l.Lead(t.Context(), wait, func(context.Context) error { return nil })
-			if want := `taking the Lease ops/evenkeel: namespace ops does not exist; create it, or give the namespace of Evenkeel with --lease-namespace: namespaces "ops" not found`; err == nil || err.Error() != want {
-				t.Errorf("waiting %s: %v, want %s", wait, err, want)
+			if want := `taking the Lease ops/evenkeel: namespace ops does not exist; create it, or give the namespace of Evenkeel with ` +
+				`--lease-namespace: namespaces "ops" not found`; err == nil || err.Error() != want {
+				t.Errorf("wait %s: got error %v, want %s", wait, err, want)
 			}
 			if took := time.Since(began); took < after || took > after+10*time.Second {
-				t.Errorf("waiting %s: final after %s, want %s", wait, took, after)
+				t.Errorf("wait %s: returned after %s, want %s", wait, took, after)
 			}
 		})
 	}
 }
 
-// TestWhoLeadsMayBeForbidden: who asks is told which permission is missing.
+// If the permission to read the Lease is missing, Leader returns an error that names it.
 func TestWhoLeadsMayBeForbidden(t *testing.T) {
 	l := &leader.Lease{Client: clientForbidding("get"), Namespace: "ops"}
-	want := "reading the Lease ops/evenkeel: permission to get leases.coordination.k8s.io is missing in namespace ops; grant it to this account: "
+	want := "reading the Lease ops/evenkeel: permission to get leases.coordination.k8s.io is missing in namespace ops; grant it to this " +
+		"account: "
 	if _, err := l.Leader(t.Context()); err == nil || !strings.HasPrefix(err.Error(), want) || !apierrors.IsForbidden(err) {
 		t.Errorf("%v, want %s", err, want)
 	}

@@ -55,7 +55,8 @@ func packConfigMap(namespace, name string, text []byte) (*corev1.ConfigMap, erro
 		return nil, fmt.Errorf("packing ConfigMap %s/%s: %w", namespace, name, err)
 	}
 	if b.Len() > maxBytes {
-		return nil, fmt.Errorf("ConfigMap %s/%s would have %d KiB, more than the %d that fit; lower limits.perPass or limits.perHourto reduce the size of the state", namespace, name, b.Len()>>10, maxBytes>>10)
+		return nil, fmt.Errorf("ConfigMap %s/%s would have %d KiB, more than the %d that fit; lower limits.perPass or limits.perHour to "+
+			"reduce the size of the state", namespace, name, b.Len()>>10, maxBytes>>10)
 	}
 	cm.BinaryData = map[string][]byte{dataKey: b.Bytes()}
 	return cm, nil

@@ -178,9 +178,11 @@ func (p PauseStore) callError(verb string, err error) error {
 	case err == nil:
 		return nil
 	case apierrors.IsForbidden(err):
-		return fmt.Errorf("permission to %s ConfigMap %s in namespace %s is missing; grant %s on configmaps there to this account: %w", verb, PauseName, p.Namespace, verb, err)
+		return fmt.Errorf("permission to %s ConfigMap %s in namespace %s is missing; grant %s on configmaps there to this account: %w", verb,
+			PauseName, p.Namespace, verb, err)
 	case apierrors.IsUnauthorized(err):
-		return fmt.Errorf("the API server does not accept the credentials (%s ConfigMap %s/%s); is the token still valid?: %w", verb, p.Namespace, PauseName, err)
+		return fmt.Errorf("the API server does not accept the credentials (%s ConfigMap %s/%s); is the token still valid?: %w", verb,
+			p.Namespace, PauseName, err)
 	}
 	doing := map[string]string{"get": "reading", "create": "creating", "update": "changing", "delete": "deleting"}[verb]
 	return fmt.Errorf("%s ConfigMap %s/%s: %w", doing, p.Namespace, PauseName, err)

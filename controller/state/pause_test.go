@@ -27,7 +27,8 @@ var (
 func newPauseStore(data map[string]string) (PauseStore, *fake.Clientset, *clocktesting.FakePassiveClock) {
 	client := fake.NewClientset()
 	if data != nil {
-		client = fake.NewClientset(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "evenkeel", Name: PauseName, UID: "m1", ResourceVersion: "1", CreationTimestamp: metav1.NewTime(asked.Add(-time.Hour))}, Data: data})
+		client = fake.NewClientset(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "evenkeel", Name: PauseName, UID: "m1",
+			ResourceVersion: "1", CreationTimestamp: metav1.NewTime(asked.Add(-time.Hour))}, Data: data})
 	}
 	fakeClock := clocktesting.NewFakePassiveClock(asked)
 	return PauseStore{client, "evenkeel", fakeClock}, client, fakeClock
@@ -55,7 +56,7 @@ func TestPauseHoldsUntilResume(t *testing.T) {
 		t.Errorf("shut after: %v", why)
 	}
 	if before, err := p.Resume(ctx); before != nil || err != nil {
-		t.Errorf("resumed twice: %v %v", before, err)
+		t.Errorf("after two Resume calls: got %v, error %v", before, err)
 	}
 }
 
@@ -70,14 +71,15 @@ func TestPauseEndsByItself(t *testing.T) {
 	}
 	clk.SetTime(asked.Add(2 * time.Hour))
 	if why := p.CheckPause(t.Context()); why != nil {
-		t.Errorf("it does not end: %v", why)
+		t.Errorf("the pause did not end: %v", why)
 	}
-	// What has ended is nobody's pause any more, and the next begins anew.
+	// After a pause has ended, a new pause has its own owner and start time.
 	before, err := p.Pause(t.Context(), plan.Pause{Since: clk.Now(), By: "bob"})
 	if before != nil || err != nil {
 		t.Errorf("%v %v", before, err)
 	}
-	if held, err := p.Read(t.Context()); err != nil || held == nil || !held.Since.Equal(clk.Now()) || held.By != "bob" || !held.Until.IsZero() {
+	if held, err := p.Read(t.Context()); err != nil || held == nil || !held.Since.Equal(clk.Now()) || held.By != "bob" ||
+		!held.Until.IsZero() {
 		t.Errorf("%+v %v", held, err)
 	}
 }
@@ -100,22 +102,23 @@ func TestAnotherPauseKeepsSinceWhenAndWhy(t *testing.T) {
 		t.Fatal(err)
 	}
 	if held, err := p.Read(t.Context()); err != nil || held == nil || *held != (plan.Pause{Since: asked, By: "bob", Reason: "y"}) {
-		t.Errorf("with another reason: %+v %v", held, err)
+		t.Errorf("with a new reason: got %+v, error %v", held, err)
 	}
 }
 
-// That the ConfigMap is there is enough, whatever is in it.
+// The existence of the ConfigMap pauses evictions, whatever it contains.
 func TestWhatCannotBeUnderstoodHolds(t *testing.T) {
 	for name, c := range map[string]struct {
 		data map[string]string
-		want string // of the message; "": no pause
+		want string // part of the message, or "" for no pause
 	}{
-		"empty":             {map[string]string{}, "since 2026-01-02T11:00:00Z by an unknown user"},
-		"a reason alone":    {map[string]string{"reason": "fire"}, "by an unknown user: fire"},
-		"no such time":      {map[string]string{"by": "a", "until": "tomorrow"}, `until "tomorrow" is not a time, so the pause has no end`},
-		"an empty until":    {map[string]string{"by": "a", "until": ""}, "the pause has no end"},
-		"the zero time":     {map[string]string{"by": "a", "until": "0001-01-01T00:00:00Z"}, "the pause has no end"},
-		"no since":          {map[string]string{"by": "a", "since": "x"}, `since 2026-01-02T11:00:00Z by a: (ConfigMap evenkeel-pause: since "x" is not a time)`},
+		"empty":          {map[string]string{}, "since 2026-01-02T11:00:00Z by an unknown user"},
+		"a reason alone": {map[string]string{"reason": "fire"}, "by an unknown user: fire"},
+		"no such time":   {map[string]string{"by": "a", "until": "tomorrow"}, `until "tomorrow" is not a time, so the pause has no end`},
+		"an empty until": {map[string]string{"by": "a", "until": ""}, "the pause has no end"},
+		"the zero time":  {map[string]string{"by": "a", "until": "0001-01-01T00:00:00Z"}, "the pause has no end"},
+		"no since": {map[string]string{"by": "a", "since": "x"},
+			`since 2026-01-02T11:00:00Z by a: (ConfigMap evenkeel-pause: since "x" is not a time)`},
 		"a misspelt key":    {map[string]string{"by": "a", "untill": "2026-01-01T00:00:00Z"}, `key "untill" is not known`},
 		"lines and control": {map[string]string{"by": "a\nb", "reason": "x\r\n\ty\xff\x1b[2J\u202e"}, "by a b: x y??[2J?"},
 		"very long":         {map[string]string{"reason": strings.Repeat("ä", 5000)}, strings.Repeat("ä", maxTextRunes) + "..."},
@@ -143,30 +146,38 @@ func TestWhatCannotBeReadShutsTheGate(t *testing.T) {
 		code plan.Code
 		want string
 	}{
-		"forbidden":              {apierrors.NewForbidden(pauseResource, PauseName, errors.New("no")), plan.PermissionMissing, "permission to get ConfigMap evenkeel-pause in namespace evenkeel is missing; grant get on configmaps there"},
-		"unauthorized":           {apierrors.NewUnauthorized("Unauthorized"), plan.PermissionMissing, "is the token still valid?"},
-		"in trouble":             {apierrors.NewInternalError(errors.New("etcd")), plan.APIError, "it is unknown whether evictions are paused: reading ConfigMap evenkeel/evenkeel-pause: "},
-		"no answer":              {errors.New("read: connection reset by peer"), plan.APIError, "connection reset"},
-		"the 404 of a webserver": {generic, plan.APIError, "it is unknown"},
+		"forbidden": {apierrors.NewForbidden(pauseResource, PauseName, errors.New("no")), plan.PermissionMissing,
+			"permission to get ConfigMap evenkeel-pause in namespace evenkeel is missing; grant get on configmaps there"},
+		"unauthorized": {apierrors.NewUnauthorized("Unauthorized"), plan.PermissionMissing, "is the token still valid?"},
+		"in trouble": {apierrors.NewInternalError(errors.New("etcd")), plan.APIError,
+			"it is unknown whether evictions are paused: reading ConfigMap evenkeel/evenkeel-pause: "},
+		"no answer":                   {errors.New("read: connection reset by peer"), plan.APIError, "connection reset"},
+		"a 404 of another web server": {generic, plan.APIError, "it is unknown"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, client, _ := newPauseStore(nil)
 			client.PrependReactor("get", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, c.err })
 			if why := p.CheckPause(t.Context()); why == nil || why.Code != c.code || !strings.Contains(why.Message, c.want) {
-				t.Errorf("%+v, want %s %q", why, c.code, c.want)
+				t.Errorf("got %+v, want %s and a message with %q", why, c.code, c.want)
 			}
 		})
 	}
 	t.Run("another object", func(t *testing.T) {
 		p, client, _ := newPauseStore(nil)
-		client.PrependReactor("get", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) { return true, &corev1.ConfigMap{}, nil })
+		client.PrependReactor("get", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
+			return true, &corev1.ConfigMap{},
+				nil
+		})
 		if why := p.CheckPause(t.Context()); why == nil || why.Code != plan.APIError || !strings.Contains(why.Message, "about another object") {
 			t.Errorf("%+v", why)
 		}
 	})
 	t.Run("told to stop", func(t *testing.T) {
 		p, client, _ := newPauseStore(nil)
-		client.PrependReactor("get", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, context.Canceled })
+		client.PrependReactor("get", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
+			return true, nil,
+				context.Canceled
+		})
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if why := p.CheckPause(ctx); why == nil || why.Code != plan.Interrupted {
@@ -175,8 +186,9 @@ func TestWhatCannotBeReadShutsTheGate(t *testing.T) {
 	})
 }
 
-// Somebody else is faster: twice in creating, then in changing.
-func TestPauseInsists(t *testing.T) {
+// Other clients write first: twice while this one creates the ConfigMap, then while it updates
+// it.
+func TestPauseRetries(t *testing.T) {
 	p, client, _ := newPauseStore(nil)
 	tried := 0
 	client.PrependReactor("create", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
@@ -193,7 +205,8 @@ func TestPauseInsists(t *testing.T) {
 		tried++
 		return true, nil, apierrors.NewConflict(pauseResource, PauseName, errors.New("modified"))
 	})
-	if _, err := p.Pause(t.Context(), plan.Pause{Since: asked, By: "alice"}); err == nil || tried != pauseAttempts || !strings.Contains(err.Error(), "during each of 5 attempts") {
+	if _, err := p.Pause(t.Context(), plan.Pause{Since: asked, By: "alice"}); err == nil || tried != pauseAttempts ||
+		!strings.Contains(err.Error(), "during each of 5 attempts") {
 		t.Errorf("%d tries: %v", tried, err)
 	}
 }

@@ -17,15 +17,16 @@ const ns = "ops"
 
 var configMaps = schema.GroupResource{Resource: "configmaps"}
 
-// fakeServer answers about ConfigMaps as an API server does: versions count up, and
-// a write with an old one is refused.
+// fakeServer serves ConfigMaps like an API server: it increments resource versions and rejects
+// writes with an old one.
 type fakeServer struct {
 	mu         sync.Mutex
 	version    int
 	configMaps map[string]*corev1.ConfigMap
-	writes     []string // names, in order
+	writes     []string // names of the ConfigMaps, in order
 	calls      int
-	// before and after a call may answer in its place; after, the call is done.
+	// before and after can replace the answer of a call. Before after is called, the call has
+	// taken effect.
 	before, after func(verb, name string, call int) error
 }
 
@@ -51,7 +52,7 @@ func (s *fakeServer) respond(a clienttesting.Action) (*corev1.ConfigMap, error) 
 	var sent *corev1.ConfigMap
 	var name string
 	switch a := a.(type) {
-	case clienttesting.CreateAction: // an UpdateAction is one as well
+	case clienttesting.CreateAction: // an UpdateAction also matches here
 		sent = a.GetObject().(*corev1.ConfigMap).DeepCopy()
 		name = sent.Name
 	case clienttesting.GetAction:
@@ -88,7 +89,7 @@ func (s *fakeServer) handle(verb, name string, sent *corev1.ConfigMap) (*corev1.
 			return nil, apierrors.NewNotFound(configMaps, name)
 		}
 		if sent.ResourceVersion != there.ResourceVersion {
-			return nil, apierrors.NewConflict(configMaps, name, fmt.Errorf("it has been changed"))
+			return nil, apierrors.NewConflict(configMaps, name, fmt.Errorf("the object has been modified"))
 		}
 	default:
 		return nil, apierrors.NewMethodNotSupported(configMaps, verb)

@@ -13,7 +13,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// randomState draws any state that is in order.
+// randomState generates a valid state.
 func randomState(t *rapid.T) plan.PlannerState {
 	st := plan.PlannerState{APIVersion: plan.APIVersion, Kind: plan.PlannerStateKind}
 	when := func() time.Time {
@@ -21,7 +21,8 @@ func randomState(t *rapid.T) plan.PlannerState {
 	}
 	namespace := rapid.SampledFrom([]string{"shop", "bank", "a", "b", "c", "d", "ops", "far"})
 	workload := func() plan.ObjectRef {
-		return plan.ObjectRef{APIVersion: "apps/v1", Kind: rapid.SampledFrom([]string{"Deployment", "StatefulSet"}).Draw(t, "kind"), Namespace: namespace.Draw(t, "ns"), Name: rapid.StringMatching("[a-c]").Draw(t, "name")}
+		return plan.ObjectRef{APIVersion: "apps/v1", Kind: rapid.SampledFrom([]string{"Deployment", "StatefulSet"}).Draw(t, "kind"),
+			Namespace: namespace.Draw(t, "ns"), Name: rapid.StringMatching("[a-c]").Draw(t, "name")}
 	}
 	some := func(what string, f func(i int)) {
 		for i := range rapid.IntRange(0, 8).Draw(t, what) {
@@ -46,7 +47,8 @@ func randomState(t *rapid.T) plan.PlannerState {
 		run := plan.OpenRun{RunID: fmt.Sprint("r", i), Holder: "me", Started: when()}
 		some("reservations", func(j int) {
 			w := workload()
-			run.Reservations = append(run.Reservations, plan.Reservation{Step: j + 1, Wave: 1, Pod: plan.PodRef{Namespace: w.Namespace, Name: "p", UID: fmt.Sprint(i, "-", j)}, Workload: w, At: when()})
+			run.Reservations = append(run.Reservations, plan.Reservation{Step: j + 1, Wave: 1,
+				Pod: plan.PodRef{Namespace: w.Namespace, Name: "p", UID: fmt.Sprint(i, "-", j)}, Workload: w, At: when()})
 		})
 		st.Runs = append(st.Runs, run)
 	})
@@ -59,7 +61,7 @@ func randomState(t *rapid.T) plan.PlannerState {
 	return st
 }
 
-// TestSplitThenMergeIsTheIdentity, and gives the same bytes each time.
+// Merging a split state returns the same state, and splitting it again returns the same bytes.
 func TestSplitThenMergeIsTheIdentity(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		st := randomState(t)
@@ -70,7 +72,7 @@ func TestSplitThenMergeIsTheIdentity(t *testing.T) {
 		again := splitState(mergeParts(splitState(st)))
 		for name, p := range cut {
 			if !slices.Contains(partNames(), name) {
-				t.Fatalf("there is no part %q", name)
+				t.Fatalf("unexpected part %q", name)
 			}
 			p.Sort()
 			other := again[name]
@@ -85,26 +87,26 @@ func TestSplitThenMergeIsTheIdentity(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, text, err := unpackConfigMap(cm); err != nil || !bytes.Equal(text, a) {
-				t.Fatalf("part %s is unpacked as %s, %v", name, text, err)
+				t.Fatalf("part %s is unpacked as %s, error %v", name, text, err)
 			}
 		}
 	})
 }
 
-// TestAReservationStaysWithItsEviction: what is about one namespace is in one
-// part, so that a crash between two writes never takes the one without the other.
+// All data of a namespace is in one part, so a crash between two writes never separates an
+// eviction and its reservation.
 func TestAReservationStaysWithItsEviction(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		for name, p := range splitState(randomState(t)) {
 			for _, e := range p.Evictions {
 				if partOf(e.Workload.Namespace) != name {
-					t.Fatalf("%s is in part %s", e.Workload, name)
+					t.Fatalf("%s is in the wrong part %s", e.Workload, name)
 				}
 			}
 			for _, run := range p.Runs {
 				for _, r := range run.Reservations {
 					if partOf(r.Pod.Namespace) != name {
-						t.Fatalf("%s is in part %s", r.Pod, name)
+						t.Fatalf("%s is in the wrong part %s", r.Pod, name)
 					}
 				}
 			}
@@ -112,7 +114,7 @@ func TestAReservationStaysWithItsEviction(t *testing.T) {
 	})
 }
 
-// TestTheNumberOfPartsIsFixed: it is part of the format.
+// The number of parts is part of the storage format.
 func TestTheNumberOfPartsIsFixed(t *testing.T) {
 	if got := partNames(); len(got) != 17 || got[0] != "00" || got[15] != "15" || got[16] != "cluster" {
 		t.Errorf("%v", got)

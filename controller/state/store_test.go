@@ -52,7 +52,7 @@ func TestWhatIsSavedIsLoadedByTheNext(t *testing.T) {
 	s := New(api.client(), ns)
 	st := mustLoad(t, s)
 	if d := cmp.Diff(plan.PlannerState{APIVersion: plan.APIVersion, Kind: plan.PlannerStateKind}, st); d != "" {
-		t.Errorf("nothing was ever written: %s", d)
+		t.Errorf("the empty state differs: %s", d)
 	}
 	a, b := move(1, "shop"), move(2, "bank")
 	st = history.Reserve(st, plan.OpenRun{RunID: "r1", Holder: "me", Started: noon}, []plan.Move{a, b}, noon)
@@ -61,14 +61,15 @@ func TestWhatIsSavedIsLoadedByTheNext(t *testing.T) {
 	st.Benefits = map[string]plan.Benefit{"zones": {Evictions: 2, Predicted: 1, Realised: 0.5}}
 	mustSave(t, s, st)
 	if d := cmp.Diff(st, mustLoad(t, New(api.client(), ns))); d != "" {
-		t.Errorf("loaded by another: %s", d)
+		t.Errorf("the state that another store loads differs: %s", d)
 	}
-	if want := []string{namePrefix + partOf("bank"), namePrefix + partOf("shop"), namePrefix + "cluster"}; len(api.writes) != 3 || !sameNames(api.writes, want) {
-		t.Errorf("written: %v, want %v", api.writes, want)
+	if want := []string{namePrefix + partOf("bank"), namePrefix + partOf("shop"), namePrefix + "cluster"}; len(api.writes) != 3 ||
+		!sameNames(api.writes, want) {
+		t.Errorf("got writes %v, want %v", api.writes, want)
 	}
 	for name, cm := range api.configMaps {
 		if cm.Labels["app.kubernetes.io/managed-by"] != "evenkeel" || cm.Namespace != ns {
-			t.Errorf("%s is not labelled as ours: %v", name, cm.ObjectMeta)
+			t.Errorf("%s lacks our labels: %v", name, cm.ObjectMeta)
 		}
 	}
 }
@@ -85,25 +86,25 @@ func TestOnlyWhatChangedIsWritten(t *testing.T) {
 	s := New(api.client(), ns)
 	a, b := move(1, "shop"), move(2, "bank")
 	if partOf("shop") == partOf("bank") {
-		t.Fatal("the test wants two parts")
+		t.Fatal("the test needs two parts")
 	}
 	st := history.Reserve(mustLoad(t, s), plan.OpenRun{RunID: "r1"}, []plan.Move{a, b}, noon)
 	mustSave(t, s, st)
 	api.writes = nil
 	mustSave(t, s, st)
 	if len(api.writes) > 0 {
-		t.Errorf("nothing had changed, written: %v", api.writes)
+		t.Errorf("nothing changed, but got writes %v", api.writes)
 	}
 	st, _ = history.RecordOutcomes(st, "r1", []plan.Outcome{{Step: 1, Pod: a.Pod, Outcome: plan.Blocked}}, noon, opts)
 	mustSave(t, s, st)
 	if want := []string{namePrefix + partOf("shop")}; !slices.Equal(api.writes, want) {
-		t.Errorf("written: %v, want %v", api.writes, want)
+		t.Errorf("got writes %v, want %v", api.writes, want)
 	}
 	st = history.Expire(history.CloseRun(st, "r1"), noon.Add(2*time.Hour), opts)
 	mustSave(t, s, st)
 	for name, cm := range api.configMaps {
 		if len(cm.BinaryData) > 0 {
-			t.Errorf("%s is not emptied", name)
+			t.Errorf("%s is not empty", name)
 		}
 	}
 	if got := mustLoad(t, New(api.client(), ns)); len(got.Runs)+len(got.Evictions) > 0 {
@@ -125,10 +126,10 @@ func TestNothingIsWrittenOverWhatAnotherWrote(t *testing.T) {
 		mine = history.Reserve(mine, plan.OpenRun{RunID: "r1"}, []plan.Move{move(1, "shop")}, noon)
 		err := s.Save(t.Context(), mine)
 		if !errors.Is(err, ErrConflict) || !strings.Contains(err.Error(), "evenkeel-state-"+partOf("shop")) {
-			t.Errorf("there %v: got %v, want a conflict that names the ConfigMap", there, err)
+			t.Errorf("exists %v: got %v, want a conflict that names the ConfigMap", there, err)
 		}
 		if d := cmp.Diff(theirs, mustLoad(t, New(api.client(), ns))); d != "" {
-			t.Errorf("there %v: what the other wrote: %s", there, d)
+			t.Errorf("exists %v: the other process's state changed: %s", there, d)
 		}
 	}
 }
@@ -137,7 +138,7 @@ func TestSavingWithoutLoadingIsRefused(t *testing.T) {
 	api := newFakeServer()
 	err := New(api.client(), ns).Save(t.Context(), plan.PlannerState{})
 	if err == nil || !strings.Contains(err.Error(), "was not loaded") || api.calls > 0 {
-		t.Errorf("got %v after %d calls", err, api.calls)
+		t.Errorf("got error %v after %d calls", err, api.calls)
 	}
 	s := New(api.client(), ns)
 	mustLoad(t, s)
@@ -146,7 +147,7 @@ func TestSavingWithoutLoadingIsRefused(t *testing.T) {
 		t.Errorf("forbidden: %v", err)
 	}
 	if err := s.Save(t.Context(), plan.PlannerState{}); err == nil || !strings.Contains(err.Error(), "was not loaded") {
-		t.Errorf("after a load that failed: %v", err)
+		t.Errorf("after a failed load: got error %v", err)
 	}
 }
 
@@ -156,14 +157,17 @@ func TestUnreadableContentSaysWhatToDo(t *testing.T) {
 		data []byte
 		want string
 	}{
-		"not packed":      {[]byte("{}"), "unpacking it: "},
-		"cut":             {good[:len(good)-6], "unpacking it: "},
-		"not JSON":        {gzipped(t, "evictions"), "invalid character"},
-		"another kind":    {gzipped(t, `{"apiVersion":"evenkeel.io/v1alpha1","kind":"Plan"}`), "want evenkeel.io/v1alpha1 PlannerState"},
-		"another's":       {gzipped(t, `{"apiVersion":"example.com/v1","kind":"PlannerState"}`), "want evenkeel.io/v1alpha1 PlannerState"},
-		"counts below 1":  {gzipped(t, `{"apiVersion":"evenkeel.io/v1alpha1","kind":"PlannerState","evictions":[{"workload":{"kind":"D","name":"d"},"minute":"2026-03-01T12:00:00Z","count":-7}]}`), "evictions[0]"},
-		"a newer version": {gzipped(t, `{"apiVersion":"evenkeel.io/v1","kind":"PlannerState","evictions":{"shop":3}}`), "written by a newer version of evenkeel (evenkeel.io/v1; this one knows evenkeel.io/v1alpha1); run that version, or delete"},
-		"a bomb":          {gzipped(t, strings.Repeat(" ", maxUnpacked+1)), "more than"},
+		"not packed":   {[]byte("{}"), "unpacking it: "},
+		"cut":          {good[:len(good)-6], "unpacking it: "},
+		"not JSON":     {gzipped(t, "evictions"), "invalid character"},
+		"another kind": {gzipped(t, `{"apiVersion":"evenkeel.io/v1alpha1","kind":"Plan"}`), "want evenkeel.io/v1alpha1 PlannerState"},
+		"another's":    {gzipped(t, `{"apiVersion":"example.com/v1","kind":"PlannerState"}`), "want evenkeel.io/v1alpha1 PlannerState"},
+		"counts below 1": {gzipped(t,
+			`{"apiVersion":"evenkeel.io/v1alpha1","kind":"PlannerState","evictions":[{"workload":{"kind":"D","name":"d"},`+
+				`"minute":"2026-03-01T12:00:00Z","count":-7}]}`), "evictions[0]"},
+		"a newer version": {gzipped(t, `{"apiVersion":"evenkeel.io/v1","kind":"PlannerState","evictions":{"shop":3}}`),
+			"written by a newer version of evenkeel (evenkeel.io/v1; this one knows evenkeel.io/v1alpha1); run that version, or delete"},
+		"a bomb": {gzipped(t, strings.Repeat(" ", maxUnpacked+1)), "more than"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			api := newFakeServer()
@@ -176,7 +180,7 @@ func TestUnreadableContentSaysWhatToDo(t *testing.T) {
 			}
 			for _, want := range []string{c.want, "ConfigMap ops/evenkeel-state-07", "delete", "which loses the evictions of the last hour"} {
 				if !strings.Contains(err.Error(), want) {
-					t.Errorf("%v: want it to say %q", err, want)
+					t.Errorf("got error %v, want it to contain %q", err, want)
 				}
 			}
 		})
@@ -192,10 +196,11 @@ func gzipped(t *testing.T, text string) []byte {
 	return cm.BinaryData[dataKey]
 }
 
-// What a later release adds under the same version is read over.
+// Fields that a later release added under the same API version are ignored.
 func TestUnknownFieldsOfTheSameVersionAreNoReasonToStop(t *testing.T) {
 	api := newFakeServer()
-	cm := &corev1.ConfigMap{BinaryData: map[string][]byte{dataKey: gzipped(t, `{"apiVersion":"evenkeel.io/v1alpha1","kind":"PlannerState","moods":["good"],"runs":[{"runID":"r","reservations":null}]}`)}}
+	cm := &corev1.ConfigMap{BinaryData: map[string][]byte{dataKey: gzipped(t,
+		`{"apiVersion":"evenkeel.io/v1alpha1","kind":"PlannerState","moods":["good"],"runs":[{"runID":"r","reservations":null}]}`)}}
 	cm.Name, cm.ResourceVersion = namePrefix+clusterPart, "1"
 	api.configMaps[cm.Name] = cm
 	if st := mustLoad(t, New(api.client(), ns)); len(st.Runs) != 1 {
@@ -221,7 +226,8 @@ func TestWhatDoesNotFitIsRefusedBeforeAnythingIsWritten(t *testing.T) {
 	}
 	st.Runs = append(st.Runs, run)
 	err := s.Save(t.Context(), st)
-	if err == nil || !strings.Contains(err.Error(), "more than the 900 that fit; lower limits.perPass") || !strings.Contains(err.Error(), namePrefix+partOf("shop")) {
+	if err == nil || !strings.Contains(err.Error(), "more than the 900 that fit; lower limits.perPass") ||
+		!strings.Contains(err.Error(), namePrefix+partOf("shop")) {
 		t.Errorf("got %v", err)
 	}
 	if len(api.writes) > 0 {
@@ -229,15 +235,20 @@ func TestWhatDoesNotFitIsRefusedBeforeAnythingIsWritten(t *testing.T) {
 	}
 }
 
-// TestTenThousandUnderWayFit in one namespace (docs/reference/state.md).
+// The reservations of ten thousand evictions in one namespace fit into a part
+// (docs/reference/state.md).
 func TestTenThousandUnderWayFit(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 1))
 	run := plan.OpenRun{RunID: "0a1b2c3d", Holder: "evenkeel-7d4b9c6f5-abcde_01234567", Started: noon}
 	for i := range 10000 {
 		name := fmt.Sprintf("web-%d", i/20)
-		run.Reservations = append(run.Reservations, plan.Reservation{Step: i + 1, Wave: 1 + i/16, At: noon.Add(time.Duration(r.IntN(3600e9))), Strategy: "zones",
-			From: fmt.Sprintf("node-%05d", r.IntN(500)), To: fmt.Sprintf("node-%05d", r.IntN(500)), Workload: plan.ObjectRef{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: name},
-			Pod: plan.PodRef{Namespace: "shop", Name: fmt.Sprintf("%s-6c8f9d7b5-%05x", name, r.IntN(1<<20)), UID: fmt.Sprintf("%08x-%04x-4%03x-%04x-%012x", r.Uint32(), r.IntN(1<<16), r.IntN(1<<12), r.IntN(1<<16), r.IntN(1<<48))}})
+		run.Reservations = append(run.Reservations, plan.Reservation{Step: i + 1, Wave: 1 + i/16, At: noon.Add(time.Duration(r.IntN(3600e9))),
+			Strategy: "zones",
+			From:     fmt.Sprintf("node-%05d", r.IntN(500)), To: fmt.Sprintf("node-%05d",
+				r.IntN(500)),
+			Workload: plan.ObjectRef{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: name},
+			Pod: plan.PodRef{Namespace: "shop", Name: fmt.Sprintf("%s-6c8f9d7b5-%05x", name, r.IntN(1<<20)),
+				UID: fmt.Sprintf("%08x-%04x-4%03x-%04x-%012x", r.Uint32(), r.IntN(1<<16), r.IntN(1<<12), r.IntN(1<<16), r.IntN(1<<48))}})
 	}
 	api := newFakeServer()
 	s := New(api.client(), ns)
@@ -247,7 +258,8 @@ func TestTenThousandUnderWayFit(t *testing.T) {
 	t.Logf("%d KiB", len(api.configMaps[namePrefix+partOf("shop")].BinaryData[dataKey])>>10)
 }
 
-// A crash, or an error, between two writes leaves more reserved, never less.
+// After a crash or an error between two writes, the stored state has additional reservations,
+// but never too few.
 func TestAPartThatCannotBeWrittenLeavesTheOthers(t *testing.T) {
 	api := newFakeServer()
 	s := New(api.client(), ns)
@@ -264,17 +276,18 @@ func TestAPartThatCannotBeWrittenLeavesTheOthers(t *testing.T) {
 	}
 	api.before = nil
 	half := mustLoad(t, New(api.client(), ns))
-	if h := history.LastHour(half, noon); h.Cluster != 1 || h.Namespace["shop"] != 1 || len(half.Runs) != 1 || len(half.Runs[0].Reservations) != 1 {
-		t.Errorf("half of it: %+v", half)
+	if h := history.LastHour(half, noon); h.Cluster != 1 || h.Namespace["shop"] != 1 || len(half.Runs) != 1 ||
+		len(half.Runs[0].Reservations) != 1 {
+		t.Errorf("after a partial save: %+v", half)
 	}
 	mustSave(t, s, st)
 	if d := cmp.Diff(st, mustLoad(t, New(api.client(), ns))); d != "" {
-		t.Errorf("once it can be written: %s", d)
+		t.Errorf("after a complete save: %s", d)
 	}
 }
 
 func TestReadingIsRepeatedAFewTimes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // nobody waits for its pauses
+	synctest.Test(t, func(t *testing.T) { // a call would otherwise wait for its back-off
 		api := newFakeServer()
 		failed := map[string]int{}
 		api.before = func(_, name string, _ int) error {
@@ -289,13 +302,13 @@ func TestReadingIsRepeatedAFewTimes(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		if want := retry.MaxAttempts * (shardCount + 1); api.calls != want {
-			t.Errorf("%d calls, want %d", api.calls, want)
+			t.Errorf("got %d calls, want %d", api.calls, want)
 		}
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
 		api.calls = 0
 		if _, err := New(api.client(), ns).Load(ended); err == nil || api.calls > shardCount+1 {
-			t.Errorf("told to stop: %v after %d calls", err, api.calls)
+			t.Errorf("after the stop: got error %v after %d calls", err, api.calls)
 		}
 	})
 }

@@ -36,7 +36,7 @@ func TestAWriteOfUnknownOutcomeIsLookedAtBeforeTheNext(t *testing.T) {
 			}
 			mustSave(t, s, st)
 			if len(api.writes) != 1 {
-				t.Errorf("written %d times: %v", len(api.writes), api.writes)
+				t.Errorf("got %d writes, error %v", len(api.writes), api.writes)
 			}
 			if d := cmp.Diff(st, mustLoad(t, New(api.client(), ns))); d != "" {
 				t.Error(d)
@@ -47,7 +47,7 @@ func TestAWriteOfUnknownOutcomeIsLookedAtBeforeTheNext(t *testing.T) {
 }
 
 func TestAnUnknownOutcomeDoesNotHideAnotherWriter(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // nobody waits for its pauses
+	synctest.Test(t, func(t *testing.T) { // a call would otherwise wait for its back-off
 		api := newFakeServer()
 		s, other := New(api.client(), ns), New(api.client(), ns)
 		st := history.Reserve(mustLoad(t, s), plan.OpenRun{RunID: "r1"}, []plan.Move{move(1, "shop")}, noon)
@@ -64,18 +64,18 @@ func TestAnUnknownOutcomeDoesNotHideAnotherWriter(t *testing.T) {
 	})
 }
 
-// TestNothingIsLostBehindABadProxy: a leader that saves pass after pass while
-// calls fail before or after they are done, and that loads anew after an error,
-// never finds less than it saved last.
+// A leader saves in every pass while calls fail before or after they take effect. It loads the
+// state again after each error. It never loads less than it saved last.
 func TestNothingIsLostBehindABadProxy(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // nobody waits for its pauses
+	synctest.Test(t, func(t *testing.T) { // a call would otherwise wait for its back-off
 		for seed := range uint64(10) {
 			r := rand.New(rand.NewPCG(seed, 5))
 			api := newFakeServer()
 			frac := r.Float64() * 0.5
 			fault := func(string, string, int) error {
 				if r.Float64() < frac {
-					return []error{errReset, apierrors.NewInternalError(errReset), apierrors.NewTooManyRequests("slow down", 0), apierrors.NewServerTimeout(configMaps, "get", 1)}[r.IntN(4)]
+					return []error{errReset, apierrors.NewInternalError(errReset), apierrors.NewTooManyRequests("slow down", 0),
+						apierrors.NewServerTimeout(configMaps, "get", 1)}[r.IntN(4)]
 				}
 				return nil
 			}
@@ -94,25 +94,25 @@ func TestNothingIsLostBehindABadProxy(t *testing.T) {
 				st = history.Reserve(st, plan.OpenRun{RunID: fmt.Sprint("r", i)}, []plan.Move{m, move(i+100, "shop")}, noon)
 				if err := s.Save(t.Context(), st); err != nil {
 					if failed++; errors.Is(err, ErrConflict) {
-						t.Fatalf("seed %d, pass %d: alone, and yet: %v", seed, i, err)
+						t.Fatalf("seed %d, pass %d: got a conflict without another process: %v", seed, i, err)
 					}
 					continue
 				}
 				sure, saved = st, saved+1
 			}
 			if saved == 0 && frac < 0.3 {
-				t.Errorf("seed %d: with %.0f %% of calls failing, nothing was saved in 40 passes", seed, frac*100)
+				t.Errorf("seed %d: %.0f %% of calls fail, and no save of 40 passes succeeded", seed, frac*100)
 			}
 		}
 	})
 }
 
-// missingEviction names an eviction that counts in one state and not in the other.
+// missingEviction returns an eviction that counts in one state but not in the other, or "".
 func missingEviction(in, from plan.PlannerState) string {
 	before, now := history.LastHour(in, noon), history.LastHour(from, noon)
 	for w, n := range before.Workload {
 		if now.Workload[w] < n {
-			return fmt.Sprintf("%s: %d of %d evictions are left", w, now.Workload[w], n)
+			return fmt.Sprintf("%s: %d of %d evictions remain", w, now.Workload[w], n)
 		}
 	}
 	return ""

@@ -115,7 +115,8 @@ func (s *Store) resolveUnconfirmed(ctx context.Context, to *storedPart) error {
 }
 
 func (s *Store) conflictError(name string) error {
-	return fmt.Errorf("writing ConfigMap %s/%s: %w; is a second evenkeel running with another Lease namespace or without one?", s.namespace, name, ErrConflict)
+	return fmt.Errorf("writing ConfigMap %s/%s: %w; is a second evenkeel running with another Lease namespace or without one?", s.namespace,
+		name, ErrConflict)
 }
 
 func permissionRemedy(err error) string {

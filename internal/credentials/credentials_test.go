@@ -224,7 +224,7 @@ func TestContentThatCannotBeUsedIsRefused(t *testing.T) {
 		b.write(c.file, string(good))
 	}
 	for _, file := range []string{"ca", "token"} {
-		if err := os.Rename(b.path(file), b.path("aside")); err != nil {
+		if err := os.Rename(b.path(file), b.path("backup")); err != nil {
 			t.Fatal(err)
 		}
 		if err := b.reload(); err == nil || !strings.Contains(err.Error(), "no such file") {
@@ -233,7 +233,7 @@ func TestContentThatCannotBeUsedIsRefused(t *testing.T) {
 		if err := b.request(); err != nil {
 			t.Errorf("after %s was restored: %v", file, err)
 		}
-		if err := os.Rename(b.path("aside"), b.path(file)); err != nil {
+		if err := os.Rename(b.path("backup"), b.path(file)); err != nil {
 			t.Fatal(err)
 		}
 	}

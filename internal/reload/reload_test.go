@@ -125,14 +125,14 @@ func TestABadFileIsRefusedOnce(t *testing.T) {
 	}
 	b.check(5)
 	if len(b.denied) != 2 || !strings.Contains(b.denied[1], "no such file") {
-		t.Errorf("got refusals %q, want a missing file as the second", b.denied)
+		t.Errorf("got rejections %q, want a missing file as the second", b.denied)
 	}
 	if err := os.Mkdir(b.path("main"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	b.check(5)
 	if len(b.denied) != 3 {
-		t.Errorf("got refusals %q, want a directory as the third", b.denied)
+		t.Errorf("got rejections %q, want a directory as the third", b.denied)
 	}
 	if err := os.Remove(b.path("main")); err != nil {
 		t.Fatal(err)
@@ -186,7 +186,7 @@ func TestAFileThatWasNotReachedIsStillWatched(t *testing.T) {
 	}
 	b.check(4)
 	if len(b.denied) != 1 {
-		t.Errorf("got refusals %q, want one for the missing file", b.denied)
+		t.Errorf("got rejections %q, want one for the missing file", b.denied)
 	}
 	b.write("a", "A2")
 	b.check(4)

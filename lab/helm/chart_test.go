@@ -99,10 +99,10 @@ func TestRefusals(t *testing.T) {
 			[]string{"--set", "config.placement.schedulerConfig=/etc/evenkeel/s.yaml"}},
 		{"config.placement.profiles[0].policy is p.json, which",
 			[]string{"--set-json", `config.placement.profiles=[{"schedulerName":"a","score":"policy","policy":"p.json"}]`}},
-		{"config.hints.rules: cpu wants several samples", hintArgs("kind=CronJob,config.load.source=metricsServer", 3)},
-		{"config.hints.rules: cpu wants several samples", hintArgs(
+		{"config.hints.rules: cpu needs several consecutive samples", hintArgs("kind=CronJob,config.load.source=metricsServer", 3)},
+		{"config.hints.rules: cpu needs several consecutive samples", hintArgs(
 			"kind=CronJob,config.hints.for=2,config.load.source=loadWatcher,config.load.loadWatcher.url=http://a:2020", 0)},
-		{"config.strategies: hot wants several samples",
+		{"config.strategies: hot needs several consecutive samples",
 			[]string{"--set", "kind=CronJob,config.load.source=metricsServer", "--set-json", loadStrategy(2)}},
 	} {
 		out, errs, err := helm(t, append([]string{"template", "ek", chart}, c.args...)...)
@@ -308,7 +308,7 @@ func TestNotesSayWhetherItEvicts(t *testing.T) {
 	if gone := strings.Index(text, "helm uninstall ek"); stop < 0 || clears < stop || gone < clears {
 		t.Errorf("the notes do not list the steps before uninstalling in order: %s", text)
 	}
-	if text := notes("--set", "config.dryRun=false", "--set-json", "config.strategies=[]"); !strings.Contains(text, "NOTHING TO DO") {
+	if text := notes("--set", "config.dryRun=false", "--set-json", "config.strategies=[]"); !strings.Contains(text, "DOES NOTHING") {
 		t.Errorf("notes of a release that does nothing: %s", text)
 	}
 	text = notes(hintArgs("kind=CronJob,config.dryRun=false,config.load.source=metricsServer", 1)...)

@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// knownPriorities are the priority functions without arguments that are known.
+// knownPriorities are the supported priority functions without arguments.
 var knownPriorities = []struct {
 	name  string
 	score func(r *cycle.Attempt, feasible []cluster.NodeID, out []int64)
@@ -28,6 +28,8 @@ var knownPriorities = []struct {
 	{"EqualPriority", func(_ *cycle.Attempt, _ []cluster.NodeID, out []int64) { fill(out, 1) }},
 }
 
+// Plugins returns the priority functions of a Policy as score plugins. It skips unknown
+// functions.
 func Plugins(p *scheduler.Policy) []cycle.Scorer {
 	var list []cycle.Scorer
 	for _, f := range p.Priorities {
@@ -73,8 +75,8 @@ func nodeAffinity(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 	score.Normalise(out, scheduler.MaxPolicyScore, false)
 }
 
-// leastRequested is (10 (C-R)/C for cpu + the same for memory) / 2 in
-// integers, with 100m and 200Mi where a container requests none.
+// leastRequested is (10 (C-R)/C for cpu + the same for memory) / 2 in integers. A
+// container without a request counts as 100m and 200Mi.
 func leastRequested(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 	requestedScore(r, feasible, out, func(requested, capacity int64) int64 { return capacity - requested })
 }
@@ -98,8 +100,8 @@ func requestedScore(r *cycle.Attempt, feasible []cluster.NodeID, out []int64, pa
 	}
 }
 
-// balancedAllocation is 10 (1 - |cpu fraction - memory fraction|), 0 when one of them
-// is 1 or more. A node with none of a resource has it fully requested.
+// balancedAllocation is 10 (1 - |cpu fraction - memory fraction|), 0 if one of them is 1
+// or more. A resource that the node does not have counts as fully requested.
 func balancedAllocation(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 	pod := &r.Replacement.ScoredRequests
 	for i, n := range feasible {
@@ -114,8 +116,8 @@ func balancedAllocation(r *cycle.Attempt, feasible []cluster.NodeID, out []int64
 	}
 }
 
-// preferAvoidPods is 0 where the node's annotation names the controller of the
-// pod, a ReplicationController or ReplicaSet; else 10.
+// preferAvoidPods is 0 if the annotation of the node names the pod's
+// ReplicationController or ReplicaSet, else 10.
 func preferAvoidPods(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 	c := r.Replacement.Class.Sample.Controller
 	fill(out, scheduler.MaxPolicyScore)

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// NewCounters prepares the counts for a class. Owners are found by their
-// selectors, as those schedulers did, not by reference.
+// NewCounters returns the pod counters of a class. It finds the owners by their
+// selectors, as those schedulers did, not by owner reference.
 func NewCounters(w *model.Cluster, c *model.EquivalenceClass) cycle.PolicyCounters {
 	p := cycle.PolicyCounters{Zones: regionAndZone(w)}
 	all := labels.NewSelector()
@@ -39,7 +39,8 @@ func addRequirements(a, b labels.Selector) labels.Selector {
 	return a.Add(reqs...)
 }
 
-// ownerSelectors are those of the namespace's owners that such a scheduler reads.
+// ownerSelectors returns the selectors of the namespace's ReplicationControllers,
+// ReplicaSets and StatefulSets.
 func ownerSelectors(w *model.Cluster, namespace string) []labels.Selector {
 	o := w.Snap.Objects
 	if o == nil {
@@ -65,8 +66,8 @@ func ownerSelectors(w *model.Cluster, namespace string) []labels.Selector {
 	return list
 }
 
-// regionAndZone are the domains of region and zone together, by today's labels or
-// the older ones.
+// regionAndZone returns the domains of region and zone together, by the current or the
+// older labels.
 func regionAndZone(w *model.Cluster) *model.Topology {
 	const id = "region and zone" // no label key: it has blanks
 	if t := w.Topologies[id]; t != nil {
@@ -131,7 +132,7 @@ func selectorSpread(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 	}
 }
 
-// unusedFraction is the fraction (most - n) / most, 1 when there are none at all.
+// unusedFraction returns the fraction (most - n) / most; 1 if most is 0.
 func unusedFraction(n, most int64) (part, whole int64) {
 	if most == 0 {
 		return 1, 1
@@ -139,9 +140,9 @@ func unusedFraction(n, most int64) (part, whole int64) {
 	return most - n, most
 }
 
-// serviceAntiAffinity is serviceAntiAffinity: 10 (N - N_label) / N, where N_label
-// are the service's pods on feasible nodes with the same value of the label; 10
-// when there are none, and 0 for a node without the label.
+// serviceAntiAffinity is 10 (N - N_label) / N. N counts the pods of the service on
+// feasible nodes; N_label counts those with the same label value. It is 10 if N is 0,
+// and 0 for a node without the label.
 func serviceAntiAffinity(r *cycle.Attempt, key string, feasible []cluster.NodeID, out []int64) {
 	topo, service := r.Model.TopologyOf(key), r.Replacement.Policy.Service
 	byValue := r.Scratch.ResetCounts(r.FilterSlots, topo.Size)

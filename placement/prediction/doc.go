@@ -1,4 +1,3 @@
-// Package prediction holds the result of a prediction: the nodes on which a
-// replacement may land, and how likely each is. It decides nothing and never
-// predicts.
+// Package prediction holds the result of a prediction: the nodes on which a replacement
+// may land, and the probability of each. It never computes a prediction.
 package prediction

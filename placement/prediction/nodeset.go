@@ -9,15 +9,15 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/model"
 )
 
-// NodeSet is a set of nodes: a bit for each. The zero value is empty.
+// NodeSet is a set of nodes, stored as a bit set. The zero value is empty.
 type NodeSet struct {
 	Count    int
-	Bits     []uint64         // by place
+	Bits     []uint64         // by position
 	Position []int32          // by node; read-only
-	Order    []cluster.NodeID // by place; read-only
+	Order    []cluster.NodeID // by position; read-only
 }
 
-// NewNodeSet is a set of these nodes.
+// NewNodeSet returns the set of these nodes.
 func NewNodeSet(w *model.Cluster, nodes []cluster.NodeID) NodeSet {
 	w.InitNodeOrder()
 	places := w.NodePosition
@@ -28,10 +28,10 @@ func NewNodeSet(w *model.Cluster, nodes []cluster.NodeID) NodeSet {
 	return s
 }
 
-// Len is how many nodes are in the set.
+// Len returns the number of nodes in the set.
 func (s NodeSet) Len() int { return s.Count }
 
-// Has reports whether the node is in the set.
+// Has reports whether the set contains the node.
 func (s NodeSet) Has(n cluster.NodeID) bool {
 	if s.Count == 0 {
 		return false
@@ -40,8 +40,7 @@ func (s NodeSet) Has(n cluster.NodeID) bool {
 	return s.Bits[at>>6]>>(at&63)&1 != 0
 }
 
-// Append adds the nodes of the set to the list, in an order of no meaning that is
-// always the same.
+// Append appends the nodes of the set to the list, in node order of the search.
 func (s NodeSet) Append(list []cluster.NodeID) []cluster.NodeID {
 	list = slices.Grow(list, s.Count)
 	for i, word := range s.Bits {
@@ -52,12 +51,13 @@ func (s NodeSet) Append(list []cluster.NodeID) []cluster.NodeID {
 	return list
 }
 
-// Equal reports whether both have the same nodes; they are of one snapshot.
+// Equal reports whether both sets contain the same nodes. Both must come from one
+// snapshot.
 func (s NodeSet) Equal(o NodeSet) bool {
 	return s.Count == o.Count && slices.Equal(s.Bits, o.Bits)
 }
 
-// All goes through the set by rising NodeID.
+// All iterates over the set by rising NodeID.
 func (s NodeSet) All() iter.Seq[cluster.NodeID] {
 	return func(yield func(cluster.NodeID) bool) {
 		for n := range s.Position {

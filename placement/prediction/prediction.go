@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Possible are the nodes on which the replacement may land, sorted.
+// Possible returns the nodes on which the replacement may land, sorted.
 func (p Prediction) Possible() []cluster.NodeID {
 	var out []cluster.NodeID
 	for _, s := range [...]struct {
@@ -20,33 +20,32 @@ func (p Prediction) Possible() []cluster.NodeID {
 	return slices.Compact(out)
 }
 
-// Prediction is where the replacement of a pod would land.
+// Prediction says where the replacement of a pod would land.
 type Prediction struct {
-	// Terminating: the victim still holds its resources and its place in
-	// inter-pod affinity, but topology spread no longer counts it.
+	// Terminating: the victim still holds its resources, and inter-pod affinity counts
+	// it. Topology spread no longer counts it.
 	Terminating State
-	// Gone: the victim is away.
+	// Gone: the victim no longer exists.
 	Gone State
-	// WeightGone is the weight 0..1 of Gone; Terminating has the rest.
+	// WeightGone is the probability of Gone, 0..1; Terminating has the remainder.
 	WeightGone float64
-	// UnsupportedReason says why nothing can be foretold; empty when it can. The
-	// states are then empty and every probability is 0, that of pending too.
+	// UnsupportedReason says why the pod cannot be predicted; empty if it can. If it is
+	// set, both states are empty and every probability is 0, including Pending.
 	UnsupportedReason string
 }
 
-// Prob returns the probability that the replacement lands on a node for which
-// `on` holds.
+// Prob returns the probability that the replacement lands on a node that `on` accepts.
 func (p Prediction) Prob(on func(cluster.NodeID) bool) float64 {
 	return (1-p.WeightGone)*p.Terminating.prob(on) + p.WeightGone*p.Gone.prob(on)
 }
 
-// ProbOf is Prob of one node.
+// ProbOf returns the probability that the replacement lands on this node.
 func (p Prediction) ProbOf(n cluster.NodeID) float64 {
 	return (1-p.WeightGone)*p.Terminating.probOf(n) + p.WeightGone*p.Gone.probOf(n)
 }
 
-// Pending returns the probability that no node is feasible; 0 when nothing can
-// be foretold.
+// Pending returns the probability that no node is feasible. It is 0 if the pod is
+// unsupported.
 func (p Prediction) Pending() float64 {
 	if p.UnsupportedReason != "" {
 		return 0
@@ -61,13 +60,13 @@ func (p Prediction) Pending() float64 {
 	return sum
 }
 
-// Likeliest returns the node with the highest probability, the lowest NodeID
-// among equals; NoNode when no node has any.
+// Likeliest returns the node with the highest probability. Ties go to the lowest NodeID.
+// It returns NoNode if no node is possible.
 func (p Prediction) Likeliest() cluster.NodeID {
 	return p.LikeliestOf(func(cluster.NodeID) bool { return true })
 }
 
-// LikeliestOf is Likeliest among the nodes for which `on` holds.
+// LikeliestOf is Likeliest among the nodes that `on` accepts.
 func (p Prediction) LikeliestOf(on func(cluster.NodeID) bool) cluster.NodeID {
 	best, bestProb := cluster.NoNode, 0.0
 	a, b := p.Terminating.Winners, p.Gone.Winners

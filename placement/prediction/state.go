@@ -5,25 +5,21 @@ import (
 	"slices"
 )
 
-// State is what the scheduler would find in one state of the victim.
+// State is the scheduler's decision in one state of the victim.
 type State struct {
-	// Feasible are the nodes that every filter lets the replacement onto, sorted;
-	// nil in the predictions of PredictOdds.
+	// Feasible are the nodes that pass every filter, sorted. PredictOdds leaves it nil.
 	Feasible []cluster.NodeID
-	// FeasibleSet are the same nodes as a set, in the predictions of PredictOdds alone.
+	// FeasibleSet contains the same nodes. Only PredictOdds sets it.
 	FeasibleSet NodeSet
-	// Winners are all nodes that may be chosen, sorted: those tied at the best
-	// total score. Where the scheduler judges a sample of the feasible nodes,
-	// they are the best of any sample, and those that may win in a scattered one.
+	// Winners are the nodes that the scheduler may choose, sorted: those with the best
+	// total score. If it scores a sample, they are the winners of every possible sample.
 	Winners []cluster.NodeID
-	// Odds are the winners' probabilities; they sum to 1. They are nil where
-	// all are equal, which holds whenever every feasible node is judged.
+	// Odds are the probabilities of the winners; they sum to 1. Nil means that all are
+	// equal, which is so whenever the scheduler scores every feasible node.
 	Odds []float64
-	// SampleSize is how many of the feasible nodes the scheduler judges at once,
-	// beside each other; 0: all.
+	// SampleSize is how many feasible nodes the scheduler scores; 0: all.
 	SampleSize int
-	// Best is the best total score, of any sample where there are several; 0
-	// when nothing is feasible.
+	// Best is the best total score in any sample; 0 if no node is feasible.
 	Best int64
 }
 

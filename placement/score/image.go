@@ -17,7 +17,7 @@ const (
 	maxImageBytes = 1000 << 20
 )
 
-// Scores returns 0..100 by node. Pods of the same images share it; it is
+// Scores returns 0..100 by node. Pods with the same images share the slice; it is
 // read-only.
 func (w *ImageIndex) Scores(pod *corev1.Pod) []int8 {
 	refs, counted := imageRefs(w.snap, pod)
@@ -33,7 +33,7 @@ func (w *ImageIndex) Scores(pod *corev1.Pod) []int8 {
 	return scores
 }
 
-// imageRefs lists a pod's images, and how many of them the sum is weighed by.
+// imageRefs lists the images of a pod, and how many of them scale the maximum.
 func imageRefs(snap *cluster.Snapshot, pod *corev1.Pod) (refs []string, counted int) {
 	for i := range pod.Spec.InitContainers {
 		refs = append(refs, pod.Spec.InitContainers[i].Image)
@@ -53,9 +53,8 @@ func imageRefs(snap *cluster.Snapshot, pod *corev1.Pod) (refs []string, counted 
 	return refs, counted
 }
 
-// scoreRefs scores by the bytes of the images that are on a node, each
-// weighed by the share of nodes that have the image. It is nil when no node has
-// any of them, or too little to score.
+// scoreRefs scores the bytes of the images on a node, each weighted by the share of
+// nodes that have the image. It returns nil if every node scores 0.
 func (w *ImageIndex) scoreRefs(refs []string, counted int) []int8 {
 	sums := make([]int64, len(w.snap.Nodes))
 	found := false
@@ -85,7 +84,7 @@ func (w *ImageIndex) scoreRefs(refs []string, counted int) []int8 {
 	return out
 }
 
-// withDefaultTag adds the tag that an image reference without one means.
+// withDefaultTag adds :latest to an image reference without a tag.
 func withDefaultTag(ref string) string {
 	if strings.LastIndex(ref, ":") <= strings.LastIndex(ref, "/") {
 		return ref + ":latest"

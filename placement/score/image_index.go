@@ -6,16 +6,16 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// imageNodes is one image name: its size and where it is. A large cluster has more
-// names than nodes, most of them on few: a place per node and name would take
-// hundreds of megabytes.
+// imageNodes is one image name: its size and its nodes. A list is smaller than an entry
+// per node and name: most names are on few nodes, and a large cluster has more names
+// than nodes.
 type imageNodes struct {
 	bytes int64
 	nodes []cluster.NodeID // in order
 }
 
-// ImageIndex knows which images are on which nodes, and keeps the scores of
-// lists of images.
+// ImageIndex knows which images are on which nodes, and caches the scores by list of
+// images.
 type ImageIndex struct {
 	snap       *cluster.Snapshot
 	images     map[string]*imageNodes
@@ -42,7 +42,7 @@ func NewImageIndex(s *cluster.Snapshot) *ImageIndex {
 	return w
 }
 
-// Clone shares the index and copies the list of kept scores.
+// Clone returns a copy that shares the index and has its own score cache.
 func (w *ImageIndex) Clone() *ImageIndex {
 	c := *w
 	c.scoreCache = maps.Clone(w.scoreCache)

@@ -7,12 +7,13 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
-// scoreInterPod stretches the sums of the weights of matching terms, between the
-// least and the most among the feasible nodes, to 0..100.
+// scoreInterPod scales the sums of the weights of matching terms to 0..100, between the
+// smallest and the largest sum of the feasible nodes.
 func scoreInterPod(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 	InterPodScores(r, feasible, out, scheduler.MaxScore)
 }
 
+// InterPodScores is scoreInterPod with the scale 0..top.
 func InterPodScores(r *cycle.Attempt, feasible []cluster.NodeID, out []int64, top int64) {
 	clear(out)
 	if !SumTermWeights(r, feasible, out) || len(out) == 0 {
@@ -27,8 +28,8 @@ func InterPodScores(r *cycle.Attempt, feasible []cluster.NodeID, out []int64, to
 	}
 }
 
-// SumTermWeights adds the weights of the terms that match, by the nodes' domains. It
-// reports whether any term has pods.
+// SumTermWeights adds the weights of the matching terms by the domains of the nodes. It
+// reports whether any term matches a pod.
 func SumTermWeights(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) (any bool) {
 	for _, t := range r.Replacement.InterPod.Scored {
 		if t.Pods.Total == 0 {
@@ -45,7 +46,7 @@ func SumTermWeights(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) (a
 	return any
 }
 
-// ScaleToRange maps least..most to 0..top, and all to 0 where they are the same.
+// ScaleToRange scales least..most to 0..top. It returns 0 if both are equal.
 func ScaleToRange(v, least, most, top int64) int64 {
 	if most <= least {
 		return 0

@@ -6,10 +6,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
-// pluginTable are the plugins in the order in which they are explained. One more is a
-// field of Weights, a line in ScorePlugins, and a line here. One that is relative
-// gives a node another score beside other nodes; sampler knows each of those. byNode
-// is where one stands that is only looked up; nil for the others.
+// pluginTable lists the score plugins in the order in which Explain prints them. A new
+// plugin needs a field in Weights, a line in scheduler.ScorePlugins and a line here.
+// relative: the score of a node depends on the other nodes. Package sampling knows each
+// such plugin. byNode returns stored scores by node; nil if the plugin has none.
 var pluginTable = []struct {
 	name     string
 	weight   func(*scheduler.Weights) int64
@@ -28,7 +28,7 @@ var pluginTable = []struct {
 	{"VolumeBinding", func(w *scheduler.Weights) int64 { return w.VolumeBinding }, scoreVolumes, func(in *cycle.Replacement) bool { return in.Volumes.Score == nil }, false, func(in *cycle.Replacement) []int8 { return in.Volumes.Score }},
 }
 
-// Plugins lists the score plugins of a profile without a legacy Policy.
+// Plugins returns the score plugins of a profile without a legacy Policy.
 func Plugins(p *scheduler.Compiled) (list []cycle.Scorer) {
 	for _, s := range pluginTable {
 		if weight := s.weight(&p.Weights); weight > 0 {

@@ -11,8 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// ResourcesFit is the score of NodeResourcesFit by the profile's strategy. Where
-// a container requests no cpu or memory the scheduler assumes 100m and 200Mi.
+// ResourcesFit returns the score of NodeResourcesFit by the strategy of the profile. The
+// scheduler assumes 100m and 200Mi if a container requests no cpu or memory.
 func ResourcesFit(w *model.Cluster, in *cycle.Replacement, n cluster.NodeID) int64 {
 	if strategy := &in.Profile.FitStrategy; !strategy.IsDefault() {
 		return weightedResourceScore(w, strategy, in, n)
@@ -23,8 +23,8 @@ func ResourcesFit(w *model.Cluster, in *cycle.Replacement, n cluster.NodeID) int
 		l.NonZeroBytes+in.ScoredRequests.MemoryBytes, l.AllocatableBytes)
 }
 
-// leastAllocated is the mean over cpu and memory of the free share in percent,
-// each rounded down; a resource that the node does not have is left out.
+// leastAllocated returns the mean of the free cpu and memory in percent, each rounded
+// down. It skips a resource that the node does not have.
 func leastAllocated(cpu, cpuCap, mem, memCap int64) int64 {
 	var sum, count int64
 	for _, x := range [...][2]int64{{cpu, cpuCap}, {mem, memCap}} {
@@ -40,7 +40,7 @@ func leastAllocated(cpu, cpuCap, mem, memCap int64) int64 {
 	return sum / count
 }
 
-// freePercent is what is left of the capacity, in percent, rounded down.
+// freePercent returns the free part of the capacity in percent, rounded down.
 func freePercent(requested, capacity int64) int64 {
 	if requested > capacity {
 		return 0
@@ -48,9 +48,10 @@ func freePercent(requested, capacity int64) int64 {
 	return (capacity - requested) * scheduler.MaxScore / capacity
 }
 
-// weightedResourceScore is the weighted mean of the resources' scores. A resource that the
-// node does not have, or an extended one that the pod does not request, is left
-// out; RequestedToCapacityRatio leaves out scores of 0 too, and rounds.
+// weightedResourceScore returns the weighted mean of the scores of the resources. It
+// skips a resource that the node does not have, and an extended resource that the pod
+// does not request. RequestedToCapacityRatio also skips scores of 0, and rounds to the
+// nearest integer.
 func weightedResourceScore(w *model.Cluster, s *scheduler.ScoringStrategy, in *cycle.Replacement, n cluster.NodeID) int64 {
 	var sum, weights int64
 	for _, x := range s.ResourcesOrDefault() {
@@ -74,7 +75,7 @@ func weightedResourceScore(w *model.Cluster, s *scheduler.ScoringStrategy, in *c
 	return sum / weights
 }
 
-// scoreOf of one resource, 0..100.
+// strategyScore returns the score of one resource, 0..100.
 func strategyScore(s *scheduler.ScoringStrategy, requested, capacity int64) int64 {
 	switch s.Type {
 	case scheduler.MostAllocated:
@@ -85,7 +86,7 @@ func strategyScore(s *scheduler.ScoringStrategy, requested, capacity int64) int6
 	return freePercent(requested, capacity)
 }
 
-// shapeScore is the value of the shape, whose scores of 0..10 are stretched to 0..100.
+// shapeScore returns the value of the shape, scaled from 0..10 to 0..100.
 func shapeScore(s *scheduler.ScoringStrategy, utilization int64) int64 {
 	const stretch = scheduler.MaxScore / 10
 	for i, p := range s.Shape {
@@ -104,9 +105,9 @@ func shapeScore(s *scheduler.ScoringStrategy, utilization int64) int64 {
 	return s.Shape[len(s.Shape)-1].Score * stretch
 }
 
-// requestedWith returns how much of a resource would be requested on the node
-// with the pod there, and how much there is; 0 and 0 for what is not to be
-// scored. With assumed, cpu and memory are never unset.
+// requestedWith returns how much of a resource would be requested on the node with the
+// pod, and the capacity. It returns 0, 0 for a resource that is not scored. If assumed
+// is true, the default requests replace missing ones.
 func requestedWith(w *model.Cluster, in *cycle.Replacement, n cluster.NodeID, name corev1.ResourceName, assumed bool) (requested, capacity int64) {
 	l, comes, cpu, memory := &w.Requests[n], &in.Requests, w.Requests[n].MilliCPU, w.Requests[n].MemoryBytes
 	if assumed {
@@ -127,16 +128,16 @@ func requestedWith(w *model.Cluster, in *cycle.Replacement, n cluster.NodeID, na
 	return l.Extended[name] + own, w.Snap.Nodes[n].Allocatable.Extended[name]
 }
 
-// isScalarResource reports whether a resource is one that is left out of a score when the
-// pod does not request it: an extended one, huge pages, or an attach limit.
+// isScalarResource reports whether a score skips the resource if the pod does not
+// request it. This holds for extended resources, huge pages and attach limits.
 func isScalarResource(name corev1.ResourceName) bool {
 	return strings.Contains(string(name), "/") || strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix) ||
 		strings.HasPrefix(string(name), corev1.ResourceAttachableVolumesPrefix)
 }
 
-// BalancedAllocation is BalancedAllocation over the true requests: about 75 when the pod
-// changes little, up to 100 when it levels the node. It does not score a pod that
-// requests none of the resources.
+// BalancedAllocation returns the score of NodeResourcesBalancedAllocation. It is about
+// 75 if the pod changes little, and up to 100 if it balances the node. It is 0 if the
+// pod requests none of the resources.
 func BalancedAllocation(w *model.Cluster, in *cycle.Replacement, n cluster.NodeID) int64 {
 	if list := in.Profile.BalancedResources; len(list) > 0 {
 		return balancedAllocationOver(w, list, in, n)
@@ -151,11 +152,12 @@ func BalancedAllocation(w *model.Cluster, in *cycle.Replacement, n cluster.NodeI
 		Balance(l.MilliCPU, l.AllocatableMilliCPU, l.MemoryBytes, l.AllocatableBytes))
 }
 
+// BalanceGain returns the score from the balance with and without the pod.
 func BalanceGain(with, without int64) int64 {
 	return scheduler.MaxScore/2 + (scheduler.MaxScore/2+with-without)/2
 }
 
-// balancedAllocationOver is the same over any resources.
+// balancedAllocationOver is BalancedAllocation for configured resources.
 func balancedAllocationOver(w *model.Cluster, resources []corev1.ResourceName, in *cycle.Replacement, n cluster.NodeID) int64 {
 	none := true
 	var with, without []float64
@@ -175,7 +177,7 @@ func balancedAllocationOver(w *model.Cluster, resources []corev1.ResourceName, i
 	return BalanceGain(balanceOfFractions(with), balanceOfFractions(without))
 }
 
-// amountOf is how much of a resource is there.
+// amountOf returns the amount of a resource.
 func amountOf(r *cluster.Resources, name corev1.ResourceName) int64 {
 	switch name {
 	case corev1.ResourceCPU:
@@ -188,9 +190,9 @@ func amountOf(r *cluster.Resources, name corev1.ResourceName) int64 {
 	return r.Extended[name]
 }
 
-// Balance is 100 less the standard deviation, in percent, of the requested
-// fractions of cpu and memory, each capped at 1. For two values the standard
-// deviation is half their difference; for one it is 0.
+// Balance returns 100 minus the standard deviation of the requested fractions of cpu and
+// memory, in percent. Each fraction is at most 1. The standard deviation of two values
+// is half their difference.
 func Balance(cpu, cpuCap, mem, memCap int64) int64 {
 	if cpuCap == 0 || memCap == 0 {
 		return scheduler.MaxScore
@@ -201,7 +203,7 @@ func Balance(cpu, cpuCap, mem, memCap int64) int64 {
 	return int64((1 - std) * scheduler.MaxScore)
 }
 
-// balanceOfFractions is balance over any number of fractions.
+// balanceOfFractions is Balance for any number of fractions.
 func balanceOfFractions(fractions []float64) int64 {
 	std := 0.0
 	switch len(fractions) {

@@ -5,7 +5,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
 )
 
-// Score fills the scratch's normalised scores and totals of the feasible nodes.
+// Score computes the normalised scores and the totals of the feasible nodes, in the
+// scratch.
 func Score(r *cycle.Attempt, feasible []cluster.NodeID) {
 	b, scorers := r.Scratch, r.Replacement.Scorers
 	for len(b.Scores) < len(scorers) {
@@ -28,15 +29,15 @@ func Score(r *cycle.Attempt, feasible []cluster.NodeID) {
 	}
 }
 
-// CopyByNode takes the feasible nodes' values.
+// CopyByNode copies the values of the feasible nodes.
 func CopyByNode[T int8 | int64](out []int64, feasible []cluster.NodeID, byNode []T) {
 	for i, n := range feasible {
 		out[i] = int64(byNode[n])
 	}
 }
 
-// Normalise stretches counts to 0..top of the largest; with reverse the least
-// count is best and all zero means all top (helper.DefaultNormalizeScore).
+// Normalise scales counts to 0..top of the largest count. With reverse the smallest
+// count is best, and all zero becomes all top (helper.DefaultNormalizeScore).
 func Normalise(s []int64, top int64, reverse bool) {
 	var most int64
 	for _, v := range s {
@@ -44,7 +45,7 @@ func Normalise(s []int64, top int64, reverse bool) {
 	}
 	last, scaled := int64(-1), int64(0)
 	for i, v := range s {
-		if v != last { // most nodes are like the one before: division is what costs
+		if v != last { // neighbours are usually equal, so this saves divisions
 			last, scaled = v, v
 			if most > 0 {
 				scaled = top * v / most

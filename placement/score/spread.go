@@ -9,14 +9,13 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
-// scoreSpread is the score of the soft spread constraints. A node's raw score
-// is the sum, over the constraints whose label it has, of
+// scoreSpread scores the soft spread constraints. The raw score of a node is the rounded
+// sum, over the constraints whose label it has, of
 //
 //	matching pods of its domain x ln(domains + 2) + maxSkew - 1
 //
-// rounded, and 100 (most + least - raw) / most is what it gets. Domains are
-// those of feasible nodes; for kubernetes.io/hostname they are the feasible
-// nodes themselves.
+// Its score is 100 (most + least - raw) / most. Only domains of feasible nodes count.
+// For kubernetes.io/hostname each feasible node is a domain.
 func scoreSpread(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 	rules := &r.Replacement.Spread
 	if len(rules.Soft) == 0 || len(feasible) == 0 {
@@ -47,8 +46,8 @@ func scoreSpread(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 	normaliseSpread(r.Scratch, out)
 }
 
-// normaliseSpread rounds the raw scores and turns them round. Few values differ,
-// so results are kept in small tables: rounding and dividing is what costs.
+// normaliseSpread rounds and inverts the raw scores. Few values differ, so small tables
+// save most of the rounding and dividing.
 func normaliseSpread(b *cycle.Scratch, out []int64) {
 	least, most := int64(math.MaxInt64), int64(0)
 	var raw [16]float64
@@ -76,17 +75,16 @@ func normaliseSpread(b *cycle.Scratch, out []int64) {
 		case most == 0:
 			out[i] = scheduler.MaxScore
 			continue
-		case of[k] != v+1: // 0 stands for none
+		case of[k] != v+1: // 0: the entry is empty
 			of[k], score[k] = v+1, scheduler.MaxScore*(most+least-v)/most
 		}
 		out[i] = score[k]
 	}
 }
 
-// addDomainTerms adds the term of a constraint other than on the host name.
-// Under the system's defaults a node without the label belongs to the domain
-// with the empty value for the number of domains and their counts, yet is given
-// no term itself.
+// addDomainTerms adds the term of a constraint, except for the host name. With the
+// system defaults, nodes without the label form one domain with the empty value. They
+// count as a domain, but get no term.
 func addDomainTerms(r *cycle.Attempt, c *cycle.SpreadConstraint, feasible []cluster.NodeID) {
 	b := r.Scratch
 	candidate := cycle.ResizeBool(b.Seen, c.Topology.Size)
@@ -118,12 +116,13 @@ func CountSpreadPods(r *cycle.Attempt, c *cycle.SpreadConstraint) []int32 {
 	return d
 }
 
-// SpreadTerm rounds the product before it adds, so that every processor gives
-// the same sum.
+// SpreadTerm returns the term of one constraint. It rounds the product before adding, so
+// every processor computes the same sum.
 func SpreadTerm(pods int32, weight float64, maxSkew int64) float64 {
 	return float64(float64(pods)*weight) + float64(maxSkew-1)
 }
 
+// DomainOrEmpty returns the domain of a node; 0 if it has none.
 func DomainOrEmpty(t *model.Topology, n int) int32 {
 	return max(t.Domain[n], 0)
 }

@@ -13,9 +13,11 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 )
 
+// HintTaints is the taint that a hint puts on a node.
 var HintTaints = []corev1.Taint{hints.NewTaint()}
 
-// NewStaticScores adds the profile's preferred node affinity to the pod's own.
+// NewStaticScores computes the scores that no other pod changes. added is the preferred
+// node affinity of the profile.
 func NewStaticScores(w *model.Cluster, pod *corev1.Pod, added *nodeaffinity.PreferredSchedulingTerms) (cycle.StaticScores, error) {
 	f := cycle.StaticScores{PreferNoSchedule: make([]int64, len(w.Snap.Nodes)), HintTaint: CountUntolerated(HintTaints, pod.Spec.Tolerations)}
 	for i := range w.Snap.Nodes {
@@ -44,7 +46,7 @@ func NewStaticScores(w *model.Cluster, pod *corev1.Pod, added *nodeaffinity.Pref
 	return f, nil
 }
 
-// CountUntolerated counts the PreferNoSchedule taints that nothing tolerates.
+// CountUntolerated counts the PreferNoSchedule taints that the tolerations do not cover.
 func CountUntolerated(taints []corev1.Taint, tolerations []corev1.Toleration) int64 {
 	var count int64
 	for i := range taints {
@@ -61,7 +63,8 @@ func scoreTaints(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 	Normalise(out, scheduler.MaxScore, true)
 }
 
-// CountTaints counts untolerated PreferNoSchedule taints, hints among them.
+// CountTaints counts the untolerated PreferNoSchedule taints of each node, including
+// hints.
 func CountTaints(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 	f := &r.Replacement.StaticScores
 	if f.HintTaint == 0 || !r.Model.Hints.HasTaints() {

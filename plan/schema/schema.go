@@ -1,9 +1,9 @@
-// Package schema holds the JSON Schema (draft 2020-12) of the documents that
-// Evenkeel writes.
+// Package schema has the JSON Schema (draft 2020-12) of the documents that Evenkeel
+// writes.
 //
-// It decides nothing: it states which fields a Plan and a RunReport have, so
-// that programs which read them can rely on it. A test holds the schemas to the
-// Go types. It never validates by itself.
+// It decides nothing. It states the fields of a Plan and a RunReport for the programs that
+// read them. A test compares the schemas with the Go types. The package never validates
+// documents.
 package schema
 
 import _ "embed"
@@ -13,13 +13,13 @@ import _ "embed"
 //go:embed plan.json
 var Plan []byte
 
-// RunReport is the JSON Schema of a run report document. It refers to the
-// schema of Plan by its $id: give a validator both.
+// RunReport is the JSON Schema of a run report document. It refers to the schema of Plan
+// by its $id, so a validator needs both.
 //
 //go:embed runreport.json
 var RunReport []byte
 
-// The $id of the two schemas. They name the schemas; nothing is served there.
+// PlanID and RunReportID are the $id of the schemas. No server serves these addresses.
 const (
 	PlanID      = "https://evenkeel.io/schema/v1alpha1/plan.json"
 	RunReportID = "https://evenkeel.io/schema/v1alpha1/runreport.json"

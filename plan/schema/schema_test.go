@@ -31,7 +31,7 @@ func compile(t *testing.T) (planSchema, runSchema *jsonschema.Schema) {
 	return c.MustCompile(schema.PlanID), c.MustCompile(schema.RunReportID)
 }
 
-// planExample is the example of the design document, its ellipses filled.
+// planExample is the example of the design document, completed.
 const planExample = `{"apiVersion":"evenkeel.io/v1alpha1","kind":"Plan","id":"3f9c","takenAt":"2026-01-01T00:00:00Z","expires":"2026-01-01T00:15:00Z",
  "cluster":{"uid":"c1","version":"1.37"},"configHash":"9b1e",
  "moves":[{"pod":{"namespace":"shop","name":"d-x1","uid":"u1"},"owner":{"apiVersion":"apps/v1","kind":"Deployment","name":"d","uid":"u2"},"goals":["g1"],
@@ -80,8 +80,8 @@ func TestDesignExamplesAreValid(t *testing.T) {
 	}
 }
 
-// The Go types read the examples without a field left over, and what they write
-// is valid and the same again: neither side has a field that the other lacks.
+// TestGoTypesWriteWhatTheSchemaSays decodes the examples into the Go types and encodes
+// them again. No field may be unknown, and the result must be valid.
 func TestGoTypesWriteWhatTheSchemaSays(t *testing.T) {
 	planSchema, runSchema := compile(t)
 	var p plan.Plan
@@ -106,7 +106,8 @@ func TestGoTypesWriteWhatTheSchemaSays(t *testing.T) {
 	}
 }
 
-// Every kind and outcome that the types know is in the schema's enum.
+// TestEnumsAreWhole checks that the enums of the schema contain every kind and outcome of
+// the Go types.
 func TestEnumsAreWhole(t *testing.T) {
 	planSchema, runSchema := compile(t)
 	for _, k := range []plan.GoalKind{plan.NodeBelow, plan.SkewAtMost, plan.NodeEmpty, plan.PodGone} {
@@ -133,23 +134,27 @@ func TestEnumsAreWhole(t *testing.T) {
 			t.Errorf("%s: %v", m, err)
 		}
 	}
-	for _, wrong := range []string{strings.Replace(planExample, `"SkewAtMost"`, `"SkewAtLeast"`, 1), strings.Replace(planExample, `"steer":"none"`, `"steer":"force"`, 1),
-		strings.Replace(planExample, `"topologyKey":"topology.kubernetes.io/zone",`, ``, 1), strings.Replace(planExample, `2026-01-01T00:00:00Z`, `yesterday`, 1),
+	for _, wrong := range []string{strings.Replace(planExample, `"SkewAtMost"`, `"SkewAtLeast"`, 1),
+		strings.Replace(planExample, `"steer":"none"`, `"steer":"force"`, 1),
+		strings.Replace(planExample, `"topologyKey":"topology.kubernetes.io/zone",`, ``, 1),
+		strings.Replace(planExample, `2026-01-01T00:00:00Z`, `yesterday`, 1),
 		strings.Replace(planExample, `"confidence":0.97`, `"confidence":97`, 1), strings.Replace(planExample, `"step":1`, `"step":0`, 1)} {
 		if planSchema.Validate(decode(t, []byte(wrong))) == nil {
-			t.Errorf("valid, and should not be: %s", wrong)
+			t.Errorf("the schema accepts an invalid document: %s", wrong)
 		}
 	}
 }
 
-// optionalFields are the fields that a valid document may lack, by their path with
-// indexes left out. Everything else is required.
-var optionalFields = []string{"takenAtEstimated", "uid", "node", "strategy@samples", "apiVersion@owner", "apiVersion@subject", "namespace@subject", "used", "replacement", "landed", "readyAfter", "namespace@replacement", "unmet", "unmetGoals", "replan"}
+// optionalFields are the fields that a valid document may lack, as field or field@parent.
+// All other fields are required.
+var optionalFields = []string{"takenAtEstimated", "uid", "node", "strategy@samples", "apiVersion@owner", "apiVersion@subject",
+	"namespace@subject", "used", "replacement", "landed", "readyAfter", "namespace@replacement", "unmet", "unmetGoals", "replan"}
 
-// isFreeForm are the objects whose keys are data.
+// isFreeForm lists the objects with arbitrary keys.
 var isFreeForm = []string{"counts", "requested", "used", "utilization", "excess", "zones", "residualByGoal", "rejections"}
 
-// TestMutantsAreRefused removes, adds and retypes every field in turn.
+// TestMutantsAreRefused removes each field, adds a field to each object, and changes the
+// type of each field. The schema must reject each change.
 func TestMutantsAreRefused(t *testing.T) {
 	planSchema, runSchema := compile(t)
 	for name, c := range map[string]struct {
@@ -157,34 +162,34 @@ func TestMutantsAreRefused(t *testing.T) {
 		text   string
 	}{"plan": {planSchema, planExample}, "run": {runSchema, runReportExample}} {
 		root, seen := decode(t, []byte(c.text)), 0
-		mutants(root, "", func(what string) {
+		forEachMutation(root, "", func(what string) {
 			seen++
 			if c.schema.Validate(root) == nil {
-				t.Errorf("%s: %s is accepted", name, what)
+				t.Errorf("%s: the schema accepts %s", name, what)
 			}
 		})
 		if seen < 150 {
-			t.Errorf("%s: only %d mutants made", name, seen)
+			t.Errorf("%s: %d mutations, want at least 150", name, seen)
 		}
 		if err := c.schema.Validate(root); err != nil {
-			t.Errorf("%s: mutation left the document changed: %v", name, err)
+			t.Errorf("%s: the mutations changed the document: %v", name, err)
 		}
 	}
 }
 
-// mutants changes one thing at a time in the objects under v, calls check, and
-// puts it back. parent is the name of the field that v is in.
-func mutants(v any, parent string, check func(what string)) {
+// forEachMutation makes one change at a time in the objects below v, calls check, and
+// reverts the change. parent is the name of the field of v.
+func forEachMutation(v any, parent string, check func(what string)) {
 	switch v := v.(type) {
 	case []any:
 		for _, item := range v {
-			mutants(item, parent, check)
+			forEachMutation(item, parent, check)
 		}
 	case map[string]any:
 		data := slices.Contains(isFreeForm, parent)
 		if !data {
 			v["surplus"] = 1
-			check("a surplus field in " + parent)
+			check("an unknown field in " + parent)
 			delete(v, "surplus")
 		}
 		keys := make([]string, 0, len(v))
@@ -200,7 +205,7 @@ func mutants(v any, parent string, check func(what string)) {
 			v[k] = valueOfOtherType(was)
 			check(fmt.Sprintf("%s with %s as %v", parent, k, v[k]))
 			v[k] = was
-			mutants(was, k, check)
+			forEachMutation(was, k, check)
 		}
 	}
 }
@@ -215,8 +220,8 @@ func valueOfOtherType(v any) any {
 	return "seven"
 }
 
-// TestFieldsMatchTheTypes compares names field by field, so that a field that no
-// example uses cannot be forgotten.
+// TestFieldsMatchTheTypes compares the fields of the schema and the Go types by name. It
+// also covers fields that no example uses.
 func TestFieldsMatchTheTypes(t *testing.T) {
 	docs := map[string]map[string]any{}
 	for id, text := range map[string][]byte{schema.PlanID: schema.Plan, schema.RunReportID: schema.RunReport} {
@@ -275,13 +280,13 @@ func compareStruct(t *testing.T, docs map[string]map[string]any, base string, s 
 		}
 		required := slices.Contains(s["required"].([]any), any(name))
 		if omits := strings.Contains(options, "omitempty"); omits && required {
-			t.Errorf("%s.%s may be left out by the type and is required by the schema", path, name)
+			t.Errorf("%s.%s has omitempty, but the schema requires it", path, name)
 		}
 		compare(t, docs, base, property, typ.Field(i).Type, path+"."+name)
 	}
 	for name := range properties {
 		if !known[name] {
-			t.Errorf("%s.%s is in the schema and not in the type", path, name)
+			t.Errorf("%s.%s is in the schema but not in the type", path, name)
 		}
 	}
 }

@@ -1,15 +1,15 @@
-// Command budgetcheck answers for package budget over standard input and output,
-// so that the lab, a module of its own, can hold its arithmetic to a real server.
-// It decides nothing itself and calls nobody.
+// Command budgetcheck answers questions about budgets over standard input and output. The
+// lab is another module and uses it to compare package budget with a real API server. It
+// decides nothing itself and calls no API.
 //
-// A line in is a request, a line out its answer, both JSON:
+// Each input line is a request, and each output line is its response, both in JSON:
 //
 //	{"op":"open","book":"B","snapshot":"FILE","now":"2026-01-02T15:04:05Z","spent":{"ns/pdb":"TIME"}}
 //	{"op":"ask","book":"B","taken":"T","pod":"ns/name"}   -> {"allowed":false,"code":"BlockedByPDB","message":"..."}
-//	{"op":"take","book":"B","taken":"T","pod":"ns/name"}  -> {"taken":N}, N evictions counted so far
+//	{"op":"take","book":"B","taken":"T","pod":"ns/name"}  -> {"taken":N}, the number of evictions counted so far
 //	{"op":"close","book":"B"}
 //
-// Evictions under way are counted for each name "taken" apart.
+// The name "taken" selects a count of evictions in flight. Each name has its own count.
 package main
 
 import (
@@ -87,7 +87,7 @@ func answer(books map[string]*session, q request) (response, error) {
 	}
 	o := books[q.Book]
 	if o == nil {
-		return response{}, fmt.Errorf("no book %q is open", q.Book)
+		return response{}, fmt.Errorf("book %q is not open", q.Book)
 	}
 	if q.Op == "close" {
 		delete(books, q.Book)
@@ -95,7 +95,7 @@ func answer(books map[string]*session, q request) (response, error) {
 	}
 	p := o.snapshot.PodByKey(q.Pod)
 	if p == nil {
-		return response{}, fmt.Errorf("no pod %q in the snapshot", q.Pod)
+		return response{}, fmt.Errorf("the snapshot has no pod %q", q.Pod)
 	}
 	t := o.taken[q.Taken]
 	if t == nil {

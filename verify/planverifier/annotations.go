@@ -11,22 +11,24 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// prefix is that of the keys that people ask with.
-const prefix = "evenkeel.io/"
+// annotationPrefix is the prefix of the annotations and labels that Evenkeel reads.
+const annotationPrefix = "evenkeel.io/"
 
-// known are the keys for pods, workloads and namespaces. Those that ask for no
-// protection are ignored when they cannot be read.
-var known = []string{"evict", "do-not-disrupt", "window", "spread-by", "max-skew", "zone-slo"}
+// knownAnnotations are the keys for pods, workloads and namespaces. If a key does not
+// protect pods, an invalid value is ignored.
+var knownAnnotations = []string{"evict", "do-not-disrupt", "window", "spread-by", "max-skew", "zone-slo"}
 
 // request is one annotation or label under the prefix.
-type request struct{ where, name, value string }
+type request struct{ object, name, value string }
 
-// annotationRequests are what the pod, its controllers and its namespace ask for.
+// annotationRequests returns the annotations and labels that apply to a pod: those of the
+// pod, its controllers and its namespace, sorted.
 func (r *podGuards) annotationRequests(p *corev1.Pod) []request {
 	from := []metav1.Object{p}
 	c := r.chains[key(p)]
 	for i, l := range c.links {
-		// A Deployment's ReplicaSet keeps copies of what was taken off the Deployment.
+		// A ReplicaSet keeps copies of annotations that were removed from its Deployment,
+		// so they do not count.
 		copied := l.hasKind("ReplicaSet") && len(c.links) > i+1 && c.links[i+1].hasKind("Deployment") && c.links[i+1].object != nil
 		if l.object != nil && !copied {
 			from = append(from, l.object)
@@ -42,22 +44,22 @@ func (r *podGuards) annotationRequests(p *corev1.Pod) []request {
 	for _, x := range from {
 		for _, kv := range []map[string]string{x.GetAnnotations(), x.GetLabels()} {
 			for k, v := range kv {
-				if name, ours := strings.CutPrefix(k, prefix); ours {
+				if name, ours := strings.CutPrefix(k, annotationPrefix); ours {
 					out = append(out, request{x.GetName(), name, v})
 				}
 			}
 		}
 	}
 	slices.SortFunc(out, func(a, b request) int {
-		return strings.Compare(a.name+" "+a.value+" "+a.where, b.name+" "+b.value+" "+b.where)
+		return strings.Compare(a.name+" "+a.value+" "+a.object, b.name+" "+b.value+" "+b.object)
 	})
 	return out
 }
 
-// checkAnnotations are the reasons in what people ask for.
-func (r *podGuards) checkAnnotations(p *corev1.Pod, add refuseFunc) {
+// checkAnnotations checks the annotations and labels that apply to the pod.
+func (r *podGuards) checkAnnotations(p *corev1.Pod, add rejectFunc) {
 	for _, q := range r.annotationRequests(p) {
-		said := q.where + " says " + q.name + ": " + q.value
+		said := q.object + " has " + q.name + ": " + q.value
 		switch q.name {
 		case "evict":
 			add(q.value == "never", plan.EvictNever, said)
@@ -70,14 +72,15 @@ func (r *podGuards) checkAnnotations(p *corev1.Pod, add refuseFunc) {
 			_, err := r.parseWindows(q.value)
 			add(err != nil, plan.RequestUnreadable, said)
 		default:
-			add(!slices.Contains(known, q.name), plan.RequestUnreadable, said)
+			add(!slices.Contains(knownAnnotations, q.name), plan.RequestUnreadable, said)
 		}
 	}
 	r.checkForeignAnnotations(p, add)
 }
 
-// doNotDisruptActive says whether a do-not-disrupt holds: always, or for a time from the
-// pod's start; one that never started is not done waiting.
+// doNotDisruptActive reports whether a do-not-disrupt value protects the pod now. The
+// value is "true", or a duration from the start of the pod. A pod without a start time is
+// protected.
 func (r *podGuards) doNotDisruptActive(p *corev1.Pod, value string) (stays, readable bool) {
 	if value == "true" {
 		return true, true
@@ -89,18 +92,21 @@ func (r *podGuards) doNotDisruptActive(p *corev1.Pod, value string) (stays, read
 	return p.Status.StartTime == nil || r.now.Before(p.Status.StartTime.Add(d)), true
 }
 
-// checkForeignAnnotations are the words of others, on the pod alone.
-func (r *podGuards) checkForeignAnnotations(p *corev1.Pod, add refuseFunc) {
+// checkForeignAnnotations checks the annotations of other tools. Only those on the pod
+// itself count.
+func (r *podGuards) checkForeignAnnotations(p *corev1.Pod, add rejectFunc) {
 	has := func(k string) bool { _, ok := p.Annotations[k]; return ok }
-	add(p.Annotations["cluster-autoscaler.kubernetes.io/safe-to-evict"] == "false", plan.DoNotDisrupt, "not safe to evict")
+	add(p.Annotations["cluster-autoscaler.kubernetes.io/safe-to-evict"] == "false", plan.DoNotDisrupt, "safe-to-evict is false")
 	stays, _ := r.doNotDisruptActive(p, p.Annotations["karpenter.sh/do-not-disrupt"])
-	add(stays, plan.DoNotDisrupt, "Karpenter may not disrupt it")
-	add(p.Annotations["karpenter.sh/do-not-evict"] == "true", plan.DoNotDisrupt, "Karpenter may not evict it")
-	add(has("descheduler.alpha.kubernetes.io/eviction-in-progress"), plan.EvictionInProgress, "somebody else moves it")
-	add(r.rules.NoEvictionMandatory && has("descheduler.alpha.kubernetes.io/prefer-no-eviction"), plan.PreferNoEviction, "it prefers to stay")
+	add(stays, plan.DoNotDisrupt, "karpenter.sh/do-not-disrupt is set")
+	add(p.Annotations["karpenter.sh/do-not-evict"] == "true", plan.DoNotDisrupt, "karpenter.sh/do-not-evict is set")
+	add(has("descheduler.alpha.kubernetes.io/eviction-in-progress"), plan.EvictionInProgress, "another tool is evicting it")
+	add(r.rules.NoEvictionMandatory && has("descheduler.alpha.kubernetes.io/prefer-no-eviction"), plan.PreferNoEviction,
+		"it has the annotation prefer-no-eviction")
 }
 
-// parseWindows reads a window annotation: one of several must be open.
+// parseWindows parses a window annotation. It may list several windows; one of them must
+// be open.
 func (r *podGuards) parseWindows(value string) ([]Window, error) {
 	var out []Window
 	for _, one := range strings.Split(value, ";") {
@@ -113,8 +119,8 @@ func (r *podGuards) parseWindows(value string) ([]Window, error) {
 	return out, nil
 }
 
-// evictionAllowedAt says whether a pod may be evicted at t, by the windows of config.yaml and
-// by all that it was given.
+// evictionAllowedAt reports whether the windows of the configuration and of all
+// annotations allow an eviction of the pod at t.
 func (r *podGuards) evictionAllowedAt(p *corev1.Pod, t time.Time) bool {
 	anyOpen := func(list []Window, denies bool) bool {
 		return slices.ContainsFunc(list, func(w Window) bool { return r.windowOpen(w, denies, t) })
@@ -133,8 +139,8 @@ func (r *podGuards) evictionAllowedAt(p *corev1.Pod, t time.Time) bool {
 	return true
 }
 
-// checkWindow holds a move to its windows: they are open now, stay open until the
-// time that the move names, and close then.
+// checkWindow checks the windows of a move. They must be open now and until the NotAfter
+// of the move, and one must close then.
 func (r *verifier) checkWindow(c call) {
 	if !r.evictionAllowedAt(c.pod, r.now) {
 		r.report(c.move, plan.OutsideWindow, "no window is open at %s", r.now.Format(time.RFC3339))
@@ -144,14 +150,16 @@ func (r *verifier) checkWindow(c call) {
 	if end.IsZero() {
 		end = r.now.Add(windowHorizon - windowStep)
 	} else if r.evictionAllowedAt(c.pod, end) && r.evictionAllowedAt(c.pod, end.Add(time.Second)) {
-		r.report(c.move, WindowNotWatched, "its windows do not close at %s", end.Format(time.RFC3339))
+		r.report(c.move, WindowNotWatched, "notAfter is %s, but no window closes then", end.Format(time.RFC3339))
 	}
-	if len(r.rules.Allow)+len(r.rules.Deny) == 0 && !slices.ContainsFunc(r.annotationRequests(c.pod), func(q request) bool { return q.name == "window" }) {
-		return // always open
+	if len(r.rules.Allow)+len(r.rules.Deny) == 0 && !slices.ContainsFunc(r.annotationRequests(c.pod),
+		func(q request) bool { return q.name == "window" }) {
+		return // there are no windows
 	}
 	for t := r.now; t.Before(end); t = t.Add(windowStep) {
 		if !r.evictionAllowedAt(c.pod, t) {
-			r.report(c.move, WindowNotWatched, "a window closes before %s, the move says %s", t.Format(time.RFC3339), c.move.NotAfter.Format(time.RFC3339))
+			r.report(c.move, WindowNotWatched, "a window closes before %s, but notAfter is %s", t.Format(time.RFC3339),
+				c.move.NotAfter.Format(time.RFC3339))
 			return
 		}
 	}

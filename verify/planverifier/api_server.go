@@ -38,8 +38,8 @@ type apiServer struct {
 	*verifier
 	order               CallOrder
 	calls               int
-	awaitingReplacement []call // of the wave, in order, without a replacement
-	evicted             []call // all calls that were let go
+	awaitingReplacement []call // calls of the wave without a replacement, in order
+	evicted             []call // all accepted calls
 	// healthyOffset is the difference between the healthy pods in the status and the pods
 	// found, by budget.
 	healthyOffset map[string]int
@@ -52,7 +52,7 @@ func runServer(o *cluster.Objects, c Rules, p plan.Plan, now time.Time, course C
 		s.budgets[i].PodDisruptionBudget = b.DeepCopy()
 		s.healthyOffset[key(b)] = int(b.Status.CurrentHealthy) - s.budgetStatus(b).healthy
 	}
-	s.violations = nil // Check says those
+	s.violations = nil // Check reports them
 	if !course.LateStatus {
 		s.updateBudgets()
 	}
@@ -93,7 +93,7 @@ func (s *apiServer) runWave(calls []call) {
 		}
 	}
 	if s.done() {
-		return // not even its replacements are there
+		return // the replacements are still missing
 	}
 	s.updateBudgets()
 	s.placeReplacements(s.awaitingReplacement)
@@ -130,7 +130,7 @@ func (s *apiServer) evict(c call) {
 // (pkg/registry/core/pod/storage/eviction.go).
 func (s *apiServer) answerEviction(c call, pod *corev1.Pod) bool {
 	if isTerminal(pod) || pod.Status.Phase == corev1.PodPending {
-		return true // against no budget
+		return true // no budget applies
 	}
 	budgets := s.budgetsOf(pod.Namespace, pod.Labels)
 	switch len(budgets) {
@@ -138,7 +138,7 @@ func (s *apiServer) answerEviction(c call, pod *corev1.Pod) bool {
 		return true
 	case 1:
 	default:
-		s.report(c.move, plan.MultiplePDBs, "the server refuses: %d budgets", len(budgets))
+		s.report(c.move, plan.MultiplePDBs, "the API server rejects the eviction: %d budgets select the pod", len(budgets))
 		return false
 	}
 	b := budgets[0]
@@ -153,10 +153,11 @@ func (s *apiServer) answerEviction(c call, pod *corev1.Pod) bool {
 	}
 	switch {
 	case st.ObservedGeneration < b.Generation:
-		s.report(c.move, plan.PDBNotObserved, "the server refuses: budget %s was changed", b.Name)
+		s.report(c.move, plan.PDBNotObserved, "the API server rejects the eviction: the change of budget %s is not observed yet", b.Name)
 		return false
 	case st.DisruptionsAllowed < 1:
-		s.report(c.move, plan.BlockedByPDB, "the server refuses: budget %s allows %d at call %d", b.Name, st.DisruptionsAllowed, s.calls)
+		s.report(c.move, plan.BlockedByPDB, "the API server rejects the eviction: budget %s allows %d at call %d", b.Name,
+			st.DisruptionsAllowed, s.calls)
 		return false
 	}
 	st.DisruptionsAllowed--
@@ -176,7 +177,7 @@ func (s *apiServer) updateBudgets() {
 			}
 		}
 		now, st := s.budgetStatus(b), &b.Status
-		if now.foreign { // the server alone knows the scale: its own numbers move on
+		if now.customScale { // only the API server knows the scale, so keep its expected and desired counts
 			now.expected, now.desired, now.scaled = int(st.ExpectedPods), int(st.DesiredHealthy), true
 			now.healthy += s.healthyOffset[key(b)]
 		}
@@ -193,7 +194,7 @@ func (s *apiServer) updateBudgets() {
 func (s *apiServer) checkBudgetsAfter(c call) {
 	for _, b := range s.budgetsOf(c.pod.Namespace, c.pod.Labels) {
 		now := s.budgetStatus(b)
-		if now.foreign {
+		if now.customScale {
 			now.desired = int(b.Status.DesiredHealthy)
 			now.healthy += s.healthyOffset[key(b)]
 		}
@@ -208,8 +209,8 @@ func (s *apiServer) checkServicesAfter(c call) {
 		return
 	}
 	for _, svc := range s.services {
-		if svc.selects(c.pod) && s.readyBehind(svc) == 0 {
-			s.report(c.move, plan.LastReadyPod, "nothing is Ready behind Service %s after call %d", svc.key, s.calls)
+		if svc.selects(c.pod) && s.readyPodsOfService(svc) == 0 {
+			s.report(c.move, plan.LastReadyPod, "Service %s has no Ready pod after call %d", svc.key, s.calls)
 		}
 	}
 }
@@ -220,6 +221,7 @@ func (s *apiServer) checkWorkloadAfter(c call) {
 		return
 	}
 	if want, known := s.desiredReplicas(c.pod); known && want-s.readyPods(c.pod.Namespace, owner) > s.rules.MaxUnavailableWithoutPDB {
-		s.report(c.move, plan.WorkloadUnavailable, "%d of %d pods of %s are away after call %d", want-s.readyPods(c.pod.Namespace, owner), want, owner, s.calls)
+		s.report(c.move, plan.WorkloadUnavailable, "%d of %d pods of %s are unavailable after call %d",
+			want-s.readyPods(c.pod.Namespace, owner), want, owner, s.calls)
 	}
 }

@@ -21,8 +21,8 @@ type budgetState struct {
 	// scaled is false if a controller has no scale. The disruption controller then allows
 	// no disruption.
 	scaled bool
-	// foreign reports that only the API server knows the scale of a controller.
-	foreign bool
+	// customScale reports that only the API server knows the scale of a controller.
+	customScale bool
 }
 
 // allowed returns the number of Ready pods that may be evicted.
@@ -49,22 +49,22 @@ func (r *liveState) budgetStatus(b budget) budgetState {
 	}
 	switch min, max := b.Spec.MinAvailable, b.Spec.MaxUnavailable; {
 	case max != nil:
-		r.scale(&s, pods)
-		s.desired = s.expected - share(*max, s.expected)
+		r.addReplicas(&s, pods)
+		s.desired = s.expected - resolvePercent(*max, s.expected)
 		if s.desired < 0 {
 			s.desired = 0
 		}
 	case min != nil && min.Type == intstr.Int:
 		s.expected, s.desired = len(pods), int(min.IntVal)
 	case min != nil:
-		r.scale(&s, pods)
-		s.desired = share(*min, s.expected)
+		r.addReplicas(&s, pods)
+		s.desired = resolvePercent(*min, s.expected)
 	}
 	return s
 }
 
-// share returns a number, or a percentage of n rounded up.
-func share(v intstr.IntOrString, n int) int {
+// resolvePercent returns the number, or the percentage of n rounded up.
+func resolvePercent(v intstr.IntOrString, n int) int {
 	if v.Type == intstr.Int {
 		return int(v.IntVal)
 	}
@@ -85,9 +85,9 @@ func (r *liveState) recentlyEvicted(b budget, p *corev1.Pod) bool {
 	return listed && at.Add(disruptedPodsTimeout).After(r.now)
 }
 
-// scale sums the replicas of the pods' controllers, each counted once. The API server goes
+// addReplicas sums the replicas of the pods' controllers, each counted once. The API server goes
 // from a ReplicaSet up to a Deployment, and no further.
-func (r *liveState) scale(s *budgetState, pods []*corev1.Pod) {
+func (r *liveState) addReplicas(s *budgetState, pods []*corev1.Pod) {
 	seen := map[string]bool{}
 	for _, p := range pods {
 		c := r.chainOf(p)
@@ -109,10 +109,11 @@ func (r *liveState) scale(s *budgetState, pods []*corev1.Pod) {
 			s.scaled = false
 		case known:
 			s.expected += n
-		case counted.hasKind("ReplicaSet"), counted.hasKind("StatefulSet"), counted.hasKind("ReplicationController"), counted.hasKind("Deployment"):
-			s.scaled = false // it is gone
+		case counted.hasKind("ReplicaSet"), counted.hasKind("StatefulSet"), counted.hasKind("ReplicationController"),
+			counted.hasKind("Deployment"):
+			s.scaled = false // the controller does not exist
 		default:
-			s.foreign = true
+			s.customScale = true
 		}
 	}
 }
@@ -145,7 +146,7 @@ func (r *verifier) checkBudget(b budget, calls []call) {
 	now := r.budgetStatus(b)
 	views := []budgetState{now}
 	first := calls[0].move.Wave == 1
-	if now.foreign {
+	if now.customScale {
 		views = nil
 	}
 	written := budgetState{healthy: int(b.Status.CurrentHealthy), desired: int(b.Status.DesiredHealthy)}
@@ -157,27 +158,30 @@ func (r *verifier) checkBudget(b budget, calls []call) {
 	}
 	for i, c := range calls {
 		if b.Status.ObservedGeneration < b.Generation {
-			r.report(c.move, plan.PDBNotObserved, "budget %s is of generation %d, observed %d", b.Name, b.Generation, b.Status.ObservedGeneration)
+			r.report(c.move, plan.PDBNotObserved, "budget %s has generation %d, observed generation %d", b.Name, b.Generation,
+				b.Status.ObservedGeneration)
 		}
 		if r.recentlyEvicted(b, c.pod) {
-			r.report(c.move, plan.BlockedByPDB, "budget %s has let it go already", b.Name)
+			r.report(c.move, plan.BlockedByPDB, "budget %s already counts its eviction", b.Name)
 		}
 		for _, v := range views {
-			if !takesNoBudget(b, c.pod, v, gone) && r.chargedTo(b, calls[:i+1], v, gone) > v.allowed() {
-				r.report(c.move, plan.BlockedByPDB, "budget %s has %d healthy of %d desired (%d expected); the wave takes %d up to here",
-					b.Name, v.healthy, v.desired, v.expected, r.chargedTo(b, calls[:i+1], v, gone))
+			if !needsNoBudget(b, c.pod, v, gone) && r.countBudgetUse(b, calls[:i+1], v, gone) > v.allowed() {
+				r.report(c.move, plan.BlockedByPDB, "budget %s has %d healthy of %d desired (%d expected); the wave has used %d so far",
+					b.Name, v.healthy, v.desired, v.expected, r.countBudgetUse(b, calls[:i+1], v, gone))
 			}
 		}
-		if (first || now.foreign) && !takesNoBudget(b, c.pod, written, 0) && r.chargedTo(b, calls[:i+1], written, 0) > int(b.Status.DisruptionsAllowed) {
-			r.report(c.move, plan.BlockedByPDB, "the status of budget %s allows %d; the wave takes %d up to here", b.Name, b.Status.DisruptionsAllowed, i+1)
+		if (first || now.customScale) && !needsNoBudget(b, c.pod, written, 0) && r.countBudgetUse(b, calls[:i+1], written,
+			0) > int(b.Status.DisruptionsAllowed) {
+			r.report(c.move, plan.BlockedByPDB, "the status of budget %s allows %d; the wave has used %d so far", b.Name,
+				b.Status.DisruptionsAllowed, i+1)
 		}
 	}
 }
 
-// takesNoBudget reports whether an eviction does not use the budget. The pod must not be
+// needsNoBudget reports whether an eviction does not use the budget. The pod must not be
 // Ready, and either the policy allows the eviction or the budget is healthy without the
 // gone Ready pods. See docs/reference/budgets.md.
-func takesNoBudget(b budget, p *corev1.Pod, s budgetState, gone int) bool {
+func needsNoBudget(b budget, p *corev1.Pod, s budgetState, gone int) bool {
 	if conditionTrue(p.Status.Conditions, corev1.PodReady) {
 		return false
 	}
@@ -187,11 +191,11 @@ func takesNoBudget(b budget, p *corev1.Pod, s budgetState, gone int) bool {
 	return s.desired > 0 && s.healthy-gone >= s.desired
 }
 
-// chargedTo counts the calls that take from the budget.
-func (r *liveState) chargedTo(b budget, calls []call, s budgetState, gone int) int {
+// countBudgetUse returns how many of the calls use the budget.
+func (r *liveState) countBudgetUse(b budget, calls []call, s budgetState, gone int) int {
 	n := 0
 	for _, c := range calls {
-		if !takesNoBudget(b, c.pod, s, gone) {
+		if !needsNoBudget(b, c.pod, s, gone) {
 			n++
 		}
 	}

@@ -49,7 +49,7 @@ func (r *verifier) splitWaves(p plan.Plan) [][]call {
 			continue
 		}
 		if seen[m.Pod.String()] {
-			r.report(m, PodTwice, "it is moved before")
+			r.report(m, PodTwice, "an earlier step moves it")
 		}
 		seen[m.Pod.String()] = true
 		out[len(out)-1] = append(out[len(out)-1], call{m, pod})
@@ -60,14 +60,14 @@ func (r *verifier) splitWaves(p plan.Plan) [][]call {
 func (r *verifier) checkMoveFields(m plan.Move, pod *corev1.Pod) bool {
 	switch {
 	case pod == nil:
-		r.report(m, MalformedPlan, "there is no such pod")
+		r.report(m, MalformedPlan, "the pod does not exist")
 		return false
 	case string(pod.UID) != m.Pod.UID:
 		r.report(m, MalformedPlan, "its UID is %s, not %s", pod.UID, m.Pod.UID)
 	case pod.Spec.NodeName != m.From:
-		r.report(m, MalformedPlan, "it stands on %q, not on %q", pod.Spec.NodeName, m.From)
+		r.report(m, MalformedPlan, "it is on node %q, not on %q", pod.Spec.NodeName, m.From)
 	case m.From == m.To || r.nodes[m.To] == nil:
-		r.report(m, MalformedPlan, "it goes from %q to %q", m.From, m.To)
+		r.report(m, MalformedPlan, "it moves from node %q to node %q", m.From, m.To)
 	}
 	if top := r.chains[key(pod)].top(); top != nil && (m.Owner.Kind != top.kind || m.Owner.Name != top.name) {
 		r.report(m, MalformedPlan, "its owner is %s %s, not %s %s", top.kind, top.name, m.Owner.Kind, m.Owner.Name)
@@ -79,7 +79,7 @@ func (r *verifier) checkMoveFields(m plan.Move, pod *corev1.Pod) bool {
 // replacements.
 func (r *verifier) checkWave(calls []call) {
 	for _, c := range calls {
-		for _, no := range r.refusals(c.pod) {
+		for _, no := range r.rejections(c.pod) {
 			r.report(c.move, no.code, "%s", no.why)
 		}
 		r.checkBackoff(c)

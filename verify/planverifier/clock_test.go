@@ -10,8 +10,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// settingsAtNight are short windows around the hour in which clocks are moved.
-var settingsAtNight = []string{
+// nightWindows are short windows around the hour at which clocks change.
+var nightWindows = []string{
 	"deny: [{schedule: \"0 2 * * *\", duration: 1h}]",
 	"deny: [{schedule: \"15 2 * * *\", duration: 6h}]",
 	"deny: [{schedule: \"30 1 * * *\", duration: 40m}]",
@@ -19,9 +19,9 @@ var settingsAtNight = []string{
 	"allow: [{schedule: \"30 1 * * *\", duration: 3h}], deny: [{schedule: \"*/20 2 * * *\", duration: 5m}]",
 }
 
-// TestPlansInNightsWhenClocksAreMoved: all through the four nights of 2026 in
-// which the clocks of Berlin and Lord Howe are moved, plans obey the windows as
-// somebody reads them who looks at the clock every minute.
+// TestPlansInNightsWhenClocksAreMoved plans during the four nights of 2026 in which clocks
+// in Berlin or on Lord Howe Island change. Each plan must respect the windows, read minute
+// by minute.
 func TestPlansInNightsWhenClocksAreMoved(t *testing.T) {
 	t.Parallel()
 	plans, moves, closed := 0, 0, 0
@@ -30,12 +30,13 @@ func TestPlansInNightsWhenClocksAreMoved(t *testing.T) {
 		if i > 1 {
 			zone = "Australia/Lord_Howe"
 		}
-		for _, windows := range settingsAtNight {
+		for _, windows := range nightWindows {
 			for at := time.Duration(0); at < 5*time.Hour; at += 17 * time.Minute {
 				r := rand.New(rand.NewPCG(uint64(i), uint64(at)))
 				o := simulation.MixedAt(r, night.Add(at))
-				p, law := planOn(t, o, "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\ntimeZone: "+zone+
-					"\nstrategies: [{name: hot, type: NodeLoad, schedule: \"*/10 * * * *\", args: {target: {cpu: 0.2}}}]\nwindows: {"+windows+"}\n", o.TakenAt, plan.PlannerState{})
+				p, law := makePlanOn(t, o, "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\ntimeZone: "+zone+
+					"\nstrategies: [{name: hot, type: NodeLoad, schedule: \"*/10 * * * *\", args: {target: {cpu: 0.2}}}]\nwindows: {"+windows+"}\n",
+					o.TakenAt, plan.PlannerState{})
 				plans++
 				moves += len(p.Moves)
 				if p.Rejections.Counts["OutsideWindow"] > 0 {
@@ -49,6 +50,6 @@ func TestPlansInNightsWhenClocksAreMoved(t *testing.T) {
 	}
 	t.Logf("%d plans, %d of them with closed windows, %d moves", plans, closed, moves)
 	if closed < plans/4 || moves < plans {
-		t.Errorf("%d plans with %d moves and %d closed windows prove too little", plans, moves, closed)
+		t.Errorf("%d plans with %d moves and %d closed windows are too few for this test", plans, moves, closed)
 	}
 }

@@ -46,7 +46,8 @@ type clusterIndex struct {
 func key(o metav1.Object) string { return o.GetNamespace() + "/" + o.GetName() }
 
 func indexCluster(o *cluster.Objects) *clusterIndex {
-	w := &clusterIndex{objects: o, nodes: map[string]*corev1.Node{}, namespaces: map[string]*corev1.Namespace{}, pods: map[string]*corev1.Pod{}, owners: newOwnerIndex(o), chains: map[string]ownerChain{}}
+	w := &clusterIndex{objects: o, nodes: map[string]*corev1.Node{}, namespaces: map[string]*corev1.Namespace{},
+		pods: map[string]*corev1.Pod{}, owners: newOwnerIndex(o), chains: map[string]ownerChain{}}
 	for _, n := range o.Nodes {
 		w.nodes[n.Name] = n
 	}

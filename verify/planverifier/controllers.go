@@ -15,15 +15,15 @@ import (
 )
 
 // checkController checks the controllers of the pod.
-func (r *podGuards) checkController(p *corev1.Pod, add refuseFunc) {
+func (r *podGuards) checkController(p *corev1.Pod, add rejectFunc) {
 	c := r.chains[key(p)]
 	low := c.lowest()
 	if low == nil {
-		add(r.rules.Protect["BarePods"], plan.BarePod, "nothing controls it")
+		add(r.rules.Protect["BarePods"], plan.BarePod, "it has no controller")
 		return
 	}
-	add(low.hasKind("DaemonSet"), plan.DaemonSetPod, "of a DaemonSet")
-	add(low.hasKind("Job") && r.rules.Protect["Jobs"], plan.JobPod, "of a Job")
+	add(low.hasKind("DaemonSet"), plan.DaemonSetPod, "a DaemonSet controls it")
+	add(low.hasKind("Job") && r.rules.Protect["Jobs"], plan.JobPod, "a Job controls it")
 	for i, l := range c.links {
 		if slices.Contains(r.rules.Controllers, l.group+"/"+l.kind) {
 			continue
@@ -32,22 +32,22 @@ func (r *podGuards) checkController(p *corev1.Pod, add refuseFunc) {
 		for _, kind := range []string{"ReplicationController", "ReplicaSet", "Deployment", "StatefulSet", "DaemonSet", "Job"} {
 			known = known || l.hasKind(kind)
 		}
-		add(!known && i == 0, plan.UnknownController, l.group+"/"+l.kind+" is not known")
-		add(l.object == nil, plan.OwnerNotFound, l.kind+" "+l.name+" is not there")
+		add(!known && i == 0, plan.UnknownController, "its controller kind "+l.group+"/"+l.kind+" is unknown")
+		add(l.object == nil, plan.OwnerNotFound, l.kind+" "+l.name+" does not exist")
 	}
 	if c.cron != nil && c.cron.object == nil && !slices.Contains(r.rules.Controllers, c.cron.group+"/"+c.cron.kind) {
-		add(true, plan.OwnerNotFound, c.cron.kind+" "+c.cron.name+" above its Job is not there")
+		add(true, plan.OwnerNotFound, c.cron.kind+" "+c.cron.name+", the owner of its Job, does not exist")
 	}
 	if job, ok := low.object.(*batchv1.Job); ok {
 		by := job.Spec.ManagedBy
-		add(by != nil && *by != "kubernetes.io/job-controller", plan.UnknownController, "somebody else manages its Job")
+		add(by != nil && *by != "kubernetes.io/job-controller", plan.UnknownController, "another controller manages its Job (managedBy)")
 	}
 	r.checkReplacement(p, c, add)
 	r.checkRevision(p, low, add)
 }
 
 // checkReplacement checks that the controllers would create a replacement.
-func (r *podGuards) checkReplacement(p *corev1.Pod, c ownerChain, add refuseFunc) {
+func (r *podGuards) checkReplacement(p *corev1.Pod, c ownerChain, add rejectFunc) {
 	for _, l := range c.links {
 		add(l.object != nil && l.object.GetDeletionTimestamp() != nil, plan.NoReplacement, l.kind+" "+l.name+" is being deleted")
 	}
@@ -55,11 +55,13 @@ func (r *podGuards) checkReplacement(p *corev1.Pod, c ownerChain, add refuseFunc
 		add(ns.DeletionTimestamp != nil || ns.Status.Phase == corev1.NamespaceTerminating, plan.NoReplacement, "its namespace is being deleted")
 	}
 	if job, ok := c.lowest().object.(*batchv1.Job); ok {
-		add(job.Spec.Completions == nil && r.hasSucceeded(job), plan.NoReplacement, "its Job is a queue of which a pod has succeeded")
+		add(job.Spec.Completions == nil && r.hasSucceeded(job), plan.NoReplacement,
+			"its Job has no completions and a pod has succeeded, so the Job creates no replacement")
 		add(job.Spec.Suspend != nil && *job.Spec.Suspend, plan.NoReplacement, "its Job is suspended")
 		for _, x := range job.Status.Conditions {
-			over := x.Type == batchv1.JobComplete || x.Type == batchv1.JobFailed || x.Type == batchv1.JobFailureTarget || x.Type == batchv1.JobSuccessCriteriaMet
-			add(over && x.Status == corev1.ConditionTrue, plan.NoReplacement, "its Job is over: "+string(x.Type))
+			over := x.Type == batchv1.JobComplete || x.Type == batchv1.JobFailed || x.Type == batchv1.JobFailureTarget ||
+				x.Type == batchv1.JobSuccessCriteriaMet
+			add(over && x.Status == corev1.ConditionTrue, plan.NoReplacement, "its Job has ended: "+string(x.Type))
 		}
 	}
 }
@@ -81,13 +83,14 @@ func (r *podGuards) hasSucceeded(job *batchv1.Job) bool {
 // checkRevision checks that a StatefulSet creates the replacement from the same revision.
 // Ordinals below the partition use the current revision. All others, and all with OnDelete,
 // use the update revision.
-func (r *podGuards) checkRevision(p *corev1.Pod, low *owner, add refuseFunc) {
+func (r *podGuards) checkRevision(p *corev1.Pod, low *owner, add rejectFunc) {
 	set, ok := low.object.(*appsv1.StatefulSet)
 	if !ok || set.Status.UpdateRevision == "" {
 		return
 	}
 	next := set.Status.UpdateRevision
-	if u := set.Spec.UpdateStrategy.RollingUpdate; u != nil && u.Partition != nil && set.Spec.UpdateStrategy.Type != appsv1.OnDeleteStatefulSetStrategyType {
+	if u := set.Spec.UpdateStrategy.RollingUpdate; u != nil && u.Partition != nil &&
+		set.Spec.UpdateStrategy.Type != appsv1.OnDeleteStatefulSetStrategyType {
 		first := 0
 		if set.Spec.Ordinals != nil {
 			first = int(set.Spec.Ordinals.Start)
@@ -97,26 +100,26 @@ func (r *podGuards) checkRevision(p *corev1.Pod, low *owner, add refuseFunc) {
 		}
 	}
 	has := p.Labels["controller-revision-hash"]
-	add(has != next, plan.RevisionWouldChange, fmt.Sprintf("it has revision %q, its replacement %q", has, next))
+	add(has != next, plan.RevisionWouldChange, fmt.Sprintf("it has revision %q, its replacement would have %q", has, next))
 }
 
 // checkWorkload checks the state of the pod's workload.
-func (r *podGuards) checkWorkload(p *corev1.Pod, add refuseFunc) {
+func (r *podGuards) checkWorkload(p *corev1.Pod, add rejectFunc) {
 	c := r.chains[key(p)]
 	if c.top() == nil {
 		return
 	}
 	want, known := r.desiredReplicas(p)
 	least := want
-	if _, own := c.top().replicas(); !own && c.lowest() == c.top() { // of an unknown kind: see desired
+	if _, own := c.top().replicas(); !own && c.lowest() == c.top() { // a kind with unknown replicas: see desiredReplicas
 		least = r.countPods(p, false)
 	}
-	add(!known || least < r.rules.MinReplicas, plan.TooFewReplicas, fmt.Sprintf("its workload wants %d (known: %v)", want, known))
+	add(!known || least < r.rules.MinReplicas, plan.TooFewReplicas, fmt.Sprintf("its workload wants %d replicas (known: %v)", want, known))
 	r.checkRollout(c, add)
 	there, up, beside := r.countWorkloadPods(p)
-	add(known && there > want, plan.ScalingDown, fmt.Sprintf("there are %d of %d pods", there, want))
+	add(known && there > want, plan.ScalingDown, fmt.Sprintf("the workload has %d pods and wants %d", there, want))
 	if n, ok := c.lowest().replicas(); ok {
-		add(beside > n, plan.ScalingDown, fmt.Sprintf("%s has %d of %d pods", c.lowest().name, beside, n))
+		add(beside > n, plan.ScalingDown, fmt.Sprintf("%s has %d pods and wants %d", c.lowest().name, beside, n))
 	}
 	add(known && r.rules.Protect["DegradedWorkloads"] && up < want, plan.WorkloadDegraded, fmt.Sprintf("%d of %d pods are Ready", up, want))
 }
@@ -141,7 +144,8 @@ func (r *podGuards) desiredReplicas(p *corev1.Pod) (int, bool) {
 		}
 	}
 	if !some && slices.Contains(r.rules.Controllers, c.top().group+"/"+c.top().kind) {
-		// Nobody knows; the config vouches for it, so it is what is there.
+		// No replica count is known. The configuration declares the kind, so the number of
+		// existing pods counts.
 		return r.countPods(p, true), true
 	}
 	return sum, some
@@ -179,20 +183,21 @@ func (r *podGuards) countWorkloadPods(p *corev1.Pod) (there, up, beside int) {
 }
 
 // checkRollout checks that no controller of the pod is rolling out another template.
-func (r *podGuards) checkRollout(c ownerChain, add refuseFunc) {
+func (r *podGuards) checkRollout(c ownerChain, add rejectFunc) {
 	for i, l := range c.links {
 		switch x := l.object.(type) {
 		case *appsv1.Deployment:
-			add(x.Status.ObservedGeneration < x.Generation, plan.RolloutInProgress, "the Deployment's change is not observed")
+			add(x.Status.ObservedGeneration < x.Generation, plan.RolloutInProgress, "the Deployment controller has not observed the last change")
 			if rs, ok := c.lowest().object.(*appsv1.ReplicaSet); ok {
-				add(!sameTemplate(rs.Spec.Template, x.Spec.Template), plan.RolloutInProgress, "the Deployment has another template")
+				add(!sameTemplate(rs.Spec.Template, x.Spec.Template), plan.RolloutInProgress,
+					"the template of the Deployment differs from that of the ReplicaSet")
 			}
 		case *appsv1.StatefulSet:
-			add(x.Status.ObservedGeneration < x.Generation, plan.RolloutInProgress, "the StatefulSet's change is not observed")
+			add(x.Status.ObservedGeneration < x.Generation, plan.RolloutInProgress, "the StatefulSet controller has not observed the last change")
 			add(r.statefulSetRolling(x), plan.RolloutInProgress, "the StatefulSet is updating pods")
 		}
 		if i > 0 && r.otherReplicaSetActive(l, c.links[i-1]) {
-			add(true, plan.RolloutInProgress, l.name+" has more than one ReplicaSet that wants pods")
+			add(true, plan.RolloutInProgress, l.name+" has more than one ReplicaSet with replicas")
 		}
 	}
 }
@@ -208,7 +213,8 @@ func sameTemplate(a, b corev1.PodTemplateSpec) bool {
 func (r *podGuards) otherReplicaSetActive(above, under owner) bool {
 	for _, rs := range r.objects.ReplicaSets {
 		ref := controllerRef(rs.OwnerReferences)
-		if ref == nil || under.object == nil || rs.Namespace != under.object.GetNamespace() || rs.Name == under.name || ref.Name != above.name || ref.Kind != above.kind {
+		if ref == nil || under.object == nil || rs.Namespace != under.object.GetNamespace() || rs.Name == under.name ||
+			ref.Name != above.name || ref.Kind != above.kind {
 			continue
 		}
 		if above.object != nil && ref.UID != above.object.GetUID() {
@@ -224,7 +230,8 @@ func (r *podGuards) otherReplicaSetActive(above, under owner) bool {
 // statefulSetRolling reports whether a StatefulSet with rolling updates still has pods to
 // update. All pods at or above the partition need the update revision.
 func (r *podGuards) statefulSetRolling(set *appsv1.StatefulSet) bool {
-	if set.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType || set.Status.UpdateRevision == "" || set.Status.UpdateRevision == set.Status.CurrentRevision {
+	if set.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType || set.Status.UpdateRevision == "" ||
+		set.Status.UpdateRevision == set.Status.CurrentRevision {
 		return false
 	}
 	want, kept, updated := 1, 0, 0

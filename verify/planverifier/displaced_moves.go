@@ -10,8 +10,8 @@ import (
 
 // Codes for moves without a purpose.
 const (
-	ServesNothing plan.Code = "ServesNothing" // by itself, and no other needs it
-	BrokenStep    plan.Code = "BrokenStep"    // what it makes room for does not follow
+	ServesNothing plan.Code = "ServesNothing" // the move serves no goal and frees no room for another move
+	BrokenStep    plan.Code = "BrokenStep"    // the move that needs the room does not follow
 )
 
 // checkDisplacedMoves checks the purpose of every move. Either the move serves one of its
@@ -20,20 +20,20 @@ func (r *verifier) checkDisplacedMoves(p plan.Plan) {
 	for _, m := range p.Moves {
 		if m.DisplacedFor == nil {
 			if !r.servesGoal(p, m) {
-				r.report(m, ServesNothing, "none of %v is served by a pod's leaving %s for %s", m.Goals, m.From, m.To)
+				r.report(m, ServesNothing, "a move from %[2]s to %[3]s serves none of the goals %[1]v", m.Goals, m.From, m.To)
 			}
 			continue
 		}
 		k := slices.IndexFunc(p.Moves, func(x plan.Move) bool { return x.Pod.UID == m.DisplacedFor.UID })
 		switch {
 		case k < 0:
-			r.report(m, BrokenStep, "it makes room for %s, which is not moved", m.DisplacedFor)
+			r.report(m, BrokenStep, "it makes room for %s, but the plan does not move that pod", m.DisplacedFor)
 		case p.Moves[k].Wave <= m.Wave:
 			r.report(m, BrokenStep, "%s is in wave %d, not after wave %d", m.DisplacedFor, p.Moves[k].Wave, m.Wave)
 		case p.Moves[k].To != m.From:
-			r.report(m, BrokenStep, "%s goes to %s, and room is made on %s", m.DisplacedFor, p.Moves[k].To, m.From)
+			r.report(m, BrokenStep, "%s moves to %s, but the move makes room on %s", m.DisplacedFor, p.Moves[k].To, m.From)
 		case p.Moves[k].DisplacedFor != nil || !slices.ContainsFunc(m.Goals, func(g string) bool { return slices.Contains(p.Moves[k].Goals, g) }):
-			r.report(m, ServesNothing, "%s serves none of %v", m.DisplacedFor, m.Goals)
+			r.report(m, ServesNothing, "the move of %s serves none of the goals %v", m.DisplacedFor, m.Goals)
 		}
 	}
 }
@@ -43,7 +43,7 @@ func (r *verifier) checkDisplacedMoves(p plan.Plan) {
 func (r *verifier) servesGoal(p plan.Plan, m plan.Move) bool {
 	pod := r.pods[m.Pod.String()]
 	if pod == nil {
-		return true // which is said elsewhere
+		return true // checkMoveFields reports it
 	}
 	return slices.ContainsFunc(p.Goals, func(g plan.Goal) bool {
 		switch {

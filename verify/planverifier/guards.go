@@ -15,12 +15,12 @@ import (
 // criticalPriority is the value of the PriorityClass system-cluster-critical.
 const criticalPriority = 2000000000
 
-// refusals returns all reasons why a pod may not leave, independent of other moves.
-func (r *podGuards) refusals(p *corev1.Pod) []refusal {
-	var out []refusal
+// rejections returns all reasons why a pod may not be evicted, independent of other moves.
+func (r *podGuards) rejections(p *corev1.Pod) []rejection {
+	var out []rejection
 	add := func(no bool, code plan.Code, why string) {
 		if no {
-			out = append(out, refusal{code, why})
+			out = append(out, rejection{code, why})
 		}
 	}
 	r.checkPod(p, add)
@@ -33,22 +33,23 @@ func (r *podGuards) refusals(p *corev1.Pod) []refusal {
 }
 
 // checkPod checks the pod itself.
-func (r *podGuards) checkPod(p *corev1.Pod, add refuseFunc) {
+func (r *podGuards) checkPod(p *corev1.Pod, add rejectFunc) {
 	c := r.rules
 	_, mirror := p.Annotations["kubernetes.io/config.mirror"]
-	add(mirror, plan.MirrorPod, "a mirror of a file on the node")
+	add(mirror, plan.MirrorPod, "it is a mirror pod")
 	source := p.Annotations["kubernetes.io/config.source"]
 	add(source != "" && source != "api", plan.StaticPod, "its source is "+source)
 	add(isTerminating(p), plan.PodTerminating, "it is terminating")
-	add(isTerminal(p), plan.PodTerminal, "it has ended")
-	add(!r.bound(p), plan.PodNotBound, "it stands on no known node")
-	add(p.Labels["app.kubernetes.io/name"] == "evenkeel", plan.OwnPod, "it is ours")
-	add(c.PodSelector != nil && !c.PodSelector.Matches(labels.Set(p.Labels)), plan.PodNotSelected, "podSelector leaves it out")
-	add(c.Protect["PodsWithResourceClaims"] && len(p.Spec.ResourceClaims) > 0, plan.ResourceClaims, "it holds devices")
-	add(c.Protect["PodsWithoutPDB"] && len(r.budgetsOf(p.Namespace, p.Labels)) == 0, plan.NoPodDisruptionBudget, "it has no budget")
+	add(isTerminal(p), plan.PodTerminal, "it has phase Succeeded or Failed")
+	add(!r.bound(p), plan.PodNotBound, "it is not on a known node")
+	add(p.Labels["app.kubernetes.io/name"] == "evenkeel", plan.OwnPod, "it is a pod of Evenkeel")
+	add(c.PodSelector != nil && !c.PodSelector.Matches(labels.Set(p.Labels)), plan.PodNotSelected, "podSelector does not select it")
+	add(c.Protect["PodsWithResourceClaims"] && len(p.Spec.ResourceClaims) > 0, plan.ResourceClaims, "it has resource claims")
+	add(c.Protect["PodsWithoutPDB"] && len(r.budgetsOf(p.Namespace, p.Labels)) == 0, plan.NoPodDisruptionBudget,
+		"no PodDisruptionBudget selects it")
 
 	priority, sure := r.priority(p)
-	add(!sure, plan.PriorityTooHigh, "its PriorityClass "+p.Spec.PriorityClassName+" is not there")
+	add(!sure, plan.PriorityTooHigh, "its PriorityClass "+p.Spec.PriorityClassName+" does not exist")
 	add(c.Protect["SystemCriticalPods"] && priority >= criticalPriority, plan.SystemCritical, "its priority is critical")
 	limit, known := r.priorityLimit()
 	add(!known || priority >= limit, plan.PriorityTooHigh, "its priority is not below "+c.PriorityBelow)
@@ -57,7 +58,8 @@ func (r *podGuards) checkPod(p *corev1.Pod, add refuseFunc) {
 		start := p.Status.StartTime
 		add(start == nil || r.now.Sub(start.Time) < c.MinPodAge, plan.PodTooYoung, "it is younger than "+c.MinPodAge.String())
 	}
-	add(c.SchedulerTimeout > 0 && r.schedulerSilent(p.Spec.SchedulerName), plan.SchedulerNotResponding, "its scheduler has left a pod unattempted")
+	add(c.SchedulerTimeout > 0 && r.schedulerSilent(p.Spec.SchedulerName), plan.SchedulerNotResponding,
+		"its scheduler has not attempted a pending pod in time")
 }
 
 // schedulerSilent reports whether a pod of the scheduler has waited too long for a first
@@ -109,12 +111,13 @@ func (r *podGuards) priorityClass(name string) (int64, bool) {
 }
 
 // checkNamespaceAndNode checks the namespace and the node of the pod.
-func (r *podGuards) checkNamespaceAndNode(p *corev1.Pod, add refuseFunc) {
+func (r *podGuards) checkNamespaceAndNode(p *corev1.Pod, add rejectFunc) {
 	c := r.rules
 	space := r.namespaces[p.Namespace]
 	add(len(c.Include) > 0 && !slices.Contains(c.Include, p.Namespace), plan.NamespaceExcluded, "its namespace is not included")
 	add(slices.Contains(c.Exclude, p.Namespace), plan.NamespaceExcluded, "its namespace is excluded")
-	add(c.NamespaceSelector != nil && (space == nil || !c.NamespaceSelector.Matches(labels.Set(space.Labels))), plan.NamespaceExcluded, "its namespace is not selected")
+	add(c.NamespaceSelector != nil && (space == nil || !c.NamespaceSelector.Matches(labels.Set(space.Labels))), plan.NamespaceExcluded,
+		"its namespace is not selected")
 
 	n := r.nodes[p.Spec.NodeName]
 	if n == nil {
@@ -135,16 +138,17 @@ func (r *podGuards) checkNamespaceAndNode(p *corev1.Pod, add refuseFunc) {
 	}
 	for _, kv := range []map[string]string{n.Annotations, n.Labels} {
 		v, there := kv["evenkeel.io/exclude"]
-		add(there && v != "false", plan.NodeExcluded, "its node says exclude: "+v)
+		add(there && v != "false", plan.NodeExcluded, "its node has evenkeel.io/exclude: "+v)
 		for k := range kv {
 			name, ours := strings.CutPrefix(k, "evenkeel.io/")
-			add(ours && name != "exclude" && name != "drain-first" && name != "pressure" && name != "steer", plan.RequestUnreadable, "its node asks "+k)
+			add(ours && name != "exclude" && name != "drain-first" && name != "pressure" && name != "steer", plan.RequestUnreadable,
+				"its node has the unknown key "+k)
 		}
 	}
 }
 
 // checkVolumes checks the volumes of the pod.
-func (r *podGuards) checkVolumes(p *corev1.Pod, add refuseFunc) {
+func (r *podGuards) checkVolumes(p *corev1.Pod, add rejectFunc) {
 	c := r.rules
 	for _, v := range p.Spec.Volumes {
 		add(c.Protect["PodsWithLocalStorage"] && (v.EmptyDir != nil || v.HostPath != nil), plan.LocalStorage, "volume "+v.Name)
@@ -160,7 +164,7 @@ func (r *podGuards) checkVolumes(p *corev1.Pod, add refuseFunc) {
 }
 
 func (r *podGuards) storageClass(p *corev1.Pod, v corev1.Volume) (string, bool) {
-	name := p.Name + "-" + v.Name // a generic ephemeral volume's claim
+	name := p.Name + "-" + v.Name // the claim of a generic ephemeral volume
 	if v.PersistentVolumeClaim != nil {
 		name = v.PersistentVolumeClaim.ClaimName
 	}

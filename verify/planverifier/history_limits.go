@@ -30,7 +30,7 @@ func workload(w plan.ObjectRef) string {
 func (r *verifier) checkBackoff(c call) {
 	for _, b := range r.rules.State.Backoffs {
 		if workload(b.Workload) == r.stateWorkload(c.pod) && b.Until.After(r.now) {
-			r.report(c.move, plan.BackedOff, "%s %s rests until %s", b.Workload.Kind, b.Workload.Name, b.Until.Format(time.RFC3339))
+			r.report(c.move, plan.BackedOff, "%s %s is in backoff until %s", b.Workload.Kind, b.Workload.Name, b.Until.Format(time.RFC3339))
 		}
 	}
 }
@@ -57,13 +57,13 @@ func (r *verifier) checkHourlyLimits(p plan.Plan) {
 		spaces[pod.Namespace]++
 		all++
 		if n, max := owners[owner], r.rules.PerHourOwner.forPods(0); n > max {
-			r.report(m, plan.LimitPerHour, "%d of %s within the hour; %d may go", n, owner, max)
+			r.report(m, plan.LimitPerHour, "%d evictions of %s within the hour; the limit is %d", n, owner, max)
 		}
 		if n, max := spaces[pod.Namespace], r.rules.PerHourNamespace.forPods(0); n > max {
-			r.report(m, plan.LimitPerHour, "%d in namespace %s within the hour; %d may go", n, pod.Namespace, max)
+			r.report(m, plan.LimitPerHour, "%d evictions in namespace %s within the hour; the limit is %d", n, pod.Namespace, max)
 		}
 		if max := r.rules.PerHourCluster.forPods(0); all > max {
-			r.report(m, plan.LimitPerHour, "%d within the hour; %d may go", all, max)
+			r.report(m, plan.LimitPerHour, "%d evictions within the hour; the limit is %d", all, max)
 		}
 	}
 }

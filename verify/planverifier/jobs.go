@@ -12,9 +12,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// checkJobFailure counts evictions as the Job controller counts failures: the pod is
-// Failed with the condition DisruptionTarget, and the first rule of the Job's
-// policy that fits it decides; without one it counts against backoffLimit.
+// checkJobFailure counts an eviction as the Job controller counts a failed pod with the
+// condition DisruptionTarget. The first matching rule of the podFailurePolicy decides.
+// Without a match the failure counts against backoffLimit.
 func (r *verifier) checkJobFailure(c call) {
 	job, ok := r.jobOf(c.pod)
 	if !ok {
@@ -24,17 +24,17 @@ func (r *verifier) checkJobFailure(c call) {
 	case batchv1.PodFailurePolicyActionIgnore:
 		return
 	case batchv1.PodFailurePolicyActionFailJob, batchv1.PodFailurePolicyActionFailIndex:
-		r.report(c.move, plan.JobWouldFail, "the podFailurePolicy of its Job fails it")
+		r.report(c.move, plan.JobWouldFail, "the podFailurePolicy of its Job could fail the Job")
 		return
 	}
 	if per := job.Spec.BackoffLimitPerIndex; per != nil {
-		failed, _ := strconv.Atoi(c.pod.Annotations["batch.kubernetes.io/job-index-failure-count"]) // none: it never failed
+		failed, _ := strconv.Atoi(c.pod.Annotations["batch.kubernetes.io/job-index-failure-count"]) // a missing annotation means no failure
 		if failed+1 > int(*per) {
 			r.report(c.move, plan.JobWouldFail, "its index would have failed %d times, backoffLimitPerIndex is %d", failed+1, *per)
 		}
 	}
 	r.jobFailures[key(job)]++
-	limit := int32(6) // the API's default
+	limit := int32(6) // the default of the API
 	switch {
 	case job.Spec.BackoffLimit != nil:
 		limit = *job.Spec.BackoffLimit
@@ -46,8 +46,8 @@ func (r *verifier) checkJobFailure(c call) {
 	}
 }
 
-// failedPods are the failures of a Job so far: in its status, about to be added, and
-// of pods that have failed or will, and still hold the controller's finalizer.
+// failedPods returns the failures of a Job so far: those in its status, and those that the
+// Job controller has yet to count.
 func (r *liveState) failedPods(job *batchv1.Job) int {
 	n, counted := int(job.Status.Failed), map[string]bool{}
 	if u := job.Status.UncountedTerminatedPods; u != nil {
@@ -57,7 +57,8 @@ func (r *liveState) failedPods(job *batchv1.Job) int {
 	}
 	for _, p := range r.pods {
 		mine, ok := r.jobOf(p)
-		if ok && mine == job && (p.Status.Phase == corev1.PodFailed || isTerminating(p) && !isTerminal(p)) && slices.Contains(p.Finalizers, batchv1.JobTrackingFinalizer) {
+		if ok && mine == job && (p.Status.Phase == corev1.PodFailed || isTerminating(p) && !isTerminal(p)) &&
+			slices.Contains(p.Finalizers, batchv1.JobTrackingFinalizer) {
 			counted[string(p.UID)] = true
 		}
 	}
@@ -73,10 +74,10 @@ func (r *podGuards) jobOf(p *corev1.Pod) (*batchv1.Job, bool) {
 	return job, ok
 }
 
-// jobFailureAction is the worst that the Job's policy can do with an evicted pod. The rule
-// for pods that are disrupted fits it for certain and ends the search. How its
-// containers end and what its other conditions will be nobody knows beforehand,
-// so of the rules above that one any can be the first that fits.
+// jobFailureAction returns the worst action that the podFailurePolicy can take for an
+// evicted pod. The first rule on DisruptionTarget certainly matches, so later rules do not
+// count. Any earlier rule may match, because exit codes and other conditions are unknown
+// before the eviction.
 func (r *liveState) jobFailureAction(job *batchv1.Job) batchv1.PodFailurePolicyAction {
 	policy := job.Spec.PodFailurePolicy
 	if policy == nil {
@@ -101,10 +102,11 @@ func (r *liveState) jobFailureAction(job *batchv1.Job) batchv1.PodFailurePolicyA
 			break
 		}
 	}
-	if !certain { // none of them may fit
+	if !certain { // possibly no rule matches
 		possible[batchv1.PodFailurePolicyActionCount] = true
 	}
-	for _, worst := range []batchv1.PodFailurePolicyAction{batchv1.PodFailurePolicyActionFailJob, batchv1.PodFailurePolicyActionFailIndex, batchv1.PodFailurePolicyActionCount} {
+	for _, worst := range []batchv1.PodFailurePolicyAction{batchv1.PodFailurePolicyActionFailJob, batchv1.PodFailurePolicyActionFailIndex,
+		batchv1.PodFailurePolicyActionCount} {
 		if possible[worst] {
 			return worst
 		}

@@ -11,22 +11,22 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// owner is one controller above a pod. object is nil when it is not there.
+// owner is one controller above a pod. object is nil if the controller does not exist.
 type owner struct {
 	group, kind, name string
 	object            metav1.Object
 }
 
 func (l owner) hasKind(kind string) bool {
-	groups := map[string]string{"ReplicationController": "", "Job": "batch", "CronJob": "batch", "Deployment": "apps", "ReplicaSet": "apps", "StatefulSet": "apps", "DaemonSet": "apps"}
+	groups := map[string]string{"ReplicationController": "", "Job": "batch", "CronJob": "batch", "Deployment": "apps", "ReplicaSet": "apps",
+		"StatefulSet": "apps", "DaemonSet": "apps"}
 	return l.kind == kind && l.group == groups[kind]
 }
 
-// ownerChain are the controllers above a pod, from below, as far as they lead. The
-// last may be absent. A CronJob is kept apart: it starts Jobs and replaces no
-// pods.
+// ownerChain lists the controllers above a pod, from the lowest up. The topmost may not
+// exist. A CronJob is separate, because it starts Jobs and does not replace pods.
 type ownerChain struct {
-	id    string // names the topmost controller, "" for bare pods
+	id    string // identifies the topmost controller; empty for bare pods
 	links []owner
 	cron  *owner
 }
@@ -46,12 +46,12 @@ func (c ownerChain) top() *owner {
 }
 
 // ownerIndex finds controllers by namespace, group, kind and name.
-type ownerIndex struct{ all map[string]metav1.Object }
+type ownerIndex struct{ objects map[string]metav1.Object }
 
 func newOwnerIndex(o *cluster.Objects) *ownerIndex {
 	r := &ownerIndex{map[string]metav1.Object{}}
 	put := func(group, kind string, x metav1.Object) {
-		r.all[strings.Join([]string{x.GetNamespace(), group, kind, x.GetName()}, "/")] = x
+		r.objects[strings.Join([]string{x.GetNamespace(), group, kind, x.GetName()}, "/")] = x
 	}
 	for _, x := range o.ReplicaSets {
 		put("apps", "ReplicaSet", x)
@@ -77,14 +77,16 @@ func newOwnerIndex(o *cluster.Objects) *ownerIndex {
 	return r
 }
 
-// follow finds what a reference names; a namesake with another UID is not it.
-func (r *ownerIndex) follow(ns string, ref *metav1.OwnerReference) owner {
+// resolve returns the controller that a reference names. An object of the same name with
+// another UID does not match.
+func (r *ownerIndex) resolve(ns string, ref *metav1.OwnerReference) owner {
 	group := ""
 	if i := strings.Index(ref.APIVersion, "/"); i >= 0 {
 		group = ref.APIVersion[:i]
 	}
 	l := owner{group: group, kind: ref.Kind, name: ref.Name}
-	if x := r.all[strings.Join([]string{ns, group, ref.Kind, ref.Name}, "/")]; x != nil && (x.GetUID() == ref.UID || x.GetUID() == "" || ref.UID == "") {
+	if x := r.objects[strings.Join([]string{ns, group, ref.Kind, ref.Name}, "/")]; x != nil && (x.GetUID() == ref.UID || x.GetUID() == "" ||
+		ref.UID == "") {
 		l.object = x
 	}
 	return l
@@ -100,26 +102,26 @@ func controllerRef(refs []metav1.OwnerReference) *metav1.OwnerReference {
 }
 
 func (r *ownerIndex) chainOf(p *corev1.Pod) ownerChain {
-	c := r.links(p)
+	c := r.walkOwners(p)
 	if t := c.top(); t != nil {
 		c.id = strings.Join([]string{p.Namespace, t.group, t.kind, t.name}, "/")
 	}
 	return c
 }
 
-func (r *ownerIndex) links(p *corev1.Pod) ownerChain {
+func (r *ownerIndex) walkOwners(p *corev1.Pod) ownerChain {
 	var c ownerChain
 	ref := controllerRef(p.OwnerReferences)
 	for range 10 {
 		if ref == nil {
 			return c
 		}
-		l := r.follow(p.Namespace, ref)
+		l := r.resolve(p.Namespace, ref)
 		if l.hasKind("CronJob") && len(c.links) > 0 {
 			c.cron = &l
 			return c
 		}
-		if under := c.top(); under != nil && under.hasKind("Job") { // whatever starts Jobs
+		if under := c.top(); under != nil && under.hasKind("Job") { // any owner of a Job
 			c.cron = &l
 			return c
 		}
@@ -132,7 +134,8 @@ func (r *ownerIndex) links(p *corev1.Pod) ownerChain {
 	return c
 }
 
-// replicas is how many pods a controller wants; false when that is not known.
+// replicas returns the number of pods that a controller wants. It returns false if the
+// number is unknown.
 func (l owner) replicas() (int, bool) {
 	one := func(n *int32) int {
 		if n == nil {

@@ -15,7 +15,7 @@ func (r *verifier) checkPassLimits(p plan.Plan) {
 	held := []struct {
 		code  plan.Code
 		limit Limit
-		of    func(pod *corev1.Pod) string // "": not held to it
+		of    func(pod *corev1.Pod) string // empty: the limit does not apply
 	}{
 		{plan.LimitPerPass, r.rules.PerPass, func(*corev1.Pod) string { return "all" }},
 		{plan.LimitPerNode, r.rules.PerNode, func(pod *corev1.Pod) string { return pod.Spec.NodeName }},
@@ -37,7 +37,7 @@ func (r *verifier) checkPassLimits(p plan.Plan) {
 			}
 			group := h.of(pod)
 			if moved[group]++; moved[group] > h.limit.forPods(total[group]) {
-				r.report(m, h.code, "%d of the %d pods of %s; %d may go", moved[group], total[group], group, h.limit.forPods(total[group]))
+				r.report(m, h.code, "%d of the %d pods of %s; the limit is %d", moved[group], total[group], group, h.limit.forPods(total[group]))
 			}
 		}
 	}
@@ -58,11 +58,12 @@ func (r *verifier) checkRejections(p plan.Plan) {
 		counts[no.Reason.Code]++
 		said[no.Pod.String()] = true
 		if r.pods[no.Pod.String()] == nil {
-			r.violations = append(r.violations, Violation{0, no.Pod.String(), MalformedPlan, "a pod that does not exist is rejected"})
+			r.violations = append(r.violations, Violation{0, no.Pod.String(), MalformedPlan, "the rejected pod does not exist"})
 		}
 	}
 	if !maps.Equal(counts, p.Rejections.Counts) {
-		r.violations = append(r.violations, Violation{0, "", MalformedPlan, fmt.Sprintf("%v rejections are counted, %v listed", p.Rejections.Counts, counts)})
+		r.violations = append(r.violations, Violation{0, "", MalformedPlan, fmt.Sprintf("the plan counts %v rejections and lists %v",
+			p.Rejections.Counts, counts)})
 		return
 	}
 	for _, m := range p.Moves {
@@ -74,7 +75,8 @@ func (r *verifier) checkRejections(p plan.Plan) {
 		}
 		for _, k := range r.podsThatHelp(g) {
 			if !said[k] {
-				r.violations = append(r.violations, Violation{0, k, UnexplainedStay, "goal " + g.ID + " (" + string(g.Kind) + " " + g.Subject.String() + ") is not met, and nothing says why it stays"})
+				r.violations = append(r.violations, Violation{0, k, UnexplainedStay, "goal " + g.ID + " (" + string(g.Kind) + " " +
+					g.Subject.String() + ") is not met, and the plan gives no reason why the pod stays"})
 			}
 		}
 	}

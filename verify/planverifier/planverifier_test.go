@@ -15,8 +15,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// plans is how many random plans are judged; wanted is what they must hold for
-// the test to mean something.
+// plans is the number of random plans. wantedWithMoves and wantedMoves are the minimum for
+// a meaningful test.
 const (
 	plans           = 1000
 	wantedWithMoves = 600
@@ -35,14 +35,14 @@ func makePlan(t testing.TB, seed uint64) planCase {
 	r := rand.New(rand.NewPCG(seed, 30))
 	o := simulation.Mixed(r)
 	text := simulation.Settings(r)
-	p, law := planOn(t, o, text, o.TakenAt, simulation.RandomState(r, o))
+	p, law := makePlanOn(t, o, text, o.TakenAt, simulation.RandomState(r, o))
 	return planCase{o, law, p}
 }
 
-// courses are ways in which the calls of a plan can go: as planned, with a
-// disruption controller that is prompt or late; the other way round within each
-// wave; and in any order, with replacements that come early or late.
-func courses(r *rand.Rand) map[string]planverifier.CallOrder {
+// callOrders are orders in which the evictions of a plan can happen. Within a wave they go
+// as planned, backward or at random. The disruption controller is prompt or late, and
+// replacements are early or late.
+func callOrders(r *rand.Rand) map[string]planverifier.CallOrder {
 	backward := func(n int) []int {
 		out := make([]int, n)
 		for i := range out {
@@ -54,16 +54,17 @@ func courses(r *rand.Rand) map[string]planverifier.CallOrder {
 	return map[string]planverifier.CallOrder{
 		"as planned": {}, "as planned, late": {LateStatus: true},
 		"backward": {Order: backward}, "backward, late": {Order: backward, LateStatus: true},
-		"any order": {Order: r.Perm, EarlyReplacement: sometimes}, "any order, late": {Order: r.Perm, EarlyReplacement: sometimes, LateStatus: true},
+		"any order": {Order: r.Perm, EarlyReplacement: sometimes}, "any order, late": {Order: r.Perm, EarlyReplacement: sometimes,
+			LateStatus: true},
 	}
 }
 
-// never are guards that no plan names as a reason: pods that have ended, and pods
-// without a node, are on no node and could help no goal.
-var never = []plan.Code{plan.PodTerminal, plan.PodNotBound}
+// codesNeverRejected are the guards that no plan gives as a reason. Terminal pods and pods
+// without a node cannot help a goal.
+var codesNeverRejected = []plan.Code{plan.PodTerminal, plan.PodNotBound}
 
-// TestNoPlanBreaksARule: nothing that guards, people, budgets, limits or windows
-// forbid is in any of a thousand random plans, in any prefix of its calls.
+// TestNoPlanBreaksARule makes a thousand random plans. No guard, annotation, budget, limit
+// or window may forbid a move, in any prefix of the evictions.
 func TestNoPlanBreaksARule(t *testing.T) {
 	t.Parallel()
 	withMoves, moves, prefixes, bad := 0, 0, 0, 0
@@ -85,25 +86,26 @@ func TestNoPlanBreaksARule(t *testing.T) {
 			met[code] += n
 		}
 		blame(seed, "wave by wave", planverifier.Check(m.o, m.rules, m.plan, m.o.TakenAt))
-		ways := courses(rand.New(rand.NewPCG(seed, 31)))
+		ways := callOrders(rand.New(rand.NewPCG(seed, 31)))
 		for _, name := range slices.Sorted(maps.Keys(ways)) {
 			blame(seed, name, planverifier.Replay(m.o, m.rules, m.plan, m.o.TakenAt, ways[name]))
 			prefixes += len(m.plan.Moves)
 		}
 	}
-	t.Logf("%d plans, %d with moves, %d moves, %d prefixes of calls, %d violations; they stay for\n%s", plans, withMoves, moves, prefixes, bad, table(met))
+	t.Logf("%d plans, %d with moves, %d moves, %d prefixes of calls, %d violations; rejections by code:\n%s", plans, withMoves, moves,
+		prefixes, bad, countTable(met))
 	if withMoves < wantedWithMoves || moves < wantedMoves {
-		t.Errorf("%d plans with moves and %d moves prove too little (want %d and %d)", withMoves, moves, wantedWithMoves, wantedMoves)
+		t.Errorf("%d plans with moves and %d moves are too few (want %d and %d)", withMoves, moves, wantedWithMoves, wantedMoves)
 	}
-	allMet(t, met)
+	checkAllCodesOccur(t, met)
 }
 
-// allMet wants every guard, budget and limit among the reasons.
-func allMet(t *testing.T, met map[plan.Code]int) {
+// checkAllCodesOccur checks that every guard, budget and limit rejects a pod in some plan.
+func checkAllCodesOccur(t *testing.T, met map[plan.Code]int) {
 	want := []plan.Code{plan.BlockedByPDB, plan.MultiplePDBs, plan.PDBNotObserved, plan.WorkloadUnavailable,
 		plan.LimitPerPass, plan.LimitPerNode, plan.LimitPerNamespace, plan.LimitPerOwner, plan.LimitPerZone, plan.LimitPerHour, plan.BackedOff}
 	for _, rule := range guard.Rules {
-		if !slices.Contains(never, rule.Code) {
+		if !slices.Contains(codesNeverRejected, rule.Code) {
 			want = append(want, rule.Code)
 		}
 	}
@@ -113,13 +115,14 @@ func allMet(t *testing.T, met map[plan.Code]int) {
 			missing = append(missing, code)
 		}
 	}
-	t.Logf("%d of %d codes of guards, budgets and limits are met; never met: %v; never looked for: %v", len(want)-len(missing), len(want), missing, never)
+	t.Logf("%d of %d codes of guards, budgets and limits occur; missing: %v; not expected: %v", len(want)-len(missing), len(want), missing,
+		codesNeverRejected)
 	if len(missing) > 0 {
-		t.Errorf("the plans do not show %v", missing)
+		t.Errorf("no plan rejects a pod with the codes %v", missing)
 	}
 }
 
-func table(met map[plan.Code]int) string {
+func countTable(met map[plan.Code]int) string {
 	var b strings.Builder
 	for _, code := range slices.Sorted(maps.Keys(met)) {
 		fmt.Fprintf(&b, "%-24s %6d\n", code, met[code])

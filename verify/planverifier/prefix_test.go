@@ -15,8 +15,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// planOn plans on a cluster with the configuration of a seed.
-func planOn(t testing.TB, o *cluster.Objects, text string, now time.Time, past plan.PlannerState) (plan.Plan, planverifier.Rules) {
+// makePlanOn plans on a cluster with the configuration text.
+func makePlanOn(t testing.TB, o *cluster.Objects, text string, now time.Time, past plan.PlannerState) (plan.Plan, planverifier.Rules) {
 	t.Helper()
 	conf, err := config.Load("seed.yaml", []byte(text))
 	if err != nil {
@@ -28,16 +28,15 @@ func planOn(t testing.TB, o *cluster.Objects, text string, now time.Time, past p
 	}
 	opts := conf.PlannerOptions()
 	opts.SamplesPerCode = -1
-	law := rules(t, conf)
+	law := verifierRules(t, conf)
 	law.State = past
 	return planner.New(opts).Plan(s, past, controller.Goals(s, conf.BuildStrategies(), nil), now), law
 }
 
-// TestPlansAfterAnyPrefix: a plan is broken off after any number of its calls, in
-// any order within the wave, with or without a prompt disruption controller; the
-// next plan starts from there, while victims still terminate and replacements
-// are Pending, and breaks nothing either. Only the two together can spend a
-// budget twice.
+// TestPlansAfterAnyPrefix interrupts a plan after any number of its evictions, in any
+// order within a wave. Evicted pods still terminate and replacements are Pending. A second
+// plan on that cluster must break no rule. Only two plans together can use up a budget
+// twice.
 func TestPlansAfterAnyPrefix(t *testing.T) {
 	t.Parallel()
 	const wanted = 600
@@ -47,14 +46,14 @@ func TestPlansAfterAnyPrefix(t *testing.T) {
 		o := simulation.Mixed(r)
 		text := simulation.Settings(r)
 		past := simulation.RandomState(r, o)
-		first, law := planOn(t, o, text, o.TakenAt, past)
+		first, law := makePlanOn(t, o, text, o.TakenAt, past)
 		for calls := 1; calls <= len(first.Moves) && starts < wanted; calls += 1 + r.IntN(3) {
 			starts++
 			course := planverifier.CallOrder{Order: r.Perm, LateStatus: r.IntN(2) == 0, MaxCalls: calls}
 			later := o.TakenAt.Add(time.Duration(1+r.IntN(150)) * time.Second)
 			half := planverifier.ClusterAfter(o, law, first, o.TakenAt, course)
 			half.TakenAt = later
-			// A whole wave is reserved before its first call.
+			// The controller reserves a whole wave before its first eviction.
 			cut := 0
 			for _, m := range first.Moves[:calls] {
 				cut = max(cut, m.Wave)
@@ -64,7 +63,7 @@ func TestPlansAfterAnyPrefix(t *testing.T) {
 				n++
 			}
 			law.State = history.Reserve(past, plan.OpenRun{RunID: "first"}, first.Moves[:n], o.TakenAt)
-			next, _ := planOn(t, half, text, later, law.State)
+			next, _ := makePlanOn(t, half, text, later, law.State)
 			if len(next.Moves) > 0 {
 				withMoves++
 			}
@@ -78,8 +77,8 @@ func TestPlansAfterAnyPrefix(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d plans started after a prefix of another, %d with moves, %d moves, %d violations", starts, withMoves, moves, bad)
+	t.Logf("%d plans after an interrupted plan, %d with moves, %d moves, %d violations", starts, withMoves, moves, bad)
 	if withMoves < wanted/4 {
-		t.Errorf("%d of %d second plans have moves: too few to prove anything", withMoves, starts)
+		t.Errorf("%d of %d second plans have moves, which is too few for this test", withMoves, starts)
 	}
 }

@@ -38,7 +38,7 @@ func (r *verifier) checkRequiredAffinity(calls []call) {
 				}
 			}
 			if took != nil && left == 0 {
-				r.report(took.move, plan.RequiredByAffinity, "%s requires it in its %s", key(p), t.TopologyKey)
+				r.report(took.move, plan.RequiredByAffinity, "the required affinity of %s needs the pod in the same %s", key(p), t.TopologyKey)
 			}
 		}
 	}

@@ -32,15 +32,15 @@ type Rules struct {
 	PerPass, PerNode, PerNamespace, PerOwner, PerZone   Limit
 	InFlightTotal, InFlightPerNode, InFlightPerWorkload Limit
 
-	// PerHourOwner, PerHourNamespace and PerHourCluster bound the evictions within
-	// an hour, those that Past remembers included.
+	// PerHourOwner, PerHourNamespace and PerHourCluster limit the evictions within an
+	// hour. They include the evictions in State.
 	PerHourOwner, PerHourNamespace, PerHourCluster Limit
 	// State is the planner state before the pass.
 	State plan.PlannerState
 
 	Allow, Deny []Window
-	// UsageStrategies are the strategies by measured usage. Usage counts up to the age
-	// MaxAge, and only if at least MinCoverage of the nodes in scope have it.
+	// UsageStrategies are the strategies on measured usage. Usage older than MaxAge does
+	// not count. At least MinCoverage of the nodes in scope must have usage.
 	UsageStrategies []UsageStrategy
 	MaxAge          time.Duration
 	MinCoverage     float64
@@ -48,12 +48,12 @@ type Rules struct {
 	Location *time.Location
 }
 
-// UsageStrategy is a NodeLoad strategy by load that counts all pods: one resource of it.
+// UsageStrategy is one resource of a NodeLoad strategy on measured usage.
 type UsageStrategy struct {
 	Strategy, Resource string
 	// Target is a fraction of allocatable.
 	Target float64
-	// For is how many samples in a row a node must be above it.
+	// For is the number of consecutive samples for which a node must be above Target.
 	For int
 }
 
@@ -82,7 +82,7 @@ func (l Limit) forPods(pods int) int {
 
 // Violation is one rule that a plan breaks.
 type Violation struct {
-	Step int // of the move, 0 when it is about the whole plan
+	Step int // of the move; 0 if the violation concerns the whole plan
 	Pod  string
 	// Code is the reason code that forbids the move, or one of the codes below.
 	Code   plan.Code
@@ -91,9 +91,9 @@ type Violation struct {
 
 // Codes for violations without a reason code.
 const (
-	MalformedPlan    plan.Code = "MalformedPlan"    // steps, waves or names do not fit together
+	MalformedPlan    plan.Code = "MalformedPlan"    // steps, waves or names are inconsistent
 	PodTwice         plan.Code = "PodTwice"         // a pod is moved twice
-	InFlight         plan.Code = "InFlight"         // too many pods are away at once
-	UnexplainedStay  plan.Code = "UnexplainedStay"  // a pod that could have served has no reason to stay
-	WindowNotWatched plan.Code = "WindowNotWatched" // a move does not know when its window closes
+	InFlight         plan.Code = "InFlight"         // too many pods are in flight at once
+	UnexplainedStay  plan.Code = "UnexplainedStay"  // a pod that could help a goal stays without a reason
+	WindowNotWatched plan.Code = "WindowNotWatched" // NotAfter is not the time at which a window closes
 )

@@ -51,71 +51,81 @@ func onDeployment(f func(m *planCase, d *appsv1.Deployment)) func(m *planCase) (
 	}
 }
 
-// clusterTampers have the cluster forbid what was allowed.
+// clusterTampers change the cluster so that it forbids a move of the plan.
 var clusterTampers = []tampering{
-	{"a mirror", plan.MirrorPod, onPod(func(m *planCase, p *corev1.Pod) { p.Annotations["kubernetes.io/config.mirror"] = "x" })},
-	{"on its way out", plan.PodTerminating, onPod(func(m *planCase, p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: m.o.TakenAt} })},
-	{"a pod that has ended", plan.PodTerminal, onPod(func(m *planCase, p *corev1.Pod) { p.Status.Phase = corev1.PodFailed })},
+	{"a mirror pod", plan.MirrorPod, onPod(func(m *planCase, p *corev1.Pod) { p.Annotations["kubernetes.io/config.mirror"] = "x" })},
+	{"a terminating pod", plan.PodTerminating,
+		onPod(func(m *planCase, p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: m.o.TakenAt} })},
+	{"a terminal pod", plan.PodTerminal, onPod(func(m *planCase, p *corev1.Pod) { p.Status.Phase = corev1.PodFailed })},
 	{"a pod without a node", plan.PodNotBound, onPod(func(m *planCase, p *corev1.Pod) { p.Spec.NodeName = "" })},
-	{"bare", plan.BarePod, onPod(func(m *planCase, p *corev1.Pod) { p.OwnerReferences = nil; m.rules.Protect["BarePods"] = true })},
-	{"young", plan.PodTooYoung, onPod(func(m *planCase, p *corev1.Pod) {
+	{"a bare pod", plan.BarePod, onPod(func(m *planCase, p *corev1.Pod) { p.OwnerReferences = nil; m.rules.Protect["BarePods"] = true })},
+	{"a young pod", plan.PodTooYoung, onPod(func(m *planCase, p *corev1.Pod) {
 		p.Status.StartTime = &metav1.Time{Time: m.o.TakenAt.Add(-time.Minute)}
 		m.rules.MinPodAge = time.Minute + time.Second
 	})},
-	{"important", plan.PriorityTooHigh, onPod(func(m *planCase, p *corev1.Pod) { n := int32(100); p.Spec.Priority = &n; m.rules.PriorityBelow = "100" })},
-	{"told to stay", plan.EvictNever, onPod(func(m *planCase, p *corev1.Pod) { p.Annotations["evenkeel.io/evict"] = "never" })},
-	{"told to stay by a label, not by its annotation", plan.EvictNever, onPod(func(m *planCase, p *corev1.Pod) {
+	{"a pod with a high priority", plan.PriorityTooHigh,
+		onPod(func(m *planCase, p *corev1.Pod) { n := int32(100); p.Spec.Priority = &n; m.rules.PriorityBelow = "100" })},
+	{"evict: never", plan.EvictNever, onPod(func(m *planCase, p *corev1.Pod) { p.Annotations["evenkeel.io/evict"] = "never" })},
+	{"evict: never as a label, prefer as an annotation", plan.EvictNever, onPod(func(m *planCase, p *corev1.Pod) {
 		p.Annotations["evenkeel.io/evict"], p.Labels["evenkeel.io/evict"] = "prefer", "never"
 	})},
-	{"told to stay for a while", plan.DoNotDisrupt, onPod(func(m *planCase, p *corev1.Pod) { p.Annotations["karpenter.sh/do-not-disrupt"] = "10000h" })},
-	{"told something", plan.RequestUnreadable, onPod(func(m *planCase, p *corev1.Pod) { p.Annotations["evenkeel.io/evict"] = "nevre" })},
-	{"its own window is closed", plan.OutsideWindow, onPod(func(m *planCase, p *corev1.Pod) {
+	{"do-not-disrupt with a duration", plan.DoNotDisrupt,
+		onPod(func(m *planCase, p *corev1.Pod) { p.Annotations["karpenter.sh/do-not-disrupt"] = "10000h" })},
+	{"an unreadable annotation", plan.RequestUnreadable,
+		onPod(func(m *planCase, p *corev1.Pod) { p.Annotations["evenkeel.io/evict"] = "nevre" })},
+	{"a closed window annotation", plan.OutsideWindow, onPod(func(m *planCase, p *corev1.Pod) {
 		p.Annotations["evenkeel.io/window"] = m.o.TakenAt.Add(time.Hour).UTC().Format("4 15 * * *") + " 30m Etc/UTC"
 	})},
-	{"data on the node", plan.LocalStorage, onPod(func(m *planCase, p *corev1.Pod) {
+	{"local storage", plan.LocalStorage, onPod(func(m *planCase, p *corev1.Pod) {
 		p.Spec.Volumes = []corev1.Volume{{Name: "x", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
 		m.rules.Protect["PodsWithLocalStorage"] = true
 	})},
-	{"a namespace out of scope", plan.NamespaceExcluded, onPod(func(m *planCase, p *corev1.Pod) { m.rules.Exclude = append(m.rules.Exclude, p.Namespace) })},
-	{"a namespace that goes away", plan.NoReplacement, onPod(func(m *planCase, p *corev1.Pod) {
+	{"an excluded namespace", plan.NamespaceExcluded,
+		onPod(func(m *planCase, p *corev1.Pod) { m.rules.Exclude = append(m.rules.Exclude, p.Namespace) })},
+	{"a namespace that is being deleted", plan.NoReplacement, onPod(func(m *planCase, p *corev1.Pod) {
 		for _, ns := range m.o.Namespaces {
 			if ns.Name == p.Namespace {
 				ns.DeletionTimestamp = &metav1.Time{Time: m.o.TakenAt}
 			}
 		}
 	})},
-	{"a node that is excluded", plan.NodeExcluded, onNode(func(m *planCase, n *corev1.Node) { n.Annotations["evenkeel.io/exclude"] = "true" })},
-	{"a node that is not Ready", plan.NodeNotReady, onNode(func(m *planCase, n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionUnknown })},
-	{"a node that goes away", plan.NodeBeingDisrupted, onNode(func(m *planCase, n *corev1.Node) {
+	{"an excluded node", plan.NodeExcluded, onNode(func(m *planCase, n *corev1.Node) { n.Annotations["evenkeel.io/exclude"] = "true" })},
+	{"a node that is not Ready", plan.NodeNotReady,
+		onNode(func(m *planCase, n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionUnknown })},
+	{"a node that Karpenter disrupts", plan.NodeBeingDisrupted, onNode(func(m *planCase, n *corev1.Node) {
 		n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: "karpenter.sh/disrupted", Effect: corev1.TaintEffectNoSchedule})
 	})},
 	{"a rollout", plan.RolloutInProgress, onDeployment(func(m *planCase, d *appsv1.Deployment) { d.Generation++ })},
-	{"fewer are wanted", plan.ScalingDown, onDeployment(func(m *planCase, d *appsv1.Deployment) { *d.Spec.Replicas-- })},
-	{"more are wanted", plan.WorkloadDegraded, onDeployment(func(m *planCase, d *appsv1.Deployment) {
+	{"a workload that scales down", plan.ScalingDown, onDeployment(func(m *planCase, d *appsv1.Deployment) { *d.Spec.Replicas-- })},
+	{"a degraded workload", plan.WorkloadDegraded, onDeployment(func(m *planCase, d *appsv1.Deployment) {
 		*d.Spec.Replicas += 3
 		m.rules.Protect["DegradedWorkloads"] = true
 	})},
-	{"too few are wanted", plan.TooFewReplicas, onDeployment(func(m *planCase, d *appsv1.Deployment) { m.rules.MinReplicas = int(*d.Spec.Replicas) + 1 })},
-	{"the only one that another requires", plan.RequiredByAffinity, onPod(func(m *planCase, p *corev1.Pod) {
+	{"too few replicas", plan.TooFewReplicas,
+		onDeployment(func(m *planCase, d *appsv1.Deployment) { m.rules.MinReplicas = int(*d.Spec.Replicas) + 1 })},
+	{"the only pod that satisfies a required affinity", plan.RequiredByAffinity, onPod(func(m *planCase, p *corev1.Pod) {
 		p.Labels["only"] = "me"
 		m.rules.Protect["PodsRequiredByAffinity"] = true
 		needs := p.DeepCopy()
 		needs.Name, needs.UID, needs.Labels, needs.OwnerReferences = "needs", "needs", map[string]string{}, nil
-		needs.Spec.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{
-			{LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"only": "me"}}, TopologyKey: "kubernetes.io/hostname"}}}}
+		needs.Spec.Affinity = &corev1.Affinity{
+			PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{
+				{LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"only": "me"}}, TopologyKey: "kubernetes.io/hostname"}}}}
 		m.o.Pods = append(m.o.Pods, needs)
 	})},
-	{"the last of a Service", plan.LastReadyPod, onPod(func(m *planCase, p *corev1.Pod) {
+	{"the last Ready pod of a Service", plan.LastReadyPod, onPod(func(m *planCase, p *corev1.Pod) {
 		m.rules.Protect["LastReadyPods"] = true
 		p.Labels["only"] = "me"
-		m.o.Services = append(m.o.Services, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: "only"}, Spec: corev1.ServiceSpec{Selector: map[string]string{"only": "me"}}})
+		m.o.Services = append(m.o.Services, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: "only"},
+			Spec: corev1.ServiceSpec{Selector: map[string]string{"only": "me"}}})
 	})},
 }
 
 func budgetsOf(m *planCase, p *corev1.Pod) []*policyv1.PodDisruptionBudget {
 	var out []*policyv1.PodDisruptionBudget
 	for _, b := range m.o.PodDisruptionBudgets {
-		if sel, err := metav1.LabelSelectorAsSelector(b.Spec.Selector); err == nil && b.Namespace == p.Namespace && sel.Matches(labels.Set(p.Labels)) {
+		if sel, err := metav1.LabelSelectorAsSelector(b.Spec.Selector); err == nil && b.Namespace == p.Namespace &&
+			sel.Matches(labels.Set(p.Labels)) {
 			out = append(out, b)
 		}
 	}
@@ -126,8 +136,8 @@ func isReady(p *corev1.Pod) bool {
 	return p.Status.Conditions[0].Type == corev1.PodReady && p.Status.Conditions[0].Status == corev1.ConditionTrue
 }
 
-// onBudget changes the budget of the first Ready pod of wave 1 that has one. taken
-// is how many Ready pods the wave takes from it, pod the last of them.
+// onBudget changes the budget of the first Ready pod of wave 1 that has exactly one. taken
+// is the number of Ready pods that the wave takes from the budget. p is the last of them.
 func onBudget(f func(b *policyv1.PodDisruptionBudget, p *corev1.Pod, healthy, taken int32)) func(m *planCase) (string, bool) {
 	return func(m *planCase) (string, bool) {
 		var b *policyv1.PodDisruptionBudget
@@ -151,25 +161,28 @@ func onBudget(f func(b *policyv1.PodDisruptionBudget, p *corev1.Pod, healthy, ta
 
 // budgetTampers break a PodDisruptionBudget by one.
 var budgetTampers = []tampering{
-	{"one more than the budget's pods give", plan.BlockedByPDB, onBudget(func(b *policyv1.PodDisruptionBudget, p *corev1.Pod, healthy, taken int32) {
-		n := intstr.FromInt32(healthy - taken + 1)
-		b.Spec.MinAvailable, b.Spec.MaxUnavailable = &n, nil // its status does not know yet
-	})},
-	{"one more than its status gives", plan.BlockedByPDB, onBudget(func(b *policyv1.PodDisruptionBudget, p *corev1.Pod, healthy, taken int32) {
-		b.Status.DisruptionsAllowed = taken - 1
-	})},
+	{"one more than the pods of the budget allow", plan.BlockedByPDB,
+		onBudget(func(b *policyv1.PodDisruptionBudget, p *corev1.Pod, healthy, taken int32) {
+			n := intstr.FromInt32(healthy - taken + 1)
+			b.Spec.MinAvailable, b.Spec.MaxUnavailable = &n, nil // the status is not updated yet
+		})},
+	{"one more than the status allows", plan.BlockedByPDB,
+		onBudget(func(b *policyv1.PodDisruptionBudget, p *corev1.Pod, healthy, taken int32) {
+			b.Status.DisruptionsAllowed = taken - 1
+		})},
 	{"a budget that was changed", plan.PDBNotObserved, onBudget(func(b *policyv1.PodDisruptionBudget, p *corev1.Pod, healthy, taken int32) {
 		b.Generation = b.Status.ObservedGeneration + 1
 	})},
-	{"a pod that was let go already", plan.BlockedByPDB, onBudget(func(b *policyv1.PodDisruptionBudget, p *corev1.Pod, healthy, taken int32) {
+	{"a pod in disruptedPods", plan.BlockedByPDB, onBudget(func(b *policyv1.PodDisruptionBudget, p *corev1.Pod, healthy, taken int32) {
 		b.Status.DisruptedPods = map[string]metav1.Time{p.Name: {Time: p.Status.StartTime.Add(1000 * time.Hour)}}
 	})},
 	{"two budgets", plan.MultiplePDBs, onPod(func(m *planCase, p *corev1.Pod) {
 		n := intstr.FromInt32(100)
 		for _, name := range []string{"one", "two"} {
-			m.o.PodDisruptionBudgets = append(m.o.PodDisruptionBudgets, &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: name},
-				Spec:   policyv1.PodDisruptionBudgetSpec{MaxUnavailable: &n, Selector: &metav1.LabelSelector{MatchLabels: maps.Clone(p.Labels)}},
-				Status: policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: 100, CurrentHealthy: 100, ExpectedPods: 100}})
+			m.o.PodDisruptionBudgets = append(m.o.PodDisruptionBudgets,
+				&policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: name},
+					Spec:   policyv1.PodDisruptionBudgetSpec{MaxUnavailable: &n, Selector: &metav1.LabelSelector{MatchLabels: maps.Clone(p.Labels)}},
+					Status: policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: 100, CurrentHealthy: 100, ExpectedPods: 100}})
 		}
 	})},
 }

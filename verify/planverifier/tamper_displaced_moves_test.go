@@ -10,15 +10,16 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// makeTight is a cluster on which pods must make room for others, and its plan.
+// makeTight returns a cluster on which pods must make room for others, and its plan.
 func makeTight(t testing.TB, seed uint64) planCase {
 	t.Helper()
 	o := simulation.Tight(rand.New(rand.NewPCG(seed, 61)))
-	p, law := planOn(t, o, simulation.TightSettings, o.TakenAt, plan.PlannerState{})
+	p, law := makePlanOn(t, o, simulation.TightSettings, o.TakenAt, plan.PlannerState{})
 	return planCase{o, law, p}
 }
 
-// TestNoStepBreaksARule: steps obey what single moves obey, in any prefix of the calls.
+// TestNoStepBreaksARule checks plans with displaced moves. They must break no rule, in any
+// prefix of the evictions.
 func TestNoStepBreaksARule(t *testing.T) {
 	t.Parallel()
 	steps := 0
@@ -30,7 +31,7 @@ func TestNoStepBreaksARule(t *testing.T) {
 			}
 		}
 		found := planverifier.Check(m.o, m.rules, m.plan, m.o.TakenAt)
-		for _, course := range courses(rand.New(rand.NewPCG(seed, 31))) {
+		for _, course := range callOrders(rand.New(rand.NewPCG(seed, 31))) {
 			found = append(found, planverifier.Replay(m.o, m.rules, m.plan, m.o.TakenAt, course)...)
 		}
 		for _, v := range found {
@@ -38,17 +39,18 @@ func TestNoStepBreaksARule(t *testing.T) {
 		}
 	}
 	if steps < 30 {
-		t.Errorf("%d steps prove too little", steps)
+		t.Errorf("%d displaced moves are too few for this test", steps)
 	}
 }
 
-// TestTamperedStepsAreNamed: a good step is broken in one place, and the verifier says so.
+// TestTamperedStepsAreNamed breaks a valid displaced move in one place. The verifier must
+// report the violation.
 func TestTamperedStepsAreNamed(t *testing.T) {
 	t.Parallel()
 	for _, x := range stepTampers {
 		t.Run(x.name, func(t *testing.T) {
 			done := 0
-			for seed := uint64(0); seed < 200 && done < onEach; seed++ {
+			for seed := uint64(0); seed < 200 && done < plansPerTamper; seed++ {
 				m := makeTight(t, seed)
 				if len(m.plan.Moves) < 2 {
 					continue
@@ -58,30 +60,33 @@ func TestTamperedStepsAreNamed(t *testing.T) {
 					continue
 				}
 				done++
-				if found := planverifier.Check(m.o, m.rules, m.plan, m.o.TakenAt); !names(found, pod, x.want) {
+				if found := planverifier.Check(m.o, m.rules, m.plan, m.o.TakenAt); !hasViolation(found, pod, x.want) {
 					t.Errorf("seed %d: want %s about %q, found %v", seed, x.want, pod, found)
 				}
 			}
-			if done < onEach {
-				t.Errorf("only %d plans lend themselves to it", done)
+			if done < plansPerTamper {
+				t.Errorf("the change applies to only %d plans", done)
 			}
 		})
 	}
 }
 
-// stepTampers break what moves are for.
+// stepTampers break the purpose of moves.
 var stepTampers = []tampering{
-	{"a move for nothing", planverifier.ServesNothing, edit(func(m *planCase, x *plan.Move) { x.Goals = []string{} })},
-	{"a step that is not said to be one", planverifier.ServesNothing, ofStep(func(q, p *plan.Move) { q.DisplacedFor = nil })},
-	{"room for nobody", planverifier.BrokenStep, ofStep(func(q, p *plan.Move) { q.DisplacedFor = &plan.PodRef{Namespace: "shop", Name: "nobody", UID: "nobody"} })},
-	{"room elsewhere", planverifier.BrokenStep, ofStep(func(q, p *plan.Move) { p.To = q.To })},
-	{"both halves at once", planverifier.BrokenStep, ofStep(func(q, p *plan.Move) { q.Wave = p.Wave })},
-	{"room for what serves nothing", planverifier.ServesNothing, ofStep(func(q, p *plan.Move) { p.Goals = nil })},
-	{"room for one that makes room", planverifier.ServesNothing, ofStep(func(q, p *plan.Move) { r := q.Pod; p.DisplacedFor = &r })},
+	{"a move without a goal", planverifier.ServesNothing, editFirstMove(func(m *planCase, x *plan.Move) { x.Goals = []string{} })},
+	{"a displaced move without displacedFor", planverifier.ServesNothing, editDisplacement(func(q, p *plan.Move) { q.DisplacedFor = nil })},
+	{"room for a pod that the plan does not move", planverifier.BrokenStep,
+		editDisplacement(func(q, p *plan.Move) { q.DisplacedFor = &plan.PodRef{Namespace: "shop", Name: "nobody", UID: "nobody"} })},
+	{"room on another node", planverifier.BrokenStep, editDisplacement(func(q, p *plan.Move) { p.To = q.To })},
+	{"both moves in the same wave", planverifier.BrokenStep, editDisplacement(func(q, p *plan.Move) { q.Wave = p.Wave })},
+	{"room for a move without a goal", planverifier.ServesNothing, editDisplacement(func(q, p *plan.Move) { p.Goals = nil })},
+	{"room for another displaced move", planverifier.ServesNothing,
+		editDisplacement(func(q, p *plan.Move) { r := q.Pod; p.DisplacedFor = &r })},
 }
 
-// ofStep changes the halves of the first step of a plan.
-func ofStep(change func(q, p *plan.Move)) func(m *planCase) (string, bool) {
+// editDisplacement changes the first displaced move q of a plan and the move p that needs
+// its room.
+func editDisplacement(change func(q, p *plan.Move)) func(m *planCase) (string, bool) {
 	return func(m *planCase) (string, bool) {
 		m.plan.Moves = slices.Clone(m.plan.Moves)
 		for i := range m.plan.Moves {

@@ -10,10 +10,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/planverifier"
 )
 
-// less sets a limit to one less than the plan takes.
-func less(limit func(r *planverifier.Rules) *planverifier.Limit, of func(x plan.Move, p *corev1.Pod) string) func(m *planCase) (string, bool) {
+// lowerLimit sets a limit to one less than the plan uses.
+func lowerLimit(limit func(r *planverifier.Rules) *planverifier.Limit,
+	of func(x plan.Move, p *corev1.Pod) string) func(m *planCase) (string, bool) {
 	return func(m *planCase) (string, bool) {
-		n, pod := maxOf(m, of)
+		n, pod := maxMovesPer(m, of)
 		if n > 0 {
 			*limit(&m.rules) = planverifier.Limit{N: n - 1}
 		}
@@ -21,11 +22,12 @@ func less(limit func(r *planverifier.Rules) *planverifier.Limit, of func(x plan.
 	}
 }
 
-// lessHourly is less, with nothing in the past.
-func lessHourly(limit func(r *planverifier.Rules) *planverifier.Limit, of func(x plan.Move, p *corev1.Pod) string) func(m *planCase) (string, bool) {
+// lowerHourlyLimit is lowerLimit with an empty planner state.
+func lowerHourlyLimit(limit func(r *planverifier.Rules) *planverifier.Limit,
+	of func(x plan.Move, p *corev1.Pod) string) func(m *planCase) (string, bool) {
 	return func(m *planCase) (string, bool) {
 		m.rules.State = plan.PlannerState{}
-		return less(limit, of)(m)
+		return lowerLimit(limit, of)(m)
 	}
 }
 
@@ -38,16 +40,17 @@ func ownerOf(x plan.Move) string {
 
 // limitTampers exceed a limit by one.
 var limitTampers = []tampering{
-	{"one more than perPass", plan.LimitPerPass, less(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerPass },
+	{"one more than perPass", plan.LimitPerPass, lowerLimit(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerPass },
 		func(x plan.Move, p *corev1.Pod) string { return "all" })},
-	{"one more than perNode", plan.LimitPerNode, less(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerNode },
+	{"one more than perNode", plan.LimitPerNode, lowerLimit(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerNode },
 		func(x plan.Move, p *corev1.Pod) string { return x.From })},
-	{"one more than perNamespace", plan.LimitPerNamespace, less(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerNamespace },
-		func(x plan.Move, p *corev1.Pod) string { return x.Pod.Namespace })},
-	{"one more than perOwner", plan.LimitPerOwner, less(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerOwner },
+	{"one more than perNamespace", plan.LimitPerNamespace,
+		lowerLimit(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerNamespace },
+			func(x plan.Move, p *corev1.Pod) string { return x.Pod.Namespace })},
+	{"one more than perOwner", plan.LimitPerOwner, lowerLimit(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerOwner },
 		func(x plan.Move, p *corev1.Pod) string { return ownerOf(x) })},
 	{"one more than perZone", plan.LimitPerZone, func(m *planCase) (string, bool) {
-		return less(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerZone }, func(x plan.Move, p *corev1.Pod) string {
+		return lowerLimit(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerZone }, func(x plan.Move, p *corev1.Pod) string {
 			for _, n := range m.o.Nodes {
 				if n.Name == x.From {
 					return n.Labels["topology.kubernetes.io/zone"]
@@ -56,53 +59,60 @@ var limitTampers = []tampering{
 			return ""
 		})(m)
 	}},
-	{"one more than perHour.owner", plan.LimitPerHour, lessHourly(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerHourOwner },
-		func(x plan.Move, p *corev1.Pod) string {
-			if ownerOf(x) == "" {
-				return x.Pod.String()
-			}
-			return ownerOf(x)
-		})},
-	{"one more than perHour.namespace", plan.LimitPerHour, lessHourly(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerHourNamespace },
-		func(x plan.Move, p *corev1.Pod) string { return x.Pod.Namespace })},
-	{"one more than perHour.cluster", plan.LimitPerHour, lessHourly(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerHourCluster },
-		func(x plan.Move, p *corev1.Pod) string { return "all" })},
-	{"one more in the past", plan.LimitPerHour, func(m *planCase) (string, bool) {
-		n, pod := maxOf(m, func(x plan.Move, p *corev1.Pod) string { return "all" })
-		m.rules.State = plan.PlannerState{Evictions: []plan.EvictionCount{{Workload: plan.ObjectRef{Kind: "Thing", Namespace: "far", Name: "x"}, Minute: m.o.TakenAt.Truncate(time.Minute).Add(-time.Hour), Count: 1}}}
+	{"one more than perHour.owner", plan.LimitPerHour,
+		lowerHourlyLimit(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerHourOwner },
+			func(x plan.Move, p *corev1.Pod) string {
+				if ownerOf(x) == "" {
+					return x.Pod.String()
+				}
+				return ownerOf(x)
+			})},
+	{"one more than perHour.namespace", plan.LimitPerHour,
+		lowerHourlyLimit(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerHourNamespace },
+			func(x plan.Move, p *corev1.Pod) string { return x.Pod.Namespace })},
+	{"one more than perHour.cluster", plan.LimitPerHour,
+		lowerHourlyLimit(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerHourCluster },
+			func(x plan.Move, p *corev1.Pod) string { return "all" })},
+	{"one more eviction in the last hour", plan.LimitPerHour, func(m *planCase) (string, bool) {
+		n, pod := maxMovesPer(m, func(x plan.Move, p *corev1.Pod) string { return "all" })
+		m.rules.State = plan.PlannerState{Evictions: []plan.EvictionCount{{Workload: plan.ObjectRef{Kind: "Thing", Namespace: "far", Name: "x"},
+			Minute: m.o.TakenAt.Truncate(time.Minute).Add(-time.Hour), Count: 1}}}
 		m.rules.PerHourCluster = planverifier.Limit{N: n}
 		return pod, true
 	}},
-	{"its workload rests", plan.BackedOff, func(m *planCase) (string, bool) {
+	{"a workload in backoff", plan.BackedOff, func(m *planCase) (string, bool) {
 		x := m.plan.Moves[0]
 		w := x.Owner
 		w.Namespace = x.Pod.Namespace
 		m.rules.State.Backoffs = []plan.Backoff{{Workload: w, Until: m.o.TakenAt.Add(time.Second)}}
 		return x.Pod.String(), true
 	}},
-	{"a share below one pod", plan.LimitPerPass, func(m *planCase) (string, bool) {
-		m.rules.PerPass = planverifier.Limit{N: 1, Percent: true} // of fewer than 200 pods: 1
+	{"a percentage below one pod", plan.LimitPerPass, func(m *planCase) (string, bool) {
+		m.rules.PerPass = planverifier.Limit{N: 1, Percent: true} // of fewer than 200 pods, this is 1
 		return m.plan.Moves[1].Pod.String(), true
 	}},
-	{"a share of nothing", plan.LimitPerOwner, func(m *planCase) (string, bool) {
+	{"zero percent", plan.LimitPerOwner, func(m *planCase) (string, bool) {
 		if ownerOf(m.plan.Moves[0]) == "" {
 			return "", false
 		}
 		m.rules.PerOwner = planverifier.Limit{N: 0, Percent: true}
 		return m.plan.Moves[0].Pod.String(), true
 	}},
-	{"one more away than inFlight.total", planverifier.InFlight, less(func(r *planverifier.Rules) *planverifier.Limit { return &r.InFlightTotal },
-		func(x plan.Move, p *corev1.Pod) string { return fmt.Sprint(x.Wave) })},
-	{"one more away than inFlight.perNode", planverifier.InFlight, less(func(r *planverifier.Rules) *planverifier.Limit { return &r.InFlightPerNode },
-		func(x plan.Move, p *corev1.Pod) string { return fmt.Sprint(x.Wave, x.From) })},
-	{"one more away than inFlight.perOwner", planverifier.InFlight, less(func(r *planverifier.Rules) *planverifier.Limit { return &r.InFlightPerWorkload },
-		func(x plan.Move, p *corev1.Pod) string {
-			if ownerOf(x) == "" {
-				return ""
-			}
-			return fmt.Sprint(x.Wave, ownerOf(x))
-		})},
-	{"two waves in one", planverifier.InFlight, func(m *planCase) (string, bool) {
+	{"one more in flight than inFlight.total", planverifier.InFlight,
+		lowerLimit(func(r *planverifier.Rules) *planverifier.Limit { return &r.InFlightTotal },
+			func(x plan.Move, p *corev1.Pod) string { return fmt.Sprint(x.Wave) })},
+	{"one more in flight than inFlight.perNode", planverifier.InFlight,
+		lowerLimit(func(r *planverifier.Rules) *planverifier.Limit { return &r.InFlightPerNode },
+			func(x plan.Move, p *corev1.Pod) string { return fmt.Sprint(x.Wave, x.From) })},
+	{"one more in flight than inFlight.perOwner", planverifier.InFlight,
+		lowerLimit(func(r *planverifier.Rules) *planverifier.Limit { return &r.InFlightPerWorkload },
+			func(x plan.Move, p *corev1.Pod) string {
+				if ownerOf(x) == "" {
+					return ""
+				}
+				return fmt.Sprint(x.Wave, ownerOf(x))
+			})},
+	{"two waves merged into one", planverifier.InFlight, func(m *planCase) (string, bool) {
 		r := &m.rules
 		if last := m.plan.Moves[len(m.plan.Moves)-1]; last.Wave == 1 || r.InFlightTotal.Unlimited || len(m.plan.Moves) <= r.InFlightTotal.N {
 			return "", false
@@ -112,8 +122,8 @@ var limitTampers = []tampering{
 		}
 		return "", true
 	}},
-	{"more away without a budget", plan.WorkloadUnavailable, func(m *planCase) (string, bool) {
-		n, pod := maxOf(m, func(x plan.Move, p *corev1.Pod) string {
+	{"more unavailable pods without a budget", plan.WorkloadUnavailable, func(m *planCase) (string, bool) {
+		n, pod := maxMovesPer(m, func(x plan.Move, p *corev1.Pod) string {
 			if ownerOf(x) == "" || len(budgetsOf(m, p)) > 0 {
 				return ""
 			}

@@ -12,28 +12,28 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/planverifier"
 )
 
-// tampering breaks a good plan, its rules or its cluster in one way; want is what
-// the verifier must say, and about which pod ("": whichever). It answers false,
-// and changes nothing, where the plan does not lend itself to it.
+// tampering breaks a valid plan, its rules or its cluster in one way. The verifier must
+// report want for the pod that apply returns, or for any pod if it is empty. If the plan
+// does not allow the change, apply returns false and changes nothing.
 type tampering struct {
 	name  string
 	want  plan.Code
 	apply func(m *planCase) (pod string, ok bool)
 }
 
-// each tamper is tried on as many good plans.
-const onEach = 5
+// plansPerTamper is the number of plans that each tampering changes.
+const plansPerTamper = 5
 
-// TestTamperedPlansAreNamed: what was found good is broken in one place, and the
-// verifier names the code that forbids it.
+// TestTamperedPlansAreNamed breaks valid plans in one place. The verifier must report the
+// code that forbids the result.
 func TestTamperedPlansAreNamed(t *testing.T) {
 	t.Parallel()
-	good := map[uint64]planCase{} // plans that no tamper has touched
+	good := map[uint64]planCase{} // plans that are not changed yet
 	all := slices.Concat(planTampers, limitTampers, clusterTampers, budgetTampers)
 	for _, x := range all {
 		t.Run(x.name, func(t *testing.T) {
 			done := 0
-			for seed := uint64(0); seed < plans && done < onEach; seed++ {
+			for seed := uint64(0); seed < plans && done < plansPerTamper; seed++ {
 				m, made := good[seed]
 				if !made {
 					m = makePlan(t, seed)
@@ -49,24 +49,24 @@ func TestTamperedPlansAreNamed(t *testing.T) {
 				delete(good, seed)
 				done++
 				found := planverifier.Check(m.o, m.rules, m.plan, m.o.TakenAt)
-				if !names(found, pod, x.want) {
+				if !hasViolation(found, pod, x.want) {
 					t.Errorf("seed %d: want %s about %q, found %v", seed, x.want, pod, found)
 				}
 			}
-			if done < onEach {
-				t.Errorf("only %d plans lend themselves to it", done)
+			if done < plansPerTamper {
+				t.Errorf("the change applies to only %d plans", done)
 			}
 		})
 	}
-	t.Logf("%d ways to break a plan, each on %d plans", len(all), onEach)
+	t.Logf("%d kinds of changes, each on %d plans", len(all), plansPerTamper)
 }
 
-func names(found []planverifier.Violation, pod string, code plan.Code) bool {
+func hasViolation(found []planverifier.Violation, pod string, code plan.Code) bool {
 	return slices.ContainsFunc(found, func(v planverifier.Violation) bool { return v.Code == code && (pod == "" || v.Pod == pod) })
 }
 
-// TestRefusalsCarriedOutAreNamed: a move is added for a pod that the plan refuses
-// to move, and the verifier names the very code of the refusal.
+// TestRefusalsCarriedOutAreNamed adds a move for a pod that the plan rejects. The verifier
+// must report the code of the rejection.
 func TestRefusalsCarriedOutAreNamed(t *testing.T) {
 	t.Parallel()
 	placement := []plan.Code{plan.NoTargetFits, plan.WouldReturn, plan.UncertainLanding, plan.PlacementUnknown}
@@ -77,9 +77,9 @@ func TestRefusalsCarriedOutAreNamed(t *testing.T) {
 		for _, no := range good.plan.Rejections.Samples {
 			switch {
 			case slices.Contains(placement, no.Reason.Code):
-				continue // where a replacement lands is not for the verifier to decide
+				continue // the verifier does not predict landings
 			case no.Reason.Code == plan.LimitPerOwner && hasNoOwner(good, no.Pod.String()):
-				continue // the planner takes all bare pods for one workload, which is stricter
+				continue // the planner is stricter: it counts all bare pods as one workload
 			}
 			if here[no.Reason.Code]++; here[no.Reason.Code] > 4 {
 				continue
@@ -89,16 +89,16 @@ func TestRefusalsCarriedOutAreNamed(t *testing.T) {
 			tried[no.Reason.Code]++
 			about := no.Pod.String()
 			if strings.HasPrefix(string(no.Reason.Code), "Limit") || no.Reason.Code == plan.JobWouldFail {
-				about = "" // it is the last one that is too many
+				about = "" // the verifier reports the last move that exceeds the limit
 			}
-			if found := planverifier.Check(m.o, m.rules, m.plan, m.o.TakenAt); !names(found, about, no.Reason.Code) {
+			if found := planverifier.Check(m.o, m.rules, m.plan, m.o.TakenAt); !hasViolation(found, about, no.Reason.Code) {
 				if missed[no.Reason.Code]++; missed[no.Reason.Code] <= 3 {
-					t.Errorf("seed %d: %s stays for %s (%s), the verifier says %v", seed, no.Pod, no.Reason.Code, no.Reason.Message, found)
+					t.Errorf("seed %d: %s is rejected with %s (%s), but the verifier reports %v", seed, no.Pod, no.Reason.Code, no.Reason.Message, found)
 				}
 			}
 		}
 	}
-	t.Logf("refusals carried out, by code:\n%s", table(tried))
+	t.Logf("rejected pods that were moved, by code:\n%s", countTable(tried))
 }
 
 func hasNoOwner(m planCase, name string) bool {
@@ -107,7 +107,7 @@ func hasNoOwner(m planCase, name string) bool {
 	})
 }
 
-// withMove puts a move at the end of the first wave.
+// withMove inserts a move at the end of the first wave.
 func withMove(moves []plan.Move, m plan.Move) []plan.Move {
 	at := slices.IndexFunc(moves, func(x plan.Move) bool { return x.Wave > 1 })
 	if at < 0 {
@@ -120,7 +120,7 @@ func withMove(moves []plan.Move, m plan.Move) []plan.Move {
 	return out
 }
 
-// moveOf is a move of a pod to some other node.
+// moveOf returns a move of a pod to another node.
 func moveOf(m planCase, name string) plan.Move {
 	for _, p := range m.o.Pods {
 		if p.Namespace+"/"+p.Name != name {
@@ -141,12 +141,12 @@ var planTampers = []tampering{
 		m.plan.Moves = withMove(m.plan.Moves, m.plan.Moves[0])
 		return m.plan.Moves[0].Pod.String(), true
 	}},
-	{"a pod that is not there", planverifier.MalformedPlan, edit(func(m *planCase, x *plan.Move) { x.Pod.Name = "nobody" })},
-	{"a namesake", planverifier.MalformedPlan, edit(func(m *planCase, x *plan.Move) { x.Pod.UID = "another" })},
-	{"from another node", planverifier.MalformedPlan, edit(func(m *planCase, x *plan.Move) { x.From = x.To })},
-	{"to its own node", planverifier.MalformedPlan, edit(func(m *planCase, x *plan.Move) { x.To = x.From })},
-	{"to no node", planverifier.MalformedPlan, edit(func(m *planCase, x *plan.Move) { x.To = "nowhere" })},
-	{"of another owner", planverifier.MalformedPlan, func(m *planCase) (string, bool) {
+	{"a pod that does not exist", planverifier.MalformedPlan, editFirstMove(func(m *planCase, x *plan.Move) { x.Pod.Name = "nobody" })},
+	{"another pod of the same name", planverifier.MalformedPlan, editFirstMove(func(m *planCase, x *plan.Move) { x.Pod.UID = "another" })},
+	{"from another node", planverifier.MalformedPlan, editFirstMove(func(m *planCase, x *plan.Move) { x.From = x.To })},
+	{"to its own node", planverifier.MalformedPlan, editFirstMove(func(m *planCase, x *plan.Move) { x.To = x.From })},
+	{"to a node that does not exist", planverifier.MalformedPlan, editFirstMove(func(m *planCase, x *plan.Move) { x.To = "nowhere" })},
+	{"another owner", planverifier.MalformedPlan, func(m *planCase) (string, bool) {
 		for i := range m.plan.Moves {
 			if x := &m.plan.Moves[i]; x.Owner.Kind == "Deployment" {
 				x.Owner.Name += "x"
@@ -155,13 +155,13 @@ var planTampers = []tampering{
 		}
 		return "", false
 	}},
-	{"a step is left out", planverifier.MalformedPlan, edit(func(m *planCase, x *plan.Move) { x.Step++ })},
-	{"a wave is left out", planverifier.MalformedPlan, func(m *planCase) (string, bool) {
+	{"a missing step", planverifier.MalformedPlan, editFirstMove(func(m *planCase, x *plan.Move) { x.Step++ })},
+	{"a missing wave", planverifier.MalformedPlan, func(m *planCase) (string, bool) {
 		x := &m.plan.Moves[len(m.plan.Moves)-1]
 		x.Wave += 2
 		return x.Pod.String(), true
 	}},
-	{"a later wave first", planverifier.MalformedPlan, func(m *planCase) (string, bool) {
+	{"waves in reverse order", planverifier.MalformedPlan, func(m *planCase) (string, bool) {
 		moves := m.plan.Moves
 		if moves[len(moves)-1].Wave == 1 {
 			return "", false
@@ -169,7 +169,7 @@ var planTampers = []tampering{
 		slices.Reverse(moves)
 		return "", true
 	}},
-	{"a refusal is not listed", planverifier.MalformedPlan, func(m *planCase) (string, bool) {
+	{"a rejection without a sample", planverifier.MalformedPlan, func(m *planCase) (string, bool) {
 		r := &m.plan.Rejections
 		if len(r.Samples) == 0 {
 			return "", false
@@ -177,7 +177,7 @@ var planTampers = []tampering{
 		r.Samples = r.Samples[1:]
 		return "", true
 	}},
-	{"a refusal is kept secret", planverifier.UnexplainedStay, func(m *planCase) (string, bool) {
+	{"a pod that stays without a rejection", planverifier.UnexplainedStay, func(m *planCase) (string, bool) {
 		r := &m.plan.Rejections
 		for i, no := range r.Samples {
 			for _, g := range m.plan.Goals {
@@ -192,7 +192,7 @@ var planTampers = []tampering{
 		}
 		return "", false
 	}},
-	{"a window that is not watched", planverifier.WindowNotWatched, func(m *planCase) (string, bool) {
+	{"a move without notAfter", planverifier.WindowNotWatched, func(m *planCase) (string, bool) {
 		for i := range m.plan.Moves {
 			if x := &m.plan.Moves[i]; !x.NotAfter.IsZero() {
 				x.NotAfter = time.Time{}
@@ -201,7 +201,7 @@ var planTampers = []tampering{
 		}
 		return "", false
 	}},
-	{"a window that is watched too long", planverifier.WindowNotWatched, func(m *planCase) (string, bool) {
+	{"a notAfter after the window closes", planverifier.WindowNotWatched, func(m *planCase) (string, bool) {
 		for i := range m.plan.Moves {
 			if x := &m.plan.Moves[i]; !x.NotAfter.IsZero() {
 				x.NotAfter = x.NotAfter.Add(time.Hour)
@@ -216,8 +216,8 @@ var planTampers = []tampering{
 	}},
 }
 
-// edit changes the first move; what is wrong is then said about its pod.
-func edit(f func(m *planCase, x *plan.Move)) func(m *planCase) (string, bool) {
+// editFirstMove changes the first move. It returns the pod that the violation must name.
+func editFirstMove(f func(m *planCase, x *plan.Move)) func(m *planCase) (string, bool) {
 	return func(m *planCase) (string, bool) {
 		x := &m.plan.Moves[0]
 		f(m, x)
@@ -225,9 +225,9 @@ func edit(f func(m *planCase, x *plan.Move)) func(m *planCase) (string, bool) {
 	}
 }
 
-// maxOf counts the moves by what `of` says and returns the largest count and the
-// last pod that makes it.
-func maxOf(m *planCase, of func(x plan.Move, p *corev1.Pod) string) (n int, pod string) {
+// maxMovesPer groups the moves by the result of of. It returns the size of the largest
+// group and its last pod.
+func maxMovesPer(m *planCase, of func(x plan.Move, p *corev1.Pod) string) (n int, pod string) {
 	counts := map[string]int{}
 	for _, x := range m.plan.Moves {
 		k := of(x, m.pod(x))
@@ -241,7 +241,7 @@ func maxOf(m *planCase, of func(x plan.Move, p *corev1.Pod) string) (n int, pod 
 	return n, pod
 }
 
-// pod of a move.
+// pod returns the pod of a move.
 func (m *planCase) pod(x plan.Move) *corev1.Pod {
 	for _, p := range m.o.Pods {
 		if p.Namespace == x.Pod.Namespace && p.Name == x.Pod.Name {

@@ -10,25 +10,25 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// What a plan must not do by measured load.
+// Codes for violations of strategies on measured usage.
 const (
-	UsageUnknown    plan.Code = "LoadNotKnown" // of the node a pod leaves or goes to, or of too many nodes
-	SamplesMissing  plan.Code = "LoadNotYet"   // the node is not above, or not for long enough
-	UsageNotLowered plan.Code = "LoadTooHigh"  // the pod's use brings its new node above the target
+	UsageUnknown    plan.Code = "LoadNotKnown" // of the source node, the target node or too many nodes
+	SamplesMissing  plan.Code = "LoadNotYet"   // the node is not above its target for enough samples
+	UsageNotLowered plan.Code = "LoadTooHigh"  // the usage of the pod would bring its target node above the target
 )
 
-// gauge is what is surely used of one resource, node by node, as far as Usage says:
-// pods that came since and were not measured are left out.
-type gauge struct {
-	used map[string]int64 // by node; those that are not known are left out
-	pods map[string]int64 // by namespace/name; those that were measured
+// measuredUsage is the known usage of one resource. It does not include new pods that were
+// not measured.
+type measuredUsage struct {
+	used map[string]int64 // by node; nodes without known usage are absent
+	pods map[string]int64 // by namespace/name; only measured pods
 }
 
-// checkUsage replays the moves with what pods use.
+// checkUsage replays the moves with the measured usage of pods.
 func (r *verifier) checkUsage(p plan.Plan) {
 	for _, rule := range r.rules.UsageStrategies {
-		g := r.gauge(rule.Resource)
-		enough := r.covered(g)
+		g := r.measureUsage(rule.Resource)
+		enough := r.hasCoverage(g)
 		for _, m := range p.Moves {
 			r.checkUsageMove(rule, g, m, enough)
 			use := g.pods[m.Pod.String()]
@@ -42,55 +42,56 @@ func (r *verifier) checkUsage(p plan.Plan) {
 	}
 }
 
-func (r *verifier) checkUsageMove(rule UsageStrategy, g gauge, m plan.Move, enough bool) {
+func (r *verifier) checkUsageMove(rule UsageStrategy, g measuredUsage, m plan.Move, enough bool) {
 	use, measured := g.pods[m.Pod.String()]
 	_, from := g.used[m.From]
 	_, to := g.used[m.To]
 	if m.Strategy == rule.Strategy && len(r.rules.UsageStrategies) == 1 {
 		switch {
 		case !measured:
-			r.report(m, plan.UsageUnknown, "nobody has measured its %s", rule.Resource)
+			r.report(m, plan.UsageUnknown, "its %s usage is unknown", rule.Resource)
 		case !from || !to || !enough:
-			r.report(m, UsageUnknown, "of %s: known of %s %v, of %s %v, of enough nodes %v", rule.Resource, m.From, from, m.To, to, enough)
-		case rule.For > 1 && m.DisplacedFor == nil && !r.marked(rule, m.From):
+			r.report(m, UsageUnknown, "%s usage: node %s known %v, node %s known %v, enough nodes known %v", rule.Resource, m.From, from, m.To, to,
+				enough)
+		case rule.For > 1 && m.DisplacedFor == nil && !r.aboveTargetLongEnough(rule, m.From):
 			r.report(m, SamplesMissing, "%s is not above its target for %d samples in a row", m.From, rule.For)
 		}
 	}
-	// A goal about the new node is not made worse, whatever the move is for; and no node
-	// without one is overloaded for this strategy.
-	if n := r.nodes[m.To]; to && enough && use > 0 && (r.loadScope(n) || m.Strategy == rule.Strategy) {
-		if limit := rule.Target * float64(total(n, rule.Resource)); float64(g.used[m.To]+use) > limit+1 {
-			r.report(m, UsageNotLowered, "%s would use %d of %s, above %.0f", m.To, g.used[m.To]+use, rule.Resource, limit)
+	// A move must not worsen a goal on the target node, whatever its purpose. A move of
+	// this strategy must not overload a node without a goal.
+	if n := r.nodes[m.To]; to && enough && use > 0 && (r.hasUsageGoal(n) || m.Strategy == rule.Strategy) {
+		if limit := rule.Target * float64(allocatable(n, rule.Resource)); float64(g.used[m.To]+use) > limit+1 {
+			r.report(m, UsageNotLowered, "%s would use %d of its %s, more than %.0f", m.To, g.used[m.To]+use, rule.Resource, limit)
 		}
 	}
 }
 
-// loadScope: the strategy has a goal about the node.
-func (r *liveState) loadScope(n *corev1.Node) bool {
+// hasUsageGoal reports whether the strategy has a goal on the node.
+func (r *liveState) hasUsageGoal(n *corev1.Node) bool {
 	for _, c := range n.Status.Conditions {
 		if c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue {
-			return r.inLoadScope(n) && n.Annotations["evenkeel.io/exclude"] == "" && n.Labels["evenkeel.io/exclude"] == ""
+			return r.selectedByNodeSelector(n) && n.Annotations["evenkeel.io/exclude"] == "" && n.Labels["evenkeel.io/exclude"] == ""
 		}
 	}
 	return false
 }
 
-func (r *liveState) inLoadScope(n *corev1.Node) bool {
+func (r *liveState) selectedByNodeSelector(n *corev1.Node) bool {
 	return r.rules.NodeSelector == nil || r.rules.NodeSelector.Matches(labels.Set(n.Labels))
 }
 
-func total(n *corev1.Node, resource string) int64 {
+func allocatable(n *corev1.Node, resource string) int64 {
 	if resource == "cpu" {
 		return n.Status.Allocatable.Cpu().MilliValue()
 	}
 	return n.Status.Allocatable.Memory().Value()
 }
 
-// covered: use is known of enough of the nodes in scope.
-func (r *liveState) covered(g gauge) bool {
+// hasCoverage reports whether usage is known for enough of the nodes in scope.
+func (r *liveState) hasCoverage(g measuredUsage) bool {
 	known, all := 0, 0
 	for name, n := range r.nodes {
-		if !r.inLoadScope(n) {
+		if !r.selectedByNodeSelector(n) {
 			continue
 		}
 		all++
@@ -101,7 +102,7 @@ func (r *liveState) covered(g gauge) bool {
 	return known > 0 && float64(known)+1e-9 >= r.rules.MinCoverage*float64(all)
 }
 
-func (r *liveState) marked(rule UsageStrategy, node string) bool {
+func (r *liveState) aboveTargetLongEnough(rule UsageStrategy, node string) bool {
 	for _, m := range r.objects.Usage.Marks {
 		if m.Watch == rule.Strategy && m.Node == node && m.Resource == rule.Resource {
 			return m.Hot
@@ -110,8 +111,8 @@ func (r *liveState) marked(rule UsageStrategy, node string) bool {
 	return false
 }
 
-func (r *liveState) gauge(resource string) gauge {
-	g := gauge{map[string]int64{}, map[string]int64{}}
+func (r *liveState) measureUsage(resource string) measuredUsage {
+	g := measuredUsage{map[string]int64{}, map[string]int64{}}
 	if r.objects.Usage == nil {
 		return g
 	}
@@ -138,7 +139,7 @@ func (r *liveState) gauge(resource string) gauge {
 	return g
 }
 
-// hasUsage says whether a pod was measured to use something of a resource.
+// hasUsage reports whether the measured usage of a resource by the pod is above 0.
 func hasUsage(o *cluster.Objects, p *corev1.Pod, resource string) bool {
 	if o.Usage == nil {
 		return false

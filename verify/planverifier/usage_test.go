@@ -13,33 +13,34 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// byLoad makes the settings of a seed go by load.
-func byLoad(r *rand.Rand) string {
+// usageSettings returns random settings whose NodeLoad strategy goes by measured usage.
+func usageSettings(r *rand.Rand) string {
 	text := simulation.Settings(r)
 	from := strings.Index(text, "args: {target: {cpu: ")
 	to := from + strings.Index(text[from:], "}}")
 	args := fmt.Sprintf("args: {basis: load, for: %d, target: {cpu: 0.%d", 1+2*r.IntN(2), 3+r.IntN(4))
-	return strings.Replace(text[:from]+args+text[to:], "strategies:\n", fmt.Sprintf("load: {source: metricsServer, minCoverage: 0.%d}\nstrategies:\n", 5+r.IntN(5)), 1)
+	return strings.Replace(text[:from]+args+text[to:], "strategies:\n",
+		fmt.Sprintf("load: {source: metricsServer, minCoverage: 0.%d}\nstrategies:\n", 5+r.IntN(5)), 1)
 }
 
-func makeByLoad(t testing.TB, seed uint64) planCase {
+func makeUsageCase(t testing.TB, seed uint64) planCase {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 33))
 	o := simulation.Mixed(r)
 	simulation.RandomUsage(r, o)
-	p, law := planOn(t, o, byLoad(r), o.TakenAt, plan.PlannerState{})
+	p, law := makePlanOn(t, o, usageSettings(r), o.TakenAt, plan.PlannerState{})
 	return planCase{o, law, p}
 }
 
-// TestNoPlanByLoadBreaksARule: of random clusters with random use, in which nodes
-// and pods are unknown, stale, gone or new, no plan evicts for what nobody knows, or
-// brings a node above its target.
+// TestNoPlanByLoadBreaksARule plans on random clusters with random usage. Some nodes and
+// pods have no usage, or stale usage. No plan may evict without known usage or bring a
+// node above its target.
 func TestNoPlanByLoadBreaksARule(t *testing.T) {
 	t.Parallel()
 	const seeds = 300
 	moves, byUse, bad, unknown, unmet := 0, 0, 0, 0, 0
 	for seed := range uint64(seeds) {
-		m := makeByLoad(t, seed)
+		m := makeUsageCase(t, seed)
 		moves += len(m.plan.Moves)
 		for _, x := range m.plan.Moves {
 			if x.Strategy == "hot" {
@@ -58,14 +59,15 @@ func TestNoPlanByLoadBreaksARule(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d plans, %d moves, %d of them by load, %d pods stay unknown, %d goals stay unmet, %d violations", seeds, moves, byUse, unknown, unmet, bad)
+	t.Logf("%d plans, %d moves, %d of them by usage, %d pods without usage, %d unmet goals, %d violations", seeds, moves, byUse, unknown,
+		unmet, bad)
 	if byUse < 200 || unknown < 20 {
-		t.Errorf("%d moves by load and %d unknown pods prove too little", byUse, unknown)
+		t.Errorf("%d moves by usage and %d pods without usage are too few for this test", byUse, unknown)
 	}
 }
 
-// TestLoadTampering: each change of the cluster makes a sound plan one that the
-// verifier must object to.
+// TestLoadTampering changes the cluster of a valid plan. The verifier must report each
+// change.
 func TestLoadTampering(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -82,17 +84,17 @@ func TestLoadTampering(t *testing.T) {
 			}
 			o.Usage.Pods = pods
 		}},
-		{"its new node was not", planverifier.UsageUnknown, func(o *cluster.Objects, m plan.Move) {
-			editUse(o, m.To, func(n *cluster.NodeUsage) { n.Used = nil })
+		{"the target node was not measured", planverifier.UsageUnknown, func(o *cluster.Objects, m plan.Move) {
+			editNodeUsage(o, m.To, func(n *cluster.NodeUsage) { n.Used = nil })
 		}},
-		{"its node was, long ago", planverifier.UsageUnknown, func(o *cluster.Objects, m plan.Move) {
-			editUse(o, m.From, func(n *cluster.NodeUsage) { n.At = n.At.AddDate(0, 0, -1) })
+		{"the usage of the source node is stale", planverifier.UsageUnknown, func(o *cluster.Objects, m plan.Move) {
+			editNodeUsage(o, m.From, func(n *cluster.NodeUsage) { n.At = n.At.AddDate(0, 0, -1) })
 		}},
-		{"its new node is full", planverifier.UsageNotLowered, func(o *cluster.Objects, m plan.Move) {
-			editUse(o, m.To, func(n *cluster.NodeUsage) { n.Used = map[string]int64{"cpu": 1 << 40} })
+		{"the target node is full", planverifier.UsageNotLowered, func(o *cluster.Objects, m plan.Move) {
+			editNodeUsage(o, m.To, func(n *cluster.NodeUsage) { n.Used = map[string]int64{"cpu": 1 << 40} })
 		}},
-		{"its new node is full, and no goal is about it", planverifier.UsageNotLowered, func(o *cluster.Objects, m plan.Move) {
-			editUse(o, m.To, func(n *cluster.NodeUsage) { n.Used = map[string]int64{"cpu": 1 << 40} })
+		{"the target node is full and has no goal", planverifier.UsageNotLowered, func(o *cluster.Objects, m plan.Move) {
+			editNodeUsage(o, m.To, func(n *cluster.NodeUsage) { n.Used = map[string]int64{"cpu": 1 << 40} })
 			o.Nodes = slices.Clone(o.Nodes)
 			for i, n := range o.Nodes {
 				if n.Name == m.To {
@@ -101,11 +103,12 @@ func TestLoadTampering(t *testing.T) {
 				}
 			}
 		}},
-		{"its node has not been above for long", planverifier.SamplesMissing, func(o *cluster.Objects, m plan.Move) { o.Usage.Marks = nil }},
+		{"the source node is not above its target for long enough", planverifier.SamplesMissing,
+			func(o *cluster.Objects, m plan.Move) { o.Usage.Marks = nil }},
 	} {
 		found := false
 		for seed := uint64(0); seed < 200 && !found; seed++ {
-			m := makeByLoad(t, seed)
+			m := makeUsageCase(t, seed)
 			for _, x := range m.plan.Moves {
 				if x.Strategy != "hot" || c.code == planverifier.SamplesMissing && m.rules.UsageStrategies[0].For == 1 {
 					continue
@@ -121,12 +124,12 @@ func TestLoadTampering(t *testing.T) {
 			}
 		}
 		if !found {
-			t.Errorf("%s: the verifier never says %s", c.what, c.code)
+			t.Errorf("%s: the verifier never reports %s", c.what, c.code)
 		}
 	}
 }
 
-func editUse(o *cluster.Objects, node string, change func(*cluster.NodeUsage)) {
+func editNodeUsage(o *cluster.Objects, node string, change func(*cluster.NodeUsage)) {
 	o.Usage.Nodes = append([]cluster.NodeUsage{}, o.Usage.Nodes...)
 	for i := range o.Usage.Nodes {
 		if o.Usage.Nodes[i].Name == node {

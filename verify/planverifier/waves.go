@@ -13,7 +13,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// checkInFlight counts the pods that one wave takes away.
+// checkInFlight checks the number of pods that one wave evicts against the in-flight
+// limits.
 func (r *verifier) checkInFlight(calls []call) {
 	nodes, owners := map[string]int{}, map[string]int{}
 	for i, c := range calls {
@@ -21,19 +22,19 @@ func (r *verifier) checkInFlight(calls []call) {
 		nodes[c.pod.Spec.NodeName]++
 		owners[owner]++
 		if max := r.rules.InFlightTotal.forPods(0); i+1 > max {
-			r.report(c.move, InFlight, "%d pods of a wave, %d may be away", i+1, max)
+			r.report(c.move, InFlight, "%d pods of the wave are in flight; the limit is %d", i+1, max)
 		}
 		if n, max := nodes[c.pod.Spec.NodeName], r.rules.InFlightPerNode.forPods(0); n > max {
-			r.report(c.move, InFlight, "%d pods of node %s, %d may be away", n, c.pod.Spec.NodeName, max)
+			r.report(c.move, InFlight, "%d pods of node %s are in flight; the limit is %d", n, c.pod.Spec.NodeName, max)
 		}
 		if n, max := owners[owner], r.rules.InFlightPerWorkload.forPods(0); owner != "" && n > max {
-			r.report(c.move, InFlight, "%d pods of %s, %d may be away", n, owner, max)
+			r.report(c.move, InFlight, "%d pods of %s are in flight; the limit is %d", n, owner, max)
 		}
 	}
 }
 
-// checkUnavailable holds workloads without a budget to maxUnavailableWithoutPDB: no
-// pod, Ready or not, leaves where as many are away already.
+// checkUnavailable checks workloads without a budget against maxUnavailableWithoutPDB. If
+// that many pods are unavailable, no other pod may be evicted, Ready or not.
 func (r *verifier) checkUnavailable(calls []call) {
 	gone := map[string]int{}
 	for _, c := range calls {
@@ -52,7 +53,8 @@ func (r *verifier) checkUnavailable(calls []call) {
 		}
 		want, known := r.desiredReplicas(c.pod)
 		if away := want - (r.readyPods(c.pod.Namespace, owner) - others); known && away >= r.rules.MaxUnavailableWithoutPDB {
-			r.report(c.move, plan.WorkloadUnavailable, "%d of %d pods of %s would be away before it, %d may be with it", away, want, owner, r.rules.MaxUnavailableWithoutPDB)
+			r.report(c.move, plan.WorkloadUnavailable, "%d of %d pods of %s are unavailable before this eviction; the limit after it is %d", away,
+				want, owner, r.rules.MaxUnavailableWithoutPDB)
 		}
 	}
 }
@@ -68,8 +70,8 @@ func (r *liveState) readyPods(ns, owner string) int {
 	return n
 }
 
-// readyBehind counts the Ready pods of a Service.
-func (r *liveState) readyBehind(s service) int {
+// readyPodsOfService counts the Ready pods of a Service.
+func (r *liveState) readyPodsOfService(s service) int {
 	n := 0
 	for _, p := range r.livePods {
 		if s.selects(p) && isReady(p) {
@@ -79,35 +81,36 @@ func (r *liveState) readyBehind(s service) int {
 	return n
 }
 
-// checkLastReady keeps one Ready pod behind each Service while a wave is under way.
+// checkLastReady checks that each Service keeps a Ready pod during a wave.
 func (r *verifier) checkLastReady(calls []call) {
 	if !r.rules.Protect["LastReadyPods"] {
 		return
 	}
 	for _, s := range r.services {
-		up := r.readyBehind(s)
+		up := r.readyPodsOfService(s)
 		for _, c := range calls {
 			if !isReady(c.pod) || !s.selects(c.pod) {
 				continue
 			}
 			if up--; up < 1 {
-				r.report(c.move, plan.LastReadyPod, "the last one behind Service %s", s.key)
+				r.report(c.move, plan.LastReadyPod, "it is the last Ready pod of Service %s", s.key)
 			}
 		}
 	}
 }
 
-// chainOf finds the controllers of a pod or of a replacement.
+// chainOf returns the controllers of a pod or of a replacement.
 func (r *liveState) chainOf(p *corev1.Pod) ownerChain { return r.chains[key(p)] }
 
-// placeReplacements ends a wave: its pods are gone, and each has a Ready replacement with
-// the labels that its controller's template gives.
+// placeReplacements ends a wave. It replaces each evicted pod by a Ready pod with the
+// labels of its controller's template.
 func (r *liveState) placeReplacements(calls []call) {
 	for _, c := range calls {
 		next := r.replacement(c)
 		start := metav1.NewTime(r.now)
 		next.Spec.NodeName = c.move.To
-		next.Status = corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &start, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
+		next.Status = corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &start,
+			Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
 		chain := r.chainOf(c.pod)
 		delete(r.livePods, key(c.pod))
 		r.livePods[key(next)] = next
@@ -115,25 +118,27 @@ func (r *liveState) placeReplacements(calls []call) {
 	}
 }
 
-// replacement is a pod that its controller makes, not placed yet.
+// replacement returns the pod that the controller creates. It is not bound yet.
 func (r *liveState) replacement(c call) *corev1.Pod {
-	next := &corev1.Pod{ObjectMeta: *c.pod.ObjectMeta.DeepCopy(), Spec: *c.pod.Spec.DeepCopy(), Status: corev1.PodStatus{Phase: corev1.PodPending}}
+	next := &corev1.Pod{ObjectMeta: *c.pod.ObjectMeta.DeepCopy(), Spec: *c.pod.Spec.DeepCopy(),
+		Status: corev1.PodStatus{Phase: corev1.PodPending}}
 	low := r.chainOf(c.pod).lowest()
 	r.replacements++
 	next.UID = types.UID(fmt.Sprintf("%s-r%d", c.pod.UID, r.replacements))
 	if low == nil || !low.hasKind("StatefulSet") {
 		next.Name = fmt.Sprintf("%s-r%d", c.pod.Name, r.replacements)
 	}
-	next.Labels = newLabels(c.pod, low)
+	next.Labels = replacementLabels(c.pod, low)
 	next.Spec.NodeName = ""
 	return next
 }
 
-// given are labels that controllers add to their template's.
-var given = []string{appsv1.DefaultDeploymentUniqueLabelKey, appsv1.ControllerRevisionHashLabelKey, appsv1.StatefulSetPodNameLabel, appsv1.PodIndexLabel,
+// controllerLabels are the labels that controllers add to those of their template.
+var controllerLabels = []string{appsv1.DefaultDeploymentUniqueLabelKey, appsv1.ControllerRevisionHashLabelKey,
+	appsv1.StatefulSetPodNameLabel, appsv1.PodIndexLabel,
 	batchv1.JobNameLabel, batchv1.ControllerUidLabel, batchv1.JobCompletionIndexAnnotation, "job-name", "controller-uid"}
 
-func newLabels(p *corev1.Pod, low *owner) map[string]string {
+func replacementLabels(p *corev1.Pod, low *owner) map[string]string {
 	var t corev1.PodTemplateSpec
 	if low != nil {
 		switch x := low.object.(type) {
@@ -153,7 +158,7 @@ func newLabels(p *corev1.Pod, low *owner) map[string]string {
 		return p.Labels
 	}
 	out := maps.Clone(t.Labels)
-	for _, k := range given {
+	for _, k := range controllerLabels {
 		if v, ok := p.Labels[k]; ok && out[k] == "" {
 			out[k] = v
 		}

@@ -27,7 +27,7 @@ func parseWindow(text string, loc *time.Location) (Window, error) {
 		loc, f = at, f[:6]
 	}
 	if len(f) != 6 {
-		return Window{}, fmt.Errorf("%q has %d fields", text, len(f))
+		return Window{}, fmt.Errorf("window %q has %d fields, want 6 or 7", text, len(f))
 	}
 	length, err := time.ParseDuration(f[5])
 	if err != nil {
@@ -51,7 +51,7 @@ func (w Window) parseFields() (cronFields, error) {
 	bounds := [5][2]int{{0, 59}, {0, 23}, {1, 31}, {1, 12}, {0, 6}}
 	f := strings.Fields(w.Fields)
 	if len(f) != 5 {
-		return out, fmt.Errorf("%q has %d fields, not 5", w.Fields, len(f))
+		return out, fmt.Errorf("schedule %q has %d fields, want 5", w.Fields, len(f))
 	}
 	for i, field := range f {
 		for _, part := range strings.Split(field, ",") {
@@ -75,7 +75,7 @@ func parseField(part string, low, high int) ([]int, error) {
 	if stepped {
 		n, err := strconv.Atoi(by)
 		if err != nil || n < 1 {
-			return nil, fmt.Errorf("step %q", by)
+			return nil, fmt.Errorf("step %q is not a number above 0", by)
 		}
 		step = n
 	}

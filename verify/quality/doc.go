@@ -1,7 +1,7 @@
-// Package quality holds the tests that prove how good plans are: against a lower
-// bound, against the best there is, and against planning again on the result.
+// Package quality holds the tests of plan quality. They compare plans with a lower bound,
+// with the optimum, and with a second plan on the result.
 //
-// It decides nothing and is not part of the program. The short form runs with
-// all tests on a few clusters, most of them small; the long form (make quality) on
-// hundreds. Both assert what is wanted.
+// It decides nothing and is not part of the program. The short form runs with all tests on
+// a few, mostly small clusters. The long form (make quality) runs on hundreds. Both assert
+// the criteria.
 package quality

@@ -9,12 +9,12 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-func at(sorted []float64, share float64) float64 {
+func percentile(sorted []float64, share float64) float64 {
 	return sorted[min(len(sorted)-1, int(share*float64(len(sorted))))]
 }
 
-// below is the share of values at most x.
-func below(sorted []float64, x float64) float64 {
+// shareAtMost returns the share of values up to x.
+func shareAtMost(sorted []float64, x float64) float64 {
 	n := 0
 	for _, v := range sorted {
 		if v <= x {
@@ -31,7 +31,7 @@ func sum(of []float64) (all float64) {
 	return all
 }
 
-// printMeasurements prints the distribution, and the seeds that are worst in each respect.
+// printMeasurements logs the distribution of each figure and the worst seeds.
 func printMeasurements(t *testing.T, all []measurement) {
 	table := func(name string, of func(measurement) float64) {
 		var v []float64
@@ -39,21 +39,22 @@ func printMeasurements(t *testing.T, all []measurement) {
 			v = append(v, of(f))
 		}
 		slices.Sort(v)
-		t.Logf("%-38s min %7.3f  p25 %7.3f  median %7.3f  p75 %7.3f  p95 %7.3f  max %7.3f", name, v[0], at(v, 0.25), at(v, 0.5), at(v, 0.75), at(v, 0.95), v[len(v)-1])
+		t.Logf("%-38s min %7.3f  p25 %7.3f  median %7.3f  p75 %7.3f  p95 %7.3f  max %7.3f", name, v[0], percentile(v, 0.25), percentile(v, 0.5),
+			percentile(v, 0.75), percentile(v, 0.95), v[len(v)-1])
 	}
 	t.Logf("%d clusters", len(all))
 	table("nodes", func(f measurement) float64 { return float64(f.nodes) })
 	table("pods", func(f measurement) float64 { return float64(f.pods) })
 	table("evictions", func(f measurement) float64 { return float64(f.evictions) })
 	table("evictions / bound", measurement.ratio)
-	table("evictions / bound that the plan states", func(f measurement) float64 { return float64(f.evictions) / float64(max(1, f.stated)) })
+	table("evictions / bound in the plan", func(f measurement) float64 { return float64(f.evictions) / float64(max(1, f.statedBound)) })
 	table("evictions - bound", func(f measurement) float64 { return float64(f.evictions - f.bound) })
 	table("excess proven out of reach", func(f measurement) float64 { return f.proven })
 	for _, by := range []plan.UnmetReason{plan.UnmetByScheduler, plan.UnmetNoTarget, plan.UnmetBenefitTooSmall, plan.UnmetByGuards} {
-		table("excess held by "+string(by), func(f measurement) float64 { return f.held[by] })
+		table("excess unmet, reason "+string(by), func(f measurement) float64 { return f.unmetByReason[by] })
 	}
-	table("excess beyond the certificate", func(f measurement) float64 { return f.beyond })
-	table("excess beyond what could run elsewhere", func(f measurement) float64 { return f.plain })
+	table("unexplained excess", func(f measurement) float64 { return f.unexplained })
+	table("excess beyond the sharper proof", func(f measurement) float64 { return f.runnableElsewhere })
 	table("seconds", func(f measurement) float64 { return f.took.Seconds() })
 	unmet := map[string]float64{}
 	for _, f := range all {
@@ -63,17 +64,18 @@ func printMeasurements(t *testing.T, all []measurement) {
 	}
 	for _, k := range slices.Sorted(maps.Keys(unmet)) {
 		if unmet[k] > 0 {
-			t.Logf("not proven, by goal and what most of its pods met: %-32s %8.2f", k, unmet[k])
+			t.Logf("unproven excess by goal and most frequent rejection: %-32s %8.2f", k, unmet[k])
 		}
 	}
 	worst := func(name string, of func(measurement) float64) {
 		list := slices.Clone(all)
 		slices.SortStableFunc(list, func(a, b measurement) int { return cmp.Compare(of(b), of(a)) })
 		for _, f := range list[:min(5, len(list))] {
-			t.Logf("worst by %s: seed %d (%d nodes, %d pods): %d evictions, bound %d (stated %d), beyond the certificate %.3f (%.3f): %s", name, f.seed, f.nodes, f.pods, f.evictions, f.bound, f.stated, f.beyond, f.plain, f.why)
+			t.Logf("worst by %s: seed %d (%d nodes, %d pods): %d evictions, bound %d (in the plan %d), unexplained excess %.3f (%.3f): %s", name,
+				f.seed, f.nodes, f.pods, f.evictions, f.bound, f.statedBound, f.unexplained, f.runnableElsewhere, f.why)
 		}
 	}
 	worst("ratio", measurement.ratio)
-	worst("excess", func(f measurement) float64 { return f.beyond })
-	worst("moves planned again", func(f measurement) float64 { return float64(f.again) })
+	worst("excess", func(f measurement) float64 { return f.unexplained })
+	worst("moves of a second plan", func(f measurement) float64 { return float64(f.replanMoves) })
 }

@@ -13,15 +13,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// slack is what two sums of shares may differ by and still be equal.
-const slack = 1e-9
+// tolerance is the difference up to which two sums of shares count as equal.
+const tolerance = 1e-9
 
-// TestSmallPlansAreOptimal compares plans for up to 10 nodes and 40 pods with the
-// best sequence of evictions that there is, by exhaustive search: least excess
-// first, then fewest evictions. The planner's order is played by the rules of the
-// game as well, so that a plan that breaks them is found.
+// TestSmallPlansAreOptimal compares plans for up to 10 nodes and 40 pods with the best
+// sequence of evictions, found by exhaustive search. The best has the least excess, then
+// the fewest evictions. The test also replays the plan and checks every move.
 func TestSmallPlansAreOptimal(t *testing.T) {
-	from, to := count(120, 500)
+	from, to := seedRange(120, 500)
 	limit := 300
 	if *longRun {
 		limit = 30_000
@@ -36,43 +35,45 @@ func TestSmallPlansAreOptimal(t *testing.T) {
 		if best.excess == 0 {
 			tally.idle++
 		}
-		mine, chained := played(t, seed, g, pl)
+		mine, chained := applyPlanChecked(t, seed, g, pl)
 		tally.chained += chained
 		o := exploreStates(p, mine, limit)
 		tally.states += o.states
 		switch {
 		case o.best.better(mine):
 			tally.worse++
-			kinds[mine.beside(o.best)]++
-			t.Logf("seed %d (%d nodes, %d pods): the plan leaves %.3f of %.3f by %d evictions; %.3f is left by %d:\n    the plan %s\n    better   %s", seed,
-				len(p.s.Nodes), len(p.s.Pods), mine.excess, best.excess, mine.evictions, o.best.excess, o.best.evictions, words(p, displacements(p, pl)), words(p, o.steps))
+			kinds[mine.compare(o.best)]++
+			t.Logf("seed %d (%d nodes, %d pods): the plan leaves %.3f of %.3f with %d evictions; the best leaves %.3f with %d:\n    the plan %s\n    the best %s", seed,
+				len(p.s.Nodes), len(p.s.Pods), mine.excess, best.excess, mine.evictions, o.best.excess, o.best.evictions,
+				formatMoves(p, displacements(p, pl)), formatMoves(p, o.steps))
 		case o.cut:
 			tally.undecided++
-			t.Logf("seed %d (%d nodes, %d pods): %d states did not decide whether %.3f by %d evictions is the best", seed, len(p.s.Nodes), len(p.s.Pods), o.states, mine.excess, mine.evictions)
+			t.Logf("seed %d (%d nodes, %d pods): the search reached its limit of states (%d); %.3f with %d evictions may be the best", seed,
+				len(p.s.Nodes), len(p.s.Pods), o.states, mine.excess, mine.evictions)
 		default:
 			tally.equal++
 		}
 		if *only >= 0 {
-			detail(t, pl)
+			logPlan(t, pl)
 		}
 	}
 	for _, k := range slices.Sorted(maps.Keys(kinds)) {
 		t.Logf("the best has %s: %d", k, kinds[k])
 	}
-	t.Logf("%d clusters: %d plans are optimal (%d with nothing to do), %d are not, %d undecided; %d states; %d moves that serve nothing by themselves",
+	t.Logf("%d clusters: %d plans are optimal (%d without goals), %d are not, %d undecided; %d states; %d displaced moves",
 		to-from, tally.equal, tally.idle, tally.worse, tally.undecided, tally.states, tally.chained)
 	decided := max(1, tally.equal+tally.worse)
-	criterion(t, "share of small plans, of those decided, that are not optimal", float64(tally.worse)/float64(decided), 0.05)
+	checkCriterion(t, "share of decided small plans that are not optimal", float64(tally.worse)/float64(decided), 0.05)
 }
 
-// score is what is left, and by how many evictions.
+// score is the remaining excess and the number of evictions.
 type score struct {
 	excess    float64
 	evictions int
 }
 
 func (a score) better(b score) bool {
-	return a.excess < b.excess-slack || a.excess <= b.excess+slack && a.evictions < b.evictions
+	return a.excess < b.excess-tolerance || a.excess <= b.excess+tolerance && a.evictions < b.evictions
 }
 
 func displacements(p problem, pl plan.Plan) (out []displacement) {
@@ -82,19 +83,20 @@ func displacements(p problem, pl plan.Plan) (out []displacement) {
 	return out
 }
 
-func words(p problem, steps []displacement) string {
+func formatMoves(p problem, steps []displacement) string {
 	var out []string
 	for _, h := range steps {
 		pod := &p.s.Pods[h.pod]
-		out = append(out, fmt.Sprintf("%s(%dm,%dMi) %s->%s", pod.Object.Name, pod.Requests.MilliCPU, pod.Requests.MemoryBytes>>20, p.s.Nodes[h.from].Name, p.s.Nodes[h.to].Name))
+		out = append(out, fmt.Sprintf("%s(%dm,%dMi) %s->%s", pod.Object.Name, pod.Requests.MilliCPU, pod.Requests.MemoryBytes>>20,
+			p.s.Nodes[h.from].Name, p.s.Nodes[h.to].Name))
 	}
 	return strings.Join(out, ", ")
 }
 
-// beside says in what another score is better.
-func (a score) beside(b score) string {
+// compare returns in which respect another score is better.
+func (a score) compare(b score) string {
 	switch {
-	case a.excess <= b.excess+slack:
+	case a.excess <= b.excess+tolerance:
 		return "fewer evictions, no less excess"
 	case b.evictions <= a.evictions:
 		return "less excess, no more evictions"
@@ -102,9 +104,9 @@ func (a score) beside(b score) string {
 	return "less excess, more evictions"
 }
 
-// played follows the plan. A move that serves nothing by itself is allowed as
-// part of a chain, and counted: what matters is that no goal is worse at the end.
-func played(t *testing.T, seed int, g *exhaustiveSearch, pl plan.Plan) (at score, chained int) {
+// applyPlanChecked executes a plan and checks each move. It counts moves that serve no
+// goal by themselves; they may be part of a chain. No goal may be worse at the end.
+func applyPlanChecked(t *testing.T, seed int, g *exhaustiveSearch, pl plan.Plan) (at score, chained int) {
 	t.Helper()
 	before := make([]int64, len(g.goals))
 	for i, x := range g.goals {
@@ -113,7 +115,7 @@ func played(t *testing.T, seed int, g *exhaustiveSearch, pl plan.Plan) (at score
 	for _, m := range pl.Moves {
 		pod := g.s.PodByUID(m.Pod.UID)
 		if !g.mayEvict[pod.ID] || g.moved[pod.ID] {
-			t.Errorf("seed %d: %s may not leave, or not again", seed, pod.Object.Name)
+			t.Errorf("seed %d: guards or budgets forbid evicting %s, or it has moved already", seed, pod.Object.Name)
 		}
 		if h, ok := g.landing(pod.ID); !ok || g.s.Nodes[h.to].Name != m.To {
 			chained++
@@ -128,43 +130,42 @@ func played(t *testing.T, seed int, g *exhaustiveSearch, pl plan.Plan) (at score
 	return score{g.excess(), len(pl.Moves)}, chained
 }
 
-// outcome is the best that a search found.
-type outcome struct {
+// searchResult is the best result of a search.
+type searchResult struct {
 	best   score
 	steps  []displacement
 	states int
-	cut    bool // states were left out, beyond the limit
+	cut    bool // the search reached its limit of states
 }
 
-// exploreStates looks for anything better than mine, by number of evictions: first all
-// that one eviction reaches, then all that two reach. A state from which nothing
-// better can come, by what its remaining pods could relieve at best, is left. Where
-// there are too many states, the most promising of each number are followed.
-func exploreStates(p problem, mine score, limit int) outcome {
-	narrow := outcome{best: mine}
-	narrow.sweep(newExhaustiveSearch(p), limit, 30)
-	o := outcome{best: narrow.best, steps: narrow.steps, states: narrow.states}
-	o.sweep(newExhaustiveSearch(p), limit, 0)
+// exploreStates searches for a better score than mine, one eviction after the other. It
+// drops a state if its lower bound is not better than the best score. A first search
+// follows only the most promising states. A second follows all, up to the limit.
+func exploreStates(p problem, mine score, limit int) searchResult {
+	narrow := searchResult{best: mine}
+	narrow.search(newExhaustiveSearch(p), limit, 30)
+	o := searchResult{best: narrow.best, steps: narrow.steps, states: narrow.states}
+	o.search(newExhaustiveSearch(p), limit, 0)
 	return o
 }
 
-// place is a state on the frontier.
-type place struct {
+// searchNode is a state from which the search continues.
+type searchNode struct {
 	steps []displacement
 	at    score
 }
 
-// sweep goes on by one eviction at a time; width is how many states of each
-// number it follows, 0: all, up to the limit.
-func (o *outcome) sweep(g *exhaustiveSearch, limit, width int) {
+// search adds one eviction at a time. width limits the states that it follows for each
+// number of evictions; 0 means all states up to limit.
+func (o *searchResult) search(g *exhaustiveSearch, limit, width int) {
 	seen := map[string]bool{}
-	for level := []place{{}}; len(level) > 0; {
-		var next []place
+	for level := []searchNode{{}}; len(level) > 0; {
+		var next []searchNode
 		for _, from := range level {
 			for _, h := range from.steps {
 				g.applyMove(h)
 			}
-			next = append(next, o.follow(g, seen)...)
+			next = append(next, o.expand(g, seen)...)
 			for range from.steps {
 				g.undoMove()
 			}
@@ -174,17 +175,17 @@ func (o *outcome) sweep(g *exhaustiveSearch, limit, width int) {
 			}
 		}
 		if width > 0 && len(next) > width {
-			slices.SortStableFunc(next, func(a, b place) int { return cmp.Compare(a.at.excess, b.at.excess) })
+			slices.SortStableFunc(next, func(a, b searchNode) int { return cmp.Compare(a.at.excess, b.at.excess) })
 			next = next[:width]
 		}
 		level = next
 	}
 }
 
-// follow makes each move that may be made now, and returns the new states from
-// which something better may come.
-func (o *outcome) follow(g *exhaustiveSearch, seen map[string]bool) (out []place) {
-	for _, h := range g.choices(o.best) {
+// expand tries each allowed move, and returns the new states that may lead to a better
+// score.
+func (o *searchResult) expand(g *exhaustiveSearch, seen map[string]bool) (out []searchNode) {
+	for _, h := range g.allowedMoves(o.best) {
 		g.applyMove(h)
 		if key := g.key(); !seen[key] {
 			seen[key] = true
@@ -194,7 +195,7 @@ func (o *outcome) follow(g *exhaustiveSearch, seen map[string]bool) (out []place
 				o.best, o.steps = at, slices.Clone(g.steps)
 			}
 			if g.lowerBound().better(o.best) {
-				out = append(out, place{slices.Clone(g.steps), at})
+				out = append(out, searchNode{slices.Clone(g.steps), at})
 			}
 		}
 		g.undoMove()
@@ -202,8 +203,8 @@ func (o *outcome) follow(g *exhaustiveSearch, seen map[string]bool) (out []place
 	return out
 }
 
-// choices are the moves that the rules allow now.
-func (g *exhaustiveSearch) choices(best score) (out []displacement) {
+// allowedMoves returns the moves that the rules allow in this state.
+func (g *exhaustiveSearch) allowedMoves(best score) (out []displacement) {
 	if !g.lowerBound().better(best) {
 		return nil
 	}
@@ -215,9 +216,8 @@ func (g *exhaustiveSearch) choices(best score) (out []displacement) {
 	return out
 }
 
-// lowerBound is the best that may be reached from here: every pod that has not moved
-// could leave to where it does no harm. The evictions are the fewest by which
-// that excess could be reached.
+// lowerBound returns the best score that this state may lead to. It assumes that every
+// unmoved pod can leave without harm, and counts the fewest such evictions.
 func (g *exhaustiveSearch) lowerBound() score {
 	var left float64
 	nodes, groups := map[cluster.NodeID]int{}, 0
@@ -238,7 +238,7 @@ func (g *exhaustiveSearch) lowerBound() score {
 			left += x.goal.Weight * float64(have-can) / float64(x.initial)
 			continue
 		}
-		n, rest := g.fewestOff(x, have)
+		n, rest := g.fewestEvictions(x, have)
 		nodes[x.goal.Node] = max(nodes[x.goal.Node], n)
 		left += x.goal.Weight * float64(rest) / float64(x.initial)
 	}
@@ -249,9 +249,9 @@ func (g *exhaustiveSearch) lowerBound() score {
 	return score{left, len(g.steps) + max(all, groups)}
 }
 
-// fewestOff counts the largest pods on a goal's node that may still leave and cover
-// an amount together, and what they do not cover.
-func (g *exhaustiveSearch) fewestOff(x *gauge, amount int64) (n int, rest int64) {
+// fewestEvictions counts the largest evictable pods on the node of a goal that together
+// cover an amount. It also returns the amount that they do not cover.
+func (g *exhaustiveSearch) fewestEvictions(x *goalState, amount int64) (n int, rest int64) {
 	var sizes []int64
 	for _, p := range g.s.Nodes[x.goal.Node].Pods {
 		if !g.moved[p] && g.evictionHelps(p, x) {
@@ -265,7 +265,7 @@ func (g *exhaustiveSearch) fewestOff(x *gauge, amount int64) (n int, rest int64)
 	return n, max(0, rest)
 }
 
-// key names the state: who stands where, whatever the order.
+// key identifies the state by the nodes of the moved pods, in any order of moves.
 func (g *exhaustiveSearch) key() string {
 	moved := slices.Clone(g.steps)
 	slices.SortFunc(moved, func(a, b displacement) int { return cmp.Compare(a.pod, b.pod) })

@@ -14,94 +14,95 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// minEvictionsOfStep is what each step of two evictions must take away of a node's cores: one
-// percent of ten.
-const minEvictionsOfStep = 100
+// minBenefitOfStep is the minimum reduction of a node's CPU by two evictions, in milliCPU:
+// one percent of ten cores.
+const minBenefitOfStep = 100
 
-// TestStepsHarmNothingAtAnyPrefix: on clusters where pods must make room for others, no
-// goal is worse after any number of moves than before the last one; each step ends, in a
-// later wave, on the node that it made room on, and is worth its evictions; and with
-// steps less is left than without.
+// TestStepsHarmNothingAtAnyPrefix plans on clusters where pods must make room for others.
+// No move may worsen a goal. Each displaced move must be followed, in a later wave, by a
+// move to its node, and both must be worth their evictions. Without displaced moves more
+// excess must remain.
 func TestStepsHarmNothingAtAnyPrefix(t *testing.T) {
 	steps, helped := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		seed := rapid.Uint64Range(0, 1<<20).Draw(t, "seed")
-		p := tight(t, seed)
+		p := tightProblem(t, seed)
 		pl, g := p.plan(), newExhaustiveSearch(p)
 		opts := p.options()
 		opts.NoSteps = true
 		single := newExhaustiveSearch(p)
-		follow(single, planner.New(opts).Plan(p.s, plan.PlannerState{}, p.goals(), p.s.TakenAt))
+		applyPlan(single, planner.New(opts).Plan(p.s, plan.PlannerState{}, p.goals(), p.s.TakenAt))
 		for i, m := range pl.Moves {
-			before, was := g.levels(), g.excess()
+			before, was := g.goalExcesses(), g.excess()
 			g.applyMove(displacements(p, pl)[i])
-			if !g.noneAbove(before) {
+			if !g.noGoalWorse(before) {
 				t.Fatalf("seed %d: step %d (%s from %s to %s, for %v) makes a goal worse", seed, m.Step, m.Pod.Name, m.From, m.To, m.DisplacedFor)
 			}
 			if m.DisplacedFor == nil {
 				if g.excess() >= was {
-					t.Fatalf("seed %d: step %d serves nothing", seed, m.Step)
+					t.Fatalf("seed %d: step %d serves no goal", seed, m.Step)
 				}
 				continue
 			}
 			steps++
 			if i+1 == len(pl.Moves) || pl.Moves[i+1].Pod != *m.DisplacedFor || pl.Moves[i+1].To != m.From || pl.Moves[i+1].Wave <= m.Wave {
-				t.Fatalf("seed %d: step %d makes room on %s for %v, and is not followed by its move there: %+v", seed, m.Step, m.From, m.DisplacedFor, pl.Moves[i:])
+				t.Fatalf("seed %d: step %d makes room on %s for %v, but the move of that pod does not follow: %+v", seed, m.Step, m.From,
+					m.DisplacedFor, pl.Moves[i:])
 			}
 			g.applyMove(displacements(p, pl)[i+1])
-			if less := total(before) - total(g.levels()); less < minEvictionsOfStep {
-				t.Fatalf("seed %d: steps %d and %d take away %dm of cpu", seed, m.Step, m.Step+1, less)
+			if less := sumExcess(before) - sumExcess(g.goalExcesses()); less < minBenefitOfStep {
+				t.Fatalf("seed %d: steps %d and %d remove only %dm of cpu", seed, m.Step, m.Step+1, less)
 			}
 			g.undoMove()
 		}
-		if g.excess() > single.excess()+slack {
-			t.Fatalf("seed %d: %.3f is left with steps, %.3f without", seed, g.excess(), single.excess())
+		if g.excess() > single.excess()+tolerance {
+			t.Fatalf("seed %d: excess %.3f remains with displaced moves, %.3f without", seed, g.excess(), single.excess())
 		}
-		if g.excess() < single.excess()-slack {
+		if g.excess() < single.excess()-tolerance {
 			helped++
 		}
 	})
-	t.Logf("%d steps; %d plans leave less because of them", steps, helped)
+	t.Logf("%d displaced moves; %d plans leave less excess because of them", steps, helped)
 	if steps == 0 || helped == 0 {
-		t.Errorf("%d steps in plans, of which %d helped, prove nothing", steps, helped)
+		t.Errorf("%d displaced moves, and %d plans that they improve, want more than 0", steps, helped)
 	}
 }
 
-// TestNoStepIsNeedless: without either half of a step, and all that follows it, more
-// excess is left.
+// TestNoStepIsNeedless removes both moves of a displacement from a plan. More excess must
+// remain.
 func TestNoStepIsNeedless(t *testing.T) {
 	for seed := range uint64(200) {
-		p := tight(t, seed)
+		p := tightProblem(t, seed)
 		pl, all := p.plan(), newExhaustiveSearch(p)
-		follow(all, pl)
+		applyPlan(all, pl)
 		for i, m := range pl.Moves {
 			if m.DisplacedFor == nil {
 				continue
 			}
 			less, cut := newExhaustiveSearch(p), pl
 			cut.Moves = slices.Delete(slices.Clone(pl.Moves), i, i+2)
-			follow(less, cut)
-			if less.excess() <= all.excess()+slack {
-				t.Errorf("seed %d: as little is left without steps %d and %d", seed, m.Step, m.Step+1)
+			applyPlan(less, cut)
+			if less.excess() <= all.excess()+tolerance {
+				t.Errorf("seed %d: no more excess remains without steps %d and %d", seed, m.Step, m.Step+1)
 			}
 		}
 	}
 }
 
-func total(levels []int64) (sum int64) {
+func sumExcess(levels []int64) (sum int64) {
 	for _, x := range levels {
 		sum += x
 	}
 	return sum
 }
 
-func follow(g *exhaustiveSearch, pl plan.Plan) {
+func applyPlan(g *exhaustiveSearch, pl plan.Plan) {
 	for _, m := range pl.Moves {
 		g.applyMove(displacement{g.s.PodByUID(m.Pod.UID).ID, g.s.NodeByName(m.From).ID, g.s.NodeByName(m.To).ID})
 	}
 }
 
-func tight(t interface{ Fatal(...any) }, seed uint64) problem {
+func tightProblem(t interface{ Fatal(...any) }, seed uint64) problem {
 	conf, err := config.Load("c", []byte(simulation.TightSettings))
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
@@ -16,12 +17,12 @@ func intQuantity(milli int64) resource.Quantity {
 	return *resource.NewMilliQuantity(milli, resource.DecimalSI)
 }
 
-// writeBudgetStatus writes the status that the disruption controller would write, and in
-// one of ten clusters' budgets makes it late in one way or another.
+// writeBudgetStatus writes the status that the disruption controller would write. For some
+// budgets in one of ten clusters the status is stale.
 func (m *mixedBase) writeBudgetStatus(b *policyv1.PodDisruptionBudget) {
 	sel, err := metav1.LabelSelectorAsSelector(b.Spec.Selector)
 	if err != nil {
-		panic("simtest: a selector of its own: " + err.Error())
+		panic("simulation: invalid selector of a generated budget: " + err.Error())
 	}
 	var pods []*corev1.Pod
 	for _, p := range m.o.Pods {
@@ -42,7 +43,7 @@ func (m *mixedBase) writeBudgetStatus(b *policyv1.PodDisruptionBudget) {
 			healthy++
 		}
 	}
-	expected, ok := m.scales(pods)
+	expected, ok := m.sumScales(pods)
 	desired := 0
 	switch {
 	case b.Spec.MaxUnavailable != nil:
@@ -53,7 +54,7 @@ func (m *mixedBase) writeBudgetStatus(b *policyv1.PodDisruptionBudget) {
 	default:
 		desired, _ = intstr.GetScaledValueFromIntOrPercent(b.Spec.MinAvailable, expected, true)
 	}
-	if !ok { // it gives up, and lets nothing go
+	if !ok { // the disruption controller then allows no disruption
 		return
 	}
 	s.CurrentHealthy, s.DesiredHealthy, s.ExpectedPods = int32(healthy), int32(desired), int32(expected)
@@ -84,8 +85,9 @@ func podReady(p *corev1.Pod) bool {
 	return false
 }
 
-// scales sums what the controllers of pods want; false when one has no scale.
-func (m *mixedBase) scales(pods []*corev1.Pod) (int, bool) {
+// sumScales returns the sum of the replicas of the pods' controllers. It returns false if
+// a controller has no scale.
+func (m *mixedBase) sumScales(pods []*corev1.Pod) (int, bool) {
 	sum, seen := 0, map[string]bool{}
 	for _, p := range pods {
 		if len(p.OwnerReferences) == 0 {
@@ -107,7 +109,7 @@ func (m *mixedBase) scales(pods []*corev1.Pod) (int, bool) {
 
 func (m *mixedBase) scale(ns string, ref metav1.OwnerReference) (int, bool) {
 	if strings.HasPrefix(ref.APIVersion, "example.com/") {
-		return 4, true // the server asks the custom resource
+		return 4, true // the API server reads the scale of the custom resource
 	}
 	for _, x := range m.o.ReplicaSets {
 		if x.Namespace != ns || x.UID != ref.UID {
@@ -131,4 +133,26 @@ func (m *mixedBase) scale(ns string, ref metav1.OwnerReference) (int, bool) {
 		}
 	}
 	return 0, false
+}
+
+func (m *mixedBase) budget(ns, name string, sel *metav1.LabelSelector) {
+	b := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name, UID: types.UID("pdb-" + ns + name),
+		Generation: 1}, Spec: policyv1.PodDisruptionBudgetSpec{Selector: sel}}
+	n := intstr.FromInt32(int32(pick(m.r, 1, 1, 2, 3, 0)))
+	percent := intstr.FromString(pick(m.r, "10%", "25%", "30%", "34%", "50%", "0%"))
+	least, leastPercent := intstr.FromInt32(int32(1+m.r.IntN(4))), intstr.FromString(pick(m.r, "50%", "67%", "75%", "90%"))
+	switch m.r.IntN(4) {
+	case 0:
+		b.Spec.MaxUnavailable = &n
+	case 1:
+		b.Spec.MaxUnavailable = &percent
+	case 2:
+		b.Spec.MinAvailable = &least
+	case 3:
+		b.Spec.MinAvailable = &leastPercent
+	}
+	always, healthy := policyv1.AlwaysAllow, policyv1.IfHealthyBudget
+	b.Spec.UnhealthyPodEvictionPolicy = pick(m.r, nil, nil, &always, &healthy)
+	m.writeBudgetStatus(b)
+	m.o.PodDisruptionBudgets = append(m.o.PodDisruptionBudgets, b)
 }

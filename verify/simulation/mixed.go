@@ -1,24 +1,24 @@
 package simulation
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// mostPods bounds a Mixed cluster.
+// mostPods is the maximum number of pods of a Mixed cluster.
 const mostPods = 160
 
-// Mixed is a small cluster with something of everything that guards, requests of
-// people and budgets are about: all kinds of owners and their troubles, budgets
-// of all shapes, Services, annotations, node states. Part of its nodes are
-// crowded, so that there is something to do. In three of four clusters half or
-// more of the oddities are left out, so that plans are not only rejections.
-// One in five is taken in a night in which clocks are moved.
+// Mixed returns a small cluster that exercises every guard, annotation and budget rule. It
+// has all kinds of owners, budgets, Services and node states, and some crowded nodes. In
+// three of four clusters at least half of the oddities are absent, so plans have moves.
+// One cluster in five is taken in a night with a clock change.
 func Mixed(r *rand.Rand) *cluster.Objects {
 	now := epoch.Add(time.Duration(r.IntN(14*24*60)) * time.Minute)
 	if nights := Nights(); r.IntN(5) == 0 {
@@ -27,8 +27,8 @@ func Mixed(r *rand.Rand) *cluster.Objects {
 	return MixedAt(r, now)
 }
 
-// Nights are when the clocks of Berlin and of Lord Howe, which moves its own by
-// half an hour, are moved in 2026: within four hours from these times.
+// Nights returns the nights of 2026 in which clocks change in Berlin and on Lord Howe
+// Island (by half an hour). The change is within four hours of each time.
 func Nights() []time.Time {
 	return []time.Time{
 		time.Date(2026, 3, 28, 23, 0, 0, 0, time.UTC), time.Date(2026, 10, 24, 22, 0, 0, 0, time.UTC),
@@ -36,24 +36,24 @@ func Nights() []time.Time {
 	}
 }
 
-// MixedAt is a Mixed cluster at a time.
+// MixedAt returns a Mixed cluster taken at a time.
 func MixedAt(r *rand.Rand, now time.Time) *cluster.Objects {
 	m := &mixedCluster{mixedBase: &mixedBase{r: r, now: now, o: &cluster.Objects{TakenAt: now, ServerVersion: "1.37"}}}
 	m.chanceFactor = pick(r, 1, 0.5, 0.25, 0.1)
 	m.namespaces()
 	m.nodes(4 + r.IntN(17))
-	m.classes()
+	m.addPriorityClasses()
 	for i := 0; i < 6+r.IntN(16) && len(m.o.Pods) < mostPods-12; i++ {
 		m.workload(i)
 	}
-	m.singles()
-	m.protect()
+	m.addSinglePods()
+	m.addBudgetsAndServices()
 	m.addRequiredPeers()
 	return m.o
 }
 
-// addRequiredPeers adds, in one of three clusters, a pod that requires one of a workload on its
-// host. What it draws leaves the rest of the cluster as it is.
+// addRequiredPeers adds, in one of three clusters, a pod with a required affinity to a
+// workload on its host. Its random draws do not change the rest of the cluster.
 func (m *mixedCluster) addRequiredPeers() {
 	r := rand.New(rand.NewPCG(uint64(m.now.Unix()), uint64(len(m.o.Pods))))
 	if len(m.apps) == 0 || r.IntN(3) > 0 {
@@ -64,14 +64,53 @@ func (m *mixedCluster) addRequiredPeers() {
 		return
 	}
 	with := a.pods[0]
-	term := corev1.PodAffinityTerm{LabelSelector: &metav1.LabelSelector{MatchLabels: a.labels}, Namespaces: []string{a.ns}, TopologyKey: "kubernetes.io/hostname"}
+	term := corev1.PodAffinityTerm{LabelSelector: &metav1.LabelSelector{MatchLabels: a.labels}, Namespaces: []string{a.ns},
+		TopologyKey: "kubernetes.io/hostname"}
 	m.o.Pods = append(m.o.Pods, &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "clings", UID: "clings", CreationTimestamp: with.CreationTimestamp, Labels: map[string]string{"clings": "yes"}},
-		Spec: corev1.PodSpec{NodeName: with.Spec.NodeName, SchedulerName: corev1.DefaultSchedulerName, Containers: []corev1.Container{{Name: "c", Image: "registry.example.com/clings:v1"}},
-			Affinity: &corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{term}}}},
-		Status: corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "clings", UID: "clings", CreationTimestamp: with.CreationTimestamp,
+			Labels: map[string]string{"clings": "yes"}},
+		Spec: corev1.PodSpec{NodeName: with.Spec.NodeName, SchedulerName: corev1.DefaultSchedulerName,
+			Containers: []corev1.Container{{Name: "c", Image: "registry.example.com/clings:v1"}},
+			Affinity: &corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{
+				term}}}},
+		Status: corev1.PodStatus{Phase: corev1.PodRunning,
+			Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}},
 	})
 }
 
-// pick draws one of several.
-func pick[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
+func (m *mixedCluster) workload(i int) {
+	a := &mixedApp{ns: fmt.Sprintf("ns%d", m.r.IntN(5)), name: fmt.Sprintf("a%02d", i), n: int32(2 + m.r.IntN(8)),
+		cpu: int64(100 * (1 + m.r.IntN(9)))}
+	if m.chance(0.03) {
+		a.ns = "kube-system"
+	}
+	if m.chance(0.06) {
+		a.n = 1
+	}
+	a.labels = map[string]string{"app": a.name}
+	grace := int64(30)
+	priority := int32(0)
+	a.template = corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": a.name,
+		"tier": pick(m.r, "front", "back")}},
+		Spec: corev1.PodSpec{TerminationGracePeriodSeconds: &grace, Priority: &priority, SchedulerName: corev1.DefaultSchedulerName,
+			RestartPolicy: corev1.RestartPolicyAlways,
+			Containers: []corev1.Container{{Name: "c", Image: "registry.example.com/" + a.name + ":v1",
+				Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{
+					"cpu": *resource.NewMilliQuantity(a.cpu, resource.DecimalSI), "memory": *resource.NewQuantity(a.cpu<<21, resource.BinarySI)}}}}}}
+	if m.chance(0.3) {
+		m.varyTemplate(a)
+	}
+	m.apps = append(m.apps, a)
+	kinds := []func(*mixedApp){m.replicaSet, m.replicationController, m.statefulSet, m.statefulSet, m.job, m.job, m.cron, m.workflowJob,
+		m.daemonSet, m.customController, m.argoRollout, m.canary, m.operatorOwned, m.operatorOwned, m.orphans, m.barePods}
+	if m.r.Float64() > 0.55*m.chanceFactor {
+		m.deployment(a)
+	} else {
+		pick(m.r, kinds...)(a)
+	}
+	for range 3 {
+		if m.chance(0.25) {
+			m.addTrouble(a)
+		}
+	}
+}

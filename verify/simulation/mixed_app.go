@@ -18,19 +18,21 @@ type mixedApp struct {
 	labels   map[string]string // the selector
 	template corev1.PodTemplateSpec
 	pods     []*corev1.Pod
-	meta     []*metav1.ObjectMeta // of its owners, from below
+	meta     []*metav1.ObjectMeta // of its owners, from the lowest up
 	ref      *metav1.OwnerReference
 }
 
 func (m *mixedCluster) pod(a *mixedApp, labels map[string]string, name string) *corev1.Pod {
 	start := metav1.NewTime(m.now.Add(-time.Duration(10+m.r.IntN(600)) * time.Minute))
-	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: a.ns, Name: name, UID: types.UID(a.ns + "-" + name), Labels: maps.Clone(labels), Annotations: map[string]string{}},
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: a.ns, Name: name, UID: types.UID(a.ns + "-" + name),
+		Labels: maps.Clone(labels), Annotations: map[string]string{}},
 		Spec: *a.template.Spec.DeepCopy()}
 	if a.ref != nil {
 		p.OwnerReferences = []metav1.OwnerReference{*a.ref}
 	}
-	p.Spec.NodeName = m.place(a.cpu)
-	p.Status = corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &start, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
+	p.Spec.NodeName = m.pickNode(a.cpu)
+	p.Status = corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &start,
+		Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
 	if p.Spec.NodeName == "" {
 		p.Status = corev1.PodStatus{Phase: corev1.PodPending}
 	}
@@ -39,9 +41,15 @@ func (m *mixedCluster) pod(a *mixedApp, labels map[string]string, name string) *
 	return p
 }
 
-// fill makes the workload's pods.
-func (m *mixedCluster) fill(a *mixedApp, labels map[string]string, name string) {
+// addPods creates the pods of the workload.
+func (m *mixedCluster) addPods(a *mixedApp, labels map[string]string, name string) {
 	for i := range a.n {
 		m.pod(a, labels, fmt.Sprintf(name, i))
 	}
+}
+
+// mixedCluster adds workloads to a Mixed cluster.
+type mixedCluster struct {
+	*mixedBase
+	apps []*mixedApp
 }

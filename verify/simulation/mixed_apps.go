@@ -6,45 +6,13 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
-func (m *mixedCluster) workload(i int) {
-	a := &mixedApp{ns: fmt.Sprintf("ns%d", m.r.IntN(5)), name: fmt.Sprintf("a%02d", i), n: int32(2 + m.r.IntN(8)), cpu: int64(100 * (1 + m.r.IntN(9)))}
-	if m.chance(0.03) {
-		a.ns = "kube-system"
-	}
-	if m.chance(0.06) {
-		a.n = 1
-	}
-	a.labels = map[string]string{"app": a.name}
-	grace := int64(30)
-	priority := int32(0)
-	a.template = corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": a.name, "tier": pick(m.r, "front", "back")}},
-		Spec: corev1.PodSpec{TerminationGracePeriodSeconds: &grace, Priority: &priority, SchedulerName: corev1.DefaultSchedulerName, RestartPolicy: corev1.RestartPolicyAlways,
-			Containers: []corev1.Container{{Name: "c", Image: "registry.example.com/" + a.name + ":v1", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{
-				"cpu": *resource.NewMilliQuantity(a.cpu, resource.DecimalSI), "memory": *resource.NewQuantity(a.cpu<<21, resource.BinarySI)}}}}}}
-	if m.chance(0.3) {
-		m.shape(a)
-	}
-	m.apps = append(m.apps, a)
-	kinds := []func(*mixedApp){m.replicaSet, m.replicationController, m.statefulSet, m.statefulSet, m.job, m.job, m.cron, m.flow, m.daemonSet, m.customController, m.rollout, m.canary, m.operated, m.operated, m.orphans, m.bare}
-	if m.r.Float64() > 0.55*m.chanceFactor {
-		m.deployment(a)
-	} else {
-		pick(m.r, kinds...)(a)
-	}
-	for range 3 {
-		if m.chance(0.25) {
-			m.trouble(a)
-		}
-	}
-}
-
-// own puts an owner above the workload and has its pods, or owners, refer to it.
-func (m *mixedCluster) own(a *mixedApp, apiVersion, kind string, o *metav1.ObjectMeta, name string) {
+// addOwner adds an owner above the workload and sets it as the controller of the pods or
+// of the previous owner.
+func (m *mixedCluster) addOwner(a *mixedApp, apiVersion, kind string, o *metav1.ObjectMeta, name string) {
 	yes := true
 	o.Namespace, o.Name, o.Generation, o.Annotations = a.ns, name, 1, map[string]string{}
 	o.UID = types.UID(kind + "-" + a.ns + "-" + name)
@@ -58,11 +26,12 @@ func (m *mixedCluster) own(a *mixedApp, apiVersion, kind string, o *metav1.Objec
 	a.meta = append(a.meta, o)
 }
 
-func (m *mixedCluster) set(a *mixedApp, hash string) *appsv1.ReplicaSet {
+func (m *mixedCluster) addReplicaSet(a *mixedApp, hash string) *appsv1.ReplicaSet {
 	n := a.n
 	hashed := maps.Clone(a.template.Labels)
 	hashed["pod-template-hash"] = hash
-	rs := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Labels: hashed}, Spec: appsv1.ReplicaSetSpec{Replicas: &n, Selector: &metav1.LabelSelector{MatchLabels: hashed}, Template: *a.template.DeepCopy()},
+	rs := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Labels: hashed}, Spec: appsv1.ReplicaSetSpec{Replicas: &n,
+		Selector: &metav1.LabelSelector{MatchLabels: hashed}, Template: *a.template.DeepCopy()},
 		Status: appsv1.ReplicaSetStatus{Replicas: n, ReadyReplicas: n, ObservedGeneration: 1}}
 	rs.Spec.Template.Labels = hashed
 	m.o.ReplicaSets = append(m.o.ReplicaSets, rs)
@@ -70,63 +39,69 @@ func (m *mixedCluster) set(a *mixedApp, hash string) *appsv1.ReplicaSet {
 }
 
 func (m *mixedCluster) deployment(a *mixedApp) {
-	rs := m.set(a, "x")
-	m.own(a, "apps/v1", "ReplicaSet", &rs.ObjectMeta, a.name+"-x")
+	rs := m.addReplicaSet(a, "x")
+	m.addOwner(a, "apps/v1", "ReplicaSet", &rs.ObjectMeta, a.name+"-x")
 	n := a.n
-	d := &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Replicas: &n, Selector: &metav1.LabelSelector{MatchLabels: a.labels}, Template: *a.template.DeepCopy()},
+	d := &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Replicas: &n, Selector: &metav1.LabelSelector{MatchLabels: a.labels},
+		Template: *a.template.DeepCopy()},
 		Status: appsv1.DeploymentStatus{ObservedGeneration: 1, Replicas: n, UpdatedReplicas: n, ReadyReplicas: n, AvailableReplicas: n}}
-	m.own(a, "apps/v1", "Deployment", &d.ObjectMeta, a.name)
+	m.addOwner(a, "apps/v1", "Deployment", &d.ObjectMeta, a.name)
 	m.o.Deployments = append(m.o.Deployments, d)
-	m.fill(a, rs.Labels, a.name+"-x-%02d")
+	m.addPods(a, rs.Labels, a.name+"-x-%02d")
 	if m.chance(0.12) {
-		m.rolling(a, d)
+		m.startRollout(a, d)
 	}
 }
 
-// rolling puts a Deployment somewhere in a change.
-func (m *mixedCluster) rolling(a *mixedApp, d *appsv1.Deployment) {
+// startRollout puts a Deployment into one of the states of a rollout.
+func (m *mixedCluster) startRollout(a *mixedApp, d *appsv1.Deployment) {
 	switch m.r.IntN(4) {
 	case 0:
 		d.Generation = 2
-	case 1: // paused, with a change that waits: no pod is of the new template
+	case 1: // paused, with a pending change: no pod has the new template
 		d.Spec.Paused, d.Status.UpdatedReplicas = true, 0
 		d.Spec.Template.Spec.Containers[0].Image = "registry.example.com/" + a.name + ":v2"
-	case 2: // another ReplicaSet is coming up, and has no pod yet
+	case 2: // a new ReplicaSet has no pod yet
 		d.Status.UpdatedReplicas = 0
 		old := a.meta[0].OwnerReferences
-		rs := m.set(a, "y")
+		rs := m.addReplicaSet(a, "y")
 		one := int32(1)
-		rs.ObjectMeta.Namespace, rs.ObjectMeta.Name, rs.ObjectMeta.UID, rs.ObjectMeta.OwnerReferences = a.ns, a.name+"-y", types.UID("rs-y-"+a.ns+a.name), old
+		rs.ObjectMeta.Namespace, rs.ObjectMeta.Name, rs.ObjectMeta.UID, rs.ObjectMeta.OwnerReferences = a.ns, a.name+"-y",
+			types.UID("rs-y-"+a.ns+a.name), old
 		rs.Spec.Replicas = &one
 		rs.Spec.Template.Spec.Containers[0].Image = "registry.example.com/" + a.name + ":v2"
 		d.Spec.Template.Spec.Containers[0].Image = rs.Spec.Template.Spec.Containers[0].Image
-	case 3: // it wants fewer already
+	case 3: // it is scaling down
 		*d.Spec.Replicas--
 	}
 }
 
 func (m *mixedCluster) replicaSet(a *mixedApp) {
-	rs := m.set(a, "x")
-	m.own(a, "apps/v1", "ReplicaSet", &rs.ObjectMeta, a.name)
-	m.fill(a, rs.Labels, a.name+"-%02d")
+	rs := m.addReplicaSet(a, "x")
+	m.addOwner(a, "apps/v1", "ReplicaSet", &rs.ObjectMeta, a.name)
+	m.addPods(a, rs.Labels, a.name+"-%02d")
 }
 
 func (m *mixedCluster) replicationController(a *mixedApp) {
 	n := a.n
-	rc := &corev1.ReplicationController{Spec: corev1.ReplicationControllerSpec{Replicas: &n, Selector: a.labels, Template: a.template.DeepCopy()}, Status: corev1.ReplicationControllerStatus{Replicas: n, ObservedGeneration: 1}}
-	m.own(a, "v1", "ReplicationController", &rc.ObjectMeta, a.name)
+	rc := &corev1.ReplicationController{Spec: corev1.ReplicationControllerSpec{Replicas: &n, Selector: a.labels,
+		Template: a.template.DeepCopy()}, Status: corev1.ReplicationControllerStatus{Replicas: n, ObservedGeneration: 1}}
+	m.addOwner(a, "v1", "ReplicationController", &rc.ObjectMeta, a.name)
 	m.o.ReplicationControllers = append(m.o.ReplicationControllers, rc)
-	m.fill(a, a.template.Labels, a.name+"-%02d")
+	m.addPods(a, a.template.Labels, a.name+"-%02d")
 }
 
 func (m *mixedCluster) statefulSet(a *mixedApp) {
 	n, part := a.n, int32(0)
-	s := &appsv1.StatefulSet{Spec: appsv1.StatefulSetSpec{Replicas: &n, Selector: &metav1.LabelSelector{MatchLabels: a.labels}, Template: *a.template.DeepCopy(),
-		UpdateStrategy: appsv1.StatefulSetUpdateStrategy{Type: appsv1.RollingUpdateStatefulSetStrategyType, RollingUpdate: &appsv1.RollingUpdateStatefulSetStrategy{Partition: &part}}},
-		Status: appsv1.StatefulSetStatus{ObservedGeneration: 1, Replicas: n, ReadyReplicas: n, CurrentReplicas: n, UpdatedReplicas: n, CurrentRevision: a.name + "-r1", UpdateRevision: a.name + "-r1"}}
-	m.own(a, "apps/v1", "StatefulSet", &s.ObjectMeta, a.name)
+	s := &appsv1.StatefulSet{Spec: appsv1.StatefulSetSpec{Replicas: &n, Selector: &metav1.LabelSelector{MatchLabels: a.labels},
+		Template: *a.template.DeepCopy(),
+		UpdateStrategy: appsv1.StatefulSetUpdateStrategy{Type: appsv1.RollingUpdateStatefulSetStrategyType,
+			RollingUpdate: &appsv1.RollingUpdateStatefulSetStrategy{Partition: &part}}},
+		Status: appsv1.StatefulSetStatus{ObservedGeneration: 1, Replicas: n, ReadyReplicas: n, CurrentReplicas: n, UpdatedReplicas: n,
+			CurrentRevision: a.name + "-r1", UpdateRevision: a.name + "-r1"}}
+	m.addOwner(a, "apps/v1", "StatefulSet", &s.ObjectMeta, a.name)
 	m.o.StatefulSets = append(m.o.StatefulSets, s)
-	m.fill(a, a.template.Labels, a.name+"-%d")
+	m.addPods(a, a.template.Labels, a.name+"-%d")
 	for _, p := range a.pods {
 		p.Labels[appsv1.ControllerRevisionHashLabelKey] = a.name + "-r1"
 		p.Labels[appsv1.StatefulSetPodNameLabel] = p.Name
@@ -136,17 +111,17 @@ func (m *mixedCluster) statefulSet(a *mixedApp) {
 	}
 }
 
-// revisions gives a StatefulSet two revisions, in one of the ways in which they
-// meet: OnDelete, a partition that is reached, or an update under way.
+// revisions gives a StatefulSet two revisions: with OnDelete, with a partition, or during
+// an update.
 func (m *mixedCluster) revisions(a *mixedApp, s *appsv1.StatefulSet) {
 	s.Status.UpdateRevision = a.name + "-r2"
-	from := m.r.IntN(len(a.pods) + 1) // ordinals from here are updated
+	from := m.r.IntN(len(a.pods) + 1) // pods from this ordinal on are updated
 	switch m.r.IntN(4) {
 	case 0:
 		s.Spec.UpdateStrategy = appsv1.StatefulSetUpdateStrategy{Type: appsv1.OnDeleteStatefulSetStrategyType}
 	case 1:
 		*s.Spec.UpdateStrategy.RollingUpdate.Partition = int32(from)
-	case 2: // raised later
+	case 2: // the partition was raised later
 		*s.Spec.UpdateStrategy.RollingUpdate.Partition = int32(min(from+1, len(a.pods)))
 	}
 	for i, p := range a.pods {
@@ -158,31 +133,32 @@ func (m *mixedCluster) revisions(a *mixedApp, s *appsv1.StatefulSet) {
 }
 
 func (m *mixedCluster) daemonSet(a *mixedApp) {
-	d := &appsv1.DaemonSet{Spec: appsv1.DaemonSetSpec{Selector: &metav1.LabelSelector{MatchLabels: a.labels}, Template: *a.template.DeepCopy()}}
-	m.own(a, "apps/v1", "DaemonSet", &d.ObjectMeta, a.name)
+	d := &appsv1.DaemonSet{Spec: appsv1.DaemonSetSpec{Selector: &metav1.LabelSelector{MatchLabels: a.labels},
+		Template: *a.template.DeepCopy()}}
+	m.addOwner(a, "apps/v1", "DaemonSet", &d.ObjectMeta, a.name)
 	m.o.DaemonSets = append(m.o.DaemonSets, d)
-	m.fill(a, a.template.Labels, a.name+"-%02d")
+	m.addPods(a, a.template.Labels, a.name+"-%02d")
 }
 
-// customController is a controller of a kind that nobody knows.
+// customController adds a controller of an unknown kind.
 func (m *mixedCluster) customController(a *mixedApp) {
-	m.own(a, "example.com/v1", "Thing", &metav1.ObjectMeta{}, a.name)
-	m.fill(a, a.template.Labels, a.name+"-%02d")
+	m.addOwner(a, "example.com/v1", "Thing", &metav1.ObjectMeta{}, a.name)
+	m.addPods(a, a.template.Labels, a.name+"-%02d")
 }
 
-// rollout is a ReplicaSet under an owner that is not a Deployment.
-func (m *mixedCluster) rollout(a *mixedApp) {
-	rs := m.set(a, "x")
-	m.own(a, "apps/v1", "ReplicaSet", &rs.ObjectMeta, a.name+"-x")
-	m.own(a, "argoproj.io/v1alpha1", "Rollout", &metav1.ObjectMeta{}, a.name)
-	m.fill(a, rs.Labels, a.name+"-x-%02d")
+// argoRollout adds a ReplicaSet whose owner is not a Deployment.
+func (m *mixedCluster) argoRollout(a *mixedApp) {
+	rs := m.addReplicaSet(a, "x")
+	m.addOwner(a, "apps/v1", "ReplicaSet", &rs.ObjectMeta, a.name+"-x")
+	m.addOwner(a, "argoproj.io/v1alpha1", "Rollout", &metav1.ObjectMeta{}, a.name)
+	m.addPods(a, rs.Labels, a.name+"-x-%02d")
 }
 
-// canary is the same with two ReplicaSets that have pods.
+// canary is argoRollout with two ReplicaSets that have pods.
 func (m *mixedCluster) canary(a *mixedApp) {
-	m.rollout(a)
+	m.argoRollout(a)
 	first := a.meta[0]
-	rs := m.set(a, "y")
+	rs := m.addReplicaSet(a, "y")
 	n := int32(1 + m.r.IntN(2))
 	rs.Spec.Replicas = &n
 	rs.Namespace, rs.Name, rs.UID, rs.OwnerReferences = a.ns, a.name+"-y", types.UID("rs-y-"+a.ns+a.name), first.OwnerReferences
@@ -194,8 +170,8 @@ func (m *mixedCluster) canary(a *mixedApp) {
 	}
 }
 
-// operated is what stands below a controller that nobody reads.
-func (m *mixedCluster) operated(a *mixedApp) {
+// operatorOwned adds a workload whose owner has an unknown kind.
+func (m *mixedCluster) operatorOwned(a *mixedApp) {
 	switch m.r.IntN(3) {
 	case 0:
 		m.statefulSet(a)
@@ -203,26 +179,26 @@ func (m *mixedCluster) operated(a *mixedApp) {
 		m.deployment(a)
 	case 2:
 		m.deployment(a)
-		m.rolling(a, m.o.Deployments[len(m.o.Deployments)-1])
+		m.startRollout(a, m.o.Deployments[len(m.o.Deployments)-1])
 	}
-	m.own(a, "example.com/v1", "Thing", &metav1.ObjectMeta{}, a.name)
+	m.addOwner(a, "example.com/v1", "Thing", &metav1.ObjectMeta{}, a.name)
 }
 
-// orphans have a controller that is not there, at one height or another.
+// orphans adds pods with a controller that does not exist, at one level of the chain.
 func (m *mixedCluster) orphans(a *mixedApp) {
 	switch m.r.IntN(3) {
 	case 0:
-		m.own(a, "apps/v1", "ReplicaSet", &metav1.ObjectMeta{}, a.name)
+		m.addOwner(a, "apps/v1", "ReplicaSet", &metav1.ObjectMeta{}, a.name)
 	case 1:
-		rs := m.set(a, "x")
-		m.own(a, "apps/v1", "ReplicaSet", &rs.ObjectMeta, a.name+"-x")
-		m.own(a, "apps/v1", "Deployment", &metav1.ObjectMeta{}, a.name)
-	case 2: // a namesake
-		rs := m.set(a, "x")
-		m.own(a, "apps/v1", "ReplicaSet", &rs.ObjectMeta, a.name)
+		rs := m.addReplicaSet(a, "x")
+		m.addOwner(a, "apps/v1", "ReplicaSet", &rs.ObjectMeta, a.name+"-x")
+		m.addOwner(a, "apps/v1", "Deployment", &metav1.ObjectMeta{}, a.name)
+	case 2: // another object of the same name
+		rs := m.addReplicaSet(a, "x")
+		m.addOwner(a, "apps/v1", "ReplicaSet", &rs.ObjectMeta, a.name)
 		rs.UID = "another"
 	}
-	m.fill(a, a.template.Labels, a.name+"-%02d")
+	m.addPods(a, a.template.Labels, a.name+"-%02d")
 }
 
-func (m *mixedCluster) bare(a *mixedApp) { m.fill(a, a.template.Labels, a.name+"-%02d") }
+func (m *mixedCluster) barePods(a *mixedApp) { m.addPods(a, a.template.Labels, a.name+"-%02d") }

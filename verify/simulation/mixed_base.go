@@ -6,12 +6,10 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
@@ -22,17 +20,11 @@ type mixedBase struct {
 	r            *rand.Rand
 	now          time.Time
 	o            *cluster.Objects
-	free         []int64 // free CPU of each node, in milli
+	free         []int64 // free CPU of each node, in milliCPU
 	chanceFactor float64 // scales every chance
 }
 
-// mixedCluster adds workloads to a Mixed cluster.
-type mixedCluster struct {
-	*mixedBase
-	apps []*mixedApp
-}
-
-// chance is true so often, less in calm clusters.
+// chance returns true with probability p times chanceFactor.
 func (m *mixedBase) chance(p float64) bool { return m.r.Float64() < p*m.chanceFactor }
 
 func (m *mixedBase) namespaces() {
@@ -44,29 +36,34 @@ func (m *mixedBase) namespaces() {
 			gone := metav1.NewTime(m.now)
 			ns.DeletionTimestamp, ns.Status.Phase = &gone, corev1.NamespaceTerminating
 		case m.chance(0.08):
-			m.request(ns.Annotations)
+			m.addRequest(ns.Annotations)
 		}
 		m.o.Namespaces = append(m.o.Namespaces, ns)
 	}
 	m.o.Namespaces = append(m.o.Namespaces, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "kube-system", UID: "kube-system"}})
 }
 
-// request puts one annotation of a person, sensible or not.
-func (m *mixedBase) request(to map[string]string) {
+// addRequest adds one Evenkeel annotation, valid or not.
+func (m *mixedBase) addRequest(to map[string]string) {
 	for range 1 + m.r.IntN(5)/4 {
 		kv := pick(m.r, []string{"evict", "never"}, []string{"evict", "prefer"}, []string{"evict", "prefer"}, []string{"evict", "Never"},
-			[]string{"do-not-disrupt", "true"}, []string{"do-not-disrupt", "2h"}, []string{"do-not-disrupt", "30m"}, []string{"do-not-disrupt", "4 h"},
-			[]string{"window", "0 8 * * * 10h"}, []string{"window", "0 18 * * * 14h Europe/Berlin"}, []string{"window", "0 0 * * 1-5 12h; 0 12 * * 1-5 12h Asia/Tokyo"},
+			[]string{"do-not-disrupt", "true"}, []string{"do-not-disrupt", "2h"}, []string{"do-not-disrupt", "30m"},
+			[]string{"do-not-disrupt", "4 h"},
+			[]string{"window", "0 8 * * * 10h"}, []string{"window", "0 18 * * * 14h Europe/Berlin"},
+			[]string{"window", "0 0 * * 1-5 12h; 0 12 * * 1-5 12h Asia/Tokyo"},
 			[]string{"window", "0 0 * * * 2h Europe/Berlin; 30 2 * * * 3h Europe/Berlin"},
-			[]string{"window", "0 8 * * *"}, []string{"evcit", "never"}, []string{"max-skew", "2"}, []string{"max-skew", "none"}, []string{"zone-slo", "3"}, []string{"spread-by", "rack"})
+			[]string{"window", "0 8 * * *"}, []string{"evcit", "never"}, []string{"max-skew", "2"}, []string{"max-skew", "none"},
+			[]string{"zone-slo", "3"}, []string{"spread-by", "rack"})
 		to["evenkeel.io/"+kv[0]] = kv[1]
 	}
 }
 
-// foreign puts one annotation that others read.
-func (m *mixedBase) foreign(to map[string]string) {
-	kv := pick(m.r, []string{"cluster-autoscaler.kubernetes.io/safe-to-evict", "false"}, []string{"cluster-autoscaler.kubernetes.io/safe-to-evict", "true"},
-		[]string{"karpenter.sh/do-not-disrupt", "true"}, []string{"karpenter.sh/do-not-disrupt", "3h"}, []string{"karpenter.sh/do-not-evict", "true"},
+// addForeignAnnotation adds one annotation of another tool.
+func (m *mixedBase) addForeignAnnotation(to map[string]string) {
+	kv := pick(m.r, []string{"cluster-autoscaler.kubernetes.io/safe-to-evict", "false"},
+		[]string{"cluster-autoscaler.kubernetes.io/safe-to-evict", "true"},
+		[]string{"karpenter.sh/do-not-disrupt", "true"}, []string{"karpenter.sh/do-not-disrupt", "3h"}, []string{"karpenter.sh/do-not-evict",
+			"true"},
 		[]string{"descheduler.alpha.kubernetes.io/evict", ""}, []string{"descheduler.alpha.kubernetes.io/prefer-no-eviction", ""},
 		[]string{"descheduler.alpha.kubernetes.io/prefer-no-eviction", "true"},
 		[]string{"descheduler.alpha.kubernetes.io/eviction-in-progress", ""}, []string{"controller.kubernetes.io/pod-deletion-cost", "7"})
@@ -78,7 +75,8 @@ func (m *mixedBase) nodes(n int) {
 		name := fmt.Sprintf("n%02d", i)
 		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), Annotations: map[string]string{},
 			Labels: map[string]string{zoneKey: fmt.Sprintf("z%d", i%3), "kubernetes.io/hostname": name, "pool": "general"}}}
-		node.Status.Allocatable = corev1.ResourceList{"cpu": resource.MustParse("8"), "memory": resource.MustParse("32Gi"), "pods": resource.MustParse("60")}
+		node.Status.Allocatable = corev1.ResourceList{"cpu": resource.MustParse("8"), "memory": resource.MustParse("32Gi"),
+			"pods": resource.MustParse("60")}
 		node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
 		if m.chance(0.18) {
 			m.breakNode(node)
@@ -123,12 +121,14 @@ func (m *mixedBase) breakNode(n *corev1.Node) {
 	}
 }
 
-func (m *mixedBase) classes() {
-	m.o.PriorityClasses = []*schedulingv1.PriorityClass{{ObjectMeta: metav1.ObjectMeta{Name: "high", UID: "pc-high"}, Value: 1000}, {ObjectMeta: metav1.ObjectMeta{Name: "batch", UID: "pc-batch"}, Value: -10}}
+func (m *mixedBase) addPriorityClasses() {
+	m.o.PriorityClasses = []*schedulingv1.PriorityClass{{ObjectMeta: metav1.ObjectMeta{Name: "high", UID: "pc-high"}, Value: 1000},
+		{ObjectMeta: metav1.ObjectMeta{Name: "batch", UID: "pc-batch"}, Value: -10}}
 }
 
-// place finds a node with room, the first ones more often; "" when all are full.
-func (m *mixedBase) place(cpu int64) string {
+// pickNode returns a node with enough free CPU, and prefers the first nodes. It returns an
+// empty string if all nodes are full.
+func (m *mixedBase) pickNode(cpu int64) string {
 	n := int(float64(len(m.free)) * m.r.Float64() * m.r.Float64())
 	for range m.free {
 		if m.free[n] >= cpu {
@@ -141,26 +141,7 @@ func (m *mixedBase) place(cpu int64) string {
 }
 
 func (m *mixedBase) service(ns, name string, selector map[string]string) {
-	m.o.Services = append(m.o.Services, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name, UID: types.UID("svc-" + ns + name)}, Spec: corev1.ServiceSpec{Selector: selector}})
-}
-
-func (m *mixedBase) budget(ns, name string, sel *metav1.LabelSelector) {
-	b := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name, UID: types.UID("pdb-" + ns + name), Generation: 1}, Spec: policyv1.PodDisruptionBudgetSpec{Selector: sel}}
-	n := intstr.FromInt32(int32(pick(m.r, 1, 1, 2, 3, 0)))
-	percent := intstr.FromString(pick(m.r, "10%", "25%", "30%", "34%", "50%", "0%"))
-	least, leastPercent := intstr.FromInt32(int32(1+m.r.IntN(4))), intstr.FromString(pick(m.r, "50%", "67%", "75%", "90%"))
-	switch m.r.IntN(4) {
-	case 0:
-		b.Spec.MaxUnavailable = &n
-	case 1:
-		b.Spec.MaxUnavailable = &percent
-	case 2:
-		b.Spec.MinAvailable = &least
-	case 3:
-		b.Spec.MinAvailable = &leastPercent
-	}
-	always, healthy := policyv1.AlwaysAllow, policyv1.IfHealthyBudget
-	b.Spec.UnhealthyPodEvictionPolicy = pick(m.r, nil, nil, &always, &healthy)
-	m.writeBudgetStatus(b)
-	m.o.PodDisruptionBudgets = append(m.o.PodDisruptionBudgets, b)
+	m.o.Services = append(m.o.Services,
+		&corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name, UID: types.UID("svc-" + ns + name)},
+			Spec: corev1.ServiceSpec{Selector: selector}})
 }

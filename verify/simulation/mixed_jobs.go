@@ -10,27 +10,31 @@ import (
 func (m *mixedCluster) job(a *mixedApp) {
 	n, limit := a.n, int32(m.r.IntN(5))
 	a.template.Spec.RestartPolicy = corev1.RestartPolicyNever
-	j := &batchv1.Job{Spec: batchv1.JobSpec{Parallelism: &n, BackoffLimit: &limit, Selector: &metav1.LabelSelector{MatchLabels: a.labels}, Template: *a.template.DeepCopy()},
+	j := &batchv1.Job{Spec: batchv1.JobSpec{Parallelism: &n, BackoffLimit: &limit, Selector: &metav1.LabelSelector{MatchLabels: a.labels},
+		Template: *a.template.DeepCopy()},
 		Status: batchv1.JobStatus{Active: n, Failed: int32(m.r.IntN(int(limit) + 1))}}
 	if m.r.IntN(2) == 0 {
 		total := n + int32(m.r.IntN(5))
 		j.Spec.Completions = &total
 	}
-	j.Spec.PodFailurePolicy = m.policy()
-	m.own(a, "batch/v1", "Job", &j.ObjectMeta, a.name)
+	j.Spec.PodFailurePolicy = m.podFailurePolicy()
+	m.addOwner(a, "batch/v1", "Job", &j.ObjectMeta, a.name)
 	m.o.Jobs = append(m.o.Jobs, j)
-	m.fill(a, a.template.Labels, a.name+"-%02d")
-	m.jobTrouble(a, j)
+	m.addPods(a, a.template.Labels, a.name+"-%02d")
+	m.addJobTrouble(a, j)
 }
 
-// policy says what a failed pod means, or nothing. Rules stand before that about
-// disrupted pods, or after it, or alone.
-func (m *mixedCluster) policy() *batchv1.PodFailurePolicy {
+// podFailurePolicy returns a random policy, or nil. Some rules precede or follow a rule on
+// DisruptionTarget.
+func (m *mixedCluster) podFailurePolicy() *batchv1.PodFailurePolicy {
 	on := func(action batchv1.PodFailurePolicyAction, of corev1.PodConditionType, is corev1.ConditionStatus) batchv1.PodFailurePolicyRule {
-		return batchv1.PodFailurePolicyRule{Action: action, OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: of, Status: is}}}
+		return batchv1.PodFailurePolicyRule{Action: action, OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: of,
+			Status: is}}}
 	}
 	code := func(action batchv1.PodFailurePolicyAction) batchv1.PodFailurePolicyRule {
-		return batchv1.PodFailurePolicyRule{Action: action, OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{pick(m.r, int32(42), 137, 143)}}}
+		return batchv1.PodFailurePolicyRule{Action: action,
+			OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: batchv1.PodFailurePolicyOnExitCodesOpIn,
+				Values: []int32{pick(m.r, int32(42), 137, 143)}}}
 	}
 	fail, ignore, count := batchv1.PodFailurePolicyActionFailJob, batchv1.PodFailurePolicyActionIgnore, batchv1.PodFailurePolicyActionCount
 	disrupted := on(ignore, corev1.DisruptionTarget, corev1.ConditionTrue)
@@ -49,22 +53,23 @@ func (m *mixedCluster) policy() *batchv1.PodFailurePolicy {
 	return &batchv1.PodFailurePolicy{Rules: rules}
 }
 
-// jobTrouble puts a Job at one of the points where little is missing.
-func (m *mixedCluster) jobTrouble(a *mixedApp, j *batchv1.Job) {
+// addJobTrouble puts a Job into a state in which an eviction may fail it or get no
+// replacement.
+func (m *mixedCluster) addJobTrouble(a *mixedApp, j *batchv1.Job) {
 	switch yes := true; {
 	case m.chance(0.1):
 		j.Status.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{Failed: []types.UID{"gone"}}
-	case m.chance(0.1): // one is on its way out, and not counted yet
+	case m.chance(0.1): // a terminating pod is not counted yet
 		gone := metav1.NewTime(m.now)
 		a.pods[0].DeletionTimestamp, a.pods[0].Finalizers = &gone, []string{batchv1.JobTrackingFinalizer}
-	case m.chance(0.1): // by index too
+	case m.chance(0.1): // with a limit per index
 		one, mode := int32(1), batchv1.IndexedCompletion
 		j.Spec.BackoffLimitPerIndex, j.Spec.CompletionMode = &one, &mode
 		a.pods[0].Annotations["batch.kubernetes.io/job-index-failure-count"] = "1"
-	case m.chance(0.15): // one has failed, and is not counted yet
+	case m.chance(0.15): // a failed pod is not counted yet
 		a.pods[0].Status.Phase, a.pods[0].Status.Conditions, a.pods[0].Finalizers = corev1.PodFailed, nil, []string{batchv1.JobTrackingFinalizer}
 		*j.Spec.Parallelism--
-	case m.chance(0.1): // one has succeeded
+	case m.chance(0.1): // a pod has succeeded
 		if m.r.IntN(2) == 0 {
 			j.Status.Succeeded = 1
 		} else {
@@ -77,22 +82,24 @@ func (m *mixedCluster) jobTrouble(a *mixedApp, j *batchv1.Job) {
 	case m.chance(0.08):
 		j.Spec.Suspend = &yes
 	case m.chance(0.08):
-		j.Status.Conditions = []batchv1.JobCondition{{Type: pick(m.r, batchv1.JobComplete, batchv1.JobFailed, batchv1.JobFailureTarget), Status: corev1.ConditionTrue}}
+		j.Status.Conditions = []batchv1.JobCondition{{Type: pick(m.r, batchv1.JobComplete, batchv1.JobFailed, batchv1.JobFailureTarget),
+			Status: corev1.ConditionTrue}}
 	}
 }
 
 func (m *mixedCluster) cron(a *mixedApp) {
 	m.job(a)
-	c := &batchv1.CronJob{Spec: batchv1.CronJobSpec{Schedule: "0 * * * *", JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: *a.template.DeepCopy()}}}}
-	m.own(a, "batch/v1", "CronJob", &c.ObjectMeta, a.name+"-cron")
-	if m.chance(0.2) { // the Job is an orphan
+	c := &batchv1.CronJob{Spec: batchv1.CronJobSpec{Schedule: "0 * * * *",
+		JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: *a.template.DeepCopy()}}}}
+	m.addOwner(a, "batch/v1", "CronJob", &c.ObjectMeta, a.name+"-cron")
+	if m.chance(0.2) { // the CronJob does not exist
 		return
 	}
 	m.o.CronJobs = append(m.o.CronJobs, c)
 }
 
-// flow is a Job that something starts which nobody reads.
-func (m *mixedCluster) flow(a *mixedApp) {
+// workflowJob adds a Job whose owner has an unknown kind.
+func (m *mixedCluster) workflowJob(a *mixedApp) {
 	m.job(a)
-	m.own(a, "example.com/v1", "Thing", &metav1.ObjectMeta{}, a.name+"-flow")
+	m.addOwner(a, "example.com/v1", "Thing", &metav1.ObjectMeta{}, a.name+"-flow")
 }

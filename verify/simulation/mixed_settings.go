@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Settings is a random config.yaml that is valid, with both strategies.
+// Settings returns a random valid config.yaml with a NodeLoad strategy and often a
+// ZoneSpread strategy.
 func Settings(r *rand.Rand) string {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -22,8 +23,10 @@ func Settings(r *rand.Rand) string {
 	maybe(0.05, "  include: [ns0, ns1, ns2]")
 	maybe(0.05, "  selector: team=red")
 	say("strategies:")
-	say("- {name: hot, type: NodeLoad, schedule: \"*/10 * * * *\", args: {target: {cpu: %s, memory: 0.9}}}", pick(r, "0.2", "0.3", "0.4", "0.5", "0.6"))
-	maybe(0.8, "- {name: zones, type: ZoneSpread, schedule: \"0 * * * *\", args: {maxSkew: %d, by: %s}}", 1+r.IntN(2), pick(r, "owner", "owner", "service"))
+	say("- {name: hot, type: NodeLoad, schedule: \"*/10 * * * *\", args: {target: {cpu: %s, memory: 0.9}}}",
+		pick(r, "0.2", "0.3", "0.4", "0.5", "0.6"))
+	maybe(0.8, "- {name: zones, type: ZoneSpread, schedule: \"0 * * * *\", args: {maxSkew: %d, by: %s}}", 1+r.IntN(2),
+		pick(r, "owner", "owner", "service"))
 	guards(r, say, maybe)
 	say("limits:\n  perHour: {}")
 	maybe(0.5, "  perPass: %s", pick(r, "1", "3", "8", "12", "9%", "17%", "unlimited", "unlimited", "unlimited"))
@@ -34,10 +37,12 @@ func Settings(r *rand.Rand) string {
 	if r.IntN(5) == 0 {
 		windows(r, say, maybe)
 	}
-	say("evictor:\n  inFlight: {total: %s, perNode: %s, perOwner: %s}", pick(r, "1", "3", "16", "unlimited"), pick(r, "1", "2", "3", "unlimited"), pick(r, "1", "1", "2", "3", "unlimited"))
+	say("evictor:\n  inFlight: {total: %s, perNode: %s, perOwner: %s}", pick(r, "1", "3", "16", "unlimited"),
+		pick(r, "1", "2", "3", "unlimited"), pick(r, "1", "1", "2", "3", "unlimited"))
 	perHour := "perHour: {owner: unlimited, namespace: unlimited, cluster: unlimited}"
 	if r.IntN(4) == 0 {
-		perHour = fmt.Sprintf("perHour: {owner: %s, namespace: %s, cluster: %s}", pick(r, "1", "2", "3", "10", "unlimited"), pick(r, "2", "6", "8", "100", "unlimited"), pick(r, "6", "12", "20", "300", "unlimited"))
+		perHour = fmt.Sprintf("perHour: {owner: %s, namespace: %s, cluster: %s}", pick(r, "1", "2", "3", "10", "unlimited"),
+			pick(r, "2", "6", "8", "100", "unlimited"), pick(r, "6", "12", "20", "300", "unlimited"))
 	}
 	return strings.Replace(b.String(), "perHour: {}", perHour, 1)
 }
@@ -65,17 +70,20 @@ func guards(r *rand.Rand, say func(string, ...any), maybe func(float64, string, 
 	maybe(0.5, "  minConfidence: 0.5")
 }
 
-// protections and how often they are on.
+// protections lists values of guards.protect with their probability.
 var protections = []struct {
 	name  string
 	often float64
 }{
-	{"PodsWithLocalStorage", 0.8}, {"DaemonSetPods", 0.9}, {"SystemCriticalPods", 0.8}, {"BarePods", 0.8}, {"Jobs", 0.4}, {"DegradedWorkloads", 0.7}, {"LastReadyPods", 0.8},
+	{"PodsWithLocalStorage", 0.8}, {"DaemonSetPods", 0.9}, {"SystemCriticalPods", 0.8}, {"BarePods", 0.8}, {"Jobs", 0.4},
+	{"DegradedWorkloads", 0.7}, {"LastReadyPods", 0.8},
 	{"PodsWithPVC", 0.3}, {"PodsWithoutPDB", 0.08}, {"PodsWithResourceClaims, PodsRequiredByAffinity", 0.4},
 }
 
 func windows(r *rand.Rand, say func(string, ...any), maybe func(float64, string, ...any)) {
 	say("windows:")
-	maybe(0.7, "  allow: [{schedule: \"0 %d * * *\", duration: %dh}%s]", r.IntN(24), 4+r.IntN(20), pick(r, "", ", {schedule: \"0 6 * * 6,0\", duration: 12h, timeZone: America/New_York}"))
-	maybe(0.5, "  deny: [{schedule: \"%d %d * * %s\", duration: %s}]", pick(r, 30, 15), pick(r, 2, r.IntN(24)), pick(r, "*", "1-5", "6"), pick(r, "45m", "3h", "8h"))
+	maybe(0.7, "  allow: [{schedule: \"0 %d * * *\", duration: %dh}%s]", r.IntN(24), 4+r.IntN(20),
+		pick(r, "", ", {schedule: \"0 6 * * 6,0\", duration: 12h, timeZone: America/New_York}"))
+	maybe(0.5, "  deny: [{schedule: \"%d %d * * %s\", duration: %s}]", pick(r, 30, 15), pick(r, 2, r.IntN(24)), pick(r, "*", "1-5", "6"),
+		pick(r, "45m", "3h", "8h"))
 }

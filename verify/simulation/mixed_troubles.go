@@ -9,17 +9,21 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// shape gives a workload's template something that matters.
-func (m *mixedCluster) shape(a *mixedApp) {
+// varyTemplate adds a property that guards or the scheduler check to the template of a
+// workload.
+func (m *mixedCluster) varyTemplate(a *mixedApp) {
 	s := &a.template.Spec
 	claim := func(class *string) {
 		name := "data-" + a.name
-		m.o.PersistentVolumeClaims = append(m.o.PersistentVolumeClaims, &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: a.ns, Name: name, UID: types.UID("pvc-" + name)},
-			Spec: corev1.PersistentVolumeClaimSpec{StorageClassName: class}})
-		s.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: name}}}}
+		m.o.PersistentVolumeClaims = append(m.o.PersistentVolumeClaims,
+			&corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: a.ns, Name: name, UID: types.UID("pvc-" + name)},
+				Spec: corev1.PersistentVolumeClaimSpec{StorageClassName: class}})
+		s.Volumes = []corev1.Volume{{Name: "data",
+			VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: name}}}}
 	}
 	spread := func(when corev1.UnsatisfiableConstraintAction) {
-		s.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: zoneKey, WhenUnsatisfiable: when, LabelSelector: &metav1.LabelSelector{MatchLabels: a.labels}}}
+		s.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: zoneKey, WhenUnsatisfiable: when,
+			LabelSelector: &metav1.LabelSelector{MatchLabels: a.labels}}}
 	}
 	fast, slow := "fast", "slow"
 	switch m.r.IntN(15) {
@@ -56,8 +60,9 @@ func (m *mixedCluster) shape(a *mixedApp) {
 	}
 }
 
-// trouble gives a workload, or one of its pods, something to trip over.
-func (m *mixedCluster) trouble(a *mixedApp) {
+// addTrouble adds a property to a workload, or to one of its pods, that may forbid an
+// eviction.
+func (m *mixedCluster) addTrouble(a *mixedApp) {
 	if len(a.pods) == 0 {
 		return
 	}
@@ -71,14 +76,15 @@ func (m *mixedCluster) trouble(a *mixedApp) {
 	case 3:
 		p.Spec.NodeName, p.Status = "", corev1.PodStatus{Phase: corev1.PodPending}
 		waits := 10 * time.Second
-		if m.r.IntN(8) == 0 { // its scheduler is down
+		if m.r.IntN(8) == 0 { // its scheduler does not respond
 			waits = 10 * time.Minute
 		}
 		p.CreationTimestamp = metav1.NewTime(m.now.Add(-waits))
-	case 4: // bound, and still pulling
+	case 4: // bound, and still pulling its image
 		p.Status.Phase, p.Status.Conditions = corev1.PodPending, nil
 	case 5:
-		p.Status.Phase, p.Status.Conditions = pick(m.r, corev1.PodFailed, corev1.PodSucceeded), []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}}
+		p.Status.Phase, p.Status.Conditions = pick(m.r, corev1.PodFailed, corev1.PodSucceeded),
+			[]corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}}
 	case 6, 7:
 		for _, p := range a.pods[m.r.IntN(len(a.pods)):] {
 			start := metav1.NewTime(m.now.Add(-time.Duration(m.r.IntN(7*60)) * time.Second))
@@ -87,14 +93,14 @@ func (m *mixedCluster) trouble(a *mixedApp) {
 	case 8:
 		p.Status.StartTime = nil
 	case 9, 10:
-		m.request(p.Annotations)
+		m.addRequest(p.Annotations)
 	case 11:
-		m.foreign(p.Annotations)
+		m.addForeignAnnotation(p.Annotations)
 	case 12, 13:
 		if len(a.meta) > 0 {
-			m.request(a.meta[m.r.IntN(len(a.meta))].Annotations)
+			m.addRequest(a.meta[m.r.IntN(len(a.meta))].Annotations)
 		}
-	case 14: // one more than it wants
+	case 14: // one pod too many
 		m.pod(a, p.Labels, fmt.Sprintf("%s-more-%02d", a.name, len(a.pods)))
 	case 15:
 		if len(a.meta) > 0 {
@@ -104,7 +110,7 @@ func (m *mixedCluster) trouble(a *mixedApp) {
 		}
 	case 16:
 		p.Labels["evenkeel.io/"+pick(m.r, "evict", "do-not-disrupt")] = pick(m.r, "never", "true", "1h")
-	case 17, 18: // its replacement has it not
+	case 17, 18: // replacements lack this label
 		for range 1 + m.r.IntN(3) {
 			a.pods[m.r.IntN(len(a.pods))].Labels["track"] = "canary"
 		}
@@ -113,26 +119,27 @@ func (m *mixedCluster) trouble(a *mixedApp) {
 			a.pods[m.r.IntN(len(a.pods))].Labels["role"] = "leader"
 		}
 	case 21:
-		m.foreign(p.Annotations)
-	case 22: // annotation and label of the same key
-		m.request(p.Annotations)
+		m.addForeignAnnotation(p.Annotations)
+	case 22: // an annotation and a label with the same key
+		m.addRequest(p.Annotations)
 		for _, k := range []string{"evenkeel.io/evict", "evenkeel.io/do-not-disrupt"} {
 			if v, asked := p.Annotations[k]; asked {
 				p.Annotations[k], p.Labels[k] = pick(m.r, "prefer", "false", "30m", v), pick(m.r, "never", "true", "2h", v)
 			}
 		}
-	case 23: // as people write pods by hand
+	case 23: // a pod as written by hand
 		p.Spec.Priority, p.Spec.PriorityClassName = nil, pick(m.r, "", "high", "batch", "gone", "system-cluster-critical")
 		delete(p.Labels, "controller-revision-hash")
 	}
 }
 
-// singles are pods without controllers, and those of kubelets.
-func (m *mixedCluster) singles() {
+// addSinglePods adds pods without controllers and pods of the kubelet.
+func (m *mixedCluster) addSinglePods() {
 	one := int32(1)
 	for i := range m.r.IntN(4) {
-		a := &mixedApp{ns: "ns0", name: fmt.Sprintf("single%d", i), n: one, cpu: 300, template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "registry.example.com/single:v1",
-			Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": intQuantity(300)}}}}}}}
+		a := &mixedApp{ns: "ns0", name: fmt.Sprintf("single%d", i), n: one, cpu: 300,
+			template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "registry.example.com/single:v1",
+				Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": intQuantity(300)}}}}}}}
 		p := m.pod(a, map[string]string{"single": "yes"}, a.name)
 		switch m.r.IntN(3) {
 		case 0:
@@ -143,8 +150,8 @@ func (m *mixedCluster) singles() {
 	}
 }
 
-// protect makes budgets and Services.
-func (m *mixedCluster) protect() {
+// addBudgetsAndServices adds PodDisruptionBudgets and Services.
+func (m *mixedCluster) addBudgetsAndServices() {
 	for _, a := range m.apps {
 		if m.r.IntN(2) == 0 {
 			m.budget(a.ns, a.name, &metav1.LabelSelector{MatchLabels: a.labels})

@@ -11,9 +11,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// RandomState is what might be remembered of former passes over a Mixed cluster:
-// evictions of up to two hours ago, and rests that are over or not. Half of
-// the time it is nothing.
+// RandomState returns a planner state for a Mixed cluster. It has evictions of the last
+// two hours, and backoffs that may have ended. In half of the cases it is empty.
 func RandomState(r *rand.Rand, o *cluster.Objects) plan.PlannerState {
 	st := plan.PlannerState{APIVersion: plan.APIVersion, Kind: plan.PlannerStateKind}
 	if r.IntN(2) == 0 {
@@ -22,11 +21,13 @@ func RandomState(r *rand.Rand, o *cluster.Objects) plan.PlannerState {
 	for _, w := range topLevelOwners(o) {
 		if r.IntN(4) == 0 {
 			ago := time.Duration(r.IntN(120)) * time.Minute
-			st.Evictions = append(st.Evictions, plan.EvictionCount{Workload: w, Minute: o.TakenAt.Add(-ago).UTC().Truncate(time.Minute), Count: 1 + r.IntN(3)})
+			st.Evictions = append(st.Evictions, plan.EvictionCount{Workload: w, Minute: o.TakenAt.Add(-ago).UTC().Truncate(time.Minute),
+				Count: 1 + r.IntN(3)})
 		}
 		if r.IntN(12) == 0 {
 			since := o.TakenAt.Add(-time.Duration(r.IntN(60)) * time.Minute).UTC()
-			st.Backoffs = append(st.Backoffs, plan.Backoff{Workload: w, Since: since, Until: since.Add(pick(r, 10*time.Minute, 20*time.Minute, 2*time.Hour)),
+			st.Backoffs = append(st.Backoffs, plan.Backoff{Workload: w, Since: since,
+				Until:    since.Add(pick(r, 10*time.Minute, 20*time.Minute, 2*time.Hour)),
 				Failures: 1 + r.IntN(4), Reason: plan.Reason{Code: plan.LandedElsewhere, Message: "it landed on n00"}})
 		}
 	}
@@ -34,7 +35,7 @@ func RandomState(r *rand.Rand, o *cluster.Objects) plan.PlannerState {
 	return st
 }
 
-// topLevelOwners are the workloads that nothing else owns, and pods of none.
+// topLevelOwners returns the workloads without an owner, and the bare pods.
 func topLevelOwners(o *cluster.Objects) []plan.ObjectRef {
 	return slices.Concat(
 		unowned(o.Deployments, "apps/v1", "Deployment"),

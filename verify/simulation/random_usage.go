@@ -10,20 +10,19 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// useAge is how old samples are when the cluster is taken; staleAge is beyond what
-// any configuration of a test believes.
+// useAge is the usual age of samples. staleAge exceeds every maxAge that tests configure.
 const (
 	useAge   = 30 * time.Second
 	staleAge = time.Hour
 )
 
-// RandomUsage gives a cluster the Usage of a source that knows pods. What pods use has
-// little to do with what they request. Some nodes are not measured, or long ago;
-// some pods are not; some have left since, and those that were bound since are in no
-// node. Nodes also carry what no pod uses. Some nodes stand at a level for 3 samples
-// that strategy hot watches.
+// RandomUsage adds random usage of nodes and pods to a cluster, mostly unrelated to their
+// requests. Some nodes and pods have no usage, or stale usage. Some measured pods have
+// left since, and nodes also have usage of no pod. Some nodes have been above the target
+// of strategy hot for 3 samples.
 func RandomUsage(r *rand.Rand, o *cluster.Objects) {
-	u := &cluster.Usage{APIVersion: "evenkeel.io/v1alpha1", Kind: "Usage", Source: "metricsServer", Statistic: "p90", WindowSeconds: 300, Samples: 20, SampledAt: o.TakenAt.Add(-useAge)}
+	u := &cluster.Usage{APIVersion: "evenkeel.io/v1alpha1", Kind: "Usage", Source: "metricsServer", Statistic: "p90", WindowSeconds: 300,
+		Samples: 20, SampledAt: o.TakenAt.Add(-useAge)}
 	sum := map[string]map[string]int64{}
 	for _, n := range o.Nodes {
 		sum[n.Name] = map[string]int64{"cpu": n.Status.Allocatable.Cpu().MilliValue() / 50, "memory": n.Status.Allocatable.Memory().Value() / 50}
@@ -33,7 +32,7 @@ func RandomUsage(r *rand.Rand, o *cluster.Objects) {
 		if on == nil || p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed {
 			continue
 		}
-		m := cluster.PodUsage{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID), Node: p.Spec.NodeName, Used: podUse(r, p)}
+		m := cluster.PodUsage{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID), Node: p.Spec.NodeName, Used: randomPodUsage(r, p)}
 		if p.Status.StartTime != nil && p.Status.StartTime.After(u.SampledAt) {
 			continue
 		}
@@ -45,8 +44,9 @@ func RandomUsage(r *rand.Rand, o *cluster.Objects) {
 		}
 	}
 	for i, n := range o.Nodes {
-		if r.IntN(8) == 0 { // one has left since
-			gone := cluster.PodUsage{Namespace: "ns0", Name: fmt.Sprintf("gone-%d", i), UID: fmt.Sprintf("gone-%d", i), Node: n.Name, Used: map[string]int64{"cpu": int64(r.IntN(1500))}}
+		if r.IntN(8) == 0 { // a measured pod has left since
+			gone := cluster.PodUsage{Namespace: "ns0", Name: fmt.Sprintf("gone-%d", i), UID: fmt.Sprintf("gone-%d", i), Node: n.Name,
+				Used: map[string]int64{"cpu": int64(r.IntN(1500))}}
 			sum[n.Name]["cpu"] += gone.Used["cpu"]
 			u.Pods = append(u.Pods, gone)
 		}
@@ -59,14 +59,16 @@ func RandomUsage(r *rand.Rand, o *cluster.Objects) {
 		}
 		u.Nodes = append(u.Nodes, m)
 		if above := r.IntN(5); above > 0 {
-			u.Marks = append(u.Marks, cluster.Mark{Watch: "hot", Node: n.Name, Resource: "cpu", Hot: above > 1, Samples: min(3, above), Required: 3, Since: u.SampledAt})
+			u.Marks = append(u.Marks, cluster.Mark{Watch: "hot", Node: n.Name, Resource: "cpu", Hot: above > 1, Samples: min(3, above),
+				Required: 3, Since: u.SampledAt})
 		}
 	}
 	o.Usage = u
 }
 
-// podUse is mostly little, sometimes much more than the pod requests.
-func podUse(r *rand.Rand, p *corev1.Pod) map[string]int64 {
+// randomPodUsage returns usage that is mostly small, and sometimes far above the requests
+// of the pod.
+func randomPodUsage(r *rand.Rand, p *corev1.Pod) map[string]int64 {
 	var cpu, memory int64
 	for i := range p.Spec.Containers {
 		requests := p.Spec.Containers[i].Resources.Requests

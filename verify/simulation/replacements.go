@@ -5,10 +5,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// WithReplacements are the objects with every moved pod where the plan says that its
-// replacement lands, Ready, and all budgets whole again. It keeps the names of the
-// pods: a replacement is told from its victim by where it stands alone. o is left
-// as it is.
+// WithReplacements returns a copy of o in which every moved pod is Ready on its predicted
+// node and all budgets are healthy. A replacement keeps the name of the evicted pod. The
+// function does not change o.
 func WithReplacements(o *cluster.Objects, moves []plan.Move) *cluster.Objects {
 	to := make(map[string]string, len(moves))
 	for _, m := range moves {

@@ -1,5 +1,5 @@
-// Package simulation makes clusters for tests and benchmarks, from a seed. It
-// decides nothing about plans and is not part of the program.
+// Package simulation generates clusters for tests and benchmarks from a seed. It never
+// makes or judges a plan, and is not part of the program.
 package simulation
 
 import (
@@ -21,7 +21,7 @@ import (
 
 const zoneKey = "topology.kubernetes.io/zone"
 
-// settings give pods the size that they have in real clusters, some kilobytes.
+// settings are environment variables that give pods a realistic size of some kilobytes.
 var settings = func() []corev1.EnvVar {
 	var env []corev1.EnvVar
 	for i := range 20 {
@@ -32,8 +32,8 @@ var settings = func() []corev1.EnvVar {
 
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Crowded is a cluster of nodes over three zones with Deployments of per pods,
-// some of them crowded onto few nodes, some with a budget.
+// Crowded returns a cluster over three zones with Deployments of per pods. Some
+// Deployments crowd few nodes, and some have a budget.
 func Crowded(r *rand.Rand, nodes, deployments, per int) *cluster.Objects {
 	o := &cluster.Objects{TakenAt: epoch.Add(24 * time.Hour), ServerVersion: "1.37"}
 	for i := range nodes {
@@ -53,40 +53,48 @@ func Crowded(r *rand.Rand, nodes, deployments, per int) *cluster.Objects {
 	return o
 }
 
-// bigNode has 10 CPU and 40Gi.
+// bigNode returns a node with 10 CPU and 40Gi.
 func bigNode(name, zone string) *corev1.Node {
 	has := corev1.ResourceList{"cpu": resource.MustParse("10"), "memory": resource.MustParse("40Gi"), "pods": resource.MustParse("110")}
 	return &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), Labels: map[string]string{zoneKey: zone, "kubernetes.io/hostname": name}},
-		Status:     corev1.NodeStatus{Allocatable: has, Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}}}
+		Status: corev1.NodeStatus{Allocatable: has,
+			Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}}}
 }
 
 func app(o *cluster.Objects, r *rand.Rand, free []int64, ns, name string, per int, cpu int64, d int) {
 	labels, replicas, yes := map[string]string{"app": name}, int32(per), true
 	hashed := map[string]string{"app": name, "pod-template-hash": "x"}
 	grace := int64(30)
-	spec := corev1.PodSpec{TerminationGracePeriodSeconds: &grace, Containers: []corev1.Container{{Name: "c", Image: "registry.example.com/" + name + ":v1", Env: settings,
-		Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": *resource.NewMilliQuantity(cpu, resource.DecimalSI), "memory": *resource.NewQuantity(cpu<<22, resource.BinarySI)}}}}}
+	spec := corev1.PodSpec{TerminationGracePeriodSeconds: &grace,
+		Containers: []corev1.Container{{Name: "c", Image: "registry.example.com/" + name + ":v1", Env: settings,
+			Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": *resource.NewMilliQuantity(cpu, resource.DecimalSI),
+				"memory": *resource.NewQuantity(cpu<<22, resource.BinarySI)}}}}}
 	if d%4 == 0 {
-		spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: zoneKey, WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: &metav1.LabelSelector{MatchLabels: labels}}}
+		spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: zoneKey,
+			WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: &metav1.LabelSelector{MatchLabels: labels}}}
 	}
 	template := corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: hashed}, Spec: spec}
-	o.Deployments = append(o.Deployments, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name, UID: types.UID("deploy-" + name)},
+	o.Deployments = append(o.Deployments, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name,
+		UID: types.UID("deploy-" + name)},
 		Spec: appsv1.DeploymentSpec{Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: template}})
 	o.ReplicaSets = append(o.ReplicaSets, &appsv1.ReplicaSet{
 		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name + "-x", UID: types.UID("rs-" + name), Labels: hashed,
-			OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "Deployment", Name: name, UID: types.UID("deploy-" + name), Controller: &yes}}},
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "Deployment", Name: name, UID: types.UID("deploy-" + name),
+				Controller: &yes}}},
 		Spec: appsv1.ReplicaSetSpec{Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: hashed}, Template: template}})
 	if d%5 == 1 {
 		away := intstr.FromInt32(int32(d % 3))
-		o.PodDisruptionBudgets = append(o.PodDisruptionBudgets, &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name, Generation: 1},
-			Spec: policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: labels}, MaxUnavailable: &away},
-			Status: policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, CurrentHealthy: replicas, DesiredHealthy: max(0, replicas-away.IntVal),
-				ExpectedPods: replicas, DisruptionsAllowed: min(away.IntVal, replicas)}})
+		o.PodDisruptionBudgets = append(o.PodDisruptionBudgets,
+			&policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name, Generation: 1},
+				Spec: policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: labels}, MaxUnavailable: &away},
+				Status: policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, CurrentHealthy: replicas,
+					DesiredHealthy: max(0, replicas-away.IntVal),
+					ExpectedPods:   replicas, DisruptionsAllowed: min(away.IntVal, replicas)}})
 	}
 	start := metav1.NewTime(epoch)
 	for i := range per {
-		n := int(float64(len(free)) * r.Float64() * r.Float64()) // the first nodes get more
+		n := int(float64(len(free)) * r.Float64() * r.Float64()) // the first nodes get more pods
 		for free[n] < cpu {
 			n = (n + 1) % len(free)
 		}
@@ -96,8 +104,13 @@ func app(o *cluster.Objects, r *rand.Rand, free []int64, ns, name string, per in
 		pod := fmt.Sprintf("%s-x-%02d", name, i)
 		o.Pods = append(o.Pods, &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: pod, UID: types.UID(pod), Labels: hashed,
-				OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: name + "-x", UID: types.UID("rs-" + name), Controller: &yes}}},
-			Spec:   bound,
-			Status: corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &start, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}})
+				OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: name + "-x", UID: types.UID("rs-" + name),
+					Controller: &yes}}},
+			Spec: bound,
+			Status: corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &start,
+				Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}})
 	}
 }
+
+// pick returns a random element.
+func pick[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }

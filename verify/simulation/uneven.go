@@ -15,18 +15,18 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// The shape of Uneven, which the lab's benchmarks share: Deployments of 20 pods
-// in ten namespaces, every fourth of which must stay level over three zones.
+// The shape of Uneven, which the benchmarks of the lab also use: Deployments of 20 pods in
+// ten namespaces. Every fourth must stay spread over three zones.
 const (
 	unevenPer   = 20
 	unevenZones = 3
-	unevenFull  = 9900 // milliCPU of a node that are given away
+	unevenFull  = 9900 // requested milliCPU of a full node
 )
 
-var unevenCPU = []int64{100, 200, 250, 300, 400} // milliCPU of a pod
+var unevenCPU = []int64{100, 200, 250, 300, 400} // milliCPU requests of a pod
 
-// Uneven is a cluster of nodes with 10 CPU and 40Gi: 30 % of them hold 1.7 times
-// as many pods as the mean, 30 % hold 0.3 times as many. There is no budget.
+// Uneven returns a cluster of nodes with 10 CPU and 40Gi. 30 % of the nodes hold 1.7 times
+// the mean number of pods, and 30 % hold 0.3 times the mean. There are no budgets.
 func Uneven(r *rand.Rand, nodes, pods int) *cluster.Objects {
 	o := &cluster.Objects{TakenAt: epoch.Add(24 * time.Hour), ServerVersion: "1.37"}
 	for i := range nodes {
@@ -44,32 +44,36 @@ func Uneven(r *rand.Rand, nodes, pods int) *cluster.Objects {
 	return o
 }
 
-// unevenApp adds a Deployment with its ReplicaSet. memPart is how much of the
-// memory that goes with its CPU (4Gi each) it asks for.
+// unevenApp adds a Deployment with its ReplicaSet. memPart is its memory request as a
+// share of 4Gi for each CPU.
 func unevenApp(o *cluster.Objects, i int, memPart float64) corev1.PodSpec {
 	ns, name, yes, replicas, grace := fmt.Sprintf("ns%d", i%10), fmt.Sprintf("d%05d", i), true, int32(unevenPer), int64(30)
 	labels := map[string]string{"app": name}
 	hashed := map[string]string{"app": name, "pod-template-hash": "seed"}
 	cpu := unevenCPU[i%len(unevenCPU)]
-	spec := corev1.PodSpec{TerminationGracePeriodSeconds: &grace, Containers: []corev1.Container{{Name: "app", Image: "registry.k8s.io/pause:3.10", Env: settings,
-		Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{
-			"cpu": *resource.NewMilliQuantity(cpu, resource.DecimalSI), "memory": *resource.NewQuantity(int64(float64(cpu)*4.096*memPart)<<20, resource.BinarySI)}}}}}
+	spec := corev1.PodSpec{TerminationGracePeriodSeconds: &grace,
+		Containers: []corev1.Container{{Name: "app", Image: "registry.k8s.io/pause:3.10", Env: settings,
+			Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{
+				"cpu": *resource.NewMilliQuantity(cpu, resource.DecimalSI), "memory": *resource.NewQuantity(int64(float64(cpu)*4.096*memPart)<<20,
+					resource.BinarySI)}}}}}
 	if i%4 == 0 {
-		spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: zoneKey, WhenUnsatisfiable: corev1.DoNotSchedule,
-			LabelSelector: &metav1.LabelSelector{MatchLabels: labels}}}
+		spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: zoneKey,
+			WhenUnsatisfiable: corev1.DoNotSchedule,
+			LabelSelector:     &metav1.LabelSelector{MatchLabels: labels}}}
 	}
 	template := corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: hashed}, Spec: spec}
-	o.Deployments = append(o.Deployments, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name, UID: types.UID("deploy-" + name)},
+	o.Deployments = append(o.Deployments, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name,
+		UID: types.UID("deploy-" + name)},
 		Spec: appsv1.DeploymentSpec{Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: template}})
 	o.ReplicaSets = append(o.ReplicaSets, &appsv1.ReplicaSet{
 		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name + "-seed", UID: types.UID("rs-" + name), Labels: hashed,
-			OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "Deployment", Name: name, UID: types.UID("deploy-" + name), Controller: &yes}}},
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "Deployment", Name: name, UID: types.UID("deploy-" + name),
+				Controller: &yes}}},
 		Spec: appsv1.ReplicaSetSpec{Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: hashed}, Template: template}})
 	return spec
 }
 
-// placeUneven puts the pods, shuffled, on the nodes; those left over go to the
-// nodes in the middle.
+// placeUneven binds the shuffled pods to nodes. Remaining pods go to the middle nodes.
 func placeUneven(r *rand.Rand, o *cluster.Objects, specs []corev1.PodSpec, nodes int) {
 	type pod struct{ app, ordinal int }
 	var all []pod
@@ -115,6 +119,7 @@ func unevenPod(o *cluster.Objects, spec corev1.PodSpec, app, ordinal int, node s
 	o.Pods = append(o.Pods, &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: rs.Namespace, Name: name, UID: types.UID(name), Labels: rs.Spec.Template.Labels,
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: rs.Name, UID: rs.UID, Controller: &yes}}},
-		Spec:   bound,
-		Status: corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &start, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}})
+		Spec: bound,
+		Status: corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &start,
+			Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}})
 }

@@ -12,15 +12,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// Varied is a cluster of unequal nodes over three zones with workloads that are
-// held in all the ways that decide how well it can be levelled: budgets, node
-// affinity, affinity and anti-affinity among pods, declared spreads, volumes of
-// one zone, selectors of one node, requests not to be disrupted. About 30 % of
-// the nodes hold far more than their share, 30 % far less; altogether 35 to 55 %
-// of the CPU is requested. mostPods bounds the pods; 0: none.
+// Varied returns a cluster of unequal nodes over three zones. Its workloads have the
+// constraints that limit a plan: budgets, node affinity, pod affinity, topology spread,
+// zonal volumes, node selectors, do-not-disrupt. About 30 % of the nodes hold far more
+// than their share, and 30 % far less. Pods request 35 to 55 % of the CPU. mostPods limits
+// the number of pods; 0 means no limit.
 //
-// Unlike in Mixed, nothing is broken: what is asked is how good a plan is, not
-// whether one may be made.
+// Unlike Mixed, it has no broken objects. It tests how good a plan is, not whether a plan
+// is allowed.
 func Varied(r *rand.Rand, nodes, mostPods int) *cluster.Objects {
 	v := &variedCluster{r: r, o: &cluster.Objects{TakenAt: epoch.Add(24 * time.Hour), ServerVersion: "1.37"}}
 	for i := range 4 {
@@ -28,8 +27,8 @@ func Varied(r *rand.Rand, nodes, mostPods int) *cluster.Objects {
 		v.o.Namespaces = append(v.o.Namespaces, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns, UID: types.UID(ns)}})
 	}
 	v.nodes(nodes)
-	want := int64((0.35 + 0.2*r.Float64()) * float64(v.total))
-	for i := 0; v.given < want && (mostPods == 0 || len(v.o.Pods) < mostPods); i++ {
+	want := int64((0.35 + 0.2*r.Float64()) * float64(v.totalCPU))
+	for i := 0; v.requestedCPU < want && (mostPods == 0 || len(v.o.Pods) < mostPods); i++ {
 		replicas := pick(r, 2, 2, 3, 3, 4, 5, 6, 8, 10, 12)
 		if nodes <= 10 {
 			replicas = min(replicas, 5)

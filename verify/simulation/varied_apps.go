@@ -15,22 +15,24 @@ import (
 )
 
 func (v *variedCluster) app(i, replicas int) {
-	a := &variedApp{ns: fmt.Sprintf("ns%d", i%4), name: fmt.Sprintf("a%03d", i), cpu: pick(v.r, int64(100), 200, 250, 300, 400, 500, 750, 1000, 1500)}
+	a := &variedApp{ns: fmt.Sprintf("ns%d", i%4), name: fmt.Sprintf("a%03d", i), cpu: pick(v.r, int64(100), 200, 250, 300, 400, 500,
+		750, 1000, 1500)}
 	a.mem = int64(float64(a.cpu<<20) * pick(v.r, 1.0, 2, 3, 4, 6))
 	if v.chance(0.35) {
-		a.favours = pick(v.r, "z0", "z1", "z2")
+		a.favouredZone = pick(v.r, "z0", "z1", "z2")
 	}
 	grace, labels := int64(30), map[string]string{"app": a.name}
 	a.template = corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{
 		TerminationGracePeriodSeconds: &grace, SchedulerName: corev1.DefaultSchedulerName, RestartPolicy: corev1.RestartPolicyAlways,
-		Containers: []corev1.Container{{Name: "c", Image: "registry.example.com/" + a.name + ":v1", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{
-			"cpu": *resource.NewMilliQuantity(a.cpu, resource.DecimalSI), "memory": *resource.NewQuantity(a.mem, resource.BinarySI)}}}}}}
-	v.bind(a)
-	if v.apart(a, replicas); v.chance(0.05) {
+		Containers: []corev1.Container{{Name: "c", Image: "registry.example.com/" + a.name + ":v1",
+			Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{
+				"cpu": *resource.NewMilliQuantity(a.cpu, resource.DecimalSI), "memory": *resource.NewQuantity(a.mem, resource.BinarySI)}}}}}}
+	v.restrictNodes(a)
+	if v.addPodAffinity(a, replicas); v.chance(0.05) {
 		a.template.Annotations = map[string]string{"evenkeel.io/do-not-disrupt": "true"}
 	}
 	v.apps = append(v.apps, a)
-	if a.zoned {
+	if a.zonalVolume {
 		v.statefulSet(a, replicas)
 	} else {
 		v.deployment(a, replicas)
@@ -40,31 +42,36 @@ func (v *variedCluster) app(i, replicas int) {
 	}
 }
 
-// bind says, of some, on which nodes they run.
-func (v *variedCluster) bind(a *variedApp) {
+// restrictNodes gives some workloads a restriction of their nodes.
+func (v *variedCluster) restrictNodes(a *variedApp) {
 	require := func(r corev1.NodeSelectorRequirement) *corev1.NodeSelector {
 		return &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{r}}}}
 	}
 	spec := &a.template.Spec
 	switch x := v.r.Float64(); {
 	case x < 0.06:
-		a.zoned = true
+		a.zonalVolume = true
 	case x < 0.10: // pinned to one node
 		a.node = map[string]string{"kubernetes.io/hostname": v.o.Nodes[v.r.IntN(len(v.o.Nodes))].Name}
 		spec.NodeSelector = a.node
 	case x < 0.17:
 		a.node = map[string]string{"disk": "ssd"}
-		spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: require(corev1.NodeSelectorRequirement{Key: "disk", Operator: "In", Values: []string{"ssd"}})}}
-	case x < 0.22: // two of the three zones; its pods stand anywhere, from before that was said
-		spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: require(corev1.NodeSelectorRequirement{Key: zoneKey, Operator: "In", Values: []string{"z0", "z1"}})}}
+		spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: require(
+			corev1.NodeSelectorRequirement{Key: "disk", Operator: "In", Values: []string{"ssd"}})}}
+	case x < 0.22: // two of the three zones; its pods were bound before and may be anywhere
+		spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: require(
+			corev1.NodeSelectorRequirement{Key: zoneKey, Operator: "In", Values: []string{"z0", "z1"}})}}
 	case x < 0.30:
-		spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{
-			{Weight: 50, Preference: corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "disk", Operator: "In", Values: []string{"ssd"}}}}}}}}
+		spec.Affinity = &corev1.Affinity{
+			NodeAffinity: &corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{
+				{Weight: 50, Preference: corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "disk", Operator: "In",
+					Values: []string{"ssd"}}}}}}}}
 	}
 }
 
-// apart says, of some, how their pods stand to each other and to others.
-func (v *variedCluster) apart(a *variedApp, replicas int) {
+// addPodAffinity gives some workloads pod affinity, anti-affinity or topology spread
+// constraints.
+func (v *variedCluster) addPodAffinity(a *variedApp, replicas int) {
 	own := &metav1.LabelSelector{MatchLabels: map[string]string{"app": a.name}}
 	spec := &a.template.Spec
 	affinity := func() *corev1.Affinity {
@@ -76,22 +83,27 @@ func (v *variedCluster) apart(a *variedApp, replicas int) {
 	term := corev1.PodAffinityTerm{LabelSelector: own, TopologyKey: "kubernetes.io/hostname"}
 	switch x := v.r.Float64(); {
 	case x < 0.08 && replicas*3 <= len(v.o.Nodes) && a.node == nil:
-		a.alone = true
+		a.onePerNode = true
 		affinity().PodAntiAffinity = &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{term}}
 	case x < 0.18:
-		affinity().PodAntiAffinity = &corev1.PodAntiAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{Weight: 100, PodAffinityTerm: term}}}
+		affinity().PodAntiAffinity = &corev1.PodAntiAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{
+			{Weight: 100, PodAffinityTerm: term}}}
 	case x < 0.26 && len(v.apps) > 0:
 		other := v.apps[v.r.IntN(len(v.apps))]
-		near := corev1.PodAffinityTerm{LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": other.name}}, Namespaces: []string{other.ns}, TopologyKey: zoneKey}
+		near := corev1.PodAffinityTerm{LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": other.name}},
+			Namespaces: []string{other.ns}, TopologyKey: zoneKey}
 		if v.chance(0.3) {
 			affinity().PodAffinity = &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{near}}
 		} else {
-			affinity().PodAffinity = &corev1.PodAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{Weight: 50, PodAffinityTerm: near}}}
+			affinity().PodAffinity = &corev1.PodAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{
+				{Weight: 50, PodAffinityTerm: near}}}
 		}
 	case x < 0.46:
-		spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: zoneKey, WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: own}}
+		spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: zoneKey,
+			WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: own}}
 	case x < 0.54:
-		spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: "kubernetes.io/hostname", WhenUnsatisfiable: corev1.ScheduleAnyway, LabelSelector: own}}
+		spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: "kubernetes.io/hostname",
+			WhenUnsatisfiable: corev1.ScheduleAnyway, LabelSelector: own}}
 	}
 }
 
@@ -99,24 +111,28 @@ func (v *variedCluster) deployment(a *variedApp, replicas int) {
 	yes, n := true, int32(0)
 	hashed := maps.Clone(a.template.Labels)
 	hashed["pod-template-hash"] = "x"
-	rs := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: a.ns, Name: a.name + "-x", UID: types.UID("rs-" + a.name), Labels: hashed,
-		OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "Deployment", Name: a.name, UID: types.UID("deploy-" + a.name), Controller: &yes}}}}
+	rs := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: a.ns, Name: a.name + "-x", UID: types.UID("rs-" + a.name),
+		Labels: hashed,
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "Deployment", Name: a.name, UID: types.UID("deploy-" + a.name),
+			Controller: &yes}}}}
 	a.ref = metav1.OwnerReference{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: rs.Name, UID: rs.UID, Controller: &yes}
 	for i := range replicas {
 		v.pod(a, fmt.Sprintf("%s-x-%02d", a.name, i), hashed)
 	}
 	if n = int32(len(a.pods)); n == 0 {
-		return // no node has room
+		return // no node has room for a pod
 	}
 	sel := &metav1.LabelSelector{MatchLabels: a.template.Labels}
 	rs.Spec = appsv1.ReplicaSetSpec{Replicas: &n, Selector: &metav1.LabelSelector{MatchLabels: hashed}, Template: *a.template.DeepCopy()}
 	rs.Spec.Template.Labels = hashed
 	v.o.ReplicaSets = append(v.o.ReplicaSets, rs)
-	v.o.Deployments = append(v.o.Deployments, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: a.ns, Name: a.name, UID: types.UID("deploy-" + a.name)},
-		Spec: appsv1.DeploymentSpec{Replicas: &n, Selector: sel, Template: a.template}, Status: appsv1.DeploymentStatus{Replicas: n, UpdatedReplicas: n, ReadyReplicas: n, AvailableReplicas: n}})
+	v.o.Deployments = append(v.o.Deployments, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: a.ns, Name: a.name,
+		UID: types.UID("deploy-" + a.name)},
+		Spec: appsv1.DeploymentSpec{Replicas: &n, Selector: sel, Template: a.template}, Status: appsv1.DeploymentStatus{Replicas: n,
+			UpdatedReplicas: n, ReadyReplicas: n, AvailableReplicas: n}})
 }
 
-// statefulSet has a volume per pod, in the zone where the pod stands.
+// statefulSet adds a StatefulSet. Each pod has a volume in the zone of its node.
 func (v *variedCluster) statefulSet(a *variedApp, replicas int) {
 	yes, rev := true, a.name+"-r1"
 	a.ref = metav1.OwnerReference{APIVersion: "apps/v1", Kind: "StatefulSet", Name: a.name, UID: types.UID("set-" + a.name), Controller: &yes}
@@ -128,20 +144,23 @@ func (v *variedCluster) statefulSet(a *variedApp, replicas int) {
 		if p == nil {
 			break
 		}
-		p.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data-" + name}}}}
+		p.Spec.Volumes = []corev1.Volume{{Name: "data",
+			VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data-" + name}}}}
 		v.volume(a.ns, "data-"+name, v.zoneOf(p.Spec.NodeName))
 	}
 	n := int32(len(a.pods))
 	if n == 0 {
 		return
 	}
-	v.o.StatefulSets = append(v.o.StatefulSets, &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: a.ns, Name: a.name, UID: a.ref.UID},
-		Spec:   appsv1.StatefulSetSpec{Replicas: &n, Selector: &metav1.LabelSelector{MatchLabels: a.template.Labels}, Template: a.template},
-		Status: appsv1.StatefulSetStatus{Replicas: n, ReadyReplicas: n, CurrentReplicas: n, UpdatedReplicas: n, CurrentRevision: rev, UpdateRevision: rev}})
+	v.o.StatefulSets = append(v.o.StatefulSets, &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: a.ns, Name: a.name,
+		UID: a.ref.UID},
+		Spec: appsv1.StatefulSetSpec{Replicas: &n, Selector: &metav1.LabelSelector{MatchLabels: a.template.Labels}, Template: a.template},
+		Status: appsv1.StatefulSetStatus{Replicas: n, ReadyReplicas: n, CurrentReplicas: n, UpdatedReplicas: n, CurrentRevision: rev,
+			UpdateRevision: rev}})
 }
 
 func (v *variedCluster) zoneOf(node string) string {
-	for _, s := range v.spots {
+	for _, s := range v.spaces {
 		if s.node.Name == node {
 			return s.node.Labels[zoneKey]
 		}
@@ -154,33 +173,40 @@ func (v *variedCluster) volume(ns, claim, zone string) {
 	mode, amount := corev1.PersistentVolumeFilesystem, corev1.ResourceList{"storage": resource.MustParse("10Gi")}
 	access := []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
 	none := ""
-	v.o.PersistentVolumeClaims = append(v.o.PersistentVolumeClaims, &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: claim, UID: types.UID("pvc-" + ns + claim), Annotations: map[string]string{"pv.kubernetes.io/bind-completed": "yes"}},
-		Spec:   corev1.PersistentVolumeClaimSpec{VolumeName: name, StorageClassName: &none, VolumeMode: &mode, AccessModes: access, Resources: corev1.VolumeResourceRequirements{Requests: amount}},
-		Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound}})
-	v.o.PersistentVolumes = append(v.o.PersistentVolumes, &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)},
-		Spec: corev1.PersistentVolumeSpec{Capacity: amount, AccessModes: access, VolumeMode: &mode, ClaimRef: &corev1.ObjectReference{Namespace: ns, Name: claim, UID: types.UID("pvc-" + ns + claim)},
-			PersistentVolumeSource: corev1.PersistentVolumeSource{NFS: &corev1.NFSVolumeSource{Server: "storage." + zone, Path: "/" + name}},
-			NodeAffinity: &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{
-				{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: zoneKey, Operator: "In", Values: []string{zone}}}}}}}},
-		Status: corev1.PersistentVolumeStatus{Phase: corev1.VolumeBound}})
+	v.o.PersistentVolumeClaims = append(v.o.PersistentVolumeClaims,
+		&corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: claim, UID: types.UID("pvc-" + ns + claim),
+			Annotations: map[string]string{"pv.kubernetes.io/bind-completed": "yes"}},
+			Spec: corev1.PersistentVolumeClaimSpec{VolumeName: name, StorageClassName: &none, VolumeMode: &mode, AccessModes: access,
+				Resources: corev1.VolumeResourceRequirements{Requests: amount}},
+			Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound}})
+	v.o.PersistentVolumes = append(v.o.PersistentVolumes,
+		&corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)},
+			Spec: corev1.PersistentVolumeSpec{Capacity: amount, AccessModes: access, VolumeMode: &mode,
+				ClaimRef:               &corev1.ObjectReference{Namespace: ns, Name: claim, UID: types.UID("pvc-" + ns + claim)},
+				PersistentVolumeSource: corev1.PersistentVolumeSource{NFS: &corev1.NFSVolumeSource{Server: "storage." + zone, Path: "/" + name}},
+				NodeAffinity: &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{
+					{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: zoneKey, Operator: "In", Values: []string{zone}}}}}}}},
+			Status: corev1.PersistentVolumeStatus{Phase: corev1.VolumeBound}})
 }
 
-// pod is nil where no node has room.
+// pod adds a bound pod. It returns nil if no node has room.
 func (v *variedCluster) pod(a *variedApp, name string, labels map[string]string) *corev1.Pod {
-	node := v.put(a)
+	node := v.pickNode(a)
 	if node == nil {
 		return nil
 	}
 	start := metav1.NewTime(v.o.TakenAt.Add(-time.Duration(60+v.r.IntN(600)) * time.Minute))
-	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: a.ns, Name: name, UID: types.UID(a.ns + "-" + name), Labels: maps.Clone(labels), Annotations: a.template.Annotations, OwnerReferences: []metav1.OwnerReference{a.ref}},
-		Spec: *a.template.Spec.DeepCopy(), Status: corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &start, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}}
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: a.ns, Name: name, UID: types.UID(a.ns + "-" + name),
+		Labels: maps.Clone(labels), Annotations: a.template.Annotations, OwnerReferences: []metav1.OwnerReference{a.ref}},
+		Spec: *a.template.Spec.DeepCopy(), Status: corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &start,
+			Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}}
 	p.Spec.NodeName = node.Name
 	a.pods = append(a.pods, p)
 	v.o.Pods = append(v.o.Pods, p)
 	return p
 }
 
-// budget lets some of the pods go at a time; one in twelve lets none.
+// budget adds a budget that allows some disruptions. One in twelve allows none.
 func (v *variedCluster) budget(a *variedApp) {
 	n := len(a.pods)
 	away := min(n-1, pick(v.r, 1, 1, 1, 2, max(1, n/4)))
@@ -188,7 +214,9 @@ func (v *variedCluster) budget(a *variedApp) {
 		away = 0
 	}
 	most := intstr.FromInt32(int32(away))
-	v.o.PodDisruptionBudgets = append(v.o.PodDisruptionBudgets, &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: a.ns, Name: a.name, Generation: 1},
-		Spec:   policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: a.template.Labels}, MaxUnavailable: &most},
-		Status: policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, CurrentHealthy: int32(n), DesiredHealthy: int32(n - away), ExpectedPods: int32(n), DisruptionsAllowed: int32(away)}})
+	v.o.PodDisruptionBudgets = append(v.o.PodDisruptionBudgets, &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: a.ns,
+		Name: a.name, Generation: 1},
+		Spec: policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: a.template.Labels}, MaxUnavailable: &most},
+		Status: policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, CurrentHealthy: int32(n), DesiredHealthy: int32(n - away),
+			ExpectedPods: int32(n), DisruptionsAllowed: int32(away)}})
 }

@@ -12,21 +12,22 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// variedCluster makes one Varied cluster.
+// variedCluster generates one Varied cluster.
 type variedCluster struct {
-	r            *rand.Rand
-	o            *cluster.Objects
-	spots        []nodeSpace
-	total, given int64 // milliCPU
-	apps         []*variedApp
+	r                      *rand.Rand
+	o                      *cluster.Objects
+	spaces                 []nodeSpace
+	totalCPU, requestedCPU int64 // milliCPU
+	apps                   []*variedApp
 }
 
-// nodeSpace is a node with what is left of it and how much it draws.
+// nodeSpace is a node with its free resources. weight is its relative probability to
+// receive a pod.
 type nodeSpace struct {
-	node     *corev1.Node
-	cpu, mem int64
-	draw     float64
-	fits     map[string]int // pods by app
+	node      *corev1.Node
+	cpu, mem  int64
+	weight    float64
+	podsByApp map[string]int // number of pods by workload
 }
 
 func (v *variedCluster) chance(p float64) bool { return v.r.Float64() < p }
@@ -41,23 +42,25 @@ func (v *variedCluster) nodes(n int) {
 			labels["disk"] = "ssd"
 		}
 		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), Labels: labels}}
-		node.Status.Allocatable = corev1.ResourceList{"cpu": *resource.NewMilliQuantity(cpu, resource.DecimalSI), "memory": *resource.NewQuantity(mem, resource.BinarySI), "pods": resource.MustParse("110")}
+		node.Status.Allocatable = corev1.ResourceList{"cpu": *resource.NewMilliQuantity(cpu, resource.DecimalSI),
+			"memory": *resource.NewQuantity(mem, resource.BinarySI), "pods": resource.MustParse("110")}
 		node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
 		v.o.Nodes = append(v.o.Nodes, node)
 		draw := pick(v.r, 1.9, 1.9, 1.9, 1, 1, 1, 1, 0.3, 0.3, 0.3)
-		v.spots = append(v.spots, nodeSpace{node, cpu * 97 / 100, mem * 95 / 100, draw * float64(cpu), map[string]int{}})
-		v.total += cpu
+		v.spaces = append(v.spaces, nodeSpace{node, cpu * 97 / 100, mem * 95 / 100, draw * float64(cpu), map[string]int{}})
+		v.totalCPU += cpu
 	}
 }
 
-// put finds a node for a pod: one that draws, has room and is allowed.
-func (v *variedCluster) put(a *variedApp) *corev1.Node {
+// pickNode returns a random node that has room and that the workload allows, by weight. It
+// returns nil if there is none.
+func (v *variedCluster) pickNode(a *variedApp) *corev1.Node {
 	var sum float64
-	weights := make([]float64, len(v.spots))
-	for i := range v.spots {
-		if s := &v.spots[i]; s.cpu >= a.cpu && s.mem >= a.mem && a.allowed(s) {
-			weights[i] = s.draw
-			if a.favours == s.node.Labels[zoneKey] {
+	weights := make([]float64, len(v.spaces))
+	for i := range v.spaces {
+		if s := &v.spaces[i]; s.cpu >= a.cpu && s.mem >= a.mem && a.allowed(s) {
+			weights[i] = s.weight
+			if a.favouredZone == s.node.Labels[zoneKey] {
 				weights[i] *= 4
 			}
 			sum += weights[i]
@@ -66,9 +69,9 @@ func (v *variedCluster) put(a *variedApp) *corev1.Node {
 	at := v.r.Float64() * sum
 	for i, w := range weights {
 		if at -= w; w > 0 && at < 0 {
-			s := &v.spots[i]
-			s.cpu, s.mem, v.given = s.cpu-a.cpu, s.mem-a.mem, v.given+a.cpu
-			s.fits[a.name]++
+			s := &v.spaces[i]
+			s.cpu, s.mem, v.requestedCPU = s.cpu-a.cpu, s.mem-a.mem, v.requestedCPU+a.cpu
+			s.podsByApp[a.name]++
 			return s.node
 		}
 	}
@@ -77,13 +80,13 @@ func (v *variedCluster) put(a *variedApp) *corev1.Node {
 
 // variedApp is one workload of a Varied cluster.
 type variedApp struct {
-	ns, name string
-	cpu, mem int64
-	favours  string // zone in which most of its pods stand
-	template corev1.PodTemplateSpec
-	alone    bool              // no two pods on a node
-	node     map[string]string // labels that its nodes must have
-	zoned    bool              // a volume keeps each pod in its zone
+	ns, name     string
+	cpu, mem     int64
+	favouredZone string // zone that attracts most of its pods
+	template     corev1.PodTemplateSpec
+	onePerNode   bool              // at most one pod on each node
+	node         map[string]string // required labels of its nodes
+	zonalVolume  bool              // each pod has a volume that binds it to a zone
 
 	ref  metav1.OwnerReference
 	pods []*corev1.Pod
@@ -95,5 +98,5 @@ func (a *variedApp) allowed(s *nodeSpace) bool {
 			return false
 		}
 	}
-	return !a.alone || s.fits[a.name] == 0
+	return !a.onePerNode || s.podsByApp[a.name] == 0
 }

@@ -1,4 +1,4 @@
-{{/* The name that every object of the release starts with; 43 characters leave room for the suffix of a CronJob. */}}
+{{/* The first part of the name of every object; 43 characters leave room for the suffix of a CronJob. */}}
 {{- define "evenkeel.fullname" -}}
 {{- if .Values.fullnameOverride -}}
 {{- .Values.fullnameOverride | trunc 43 | trimSuffix "-" -}}
@@ -29,12 +29,12 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- end -}}
 {{- end }}
 
-{{/* Cluster-scoped objects carry the namespace too, so that two releases of one name do not meet. */}}
+{{/* Names of cluster-scoped objects contain the namespace, because two namespaces can have releases with one name. */}}
 {{- define "evenkeel.clusterName" -}}
 {{- printf "%s-%s" .Release.Namespace (include "evenkeel.fullname" .) -}}
 {{- end }}
 
-{{/* What both kinds of pod have in common. Call with a dict: root, args, restartPolicy. */}}
+{{/* The pod template of both kinds. Call it with a dict: root, args, restartPolicy. */}}
 {{- define "evenkeel.podTemplate" -}}
 {{- $root := .root -}}
 metadata:
@@ -131,52 +131,51 @@ spec:
 {{- toYaml .Values.config -}}
 {{- end }}
 
-{{/* True where something may be done: an unset dryRun is a dry run. */}}
+{{/* True if it is not a dry run. Without dryRun it is one. */}}
 {{- define "evenkeel.live" -}}
 {{- if eq (toString .Values.config.dryRun) "false" -}}true{{- end -}}
 {{- end }}
 
-{{/* True only when pods may be evicted: without strategies none is. */}}
+{{/* True if pods may be evicted: not a dry run, and at least one strategy. */}}
 {{- define "evenkeel.evicts" -}}
 {{- if and (include "evenkeel.live" .) .Values.config.strategies -}}true{{- end -}}
 {{- end }}
 
-{{/* True only when waves are steered: by a live release whose steer is neither unset nor none. */}}
+{{/* True if pods may be evicted and evictor.steer is label or taint. */}}
 {{- define "evenkeel.steers" -}}
 {{- $steer := dig "evictor" "steer" "none" .Values.config -}}
 {{- if and (include "evenkeel.evicts" .) (has (toString $steer) (list "label" "taint")) -}}true{{- end -}}
 {{- end }}
 
-{{/* True where config.hints.enabled is. */}}
+{{/* True if config.hints.enabled is true. */}}
 {{- define "evenkeel.hints" -}}
 {{- if eq (toString (dig "hints" "enabled" false .Values.config)) "true" -}}true{{- end -}}
 {{- end }}
 
-{{/* True where usage is read from metrics-server. */}}
+{{/* True if metrics-server is the source of usage. */}}
 {{- define "evenkeel.metrics" -}}
 {{- if eq (toString (dig "load" "source" "requests" .Values.config)) "metricsServer" -}}true{{- end -}}
 {{- end }}
 
-{{/* True only when nodes may be written. */}}
+{{/* True if Evenkeel needs the permission to patch nodes. */}}
 {{- define "evenkeel.patches" -}}
 {{- if or (include "evenkeel.steers" .) (and (include "evenkeel.live" .) (include "evenkeel.hints" .)) -}}true{{- end -}}
 {{- end }}
 
-{{/* The ConfigMaps in which it is remembered what was evicted; the program knows
-them by these names. */}}
+{{/* The names of the ConfigMaps with the state. The program has the same list. */}}
 {{- define "evenkeel.memory" -}}
 {{- range $i := until 16 }}evenkeel-state-{{ printf "%02d" $i }}, {{ end }}evenkeel-state-cluster
 {{- end }}
 
-{{/* What the program would refuse, or could never act on, said before it is installed. */}}
+{{/* Rejects values that the program would reject, or that would have no effect. */}}
 {{- define "evenkeel.check" -}}
 {{- $config := .Values.config -}}
 {{- $source := toString (dig "load" "source" "requests" $config) -}}
 {{- if and (eq $source "prometheus") (not (dig "load" "prometheus" "url" "" $config)) -}}
-{{- fail "config.load.source is prometheus, and config.load.prometheus.url is empty (want such as http://prometheus.monitoring:9090)" -}}
+{{- fail "config.load.source is prometheus, but config.load.prometheus.url is empty (want a URL, such as http://prometheus.monitoring:9090)" -}}
 {{- end -}}
 {{- if and (eq $source "loadWatcher") (not (dig "load" "loadWatcher" "url" "" $config)) -}}
-{{- fail "config.load.source is loadWatcher, and config.load.loadWatcher.url is empty (want such as http://load-watcher.monitoring:2020)" -}}
+{{- fail "config.load.source is loadWatcher, but config.load.loadWatcher.url is empty (want a URL, such as http://load-watcher.monitoring:2020)" -}}
 {{- end -}}
 {{- include "evenkeel.file" (dict "root" . "key" "config.hints.rulesFile" "file" (dig "hints" "rulesFile" "" $config)) -}}
 {{- include "evenkeel.file" (dict "root" . "key" "config.placement.schedulerConfig" "file" (dig "placement" "schedulerConfig" "" $config)) -}}
@@ -199,11 +198,11 @@ them by these names. */}}
 {{- end }}
 
 {{- define "evenkeel.oneSample" -}}
-{{- fail (printf "%s wants several samples in a row (for), and a job takes one: %s remembers none between them (want kind Deployment, config.load.source: prometheus, or for: 1)" .what .source) -}}
+{{- fail (printf "%s needs several consecutive samples (for), but a job takes only one, and %s keeps none between jobs (want kind Deployment, config.load.source: prometheus, or for: 1)" .what .source) -}}
 {{- end }}
 
-{{/* A file that the configuration names, beside config.yaml unless its name is a full
-one, is in extraFiles or below something of extraVolumeMounts. */}}
+{{/* Rejects a file that the configuration names if it is neither in extraFiles nor below one
+of extraVolumeMounts. A relative name starts in the directory of config.yaml. */}}
 {{- define "evenkeel.file" -}}
 {{- if .file -}}
 {{- $path := hasPrefix "/" .file | ternary .file (printf "/etc/evenkeel/%s" .file) | clean -}}
@@ -214,7 +213,7 @@ one, is in extraFiles or below something of extraVolumeMounts. */}}
 {{- end -}}
 {{- end -}}
 {{- if not $found -}}
-{{- fail (printf "%s is %s, which the pods do not have (want it among extraFiles, such as --set-file 'extraFiles.%s=%s', or mounted by extraVolumeMounts)" .key .file (base $path | replace "." "\\.") (base $path)) -}}
+{{- fail (printf "%s is %s, which the pods do not have (want it in extraFiles, such as --set-file 'extraFiles.%s=%s', or mounted with extraVolumeMounts)" .key .file (base $path | replace "." "\\.") (base $path)) -}}
 {{- end -}}
 {{- end -}}
 {{- end }}

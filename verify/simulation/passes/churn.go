@@ -15,14 +15,13 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/prediction"
 )
 
-// churn lets happen what falls between two passes, and places the pods that are
-// new.
+// churn applies the changes between two passes and schedules new pods.
 func (c *Simulation) churn() {
 	for range c.randomCount(c.Churn.Leaves) {
-		c.removeNodes()
+		c.removeNode()
 	}
 	for range c.randomCount(c.Churn.Joins) {
-		c.addNodes()
+		c.addNode()
 	}
 	for range c.randomCount(c.Churn.Rollouts) {
 		c.rollOut(c.r.IntN(len(c.o.Deployments)))
@@ -33,7 +32,8 @@ func (c *Simulation) churn() {
 	c.schedule()
 }
 
-// randomCount is how many times something happens between two passes.
+// randomCount returns a random number of events between two passes, from their rate per
+// hour.
 func (c *Simulation) randomCount(perHour float64) int {
 	mean := perHour * float64(c.EveryMinutes) / 60
 	n := int(math.Floor(mean))
@@ -43,27 +43,28 @@ func (c *Simulation) randomCount(perHour float64) int {
 	return n
 }
 
-func (c *Simulation) next(rs *appsv1.ReplicaSet) int {
-	c.pods[string(rs.UID)]++
-	return c.pods[string(rs.UID)] - 1
+func (c *Simulation) nextOrdinal(rs *appsv1.ReplicaSet) int {
+	c.podsCreated[string(rs.UID)]++
+	return c.podsCreated[string(rs.UID)] - 1
 }
 
 func (c *Simulation) namedPod(rs *appsv1.ReplicaSet, name string) *corev1.Pod {
 	yes, start := true, metav1.NewTime(c.now)
-	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: rs.Namespace, Name: name, UID: types.UID(fmt.Sprintf("%s@%d", name, c.now.Unix())), Labels: rs.Spec.Template.Labels, CreationTimestamp: start,
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: rs.Namespace, Name: name,
+		UID: types.UID(fmt.Sprintf("%s@%d", name, c.now.Unix())), Labels: rs.Spec.Template.Labels, CreationTimestamp: start,
 		OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: rs.Name, UID: rs.UID, Controller: &yes}}},
 		Spec: rs.Spec.Template.Spec, Status: corev1.PodStatus{Phase: corev1.PodPending}}
-	c.life[string(p.UID)] = &life{}
-	c.nominal[string(p.UID)] = p.Spec.Containers[0].Resources.Requests
+	c.histories[string(p.UID)] = &podHistory{}
+	c.templateRequests[string(p.UID)] = p.Spec.Containers[0].Resources.Requests
 	return p
 }
 
 func (c *Simulation) removePodRecord(p *corev1.Pod) {
-	delete(c.life, string(p.UID))
-	delete(c.nominal, string(p.UID))
+	delete(c.histories, string(p.UID))
+	delete(c.templateRequests, string(p.UID))
 }
 
-// removePods removes the pods for which gone holds.
+// removePods removes the pods for which gone returns true, and returns them.
 func (c *Simulation) removePods(gone func(*corev1.Pod) bool) (out []*corev1.Pod) {
 	c.o.Pods = slices.DeleteFunc(slices.Clone(c.o.Pods), func(p *corev1.Pod) bool {
 		if gone(p) {
@@ -76,18 +77,18 @@ func (c *Simulation) removePods(gone func(*corev1.Pod) bool) (out []*corev1.Pod)
 	return out
 }
 
-// addNodes adds a node like the others.
-func (c *Simulation) addNodes() {
+// addNode adds a node like the first one.
+func (c *Simulation) addNode() {
 	n := c.o.Nodes[0].DeepCopy()
-	n.Name = fmt.Sprintf("n%05d", c.made)
+	n.Name = fmt.Sprintf("n%05d", c.nodesCreated)
 	n.UID = types.UID(n.Name)
-	n.Labels = map[string]string{"topology.kubernetes.io/zone": fmt.Sprintf("z%d", c.made%3), "kubernetes.io/hostname": n.Name}
-	c.made++
+	n.Labels = map[string]string{"topology.kubernetes.io/zone": fmt.Sprintf("z%d", c.nodesCreated%3), "kubernetes.io/hostname": n.Name}
+	c.nodesCreated++
 	c.o.Nodes = append(slices.Clone(c.o.Nodes), n)
 }
 
-// removeNodes removes a node; its pods come back elsewhere.
-func (c *Simulation) removeNodes() {
+// removeNode removes a random node. Its pods are created again and scheduled elsewhere.
+func (c *Simulation) removeNode() {
 	i := c.r.IntN(len(c.o.Nodes))
 	name := c.o.Nodes[i].Name
 	c.o.Nodes = slices.Delete(slices.Clone(c.o.Nodes), i, i+1)
@@ -100,14 +101,14 @@ func (c *Simulation) removeNodes() {
 	}
 }
 
-// rollOut gives the Deployment a new ReplicaSet in place of its own.
+// rollOut replaces the ReplicaSet of a Deployment by a new one.
 func (c *Simulation) rollOut(i int) {
 	old, d := c.o.ReplicaSets[i], *c.o.Deployments[i]
 	hashed := map[string]string{"app": d.Name, "pod-template-hash": fmt.Sprintf("t%d", c.now.Unix()/60)}
 	rs := *old
 	rs.Name = d.Name + "-" + hashed["pod-template-hash"]
 	if rs.Name == old.Name {
-		return // twice between two passes
+		return // it already rolled out between these passes
 	}
 	rs.UID, rs.Labels = types.UID("rs-"+rs.Name), hashed
 	rs.Spec.Selector = &metav1.LabelSelector{MatchLabels: hashed}
@@ -115,7 +116,7 @@ func (c *Simulation) rollOut(i int) {
 	now := rs.Spec.Template.Spec.Containers[0].Resources.Requests
 	factor := 0.8 + 0.45*c.r.Float64()
 	if cpu := now.Cpu().MilliValue(); cpu > 600 && factor > 1 || cpu < 100 && factor < 1 {
-		factor = 1 / factor // so that requests do not wander off
+		factor = 1 / factor // keep requests within 100 to 600 milliCPU
 	}
 	rs.Spec.Template.Spec.Containers = []corev1.Container{rs.Spec.Template.Spec.Containers[0]}
 	rs.Spec.Template.Spec.Containers[0].Resources.Requests = scaled(now, factor)
@@ -126,7 +127,7 @@ func (c *Simulation) rollOut(i int) {
 	c.o.ReplicaSets[i], c.o.Deployments[i] = &rs, &d
 }
 
-// scale changes the replicas, between 4 and 60.
+// scale changes the replicas of a Deployment, within 4 to 60.
 func (c *Simulation) scale(i int) {
 	rs, d := *c.o.ReplicaSets[i], *c.o.Deployments[i]
 	was := int(*d.Spec.Replicas)
@@ -151,7 +152,7 @@ func (c *Simulation) scale(i int) {
 	})
 }
 
-// schedule places the pods that wait, in order, as the scheduler would.
+// schedule binds the pending pods in order, at the predicted probabilities.
 func (c *Simulation) schedule() {
 	waiting := false
 	c.placed = 0
@@ -168,7 +169,7 @@ func (c *Simulation) schedule() {
 			continue
 		}
 		id := s.PodByUID(string(p.UID)).ID
-		if to := c.land(w.Predict(id)); to != cluster.NoNode {
+		if to := c.drawLanding(w.Predict(id)); to != cluster.NoNode {
 			w.Move(id, to)
 			c.placed++
 			c.o.Pods[i] = bound(p, s.Nodes[to].Name, metav1.NewTime(c.now))
@@ -176,8 +177,9 @@ func (c *Simulation) schedule() {
 	}
 }
 
-// land draws where a pod goes; NoNode: nowhere.
-func (c *Simulation) land(pr prediction.Prediction) cluster.NodeID {
+// drawLanding draws a random node from a prediction. It returns NoNode if the pod stays
+// Pending.
+func (c *Simulation) drawLanding(pr prediction.Prediction) cluster.NodeID {
 	st := pr.Terminating
 	if c.r.Float64() < pr.WeightGone {
 		st = pr.Gone
@@ -194,10 +196,11 @@ func (c *Simulation) land(pr prediction.Prediction) cluster.NodeID {
 	return cluster.NoNode
 }
 
-// bound is a copy of the pod, Ready on the node.
+// bound returns a copy of the pod that is bound to the node and Ready.
 func bound(p *corev1.Pod, node string, at metav1.Time) *corev1.Pod {
 	out := *p
 	out.Spec.NodeName = node
-	out.Status = corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &at, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: at}}}
+	out.Status = corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &at,
+		Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: at}}}
 	return &out
 }

@@ -16,36 +16,36 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/history"
 )
 
-// Record is what happened.
+// Record is the result of a simulation.
 type Record struct {
 	Every  time.Duration
 	Passes []Pass
 }
 
-// Pass is what one pass found and did.
+// Pass is the result of one pass.
 type Pass struct {
 	At time.Time
-	// Evictions were carried out; LandedElsewhere of them landed where the plan did not
-	// accept.
+	// Evictions is the number of evictions. LandedElsewhere is the number of replacements
+	// that landed on a node that the plan does not accept.
 	Evictions, LandedElsewhere int
-	// EvictedAgain are those of replicas that were moved within the hour before;
-	// EvictedAgainSoon, within the shortest back-off.
+	// EvictedAgain counts the evictions of replicas that were moved within the last hour.
+	// EvictedAgainSoon counts those within the shortest backoff.
 	EvictedAgain, EvictedAgainSoon int
-	// BackedOff are those of workloads that were to rest.
+	// BackedOff counts the evictions of workloads in backoff.
 	BackedOff int
-	// Over are goals about nodes with excess after the pass, of Goals of nodes;
-	// Skewed are groups.
+	// Over is the number of node goals with excess after the pass, and Goals the number of
+	// all node goals. Skewed is the number of skewed groups.
 	Over, Goals, Skewed int
-	// StdDev is that of the nodes' requested CPU after the pass.
+	// StdDev is the standard deviation of the nodes' requested CPU after the pass.
 	StdDev float64
-	// Placed pods are those that churn has had placed since the pass before.
+	// Placed is the number of pods that churn has scheduled since the previous pass.
 	Placed int
-	// Pending pods after it.
+	// Pending is the number of Pending pods after the pass.
 	Pending     int
 	Nodes, Pods int
 }
 
-// pass plans, carries out and remembers.
+// pass makes a plan, executes it and records the outcomes.
 func (c *Simulation) pass() Pass {
 	s := c.snapshot()
 	opts := c.conf.PlannerOptions()
@@ -60,7 +60,8 @@ func (c *Simulation) pass() Pass {
 	return out
 }
 
-// goals are those of strategies that are due; the others' are constraints.
+// goals returns the goals of all strategies. Goals of strategies that are not due are
+// constraints.
 func (c *Simulation) goals(s *cluster.Snapshot) []plan.Goal {
 	var out []plan.Goal
 	since := c.now.Add(-time.Duration(c.EveryMinutes) * time.Minute)
@@ -74,7 +75,8 @@ func (c *Simulation) goals(s *cluster.Snapshot) []plan.Goal {
 	return out
 }
 
-// executePlan evicts wave by wave, each judged again just before, as a run does.
+// executePlan evicts wave by wave, and rechecks each wave before it starts, as the
+// controller does.
 func (c *Simulation) executePlan(p *planner.Planner, s *cluster.Snapshot, pl plan.Plan, out *Pass) {
 	if len(pl.Moves) == 0 {
 		return
@@ -94,7 +96,8 @@ func (c *Simulation) executePlan(p *planner.Planner, s *cluster.Snapshot, pl pla
 	c.state = history.CloseRun(c.state, run.RunID)
 }
 
-// waves carries out a plan, and counts the moves that no longer held.
+// waves executes the waves of a plan. It returns the outcomes and the number of dropped
+// moves.
 func (c *Simulation) waves(p *planner.Planner, s *cluster.Snapshot, pl plan.Plan, out *Pass) (outcomes []plan.Outcome, fell int) {
 	for wave := pl.Moves[0].Wave; wave <= pl.Moves[len(pl.Moves)-1].Wave; wave++ {
 		if wave > 1 {
@@ -107,11 +110,12 @@ func (c *Simulation) waves(p *planner.Planner, s *cluster.Snapshot, pl plan.Plan
 	return outcomes, fell
 }
 
-// replan plans once more where not all came as planned, as a run does.
+// replan makes and executes a second plan if a move failed or a replacement landed
+// elsewhere, as the controller does.
 func (c *Simulation) replan(p *planner.Planner, run plan.OpenRun, pl plan.Plan, out *Pass) {
 	var done []plan.Move
 	for _, m := range pl.Moves {
-		if c.life[m.Pod.UID] == nil { // its pod is gone
+		if c.histories[m.Pod.UID] == nil { // the pod was evicted
 			done = append(done, m)
 		}
 	}
@@ -125,8 +129,8 @@ func (c *Simulation) replan(p *planner.Planner, run plan.OpenRun, pl plan.Plan, 
 	c.state, _ = history.RecordOutcomes(c.state, run.RunID, outcomes, c.now, c.conf.HistoryOptions())
 }
 
-// evict goes move by move. Each replacement lands by the odds of the moment and is
-// Ready before the next leaves.
+// evict executes moves in order. Each replacement lands at random by its prediction and is
+// Ready before the next eviction.
 func (c *Simulation) evict(s *cluster.Snapshot, moves []plan.Move, out *Pass) (outcomes []plan.Outcome) {
 	w := placement.NewClusterModel(s, c.conf.PlannerOptions().Placement)
 	at := map[string]int{}
@@ -135,7 +139,7 @@ func (c *Simulation) evict(s *cluster.Snapshot, moves []plan.Move, out *Pass) (o
 	}
 	for _, m := range moves {
 		pod := s.PodByUID(m.Pod.UID).ID
-		to := c.land(w.Predict(pod))
+		to := c.drawLanding(w.Predict(pod))
 		w.Move(pod, to)
 		outcomes = append(outcomes, c.replace(at[m.Pod.UID], m, s, to, out))
 	}
@@ -145,10 +149,10 @@ func (c *Simulation) evict(s *cluster.Snapshot, moves []plan.Move, out *Pass) (o
 // startup is how long a replacement takes to start.
 const startup = time.Second
 
-// replace puts the replacement of a pod in its place.
+// replace replaces an evicted pod and returns the outcome.
 func (c *Simulation) replace(i int, m plan.Move, s *cluster.Snapshot, to cluster.NodeID, out *Pass) plan.Outcome {
 	old := c.o.Pods[i]
-	l := c.life[m.Pod.UID]
+	l := c.histories[m.Pod.UID]
 	if out.Evictions++; !l.moved.IsZero() {
 		if c.now.Sub(l.moved) < c.conf.HistoryOptions().Initial {
 			out.EvictedAgainSoon++
@@ -160,7 +164,7 @@ func (c *Simulation) replace(i int, m plan.Move, s *cluster.Snapshot, to cluster
 	l.moved = c.now
 	fresh := *old
 	fresh.UID = types.UID(fmt.Sprintf("%s@%d", old.Name, c.now.Unix()))
-	c.nominal[string(fresh.UID)], c.life[string(fresh.UID)] = c.nominal[m.Pod.UID], l
+	c.templateRequests[string(fresh.UID)], c.histories[string(fresh.UID)] = c.templateRequests[m.Pod.UID], l
 	c.removePodRecord(old)
 	o := plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Evicted}
 	if to == cluster.NoNode {
@@ -178,7 +182,7 @@ func (c *Simulation) replace(i int, m plan.Move, s *cluster.Snapshot, to cluster
 	return o
 }
 
-// measureState says how the cluster stands after the pass.
+// measureState records the state of the cluster after the pass.
 func (c *Simulation) measureState(s *cluster.Snapshot, out *Pass) {
 	var goals []plan.Goal
 	for _, st := range c.conf.BuildStrategies() {
@@ -216,7 +220,8 @@ func skewed(s *cluster.Snapshot, g plan.Goal) bool {
 	return hi-lo > int(g.Limit)
 }
 
-// deviation is the standard deviation of the CPU requested, as a fraction, over nodes.
+// deviation returns the standard deviation of the nodes' requested CPU, as a fraction of
+// allocatable.
 func deviation(s *cluster.Snapshot) float64 {
 	var used, total, squares float64
 	for i := range s.Nodes {

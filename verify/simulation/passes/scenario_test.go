@@ -15,32 +15,33 @@ import (
 )
 
 var (
-	long  = flag.Bool("long", false, "full size, all seeds, and what is wanted instead of what holds")
-	nodes = flag.Int("nodes", 0, "how many nodes; 0: what the scenario says")
+	long  = flag.Bool("long", false, "run all seeds at full size, and check the wanted limits instead of the current ones")
+	nodes = flag.Int("nodes", 0, "number of nodes; 0 means that of the scenario")
 )
 
-// file is what a scenario says.
-type file struct {
+// scenarioFile is the content of a scenario.yaml.
+type scenarioFile struct {
 	Nodes, Pods int
-	// ShortNodes are those of the short form; pods and churn shrink alike.
-	// -nodes gives another number to any form.
+	// ShortNodes is the number of nodes in the short form. Pods and churn shrink in
+	// proportion. The flag -nodes overrides it in both forms.
 	ShortNodes int
-	// Seeds are those of the short form; 0: the long form alone runs it.
+	// Seeds is the number of seeds in the short form. 0 means that only the long form runs
+	// the scenario.
 	Seeds, LongSeeds    int
 	Passes, ShortPasses int
 	EveryMinutes        int
 	Noise               Noise
-	// Churn is per hour and Deployment, or node.
-	Churn    Churn
-	Surprise float64
-	OnePlan  bool
-	Want     map[string]float64
-	// Today is what holds where it is not yet what is wanted.
+	// Churn is the rate per hour and per Deployment or node.
+	Churn           Churn
+	UnpredictedFrac float64
+	OnePlan         bool
+	Want            map[string]float64
+	// Today has the current limits where Want is not reached yet.
 	Today map[string]float64
 }
 
-// TestCourses runs the scenarios of testdata: prose, what befalls the cluster, what
-// is wanted, and the configuration.
+// TestCourses runs the scenarios in testdata. Each file has a description, the changes of
+// the cluster, the wanted limits and the configuration.
 func TestCourses(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) < 3 {
@@ -54,15 +55,15 @@ func TestCourses(t *testing.T) {
 				t.Fatal(err)
 			}
 			if len(bytes.TrimSpace(a.Comment)) == 0 {
-				t.Error("does not say what it shows")
+				t.Error("the scenario has no description")
 			}
-			course(t, a)
+			runScenario(t, a)
 		})
 	}
 }
 
-func course(t *testing.T, a *txtar.Archive) {
-	var f file
+func runScenario(t *testing.T, a *txtar.Archive) {
+	var f scenarioFile
 	var conf *config.Config
 	for _, x := range a.Files {
 		var err error
@@ -81,12 +82,12 @@ func course(t *testing.T, a *txtar.Archive) {
 		seeds = f.LongSeeds
 	}
 	if seeds == 0 {
-		t.Skip("too long for every run: the long form (make simulate) runs it")
+		t.Skip("only the long form (make simulate) runs this scenario")
 	}
 	if f.ShortPasses > 0 && !*long {
 		f.Passes = f.ShortPasses
 	}
-	if n := f.size(); n > 0 {
+	if n := f.nodeCount(); n > 0 {
 		f.Pods, f.Nodes = f.Pods*n/f.Nodes/20*20, n
 	}
 	worst := map[string]float64{}
@@ -106,14 +107,15 @@ func course(t *testing.T, a *txtar.Archive) {
 			worst[k] = max(worst[k], v)
 		}
 	}
-	if f.Surprise > 0 && worst["landedElsewhere"] < f.Surprise/4 {
-		t.Errorf("only %.3f of the replacements landedElsewhere: nothing is shown", worst["landedElsewhere"])
+	if f.UnpredictedFrac > 0 && worst["landedElsewhere"] < f.UnpredictedFrac/4 {
+		t.Errorf("only %.3f of the replacements landed elsewhere, which is too few for this scenario", worst["landedElsewhere"])
 	}
 	checkLimits(t, f, worst)
 }
 
-// size is how many nodes there are instead of those of the file; 0: as it says.
-func (f file) size() int {
+// nodeCount returns the number of nodes that replaces that of the file. 0 means no
+// replacement.
+func (f scenarioFile) nodeCount() int {
 	switch {
 	case *nodes > 0:
 		return *nodes
@@ -123,24 +125,26 @@ func (f file) size() int {
 	return f.ShortNodes
 }
 
-func (f file) scenario(seed uint64) Scenario {
+func (f scenarioFile) scenario(seed uint64) Scenario {
 	apps := float64(f.Pods) / 20
-	return Scenario{Nodes: f.Nodes, Pods: f.Pods, Seed: seed, Passes: f.Passes, EveryMinutes: f.EveryMinutes, Noise: f.Noise, UnpredictedFrac: f.Surprise, OnePlan: f.OnePlan,
-		Churn: Churn{Rollouts: f.Churn.Rollouts * apps, Scalings: f.Churn.Scalings * apps, Joins: f.Churn.Joins * float64(f.Nodes), Leaves: f.Churn.Leaves * float64(f.Nodes)}}
+	return Scenario{Nodes: f.Nodes, Pods: f.Pods, Seed: seed, Passes: f.Passes, EveryMinutes: f.EveryMinutes, Noise: f.Noise,
+		UnpredictedFrac: f.UnpredictedFrac, OnePlan: f.OnePlan,
+		Churn: Churn{Rollouts: f.Churn.Rollouts * apps, Scalings: f.Churn.Scalings * apps, Joins: f.Churn.Joins * float64(f.Nodes),
+			Leaves: f.Churn.Leaves * float64(f.Nodes)}}
 }
 
-// checkLimits compares the worst of all seeds with what is wanted, in the long form, or
-// with what holds today, in the short one.
-func checkLimits(t *testing.T, f file, worst map[string]float64) {
+// checkLimits compares the worst figures of all seeds with Want in the long form, and with
+// Today in the short form.
+func checkLimits(t *testing.T, f scenarioFile, worst map[string]float64) {
 	for k, wanted := range f.Want {
 		got, known := worst[k]
 		if !known {
-			t.Errorf("no figure is called %s", k)
+			t.Errorf("the figure %s does not exist", k)
 			continue
 		}
 		verdict := "met"
 		if got > wanted {
-			verdict = "FALLS SHORT"
+			verdict = "NOT MET"
 		}
 		t.Logf("%-20s %8.4f, wanted at most %.4f: %s", k, got, wanted, verdict)
 		if most := max(wanted, f.Today[k]); *long && got > wanted || !*long && got > most {

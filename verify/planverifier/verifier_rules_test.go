@@ -15,19 +15,24 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/planverifier"
 )
 
-// rules puts a configuration into the settings of the verifier, field by field, so
-// that what the planner makes of it does not matter.
-func rules(t testing.TB, c *config.Config) planverifier.Rules {
+// verifierRules converts a configuration to rules of the verifier, field by field. It does
+// not use the options of the planner.
+func verifierRules(t testing.TB, c *config.Config) planverifier.Rules {
 	t.Helper()
 	g, l, f := c.Guards, c.Limits, c.Evictor.InFlight
 	r := planverifier.Rules{
 		NodeSelector: selector(t, c.NodeSelector), NamespaceSelector: selector(t, c.Namespaces.Selector), PodSelector: selector(t, g.PodSelector),
 		Include: c.Namespaces.Include, Exclude: c.Namespaces.Exclude, Protect: map[string]bool{},
-		ProtectedStorageClasses: g.ProtectedStorageClasses, Controllers: g.Controllers, MinReplicas: g.MinReplicas, MinPodAge: time.Duration(g.MinPodAge), SchedulerTimeout: time.Duration(g.SchedulerTimeout),
-		PriorityBelow: g.PriorityBelow, NoEvictionMandatory: g.NoEvictionPolicy == "mandatory", MaxUnavailableWithoutPDB: g.MaxUnavailableWithoutPDB,
-		PerPass: limit(t, l.PerPass.String()), PerNode: limit(t, l.PerNode.String()), PerNamespace: limit(t, l.PerNamespace.String()), PerOwner: limit(t, l.PerOwner.String()), PerZone: limit(t, l.PerZone.String()),
-		PerHourOwner: limit(t, l.PerHour.Owner.String()), PerHourNamespace: limit(t, l.PerHour.Namespace.String()), PerHourCluster: limit(t, l.PerHour.Cluster.String()),
-		InFlightTotal: limit(t, f.Total.String()), InFlightPerNode: limit(t, f.PerNode.String()), InFlightPerWorkload: limit(t, f.PerOwner.String()),
+		ProtectedStorageClasses: g.ProtectedStorageClasses, Controllers: g.Controllers, MinReplicas: g.MinReplicas,
+		MinPodAge: time.Duration(g.MinPodAge), SchedulerTimeout: time.Duration(g.SchedulerTimeout),
+		PriorityBelow: g.PriorityBelow, NoEvictionMandatory: g.NoEvictionPolicy == "mandatory",
+		MaxUnavailableWithoutPDB: g.MaxUnavailableWithoutPDB,
+		PerPass:                  limit(t, l.PerPass.String()), PerNode: limit(t, l.PerNode.String()),
+		PerNamespace: limit(t, l.PerNamespace.String()), PerOwner: limit(t, l.PerOwner.String()), PerZone: limit(t, l.PerZone.String()),
+		PerHourOwner: limit(t, l.PerHour.Owner.String()), PerHourNamespace: limit(t, l.PerHour.Namespace.String()),
+		PerHourCluster: limit(t, l.PerHour.Cluster.String()),
+		InFlightTotal:  limit(t, f.Total.String()), InFlightPerNode: limit(t, f.PerNode.String()),
+		InFlightPerWorkload: limit(t, f.PerOwner.String()),
 	}
 	for _, p := range g.Protect {
 		r.Protect[p] = true
@@ -49,7 +54,8 @@ func rules(t testing.TB, c *config.Config) planverifier.Rules {
 				t.Fatal(err)
 			}
 			for _, resource := range slices.Sorted(maps.Keys(args.Target)) {
-				r.UsageStrategies = append(r.UsageStrategies, planverifier.UsageStrategy{Strategy: s.Name, Resource: resource, Target: args.Target[resource], For: args.For})
+				r.UsageStrategies = append(r.UsageStrategies, planverifier.UsageStrategy{Strategy: s.Name, Resource: resource,
+					Target: args.Target[resource], For: args.For})
 			}
 		}
 	}

@@ -59,34 +59,35 @@ type Churn struct {
 // Simulation is a cluster during the simulation.
 type Simulation struct {
 	Scenario
-	conf    *config.Config
-	r       *rand.Rand
-	o       *cluster.Objects
-	now     time.Time
-	state   plan.PlannerState
-	life    map[string]*life // by UID
-	made    int
-	placed  int                            // pods, since the pass before
-	nominal map[string]corev1.ResourceList // by UID: what the template says
-	pods    map[string]int                 // of each ReplicaSet, by UID, ever made
+	conf             *config.Config
+	r                *rand.Rand
+	o                *cluster.Objects
+	now              time.Time
+	state            plan.PlannerState
+	histories        map[string]*podHistory // by UID
+	nodesCreated     int
+	placed           int                            // number of pods placed since the previous pass
+	templateRequests map[string]corev1.ResourceList // requests of the pod template, by pod UID
+	podsCreated      map[string]int                 // number of pods ever created, by ReplicaSet UID
 }
 
-// life is the history of a replica and its replacements. A rollout or the removal of a node
-// starts a new one.
-type life struct {
-	moved time.Time // last moved by the planner; zero: never
+// podHistory is the history of a replica and its replacements. A rollout or the removal of
+// a node starts a new history.
+type podHistory struct {
+	moved time.Time // last eviction by the planner; zero means never
 }
 
 // Start creates an uneven cluster with half of its CPU requested.
 func Start(sc Scenario, conf *config.Config) *Simulation {
 	r := rand.New(rand.NewPCG(sc.Seed, 31))
-	c := &Simulation{Scenario: sc, conf: conf, r: r, o: simulation.Uneven(r, sc.Nodes, sc.Pods), life: map[string]*life{}, nominal: map[string]corev1.ResourceList{}, pods: map[string]int{}}
+	c := &Simulation{Scenario: sc, conf: conf, r: r, o: simulation.Uneven(r, sc.Nodes, sc.Pods), histories: map[string]*podHistory{},
+		templateRequests: map[string]corev1.ResourceList{}, podsCreated: map[string]int{}}
 	c.now = c.o.TakenAt
-	c.made = len(c.o.Nodes)
+	c.nodesCreated = len(c.o.Nodes)
 	for _, p := range c.o.Pods {
-		c.life[string(p.UID)] = &life{}
-		c.nominal[string(p.UID)] = p.Spec.Containers[0].Resources.Requests
-		c.pods[string(p.OwnerReferences[0].UID)]++
+		c.histories[string(p.UID)] = &podHistory{}
+		c.templateRequests[string(p.UID)] = p.Spec.Containers[0].Resources.Requests
+		c.podsCreated[string(p.OwnerReferences[0].UID)]++
 	}
 	return c
 }
@@ -111,7 +112,7 @@ func (c *Simulation) snapshot() *cluster.Snapshot {
 	o.TakenAt = c.now
 	s, err := cluster.New(&o)
 	if err != nil {
-		panic("passes: objects of its own: " + err.Error())
+		panic("passes: invalid simulated objects: " + err.Error())
 	}
 	return s
 }
@@ -130,7 +131,7 @@ func (c *Simulation) varyUsage() {
 		if f, ok := byNode[p.Spec.NodeName]; ok {
 			factor *= f
 		}
-		c.o.Pods[i] = withRequests(p, scaled(c.nominal[string(p.UID)], factor))
+		c.o.Pods[i] = withRequests(p, scaled(c.templateRequests[string(p.UID)], factor))
 	}
 }
 
@@ -158,5 +159,5 @@ func withRequests(p *corev1.Pod, requests corev1.ResourceList) *corev1.Pod {
 
 // newPod returns another pod of a ReplicaSet, not bound yet.
 func (c *Simulation) newPod(rs *appsv1.ReplicaSet) *corev1.Pod {
-	return c.namedPod(rs, fmt.Sprintf("%s-%02d", rs.Name, c.next(rs)))
+	return c.namedPod(rs, fmt.Sprintf("%s-%02d", rs.Name, c.nextOrdinal(rs)))
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner"
 )
 
-// TestAForetoldHintEvictsNothing: a plan that a dry run made as if a pressure hint were
-// written is handed in. Where the hint does not stand the pod would come back, so that
-// its move is dropped; once it stands, the plan is carried out.
-func TestAForetoldHintEvictsNothing(t *testing.T) {
+// The plan of a dry run assumes a predicted pressure hint. If the hint is not on the node, the
+// scheduler would return the pod, so the move is dropped. If the hint is on the node, the plan
+// is executed.
+func TestAPredictedHintEvictsNothing(t *testing.T) {
 	conf, err := config.LoadFile("../examples/by-load.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -24,26 +24,26 @@ func TestAForetoldHintEvictsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stands, err := cluster.New(objects)
+	current, err := cluster.New(objects)
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := planner.New(conf.PlannerOptions())
-	foretold, err := p.PredictHints(stands)
+	predicted, err := p.PredictHints(current)
 	if err != nil {
 		t.Fatal(err)
 	}
-	made := p.Plan(foretold, plan.PlannerState{}, controller.Goals(foretold, conf.BuildStrategies(), nil), foretold.TakenAt)
+	made := p.Plan(predicted, plan.PlannerState{}, controller.Goals(predicted, conf.BuildStrategies(), nil), predicted.TakenAt)
 	if len(made.Moves) != 1 || len(made.Pressure) != 1 || !made.Pressure[0].Predicted {
-		t.Fatalf("%+v, hints %+v; want a move that needs a hint", made.Moves, made.Pressure)
+		t.Fatalf("got moves %+v, hints %+v; want a move that needs a hint", made.Moves, made.Pressure)
 	}
 	for name, x := range map[string]struct {
 		s     *cluster.Snapshot
 		waves int
 		want  plan.Reason
 	}{
-		"not written": {s: stands, want: plan.Reason{Code: plan.PremiseChanged}},
-		"written":     {s: foretold, waves: 1},
+		"not written": {s: current, want: plan.Reason{Code: plan.PremiseChanged}},
+		"written":     {s: predicted, waves: 1},
 	} {
 		e := &scriptedEvictor{}
 		c, o := newController(t, e, plan.Live)
@@ -54,7 +54,8 @@ func TestAForetoldHintEvictsNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(e.waves) != x.waves || len(r.Outcomes) != 1 || r.Outcomes[0].Reason.Code != x.want.Code {
-			t.Errorf("%s: %d waves, outcomes %+v, stopped %v; want %d waves, %q", name, len(e.waves), r.Outcomes, r.Stopped, x.waves, x.want.Code)
+			t.Errorf("%s: got %d waves, outcomes %+v, stop reason %v; want %d waves, %q", name, len(e.waves), r.Outcomes, r.Stopped, x.waves,
+				x.want.Code)
 		}
 	}
 }

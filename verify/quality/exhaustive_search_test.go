@@ -13,42 +13,43 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
-// exhaustiveSearch is what the planner plays, with arithmetic of its own: pods leave one
-// after the other, each at most once; its replacement must land, surely enough,
-// where at least one goal is better served and none is worse. It shares with the
-// planner only what may leave (guards, budgets) and the model of landings.
+// exhaustiveSearch tries sequences of evictions with its own arithmetic. Each pod leaves
+// at most once. Its replacement must land with enough confidence where at least one goal
+// improves and none gets worse. It shares guards, budgets and the placement model with the
+// planner.
 type exhaustiveSearch struct {
 	s        *cluster.Snapshot
 	opts     settings.Options
-	world    *placement.ClusterModel
-	goals    []*gauge
-	mayEvict []bool             // by pod: it may leave at all
-	runs     [][]cluster.NodeID // by pod that may leave: other nodes that could hold it, were they empty
+	model    *placement.ClusterModel
+	goals    []*goalState
+	mayEvict []bool             // by pod: guards and budgets allow its eviction
+	targets  [][]cluster.NodeID // by evictable pod: other nodes that could run it if they were empty
 	moved    []bool
 	steps    []displacement
 }
 
-// displacement is one move that was made.
+// displacement is one executed move.
 type displacement struct {
 	pod      cluster.PodID
 	from, to cluster.NodeID
 }
 
-// gauge measures one goal.
-type gauge struct {
+// goalState is the state of one goal.
+type goalState struct {
 	goal    plan.Goal
 	initial int64
-	// NodeBelow: what is requested, and the most that may be.
+	// NodeBelow: the requested amount and its limit.
 	used, most int64
 	// SkewAtMost: pods by domain.
-	domain []int // of each node; -1: not counted
+	domain []int // by node; -1: the node is in no domain of the goal
 	member map[cluster.PodID]bool
 	counts []int
 }
 
 func newExhaustiveSearch(p problem) *exhaustiveSearch {
-	g := &exhaustiveSearch{s: p.s, opts: p.options(), mayEvict: make([]bool, len(p.s.Pods)), runs: make([][]cluster.NodeID, len(p.s.Pods)), moved: make([]bool, len(p.s.Pods))}
-	g.world = placement.NewClusterModel(p.s, g.opts.Placement)
+	g := &exhaustiveSearch{s: p.s, opts: p.options(), mayEvict: make([]bool, len(p.s.Pods)),
+		targets: make([][]cluster.NodeID, len(p.s.Pods)), moved: make([]bool, len(p.s.Pods))}
+	g.model = placement.NewClusterModel(p.s, g.opts.Placement)
 	for _, goal := range p.goals() {
 		g.goals = append(g.goals, g.gauge(goal))
 	}
@@ -67,14 +68,14 @@ func newExhaustiveSearch(p problem) *exhaustiveSearch {
 			refused = refused || guard.Desired(w)-guard.AvailableOf(p.s, w, p.s.TakenAt) >= g.opts.MaxUnavailableWithoutPDB
 		}
 		if g.mayEvict[i] = !refused; g.mayEvict[i] {
-			g.runs[i] = otherNodes(p.s, pod)
+			g.targets[i] = otherNodes(p.s, pod)
 		}
 	}
 	return g
 }
 
-// otherNodes are the other nodes on which the pod's replacement could run, by what
-// does not change: readiness, selectors, taints, size, and where its volumes are.
+// otherNodes returns the other nodes that could run the replacement. It checks only what
+// does not change: readiness, selectors, taints, size, and the zone of volumes.
 func otherNodes(s *cluster.Snapshot, pod *cluster.Pod) (out []cluster.NodeID) {
 	zone := volumeZone(s, pod)
 	for i := range s.Nodes {
@@ -87,7 +88,7 @@ func otherNodes(s *cluster.Snapshot, pod *cluster.Pod) (out []cluster.NodeID) {
 	return out
 }
 
-// volumeZone is the zone of the pod's volume; empty when it has none.
+// volumeZone returns the zone of the pod's volume, or an empty string if it has none.
 func volumeZone(s *cluster.Snapshot, pod *cluster.Pod) string {
 	for _, v := range pod.Object.Spec.Volumes {
 		if v.PersistentVolumeClaim == nil {
@@ -103,18 +104,18 @@ func volumeZone(s *cluster.Snapshot, pod *cluster.Pod) string {
 	return ""
 }
 
-// evictionHelps reports whether the pod's leaving could help the goal at all: it may
-// leave, and could run on another node, in another domain.
-func (g *exhaustiveSearch) evictionHelps(pod cluster.PodID, x *gauge) bool {
+// evictionHelps reports whether evicting the pod could help the goal. The pod must be able
+// to run on another node, in another domain.
+func (g *exhaustiveSearch) evictionHelps(pod cluster.PodID, x *goalState) bool {
 	if x.counts == nil {
-		return len(g.runs[pod]) > 0
+		return len(g.targets[pod]) > 0
 	}
 	own := x.domain[g.s.Pods[pod].Node]
-	return slices.ContainsFunc(g.runs[pod], func(n cluster.NodeID) bool { return x.domain[n] != own })
+	return slices.ContainsFunc(g.targets[pod], func(n cluster.NodeID) bool { return x.domain[n] != own })
 }
 
-func (g *exhaustiveSearch) gauge(goal plan.Goal) *gauge {
-	x := &gauge{goal: goal}
+func (g *exhaustiveSearch) gauge(goal plan.Goal) *goalState {
+	x := &goalState{goal: goal}
 	switch goal.Kind {
 	case plan.NodeBelow:
 		n := &g.s.Nodes[goal.Node]
@@ -145,16 +146,16 @@ func (g *exhaustiveSearch) gauge(goal plan.Goal) *gauge {
 	return x
 }
 
-func (x *gauge) excess() int64 {
+func (x *goalState) excess() int64 {
 	if x.counts == nil {
 		return max(0, x.used-x.most)
 	}
-	return int64(fewest(x.counts, int(x.goal.Limit)))
+	return int64(fewestMoves(x.counts, int(x.goal.Limit)))
 }
 
-// fewest tries every final minimum: enough must leave the full domains, and
-// enough arrive in the empty ones.
-func fewest(counts []int, skew int) int {
+// fewestMoves returns the fewest moves that bring the skew of a group to its limit. It
+// tries every final minimum: pods leave full domains and arrive in empty ones.
+func fewestMoves(counts []int, skew int) int {
 	total := 0
 	for _, c := range counts {
 		total += c
@@ -171,7 +172,7 @@ func fewest(counts []int, skew int) int {
 	return best
 }
 
-func (x *gauge) shift(s *cluster.Snapshot, pod cluster.PodID, from, to cluster.NodeID) {
+func (x *goalState) applyMove(s *cluster.Snapshot, pod cluster.PodID, from, to cluster.NodeID) {
 	if x.counts == nil {
 		need := s.Pods[pod].Requests.Get(x.goal.Resource)
 		if from == x.goal.Node {
@@ -194,11 +195,11 @@ func (x *gauge) shift(s *cluster.Snapshot, pod cluster.PodID, from, to cluster.N
 }
 
 // touches reports whether a move can change the goal.
-func (x *gauge) touches(pod cluster.PodID, from, to cluster.NodeID) bool {
+func (x *goalState) touches(pod cluster.PodID, from, to cluster.NodeID) bool {
 	return x.counts == nil && (x.goal.Node == from || x.goal.Node == to) || x.member[pod]
 }
 
-// serves: at least one goal better, none worse.
+// serves reports whether a move improves at least one goal and worsens none.
 func (g *exhaustiveSearch) serves(pod cluster.PodID, from, to cluster.NodeID) bool {
 	better := false
 	for _, x := range g.goals {
@@ -206,9 +207,9 @@ func (g *exhaustiveSearch) serves(pod cluster.PodID, from, to cluster.NodeID) bo
 			continue
 		}
 		before := x.excess()
-		x.shift(g.s, pod, from, to)
+		x.applyMove(g.s, pod, from, to)
 		after := x.excess()
-		x.shift(g.s, pod, to, from)
+		x.applyMove(g.s, pod, to, from)
 		if after > before {
 			return false
 		}
@@ -217,8 +218,8 @@ func (g *exhaustiveSearch) serves(pod cluster.PodID, from, to cluster.NodeID) bo
 	return better
 }
 
-// wanted reports whether the pod's leaving could serve a goal at all.
-func (g *exhaustiveSearch) wanted(pod cluster.PodID, from cluster.NodeID) bool {
+// couldHelp reports whether evicting the pod could help a goal.
+func (g *exhaustiveSearch) couldHelp(pod cluster.PodID, from cluster.NodeID) bool {
 	for _, x := range g.goals {
 		if x.touches(pod, from, from) && x.excess() > 0 && (x.counts != nil || g.s.Pods[pod].Requests.Get(x.goal.Resource) > 0) {
 			return true
@@ -227,13 +228,13 @@ func (g *exhaustiveSearch) wanted(pod cluster.PodID, from cluster.NodeID) bool {
 	return false
 }
 
-// landing is where the pod's replacement goes, if that is sure enough and serves.
+// landing returns the move of a pod if its landing is confident enough and serves a goal.
 func (g *exhaustiveSearch) landing(pod cluster.PodID) (displacement, bool) {
-	from := g.world.NodeOf(pod)
-	if g.moved[pod] || !g.mayEvict[pod] || from == cluster.NoNode || !g.wanted(pod, from) {
+	from := g.model.NodeOf(pod)
+	if g.moved[pod] || !g.mayEvict[pod] || from == cluster.NoNode || !g.couldHelp(pod, from) {
 		return displacement{}, false
 	}
-	pr := g.world.Predict(pod)
+	pr := g.model.Predict(pod)
 	good := func(n cluster.NodeID) bool { return n != from && g.s.Nodes[n].Ready && g.serves(pod, from, n) }
 	if pr.UnsupportedReason != "" || plan.Round(pr.Prob(good)) < g.opts.MinConfidence {
 		return displacement{}, false
@@ -243,10 +244,10 @@ func (g *exhaustiveSearch) landing(pod cluster.PodID) (displacement, bool) {
 }
 
 func (g *exhaustiveSearch) applyMove(h displacement) {
-	g.world.Move(h.pod, h.to)
+	g.model.Move(h.pod, h.to)
 	for _, x := range g.goals {
 		if x.touches(h.pod, h.from, h.to) {
-			x.shift(g.s, h.pod, h.from, h.to)
+			x.applyMove(g.s, h.pod, h.from, h.to)
 		}
 	}
 	g.moved[h.pod] = true
@@ -256,16 +257,17 @@ func (g *exhaustiveSearch) applyMove(h displacement) {
 func (g *exhaustiveSearch) undoMove() {
 	h := g.steps[len(g.steps)-1]
 	g.steps = g.steps[:len(g.steps)-1]
-	g.world.Move(h.pod, h.from)
+	g.model.Move(h.pod, h.from)
 	for _, x := range g.goals {
 		if x.touches(h.pod, h.from, h.to) {
-			x.shift(g.s, h.pod, h.to, h.from)
+			x.applyMove(g.s, h.pod, h.to, h.from)
 		}
 	}
 	g.moved[h.pod] = false
 }
 
-// excess sums what is left of each goal as a share of what there was, weighted.
+// excess returns the weighted sum of the remaining excess of each goal, as a share of its
+// initial excess.
 func (g *exhaustiveSearch) excess() (all float64) {
 	for _, x := range g.goals {
 		all += x.goal.Weight * float64(x.excess()) / float64(x.initial)

@@ -9,11 +9,13 @@ import (
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
-// TestTheSecondPlanOfAPassIsShown: its moves are counted, and it stands beneath the first.
+// TestTheSecondPlanOfAPassIsShown checks that a run report counts the moves of the replan
+// and shows it below the first plan.
 func TestTheSecondPlanOfAPassIsShown(t *testing.T) {
 	rest := threeZones()
 	rest.Moves = []plan.Move{move(3, "d-6f9c-x3", "n3", "n2")}
-	r := run(plan.Live, threeZones(), outcome(1, "d-6f9c-x1", plan.Evicted, "n1", true), outcome(2, "d-6f9c-x2", plan.Evicted, "n3", false), outcome(3, "d-6f9c-x3", plan.Evicted, "n2", true))
+	r := run(plan.Live, threeZones(), outcome(1, "d-6f9c-x1", plan.Evicted, "n1", true), outcome(2, "d-6f9c-x2", plan.Evicted, "n3", false),
+		outcome(3, "d-6f9c-x3", plan.Evicted, "n2", true))
 	r.Replan = &rest
 	var out bytes.Buffer
 	if err := report.Run(&out, report.Table, r); err != nil {
@@ -21,6 +23,6 @@ func TestTheSecondPlanOfAPassIsShown(t *testing.T) {
 	}
 	first, second, found := strings.Cut(out.String(), "Replan, because a move failed or a replacement landed elsewhere: 1 eviction ")
 	if !found || !strings.Contains(first, "Run: 3 of 3 planned pods evicted") || !strings.Contains(second, "d-6f9c-x3") {
-		t.Errorf("the second plan is not shown:\n%s", out.String())
+		t.Errorf("the report does not show the replan:\n%s", out.String())
 	}
 }

@@ -1,0 +1,52 @@
+package evenkeel_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// maxHops is the greatest number of functions on the path of one pod in docs/architecture.md.
+const maxHops = 25
+
+// TestArchitectureFollowsTheCode checks every link of docs/architecture.md: the file exists, and it
+// declares the function that the link names.
+func TestArchitectureFollowsTheCode(t *testing.T) {
+	page, err := os.ReadFile("docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`\[([^\]]+)\]\(([^)#]+)[^)]*\)`).FindAllStringSubmatch(string(page), -1) {
+		path := filepath.Join("docs", m[2])
+		source, err := os.ReadFile(path)
+		if info, statErr := os.Stat(path); statErr != nil || !info.IsDir() && err != nil {
+			t.Errorf("docs/architecture.md: the link to %s leads nowhere", m[2])
+			continue
+		}
+		name, isCode := strings.CutPrefix(m[1], "`")
+		name = strings.TrimSuffix(name, "`")
+		if !isCode || !strings.HasSuffix(path, ".go") {
+			continue
+		}
+		if !declares(string(source), name) {
+			t.Errorf("docs/architecture.md: %s does not declare %s", m[2], name)
+		}
+	}
+	hops := regexp.MustCompile("(?m)^\\d+\\. \\[`").FindAllString(string(page), -1)
+	if len(hops) == 0 || len(hops) > maxHops {
+		t.Errorf("docs/architecture.md: the path of one pod has %d functions, want 1 to %d", len(hops), maxHops)
+	}
+}
+
+// declares reports whether a Go file declares a function, a method as Type.Method, or a variable
+// as package.Variable.
+func declares(source, name string) bool {
+	owner, member, found := strings.Cut(name, ".")
+	if !found {
+		return regexp.MustCompile(`(?m)^func ` + name + `\(`).MatchString(source)
+	}
+	return regexp.MustCompile(`(?m)^func \(\w* ?\*?`+owner+`\) `+member+`\(`).MatchString(source) ||
+		regexp.MustCompile(`(?m)^var `+member+`\b`).MatchString(source)
+}
