@@ -28,7 +28,8 @@ func checkGuards(c *Config, d *strict.Decoder) {
 		d.Errorf("guards.maxUnavailableWithoutPDB", "%d is negative (want 0 or more)", g.MaxUnavailableWithoutPDB)
 	}
 	if g.MaxStaleness < Duration(minStaleness) {
-		d.Errorf("guards.maxStaleness", "%s is too short, because the API server restarts every watch from time to time (want %s or more)", g.MaxStaleness, Duration(minStaleness))
+		d.Errorf("guards.maxStaleness", "%s is too short, because the API server restarts every watch from time to time (want %s or more)",
+			g.MaxStaleness, Duration(minStaleness))
 	}
 	if _, err := strconv.ParseInt(g.PriorityBelow, 10, 32); err != nil {
 		if problems := validation.IsDNS1123Subdomain(g.PriorityBelow); len(problems) > 0 {
@@ -41,7 +42,8 @@ func checkGuards(c *Config, d *strict.Decoder) {
 	}
 	for i, p := range g.Protect {
 		if !slices.Contains(known, p) {
-			d.Errorf(fmt.Sprintf("guards.protect[%d]", i), "unknown protection %q%s (want one of %s)", p, suggest.DidYouMean(p, known), strings.Join(known, ", "))
+			d.Errorf(fmt.Sprintf("guards.protect[%d]", i), "unknown protection %q%s (want one of %s)", p, suggest.DidYouMean(p, known),
+				strings.Join(known, ", "))
 		}
 	}
 	checkGuardSelectors(c, d)
@@ -52,17 +54,20 @@ func checkGuardSelectors(c *Config, d *strict.Decoder) {
 	checkSelector(d, "guards.podSelector", g.PodSelector)
 	for i, name := range g.ProtectedStorageClasses {
 		if len(validation.IsDNS1123Subdomain(name)) > 0 {
-			d.Errorf(fmt.Sprintf("guards.protectedStorageClasses[%d]", i), "%q is not the name of a StorageClass (want lower case letters, digits, dashes and dots)", name)
+			d.Errorf(fmt.Sprintf("guards.protectedStorageClasses[%d]", i),
+				"%q is not the name of a StorageClass (want lower case letters, digits, dashes and dots)", name)
 		}
 	}
 	for i, name := range g.Controllers {
 		group, kind, found := strings.Cut(name, "/")
 		if !found || kind == "" || strings.Contains(kind, "/") || len(validation.IsDNS1123Subdomain(group)) > 0 {
-			d.Errorf(fmt.Sprintf("guards.controllers[%d]", i), "%q is not the kind of a controller (want group/Kind, such as apps.kruise.io/CloneSet)", name)
+			d.Errorf(fmt.Sprintf("guards.controllers[%d]", i),
+				"%q is not the kind of a controller (want group/Kind, such as apps.kruise.io/CloneSet)", name)
 		}
 	}
 	if want := []string{string(guard.Preferred), string(guard.Mandatory)}; !slices.Contains(want, g.NoEvictionPolicy) {
-		d.Errorf("guards.noEvictionPolicy", "unknown policy %q%s (want preferred or mandatory)", g.NoEvictionPolicy, suggest.DidYouMean(g.NoEvictionPolicy, want))
+		d.Errorf("guards.noEvictionPolicy", "unknown policy %q%s (want preferred or mandatory)", g.NoEvictionPolicy,
+			suggest.DidYouMean(g.NoEvictionPolicy, want))
 	}
 }
 
@@ -90,7 +95,8 @@ func checkEvictor(c *Config, d *strict.Decoder) {
 	for path, n := range map[string]interface{ For(int) int }{
 		"evictor.perMinute": v.PerMinute, "evictor.inFlight.total": v.InFlight.Total,
 		"evictor.inFlight.perNode": v.InFlight.PerNode, "evictor.inFlight.perOwner": v.InFlight.PerOwner,
-		"limits.perHour.owner": h.Owner, "limits.perHour.namespace": h.Namespace, "limits.perHour.cluster": h.Cluster, "limits.maxPredictions": c.Limits.MaxPredictions,
+		"limits.perHour.owner": h.Owner, "limits.perHour.namespace": h.Namespace, "limits.perHour.cluster": h.Cluster,
+		"limits.maxPredictions": c.Limits.MaxPredictions,
 	} {
 		if strings.HasSuffix(fmt.Sprint(n), "%") {
 			d.Errorf(path, "a share is not allowed here (want a whole number, or unlimited)")
@@ -115,6 +121,7 @@ func checkBreakerAndBenefit(c *Config, d *strict.Decoder) {
 		d.Errorf("benefit.minEvictions", "%d is too small (want 1 or more; to suspend no strategy, set benefit.floor: 0)", c.Benefit.MinEvictions)
 	}
 	if c.Benefit.Hold < Duration(time.Minute) {
-		d.Errorf("benefit.hold", "%s is too short to have an effect (want 1m or more; to suspend no strategy, set benefit.floor: 0)", c.Benefit.Hold)
+		d.Errorf("benefit.hold", "%s is too short to have an effect (want 1m or more; to suspend no strategy, set benefit.floor: 0)",
+			c.Benefit.Hold)
 	}
 }

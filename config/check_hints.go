@@ -29,7 +29,8 @@ func checkHints(c *Config, d *strict.Decoder) {
 	checkHintKey(d, "hints.taint.key", h.Taint.Key)
 	for i, key := range h.SkipTaints {
 		if len(validation.IsQualifiedName(key)) > 0 {
-			d.Errorf(fmt.Sprintf("hints.skipTaints[%d]", i), "%q is not a valid key of a taint (want one such as node-role.kubernetes.io/control-plane)", key)
+			d.Errorf(fmt.Sprintf("hints.skipTaints[%d]", i),
+				"%q is not a valid key of a taint (want one such as node-role.kubernetes.io/control-plane)", key)
 		}
 	}
 	checkFraction(d, "hints.maxHintedFrac", h.MaxHintedFrac)
@@ -64,7 +65,8 @@ func checkEnabledHints(c *Config, d *strict.Decoder) {
 		d.Errorf("hints.rulesFile", "its rules are PromQL queries, which load.source: %s cannot answer (want prometheus)", c.Load.Source)
 	}
 	if least := 2 * c.Load.Interval; h.TTL < least && h.TTL >= Duration(minTTL) {
-		d.Errorf("hints.ttl", "%s is less than twice load.interval, %s: hints would expire between samples (want %s or more)", h.TTL, c.Load.Interval, least)
+		d.Errorf("hints.ttl", "%s is less than twice load.interval, %s: hints would expire between samples (want %s or more)", h.TTL,
+			c.Load.Interval, least)
 	}
 	for i, r := range h.Rules {
 		path := fmt.Sprintf("hints.rules[%d]", i)
@@ -156,7 +158,8 @@ func checkHintRuleResource(c *Config, d *strict.Decoder, path string, r HintRule
 	case r.Resource == "":
 		d.Errorf(path, "want resource (%s) or promql", strings.Join(known, ", "))
 	case !slices.Contains(known, r.Resource):
-		d.Errorf(path+".resource", "unknown resource %q%s (want one of %s, a key of load.prometheus.queries, or promql)", r.Resource, suggest.DidYouMean(r.Resource, known), strings.Join(known, ", "))
+		d.Errorf(path+".resource", "unknown resource %q%s (want one of %s, a key of load.prometheus.queries, or promql)", r.Resource,
+			suggest.DidYouMean(r.Resource, known), strings.Join(known, ", "))
 	}
 }
 
@@ -191,7 +194,8 @@ func checkLevels(d *strict.Decoder, path string, r HintRule) {
 		d.Errorf(path+"."+own.name, "%s is less than a MiB (want bytes, such as 1073741824 for 1 GiB)", strict.FormatNumber(level))
 	}
 	if clear != nil && (r.Below == nil && *clear > level || r.Below != nil && *clear < level) {
-		d.Errorf(path+"."+own.clearName, "%s is on the wrong side of %s: %s (want it on the other side, so that the hint does not flap)", strict.FormatNumber(*clear), own.name, strict.FormatNumber(level))
+		d.Errorf(path+"."+own.clearName, "%s is on the wrong side of %s: %s (want it on the other side, so that the hint does not flap)",
+			strict.FormatNumber(*clear), own.name, strict.FormatNumber(level))
 	}
 }
 

@@ -50,7 +50,8 @@ func checkPlacement(c *Config, d *strict.Decoder) {
 		c.placementProfiles[p.SchedulerName] = placementProfile(c, d, path, p)
 	}
 	if n := c.Placement.Trust.MinBindings; n < 0 || n > trust.MaxMinBindings {
-		d.Errorf("placement.trust.minBindings", "%d is not a valid number of bindings (want 1..%d, or 0 to trust no scheduler without a profile)", n, trust.MaxMinBindings)
+		d.Errorf("placement.trust.minBindings",
+			"%d is not a valid number of bindings (want 1..%d, or 0 to trust no scheduler without a profile)", n, trust.MaxMinBindings)
 	}
 	checkFraction(d, "placement.trust.minHitRate", c.Placement.Trust.MinHitRate)
 }
@@ -84,7 +85,8 @@ func placementProfile(c *Config, d *strict.Decoder, path string, p *PlacementPro
 	case scorePolicy:
 		out = policyProfile(c, d, path, p)
 	default:
-		d.Errorf(path+".score", "unknown score %q%s (want one of %s)", p.Score, suggest.DidYouMean(p.Score, knownScores), strings.Join(knownScores, ", "))
+		d.Errorf(path+".score", "unknown score %q%s (want one of %s)", p.Score, suggest.DidYouMean(p.Score, knownScores),
+			strings.Join(knownScores, ", "))
 	}
 	if p.Score != scorePacking && p.TargetLoadPacking != nil {
 		d.Errorf(path+".targetLoadPacking", "is allowed only with score: targetLoadPacking")

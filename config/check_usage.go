@@ -36,14 +36,17 @@ func checkLoad(c *Config, d *strict.Decoder) {
 		d.Errorf("load.interval", "%s is too short: the source has no new measurement yet (want %s or more)", l.Interval, Duration(minInterval))
 	}
 	if l.Window < l.Interval || l.Window > Duration(maxWindow) {
-		d.Errorf("load.window", "%s is not a useful window (want at least load.interval, %s, and at most %s)", l.Window, l.Interval, Duration(maxWindow))
+		d.Errorf("load.window", "%s is not a useful window (want at least load.interval, %s, and at most %s)", l.Window, l.Interval,
+			Duration(maxWindow))
 	}
 	if l.MaxAge < l.Interval {
-		d.Errorf("load.maxAge", "%s is less than load.interval: usage would be stale before the next sample (want %s or more)", l.MaxAge, l.Interval)
+		d.Errorf("load.maxAge", "%s is less than load.interval: usage would be stale before the next sample (want %s or more)", l.MaxAge,
+			l.Interval)
 	}
 	checkFraction(d, "load.minCoverage", l.MinCoverage)
 	for path, timeout := range map[string]Duration{
-		"load.metricsServer.timeout": l.MetricsServer.Timeout, "load.prometheus.timeout": l.Prometheus.Timeout, "load.loadWatcher.timeout": l.LoadWatcher.Timeout,
+		"load.metricsServer.timeout": l.MetricsServer.Timeout, "load.prometheus.timeout": l.Prometheus.Timeout,
+		"load.loadWatcher.timeout": l.LoadWatcher.Timeout,
 	} {
 		if timeout < Duration(minTimeout) {
 			d.Errorf(path, "%s is too short for an answer (want %s or more)", timeout, Duration(minTimeout))
@@ -59,13 +62,15 @@ func checkPrometheus(c *Config, d *strict.Decoder) {
 	checkAddress(d, "load.prometheus.url", p.URL, c.Load.Source == SourcePrometheus, "http://prometheus.monitoring:9090")
 	presets := toStrings(prometheus.Presets())
 	if !slices.Contains(presets, p.Preset) {
-		d.Errorf("load.prometheus.preset", "unknown preset %q%s (want one of %s)", p.Preset, suggest.DidYouMean(p.Preset, presets), strings.Join(presets, ", "))
+		d.Errorf("load.prometheus.preset", "unknown preset %q%s (want one of %s)", p.Preset, suggest.DidYouMean(p.Preset, presets),
+			strings.Join(presets, ", "))
 	} else if p.Preset == string(prometheus.None) && len(p.Queries) == 0 && c.Load.Source == SourcePrometheus && !c.Hints.hasQueries() {
 		d.Errorf("load.prometheus.preset", "none requires your own queries (want load.prometheus.queries: {cpu: ...})")
 	}
 	unused := c.Load.Source != SourcePrometheus && p.RateWindow == defaultLoad().Prometheus.RateWindow
 	if !unused && (p.RateWindow < Duration(10*time.Second) || p.RateWindow > c.Load.MaxAge) {
-		d.Errorf("load.prometheus.rateWindow", "%s does not give current rates (want at least 10s, and at most load.maxAge, %s)", p.RateWindow, c.Load.MaxAge)
+		d.Errorf("load.prometheus.rateWindow", "%s does not give current rates (want at least 10s, and at most load.maxAge, %s)", p.RateWindow,
+			c.Load.MaxAge)
 	}
 	if (p.CertFile == "") != (p.KeyFile == "") {
 		d.Errorf("load.prometheus", "certFile and keyFile belong together (want both, or none)")
@@ -110,6 +115,7 @@ func checkAddress(d *strict.Decoder, path, text string, needed bool, example str
 
 func checkWeb(c *Config, d *strict.Decoder) {
 	if c.Web.Watcher && c.Load.Source == SourceRequests {
-		d.Errorf("web.watcher", "needs a source of usage, but load.source is %s (want metricsServer, prometheus or loadWatcher there)", SourceRequests)
+		d.Errorf("web.watcher", "needs a source of usage, but load.source is %s (want metricsServer, prometheus or loadWatcher there)",
+			SourceRequests)
 	}
 }

@@ -48,7 +48,8 @@ func availableMemoryRemedy(c *Config) string {
 	p := c.Load.Prometheus
 	switch {
 	case c.Load.Source != SourcePrometheus:
-		return fmt.Sprintf("load.source: %s does not measure memory.available (want metricsServer; or prometheus with preset: kubelet or %s)", c.Load.Source, query)
+		return fmt.Sprintf("load.source: %s does not measure memory.available (want metricsServer; or prometheus with preset: kubelet or %s)",
+			c.Load.Source, query)
 	case p.Preset == string(prometheus.Kubelet):
 		return fmt.Sprintf("load.source: prometheus with your own query for memory does not measure memory.available (want %s)", query)
 	}

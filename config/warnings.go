@@ -15,7 +15,8 @@ import (
 // Warnings return settings that are valid but make little sense, or are less safe than the defaults. Windows and
 // schedules are checked for one year from now.
 func (c *Config) Warnings(now time.Time) []string {
-	return slices.Concat(limitWarnings(c), windowWarnings(c, now), protectWarnings(c), TokenWarnings(c), hintWarnings(c), unusedSourceWarnings(c), secretWarnings(c))
+	return slices.Concat(limitWarnings(c), windowWarnings(c, now), protectWarnings(c), TokenWarnings(c), hintWarnings(c),
+		unusedSourceWarnings(c), secretWarnings(c))
 }
 
 // limitWarnings return limits that allow no eviction. They are not errors, because a user may set one to stop evictions
@@ -28,7 +29,8 @@ func limitWarnings(c *Config) []string {
 		count plan.CountLimit
 	}{{"perPass", l.PerPass}, {"perNode", l.PerNode}, {"perNamespace", l.PerNamespace}, {"perOwner", l.PerOwner}, {"perZone", l.PerZone}} {
 		if x.count.For(1) < 1 {
-			out = append(out, fmt.Sprintf("limits.%s: %s: Evenkeel would plan and evict nothing; to plan without evicting, set dryRun: true", x.key, x.count))
+			out = append(out, fmt.Sprintf("limits.%s: %s: Evenkeel would plan and evict nothing; to plan without evicting, set dryRun: true", x.key,
+				x.count))
 		}
 	}
 	return out

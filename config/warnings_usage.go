@@ -24,7 +24,8 @@ func hintWarnings(c *Config) []string {
 		case r.Resource == cluster.MemoryAvailable && r.Above != nil:
 			out = append(out, fmt.Sprintf("hints: rule %s: memory.available is free memory: above hints nodes with much free memory, and pods avoid them (did you mean below?)", r.Name))
 		case (r.Resource == "cpu" || r.Resource == "memory") && r.Below != nil:
-			out = append(out, fmt.Sprintf("hints: rule %s: below hints nodes that use little %s, and pods avoid them (did you mean above?)", r.Name, r.Resource))
+			out = append(out, fmt.Sprintf("hints: rule %s: below hints nodes that use little %s, and pods avoid them (did you mean above?)", r.Name,
+				r.Resource))
 		}
 	}
 	for _, r := range c.HintRules() {

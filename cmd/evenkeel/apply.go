@@ -47,7 +47,8 @@ func newApply(g *globalFlags) *cobra.Command {
 	fl.StringVarP(&f.output, "output", "o", "table", "report as table, wide, json or yaml")
 	fl.DurationVar(&f.leaseTimeout, "lease-timeout", 2*time.Minute, "how long to wait for the Lease if no process holds it")
 	fl.DurationVar(&f.wait, "wait", 30*time.Minute, "how long to wait for the report if another process executes the plan")
-	fl.StringVar(&f.namespace, "lease-namespace", os.Getenv("POD_NAMESPACE"), "namespace of Evenkeel: of its Lease, its pause and its state; required outside a pod")
+	fl.StringVar(&f.namespace, "lease-namespace", os.Getenv("POD_NAMESPACE"),
+		"namespace of Evenkeel: of its Lease, its pause and its state; required outside a pod")
 	return c
 }
 
@@ -87,7 +88,8 @@ func (f *applyFlags) run(cmd *cobra.Command, g *globalFlags, path string) error 
 		case r != nil:
 			return errors.Join(report.Run(cmd.OutOrStdout(), format, *r), incompleteError(*r))
 		}
-		fmt.Fprintln(cmd.ErrOrStderr(), "evenkeel: no process took the plan, and no process holds the Lease any more; this process executes the plan")
+		fmt.Fprintln(cmd.ErrOrStderr(),
+			"evenkeel: no process took the plan, and no process holds the Lease any more; this process executes the plan")
 	}
 	warnWithoutLease(cmd, client, f.namespace)
 	return f.executePlan(cmd, g, log, client, rc, conf, lease, p, by, format)
@@ -146,7 +148,8 @@ type leaderReader interface {
 // submitToLeader submits the plan to the leader and waits for its report. It returns a nil report after it has withdrawn
 // the plan because no process holds the Lease any more: a single pass or another apply held it, and these execute no
 // submitted plans.
-func (f *applyFlags) submitToLeader(ctx context.Context, client kubernetes.Interface, lease leaderReader, p plan.Plan, by plan.Approval) (*plan.RunReport, error) {
+func (f *applyFlags) submitToLeader(ctx context.Context, client kubernetes.Interface, lease leaderReader, p plan.Plan,
+	by plan.Approval) (*plan.RunReport, error) {
 	box := approval.New(client, f.namespace)
 	if err := box.Submit(ctx, approval.Request{Plan: p, ApprovedBy: by.By, ApprovedAt: by.At}); err != nil {
 		return nil, fmt.Errorf("submitting the plan: %w", forbidden("create and update configmaps", err))
@@ -163,7 +166,8 @@ func (f *applyFlags) submitToLeader(ctx context.Context, client kubernetes.Inter
 			if ctx.Err() != nil {
 				ended = "this command was stopped before the report arrived"
 			}
-			return nil, errors.Join(fmt.Errorf("%s; the plan stays submitted: to withdraw it, delete ConfigMap %s/%s", ended, f.namespace, approval.ConfigMapName), last)
+			return nil, errors.Join(fmt.Errorf("%s; the plan stays submitted: to withdraw it, delete ConfigMap %s/%s", ended, f.namespace,
+				approval.ConfigMapName), last)
 		case <-every.C:
 			var r *plan.RunReport
 			if r, last = box.Report(waiting, p.ID); r != nil {
@@ -181,7 +185,8 @@ func (f *applyFlags) submitToLeader(ctx context.Context, client kubernetes.Inter
 }
 
 // executePlan executes the plan in this process, as leader.
-func (f *applyFlags) executePlan(cmd *cobra.Command, g *globalFlags, log *slog.Logger, client kubernetes.Interface, rc *rest.Config, conf *config.Config, lease *leader.Lease, p plan.Plan, by plan.Approval, format report.Format) error {
+func (f *applyFlags) executePlan(cmd *cobra.Command, g *globalFlags, log *slog.Logger, client kubernetes.Interface, rc *rest.Config,
+	conf *config.Config, lease *leader.Lease, p plan.Plan, by plan.Approval, format report.Format) error {
 	watching, end := context.WithCancel(context.WithoutCancel(cmd.Context()))
 	o := observe.New(client, clock.RealClock{})
 	defer func() { end(); o.Shutdown() }()
@@ -229,11 +234,13 @@ func applyPlan(ctx context.Context, c *controller.Controller, p plan.Plan, by pl
 // incompleteError returns an error if something stopped the plan, or if no move was executed. An eviction without an
 // answer from the API server counts as executed, because it may have succeeded.
 func incompleteError(r plan.RunReport) error {
-	evicted := slices.ContainsFunc(r.Outcomes, func(o plan.Outcome) bool { return o.Outcome == plan.Evicted || o.Outcome == plan.UnknownOutcome })
+	evicted := slices.ContainsFunc(r.Outcomes,
+		func(o plan.Outcome) bool { return o.Outcome == plan.Evicted || o.Outcome == plan.UnknownOutcome })
 	switch {
 	case r.Stopped == nil && !evicted && len(r.Outcomes) > 0:
 		o := r.Outcomes[0]
-		return fmt.Errorf("no move of the plan was executed: step %d, pod %s: %s (%s); read the report, or make a new plan", o.Step, o.Pod, o.Reason.Message, o.Reason.Code)
+		return fmt.Errorf("no move of the plan was executed: step %d, pod %s: %s (%s); read the report, or make a new plan", o.Step, o.Pod,
+			o.Reason.Message, o.Reason.Code)
 	case r.Stopped == nil:
 		return nil
 	}

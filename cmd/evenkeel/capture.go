@@ -42,7 +42,8 @@ func newCapture(g *globalFlags) *cobra.Command {
 		},
 	}
 	c.Flags().StringVarP(&output, "output", "o", "-", "file to write; .yaml writes YAML, anything else JSON")
-	c.Flags().StringVar(&configFile, "config", "", "configuration file; the snapshot contains what its source of usage measures (default: the built-in one, which has no source)")
+	c.Flags().StringVar(&configFile, "config", "",
+		"configuration file; the snapshot contains what its source of usage measures (default: the built-in one, which has no source)")
 	c.Flags().BoolVar(&redact, "redact", false, "leave out data that may be confidential and that Evenkeel does not read")
 	return c
 }

@@ -33,7 +33,8 @@ func (g *globalFlags) client() (kubernetes.Interface, *rest.Config, error) {
 // restConfig returns the address of the cluster and the credentials. It disables the client's rate limit; the API server
 // limits requests by priority and fairness.
 func (g *globalFlags) restConfig() (*rest.Config, error) {
-	c, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(g.loadingRules(), &clientcmd.ConfigOverrides{CurrentContext: g.context}).ClientConfig()
+	c, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(g.loadingRules(),
+		&clientcmd.ConfigOverrides{CurrentContext: g.context}).ClientConfig()
 	if err != nil {
 		return nil, fmt.Errorf("finding the cluster: %s", g.describeKubeconfigError(err))
 	}

@@ -46,14 +46,15 @@ func newHints(g *globalFlags) *cobra.Command {
 		return one
 	}
 	var file string
-	list := sub("list", "List the hints on nodes, and labels and taints of others with the same keys", func(cmd *cobra.Command, h *hintCommand) error {
-		conf, err := loadConfig(file)
-		if err != nil {
-			return err
-		}
-		h.findForeignHints(conf.Hints.Label.Key, conf.Hints.Taint.Key)
-		return listHints(cmd, h)
-	})
+	list := sub("list", "List the hints on nodes, and labels and taints of others with the same keys",
+		func(cmd *cobra.Command, h *hintCommand) error {
+			conf, err := loadConfig(file)
+			if err != nil {
+				return err
+			}
+			h.findForeignHints(conf.Hints.Label.Key, conf.Hints.Taint.Key)
+			return listHints(cmd, h)
+		})
 	list.Flags().StringVar(&file, "config", "", "configuration file that names the label and the taint (default: the built-in one)")
 	sub("gc", "Remove expired hints", removeExpiredHints)
 	sub("clear", "Remove all hints now, to uninstall; a running controller may set them again", removeAllHints)

@@ -29,7 +29,8 @@ type inputFlags struct {
 
 func (f *inputFlags) add(fl *pflag.FlagSet) {
 	addLeaseNamespaceFlag(fl, &f.namespace)
-	fl.StringArrayVarP(&f.files, "filename", "f", nil, "read objects from a file or directory instead of the cluster (-: standard input); repeatable")
+	fl.StringArrayVarP(&f.files, "filename", "f", nil,
+		"read objects from a file or directory instead of the cluster (-: standard input); repeatable")
 }
 
 func (f *inputFlags) source() string {
@@ -60,7 +61,8 @@ func (f *inputFlags) objects(cmd *cobra.Command, g *globalFlags) (*cluster.Objec
 	if err != nil {
 		return nil, err
 	}
-	return addSavedState(cmd.Context(), o, stateWithOptionalPause{state.New(client, f.namespace), g.pauseStore(client, f.namespace), g.logger(cmd)})
+	return addSavedState(cmd.Context(), o,
+		stateWithOptionalPause{state.New(client, f.namespace), g.pauseStore(client, f.namespace), g.logger(cmd)})
 }
 
 func (f *inputFlags) snapshot(cmd *cobra.Command, g *globalFlags) (*cluster.Snapshot, error) {
@@ -90,7 +92,8 @@ func (f *inputFlags) state(s *cluster.Snapshot) (plan.PlannerState, error) {
 
 // readCluster reads the whole cluster once. If conf is not nil, it also reads one sample, and the history, of the source
 // of usage that conf names.
-func (g *globalFlags) readCluster(cmd *cobra.Command, client kubernetes.Interface, rc *rest.Config, conf *config.Config) (*cluster.Objects, error) {
+func (g *globalFlags) readCluster(cmd *cobra.Command, client kubernetes.Interface, rc *rest.Config,
+	conf *config.Config) (*cluster.Objects, error) {
 	o, err := g.startObserver(cmd.Context(), client, rc)
 	if err != nil {
 		return nil, err

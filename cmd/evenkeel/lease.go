@@ -51,14 +51,16 @@ func warnWithoutLease(cmd *cobra.Command, client kubernetes.Interface, namespace
 	if err == nil && dry != "" {
 		return "", true
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: namespace %s has no Lease evenkeel, so no `evenkeel run` has evicted pods from there; if Evenkeel runs in another namespace, set --lease-namespace\n", namespace)
+	fmt.Fprintf(cmd.ErrOrStderr(),
+		"evenkeel: warning: namespace %s has no Lease evenkeel, so no `evenkeel run` has evicted pods from there; if Evenkeel runs in another namespace, set --lease-namespace\n", namespace)
 	return "", false
 }
 
 // warnWithoutLeader prints a warning if no process holds the Lease, so that a pause stops nothing at the moment.
 func warnWithoutLeader(cmd *cobra.Command, client kubernetes.Interface, namespace string) {
 	if holder, known := warnWithoutLease(cmd, client, namespace); known && holder == "" {
-		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: no process holds the Lease evenkeel in namespace %s, so nothing evicts from there now; the pause applies to the next leader\n", namespace)
+		fmt.Fprintf(cmd.ErrOrStderr(),
+			"evenkeel: warning: no process holds the Lease evenkeel in namespace %s, so nothing evicts from there now; the pause applies to the next leader\n", namespace)
 	}
 }
 

@@ -32,7 +32,8 @@ func newPlan(g *globalFlags) *cobra.Command {
 	fl := c.Flags()
 	f.add(fl)
 	fl.StringVar(&f.saveInput, "save-input", "", "write the input of the plan to this file (JSON), to plan on it again with -f")
-	fl.BoolVar(&f.detailedExitCode, "detailed-exitcode", false, "exit with 2 if moves are planned, and with 1 if a strategy or the hints lack usage data")
+	fl.BoolVar(&f.detailedExitCode, "detailed-exitcode", false,
+		"exit with 2 if moves are planned, and with 1 if a strategy or the hints lack usage data")
 	return c
 }
 
@@ -65,7 +66,8 @@ func (f *planFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	}
 	observed := time.Now()
 	p := by.Plan(s, st, j.goals(s), s.TakenAt)
-	log.Debug("planned", "moves", len(p.Moves), "minEvictions", p.Bound.MinEvictions, "observing", observed.Sub(begun), "planning", time.Since(observed))
+	log.Debug("planned", "moves", len(p.Moves), "minEvictions", p.Bound.MinEvictions, "observing", observed.Sub(begun), "planning",
+		time.Since(observed))
 	if err := report.Plan(cmd.OutOrStdout(), j.format, p, report.Options{Evicts: !j.conf.DryRun}); err != nil {
 		return err
 	}

@@ -33,7 +33,8 @@ type pressureHints struct {
 }
 
 // newPressureHints derives hints from usage. usage returns nil, or no nodes, while usage is unknown.
-func newPressureHints(client kubernetes.Interface, o *observe.Observer, m *metrics.Metrics, log *slog.Logger, usage func() *cluster.Usage, sampled <-chan struct{}) *pressureHints {
+func newPressureHints(client kubernetes.Interface, o *observe.Observer, m *metrics.Metrics, log *slog.Logger, usage func() *cluster.Usage,
+	sampled <-chan struct{}) *pressureHints {
 	return &pressureHints{sampled: sampled, nodes: o.Nodes, reconciler: &reconciler.Reconciler{
 		Nodes: o.Nodes, Usage: usage, Writer: writer.New(client, clock.RealClock{}, nil), Clock: clock.RealClock{}, Log: log,
 		OnCount: func(c reconciler.Counts) { m.RecordHints(metrics.HintCounts(c)) },
@@ -52,7 +53,8 @@ func (p *pressureHints) configureReconciler(conf *config.Config) {
 
 // runOnceWith reconciles hints once, and then maintains them while work runs. If hints are not enabled, it only removes
 // expired hints, and ignores errors about these.
-func (p *pressureHints) runOnceWith(ctx context.Context, c *controller.Controller, conf *config.Config, work func(context.Context, *controller.Controller) error) error {
+func (p *pressureHints) runOnceWith(ctx context.Context, c *controller.Controller, conf *config.Config,
+	work func(context.Context, *controller.Controller) error) error {
 	unwritten := p.reconciler.ReconcileFirst(ctx)
 	if !conf.Hints.Enabled {
 		unwritten = nil
@@ -77,7 +79,8 @@ func warnAboutShortTTL(conf *config.Config, now time.Time, log *slog.Logger) {
 }
 
 // runWith maintains hints while work runs.
-func (p *pressureHints) runWith(ctx context.Context, c *controller.Controller, work func(context.Context, *controller.Controller) error) error {
+func (p *pressureHints) runWith(ctx context.Context, c *controller.Controller,
+	work func(context.Context, *controller.Controller) error) error {
 	keeping, end := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	wg.Go(func() { p.reconciler.Run(keeping, p.sampled) })

@@ -45,11 +45,13 @@ func newRun(g *globalFlags) *cobra.Command {
 	fl := c.Flags()
 	fl.StringVar(&f.config, "config", "", "configuration file (default: the built-in one)")
 	fl.BoolVar(&f.once, "once", false, "make one pass and exit")
-	fl.StringSliceVar(&f.strategies, "strategy", nil, "with --once: strategies that are due (default: all); the goals of the others are constraints")
+	fl.StringSliceVar(&f.strategies, "strategy", nil,
+		"with --once: strategies that are due (default: all); the goals of the others are constraints")
 	fl.StringVarP(&f.output, "output", "o", "", "report as table, wide, yaml, or json, one line each (default: table with --once, else json)")
 	fl.DurationVar(&f.leaseTimeout, "lease-timeout", 2*time.Minute, "with --once: how long to wait for the Lease")
 	addLeaseNamespaceFlag(fl, &f.namespace)
-	fl.StringVar(&f.bind, "bind-address", ":8080", "address of /livez, /readyz, /metrics and, with hints, /status and /nodes; unused with --once")
+	fl.StringVar(&f.bind, "bind-address", ":8080",
+		"address of /livez, /readyz, /metrics and, with hints, /status and /nodes; unused with --once")
 	return c
 }
 
@@ -109,11 +111,12 @@ func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	if !f.once {
 		defer files.start(watching)()
 		log.Info("running", "mode", c.Mode, "cluster", serverHost(rc), "namespace", f.namespace, "config", conf.Hash(), "strategies", names)
-		return f.serve(cmd.Context(), log, o, m, append(web.WatcherRoutes(set.usage), web.HintRoutes(set.hints)...), func(ctx context.Context) error {
-			return set.usage.runWith(ctx, func(ctx context.Context) error {
-				return runWithTrust(ctx, schedulerTrust, func(ctx context.Context) error { return runAsLeader(ctx, set.lease, c, set.hints) })
+		return f.serve(cmd.Context(), log, o, m, append(web.WatcherRoutes(set.usage), web.HintRoutes(set.hints)...),
+			func(ctx context.Context) error {
+				return set.usage.runWith(ctx, func(ctx context.Context) error {
+					return runWithTrust(ctx, schedulerTrust, func(ctx context.Context) error { return runAsLeader(ctx, set.lease, c, set.hints) })
+				})
 			})
-		})
 	}
 	if err := set.usage.checkSampleCounts(); err != nil {
 		return err
@@ -224,7 +227,8 @@ func unknownUsageErrors(p plan.Plan, due []string) error {
 }
 
 // configuration loads the configuration. Without --once it also watches the file for changes.
-func (f *runFlags) configuration(files *watchedFiles, m *metrics.Metrics, log *slog.Logger, s *controllerSettings) (*config.Config, <-chan func(*controller.Controller), error) {
+func (f *runFlags) configuration(files *watchedFiles, m *metrics.Metrics, log *slog.Logger,
+	s *controllerSettings) (*config.Config, <-chan func(*controller.Controller), error) {
 	if !f.once {
 		return files.loadAndWatchConfig(f.config, m, log, s.applyOutsidePass, s.apply)
 	}
@@ -233,7 +237,8 @@ func (f *runFlags) configuration(files *watchedFiles, m *metrics.Metrics, log *s
 }
 
 // client connects to the cluster. Without --once the client takes over changed credentials.
-func (f *runFlags) client(files *watchedFiles, m *metrics.Metrics, log *slog.Logger, g *globalFlags, renewed func()) (kubernetes.Interface, *rest.Config, error) {
+func (f *runFlags) client(files *watchedFiles, m *metrics.Metrics, log *slog.Logger, g *globalFlags,
+	renewed func()) (kubernetes.Interface, *rest.Config, error) {
 	if !f.once {
 		return files.newReloadingClient(g, m, log, renewed)
 	}
@@ -241,11 +246,13 @@ func (f *runFlags) client(files *watchedFiles, m *metrics.Metrics, log *slog.Log
 }
 
 func newController(reports *reportWriter, log *slog.Logger, o *observe.Observer, m *metrics.Metrics) *controller.Controller {
-	return &controller.Controller{Access: controller.Access{Observer: o}, Recorder: m, Clock: clock.RealClock{}, Log: log, NewRunID: newRunID, OnReport: reports.write}
+	return &controller.Controller{Access: controller.Access{Observer: o}, Recorder: m, Clock: clock.RealClock{}, Log: log, NewRunID: newRunID,
+		OnReport: reports.write}
 }
 
 // serve runs the web server and work in parallel. If one of them fails, it stops the other.
-func (f *runFlags) serve(ctx context.Context, log *slog.Logger, o *observe.Observer, m *metrics.Metrics, routes []web.Route, work func(context.Context) error) error {
+func (f *runFlags) serve(ctx context.Context, log *slog.Logger, o *observe.Observer, m *metrics.Metrics, routes []web.Route,
+	work func(context.Context) error) error {
 	l, err := net.Listen("tcp", f.bind)
 	if err != nil {
 		return fmt.Errorf("listening for health checks: %w; set --bind-address", err)

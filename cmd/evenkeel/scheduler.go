@@ -43,7 +43,8 @@ func newConfigScheduler(g *globalFlags) *cobra.Command {
 		},
 	}
 	fl := c.Flags()
-	fl.IntVar(&f.spreadWeight, "spread-weight", 0, "weight of PodTopologySpread (default: 5, or the weight in the Policy; kube-scheduler's own is 2)")
+	fl.IntVar(&f.spreadWeight, "spread-weight", 0,
+		"weight of PodTopologySpread (default: 5, or the weight in the Policy; kube-scheduler's own is 2)")
 	fl.StringVar(&f.pressure, "pressure-label", "", "prefer nodes without this label, KEY=VALUE or KEY, such as evenkeel.io/pressure=true")
 	fl.StringVar(&f.watcher, "watcher", "", "URL of a load-watcher; prints a profile for trimaran as a comment")
 	fl.StringVar(&f.from, "from-policy", "", "convert this legacy scheduler Policy (JSON or YAML; -: standard input)")

@@ -40,7 +40,8 @@ func (w *bindingFilter) matches(p *corev1.Pod) bool {
 
 // newSchedulerTrust watches the bindings that the filter selects. The caller must start the observer afterwards.
 func newSchedulerTrust(w *bindingFilter, o *observe.Observer, m *metrics.Metrics, log *slog.Logger) *controller.SchedulerTrust {
-	return &controller.SchedulerTrust{Observer: o, Bindings: o.WatchBindings(w.matches), Clock: clock.RealClock{}, Log: log, OnCount: m.RecordBinding}
+	return &controller.SchedulerTrust{Observer: o, Bindings: o.WatchBindings(w.matches), Clock: clock.RealClock{}, Log: log,
+		OnCount: m.RecordBinding}
 }
 
 // runWithTrust counts bindings while work runs, also while another process holds the Lease, so that this process has its

@@ -46,12 +46,15 @@ type controllerSettings struct {
 
 // connect sets the client, the observer, the state store and the event recorder. Events are written until the context
 // watching ends. The caller must call stop at the end.
-func (s *controllerSettings) connect(watching context.Context, g *globalFlags, client kubernetes.Interface, o *observe.Observer, namespace string) (stop func()) {
+func (s *controllerSettings) connect(watching context.Context, g *globalFlags, client kubernetes.Interface, o *observe.Observer,
+	namespace string) (stop func()) {
 	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: client.EventsV1()})
 	s.client, s.observer = client, o
 	s.store = stateWithPause{state.New(client, namespace), g.pauseStore(client, namespace)}
-	s.events = evictor.EventRecorder{Recorder: broadcaster.NewRecorder(scheme.Scheme, "evenkeel"), Namespace: namespace, LookupUID: o.WorkloadUID}
-	s.startEvents = onceOrWarn(s.log, "no events will be written", func() error { return broadcaster.StartRecordingToSinkWithContext(watching) })
+	s.events = evictor.EventRecorder{Recorder: broadcaster.NewRecorder(scheme.Scheme, "evenkeel"), Namespace: namespace,
+		LookupUID: o.WorkloadUID}
+	s.startEvents = onceOrWarn(s.log, "no events will be written",
+		func() error { return broadcaster.StartRecordingToSinkWithContext(watching) })
 	return broadcaster.Shutdown
 }
 
@@ -87,7 +90,8 @@ func (s *controllerSettings) enableEvictions(c *controller.Controller, conf *con
 	c.Observer = s.observer // evictions use only hints that exist, never predicted ones
 	live := evictor.NewLive(s.client, s.observer, s.observer.ReplacingOwnerUID, evictor.Options{
 		GracePeriodSeconds: conf.Evictor.GracePeriodSeconds, PerMinute: conf.PerMinute(),
-		VerifyTimeout: time.Duration(conf.Evictor.VerifyTimeout), Clock: clock.RealClock{}, Log: s.log, Events: s.events, CheckPause: s.evictionGate, CheckLeading: s.lease.CheckLeading,
+		VerifyTimeout: time.Duration(conf.Evictor.VerifyTimeout), Clock: clock.RealClock{}, Log: s.log, Events: s.events,
+		CheckPause: s.evictionGate, CheckLeading: s.lease.CheckLeading,
 	})
 	if s.previousEvictor != nil {
 		live.ContinueFrom(s.previousEvictor)

@@ -20,7 +20,8 @@ func newUsageSource(conf *config.Config, rc *rest.Config) (usage.Source, error) 
 	source, err := usage.Source(nil), error(nil)
 	switch l.Source {
 	case config.SourceMetricsServer:
-		source, err = metricsserver.New(rc, metricsserver.Options{Timeout: time.Duration(l.MetricsServer.Timeout), MaxAge: time.Duration(l.MaxAge), Now: time.Now})
+		source, err = metricsserver.New(rc,
+			metricsserver.Options{Timeout: time.Duration(l.MetricsServer.Timeout), MaxAge: time.Duration(l.MaxAge), Now: time.Now})
 	case config.SourcePrometheus:
 		source, err = newPrometheusSource(conf)
 	case config.SourceLoadWatcher:
@@ -36,7 +37,8 @@ func newUsageSource(conf *config.Config, rc *rest.Config) (usage.Source, error) 
 
 func newPrometheusSource(conf *config.Config) (usage.Source, error) {
 	p := conf.Load.Prometheus
-	client, err := fetch.New(fetch.Options{TokenFile: p.TokenFile, CAFile: p.CAFile, CertFile: p.CertFile, KeyFile: p.KeyFile, InsecureSkipVerify: p.InsecureSkipVerify})
+	client, err := fetch.New(fetch.Options{TokenFile: p.TokenFile, CAFile: p.CAFile, CertFile: p.CertFile, KeyFile: p.KeyFile,
+		InsecureSkipVerify: p.InsecureSkipVerify})
 	if err != nil {
 		return nil, err
 	}
@@ -51,5 +53,6 @@ func newLoadWatcherSource(conf *config.Config) (usage.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return loadwatcher.New(loadwatcher.Options{URL: l.URL, Timeout: time.Duration(l.Timeout), MaxAge: time.Duration(conf.Load.MaxAge), Client: client, Now: time.Now})
+	return loadwatcher.New(loadwatcher.Options{URL: l.URL, Timeout: time.Duration(l.Timeout), MaxAge: time.Duration(conf.Load.MaxAge),
+		Client: client, Now: time.Now})
 }

@@ -42,7 +42,8 @@ type usageMonitor struct {
 
 // newUsageMonitor creates a monitor and adds its usage to the snapshots of the observer. It returns an error if the source
 // cannot be created.
-func newUsageMonitor(conf *config.Config, o *observe.Observer, rc *rest.Config, log *slog.Logger, record func() monitor.Recorder) (*usageMonitor, error) {
+func newUsageMonitor(conf *config.Config, o *observe.Observer, rc *rest.Config, log *slog.Logger,
+	record func() monitor.Recorder) (*usageMonitor, error) {
 	m := &usageMonitor{observer: o, rest: rc, log: log, record: record, changed: make(chan struct{}), sampled: make(chan struct{}, 1)}
 	if err := m.reconfigure(conf); err != nil {
 		return nil, err
@@ -65,7 +66,8 @@ func (m *usageMonitor) reconfigure(conf *config.Config) error {
 	before := m.conf
 	m.conf = conf
 	o := conf.UsageWindowOptions()
-	if before != nil && reflect.DeepEqual(before.Load, conf.Load) && maps.Equal(before.HintRuleQueries(), conf.HintRuleQueries()) && o.KeepNodeSamples == before.UsageWindowOptions().KeepNodeSamples {
+	if before != nil && reflect.DeepEqual(before.Load, conf.Load) && maps.Equal(before.HintRuleQueries(), conf.HintRuleQueries()) &&
+		o.KeepNodeSamples == before.UsageWindowOptions().KeepNodeSamples {
 		if m.monitor != nil {
 			m.monitor.SetWatches(o.Watches)
 		}

@@ -55,7 +55,8 @@ func (w *watchedFiles) rejectedFiles() []plan.Input {
 }
 
 // addWatcher adds a group of files. It logs and counts each accepted and rejected change.
-func addWatcher[T any](w *watchedFiles, kind metrics.FileKind, m *metrics.Metrics, log *slog.Logger, load func() (T, []string, error), take func(T)) *reload.Watcher[T] {
+func addWatcher[T any](w *watchedFiles, kind metrics.FileKind, m *metrics.Metrics, log *slog.Logger, load func() (T, []string, error),
+	take func(T)) *reload.Watcher[T] {
 	files := &reload.Watcher[T]{Load: load, Clock: clock.RealClock{}}
 	files.OnAccept = func(v T) {
 		m.ReloadSucceeded(kind, time.Now())
@@ -73,7 +74,8 @@ func addWatcher[T any](w *watchedFiles, kind metrics.FileKind, m *metrics.Metric
 // loadAndWatchConfig loads the configuration, and watches it if it is a regular file. After each change it calls atOnce
 // immediately, also while another process leads, and sends a function for the next pass on the channel. The channel
 // keeps only the newest function.
-func (w *watchedFiles) loadAndWatchConfig(path string, m *metrics.Metrics, log *slog.Logger, atOnce func(*config.Config), apply func(*controller.Controller, *config.Config)) (*config.Config, <-chan func(*controller.Controller), error) {
+func (w *watchedFiles) loadAndWatchConfig(path string, m *metrics.Metrics, log *slog.Logger, atOnce func(*config.Config),
+	apply func(*controller.Controller, *config.Config)) (*config.Config, <-chan func(*controller.Controller), error) {
 	if info, err := os.Stat(path); path == "" || err == nil && !info.Mode().IsRegular() {
 		conf, err := loadConfig(path)
 		return conf, nil, err
@@ -101,7 +103,8 @@ func (w *watchedFiles) loadAndWatchConfig(path string, m *metrics.Metrics, log *
 }
 
 // newReloadingClient returns a client that takes over changed credentials, and calls renewed each time.
-func (w *watchedFiles) newReloadingClient(g *globalFlags, m *metrics.Metrics, log *slog.Logger, renewed func()) (kubernetes.Interface, *rest.Config, error) {
+func (w *watchedFiles) newReloadingClient(g *globalFlags, m *metrics.Metrics, log *slog.Logger,
+	renewed func()) (kubernetes.Interface, *rest.Config, error) {
 	source := credentials.Source{Load: g.restConfig, Kubeconfigs: g.loadingRules().GetLoadingPrecedence()}
 	var current *credentials.Transport
 	load := func() (*credentials.Credentials, []string, error) {

@@ -73,7 +73,8 @@ func LabelKey(path, key string) []Error {
 
 // Resource checks the name of a compute resource of nodes.
 func Resource(path, name string) []Error {
-	if name == "cpu" || name == "memory" || name == "ephemeral-storage" || strings.Contains(name, "/") || strings.HasPrefix(name, "hugepages-") {
+	if name == "cpu" || name == "memory" || name == "ephemeral-storage" || strings.Contains(name, "/") || strings.HasPrefix(name,
+		"hugepages-") {
 		return nil
 	}
 	const known = "cpu, memory, ephemeral-storage or an extended resource such as example.com/gpu"

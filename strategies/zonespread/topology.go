@@ -46,7 +46,8 @@ func (d *topologyCache) topology(key string) *topology {
 	if a := d.topologies[key]; a != nil {
 		return a
 	}
-	a := &topology{valueOfNode: make([]int32, len(d.snapshot.Nodes)), reachableByConstraints: map[string]*reachable{}, unions: map[[2]*reachable]*reachable{}}
+	a := &topology{valueOfNode: make([]int32, len(d.snapshot.Nodes)), reachableByConstraints: map[string]*reachable{},
+		unions: map[[2]*reachable]*reachable{}}
 	index := map[string]int32{}
 	for i := range d.snapshot.Nodes {
 		if v, ok := d.snapshot.Nodes[i].Label(key); ok {

@@ -50,7 +50,8 @@ func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) 
 // domains.
 func (z *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	var goals []plan.Goal
-	d := &topologyCache{s, z.scope, map[string]*topology{}, sync.OnceValue(func() plan.WorkloadUtilization { return plan.NewWorkloadUtilization(s, z.scope) })}
+	d := &topologyCache{s, z.scope, map[string]*topology{},
+		sync.OnceValue(func() plan.WorkloadUtilization { return plan.NewWorkloadUtilization(s, z.scope) })}
 	add := func(subject plan.ObjectRef, pods []cluster.PodID) {
 		if g, ok := z.goal(d, subject, pods); ok {
 			goals = append(goals, g)

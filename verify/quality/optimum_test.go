@@ -216,8 +216,8 @@ func (g *exhaustiveSearch) allowedMoves(best score) (out []displacement) {
 	return out
 }
 
-// lowerBound returns the best score that this state may lead to. It assumes that every
-// unmoved pod can leave without harm, and counts the fewest such evictions.
+// lowerBound returns the best score that this state may lead to. It assumes that every pod
+// that has not moved yet can leave without harm. It counts the fewest such evictions.
 func (g *exhaustiveSearch) lowerBound() score {
 	var left float64
 	nodes, groups := map[cluster.NodeID]int{}, 0
