@@ -10,7 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// withAttachLimits gives x-0 a volume; nodes a, b and c can attach so many.
+// withAttachLimits gives x-0 a volume, and sets how many volumes nodes a, b and c can
+// attach.
 func withAttachLimits(a, b, c int32, more func(*builder)) func(*builder) {
 	return func(x *builder) {
 		x.boundClaim("c", nil)
@@ -24,7 +25,7 @@ func withAttachLimits(a, b, c int32, more func(*builder)) func(*builder) {
 	}
 }
 
-// with lets another pod with the claim stand on a node.
+// alsoUses adds another pod that uses the claim on a node.
 func (b *builder) alsoUses(claim, node string) {
 	b.app("y-"+claim, 0, func(s *corev1.PodSpec) { s.Volumes = claimVolumes(claim) }, node)
 }
@@ -63,8 +64,8 @@ func TestNodeVolumeLimits(t *testing.T) {
 	})
 }
 
-// What a pod that has moved away leaves behind is detached in the end, unlike
-// what no pod of the snapshot uses.
+// TestAttachmentGoesWithItsPod: once a pod has moved away, its volume is detached. A
+// recorded volume that no pod of the snapshot uses stays attached.
 func TestAttachmentGoesWithItsPod(t *testing.T) {
 	b := newBuilder()
 	b.node("a", "za")
@@ -77,23 +78,23 @@ func TestAttachmentGoesWithItsPod(t *testing.T) {
 	b.volumeAttachment("pv-c", "a")
 	b.boundClaim("d", nil)
 	b.app("y", 0, func(s *corev1.PodSpec) { s.Volumes = claimVolumes("d") }, "")
-	w := b.model(t)
-	feasible := func() string { return nodeNames(w, w.Predict(podID(t, w, "y-0")).Gone.Feasible) }
+	m := b.model(t)
+	feasible := func() string { return nodeNames(m, m.Predict(podID(t, m, "y-0")).Gone.Feasible) }
 	if got := feasible(); got != "b" {
 		t.Errorf("before: %q, want b", got)
 	}
-	w.Move(podID(t, w, "x-0"), nodeID(t, w, "b"))
+	m.Move(podID(t, m, "x-0"), nodeID(t, m, "b"))
 	if got := feasible(); got != "a" {
 		t.Errorf("after: %q, want a", got)
 	}
-	w.Move(podID(t, w, "x-0"), cluster.NoNode)
+	m.Move(podID(t, m, "x-0"), cluster.NoNode)
 	if got := feasible(); got != "a b" {
 		t.Errorf("gone: %q, want a b", got)
 	}
 }
 
-// The claim of an ephemeral volume goes with its pod, and its replacement's is
-// made anew: it may be anywhere, wherever the victim's is.
+// TestEphemeralVolumes: the replacement gets a new claim for an ephemeral volume, which
+// may be on any node, regardless of the victim's claim.
 func TestEphemeralVolumes(t *testing.T) {
 	b := newBuilder()
 	b.node("a", "za")
@@ -109,12 +110,12 @@ func TestEphemeralVolumes(t *testing.T) {
 	for _, p := range []string{"x-0", "x-1"} {
 		b.boundClaim(p+"-e", zoneAffinity("za")).OwnerReferences = ownerRef(b.pod(p))
 	}
-	w := b.model(t)
-	p := w.Predict(podID(t, w, "x-0"))
-	if got := nodeNames(w, p.Terminating.Feasible) + "; " + nodeNames(w, p.Gone.Feasible); got != "b; a b" {
+	m := b.model(t)
+	p := m.Predict(podID(t, m, "x-0"))
+	if got := nodeNames(m, p.Terminating.Feasible) + "; " + nodeNames(m, p.Gone.Feasible); got != "b; a b" {
 		t.Errorf("%q %s, want b; a b", got, p.UnsupportedReason)
 	}
-	if w.PodClass[podID(t, w, "x-0")] != w.PodClass[podID(t, w, "x-1")] {
+	if m.PodClass[podID(t, m, "x-0")] != m.PodClass[podID(t, m, "x-1")] {
 		t.Error("pods of one template are told apart")
 	}
 }

@@ -34,7 +34,7 @@ func (b *builder) namespace(name string, labels map[string]string) {
 	b.objects.Namespaces = append(b.objects.Namespaces, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}})
 }
 
-// node adds a ready node of 10 cpus and 10Gi.
+// node adds a ready node with 10 CPUs and 10Gi of memory.
 func (b *builder) node(name, zone string, edit ...func(*corev1.Node)) {
 	rl := corev1.ResourceList{
 		"cpu": resource.MustParse("10"), "memory": resource.MustParse("10Gi"), "pods": resource.MustParse("110"),
@@ -54,8 +54,9 @@ func (b *builder) node(name, zone string, edit ...func(*corev1.Node)) {
 	b.objects.Nodes = append(b.objects.Nodes, n)
 }
 
-// app adds a ReplicaSet and its pods, named app-0.. on the given nodes ("" for
-// unbound), each requesting milliCPU and as many thousandths of 10Gi.
+// app adds a ReplicaSet with a pod on each of the given nodes ("" for an unbound pod),
+// named app-0, app-1 and so on. Each pod requests milliCPU, and the same share of 10Gi
+// of memory.
 func (b *builder) app(name string, milliCPU int64, edit func(*corev1.PodSpec), nodes ...string) {
 	labels := map[string]string{"app": name}
 	spec := corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "registry.example/" + name + ":1"}}}
@@ -90,7 +91,7 @@ func (b *builder) service(name string) {
 	})
 }
 
-// pod returns the pod that was added under that name, to be changed.
+// pod returns the added pod with that name, so that a test can change it.
 func (b *builder) pod(name string) *corev1.Pod {
 	for _, p := range b.objects.Pods {
 		if p.Name == name {
@@ -105,7 +106,7 @@ func (b *builder) model(t testing.TB) *ClusterModel {
 	return b.modelWithProfile(t, scheduler.DefaultProfile())
 }
 
-// modelWithProfile is the world of a default-scheduler with the profile.
+// modelWithProfile returns a model whose default-scheduler has the profile.
 func (b *builder) modelWithProfile(t testing.TB, p scheduler.Profile) *ClusterModel {
 	t.Helper()
 	return b.modelWithOptions(t, Options{Profiles: map[string]scheduler.Profile{corev1.DefaultSchedulerName: p}})
@@ -120,47 +121,47 @@ func (b *builder) modelWithOptions(t testing.TB, o Options) *ClusterModel {
 	return NewClusterModel(s, o)
 }
 
-func podID(t testing.TB, w *ClusterModel, pod string) cluster.PodID {
+func podID(t testing.TB, m *ClusterModel, pod string) cluster.PodID {
 	t.Helper()
-	p := w.Snap.PodByKey("default/" + pod)
+	p := m.Snap.PodByKey("default/" + pod)
 	if p == nil {
 		t.Fatalf("no pod %s", pod)
 	}
 	return p.ID
 }
 
-func nodeID(t testing.TB, w *ClusterModel, name string) cluster.NodeID {
+func nodeID(t testing.TB, m *ClusterModel, name string) cluster.NodeID {
 	t.Helper()
-	n := w.Snap.NodeByName(name)
+	n := m.Snap.NodeByName(name)
 	if n == nil {
 		t.Fatalf("no node %s", name)
 	}
 	return n.ID
 }
 
-// nodeNames prints nodes as a space-separated list.
-func nodeNames(w *ClusterModel, ids []cluster.NodeID) string {
+// nodeNames returns the names of the nodes, separated by spaces.
+func nodeNames(m *ClusterModel, ids []cluster.NodeID) string {
 	var out []string
 	for _, n := range ids {
-		out = append(out, w.Snap.Nodes[n].Name)
+		out = append(out, m.Snap.Nodes[n].Name)
 	}
 	return strings.Join(out, " ")
 }
 
-// verdict returns what Explain says about a node.
-func verdict(t testing.TB, w *ClusterModel, pod, node string, gone bool) NodeVerdict {
+// verdict returns the result of Explain for one node.
+func verdict(t testing.TB, m *ClusterModel, pod, node string, gone bool) NodeVerdict {
 	t.Helper()
-	n := nodeID(t, w, node)
-	for _, v := range w.Explain(podID(t, w, pod)) {
+	n := nodeID(t, m, node)
+	for _, v := range m.Explain(podID(t, m, pod)) {
 		if v.Node == n && v.Gone == gone {
 			return v
 		}
 	}
-	t.Fatalf("nothing is explained about %s on %s", pod, node)
+	t.Fatalf("Explain returned no result for pod %s on node %s", pod, node)
 	return NodeVerdict{}
 }
 
-// scoreOf returns a plugin's score of a node before its weight.
+// scoreOf returns a plugin's score of a node, before its weight.
 func scoreOf(t testing.TB, v NodeVerdict, plugin string) int64 {
 	t.Helper()
 	for _, s := range v.Scores {

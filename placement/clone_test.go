@@ -13,19 +13,19 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// TestCloneStandsAlone: a copy foretells what a world of its own does that took the
-// same way, and so does the world that was copied, whatever happens to the other.
+// TestCloneStandsAlone: after different moves, a copy predicts the same as a new model
+// with the same moves, and so does the original.
 func TestCloneStandsAlone(t *testing.T) {
 	profiles := []scheduler.Profile{scheduler.DefaultProfile(), scheduler.PolicyProfile(scheduler.DefaultPolicy())}
 	same := func(seed int64, which string, a, b *ClusterModel) {
 		for i := 0; i < len(a.Snap.Pods); i += 7 {
 			if got, want := a.Predict(cluster.PodID(i)), b.Predict(cluster.PodID(i)); !reflect.DeepEqual(got, want) {
-				t.Fatalf("seed %d, %s: %s foretells %+v, want %+v", seed, a.Snap.Pods[i].Object.Name, which, got, want)
+				t.Fatalf("seed %d, %s: %s predicts %+v, want %+v", seed, a.Snap.Pods[i].Object.Name, which, got, want)
 			}
 		}
 		for n := range a.Snap.Nodes {
 			if got, want := a.Requested(cluster.NodeID(n)), b.Requested(cluster.NodeID(n)); !reflect.DeepEqual(got, want) {
-				t.Errorf("seed %d, node %d: in %s %v are requested, want %v", seed, n, which, got, want)
+				t.Errorf("seed %d, node %d: requests in %s are %v, want %v", seed, n, which, got, want)
 			}
 		}
 	}
@@ -39,10 +39,10 @@ func TestCloneStandsAlone(t *testing.T) {
 			for range steps {
 				pod, to := cluster.PodID(rnd.Intn(pods)), cluster.NodeID(rnd.Intn(nodes+1)-1)
 				hinted := []cluster.NodeID{cluster.NodeID(rnd.Intn(nodes))}
-				for _, w := range worlds {
-					w.Move(pod, to)
-					w.SetHints(hints.Taint, hinted)
-					w.Predict(pod)
+				for _, m := range worlds {
+					m.Move(pod, to)
+					m.SetHints(hints.Taint, hinted)
+					m.Predict(pod)
 				}
 			}
 		}
@@ -54,13 +54,13 @@ func TestCloneStandsAlone(t *testing.T) {
 		}
 		wander(15, first, alone)
 		wander(15, second, other)
-		same(seed, "the world that was copied", first, alone)
+		same(seed, "the original", first, alone)
 		same(seed, "the copy", second, other)
 	}
 }
 
-// TestCloneKeepsWhatPodsHold: what a pod takes in a copy is free in the world that was
-// copied, and what it leaves there is not.
+// TestCloneKeepsWhatPodsHold: a move in a copy changes ports, disks and extended
+// resources in the copy only.
 func TestCloneKeepsWhatPodsHold(t *testing.T) {
 	gpu := corev1.ResourceName("example.com/gpu")
 	for name, holds := range map[string]func(*corev1.PodSpec){
@@ -82,15 +82,15 @@ func TestCloneKeepsWhatPodsHold(t *testing.T) {
 			})
 		}
 		b.app("web", 100, holds, "n1", "")
-		w := b.model(t)
-		one, two, n1, n2 := podID(t, w, "web-0"), podID(t, w, "web-1"), nodeID(t, w, "n1"), nodeID(t, w, "n2")
-		c := w.Clone()
+		m := b.model(t)
+		one, two, n1, n2 := podID(t, m, "web-0"), podID(t, m, "web-1"), nodeID(t, m, "n1"), nodeID(t, m, "n2")
+		c := m.Clone()
 		c.Move(one, n2)
 		if got := c.Predict(two).Gone.Feasible; !slices.Equal(got, []cluster.NodeID{n1}) {
-			t.Errorf("%s: in the copy the second fits on %v, want node %d", name, got, n1)
+			t.Errorf("%s: in the copy, the second pod fits on %v, want node %d", name, got, n1)
 		}
-		if got := w.Predict(two).Gone.Feasible; !slices.Equal(got, []cluster.NodeID{n2}) {
-			t.Errorf("%s: in the world that was copied it fits on %v, want node %d", name, got, n2)
+		if got := m.Predict(two).Gone.Feasible; !slices.Equal(got, []cluster.NodeID{n2}) {
+			t.Errorf("%s: in the original, the second pod fits on %v, want node %d", name, got, n2)
 		}
 	}
 }

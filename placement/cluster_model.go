@@ -10,28 +10,28 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/score"
 )
 
-// ClusterModel is a snapshot in which pods can be moved: who stands where while a plan
-// is being built. It keeps every count that filters and scores need up to date,
-// so a move costs a few additions. It is not safe for concurrent use.
+// ClusterModel is a snapshot in which pods can be moved while a plan is built. It keeps
+// every count that filters and scores need, so a move costs a few additions. It is not
+// safe for concurrent use.
 type ClusterModel struct {
 	*model.Cluster
 
 	opts               Options
-	replacements       []*cycle.Replacement // by class; made on demand
+	replacements       []*cycle.Replacement // by class number; built on first use
 	scorers            map[*scheduler.Compiled][]cycle.Scorer
 	images             *score.ImageIndex
 	nodeChecks         map[string]*cycle.NodeChecks
 	groups             fast.GroupCache
 	fast               *fast.Predictor
-	disableFast        bool    // nothing is foretold quickly: for comparison
-	randomSampleWeight float64 // weight of the odds over every set of nodes where a sample is judged
+	disableFast        bool    // tests set it to compare the fast with the full prediction
+	randomSampleWeight float64 // share of the probability that assumes a random sample of nodes
 	scratch            cycle.Scratch
 	sampler            sampling.Sampler
 }
 
-// NewClusterModel starts a world as the snapshot is.
+// NewClusterModel returns the model of a snapshot.
 func NewClusterModel(s *cluster.Snapshot, opts Options) *ClusterModel {
-	w := &ClusterModel{
+	m := &ClusterModel{
 		Cluster:            model.NewCluster(s, opts.Profiles),
 		opts:               opts,
 		scorers:            map[*scheduler.Compiled][]cycle.Scorer{},
@@ -39,7 +39,7 @@ func NewClusterModel(s *cluster.Snapshot, opts Options) *ClusterModel {
 		images:             score.NewImageIndex(s),
 		randomSampleWeight: sampling.RandomSampleWeight,
 	}
-	n := len(w.ClassList)
-	w.replacements, w.groups = make([]*cycle.Replacement, n), fast.NewGroupCache(n)
-	return w
+	n := len(m.ClassList)
+	m.replacements, m.groups = make([]*cycle.Replacement, n), fast.NewGroupCache(n)
+	return m
 }

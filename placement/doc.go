@@ -1,28 +1,26 @@
-// Package placement foretells where the default profile of kube-scheduler puts
-// the replacement of an evicted pod: which nodes pass its filters, which of
-// them share the best score, and how sure that is.
+// Package placement predicts where kube-scheduler places the replacement of an evicted
+// pod: which nodes pass its filters, which of them share the best score, and the
+// probability of each.
 //
-// It decides from a cluster.Snapshot only and knows the formulas of
-// kube-scheduler 1.36 and 1.37 (k8s.io/kubernetes, pkg/scheduler/framework/
-// plugins) with their integer rounding. It never says whether a pod may or
-// should leave, it never moves anything outside its own World, and it never
-// guesses: a pod that needs what is not modelled is not Supported.
+// It reads only a cluster.Snapshot. It uses the formulas of kube-scheduler 1.36 and
+// 1.37 (k8s.io/kubernetes, pkg/scheduler/framework/plugins) with their integer
+// rounding. It never decides whether a pod may or should be evicted, and it never
+// changes anything outside its ClusterModel. If a pod needs a feature that the model
+// does not have, the pod is not supported and there is no prediction.
 //
-// Limits of what is foretold:
+// Limits of the predictions:
 //
-//   - From 100 nodes on the scheduler judges a sample of the feasible nodes.
-//     Where it begins is not known, so every start is taken for equally likely;
-//     the order of nodes is taken from their names. docs/reference/placement.md
-//     says what is exact of it.
-//   - Preemption, extenders and pods that are scheduled at the same moment are
-//     left out. Pods that wait for the node which preemption has cleared for
-//     them are counted there.
-//   - A move within a World binds no volume: two pods with waiting claims may be
-//     foretold the same one. Where several volumes of one size, or several
-//     records of free storage, suit a claim, the first by name is taken; the
-//     scheduler takes any.
-//   - Where the recorded size of an image differs between nodes the scheduler
-//     uses the size it saw first; here that of the first node by name.
-//   - The replacement is taken to have the victim's labels and spec. During a
-//     rollout another template may be used.
+//   - In clusters of 100 or more nodes, the scheduler scores only a sample of the
+//     feasible nodes. The first node of the sample is not known, so every first node
+//     is equally likely. The model orders nodes by name.
+//     docs/reference/placement.md says which of these results are exact.
+//   - The model ignores preemption, extenders and pods that are scheduled at the same
+//     moment. It counts nominated pods on their nominated node.
+//   - A move in the model binds no volume, so two pods with unbound claims may get
+//     the same volume. If several volumes of one size, or several storage capacities,
+//     match a claim, the model takes the first by name. The scheduler takes any.
+//   - If nodes report different sizes of an image, the scheduler uses the first size
+//     that it saw. The model uses the size on the first node by name.
+//   - The model assumes that the replacement has the victim's labels and spec. During
+//     a rollout, the replacement may have another template.
 package placement

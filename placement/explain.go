@@ -8,43 +8,44 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/score"
 )
 
-// NodeVerdict is what filters and scores say about one node in one state of the
+// NodeVerdict is the result of filters and scores for one node in one state of the
 // victim.
 type NodeVerdict struct {
 	Node cluster.NodeID
-	Gone bool // the victim is gone; false: it still terminates
-	// RefusedBy is the first filter that refuses the node, empty for none.
+	Gone bool // true: the victim is gone; false: it terminates
+	// RefusedBy is the first filter that refuses the node; empty if none does.
 	RefusedBy scheduler.Filter
 	Why       string // a sentence; empty when the node is feasible
 	Scores    []PluginScore
 	Total     int64
 }
 
-// PluginScore is one plugin's part of a node's total.
+// PluginScore is the score of one plugin for a node.
 type PluginScore struct {
 	Plugin     string
-	Normalised int64 // 0..100, in a legacy Policy 0..10; 0 for a plugin that does not score this pod
+	Normalised int64 // 0 to 100 (in a legacy Policy 0 to 10); 0 if the plugin does not score this pod
 	Weight     int64
 }
 
-// Explain returns the verdict of every node on the pod's replacement: first for
-// the victim terminating, then for the victim gone, each sorted by node. Scores
-// are those that the nodes get beside all feasible ones, also where the scheduler
-// judges a sample of them. It is empty when nothing can be foretold.
-func (w *ClusterModel) Explain(p cluster.PodID) []NodeVerdict {
-	if _, ok := w.Supported(p); !ok {
+// Explain returns the result of every node for the pod's replacement: first while the
+// victim terminates, then once it is gone, each sorted by node. The scores compare all
+// feasible nodes, even where the scheduler only scores a sample of them. It returns nil
+// if the pod is not supported.
+func (m *ClusterModel) Explain(p cluster.PodID) []NodeVerdict {
+	if _, ok := m.Supported(p); !ok {
 		return nil
 	}
-	in := w.replacementOf(p)
+	in := m.replacementOf(p)
 	var out []NodeVerdict
-	inBothStates(w.Cluster, p, func(gone bool) { out = append(out, w.explainNodes(in, p, gone)...) })
+	inBothStates(m.Cluster, p, func(gone bool) { out = append(out, m.explainNodes(in, p, gone)...) })
 	return out
 }
 
-func (w *ClusterModel) explainNodes(in *cycle.Replacement, p cluster.PodID, gone bool) []NodeVerdict {
-	r := w.newAttempt(in, p)
+// explainNodes returns the result of every node in one state of the victim.
+func (m *ClusterModel) explainNodes(in *cycle.Replacement, p cluster.PodID, gone bool) []NodeVerdict {
+	r := m.newAttempt(in, p)
 	var feasible []cluster.NodeID
-	out := make([]NodeVerdict, len(w.Snap.Nodes))
+	out := make([]NodeVerdict, len(m.Snap.Nodes))
 	for n := range out {
 		out[n] = NodeVerdict{Node: cluster.NodeID(n), Gone: gone, RefusedBy: filter.RefusedBy(&r, n)}
 	}
@@ -58,16 +59,16 @@ func (w *ClusterModel) explainNodes(in *cycle.Replacement, p cluster.PodID, gone
 			out[n].Why = filter.Message(&r, n, out[n].RefusedBy)
 		}
 	}
-	r = w.newAttempt(in, p)
+	r = m.newAttempt(in, p)
 	if len(feasible) == 0 {
 		return out
 	}
 	score.Score(&r, feasible)
 	for i, n := range feasible {
 		for k, s := range in.Scorers {
-			out[n].Scores = append(out[n].Scores, PluginScore{s.Name, w.scratch.Scores[k][i], s.Weight})
+			out[n].Scores = append(out[n].Scores, PluginScore{s.Name, m.scratch.Scores[k][i], s.Weight})
 		}
-		out[n].Total = w.scratch.Total[i]
+		out[n].Total = m.scratch.Total[i]
 	}
 	return out
 }

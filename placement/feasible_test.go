@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// feasibleCase is a change to a cluster of nodes a (zone za), b and c (zb) with
-// the pod x-0 on a, and the nodes that its replacement may then go to.
+// feasibleCase is a change to a cluster with node a in zone za, nodes b and c in zone
+// zb, and the pod x-0 on a. It lists the feasible nodes for the replacement of x-0.
 type feasibleCase struct {
 	name              string
 	edit              func(*builder)
@@ -30,43 +30,44 @@ func testFeasible(t *testing.T, cases []feasibleCase) {
 			b.node("c", "zb")
 			b.app("x", 100, nil, "a")
 			c.edit(b)
-			w := b.model(t)
-			p := w.Predict(podID(t, w, "x-0"))
+			m := b.model(t)
+			p := m.Predict(podID(t, m, "x-0"))
 			if p.UnsupportedReason != "" {
 				t.Fatal(p.UnsupportedReason)
 			}
-			if got := nodeNames(w, p.Terminating.Feasible); got != c.terminating {
+			if got := nodeNames(m, p.Terminating.Feasible); got != c.terminating {
 				t.Errorf("terminating: %q, want %q", got, c.terminating)
 			}
-			if got := nodeNames(w, p.Gone.Feasible); got != c.gone {
+			if got := nodeNames(m, p.Gone.Feasible); got != c.gone {
 				t.Errorf("gone: %q, want %q", got, c.gone)
 			}
-			v := verdict(t, w, "x-0", "b", true)
+			v := verdict(t, m, "x-0", "b", true)
 			if v.RefusedBy != c.refused || (v.Why == "") != (c.refused == "") {
 				t.Errorf("b is refused by %q (%s), want %q", v.RefusedBy, v.Why, c.refused)
 			}
-			checkMoveAndBack(t, w, p)
+			checkMoveAndBack(t, m, p)
 		})
 	}
 }
 
-// checkMoveAndBack lets every pod stand everywhere and go back: nothing may be left.
-func checkMoveAndBack(t *testing.T, w *ClusterModel, want prediction.Prediction) {
+// checkMoveAndBack moves every pod to every node and back, and checks that the
+// prediction is the same as before.
+func checkMoveAndBack(t *testing.T, m *ClusterModel, want prediction.Prediction) {
 	t.Helper()
-	for i := range w.Snap.Pods {
-		p := &w.Snap.Pods[i]
-		at := w.NodeOf(p.ID)
-		for n := range w.Snap.Nodes {
-			w.Move(p.ID, w.Snap.Nodes[n].ID)
+	for i := range m.Snap.Pods {
+		p := &m.Snap.Pods[i]
+		at := m.NodeOf(p.ID)
+		for n := range m.Snap.Nodes {
+			m.Move(p.ID, m.Snap.Nodes[n].ID)
 		}
-		w.Move(p.ID, at)
+		m.Move(p.ID, at)
 	}
-	if diff := diff(want, w.Predict(podID(t, w, "x-0"))); diff != "" {
-		t.Errorf("moving pods about leaves something: %s", diff)
+	if diff := diff(want, m.Predict(podID(t, m, "x-0"))); diff != "" {
+		t.Errorf("the prediction changed after moves and their reversal: %s", diff)
 	}
 }
 
-// withHostPort lets a pod take a host port.
+// withHostPort gives a pod a host port.
 func withHostPort(ip string, protocol corev1.Protocol, number int32) func(*corev1.PodSpec) {
 	return func(s *corev1.PodSpec) {
 		s.Containers[0].Ports = []corev1.ContainerPort{{HostIP: ip, Protocol: protocol, HostPort: number}}
@@ -181,8 +182,8 @@ func TestNominatedPods(t *testing.T) {
 	})
 }
 
-// What a pod requests as a whole replaces the sum of its containers for the
-// filter, and is not seen by LeastAllocated; overhead and sidecars are added.
+// TestRequests: pod-level requests replace the sum of the containers' requests in the
+// filter, and LeastAllocated ignores them. Overhead and sidecars are added.
 func TestRequests(t *testing.T) {
 	cpu := func(milli int64) corev1.ResourceList {
 		return corev1.ResourceList{"cpu": *resource.NewMilliQuantity(milli, resource.DecimalSI)}

@@ -32,7 +32,7 @@ func withTaint(effect corev1.TaintEffect) func(*corev1.Node) {
 
 func cordon(n *corev1.Node) { n.Spec.Unschedulable = true }
 
-// TestFilters puts one pod of app x on node a and asks about node b.
+// TestFilters puts a pod of app x on node a and checks which filter refuses node b.
 func TestFilters(t *testing.T) {
 	tolerate := func(key string) func(*corev1.PodSpec) {
 		return func(s *corev1.PodSpec) {
@@ -98,25 +98,26 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-// The first of a group that wants its own kind near may stand anywhere; while
-// the victim terminates, its replacement has to stay beside it.
+// TestAffinityToItsOwnKind: a pod that matches its own affinity may run anywhere if no
+// other pod matches. While the victim terminates, the replacement must run in the
+// victim's zone.
 func TestAffinityToItsOwnKind(t *testing.T) {
 	b := newBuilder()
 	b.node("a", "za")
 	b.node("b", "zb")
 	b.app("x", 100, func(s *corev1.PodSpec) { s.Affinity = affinityTo("x", zoneKey) }, "a")
-	w := b.model(t)
-	p := w.Predict(podID(t, w, "x-0"))
-	if got := nodeNames(w, p.Terminating.Feasible); got != "a" {
+	m := b.model(t)
+	p := m.Predict(podID(t, m, "x-0"))
+	if got := nodeNames(m, p.Terminating.Feasible); got != "a" {
 		t.Errorf("terminating: %q, want a", got)
 	}
-	if got := nodeNames(w, p.Gone.Feasible); got != "a b" {
+	if got := nodeNames(m, p.Gone.Feasible); got != "a b" {
 		t.Errorf("gone: %q, want a b", got)
 	}
 }
 
-// A victim that terminates still keeps its like away by anti-affinity, and
-// still holds its resources; spread no longer counts it.
+// TestTerminatingVictim: a terminating victim still counts for anti-affinity and
+// resources, but not for topology spread.
 func TestTerminatingVictim(t *testing.T) {
 	b := newBuilder()
 	b.node("a", "za")
@@ -127,15 +128,15 @@ func TestTerminatingVictim(t *testing.T) {
 		s.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: zoneKey,
 			WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: appSelector("even")}}
 	}, "a")
-	w := b.model(t)
+	m := b.model(t)
 	for _, c := range []struct{ pod, terminating, gone string }{
 		{"x-0", "b", "a b"}, {"big-0", "a", "a b"}, {"even-0", "a b", "a b"},
 	} {
-		p := w.Predict(podID(t, w, c.pod))
-		if got := nodeNames(w, p.Terminating.Feasible); got != c.terminating {
+		p := m.Predict(podID(t, m, c.pod))
+		if got := nodeNames(m, p.Terminating.Feasible); got != c.terminating {
 			t.Errorf("%s terminating: %q, want %q", c.pod, got, c.terminating)
 		}
-		if got := nodeNames(w, p.Gone.Feasible); got != c.gone {
+		if got := nodeNames(m, p.Gone.Feasible); got != c.gone {
 			t.Errorf("%s gone: %q, want %q", c.pod, got, c.gone)
 		}
 	}
@@ -145,15 +146,15 @@ func TestPendingWhenNothingIsFeasible(t *testing.T) {
 	b := newBuilder()
 	b.node("a", "za")
 	b.app("x", 6000, nil, "a") // its replacement fits only when it is gone
-	w := b.model(t)
-	p := w.Predict(podID(t, w, "x-0"))
-	if p.Pending() != 0.9 || p.Likeliest() != nodeID(t, w, "a") {
+	m := b.model(t)
+	p := m.Predict(podID(t, m, "x-0"))
+	if p.Pending() != 0.9 || p.Likeliest() != nodeID(t, m, "a") {
 		t.Errorf("pending %v, likeliest %v; want 0.9 and a", p.Pending(), p.Likeliest())
 	}
-	w.Move(podID(t, w, "x-0"), cluster.NoNode)
+	m.Move(podID(t, m, "x-0"), cluster.NoNode)
 	b.objects.Nodes[0].Spec.Unschedulable = true
-	w = b.model(t)
-	p = w.Predict(podID(t, w, "x-0"))
+	m = b.model(t)
+	p = m.Predict(podID(t, m, "x-0"))
 	if p.Pending() != 1 || p.Likeliest() != cluster.NoNode {
 		t.Errorf("pending %v, likeliest %v; want certain", p.Pending(), p.Likeliest())
 	}
@@ -168,8 +169,8 @@ func TestMinDomainsCountsMissingDomainsAsEmpty(t *testing.T) {
 			s.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: zoneKey, MinDomains: &min,
 				WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: appSelector("x")}}
 		}, "a", "b", "a")
-		w := b.model(t)
-		if got := nodeNames(w, w.Predict(podID(t, w, "x-2")).Gone.Feasible); got != want {
+		m := b.model(t)
+		if got := nodeNames(m, m.Predict(podID(t, m, "x-2")).Gone.Feasible); got != want {
 			t.Errorf("minDomains %d: %q, want %q", min, got, want)
 		}
 	}

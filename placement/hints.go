@@ -8,33 +8,32 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/score"
 )
 
-// SetHints lets exactly these nodes carry a steering hint of a kind, beside those
-// that carry one in the snapshot. No nodes takes the hints away. A taint changes
-// the score of TaintToleration; a label that of NodeAffinity, and, where a pod
-// requires it, the feasible nodes.
-func (w *ClusterModel) SetHints(kind hints.Kind, nodes []cluster.NodeID) {
-	if len(nodes) == 0 && w.Hints.IsEmpty() {
+// SetHints replaces the model's steering hints: exactly these nodes get a hint of the
+// kind, in addition to the hints of the snapshot. An empty list removes the hints. A
+// taint changes the score of TaintToleration. A label changes the score of NodeAffinity,
+// and, if a pod requires it, the feasible nodes.
+func (m *ClusterModel) SetHints(kind hints.Kind, nodes []cluster.NodeID) {
+	if len(nodes) == 0 && m.Hints.IsEmpty() {
 		return
 	}
-	wasLabelled := w.Hints.HasLabels()
-	w.groups.Clear()
-	w.Hints = model.NewSteeringHints(w.Snap, kind, nodes)
-	if wasLabelled || w.Hints.HasLabels() {
-		clear(w.nodeChecks)
-		for _, c := range w.ClassList {
+	wasLabelled := m.Hints.HasLabels()
+	m.groups.Clear()
+	m.Hints = model.NewSteeringHints(m.Snap, kind, nodes)
+	if wasLabelled || m.Hints.HasLabels() {
+		clear(m.nodeChecks)
+		for _, c := range m.ClassList {
 			if c.Profile.ReadsHintLabel() || scheduler.PodReadsHintLabel(c.Sample.Object) {
-				w.replacements[c.Number] = nil // its node affinity is matched anew
+				m.replacements[c.Number] = nil // its node affinity must be matched again
 			}
 		}
 	}
 }
 
-// RespondsToHint reports whether a hint of a kind can change where the scheduler puts the
-// pod's replacement: whether the pod does not tolerate the taint, or looks at
-// the label.
-func (w *ClusterModel) RespondsToHint(p cluster.PodID, kind hints.Kind) bool {
-	pod := w.Snap.Pods[p].Object
-	profile := w.ProfileOf(pod.Spec.SchedulerName)
+// RespondsToHint reports whether a hint of the kind can change where the scheduler
+// places the pod's replacement: the pod does not tolerate the taint, or reads the label.
+func (m *ClusterModel) RespondsToHint(p cluster.PodID, kind hints.Kind) bool {
+	pod := m.Snap.Pods[p].Object
+	profile := m.ProfileOf(pod.Spec.SchedulerName)
 	switch kind {
 	case hints.Taint:
 		return profile.ScoresTaints && score.CountUntolerated(score.HintTaints, pod.Spec.Tolerations) > 0

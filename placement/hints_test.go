@@ -13,8 +13,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
-// hintedCluster is random: pods that tolerate the steering taint, that look at
-// the label softly or firmly, and others; some nodes have a taint of their own.
+// hintedCluster returns a random cluster. Some pods tolerate the steering taint, some
+// require or prefer nodes without the label, and some do neither. Some nodes have
+// another taint.
 func hintedCluster(r *rand.Rand, hinted map[int]hints.Kind) *builder {
 	b := newBuilder()
 	names := []string{""}
@@ -51,10 +52,10 @@ func hintedCluster(r *rand.Rand, hinted map[int]hints.Kind) *builder {
 	return b
 }
 
-// withoutHintLabel are nodes without the label.
+// withoutHintLabel selects the nodes without the hint label.
 var withoutHintLabel = corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: hints.Key, Operator: corev1.NodeSelectorOpNotIn, Values: []string{hints.Value}}}}
 
-// hintProfiles are schedulers that look at hints for every pod, or not at all.
+// hintProfiles are profiles that read hints for every pod, for some pods or for none.
 func hintProfiles() []scheduler.Profile {
 	policy := scheduler.DefaultPolicy()
 	adds := func(a corev1.NodeAffinity) scheduler.Profile {
@@ -69,9 +70,9 @@ func hintProfiles() []scheduler.Profile {
 	}
 }
 
-// TestAHintedWorldIsOneWhoseNodesCarryTheHint: what is foretold with hints that
-// are thought of is what is foretold when they stand on the nodes; and nothing
-// is left of them when they are taken back.
+// TestAHintedWorldIsOneWhoseNodesCarryTheHint: a model with hints predicts the same as a
+// model of a cluster whose nodes have the hints. Without the hints, it predicts the same
+// as before.
 func TestAHintedWorldIsOneWhoseNodesCarryTheHint(t *testing.T) {
 	profiles := hintProfiles()
 	differ, heard := map[hints.Kind]int{}, make([]map[hints.Kind]int, len(profiles))
@@ -85,33 +86,33 @@ func TestAHintedWorldIsOneWhoseNodesCarryTheHint(t *testing.T) {
 		r := func() *rand.Rand { return rand.New(rand.NewPCG(seed, 11)) }
 		hinted := map[int]hints.Kind{}
 		var nodes []cluster.NodeID
-		w := hintedCluster(r(), nil).modelWithProfile(t, profile)
+		m := hintedCluster(r(), nil).modelWithProfile(t, profile)
 		for i := range 6 {
 			if rand.New(rand.NewPCG(seed, uint64(i))).IntN(2) == 0 {
 				hinted[i] = kind
-				nodes = append(nodes, nodeID(t, w, fmt.Sprintf("n%d", i)))
+				nodes = append(nodes, nodeID(t, m, fmt.Sprintf("n%d", i)))
 			}
 		}
 		standing := hintedCluster(r(), hinted).modelWithProfile(t, profile)
-		for p := range w.Snap.Pods {
+		for p := range m.Snap.Pods {
 			id := cluster.PodID(p)
-			without := w.Predict(id)
-			w.SetHints(kind, nodes)
-			if got, want := w.Predict(id), standing.Predict(id); !reflect.DeepEqual(got, want) {
-				t.Fatalf("seed %d, %s by %s on %v:\n got %+v\nwant %+v", seed, w.Snap.Pods[p].Object.Name, kind, nodes, got, want)
+			without := m.Predict(id)
+			m.SetHints(kind, nodes)
+			if got, want := m.Predict(id), standing.Predict(id); !reflect.DeepEqual(got, want) {
+				t.Fatalf("seed %d, %s by %s on %v:\n got %+v\nwant %+v", seed, m.Snap.Pods[p].Object.Name, kind, nodes, got, want)
 			}
-			if w.RespondsToHint(id, kind) {
+			if m.RespondsToHint(id, kind) {
 				heard[which][kind]++
 			}
-			if changed := !reflect.DeepEqual(w.Predict(id), without); changed {
+			if changed := !reflect.DeepEqual(m.Predict(id), without); changed {
 				differ[kind]++
-				if !w.RespondsToHint(id, kind) {
-					t.Fatalf("seed %d: %s changes with a hint that it does not hear", seed, w.Snap.Pods[p].Object.Name)
+				if !m.RespondsToHint(id, kind) {
+					t.Fatalf("seed %d: the prediction of %s changes, but RespondsToHint is false", seed, m.Snap.Pods[p].Object.Name)
 				}
 			}
-			w.SetHints(kind, nil)
-			if !reflect.DeepEqual(w.Predict(id), without) {
-				t.Fatalf("seed %d: a hint is left behind", seed)
+			m.SetHints(kind, nil)
+			if !reflect.DeepEqual(m.Predict(id), without) {
+				t.Fatalf("seed %d: the prediction differs after the hints are removed", seed)
 			}
 		}
 	}
@@ -124,15 +125,15 @@ func TestAHintedWorldIsOneWhoseNodesCarryTheHint(t *testing.T) {
 	}
 }
 
-// TestATaintThatStandsCountsOnce: hinting a node that carries the taint already.
+// TestATaintThatStandsCountsOnce adds a hint to a node that already has the taint.
 func TestATaintThatStandsCountsOnce(t *testing.T) {
-	w := hintedCluster(rand.New(rand.NewPCG(1, 1)), map[int]hints.Kind{0: hints.Taint}).model(t)
-	for p := range w.Snap.Pods {
-		before := w.Predict(cluster.PodID(p))
-		w.SetHints(hints.Taint, []cluster.NodeID{nodeID(t, w, "n0")})
-		if !reflect.DeepEqual(w.Predict(cluster.PodID(p)), before) {
-			t.Fatalf("%s", w.Snap.Pods[p].Object.Name)
+	m := hintedCluster(rand.New(rand.NewPCG(1, 1)), map[int]hints.Kind{0: hints.Taint}).model(t)
+	for p := range m.Snap.Pods {
+		before := m.Predict(cluster.PodID(p))
+		m.SetHints(hints.Taint, []cluster.NodeID{nodeID(t, m, "n0")})
+		if !reflect.DeepEqual(m.Predict(cluster.PodID(p)), before) {
+			t.Fatalf("%s", m.Snap.Pods[p].Object.Name)
 		}
-		w.SetHints(hints.Taint, nil)
+		m.SetHints(hints.Taint, nil)
 	}
 }

@@ -274,7 +274,7 @@ func TestPolicyThatIsNotKnown(t *testing.T) {
 	b.app("x", 1000, nil, "a")
 	w := b.modelWithProfile(t, scheduler.PolicyProfile(scheduler.Policy{Priorities: []scheduler.PriorityFunction{{Name: "EqualPriority", Weight: 1}, {Name: "ResourceLimitsPriority", Weight: 1}}}))
 	why, ok := w.Supported(podID(t, w, "x-0"))
-	if want := `it is scheduled by "default-scheduler": its priority function ResourceLimitsPriority is not modelled`; ok || why != want {
+	if want := `it is scheduled by "default-scheduler": its priority function ResourceLimitsPriority is not supported`; ok || why != want {
 		t.Errorf("%q, want %q", why, want)
 	}
 }

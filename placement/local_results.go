@@ -7,12 +7,13 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/score"
 )
 
-// updateLocalResults takes the changes since the last prediction of the class in.
-func (w *ClusterModel) updateLocalResults(in *cycle.Replacement) {
-	f, now := &in.Local, w.DroppedChanges+len(w.ChangedNodes)
+// updateLocalResults updates the results of the nodes whose pods changed since the last
+// prediction of the class.
+func (m *ClusterModel) updateLocalResults(in *cycle.Replacement) {
+	f, now := &in.Local, m.DroppedChanges+len(m.ChangedNodes)
 	switch {
 	case f.Passes == nil:
-		n := len(w.Snap.Nodes)
+		n := len(m.Snap.Nodes)
 		f.Passes = make([]bool, n)
 		if in.Profile.ScoresResourcesFit {
 			f.ResourcesFit = make([]int8, n)
@@ -21,30 +22,31 @@ func (w *ClusterModel) updateLocalResults(in *cycle.Replacement) {
 			f.Balanced = make([]int8, n)
 		}
 		fallthrough
-	case f.SeenChanges < w.DroppedChanges:
+	case f.SeenChanges < m.DroppedChanges:
 		for n := range f.Passes {
-			w.updateNodeResults(in, n)
+			m.updateNodeResults(in, n)
 		}
 	default:
-		for _, n := range w.ChangedNodes[f.SeenChanges-w.DroppedChanges:] {
-			w.updateNodeResults(in, int(n))
+		for _, n := range m.ChangedNodes[f.SeenChanges-m.DroppedChanges:] {
+			m.updateNodeResults(in, int(n))
 		}
 	}
 	f.SeenChanges = now
 }
 
-func (w *ClusterModel) updateNodeResults(in *cycle.Replacement, n int) {
+// updateNodeResults computes the local results of one node.
+func (m *ClusterModel) updateNodeResults(in *cycle.Replacement, n int) {
 	f := &in.Local
 	f.Passes[n] = in.CanRun[n] && in.Volumes.RefusedReason == "" &&
 		(in.Volumes.Bindable == nil || in.Volumes.Bindable[n]) && (in.Volumes.InZone == nil || in.Volumes.InZone[n]) && (in.FeaturesOK == nil || in.FeaturesOK[n]) &&
-		filter.HasResources(w.Cluster, in.CheckedRequests, n) && w.Ports.Taken(in.Ports, n) == 0 && !w.Disks.Conflicts(in.Disks, n) && w.Attachments.BlockingDriver(in.Volumes.Attach, n) == ""
+		filter.HasResources(m.Cluster, in.CheckedRequests, n) && m.Ports.Taken(in.Ports, n) == 0 && !m.Disks.Conflicts(in.Disks, n) && m.Attachments.BlockingDriver(in.Volumes.Attach, n) == ""
 	if !f.Passes[n] {
 		return
 	}
 	if f.ResourcesFit != nil {
-		f.ResourcesFit[n] = int8(score.ResourcesFit(w.Cluster, in, cluster.NodeID(n)))
+		f.ResourcesFit[n] = int8(score.ResourcesFit(m.Cluster, in, cluster.NodeID(n)))
 	}
 	if f.Balanced != nil {
-		f.Balanced[n] = int8(score.BalancedAllocation(w.Cluster, in, cluster.NodeID(n)))
+		f.Balanced[n] = int8(score.BalancedAllocation(m.Cluster, in, cluster.NodeID(n)))
 	}
 }

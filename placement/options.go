@@ -1,13 +1,15 @@
 package placement
 
-import "github.com/evenkeel-project/evenkeel/placement/scheduler"
+import (
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
+)
 
-// Options say which schedulers place the cluster's pods.
+// Options describe the schedulers that place the cluster's pods.
 type Options struct {
-	// Profiles by schedulerName. default-scheduler has DefaultProfile unless it
-	// is named here; nothing is foretold for pods of any other scheduler.
+	// Profiles are the schedulers' profiles by schedulerName. Without an entry,
+	// default-scheduler has DefaultProfile. Pods of other schedulers without an entry
+	// are not supported.
 	Profiles map[string]scheduler.Profile
-	// GracePeriodSeconds is what evictions ask for instead of the pods' own; nil:
-	// the pods' own.
+	// GracePeriodSeconds is the grace period that evictions request; nil: each pod's own.
 	GracePeriodSeconds *int64
 }

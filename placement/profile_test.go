@@ -13,7 +13,7 @@ func labelIn(key string, values ...string) corev1.NodeSelectorTerm {
 	return corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: key, Operator: corev1.NodeSelectorOpIn, Values: values}}}
 }
 
-// cpuOnly makes an app's pods request cpu and no memory.
+// cpuOnly makes the pods of an app request CPU and no memory.
 func cpuOnly(cpu string) func(*corev1.PodSpec) {
 	return func(s *corev1.PodSpec) {
 		s.Containers[0].Resources.Requests = corev1.ResourceList{"cpu": resource.MustParse(cpu)}
@@ -26,9 +26,9 @@ func profileWith(edit func(*scheduler.Profile)) scheduler.Profile {
 	return p
 }
 
-// TestProfileScores changes one thing of the default profile and compares a
-// plugin's score of nodes a and b once the victim on a is gone. Of the 10 cpus
-// and 10Gi of each, b has 5 and 2Gi requested.
+// TestProfileScores changes one setting of the default profile and compares a plugin's
+// scores of nodes a and b once the victim on a is gone. Each node has 10 CPUs and 10Gi;
+// pods on b request 5 CPUs and 2Gi.
 func TestProfileScores(t *testing.T) {
 	const gpu = "example.com/gpu"
 	cases := []struct {
@@ -81,8 +81,8 @@ func TestProfileScores(t *testing.T) {
 			if c.edit != nil {
 				c.edit(b)
 			}
-			w := b.modelWithProfile(t, c.profile)
-			gotA, gotB := scoreOf(t, verdict(t, w, "x-0", "a", true), c.plugin), scoreOf(t, verdict(t, w, "x-0", "b", true), c.plugin)
+			m := b.modelWithProfile(t, c.profile)
+			gotA, gotB := scoreOf(t, verdict(t, m, "x-0", "a", true), c.plugin), scoreOf(t, verdict(t, m, "x-0", "b", true), c.plugin)
 			if gotA != c.a || gotB != c.b {
 				t.Errorf("a %d, b %d; want %d and %d", gotA, gotB, c.a, c.b)
 			}
@@ -99,7 +99,7 @@ func addMatchingPod(b *builder) {
 	setAppLabel(b, "z-0")
 }
 
-// withGPUs gives both nodes 4, and lets x-0 request some.
+// withGPUs gives each node 4 GPUs, and lets x-0 request n of them.
 func withGPUs(n int64) func(*builder) {
 	return func(b *builder) {
 		for _, node := range b.objects.Nodes {
@@ -112,17 +112,18 @@ func withGPUs(n int64) func(*builder) {
 	}
 }
 
-// TestWeights: the total is the sum of what weighs, and what weighs 0 is silent.
+// TestWeights: the total is the weighted sum of the scores, and plugins with weight 0 do
+// not appear.
 func TestWeights(t *testing.T) {
 	p := profileWith(func(p *scheduler.Profile) { p.Weights = scheduler.Weights{PodTopologySpread: 5, ResourcesFit: 2} })
-	w := threeZones(1, 1, 4).modelWithProfile(t, p)
-	v := verdict(t, w, "d-5", "n3", false)
+	m := threeZones(1, 1, 4).modelWithProfile(t, p)
+	v := verdict(t, m, "d-5", "n3", false)
 	if len(v.Scores) != 2 || v.Total != 5*scoreOf(t, v, "PodTopologySpread")+2*scoreOf(t, v, "NodeResourcesFit") {
 		t.Errorf("got %+v", v)
 	}
 }
 
-// TestDisabledFilters: each filter refuses node b until it is switched off.
+// TestDisabledFilters: each filter refuses node b until the profile disables it.
 func TestDisabledFilters(t *testing.T) {
 	edits := map[scheduler.Filter]func(*builder){
 		scheduler.NodeUnschedulable: func(b *builder) { cordon(b.objects.Nodes[1]) },
@@ -164,35 +165,35 @@ func TestDisabledFilters(t *testing.T) {
 		}
 		off := profileWith(func(p *scheduler.Profile) { p.DisabledFilters = []scheduler.Filter{f} })
 		if v := verdict(t, b.modelWithProfile(t, off), "x-0", "b", true); v.RefusedBy != "" {
-			t.Errorf("%s is off, yet the node is refused by %q", f, v.RefusedBy)
+			t.Errorf("%s is disabled, but the node is refused by %q", f, v.RefusedBy)
 		}
 	}
 }
 
-// TestEachProfileHasItsOwnView: pods that differ in their scheduler alone see
-// nodes differently.
+// TestEachProfileHasItsOwnView: pods that differ only in their scheduler have their own
+// node checks.
 func TestEachProfileHasItsOwnView(t *testing.T) {
 	b := newBuilder()
 	b.node("a", "za")
 	b.node("b", "zb", withTaint(corev1.TaintEffectNoSchedule))
 	b.app("x", 1000, nil, "a")
 	b.app("y", 1000, func(s *corev1.PodSpec) { s.SchedulerName = "bold" }, "a")
-	w := b.modelWithOptions(t, Options{Profiles: map[string]scheduler.Profile{"bold": profileWith(func(p *scheduler.Profile) { p.DisabledFilters = []scheduler.Filter{scheduler.TaintToleration} })}})
+	m := b.modelWithOptions(t, Options{Profiles: map[string]scheduler.Profile{"bold": profileWith(func(p *scheduler.Profile) { p.DisabledFilters = []scheduler.Filter{scheduler.TaintToleration} })}})
 	for pod, want := range map[string]string{"x-0": "a", "y-0": "a b"} {
-		if got := nodeNames(w, w.Predict(podID(t, w, pod)).Gone.Feasible); got != want {
+		if got := nodeNames(m, m.Predict(podID(t, m, pod)).Gone.Feasible); got != want {
 			t.Errorf("%s may go to %q, want %q", pod, got, want)
 		}
 	}
 }
 
 func TestAddedAffinityIsRequired(t *testing.T) {
-	w := threeZones(1, 2, 3).modelWithProfile(t, profileWith(func(p *scheduler.Profile) {
+	m := threeZones(1, 2, 3).modelWithProfile(t, profileWith(func(p *scheduler.Profile) {
 		p.AddedAffinity = &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{labelIn(zoneKey, "z1", "z3")}}}
 	}))
-	if got := nodeNames(w, w.Predict(podID(t, w, "d-5")).Gone.Feasible); got != "n1 n3" {
+	if got := nodeNames(m, m.Predict(podID(t, m, "d-5")).Gone.Feasible); got != "n1 n3" {
 		t.Errorf("feasible %q, want n1 n3", got)
 	}
-	if v := verdict(t, w, "d-5", "n2", true); v.RefusedBy != scheduler.NodeAffinity || !strings.Contains(v.Why, "addedAffinity") {
+	if v := verdict(t, m, "d-5", "n2", true); v.RefusedBy != scheduler.NodeAffinity || !strings.Contains(v.Why, "addedAffinity") {
 		t.Errorf("n2 is refused by %q: %s", v.RefusedBy, v.Why)
 	}
 }
@@ -218,8 +219,8 @@ func TestIgnoredResources(t *testing.T) {
 	}
 }
 
-// TestProfilesByScheduler: each pod is placed by its own scheduler, and one
-// without a profile by nobody that is known.
+// TestProfilesByScheduler: each pod is placed by its own scheduler. Pods of a scheduler
+// without a profile are not supported.
 func TestProfilesByScheduler(t *testing.T) {
 	b := newBuilder()
 	b.node("a", "za")
@@ -229,33 +230,34 @@ func TestProfilesByScheduler(t *testing.T) {
 		b.app("x"+name, 1000, func(s *corev1.PodSpec) { s.SchedulerName = name }, "a")
 	}
 	unknown := profileWith(func(p *scheduler.Profile) { p.UnsupportedReason = "plugin Coscheduling is not modelled" })
-	w := b.modelWithOptions(t, Options{Profiles: map[string]scheduler.Profile{"packer": scheduler.MostAllocatedProfile(), "odd": unknown}})
+	m := b.modelWithOptions(t, Options{Profiles: map[string]scheduler.Profile{"packer": scheduler.MostAllocatedProfile(), "odd": unknown}})
 	for pod, want := range map[string]string{"x-0": "a", "xpacker-0": "b"} {
-		if got := nodeNames(w, w.Predict(podID(t, w, pod)).Gone.Winners); got != want {
+		if got := nodeNames(m, m.Predict(podID(t, m, pod)).Gone.Winners); got != want {
 			t.Errorf("%s: %q, want %s", pod, got, want)
 		}
 	}
 	for pod, want := range map[string]string{
 		"xodd-0":  `it is scheduled by "odd": plugin Coscheduling is not modelled`,
-		"xdark-0": `it is scheduled by "dark", whose scores are not known`,
+		"xdark-0": `it is scheduled by "dark", which has no profile in the configuration`,
 	} {
-		if p := w.Predict(podID(t, w, pod)); p.UnsupportedReason != want {
+		if p := m.Predict(podID(t, m, pod)); p.UnsupportedReason != want {
 			t.Errorf("%s: %q, want %q", pod, p.UnsupportedReason, want)
 		}
 	}
 }
 
-// TestFilterThatCannotBeSwitchedOff is about the pods that it concerns only.
+// TestFilterThatCannotBeSwitchedOff: only the pods that the disabled filter affects are
+// not supported.
 func TestFilterThatCannotBeSwitchedOff(t *testing.T) {
 	b := newBuilder()
 	b.node("a", "za")
 	b.app("x", 100, nil, "a")
 	b.app("y", 100, func(s *corev1.PodSpec) { s.Volumes = claimVolumes("c") }, "a")
-	w := b.modelWithProfile(t, profileWith(func(p *scheduler.Profile) { p.DisabledFilters = []scheduler.Filter{scheduler.VolumeBinding} }))
-	if why, ok := w.Supported(podID(t, w, "x-0")); !ok {
+	m := b.modelWithProfile(t, profileWith(func(p *scheduler.Profile) { p.DisabledFilters = []scheduler.Filter{scheduler.VolumeBinding} }))
+	if why, ok := m.Supported(podID(t, m, "x-0")); !ok {
 		t.Errorf("x-0 has no claim, yet: %s", why)
 	}
-	if why, ok := w.Supported(podID(t, w, "y-0")); ok || !strings.Contains(why, "filter VolumeBinding switched off") {
+	if why, ok := m.Supported(podID(t, m, "y-0")); ok || !strings.Contains(why, "disables the filter VolumeBinding") {
 		t.Errorf("y-0: %q", why)
 	}
 }
@@ -265,8 +267,8 @@ func TestNotReadyNodesWithoutTheTaintFilter(t *testing.T) {
 	b.node("a", "za")
 	b.node("b", "za", func(n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionFalse })
 	b.app("x", 100, nil, "a")
-	w := b.modelWithProfile(t, profileWith(func(p *scheduler.Profile) { p.DisabledFilters = []scheduler.Filter{scheduler.TaintToleration} }))
-	if why, ok := w.Supported(podID(t, w, "x-0")); ok || !strings.Contains(why, "ignores taints") {
+	m := b.modelWithProfile(t, profileWith(func(p *scheduler.Profile) { p.DisabledFilters = []scheduler.Filter{scheduler.TaintToleration} }))
+	if why, ok := m.Supported(podID(t, m, "x-0")); ok || !strings.Contains(why, "ignores taints") {
 		t.Errorf("supported: %q", why)
 	}
 }

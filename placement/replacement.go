@@ -2,6 +2,7 @@ package placement
 
 import (
 	"encoding/binary"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
 	"github.com/evenkeel-project/evenkeel/placement/filter"
@@ -13,82 +14,83 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 )
 
-// replacementOf returns what holds for the pod's class, building it on first use.
-func (w *ClusterModel) replacementOf(p cluster.PodID) *cycle.Replacement {
-	c := w.PodClass[p]
-	if in := w.replacements[c.Number]; in != nil {
+// replacementOf returns the replacement of the pod's class, and builds it on first use.
+func (m *ClusterModel) replacementOf(p cluster.PodID) *cycle.Replacement {
+	c := m.PodClass[p]
+	if in := m.replacements[c.Number]; in != nil {
 		return in
 	}
 	pod := c.Sample.Object
-	v := w.nodeChecksOf(pod, c.Profile)
+	v := m.nodeChecksOf(pod, c.Profile)
 	in := &cycle.Replacement{Class: c, Profile: c.Profile, NodeChecksID: v.ID, AffinityOK: v.AffinityOK, TaintsOK: v.TaintsOK, CanRun: v.CanRun, StaticScores: v.StaticScores, Err: v.Err}
-	w.replacements[c.Number] = in
-	in.Scorers = w.scorersFor(c.Profile)
+	m.replacements[c.Number] = in
+	in.Scorers = m.scorersFor(c.Profile)
 	in.Requests, in.ScoredRequests = model.RequestsOf(pod)
 	in.CheckedRequests = c.Profile.CheckedRequests(&in.Requests)
 	in.Ports, in.Disks = c.Ports, c.Disks
 	if in.Err != nil {
 		return in
 	}
-	in.StaticScores.Images = w.images.Scores(pod)
-	if in.FeaturesOK, in.Err = filter.DeclaredFeatures(w.Cluster, pod); in.Err != nil {
+	in.StaticScores.Images = m.images.Scores(pod)
+	if in.FeaturesOK, in.Err = filter.DeclaredFeatures(m.Cluster, pod); in.Err != nil {
 		return in
 	}
-	in.Volumes = w.Storage.PlacePod(pod, !in.Profile.Disabled[scheduler.NodeVolumeLimits])
+	in.Volumes = m.Storage.PlacePod(pod, !in.Profile.Disabled[scheduler.NodeVolumeLimits])
 	in.DropDisabledFilters()
-	if in.Spread, in.Err = cycle.NewSpreadRules(w.Cluster, c, in); in.Err != nil {
+	if in.Spread, in.Err = cycle.NewSpreadRules(m.Cluster, c, in); in.Err != nil {
 		return in
 	}
 	if c.Profile.Policy != nil {
-		in.Policy = policy.NewCounters(w.Cluster, c)
+		in.Policy = policy.NewCounters(m.Cluster, c)
 	}
-	in.InterPod, in.Err = cycle.NewInterPodTerms(w.Cluster, c)
-	in.UnknownNamespaceReason = cycle.UnknownNamespaceReason(w.Cluster, c)
+	in.InterPod, in.Err = cycle.NewInterPodTerms(m.Cluster, c)
+	in.UnknownNamespaceReason = cycle.UnknownNamespaceReason(m.Cluster, c)
 	return in
 }
 
 // newAttempt starts a scheduling attempt.
-func (w *ClusterModel) newAttempt(in *cycle.Replacement, pod cluster.PodID) cycle.Attempt {
-	w.updateLocalResults(in)
-	return cycle.NewAttempt(w.Cluster, &w.scratch, in, pod)
+func (m *ClusterModel) newAttempt(in *cycle.Replacement, pod cluster.PodID) cycle.Attempt {
+	m.updateLocalResults(in)
+	return cycle.NewAttempt(m.Cluster, &m.scratch, in, pod)
 }
 
 // scorersFor returns the score plugins of a profile.
-func (w *ClusterModel) scorersFor(p *scheduler.Compiled) []cycle.Scorer {
-	list, known := w.scorers[p]
+func (m *ClusterModel) scorersFor(p *scheduler.Compiled) []cycle.Scorer {
+	list, known := m.scorers[p]
 	if !known {
 		if p.Policy != nil {
 			list = policy.Plugins(p.Policy)
 		} else {
 			list = score.Plugins(p)
 		}
-		w.scorers[p] = list
+		m.scorers[p] = list
 	}
 	return list
 }
 
-// nodeChecksOf returns the view of the pod's spec under a profile, building it on first
-// use.
-func (w *ClusterModel) nodeChecksOf(pod *corev1.Pod, p *scheduler.Compiled) *cycle.NodeChecks {
+// nodeChecksOf returns the node checks of the pod's spec under a profile, and builds
+// them on first use.
+func (m *ClusterModel) nodeChecksOf(pod *corev1.Pod, p *scheduler.Compiled) *cycle.NodeChecks {
 	key := string(nodeChecksKey(model.AppendText(nil, p.NodeChecksKey), &pod.Spec))
-	if v := w.nodeChecks[key]; v != nil {
+	if v := m.nodeChecks[key]; v != nil {
 		return v
 	}
-	n := len(w.Snap.Nodes)
-	w.LastID++
-	v := &cycle.NodeChecks{ID: w.LastID, AffinityOK: make([]bool, n), TaintsOK: make([]bool, n), CanRun: make([]bool, n)}
-	w.nodeChecks[key] = v
+	n := len(m.Snap.Nodes)
+	m.LastID++
+	v := &cycle.NodeChecks{ID: m.LastID, AffinityOK: make([]bool, n), TaintsOK: make([]bool, n), CanRun: make([]bool, n)}
+	m.nodeChecks[key] = v
 	required := nodeaffinity.GetRequiredNodeAffinity(pod)
-	for i := range w.Snap.Nodes {
-		node := &w.Snap.Nodes[i]
-		v.AffinityOK[i] = filter.MatchesNodeAffinity(required, w.NodeObject(i))
+	for i := range m.Snap.Nodes {
+		node := &m.Snap.Nodes[i]
+		v.AffinityOK[i] = filter.MatchesNodeAffinity(required, m.NodeObject(i))
 		v.TaintsOK[i] = filter.ToleratesTaints(pod, node.Object)
-		v.CanRun[i] = filter.RefusedBySpec(w.Cluster, pod, p, i, v.AffinityOK[i], v.TaintsOK[i]) == ""
+		v.CanRun[i] = filter.RefusedBySpec(m.Cluster, pod, p, i, v.AffinityOK[i], v.TaintsOK[i]) == ""
 	}
-	v.StaticScores, v.Err = score.NewStaticScores(w.Cluster, pod, p.AddedPreferred)
+	v.StaticScores, v.Err = score.NewStaticScores(m.Cluster, pod, p.AddedPreferred)
 	return v
 }
 
+// nodeChecksKey appends the fields of the spec that node checks read.
 func nodeChecksKey(b []byte, spec *corev1.PodSpec) []byte {
 	b = model.AppendMap(b, spec.NodeSelector)
 	b = binary.AppendVarint(b, int64(len(spec.Tolerations)))

@@ -7,8 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Pods that terminate in the snapshot keep their resources but not their place
-// in the spread, neither before nor after another pod moves.
+// TestSpreadLeavesTerminatingPodsOut: pods that terminate in the snapshot keep their
+// resources, but topology spread never counts them, also after another pod moves.
 func TestSpreadLeavesTerminatingPodsOut(t *testing.T) {
 	b := newBuilder()
 	b.node("a", "za")
@@ -19,24 +19,24 @@ func TestSpreadLeavesTerminatingPodsOut(t *testing.T) {
 	}, "a", "b", "b")
 	now := metav1.Unix(1, 0)
 	b.pod("x-2").DeletionTimestamp = &now
-	w := b.model(t)
-	w.replacementOf(podID(t, w, "x-0")) // the counter exists before the move
-	w.Move(podID(t, w, "x-2"), nodeID(t, w, "a"))
+	m := b.model(t)
+	m.replacementOf(podID(t, m, "x-0")) // the counter exists before the move
+	m.Move(podID(t, m, "x-2"), nodeID(t, m, "a"))
 	// 1/1 without the victim x-0: 0/1, so only zone a is within the skew.
-	if got := nodeNames(w, w.Predict(podID(t, w, "x-0")).Gone.Feasible); got != "a" {
+	if got := nodeNames(m, m.Predict(podID(t, m, "x-0")).Gone.Feasible); got != "a" {
 		t.Errorf("x-0: %q, want a", got)
 	}
 	// Without x-1: 1/0, so only zone b; the terminating pod is counted nowhere.
-	if got := nodeNames(w, w.Predict(podID(t, w, "x-1")).Gone.Feasible); got != "b" {
+	if got := nodeNames(m, m.Predict(podID(t, m, "x-1")).Gone.Feasible); got != "b" {
 		t.Errorf("x-1: %q, want b", got)
 	}
-	if got := w.Requested(nodeID(t, w, "a")).MilliCPU; got != 2000 {
+	if got := m.Requested(nodeID(t, m, "a")).MilliCPU; got != 2000 {
 		t.Errorf("a has %d requested, want 2000", got)
 	}
 }
 
-// A node without a zone scores nothing under own constraints on the zone, and
-// takes part with its host name under the system's defaults.
+// TestNodeWithoutZone: with the pod's own constraints on the zone, a node without a zone
+// gets score 0. With the system's defaults, it is scored by its host name.
 func TestNodeWithoutZone(t *testing.T) {
 	for own, want := range map[bool]int64{true: 0, false: 100} {
 		b := newBuilder()
@@ -48,8 +48,8 @@ func TestNodeWithoutZone(t *testing.T) {
 					WhenUnsatisfiable: corev1.ScheduleAnyway, LabelSelector: appSelector("x")}}
 			}
 		}, "a", "a")
-		w := b.model(t)
-		if got := scoreOf(t, verdict(t, w, "x-0", "nozone", true), "PodTopologySpread"); got != want {
+		m := b.model(t)
+		if got := scoreOf(t, verdict(t, m, "x-0", "nozone", true), "PodTopologySpread"); got != want {
 			t.Errorf("own constraints %v: %d, want %d", own, got, want)
 		}
 	}

@@ -11,23 +11,23 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Supported reports whether placement can be foretold for the pod, and if not,
-// a sentence that says why.
-func (w *ClusterModel) Supported(p cluster.PodID) (why string, ok bool) {
-	pod := &w.Snap.Pods[p]
+// Supported reports whether the placement of the pod's replacement can be predicted. If
+// not, it returns a sentence that says why.
+func (m *ClusterModel) Supported(p cluster.PodID) (why string, ok bool) {
+	pod := &m.Snap.Pods[p]
 	for _, check := range [...]func(*ClusterModel, *cluster.Pod) string{
 		(*ClusterModel).unsupportedServer, (*ClusterModel).unsupportedScheduler, (*ClusterModel).unsupportedFilter, unsupportedResourceClaims, unsupportedResize, (*ClusterModel).unsupportedTemplate,
 	} {
-		if why := check(w, pod); why != "" {
+		if why := check(m, pod); why != "" {
 			return why, false
 		}
 	}
-	c := w.PodClass[p]
+	c := m.PodClass[p]
 	if c.KnownSupported {
 		return "", true
 	}
 	for _, check := range [...]func(*ClusterModel, *cluster.Pod) string{(*ClusterModel).unsupportedOwner, (*ClusterModel).unsupportedAffinity, (*ClusterModel).unsupportedVolumes} {
-		if why := check(w, pod); why != "" {
+		if why := check(m, pod); why != "" {
 			return why, false
 		}
 	}
@@ -35,57 +35,60 @@ func (w *ClusterModel) Supported(p cluster.PodID) (why string, ok bool) {
 	return "", true
 }
 
-func (w *ClusterModel) unsupportedServer(*cluster.Pod) string {
-	if s := w.Snap; s.ServerMajor != 1 || s.ServerMinor < 36 || s.ServerMinor > 37 {
-		return fmt.Sprintf("the scores of kube-scheduler %d.%d are not known (1.36 and 1.37 are)", s.ServerMajor, s.ServerMinor)
+// unsupportedServer returns why the version of the API server is not supported.
+func (m *ClusterModel) unsupportedServer(*cluster.Pod) string {
+	if s := m.Snap; s.ServerMajor != 1 || s.ServerMinor < 36 || s.ServerMinor > 37 {
+		return fmt.Sprintf("kube-scheduler %d.%d is not supported (supported: 1.36 and 1.37)", s.ServerMajor, s.ServerMinor)
 	}
 	return ""
 }
 
-func (w *ClusterModel) unsupportedScheduler(p *cluster.Pod) string {
+// unsupportedScheduler returns why the pod's scheduler or scheduling fields are not
+// supported.
+func (m *ClusterModel) unsupportedScheduler(p *cluster.Pod) string {
 	if p.Terminal {
-		return "the pod has ended, so its replacement is no longer to come"
+		return "the pod has ended, so it gets no replacement"
 	}
-	if why := w.unsupportedProfile(w.PodClass[p.ID].Profile, scheduler.NameOf(p.Object)); why != "" {
+	if why := m.unsupportedProfile(m.PodClass[p.ID].Profile, scheduler.NameOf(p.Object)); why != "" {
 		return why
 	}
 	if len(p.Object.Spec.SchedulingGates) > 0 {
 		return "it has scheduling gates"
 	}
 	if p.Object.Spec.SchedulingGroup != nil {
-		return "it is scheduled together with a group of pods"
+		return "it belongs to a scheduling group, which is not supported"
 	}
 	return ""
 }
 
-// unsupportedProfile says why nothing can be foretold of a scheduler.
-func (w *ClusterModel) unsupportedProfile(p *scheduler.Compiled, name string) string {
+// unsupportedProfile returns why the profile of a scheduler is not supported.
+func (m *ClusterModel) unsupportedProfile(p *scheduler.Compiled, name string) string {
 	switch why := p.UnsupportedReason; {
 	case why == scheduler.UnknownScheduler:
 		return fmt.Sprintf("it is scheduled by %q, %s", name, why)
 	case why != "":
 		return fmt.Sprintf("it is scheduled by %q: %s", name, why)
-	case p.Disabled[scheduler.TaintToleration] && w.NotReadyNode != "":
-		return fmt.Sprintf("it is scheduled by %q: it ignores taints, and what it does with node %s, which is not ready, is not modelled", name, w.NotReadyNode)
-	case p.Packing != nil && !w.Packing.HasMeasurements:
-		return fmt.Sprintf("it is scheduled by %q: it scores by measured usage, and the snapshot has neither NodeMetrics nor Usage of a node", name)
+	case p.Disabled[scheduler.TaintToleration] && m.NotReadyNode != "":
+		return fmt.Sprintf("it is scheduled by %q, which ignores taints, and node %s is not ready: this combination is not supported", name, m.NotReadyNode)
+	case p.Packing != nil && !m.Packing.HasMeasurements:
+		return fmt.Sprintf("it is scheduled by %q, which scores by measured usage, but the snapshot has neither NodeMetrics nor Usage", name)
 	}
 	return ""
 }
 
-// unsupportedFilter refuses pods that a filter is about which their scheduler has
-// switched off, and which is modelled as asked only.
-func (w *ClusterModel) unsupportedFilter(p *cluster.Pod) string {
-	for _, f := range w.PodClass[p.ID].Profile.DisabledFilters {
+// unsupportedFilter returns the disabled filter that affects the pod and that the model
+// cannot disable.
+func (m *ClusterModel) unsupportedFilter(p *cluster.Pod) string {
+	for _, f := range m.PodClass[p.ID].Profile.DisabledFilters {
 		if !slices.Contains(scheduler.SwitchableFilters, f) && isAffectedByFilter(f, p.Object) {
-			return fmt.Sprintf("its scheduler has the filter %s switched off, which is not modelled", f)
+			return fmt.Sprintf("its scheduler disables the filter %s, which is not supported", f)
 		}
 	}
 	return ""
 }
 
-// isAffectedByFilter reports whether a filter that cannot be switched off may refuse any
-// node to the pod's replacement.
+// isAffectedByFilter reports whether the filter may refuse a node to the pod's
+// replacement. The filter is one that the model cannot disable.
 func isAffectedByFilter(f scheduler.Filter, p *corev1.Pod) bool {
 	switch f {
 	case scheduler.VolumeBinding:
@@ -98,48 +101,50 @@ func isAffectedByFilter(f scheduler.Filter, p *corev1.Pod) bool {
 	return true
 }
 
+// unsupportedResourceClaims returns why a pod with dynamic resources is not supported.
 func unsupportedResourceClaims(_ *ClusterModel, p *cluster.Pod) string {
 	if len(p.Object.Spec.ResourceClaims) > 0 || p.Object.Status.ExtendedResourceClaimStatus != nil {
-		return "it uses resource claims, which are not modelled yet"
+		return "it uses resource claims, which are not supported"
 	}
 	return ""
 }
 
-// unsupportedResize refuses pods whose requests differ between the pod that stands
-// and its replacement.
+// unsupportedResize returns why a pod that is being resized is not supported: its
+// requests and those of its replacement may differ.
 func unsupportedResize(_ *ClusterModel, p *cluster.Pod) string {
 	for _, c := range p.Object.Status.Conditions {
 		if c.Status == corev1.ConditionTrue && (c.Type == corev1.PodResizePending || c.Type == corev1.PodResizeInProgress) {
-			return "it is being resized in place"
+			return "it is being resized in place, so the requests of its replacement are not known"
 		}
 	}
 	return ""
 }
 
-// dependsOnOwnerSelector reports whether the selector of the pod's controller decides.
-func (w *ClusterModel) dependsOnOwnerSelector(p *cluster.Pod) bool {
-	f := w.PodClass[p.ID].Profile
+// dependsOnOwnerSelector reports whether the selector of the pod's controller changes
+// scores.
+func (m *ClusterModel) dependsOnOwnerSelector(p *cluster.Pod) bool {
+	f := m.PodClass[p.ID].Profile
 	return f.Policy != nil || f.ScoresUseOwnerSelectors() && len(p.Object.Spec.TopologySpreadConstraints) == 0
 }
 
-// unsupportedOwner refuses pods whose template would be scheduled in another way,
-// and those whose spread selector cannot be known.
-func (w *ClusterModel) unsupportedOwner(p *cluster.Pod) string {
-	o, ok := w.OwnerOf(p)
+// unsupportedOwner returns why the owner of the pod is not supported: its template is
+// scheduled in another way, or its selector is not known.
+func (m *ClusterModel) unsupportedOwner(p *cluster.Pod) string {
+	o, ok := m.OwnerOf(p)
 	if !ok {
 		c := p.Controller
-		if c == nil || !w.dependsOnOwnerSelector(p) {
+		if c == nil || !m.dependsOnOwnerSelector(p) {
 			return ""
 		}
 		switch c.APIVersion + " " + c.Kind {
 		case "v1 ReplicationController", "apps/v1 ReplicaSet", "apps/v1 StatefulSet":
-			return fmt.Sprintf("its %s %s is not in the snapshot, and its selector decides the spread", c.Kind, c.Name)
+			return fmt.Sprintf("its %s %s is not in the snapshot, so the selector for topology spread is not known", c.Kind, c.Name)
 		}
 		return ""
 	}
 	if t := o.Template; t != nil {
 		if t.NodeName != "" {
-			return fmt.Sprintf("its template names node %s, so no scheduler places it", t.NodeName)
+			return fmt.Sprintf("its template sets nodeName %s, so no scheduler places the replacement", t.NodeName)
 		}
 		if len(t.SchedulingGates) > 0 {
 			return "its template has scheduling gates"
@@ -148,34 +153,54 @@ func (w *ClusterModel) unsupportedOwner(p *cluster.Pod) string {
 	return ""
 }
 
-// unsupportedAffinity refuses what cannot be read, and terms that select namespaces
-// by label while labels of some namespace are not known.
-func (w *ClusterModel) unsupportedAffinity(p *cluster.Pod) string {
-	if w.InvalidAffinityPod != "" {
-		return fmt.Sprintf("the affinity of %s cannot be read", w.InvalidAffinityPod)
+// unsupportedAffinity returns why the pod's affinity or spread constraints are not
+// supported: they are invalid, or select namespaces by labels that are not known.
+func (m *ClusterModel) unsupportedAffinity(p *cluster.Pod) string {
+	if m.InvalidAffinityPod != "" {
+		return fmt.Sprintf("the affinity of pod %s is invalid", m.InvalidAffinityPod)
 	}
-	if w.hasNoAffinity(p) {
+	if m.hasNoAffinity(p) {
 		return ""
 	}
-	in := w.replacementOf(p.ID)
+	in := m.replacementOf(p.ID)
 	if in.Err != nil {
 		return strings.TrimSuffix(in.Err.Error(), ".")
 	}
 	return in.UnknownNamespaceReason
 }
 
-// unsupportedVolumes refuses volumes whose place is not in the snapshot, or is
-// translated from an old form.
-func (w *ClusterModel) unsupportedVolumes(p *cluster.Pod) string {
-	if len(w.PodClass[p.ID].Sample.Object.Spec.Volumes) == 0 {
+// unsupportedVolumes returns why the pod's volumes are not supported.
+func (m *ClusterModel) unsupportedVolumes(p *cluster.Pod) string {
+	if len(m.PodClass[p.ID].Sample.Object.Spec.Volumes) == 0 {
 		return ""
 	}
-	return w.replacementOf(p.ID).Volumes.UnsupportedReason
+	return m.replacementOf(p.ID).Volumes.UnsupportedReason
 }
 
-// hasNoAffinity pods have nothing that could not be read, and no pod has an affinity that
-// would be about them: they are not looked at more closely until they are foretold.
-func (w *ClusterModel) hasNoAffinity(p *cluster.Pod) bool {
-	spec := &w.PodClass[p.ID].Sample.Object.Spec
-	return spec.Affinity == nil && len(spec.TopologySpreadConstraints) == 0 && len(w.AntiAffinityTerms)+len(w.ScoredTerms) == 0 && model.FeatureBits(spec) == 0
+// hasNoAffinity reports whether the pod and all pods on nodes have nothing that
+// unsupportedAffinity must check. It saves building the replacement until the pod is
+// predicted.
+func (m *ClusterModel) hasNoAffinity(p *cluster.Pod) bool {
+	spec := &m.PodClass[p.ID].Sample.Object.Spec
+	return spec.Affinity == nil && len(spec.TopologySpreadConstraints) == 0 && len(m.AntiAffinityTerms)+len(m.ScoredTerms) == 0 && model.FeatureBits(spec) == 0
+}
+
+// unsupportedTemplate returns why a changed pod is not supported. If a pod was changed
+// after its creation, for example by an in-place resize, and its template has other
+// requests, the requests of the replacement are not known. Admission plugins may also
+// change requests, so an unchanged pod is never compared with its template.
+func (m *ClusterModel) unsupportedTemplate(p *cluster.Pod) string {
+	o, ok := m.OwnerOf(p)
+	if p.Object.Generation <= 1 || !ok || o.Template == nil {
+		return ""
+	}
+	c := m.PodClass[p.ID]
+	if c.TemplateRequests == nil {
+		wants := model.RequestsOfTemplate(&corev1.Pod{Spec: *o.Template})
+		c.TemplateRequests = &wants
+	}
+	if model.EqualResources(model.RequestsOfTemplate(p.Object), *c.TemplateRequests) {
+		return ""
+	}
+	return "it was changed after its creation, and its template has other requests"
 }

@@ -53,13 +53,13 @@ func TestSupported(t *testing.T) {
 			b.node("a", "za")
 			b.app("x", 100, nil, "a")
 			c.edit(b)
-			w := b.model(t)
-			why, ok := w.Supported(podID(t, w, "x-0"))
+			m := b.model(t)
+			why, ok := m.Supported(podID(t, m, "x-0"))
 			if ok != (c.want == "") || !strings.Contains(why, c.want) {
 				t.Errorf("supported %v: %q, want %q", ok, why, c.want)
 			}
-			if p := w.Predict(podID(t, w, "x-0")); p.UnsupportedReason != why || (!ok && p.Pending() != 0) {
-				t.Errorf("the prediction says %q", p.UnsupportedReason)
+			if p := m.Predict(podID(t, m, "x-0")); p.UnsupportedReason != why || (!ok && p.Pending() != 0) {
+				t.Errorf("the prediction's UnsupportedReason is %q", p.UnsupportedReason)
 			}
 		})
 	}
@@ -79,14 +79,14 @@ func TestCanRun(t *testing.T) {
 	b.node("elsewhere", "zb")
 	b.node("notready", "za", func(n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionUnknown })
 	b.app("x", 100, func(s *corev1.PodSpec) { s.NodeSelector = map[string]string{zoneKey: "za"} }, "cordoned")
-	w := b.model(t)
-	for i := range w.Snap.Nodes {
-		n := &w.Snap.Nodes[i]
+	m := b.model(t)
+	for i := range m.Snap.Nodes {
+		n := &m.Snap.Nodes[i]
 		if got := filter.CanRun(b.pod("x-0"), n); got != (n.Name == "plain") {
 			t.Errorf("%s: %v", n.Name, got)
 		}
-		if in := w.replacementOf(podID(t, w, "x-0")); in.CanRun[i] != filter.CanRun(b.pod("x-0"), n) {
-			t.Errorf("%s: the world judges otherwise", n.Name)
+		if in := m.replacementOf(podID(t, m, "x-0")); in.CanRun[i] != filter.CanRun(b.pod("x-0"), n) {
+			t.Errorf("node %s: the model and filter.CanRun differ", n.Name)
 		}
 	}
 }

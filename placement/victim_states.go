@@ -5,21 +5,21 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/model"
 )
 
-// inBothStates calls f with the victim terminating, then with the victim gone,
-// and puts the victim back.
-func inBothStates(w *model.Cluster, p cluster.PodID, f func(gone bool)) {
-	n := w.PodNode[p]
+// inBothStates calls f while the victim terminates, then once it is gone. It restores
+// the victim afterwards.
+func inBothStates(m *model.Cluster, p cluster.PodID, f func(gone bool)) {
+	n := m.PodNode[p]
 	if n == cluster.NoNode {
 		f(false)
 		f(true)
 		return
 	}
-	w.AdjustSpread(p, n, -1)
+	m.AdjustSpread(p, n, -1)
 	f(false)
-	w.Attachments.VictimNode = n
-	w.AdjustUsage(p, n, -1)
+	m.Attachments.VictimNode = n
+	m.AdjustUsage(p, n, -1)
 	f(true)
-	w.Attachments.VictimNode = cluster.NoNode
-	w.AdjustUsage(p, n, 1)
-	w.AdjustSpread(p, n, 1)
+	m.Attachments.VictimNode = cluster.NoNode
+	m.AdjustUsage(p, n, 1)
+	m.AdjustSpread(p, n, 1)
 }

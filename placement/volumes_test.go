@@ -17,7 +17,7 @@ func storageRequest(size string) corev1.ResourceList {
 	return corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(size)}
 }
 
-// claimVolumes are volumes that name claims.
+// claimVolumes returns volumes that use the claims.
 func claimVolumes(names ...string) (out []corev1.Volume) {
 	for _, n := range names {
 		out = append(out, corev1.Volume{Name: n, VolumeSource: corev1.VolumeSource{
@@ -26,7 +26,7 @@ func claimVolumes(names ...string) (out []corev1.Volume) {
 	return out
 }
 
-// csiNode says that a node has the driver with room for so many volumes.
+// csiNode adds a CSINode whose driver can attach count volumes.
 func (b *builder) csiNode(node string, count int32) {
 	b.objects.CSINodes = append(b.objects.CSINodes, &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: node},
 		Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: driver, Allocatable: &storagev1.VolumeNodeResources{Count: &count}}}}})
@@ -59,7 +59,7 @@ func (b *builder) volume(name, class, size string, at *corev1.VolumeNodeAffinity
 	return pv
 }
 
-// boundClaim adds a claim with a volume of the driver.
+// boundClaim adds a claim that is bound to a volume of the driver.
 func (b *builder) boundClaim(name string, at *corev1.VolumeNodeAffinity) *corev1.PersistentVolumeClaim {
 	c, pv := b.claim(name, "zonal", "1Gi"), b.volume("pv-"+name, "zonal", "1Gi", at)
 	c.Spec.VolumeName, c.Annotations["pv.kubernetes.io/bind-completed"] = pv.Name, "yes"
@@ -68,7 +68,7 @@ func (b *builder) boundClaim(name string, at *corev1.VolumeNodeAffinity) *corev1
 	return c
 }
 
-// withBoundClaim gives x-0 a claim with a volume.
+// withBoundClaim gives x-0 a bound claim.
 func withBoundClaim(at *corev1.VolumeNodeAffinity, more func(*builder)) func(*builder) {
 	return func(b *builder) {
 		b.boundClaim("c", at)
@@ -101,8 +101,8 @@ func TestBoundVolumes(t *testing.T) {
 	})
 }
 
-// withUnboundClaim gives x-0 a claim of 5Gi that waits, of a class that provisions
-// volumes or, with the provisioner left out, does not.
+// withUnboundClaim gives x-0 an unbound claim of 5Gi whose StorageClass waits for the
+// pod. Without a provisioner, the class provisions no volumes.
 func withUnboundClaim(provisioner string, more func(*builder)) func(*builder) {
 	return func(b *builder) {
 		b.storageClass("late", provisioner, storagev1.VolumeBindingWaitForFirstConsumer)
@@ -169,8 +169,8 @@ func TestWaitingClaims(t *testing.T) {
 	})
 }
 
-// VolumeBinding prefers the node where a claim takes the least share: 5 of 20Gi
-// leave 75 %, 5 of 10Gi half.
+// TestVolumeBindingScore: VolumeBinding prefers the node where the claim uses the
+// smallest share. 5 of 20Gi leave 75 %, 5 of 10Gi leave 50 %.
 func TestVolumeBindingScore(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -194,8 +194,8 @@ func TestVolumeBindingScore(t *testing.T) {
 			b.node("b", "zb")
 			b.app("x", 100, nil, "a")
 			c.edit(b)
-			w := b.model(t)
-			gotA, gotB := scoreOf(t, verdict(t, w, "x-0", "a", true), "VolumeBinding"), scoreOf(t, verdict(t, w, "x-0", "b", true), "VolumeBinding")
+			m := b.model(t)
+			gotA, gotB := scoreOf(t, verdict(t, m, "x-0", "a", true), "VolumeBinding"), scoreOf(t, verdict(t, m, "x-0", "b", true), "VolumeBinding")
 			if gotA != c.a || gotB != c.b {
 				t.Errorf("a %d, b %d; want %d and %d", gotA, gotB, c.a, c.b)
 			}
@@ -215,7 +215,7 @@ func TestVolumesUnknown(t *testing.T) {
 		{"no CSINode", withBoundClaim(nil, func(b *builder) { b.objects.CSINodes = nil }), "no CSINode is in the snapshot"},
 		{"in-tree volume", withBoundClaim(nil, func(b *builder) {
 			b.objects.PersistentVolumes[0].Spec.PersistentVolumeSource = corev1.PersistentVolumeSource{AWSElasticBlockStore: &corev1.AWSElasticBlockStoreVolumeSource{VolumeID: "v"}}
-		}), "in-tree kind"},
+		}), "in-tree volume"},
 		{"NFS", withBoundClaim(nil, func(b *builder) {
 			b.objects.PersistentVolumes[0].Spec.PersistentVolumeSource = corev1.PersistentVolumeSource{NFS: &corev1.NFSVolumeSource{}}
 			b.objects.CSINodes = nil
@@ -225,8 +225,8 @@ func TestVolumesUnknown(t *testing.T) {
 		b.node("a", "za")
 		b.app("x", 100, nil, "a")
 		c.edit(b)
-		w := b.model(t)
-		why, ok := w.Supported(podID(t, w, "x-0"))
+		m := b.model(t)
+		why, ok := m.Supported(podID(t, m, "x-0"))
 		if ok != (c.want == "") || !strings.Contains(why, c.want) {
 			t.Errorf("%s: supported %v: %q, want %q", c.name, ok, why, c.want)
 		}

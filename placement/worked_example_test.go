@@ -10,8 +10,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// threeZones is the seed scenario: one node per zone, 70/70/10 % requested by
-// A, B and C (C wants to be beside B), and D of 10 % as dealt.
+// threeZones has one node per zone, n1 to n3. Apps A, B and C request 70, 70 and 10 % of
+// the nodes; C requires affinity to B. The arguments are the number of D's pods on each
+// node, of 10 % each.
 func threeZones(z1, z2, z3 int) *builder {
 	b := newBuilder()
 	for _, z := range []string{"1", "2", "3"} {
@@ -36,9 +37,9 @@ func threeZones(z1, z2, z3 int) *builder {
 	return b
 }
 
-// The worked figures count the two plugins that differ between the nodes:
-// 2 x PodTopologySpread + LeastAllocated. TaintToleration adds 3 x 100 and
-// BalancedAllocation 75 to every node alike, InterPodAffinity 0.
+// TestWorkedZones compares the two plugins that differ between the nodes: 2 x
+// PodTopologySpread + LeastAllocated. TaintToleration adds 3 x 100 and
+// BalancedAllocation 75 to every node, and InterPodAffinity 0.
 func TestWorkedZones(t *testing.T) {
 	cases := []struct {
 		name       string
@@ -53,10 +54,10 @@ func TestWorkedZones(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			w := threeZones(c.dealt[0], c.dealt[1], c.dealt[2]).model(t)
+			m := threeZones(c.dealt[0], c.dealt[1], c.dealt[2]).model(t)
 			const victim = "d-5" // the last one stands on n3
 			for i, node := range []string{"n1", "n2", "n3"} {
-				v := verdict(t, w, victim, node, c.gone)
+				v := verdict(t, m, victim, node, c.gone)
 				differs := 2*scoreOf(t, v, "PodTopologySpread") + scoreOf(t, v, "NodeResourcesFit")
 				if differs != c.want[i] {
 					t.Errorf("%s: got %d, want %d (%+v)", node, differs, c.want[i], v.Scores)
@@ -65,12 +66,12 @@ func TestWorkedZones(t *testing.T) {
 					t.Errorf("%s: the other plugins give %d, want 375 on every node", node, rest)
 				}
 			}
-			p := w.Predict(podID(t, w, victim))
+			p := m.Predict(podID(t, m, victim))
 			s := p.Terminating
 			if c.gone {
 				s = p.Gone
 			}
-			if got := nodeNames(w, s.Winners); got != c.wantWinner {
+			if got := nodeNames(m, s.Winners); got != c.wantWinner {
 				t.Errorf("winners %q, want %q", got, c.wantWinner)
 			}
 		})
@@ -78,10 +79,10 @@ func TestWorkedZones(t *testing.T) {
 }
 
 func TestProbabilitiesWeighBothStates(t *testing.T) {
-	w := threeZones(1, 2, 3).model(t)
-	p := w.Predict(podID(t, w, "d-5"))
+	m := threeZones(1, 2, 3).model(t)
+	p := m.Predict(podID(t, m, "d-5"))
 	on := func(name string) float64 {
-		n := nodeID(t, w, name)
+		n := nodeID(t, m, name)
 		return p.Prob(func(x cluster.NodeID) bool { return x == n })
 	}
 	if got := on("n1"); math.Abs(got-0.95) > 1e-9 { // 0.9 alone, 0.1 shared by two
@@ -90,7 +91,7 @@ func TestProbabilitiesWeighBothStates(t *testing.T) {
 	if got := on("n3"); math.Abs(got-0.05) > 1e-9 {
 		t.Errorf("n3: %v, want 0.05", got)
 	}
-	if p.Pending() != 0 || w.Snap.Nodes[p.Likeliest()].Name != "n1" {
+	if p.Pending() != 0 || m.Snap.Nodes[p.Likeliest()].Name != "n1" {
 		t.Errorf("pending %v, likeliest %v", p.Pending(), p.Likeliest())
 	}
 }
@@ -99,51 +100,52 @@ func TestWithoutGraceOnlyGoneCounts(t *testing.T) {
 	b := threeZones(1, 2, 3)
 	zero := int64(0)
 	b.pod("d-5").Spec.TerminationGracePeriodSeconds = &zero
-	w := b.model(t)
-	p := w.Predict(podID(t, w, "d-5"))
-	n3 := nodeID(t, w, "n3")
+	m := b.model(t)
+	p := m.Predict(podID(t, m, "d-5"))
+	n3 := nodeID(t, m, "n3")
 	if got := p.Prob(func(n cluster.NodeID) bool { return n == n3 }); p.WeightGone != 1 || got != 0.5 {
 		t.Errorf("weight %v, back to n3 %v; want 1 and 0.5", p.WeightGone, got)
 	}
 }
 
-// C may only go where B is, although n3 is the emptiest.
+// TestRequiredAffinityKeepsCBesideB: C may only run on the nodes of B, although n3 has
+// the fewest requests.
 func TestRequiredAffinityKeepsCBesideB(t *testing.T) {
-	w := threeZones(0, 0, 1).model(t)
-	p := w.Predict(podID(t, w, "c-0"))
-	if got := nodeNames(w, p.Gone.Feasible); got != "n1 n2" {
+	m := threeZones(0, 0, 1).model(t)
+	p := m.Predict(podID(t, m, "c-0"))
+	if got := nodeNames(m, p.Gone.Feasible); got != "n1 n2" {
 		t.Errorf("feasible %q, want n1 n2", got)
 	}
-	if v := verdict(t, w, "c-0", "n3", true); v.RefusedBy != scheduler.InterPodAffinity {
+	if v := verdict(t, m, "c-0", "n3", true); v.RefusedBy != scheduler.InterPodAffinity {
 		t.Errorf("n3 is refused by %q", v.RefusedBy)
 	}
 }
 
 func TestMoveChangesThePredictionAndMovingBackRestoresIt(t *testing.T) {
-	w := threeZones(1, 1, 4).model(t)
-	before := w.Explain(podID(t, w, "d-5"))
-	requested := w.Requested(nodeID(t, w, "n3"))
-	n1, n3 := nodeID(t, w, "n1"), nodeID(t, w, "n3")
+	m := threeZones(1, 1, 4).model(t)
+	before := m.Explain(podID(t, m, "d-5"))
+	requested := m.Requested(nodeID(t, m, "n3"))
+	n1, n3 := nodeID(t, m, "n1"), nodeID(t, m, "n3")
 
-	w.Move(podID(t, w, "d-4"), n1)
-	if w.NodeOf(podID(t, w, "d-4")) != n1 {
-		t.Error("d-4 does not stand on n1")
+	m.Move(podID(t, m, "d-4"), n1)
+	if m.NodeOf(podID(t, m, "d-4")) != n1 {
+		t.Error("d-4 is not on n1")
 	}
-	if got := w.Requested(n3).MilliCPU; got != requested.MilliCPU-1000 {
+	if got := m.Requested(n3).MilliCPU; got != requested.MilliCPU-1000 {
 		t.Errorf("n3 has %d requested, want 1000 less than %d", got, requested.MilliCPU)
 	}
 	// Now 2/1/3: only n2 is best for the next.
-	if got := nodeNames(w, w.Predict(podID(t, w, "d-5")).Terminating.Winners); got != "n2" {
+	if got := nodeNames(m, m.Predict(podID(t, m, "d-5")).Terminating.Winners); got != "n2" {
 		t.Errorf("after the move the winners are %q, want n2", got)
 	}
-	w.Move(podID(t, w, "d-4"), n3)
-	if diff := diff(before, w.Explain(podID(t, w, "d-5"))); diff != "" {
+	m.Move(podID(t, m, "d-4"), n3)
+	if diff := diff(before, m.Explain(podID(t, m, "d-5"))); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// A world after a move foretells the same as a world made from a snapshot in
-// which the pod stands there.
+// TestMovedWorldEqualsFreshOne: after a move, the model predicts the same as a model of
+// a snapshot with the pod on that node.
 func TestMovedWorldEqualsFreshOne(t *testing.T) {
 	moved := threeZones(1, 2, 3).model(t)
 	moved.Predict(podID(t, moved, "d-5")) // counters exist before the move
@@ -159,13 +161,13 @@ func TestMovedWorldEqualsFreshOne(t *testing.T) {
 }
 
 func TestGoneWithoutReplacement(t *testing.T) {
-	w := threeZones(1, 2, 3).model(t)
-	w.Move(podID(t, w, "d-5"), cluster.NoNode)
-	p := w.Predict(podID(t, w, "d-5"))
-	if p.WeightGone != 1 || nodeNames(w, p.Gone.Winners) != "n1 n3" || nodeNames(w, p.Terminating.Winners) != "n1 n3" {
+	m := threeZones(1, 2, 3).model(t)
+	m.Move(podID(t, m, "d-5"), cluster.NoNode)
+	p := m.Predict(podID(t, m, "d-5"))
+	if p.WeightGone != 1 || nodeNames(m, p.Gone.Winners) != "n1 n3" || nodeNames(m, p.Terminating.Winners) != "n1 n3" {
 		t.Errorf("got %+v, want the state without the victim", p)
 	}
-	if w.NodeOf(podID(t, w, "d-5")) != cluster.NoNode {
-		t.Error("it still stands somewhere")
+	if m.NodeOf(podID(t, m, "d-5")) != cluster.NoNode {
+		t.Error("the removed pod still has a node")
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// item is an object that is being built.
+// item is an object under construction.
 type item struct {
 	kind
 	object unstructured.Unstructured

@@ -5,26 +5,30 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/model"
 )
 
-// Attempt is one scheduling attempt: the counts by domain that its filters read.
+// Attempt is one scheduling attempt for a replacement. It holds the counts by topology
+// domain that filters and scores read.
 type Attempt struct {
 	Model       *model.Cluster
 	Scratch     *Scratch
 	Replacement *Replacement
 	Victim      cluster.PodID // whose replacement is placed
-	// ClaimInUse is one of the newcomer's that another pod has to itself.
+	// ClaimInUse is an exclusive claim of the replacement that another pod uses; empty
+	// if there is none.
 	ClaimInUse string
-	// Nominated are waiting pods that are taken to stand; noInterPod says that
-	// inter-pod affinity is not asked about them.
+	// Nominated are the nominated pods that this attempt adds to a node. SkipInterPod
+	// disables the filter InterPodAffinity for them.
 	Nominated       []cluster.PodID
 	SkipInterPod    bool
-	NoInterPodTerms bool // what idleInterPod says, where pods wait for nodes
-	// slots of scratch.byDomain: hard constraints, then required affinity,
-	// anti-affinity, the standing pods' anti-affinity.
-	NoPodMatches bool // no pod anywhere satisfies the required affinity
-	FilterSlots  int  // slots taken; scores use those from here on
+	NoInterPodTerms bool // result of hasNoInterPodTerms; only set if there are nominated pods
+	NoPodMatches    bool // no pod in the cluster matches the required affinity
+	// FilterSlots is the number of slices of Scratch.CountsByDomain that filters use:
+	// for hard constraints, then for required affinity, anti-affinity, and the
+	// anti-affinity of pods on nodes. Scores use the slices after them.
+	FilterSlots int
 }
 
-// NewAttempt counts by domain what the filters read.
+// NewAttempt starts a scheduling attempt and computes the counts by domain that the
+// filters read.
 func NewAttempt(m *model.Cluster, b *Scratch, in *Replacement, pod cluster.PodID) Attempt {
 	slot := 0
 	b.MinSpreadCounts = b.MinSpreadCounts[:0]
@@ -50,8 +54,9 @@ func NewAttempt(m *model.Cluster, b *Scratch, in *Replacement, pod cluster.PodID
 	return r
 }
 
-// hasNoInterPodTerms reports that inter-pod affinity had nothing to judge before the
-// waiting pods were added; then it is not asked about them either.
+// hasNoInterPodTerms reports whether inter-pod affinity had nothing to check before the
+// nominated pods were added. If so, the scheduler skips this filter for nominated pods
+// too.
 func (r *Attempt) hasNoInterPodTerms() bool {
 	if len(r.Replacement.InterPod.Required)+len(r.Replacement.InterPod.Anti) > 0 {
 		return false
@@ -66,4 +71,20 @@ func (r *Attempt) hasNoInterPodTerms() bool {
 		slot++
 	}
 	return true
+}
+
+// Scorer is one score plugin of a profile.
+type Scorer struct {
+	Name   string
+	Weight int64
+	// Score sets every value of out: one score for each feasible node, from 0 to 100,
+	// or from 0 to 10 in a legacy Policy. The values of out are undefined before.
+	Score func(r *Attempt, feasible []cluster.NodeID, out []int64)
+	// AlwaysZero reports whether every node gets 0; nil: never.
+	AlwaysZero func(in *Replacement) bool
+	// Relative: a node's score depends on the other scored nodes.
+	Relative bool
+	// NodeScores returns the score of each node if it does not depend on other nodes;
+	// nil: only Score computes it.
+	NodeScores func(in *Replacement) []int8
 }

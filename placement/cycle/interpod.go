@@ -2,27 +2,32 @@ package cycle
 
 import (
 	"fmt"
+
 	"github.com/evenkeel-project/evenkeel/placement/model"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
-// TermWithTopology is a count by domain that a filter or score reads.
+// TermWithTopology is an affinity term with its matching pods and its topology. Weight
+// is set for score terms only; it is negative for anti-affinity.
 type TermWithTopology struct {
 	Pods     *model.PodCounter
 	Topology *model.Topology
 	Weight   int64
 }
 
-// InterPodTerms is what inter-pod affinity means for an incoming class.
+// InterPodTerms are the inter-pod affinity terms that filters and scores read for a
+// replacement of one class.
 type InterPodTerms struct {
-	Required     []TermWithTopology // all of one counter: pods that match every term
+	Required     []TermWithTopology // one for each topology; all count the pods that match every required term
 	MatchesSelf  bool
 	Anti         []TermWithTopology
 	ExistingAnti []TermWithTopology
 	Scored       []TermWithTopology
 }
 
-func NewInterPodTerms(w *model.Cluster, c *model.EquivalenceClass) (InterPodTerms, error) {
+// NewInterPodTerms returns the terms for a class. It returns an error if a selector of
+// the pod is invalid.
+func NewInterPodTerms(m *model.Cluster, c *model.EquivalenceClass) (InterPodTerms, error) {
 	var ip InterPodTerms
 	p := c.Profile
 	t, err := model.ReadTerms(c.Namespace, c.Sample.Object.Spec.Affinity)
@@ -30,56 +35,57 @@ func NewInterPodTerms(w *model.Cluster, c *model.EquivalenceClass) (InterPodTerm
 		return ip, err
 	}
 	if len(t.Affinity) > 0 && !p.Disabled[scheduler.InterPodAffinity] {
-		all := w.TermCounter(t.Affinity)
+		all := m.TermCounter(t.Affinity)
 		for i := range t.Affinity {
-			ip.Required = append(ip.Required, TermWithTopology{Pods: all, Topology: w.TopologyOf(t.Affinity[i].Key)})
+			ip.Required = append(ip.Required, TermWithTopology{Pods: all, Topology: m.TopologyOf(t.Affinity[i].Key)})
 		}
-		ip.MatchesSelf = w.MatchesAllTerms(t.Affinity, c)
+		ip.MatchesSelf = m.MatchesAllTerms(t.Affinity, c)
 	}
 	for i := range t.Anti {
 		if p.Disabled[scheduler.InterPodAffinity] {
 			break
 		}
-		ip.Anti = append(ip.Anti, TermWithTopology{Pods: w.TermCounter(t.Anti[i : i+1]), Topology: w.TopologyOf(t.Anti[i].Key)})
+		ip.Anti = append(ip.Anti, TermWithTopology{Pods: m.TermCounter(t.Anti[i : i+1]), Topology: m.TopologyOf(t.Anti[i].Key)})
 	}
 	for i := range t.Preferred {
-		ip.Scored = append(ip.Scored, TermWithTopology{Pods: w.TermCounter(t.Preferred[i : i+1]), Topology: w.TopologyOf(t.Preferred[i].Key), Weight: t.Weights[i]})
+		ip.Scored = append(ip.Scored, TermWithTopology{Pods: m.TermCounter(t.Preferred[i : i+1]), Topology: m.TopologyOf(t.Preferred[i].Key), Weight: t.Weights[i]})
 	}
-	for _, o := range w.AntiAffinityTerms {
-		if !p.Disabled[scheduler.InterPodAffinity] && w.MatchesTerm(&o.AffinityTerm, c) {
-			ip.ExistingAnti = append(ip.ExistingAnti, TermWithTopology{Pods: o.Pods, Topology: w.TopologyOf(o.Key)})
+	for _, o := range m.AntiAffinityTerms {
+		if !p.Disabled[scheduler.InterPodAffinity] && m.MatchesTerm(&o.AffinityTerm, c) {
+			ip.ExistingAnti = append(ip.ExistingAnti, TermWithTopology{Pods: o.Pods, Topology: m.TopologyOf(o.Key)})
 		}
 	}
 	if p.IgnorePreferredTerms && len(t.Preferred) == 0 {
 		return ip, nil
 	}
-	for _, o := range w.ScoredTerms {
+	for _, o := range m.ScoredTerms {
 		weight := o.Weight
 		if weight == 0 {
 			weight = p.HardPodAffinityWeight
 		}
-		if weight != 0 && w.MatchesTerm(&o.AffinityTerm, c) {
-			ip.Scored = append(ip.Scored, TermWithTopology{Pods: o.Pods, Topology: w.TopologyOf(o.Key), Weight: weight})
+		if weight != 0 && m.MatchesTerm(&o.AffinityTerm, c) {
+			ip.Scored = append(ip.Scored, TermWithTopology{Pods: o.Pods, Topology: m.TopologyOf(o.Key), Weight: weight})
 		}
 	}
 	return ip, nil
 }
 
-// UnknownNamespaceReason says why the labels of namespaces, which some term reads,
-// are not all known; empty when no term reads one that is not.
-func UnknownNamespaceReason(w *model.Cluster, c *model.EquivalenceClass) string {
-	for _, list := range [...][]*model.ExistingTerm{w.AntiAffinityTerms, w.ScoredTerms} {
+// UnknownNamespaceReason returns why the terms cannot be evaluated: a term selects
+// namespaces by label, and the snapshot does not have a namespace. It returns an empty
+// text if all terms can be evaluated.
+func UnknownNamespaceReason(m *model.Cluster, c *model.EquivalenceClass) string {
+	for _, list := range [...][]*model.ExistingTerm{m.AntiAffinityTerms, m.ScoredTerms} {
 		for _, o := range list {
-			if _, known := w.NamespaceLabels[c.Namespace]; !known && o.NeedsNamespaces() {
-				return fmt.Sprintf("an affinity term selects namespaces by label, and those of %s are not known", c.Namespace)
+			if _, known := m.NamespaceLabels[c.Namespace]; !known && o.NeedsNamespaces() {
+				return fmt.Sprintf("an affinity term selects namespaces by label, and the labels of namespace %s are not known", c.Namespace)
 			}
 		}
 	}
 	t, _ := model.ReadTerms(c.Namespace, c.Sample.Object.Spec.Affinity)
 	for _, list := range [...][]model.AffinityTerm{t.Affinity, t.Anti, t.Preferred} {
 		for i := range list {
-			if w.UnknownNamespace != "" && list[i].NeedsNamespaces() {
-				return fmt.Sprintf("its affinity selects namespaces by label, and those of %s are not known", w.UnknownNamespace)
+			if m.UnknownNamespace != "" && list[i].NeedsNamespaces() {
+				return fmt.Sprintf("its affinity selects namespaces by label, and the labels of namespace %s are not known", m.UnknownNamespace)
 			}
 		}
 	}

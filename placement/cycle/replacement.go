@@ -1,23 +1,26 @@
 package cycle
 
 import (
+	"slices"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/model"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	"github.com/evenkeel-project/evenkeel/placement/volume"
 )
 
-// Replacement is what holds for every pod of a class when it is scheduled.
+// Replacement holds what filters and scores know about every replacement of one
+// equivalence class.
 type Replacement struct {
 	Class                  *model.EquivalenceClass
 	Profile                *scheduler.Compiled
-	NodeChecksID           int                // number of its view
+	NodeChecksID           int                // ID of its NodeChecks
 	Requests               cluster.Resources  // of a new pod of the class
-	ScoredRequests         cluster.Resources  // what scores take it to request
-	CheckedRequests        *cluster.Resources // what NodeResourcesFit asks for; nil: it is not asked
+	ScoredRequests         cluster.Resources  // requests that scores assume
+	CheckedRequests        *cluster.Resources // requests that the filter NodeResourcesFit checks; nil: the filter is disabled
 	AffinityOK             []bool             // node selector and required node affinity
 	TaintsOK               []bool             // NoSchedule and NoExecute taints
-	CanRun                 []bool             // what CanRun says, by the profile's filters and added affinity
+	CanRun                 []bool             // passes filter.CanRun with the profile's filters and addedAffinity
 	Ports                  []model.HostPort   // NodePorts
 	Disks                  []volume.Disk      // VolumeRestrictions
 	FeaturesOK             []bool             // NodeDeclaredFeatures; nil: all
@@ -28,11 +31,11 @@ type Replacement struct {
 	Spread                 SpreadRules
 	InterPod               InterPodTerms
 	Policy                 PolicyCounters
-	Err                    error  // why it cannot be read
-	UnknownNamespaceReason string // why labels of namespaces are wanting; empty when they are not
+	Err                    error  // set if the pod's affinity or spread constraints are invalid
+	UnknownNamespaceReason string // why namespace labels are not known; empty if they are
 }
 
-// DropDisabledFilters forgets what filters that are not asked would look at.
+// DropDisabledFilters clears the data of the filters that the profile disables.
 func (in *Replacement) DropDisabledFilters() {
 	off := in.Profile.Disabled
 	if off[scheduler.NodePorts] {
@@ -49,7 +52,68 @@ func (in *Replacement) DropDisabledFilters() {
 	}
 }
 
-// HasNoDomainFilters reports that no filter of the class counts domains.
+// HasNoDomainFilters reports whether no filter of the class counts pods by topology
+// domain.
 func (in *Replacement) HasNoDomainFilters() bool {
 	return len(in.Spread.Hard)+len(in.InterPod.Required)+len(in.InterPod.Anti)+len(in.InterPod.ExistingAnti) == 0
+}
+
+// CloneFor copies a replacement for the copy of its class in a cloned model. The copy
+// computes the results that depend on the pods of each node again.
+func (r *Replacement) CloneFor(c *model.EquivalenceClass, k *model.ClonedCounters) *Replacement {
+	in := *r
+	in.Class, in.Local = c, LocalResults{}
+	for _, list := range [...]*[]SpreadConstraint{&in.Spread.Hard, &in.Spread.Soft} {
+		*list = slices.Clone(*list)
+		for i := range *list {
+			(*list)[i].Pods = k.Counter((*list)[i].Pods)
+		}
+	}
+	p := &in.InterPod
+	for _, list := range [...]*[]TermWithTopology{&p.Required, &p.Anti, &p.ExistingAnti, &p.Scored} {
+		*list = slices.Clone(*list)
+		for i := range *list {
+			(*list)[i].Pods = k.Counter((*list)[i].Pods)
+		}
+	}
+	in.Policy.Selected, in.Policy.Service = k.Counter(in.Policy.Selected), k.Counter(in.Policy.Service)
+	return &in
+}
+
+// PolicyCounters are the counts that the spread functions of a legacy Policy read.
+type PolicyCounters struct {
+	Selected *model.PodCounter // pods that match every selector of the pod's owners
+	Service  *model.PodCounter // pods of the first Service that selects the pod; nil for none
+	Zones    *model.Topology
+}
+
+// LocalResults are the results of filters and scores that depend only on the node and
+// its pods. They stay valid until the pods of the node change, so a prediction updates
+// only a few nodes.
+type LocalResults struct {
+	SeenChanges  int    // number of changes of the model that the results include
+	Passes       []bool // passes every filter other than those that count domains
+	ResourcesFit []int8 // NodeResourcesFit by the profile's strategy; nil: it does not score
+	Balanced     []int8 // BalancedAllocation; nil: it does not score
+}
+
+// StaticScores are the parts of the scores that do not depend on other pods, by node.
+// Several classes share them; they are read-only.
+type StaticScores struct {
+	PreferNoSchedule []int64 // untolerated PreferNoSchedule taints
+	Preferred        []int64 // sum of matching preferred node affinity weights; nil: none
+	Images           []int8  // nil: no image of the pod is on any node
+	HintTaint        int64   // 1 if the pod does not tolerate the steering taint
+}
+
+// NodeChecks are the results of checking a pod spec against the nodes' readiness, taints
+// and labels. Pods with the same node selector, node affinity, tolerations and profile
+// share them; they are read-only.
+type NodeChecks struct {
+	ID           int    // unique ID
+	AffinityOK   []bool // node selector and required node affinity
+	TaintsOK     []bool // NoSchedule and NoExecute taints
+	CanRun       []bool // passes filter.CanRun with the profile's filters and addedAffinity
+	StaticScores StaticScores
+	Err          error // set if the pod's node affinity is invalid
 }

@@ -1,13 +1,14 @@
 package cycle
 
 import (
+	"math"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/model"
-	"math"
 )
 
-// CountHardSpread counts the matching pods of each domain and returns the least count
-// among the domains of eligible nodes; 0 when there are fewer than minDomains.
+// CountHardSpread counts the matching pods of each domain. It returns the lowest count
+// among the domains of eligible nodes; 0 if there are fewer than minDomains domains.
 func (b *Scratch) CountHardSpread(slot int, c *SpreadConstraint, hasKeys []bool) int64 {
 	d := b.ResetCounts(slot, c.Topology.Size)
 	for _, x := range c.Pods.Nodes {
@@ -25,6 +26,8 @@ func (b *Scratch) CountHardSpread(slot int, c *SpreadConstraint, hasKeys []bool)
 	return least
 }
 
+// ResizeInt64 returns a slice of length n that reuses s if it is large enough. It does
+// not clear the values.
 func ResizeInt64(s []int64, n int) []int64 {
 	if cap(s) < n {
 		return make([]int64, n)
@@ -32,6 +35,7 @@ func ResizeInt64(s []int64, n int) []int64 {
 	return s[:n]
 }
 
+// ResizeBool returns a cleared slice of length n that reuses s if it is large enough.
 func ResizeBool(s []bool, n int) []bool {
 	if cap(s) < n {
 		return make([]bool, n)
@@ -41,6 +45,7 @@ func ResizeBool(s []bool, n int) []bool {
 	return s
 }
 
+// ResizeFloat64 returns a cleared slice of length n that reuses s if it is large enough.
 func ResizeFloat64(s []float64, n int) []float64 {
 	if cap(s) < n {
 		return make([]float64, n)
@@ -50,7 +55,7 @@ func ResizeFloat64(s []float64, n int) []float64 {
 	return s
 }
 
-// Scratch holds slices that are used again for every prediction.
+// Scratch holds slices that every prediction reuses.
 type Scratch struct {
 	CountsByDomain  [][]int32
 	MinSpreadCounts []int64
@@ -62,7 +67,7 @@ type Scratch struct {
 	RawSpread       []float64
 }
 
-// ResetCounts returns the i-th slice of counts by domain, zeroed.
+// ResetCounts returns the i-th slice of counts by domain, with every count 0.
 func (b *Scratch) ResetCounts(i, size int) []int32 {
 	for len(b.CountsByDomain) <= i {
 		b.CountsByDomain = append(b.CountsByDomain, nil)
@@ -76,7 +81,8 @@ func (b *Scratch) ResetCounts(i, size int) []int32 {
 	return d
 }
 
-// CountTerm adds up a counter by domain.
+// CountTerm counts the pods of a term in each domain. The counts are the i-th slice of
+// CountsByDomain.
 func (b *Scratch) CountTerm(i int, t TermWithTopology) []int32 {
 	d := b.ResetCounts(i, t.Topology.Size)
 	for _, x := range t.Pods.Nodes {

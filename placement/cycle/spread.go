@@ -3,6 +3,7 @@ package cycle
 import (
 	"encoding/binary"
 	"fmt"
+
 	"github.com/evenkeel-project/evenkeel/placement/model"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	corev1 "k8s.io/api/core/v1"
@@ -10,14 +11,14 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// systemDefaultConstraints are the system's default constraints (kube-scheduler
+// systemDefaultConstraints are the default constraints of kube-scheduler (plugin
 // podtopologyspread, systemDefaultConstraints).
 var systemDefaultConstraints = []corev1.TopologySpreadConstraint{
 	{TopologyKey: corev1.LabelHostname, MaxSkew: 3, WhenUnsatisfiable: corev1.ScheduleAnyway},
 	{TopologyKey: corev1.LabelTopologyZone, MaxSkew: 5, WhenUnsatisfiable: corev1.ScheduleAnyway},
 }
 
-// SpreadConstraint is one topology spread constraint of an incoming class.
+// SpreadConstraint is one topology spread constraint for the replacements of a class.
 type SpreadConstraint struct {
 	MaxSkew       int64
 	key           string
@@ -26,22 +27,24 @@ type SpreadConstraint struct {
 	MinDomains    int
 	CountedNodes  []bool            // nodes whose pods and domains count
 	Pods          *model.PodCounter // pods that match the selector, on each node
-	SelfMatch     int64             // 1 when the newcomer matches the selector
+	SelfMatch     int64             // 1 if the replacement matches the selector, else 0
 	EmptySelector bool              // the selector is empty
-	Domains       []int32           // of a hard one: those with a node that counts
+	Domains       []int32           // domains with a node that counts; set for hard constraints
 }
 
-// SpreadRules are the constraints of an incoming class.
+// SpreadRules are the topology spread constraints for the replacements of a class.
 type SpreadRules struct {
 	Hard, Soft   []SpreadConstraint
 	HardKeyNodes []bool // nodes with every topology key of the hard constraints
-	SoftKeyNodes []bool // the same for the soft ones
-	// RequireAllKeys: nodes without some key score nothing. With the system's
-	// defaults they take part with the keys they have.
+	SoftKeyNodes []bool // nodes with every topology key of the soft constraints
+	// RequireAllKeys: a node without one of the keys gets score 0. With the system's
+	// default constraints, such a node is scored by the keys that it has.
 	RequireAllKeys bool
 }
 
-func NewSpreadRules(w *model.Cluster, c *model.EquivalenceClass, in *Replacement) (SpreadRules, error) {
+// NewSpreadRules returns the constraints of the pod; if it has none, the profile's
+// default constraints. It returns an error if a selector is invalid.
+func NewSpreadRules(m *model.Cluster, c *model.EquivalenceClass, in *Replacement) (SpreadRules, error) {
 	own := c.Sample.Object.Spec.TopologySpreadConstraints
 	r := SpreadRules{RequireAllKeys: len(own) > 0 || !c.Profile.SystemDefaultSpread}
 	for i := range own {
@@ -49,22 +52,23 @@ func NewSpreadRules(w *model.Cluster, c *model.EquivalenceClass, in *Replacement
 		if err != nil {
 			return r, fmt.Errorf("reading the labelSelector of the spread constraint on %s: %w", own[i].TopologyKey, err)
 		}
-		r.add(&own[i], newSpreadConstraint(w, c, in, &own[i], addMatchLabelKeys(sel, own[i].MatchLabelKeys, c.Labels)))
+		r.add(&own[i], newSpreadConstraint(m, c, in, &own[i], addMatchLabelKeys(sel, own[i].MatchLabelKeys, c.Labels)))
 	}
 	if len(own) == 0 {
-		addDefaultConstraints(w, &r, c, in)
+		addDefaultConstraints(m, &r, c, in)
 	}
 	if c.Profile.Disabled[scheduler.PodTopologySpread] {
 		r.Hard = nil
 	}
-	r.HardKeyNodes, r.SoftKeyNodes = nodesWithAllKeys(w, r.Hard), nodesWithAllKeys(w, r.Soft)
+	r.HardKeyNodes, r.SoftKeyNodes = nodesWithAllKeys(m, r.Hard), nodesWithAllKeys(m, r.Soft)
 	for i := range r.Hard {
 		r.Hard[i].findDomains(r.HardKeyNodes)
 	}
 	return r, nil
 }
 
-// findDomains finds the domains of the nodes that count for a hard constraint.
+// findDomains sets the domains of a hard constraint: those of nodes that count and have
+// every key.
 func (c *SpreadConstraint) findDomains(hasKeys []bool) {
 	seen := make([]bool, c.Topology.Size)
 	for n, ok := range c.CountedNodes {
@@ -75,6 +79,7 @@ func (c *SpreadConstraint) findDomains(hasKeys []bool) {
 	}
 }
 
+// add appends a constraint to the hard or the soft ones.
 func (r *SpreadRules) add(t *corev1.TopologySpreadConstraint, x SpreadConstraint) {
 	if t.WhenUnsatisfiable == corev1.DoNotSchedule {
 		r.Hard = append(r.Hard, x)
@@ -83,18 +88,18 @@ func (r *SpreadRules) add(t *corev1.TopologySpreadConstraint, x SpreadConstraint
 	}
 }
 
-// nodesWithAllKeys tells by node whether it has every topology key. Classes with the
-// same keys share it; it is read-only.
-func nodesWithAllKeys(w *model.Cluster, cs []SpreadConstraint) []bool {
+// nodesWithAllKeys reports, by node, whether it has every topology key. Classes with the
+// same keys share the slice; it is read-only.
+func nodesWithAllKeys(m *model.Cluster, cs []SpreadConstraint) []bool {
 	var key []byte
 	for i := range cs {
 		key = binary.AppendVarint(key, int64(cs[i].Topology.ID))
 	}
-	if ok := w.NodesWithKeys[string(key)]; ok != nil {
+	if ok := m.NodesWithKeys[string(key)]; ok != nil {
 		return ok
 	}
-	ok := make([]bool, len(w.Snap.Nodes))
-	w.NodesWithKeys[string(key)] = ok
+	ok := make([]bool, len(m.Snap.Nodes))
+	m.NodesWithKeys[string(key)] = ok
 	for n := range ok {
 		ok[n] = true
 		for i := range cs {
@@ -104,8 +109,8 @@ func nodesWithAllKeys(w *model.Cluster, cs []SpreadConstraint) []bool {
 	return ok
 }
 
-// addMatchLabelKeys adds the pod's own values of the keys to the selector. The API
-// server does so too since 1.34; twice is as good as once.
+// addMatchLabelKeys adds the pod's values of the keys to the selector. The API server of
+// 1.34 and later has already done so; adding them twice changes nothing.
 func addMatchLabelKeys(sel labels.Selector, keys []string, pod labels.Set) labels.Selector {
 	own := labels.Set{}
 	for _, k := range keys {
@@ -120,12 +125,12 @@ func addMatchLabelKeys(sel labels.Selector, keys []string, pod labels.Set) label
 	return labels.SelectorFromSet(own).Add(reqs...)
 }
 
-// newSpreadConstraint makes one of a pod's or a profile's, about the pods that match the
-// selector.
-func newSpreadConstraint(w *model.Cluster, c *model.EquivalenceClass, in *Replacement, t *corev1.TopologySpreadConstraint, sel labels.Selector) SpreadConstraint {
+// newSpreadConstraint returns a constraint of the pod or the profile that counts the
+// pods that match the selector.
+func newSpreadConstraint(m *model.Cluster, c *model.EquivalenceClass, in *Replacement, t *corev1.TopologySpreadConstraint, sel labels.Selector) SpreadConstraint {
 	x := SpreadConstraint{
-		MaxSkew: int64(t.MaxSkew), key: t.TopologyKey, Topology: w.TopologyOf(t.TopologyKey), MinDomains: 1,
-		Hostname: t.TopologyKey == corev1.LabelHostname, Pods: w.SpreadCounter(c.Namespace, sel),
+		MaxSkew: int64(t.MaxSkew), key: t.TopologyKey, Topology: m.TopologyOf(t.TopologyKey), MinDomains: 1,
+		Hostname: t.TopologyKey == corev1.LabelHostname, Pods: m.SpreadCounter(c.Namespace, sel),
 		EmptySelector: sel.Empty(),
 	}
 	if sel.Matches(c.Labels) {
@@ -140,16 +145,17 @@ func newSpreadConstraint(w *model.Cluster, c *model.EquivalenceClass, in *Replac
 		x.CountedNodes = in.AffinityOK
 		return x
 	}
-	x.CountedNodes = make([]bool, len(w.Snap.Nodes))
+	x.CountedNodes = make([]bool, len(m.Snap.Nodes))
 	for n := range x.CountedNodes {
 		x.CountedNodes[n] = (!honourAffinity || in.AffinityOK[n]) && (!honourTaints || in.TaintsOK[n])
 	}
 	return x
 }
 
-// addDefaultConstraints adds the profile's constraints for pods that belong to a Service,
-// ReplicationController, ReplicaSet or StatefulSet, with the selectors of these.
-func addDefaultConstraints(w *model.Cluster, r *SpreadRules, c *model.EquivalenceClass, in *Replacement) {
+// addDefaultConstraints adds the profile's default constraints if the pod belongs to a
+// Service, ReplicationController, ReplicaSet or StatefulSet. Their selectors become the
+// selector of the constraints.
+func addDefaultConstraints(m *model.Cluster, r *SpreadRules, c *model.EquivalenceClass, in *Replacement) {
 	list := c.Profile.DefaultSpread
 	if c.Profile.SystemDefaultSpread {
 		list = systemDefaultConstraints
@@ -157,26 +163,26 @@ func addDefaultConstraints(w *model.Cluster, r *SpreadRules, c *model.Equivalenc
 	if len(list) == 0 {
 		return
 	}
-	sel := defaultSelector(w, c)
+	sel := defaultSelector(m, c)
 	if sel.Empty() {
 		return
 	}
 	for i := range list {
-		r.add(&list[i], newSpreadConstraint(w, c, in, &list[i], sel))
+		r.add(&list[i], newSpreadConstraint(m, c, in, &list[i], sel))
 	}
 }
 
-// defaultSelector joins the selectors of the pod's Services and of its
-// controller. The controller is looked up by name, as the scheduler does.
-func defaultSelector(w *model.Cluster, c *model.EquivalenceClass) labels.Selector {
+// defaultSelector joins the selectors of the pod's Services and of its controller. As in
+// the scheduler, the controller is found by name.
+func defaultSelector(m *model.Cluster, c *model.EquivalenceClass) labels.Selector {
 	set := labels.Set{}
-	for _, s := range w.Services[c.Namespace] {
+	for _, s := range m.Services[c.Namespace] {
 		if labels.SelectorFromSet(s.Spec.Selector).Matches(c.Labels) {
 			set = labels.Merge(set, s.Spec.Selector)
 		}
 	}
 	sel := labels.SelectorFromSet(set)
-	if o, ok := w.OwnerOf(c.Sample); ok && o.Selector != nil {
+	if o, ok := m.OwnerOf(c.Sample); ok && o.Selector != nil {
 		if reqs, selectable := o.Selector.Requirements(); selectable {
 			sel = sel.Add(reqs...)
 		}

@@ -1,3 +1,3 @@
-// Package filter decides which nodes may take a replacement, one filter of
-// kube-scheduler a file. It never scores.
+// Package filter decides on which nodes a replacement fits, with the filters of
+// kube-scheduler. It never scores nodes and never moves a pod.
 package filter

@@ -9,28 +9,27 @@ import (
 	"k8s.io/component-helpers/nodedeclaredfeatures"
 )
 
-// requiredFeatures are the features that a node has to declare before the pod
-// may run there.
-func requiredFeatures(w *model.Cluster, pod *corev1.Pod) (nodedeclaredfeatures.FeatureSet, error) {
-	server, err := version.ParseGeneric(fmt.Sprintf("%d.%d", w.Snap.ServerMajor, w.Snap.ServerMinor))
+// requiredFeatures returns the features that a node must declare to run the pod.
+func requiredFeatures(m *model.Cluster, pod *corev1.Pod) (nodedeclaredfeatures.FeatureSet, error) {
+	server, err := version.ParseGeneric(fmt.Sprintf("%d.%d", m.Snap.ServerMajor, m.Snap.ServerMinor))
 	if err != nil {
 		return nodedeclaredfeatures.FeatureSet{}, fmt.Errorf("reading the server's version: %w", err)
 	}
 	return nodedeclaredfeatures.DefaultFramework.InferForPodScheduling(&nodedeclaredfeatures.PodInfo{Spec: &pod.Spec}, server)
 }
 
-// DeclaredFeatures tells by node whether it declares what the pod needs; nil when the
-// pod needs nothing.
-func DeclaredFeatures(w *model.Cluster, pod *corev1.Pod) ([]bool, error) {
-	need, err := requiredFeatures(w, pod)
+// DeclaredFeatures reports, by node, whether the node declares every feature that the
+// pod needs; nil if the pod needs none.
+func DeclaredFeatures(m *model.Cluster, pod *corev1.Pod) ([]bool, error) {
+	need, err := requiredFeatures(m, pod)
 	if err != nil || need.IsEmpty() {
 		return nil, err
 	}
-	ok := make([]bool, len(w.Snap.Nodes))
+	ok := make([]bool, len(m.Snap.Nodes))
 	for i := range ok {
-		has := nodedeclaredfeatures.DefaultFramework.TryMap(w.Snap.Nodes[i].Object.Status.DeclaredFeatures)
+		has := nodedeclaredfeatures.DefaultFramework.TryMap(m.Snap.Nodes[i].Object.Status.DeclaredFeatures)
 		if ok[i], err = need.IsSubset(has); err != nil {
-			return nil, fmt.Errorf("comparing features of node %s: %w", w.Snap.Nodes[i].Name, err)
+			return nil, fmt.Errorf("comparing features of node %s: %w", m.Snap.Nodes[i].Name, err)
 		}
 	}
 	return ok, nil

@@ -1,13 +1,15 @@
 package filter
 
 import (
+	"slices"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
-// FeasibleNodes appends the nodes onto which every filter lets the newcomer; waiting
-// pods are judged by refusedBesideWaiting.
+// FeasibleNodes appends the nodes that pass every filter. It ignores nominated pods;
+// RefusedWithNominatedPods checks them.
 func FeasibleNodes(r *cycle.Attempt, out []cluster.NodeID) []cluster.NodeID {
 	if r.ClaimInUse != "" {
 		return out
@@ -21,8 +23,8 @@ func FeasibleNodes(r *cycle.Attempt, out []cluster.NodeID) []cluster.NodeID {
 	return out
 }
 
-// RefusedBy returns the first filter that refuses the node, in the order of the
-// scheduler; "" for none.
+// RefusedBy returns the first filter, in the order of the scheduler, that refuses the
+// node; empty if the node passes.
 func RefusedBy(r *cycle.Attempt, n int) scheduler.Filter {
 	if f := refusedByNodeChecks(r.Model, r.Replacement, n); f != "" {
 		return f
@@ -48,4 +50,19 @@ func RefusedBy(r *cycle.Attempt, n int) scheduler.Filter {
 		return scheduler.NodeDeclaredFeatures
 	}
 	return ""
+}
+
+// nominatedPodsLeaveClaims reports whether no nominated pod uses an exclusive claim of
+// the replacement. As in the scheduler, this check only runs for a replacement that also
+// has exclusive disks.
+func nominatedPodsLeaveClaims(r *cycle.Attempt) bool {
+	if len(r.Replacement.Disks) == 0 {
+		return true
+	}
+	for _, name := range r.Replacement.Volumes.ExclusiveClaims {
+		if slices.ContainsFunc(r.Nominated, func(p cluster.PodID) bool { return slices.Contains(r.Model.PodClass[p].Claims, name) }) {
+			return false
+		}
+	}
+	return true
 }

@@ -5,8 +5,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/model"
 )
 
-// passesInterPodAffinity is the filter of required inter-pod affinity and anti-affinity, the
-// newcomer's and that of the pods that stand.
+// passesInterPodAffinity checks the required inter-pod affinity and anti-affinity of the
+// replacement, and the anti-affinity of the pods on nodes.
 func passesInterPodAffinity(r *cycle.Attempt, n int) bool {
 	slot := len(r.Replacement.Spread.Hard)
 	found := true
@@ -18,7 +18,7 @@ func passesInterPodAffinity(r *cycle.Attempt, n int) bool {
 		found = found && r.Scratch.CountsByDomain[slot][x] > 0
 		slot++
 	}
-	// The first of a group that wants its own kind near may go anywhere.
+	// If a pod matches its own affinity and no other pod does, it may run anywhere.
 	if !found && (!r.NoPodMatches || !r.Replacement.InterPod.MatchesSelf) {
 		return false
 	}

@@ -2,11 +2,12 @@ package filter
 
 import (
 	"fmt"
+
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
-// Message says in words why a filter refuses the node.
+// Message returns a sentence that says why the filter refuses the node.
 func Message(r *cycle.Attempt, n int, f scheduler.Filter) string {
 	node := r.Model.Snap.Nodes[n].Name
 	switch f {
@@ -21,37 +22,37 @@ func Message(r *cycle.Attempt, n int, f scheduler.Filter) string {
 	case scheduler.NodePorts:
 		return fmt.Sprintf("host port %d of %s is taken", r.Model.Ports.Taken(r.Replacement.Ports, n), node)
 	case scheduler.NodeResourcesFit:
-		return fmt.Sprintf("%s has too little %s left", node, missingResource(r.Model, r.Replacement.CheckedRequests, n))
+		return fmt.Sprintf("%s has not enough free %s", node, missingResource(r.Model, r.Replacement.CheckedRequests, n))
 	case scheduler.PodTopologySpread:
-		return node + " would break a topology spread constraint, or lacks its label"
+		return node + " violates a topology spread constraint, or does not have its topology label"
 	case scheduler.NodeDeclaredFeatures:
 		return node + " does not declare a feature that the pod needs"
 	case scheduler.NominatedPods:
-		return "the pod does not fit on " + node + " beside the pods that are to come there"
+		return "the pod does not fit on " + node + " together with the pods nominated to it"
 	case scheduler.InterPodAffinity:
-		return node + " does not agree with required pod affinity or anti-affinity"
+		return node + " violates required pod affinity or anti-affinity"
 	}
 	return volumeMessage(r, n, f)
 }
 
-// volumeMessage is the same for the filters of volumes.
+// volumeMessage returns the sentence for the volume filters.
 func volumeMessage(r *cycle.Attempt, n int, f scheduler.Filter) string {
 	node, in := r.Model.Snap.Nodes[n].Name, r.Replacement
 	switch {
 	case f == scheduler.VolumeRestrictions && r.ClaimInUse != "":
-		return fmt.Sprintf("claim %s is for one pod only, and another one has it", r.ClaimInUse)
+		return fmt.Sprintf("claim %s has access mode ReadWriteOncePod, and another pod uses it", r.ClaimInUse)
 	case f == scheduler.VolumeRestrictions:
-		return "a pod on " + node + " has a disk that the pod needs for itself"
+		return "a pod on " + node + " uses a disk that the pod cannot share"
 	case f == scheduler.NodeVolumeLimits:
 		driver := r.Model.Attachments.BlockingDriver(in.Volumes.Attach, n)
 		if !r.Model.Storage.DriverInstalled(driver, n) && r.Model.Storage.ChecksDrivers() {
-			return fmt.Sprintf("%s lacks the volume driver %s", node, driver)
+			return fmt.Sprintf("%s does not have the volume driver %s", node, driver)
 		}
-		return fmt.Sprintf("%s can attach no more volumes of %s", node, driver)
+		return fmt.Sprintf("%s cannot attach another volume of driver %s", node, driver)
 	case f == scheduler.VolumeBinding && in.Volumes.RefusedReason != "":
 		return in.Volumes.RefusedReason
 	case f == scheduler.VolumeZone:
-		return node + " is in another zone than a volume of the pod"
+		return node + " is not in the zone of a volume of the pod"
 	}
-	return node + " cannot reach a volume of the pod, or have one made"
+	return node + " can neither reach nor provision a volume of the pod"
 }

@@ -1,17 +1,15 @@
 package filter
 
 import (
-	"slices"
-
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
 	"github.com/evenkeel-project/evenkeel/placement/model"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
-// nominatedWithPriority lists the pods nominated to the node to which the newcomer must leave
-// their place: of the same or a higher priority. A scheduler knows only the pods
-// that are its own to place.
+// nominatedWithPriority returns the pods nominated to the node with the same or a higher
+// priority than the replacement. It skips pods of other schedulers, because a scheduler
+// only knows its own nominated pods.
 func nominatedWithPriority(r *cycle.Attempt, n cluster.NodeID) (out []cluster.PodID) {
 	mine := scheduler.NameOf(r.Replacement.Class.Sample.Object)
 	for _, p := range r.Model.Nominated[n] {
@@ -23,8 +21,9 @@ func nominatedWithPriority(r *cycle.Attempt, n cluster.NodeID) (out []cluster.Po
 	return out
 }
 
-// RefusedWithNominatedPods judges a node that passes once more, as if the pods that
-// wait for it stood there. It disturbs the counts of the round.
+// RefusedWithNominatedPods checks a feasible node again, with the nominated pods on it.
+// It returns the filter that refuses the node; empty if the node passes. It overwrites
+// the counts of the attempt.
 func RefusedWithNominatedPods(r *cycle.Attempt, n cluster.NodeID) scheduler.Filter {
 	list := nominatedWithPriority(r, n)
 	if len(list) == 0 {
@@ -44,8 +43,9 @@ func RefusedWithNominatedPods(r *cycle.Attempt, n cluster.NodeID) scheduler.Filt
 	return refused
 }
 
-// adjustEmptySelectorCounts counts a waiting pod for constraints with an empty
-// selector: they count no pod that stands, but the scheduler adds this one.
+// adjustEmptySelectorCounts counts a nominated pod for constraints with an empty
+// selector. Such a constraint counts no pods on nodes, but the scheduler adds the
+// nominated pods.
 func adjustEmptySelectorCounts(r *cycle.Attempt, p cluster.PodID, n cluster.NodeID, by int32) {
 	if r.Model.PodClass[p].Namespace != r.Replacement.Class.Namespace {
 		return
@@ -57,18 +57,4 @@ func adjustEmptySelectorCounts(r *cycle.Attempt, p cluster.PodID, n cluster.Node
 			c.Pods.Add(n, by)
 		}
 	}
-}
-
-// nominatedPodsLeaveClaims is VolumeRestrictions for claims of one pod only beside waiting
-// pods: those are looked at by name, and only where the newcomer names disks.
-func nominatedPodsLeaveClaims(r *cycle.Attempt) bool {
-	if len(r.Replacement.Disks) == 0 {
-		return true
-	}
-	for _, name := range r.Replacement.Volumes.ExclusiveClaims {
-		if slices.ContainsFunc(r.Nominated, func(p cluster.PodID) bool { return slices.Contains(r.Model.PodClass[p].Claims, name) }) {
-			return false
-		}
-	}
-	return true
 }

@@ -1,12 +1,14 @@
 package filter
 
 import (
+	"slices"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/model"
-	"slices"
 )
 
-// HasRoomFor reports whether a node has room for what is asked; nil: nothing is.
+// HasRoomFor reports whether the node has room for the requests, next to `pods` pods
+// that use `held` resources. It returns true if asked is nil.
 func HasRoomFor(n *cluster.Node, asked, held *cluster.Resources, pods int64) bool {
 	if asked == nil {
 		return true
@@ -27,13 +29,14 @@ func HasRoomFor(n *cluster.Node, asked, held *cluster.Resources, pods int64) boo
 	return true
 }
 
-// missingResource names the first resource of which the node has too little.
-func missingResource(w *model.Cluster, r *cluster.Resources, n int) string {
-	l, node := &w.Requests[n], &w.Snap.Nodes[n]
+// missingResource returns the first resource that the node has too little of; empty if
+// there is none.
+func missingResource(m *model.Cluster, r *cluster.Resources, n int) string {
+	l, node := &m.Requests[n], &m.Snap.Nodes[n]
 	a := &node.Allocatable
 	switch {
 	case l.Pods+1 > node.AllowedPods:
-		return "room for pods"
+		return "pod capacity"
 	case r.MilliCPU > 0 && r.MilliCPU > a.MilliCPU-l.MilliCPU:
 		return "cpu"
 	case r.MemoryBytes > 0 && r.MemoryBytes > a.MemoryBytes-l.MemoryBytes:
@@ -53,13 +56,13 @@ func missingResource(w *model.Cluster, r *cluster.Resources, n int) string {
 	return slices.Min(short)
 }
 
-// HasResources reports whether the node lacks nothing that is requested; nil requests
-// nothing, not even room for a pod.
-func HasResources(w *model.Cluster, r *cluster.Resources, n int) bool {
+// HasResources reports whether the node has room for the requests. It returns true if r
+// is nil: the filter NodeResourcesFit is then disabled.
+func HasResources(m *model.Cluster, r *cluster.Resources, n int) bool {
 	if r == nil {
 		return true
 	}
-	l, node := &w.Requests[n], &w.Snap.Nodes[n]
+	l, node := &m.Requests[n], &m.Snap.Nodes[n]
 	a := &node.Allocatable
 	if l.Pods+1 > node.AllowedPods ||
 		r.MilliCPU > 0 && r.MilliCPU > a.MilliCPU-l.MilliCPU ||

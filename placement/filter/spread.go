@@ -5,7 +5,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/model"
 )
 
-// passesTopologySpread is the filter of the hard topology spread constraints.
+// passesTopologySpread checks the hard topology spread constraints.
 func passesTopologySpread(r *cycle.Attempt, n int) bool {
 	for i := range r.Replacement.Spread.Hard {
 		c := &r.Replacement.Spread.Hard[i]

@@ -5,13 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/evenkeel-project/evenkeel/cluster"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// AffinityTerm is an affinity term as its pod means it: its namespaces are resolved.
+// AffinityTerm is a pod affinity or anti-affinity term whose namespaces are resolved.
 type AffinityTerm struct {
 	namespaces []string // sorted
 	nsSelector labels.Selector
@@ -19,17 +18,16 @@ type AffinityTerm struct {
 	Key        string // topology key
 }
 
-// ExistingTerm is a term together with the count of the standing pods that have it.
+// ExistingTerm is a term of pods on nodes, with the number of these pods on each node.
 type ExistingTerm struct {
 	AffinityTerm
-	Weight int64 // for scores: signed; 0: required, and the profile says what it adds
+	Weight int64 // score weight, negative for anti-affinity; 0: required term, weighted by the profile
 	Pods   *PodCounter
 }
 
-// newAffinityTerm resolves a term of a pod in a namespace. Without namespaces and
-// namespaceSelector it means the pod's own namespace. matchLabelKeys and
-// mismatchLabelKeys need nothing here: the API server has merged them into the
-// selector when it created the pod.
+// newAffinityTerm resolves a term of a pod in a namespace. A term without namespaces and
+// namespaceSelector selects the pod's own namespace. The API server has already merged
+// matchLabelKeys and mismatchLabelKeys into the selector when it created the pod.
 func newAffinityTerm(namespace string, t *corev1.PodAffinityTerm) (AffinityTerm, error) {
 	sel, err := metav1.LabelSelectorAsSelector(t.LabelSelector)
 	if err != nil {
@@ -46,7 +44,8 @@ func newAffinityTerm(namespace string, t *corev1.PodAffinityTerm) (AffinityTerm,
 	return AffinityTerm{namespaces: names, nsSelector: ns, selector: sel, Key: t.TopologyKey}, nil
 }
 
-// id tells terms apart, the topology key left out.
+// id identifies the pods that the term selects. Two terms that differ only in the
+// topology key have the same id.
 func (t *AffinityTerm) id() string {
 	ns := t.nsSelector.String()
 	if t.NeedsNamespaces() {
@@ -57,7 +56,8 @@ func (t *AffinityTerm) id() string {
 	return strings.Join(t.namespaces, ",") + "|" + ns + "|" + selectorID(t.selector)
 }
 
-// selectorID is the selector's text; "nothing" and "everything" both print empty.
+// selectorID returns the selector's text. labels.Nothing and labels.Everything both
+// print an empty text, so Everything returns "*".
 func selectorID(s labels.Selector) string {
 	if s.Empty() {
 		return "*"
@@ -65,35 +65,22 @@ func selectorID(s labels.Selector) string {
 	return s.String()
 }
 
-// NeedsNamespaces reports whether labels of namespaces decide what it matches.
+// NeedsNamespaces reports whether the term selects namespaces by their labels.
 func (t *AffinityTerm) NeedsNamespaces() bool {
 	reqs, selectable := t.nsSelector.Requirements()
 	return selectable && len(reqs) > 0
 }
 
-func (w *Cluster) MatchesTerm(t *AffinityTerm, c *EquivalenceClass) bool {
-	if !slices.Contains(t.namespaces, c.Namespace) && !t.nsSelector.Matches(w.NamespaceLabels[c.Namespace]) {
-		return false
-	}
-	return t.selector.Matches(c.Labels)
-}
-
-func (w *Cluster) MatchesAllTerms(terms []AffinityTerm, c *EquivalenceClass) bool {
-	for i := range terms {
-		if !w.MatchesTerm(&terms[i], c) {
-			return false
-		}
-	}
-	return len(terms) > 0
-}
-
-// PodTerms are the four lists of inter-pod affinity terms of a pod spec.
+// PodTerms are the inter-pod affinity terms of one pod spec. Weights holds the weight of
+// each preferred term; it is negative for anti-affinity.
 type PodTerms struct {
 	Affinity, Anti []AffinityTerm
-	Preferred      []AffinityTerm // signed by weights
-	Weights        []int64
+	Preferred      []AffinityTerm
+	Weights        []int64 // by preferred term; negative for anti-affinity
 }
 
+// ReadTerms reads the inter-pod affinity terms of a pod in a namespace. It returns the
+// first error and reads the other terms.
 func ReadTerms(namespace string, a *corev1.Affinity) (PodTerms, error) {
 	var t PodTerms
 	if a == nil {
@@ -126,68 +113,4 @@ func ReadTerms(namespace string, a *corev1.Affinity) (PodTerms, error) {
 		soft(-1, p.PreferredDuringSchedulingIgnoredDuringExecution)
 	}
 	return t, first
-}
-
-// registerTerms registers the terms that the pods of a class hold against, or in favour
-// of, newcomers. It runs before any pod is counted.
-func (w *Cluster) registerTerms(c *EquivalenceClass) {
-	t, err := ReadTerms(c.Namespace, c.Sample.Object.Spec.Affinity)
-	if err != nil {
-		w.InvalidAffinityPod = c.Namespace + "/" + c.Sample.Object.Name
-		return
-	}
-	for _, x := range t.Anti {
-		w.registerTerm(c, x, 0, &w.AntiAffinityTerms)
-	}
-	for _, x := range t.Affinity {
-		w.registerTerm(c, x, 0, &w.ScoredTerms)
-	}
-	for i, x := range t.Preferred {
-		w.registerTerm(c, x, t.Weights[i], &w.ScoredTerms)
-	}
-}
-
-func (w *Cluster) registerTerm(c *EquivalenceClass, t AffinityTerm, weight int64, list *[]*ExistingTerm) {
-	id := fmt.Sprintf("%d|%t|%s|%s", weight, list == &w.AntiAffinityTerms, t.Key, t.id())
-	o := w.TermsByID[id]
-	if o == nil {
-		o = &ExistingTerm{AffinityTerm: t, Weight: weight, Pods: &PodCounter{}}
-		w.TermsByID[id] = o
-		*list = append(*list, o)
-	}
-	c.TermCounters = append(c.TermCounters, o.Pods)
-}
-
-// TermCounter returns the count of standing pods that match all the terms.
-func (w *Cluster) TermCounter(terms []AffinityTerm) *PodCounter {
-	ids := make([]string, len(terms))
-	for i := range terms {
-		ids[i] = terms[i].id()
-	}
-	slices.Sort(ids)
-	id := strings.Join(ids, "&")
-	if c := w.TermCounters[id]; c != nil {
-		return c
-	}
-	k := &PodCounter{}
-	w.TermCounters[id] = k
-	for _, c := range w.ClassList {
-		if w.MatchesAllTerms(terms, c) {
-			c.TermCounters = append(c.TermCounters, k)
-			w.countClassPods(c, k, true)
-		}
-	}
-	return k
-}
-
-// countClassPods adds the pods of a class, where they stand now, to a counter.
-func (w *Cluster) countClassPods(c *EquivalenceClass, k *PodCounter, terminating bool) {
-	for _, p := range c.pods {
-		n := w.PodNode[p]
-		if n == cluster.NoNode || (!terminating && w.Snap.Pods[p].Terminating) {
-			continue
-		}
-		k.Add(n, 1)
-		k.Total++
-	}
 }

@@ -2,12 +2,17 @@ package model
 
 import (
 	"encoding/binary"
+	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
+// priorityOf returns the pod's priority; 0 if the spec has none.
 func priorityOf(p *corev1.Pod) int32 {
 	if p.Spec.Priority == nil {
 		return 0
@@ -15,8 +20,8 @@ func priorityOf(p *corev1.Pod) int32 {
 	return *p.Spec.Priority
 }
 
-// appendRareFields appends what few pods have: ports, volumes, features that a node
-// must have, a priority, and resources of the pod as a whole.
+// appendRareFields appends the fields that few pods set: ports, volumes, required node
+// features, priority, scheduler and pod-level resources.
 func appendRareFields(b []byte, p *cluster.Pod) []byte {
 	spec := &p.Object.Spec
 	b = AppendText(binary.AppendVarint(b, int64(priorityOf(p.Object))), scheduler.NameOf(p.Object))
@@ -33,7 +38,7 @@ func appendRareFields(b []byte, p *cluster.Pod) []byte {
 	return append(b, FeatureBits(spec))
 }
 
-// appendVolumes appends the volumes that have a say in where the pod goes.
+// appendVolumes appends the volumes that can decide on which nodes the pod fits.
 func appendVolumes(b []byte, volumes []corev1.Volume) []byte {
 	for i := range volumes {
 		v := &volumes[i]
@@ -51,7 +56,7 @@ func appendVolumes(b []byte, volumes []corev1.Volume) []byte {
 	return append(b, 0)
 }
 
-// FeatureBits are what a pod spec asks of the features that nodes declare.
+// FeatureBits returns one bit for each declared node feature that the pod spec requires.
 func FeatureBits(spec *corev1.PodSpec) (bits byte) {
 	if spec.HostNetwork && spec.HostUsers != nil && !*spec.HostUsers {
 		bits |= 1
@@ -71,4 +76,156 @@ func FeatureBits(spec *corev1.PodSpec) (bits byte) {
 		}
 	}
 	return bits
+}
+
+// appendKey appends every field of the pod that the scheduler reads. Each field is
+// preceded by its length, so different pods never share a key.
+func appendKey(b []byte, p *cluster.Pod) []byte {
+	spec := &p.Object.Spec
+	b = AppendText(b, p.Object.Namespace)
+	b = AppendMap(b, p.Object.Labels)
+	if c := p.Controller; c != nil {
+		b = AppendText(AppendText(AppendText(b, c.APIVersion), c.Kind), c.Name)
+	} else {
+		b = append(b, 0)
+	}
+	b = appendAmounts(b, p.Requests)
+	b = appendAmounts(b, p.NonZero)
+	b = AppendMap(b, spec.NodeSelector)
+	if spec.Affinity != nil {
+		b = AppendMessage(b, spec.Affinity)
+	} else {
+		b = append(b, 0)
+	}
+	b = binary.AppendVarint(b, int64(len(spec.Tolerations)))
+	for i := range spec.Tolerations {
+		b = AppendMessage(b, &spec.Tolerations[i])
+	}
+	b = binary.AppendVarint(b, int64(len(spec.TopologySpreadConstraints)))
+	for i := range spec.TopologySpreadConstraints {
+		b = AppendMessage(b, &spec.TopologySpreadConstraints[i])
+	}
+	for _, cs := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
+		b = binary.AppendVarint(b, int64(len(cs)))
+		for i := range cs {
+			b = AppendText(b, cs[i].Image)
+		}
+	}
+	return appendRareFields(b, p)
+}
+
+// AppendText appends a string preceded by its length.
+func AppendText(b []byte, s string) []byte {
+	return append(binary.AppendVarint(b, int64(len(s))), s...)
+}
+
+// AppendMap appends a map in the order of its keys.
+func AppendMap(b []byte, m map[string]string) []byte {
+	b = binary.AppendVarint(b, int64(len(m)))
+	var buf [16]string // avoids an allocation for nearly every pod
+	keys := buf[:0]
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	for _, k := range keys {
+		b = AppendText(AppendText(b, k), m[k])
+	}
+	return b
+}
+
+// appendAmounts appends the amount of each resource.
+func appendAmounts(b []byte, r cluster.Resources) []byte {
+	for _, v := range [...]int64{r.MilliCPU, r.MemoryBytes, r.EphemeralStorageByte, int64(len(r.Extended))} {
+		b = binary.AppendVarint(b, v)
+	}
+	if len(r.Extended) == 0 {
+		return b
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Extended)) {
+		b = binary.AppendVarint(AppendText(b, string(name)), r.Extended[name])
+	}
+	return b
+}
+
+// AppendMessage appends an API object in its protobuf form, which sorts maps.
+func AppendMessage(b []byte, m interface {
+	Size() int
+	MarshalToSizedBuffer([]byte) (int, error)
+}) []byte {
+	size := m.Size()
+	b = binary.AppendVarint(b, int64(size)+1)
+	from := len(b)
+	b = slices.Grow(b, size)[:from+size]
+	if _, err := m.MarshalToSizedBuffer(b[from:]); err != nil { // API types never fail; the text form is unique as well
+		b = fmt.Appendf(b[:from], "%v", m)
+	}
+	return b
+}
+
+// sameClass reports whether the pod has the same key (appendKey) as the pods of the
+// class. A false result can be wrong, because sameClass does not compare fields that few
+// pods set. Most pods equal another pod of their controller, and this comparison is much
+// cheaper than building a key.
+func sameClass(a *cluster.Pod, c *EquivalenceClass) bool {
+	if !c.Simple {
+		return false
+	}
+	b := c.Sample
+	x, y := &a.Object.Spec, &b.Object.Spec
+	return a.Object.Namespace == b.Object.Namespace && sameController(a.Controller, b.Controller) && maps.Equal(a.Object.Labels, b.Object.Labels) &&
+		EqualResources(a.Requests, b.Requests) && EqualResources(a.NonZero, b.NonZero) &&
+		priorityOf(a.Object) == priorityOf(b.Object) && scheduler.NameOf(a.Object) == scheduler.NameOf(b.Object) &&
+		maps.Equal(x.NodeSelector, y.NodeSelector) && x.Affinity == nil && y.Affinity == nil && x.Resources == nil && y.Resources == nil &&
+		slices.EqualFunc(x.Tolerations, y.Tolerations, sameToleration) &&
+		slices.EqualFunc(x.TopologySpreadConstraints, y.TopologySpreadConstraints, sameConstraint) &&
+		hasSimpleSpec(x) && sameImages(x.InitContainers, y.InitContainers) && sameImages(x.Containers, y.Containers)
+}
+
+// sameController reports whether both references name the same controller.
+func sameController(a, b *metav1.OwnerReference) bool {
+	return a != nil && b != nil && a.APIVersion == b.APIVersion && a.Kind == b.Kind && a.Name == b.Name
+}
+
+// sameToleration reports whether both tolerations are equal.
+func sameToleration(a, b corev1.Toleration) bool {
+	return a.Key == b.Key && a.Operator == b.Operator && a.Value == b.Value && a.Effect == b.Effect &&
+		(a.TolerationSeconds == nil) == (b.TolerationSeconds == nil) && (a.TolerationSeconds == nil || *a.TolerationSeconds == *b.TolerationSeconds)
+}
+
+// sameConstraint reports whether both constraints are equal. It returns false for
+// constraints with rarely used fields.
+func sameConstraint(a, b corev1.TopologySpreadConstraint) bool {
+	return a.MaxSkew == b.MaxSkew && a.TopologyKey == b.TopologyKey && a.WhenUnsatisfiable == b.WhenUnsatisfiable &&
+		len(a.MatchLabelKeys)+len(b.MatchLabelKeys) == 0 && a.MinDomains == nil && b.MinDomains == nil &&
+		a.NodeAffinityPolicy == nil && b.NodeAffinityPolicy == nil && a.NodeTaintsPolicy == nil && b.NodeTaintsPolicy == nil &&
+		a.LabelSelector != nil && b.LabelSelector != nil && len(a.LabelSelector.MatchExpressions)+len(b.LabelSelector.MatchExpressions) == 0 &&
+		maps.Equal(a.LabelSelector.MatchLabels, b.LabelSelector.MatchLabels)
+}
+
+// hasSimpleSpec reports whether the spec sets none of the fields that appendRareFields
+// appends, other than priority and scheduler.
+func hasSimpleSpec(spec *corev1.PodSpec) bool {
+	for i := range spec.Volumes {
+		if s := &spec.Volumes[i].VolumeSource; s.Projected == nil && s.EmptyDir == nil && s.ConfigMap == nil && s.Secret == nil && s.HostPath == nil && s.DownwardAPI == nil {
+			return false
+		}
+	}
+	if FeatureBits(spec) != 0 {
+		return false
+	}
+	return len(hostPorts(spec)) == 0
+}
+
+// sameImages reports whether both lists have the same images in the same order.
+func sameImages(a, b []corev1.Container) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i].Image != b[i].Image {
+			return false
+		}
+	}
+	return true
 }

@@ -5,31 +5,31 @@ import (
 	"slices"
 )
 
-// Clone copies the model: moves in one do not change the other. What depends on the
-// snapshot alone is shared. It costs O(pods + nodes + classes). The copy of a counter
-// is found by Cloned.
-func (w *Cluster) Clone() (*Cluster, *ClonedCounters) {
-	c := *w
-	c.PodNode = slices.Clone(w.PodNode)
-	c.Profiles, c.Topologies, c.NodesWithKeys = maps.Clone(w.Profiles), maps.Clone(w.Topologies), maps.Clone(w.NodesWithKeys)
-	c.ChangedNodes, c.OnChange = slices.Clone(w.ChangedNodes), nil
-	if w.Packing != nil {
-		p := *w.Packing
+// Clone copies the model. A move in one copy does not change the other. Both share what
+// depends only on the snapshot. It takes O(pods + nodes + classes) time. The second
+// result returns the copy of each counter.
+func (m *Cluster) Clone() (*Cluster, *ClonedCounters) {
+	c := *m
+	c.PodNode = slices.Clone(m.PodNode)
+	c.Profiles, c.Topologies, c.NodesWithKeys = maps.Clone(m.Profiles), maps.Clone(m.Topologies), maps.Clone(m.NodesWithKeys)
+	c.ChangedNodes, c.OnChange = slices.Clone(m.ChangedNodes), nil
+	if m.Packing != nil {
+		p := *m.Packing
 		p.Nodes = slices.Clone(p.Nodes)
 		c.Packing = &p
 	}
-	c.Requests = slices.Clone(w.Requests)
+	c.Requests = slices.Clone(m.Requests)
 	for i := range c.Requests {
 		c.Requests[i].Extended = maps.Clone(c.Requests[i].Extended)
 	}
-	c.Disks, c.Ports, c.Attachments = w.Disks.Clone(), w.Ports.clone(), w.Attachments.Clone()
+	c.Disks, c.Ports, c.Attachments = m.Disks.Clone(), m.Ports.clone(), m.Attachments.Clone()
 	k := &ClonedCounters{counters: map[*PodCounter]*PodCounter{}}
-	k.cloneTerms(w, &c)
-	k.cloneClasses(w, &c)
+	k.cloneTerms(m, &c)
+	k.cloneClasses(m, &c)
 	return &c, k
 }
 
-// ClonedCounters knows the copy of each counter.
+// ClonedCounters returns the copy of each counter of a cloned model.
 type ClonedCounters struct {
 	counters map[*PodCounter]*PodCounter
 }
@@ -47,6 +47,7 @@ func (k *ClonedCounters) Counter(c *PodCounter) *PodCounter {
 	return x
 }
 
+// counterList returns the copies of the counters.
 func (k *ClonedCounters) counterList(list []*PodCounter) []*PodCounter {
 	list = slices.Clone(list)
 	for i := range list {
@@ -55,22 +56,22 @@ func (k *ClonedCounters) counterList(list []*PodCounter) []*PodCounter {
 	return list
 }
 
-// cloneTerms copies the counters and the terms of the pods on nodes.
-func (k *ClonedCounters) cloneTerms(w, c *Cluster) {
-	c.SpreadCounters, c.TermCounters = maps.Clone(w.SpreadCounters), maps.Clone(w.TermCounters)
-	for _, m := range [...]map[string]*PodCounter{c.SpreadCounters, c.TermCounters} {
-		for id, x := range m {
-			m[id] = k.Counter(x)
+// cloneTerms copies the counters and the affinity terms of the pods on nodes.
+func (k *ClonedCounters) cloneTerms(m, c *Cluster) {
+	c.SpreadCounters, c.TermCounters = maps.Clone(m.SpreadCounters), maps.Clone(m.TermCounters)
+	for _, counters := range [...]map[string]*PodCounter{c.SpreadCounters, c.TermCounters} {
+		for id, x := range counters {
+			counters[id] = k.Counter(x)
 		}
 	}
-	terms := make(map[*ExistingTerm]*ExistingTerm, len(w.TermsByID))
-	c.TermsByID = make(map[string]*ExistingTerm, len(w.TermsByID))
-	for id, o := range w.TermsByID {
+	terms := make(map[*ExistingTerm]*ExistingTerm, len(m.TermsByID))
+	c.TermsByID = make(map[string]*ExistingTerm, len(m.TermsByID))
+	for id, o := range m.TermsByID {
 		x := *o
 		x.Pods = k.Counter(o.Pods)
 		terms[o], c.TermsByID[id] = &x, &x
 	}
-	c.AntiAffinityTerms, c.ScoredTerms = slices.Clone(w.AntiAffinityTerms), slices.Clone(w.ScoredTerms)
+	c.AntiAffinityTerms, c.ScoredTerms = slices.Clone(m.AntiAffinityTerms), slices.Clone(m.ScoredTerms)
 	for _, list := range [...][]*ExistingTerm{c.AntiAffinityTerms, c.ScoredTerms} {
 		for i := range list {
 			list[i] = terms[list[i]]
@@ -78,11 +79,11 @@ func (k *ClonedCounters) cloneTerms(w, c *Cluster) {
 	}
 }
 
-// cloneClasses copies the equivalence classes with the counters that count them.
-func (k *ClonedCounters) cloneClasses(w, c *Cluster) {
-	copies := make([]EquivalenceClass, len(w.ClassList))
-	c.ClassList, c.PodClass = make([]*EquivalenceClass, len(copies)), slices.Clone(w.PodClass)
-	for i, x := range w.ClassList {
+// cloneClasses copies the equivalence classes and the counters that count their pods.
+func (k *ClonedCounters) cloneClasses(m, c *Cluster) {
+	copies := make([]EquivalenceClass, len(m.ClassList))
+	c.ClassList, c.PodClass = make([]*EquivalenceClass, len(copies)), slices.Clone(m.PodClass)
+	for i, x := range m.ClassList {
 		copies[i] = *x
 		c.ClassList[i] = &copies[i]
 		copies[i].SpreadCounters, copies[i].TermCounters = k.counterList(x.SpreadCounters), k.counterList(x.TermCounters)
@@ -92,7 +93,7 @@ func (k *ClonedCounters) cloneClasses(w, c *Cluster) {
 			c.PodClass[i] = c.ClassList[x.Number]
 		}
 	}
-	c.ClassesByNamespace, c.ClassesByLabel = make(map[string][]*EquivalenceClass, len(w.ClassesByNamespace)), map[labelKey]map[string][]*EquivalenceClass{}
+	c.ClassesByNamespace, c.ClassesByLabel = make(map[string][]*EquivalenceClass, len(m.ClassesByNamespace)), map[labelKey]map[string][]*EquivalenceClass{}
 	for _, x := range c.ClassList {
 		c.ClassesByNamespace[x.Namespace] = append(c.ClassesByNamespace[x.Namespace], x)
 	}

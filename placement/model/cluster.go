@@ -1,55 +1,58 @@
 package model
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	"github.com/evenkeel-project/evenkeel/placement/volume"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"maps"
 )
 
-// ClassNumber numbers what the scheduler cannot tell the pod from: pods of one number, from
-// 0 to below Classes, get the same answers of CouldRun wherever Supported holds for both. A
-// pod that has ended has none, -1.
-func (w *Cluster) ClassNumber(p cluster.PodID) int {
-	if c := w.PodClass[p]; c != nil {
+// ClassNumber returns the number of the pod's equivalence class, from 0 to ClassCount-1;
+// -1 for a terminal pod. CouldRun answers the same for all supported pods of a class.
+func (m *Cluster) ClassNumber(p cluster.PodID) int {
+	if c := m.PodClass[p]; c != nil {
 		return c.Number
 	}
 	return -1
 }
 
-// ClassCount is how many there are.
-func (w *Cluster) ClassCount() int { return len(w.ClassList) }
+// ClassCount returns the number of equivalence classes.
+func (m *Cluster) ClassCount() int { return len(m.ClassList) }
 
+// Cluster is a snapshot in which pods can be moved, with every count that filters and
+// scores read. It is not safe for concurrent use.
 type Cluster struct {
 	Snap     *cluster.Snapshot
 	Profiles map[string]*scheduler.Compiled // by schedulerName
-	Packing  *PackingState                  // what TargetLoadPacking knows; nil when no profile has it
+	Packing  *PackingState                  // measurements for TargetLoadPacking; nil if no profile uses it
 
 	PodNode            []cluster.NodeID    // the node of each pod in this model
 	PodClass           []*EquivalenceClass // by pod; nil for terminal pods
 	ClassList          []*EquivalenceClass
 	ClassesByNamespace map[string][]*EquivalenceClass
-	ClassesByLabel     map[labelKey]map[string][]*EquivalenceClass // made on demand
+	ClassesByLabel     map[labelKey]map[string][]*EquivalenceClass // built on first use
 
 	Requests          []NodeRequests // by node
 	Hints             SteeringHints
 	Topologies        map[string]*Topology
-	NodesWithKeys     map[string][]bool      // by topologies, the nodes that have all their keys
-	SpreadCounters    map[string]*PodCounter // pods that match a selector, terminating ones left out
+	NodesWithKeys     map[string][]bool      // by IDs of topologies: the nodes that have all their keys
+	SpreadCounters    map[string]*PodCounter // pods that match a selector, without terminating pods
 	TermCounters      map[string]*PodCounter // pods that match affinity terms
 	AntiAffinityTerms []*ExistingTerm        // required anti-affinity terms of the pods on nodes
-	ScoredTerms       []*ExistingTerm        // terms of the pods on nodes which give scores
+	ScoredTerms       []*ExistingTerm        // terms of the pods on nodes that change scores
 	TermsByID         map[string]*ExistingTerm
 
 	NamespaceLabels map[string]labels.Set
-	// UnknownNamespace is one namespace with pods whose object is not known.
+	// UnknownNamespace is a namespace that has pods but is not in the snapshot; empty if there is none.
 	UnknownNamespace string
-	// NotReadyNode names a node that is not ready, empty for none.
+	// NotReadyNode is the first node that is not ready; empty if there is none.
 	NotReadyNode string
-	// InvalidAffinityPod names a pod whose affinity cannot be parsed; nothing can be
-	// predicted beside it.
+	// InvalidAffinityPod is a pod whose affinity cannot be parsed; empty if there is none.
+	// With such a pod in the cluster, no placement can be predicted.
 	InvalidAffinityPod string
 	Services           map[string][]*corev1.Service
 	owners             map[ownerKey]Owner
@@ -59,18 +62,18 @@ type Cluster struct {
 	Disks          volume.DiskTable
 	Attachments    *volume.Attachments
 	Nominated      map[cluster.NodeID][]cluster.PodID
-	LastID         int                  // views and topologies that have got a number
-	ChangedNodes   []cluster.NodeID     // where pods came or went, oldest first
-	DroppedChanges int                  // changes that are no longer listed
-	OnChange       func(cluster.NodeID) // told of each node that pods come to or leave; nil: nobody
+	LastID         int                  // highest ID of a Topology or NodeChecks
+	ChangedNodes   []cluster.NodeID     // nodes whose pods changed, oldest change first
+	DroppedChanges int                  // number of changes that ChangedNodes no longer has
+	OnChange       func(cluster.NodeID) // called with each node whose pods change; nil: no call
 
-	NodeOrder    []cluster.NodeID // order in which the scheduler looks at nodes; made on demand
-	NodePosition []int32          // by node, its place in the walk
+	NodeOrder    []cluster.NodeID // order in which the scheduler examines nodes; see InitNodeOrder
+	NodePosition []int32          // by node: its index in NodeOrder
 }
 
-// NodeRequests is what stands on one node. Scores by LeastAllocated use the nonZero
-// sums, everything else the true ones. What the node has of cpu and memory is
-// kept beside them, since scores read both together.
+// NodeRequests holds the sums of the requests of the pods on one node. LeastAllocated
+// reads the NonZero sums, and everything else reads the plain sums. It also holds the
+// node's allocatable CPU and memory, because scores read both together.
 type NodeRequests struct {
 	AllocatableMilliCPU, AllocatableBytes int64
 
@@ -80,32 +83,32 @@ type NodeRequests struct {
 	Extended                              map[corev1.ResourceName]int64
 }
 
-// Snapshot returns the snapshot from which the world was made.
-func (w *Cluster) Snapshot() *cluster.Snapshot { return w.Snap }
+// Snapshot returns the snapshot from which the model was built.
+func (m *Cluster) Snapshot() *cluster.Snapshot { return m.Snap }
 
-// NodeOf returns where the pod stands in this world, NoNode when it is unbound,
-// terminal or gone.
-func (w *Cluster) NodeOf(p cluster.PodID) cluster.NodeID { return w.PodNode[p] }
+// NodeOf returns the node of the pod in this model; NoNode for an unbound, terminal or
+// removed pod.
+func (m *Cluster) NodeOf(p cluster.PodID) cluster.NodeID { return m.PodNode[p] }
 
-// Move lets the pod's replacement stand on the node `to`, the victim gone; with
-// NoNode the pod is gone without a replacement. Moving back undoes it.
-func (w *Cluster) Move(p cluster.PodID, to cluster.NodeID) {
-	from := w.PodNode[p]
-	if from == to || w.Snap.Pods[p].Terminal {
+// Move removes the pod from its node and places its replacement on the node `to`. With
+// NoNode, there is no replacement. A move back to the first node undoes it.
+func (m *Cluster) Move(p cluster.PodID, to cluster.NodeID) {
+	from := m.PodNode[p]
+	if from == to || m.Snap.Pods[p].Terminal {
 		return
 	}
 	if from != cluster.NoNode {
-		w.AdjustPod(p, from, -1)
+		m.AdjustPod(p, from, -1)
 	}
 	if to != cluster.NoNode {
-		w.AdjustPod(p, to, 1)
+		m.AdjustPod(p, to, 1)
 	}
-	w.PodNode[p] = to
+	m.PodNode[p] = to
 }
 
 // Requested returns the sum of the requests of the pods on the node.
-func (w *Cluster) Requested(n cluster.NodeID) cluster.Resources {
-	l := &w.Requests[n]
+func (m *Cluster) Requested(n cluster.NodeID) cluster.Resources {
+	l := &m.Requests[n]
 	r := cluster.Resources{MilliCPU: l.MilliCPU, MemoryBytes: l.MemoryBytes, EphemeralStorageByte: l.EphemeralBytes}
 	if len(l.Extended) > 0 {
 		r.Extended = maps.Clone(l.Extended)
@@ -113,26 +116,27 @@ func (w *Cluster) Requested(n cluster.NodeID) cluster.Resources {
 	return r
 }
 
-// AdjustPod adds (1) or takes away (-1) the pod on the node in every count.
-func (w *Cluster) AdjustPod(p cluster.PodID, n cluster.NodeID, by int64) {
-	w.AdjustSpread(p, n, int32(by))
-	w.AdjustUsage(p, n, by)
+// AdjustPod adds the pod to all counts of the node (by = 1), or removes it (by = -1).
+func (m *Cluster) AdjustPod(p cluster.PodID, n cluster.NodeID, by int64) {
+	m.AdjustSpread(p, n, int32(by))
+	m.AdjustUsage(p, n, by)
 }
 
-// AdjustSpread changes the counts in which topology spread counts the pod. A pod
-// that terminates in the snapshot is in none of them.
-func (w *Cluster) AdjustSpread(p cluster.PodID, n cluster.NodeID, by int32) {
-	if w.Snap.Pods[p].Terminating {
+// AdjustSpread adds the pod to the counts of topology spread (by = 1), or removes it (by
+// = -1). These counts never include pods that terminate in the snapshot.
+func (m *Cluster) AdjustSpread(p cluster.PodID, n cluster.NodeID, by int32) {
+	if m.Snap.Pods[p].Terminating {
 		return
 	}
-	for _, c := range w.PodClass[p].SpreadCounters {
+	for _, c := range m.PodClass[p].SpreadCounters {
 		c.Add(n, by)
 	}
 }
 
-// AdjustUsage changes the node's load and the counts of inter-pod affinity.
-func (w *Cluster) AdjustUsage(p cluster.PodID, n cluster.NodeID, by int64) {
-	pod, l := &w.Snap.Pods[p], &w.Requests[n]
+// AdjustUsage adds the pod to all counts other than those of topology spread (by = 1),
+// or removes it (by = -1).
+func (m *Cluster) AdjustUsage(p cluster.PodID, n cluster.NodeID, by int64) {
+	pod, l := &m.Snap.Pods[p], &m.Requests[n]
 	l.MilliCPU += by * pod.Requests.MilliCPU
 	l.MemoryBytes += by * pod.Requests.MemoryBytes
 	l.EphemeralBytes += by * pod.Requests.EphemeralStorageByte
@@ -145,74 +149,135 @@ func (w *Cluster) AdjustUsage(p cluster.PodID, n cluster.NodeID, by int64) {
 		}
 		l.Extended[name] += by * amount
 	}
-	for _, c := range w.PodClass[p].TermCounters {
+	for _, c := range m.PodClass[p].TermCounters {
 		c.Add(n, int32(by))
 		c.Total += by
 	}
-	if w.Packing != nil {
-		w.Packing.adjust(pod, n, by*w.PodClass[p].ExpectedMilliCPU)
+	if m.Packing != nil {
+		m.Packing.adjust(pod, n, by*m.PodClass[p].ExpectedMilliCPU)
 	}
-	w.adjustExclusive(p, n, int32(by))
-	w.recordChange(n)
-	if w.OnChange != nil {
-		w.OnChange(n)
+	m.adjustExclusive(p, n, int32(by))
+	m.recordChange(n)
+	if m.OnChange != nil {
+		m.OnChange(n)
 	}
 }
 
-// adjustExclusive changes what pods keep from each other on a node: ports, disks,
-// claims and places for volumes.
-func (w *Cluster) adjustExclusive(p cluster.PodID, n cluster.NodeID, by int32) {
-	c := w.PodClass[p]
-	w.Ports.Adjust(c.Ports, int(n), by)
-	w.Disks.AdjustDisks(c.Disks, int(n), by)
-	w.Disks.AdjustClaims(c.Namespace, c.Claims, by)
-	w.Attachments.Adjust(p, int(n), by)
+// adjustExclusive changes the counts of ports, disks, claims and attached volumes.
+func (m *Cluster) adjustExclusive(p cluster.PodID, n cluster.NodeID, by int32) {
+	c := m.PodClass[p]
+	m.Ports.Adjust(c.Ports, int(n), by)
+	m.Disks.AdjustDisks(c.Disks, int(n), by)
+	m.Disks.AdjustClaims(c.Namespace, c.Claims, by)
+	m.Attachments.Adjust(p, int(n), by)
 }
 
-// NewCluster returns the model of a snapshot in which each pod is on the node that
-// the snapshot names. profiles are those of the schedulers, by schedulerName.
-func NewCluster(s *cluster.Snapshot, profiles map[string]scheduler.Profile) *Cluster {
-	w := &Cluster{
-		Snap:               s,
-		PodNode:            make([]cluster.NodeID, len(s.Pods)),
-		PodClass:           make([]*EquivalenceClass, len(s.Pods)),
-		ClassesByNamespace: map[string][]*EquivalenceClass{},
-		ClassesByLabel:     map[labelKey]map[string][]*EquivalenceClass{},
-		NodesWithKeys:      map[string][]bool{},
-		Requests:           make([]NodeRequests, len(s.Nodes)),
-		Topologies:         map[string]*Topology{},
-		SpreadCounters:     map[string]*PodCounter{},
-		TermCounters:       map[string]*PodCounter{},
-		TermsByID:          map[string]*ExistingTerm{},
-		NamespaceLabels:    map[string]labels.Set{},
-		Ports:              make(PortTable, len(s.Nodes)),
-		Disks:              volume.NewDiskTable(),
-		Storage:            volume.NewStorage(s),
+// ProfileOf returns the profile of a schedulerName. For an unknown scheduler, it adds
+// and returns a profile with an UnsupportedReason.
+func (m *Cluster) ProfileOf(name string) *scheduler.Compiled {
+	if name == "" {
+		name = corev1.DefaultSchedulerName
 	}
-	w.readNodes()
-	w.compileProfiles(profiles)
-	w.indexOwners()
-	w.groupPods()
-	w.Attachments = volume.NewAttachments(w.Storage)
-	w.indexNominated()
-	for i := range s.Pods {
-		p := &s.Pods[i]
-		w.PodNode[i] = cluster.NoNode
-		if p.Node != cluster.NoNode && !p.Terminal {
-			w.AdjustPod(p.ID, p.Node, 1)
-			w.PodNode[i] = p.Node
+	p := m.Profiles[name]
+	if p == nil {
+		unknown := scheduler.DefaultProfile()
+		unknown.UnsupportedReason = scheduler.UnknownScheduler
+		p = scheduler.Compile(name, unknown)
+		m.Profiles[name] = p
+	}
+	return p
+}
+
+// OwnerOf returns what the snapshot says about the pod's controller; false if the
+// snapshot does not have the controller.
+func (m *Cluster) OwnerOf(p *cluster.Pod) (Owner, bool) {
+	c := p.Controller
+	if c == nil {
+		return Owner{}, false
+	}
+	o, ok := m.owners[ownerKey{c.APIVersion, c.Kind, p.Object.Namespace, c.Name}]
+	return o, ok
+}
+
+// TopologyOf returns the domains of a topology key, and builds them on first use.
+func (m *Cluster) TopologyOf(key string) *Topology {
+	t := m.Topologies[key]
+	if t != nil {
+		return t
+	}
+	t = &Topology{Domain: make([]int32, len(m.Snap.Nodes)), Size: 1}
+	ids := map[string]int32{"": 0}
+	for i := range m.Snap.Nodes {
+		v, ok := m.Snap.Nodes[i].Label(key)
+		if !ok {
+			t.Domain[i] = NoDomain
+			continue
+		}
+		id, seen := ids[v]
+		if !seen {
+			id = int32(t.Size)
+			ids[v] = id
+			t.Size++
+		}
+		t.Domain[i] = id
+	}
+	m.LastID++
+	t.ID, t.OneNodePerDomain = m.LastID, t.hasOneNodePerDomain()
+	m.Topologies[key] = t
+	return t
+}
+
+// NodeObject returns the node with the steering labels of this model. It does not add
+// the steering taints.
+func (m *Cluster) NodeObject(n int) *corev1.Node {
+	if m.Hints.labels != nil && m.Hints.labels[n] != nil {
+		return m.Hints.labels[n]
+	}
+	return m.Snap.Nodes[n].Object
+}
+
+// InitNodeOrder returns the order in which the scheduler examines nodes. On first use,
+// it sets NodeOrder and NodePosition.
+func (m *Cluster) InitNodeOrder() []cluster.NodeID {
+	if m.NodeOrder == nil {
+		m.NodeOrder = newNodeOrder(m.Snap)
+		m.NodePosition = make([]int32, len(m.NodeOrder))
+		for place, n := range m.NodeOrder {
+			m.NodePosition[n] = int32(place)
 		}
 	}
-	return w
+	return m.NodeOrder
 }
 
-// readNodes notes what each node can allocate, and a node that is not ready.
-func (w *Cluster) readNodes() {
-	for i := range w.Snap.Nodes {
-		n := &w.Snap.Nodes[i]
-		w.Requests[i].AllocatableMilliCPU, w.Requests[i].AllocatableBytes = n.Allocatable.MilliCPU, n.Allocatable.MemoryBytes
-		if !n.Ready && w.NotReadyNode == "" {
-			w.NotReadyNode = n.Name
+// labelKey is a label key in a namespace.
+type labelKey struct{ namespace, key string }
+
+// recordChange records that the pods of a node changed. It drops the list when the list
+// gets as long as the list of nodes. A reader that missed dropped changes must examine
+// every node.
+func (m *Cluster) recordChange(n cluster.NodeID) {
+	if len(m.ChangedNodes) >= len(m.Snap.Nodes) {
+		m.DroppedChanges += len(m.ChangedNodes)
+		m.ChangedNodes = m.ChangedNodes[:0]
+	}
+	m.ChangedNodes = append(m.ChangedNodes, n)
+}
+
+// MatchesTerm reports whether the term selects the pods of the class.
+func (m *Cluster) MatchesTerm(t *AffinityTerm, c *EquivalenceClass) bool {
+	if !slices.Contains(t.namespaces, c.Namespace) && !t.nsSelector.Matches(m.NamespaceLabels[c.Namespace]) {
+		return false
+	}
+	return t.selector.Matches(c.Labels)
+}
+
+// MatchesAllTerms reports whether every term selects the pods of the class. It returns
+// false for no terms.
+func (m *Cluster) MatchesAllTerms(terms []AffinityTerm, c *EquivalenceClass) bool {
+	for i := range terms {
+		if !m.MatchesTerm(&terms[i], c) {
+			return false
 		}
 	}
+	return len(terms) > 0
 }

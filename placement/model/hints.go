@@ -6,13 +6,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// SteeringHints are the steering hints that nodes carry in this world beyond those of
-// the snapshot.
+// SteeringHints are the steering hints that the model adds to the nodes of the snapshot.
 type SteeringHints struct {
-	taints []int64        // by node, 1 for a taint that the snapshot does not have
-	labels []*corev1.Node // by node, the node with the label; nil elsewhere
+	taints []int64        // by node: 1 for a taint that the snapshot does not have
+	labels []*corev1.Node // by node: a copy with the label; nil for nodes without a hint
 }
 
+// ExtraTaints returns the number of steering taints that the model adds to the node: 0
+// or 1.
 func (h *SteeringHints) ExtraTaints(n cluster.NodeID) int64 {
 	if h.taints == nil {
 		return 0
@@ -20,17 +21,8 @@ func (h *SteeringHints) ExtraTaints(n cluster.NodeID) int64 {
 	return h.taints[n]
 }
 
-// NodeObject is the node as the scheduler would see it in this world, its taints
-// excepted.
-func (w *Cluster) NodeObject(n int) *corev1.Node {
-	if w.Hints.labels != nil && w.Hints.labels[n] != nil {
-		return w.Hints.labels[n]
-	}
-	return w.Snap.Nodes[n].Object
-}
-
-// NewSteeringHints are hints of a kind on exactly these nodes. A node that carries
-// the taint in the snapshot already gets no second one.
+// NewSteeringHints returns hints of one kind on exactly these nodes. A node that has the
+// taint in the snapshot gets no second one.
 func NewSteeringHints(s *cluster.Snapshot, kind hints.Kind, nodes []cluster.NodeID) (h SteeringHints) {
 	switch {
 	case len(nodes) == 0:
@@ -50,10 +42,11 @@ func NewSteeringHints(s *cluster.Snapshot, kind hints.Kind, nodes []cluster.Node
 	return h
 }
 
+// IsEmpty reports whether no node has a hint.
 func (h *SteeringHints) IsEmpty() bool { return h.taints == nil && h.labels == nil }
 
-// HasTaints reports whether any node has a hint by taint.
+// HasTaints reports whether the hints are taints.
 func (h *SteeringHints) HasTaints() bool { return h.taints != nil }
 
-// HasLabels reports whether any node has a hint by label.
+// HasLabels reports whether the hints are labels.
 func (h *SteeringHints) HasLabels() bool { return h.labels != nil }

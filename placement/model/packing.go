@@ -1,35 +1,37 @@
 package model
 
 import (
+	"time"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	corev1 "k8s.io/api/core/v1"
-	"math"
-	"time"
 )
 
-// measurementDelay is how long before the end of a node's measurement a pod must
-// have been bound for its usage to be in it (trimaran, the metrics agents'
-// reporting interval).
+// measurementDelay is the reporting interval of the metrics agents that trimaran
+// assumes. A measurement includes a pod only if the pod was bound at least this long
+// before the measurement ended.
 const measurementDelay = 60 * time.Second
 
-// PackingState is what TargetLoadPacking knows of the nodes.
+// PackingState holds the measured CPU usage that TargetLoadPacking reads.
 type PackingState struct {
-	HasMeasurements bool // the snapshot has any NodeMetrics, or Usage
+	HasMeasurements bool // the snapshot has NodeMetrics or Usage
 	Nodes           []NodeMeasurement
-	// defaultArgs are those of the first packing profile by name, for what is expected
-	// of pods that other schedulers bind: each scheduler sees all pods.
+	// defaultArgs are the arguments of the first profile, by name, that uses
+	// TargetLoadPacking. They apply to pods of other schedulers.
 	defaultArgs *scheduler.TargetLoadPacking
 }
 
+// NodeMeasurement is the measured CPU usage of one node.
 type NodeMeasurement struct {
 	Measured           bool
 	UsedMilliCPU       int64
-	CapacityMilliCPU   int64 // of status.capacity, which load-watcher relates usage to
+	CapacityMilliCPU   int64 // from status.capacity, as in load-watcher
 	measuredUntil      time.Time
-	UnmeasuredMilliCPU int64 // expected of pods whose usage is not measured yet
+	UnmeasuredMilliCPU int64 // expected usage of pods that the measurement does not include yet
 }
 
+// newPacking reads the usage of the nodes from NodeMetrics, or else from Usage.
 func newPacking(s *cluster.Snapshot) *PackingState {
 	k := &PackingState{Nodes: make([]NodeMeasurement, len(s.Nodes))}
 	for i := range s.Nodes {
@@ -57,8 +59,8 @@ func newPacking(s *cluster.Snapshot) *PackingState {
 	return k
 }
 
-// readUsage takes what a source of usage measured. All of it ends with the oldest of the
-// newest measurements, as what GET /watcher serves does.
+// readUsage reads the usage from a usage source. As in the answer of load-watcher's GET
+// /watcher, all measurements end at the same time: the oldest time among the nodes.
 func (k *PackingState) readUsage(s *cluster.Snapshot, u *cluster.Usage) {
 	var end time.Time
 	for i := range u.Nodes {
@@ -78,8 +80,8 @@ func (k *PackingState) readUsage(s *cluster.Snapshot, u *cluster.Usage) {
 	}
 }
 
-// adjust adds or takes away a pod's expected milliCPU, unless its usage is in the
-// node's measurement. A pod that was moved is measured nowhere.
+// adjust adds a pod's expected milliCPU to a node, or removes it, unless the node's
+// measurement includes the pod. No measurement includes a pod that the model has moved.
 func (k *PackingState) adjust(p *cluster.Pod, n cluster.NodeID, milliCPU int64) {
 	x := &k.Nodes[n]
 	if n != p.Node || boundAt(p.Object).After(x.measuredUntil.Add(-measurementDelay)) {
@@ -87,7 +89,8 @@ func (k *PackingState) adjust(p *cluster.Pod, n cluster.NodeID, milliCPU int64) 
 	}
 }
 
-// boundAt is when the pod was bound to its node, as far as it is known.
+// boundAt returns when the pod was bound to its node, or else when it started; the zero
+// time if neither is known.
 func boundAt(p *corev1.Pod) time.Time {
 	for i := range p.Status.Conditions {
 		if c := &p.Status.Conditions[i]; c.Type == corev1.PodScheduled && c.Status == corev1.ConditionTrue {
@@ -98,27 +101,4 @@ func boundAt(p *corev1.Pod) time.Time {
 		return p.Status.StartTime.Time
 	}
 	return time.Time{}
-}
-
-// expectedMilliCPU is the milliCPU expected of a pod: of each container its limit, else
-// its request times the factor, else the default; and the overhead. Where several
-// profiles pack, the pod's own decides; for pods of other schedulers any does.
-func expectedMilliCPU(w *Cluster, p *cluster.Pod) int64 {
-	t := w.ProfileOf(p.Object.Spec.SchedulerName).Packing
-	if t == nil {
-		t = w.Packing.defaultArgs
-	}
-	spec := &p.Object.Spec
-	sum := spec.Overhead.Cpu().MilliValue()
-	for i := range spec.Containers {
-		r := &spec.Containers[i].Resources
-		if limit, ok := r.Limits[corev1.ResourceCPU]; ok {
-			sum += limit.MilliValue()
-		} else if request, ok := r.Requests[corev1.ResourceCPU]; ok {
-			sum += int64(math.Round(float64(request.MilliValue()) * t.Factor))
-		} else {
-			sum += t.DefaultMilliCPU
-		}
-	}
-	return sum
 }

@@ -8,24 +8,23 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// anyIP is the host address that stands for all of a node's.
+// anyIP is the address of a host port that is open on all of the node's addresses.
 const anyIP = "0.0.0.0"
 
-// HostPort is a port that a pod takes on its node.
+// HostPort is a port that a pod uses on its node.
 type HostPort struct {
 	ip       string
 	protocol corev1.Protocol
 	port     int32
 }
 
-// clashes reports whether two pods cannot have the ports on one node.
+// clashes reports whether two pods cannot use these ports on the same node.
 func (a HostPort) clashes(b HostPort) bool {
 	return a.port == b.port && a.protocol == b.protocol && (a.ip == b.ip || a.ip == anyIP || b.ip == anyIP)
 }
 
-// hostPorts lists the ports that a pod takes for as long as it runs: those of
-// its containers and sidecars. An init container has ended before the others
-// start, so its ports are not counted.
+// hostPorts returns the ports that a pod uses while it runs: those of its containers and
+// sidecars. It skips init containers, because they end before the containers start.
 func hostPorts(spec *corev1.PodSpec) []HostPort {
 	var out []HostPort
 	add := func(c *corev1.Container) {
@@ -50,10 +49,10 @@ func hostPorts(spec *corev1.PodSpec) []HostPort {
 	return out
 }
 
-// PortTable counts, by node, the pods that take each host port; nil for none.
+// PortTable counts, for each node, the pods that use each host port.
 type PortTable []map[HostPort]int32
 
-// Adjust counts ports on a node.
+// Adjust changes the number of pods that use the ports on a node.
 func (t PortTable) Adjust(ports []HostPort, n int, by int32) {
 	for _, p := range ports {
 		if t[n] == nil {
@@ -66,8 +65,7 @@ func (t PortTable) Adjust(ports []HostPort, n int, by int32) {
 	}
 }
 
-// Taken returns the first of the ports that a pod has on the node; 0 when
-// there is none.
+// Taken returns the first of the ports that a pod on the node uses; 0 if there is none.
 func (t PortTable) Taken(ports []HostPort, n int) int32 {
 	for _, want := range ports {
 		for used := range t[n] {
@@ -79,6 +77,7 @@ func (t PortTable) Taken(ports []HostPort, n int) int32 {
 	return 0
 }
 
+// clone returns a copy of the table.
 func (t PortTable) clone() PortTable {
 	c := slices.Clone(t)
 	for i := range c {

@@ -1,27 +1,36 @@
 package model
 
 import (
+	"maps"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	corev1 "k8s.io/api/core/v1"
+	resourceapi "k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/component-helpers/resource"
-	"maps"
 )
 
-// RequestsOf returns what a new pod with this spec requests, and what scores
-// take it to request. The latter leave out what the pod requests as a whole:
-// NodeResourcesFit is not told that such requests exist when it scores a
-// newcomer, though it counts them for the pods that stand.
+// RequestsOf returns the requests of a new pod with this spec, and the requests that
+// scores assume for it. The assumed requests leave out pod-level resources:
+// NodeResourcesFit ignores them when it scores a new pod, although it counts them for
+// the pods on nodes.
 func RequestsOf(p *corev1.Pod) (request, assumed cluster.Resources) {
 	opts := resource.PodResourcesOptions{}
 	opts.NonMissingContainerRequests, opts.SkipPodLevelResources = nonZeroDefaults, true
 	return RequestsOfTemplate(p), cluster.ResourcesOf(resource.PodRequests(p, opts))
 }
 
-// RequestsOfTemplate is what a new pod with this spec requests.
+// RequestsOfTemplate returns the requests of a new pod with this spec.
 func RequestsOfTemplate(p *corev1.Pod) cluster.Resources {
 	return cluster.ResourcesOf(resource.PodRequests(p, resource.PodResourcesOptions{}))
 }
 
+// EqualResources reports whether both have the same amount of every resource.
 func EqualResources(a, b cluster.Resources) bool {
 	return a.MilliCPU == b.MilliCPU && a.MemoryBytes == b.MemoryBytes && a.EphemeralStorageByte == b.EphemeralStorageByte && maps.Equal(a.Extended, b.Extended)
+}
+
+// nonZeroDefaults are the requests that scores assume for a container without requests.
+var nonZeroDefaults = corev1.ResourceList{
+	corev1.ResourceCPU:    resourceapi.MustParse("100m"),
+	corev1.ResourceMemory: resourceapi.MustParse("200Mi"),
 }

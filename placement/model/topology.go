@@ -1,44 +1,22 @@
 package model
 
+import (
+	"github.com/evenkeel-project/evenkeel/cluster"
+	corev1 "k8s.io/api/core/v1"
+)
+
 // Topology maps each node to its domain of one topology key.
 type Topology struct {
-	// Domain is the node's number of the label's value, noDomain without the
-	// label. Number 0 stands for the empty value.
+	// Domain is, by node, the number of the label's value; NoDomain without the
+	// label. Number 0 is the empty value.
 	Domain           []int32
 	Size             int
-	ID               int  // tells it apart from others
+	ID               int  // unique ID
 	OneNodePerDomain bool // no domain has two nodes
 }
 
+// NoDomain is the domain of a node without the topology label.
 const NoDomain = -1
-
-// TopologyOf returns the domains of a topology key.
-func (w *Cluster) TopologyOf(key string) *Topology {
-	t := w.Topologies[key]
-	if t != nil {
-		return t
-	}
-	t = &Topology{Domain: make([]int32, len(w.Snap.Nodes)), Size: 1}
-	ids := map[string]int32{"": 0}
-	for i := range w.Snap.Nodes {
-		v, ok := w.Snap.Nodes[i].Label(key)
-		if !ok {
-			t.Domain[i] = NoDomain
-			continue
-		}
-		id, seen := ids[v]
-		if !seen {
-			id = int32(t.Size)
-			ids[v] = id
-			t.Size++
-		}
-		t.Domain[i] = id
-	}
-	w.LastID++
-	t.ID, t.OneNodePerDomain = w.LastID, t.hasOneNodePerDomain()
-	w.Topologies[key] = t
-	return t
-}
 
 // hasOneNodePerDomain reports whether no domain has two nodes.
 func (t *Topology) hasOneNodePerDomain() bool {
@@ -53,4 +31,46 @@ func (t *Topology) hasOneNodePerDomain() bool {
 		seen[x] = true
 	}
 	return true
+}
+
+// newNodeOrder returns the order in which the scheduler examines nodes: one node of each
+// zone in turn. The scheduler keeps zones and nodes in the order in which it first saw
+// them. The model sorts them by name, as the scheduler lists them when it starts.
+func newNodeOrder(s *cluster.Snapshot) []cluster.NodeID {
+	var zones [][]cluster.NodeID
+	number := map[[2]string]int{}
+	for i := range s.Nodes {
+		key := zoneOf(s.Nodes[i].Object)
+		z, ok := number[key]
+		if !ok {
+			z = len(zones)
+			number[key] = z
+			zones = append(zones, nil)
+		}
+		zones[z] = append(zones[z], cluster.NodeID(i))
+	}
+	out := make([]cluster.NodeID, 0, len(s.Nodes))
+	for k := 0; len(out) < len(s.Nodes); k++ {
+		for _, z := range zones {
+			if k < len(z) {
+				out = append(out, z[k])
+			}
+		}
+	}
+	return out
+}
+
+// zoneOf returns the region and the zone of a node. As in the scheduler, the old labels
+// take precedence.
+func zoneOf(n *corev1.Node) [2]string {
+	label := func(old, now string) string {
+		if v, ok := n.Labels[old]; ok {
+			return v
+		}
+		return n.Labels[now]
+	}
+	return [2]string{
+		label(corev1.LabelFailureDomainBetaRegion, corev1.LabelTopologyRegion),
+		label(corev1.LabelFailureDomainBetaZone, corev1.LabelTopologyZone),
+	}
 }

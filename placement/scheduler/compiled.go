@@ -3,23 +3,25 @@ package scheduler
 import (
 	"cmp"
 	"fmt"
-	"github.com/evenkeel-project/evenkeel/cluster"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 )
 
+// NameOf returns the pod's schedulerName; default-scheduler if it has none.
 func NameOf(p *corev1.Pod) string {
 	return cmp.Or(p.Spec.SchedulerName, corev1.DefaultSchedulerName)
 }
 
-// Compiled is a Profile made ready for use.
+// Compiled is a profile with its affinity parsed and its filters indexed.
 type Compiled struct {
 	Profile
 	Disabled                 map[Filter]bool
-	NodeChecksKey            string // tells apart profiles that see nodes differently
+	NodeChecksKey            string // profiles with the same key get the same NodeChecks
 	ScoresResourcesFit       bool   // NodeResourcesFit scores
 	ScoresBalancedAllocation bool   // NodeResourcesBalancedAllocation scores
 	ScoresTaints             bool   // PreferNoSchedule taints score
@@ -27,6 +29,7 @@ type Compiled struct {
 	AddedPreferred           *nodeaffinity.PreferredSchedulingTerms
 }
 
+// Compile prepares a profile of the named scheduler.
 func Compile(name string, p Profile) *Compiled {
 	c := &Compiled{Profile: p, Disabled: map[Filter]bool{}}
 	c.ScoresResourcesFit = p.Policy == nil && p.Weights.ResourcesFit > 0
@@ -44,8 +47,8 @@ func Compile(name string, p Profile) *Compiled {
 	return c
 }
 
-// readScorePlugins notes which kinds of scores the profile has, and a legacy priority
-// function that is not modelled.
+// readScorePlugins sets UnsupportedReason for an unsupported priority function, and
+// ScoresTaints.
 func (c *Compiled) readScorePlugins() {
 	if p := c.Policy; p != nil {
 		if why := p.unsupportedReason(); why != "" {
@@ -59,40 +62,43 @@ func (c *Compiled) readScorePlugins() {
 	c.ScoresTaints = c.Weights.TaintToleration > 0
 }
 
-// setUnsupported keeps the first reason why nothing can be foretold.
+// setUnsupported sets UnsupportedReason unless it is already set.
 func (p *Compiled) setUnsupported(format string, args ...any) {
 	if p.UnsupportedReason == "" {
 		p.UnsupportedReason = fmt.Sprintf(format, args...)
 	}
 }
 
+// readAddedAffinity parses the profile's addedAffinity. If it is invalid, the profile is
+// unsupported.
 func (p *Compiled) readAddedAffinity(a *corev1.NodeAffinity) {
 	var err error
 	if required := a.RequiredDuringSchedulingIgnoredDuringExecution; required != nil {
 		if p.AddedRequired, err = nodeaffinity.NewNodeSelector(required); err != nil {
-			p.setUnsupported("its addedAffinity cannot be read: %v", err)
+			p.setUnsupported("its addedAffinity is invalid: %v", err)
 		}
 	}
 	if preferred := a.PreferredDuringSchedulingIgnoredDuringExecution; len(preferred) > 0 {
 		if p.AddedPreferred, err = nodeaffinity.NewPreferredSchedulingTerms(preferred); err != nil {
-			p.setUnsupported("its addedAffinity cannot be read: %v", err)
+			p.setUnsupported("its addedAffinity is invalid: %v", err)
 		}
 	}
 }
 
-// ScoresUseOwnerSelectors reports whether the selectors of the pods' owners decide scores.
+// ScoresUseOwnerSelectors reports whether the scores depend on the selectors of the
+// pod's Services and controller.
 func (p *Compiled) ScoresUseOwnerSelectors() bool {
 	return p.SystemDefaultSpread || len(p.DefaultSpread) > 0 || p.Policy != nil
 }
 
-// checksResource reports whether the filter NodeResourcesFit asks for a resource.
+// checksResource reports whether the filter NodeResourcesFit checks a resource.
 func (p *Compiled) checksResource(name corev1.ResourceName) bool {
 	group, _, _ := strings.Cut(string(name), "/")
 	return !slices.Contains(p.IgnoredResources, string(name)) && !slices.Contains(p.IgnoredGroups, group)
 }
 
-// CheckedRequests is what NodeResourcesFit asks for when a pod comes that requests r; nil
-// when the profile does not ask.
+// CheckedRequests returns the part of the requests that the filter NodeResourcesFit
+// checks; nil if the profile disables the filter.
 func (p *Compiled) CheckedRequests(r *cluster.Resources) *cluster.Resources {
 	if p.Disabled[NodeResourcesFit] {
 		return nil
@@ -106,5 +112,5 @@ func (p *Compiled) CheckedRequests(r *cluster.Resources) *cluster.Resources {
 	return &asked
 }
 
-// UnknownScheduler is the reason for schedulers without a profile.
-const UnknownScheduler = "whose scores are not known"
+// UnknownScheduler is the UnsupportedReason of a scheduler without a profile.
+const UnknownScheduler = "which has no profile in the configuration"

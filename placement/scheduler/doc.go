@@ -1,4 +1,4 @@
-// Package scheduler describes how one scheduler is configured: its filters, score
-// plugins, weights, scoring strategy, and a legacy Policy. It never looks at a
-// cluster and never filters or scores.
+// Package scheduler describes the configuration of one scheduler: its filters, score
+// plugins, weights, scoring strategy, or a legacy Policy. It decides which
+// configurations are supported. It never reads a cluster, filters or scores.
 package scheduler

@@ -1,10 +1,11 @@
 package scheduler
 
-// Filter names a filter of the scheduler, in the order in which they are asked.
+// Filter is the name of a scheduler filter. The constants are in the order in which the
+// scheduler runs them.
 type Filter string
 
 const (
-	NodeNotReady         Filter = "NodeNotReady" // ours: the node controller taints such nodes
+	NodeNotReady         Filter = "NodeNotReady" // not a scheduler plugin: the node controller taints such nodes
 	NodeUnschedulable    Filter = "NodeUnschedulable"
 	TaintToleration      Filter = "TaintToleration"
 	NodeAffinity         Filter = "NodeAffinity"
@@ -17,17 +18,17 @@ const (
 	PodTopologySpread    Filter = "PodTopologySpread"
 	InterPodAffinity     Filter = "InterPodAffinity"
 	NodeDeclaredFeatures Filter = "NodeDeclaredFeatures"
-	// NominatedPods is ours: the node passes, but not beside the pods that wait
-	// for it.
+	// NominatedPods is not a scheduler plugin. It refuses a node that passes every
+	// filter, but not together with the pods nominated to it.
 	NominatedPods Filter = "NominatedPods"
 )
 
-// ComparisonOperators is the gate TaintTolerationComparisonOperators, off by
+// ComparisonOperators is the feature gate TaintTolerationComparisonOperators, off by
 // default in 1.36 and 1.37.
 const ComparisonOperators = false
 
-// SwitchableFilters are the filters that can be modelled as switched off. Of one
-// that is not here, nothing is foretold for the pods that it is about.
+// SwitchableFilters are the filters that a profile may disable. If a profile disables
+// another filter, no placement is predicted for the pods that this filter affects.
 var SwitchableFilters = []Filter{
 	NodeUnschedulable, TaintToleration, NodeAffinity, NodePorts, NodeResourcesFit, VolumeRestrictions,
 	NodeVolumeLimits, VolumeZone, PodTopologySpread, InterPodAffinity, NodeDeclaredFeatures,

@@ -1,13 +1,14 @@
 package scheduler
 
 import (
+	"slices"
+
 	"github.com/evenkeel-project/evenkeel/hints"
 	corev1 "k8s.io/api/core/v1"
-	"slices"
 )
 
-// PodReadsHintLabel reports whether the pod's node selector or node affinity looks at the
-// label.
+// PodReadsHintLabel reports whether the pod's node selector or node affinity reads the
+// hint label.
 func PodReadsHintLabel(pod *corev1.Pod) bool {
 	if _, ok := pod.Spec.NodeSelector[hints.Key]; ok {
 		return true
@@ -16,11 +17,12 @@ func PodReadsHintLabel(pod *corev1.Pod) bool {
 	return a != nil && a.NodeAffinity != nil && selectsHintLabel(a.NodeAffinity)
 }
 
-// ReadsHintLabel is the same for what the profile asks of every pod's nodes.
+// ReadsHintLabel reports whether the profile's addedAffinity reads the hint label.
 func (p *Compiled) ReadsHintLabel() bool {
 	return p.AddedAffinity != nil && selectsHintLabel(p.AddedAffinity)
 }
 
+// selectsHintLabel reports whether a term of the node affinity reads the hint label.
 func selectsHintLabel(a *corev1.NodeAffinity) bool {
 	looks := func(t corev1.NodeSelectorTerm) bool {
 		return slices.ContainsFunc(t.MatchExpressions, func(r corev1.NodeSelectorRequirement) bool { return r.Key == hints.Key })

@@ -1,30 +1,21 @@
 package scheduler
 
+// PackingName is the name of the score plugin TargetLoadPacking.
 const PackingName = "TargetLoadPacking"
 
-// TargetLoadPacking are the arguments of trimaran's plugin of that name. It packs
-// towards a target, it does not level: nodes score highest at the target.
+// TargetLoadPacking holds the arguments of trimaran's plugin TargetLoadPacking. Nodes
+// get the highest score when their CPU utilization is at the target.
 type TargetLoadPacking struct {
 	Weight int64
-	// Target is the cpu utilization to pack towards, in percent of the capacity.
+	// Target is the preferred CPU utilization, in percent of the node's capacity.
 	Target int64
-	// DefaultMilliCPU is what a container without request and limit will use;
-	// one with a request alone will use Factor times that.
+	// DefaultMilliCPU is the expected usage of a container without request and limit.
+	// A container with only a request is expected to use Factor times its request.
 	DefaultMilliCPU int64
 	Factor          float64
 }
 
-// DefaultPacking are the plugin's own defaults.
+// DefaultPacking returns the plugin's default arguments.
 func DefaultPacking() TargetLoadPacking {
 	return TargetLoadPacking{Weight: 1, Target: 40, DefaultMilliCPU: 1000, Factor: 1.5}
-}
-
-// PackingProfile is the default profile, without what trimaran's documentation
-// switches off (NodeResourcesBalancedAllocation, and LeastAllocated, which is
-// NodeResourcesFit today), and with TargetLoadPacking.
-func PackingProfile(t TargetLoadPacking) Profile {
-	p := DefaultProfile()
-	p.Weights.ResourcesFit, p.Weights.BalancedAllocation = 0, 0
-	p.Packing = &t
-	return p
 }

@@ -1,58 +1,80 @@
 package scheduler
 
-import corev1 "k8s.io/api/core/v1"
+import (
+	corev1 "k8s.io/api/core/v1"
+)
 
-// Profile is how one scheduler filters and scores: what a profile of its
-// KubeSchedulerConfiguration sets. Start from DefaultProfile: in the zero value
-// every filter is on and nothing scores.
+// Profile describes how one scheduler filters and scores: the settings of one profile of
+// its KubeSchedulerConfiguration. Start from DefaultProfile: the zero value enables
+// every filter and no score.
 type Profile struct {
-	// UnsupportedReason says why nothing can be foretold for this scheduler's pods, such
-	// as a plugin that is not modelled; empty when it can.
+	// UnsupportedReason says why no placement can be predicted for this scheduler's
+	// pods, such as an unsupported plugin; empty if it can.
 	UnsupportedReason string
-	// Weights of the score plugins; one with weight 0 does not score.
+	// Weights are the weights of the score plugins. A plugin with weight 0 does not score.
 	Weights Weights
-	// DisabledFilters are filters that are not asked.
+	// DisabledFilters are the filters that the scheduler does not run.
 	DisabledFilters []Filter
-	// SystemDefaultSpread: pods without spread constraints of their own get the
-	// system's (defaultingType System); else they get DefaultSpread, whose
-	// constraints have no selectors (defaultingType List).
+	// SystemDefaultSpread: pods without spread constraints get the system's defaults
+	// (defaultingType System). If it is false, they get DefaultSpread (defaultingType
+	// List), whose constraints have no selectors.
 	SystemDefaultSpread bool
 	DefaultSpread       []corev1.TopologySpreadConstraint
-	// FitStrategy is the strategy by which NodeResourcesFit scores; the zero value is
-	// LeastAllocated over cpu and memory.
+	// FitStrategy is the scoring strategy of NodeResourcesFit. The zero value is
+	// LeastAllocated over CPU and memory.
 	FitStrategy ScoringStrategy
 	// BalancedResources are the resources that NodeResourcesBalancedAllocation balances;
-	// empty: cpu and memory.
+	// empty: CPU and memory.
 	BalancedResources []corev1.ResourceName
-	// IgnoredResources and IgnoredGroups (the part before the slash) are extended
-	// resources that the filter NodeResourcesFit does not ask for.
+	// IgnoredResources are extended resources that the filter NodeResourcesFit ignores.
+	// IgnoredGroups are prefixes of such resources, the part before the slash.
 	IgnoredResources, IgnoredGroups []string
-	// AddedAffinity is asked of nodes besides each pod's own node affinity.
+	// AddedAffinity is node affinity that every pod gets in addition to its own.
 	AddedAffinity *corev1.NodeAffinity
-	// HardPodAffinityWeight is what a required affinity term of a standing pod
-	// adds to a newcomer that it matches, 0..100.
+	// HardPodAffinityWeight is the score weight, from 0 to 100, of the required affinity
+	// terms of pods on nodes that match the new pod.
 	HardPodAffinityWeight int64
 	// IgnorePreferredTerms: InterPodAffinity does not score pods that have no
 	// preferred terms of their own.
 	IgnorePreferredTerms bool
-	// PercentageOfNodesToScore is how many feasible nodes are looked for before
-	// the search ends, in percent of all nodes; 0: by the number of nodes.
+	// PercentageOfNodesToScore is the number of feasible nodes at which the scheduler
+	// stops searching, in percent of all nodes; 0: the scheduler's default, which
+	// depends on the number of nodes.
 	PercentageOfNodesToScore int
-	// Packing adds the score TargetLoadPacking; nil for none.
+	// Packing enables the score plugin TargetLoadPacking; nil: disabled.
 	Packing *TargetLoadPacking
-	// Policy replaces every other score by those of a legacy Policy; nil for
-	// none. Filters are as in any profile.
+	// Policy replaces all scores by those of a legacy Policy; nil: no Policy. It does
+	// not change the filters.
 	Policy *Policy
 }
 
-// DefaultProfile is the profile of a kube-scheduler that is not configured.
+// DefaultProfile returns the profile of a kube-scheduler without configuration.
 func DefaultProfile() Profile {
 	return Profile{Weights: DefaultWeights, SystemDefaultSpread: true, HardPodAffinityWeight: 1}
 }
 
-// MostAllocatedProfile is the default profile, preferring full nodes.
+// MostAllocatedProfile returns the default profile with the scoring strategy
+// MostAllocated.
 func MostAllocatedProfile() Profile {
 	p := DefaultProfile()
 	p.FitStrategy.Type = MostAllocated
+	return p
+}
+
+// PolicyProfile returns the default profile with the scores of a legacy Policy.
+func PolicyProfile(policy Policy) Profile {
+	p := DefaultProfile()
+	p.Policy, p.SystemDefaultSpread = &policy, false
+	p.HardPodAffinityWeight = policy.HardPodAffinityWeight
+	return p
+}
+
+// PackingProfile returns the default profile with TargetLoadPacking. As trimaran's
+// documentation recommends, it does not score by NodeResourcesFit and
+// NodeResourcesBalancedAllocation.
+func PackingProfile(t TargetLoadPacking) Profile {
+	p := DefaultProfile()
+	p.Weights.ResourcesFit, p.Weights.BalancedAllocation = 0, 0
+	p.Packing = &t
 	return p
 }

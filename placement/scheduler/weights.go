@@ -1,10 +1,9 @@
 package scheduler
 
-// MaxScore is what the best node of a plugin gets before the weight.
+// MaxScore is the highest score of a plugin, before its weight.
 const MaxScore = 100
 
-// Weights multiply the plugins' scores of 0..100; a plugin with weight 0 does
-// not score.
+// Weights are the weights of the score plugins. A plugin with weight 0 does not score.
 type Weights struct {
 	TaintToleration    int64
 	NodeAffinity       int64
@@ -16,15 +15,14 @@ type Weights struct {
 	VolumeBinding      int64
 }
 
-// DefaultWeights are those of the default profile (kube-scheduler
-// apis/config/v1, getDefaultPlugins).
+// DefaultWeights are the weights of the default profile (kube-scheduler apis/config/v1,
+// getDefaultPlugins).
 var DefaultWeights = Weights{
 	TaintToleration: 3, NodeAffinity: 2, PodTopologySpread: 2, InterPodAffinity: 2,
 	ResourcesFit: 1, BalancedAllocation: 1, ImageLocality: 1, VolumeBinding: 1,
 }
 
-// ScorePlugins are the plugins that Weights are about, by the scheduler's names,
-// each with its place in Weights.
+// ScorePlugins returns a pointer to each weight, by the scheduler's name of the plugin.
 func (w *Weights) ScorePlugins() map[string]*int64 {
 	return map[string]*int64{
 		"TaintToleration": &w.TaintToleration, "NodeAffinity": &w.NodeAffinity,

@@ -10,16 +10,17 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 )
 
-// Attachable is a volume that takes one of a driver's places on a node. Volumes
-// of one driver and handle are one volume, however many pods use it.
+// Attachable is a volume that counts against a driver's limit on a node. Volumes with
+// the same driver and handle are one volume, even if several pods use it.
 type Attachable struct {
 	driver string
 	id     string // driver and handle
-	// translated volumes are written in an old form; a node has them attached
-	// through the driver when it has a CSINode.
+	// translated: an in-tree volume. A node with a CSINode attaches it through the
+	// CSI driver.
 	translated bool
 }
 
+// attachableOf returns the volume with a driver and a handle.
 func attachableOf(driver, handle string, translated bool) Attachable {
 	return Attachable{driver, driver + "/" + handle, translated}
 }
@@ -27,31 +28,33 @@ func attachableOf(driver, handle string, translated bool) Attachable {
 // recordedAttachment is a VolumeAttachment of a node.
 type recordedAttachment struct {
 	id, driver string
-	// inUse: a pod that stands there in the snapshot has the volume, so that it
-	// goes when that pod has moved away.
+	// inUse: a pod of the snapshot uses the volume on this node. The volume is
+	// detached once that pod has moved away.
 	inUse bool
 }
 
-// nodeAttachments are the volumes on one node.
+// nodeAttachments are the attached volumes of one node.
 type nodeAttachments struct {
 	podsByVolume    map[string]int32     // uses by pods, by volume
 	volumesByDriver map[string]int64     // volumes that pods use, by driver
 	recorded        []recordedAttachment // sorted by id
 }
 
-// migratedDrivers are the drivers that took over in-tree kinds of volumes and count
-// their volumes (nodevolumelimits, isCSIMigrationOn), by provisioner.
+// migratedDrivers are the CSI drivers that replaced in-tree volume plugins, by
+// provisioner (nodevolumelimits, isCSIMigrationOn). Their volumes count against the
+// driver's limit.
 var migratedDrivers = map[string]string{
 	"kubernetes.io/aws-ebs": "ebs.csi.aws.com", "kubernetes.io/gce-pd": "pd.csi.storage.gke.io",
 	"kubernetes.io/azure-disk": "disk.csi.azure.com", "kubernetes.io/cinder": "cinder.csi.openstack.org",
 	"kubernetes.io/portworx-volume": "pxd.portworx.com",
 }
 
-// unlimitedProvisioners are in-tree provisioners whose volumes no limit counts.
+// unlimitedProvisioners are the in-tree provisioners whose volumes count against no
+// limit.
 var unlimitedProvisioners = []string{"kubernetes.io/azure-file", "kubernetes.io/vsphere-volume"}
 
-// attachables lists the volumes that a pod takes a place for. An ephemeral
-// volume has the claim that `claim` names.
+// attachables returns the volumes that a node must attach for a pod. The function
+// `claim` returns the claim of a volume; nil if there is none.
 func (st *Storage) attachables(p *corev1.Pod, claim func(*corev1.Volume) *corev1.PersistentVolumeClaim) []Attachable {
 	var out []Attachable
 	add := func(a Attachable, ok bool) {
@@ -72,8 +75,8 @@ func (st *Storage) attachables(p *corev1.Pod, claim func(*corev1.Volume) *corev1
 	return out
 }
 
-// inlineAttachable is a volume of an in-tree kind that is named in a pod spec. Its
-// disk of GCE stands for no zone.
+// inlineAttachable returns an in-tree volume of a pod spec. As in the scheduler, a GCE
+// disk gets the zone UNSPECIFIED.
 func inlineAttachable(v *corev1.Volume) (Attachable, bool) {
 	s := corev1.PersistentVolumeSource{AWSElasticBlockStore: v.AWSElasticBlockStore, GCEPersistentDisk: v.GCEPersistentDisk,
 		AzureDisk: v.AzureDisk, PortworxVolume: v.PortworxVolume}
@@ -83,7 +86,7 @@ func inlineAttachable(v *corev1.Volume) (Attachable, bool) {
 	return inTreeAttachable(&s, "projects/UNSPECIFIED/zones/UNSPECIFIED/disks/")
 }
 
-// ebsVolumeID cuts the disk's own name out of the form aws://zone/vol-....
+// ebsVolumeID returns the disk's name from an ID such as aws://zone/vol-1.
 func ebsVolumeID(id string) string {
 	if rest, ok := strings.CutPrefix(id, "aws://"); ok {
 		return rest[strings.LastIndex(rest, "/")+1:]
@@ -91,8 +94,8 @@ func ebsVolumeID(id string) string {
 	return id
 }
 
-// claimAttachable is the volume of a claim. One that is not bound yet counts
-// for the provisioner of its class, under a name of its own.
+// claimAttachable returns the volume of a claim. For an unbound claim, it returns a
+// volume of the provisioner of its StorageClass, with a name of its own.
 func (st *Storage) claimAttachable(c *corev1.PersistentVolumeClaim) (Attachable, bool) {
 	pv := st.volumes[c.Spec.VolumeName]
 	if c.Spec.VolumeName == "" || pv == nil {
@@ -112,8 +115,7 @@ func (st *Storage) claimAttachable(c *corev1.PersistentVolumeClaim) (Attachable,
 	return inTreeAttachable(&pv.Spec.PersistentVolumeSource, "disk ")
 }
 
-// inTreeAttachable is a volume of an in-tree kind; gcePrefix comes before the name
-// of a disk of GCE.
+// inTreeAttachable returns an in-tree volume; gcePrefix precedes the name of a GCE disk.
 func inTreeAttachable(s *corev1.PersistentVolumeSource, gcePrefix string) (Attachable, bool) {
 	switch {
 	case s.AWSElasticBlockStore != nil:
@@ -130,16 +132,16 @@ func inTreeAttachable(s *corev1.PersistentVolumeSource, gcePrefix string) (Attac
 	return Attachable{}, false
 }
 
-// Attachments counts the volumes that pods attach to each node.
+// Attachments counts the volumes that are attached to each node.
 type Attachments struct {
 	storage    *Storage
 	volumesOf  map[cluster.PodID][]Attachable // of the pods that have any
 	attached   []nodeAttachments              // by node
-	VictimNode cluster.NodeID                 // where a victim has just gone; its volumes are still attached
+	VictimNode cluster.NodeID                 // node that the victim has just left; its volumes are still attached there
 }
 
-// NewAttachments finds the volumes of the pods and those that are recorded as
-// attached.
+// NewAttachments reads the volumes of the pods and the VolumeAttachments of the
+// snapshot.
 func NewAttachments(st *Storage) *Attachments {
 	a := &Attachments{storage: st, VictimNode: cluster.NoNode}
 	a.volumesOf = map[cluster.PodID][]Attachable{}
@@ -167,6 +169,7 @@ func NewAttachments(st *Storage) *Attachments {
 	return a
 }
 
+// addRecorded adds a VolumeAttachment to its node.
 func (x *Attachments) addRecorded(va *storagev1.VolumeAttachment) {
 	n := x.storage.snap.NodeByName(va.Spec.NodeName)
 	if n == nil || va.Spec.Attacher == "" || va.Spec.Source.PersistentVolumeName == nil {
@@ -185,7 +188,7 @@ func (x *Attachments) addRecorded(va *storagev1.VolumeAttachment) {
 	x.attached[n.ID].recorded = append(x.attached[n.ID].recorded, a)
 }
 
-// Adjust counts the pod's volumes on a node.
+// Adjust adds the pod's volumes to a node (by = 1), or removes them (by = -1).
 func (x *Attachments) Adjust(p cluster.PodID, n int, by int32) {
 	for _, v := range x.volumesOf[p] {
 		if v.translated && x.storage.csiNode[n] == nil {
@@ -207,8 +210,8 @@ func (x *Attachments) Adjust(p cluster.PodID, n int, by int32) {
 	}
 }
 
-// countDetaching counts the driver's volumes that are recorded as attached, though
-// no pod there uses them.
+// countDetaching counts the driver's volumes that have a VolumeAttachment, but that no
+// pod on the node uses.
 func (x *Attachments) countDetaching(n int, driver string) (count int64) {
 	a := &x.attached[n]
 	for _, r := range a.recorded {
@@ -219,8 +222,8 @@ func (x *Attachments) countDetaching(n int, driver string) (count int64) {
 	return count
 }
 
-// BlockingDriver names a driver that keeps the newcomer off the node: it is not
-// installed there, or can attach no more; "" when there is none.
+// BlockingDriver returns a driver that refuses the pod on the node: the driver is not
+// installed, or has reached its limit. It returns an empty text if there is none.
 func (a *Attachments) BlockingDriver(attach []Attachable, n int) string {
 	if len(attach) == 0 {
 		return ""
@@ -251,7 +254,7 @@ func (a *Attachments) BlockingDriver(attach []Attachable, n int) string {
 	return ""
 }
 
-// Clone copies the counts; the storage is shared.
+// Clone copies the counts and shares the storage.
 func (a *Attachments) Clone() *Attachments {
 	c := *a
 	c.attached = slices.Clone(a.attached)
@@ -262,11 +265,11 @@ func (a *Attachments) Clone() *Attachments {
 	return &c
 }
 
-// ChecksDrivers is the gate VolumeLimitScaling, on by default since 1.37.
+// ChecksDrivers reports the feature gate VolumeLimitScaling, on by default since 1.37.
 func (st *Storage) ChecksDrivers() bool { return st.snap.ServerMinor >= 37 }
 
-// DriverInstalled reports whether the driver runs on the node, where the driver asks
-// the scheduler to look.
+// DriverInstalled reports whether the driver runs on the node. It returns true if the
+// driver does not set preventPodSchedulingIfMissing.
 func (st *Storage) DriverInstalled(driver string, n int) bool {
 	d := st.drivers[driver]
 	if d == nil || d.Spec.PreventPodSchedulingIfMissing == nil || !*d.Spec.PreventPodSchedulingIfMissing {

@@ -14,20 +14,19 @@ import (
 	schedulinghelper "k8s.io/component-helpers/scheduling/corev1"
 )
 
-// zoneLabels place a volume that was made before volumes had node affinity.
+// zoneLabels are the labels that place a volume without node affinity.
 var zoneLabels = []string{
 	corev1.LabelFailureDomainBetaZone, corev1.LabelFailureDomainBetaRegion,
 	corev1.LabelTopologyZone, corev1.LabelTopologyRegion,
 }
 
-// newerLabel is the present name of a label.
+// newerLabel maps each deprecated label to its present name.
 var newerLabel = map[string]string{
 	corev1.LabelFailureDomainBetaZone:   corev1.LabelTopologyZone,
 	corev1.LabelFailureDomainBetaRegion: corev1.LabelTopologyRegion,
 }
 
-// isInVolumeZone is the filter VolumeZone. A node without any of the labels is taken to
-// be in every zone.
+// isInVolumeZone is the filter VolumeZone. A node without any zone label passes.
 func isInVolumeZone(volumes []*corev1.PersistentVolume, node map[string]string) bool {
 	if !slices.ContainsFunc(zoneLabels, func(k string) bool { _, ok := node[k]; return ok }) {
 		return true
@@ -50,8 +49,8 @@ func isInVolumeZone(volumes []*corev1.PersistentVolume, node map[string]string) 
 	return true
 }
 
-// zonesOf reads the zones of a volume from its label; several are joined by two
-// underscores, and a label with an empty one says nothing.
+// zonesOf returns the zones of a volume from its label. Two underscores separate the
+// zones. A label with an empty zone is ignored.
 func zonesOf(l map[string]string, key string) ([]string, bool) {
 	value, ok := l[key]
 	if !ok {
@@ -66,23 +65,24 @@ func zonesOf(l map[string]string, key string) ([]string, bool) {
 	return zones, true
 }
 
-// isReachable reports whether the volume can be used from the node.
+// isReachable reports whether the node matches the volume's node affinity.
 func isReachable(pv *corev1.PersistentVolume, node *corev1.Node) bool {
 	if pv.Spec.NodeAffinity == nil || pv.Spec.NodeAffinity.Required == nil {
 		return true
 	}
-	// Labels only: a volume cannot ask for a node by its name.
+	// The node affinity of a volume matches labels only, never the node's name.
 	bare := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Labels: node.Labels}}
 	ok, err := schedulinghelper.MatchNodeSelectorTerms(bare, pv.Spec.NodeAffinity.Required)
 	return ok && err == nil
 }
 
-// capacityUse is the storage of one class that a pod would take on a node.
+// capacityUse is the storage of one StorageClass that a pod would use on a node, in
+// bytes.
 type capacityUse struct{ requested, capacity int64 }
 
-// bindOnNode is the filter and the score of VolumeBinding for one node: whether the
-// node reaches the bound volumes, and whether each waiting claim finds an
-// available volume or may be provisioned there.
+// bindOnNode is the filter and the score of VolumeBinding for one node. The node must
+// reach the bound volumes, and each unbound claim must find an available volume or allow
+// provisioning.
 func (st *Storage) bindOnNode(cs *claimSet, node *cluster.Node) (bool, int64) {
 	for _, pv := range cs.bound {
 		if !isReachable(pv, node.Object) {
@@ -114,8 +114,8 @@ func (st *Storage) bindOnNode(cs *claimSet, node *cluster.Node) (bool, int64) {
 	return true, capacityScore(dynamic)
 }
 
-// matchVolumes gives each claim, the smallest first, the smallest volume that
-// fits it, and returns the claims that find none.
+// matchVolumes assigns each claim, the smallest first, the smallest matching volume. It
+// returns the used storage by StorageClass and the claims without a matching volume.
 func (st *Storage) matchVolumes(claims []*corev1.PersistentVolumeClaim, node *corev1.Node) (map[string]capacityUse, []*corev1.PersistentVolumeClaim) {
 	slices.SortStableFunc(claims, func(a, b *corev1.PersistentVolumeClaim) int {
 		x, y := a.Spec.Resources.Requests[corev1.ResourceStorage], b.Spec.Resources.Requests[corev1.ResourceStorage]
@@ -137,8 +137,8 @@ func (st *Storage) matchVolumes(claims []*corev1.PersistentVolumeClaim, node *co
 	return uses, missing
 }
 
-// matchVolume finds the claim's volume: the one that is reserved for it, else
-// the smallest that is available.
+// matchVolume returns the volume that is reserved for the claim; if there is none, the
+// smallest available one; else nil.
 func (st *Storage) matchVolume(c *corev1.PersistentVolumeClaim, node *corev1.Node, taken map[string]bool) *corev1.PersistentVolume {
 	selector := labels.Everything()
 	if c.Spec.Selector != nil {
@@ -170,13 +170,14 @@ func (st *Storage) matchVolume(c *corev1.PersistentVolumeClaim, node *corev1.Nod
 	return best
 }
 
+// capacityOf returns the size of the volume in bytes.
 func capacityOf(pv *corev1.PersistentVolume) int64 {
 	q := pv.Spec.Capacity[corev1.ResourceStorage]
 	return q.Value()
 }
 
-// matchesClaim reports whether size, mode and attributes class of the volume are what
-// the claim asks for.
+// matchesClaim reports whether the volume has the size, the volume mode and the
+// VolumeAttributesClass that the claim requests.
 func matchesClaim(pv *corev1.PersistentVolume, c *corev1.PersistentVolumeClaim) bool {
 	want := c.Spec.Resources.Requests[corev1.ResourceStorage]
 	has := pv.Spec.Capacity[corev1.ResourceStorage]
@@ -196,11 +197,13 @@ func matchesClaim(pv *corev1.PersistentVolume, c *corev1.PersistentVolumeClaim) 
 		text(pv.Spec.VolumeAttributesClassName) == text(c.Spec.VolumeAttributesClassName)
 }
 
+// reservedFor reports whether the volume's claimRef names the claim.
 func reservedFor(pv *corev1.PersistentVolume, c *corev1.PersistentVolumeClaim) bool {
 	r := pv.Spec.ClaimRef
 	return r.Namespace == c.Namespace && r.Name == c.Name && (r.UID == "" || r.UID == c.UID)
 }
 
+// allowsAccessModes reports whether the volume has every access mode of the claim.
 func allowsAccessModes(pv *corev1.PersistentVolume, c *corev1.PersistentVolumeClaim) bool {
 	for _, m := range c.Spec.AccessModes {
 		if !slices.Contains(pv.Spec.AccessModes, m) {
@@ -210,8 +213,8 @@ func allowsAccessModes(pv *corev1.PersistentVolume, c *corev1.PersistentVolumeCl
 	return true
 }
 
-// canProvision reports whether volumes for all the claims may be made on the
-// node, and how much of the capacity that is known they take.
+// canProvision reports whether volumes for all the claims can be provisioned for the
+// node, and the known capacity that they use by StorageClass.
 func (st *Storage) canProvision(claims []*corev1.PersistentVolumeClaim, node *corev1.Node) (map[string]capacityUse, bool) {
 	uses := map[string]capacityUse{}
 	for _, c := range claims {
@@ -232,8 +235,8 @@ func (st *Storage) canProvision(claims []*corev1.PersistentVolumeClaim, node *co
 	return uses, true
 }
 
-// allowsTopology reports whether the class makes volumes for nodes with these
-// labels: any of its terms holds, each with all of its expressions.
+// allowsTopology reports whether the StorageClass provisions volumes for nodes with
+// these labels. One of its terms must match, with all of its expressions.
 func allowsTopology(class *storagev1.StorageClass, node map[string]string) bool {
 	if len(class.AllowedTopologies) == 0 {
 		return true
@@ -248,8 +251,8 @@ func allowsTopology(class *storagev1.StorageClass, node map[string]string) bool 
 	})
 }
 
-// capacityFor finds a record of enough free storage that the node can reach,
-// where the class's driver keeps such records.
+// capacityFor returns a CSIStorageCapacity that the node can reach and that has enough
+// free storage. It returns nil and true if the driver does not publish capacities.
 func (st *Storage) capacityFor(c *corev1.PersistentVolumeClaim, class *storagev1.StorageClass, node *corev1.Node) (*storagev1.CSIStorageCapacity, bool) {
 	want, asks := c.Spec.Resources.Requests[corev1.ResourceStorage]
 	d := st.drivers[class.Provisioner]
@@ -272,7 +275,7 @@ func (st *Storage) capacityFor(c *corev1.PersistentVolumeClaim, class *storagev1
 	return nil, false
 }
 
-// capacityScore is the mean, over the classes, of the free share in percent.
+// capacityScore returns the mean of the free shares of the StorageClasses, in percent.
 func capacityScore(uses map[string]capacityUse) int64 {
 	var sum int64
 	for _, u := range uses {

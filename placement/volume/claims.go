@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// claimOf returns the claim of a standing pod's volume; nil when it is not in
-// the snapshot.
+// claimOf returns the claim of a volume of a pod on a node; nil if the snapshot does not
+// have it.
 func (st *Storage) claimOf(p *corev1.Pod, v *corev1.Volume) *corev1.PersistentVolumeClaim {
 	if v.PersistentVolumeClaim != nil {
 		return st.snap.Claim(p.Namespace, v.PersistentVolumeClaim.ClaimName)
@@ -22,8 +22,8 @@ func (st *Storage) claimOf(p *corev1.Pod, v *corev1.Volume) *corev1.PersistentVo
 	return c
 }
 
-// newEphemeralClaim is the claim that is made for an ephemeral volume of a replacement:
-// its template, and the default class where that names none.
+// newEphemeralClaim returns the claim that the replacement gets for an ephemeral volume.
+// If the template names no StorageClass, the claim gets the default one.
 func (st *Storage) newEphemeralClaim(p *corev1.Pod, v *corev1.Volume) *corev1.PersistentVolumeClaim {
 	t := v.Ephemeral.VolumeClaimTemplate
 	if t == nil {
@@ -37,16 +37,16 @@ func (st *Storage) newEphemeralClaim(p *corev1.Pod, v *corev1.Volume) *corev1.Pe
 	return c
 }
 
-// claimSet are the claims of a newcomer, by how far they are.
+// claimSet holds the claims of a replacement by their state.
 type claimSet struct {
 	bound             []*corev1.PersistentVolume
-	delayed           []*corev1.PersistentVolumeClaim // wait for the pod to be scheduled
+	delayed           []*corev1.PersistentVolumeClaim // unbound claims with WaitForFirstConsumer
 	exclusive         []string                        // claims that one pod only may use
 	refusedReason     string                          // why no node can take the pod; empty: some can
 	unsupportedReason string                          // why nothing can be foretold
 }
 
-// claimSetOf sorts the newcomer's claims.
+// claimSetOf reads the claims of the replacement.
 func (st *Storage) claimSetOf(p *corev1.Pod) claimSet {
 	var cs claimSet
 	for i := range p.Spec.Volumes {
@@ -72,6 +72,8 @@ func (st *Storage) claimSetOf(p *corev1.Pod) claimSet {
 	return cs
 }
 
+// addClaim adds a claim to the list of its state, or sets the reason why it cannot be
+// used.
 func (st *Storage) addClaim(cs *claimSet, c *corev1.PersistentVolumeClaim, ephemeral bool) {
 	if why := unusableReason(c); why != "" {
 		cs.refusedReason = cmp.Or(cs.refusedReason, why)
@@ -82,24 +84,25 @@ func (st *Storage) addClaim(cs *claimSet, c *corev1.PersistentVolumeClaim, ephem
 		return
 	}
 	if c.Spec.VolumeName != "" {
-		cs.refusedReason = cmp.Or(cs.refusedReason, fmt.Sprintf("claim %s is not yet bound to %s", c.Name, c.Spec.VolumeName))
+		cs.refusedReason = cmp.Or(cs.refusedReason, fmt.Sprintf("claim %s is not yet bound to volume %s", c.Name, c.Spec.VolumeName))
 		return
 	}
 	name := classOfClaim(c)
 	class := st.classes[name]
 	switch {
 	case name != "" && class == nil:
-		cs.unsupportedReason = cmp.Or(cs.unsupportedReason, fmt.Sprintf("the StorageClass %s of its claim %s is not in the snapshot", name, c.Name))
+		cs.unsupportedReason = cmp.Or(cs.unsupportedReason, fmt.Sprintf("StorageClass %s of its claim %s is not in the snapshot", name, c.Name))
 	case class != nil && waitsForFirstConsumer(class):
 		cs.delayed = append(cs.delayed, c)
 	case ephemeral:
-		cs.unsupportedReason = cmp.Or(cs.unsupportedReason, "the place of an ephemeral volume is chosen before the pod is scheduled")
+		cs.unsupportedReason = cmp.Or(cs.unsupportedReason, "its ephemeral volume is provisioned before the pod is scheduled, so its zone is not known")
 	default:
-		cs.refusedReason = cmp.Or(cs.refusedReason, fmt.Sprintf("claim %s is not bound, and does not wait for its pod", c.Name))
+		cs.refusedReason = cmp.Or(cs.refusedReason, fmt.Sprintf("claim %s is not bound, and its StorageClass does not wait for the pod", c.Name))
 	}
 }
 
-// unusableReason says why no pod can use the claim any more.
+// unusableReason returns why no pod can use the claim any more; empty if pods can use
+// it.
 func unusableReason(c *corev1.PersistentVolumeClaim) string {
 	switch {
 	case c.Status.Phase == corev1.ClaimLost:
@@ -110,6 +113,7 @@ func unusableReason(c *corev1.PersistentVolumeClaim) string {
 	return ""
 }
 
+// addBoundClaim adds the volume of a bound claim.
 func (st *Storage) addBoundClaim(cs *claimSet, c *corev1.PersistentVolumeClaim) {
 	pv := st.volumes[c.Spec.VolumeName]
 	if pv == nil {
@@ -117,24 +121,26 @@ func (st *Storage) addBoundClaim(cs *claimSet, c *corev1.PersistentVolumeClaim) 
 		return
 	}
 	if a, old := inTreeAttachable(&pv.Spec.PersistentVolumeSource, ""); old && a.translated {
-		cs.unsupportedReason = cmp.Or(cs.unsupportedReason, fmt.Sprintf("volume %s is of an in-tree kind, whose place the scheduler translates", pv.Name))
+		cs.unsupportedReason = cmp.Or(cs.unsupportedReason, fmt.Sprintf("volume %s is an in-tree volume, and the scheduler's translation of its zone is not supported", pv.Name))
 		return
 	}
 	cs.bound = append(cs.bound, pv)
 }
 
-// unsupportedReason says why the place of the newcomer's volumes cannot be known.
+// unsupportedReason returns why the volumes of the replacement cannot be placed; empty
+// if they can.
 func (st *Storage) unsupportedReason(attach []Attachable, cs *claimSet) string {
 	switch {
 	case cs.unsupportedReason != "":
 		return cs.unsupportedReason
 	case len(attach) > 0 && st.noCSINodes:
-		return "it has volumes to attach, and no CSINode is in the snapshot, so that limits are not known"
+		return "it has volumes to attach, but no CSINode is in the snapshot, so volume limits are not known"
 	}
 	return ""
 }
 
-// Placement is what no other pod changes about the volumes of a new pod.
+// Placement holds the results for the volumes of a new pod that do not depend on other
+// pods.
 type Placement struct {
 	Attach            []Attachable // volumes that are counted against the limits of nodes
 	ExclusiveClaims   []string     // names of the claims with access mode ReadWriteOncePod
@@ -145,8 +151,8 @@ type Placement struct {
 	Score             []int8       // score of VolumeBinding, by node; nil: the pod has no claims
 }
 
-// PlacePod judges the volumes of a new pod on every node. If countLimits is false,
-// the filter NodeVolumeLimits is off.
+// PlacePod checks the volumes of a new pod on every node. If countLimits is false, the
+// filter NodeVolumeLimits is disabled.
 func (st *Storage) PlacePod(pod *corev1.Pod, countLimits bool) (v Placement) {
 	if len(pod.Spec.Volumes) == 0 {
 		return v
@@ -181,5 +187,6 @@ func (st *Storage) PlacePod(pod *corev1.Pod, countLimits bool) (v Placement) {
 	return v
 }
 
-// scoresCapacity is the gate StorageCapacityScoring, on by default since 1.37.
+// scoresCapacity reports the feature gate StorageCapacityScoring, on by default since
+// 1.37.
 func (st *Storage) scoresCapacity() bool { return st.snap.ServerMinor >= 37 }

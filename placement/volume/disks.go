@@ -8,20 +8,22 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Disk is a disk that is named in a pod spec itself and that pods on one node
-// cannot share, unless all of them only read.
+// Disk is a disk that a pod spec names directly. Pods on one node cannot share it,
+// unless all of them only read it.
 type Disk struct {
 	id       string
 	readOnly bool
 }
 
-// DiskUse counts the pods' volumes of one disk on each node.
+// DiskUse counts the volumes of one disk on each node, and how many of these are
+// read-only.
 type DiskUse struct {
 	volumes, readers map[int]int32
 }
 
-// ExclusiveDisks lists such disks of a pod. An image of Ceph is found by any of
-// its monitors, so there is an entry for each. Readers of an EBS disk clash too.
+// ExclusiveDisks returns the disks of a pod. A Ceph image has one entry per monitor,
+// because each of its monitors can identify it. EBS disks conflict even if both pods
+// only read.
 func ExclusiveDisks(spec *corev1.PodSpec) []Disk {
 	var out []Disk
 	for i := range spec.Volumes {
@@ -42,7 +44,7 @@ func ExclusiveDisks(spec *corev1.PodSpec) []Disk {
 	return out
 }
 
-// DiskTable counts by disk, and by claim, the pods that use it.
+// DiskTable counts the pods that use each disk and each claim.
 type DiskTable struct {
 	ByID     map[string]*DiskUse
 	ClaimUse map[string]int32 // by namespace/name: volumes of pods that are on nodes
@@ -53,6 +55,7 @@ func NewDiskTable() DiskTable {
 	return DiskTable{ByID: map[string]*DiskUse{}, ClaimUse: map[string]int32{}}
 }
 
+// AdjustDisks changes the number of uses of the disks on a node.
 func (t *DiskTable) AdjustDisks(disks []Disk, n int, by int32) {
 	for _, d := range disks {
 		u := t.ByID[d.id]
@@ -67,8 +70,8 @@ func (t *DiskTable) AdjustDisks(disks []Disk, n int, by int32) {
 	}
 }
 
-// Conflicts reports whether a pod on the node has one of the disks in a way that
-// keeps the newcomer away.
+// Conflicts reports whether a pod on the node uses one of the disks in a way that
+// refuses a new pod.
 func (t *DiskTable) Conflicts(disks []Disk, n int) bool {
 	return slices.ContainsFunc(disks, func(d Disk) bool {
 		u := t.ByID[d.id]
@@ -83,15 +86,15 @@ func (t *DiskTable) Conflicts(disks []Disk, n int) bool {
 	})
 }
 
-// AdjustClaims counts the uses of claims by pods that are on nodes.
+// AdjustClaims changes the number of uses of the claims.
 func (t *DiskTable) AdjustClaims(namespace string, claims []string, by int32) {
 	for _, name := range claims {
 		t.ClaimUse[namespace+"/"+name] += by
 	}
 }
 
-// ClaimInUse returns the first of the claims that a pod on any node uses; "" if
-// there is none.
+// ClaimInUse returns the first of the claims that a pod on any node uses; empty if there
+// is none.
 func (t *DiskTable) ClaimInUse(namespace string, claims []string) string {
 	for _, name := range claims {
 		if t.ClaimUse[namespace+"/"+name] > 0 {
@@ -101,6 +104,7 @@ func (t *DiskTable) ClaimInUse(namespace string, claims []string) string {
 	return ""
 }
 
+// Clone returns a copy of the table.
 func (t *DiskTable) Clone() DiskTable {
 	c := DiskTable{ClaimUse: maps.Clone(t.ClaimUse), ByID: make(map[string]*DiskUse, len(t.ByID))}
 	for id, d := range t.ByID {

@@ -9,21 +9,21 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 )
 
-// Annotations that say how far a claim is with its volume.
+// Annotations of claims and StorageClasses that the volume controller sets or reads.
 const (
 	bindCompleted = "pv.kubernetes.io/bind-completed"
 	selectedNode  = "volume.kubernetes.io/selected-node"
 	defaultClass  = "storageclass.kubernetes.io/is-default-class"
 )
 
-// Storage is what the snapshot says about volumes. Nothing in it changes when
-// pods move.
+// Storage holds what the snapshot says about volumes. A move of a pod does not change
+// it.
 type Storage struct {
 	snap           *cluster.Snapshot
 	volumes        map[string]*corev1.PersistentVolume
 	volumesByClass map[string][]*corev1.PersistentVolume // sorted by name
 	classes        map[string]*storagev1.StorageClass
-	defaultClass   string // for claims of ephemeral volumes that name none
+	defaultClass   string // for claims of ephemeral volumes without a StorageClass
 	drivers        map[string]*storagev1.CSIDriver
 	capacities     map[string][]*storagev1.CSIStorageCapacity // by class, sorted by name
 	csiNode        []*storagev1.CSINode                       // by node; nil where there is none
@@ -31,6 +31,7 @@ type Storage struct {
 	limits         []map[string]int64 // by node: volumes per driver
 }
 
+// NewStorage indexes the volumes, StorageClasses, drivers and capacities of a snapshot.
 func NewStorage(s *cluster.Snapshot) *Storage {
 	st := &Storage{
 		snap:    s,
@@ -69,8 +70,8 @@ func NewStorage(s *cluster.Snapshot) *Storage {
 	return st
 }
 
-// indexClasses finds the default class as admission does: the newest of those
-// that are marked, the first by name among equally new ones.
+// indexClasses indexes the StorageClasses and finds the default one as admission does:
+// the newest of those marked as default; the first by name if several are equally new.
 func (st *Storage) indexClasses(list []*storagev1.StorageClass) {
 	var best *storagev1.StorageClass
 	for _, c := range list {
@@ -88,6 +89,7 @@ func (st *Storage) indexClasses(list []*storagev1.StorageClass) {
 	}
 }
 
+// indexCSINodes indexes the CSINodes and the volume limits of their drivers.
 func (st *Storage) indexCSINodes(s *cluster.Snapshot, list []*storagev1.CSINode) {
 	for _, c := range list {
 		n := s.NodeByName(c.Name)
@@ -107,8 +109,8 @@ func (st *Storage) indexCSINodes(s *cluster.Snapshot, list []*storagev1.CSINode)
 	}
 }
 
-// classOfClaim returns the name of the claim's class; the annotation is older
-// than the field and wins.
+// classOfClaim returns the StorageClass of the claim. The annotation takes precedence
+// over the field.
 func classOfClaim(c *corev1.PersistentVolumeClaim) string {
 	if name, ok := c.Annotations[corev1.BetaStorageClassAnnotation]; ok {
 		return name
@@ -119,6 +121,8 @@ func classOfClaim(c *corev1.PersistentVolumeClaim) string {
 	return ""
 }
 
+// classOfVolume returns the StorageClass of the volume. The annotation takes precedence
+// over the field.
 func classOfVolume(v *corev1.PersistentVolume) string {
 	if name, ok := v.Annotations[corev1.BetaStorageClassAnnotation]; ok {
 		return name
@@ -126,8 +130,8 @@ func classOfVolume(v *corev1.PersistentVolume) string {
 	return v.Spec.StorageClassName
 }
 
-// waitsForFirstConsumer reports whether volumes of the class are chosen only once a pod that
-// uses them is scheduled.
+// waitsForFirstConsumer reports whether volumes of the class are chosen only when a pod
+// that uses them is scheduled.
 func waitsForFirstConsumer(c *storagev1.StorageClass) bool {
 	return c.VolumeBindingMode != nil && *c.VolumeBindingMode == storagev1.VolumeBindingWaitForFirstConsumer
 }

@@ -1,11 +1,9 @@
-// Package breaker decides when a pass must stop because the cluster is getting
-// worse, and when the next one may begin: nodes that are not Ready, pods that
-// became unschedulable since the pass began, evictions that fail, replacements
-// that land badly.
+// Package breaker decides when a pass must stop because the cluster gets worse, and when the next
+// pass may begin. It checks four signs: NotReady nodes, pods that became unschedulable during the
+// pass, failed evictions, and replacements with a bad landing.
 //
-// It never looks at what a pass was for, remembers nothing itself, and never
-// reads a clock: what it found stands in plan.Trip, and holds until its time is
-// over and the cluster is well again.
+// The package never reads a clock and never stores anything. A plan.BreakerTrip holds its findings.
+// The breaker stays open until the trip expires and the cluster has recovered.
 package breaker
 
 import (
@@ -19,41 +17,41 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Options are the limits of the breaker. What is above a limit trips it.
+// Options are the limits of the breaker. A value above its limit trips the breaker.
 type Options struct {
-	// MaxUnreadyNodesFrac is of all nodes that are not cordoned, in scope or not:
-	// replacements go where the scheduler sends them.
+	// MaxUnreadyNodesFrac is a fraction of all nodes that are not cordoned. Nodes out of scope count,
+	// because the scheduler may place replacements there.
 	MaxUnreadyNodesFrac float64
-	// MaxPendingPods are those that became unschedulable during the pass.
+	// MaxPendingPods limits the pods that became unschedulable during the pass.
 	MaxPendingPods plan.CountLimit
-	// MaxFailedFrac is of the evictions that were answered by yes or by trouble.
+	// MaxFailedFrac is a fraction of the evictions that succeeded or failed. Refused evictions do not
+	// count.
 	MaxFailedFrac float64
-	// MaxBadLandingsFrac is of the replacements that were followed to the end.
+	// MaxBadLandingsFrac is a fraction of the replacements whose outcome is known.
 	MaxBadLandingsFrac float64
-	// Hold is how long a trip holds at least.
+	// Hold is the shortest time that the breaker stays open.
 	Hold time.Duration
 }
 
-// DefaultOptions are the values of the shipped configuration.
+// DefaultOptions returns the values of the default configuration.
 func DefaultOptions() Options {
 	return Options{MaxUnreadyNodesFrac: 0.3, MaxPendingPods: plan.Absolute(10), MaxFailedFrac: 0.2, MaxBadLandingsFrac: 0.2, Hold: 10 * time.Minute}
 }
 
-// Of few evictions a share says little: one reset connection in a pass of one, or
-// of three, is no sign of a cluster in trouble. At least minEvictions must have been
-// tried, and minBad have gone wrong.
+// A fraction of few evictions proves little: one reset connection in a pass of three evictions is
+// not a sign of a bad cluster. So the breaker needs minEvictions attempts and minBad bad outcomes.
 const (
 	minEvictions = 3
 	minBad       = 2
 )
 
-// maxTripPods bounds the pods that a trip notes, of those that became unschedulable.
+// maxTripPods limits the unschedulable pods that a trip stores.
 const maxTripPods = 1000
 
-// Baseline is what was there when a pass began.
+// Baseline is the state of the cluster when a pass began: the UIDs of unschedulable pods.
 type Baseline struct{ unschedulable map[string]bool }
 
-// NewBaseline remembers the pods that no scheduler could place when the pass began.
+// NewBaseline returns the baseline of a pass from the snapshot at its beginning.
 func NewBaseline(s *cluster.Snapshot) Baseline {
 	b := Baseline{map[string]bool{}}
 	for i := range s.Pods {
@@ -64,19 +62,19 @@ func NewBaseline(s *cluster.Snapshot) Baseline {
 	return b
 }
 
-// unschedulable: a scheduler has tried and found no node. A pod that merely waits
-// for its turn is not.
+// unschedulable reports whether a scheduler found no node for the pod. A pod without a scheduling
+// attempt is not unschedulable.
 func unschedulable(p *cluster.Pod) bool {
 	return isPending(p) && slices.ContainsFunc(p.Object.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable
 	})
 }
 
+// isPending reports whether the pod waits for a node.
 func isPending(p *cluster.Pod) bool { return p.Node == cluster.NoNode && !p.Terminal && !p.Terminating }
 
-// CheckCluster looks at the cluster in the middle of a pass, or before one. It returns
-// why the pass must stop here, or nil. Replacements of pods that were evicted count as
-// others do: from when a scheduler has found no node for them until it has.
+// CheckCluster checks the cluster before or during a pass. It returns a trip if the pass must stop,
+// and nil otherwise. Replacements of evicted pods count while they are unschedulable.
 func (o Options) CheckCluster(s *cluster.Snapshot, b Baseline) *plan.BreakerTrip {
 	if why := o.unreadyNodes(s); why != "" {
 		return o.newTrip(s.TakenAt, why)
@@ -100,8 +98,8 @@ func (o Options) CheckCluster(s *cluster.Snapshot, b Baseline) *plan.BreakerTrip
 	return t
 }
 
-// unreadyNodes says that too many nodes are not Ready, or nothing. Cordoned nodes are
-// left out on both sides: somebody is at work there, and knows.
+// unreadyNodes returns a message if too many nodes are NotReady, and "" otherwise. It ignores cordoned
+// nodes, because an administrator is working on them.
 func (o Options) unreadyNodes(s *cluster.Snapshot) string {
 	all, out := 0, ""
 	n := 0
@@ -124,21 +122,22 @@ func (o Options) unreadyNodes(s *cluster.Snapshot) string {
 	return fmt.Sprintf("%d of %d nodes that are not cordoned are not Ready, more than %s (evictor.breaker.maxUnreadyNodesFrac); one is %s", n, all, percent(o.MaxUnreadyNodesFrac), out)
 }
 
-// exceeds reports whether n of all is more than the share.
+// exceeds reports whether n is more than the fraction frac of all.
 func exceeds(n, all int, frac float64) bool {
 	return all > 0 && float64(n) > frac*float64(all)+rounding
 }
 
-// rounding lets 2 of 10 be no more than 0.2.
+// rounding is a tolerance, so that 2 of 10 does not exceed 0.2.
 const rounding = 1e-9
 
+// newTrip returns a trip that lasts for o.Hold at least.
 func (o Options) newTrip(at time.Time, why string) *plan.BreakerTrip {
 	at = at.UTC()
 	return &plan.BreakerTrip{At: at, Until: at.Add(o.Hold), Reason: plan.Reason{Code: plan.BreakerOpen, Message: why}}
 }
 
-// CheckOutcomes looks at what became of the moves of a pass so far. It returns why the
-// pass must stop here, or nil.
+// CheckOutcomes checks the outcomes of a pass so far. It returns a trip if the pass must stop, and nil
+// otherwise.
 func (o Options) CheckOutcomes(outcomes []plan.Outcome, now time.Time) *plan.BreakerTrip {
 	tried, failed, followed, badly := 0, 0, 0, 0
 	var lastFailed, lastBad string
@@ -152,7 +151,7 @@ func (o Options) CheckOutcomes(outcomes []plan.Outcome, now time.Time) *plan.Bre
 			continue
 		}
 		tried++
-		if x.Reason.Code == plan.OutcomeUnknown { // nobody stayed to see it
+		if x.Reason.Code == plan.OutcomeUnknown { // the controller did not observe the replacement
 			continue
 		}
 		followed++
@@ -170,16 +169,18 @@ func (o Options) CheckOutcomes(outcomes []plan.Outcome, now time.Time) *plan.Bre
 	return nil
 }
 
+// tooMany reports whether enough evictions went wrong to trip the breaker.
 func tooMany(bad, all int, frac float64) bool {
 	return all >= minEvictions && bad >= minBad && exceeds(bad, all, frac)
 }
 
-// failed: the server was in trouble over the eviction, or gave no answer. A
-// budget that refuses, a pod that is gone and a lack of permission are answers.
+// evictionFailed reports whether the API server failed to answer or returned an error. A refusal by
+// a budget, a deleted pod and a missing permission are answers.
 func evictionFailed(x plan.Outcome) bool {
 	return x.Outcome == plan.UnknownOutcome || x.Reason.Code == plan.APIError
 }
 
+// landedBadly reports whether the replacement is not Ready on a predicted node.
 func landedBadly(x plan.Outcome) bool {
 	switch x.Reason.Code {
 	case plan.LandedElsewhere, plan.ReplacementNotReady, plan.ReplacementNotScheduled:
@@ -188,9 +189,8 @@ func landedBadly(x plan.Outcome) bool {
 	return !x.LandedAsPredicted
 }
 
-// StaysOpen says why a pass may not begin, or nil: a trip holds until its time is over
-// and the cluster is well again, that is, not too many nodes are unready, and of the
-// pods that the trip notes no more wait than may.
+// StaysOpen returns why a pass may not begin, or nil if it may. The breaker stays open until the trip
+// expires, few enough nodes are NotReady, and few enough pods of the trip are Pending.
 func (o Options) StaysOpen(t *plan.BreakerTrip, s *cluster.Snapshot, now time.Time) *plan.Reason {
 	if t == nil {
 		return nil
@@ -218,7 +218,7 @@ func (o Options) StaysOpen(t *plan.BreakerTrip, s *cluster.Snapshot, now time.Ti
 	return &r
 }
 
-// openReason says that the breaker is open, since when, and what tripped it.
+// openReason says since when the breaker is open and what tripped it.
 func openReason(t *plan.BreakerTrip) plan.Reason {
 	return plan.Reason{Code: plan.BreakerOpen, Message: fmt.Sprintf("the breaker is open since %s: %s", t.At.UTC().Format(time.RFC3339), t.Reason.Message)}
 }
@@ -230,6 +230,7 @@ func pods(n int) string {
 	return fmt.Sprintf("%d pods", n)
 }
 
+// podsAre returns "1 pod is" or "N pods are".
 func podsAre(n int) string {
 	if n == 1 {
 		return "1 pod is"

@@ -23,7 +23,7 @@ var (
 	opts = breaker.DefaultOptions()
 )
 
-// clusterState is a cluster of few properties.
+// clusterState describes the nodes and the pods of a cluster.
 type clusterState struct {
 	nodes, unready, cordonedUnready int
 	pods                            []*corev1.Pod
@@ -93,7 +93,7 @@ func TestUnreadyNodes(t *testing.T) {
 		trips bool
 	}{
 		{"none", clusterState{nodes: 10}, false},
-		{"as many as may be", clusterState{nodes: 10, unready: 3}, false},
+		{"as many as allowed", clusterState{nodes: 10, unready: 3}, false},
 		{"one more", clusterState{nodes: 10, unready: 4}, true},
 		{"one of three", clusterState{nodes: 3, unready: 1}, true},
 		{"cordoned ones are left out", clusterState{nodes: 10, unready: 3, cordonedUnready: 30}, false},
@@ -117,18 +117,18 @@ func TestPodsThatBecameUnschedulable(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		pods  []*corev1.Pod
-		trips int // pods noted; 0: no trip
+		trips int // the pods in the trip; 0 for no trip
 	}{
-		{"those of before", podList(40, "old", markUnschedulable), 0},
-		{"as many as may be", podList(10, "new", markUnschedulable), 0},
+		{"unschedulable before the pass", podList(40, "old", markUnschedulable), 0},
+		{"as many as allowed", podList(10, "new", markUnschedulable), 0},
 		{"one more", podList(11, "new", markUnschedulable), 11},
-		{"pods made since", podList(11, "fresh", markUnschedulable), 11},
+		{"pods created during the pass", podList(11, "fresh", markUnschedulable), 11},
 		{"merely Pending", podList(40, "new"), 0},
 		{"gated", podList(40, "new", withReason(corev1.PodReasonSchedulingGated)), 0},
 		{"bound meanwhile", podList(40, "new", markUnschedulable, bindToNode), 0},
-		{"on their way out", podList(40, "new", markUnschedulable, func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: noon} }), 0},
+		{"terminating", podList(40, "new", markUnschedulable, func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: noon} }), 0},
 		{"ended", podList(40, "new", markUnschedulable, func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }), 0},
-		{"no more are noted than fit", podList(1200, "fresh", markUnschedulable), 1000},
+		{"a trip stores at most 1000 pods", podList(1200, "fresh", markUnschedulable), 1000},
 	} {
 		trip := opts.CheckCluster(clusterState{nodes: 3, pods: c.pods}.snapshot(t, noon.Add(time.Minute)), base)
 		if (trip != nil) != (c.trips > 0) {
@@ -136,7 +136,7 @@ func TestPodsThatBecameUnschedulable(t *testing.T) {
 			continue
 		}
 		if trip != nil && (len(trip.Pods) != c.trips || !slices.IsSorted(trip.Pods) || !strings.HasPrefix(trip.Pods[0], "u-")) {
-			t.Errorf("%s: %d noted: %v", c.name, len(trip.Pods), trip.Pods)
+			t.Errorf("%s: the trip stores %d pods: %v", c.name, len(trip.Pods), trip.Pods)
 		}
 	}
 	off := opts
@@ -152,7 +152,7 @@ func TestFailuresAndBadLandings(t *testing.T) {
 	budget, gone, unseen := outcome(plan.Blocked, plan.BlockedByPDB), outcome(plan.AlreadyGone, plan.PodGoneAlready), outcome(plan.Evicted, plan.OutcomeUnknown)
 	denied, busy := outcome(plan.Blocked, plan.PermissionMissing), outcome(plan.Blocked, plan.APIThrottled)
 	pending, crash := outcome(plan.Evicted, plan.ReplacementNotScheduled), outcome(plan.Evicted, plan.ReplacementNotReady)
-	g, stray := landedWell(), outcome(plan.Evicted, plan.ZoneSkewed)
+	g, unpredicted := landedWell(), outcome(plan.Evicted, plan.ZoneSkewed)
 	for _, c := range []struct {
 		name     string
 		outcomes []plan.Outcome
@@ -165,17 +165,17 @@ func TestFailuresAndBadLandings(t *testing.T) {
 		{"one of three", outcomes(failed, g, g), ""},
 		{"two of three", outcomes(failed, lost, g), "2 of 3 evictions failed"},
 		{"a pod that cannot be read", outcomes(unread, unread, g), "2 of 3 evictions failed"},
-		{"as many as may be", outcomes(failed, lost, g, g, g, g, g, g, g, g), ""},
-		{"budgets dilute nothing", outcomes(failed, lost, g, budget, budget, budget, budget, budget, budget, gone, gone), "2 of 3 evictions failed"},
-		{"budgets are no failures", outcomes(budget, budget, budget, gone, gone, denied, busy), ""},
+		{"as many as allowed", outcomes(failed, lost, g, g, g, g, g, g, g, g), ""},
+		{"refused evictions do not change the fraction", outcomes(failed, lost, g, budget, budget, budget, budget, budget, budget, gone, gone), "2 of 3 evictions failed"},
+		{"refused evictions are not failures", outcomes(budget, budget, budget, gone, gone, denied, busy), ""},
 		{"one bad landing", outcomes(elsewhere), ""},
 		{"one of three", outcomes(elsewhere, g, g), ""},
 		{"two of three", outcomes(elsewhere, elsewhere, g), "2 of 3 replacements landed badly"},
 		{"of every kind", outcomes(elsewhere, pending, crash, g, g), "3 of 5 replacements landed badly"},
-		{"as many as may be", outcomes(elsewhere, crash, g, g, g, g, g, g, g, g), ""},
-		{"on no node that was foretold, for whatever reason", outcomes(stray, stray, g), "2 of 3 replacements landed badly"},
-		{"what nobody saw says nothing", outcomes(unseen, unseen, unseen, unseen), ""},
-		{"nor dilutes it", outcomes(elsewhere, elsewhere, g, unseen, unseen, unseen, unseen, unseen, unseen, unseen), "2 of 3 replacements landed badly"},
+		{"as many as allowed", outcomes(elsewhere, crash, g, g, g, g, g, g, g, g), ""},
+		{"on a node that was not predicted", outcomes(unpredicted, unpredicted, g), "2 of 3 replacements landed badly"},
+		{"unobserved replacements do not count", outcomes(unseen, unseen, unseen, unseen), ""},
+		{"unobserved replacements do not change the fraction", outcomes(elsewhere, elsewhere, g, unseen, unseen, unseen, unseen, unseen, unseen, unseen), "2 of 3 replacements landed badly"},
 	} {
 		trip := opts.CheckOutcomes(c.outcomes, noon)
 		if (trip != nil) != (c.trips != "") || trip != nil && (!strings.HasPrefix(trip.Reason.Message, c.trips) || trip.Reason.Code != plan.BreakerOpen || len(trip.Pods) > 0) {
@@ -189,38 +189,38 @@ func TestHoldsUntilAllIsWell(t *testing.T) {
 	trip := opts.CheckCluster(clusterState{nodes: 10, pods: podList(11, "new", markUnschedulable)}.snapshot(t, noon), breaker.NewBaseline(begin))
 	late := noon.Add(11 * time.Minute)
 	for _, c := range []struct {
-		name  string
-		trip  *plan.BreakerTrip
-		w     clusterState
-		at    time.Time
-		holds string // "": it does not
+		name string
+		trip *plan.BreakerTrip
+		w    clusterState
+		at   time.Time
+		open string // part of the message; "" if the breaker is closed
 	}{
 		{"no trip", nil, clusterState{nodes: 10, unready: 9}, noon, ""},
-		{"its time is not over", trip, clusterState{nodes: 10}, noon.Add(10*time.Minute - 1), "at least until 2026-01-02T12:10:00Z"},
+		{"the hold time is not over", trip, clusterState{nodes: 10}, noon.Add(10*time.Minute - 1), "at least until 2026-01-02T12:10:00Z"},
 		{"all scheduled", trip, clusterState{nodes: 10, pods: podList(11, "new", bindToNode)}, noon.Add(10 * time.Minute), ""},
 		{"all gone", trip, clusterState{nodes: 10}, late, ""},
-		{"as many wait as may", trip, clusterState{nodes: 10, pods: append(podList(10, "new", markUnschedulable), pod("new-010", bindToNode))}, late, ""},
-		{"one more does", trip, clusterState{nodes: 10, pods: podList(11, "new", markUnschedulable)}, late, "11 pods are still not scheduled, one is shop/new-010"},
-		{"not even tried", trip, clusterState{nodes: 10, pods: podList(11, "new")}, late, "11 pods are still not scheduled"},
-		{"others wait", trip, clusterState{nodes: 10, pods: podList(30, "other", markUnschedulable)}, late, ""},
-		{"nodes are unready by now", trip, clusterState{nodes: 10, unready: 4}, late, "still 4 of 10 nodes that are not cordoned are not Ready"},
-		{"failures need time alone", opts.CheckOutcomes(outcomes(outcome(plan.UnknownOutcome, plan.APIError), outcome(plan.UnknownOutcome, plan.APIError), landedWell()), noon), clusterState{nodes: 10}, noon.Add(10 * time.Minute), ""},
+		{"as many are Pending as allowed", trip, clusterState{nodes: 10, pods: append(podList(10, "new", markUnschedulable), pod("new-010", bindToNode))}, late, ""},
+		{"one more is Pending", trip, clusterState{nodes: 10, pods: podList(11, "new", markUnschedulable)}, late, "11 pods are still not scheduled, one is shop/new-010"},
+		{"without a scheduling attempt", trip, clusterState{nodes: 10, pods: podList(11, "new")}, late, "11 pods are still not scheduled"},
+		{"other pods are Pending", trip, clusterState{nodes: 10, pods: podList(30, "other", markUnschedulable)}, late, ""},
+		{"nodes became NotReady", trip, clusterState{nodes: 10, unready: 4}, late, "still 4 of 10 nodes that are not cordoned are not Ready"},
+		{"failures end with the hold time", opts.CheckOutcomes(outcomes(outcome(plan.UnknownOutcome, plan.APIError), outcome(plan.UnknownOutcome, plan.APIError), landedWell()), noon), clusterState{nodes: 10}, noon.Add(10 * time.Minute), ""},
 	} {
 		r := opts.StaysOpen(c.trip, c.w.snapshot(t, c.at), c.at)
-		if (r != nil) != (c.holds != "") || r != nil && (r.Code != plan.BreakerOpen || !strings.Contains(r.Message, "; "+c.holds)) {
-			t.Errorf("%s: %v, want %q", c.name, r, c.holds)
+		if (r != nil) != (c.open != "") || r != nil && (r.Code != plan.BreakerOpen || !strings.Contains(r.Message, "; "+c.open)) {
+			t.Errorf("%s: %v, want %q", c.name, r, c.open)
 		}
 	}
 }
 
-// What trips keeps its words in testdata/trips.txt, for the reference.
+// TestWords compares the messages with testdata/trips.txt, which the reference quotes.
 func TestWords(t *testing.T) {
 	begin := clusterState{nodes: 10}.snapshot(t, noon)
 	base := breaker.NewBaseline(begin)
 	lost := outcome(plan.UnknownOutcome, plan.OutcomeUnknown)
 	lost.Reason.Message = "no answer: read: connection reset by peer"
 	elsewhere := outcome(plan.Evicted, plan.LandedElsewhere)
-	elsewhere.Reason.Message = "landed on n3, which was not foretold (n1)"
+	elsewhere.Reason.Message = "landed on n3, which was not predicted (n1)"
 	trips := []*plan.BreakerTrip{
 		opts.CheckCluster(clusterState{nodes: 10, unready: 4}.snapshot(t, noon), base),
 		opts.CheckCluster(clusterState{nodes: 10, pods: podList(11, "d", markUnschedulable)}.snapshot(t, noon), base),
@@ -236,7 +236,8 @@ func TestWords(t *testing.T) {
 	golden.Equal(t, "testdata/trips.txt", []byte(strings.Join(lines, "\n")+"\n"))
 }
 
-// More trouble never closes the breaker, and nothing that was there before opens it.
+// TestMoreTroubleNeverHelps checks that another failure never closes the breaker, and that a refusal
+// changes nothing.
 func TestMoreTroubleNeverHelps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		kinds := []plan.Outcome{landedWell(), outcome(plan.UnknownOutcome, plan.APIError), outcome(plan.Evicted, plan.LandedElsewhere), outcome(plan.Blocked, plan.BlockedByPDB)}
@@ -246,7 +247,7 @@ func TestMoreTroubleNeverHelps(t *testing.T) {
 			t.Fatalf("one more failure closes the breaker: %+v", list)
 		}
 		if refused := opts.CheckOutcomes(append(slices.Clone(list), kinds[3]), noon); (refused == nil) != (before == nil) {
-			t.Fatalf("a budget's refusal changes the verdict: %+v", list)
+			t.Fatalf("a refusal by a budget changes the result: %+v", list)
 		}
 	})
 }

@@ -7,8 +7,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// landedWell reports whether the replacement landed as foretold and became
-// Ready.
+// landedWell reports whether the replacement landed as predicted and became Ready.
 func landedWell(o plan.Outcome) bool {
 	if o.Outcome != plan.Evicted || !o.LandedAsPredicted {
 		return false
@@ -20,21 +19,21 @@ func landedWell(o plan.Outcome) bool {
 	return true
 }
 
-// updateBackoffs lets the workloads rest whose pods did not settle, each once for all of
-// its evictions, and forgives those whose pods all did.
+// updateBackoffs adds one failure to each workload with a bad landing. It removes the backoff of a
+// workload whose replacements all landed well.
 func updateBackoffs(st plan.PlannerState, settled []plan.Reservation, now time.Time, o Options) (plan.PlannerState, []plan.Backoff) {
 	st.Backoffs = slices.Clone(st.Backoffs)
-	var givenUp []plan.Backoff
+	var longest []plan.Backoff
 	for len(settled) > 0 {
 		w := settled[0].Workload
 		var bad *plan.Reason
-		went := false
+		evicted := false
 		settled = slices.DeleteFunc(settled, func(r plan.Reservation) bool {
 			if r.Workload != w {
 				return false
 			}
 			if tookPlace(*r.Outcome) {
-				went = true
+				evicted = true
 				if !landedWell(*r.Outcome) && bad == nil {
 					bad = &r.Outcome.Reason
 				}
@@ -43,7 +42,7 @@ func updateBackoffs(st plan.PlannerState, settled []plan.Reservation, now time.T
 		})
 		i, known := slices.BinarySearchFunc(st.Backoffs, w, func(b plan.Backoff, w plan.ObjectRef) int { return compareWorkloads(b.Workload, w) })
 		switch {
-		case !went:
+		case !evicted:
 		case bad == nil && known:
 			st.Backoffs = slices.Delete(st.Backoffs, i, i+1)
 		case bad != nil:
@@ -54,14 +53,14 @@ func updateBackoffs(st plan.PlannerState, settled []plan.Reservation, now time.T
 			b.Failures++
 			b.Since, b.Until, b.Reason = now.UTC(), now.UTC().Add(o.backoffDuration(b.Failures)), *bad
 			if o.backoffDuration(b.Failures) == o.Max {
-				givenUp = append(givenUp, *b)
+				longest = append(longest, *b)
 			}
 		}
 	}
-	return st, givenUp
+	return st, longest
 }
 
-// backoffDuration is how long a workload rests after so many failures in a row.
+// backoffDuration returns the backoff after a number of consecutive failures.
 func (o Options) backoffDuration(failures int) time.Duration {
 	d := o.Initial
 	for range failures - 1 {
@@ -72,7 +71,7 @@ func (o Options) backoffDuration(failures int) time.Duration {
 	return min(d, o.Max)
 }
 
-// ActiveBackoff finds the rest of a workload, if it rests at that time.
+// ActiveBackoff returns the backoff of a workload, or false if it has none at that time.
 func ActiveBackoff(st plan.PlannerState, w plan.ObjectRef, now time.Time) (plan.Backoff, bool) {
 	i, known := slices.BinarySearchFunc(st.Backoffs, w, func(b plan.Backoff, w plan.ObjectRef) int { return compareWorkloads(b.Workload, w) })
 	if !known || !now.Before(st.Backoffs[i].Until) {
@@ -81,10 +80,9 @@ func ActiveBackoff(st plan.PlannerState, w plan.ObjectRef, now time.Time) (plan.
 	return st.Backoffs[i], true
 }
 
-// MayBeReplacement reports whether a pod of the workload that started then may have come in
-// place of one that was evicted within the hour: it started after the second in which
-// the first was asked to go. Times of pods are whole seconds, so that of a pod of that
-// second nobody knows; it was most likely there before.
+// MayBeReplacement reports whether a pod of the workload may replace a pod that Evenkeel evicted within
+// the last hour, judged by its start time. Start times are whole seconds, so a pod that started in
+// the second of the first eviction is ambiguous. The function treats it as an older pod.
 func MayBeReplacement(st plan.PlannerState, w plan.ObjectRef, started time.Time) bool {
 	i, _ := slices.BinarySearchFunc(st.Evictions, plan.EvictionCount{Workload: w}, compareEvictions)
 	for ; i < len(st.Evictions) && st.Evictions[i].Workload == w; i++ {
@@ -95,14 +93,14 @@ func MayBeReplacement(st plan.PlannerState, w plan.ObjectRef, started time.Time)
 	return false
 }
 
-// Hour are the evictions that count at one time.
+// Hour holds the evictions that count against the hourly limits.
 type Hour struct {
 	Cluster   int
 	Namespace map[string]int
 	Workload  map[plan.ObjectRef]int
 }
 
-// LastHour counts the evictions that count now, those reserved included.
+// LastHour counts the executed and reserved evictions of the last hour.
 func LastHour(st plan.PlannerState, now time.Time) Hour {
 	h := Hour{Namespace: map[string]int{}, Workload: map[plan.ObjectRef]int{}}
 	for _, e := range st.Evictions {

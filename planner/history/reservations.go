@@ -1,10 +1,9 @@
-// Package history keeps what is remembered between passes: which evictions are
-// reserved and which took place, which workloads rest, and what is forgotten
-// when.
+// Package history updates the state that passes share: reserved and executed evictions, and the
+// backoffs of workloads.
 //
-// It decides how long an eviction counts, how long a workload rests, and when it
-// is given up. It never changes the state that it is given, never reads a clock,
-// and never stores anything: package memory does.
+// It decides how long an eviction counts against the hourly limits, how long a backoff lasts, and
+// when state expires. Its functions return a new state and never change their argument. The package
+// never reads a clock and never stores the state: package controller/state does.
 package history
 
 import (
@@ -15,22 +14,22 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Options are the settings of the ledger.
+// Options are the settings of backoffs.
 type Options struct {
-	// Initial is how long a workload rests after its first bad landing. Each
-	// further one doubles it, up to Max.
+	// Initial is the backoff of a workload after its first bad landing. Each further bad landing
+	// doubles it, up to Max.
 	Initial, Max time.Duration
 }
 
-// hour is how long an eviction counts. Evictions are kept by minute, so that
-// each counts up to a minute longer, never less.
+// An eviction counts for an hour. The state stores evictions by minute, so an eviction may count up
+// to a minute longer, but never shorter.
 const (
 	hour   = time.Hour
 	minute = time.Minute
 )
 
-// WorkloadOf names the workload whose pod a move evicts; a pod of none stands
-// for itself.
+// WorkloadOf returns the workload of the pod that a move evicts. For a pod without a workload it
+// returns the pod.
 func WorkloadOf(m plan.Move) plan.ObjectRef {
 	w := plan.ObjectRef{APIVersion: m.Owner.APIVersion, Kind: m.Owner.Kind, Namespace: m.Pod.Namespace, Name: m.Owner.Name}
 	if w.Name == "" {
@@ -39,10 +38,9 @@ func WorkloadOf(m plan.Move) plan.ObjectRef {
 	return w
 }
 
-// Reserve notes evictions that may be asked for from now on: they count as if
-// they had taken place until Settle says that they did not. Moves that are
-// reserved already are left as they are. The same pod in another step is another
-// eviction: a pass that plans once more may try a pod again whose first one was refused.
+// Reserve adds evictions before the controller requests them. They count as executed until
+// RecordOutcomes removes them. Reserve skips moves that are already reserved. The same pod in another
+// step is another eviction, because a replan may retry a pod whose first eviction was refused.
 func Reserve(st plan.PlannerState, run plan.OpenRun, moves []plan.Move, now time.Time) plan.PlannerState {
 	st.Runs = slices.Clone(st.Runs)
 	i, known := slices.BinarySearchFunc(st.Runs, run, func(a, b plan.OpenRun) int { return cmp.Compare(a.RunID, b.RunID) })
@@ -68,10 +66,9 @@ func Reserve(st plan.PlannerState, run plan.OpenRun, moves []plan.Move, now time
 	return st
 }
 
-// RecordOutcomes notes what became of reserved evictions. Those that did not take place
-// no longer count; workloads whose pods did not settle rest. It returns the
-// back-offs that are at their longest now: those workloads are given up until
-// then, and people should be told why.
+// RecordOutcomes adds the outcomes of reserved evictions. Evictions that did not happen no longer
+// count, and workloads with a bad landing get a backoff. It also returns the backoffs that reached
+// Options.Max, so that the caller can report them.
 func RecordOutcomes(st plan.PlannerState, runID string, outcomes []plan.Outcome, now time.Time, o Options) (plan.PlannerState, []plan.Backoff) {
 	st.Runs = slices.Clone(st.Runs)
 	i := slices.IndexFunc(st.Runs, func(r plan.OpenRun) bool { return r.RunID == runID })
@@ -97,14 +94,14 @@ func RecordOutcomes(st plan.PlannerState, runID string, outcomes []plan.Outcome,
 	return updateBackoffs(st, settled, now, o)
 }
 
-// CloseRun forgets a pass that has been reported.
+// CloseRun removes the run of a pass. The caller has reported its outcomes.
 func CloseRun(st plan.PlannerState, runID string) plan.PlannerState {
 	st.Runs = slices.DeleteFunc(slices.Clone(st.Runs), func(r plan.OpenRun) bool { return r.RunID == runID })
 	return st
 }
 
-// Expire forgets what no longer matters: evictions after an hour, rests as long
-// after their end as the longest rest lasts, pauses that are over.
+// Expire removes evictions after an hour, backoffs when Options.Max has passed since their end, spent
+// budgets and pauses that have ended.
 func Expire(st plan.PlannerState, now time.Time, o Options) plan.PlannerState {
 	st.Evictions = slices.DeleteFunc(slices.Clone(st.Evictions), func(e plan.EvictionCount) bool { return !withinHour(e, now) })
 	st.Backoffs = slices.DeleteFunc(slices.Clone(st.Backoffs), func(b plan.Backoff) bool { return !now.Before(b.Until.Add(o.Max)) })
@@ -124,16 +121,17 @@ func Expire(st plan.PlannerState, now time.Time, o Options) plan.PlannerState {
 	return st
 }
 
-// tookPlace reports whether an eviction counts: also where that is not known.
+// tookPlace reports whether an eviction counts. An eviction with an unknown outcome counts.
 func tookPlace(o plan.Outcome) bool {
 	return o.Outcome == plan.Evicted || o.Outcome == plan.UnknownOutcome
 }
 
+// withinHour reports whether an eviction still counts.
 func withinHour(e plan.EvictionCount, now time.Time) bool {
 	return now.Before(e.Minute.Add(hour + minute))
 }
 
-// addEvictions adds n to the evictions of a workload in a minute; entries at 0 go.
+// addEvictions adds n to the evictions of a workload in a minute and removes entries that reach 0.
 func addEvictions(list []plan.EvictionCount, w plan.ObjectRef, at time.Time, n int) []plan.EvictionCount {
 	entry := plan.EvictionCount{Workload: w, Minute: at.UTC().Truncate(minute)}
 	list = slices.Clone(list)
@@ -154,10 +152,11 @@ func compareEvictions(a, b plan.EvictionCount) int {
 	return cmp.Or(compareWorkloads(a.Workload, b.Workload), a.Minute.Compare(b.Minute))
 }
 
-// compareWorkloads orders workloads.
+// compareWorkloads is the sort order of workloads.
 func compareWorkloads(a, b plan.ObjectRef) int { return a.Compare(b) }
 
-// PartialPlan is as much of the plan of a pass as its reservations tell.
+// PartialPlan rebuilds the moves of a plan from the reservations of its run. It has no goals and no
+// states of nodes.
 func PartialPlan(run plan.OpenRun) plan.Plan {
 	p := plan.Plan{
 		APIVersion: plan.APIVersion, Kind: "Plan", TakenAt: run.Started, Expires: run.Started, Moves: []plan.Move{}, Goals: []plan.Goal{},

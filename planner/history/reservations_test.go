@@ -26,13 +26,13 @@ func outcomeOf(m plan.Move, kind plan.OutcomeKind, code plan.Code) plan.Outcome 
 	return plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: kind, Reason: plan.Reason{Code: code, Message: "because"}, LandedAsPredicted: code == plan.ZoneSkewed}
 }
 
-// recordEviction reserves and settles one eviction in a pass of its own.
+// recordEviction reserves one eviction in a new run, records its outcome and closes the run.
 func recordEviction(st plan.PlannerState, at time.Time, kind plan.OutcomeKind, code plan.Code) (plan.PlannerState, []plan.Backoff) {
 	m := move(1, "d")
 	run := at.Format(time.RFC3339)
 	st = Reserve(st, plan.OpenRun{RunID: run}, []plan.Move{m}, at)
-	st, gaveUp := RecordOutcomes(st, run, []plan.Outcome{outcomeOf(m, kind, code)}, at, opts)
-	return CloseRun(st, run), gaveUp
+	st, longest := RecordOutcomes(st, run, []plan.Outcome{outcomeOf(m, kind, code)}, at, opts)
+	return CloseRun(st, run), longest
 }
 
 func TestReservedEvictionsCountUntilTheyDidNotTakePlace(t *testing.T) {
@@ -47,19 +47,18 @@ func TestReservedEvictionsCountUntilTheyDidNotTakePlace(t *testing.T) {
 	}
 	st, _ = RecordOutcomes(st, "r", []plan.Outcome{outcomeOf(a, plan.Evicted, plan.ZoneSkewed), outcomeOf(b, plan.Blocked, plan.BlockedByPDB), outcomeOf(c, plan.UnknownOutcome, plan.OutcomeUnknown)}, noon, opts)
 	if h := LastHour(st, noon); h.Cluster != 2 || h.Workload[WorkloadOf(a)] != 1 || h.Workload[WorkloadOf(c)] != 1 {
-		t.Errorf("settled: %+v", h)
+		t.Errorf("after the outcomes: %+v", h)
 	}
 	st, _ = RecordOutcomes(st, "r", []plan.Outcome{outcomeOf(a, plan.Dropped, plan.Interrupted)}, noon, opts)
 	if h := LastHour(st, noon); h.Cluster != 2 {
-		t.Errorf("settled twice: %+v", h)
+		t.Errorf("after repeated outcomes: %+v", h)
 	}
 	if st = CloseRun(st, "r"); len(st.Runs) != 0 || LastHour(st, noon).Cluster != 2 {
 		t.Errorf("closed: %+v", st)
 	}
 }
 
-// TestAPodThatIsTriedAgainCountsAgain: the second plan of a pass may move a pod whose
-// eviction by the first was refused.
+// TestAPodThatIsTriedAgainCountsAgain moves a pod in a replan after the first eviction was refused.
 func TestAPodThatIsTriedAgainCountsAgain(t *testing.T) {
 	run := plan.OpenRun{RunID: "r"}
 	first := move(1, "d")
@@ -73,7 +72,7 @@ func TestAPodThatIsTriedAgainCountsAgain(t *testing.T) {
 	}
 	st, _ = RecordOutcomes(st, "r", []plan.Outcome{outcomeOf(first, plan.Blocked, plan.BlockedByPDB), outcomeOf(again, plan.Evicted, plan.WouldReturn)}, noon.Add(time.Minute), opts)
 	if h := LastHour(st, noon); h.Cluster != 1 || h.Workload[WorkloadOf(again)] != 1 || len(st.Backoffs) != 1 {
-		t.Errorf("settled: %+v, back-offs %+v", h, st.Backoffs)
+		t.Errorf("after the outcomes: %+v, backoffs %+v", h, st.Backoffs)
 	}
 }
 
@@ -95,18 +94,18 @@ func TestRestsDoubleUntilTheWorkloadIsGivenUp(t *testing.T) {
 	var st plan.PlannerState
 	at, w := noon, WorkloadOf(move(1, "d"))
 	for i, want := range []time.Duration{10 * time.Minute, 20 * time.Minute, 40 * time.Minute, 80 * time.Minute, 160 * time.Minute, 320 * time.Minute, 640 * time.Minute, 1280 * time.Minute, 24 * time.Hour, 24 * time.Hour} {
-		var gaveUp []plan.Backoff
-		st, gaveUp = recordEviction(st, at, plan.Evicted, plan.ReplacementNotReady)
-		b, rests := ActiveBackoff(st, w, at)
-		if !rests || b.Until.Sub(at) != want || b.Failures != i+1 {
+		var longest []plan.Backoff
+		st, longest = recordEviction(st, at, plan.Evicted, plan.ReplacementNotReady)
+		b, active := ActiveBackoff(st, w, at)
+		if !active || b.Until.Sub(at) != want || b.Failures != i+1 {
 			t.Fatalf("failure %d: %+v, want %s", i+1, b, want)
 		}
-		if (len(gaveUp) == 1) != (want == opts.Max) {
-			t.Errorf("failure %d: gave up %+v", i+1, gaveUp)
+		if (len(longest) == 1) != (want == opts.Max) {
+			t.Errorf("failure %d: longest backoffs %+v", i+1, longest)
 		}
 		at = b.Until
-		if _, rests := ActiveBackoff(st, w, at); rests {
-			t.Errorf("failure %d: it rests at its end", i+1)
+		if _, active := ActiveBackoff(st, w, at); active {
+			t.Errorf("failure %d: the backoff is active at its end", i+1)
 		}
 		st = Expire(st, at.Add(time.Hour), opts)
 	}
@@ -117,9 +116,9 @@ func TestRestsDoubleUntilTheWorkloadIsGivenUp(t *testing.T) {
 
 func TestWhatCountsAsSettled(t *testing.T) {
 	for _, c := range []struct {
-		kind  plan.OutcomeKind
-		code  plan.Code
-		rests bool
+		kind    plan.OutcomeKind
+		code    plan.Code
+		backoff bool
 	}{
 		{plan.Evicted, plan.ZoneSkewed, false},
 		{plan.Evicted, plan.LandedElsewhere, true},
@@ -132,21 +131,21 @@ func TestWhatCountsAsSettled(t *testing.T) {
 		{plan.AlreadyGone, plan.PodGoneAlready, false},
 	} {
 		st, _ := recordEviction(plan.PlannerState{}, noon, c.kind, c.code)
-		if _, rests := ActiveBackoff(st, WorkloadOf(move(1, "d")), noon); rests != c.rests {
-			t.Errorf("%s %s: rests %v", c.kind, c.code, rests)
+		if _, active := ActiveBackoff(st, WorkloadOf(move(1, "d")), noon); active != c.backoff {
+			t.Errorf("%s %s: backoff %v, want %v", c.kind, c.code, active, c.backoff)
 		}
 	}
 	st, _ := recordEviction(plan.PlannerState{}, noon, plan.Evicted, plan.LandedElsewhere)
 	if st, _ = recordEviction(st, noon.Add(time.Hour), plan.Blocked, plan.BlockedByPDB); len(st.Backoffs) != 1 {
-		t.Errorf("forgiven though nothing was evicted: %+v", st)
+		t.Errorf("a refused eviction removed the backoff: %+v", st)
 	}
 	if st, _ = recordEviction(st, noon.Add(time.Hour), plan.Evicted, plan.ZoneSkewed); len(st.Backoffs) != 0 {
-		t.Errorf("not forgiven: %+v", st)
+		t.Errorf("a good landing did not remove the backoff: %+v", st)
 	}
 }
 
-// Whatever happens in whatever order, no call changes the state it was given,
-// counts are never negative, and lists stay sorted.
+// TestStatesAreNeverChangedInPlace makes random calls. No call changes its argument, counts stay
+// positive, and lists stay sorted.
 func TestStatesAreNeverChangedInPlace(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var st plan.PlannerState
@@ -171,7 +170,7 @@ func TestStatesAreNeverChangedInPlace(t *testing.T) {
 				next = Expire(st, at, opts)
 			}
 			if now := fmt.Sprintf("%+v", was); now != before {
-				t.Fatalf("call %d changed its state:\n%s\n%s", i, before, now)
+				t.Fatalf("call %d changed its argument:\n%s\n%s", i, before, now)
 			}
 			st = next
 			if again := Expire(Expire(st, at, opts), at, opts); !reflect.DeepEqual(again, Expire(st, at, opts)) {
@@ -179,12 +178,12 @@ func TestStatesAreNeverChangedInPlace(t *testing.T) {
 			}
 			for j, e := range st.Evictions {
 				if e.Count < 1 || j > 0 && compareEvictions(st.Evictions[j-1], e) >= 0 {
-					t.Fatalf("evictions: %+v", st.Evictions)
+					t.Fatalf("invalid evictions: %+v", st.Evictions)
 				}
 			}
 			for j := range st.Backoffs[min(1, len(st.Backoffs)):] {
 				if compareWorkloads(st.Backoffs[j].Workload, st.Backoffs[j+1].Workload) >= 0 {
-					t.Fatalf("back-offs: %+v", st.Backoffs)
+					t.Fatalf("unsorted backoffs: %+v", st.Backoffs)
 				}
 			}
 		}

@@ -1,27 +1,25 @@
-// Package lowerbound counts the fewest pods whose leaving gives two kinds of goals what
-// they need at once: nodes that some pods must leave, and groups of which some pods
-// must move.
+// Package lowerbound computes lower bounds on the evictions of any plan. Two kinds of goals need
+// evictions: nodes that some pods must leave, and groups of pods, some of which must move. One pod
+// may serve a node and a group.
 //
-// It decides how the two needs add up, where one pod may serve both. It knows
-// nothing of sizes, landings or limits: what a node or a group needs is given, as a
-// count. So its answer is a lower bound for every plan.
+// CountBound uses numbers of pods, and WeightedBound also uses their sizes. The package never
+// considers where replacements land, and it never applies limits. So every plan needs at least as
+// many evictions.
 package lowerbound
 
-// Pod is one that may leave: its leaving serves the node it stands on, by index,
-// and the group it is of; -1: that needs nothing, or there is none.
+// Pod is a pod that may be evicted. Its eviction serves the node and the group with these indices. An
+// index of -1 means none.
 type Pod struct{ Node, Group int32 }
 
-// CountBound is the least number of pods of which at least nodes[n] stand on node n and
-// at least groups[g] are of group g. Needs beyond the pods that there are count as
-// met by all of these.
+// CountBound returns the size of the smallest set of pods with at least nodes[n] pods on node n and at
+// least groups[g] pods of group g. A need above the number of existing pods counts as that number.
 //
-// A pod is an edge between its node and its group, and the needs are degrees: the
-// smallest set of edges with these degrees is the sum of the needs less the most
-// edges that no more than meet them, a maximum flow (Gallai 1959, for needs of 1).
-// Any set that meets the needs holds as many edges for each vertex as that needs,
-// and an edge counts twice only if it is needed at both of its ends.
-// O(pods x square root of needs), by phases of shortest augmenting paths (Hopcroft
-// and Karp 1973).
+// A pod is an edge between its node and its group, and a need is a minimum degree. The smallest edge
+// cover with these degrees has sum(needs) - M edges. M is the size of the largest matching in which
+// no vertex has more edges than its need (Gallai 1959, for needs of 1). The reason: an edge saves an
+// eviction only if both of its vertices need it.
+//
+// Hopcroft and Karp's algorithm (1973) finds the matching in O(pods x sqrt(needs)).
 func CountBound(nodes, groups []int, pods []Pod) int {
 	f := newMatching(nodes, groups, pods)
 	all := 0
@@ -33,16 +31,16 @@ func CountBound(nodes, groups []int, pods []Pod) int {
 	return all - f.maximize()
 }
 
-// matching is a set of edges, taken, with no more at a vertex than that needs. Side 0
-// are nodes, 1 groups.
+// matching is a set of edges in which no vertex has more edges than its capacity. Side 0 holds the
+// nodes, side 1 the groups.
 type matching struct {
 	edges    [][2]int32
-	at       [2][][]int32 // edges of each vertex
+	at       [2][][]int32 // the edges of each vertex
 	capacity [2][]int32
-	used     [2][]int32 // edges taken
+	used     [2][]int32 // the number of matched edges of each vertex
 	matched  []bool
 	level    [2][]int32
-	next     [2][]int32 // of each vertex, the edge to try next
+	next     [2][]int32 // the edge to try next, for each vertex
 }
 
 func newMatching(nodes, groups []int, pods []Pod) *matching {
@@ -54,7 +52,7 @@ func newMatching(nodes, groups []int, pods []Pod) *matching {
 	}
 	for _, p := range pods {
 		if p.Node >= 0 {
-			f.capacity[0][p.Node]++ // for now: how many there are
+			f.capacity[0][p.Node]++ // first counts the pods; the loop below limits it by the need
 		}
 		if p.Group >= 0 {
 			f.capacity[1][p.Group]++
@@ -77,10 +75,10 @@ func newMatching(nodes, groups []int, pods []Pod) *matching {
 	return f
 }
 
-// maximize takes as many edges as can be.
+// maximize adds edges until the matching is largest, and returns their number.
 func (f *matching) maximize() int {
 	all := 0
-	for e, v := range f.edges { // most of them fit at once
+	for e, v := range f.edges { // greedy start, which matches most edges
 		if f.hasCapacity(0, v[0]) && f.hasCapacity(1, v[1]) {
 			f.flip(int32(e))
 			all++
@@ -100,6 +98,7 @@ func (f *matching) maximize() int {
 
 func (f *matching) hasCapacity(side int, v int32) bool { return f.used[side][v] < f.capacity[side][v] }
 
+// flip adds an edge to the matching, or removes it.
 func (f *matching) flip(e int32) {
 	d := int32(1)
 	if f.matched[e] {
@@ -110,9 +109,9 @@ func (f *matching) flip(e int32) {
 	f.used[1][f.edges[e][1]] += d
 }
 
-// computeLevels numbers the vertices by their distance from an open node, over edges that are
-// not taken to groups and taken ones back; it reports whether an open group is
-// reached.
+// computeLevels sets the distance of each vertex from a node with free capacity, by breadth-first
+// search. It follows unmatched edges to groups and matched edges to nodes. It reports whether it
+// reaches a group with free capacity.
 func (f *matching) computeLevels() (reached bool) {
 	type vertex struct {
 		side int
@@ -145,8 +144,8 @@ func (f *matching) computeLevels() (reached bool) {
 	return reached
 }
 
-// augment finds a path over ranked vertices to an open group and takes it: one edge
-// more is taken then, and each vertex between keeps as many.
+// augment finds a path of increasing levels to a group with free capacity and flips its edges. That
+// adds one edge to the matching.
 func (f *matching) augment(side int, v int32) bool {
 	if side == 1 && f.hasCapacity(1, v) {
 		return true

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestFewestIsTheFewest tries every set of pods, for up to 14 of them.
+// TestFewestIsTheFewest compares CountBound with a search through all sets of up to 14 pods.
 func TestFewestIsTheFewest(t *testing.T) {
 	both := 0
 	for seed := range uint64(3000) {
@@ -83,7 +83,7 @@ func meetsNeeds(set uint, pods []Pod, nodes, groups []int, there [2][4]int) bool
 	return true
 }
 
-// BenchmarkFewest is of the size of 5,000 nodes and 150,000 pods.
+// BenchmarkFewest uses 5,000 nodes and 150,000 pods.
 func BenchmarkFewest(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
 	nodes, groups, pods := make([]int, 5000), make([]int, 7500), make([]Pod, 150_000)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestPricedNeverExceedsTheFewest tries every set of pods, for up to 13 of them, and
-// wants more than counts alone prove where pods are of unequal sizes.
+// TestPricedNeverExceedsTheFewest compares WeightedBound with a search through all sets of up to 13
+// pods. With unequal sizes the bound must often be higher than CountBound.
 func TestPricedNeverExceedsTheFewest(t *testing.T) {
 	exact, sharper := 0, 0
 	for seed := range uint64(2000) {
@@ -22,7 +22,7 @@ func TestPricedNeverExceedsTheFewest(t *testing.T) {
 			of = append(of, []Share{{pods[i].Node, size}, {int32(nodes) + pods[i].Group, 1}})
 			shares.Add(of[i]...)
 		}
-		for set, n := r.Uint64()&(1<<len(pods)-1), 0; n < len(pods); n++ { // what some set covers
+		for set, n := r.Uint64()&(1<<len(pods)-1), 0; n < len(pods); n++ { // needs that some set of pods meets
 			if set>>n&1 == 1 {
 				for _, x := range of[n] {
 					needs[x.Need] += x.Amount
@@ -40,7 +40,7 @@ func TestPricedNeverExceedsTheFewest(t *testing.T) {
 		}
 		got := WeightedBound(needs, &shares, len(pods))
 		if got > want {
-			t.Fatalf("seed %d: needs %v of %v: %d, but %d do", seed, needs, of, got, want)
+			t.Fatalf("seed %d: needs %v, shares %v: bound %d, but %d pods are enough", seed, needs, of, got, want)
 		}
 		if got == want {
 			exact++
@@ -53,9 +53,9 @@ func TestPricedNeverExceedsTheFewest(t *testing.T) {
 			sharper++
 		}
 	}
-	t.Logf("the fewest in %d cases, more than groups alone need in %d", exact, sharper)
+	t.Logf("exact in %d cases, higher than CountBound in %d", exact, sharper)
 	if exact < 1000 || sharper < 300 {
-		t.Errorf("the fewest in %d of 2000 cases, more than groups alone need in %d: prices prove too little", exact, sharper)
+		t.Errorf("exact in %d of 2000 cases (want 1000), higher than CountBound in %d (want 300)", exact, sharper)
 	}
 }
 

@@ -58,7 +58,7 @@ const autoscalerCandidateTaint = "DeletionCandidateOfClusterAutoscaler"
 
 func whyNotHinted(n *cluster.Node, scope cluster.Scope) string {
 	if who := guard.DisruptedBy(n); who != "" {
-		return fmt.Sprintf("node %s is being taken away by %s", n.Name, who)
+		return fmt.Sprintf("node %s is being removed by %s", n.Name, who)
 	}
 	for i := range n.Object.Spec.Taints {
 		if n.Object.Spec.Taints[i].Key == autoscalerCandidateTaint {

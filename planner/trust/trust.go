@@ -1,10 +1,8 @@
-// Package trust finds out whether a scheduler without a profile places pods as
-// the default profile would: it foretells ordinary bindings that Evenkeel has no
-// hand in, and compares.
+// Package trust decides whether Evenkeel uses the default profile for a scheduler without a
+// configured profile. It predicts ordinary bindings, which Evenkeel did not cause, and compares the
+// predictions with the actual nodes.
 //
-// It decides from counts of those which schedulers may be taken for the default
-// profile. It never makes a binding, keeps no counts of its own, and says nothing
-// about schedulers that have a profile.
+// The package never binds a pod and never stores the counts. It ignores schedulers with a profile.
 package trust
 
 import (
@@ -22,20 +20,20 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Options say when a scheduler is taken for the default profile.
+// Options say when Evenkeel trusts that a scheduler follows the default profile.
 type Options struct {
-	// MinBindings is how many bindings must have been foretold; 0 trusts no
+	// MinBindings is the number of predicted bindings that trust requires. With 0, Evenkeel trusts no
 	// scheduler without a profile.
 	MinBindings int
-	// MinHitRate is the share of them, 0..1, that must have come true.
+	// MinHitRate is the fraction of correct predictions, 0..1, that trust requires.
 	MinHitRate float64
 }
 
-// MaxMinBindings is the most that MinBindings can be. Counts are halved when 1000
-// are foretold, so that the past fades, and must not fall below it then.
+// MaxMinBindings is the highest valid MinBindings. At 1000 predictions the controller halves the
+// counts, so that recent bindings weigh more. The halved counts must still reach MinBindings.
 const MaxMinBindings = 500
 
-// SchedulerName of a pod, with the API server's default.
+// SchedulerName returns the name of the pod's scheduler. An empty name means the default scheduler.
 func SchedulerName(p *corev1.Pod) string {
 	if p.Spec.SchedulerName == "" {
 		return corev1.DefaultSchedulerName
@@ -43,22 +41,20 @@ func SchedulerName(p *corev1.Pod) string {
 	return p.Spec.SchedulerName
 }
 
-// HasNoProfile reports whether a scheduler has no profile.
+// HasNoProfile reports whether neither the configuration nor Kubernetes has a profile for a scheduler.
 func HasNoProfile(name string, profiles map[string]scheduler.Profile) bool {
 	_, known := profiles[name]
 	return !known && name != corev1.DefaultSchedulerName
 }
 
-// CheckBinding says whether a pod that was just bound stands where the default profile
-// would have put it. Pods that are bound and were not when it was (their UIDs are
-// not in earlier, and they were not bound in an earlier second) are left out of
-// account, as its scheduler had to.
+// CheckBinding reports whether a newly bound pod is on a node that the default profile would have
+// chosen. It ignores pods that were bound later, because the scheduler did not know them. A pod was
+// bound later if its UID is not in earlier and it was not bound in an earlier second.
 //
-// It is silent (told false) where an answer would say little: where nothing can be
-// foretold, where the volumes of the pod's claims have been chosen with the node,
-// and where more than half of the feasible nodes would have been as good. A
-// scheduler that draws nodes by lot is then right at most half of the time.
-func CheckBinding(s *cluster.Snapshot, id cluster.PodID, earlier map[string]bool) (hit, told bool) {
+// If a comparison would prove little, predicted is false: if no node can be predicted, if the pod
+// has volume claims, or if more than half of the feasible nodes have the best score. So a scheduler
+// that chooses nodes at random is correct at most half of the time.
+func CheckBinding(s *cluster.Snapshot, id cluster.PodID, earlier map[string]bool) (hit, predicted bool) {
 	p := &s.Pods[id]
 	at := boundAt(p.Object)
 	if p.Node == cluster.NoNode || p.Terminating || at.IsZero() || cluster.HasVolumeClaim(p.Object) {
@@ -66,7 +62,7 @@ func CheckBinding(s *cluster.Snapshot, id cluster.PodID, earlier map[string]bool
 	}
 	name := SchedulerName(p.Object)
 	w := placement.NewClusterModel(s, placement.Options{Profiles: map[string]scheduler.Profile{name: scheduler.DefaultProfile()}})
-	for i := range s.Pods { // the pod itself too
+	for i := range s.Pods { // also moves the pod itself
 		if q := &s.Pods[i]; q.Node != cluster.NoNode && !earlier[string(q.Object.UID)] && !boundAt(q.Object).Before(at) {
 			w.Move(q.ID, cluster.NoNode)
 		}
@@ -78,18 +74,19 @@ func CheckBinding(s *cluster.Snapshot, id cluster.PodID, earlier map[string]bool
 	return slices.Contains(before.Winners, p.Node), true
 }
 
-// boundAt is the second in which a pod got its node; zero when nothing tells.
+// boundAt returns the time when the pod was bound, in whole seconds. It returns the zero time if the
+// time is unknown.
 func boundAt(p *corev1.Pod) time.Time {
 	for _, c := range p.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionTrue {
 			return c.LastTransitionTime.Time
 		}
 	}
-	return p.CreationTimestamp.Time // made with its node
+	return p.CreationTimestamp.Time // without the condition, the pod was created with a node
 }
 
-// SchedulerStates are the schedulers without a profile, by name: those whose pods stand in
-// the cluster, and those whose bindings were counted.
+// SchedulerStates returns the schedulers without a profile, sorted by name: those of bound pods, and
+// those with counted bindings.
 func (o Options) SchedulerStates(s *cluster.Snapshot, profiles map[string]scheduler.Profile, seen map[string]plan.SchedulerBindings) []plan.SchedulerState {
 	pods := map[string]int{}
 	for name := range seen {
@@ -116,12 +113,13 @@ func (o Options) SchedulerStates(s *cluster.Snapshot, profiles map[string]schedu
 	return out
 }
 
+// trusts reports whether the bindings of a scheduler are enough to trust it.
 func (o Options) trusts(b plan.SchedulerBindings) bool {
 	return o.MinBindings > 0 && b.Predicted >= o.MinBindings && b.HitRate() >= o.MinHitRate
 }
 
-// Profiles adds to the profiles that are configured the default profile for each
-// scheduler that is trusted, and for each other the reason why it is not.
+// Profiles returns the configured profiles and one profile for each scheduler in states. A trusted
+// scheduler gets the default profile. The profile of another scheduler says why it is not trusted.
 func (o Options) Profiles(configured map[string]scheduler.Profile, states []plan.SchedulerState) map[string]scheduler.Profile {
 	if len(states) == 0 || o.MinBindings <= 0 {
 		return configured
@@ -131,7 +129,7 @@ func (o Options) Profiles(configured map[string]scheduler.Profile, states []plan
 	for _, st := range states {
 		p := scheduler.DefaultProfile()
 		if !st.Trusted {
-			p.UnsupportedReason = fmt.Sprintf("its scores are not known; bindings seen %d, foretold %d, came true %d; wanted are %d foretold, and %s of them true (placement.trust)",
+			p.UnsupportedReason = fmt.Sprintf("its scores are unknown: bindings seen %d, predicted %d, correct %d; required are %d predicted and %s of them correct (placement.trust)",
 				st.Seen, st.Predicted, st.Hits, o.MinBindings, percent(o.MinHitRate))
 		}
 		out[st.Name] = p

@@ -21,7 +21,7 @@ import (
 
 var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// objects are nodes of 10 cpus with pods of one scheduler on them.
+// objects holds nodes with 10 CPUs and pods of the scheduler fancy.
 type objects struct{ cluster.Objects }
 
 func nodes(n int) *objects {
@@ -37,7 +37,7 @@ func nodes(n int) *objects {
 	return o
 }
 
-// pod adds a pod that was bound some seconds after the start.
+// pod adds a pod that was bound the given number of seconds after the start.
 func (o *objects) pod(name, node string, cpu int64, seconds int, edit ...func(*corev1.Pod)) *objects {
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID(name), CreationTimestamp: metav1.NewTime(start)},
 		Spec: corev1.PodSpec{SchedulerName: "fancy", NodeName: node, Containers: []corev1.Container{{Name: "c", Resources: corev1.ResourceRequirements{
@@ -51,6 +51,7 @@ func (o *objects) pod(name, node string, cpu int64, seconds int, edit ...func(*c
 	return o
 }
 
+// checkBinding returns "hit", "miss" or "silent" for a pod.
 func (o *objects) checkBinding(t *testing.T, name string, earlier ...string) string {
 	t.Helper()
 	s, err := cluster.New(&o.Objects)
@@ -61,12 +62,11 @@ func (o *objects) checkBinding(t *testing.T, name string, earlier ...string) str
 	for _, e := range earlier {
 		before[e] = true
 	}
-	hit, told := trust.CheckBinding(s, s.PodByUID(name).ID, before)
-	return map[[2]bool]string{{true, true}: "hit", {false, true}: "miss", {false, false}: "silent"}[[2]bool{hit, told}]
+	hit, predicted := trust.CheckBinding(s, s.PodByUID(name).ID, before)
+	return map[[2]bool]string{{true, true}: "hit", {false, true}: "miss", {false, false}: "silent"}[[2]bool{hit, predicted}]
 }
 
-// TestJudge: of three nodes n3 is emptiest, and the default profile puts a new pod
-// there.
+// TestJudge uses three nodes. The default profile places a new pod on n3, which has the most free CPU.
 func TestJudge(t *testing.T) {
 	base := func() *objects { return nodes(3).pod("a", "n1", 6, 0).pod("b", "n2", 5, 0) }
 	claim := func(p *corev1.Pod) {
@@ -79,18 +79,18 @@ func TestJudge(t *testing.T) {
 		o    *objects
 		want string
 	}{
-		"on the emptiest node":            {base().pod("p", "n3", 1, 9), "hit"},
-		"elsewhere":                       {base().pod("p", "n1", 1, 9), "miss"},
-		"not bound":                       {base().pod("p", "", 1, 9), "silent"},
-		"any of three nodes would do":     {nodes(3).pod("p", "n3", 1, 9), "silent"},
-		"one of two nodes would do":       {nodes(2).pod("a", "n1", 5, 0).pod("p", "n2", 1, 9), "hit"},
-		"two of three nodes would do":     {nodes(3).pod("a", "n1", 5, 0).pod("p", "n1", 1, 9), "silent"},
-		"it fits on one node only":        {base().pod("p", "n3", 9, 9), "silent"},
-		"volumes were chosen with it":     {base().pod("p", "n3", 1, 9, claim), "silent"},
-		"nothing tells when it was bound": {base().pod("p", "n3", 1, 9, untimed), "silent"},
-		"it leaves already":               {base().pod("p", "n3", 1, 9, leaving), "silent"},
-		"it has ended already":            {base().pod("p", "n3", 1, 9, ended), "silent"},
-		"two nodes came later":            {base().pod("p", "n3", 1, 9).pod("q", "n3", 8, 10).pod("r", "n3", 1, 10), "hit"},
+		"on the emptiest node":               {base().pod("p", "n3", 1, 9), "hit"},
+		"elsewhere":                          {base().pod("p", "n1", 1, 9), "miss"},
+		"not bound":                          {base().pod("p", "", 1, 9), "silent"},
+		"three of three nodes are best":      {nodes(3).pod("p", "n3", 1, 9), "silent"},
+		"one of two nodes is best":           {nodes(2).pod("a", "n1", 5, 0).pod("p", "n2", 1, 9), "hit"},
+		"two of three nodes are best":        {nodes(3).pod("a", "n1", 5, 0).pod("p", "n1", 1, 9), "silent"},
+		"the pod fits on one node only":      {base().pod("p", "n3", 9, 9), "silent"},
+		"the pod has a volume claim":         {base().pod("p", "n3", 1, 9, claim), "silent"},
+		"the time of the binding is unknown": {base().pod("p", "n3", 1, 9, untimed), "silent"},
+		"the pod is terminating":             {base().pod("p", "n3", 1, 9, leaving), "silent"},
+		"the pod has ended":                  {base().pod("p", "n3", 1, 9, ended), "silent"},
+		"two pods were bound later":          {base().pod("p", "n3", 1, 9).pod("q", "n3", 8, 10).pod("r", "n3", 1, 10), "hit"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := c.o.checkBinding(t, "p", "a", "b"); got != c.want {
@@ -100,20 +100,20 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestJudgeKeepsTheOrderWithinASecond: q fills n3 in the second in which p is
-// bound to n2. If q came first p is right there; if not, it belonged on n3.
+// TestJudgeKeepsTheOrderWithinASecond binds q to n3 and p to n2 in the same second. If q was bound
+// first, n2 is correct for p. If not, n3 is correct.
 func TestJudgeKeepsTheOrderWithinASecond(t *testing.T) {
 	o := nodes(3).pod("a", "n1", 6, 0).pod("b", "n2", 4, 0).pod("q", "n3", 8, 9).pod("p", "n2", 1, 9)
 	if got := o.checkBinding(t, "p", "a", "b", "q"); got != "hit" {
-		t.Errorf("q was bound before: %s", got)
+		t.Errorf("q was bound before p: %s, want hit", got)
 	}
 	if got := o.checkBinding(t, "p", "a", "b"); got != "miss" {
-		t.Errorf("q was bound after: %s", got)
+		t.Errorf("q was bound after p: %s, want miss", got)
 	}
 }
 
-// TestALotIsNotTakenForTheDefaultProfile binds pods at random: what is right by
-// chance stays far below any floor worth having.
+// TestALotIsNotTakenForTheDefaultProfile binds pods at random. At most half of them are on a correct
+// node, far below a sensible minHitRate.
 func TestALotIsNotTakenForTheDefaultProfile(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var b plan.SchedulerBindings
@@ -133,9 +133,9 @@ func TestALotIsNotTakenForTheDefaultProfile(t *testing.T) {
 			b.Predicted++
 		}
 	}
-	t.Logf("%d of %d right by chance", b.Hits, b.Predicted)
+	t.Logf("%d of %d random bindings are correct", b.Hits, b.Predicted)
 	if b.Predicted < 50 || b.HitRate() > 0.5 {
-		t.Errorf("%d of %d right by chance", b.Hits, b.Predicted)
+		t.Errorf("%d of %d random bindings are correct", b.Hits, b.Predicted)
 	}
 }
 
@@ -161,16 +161,16 @@ func TestStatesAndProfiles(t *testing.T) {
 		t.Error(d)
 	}
 	profiles := opts.Profiles(known, states)
-	for name, why := range map[string]string{"bad": "bindings seen 12, foretold 10, came true 8; wanted are 10 foretold, and 90% of them true", "fancy": "seen 0", "few": "foretold 9", "good": "", "known": ""} {
+	for name, why := range map[string]string{"bad": "bindings seen 12, predicted 10, correct 8; required are 10 predicted and 90% of them correct", "fancy": "seen 0", "few": "predicted 9", "good": "", "known": ""} {
 		p, ok := profiles[name]
 		if !ok || (p.UnsupportedReason == "") != (why == "") || !strings.Contains(p.UnsupportedReason, why) {
 			t.Errorf("%s: %q, want %q", name, p.UnsupportedReason, why)
 		}
 	}
 	if len(known) != 1 || profiles["known"].FitStrategy.Type != scheduler.MostAllocated {
-		t.Error("what is configured was changed")
+		t.Error("Profiles changed the configured profiles")
 	}
 	if off := (trust.Options{MinHitRate: 0.9}); len(off.Profiles(known, off.SchedulerStates(s, known, seen))) != 1 {
-		t.Error("switched off, and adds profiles")
+		t.Error("with MinBindings 0, Profiles adds profiles")
 	}
 }

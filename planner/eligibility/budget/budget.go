@@ -1,14 +1,13 @@
-// Package budget counts down PodDisruptionBudgets as the API server would, were
-// the planned evictions carried out one after the other.
+// Package budget predicts which evictions the API server allows by PodDisruptionBudgets, if the
+// planned evictions run one after the other.
 //
-// It decides whether a pod's budget lets it go while others are away. The
-// server decides by the budget's status, which follows its pods with a delay;
-// here the status is compared with what the pods of the snapshot give by the
-// same rules, and the stricter of the two counts. It never looks at limits of
-// our own, and never lets go what the server would keep.
+// The API server decides by the status of a budget, which the disruption controller updates with
+// a delay. This package also computes that status from the pods of the snapshot and uses the
+// stricter value. It never applies the limits of Evenkeel, and it never allows an eviction that
+// the API server would refuse.
 //
-// The rules are those of Kubernetes 1.37: pkg/controller/disruption for the
-// status, pkg/registry/core/pod/storage/eviction.go for the answer.
+// The rules are those of Kubernetes 1.37: pkg/controller/disruption for the status,
+// pkg/registry/core/pod/storage/eviction.go for the decision.
 package budget
 
 import (
@@ -21,42 +20,39 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// maxDisrupted is how many unconfirmed evictions a budget may hold before the
-// server refuses more.
+// maxDisrupted is the number of unconfirmed evictions above which the API server refuses more.
 const maxDisrupted = 2000
 
-// Tracker holds what every PodDisruptionBudget of a snapshot allows.
+// Tracker knows the evictions that every PodDisruptionBudget of a snapshot allows.
 type Tracker struct {
 	budgets []cluster.Budget
 	states  []state // by BudgetID
 }
 
-// state is one budget as it stands.
+// state is the state of one budget at the time of the snapshot.
 type state struct {
-	// refusal, when its code is set, refuses every pod.
+	// refusal is the reason to refuse every pod of the budget, if its code is set.
 	refusal plan.Reason
-	// selectorInvalid: whether the budget covers a pod is not known.
+	// selectorInvalid means that it is unknown whether the budget selects a pod.
 	selectorInvalid bool
-	// allowed is how many Ready pods may go, counted how many the pods alone would
-	// let go; 0 where they cannot say.
+	// allowed is the number of Ready pods that may be evicted. allowedByPods is that number computed
+	// from the pods of the snapshot only, or 0 if it is unknown.
 	allowed, allowedByPods int
-	// healthy and desired decide about pods that are not Ready, where spared:
-	// they go uncharged from a budget that has its healthy pods. A budget that
-	// needs none is charged for them.
+	// healthy and desired are the numbers of healthy pods that exist and that are required. If
+	// unreadyFree is set and healthy >= desired, the eviction of an unready pod costs nothing.
 	healthy, desired int
 	unreadyFree      bool
-	// unreadyAlways: pods that are not Ready may always go.
+	// unreadyAlways means that the budget always allows the eviction of unready pods.
 	unreadyAlways bool
-	// disrupted are pods, by name, that the server has let go and that are still
-	// there.
+	// disrupted names the pods whose eviction the API server has allowed and that still exist.
 	disrupted map[string]bool
 }
 
-// Charges counts evictions under way, by budget.
+// Charges counts planned evictions by budget.
 type Charges map[cluster.BudgetID]int
 
-// NewTracker reads all budgets. spent are those, by namespace/name, whose allowance
-// an eviction that was refused may have used up, until the time given.
+// NewTracker reads all budgets. spent lists, by namespace/name, the budgets that a refused eviction
+// may have charged. Such a budget allows no eviction until the given time.
 func NewTracker(s *cluster.Snapshot, spent map[string]time.Time, now time.Time) *Tracker {
 	b := &Tracker{s.Budgets, make([]state, len(s.Budgets))}
 	for i := range s.Budgets {
@@ -76,31 +72,31 @@ func newState(s *cluster.Snapshot, b *cluster.Budget, spent map[string]time.Time
 	switch {
 	case b.Unreadable != "":
 		l.selectorInvalid = true
-		l.refusal = plan.Reason{Code: plan.BlockedByPDB, Message: "pdb " + name + " may cover this pod: its selector cannot be read: " + b.Unreadable}
+		l.refusal = plan.Reason{Code: plan.BlockedByPDB, Message: "pdb " + name + " may select this pod: its selector is invalid: " + b.Unreadable}
 		return l
 	case st.ObservedGeneration < b.Object.Generation:
-		l.refusal = plan.Reason{Code: plan.PDBNotObserved, Message: "pdb " + name + " was changed and its status is not up to date yet"}
+		l.refusal = plan.Reason{Code: plan.PDBNotObserved, Message: "pdb " + name + " was changed, and the disruption controller has not updated its status yet"}
 		return l
 	case isSpent && now.Before(until):
-		l.refusal = plan.Reason{Code: plan.BlockedByPDB, Message: "pdb " + name + " may have been spent by an eviction that was refused"}
+		l.refusal = plan.Reason{Code: plan.BlockedByPDB, Message: "a refused eviction may have used up pdb " + name}
 		return l
 	case len(st.DisruptedPods) > maxDisrupted:
-		l.refusal = plan.Reason{Code: plan.BlockedByPDB, Message: "pdb " + name + " has too many evictions that are not confirmed yet"}
+		l.refusal = plan.Reason{Code: plan.BlockedByPDB, Message: "pdb " + name + " has too many unconfirmed evictions"}
 		return l
 	}
 	l.unreadyFree = st.DesiredHealthy > 0 && st.CurrentHealthy >= st.DesiredHealthy
 	c := countPods(s, b, now)
 	switch {
 	case c.scaleUnknown:
-		// What must stay is in the status only; what is there can be counted.
-		// It may have changed without the controller's looking: one at a time.
+		// Only the status knows the required pods, but the healthy pods can be counted. The scale
+		// may have changed since the last status update, so one eviction at a time is allowed.
 		l.allowed = min(l.allowed, max(0, c.healthy-l.desired), 1)
 		l.healthy = min(l.healthy, c.healthy)
 	case c.err != "":
-		l.refusal = plan.Reason{Code: plan.BlockedByPDB, Message: "pdb " + name + " allows none: " + c.err}
+		l.refusal = plan.Reason{Code: plan.BlockedByPDB, Message: "pdb " + name + " allows no evictions: " + c.err}
 	default:
-		// The server goes by the status until the controller has counted anew, and
-		// by that count afterwards: what is to hold must hold in both.
+		// The API server uses the status now and the new count after the next status update. The
+		// stricter value satisfies both.
 		l.unreadyFree = l.unreadyFree && c.desired > 0
 		l.allowedByPods = c.allowed()
 		l.allowed = min(l.allowed, c.allowed())
@@ -109,20 +105,22 @@ func newState(s *cluster.Snapshot, b *cluster.Budget, spent map[string]time.Time
 	return l
 }
 
-// Allows says whether the pod's budget lets it go while taken are away.
-func (b *Tracker) Allows(p *cluster.Pod, taken Charges) (plan.Reason, bool) {
-	reason, _, ok := b.check(p, taken)
+// Allows reports whether the pod's budget allows its eviction after the planned evictions. If not,
+// it returns the reason.
+func (b *Tracker) Allows(p *cluster.Pod, charges Charges) (plan.Reason, bool) {
+	reason, _, ok := b.check(p, charges)
 	return reason, ok
 }
 
-// Charge counts the eviction of a pod that Ask has let go.
-func (b *Tracker) Charge(p *cluster.Pod, taken Charges) {
-	if _, cost, ok := b.check(p, taken); ok && cost > 0 {
-		taken[p.Budgets[0]] += cost
+// Charge adds the eviction of a pod to the planned evictions, if the budget allows and counts it.
+func (b *Tracker) Charge(p *cluster.Pod, charges Charges) {
+	if _, cost, ok := b.check(p, charges); ok && cost > 0 {
+		charges[p.Budgets[0]] += cost
 	}
 }
 
-func (b *Tracker) check(p *cluster.Pod, taken Charges) (reason plan.Reason, cost int, ok bool) {
+// check returns the number of evictions, 0 or 1, that the budget counts for this pod.
+func (b *Tracker) check(p *cluster.Pod, charges Charges) (reason plan.Reason, cost int, ok bool) {
 	for _, id := range p.Budgets {
 		if l := &b.states[id]; l.selectorInvalid {
 			return l.refusal, 0, false
@@ -134,10 +132,10 @@ func (b *Tracker) check(p *cluster.Pod, taken Charges) (reason plan.Reason, cost
 	case 1:
 	default:
 		return plan.Reason{Code: plan.MultiplePDBs, Message: fmt.Sprintf(
-			"%d PodDisruptionBudgets select the pod; the Eviction API refuses such pods", len(p.Budgets))}, 0, false
+			"%d PodDisruptionBudgets select the pod, and the Eviction API refuses such pods", len(p.Budgets))}, 0, false
 	}
 	id := p.Budgets[0]
-	l, name, gone := &b.states[id], nameOf(&b.budgets[id]), taken[id]
+	l, name, charged := &b.states[id], nameOf(&b.budgets[id]), charges[id]
 	block := func(format string, args ...any) (plan.Reason, int, bool) {
 		return plan.Reason{Code: plan.BlockedByPDB, Message: "pdb " + name + " " + fmt.Sprintf(format, args...)}, 0, false
 	}
@@ -145,25 +143,33 @@ func (b *Tracker) check(p *cluster.Pod, taken Charges) (reason plan.Reason, cost
 	case l.refusal.Code != "":
 		return l.refusal, 0, false
 	case l.disrupted[p.Object.Name]:
-		return block("has let this pod go already")
-	case !p.Ready && (l.unreadyAlways || l.unreadyFree && l.healthy-gone >= l.desired):
+		return block("has already allowed the eviction of this pod")
+	case !p.Ready && (l.unreadyAlways || l.unreadyFree && l.healthy-charged >= l.desired):
 		return plan.Reason{}, 0, true
-	case l.allowed-gone < 1:
-		return block("%s", l.describe(gone))
+	case l.allowed-charged < 1:
+		return block("%s", l.describe(charged))
 	}
 	return plan.Reason{}, 1, true
 }
 
-func afterCharges(gone int) string {
-	if gone == 0 {
+// afterCharges returns a phrase for messages about planned evictions.
+func afterCharges(charged int) string {
+	if charged == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" while %d evicted by this plan are away", gone)
+	return fmt.Sprintf(" after %d by this plan", charged)
+}
+
+func moreEvictions(n int) string {
+	if n == 1 {
+		return "1 more eviction"
+	}
+	return fmt.Sprintf("%d more evictions", n)
 }
 
 func nameOf(b *cluster.Budget) string { return b.Object.Namespace + "/" + b.Object.Name }
 
-// Describe says how a budget stands.
+// Describe returns a sentence about the evictions that a budget allows.
 func (b *Tracker) Describe(id cluster.BudgetID) string {
 	l := &b.states[id]
 	if l.refusal.Code != "" {
@@ -172,11 +178,11 @@ func (b *Tracker) Describe(id cluster.BudgetID) string {
 	return "pdb " + nameOf(&b.budgets[id]) + " " + l.describe(0)
 }
 
-// describe says how many more may go, and which of the two views says so.
-func (l *state) describe(gone int) string {
-	left := max(0, l.allowed-gone)
+// describe returns the number of evictions that remain after the planned ones, and its origin.
+func (l *state) describe(charged int) string {
+	remaining := max(0, l.allowed-charged)
 	if l.allowedByPods > l.allowed {
-		return fmt.Sprintf("allows %d more%s by its status, though its pods would allow %d", left, afterCharges(gone), l.allowedByPods-gone)
+		return fmt.Sprintf("allows %s%s by its status, although its pods would allow %d", moreEvictions(remaining), afterCharges(charged), l.allowedByPods-charged)
 	}
-	return fmt.Sprintf("allows %d more%s (%d of its pods are healthy, %d must be)", left, afterCharges(gone), l.healthy, l.desired)
+	return fmt.Sprintf("allows %s%s (%d healthy pods, %d required)", moreEvictions(remaining), afterCharges(charged), l.healthy, l.desired)
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// TestAllowed counts how many Ready pods go, the status allowing any number.
+// TestAllowed counts the evictions of Ready pods that the pods allow. The status allows any number.
 func TestAllowed(t *testing.T) {
 	ready := func(n int) string { return strings.Repeat("r ", n) }
 	for _, c := range []struct {
@@ -88,12 +88,13 @@ func TestAllowed(t *testing.T) {
 		c.build(x)
 		s := x.snapshot(t, c.budget)
 		if got, _ := evictAllowed(NewTracker(s, nil, now), s); got != c.want {
-			t.Errorf("%s: %d go, want %d (%s)", c.name, got, c.want, NewTracker(s, nil, now).Describe(0))
+			t.Errorf("%s: %d evictions allowed, want %d (%s)", c.name, got, c.want, NewTracker(s, nil, now).Describe(0))
 		}
 	}
 }
 
-// TestTheStricterOfStatusAndCount: neither view alone lets a pod go.
+// TestTheStricterOfStatusAndCount checks that an eviction needs the permission of both the status
+// and the count.
 func TestTheStricterOfStatusAndCount(t *testing.T) {
 	for _, c := range []struct{ status, away, want int }{{0, 3, 0}, {1, 3, 1}, {3, 1, 1}, {3, 0, 0}, {2, 2, 2}} {
 		x := newObjects()
@@ -102,13 +103,13 @@ func TestTheStricterOfStatusAndCount(t *testing.T) {
 		b.Status.DisruptionsAllowed = int32(c.status)
 		s := x.snapshot(t, b)
 		if got, _ := evictAllowed(NewTracker(s, nil, now), s); got != c.want {
-			t.Errorf("the status allows %d, the count %d: %d go, want %d", c.status, c.away, got, c.want)
+			t.Errorf("the status allows %d, the count %d: %d evictions allowed, want %d", c.status, c.away, got, c.want)
 		}
 	}
 }
 
-// TestAForeignControllersScale is not in the snapshot: what must stay is said by
-// the status alone, what is there by both.
+// TestAForeignControllersScale uses a controller whose scale is not in the snapshot. Only the status
+// knows the required pods; the snapshot and the status know the healthy pods.
 func TestAForeignControllersScale(t *testing.T) {
 	for states, want := range map[string]int{"r r r": 1, "r r -": 1, "r - -": 0} {
 		x := newObjects()
@@ -117,13 +118,13 @@ func TestAForeignControllersScale(t *testing.T) {
 		b.Status = policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, DisruptionsAllowed: 2, CurrentHealthy: 3, DesiredHealthy: 1}
 		s := x.snapshot(t, b)
 		if got, _ := evictAllowed(NewTracker(s, nil, now), s); got != want {
-			t.Errorf("%s: %d Ready pods go, want %d", states, got, want)
+			t.Errorf("%s: %d evictions of Ready pods allowed, want %d", states, got, want)
 		}
 	}
 }
 
-// TestPodsThatAreNotReady covers both forms of unhealthyPodEvictionPolicy. The
-// first pod of the Deployment is the one that is not Ready.
+// TestPodsThatAreNotReady covers both values of unhealthyPodEvictionPolicy. The first pod of the
+// Deployment is not Ready.
 func TestPodsThatAreNotReady(t *testing.T) {
 	always, healthyOnly := policyv1.AlwaysAllow, policyv1.IfHealthyBudget
 	for _, c := range []struct {
@@ -136,17 +137,17 @@ func TestPodsThatAreNotReady(t *testing.T) {
 		wantOK, wantTaken bool
 	}{
 		{"enough are healthy", nil, "- r r", "1", 0, 2, 2, true, false},
-		{"enough are healthy, policy spelled out", &healthyOnly, "- r r", "1", 0, 2, 2, true, false},
+		{"enough are healthy, explicit policy", &healthyOnly, "- r r", "1", 0, 2, 2, true, false},
 		{"too few are healthy", nil, "- - r", "1", 0, 1, 2, false, false},
-		{"too few are healthy, policy spelled out", &healthyOnly, "- - r", "1", 0, 1, 2, false, false},
+		{"too few are healthy, explicit policy", &healthyOnly, "- - r", "1", 0, 1, 2, false, false},
 		{"too few are healthy, always", &always, "- - r", "1", 0, 1, 2, true, false},
 		{"none are healthy, always", &always, "- - -", "1", 0, 0, 2, true, false},
-		{"the status is behind", nil, "- - r", "1", 0, 2, 2, false, false},
-		{"the count is ahead of the status", nil, "- r r", "1", 0, 1, 2, false, false},
-		{"a budget that needs none is charged", nil, "- r r", "3", 2, 2, 0, true, true},
-		{"the status needs some, the count none", nil, "- r r", "3", 0, 2, 1, false, false},
-		{"and refuses when it is used up", nil, "- r r", "3", 0, 2, 0, false, false},
-		{"one that needs none does not ask always", &always, "- r r", "3", 0, 2, 0, true, false},
+		{"the status is stale", nil, "- - r", "1", 0, 2, 2, false, false},
+		{"the status is newer than the pods", nil, "- r r", "1", 0, 1, 2, false, false},
+		{"a budget that requires no pods counts the eviction", nil, "- r r", "3", 2, 2, 0, true, true},
+		{"only the status requires a pod", nil, "- r r", "3", 0, 2, 1, false, false},
+		{"a budget that requires no pods is used up", nil, "- r r", "3", 0, 2, 0, false, false},
+		{"AlwaysAllow with a budget that requires no pods", &always, "- r r", "3", 0, 2, 0, true, false},
 	} {
 		x := newObjects()
 		x.addDeployment("d", 3, c.states)
@@ -154,17 +155,17 @@ func TestPodsThatAreNotReady(t *testing.T) {
 		b.Spec.UnhealthyPodEvictionPolicy = c.policy
 		b.Status.DisruptionsAllowed, b.Status.CurrentHealthy, b.Status.DesiredHealthy = c.allowed, c.healthy, c.desired
 		s := x.snapshot(t, b)
-		book, taken := NewTracker(s, nil, now), Charges{}
-		reason, ok := book.Allows(&s.Pods[0], taken)
-		book.Charge(&s.Pods[0], taken)
-		if ok != c.wantOK || (taken[0] == 1) != c.wantTaken || ok == (reason.Code == plan.BlockedByPDB) {
-			t.Errorf("%s: %v %+v, taken %v", c.name, ok, reason, taken)
+		book, charges := NewTracker(s, nil, now), Charges{}
+		reason, ok := book.Allows(&s.Pods[0], charges)
+		book.Charge(&s.Pods[0], charges)
+		if ok != c.wantOK || (charges[0] == 1) != c.wantTaken || ok == (reason.Code == plan.BlockedByPDB) {
+			t.Errorf("%s: %v %+v, charges %v", c.name, ok, reason, charges)
 		}
 	}
 }
 
-// TestEvictionsUnderWayCountAgainstTheHealthy: an unready pod goes for nothing
-// only as long as the planned evictions leave enough.
+// TestEvictionsUnderWayCountAgainstTheHealthy evicts an unready pod after planned evictions. It is
+// free only while enough healthy pods remain.
 func TestEvictionsUnderWayCountAgainstTheHealthy(t *testing.T) {
 	x := newObjects()
 	x.addDeployment("d", 4, "- r r r")
@@ -174,7 +175,7 @@ func TestEvictionsUnderWayCountAgainstTheHealthy(t *testing.T) {
 	book := NewTracker(s, nil, now)
 	for gone, want := range []bool{true, true, false} {
 		if _, ok := book.Allows(&s.Pods[0], Charges{0: gone}); ok != want {
-			t.Errorf("%d Ready pods gone: %v, want %v", gone, ok, want)
+			t.Errorf("after %d evictions of Ready pods: %v, want %v", gone, ok, want)
 		}
 	}
 }
@@ -190,17 +191,17 @@ func TestClosedBudgets(t *testing.T) {
 		name    string
 		change  func(*policyv1.PodDisruptionBudget)
 		spent   map[string]time.Time
-		code    plan.Code // "" when the pod goes
+		code    plan.Code // "" if the eviction is allowed
 		message string
 	}{
 		{"open", func(*policyv1.PodDisruptionBudget) {}, nil, "", ""},
-		{"a generation not observed", func(b *policyv1.PodDisruptionBudget) { b.Generation = 2 }, nil, plan.PDBNotObserved, "pdb shop/b was changed and its status is not up to date yet"},
-		{"a generation observed long ago", func(b *policyv1.PodDisruptionBudget) { b.Status.ObservedGeneration = 0 }, nil, plan.PDBNotObserved, "pdb shop/b was changed and its status is not up to date yet"},
+		{"a generation not observed", func(b *policyv1.PodDisruptionBudget) { b.Generation = 2 }, nil, plan.PDBNotObserved, "pdb shop/b was changed, and the disruption controller has not updated its status yet"},
+		{"a generation observed long ago", func(b *policyv1.PodDisruptionBudget) { b.Status.ObservedGeneration = 0 }, nil, plan.PDBNotObserved, "pdb shop/b was changed, and the disruption controller has not updated its status yet"},
 		{"a later generation observed", func(b *policyv1.PodDisruptionBudget) { b.Status.ObservedGeneration = 2 }, nil, "", ""},
-		{"spent", func(*policyv1.PodDisruptionBudget) {}, map[string]time.Time{"shop/b": now.Add(time.Nanosecond)}, plan.BlockedByPDB, "pdb shop/b may have been spent by an eviction that was refused"},
+		{"spent", func(*policyv1.PodDisruptionBudget) {}, map[string]time.Time{"shop/b": now.Add(time.Nanosecond)}, plan.BlockedByPDB, "a refused eviction may have used up pdb shop/b"},
 		{"spent once", func(*policyv1.PodDisruptionBudget) {}, map[string]time.Time{"shop/b": now}, "", ""},
 		{"another is spent", func(*policyv1.PodDisruptionBudget) {}, map[string]time.Time{"shop/c": now.Add(time.Hour), "other/b": now.Add(time.Hour)}, "", ""},
-		{"too many unconfirmed", func(b *policyv1.PodDisruptionBudget) { b.Status.DisruptedPods = many }, nil, plan.BlockedByPDB, "pdb shop/b has too many evictions that are not confirmed yet"},
+		{"too many unconfirmed", func(b *policyv1.PodDisruptionBudget) { b.Status.DisruptedPods = many }, nil, plan.BlockedByPDB, "pdb shop/b has too many unconfirmed evictions"},
 		{"just few enough", func(b *policyv1.PodDisruptionBudget) { b.Status.DisruptedPods = few }, nil, "", ""},
 	} {
 		for state, ready := range map[string]bool{"r": true, "-": false} {
@@ -223,8 +224,8 @@ func TestClosedBudgets(t *testing.T) {
 	}
 }
 
-// TestDisruptedPods: who was let go within two minutes is neither healthy nor
-// let go again; after that the controller counts it as before.
+// TestDisruptedPods checks a pod in status.disruptedPods. For two minutes it is not healthy and cannot
+// be evicted again. Then the disruption controller counts it as before.
 func TestDisruptedPods(t *testing.T) {
 	for _, c := range []struct {
 		ago    time.Duration
@@ -240,11 +241,11 @@ func TestDisruptedPods(t *testing.T) {
 		s := x.snapshot(t, b)
 		book := NewTracker(s, nil, now)
 		reason, ok := book.Allows(&s.Pods[0], Charges{})
-		if ok != c.itself || !ok && reason.Message != "pdb shop/b has let this pod go already" {
-			t.Errorf("let go %s ago: %v %+v", c.ago, ok, reason)
+		if ok != c.itself || !ok && reason.Message != "pdb shop/b has already allowed the eviction of this pod" {
+			t.Errorf("evicted %s ago: allowed %v, %+v", c.ago, ok, reason)
 		}
 		if got, _ := evictAllowed(book, s); got != c.want {
-			t.Errorf("let go %s ago: %d more go, want %d", c.ago, got, c.want)
+			t.Errorf("evicted %s ago: %d more evictions, want %d", c.ago, got, c.want)
 		}
 	}
 }
@@ -273,17 +274,17 @@ func TestWhichBudgetsCount(t *testing.T) {
 			x := newObjects()
 			x.addDeployment("d", 4, state+" r r r")
 			s := x.snapshot(t, c.budgets...)
-			taken := Charges{}
+			charges := Charges{}
 			book := NewTracker(s, nil, now)
 			if state == "-" && c.code == plan.BlockedByPDB {
-				continue // it may go, as its budget has its healthy pods
+				continue // an unready pod is free while the budget has its healthy pods
 			}
-			reason, ok := book.Allows(&s.Pods[0], taken)
+			reason, ok := book.Allows(&s.Pods[0], charges)
 			if ok != (c.code == "") || reason.Code != c.code {
 				t.Errorf("%s: %v %+v", c.name, ok, reason)
 			}
-			if book.Charge(&s.Pods[0], taken); !ok && len(taken) != 0 {
-				t.Errorf("%s: refused, and yet taken: %v", c.name, taken)
+			if book.Charge(&s.Pods[0], charges); !ok && len(charges) != 0 {
+				t.Errorf("%s: a refused eviction was counted: %v", c.name, charges)
 			}
 		}
 	}
@@ -293,22 +294,22 @@ func TestWords(t *testing.T) {
 	x := newObjects()
 	x.addDeployment("d", 4, "r r r r")
 	s := x.snapshot(t, maxUnavailable("1"))
-	book, taken := NewTracker(s, nil, now), Charges{}
-	if got := book.Describe(0); got != "pdb shop/b allows 1 more (4 of its pods are healthy, 3 must be)" {
+	book, charges := NewTracker(s, nil, now), Charges{}
+	if got := book.Describe(0); got != "pdb shop/b allows 1 more eviction (4 healthy pods, 3 required)" {
 		t.Error(got)
 	}
-	book.Charge(&s.Pods[0], taken)
-	reason, _ := book.Allows(&s.Pods[1], taken)
-	if reason.Message != "pdb shop/b allows 0 more while 1 evicted by this plan are away (4 of its pods are healthy, 3 must be)" {
+	book.Charge(&s.Pods[0], charges)
+	reason, _ := book.Allows(&s.Pods[1], charges)
+	if reason.Message != "pdb shop/b allows 0 more evictions after 1 by this plan (4 healthy pods, 3 required)" {
 		t.Error(reason.Message)
 	}
-	if book.Charge(&s.Pods[1], taken); taken[0] != 1 {
-		t.Errorf("what is refused is taken all the same: %v", taken)
+	if book.Charge(&s.Pods[1], charges); charges[0] != 1 {
+		t.Errorf("a refused eviction was counted: %v", charges)
 	}
 	x = newObjects()
 	x.addPods("r", "batch/v1", "Job", "j")
 	s = x.snapshot(t, maxUnavailable("1"))
-	if got := NewTracker(s, nil, now).Describe(0); got != "pdb shop/b allows none: Job j, the controller of its pod p00, is not there or cannot be scaled" {
+	if got := NewTracker(s, nil, now).Describe(0); got != "pdb shop/b allows no evictions: Job j, the controller of pod p00, does not exist or has no scale" {
 		t.Error(got)
 	}
 }

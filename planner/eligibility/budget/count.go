@@ -13,19 +13,20 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// confirmWithin is how long the disruption controller waits for a pod that was
-// let go to be deleted, before it counts it as healthy again.
+// confirmWithin is how long the disruption controller waits for the deletion of an evicted pod.
+// Then it counts the pod as healthy again.
 const confirmWithin = 2 * time.Minute
 
-// podCounts is what the disruption controller would write into the status.
+// podCounts are the numbers that the disruption controller would write into the status.
 type podCounts struct {
 	expected, desired, healthy int
-	// err is why the controller would fail and allow none.
+	// err is the error because of which the controller would allow no evictions.
 	err string
-	// scaleUnknown: a controller's scale is not in the snapshot.
+	// scaleUnknown means that the scale of a controller is not in the snapshot.
 	scaleUnknown bool
 }
 
+// allowed returns the value for disruptionsAllowed.
 func (t podCounts) allowed() int {
 	if t.expected <= 0 {
 		return 0
@@ -35,9 +36,9 @@ func (t podCounts) allowed() int {
 
 // countPods applies the rules of the disruption controller to the snapshot.
 //
-// maxUnavailable: desired = scale - ceil(maxUnavailable of scale), at least 0.
-// minAvailable: a number is desired as it is, of the pods there; a percentage is
-// rounded up, of the scale. Scale is the sum over the pods' controllers.
+// With maxUnavailable, desired = max(0, scale - ceil(maxUnavailable of scale)). With minAvailable as a
+// number, desired is that number. With a percentage, desired = ceil(minAvailable of scale). The scale
+// is the sum of the desired replicas of the pods' controllers.
 func countPods(s *cluster.Snapshot, b *cluster.Budget, now time.Time) podCounts {
 	spec := &b.Object.Spec
 	t := podCounts{healthy: healthyPods(s, b, now)}
@@ -54,7 +55,7 @@ func countPods(s *cluster.Snapshot, b *cluster.Budget, now time.Time) podCounts 
 	return t
 }
 
-// resolve is a number, or a percentage of what is expected, rounded up.
+// resolve returns a number, or a percentage of the expected pods, rounded up.
 func (t *podCounts) resolve(v *intstr.IntOrString) int {
 	n, err := intstr.GetScaledValueFromIntOrPercent(v, t.expected, true)
 	if err != nil && t.err == "" {
@@ -63,32 +64,31 @@ func (t *podCounts) resolve(v *intstr.IntOrString) int {
 	return n
 }
 
-// healthyPods counts the pods that are Ready, are not terminating and have not been
-// let go within the last two minutes.
+// healthyPods counts the pods that are Ready, not terminating, and not evicted within the last two
+// minutes.
 func healthyPods(s *cluster.Snapshot, b *cluster.Budget, now time.Time) int {
-	going, n := disruptedPods(b, now), 0
+	disrupted, n := disruptedPods(b, now), 0
 	for _, id := range b.Pods {
-		if p := &s.Pods[id]; p.Ready && !p.Terminating && !going[p.Object.Name] {
+		if p := &s.Pods[id]; p.Ready && !p.Terminating && !disrupted[p.Object.Name] {
 			n++
 		}
 	}
 	return n
 }
 
-// disruptedPods are the pods, by name, that the server has let go and for whose
-// deletion the controller still waits.
+// disruptedPods returns the names of evicted pods whose deletion the disruption controller awaits.
 func disruptedPods(b *cluster.Budget, now time.Time) map[string]bool {
-	going := map[string]bool{}
+	disrupted := map[string]bool{}
 	for name, at := range b.Object.Status.DisruptedPods {
 		if at.Add(confirmWithin).After(now) {
-			going[name] = true
+			disrupted[name] = true
 		}
 	}
-	return going
+	return disrupted
 }
 
-// addScale sums the desired replicas of the controllers of the budget's pods. Pods
-// without a controller add nothing.
+// addScale sums the desired replicas of the controllers of the budget's pods. Pods without a
+// controller add nothing.
 func (t *podCounts) addScale(s *cluster.Snapshot, b *cluster.Budget) {
 	seen := map[string]bool{}
 	for _, id := range b.Pods {
@@ -99,7 +99,7 @@ func (t *podCounts) addScale(s *cluster.Snapshot, b *cluster.Budget) {
 		o, replicas, known := scaleOf(p)
 		switch {
 		case o == nil && builtIn(p.Controller):
-			t.err = fmt.Sprintf("%s %s, the controller of its pod %s, is not there or cannot be scaled", p.Controller.Kind, p.Controller.Name, p.Object.Name)
+			t.err = fmt.Sprintf("%s %s, the controller of pod %s, does not exist or has no scale", p.Controller.Kind, p.Controller.Name, p.Object.Name)
 			return
 		case !known:
 			t.scaleUnknown = true
@@ -113,8 +113,8 @@ func (t *podCounts) addScale(s *cluster.Snapshot, b *cluster.Budget) {
 	}
 }
 
-// scaleOf finds the controller whose replicas the disruption controller takes:
-// the Deployment above a ReplicaSet, else the pod's own controller.
+// scaleOf returns the controller whose replicas the disruption controller uses: the Deployment of a
+// ReplicaSet, or the pod's direct controller. known is false for other kinds.
 func scaleOf(p *cluster.Pod) (o metav1.Object, replicas int, known bool) {
 	if len(p.Owners) == 0 {
 		return nil, 0, false
@@ -138,8 +138,8 @@ func scaleOf(p *cluster.Pod) (o metav1.Object, replicas int, known bool) {
 	return nil, 0, false
 }
 
-// builtIn names the controllers of Kubernetes: those that are not found by
-// scaleOf are missing, or have no scale, as Jobs and DaemonSets.
+// builtIn reports whether the kind is one of Kubernetes. If scaleOf does not find such a controller,
+// it does not exist or has no scale, like a Job or a DaemonSet.
 func builtIn(c *metav1.OwnerReference) bool {
 	group, _, grouped := strings.Cut(c.APIVersion, "/")
 	return !grouped || group == "apps" || group == "batch" || group == "extensions"

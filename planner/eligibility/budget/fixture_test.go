@@ -38,8 +38,8 @@ func ownedBy(m metav1.ObjectMeta, apiVersion, kind string, owner metav1.Object) 
 	return m
 }
 
-// addPod adds a pod; state has the letters r (Ready), t (terminating). Its labels
-// are app=a. Without an owner it is bare.
+// addPod adds a pod with the label app=a. The letters of state are r (Ready) and t (terminating). owner
+// has the apiVersion, kind and name of its controller.
 func (x *objects) addPod(state string, owner ...string) *corev1.Pod {
 	p := &corev1.Pod{ObjectMeta: objectMeta("pod", fmt.Sprintf("p%02d", x.pods)), Status: corev1.PodStatus{Phase: corev1.PodRunning}}
 	x.pods++
@@ -56,15 +56,15 @@ func (x *objects) addPod(state string, owner ...string) *corev1.Pod {
 	return p
 }
 
-// pods adds pods of one owner: one for each word of states.
+// addPods adds one pod of the owner for each word of states.
 func (x *objects) addPods(states string, owner ...string) {
 	for _, s := range strings.Fields(states) {
 		x.addPod(s, owner...)
 	}
 }
 
-// addDeployment adds a Deployment with its ReplicaSet and pods. The ReplicaSet
-// wants one pod more, as within a rolling update.
+// addDeployment adds a Deployment with its ReplicaSet and pods. The ReplicaSet wants one more pod, as
+// during a rolling update.
 func (x *objects) addDeployment(name string, replicas int32, states string) {
 	more := replicas + 1
 	d := &appsv1.Deployment{ObjectMeta: objectMeta("Deployment", name), Spec: appsv1.DeploymentSpec{Replicas: &replicas}}
@@ -74,7 +74,7 @@ func (x *objects) addDeployment(name string, replicas int32, states string) {
 	x.addPods(states, "apps/v1", "ReplicaSet", name)
 }
 
-// permissivePDB is a budget for app=a whose status allows more than enough.
+// permissivePDB is a budget for app=a whose status allows 1000 evictions.
 func permissivePDB(name string) *policyv1.PodDisruptionBudget {
 	return &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, Generation: 1},
 		Spec:   policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "a"}}},
@@ -109,16 +109,16 @@ func (x *objects) snapshot(t testing.TB, budgets ...*policyv1.PodDisruptionBudge
 	return s
 }
 
-// evictAllowed evicts whatever the book lets go, and says how many Ready pods and how
-// many others went.
+// evictAllowed evicts every pod whose eviction is allowed. It returns the numbers of Ready and
+// unready pods that it evicted.
 func evictAllowed(b *Tracker, s *cluster.Snapshot) (ready, unready int) {
-	taken := Charges{}
+	charges := Charges{}
 	for i := range s.Pods {
 		p := &s.Pods[i]
-		if _, ok := b.Allows(p, taken); !ok || p.Terminating {
+		if _, ok := b.Allows(p, charges); !ok || p.Terminating {
 			continue
 		}
-		b.Charge(p, taken)
+		b.Charge(p, charges)
 		if p.Ready {
 			ready++
 		} else {

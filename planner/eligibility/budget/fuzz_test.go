@@ -23,7 +23,7 @@ const (
 	isBare
 )
 
-// fuzzCase is a fuzzed budget with its pods.
+// fuzzCase describes a budget and its pods.
 type fuzzCase struct {
 	pods                      []byte
 	mode, value               uint8
@@ -68,7 +68,7 @@ func (c fuzzCase) build(t *testing.T) (*objects, *policyv1.PodDisruptionBudget) 
 	return x, b
 }
 
-// expectedEvictions is what the reference lets go: healthy minus desired, in integers.
+// expectedEvictions computes the allowed evictions of Ready pods: healthy minus desired.
 func (c fuzzCase) expectedEvictions() int {
 	healthy, owned := 0, [2]bool{}
 	for _, bits := range c.pods {
@@ -101,19 +101,18 @@ func (c fuzzCase) expectedEvictions() int {
 	return max(0, healthy-desired)
 }
 
-// allowedPods are the answers for all pods.
-func allowedPods(b *Tracker, s *cluster.Snapshot, taken Charges) []bool {
+// allowedPods returns for each pod whether its eviction is allowed.
+func allowedPods(b *Tracker, s *cluster.Snapshot, charges Charges) []bool {
 	out := make([]bool, len(s.Pods))
 	for i := range s.Pods {
-		_, out[i] = b.Allows(&s.Pods[i], taken)
+		_, out[i] = b.Allows(&s.Pods[i], charges)
 	}
 	return out
 }
 
-// FuzzBudget evicts one pod after the other. No more Ready pods go than the rules
-// of the reference and the status allow; an eviction never makes another
-// possible; asking changes nothing; and what is counted as taken is answered as
-// if it had been done.
+// FuzzBudget evicts one pod after the other and checks four properties. The status and a second
+// implementation of the rules limit the evictions of Ready pods. An eviction never allows another
+// one. Allows changes nothing. A planned eviction has the same effect as an executed one.
 func FuzzBudget(f *testing.F) {
 	f.Add([]byte{1, 1, 1, 1}, uint8(0), uint8(1), uint8(4), uint8(0), uint8(1), uint8(4), uint8(3), false, false)
 	f.Add([]byte{1, 1, 9, 9, 0}, uint8(2), uint8(50), uint8(3), uint8(2), uint8(9), uint8(4), uint8(2), false, false)
@@ -126,45 +125,45 @@ func FuzzBudget(f *testing.F) {
 		c := fuzzCase{pods, mode, value, [2]uint8{first, second}, allowed, healthy, desired, always, stale}
 		x, b := c.build(t)
 		s := x.snapshot(t, b.DeepCopy())
-		book, taken, went := NewTracker(s, nil, now), Charges{}, 0
-		before := allowedPods(book, s, taken)
+		book, charges, evicted := NewTracker(s, nil, now), Charges{}, 0
+		before := allowedPods(book, s, charges)
 		for i := range s.Pods {
 			p := &s.Pods[i]
-			was := maps.Clone(taken)
-			reason, ok := book.Allows(p, taken)
-			if again, ok2 := book.Allows(p, taken); again != reason || ok2 != ok || !maps.Equal(was, taken) || ok != (reason == plan.Reason{}) {
-				t.Fatalf("asked twice: %v %+v, %v %+v; taken %v, %v", ok, reason, ok2, again, was, taken)
+			was := maps.Clone(charges)
+			reason, ok := book.Allows(p, charges)
+			if again, ok2 := book.Allows(p, charges); again != reason || ok2 != ok || !maps.Equal(was, charges) || ok != (reason == plan.Reason{}) {
+				t.Fatalf("two calls of Allows differ: %v %+v, %v %+v; charges %v, %v", ok, reason, ok2, again, was, charges)
 			}
 			if !ok || p.Terminating {
 				continue
 			}
-			book.Charge(p, taken)
+			book.Charge(p, charges)
 			if p.Ready {
-				went++
+				evicted++
 				c.applyEviction(x, b, i)
 			}
-			after := allowedPods(book, s, taken)
+			after := allowedPods(book, s, charges)
 			for j := range after {
 				if after[j] && !before[j] {
-					t.Fatalf("evicting pod %d lets pod %d go", i, j)
+					t.Fatalf("the eviction of pod %d allows that of pod %d", i, j)
 				}
 			}
 			before = after
-			if taken[0] == went { // no unready pod was charged: the world can follow
+			if charges[0] == evicted { // the budget counted no unready pod, so applyEviction can follow
 				compareAnswers(t, x, b, after)
 			}
 		}
-		if most := min(c.expectedEvictions(), int(allowed)); went > most {
-			t.Fatalf("%d Ready pods went of at most %d: %s", went, most, book.Describe(0))
+		if most := min(c.expectedEvictions(), int(allowed)); evicted > most {
+			t.Fatalf("%d Ready pods were evicted, want at most %d: %s", evicted, most, book.Describe(0))
 		}
-		if free, _ := evictAllowed(NewTracker(s, nil, now), s); free != went {
-			t.Fatalf("%d went, and then %d", went, free)
+		if free, _ := evictAllowed(NewTracker(s, nil, now), s); free != evicted {
+			t.Fatalf("%d Ready pods were evicted one by one, but evictAllowed evicts %d", evicted, free)
 		}
 	})
 }
 
-// applyEviction does to the objects what the eviction of Ready pod i does to them once the
-// controller has seen it. The snapshot shares none of what is changed.
+// applyEviction changes the objects as the API server and the disruption controller do after the
+// eviction of Ready pod i. The snapshot shares no changed object.
 func (c fuzzCase) applyEviction(x *objects, b *policyv1.PodDisruptionBudget, i int) {
 	p := x.objects.Pods[i].DeepCopy()
 	p.DeletionTimestamp = &metav1.Time{Time: now}
@@ -175,13 +174,13 @@ func (c fuzzCase) applyEviction(x *objects, b *policyv1.PodDisruptionBudget, i i
 	b.Status.CurrentHealthy--
 }
 
-// compareAnswers holds the answers of a new book to those given before the fact.
+// compareAnswers compares the answers of a new tracker with those of the planned evictions.
 func compareAnswers(t *testing.T, x *objects, b *policyv1.PodDisruptionBudget, want []bool) {
 	t.Helper()
 	s := x.snapshot(t, b.DeepCopy())
 	for i, ok := range allowedPods(NewTracker(s, nil, now), s, Charges{}) {
 		if !s.Pods[i].Terminating && ok != want[i] {
-			t.Fatalf("pod %d: %v once it was done, %v while it was planned", i, ok, want[i])
+			t.Fatalf("pod %d: %v after the executed evictions, %v after the planned evictions", i, ok, want[i])
 		}
 	}
 }

@@ -1,53 +1,62 @@
 package guard
 
 import (
+	"time"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/cluster/annotation"
 )
 
-// kin are pods of a workload with the same owners and kind of controller.
-type kin struct {
-	lowest metav1.Object
-	kind   string
+// Cache stores intermediate results that many pods share. It is valid for one snapshot, one
+// set of options and one time. It is not safe for concurrent use.
+type Cache struct {
+	// Annotations caches the parsed annotations of pods, namespaces, workloads and nodes.
+	Annotations *annotation.Cache
+
+	nextOpenings map[string]string    // by the windows of the pod's annotations
+	closings     map[string]time.Time // by the windows of the pod's annotations
+	replicaSets  map[replicaSetsKey]int
+	podCounts    map[cluster.WorkloadID]podCounts
+	requirements *affinityRequirements
+	passed       passedScopes
 }
 
-func kinOf(p *cluster.Pod) (kin, bool) {
-	if p.Workload == cluster.NoWorkload || p.Controller == nil || len(p.Owners) == 0 {
-		return kin{}, false
-	}
-	return kin{p.Owners[0], p.Controller.Kind}, true
+// replicaSetsKey is what the number of ReplicaSets of a workload depends on.
+type replicaSetsKey struct {
+	workload cluster.WorkloadID
+	owner    metav1.Object // the pod's direct owner; nil if it is not in the snapshot
 }
 
-// passed returns the scopes in which no rule refused another pod of the same node or
-// workload.
-func (in Input) passed() (out Scope) {
-	m := in.Cache
-	if m == nil || m.free.nodes == nil {
-		return 0
+// NewCache returns an empty cache.
+func NewCache() *Cache {
+	return &Cache{
+		Annotations:  annotation.NewCache(),
+		nextOpenings: map[string]string{},
+		closings:     map[string]time.Time{},
+		replicaSets:  map[replicaSetsKey]int{},
+		podCounts:    map[cluster.WorkloadID]podCounts{},
 	}
-	if n := in.Pod.Node; n != cluster.NoNode && m.free.nodes[n] {
-		out |= nodeScope
-	}
-	if k, ok := kinOf(in.Pod); ok && m.free.kin[in.Pod.Workload] == k {
-		out |= workloadScope
-	}
-	return out
 }
 
-// pass notes that no rule refuses the pod, and so none its node and workload.
-func (in Input) pass() {
-	m := in.Cache
-	if m == nil {
-		return
+// affinityRequirements returns the required pod affinity terms of the snapshot.
+func (c *Cache) affinityRequirements(s *cluster.Snapshot) *affinityRequirements {
+	if c.requirements == nil {
+		c.requirements = findAffinityRequirements(s)
 	}
-	if m.free.nodes == nil {
-		m.free.nodes, m.free.kin = make([]bool, len(in.Snapshot.Nodes)), make([]kin, len(in.Snapshot.Workloads))
+	return c.requirements
+}
+
+// RecordEviction adds an evicted pod of the snapshot to the counts.
+func (c *Cache) RecordEviction(s *cluster.Snapshot, evicted EvictionCounts, pod cluster.PodID) {
+	for _, r := range c.affinityRequirements(s).byPod[pod] {
+		evicted[r]++
 	}
-	if n := in.Pod.Node; n != cluster.NoNode {
-		m.free.nodes[n] = true
-	}
-	if k, ok := kinOf(in.Pod); ok {
-		m.free.kin[in.Pod.Workload] = k
-	}
+}
+
+// LastRequired reports whether another pod's required podAffinity selects only this pod,
+// after the evictions that are counted. The message names the other pod.
+func (c *Cache) LastRequired(s *cluster.Snapshot, evicted EvictionCounts, pod cluster.PodID) (message string, required bool) {
+	return c.affinityRequirements(s).lastMatch(evicted, pod)
 }

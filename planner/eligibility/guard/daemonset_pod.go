@@ -2,7 +2,8 @@ package guard
 
 import "github.com/evenkeel-project/evenkeel/plan"
 
-// A DaemonSet's replacement comes up on the same node, or not at all.
-var daemonSetPod = Rule{plan.DaemonSetPod, podScope, func(in Input) (string, bool) {
-	return "a DaemonSet pod comes back on the same node", in.Pod.Controller != nil && in.Pod.Controller.Kind == "DaemonSet"
+// The DaemonSet controller creates the replacement on the same node.
+var daemonSetPod = Rule{plan.DaemonSetPod, PodScope, func(in Input) (string, bool) {
+	isDaemonSet := in.Pod.Controller != nil && in.Pod.Controller.Kind == "DaemonSet"
+	return "the DaemonSet controller would replace the pod on the same node", isDaemonSet
 }}

@@ -2,9 +2,9 @@ package guard
 
 import "github.com/evenkeel-project/evenkeel/plan"
 
-// A Job's pod starts its work over, and the eviction may count against the
-// Job's backoffLimit.
-var jobPod = Rule{plan.JobPod, podScope, func(in Input) (string, bool) {
+// The replacement of a Job's pod starts the work again, and the eviction may count against
+// backoffLimit.
+var jobPod = Rule{plan.JobPod, PodScope, func(in Input) (string, bool) {
 	isJob := in.Pod.Controller != nil && in.Pod.Controller.Kind == "Job"
-	return "a Job's pod would lose its work", isJob && in.Options.Protect[ProtectJobs]
+	return "the pod of a Job would lose its work", isJob && in.Options.Protect[ProtectJobs]
 }}

@@ -14,22 +14,21 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// defaultBackoffLimit is the API's.
+// defaultBackoffLimit is the default of the batch/v1 API.
 const defaultBackoffLimit = 6
 
-// indexFailures is where the Job controller counts the failures of one index.
-const indexFailures = "batch.kubernetes.io/job-index-failure-count"
+// indexFailureCount is the annotation in which the Job controller counts the failures of an index.
+const indexFailureCount = "batch.kubernetes.io/job-index-failure-count"
 
-// An evicted pod counts as failed, unless the Job's podFailurePolicy says
-// otherwise of pods with the condition DisruptionTarget. At the limit the Job
-// fails, and no replacement comes.
-var jobWouldFail = Rule{plan.JobWouldFail, podScope, func(in Input) (string, bool) {
+// The Job controller counts an evicted pod as failed, unless a podFailurePolicy ignores the
+// condition DisruptionTarget. If the failures exceed a limit, the Job fails and gets no replacement.
+var jobWouldFail = Rule{plan.JobWouldFail, PlanScope, func(in Input) (string, bool) {
 	return JobFails(in.Snapshot, in.Pod, 0)
 }}
 
-// JobFails says why the pod's Job would fail by its eviction, when so many other
-// pods of the Job are evicted before it.
-func JobFails(s *cluster.Snapshot, p *cluster.Pod, before int) (message string, fails bool) {
+// JobFails reports whether the eviction of the pod would make its Job fail. earlierEvictions is
+// the number of other pods of the Job that are evicted first.
+func JobFails(s *cluster.Snapshot, p *cluster.Pod, earlierEvictions int) (message string, fails bool) {
 	if len(p.Owners) == 0 {
 		return "", false
 	}
@@ -37,56 +36,56 @@ func JobFails(s *cluster.Snapshot, p *cluster.Pod, before int) (message string, 
 	if !ok {
 		return "", false
 	}
-	switch action, sure := onDisruption(j); {
+	switch action, certain := actionOnDisruption(j); {
 	case action == batchv1.PodFailurePolicyActionIgnore:
 		return "", false
-	case action != batchv1.PodFailurePolicyActionCount && sure:
+	case action != batchv1.PodFailurePolicyActionCount && certain:
 		return fmt.Sprintf("Job %s fails when a pod is disrupted (podFailurePolicy)", j.Name), true
 	case action != batchv1.PodFailurePolicyActionCount:
 		return fmt.Sprintf("Job %s may fail when a pod is disrupted: another rule of its podFailurePolicy may match first", j.Name), true
 	}
 	if limit := j.Spec.BackoffLimitPerIndex; limit != nil {
 		if n := failuresOfIndex(p.Object) + 1; n > int(*limit) {
-			return fmt.Sprintf("the eviction would be failure %d of its index in Job %s, above its backoffLimitPerIndex %d", n, j.Name, *limit), true
+			return fmt.Sprintf("the eviction would be failure %d of the pod's index in Job %s, above its backoffLimitPerIndex %d", n, j.Name, *limit), true
 		}
 	}
-	n, limit := failures(s, p, j)+before+1, backoffLimit(j)
+	n, limit := countFailures(s, p, j)+earlierEvictions+1, backoffLimit(j)
 	return fmt.Sprintf("the eviction would be failure %d of Job %s, above its backoffLimit %d", n, j.Name, limit), n > limit
 }
 
-// onDisruption is the worst that the podFailurePolicy may do about an evicted
-// pod. The first rule that matches decides: one about DisruptionTarget surely
-// does, but how containers will end, and which other conditions the pod will
-// have, is not known beforehand, so that any rule before it may. Sure says that
-// none does.
-func onDisruption(j *batchv1.Job) (worst batchv1.PodFailurePolicyAction, sure bool) {
+// actionOnDisruption returns the worst action that the podFailurePolicy may take for an evicted
+// pod. The first matching rule decides, and a rule for DisruptionTarget always matches. An earlier
+// rule may match too, because the exit codes and the other conditions of the pod are unknown.
+// If such a rule has the worst action, certain is false.
+func actionOnDisruption(j *batchv1.Job) (worst batchv1.PodFailurePolicyAction, certain bool) {
 	if j.Spec.PodFailurePolicy == nil {
 		return batchv1.PodFailurePolicyActionCount, true
 	}
-	sure, end := true, batchv1.PodFailurePolicyActionCount
+	certain, onDisruption := true, batchv1.PodFailurePolicyActionCount
 	worst = batchv1.PodFailurePolicyActionIgnore
 	for _, r := range j.Spec.PodFailurePolicy.Rules {
-		if slices.ContainsFunc(r.OnPodConditions, isDisruption) {
-			end = r.Action
+		if slices.ContainsFunc(r.OnPodConditions, matchesDisruption) {
+			onDisruption = r.Action
 			break
 		}
 		other := func(c batchv1.PodFailurePolicyOnPodConditionsPattern) bool { return c.Type != corev1.DisruptionTarget }
-		if (r.OnExitCodes != nil || slices.ContainsFunc(r.OnPodConditions, other)) && harm(r.Action) > harm(worst) {
-			worst, sure = r.Action, false
+		if (r.OnExitCodes != nil || slices.ContainsFunc(r.OnPodConditions, other)) && severity(r.Action) > severity(worst) {
+			worst, certain = r.Action, false
 		}
 	}
-	if harm(end) >= harm(worst) {
-		return end, true
+	if severity(onDisruption) >= severity(worst) {
+		return onDisruption, true
 	}
-	return worst, sure
+	return worst, certain
 }
 
-func isDisruption(c batchv1.PodFailurePolicyOnPodConditionsPattern) bool {
+// matchesDisruption reports whether the pattern matches the condition of an evicted pod.
+func matchesDisruption(c batchv1.PodFailurePolicyOnPodConditionsPattern) bool {
 	return c.Type == corev1.DisruptionTarget && (c.Status == "" || c.Status == corev1.ConditionTrue)
 }
 
-// harm orders actions; one that is not known may be as bad as any.
-func harm(a batchv1.PodFailurePolicyAction) int {
+// severity orders actions by their effect on the Job. An unknown action gets the highest value.
+func severity(a batchv1.PodFailurePolicyAction) int {
 	switch a {
 	case batchv1.PodFailurePolicyActionIgnore:
 		return 0
@@ -98,22 +97,21 @@ func harm(a batchv1.PodFailurePolicyAction) int {
 	return 3
 }
 
-// failures are those in the status, those that its controller is about to add
-// to it, and those to come: pods on their way out, or failed, that it has not
-// let go of.
-func failures(s *cluster.Snapshot, p *cluster.Pod, j *batchv1.Job) int {
+// countFailures counts the failed pods of the Job: those in the status, those that the Job
+// controller is adding to the status, and the terminating or failed pods that still have its finalizer.
+func countFailures(s *cluster.Snapshot, p *cluster.Pod, j *batchv1.Job) int {
 	n := int(j.Status.Failed)
-	var adding []types.UID
+	var beingCounted []types.UID
 	if u := j.Status.UncountedTerminatedPods; u != nil {
-		adding = u.Failed
+		beingCounted = u.Failed
 	}
-	n += len(adding)
+	n += len(beingCounted)
 	w := s.WorkloadOf(p)
 	if w == nil {
 		return n
 	}
 	uncounted := func(o *corev1.Pod) bool {
-		return slices.Contains(o.Finalizers, batchv1.JobTrackingFinalizer) && !slices.Contains(adding, o.UID)
+		return slices.Contains(o.Finalizers, batchv1.JobTrackingFinalizer) && !slices.Contains(beingCounted, o.UID)
 	}
 	for _, id := range w.Pods {
 		if s.Pods[id].Terminating && uncounted(s.Pods[id].Object) {
@@ -128,18 +126,18 @@ func failures(s *cluster.Snapshot, p *cluster.Pod, j *batchv1.Job) int {
 	return n
 }
 
-// failuresOfIndex is what the Job controller wrote on the pod; it writes none
-// before the index has failed.
+// failuresOfIndex returns the earlier failures of the pod's index, from an annotation. The Job
+// controller sets no annotation before the first failure.
 func failuresOfIndex(p *corev1.Pod) int {
-	n, err := strconv.Atoi(p.Annotations[indexFailures])
+	n, err := strconv.Atoi(p.Annotations[indexFailureCount])
 	if err != nil {
 		return 0
 	}
 	return n
 }
 
-// backoffLimit of all pods; a Job that counts by index has one only where it is
-// given.
+// backoffLimit returns the limit for all pods of the Job. A Job with backoffLimitPerIndex has no
+// default limit.
 func backoffLimit(j *batchv1.Job) int {
 	switch {
 	case j.Spec.BackoffLimit != nil:

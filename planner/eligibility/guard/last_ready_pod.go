@@ -7,8 +7,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// The last Ready pod behind a Service is the Service.
-var lastReadyPod = Rule{plan.LastReadyPod, podScope, func(in Input) (string, bool) {
+// Without its last Ready pod a Service has no endpoint.
+var lastReadyPod = Rule{plan.LastReadyPod, PlanScope, func(in Input) (string, bool) {
 	if !in.Options.Protect[ProtectLastReady] || !in.Pod.Ready {
 		return "", false
 	}
@@ -21,7 +21,7 @@ var lastReadyPod = Rule{plan.LastReadyPod, podScope, func(in Input) (string, boo
 	return "", false
 }}
 
-// ReadyPods counts the Ready pods of a Service that are not on their way out.
+// ReadyPods counts the pods of a Service that are Ready and not terminating.
 func ReadyPods(s *cluster.Snapshot, svc *cluster.Service) int {
 	n := 0
 	for _, id := range svc.Pods {

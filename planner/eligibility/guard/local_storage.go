@@ -2,8 +2,8 @@ package guard
 
 import "github.com/evenkeel-project/evenkeel/plan"
 
-// emptyDir and hostPath hold data on the node; it does not follow the pod.
-var localStorage = Rule{plan.LocalStorage, podScope, func(in Input) (string, bool) {
+// The data of an emptyDir or a hostPath stays on the node when the pod leaves.
+var localStorage = Rule{plan.LocalStorage, PodScope, func(in Input) (string, bool) {
 	if !in.Options.Protect[ProtectLocalStorage] {
 		return "", false
 	}
@@ -17,10 +17,10 @@ var localStorage = Rule{plan.LocalStorage, podScope, func(in Input) (string, boo
 			causes = append(causes, localVolume{v.Name, "a hostPath"})
 		}
 	}
-	return joined(causes), len(causes) > 0
+	return joinCauses(causes), len(causes) > 0
 }}
 
-// localVolume is a volume on the node.
+// localVolume is a volume whose data is on the node.
 type localVolume struct{ name, kind string }
 
 func (v localVolume) String() string { return "volume " + v.name + " is " + v.kind + " on the node" }

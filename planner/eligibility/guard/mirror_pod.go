@@ -6,9 +6,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// A mirror pod is the API server's image of a pod that the kubelet runs from a
-// file; evicting the image does not move the pod.
-var mirrorPod = Rule{plan.MirrorPod, podScope, func(in Input) (string, bool) {
+// A mirror pod shows in the API a pod that the kubelet runs from a file. An eviction deletes
+// only the mirror.
+var mirrorPod = Rule{plan.MirrorPod, PodScope, func(in Input) (string, bool) {
 	_, mirror := in.Pod.Object.Annotations[corev1.MirrorPodAnnotationKey]
-	return "a mirror pod is run by its kubelet and cannot move", mirror
+	return "a mirror pod cannot move: the kubelet of its node runs it", mirror
 }}

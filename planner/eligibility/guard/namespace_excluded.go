@@ -7,7 +7,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-var namespaceExcluded = Rule{plan.NamespaceExcluded, workloadScope, func(in Input) (string, bool) {
+// The configuration selects namespaces by name and by label.
+var namespaceExcluded = Rule{plan.NamespaceExcluded, WorkloadScope, func(in Input) (string, bool) {
 	ns, scope := in.Pod.Object.Namespace, in.Options.Scope
 	switch {
 	case scope.HasNamespace(in.Snapshot, ns):
@@ -15,7 +16,7 @@ var namespaceExcluded = Rule{plan.NamespaceExcluded, workloadScope, func(in Inpu
 	case slices.Contains(scope.Exclude, ns) || len(scope.Include) > 0 && !slices.Contains(scope.Include, ns):
 		return fmt.Sprintf("namespace %s is out of scope (namespaces.include and .exclude)", ns), true
 	case in.Snapshot.Namespace(ns) == nil:
-		return fmt.Sprintf("the labels of namespace %s are not known (namespaces.selector)", ns), true
+		return fmt.Sprintf("the labels of namespace %s are unknown (namespaces.selector)", ns), true
 	}
 	return fmt.Sprintf("namespaces.selector %q does not select namespace %s", scope.Namespaces, ns), true
 }}

@@ -11,8 +11,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// What is being deleted, or has all it needs, replaces nothing.
-var noReplacement = Rule{plan.NoReplacement, workloadScope, func(in Input) (string, bool) {
+// If the namespace or an owner is being deleted, or the Job is done, no controller creates a
+// replacement.
+var noReplacement = Rule{plan.NoReplacement, WorkloadScope, func(in Input) (string, bool) {
 	ns := in.Snapshot.Namespace(in.Pod.Object.Namespace)
 	if ns != nil && ns.DeletionTimestamp != nil {
 		return fmt.Sprintf("namespace %s is being deleted", ns.Name), true
@@ -22,7 +23,7 @@ var noReplacement = Rule{plan.NoReplacement, workloadScope, func(in Input) (stri
 			return fmt.Sprintf("its owner %s is being deleted", o.GetName()), true
 		}
 		if j, ok := o.(*batchv1.Job); ok {
-			if why := jobIsDone(in, j); why != "" {
+			if why := jobStartsNoPods(in, j); why != "" {
 				return fmt.Sprintf("Job %s %s", j.Name, why), true
 			}
 		}
@@ -30,9 +31,8 @@ var noReplacement = Rule{plan.NoReplacement, workloadScope, func(in Input) (stri
 	return "", false
 }}
 
-// jobIsDone: a Job starts no more pods than it needs to complete.
-// A queue of work, which has no completions, starts none once a pod succeeded.
-func jobIsDone(in Input, j *batchv1.Job) string {
+// jobStartsNoPods says why a Job starts no more pods, or returns "".
+func jobStartsNoPods(in Input, j *batchv1.Job) string {
 	if j.Spec.Suspend != nil && *j.Spec.Suspend {
 		return "is suspended"
 	}
@@ -44,14 +44,15 @@ func jobIsDone(in Input, j *batchv1.Job) string {
 			}
 		}
 	}
-	if j.Spec.Completions == nil && succeeded(in, j) {
-		return "has no completions and a pod that succeeded: it starts no more"
+	if j.Spec.Completions == nil && hasSucceededPod(in, j) {
+		return "has no spec.completions and one of its pods has succeeded, so it starts no more pods"
 	}
 	return ""
 }
 
-// succeeded says whether a pod of the Job has succeeded, counted yet or not.
-func succeeded(in Input, j *batchv1.Job) bool {
+// hasSucceededPod reports whether a pod of the Job has succeeded. It also looks for pods that
+// the Job controller has not counted yet.
+func hasSucceededPod(in Input, j *batchv1.Job) bool {
 	if u := j.Status.UncountedTerminatedPods; j.Status.Succeeded > 0 || u != nil && len(u.Succeeded) > 0 {
 		return true
 	}

@@ -6,7 +6,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-var nodeOutOfScope = Rule{plan.NodeOutOfScope, nodeScope, func(in Input) (string, bool) {
+// The configuration selects nodes by label.
+var nodeOutOfScope = Rule{plan.NodeOutOfScope, NodeScope, func(in Input) (string, bool) {
 	n := &in.Snapshot.Nodes[in.Pod.Node]
 	if in.Options.Scope.HasNode(n) {
 		return "", false

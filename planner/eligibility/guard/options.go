@@ -9,12 +9,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/cron"
 )
 
-// Protection is a kind of pod that guards.protect keeps in place.
+// Protection is a value of guards.protect: a kind of pod that Evenkeel does not evict.
 type Protection string
 
-// The protections of this version. DaemonSet, mirror and static pods stay
-// whatever the list says: their replacement can only come up where they are.
-// The last four are not in the default list.
+// The values of guards.protect. Evenkeel never evicts DaemonSet, mirror and static pods, even if
+// the list does not name them. The last four values are not in the default list.
 const (
 	ProtectLocalStorage   Protection = "PodsWithLocalStorage"
 	ProtectDaemonSets     Protection = "DaemonSetPods"
@@ -29,59 +28,60 @@ const (
 	ProtectRequired       Protection = "PodsRequiredByAffinity"
 )
 
-// Policy says what a request to rather not evict a pod means.
+// Policy says how Evenkeel treats pods whose annotation prefers no eviction.
 type Policy string
 
 // The policies of guards.noEvictionPolicy.
 const (
-	Preferred Policy = "preferred" // such pods go last
-	Mandatory Policy = "mandatory" // such pods stay
+	Preferred Policy = "preferred" // evict such pods last
+	Mandatory Policy = "mandatory" // never evict such pods
 )
 
-// Protections lists every protection, in the order of the documentation.
+// Protections returns all values of guards.protect, in the order of the documentation.
 func Protections() []Protection {
 	return append(DefaultProtections(), ProtectPVC, ProtectWithoutPDB, ProtectResourceClaims, ProtectRequired)
 }
 
-// DefaultProtections are those of the shipped configuration.
+// DefaultProtections returns the protections of the default configuration.
 func DefaultProtections() []Protection {
-	return []Protection{ProtectLocalStorage, ProtectDaemonSets, ProtectSystemCritical, ProtectBarePods, ProtectJobs, ProtectDegraded, ProtectLastReady}
+	return []Protection{
+		ProtectLocalStorage, ProtectDaemonSets, ProtectSystemCritical, ProtectBarePods, ProtectJobs, ProtectDegraded, ProtectLastReady,
+	}
 }
 
 // Options are the settings of the guards.
 type Options struct {
+	// Scope selects the namespaces and the nodes.
 	Scope cluster.Scope
-	// MinReplicas is the smallest desired replica count of a workload whose
-	// pods may be moved.
+	// MinReplicas is the lowest number of desired replicas at which Evenkeel evicts pods of a workload.
 	MinReplicas int
-	// MinPodAge is how long a pod must have run.
+	// MinPodAge is the lowest age of an evicted pod.
 	MinPodAge time.Duration
-	// SchedulerTimeout is how long a scheduler may leave a pod unattempted before
-	// it counts as not responding; 0 means for ever.
+	// SchedulerTimeout is how long a pod may wait for a first scheduling attempt before its scheduler
+	// counts as not responding. 0 disables the check.
 	SchedulerTimeout time.Duration
-	// PriorityBelow is exclusive: a pod of this priority or a higher one
-	// stays. PriorityBelowName, when set, is looked up among the snapshot's
-	// PriorityClasses and takes its place.
+	// PriorityBelow is exclusive: Evenkeel does not evict pods of this or a higher priority. If
+	// PriorityBelowName is set, the value of that PriorityClass replaces PriorityBelow.
 	PriorityBelow     int32
 	PriorityBelowName string
-	// Protect is the set of protections in force.
+	// Protect is the set of enabled protections.
 	Protect map[Protection]bool
-	// ProtectedStorageClasses keep the pods that use a claim of theirs.
+	// ProtectedStorageClasses names storage classes. Evenkeel does not evict pods with claims of them.
 	ProtectedStorageClasses []string
-	// PodSelector selects the pods that may be moved; nil selects all.
+	// PodSelector selects the pods that Evenkeel may evict; nil selects all pods.
 	PodSelector labels.Selector
-	// Controllers are further kinds, as group/Kind, that replace their pods at
-	// once and from the same template.
+	// Controllers names additional kinds, as group/Kind, that replace a pod immediately and from the
+	// same template.
 	Controllers []string
-	// NoEvictionPolicy says what "prefer no eviction" means.
+	// NoEvictionPolicy applies to pods whose annotation prefers no eviction.
 	NoEvictionPolicy Policy
-	// Windows say when evictions may happen.
+	// Windows says when evictions are allowed.
 	Windows cron.Windows
-	// TimeZone is where windows of annotations are that name none; nil is UTC.
+	// TimeZone applies to windows in annotations that name no time zone; nil means UTC.
 	TimeZone *time.Location
 }
 
-// DefaultOptions are the values of the shipped configuration.
+// DefaultOptions returns the values of the default configuration.
 func DefaultOptions() Options {
 	o := Options{
 		Scope:             cluster.Scope{Exclude: []string{"kube-system"}, UtilizationLimit: 0.9},

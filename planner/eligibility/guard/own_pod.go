@@ -2,13 +2,13 @@ package guard
 
 import "github.com/evenkeel-project/evenkeel/plan"
 
-// ownLabel marks the pods of every release of the chart.
+// The chart sets this label on every pod of Evenkeel.
 const (
 	ownLabel = "app.kubernetes.io/name"
 	ownName  = "evenkeel"
 )
 
-// A rebalancer that evicts itself does not finish what it began.
-var ownPod = Rule{plan.OwnPod, podScope, func(in Input) (string, bool) {
-	return "it is a pod of Evenkeel", in.Pod.Object.Labels[ownLabel] == ownName
+// If Evenkeel evicted itself, it could not finish the pass.
+var ownPod = Rule{plan.OwnPod, PodScope, func(in Input) (string, bool) {
+	return "the pod belongs to Evenkeel", in.Pod.Object.Labels[ownLabel] == ownName
 }}

@@ -10,9 +10,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// An owner that is named but not there says nothing about replicas: the pod
-// may be an orphan on its way to garbage collection.
-var ownerNotFound = Rule{plan.OwnerNotFound, podScope, func(in Input) (string, bool) {
+// If the owner does not exist, its replicas are unknown, and the garbage collector may soon
+// delete the pod.
+var ownerNotFound = Rule{plan.OwnerNotFound, PodScope, func(in Input) (string, bool) {
 	if !in.Pod.OwnerMissing {
 		return "", false
 	}
@@ -20,14 +20,14 @@ var ownerNotFound = Rule{plan.OwnerNotFound, podScope, func(in Input) (string, b
 	if w == nil {
 		return "the pod's owner is not in the snapshot", true
 	}
-	if j, ok := w.Object.(*batchv1.Job); ok { // what starts Jobs is not there
-		if above := metav1.GetControllerOfNoCopy(j); above != nil {
-			return fmt.Sprintf("%s %s/%s, which controls its Job %s, is not in the snapshot", above.Kind, w.Namespace, above.Name, w.Name),
-				!slices.Contains(in.Options.Controllers, groupKind(above.APIVersion, above.Kind))
+	if j, ok := w.Object.(*batchv1.Job); ok { // the Job exists; its own controller is missing
+		if owner := metav1.GetControllerOfNoCopy(j); owner != nil {
+			return fmt.Sprintf("%s %s/%s, which controls its Job %s, is not in the snapshot", owner.Kind, w.Namespace, owner.Name, w.Name),
+				!slices.Contains(in.Options.Controllers, groupKind(owner.APIVersion, owner.Kind))
 		}
 	}
-	if in.vouched(w) {
-		return "", false // its kind is not read; the config vouches for it
+	if in.isConfiguredController(w) {
+		return "", false // Evenkeel does not read this kind, but the configuration lists it
 	}
 	return fmt.Sprintf("its owner %s %s/%s is not in the snapshot", w.Kind, w.Namespace, w.Name), true
 }}

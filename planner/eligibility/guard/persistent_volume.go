@@ -7,42 +7,44 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// A claim's volume may be reachable from few nodes only, and is slow to move.
-var persistentVolume = Rule{plan.PersistentVolume, podScope, func(in Input) (string, bool) {
+// Few nodes may be able to attach the volume of a claim, and attaching it takes time.
+var persistentVolume = Rule{plan.PersistentVolume, PodScope, func(in Input) (string, bool) {
 	if !in.Options.Protect[ProtectPVC] {
 		return "", false
 	}
-	for _, c := range claims(in) {
+	for _, c := range podClaims(in) {
 		return fmt.Sprintf("volume %s is a PersistentVolumeClaim", c.volume), true
 	}
 	return "", false
 }}
 
-// A storage class may be known to be slow or risky to attach elsewhere.
-var protectedStorageClass = Rule{plan.ProtectedStorageClass, podScope, func(in Input) (string, bool) {
+// Users protect storage classes whose volumes attach slowly or unreliably to another node.
+var protectedStorageClass = Rule{plan.ProtectedStorageClass, PodScope, func(in Input) (string, bool) {
 	if len(in.Options.ProtectedStorageClasses) == 0 {
 		return "", false
 	}
-	for _, c := range claims(in) {
-		class, known := c.class(in)
+	for _, c := range podClaims(in) {
+		class, known := c.storageClass(in)
 		switch {
 		case !known:
-			return fmt.Sprintf("the storage class of claim %s is not known", c.name), true
+			return fmt.Sprintf("the storage class of claim %s is unknown", c.name), true
 		case slices.Contains(in.Options.ProtectedStorageClasses, class):
-			return fmt.Sprintf("claim %s is of storage class %s (guards.protectedStorageClasses)", c.name, class), true
+			return fmt.Sprintf("claim %s has storage class %s (guards.protectedStorageClasses)", c.name, class), true
 		}
 	}
 	return "", false
 }}
 
-// claim is a volume of a pod that is a PersistentVolumeClaim.
+// claim is a PersistentVolumeClaim of a pod.
 type claim struct {
-	volume, name string
-	ofTemplate   *string // the class of a claim that is made for the pod alone
-	ephemeral    bool
+	volume        string
+	name          string
+	templateClass *string // the storage class in the template of an ephemeral volume
 }
 
-func claims(in Input) []claim {
+// podClaims returns the PersistentVolumeClaims of the pod, including those of ephemeral volumes.
+
+func podClaims(in Input) []claim {
 	var out []claim
 	pod := in.Pod.Object
 	for i := range pod.Spec.Volumes {
@@ -51,9 +53,9 @@ func claims(in Input) []claim {
 		case v.PersistentVolumeClaim != nil:
 			out = append(out, claim{volume: v.Name, name: v.PersistentVolumeClaim.ClaimName})
 		case v.Ephemeral != nil:
-			c := claim{volume: v.Name, name: pod.Name + "-" + v.Name, ephemeral: true}
+			c := claim{volume: v.Name, name: pod.Name + "-" + v.Name}
 			if t := v.Ephemeral.VolumeClaimTemplate; t != nil {
-				c.ofTemplate = t.Spec.StorageClassName
+				c.templateClass = t.Spec.StorageClassName
 			}
 			out = append(out, c)
 		}
@@ -61,16 +63,17 @@ func claims(in Input) []claim {
 	return out
 }
 
-// class is the storage class of a claim: "" when it has none.
-func (c claim) class(in Input) (string, bool) {
+// storageClass returns the storage class of the claim, or "" if the claim names none. It returns
+// false if the claim is not in the snapshot and has no template.
+func (c claim) storageClass(in Input) (class string, known bool) {
 	if o := in.Snapshot.Claim(in.Pod.Object.Namespace, c.name); o != nil {
 		if o.Spec.StorageClassName == nil {
 			return o.Annotations["volume.beta.kubernetes.io/storage-class"], true
 		}
 		return *o.Spec.StorageClassName, true
 	}
-	if c.ephemeral && c.ofTemplate != nil {
-		return *c.ofTemplate, true
+	if c.templateClass != nil {
+		return *c.templateClass, true
 	}
 	return "", false
 }

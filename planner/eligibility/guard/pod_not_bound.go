@@ -5,8 +5,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// A pod without a node has nothing to leave, and the Eviction API ignores
-// budgets for pending pods.
-var podNotBound = Rule{plan.PodNotBound, podScope, func(in Input) (string, bool) {
+// An unbound pod is on no node. The Eviction API ignores PodDisruptionBudgets for pending pods.
+var podNotBound = Rule{plan.PodNotBound, PodScope, func(in Input) (string, bool) {
 	return "the pod is not bound to a known node", in.Pod.Node == cluster.NoNode
 }}

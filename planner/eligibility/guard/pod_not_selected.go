@@ -8,10 +8,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-var podNotSelected = Rule{plan.PodNotSelected, podScope, func(in Input) (string, bool) {
-	sel := in.Options.PodSelector
-	if sel == nil || sel.Empty() {
+// guards.podSelector limits evictions to the pods that it selects.
+var podNotSelected = Rule{plan.PodNotSelected, PodScope, func(in Input) (string, bool) {
+	selector := in.Options.PodSelector
+	if selector == nil || selector.Empty() {
 		return "", false
 	}
-	return fmt.Sprintf("guards.podSelector %q does not select it", sel), !sel.Matches(labels.Set(in.Pod.Object.Labels))
+	return fmt.Sprintf("guards.podSelector %q does not select the pod", selector), !selector.Matches(labels.Set(in.Pod.Object.Labels))
 }}

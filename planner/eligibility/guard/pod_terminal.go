@@ -2,9 +2,9 @@ package guard
 
 import "github.com/evenkeel-project/evenkeel/plan"
 
-// A pod that has ended holds no resources; the Eviction API would delete it
-// without asking any budget.
-var podTerminal = Rule{plan.PodTerminal, podScope, func(in Input) (string, bool) {
+// A pod that has ended uses no resources, and the Eviction API deletes it without checking its
+// PodDisruptionBudget.
+var podTerminal = Rule{plan.PodTerminal, PodScope, func(in Input) (string, bool) {
 	if !in.Pod.Terminal {
 		return "", false
 	}

@@ -7,20 +7,19 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// A young pod has just been placed with today's knowledge, and moving it again
-// and again would keep it from ever working. Without a start time its age is
-// not known.
-var podTooYoung = Rule{plan.PodTooYoung, podScope, func(in Input) (string, bool) {
+// The scheduler placed a young pod with recent data, and repeated moves would keep the pod from
+// working. Without a valid start time the age is unknown, so the rule refuses.
+var podTooYoung = Rule{plan.PodTooYoung, PodScope, func(in Input) (string, bool) {
 	if in.Options.MinPodAge <= 0 {
 		return "", false
 	}
 	start := in.Pod.Object.Status.StartTime
 	if start == nil {
-		return "the pod has no start time, so its age is not known", true
+		return "the pod has no start time, so its age is unknown", true
 	}
 	age := in.Now.Sub(start.Time)
 	if age < 0 {
-		return fmt.Sprintf("the pod started at %s, which is still to come: its age is not known", start.UTC().Format(time.RFC3339)), true
+		return fmt.Sprintf("the pod's start time %s is in the future, so its age is unknown", start.UTC().Format(time.RFC3339)), true
 	}
 	if age >= in.Options.MinPodAge {
 		return "", false

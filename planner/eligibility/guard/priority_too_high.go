@@ -6,14 +6,22 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-var priorityTooHigh = Rule{plan.PriorityTooHigh, podScope, func(in Input) (string, bool) {
+// Kubernetes gives these priorities to the built-in classes in every cluster and reserves
+// higher values than 1,000,000,000 for the system.
+const (
+	systemClusterCriticalPriority int32 = 2000000000
+	systemNodeCriticalPriority    int32 = 2000001000
+)
+
+// Users protect pods of high priority with guards.priorityBelow.
+var priorityTooHigh = Rule{plan.PriorityTooHigh, PodScope, func(in Input) (string, bool) {
 	limit, known := priorityLimit(in)
 	if !known {
 		return fmt.Sprintf("guards.priorityBelow names PriorityClass %q, which the cluster does not have", in.Options.PriorityBelowName), true
 	}
-	p, known := priority(in)
+	p, known := podPriority(in)
 	if !known {
-		return fmt.Sprintf("its priority is not known: it names PriorityClass %q, which the cluster does not have", in.Pod.Object.Spec.PriorityClassName), true
+		return fmt.Sprintf("the pod's priority is unknown: the cluster has no PriorityClass %q", in.Pod.Object.Spec.PriorityClassName), true
 	}
 	if p < limit {
 		return "", false
@@ -21,31 +29,34 @@ var priorityTooHigh = Rule{plan.PriorityTooHigh, podScope, func(in Input) (strin
 	return fmt.Sprintf("priority %d is not below %d", p, limit), true
 }}
 
+// priorityLimit returns the lowest priority that guards.priorityBelow protects. It returns false
+// if the cluster does not have the named class.
 func priorityLimit(in Input) (int32, bool) {
 	if name := in.Options.PriorityBelowName; name != "" {
-		return classValue(in, name)
+		return classPriority(in, name)
 	}
 	return in.Options.PriorityBelow, true
 }
 
-// priority of the pod. Admission writes it beside the class's name; a snapshot
-// written by hand may have the name alone.
-func priority(in Input) (int32, bool) {
+// podPriority returns the pod's priority. The API server sets spec.priority from the class, but
+// a pod in a hand-written snapshot may have only the class. It returns false if the class is unknown.
+func podPriority(in Input) (int32, bool) {
 	switch spec := &in.Pod.Object.Spec; {
 	case spec.Priority != nil:
 		return *spec.Priority, true
 	case spec.PriorityClassName != "":
-		return classValue(in, spec.PriorityClassName)
+		return classPriority(in, spec.PriorityClassName)
 	}
 	return 0, true
 }
 
-func classValue(in Input, name string) (int32, bool) {
+// classPriority returns the value of a PriorityClass, or false if the cluster does not have it.
+func classPriority(in Input, name string) (int32, bool) {
 	switch name {
 	case "system-cluster-critical":
-		return systemClusterCritical, true
+		return systemClusterCriticalPriority, true
 	case "system-node-critical":
-		return systemNodeCritical, true
+		return systemNodeCriticalPriority, true
 	default:
 		for _, c := range in.Snapshot.Objects.PriorityClasses {
 			if c.Name == name {

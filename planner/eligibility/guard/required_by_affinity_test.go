@@ -11,8 +11,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// TestWhoRequiresAPodBesideIt: cache and web have the same term, which cache itself
-// satisfies and web does not.
+// TestWhoRequiresAPodBesideIt uses two workloads with the same podAffinity term. The pods of cache
+// match it, the pods of web do not.
 func TestWhoRequiresAPodBesideIt(t *testing.T) {
 	near := func(space *metav1.LabelSelector) *corev1.Affinity {
 		return &corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{
@@ -25,14 +25,14 @@ func TestWhoRequiresAPodBesideIt(t *testing.T) {
 	red := &metav1.LabelSelector{MatchLabels: map[string]string{"team": "red"}}
 	for name, c := range map[string]struct {
 		beside []*corev1.Pod
-		says   string // "": nobody requires it
+		says   string // the start of the message; "" if no pod requires the pod
 	}{
-		"nobody":                {nil, ""},
-		"one that requires it":  {[]*corev1.Pod{pod("shop", "web", "n1", near(nil))}, "shop/web-n1 on n1 requires it"},
-		"another would do":      {[]*corev1.Pod{pod("shop", "web", "n1", near(nil)), func() *corev1.Pod { p := pod("shop", "cache", "n1", nil); p.Name, p.UID = "other", "other"; return p }()}, ""},
-		"it stands elsewhere":   {[]*corev1.Pod{pod("shop", "web", "n2", near(nil))}, ""},
-		"of another namespace":  {[]*corev1.Pod{pod("bank", "web", "n1", near(nil))}, ""},
-		"which selects its own": {[]*corev1.Pod{pod("bank", "web", "n1", near(red))}, "bank/web-n1 on n1 requires it"},
+		"no other pod":            {nil, ""},
+		"a pod requires it":       {[]*corev1.Pod{pod("shop", "web", "n1", near(nil))}, "shop/web-n1 on n1 requires it"},
+		"another pod matches":     {[]*corev1.Pod{pod("shop", "web", "n1", near(nil)), func() *corev1.Pod { p := pod("shop", "cache", "n1", nil); p.Name, p.UID = "other", "other"; return p }()}, ""},
+		"another topology domain": {[]*corev1.Pod{pod("shop", "web", "n2", near(nil))}, ""},
+		"another namespace":       {[]*corev1.Pod{pod("bank", "web", "n1", near(nil))}, ""},
+		"a namespaceSelector":     {[]*corev1.Pod{pod("bank", "web", "n1", near(red))}, "bank/web-n1 on n1 requires it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := &cluster.Objects{Pods: append([]*corev1.Pod{pod("shop", "cache", "n1", near(nil))}, c.beside...)}
@@ -46,7 +46,7 @@ func TestWhoRequiresAPodBesideIt(t *testing.T) {
 			}
 			why, refused := requiredByAffinity.Check(Input{Snapshot: s, Pod: s.PodByUID("shopcachen1"), Options: &Options{Protect: map[Protection]bool{ProtectRequired: true}}})
 			if refused != (c.says != "") || !strings.HasPrefix(why, c.says) {
-				t.Errorf("%v, %q; want %q", refused, why, c.says)
+				t.Errorf("refused %v with message %q, want %q", refused, why, c.says)
 			}
 		})
 	}

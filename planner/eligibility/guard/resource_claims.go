@@ -2,8 +2,8 @@ package guard
 
 import "github.com/evenkeel-project/evenkeel/plan"
 
-// A device that a claim holds may not be free elsewhere.
-var resourceClaims = Rule{plan.ResourceClaims, podScope, func(in Input) (string, bool) {
-	spec := &in.Pod.Object.Spec
-	return "it uses resource claims (guards.protect: PodsWithResourceClaims)", len(spec.ResourceClaims) > 0 && in.Options.Protect[ProtectResourceClaims]
+// Other nodes may have no free device for the resource claims of the pod.
+var resourceClaims = Rule{plan.ResourceClaims, PodScope, func(in Input) (string, bool) {
+	hasClaims := len(in.Pod.Object.Spec.ResourceClaims) > 0
+	return "the pod uses resource claims (guards.protect: PodsWithResourceClaims)", hasClaims && in.Options.Protect[ProtectResourceClaims]
 }}

@@ -10,10 +10,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// A StatefulSet pod comes back from the revision that its ordinal is due:
-// with OnDelete, or above a partition, that may be another than it has. Such an
-// update is for its owner to make.
-var revisionWouldChange = Rule{plan.RevisionWouldChange, podScope, func(in Input) (string, bool) {
+// With OnDelete or a partition, the replacement of a StatefulSet pod may have another revision.
+// The owner of the StatefulSet decides when to make such an update.
+var revisionWouldChange = Rule{plan.RevisionWouldChange, PodScope, func(in Input) (string, bool) {
 	if len(in.Pod.Owners) == 0 {
 		return "", false
 	}
@@ -21,20 +20,20 @@ var revisionWouldChange = Rule{plan.RevisionWouldChange, podScope, func(in Input
 	if !ok {
 		return "", false
 	}
-	has := in.Pod.Object.Labels[appsv1.ControllerRevisionHashLabelKey]
-	next := nextRevision(o, in.Pod.Object.Name)
+	current := in.Pod.Object.Labels[appsv1.ControllerRevisionHashLabelKey]
+	next := replacementRevision(o, in.Pod.Object.Name)
 	switch {
-	case next == "", has == next:
+	case next == "", current == next:
 		return "", false
-	case has == "":
-		return "its revision is not known (label " + appsv1.ControllerRevisionHashLabelKey + "), and it would come back as " + next, true
+	case current == "":
+		return "the pod has no label " + appsv1.ControllerRevisionHashLabelKey + ", and its replacement would have revision " + next, true
 	}
-	return fmt.Sprintf("it is of revision %s and would come back as %s", has, next), true
+	return fmt.Sprintf("the pod has revision %s, and its replacement would have revision %s", current, next), true
 }}
 
-// nextRevision is the revision from which the pod would be made again; "" when
-// the status names none.
-func nextRevision(o *appsv1.StatefulSet, pod string) string {
+// replacementRevision returns the revision of the pod's replacement. It returns "" if the status
+// of the StatefulSet names no revision.
+func replacementRevision(o *appsv1.StatefulSet, pod string) string {
 	st := &o.Status
 	if st.UpdateRevision == "" || st.CurrentRevision == st.UpdateRevision {
 		return st.UpdateRevision

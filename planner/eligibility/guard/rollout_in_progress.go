@@ -10,10 +10,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// While a rollout runs its controller moves pods itself, its budget is in use,
-// and the replacement may come from another template. What rolls out may stand
-// below a controller that is not read, or be one.
-var rolloutInProgress = Rule{plan.RolloutInProgress, workloadScope, func(in Input) (string, bool) {
+// During a rollout the controller itself replaces pods and uses the disruption budget, and the
+// replacement may have another template. The rule checks every owner of the pod, because an
+// unknown kind may control the Deployment or StatefulSet.
+var rolloutInProgress = Rule{plan.RolloutInProgress, WorkloadScope, func(in Input) (string, bool) {
 	for _, o := range in.Pod.Owners {
 		why, kind := "", ""
 		switch o := o.(type) {
@@ -26,117 +26,112 @@ var rolloutInProgress = Rule{plan.RolloutInProgress, workloadScope, func(in Inpu
 			return fmt.Sprintf("%s %s is rolling out: %s", kind, o.GetName(), why), true
 		}
 	}
-	w, n := severalSets(in)
+	w, n := replicaSetCount(in)
 	if n < 2 {
 		return "", false
 	}
 	return fmt.Sprintf("%s %s is rolling out: its pods belong to %d ReplicaSets", w.Kind, w.Name, n), true
 }}
 
-// surging reports whether pods of two templates stand beside each other. A change
-// that its controller has not seen does not count: it may be of the number alone.
-func surging(in Input) bool {
+// hasTwoTemplates reports whether the workload has pods of two templates. It ignores a change
+// that the controller has not observed, because such a change may concern only the replicas.
+func hasTwoTemplates(in Input) bool {
 	for _, o := range in.Pod.Owners {
-		if d, ok := o.(*appsv1.Deployment); ok && olderPods(d) > 0 {
+		if d, ok := o.(*appsv1.Deployment); ok && outdatedPods(d) > 0 {
 			return true
 		}
 	}
-	_, n := severalSets(in)
+	_, n := replicaSetCount(in)
 	return n > 1
 }
 
-// severalSets counts the ReplicaSets of the workload of a pod that one controls; 0
-// for other pods. A status may be behind: the pods are not.
-func severalSets(in Input) (*cluster.Workload, int) {
+// replicaSetCount returns the workload of a ReplicaSet's pod and the number of its ReplicaSets
+// that have pods. It counts pods, because the status may be stale. For other pods it returns 0.
+func replicaSetCount(in Input) (*cluster.Workload, int) {
 	w := in.Snapshot.WorkloadOf(in.Pod)
 	if w == nil || in.Pod.Controller.Kind != "ReplicaSet" {
 		return nil, 0
 	}
 	if in.Cache == nil {
-		return w, replicaSetsOf(in.Snapshot, w, in.Pod.Owners)
+		return w, countReplicaSets(in.Snapshot, w, in.Pod.Owners)
 	}
-	key := setsKey{workload: w.ID}
+	key := replicaSetsKey{workload: w.ID}
 	if len(in.Pod.Owners) > 0 {
-		key.lowest = in.Pod.Owners[0]
+		key.owner = in.Pod.Owners[0]
 	}
-	n, known := in.Cache.sets[key]
+	n, known := in.Cache.replicaSets[key]
 	if !known {
-		n = replicaSetsOf(in.Snapshot, w, in.Pod.Owners)
-		in.Cache.sets[key] = n
+		n = countReplicaSets(in.Snapshot, w, in.Pod.Owners)
+		in.Cache.replicaSets[key] = n
 	}
 	return w, n
 }
 
-// setsKey is what replicaSetsOf depends on: of the lowest owner only what is above it.
-type setsKey struct {
-	workload cluster.WorkloadID
-	lowest   metav1.Object
-}
-
-// replicaSetsOf counts the ReplicaSets that have pods of the workload, as far as
-// they are of the same owner as the pod's: an unknown kind may have several
-// Deployments.
-func replicaSetsOf(s *cluster.Snapshot, w *cluster.Workload, owners []metav1.Object) int {
-	sets, of := map[string]bool{}, above(owners)
-	last := "" // nearly always the only one
+// countReplicaSets counts the ReplicaSets that have pods of the workload and the same controller
+// as the pod's ReplicaSet. A workload of an unknown kind may have several Deployments.
+func countReplicaSets(s *cluster.Snapshot, w *cluster.Workload, owners []metav1.Object) int {
+	names, want := map[string]bool{}, controllerOfOwner(owners)
+	last := "" // skips most lookups, because nearly all pods have the same ReplicaSet
 	for _, id := range w.Pods {
 		p := &s.Pods[id]
-		if p.Terminating || p.Controller == nil || p.Controller.Kind != "ReplicaSet" || p.Controller.Name == last && len(sets) > 0 {
+		if p.Terminating || p.Controller == nil || p.Controller.Kind != "ReplicaSet" || p.Controller.Name == last && len(names) > 0 {
 			continue
 		}
-		if above(p.Owners) == of {
+		if controllerOfOwner(p.Owners) == want {
 			last = p.Controller.Name
-			sets[last] = true
+			names[last] = true
 		}
 	}
-	return len(sets)
+	return len(names)
 }
 
-// controller names what controls an owner; the zero value is nothing.
-type controller struct{ kind, name string }
+// controllerRef names the controller of an owner. The zero value means that it has none.
+type controllerRef struct{ kind, name string }
 
-// above is what controls a pod's lowest owner.
-func above(owners []metav1.Object) controller {
+// controllerOfOwner returns the controller of a pod's direct owner.
+func controllerOfOwner(owners []metav1.Object) controllerRef {
 	if len(owners) == 0 {
-		return controller{}
+		return controllerRef{}
 	}
 	ref := metav1.GetControllerOfNoCopy(owners[0])
 	if ref == nil {
-		return controller{}
+		return controllerRef{}
 	}
-	return controller{ref.Kind, ref.Name}
+	return controllerRef{ref.Kind, ref.Name}
 }
 
+// deploymentRollout says why a Deployment is rolling out, or returns "".
 func deploymentRollout(d *appsv1.Deployment) string {
 	if d.Status.ObservedGeneration < d.Generation {
-		return "its change was not seen by its controller yet"
+		return "its controller has not observed the latest change"
 	}
-	if old := olderPods(d); old > 0 {
-		return fmt.Sprintf("%d of its %d pods are of an older revision", old, d.Status.Replicas)
+	if outdated := outdatedPods(d); outdated > 0 {
+		return fmt.Sprintf("%d of its %d pods have an older revision", outdated, d.Status.Replicas)
 	}
 	return ""
 }
 
-// olderPods are those that a newer template is about to replace.
-func olderPods(d *appsv1.Deployment) int32 { return d.Status.Replicas - d.Status.UpdatedReplicas }
+// outdatedPods returns the number of pods that do not have the latest template.
+func outdatedPods(d *appsv1.Deployment) int32 { return d.Status.Replicas - d.Status.UpdatedReplicas }
 
-// statefulSetRollout leaves OnDelete alone: it waits for people.
+// statefulSetRollout says why a StatefulSet is rolling out, or returns "". With OnDelete there is
+// no rollout, because the controller waits until users delete the pods.
 func statefulSetRollout(o *appsv1.StatefulSet) string {
 	st := &o.Status
 	if st.ObservedGeneration < o.Generation {
-		return "its change was not seen by its controller yet"
+		return "its controller has not observed the latest change"
 	}
 	if o.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType || st.UpdateRevision == "" || st.CurrentRevision == st.UpdateRevision {
 		return ""
 	}
 	want := cluster.ReplicasOrDefault(o.Spec.Replicas) - partition(o)
 	if st.UpdatedReplicas < want {
-		return fmt.Sprintf("%d of %d pods are of the new revision", st.UpdatedReplicas, want)
+		return fmt.Sprintf("%d of %d pods have the new revision", st.UpdatedReplicas, want)
 	}
 	return ""
 }
 
-// partition is the ordinal from which pods are of the new revision.
+// partition returns the lowest ordinal whose pod gets the new revision.
 func partition(o *appsv1.StatefulSet) int32 {
 	if r := o.Spec.UpdateStrategy.RollingUpdate; r != nil && r.Partition != nil {
 		return *r.Partition

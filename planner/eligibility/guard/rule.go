@@ -1,33 +1,102 @@
 package guard
 
 import (
+	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/cluster/annotation"
+	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Desired is how many pods a workload wants. Of a kind that is not read it is
-// the pods that are there, those on their way out included: then each of them
-// that is not Ready is missing.
-func Desired(w *cluster.Workload) int {
-	if w.Replicas >= 0 {
-		return int(w.Replicas)
-	}
-	return len(w.Pods)
+// Rule is one reason not to evict a pod.
+type Rule struct {
+	Code  plan.Code
+	Scope Scope
+	// Check reports whether the rule forbids the eviction. The message says why.
+	Check func(in Input) (message string, refused bool)
 }
 
-// vouched reports whether guards.controllers names the workload's kind.
-func (in Input) vouched(w *cluster.Workload) bool {
+// Input is everything that a rule may read.
+type Input struct {
+	Snapshot *cluster.Snapshot
+	Pod      *cluster.Pod
+	Now      time.Time
+	Options  *Options
+	// Cache may be nil.
+	Cache *Cache
+
+	annotations *annotation.Pod // set by withAnnotations
+}
+
+// withAnnotations parses the pod's annotations once for all rules.
+func (in Input) withAnnotations() Input {
+	parsed := in.podAnnotations()
+	in.annotations = &parsed
+	return in
+}
+
+// podAnnotations returns the requests in the annotations of the pod, its owners and its namespace.
+func (in Input) podAnnotations() annotation.Pod {
+	if in.annotations != nil {
+		return *in.annotations
+	}
+	return in.annotationCache().OfPod(in.Snapshot, in.Pod, in.Options.TimeZone)
+}
+
+// nodeAnnotations returns the requests in the annotations of the pod's node.
+func (in Input) nodeAnnotations() *annotation.Node {
+	return in.annotationCache().OfNode(in.Snapshot, in.Pod.Node)
+}
+
+func (in Input) annotationCache() *annotation.Cache {
+	if in.Cache == nil {
+		return nil
+	}
+	return in.Cache.Annotations
+}
+
+// countPods counts the pods of a workload.
+func (in Input) countPods(w *cluster.Workload) podCounts {
+	if in.Cache == nil {
+		return newPodCounts(in.Snapshot, w, in.Now)
+	}
+	n, known := in.Cache.podCounts[w.ID]
+	if !known {
+		n = newPodCounts(in.Snapshot, w, in.Now)
+		in.Cache.podCounts[w.ID] = n
+	}
+	return n
+}
+
+// isConfiguredController reports whether guards.controllers lists the workload's kind.
+func (in Input) isConfiguredController(w *cluster.Workload) bool {
 	return slices.Contains(in.Options.Controllers, groupKind(w.APIVersion, w.Kind))
 }
 
-// staying counts the pods of a workload that are not on their way out.
-func staying(s *cluster.Snapshot, w *cluster.Workload) int {
-	n := 0
-	for _, id := range w.Pods {
-		if !s.Pods[id].Terminating {
-			n++
-		}
+// groupKind returns "group/Kind"; the core group is empty.
+func groupKind(apiVersion, kind string) string {
+	group, _, found := strings.Cut(apiVersion, "/")
+	if !found {
+		group = ""
 	}
-	return n
+	return group + "/" + kind
+}
+
+// maxCauses limits the causes in one message.
+const maxCauses = 3
+
+// joinCauses lists up to maxCauses causes and the number of the others.
+func joinCauses[T fmt.Stringer](causes []T) string {
+	var names []string
+	for i, c := range causes {
+		if i == maxCauses {
+			names = append(names, fmt.Sprintf("%d more", len(causes)-i))
+			break
+		}
+		names = append(names, c.String())
+	}
+	return strings.Join(names, ", and ")
 }

@@ -1,20 +1,17 @@
-// Package guard decides whether a pod may leave its node at all, whatever the
-// reason for moving it: one rule per file, asked in the order of Rules, the
-// first refusal counts.
+// Package guard decides whether Evenkeel may evict a pod at all, for any purpose. Check applies
+// Rules in their order, and the first rule that refuses decides. If a rule lacks information,
+// it refuses.
 //
-// It never looks at where the replacement would land (package placement) and
-// never counts budgets or limits (package planner). What it cannot know, it
-// refuses.
+// The package never predicts the node of the replacement (package placement does). It never
+// counts PodDisruptionBudgets (package budget) or limits (package planner).
 package guard
 
-import (
-	"github.com/evenkeel-project/evenkeel/plan"
-)
+import "github.com/evenkeel-project/evenkeel/plan"
 
-// Rules are all guards in the order in which they are asked: what the pod is,
-// what people ask for, what the config says, how its node and its workload are.
-// A new guard is one file and one line.
+// Rules lists every guard in the order of evaluation. To add a guard, add one file and one
+// line here.
 var Rules = []Rule{
+	// The kind and the state of the pod.
 	mirrorPod,
 	staticPod,
 	podTerminal,
@@ -23,11 +20,13 @@ var Rules = []Rule{
 	ownPod,
 	daemonSetPod,
 	barePod,
+	// The annotations of the pod, its owners, its namespace and its node.
 	evictNever,
 	doNotDisrupt,
 	requestUnreadable,
 	preferNoEviction,
 	evictionInProgress,
+	// The configuration.
 	jobPod,
 	unknownController,
 	ownerNotFound,
@@ -40,10 +39,12 @@ var Rules = []Rule{
 	noPodDisruptionBudget,
 	namespaceExcluded,
 	podNotSelected,
+	// The state of the node.
 	nodeOutOfScope,
 	nodeExcluded,
 	nodeNotReady,
 	nodeBeingDisrupted,
+	// The state of the workload.
 	tooFewReplicas,
 	podTooYoung,
 	noReplacement,
@@ -54,30 +55,35 @@ var Rules = []Rule{
 	workloadDegraded,
 	lastReadyPod,
 	requiredByAffinity,
+	// The scheduler and the time.
 	schedulerNotResponding,
 	outsideWindow,
 }
 
-// Check returns the first refusal, or false when the pod may leave.
-func Check(in Input) (plan.Reason, bool) {
-	in = in.read()
-	passed := in.passed()
-	for _, r := range Rules {
-		if passed&r.Scope != 0 {
+// Check returns the reason of the first rule that refuses. It returns false if no rule refuses.
+func Check(in Input) (plan.Reason, bool) { return check(Rules, in) }
+
+func check(rules []Rule, in Input) (plan.Reason, bool) {
+	in = in.withAnnotations()
+	for i := range rules {
+		r := &rules[i]
+		if in.Cache != nil && in.Cache.passed.covers(r.Scope, in.Pod) {
 			continue
 		}
 		if msg, refused := r.Check(in); refused {
 			return plan.Reason{Code: r.Code, Message: msg}, true
 		}
 	}
-	in.pass()
+	if in.Cache != nil {
+		in.Cache.passed.add(in.Snapshot, in.Pod)
+	}
 	return plan.Reason{}, false
 }
 
-// All returns every refusal, in the order of Rules. Rules that look at the node
-// are not asked about a pod without one.
+// All returns the reasons of all rules that refuse, in the order of Rules. For a pod without a
+// node it stops at PodNotBound, because later rules read the node.
 func All(in Input) []plan.Reason {
-	in = in.read()
+	in = in.withAnnotations()
 	var out []plan.Reason
 	for _, r := range Rules {
 		msg, refused := r.Check(in)

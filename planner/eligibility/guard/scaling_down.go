@@ -6,17 +6,17 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// With more pods than are wanted the controller is about to delete some, and
-// nothing would replace an evicted one. A Deployment that rolls out has more than
-// it wants too (maxSurge): that is for rolloutInProgress to say.
-var scalingDown = Rule{plan.ScalingDown, workloadScope, func(in Input) (string, bool) {
+// If a workload has more pods than desired, its controller is about to delete some and does not
+// replace an evicted pod. A rollout with maxSurge also has more pods than desired; the rule
+// RolloutInProgress refuses it.
+var scalingDown = Rule{plan.ScalingDown, WorkloadScope, func(in Input) (string, bool) {
 	w := in.Snapshot.WorkloadOf(in.Pod)
 	if w == nil || w.Replicas < 0 {
 		return "", false
 	}
-	there := in.numbers(w).staying
-	if there <= int(w.Replicas) || surging(in) {
+	n := in.countPods(w).active
+	if n <= int(w.Replicas) || hasTwoTemplates(in) {
 		return "", false
 	}
-	return fmt.Sprintf("%s %s has %d pods and wants %d", w.Kind, w.Name, there, w.Replicas), true
+	return fmt.Sprintf("%s %s has %d pods and wants %d", w.Kind, w.Name, n, w.Replicas), true
 }}

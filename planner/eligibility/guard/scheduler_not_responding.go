@@ -9,9 +9,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// The replacement would wait for a scheduler that is down or far behind. A pod
-// that it has not looked at for long shows that it is.
-var schedulerNotResponding = Rule{plan.SchedulerNotResponding, podScope, func(in Input) (string, bool) {
+// If a scheduler is down or overloaded, the replacement would stay Pending. The rule refuses if
+// another pod has waited for a first scheduling attempt longer than guards.schedulerTimeout.
+var schedulerNotResponding = Rule{plan.SchedulerNotResponding, PlanScope, func(in Input) (string, bool) {
 	if in.Options.SchedulerTimeout <= 0 {
 		return "", false
 	}
@@ -19,12 +19,12 @@ var schedulerNotResponding = Rule{plan.SchedulerNotResponding, podScope, func(in
 	if name == "" {
 		name = corev1.DefaultSchedulerName
 	}
-	id, waits := in.Snapshot.OldestUnattempted[name]
-	if !waits {
+	id, found := in.Snapshot.OldestUnattempted[name]
+	if !found {
 		return "", false
 	}
 	o := in.Snapshot.Pods[id].Object
 	waited := in.Now.Sub(o.CreationTimestamp.Time)
-	return fmt.Sprintf("%s has not looked at pod %s/%s for %s, longer than guards.schedulerTimeout %s",
+	return fmt.Sprintf("%s has not tried to schedule pod %s/%s for %s, longer than guards.schedulerTimeout %s",
 		name, o.Namespace, o.Name, waited.Round(time.Second), in.Options.SchedulerTimeout), waited > in.Options.SchedulerTimeout
 }}

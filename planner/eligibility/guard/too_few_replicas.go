@@ -6,20 +6,20 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// With one replica every eviction is an outage of the workload.
-var tooFewReplicas = Rule{plan.TooFewReplicas, workloadScope, func(in Input) (string, bool) {
+// If a workload has one replica, every eviction interrupts it.
+var tooFewReplicas = Rule{plan.TooFewReplicas, WorkloadScope, func(in Input) (string, bool) {
 	w := in.Snapshot.WorkloadOf(in.Pod)
 	if w == nil {
 		return "", false
 	}
-	n, what := int(w.Replicas), "wants"
+	n, verb := int(w.Replicas), "wants"
 	if n < 0 {
-		if !in.vouched(w) {
-			return fmt.Sprintf("the replica count of %s %s is not known", w.Kind, w.Name), true
+		if !in.isConfiguredController(w) {
+			return fmt.Sprintf("the replica count of %s %s is unknown", w.Kind, w.Name), true
 		}
-		// What the config vouches for wants at least the pods that stay: one on
-		// its way out may be replaced already.
-		n, what = in.numbers(w).staying, "has"
+		// The controller wants at least the active pods. It may already have replaced the
+		// terminating pods.
+		n, verb = in.countPods(w).active, "has"
 	}
 	if n >= in.Options.MinReplicas {
 		return "", false
@@ -28,5 +28,5 @@ var tooFewReplicas = Rule{plan.TooFewReplicas, workloadScope, func(in Input) (st
 	if n == 1 {
 		noun = "replica"
 	}
-	return fmt.Sprintf("%s %s %s %d %s, fewer than guards.minReplicas %d", w.Kind, w.Name, what, n, noun, in.Options.MinReplicas), true
+	return fmt.Sprintf("%s %s %s %d %s, fewer than guards.minReplicas %d", w.Kind, w.Name, verb, n, noun, in.Options.MinReplicas), true
 }}

@@ -11,9 +11,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// replaces names the controllers, by API group and kind, whose way of replacing
-// a pod is known.
-var replaces = map[string]bool{
+// knownControllers lists the kinds whose way to replace pods Evenkeel knows.
+var knownControllers = map[string]bool{
 	"apps/ReplicaSet":        true,
 	"apps/StatefulSet":       true,
 	"apps/DaemonSet":         true,
@@ -21,24 +20,28 @@ var replaces = map[string]bool{
 	"/ReplicationController": true,
 }
 
-// When and from which template an unknown controller replaces a pod cannot be
-// foretold, unless the config vouches for it.
-var unknownController = Rule{plan.UnknownController, podScope, func(in Input) (string, bool) {
+// Evenkeel cannot predict when an unknown controller replaces a pod, nor from which template.
+// Users can list such kinds in guards.controllers.
+var unknownController = Rule{plan.UnknownController, PodScope, func(in Input) (string, bool) {
 	c := in.Pod.Controller
 	if c == nil {
 		return "", false
 	}
 	kind := groupKind(c.APIVersion, c.Kind)
-	if by := jobManager(in.Pod.Owners); by != "" && !slices.Contains(in.Options.Controllers, kind) {
-		return fmt.Sprintf("how %s replaces the pods of Job %s is not known (spec.managedBy; guards.controllers may name %s)", by, c.Name, kind), true
-	}
-	if replaces[kind] || slices.Contains(in.Options.Controllers, kind) {
+	if slices.Contains(in.Options.Controllers, kind) {
 		return "", false
 	}
-	return fmt.Sprintf("how %s replaces pods is not known (guards.controllers may name it)", strings.TrimPrefix(kind, "/")), true
+	if manager := jobManager(in.Pod.Owners); manager != "" {
+		return fmt.Sprintf("it is unknown how %s (spec.managedBy) replaces the pods of Job %s (to allow: add %s to guards.controllers)", manager, c.Name, kind), true
+	}
+	if knownControllers[kind] {
+		return "", false
+	}
+	return fmt.Sprintf("it is unknown how %s replaces pods (to allow: add it to guards.controllers)", strings.TrimPrefix(kind, "/")), true
 }}
 
-// jobManager is who manages the pod's Job where that is not the Job controller.
+// jobManager returns spec.managedBy of the pod's Job. It returns "" if the Job controller
+// manages the Job, or if the pod has no Job.
 func jobManager(owners []metav1.Object) string {
 	if len(owners) == 0 {
 		return ""
@@ -48,12 +51,4 @@ func jobManager(owners []metav1.Object) string {
 		return ""
 	}
 	return *j.Spec.ManagedBy
-}
-
-func groupKind(apiVersion, kind string) string {
-	group, _, found := strings.Cut(apiVersion, "/")
-	if !found {
-		group = ""
-	}
-	return group + "/" + kind
 }

@@ -6,15 +6,15 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// A workload that is short of pods already should not lose one more for balance.
-var workloadDegraded = Rule{plan.WorkloadDegraded, workloadScope, func(in Input) (string, bool) {
+// A workload with fewer available pods than desired must not lose another one.
+var workloadDegraded = Rule{plan.WorkloadDegraded, WorkloadScope, func(in Input) (string, bool) {
 	w := in.Snapshot.WorkloadOf(in.Pod)
 	if w == nil || !in.Options.Protect[ProtectDegraded] {
 		return "", false
 	}
-	n, want := in.numbers(w).available, Desired(w)
-	if n >= want {
+	available, desired := in.countPods(w).available, Desired(w)
+	if available >= desired {
 		return "", false
 	}
-	return fmt.Sprintf("%d of %d pods of %s %s are available", n, want, w.Kind, w.Name), true
+	return fmt.Sprintf("%d of %d pods of %s %s are available", available, desired, w.Kind, w.Name), true
 }}

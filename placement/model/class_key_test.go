@@ -9,8 +9,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// TestAlikePodsHaveOneKey: over clusters with everything that pods may have, whoever
-// is found to be alike has the same key; and ordinary pods of a controller are found.
+// TestAlikePodsHaveOneKey builds clusters whose pods use every field. If sameClass says
+// that two pods are equal, their keys are equal. sameClass recognizes ordinary pods of
+// one controller.
 func TestAlikePodsHaveOneKey(t *testing.T) {
 	found := 0
 	for seed := range uint64(20) {
@@ -21,19 +22,19 @@ func TestAlikePodsHaveOneKey(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(seed, 4))
 		for range 20_000 {
 			a, b := &s.Pods[rnd.IntN(len(s.Pods))], &s.Pods[rnd.IntN(len(s.Pods))]
-			if w := s.WorkloadOf(a); w != nil && rnd.IntN(2) == 0 {
-				b = &s.Pods[w.Pods[rnd.IntN(len(w.Pods))]]
+			if workload := s.WorkloadOf(a); workload != nil && rnd.IntN(2) == 0 {
+				b = &s.Pods[workload.Pods[rnd.IntN(len(workload.Pods))]]
 			}
 			if a == b || !sameClass(a, &EquivalenceClass{Sample: b, Simple: hasSimpleSpec(&b.Object.Spec)}) {
 				continue
 			}
 			found++
 			if !bytes.Equal(appendKey(nil, a), appendKey(nil, b)) {
-				t.Fatalf("seed %d: %s and %s are alike and have other keys", seed, a.Object.Name, b.Object.Name)
+				t.Fatalf("seed %d: sameClass holds for %s and %s, but their keys differ", seed, a.Object.Name, b.Object.Name)
 			}
 		}
 	}
 	if found < 10_000 {
-		t.Errorf("%d pairs are alike: they show too little", found)
+		t.Errorf("sameClass held for %d pairs, want at least 10000", found)
 	}
 }

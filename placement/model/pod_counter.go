@@ -6,22 +6,22 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// PodCounter counts the pods of some classes on each node. It lists only nodes that
-// have any, since most classes are on few: thousands of counters over thousands
-// of nodes stay small, and who reads one reads a few entries.
+// PodCounter counts the pods of some classes on each node. It lists only nodes that have
+// such pods. Most classes are on few nodes, so thousands of counters over thousands of
+// nodes stay small.
 type PodCounter struct {
-	Nodes []NodeCount // by rising node; none is empty
+	Nodes []NodeCount // sorted by node; no entry has 0 pods
 	Total int64
 }
 
-// NodeCount is how many pods of a counter are on a node.
+// NodeCount is the number of counted pods on one node.
 type NodeCount struct {
 	Node cluster.NodeID
 	Pods int32
 }
 
-// Add counts so many more pods on the node: O(log k) for k nodes with pods, and
-// O(k) when a node gets its first or loses its last.
+// Add adds `by` pods to the node. It takes O(log k) time for k nodes with pods, and O(k)
+// when a node gets its first pod or loses its last.
 func (c *PodCounter) Add(n cluster.NodeID, by int32) {
 	i, found := c.find(n)
 	switch {
@@ -36,7 +36,7 @@ func (c *PodCounter) Add(n cluster.NodeID, by int32) {
 	}
 }
 
-// On is how many pods are on the node.
+// On returns the number of counted pods on the node.
 func (c *PodCounter) On(n cluster.NodeID) int32 {
 	if i, found := c.find(n); found {
 		return c.Nodes[i].Pods
@@ -44,7 +44,7 @@ func (c *PodCounter) On(n cluster.NodeID) int32 {
 	return 0
 }
 
-// find returns where the node's pile is, or would be.
+// find returns the node's index in the list, or the index at which to insert it.
 func (c *PodCounter) find(n cluster.NodeID) (at int, found bool) {
 	low, high := 0, len(c.Nodes)
 	for low < high {

@@ -1,0 +1,131 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+)
+
+// classesMatching returns the classes of the namespace that can match the selector. It
+// uses the requirement `key=value` of the selector that the fewest classes meet. Without
+// such a requirement, it returns all classes of the namespace.
+func (m *Cluster) classesMatching(namespace string, sel labels.Selector) []*EquivalenceClass {
+	best, known := m.ClassesByNamespace[namespace], false
+	reqs, _ := sel.Requirements()
+	for i := range reqs {
+		values := reqs[i].Values()
+		if op := reqs[i].Operator(); op != selection.Equals && op != selection.DoubleEquals && op != selection.In || len(values) != 1 {
+			continue
+		}
+		if list := m.classesByLabelValue(labelKey{namespace, reqs[i].Key()})[values.UnsortedList()[0]]; !known || len(list) < len(best) {
+			best, known = list, true
+		}
+	}
+	return best
+}
+
+// classesByLabelValue returns the classes of a namespace by their value of a label.
+func (m *Cluster) classesByLabelValue(k labelKey) map[string][]*EquivalenceClass {
+	if list, known := m.ClassesByLabel[k]; known {
+		return list
+	}
+	list := map[string][]*EquivalenceClass{}
+	for _, c := range m.ClassesByNamespace[k.namespace] {
+		if v, has := c.Labels[k.key]; has {
+			list[v] = append(list[v], c)
+		}
+	}
+	m.ClassesByLabel[k] = list
+	return list
+}
+
+// SpreadCounter counts the pods of a namespace that match the selector. An empty
+// selector counts no pods, as in the scheduler.
+func (m *Cluster) SpreadCounter(namespace string, sel labels.Selector) *PodCounter {
+	id := namespace + "|" + selectorID(sel)
+	if k := m.SpreadCounters[id]; k != nil {
+		return k
+	}
+	k := &PodCounter{}
+	m.SpreadCounters[id] = k
+	if sel.Empty() {
+		return k
+	}
+	for _, c := range m.classesMatching(namespace, sel) {
+		if sel.Matches(c.Labels) {
+			c.SpreadCounters = append(c.SpreadCounters, k)
+			m.countClassPods(c, k, false)
+		}
+	}
+	return k
+}
+
+// TermCounter counts the pods on nodes that match all the terms.
+func (m *Cluster) TermCounter(terms []AffinityTerm) *PodCounter {
+	ids := make([]string, len(terms))
+	for i := range terms {
+		ids[i] = terms[i].id()
+	}
+	slices.Sort(ids)
+	id := strings.Join(ids, "&")
+	if c := m.TermCounters[id]; c != nil {
+		return c
+	}
+	k := &PodCounter{}
+	m.TermCounters[id] = k
+	for _, c := range m.ClassList {
+		if m.MatchesAllTerms(terms, c) {
+			c.TermCounters = append(c.TermCounters, k)
+			m.countClassPods(c, k, true)
+		}
+	}
+	return k
+}
+
+// countClassPods adds the pods of a class to a counter, each on its current node.
+func (m *Cluster) countClassPods(c *EquivalenceClass, k *PodCounter, terminating bool) {
+	for _, p := range c.pods {
+		n := m.PodNode[p]
+		if n == cluster.NoNode || (!terminating && m.Snap.Pods[p].Terminating) {
+			continue
+		}
+		k.Add(n, 1)
+		k.Total++
+	}
+}
+
+// registerTerms registers the terms of the pods of a class that affect other pods. It
+// must run before any pod is counted.
+func (m *Cluster) registerTerms(c *EquivalenceClass) {
+	t, err := ReadTerms(c.Namespace, c.Sample.Object.Spec.Affinity)
+	if err != nil {
+		m.InvalidAffinityPod = c.Namespace + "/" + c.Sample.Object.Name
+		return
+	}
+	for _, x := range t.Anti {
+		m.registerTerm(c, x, 0, &m.AntiAffinityTerms)
+	}
+	for _, x := range t.Affinity {
+		m.registerTerm(c, x, 0, &m.ScoredTerms)
+	}
+	for i, x := range t.Preferred {
+		m.registerTerm(c, x, t.Weights[i], &m.ScoredTerms)
+	}
+}
+
+// registerTerm adds the term to the list, unless the list has it, and lets its counter
+// count the class.
+func (m *Cluster) registerTerm(c *EquivalenceClass, t AffinityTerm, weight int64, list *[]*ExistingTerm) {
+	id := fmt.Sprintf("%d|%t|%s|%s", weight, list == &m.AntiAffinityTerms, t.Key, t.id())
+	o := m.TermsByID[id]
+	if o == nil {
+		o = &ExistingTerm{AffinityTerm: t, Weight: weight, Pods: &PodCounter{}}
+		m.TermsByID[id] = o
+		*list = append(*list, o)
+	}
+	c.TermCounters = append(c.TermCounters, o.Pods)
+}

@@ -1,0 +1,216 @@
+package model
+
+import (
+	"encoding/binary"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
+	"github.com/evenkeel-project/evenkeel/placement/volume"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// NewCluster builds the model of a snapshot, with each pod on its node in the snapshot.
+// profiles are the schedulers' profiles by schedulerName.
+func NewCluster(s *cluster.Snapshot, profiles map[string]scheduler.Profile) *Cluster {
+	m := &Cluster{
+		Snap:               s,
+		PodNode:            make([]cluster.NodeID, len(s.Pods)),
+		PodClass:           make([]*EquivalenceClass, len(s.Pods)),
+		ClassesByNamespace: map[string][]*EquivalenceClass{},
+		ClassesByLabel:     map[labelKey]map[string][]*EquivalenceClass{},
+		NodesWithKeys:      map[string][]bool{},
+		Requests:           make([]NodeRequests, len(s.Nodes)),
+		Topologies:         map[string]*Topology{},
+		SpreadCounters:     map[string]*PodCounter{},
+		TermCounters:       map[string]*PodCounter{},
+		TermsByID:          map[string]*ExistingTerm{},
+		NamespaceLabels:    map[string]labels.Set{},
+		Ports:              make(PortTable, len(s.Nodes)),
+		Disks:              volume.NewDiskTable(),
+		Storage:            volume.NewStorage(s),
+	}
+	readNodes(m)
+	compileProfiles(m, profiles)
+	indexOwners(m)
+	groupPods(m)
+	m.Attachments = volume.NewAttachments(m.Storage)
+	indexNominated(m)
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		m.PodNode[i] = cluster.NoNode
+		if p.Node != cluster.NoNode && !p.Terminal {
+			m.AdjustPod(p.ID, p.Node, 1)
+			m.PodNode[i] = p.Node
+		}
+	}
+	return m
+}
+
+// readNodes stores what each node can allocate, and the first node that is not ready.
+func readNodes(m *Cluster) {
+	for i := range m.Snap.Nodes {
+		n := &m.Snap.Nodes[i]
+		m.Requests[i].AllocatableMilliCPU, m.Requests[i].AllocatableBytes = n.Allocatable.MilliCPU, n.Allocatable.MemoryBytes
+		if !n.Ready && m.NotReadyNode == "" {
+			m.NotReadyNode = n.Name
+		}
+	}
+}
+
+// compileProfiles compiles the profiles, and adds the default profile if
+// default-scheduler has none.
+func compileProfiles(m *Cluster, profiles map[string]scheduler.Profile) {
+	m.Profiles = make(map[string]*scheduler.Compiled, len(profiles)+1)
+	for _, name := range slices.Sorted(maps.Keys(profiles)) {
+		p := profiles[name]
+		m.Profiles[name] = scheduler.Compile(name, p)
+		if p.Packing != nil && m.Packing == nil {
+			m.Packing = newPacking(m.Snap)
+			m.Packing.defaultArgs = p.Packing
+		}
+	}
+	if m.Profiles[corev1.DefaultSchedulerName] == nil {
+		m.Profiles[corev1.DefaultSchedulerName] = scheduler.Compile(corev1.DefaultSchedulerName, scheduler.DefaultProfile())
+	}
+}
+
+// indexNominated indexes the unbound pods by their status.nominatedNodeName: preemption
+// has made room for them on that node.
+func indexNominated(m *Cluster) {
+	m.Nominated = map[cluster.NodeID][]cluster.PodID{}
+	for i := range m.Snap.Pods {
+		p := &m.Snap.Pods[i]
+		if p.Terminal || p.Terminating || p.Node != cluster.NoNode || p.Object.Status.NominatedNodeName == "" {
+			continue
+		}
+		if n := m.Snap.NodeByName(p.Object.Status.NominatedNodeName); n != nil {
+			m.Nominated[n.ID] = append(m.Nominated[n.ID], p.ID)
+		}
+	}
+}
+
+// groupPods assigns every pod that is not terminal to its equivalence class.
+func groupPods(m *Cluster) {
+	byKey, latest := map[string]*EquivalenceClass{}, make([]*EquivalenceClass, len(m.Snap.Workloads))
+	var key []byte
+	for i := range m.Snap.Pods {
+		p := &m.Snap.Pods[i]
+		if p.Terminal {
+			continue
+		}
+		if p.Workload != cluster.NoWorkload {
+			if c := latest[p.Workload]; c != nil && m.Packing == nil && sameClass(p, c) {
+				c.pods = append(c.pods, p.ID)
+				m.PodClass[i] = c
+				continue
+			}
+		}
+		key = appendKey(key[:0], p)
+		if m.Packing != nil {
+			key = binary.AppendVarint(key, expectedMilliCPU(m, p))
+		}
+		c := byKey[string(key)]
+		if c == nil {
+			c = newClass(m, p)
+			c.Number = len(m.ClassList)
+			byKey[string(key)] = c
+			m.ClassList = append(m.ClassList, c)
+			m.ClassesByNamespace[c.Namespace] = append(m.ClassesByNamespace[c.Namespace], c)
+			m.registerTerms(c)
+			if _, known := m.NamespaceLabels[c.Namespace]; !known && m.UnknownNamespace == "" {
+				m.UnknownNamespace = c.Namespace
+			}
+		}
+		c.pods = append(c.pods, p.ID)
+		m.PodClass[i] = c
+		if p.Workload != cluster.NoWorkload {
+			latest[p.Workload] = c
+		}
+	}
+}
+
+// newClass returns the equivalence class of a pod, with no pods in it.
+func newClass(m *Cluster, p *cluster.Pod) *EquivalenceClass {
+	c := &EquivalenceClass{
+		Namespace: p.Object.Namespace, Labels: labels.Set(p.Object.Labels), Sample: p,
+		Profile: m.ProfileOf(p.Object.Spec.SchedulerName), Priority: priorityOf(p.Object),
+		Simple: hasSimpleSpec(&p.Object.Spec), Ports: hostPorts(&p.Object.Spec), Disks: volume.ExclusiveDisks(&p.Object.Spec),
+	}
+	if m.Packing != nil {
+		c.ExpectedMilliCPU = expectedMilliCPU(m, p)
+	}
+	for i := range p.Object.Spec.Volumes {
+		if v := p.Object.Spec.Volumes[i].PersistentVolumeClaim; v != nil {
+			c.Claims = append(c.Claims, v.ClaimName)
+		}
+	}
+	return c
+}
+
+// expectedMilliCPU returns the milliCPU that TargetLoadPacking expects a pod to use. For
+// each container, that is its limit, else its request times the factor, else the
+// default. The pod's overhead is added. The pod's own profile gives the factor and the
+// default; if it has none, the first profile with TargetLoadPacking does.
+func expectedMilliCPU(m *Cluster, p *cluster.Pod) int64 {
+	t := m.ProfileOf(p.Object.Spec.SchedulerName).Packing
+	if t == nil {
+		t = m.Packing.defaultArgs
+	}
+	spec := &p.Object.Spec
+	sum := spec.Overhead.Cpu().MilliValue()
+	for i := range spec.Containers {
+		r := &spec.Containers[i].Resources
+		if limit, ok := r.Limits[corev1.ResourceCPU]; ok {
+			sum += limit.MilliValue()
+		} else if request, ok := r.Requests[corev1.ResourceCPU]; ok {
+			sum += int64(math.Round(float64(request.MilliValue()) * t.Factor))
+		} else {
+			sum += t.DefaultMilliCPU
+		}
+	}
+	return sum
+}
+
+// indexOwners indexes Services, namespaces and controllers by name.
+func indexOwners(m *Cluster) {
+	m.Services = map[string][]*corev1.Service{}
+	for i := range m.Snap.Services {
+		if o := m.Snap.Services[i].Object; o != nil && o.Spec.Selector != nil {
+			m.Services[o.Namespace] = append(m.Services[o.Namespace], o)
+		}
+	}
+	m.owners = map[ownerKey]Owner{}
+	if m.Snap.Objects != nil {
+		for _, ns := range m.Snap.Objects.Namespaces {
+			m.NamespaceLabels[ns.Name] = labels.Set(ns.Labels)
+		}
+		addOwners(m, m.Snap.Objects)
+	}
+}
+
+// addOwners indexes the controllers by name.
+func addOwners(m *Cluster, o *cluster.Objects) {
+	for _, rc := range o.ReplicationControllers {
+		own := Owner{Selector: labels.SelectorFromSet(rc.Spec.Selector)}
+		if rc.Spec.Template != nil {
+			own.Template = &rc.Spec.Template.Spec
+		}
+		m.owners[ownerKey{"v1", "ReplicationController", rc.Namespace, rc.Name}] = own
+	}
+	for _, rs := range o.ReplicaSets {
+		sel, _ := metav1.LabelSelectorAsSelector(rs.Spec.Selector)
+		m.owners[ownerKey{"apps/v1", "ReplicaSet", rs.Namespace, rs.Name}] = Owner{Selector: sel, Template: &rs.Spec.Template.Spec}
+	}
+	for _, ss := range o.StatefulSets {
+		sel, _ := metav1.LabelSelectorAsSelector(ss.Spec.Selector)
+		m.owners[ownerKey{"apps/v1", "StatefulSet", ss.Namespace, ss.Name}] = Owner{Selector: sel, Template: &ss.Spec.Template.Spec, WaitsForVictim: true}
+	}
+	for _, j := range o.Jobs {
+		m.owners[ownerKey{"batch/v1", "Job", j.Namespace, j.Name}] = Owner{Template: &j.Spec.Template.Spec, WaitsForVictim: jobWaitsForVictim(j)}
+	}
+}
