@@ -16,7 +16,8 @@ func (m *ClusterModel) CouldRun(p cluster.PodID) func(n cluster.NodeID, held *cl
 	}
 	in := m.replacementOf(p)
 	return func(n cluster.NodeID, held *cluster.Resources, pods int64) bool {
-		return in.CanRun[n] && in.Volumes.RefusedReason == "" && passesOn(in.Volumes.Bindable, n) && passesOn(in.Volumes.InZone, n) && passesOn(in.FeaturesOK, n) &&
+		return in.CanRun[n] && in.Volumes.RefusedReason == "" &&
+			passesOn(in.Volumes.Bindable, n) && passesOn(in.Volumes.InZone, n) && passesOn(in.FeaturesOK, n) &&
 			filter.HasRoomFor(&m.Snap.Nodes[n], in.CheckedRequests, held, pods)
 	}
 }

@@ -16,7 +16,8 @@ import (
 func (m *ClusterModel) Supported(p cluster.PodID) (why string, ok bool) {
 	pod := &m.Snap.Pods[p]
 	for _, check := range [...]func(*ClusterModel, *cluster.Pod) string{
-		(*ClusterModel).unsupportedServer, (*ClusterModel).unsupportedScheduler, (*ClusterModel).unsupportedFilter, unsupportedResourceClaims, unsupportedResize, (*ClusterModel).unsupportedTemplate,
+		(*ClusterModel).unsupportedServer, (*ClusterModel).unsupportedScheduler, (*ClusterModel).unsupportedFilter,
+		unsupportedResourceClaims, unsupportedResize, (*ClusterModel).unsupportedTemplate,
 	} {
 		if why := check(m, pod); why != "" {
 			return why, false
@@ -26,7 +27,9 @@ func (m *ClusterModel) Supported(p cluster.PodID) (why string, ok bool) {
 	if c.KnownSupported {
 		return "", true
 	}
-	for _, check := range [...]func(*ClusterModel, *cluster.Pod) string{(*ClusterModel).unsupportedOwner, (*ClusterModel).unsupportedAffinity, (*ClusterModel).unsupportedVolumes} {
+	for _, check := range [...]func(*ClusterModel, *cluster.Pod) string{
+		(*ClusterModel).unsupportedOwner, (*ClusterModel).unsupportedAffinity, (*ClusterModel).unsupportedVolumes,
+	} {
 		if why := check(m, pod); why != "" {
 			return why, false
 		}
@@ -69,7 +72,8 @@ func (m *ClusterModel) unsupportedProfile(p *scheduler.Compiled, name string) st
 	case why != "":
 		return fmt.Sprintf("it is scheduled by %q: %s", name, why)
 	case p.Disabled[scheduler.TaintToleration] && m.NotReadyNode != "":
-		return fmt.Sprintf("it is scheduled by %q, which ignores taints, and node %s is not ready: this combination is not supported", name, m.NotReadyNode)
+		return fmt.Sprintf("it is scheduled by %q, which ignores taints, and node %s is not ready: this combination is not supported",
+			name, m.NotReadyNode)
 	case p.Packing != nil && !m.Packing.HasMeasurements:
 		return fmt.Sprintf("it is scheduled by %q, which scores by measured usage, but the snapshot has neither NodeMetrics nor Usage", name)
 	}
@@ -182,7 +186,8 @@ func (m *ClusterModel) unsupportedVolumes(p *cluster.Pod) string {
 // predicted.
 func (m *ClusterModel) hasNoAffinity(p *cluster.Pod) bool {
 	spec := &m.PodClass[p.ID].Sample.Object.Spec
-	return spec.Affinity == nil && len(spec.TopologySpreadConstraints) == 0 && len(m.AntiAffinityTerms)+len(m.ScoredTerms) == 0 && model.FeatureBits(spec) == 0
+	return spec.Affinity == nil && len(spec.TopologySpreadConstraints) == 0 &&
+		len(m.AntiAffinityTerms)+len(m.ScoredTerms) == 0 && model.FeatureBits(spec) == 0
 }
 
 // unsupportedTemplate returns why a changed pod is not supported. If a pod was changed

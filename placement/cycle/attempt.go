@@ -36,7 +36,8 @@ func NewAttempt(m *model.Cluster, b *Scratch, in *Replacement, pod cluster.PodID
 		b.MinSpreadCounts = append(b.MinSpreadCounts, b.CountHardSpread(slot, &in.Spread.Hard[i], in.Spread.HardKeyNodes))
 		slot++
 	}
-	r := Attempt{Model: m, Scratch: b, Replacement: in, Victim: pod, ClaimInUse: m.Disks.ClaimInUse(in.Class.Namespace, in.Volumes.ExclusiveClaims), NoPodMatches: true}
+	r := Attempt{Model: m, Scratch: b, Replacement: in, Victim: pod, NoPodMatches: true,
+		ClaimInUse: m.Disks.ClaimInUse(in.Class.Namespace, in.Volumes.ExclusiveClaims)}
 	for _, t := range in.InterPod.Required {
 		for _, k := range b.CountTerm(slot, t) {
 			r.NoPodMatches = r.NoPodMatches && k <= 0

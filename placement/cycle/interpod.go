@@ -48,7 +48,8 @@ func NewInterPodTerms(m *model.Cluster, c *model.EquivalenceClass) (InterPodTerm
 		ip.Anti = append(ip.Anti, TermWithTopology{Pods: m.TermCounter(t.Anti[i : i+1]), Topology: m.TopologyOf(t.Anti[i].Key)})
 	}
 	for i := range t.Preferred {
-		ip.Scored = append(ip.Scored, TermWithTopology{Pods: m.TermCounter(t.Preferred[i : i+1]), Topology: m.TopologyOf(t.Preferred[i].Key), Weight: t.Weights[i]})
+		ip.Scored = append(ip.Scored, TermWithTopology{
+			Pods: m.TermCounter(t.Preferred[i : i+1]), Topology: m.TopologyOf(t.Preferred[i].Key), Weight: t.Weights[i]})
 	}
 	for _, o := range m.AntiAffinityTerms {
 		if !p.Disabled[scheduler.InterPodAffinity] && m.MatchesTerm(&o.AffinityTerm, c) {

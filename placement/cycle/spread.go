@@ -127,7 +127,8 @@ func addMatchLabelKeys(sel labels.Selector, keys []string, pod labels.Set) label
 
 // newSpreadConstraint returns a constraint of the pod or the profile that counts the
 // pods that match the selector.
-func newSpreadConstraint(m *model.Cluster, c *model.EquivalenceClass, in *Replacement, t *corev1.TopologySpreadConstraint, sel labels.Selector) SpreadConstraint {
+func newSpreadConstraint(m *model.Cluster, c *model.EquivalenceClass, in *Replacement,
+	t *corev1.TopologySpreadConstraint, sel labels.Selector) SpreadConstraint {
 	x := SpreadConstraint{
 		MaxSkew: int64(t.MaxSkew), key: t.TopologyKey, Topology: m.TopologyOf(t.TopologyKey), MinDomains: 1,
 		Hostname: t.TopologyKey == corev1.LabelHostname, Pods: m.SpreadCounter(c.Namespace, sel),

@@ -14,7 +14,8 @@ func nominatedWithPriority(r *cycle.Attempt, n cluster.NodeID) (out []cluster.Po
 	mine := scheduler.NameOf(r.Replacement.Class.Sample.Object)
 	for _, p := range r.Model.Nominated[n] {
 		c := r.Model.PodClass[p]
-		if p != r.Victim && r.Model.PodNode[p] == cluster.NoNode && c.Priority >= r.Replacement.Class.Priority && scheduler.NameOf(c.Sample.Object) == mine {
+		if p != r.Victim && r.Model.PodNode[p] == cluster.NoNode && c.Priority >= r.Replacement.Class.Priority &&
+			scheduler.NameOf(c.Sample.Object) == mine {
 			out = append(out, p)
 		}
 	}

@@ -87,5 +87,6 @@ func RefusedBySpec(m *model.Cluster, pod *corev1.Pod, p *scheduler.Compiled, n i
 // reads only this taint, which the node controller sets soon after a node stops being
 // ready.
 func toleratesNotReady(pod *corev1.Pod) bool {
-	return schedulinghelper.TolerationsTolerateTaint(logr.Discard(), pod.Spec.Tolerations, &corev1.Taint{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule}, true)
+	return schedulinghelper.TolerationsTolerateTaint(logr.Discard(), pod.Spec.Tolerations,
+		&corev1.Taint{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule}, true)
 }

@@ -173,7 +173,8 @@ func sameClass(a *cluster.Pod, c *EquivalenceClass) bool {
 	}
 	b := c.Sample
 	x, y := &a.Object.Spec, &b.Object.Spec
-	return a.Object.Namespace == b.Object.Namespace && sameController(a.Controller, b.Controller) && maps.Equal(a.Object.Labels, b.Object.Labels) &&
+	return a.Object.Namespace == b.Object.Namespace && sameController(a.Controller, b.Controller) &&
+		maps.Equal(a.Object.Labels, b.Object.Labels) &&
 		EqualResources(a.Requests, b.Requests) && EqualResources(a.NonZero, b.NonZero) &&
 		priorityOf(a.Object) == priorityOf(b.Object) && scheduler.NameOf(a.Object) == scheduler.NameOf(b.Object) &&
 		maps.Equal(x.NodeSelector, y.NodeSelector) && x.Affinity == nil && y.Affinity == nil && x.Resources == nil && y.Resources == nil &&
@@ -190,7 +191,8 @@ func sameController(a, b *metav1.OwnerReference) bool {
 // sameToleration reports whether both tolerations are equal.
 func sameToleration(a, b corev1.Toleration) bool {
 	return a.Key == b.Key && a.Operator == b.Operator && a.Value == b.Value && a.Effect == b.Effect &&
-		(a.TolerationSeconds == nil) == (b.TolerationSeconds == nil) && (a.TolerationSeconds == nil || *a.TolerationSeconds == *b.TolerationSeconds)
+		(a.TolerationSeconds == nil) == (b.TolerationSeconds == nil) &&
+		(a.TolerationSeconds == nil || *a.TolerationSeconds == *b.TolerationSeconds)
 }
 
 // sameConstraint reports whether both constraints are equal. It returns false for
@@ -207,7 +209,8 @@ func sameConstraint(a, b corev1.TopologySpreadConstraint) bool {
 // appends, other than priority and scheduler.
 func hasSimpleSpec(spec *corev1.PodSpec) bool {
 	for i := range spec.Volumes {
-		if s := &spec.Volumes[i].VolumeSource; s.Projected == nil && s.EmptyDir == nil && s.ConfigMap == nil && s.Secret == nil && s.HostPath == nil && s.DownwardAPI == nil {
+		if s := &spec.Volumes[i].VolumeSource; s.Projected == nil && s.EmptyDir == nil && s.ConfigMap == nil &&
+			s.Secret == nil && s.HostPath == nil && s.DownwardAPI == nil {
 			return false
 		}
 	}

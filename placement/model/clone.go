@@ -93,7 +93,8 @@ func (k *ClonedCounters) cloneClasses(m, c *Cluster) {
 			c.PodClass[i] = c.ClassList[x.Number]
 		}
 	}
-	c.ClassesByNamespace, c.ClassesByLabel = make(map[string][]*EquivalenceClass, len(m.ClassesByNamespace)), map[labelKey]map[string][]*EquivalenceClass{}
+	c.ClassesByNamespace = make(map[string][]*EquivalenceClass, len(m.ClassesByNamespace))
+	c.ClassesByLabel = map[labelKey]map[string][]*EquivalenceClass{}
 	for _, x := range c.ClassList {
 		c.ClassesByNamespace[x.Namespace] = append(c.ClassesByNamespace[x.Namespace], x)
 	}

@@ -208,7 +208,8 @@ func addOwners(m *Cluster, o *cluster.Objects) {
 	}
 	for _, ss := range o.StatefulSets {
 		sel, _ := metav1.LabelSelectorAsSelector(ss.Spec.Selector)
-		m.owners[ownerKey{"apps/v1", "StatefulSet", ss.Namespace, ss.Name}] = Owner{Selector: sel, Template: &ss.Spec.Template.Spec, WaitsForVictim: true}
+		m.owners[ownerKey{"apps/v1", "StatefulSet", ss.Namespace, ss.Name}] = Owner{
+			Selector: sel, Template: &ss.Spec.Template.Spec, WaitsForVictim: true}
 	}
 	for _, j := range o.Jobs {
 		m.owners[ownerKey{"batch/v1", "Job", j.Namespace, j.Name}] = Owner{Template: &j.Spec.Template.Spec, WaitsForVictim: jobWaitsForVictim(j)}

@@ -26,7 +26,8 @@ func RequestsOfTemplate(p *corev1.Pod) cluster.Resources {
 
 // EqualResources reports whether both have the same amount of every resource.
 func EqualResources(a, b cluster.Resources) bool {
-	return a.MilliCPU == b.MilliCPU && a.MemoryBytes == b.MemoryBytes && a.EphemeralStorageByte == b.EphemeralStorageByte && maps.Equal(a.Extended, b.Extended)
+	return a.MilliCPU == b.MilliCPU && a.MemoryBytes == b.MemoryBytes &&
+		a.EphemeralStorageByte == b.EphemeralStorageByte && maps.Equal(a.Extended, b.Extended)
 }
 
 // nonZeroDefaults are the requests that scores assume for a container without requests.

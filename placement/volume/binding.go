@@ -116,7 +116,8 @@ func (st *Storage) bindOnNode(cs *claimSet, node *cluster.Node) (bool, int64) {
 
 // matchVolumes assigns each claim, the smallest first, the smallest matching volume. It
 // returns the used storage by StorageClass and the claims without a matching volume.
-func (st *Storage) matchVolumes(claims []*corev1.PersistentVolumeClaim, node *corev1.Node) (map[string]capacityUse, []*corev1.PersistentVolumeClaim) {
+func (st *Storage) matchVolumes(claims []*corev1.PersistentVolumeClaim, node *corev1.Node) (
+	map[string]capacityUse, []*corev1.PersistentVolumeClaim) {
 	slices.SortStableFunc(claims, func(a, b *corev1.PersistentVolumeClaim) int {
 		x, y := a.Spec.Resources.Requests[corev1.ResourceStorage], b.Spec.Resources.Requests[corev1.ResourceStorage]
 		return x.Cmp(y)
@@ -253,7 +254,8 @@ func allowsTopology(class *storagev1.StorageClass, node map[string]string) bool 
 
 // capacityFor returns a CSIStorageCapacity that the node can reach and that has enough
 // free storage. It returns nil and true if the driver does not publish capacities.
-func (st *Storage) capacityFor(c *corev1.PersistentVolumeClaim, class *storagev1.StorageClass, node *corev1.Node) (*storagev1.CSIStorageCapacity, bool) {
+func (st *Storage) capacityFor(c *corev1.PersistentVolumeClaim, class *storagev1.StorageClass, node *corev1.Node) (
+	*storagev1.CSIStorageCapacity, bool) {
 	want, asks := c.Spec.Resources.Requests[corev1.ResourceStorage]
 	d := st.drivers[class.Provisioner]
 	if !asks || d == nil || d.Spec.StorageCapacity == nil || !*d.Spec.StorageCapacity {

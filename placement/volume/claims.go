@@ -43,7 +43,7 @@ type claimSet struct {
 	delayed           []*corev1.PersistentVolumeClaim // unbound claims with WaitForFirstConsumer
 	exclusive         []string                        // claims that one pod only may use
 	refusedReason     string                          // why no node can take the pod; empty: some can
-	unsupportedReason string                          // why nothing can be foretold
+	unsupportedReason string                          // why no placement can be predicted; empty if it can
 }
 
 // claimSetOf reads the claims of the replacement.
@@ -95,7 +95,8 @@ func (st *Storage) addClaim(cs *claimSet, c *corev1.PersistentVolumeClaim, ephem
 	case class != nil && waitsForFirstConsumer(class):
 		cs.delayed = append(cs.delayed, c)
 	case ephemeral:
-		cs.unsupportedReason = cmp.Or(cs.unsupportedReason, "its ephemeral volume is provisioned before the pod is scheduled, so its zone is not known")
+		cs.unsupportedReason = cmp.Or(cs.unsupportedReason,
+			"its ephemeral volume is provisioned before the pod is scheduled, so its zone is not known")
 	default:
 		cs.refusedReason = cmp.Or(cs.refusedReason, fmt.Sprintf("claim %s is not bound, and its StorageClass does not wait for the pod", c.Name))
 	}
@@ -117,11 +118,13 @@ func unusableReason(c *corev1.PersistentVolumeClaim) string {
 func (st *Storage) addBoundClaim(cs *claimSet, c *corev1.PersistentVolumeClaim) {
 	pv := st.volumes[c.Spec.VolumeName]
 	if pv == nil {
-		cs.unsupportedReason = cmp.Or(cs.unsupportedReason, fmt.Sprintf("volume %s of its claim %s is not in the snapshot", c.Spec.VolumeName, c.Name))
+		cs.unsupportedReason = cmp.Or(cs.unsupportedReason,
+			fmt.Sprintf("volume %s of its claim %s is not in the snapshot", c.Spec.VolumeName, c.Name))
 		return
 	}
 	if a, old := inTreeAttachable(&pv.Spec.PersistentVolumeSource, ""); old && a.translated {
-		cs.unsupportedReason = cmp.Or(cs.unsupportedReason, fmt.Sprintf("volume %s is an in-tree volume, and the scheduler's translation of its zone is not supported", pv.Name))
+		cs.unsupportedReason = cmp.Or(cs.unsupportedReason,
+			fmt.Sprintf("volume %s is an in-tree volume, and the scheduler's translation of its zone is not supported", pv.Name))
 		return
 	}
 	cs.bound = append(cs.bound, pv)
