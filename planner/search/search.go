@@ -16,8 +16,8 @@ import (
 
 // scope says which goals a move must serve. The search tries the scopes in order. One
 // eviction that serves a node and a group replaces two evictions. If the replacement serves
-// only one of the two, the search spends the pod on half its benefit. In 40 random clusters
-// of package quality, this order saves 5 % of the evictions.
+// only one of the two, the move loses part of the pod's benefit. In 40 random clusters of
+// package quality, this order saves 5 % of the evictions.
 type scope int
 
 const (
@@ -59,8 +59,8 @@ type Search struct {
 	unmoved     rejectedSinceMove
 	Moves       []WaveStep
 	Moved       []bool // by pod
-	// triedIn is the round in which the search last tried the pod, by pod. The search tries a
-	// pod once per round.
+	// triedIn is the last round in which the search rejected the pod's landing or compared
+	// its move, by pod. It skips the pod for the rest of that round.
 	triedIn         []int32
 	round           int32
 	wave            *wave
@@ -88,11 +88,11 @@ func NewSearch(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerState
 	return c
 }
 
-// minShareOfMoves is 1 / 0.5 %. The search stops rescanning when less than 0.5 % of the moves
-// would change. In a large cluster, the last rounds cost as much as the first and move few
-// pods. If few moves are needless, repeating all others nearly always leaves some goals
-// farther from their limits. With at most minShareOfMoves moves, one move is enough to
-// continue.
+// minShareOfMoves is the reciprocal of 0.5 %. The search stops rescanning when less than 0.5
+// % of the moves would change, and keeps needless moves below that share. In a large cluster,
+// the last rounds cost as much as the first and move few pods. Repeating all other moves
+// nearly always leaves some goals farther from their limits. With at most minShareOfMoves
+// moves, a single move is enough to continue.
 const minShareOfMoves = 200
 
 // passOverGoals serves the goals. It tries moves without hints before moves with hints, and
