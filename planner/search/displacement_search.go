@@ -22,9 +22,9 @@ import (
 // moves: each further pod multiplies the search and the cost of a failed step.
 
 // displacementMinBenefit is the least benefit per eviction of a step, as a share of the
-// node's total. A step of two evictions must take 1 % of a node off its excess, or move one
-// pod of a group to another domain. The share does not depend on the initial excess:
-// the same step is worth as much to the next plan. Single moves have no such floor here.
+// node's total. A step of two evictions must lower a node's excess by 1 % of its total, or
+// serve a group. The share does not depend on the initial excess, so the same step is worth
+// as much to the next plan. Single moves have only the smaller floor minBenefit.
 const displacementMinBenefit = 0.005
 
 // These constants bound the search for steps. It may try a fortieth of the predictions made

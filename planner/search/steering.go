@@ -52,7 +52,8 @@ func newSteering(s *cluster.Snapshot, o *settings.Options) *Steering {
 const maxHintedNodes = 100
 
 // autoscalerCandidateTaint marks a node that the cluster autoscaler may remove soon. The
-// taint only lowers the node's score, and a hint must not change such scores.
+// taint does not keep pods out. It lowers the node's score, and hints must not interfere with
+// that score.
 const autoscalerCandidateTaint = "DeletionCandidateOfClusterAutoscaler"
 
 func whyNotHinted(n *cluster.Node, scope cluster.Scope) string {
