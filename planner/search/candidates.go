@@ -18,8 +18,9 @@ type candidate struct {
 	// benefit is the share of the goals' initial excess that the pod's leaving removes, times
 	// the goal's weight, summed over goals.
 	benefit float64
-	// size is what the pod uses of the node, summed as shares of its allocatable. Of pods
-	// with the same benefit, the search prefers the smaller.
+	// size is what the pod requests, or uses for a goal by load, as shares of the node,
+	// summed over resources. It is 0 for group goals. Of pods with the same benefit, the
+	// search prefers the smaller.
 	size float64
 	cost float64
 }

@@ -120,7 +120,7 @@ func (m *displacementSearch) best(g int) (best displacement, found bool) {
 // candidatesFor returns at most maxCandidates pods that may leave and whose leaving could
 // serve goal g.
 func (m *displacementSearch) candidatesFor(g int) []cluster.PodID {
-	m.round++ // all of them were looked at already
+	m.round++ // a new round, so that pods tried before are candidates again
 	var out []cluster.PodID
 	for _, cand := range m.candidates(g) {
 		if len(out) == maxCandidates {

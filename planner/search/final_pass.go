@@ -2,11 +2,12 @@ package search
 
 import "github.com/evenkeel-project/evenkeel/planner/eligibility"
 
-// finalPass continues until no further single move helps. An attempt stops while a round
-// still finds moves for less than 0.5 % of them, and later moves can make room for a pod
-// rejected earlier. Without it, the next plan would find these moves. finalPass records in
-// FinalPassGoals the goals of which it tried every pod again at the end, worst first. The
-// prediction limit may cut this list: the plan claims for no other goal that no move helps.
+// finalPass continues until no further single move helps, or the predictions are used up.
+// Without it, the next plan would find these moves. An attempt stops when a round adds less
+// than 0.5 % of the moves. Later moves can also make room for a pod rejected earlier.
+// finalPass records in FinalPassGoals the unmet goals of which it tried every pod again at
+// the end, worst first. The prediction limit may shorten this list. For other unmet goals,
+// the plan does not claim that no further move helps.
 func (c *Search) finalPass() {
 	c.FinalPassGoals = nil
 	c.openWave()

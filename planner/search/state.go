@@ -10,8 +10,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
-// State is the cluster at one moment of a plan: where pods stand, and how far the
-// goals are from being met.
+// State is the simulation state of a plan: the node of each pod, and the excess of each goal.
 type State struct {
 	Snapshot *cluster.Snapshot
 	Options  *settings.Options

@@ -17,7 +17,7 @@ type Step struct {
 	Displaced *DisplacedFor
 }
 
-// DisplacedFor names the pod for which a move makes room, and the node.
+// DisplacedFor names the pod for which a move makes room, and the node on which it does.
 type DisplacedFor struct {
 	Pod cluster.PodID
 	On  cluster.NodeID

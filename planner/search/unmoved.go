@@ -7,7 +7,7 @@ import (
 
 // rejectedSinceMove caches the pods without an acceptable landing in the current state, with
 // the reasons. The cache is valid until a move is made or undone. It avoids repeated
-// predictions: in a large cluster, whole rounds find nothing. It stays empty if hints are
+// predictions: in a large cluster, whole rounds find nothing. It stays empty if steering is
 // enabled, because hints change landings.
 type rejectedSinceMove struct {
 	at  int // State.moveCount when the reasons were recorded

@@ -71,8 +71,8 @@ func (c *Search) wavePair() []*State {
 }
 
 // landInWave predicts the pod's landing with the hints of the wave. If useHints is set, it
-// may add hints. It returns joinsLater if the landing is acceptable now but not at the
-// beginning of the wave, or if hints may help in the next wave.
+// may add hints. It returns joinsLater if the landing is not acceptable at the beginning of
+// the wave, or if hints may help in the next wave.
 func (c *Search) landInWave(pod cluster.PodID) (Landing, plan.Reason, joinResult) {
 	w := c.wave
 	if why, known := c.unmoved.of(c, pod); known {
