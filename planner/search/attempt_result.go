@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// rewind puts both scenes back to the snapshot; made are the moves that stand in
-// the search's own.
+// rewind resets the current state and the wave's start to the snapshot. made are the moves in
+// the current state, in order.
 func (c *Search) rewind(made []Step) {
 	for _, m := range slices.Backward(made) {
 		c.Undo(m)
@@ -24,14 +24,14 @@ func (c *Search) rewind(made []Step) {
 	c.round++
 }
 
-// attemptResult is what a search has found.
+// attemptResult is the result of one attempt.
 type attemptResult struct {
 	moves      []WaveStep
 	hinted     [][]cluster.NodeID
 	rejections *Rejections
 	excess     []int64 // by goal
-	// excessLeft sums the shares of the goals' excess at first, times their weights; first
-	// the same of those that are served first.
+	// excessLeft sums, over requested goals, the weight times the remaining share of the
+	// initial excess. firstExcessLeft is the sum over the goals in Goals.First.
 	excessLeft, firstExcessLeft float64
 }
 
@@ -50,8 +50,8 @@ func (c *Search) result() attemptResult {
 	return o
 }
 
-// better: less excess is left of what is served first, or else of all, or as much with
-// fewer evictions.
+// better reports whether o leaves less excess than the other result. It compares
+// firstExcessLeft, then excessLeft, then the number of moves.
 func (o attemptResult) better(than attemptResult) bool {
 	if a, b := plan.Round(o.firstExcessLeft), plan.Round(than.firstExcessLeft); a != b {
 		return a < b
@@ -60,7 +60,7 @@ func (o attemptResult) better(than attemptResult) bool {
 	return a < b || a == b && len(o.moves) < len(than.moves)
 }
 
-// worseThan reports whether a requested goal is farther from being met.
+// worseThan reports whether the current state leaves more excess of a requested goal than o.
 func (c *Search) worseThan(o attemptResult) bool {
 	for g, was := range o.excess {
 		if !c.Goals.Goals[g].Constraint && c.Goals.Excess(g) > was {
@@ -70,7 +70,7 @@ func (c *Search) worseThan(o attemptResult) bool {
 	return false
 }
 
-// restore makes the moves of an outcome again, as they were.
+// restore replaces the current moves by those of o, unchanged.
 func (c *Search) restore(o attemptResult) {
 	var made []Step
 	for _, m := range c.Moves {

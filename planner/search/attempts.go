@@ -8,9 +8,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 )
 
-// Further attempts cost as much as the first. Clusters of up to some hundred nodes get
-// several: as many as let all attempts together foretell the places of so many pods,
-// times nodes. At 200 nodes that is 20,000 predictions.
+// A further attempt costs as much as the first. repeatPredictions bounds the predictions of
+// all attempts together, multiplied by the number of nodes. At 200 nodes that allows 20,000
+// predictions. Clusters of up to a few hundred nodes therefore get several attempts.
 const (
 	maxAttempts       = 6
 	repeatPredictions = 4_000_000
@@ -18,7 +18,7 @@ const (
 	maxGreedyStarts   = 8
 )
 
-// Run finds the moves, in waves.
+// Run finds the moves and assigns them to waves.
 func (c *Search) Run() {
 	c.wave = newWave(c.State.Clone(), eligibility.NewConsumed(), 1)
 	c.singleMoves()
@@ -27,10 +27,10 @@ func (c *Search) Run() {
 	}
 }
 
-// singleMoves finds the moves that serve a goal by themselves. What an attempt leaves unmet
-// often is so because earlier moves, for others, took away the places to which the
-// scheduler would have sent its pods: the next attempt serves those goals first. The best
-// one counts.
+// singleMoves finds the moves that serve a goal by themselves. A goal often stays unmet
+// because earlier moves for other goals took the nodes that its pods would land on. The next
+// attempt therefore serves such goals first. singleMoves keeps the best attempt and ends with
+// the final pass.
 func (c *Search) singleMoves() {
 	pull := c.countUnmetPods()
 	c.attempt()
@@ -55,7 +55,8 @@ func (c *Search) singleMoves() {
 	c.finalPass()
 }
 
-// countUnmet counts the goals that are unmet, and reports whether there are any.
+// countUnmet adds one to unmetAttempts of each unmet requested goal. It reports whether there
+// is one.
 func (c *Search) countUnmet() (some bool) {
 	for g, goal := range c.Goals.Goals {
 		if !goal.Constraint && c.Goals.Excess(g) > 0 {
@@ -66,7 +67,7 @@ func (c *Search) countUnmet() (some bool) {
 	return some
 }
 
-// restart begins anew.
+// restart undoes all moves and clears all rejections.
 func (c *Search) restart() {
 	var made []Step
 	for _, m := range c.Moves {
@@ -76,9 +77,8 @@ func (c *Search) restart() {
 	c.Rejections = newRejections(len(c.Snapshot.Pods))
 }
 
-// attempt serves the goals. What limits allow goes to moves that need no hints on
-// nodes first. Where moves have become needless it goes on without them, unless that
-// ends farther from a goal.
+// attempt serves the goals once. If moves have become needless, it removes them and
+// continues. If that leaves a goal farther from its limit, it restores the earlier moves.
 func (c *Search) attempt() {
 	c.passOverGoals()
 	if n := c.countNeedless(); n == 0 || n*minShareOfMoves < len(c.Moves) {
@@ -93,9 +93,8 @@ func (c *Search) attempt() {
 	}
 }
 
-// predictionsForRepeat is how many predictions there may be with a further attempt, which is
-// expected to take as many as the last. None is made where limits are spent: what is
-// left is then for the next pass.
+// predictionsForRepeat returns how many predictions a plan may reach with a further attempt.
+// It returns 0 if limits are exhausted: the next pass serves the remaining goals.
 func (c *Search) predictionsForRepeat() int {
 	if _, spent := c.Limits.Exhausted(); spent {
 		return 0
@@ -107,8 +106,9 @@ func (c *Search) predictionsForRepeat() int {
 	return most
 }
 
-// PredictionLimitReached says why no more landings are foretold. The search then ends by itself,
-// each pod that is left with this reason; what it has planned stands.
+// PredictionLimitReached reports whether the search has used limits.maxPredictions, and
+// returns the reason for each remaining pod. The search then ends and keeps the moves that it
+// has planned.
 func (c *Search) PredictionLimitReached() (plan.Reason, bool) {
 	most := c.Options.MaxPredictions
 	if most == 0 || *c.predictions < most {
@@ -131,11 +131,11 @@ func CountPodsWere(n int) string {
 	return fmt.Sprintf("%d pods were", n)
 }
 
-// attemptFirstAlone serves the goals that are served first by themselves, where the best
-// attempt leaves something of them and moves pods for others too: a wave takes few pods
-// of one node, and what fills it up is for others, which spends limits and takes
-// places. It costs as much as the first attempt, so that where no limit was in the way
-// it has to be one of the further attempts that are made at all.
+// attemptFirstAlone makes an attempt that serves the goals in Goals.First alone before all
+// others. It does so only if the best attempt leaves excess in these goals and also moves
+// pods for others. A wave takes few pods of one node; moves for other goals fill it, spend
+// limits and take room. The attempt costs as much as the first. If no limit blocks a first
+// goal, it must fit the predictions for repeated attempts.
 func (c *Search) attemptFirstAlone(best *attemptResult) {
 	if plan.Round(best.firstExcessLeft) == 0 || !c.servesOthers() || !c.limitedFirst() && 2**c.predictions > c.predictionsForRepeat() {
 		return
@@ -150,15 +150,15 @@ func (c *Search) attemptFirstAlone(best *attemptResult) {
 	c.firstAlone = false
 }
 
-// servesOthers reports whether a move serves no goal that is served first.
+// servesOthers reports whether some move serves no goal in Goals.First.
 func (c *Search) servesOthers() bool {
 	return slices.ContainsFunc(c.Moves, func(m WaveStep) bool {
 		return !slices.ContainsFunc(m.Landing.Served, func(g int) bool { return c.Goals.First[g] })
 	})
 }
 
-// limitedFirst reports whether limits are spent, or one of them keeps a pod of a goal
-// that is served first.
+// limitedFirst reports whether limits are exhausted, or a limit blocks a pod of an unmet goal
+// in Goals.First.
 func (c *Search) limitedFirst() bool {
 	if _, spent := c.Limits.Exhausted(); spent {
 		return true

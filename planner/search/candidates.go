@@ -13,19 +13,20 @@ import (
 // candidate is a pod whose leaving could serve a goal.
 type candidate struct {
 	pod cluster.PodID
-	// rank is what people ask for: those who prefer it go first.
+	// rank comes from annotations and drain requests: -1 before others, 1 last.
 	rank int
-	// benefit is the share of the goals' initial excess, times their weight,
-	// that its leaving removes, summed over goals.
+	// benefit is the share of the goals' initial excess that the pod's leaving removes, times
+	// the goal's weight, summed over goals.
 	benefit float64
-	// size is what it takes along of the resource of the goal, relative to the
-	// excess; among pods that do the same good, the smaller leaves.
+	// size is what the pod requests, or uses for a goal by load, as shares of the node,
+	// summed over resources. It is 0 for group goals. Of pods with the same benefit, the
+	// search prefers the smaller.
 	size float64
 	cost float64
 }
 
-// candidates lists the pods whose leaving serves goal g, best first. The list is
-// good until the next call.
+// candidates lists the pods whose leaving could serve goal g, best first. The next call
+// overwrites the list.
 func (c *Search) candidates(g int) []candidate {
 	out := c.candidateBuffer[:0]
 	goal := &c.Goals.Goals[g]
@@ -53,8 +54,8 @@ func (c *Search) candidates(g int) []candidate {
 	return out
 }
 
-// PodsOf lists the pods that goal g is about, as they stood at first. One that
-// came to a node since has moved already.
+// PodsOf lists the pods of goal g in the snapshot. For a node goal, it omits replacements
+// that landed later: these have moved already.
 func (c *Search) PodsOf(g int) []cluster.PodID {
 	if goal := &c.Goals.Goals[g]; goal.Kind == plan.NodeBelow {
 		return c.Snapshot.Nodes[goal.Node].Pods
@@ -71,7 +72,7 @@ func (c *Search) sizeFor(g *plan.Goal, p *cluster.Pod) float64 {
 	}
 	var size float64
 	alloc := &c.Snapshot.Nodes[g.Node].Allocatable
-	if len(alloc.Extended) == 0 { // nearly always, and asked of every candidate; in the order of names
+	if len(alloc.Extended) == 0 { // the common case, without the cost of Names; the order is that of Names
 		for _, x := range [...][2]int64{{p.Requests.MilliCPU, alloc.MilliCPU}, {p.Requests.EphemeralStorageByte, alloc.EphemeralStorageByte}, {p.Requests.MemoryBytes, alloc.MemoryBytes}} {
 			if x[1] > 0 {
 				size += float64(x[0]) / float64(x[1])
@@ -87,7 +88,7 @@ func (c *Search) sizeFor(g *plan.Goal, p *cluster.Pod) float64 {
 	return size
 }
 
-// costOf is cost, found once per pod.
+// costOf returns the eviction cost of a pod. It computes it once per pod.
 func (c *Search) costOf(p *cluster.Pod) float64 {
 	if c.costByPod == nil {
 		c.costByPod = make([]float64, len(c.Snapshot.Pods))
@@ -98,8 +99,7 @@ func (c *Search) costOf(p *cluster.Pod) float64 {
 	return c.costByPod[p.ID]
 }
 
-// younger orders by start time, latest first: a young pod has less warmed-up
-// state to lose.
+// younger orders pods by start time, latest first: a young pod loses less cached data.
 func (c *Search) younger(a, b cluster.PodID) int {
 	sa, sb := c.Snapshot.Pods[a].Object.Status.StartTime, c.Snapshot.Pods[b].Object.Status.StartTime
 	if sa == nil || sb == nil {
@@ -108,7 +108,8 @@ func (c *Search) younger(a, b cluster.PodID) int {
 	return sb.Compare(sa.Time)
 }
 
-// usageSize is size by what the pod uses of the resources that load goals count.
+// usageSize returns the size of a pod for a goal by load: its usage as a share of the node's
+// total, summed over load goals.
 func (c *Search) usageSize(g *plan.Goal, p *cluster.Pod) float64 {
 	var size float64
 	for _, i := range c.Goals.ByNode[g.Node] {

@@ -8,8 +8,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 )
 
-// PredictDisplacedLanding predicts where the replacement of a pod goes that makes room for another,
-// and accepts it only if, with enough confidence, no goal is then worse.
+// PredictDisplacedLanding predicts where the replacement of a displaced pod lands. It accepts
+// the landing if, with at least minConfidence, no goal becomes worse. Otherwise it returns
+// the reason and false.
 func (c *State) PredictDisplacedLanding(pod cluster.PodID) (Landing, plan.Reason, bool) {
 	if b := c.unmeasured(pod); b != nil {
 		return Landing{}, plan.Reason{Code: plan.UsageUnknown, Message: fmt.Sprintf("how much %s it uses is not known", b.Measure.Resource)}, false
@@ -31,32 +32,32 @@ func (c *State) PredictDisplacedLanding(pod cluster.PodID) (Landing, plan.Reason
 	return l, plan.Reason{}, true
 }
 
-// checkDisplacedTargets are the places of a pod that makes room. It serves no goal by load itself, but
-// whoever it makes room for may: a node that no goal is about is not to be overloaded
-// for that one either.
+// checkDisplacedTargets returns the target check of a displaced pod. Its move serves no goal
+// by load, but the pod that takes its place may serve one. The check therefore protects nodes
+// without a goal from overload.
 func (c *State) checkDisplacedTargets(pod cluster.PodID, from cluster.NodeID) goal.TargetCheck {
 	places := c.Goals.CheckTargets(pod, from)
 	places.OutsideGoals = c.Goals.RoomNeededOutsideGoals(pod)
 	return places
 }
 
-// harmless reports whether the replacement of a pod that makes room may stand on n.
+// harmless reports whether the replacement of a displaced pod may land on n.
 func (c *State) harmless(places *goal.TargetCheck, n cluster.NodeID) bool {
 	if n == places.From || !c.Ready[n] || places.Harms(n) || !goal.HasRoom(places.OutsideGoals, n) {
 		return false
 	}
 	for _, known := range c.Goals.KnownUsage {
-		if known[n] == 0 { // nobody can say that it does no harm there
+		if known[n] == 0 { // usage of the node is unknown, so harm cannot be excluded
 			return false
 		}
 	}
 	return true
 }
 
-// unmeasured are amounts that goals count and of which nobody knows what the pod has:
-// that it does no harm elsewhere cannot be said of it.
+// unmeasured returns an amount that goals count and for which the pod's usage is unknown, or
+// nil. Without its usage, the planner cannot exclude harm elsewhere.
 func (c *State) unmeasured(pod cluster.PodID) *cluster.Amounts {
-	for amounts := range c.Goals.KnownUsage { // which one is named does not reach the plan
+	for amounts := range c.Goals.KnownUsage { // the map order does not matter: the plan does not contain the amount
 		if k := amounts.PodQuality(pod); k == cluster.Unknown || k == cluster.BoundAfterSample {
 			return amounts
 		}
@@ -64,7 +65,7 @@ func (c *State) unmeasured(pod cluster.PodID) *cluster.Amounts {
 	return nil
 }
 
-// AcceptableDisplacedNodes lists the nodes on which the replacement does no harm.
+// AcceptableDisplacedNodes lists the nodes on which the replacement harms no goal.
 func (c *State) AcceptableDisplacedNodes(pod cluster.PodID, l *Landing) []cluster.NodeID {
 	places := c.checkDisplacedTargets(pod, c.Model.NodeOf(pod))
 	var out []cluster.NodeID

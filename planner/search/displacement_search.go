@@ -10,45 +10,44 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 )
 
-// Where no single move helps any more, and goals are unmet, the search looks for steps
-// of two: q leaves a node, though that serves no goal, and p, whose leaving serves one,
-// lands where q stood. Each half is safe by itself:
+// If no single move helps and goals are unmet, the search looks for steps of two moves. Pod
+// q leaves a node, which serves no goal. Pod p, whose leaving serves one, lands on that node.
+// Each move is safe by itself:
 //
 //	wave k     q leaves t    its replacement harms no goal wherever it is likely to land
-//	wave k+1   p leaves h    its replacement is foretold on t, since q is gone from it
+//	wave k+1   p leaves h    its replacement is predicted on t, after q has left t
 //
-// A step cut after its first half has harmed no goal, broken no budget, and cost an
-// eviction. It is a swap where q lands on h. Steps of three are not looked for: each
-// further pod multiplies both the search and what an eviction in vain costs.
+// If the second move fails, the first has cost one eviction, but it has harmed no goal and
+// exceeded no budget. The step is a swap if q lands on h. The search ignores steps of three
+// moves: each further pod multiplies the search and the cost of a failed step.
 
-// displacementMinBenefit is what each eviction of a step must bring: a share of the node that is over
-// its target. A step of two evictions takes away at least one percent of a node, or
-// brings one pod of a group to another domain, which is the least that a group can gain.
-// It does not go by what there was at first, so that the same step is worth as much to a
-// plan on the result. Single moves pay once for what they bring; none is asked of them.
+// displacementMinBenefit is the least benefit per eviction of a step, as a share of the
+// node's total. A step of two evictions must lower a node's excess by 1 % of its total, or
+// serve a group. The share does not depend on the initial excess, so the same step is worth
+// as much to the next plan. Single moves have only the smaller floor minBenefit.
 const displacementMinBenefit = 0.005
 
-// What bounds the search for steps: a fortieth of the predictions before it, so that it
-// takes a few percent of the time, but more where all of it is soon done: displacementPredictions is
-// shared out over the nodes, as againEffort is, since the cost of a prediction grows
-// with them. That is 10,000 tries on up to 200 nodes and 4,000 on 500: with fewer a plan
-// on the result finds steps that this one had no tries left for.
+// These constants bound the search for steps. It may try a fortieth of the predictions made
+// before it, a few percent of the time. It may always try displacementPredictions divided by
+// the number of nodes, because a prediction costs more in larger clusters. maxTries bounds
+// both. That is 10,000 tries on up to 200 nodes and 4,000 on 500. With fewer tries, the next
+// plan would find steps that this plan missed.
 const (
 	displacementPredictions = 2_000_000
 	displacementShare       = 40
 	maxTries                = 10_000
-	maxCandidates           = 8 // pods of one goal that others may make room for
-	maxTargets              = 8 // nodes for each of them, those that lack least first
-	maxDisplaceable         = 4 // pods of each such node
-	displacementRounds      = 8 // times that single moves and steps take turns, where any is made
+	maxCandidates           = 8 // pods per goal for which others may make room
+	maxTargets              = 8 // nodes per pod, least missing room first
+	maxDisplaceable         = 4 // pods per node that may make room
+	displacementRounds      = 8 // repetitions of steps followed by single moves
 )
 
 func (a displacement) compare(b displacement) int {
 	return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.cost, b.cost), cmp.Compare(a.pod, b.pod), cmp.Compare(a.target, b.target), cmp.Compare(a.displaced, b.displaced))
 }
 
-// displacementMoves goes on, by steps, where single moves have come to their end, and by the
-// single moves that become possible by them. It reports whether there are any.
+// displacementMoves adds steps of two moves, and the single moves that these steps make
+// possible. It reports whether it added any.
 func (c *Search) displacementMoves() (some bool) {
 	if c.Options.NoSteps || !c.countUnmet() || c.evictionsLeft() < 2 {
 		return false
@@ -76,17 +75,19 @@ func (c *Search) displacementMoves() (some bool) {
 	return some
 }
 
-// maxNodesToRepeat: in larger clusters looking at every pod of unmet goals again, for
-// the few places that steps have made, costs as much as the search before them.
+// maxNodesToRepeat is the largest number of nodes with which single moves are tried again
+// after steps. In larger clusters, that costs as much as the whole search before and finds
+// few moves.
 const maxNodesToRepeat = 200
 
-// evictionsLeft is how many evictions the limits of the whole pass still allow.
+// evictionsLeft returns how many more evictions the per-pass limit and the cluster's hourly
+// limit allow.
 func (c *Search) evictionsLeft() int {
 	return min(c.Limits.PerPass().Left(), c.Limits.HourlyOfCluster().Left())
 }
 
-// serveAll looks for steps for each unmet goal, in order of need. It reports whether
-// it has made any.
+// serveAll looks for steps for each unmet goal, in order of need. It reports whether it made
+// any.
 func (m *displacementSearch) serveAll() (some bool) {
 	for _, g := range m.Goals.ByNeed(m.unmetAttempts) {
 		for m.Goals.Excess(g) > 0 && m.tries > 0 && m.evictionsLeft() >= 2 {
@@ -100,7 +101,7 @@ func (m *displacementSearch) serveAll() (some bool) {
 	return some
 }
 
-// best finds the step that brings most, of those looked at for one goal.
+// best returns the step with the highest value among those it predicts for goal g.
 func (m *displacementSearch) best(g int) (best displacement, found bool) {
 	m.landings = map[cluster.PodID]*Landing{}
 	for _, p := range m.candidatesFor(g) {
@@ -116,9 +117,10 @@ func (m *displacementSearch) best(g int) (best displacement, found bool) {
 	return best, found
 }
 
-// candidatesFor are pods whose leaving would serve a goal, and that may leave.
+// candidatesFor returns at most maxCandidates pods that may leave and whose leaving could
+// serve goal g.
 func (m *displacementSearch) candidatesFor(g int) []cluster.PodID {
-	m.round++ // all of them were looked at already
+	m.round++ // a new round, so that pods tried before are candidates again
 	var out []cluster.PodID
 	for _, cand := range m.candidates(g) {
 		if len(out) == maxCandidates {
@@ -131,7 +133,8 @@ func (m *displacementSearch) candidatesFor(g int) []cluster.PodID {
 	return out
 }
 
-// predict foretells both halves of a step.
+// predict predicts both moves of a step. It reports whether both landings are acceptable and
+// the second move is worth two evictions.
 func (m *displacementSearch) predict(o opening, g int) (displacement, bool) {
 	q := m.displacedLanding(o.displaced)
 	if q == nil || !m.limitsAllowBoth(o.displaced, o.pod) {
@@ -151,7 +154,8 @@ func (m *displacementSearch) predict(o opening, g int) (displacement, bool) {
 	return displacement{o.displaced, o.pod, o.target, g, l.Served, value, eligibility.EvictionCost(&m.Snapshot.Pods[o.displaced]) + eligibility.EvictionCost(&m.Snapshot.Pods[o.pod])}, ok
 }
 
-// worthTwoEvictions says whether what the second half of a step brings is worth two evictions.
+// worthTwoEvictions reports whether the second move of a step has enough benefit for two
+// evictions.
 func (m *displacementSearch) worthTwoEvictions(p cluster.PodID, from cluster.NodeID, l Landing) bool {
 	return slices.ContainsFunc(l.Served, func(g int) bool {
 		b, ok := m.Goals.Measures[g].(*goal.NodeMeasure)
@@ -159,7 +163,8 @@ func (m *displacementSearch) worthTwoEvictions(p cluster.PodID, from cluster.Nod
 	})
 }
 
-// displacedLanding is where the replacement of a pod would go that makes room, as things stand.
+// displacedLanding returns the predicted landing of the replacement of displaced pod q, or
+// nil if no landing is acceptable. It predicts once per pod and call of best.
 func (m *displacementSearch) displacedLanding(q cluster.PodID) *Landing {
 	l, known := m.landings[q]
 	if !known {
@@ -172,7 +177,8 @@ func (m *displacementSearch) displacedLanding(q cluster.PodID) *Landing {
 	return l
 }
 
-// limitsAllowBoth asks the limits about p once q has gone, which may go by itself.
+// limitsAllowBoth reports whether p may leave after q has left. The caller has checked that q
+// may leave.
 func (m *displacementSearch) limitsAllowBoth(q, p cluster.PodID) bool {
 	m.Limits.Add(q)
 	_, no := m.Refuse(p)
@@ -180,8 +186,8 @@ func (m *displacementSearch) limitsAllowBoth(q, p cluster.PodID) bool {
 	return !no
 }
 
-// join makes a step: q in the wave under way, or the next one, and p in the one after.
-// Where something is in the way that was not foreseen, nothing is made.
+// join makes a step: q leaves in the current or the next wave, and p in the wave after that.
+// If one of the moves does not join, it undoes the step and returns false.
 func (m *displacementSearch) join(a displacement) bool {
 	c := m.Search
 	if len(c.wave.hinted) > 0 || !c.joinDisplaced(a) {
@@ -198,7 +204,8 @@ func (m *displacementSearch) join(a displacement) bool {
 	return false
 }
 
-// joinDisplaced lets the first half of a step join the wave under way.
+// joinDisplaced adds the first move of a step to the current wave, if the wave has room and
+// the landing is acceptable.
 func (c *Search) joinDisplaced(a displacement) bool {
 	if !c.wave.Room(c.Eligibility, a.displaced) {
 		return false
@@ -220,7 +227,7 @@ func (c *Search) joinDisplaced(a displacement) bool {
 	return true
 }
 
-// dropLastMove takes back the last move, of a wave that is closed.
+// dropLastMove undoes the last move, whose wave is closed, and opens a new wave.
 func (c *Search) dropLastMove() {
 	m := c.Moves[len(c.Moves)-1]
 	c.dropMove()

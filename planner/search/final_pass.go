@@ -2,12 +2,12 @@ package search
 
 import "github.com/evenkeel-project/evenkeel/planner/eligibility"
 
-// finalPass goes on from where the plan ends until no single further eviction helps: an
-// attempt ends while a round still moves one in some hundreds, and a pod that was refused
-// early may find a place after the moves of others. Planning again on the predicted
-// result would find those; so they are found here. It notes the goals of which every
-// pod was tried once more as things stand at the end, worst first as far as the effort
-// goes: of no others it is claimed that nothing more helps.
+// finalPass continues until no further single move helps, or the predictions are used up.
+// Without it, the next plan would find these moves. An attempt stops when a round adds less
+// than 0.5 % of the moves. Later moves can also make room for a pod rejected earlier.
+// finalPass records in FinalPassGoals the unmet goals of which it tried every pod again at
+// the end, worst first. The prediction limit may shorten this list. For other unmet goals,
+// the plan does not claim that no further move helps.
 func (c *Search) finalPass() {
 	c.FinalPassGoals = nil
 	c.openWave()
@@ -26,14 +26,15 @@ func (c *Search) finalPass() {
 		if len(c.Moves) == was {
 			c.closeWave()
 			if _, spent := c.PredictionLimitReached(); !spent {
-				c.FinalPassGoals = todo // else some may not have been asked again
+				c.FinalPassGoals = todo // otherwise some pods may not have been tried again
 			}
 			return
 		}
 	}
 }
 
-// finalPassPredictions is how many predictions there may be to settle; see mostAgain.
+// finalPassPredictions returns how many predictions the final pass may make. See
+// predictionsForRepeat.
 func (c *Search) finalPassPredictions() int {
 	most := repeatPredictions / max(1, len(c.Snapshot.Nodes))
 	if effort := c.Options.MaxPredictions; effort > 0 {
@@ -42,7 +43,7 @@ func (c *Search) finalPassPredictions() int {
 	return most
 }
 
-// openWave begins the wave after those of the moves that there are.
+// openWave starts a wave with a number above those of the moves so far.
 func (c *Search) openWave() {
 	gone, last := eligibility.NewConsumed(), 0
 	for _, m := range c.Moves {
@@ -52,8 +53,8 @@ func (c *Search) openWave() {
 	c.wave = newWave(c.wave.start, gone, last+1)
 }
 
-// affordableGoals are the unmet goals, worst first, all of whose pods can be foretold before so
-// many predictions have been made. There are none where limits let no pod go.
+// affordableGoals returns the unmet goals, worst first, of which all pods can be predicted
+// within effort predictions. It returns none if limits are exhausted.
 func (c *Search) affordableGoals(effort int) []int {
 	if _, spent := c.Limits.Exhausted(); spent {
 		return nil

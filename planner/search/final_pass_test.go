@@ -9,7 +9,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
-// settling has one of the pods on n0 to move to n2, which then is full.
+// settling returns a search after its final pass. One pod on n0 moves to n2, which is then
+// full.
 func settling(t *testing.T, effort int) *Search {
 	c := searching(t, 3, []string{"n0 a 3", "n0 b 3", "n0 c 3", "n1 d 8", "n2 e 5"}, func(o *settings.Options) { o.MaxPredictions = effort }, half("cpu", 0, 1)...)
 	c.wave = newWave(c.State.Clone(), eligibility.NewConsumed(), 1)
@@ -17,8 +18,8 @@ func settling(t *testing.T, effort int) *Search {
 	return c
 }
 
-// TestSettlingGoesOnUntilNothingHelps, and says so of no goal where the effort did not go
-// as far as to ask all pods again as the plan leaves them.
+// TestSettlingGoesOnUntilNothingHelps checks that the final pass stops only when no move
+// helps. It claims no goal unless it tried every pod again.
 func TestSettlingGoesOnUntilNothingHelps(t *testing.T) {
 	all := settling(t, 0)
 	if len(all.Moves) != 1 || !slices.Equal(slices.Sorted(slices.Values(all.FinalPassGoals)), []int{0, 1}) {
@@ -36,8 +37,8 @@ func TestSettlingGoesOnUntilNothingHelps(t *testing.T) {
 	}
 }
 
-// TestSettlingAsksAgainAfterTheMovesOfOthers: a and b have no place until c, of a goal that
-// is less far from being met, has left n1.
+// TestSettlingAsksAgainAfterTheMovesOfOthers: pods a and b find no node until c has left n1.
+// The goal of c is less far from its limit.
 func TestSettlingAsksAgainAfterTheMovesOfOthers(t *testing.T) {
 	c := searching(t, 3, []string{`n0 a 4,"memory":4Gi`, `n0 b 5,"memory":4Gi`, `n1 c 6,"memory":2Gi`, `n2 e 1,"memory":7Gi`}, nil, half("cpu", 0, 1)...)
 	c.wave = newWave(c.State.Clone(), eligibility.NewConsumed(), 1)
@@ -46,8 +47,8 @@ func TestSettlingAsksAgainAfterTheMovesOfOthers(t *testing.T) {
 	}
 }
 
-// TestWithinAnEffort: goals come in whole, worst first, as far as predictions for all of
-// their pods go; where limits let no pod go there are none.
+// TestWithinAnEffort checks that the final pass takes whole goals, worst first, while the
+// predictions for all their pods fit. It takes none if limits allow no eviction.
 func TestWithinAnEffort(t *testing.T) {
 	pods := []string{"n0 a 3", "n0 b 3", "n0 c 3", "n1 d 8"}
 	c := searching(t, 3, pods, nil, half("cpu", 0, 1)...)
@@ -63,7 +64,8 @@ func TestWithinAnEffort(t *testing.T) {
 	}
 }
 
-// TestSettlingTakesWhatIsLeftOfTheEffort, and no more than further attempts may.
+// TestSettlingTakesWhatIsLeftOfTheEffort checks that the final pass uses only remaining
+// predictions, and no more than further attempts may.
 func TestSettlingTakesWhatIsLeftOfTheEffort(t *testing.T) {
 	for effort, want := range map[int]int{0: repeatPredictions / 2, 50: 40, repeatPredictions: repeatPredictions / 2} {
 		c := searching(t, 2, []string{"n0 a 8"}, func(o *settings.Options) { o.MaxPredictions = effort }, half("cpu", 0)...)
@@ -74,7 +76,8 @@ func TestSettlingTakesWhatIsLeftOfTheEffort(t *testing.T) {
 	}
 }
 
-// TestAWaveThatGoesOnFollowsTheLast, with nobody away yet.
+// TestAWaveThatGoesOnFollowsTheLast checks that a new wave has the next number and no pods in
+// flight.
 func TestAWaveThatGoesOnFollowsTheLast(t *testing.T) {
 	c := settling(t, 0)
 	c.Moves[0].Wave = 4

@@ -8,12 +8,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 )
 
-// greedyMoves makes, again and again, the move after which the least excess is left, of
-// all that there are, or of those for goals that are served first. Serving goal after goal
-// can end where no move helps and yet excess is left; this way ends there less often, and
-// costs a prediction for each pod of an unmet goal and move. It fits clusters of some ten
-// nodes. It does not begin with these pods, and returns the one that it begins with; -1:
-// there is none.
+// greedyMoves repeatedly makes the move that leaves the least excess, goals in Goals.First
+// before others. It less often gets stuck with excess left than serving goal after goal. Each
+// move costs a prediction for every pod of an unmet goal, which suits clusters of about ten
+// nodes. The first move is none of the pods in notFirst. greedyMoves returns the pod of its
+// first move, or -1 if it made none.
 func (c *Search) greedyMoves(notFirst []cluster.PodID) cluster.PodID {
 	first := cluster.PodID(-1)
 	c.useHints, c.scope = false, anyGoal
@@ -40,7 +39,7 @@ func (c *Search) greedyMoves(notFirst []cluster.PodID) cluster.PodID {
 	}
 }
 
-// greedyMove is a move with what it does to the excess that is left: less is better.
+// greedyMove is a move with its effect on the remaining excess. Lower values are better.
 type greedyMove struct {
 	pod   cluster.PodID
 	goal  int
@@ -54,8 +53,8 @@ func (a greedyMove) compare(b greedyMove) int {
 	return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.rank, b.rank), cmp.Compare(a.left, b.left), cmp.Compare(a.cost, b.cost), cmp.Compare(a.pod, b.pod))
 }
 
-// greediestMove finds the best move, the pod being -1 where there is none. waits says
-// that it is for the next wave.
+// greediestMove returns the best move, without the pods in not. The pod is -1 if there is
+// none. waits reports that the move belongs in the next wave.
 func (c *Search) greediestMove(not []cluster.PodID) (best greedyMove, waits bool) {
 	best.pod = -1
 	c.round++
@@ -85,7 +84,8 @@ func (c *Search) greediestMove(not []cluster.PodID) (best greedyMove, waits bool
 	return best, waits
 }
 
-// greedyAttempts tries this way, each time from another beginning.
+// greedyAttempts makes up to maxGreedyStarts greedy attempts, each with a different first
+// move. pull is the number of pods of unmet goals. It keeps the best result in best.
 func (c *Search) greedyAttempts(pull int, best *attemptResult) {
 	var firsts []cluster.PodID
 	for range maxGreedyStarts {
@@ -105,7 +105,7 @@ func (c *Search) greedyAttempts(pull int, best *attemptResult) {
 	}
 }
 
-// countUnmetPods is how many pods there are of goals that are unmet.
+// countUnmetPods returns the number of pods of unmet goals. It counts a pod once per goal.
 func (c *Search) countUnmetPods() (pods int) {
 	for _, g := range c.Goals.ByNeed(c.unmetAttempts) {
 		pods += len(c.PodsOf(g))

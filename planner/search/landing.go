@@ -10,24 +10,25 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 )
 
-// Landing is where a replacement is predicted to go.
+// Landing is the predicted landing of a replacement. Probabilities are fractions of 1.
 type Landing struct {
 	To                                                cluster.NodeID
-	Acceptable                                        int   // nodes
-	Served                                            []int // goals improved on `to`
+	Acceptable                                        int   // number of nodes on which the landing is acceptable
+	Served                                            []int // goals that the move improves
 	Confidence, ReturnProbability, PendingProbability float64
-	// Hinted are nodes that must carry a hint for this to hold; in a wave those
-	// of the wave.
+	// Hinted are the nodes that must carry a hint for this prediction. In a wave, they are
+	// the hinted nodes of the wave.
 	Hinted []cluster.NodeID
-	// Steered: without hints it would not hold.
+	// Steered says that the landing is acceptable only with hints.
 	Steered bool
-	// predicted is what it was read from; forgotten once the move is accepted.
+	// predicted is the prediction behind this landing. The search clears it when it accepts
+	// the move.
 	predicted prediction.Prediction
 }
 
-// PredictLanding predicts where the replacement of a pod goes and accepts it only if,
-// with enough confidence, requested goals are then served better and no goal
-// worse.
+// PredictLanding predicts where the replacement of a pod lands. It accepts the landing if,
+// with at least minConfidence, it improves a requested goal and makes no goal worse.
+// Otherwise it returns the reason and false.
 func (c *State) PredictLanding(pod cluster.PodID) (Landing, plan.Reason, bool) {
 	from := c.Model.NodeOf(pod)
 	*c.predictions++
@@ -57,13 +58,14 @@ func (c *State) PredictLanding(pod cluster.PodID) (Landing, plan.Reason, bool) {
 	return l, plan.Reason{}, true
 }
 
-// Accepts reports whether a replacement may stand on n. A pod may tolerate a node
-// that is not Ready, but does not run there; one under pressure has enough.
+// Accepts reports whether a replacement may land on n: another node, Ready, not under
+// pressure, and acceptable to the goals. A pod may tolerate a NotReady node, but it does not
+// run there.
 func (c *State) Accepts(places *goal.TargetCheck, n cluster.NodeID) bool {
 	return n != places.From && c.Ready[n] && places.Acceptable(n)
 }
 
-// AcceptableNodes lists the nodes that a landing may end on.
+// AcceptableNodes lists the nodes that are acceptable for a landing.
 func (c *State) AcceptableNodes(pod cluster.PodID, l *Landing) []cluster.NodeID {
 	places := c.Goals.CheckTargets(pod, c.Model.NodeOf(pod))
 	var out []cluster.NodeID
@@ -75,7 +77,7 @@ func (c *State) AcceptableNodes(pod cluster.PodID, l *Landing) []cluster.NodeID 
 	return out
 }
 
-// countAcceptable is how many nodes a landing may end on.
+// countAcceptable returns how many nodes are acceptable for a landing.
 func (c *Search) countAcceptable(pod cluster.PodID, l *Landing) int {
 	places := c.Goals.CheckTargets(pod, c.Model.NodeOf(pod))
 	c.nodeBuffer = l.predicted.Gone.FeasibleSet.Append(c.nodeBuffer[:0])
@@ -91,7 +93,7 @@ func anyOf(nodes prediction.NodeSet, good func(cluster.NodeID) bool) bool {
 	return false
 }
 
-// noTarget explains why no node is acceptable.
+// noTarget returns the reason if no node is acceptable.
 func noTarget(from cluster.NodeID, pr prediction.Prediction) plan.Reason {
 	others := pr.Gone.FeasibleSet.Len()
 	if pr.Gone.FeasibleSet.Has(from) {
@@ -111,8 +113,8 @@ func otherNodes(n int) string {
 	return strconv.Itoa(n) + " other nodes"
 }
 
-// tooUncertain tells a replacement that goes back, or into the same over-full
-// domain, from one whose place is merely not known well enough.
+// tooUncertain returns the reason for a landing below minConfidence. It distinguishes a
+// replacement that would return, or land where it helps no goal, from an uncertain landing.
 func (c *State) tooUncertain(from cluster.NodeID, pr prediction.Prediction, places *goal.TargetCheck, l Landing) plan.Reason {
 	back := pr.Prob(func(n cluster.NodeID) bool { return n == from || !places.Helps(n) })
 	need := c.Options.MinConfidence
@@ -125,8 +127,8 @@ func (c *State) tooUncertain(from cluster.NodeID, pr prediction.Prediction, plac
 		"its replacement lands where it helps with probability %.2f only (guards.minConfidence wants %.2f)", l.Confidence, need)}
 }
 
-// onlyUnderPressure says that the replacement could help on other nodes, were these not
-// under pressure.
+// onlyUnderPressure reports whether the replacement would help only on nodes under pressure,
+// and returns the reason.
 func (c *State) onlyUnderPressure(places *goal.TargetCheck, pr prediction.Prediction) (plan.Reason, bool) {
 	n := 0
 	for id := range pr.Gone.FeasibleSet.All() {

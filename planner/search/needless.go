@@ -2,10 +2,9 @@ package search
 
 import "slices"
 
-// dropNeedless takes back every move without which all goals stand as well at
-// the end as with it: one large pod chosen late can make an earlier one needless.
-// The others are then made again, in waves, since their landings may have
-// depended on it.
+// dropNeedless removes each move whose removal makes no goal worse: a large pod that moves
+// late can make an earlier move needless. It then repeats the other moves, in waves, because
+// their landings may have depended on the removed ones.
 func (c *Search) dropNeedless() {
 	var needed []Step
 	for i := 0; i < len(c.Moves); i++ {
@@ -41,7 +40,7 @@ func (c *Search) needless(m Step) bool {
 	})
 }
 
-// dropLast takes back needless moves at the end, on which no other depends.
+// dropLast undoes needless moves at the end of the list, on which no other move depends.
 func (c *Search) dropLast() {
 	for n := len(c.Moves) - 1; n >= 0 && c.needlessAt(n); n-- {
 		m := c.Moves[n]
@@ -51,8 +50,8 @@ func (c *Search) dropLast() {
 	}
 }
 
-// rejoin makes the moves that one more wave has room for, and returns the rest.
-// A move that not even an empty wave can hold is refused.
+// rejoin repeats the moves for which one more wave has room, and returns the remaining moves.
+// It drops a move for which even an empty wave has no room.
 func (c *Search) rejoin(moves []Step) (rest []Step) {
 	for i, m := range moves {
 		if c.wave.Full() {
@@ -66,7 +65,7 @@ func (c *Search) rejoin(moves []Step) (rest []Step) {
 			case joinsLater:
 				rest = append(rest, moves[i:]...)
 			default:
-				continue // the other half is judged by itself
+				continue // the loop tries the second move alone
 			}
 			break
 		}
@@ -83,14 +82,14 @@ func (c *Search) rejoin(moves []Step) (rest []Step) {
 	return rest
 }
 
-// isDisplacement reports whether a move makes room for the next one, which it always stands
-// right before.
+// isDisplacement reports whether move i makes room for move i+1. The first move of a step
+// always precedes the second directly.
 func (c *Search) isDisplacement(i int) bool {
 	return c.Moves[i].Displaced != nil && i+1 < len(c.Moves) && c.Moves[i+1].Pod == c.Moves[i].Displaced.Pod
 }
 
-// needlessAt reports whether a move is needless: the first half of a step when the other
-// is, or is not made.
+// needlessAt reports whether move i is needless. The first move of a step is needless if the
+// second is needless or missing.
 func (c *Search) needlessAt(i int) bool {
 	switch {
 	case c.isDisplacement(i):
@@ -101,9 +100,9 @@ func (c *Search) needlessAt(i int) bool {
 	return c.needless(c.Moves[i].Step)
 }
 
-// dropNeedlessDisplacements takes back steps and single moves that later ones have made needless. The
-// others are made again, and where that ends farther from a goal or takes more
-// evictions all stays as it was.
+// dropNeedlessDisplacements removes steps and single moves that later moves made needless,
+// and repeats the others. It restores the earlier moves if a goal ends farther from its
+// limit, the evictions do not decrease, or a step is incomplete.
 func (c *Search) dropNeedlessDisplacements() {
 	c.dropLast()
 	if n := c.countNeedless(); n == 0 || n*minShareOfMoves < len(c.Moves) {
@@ -118,7 +117,8 @@ func (c *Search) dropNeedlessDisplacements() {
 	}
 }
 
-// hasUnpairedDisplacement reports whether a first half is without the other.
+// hasUnpairedDisplacement reports whether the first move of a step is present without the
+// second.
 func (c *Search) hasUnpairedDisplacement() bool {
 	for i := range c.Moves {
 		if c.Moves[i].Displaced != nil && !c.isDisplacement(i) {
@@ -128,7 +128,7 @@ func (c *Search) hasUnpairedDisplacement() bool {
 	return false
 }
 
-// dropMove takes the last move out of the list.
+// dropMove removes the last move from the list. It does not change the state.
 func (c *Search) dropMove() {
 	n := len(c.Moves) - 1
 	m := c.Moves[n]
@@ -140,8 +140,8 @@ func (c *Search) dropMove() {
 	}
 }
 
-// rejoinDisplaced makes the first half of a step again. The other half is for the next
-// wave; without this one it is judged by itself.
+// rejoinDisplaced repeats the first move of a step. The second belongs in the next wave. If
+// the first is rejected, the caller tries the second alone.
 func (c *Search) rejoinDisplaced(m Step) joinResult {
 	a := displacement{displaced: m.Pod, pod: m.Displaced.Pod, target: m.Displaced.On, goal: m.goal, served: slices.Clone(m.Landing.Served)}
 	switch {

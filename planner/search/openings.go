@@ -9,13 +9,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 )
 
-// opening is a place that p could have if q left it.
+// opening says that pod could land on target if displaced left it.
 type opening struct {
 	pod, displaced cluster.PodID
 	target         cluster.NodeID
 }
 
-// resourceNeed is what p takes of something, and what of it is left on each node.
+// resourceNeed is one resource, or one amount that a goal counts, of which a pod needs room.
+// All values are in the unit of the resource.
 type resourceNeed struct {
 	amount int64
 	room   func(cluster.NodeID) int64
@@ -23,16 +24,18 @@ type resourceNeed struct {
 	total  func(cluster.NodeID) int64
 }
 
-// openedNode is a node that p could run on, with what it lacks, as a share of the node.
+// openedNode is a node that could run a pod if another left, with the largest missing share
+// of the node's total.
 type openedNode struct {
 	node    cluster.NodeID
 	missing float64
 }
 
-// openings are the places to which p could go if one pod made room: on nodes that could
-// hold it and would serve a goal, those first that lack least.
+// openings returns the openings for p: nodes that lack room for p and on which p would serve
+// a goal, each with pods whose leaving makes enough room. Nodes with the smallest missing
+// share come first.
 func (m *displacementSearch) openings(p cluster.PodID) (out []opening) {
-	m.tries-- // it looks at every node
+	m.tries-- // it checks every node
 	from := m.Model.NodeOf(p)
 	places := m.Goals.CheckTargets(p, from)
 	if places.LeavingHarms {
@@ -60,7 +63,7 @@ func (m *displacementSearch) openings(p cluster.PodID) (out []opening) {
 	return out
 }
 
-// resourceNeeds are what p requests, and what goals count of it.
+// resourceNeeds returns what p requests, and what goals with a headroom count of p.
 func (m *displacementSearch) resourceNeeds(p cluster.PodID) []resourceNeed {
 	var out []resourceNeed
 	asks := m.Snapshot.Pods[p].Requests
@@ -86,8 +89,8 @@ func (m *displacementSearch) resourceNeeds(p cluster.PodID) []resourceNeed {
 	return out
 }
 
-// largestLack is the largest share of a node that is missing for p, of all that it wants; at
-// most 0 where nothing is.
+// largestLack returns the largest missing room for p, as a share of the node's total. It
+// returns 0 if nothing is missing.
 func largestLack(wants []resourceNeed, n cluster.NodeID) (most float64) {
 	for _, w := range wants {
 		if total := w.total(n); total > 0 {
@@ -97,19 +100,20 @@ func largestLack(wants []resourceNeed, n cluster.NodeID) (most float64) {
 	return most
 }
 
-// minRuntime is how long a pod must have run before it makes room for another. What this
-// pass moves, the next one does not move again for the sake of others, so that passes do
-// not go on for ever by steps that undo one another's landings.
+// minRuntime is how long a pod must have run before it makes room for another. Without it,
+// consecutive passes could undo each other's steps without end.
 const minRuntime = time.Hour
 
-// runsLongEnough reports whether a pod has run for long enough; where nobody knows, it has not.
+// runsLongEnough reports whether the pod has run for at least minRuntime. It returns false if
+// the start time is unknown.
 func (c *Search) runsLongEnough(pod cluster.PodID) bool {
 	start := c.Snapshot.Pods[pod].Object.Status.StartTime
 	return start != nil && c.Now.Sub(start.Time) >= minRuntime
 }
 
-// displaceable are pods that would leave enough behind, and may leave: the least disruptive
-// first, and of those the smallest.
+// displaceable returns at most maxDisplaceable pods on t that may leave and whose leaving
+// makes enough room. They are ordered by rank, eviction cost and size. Pods with a preference
+// against eviction are left out.
 func (m *displacementSearch) displaceable(t cluster.NodeID, wants []resourceNeed) []cluster.PodID {
 	var out []candidate
 	for _, q := range m.Snapshot.Nodes[t].Pods {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// rejectUnknownUsage gives a reason to the pods of a node that stay only because nobody
-// knows what they use.
+// rejectUnknownUsage rejects the pods on the node of goal g whose usage is unknown, if the
+// goal is by usage.
 func (c *Search) rejectUnknownUsage(g int) {
 	b, ok := c.Goals.Measures[g].(*goal.NodeMeasure)
 	if !ok || !b.Amounts.Measure.ByUsage {
@@ -22,14 +22,14 @@ func (c *Search) rejectUnknownUsage(g int) {
 		}
 		if why, unknown := c.usageUnknown(b, id); unknown {
 			if more, no := c.Eligibility.Refuse(id); no {
-				why = more // it would stay anyway
+				why = more // this reason rejects the pod anyway
 			}
 			c.Rejections.add(id, c.Goals.Goals[g].Strategy, why)
 		}
 	}
 }
 
-// usageUnknown says that nobody knows what a pod uses, and why.
+// usageUnknown reports whether a pod's usage is unknown, and returns why.
 func (c *Search) usageUnknown(b *goal.NodeMeasure, pod cluster.PodID) (plan.Reason, bool) {
 	resource, name := b.Amounts.Measure.Resource, c.Snapshot.Nodes[b.Node].Name
 	switch b.Amounts.PodQuality(pod) {
@@ -42,15 +42,15 @@ func (c *Search) usageUnknown(b *goal.NodeMeasure, pod cluster.PodID) (plan.Reas
 	return plan.Reason{}, false
 }
 
-// minBenefit is the least share of a node's allocatable that an eviction must take off what
-// is too much there. Less than half of 0.1 % is what reports show as 0.0 % over: nobody
-// asks for an eviction to mend it, and a load that varies crosses its limit by so little
-// again and again. It is a share of the node, not of the excess, so that the same
-// remainder is worth as little to the next plan. A move that a group needs is always
-// worth it: it counts in whole pods.
+// minBenefit is the least benefit of an eviction, as a share of the node's allocatable: 0.05
+// %. Reports show a smaller excess as 0.0 % over, and a varying load crosses its limit by so
+// little again and again. The share does not depend on the excess, so the same remainder is
+// worth as little to the next plan. A move that a group needs has no floor: a group counts
+// whole pods.
 const minBenefit = 0.0005
 
-// benefitTooSmall says that a pod's leaving would serve goals, but each by less than the floor.
+// benefitTooSmall reports whether a pod's leaving would serve goals, but each by less than
+// minBenefit.
 func (c *Search) benefitTooSmall(pod cluster.PodID) (plan.Reason, bool) {
 	from := c.Model.NodeOf(pod)
 	var most float64
@@ -77,14 +77,15 @@ func (c *Search) benefitTooSmall(pod cluster.PodID) (plan.Reason, bool) {
 		100*most, c.Goals.Goals[of].Resource, c.Snapshot.Nodes[from].Name, 100*minBenefit)}, true
 }
 
-// Refuse asks everything that does not depend on the landing.
+// Refuse applies all checks that do not depend on the landing. It returns the first reason
+// against the eviction.
 func (c *Search) Refuse(pod cluster.PodID) (plan.Reason, bool) {
 	if reason, refused := c.Eligibility.Refuse(pod); refused {
 		return reason, true
 	}
 	p := &c.Snapshot.Pods[pod]
-	// What a plan before this one evicted may not stand in the Job's status yet: that it
-	// counts twice where it does is the better mistake.
+	// The Job's status may not include pods that an earlier plan evicted. Counting such a pod
+	// twice is safer than not counting it.
 	if why, fails := guard.JobFails(c.Snapshot, p, c.Limits.PlannedFor(p.Workload)); fails {
 		return plan.Reason{Code: plan.JobWouldFail, Message: why}, true
 	}
@@ -94,7 +95,8 @@ func (c *Search) Refuse(pod cluster.PodID) (plan.Reason, bool) {
 	return c.Limits.Refuse(pod)
 }
 
-// rejectAll gives the reason to all pods that could serve the goal and have none.
+// rejectAll rejects, with one reason, all pods that could serve goal g and have no reason
+// yet.
 func (c *Search) rejectAll(g int, reason plan.Reason) {
 	for _, id := range c.PodsOf(g) {
 		if !c.Rejections.has(id) && !c.Moved[id] {

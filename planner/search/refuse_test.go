@@ -7,13 +7,13 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// TestWhatIsTooLittleToLeaveFor: half a thousandth of a node of 10 CPU is 5m.
+// TestWhatIsTooLittleToLeaveFor checks minBenefit: 0.05 % of a node of 10 CPU is 5m.
 func TestWhatIsTooLittleToLeaveFor(t *testing.T) {
 	skewed := plan.Goal{Kind: plan.SkewAtMost, Limit: 1}
 	constraint := half("cpu", 0)[0]
 	constraint.Constraint = true
 	for name, c := range map[string]struct {
-		first, others string // what p0 and the others request
+		first, others string // requests of p0 and of the other pods
 		goals         []plan.Goal
 		says          string
 	}{

@@ -8,10 +8,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Rejections keeps the last refusal of each pod that was a candidate. Many pods share
-// one, and of those that limits let stay there are more than all others.
+// Rejections keeps the last rejection of each pod that was a candidate. Many pods share one
+// rejection, above all those that a limit blocks.
 type Rejections struct {
-	byPod    []int32 // by pod, its place in said and one; 0: none
+	byPod    []int32 // by pod: index in distinct plus one; 0: no rejection
 	distinct []rejection
 }
 
@@ -22,7 +22,7 @@ type rejection struct {
 
 func newRejections(pods int) *Rejections { return &Rejections{byPod: make([]int32, pods)} }
 
-// Of is why a pod stays, if it was refused.
+// Of returns why the pod is not moved, if it was rejected.
 func (r *Rejections) Of(pod cluster.PodID) (rejection, bool) {
 	if i := r.byPod[pod]; i > 0 {
 		return r.distinct[i-1], true
@@ -32,13 +32,13 @@ func (r *Rejections) Of(pod cluster.PodID) (rejection, bool) {
 
 func (r *Rejections) has(pod cluster.PodID) bool { return r.byPod[pod] > 0 }
 
-// clone keeps what is known so far.
+// clone returns an independent copy.
 func (r *Rejections) clone() *Rejections {
 	return &Rejections{slices.Clone(r.byPod), slices.Clone(r.distinct)}
 }
 
-// add notes why a pod stays. That nothing more was tried does not take the place of what
-// was found when it was.
+// add records why a pod is not moved. PredictionLimitReached does not replace an earlier
+// reason.
 func (r *Rejections) add(pod cluster.PodID, strategy string, reason plan.Reason) {
 	if r.has(pod) && reason.Code == plan.PredictionLimitReached {
 		return
@@ -52,16 +52,16 @@ func (r *Rejections) add(pod cluster.PodID, strategy string, reason plan.Reason)
 
 func (r *Rejections) remove(pod cluster.PodID) { r.byPod[pod] = 0 }
 
-// limitCodes are the codes of refusals that go by how many moves there are.
+// limitCodes are the codes of rejections that depend on the number of moves.
 var limitCodes = []plan.Code{plan.LimitPerPass, plan.LimitPerNode, plan.LimitPerNamespace, plan.LimitPerOwner, plan.LimitPerZone, plan.LimitPerHour}
 
-// ByLimit reports whether a limit keeps the pod.
+// ByLimit reports whether a limit blocks the pod.
 func (r *Rejections) ByLimit(pod cluster.PodID) bool {
 	x, known := r.Of(pod)
 	return known && slices.Contains(limitCodes, x.Reason.Code)
 }
 
-// forgetLimits forgets the refusals that went by how many moves there were.
+// forgetLimits removes the rejections that depend on the number of moves.
 func (r *Rejections) forgetLimits() {
 	for pod := range r.byPod {
 		if r.ByLimit(cluster.PodID(pod)) {
@@ -70,10 +70,11 @@ func (r *Rejections) forgetLimits() {
 	}
 }
 
-// List counts all and keeps the first samples of each code, by code and pod.
+// List counts all rejections by code. It keeps the first perCode samples of each code, sorted
+// by code and pod; a negative perCode keeps all.
 func (r *Rejections) List(s *cluster.Snapshot, perCode int) plan.Rejections {
 	out := plan.Rejections{Counts: map[plan.Code]int{}, Samples: []plan.Rejection{}}
-	for i := range r.byPod { // which is the order of names
+	for i := range r.byPod { // pods are in the order of names
 		id := cluster.PodID(i)
 		x, refused := r.Of(id)
 		if !refused {

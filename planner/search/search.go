@@ -1,6 +1,6 @@
 // Package search finds the moves of a plan. It orders candidates, predicts where each
-// replacement lands, and joins moves into waves. It never evicts a pod and never writes
-// the plan; package summary does.
+// replacement lands, and joins moves into waves. It never evicts a pod and never writes the
+// plan; package summary does.
 package search
 
 import (
@@ -14,21 +14,21 @@ import (
 	"time"
 )
 
-// scope is what a move must be good for to be made now. The search goes through the
-// aims in order: an eviction that serves a node and a group at once is one that
-// neither of them needs a second time, and a replacement that lands where only one
-// of the two is served wastes a pod that could have served both. In 40 of the random
-// clusters of package quality this saves 5 % of the evictions.
+// scope says which goals a move must serve. The search tries the scopes in order. One
+// eviction that serves a node and a group replaces two evictions. If the replacement serves
+// only one of the two, the move loses part of the pod's benefit. In 40 random clusters of
+// package quality, this order saves 5 % of the evictions.
 type scope int
 
 const (
-	nodeAndGroup scope = iota // it serves a node, a group, and all that its pod's leaving could
-	allGoals                  // it serves all goals that its pod's leaving could
-	anyGoal                   // it serves one
+	nodeAndGroup scope = iota // the move serves a node, a group, and every goal that its pod's leaving could serve
+	allGoals                  // the move serves every goal that its pod's leaving could serve
+	anyGoal                   // the move serves at least one goal
 	scopes
 )
 
-// firstOnlyTurns says whether only the goals that are served first are served, turn by turn.
+// firstOnlyTurns returns the values of onlyFirst, in the order in which the search applies
+// them.
 func (c *Search) firstOnlyTurns() []bool {
 	if c.firstAlone {
 		return []bool{true, false}
@@ -36,7 +36,7 @@ func (c *Search) firstOnlyTurns() []bool {
 	return []bool{false}
 }
 
-// goalsToServe lists the goals that are served now, by need.
+// goalsToServe lists the goals that the search serves now, in order of need.
 func (c *Search) goalsToServe() []int {
 	list := c.Goals.ByNeed(c.unmetAttempts)
 	if c.onlyFirst {
@@ -45,13 +45,12 @@ func (c *Search) goalsToServe() []int {
 	return list
 }
 
-// Search is one planning pass under way. Its own scene is that after all moves
-// so far.
+// Search is one planning pass. Its embedded State includes all moves so far.
 type Search struct {
 	*State
 	PlannerState plan.PlannerState
 	Now          time.Time
-	// Schedulers are those without a profile.
+	// Schedulers are the schedulers without a configured profile.
 	Schedulers  []plan.SchedulerState
 	Limits      *limits.Counter
 	hour        history.Hour
@@ -60,20 +59,21 @@ type Search struct {
 	unmoved     rejectedSinceMove
 	Moves       []WaveStep
 	Moved       []bool // by pod
-	// triedIn is, by pod, the round in which no place was found for it.
+	// triedIn is the last round in which the search rejected the pod's landing or compared
+	// its move, by pod. It skips the pod for the rest of that round.
 	triedIn         []int32
 	round           int32
 	wave            *wave
-	useHints        bool // moves that need hints are looked for
+	useHints        bool // the search also tries moves that need hints
 	scope           scope
-	firstAlone      bool               // goals that are served first are served by themselves first
-	onlyFirst       bool               // only these are served now
+	firstAlone      bool               // the search serves the goals in Goals.First alone before it serves all goals
+	onlyFirst       bool               // the search now serves only the goals in Goals.First
 	HintedByWave    [][]cluster.NodeID // nodes hinted in each wave
 	unmetAttempts   []int              // by goal: attempts that left it unmet
-	FinalPassGoals  []int              // unmet goals of which every pod was tried again at the end
+	FinalPassGoals  []int              // unmet goals of which the final pass tried every pod again
 	candidateBuffer []candidate
-	nodeBuffer      []cluster.NodeID // scratch of countAcceptable
-	costByPod       []float64        // by pod; 0: not known yet
+	nodeBuffer      []cluster.NodeID // buffer of countAcceptable
+	costByPod       []float64        // by pod; 0: not computed yet
 }
 
 func NewSearch(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *Search {
@@ -88,15 +88,15 @@ func NewSearch(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerState
 	return c
 }
 
-// minShareOfMoves: what concerns fewer than one in so many moves is not worth looking at
-// every pod again. In a large cluster the last rounds cost as much as the first and
-// move next to nothing, and where a few moves are needless all others, made again,
-// nearly always end farther from some of the thousands of goals. Up to so many moves
-// it is about each of them.
+// minShareOfMoves is the reciprocal of 0.5 %. The search stops rescanning when less than 0.5
+// % of the moves would change, and keeps needless moves below that share. In a large cluster,
+// the last rounds cost as much as the first and move few pods. Repeating all other moves
+// nearly always leaves some goals farther from their limits. With at most minShareOfMoves
+// moves, a single move is enough to continue.
 const minShareOfMoves = 200
 
-// passOverGoals serves the goals, first by moves that need no hints, and of these by the
-// ones that serve most at once.
+// passOverGoals serves the goals. It tries moves without hints before moves with hints, and
+// the scopes in order.
 func (c *Search) passOverGoals() {
 	for _, c.onlyFirst = range c.firstOnlyTurns() {
 		for _, c.useHints = range c.hintPhases() {
@@ -108,7 +108,7 @@ func (c *Search) passOverGoals() {
 	c.closeWave()
 }
 
-// hintPhases says whether hints are looked for, phase by phase.
+// hintPhases returns the values of useHints, in the order in which the search applies them.
 func (c *Search) hintPhases() []bool {
 	if c.Options.Steers() {
 		return []bool{false, true}
@@ -116,8 +116,9 @@ func (c *Search) hintPhases() []bool {
 	return []bool{false}
 }
 
-// rounds serves the goals until a round over all of them moves nothing: a move
-// for one goal can make room for another.
+// rounds repeats rounds over all goals, because a move for one goal can make room for
+// another. It stops after a round that adds no move, or less than 0.5 % of the moves. It also
+// stops when limits are exhausted.
 func (c *Search) rounds() {
 	for again := true; again; {
 		c.round++
@@ -128,8 +129,8 @@ func (c *Search) rounds() {
 	}
 }
 
-// serveAll serves each goal as far as it goes, the worst first. Goals that wait
-// for the next wave come first in it.
+// serveAll serves each goal as far as possible, in the order of todo. Goals that wait for the
+// next wave come first in it.
 func (c *Search) serveAll(todo []int) {
 	for len(todo) > 0 {
 		var later []int
@@ -148,8 +149,8 @@ func (c *Search) serveAll(todo []int) {
 	}
 }
 
-// serveGoal moves pods for one goal until it is met or nothing helps. It reports
-// whether the goal waits for the next wave.
+// serveGoal moves pods for goal g until g is met or no candidate joins. It reports whether g
+// waits for the next wave.
 func (c *Search) serveGoal(g int) (waits bool) {
 	c.rejectUnknownUsage(g)
 	for c.Goals.Excess(g) > 0 {
@@ -167,7 +168,7 @@ func (c *Search) serveGoal(g int) (waits bool) {
 	return false
 }
 
-// joinResult is what becomes of a candidate.
+// joinResult is the result of trying a candidate.
 type joinResult int
 
 const (
@@ -176,9 +177,9 @@ const (
 	joined
 )
 
-// joinBestCandidate tries the candidates of a goal in order of merit until one joins the
-// wave. Where the wave has no room for one, those of the same merit may take its
-// place.
+// joinBestCandidate tries the candidates of goal g, best first, until one joins the wave. If
+// the wave has no room for a candidate, another with the same rank and benefit may replace
+// it.
 func (c *Search) joinBestCandidate(g int) joinResult {
 	var waits *candidate
 	all := c.candidates(g)
@@ -194,7 +195,7 @@ func (c *Search) joinBestCandidate(g int) joinResult {
 		case a == joinsLater && waits == nil:
 			waits = cand
 		case a == refused && waits != nil:
-			c.triedIn[cand.pod] = 0 // it was only to take another's place
+			c.triedIn[cand.pod] = 0 // the pod was tried only as a substitute; it may be tried again in this round
 		case a == refused && reason.Code != "":
 			c.Rejections.add(cand.pod, c.Goals.Goals[g].Strategy, reason)
 		}
@@ -205,8 +206,9 @@ func (c *Search) joinBestCandidate(g int) joinResult {
 	return refused
 }
 
-// tryCandidate lets a pod join the wave under way if it may leave and its replacement
-// lands well. Where it may later, with hints, no reason is given yet.
+// tryCandidate adds the pod to the current wave if the pod may leave and its replacement
+// lands well. The reason stays empty if the pod may still join later, in the next wave or
+// with hints.
 func (c *Search) tryCandidate(pod cluster.PodID, g int) (joinResult, plan.Reason) {
 	if reason, no := c.Refuse(pod); no {
 		return refused, reason

@@ -12,7 +12,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
-// The objects of small clusters.
+// Manifests of small clusters.
 const (
 	smallHead = "apiVersion: v1\nkind: List\nmetadata: {annotations: {evenkeel.io/taken-at: '2026-01-02T00:00:00Z'}}\nitems:\n- {apiVersion: v1, kind: Namespace, metadata: {name: shop}}\n"
 	smallNode = "- {apiVersion: v1, kind: Node, metadata: {name: n%[1]d, uid: n%[1]d, labels: {topology.kubernetes.io/zone: z%[1]d}}, status: {allocatable: {cpu: '10', memory: 10Gi, pods: '110'}, conditions: [{type: Ready, status: 'True'}]}}\n"
@@ -20,9 +20,9 @@ const (
 	smallPod  = "- {apiVersion: v1, kind: Pod, metadata: {namespace: shop, name: p%[1]d, uid: p%[1]d, labels: {app: %[3]s}, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: %[3]s, uid: %[3]s, controller: true}]}, spec: {nodeName: %[2]s, containers: [{name: c, resources: {requests: {cpu: %[4]s}}}]}, status: {phase: Running, startTime: '2026-01-01T00:00:00Z', conditions: [{type: Ready, status: 'True'}]}}\n"
 )
 
-// small is a cluster of nodes n0, n1, ... of 10 CPU and 10 GiB, each a zone of its own. The
-// pods p0, p1, ... are each a node, a ReplicaSet and what it requests: "n0 api 500m", or
-// `n0 api 500m,"memory":1Gi`.
+// small returns a cluster of nodes n0, n1, ... of 10 CPU and 10 GiB, each in its own zone.
+// Each entry of pods is a node, a ReplicaSet and a request: "n0 api 500m", or `n0 api
+// 500m,"memory":1Gi`. The pods are named p0, p1, ...
 func small(t *testing.T, nodes int, pods []string) *cluster.Snapshot {
 	t.Helper()
 	var text strings.Builder
@@ -53,8 +53,8 @@ func small(t *testing.T, nodes int, pods []string) *cluster.Snapshot {
 	return s
 }
 
-// searching begins a search in a small cluster. No guard keeps its pods, nor do limits.
-// Goals about a group are about the first ReplicaSet.
+// searching starts a search in a small cluster. No guard or limit blocks its pods. Group
+// goals apply to the first ReplicaSet.
 func searching(t *testing.T, nodes int, pods []string, change func(*settings.Options), goals ...plan.Goal) *Search {
 	t.Helper()
 	s := small(t, nodes, pods)
@@ -79,7 +79,7 @@ func searching(t *testing.T, nodes int, pods []string, change func(*settings.Opt
 	return NewSearch(&opts, s, plan.PlannerState{}, goal.Number(s, goals), s.TakenAt)
 }
 
-// half asks for at most half of a resource on each of these nodes.
+// half returns goals of at most half of a resource on each of these nodes.
 func half(resource string, nodes ...cluster.NodeID) (out []plan.Goal) {
 	for _, n := range nodes {
 		out = append(out, plan.Goal{Kind: plan.NodeBelow, Node: n, Resource: resource, Limit: 0.5})

@@ -10,22 +10,21 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
-// State is the cluster at one moment of a plan: where pods stand, and how far the
-// goals are from being met.
+// State is the simulation state of a plan: the node of each pod, and the excess of each goal.
 type State struct {
 	Snapshot *cluster.Snapshot
 	Options  *settings.Options
 	Steering *Steering
-	Ready    []bool // by node: Ready, and not under pressure
+	Ready    []bool // by node: true if Ready and not under pressure
 	Model    *placement.ClusterModel
 	Goals    *goal.Tracker
-	// predictions counts the landings that were foretold, in all clones together.
+	// predictions counts the landings predicted; all clones share it.
 	predictions *int
-	// moveCount counts the moves that were made and taken back.
+	// moveCount counts the moves made and undone.
 	moveCount int
 }
 
-// newState is the cluster as the snapshot has it.
+// newState returns the state of the snapshot, without moves.
 func newState(opts *settings.Options, s *cluster.Snapshot, goals []plan.Goal, schedulers []plan.SchedulerState, now time.Time) *State {
 	o := opts.Placement
 	o.Profiles = opts.Trust.Profiles(o.Profiles, schedulers)
@@ -38,7 +37,7 @@ func newState(opts *settings.Options, s *cluster.Snapshot, goals []plan.Goal, sc
 	return c
 }
 
-// Clone is a scene that other moves can be made in.
+// Clone returns a copy with its own cluster model and goals.
 func (c *State) Clone() *State {
 	other := *c
 	other.Model, other.Goals = c.Model.Clone(), c.Goals.Clone()

@@ -15,15 +15,15 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
-// Steering says which nodes may be hinted, and how many at once.
+// Steering says which nodes the evictor may hint, and how many at once.
 type Steering struct {
 	Kind     hints.Kind
-	refused  []string // by node: why it must not be hinted, or empty
+	refused  []string // by node: why it must not be hinted; empty: it may be
 	maxNodes int
-	// alreadyHinted are nodes that carry the hint in the snapshot already, left by a
-	// pass that was killed; they count towards most.
+	// alreadyHinted are the nodes that carry the hint in the snapshot. A pass that was killed
+	// left them. They count towards maxNodes.
 	alreadyHinted []cluster.NodeID
-	// eligible are the nodes that may be hinted and that ordinary pods can go to.
+	// eligible counts the nodes that may be hinted and that admit pods without tolerations.
 	eligible int
 }
 
@@ -47,13 +47,13 @@ func newSteering(s *cluster.Snapshot, o *settings.Options) *Steering {
 	return st
 }
 
-// maxHintedNodes bounds the nodes that are hinted at once, however large their
-// share may be: so many can be written and cleaned up in the time that a
-// process has after SIGTERM (controller).
+// maxHintedNodes bounds the nodes that are hinted at once, whatever evictor.steerMaxFrac
+// allows. The controller can write and remove this many hints between SIGTERM and its end.
 const maxHintedNodes = 100
 
-// autoscalerCandidateTaint marks a node that the cluster autoscaler may remove soon. It
-// lets pods in, and its own scores must not be mixed with ours.
+// autoscalerCandidateTaint marks a node that the cluster autoscaler may remove soon. The
+// taint does not keep pods out. It lowers the node's score, and hints must not interfere with
+// that score.
 const autoscalerCandidateTaint = "DeletionCandidateOfClusterAutoscaler"
 
 func whyNotHinted(n *cluster.Node, scope cluster.Scope) string {
@@ -76,15 +76,15 @@ func whyNotHinted(n *cluster.Node, scope cluster.Scope) string {
 	return ""
 }
 
-// admitsOrdinaryPods reports whether pods without tolerations can go to the node.
+// admitsOrdinaryPods reports whether the node admits pods without tolerations.
 func admitsOrdinaryPods(n *cluster.Node) bool {
 	return !n.Object.Spec.Unschedulable && !slices.ContainsFunc(n.Object.Spec.Taints, func(t corev1.Taint) bool {
 		return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
 	})
 }
 
-// Forbids says why these nodes must not all be hinted at once; empty when they
-// may.
+// Forbids returns why these nodes must not all be hinted at once. It returns an empty string
+// if they may.
 func (st *Steering) Forbids(nodes []cluster.NodeID) string {
 	for _, n := range nodes {
 		if why := st.refused[n]; why != "" {
@@ -107,7 +107,7 @@ func CountNodes(n int) string {
 	return fmt.Sprintf("%d nodes", n)
 }
 
-// ignoresHints says why no hint reaches the pod.
+// ignoresHints returns why hints do not affect a pod that does not respond to them.
 func (st *Steering) ignoresHints() string {
 	if st.Kind == hints.Label {
 		return "it has no node affinity that looks at the label " + hints.Key
@@ -115,8 +115,8 @@ func (st *Steering) ignoresHints() string {
 	return "it tolerates the taint " + hints.Key
 }
 
-// PredictWithHints is land, and where the replacement would come back or its place is not
-// sure, it looks for hints on nodes that turn the balance.
+// PredictWithHints predicts as PredictLanding does. If the replacement would return or its
+// landing is uncertain, it looks for node hints that make the landing acceptable.
 func (c *State) PredictWithHints(pod cluster.PodID) (Landing, plan.Reason, bool) {
 	l, reason, ok := c.PredictLanding(pod)
 	if ok || !c.Options.Steers() || !steerable(reason.Code) {
@@ -125,24 +125,25 @@ func (c *State) PredictWithHints(pod cluster.PodID) (Landing, plan.Reason, bool)
 	steered, why := findHints([]*State{c}, pod, nil)
 	if why != "" {
 		reason.Message += "; not steered: " + why
-		again, _, _ := c.PredictLanding(pod) // what was predicted with hints took its place
+		again, _, _ := c.PredictLanding(pod) // findHints overwrote the prediction
 		l.predicted = again.predicted
 		return l, reason, false
 	}
 	return steered, plan.Reason{}, true
 }
 
-// steerable: the pod may leave and could land well, only not surely enough.
+// steerable reports whether hints may change the result: the pod may leave, but its landing
+// is not certain enough.
 func steerable(code plan.Code) bool { return code == plan.WouldReturn || code == plan.UncertainLanding }
 
-// hintRounds is how often the nodes that would then win are hinted too. After
-// that all nodes on which the replacement does not help are.
+// hintRounds is how many rounds of findHints add only the nodes on which the replacement may
+// land. Later rounds add all nodes on which the replacement fits but does not help.
 const hintRounds = 2
 
-// findHints finds nodes to hint, beside base, so that the replacement of the pod
-// lands well in every one of the states: those that could win without helping,
-// as long as there are any. It says why when there are no such nodes. The hints
-// of the states' worlds are base before and after.
+// findHints finds nodes to hint, in addition to base, with which the pod's replacement lands
+// well in every state. It adds nodes that the scheduler could choose and on which the
+// replacement does not help. If it finds no such set, it returns why. Before and after the
+// call, the cluster models of the states carry the hints in base.
 func findHints(states []*State, pod cluster.PodID, base []cluster.NodeID) (Landing, string) {
 	c := states[0]
 	st := c.Steering
@@ -171,8 +172,9 @@ func findHints(states []*State, pod cluster.PodID, base []cluster.NodeID) (Landi
 	}
 }
 
-// predictLandings lands the pod in every state. It returns the landing in the last,
-// the nodes that should be hinted, and the first reason against it.
+// predictLandings predicts the pod's landing in every state. It returns the landing in the
+// last state that accepts it, the nodes to hint, and the reason against it, if any. A reason
+// that hints cannot change takes precedence.
 func predictLandings(states []*State, pod cluster.PodID, all bool) (l Landing, more []cluster.NodeID, reason plan.Reason) {
 	for _, c := range states {
 		fresh, r, ok := c.PredictLanding(pod)
@@ -188,8 +190,8 @@ func predictLandings(states []*State, pod cluster.PodID, all bool) (l Landing, m
 	return l, more, reason
 }
 
-// unhelpfulNodes are the nodes on which the replacement may land without helping;
-// with all, those on which it fits without helping and that may be hinted.
+// unhelpfulNodes returns the nodes on which the replacement may land without helping. With
+// all, it adds every node on which it fits without helping and that may be hinted.
 func (c *State) unhelpfulNodes(pod cluster.PodID, all bool) []cluster.NodeID {
 	from := c.Model.NodeOf(pod)
 	pr := c.Model.Predict(pod)
@@ -207,14 +209,14 @@ func SetHints(states []*State, nodes []cluster.NodeID) {
 	}
 }
 
-// unionOf of two sets of nodes, sorted.
+// unionOf returns the union of two sets of nodes, sorted.
 func unionOf(a, b []cluster.NodeID) []cluster.NodeID {
 	out := slices.Concat(a, b)
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// SteeringOf is what a move's field steer says.
+// SteeringOf returns the value of a move's field steer.
 func (c *State) SteeringOf(l Landing) string {
 	if l.Steered {
 		return string(c.Steering.Kind)

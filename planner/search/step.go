@@ -2,27 +2,28 @@ package search
 
 import "github.com/evenkeel-project/evenkeel/cluster"
 
-// Step is an accepted move inside the search.
+// Step is a move that the search has accepted.
 type Step struct {
 	Pod     cluster.PodID
 	From    cluster.NodeID
 	Landing Landing
-	goal    int // index of the goal that asked for it
-	// Benefit is the share of the goals' initial excess that its leaving removes,
-	// and most the goal that it serves most, as things stand before it.
+	goal    int // index of the goal for which the search tried it
+	// Benefit is the weighted share of the goals' initial excess that the pod's leaving
+	// removes. MostServed is the goal of which it removes the largest share. Both are
+	// measured before the move.
 	Benefit    float64
 	MostServed int
-	// Displaced is set where it only makes room for another.
+	// Displaced is set if the move only makes room for another; otherwise nil.
 	Displaced *DisplacedFor
 }
 
-// DisplacedFor says for which pod a move makes room, and where.
+// DisplacedFor names the pod for which a move makes room, and the node on which it does.
 type DisplacedFor struct {
 	Pod cluster.PodID
 	On  cluster.NodeID
 }
 
-// WaveStep is a step with the wave it is in.
+// WaveStep is a step with the number of its wave, from 1.
 type WaveStep struct {
 	Step
 	Wave int

@@ -5,15 +5,17 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// rejectedSinceMove are pods of which no landing was good, since the last move was made or taken
-// back. Until the next one none will be: of a large cluster whole rounds find nothing,
-// and the next aim need not foretell the same again. With hints on nodes it is not known.
+// rejectedSinceMove caches the pods without an acceptable landing in the current state, with
+// the reasons. The cache is valid until a move is made or undone. It avoids repeated
+// predictions: in a large cluster, whole rounds find nothing. It stays empty if steering is
+// enabled, because hints change landings.
 type rejectedSinceMove struct {
-	at  int // scene.shifts
+	at  int // State.moveCount when the reasons were recorded
 	why map[cluster.PodID]plan.Reason
 }
 
-// maxCleared are cleared rather than given up.
+// maxCleared is the largest number of entries for which add clears the map instead of
+// replacing it.
 const maxCleared = 64
 
 func (u *rejectedSinceMove) of(c *Search, pod cluster.PodID) (plan.Reason, bool) {

@@ -10,18 +10,18 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
-// TestARefusalHoldsUntilTheNextMove: n1 has no room for p0 until p2 has left it.
+// TestARefusalHoldsUntilTheNextMove: n1 has no room for p0 until p2 has left n1.
 func TestARefusalHoldsUntilTheNextMove(t *testing.T) {
 	c := searching(t, 3, []string{"n0 a 4", "n0 b 4", "n1 c 7", "n2 d 3"}, nil, half("cpu", 0)...)
 	c.wave = newWave(c.State.Clone(), eligibility.NewConsumed(), 1)
-	c.move(3, 1) // n1 is full, n2 has room and is not Ready
+	c.move(3, 1) // n1 is full; n2 has room but is not Ready
 	c.Ready[2], c.Ready[1] = false, true
 	_, first, a := c.landInWave(0)
 	if a != refused || first.Code == "" {
 		t.Fatalf("%v, %+v: want a refusal", a, first)
 	}
 	world, asked := c.Model, *c.predictions
-	c.Model = nil // whoever asked it would panic
+	c.Model = nil // a prediction would panic
 	if _, again, a := c.landInWave(0); a != refused || again != first || *c.predictions != asked+1 {
 		t.Errorf("%v, %+v after %d predictions; want the same for one more", a, again, *c.predictions-asked)
 	}
@@ -32,7 +32,8 @@ func TestARefusalHoldsUntilTheNextMove(t *testing.T) {
 	}
 }
 
-// TestWhatHintsMayChangeIsNotRemembered, nor what was refused before a move.
+// TestWhatHintsMayChangeIsNotRemembered checks that the cache stays empty when steering is
+// enabled, and that a move invalidates it.
 func TestWhatHintsMayChangeIsNotRemembered(t *testing.T) {
 	why := plan.Reason{Code: plan.NoTargetFits}
 	for _, steer := range []hints.Kind{hints.None, hints.Taint} {

@@ -9,10 +9,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 )
 
-// wave is what is in flight at once. A move joins it only if its landing is good
-// both in the scene at the beginning of the wave and after the wave's other
-// moves, so that it does not matter which replacement is scheduled first. Hints
-// on nodes belong to a wave: all of its moves are judged with all of its hints.
+// wave holds the moves that are in flight at once. A move joins only if its landing is
+// acceptable at the beginning of the wave and also after the wave's other moves. The order in
+// which the scheduler places the replacements then does not matter. Node hints belong to a
+// wave: the search predicts all of its moves with all of its hints.
 type wave struct {
 	start    *State // the cluster at the beginning of the wave
 	number   int
@@ -22,12 +22,13 @@ type wave struct {
 	eligibility.InFlightCount
 }
 
-// newWave follows waves that took so much for good.
+// newWave returns an empty wave. gone is what earlier waves consumed permanently.
 func newWave(start *State, gone *eligibility.Consumed, number int) *wave {
 	return &wave{start: start, number: number, consumed: gone, InFlightCount: eligibility.NewInFlight(start.Options.InFlight, gone)}
 }
 
-// join lets the pod join the wave under way.
+// join adds the pod to the current wave if the wave has room and the landing is acceptable. g
+// is the goal that the pod is to serve.
 func (c *Search) join(pod cluster.PodID, g int) (joinResult, plan.Reason) {
 	w := c.wave
 	if !w.Room(c.Eligibility, pod) {
@@ -42,7 +43,7 @@ func (c *Search) join(pod cluster.PodID, g int) (joinResult, plan.Reason) {
 	}
 	m := Step{Pod: pod, From: c.Model.NodeOf(pod), Landing: l, goal: g}
 	if c.scope < anyGoal && !c.Goals.ServesAll(pod, m.From, l.To) {
-		return refused, plan.Reason{} // a later aim takes it
+		return refused, plan.Reason{} // a later scope may accept it
 	}
 	if len(l.Hinted) > len(w.hinted) && len(w.steps) > 0 {
 		if !c.addHints(append(slices.Clone(w.steps), m), l.Hinted) {
@@ -60,8 +61,8 @@ func (c *Search) join(pod cluster.PodID, g int) (joinResult, plan.Reason) {
 	return joined, plan.Reason{}
 }
 
-// wavePair are the scenes in which a move of the wave must hold: only one as long
-// as they are the same.
+// wavePair returns the states in which a move of the wave must land well: the beginning of
+// the wave and the current state. It returns one state while both are equal.
 func (c *Search) wavePair() []*State {
 	if len(c.wave.steps) == 0 {
 		return []*State{c.State}
@@ -69,13 +70,13 @@ func (c *Search) wavePair() []*State {
 	return []*State{c.wave.start, c.State}
 }
 
-// landInWave lands a pod with the hints that the wave has, or, where hints are
-// looked for, with more. What does not hold at the beginning of the wave may
-// hold in the next one.
+// landInWave predicts the pod's landing with the hints of the wave. If useHints is set, it
+// may add hints. It returns joinsLater if the landing is not acceptable at the beginning of
+// the wave, or if hints may help in the next wave.
 func (c *Search) landInWave(pod cluster.PodID) (Landing, plan.Reason, joinResult) {
 	w := c.wave
 	if why, known := c.unmoved.of(c, pod); known {
-		*c.predictions++ // as much effort as before: plans do not depend on what is remembered
+		*c.predictions++ // counts as a prediction, so that the cache does not change the plan
 		return Landing{}, why, refused
 	}
 	l, reason, ok := c.PredictLanding(pod)
@@ -91,7 +92,7 @@ func (c *Search) landInWave(pod cluster.PodID) (Landing, plan.Reason, joinResult
 	if ok {
 		l.Hinted = w.hinted
 		if l.Steered = len(w.hinted) > 0 && c.needsHints(pod); len(w.hinted) > 0 {
-			again, _, _ := c.PredictLanding(pod) // what was predicted without hints took its place
+			again, _, _ := c.PredictLanding(pod) // needsHints overwrote the prediction
 			l.predicted = again.predicted
 		}
 		return l, plan.Reason{}, joined
@@ -113,14 +114,14 @@ func (c *Search) landInWave(pod cluster.PodID) (Landing, plan.Reason, joinResult
 	return l, reason, refused
 }
 
-// hintsCannotHelp reports whether no hints help the pod in the next wave either, which
-// would begin as things stand.
+// hintsCannotHelp reports whether hints would not help the pod in the next wave, which begins
+// with the current state.
 func (c *Search) hintsCannotHelp(pod cluster.PodID) bool {
 	_, why := findHints([]*State{c.State}, pod, nil)
 	return why != ""
 }
 
-// needsHints reports whether the landing would not hold without the wave's hints.
+// needsHints reports whether the landing would be unacceptable without the wave's hints.
 func (c *Search) needsHints(pod cluster.PodID) bool {
 	both := c.wavePair()
 	SetHints(both, nil)
@@ -129,8 +130,8 @@ func (c *Search) needsHints(pod cluster.PodID) bool {
 	return without.Code != ""
 }
 
-// addHints lands all moves of the wave anew, with more hints than before. When one
-// no longer holds, the wave is left as it was.
+// addHints predicts all moves of the wave again, with the hints in now. If a landing is no
+// longer acceptable, it restores the wave and returns false.
 func (c *Search) addHints(all []Step, now []cluster.NodeID) bool {
 	w, before := c.wave, c.wave.steps
 	both := []*State{w.start, c.State}
@@ -164,7 +165,8 @@ func (c *Search) addHints(all []Step, now []cluster.NodeID) bool {
 	return true
 }
 
-// recordBenefit notes what the move is good for, before it is made.
+// recordBenefit records the benefit and the served goals of a move. The caller applies the
+// move afterwards.
 func (c *Search) recordBenefit(m *Step) {
 	m.Benefit = c.Goals.BenefitOfLeaving(m.Pod, m.From)
 	served := m.Landing.Served
@@ -188,7 +190,8 @@ func (c *Search) accept(m Step) {
 	c.Rejections.remove(m.Pod)
 }
 
-// closeWave begins the next wave, which finds the replacements of this one Ready.
+// closeWave ends the current wave and begins the next. In the next wave, the replacements of
+// this one are Ready.
 func (c *Search) closeWave() {
 	w := c.wave
 	if len(w.steps) == 0 {
@@ -197,7 +200,7 @@ func (c *Search) closeWave() {
 	SetHints([]*State{w.start, c.State}, nil)
 	from := len(c.Moves) - len(w.steps)
 	for i, m := range w.steps {
-		c.Moves[from+i].Step = m // hints that came later may have changed its landing
+		c.Moves[from+i].Step = m // later hints may have changed its landing
 		w.start.Apply(m)
 		w.consumed.Add(c.Eligibility, m.Pod)
 	}
@@ -205,8 +208,7 @@ func (c *Search) closeWave() {
 	c.wave = newWave(w.start, w.consumed, w.number+1)
 }
 
-// noRoom says why a pod that could leave at first may not leave any more, with
-// nothing in flight.
+// noRoom returns why a pod may not leave any more although no pod is in flight.
 func (c *Search) noRoom(pod cluster.PodID) plan.Reason {
 	if reason, no := c.wave.consumed.Refuse(c.Eligibility, pod); no {
 		return reason

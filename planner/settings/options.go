@@ -1,5 +1,5 @@
-// Package settings holds the options of the planner and their defaults. It never decides
-// anything about a pod.
+// Package settings holds the options of the planner and their defaults. It makes no decision
+// about a pod.
 package settings
 
 import (
@@ -18,71 +18,69 @@ import (
 type Options struct {
 	Guards    guard.Options
 	Placement placement.Options
-	// Trust says which schedulers that are not in Placement are taken for the
-	// default profile.
+	// Trust says which schedulers outside Placement are predicted with the default profile.
 	Trust    trust.Options
 	Limits   Limits
 	InFlight InFlight
-	// MinConfidence is the least probability with which the replacement must
+	// MinConfidence is the least probability, from 0 to 1, with which the replacement must
 	// land on an acceptable node.
 	MinConfidence float64
-	// MaxUnavailableWithoutPDB bounds the unavailable pods of a workload that
-	// no PodDisruptionBudget selects.
+	// MaxUnavailableWithoutPDB bounds the unavailable pods of a workload that no
+	// PodDisruptionBudget selects.
 	MaxUnavailableWithoutPDB int
-	// Steer is how the scheduler is steered where prediction alone is not
-	// enough; the zero value, as hints.None, means not at all.
+	// Steer is how the evictor steers the scheduler if prediction alone is not certain
+	// enough. The zero value and hints.None mean no steering.
 	Steer hints.Kind
-	// SteerMaxFrac is the largest share of the nodes that may be hinted at once.
+	// SteerMaxFrac is the largest fraction of the eligible nodes that may be hinted at once.
 	SteerMaxFrac float64
-	// Pressure is how nodes under pressure are told from others.
+	// Pressure is the hint that marks nodes under pressure.
 	Pressure PressureHint
-	// HintsNodes says that nodes under pressure are hinted, for which no strategy is
-	// needed: a configuration without any then has something to do.
+	// HintsNodes says that the controller hints nodes under pressure. This needs no strategy.
 	HintsNodes bool
-	// HintRules say which nodes are to carry it; without rules none is.
+	// HintRules say which nodes are to carry the pressure hint; without rules, none.
 	HintRules pressure.Options
-	// PredictHints: plans are made as if the hints of HintRules were written (a dry run,
-	// which writes none). See Planner.PredictHints.
+	// PredictHints plans as if the hints of HintRules were written, for a dry run that writes
+	// none. See Planner.PredictHints.
 	PredictHints bool
-	// Breaker says when the breaker, once it has tripped, may close again.
+	// Breaker says when a tripped breaker may close again.
 	Breaker breaker.Options
-	// MinReplacementAge is how long a pod that came in place of an evicted one is not evicted again.
+	// MinReplacementAge is the least age at which the replacement of an evicted pod may be
+	// evicted.
 	MinReplacementAge time.Duration
-	// MaxPredictions is how many landings a plan may foretell; 0: any number. After that the
-	// plan is the best so far, see plan.Plan.CutShort.
+	// MaxPredictions is how many landings a plan may predict; 0: no limit. At the limit, the
+	// plan is the best so far. See plan.Plan.SearchLimitReached.
 	MaxPredictions int
-	// NoSteps: only single moves are made, each of which serves a goal by itself; pods
-	// are not moved to make room for others.
+	// NoSteps restricts the plan to single moves, each of which serves a goal by itself. No
+	// pod makes room for another.
 	NoSteps bool
-	// Strategies are all that are enabled, in order, so that one without a goal
-	// can be told from one whose goals are met.
+	// Strategies are all enabled strategies, in order. The plan needs them to tell a strategy
+	// without a goal from one whose goals are met.
 	Strategies []StrategyInfo
 	// ConfigHash is copied into the plan.
 	ConfigHash string
-	// SamplesPerCode bounds the rejections kept per code; negative: all.
+	// SamplesPerCode bounds the rejections listed per code; negative: all.
 	SamplesPerCode int
 }
 
-// Limits bound the evictions of one pass. Each Count is of the pods it is
-// about: those bound in the cluster, on the node, in the namespace, of the
-// owner, in the zone.
+// Limits bound the evictions of one pass. Percentages are of bound pods: in the cluster, on
+// the node, in the namespace, of the owner, in the zone.
 type Limits struct {
 	PerPass, PerNode, PerNamespace, PerOwner, PerZone plan.CountLimit
 	PerHour                                           PerHour
 }
 
-// PerHour bounds evictions over the last hour, those of former passes included.
-// Shares make no sense here.
+// PerHour bounds the evictions of the last hour, including those of earlier passes.
+// Percentages are not supported.
 type PerHour struct {
 	Owner, Namespace, Cluster plan.CountLimit
 }
 
-// InFlight bounds the evictions of one wave: pods that are away at once.
+// InFlight bounds the evictions of one wave: pods in flight at once.
 type InFlight struct {
 	Total, PerNode, PerOwner int
 }
 
-// DefaultOptions are the values of the shipped configuration.
+// DefaultOptions returns the values of the shipped configuration.
 func DefaultOptions() Options {
 	return Options{
 		Guards: guard.DefaultOptions(),
@@ -104,7 +102,7 @@ func DefaultOptions() Options {
 	}
 }
 
-// Validate reports every setting with which no sound plan can be made.
+// Validate returns an error for each setting with which no sound plan can be made.
 func (o Options) Validate() []error {
 	var errs []error
 	if !(o.MinConfidence > 0 && o.MinConfidence <= 1) {
@@ -127,11 +125,11 @@ func (o Options) Validate() []error {
 
 func (o Options) Steers() bool { return o.Steer == hints.Taint || o.Steer == hints.Label }
 
-// StrategyInfo is an enabled strategy, due or not.
+// StrategyInfo is an enabled strategy, whether due or not.
 type StrategyInfo struct {
 	Name string
-	// Needs says in words what there must be for it to state a goal.
+	// Needs describes, in words, what the strategy needs to state a goal.
 	Needs string
-	// ByLoad are the resources of which it needs to know the use; empty: none.
+	// ByLoad are the resources whose usage the strategy needs; empty: none.
 	ByLoad []string
 }

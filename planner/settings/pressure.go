@@ -7,17 +7,16 @@ import (
 	"time"
 )
 
-// PressureHint is how a node says that it is under pressure, whoever wrote it: by a
-// label, or by a taint with the effect PreferNoSchedule. Empty keys say nothing.
+// PressureHint is the mark of a node under pressure: a label, or a taint with the effect
+// PreferNoSchedule. The writer does not matter. An empty key matches nothing.
 type PressureHint struct {
 	LabelKey, LabelValue string
 	TaintKey             string
 }
 
-// ActiveOn says whether a node carries the hint, and it still says something: what is on
-// record as ours says nothing any more once it has expired, since nobody then vouches
-// for it. What others wrote has no expiry. Placement goes by what stands on the node
-// all the same, for so does the scheduler.
+// ActiveOn reports whether the node carries the hint and it is valid. A hint recorded as
+// Evenkeel's is not valid after it expires. Hints of other writers do not expire. Placement
+// still uses every label and taint on the node, as the scheduler does.
 func (h PressureHint) ActiveOn(n *corev1.Node, now time.Time) bool {
 	label, taint := h.present(n)
 	if !label && !taint {
@@ -30,7 +29,7 @@ func (h PressureHint) ActiveOn(n *corev1.Node, now time.Time) bool {
 	return label && ours.Label != h.LabelKey+"="+h.LabelValue || taint && ours.Taint != h.TaintKey
 }
 
-// present says whether the label and the taint are on the node.
+// present reports whether the label and the taint are on the node.
 func (h PressureHint) present(n *corev1.Node) (label, taint bool) {
 	v, labelled := n.Labels[h.LabelKey]
 	for i := range n.Spec.Taints {
@@ -41,8 +40,8 @@ func (h PressureHint) present(n *corev1.Node) (label, taint bool) {
 	return labelled && h.LabelKey != "" && v == h.LabelValue, taint
 }
 
-// NodesUnderPressure are the nodes that carry the hint: they are drained first, and nothing is
-// moved to them.
+// NodesUnderPressure reports, by node, whether the node carries a valid hint. The planner
+// drains these nodes first and moves nothing to them.
 func (h PressureHint) NodesUnderPressure(s *cluster.Snapshot, now time.Time) []bool {
 	out := make([]bool, len(s.Nodes))
 	for i := range s.Nodes {
