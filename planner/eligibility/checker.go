@@ -38,10 +38,12 @@ type podVerdict struct {
 	rank                    int8
 }
 
+// NewChecker returns a Checker for the snapshot and state at the time now.
 func NewChecker(s *cluster.Snapshot, w *placement.ClusterModel, st plan.PlannerState, opts *settings.Options, now time.Time) *Checker {
 	return &Checker{s, st, opts, now, w, budget.NewTracker(s, st.SpentBudgets, now), make([]podVerdict, len(s.Pods)), guard.NewCache(), make([]int, len(s.Workloads)), map[cluster.PodID]plan.Reason{}}
 }
 
+// Refuse returns the reason if the pod may not be evicted. It caches the result.
 func (v *Checker) Refuse(pod cluster.PodID) (plan.Reason, bool) {
 	known := &v.verdicts[pod]
 	if !known.judged {
@@ -103,6 +105,7 @@ func (v *Checker) justStarted(p *cluster.Pod) (plan.Reason, bool) {
 		v.now.Sub(start.Time).Round(time.Second), v.options.MinReplacementAge)}, true
 }
 
+// GuardInput returns the input of the guards for the pod.
 func (v *Checker) GuardInput(p *cluster.Pod) guard.Input {
 	return guard.Input{Snapshot: v.snapshot, Pod: p, Now: v.now, Options: &v.options.Guards, Cache: v.Guards}
 }

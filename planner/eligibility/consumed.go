@@ -10,14 +10,15 @@ import (
 )
 
 // Consumed counts the permanent effects of earlier waves. A replacement does not have labels that a
-// person added to the pod. A Service or budget that selects those labels loses one pod. A pod that
-// requires the evicted pod on its node also loses it.
+// person added to the pod. A Service or budget that selects those labels loses one pod. A pod with
+// required affinity to the evicted pod also loses it.
 type Consumed struct {
 	Services map[cluster.ServiceID]int
 	Budgets  budget.Charges
 	Required guard.EvictionCounts
 }
 
+// NewConsumed returns a Consumed without evictions.
 func NewConsumed() *Consumed {
 	return &Consumed{map[cluster.ServiceID]int{}, budget.Charges{}, guard.EvictionCounts{}}
 }

@@ -19,10 +19,12 @@ type InFlightCount struct {
 	required guard.EvictionCounts
 }
 
+// NewInFlight returns a count of 0 pods in flight. It copies the consumed numbers.
 func NewInFlight(f settings.InFlight, gone *Consumed) InFlightCount {
 	return InFlightCount{f, 0, map[cluster.NodeID]int{}, map[cluster.WorkloadID]int{}, maps.Clone(gone.Budgets), maps.Clone(gone.Services), maps.Clone(gone.Required)}
 }
 
+// Full reports whether the number of pods in flight has reached its limit.
 func (w *InFlightCount) Full() bool { return w.Total >= w.inFlight.Total }
 
 // Room reports whether one more pod may be in flight. It uses the budgets of the snapshot plus the
@@ -46,6 +48,7 @@ func (w *InFlightCount) Room(v *Checker, pod cluster.PodID) bool {
 	return w.Owner[p.Workload] < v.DisruptionsAllowed(p)
 }
 
+// Add counts the pod as in flight.
 func (w *InFlightCount) Add(v *Checker, pod cluster.PodID) {
 	p := &v.snapshot.Pods[pod]
 	w.Total++

@@ -107,6 +107,8 @@ func (k *SkewMeasure) clone() Measure {
 	return &c
 }
 
+// DomainIndex returns the index in Counts of the node's domain. It returns false if the goal does not
+// count the node.
 func (k *SkewMeasure) DomainIndex(n cluster.NodeID) (int, bool) {
 	if n == cluster.NoNode || k.Domains.ByNode[n] == NoDomain {
 		return 0, false

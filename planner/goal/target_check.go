@@ -27,8 +27,8 @@ type groupEffect struct {
 	effects      []effect // by domain index plus one; index 0 is for nodes without a domain
 }
 
-// effect is a set of two flags: harmless if the group goal is not worse off, helpful if it
-// improves.
+// effect is a set of two flags: harmless if the group goal is not worse off, helpful if it improves
+// and is requested.
 type effect uint8
 
 const (
@@ -38,6 +38,7 @@ const (
 
 func (g *groupEffect) at(n cluster.NodeID) effect { return g.effects[g.domainByNode[n]+1] }
 
+// CheckTargets returns the TargetCheck for a pod that leaves `from`. `from` may be NoNode.
 func (t *Tracker) CheckTargets(pod cluster.PodID, from cluster.NodeID) TargetCheck {
 	a := TargetCheck{From: from}
 	if from != cluster.NoNode {

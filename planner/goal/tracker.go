@@ -53,6 +53,8 @@ type Measure interface {
 	clone() Measure
 }
 
+// NewTracker returns a Tracker for these goals with the excess in the snapshot. It panics on an unknown
+// goal kind.
 func NewTracker(s *cluster.Snapshot, goals []plan.Goal) *Tracker {
 	t := &Tracker{Snapshot: s, Goals: goals, Measures: make([]Measure, len(goals)), InitialExcess: make([]int64, len(goals)),
 		ByNode: make([][]int32, len(s.Nodes)), byPod: make([][]int32, len(s.Pods)), KnownUsage: map[*cluster.Amounts][]int64{}, roomOutsideGoals: map[*cluster.Amounts][]int64{}, Annotations: annotation.NewCache()}
@@ -99,10 +101,13 @@ func cloneRooms(rooms map[*cluster.Amounts][]int64) map[*cluster.Amounts][]int64
 	return out
 }
 
+// Excess returns the excess of goal i in the integer unit of its Measure.
 func (t *Tracker) Excess(i int) int64 { return t.Measures[i].Excess() }
 
+// ReportedExcess returns the excess of goal i in the unit of plan.Goal.
 func (t *Tracker) ReportedExcess(i int) float64 { return t.Measures[i].Reported() }
 
+// Move records that the pod moves. Either node may be NoNode.
 func (t *Tracker) Move(pod cluster.PodID, from, to cluster.NodeID) {
 	t.EachAffected(pod, from, to, func(i int) bool { t.Measures[i].Move(pod, from, to); return true })
 	for i := range t.Headroom {

@@ -75,6 +75,7 @@ func countEvictions(n int) string {
 	return strconv.Itoa(n) + " evictions"
 }
 
+// CountPods returns the number with the noun "pod" or "pods".
 func CountPods(n int) string {
 	if n == 1 {
 		return "1 pod"

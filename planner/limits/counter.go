@@ -24,6 +24,7 @@ type Counter struct {
 	earlierPlan podCounts
 }
 
+// NewCounter returns a Counter without planned evictions. hour holds the evictions of the last hour.
 func NewCounter(s *cluster.Snapshot, opts settings.Limits, hour history.Hour) *Counter {
 	l := &Counter{snapshot: s, options: opts, lastHour: hour, Zones: ZonesOf(s), bound: newPodCounts(s), planned: newPodCounts(s), earlierPlan: newPodCounts(s)}
 	for i := range s.Pods {
@@ -47,10 +48,12 @@ func NewCounter(s *cluster.Snapshot, opts settings.Limits, hour history.Hour) *C
 	return l
 }
 
+// Add counts a planned eviction of the pod.
 func (l *Counter) Add(pod cluster.PodID) {
 	l.planned.add(l.snapshot, l.Zones, &l.snapshot.Pods[pod], 1)
 }
 
+// Remove reverses Add.
 func (l *Counter) Remove(pod cluster.PodID) {
 	l.planned.add(l.snapshot, l.Zones, &l.snapshot.Pods[pod], -1)
 }
@@ -66,10 +69,12 @@ func (l *Counter) Exhausted() (plan.Reason, bool) {
 	return strictest([]Allowance{l.PerPass(), l.HourlyOfCluster()})
 }
 
+// PerPass returns the limit of evictions per pass in the whole cluster.
 func (l *Counter) PerPass() Allowance {
 	return Allowance{plan.LimitPerPass, l.options.PerPass, l.bound.all, l.planned.all + l.earlierPlan.all, "limits.perPass", "", 0, ""}
 }
 
+// HourlyOfCluster returns the limit of evictions per hour in the whole cluster.
 func (l *Counter) HourlyOfCluster() Allowance {
 	return Allowance{plan.LimitPerHour, l.options.PerHour.Cluster, 0, l.planned.all, "limits.perHour.cluster", "", l.lastHour.Cluster, ""}
 }
@@ -118,7 +123,8 @@ func (l *Counter) RefuseHourly(pod cluster.PodID) (plan.Reason, bool) {
 // ZoneKey is the node label that defines zones for perZone limits and reports.
 const ZoneKey = "topology.kubernetes.io/zone"
 
-// AddEarlierMoves counts moves of an earlier plan in this pass. Their pods no longer exist.
+// AddEarlierMoves counts the moves of an earlier plan in this pass. It finds their nodes and
+// workloads by name, because their pods may be gone from the snapshot.
 func (l *Counter) AddEarlierMoves(moves []plan.Move) {
 	workloads := map[plan.ObjectRef]cluster.WorkloadID{}
 	for i := range l.snapshot.Workloads {
