@@ -1,6 +1,6 @@
-// Package eligibility decides whether a pod may be evicted at all. It asks the guards, the
-// back-off of the workload, the PodDisruptionBudgets and the annotations. It never decides
-// whether an eviction helps a goal, and never predicts a placement.
+// Package eligibility decides whether a pod may be evicted at all. It checks the guards, the
+// back-off of the workload, the PodDisruptionBudgets and the annotations. It never decides whether
+// an eviction helps a goal, and never predicts a placement.
 package eligibility
 
 import (

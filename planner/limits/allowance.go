@@ -38,10 +38,10 @@ func (a Allowance) Name() string {
 	return a.configKey
 }
 
-// most returns how many evictions the limit allows in this pass. Left returns how many of them
-// remain.
+// most returns how many evictions the limit allows in this pass.
 func (a Allowance) most() int { return a.limit.For(a.podCount) - a.lastHour }
 
+// Left returns how many more evictions the limit allows in this pass.
 func (a Allowance) Left() int { return a.most() - a.Planned }
 
 // Allows describes the allowed number of evictions. For a percentage, it adds the number of pods.

@@ -1,6 +1,6 @@
-// Package limits counts the planned evictions of a pass against the limits for one pass
-// and for one hour. It names the limit that refuses one more eviction. It never looks at
-// goals, guards, budgets or placement.
+// Package limits counts the planned evictions of a pass against the limits per pass and per hour.
+// It names the limit that rejects one more eviction. It never looks at goals, guards, budgets or
+// placement.
 package limits
 
 import (

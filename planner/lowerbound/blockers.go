@@ -21,8 +21,8 @@ type cause struct {
 // maxDetails is the largest number of details in one plan if the number of samples is also limited.
 const maxDetails = 200
 
-// blockers returns the causes for which pods of unmet goals stay and the number of pods of each
-// cause, the most frequent first for each goal.
+// blockers returns, for each unmet goal, the causes for which its pods stay. Each entry has the
+// number of pods with that cause. The most frequent cause comes first.
 func (p *proof) blockers() []plan.Blocker {
 	out := []plan.Blocker{}
 	for g, goal := range p.Goals.Goals {

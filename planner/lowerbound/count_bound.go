@@ -11,9 +11,9 @@ package lowerbound
 // index of -1 means none.
 type Pod struct{ Node, Group int32 }
 
-// CountBound returns the size of the smallest set of pods with at least nodes[n] pods on node n and
-// at least groups[g] pods of group g. A need above the number of existing pods counts as that
-// number.
+// CountBound returns the size of the smallest set of pods that meets all needs: at least nodes[n]
+// pods on node n and at least groups[g] pods of group g. A need above the number of existing pods
+// counts as that number.
 //
 // A pod is an edge between its node and its group, and a need is a minimum degree. The smallest
 // edge cover with these degrees has sum(needs) - M edges. M is the size of the largest matching in

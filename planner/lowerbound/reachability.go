@@ -152,7 +152,7 @@ func (r *Reachability) couldHold(pod cluster.PodID, n cluster.NodeID, could func
 }
 
 // goalsAllow reports whether the goals about the node allow the pod together with the given pods. A
-// goal allows it if the node exceeds neither its limit nor its initial amount. The function ignores
+// goal allows it up to the larger of its limit and the node's initial amount. The function ignores
 // goals by load and goals that count selected pods, because their least amounts are unknown.
 func (r *Reachability) goalsAllow(pod cluster.PodID, n cluster.NodeID, beside *stayingPods) bool {
 	for i := range r.start.Headroom {

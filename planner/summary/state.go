@@ -9,7 +9,7 @@ import (
 // reported lists the resources that node states show.
 var reported = []string{"cpu", "memory"}
 
-// DescribeState describes the cluster as it stands in the search.
+// DescribeState describes the cluster after the moves of the search so far.
 func DescribeState(c *search.Search) plan.State {
 	st := plan.State{
 		Nodes:       make([]plan.NodeState, len(c.Snapshot.Nodes)),
