@@ -9,9 +9,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
-// Admit asks the limits about a plan that was saved, and perhaps written by
-// somebody else: it returns an outcome for each move beyond them. All other rules
-// are asked by Recheck, wave by wave.
+// Admit checks a saved plan, which a person may have edited, against the limits. It returns an
+// outcome for each move that exceeds a limit. Recheck checks all other rules, wave by wave.
 func (p *Planner) Admit(s *cluster.Snapshot, st plan.PlannerState, pl plan.Plan, now time.Time) []plan.Outcome {
 	c := search.NewSearch(&p.opts, s, st, nil, now)
 	var dropped []plan.Outcome
@@ -29,7 +28,7 @@ func (p *Planner) Admit(s *cluster.Snapshot, st plan.PlannerState, pl plan.Plan,
 	return dropUnpaired(pl, dropped)
 }
 
-// dropUnpaired drops the other half of a step of which one is dropped.
+// dropUnpaired also drops the other half of a displacement step if one half is dropped.
 func dropUnpaired(pl plan.Plan, dropped []plan.Outcome) []plan.Outcome {
 	gone := map[int]plan.Code{}
 	for _, o := range dropped {

@@ -15,15 +15,15 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/summary"
 )
 
-// Explainer answers why pods are moved or stay: by the plan that would be made,
-// and by every rule asked again from the cluster as it is.
+// Explainer explains why pods move or stay. It uses the plan that the planner makes now, and the
+// result of every rule for the cluster as it is.
 type Explainer struct {
 	start *search.Search
 	done  *search.Search
 	moves map[cluster.PodID]plan.Move
 }
 
-// Explain makes the plan once, so that many pods can be asked about.
+// Explain makes the plan once. The Explainer can then explain many pods.
 func (p *Planner) Explain(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *Explainer {
 	goals = goal.Number(s, goals)
 	e := &Explainer{start: search.NewSearch(&p.opts, s, st, goals, now), done: search.NewSearch(&p.opts, s, st, goals, now), moves: map[cluster.PodID]plan.Move{}}
@@ -62,8 +62,7 @@ func (e *Explainer) Node(id cluster.NodeID) plan.Explanation {
 	return x
 }
 
-// Workload explains a workload: the goals that any of its pods is part of, and
-// each pod.
+// Workload explains a workload: the goals that contain any of its pods, and each pod.
 func (e *Explainer) Workload(id cluster.WorkloadID) plan.Explanation {
 	s := e.start.Snapshot
 	w := &s.Workloads[id]
@@ -108,8 +107,8 @@ func (e *Explainer) pod(id cluster.PodID) plan.PodExplanation {
 	return x
 }
 
-// setVerdict says what becomes of the pod, whether one thing alone keeps it, and
-// whether anything asks for it to leave.
+// setVerdict sets what happens to the pod, whether a single obstacle keeps it, and whether a goal
+// needs its eviction.
 func (e *Explainer) setVerdict(p *cluster.Pod, x *plan.PodExplanation) {
 	if m, moved := e.moves[p.ID]; moved {
 		x.Move, x.Verdict = &m, m.Reason
@@ -117,7 +116,7 @@ func (e *Explainer) setVerdict(p *cluster.Pod, x *plan.PodExplanation) {
 	}
 	wanted := slices.ContainsFunc(x.Goals, func(g plan.GoalStatus) bool { return g.EvictionHelps })
 	if !wanted {
-		x.Landing.Verdict = plan.Reason{} // no place helps where no help is wanted
+		x.Landing.Verdict = plan.Reason{} // no goal needs the pod to leave, so no target can help
 	}
 	r, refused := e.done.Rejections.Of(p.ID)
 	guarded := slices.IndexFunc(x.Guards, func(c plan.RuleResult) bool { return !c.Allows })
@@ -136,8 +135,8 @@ func (e *Explainer) setVerdict(p *cluster.Pod, x *plan.PodExplanation) {
 	x.OnlyObstacle = refused && len(inTheWay) == 1 && inTheWay[0].Code == x.Verdict.Code && x.Landing.Verdict.Code == ""
 }
 
-// awaitsSamples names a goal that the pod's leaving would serve and that is not asked for
-// yet; empty when there is none.
+// awaitsSamples describes a goal that the pod's leaving would serve but that still waits for usage
+// samples. It returns "" if none exists.
 func (e *Explainer) awaitsSamples(p *cluster.Pod) (why string) {
 	if p.Node == cluster.NoNode || p.Terminal {
 		return ""
@@ -159,7 +158,7 @@ func notNeeded(wanted bool) string {
 	return "no goal that is not met would be served by its leaving"
 }
 
-// refusalsOf are all refusals from the cluster as it is.
+// refusalsOf returns all rejections for the cluster as it is.
 func refusalsOf(x *plan.PodExplanation) []plan.Reason {
 	var out []plan.Reason
 	for _, list := range [...][]plan.RuleResult{x.Guards, x.Budgets, x.Limits} {
@@ -175,7 +174,7 @@ func refusalsOf(x *plan.PodExplanation) []plan.Reason {
 	return out
 }
 
-// goals that the pod is part of, with excess or without.
+// goals returns the status of the goals that the pod can affect, with or without excess.
 func (e *Explainer) goals(p *cluster.Pod) []plan.GoalStatus {
 	out := []plan.GoalStatus{}
 	t := e.start.Goals
@@ -197,14 +196,14 @@ func (e *Explainer) guards(p *cluster.Pod) []plan.RuleResult {
 		msg, no := refused[r.Code]
 		out = append(out, plan.RuleResult{Code: r.Code, Allows: !no, Message: msg})
 		if no && r.Code == plan.PodNotBound {
-			break // the others look at the node
+			break // the other rules need a node
 		}
 	}
 	return out
 }
 
-// budgets are what others have to say on the pod: its workload's rest, and the
-// budget that covers it.
+// budgets returns the results of two rules: the back-off of the pod's workload, and the budget that
+// covers the pod.
 func (e *Explainer) budgets(p *cluster.Pod) []plan.RuleResult {
 	out := []plan.RuleResult{}
 	if r, rests := e.start.Eligibility.BackedOff(p); rests {
@@ -228,7 +227,7 @@ func (e *Explainer) budgets(p *cluster.Pod) []plan.RuleResult {
 	return append(out, plan.RuleResult{Code: r.Code, Allows: ok, Message: r.Message})
 }
 
-// limits as they stand before the pass, and what the plan uses of each.
+// limits returns the state of the limits before the pass, and how much of each the plan uses.
 func (e *Explainer) limits(p *cluster.Pod) []plan.RuleResult {
 	out := []plan.RuleResult{}
 	used := e.done.Limits.Allowances(p.ID)

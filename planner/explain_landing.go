@@ -12,7 +12,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
-// landing asks where the replacement would go, whatever keeps the pod.
+// landing predicts where the pod's replacement lands, even if a rule keeps the pod.
 func (e *Explainer) landing(p *cluster.Pod) plan.Landing {
 	c := e.start
 	l := plan.Landing{Nodes: []plan.TargetNode{}}
@@ -27,7 +27,7 @@ func (e *Explainer) landing(p *cluster.Pod) plan.Landing {
 		l.Verdict = reason
 	}
 	acceptable := c.AcceptableNodes(p.ID, &got)
-	if got.Steered { // the rest is what holds with the hints
+	if got.Steered { // compute the remaining fields with the hints
 		search.SetHints([]*search.State{c.State}, got.Hinted)
 		defer search.SetHints([]*search.State{c.State}, nil)
 		pr = c.Model.Predict(p.ID)
@@ -47,8 +47,7 @@ func (e *Explainer) landing(p *cluster.Pod) plan.Landing {
 	return l
 }
 
-// worsenedGoal is a goal that would be further from being met with the replacement
-// on n; nil when there is none.
+// worsenedGoal returns a goal that has more excess with the replacement on n, or nil.
 func worsenedGoal(c *search.Search, p *cluster.Pod, n cluster.NodeID) *plan.GoalStatus {
 	if n == p.Node {
 		return nil
@@ -69,9 +68,9 @@ func worsenedGoal(c *search.Search, p *cluster.Pod, n cluster.NodeID) *plan.Goal
 	return out
 }
 
-// nodeDetails says of each node what refuses the replacement, or how it scores against
-// the best, while the victim still terminates and once it is gone. Where only
-// one of the two states can happen, or both say the same, it is said once.
+// nodeDetails explains, by node, why the node rejects the replacement or how its score compares. It
+// covers two states: the victim still terminates, and the victim is gone. If only one state is
+// possible or both give the same text, the text appears once.
 func nodeDetails(c *search.Search, p *cluster.Pod, pr prediction.Prediction) []string {
 	verdicts := c.Model.Explain(p.ID)
 	n := len(c.Snapshot.Nodes)
@@ -80,7 +79,7 @@ func nodeDetails(c *search.Search, p *cluster.Pod, pr prediction.Prediction) []s
 		switch {
 		case v.RefusedBy != "":
 			return v.Why
-		case s.SampleSize > 0: // the best of one sample need not be the best of all
+		case s.SampleSize > 0: // the best of a sample can differ from the best of all
 			return fmt.Sprintf("scores %d beside all %d that fit, of which the scheduler judges %d at a time", v.Total, len(s.Feasible), s.SampleSize)
 		case v.Total == s.Best:
 			return fmt.Sprintf("scores %d, the best", v.Total)

@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// usedFracs are what the node uses of its allocatable, where that is known.
+// usedFracs returns the known usage of the node by resource, as a share of the node's total.
 func usedFracs(state plan.State, node string) map[string]float64 {
 	i := slices.IndexFunc(state.Nodes, func(n plan.NodeState) bool { return n.Name == node })
 	if i < 0 {
@@ -18,7 +18,7 @@ func usedFracs(state plan.State, node string) map[string]float64 {
 	return maps.Clone(state.Nodes[i].Used)
 }
 
-// nodeStatus says what a node is, before anything about its pods.
+// nodeStatus returns the state of the node itself, without its pods.
 func (e *Explainer) nodeStatus(n *cluster.Node) *plan.NodeStatus {
 	c := e.start
 	return &plan.NodeStatus{

@@ -8,11 +8,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// PredictHints returns the cluster as pressure hints would leave it, in a dry run that has
-// rules for them: those that the rules want now are on its nodes, and those that they
-// do not want are not. A run that evicts waits for them to be written, so that it and
-// this plan on the same nodes. Otherwise it is s itself. What really stands on the
-// nodes is kept in Snapshot.Written.
+// PredictHints returns the cluster with the pressure hints that the rules want now, and without
+// those that they do not want. Snapshot.ActualNodes keeps the nodes as they really are. If the
+// option PredictHints is off or the rules change no node, it returns s itself. The option is for
+// dry runs. A run that evicts waits until the hints are written, so both plan on the same nodes. It
+// returns an error if the changed objects form no valid snapshot.
 func (p *Planner) PredictHints(s *cluster.Snapshot) (*cluster.Snapshot, error) {
 	if !p.opts.PredictHints {
 		return s, nil

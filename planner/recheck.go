@@ -15,11 +15,13 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/summary"
 )
 
-// Recheck judges one wave of a plan against a fresh snapshot, just before it is
-// carried out. It returns the moves that still hold, with their landings
-// predicted anew, and an outcome for each that does not. It never adds a move.
-// A wave with hints is judged with them as planned; when none of the moves that
-// need them is left, the others are judged without, and none is steered.
+// Recheck checks one wave of a plan against a fresh snapshot, just before the wave is executed. It
+// returns the moves that are still valid, with new predicted landings. It returns an outcome for
+// each dropped move. It never adds a move.
+//
+// If the wave has hints, Recheck first assumes the planned hints. If these hints are impossible now
+// or no steered move remains valid, it checks the other moves without hints and drops all steered
+// moves.
 func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, pl plan.Plan, wave int, now time.Time) (ok []plan.Move, dropped []plan.Outcome) {
 	goals = goal.Number(s, goals)
 	var moves []plan.Move
@@ -64,8 +66,8 @@ func splitSteered(moves []plan.Move) (steered, rest []plan.Move) {
 	return steered, rest
 }
 
-// plannedHints finds the nodes of a wave's hints, or says why they can no longer
-// be hinted.
+// plannedHints returns the nodes of a wave's hints. Otherwise it returns the reason why they can no
+// longer be hinted.
 func plannedHints(c *search.Search, h plan.WaveHints) ([]cluster.NodeID, string) {
 	if string(c.Steering.Kind) != h.Kind {
 		return nil, fmt.Sprintf("the plan steers by %s, and evictor.steer is %s", h.Kind, c.Steering.Kind)
@@ -143,8 +145,8 @@ func recheckMove(c *search.Search, start *search.State, w *eligibility.InFlightC
 	return fresh, plan.Outcome{}, true
 }
 
-// reserved says that this very move counts already: a pass reserves a wave as a
-// whole and carries it out in parts, each of which is judged again.
+// reserved reports whether the limits already count this move. A pass reserves a whole wave,
+// executes it in parts and rechecks each part.
 func reserved(c *search.Search, m plan.Move) bool {
 	return slices.ContainsFunc(c.PlannerState.Runs, func(run plan.OpenRun) bool {
 		return slices.ContainsFunc(run.Reservations, func(r plan.Reservation) bool {
@@ -153,9 +155,9 @@ func reserved(c *search.Search, m plan.Move) bool {
 	})
 }
 
-// refreshMove puts the new prediction into the move; what it is for stays. Nobody
-// knows in which order the replacements of a wave are placed: the nodes that are
-// acceptable when this one is the first are so too.
+// refreshMove replaces the prediction in the move and keeps its purpose. The order in which the
+// scheduler places the replacements of a wave is unknown. So nodes that are acceptable for the
+// first replacement of the wave stay acceptable.
 func refreshMove(c *search.Search, start *search.State, first *search.Landing, p *cluster.Pod, m plan.Move, l *search.Landing) plan.Move {
 	s := c.Snapshot
 	m.Pod, m.Owner, m.GracePeriodSeconds = plan.PodRefOf(p), plan.OwnerRefOf(s, p), summary.GracePeriodSeconds(c, p)
@@ -173,6 +175,8 @@ func refreshMove(c *search.Search, start *search.State, first *search.Landing, p
 	return m
 }
 
+// FindPod returns the pod with the UID of ref. If there is none, it returns the pod with the same
+// namespace and name, or nil.
 func FindPod(s *cluster.Snapshot, ref plan.PodRef) *cluster.Pod {
 	if ref.UID != "" {
 		if p := s.PodByUID(ref.UID); p != nil {
@@ -182,7 +186,7 @@ func FindPod(s *cluster.Snapshot, ref plan.PodRef) *cluster.Pod {
 	return s.PodByKey(ref.String())
 }
 
-// placesOf lists the nodes on which the replacement of a move may land.
+// placesOf returns the nodes on which the replacement of a move may land.
 func placesOf(c *search.State, m plan.Move, pod cluster.PodID, l *search.Landing) []cluster.NodeID {
 	if m.DisplacedFor != nil {
 		return c.AcceptableDisplacedNodes(pod, l)
@@ -190,9 +194,9 @@ func placesOf(c *search.State, m plan.Move, pod cluster.PodID, l *search.Landing
 	return c.AcceptableNodes(pod, l)
 }
 
-// predictAgain foretells a landing anew: as the first of the wave and as things stand, if
-// that is not the same. A pod that only makes room is asked for no good by itself, but
-// the other half of its step must still be possible, and only with it.
+// predictAgain predicts the landing again: first as the first move of the wave, then after the
+// moves applied so far. The displaced pod of a step need not improve a goal. The other half of its
+// step must be possible, and only with the displacement.
 func predictAgain(c *search.Search, start *search.State, w *eligibility.InFlightCount, m plan.Move, p *cluster.Pod) (first, l search.Landing, r plan.Reason, good bool) {
 	land := (*search.State).PredictLanding
 	if m.DisplacedFor != nil {
@@ -209,7 +213,8 @@ func predictAgain(c *search.Search, start *search.State, w *eligibility.InFlight
 	return first, l, r, good
 }
 
-// stillNeeded says why a pod need not, or need no longer, make room for another.
+// stillNeeded reports whether a pod must still make room for another. If not, it returns the
+// reason.
 func stillNeeded(c *search.Search, m plan.Move, q *cluster.Pod, l search.Landing) (plan.Reason, bool) {
 	name := m.DisplacedFor.String()
 	p := FindPod(c.Snapshot, *m.DisplacedFor)
@@ -232,7 +237,8 @@ func stillNeeded(c *search.Search, m plan.Move, q *cluster.Pod, l search.Landing
 	return plan.Reason{}, true
 }
 
-// otherHalfAllowed asks about the other half of a step what does not depend on its landing.
+// otherHalfAllowed checks the rules for the other half of a step that do not depend on its landing.
+// It returns true if one of them rejects the move.
 func otherHalfAllowed(c *search.Search, m plan.Move, q cluster.PodID, p *cluster.Pod) (plan.Reason, bool) {
 	if r, no := c.Eligibility.Refuse(p.ID); no {
 		return r, true

@@ -10,13 +10,12 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/summary"
 )
 
-// Replan plans for what a pass has left, since not all came as planned: done are
-// the moves that were carried out, or may have been, since began. They count against the
-// limits of the pass as if both plans were one. What came up since then stays: no
-// replacement is moved on by the pass that made it.
+// Replan makes a second plan in a pass in which not every move succeeded as planned. done holds the
+// moves that were executed, or may have been, since began. The limits of the pass count them. Pods
+// that started after began stay. So the pass never evicts the replacements that it caused.
 func (p *Planner) Replan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, done []plan.Move, began, now time.Time) plan.Plan {
 	later := *p
-	if age := now.Sub(began) + time.Second; age > later.opts.Guards.MinPodAge { // times of pods are whole seconds
+	if age := now.Sub(began) + time.Second; age > later.opts.Guards.MinPodAge { // pod timestamps have a resolution of one second
 		later.opts.Guards.MinPodAge = age
 	}
 	c := search.NewSearch(&later.opts, s, st, goal.Number(s, goals), now)

@@ -1,6 +1,6 @@
-// Package eligibility decides whether a pod may be evicted at all. It asks the guards, the
-// back-off of the workload, the PodDisruptionBudgets and the annotations. It never decides
-// whether an eviction helps a goal, and never predicts a placement.
+// Package eligibility decides whether a pod may be evicted at all. It checks the guards, the
+// back-off of the workload, the PodDisruptionBudgets and the annotations. It never decides whether
+// an eviction helps a goal, and never predicts a placement.
 package eligibility
 
 import (
@@ -15,9 +15,8 @@ import (
 	"time"
 )
 
-// Checker answers, once per pod, whether it may leave at all: guards, a workload
-// that does not rest, a placement that can be predicted, and budgets that allow
-// at least one.
+// Checker decides once per pod whether it may be evicted. It checks guards, the back-off of the
+// workload, whether the placement can be predicted, and budgets.
 type Checker struct {
 	snapshot *cluster.Snapshot
 	state    plan.PlannerState
@@ -27,23 +26,24 @@ type Checker struct {
 	Budgets  *budget.Tracker
 	verdicts []podVerdict // by pod
 	Guards   *guard.Cache
-	// disruptable is, by workload, how many of its pods may be away without a budget, and
-	// one more; 0: not known yet.
+	// disruptable caches, by workload, DisruptionsAllowed plus one. 0 means unknown.
 	disruptable []int
-	// reasons are those of pods that are refused.
+	// reasons holds the reasons of the rejected pods.
 	reasons map[cluster.PodID]plan.Reason
 }
 
-// podVerdict is what is known of a pod.
+// podVerdict caches the results of Refuse and Rank for one pod.
 type podVerdict struct {
 	judged, refused, ranked bool
 	rank                    int8
 }
 
+// NewChecker returns a Checker for the snapshot and state at the time now.
 func NewChecker(s *cluster.Snapshot, w *placement.ClusterModel, st plan.PlannerState, opts *settings.Options, now time.Time) *Checker {
 	return &Checker{s, st, opts, now, w, budget.NewTracker(s, st.SpentBudgets, now), make([]podVerdict, len(s.Pods)), guard.NewCache(), make([]int, len(s.Workloads)), map[cluster.PodID]plan.Reason{}}
 }
 
+// Refuse returns the reason if the pod may not be evicted. It caches the result.
 func (v *Checker) Refuse(pod cluster.PodID) (plan.Reason, bool) {
 	known := &v.verdicts[pod]
 	if !known.judged {
@@ -73,9 +73,9 @@ func (v *Checker) judge(pod cluster.PodID) (plan.Reason, bool) {
 	return v.overBudget(p)
 }
 
-// BackedOff says that the pod's workload rests, since when, until when, and why; or that
-// the pod may just have come in place of one that was evicted: whatever moves loads to and
-// fro meanwhile, nobody's replica is moved on at every pass.
+// BackedOff returns the reason if the pod's workload is backed off, with start, end and cause. It
+// also rejects a pod that may be a recent replacement. Otherwise it could be evicted again in every
+// pass.
 func (v *Checker) BackedOff(p *cluster.Pod) (plan.Reason, bool) {
 	if r, came := v.justStarted(p); came {
 		return r, true
@@ -105,12 +105,13 @@ func (v *Checker) justStarted(p *cluster.Pod) (plan.Reason, bool) {
 		v.now.Sub(start.Time).Round(time.Second), v.options.MinReplacementAge)}, true
 }
 
+// GuardInput returns the input of the guards for the pod.
 func (v *Checker) GuardInput(p *cluster.Pod) guard.Input {
 	return guard.Input{Snapshot: v.snapshot, Pod: p, Now: v.now, Options: &v.options.Guards, Cache: v.Guards}
 }
 
-// overBudget says why the budget that covers the pod does not let it go: its
-// PodDisruptionBudget, or else the limit per workload.
+// overBudget returns the reason if the pod's PodDisruptionBudget blocks the eviction. Without a
+// PodDisruptionBudget, the limit per workload decides.
 func (v *Checker) overBudget(p *cluster.Pod) (plan.Reason, bool) {
 	if len(p.Budgets) > 0 {
 		r, ok := v.Budgets.Allows(p, budget.Charges{})
@@ -123,10 +124,10 @@ func (v *Checker) overBudget(p *cluster.Pod) (plan.Reason, bool) {
 	return plan.Reason{}, false
 }
 
-// AllowedUntil is when a window closes that is open now; see guard.AllowedUntil.
+// AllowedUntil returns the time when the currently open window closes; see guard.AllowedUntil.
 func (v *Checker) AllowedUntil(p *cluster.Pod) time.Time { return guard.AllowedUntil(v.GuardInput(p)) }
 
-// Rank orders candidates by what people ask for: -1 goes first, 1 last.
+// Rank orders candidates by annotations and node pressure: -1 goes first, 1 goes last.
 func (v *Checker) Rank(pod cluster.PodID) int {
 	known := &v.verdicts[pod]
 	if known.ranked {
@@ -143,7 +144,7 @@ func (v *Checker) Rank(pod cluster.PodID) int {
 	return int(known.rank)
 }
 
-// DisruptionsAllowed is withoutPDB without the reason, for those who ask often.
+// DisruptionsAllowed returns the number from WithoutPDB, but at least 0, and caches it by workload.
 func (v *Checker) DisruptionsAllowed(p *cluster.Pod) int {
 	if p.Workload == cluster.NoWorkload {
 		return 1
@@ -156,8 +157,8 @@ func (v *Checker) DisruptionsAllowed(p *cluster.Pod) int {
 	return *spare - 1
 }
 
-// WithoutPDB is how many pods of the pod's workload may be away, beyond those
-// that are, when no PodDisruptionBudget selects it. Below 1 the reason says why.
+// WithoutPDB returns how many more pods of the workload may be unavailable if no
+// PodDisruptionBudget selects the pod. If the number is below 1, the reason explains it.
 func (v *Checker) WithoutPDB(p *cluster.Pod) (plan.Reason, int) {
 	w := v.snapshot.WorkloadOf(p)
 	if w == nil {

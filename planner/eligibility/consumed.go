@@ -9,21 +9,21 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// Consumed is what the waves so far have taken for good. A label that somebody put
-// on a pod by hand is not on its replacement: a Service or budget that selects
-// the pod by it has one pod fewer from then on. And who requires the pod beside itself
-// does not get the replacement back there.
+// Consumed counts the permanent effects of earlier waves. A replacement does not have labels that a
+// person added to the pod. A Service or budget that selects those labels loses one pod. A pod with
+// required affinity to the evicted pod also loses it.
 type Consumed struct {
 	Services map[cluster.ServiceID]int
 	Budgets  budget.Charges
 	Required guard.EvictionCounts
 }
 
+// NewConsumed returns a Consumed without evictions.
 func NewConsumed() *Consumed {
 	return &Consumed{map[cluster.ServiceID]int{}, budget.Charges{}, guard.EvictionCounts{}}
 }
 
-// Add counts an eviction whose replacement is Ready.
+// Add records an eviction whose replacement is Ready.
 func (l *Consumed) Add(v *Checker, pod cluster.PodID) {
 	p := &v.snapshot.Pods[pod]
 	heir := labels.Set(replacementLabels(p))
@@ -40,7 +40,7 @@ func (l *Consumed) Add(v *Checker, pod cluster.PodID) {
 	}
 }
 
-// Refuse says why a pod that could leave at first may not leave any more.
+// Refuse returns the reason if earlier evictions make this eviction impossible.
 func (l *Consumed) Refuse(v *Checker, pod cluster.PodID) (plan.Reason, bool) {
 	p := &v.snapshot.Pods[pod]
 	if id, last := v.lastBehindService(l.Services, p); last {
@@ -54,8 +54,8 @@ func (l *Consumed) Refuse(v *Checker, pod cluster.PodID) (plan.Reason, bool) {
 	return r, !ok
 }
 
-// LastBehindService finds a Service that would be left without a Ready pod when the pod
-// leaves after so many others.
+// lastBehindService returns a Service that has no Ready pod left if the pod leaves after the taken
+// ones.
 func (v *Checker) lastBehindService(taken map[cluster.ServiceID]int, p *cluster.Pod) (cluster.ServiceID, bool) {
 	if !p.Ready || !v.options.Guards.Protect[guard.ProtectLastReady] {
 		return 0, false
@@ -68,8 +68,8 @@ func (v *Checker) lastBehindService(taken map[cluster.ServiceID]int, p *cluster.
 	return 0, false
 }
 
-// LastRequired says who would be left without a pod that it requires beside itself, once
-// those taken are gone.
+// lastRequired describes the pod that loses its last required pod if this one leaves after the
+// taken ones.
 func (v *Checker) lastRequired(taken guard.EvictionCounts, pod cluster.PodID) (string, bool) {
 	if !v.options.Guards.Protect[guard.ProtectRequired] {
 		return "", false

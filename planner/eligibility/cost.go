@@ -7,10 +7,9 @@ import (
 	"strconv"
 )
 
-// EvictionCost is the disruption of evicting a pod: 1 for any pod, up to 1 more with
-// its priority (user priorities end at 1e9), and up to half up or down by the
-// owner's own controller.kubernetes.io/pod-deletion-cost. A pod that is not
-// Ready serves nobody and costs half.
+// EvictionCost returns the disruption that the eviction of a pod causes. The base is 1. Priority
+// adds up to 1; user priorities end at 1e9. controller.kubernetes.io/pod-deletion-cost adds or
+// subtracts up to half. A pod that is not Ready costs half.
 func EvictionCost(p *cluster.Pod) float64 {
 	c := 1.0
 	if pr := p.Object.Spec.Priority; pr != nil {

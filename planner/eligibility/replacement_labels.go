@@ -8,8 +8,8 @@ import (
 	"maps"
 )
 
-// replacementLabels are those of the pod's replacement: its owner's template's, and what
-// controllers add. Without a template that can be read they are the pod's own.
+// replacementLabels returns the labels of the pod's replacement: those of the owner's template and
+// those that controllers add. If the template is unknown, it returns the pod's own labels.
 func replacementLabels(p *cluster.Pod) map[string]string {
 	t := template(p)
 	if t == nil {

@@ -6,15 +6,16 @@ import (
 	"slices"
 )
 
-// ServesAll reports whether every requested goal that the pod's leaving could serve
-// is served when it then stands on `to`.
+// ServesAll reports whether a move to `to` serves every requested goal that the pod's leaving could
+// serve.
 func (t *Tracker) ServesAll(pod cluster.PodID, from, to cluster.NodeID) bool {
 	return t.EachAffected(pod, from, cluster.NoNode, func(i int) bool {
 		return t.Goals[i].Constraint || !t.CouldServe(i, pod, from) || t.Measures[i].ExcessAfter(pod, from, to) < t.Excess(i)
 	})
 }
 
-// CouldServeNodeAndGroup reports whether the pod's leaving could serve a node and a group.
+// CouldServeNodeAndGroup reports whether the pod's leaving could serve both a node goal and a group
+// goal.
 func (t *Tracker) CouldServeNodeAndGroup(pod cluster.PodID, from cluster.NodeID) bool {
 	node, group := false, false
 	t.EachAffected(pod, from, cluster.NoNode, func(i int) bool {
@@ -27,7 +28,8 @@ func (t *Tracker) CouldServeNodeAndGroup(pod cluster.PodID, from cluster.NodeID)
 	return node && group
 }
 
-// MostServed is the goal of which the move removes the largest weighted share.
+// MostServed returns the goal in served for which the pod's leaving removes the largest weighted
+// share of excess.
 func (t *Tracker) MostServed(pod cluster.PodID, from cluster.NodeID, served []int) int {
 	best, most := served[0], -1.0
 	for _, i := range served {
@@ -39,22 +41,22 @@ func (t *Tracker) MostServed(pod cluster.PodID, from cluster.NodeID, served []in
 	return best
 }
 
-// usageKnownAt says whether goal i can be served by a pod's going to a node: nobody can
-// say of one whose use is unknown that it stays below, and one that no goal is about,
-// since it is excluded or out of scope, is not to be overloaded instead.
+// usageKnownAt reports whether goal i allows node n as a target with regard to usage. It is always
+// true for goals that do not count load. For goals by load, the usage of n must be known. If no
+// goal is about n, n must also have room below the limit, so that the move does not overload it.
 func (t *Tracker) usageKnownAt(i int, pod cluster.PodID, n cluster.NodeID) bool {
 	b, ok := t.Measures[i].(*NodeMeasure)
 	return !ok || !b.Amounts.Measure.ByUsage || n == cluster.NoNode || usageKnown(b.Amounts, n) && HasRoom(t.RoomNeededOutsideGoals(pod), n)
 }
 
-// CouldServe reports whether leaving `from` can lower the excess of goal g,
-// wherever the replacement goes.
+// CouldServe reports whether leaving `from` can lower the excess of goal g. It assumes the best
+// target.
 func (t *Tracker) CouldServe(g int, pod cluster.PodID, from cluster.NodeID) bool {
 	return t.ExcessAfterLeaving(g, pod, from) < t.Excess(g)
 }
 
-// ExcessAfterLeaving is the least excess of a goal once the pod stands elsewhere. For
-// a skew that depends on where it goes, so the best domain is assumed.
+// ExcessAfterLeaving returns the least excess of goal g after the pod leaves `from`. For a skew
+// goal, it assumes the best target domain.
 func (t *Tracker) ExcessAfterLeaving(g int, pod cluster.PodID, from cluster.NodeID) int64 {
 	k, ok := t.Measures[g].(*SkewMeasure)
 	if !ok {
@@ -66,8 +68,8 @@ func (t *Tracker) ExcessAfterLeaving(g int, pod cluster.PodID, from cluster.Node
 	return k.ExcessAfterLeaving(from)
 }
 
-// BenefitOfLeaving is the candidate's benefit: over all requested goals it could serve, the
-// excess removed as a share of what there was at first.
+// BenefitOfLeaving returns the largest benefit of the eviction: the sum over all requested goals of
+// weight times the removed share of the initial excess.
 func (t *Tracker) BenefitOfLeaving(pod cluster.PodID, from cluster.NodeID) float64 {
 	var sum float64
 	t.EachAffected(pod, from, cluster.NoNode, func(i int) bool {
@@ -81,7 +83,7 @@ func (t *Tracker) BenefitOfLeaving(pod cluster.PodID, from cluster.NodeID) float
 	return plan.Round(sum)
 }
 
-// Served lists the requested goals that moving the pod improves.
+// Served returns the requested goals that the move improves, in ascending order.
 func (t *Tracker) Served(pod cluster.PodID, from, to cluster.NodeID) []int {
 	var out []int
 	t.EachAffected(pod, from, to, func(i int) bool {
@@ -94,8 +96,8 @@ func (t *Tracker) Served(pod cluster.PodID, from, to cluster.NodeID) []int {
 	return slices.Compact(out)
 }
 
-// ExcessChange is what a move adds to the shares of requested goals' excess at first, times
-// their weights.
+// ExcessChange returns the change that a move causes in the sum over requested goals of weight
+// times excess. Each excess is a share of the initial excess. Negative values are improvements.
 func (t *Tracker) ExcessChange(pod cluster.PodID, from, to cluster.NodeID) (sum float64) {
 	t.EachAffected(pod, from, to, func(i int) bool {
 		if g := &t.Goals[i]; !g.Constraint {

@@ -11,9 +11,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// TestWhatCouldServeServesSomewhere: a pod's leaving could serve a group exactly where
-// there is a node on which it then would, also if it stands where the group's goal does
-// not count.
+// TestWhatCouldServeServesSomewhere checks CouldServe for group goals. It must be true exactly if a
+// move to some node lowers the excess, also for pods outside of the counted domains.
 func TestWhatCouldServeServesSomewhere(t *testing.T) {
 	s, err := cluster.New(simulation.Uneven(rand.New(rand.NewPCG(3, 1)), 60, 900))
 	if err != nil {
@@ -21,7 +20,7 @@ func TestWhatCouldServeServesSomewhere(t *testing.T) {
 	}
 	all := domainsOf(s)
 	outside, could := 0, 0
-	for out := range len(all) + 1 { // the domain that is not counted; after the last: none
+	for out := range len(all) + 1 { // index of the domain that the goal does not count; the last index means none
 		counted := slices.Delete(slices.Clone(all), out, min(out+1, len(all)))
 		for i := range s.Workloads {
 			tr := NewTracker(s, []plan.Goal{{Kind: plan.SkewAtMost, TopologyKey: limits.ZoneKey, Domains: counted, Limit: 1, Weight: 1, Pods: s.Workloads[i].Pods}})

@@ -2,15 +2,15 @@ package goal
 
 import "github.com/evenkeel-project/evenkeel/cluster"
 
-// domains are the values of a topology key.
+// domains holds the values of a topology key.
 type domains struct {
-	ByNode []int32 // by node; noDomain where the label is missing or empty
+	ByNode []int32 // by node; NoDomain if the label is missing or empty
 	ids    map[string]int32
 }
 
 const NoDomain = -1
 
-// domainCache holds the domains of topology keys.
+// domainCache caches the domains by topology key.
 type domainCache map[string]*domains
 
 func (x domainCache) of(s *cluster.Snapshot, key string) *domains {

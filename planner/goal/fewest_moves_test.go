@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// bruteFewest finds the fewest moves by trying all move sequences level by level.
+// bruteFewest finds the fewest moves by breadth-first search through all sequences of moves.
 func bruteFewest(counts, leaving, arriving []int, s int) (int, bool) {
 	type node struct{ counts, leaving, arriving []int }
 	level := []node{{counts, leaving, arriving}}
@@ -96,8 +96,8 @@ func TestEveryUsefulMoveLowersTheCountByOne(t *testing.T) {
 	}
 }
 
-// TestOnlyFullDomainsGive: however counts change, domains that are not above m1 bring
-// a group no nearer to its limit.
+// TestOnlyFullDomainsGive makes random moves. The fewest moves never fall by more than the number
+// of moves out of domains above m1.
 func TestOnlyFullDomainsGive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.IntRange(1, 3).Draw(t, "s")

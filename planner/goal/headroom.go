@@ -8,14 +8,14 @@ import (
 // Unbounded is the headroom of a node that no goal is about.
 const Unbounded = int64(1) << 62
 
-// Headroom is, for a way to count and by node, how much more may come there before a
-// goal about the node is worse off.
+// Headroom holds, for one way to count, how much more each node can take before a goal about it is
+// worse off.
 type Headroom struct {
 	Amounts *cluster.Amounts
 	ByNode  []int64
 }
 
-// follow keeps it right when a pod moves.
+// follow updates the headroom after a pod moves.
 func (h Headroom) follow(pod cluster.PodID, from, to cluster.NodeID) {
 	if from != cluster.NoNode && h.ByNode[from] != Unbounded {
 		h.ByNode[from] += h.Amounts.Contribution(pod, from)
@@ -25,7 +25,7 @@ func (h Headroom) follow(pod cluster.PodID, from, to cluster.NodeID) {
 	}
 }
 
-// addHeadroom notes how much more the goal lets its node take; limit is that of the goal.
+// addHeadroom records how much more the goal allows on its node. limit is the limit of the goal.
 func (t *Tracker) addHeadroom(b *NodeMeasure, limit float64) {
 	at := slices.IndexFunc(t.Headroom, func(h Headroom) bool { return h.Amounts == b.Amounts })
 	if at < 0 {
@@ -43,7 +43,7 @@ func (t *Tracker) addHeadroom(b *NodeMeasure, limit float64) {
 	}
 }
 
-// RoomNeed is what the pod takes of a resource that goals are about.
+// RoomNeed is the amount that a pod needs of a counted resource, and the room of each node.
 type RoomNeed struct {
 	amount int64
 	room   []int64 // by node
@@ -54,8 +54,8 @@ func usageKnown(a *cluster.Amounts, n cluster.NodeID) bool {
 	return known
 }
 
-// addUsageHeadroom notes which nodes are known, and how much more may come to those that no
-// goal is about.
+// addUsageHeadroom records the nodes with known usage. For nodes that no goal is about, it also
+// records how much more they can take.
 func (t *Tracker) addUsageHeadroom(b *NodeMeasure, limit float64) {
 	if t.KnownUsage[b.Amounts] == nil {
 		known, room := make([]int64, len(t.Snapshot.Nodes)), make([]int64, len(t.Snapshot.Nodes))
@@ -68,10 +68,10 @@ func (t *Tracker) addUsageHeadroom(b *NodeMeasure, limit float64) {
 		}
 		t.KnownUsage[b.Amounts], t.roomOutsideGoals[b.Amounts] = known, room
 	}
-	t.roomOutsideGoals[b.Amounts][b.Node] = Unbounded // its goal says so
+	t.roomOutsideGoals[b.Amounts][b.Node] = Unbounded // Headroom limits this node
 }
 
-// RoomNeededOutsideGoals is what a pod takes, by load, of nodes that no goal is about.
+// RoomNeededOutsideGoals returns the room by load that a pod needs on nodes that no goal is about.
 func (t *Tracker) RoomNeededOutsideGoals(pod cluster.PodID) []RoomNeed {
 	var out []RoomNeed
 	for amounts, room := range t.roomOutsideGoals {
@@ -82,7 +82,7 @@ func (t *Tracker) RoomNeededOutsideGoals(pod cluster.PodID) []RoomNeed {
 	return out
 }
 
-// HasRoom reports whether a node has room for all of that.
+// HasRoom reports whether the node has room for all needs.
 func HasRoom(needs []RoomNeed, n cluster.NodeID) bool {
 	return !slices.ContainsFunc(needs, func(x RoomNeed) bool { return x.amount > x.room[n] })
 }

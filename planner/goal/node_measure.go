@@ -5,18 +5,18 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// NodeMeasure measures NodeBelow: the amount over the limit, in milliCPU, bytes, or, of
-// ratios, millionths.
+// NodeMeasure measures NodeBelow: the amount over the limit, in milliCPU or bytes. For ratios the
+// unit is millionths.
 type NodeMeasure struct {
 	Amounts            *cluster.Amounts
 	Node               cluster.NodeID
 	used, limit, Total int64
-	// uncertain is how much of used may be gone already: it is nothing over the limit, but
-	// takes the room it would take (see tracker.bound).
+	// uncertain is the part of used that may be gone already. Excess does not count it, but
+	// addHeadroom does.
 	uncertain int64
 }
 
-// Rounding lets a fraction such as 0.9 of 10000m be 9000m, not 8999m.
+// Rounding avoids errors of floating point: 0.9 of 10000m gives 9000m, not 8999m.
 const Rounding = 1e-6
 
 func newNodeMeasure(g plan.Goal, amounts *cluster.Amounts) *NodeMeasure {
@@ -59,8 +59,7 @@ func (b *NodeMeasure) Reported() float64 {
 	return plan.Round(float64(b.Excess()) / float64(b.Total))
 }
 
-// requestAmounts holds the requests of all pods, by resource: what a goal counts that
-// does not say otherwise.
+// requestAmounts caches the requests of all pods, by resource. Goals without Amounts count these.
 type requestAmounts map[string]*cluster.Amounts
 
 func (r requestAmounts) of(s *cluster.Snapshot, g plan.Goal) *cluster.Amounts {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Number sorts goals into a stable order, fills in their excess and gives those
-// with excess the names g1, g2, ...
+// Number sorts goals into a stable order and sets their excess. It names the goals with excess g1,
+// g2, and so on.
 func Number(s *cluster.Snapshot, goals []plan.Goal) []plan.Goal {
 	goals = sortedByKey(goals)
 	t := NewTracker(s, goals)
@@ -25,7 +25,7 @@ func Number(s *cluster.Snapshot, goals []plan.Goal) []plan.Goal {
 	return goals
 }
 
-// sortedByKey sorts goals by their keys, each made once.
+// sortedByKey sorts goals by their keys. It computes each key once.
 func sortedByKey(goals []plan.Goal) []plan.Goal {
 	type keyed struct {
 		key string

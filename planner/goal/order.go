@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// FirstGoals are, by goal, the requested goals about nodes that are drained first, by
-// request or since they are under pressure, where no other goal weighs more: what
-// limits allow is theirs before it is anybody's.
+// FirstGoals marks, by goal, the goals that the planner serves before all others. They are unmet
+// requested goals about nodes that are drained first or under pressure. No other unmet goal may
+// have a higher weight. These goals use the limits first.
 func (t *Tracker) FirstGoals() []bool {
 	heaviest := 0.0
 	for i := range t.Goals {
@@ -24,7 +24,7 @@ func (t *Tracker) FirstGoals() []bool {
 	return out
 }
 
-// FirstOrder is 0 for goals that are served first, and 1 for others.
+// FirstOrder returns 0 for goals that the planner serves first, and 1 for others.
 func (t *Tracker) FirstOrder(g int) int {
 	if t.First[g] {
 		return 0
@@ -32,9 +32,8 @@ func (t *Tracker) FirstOrder(g int) int {
 	return 1
 }
 
-// ByNeed lists the requested goals with excess: heavier first, then those that more
-// attempts left unmet, then those with more to do relative to what is allowed, then in
-// goal order.
+// ByNeed returns the unmet requested goals in the order of need. The criteria are: higher weight,
+// nodes to drain first, more attempts in stuck, group goals, higher excess, and goal index.
 func (t *Tracker) ByNeed(stuck []int) []int {
 	type needy struct {
 		goal, drained, stuck, kind int
@@ -56,8 +55,8 @@ func (t *Tracker) ByNeed(stuck []int) []int {
 	return out
 }
 
-// drainOrder puts goals of nodes that are to be drained first, or are under pressure,
-// before others.
+// drainOrder returns 0 for goals about nodes that are drained first or under pressure, and 1 for
+// others.
 func (t *Tracker) drainOrder(i int) int {
 	if g := &t.Goals[i]; g.Kind == plan.NodeBelow && (t.UnderPressure != nil && t.UnderPressure[g.Node] || t.Annotations.OfNode(t.Snapshot, g.Node).DrainFirst) {
 		return 0
@@ -65,8 +64,8 @@ func (t *Tracker) drainOrder(i int) int {
 	return 1
 }
 
-// kindOrder puts spread before load: a spread move leaves a choice of node in
-// the target domain, which load balancing then finds taken into account.
+// kindOrder puts group goals before node goals. A move between domains leaves a choice of nodes in
+// the target domain, which node goals can then use.
 func kindOrder(k plan.GoalKind) int {
 	if k == plan.SkewAtMost {
 		return 0

@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// GiverThreshold is m1 of givers; below every count where the limit is less than 1.
+// GiverThreshold returns the threshold m1 for the pods that movablePods.givers returns in package
+// lowerbound. If the limit is below 1, the threshold is below every count.
 func (k *SkewMeasure) GiverThreshold() int {
 	m := slices.Min(k.Counts)
 	if k.Limit < 1 {
@@ -23,8 +24,8 @@ func (k *SkewMeasure) GiverThreshold() int {
 	}
 }
 
-// ReachableSkew is the least skew, not below the limit, that can be met when only so many
-// pods leave and enter each domain, and the fewest moves that meet it.
+// ReachableSkew returns the least skew, at least the limit, that plans can reach, and the fewest
+// moves for it. leaving and arriving bound the pods that leave and enter each domain.
 func (k *SkewMeasure) ReachableSkew(leaving, arriving []int) (limit, moves int) {
 	for s := k.Limit; s < Spread(k.Counts); s++ {
 		if n, ok := FewestMovesWithin(k.Counts, leaving, arriving, s); ok {
@@ -34,8 +35,8 @@ func (k *SkewMeasure) ReachableSkew(leaving, arriving []int) (limit, moves int) 
 	return Spread(k.Counts), 0
 }
 
-// ExcessAfterLeaving is what moves there are once a pod has left a node for the emptiest domain.
-// One that stands where the goal does not count adds to what it counts.
+// ExcessAfterLeaving returns the excess after a pod moves from a node to the emptiest domain. A pod
+// from a node that the goal does not count increases the total.
 func (k *SkewMeasure) ExcessAfterLeaving(from cluster.NodeID) int64 {
 	if k.excessAfterLeaving == nil {
 		k.excessAfterLeaving = make([]int32, len(k.Counts)+1)
@@ -66,16 +67,16 @@ func (k *SkewMeasure) ExcessAfterLeaving(from cluster.NodeID) int64 {
 	return int64(n)
 }
 
-// SkewMeasure measures SkewAtMost by the pods that have to move, which falls by one
-// with every move that helps, where max minus min may not.
+// SkewMeasure measures SkewAtMost by the fewest pods that must move. Every useful move lowers that
+// number by one, but may not lower max minus min.
 type SkewMeasure struct {
 	Domains       *domains
-	IndexByDomain []int32 // by domain: its position in counts, or noDomain
+	IndexByDomain []int32 // by domain: its index in Counts, or NoDomain
 	Counts        []int
 	Limit         int
 	Moves         int // fewest moves that meet the limit
-	// excessAfterLeaving is, by position in counts, the fewest once a pod has left it for the emptiest
-	// domain, and one; 0: not known. The last is of pods that stand in no domain of them.
+	// excessAfterLeaving caches ExcessAfterLeaving plus one, by index in Counts. 0 means unknown.
+	// The last entry is for pods outside of the counted domains.
 	excessAfterLeaving []int32
 }
 
@@ -106,6 +107,8 @@ func (k *SkewMeasure) clone() Measure {
 	return &c
 }
 
+// DomainIndex returns the index in Counts of the node's domain. It returns false if the goal does not
+// count the node.
 func (k *SkewMeasure) DomainIndex(n cluster.NodeID) (int, bool) {
 	if n == cluster.NoNode || k.Domains.ByNode[n] == NoDomain {
 		return 0, false

@@ -5,29 +5,30 @@ import (
 	"slices"
 )
 
-// TargetCheck judges every node as the place of a pod that leaves another: whether
-// requested goals are then served better, and none worse. What does not depend
-// on the place is judged once, so that a node costs a few comparisons.
+// TargetCheck decides for every node whether a pod's replacement there serves a requested goal and
+// harms none. It computes everything that does not depend on the node only once.
 type TargetCheck struct {
 	From cluster.NodeID
-	// leavingServes: the leaving serves a goal; worse: it harms one, wherever it goes.
+	// leavingServes is true if leaving serves a goal on any target. LeavingHarms is true if leaving
+	// worsens a goal on any target.
 	leavingServes, LeavingHarms bool
-	// usageServed: the leaving serves goals that count these, which is true only of places
-	// of which the use is known.
+	// usageServed holds the amounts by load whose goals the leaving serves. It counts only for
+	// targets with known usage.
 	usageServed []*cluster.Amounts
-	// OutsideGoals is what such a place must have left where no goal is about it.
+	// OutsideGoals is the room that such a target needs if no goal is about it.
 	OutsideGoals []RoomNeed
 	needs        []RoomNeed
 	groups       []groupEffect
 }
 
-// groupEffect is what arriving in each domain does to one goal.
+// groupEffect holds the effect of a landing in each domain on one group goal.
 type groupEffect struct {
-	domainByNode []int32  // by node, its domain
-	effects      []effect // by domain and one; the first is that of nodes in none
+	domainByNode []int32  // domain of each node
+	effects      []effect // by domain index plus one; index 0 is for nodes without a domain
 }
 
-// effect says that a group's goal is not worse off, and that it is better off.
+// effect is a set of two flags: harmless if the group goal is not worse off, helpful if it improves
+// and is requested.
 type effect uint8
 
 const (
@@ -37,6 +38,7 @@ const (
 
 func (g *groupEffect) at(n cluster.NodeID) effect { return g.effects[g.domainByNode[n]+1] }
 
+// CheckTargets returns the TargetCheck for a pod that leaves `from`. `from` may be NoNode.
 func (t *Tracker) CheckTargets(pod cluster.PodID, from cluster.NodeID) TargetCheck {
 	a := TargetCheck{From: from}
 	if from != cluster.NoNode {
@@ -57,7 +59,8 @@ func (t *Tracker) CheckTargets(pod cluster.PodID, from cluster.NodeID) TargetChe
 		a.OutsideGoals = t.RoomNeededOutsideGoals(pod)
 	}
 	if !a.leavingServes && len(t.byPod[pod]) == 0 {
-		// Then that is all it is good for, and other places are no better than full ones.
+		// Leaving can serve only goals by load, so a target must also have known usage and enough
+		// room.
 		for _, amounts := range a.usageServed {
 			a.leavingServes = true
 			a.needs = append(a.needs, RoomNeed{1, t.KnownUsage[amounts]})
@@ -113,12 +116,12 @@ func (t *Tracker) groupEffects(i int, from cluster.NodeID) groupEffect {
 	return g
 }
 
-// Acceptable reports whether the pod's standing on n improves at least one requested
-// goal and worsens none, constraints included.
+// Acceptable reports whether a replacement on n improves at least one requested goal and worsens no
+// goal, constraints included.
 func (a *TargetCheck) Acceptable(n cluster.NodeID) bool { return !a.Harms(n) && a.Helps(n) }
 
-// Count is how many of these nodes serve holds for, of those that are ready. It has no
-// branches for each: which nodes have room follows no pattern.
+// Count returns the number of ready nodes in the list for which Acceptable is true, without the
+// pod's own node. The last loop avoids branches, because they are hard to predict.
 func (a *TargetCheck) Count(nodes []cluster.NodeID, ready []bool) (count int) {
 	if a.LeavingHarms || !a.leavingServes && len(a.groups)+len(a.usageServed) == 0 {
 		return 0
@@ -148,7 +151,7 @@ func (a *TargetCheck) Count(nodes []cluster.NodeID, ready []bool) (count int) {
 			marks |= g.at(n)
 		}
 		fits := 1 - int(uint64((one.room[n]-one.amount)|(two.room[n]-two.amount))>>63)
-		if !ready[n] { // hardly ever
+		if !ready[n] { // rare
 			fits = 0
 		}
 		count += fits & int(marks&harmless) & int(marks>>1)
@@ -156,7 +159,7 @@ func (a *TargetCheck) Count(nodes []cluster.NodeID, ready []bool) (count int) {
 	return count
 }
 
-// Helps reports whether it improves a requested goal.
+// Helps reports whether a replacement on n improves a requested goal.
 func (a *TargetCheck) Helps(n cluster.NodeID) bool {
 	if n == a.From {
 		return false
@@ -172,7 +175,7 @@ func (a *TargetCheck) Helps(n cluster.NodeID) bool {
 	return false
 }
 
-// Harms reports whether it worsens a goal.
+// Harms reports whether a replacement on n worsens a goal.
 func (a *TargetCheck) Harms(n cluster.NodeID) bool {
 	if n == a.From {
 		return false
@@ -190,8 +193,8 @@ func (a *TargetCheck) Harms(n cluster.NodeID) bool {
 	return a.LeavingHarms
 }
 
-// HarmsGroup reports whether arriving on a node worsens a group, which no pod of another
-// kind can make up for by leaving.
+// HarmsGroup reports whether a replacement on n worsens a group goal. A displaced pod outside the
+// group cannot compensate for that.
 func (a *TargetCheck) HarmsGroup(n cluster.NodeID) bool {
 	return slices.ContainsFunc(a.groups, func(g groupEffect) bool { return g.at(n)&harmless == 0 })
 }

@@ -11,47 +11,50 @@ import (
 	"slices"
 )
 
-// Tracker holds the goals and how far each is from being met, and follows moves
-// from the snapshot on.
+// Tracker holds the goals and the excess of each goal. It starts with the snapshot and follows
+// moves.
 type Tracker struct {
 	Snapshot *cluster.Snapshot
 	Goals    []plan.Goal
 	Measures []Measure
 	// InitialExcess is the excess of each goal in the snapshot, at least 1.
 	InitialExcess []int64
-	ByNode        [][]int32 // goals about a node
-	byPod         [][]int32 // goals about a group that the pod is in
-	// Headroom is, for each way to count and by node, how much more may come there
-	// before a goal about the node is worse off.
+	ByNode        [][]int32 // by node: the indices of the goals about it
+	byPod         [][]int32 // by pod: the indices of the group goals that contain it
+	// Headroom holds one entry per way to count. The entry gives, by node, how much more the node
+	// can take before a goal about it is worse off.
 	Headroom []Headroom
-	// KnownUsage is, for what is counted by load and by node, unbounded where it is known
-	// how much is used, and else 0.
+	// KnownUsage applies to amounts counted by load. By node, it is Unbounded if the node's usage
+	// is known, and 0 otherwise.
 	KnownUsage map[*cluster.Amounts][]int64
-	// roomOutsideGoals is, for what is counted by load and by node, how much more may come to
-	// a node that no goal is about before it is above the limit of the others.
+	// roomOutsideGoals applies to amounts counted by load. By node, it is the room below the limit
+	// of the other nodes' goals. Nodes with a goal of their own have Unbounded.
 	roomOutsideGoals map[*cluster.Amounts][]int64
-	// UnderPressure are the nodes under pressure; nil: nobody asks.
+	// UnderPressure marks, by node, the nodes under pressure. Nil means that the option is not
+	// used.
 	UnderPressure []bool
-	// First are, by goal, those that are served before all others; see servedFirst.
+	// First marks, by goal, the goals that the planner serves before all others; see FirstGoals.
 	First []bool
-	// Annotations is what people ask for nodes.
+	// Annotations caches the parsed annotations of nodes and pods.
 	Annotations *annotation.Cache
 }
 
-// Measure is one goal's distance, in integers of its own unit.
+// Measure is the distance of one goal from being met, in integers of its own unit.
 type Measure interface {
-	// excess is 0 when the goal is met; else what is too much, in bytes,
-	// milliCPU or pods that have to move.
+	// Excess returns 0 if the goal is met. Otherwise it returns the amount over the limit, in
+	// milliCPU, bytes or millionths, or the number of pods that must move.
 	Excess() int64
-	// with is the excess after moving the pod; either node may be NoNode.
+	// ExcessAfter returns the excess after the pod moves. Either node may be NoNode.
 	ExcessAfter(pod cluster.PodID, from, to cluster.NodeID) int64
 	Move(pod cluster.PodID, from, to cluster.NodeID)
-	// reported is the excess in the unit of plan.Goal.
+	// Reported returns the excess in the unit of plan.Goal.
 	Reported() float64
-	// clone is a measure that follows other moves from here on.
+	// clone returns a copy that follows moves independently.
 	clone() Measure
 }
 
+// NewTracker returns a Tracker for these goals with the excess in the snapshot. It panics on an unknown
+// goal kind.
 func NewTracker(s *cluster.Snapshot, goals []plan.Goal) *Tracker {
 	t := &Tracker{Snapshot: s, Goals: goals, Measures: make([]Measure, len(goals)), InitialExcess: make([]int64, len(goals)),
 		ByNode: make([][]int32, len(s.Nodes)), byPod: make([][]int32, len(s.Pods)), KnownUsage: map[*cluster.Amounts][]int64{}, roomOutsideGoals: map[*cluster.Amounts][]int64{}, Annotations: annotation.NewCache()}
@@ -75,7 +78,7 @@ func NewTracker(s *cluster.Snapshot, goals []plan.Goal) *Tracker {
 	return t
 }
 
-// Clone is a tracker that follows other moves from here on.
+// Clone returns a copy that follows moves independently.
 func (t *Tracker) Clone() *Tracker {
 	c := *t
 	c.Headroom = slices.Clone(t.Headroom)
@@ -98,10 +101,13 @@ func cloneRooms(rooms map[*cluster.Amounts][]int64) map[*cluster.Amounts][]int64
 	return out
 }
 
+// Excess returns the excess of goal i in the integer unit of its Measure.
 func (t *Tracker) Excess(i int) int64 { return t.Measures[i].Excess() }
 
+// ReportedExcess returns the excess of goal i in the unit of plan.Goal.
 func (t *Tracker) ReportedExcess(i int) float64 { return t.Measures[i].Reported() }
 
+// Move records that the pod moves. Either node may be NoNode.
 func (t *Tracker) Move(pod cluster.PodID, from, to cluster.NodeID) {
 	t.EachAffected(pod, from, to, func(i int) bool { t.Measures[i].Move(pod, from, to); return true })
 	for i := range t.Headroom {
@@ -112,7 +118,8 @@ func (t *Tracker) Move(pod cluster.PodID, from, to cluster.NodeID) {
 	}
 }
 
-// EachAffected calls f for every goal that a move can touch, until f says false.
+// EachAffected calls f for every goal that the move can change, until f returns false. It reports
+// whether f always returned true.
 func (t *Tracker) EachAffected(pod cluster.PodID, from, to cluster.NodeID, f func(i int) bool) bool {
 	for _, n := range [...]cluster.NodeID{from, to} {
 		if n == cluster.NoNode || n == to && from == to {

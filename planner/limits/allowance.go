@@ -7,18 +7,18 @@ import (
 	"strconv"
 )
 
-// Allowance is one limit as it stands for a pod. What is past counts against
-// those that outlast a pass.
+// Allowance is one limit and its use by the pods that it applies to. Limits per hour also count the
+// evictions of the last hour.
 type Allowance struct {
 	Code               plan.Code
 	limit              plan.CountLimit
 	podCount, Planned  int
 	configKey, subject string
 	lastHour           int
-	workloadKind       string // of what is named in at
+	workloadKind       string // kind of the workload that subject names
 }
 
-// Name names the limit, and what it is counted over.
+// Name returns the configuration key of the limit and the subject that it applies to.
 func (a Allowance) Name() string {
 	switch a.Code {
 	case plan.LimitPerNode:
@@ -38,13 +38,13 @@ func (a Allowance) Name() string {
 	return a.configKey
 }
 
-// most is how many evictions the limit allows in this pass, and left how many
-// more.
+// most returns how many evictions the limit allows in this pass.
 func (a Allowance) most() int { return a.limit.For(a.podCount) - a.lastHour }
 
+// Left returns how many more evictions the limit allows in this pass.
 func (a Allowance) Left() int { return a.most() - a.Planned }
 
-// Allows says how many evictions that is, and of what a share is taken.
+// Allows describes the allowed number of evictions. For a percentage, it adds the number of pods.
 func (a Allowance) Allows() string {
 	n := a.limit.For(a.podCount)
 	switch {
@@ -56,7 +56,7 @@ func (a Allowance) Allows() string {
 	return fmt.Sprintf("%s of %s, which is %s", a.limit, CountPods(a.podCount), countEvictions(n))
 }
 
-// LastHour says what is past of a limit that outlasts a pass.
+// LastHour describes the evictions of the last hour for an hourly limit. It returns "" for others.
 func (a Allowance) LastHour() string {
 	if a.Code != plan.LimitPerHour {
 		return ""
@@ -75,6 +75,7 @@ func countEvictions(n int) string {
 	return strconv.Itoa(n) + " evictions"
 }
 
+// CountPods returns the number with the noun "pod" or "pods".
 func CountPods(n int) string {
 	if n == 1 {
 		return "1 pod"

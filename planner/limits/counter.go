@@ -1,6 +1,6 @@
-// Package limits counts the planned evictions of a pass against the limits for one pass
-// and for one hour. It names the limit that refuses one more eviction. It never looks at
-// goals, guards, budgets or placement.
+// Package limits counts the planned evictions of a pass against the limits per pass and per hour.
+// It names the limit that rejects one more eviction. It never looks at goals, guards, budgets or
+// placement.
 package limits
 
 import (
@@ -15,15 +15,16 @@ import (
 type Counter struct {
 	snapshot *cluster.Snapshot
 	options  settings.Limits
-	lastHour history.Hour // evictions that took place or are reserved
-	Zones    []string     // of each node
+	lastHour history.Hour // evictions of the last hour, including reserved ones
+	Zones    []string     // zone of each node
 	bound    podCounts
 	planned  podCounts
-	// earlierPlan are evictions of this pass by a plan before this one: limits of a pass
-	// count them, and those of an hour have them in hour.
+	// earlierPlan counts the evictions of an earlier plan in this pass. Limits per pass include
+	// them. Limits per hour find them in lastHour.
 	earlierPlan podCounts
 }
 
+// NewCounter returns a Counter without planned evictions. hour holds the evictions of the last hour.
 func NewCounter(s *cluster.Snapshot, opts settings.Limits, hour history.Hour) *Counter {
 	l := &Counter{snapshot: s, options: opts, lastHour: hour, Zones: ZonesOf(s), bound: newPodCounts(s), planned: newPodCounts(s), earlierPlan: newPodCounts(s)}
 	for i := range s.Pods {
@@ -47,10 +48,12 @@ func NewCounter(s *cluster.Snapshot, opts settings.Limits, hour history.Hour) *C
 	return l
 }
 
+// Add counts a planned eviction of the pod.
 func (l *Counter) Add(pod cluster.PodID) {
 	l.planned.add(l.snapshot, l.Zones, &l.snapshot.Pods[pod], 1)
 }
 
+// Remove reverses Add.
 func (l *Counter) Remove(pod cluster.PodID) {
 	l.planned.add(l.snapshot, l.Zones, &l.snapshot.Pods[pod], -1)
 }
@@ -61,21 +64,23 @@ func (l *Counter) PlannedFor(w cluster.WorkloadID) int {
 	return l.planned.ofWorkload(w) + l.earlierPlan.ofWorkload(w)
 }
 
-// Exhausted says which limit lets no pod go any more, whatever it is.
+// Exhausted returns the limit that allows no more evictions of any pod.
 func (l *Counter) Exhausted() (plan.Reason, bool) {
 	return strictest([]Allowance{l.PerPass(), l.HourlyOfCluster()})
 }
 
+// PerPass returns the limit of evictions per pass in the whole cluster.
 func (l *Counter) PerPass() Allowance {
 	return Allowance{plan.LimitPerPass, l.options.PerPass, l.bound.all, l.planned.all + l.earlierPlan.all, "limits.perPass", "", 0, ""}
 }
 
+// HourlyOfCluster returns the limit of evictions per hour in the whole cluster.
 func (l *Counter) HourlyOfCluster() Allowance {
 	return Allowance{plan.LimitPerHour, l.options.PerHour.Cluster, 0, l.planned.all, "limits.perHour.cluster", "", l.lastHour.Cluster, ""}
 }
 
-// Allowances are the limits that an eviction of this pod counts against: first
-// those of a pass, then those of an hour.
+// Allowances returns the limits that an eviction of this pod counts against: first those per pass,
+// then those per hour.
 func (l *Counter) Allowances(pod cluster.PodID) [8]Allowance {
 	p := &l.snapshot.Pods[pod]
 	ns, zone := p.Object.Namespace, l.Zones[p.Node]
@@ -91,8 +96,8 @@ func (l *Counter) Allowances(pod cluster.PodID) [8]Allowance {
 	}
 }
 
-// hourlyOfOwner is the hourly limit of a pod's workload. A pod of no workload
-// stands for itself.
+// hourlyOfOwner returns the hourly limit of the pod's workload. A pod without a workload has a
+// limit of its own.
 func (l *Counter) hourlyOfOwner(p *cluster.Pod) Allowance {
 	w := history.WorkloadRef(l.snapshot, p)
 	planned := l.planned.ofWorkload(p.Workload)
@@ -102,23 +107,24 @@ func (l *Counter) hourlyOfOwner(p *cluster.Pod) Allowance {
 	return Allowance{plan.LimitPerHour, l.options.PerHour.Owner, 0, planned, "limits.perHour.owner", w.Name, l.lastHour.Workload[w], w.Kind}
 }
 
-// Refuse names the strictest limit that one more eviction of this pod would
-// break: the one that allows the fewest in this pass.
+// Refuse returns the strictest limit that one more eviction of this pod would exceed: the one that
+// allows the fewest evictions in this pass.
 func (l *Counter) Refuse(pod cluster.PodID) (plan.Reason, bool) {
 	all := l.Allowances(pod)
 	return strictest(all[:])
 }
 
-// RefuseHourly is refuse with the limits of an hour alone.
+// RefuseHourly returns the same as Refuse, but checks only limits per hour.
 func (l *Counter) RefuseHourly(pod cluster.PodID) (plan.Reason, bool) {
 	all := l.Allowances(pod)
 	return strictest(slices.DeleteFunc(all[:], func(a Allowance) bool { return a.Code != plan.LimitPerHour }))
 }
 
-// ZoneKey is the node label that perZone limits and reports go by.
+// ZoneKey is the node label that defines zones for perZone limits and reports.
 const ZoneKey = "topology.kubernetes.io/zone"
 
-// AddEarlierMoves counts evictions of pods that are no longer there.
+// AddEarlierMoves counts the moves of an earlier plan in this pass. It finds their nodes and
+// workloads by name, because their pods may be gone from the snapshot.
 func (l *Counter) AddEarlierMoves(moves []plan.Move) {
 	workloads := map[plan.ObjectRef]cluster.WorkloadID{}
 	for i := range l.snapshot.Workloads {
@@ -141,7 +147,7 @@ func (l *Counter) AddEarlierMoves(moves []plan.Move) {
 	}
 }
 
-// ZonesOf are the zones of nodes, "" where there is none.
+// ZonesOf returns the zone of each node, or "" if it has none.
 func ZonesOf(s *cluster.Snapshot) []string {
 	zones := make([]string, len(s.Nodes))
 	for i := range s.Nodes {

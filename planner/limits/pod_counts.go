@@ -2,13 +2,13 @@ package limits
 
 import "github.com/evenkeel-project/evenkeel/cluster"
 
-// podCounts counts pods by what limits are about.
+// podCounts counts pods for each subject of a limit.
 type podCounts struct {
 	all             int
 	node            []int // by NodeID
 	namespace       map[string]int
 	workload        []int // by WorkloadID
-	withoutWorkload int   // of no workload
+	withoutWorkload int   // pods without a workload
 	zone            map[string]int
 }
 
@@ -16,7 +16,7 @@ func newPodCounts(s *cluster.Snapshot) podCounts {
 	return podCounts{0, make([]int, len(s.Nodes)), map[string]int{}, make([]int, len(s.Workloads)), 0, map[string]int{}}
 }
 
-// ofWorkload counts the pods of a workload; those of none together.
+// ofWorkload returns the count of a workload. All pods without a workload share one count.
 func (p *podCounts) ofWorkload(w cluster.WorkloadID) int {
 	if w == cluster.NoWorkload {
 		return p.withoutWorkload

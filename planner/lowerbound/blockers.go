@@ -12,18 +12,17 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/limits"
 )
 
-// cause is what keeps pods of an unmet goal: a code, and words for it that follow
-// "are".
+// cause is the reason why pods of an unmet goal stay: a code, and the words that follow "are".
 type cause struct {
 	code  plan.Code
 	words string
 }
 
-// maxDetails bounds what is said in all, where samples are bounded too.
+// maxDetails is the largest number of details in one plan if the number of samples is also limited.
 const maxDetails = 200
 
-// blockers says, for each goal that the plan leaves with excess, what keeps how many
-// of its pods, the most frequent cause first.
+// blockers returns, for each unmet goal, the causes for which its pods stay. Each entry has the
+// number of pods with that cause. The most frequent cause comes first.
 func (p *proof) blockers() []plan.Blocker {
 	out := []plan.Blocker{}
 	for g, goal := range p.Goals.Goals {
@@ -56,7 +55,7 @@ func (p *proof) blockers() []plan.Blocker {
 	return out
 }
 
-// goalLeftUnmet says what a goal that is not met leaves.
+// goalLeftUnmet returns the clause that describes an unmet goal after the plan.
 func goalLeftUnmet(g plan.Goal) string {
 	if g.Kind == plan.NodeBelow {
 		return fmt.Sprintf("%s stays above %.2f of its %s", g.Subject.Name, g.Limit, g.Resource)
@@ -71,8 +70,8 @@ func countOfPods(n, all int) string {
 	return fmt.Sprintf("%d of its %s are", n, limits.CountPods(all))
 }
 
-// cause says what keeps a pod: what binds it whatever the plan, where that is so, or
-// else why the search refused it.
+// cause returns the proven cause for which a pod stays, or else the reason why the search rejected
+// it.
 func (p *proof) cause(g int, id cluster.PodID, code plan.Code) cause {
 	if words := p.provenCause(g, id); words != "" {
 		return cause{code, words}
@@ -83,8 +82,8 @@ func (p *proof) cause(g int, id cluster.PodID, code plan.Code) cause {
 	return cause{code, "kept by a guard: " + string(code)}
 }
 
-// provenCause says what binds a pod that may leave to its node, or where the goal is
-// about a group, to its domain; empty: nothing that is proven.
+// provenCause returns the proven reason why a pod that may leave stays on its node, or in its
+// domain for a group goal. It returns "" if nothing is proven.
 func (p *proof) provenCause(g int, id cluster.PodID) string {
 	if !p.reach.mayLeave(id) {
 		return ""
@@ -105,7 +104,7 @@ func (p *proof) provenCause(g int, id cluster.PodID) string {
 	case p.reach.anyOf(id, others):
 		return ""
 	case p.onlyUnderPressure(id, others):
-		return "" // words of the pressure hint say it
+		return "" // causeWords describes the pressure hint
 	case p.reach.runsIfEmpty(id, others):
 		return "too large for any other " + place + " or its goals, even when every pod that may leave has left"
 	case p.reach.runsWithoutVolumes(id, others) && cluster.HasVolumeClaim(p.Snapshot.Pods[id].Object):
@@ -114,8 +113,7 @@ func (p *proof) provenCause(g int, id cluster.PodID) string {
 	return "kept from every other " + place + " by selectors, affinity, taints, cordons or features of nodes"
 }
 
-// onlyUnderPressure reports whether a pod could run on one of these nodes were it not for the
-// pressure hint there.
+// onlyUnderPressure reports whether only the pressure hint keeps the pod off one of these nodes.
 func (p *proof) onlyUnderPressure(id cluster.PodID, nodes []cluster.NodeID) bool {
 	could, none := p.reach.couldRun(id), cluster.Resources{}
 	return slices.ContainsFunc(nodes, func(n cluster.NodeID) bool {
@@ -123,7 +121,7 @@ func (p *proof) onlyUnderPressure(id cluster.PodID, nodes []cluster.NodeID) bool
 	})
 }
 
-// causeWords are words for what an operator can change.
+// causeWords are the words for causes that an operator can change.
 var causeWords = map[plan.Code]string{
 	plan.NoTargetFits:           "without a node that takes them and leaves no goal worse",
 	plan.NodesUnderPressure:     "without a node that takes them but those that carry the pressure hint",

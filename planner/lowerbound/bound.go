@@ -6,14 +6,13 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
-// Of proves how few evictions could meet the requested goals, counting only
-// pods that may leave and could run elsewhere, and how much excess none of them can
-// remove; and how few could leave no more excess than the plan does. start are the
-// goals before it.
+// Of computes two lower bounds on evictions: one for meeting the requested goals as far as
+// possible, and one for reaching the plan's excess. It also returns the excess that no permitted
+// eviction can remove. It counts only pods that may leave and can run on another node. start holds
+// the goals before the plan.
 //
-// Hot nodes: a pod leaves one node only, so the needs of nodes add up. Groups:
-// a pod can serve several, so only disjoint groups add up. One eviction may serve a
-// node and a group at once: package cover adds up the two.
+// A pod leaves only one node, so the needs of nodes add up. A pod can serve several groups, so only
+// the needs of disjoint groups add up. CountBound and WeightedBound combine both kinds of needs.
 func Of(c *search.Search, start *goal.Tracker) plan.Bound {
 	all, some := podsOfUnmetGoals(c, start)
 	p := &proof{c, start, newReachability(c, start), newDemand(all), newDemand(some), 0, map[string]float64{}}
@@ -27,8 +26,8 @@ func Of(c *search.Search, start *goal.Tracker) plan.Bound {
 	return b
 }
 
-// podsOfUnmetGoals counts the pods that goals with excess are about, and of these those of
-// goals that the plan brings nearer.
+// podsOfUnmetGoals counts the pods of requested goals with excess in all. some counts only those of
+// goals whose excess the plan lowers.
 func podsOfUnmetGoals(c *search.Search, start *goal.Tracker) (all, some int) {
 	for g, goal := range start.Goals {
 		if was := start.Excess(g); was > 0 && !goal.Constraint {

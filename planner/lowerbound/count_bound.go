@@ -11,12 +11,13 @@ package lowerbound
 // index of -1 means none.
 type Pod struct{ Node, Group int32 }
 
-// CountBound returns the size of the smallest set of pods with at least nodes[n] pods on node n and at
-// least groups[g] pods of group g. A need above the number of existing pods counts as that number.
+// CountBound returns the size of the smallest set of pods that meets all needs: at least nodes[n]
+// pods on node n and at least groups[g] pods of group g. A need above the number of existing pods
+// counts as that number.
 //
-// A pod is an edge between its node and its group, and a need is a minimum degree. The smallest edge
-// cover with these degrees has sum(needs) - M edges. M is the size of the largest matching in which
-// no vertex has more edges than its need (Gallai 1959, for needs of 1). The reason: an edge saves an
+// A pod is an edge between its node and its group, and a need is a minimum degree. The smallest
+// edge cover with these degrees has sum(needs) - M edges. M is the size of the largest matching in
+// which no vertex has more edges than its need (Gallai 1959, for needs of 1). An edge saves an
 // eviction only if both of its vertices need it.
 //
 // Hopcroft and Karp's algorithm (1973) finds the matching in O(pods x sqrt(needs)).

@@ -4,26 +4,26 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// evictionNeed is what goals need of evictions, as far as it adds up: counts for
-// cover.Fewest, amounts for cover.Priced.
+// evictionNeed sums up the evictions that the goals need: counts for CountBound, amounts for
+// WeightedBound.
 type evictionNeed struct {
 	nodes, groups []int
 	needs         []float64
 	pods          map[cluster.PodID]*podShare
-	order         []cluster.PodID // of pods, as they came
-	// alone: only counts are added up, since there are too many pods.
+	order         []cluster.PodID // the keys of pods in the order of insertion
+	// alone is true if there are too many pods. Then only sums is filled.
 	alone bool
-	sums  [2]int // of nodes, of groups
+	sums  [2]int // evictions for nodes, evictions for groups
 }
 
-// podShare is what a pod's leaving brings to a demand.
+// podShare holds the contributions of one pod's eviction to the needs.
 type podShare struct {
 	at   Pod
 	half []Share
 }
 
-// maxSharedPods bounds the pods of a demand; beyond it the two kinds of needs combine by
-// max alone.
+// maxSharedPods is the largest number of pods for which both bounds are computed. Above it,
+// lowerBound returns the larger of the two sums.
 const maxSharedPods = 50_000
 
 func newDemand(pods int) *evictionNeed {
@@ -40,13 +40,13 @@ func (d *evictionNeed) of(pod cluster.PodID) *podShare {
 	return x
 }
 
-// node adds that so many pods of a node must leave.
+// node adds the need that this number of pods leaves one node.
 func (d *evictionNeed) node(evictions int) {
 	d.nodes = append(d.nodes, evictions)
 	d.sums[0] += evictions
 }
 
-// amount adds that pods of the node added last must leave which request so much.
+// amount adds the need that pods with this total size leave the node of the latest call of node.
 func (d *evictionNeed) amount(amount int64, pods []sized) {
 	if d.alone || amount <= 0 {
 		return
@@ -59,7 +59,7 @@ func (d *evictionNeed) amount(amount int64, pods []sized) {
 	d.needs = append(d.needs, 1)
 }
 
-// group adds that so many of these pods must move.
+// group adds the need that this number of the given pods moves.
 func (d *evictionNeed) group(evictions int, pods []cluster.PodID) {
 	d.sums[1] += evictions
 	if d.alone || evictions <= 0 {
@@ -74,7 +74,8 @@ func (d *evictionNeed) group(evictions int, pods []cluster.PodID) {
 	d.needs = append(d.needs, float64(evictions))
 }
 
-// lowerBound evictions meet the demand; most are known to.
+// lowerBound returns the least number of evictions that meet the needs. most is the number of
+// evictions of a known solution.
 func (d *evictionNeed) lowerBound(most int) int {
 	if d.alone {
 		return max(d.sums[0], d.sums[1])
@@ -89,8 +90,7 @@ func (d *evictionNeed) lowerBound(most int) int {
 	return max(CountBound(d.nodes, d.groups, pods), WeightedBound(d.needs, &shares, most))
 }
 
-// sized is a pod with what it requests of a resource or, for goals by load, is known
-// to use.
+// sized is a pod with its request of a resource. For goals by load, size is its known usage.
 type sized struct {
 	size int64
 	id   cluster.PodID

@@ -8,11 +8,13 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 )
 
-// groups adds the fewest moves of disjoint groups and counts as residual
-// what too few pods that could change domain leave. One eviction brings a group nearer by one
-// move at most, which bounds a plan that goes part of the way. It claims nothing
-// for a group whose total may change: a pod of its workloads is Pending or
-// terminating, or may come in from where the goal does not count.
+// groups adds the fewest moves of each unmet group to the bound. It skips a group that shares pods
+// with an earlier one, because one eviction can serve both. If too few pods can change domain, it
+// adds the excess that remains to the residual. One eviction lowers the excess of a group by at
+// most one move. That also bounds a plan that meets only part of the goal.
+//
+// groups skips a group if its total may change: a pod of its workloads is Pending or terminating,
+// or a pod can enter or leave the counted domains.
 func (p *proof) groups() {
 	used, whole := make([]bool, len(p.Snapshot.Pods)), complete{}
 	for g, wanted := range p.Goals.Goals {
@@ -47,7 +49,7 @@ func (p *proof) groups() {
 	}
 }
 
-// complete says of workloads whether all their pods are bound and stay.
+// complete caches, by workload, whether all its pods are bound and not terminating.
 type complete map[cluster.WorkloadID]bool
 
 func (x complete) of(s *cluster.Snapshot, w cluster.WorkloadID) bool {
@@ -62,7 +64,7 @@ func (x complete) of(s *cluster.Snapshot, w cluster.WorkloadID) bool {
 }
 
 func (p *proof) groupIsFixed(g plan.Goal, used []bool, whole complete) bool {
-	last := cluster.NoWorkload // nearly always that of all
+	last := cluster.NoWorkload // the workload of the pod before; usually all pods have the same one
 	for _, id := range g.Pods {
 		w := p.Snapshot.Pods[id].Workload
 		if used[id] || w != cluster.NoWorkload && w != last && !whole.of(p.Snapshot, w) {
@@ -73,16 +75,16 @@ func (p *proof) groupIsFixed(g plan.Goal, used []bool, whole complete) bool {
 	return true
 }
 
-// movablePods are the pods of a group that could change domain, and how many could leave
-// and enter each.
+// movablePods are the pods of a group that can change domain. leaving and arriving are the numbers
+// of pods that can leave and enter each domain.
 type movablePods struct {
 	pods              []cluster.PodID
-	domains           []int // of pods
+	domains           []int // the domain of each pod in pods
 	leaving, arriving []int
 }
 
-// movable finds the pods of a group that could change domain. open says that one could
-// come from where the goal does not count, or go there.
+// movable finds the pods of a group that can change domain. open reports whether a pod can enter or
+// leave the counted domains. If open is true, m is incomplete.
 func (p *proof) movable(k *goal.SkewMeasure, g plan.Goal) (m movablePods, open bool) {
 	nodes := p.reach.byDomain(k)
 	m.leaving, m.arriving = make([]int, len(k.Counts)), make([]int, len(k.Counts))
@@ -102,11 +104,9 @@ func (p *proof) movable(k *goal.SkewMeasure, g plan.Goal) (m movablePods, open b
 	return m, false
 }
 
-// firstMovableSuffice reports whether the first few pods that could change domain suffice to meet
-// the group's limit with the fewest moves that there are. More of them would change
-// nothing, so that where nobody asks which they are the others need not be looked at.
-// It says so only where no pod could come from where the goal does not count, or go
-// there.
+// firstMovableSuffice reports whether the first few movable pods suffice to meet the group's limit
+// in k.Moves moves. Then more movable pods do not change the bound, and the caller can skip them.
+// It returns false if a pod can enter or leave the counted domains.
 func (p *proof) firstMovableSuffice(k *goal.SkewMeasure, g plan.Goal) bool {
 	nodes := p.reach.byDomain(k)
 	if len(nodes.outside) > 0 || slices.ContainsFunc(g.Pods, func(id cluster.PodID) bool {
@@ -132,8 +132,8 @@ func (p *proof) firstMovableSuffice(k *goal.SkewMeasure, g plan.Goal) bool {
 	return false
 }
 
-// countDomains counts the domains that the pod could move to, and reports whether there
-// are any.
+// countDomains increments arriving for each domain that the pod can move to. It reports whether
+// there is at least one.
 func (p *proof) countDomains(nodes *byDomain, id cluster.PodID, from int, arriving []int) (any bool) {
 	for z := range nodes.in {
 		if z != from && p.reach.enters(nodes, z, id) {
@@ -144,15 +144,18 @@ func (p *proof) countDomains(nodes *byDomain, id cluster.PodID, from int, arrivi
 	return any
 }
 
-// givers are the pods of which any plan must move as many as it brings the group
-// nearer: those in domains above m1, the least count to which the emptiest can rise
-// so that fewer than F pods stand above it and the limit, F being the fewest moves.
+// givers returns the pods in domains with more than m1 pods. If a plan lowers the fewest moves F of
+// the group by n, it moves at least n of these pods. m1 is the least count m, from the smallest
+// domain up, for which fewer than F pods exceed m + limit.
 //
-// Let c' be the counts after a plan, and c* those where the limit is met by the
-// fewest further moves. From c to c*, domains above m1 give at least F pods: where c*
-// has its emptiest below m1, at least F pods stand too high, all of them above m1; and
-// else the others keep what they have, since no domain may fall below the emptiest,
-// and F pods must arrive. F(c') of them go after the plan, so F - F(c') go in it.
+// Proof: let c be the counts before the plan and c' the counts after it. From c', the fewest
+// further moves meet the limit and lead to c*. From c to c*, domains above m1 lose at least F pods:
+//   - If the smallest count in c* is below m1, at least F pods are too many. All of them are
+//     in domains above m1.
+//   - Otherwise every domain at or below m1 keeps its pods or gains some. At least F pods
+//     move, so domains above m1 lose them.
+//
+// F(c') of these pods move after the plan, so at least F - F(c') move in the plan.
 func (m movablePods) givers(k *goal.SkewMeasure) (out []cluster.PodID) {
 	m1 := k.GiverThreshold()
 	for i, id := range m.pods {

@@ -2,9 +2,9 @@ package lowerbound
 
 import "github.com/evenkeel-project/evenkeel/planner/goal"
 
-// nodes adds, for each node, the largest need of one resource: its excess
-// covered by the largest pods that may leave. What they cannot cover is
-// residual, as a share of the goal's excess.
+// nodes adds the largest need of any goal for each node: the fewest pods that may leave and cover
+// its excess. It adds the excess that they cannot cover to the residual, as a share of the goal's
+// excess.
 func (p *proof) nodes() {
 	for n := range p.Snapshot.Nodes {
 		most, planned := 0, 0
@@ -30,7 +30,7 @@ func (p *proof) nodes() {
 	}
 }
 
-// amounts adds what a goal about a node needs, of all pods that could bring it.
+// amounts adds the need of a node goal, with all pods whose eviction can serve it.
 func (p *proof) amounts(g int) {
 	b, gone := p.start.Measures[g].(*goal.NodeMeasure), p.start.Excess(g)-p.Goals.Excess(g)
 	if p.full.alone && (p.planned.alone || gone == 0) {
@@ -48,9 +48,9 @@ func (p *proof) amounts(g int) {
 	p.planned.amount(gone, pods)
 }
 
-// coverLargestFirst counts the largest pods that may leave and cover an amount
-// together, those that cover a part of it, and says what they cannot cover. Only
-// pods that are counted are asked whether they may leave.
+// coverLargestFirst takes the largest pods that may leave until they cover an amount. all is their
+// number, some is the number that covers part, and rest is the uncovered amount. It checks
+// eligibility only for the pods that it needs.
 func (p *proof) coverLargestFirst(b *goal.NodeMeasure, amount, part int64) (all, some int, rest int64) {
 	rest = amount
 	for _, x := range p.podsBySize(b) {

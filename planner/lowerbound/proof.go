@@ -9,9 +9,9 @@ import (
 	"slices"
 )
 
-// proof is what is known of every plan: the evictions that it takes to come as near
-// to the goals as permitted ones can, and as near as this plan does; and the excess
-// that none removes.
+// proof holds the lower bounds that apply to every plan. One is for meeting the goals as far as
+// permitted evictions can; the other is for reaching the plan's excess. It also holds the excess
+// that no eviction removes.
 type proof struct {
 	*search.Search
 	start         *goal.Tracker
@@ -21,12 +21,13 @@ type proof struct {
 	byGoal        map[string]float64
 }
 
-// canLeaveForGood reports whether a pod can leave its node for good.
+// canLeaveForGood reports whether a pod may leave its node and can run on another one.
 func (p *proof) canLeaveForGood(pod cluster.PodID) bool {
 	return p.reach.mayLeave(pod) && p.reach.anywhere(pod)
 }
 
-// addResidual notes a share of a goal's excess, in the goal's unit v, as residual.
+// addResidual adds a share of a goal's excess to the residual. v is the same excess in the goal's
+// unit.
 func (p *proof) addResidual(g plan.Goal, share, v float64) {
 	if share > 0 {
 		p.residual += float64(g.Weight * share)
@@ -34,7 +35,7 @@ func (p *proof) addResidual(g plan.Goal, share, v float64) {
 	}
 }
 
-// podsBySize are the pods on the goal's node, the largest first.
+// podsBySize returns the pods on the goal's node, the largest first.
 func (p *proof) podsBySize(b *goal.NodeMeasure) []sized {
 	var pods []sized
 	for _, id := range p.Snapshot.Nodes[b.Node].Pods {

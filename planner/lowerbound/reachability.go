@@ -9,28 +9,27 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
-// Reachability says where replacements could stand under any plan, however many other pods
-// leave: what it denies is proven. It asks the filters that no other pod changes; and
-// whether a node could hold the pod, and the goals about it bear it, once every pod
-// that may leave has left. A goal is not worse off as long as its node holds no more
-// than its limit, or than it held at first.
+// Reachability computes where replacements can land under any plan, however many other pods leave.
+// If it rules a node out, that is proven. It applies only the filters that do not depend on other
+// pods. It also checks resources and node goals as if every pod that may leave has left. A node
+// goal allows a pod if its node holds at most its limit, or at most its initial amount.
 type Reachability struct {
 	search *search.Search
-	// start are the goals as they were.
+	// start holds the goals as they are before the plan.
 	start   *goal.Tracker
 	staying []stayingPods // by node
 	all     []cluster.NodeID
-	// sorted are the nodes by the domains asked about last.
+	// sorted holds the nodes by the domains of the latest query.
 	sorted byDomain
-	// last is the pod that was asked about last, and could what is known of it.
+	// last is the pod of the latest query. could is the result of CouldRun for it.
 	last  cluster.PodID
 	could func(cluster.NodeID, *cluster.Resources, int64) bool
-	// homes are, by class of pods, what is known of all nodes.
+	// homes caches, by equivalence class, the targets among all nodes.
 	homes []classTargets
 }
 
-// classTargets is where pods of a class could end: the first two nodes of a list, so that one
-// is left for a pod that stands on the other.
+// classTargets holds the first two nodes of a list that can hold pods of an equivalence class. If a
+// pod runs on one of them, the other is its target.
 type classTargets struct {
 	known bool
 	nodes [2]cluster.NodeID
@@ -40,7 +39,7 @@ func (h *classTargets) elsewhere(from cluster.NodeID) bool {
 	return h.nodes[0] != cluster.NoNode && h.nodes[0] != from || h.nodes[1] != cluster.NoNode && h.nodes[1] != from
 }
 
-// stayingPods is what the pods request that stay on a node whatever the plan.
+// stayingPods sums up the pods on a node that no plan may evict: their requests and their number.
 type stayingPods struct {
 	known     bool
 	requested cluster.Resources
@@ -55,22 +54,23 @@ func newReachability(c *search.Search, start *goal.Tracker) *Reachability {
 	return r
 }
 
-// mayLeave reports whether the pod may leave at all.
+// mayLeave reports whether the eligibility rules allow the eviction of the pod.
 func (r *Reachability) mayLeave(pod cluster.PodID) bool {
 	_, refused := r.search.Eligibility.Refuse(pod)
 	return !refused
 }
 
-// byDomain are the nodes of each domain of groups that count the same ones, and those
-// in none.
+// byDomain holds the nodes of each counted domain, and the nodes outside of them. All groups that
+// count the same domains share it.
 type byDomain struct {
 	k       *goal.SkewMeasure
 	in      [][]cluster.NodeID
 	outside []cluster.NodeID
-	homes   [][]classTargets // by domain and class
+	homes   [][]classTargets // by domain and equivalence class
 }
 
-// byDomain sorts the nodes for a group. Nearly all groups count the same domains.
+// byDomain returns the nodes by the domains of the group. It reuses the latest result, because
+// nearly all groups count the same domains.
 func (r *Reachability) byDomain(k *goal.SkewMeasure) *byDomain {
 	if was := r.sorted.k; was != nil && was.Domains == k.Domains && len(was.Counts) == len(k.Counts) && slices.Equal(was.IndexByDomain, k.IndexByDomain) {
 		return &r.sorted
@@ -86,7 +86,7 @@ func (r *Reachability) byDomain(k *goal.SkewMeasure) *byDomain {
 	return &r.sorted
 }
 
-// couldRun is what CouldRun says of the pod.
+// couldRun returns the result of CouldRun for the pod, and caches the latest one.
 func (r *Reachability) couldRun(pod cluster.PodID) func(cluster.NodeID, *cluster.Resources, int64) bool {
 	if r.could == nil || r.last != pod {
 		r.last, r.could = pod, r.search.Model.CouldRun(pod)
@@ -94,16 +94,17 @@ func (r *Reachability) couldRun(pod cluster.PodID) func(cluster.NodeID, *cluster
 	return r.could
 }
 
-// anywhere reports whether the pod, which may leave, could end on another node.
+// anywhere reports whether the pod can end on another node. The pod must be one that may leave.
 func (r *Reachability) anywhere(pod cluster.PodID) bool { return r.anyOfClass(&r.homes, pod, r.all) }
 
-// enters reports whether the pod, which may leave, could end in a domain, on another node.
+// enters reports whether the pod can end on another node in domain z. The pod must be one that may
+// leave.
 func (r *Reachability) enters(d *byDomain, z int, pod cluster.PodID) bool {
 	return r.anyOfClass(&d.homes[z], pod, d.in[z])
 }
 
-// anyOfClass is among for lists that are asked about often, found once for each class of pods:
-// pods of a class request the same, and where each may stand differs by its own node alone.
+// anyOfClass returns the same as anyOf and caches the result for each equivalence class in homes.
+// Pods of one class have equal requests; their targets differ only by their own nodes.
 func (r *Reachability) anyOfClass(homes *[]classTargets, pod cluster.PodID, nodes []cluster.NodeID) bool {
 	class := r.search.Model.ClassNumber(pod)
 	if class < 0 {
@@ -128,7 +129,7 @@ func (r *Reachability) anyOfClass(homes *[]classTargets, pod cluster.PodID, node
 	return h.elsewhere(r.search.Snapshot.Pods[pod].Node)
 }
 
-// anyOf reports whether the pod could end on one of these nodes, other than its own.
+// anyOf reports whether the pod can end on one of these nodes other than its own.
 func (r *Reachability) anyOf(pod cluster.PodID, nodes []cluster.NodeID) bool {
 	from, could := r.search.Snapshot.Pods[pod].Node, r.couldRun(pod)
 	for _, n := range nodes {
@@ -139,8 +140,8 @@ func (r *Reachability) anyOf(pod cluster.PodID, nodes []cluster.NodeID) bool {
 	return false
 }
 
-// couldHold reports whether a node could hold the pod. Most can as they are, so that nobody
-// need ask who could leave.
+// couldHold reports whether a node can hold the pod. It first tries the node as it is, which
+// usually suffices. Otherwise it counts only the pods that stay.
 func (r *Reachability) couldHold(pod cluster.PodID, n cluster.NodeID, could func(cluster.NodeID, *cluster.Resources, int64) bool) bool {
 	now := stayingPods{true, r.search.Snapshot.Nodes[n].Requested, int64(len(r.search.Snapshot.Nodes[n].Pods))}
 	if could(n, &now.requested, now.pods) && r.goalsAllow(pod, n, &now) {
@@ -150,9 +151,9 @@ func (r *Reachability) couldHold(pod cluster.PodID, n cluster.NodeID, could func
 	return could(n, &least.requested, least.pods) && r.goalsAllow(pod, n, least)
 }
 
-// goalsAllow reports whether no goal about the node is worse off than at first when the
-// pod stands there beside those. Goals by load, and those that count selected pods,
-// deny nothing here: what they would hold at least is not worked out.
+// goalsAllow reports whether the goals about the node allow the pod together with the given pods. A
+// goal allows it up to the larger of its limit and the node's initial amount. The function ignores
+// goals by load and goals that count selected pods, because their least amounts are unknown.
 func (r *Reachability) goalsAllow(pod cluster.PodID, n cluster.NodeID, beside *stayingPods) bool {
 	for i := range r.start.Headroom {
 		a, room := r.start.Headroom[i].Amounts, r.start.Headroom[i].ByNode
@@ -183,8 +184,8 @@ func (r *Reachability) stayingOn(n cluster.NodeID) *stayingPods {
 	return at
 }
 
-// runsIfEmpty reports whether the pod could run on another node, of these, were it
-// empty; selects, whether it could but for its volumes.
+// runsIfEmpty reports whether the pod can run on one of these nodes, other than its own, if that
+// node is empty.
 func (r *Reachability) runsIfEmpty(pod cluster.PodID, nodes []cluster.NodeID) bool {
 	could, none := r.couldRun(pod), cluster.Resources{}
 	return r.other(pod, nodes, func(n cluster.NodeID) bool { return could(n, &none, 0) })

@@ -12,11 +12,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 )
 
-// unmetGoals says of unmet goals what keeps the excess that no proof explains. It claims
-// something only of goals that settle has gone through: each of their pods that could
-// serve them was refused as the plan leaves the cluster, by guards, by the landing
-// model or by other goals. That no single eviction helps is less than that no plan
-// does: two moves together might.
+// unmetGoals returns the unmet goals with the excess that no proof explains, and the weighted sum
+// of that excess. It reports only goals that the final pass examined. For each of them, every pod
+// that could serve the goal was rejected by guards, the placement model or other goals. This shows
+// that no single eviction helps. It does not prove that no plan helps, because two moves together
+// might.
 func (p *proof) unmetGoals() (all float64, out []plan.UnmetGoal) {
 	for _, g := range slices.Sorted(slices.Values(p.FinalPassGoals)) {
 		goal := p.Goals.Goals[g]
@@ -40,9 +40,9 @@ func (p *proof) unmetGoals() (all float64, out []plan.UnmetGoal) {
 	return plan.Round(all), out
 }
 
-// refusals counts why the pods that could serve a goal stay, and lists those that the
-// scheduler would place where that does not help. It reports whether each has a reason
-// that stands until something else changes.
+// refusals counts the rejection codes of the pods that could serve goal g. It adds to stray the
+// pods whose predicted landing does not help. It returns false if one of the pods has no lasting
+// reason to stay.
 func (p *proof) refusals(g int, codes map[plan.Code]int, stray *[]cluster.PodID) bool {
 	for _, id := range p.PodsOf(g) {
 		from := p.Model.NodeOf(id)
@@ -61,8 +61,9 @@ func (p *proof) refusals(g int, codes map[plan.Code]int, stray *[]cluster.PodID)
 	return true
 }
 
-// refusal is why a pod stays where the plan leaves it, and whether there is such a
-// reason. A pod that the plan moves is asked as if it could move again.
+// refusal returns the code for which a pod stays where the plan leaves it. The result is false if
+// no code exists or a later pass can lift the rejection. If the plan moves the pod, refusal asks
+// whether it could move again.
 func (p *proof) refusal(id cluster.PodID) (plan.Code, bool) {
 	if p.Moved[id] {
 		_, reason, lands := p.PredictLanding(id)
@@ -70,14 +71,17 @@ func (p *proof) refusal(id cluster.PodID) (plan.Code, bool) {
 	}
 	r, refused := p.Rejections.Of(id)
 	if p.Rejections.ByLimit(id) || r.Reason.Code == plan.PredictionLimitReached {
-		return "", false // another pass has room for it
+		return "", false // a later pass may allow it
 	}
 	return r.Reason.Code, refused
 }
 
-// unmetReason is who holds a goal: the scheduler as soon as one of its pods has a place that
-// would serve it and the scheduler prefers another; else places, where a pod may leave
-// and there is none; else the floor, where no eviction is worth it; else guards.
+// unmetReason returns the main reason why a goal is unmet, from the rejection codes. The first
+// match decides:
+//   - The scheduler does not reliably choose a node that serves the goal.
+//   - A pod may leave, but no node can take it.
+//   - No eviction has enough benefit.
+//   - Otherwise guards protect the pods.
 func unmetReason(codes map[plan.Code]int) plan.UnmetReason {
 	switch {
 	case codes[plan.WouldReturn]+codes[plan.UncertainLanding]+codes[plan.PlacementUnknown] > 0:
@@ -90,7 +94,8 @@ func unmetReason(codes map[plan.Code]int) plan.UnmetReason {
 	return plan.UnmetByGuards
 }
 
-// unmetDetail says why the pods stay that could serve the goal, most frequent first.
+// unmetDetail returns the sentence with the rejection codes of the goal and their numbers of pods,
+// the most frequent first.
 func (p *proof) unmetDetail(g int, h plan.UnmetGoal) string {
 	codes := slices.SortedFunc(maps.Keys(h.Rejections), func(a, b plan.Code) int {
 		return cmp.Or(cmp.Compare(h.Rejections[b], h.Rejections[a]), strings.Compare(string(a), string(b)))
@@ -102,8 +107,9 @@ func (p *proof) unmetDetail(g int, h plan.UnmetGoal) string {
 	return fmt.Sprintf("%s (%s): %s", goalLeftUnmet(p.Goals.Goals[g]), h.Goal, strings.Join(each, ", "))
 }
 
-// likelyLandings says where the replacements of these pods are too likely to land, the most
-// frequent place first: the domain where the goal is about a group, else the node.
+// likelyLandings returns the clause about where the replacements of these pods are too likely to
+// land, the most frequent place first. A place is a domain for a group goal, and otherwise a node.
+// It returns "" if no prediction names a node.
 func (p *proof) likelyLandings(g int, pods []cluster.PodID) string {
 	counts := map[string]int{}
 	for _, id := range pods {
@@ -138,7 +144,8 @@ func (p *proof) likelyLandings(g int, pods []cluster.PodID) string {
 	return "; replacements are too likely to " + strings.Join(words, ", ")
 }
 
-// placeName names a node as the goal sees it.
+// placeName returns the name of the node's domain if the goal counts that domain, and otherwise the
+// name of the node.
 func (p *proof) placeName(g int, n cluster.NodeID) string {
 	if k, ok := p.Goals.Measures[g].(*goal.SkewMeasure); ok {
 		if i, counted := k.DomainIndex(n); counted {
@@ -148,5 +155,5 @@ func (p *proof) placeName(g int, n cluster.NodeID) string {
 	return p.Snapshot.Nodes[n].Name
 }
 
-// maxPlaces is the number of places that one detail names.
+// maxPlaces is the largest number of places that one detail names.
 const maxPlaces = 3

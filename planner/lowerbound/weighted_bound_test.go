@@ -22,7 +22,7 @@ func TestPricedNeverExceedsTheFewest(t *testing.T) {
 			of = append(of, []Share{{pods[i].Node, size}, {int32(nodes) + pods[i].Group, 1}})
 			shares.Add(of[i]...)
 		}
-		for set, n := r.Uint64()&(1<<len(pods)-1), 0; n < len(pods); n++ { // needs that some set of pods meets
+		for set, n := r.Uint64()&(1<<len(pods)-1), 0; n < len(pods); n++ { // chooses needs that some set of pods meets
 			if set>>n&1 == 1 {
 				for _, x := range of[n] {
 					needs[x.Need] += x.Amount

@@ -14,15 +14,15 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
-// uncountedDomains says which values of the topology keys no spread counts, or some
-// do not although pods of theirs stand there: without it a goal can seem met
-// where a table of pods by zone says otherwise.
+// uncountedDomains describes topology values that no skew goal counts, or that some goals do not
+// count although their pods run there. It explains why a goal can be met while pods per zone look
+// uneven.
 func uncountedDomains(c *search.Search) []string {
 	keys := map[string]bool{}
 	if slices.ContainsFunc(strategies(c), func(st plan.StrategyState) bool { return st.Goals == 0 }) {
-		keys[limits.ZoneKey] = true // a strategy may state no goal because of it
+		keys[limits.ZoneKey] = true // a closed zone can be the reason why a strategy has no goal
 	}
-	missing := map[[2]string]int{} // key and value -> goals that do not count it and have pods there
+	missing := map[[2]string]int{} // by key and value: number of goals that do not count it but have pods there
 	for i, g := range c.Goals.Goals {
 		if k, ok := c.Goals.Measures[i].(*goal.SkewMeasure); ok {
 			keys[g.TopologyKey] = true
@@ -55,8 +55,8 @@ func goalCount(n int) string {
 	return fmt.Sprintf("%d goals", n)
 }
 
-// domainsOutside are the values of the key where pods of the group stand and which
-// the goal does not count.
+// domainsOutside returns the values of the topology key that the goal does not count although pods
+// of its group run there.
 func domainsOutside(c *search.Search, k *goal.SkewMeasure, g plan.Goal) map[string]bool {
 	out := map[string]bool{}
 	for _, id := range g.Pods {
@@ -72,7 +72,7 @@ func domainsOutside(c *search.Search, k *goal.SkewMeasure, g plan.Goal) map[stri
 	return out
 }
 
-// nodesBy groups the nodes in scope by a label that they have.
+// nodesBy groups the nodes in scope by the value of a label. It skips nodes without the label.
 func nodesBy(c *search.Search, key string) map[string][]*cluster.Node {
 	out := map[string][]*cluster.Node{}
 	for i := range c.Snapshot.Nodes {
@@ -84,9 +84,8 @@ func nodesBy(c *search.Search, key string) map[string][]*cluster.Node {
 	return out
 }
 
-// allClosed says why none of the nodes takes a pod of an ordinary workload. A
-// node that is being taken away may take some until it is cordoned, so that
-// alone does not count.
+// allClosed reports whether every node is NotReady or cordoned, and describes why. A node that is
+// about to be removed still takes pods until it is cordoned.
 func allClosed(c *search.Search, nodes []*cluster.Node) (why string, none bool) {
 	var words []string
 	for _, n := range nodes {
@@ -101,5 +100,5 @@ func allClosed(c *search.Search, nodes []*cluster.Node) (why string, none bool) 
 	return strings.Join(words, ", "), true
 }
 
-// maxNamed bounds the nodes that one sentence names.
+// maxNamed is the largest number of nodes that one sentence names.
 const maxNamed = 3

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// inputs are the sources of the plan. What people asked for is among them only
-// when something of it cannot be read.
+// inputs returns the data sources of the plan. It includes annotations only if some of them are
+// invalid.
 func inputs(c *search.Search) []plan.Input {
 	in := []plan.Input{requestsInput(c.Snapshot, c.Now)}
 	if load, known := loadInput(c); known {
@@ -51,8 +51,8 @@ func inputs(c *search.Search) []plan.Input {
 	return append(in, asked)
 }
 
-// nodesInput says which nodes in scope no pod can go to, which stand in no zone,
-// and which domains are not counted. A node that is not Ready is not known to hold what it seems to.
+// nodesInput counts the nodes in scope that are NotReady or have no zone label, and names uncounted
+// domains. The pods of a NotReady node are uncertain.
 func nodesInput(c *search.Search, age string) plan.Input {
 	in := plan.Input{Source: "nodes", Age: age, Coverage: 1, Problems: []string{}}
 	all, unready, zoneless := 0, 0, 0
@@ -96,8 +96,7 @@ func requestsInput(s *cluster.Snapshot, now time.Time) plan.Input {
 	return in
 }
 
-// absentKinds are kinds that keep pods where they are, and of which none is
-// there.
+// absentKinds returns the object kinds that can protect pods and of which the snapshot has none.
 func absentKinds(o *cluster.Objects) []string {
 	var out []string
 	if len(o.Services) == 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
-// GracePeriodSeconds is how long a victim may take to end, in seconds.
+// GracePeriodSeconds returns how long a victim may take to terminate, in seconds.
 func GracePeriodSeconds(c *search.Search, p *cluster.Pod) int64 {
 	for _, g := range []*int64{c.Options.Placement.GracePeriodSeconds, p.Object.Spec.TerminationGracePeriodSeconds} {
 		if g != nil {
@@ -18,7 +18,7 @@ func GracePeriodSeconds(c *search.Search, p *cluster.Pod) int64 {
 	return 0
 }
 
-// DescribeMove describes one step.
+// DescribeMove converts one step of a wave to a move.
 func DescribeMove(c *search.Search, st search.WaveStep) plan.Move {
 	p := &c.Snapshot.Pods[st.Pod]
 	m := plan.Move{
@@ -39,7 +39,7 @@ func DescribeMove(c *search.Search, st search.WaveStep) plan.Move {
 	return m
 }
 
-// describeDisplacement describes a move that only makes room.
+// describeDisplacement adds the fields of a move that only makes room for another pod.
 func describeDisplacement(c *search.Search, m *plan.Move, st search.Step) {
 	p := plan.PodRefOf(&c.Snapshot.Pods[st.Displaced.Pod])
 	m.DisplacedFor = &p

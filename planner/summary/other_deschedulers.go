@@ -11,18 +11,18 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// nameLabel and instanceLabel are what charts call a program and its release.
+// nameLabel and instanceLabel are the labels in which charts store a program's name and release.
 const (
 	nameLabel     = "app.kubernetes.io/name"
 	instanceLabel = "app.kubernetes.io/instance"
 )
 
-// otherDeschedulersInput names other programs of this cluster that move pods: they know nothing of
-// these goals, limits and back-offs, and what the one levels the other may undo.
+// otherDeschedulersInput names other programs in this cluster that evict pods to move them. They
+// ignore the goals, limits and back-offs of this planner, and each may undo the moves of the other.
 func otherDeschedulersInput(s *cluster.Snapshot, age string) plan.Input {
 	in := plan.Input{Source: "others", Age: age, Coverage: 1, Problems: []string{}}
 	var movers, releases []string
-	asked := make([]bool, len(s.Workloads)) // the pods of one are alike
+	asked := make([]bool, len(s.Workloads)) // workloads already checked; all pods of a workload are alike
 	for i := range s.Pods {
 		p := &s.Pods[i]
 		if p.Terminal || p.Workload != cluster.NoWorkload && asked[p.Workload] {
@@ -55,8 +55,8 @@ func otherDeschedulersInput(s *cluster.Snapshot, age string) plan.Input {
 	return in
 }
 
-// descheduler tells kubernetes-sigs/descheduler by the label of its chart and manifests,
-// or by its image.
+// descheduler recognizes kubernetes-sigs/descheduler by the label of its chart or manifests, or by
+// its image.
 func descheduler(labels map[string]string, spec *corev1.PodSpec) bool {
 	const name = "descheduler"
 	if labels[nameLabel] == name || labels["app"] == name {
@@ -69,7 +69,7 @@ func descheduler(labels map[string]string, spec *corev1.PodSpec) bool {
 	})
 }
 
-// nameThree names at most three.
+// nameThree joins at most three names.
 func nameThree(names []string) string {
 	const most = 3
 	if extra := len(names) - most; extra > 0 {

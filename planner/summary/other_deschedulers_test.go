@@ -11,7 +11,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// TestOthersThatMovePodsAreNamed: what one levels, the other may undo.
+// TestOthersThatMovePodsAreNamed checks that the plan names other programs that move pods.
 func TestOthersThatMovePodsAreNamed(t *testing.T) {
 	yes := true
 	spec := func(image string) corev1.PodSpec {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// ActualNode is the node as it really stands.
+// ActualNode returns the node as it really is, without predicted hints.
 func ActualNode(s *cluster.Snapshot, n *cluster.Node) *corev1.Node {
 	if there, foretold := s.ActualNodes[n.Name]; foretold {
 		return there
@@ -20,7 +20,7 @@ func ActualNode(s *cluster.Snapshot, n *cluster.Node) *corev1.Node {
 	return n.Object
 }
 
-// PressureHints says how it is about the hints on the nodes.
+// PressureHints returns the states of the pressure hints on the nodes.
 func PressureHints(c *search.Search) []plan.PressureHint {
 	nodes := make([]*corev1.Node, len(c.Snapshot.Nodes))
 	for i := range c.Snapshot.Nodes {
@@ -35,7 +35,7 @@ func PressureHints(c *search.Search) []plan.PressureHint {
 	return out
 }
 
-// stateWords are those of a plan for each state.
+// stateWords maps each hint state to its word in a plan.
 var stateWords = map[pressure.State]plan.HintState{
 	pressure.Present: plan.HintPresent, pressure.ToWrite: plan.HintToWrite, pressure.ToRemove: plan.HintToRemove, pressure.Expired: plan.HintExpired,
 	pressure.NotOurs: plan.HintForeign, pressure.AwaitingSamples: plan.HintAwaitingSamples, pressure.LimitReached: plan.HintLimitReached,
@@ -56,7 +56,7 @@ func pressureHint(st pressure.NodeHint, foretold bool) plan.PressureHint {
 	return h
 }
 
-// HintOf is the hint on a node, or the nearest to it; nil: there is none.
+// HintOf returns the hint entry of a node, or nil if it has none.
 func HintOf(c *search.Search, node string) *plan.PressureHint {
 	for _, h := range PressureHints(c) {
 		if h.Node == node {
@@ -66,9 +66,8 @@ func HintOf(c *search.Search, node string) *plan.PressureHint {
 	return nil
 }
 
-// expiredHints says which nodes carry a hint that has expired and that nobody took
-// away; empty when none does. The program that keeps hints takes them away within
-// seconds, so that nobody keeps these.
+// expiredHints describes the nodes that carry an expired pressure hint. It returns "" if there are
+// none. The hint reconciler removes hints within seconds, so no reconciler manages these.
 func expiredHints(s *cluster.Snapshot, now time.Time) string {
 	var nodes []string
 	for i := range s.Nodes {
@@ -86,8 +85,8 @@ func expiredHints(s *cluster.Snapshot, now time.Time) string {
 	return fmt.Sprintf("%s %s expired; goals ignore it, pods may still avoid them (%s): run `evenkeel hints gc`", search.CountNodes(len(nodes)), carry, NameFew(nodes))
 }
 
-// leftoverHints says which nodes carry a hint that nobody takes away any more,
-// whether or not this plan steers; empty when none does.
+// leftoverHints describes the nodes with a steering hint that a finished run left behind. It
+// returns "" if there are none. It does not depend on whether this plan steers.
 func leftoverHints(s *cluster.Snapshot, now time.Time) string {
 	var nodes []string
 	for i := range s.Nodes {
@@ -101,7 +100,7 @@ func leftoverHints(s *cluster.Snapshot, now time.Time) string {
 	return fmt.Sprintf("%s still hinted by a run that has ended, and pods avoid them (%s): run `evenkeel hints clear`", search.CountNodes(len(nodes)), NameFew(nodes))
 }
 
-// NameFew names at most maxProblems.
+// NameFew joins at most maxProblems names.
 func NameFew(nodes []string) string {
 	names := strings.Join(nodes[:min(len(nodes), maxProblems)], ", ")
 	if more := len(nodes) - maxProblems; more > 0 {
@@ -110,5 +109,5 @@ func NameFew(nodes []string) string {
 	return names
 }
 
-// maxProblems bounds what is listed of one input.
+// maxProblems is the largest number of problems listed for one input.
 const maxProblems = 20

@@ -6,10 +6,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
-// reported are the resources that node states show.
+// reported lists the resources that node states show.
 var reported = []string{"cpu", "memory"}
 
-// DescribeState describes the cluster as it stands in the search.
+// DescribeState describes the cluster after the moves of the search so far.
 func DescribeState(c *search.Search) plan.State {
 	st := plan.State{
 		Nodes:       make([]plan.NodeState, len(c.Snapshot.Nodes)),
@@ -43,8 +43,8 @@ func nodeState(c *search.Search, n *cluster.Node) plan.NodeState {
 	return st
 }
 
-// distribution summarises the fractions requested; the mean is total requested
-// over total allocatable, and the deviation is of nodes from it.
+// distribution summarises the requested fractions of nodes. The mean is total requests over total
+// allocatable. The deviation is that of the nodes from this mean.
 func distribution(c *search.Search, resource string) plan.Distribution {
 	var used, total float64
 	fracs := []float64{}

@@ -10,14 +10,13 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
-// strategies counts the goals of each strategy that is enabled, and of those
-// that only the goals name.
+// strategies counts the goals of each enabled strategy, and of strategies that occur only in goals.
 func strategies(c *search.Search) []plan.StrategyState {
 	out := []plan.StrategyState{}
 	for _, info := range c.Options.Strategies {
 		out = append(out, plan.StrategyState{Name: info.Name})
 	}
-	nodes := map[string]map[string]bool{} // those that wait, by strategy
+	nodes := map[string]map[string]bool{} // waiting nodes, by strategy
 	for _, g := range c.Goals.Goals {
 		i := slices.IndexFunc(out, func(st plan.StrategyState) bool { return st.Name == g.Strategy })
 		if i < 0 {
@@ -41,9 +40,9 @@ func strategies(c *search.Search) []plan.StrategyState {
 	return out
 }
 
-// noData says what a strategy by load would have to know and does not; empty when it
-// knows enough. All of its resources count: whoever cannot tell how full disks are
-// must not fill a node with what leaves another for its cpu.
+// noData describes the usage data that a strategy by load lacks. It returns "" if the data
+// suffices. All of the strategy's resources must be known. Otherwise an eviction for CPU could fill
+// the disk of another node.
 func noData(c *search.Search, info settings.StrategyInfo) string {
 	l, scope := c.Snapshot.Usage, c.Options.Guards.Scope
 	switch {
@@ -61,7 +60,7 @@ func noData(c *search.Search, info settings.StrategyInfo) string {
 	return ""
 }
 
-// noUsage says why nothing is known of what is used.
+// noUsage returns the reason why no usage is known.
 func noUsage(l *cluster.ResolvedUsage) string {
 	switch {
 	case l == nil:
@@ -72,8 +71,8 @@ func noUsage(l *cluster.ResolvedUsage) string {
 	return "nothing is known: the last answer of " + sourceName(l.Raw) + " is too old, or says nothing of use"
 }
 
-// hintsUnknown says why none of the rules of hints could judge any node; empty where one
-// could, or there are none.
+// hintsUnknown returns the reason why no hint rule can evaluate any node. It returns "" if a rule
+// can, or if there are no rules.
 func hintsUnknown(c *search.Search) string {
 	rules, l := c.Options.HintRules.Rules, c.Snapshot.Usage
 	if len(rules) == 0 {
@@ -90,7 +89,7 @@ func hintsUnknown(c *search.Search) string {
 	return noUsage(l)
 }
 
-// addWaiting counts a goal for which nothing is moved yet, by node.
+// addWaiting counts the node of a goal that waits.
 func addWaiting(st *plan.StrategyState, g plan.Goal, nodes map[string]map[string]bool) {
 	known := nodes[g.Strategy]
 	if known == nil {
@@ -104,8 +103,8 @@ func addWaiting(st *plan.StrategyState, g plan.Goal, nodes map[string]map[string
 	}
 }
 
-// strategiesInput names the strategies that state no goal, with what they need.
-// Nothing to want is not the same as everything as wanted.
+// strategiesInput describes the strategies without goals and what they need. This distinguishes a
+// strategy without goals from one whose goals are all met.
 func strategiesInput(c *search.Search, age string) plan.Input {
 	in := plan.Input{Source: "strategies", Age: age, Coverage: 1, Problems: []string{}}
 	stated := strategies(c)

@@ -12,11 +12,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
-// validity is how long a plan may be executed after it is made.
+// validity is how long a plan may be executed after the planner makes it.
 const validity = 15 * time.Minute
 
-// Summarize writes the search down as a plan. before and start are the cluster
-// and the goals when it began.
+// Summarize converts the search to a plan. before and start are the cluster and the goals at the
+// start of the search.
 func Summarize(c *search.Search, before plan.State, start *goal.Tracker) plan.Plan {
 	out := plan.Plan{
 		APIVersion: plan.APIVersion, Kind: "Plan",

@@ -12,16 +12,16 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
-// usage is what nodes use of one resource as the search stands; none of a node of
-// which it is not known.
+// usage is the usage of one resource on the nodes after the planned moves. It leaves out nodes with
+// unknown usage.
 type usage struct {
 	resource string
-	of       map[cluster.NodeID]float64 // as a fraction of all it has
-	used     float64                    // of these, in all
+	of       map[cluster.NodeID]float64 // share of the node's total
+	used     float64                    // sum over these nodes; total likewise
 	total    float64
 }
 
-// usages says what is known of use, by resource.
+// usages returns the known usage, by resource.
 func usages(c *search.Search) []usage {
 	var out []usage
 	for _, r := range c.Snapshot.Usage.Resources() {
@@ -48,7 +48,7 @@ func usages(c *search.Search) []usage {
 	return out
 }
 
-// addUsage puts use beside requests.
+// addUsage adds the usage to the state, next to the requests.
 func addUsage(c *search.Search, st *plan.State) {
 	for _, u := range usages(c) {
 		fracs := make([]float64, 0, len(u.of))
@@ -70,8 +70,8 @@ func addUsage(c *search.Search, st *plan.State) {
 	}
 }
 
-// loadInput says where usage comes from, how old it is, of how many nodes in scope
-// it is known, and what nobody acts on for want of it.
+// loadInput describes the usage data: source, age, and the share of nodes in scope with known
+// usage. Its problems name the goals and strategies that do not act because data is missing.
 func loadInput(c *search.Search) (plan.Input, bool) {
 	l, scope := c.Snapshot.Usage, c.Options.Guards.Scope
 	if l == nil {
@@ -113,7 +113,7 @@ func sourceName(u *cluster.Usage) string {
 	return u.Source
 }
 
-// statisticOf says what the figures of a Usage are; "" where it does not.
+// statisticOf returns the statistic and time window of a Usage, or "" if unknown.
 func statisticOf(u *cluster.Usage) string {
 	window := time.Duration(u.WindowSeconds * float64(time.Second))
 	if u.Statistic == "" || u.Statistic == "latest" || window <= 0 {
@@ -125,8 +125,8 @@ func statisticOf(u *cluster.Usage) string {
 	return fmt.Sprintf("%s over %s", u.Statistic, window)
 }
 
-// unmeasuredResources names the resources of which strategies must know and the source, which
-// answers, says nothing at all.
+// unmeasuredResources describes the resources that strategies need and the source does not report.
+// It returns nothing if the source reports no resource at all.
 func unmeasuredResources(c *search.Search) []string {
 	var out []string
 	l, scope := c.Snapshot.Usage, c.Options.Guards.Scope
@@ -141,7 +141,7 @@ func unmeasuredResources(c *search.Search) []string {
 	return out
 }
 
-// waitingGoals says of goals with excess why nothing is moved for them yet.
+// waitingGoals describes the goals that still wait, with the reason.
 func waitingGoals(c *search.Search) []string {
 	var out []string
 	for _, g := range c.Goals.Goals {
@@ -153,8 +153,8 @@ func waitingGoals(c *search.Search) []string {
 	return out
 }
 
-// distributionOf summarises fractions around their mean, which large nodes weigh more
-// in.
+// distributionOf summarises fractions around the given mean. Large nodes have more weight in that
+// mean.
 func distributionOf(fracs []float64, mean float64) plan.Distribution {
 	var most, squares float64
 	for _, f := range fracs {

@@ -6,11 +6,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
-// noZone stands for nodes without a zone label.
+// noZone is the zone of nodes without a zone label.
 const noZone = ""
 
-// workloads shows every workload that has bound pods, except those that run one
-// pod per node, by zone and with its failure category.
+// workloads returns every workload with bound pods, with its pods by zone and its failure category.
+// It leaves out workloads that run one pod per node.
 func workloads(c *search.Search) []plan.WorkloadState {
 	zones := map[string]bool{}
 	for _, z := range c.Limits.Zones {
