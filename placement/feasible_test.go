@@ -17,7 +17,7 @@ type feasibleCase struct {
 	name              string
 	edit              func(*builder)
 	terminating, gone string
-	refused           scheduler.Filter // of node b once the victim is gone; empty: none
+	refused           scheduler.Filter // filter that rejects node b after the victim is gone; empty if none does
 }
 
 func testFeasible(t *testing.T, cases []feasibleCase) {
