@@ -75,7 +75,7 @@ func TestRecheckCountsNothingTwice(t *testing.T) {
 			t.Errorf("of %d reserved moves %d hold: %+v", len(of.Moves), len(ok), dropped)
 		}
 	}
-	// A reservation counts if its outcome is recorded, or if it is for another step.
+	// A reserved move counts if its outcome is recorded, or if it has another step number.
 	settled, _ := history.RecordOutcomes(st, "r", []plan.Outcome{{Step: 2, Pod: made.Moves[1].Pod, Outcome: plan.UnknownOutcome}}, s.TakenAt, history.Options{Initial: time.Nanosecond, Max: time.Nanosecond})
 	another := made
 	another.Moves = []plan.Move{made.Moves[1]}

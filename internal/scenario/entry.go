@@ -63,8 +63,8 @@ func (e *entry) matches(o *unstructured.Unstructured) bool {
 	return err == nil && match
 }
 
-// parsePods moves the field pods into e.nodes. The field is a list such as [2 on n1, 1
-// on n2]; any other form is an error.
+// parsePods moves the field pods into e.nodes. The field is a list such as
+// [2 on n1, 1 on n2]. Any other form is an error.
 func (e *entry) parsePods() error {
 	pods, found, err := unstructured.NestedStringSlice(e.patch.Object, "pods")
 	if err != nil || !found {
