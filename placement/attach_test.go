@@ -52,7 +52,7 @@ func TestNodeVolumeLimits(t *testing.T) {
 		{"room for both", withAttachLimits(1, 2, 1, other("b")), "a b c", "a b c", ""},
 		{"the same volume is there", withAttachLimits(1, 1, 1, func(b *builder) { b.alsoUses("c", "b") }), "a b c", "a b c", ""},
 		{"still attached there", withAttachLimits(1, 1, 1, func(b *builder) { b.boundClaim("d", nil); b.volumeAttachment("pv-d", "b") }), "a c", "a c", scheduler.NodeVolumeLimits},
-		// Its own attachment on a counts beside the new one once the pod is gone.
+		// After the pod is gone, its attachment to a still counts, in addition to the new one.
 		{"the victim's own", withAttachLimits(1, 1, 1, func(b *builder) { b.volumeAttachment("pv-c", "a") }), "a b c", "b c", ""},
 		{"driver missing", withAttachLimits(1, 1, 1, prevent(true)), "a c", "a c", scheduler.NodeVolumeLimits},
 		{"driver missing, and nobody minds", withAttachLimits(1, 1, 1, prevent(false)), "a b c", "a b c", ""},

@@ -47,8 +47,8 @@ func cluster5000() *builder {
 }
 
 // BenchmarkPredict5000 measures one prediction (both states, all starts) on 5,000 nodes
-// with 100,000 pods. The class has been predicted before, and another pod moves before
-// each prediction.
+// with 100,000 pods. Each equivalence class has been predicted before. Another pod moves
+// before each prediction.
 func BenchmarkPredict5000(b *testing.B) {
 	w := cluster5000().model(b)
 	for _, c := range []struct {

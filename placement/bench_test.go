@@ -49,7 +49,7 @@ func BenchmarkNewWorld(b *testing.B) {
 }
 
 // BenchmarkPredict measures one prediction and one move on 500 nodes with 10,000 pods.
-// It builds classes on first use.
+// It builds equivalence classes on first use.
 func BenchmarkPredict(b *testing.B) {
 	w := cluster500().model(b)
 	i := 0

@@ -22,8 +22,9 @@ func uneven5000(b *testing.B, pods int) *cluster.Snapshot {
 }
 
 // BenchmarkPredictUneven measures one prediction after another pod has moved, as in a
-// plan. "first" predicts each class for the first time and builds it. "other class"
-// predicts classes again, thousands of moves later. "one class" repeats one class.
+// plan. "first" builds each equivalence class and predicts it for the first time. "other
+// class" predicts classes again, thousands of moves later. "one class" repeats one
+// class.
 func BenchmarkPredictUneven(b *testing.B) {
 	s := uneven5000(b, 100_000)
 	w := placement.NewClusterModel(s, placement.Options{})

@@ -11,13 +11,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// feasibleCase is a change to a cluster with node a in zone za, nodes b and c in zone
-// zb, and the pod x-0 on a. It lists the feasible nodes for the replacement of x-0.
+// feasibleCase changes a cluster and lists the feasible nodes for the replacement of x-0.
+// Node a is in zone za, nodes b and c are in zone zb, and x-0 is on a.
 type feasibleCase struct {
 	name              string
 	edit              func(*builder)
 	terminating, gone string
-	refused           scheduler.Filter // of node b once the victim is gone; empty: none
+	refused           scheduler.Filter // filter that rejects node b after the victim is gone; empty if none does
 }
 
 func testFeasible(t *testing.T, cases []feasibleCase) {

@@ -32,7 +32,7 @@ func withTaint(effect corev1.TaintEffect) func(*corev1.Node) {
 
 func cordon(n *corev1.Node) { n.Spec.Unschedulable = true }
 
-// TestFilters puts a pod of app x on node a and checks which filter refuses node b.
+// TestFilters puts a pod of app x on node a and checks which filter rejects node b.
 func TestFilters(t *testing.T) {
 	tolerate := func(key string) func(*corev1.PodSpec) {
 		return func(s *corev1.PodSpec) {

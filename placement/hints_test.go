@@ -119,7 +119,8 @@ func TestAHintedWorldIsOneWhoseNodesCarryTheHint(t *testing.T) {
 	if differ[hints.Taint] < 100 || differ[hints.Label] < 50 {
 		t.Errorf("hints changed predictions %v times only", differ)
 	}
-	// Every pod hears a label that the profile asks for; none a taint that does not score.
+	// Profiles 1 and 2 read the label for every pod. In profile 3, the taint has no weight, so
+	// no pod responds to it.
 	if l := hints.Label; heard[1][l] <= heard[0][l] || heard[2][l] <= heard[0][l] || heard[3][hints.Taint] > 0 {
 		t.Errorf("pods heard hints %v times, by profile", heard)
 	}

@@ -119,8 +119,9 @@ func TestWorkedPolicyRollingUpdate(t *testing.T) {
 	}
 }
 
-// rolled places the new pods one after the other in every way in which ties can
-// break. After each, but for the first ones, an old one goes.
+// rolled places the new pods one after the other, for every way to break ties. After
+// each new pod except the first lag ones, it deletes an old pod. It adds the final
+// number of new pods per node to found.
 func rolled(t *testing.T, w *ClusterModel, i int, lag int, found map[string]bool) {
 	t.Helper()
 	if i == 6 {
@@ -150,8 +151,8 @@ func rolled(t *testing.T, w *ClusterModel, i int, lag int, found map[string]bool
 	}
 }
 
-// leaving are the old pods of which a ReplicaSet would take one away: from the
-// nodes that have the most of them.
+// leaving returns the old pods that the ReplicaSet may delete next: one pod of each node
+// with the most old pods.
 func leaving(t *testing.T, w *ClusterModel) (list []cluster.PodID) {
 	on := make([]cluster.PodID, 3)
 	counts := make([]int, 3)

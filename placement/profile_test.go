@@ -27,7 +27,7 @@ func profileWith(edit func(*scheduler.Profile)) scheduler.Profile {
 }
 
 // TestProfileScores changes one setting of the default profile and compares a plugin's
-// scores of nodes a and b once the victim on a is gone. Each node has 10 CPUs and 10Gi;
+// scores of nodes a and b after the victim on a is gone. Each node has 10 CPUs and 10Gi;
 // pods on b request 5 CPUs and 2Gi.
 func TestProfileScores(t *testing.T) {
 	const gpu = "example.com/gpu"
@@ -123,7 +123,7 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// TestDisabledFilters: each filter refuses node b until the profile disables it.
+// TestDisabledFilters: each filter rejects node b until the profile disables it.
 func TestDisabledFilters(t *testing.T) {
 	edits := map[scheduler.Filter]func(*builder){
 		scheduler.NodeUnschedulable: func(b *builder) { cordon(b.objects.Nodes[1]) },

@@ -88,7 +88,8 @@ func setSampleDependentSpec(s *corev1.PodSpec, a int, rnd *rand.Rand) {
 	}
 }
 
-// oddsByBruteForce scores the sample of every start alone.
+// oddsByBruteForce returns the probability of each node. It scores the sample of every
+// start separately.
 func oddsByBruteForce(w *ClusterModel, p cluster.PodID, gone bool) map[cluster.NodeID]float64 {
 	in, odds := w.replacementOf(p), map[cluster.NodeID]float64{}
 	walk, size := w.InitNodeOrder(), sampling.Size(len(w.Snap.Nodes), in.Profile.PercentageOfNodesToScore)

@@ -19,7 +19,7 @@ func TestSupported(t *testing.T) {
 	cases := []struct {
 		name string
 		edit func(*builder)
-		want string // part of the sentence; empty: supported
+		want string // part of the reason; empty if supported
 	}{
 		{"a plain pod", func(*builder) {}, ""},
 		{"1.36", func(b *builder) { b.objects.ServerVersion = "1.36" }, ""},

@@ -207,7 +207,7 @@ func TestVolumesUnknown(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		edit func(*builder)
-		want string // part of the sentence; empty: supported
+		want string // part of the reason; empty if supported
 	}{
 		{"all is there", withBoundClaim(nil, nil), ""},
 		{"no volume", withBoundClaim(nil, func(b *builder) { b.objects.PersistentVolumes = nil }), "volume pv-c of its claim c is not in the snapshot"},

@@ -55,7 +55,7 @@ func TestWorkedZones(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			m := threeZones(c.dealt[0], c.dealt[1], c.dealt[2]).model(t)
-			const victim = "d-5" // the last one stands on n3
+			const victim = "d-5" // on n3
 			for i, node := range []string{"n1", "n2", "n3"} {
 				v := verdict(t, m, victim, node, c.gone)
 				differs := 2*scoreOf(t, v, "PodTopologySpread") + scoreOf(t, v, "NodeResourcesFit")
@@ -85,7 +85,7 @@ func TestProbabilitiesWeighBothStates(t *testing.T) {
 		n := nodeID(t, m, name)
 		return p.Prob(func(x cluster.NodeID) bool { return x == n })
 	}
-	if got := on("n1"); math.Abs(got-0.95) > 1e-9 { // 0.9 alone, 0.1 shared by two
+	if got := on("n1"); math.Abs(got-0.95) > 1e-9 { // n1 wins alone with weight 0.9, and ties with n3 with weight 0.1
 		t.Errorf("n1: %v, want 0.95", got)
 	}
 	if got := on("n3"); math.Abs(got-0.05) > 1e-9 {
@@ -134,7 +134,7 @@ func TestMoveChangesThePredictionAndMovingBackRestoresIt(t *testing.T) {
 	if got := m.Requested(n3).MilliCPU; got != requested.MilliCPU-1000 {
 		t.Errorf("n3 has %d requested, want 1000 less than %d", got, requested.MilliCPU)
 	}
-	// Now 2/1/3: only n2 is best for the next.
+	// D now has 2/1/3 pods. Only n2 wins, because it has the fewest.
 	if got := nodeNames(m, m.Predict(podID(t, m, "d-5")).Terminating.Winners); got != "n2" {
 		t.Errorf("after the move the winners are %q, want n2", got)
 	}

@@ -20,8 +20,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/window"
 )
 
-// barePods is a scenario whose n1 uses most of its CPU and has few requests, so that
-// the scheduler prefers it. No controller would replace its pods.
+// barePods returns a scenario of pods without a controller. Node n1 has few requests, so
+// the scheduler prefers it; measured adds its high CPU usage.
 func barePods() *scenario.Scenario {
 	objects := "base: three-nodes\nobjects:\n"
 	for i := range 4 {
@@ -52,9 +52,9 @@ const barePod = `- kind: Pod
     affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 100, preference: {matchExpressions: [{key: status, operator: NotIn, values: [presure]}]}}]}}
 `
 
-// TestBarePodsAreHelpedByHintsOnly, from what is measured to where the next pod goes:
-// the case that dynamicScheduler is for. Pods that nobody replaces are never evicted;
-// the node gets its hint after the second sample, and a new pod goes elsewhere.
+// TestBarePodsAreHelpedByHintsOnly covers the case that dynamicScheduler was made for.
+// The planner never evicts pods without a controller. The node gets its hint after the
+// second sample, and the scheduler then places a new pod on another node.
 func TestBarePodsAreHelpedByHintsOnly(t *testing.T) {
 	bare := barePods()
 	s, _, conf := opened(t, bare)
@@ -88,7 +88,8 @@ func TestBarePodsAreHelpedByHintsOnly(t *testing.T) {
 	noEvictions(t, hinted, conf)
 }
 
-// measured is what so many samples come to: n1 uses nine tenths of its cpu.
+// measured returns a function that computes the usage from a number of samples. In each
+// sample, n1 uses 90 % of its CPU, and n2 and n3 use 5 %.
 func measured(conf *config.Config, s *cluster.Snapshot) func(samples int) *cluster.Usage {
 	var watches []window.LevelWatch
 	for _, r := range conf.HintRules() {
@@ -110,7 +111,7 @@ func measured(conf *config.Config, s *cluster.Snapshot) func(samples int) *clust
 	}
 }
 
-// newPod is where the scheduler would put the pod that waits.
+// newPod returns the nodes on which the scheduler may place the unbound pod "new".
 func newPod(t *testing.T, s *cluster.Snapshot) []string {
 	t.Helper()
 	for i := range s.Pods {
@@ -126,7 +127,8 @@ func newPod(t *testing.T, s *cluster.Snapshot) []string {
 	return nil
 }
 
-// noEvictions plans with the usage of two samples.
+// noEvictions checks that a plan with the usage of two samples has a goal but no move,
+// and rejects four pods as bare pods.
 func noEvictions(t *testing.T, s *cluster.Snapshot, conf *config.Config) {
 	t.Helper()
 	objects := *s.Objects

@@ -24,7 +24,8 @@ strategies:
 - {name: hot, type: NodeLoad, schedule: "*/10 * * * *", args: {basis: load, deviation: {cpu: 0.05, memory: 0.1}}}
 `
 
-// unequal is a crowded cluster with use, every third node of which is twice as large.
+// unequal returns a crowded cluster with random usage. Every third node has 20 CPUs and
+// 80Gi of memory.
 func unequal(seed uint64) *cluster.Objects {
 	r := rand.New(rand.NewPCG(seed, 4))
 	o := simulation.Crowded(r, 15, 15, 8)
@@ -45,8 +46,8 @@ func loadedByLoad(t testing.TB) *config.Config {
 	return conf
 }
 
-// TestPlansByLoadKeepTheirPromises: no goal is worse after the plan, the bound holds,
-// and what nodes use afterwards is what they used with the pods' own use moved.
+// TestPlansByLoadKeepTheirPromises: no goal is worse after the plan, and none ends below
+// the bound. The predicted usage of nodes changes by the usage of the moved pods.
 func TestPlansByLoadKeepTheirPromises(t *testing.T) {
 	moves, byUse, ratios := 0, 0, 0
 	for seed := range uint64(40) {
@@ -81,7 +82,9 @@ func TestPlansByLoadKeepTheirPromises(t *testing.T) {
 	}
 }
 
-// checkUse adds up anew what each node uses of cpu, pod by pod.
+// checkUse computes the CPU usage of each node after the plan from the usage of the
+// moved pods, and compares it with the plan. It returns early if a moved pod has no
+// measurement.
 func checkUse(t *testing.T, seed uint64, s *cluster.Snapshot, p plan.Plan) {
 	t.Helper()
 	before, after := map[string]plan.NodeState{}, map[string]plan.NodeState{}
@@ -100,7 +103,7 @@ func checkUse(t *testing.T, seed uint64, s *cluster.Snapshot, p plan.Plan) {
 			if m.Strategy == "hot" {
 				t.Errorf("seed %d: step %d evicts for its use a pod that nobody measured", seed, m.Step)
 			}
-			return // what it probably uses is another test's matter
+			return // other tests cover the estimated usage of unmeasured pods
 		}
 		change[m.From] -= float64(use)
 		change[m.To] += float64(use)
@@ -117,7 +120,8 @@ func checkUse(t *testing.T, seed uint64, s *cluster.Snapshot, p plan.Plan) {
 	}
 }
 
-// TestOrderOfUsageDoesNotMatter: the same Usage shuffled gives the same bytes.
+// TestOrderOfUsageDoesNotMatter: the plan is the same, byte by byte, if the usage is
+// shuffled.
 func TestOrderOfUsageDoesNotMatter(t *testing.T) {
 	for seed := range uint64(5) {
 		o := unequal(seed)
@@ -134,8 +138,8 @@ func TestOrderOfUsageDoesNotMatter(t *testing.T) {
 	}
 }
 
-// TestOnceIsEnough: a plan made on the cluster that a plan leaves behind, measured
-// anew, moves nothing back.
+// TestOnceIsEnough: after the moves of a plan, with the usage of the pods on their new
+// nodes, the next plan moves no pod back.
 func TestOnceIsEnough(t *testing.T) {
 	moved := 0
 	for seed := range uint64(20) {
@@ -183,8 +187,8 @@ func moveUse(u *cluster.Usage, p cluster.PodUsage, m plan.Move) {
 	}
 }
 
-// TestByLoadFewPodsMove: with nothing in the way, the median plan takes at most 1.1
-// times as many evictions as any plan needs that reaches as much.
+// TestByLoadFewPodsMove: without limits, the median plan has at most 1.1 times as many
+// evictions as the lower bound for what it reaches.
 func TestByLoadFewPodsMove(t *testing.T) {
 	text := `apiVersion: evenkeel.io/v1alpha1
 kind: RebalanceConfig
@@ -214,7 +218,8 @@ limits: {perPass: unlimited, perNode: unlimited, perNamespace: unlimited, perOwn
 	}
 }
 
-// TestTheStatisticIsNamed: people who look at a node's figure must know what it is.
+// TestTheStatisticIsNamed: the inputs of a plan name the statistic and the window of the
+// usage.
 func TestTheStatisticIsNamed(t *testing.T) {
 	for change, want := range map[string]string{
 		"{kind: Usage, statistic: p90, windowSeconds: 300}":    "p90 over 5m",

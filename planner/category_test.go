@@ -10,16 +10,18 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// halved is a scenario whose Deployment web has four pods in each of two zones. Each
-// uses 1000m and requests 200m. If a zone fails, the other pods get twice the work.
+// halved names a scenario whose Deployment web has four pods in each of two zones. Each
+// pod uses 1000m of CPU and requests 200m. If a zone fails, the load of the other pods
+// doubles.
 const halved = "load-hinted"
 
-// limited sets the CPU limit of web.
+// limited returns a change that sets the CPU limit of web.
 func limited(cpu string) string {
 	return `{kind: Deployment, metadata: {name: web}, spec: {template: {spec: {containers: [{name: c, resources: {limits: {cpu: "` + cpu + `"}}}]}}}}`
 }
 
-// TestUsageTellsCategory3From4, and only where that of every pod is known.
+// TestUsageTellsCategory3From4: usage decides between failure categories 3 and 4. If a
+// pod has no recent measurement, the category is 3 and not certain.
 func TestUsageTellsCategory3From4(t *testing.T) {
 	uses := func(cpu int64) func(*cluster.Objects) {
 		return func(o *cluster.Objects) {
@@ -51,7 +53,7 @@ func TestUsageTellsCategory3From4(t *testing.T) {
 		edit    func(*cluster.Objects)
 		want    int
 		certain bool
-		weight  float64 // of the goal of a workload with zone-slo 4
+		weight  float64 // of the workload's goal; the zone-slo of the workload is 4
 	}{
 		{"five times what is requested", "", asStated, 3, true, 2},
 		{"a fifth of what is requested", "", uses(40), 4, true, 1},

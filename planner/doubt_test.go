@@ -6,9 +6,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// TestWhatIsInDoubtIsNoExcessAndNoRoom: where the window and the newest measurement of
-// a node differ, goals go by the lower, and no node that more pods come to ends above
-// its limit by the higher.
+// TestWhatIsInDoubtIsNoExcessAndNoRoom: the window and the newest measurement of a node
+// may differ. The excess of a goal uses the lower value. By the higher value, the plan
+// lifts no node above its limit.
 func TestWhatIsInDoubtIsNoExcessAndNoRoom(t *testing.T) {
 	byLoad, plain := 0, 0
 	for seed := range uint64(20) {

@@ -22,12 +22,12 @@ strategies:
 - {name: hot, type: NodeLoad, schedule: "*/10 * * * *", args: {target: {cpu: 0.4}}}
 `
 
-// TestWhatLimitsAllowGoesToHintedNodesFirst: where a plan spends its limit, and some of
-// it on what does nothing for nodes that carry the pressure hint, then no more could
-// leave these once its other moves are made, or it leaves as little of what they are too
-// full as a plan for them alone, to which all other goals are constraints. No move ends
-// on a hinted node. The search is no proof: of other clusters like these about one in a
-// thousand has a plan that could do more for its hinted nodes.
+// TestWhatLimitsAllowGoesToHintedNodesFirst: a plan spends its limit first on nodes with
+// the pressure hint. If it reaches the limit with other moves, one of two conditions
+// must hold. Either no more pods can leave hinted nodes after the moves that help them.
+// Or the plan leaves no more excess on hinted nodes than a plan for them alone. No move
+// ends on a hinted node. The search is not exhaustive: about one in 1,000 similar
+// clusters fails this test.
 func TestWhatLimitsAllowGoesToHintedNodesFirst(t *testing.T) {
 	inNeed, spent := 0, 0
 	for seed := range uint64(400) {
@@ -67,7 +67,7 @@ func TestWhatLimitsAllowGoesToHintedNodesFirst(t *testing.T) {
 	}
 }
 
-// forHinted plans with goals about hinted nodes; the others are constraints.
+// forHinted plans only for the goals of hinted nodes. All other goals are constraints.
 func forHinted(t *testing.T, o *cluster.Objects, conf *config.Config) plan.Plan {
 	t.Helper()
 	s, err := cluster.New(o)
@@ -81,7 +81,7 @@ func forHinted(t *testing.T, o *cluster.Objects, conf *config.Config) plan.Plan 
 	return planner.New(conf.PlannerOptions()).Plan(s, plan.PlannerState{}, goals, s.TakenAt)
 }
 
-// split tells moves that take something off a hinted node that is too full from others.
+// split separates the moves that serve the goal of a hinted node from the others.
 func split(s *cluster.Snapshot, p plan.Plan) (ours, others []plan.Move) {
 	serves := map[string]bool{}
 	for _, g := range p.Goals {
@@ -101,7 +101,8 @@ func hinted(s *cluster.Snapshot, node string) bool {
 	return s.NodeByName(node).Object.Labels["evenkeel.io/pressure"] == "true"
 }
 
-// leftOf sums the shares of hinted nodes' excess that a plan leaves.
+// leftOf sums, over the goals of hinted nodes, the share of the excess that the plan
+// leaves.
 func leftOf(s *cluster.Snapshot, p plan.Plan) (sum float64) {
 	for _, g := range p.Goals {
 		if g.Kind == plan.NodeBelow && hinted(s, g.Subject.Name) {

@@ -40,7 +40,8 @@ func loaded(t testing.TB) *config.Config {
 	return conf
 }
 
-// TestOrderOfObjectsDoesNotMatter: the same objects shuffled give the same bytes.
+// TestOrderOfObjectsDoesNotMatter: the plan is the same, byte by byte, if the objects
+// are shuffled.
 func TestOrderOfObjectsDoesNotMatter(t *testing.T) {
 	for seed := range uint64(10) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -62,9 +63,9 @@ func TestOrderOfObjectsDoesNotMatter(t *testing.T) {
 	}
 }
 
-// TestPlansKeepTheirPromises checks random plans with arithmetic of its own:
-// every wave within budgets and caps, limits held, every requested goal no worse
-// after any step, and nothing left to do when planning on the result.
+// TestPlansKeepTheirPromises checks random plans independently of the planner's code.
+// Waves respect budgets and caps, and the plan respects limits and bounds. No goal is
+// worse after the plan.
 func TestPlansKeepTheirPromises(t *testing.T) {
 	for seed := range uint64(40) {
 		o := simulation.Crowded(rand.New(rand.NewPCG(seed, 2)), 15, 15, 8)

@@ -17,7 +17,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/history"
 )
 
-// twoApart are two pods of one Deployment to move, all in one wave.
+// twoApart returns a plan with two moves of one Deployment in one wave, under the given
+// limits.
 func twoApart(t *testing.T, limits string) (*cluster.Snapshot, *planner.Planner, []plan.Goal, plan.Plan) {
 	t.Helper()
 	o, err := cluster.ReadFiles([]string{"../examples/three-zones.yaml"}, nil)
@@ -45,8 +46,8 @@ func evicted(m plan.Move, n int, at time.Time) plan.PlannerState {
 	return plan.PlannerState{Evictions: []plan.EvictionCount{{Workload: history.WorkloadOf(m), Minute: at.Truncate(time.Minute), Count: n}}}
 }
 
-// TestRecheckCountsTheHour: what other passes evicted since the plan was made
-// counts, and of a wave no more moves hold than the hour has left.
+// TestRecheckCountsTheHour: evictions by other passes since the plan was made count
+// against perHour. Recheck keeps only as many moves of a wave as perHour still allows.
 func TestRecheckCountsTheHour(t *testing.T) {
 	for _, c := range []struct{ past, holds int }{{0, 2}, {1, 2}, {2, 1}, {3, 0}} {
 		s, p, goals, made := twoApart(t, "{perHour: {owner: 3}}")
@@ -62,8 +63,8 @@ func TestRecheckCountsTheHour(t *testing.T) {
 	}
 }
 
-// TestRecheckCountsNothingTwice: a wave is reserved as a whole, which uses up the
-// hour, and is judged again in parts.
+// TestRecheckCountsNothingTwice: the reservation of a wave uses up perHour. Recheck does
+// not count the reserved moves again, also if it judges only a part of the wave.
 func TestRecheckCountsNothingTwice(t *testing.T) {
 	s, p, goals, made := twoApart(t, "{perHour: {owner: 2, cluster: 2}}")
 	st := history.Reserve(plan.PlannerState{}, plan.OpenRun{RunID: "r"}, made.Moves, s.TakenAt)
@@ -74,8 +75,7 @@ func TestRecheckCountsNothingTwice(t *testing.T) {
 			t.Errorf("of %d reserved moves %d hold: %+v", len(of.Moves), len(ok), dropped)
 		}
 	}
-	// One that was reserved and is settled, or was reserved as another step, counts
-	// as any other.
+	// A reserved move counts if its outcome is recorded, or if it has another step number.
 	settled, _ := history.RecordOutcomes(st, "r", []plan.Outcome{{Step: 2, Pod: made.Moves[1].Pod, Outcome: plan.UnknownOutcome}}, s.TakenAt, history.Options{Initial: time.Nanosecond, Max: time.Nanosecond})
 	another := made
 	another.Moves = []plan.Move{made.Moves[1]}
@@ -91,7 +91,7 @@ func TestRecheckCountsNothingTwice(t *testing.T) {
 	}
 }
 
-// TestRecheckDropsWhatRests: a workload may begin to rest between two waves.
+// TestRecheckDropsWhatRests: a workload may start a back-off between two waves.
 func TestRecheckDropsWhatRests(t *testing.T) {
 	s, p, goals, made := twoApart(t, "{}")
 	m := made.Moves[0]
@@ -105,11 +105,11 @@ func TestRecheckDropsWhatRests(t *testing.T) {
 	}
 }
 
-// TestRecheckKnowsNoOrderWithinAWave: of two pods that leave one node, each may take
-// either of two nodes that have room for one: what is foretold of the other must not
-// count a landing as a wrong one.
+// TestRecheckKnowsNoOrderWithinAWave: two pods leave one node, and each of two other
+// nodes has room for one of them. Recheck accepts either node for either pod, because
+// the evictions of a wave have no order.
 func TestRecheckKnowsNoOrderWithinAWave(t *testing.T) {
-	for _, full := range []string{"10Gi", "2Gi"} { // what goals let in, and what fits
+	for _, full := range []string{"10Gi", "2Gi"} { // only the CPU goal limits a and b to one pod, or their memory does too
 		s, p, goals, made := twoForTwoPlaces(t, full)
 		eitherMayTakeEither(t, s, p, goals, made)
 	}
@@ -128,15 +128,15 @@ func eitherMayTakeEither(t *testing.T, s *cluster.Snapshot, p *planner.Planner, 
 	}
 }
 
-// twoForTwoPlaces are two nodes with so much memory, of which they use 1Gi, and two pods
-// of 1Gi that leave a third.
+// twoForTwoPlaces returns a plan that moves two pods off node hot in one wave. Nodes a
+// and b have the given memory, of which 1Gi is requested. Each pod requests 1Gi.
 func twoForTwoPlaces(t *testing.T, memory string) (*cluster.Snapshot, *planner.Planner, []plan.Goal, plan.Plan) {
 	t.Helper()
 	y := &strings.Builder{}
 	y.WriteString("apiVersion: v1\nkind: Namespace\nmetadata: {name: d}\n")
 	for _, n := range []string{"a", "b", "hot"} {
 		if n == "hot" && memory == "2Gi" {
-			memory = "4Gi" // all of it is used
+			memory = "4Gi" // the four pods on it request all of it
 		}
 		fmt.Fprintf(y, "---\n{apiVersion: v1, kind: Node, metadata: {name: %s}, status: {allocatable: {cpu: 2000m, memory: %s, pods: 10}, conditions: [{type: Ready, status: \"True\"}]}}\n", n, memory)
 	}

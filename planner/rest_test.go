@@ -9,8 +9,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner"
 )
 
-// TestTheRestOfAPassCountsWhatItDid: limits of a pass count the evictions of its first
-// plan, by all that they are about; those of an hour count them once, as remembered.
+// TestTheRestOfAPassCountsWhatItDid: Replan counts the evictions of the first plan
+// against every limit of the pass. It counts them once against perHour, from the planner
+// state.
 func TestTheRestOfAPassCountsWhatItDid(t *testing.T) {
 	for _, c := range []struct {
 		limits string
@@ -44,7 +45,8 @@ func TestTheRestOfAPassCountsWhatItDid(t *testing.T) {
 	}
 }
 
-// TestAPassLeavesItsReplacementsAlone: pods that came up since it began stay.
+// TestAPassLeavesItsReplacementsAlone: Replan does not move pods that started after the
+// pass began.
 func TestAPassLeavesItsReplacementsAlone(t *testing.T) {
 	s, p, goals, _ := twoApart(t, "{}")
 	began := s.Pods[0].Object.Status.StartTime.Add(-time.Second)
@@ -56,20 +58,21 @@ func TestAPassLeavesItsReplacementsAlone(t *testing.T) {
 	}
 }
 
-// TestAReplacementStaysForAWhile: a pod that started after one of its workload was
-// evicted is not moved on before the first back-off is over.
+// TestAReplacementStaysForAWhile: a pod that started after an eviction of its workload
+// may be the replacement. The planner does not move it for evictor.backoff.initial (10
+// minutes).
 func TestAReplacementStaysForAWhile(t *testing.T) {
 	s, p, goals, made := twoApart(t, "{}")
 	start := s.Pods[0].Object.Status.StartTime.Time
 	for _, c := range []struct {
-		evicted, age time.Duration // of the eviction, since the pods started; of the pods
+		evicted, age time.Duration // from the start of the pods to the eviction; age of the pods
 		moves        int
 	}{
 		{-time.Second, 9 * time.Minute, 0},
-		{500 * time.Millisecond, 9 * time.Minute, 2}, // times of pods are whole seconds
+		{500 * time.Millisecond, 9 * time.Minute, 2}, // start times are in whole seconds
 		{-500 * time.Millisecond, 9 * time.Minute, 0},
 		{-time.Second, 10 * time.Minute, 2},
-		{time.Second, 9 * time.Minute, 2}, // they were there before
+		{time.Second, 9 * time.Minute, 2}, // the pods started before the eviction
 	} {
 		st := evicted(made.Moves[0], 1, start)
 		st.Evictions[0].First = start.Add(c.evicted)
@@ -80,8 +83,8 @@ func TestAReplacementStaysForAWhile(t *testing.T) {
 	}
 }
 
-// TestTheRestOfAPassCountsFailuresOfJobs: what its first plan evicted may not stand in
-// the status of the Job yet.
+// TestTheRestOfAPassCountsFailuresOfJobs: Replan counts the evictions of the first plan
+// as failures of the Job. The status of the Job may not include them yet.
 func TestTheRestOfAPassCountsFailuresOfJobs(t *testing.T) {
 	s, opts, goals := scenarioOf(t, "job-failures-add-up")
 	p := planner.New(opts)

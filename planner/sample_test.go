@@ -15,10 +15,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// TestLargeClustersArePlannedByOdds: on 240 nodes the scheduler judges 117 at a
-// time (49 %). What is planned there is sure enough over all samples, what is
-// refused as uncertain is not, and the explanation of each pod adds up: what the
-// nodes have is what the pod is said to have.
+// TestLargeClustersArePlannedByOdds: on 240 nodes, the scheduler samples 117 feasible
+// nodes (49 %). Over all samples, each move has at least guards.minConfidence. Landings
+// that are rejected as uncertain have less. In each explanation, the probabilities of
+// the nodes add up to those of the pod.
 func TestLargeClustersArePlannedByOdds(t *testing.T) {
 	conf := loaded(t)
 	s, p := made(t, wide(), conf)
@@ -53,14 +53,14 @@ func TestLargeClustersArePlannedByOdds(t *testing.T) {
 	}
 }
 
-// wide is a cluster of 240 nodes of which a few are so empty that they win in
-// every sample that has one, in whichever zone.
+// wide returns a cluster of 240 nodes. About one node in 20 is almost empty, and wins in
+// every sample that contains it, whatever its zone.
 func wide() *cluster.Objects {
 	r := rand.New(rand.NewPCG(3, 5))
 	return fill(simulation.Crowded(r, 240, 16, 12), func() int64 { return int64(100 * (r.IntN(10) + 50*min(r.IntN(20), 1))) })
 }
 
-// sampledFor reports whether more nodes fit than are judged at a time.
+// sampledFor reports whether more than 117 nodes, the size of a sample, are feasible.
 func sampledFor(l plan.Landing) bool {
 	fits := 0
 	for _, n := range l.Nodes {
@@ -86,14 +86,14 @@ func addsUp(t *testing.T, s *cluster.Snapshot, p *cluster.Pod, l plan.Landing) {
 			t.Fatalf("%s on %s: %q", p.Object.Name, n.Name, n.Detail)
 		}
 	}
-	// Each of 240 values is rounded by itself.
+	// The tolerance covers the rounding of 240 values.
 	if math.Abs(all-1) > 0.01 || math.Abs(good-l.Confidence) > 0.01 && len(l.Verdict.Code) == 0 || math.Abs(back-l.ReturnProbability) > 0.001 {
 		t.Errorf("%s: the nodes have %.4f, the good ones %.4f, its own %.4f; said are pGood %v, pReturn %v", p.Object.Name, all, good, back, l.Confidence, l.ReturnProbability)
 	}
 }
 
-// TestSampledShareIsTheProfiles: a scheduler that is told to judge every node
-// leaves less to chance.
+// TestSampledShareIsTheProfiles: if the profile scores all nodes, fewer nodes are
+// possible than if it scores 50 %.
 func TestSampledShareIsTheProfiles(t *testing.T) {
 	possible := func(percent int) int {
 		s, err := cluster.New(wide())

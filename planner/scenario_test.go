@@ -54,7 +54,7 @@ func opened(t *testing.T, s *scenario.Scenario, changes ...string) (*cluster.Sna
 	return openedWith(t, s, s.Objects(t, changes...))
 }
 
-// openedWith is opened with other objects.
+// openedWith is opened with these objects instead of those of the scenario.
 func openedWith(t *testing.T, s *scenario.Scenario, objects *cluster.Objects) (*cluster.Snapshot, plan.PlannerState, *config.Config) {
 	t.Helper()
 	snapshot, err := cluster.New(objects)
@@ -72,13 +72,14 @@ func openedWith(t *testing.T, s *scenario.Scenario, objects *cluster.Objects) (*
 	return snapshot, st, conf
 }
 
-// planOf returns the plan for a scenario.
+// planOf returns the plan for a scenario after some changes to its objects. The plan
+// lists every rejection.
 func planOf(t *testing.T, s *scenario.Scenario, changes ...string) plan.Plan {
 	t.Helper()
 	return planFor(t, s, s.Objects(t, changes...))
 }
 
-// planFor is planOf with other objects.
+// planFor is planOf with these objects instead of those of the scenario.
 func planFor(t *testing.T, s *scenario.Scenario, objects *cluster.Objects) plan.Plan {
 	t.Helper()
 	snapshot, st, conf := openedWith(t, s, objects)
@@ -92,7 +93,7 @@ func planFor(t *testing.T, s *scenario.Scenario, objects *cluster.Objects) plan.
 	return p.Plan(snapshot, st, controller.Goals(snapshot, conf.BuildStrategies(), s.Due), snapshot.TakenAt)
 }
 
-// text is the form of want.plan.
+// text formats a plan as want.plan does.
 func text(p plan.Plan) string {
 	var b strings.Builder
 	for _, h := range p.Blocks {
@@ -162,7 +163,7 @@ func text(p plan.Plan) string {
 	return b.String()
 }
 
-// followsSchema holds a plan's JSON to the published schema.
+// followsSchema checks the JSON of a plan against the published schema.
 func followsSchema(t *testing.T, p plan.Plan) {
 	t.Helper()
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema.Plan))

@@ -25,8 +25,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// atOnce is a cluster whose pods go at once, and where what else runs on the
-// nodes pulls replacements back to where they are too many.
+// atOnce returns a cluster whose pods have no grace period. Other pods fill its nodes
+// unevenly, so the scheduler often puts a replacement back on a crowded node.
 func atOnce(seed uint64) *cluster.Objects {
 	r := rand.New(rand.NewPCG(seed, 21))
 	o := simulation.Crowded(r, 9, 8, 6)
@@ -37,8 +37,8 @@ func atOnce(seed uint64) *cluster.Objects {
 	return fill(o, func() int64 { return int64(100 * r.IntN(65)) })
 }
 
-// fill makes the pods small, and the nodes full of others that request so many
-// milliCPU.
+// fill sets small requests for all pods. It adds a pod to each node, which requests
+// milliCPU() and 4 MiB of memory per milliCPU. It changes o and returns it.
 func fill(o *cluster.Objects, milliCPU func() int64) *cluster.Objects {
 	for _, p := range o.Pods {
 		p.Spec.Containers[0].Resources.Requests = corev1.ResourceList{"cpu": resource.MustParse("10m"), "memory": resource.MustParse("10Mi")}
@@ -64,10 +64,9 @@ func steeredBy(t *testing.T, how string) *config.Config {
 	return conf
 }
 
-// TestSteeredPlansHold: in a cluster whose nodes really carry the hints of the
-// first wave, each of its moves lands well; no more nodes are hinted than may
-// be, only by waves that need it; and steering meets goals that stay unmet
-// without.
+// TestSteeredPlansHold: if the nodes have the hints of the first wave, its moves land on
+// acceptable nodes. Only waves with steered moves have hints, on no more nodes than
+// evictor.steerMaxFrac allows. In some clusters, steering leaves less excess.
 func TestSteeredPlansHold(t *testing.T) {
 	steered, better := 0, 0
 	for seed := range uint64(30) {
@@ -79,7 +78,7 @@ func TestSteeredPlansHold(t *testing.T) {
 		}
 		for _, h := range p.Hints {
 			needs := slices.ContainsFunc(p.Moves, func(m plan.Move) bool { return m.Wave == h.Wave && m.Steered() })
-			if len(h.Nodes) == 0 || len(h.Nodes) > 6 || h.Kind != "taint" || !needs { // 6 of 9 is 0.67
+			if len(h.Nodes) == 0 || len(h.Nodes) > 6 || h.Kind != "taint" || !needs { // steerMaxFrac 0.67 allows 6 of 9 nodes
 				t.Errorf("seed %d: hints %+v", seed, h)
 			}
 		}
@@ -100,7 +99,8 @@ func TestSteeredPlansHold(t *testing.T) {
 	}
 }
 
-// landsAsForetold hints the nodes in truth and predicts the first wave anew.
+// landsAsForetold puts the hints on the nodes and predicts the moves of the first wave
+// again. Each must land on an acceptable node with a probability of at least 0.9.
 func landsAsForetold(t *testing.T, seed uint64, s *cluster.Snapshot, nodes []string, first []plan.Move) {
 	t.Helper()
 	o := atOnce(seed)
@@ -122,8 +122,9 @@ func landsAsForetold(t *testing.T, seed uint64, s *cluster.Snapshot, nodes []str
 	}
 }
 
-// TestRecheckJudgesWithTheHintsAsPlanned: what was planned holds; when nodes can
-// no longer be hinted, only the move that needs no hint does.
+// TestRecheckJudgesWithTheHintsAsPlanned: Recheck keeps both moves with the planned
+// hints. If the nodes cannot be hinted any more, it keeps only the move that needs no
+// hint.
 func TestRecheckJudgesWithTheHintsAsPlanned(t *testing.T) {
 	s, opts, goals := scenarioOf(t, "steer-wave")
 	p := planner.New(opts).Plan(s, plan.PlannerState{}, goals, s.TakenAt)
@@ -154,8 +155,8 @@ func TestRecheckJudgesWithTheHintsAsPlanned(t *testing.T) {
 	}
 }
 
-// TestUnsteeredMovesDoNotNeedTheHints: when the steered moves of a wave are gone
-// the others are judged without hints, and hold.
+// TestUnsteeredMovesDoNotNeedTheHints: if Recheck drops all steered moves of a wave, it
+// judges the other moves without hints and keeps them.
 func TestUnsteeredMovesDoNotNeedTheHints(t *testing.T) {
 	s, opts, goals := scenarioOf(t, "seed-114")
 	opts.Steer = hints.Taint
@@ -168,7 +169,8 @@ func TestUnsteeredMovesDoNotNeedTheHints(t *testing.T) {
 	}
 }
 
-// TestExplainShowsSteering: the landing is the one with the hints.
+// TestExplainShowsSteering: the explanation of a steered pod shows the landing with the
+// hints.
 func TestExplainShowsSteering(t *testing.T) {
 	s, opts, goals := scenarioOf(t, "steer-taint-123-grace-0")
 	e := planner.New(opts).Explain(s, plan.PlannerState{}, goals, s.TakenAt)
@@ -193,7 +195,8 @@ func scenarioOf(t *testing.T, name string) (*cluster.Snapshot, settings.Options,
 	return s, conf.PlannerOptions(), controller.Goals(s, conf.BuildStrategies(), nil)
 }
 
-// TestNoMoreThanAHundredNodesAreHinted, whatever share of them that is.
+// TestNoMoreThanAHundredNodesAreHinted: a wave hints at most 100 nodes, even if
+// evictor.steerMaxFrac allows more.
 func TestNoMoreThanAHundredNodesAreHinted(t *testing.T) {
 	objects := &cluster.Objects{}
 	for i := range 205 {
@@ -225,8 +228,9 @@ func TestNoMoreThanAHundredNodesAreHinted(t *testing.T) {
 	}
 }
 
-// TestTheShareIsOfNodesForOrdinaryPods: those that they cannot go to anyway do
-// not make room for more hints.
+// TestTheShareIsOfNodesForOrdinaryPods: evictor.steerMaxFrac is a share of the nodes
+// that are open to pods without tolerations. Cordoned nodes and nodes with a NoSchedule
+// or NoExecute taint do not count.
 func TestTheShareIsOfNodesForOrdinaryPods(t *testing.T) {
 	taint := func(e corev1.TaintEffect) func(*corev1.Node) {
 		return func(n *corev1.Node) { n.Spec.Taints = []corev1.Taint{{Key: "gpu", Effect: e}} }
@@ -253,7 +257,7 @@ func TestTheShareIsOfNodesForOrdinaryPods(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		opts.SteerMaxFrac = 0.5 // 1 of 3, or 3 of 6
+		opts.SteerMaxFrac = 0.5 // allows 1 of 3 nodes, or 3 of 6
 		p := plan.Plan{Moves: []plan.Move{{Step: 1, Wave: 1, Pod: plan.PodRef{Namespace: "shop", Name: "none"}, Steer: "taint"}},
 			Hints: []plan.WaveHints{{Wave: 1, Kind: "taint", Nodes: []string{"n2", "n3"}}}}
 		_, dropped := planner.New(opts).Recheck(s, plan.PlannerState{}, goals, p, 1, s.TakenAt)
@@ -263,7 +267,8 @@ func TestTheShareIsOfNodesForOrdinaryPods(t *testing.T) {
 	}
 }
 
-// TestLeftoverHintsAreAProblem of the plan, also of one that does not steer.
+// TestLeftoverHintsAreAProblem: a plan reports expired hints as a problem, even if it
+// does not steer. A hint without a valid expiry time counts as expired.
 func TestLeftoverHintsAreAProblem(t *testing.T) {
 	s, opts, goals := scenarioOf(t, "seed-114")
 	opts.Steer = hints.None

@@ -19,7 +19,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// room is the scenario in which a cache makes room for api.
+// room is a scenario whose plan moves the pod of cache so that the pod of api fits on
+// its node.
 type room struct {
 	objects *cluster.Objects
 	conf    *config.Config
@@ -38,7 +39,7 @@ func makesRoom(t *testing.T) room {
 	return room{s.Objects, conf, p, made}
 }
 
-// recheck judges a wave on a cluster that has changed.
+// recheck runs Recheck for one wave after a change to the cluster.
 func (r room) recheck(t *testing.T, wave int, change func(o *cluster.Objects)) ([]plan.Move, []plan.Outcome) {
 	t.Helper()
 	o := *r.objects
@@ -61,8 +62,9 @@ func closed(name string) *policyv1.PodDisruptionBudget {
 		Status: policyv1.PodDisruptionBudgetStatus{CurrentHealthy: 1, DesiredHealthy: 1, ExpectedPods: 1}}
 }
 
-// TestTheFirstHalfOfAStepIsNotMadeForNothing: before the cache is evicted, api must
-// still be there, free to go, and able to go only if the cache leaves.
+// TestTheFirstHalfOfAStepIsNotMadeForNothing: Recheck keeps the move of cache only if
+// three conditions hold. The pod of api exists, it may be evicted, and it can move only
+// if cache moves first.
 func TestTheFirstHalfOfAStepIsNotMadeForNothing(t *testing.T) {
 	r := makesRoom(t)
 	if ok, dropped := r.recheck(t, 1, func(*cluster.Objects) {}); len(ok) != 1 || ok[0].To != "n3" || !slices.Equal(ok[0].AcceptableNodes, []string{"n3"}) || ok[0].DisplacedFor == nil {
@@ -97,8 +99,9 @@ func TestTheFirstHalfOfAStepIsNotMadeForNothing(t *testing.T) {
 	}
 }
 
-// TestTheSecondHalfOfAStepWaitsForRoom: as long as the cache stands where it stood api
-// stays, and it goes once the cache's replacement stands where it was foretold.
+// TestTheSecondHalfOfAStepWaitsForRoom: Recheck drops the move of api while cache is on
+// its old node. It keeps the move once the replacement of cache is on the predicted
+// node.
 func TestTheSecondHalfOfAStepWaitsForRoom(t *testing.T) {
 	r := makesRoom(t)
 	if ok, dropped := r.recheck(t, 2, func(*cluster.Objects) {}); len(ok) != 0 || len(dropped) != 1 || dropped[0].Reason.Code != plan.PremiseChanged {
@@ -110,7 +113,8 @@ func TestTheSecondHalfOfAStepWaitsForRoom(t *testing.T) {
 	}
 }
 
-// TestAdmissionTakesStepsAsAWhole: a limit that lets only one of them go lets neither.
+// TestAdmissionTakesStepsAsAWhole: if a limit allows only one of the two moves of a
+// step, Admit drops both.
 func TestAdmissionTakesStepsAsAWhole(t *testing.T) {
 	r := makesRoom(t)
 	s, err := cluster.New(r.objects)
@@ -128,7 +132,8 @@ func TestAdmissionTakesStepsAsAWhole(t *testing.T) {
 	}
 }
 
-// TestOnlySingleMovesWithoutSteps: a pod that serves nothing by itself can be left alone.
+// TestOnlySingleMovesWithoutSteps: with NoSteps, the planner does not displace a pod for
+// another move.
 func TestOnlySingleMovesWithoutSteps(t *testing.T) {
 	r := makesRoom(t)
 	s, err := cluster.New(r.objects)
@@ -142,8 +147,8 @@ func TestOnlySingleMovesWithoutSteps(t *testing.T) {
 	}
 }
 
-// TestExplainSaysForWhomRoomIsMade: the pod that serves nothing by itself is explained
-// by the one that it makes room for.
+// TestExplainSaysForWhomRoomIsMade: the explanation of a displaced pod names the pod
+// that can then move.
 func TestExplainSaysForWhomRoomIsMade(t *testing.T) {
 	r := makesRoom(t)
 	s, err := cluster.New(r.objects)
@@ -157,8 +162,8 @@ func TestExplainSaysForWhomRoomIsMade(t *testing.T) {
 	}
 }
 
-// TestAPodThatHasJustComeMakesNoRoom: what the last pass moved is not moved again for the
-// sake of another.
+// TestAPodThatHasJustComeMakesNoRoom: the planner displaces a pod only if it has run for
+// at least an hour. So a pass does not displace a pod that the last pass moved.
 func TestAPodThatHasJustComeMakesNoRoom(t *testing.T) {
 	r := makesRoom(t)
 	for _, c := range []struct {
@@ -185,8 +190,9 @@ func TestAPodThatHasJustComeMakesNoRoom(t *testing.T) {
 	}
 }
 
-// TestNoRoomIsMadeAtTheCostOfANodeWithoutAGoal: small may go to the excluded n3 as long as
-// that stays below the target of the others.
+// TestNoRoomIsMadeAtTheCostOfANodeWithoutAGoal: n3 is excluded and has no goal. The
+// planner displaces small to n3 only if n3 does not exceed the target of the other
+// nodes.
 func TestNoRoomIsMadeAtTheCostOfANodeWithoutAGoal(t *testing.T) {
 	excluded := scenario.Read(t, "step-excluded-target")
 	for _, c := range []struct {

@@ -19,7 +19,8 @@ import (
 
 const head = "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\n"
 
-// example plans on the published example, changed or not, with a configuration.
+// example plans for examples/three-zones.yaml with a configuration. If change is not
+// nil, example applies it to the objects first. If due is nil, all strategies are due.
 func example(t *testing.T, conf string, due []string, change func(*cluster.Objects)) plan.Plan {
 	t.Helper()
 	o, err := cluster.ReadFiles([]string{"../examples/three-zones.yaml"}, nil)
@@ -50,8 +51,7 @@ func problems(p plan.Plan) []string {
 	return out
 }
 
-// TestNoGoalIsSaid: a strategy that finds nothing to want is a problem of its
-// own, not a goal that is met.
+// TestNoGoalIsSaid: if a strategy states no goal, the plan reports a problem.
 func TestNoGoalIsSaid(t *testing.T) {
 	const zones = "- {name: zones, type: ZoneSpread, schedule: '@hourly'"
 	workload := "strategies: strategy zones states no goal: it needs a workload in scope with at least two pods that can run on at least two values of topology.kubernetes.io/zone"
@@ -87,7 +87,8 @@ func TestNoGoalIsSaid(t *testing.T) {
 	}
 }
 
-// TestHintsNeedNoStrategy: whoever wants hints and no evictions has left out nothing.
+// TestHintsNeedNoStrategy: if hints are enabled, a configuration without strategies is
+// not a problem.
 func TestHintsNeedNoStrategy(t *testing.T) {
 	const hints = "load: {source: metricsServer}\nhints: {enabled: %t, rules: [{name: cpu, resource: cpu, above: 0.8}]}\nstrategies: []"
 	for enabled, want := range map[bool]bool{true: false, false: true} {
@@ -98,7 +99,8 @@ func TestHintsNeedNoStrategy(t *testing.T) {
 	}
 }
 
-// TestStrategiesAreCounted: what is not asked for is counted apart.
+// TestStrategiesAreCounted: the plan counts the goals of each strategy separately, also
+// of those that are not due.
 func TestStrategiesAreCounted(t *testing.T) {
 	p := example(t, head+"strategies:\n- {name: zones, type: ZoneSpread, schedule: '@hourly'}\n- {name: hot, type: NodeLoad, schedule: '@hourly', args: {target: {cpu: 0.9}}}", []string{"hot"}, nil)
 	want := []plan.StrategyState{{Name: "zones", Goals: 4, Unmet: 1}, {Name: "hot", Goals: 3, Due: true}}
@@ -110,8 +112,9 @@ func TestStrategiesAreCounted(t *testing.T) {
 	}
 }
 
-// TestDomainsThatAreNotCounted: a zone whose nodes take no pods is named, with
-// the reason, and so is one that pods stand in and could not come back to.
+// TestDomainsThatAreNotCounted: the plan names a zone that spread goals do not count,
+// with the reason. Its nodes accept no pods, or the pods on them could not be scheduled
+// there again.
 func TestDomainsThatAreNotCounted(t *testing.T) {
 	conf := head + "strategies:\n- {name: zones, type: ZoneSpread, schedule: '@hourly'}"
 	if got := problems(example(t, conf, nil, nil)); len(got) > 0 {
@@ -133,7 +136,7 @@ func TestDomainsThatAreNotCounted(t *testing.T) {
 	}
 }
 
-// TestTimeOfSnapshot: a time that nobody noted is not passed off as noted.
+// TestTimeOfSnapshot: if the snapshot has no time, the plan marks its time as estimated.
 func TestTimeOfSnapshot(t *testing.T) {
 	conf := head + "strategies: []"
 	if p := example(t, conf, nil, nil); p.TakenAtEstimated {

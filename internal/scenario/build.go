@@ -14,18 +14,18 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// item is an object under construction.
+// item is an object that entries and controllers still change.
 type item struct {
 	kind
 	object unstructured.Unstructured
-	nodes  []string // the node of each pod of a workload
+	nodes  []string // the node of each pod, if the object is a workload
 }
 
 // builder builds objects from entries.
 type builder struct{ items []*item }
 
-// rounds are the kinds of objects, in the order in which controllers make them. The
-// empty string is for every other kind.
+// rounds lists kinds in the order in which build makes their objects: controllers make
+// ReplicaSets and then pods. The empty string stands for all other kinds.
 var rounds = []string{"", "ReplicaSet", "Pod"}
 
 // build applies the entries in rounds. In each round, an entry changes the objects
@@ -76,7 +76,8 @@ func (b *builder) add(raw map[string]any, round string) error {
 	return b.apply(e)
 }
 
-// apply changes the objects that the entry names, or makes one.
+// apply changes or deletes the objects that the entry names. If there are none, it makes
+// one. It returns an error if a deletion or a name with "*" matches no object.
 func (b *builder) apply(e *entry) error {
 	deletes := e.patch.Object["$patch"] == "delete"
 	var found []*item
@@ -108,7 +109,7 @@ func (b *builder) apply(e *entry) error {
 	return nil
 }
 
-// newItem returns an object with defaults.
+// newItem returns an object with the entry's name, the defaults of its kind and a UID.
 func newItem(e *entry) (*item, error) {
 	o, err := newObject(e.patch.GetName(), e.kind)
 	if err == nil && e.schema != nil {
@@ -117,7 +118,8 @@ func newItem(e *entry) (*item, error) {
 	return &item{kind: e.kind, object: unstructured.Unstructured{Object: o}}, err
 }
 
-// merge applies a strategic merge patch, as kubectl patch does.
+// merge applies the entry as a strategic merge patch, as kubectl patch does. If the kind
+// has no schema, merge replaces the fields that the entry has.
 func (i *item) merge(e *entry) error {
 	if e.nodes != nil {
 		i.nodes = e.nodes

@@ -9,20 +9,21 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// defaultTime is when the snapshot is taken if the cluster does not say it.
+// defaultTime is the time of the snapshot if cluster.yaml has no takenAt.
 const defaultTime = "2026-01-02T00:00:00Z"
 
 // clusterFile is the content of cluster.yaml and of a base.
 type clusterFile struct {
-	// Base names a file of the folder bases.
+	// Base is the name of a file in the folder bases, without its extension.
 	Base string `json:"base"`
-	// TakenAt is the time of the snapshot.
+	// TakenAt is the time of the snapshot, in RFC 3339.
 	TakenAt string `json:"takenAt"`
-	// Objects are changes to objects of the base, and more objects.
+	// Objects change objects of the base or add objects.
 	Objects []map[string]any `json:"objects"`
 }
 
-// expand returns the objects of a cluster as a v1 List in JSON.
+// expand returns the objects of a cluster.yaml as a v1 List in JSON. It applies the
+// changes, which are entries in YAML, after the entries of the file.
 func expand(text []byte, changes []string) ([]byte, error) {
 	d, err := parse(text)
 	if err != nil {
@@ -46,7 +47,8 @@ func expand(text []byte, changes []string) ([]byte, error) {
 	})
 }
 
-// parse reads a description. It puts the objects of the base first.
+// parse reads a cluster.yaml or a base. It puts the entries of the base first. It
+// returns an error for unknown fields and for a base that does not exist.
 func parse(text []byte) (*clusterFile, error) {
 	d := &clusterFile{TakenAt: defaultTime}
 	if err := yaml.UnmarshalStrict(text, d); err != nil || d.Base == "" {

@@ -24,8 +24,8 @@ func (i *item) setDerivedFields() {
 	}
 }
 
-// children returns entries for the objects that the controller of a workload makes:
-// the ReplicaSet of a Deployment, or the pods of another workload.
+// children returns entries for the objects that a controller makes for the item. These
+// are the ReplicaSet of a Deployment, or the pods of another workload.
 func (i *item) children() []map[string]any {
 	var made []map[string]any
 	switch {
@@ -40,7 +40,7 @@ func (i *item) children() []map[string]any {
 	return made
 }
 
-// replicaSet returns the ReplicaSet of a Deployment.
+// replicaSet returns the entry of a Deployment's ReplicaSet.
 func (i *item) replicaSet() map[string]any {
 	spec := runtime.DeepCopyJSON(child(i.object.Object, "spec"))
 	spec = map[string]any{"replicas": spec["replicas"], "selector": spec["selector"], "template": spec["template"], "$patch": "replace"}
@@ -59,7 +59,7 @@ func (i *item) replicaSet() map[string]any {
 	return rs
 }
 
-// pod returns a pod of a workload.
+// pod returns the entry of a workload's pod with this number, on the node.
 func (i *item) pod(number int, node string) map[string]any {
 	name := fmt.Sprintf("%s-%d", i.object.GetName(), number)
 	if i.object.GetKind() == "ReplicaSet" && len(i.object.GetOwnerReferences()) > 0 {
@@ -75,7 +75,7 @@ func (i *item) pod(number int, node string) map[string]any {
 	return p
 }
 
-// owned returns an entry for an object that the workload controls.
+// owned returns an entry for an object that the item controls.
 func (i *item) owned(kind, name string) map[string]any {
 	owner := map[string]any{"kind": i.object.GetKind(), "name": i.object.GetName()}
 	return map[string]any{"kind": kind, "metadata": map[string]any{

@@ -11,10 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// defaultNamespace holds every object that names no other namespace.
+// defaultNamespace is the namespace of objects that name none.
 const defaultNamespace = "shop"
 
-// entry is one element of the list objects.
+// entry is one element of the field objects of a cluster.yaml or a base.
 type entry struct {
 	kind
 	// patch holds the fields of a Kubernetes object. It has a kind and a name.
@@ -24,8 +24,9 @@ type entry struct {
 	nodes []string
 }
 
-// newEntry takes the fields pods and requests out of a raw entry, because Kubernetes
-// does not have them. It adds the apiVersion, the namespace and parts of references.
+// newEntry completes a raw entry, without changing raw. It sets a missing apiVersion or
+// namespace and completes owner references. It removes the fields pods and requests,
+// which Kubernetes does not have, except from a Usage.
 func newEntry(raw map[string]any) (*entry, error) {
 	e := &entry{patch: unstructured.Unstructured{Object: runtime.DeepCopyJSON(raw)}}
 	var err error
@@ -51,8 +52,8 @@ func newEntry(raw map[string]any) (*entry, error) {
 	return e, e.parsePods()
 }
 
-// key is the kind, the namespace and the name of an object. It is also the UID that
-// an object gets.
+// key returns the kind, the namespace and the name of an object, joined by slashes. It
+// is also the object's UID.
 func key(o *unstructured.Unstructured) string {
 	return path.Join(o.GetKind(), o.GetNamespace(), o.GetName())
 }
@@ -62,7 +63,8 @@ func (e *entry) matches(o *unstructured.Unstructured) bool {
 	return err == nil && match
 }
 
-// parsePods reads the field pods: a list such as [2 on n1, 1 on n2].
+// parsePods moves the field pods into e.nodes. The field is a list such as
+// [2 on n1, 1 on n2]. Any other form is an error.
 func (e *entry) parsePods() error {
 	pods, found, err := unstructured.NestedStringSlice(e.patch.Object, "pods")
 	if err != nil || !found {
@@ -81,7 +83,8 @@ func (e *entry) parsePods() error {
 	return nil
 }
 
-// moveRequests moves the field requests into the container c.
+// moveRequests moves the field requests into the container c of the pod or of the pod
+// template.
 func (e *entry) moveRequests() {
 	requests, found := e.patch.Object["requests"]
 	if !found {
@@ -100,7 +103,8 @@ func (e *entry) moveRequests() {
 	}
 }
 
-// completeOwner fills in what an owner reference leaves out.
+// completeOwner sets the missing fields of an owner reference. The owner is a controller
+// unless the reference says otherwise.
 func completeOwner(ref map[string]any, namespace string) {
 	kind := fmt.Sprint(ref["kind"])
 	if known, err := kindOf(kind); err == nil {
@@ -111,7 +115,7 @@ func completeOwner(ref map[string]any, namespace string) {
 	setDefault(ref, "blockOwnerDeletion", true)
 }
 
-// child returns the object at a path. It makes what is missing.
+// child returns the object at a path. It creates missing objects on the way.
 func child(o map[string]any, path ...string) map[string]any {
 	for _, name := range path {
 		next, ok := o[name].(map[string]any)
@@ -124,7 +128,8 @@ func child(o map[string]any, path ...string) map[string]any {
 	return o
 }
 
-// list returns the objects of the list at a path.
+// list returns the objects in the list at a path. It skips elements that are not
+// objects.
 func list(o map[string]any, path ...string) []map[string]any {
 	field, _, _ := unstructured.NestedFieldNoCopy(o, path...)
 	elements, _ := field.([]any)

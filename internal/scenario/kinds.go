@@ -9,18 +9,19 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// kind is what the package knows about the objects of a kind.
+// kind describes the objects of a kind.
 type kind struct {
 	apiVersion string
 	namespaced bool
-	// schema is a pointer to the Go type, for the strategic merge patch. If it is nil,
-	// an entry replaces the fields that it has.
+	// schema is a pointer to a value of the Go type, for the strategic merge patch. If it
+	// is nil, an entry replaces the fields that it has.
 	schema any
-	// defaults are the fields of an object called NAME, in YAML.
+	// defaults are the default fields, in YAML. NAME stands for the object's name.
 	defaults string
 }
 
-// kindOf returns a kind of Kubernetes or of the snapshot.
+// kindOf returns a v1 kind of Kubernetes, or Usage or PlannerState. Any other name is an
+// error.
 func kindOf(name string) (kind, error) {
 	if name == "Usage" || name == "PlannerState" {
 		return kind{apiVersion: "evenkeel.io/v1alpha1"}, nil

@@ -17,7 +17,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/golden"
 )
 
-// Scenario is one file.
+// Scenario is the content of one scenario file.
 type Scenario struct {
 	// Name is the file's name without its extension.
 	Name string
@@ -29,20 +29,21 @@ type Scenario struct {
 	Cluster []byte
 	// Due names the strategies that are due. It is nil if all are due.
 	Due []string
-	// Want is the plan that the planner must return, in words.
+	// Want is the plan that the planner must return, as text.
 	Want string
 
 	file    string
 	archive *txtar.Archive
 }
 
-// Dir returns the folder of the scenarios, from the source tree.
+// Dir returns the folder of the scenarios in the source tree.
 func Dir() string {
 	_, file, _, _ := runtime.Caller(0)
 	return filepath.Join(filepath.Dir(file), "../../planner/testdata/scenarios")
 }
 
-// All reads every scenario, in the order of their names.
+// All returns all scenarios, sorted by file name. It fails the test if it cannot read
+// one.
 func All(t testing.TB) []*Scenario {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(Dir(), "*.txtar"))
@@ -56,7 +57,7 @@ func All(t testing.TB) []*Scenario {
 	return all
 }
 
-// Read reads the scenario of this name.
+// Read returns the scenario with this name. It fails the test if the file is not valid.
 func Read(t testing.TB, name string) *Scenario {
 	t.Helper()
 	s := &Scenario{Name: name, file: filepath.Join(Dir(), name+".txtar")}
@@ -82,8 +83,8 @@ func Read(t testing.TB, name string) *Scenario {
 	return s
 }
 
-// Objects builds the objects of the cluster. Each change has the format of an
-// entry of the list objects; the changes are applied after those of the file.
+// Objects builds the objects of the cluster. Each change has the format of an entry of
+// the field objects. Objects applies the changes after the entries of the file.
 func (s *Scenario) Objects(t testing.TB, changes ...string) *cluster.Objects {
 	t.Helper()
 	list, err := expand(s.Cluster, changes)
@@ -97,7 +98,7 @@ func (s *Scenario) Objects(t testing.TB, changes ...string) *cluster.Objects {
 	return o
 }
 
-// SetWant writes another plan into the file. Tests call it when they run with
+// SetWant writes this plan into the file as want.plan. Tests call it when they run with
 // -update.
 func (s *Scenario) SetWant(t testing.TB, plan string) {
 	t.Helper()
