@@ -155,7 +155,7 @@ func TestApplyTakesThePlanBackFromNobody(t *testing.T) {
 		return false
 	})
 	r := runEvenkeelAs(t, kubeconfig, "apply", path, "-o", "json", "--config", config, "--lease-namespace", ns)
-	if r.code != 0 || !strings.Contains(r.stderr, "one-pass holds the Lease") || !strings.Contains(r.stderr, "it is carried out here") {
+	if r.code != 0 || !strings.Contains(r.stderr, "one-pass holds the Lease") || !strings.Contains(r.stderr, "this process executes the plan") {
 		t.Errorf("exit %d, or stderr does not say that the plan was handed over and taken back", r.code)
 	}
 	checkApplied(t, parseReport(t, r.stdout), id)
