@@ -16,7 +16,7 @@ const (
 )
 
 // Default returns the defaults: a configuration without strategies. It is the only place that sets them.
-// TestDefaultsAgreeWithTheirPackages compares them with the defaults that other packages have of their own.
+// TestDefaultsAgreeWithTheirPackages compares these defaults with those of the other packages.
 func Default() *Config {
 	protect := []string{}
 	for _, p := range guard.DefaultProtections() {

@@ -114,7 +114,7 @@ func TestWhoIsWorseOffIsSaid(t *testing.T) {
 	}
 }
 
-// TestHeldPlansSaySoFirst checks that the first line says that evictions are blocked. It
+// TestHeldPlansSaySoFirst checks that the first line of a report says that evictions are blocked. It
 // applies to plans with and without evictions configured, and to runs.
 func TestHeldPlansSaySoFirst(t *testing.T) {
 	p := evictionsBlocked()

@@ -37,7 +37,7 @@ func isReadable(key, value string) bool {
 	return !strings.HasPrefix(key, "evenkeel.io/")
 }
 
-// FuzzAnnotations adds a second request to a first one, on any object. The second request must
+// FuzzAnnotations adds a second annotation to an object that already has one. The second request must
 // never release a pod that the first one protects. If it cannot be read, the pod must be
 // protected and the problem reported. The same objects must always be read in the same way.
 func FuzzAnnotations(f *testing.F) {

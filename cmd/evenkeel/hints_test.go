@@ -168,7 +168,7 @@ func TestBecause(t *testing.T) {
 	}
 }
 
-// TestClearTakesAllHintsAway checks that `hints clear` removes steering hints and pressure hints, whenever they expire.
+// TestClearTakesAllHintsAway checks that `hints clear` removes steering and pressure hints, even those that have not expired.
 func TestClearTakesAllHintsAway(t *testing.T) {
 	client := clusterAfterKilledReconciler(t)
 	if got := runHintsCommandAt(t, client, testNoon, removeAllHints); !strings.Contains(got, "Removed hints from n1, n2.") {

@@ -42,7 +42,7 @@ func (s *Store) get(ctx context.Context, name string) (*corev1.ConfigMap, error)
 	return s.client.CoreV1().ConfigMaps(s.namespace).Get(call, name, metav1.GetOptions{})
 }
 
-// writePart brings a ConfigMap to a content. If the outcome of an earlier write is unknown, it
+// writePart writes the content of one ConfigMap. If the outcome of an earlier write is unknown, it
 // reads the ConfigMap before it writes again. The content shows which process wrote it, since no
 // two processes write the same content.
 func (s *Store) writePart(ctx context.Context, c change) error {

@@ -33,7 +33,7 @@ const (
 	minBackoff = 50 * time.Millisecond
 	// workers is the number of nodes that are written concurrently.
 	workers = 8
-	// observeTimeout is how long the watch of this process may take to show a write.
+	// observeTimeout is how long the writer waits until its own watch shows a write.
 	observeTimeout = 5 * time.Second
 	pollInterval   = 10 * time.Millisecond
 	fieldOwner     = "evenkeel"

@@ -7,7 +7,7 @@ import (
 
 // Topology maps each node to its domain of one topology key.
 type Topology struct {
-	// Domain is, by node, the number of the label's value; NoDomain without the
+	// Domain holds, for each node, the index of its label value; NoDomain without the
 	// label. Number 0 is the empty value.
 	Domain           []int32
 	Size             int
