@@ -75,7 +75,7 @@ func (w *Windows) SetWatches(watches []LevelWatch) {
 	}
 }
 
-// marks returns, for each known node, how long it has been hot. A node that is clearly not hot has none.
+// marks returns the marks of the known nodes: since when each has been above its level. A node that is clearly below has none.
 func (w *Windows) marks(names []string, now time.Time) []cluster.Mark {
 	var out []cluster.Mark
 	for i := range w.opts.Watches {
