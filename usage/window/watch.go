@@ -75,7 +75,7 @@ func (w *Windows) SetWatches(watches []LevelWatch) {
 	}
 }
 
-// marks returns the marks of the known nodes: since when each has been above its level. A node that is clearly below has none.
+// marks returns the state of each known node relative to each watched level. A node that is clearly not hot has no mark.
 func (w *Windows) marks(names []string, now time.Time) []cluster.Mark {
 	var out []cluster.Mark
 	for i := range w.opts.Watches {
