@@ -72,7 +72,7 @@ func worsenedGoal(c *search.Search, p *cluster.Pod, n cluster.NodeID) *plan.Goal
 // covers two states: the victim still terminates, and the victim is gone. If only one state is
 // possible or both give the same text, the text appears once.
 func nodeDetails(c *search.Search, p *cluster.Pod, pr prediction.Prediction) []string {
-	verdicts := c.Model.Explain(p.ID)
+	nodeVerdicts := c.Model.Explain(p.ID)
 	n := len(c.Snapshot.Nodes)
 	out := make([]string, n)
 	say := func(v placement.NodeVerdict, s prediction.State) string {
@@ -87,7 +87,7 @@ func nodeDetails(c *search.Search, p *cluster.Pod, pr prediction.Prediction) []s
 		return fmt.Sprintf("scores %d, the best %d", v.Total, s.Best)
 	}
 	for i := range n {
-		during, gone := say(verdicts[i], pr.Terminating), say(verdicts[n+i], pr.Gone)
+		during, gone := say(nodeVerdicts[i], pr.Terminating), say(nodeVerdicts[n+i], pr.Gone)
 		switch {
 		case pr.WeightGone == 1 || during == gone:
 			out[i] = gone

@@ -27,7 +27,7 @@ func TestLargeClustersArePlannedByOdds(t *testing.T) {
 	unsure := 0
 	for _, m := range p.Moves {
 		if m.Confidence < opts.MinConfidence || m.Confidence+m.ReturnProbability+m.PendingProbability > 1.0001 {
-			t.Errorf("%s: pGood %v, pReturn %v, pPending %v", m.Pod, m.Confidence, m.ReturnProbability, m.PendingProbability)
+			t.Errorf("%s: confidence %v, returnProbability %v, pendingProbability %v", m.Pod, m.Confidence, m.ReturnProbability, m.PendingProbability)
 		}
 		if m.Confidence < 1 {
 			unsure++
@@ -43,7 +43,7 @@ func TestLargeClustersArePlannedByOdds(t *testing.T) {
 			if l.Verdict.Code == plan.UncertainLanding || l.Verdict.Code == plan.WouldReturn {
 				refused++
 				if l.Confidence >= opts.MinConfidence {
-					t.Errorf("%s: refused as %s with pGood %v", s.Pods[id].Object.Name, l.Verdict.Code, l.Confidence)
+					t.Errorf("%s: refused as %s with confidence %v", s.Pods[id].Object.Name, l.Verdict.Code, l.Confidence)
 				}
 			}
 		}
@@ -88,7 +88,7 @@ func addsUp(t *testing.T, s *cluster.Snapshot, p *cluster.Pod, l plan.Landing) {
 	}
 	// The tolerance covers the rounding of 240 values.
 	if math.Abs(all-1) > 0.01 || math.Abs(good-l.Confidence) > 0.01 && len(l.Verdict.Code) == 0 || math.Abs(back-l.ReturnProbability) > 0.001 {
-		t.Errorf("%s: the nodes have %.4f, the good ones %.4f, its own %.4f; said are pGood %v, pReturn %v", p.Object.Name, all, good, back, l.Confidence, l.ReturnProbability)
+		t.Errorf("%s: the nodes have %.4f, the good ones %.4f, its own %.4f; said are confidence %v, returnProbability %v", p.Object.Name, all, good, back, l.Confidence, l.ReturnProbability)
 	}
 }
 

@@ -107,7 +107,7 @@ func text(p plan.Plan) string {
 	for _, h := range p.Pressure {
 		fmt.Fprintf(&b, "pressure hint on %s: %s", h.Node, h.State)
 		if h.Predicted {
-			b.WriteString(" (foretold)")
+			b.WriteString(" (predicted)")
 		}
 		if h.RequiredSamples > 0 {
 			fmt.Fprintf(&b, " %d of %d", h.Samples, h.RequiredSamples)
@@ -137,7 +137,7 @@ func text(p plan.Plan) string {
 		fmt.Fprintf(&b, "stays: %s on %s: %s: %s\n", r.Pod, r.Node, r.Reason.Code, r.Reason.Message)
 	}
 	for _, st := range p.Schedulers {
-		fmt.Fprintf(&b, "scheduler %s: %d pods, bindings seen %d, foretold %d, came true %d, trusted %v\n", st.Name, st.Pods, st.Seen, st.Predicted, st.Hits, st.Trusted)
+		fmt.Fprintf(&b, "scheduler %s: %d pods, bindings seen %d, predicted %d, came true %d, trusted %v\n", st.Name, st.Pods, st.Seen, st.Predicted, st.Hits, st.Trusted)
 	}
 	for _, st := range p.Strategies {
 		if st.Goals > 0 && !st.Due {

@@ -117,7 +117,7 @@ func landsAsForetold(t *testing.T, seed uint64, s *cluster.Snapshot, nodes []str
 	for _, m := range first {
 		good := func(n cluster.NodeID) bool { return slices.Contains(m.AcceptableNodes, s.Nodes[n].Name) }
 		if got := w.Predict(hinted.PodByUID(m.Pod.UID).ID).Prob(good); got < 0.9 {
-			t.Errorf("seed %d: step %d lands well with probability %v, foretold %v", seed, m.Step, got, m.Confidence)
+			t.Errorf("seed %d: step %d lands well with probability %v, predicted %v", seed, m.Step, got, m.Confidence)
 		}
 	}
 }

@@ -24,7 +24,7 @@ type Checker struct {
 	now      time.Time
 	model    *placement.ClusterModel
 	Budgets  *budget.Tracker
-	verdicts []podVerdict // by pod
+	results  []podVerdict // by pod
 	Guards   *guard.Cache
 	// disruptable caches, by workload, DisruptionsAllowed plus one. 0 means unknown.
 	disruptable []int
@@ -45,7 +45,7 @@ func NewChecker(s *cluster.Snapshot, w *placement.ClusterModel, st plan.PlannerS
 
 // Refuse returns the reason if the pod may not be evicted. It caches the result.
 func (v *Checker) Refuse(pod cluster.PodID) (plan.Reason, bool) {
-	known := &v.verdicts[pod]
+	known := &v.results[pod]
 	if !known.judged {
 		var reason plan.Reason
 		if reason, known.refused = v.judge(pod); known.refused {
@@ -129,7 +129,7 @@ func (v *Checker) AllowedUntil(p *cluster.Pod) time.Time { return guard.AllowedU
 
 // Rank orders candidates by annotations and node pressure: -1 goes first, 1 goes last.
 func (v *Checker) Rank(pod cluster.PodID) int {
-	known := &v.verdicts[pod]
+	known := &v.results[pod]
 	if known.ranked {
 		return int(known.rank)
 	}

@@ -26,16 +26,16 @@ func NewConsumed() *Consumed {
 // Add records an eviction whose replacement is Ready.
 func (l *Consumed) Add(v *Checker, pod cluster.PodID) {
 	p := &v.snapshot.Pods[pod]
-	heir := labels.Set(replacementLabels(p))
+	replacement := labels.Set(replacementLabels(p))
 	v.takeRequired(l.Required, pod)
 	if p.Ready {
 		for _, id := range p.Services {
-			if !v.snapshot.Services[id].Selector.Matches(heir) {
+			if !v.snapshot.Services[id].Selector.Matches(replacement) {
 				l.Services[id]++
 			}
 		}
 	}
-	if len(p.Budgets) == 1 && !v.snapshot.Budgets[p.Budgets[0]].Selector.Matches(heir) {
+	if len(p.Budgets) == 1 && !v.snapshot.Budgets[p.Budgets[0]].Selector.Matches(replacement) {
 		v.Budgets.Charge(p, l.Budgets)
 	}
 }

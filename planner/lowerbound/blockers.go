@@ -129,7 +129,7 @@ var causeWords = map[plan.Code]string{
 	plan.UsageUnknown:           "of unknown use",
 	plan.WouldReturn:            "likely to come back, or to land where that helps as little",
 	plan.UncertainLanding:       "not sure enough to land where that helps",
-	plan.PlacementUnknown:       "of a kind whose landing cannot be foretold",
+	plan.PlacementUnknown:       "of a kind whose landing cannot be predicted",
 	plan.PredictionLimitReached: "not tried to the end: the plan was cut short (limits.maxPredictions)",
 	plan.BlockedByPDB:           "held by PodDisruptionBudgets",
 	plan.MultiplePDBs:           "held by several PodDisruptionBudgets at once",

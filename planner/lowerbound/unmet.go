@@ -25,14 +25,14 @@ func (p *proof) unmetGoals() (all float64, out []plan.UnmetGoal) {
 			continue
 		}
 		h := plan.UnmetGoal{Goal: goal.ID, Excess: plan.Round(left), Rejections: map[plan.Code]int{}}
-		var stray []cluster.PodID
-		if !p.refusals(g, h.Rejections, &stray) {
+		var elsewhere []cluster.PodID
+		if !p.countRejections(g, h.Rejections, &elsewhere) {
 			continue
 		}
 		h.Reason = unmetReason(h.Rejections)
 		words := len(out) < maxDetails || p.Options.SamplesPerCode < 0
-		if h.Detail = p.unmetDetail(g, h); len(stray) > 0 && words {
-			h.Detail += p.likelyLandings(g, stray)
+		if h.Detail = p.unmetDetail(g, h); len(elsewhere) > 0 && words {
+			h.Detail += p.likelyLandings(g, elsewhere)
 		}
 		all += float64(goal.Weight * left / goal.Excess)
 		out = append(out, h)
@@ -40,10 +40,10 @@ func (p *proof) unmetGoals() (all float64, out []plan.UnmetGoal) {
 	return plan.Round(all), out
 }
 
-// refusals counts the rejection codes of the pods that could serve goal g. It adds to stray the
+// countRejections counts the rejection codes of the pods that could serve goal g. It adds to elsewhere the
 // pods whose predicted landing does not help. It returns false if one of the pods has no lasting
 // reason to stay.
-func (p *proof) refusals(g int, codes map[plan.Code]int, stray *[]cluster.PodID) bool {
+func (p *proof) countRejections(g int, codes map[plan.Code]int, elsewhere *[]cluster.PodID) bool {
 	for _, id := range p.PodsOf(g) {
 		from := p.Model.NodeOf(id)
 		if from == cluster.NoNode || p.Snapshot.Pods[id].Terminal || !p.Goals.CouldServe(g, id, from) {
@@ -55,7 +55,7 @@ func (p *proof) refusals(g int, codes map[plan.Code]int, stray *[]cluster.PodID)
 		}
 		codes[code]++
 		if code == plan.WouldReturn || code == plan.UncertainLanding {
-			*stray = append(*stray, id)
+			*elsewhere = append(*elsewhere, id)
 		}
 	}
 	return true

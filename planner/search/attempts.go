@@ -114,7 +114,7 @@ func (c *Search) PredictionLimitReached() (plan.Reason, bool) {
 	if most == 0 || *c.predictions < most {
 		return plan.Reason{}, false
 	}
-	return plan.Reason{Code: plan.PredictionLimitReached, Message: fmt.Sprintf("limits.maxPredictions lets a plan foretell %s; it was cut short", CountPredictions(most))}, true
+	return plan.Reason{Code: plan.PredictionLimitReached, Message: fmt.Sprintf("limits.maxPredictions lets a plan predict %s; it was cut short", CountPredictions(most))}, true
 }
 
 func CountPredictions(n int) string {

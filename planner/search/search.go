@@ -56,7 +56,7 @@ type Search struct {
 	hour        history.Hour
 	Eligibility *eligibility.Checker
 	Rejections  *Rejections
-	unmoved     rejectedSinceMove
+	sinceMove   rejectedSinceMove
 	Moves       []WaveStep
 	Moved       []bool // by pod
 	// triedIn is the last round in which the search rejected the pod's landing or compared

@@ -75,7 +75,7 @@ func (c *Search) wavePair() []*State {
 // the wave, or if hints may help in the next wave.
 func (c *Search) landInWave(pod cluster.PodID) (Landing, plan.Reason, joinResult) {
 	w := c.wave
-	if why, known := c.unmoved.of(c, pod); known {
+	if why, known := c.sinceMove.of(c, pod); known {
 		*c.predictions++ // counts as a prediction, so that the cache does not change the plan
 		return Landing{}, why, refused
 	}
@@ -99,7 +99,7 @@ func (c *Search) landInWave(pod cluster.PodID) (Landing, plan.Reason, joinResult
 	}
 	if !c.useHints || !steerable(reason.Code) {
 		if own {
-			c.unmoved.add(c, pod, reason)
+			c.sinceMove.add(c, pod, reason)
 		}
 		return l, reason, refused
 	}

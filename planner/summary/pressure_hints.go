@@ -14,7 +14,7 @@ import (
 
 // ActualNode returns the node as it really is, without predicted hints.
 func ActualNode(s *cluster.Snapshot, n *cluster.Node) *corev1.Node {
-	if there, foretold := s.ActualNodes[n.Name]; foretold {
+	if there, predicted := s.ActualNodes[n.Name]; predicted {
 		return there
 	}
 	return n.Object
@@ -29,8 +29,8 @@ func PressureHints(c *search.Search) []plan.PressureHint {
 	o := c.Options
 	var out []plan.PressureHint
 	for _, st := range o.HintRules.NodeHints(nodes, c.Snapshot.Objects.Usage, o.Pressure.LabelKey, o.Pressure.TaintKey, c.Snapshot.TakenAt) {
-		_, foretold := c.Snapshot.ActualNodes[st.Node]
-		out = append(out, pressureHint(st, foretold))
+		_, predicted := c.Snapshot.ActualNodes[st.Node]
+		out = append(out, pressureHint(st, predicted))
 	}
 	return out
 }
@@ -41,7 +41,7 @@ var stateWords = map[pressure.State]plan.HintState{
 	pressure.NotOurs: plan.HintForeign, pressure.AwaitingSamples: plan.HintAwaitingSamples, pressure.LimitReached: plan.HintLimitReached,
 }
 
-func pressureHint(st pressure.NodeHint, foretold bool) plan.PressureHint {
+func pressureHint(st pressure.NodeHint, predicted bool) plan.PressureHint {
 	h := plan.PressureHint{
 		Node: st.Node, State: stateWords[st.State], Rule: st.Rule, Value: st.Value, OtherRules: st.OtherRules,
 		Since: st.Since.UTC(), Expires: st.Expires.UTC(), Samples: st.Samples, RequiredSamples: st.RequiredSamples,
@@ -51,7 +51,7 @@ func pressureHint(st pressure.NodeHint, foretold bool) plan.PressureHint {
 	}
 	switch h.State {
 	case plan.HintToWrite, plan.HintToRemove, plan.HintExpired:
-		h.Predicted = foretold
+		h.Predicted = predicted
 	}
 	return h
 }

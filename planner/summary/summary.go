@@ -34,7 +34,7 @@ func Summarize(c *search.Search, before plan.State, start *goal.Tracker) plan.Pl
 		Pressure:   PressureHints(c), HintsNoData: hintsUnknown(c),
 	}
 	if _, spent := c.PredictionLimitReached(); spent {
-		out.SearchLimitReached = fmt.Sprintf("limits.maxPredictions lets a plan foretell %s; %s not tried to the end", search.CountPredictions(c.Options.MaxPredictions), search.CountPodsWere(out.Rejections.Counts[plan.PredictionLimitReached]))
+		out.SearchLimitReached = fmt.Sprintf("limits.maxPredictions lets a plan predict %s; %s not tried to the end", search.CountPredictions(c.Options.MaxPredictions), search.CountPodsWere(out.Rejections.Counts[plan.PredictionLimitReached]))
 	}
 	for i, nodes := range c.HintedByWave {
 		if len(nodes) > 0 {
