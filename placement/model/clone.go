@@ -10,7 +10,7 @@ import (
 // result returns the copy of each counter.
 func (m *Cluster) Clone() (*Cluster, *ClonedCounters) {
 	c := *m
-	c.PodNode = slices.Clone(m.PodNode)
+	c.PodNode, c.terminating = slices.Clone(m.PodNode), maps.Clone(m.terminating)
 	c.Profiles, c.Topologies, c.NodesWithKeys = maps.Clone(m.Profiles), maps.Clone(m.Topologies), maps.Clone(m.NodesWithKeys)
 	c.ChangedNodes, c.OnChange = slices.Clone(m.ChangedNodes), nil
 	if m.Packing != nil {

@@ -62,10 +62,11 @@ type Cluster struct {
 	Disks          volume.DiskTable
 	Attachments    *volume.Attachments
 	Nominated      map[cluster.NodeID][]cluster.PodID
-	LastID         int                  // highest ID of a Topology or NodeChecks
-	ChangedNodes   []cluster.NodeID     // nodes whose pods changed, oldest change first
-	DroppedChanges int                  // number of changes that ChangedNodes no longer has
-	OnChange       func(cluster.NodeID) // called with each node whose pods change; nil: no call
+	terminating    map[cluster.PodID]cluster.NodeID // pods that still run beside their replacements; see PlaceReplacement
+	LastID         int                              // highest ID of a Topology or NodeChecks
+	ChangedNodes   []cluster.NodeID                 // nodes whose pods changed, oldest change first
+	DroppedChanges int                              // number of changes that ChangedNodes no longer has
+	OnChange       func(cluster.NodeID)             // called with each node whose pods change; nil: no call
 
 	NodeOrder    []cluster.NodeID // order in which the scheduler examines nodes; see InitNodeOrder
 	NodePosition []int32          // by node: its index in NodeOrder

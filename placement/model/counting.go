@@ -89,6 +89,10 @@ func (m *Cluster) TermCounter(terms []AffinityTerm) *PodCounter {
 // countClassPods adds the pods of a class to a counter, each on its current node.
 func (m *Cluster) countClassPods(c *EquivalenceClass, k *PodCounter, terminating bool) {
 	for _, p := range c.pods {
+		if from, ok := m.terminating[p]; ok && terminating {
+			k.Add(from, 1)
+			k.Total++
+		}
 		n := m.PodNode[p]
 		if n == cluster.NoNode || (!terminating && m.Snap.Pods[p].Terminating) {
 			continue
