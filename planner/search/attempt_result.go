@@ -14,13 +14,13 @@ func (c *Search) rewind(made []Step) {
 		c.Undo(m)
 	}
 	for _, m := range slices.Backward(c.Moves) {
-		c.wave.start.Undo(m.Step)
+		c.wave.undoClosed(m.Step)
 		c.Limits.Remove(m.Pod)
 		c.Moved[m.Pod] = false
 	}
 	c.Moves, c.HintedByWave = nil, nil
 	c.Rejections.forgetLimits()
-	c.wave = newWave(c.wave.start, eligibility.NewConsumed(), 1)
+	c.wave = newWave(c.wave.WaveStates, eligibility.NewConsumed(), 1)
 	c.round++
 }
 
@@ -79,7 +79,7 @@ func (c *Search) restore(o attemptResult) {
 	c.rewind(made)
 	for _, m := range o.moves {
 		c.Apply(m.Step)
-		c.wave.start.Apply(m.Step)
+		c.wave.applyClosed(m.Step)
 		c.Moved[m.Pod] = true
 		c.Limits.Add(m.Pod)
 	}

@@ -20,7 +20,7 @@ const (
 
 // Run finds the moves and assigns them to waves.
 func (c *Search) Run() {
-	c.wave = newWave(c.State.Clone(), eligibility.NewConsumed(), 1)
+	c.wave = newWave(NewWaveStates(c.State), eligibility.NewConsumed(), 1)
 	c.singleMoves()
 	if c.displacementMoves() {
 		c.finalPass()

@@ -212,7 +212,7 @@ func (c *Search) joinDisplaced(a displacement) bool {
 	}
 	l, _, ok := c.PredictDisplacedLanding(a.displaced)
 	if ok && len(c.wave.steps) > 0 {
-		_, _, ok = c.wave.start.PredictDisplacedLanding(a.displaced)
+		l, _, ok = c.wave.PredictInWave(a.displaced, l, (*State).PredictDisplacedLanding)
 	}
 	if !ok {
 		return false
@@ -221,7 +221,11 @@ func (c *Search) joinDisplaced(a displacement) bool {
 	l.predicted = prediction.Prediction{}
 	st := Step{Pod: a.displaced, From: a.target, Landing: l, goal: a.goal, Displaced: &DisplacedFor{a.pod, a.target}}
 	st.MostServed = c.Goals.MostServed(a.pod, c.Model.NodeOf(a.pod), a.served)
+	if len(c.wave.steps) > 0 && !c.wave.OthersStay(c.State, st, c.wave.steps) {
+		return false
+	}
 	c.Apply(st)
+	c.wave.Join(st)
 	c.wave.steps = append(c.wave.steps, st)
 	c.accept(st)
 	return true
@@ -231,7 +235,7 @@ func (c *Search) joinDisplaced(a displacement) bool {
 func (c *Search) dropLastMove() {
 	m := c.Moves[len(c.Moves)-1]
 	c.dropMove()
-	c.wave.start.Undo(m.Step)
+	c.wave.undoClosed(m.Step)
 	c.Undo(m.Step)
 	c.openWave()
 }

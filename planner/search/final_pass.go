@@ -50,7 +50,7 @@ func (c *Search) openWave() {
 		gone.Add(c.Eligibility, m.Pod)
 		last = m.Wave
 	}
-	c.wave = newWave(c.wave.start, gone, last+1)
+	c.wave = newWave(c.wave.WaveStates, gone, last+1)
 }
 
 // affordableGoals returns the unmet goals, worst first, of which all pods can be predicted

@@ -13,7 +13,7 @@ import (
 // full.
 func settling(t *testing.T, effort int) *Search {
 	c := searching(t, 3, []string{"n0 a 3", "n0 b 3", "n0 c 3", "n1 d 8", "n2 e 5"}, func(o *settings.Options) { o.MaxPredictions = effort }, half("cpu", 0, 1)...)
-	c.wave = newWave(c.State.Clone(), eligibility.NewConsumed(), 1)
+	c.wave = newWave(NewWaveStates(c.State), eligibility.NewConsumed(), 1)
 	c.finalPass()
 	return c
 }
@@ -41,7 +41,7 @@ func TestSettlingGoesOnUntilNothingHelps(t *testing.T) {
 // The goal of c is less far from its limit.
 func TestSettlingAsksAgainAfterTheMovesOfOthers(t *testing.T) {
 	c := searching(t, 3, []string{`n0 a 4,"memory":4Gi`, `n0 b 5,"memory":4Gi`, `n1 c 6,"memory":2Gi`, `n2 e 1,"memory":7Gi`}, nil, half("cpu", 0, 1)...)
-	c.wave = newWave(c.State.Clone(), eligibility.NewConsumed(), 1)
+	c.wave = newWave(NewWaveStates(c.State), eligibility.NewConsumed(), 1)
 	if c.finalPass(); len(c.Moves) != 2 || c.Moves[0].Pod != 2 || c.Moves[1].Wave != 2 || len(c.FinalPassGoals) > 0 {
 		t.Errorf("%+v: want c, and then a; %v is left", c.Moves, c.FinalPassGoals)
 	}

@@ -45,7 +45,7 @@ func (c *Search) dropLast() {
 	for n := len(c.Moves) - 1; n >= 0 && c.needlessAt(n); n-- {
 		m := c.Moves[n]
 		c.Undo(m.Step)
-		c.wave.start.Undo(m.Step)
+		c.wave.undoClosed(m.Step)
 		c.dropMove()
 	}
 }

@@ -176,9 +176,12 @@ func findHints(states []*State, pod cluster.PodID, base []cluster.NodeID) (Landi
 // last state that accepts it, the nodes to hint, and the reason against it, if any. A reason
 // that hints cannot change takes precedence.
 func predictLandings(states []*State, pod cluster.PodID, all bool) (l Landing, more []cluster.NodeID, reason plan.Reason) {
-	for _, c := range states {
+	for i, c := range states {
 		fresh, r, ok := c.PredictLanding(pod)
 		if ok {
+			if i > 0 {
+				fresh = fresh.worst(l)
+			}
 			l = fresh
 			continue
 		}

@@ -14,7 +14,7 @@ import (
 // which the scheduler places the replacements then does not matter. Node hints belong to a
 // wave: the search predicts all of its moves with all of its hints.
 type wave struct {
-	start    *State // the cluster at the beginning of the wave
+	WaveStates
 	number   int
 	consumed *eligibility.Consumed
 	steps    []Step
@@ -23,8 +23,8 @@ type wave struct {
 }
 
 // newWave returns an empty wave. gone is what earlier waves consumed permanently.
-func newWave(start *State, gone *eligibility.Consumed, number int) *wave {
-	return &wave{start: start, number: number, consumed: gone, InFlightCount: eligibility.NewInFlight(start.Options.InFlight, gone)}
+func newWave(states WaveStates, gone *eligibility.Consumed, number int) *wave {
+	return &wave{WaveStates: states, number: number, consumed: gone, InFlightCount: eligibility.NewInFlight(states.Start.Options.InFlight, gone)}
 }
 
 // join adds the pod to the current wave if the wave has room and the landing is acceptable. g
@@ -51,23 +51,31 @@ func (c *Search) join(pod cluster.PodID, g int) (joinResult, plan.Reason) {
 		}
 		m.Landing = w.steps[len(w.steps)-1].Landing
 	} else {
+		if len(w.steps) > 0 && !w.OthersStay(c.State, m, w.steps) {
+			return joinsLater, plan.Reason{}
+		}
 		w.hinted = l.Hinted
-		SetHints([]*State{w.start, c.State}, w.hinted)
+		SetHints(c.waveStates(), w.hinted)
 		c.recordBenefit(&m)
 		c.Apply(m)
+		w.Join(m)
 		w.steps = append(w.steps, m)
 	}
 	c.accept(m)
 	return joined, plan.Reason{}
 }
 
-// wavePair returns the states in which a move of the wave must land well: the beginning of
-// the wave and the current state. It returns one state while both are equal.
-func (c *Search) wavePair() []*State {
+// waveStates returns the states in which a move of the wave must land well.
+func (c *Search) waveStates() []*State {
+	return []*State{c.wave.Start, c.State, c.wave.Crowded}
+}
+
+// differentStates returns waveStates, or one state while all are equal.
+func (c *Search) differentStates() []*State {
 	if len(c.wave.steps) == 0 {
 		return []*State{c.State}
 	}
-	return []*State{c.wave.start, c.State}
+	return c.waveStates()
 }
 
 // landInWave predicts the pod's landing with the hints of the wave. If useHints is set, it
@@ -82,17 +90,15 @@ func (c *Search) landInWave(pod cluster.PodID) (Landing, plan.Reason, joinResult
 	l, reason, ok := c.PredictLanding(pod)
 	own := !ok
 	if ok && len(w.steps) > 0 {
-		if _, r, holds := w.start.PredictLanding(pod); !holds {
-			if !c.useHints || !steerable(r.Code) {
-				return l, r, joinsLater
-			}
-			reason, ok = r, false
+		if l, reason, ok = w.PredictInWave(pod, l, (*State).PredictLanding); !ok && (!c.useHints || !steerable(reason.Code)) {
+			return l, reason, joinsLater
 		}
 	}
 	if ok {
 		l.Hinted = w.hinted
 		if l.Steered = len(w.hinted) > 0 && c.needsHints(pod); len(w.hinted) > 0 {
-			again, _, _ := c.PredictLanding(pod) // needsHints overwrote the prediction
+			states := c.differentStates()
+			again, _, _ := states[len(states)-1].PredictLanding(pod) // needsHints overwrote the prediction
 			l.predicted = again.predicted
 		}
 		return l, plan.Reason{}, joined
@@ -103,7 +109,7 @@ func (c *Search) landInWave(pod cluster.PodID) (Landing, plan.Reason, joinResult
 		}
 		return l, reason, refused
 	}
-	l, why := findHints(c.wavePair(), pod, w.hinted)
+	l, why := findHints(c.differentStates(), pod, w.hinted)
 	switch {
 	case why == "":
 		return l, plan.Reason{}, joined
@@ -123,10 +129,10 @@ func (c *Search) hintsCannotHelp(pod cluster.PodID) bool {
 
 // needsHints reports whether the landing would be unacceptable without the wave's hints.
 func (c *Search) needsHints(pod cluster.PodID) bool {
-	both := c.wavePair()
-	SetHints(both, nil)
-	_, _, without := predictLandings(both, pod, false)
-	SetHints(both, c.wave.hinted)
+	states := c.differentStates()
+	SetHints(states, nil)
+	_, _, without := predictLandings(states, pod, false)
+	SetHints(states, c.wave.hinted)
 	return without.Code != ""
 }
 
@@ -134,25 +140,28 @@ func (c *Search) needsHints(pod cluster.PodID) bool {
 // longer acceptable, it restores the wave and returns false.
 func (c *Search) addHints(all []Step, now []cluster.NodeID) bool {
 	w, before := c.wave, c.wave.steps
-	both := []*State{w.start, c.State}
+	all3 := c.waveStates()
 	for _, m := range slices.Backward(before) {
 		c.Undo(m)
+		w.leave(m)
 	}
-	SetHints(both, now)
+	SetHints(all3, now)
 	for i := range all {
 		m := &all[i]
-		states := both
+		states := all3
 		if i == 0 {
-			states = both[1:]
+			states = []*State{c.State}
 		}
 		l, _, reason := predictLandings(states, m.Pod, false)
 		if reason.Code != "" {
 			for _, done := range slices.Backward(all[:i]) {
 				c.Undo(done)
+				w.leave(done)
 			}
-			SetHints(both, w.hinted)
+			SetHints(all3, w.hinted)
 			for _, m := range before {
 				c.Apply(m)
+				w.Join(m)
 			}
 			return false
 		}
@@ -160,6 +169,7 @@ func (c *Search) addHints(all []Step, now []cluster.NodeID) bool {
 		m.Landing = l
 		c.recordBenefit(m)
 		c.Apply(*m)
+		w.Join(*m)
 	}
 	w.steps, w.hinted = all, now
 	return true
@@ -197,15 +207,15 @@ func (c *Search) closeWave() {
 	if len(w.steps) == 0 {
 		return
 	}
-	SetHints([]*State{w.start, c.State}, nil)
+	SetHints(c.waveStates(), nil)
 	from := len(c.Moves) - len(w.steps)
 	for i, m := range w.steps {
 		c.Moves[from+i].Step = m // later hints may have changed its landing
-		w.start.Apply(m)
+		w.close(m)
 		w.consumed.Add(c.Eligibility, m.Pod)
 	}
 	c.HintedByWave = append(c.HintedByWave, w.hinted)
-	c.wave = newWave(w.start, w.consumed, w.number+1)
+	c.wave = newWave(w.WaveStates, w.consumed, w.number+1)
 }
 
 // noRoom returns why a pod may not leave any more although no pod is in flight.
