@@ -221,7 +221,7 @@ func (c *Search) joinDisplaced(a displacement) bool {
 	l.predicted = prediction.Prediction{}
 	st := Step{Pod: a.displaced, From: a.target, Landing: l, goal: a.goal, Displaced: &DisplacedFor{a.pod, a.target}}
 	st.MostServed = c.Goals.MostServed(a.pod, c.Model.NodeOf(a.pod), a.served)
-	if len(c.wave.steps) > 0 && !c.wave.OthersStay(c.State, st, c.wave.steps) {
+	if len(c.wave.steps) > 0 && !c.wave.OthersStay(c.State, st) {
 		return false
 	}
 	c.Apply(st)

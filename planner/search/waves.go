@@ -14,7 +14,7 @@ import (
 // which the scheduler places the replacements then does not matter. Node hints belong to a
 // wave: the search predicts all of its moves with all of its hints.
 type wave struct {
-	WaveStates
+	*WaveStates
 	number   int
 	consumed *eligibility.Consumed
 	steps    []Step
@@ -23,7 +23,7 @@ type wave struct {
 }
 
 // newWave returns an empty wave. gone is what earlier waves consumed permanently.
-func newWave(states WaveStates, gone *eligibility.Consumed, number int) *wave {
+func newWave(states *WaveStates, gone *eligibility.Consumed, number int) *wave {
 	return &wave{WaveStates: states, number: number, consumed: gone, InFlightCount: eligibility.NewInFlight(states.Start.Options.InFlight, gone)}
 }
 
@@ -51,7 +51,7 @@ func (c *Search) join(pod cluster.PodID, g int) (joinResult, plan.Reason) {
 		}
 		m.Landing = w.steps[len(w.steps)-1].Landing
 	} else {
-		if len(w.steps) > 0 && !w.OthersStay(c.State, m, w.steps) {
+		if len(w.steps) > 0 && !w.OthersStay(c.State, m) {
 			return joinsLater, plan.Reason{}
 		}
 		w.hinted = l.Hinted
