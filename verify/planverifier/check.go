@@ -91,5 +91,6 @@ func (r *verifier) checkWave(calls []call) {
 	r.checkUnavailable(calls)
 	r.checkLastReady(calls)
 	r.checkRequiredAffinity(calls)
+	r.checkWaveRoom(calls)
 	r.placeReplacements(calls)
 }
