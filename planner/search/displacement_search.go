@@ -207,7 +207,7 @@ func (m *displacementSearch) join(a displacement) bool {
 // joinDisplaced adds the first move of a step to the current wave, if the wave has room and
 // the landing is acceptable.
 func (c *Search) joinDisplaced(a displacement) bool {
-	if !c.wave.Room(c.Eligibility, a.displaced) {
+	if !c.wave.CanAdd(c.Eligibility, a.displaced) {
 		return false
 	}
 	l, _, ok := c.PredictDisplacedLanding(a.displaced)

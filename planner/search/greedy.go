@@ -77,7 +77,7 @@ func (c *Search) greediestMove(not []cluster.PodID) (best greedyMove, waits bool
 			}
 			m := greedyMove{pod, g, c.Goals.FirstOrder(g), c.Eligibility.Rank(pod), c.Goals.ExcessChange(pod, from, l.To), eligibility.EvictionCost(&c.Snapshot.Pods[pod])}
 			if best.pod < 0 || m.compare(best) < 0 {
-				best, waits = m, a == joinsLater || !c.wave.Room(c.Eligibility, pod)
+				best, waits = m, a == joinsLater || !c.wave.CanAdd(c.Eligibility, pod)
 			}
 		}
 	}

@@ -53,7 +53,7 @@ type Search struct {
 	// Schedulers are the schedulers without a configured profile.
 	Schedulers  []plan.SchedulerState
 	Limits      *limits.Counter
-	hour        history.Hour
+	hour        history.HourlyCounts
 	Eligibility *eligibility.Checker
 	Rejections  *Rejections
 	sinceMove   rejectedSinceMove
@@ -79,7 +79,7 @@ type Search struct {
 func NewSearch(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *Search {
 	schedulers := opts.Trust.SchedulerStates(s, opts.Placement.Profiles, st.Schedulers)
 	c := &Search{
-		State: newState(opts, s, goals, schedulers, now), PlannerState: st, Now: now, Schedulers: schedulers, hour: history.LastHour(st, now),
+		State: newState(opts, s, goals, schedulers, now), PlannerState: st, Now: now, Schedulers: schedulers, hour: history.CountLastHour(st, now),
 		Rejections: newRejections(len(s.Pods)), Moved: make([]bool, len(s.Pods)), triedIn: make([]int32, len(s.Pods)), unmetAttempts: make([]int, len(goals)),
 	}
 	c.Limits = limits.NewCounter(s, opts.Limits, c.hour)

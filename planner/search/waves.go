@@ -31,7 +31,7 @@ func newWave(start *State, gone *eligibility.Consumed, number int) *wave {
 // is the goal that the pod is to serve.
 func (c *Search) join(pod cluster.PodID, g int) (joinResult, plan.Reason) {
 	w := c.wave
-	if !w.Room(c.Eligibility, pod) {
+	if !w.CanAdd(c.Eligibility, pod) {
 		if w.Total > 0 {
 			return joinsLater, plan.Reason{}
 		}

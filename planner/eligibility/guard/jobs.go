@@ -14,10 +14,17 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
+// The replacement of a Job's pod starts the work again, and the Job controller may count the eviction
+// against backoffLimit.
+var jobPod = Rule{plan.JobPod, PodScope, func(in Input) (string, bool) {
+	isJob := in.Pod.Controller != nil && in.Pod.Controller.Kind == "Job"
+	return "the pod belongs to a Job and would lose its work", isJob && in.Options.Protect[ProtectJobs]
+}}
+
 // defaultBackoffLimit is the default of the batch/v1 API.
 const defaultBackoffLimit = 6
 
-// indexFailureCount is the annotation in which the Job controller counts the failures of an index.
+// indexFailureCount is the annotation with the number of failures of an index of a Job.
 const indexFailureCount = "batch.kubernetes.io/job-index-failure-count"
 
 // The Job controller counts an evicted pod as failed, unless a podFailurePolicy ignores the
@@ -40,9 +47,9 @@ func JobFails(s *cluster.Snapshot, p *cluster.Pod, earlierEvictions int) (messag
 	case action == batchv1.PodFailurePolicyActionIgnore:
 		return "", false
 	case action != batchv1.PodFailurePolicyActionCount && certain:
-		return fmt.Sprintf("Job %s fails when a pod is disrupted (podFailurePolicy)", j.Name), true
+		return "Job " + j.Name + " fails when a pod is disrupted (podFailurePolicy)", true
 	case action != batchv1.PodFailurePolicyActionCount:
-		return fmt.Sprintf("Job %s may fail when a pod is disrupted: another rule of its podFailurePolicy may match first", j.Name), true
+		return "Job " + j.Name + " may fail when a pod is disrupted: another rule of its podFailurePolicy may match first", true
 	}
 	if limit := j.Spec.BackoffLimitPerIndex; limit != nil {
 		if n := failuresOfIndex(p.Object) + 1; n > int(*limit) {
@@ -54,9 +61,9 @@ func JobFails(s *cluster.Snapshot, p *cluster.Pod, earlierEvictions int) (messag
 }
 
 // actionOnDisruption returns the worst action that the podFailurePolicy may take for an evicted
-// pod. The first matching rule decides, and a rule for DisruptionTarget always matches. An earlier
-// rule may match too, because the exit codes and the other conditions of the pod are unknown.
-// If such a rule has the worst action, certain is false.
+// pod. Kubernetes applies the first matching rule, and a rule for DisruptionTarget always matches.
+// Earlier rules may match too, because the pod's exit codes and other conditions are unknown. If an
+// earlier rule has the worst action, certain is false.
 func actionOnDisruption(j *batchv1.Job) (worst batchv1.PodFailurePolicyAction, certain bool) {
 	if j.Spec.PodFailurePolicy == nil {
 		return batchv1.PodFailurePolicyActionCount, true
@@ -97,37 +104,32 @@ func severity(a batchv1.PodFailurePolicyAction) int {
 	return 3
 }
 
-// countFailures counts the failed pods of the Job: those in the status, those that the Job
-// controller is adding to the status, and the terminating or failed pods that still have its finalizer.
+// countFailures counts the failed pods of the Job. Besides the pods in the status, it counts the pods that
+// the Job controller is adding to the status, and terminating or failed pods with the Job's finalizer.
 func countFailures(s *cluster.Snapshot, p *cluster.Pod, j *batchv1.Job) int {
 	n := int(j.Status.Failed)
 	var beingCounted []types.UID
 	if u := j.Status.UncountedTerminatedPods; u != nil {
 		beingCounted = u.Failed
 	}
-	n += len(beingCounted)
 	w := s.WorkloadOf(p)
-	if w == nil {
+	if n += len(beingCounted); w == nil {
 		return n
 	}
 	uncounted := func(o *corev1.Pod) bool {
 		return slices.Contains(o.Finalizers, batchv1.JobTrackingFinalizer) && !slices.Contains(beingCounted, o.UID)
 	}
-	for _, id := range w.Pods {
-		if s.Pods[id].Terminating && uncounted(s.Pods[id].Object) {
-			n++
-		}
-	}
-	for _, id := range w.TerminalPods {
-		if o := s.Pods[id].Object; o.Status.Phase == corev1.PodFailed && uncounted(o) {
+	for _, id := range slices.Concat(w.Pods, w.TerminalPods) {
+		p := &s.Pods[id]
+		if (p.Terminating && !p.Terminal || p.Object.Status.Phase == corev1.PodFailed) && uncounted(p.Object) {
 			n++
 		}
 	}
 	return n
 }
 
-// failuresOfIndex returns the earlier failures of the pod's index, from an annotation. The Job
-// controller sets no annotation before the first failure.
+// failuresOfIndex returns the number of earlier failures of the pod's index. The annotation is missing
+// before the first failure.
 func failuresOfIndex(p *corev1.Pod) int {
 	n, err := strconv.Atoi(p.Annotations[indexFailureCount])
 	if err != nil {

@@ -6,8 +6,15 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Kubernetes gives these priorities to the built-in classes in every cluster and reserves
-// higher values than 1,000,000,000 for the system.
+// The cluster needs system-critical pods to work.
+var systemCritical = Rule{plan.SystemCritical, PodScope, func(in Input) (string, bool) {
+	p, known := podPriority(in)
+	critical := known && p >= systemClusterCriticalPriority
+	return fmt.Sprintf("the pod is system-critical (priority %d)", p), critical && in.Options.Protect[ProtectSystemCritical]
+}}
+
+// Kubernetes gives these priorities to the built-in classes and reserves values above 1,000,000,000
+// for the system.
 const (
 	systemClusterCriticalPriority int32 = 2000000000
 	systemNodeCriticalPriority    int32 = 2000001000
@@ -23,14 +30,11 @@ var priorityTooHigh = Rule{plan.PriorityTooHigh, PodScope, func(in Input) (strin
 	if !known {
 		return fmt.Sprintf("the pod's priority is unknown: the cluster has no PriorityClass %q", in.Pod.Object.Spec.PriorityClassName), true
 	}
-	if p < limit {
-		return "", false
-	}
-	return fmt.Sprintf("priority %d is not below %d", p, limit), true
+	return fmt.Sprintf("the pod's priority %d is not below %d", p, limit), p >= limit
 }}
 
-// priorityLimit returns the lowest priority that guards.priorityBelow protects. It returns false
-// if the cluster does not have the named class.
+// priorityLimit returns the lowest priority that guards.priorityBelow protects. It returns false if the
+// setting names a PriorityClass that the cluster does not have.
 func priorityLimit(in Input) (int32, bool) {
 	if name := in.Options.PriorityBelowName; name != "" {
 		return classPriority(in, name)
@@ -38,8 +42,8 @@ func priorityLimit(in Input) (int32, bool) {
 	return in.Options.PriorityBelow, true
 }
 
-// podPriority returns the pod's priority. The API server sets spec.priority from the class, but
-// a pod in a hand-written snapshot may have only the class. It returns false if the class is unknown.
+// podPriority returns the pod's priority. The API server sets spec.priority from the class, but a pod in
+// a hand-written snapshot may have only the class. podPriority returns false if the class is unknown.
 func podPriority(in Input) (int32, bool) {
 	switch spec := &in.Pod.Object.Spec; {
 	case spec.Priority != nil:
@@ -57,12 +61,11 @@ func classPriority(in Input, name string) (int32, bool) {
 		return systemClusterCriticalPriority, true
 	case "system-node-critical":
 		return systemNodeCriticalPriority, true
-	default:
-		for _, c := range in.Snapshot.Objects.PriorityClasses {
-			if c.Name == name {
-				return c.Value, true
-			}
-		}
-		return 0, false
 	}
+	for _, c := range in.Snapshot.Objects.PriorityClasses {
+		if c.Name == name {
+			return c.Value, true
+		}
+	}
+	return 0, false
 }

@@ -1,8 +1,6 @@
 package guard
 
 import (
-	"fmt"
-
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -15,7 +13,7 @@ var lastReadyPod = Rule{plan.LastReadyPod, PlanScope, func(in Input) (string, bo
 	for _, id := range in.Pod.Services {
 		svc := &in.Snapshot.Services[id]
 		if ReadyPods(in.Snapshot, svc) < 2 {
-			return fmt.Sprintf("it is the last Ready pod of Service %s", svc.Object.Name), true
+			return "the pod is the last Ready pod of Service " + svc.Object.Name, true
 		}
 	}
 	return "", false
@@ -31,3 +29,9 @@ func ReadyPods(s *cluster.Snapshot, svc *cluster.Service) int {
 	}
 	return n
 }
+
+// With the protection PodsWithoutPDB, users require a PodDisruptionBudget for every eviction.
+var noPodDisruptionBudget = Rule{plan.NoPodDisruptionBudget, PodScope, func(in Input) (string, bool) {
+	return "no PodDisruptionBudget selects the pod (guards.protect: PodsWithoutPDB)",
+		len(in.Pod.Budgets) == 0 && in.Options.Protect[ProtectWithoutPDB]
+}}
