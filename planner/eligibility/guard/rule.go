@@ -53,7 +53,7 @@ func (in Input) nodeAnnotations() *annotation.Node {
 
 func (in Input) annotationCache() *annotation.Cache {
 	if in.Cache == nil {
-		return nil
+		return annotation.NewCache()
 	}
 	return in.Cache.Annotations
 }
