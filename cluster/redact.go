@@ -56,7 +56,7 @@ func redactUsage(u *Usage) *Usage {
 func redactObject(x object) {
 	maps.DeleteFunc(x.GetAnnotations(), func(key, _ string) bool { return !IsDecisionAnnotation(key) })
 	x.SetManagedFields(nil)
-	for _, spec := range podSpecs(x) {
+	for _, spec := range PodSpecs(x) {
 		redactSpec(spec)
 	}
 	switch o := x.(type) {
