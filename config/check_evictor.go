@@ -15,7 +15,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 )
 
-// minStaleness is longer than a busy API server needs to end a watch normally and start a new one.
+// minStaleness is the least allowed maxStaleness. A busy API server may need almost this long to restart a watch.
 const minStaleness = 5 * time.Second
 
 func checkGuards(c *Config, d *strict.Decoder) {

@@ -17,7 +17,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/trust"
 )
 
-// The scores that a profile can have.
+// Values of placement.profiles[].score.
 const (
 	scoreDefault = "default"
 	scoreMost    = "mostAllocated"
@@ -56,7 +56,8 @@ func checkPlacement(c *Config, d *strict.Decoder) {
 	checkFraction(d, "placement.trust.minHitRate", c.Placement.Trust.MinHitRate)
 }
 
-// readReferencedFile reads a file that the configuration names. A relative path starts in the directory of the configuration.
+// readReferencedFile reads a file that the configuration refers to. A relative path starts at the directory of the
+// configuration.
 func readReferencedFile(c *Config, d *strict.Decoder, field, file string) (path string, data []byte, ok bool) {
 	path = file
 	if !filepath.IsAbs(path) {
@@ -114,7 +115,7 @@ func policyProfile(c *Config, d *strict.Decoder, path string, p *PlacementProfil
 	return legacy.Profile()
 }
 
-// setWeights overrides the weights of score plugins. The weight 0 disables a score.
+// setWeights replaces the weights of score plugins in out. A weight of 0 disables the plugin.
 func setWeights(d *strict.Decoder, path string, p *PlacementProfile, out *scheduler.Profile) {
 	if len(p.Weights) > 0 && p.Score == scorePolicy {
 		d.Errorf(path, "are not allowed with score: policy (want them in the policy)")

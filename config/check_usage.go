@@ -15,8 +15,8 @@ import (
 
 var loadSources = []string{SourceRequests, SourceMetricsServer, SourcePrometheus, SourceLoadWatcher}
 
-// Limits on durations. Sources measure every few seconds at most, and one sample of a large cluster costs nearly a
-// second of CPU time.
+// Limits on durations. Usage sources measure every few seconds at most, and one sample of a large cluster costs
+// nearly a second of CPU time.
 const (
 	minInterval = 5 * time.Second
 	minTimeout  = 100 * time.Millisecond
@@ -92,7 +92,7 @@ func checkPrometheus(c *Config, d *strict.Decoder) {
 	}
 }
 
-// checkAddress checks the URL of a server. Errors do not show the URL, because it may contain a password.
+// checkAddress checks the URL of a server. Its errors do not contain the URL, because the URL may contain a password.
 func checkAddress(d *strict.Decoder, path, text string, needed bool, example string) {
 	if text == "" {
 		if needed {
@@ -105,7 +105,7 @@ func checkAddress(d *strict.Decoder, path, text string, needed bool, example str
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
 		d.Errorf(path, "is not the URL of a server (want one such as %s)", example)
 	case u.User != nil:
-		d.Errorf(path, "contains a user or a password, which everyone who reads the configuration sees (put a token into a file, and set tokenFile)")
+		d.Errorf(path, "contains a user or a password, which every reader of the configuration would see (put a token into a file, and set tokenFile)")
 	case u.RawQuery != "" || u.Fragment != "":
 		d.Errorf(path, "has more than an address and a path (want a URL such as %s)", example)
 	case strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/api/v1/query"):

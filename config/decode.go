@@ -13,7 +13,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// decodeOptions add the types Duration and plan.CountLimit to the strict decoder.
+// decodeOptions make the strict decoder accept the types Duration and plan.CountLimit.
 var decodeOptions = strict.Options{Types: map[reflect.Type]func(*strict.Decoder, *yaml.Node, reflect.Value, string){
 	reflect.TypeFor[Duration]():        decodeDuration,
 	reflect.TypeFor[plan.CountLimit](): decodeCount,
@@ -31,8 +31,8 @@ func decodeDuration(d *strict.Decoder, n *yaml.Node, v reflect.Value, path strin
 	}
 }
 
-// durationHint says what to write instead of text. It adds a unit to a plain number, and converts days to hours. For
-// windows it suggests hours, because windows last hours.
+// durationHint suggests a valid duration instead of text. It adds a unit to a plain number, and converts days to
+// hours. For windows it suggests hours, the usual unit of windows.
 func durationHint(text string, window bool) string {
 	n, err := strconv.Atoi(strings.TrimSuffix(text, "d"))
 	switch days := strings.HasSuffix(text, "d"); {
@@ -50,7 +50,7 @@ func durationHint(text string, window bool) string {
 
 func decodeCount(d *strict.Decoder, n *yaml.Node, v reflect.Value, path string) {
 	want := "a number, a share such as 20%%, or unlimited"
-	whole := strings.HasPrefix(path, "evictor.") // these count pods; a share of the pods makes no sense here
+	whole := strings.HasPrefix(path, "evictor.") // these limits count pods; a share of the pods is meaningless
 	if whole {
 		want = "a whole number, or unlimited"
 	}

@@ -9,14 +9,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 )
 
-// Version and Kind of the only document that this package reads.
+// Version and Kind are the required apiVersion and kind of config.yaml.
 const (
 	Version = plan.APIVersion
 	Kind    = "RebalanceConfig"
 )
 
-// Default returns the defaults: a configuration without strategies. It is the only place that sets them.
-// TestDefaultsAgreeWithTheirPackages compares these defaults with those of the other packages.
+// Default returns the default configuration, which has no strategies. TestDefaultsMatchOtherPackages compares it
+// with the defaults of other packages.
 func Default() *Config {
 	protect := []string{}
 	for _, p := range guard.DefaultProtections() {

@@ -9,7 +9,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 )
 
-// HintRules returns the rules of hints.rules and hints.rulesFile, or nothing if hints are not enabled.
+// HintRules returns the rules of hints.rules and hints.rulesFile. It returns no rules if hints are disabled.
 func (c *Config) HintRules() []pressure.Rule {
 	if !c.Hints.Enabled {
 		return nil
@@ -17,7 +17,7 @@ func (c *Config) HintRules() []pressure.Rule {
 	return slices.Clone(c.pressureRules)
 }
 
-// PressureOptions say which nodes get a hint, and which label and taint that is.
+// PressureOptions returns the rules, the label and the taint of pressure hints.
 func (c *Config) PressureOptions() pressure.Options {
 	h := c.Hints
 	o := pressure.Options{
@@ -36,13 +36,13 @@ func (c *Config) PressureOptions() pressure.Options {
 // WritesHints reports whether Evenkeel writes pressure hints to nodes. A dry run does not.
 func (c *Config) WritesHints() bool { return c.Hints.Enabled && !c.DryRun }
 
-// hasQueries reports whether a rule that is enabled has a query.
+// hasQueries reports whether hints are enabled and at least one rule has a query.
 func (h Hints) hasQueries() bool {
 	return h.Enabled && (h.RulesFile != "" || slices.ContainsFunc(h.Rules, func(r HintRule) bool { return r.PromQL != "" }))
 }
 
-// pressureRule returns a rule with the defaults filled in.
-func (h Hints) pressureRule(r HintRule) pressure.Rule {
+// toPressureRule converts a rule, and fills in the defaults.
+func (h Hints) toPressureRule(r HintRule) pressure.Rule {
 	out := pressure.Rule{Name: r.Name, Resource: r.Resource, Query: r.PromQL, MinSamples: r.For}
 	if out.Query != "" {
 		out.Resource = cluster.HintRulePrefix + r.Name // the result of the query is a resource of its own

@@ -23,11 +23,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/trust"
 )
 
-// BuildStrategies returns the strategies in the order of the file. Load built them; a configuration that Load did not
-// accept has none.
+// BuildStrategies returns the strategies in the order of the file. An invalid configuration may lack some of its
+// strategies.
 func (c *Config) BuildStrategies() []ScheduledStrategy { return slices.Clone(c.scheduled) }
 
-// Scope returns the nodes and namespaces that Evenkeel may work on, and which usage data it trusts.
+// Scope returns the nodes and namespaces in scope, and the requirements for usage data.
 func (c *Config) Scope() cluster.Scope {
 	return cluster.Scope{
 		Include: c.Namespaces.Include, Exclude: c.Namespaces.Exclude, Namespaces: parseSelector(c.Namespaces.Selector),
@@ -37,7 +37,8 @@ func (c *Config) Scope() cluster.Scope {
 	}
 }
 
-// parseSelector returns nil, which selects everything, for an empty selector. check has reported a wrong one.
+// parseSelector returns nil for an empty or invalid selector. A nil selector selects all objects; check reports
+// invalid selectors.
 func parseSelector(text string) labels.Selector {
 	sel, err := labels.Parse(text)
 	if err != nil || sel.Empty() {
@@ -46,7 +47,7 @@ func parseSelector(text string) labels.Selector {
 	return sel
 }
 
-// Location returns the time zone of schedules and windows that do not name one.
+// Location returns the default time zone of schedules and windows.
 func (c *Config) Location() *time.Location {
 	loc, err := cron.LoadZone(c.TimeZone)
 	if err != nil {
@@ -134,12 +135,12 @@ func (c *Config) PerMinute() int {
 	return n
 }
 
-// ReferencedFiles returns the paths of the files that the configuration names, including those that could not be read.
+// ReferencedFiles returns the paths of all files that the configuration refers to, including unreadable files.
 func (c *Config) ReferencedFiles() []string { return slices.Clone(c.referencedFiles) }
 
-// Hash identifies the effective configuration and the content of the files that it names, by 12 hex digits. Comments
-// and the order of keys do not change it. The keys web and dryRun do not change it either: a dry run makes the same
-// plan, so a user can read the plan, set dryRun to false, and execute that plan.
+// Hash returns 12 hex digits that identify the effective configuration, including the content of referenced files.
+// Comments, key order, and the keys web and dryRun do not change the hash. A dry run makes the same plan as a live
+// run, so a user can check the plan, set dryRun to false, and execute the plan.
 func (c *Config) Hash() string {
 	hashed := *c
 	hashed.DryRun, hashed.Web = true, Web{}

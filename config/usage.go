@@ -14,7 +14,7 @@ import (
 // HasUsageSource reports whether Evenkeel measures usage.
 func (c *Config) HasUsageSource() bool { return c.Load.Source != SourceRequests }
 
-// measuredResources returns the resources of nodes whose usage the source measures, sorted.
+// measuredResources returns the node resources that the usage source measures, sorted and without memory.available.
 func measuredResources(c *Config) []string {
 	switch c.Load.Source {
 	case SourceMetricsServer, SourceLoadWatcher:
@@ -25,9 +25,9 @@ func measuredResources(c *Config) []string {
 	return nil
 }
 
-// measuresAvailableMemory reports whether the source measures memory.available. Prometheus does with a query for it, or
-// with the memory query of the preset kubelet, from which Evenkeel computes it. The function returns true for an unknown
-// source or preset, which other checks report.
+// measuresAvailableMemory reports whether the usage source measures memory.available. Prometheus measures it with an
+// explicit query, or with the memory query of the preset kubelet. The function returns true for an unknown source or
+// preset, which other checks report.
 func measuresAvailableMemory(c *Config) bool {
 	p := c.Load.Prometheus
 	switch c.Load.Source {
@@ -42,7 +42,7 @@ func measuresAvailableMemory(c *Config) bool {
 	return true
 }
 
-// availableMemoryRemedy says what to do where tellsAvailable is false.
+// availableMemoryRemedy says how to make the usage source measure memory.available.
 func availableMemoryRemedy(c *Config) string {
 	const query = "load.prometheus.queries: {memory.available: ...}"
 	p := c.Load.Prometheus
@@ -56,10 +56,11 @@ func availableMemoryRemedy(c *Config) string {
 	return fmt.Sprintf("load.source: prometheus with preset: %s does not measure memory.available (want load.prometheus.preset: kubelet, or %s)", p.Preset, query)
 }
 
-// watcherWindow is the longest window that clients of a load-watcher can ask for.
+// watcherWindow is the longest window that clients can request from a load-watcher.
 const watcherWindow = 15 * time.Minute
 
-// UsageWindowOptions say which samples Evenkeel keeps, which statistic it computes, and which levels it watches.
+// UsageWindowOptions configure which usage samples Evenkeel keeps, which statistic it computes, and which levels it
+// watches.
 func (c *Config) UsageWindowOptions() window.Options {
 	o := window.Options{
 		Source: c.Load.Source, Statistic: window.Statistic(c.Load.Statistic), Window: time.Duration(c.Load.Window),
@@ -81,18 +82,18 @@ func (c *Config) UsageWindowOptions() window.Options {
 	return o
 }
 
-// StrategyWatches returns the levels that strategies need compared with every sample.
+// StrategyWatches returns the usage levels that strategies need compared with every sample.
 func (c *Config) StrategyWatches() []window.LevelWatch {
 	var out []window.LevelWatch
 	for _, s := range c.scheduled {
 		for _, w := range s.Strategy.UsageNeeds().Watches {
-			out = append(out, usageWatch(w))
+			out = append(out, toLevelWatch(w))
 		}
 	}
 	return out
 }
 
-// HintRuleQueries returns the queries of hint rules, by the name of the rule.
+// HintRuleQueries returns the PromQL queries of hint rules, by rule name.
 func (c *Config) HintRuleQueries() map[string]string {
 	out := map[string]string{}
 	for _, r := range c.HintRules() {
@@ -103,8 +104,9 @@ func (c *Config) HintRuleQueries() map[string]string {
 	return out
 }
 
-// usageWatch converts a watch. A node enters and leaves the hot state at the same level.
-func usageWatch(w arg.Watch) window.LevelWatch {
+// toLevelWatch converts a watch of a strategy. Unlike a hint, a strategy enters and leaves the hot state at the same
+// level.
+func toLevelWatch(w arg.Watch) window.LevelWatch {
 	level, deviation := w.Target, false
 	if level == 0 {
 		level, deviation = w.Deviation, true
@@ -112,7 +114,7 @@ func usageWatch(w arg.Watch) window.LevelWatch {
 	return window.LevelWatch{Name: w.Name, Resource: w.Resource, Enter: level, Leave: level, Deviation: deviation, For: w.For}
 }
 
-// PrometheusOptions returns the options of the source prometheus, without the HTTP client.
+// PrometheusOptions returns the options of the Prometheus source, without the HTTP client.
 func (c *Config) PrometheusOptions() prometheus.Options {
 	p := c.Load.Prometheus
 	return prometheus.Options{

@@ -12,15 +12,15 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Warnings return settings that are valid but make little sense, or are less safe than the defaults. Windows and
+// Warnings describe settings that are valid but probably mistakes, or less safe than the defaults. Windows and
 // schedules are checked for one year from now.
 func (c *Config) Warnings(now time.Time) []string {
 	return slices.Concat(limitWarnings(c), windowWarnings(c, now), protectWarnings(c), TokenWarnings(c), hintWarnings(c),
 		unusedSourceWarnings(c), secretWarnings(c))
 }
 
-// limitWarnings return limits that allow no eviction. They are not errors, because a user may set one to stop evictions
-// quickly.
+// limitWarnings report limits that permit no eviction. Such limits are no errors, because a user may set one to stop
+// evictions quickly.
 func limitWarnings(c *Config) []string {
 	var out []string
 	l := c.Limits
@@ -29,7 +29,7 @@ func limitWarnings(c *Config) []string {
 		count plan.CountLimit
 	}{{"perPass", l.PerPass}, {"perNode", l.PerNode}, {"perNamespace", l.PerNamespace}, {"perOwner", l.PerOwner}, {"perZone", l.PerZone}} {
 		if x.count.For(1) < 1 {
-			out = append(out, fmt.Sprintf("limits.%s: %s: Evenkeel would plan and evict nothing; to plan without evicting, set dryRun: true", x.key,
+			out = append(out, fmt.Sprintf("limits.%s: %s: Evenkeel would plan nothing and evict nothing; to plan without evicting, set dryRun: true", x.key,
 				x.count))
 		}
 	}
@@ -58,7 +58,7 @@ func windowWarnings(c *Config, now time.Time) []string {
 	return out
 }
 
-// TokenWarnings return tokens that Evenkeel sends over an unencrypted connection.
+// TokenWarnings report tokens that Evenkeel sends over an unencrypted connection.
 func TokenWarnings(c *Config) []string {
 	where, file, address := "load.prometheus", c.Load.Prometheus.TokenFile, c.Load.Prometheus.URL
 	switch c.Load.Source {
@@ -80,7 +80,7 @@ func isLoopback(host string) bool {
 	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }
 
-// protectWarnings return protections of the default that this configuration does not have.
+// protectWarnings report default protections that the configuration lacks.
 func protectWarnings(c *Config) []string {
 	var missing []string
 	for _, p := range Default().Guards.Protect {

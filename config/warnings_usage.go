@@ -11,8 +11,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/promql"
 )
 
-// hintWarnings return rules that have no effect or look inverted, and queries that return no value for some nodes. The
-// state of such a node is unknown, so its hint stays until it expires.
+// hintWarnings report rules that have no effect or look inverted, and queries that return no value for some nodes.
+// The state of such a node is unknown, so its hint stays until the hint expires.
 func hintWarnings(c *Config) []string {
 	if n := len(c.pressureRules); n > 0 && !c.Hints.Enabled {
 		return []string{fmt.Sprintf("hints.enabled: is false: %s no effect (want hints.enabled: true)",
@@ -22,16 +22,16 @@ func hintWarnings(c *Config) []string {
 	for _, r := range c.Hints.Rules {
 		switch {
 		case r.Resource == cluster.MemoryAvailable && r.Above != nil:
-			out = append(out, fmt.Sprintf("hints: rule %s: memory.available is free memory: above hints nodes with much free memory, and pods avoid them (did you mean below?)", r.Name))
+			out = append(out, fmt.Sprintf("hints: rule %s: memory.available is free memory, so `above` makes pods avoid nodes with much free memory (did you mean below?)", r.Name))
 		case (r.Resource == "cpu" || r.Resource == "memory") && r.Below != nil:
-			out = append(out, fmt.Sprintf("hints: rule %s: below hints nodes that use little %s, and pods avoid them (did you mean above?)", r.Name,
+			out = append(out, fmt.Sprintf("hints: rule %s: `below` makes pods avoid nodes that use little %s (did you mean above?)", r.Name,
 				r.Resource))
 		}
 	}
 	for _, r := range c.HintRules() {
 		if q, err := promql.Parse(r.Query); r.Query != "" && err == nil {
 			if by := q.FilteringComparison(); by != "" {
-				out = append(out, fmt.Sprintf("hints: rule %s: the query returns a value only if %s; the other nodes are unknown and keep their hint until it expires; remove the comparison, or use bool",
+				out = append(out, fmt.Sprintf("hints: rule %s: the query returns a value only if %s; the state of the other nodes is unknown, so their hints stay until they expire; remove the comparison, or use bool",
 					r.Name, by))
 			}
 		}
@@ -39,7 +39,8 @@ func hintWarnings(c *Config) []string {
 	return out
 }
 
-// unusedSourceWarnings return a source of usage that nothing uses. hintWarnings report hint rules that are not enabled.
+// unusedSourceWarnings report a usage source that the configuration does not use. hintWarnings report disabled hint
+// rules.
 func unusedSourceWarnings(c *Config) []string {
 	if !c.HasUsageSource() || c.Web.Watcher || len(c.pressureRules) > 0 {
 		return nil
@@ -47,7 +48,7 @@ func unusedSourceWarnings(c *Config) []string {
 	if slices.ContainsFunc(c.scheduled, func(s ScheduledStrategy) bool { return s.Strategy.UsageNeeds().Required }) {
 		return nil
 	}
-	return []string{fmt.Sprintf("load.source: nothing uses what %s measures: no NodeLoad strategy has basis: load, hints.rules is empty, and web.watcher is false", c.Load.Source)}
+	return []string{fmt.Sprintf("load.source: the usage from %s is not used: no NodeLoad strategy has basis: load, hints.rules is empty, and web.watcher is false", c.Load.Source)}
 }
 
 // recordSecretFiles sets c.secretFiles to the files of the configured source.
@@ -68,8 +69,8 @@ func recordSecretFiles(c *Config, d *strict.Decoder) {
 	note(SourceLoadWatcher, "caFile", w.CAFile)
 }
 
-// secretWarnings return files that cannot be read here. This is not an error, because users often check a configuration
-// on a machine that does not have its secrets.
+// secretWarnings report credential files that are unreadable on this machine. They are no errors, because users often
+// check a configuration on a machine without its secrets.
 func secretWarnings(c *Config) []string {
 	var out []string
 	for _, s := range c.secretFiles {

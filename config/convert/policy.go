@@ -1,7 +1,9 @@
-// Package convert reads configuration files of other programs: dynamicScheduler's rule.yaml and the legacy Policy of
-// kube-scheduler. It turns them into Evenkeel's configuration, a placement model, or a KubeSchedulerConfiguration.
+// Package convert reads configuration files of other programs: dynamicScheduler's rule.yaml, and the legacy Policy of
+// kube-scheduler. It converts these files to Evenkeel's configuration, to a placement model, or to a
+// KubeSchedulerConfiguration.
 //
-// It decides what each foreign setting becomes, and says which settings have no equivalent. It never applies anything.
+// Package convert maps each setting to its equivalent, and lists the settings without an equivalent. It never applies
+// any setting.
 package convert
 
 import (
@@ -18,8 +20,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
-// Policy is a scheduler Policy file, in JSON or YAML, as kube-scheduler read it before 1.23. If the file does not have
-// a list, the list is nil and the defaults of kube-scheduler apply.
+// Policy is a scheduler Policy file, in JSON or YAML, for kube-scheduler before 1.23. If the file omits a list, the
+// field is nil, and the defaults of kube-scheduler apply.
 type Policy struct {
 	APIVersion                     string             `json:"apiVersion"`
 	Kind                           string             `json:"kind"`
@@ -61,7 +63,7 @@ type policyPriority struct {
 	} `json:"argument"`
 }
 
-// LoadPolicy reads a legacy Policy. The name of the file is used in errors; the error lists everything that is wrong.
+// LoadPolicy reads a legacy Policy. Errors contain the given file name, and list all mistakes in the file.
 func LoadPolicy(name string, data []byte) (*Policy, error) {
 	if json.Valid(data) {
 		data = bytes.ReplaceAll(data, []byte("\t"), []byte(" ")) // YAML rejects tabs; JSON strings cannot contain them
@@ -137,7 +139,7 @@ func (p *Policy) checkPriority(d *strict.Decoder, at string, x policyPriority) {
 	}
 }
 
-// priorities returns the priorities of the file, or the defaults.
+// priorities returns the priorities of the file, or the default priorities of kube-scheduler.
 func (p *Policy) priorities() []policyPriority {
 	if p.Priorities != nil {
 		return *p.Priorities
@@ -163,8 +165,8 @@ func (p *Policy) hardWeight() int64 {
 	return 1
 }
 
-// predicateFilters are the filters that replaced each predicate. Predicates about conditions and taints of nodes map to
-// no filter here, because mandatoryFilters replaced them.
+// predicateFilters maps each predicate to the filter plugins that replaced it. Predicates about conditions and taints
+// of nodes map to an empty list, because mandatoryFilters replaced them.
 var predicateFilters = map[string][]string{
 	"PodFitsPorts": {"NodePorts"}, "PodFitsHostPorts": {"NodePorts"}, "PodFitsResources": {"NodeResourcesFit"},
 	"HostName": {"NodeName"}, "MatchNodeSelector": {"NodeAffinity"},
@@ -176,11 +178,11 @@ var predicateFilters = map[string][]string{
 	"MaxEBSVolumeCount": {}, "MaxGCEPDVolumeCount": {}, "MaxAzureDiskVolumeCount": {}, "MaxCinderVolumeCount": {},
 }
 
-// mandatoryFilters are enabled whatever the Policy lists.
+// mandatoryFilters are enabled even if the Policy does not list their predicates.
 var mandatoryFilters = []string{"TaintToleration", "NodeUnschedulable"}
 
-// filtersOff returns the filters that no listed predicate maps to.
-func (p *Policy) filtersOff() []string {
+// disabledFilters returns the filter plugins whose predicates the Policy omits.
+func (p *Policy) disabledFilters() []string {
 	if p.Predicates == nil {
 		return nil
 	}
@@ -210,25 +212,26 @@ func (p *Policy) Profile() scheduler.Profile {
 		legacy.Priorities = append(legacy.Priorities, f)
 	}
 	out := scheduler.PolicyProfile(legacy)
-	for _, f := range p.filtersOff() {
+	for _, f := range p.disabledFilters() {
 		out.DisabledFilters = append(out.DisabledFilters, scheduler.Filter(f))
 	}
-	out.AddedAffinity = p.labelsPresence()
+	out.AddedAffinity = p.labelsPresenceAffinity()
 	for _, x := range p.predicates() {
 		if x.Argument != nil && x.Argument.ServiceAffinity != nil {
-			out.UnsupportedReason = "its predicate " + x.Name + " (serviceAffinity) is not modelled"
+			out.UnsupportedReason = "its predicate " + x.Name + " (serviceAffinity) is not supported"
 		} else if _, known := predicateFilters[x.Name]; !known && x.Argument == nil {
-			out.UnsupportedReason = "its predicate " + x.Name + " is not modelled"
+			out.UnsupportedReason = "its predicate " + x.Name + " is not supported"
 		}
 	}
 	if len(p.Extenders) > 0 {
-		out.UnsupportedReason = "extender " + schedulerconfig.ExtenderName(p.Extenders[0]) + " is asked, which is not modelled"
+		out.UnsupportedReason = "extender " + schedulerconfig.ExtenderName(p.Extenders[0]) + " influences placement, which is not supported"
 	}
 	return out
 }
 
-// labelsPresence returns the labelsPresence predicates as required node affinity, or nil.
-func (p *Policy) labelsPresence() *corev1.NodeAffinity {
+// labelsPresenceAffinity converts the labelsPresenceAffinity predicates to required node affinity. It returns nil if there are no
+// such predicates.
+func (p *Policy) labelsPresenceAffinity() *corev1.NodeAffinity {
 	var term corev1.NodeSelectorTerm
 	for _, x := range p.predicates() {
 		if x.Argument == nil || x.Argument.LabelsPresence == nil {

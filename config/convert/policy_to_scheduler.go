@@ -11,14 +11,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
-// pluginOfPriority are the score plugins that replaced priority functions. A weight stays the same: the scores 0..10 of
-// every function became 0..100.
+// pluginOfPriority maps priority functions to the score plugins that replaced them. Weights stay the same, because
+// all scores changed alike from 0..10 to 0..100.
 var pluginOfPriority = map[string]string{
 	"InterPodAffinityPriority": "InterPodAffinity", "NodeAffinityPriority": "NodeAffinity", "TaintTolerationPriority": "TaintToleration",
 	"ImageLocalityPriority": "ImageLocality", "BalancedResourceAllocation": "NodeResourcesBalancedAllocation", "EvenPodsSpreadPriority": "PodTopologySpread",
 }
 
-// policyConversion is the profile that a Policy becomes.
+// policyConversion builds a scheduler profile from a Policy.
 type policyConversion struct{ *schedulerconfig.Profile }
 
 // SchedulerProfile converts a Policy to a profile of KubeSchedulerConfiguration. The notes of the profile say which
@@ -99,8 +99,8 @@ func (p policyConversion) addLabelPreference(x policyPriority, label string, pre
 	p.AddNote("priority %s (labelPreference on %s, weight %d): now a preferred term of addedAffinity; it shares its points with each pod's own preferred node affinity", x.Name, label, x.Weight)
 }
 
-// setResourceStrategy uses the first priority function about requests, because NodeResourcesFit has only one strategy.
-// It returns whether x was used.
+// setResourceStrategy sets the scoring strategy of NodeResourcesFit. The plugin has only one strategy, so the first
+// priority function about requests wins. setResourceStrategy returns whether x is that function.
 func (p policyConversion) setResourceStrategy(x policyPriority, strategy string) bool {
 	if p.Strategy != "" {
 		p.AddNote("priority %s (weight %d): left out; NodeResourcesFit has only one strategy, which is %s", x.Name, x.Weight, p.Strategy)
@@ -125,10 +125,10 @@ func (p policyConversion) convertPredicates(policy *Policy) {
 			}
 		}
 	}
-	if added := policy.labelsPresence(); added != nil {
+	if added := policy.labelsPresenceAffinity(); added != nil {
 		p.RequiredTerms = added.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms[0].MatchExpressions
 	}
-	off := slices.DeleteFunc(policy.filtersOff(), func(f string) bool {
+	off := slices.DeleteFunc(policy.disabledFilters(), func(f string) bool {
 		return f == string(scheduler.NodeDeclaredFeatures) // no predicate had this function
 	})
 	if len(off) > 0 {

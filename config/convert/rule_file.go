@@ -15,31 +15,34 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/promql"
 )
 
-// ruleFile is dynamicScheduler's rule.yaml. A node is hot if the value of any rule is above its threshold.
+// ruleFile is dynamicScheduler's rule.yaml. dynamicScheduler labels a node as hot if the value of any rule is above
+// its threshold.
 type ruleFile struct {
-	// PromJob is only information for people. The queries contain the name of the job.
+	// PromJob is informational: the queries contain the job name, too.
 	PromJob  ruleJob             `json:"PromJob"`
-	Rulename map[string]fileRule `json:"Rulename"`
+	Rulename map[string]ruleEntry `json:"Rulename"`
 }
 
 type ruleJob struct {
 	Name string `json:"Name"`
 }
 
-// fileRule has its threshold as text, because both 70 and "70" are common.
-type fileRule struct {
+// ruleEntry is the YAML form of one rule. Threshold is text, because both 70 and "70" are common.
+type ruleEntry struct {
 	Promsql   string `json:"Promsql"`
 	Threshold string `json:"Threshold"`
 }
 
-// Rule is one rule of a rule.yaml. A node is hot if the query returns more than Threshold, in the unit of the query.
+// Rule is one rule of a rule.yaml. dynamicScheduler labels a node as hot if the query returns more than Threshold, in
+// the unit of the query.
 type Rule struct {
 	Name, Query string
 	Threshold   float64
 }
 
-// LoadRules reads the rules of a rule.yaml, ordered by name. Each query must keep nodeLabel. LoadRules requires a
-// threshold: dynamicScheduler itself uses 0 if the threshold is missing or misspelt, which makes every node hot.
+// LoadRules reads the rules of a rule.yaml, sorted by name. The result of each query must have the label nodeLabel.
+// Each rule must have a threshold. (For a missing or misspelt threshold, dynamicScheduler uses 0, which makes every
+// node hot.)
 func LoadRules(name string, data []byte, nodeLabel string) ([]Rule, error) {
 	root, err := parseRuleFile(name, data)
 	if err != nil {
@@ -70,7 +73,7 @@ func LoadRules(name string, data []byte, nodeLabel string) ([]Rule, error) {
 	return f.rules(), d.Err()
 }
 
-// parseRuleFile parses a rule.yaml. If the file is empty, the error shows what a rule.yaml looks like.
+// parseRuleFile parses a rule.yaml. If the file is empty, the error contains an example.
 func parseRuleFile(name string, data []byte) (*yaml.Node, error) {
 	root, err := strict.Parse(name, data)
 	if errors.Is(err, strict.ErrEmpty) {
@@ -84,7 +87,6 @@ func parseThreshold(text string) (float64, bool) {
 	return v, err == nil && !math.IsNaN(v) && !math.IsInf(v, 0)
 }
 
-// rules returns the rules, ordered by name.
 func (f *ruleFile) rules() []Rule {
 	var out []Rule
 	for _, name := range slices.Sorted(maps.Keys(f.Rulename)) {
@@ -95,10 +97,10 @@ func (f *ruleFile) rules() []Rule {
 	return out
 }
 
-// IsRuleName reports whether name can be the name of a rule.
+// IsRuleName reports whether name is a valid rule name.
 func IsRuleName(name string) bool { return name != "" && len(validation.IsValidLabelValue(name)) == 0 }
 
-// CheckQuery returns an error if text is not a PromQL query, or if its result does not have nodeLabel.
+// CheckQuery returns an error if text is not a PromQL query, or if the result of the query lacks the label nodeLabel.
 func CheckQuery(text, nodeLabel string) error {
 	q, err := promql.Parse(text)
 	if err != nil {

@@ -13,16 +13,17 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Options are settings that the foreign file does not have.
+// Options are settings that a rule.yaml does not contain.
 type Options struct {
-	// PrometheusURL is the address of Prometheus; "" leaves it to be filled in.
+	// PrometheusURL is the address of Prometheus. If the address is empty, a comment in the result asks the user to
+	// fill in the address.
 	PrometheusURL string
-	// NodeLabel is the label with the node's name in results of queries.
+	// NodeLabel is the label of query results that contains the name of the node.
 	NodeLabel string
 }
 
-// ToConfig converts dynamicScheduler's rule.yaml to a config.yaml with comments. For other kinds of files that it
-// recognises, the error says what to do with them.
+// ToConfig converts dynamicScheduler's rule.yaml to a config.yaml with comments. For other known kinds of files, the
+// error recommends another command.
 func ToConfig(name string, data []byte, o Options) (string, error) {
 	root, err := parseRuleFile(name, data)
 	if err != nil {
@@ -59,7 +60,8 @@ func scalarAt(root *yaml.Node, key string) string {
 	return ""
 }
 
-// convertedHeader is the beginning of the converted file. It says what works as before and what does not.
+// convertedHeader is the beginning of the converted file. The header explains what stays the same as in
+// dynamicScheduler, and what changes.
 const convertedHeader = `# Made by ` + "`evenkeel config convert`" + ` from dynamicScheduler's %s.
 # The same as before: a node is hot if a query returns more than its threshold, in the
 # unit of the query. Hot nodes have the label. GET /status and GET /nodes still work.

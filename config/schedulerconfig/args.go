@@ -16,8 +16,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
-// readArgs applies the arguments of the plugins that Evenkeel models. It ignores those of other plugins: either the
-// plugin does not influence placement, or unsupportedReason names it.
+// readArgs applies the arguments of supported plugins to out. It ignores arguments of other plugins: these plugins do
+// not influence placement, or unsupportedReason reports them.
 func (p *schedulerProfile) readArgs(d *strict.Decoder, path string, out *scheduler.Profile) {
 	seen := map[string]bool{}
 	for i, c := range p.PluginConfig {
@@ -43,7 +43,6 @@ var argReaders = map[string]func(d *strict.Decoder, path string, out *scheduler.
 	PackingPlugin:                     readPackingArgs,
 }
 
-// decodeArgs decodes the arguments at a path of the file.
 func decodeArgs[T any](d *strict.Decoder, path string) T {
 	var args T
 	d.DecodeAt(path, &args)
@@ -80,7 +79,8 @@ func readFitArgs(d *strict.Decoder, path string, out *scheduler.Profile) {
 	}
 }
 
-// CheckResourceWeights converts resources with their weights, which may be 1 to most; 0 counts as 1.
+// CheckResourceWeights converts resources with weights from 1 to most; a weight of 0 counts as 1. It reports invalid
+// weights to d.
 func CheckResourceWeights(d *strict.Decoder, path string, list []ResourceSpec, most int) []scheduler.ResourceWeight {
 	var out []scheduler.ResourceWeight
 	seen := map[string]bool{}
@@ -105,7 +105,8 @@ func CheckResourceWeights(d *strict.Decoder, path string, list []ResourceSpec, m
 	return out
 }
 
-// CheckShape converts the points of a RequestedToCapacityRatio function: utilization in percent, score 0 to 10.
+// CheckShape converts the points of a RequestedToCapacityRatio function, and reports invalid points to d. The
+// utilization is in percent; scores are 0 to 10.
 func CheckShape(d *strict.Decoder, path string, points []ShapePoint) []scheduler.ShapePoint {
 	if len(points) == 0 {
 		d.Errorf(path, "is empty (want points such as {utilization: 0, score: 0})")
@@ -195,7 +196,7 @@ func readInterPodArgs(d *strict.Decoder, path string, out *scheduler.Profile) {
 	}
 }
 
-// CheckAffinityWeight checks hardPodAffinityWeight, which may be 0 to 100.
+// CheckAffinityWeight returns hardPodAffinityWeight, and reports a value outside 0..100 to d.
 func CheckAffinityWeight(d *strict.Decoder, path string, w int) int64 {
 	if w < 0 || w > 100 {
 		d.Errorf(path, "%d is not a valid weight (want 0..100)", w)
@@ -207,7 +208,7 @@ func readVolumeBindingArgs(d *strict.Decoder, path string, out *scheduler.Profil
 	a := decodeArgs[volumeBindingArgs](d, path)
 	if len(a.Shape) > 0 {
 		CheckShape(d, path+".shape", a.Shape)
-		out.UnsupportedReason = "the shape of its plugin VolumeBinding is not modelled"
+		out.UnsupportedReason = "the shape argument of its plugin VolumeBinding is not supported"
 	}
 }
 

@@ -10,29 +10,30 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Options say what a printed KubeSchedulerConfiguration contains.
+// Options select the content of a printed KubeSchedulerConfiguration.
 type Options struct {
-	// SpreadWeight is the weight of PodTopologySpread; 0 keeps the weight of Profile.
+	// SpreadWeight is the weight of PodTopologySpread; 0 keeps the weight in Profile.
 	SpreadWeight int
-	// PressureKey and PressureValue are a node label that pods should avoid. An empty value means every value of the
-	// key. An empty key means no label.
+	// PressureKey and PressureValue select the label of nodes that pods should avoid. An empty value matches every
+	// value of the key. An empty key disables this preference.
 	PressureKey, PressureValue string
-	// Watcher is the address of a load-watcher for trimaran; "" for none.
+	// Watcher is the address of the load-watcher for a trimaran profile; "" omits the profile.
 	Watcher string
-	// Kubeconfig is the path of the kubeconfig for kube-scheduler; "" means that it runs in a pod.
+	// Kubeconfig is the kubeconfig path for kube-scheduler; "" means that kube-scheduler runs in a pod.
 	Kubeconfig string
-	// Profile is the profile to print; nil means DefaultProfile.
+	// Profile is the profile to print; nil selects DefaultProfile.
 	Profile *Profile
 }
 
-// DefaultSpreadWeight is the weight of PodTopologySpread that has the effect of SelectorSpreadPriority with weight 5.
+// DefaultSpreadWeight is a weight of PodTopologySpread. It has the same effect as weight 5 of the former
+// SelectorSpreadPriority.
 const DefaultSpreadWeight = 5
 
-// Profile is the content of one printed profile.
+// Profile is the content of one printed scheduler profile.
 type Profile struct {
-	// Notes say which settings of a converted Policy have no equivalent, or an equivalent that differs.
+	// Notes list settings of a converted Policy that have no equivalent, or one that differs.
 	Notes []string
-	// Weights are the weights of score plugins, by plugin.
+	// Weights are the weights of score plugins, by plugin name.
 	Weights        map[string]int
 	DisabledScores []string
 	// SpreadKeys are the topology keys of the default constraints of PodTopologySpread.
@@ -40,13 +41,14 @@ type Profile struct {
 	RequiredTerms         []corev1.NodeSelectorRequirement
 	PreferredTerms        []corev1.PreferredSchedulingTerm
 	HardPodAffinityWeight *int
-	// Strategy, Shape and Resources are the scoring strategy of NodeResourcesFit; "" means the default.
+	// Strategy, Shape and Resources configure the scoring strategy of NodeResourcesFit. An empty Strategy selects the
+	// default.
 	Strategy  string
 	Shape     []ShapePoint
 	Resources []ResourceSpec
 }
 
-// DefaultProfile spreads pods evenly over zones and nodes.
+// DefaultProfile returns a profile that spreads pods evenly over zones and nodes.
 func DefaultProfile() *Profile {
 	return &Profile{
 		Weights:    map[string]int{"PodTopologySpread": DefaultSpreadWeight},
@@ -54,7 +56,7 @@ func DefaultProfile() *Profile {
 	}
 }
 
-// AddNote adds a note. Characters that cannot be printed become spaces, because the note becomes one line of comment.
+// AddNote adds a note. It replaces unprintable characters by spaces, because each note becomes a comment of one line.
 func (p *Profile) AddNote(format string, args ...any) {
 	p.Notes = append(p.Notes, strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -64,14 +66,14 @@ func (p *Profile) AddNote(format string, args ...any) {
 	}, fmt.Sprintf(format, args...)))
 }
 
-// AddSpreadKey adds a topology key to the default constraints, once.
+// AddSpreadKey adds a topology key to the default constraints, unless the constraints already contain it.
 func (p *Profile) AddSpreadKey(key string) {
 	if !slices.Contains(p.SpreadKeys, key) {
 		p.SpreadKeys = append(p.SpreadKeys, key)
 	}
 }
 
-// AddPreferredTerm adds a preferred term of node affinity to every pod.
+// AddPreferredTerm makes all pods prefer nodes that match r.
 func (p *Profile) AddPreferredTerm(weight int32, r corev1.NodeSelectorRequirement) {
 	p.PreferredTerms = append(p.PreferredTerms, corev1.PreferredSchedulingTerm{
 		Weight:     weight,
@@ -83,7 +85,7 @@ func (p *Profile) enableScore(name string) {
 	p.DisabledScores = slices.DeleteFunc(p.DisabledScores, func(off string) bool { return off == name })
 }
 
-// Print returns a KubeSchedulerConfiguration with comments, and the notes of its profile.
+// Print returns a KubeSchedulerConfiguration with comments. It also returns the notes of the profile.
 func Print(o Options) (text string, notes []string) {
 	p := o.Profile
 	if p == nil {
@@ -241,8 +243,8 @@ func (w *configWriter) writeResourceFit(p *Profile) {
 	}
 }
 
-// writeTrimaran writes a profile for trimaran as a comment: kube-scheduler itself does not have the plugin and does
-// not start with a profile that names it.
+// writeTrimaran writes a profile for trimaran as a comment. kube-scheduler itself lacks the plugin, and would not
+// start with the profile.
 func (w *configWriter) writeTrimaran(watcher string) {
 	w.writeLine("# For pods with schedulerName: trimaran, run the kube-scheduler of")
 	w.writeLine("# kubernetes-sigs/scheduler-plugins as a second scheduler. Its file needs the lines")

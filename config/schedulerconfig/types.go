@@ -6,13 +6,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Version and Kind of the only document that this package reads and prints.
+// Version and Kind are the required apiVersion and kind of the file.
 const (
 	Version = "kubescheduler.config.k8s.io/v1"
 	Kind    = "KubeSchedulerConfiguration"
 )
 
-// schedulerFile is a KubeSchedulerConfiguration. Fields that do not influence placement are not decoded further.
+// schedulerFile is a KubeSchedulerConfiguration. Fields that do not influence placement stay json.RawMessage.
 type schedulerFile struct {
 	APIVersion                string             `json:"apiVersion"`
 	Kind                      string             `json:"kind"`
@@ -36,7 +36,7 @@ type schedulerProfile struct {
 	PluginConfig             []pluginConfig   `json:"pluginConfig"`
 }
 
-// schedulerPlugins are the plugins at each extension point.
+// schedulerPlugins lists the enabled and disabled plugins of each extension point.
 type schedulerPlugins struct {
 	MultiPoint         pluginSet `json:"multiPoint"`
 	PreEnqueue         pluginSet `json:"preEnqueue"`
@@ -93,14 +93,14 @@ type ResourceSpec struct {
 	Weight int    `json:"weight"`
 }
 
-// ShapePoint is one point of a RequestedToCapacityRatio function.
+// ShapePoint is one point of a RequestedToCapacityRatio function. Utilization is in percent of allocatable; Score is
+// 0 to 10.
 type ShapePoint struct {
-	// Utilization is in percent of allocatable, Score 0 to 10.
 	Utilization int `json:"utilization"`
 	Score       int `json:"score"`
 }
 
-// The arguments of the plugins that Evenkeel models.
+// Arguments of the supported plugins.
 type (
 	fitArgs struct {
 		APIVersion            string           `json:"apiVersion"`
