@@ -98,8 +98,7 @@ func checkStrategies(c *Config, d *strict.Decoder, loc *time.Location) {
 
 // checkStrategyType builds the strategy. It returns nil if the type or an argument is invalid.
 func checkStrategyType(c *Config, d *strict.Decoder, path string, s Strategy) strategies.Strategy {
-	if types := strategies.Types(); !slices.Contains(types, s.Type) {
-		d.Errorf(path+".type", "unknown strategy %q%s (want one of %s)", s.Type, suggest.DidYouMean(s.Type, types), strings.Join(types, ", "))
+	if !d.CheckOneOf(path+".type", "strategy", s.Type, strategies.Types()) {
 		return nil
 	}
 	st, errs := strategies.New(s.Name, s.Type, s.Args, c.Scope())

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 	"github.com/evenkeel-project/evenkeel/internal/strict"
 	"github.com/evenkeel-project/evenkeel/internal/suggest"
+	"github.com/evenkeel-project/evenkeel/usage/prometheus"
 )
 
 // minTTL is the least allowed TTL of a hint. Evenkeel may look for expired hints only once in this time.
@@ -74,8 +76,8 @@ func checkEnabledHints(c *Config, d *strict.Decoder) {
 		case c.Load.Source == SourceRequests:
 		case r.PromQL != "" && c.Load.Source != SourcePrometheus:
 			d.Errorf(path+".promql", "load.source: %s cannot answer queries (want prometheus, or resource: cpu or memory)", c.Load.Source)
-		case r.Resource == cluster.MemoryAvailable && !measuresAvailableMemory(c):
-			d.Errorf(path+".resource", "%s", availableMemoryRemedy(c))
+		case r.Resource == cluster.MemoryAvailable && unavailableMemory(c) != "":
+			d.Errorf(path+".resource", "%s", unavailableMemory(c))
 		}
 	}
 }
@@ -204,4 +206,48 @@ func checkLevels(d *strict.Decoder, path string, r HintRule) {
 type ruleLevel struct {
 	name, clearName string
 	level, clear    *float64
+}
+
+// toPressureRule converts a rule, and fills in the defaults.
+func (h Hints) toPressureRule(r HintRule) pressure.Rule {
+	out := pressure.Rule{Name: r.Name, Resource: r.Resource, Query: r.PromQL, MinSamples: r.For}
+	if out.Query != "" {
+		out.Resource = cluster.HintRulePrefix + r.Name // the result of the query is a resource of its own
+	}
+	if out.MinSamples == 0 {
+		out.MinSamples = h.For
+	}
+	level, clear, sign := r.Above, r.ClearBelow, -1.0
+	if r.Below != nil {
+		level, clear, sign, out.Below = r.Below, r.ClearAbove, 1, true
+	}
+	if level == nil {
+		return out
+	}
+	out.Enter, out.Leave = *level, *level+sign*math.Abs(*level)*h.ClearMargin
+	if clear != nil {
+		out.Leave = *clear
+	}
+	return out
+}
+
+// unavailableMemory says that the usage source does not measure memory.available, with a remedy. It returns "" if the
+// source does: with metricsServer, with an explicit query, or with the memory query of the Prometheus preset kubelet. It
+// also returns "" for an unknown source or preset, which other checks report.
+func unavailableMemory(c *Config) string {
+	const query = "load.prometheus.queries: {memory.available: ...}"
+	p := c.Load.Prometheus
+	_, own := p.Queries[cluster.MemoryAvailable]
+	_, replaced := p.Queries["memory"]
+	switch {
+	case c.Load.Source == SourceLoadWatcher:
+		return "load.source: loadWatcher does not measure memory.available (want metricsServer; or prometheus with preset: kubelet or " + query + ")"
+	case c.Load.Source != SourcePrometheus || own || !slices.Contains(prometheus.Presets(), prometheus.Preset(p.Preset)):
+		return ""
+	case p.Preset != string(prometheus.Kubelet):
+		return fmt.Sprintf("load.source: prometheus with preset: %s does not measure memory.available (want load.prometheus.preset: kubelet, or %s)", p.Preset, query)
+	case replaced:
+		return "load.source: prometheus with your own query for memory does not measure memory.available (want " + query + ")"
+	}
+	return ""
 }

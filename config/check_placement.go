@@ -25,8 +25,6 @@ const (
 	scorePolicy  = "policy"
 )
 
-var knownScores = []string{scoreDefault, scoreMost, scorePacking, scorePolicy}
-
 // checkPlacement reads the files of the section placement and sets c.placementProfiles.
 func checkPlacement(c *Config, d *strict.Decoder) {
 	c.placementProfiles = map[string]scheduler.Profile{}
@@ -86,8 +84,7 @@ func placementProfile(c *Config, d *strict.Decoder, path string, p *PlacementPro
 	case scorePolicy:
 		out = policyProfile(c, d, path, p)
 	default:
-		d.Errorf(path+".score", "unknown score %q%s (want one of %s)", p.Score, suggest.DidYouMean(p.Score, knownScores),
-			strings.Join(knownScores, ", "))
+		d.CheckOneOf(path+".score", "score", p.Score, []string{scoreDefault, scoreMost, scorePacking, scorePolicy})
 	}
 	if p.Score != scorePacking && p.TargetLoadPacking != nil {
 		d.Errorf(path+".targetLoadPacking", "is allowed only with score: targetLoadPacking")

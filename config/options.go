@@ -14,6 +14,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/hints"
+	"github.com/evenkeel-project/evenkeel/hints/pressure"
 	"github.com/evenkeel-project/evenkeel/internal/cron"
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/planner/breaker"
@@ -21,6 +22,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/history"
 	"github.com/evenkeel-project/evenkeel/planner/settings"
 	"github.com/evenkeel-project/evenkeel/planner/trust"
+	"github.com/evenkeel-project/evenkeel/strategies/arg"
+	"github.com/evenkeel-project/evenkeel/usage/prometheus"
+	"github.com/evenkeel-project/evenkeel/usage/window"
 )
 
 // BuildStrategies returns the strategies in the order of the file. An invalid configuration may lack some of its
@@ -151,4 +155,102 @@ func (c *Config) Hash() string {
 	b = append(b, strings.Join(c.fileDigests, "")...)
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:6])
+}
+
+// HintRules returns the rules of hints.rules and hints.rulesFile. It returns no rules if hints are disabled.
+func (c *Config) HintRules() []pressure.Rule {
+	if !c.Hints.Enabled {
+		return nil
+	}
+	return slices.Clone(c.pressureRules)
+}
+
+// PressureOptions returns the rules, the label and the taint of pressure hints.
+func (c *Config) PressureOptions() pressure.Options {
+	h := c.Hints
+	o := pressure.Options{
+		MaxHintedFrac: h.MaxHintedFrac, TTL: time.Duration(h.TTL), Rules: c.HintRules(),
+		Scope: parseSelector(c.NodeSelector), SkipTaints: h.SkipTaints,
+	}
+	if h.Label.Key != "" {
+		o.Label = h.Label.Key + "=" + h.Label.Value
+	}
+	if h.Taint.Enabled {
+		o.Taint = h.Taint.Key
+	}
+	return o
+}
+
+// WritesHints reports whether Evenkeel writes pressure hints to nodes. A dry run does not.
+func (c *Config) WritesHints() bool { return c.Hints.Enabled && !c.DryRun }
+
+// HasUsageSource reports whether Evenkeel measures usage.
+func (c *Config) HasUsageSource() bool { return c.Load.Source != SourceRequests }
+
+// watcherWindow is the longest window that clients can request from a load-watcher.
+const watcherWindow = 15 * time.Minute
+
+// UsageWindowOptions configure which usage samples Evenkeel keeps, which statistic it computes, and which levels it
+// watches.
+func (c *Config) UsageWindowOptions() window.Options {
+	o := window.Options{
+		Source: c.Load.Source, Statistic: window.Statistic(c.Load.Statistic), Window: time.Duration(c.Load.Window),
+		MaxAge: time.Duration(c.Load.MaxAge), Interval: time.Duration(c.Load.Interval),
+	}
+	o.NodesOnly = c.Load.Source == SourceLoadWatcher || c.Load.Source == SourcePrometheus && !c.PrometheusOptions().QueriesPods()
+	if c.Load.Source == SourcePrometheus {
+		o.RateWindow = time.Duration(c.Load.Prometheus.RateWindow)
+	}
+	if c.Web.Watcher {
+		o.KeepNodeSamples = watcherWindow
+	}
+	o.Watches = c.StrategyWatches()
+	for _, r := range c.HintRules() {
+		o.Watches = append(o.Watches, window.LevelWatch{
+			Name: r.WatchName(), Resource: r.Resource, Enter: r.Enter, Leave: r.Leave, Below: r.Below, For: r.MinSamples,
+		})
+	}
+	return o
+}
+
+// StrategyWatches returns the usage levels that strategies need compared with every sample.
+func (c *Config) StrategyWatches() []window.LevelWatch {
+	var out []window.LevelWatch
+	for _, s := range c.scheduled {
+		for _, w := range s.Strategy.UsageNeeds().Watches {
+			out = append(out, toLevelWatch(w))
+		}
+	}
+	return out
+}
+
+// HintRuleQueries returns the PromQL queries of hint rules, by rule name.
+func (c *Config) HintRuleQueries() map[string]string {
+	out := map[string]string{}
+	for _, r := range c.HintRules() {
+		if r.Query != "" {
+			out[r.Name] = r.Query
+		}
+	}
+	return out
+}
+
+// toLevelWatch converts a watch of a strategy. Unlike a hint, a strategy enters and leaves the hot state at the same
+// level.
+func toLevelWatch(w arg.Watch) window.LevelWatch {
+	level, deviation := w.Target, false
+	if level == 0 {
+		level, deviation = w.Deviation, true
+	}
+	return window.LevelWatch{Name: w.Name, Resource: w.Resource, Enter: level, Leave: level, Deviation: deviation, For: w.For}
+}
+
+// PrometheusOptions returns the options of the Prometheus source, without the HTTP client.
+func (c *Config) PrometheusOptions() prometheus.Options {
+	p := c.Load.Prometheus
+	return prometheus.Options{
+		URL: p.URL, Preset: prometheus.Preset(p.Preset), RateWindow: time.Duration(p.RateWindow),
+		Queries: p.Queries, PodQueries: p.PodQueries, Freshness: p.Freshness, Rules: c.HintRuleQueries(),
+		NodeLabel: p.NodeLabel, Timeout: time.Duration(p.Timeout), MaxAge: time.Duration(c.Load.MaxAge),
+	}
 }

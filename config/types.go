@@ -2,7 +2,6 @@ package config
 
 import (
 	"encoding/json"
-	"time"
 
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 	"github.com/evenkeel-project/evenkeel/internal/cron"
@@ -287,22 +286,6 @@ type secretFile struct {
 	position string // FILE:LINE: KEY of the key that names it
 	path     string
 }
-
-// Duration is a duration in the format 90s, 5m or 1h30m.
-type Duration time.Duration
-
-// String omits trailing zero units: 5m instead of 5m0s.
-func (d Duration) String() string {
-	s := time.Duration(d).String()
-	for _, cut := range [...]string{"m0s", "h0m"} {
-		if len(s) > len(cut) && s[len(s)-len(cut):] == cut {
-			s = s[:len(s)-2]
-		}
-	}
-	return s
-}
-
-func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }
 
 // ScheduledStrategy is a strategy with its schedule.
 type ScheduledStrategy struct {

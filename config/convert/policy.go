@@ -14,6 +14,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/utils/ptr"
 
 	"github.com/evenkeel-project/evenkeel/config/schedulerconfig"
 	"github.com/evenkeel-project/evenkeel/internal/strict"
@@ -23,13 +24,13 @@ import (
 // Policy is a scheduler Policy file, in JSON or YAML, for kube-scheduler before 1.23. If the file omits a list, the
 // field is nil, and the defaults of kube-scheduler apply.
 type Policy struct {
-	APIVersion                     string             `json:"apiVersion"`
-	Kind                           string             `json:"kind"`
-	Predicates                     *[]policyPredicate `json:"predicates"`
-	Priorities                     *[]policyPriority  `json:"priorities"`
-	Extenders                      []json.RawMessage  `json:"extenders"`
-	HardPodAffinitySymmetricWeight *int               `json:"hardPodAffinitySymmetricWeight"`
-	AlwaysCheckAllPredicates       bool               `json:"alwaysCheckAllPredicates"`
+	APIVersion                     string            `json:"apiVersion"`
+	Kind                           string            `json:"kind"`
+	Predicates                     []policyPredicate `json:"predicates"`
+	Priorities                     []policyPriority  `json:"priorities"`
+	Extenders                      []json.RawMessage `json:"extenders"`
+	HardPodAffinitySymmetricWeight *int              `json:"hardPodAffinitySymmetricWeight"`
+	AlwaysCheckAllPredicates       bool              `json:"alwaysCheckAllPredicates"`
 }
 
 type policyPredicate struct {
@@ -92,7 +93,7 @@ func (p *Policy) check(d *strict.Decoder) {
 	for i, x := range p.priorities() {
 		p.checkPriority(d, fmt.Sprintf("priorities[%d]", i), x)
 	}
-	for i, x := range p.predicates() {
+	for i, x := range p.Predicates {
 		at := fmt.Sprintf("predicates[%d]", i)
 		if x.Name == "" {
 			d.Errorf(at+".name", "is missing")
@@ -142,27 +143,13 @@ func (p *Policy) checkPriority(d *strict.Decoder, at string, x policyPriority) {
 // priorities returns the priorities of the file, or the default priorities of kube-scheduler.
 func (p *Policy) priorities() []policyPriority {
 	if p.Priorities != nil {
-		return *p.Priorities
+		return p.Priorities
 	}
 	var out []policyPriority
 	for _, f := range scheduler.DefaultPolicy().Priorities {
 		out = append(out, policyPriority{Name: f.Name, Weight: int(f.Weight)})
 	}
 	return out
-}
-
-func (p *Policy) predicates() []policyPredicate {
-	if p.Predicates != nil {
-		return *p.Predicates
-	}
-	return nil
-}
-
-func (p *Policy) hardWeight() int64 {
-	if w := p.HardPodAffinitySymmetricWeight; w != nil {
-		return int64(*w)
-	}
-	return 1
 }
 
 // predicateFilters maps each predicate to the filter plugins that replaced it. Predicates about conditions and taints
@@ -187,7 +174,7 @@ func (p *Policy) disabledFilters() []string {
 		return nil
 	}
 	on := slices.Clone(mandatoryFilters)
-	for _, x := range *p.Predicates {
+	for _, x := range p.Predicates {
 		on = append(on, predicateFilters[x.Name]...)
 	}
 	var off []string
@@ -201,7 +188,7 @@ func (p *Policy) disabledFilters() []string {
 
 // Profile returns the placement model of a scheduler with this Policy.
 func (p *Policy) Profile() scheduler.Profile {
-	legacy := scheduler.Policy{HardPodAffinityWeight: p.hardWeight()}
+	legacy := scheduler.Policy{HardPodAffinityWeight: int64(ptr.Deref(p.HardPodAffinitySymmetricWeight, 1))}
 	for _, x := range p.priorities() {
 		f := scheduler.PriorityFunction{Name: x.Name, Weight: int64(x.Weight)}
 		if a := x.Argument; a != nil && a.ServiceAntiAffinity != nil {
@@ -216,7 +203,7 @@ func (p *Policy) Profile() scheduler.Profile {
 		out.DisabledFilters = append(out.DisabledFilters, scheduler.Filter(f))
 	}
 	out.AddedAffinity = p.labelsPresenceAffinity()
-	for _, x := range p.predicates() {
+	for _, x := range p.Predicates {
 		if x.Argument != nil && x.Argument.ServiceAffinity != nil {
 			out.UnsupportedReason = "its predicate " + x.Name + " (serviceAffinity) is not supported"
 		} else if _, known := predicateFilters[x.Name]; !known && x.Argument == nil {
@@ -233,7 +220,7 @@ func (p *Policy) Profile() scheduler.Profile {
 // such predicates.
 func (p *Policy) labelsPresenceAffinity() *corev1.NodeAffinity {
 	var term corev1.NodeSelectorTerm
-	for _, x := range p.predicates() {
+	for _, x := range p.Predicates {
 		if x.Argument == nil || x.Argument.LabelsPresence == nil {
 			continue
 		}

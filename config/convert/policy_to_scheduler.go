@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -112,7 +111,7 @@ func (p policyConversion) setResourceStrategy(x policyPriority, strategy string)
 }
 
 func (p policyConversion) convertPredicates(policy *Policy) {
-	for _, x := range policy.predicates() {
+	for _, x := range policy.Predicates {
 		switch {
 		case x.Argument != nil && x.Argument.ServiceAffinity != nil:
 			p.AddNote("predicate %s (serviceAffinity on %s): no equivalent; give the pods affinity to each other by these labels", x.Name, strings.Join(x.Argument.ServiceAffinity.Labels, ", "))
@@ -132,7 +131,7 @@ func (p policyConversion) convertPredicates(policy *Policy) {
 		return f == string(scheduler.NodeDeclaredFeatures) // no predicate had this function
 	})
 	if len(off) > 0 {
-		slices.SortFunc(off, cmp.Compare[string])
+		slices.Sort(off)
 		p.AddNote("the Policy lists no predicate for %s: these filters stay enabled, because they protect pods; to disable them use plugins.multiPoint", strings.Join(off, ", "))
 	}
 }

@@ -2,7 +2,6 @@ package schedulerconfig
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -12,7 +11,6 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
 	"github.com/evenkeel-project/evenkeel/internal/strict"
-	"github.com/evenkeel-project/evenkeel/internal/suggest"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
@@ -63,9 +61,7 @@ func readFitArgs(d *strict.Decoder, path string, out *scheduler.Profile) {
 	}
 	path += ".scoringStrategy"
 	types := []string{string(scheduler.LeastAllocated), string(scheduler.MostAllocated), string(scheduler.RequestedToCapacityRatio)}
-	if !slices.Contains(types, s.Type) {
-		d.Errorf(path+".type", "unknown strategy %q%s (want one of %s)", s.Type, suggest.DidYouMean(s.Type, types), strings.Join(types, ", "))
-	}
+	d.CheckOneOf(path+".type", "strategy", s.Type, types)
 	out.FitStrategy.Type = scheduler.StrategyType(s.Type)
 	out.FitStrategy.Resources = CheckResourceWeights(d, path+".resources", s.Resources, 100)
 	ratio := s.Type == string(scheduler.RequestedToCapacityRatio)
@@ -135,19 +131,12 @@ func readBalancedArgs(d *strict.Decoder, path string, out *scheduler.Profile) {
 
 func readSpreadArgs(d *strict.Decoder, path string, out *scheduler.Profile) {
 	a := decodeArgs[spreadArgs](d, path)
-	types := []string{"System", "List"}
-	switch {
-	case a.DefaultingType != "" && !slices.Contains(types, a.DefaultingType):
-		d.Errorf(path+".defaultingType", "unknown type %q%s (want System or List)", a.DefaultingType, suggest.DidYouMean(a.DefaultingType, types))
-	case a.DefaultingType != "List" && len(a.DefaultConstraints) > 0:
+	valid := a.DefaultingType == "" || d.CheckOneOf(path+".defaultingType", "type", a.DefaultingType, []string{"System", "List"})
+	if valid && a.DefaultingType != "List" && len(a.DefaultConstraints) > 0 {
 		d.Errorf(path+".defaultConstraints", "are allowed only with defaultingType: List")
 	}
 	out.SystemDefaultSpread, out.DefaultSpread = a.DefaultingType != "List", a.DefaultConstraints
-	type id struct {
-		key  string
-		when corev1.UnsatisfiableConstraintAction
-	}
-	seen := map[id]bool{}
+	seen := map[string]bool{}
 	for i, c := range a.DefaultConstraints {
 		at := fmt.Sprintf("%s.defaultConstraints[%d]", path, i)
 		if c.MaxSkew < 1 {
@@ -162,11 +151,11 @@ func readSpreadArgs(d *strict.Decoder, path string, out *scheduler.Profile) {
 		if c.LabelSelector != nil {
 			d.Errorf(at+".labelSelector", "must be left out: it comes from each pod's Service or owner")
 		}
-		if k := (id{c.TopologyKey, c.WhenUnsatisfiable}); seen[k] {
-			d.Errorf(at, "%s with %s is listed twice", c.TopologyKey, c.WhenUnsatisfiable)
-		} else {
-			seen[k] = true
+		constraint := fmt.Sprintf("%s with %s", c.TopologyKey, c.WhenUnsatisfiable)
+		if seen[constraint] {
+			d.Errorf(at, "%s is listed twice", constraint)
 		}
+		seen[constraint] = true
 	}
 }
 

@@ -27,11 +27,11 @@ func Load(name string, data []byte) (map[string]scheduler.Profile, error) {
 	d := strict.New(name, strict.Options{})
 	var f schedulerFile
 	d.Decode(root, &f)
-	if f.APIVersion != Version {
-		d.Errorf("apiVersion", "want %s", Version)
+	if f.APIVersion != version {
+		d.Errorf("apiVersion", "want %s", version)
 	}
-	if f.Kind != Kind {
-		d.Errorf("kind", "want %s", Kind)
+	if f.Kind != kind {
+		d.Errorf("kind", "want %s", kind)
 	}
 	profiles := f.placementProfiles(d)
 	return profiles, d.Err()
@@ -110,10 +110,10 @@ func (p *schedulerProfile) placementProfile(d *strict.Decoder, path string) sche
 
 // checkPlugins reports mistakes in plugin lists that prevent kube-scheduler from starting.
 func (p *schedulerProfile) checkPlugins(d *strict.Decoder, path string) {
-	for _, point := range p.Plugins.extensionPoints() {
+	for point, set := range p.Plugins.extensionPoints() {
 		seen := map[string]bool{}
-		for i, x := range point.set.Enabled {
-			at := fmt.Sprintf("%s.%s.enabled[%d]", path, point.name, i)
+		for i, x := range set.Enabled {
+			at := fmt.Sprintf("%s.%s.enabled[%d]", path, point, i)
 			switch {
 			case x.Name == "":
 				d.Errorf(at+".name", "is missing")
@@ -127,9 +127,9 @@ func (p *schedulerProfile) checkPlugins(d *strict.Decoder, path string) {
 				d.Errorf(at+".weight", "%d is negative (want 1 or more, or disable the plugin)", x.Weight)
 			}
 		}
-		for i, x := range point.set.Disabled {
+		for i, x := range set.Disabled {
 			if x.Name == "" {
-				d.Errorf(fmt.Sprintf("%s.%s.disabled[%d].name", path, point.name, i), "is missing")
+				d.Errorf(fmt.Sprintf("%s.%s.disabled[%d].name", path, point, i), "is missing")
 			}
 		}
 	}
@@ -138,8 +138,8 @@ func (p *schedulerProfile) checkPlugins(d *strict.Decoder, path string) {
 // unsupportedReason says why Evenkeel cannot predict placements of the profile. It returns "" for a supported
 // profile.
 func (p *schedulerProfile) unsupportedReason() string {
-	for _, point := range p.Plugins.extensionPoints() {
-		for _, x := range point.set.Enabled {
+	for _, set := range p.Plugins.extensionPoints() {
+		for _, x := range set.Enabled {
 			if !slices.Contains(inTreePlugins, x.Name) && x.Name != PackingPlugin && x.Name != "" {
 				return fmt.Sprintf("its plugin %s is not supported", x.Name)
 			}

@@ -1,5 +1,7 @@
 package schedulerconfig
 
+import "slices"
+
 // These lists match kube-scheduler 1.36 and 1.37 (pkg/scheduler/framework/plugins).
 
 // PackingPlugin belongs to trimaran. It is the only supported plugin that is not built into kube-scheduler.
@@ -50,42 +52,17 @@ var defaultPlugins = []plugin{
 // implementing support the point. The lists of the point override multiPoint, and multiPoint overrides the defaults.
 // If one list both enables and disables a plugin, the plugin is enabled.
 func (p *schedulerPlugins) enabledAt(point *pluginSet, implementing []string) map[string]int {
-	known := map[string]bool{}
-	for _, name := range implementing {
-		known[name] = true
-	}
 	out := map[string]int{}
-	take := func(x plugin) {
-		if _, already := out[x.Name]; !already && known[x.Name] {
-			out[x.Name] = max(x.Weight, 1)
+	add := func(enabled, disabled []plugin) {
+		for _, x := range enabled {
+			off := slices.ContainsFunc(disabled, func(y plugin) bool { return y.Name == x.Name || y.Name == "*" })
+			if _, added := out[x.Name]; !added && !off && slices.Contains(implementing, x.Name) {
+				out[x.Name] = max(x.Weight, 1)
+			}
 		}
 	}
-	for _, x := range point.Enabled {
-		take(x)
-	}
-	off := pluginNames(point.Disabled)
-	if off["*"] {
-		return out
-	}
-	everywhere := p.MultiPoint.Enabled
-	offEverywhere := pluginNames(p.MultiPoint.Disabled)
-	for _, x := range everywhere {
-		if !off[x.Name] {
-			take(x)
-		}
-	}
-	for _, x := range defaultPlugins {
-		if !off[x.Name] && !offEverywhere[x.Name] && !offEverywhere["*"] {
-			take(x)
-		}
-	}
-	return out
-}
-
-func pluginNames(list []plugin) map[string]bool {
-	out := map[string]bool{}
-	for _, x := range list {
-		out[x.Name] = true
-	}
+	add(point.Enabled, nil)
+	add(p.MultiPoint.Enabled, point.Disabled)
+	add(defaultPlugins, slices.Concat(point.Disabled, p.MultiPoint.Disabled))
 	return out
 }

@@ -2,14 +2,16 @@ package schedulerconfig
 
 import (
 	"encoding/json"
+	"iter"
+	"reflect"
 
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Version and Kind are the required apiVersion and kind of the file.
+// version and kind are the required apiVersion and kind of the file.
 const (
-	Version = "kubescheduler.config.k8s.io/v1"
-	Kind    = "KubeSchedulerConfiguration"
+	version = "kubescheduler.config.k8s.io/v1"
+	kind    = "KubeSchedulerConfiguration"
 )
 
 // schedulerFile is a KubeSchedulerConfiguration. Fields that do not influence placement stay json.RawMessage.
@@ -56,20 +58,16 @@ type schedulerPlugins struct {
 	PodGroupPostFilter pluginSet `json:"podGroupPostFilter"`
 }
 
-// extensionPoints returns all extension points with their names, in a fixed order.
-func (p *schedulerPlugins) extensionPoints() []extensionPoint {
-	return []extensionPoint{
-		{"multiPoint", &p.MultiPoint}, {"preEnqueue", &p.PreEnqueue}, {"queueSort", &p.QueueSort},
-		{"preFilter", &p.PreFilter}, {"filter", &p.Filter}, {"postFilter", &p.PostFilter},
-		{"preScore", &p.PreScore}, {"score", &p.Score}, {"reserve", &p.Reserve}, {"permit", &p.Permit},
-		{"preBind", &p.PreBind}, {"bind", &p.Bind}, {"postBind", &p.PostBind},
-		{"placementGenerate", &p.PlacementGenerate}, {"placementScore", &p.PlacementScore}, {"podGroupPostFilter", &p.PodGroupPostFilter},
+// extensionPoints yields all extension points with their keys, in the order of the fields.
+func (p *schedulerPlugins) extensionPoints() iter.Seq2[string, *pluginSet] {
+	return func(yield func(string, *pluginSet) bool) {
+		fields := reflect.ValueOf(p).Elem()
+		for i := range fields.NumField() {
+			if !yield(fields.Type().Field(i).Tag.Get("json"), fields.Field(i).Addr().Interface().(*pluginSet)) {
+				return
+			}
+		}
 	}
-}
-
-type extensionPoint struct {
-	name string
-	set  *pluginSet
 }
 
 type pluginSet struct {
