@@ -2,8 +2,8 @@ package metrics
 
 import "github.com/evenkeel-project/evenkeel/plan"
 
-// recordBlocks sets the gauges for each reason that blocked the pass. It
-// includes a reason that stopped the pass while it ran.
+// recordBlocks sets the gauges for each reason that blocked the pass. recordBlocks includes a
+// reason that stopped the pass while it ran.
 func (m *Metrics) recordBlocks(r plan.RunReport) {
 	m.paused.Set(0)
 	m.breaker.Set(0)

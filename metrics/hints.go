@@ -4,7 +4,7 @@ import "github.com/prometheus/client_golang/prometheus"
 
 // HintCounts are the numbers of one reconciliation of the pressure hints.
 type HintCounts struct {
-	// ByRule is the number of hinted nodes by rule. It has every rule of the configuration,
+	// ByRule is the number of hinted nodes by rule. ByRule has every rule of the configuration,
 	// including rules without a hinted node.
 	ByRule                               map[string]int
 	Unmeasured, Capped, Foreign, Unknown int

@@ -1,9 +1,9 @@
 // Package metrics exports Prometheus metrics about passes, plans, evictions, hints and
 // reloads.
 //
-// It decides the names and labels. Label values come from bounded sets (reason codes,
-// outcomes, strategy names of the configuration), so no cluster can increase their number
-// without limit. It never makes a decision from a metric.
+// The package decides the names and labels. Label values come from bounded sets (reason codes,
+// outcomes, strategy names of the configuration), so the number of series is bounded. The package
+// never makes a decision from a metric.
 package metrics
 
 import (
@@ -152,15 +152,15 @@ func (m *Metrics) SetConfigHash(hash string) {
 	m.info.WithLabelValues(hash).Set(1)
 }
 
-// RecordBinding counts a binding made by a scheduler without a profile. The counts b include
-// this binding. If told is true, the model predicted a node, and hit reports whether the
+// RecordBinding counts a binding made by a scheduler without a profile. The counts b include this
+// binding. predicted reports whether the model predicted a node, and hit reports whether the
 // prediction was correct.
-func (m *Metrics) RecordBinding(scheduler string, b plan.SchedulerBindings, hit, told bool) {
+func (m *Metrics) RecordBinding(scheduler string, b plan.SchedulerBindings, hit, predicted bool) {
 	result := "unclear"
 	switch {
 	case hit:
 		result = "hit"
-	case told:
+	case predicted:
 		result = "miss"
 	}
 	m.bindings.WithLabelValues(scheduler, result).Inc()

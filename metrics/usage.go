@@ -33,8 +33,8 @@ type usageMetrics struct {
 	problems        *prometheus.CounterVec
 }
 
-// UsageRecorder registers the metrics of the usage source and returns their recorder. If no
-// source is configured, the caller does not call it and these metrics do not exist.
+// UsageRecorder registers the metrics of the usage source and returns their recorder. If no usage
+// source is configured, the caller does not call UsageRecorder and these metrics do not exist.
 func (m *Metrics) UsageRecorder() monitor.Recorder {
 	if m.usage != nil {
 		return m.usage
