@@ -109,7 +109,7 @@ func TestNothingIsLostBehindABadProxy(t *testing.T) {
 
 // missingEviction returns an eviction that counts in one state but not in the other, or "".
 func missingEviction(in, from plan.PlannerState) string {
-	before, now := history.LastHour(in, noon), history.LastHour(from, noon)
+	before, now := history.CountLastHour(in, noon), history.CountLastHour(from, noon)
 	for w, n := range before.Workload {
 		if now.Workload[w] < n {
 			return fmt.Sprintf("%s: %d of %d evictions remain", w, now.Workload[w], n)
