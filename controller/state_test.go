@@ -121,7 +121,7 @@ func TestWithoutMemoryNothingIsEvicted(t *testing.T) {
 		if said := slices.ContainsFunc(r.Plan.Inputs, func(in plan.Input) bool {
 			return in.Source == plan.PlannerStateSource && strings.HasSuffix(in.Problems[0], ": "+down.Error())
 		}); said != (m.unreadable != nil) || said && plan.ContentID(r.Plan) != r.Plan.ID {
-			t.Errorf("failed load with %v: the report says so: %v; inputs %+v", m.unreadable, said, r.Plan.Inputs)
+			t.Errorf("failed load with %v: the report mentions the failure: %v; inputs %+v", m.unreadable, said, r.Plan.Inputs)
 		}
 	}
 }

@@ -257,7 +257,7 @@ func TestTenThousandUnderWayFit(t *testing.T) {
 	t.Logf("%d KiB", len(api.configMaps[namePrefix+partOf("shop")].BinaryData[dataKey])>>10)
 }
 
-// After a crash or an error between two writes, the stored state has additional reservations,
+// After a crash or an error between two writes, the stored state may contain too many reservations,
 // but never too few.
 func TestAPartThatCannotBeWrittenLeavesTheOthers(t *testing.T) {
 	api := newFakeServer()

@@ -64,8 +64,8 @@ func TestAnUnknownOutcomeDoesNotHideAnotherWriter(t *testing.T) {
 	})
 }
 
-// A leader saves in every pass while calls fail before or after they take effect. It loads the
-// state again after each error. It never loads less than it saved last.
+// A leader saves in every pass while calls fail before or after they take effect. The leader loads
+// the state again after each error. The loaded state never misses an eviction of the last save.
 func TestNothingIsLostBehindABadProxy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // a call would otherwise wait for its back-off
 		for seed := range uint64(10) {
