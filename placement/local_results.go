@@ -40,7 +40,7 @@ func (m *ClusterModel) updateNodeResults(in *cycle.Replacement, n int) {
 	f.Passes[n] = in.CanRun[n] && in.Volumes.RefusedReason == "" &&
 		(in.Volumes.Bindable == nil || in.Volumes.Bindable[n]) && (in.Volumes.InZone == nil || in.Volumes.InZone[n]) &&
 		(in.FeaturesOK == nil || in.FeaturesOK[n]) &&
-		filter.HasResources(m.Cluster, in.CheckedRequests, n) && m.Ports.Taken(in.Ports, n) == 0 &&
+		filter.HasResources(m.Cluster, in.CheckedRequests, n) && m.Ports.FirstTaken(in.Ports, n) == 0 &&
 		!m.Disks.Conflicts(in.Disks, n) && m.Attachments.BlockingDriver(in.Volumes.Attach, n) == ""
 	if !f.Passes[n] {
 		return

@@ -42,7 +42,7 @@ func (m *ClusterModel) PredictOdds(p cluster.PodID) prediction.Prediction {
 	if m.predictFast(in, p, &pr) {
 		return pr
 	}
-	inBothStates(m.Cluster, p, func(gone bool) {
+	inBothVictimStates(m.Cluster, p, func(gone bool) {
 		s := m.predictState(in, p)
 		if gone {
 			pr.Gone = s
@@ -65,7 +65,7 @@ func (m *ClusterModel) predictState(in *cycle.Replacement, p cluster.PodID) pred
 	if len(feasible) == 0 {
 		return prediction.State{}
 	}
-	if size := sampling.Size(len(m.Snap.Nodes), in.Profile.PercentageOfNodesToScore); size < len(feasible) {
+	if size := sampling.SampleSize(len(m.Snap.Nodes), in.Profile.PercentageOfNodesToScore); size < len(feasible) {
 		return m.sampler.PredictState(&r, feasible, size, m.randomSampleWeight)
 	}
 	score.Score(&r, feasible)

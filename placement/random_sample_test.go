@@ -17,8 +17,8 @@ import (
 // feasible nodes. It counts the samples without any better node.
 func randomSampleOdds(w *ClusterModel, p cluster.PodID, gone bool) map[cluster.NodeID]float64 {
 	in, odds := w.replacementOf(p), map[cluster.NodeID]float64{}
-	size := sampling.Size(len(w.Snap.Nodes), in.Profile.PercentageOfNodesToScore)
-	inBothStates(w.Cluster, p, func(g bool) {
+	size := sampling.SampleSize(len(w.Snap.Nodes), in.Profile.PercentageOfNodesToScore)
+	inBothVictimStates(w.Cluster, p, func(g bool) {
 		if g != gone {
 			return
 		}

@@ -21,7 +21,7 @@ func TestSampleSizeFollowsTheNumberOfNodes(t *testing.T) {
 		{3, 0, 3}, {99, 0, 99}, {99, 5, 99}, {100, 0, 100}, {101, 0, 100}, {250, 0, 120}, {300, 0, 144},
 		{1000, 0, 420}, {5000, 0, 500}, {6000, 0, 300}, {300, 10, 100}, {2000, 10, 200}, {300, 100, 300},
 	} {
-		if got := sampling.Size(c.nodes, c.percentage); got != c.want {
+		if got := sampling.SampleSize(c.nodes, c.percentage); got != c.want {
 			t.Errorf("%d nodes at %d %%: sample size %d, want %d", c.nodes, c.percentage, got, c.want)
 		}
 	}
@@ -92,8 +92,8 @@ func setSampleDependentSpec(s *corev1.PodSpec, a int, rnd *rand.Rand) {
 // start separately.
 func oddsByBruteForce(w *ClusterModel, p cluster.PodID, gone bool) map[cluster.NodeID]float64 {
 	in, odds := w.replacementOf(p), map[cluster.NodeID]float64{}
-	walk, size := w.InitNodeOrder(), sampling.Size(len(w.Snap.Nodes), in.Profile.PercentageOfNodesToScore)
-	inBothStates(w.Cluster, p, func(g bool) {
+	walk, size := w.InitNodeOrder(), sampling.SampleSize(len(w.Snap.Nodes), in.Profile.PercentageOfNodesToScore)
+	inBothVictimStates(w.Cluster, p, func(g bool) {
 		if g != gone {
 			return
 		}

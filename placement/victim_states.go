@@ -5,9 +5,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/model"
 )
 
-// inBothStates calls f while the victim terminates, then once it is gone. It restores
+// inBothVictimStates calls f while the victim terminates, then once it is gone. It restores
 // the victim afterwards.
-func inBothStates(m *model.Cluster, p cluster.PodID, f func(gone bool)) {
+func inBothVictimStates(m *model.Cluster, p cluster.PodID, f func(gone bool)) {
 	n := m.PodNode[p]
 	if n == cluster.NoNode {
 		f(false)

@@ -39,13 +39,13 @@ func (q *windowOdds) resetLevels() {
 	c.nextLevel, c.nextTotal = sampling.ResizeInt32(c.nextLevel, len(q.scoreGroups)), sampling.ResizeInt32(c.nextTotal, len(q.scoreGroups))
 	for k := range q.scoreGroups {
 		c.nextLevel[k] = 0
-		q.updateTotal(k)
+		q.storeNextTotal(k)
 	}
 }
 
-// updateTotal stores the total of the next level of a score group. If nodes are not
+// storeNextTotal stores the total of the next level of a score group. If nodes are not
 // listed yet, it stores an upper bound of their totals.
-func (q *windowOdds) updateTotal(k int) {
+func (q *windowOdds) storeNextTotal(k int) {
 	s, c := &q.scoreLists[k], &q.levels
 	at := int(c.nextLevel[k])
 	switch {
@@ -71,7 +71,7 @@ func (q *windowOdds) nextBestTotal() int32 {
 		for k, t := range c.nextTotal {
 			if s := &q.scoreLists[k]; t == best && !s.isComplete(c.nextLevel[k]) {
 				q.listMoreNodes(k)
-				q.updateTotal(k)
+				q.storeNextTotal(k)
 				sure = false
 			}
 		}
@@ -136,7 +136,7 @@ func (q *windowOdds) collectNodes(total, low, high int32) {
 		}
 		c.mergeFrom(was)
 		c.nextLevel[k]++
-		q.updateTotal(k)
+		q.storeNextTotal(k)
 	}
 }
 

@@ -48,7 +48,7 @@ func (q *windowOdds) computeRandomSampleOdds() (rest float64) {
 			count += int(s.levelStarts[level+1] - s.levelStarts[level])
 			c.shareLevels = append(c.shareLevels, int32(k), level)
 			c.nextLevel[k]++
-			q.updateTotal(k)
+			q.storeNextTotal(k)
 		}
 		for range count {
 			missed *= float64(max(n-q.sampleSize-passed, 0)) / float64(n-passed)

@@ -130,12 +130,12 @@ func (q *relativeScorer) groupInputs(n cluster.NodeID, slot int) (r scoreInputs)
 func (q *relativeScorer) specialInputs(r scoreInputs, n cluster.NodeID) scoreInputs {
 	for i := range q.softSpread {
 		if q.softSpread[i].Hostname && r.spreadPods[i] != sampling.NoLabel {
-			r.spreadPods[i] = int64(q.softSpread[i].Pods.On(n))
+			r.spreadPods[i] = int64(q.softSpread[i].Pods.CountOn(n))
 		}
 	}
 	for _, t := range q.view.scoredByNode {
 		if t.Topology.Domain[n] != model.NoDomain {
-			r.interPod += t.Weight * int64(t.Pods.On(n))
+			r.interPod += t.Weight * int64(t.Pods.CountOn(n))
 		}
 	}
 	return r

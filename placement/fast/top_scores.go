@@ -112,7 +112,7 @@ func (q *topNodes) computeBounds() {
 	h.maxBalanced = q.maxBalancedScore()
 	taken := min(scheduler.MaxScore, scheduler.MaxScore*as.MilliCPU/q.leastMilliCPU) + min(scheduler.MaxScore, scheduler.MaxScore*as.MemoryBytes/q.leastBytes) + 2
 	h.estimateSlack = max(int(h.freeFactor)*int(taken)-int(h.minLoss), 0) + 4*max(int(h.maxBalanced)-int(weights.BalancedAllocation)*scheduler.MaxScore*3/4, 0) + 2
-	h.estimateRange = q.maxFree()*int(h.freeFactor) + 1
+	h.estimateRange = q.maxFreePercent()*int(h.freeFactor) + 1
 	if q.replacement.StaticScores.Images != nil {
 		h.imageFactor = int32(2 * weights.ImageLocality)
 		h.estimateRange += int(h.imageFactor) * scheduler.MaxScore
@@ -150,7 +150,7 @@ func (h *topScores) lowerMinEstimate(g int, s *scoreList, reached int32) {
 // listByFreePercent is listByEstimate without image scores. The estimate then depends
 // only on the free percent, so the nodes are found through bit sets.
 func (q *topNodes) listByFreePercent(g int) {
-	h, f, s, wanted, base := &q.topScores, &q.feasible, &q.scoreLists[g], q.topScores.wantedNodes[g], q.maxFree()
+	h, f, s, wanted, base := &q.topScores, &q.feasible, &q.scoreLists[g], q.topScores.wantedNodes[g], q.maxFreePercent()
 	mine := append(h.groupPositions[:0], q.view.groups.bits[g]...)
 	picked := append(h.pickedPositions[:0], mine...)
 	clear(picked)
@@ -170,7 +170,7 @@ func (q *topNodes) listByFreePercent(g int) {
 		}
 	}
 	h.lowerMinEstimate(g, s, int32(base)*h.freeFactor)
-	for b := q.maxFree(); b >= 0 && int32(b)*h.freeFactor >= h.minEstimate[g]; b-- {
+	for b := q.maxFreePercent(); b >= 0 && int32(b)*h.freeFactor >= h.minEstimate[g]; b-- {
 		if q.countByFree[b] == 0 {
 			continue
 		}
@@ -291,7 +291,7 @@ func (q *topNodes) scoreFixed(list []int32) {
 			v := 100 - math.Abs(x.halfShareDiff+(halfCPU*x.percentPerMilliCPU-halfMemory*x.percentPerByte))
 			with := int64(v)
 			if part := v - float64(with); part < roundingMargin || part > 1-roundingMargin {
-				with = q.exactBalance(place)
+				with = q.computeExactBalance(place)
 			}
 			sum += int32(even * score.BalanceGain(with, x.balance))
 		}
@@ -308,8 +308,8 @@ func (q *topNodes) scoreFixed(list []int32) {
 // does not change it.
 const roundingMargin = 1e-9
 
-// exactBalance returns the balance of the node including the new pod.
-func (q *topNodes) exactBalance(place int32) int64 {
+// computeExactBalance returns the balance of the node including the new pod.
+func (q *topNodes) computeExactBalance(place int32) int64 {
 	l, r := &q.model.Requests[q.model.NodeOrder[place]], &q.replacement.Requests
 	return score.Balance(l.MilliCPU+r.MilliCPU, l.AllocatableMilliCPU, l.MemoryBytes+r.MemoryBytes, l.AllocatableBytes)
 }

@@ -30,7 +30,7 @@ func RefusedBy(r *cycle.Attempt, n int) scheduler.Filter {
 		return f
 	}
 	switch in := r.Replacement; {
-	case r.Model.Ports.Taken(in.Ports, n) != 0:
+	case r.Model.Ports.FirstTaken(in.Ports, n) != 0:
 		return scheduler.NodePorts
 	case in.CheckedRequests != nil && missingResource(r.Model, in.CheckedRequests, n) != "":
 		return scheduler.NodeResourcesFit

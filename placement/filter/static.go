@@ -42,12 +42,12 @@ func isSchedulable(pod *corev1.Pod, n *corev1.Node) bool {
 // taints.
 func ToleratesTaints(pod *corev1.Pod, n *corev1.Node) bool {
 	_, refused := schedulinghelper.FindMatchingUntoleratedTaint(
-		logr.Discard(), n.Spec.Taints, pod.Spec.Tolerations, isHardTaint, scheduler.ComparisonOperators)
+		logr.Discard(), n.Spec.Taints, pod.Spec.Tolerations, isSchedulingTaint, scheduler.ComparisonOperators)
 	return !refused
 }
 
-// isHardTaint reports whether the taint keeps pods away that do not tolerate it.
-func isHardTaint(t *corev1.Taint) bool {
+// isSchedulingTaint reports whether the taint keeps pods away that do not tolerate it.
+func isSchedulingTaint(t *corev1.Taint) bool {
 	return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
 }
 

@@ -168,7 +168,7 @@ func AppendMessage(b []byte, m interface {
 // pods set. Most pods equal another pod of their controller, and this comparison is much
 // cheaper than building a key.
 func sameClass(a *cluster.Pod, c *EquivalenceClass) bool {
-	if !c.Simple {
+	if !c.simple {
 		return false
 	}
 	b := c.Sample

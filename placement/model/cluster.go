@@ -27,24 +27,24 @@ func (m *Cluster) ClassCount() int { return len(m.ClassList) }
 // scores read. It is not safe for concurrent use.
 type Cluster struct {
 	Snap     *cluster.Snapshot
-	Profiles map[string]*scheduler.Compiled // by schedulerName
+	profiles map[string]*scheduler.Compiled // by schedulerName
 	Packing  *PackingState                  // measurements for TargetLoadPacking; nil if no profile uses it
 
 	PodNode            []cluster.NodeID    // the node of each pod in this model
 	PodClass           []*EquivalenceClass // by pod; nil for terminal pods
 	ClassList          []*EquivalenceClass
-	ClassesByNamespace map[string][]*EquivalenceClass
-	ClassesByLabel     map[labelKey]map[string][]*EquivalenceClass // built on first use
+	classesByNamespace map[string][]*EquivalenceClass
+	classesByLabel     map[labelKey]map[string][]*EquivalenceClass // built on first use
 
 	Requests          []NodeRequests // by node
 	Hints             SteeringHints
 	Topologies        map[string]*Topology
 	NodesWithKeys     map[string][]bool      // by IDs of topologies: the nodes that have all their keys
-	SpreadCounters    map[string]*PodCounter // pods that match a selector, without terminating pods
-	TermCounters      map[string]*PodCounter // pods that match affinity terms
+	spreadCounters    map[string]*PodCounter // pods that match a selector, without terminating pods
+	termCounters      map[string]*PodCounter // pods that match affinity terms
 	AntiAffinityTerms []*ExistingTerm        // required anti-affinity terms of the pods on nodes
 	ScoredTerms       []*ExistingTerm        // terms of the pods on nodes that change scores
-	TermsByID         map[string]*ExistingTerm
+	termsByID         map[string]*ExistingTerm
 
 	NamespaceLabels map[string]labels.Set
 	// UnknownNamespace is a namespace that has pods but is not in the snapshot; empty if there is none.
@@ -128,7 +128,7 @@ func (m *Cluster) AdjustSpread(p cluster.PodID, n cluster.NodeID, by int32) {
 	if m.Snap.Pods[p].Terminating {
 		return
 	}
-	for _, c := range m.PodClass[p].SpreadCounters {
+	for _, c := range m.PodClass[p].spreadCounters {
 		c.Add(n, by)
 	}
 }
@@ -149,7 +149,7 @@ func (m *Cluster) AdjustUsage(p cluster.PodID, n cluster.NodeID, by int64) {
 		}
 		l.Extended[name] += by * amount
 	}
-	for _, c := range m.PodClass[p].TermCounters {
+	for _, c := range m.PodClass[p].termCounters {
 		c.Add(n, int32(by))
 		c.Total += by
 	}
@@ -166,7 +166,7 @@ func (m *Cluster) AdjustUsage(p cluster.PodID, n cluster.NodeID, by int64) {
 // adjustExclusive changes the counts of ports, disks, claims and attached volumes.
 func (m *Cluster) adjustExclusive(p cluster.PodID, n cluster.NodeID, by int32) {
 	c := m.PodClass[p]
-	m.Ports.Adjust(c.Ports, int(n), by)
+	m.Ports.adjust(c.Ports, int(n), by)
 	m.Disks.AdjustDisks(c.Disks, int(n), by)
 	m.Disks.AdjustClaims(c.Namespace, c.Claims, by)
 	m.Attachments.Adjust(p, int(n), by)
@@ -178,12 +178,12 @@ func (m *Cluster) ProfileOf(name string) *scheduler.Compiled {
 	if name == "" {
 		name = corev1.DefaultSchedulerName
 	}
-	p := m.Profiles[name]
+	p := m.profiles[name]
 	if p == nil {
 		unknown := scheduler.DefaultProfile()
 		unknown.UnsupportedReason = scheduler.UnknownScheduler
 		p = scheduler.Compile(name, unknown)
-		m.Profiles[name] = p
+		m.profiles[name] = p
 	}
 	return p
 }

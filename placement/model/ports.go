@@ -18,8 +18,8 @@ type HostPort struct {
 	port     int32
 }
 
-// clashes reports whether two pods cannot use these ports on the same node.
-func (a HostPort) clashes(b HostPort) bool {
+// conflictsWith reports whether two pods cannot use these ports on the same node.
+func (a HostPort) conflictsWith(b HostPort) bool {
 	return a.port == b.port && a.protocol == b.protocol && (a.ip == b.ip || a.ip == anyIP || b.ip == anyIP)
 }
 
@@ -52,8 +52,8 @@ func hostPorts(spec *corev1.PodSpec) []HostPort {
 // PortTable counts, for each node, the pods that use each host port.
 type PortTable []map[HostPort]int32
 
-// Adjust changes the number of pods that use the ports on a node.
-func (t PortTable) Adjust(ports []HostPort, n int, by int32) {
+// adjust changes the number of pods that use the ports on a node.
+func (t PortTable) adjust(ports []HostPort, n int, by int32) {
 	for _, p := range ports {
 		if t[n] == nil {
 			t[n] = map[HostPort]int32{}
@@ -65,11 +65,11 @@ func (t PortTable) Adjust(ports []HostPort, n int, by int32) {
 	}
 }
 
-// Taken returns the first of the ports that a pod on the node uses; 0 if there is none.
-func (t PortTable) Taken(ports []HostPort, n int) int32 {
+// FirstTaken returns the first of the ports that a pod on the node uses; 0 if there is none.
+func (t PortTable) FirstTaken(ports []HostPort, n int) int32 {
 	for _, want := range ports {
 		for used := range t[n] {
-			if want.clashes(used) {
+			if want.conflictsWith(used) {
 				return want.port
 			}
 		}

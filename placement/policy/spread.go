@@ -114,14 +114,14 @@ func selectorSpread(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 	zones := r.Scratch.ResetCounts(r.FilterSlots, c.Zones.Size)
 	var maxN, maxZ int64
 	for _, n := range feasible {
-		maxN = max(maxN, int64(c.Selected.On(n)))
+		maxN = max(maxN, int64(c.Selected.CountOn(n)))
 		if z := c.Zones.Domain[n]; z != model.NoDomain {
-			zones[z] += c.Selected.On(n)
+			zones[z] += c.Selected.CountOn(n)
 			maxZ = max(maxZ, int64(zones[z]))
 		}
 	}
 	for i, n := range feasible {
-		node, nodeOf := unusedFraction(int64(c.Selected.On(n)), maxN)
+		node, nodeOf := unusedFraction(int64(c.Selected.CountOn(n)), maxN)
 		z := c.Zones.Domain[n]
 		if z == model.NoDomain {
 			out[i] = scheduler.MaxPolicyScore * node / nodeOf
@@ -151,9 +151,9 @@ func serviceAntiAffinity(r *cycle.Attempt, key string, feasible []cluster.NodeID
 		if service == nil {
 			break
 		}
-		all += int64(service.On(n))
+		all += int64(service.CountOn(n))
 		if x := topo.Domain[n]; x != model.NoDomain {
-			byValue[x] += service.On(n)
+			byValue[x] += service.CountOn(n)
 		}
 	}
 	for i, n := range feasible {

@@ -117,10 +117,10 @@ func (s *Sampler) scorePolicySamples() {
 // of the last state.
 func (s *Sampler) HasReusableWindows() bool { return s.previous.replacement != nil }
 
-// Size returns how many feasible nodes the scheduler looks for before it stops. nodes is
+// SampleSize returns how many feasible nodes the scheduler looks for before it stops. nodes is
 // the number of all nodes; percentage is percentageOfNodesToScore, 0 for the adaptive
 // default.
-func Size(nodes, percentage int) int {
+func SampleSize(nodes, percentage int) int {
 	if nodes < minSampleNodes {
 		return nodes
 	}

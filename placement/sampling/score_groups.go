@@ -69,7 +69,7 @@ func (s *nodeScores) findScoreGroups() {
 	for i := n - 1; i >= 0; i-- {
 		k.firstNode[k.ofNode[i]] = int32(i)
 	}
-	k.numberLevels()
+	k.assignLevels()
 }
 
 // readScoreInputs reads the columns of the relative scores that have a weight.
@@ -115,7 +115,7 @@ func (s *nodeScores) readSpreadCounts(c *cycle.SpreadConstraint, out []int64) {
 		case x == model.NoDomain:
 			out[i] = NoLabel
 		case c.Hostname:
-			out[i] = int64(c.Pods.On(n))
+			out[i] = int64(c.Pods.CountOn(n))
 		default:
 			out[i] = int64(pods[x])
 		}
@@ -195,13 +195,13 @@ func (s *nodeScores) sumFixedScores() {
 	}
 }
 
-// numberLevels numbers the levels by score group, then by fixed score.
-func (k *scoreGroups) numberLevels() {
+// assignLevels numbers the levels by score group, then by fixed score.
+func (k *scoreGroups) assignLevels() {
 	k.level, k.firstLevel, k.levelScore = ResizeInt32(k.level, len(k.ofNode)), ResizeInt32(k.firstLevel, k.count+1), k.levelScore[:0]
 	least, most := minMax(k.fixedScore)
 	span := most - least + 1
 	if span > maxTableEntries/int64(k.count) {
-		k.numberLevelsBySorting()
+		k.assignLevelsBySorting()
 		return
 	}
 	k.table = ResizeInt32(k.table, k.count*int(span))
@@ -225,8 +225,8 @@ func (k *scoreGroups) numberLevels() {
 	}
 }
 
-// numberLevelsBySorting is numberLevels for a large range of fixed scores.
-func (k *scoreGroups) numberLevelsBySorting() {
+// assignLevelsBySorting is numberLevels for a large range of fixed scores.
+func (k *scoreGroups) assignLevelsBySorting() {
 	k.order = ResizeInt32(k.order, len(k.ofNode))
 	for i := range k.order {
 		k.order[i] = int32(i)

@@ -15,9 +15,9 @@ type Weights struct {
 	VolumeBinding      int64
 }
 
-// DefaultWeights are the weights of the default profile (kube-scheduler apis/config/v1,
+// defaultWeights are the weights of the default profile (kube-scheduler apis/config/v1,
 // getDefaultPlugins).
-var DefaultWeights = Weights{
+var defaultWeights = Weights{
 	TaintToleration: 3, NodeAffinity: 2, PodTopologySpread: 2, InterPodAffinity: 2,
 	ResourcesFit: 1, BalancedAllocation: 1, ImageLocality: 1, VolumeBinding: 1,
 }

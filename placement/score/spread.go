@@ -36,7 +36,7 @@ func scoreSpread(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 			weight := math.Log(float64(len(feasible) - skipped + 2))
 			for i, n := range feasible {
 				if !b.Skip[i] && c.Topology.Domain[n] != model.NoDomain {
-					b.RawSpread[i] += SpreadTerm(c.Pods.On(n), weight, c.MaxSkew)
+					b.RawSpread[i] += SpreadTerm(c.Pods.CountOn(n), weight, c.MaxSkew)
 				}
 			}
 			continue

@@ -154,7 +154,7 @@ func (st *Storage) matchVolume(c *corev1.PersistentVolumeClaim, node *corev1.Nod
 			continue
 		}
 		if pv.Spec.ClaimRef != nil {
-			if !reservedFor(pv, c) {
+			if !isReservedFor(pv, c) {
 				continue
 			}
 			if !isReachable(pv, node) {
@@ -198,8 +198,8 @@ func matchesClaim(pv *corev1.PersistentVolume, c *corev1.PersistentVolumeClaim) 
 		text(pv.Spec.VolumeAttributesClassName) == text(c.Spec.VolumeAttributesClassName)
 }
 
-// reservedFor reports whether the volume's claimRef names the claim.
-func reservedFor(pv *corev1.PersistentVolume, c *corev1.PersistentVolumeClaim) bool {
+// isReservedFor reports whether the volume's claimRef names the claim.
+func isReservedFor(pv *corev1.PersistentVolume, c *corev1.PersistentVolumeClaim) bool {
 	r := pv.Spec.ClaimRef
 	return r.Namespace == c.Namespace && r.Name == c.Name && (r.UID == "" || r.UID == c.UID)
 }

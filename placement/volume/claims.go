@@ -46,8 +46,8 @@ type claimSet struct {
 	unsupportedReason string                          // why no placement can be predicted; empty if it can
 }
 
-// claimSetOf reads the claims of the replacement.
-func (st *Storage) claimSetOf(p *corev1.Pod) claimSet {
+// newClaimSet reads the claims of the replacement.
+func (st *Storage) newClaimSet(p *corev1.Pod) claimSet {
 	var cs claimSet
 	for i := range p.Spec.Volumes {
 		v := &p.Spec.Volumes[i]
@@ -132,7 +132,7 @@ func (st *Storage) addBoundClaim(cs *claimSet, c *corev1.PersistentVolumeClaim) 
 
 // unsupportedReason returns why the volumes of the replacement cannot be placed; empty
 // if they can.
-func (st *Storage) unsupportedReason(attach []Attachable, cs *claimSet) string {
+func (st *Storage) unsupportedReason(attach []AttachableVolume, cs *claimSet) string {
 	switch {
 	case cs.unsupportedReason != "":
 		return cs.unsupportedReason
@@ -145,7 +145,7 @@ func (st *Storage) unsupportedReason(attach []Attachable, cs *claimSet) string {
 // Placement holds the results for the volumes of a new pod that do not depend on other
 // pods.
 type Placement struct {
-	Attach            []Attachable // volumes that are counted against the limits of nodes
+	Attach            []AttachableVolume // volumes that are counted against the limits of nodes
 	ExclusiveClaims   []string     // names of the claims with access mode ReadWriteOncePod
 	RefusedReason     string       // why VolumeBinding refuses every node; empty if it does not
 	UnsupportedReason string       // why the volumes cannot be placed; empty if they can
@@ -168,7 +168,7 @@ func (st *Storage) PlacePod(pod *corev1.Pod, countLimits bool) (v Placement) {
 			return st.snap.Claim(pod.Namespace, v.PersistentVolumeClaim.ClaimName)
 		})
 	}
-	cs := st.claimSetOf(pod)
+	cs := st.newClaimSet(pod)
 	v.ExclusiveClaims, v.RefusedReason = cs.exclusive, cs.refusedReason
 	if v.UnsupportedReason = st.unsupportedReason(v.Attach, &cs); v.UnsupportedReason != "" {
 		return v
