@@ -28,7 +28,7 @@ func TestSampleSizeFollowsTheNumberOfNodes(t *testing.T) {
 }
 
 func TestWalkTakesOneNodeOfEachZoneInTurn(t *testing.T) {
-	b := newBuilder()
+	b := newSnapshotBuilder()
 	for i, zone := range []string{"b", "b", "a", "", "b"} {
 		b.node(fmt.Sprint("n", i), zone)
 	}
@@ -41,9 +41,9 @@ func TestWalkTakesOneNodeOfEachZoneInTurn(t *testing.T) {
 
 // newUnevenCluster builds a cluster in which every score that depends on the sample
 // differs between nodes.
-func newUnevenCluster(seed int64, nodes int) *builder {
+func newUnevenCluster(seed int64, nodes int) *snapshotBuilder {
 	rnd := rand.New(rand.NewSource(seed))
-	b := newBuilder()
+	b := newSnapshotBuilder()
 	for i := range nodes {
 		b.node(fmt.Sprintf("n%04d", i), fmt.Sprint("z", rnd.Intn(4)), func(n *corev1.Node) {
 			for range rnd.Intn(8) / 6 * rnd.Intn(3) {
@@ -199,7 +199,7 @@ func TestSampleFollowsTheProfile(t *testing.T) {
 }
 
 func TestEveryNodeIsJudgedWhereFewAreFeasible(t *testing.T) {
-	b := newBuilder()
+	b := newSnapshotBuilder()
 	for i := range 150 {
 		b.node(fmt.Sprintf("n%03d", i), "", func(n *corev1.Node) { n.Spec.Unschedulable = i >= 100 })
 	}
