@@ -7,7 +7,6 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
-	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -172,6 +171,3 @@ func scoreOf(t testing.TB, v NodeVerdict, plugin string) int64 {
 	t.Fatalf("no score %s in %+v", plugin, v)
 	return 0
 }
-
-// predictionDiff returns how got differs from want; empty if they are equal.
-func predictionDiff(want, got any) string { return cmp.Diff(want, got) }

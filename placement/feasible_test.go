@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"github.com/google/go-cmp/cmp"
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/placement/model"
@@ -62,7 +63,7 @@ func checkMoveAndBack(t *testing.T, m *ClusterModel, want prediction.Prediction)
 		}
 		m.Move(p.ID, at)
 	}
-	if diff := predictionDiff(want, m.Predict(podID(t, m, "x-0"))); diff != "" {
+	if diff := cmp.Diff(want, m.Predict(podID(t, m, "x-0"))); diff != "" {
 		t.Errorf("the prediction changed after moves and their reversal: %s", diff)
 	}
 }

@@ -69,7 +69,10 @@ func TestFilters(t *testing.T) {
 			s.Containers[0].Resources.Requests["example.com/gpu"] = resource.MustParse("1")
 		}, want: scheduler.NodeResourcesFit},
 		{name: "spread within the skew", spec: hard(1)},
-		{name: "spread beyond the skew", spec: hard(1), also: func(b *snapshotBuilder) { b.app("x2", 0, nil, "b"); b.pod("x2-0").Labels = map[string]string{"app": "x"} }, want: scheduler.PodTopologySpread},
+		{name: "spread beyond the skew", spec: hard(1), also: func(b *snapshotBuilder) {
+			b.app("x2", 0, nil, "b")
+			b.pod("x2-0").Labels = map[string]string{"app": "x"}
+		}, want: scheduler.PodTopologySpread},
 		{name: "spread without the label", node: func(n *corev1.Node) { delete(n.Labels, zoneKey) }, spec: hard(1), want: scheduler.PodTopologySpread},
 		{name: "affinity to a pod elsewhere", spec: with(affinityTo("y", hostKey)), also: func(b *snapshotBuilder) { b.app("y", 0, nil, "a") }, want: scheduler.InterPodAffinity},
 		{name: "affinity to a pod there", spec: with(affinityTo("y", hostKey)), also: func(b *snapshotBuilder) { b.app("y", 0, nil, "b") }},

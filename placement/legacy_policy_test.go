@@ -8,6 +8,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -76,7 +77,7 @@ func TestWorkedPolicy(t *testing.T) {
 			w := newClusterWithUnplacedD().modelWithProfile(t, scheduler.PolicyProfile(policyWithSpreadWeight(c.weight)))
 			found := map[string]bool{}
 			findOutcomes(t, w, podIDsOfD(t, w), found)
-			if diff := predictionDiff(c.want, slices.Sorted(maps.Keys(found))); diff != "" {
+			if diff := cmp.Diff(c.want, slices.Sorted(maps.Keys(found))); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -113,7 +114,7 @@ func TestWorkedPolicyRollingUpdate(t *testing.T) {
 		w := b.modelWithProfile(t, scheduler.PolicyProfile(policyWithSpreadWeight(c.weight)))
 		found := map[string]bool{}
 		findRolloutOutcomes(t, w, 0, c.lag, found)
-		if diff := predictionDiff(c.want, slices.Sorted(maps.Keys(found))); diff != "" {
+		if diff := cmp.Diff(c.want, slices.Sorted(maps.Keys(found))); diff != "" {
 			t.Errorf("weight %d, lag %d: %s", c.weight, c.lag, diff)
 		}
 	}

@@ -136,7 +136,10 @@ func TestDisabledFilters(t *testing.T) {
 			b.pod("x-0").Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: zoneKey,
 				WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: appSelector("x")}}
 		},
-		scheduler.InterPodAffinity: func(b *snapshotBuilder) { b.app("y", 0, nil, "b"); b.pod("x-0").Spec.Affinity = antiAffinityTo("y", hostKey) },
+		scheduler.InterPodAffinity: func(b *snapshotBuilder) {
+			b.app("y", 0, nil, "b")
+			b.pod("x-0").Spec.Affinity = antiAffinityTo("y", hostKey)
+		},
 		scheduler.NodePorts: func(b *snapshotBuilder) {
 			withHostPort("", "", 80)(&b.pod("x-0").Spec)
 			b.app("y", 0, withHostPort("", "", 80), "b")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -139,7 +140,7 @@ func TestMoveChangesThePredictionAndMovingBackRestoresIt(t *testing.T) {
 		t.Errorf("after the move the winners are %q, want n2", got)
 	}
 	m.Move(podID(t, m, "d-4"), n3)
-	if diff := predictionDiff(before, m.Explain(podID(t, m, "d-5"))); diff != "" {
+	if diff := cmp.Diff(before, m.Explain(podID(t, m, "d-5"))); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -154,7 +155,7 @@ func TestMovedWorldEqualsFreshOne(t *testing.T) {
 	b.pod("d-5").Spec.NodeName = "n1"
 	fresh := b.model(t)
 	for _, pod := range []string{"a-0", "b-0", "c-1", "d-0", "d-5"} {
-		if diff := predictionDiff(fresh.Explain(podID(t, fresh, pod)), moved.Explain(podID(t, moved, pod))); diff != "" {
+		if diff := cmp.Diff(fresh.Explain(podID(t, fresh, pod)), moved.Explain(podID(t, moved, pod))); diff != "" {
 			t.Errorf("%s: %s", pod, diff)
 		}
 	}

@@ -1,9 +1,9 @@
 package fast
 
 import (
-	"github.com/evenkeel-project/evenkeel/placement/cycle"
-	"github.com/evenkeel-project/evenkeel/placement/sampling"
 	"slices"
+
+	"github.com/evenkeel-project/evenkeel/placement/cycle"
 )
 
 // windowOdds computes the probability that each node wins, over all windows.
@@ -36,7 +36,7 @@ type startRange struct{ from, to int32 }
 // resetLevels starts again at the best level of every score group.
 func (q *windowOdds) resetLevels() {
 	c := &q.levels
-	c.nextLevel, c.nextTotal = sampling.ResizeInt32(c.nextLevel, len(q.scoreGroups)), sampling.ResizeInt32(c.nextTotal, len(q.scoreGroups))
+	c.nextLevel, c.nextTotal = cycle.Resize(c.nextLevel, len(q.scoreGroups)), cycle.Resize(c.nextTotal, len(q.scoreGroups))
 	for k := range q.scoreGroups {
 		c.nextLevel[k] = 0
 		q.storeNextTotal(k)
@@ -172,7 +172,7 @@ func (q *windowOdds) firstStartWith(at int32) int32 {
 // credited.
 func (q *windowOdds) creditWindows() (any bool) {
 	c := &q.levels
-	c.creditAtEntry, c.deferred = cycle.ResizeFloat64(c.creditAtEntry, len(c.nodes)), c.deferred[:0]
+	c.creditAtEntry, c.deferred = cycle.ResizeZeroed(c.creditAtEntry, len(c.nodes)), c.deferred[:0]
 	first, dealt, one := 0, 0.0, 1/float64(len(q.position))
 	at := q.feasible.positions
 	for _, r := range c.openStarts {

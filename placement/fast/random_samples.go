@@ -1,8 +1,9 @@
 package fast
 
 import (
-	"github.com/evenkeel-project/evenkeel/placement/sampling"
 	"math/bits"
+
+	"github.com/evenkeel-project/evenkeel/placement/sampling"
 )
 
 // mixInRandomSamples combines the odds of the windows with the odds in a random sample,

@@ -203,7 +203,7 @@ func (q *relativeScorer) updateSpreadScores(nodes int) bool {
 // countPresentDomains counts the domains of a soft constraint in which a present score
 // group lies.
 func (q *relativeScorer) countPresentDomains(constraint int) (count int) {
-	seen := cycle.ResizeBool(q.scratch.Seen, q.softSpread[constraint].Topology.Size)
+	seen := cycle.ResizeZeroed(q.scratch.Seen, q.softSpread[constraint].Topology.Size)
 	q.scratch.Seen = seen
 	for k := range q.scoreGroups {
 		if x := &q.scoreGroups[k]; x.presence > 0 && !seen[x.spreadDomain[constraint]] {

@@ -1,11 +1,12 @@
 package fast
 
 import (
-	"github.com/evenkeel-project/evenkeel/placement/sampling"
-	"github.com/evenkeel-project/evenkeel/placement/scheduler"
-	"github.com/evenkeel-project/evenkeel/placement/score"
 	"math"
 	"math/bits"
+
+	"github.com/evenkeel-project/evenkeel/placement/cycle"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
+	"github.com/evenkeel-project/evenkeel/placement/score"
 )
 
 // topNodes lists the best feasible nodes of each score group by the part of their score
@@ -64,7 +65,7 @@ func (q *topNodes) initTopScores() {
 	for len(q.scoreLists) < groups {
 		q.scoreLists = append(q.scoreLists, scoreList{})
 	}
-	h.wantedNodes, h.minEstimate = h.wantedNodes[:0], sampling.ResizeInt32(h.minEstimate, groups)
+	h.wantedNodes, h.minEstimate = h.wantedNodes[:0], cycle.Resize(h.minEstimate, groups)
 	for g := range groups {
 		h.wantedNodes = append(h.wantedNodes, 0)
 		s := &q.scoreLists[g]
@@ -192,8 +193,7 @@ func (q *topNodes) listByFreePercent(g int) {
 // them by estimate.
 func (q *topNodes) listByEstimate(g int) {
 	h, f, images := &q.topScores, &q.feasible, q.replacement.StaticScores.Images
-	h.entries, h.countByEstimate = h.entries[:0], sampling.ResizeInt32(h.countByEstimate, h.estimateRange)
-	clear(h.countByEstimate)
+	h.entries, h.countByEstimate = h.entries[:0], cycle.ResizeZeroed(h.countByEstimate, h.estimateRange)
 	for i, places := range q.view.groups.bits[g] {
 		fits := f.bits[i]
 		for left := places & fits &^ q.specialPositions[i]; left != 0; left &= left - 1 {
@@ -234,7 +234,7 @@ func (h *topScores) estimateOfRank(quota int) int32 {
 // sortLevels sorts the found nodes into levels of equal score, by counting. It costs
 // O(nodes + range of scores).
 func (s *scoreList) sortLevels(table *[]int32) {
-	s.levelScores, s.levelStarts, s.nodes = s.levelScores[:0], s.levelStarts[:0], sampling.ResizeInt32(s.nodes, len(s.found))
+	s.levelScores, s.levelStarts, s.nodes = s.levelScores[:0], s.levelStarts[:0], cycle.Resize(s.nodes, len(s.found))
 	if len(s.found) == 0 {
 		s.levelStarts = append(s.levelStarts, 0)
 		return
@@ -243,9 +243,8 @@ func (s *scoreList) sortLevels(table *[]int32) {
 	for _, v := range s.foundScores {
 		least, most = min(least, v), max(most, v)
 	}
-	*table = sampling.ResizeInt32(*table, int(most-least)+1)
-	count := *table
-	clear(count)
+	count := cycle.ResizeZeroed(*table, int(most-least)+1)
+	*table = count
 	for _, v := range s.foundScores {
 		count[most-v]++
 	}

@@ -2,11 +2,11 @@ package score
 
 import (
 	"encoding/binary"
+	"strings"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/model"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
-	"strings"
-
 	corev1 "k8s.io/api/core/v1"
 )
 

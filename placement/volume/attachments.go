@@ -136,8 +136,8 @@ func inTreeAttachable(s *corev1.PersistentVolumeSource, gcePrefix string) (Attac
 type Attachments struct {
 	storage    *Storage
 	volumesOf  map[cluster.PodID][]AttachableVolume // of the pods that have any
-	attached   []nodeAttachments              // by node
-	VictimNode cluster.NodeID                 // node that the victim has just left; its volumes are still attached there
+	attached   []nodeAttachments                    // by node
+	VictimNode cluster.NodeID                       // node that the victim has just left; its volumes are still attached there
 }
 
 // NewAttachments reads the volumes of the pods and the VolumeAttachments of the

@@ -146,12 +146,12 @@ func (st *Storage) unsupportedReason(attach []AttachableVolume, cs *claimSet) st
 // pods.
 type Placement struct {
 	Attach            []AttachableVolume // volumes that are counted against the limits of nodes
-	ExclusiveClaims   []string     // names of the claims with access mode ReadWriteOncePod
-	RefusedReason     string       // why VolumeBinding refuses every node; empty if it does not
-	UnsupportedReason string       // why the volumes cannot be placed; empty if they can
-	InZone            []bool       // VolumeZone, by node; nil: every node passes
-	Bindable          []bool       // VolumeBinding, by node; nil: every node passes
-	Score             []int8       // score of VolumeBinding, by node; nil: the pod has no claims
+	ExclusiveClaims   []string           // names of the claims with access mode ReadWriteOncePod
+	RefusedReason     string             // why VolumeBinding refuses every node; empty if it does not
+	UnsupportedReason string             // why the volumes cannot be placed; empty if they can
+	InZone            []bool             // VolumeZone, by node; nil: every node passes
+	Bindable          []bool             // VolumeBinding, by node; nil: every node passes
+	Score             []int8             // score of VolumeBinding, by node; nil: the pod has no claims
 }
 
 // PlacePod checks the volumes of a new pod on every node. If countLimits is false, the

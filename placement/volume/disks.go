@@ -46,8 +46,8 @@ func ExclusiveDisks(spec *corev1.PodSpec) []Disk {
 
 // DiskTable counts the pods that use each disk and each claim.
 type DiskTable struct {
-	usesByDisk     map[string]*diskUses
-	claimUses map[string]int32 // by namespace/name: volumes of pods that are on nodes
+	usesByDisk map[string]*diskUses
+	claimUses  map[string]int32 // by namespace/name: volumes of pods that are on nodes
 }
 
 // NewDiskTable returns a table without pods.
