@@ -16,11 +16,6 @@ func (m *ClusterModel) CouldRun(p cluster.PodID) func(n cluster.NodeID, held *cl
 	}
 	in := m.replacementOf(p)
 	return func(n cluster.NodeID, held *cluster.Resources, pods int64) bool {
-		return in.CanRun[n] && in.Volumes.RefusedReason == "" &&
-			passesOn(in.Volumes.Bindable, n) && passesOn(in.Volumes.InZone, n) && passesOn(in.FeaturesOK, n) &&
-			filter.HasRoomFor(&m.Snap.Nodes[n], in.CheckedRequests, held, pods)
+		return filter.PassesStaticFilters(in, n) && filter.Fits(&m.Snap.Nodes[n], in.CheckedRequests, held, pods)
 	}
 }
-
-// passesOn reports whether the node passes; a nil slice means that every node passes.
-func passesOn(ok []bool, n cluster.NodeID) bool { return ok == nil || ok[n] }

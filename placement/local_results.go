@@ -36,11 +36,9 @@ func (m *ClusterModel) updateLocalResults(in *cycle.Replacement) {
 
 // updateNodeResults computes the local results of one node.
 func (m *ClusterModel) updateNodeResults(in *cycle.Replacement, n int) {
-	f := &in.Local
-	f.Passes[n] = in.CanRun[n] && in.Volumes.RefusedReason == "" &&
-		(in.Volumes.Bindable == nil || in.Volumes.Bindable[n]) && (in.Volumes.InZone == nil || in.Volumes.InZone[n]) &&
-		(in.FeaturesOK == nil || in.FeaturesOK[n]) &&
-		filter.HasResources(m.Cluster, in.CheckedRequests, n) && m.Ports.FirstTaken(in.Ports, n) == 0 &&
+	f, used := &in.Local, &m.Requests[n]
+	f.Passes[n] = filter.PassesStaticFilters(in, cluster.NodeID(n)) &&
+		filter.Fits(&m.Snap.Nodes[n], in.CheckedRequests, &used.Resources, used.Pods) && m.Ports.FirstTaken(in.Ports, n) == 0 &&
 		!m.Disks.Conflicts(in.Disks, n) && m.Attachments.BlockingDriver(in.Volumes.Attach, n) == ""
 	if !f.Passes[n] {
 		return

@@ -82,11 +82,11 @@ func TestCanRun(t *testing.T) {
 	m := b.model(t)
 	for i := range m.Snap.Nodes {
 		n := &m.Snap.Nodes[i]
-		if got := filter.CanRun(b.pod("x-0"), n); got != (n.Name == "plain") {
+		if got := filter.CanRunFunc(b.pod("x-0"))(n); got != (n.Name == "plain") {
 			t.Errorf("%s: %v", n.Name, got)
 		}
-		if in := m.replacementOf(podID(t, m, "x-0")); in.CanRun[i] != filter.CanRun(b.pod("x-0"), n) {
-			t.Errorf("node %s: the model and filter.CanRun differ", n.Name)
+		if in := m.replacementOf(podID(t, m, "x-0")); in.CanRun[i] != filter.CanRunFunc(b.pod("x-0"))(n) {
+			t.Errorf("node %s: the model and filter.CanRunFunc differ", n.Name)
 		}
 	}
 }

@@ -82,7 +82,7 @@ func (q *relativeScorer) findScoreGroups() (alike, ok bool) {
 // sumDomains counts pods by domain: first for the scored inter-pod terms, then for the
 // soft constraints. It returns the first slot that it uses.
 func (q *relativeScorer) sumDomains() int {
-	slot, r := len(q.replacement.Spread.Hard)+len(q.view.required)+len(q.view.anti), cycle.Attempt{Model: q.model, Scratch: q.scratch, Replacement: q.replacement}
+	slot, r := len(q.replacement.Spread.Hard)+len(q.replacement.InterPod.Required)+len(q.view.anti), cycle.Attempt{Model: q.model, Scratch: q.scratch, Replacement: q.replacement}
 	for i, t := range q.view.scored {
 		q.scratch.CountTerm(slot+i, t)
 	}

@@ -5,11 +5,16 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/model"
 )
 
-// passesInterPodAffinity checks the required inter-pod affinity and anti-affinity of the
+// passesRequiredTerms is the filter InterPodAffinity: it checks the required terms of the
 // replacement, and the anti-affinity of the pods on nodes.
-func passesInterPodAffinity(r *cycle.Attempt, n int) bool {
-	slot := len(r.Replacement.Spread.Hard)
-	found := true
+func passesRequiredTerms(r *cycle.Attempt, n int) bool {
+	return PassesInterPodAffinity(r, n, r.Replacement.InterPod.Anti, r.Replacement.InterPod.ExistingAnti)
+}
+
+// PassesInterPodAffinity checks the required affinity of the replacement, and the anti-affinity
+// terms that Attempt.CountTerms has counted.
+func PassesInterPodAffinity(r *cycle.Attempt, n int, anti ...[]cycle.TermWithTopology) bool {
+	slot, found := len(r.Replacement.Spread.Hard), true
 	for _, t := range r.Replacement.InterPod.Required {
 		x := t.Topology.Domain[n]
 		if x == model.NoDomain {
@@ -22,7 +27,7 @@ func passesInterPodAffinity(r *cycle.Attempt, n int) bool {
 	if !found && (!r.NoPodMatches || !r.Replacement.InterPod.MatchesSelf) {
 		return false
 	}
-	for _, list := range [...][]cycle.TermWithTopology{r.Replacement.InterPod.Anti, r.Replacement.InterPod.ExistingAnti} {
+	for _, list := range anti {
 		for _, t := range list {
 			if x := t.Topology.Domain[n]; x != model.NoDomain && r.Scratch.CountsByDomain[slot][x] > 0 {
 				return false

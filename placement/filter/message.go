@@ -22,7 +22,9 @@ func RefusalMessage(r *cycle.Attempt, n int, f scheduler.Filter) string {
 	case scheduler.NodePorts:
 		return fmt.Sprintf("host port %d of %s is taken", r.Model.Ports.FirstTaken(r.Replacement.Ports, n), node)
 	case scheduler.NodeResourcesFit:
-		return fmt.Sprintf("%s has not enough free %s", node, missingResource(r.Model, r.Replacement.CheckedRequests, n))
+		used := &r.Model.Requests[n]
+		missing := missingResource(&r.Model.Snap.Nodes[n], r.Replacement.CheckedRequests, &used.Resources, used.Pods)
+		return fmt.Sprintf("%s has not enough free %s", node, missing)
 	case scheduler.PodTopologySpread:
 		return node + " violates a topology spread constraint, or does not have its topology label"
 	case scheduler.NodeDeclaredFeatures:

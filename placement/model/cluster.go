@@ -1,7 +1,6 @@
 package model
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -36,7 +35,7 @@ type Cluster struct {
 	classesByNamespace map[string][]*EquivalenceClass
 	classesByLabel     map[labelKey]map[string][]*EquivalenceClass // built on first use
 
-	Requests          []NodeRequests // by node
+	Requests          []nodeRequests // by node
 	Hints             SteeringHints
 	Topologies        map[string]*Topology
 	NodesWithKeys     map[string][]bool      // by IDs of topologies: the nodes that have all their keys
@@ -71,20 +70,15 @@ type Cluster struct {
 	NodePosition []int32          // by node: its index in NodeOrder
 }
 
-// NodeRequests holds the sums of the requests of the pods on one node. LeastAllocated
-// reads the NonZero sums, and everything else reads the plain sums. It also holds the
-// node's allocatable CPU and memory, because scores read both together.
-type NodeRequests struct {
+// nodeRequests holds the sums of the requests of the pods on one node, and the node's
+// allocatable CPU and memory, because scores read both together. LeastAllocated reads the
+// NonZero sums, and everything else reads the plain sums.
+type nodeRequests struct {
 	AllocatableMilliCPU, AllocatableBytes int64
-
-	MilliCPU, MemoryBytes, EphemeralBytes int64
-	NonZeroMilliCPU, NonZeroBytes         int64
-	Pods                                  int64
-	Extended                              map[corev1.ResourceName]int64
+	cluster.Resources
+	NonZeroMilliCPU, NonZeroBytes int64
+	Pods                          int64
 }
-
-// Snapshot returns the snapshot from which the model was built.
-func (m *Cluster) Snapshot() *cluster.Snapshot { return m.Snap }
 
 // NodeOf returns the node of the pod in this model; NoNode for an unbound, terminal or
 // removed pod.
@@ -108,12 +102,7 @@ func (m *Cluster) Move(p cluster.PodID, to cluster.NodeID) {
 
 // Requested returns the sum of the requests of the pods on the node.
 func (m *Cluster) Requested(n cluster.NodeID) cluster.Resources {
-	l := &m.Requests[n]
-	r := cluster.Resources{MilliCPU: l.MilliCPU, MemoryBytes: l.MemoryBytes, EphemeralStorageByte: l.EphemeralBytes}
-	if len(l.Extended) > 0 {
-		r.Extended = maps.Clone(l.Extended)
-	}
-	return r
+	return m.Requests[n].Resources.Clone()
 }
 
 // AdjustPod adds the pod to all counts of the node (by = 1), or removes it (by = -1).
@@ -139,7 +128,7 @@ func (m *Cluster) AdjustUsage(p cluster.PodID, n cluster.NodeID, by int64) {
 	pod, l := &m.Snap.Pods[p], &m.Requests[n]
 	l.MilliCPU += by * pod.Requests.MilliCPU
 	l.MemoryBytes += by * pod.Requests.MemoryBytes
-	l.EphemeralBytes += by * pod.Requests.EphemeralStorageByte
+	l.EphemeralStorageByte += by * pod.Requests.EphemeralStorageByte
 	l.NonZeroMilliCPU += by * pod.NonZero.MilliCPU
 	l.NonZeroBytes += by * pod.NonZero.MemoryBytes
 	l.Pods += by
@@ -197,34 +186,6 @@ func (m *Cluster) OwnerOf(p *cluster.Pod) (Owner, bool) {
 	}
 	o, ok := m.owners[ownerKey{c.APIVersion, c.Kind, p.Object.Namespace, c.Name}]
 	return o, ok
-}
-
-// TopologyOf returns the domains of a topology key, and builds them on first use.
-func (m *Cluster) TopologyOf(key string) *Topology {
-	t := m.Topologies[key]
-	if t != nil {
-		return t
-	}
-	t = &Topology{Domain: make([]int32, len(m.Snap.Nodes)), Size: 1}
-	ids := map[string]int32{"": 0}
-	for i := range m.Snap.Nodes {
-		v, ok := m.Snap.Nodes[i].Label(key)
-		if !ok {
-			t.Domain[i] = NoDomain
-			continue
-		}
-		id, seen := ids[v]
-		if !seen {
-			id = int32(t.Size)
-			ids[v] = id
-			t.Size++
-		}
-		t.Domain[i] = id
-	}
-	m.LastID++
-	t.ID, t.OneNodePerDomain = m.LastID, t.hasOneNodePerDomain()
-	m.Topologies[key] = t
-	return t
 }
 
 // NodeObject returns the node with the steering labels of this model. It does not add

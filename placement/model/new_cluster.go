@@ -24,7 +24,7 @@ func NewCluster(s *cluster.Snapshot, profiles map[string]scheduler.Profile) *Clu
 		classesByNamespace: map[string][]*EquivalenceClass{},
 		classesByLabel:     map[labelKey]map[string][]*EquivalenceClass{},
 		NodesWithKeys:      map[string][]bool{},
-		Requests:           make([]NodeRequests, len(s.Nodes)),
+		Requests:           make([]nodeRequests, len(s.Nodes)),
 		Topologies:         map[string]*Topology{},
 		spreadCounters:     map[string]*PodCounter{},
 		termCounters:       map[string]*PodCounter{},

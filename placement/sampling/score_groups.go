@@ -176,7 +176,7 @@ func (s *nodeScores) sumFixedScores() {
 	b.Total = cycle.Resize(b.Total, len(s.nodes))
 	fixed := k.fixedScore[:len(s.nodes)]
 	for _, x := range r.Replacement.Scorers {
-		if x.Relative || x.AlwaysZero != nil && x.AlwaysZero(r.Replacement) {
+		if x.Relative || x.AlwaysZero(r.Replacement) {
 			continue
 		}
 		if x.NodeScores != nil {

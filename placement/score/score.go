@@ -16,11 +16,15 @@ func Score(r *cycle.Attempt, feasible []cluster.NodeID) {
 	for k := range scorers {
 		out := cycle.Resize(b.Scores[k], len(feasible))
 		b.Scores[k] = out
-		if idle := scorers[k].AlwaysZero; idle != nil && idle(r.Replacement) {
+		switch s := &scorers[k]; {
+		case s.AlwaysZero(r.Replacement):
 			clear(out)
 			continue
+		case s.NodeScores != nil:
+			CopyByNode(out, feasible, s.NodeScores(r.Replacement))
+		default:
+			s.Score(r, feasible, out)
 		}
-		scorers[k].Score(r, feasible, out)
 		weight, total := scorers[k].Weight, b.Total[:len(out)]
 		for i, s := range out {
 			total[i] += weight * s
