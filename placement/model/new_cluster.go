@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/ptr"
 )
 
 // NewCluster builds the model of a snapshot, with each pod on its node in the snapshot.
@@ -138,7 +139,7 @@ func groupPods(m *Cluster) {
 func newClass(m *Cluster, p *cluster.Pod) *EquivalenceClass {
 	c := &EquivalenceClass{
 		Namespace: p.Object.Namespace, Labels: labels.Set(p.Object.Labels), Sample: p,
-		Profile: m.ProfileOf(p.Object.Spec.SchedulerName), Priority: priorityOf(p.Object),
+		Profile: m.ProfileOf(p.Object.Spec.SchedulerName), Priority: ptr.Deref(p.Object.Spec.Priority, 0),
 		simple: hasSimpleSpec(&p.Object.Spec), Ports: hostPorts(&p.Object.Spec), Disks: volume.ExclusiveDisks(&p.Object.Spec),
 	}
 	if m.Packing != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 )
 
 // anyIP is the address of a host port that is open on all of the node's addresses.
@@ -29,14 +30,13 @@ func hostPorts(spec *corev1.PodSpec) []HostPort {
 	var out []HostPort
 	add := func(c *corev1.Container) {
 		for _, p := range c.Ports {
-			if p.HostPort <= 0 {
-				continue
+			if p.HostPort > 0 {
+				out = append(out, HostPort{cmp.Or(p.HostIP, anyIP), cmp.Or(p.Protocol, corev1.ProtocolTCP), p.HostPort})
 			}
-			out = append(out, HostPort{cmp.Or(p.HostIP, anyIP), cmp.Or(p.Protocol, corev1.ProtocolTCP), p.HostPort})
 		}
 	}
 	for i := range spec.InitContainers {
-		if p := spec.InitContainers[i].RestartPolicy; p != nil && *p == corev1.ContainerRestartPolicyAlways {
+		if ptr.Deref(spec.InitContainers[i].RestartPolicy, "") == corev1.ContainerRestartPolicyAlways {
 			add(&spec.InitContainers[i])
 		}
 	}

@@ -1,6 +1,7 @@
 package volume
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/utils/ptr"
 )
 
 // AttachableVolume is a volume that counts against a driver's limit on a node. Volumes with
@@ -104,10 +106,7 @@ func (st *Storage) claimAttachable(c *corev1.PersistentVolumeClaim) (AttachableV
 			return AttachableVolume{}, false
 		}
 		driver, old := migratedDrivers[class.Provisioner]
-		if !old {
-			driver = class.Provisioner
-		}
-		return newAttachableVolume(driver, "unbound "+c.Namespace+"/"+c.Name, old), true
+		return newAttachableVolume(cmp.Or(driver, class.Provisioner), "unbound "+c.Namespace+"/"+c.Name, old), true
 	}
 	if s := pv.Spec.CSI; s != nil {
 		return newAttachableVolume(s.Driver, s.VolumeHandle, false), s.Driver != "" && s.VolumeHandle != ""
@@ -143,28 +142,25 @@ type Attachments struct {
 // NewAttachments reads the volumes of the pods and the VolumeAttachments of the
 // snapshot.
 func NewAttachments(st *Storage) *Attachments {
-	a := &Attachments{storage: st, VictimNode: cluster.NoNode}
-	a.volumesOf = map[cluster.PodID][]AttachableVolume{}
-	a.attached = make([]nodeAttachments, len(a.storage.snap.Nodes))
-	for i := range a.storage.snap.Pods {
-		p := a.storage.snap.Pods[i].Object
-		if len(p.Spec.Volumes) == 0 {
-			continue
-		}
-		list := a.storage.attachables(p, func(v *corev1.Volume) *corev1.PersistentVolumeClaim { return a.storage.claimOf(p, v) })
-		if len(list) > 0 {
+	a := &Attachments{storage: st, VictimNode: cluster.NoNode, volumesOf: map[cluster.PodID][]AttachableVolume{},
+		attached: make([]nodeAttachments, len(st.snap.Nodes))}
+	for i := range st.snap.Pods {
+		p := st.snap.Pods[i].Object
+		claimOf := func(v *corev1.Volume) *corev1.PersistentVolumeClaim { return st.claimOf(p, v) }
+		if list := st.attachables(p, claimOf); len(list) > 0 {
 			a.volumesOf[cluster.PodID(i)] = list
 		}
 	}
-	if a.storage.snap.Objects == nil {
+	if st.snap.Objects == nil {
 		return a
 	}
-	for _, va := range a.storage.snap.Objects.VolumeAttachments {
+	for _, va := range st.snap.Objects.VolumeAttachments {
 		a.addRecorded(va)
 	}
 	for n := range a.attached {
-		slices.SortFunc(a.attached[n].recorded, func(a, b recordedAttachment) int { return strings.Compare(a.id, b.id) })
-		a.attached[n].recorded = slices.Compact(a.attached[n].recorded)
+		list := a.attached[n].recorded
+		slices.SortFunc(list, func(a, b recordedAttachment) int { return strings.Compare(a.id, b.id) })
+		a.attached[n].recorded = slices.Compact(list)
 	}
 	return a
 }
@@ -272,7 +268,7 @@ func (st *Storage) ChecksDrivers() bool { return st.snap.ServerMinor >= 37 }
 // driver does not set preventPodSchedulingIfMissing.
 func (st *Storage) DriverInstalled(driver string, n int) bool {
 	d := st.drivers[driver]
-	if d == nil || d.Spec.PreventPodSchedulingIfMissing == nil || !*d.Spec.PreventPodSchedulingIfMissing {
+	if d == nil || !ptr.Deref(d.Spec.PreventPodSchedulingIfMissing, false) {
 		return true
 	}
 	c := st.csiNode[n]

@@ -37,3 +37,18 @@ func PassesInterPodAffinity(r *cycle.Attempt, n int, anti ...[]cycle.TermWithTop
 	}
 	return true
 }
+
+// passesTopologySpread checks the hard topology spread constraints.
+func passesTopologySpread(r *cycle.Attempt, n int) bool {
+	for i := range r.Replacement.Spread.Hard {
+		c := &r.Replacement.Spread.Hard[i]
+		x := c.Topology.Domain[n]
+		if x == model.NoDomain {
+			return false
+		}
+		if int64(r.Scratch.CountsByDomain[i][x])+c.SelfMatch-r.Scratch.MinSpreadCounts[i] > c.MaxSkew {
+			return false
+		}
+	}
+	return true
+}
