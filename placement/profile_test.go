@@ -232,7 +232,7 @@ func TestProfilesByScheduler(t *testing.T) {
 	for _, name := range []string{"", "packer", "odd", "dark"} {
 		b.app("x"+name, 1000, func(s *corev1.PodSpec) { s.SchedulerName = name }, "a")
 	}
-	unknown := newProfileWith(func(p *scheduler.Profile) { p.UnsupportedReason = "plugin Coscheduling is not modelled" })
+	unknown := newProfileWith(func(p *scheduler.Profile) { p.UnsupportedReason = "plugin Coscheduling is not supported" })
 	m := b.modelWithOptions(t, Options{Profiles: map[string]scheduler.Profile{"packer": scheduler.MostAllocatedProfile(), "odd": unknown}})
 	for pod, want := range map[string]string{"x-0": "a", "xpacker-0": "b"} {
 		if got := nodeNames(m, m.Predict(podID(t, m, pod)).Gone.Winners); got != want {
@@ -240,7 +240,7 @@ func TestProfilesByScheduler(t *testing.T) {
 		}
 	}
 	for pod, want := range map[string]string{
-		"xodd-0":  `it is scheduled by "odd": plugin Coscheduling is not modelled`,
+		"xodd-0":  `it is scheduled by "odd": plugin Coscheduling is not supported`,
 		"xdark-0": `it is scheduled by "dark", which has no profile in the configuration`,
 	} {
 		if p := m.Predict(podID(t, m, pod)); p.UnsupportedReason != want {
