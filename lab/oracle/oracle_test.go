@@ -76,9 +76,9 @@ var scorePlugins = []string{"TaintToleration", "NodeAffinity", "PodTopologySprea
 
 func (r *comparison) compare(t *testing.T, s realScheduler, seed int64) {
 	t.Helper()
-	o := generate(seed)
-	w := worldOf(t, o)
-	if err := s.Load(objectsOf(o)); err != nil {
+	o := generateCluster(seed)
+	w := newModel(t, o)
+	if err := s.Load(toRealObjects(o)); err != nil {
 		t.Fatal(err)
 	}
 	number := map[string]int{}
@@ -111,7 +111,7 @@ func (r *comparison) compare(t *testing.T, s realScheduler, seed int64) {
 	r.countDeciding(t, o, w, asked)
 }
 
-func worldOf(t *testing.T, o *cluster.Objects) *placement.ClusterModel {
+func newModel(t *testing.T, o *cluster.Objects) *placement.ClusterModel {
 	t.Helper()
 	snap, err := cluster.New(o)
 	if err != nil {

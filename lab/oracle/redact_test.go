@@ -12,7 +12,7 @@ import (
 // not change any prediction.
 func TestRedactedSnapshotsForetellAlike(t *testing.T) {
 	for seed := range int64(150) {
-		o := generate(seed)
+		o := generateCluster(seed)
 		var b bytes.Buffer
 		if err := cluster.Write(&b, cluster.Redact(o), cluster.JSON); err != nil {
 			t.Fatal(err)
@@ -21,7 +21,7 @@ func TestRedactedSnapshotsForetellAlike(t *testing.T) {
 		if err := cluster.Read(&b, "snapshot", again); err != nil {
 			t.Fatal(err)
 		}
-		open, closed := worldOf(t, o), worldOf(t, again)
+		open, closed := newModel(t, o), newModel(t, again)
 		for i := range open.Snap.Pods {
 			p := open.Snap.Pods[i].ID
 			x, y := open.Predict(p), closed.Predict(p)
