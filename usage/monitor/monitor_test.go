@@ -238,8 +238,8 @@ func TestAnAnswerIsNotAwaitedForEver(t *testing.T) {
 	})
 }
 
-// TestTheSourceRemembers checks that a new leader or a CronJob pass knows the history at once.
-// A measurement that is also in the first sample counts once.
+// TestTheSourceRemembers checks that a new leader or a CronJob pass knows the history at once. A
+// measurement in both the history and the first sample counts once.
 func TestTheSourceRemembers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		now := time.Now()

@@ -14,9 +14,8 @@ import (
 // second are 900.
 const maxHistorySteps = 1000
 
-// History runs the queries about nodes over the time from since until now. It leaves out pods:
-// a window of 150,000 pods exceeds the size limit of an answer. Their samples count from now
-// on.
+// History runs the queries about nodes over the time from since until now. It leaves out pods,
+// because their samples would exceed the size limit of an answer in large clusters.
 func (s *Source) History(ctx context.Context, nodes []usage.Node, since time.Time, step time.Duration) ([]usage.Sample, error) {
 	step = step.Truncate(time.Millisecond)
 	now, since := s.opts.Now(), since.Truncate(time.Millisecond)
@@ -59,7 +58,7 @@ func (s *Source) History(ctx context.Context, nodes []usage.Node, since time.Tim
 	return out, failedQueries(asks, replies)
 }
 
-// failedQueries returns an error that names the resources without an answer, and why.
+// failedQueries returns an error that names each resource without an answer and the reason.
 func failedQueries(asks []metricQuery, replies map[string]queryResult) error {
 	var said []string
 	for _, a := range asks {

@@ -2,9 +2,9 @@ package promql
 
 import "github.com/prometheus/prometheus/promql/parser"
 
-// FilteringComparison returns a comparison that removes values from the result. A node for
-// which it does not hold is missing from the answer. It returns "" if there is no such
-// comparison, or if another part supplies the removed values (`a > 1 or b`).
+// FilteringComparison returns a comparison that removes values from the result. A node for which
+// the comparison is false is missing from the answer. FilteringComparison returns "" if there is no
+// such comparison, or if another part supplies the removed values (`a > 1 or b`).
 func (q Query) FilteringComparison() string { return filteringComparison(q.expr) }
 
 func filteringComparison(e parser.Expr) string {

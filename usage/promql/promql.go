@@ -1,8 +1,7 @@
 // Package promql checks PromQL queries before they are sent.
 //
-// It decides whether a query can return what is needed: one number per node or pod, with the
-// label that names it. It never contacts a server, and it cannot know whether the metrics
-// exist.
+// The package decides whether a query can return one number per node or pod, with the label that
+// identifies the node or pod. It never contacts a server and cannot know whether the metrics exist.
 package promql
 
 import (
@@ -57,8 +56,8 @@ func parseErrorText(err error, text string) string {
 // String returns the query as it was written.
 func (q Query) String() string { return q.text }
 
-// CheckLabels checks that values can have these labels, as far as the query itself shows. For
-// example, `sum by (job) (x)` keeps only job.
+// CheckLabels checks that the values of the query can have these labels, as far as the query itself
+// shows. For example, `sum by (job) (x)` keeps only job.
 func (q Query) CheckLabels(labels ...string) error {
 	for _, l := range labels {
 		if dropped := droppingPart(q.expr, l); dropped != "" {
@@ -123,8 +122,8 @@ func droppingPartBinary(e *parser.BinaryExpr, label string) string {
 	return ""
 }
 
-// IsPercentage reports whether the query as a whole returns a percentage. Its last step then
-// multiplies by 100 or subtracts from 100.
+// IsPercentage reports whether the query returns a percentage: its last step multiplies by 100 or
+// subtracts from 100.
 func (q Query) IsPercentage() bool {
 	e := q.expr
 	for {
@@ -151,11 +150,11 @@ func isHundred(e parser.Expr) bool {
 	return ok && n.Val == 100
 }
 
-// PushTimeQuery returns a query for the time when the values of q were pushed to a Pushgateway.
-// It returns Unix seconds by label, for the oldest part of each value, and nothing for values
-// that were not pushed. A Pushgateway serves pushed values forever. Only its metric
-// push_time_seconds tells their age. That metric has the grouping labels of the push, such as
-// job and instance.
+// PushTimeQuery returns a query for the time when the values of q were pushed to a Pushgateway. The
+// query returns Unix seconds by label, for the oldest part of each value, and nothing for values
+// that were not pushed. A Pushgateway serves pushed values forever. Only the metric
+// push_time_seconds of the Pushgateway tells the age of pushed values. That metric has the grouping
+// labels of the push, such as job and instance.
 func (q Query) PushTimeQuery(label string) string {
 	var selectors []string
 	parser.Inspect(q.expr, func(n parser.Node, _ []parser.Node) error {

@@ -44,7 +44,7 @@ func benchOptions() window.Options {
 	return o
 }
 
-// BenchmarkAdd adds one sample. MB is the memory of full windows.
+// BenchmarkAdd adds one sample. The metric MB is the memory that full windows take.
 func BenchmarkAdd(b *testing.B) {
 	s, nodes := largeSample()
 	w := window.New(benchOptions())
@@ -74,8 +74,8 @@ func BenchmarkAdd(b *testing.B) {
 	runtime.KeepAlive(w)
 }
 
-// BenchmarkUsage computes the usage, which happens once per pass. Without pods, it happens once
-// per sample.
+// BenchmarkUsage computes the usage, as each pass does, and the usage without pods, as each sample
+// does.
 func BenchmarkUsage(b *testing.B) {
 	s, nodes := largeSample()
 	w := window.New(benchOptions())

@@ -113,8 +113,8 @@ func TestWhatIsOldIsUnknown(t *testing.T) {
 	}
 }
 
-// TestAResourceAlone checks a node that reports only memory. Its cpu is unknown once the last
-// measurement is too old.
+// TestAResourceAlone checks a node that reports only memory. The node's cpu is unknown once the
+// last measurement is too old.
 func TestAResourceAlone(t *testing.T) {
 	w := window.New(options())
 	w.Add(sampleOfNodeA(0, 500), testNodes("a"), nil)
@@ -129,7 +129,7 @@ func TestAResourceAlone(t *testing.T) {
 }
 
 // TestEachResourceHasItsTime measures cpu every 30 s and a pushed value every minute. Neither
-// may hide a new value of the other or count twice.
+// resource may hide a new value of the other or count twice.
 func TestEachResourceHasItsTime(t *testing.T) {
 	w := window.New(options(
 		window.LevelWatch{Name: "cpu", Resource: "cpu", Enter: 0.70, Leave: 0.60, For: 3},
@@ -162,7 +162,7 @@ func TestEachResourceHasItsTime(t *testing.T) {
 	}
 }
 
-// TestWhatSamplesFillOfTheWindow checks that each sample stands for the time until the next.
+// TestWhatSamplesFillOfTheWindow checks that each sample covers the time until the next sample.
 func TestWhatSamplesFillOfTheWindow(t *testing.T) {
 	w := window.New(options())
 	for i, want := range []float64{30, 60, 90, 120, 150, 180, 210, 240, 270, 0, 0, 0} {
@@ -174,7 +174,7 @@ func TestWhatSamplesFillOfTheWindow(t *testing.T) {
 }
 
 // TestTheTimeOfANode checks that the time of a node is that of cpu and memory, even if another
-// resource was measured later. Pods bound since then are not included.
+// resource was measured later. Pods bound after that time are not included.
 func TestTheTimeOfANode(t *testing.T) {
 	w := window.New(options())
 	s := usage.Sample{Taken: secondsAfterStart(60), Nodes: map[string]usage.Reading{
@@ -193,8 +193,9 @@ func TestTheTimeOfANode(t *testing.T) {
 	}
 }
 
-// TestWhatTheSourceRemembers covers pods that left before any process listed them. While the
-// window includes the source's history, the newest measurement is given besides the statistic.
+// TestWhatTheSourceRemembers covers pods that left before any process listed them. While the window
+// includes the source's history, the usage contains the newest measurement in addition to the
+// statistic.
 func TestWhatTheSourceRemembers(t *testing.T) {
 	w := window.New(options())
 	newest := func(seconds int) string {

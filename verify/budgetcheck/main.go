@@ -1,6 +1,6 @@
-// Command budgetcheck answers questions about budgets over standard input and output. The
-// lab is another module and uses it to compare package budget with a real API server. It
-// decides nothing itself and calls no API.
+// Command budgetcheck answers questions about budgets over standard input and output. The lab, a
+// separate module, uses this command to compare package budget with a real API server. The command
+// itself decides nothing and calls no API.
 //
 // Each input line is a request, and each output line is its response, both in JSON:
 //
@@ -9,7 +9,7 @@
 //	{"op":"take","book":"B","taken":"T","pod":"ns/name"}  -> {"taken":N}, the number of evictions counted so far
 //	{"op":"close","book":"B"}
 //
-// The name "taken" selects a count of evictions in flight. Each name has its own count.
+// The field "taken" names a count of evictions in flight; each name has its own count.
 package main
 
 import (

@@ -15,33 +15,34 @@ import (
 type CallOrder struct {
 	// Order returns the order of the n evictions of a wave. Nil means as planned.
 	Order func(n int) []int
-	// LateStatus delays the status of budgets until the evicted pods are gone. Otherwise
-	// the disruption controller writes it before the first eviction and after each.
+	// LateStatus delays every update of a budget's status until a replacement of the wave is
+	// created. Without LateStatus, the disruption controller updates each status before the first
+	// eviction and after every eviction.
 	LateStatus bool
-	// EarlyReplacement reports, after each eviction, whether the first missing replacement
-	// of the wave becomes Ready now. Nil means that all become Ready at the end of the
-	// wave.
+	// EarlyReplacement is called after each eviction. If it returns true, the first missing
+	// replacement of the wave becomes Ready at once. If EarlyReplacement is nil, all replacements
+	// become Ready at the end of the wave.
 	EarlyReplacement func() bool
-	// MaxCalls ends the sequence after that many evictions. 0 means all.
+	// MaxCalls is the number of evictions after which the sequence ends. 0 means no limit.
 	MaxCalls int
 }
 
-// Replay answers the evictions of a plan one by one, as an API server and its disruption
-// controller do. After each eviction it checks budgets and limits. It finds violations that
-// depend on the order; Check finds the others.
+// Replay answers the evictions of a plan one by one, as an API server and its disruption controller
+// do. Replay checks budgets and limits after each eviction. Replay finds the violations that depend
+// on the order of evictions; Check finds all others.
 func Replay(o *cluster.Objects, c Rules, p plan.Plan, now time.Time, course CallOrder) []Violation {
 	return runServer(o, c, p, now, course).violations
 }
 
-// apiServer is a verifier with the state of an API server: the status of every budget.
+// apiServer is a verifier that also maintains the status of every PodDisruptionBudget.
 type apiServer struct {
 	*verifier
 	order               CallOrder
 	calls               int
 	awaitingReplacement []call // calls of the wave without a replacement, in order
 	evicted             []call // all accepted calls
-	// healthyOffset is the difference between the healthy pods in the status and the pods
-	// found, by budget.
+	// healthyOffset maps each budget to the healthy pods in its status minus the healthy pods in
+	// the cluster.
 	healthyOffset map[string]int
 }
 
@@ -67,8 +68,8 @@ func runServer(o *cluster.Objects, c Rules, p plan.Plan, now time.Time, course C
 
 func (s *apiServer) done() bool { return s.order.MaxCalls > 0 && s.calls >= s.order.MaxCalls }
 
-// runWave makes the evictions of one wave. If MaxCalls ends the wave, its replacements are
-// missing.
+// runWave evicts the pods of one wave. If MaxCalls interrupts the wave, runWave creates no further
+// replacements.
 func (s *apiServer) runWave(calls []call) {
 	order := make([]int, len(calls))
 	for i := range order {
@@ -101,7 +102,7 @@ func (s *apiServer) runWave(calls []call) {
 	s.updateBudgets()
 }
 
-// evict answers one eviction and checks the remaining pods.
+// evict answers one eviction request and checks the remaining pods.
 func (s *apiServer) evict(c call) {
 	k := key(c.pod)
 	pod := s.livePods[k]
@@ -168,7 +169,7 @@ func (s *apiServer) answerEviction(c call, pod *corev1.Pod) bool {
 	return true
 }
 
-// updateBudgets does the work of the disruption controller on all budgets.
+// updateBudgets updates the status of every budget as the disruption controller does.
 func (s *apiServer) updateBudgets() {
 	for _, b := range s.budgets {
 		for name, at := range b.Status.DisruptedPods {
@@ -189,8 +190,7 @@ func (s *apiServer) updateBudgets() {
 	}
 }
 
-// checkBudgetsAfter checks after an eviction of a Ready pod that each of its budgets still
-// has enough healthy pods.
+// checkBudgetsAfter checks that every budget of an evicted Ready pod still has enough healthy pods.
 func (s *apiServer) checkBudgetsAfter(c call) {
 	for _, b := range s.budgetsOf(c.pod.Namespace, c.pod.Labels) {
 		now := s.budgetStatus(b)

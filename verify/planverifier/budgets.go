@@ -11,17 +11,17 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// disruptedPodsTimeout is how long the disruption controller counts an evicted pod as gone
-// (status.disruptedPods).
+// disruptedPodsTimeout is the time after which the disruption controller removes a pod from
+// status.disruptedPods.
 const disruptedPodsTimeout = 2 * time.Minute
 
 // budgetState is the status that the disruption controller computes for a budget.
 type budgetState struct {
 	healthy, desired, expected int
-	// scaled is false if a controller has no scale. The disruption controller then allows
-	// no disruption.
+	// scaled is false if a controller of the pods has no scale. For such a budget, the disruption
+	// controller allows no disruptions.
 	scaled bool
-	// customScale reports that only the API server knows the scale of a controller.
+	// customScale is true if a pod has a custom controller whose scale only the API server knows.
 	customScale bool
 }
 
@@ -33,7 +33,7 @@ func (s budgetState) allowed() int {
 	return s.healthy - s.desired
 }
 
-// budgetStatus does the work of the disruption controller on the current pods.
+// budgetStatus computes the status that the disruption controller would write for the current pods.
 func (r *liveState) budgetStatus(b budget) budgetState {
 	s := budgetState{scaled: true}
 	var pods []*corev1.Pod
@@ -85,8 +85,9 @@ func (r *liveState) recentlyEvicted(b budget, p *corev1.Pod) bool {
 	return listed && at.Add(disruptedPodsTimeout).After(r.now)
 }
 
-// addReplicas sums the replicas of the pods' controllers, each counted once. The API server goes
-// from a ReplicaSet up to a Deployment, and no further.
+// addReplicas adds the replicas of the pods' controllers to s.expected and counts each controller
+// once. If a ReplicaSet belongs to a Deployment, the Deployment counts, as in the disruption
+// controller.
 func (r *liveState) addReplicas(s *budgetState, pods []*corev1.Pod) {
 	seen := map[string]bool{}
 	for _, p := range pods {
@@ -118,9 +119,9 @@ func (r *liveState) addReplicas(s *budgetState, pods []*corev1.Pod) {
 	}
 }
 
-// checkBudgets checks a wave against every PodDisruptionBudget. No replacement of the wave
-// is Ready and the order of evictions is open, so each eviction must be allowed after all
-// others.
+// checkBudgets checks a wave against every PodDisruptionBudget. Within a wave no replacement is
+// Ready yet, and the evictions can happen in any order. Each eviction must therefore be allowed
+// even after all others.
 func (r *verifier) checkBudgets(calls []call) {
 	taken := map[string][]call{}
 	for _, c := range calls {
@@ -139,9 +140,9 @@ func (r *verifier) checkBudgets(calls []call) {
 	}
 }
 
-// checkBudget does the work of the eviction handler for the evictions of one budget. It
-// uses the status that the controller would write now, and in the first wave also the
-// current status.
+// checkBudget checks the evictions that one budget covers, as the eviction handler of the API
+// server does. It uses the status that the disruption controller would write now, and in the first
+// wave also the current status.
 func (r *verifier) checkBudget(b budget, calls []call) {
 	now := r.budgetStatus(b)
 	views := []budgetState{now}
@@ -178,9 +179,9 @@ func (r *verifier) checkBudget(b budget, calls []call) {
 	}
 }
 
-// needsNoBudget reports whether an eviction does not use the budget. The pod must not be
-// Ready, and either the policy allows the eviction or the budget is healthy without the
-// gone Ready pods. See docs/reference/budgets.md.
+// needsNoBudget reports whether the budget allows an eviction without counting it. The pod must not
+// be Ready. In addition, either the policy allows the eviction, or the budget stays healthy without
+// the Ready pods that the wave evicts. See docs/reference/budgets.md.
 func needsNoBudget(b budget, p *corev1.Pod, s budgetState, gone int) bool {
 	if conditionTrue(p.Status.Conditions, corev1.PodReady) {
 		return false
@@ -191,7 +192,7 @@ func needsNoBudget(b budget, p *corev1.Pod, s budgetState, gone int) bool {
 	return s.desired > 0 && s.healthy-gone >= s.desired
 }
 
-// countBudgetUse returns how many of the calls use the budget.
+// countBudgetUse returns the number of evictions that count against the budget.
 func (r *liveState) countBudgetUse(b budget, calls []call, s budgetState, gone int) int {
 	n := 0
 	for _, c := range calls {

@@ -9,9 +9,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Check returns every violation of plan p on the cluster o at time now, in the order of its
-// moves. If there are none, every prefix of its evictions is allowed. It checks rejections
-// only if the plan lists all of them as samples.
+// Check returns every violation of plan p on the cluster o at time now, in the order of its moves.
+// If Check returns no violations, every prefix of the plan's evictions is allowed. The plan must
+// list every rejection as a sample; otherwise Check reports MalformedPlan.
 func Check(o *cluster.Objects, c Rules, p plan.Plan, now time.Time) []Violation {
 	r := newVerifier(o, c, now)
 	for _, wave := range r.splitWaves(p) {
@@ -25,8 +25,8 @@ func Check(o *cluster.Objects, c Rules, p plan.Plan, now time.Time) []Violation 
 	return r.violations
 }
 
-// splitWaves returns the moves by wave and checks their numbers and names. It leaves out
-// moves of pods that do not exist.
+// splitWaves groups the moves by wave and checks their steps, waves and names. It omits moves of
+// pods that do not exist.
 func (r *verifier) splitWaves(p plan.Plan) [][]call {
 	r.livePods, r.jobFailures = map[string]*corev1.Pod{}, map[string]int{}
 	for k, pod := range r.pods {

@@ -10,7 +10,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// nightWindows are short windows around the hour at which clocks change.
+// nightWindows contains short windows around the hour of a daylight-saving change.
 var nightWindows = []string{
 	"deny: [{schedule: \"0 2 * * *\", duration: 1h}]",
 	"deny: [{schedule: \"15 2 * * *\", duration: 6h}]",
@@ -19,9 +19,8 @@ var nightWindows = []string{
 	"allow: [{schedule: \"30 1 * * *\", duration: 3h}], deny: [{schedule: \"*/20 2 * * *\", duration: 5m}]",
 }
 
-// TestPlansInNightsWhenClocksAreMoved plans during the four nights of 2026 in which clocks
-// in Berlin or on Lord Howe Island change. Each plan must respect the windows, read minute
-// by minute.
+// TestPlansInNightsWhenClocksAreMoved plans during the four nights of 2026 with a daylight-saving
+// change in Berlin or on Lord Howe Island. Every plan must respect the windows at each minute.
 func TestPlansInNightsWhenClocksAreMoved(t *testing.T) {
 	t.Parallel()
 	plans, moves, closed := 0, 0, 0

@@ -12,9 +12,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// ClusterAfter returns the cluster after a plan stops in the middle. Earlier waves have
-// their replacements. In the current wave, evicted pods are terminating and their
-// replacements are not bound yet.
+// ClusterAfter returns the cluster after a plan was interrupted. All replacements of earlier waves
+// exist. In the interrupted wave, evicted pods are terminating and their replacements are not bound
+// yet.
 func ClusterAfter(o *cluster.Objects, c Rules, p plan.Plan, now time.Time, course CallOrder) *cluster.Objects {
 	s := runServer(o, c, p, now, course)
 	out := *o

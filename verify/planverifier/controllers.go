@@ -66,8 +66,8 @@ func (r *podGuards) checkReplacement(p *corev1.Pod, c ownerChain, add rejectFunc
 	}
 }
 
-// hasSucceeded reports whether a pod of the Job has succeeded, by its status or by the
-// pods.
+// hasSucceeded reports whether any pod of the Job has succeeded, according to the Job's status or
+// its pods.
 func (r *podGuards) hasSucceeded(job *batchv1.Job) bool {
 	if u := job.Status.UncountedTerminatedPods; job.Status.Succeeded > 0 || u != nil && len(u.Succeeded) > 0 {
 		return true
@@ -80,9 +80,9 @@ func (r *podGuards) hasSucceeded(job *batchv1.Job) bool {
 	return false
 }
 
-// checkRevision checks that a StatefulSet creates the replacement from the same revision.
-// Ordinals below the partition use the current revision. All others, and all with OnDelete,
-// use the update revision.
+// checkRevision checks that a StatefulSet creates the replacement from the same revision. Pods with
+// an ordinal below the partition use the current revision. All other pods, and all pods of a
+// StatefulSet with OnDelete, use the update revision.
 func (r *podGuards) checkRevision(p *corev1.Pod, low *owner, add rejectFunc) {
 	set, ok := low.object.(*appsv1.StatefulSet)
 	if !ok || set.Status.UpdateRevision == "" {
@@ -124,8 +124,8 @@ func (r *podGuards) checkWorkload(p *corev1.Pod, add rejectFunc) {
 	add(known && r.rules.Protect["DegradedWorkloads"] && up < want, plan.WorkloadDegraded, fmt.Sprintf("%d of %d pods are Ready", up, want))
 }
 
-// desiredReplicas returns the replicas of the pod's workload. If the workload has no
-// number, it sums those of the controllers directly below it.
+// desiredReplicas returns the replicas of the pod's workload. If the workload has no replica count,
+// desiredReplicas sums the counts of the controllers directly above the pods.
 func (r *podGuards) desiredReplicas(p *corev1.Pod) (int, bool) {
 	c := r.chains[key(p)]
 	if n, ok := c.top().replicas(); ok {
@@ -144,8 +144,8 @@ func (r *podGuards) desiredReplicas(p *corev1.Pod) (int, bool) {
 		}
 	}
 	if !some && slices.Contains(r.rules.Controllers, c.top().group+"/"+c.top().kind) {
-		// No replica count is known. The configuration declares the kind, so the number of
-		// existing pods counts.
+		// No replica count is known. The configuration declares this controller kind, so the number
+		// of existing pods is the replica count.
 		return r.countPods(p, true), true
 	}
 	return sum, some
@@ -162,8 +162,8 @@ func (r *podGuards) countPods(p *corev1.Pod, leavingToo bool) int {
 	return n
 }
 
-// countWorkloadPods counts the pods of a workload: all, the Ready ones, and those of the
-// pod's own controller.
+// countWorkloadPods returns three counts of the pod's workload: all pods, the Ready pods, and the
+// pods that share the pod's direct controller.
 func (r *podGuards) countWorkloadPods(p *corev1.Pod) (there, up, beside int) {
 	c := r.chains[key(p)]
 	for k, pod := range r.pods {
@@ -209,7 +209,7 @@ func sameTemplate(a, b corev1.PodTemplateSpec) bool {
 	return equality.Semantic.DeepEqual(x, y)
 }
 
-// otherReplicaSetActive reports whether another ReplicaSet of the same owner wants pods.
+// otherReplicaSetActive reports whether another ReplicaSet of the same owner has replicas.
 func (r *podGuards) otherReplicaSetActive(above, under owner) bool {
 	for _, rs := range r.objects.ReplicaSets {
 		ref := controllerRef(rs.OwnerReferences)

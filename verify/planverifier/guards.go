@@ -62,8 +62,8 @@ func (r *podGuards) checkPod(p *corev1.Pod, add rejectFunc) {
 		"its scheduler has not attempted a pending pod in time")
 }
 
-// schedulerSilent reports whether a pod of the scheduler has waited too long for a first
-// attempt.
+// schedulerSilent reports whether a pending pod of the scheduler has waited longer than
+// SchedulerTimeout for its first scheduling attempt.
 func (r *podGuards) schedulerSilent(scheduler string) bool {
 	for _, p := range r.objects.Pods {
 		tried := slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodScheduled })
@@ -93,8 +93,8 @@ func (r *podGuards) priorityLimit() (int64, bool) {
 	return r.priorityClass(r.rules.PriorityBelow)
 }
 
-// priorityClass returns the value of a PriorityClass. Every API server has the two built-in
-// classes.
+// priorityClass returns the value of a PriorityClass. The two built-in PriorityClasses exist in
+// every cluster.
 func (r *podGuards) priorityClass(name string) (int64, bool) {
 	for _, c := range r.objects.PriorityClasses {
 		if c.Name == name {

@@ -9,8 +9,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// stateWorkload returns the key of the pod's workload in the planner state: group, kind,
-// namespace and name. A bare pod is its own workload.
+// stateWorkload returns the key of the pod's workload in the planner state: group, kind, namespace
+// and name. A pod without a controller is its own workload.
 func (r *liveState) stateWorkload(p *corev1.Pod) string {
 	if top := r.chains[key(p)].top(); top != nil {
 		return strings.Join([]string{top.group, top.kind, p.Namespace, top.name}, "/")
@@ -35,8 +35,8 @@ func (r *verifier) checkBackoff(c call) {
 	}
 }
 
-// checkHourlyLimits checks the evictions of the last hour plus those of the plan against
-// the hourly limits. Evictions in a minute count as made at its end.
+// checkHourlyLimits checks the evictions of the last hour plus those of the plan against the hourly
+// limits. An eviction counts as made at the end of its minute.
 func (r *verifier) checkHourlyLimits(p plan.Plan) {
 	owners, spaces, all := map[string]int{}, map[string]int{}, 0
 	for _, e := range r.rules.State.Evictions {

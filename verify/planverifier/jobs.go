@@ -12,9 +12,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// checkJobFailure counts an eviction as the Job controller counts a failed pod with the
-// condition DisruptionTarget. The first matching rule of the podFailurePolicy decides.
-// Without a match the failure counts against backoffLimit.
+// checkJobFailure counts an eviction as the Job controller counts a failed pod with the condition
+// DisruptionTarget. The first matching rule of the podFailurePolicy decides. If no rule matches,
+// the failure counts against backoffLimit.
 func (r *verifier) checkJobFailure(c call) {
 	job, ok := r.jobOf(c.pod)
 	if !ok {
@@ -46,8 +46,8 @@ func (r *verifier) checkJobFailure(c call) {
 	}
 }
 
-// failedPods returns the failures of a Job so far: those in its status, and those that the
-// Job controller has yet to count.
+// failedPods returns the number of failures of a Job: those in its status and those that the Job
+// controller has not counted yet.
 func (r *liveState) failedPods(job *batchv1.Job) int {
 	n, counted := int(job.Status.Failed), map[string]bool{}
 	if u := job.Status.UncountedTerminatedPods; u != nil {

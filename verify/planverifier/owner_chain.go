@@ -23,8 +23,9 @@ func (l owner) hasKind(kind string) bool {
 	return l.kind == kind && l.group == groups[kind]
 }
 
-// ownerChain lists the controllers above a pod, from the lowest up. The topmost may not
-// exist. A CronJob is separate, because it starts Jobs and does not replace pods.
+// ownerChain lists the controllers above a pod, from the lowest up. The topmost controller may not
+// exist in the cluster. A CronJob is stored separately, because it creates Jobs and does not
+// replace pods.
 type ownerChain struct {
 	id    string // identifies the topmost controller; empty for bare pods
 	links []owner
@@ -77,7 +78,7 @@ func newOwnerIndex(o *cluster.Objects) *ownerIndex {
 	return r
 }
 
-// resolve returns the controller that a reference names. An object of the same name with
+// resolve returns the controller that an owner reference names. An object of the same name with
 // another UID does not match.
 func (r *ownerIndex) resolve(ns string, ref *metav1.OwnerReference) owner {
 	group := ""
@@ -134,8 +135,8 @@ func (r *ownerIndex) walkOwners(p *corev1.Pod) ownerChain {
 	return c
 }
 
-// replicas returns the number of pods that a controller wants. It returns false if the
-// number is unknown.
+// replicas returns the number of pods that a controller wants. replicas returns false if the number
+// is unknown.
 func (l owner) replicas() (int, bool) {
 	one := func(n *int32) int {
 		if n == nil {

@@ -15,7 +15,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// makePlanOn plans on a cluster with the configuration text.
+// makePlanOn makes a plan for the cluster and returns it with the verifier's rules for the same
+// configuration.
 func makePlanOn(t testing.TB, o *cluster.Objects, text string, now time.Time, past plan.PlannerState) (plan.Plan, planverifier.Rules) {
 	t.Helper()
 	conf, err := config.Load("seed.yaml", []byte(text))
@@ -33,10 +34,10 @@ func makePlanOn(t testing.TB, o *cluster.Objects, text string, now time.Time, pa
 	return planner.New(opts).Plan(s, past, controller.Goals(s, conf.BuildStrategies(), nil), now), law
 }
 
-// TestPlansAfterAnyPrefix interrupts a plan after any number of its evictions, in any
-// order within a wave. Evicted pods still terminate and replacements are Pending. A second
-// plan on that cluster must break no rule. Only two plans together can use up a budget
-// twice.
+// TestPlansAfterAnyPrefix interrupts a plan after a random number of evictions, in a random order
+// within each wave. At that moment, evicted pods are still terminating and replacements are
+// Pending. A second plan for that cluster must break no rule. A single plan cannot exceed a budget
+// in this way; two plans together can.
 func TestPlansAfterAnyPrefix(t *testing.T) {
 	t.Parallel()
 	const wanted = 600

@@ -8,8 +8,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// checkRequiredAffinity checks that no wave evicts the last pod in a domain that satisfies
-// a required affinity term of a remaining pod.
+// checkRequiredAffinity checks required pod affinity. A wave must not evict the last pod in a
+// domain that satisfies a term of a remaining pod.
 func (r *verifier) checkRequiredAffinity(calls []call) {
 	if !r.rules.Protect["PodsRequiredByAffinity"] {
 		return
@@ -44,7 +44,7 @@ func (r *verifier) checkRequiredAffinity(calls []call) {
 	}
 }
 
-// satisfiesTerm reports whether q satisfies a term of p on its current node.
+// satisfiesTerm reports whether pod q, on its current node, satisfies an affinity term of pod p.
 func (r *liveState) satisfiesTerm(t corev1.PodAffinityTerm, p, q *corev1.Pod) bool {
 	if isTerminal(q) || isTerminating(q) || !r.bound(q) || !r.termSelects(t, p, q) {
 		return false
@@ -54,7 +54,7 @@ func (r *liveState) satisfiesTerm(t corev1.PodAffinityTerm, p, q *corev1.Pod) bo
 	return ok && known && here == there
 }
 
-// termSelects reports whether a term of p selects q.
+// termSelects reports whether an affinity term of pod p selects pod q.
 func (r *liveState) termSelects(t corev1.PodAffinityTerm, p, q *corev1.Pod) bool {
 	sel, err := metav1.LabelSelectorAsSelector(t.LabelSelector)
 	if err != nil || !sel.Matches(labels.Set(q.Labels)) {

@@ -23,7 +23,7 @@ func onPod(f func(m *planCase, p *corev1.Pod)) func(m *planCase) (string, bool) 
 	}
 }
 
-// onNode changes the node that the first move leaves.
+// onNode changes the source node of the first move.
 func onNode(f func(m *planCase, n *corev1.Node)) func(m *planCase) (string, bool) {
 	return func(m *planCase) (string, bool) {
 		x := m.plan.Moves[0]
@@ -36,7 +36,7 @@ func onNode(f func(m *planCase, n *corev1.Node)) func(m *planCase) (string, bool
 	}
 }
 
-// onDeployment changes the Deployment of the first move that has one.
+// onDeployment changes the Deployment of the first moved pod that belongs to a Deployment.
 func onDeployment(f func(m *planCase, d *appsv1.Deployment)) func(m *planCase) (string, bool) {
 	return func(m *planCase) (string, bool) {
 		for _, x := range m.plan.Moves {
@@ -51,7 +51,7 @@ func onDeployment(f func(m *planCase, d *appsv1.Deployment)) func(m *planCase) (
 	}
 }
 
-// clusterTampers change the cluster so that it forbids a move of the plan.
+// clusterTampers change the cluster so that it forbids a planned move.
 var clusterTampers = []tampering{
 	{"a mirror pod", plan.MirrorPod, onPod(func(m *planCase, p *corev1.Pod) { p.Annotations["kubernetes.io/config.mirror"] = "x" })},
 	{"a terminating pod", plan.PodTerminating,
@@ -136,8 +136,8 @@ func isReady(p *corev1.Pod) bool {
 	return p.Status.Conditions[0].Type == corev1.PodReady && p.Status.Conditions[0].Status == corev1.ConditionTrue
 }
 
-// onBudget changes the budget of the first Ready pod of wave 1 that has exactly one. taken
-// is the number of Ready pods that the wave takes from the budget. p is the last of them.
+// onBudget changes the budget of the first Ready pod in wave 1 that has exactly one budget. taken
+// is the number of Ready pods that wave 1 evicts from this budget, and p is the last of these pods.
 func onBudget(f func(b *policyv1.PodDisruptionBudget, p *corev1.Pod, healthy, taken int32)) func(m *planCase) (string, bool) {
 	return func(m *planCase) (string, bool) {
 		var b *policyv1.PodDisruptionBudget
@@ -159,7 +159,7 @@ func onBudget(f func(b *policyv1.PodDisruptionBudget, p *corev1.Pod, healthy, ta
 	}
 }
 
-// budgetTampers break a PodDisruptionBudget by one.
+// budgetTampers make wave 1 exceed a PodDisruptionBudget by one eviction.
 var budgetTampers = []tampering{
 	{"one more than the pods of the budget allow", plan.BlockedByPDB,
 		onBudget(func(b *policyv1.PodDisruptionBudget, p *corev1.Pod, healthy, taken int32) {

@@ -10,7 +10,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// makeTight returns a cluster on which pods must make room for others, and its plan.
+// makeTight returns a plan for a cluster on which some pods must make room for others.
 func makeTight(t testing.TB, seed uint64) planCase {
 	t.Helper()
 	o := simulation.Tight(rand.New(rand.NewPCG(seed, 61)))
@@ -18,8 +18,8 @@ func makeTight(t testing.TB, seed uint64) planCase {
 	return planCase{o, law, p}
 }
 
-// TestNoStepBreaksARule checks plans with displaced moves. They must break no rule, in any
-// prefix of the evictions.
+// TestNoStepBreaksARule checks plans with displaced moves. No prefix of the evictions may break a
+// rule.
 func TestNoStepBreaksARule(t *testing.T) {
 	t.Parallel()
 	steps := 0
@@ -71,7 +71,7 @@ func TestTamperedStepsAreNamed(t *testing.T) {
 	}
 }
 
-// stepTampers break the purpose of moves.
+// stepTampers remove the purpose of a move.
 var stepTampers = []tampering{
 	{"a move without a goal", planverifier.ServesNothing, editFirstMove(func(m *planCase, x *plan.Move) { x.Goals = []string{} })},
 	{"a displaced move without displacedFor", planverifier.ServesNothing, editDisplacement(func(q, p *plan.Move) { q.DisplacedFor = nil })},
@@ -84,8 +84,7 @@ var stepTampers = []tampering{
 		editDisplacement(func(q, p *plan.Move) { r := q.Pod; p.DisplacedFor = &r })},
 }
 
-// editDisplacement changes the first displaced move q of a plan and the move p that needs
-// its room.
+// editDisplacement changes the plan's first displaced move and the move that needs the freed room.
 func editDisplacement(change func(q, p *plan.Move)) func(m *planCase) (string, bool) {
 	return func(m *planCase) (string, bool) {
 		m.plan.Moves = slices.Clone(m.plan.Moves)

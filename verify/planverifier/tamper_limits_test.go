@@ -22,7 +22,8 @@ func lowerLimit(limit func(r *planverifier.Rules) *planverifier.Limit,
 	}
 }
 
-// lowerHourlyLimit is lowerLimit with an empty planner state.
+// lowerHourlyLimit clears the planner state and sets an hourly limit to one less than the plan
+// uses.
 func lowerHourlyLimit(limit func(r *planverifier.Rules) *planverifier.Limit,
 	of func(x plan.Move, p *corev1.Pod) string) func(m *planCase) (string, bool) {
 	return func(m *planCase) (string, bool) {
@@ -38,7 +39,7 @@ func ownerOf(x plan.Move) string {
 	return x.Pod.Namespace + "/" + x.Owner.Kind + "/" + x.Owner.Name
 }
 
-// limitTampers exceed a limit by one.
+// limitTampers make a plan exceed a limit by one.
 var limitTampers = []tampering{
 	{"one more than perPass", plan.LimitPerPass, lowerLimit(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerPass },
 		func(x plan.Move, p *corev1.Pod) string { return "all" })},

@@ -12,9 +12,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/planverifier"
 )
 
-// tampering breaks a valid plan, its rules or its cluster in one way. The verifier must
-// report want for the pod that apply returns, or for any pod if it is empty. If the plan
-// does not allow the change, apply returns false and changes nothing.
+// tampering breaks a valid plan, its rules or its cluster in one way. The verifier must report the
+// code want for the pod that apply returns; an empty name means any pod. If the change does not fit
+// the plan, apply returns false and changes nothing.
 type tampering struct {
 	name  string
 	want  plan.Code
@@ -120,7 +120,7 @@ func withMove(moves []plan.Move, m plan.Move) []plan.Move {
 	return out
 }
 
-// moveOf returns a move of a pod to another node.
+// moveOf returns a move of the pod to a node other than its own.
 func moveOf(m planCase, name string) plan.Move {
 	for _, p := range m.o.Pods {
 		if p.Namespace+"/"+p.Name != name {
@@ -216,7 +216,8 @@ var planTampers = []tampering{
 	}},
 }
 
-// editFirstMove changes the first move. It returns the pod that the violation must name.
+// editFirstMove changes the first move. The returned function also returns the pod that the
+// violation must name.
 func editFirstMove(f func(m *planCase, x *plan.Move)) func(m *planCase) (string, bool) {
 	return func(m *planCase) (string, bool) {
 		x := &m.plan.Moves[0]
@@ -225,8 +226,8 @@ func editFirstMove(f func(m *planCase, x *plan.Move)) func(m *planCase) (string,
 	}
 }
 
-// maxMovesPer groups the moves by the result of of. It returns the size of the largest
-// group and its last pod.
+// maxMovesPer groups the moves by the key that groupOf returns. It returns the size of the largest
+// group and the last pod of that group.
 func maxMovesPer(m *planCase, of func(x plan.Move, p *corev1.Pod) string) (n int, pod string) {
 	counts := map[string]int{}
 	for _, x := range m.plan.Moves {

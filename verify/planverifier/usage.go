@@ -10,21 +10,22 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Codes for violations of strategies on measured usage.
+// Codes for violations by strategies that act on measured usage.
 const (
 	UsageUnknown    plan.Code = "LoadNotKnown" // of the source node, the target node or too many nodes
 	SamplesMissing  plan.Code = "LoadNotYet"   // the node is not above its target for enough samples
 	UsageNotLowered plan.Code = "LoadTooHigh"  // the usage of the pod would bring its target node above the target
 )
 
-// measuredUsage is the known usage of one resource. It does not include new pods that were
-// not measured.
+// measuredUsage holds the known usage of one resource. New pods without a measurement are not
+// included.
 type measuredUsage struct {
 	used map[string]int64 // by node; nodes without known usage are absent
 	pods map[string]int64 // by namespace/name; only measured pods
 }
 
-// checkUsage replays the moves with the measured usage of pods.
+// checkUsage checks each move against the usage strategies and then shifts the pod's measured usage
+// to its target node.
 func (r *verifier) checkUsage(p plan.Plan) {
 	for _, rule := range r.rules.UsageStrategies {
 		g := r.measureUsage(rule.Resource)
@@ -57,8 +58,8 @@ func (r *verifier) checkUsageMove(rule UsageStrategy, g measuredUsage, m plan.Mo
 			r.report(m, SamplesMissing, "%s is not above its target for %d samples in a row", m.From, rule.For)
 		}
 	}
-	// A move must not worsen a goal on the target node, whatever its purpose. A move of
-	// this strategy must not overload a node without a goal.
+	// No move may worsen a usage goal on its target node, even if the move belongs to another
+	// strategy. A move of this strategy must not overload a target node without a goal either.
 	if n := r.nodes[m.To]; to && enough && use > 0 && (r.hasUsageGoal(n) || m.Strategy == rule.Strategy) {
 		if limit := rule.Target * float64(allocatable(n, rule.Resource)); float64(g.used[m.To]+use) > limit+1 {
 			r.report(m, UsageNotLowered, "%s would use %d of its %s, more than %.0f", m.To, g.used[m.To]+use, rule.Resource, limit)
@@ -139,7 +140,7 @@ func (r *liveState) measureUsage(resource string) measuredUsage {
 	return g
 }
 
-// hasUsage reports whether the measured usage of a resource by the pod is above 0.
+// hasUsage reports whether the pod's measured usage of the resource is above 0.
 func hasUsage(o *cluster.Objects, p *corev1.Pod, resource string) bool {
 	if o.Usage == nil {
 		return false

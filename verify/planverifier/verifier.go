@@ -13,17 +13,17 @@ import (
 // verifier checks the evictions of a plan against the live state.
 type verifier struct{ *liveState }
 
-// liveState is the cluster while the verifier executes the waves of a plan.
+// liveState holds the state of the cluster while the verifier executes the waves of a plan.
 type liveState struct {
 	*podGuards
 
 	violations []Violation
-	// livePods are the pods before the current wave. Replacements have taken the
-	// place of the pods that earlier waves evicted.
+	// livePods holds the pods before the current wave, by namespace/name. It contains the
+	// replacements of the pods that earlier waves evicted.
 	livePods map[string]*corev1.Pod
-	// jobFailures are the evictions that count as failures of a Job, by Job.
+	// jobFailures counts the evictions that fail a pod of a Job, by Job.
 	jobFailures map[string]int
-	// replacements counts the replacements; their names contain the number.
+	// replacements counts the replacements so far; their names contain the count.
 	replacements int
 }
 

@@ -33,8 +33,9 @@ func (r *verifier) checkInFlight(calls []call) {
 	}
 }
 
-// checkUnavailable checks workloads without a budget against maxUnavailableWithoutPDB. If
-// that many pods are unavailable, no other pod may be evicted, Ready or not.
+// checkUnavailable checks workloads without a budget against maxUnavailableWithoutPDB. If a
+// workload already has that many unavailable pods, none of its other pods may be evicted, Ready or
+// not.
 func (r *verifier) checkUnavailable(calls []call) {
 	gone := map[string]int{}
 	for _, c := range calls {
@@ -102,8 +103,8 @@ func (r *verifier) checkLastReady(calls []call) {
 // chainOf returns the controllers of a pod or of a replacement.
 func (r *liveState) chainOf(p *corev1.Pod) ownerChain { return r.chains[key(p)] }
 
-// placeReplacements ends a wave. It replaces each evicted pod by a Ready pod with the
-// labels of its controller's template.
+// placeReplacements ends a wave. placeReplacements replaces each evicted pod with a Ready pod that
+// has the labels of the controller's pod template.
 func (r *liveState) placeReplacements(calls []call) {
 	for _, c := range calls {
 		next := r.replacement(c)
@@ -118,7 +119,7 @@ func (r *liveState) placeReplacements(calls []call) {
 	}
 }
 
-// replacement returns the pod that the controller creates. It is not bound yet.
+// replacement returns the unbound pod that the controller creates for an evicted pod.
 func (r *liveState) replacement(c call) *corev1.Pod {
 	next := &corev1.Pod{ObjectMeta: *c.pod.ObjectMeta.DeepCopy(), Spec: *c.pod.Spec.DeepCopy(),
 		Status: corev1.PodStatus{Phase: corev1.PodPending}}
@@ -133,7 +134,7 @@ func (r *liveState) replacement(c call) *corev1.Pod {
 	return next
 }
 
-// controllerLabels are the labels that controllers add to those of their template.
+// controllerLabels lists the labels that controllers add to those of their pod template.
 var controllerLabels = []string{appsv1.DefaultDeploymentUniqueLabelKey, appsv1.ControllerRevisionHashLabelKey,
 	appsv1.StatefulSetPodNameLabel, appsv1.PodIndexLabel,
 	batchv1.JobNameLabel, batchv1.ControllerUidLabel, batchv1.JobCompletionIndexAnnotation, "job-name", "controller-uid"}

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Window is a span of time that starts at the times of a cron expression in a time zone.
+// Window opens at the times of a cron expression and stays open for a fixed length.
 type Window struct {
 	Fields   string // of cron: numbers, *, lists, ranges and steps
 	Length   time.Duration
@@ -16,7 +16,7 @@ type Window struct {
 
 func (w Window) String() string { return fmt.Sprintf("%s %s %s", w.Fields, w.Length, w.Location) }
 
-// parseWindow parses a window of an annotation.
+// parseWindow parses one window of an annotation value.
 func parseWindow(text string, loc *time.Location) (Window, error) {
 	f := strings.Fields(text)
 	if len(f) == 7 {
@@ -38,8 +38,8 @@ func parseWindow(text string, loc *time.Location) (Window, error) {
 	return w, err
 }
 
-// cronFields are the values that each of the five cron fields matches. anyDay reports that
-// the day of month or the day of week is *.
+// cronFields holds the values that each of the five cron fields matches. anyDay is true if the day
+// of month or the day of week is *.
 type cronFields struct {
 	matches [5][60]bool
 	anyDay  bool
@@ -68,14 +68,15 @@ func (w Window) parseFields() (cronFields, error) {
 	return out, nil
 }
 
-// parseField parses 7, 3-9 or *, the last two also with /step.
+// parseField parses one part of a cron field: a number, a range such as 3-9, or *. A range or * may
+// end in /step.
 func parseField(part string, low, high int) ([]int, error) {
 	span, by, stepped := strings.Cut(part, "/")
 	step := 1
 	if stepped {
 		n, err := strconv.Atoi(by)
 		if err != nil || n < 1 {
-			return nil, fmt.Errorf("step %q is not a number above 0", by)
+			return nil, fmt.Errorf("step %q is not a positive number", by)
 		}
 		step = n
 	}
@@ -116,17 +117,17 @@ func (f *cronFields) matchesTime(t time.Time) bool {
 	return dom || dow
 }
 
-// clockTimes are the local times of consecutive minutes in a time zone, written as UTC.
+// clockTimes holds the wall-clock times of consecutive minutes in one time zone, stored as UTC.
 type clockTimes []time.Time
 
-// A check of a window covers windowHorizon in steps of windowStep.
+// The verifier checks windows over windowHorizon in steps of windowStep.
 const (
 	windowStep    = 5 * time.Minute
 	windowHorizon = 24 * time.Hour
 )
 
-// The local times cover lookBehind before and lookAhead after now. No window is longer than
-// a day; the rest covers clock changes.
+// The local times cover lookBehind before now and lookAhead after now. Both exceed what windows
+// need by some hours, which allows for clock changes.
 const (
 	maxWindow  = 24 * time.Hour
 	lookBehind = maxWindow + 4*time.Hour
@@ -136,9 +137,9 @@ const (
 // windowClock computes when windows open around now.
 type windowClock struct {
 	now time.Time
-	// clocks are the local times around now, by time zone.
+	// clocks maps each time zone to its local times around now.
 	clocks map[string]clockTimes
-	// windowStarts are the minutes at which windows open, by window.
+	// windowStarts maps each window to the minutes at which it opens.
 	windowStarts map[string][]int
 }
 
@@ -154,10 +155,10 @@ func (r *windowClock) localTimes(loc *time.Location) clockTimes {
 	return r.clocks[loc.String()]
 }
 
-// startsOf returns the minutes, as indexes of the local times, at which a window opens. A
-// local time that occurs twice opens a deny window both times, and an allow window once
-// unless it opens every hour. A skipped local time opens a deny window right after, and no
-// allow window.
+// startsOf returns the minutes at which a window opens, as indexes into the local times. If a local
+// time occurs twice, a deny window opens both times; an allow window opens once, unless it opens
+// every hour. If a local time is skipped, a deny window opens right after the gap; an allow window
+// does not open.
 func (r *windowClock) startsOf(w Window, denies bool) []int {
 	key := fmt.Sprint(w, denies)
 	if out, done := r.windowStarts[key]; done {

@@ -13,10 +13,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
-// exhaustiveSearch tries sequences of evictions with its own arithmetic. Each pod leaves
-// at most once. Its replacement must land with enough confidence where at least one goal
-// improves and none gets worse. It shares guards, budgets and the placement model with the
-// planner.
+// exhaustiveSearch tries sequences of evictions and computes goal excesses with its own code. Each
+// pod is evicted at most once. The replacement must land with enough confidence on a node where at
+// least one goal improves and none gets worse. The search uses the planner's guards, budgets and
+// placement model.
 type exhaustiveSearch struct {
 	s        *cluster.Snapshot
 	opts     settings.Options
@@ -34,7 +34,7 @@ type displacement struct {
 	from, to cluster.NodeID
 }
 
-// goalState is the state of one goal.
+// goalState is the state of one goal during the search.
 type goalState struct {
 	goal    plan.Goal
 	initial int64
@@ -74,8 +74,8 @@ func newExhaustiveSearch(p problem) *exhaustiveSearch {
 	return g
 }
 
-// otherNodes returns the other nodes that could run the replacement. It checks only what
-// does not change: readiness, selectors, taints, size, and the zone of volumes.
+// otherNodes returns the other nodes that could run the replacement. It checks only conditions that
+// moves do not change: readiness, selectors, taints, size, and the zone of volumes.
 func otherNodes(s *cluster.Snapshot, pod *cluster.Pod) (out []cluster.NodeID) {
 	zone := volumeZone(s, pod)
 	for i := range s.Nodes {
@@ -104,8 +104,8 @@ func volumeZone(s *cluster.Snapshot, pod *cluster.Pod) string {
 	return ""
 }
 
-// evictionHelps reports whether evicting the pod could help the goal. The pod must be able
-// to run on another node, in another domain.
+// evictionHelps reports whether evicting the pod could help the goal. The pod must be able to run
+// on another node or, for a group goal, in another domain.
 func (g *exhaustiveSearch) evictionHelps(pod cluster.PodID, x *goalState) bool {
 	if x.counts == nil {
 		return len(g.targets[pod]) > 0
@@ -153,8 +153,9 @@ func (x *goalState) excess() int64 {
 	return int64(fewestMoves(x.counts, int(x.goal.Limit)))
 }
 
-// fewestMoves returns the fewest moves that bring the skew of a group to its limit. It
-// tries every final minimum: pods leave full domains and arrive in empty ones.
+// fewestMoves returns the fewest moves that bring the skew of a group to its limit. It tries every
+// possible size of the smallest domain: pods leave domains that are too large and enter domains
+// that are too small.
 func fewestMoves(counts []int, skew int) int {
 	total := 0
 	for _, c := range counts {
@@ -228,7 +229,8 @@ func (g *exhaustiveSearch) couldHelp(pod cluster.PodID, from cluster.NodeID) boo
 	return false
 }
 
-// landing returns the move of a pod if its landing is confident enough and serves a goal.
+// landing returns the predicted move of a pod. It returns false unless the prediction is confident
+// enough and the move improves a goal.
 func (g *exhaustiveSearch) landing(pod cluster.PodID) (displacement, bool) {
 	from := g.model.NodeOf(pod)
 	if g.moved[pod] || !g.mayEvict[pod] || from == cluster.NoNode || !g.couldHelp(pod, from) {
@@ -266,8 +268,8 @@ func (g *exhaustiveSearch) undoMove() {
 	g.moved[h.pod] = false
 }
 
-// excess returns the weighted sum of the remaining excess of each goal, as a share of its
-// initial excess.
+// excess returns the weighted sum over all goals of the remaining excess, as a share of the initial
+// excess.
 func (g *exhaustiveSearch) excess() (all float64) {
 	for _, x := range g.goals {
 		all += x.goal.Weight * float64(x.excess()) / float64(x.initial)

@@ -6,9 +6,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// TestWhatChainsWouldAdd counts plans for small clusters after which a pair of moves
-// lowers the excess although no single move does. The first move of the pair may make room
-// or worsen a goal for a while. The test logs the figures and asserts nothing.
+// TestWhatChainsWouldAdd counts the plans for small clusters that two further moves together could
+// improve although no single move can. The first of the two moves may make room or worsen a goal
+// temporarily. The test logs the figures and asserts nothing.
 func TestWhatChainsWouldAdd(t *testing.T) {
 	from, to := seedRange(10, 500)
 	stuck, helped := 0, 0
@@ -35,8 +35,8 @@ func TestWhatChainsWouldAdd(t *testing.T) {
 		to-from, stuck, left, helped, gained)
 }
 
-// bestPair returns the two moves that lower the excess most without worsening a goal. Each
-// replacement must have a single certain node.
+// bestPair returns the two moves that together reduce the excess most without worsening a goal.
+// Each replacement must land on one node with enough confidence.
 func (g *exhaustiveSearch) bestPair() (first, second displacement, gain float64) {
 	before, was := g.goalExcesses(), g.excess()
 	for a := range g.s.Pods {
@@ -61,8 +61,8 @@ func (g *exhaustiveSearch) bestPair() (first, second displacement, gain float64)
 	return first, second, gain
 }
 
-// certainLanding returns the move of a pod if its landing is certain enough. The move need
-// not help a goal.
+// certainLanding returns the move of a pod to its likeliest node, even if the move helps no goal.
+// It returns false unless the prediction is confident enough.
 func (g *exhaustiveSearch) certainLanding(pod cluster.PodID) (displacement, bool) {
 	from := g.model.NodeOf(pod)
 	if g.moved[pod] || !g.mayEvict[pod] || from == cluster.NoNode {

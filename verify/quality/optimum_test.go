@@ -13,12 +13,12 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// tolerance is the difference up to which two sums of shares count as equal.
+// tolerance is the largest difference at which two sums of shares count as equal.
 const tolerance = 1e-9
 
-// TestSmallPlansAreOptimal compares plans for up to 10 nodes and 40 pods with the best
-// sequence of evictions, found by exhaustive search. The best has the least excess, then
-// the fewest evictions. The test also replays the plan and checks every move.
+// TestSmallPlansAreOptimal compares plans for up to 10 nodes and 40 pods with the best sequence of
+// evictions, found by exhaustive search. The best sequence leaves the least excess and, among
+// equals, has the fewest evictions. The test also replays the plan and checks every move.
 func TestSmallPlansAreOptimal(t *testing.T) {
 	from, to := seedRange(120, 500)
 	limit := 300
@@ -93,7 +93,7 @@ func formatMoves(p problem, steps []displacement) string {
 	return strings.Join(out, ", ")
 }
 
-// compare returns in which respect another score is better.
+// compare describes in which respect score b is better than score a.
 func (a score) compare(b score) string {
 	switch {
 	case a.excess <= b.excess+tolerance:
@@ -104,8 +104,9 @@ func (a score) compare(b score) string {
 	return "less excess, more evictions"
 }
 
-// applyPlanChecked executes a plan and checks each move. It counts moves that serve no
-// goal by themselves; they may be part of a chain. No goal may be worse at the end.
+// applyPlanChecked executes a plan and checks each move. chained counts the moves that improve no
+// goal on their own, because they may be part of a chain. At the end, no goal may be worse than
+// before.
 func applyPlanChecked(t *testing.T, seed int, g *exhaustiveSearch, pl plan.Plan) (at score, chained int) {
 	t.Helper()
 	before := make([]int64, len(g.goals))
@@ -138,9 +139,9 @@ type searchResult struct {
 	cut    bool // the search reached its limit of states
 }
 
-// exploreStates searches for a better score than mine, one eviction after the other. It
-// drops a state if its lower bound is not better than the best score. A first search
-// follows only the most promising states. A second follows all, up to the limit.
+// exploreStates searches for a better score than mine, one eviction after the other. It drops a
+// state whose lower bound is not better than the best score. The first search follows only the most
+// promising states; the second search follows all states, up to the limit.
 func exploreStates(p problem, mine score, limit int) searchResult {
 	narrow := searchResult{best: mine}
 	narrow.search(newExhaustiveSearch(p), limit, 30)
@@ -155,8 +156,8 @@ type searchNode struct {
 	at    score
 }
 
-// search adds one eviction at a time. width limits the states that it follows for each
-// number of evictions; 0 means all states up to limit.
+// search adds one eviction at a time. width limits the number of states that the search follows at
+// each depth; 0 means all states, up to limit.
 func (o *searchResult) search(g *exhaustiveSearch, limit, width int) {
 	seen := map[string]bool{}
 	for level := []searchNode{{}}; len(level) > 0; {
@@ -216,8 +217,9 @@ func (g *exhaustiveSearch) allowedMoves(best score) (out []displacement) {
 	return out
 }
 
-// lowerBound returns the best score that this state may lead to. It assumes that every pod
-// that has not moved yet can leave without harm. It counts the fewest such evictions.
+// lowerBound returns the best score that any continuation of this state can reach. It assumes that
+// every pod that has not moved yet can leave without worsening a goal, and counts the fewest such
+// evictions.
 func (g *exhaustiveSearch) lowerBound() score {
 	var left float64
 	nodes, groups := map[cluster.NodeID]int{}, 0
@@ -249,8 +251,8 @@ func (g *exhaustiveSearch) lowerBound() score {
 	return score{left, len(g.steps) + max(all, groups)}
 }
 
-// fewestEvictions counts the largest evictable pods on the node of a goal that together
-// cover an amount. It also returns the amount that they do not cover.
+// fewestEvictions counts the largest evictable pods on a goal's node that together request an
+// amount. It also returns the part of the amount that they do not cover.
 func (g *exhaustiveSearch) fewestEvictions(x *goalState, amount int64) (n int, rest int64) {
 	var sizes []int64
 	for _, p := range g.s.Nodes[x.goal.Node].Pods {
@@ -265,7 +267,7 @@ func (g *exhaustiveSearch) fewestEvictions(x *goalState, amount int64) (n int, r
 	return n, max(0, rest)
 }
 
-// key identifies the state by the nodes of the moved pods, in any order of moves.
+// key identifies a state by the nodes of the moved pods. The order of the moves does not matter.
 func (g *exhaustiveSearch) key() string {
 	moved := slices.Clone(g.steps)
 	slices.SortFunc(moved, func(a, b displacement) int { return cmp.Compare(a.pod, b.pod) })

@@ -14,14 +14,13 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// minBenefitOfStep is the minimum reduction of a node's CPU by two evictions, in milliCPU:
-// one percent of ten cores.
+// minBenefitOfStep is the least CPU, in milliCPU, that two evictions must remove from a node: one
+// percent of ten cores.
 const minBenefitOfStep = 100
 
-// TestStepsHarmNothingAtAnyPrefix plans on clusters where pods must make room for others.
-// No move may worsen a goal. Each displaced move must be followed, in a later wave, by a
-// move to its node, and both must be worth their evictions. Without displaced moves more
-// excess must remain.
+// TestStepsHarmNothingAtAnyPrefix plans on clusters where pods must make room for others. No move
+// may worsen a goal. The move that needs the room must follow each displaced move in a later wave,
+// and both must be worth their evictions. Plans without displaced moves must leave more excess.
 func TestStepsHarmNothingAtAnyPrefix(t *testing.T) {
 	steps, helped := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -40,7 +39,7 @@ func TestStepsHarmNothingAtAnyPrefix(t *testing.T) {
 			}
 			if m.DisplacedFor == nil {
 				if g.excess() >= was {
-					t.Fatalf("seed %d: step %d serves no goal", seed, m.Step)
+					t.Fatalf("seed %d: step %d improves no goal", seed, m.Step)
 				}
 				continue
 			}

@@ -17,8 +17,8 @@ func intQuantity(milli int64) resource.Quantity {
 	return *resource.NewMilliQuantity(milli, resource.DecimalSI)
 }
 
-// writeBudgetStatus writes the status that the disruption controller would write. For some
-// budgets in one of ten clusters the status is stale.
+// writeBudgetStatus writes the status that the disruption controller would write. Some budgets get
+// a stale status.
 func (m *mixedBase) writeBudgetStatus(b *policyv1.PodDisruptionBudget) {
 	sel, err := metav1.LabelSelectorAsSelector(b.Spec.Selector)
 	if err != nil {
@@ -85,8 +85,8 @@ func podReady(p *corev1.Pod) bool {
 	return false
 }
 
-// sumScales returns the sum of the replicas of the pods' controllers. It returns false if
-// a controller has no scale.
+// sumScales returns the total replicas of the pods' controllers, or false if a controller has no
+// scale.
 func (m *mixedBase) sumScales(pods []*corev1.Pod) (int, bool) {
 	sum, seen := 0, map[string]bool{}
 	for _, p := range pods {

@@ -15,10 +15,11 @@ import (
 // mostPods is the maximum number of pods of a Mixed cluster.
 const mostPods = 160
 
-// Mixed returns a small cluster that exercises every guard, annotation and budget rule. It
-// has all kinds of owners, budgets, Services and node states, and some crowded nodes. In
-// three of four clusters at least half of the oddities are absent, so plans have moves.
-// One cluster in five is taken in a night with a clock change.
+// Mixed returns a small cluster that exercises every guard, annotation and budget rule. Its
+// workloads have all kinds of owners, budgets, Services and states, and some of its nodes are
+// crowded or broken. In three of four clusters, broken objects are at most half as frequent, so
+// that a plan can move more pods. One snapshot in five is taken in a night with a daylight-saving
+// change.
 func Mixed(r *rand.Rand) *cluster.Objects {
 	now := epoch.Add(time.Duration(r.IntN(14*24*60)) * time.Minute)
 	if nights := Nights(); r.IntN(5) == 0 {
@@ -27,8 +28,8 @@ func Mixed(r *rand.Rand) *cluster.Objects {
 	return MixedAt(r, now)
 }
 
-// Nights returns the nights of 2026 in which clocks change in Berlin and on Lord Howe
-// Island (by half an hour). The change is within four hours of each time.
+// Nights returns the evenings of the four nights of 2026 with a daylight-saving change in Berlin or
+// on Lord Howe Island. The change happens within four hours after the returned time.
 func Nights() []time.Time {
 	return []time.Time{
 		time.Date(2026, 3, 28, 23, 0, 0, 0, time.UTC), time.Date(2026, 10, 24, 22, 0, 0, 0, time.UTC),
@@ -36,7 +37,7 @@ func Nights() []time.Time {
 	}
 }
 
-// MixedAt returns a Mixed cluster taken at a time.
+// MixedAt returns a Mixed cluster whose snapshot is taken at now.
 func MixedAt(r *rand.Rand, now time.Time) *cluster.Objects {
 	m := &mixedCluster{mixedBase: &mixedBase{r: r, now: now, o: &cluster.Objects{TakenAt: now, ServerVersion: "1.37"}}}
 	m.chanceFactor = pick(r, 1, 0.5, 0.25, 0.1)
@@ -52,8 +53,8 @@ func MixedAt(r *rand.Rand, now time.Time) *cluster.Objects {
 	return m.o
 }
 
-// addRequiredPeers adds, in one of three clusters, a pod with a required affinity to a
-// workload on its host. Its random draws do not change the rest of the cluster.
+// addRequiredPeers adds, in one of three clusters, a pod that requires a pod of some workload on
+// its node. It uses its own random source, so the rest of the cluster does not change.
 func (m *mixedCluster) addRequiredPeers() {
 	r := rand.New(rand.NewPCG(uint64(m.now.Unix()), uint64(len(m.o.Pods))))
 	if len(m.apps) == 0 || r.IntN(3) > 0 {

@@ -71,7 +71,7 @@ func (m *mixedCluster) startRollout(a *mixedApp, d *appsv1.Deployment) {
 		rs.Spec.Replicas = &one
 		rs.Spec.Template.Spec.Containers[0].Image = "registry.example.com/" + a.name + ":v2"
 		d.Spec.Template.Spec.Containers[0].Image = rs.Spec.Template.Spec.Containers[0].Image
-	case 3: // it is scaling down
+	case 3: // the Deployment scales down
 		*d.Spec.Replicas--
 	}
 }
@@ -111,8 +111,8 @@ func (m *mixedCluster) statefulSet(a *mixedApp) {
 	}
 }
 
-// revisions gives a StatefulSet two revisions: with OnDelete, with a partition, or during
-// an update.
+// revisions gives a StatefulSet two revisions, with OnDelete, with a partition, or during an
+// update.
 func (m *mixedCluster) revisions(a *mixedApp, s *appsv1.StatefulSet) {
 	s.Status.UpdateRevision = a.name + "-r2"
 	from := m.r.IntN(len(a.pods) + 1) // pods from this ordinal on are updated
@@ -146,7 +146,7 @@ func (m *mixedCluster) customController(a *mixedApp) {
 	m.addPods(a, a.template.Labels, a.name+"-%02d")
 }
 
-// argoRollout adds a ReplicaSet whose owner is not a Deployment.
+// argoRollout adds a ReplicaSet whose owner is an Argo Rollout.
 func (m *mixedCluster) argoRollout(a *mixedApp) {
 	rs := m.addReplicaSet(a, "x")
 	m.addOwner(a, "apps/v1", "ReplicaSet", &rs.ObjectMeta, a.name+"-x")
@@ -154,7 +154,7 @@ func (m *mixedCluster) argoRollout(a *mixedApp) {
 	m.addPods(a, rs.Labels, a.name+"-x-%02d")
 }
 
-// canary is argoRollout with two ReplicaSets that have pods.
+// canary adds an Argo Rollout with two ReplicaSets that both have pods.
 func (m *mixedCluster) canary(a *mixedApp) {
 	m.argoRollout(a)
 	first := a.meta[0]
@@ -184,7 +184,7 @@ func (m *mixedCluster) operatorOwned(a *mixedApp) {
 	m.addOwner(a, "example.com/v1", "Thing", &metav1.ObjectMeta{}, a.name)
 }
 
-// orphans adds pods with a controller that does not exist, at one level of the chain.
+// orphans adds pods whose owner chain contains a controller that does not exist.
 func (m *mixedCluster) orphans(a *mixedApp) {
 	switch m.r.IntN(3) {
 	case 0:

@@ -43,7 +43,7 @@ func (m *mixedBase) namespaces() {
 	m.o.Namespaces = append(m.o.Namespaces, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "kube-system", UID: "kube-system"}})
 }
 
-// addRequest adds one Evenkeel annotation, valid or not.
+// addRequest adds one or two Evenkeel annotations, valid or invalid.
 func (m *mixedBase) addRequest(to map[string]string) {
 	for range 1 + m.r.IntN(5)/4 {
 		kv := pick(m.r, []string{"evict", "never"}, []string{"evict", "prefer"}, []string{"evict", "prefer"}, []string{"evict", "Never"},
@@ -126,7 +126,7 @@ func (m *mixedBase) addPriorityClasses() {
 		{ObjectMeta: metav1.ObjectMeta{Name: "batch", UID: "pc-batch"}, Value: -10}}
 }
 
-// pickNode returns a node with enough free CPU, and prefers the first nodes. It returns an
+// pickNode returns a node with enough free CPU, and prefers the first nodes. pickNode returns an
 // empty string if all nodes are full.
 func (m *mixedBase) pickNode(cpu int64) string {
 	n := int(float64(len(m.free)) * m.r.Float64() * m.r.Float64())

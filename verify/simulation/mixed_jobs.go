@@ -24,8 +24,8 @@ func (m *mixedCluster) job(a *mixedApp) {
 	m.addJobTrouble(a, j)
 }
 
-// podFailurePolicy returns a random policy, or nil. Some rules precede or follow a rule on
-// DisruptionTarget.
+// podFailurePolicy returns a random policy, or nil. Some policies have rules before or after the
+// rule on DisruptionTarget.
 func (m *mixedCluster) podFailurePolicy() *batchv1.PodFailurePolicy {
 	on := func(action batchv1.PodFailurePolicyAction, of corev1.PodConditionType, is corev1.ConditionStatus) batchv1.PodFailurePolicyRule {
 		return batchv1.PodFailurePolicyRule{Action: action, OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: of,
@@ -53,7 +53,7 @@ func (m *mixedCluster) podFailurePolicy() *batchv1.PodFailurePolicy {
 	return &batchv1.PodFailurePolicy{Rules: rules}
 }
 
-// addJobTrouble puts a Job into a state in which an eviction may fail it or get no
+// addJobTrouble puts a Job into a state in which an eviction may fail the Job or may get no
 // replacement.
 func (m *mixedCluster) addJobTrouble(a *mixedApp, j *batchv1.Job) {
 	switch yes := true; {

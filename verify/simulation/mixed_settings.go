@@ -70,7 +70,8 @@ func guards(r *rand.Rand, say func(string, ...any), maybe func(float64, string, 
 	maybe(0.5, "  minConfidence: 0.5")
 }
 
-// protections lists values of guards.protect with their probability.
+// protections lists values of guards.protect and the probability that a configuration contains
+// them.
 var protections = []struct {
 	name  string
 	often float64

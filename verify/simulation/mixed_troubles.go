@@ -9,8 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// varyTemplate adds a property that guards or the scheduler check to the template of a
-// workload.
+// varyTemplate adds a property to a workload's pod template that a guard or the scheduler checks.
 func (m *mixedCluster) varyTemplate(a *mixedApp) {
 	s := &a.template.Spec
 	claim := func(class *string) {
@@ -60,8 +59,7 @@ func (m *mixedCluster) varyTemplate(a *mixedApp) {
 	}
 }
 
-// addTrouble adds a property to a workload, or to one of its pods, that may forbid an
-// eviction.
+// addTrouble changes a workload or one of its pods in a way that may forbid an eviction.
 func (m *mixedCluster) addTrouble(a *mixedApp) {
 	if len(a.pods) == 0 {
 		return
@@ -133,7 +131,7 @@ func (m *mixedCluster) addTrouble(a *mixedApp) {
 	}
 }
 
-// addSinglePods adds pods without controllers and pods of the kubelet.
+// addSinglePods adds bare pods, mirror pods and static pods.
 func (m *mixedCluster) addSinglePods() {
 	one := int32(1)
 	for i := range m.r.IntN(4) {

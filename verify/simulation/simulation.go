@@ -1,5 +1,5 @@
-// Package simulation generates clusters for tests and benchmarks from a seed. It never
-// makes or judges a plan, and is not part of the program.
+// Package simulation generates clusters for tests and benchmarks from a seed. The package never
+// makes or judges a plan and is not part of the program.
 package simulation
 
 import (
@@ -21,7 +21,7 @@ import (
 
 const zoneKey = "topology.kubernetes.io/zone"
 
-// settings are environment variables that give pods a realistic size of some kilobytes.
+// settings contains environment variables that give each pod a realistic size of several kilobytes.
 var settings = func() []corev1.EnvVar {
 	var env []corev1.EnvVar
 	for i := range 20 {
@@ -32,8 +32,8 @@ var settings = func() []corev1.EnvVar {
 
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Crowded returns a cluster over three zones with Deployments of per pods. Some
-// Deployments crowd few nodes, and some have a budget.
+// Crowded returns a cluster in three zones whose Deployments have per pods each. The first nodes
+// hold more pods than the others, and every fifth Deployment has a budget.
 func Crowded(r *rand.Rand, nodes, deployments, per int) *cluster.Objects {
 	o := &cluster.Objects{TakenAt: epoch.Add(24 * time.Hour), ServerVersion: "1.37"}
 	for i := range nodes {

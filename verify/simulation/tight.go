@@ -17,9 +17,9 @@ import (
 // tightNode is the allocatable CPU and memory of a node of Tight, in milliCPU and MiB.
 var tightNode = [2]int64{10_000, 10 << 10}
 
-// Tight returns a cluster of few small nodes on which single moves often help no goal.
-// Some nodes are short of CPU, others of memory. Half of the pods have no controller, so
-// they stay. Plans need displaced moves that make room.
+// Tight returns a cluster of few small nodes on which single moves often help no goal. Some nodes
+// are short of CPU, others of memory. About half of the pods have no controller, so the planner
+// does not move them. A plan needs displaced moves that make room for other pods.
 func Tight(r *rand.Rand) *cluster.Objects {
 	o := &cluster.Objects{TakenAt: epoch.Add(24 * time.Hour), ServerVersion: "1.37"}
 	o.Namespaces = append(o.Namespaces, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop", UID: "shop"}})

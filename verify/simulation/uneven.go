@@ -15,8 +15,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// The shape of Uneven, which the benchmarks of the lab also use: Deployments of 20 pods in
-// ten namespaces. Every fourth must stay spread over three zones.
+// Uneven creates Deployments of 20 pods in ten namespaces, as the benchmarks of the lab do. Every
+// fourth Deployment must be spread over three zones.
 const (
 	unevenPer   = 20
 	unevenZones = 3
@@ -44,8 +44,8 @@ func Uneven(r *rand.Rand, nodes, pods int) *cluster.Objects {
 	return o
 }
 
-// unevenApp adds a Deployment with its ReplicaSet. memPart is its memory request as a
-// share of 4Gi for each CPU.
+// unevenApp adds a Deployment with its ReplicaSet. memPart is the memory request of its pods as a
+// share of 4Gi per CPU.
 func unevenApp(o *cluster.Objects, i int, memPart float64) corev1.PodSpec {
 	ns, name, yes, replicas, grace := fmt.Sprintf("ns%d", i%10), fmt.Sprintf("d%05d", i), true, int32(unevenPer), int64(30)
 	labels := map[string]string{"app": name}
@@ -73,7 +73,8 @@ func unevenApp(o *cluster.Objects, i int, memPart float64) corev1.PodSpec {
 	return spec
 }
 
-// placeUneven binds the shuffled pods to nodes. Remaining pods go to the middle nodes.
+// placeUneven binds the shuffled pods to nodes. Pods that fit no node go to the nodes with an
+// average number of pods.
 func placeUneven(r *rand.Rand, o *cluster.Objects, specs []corev1.PodSpec, nodes int) {
 	type pod struct{ app, ordinal int }
 	var all []pod

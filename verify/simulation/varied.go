@@ -12,14 +12,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// Varied returns a cluster of unequal nodes over three zones. Its workloads have the
-// constraints that limit a plan: budgets, node affinity, pod affinity, topology spread,
-// zonal volumes, node selectors, do-not-disrupt. About 30 % of the nodes hold far more
-// than their share, and 30 % far less. Pods request 35 to 55 % of the CPU. mostPods limits
-// the number of pods; 0 means no limit.
+// Varied returns a cluster of unequal nodes over three zones. Its workloads have constraints that
+// limit a plan: budgets, node affinity, pod affinity, topology spread, zonal volumes, node
+// selectors and do-not-disrupt. About 30 % of the nodes hold far more than their share, and 30 %
+// far less. Pods request 35 to 55 % of the CPU. mostPods limits the number of pods; 0 means no
+// limit.
 //
-// Unlike Mixed, it has no broken objects. It tests how good a plan is, not whether a plan
-// is allowed.
+// A Varied cluster has no broken objects. Tests use it to measure how good a plan is, and use Mixed
+// to check whether a plan is allowed.
 func Varied(r *rand.Rand, nodes, mostPods int) *cluster.Objects {
 	v := &variedCluster{r: r, o: &cluster.Objects{TakenAt: epoch.Add(24 * time.Hour), ServerVersion: "1.37"}}
 	for i := range 4 {

@@ -42,7 +42,7 @@ func (v *variedCluster) app(i, replicas int) {
 	}
 }
 
-// restrictNodes gives some workloads a restriction of their nodes.
+// restrictNodes makes some workloads require or prefer certain nodes.
 func (v *variedCluster) restrictNodes(a *variedApp) {
 	require := func(r corev1.NodeSelectorRequirement) *corev1.NodeSelector {
 		return &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{r}}}}
@@ -189,7 +189,7 @@ func (v *variedCluster) volume(ns, claim, zone string) {
 			Status: corev1.PersistentVolumeStatus{Phase: corev1.VolumeBound}})
 }
 
-// pod adds a bound pod. It returns nil if no node has room.
+// pod adds a bound pod. pod returns nil if no node has room.
 func (v *variedCluster) pod(a *variedApp, name string, labels map[string]string) *corev1.Pod {
 	node := v.pickNode(a)
 	if node == nil {
@@ -206,7 +206,8 @@ func (v *variedCluster) pod(a *variedApp, name string, labels map[string]string)
 	return p
 }
 
-// budget adds a budget that allows some disruptions. One in twelve allows none.
+// budget adds a budget that allows some disruptions. About one budget in twelve allows no
+// disruptions.
 func (v *variedCluster) budget(a *variedApp) {
 	n := len(a.pods)
 	away := min(n-1, pick(v.r, 1, 1, 1, 2, max(1, n/4)))

@@ -32,8 +32,7 @@ func (c *Simulation) churn() {
 	c.schedule()
 }
 
-// randomCount returns a random number of events between two passes, from their rate per
-// hour.
+// randomCount returns a random number of events between two passes for a mean number per hour.
 func (c *Simulation) randomCount(perHour float64) int {
 	mean := perHour * float64(c.EveryMinutes) / 60
 	n := int(math.Floor(mean))
@@ -77,7 +76,7 @@ func (c *Simulation) removePods(gone func(*corev1.Pod) bool) (out []*corev1.Pod)
 	return out
 }
 
-// addNode adds a node like the first one.
+// addNode adds a copy of the first node under a new name.
 func (c *Simulation) addNode() {
 	n := c.o.Nodes[0].DeepCopy()
 	n.Name = fmt.Sprintf("n%05d", c.nodesCreated)
@@ -87,7 +86,8 @@ func (c *Simulation) addNode() {
 	c.o.Nodes = append(slices.Clone(c.o.Nodes), n)
 }
 
-// removeNode removes a random node. Its pods are created again and scheduled elsewhere.
+// removeNode removes a random node. The ReplicaSets create its pods again, and the scheduler binds
+// them to other nodes.
 func (c *Simulation) removeNode() {
 	i := c.r.IntN(len(c.o.Nodes))
 	name := c.o.Nodes[i].Name
@@ -101,7 +101,7 @@ func (c *Simulation) removeNode() {
 	}
 }
 
-// rollOut replaces the ReplicaSet of a Deployment by a new one.
+// rollOut replaces the ReplicaSet of a Deployment with a new one.
 func (c *Simulation) rollOut(i int) {
 	old, d := c.o.ReplicaSets[i], *c.o.Deployments[i]
 	hashed := map[string]string{"app": d.Name, "pod-template-hash": fmt.Sprintf("t%d", c.now.Unix()/60)}
@@ -127,7 +127,7 @@ func (c *Simulation) rollOut(i int) {
 	c.o.ReplicaSets[i], c.o.Deployments[i] = &rs, &d
 }
 
-// scale changes the replicas of a Deployment, within 4 to 60.
+// scale changes the replicas of a Deployment to a number from 4 to 60.
 func (c *Simulation) scale(i int) {
 	rs, d := *c.o.ReplicaSets[i], *c.o.Deployments[i]
 	was := int(*d.Spec.Replicas)
@@ -152,7 +152,7 @@ func (c *Simulation) scale(i int) {
 	})
 }
 
-// schedule binds the pending pods in order, at the predicted probabilities.
+// schedule binds each Pending pod to a random node, with the predicted probabilities.
 func (c *Simulation) schedule() {
 	waiting := false
 	c.placed = 0
@@ -177,7 +177,7 @@ func (c *Simulation) schedule() {
 	}
 }
 
-// drawLanding draws a random node from a prediction. It returns NoNode if the pod stays
+// drawLanding draws a random node from a prediction. drawLanding returns NoNode if the pod stays
 // Pending.
 func (c *Simulation) drawLanding(pr prediction.Prediction) cluster.NodeID {
 	st := pr.Terminating

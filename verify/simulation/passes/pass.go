@@ -29,12 +29,13 @@ type Pass struct {
 	// that landed on a node that the plan does not accept.
 	Evictions, LandedElsewhere int
 	// EvictedAgain counts the evictions of replicas that were moved within the last hour.
-	// EvictedAgainSoon counts those within the shortest backoff.
+	// EvictedAgainSoon counts the evictions of replicas that were moved within the shortest
+	// backoff.
 	EvictedAgain, EvictedAgainSoon int
 	// BackedOff counts the evictions of workloads in backoff.
 	BackedOff int
-	// Over is the number of node goals with excess after the pass, and Goals the number of
-	// all node goals. Skewed is the number of skewed groups.
+	// Over is the number of node goals with excess after the pass. Goals is the number of all node
+	// goals. Skewed is the number of skewed groups.
 	Over, Goals, Skewed int
 	// StdDev is the standard deviation of the nodes' requested CPU after the pass.
 	StdDev float64
@@ -75,8 +76,7 @@ func (c *Simulation) goals(s *cluster.Snapshot) []plan.Goal {
 	return out
 }
 
-// executePlan evicts wave by wave, and rechecks each wave before it starts, as the
-// controller does.
+// executePlan executes a plan wave by wave and rechecks each wave first, as the controller does.
 func (c *Simulation) executePlan(p *planner.Planner, s *cluster.Snapshot, pl plan.Plan, out *Pass) {
 	if len(pl.Moves) == 0 {
 		return
@@ -129,8 +129,8 @@ func (c *Simulation) replan(p *planner.Planner, run plan.OpenRun, pl plan.Plan, 
 	c.state, _ = history.RecordOutcomes(c.state, run.RunID, outcomes, c.now, c.conf.HistoryOptions())
 }
 
-// evict executes moves in order. Each replacement lands at random by its prediction and is
-// Ready before the next eviction.
+// evict executes moves in order. Each replacement lands on a random node, with the predicted
+// probabilities, and is Ready before the next eviction.
 func (c *Simulation) evict(s *cluster.Snapshot, moves []plan.Move, out *Pass) (outcomes []plan.Outcome) {
 	w := placement.NewClusterModel(s, c.conf.PlannerOptions().Placement)
 	at := map[string]int{}
@@ -146,7 +146,7 @@ func (c *Simulation) evict(s *cluster.Snapshot, moves []plan.Move, out *Pass) (o
 	return outcomes
 }
 
-// startup is how long a replacement takes to start.
+// startup is the time that a replacement needs to start.
 const startup = time.Second
 
 // replace replaces an evicted pod and returns the outcome.
