@@ -114,7 +114,7 @@ func checkResponse(resp *http.Response, most int64) (*http.Response, error) {
 	}
 	if resp.ContentLength > most {
 		resp.Body.Close()
-		return nil, tooLarge(most)
+		return nil, tooLargeError(most)
 	}
 	resp.Body = &limitedBody{ReadCloser: resp.Body, left: most, most: most}
 	return resp, nil
@@ -217,7 +217,7 @@ func (l *limitedBody) Read(p []byte) (int, error) {
 	}
 	n, err := l.ReadCloser.Read(p)
 	if l.left -= int64(n); l.left < 0 {
-		return n, tooLarge(l.most)
+		return n, tooLargeError(l.most)
 	}
 	return n, err
 }
@@ -227,7 +227,7 @@ type badAnswer string
 
 func (e badAnswer) Error() string { return string(e) }
 
-func tooLarge(most int64) error {
+func tooLargeError(most int64) error {
 	return badAnswer(fmt.Sprintf("the answer is larger than %d MiB", most>>20))
 }
 

@@ -136,12 +136,12 @@ func decodeItem(b []byte, pod bool) (m itemMetrics, err error) {
 			})
 		case 4:
 			if !pod {
-				return resourceEntry(b, &node)
+				return decodeResourceEntry(b, &node)
 			}
 			var c resourceUse
 			err := forEachField(b, func(n protowire.Number, b []byte, _ uint64) error {
 				if n == 2 {
-					return resourceEntry(b, &c)
+					return decodeResourceEntry(b, &c)
 				}
 				return nil
 			})
@@ -156,8 +156,8 @@ func decodeItem(b []byte, pod bool) (m itemMetrics, err error) {
 	return m, err
 }
 
-// resourceEntry reads one entry of a ResourceList: a name, and a Quantity encoded as a string.
-func resourceEntry(b []byte, into *resourceUse) error {
+// decodeResourceEntry reads one entry of a ResourceList: a name, and a Quantity encoded as a string.
+func decodeResourceEntry(b []byte, into *resourceUse) error {
 	var name, amount []byte
 	err := forEachField(b, func(n protowire.Number, b []byte, _ uint64) error {
 		switch n {

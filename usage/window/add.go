@@ -27,7 +27,7 @@ func (w *Windows) Add(s usage.Sample, nodes []usage.Node, place func(pod string)
 	}
 	w.problems = s.Problems
 	w.sampleCount++
-	w.dropGoneNodes(nodes)
+	w.dropDeletedNodes(nodes)
 	for i := range nodes {
 		if r, ok := s.Nodes[nodes[i].Name]; ok {
 			w.addNode(&nodes[i], r, s.Taken.Add(cluster.MaxClockSkew))
@@ -37,8 +37,8 @@ func (w *Windows) Add(s usage.Sample, nodes []usage.Node, place func(pod string)
 	w.addPods(s, place)
 }
 
-// dropGoneNodes drops nodes that no longer exist or that another machine has replaced.
-func (w *Windows) dropGoneNodes(nodes []usage.Node) {
+// dropDeletedNodes drops nodes that no longer exist or that another machine has replaced.
+func (w *Windows) dropDeletedNodes(nodes []usage.Node) {
 	here := make(map[string]*usage.Node, len(nodes))
 	for i := range nodes {
 		here[nodes[i].Name] = &nodes[i]

@@ -38,7 +38,7 @@ func setSampleTime(s *usage.Sample, t time.Time) {
 }
 
 func benchOptions() window.Options {
-	o := options(window.LevelWatch{Name: "hot-nodes", Resource: "cpu", Enter: 0.8, Leave: 0.7, For: 3},
+	o := testOptions(window.LevelWatch{Name: "hot-nodes", Resource: "cpu", Enter: 0.8, Leave: 0.7, For: 3},
 		window.LevelWatch{Name: "level", Resource: "memory", Enter: 0.1, Leave: 0.05, Deviation: true, For: 3})
 	o.KeepNodeSamples = 15 * time.Minute
 	return o

@@ -74,7 +74,7 @@ func (w *Windows) nodeUsage(n *node, now time.Time) (cluster.NodeUsage, int) {
 		values = w.valuesWithin(of, w.opts.Window, values[:0])
 		samples = max(samples, len(values))
 		if resource == "cpu" || resource == "memory" {
-			u.SpanSeconds = max(u.SpanSeconds, w.filledSpan(of, len(values)).Seconds())
+			u.SpanSeconds = max(u.SpanSeconds, w.coveredSpan(of, len(values)).Seconds())
 		}
 		switch at := &u.At; {
 		case resource != "cpu" && resource != "memory":
@@ -122,9 +122,9 @@ func olderTime(a, b int64) int64 {
 	return min(a, b)
 }
 
-// filledSpan returns the part of the window that a number of samples covers. Each sample covers the
+// coveredSpan returns the part of the window that a number of samples covers. Each sample covers the
 // time until the next sample.
-func (w *Windows) filledSpan(of *series, samples int) time.Duration {
+func (w *Windows) coveredSpan(of *series, samples int) time.Duration {
 	if samples == 1 {
 		return min(w.opts.Interval, w.opts.Window)
 	}

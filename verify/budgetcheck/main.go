@@ -51,13 +51,13 @@ type session struct {
 }
 
 func main() {
-	if err := serve(os.Stdin, os.Stdout); err != nil {
+	if err := serveRequests(os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "budgetcheck:", err)
 		os.Exit(1)
 	}
 }
 
-func serve(r io.Reader, w io.Writer) error {
+func serveRequests(r io.Reader, w io.Writer) error {
 	books := map[string]*session{}
 	in, out := json.NewDecoder(bufio.NewReader(r)), json.NewEncoder(w)
 	for {
@@ -69,7 +69,7 @@ func serve(r io.Reader, w io.Writer) error {
 		if err != nil {
 			return fmt.Errorf("reading a request: %w", err)
 		}
-		a, err := answer(books, q)
+		a, err := answerRequest(books, q)
 		if err != nil {
 			a = response{Error: err.Error()}
 		}
@@ -79,7 +79,7 @@ func serve(r io.Reader, w io.Writer) error {
 	}
 }
 
-func answer(books map[string]*session, q request) (response, error) {
+func answerRequest(books map[string]*session, q request) (response, error) {
 	if q.Op == "open" {
 		o, err := newSession(q)
 		books[q.Book] = o

@@ -123,7 +123,7 @@ func (r *podGuards) parseWindows(value string) ([]Window, error) {
 // annotations allow an eviction of the pod at t.
 func (r *podGuards) evictionAllowedAt(p *corev1.Pod, t time.Time) bool {
 	anyOpen := func(list []Window, denies bool) bool {
-		return slices.ContainsFunc(list, func(w Window) bool { return r.windowOpen(w, denies, t) })
+		return slices.ContainsFunc(list, func(w Window) bool { return r.isWindowOpen(w, denies, t) })
 	}
 	if anyOpen(r.rules.Deny, true) || len(r.rules.Allow) > 0 && !anyOpen(r.rules.Allow, false) {
 		return false

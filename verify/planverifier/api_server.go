@@ -58,7 +58,7 @@ func runServer(o *cluster.Objects, c Rules, p plan.Plan, now time.Time, course C
 		s.updateBudgets()
 	}
 	for _, w := range waves {
-		if s.done() {
+		if s.reachedMaxCalls() {
 			break
 		}
 		s.runWave(w)
@@ -66,7 +66,9 @@ func runServer(o *cluster.Objects, c Rules, p plan.Plan, now time.Time, course C
 	return s
 }
 
-func (s *apiServer) done() bool { return s.order.MaxCalls > 0 && s.calls >= s.order.MaxCalls }
+func (s *apiServer) reachedMaxCalls() bool {
+	return s.order.MaxCalls > 0 && s.calls >= s.order.MaxCalls
+}
 
 // runWave evicts the pods of one wave. If MaxCalls interrupts the wave, runWave creates no further
 // replacements.
@@ -79,7 +81,7 @@ func (s *apiServer) runWave(calls []call) {
 		order = s.order.Order(len(calls))
 	}
 	for _, i := range order {
-		if s.done() {
+		if s.reachedMaxCalls() {
 			return
 		}
 		s.calls++
@@ -93,7 +95,7 @@ func (s *apiServer) runWave(calls []call) {
 			s.updateBudgets()
 		}
 	}
-	if s.done() {
+	if s.reachedMaxCalls() {
 		return // the replacements are still missing
 	}
 	s.updateBudgets()
@@ -144,7 +146,7 @@ func (s *apiServer) answerEviction(c call, pod *corev1.Pod) bool {
 	}
 	b := budgets[0]
 	st := &b.Status
-	if !conditionTrue(pod.Status.Conditions, corev1.PodReady) {
+	if !podConditionTrue(pod.Status.Conditions, corev1.PodReady) {
 		if u := b.Spec.UnhealthyPodEvictionPolicy; u != nil && *u == policyv1.AlwaysAllow {
 			return true
 		}

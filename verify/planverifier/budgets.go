@@ -43,7 +43,7 @@ func (r *liveState) budgetStatus(b budget) budgetState {
 		}
 	}
 	for _, p := range pods {
-		if !isTerminating(p) && conditionTrue(p.Status.Conditions, corev1.PodReady) && !r.recentlyEvicted(b, p) {
+		if !isTerminating(p) && podConditionTrue(p.Status.Conditions, corev1.PodReady) && !r.recentlyEvicted(b, p) {
 			s.healthy++
 		}
 	}
@@ -166,12 +166,12 @@ func (r *verifier) checkBudget(b budget, calls []call) {
 			r.report(c.move, plan.BlockedByPDB, "budget %s already counts its eviction", b.Name)
 		}
 		for _, v := range views {
-			if !needsNoBudget(b, c.pod, v, gone) && r.countBudgetUse(b, calls[:i+1], v, gone) > v.allowed() {
+			if !exemptFromBudget(b, c.pod, v, gone) && r.countBudgetUse(b, calls[:i+1], v, gone) > v.allowed() {
 				r.report(c.move, plan.BlockedByPDB, "budget %s has %d healthy of %d desired (%d expected); the wave has used %d so far",
 					b.Name, v.healthy, v.desired, v.expected, r.countBudgetUse(b, calls[:i+1], v, gone))
 			}
 		}
-		if (first || now.customScale) && !needsNoBudget(b, c.pod, written, 0) && r.countBudgetUse(b, calls[:i+1], written,
+		if (first || now.customScale) && !exemptFromBudget(b, c.pod, written, 0) && r.countBudgetUse(b, calls[:i+1], written,
 			0) > int(b.Status.DisruptionsAllowed) {
 			r.report(c.move, plan.BlockedByPDB, "the status of budget %s allows %d; the wave has used %d so far", b.Name,
 				b.Status.DisruptionsAllowed, i+1)
@@ -179,11 +179,11 @@ func (r *verifier) checkBudget(b budget, calls []call) {
 	}
 }
 
-// needsNoBudget reports whether the budget allows an eviction without counting it. The pod must not
+// exemptFromBudget reports whether the budget allows an eviction without counting it. The pod must not
 // be Ready. In addition, either the policy allows the eviction, or the budget stays healthy without
 // the Ready pods that the wave evicts. See docs/reference/budgets.md.
-func needsNoBudget(b budget, p *corev1.Pod, s budgetState, gone int) bool {
-	if conditionTrue(p.Status.Conditions, corev1.PodReady) {
+func exemptFromBudget(b budget, p *corev1.Pod, s budgetState, gone int) bool {
+	if podConditionTrue(p.Status.Conditions, corev1.PodReady) {
 		return false
 	}
 	if u := b.Spec.UnhealthyPodEvictionPolicy; u != nil && *u == policyv1.AlwaysAllow {
@@ -196,7 +196,7 @@ func needsNoBudget(b budget, p *corev1.Pod, s budgetState, gone int) bool {
 func (r *liveState) countBudgetUse(b budget, calls []call, s budgetState, gone int) int {
 	n := 0
 	for _, c := range calls {
-		if !needsNoBudget(b, c.pod, s, gone) {
+		if !exemptFromBudget(b, c.pod, s, gone) {
 			n++
 		}
 	}

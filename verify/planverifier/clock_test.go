@@ -33,7 +33,7 @@ func TestPlansInNightsWhenClocksAreMoved(t *testing.T) {
 			for at := time.Duration(0); at < 5*time.Hour; at += 17 * time.Minute {
 				r := rand.New(rand.NewPCG(uint64(i), uint64(at)))
 				o := simulation.MixedAt(r, night.Add(at))
-				p, law := makePlanOn(t, o, "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\ntimeZone: "+zone+
+				p, rules := makePlanFor(t, o, "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\ntimeZone: "+zone+
 					"\nstrategies: [{name: hot, type: NodeLoad, schedule: \"*/10 * * * *\", args: {target: {cpu: 0.2}}}]\nwindows: {"+windows+"}\n",
 					o.TakenAt, plan.PlannerState{})
 				plans++
@@ -41,7 +41,7 @@ func TestPlansInNightsWhenClocksAreMoved(t *testing.T) {
 				if p.Rejections.Counts["OutsideWindow"] > 0 {
 					closed++
 				}
-				for _, v := range planverifier.Check(o, law, p, o.TakenAt) {
+				for _, v := range planverifier.Check(o, rules, p, o.TakenAt) {
 					t.Errorf("%s at %s in %s: step %d, pod %s: %s: %s", windows, o.TakenAt, zone, v.Step, v.Pod, v.Code, v.Detail)
 				}
 			}

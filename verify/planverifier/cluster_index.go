@@ -72,8 +72,8 @@ func indexCluster(o *cluster.Objects) *clusterIndex {
 	return w
 }
 
-// bound reports whether the pod is on a known node.
-func (w *clusterIndex) bound(p *corev1.Pod) bool { return w.nodes[p.Spec.NodeName] != nil }
+// isBound reports whether the pod is on a known node.
+func (w *clusterIndex) isBound(p *corev1.Pod) bool { return w.nodes[p.Spec.NodeName] != nil }
 
 func (w *clusterIndex) budgetsOf(ns string, l map[string]string) []budget {
 	var out []budget
@@ -87,7 +87,7 @@ func (w *clusterIndex) budgetsOf(ns string, l map[string]string) []budget {
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-func conditionTrue(conditions []corev1.PodCondition, kind corev1.PodConditionType) bool {
+func podConditionTrue(conditions []corev1.PodCondition, kind corev1.PodConditionType) bool {
 	for _, c := range conditions {
 		if c.Type == kind {
 			return c.Status == corev1.ConditionTrue
@@ -105,5 +105,5 @@ func isTerminating(p *corev1.Pod) bool { return p.DeletionTimestamp != nil }
 // isReady reports whether budgets and Services count the pod, because it is Ready and not
 // terminating.
 func isReady(p *corev1.Pod) bool {
-	return !isTerminal(p) && !isTerminating(p) && conditionTrue(p.Status.Conditions, corev1.PodReady)
+	return !isTerminal(p) && !isTerminating(p) && podConditionTrue(p.Status.Conditions, corev1.PodReady)
 }

@@ -41,7 +41,7 @@ func (r *podGuards) checkPod(p *corev1.Pod, add rejectFunc) {
 	add(source != "" && source != "api", plan.StaticPod, "its source is "+source)
 	add(isTerminating(p), plan.PodTerminating, "it is terminating")
 	add(isTerminal(p), plan.PodTerminal, "it has phase Succeeded or Failed")
-	add(!r.bound(p), plan.PodNotBound, "it is not on a known node")
+	add(!r.isBound(p), plan.PodNotBound, "it is not on a known node")
 	add(p.Labels["app.kubernetes.io/name"] == "evenkeel", plan.OwnPod, "it is a pod of Evenkeel")
 	add(c.PodSelector != nil && !c.PodSelector.Matches(labels.Set(p.Labels)), plan.PodNotSelected, "podSelector does not select it")
 	add(c.Protect["PodsWithResourceClaims"] && len(p.Spec.ResourceClaims) > 0, plan.ResourceClaims, "it has resource claims")

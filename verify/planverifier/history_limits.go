@@ -9,16 +9,16 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// stateWorkload returns the key of the pod's workload in the planner state: group, kind, namespace
+// podWorkloadKey returns the key of the pod's workload in the planner state: group, kind, namespace
 // and name. A pod without a controller is its own workload.
-func (r *liveState) stateWorkload(p *corev1.Pod) string {
+func (r *liveState) podWorkloadKey(p *corev1.Pod) string {
 	if top := r.chains[key(p)].top(); top != nil {
 		return strings.Join([]string{top.group, top.kind, p.Namespace, top.name}, "/")
 	}
 	return strings.Join([]string{"", "Pod", p.Namespace, p.Name}, "/")
 }
 
-func workload(w plan.ObjectRef) string {
+func workloadKey(w plan.ObjectRef) string {
 	group, _, grouped := strings.Cut(w.APIVersion, "/")
 	if !grouped {
 		group = ""
@@ -29,7 +29,7 @@ func workload(w plan.ObjectRef) string {
 // checkBackoff checks that the workload of the pod is not in backoff.
 func (r *verifier) checkBackoff(c call) {
 	for _, b := range r.rules.State.Backoffs {
-		if workload(b.Workload) == r.stateWorkload(c.pod) && b.Until.After(r.now) {
+		if workloadKey(b.Workload) == r.podWorkloadKey(c.pod) && b.Until.After(r.now) {
 			r.report(c.move, plan.BackedOff, "%s %s is in backoff until %s", b.Workload.Kind, b.Workload.Name, b.Until.Format(time.RFC3339))
 		}
 	}
@@ -43,7 +43,7 @@ func (r *verifier) checkHourlyLimits(p plan.Plan) {
 		if r.now.Sub(e.Minute.Add(time.Minute)) >= time.Hour {
 			continue
 		}
-		owners[workload(e.Workload)] += e.Count
+		owners[workloadKey(e.Workload)] += e.Count
 		spaces[e.Workload.Namespace] += e.Count
 		all += e.Count
 	}
@@ -52,7 +52,7 @@ func (r *verifier) checkHourlyLimits(p plan.Plan) {
 		if pod == nil {
 			continue
 		}
-		owner := r.stateWorkload(pod)
+		owner := r.podWorkloadKey(pod)
 		owners[owner]++
 		spaces[pod.Namespace]++
 		all++

@@ -30,13 +30,13 @@ type planCase struct {
 	plan  plan.Plan
 }
 
-func makePlan(t testing.TB, seed uint64) planCase {
+func makeCase(t testing.TB, seed uint64) planCase {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 30))
 	o := simulation.Mixed(r)
 	text := simulation.Settings(r)
-	p, law := makePlanOn(t, o, text, o.TakenAt, simulation.RandomState(r, o))
-	return planCase{o, law, p}
+	p, rules := makePlanFor(t, o, text, o.TakenAt, simulation.RandomState(r, o))
+	return planCase{o, rules, p}
 }
 
 // callOrders returns the tested orders of evictions by name. Within a wave, the pods are evicted as
@@ -77,7 +77,7 @@ func TestNoPlanBreaksARule(t *testing.T) {
 		}
 	}
 	for seed := range uint64(plans) {
-		m := makePlan(t, seed)
+		m := makeCase(t, seed)
 		if len(m.plan.Moves) > 0 {
 			withMoves++
 		}

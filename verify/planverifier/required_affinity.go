@@ -19,7 +19,7 @@ func (r *verifier) checkRequiredAffinity(calls []call) {
 		gone[key(c.pod)] = true
 	}
 	for _, p := range r.livePods {
-		if gone[key(p)] || isTerminal(p) || isTerminating(p) || !r.bound(p) || p.Spec.Affinity == nil || p.Spec.Affinity.PodAffinity == nil {
+		if gone[key(p)] || isTerminal(p) || isTerminating(p) || !r.isBound(p) || p.Spec.Affinity == nil || p.Spec.Affinity.PodAffinity == nil {
 			continue
 		}
 		for _, t := range p.Spec.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
@@ -46,7 +46,7 @@ func (r *verifier) checkRequiredAffinity(calls []call) {
 
 // satisfiesTerm reports whether pod q, on its current node, satisfies an affinity term of pod p.
 func (r *liveState) satisfiesTerm(t corev1.PodAffinityTerm, p, q *corev1.Pod) bool {
-	if isTerminal(q) || isTerminating(q) || !r.bound(q) || !r.termSelects(t, p, q) {
+	if isTerminal(q) || isTerminating(q) || !r.isBound(q) || !r.termSelects(t, p, q) {
 		return false
 	}
 	here, ok := r.nodes[p.Spec.NodeName].Labels[t.TopologyKey]

@@ -28,8 +28,8 @@ func makeUsageCase(t testing.TB, seed uint64) planCase {
 	r := rand.New(rand.NewPCG(seed, 33))
 	o := simulation.Mixed(r)
 	simulation.RandomUsage(r, o)
-	p, law := makePlanOn(t, o, usageSettings(r), o.TakenAt, plan.PlannerState{})
-	return planCase{o, law, p}
+	p, rules := makePlanFor(t, o, usageSettings(r), o.TakenAt, plan.PlannerState{})
+	return planCase{o, rules, p}
 }
 
 // TestNoPlanByLoadBreaksARule plans on random clusters with random usage. Some nodes and pods have

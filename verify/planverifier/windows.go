@@ -190,8 +190,8 @@ func (r *windowClock) startsOf(w Window, denies bool) []int {
 	return out
 }
 
-// windowOpen reports whether a window is open at t.
-func (r *windowClock) windowOpen(w Window, denies bool, t time.Time) bool {
+// isWindowOpen reports whether a window is open at t.
+func (r *windowClock) isWindowOpen(w Window, denies bool, t time.Time) bool {
 	first := r.now.Truncate(time.Minute).Add(-lookBehind)
 	for _, i := range r.startsOf(w, denies) {
 		begin := first.Add(time.Duration(i) * time.Minute)

@@ -106,23 +106,23 @@ func measurePlan(t *testing.T, seed, most int) measurement {
 	if f.evictions < f.bound {
 		t.Errorf("seed %d: %d evictions are fewer than the proven bound %d", seed, f.evictions, f.bound)
 	}
-	sharper := unreachableGoals(p, pl)
+	sharper := unreachableExcess(p, pl)
 	for _, g := range pl.Goals {
 		if left := pl.After.Excess[g.ID]; g.Excess > 0 && left > 0 {
-			residual, h := pl.Bound.ResidualByGoal[g.ID], unmetGoalsOf(pl, g)
+			residual, h := pl.Bound.ResidualByGoal[g.ID], unmetGoalOf(pl, g)
 			part := g.Weight * max(0, left-residual) / g.Excess
 			f.proven += g.Weight * min(left, residual) / g.Excess
 			f.unmetByReason[h.Reason] += g.Weight * h.Excess / g.Excess
 			if open := left - residual - h.Excess; open > rounding {
 				f.unexplained += g.Weight * open / g.Excess
 			}
-			f.unmet[string(g.Kind)+" "+blocker(pl, g)] += part
+			f.unmet[string(g.Kind)+" "+blockingCode(pl, g)] += part
 			f.runnableElsewhere += g.Weight * max(0, left-max(sharper[g.ID], pl.Bound.ResidualByGoal[g.ID])) / g.Excess
 		}
 	}
 	f.wrongReasons = countWrongReasons(t, p, pl)
-	f.why = unmetReasonOf(pl)
-	next := p.after(t, pl).plan()
+	f.why = describeUnmetGoals(pl)
+	next := p.afterPlan(t, pl).plan()
 	if f.replanMoves = len(next.Moves); f.replanMoves > 0 {
 		m := next.Moves[0]
 		f.why += fmt.Sprintf("; second plan: %d moves, such as %s from %s to %s (%s); in the first plan: %s", f.replanMoves, m.Pod.Name, m.From,
@@ -172,9 +172,9 @@ func provenBound(t *testing.T, p problem, pl plan.Plan) int {
 	return lowerbound.CountBound(nodes, groups, pods)
 }
 
-// unreachableGoals returns the excess of each goal that remains even if every evictable pod leaves
+// unreachableExcess returns the excess of each goal that remains even if every evictable pod leaves
 // that can run elsewhere. The excess is in the goal's own unit.
-func unreachableGoals(p problem, pl plan.Plan) map[string]float64 {
+func unreachableExcess(p problem, pl plan.Plan) map[string]float64 {
 	out, board := map[string]float64{}, newExhaustiveSearch(p)
 	for _, x := range board.goals {
 		i := slices.IndexFunc(pl.Goals, func(g plan.Goal) bool {
@@ -239,8 +239,8 @@ func podOutcome(pl plan.Plan, uid string) string {
 	return "not considered"
 }
 
-// blocker returns the code of the most frequent rejection for the pods of an unmet goal.
-func blocker(pl plan.Plan, g plan.Goal) string {
+// blockingCode returns the code of the most frequent rejection for the pods of an unmet goal.
+func blockingCode(pl plan.Plan, g plan.Goal) string {
 	for _, b := range pl.Bound.BlockedBy {
 		if strings.Contains(b.Detail, "("+g.ID+")") {
 			return string(b.Code)
@@ -249,8 +249,8 @@ func blocker(pl plan.Plan, g plan.Goal) string {
 	return "nothing"
 }
 
-// unmetReasonOf describes the unmet goals and the most frequent rejections of a plan.
-func unmetReasonOf(pl plan.Plan) string {
+// describeUnmetGoals describes the unmet goals and the most frequent rejections of a plan.
+func describeUnmetGoals(pl plan.Plan) string {
 	codes := map[plan.Code]int{}
 	unmet := 0
 	for _, g := range pl.Goals {

@@ -25,11 +25,11 @@ type exhaustiveSearch struct {
 	mayEvict []bool             // by pod: guards and budgets allow its eviction
 	targets  [][]cluster.NodeID // by evictable pod: other nodes that could run it if they were empty
 	moved    []bool
-	steps    []displacement
+	steps    []podMove
 }
 
-// displacement is one executed move.
-type displacement struct {
+// podMove is one executed move.
+type podMove struct {
 	pod      cluster.PodID
 	from, to cluster.NodeID
 }
@@ -51,7 +51,7 @@ func newExhaustiveSearch(p problem) *exhaustiveSearch {
 		targets: make([][]cluster.NodeID, len(p.s.Pods)), moved: make([]bool, len(p.s.Pods))}
 	g.model = placement.NewClusterModel(p.s, g.opts.Placement)
 	for _, goal := range p.goals() {
-		g.goals = append(g.goals, g.gauge(goal))
+		g.goals = append(g.goals, g.newGoalState(goal))
 	}
 	book := budget.NewTracker(p.s, nil, p.s.TakenAt)
 	memory := guard.NewCache()
@@ -114,7 +114,7 @@ func (g *exhaustiveSearch) evictionHelps(pod cluster.PodID, x *goalState) bool {
 	return slices.ContainsFunc(g.targets[pod], func(n cluster.NodeID) bool { return x.domain[n] != own })
 }
 
-func (g *exhaustiveSearch) gauge(goal plan.Goal) *goalState {
+func (g *exhaustiveSearch) newGoalState(goal plan.Goal) *goalState {
 	x := &goalState{goal: goal}
 	switch goal.Kind {
 	case plan.NodeBelow:
@@ -195,16 +195,16 @@ func (x *goalState) applyMove(s *cluster.Snapshot, pod cluster.PodID, from, to c
 	}
 }
 
-// touches reports whether a move can change the goal.
-func (x *goalState) touches(pod cluster.PodID, from, to cluster.NodeID) bool {
+// affectedBy reports whether a move can change the goal.
+func (x *goalState) affectedBy(pod cluster.PodID, from, to cluster.NodeID) bool {
 	return x.counts == nil && (x.goal.Node == from || x.goal.Node == to) || x.member[pod]
 }
 
-// serves reports whether a move improves at least one goal and worsens none.
-func (g *exhaustiveSearch) serves(pod cluster.PodID, from, to cluster.NodeID) bool {
+// improvesGoals reports whether a move improves at least one goal and worsens none.
+func (g *exhaustiveSearch) improvesGoals(pod cluster.PodID, from, to cluster.NodeID) bool {
 	better := false
 	for _, x := range g.goals {
-		if !x.touches(pod, from, to) {
+		if !x.affectedBy(pod, from, to) {
 			continue
 		}
 		before := x.excess()
@@ -222,33 +222,33 @@ func (g *exhaustiveSearch) serves(pod cluster.PodID, from, to cluster.NodeID) bo
 // couldHelp reports whether evicting the pod could help a goal.
 func (g *exhaustiveSearch) couldHelp(pod cluster.PodID, from cluster.NodeID) bool {
 	for _, x := range g.goals {
-		if x.touches(pod, from, from) && x.excess() > 0 && (x.counts != nil || g.s.Pods[pod].Requests.Get(x.goal.Resource) > 0) {
+		if x.affectedBy(pod, from, from) && x.excess() > 0 && (x.counts != nil || g.s.Pods[pod].Requests.Get(x.goal.Resource) > 0) {
 			return true
 		}
 	}
 	return false
 }
 
-// landing returns the predicted move of a pod. It returns false unless the prediction is confident
+// predictedMove returns the predicted move of a pod. It returns false unless the prediction is confident
 // enough and the move improves a goal.
-func (g *exhaustiveSearch) landing(pod cluster.PodID) (displacement, bool) {
+func (g *exhaustiveSearch) predictedMove(pod cluster.PodID) (podMove, bool) {
 	from := g.model.NodeOf(pod)
 	if g.moved[pod] || !g.mayEvict[pod] || from == cluster.NoNode || !g.couldHelp(pod, from) {
-		return displacement{}, false
+		return podMove{}, false
 	}
 	pr := g.model.Predict(pod)
-	good := func(n cluster.NodeID) bool { return n != from && g.s.Nodes[n].Ready && g.serves(pod, from, n) }
+	good := func(n cluster.NodeID) bool { return n != from && g.s.Nodes[n].Ready && g.improvesGoals(pod, from, n) }
 	if pr.UnsupportedReason != "" || plan.Round(pr.Prob(good)) < g.opts.MinConfidence {
-		return displacement{}, false
+		return podMove{}, false
 	}
 	to := pr.LikeliestOf(good)
-	return displacement{pod, from, to}, to != cluster.NoNode
+	return podMove{pod, from, to}, to != cluster.NoNode
 }
 
-func (g *exhaustiveSearch) applyMove(h displacement) {
+func (g *exhaustiveSearch) applyMove(h podMove) {
 	g.model.Move(h.pod, h.to)
 	for _, x := range g.goals {
-		if x.touches(h.pod, h.from, h.to) {
+		if x.affectedBy(h.pod, h.from, h.to) {
 			x.applyMove(g.s, h.pod, h.from, h.to)
 		}
 	}
@@ -261,7 +261,7 @@ func (g *exhaustiveSearch) undoMove() {
 	g.steps = g.steps[:len(g.steps)-1]
 	g.model.Move(h.pod, h.from)
 	for _, x := range g.goals {
-		if x.touches(h.pod, h.from, h.to) {
+		if x.affectedBy(h.pod, h.from, h.to) {
 			x.applyMove(g.s, h.pod, h.to, h.from)
 		}
 	}

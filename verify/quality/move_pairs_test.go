@@ -27,7 +27,7 @@ func TestWhatChainsWouldAdd(t *testing.T) {
 			gained += gain
 			if *only >= 0 || helped <= 10 {
 				t.Logf("seed %d: excess %.3f remains, and two moves remove %.3f: %s", seed, g.excess(), gain,
-					formatMoves(p, []displacement{first, second}))
+					formatMoves(p, []podMove{first, second}))
 			}
 		}
 	}
@@ -37,16 +37,16 @@ func TestWhatChainsWouldAdd(t *testing.T) {
 
 // bestPair returns the two moves that together reduce the excess most without worsening a goal.
 // Each replacement must land on one node with enough confidence.
-func (g *exhaustiveSearch) bestPair() (first, second displacement, gain float64) {
+func (g *exhaustiveSearch) bestPair() (first, second podMove, gain float64) {
 	before, was := g.goalExcesses(), g.excess()
 	for a := range g.s.Pods {
-		h, ok := g.certainLanding(cluster.PodID(a))
+		h, ok := g.likeliestMove(cluster.PodID(a))
 		if !ok {
 			continue
 		}
 		g.applyMove(h)
 		for b := range g.s.Pods {
-			k, ok := g.certainLanding(cluster.PodID(b))
+			k, ok := g.likeliestMove(cluster.PodID(b))
 			if !ok {
 				continue
 			}
@@ -61,19 +61,19 @@ func (g *exhaustiveSearch) bestPair() (first, second displacement, gain float64)
 	return first, second, gain
 }
 
-// certainLanding returns the move of a pod to its likeliest node, even if the move helps no goal.
+// likeliestMove returns the move of a pod to its likeliest node, even if the move helps no goal.
 // It returns false unless the prediction is confident enough.
-func (g *exhaustiveSearch) certainLanding(pod cluster.PodID) (displacement, bool) {
+func (g *exhaustiveSearch) likeliestMove(pod cluster.PodID) (podMove, bool) {
 	from := g.model.NodeOf(pod)
 	if g.moved[pod] || !g.mayEvict[pod] || from == cluster.NoNode {
-		return displacement{}, false
+		return podMove{}, false
 	}
 	pr := g.model.Predict(pod)
 	to := pr.Likeliest()
 	if pr.UnsupportedReason != "" || to == cluster.NoNode || to == from || !g.s.Nodes[to].Ready {
-		return displacement{}, false
+		return podMove{}, false
 	}
-	return displacement{pod, from, to}, pr.Prob(func(n cluster.NodeID) bool { return n == to }) >= g.opts.MinConfidence
+	return podMove{pod, from, to}, pr.Prob(func(n cluster.NodeID) bool { return n == to }) >= g.opts.MinConfidence
 }
 
 func (g *exhaustiveSearch) goalExcesses() (out []int64) {

@@ -42,10 +42,10 @@ func TestSmallPlansAreOptimal(t *testing.T) {
 		switch {
 		case o.best.better(mine):
 			tally.worse++
-			kinds[mine.compare(o.best)]++
+			kinds[mine.describeAdvantage(o.best)]++
 			t.Logf("seed %d (%d nodes, %d pods): the plan leaves %.3f of %.3f with %d evictions; the best leaves %.3f with %d:\n    the plan %s\n    the best %s", seed,
 				len(p.s.Nodes), len(p.s.Pods), mine.excess, best.excess, mine.evictions, o.best.excess, o.best.evictions,
-				formatMoves(p, displacements(p, pl)), formatMoves(p, o.steps))
+				formatMoves(p, podMoves(p, pl)), formatMoves(p, o.steps))
 		case o.cut:
 			tally.undecided++
 			t.Logf("seed %d (%d nodes, %d pods): the search reached its limit of states (%d); %.3f with %d evictions may be the best", seed,
@@ -76,14 +76,14 @@ func (a score) better(b score) bool {
 	return a.excess < b.excess-tolerance || a.excess <= b.excess+tolerance && a.evictions < b.evictions
 }
 
-func displacements(p problem, pl plan.Plan) (out []displacement) {
+func podMoves(p problem, pl plan.Plan) (out []podMove) {
 	for _, m := range pl.Moves {
-		out = append(out, displacement{p.s.PodByUID(m.Pod.UID).ID, p.s.NodeByName(m.From).ID, p.s.NodeByName(m.To).ID})
+		out = append(out, podMove{p.s.PodByUID(m.Pod.UID).ID, p.s.NodeByName(m.From).ID, p.s.NodeByName(m.To).ID})
 	}
 	return out
 }
 
-func formatMoves(p problem, steps []displacement) string {
+func formatMoves(p problem, steps []podMove) string {
 	var out []string
 	for _, h := range steps {
 		pod := &p.s.Pods[h.pod]
@@ -93,8 +93,8 @@ func formatMoves(p problem, steps []displacement) string {
 	return strings.Join(out, ", ")
 }
 
-// compare describes in which respect score b is better than score a.
-func (a score) compare(b score) string {
+// describeAdvantage describes in which respect score b is better than score a.
+func (a score) describeAdvantage(b score) string {
 	switch {
 	case a.excess <= b.excess+tolerance:
 		return "fewer evictions, no less excess"
@@ -118,10 +118,10 @@ func applyPlanChecked(t *testing.T, seed int, g *exhaustiveSearch, pl plan.Plan)
 		if !g.mayEvict[pod.ID] || g.moved[pod.ID] {
 			t.Errorf("seed %d: guards or budgets forbid evicting %s, or it has moved already", seed, pod.Object.Name)
 		}
-		if h, ok := g.landing(pod.ID); !ok || g.s.Nodes[h.to].Name != m.To {
+		if h, ok := g.predictedMove(pod.ID); !ok || g.s.Nodes[h.to].Name != m.To {
 			chained++
 		}
-		g.applyMove(displacement{pod.ID, g.s.NodeByName(m.From).ID, g.s.NodeByName(m.To).ID})
+		g.applyMove(podMove{pod.ID, g.s.NodeByName(m.From).ID, g.s.NodeByName(m.To).ID})
 	}
 	for i, x := range g.goals {
 		if x.excess() > before[i] {
@@ -134,7 +134,7 @@ func applyPlanChecked(t *testing.T, seed int, g *exhaustiveSearch, pl plan.Plan)
 // searchResult is the best result of a search.
 type searchResult struct {
 	best   score
-	steps  []displacement
+	steps  []podMove
 	states int
 	cut    bool // the search reached its limit of states
 }
@@ -152,7 +152,7 @@ func exploreStates(p problem, mine score, limit int) searchResult {
 
 // searchNode is a state from which the search continues.
 type searchNode struct {
-	steps []displacement
+	steps []podMove
 	at    score
 }
 
@@ -188,7 +188,7 @@ func (o *searchResult) search(g *exhaustiveSearch, limit, width int) {
 func (o *searchResult) expand(g *exhaustiveSearch, seen map[string]bool) (out []searchNode) {
 	for _, h := range g.allowedMoves(o.best) {
 		g.applyMove(h)
-		if key := g.key(); !seen[key] {
+		if key := g.stateKey(); !seen[key] {
 			seen[key] = true
 			o.states++
 			at := score{g.excess(), len(g.steps)}
@@ -205,12 +205,12 @@ func (o *searchResult) expand(g *exhaustiveSearch, seen map[string]bool) (out []
 }
 
 // allowedMoves returns the moves that the rules allow in this state.
-func (g *exhaustiveSearch) allowedMoves(best score) (out []displacement) {
+func (g *exhaustiveSearch) allowedMoves(best score) (out []podMove) {
 	if !g.lowerBound().better(best) {
 		return nil
 	}
 	for i := range g.s.Pods {
-		if h, ok := g.landing(cluster.PodID(i)); ok {
+		if h, ok := g.predictedMove(cluster.PodID(i)); ok {
 			out = append(out, h)
 		}
 	}
@@ -267,10 +267,10 @@ func (g *exhaustiveSearch) fewestEvictions(x *goalState, amount int64) (n int, r
 	return n, max(0, rest)
 }
 
-// key identifies a state by the nodes of the moved pods. The order of the moves does not matter.
-func (g *exhaustiveSearch) key() string {
+// stateKey identifies a state by the nodes of the moved pods. The order of the moves does not matter.
+func (g *exhaustiveSearch) stateKey() string {
 	moved := slices.Clone(g.steps)
-	slices.SortFunc(moved, func(a, b displacement) int { return cmp.Compare(a.pod, b.pod) })
+	slices.SortFunc(moved, func(a, b podMove) int { return cmp.Compare(a.pod, b.pod) })
 	var b []byte
 	for _, h := range moved {
 		b = binary.AppendUvarint(b, uint64(h.pod))

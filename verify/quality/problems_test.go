@@ -72,9 +72,9 @@ func (p problem) plan() plan.Plan {
 	return planner.New(p.options()).Plan(p.s, plan.PlannerState{}, p.goals(), p.s.TakenAt)
 }
 
-// after returns the problem after the plan. Every replacement has landed on its predicted
+// afterPlan returns the problem after the plan. Every replacement has landed on its predicted
 // node and has just started.
-func (p problem) after(t testing.TB, pl plan.Plan) problem {
+func (p problem) afterPlan(t testing.TB, pl plan.Plan) problem {
 	t.Helper()
 	landed := simulation.WithReplacements(p.s.Objects, pl.Moves)
 	for i, pod := range landed.Pods {

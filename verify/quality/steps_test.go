@@ -33,7 +33,7 @@ func TestStepsHarmNothingAtAnyPrefix(t *testing.T) {
 		applyPlan(single, planner.New(opts).Plan(p.s, plan.PlannerState{}, p.goals(), p.s.TakenAt))
 		for i, m := range pl.Moves {
 			before, was := g.goalExcesses(), g.excess()
-			g.applyMove(displacements(p, pl)[i])
+			g.applyMove(podMoves(p, pl)[i])
 			if !g.noGoalWorse(before) {
 				t.Fatalf("seed %d: step %d (%s from %s to %s, for %v) makes a goal worse", seed, m.Step, m.Pod.Name, m.From, m.To, m.DisplacedFor)
 			}
@@ -48,7 +48,7 @@ func TestStepsHarmNothingAtAnyPrefix(t *testing.T) {
 				t.Fatalf("seed %d: step %d makes room on %s for %v, but the move of that pod does not follow: %+v", seed, m.Step, m.From,
 					m.DisplacedFor, pl.Moves[i:])
 			}
-			g.applyMove(displacements(p, pl)[i+1])
+			g.applyMove(podMoves(p, pl)[i+1])
 			if less := sumExcess(before) - sumExcess(g.goalExcesses()); less < minBenefitOfStep {
 				t.Fatalf("seed %d: steps %d and %d remove only %dm of cpu", seed, m.Step, m.Step+1, less)
 			}
@@ -97,7 +97,7 @@ func sumExcess(levels []int64) (sum int64) {
 
 func applyPlan(g *exhaustiveSearch, pl plan.Plan) {
 	for _, m := range pl.Moves {
-		g.applyMove(displacement{g.s.PodByUID(m.Pod.UID).ID, g.s.NodeByName(m.From).ID, g.s.NodeByName(m.To).ID})
+		g.applyMove(podMove{g.s.PodByUID(m.Pod.UID).ID, g.s.NodeByName(m.From).ID, g.s.NodeByName(m.To).ID})
 	}
 }
 

@@ -17,8 +17,8 @@ func (f measurement) totalUnmet() (all float64) {
 	return all
 }
 
-// unmetGoalsOf returns the reason that the plan gives for an unmet goal.
-func unmetGoalsOf(pl plan.Plan, g plan.Goal) plan.UnmetGoal {
+// unmetGoalOf returns the reason that the plan gives for an unmet goal.
+func unmetGoalOf(pl plan.Plan, g plan.Goal) plan.UnmetGoal {
 	for _, h := range pl.Bound.UnmetGoals {
 		if h.Goal == g.ID {
 			return h
@@ -36,7 +36,7 @@ func countWrongReasons(t *testing.T, p problem, pl plan.Plan) (n int) {
 	clear(g.moved)
 	helped := map[string]bool{}
 	for i := range g.s.Pods {
-		h, lands := g.landing(cluster.PodID(i))
+		h, lands := g.predictedMove(cluster.PodID(i))
 		if !lands {
 			continue
 		}
@@ -50,7 +50,7 @@ func countWrongReasons(t *testing.T, p problem, pl plan.Plan) (n int) {
 		g.undoMove()
 	}
 	for _, goal := range pl.Goals {
-		if unmetGoalsOf(pl, goal).Goal != "" && helped[goal.Subject.String()+goal.Resource] {
+		if unmetGoalOf(pl, goal).Goal != "" && helped[goal.Subject.String()+goal.Resource] {
 			n++
 		}
 	}
@@ -63,7 +63,7 @@ func countWrongReasons(t *testing.T, p problem, pl plan.Plan) (n int) {
 func TestTheLastRoundLeavesNothing(t *testing.T) {
 	p := randomProblem(t, 83, 20, 200, 0)
 	pl := p.plan()
-	if next := p.after(t, pl).plan(); len(pl.Moves) < 200 || len(next.Moves) > 0 {
+	if next := p.afterPlan(t, pl).plan(); len(pl.Moves) < 200 || len(next.Moves) > 0 {
 		t.Errorf("%d moves, and a second plan has %d moves, want none", len(pl.Moves), len(next.Moves))
 	}
 }

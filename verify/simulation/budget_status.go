@@ -98,7 +98,7 @@ func (m *mixedBase) sumScales(pods []*corev1.Pod) (int, bool) {
 			continue
 		}
 		seen[string(ref.UID)] = true
-		n, ok := m.scale(p.Namespace, ref)
+		n, ok := m.replicasOf(p.Namespace, ref)
 		if !ok {
 			return 0, false
 		}
@@ -107,7 +107,7 @@ func (m *mixedBase) sumScales(pods []*corev1.Pod) (int, bool) {
 	return sum, true
 }
 
-func (m *mixedBase) scale(ns string, ref metav1.OwnerReference) (int, bool) {
+func (m *mixedBase) replicasOf(ns string, ref metav1.OwnerReference) (int, bool) {
 	if strings.HasPrefix(ref.APIVersion, "example.com/") {
 		return 4, true // the API server reads the scale of the custom resource
 	}
@@ -135,7 +135,7 @@ func (m *mixedBase) scale(ns string, ref metav1.OwnerReference) (int, bool) {
 	return 0, false
 }
 
-func (m *mixedBase) budget(ns, name string, sel *metav1.LabelSelector) {
+func (m *mixedBase) addBudget(ns, name string, sel *metav1.LabelSelector) {
 	b := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name, UID: types.UID("pdb-" + ns + name),
 		Generation: 1}, Spec: policyv1.PodDisruptionBudgetSpec{Selector: sel}}
 	n := intstr.FromInt32(int32(pick(m.r, 1, 1, 2, 3, 0)))

@@ -41,11 +41,11 @@ func Nights() []time.Time {
 func MixedAt(r *rand.Rand, now time.Time) *cluster.Objects {
 	m := &mixedCluster{mixedBase: &mixedBase{r: r, now: now, o: &cluster.Objects{TakenAt: now, ServerVersion: "1.37"}}}
 	m.chanceFactor = pick(r, 1, 0.5, 0.25, 0.1)
-	m.namespaces()
-	m.nodes(4 + r.IntN(17))
+	m.addNamespaces()
+	m.addNodes(4 + r.IntN(17))
 	m.addPriorityClasses()
 	for i := 0; i < 6+r.IntN(16) && len(m.o.Pods) < mostPods-12; i++ {
-		m.workload(i)
+		m.addWorkload(i)
 	}
 	m.addSinglePods()
 	m.addBudgetsAndServices()
@@ -79,7 +79,7 @@ func (m *mixedCluster) addRequiredPeers() {
 	})
 }
 
-func (m *mixedCluster) workload(i int) {
+func (m *mixedCluster) addWorkload(i int) {
 	a := &mixedApp{ns: fmt.Sprintf("ns%d", m.r.IntN(5)), name: fmt.Sprintf("a%02d", i), n: int32(2 + m.r.IntN(8)),
 		cpu: int64(100 * (1 + m.r.IntN(9)))}
 	if m.chance(0.03) {
@@ -102,10 +102,10 @@ func (m *mixedCluster) workload(i int) {
 		m.varyTemplate(a)
 	}
 	m.apps = append(m.apps, a)
-	kinds := []func(*mixedApp){m.replicaSet, m.replicationController, m.statefulSet, m.statefulSet, m.job, m.job, m.cron, m.workflowJob,
-		m.daemonSet, m.customController, m.argoRollout, m.canary, m.operatorOwned, m.operatorOwned, m.orphans, m.barePods}
+	kinds := []func(*mixedApp){m.addBareReplicaSet, m.addReplicationController, m.addStatefulSet, m.addStatefulSet, m.addJob, m.addJob, m.addCronJob, m.addWorkflowJob,
+		m.addDaemonSet, m.addCustomController, m.addArgoRollout, m.addCanary, m.addOperatorOwned, m.addOperatorOwned, m.addOrphans, m.addBarePods}
 	if m.r.Float64() > 0.55*m.chanceFactor {
-		m.deployment(a)
+		m.addDeployment(a)
 	} else {
 		pick(m.r, kinds...)(a)
 	}

@@ -22,7 +22,7 @@ type mixedApp struct {
 	ref      *metav1.OwnerReference
 }
 
-func (m *mixedCluster) pod(a *mixedApp, labels map[string]string, name string) *corev1.Pod {
+func (m *mixedCluster) addPod(a *mixedApp, labels map[string]string, name string) *corev1.Pod {
 	start := metav1.NewTime(m.now.Add(-time.Duration(10+m.r.IntN(600)) * time.Minute))
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: a.ns, Name: name, UID: types.UID(a.ns + "-" + name),
 		Labels: maps.Clone(labels), Annotations: map[string]string{}},
@@ -44,7 +44,7 @@ func (m *mixedCluster) pod(a *mixedApp, labels map[string]string, name string) *
 // addPods creates the pods of the workload.
 func (m *mixedCluster) addPods(a *mixedApp, labels map[string]string, name string) {
 	for i := range a.n {
-		m.pod(a, labels, fmt.Sprintf(name, i))
+		m.addPod(a, labels, fmt.Sprintf(name, i))
 	}
 }
 

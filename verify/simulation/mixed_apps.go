@@ -38,7 +38,7 @@ func (m *mixedCluster) addReplicaSet(a *mixedApp, hash string) *appsv1.ReplicaSe
 	return rs
 }
 
-func (m *mixedCluster) deployment(a *mixedApp) {
+func (m *mixedCluster) addDeployment(a *mixedApp) {
 	rs := m.addReplicaSet(a, "x")
 	m.addOwner(a, "apps/v1", "ReplicaSet", &rs.ObjectMeta, a.name+"-x")
 	n := a.n
@@ -76,13 +76,13 @@ func (m *mixedCluster) startRollout(a *mixedApp, d *appsv1.Deployment) {
 	}
 }
 
-func (m *mixedCluster) replicaSet(a *mixedApp) {
+func (m *mixedCluster) addBareReplicaSet(a *mixedApp) {
 	rs := m.addReplicaSet(a, "x")
 	m.addOwner(a, "apps/v1", "ReplicaSet", &rs.ObjectMeta, a.name)
 	m.addPods(a, rs.Labels, a.name+"-%02d")
 }
 
-func (m *mixedCluster) replicationController(a *mixedApp) {
+func (m *mixedCluster) addReplicationController(a *mixedApp) {
 	n := a.n
 	rc := &corev1.ReplicationController{Spec: corev1.ReplicationControllerSpec{Replicas: &n, Selector: a.labels,
 		Template: a.template.DeepCopy()}, Status: corev1.ReplicationControllerStatus{Replicas: n, ObservedGeneration: 1}}
@@ -91,7 +91,7 @@ func (m *mixedCluster) replicationController(a *mixedApp) {
 	m.addPods(a, a.template.Labels, a.name+"-%02d")
 }
 
-func (m *mixedCluster) statefulSet(a *mixedApp) {
+func (m *mixedCluster) addStatefulSet(a *mixedApp) {
 	n, part := a.n, int32(0)
 	s := &appsv1.StatefulSet{Spec: appsv1.StatefulSetSpec{Replicas: &n, Selector: &metav1.LabelSelector{MatchLabels: a.labels},
 		Template: *a.template.DeepCopy(),
@@ -107,13 +107,13 @@ func (m *mixedCluster) statefulSet(a *mixedApp) {
 		p.Labels[appsv1.StatefulSetPodNameLabel] = p.Name
 	}
 	if m.chance(0.35) {
-		m.revisions(a, s)
+		m.addSecondRevision(a, s)
 	}
 }
 
-// revisions gives a StatefulSet two revisions, with OnDelete, with a partition, or during an
+// addSecondRevision gives a StatefulSet two revisions, with OnDelete, with a partition, or during an
 // update.
-func (m *mixedCluster) revisions(a *mixedApp, s *appsv1.StatefulSet) {
+func (m *mixedCluster) addSecondRevision(a *mixedApp, s *appsv1.StatefulSet) {
 	s.Status.UpdateRevision = a.name + "-r2"
 	from := m.r.IntN(len(a.pods) + 1) // pods from this ordinal on are updated
 	switch m.r.IntN(4) {
@@ -132,7 +132,7 @@ func (m *mixedCluster) revisions(a *mixedApp, s *appsv1.StatefulSet) {
 	s.Status.UpdatedReplicas, s.Status.CurrentReplicas = int32(len(a.pods)-from), int32(from)
 }
 
-func (m *mixedCluster) daemonSet(a *mixedApp) {
+func (m *mixedCluster) addDaemonSet(a *mixedApp) {
 	d := &appsv1.DaemonSet{Spec: appsv1.DaemonSetSpec{Selector: &metav1.LabelSelector{MatchLabels: a.labels},
 		Template: *a.template.DeepCopy()}}
 	m.addOwner(a, "apps/v1", "DaemonSet", &d.ObjectMeta, a.name)
@@ -140,23 +140,23 @@ func (m *mixedCluster) daemonSet(a *mixedApp) {
 	m.addPods(a, a.template.Labels, a.name+"-%02d")
 }
 
-// customController adds a controller of an unknown kind.
-func (m *mixedCluster) customController(a *mixedApp) {
+// addCustomController adds a controller of an unknown kind.
+func (m *mixedCluster) addCustomController(a *mixedApp) {
 	m.addOwner(a, "example.com/v1", "Thing", &metav1.ObjectMeta{}, a.name)
 	m.addPods(a, a.template.Labels, a.name+"-%02d")
 }
 
-// argoRollout adds a ReplicaSet whose owner is an Argo Rollout.
-func (m *mixedCluster) argoRollout(a *mixedApp) {
+// addArgoRollout adds a ReplicaSet whose owner is an Argo Rollout.
+func (m *mixedCluster) addArgoRollout(a *mixedApp) {
 	rs := m.addReplicaSet(a, "x")
 	m.addOwner(a, "apps/v1", "ReplicaSet", &rs.ObjectMeta, a.name+"-x")
 	m.addOwner(a, "argoproj.io/v1alpha1", "Rollout", &metav1.ObjectMeta{}, a.name)
 	m.addPods(a, rs.Labels, a.name+"-x-%02d")
 }
 
-// canary adds an Argo Rollout with two ReplicaSets that both have pods.
-func (m *mixedCluster) canary(a *mixedApp) {
-	m.argoRollout(a)
+// addCanary adds an Argo Rollout with two ReplicaSets that both have pods.
+func (m *mixedCluster) addCanary(a *mixedApp) {
+	m.addArgoRollout(a)
 	first := a.meta[0]
 	rs := m.addReplicaSet(a, "y")
 	n := int32(1 + m.r.IntN(2))
@@ -165,27 +165,27 @@ func (m *mixedCluster) canary(a *mixedApp) {
 	ref := *a.ref
 	ref.Name, ref.UID = rs.Name, rs.UID
 	for i := range n {
-		p := m.pod(a, rs.Labels, fmt.Sprintf("%s-y-%02d", a.name, i))
+		p := m.addPod(a, rs.Labels, fmt.Sprintf("%s-y-%02d", a.name, i))
 		p.OwnerReferences = []metav1.OwnerReference{ref}
 	}
 }
 
-// operatorOwned adds a workload whose owner has an unknown kind.
-func (m *mixedCluster) operatorOwned(a *mixedApp) {
+// addOperatorOwned adds a workload whose owner has an unknown kind.
+func (m *mixedCluster) addOperatorOwned(a *mixedApp) {
 	switch m.r.IntN(3) {
 	case 0:
-		m.statefulSet(a)
+		m.addStatefulSet(a)
 	case 1:
-		m.deployment(a)
+		m.addDeployment(a)
 	case 2:
-		m.deployment(a)
+		m.addDeployment(a)
 		m.startRollout(a, m.o.Deployments[len(m.o.Deployments)-1])
 	}
 	m.addOwner(a, "example.com/v1", "Thing", &metav1.ObjectMeta{}, a.name)
 }
 
-// orphans adds pods whose owner chain contains a controller that does not exist.
-func (m *mixedCluster) orphans(a *mixedApp) {
+// addOrphans adds pods whose owner chain contains a controller that does not exist.
+func (m *mixedCluster) addOrphans(a *mixedApp) {
 	switch m.r.IntN(3) {
 	case 0:
 		m.addOwner(a, "apps/v1", "ReplicaSet", &metav1.ObjectMeta{}, a.name)
@@ -201,4 +201,4 @@ func (m *mixedCluster) orphans(a *mixedApp) {
 	m.addPods(a, a.template.Labels, a.name+"-%02d")
 }
 
-func (m *mixedCluster) barePods(a *mixedApp) { m.addPods(a, a.template.Labels, a.name+"-%02d") }
+func (m *mixedCluster) addBarePods(a *mixedApp) { m.addPods(a, a.template.Labels, a.name+"-%02d") }

@@ -27,7 +27,7 @@ type mixedBase struct {
 // chance returns true with probability p times chanceFactor.
 func (m *mixedBase) chance(p float64) bool { return m.r.Float64() < p*m.chanceFactor }
 
-func (m *mixedBase) namespaces() {
+func (m *mixedBase) addNamespaces() {
 	for i := range 5 {
 		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("ns%d", i), UID: types.UID(fmt.Sprintf("ns%d", i)),
 			Labels: map[string]string{"team": pick(m.r, "red", "blue")}, Annotations: map[string]string{}}}
@@ -70,7 +70,7 @@ func (m *mixedBase) addForeignAnnotation(to map[string]string) {
 	to[kv[0]] = kv[1]
 }
 
-func (m *mixedBase) nodes(n int) {
+func (m *mixedBase) addNodes(n int) {
 	for i := range n {
 		name := fmt.Sprintf("n%02d", i)
 		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), Annotations: map[string]string{},
@@ -140,7 +140,7 @@ func (m *mixedBase) pickNode(cpu int64) string {
 	return ""
 }
 
-func (m *mixedBase) service(ns, name string, selector map[string]string) {
+func (m *mixedBase) addService(ns, name string, selector map[string]string) {
 	m.o.Services = append(m.o.Services,
 		&corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name, UID: types.UID("svc-" + ns + name)},
 			Spec: corev1.ServiceSpec{Selector: selector}})

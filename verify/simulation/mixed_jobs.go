@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-func (m *mixedCluster) job(a *mixedApp) {
+func (m *mixedCluster) addJob(a *mixedApp) {
 	n, limit := a.n, int32(m.r.IntN(5))
 	a.template.Spec.RestartPolicy = corev1.RestartPolicyNever
 	j := &batchv1.Job{Spec: batchv1.JobSpec{Parallelism: &n, BackoffLimit: &limit, Selector: &metav1.LabelSelector{MatchLabels: a.labels},
@@ -87,8 +87,8 @@ func (m *mixedCluster) addJobTrouble(a *mixedApp, j *batchv1.Job) {
 	}
 }
 
-func (m *mixedCluster) cron(a *mixedApp) {
-	m.job(a)
+func (m *mixedCluster) addCronJob(a *mixedApp) {
+	m.addJob(a)
 	c := &batchv1.CronJob{Spec: batchv1.CronJobSpec{Schedule: "0 * * * *",
 		JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: *a.template.DeepCopy()}}}}
 	m.addOwner(a, "batch/v1", "CronJob", &c.ObjectMeta, a.name+"-cron")
@@ -98,8 +98,8 @@ func (m *mixedCluster) cron(a *mixedApp) {
 	m.o.CronJobs = append(m.o.CronJobs, c)
 }
 
-// workflowJob adds a Job whose owner has an unknown kind.
-func (m *mixedCluster) workflowJob(a *mixedApp) {
-	m.job(a)
+// addWorkflowJob adds a Job whose owner has an unknown kind.
+func (m *mixedCluster) addWorkflowJob(a *mixedApp) {
+	m.addJob(a)
 	m.addOwner(a, "example.com/v1", "Thing", &metav1.ObjectMeta{}, a.name+"-flow")
 }

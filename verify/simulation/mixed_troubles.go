@@ -99,7 +99,7 @@ func (m *mixedCluster) addTrouble(a *mixedApp) {
 			m.addRequest(a.meta[m.r.IntN(len(a.meta))].Annotations)
 		}
 	case 14: // one pod too many
-		m.pod(a, p.Labels, fmt.Sprintf("%s-more-%02d", a.name, len(a.pods)))
+		m.addPod(a, p.Labels, fmt.Sprintf("%s-more-%02d", a.name, len(a.pods)))
 	case 15:
 		if len(a.meta) > 0 {
 			gone := metav1.NewTime(m.now)
@@ -138,7 +138,7 @@ func (m *mixedCluster) addSinglePods() {
 		a := &mixedApp{ns: "ns0", name: fmt.Sprintf("single%d", i), n: one, cpu: 300,
 			template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "registry.example.com/single:v1",
 				Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": intQuantity(300)}}}}}}}
-		p := m.pod(a, map[string]string{"single": "yes"}, a.name)
+		p := m.addPod(a, map[string]string{"single": "yes"}, a.name)
 		switch m.r.IntN(3) {
 		case 0:
 			p.Annotations["kubernetes.io/config.mirror"], p.Annotations["kubernetes.io/config.source"] = "hash", "file"
@@ -152,27 +152,27 @@ func (m *mixedCluster) addSinglePods() {
 func (m *mixedCluster) addBudgetsAndServices() {
 	for _, a := range m.apps {
 		if m.r.IntN(2) == 0 {
-			m.budget(a.ns, a.name, &metav1.LabelSelector{MatchLabels: a.labels})
+			m.addBudget(a.ns, a.name, &metav1.LabelSelector{MatchLabels: a.labels})
 		}
 		if m.chance(0.05) {
-			m.budget(a.ns, a.name+"-too", &metav1.LabelSelector{MatchLabels: a.labels})
+			m.addBudget(a.ns, a.name+"-too", &metav1.LabelSelector{MatchLabels: a.labels})
 		}
 		if m.r.IntN(3) > 0 {
-			m.service(a.ns, a.name, a.labels)
+			m.addService(a.ns, a.name, a.labels)
 		}
 	}
 	for i := range 5 {
 		ns := fmt.Sprintf("ns%d", i)
-		m.service(ns, "leader", map[string]string{"role": "leader"})
+		m.addService(ns, "leader", map[string]string{"role": "leader"})
 		switch {
 		case m.chance(0.03):
-			m.budget(ns, "all", &metav1.LabelSelector{})
+			m.addBudget(ns, "all", &metav1.LabelSelector{})
 		case m.chance(0.05):
-			m.budget(ns, "tier", &metav1.LabelSelector{MatchLabels: map[string]string{"tier": "front"}})
+			m.addBudget(ns, "tier", &metav1.LabelSelector{MatchLabels: map[string]string{"tier": "front"}})
 		case m.chance(0.15):
-			m.budget(ns, "canary", &metav1.LabelSelector{MatchLabels: map[string]string{"track": "canary"}})
+			m.addBudget(ns, "canary", &metav1.LabelSelector{MatchLabels: map[string]string{"track": "canary"}})
 		case m.chance(0.15):
-			m.service(ns, "canary", map[string]string{"track": "canary"})
+			m.addService(ns, "canary", map[string]string{"track": "canary"})
 		}
 	}
 }

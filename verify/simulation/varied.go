@@ -26,7 +26,7 @@ func Varied(r *rand.Rand, nodes, mostPods int) *cluster.Objects {
 		ns := fmt.Sprintf("ns%d", i)
 		v.o.Namespaces = append(v.o.Namespaces, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns, UID: types.UID(ns)}})
 	}
-	v.nodes(nodes)
+	v.addNodes(nodes)
 	want := int64((0.35 + 0.2*r.Float64()) * float64(v.totalCPU))
 	for i := 0; v.requestedCPU < want && (mostPods == 0 || len(v.o.Pods) < mostPods); i++ {
 		replicas := pick(r, 2, 2, 3, 3, 4, 5, 6, 8, 10, 12)
@@ -36,7 +36,7 @@ func Varied(r *rand.Rand, nodes, mostPods int) *cluster.Objects {
 		if mostPods > 0 {
 			replicas = min(replicas, mostPods-len(v.o.Pods))
 		}
-		v.app(i, replicas)
+		v.addWorkload(i, replicas)
 	}
 	return v.o
 }

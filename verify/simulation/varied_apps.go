@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-func (v *variedCluster) app(i, replicas int) {
+func (v *variedCluster) addWorkload(i, replicas int) {
 	a := &variedApp{ns: fmt.Sprintf("ns%d", i%4), name: fmt.Sprintf("a%03d", i), cpu: pick(v.r, int64(100), 200, 250, 300, 400, 500,
 		750, 1000, 1500)}
 	a.mem = int64(float64(a.cpu<<20) * pick(v.r, 1.0, 2, 3, 4, 6))
@@ -33,12 +33,12 @@ func (v *variedCluster) app(i, replicas int) {
 	}
 	v.apps = append(v.apps, a)
 	if a.zonalVolume {
-		v.statefulSet(a, replicas)
+		v.addStatefulSet(a, replicas)
 	} else {
-		v.deployment(a, replicas)
+		v.addDeployment(a, replicas)
 	}
 	if len(a.pods) > 0 && v.chance(0.25) {
-		v.budget(a)
+		v.addBudget(a)
 	}
 }
 
@@ -107,7 +107,7 @@ func (v *variedCluster) addPodAffinity(a *variedApp, replicas int) {
 	}
 }
 
-func (v *variedCluster) deployment(a *variedApp, replicas int) {
+func (v *variedCluster) addDeployment(a *variedApp, replicas int) {
 	yes, n := true, int32(0)
 	hashed := maps.Clone(a.template.Labels)
 	hashed["pod-template-hash"] = "x"
@@ -117,7 +117,7 @@ func (v *variedCluster) deployment(a *variedApp, replicas int) {
 			Controller: &yes}}}}
 	a.ref = metav1.OwnerReference{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: rs.Name, UID: rs.UID, Controller: &yes}
 	for i := range replicas {
-		v.pod(a, fmt.Sprintf("%s-x-%02d", a.name, i), hashed)
+		v.addPod(a, fmt.Sprintf("%s-x-%02d", a.name, i), hashed)
 	}
 	if n = int32(len(a.pods)); n == 0 {
 		return // no node has room for a pod
@@ -132,21 +132,21 @@ func (v *variedCluster) deployment(a *variedApp, replicas int) {
 			UpdatedReplicas: n, ReadyReplicas: n, AvailableReplicas: n}})
 }
 
-// statefulSet adds a StatefulSet. Each pod has a volume in the zone of its node.
-func (v *variedCluster) statefulSet(a *variedApp, replicas int) {
+// addStatefulSet adds a StatefulSet. Each pod has a volume in the zone of its node.
+func (v *variedCluster) addStatefulSet(a *variedApp, replicas int) {
 	yes, rev := true, a.name+"-r1"
 	a.ref = metav1.OwnerReference{APIVersion: "apps/v1", Kind: "StatefulSet", Name: a.name, UID: types.UID("set-" + a.name), Controller: &yes}
 	for i := range replicas {
 		name := fmt.Sprintf("%s-%d", a.name, i)
 		labels := maps.Clone(a.template.Labels)
 		labels[appsv1.ControllerRevisionHashLabelKey], labels[appsv1.StatefulSetPodNameLabel] = rev, name
-		p := v.pod(a, name, labels)
+		p := v.addPod(a, name, labels)
 		if p == nil {
 			break
 		}
 		p.Spec.Volumes = []corev1.Volume{{Name: "data",
 			VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data-" + name}}}}
-		v.volume(a.ns, "data-"+name, v.zoneOf(p.Spec.NodeName))
+		v.addVolume(a.ns, "data-"+name, v.zoneOf(p.Spec.NodeName))
 	}
 	n := int32(len(a.pods))
 	if n == 0 {
@@ -168,7 +168,7 @@ func (v *variedCluster) zoneOf(node string) string {
 	return ""
 }
 
-func (v *variedCluster) volume(ns, claim, zone string) {
+func (v *variedCluster) addVolume(ns, claim, zone string) {
 	name := "pv-" + ns + "-" + claim
 	mode, amount := corev1.PersistentVolumeFilesystem, corev1.ResourceList{"storage": resource.MustParse("10Gi")}
 	access := []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
@@ -189,8 +189,8 @@ func (v *variedCluster) volume(ns, claim, zone string) {
 			Status: corev1.PersistentVolumeStatus{Phase: corev1.VolumeBound}})
 }
 
-// pod adds a bound pod. pod returns nil if no node has room.
-func (v *variedCluster) pod(a *variedApp, name string, labels map[string]string) *corev1.Pod {
+// addPod adds a bound pod. It returns nil if no node has room.
+func (v *variedCluster) addPod(a *variedApp, name string, labels map[string]string) *corev1.Pod {
 	node := v.pickNode(a)
 	if node == nil {
 		return nil
@@ -206,9 +206,9 @@ func (v *variedCluster) pod(a *variedApp, name string, labels map[string]string)
 	return p
 }
 
-// budget adds a budget that allows some disruptions. About one budget in twelve allows no
+// addBudget adds a budget that allows some disruptions. About one budget in twelve allows no
 // disruptions.
-func (v *variedCluster) budget(a *variedApp) {
+func (v *variedCluster) addBudget(a *variedApp) {
 	n := len(a.pods)
 	away := min(n-1, pick(v.r, 1, 1, 1, 2, max(1, n/4)))
 	if v.chance(0.08) {

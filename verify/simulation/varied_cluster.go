@@ -32,7 +32,7 @@ type nodeSpace struct {
 
 func (v *variedCluster) chance(p float64) bool { return v.r.Float64() < p }
 
-func (v *variedCluster) nodes(n int) {
+func (v *variedCluster) addNodes(n int) {
 	for i := range n {
 		name := fmt.Sprintf("n%03d", i)
 		cpu := pick(v.r, int64(4000), 8000, 8000, 16000)

@@ -40,9 +40,9 @@ type scenarioFile struct {
 	Today map[string]float64
 }
 
-// TestCourses runs the scenarios in testdata. Each file has a description, the changes of
+// TestScenarios runs the scenarios in testdata. Each file has a description, the changes of
 // the cluster, the wanted limits and the configuration.
-func TestCourses(t *testing.T) {
+func TestScenarios(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) < 3 {
 		t.Fatalf("%d scenarios, %v", len(files), err)

@@ -98,16 +98,16 @@ func (c *Simulation) Run() Record {
 	for i := range c.Passes {
 		if i > 0 {
 			c.now = c.now.Add(rec.Every)
-			c.churn()
+			c.applyChurn()
 		}
 		c.varyUsage()
-		rec.Passes = append(rec.Passes, c.pass())
+		rec.Passes = append(rec.Passes, c.runPass())
 	}
 	return rec
 }
 
-// snapshot returns a snapshot of the current objects.
-func (c *Simulation) snapshot() *cluster.Snapshot {
+// takeSnapshot returns a snapshot of the current objects.
+func (c *Simulation) takeSnapshot() *cluster.Snapshot {
 	o := *c.o
 	o.TakenAt = c.now
 	s, err := cluster.New(&o)
@@ -131,11 +131,11 @@ func (c *Simulation) varyUsage() {
 		if f, ok := byNode[p.Spec.NodeName]; ok {
 			factor *= f
 		}
-		c.o.Pods[i] = withRequests(p, scaled(c.templateRequests[string(p.UID)], factor))
+		c.o.Pods[i] = withRequests(p, scaleRequests(c.templateRequests[string(p.UID)], factor))
 	}
 }
 
-func scaled(of corev1.ResourceList, factor float64) corev1.ResourceList {
+func scaleRequests(of corev1.ResourceList, factor float64) corev1.ResourceList {
 	out := corev1.ResourceList{}
 	for name, q := range of {
 		if name == corev1.ResourceCPU {
