@@ -6,7 +6,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -65,7 +64,7 @@ func (m *mixedCluster) addRequiredPeers() {
 		return
 	}
 	with := a.pods[0]
-	term := corev1.PodAffinityTerm{LabelSelector: &metav1.LabelSelector{MatchLabels: a.labels}, Namespaces: []string{a.ns},
+	term := corev1.PodAffinityTerm{LabelSelector: matchLabels(a.labels), Namespaces: []string{a.ns},
 		TopologyKey: "kubernetes.io/hostname"}
 	m.o.Pods = append(m.o.Pods, &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "clings", UID: "clings", CreationTimestamp: with.CreationTimestamp,
@@ -89,15 +88,11 @@ func (m *mixedCluster) addWorkload(i int) {
 		a.n = 1
 	}
 	a.labels = map[string]string{"app": a.name}
-	grace := int64(30)
-	priority := int32(0)
 	a.template = corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": a.name,
 		"tier": pick(m.r, "front", "back")}},
-		Spec: corev1.PodSpec{TerminationGracePeriodSeconds: &grace, Priority: &priority, SchedulerName: corev1.DefaultSchedulerName,
+		Spec: corev1.PodSpec{TerminationGracePeriodSeconds: new(int64(30)), Priority: new(int32(0)), SchedulerName: corev1.DefaultSchedulerName,
 			RestartPolicy: corev1.RestartPolicyAlways,
-			Containers: []corev1.Container{{Name: "c", Image: "registry.example.com/" + a.name + ":v1",
-				Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{
-					"cpu": *resource.NewMilliQuantity(a.cpu, resource.DecimalSI), "memory": *resource.NewQuantity(a.cpu<<21, resource.BinarySI)}}}}}}
+			Containers:    []corev1.Container{{Name: "c", Image: "registry.example.com/" + a.name + ":v1", Resources: requests(a.cpu, a.cpu<<21)}}}}
 	if m.chance(0.3) {
 		m.varyTemplate(a)
 	}

@@ -13,26 +13,22 @@ import (
 // addOwner adds an owner above the workload and sets it as the controller of the pods or
 // of the previous owner.
 func (m *mixedCluster) addOwner(a *mixedApp, apiVersion, kind string, o *metav1.ObjectMeta, name string) {
-	yes := true
 	o.Namespace, o.Name, o.Generation, o.Annotations = a.ns, name, 1, map[string]string{}
 	o.UID = types.UID(kind + "-" + a.ns + "-" + name)
-	ref := &metav1.OwnerReference{APIVersion: apiVersion, Kind: kind, Name: name, UID: o.UID, Controller: &yes}
-	if len(a.meta) > 0 {
-		a.meta[len(a.meta)-1].OwnerReferences = []metav1.OwnerReference{*ref}
-	}
-	if a.ref == nil {
-		a.ref = ref
+	if owners := controlledBy(apiVersion, kind, name, o.UID); len(a.meta) > 0 {
+		a.meta[len(a.meta)-1].OwnerReferences = owners
+	} else {
+		a.owners = owners
 	}
 	a.meta = append(a.meta, o)
 }
 
 func (m *mixedCluster) addReplicaSet(a *mixedApp, hash string) *appsv1.ReplicaSet {
-	n := a.n
 	hashed := maps.Clone(a.template.Labels)
 	hashed["pod-template-hash"] = hash
-	rs := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Labels: hashed}, Spec: appsv1.ReplicaSetSpec{Replicas: &n,
-		Selector: &metav1.LabelSelector{MatchLabels: hashed}, Template: *a.template.DeepCopy()},
-		Status: appsv1.ReplicaSetStatus{Replicas: n, ReadyReplicas: n, ObservedGeneration: 1}}
+	rs := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Labels: hashed}, Spec: appsv1.ReplicaSetSpec{Replicas: new(a.n),
+		Selector: matchLabels(hashed), Template: *a.template.DeepCopy()},
+		Status: appsv1.ReplicaSetStatus{Replicas: a.n, ReadyReplicas: a.n, ObservedGeneration: 1}}
 	rs.Spec.Template.Labels = hashed
 	m.o.ReplicaSets = append(m.o.ReplicaSets, rs)
 	return rs
@@ -42,7 +38,7 @@ func (m *mixedCluster) addDeployment(a *mixedApp) {
 	rs := m.addReplicaSet(a, "x")
 	m.addOwner(a, "apps/v1", "ReplicaSet", &rs.ObjectMeta, a.name+"-x")
 	n := a.n
-	d := &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Replicas: &n, Selector: &metav1.LabelSelector{MatchLabels: a.labels},
+	d := &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Replicas: &n, Selector: matchLabels(a.labels),
 		Template: *a.template.DeepCopy()},
 		Status: appsv1.DeploymentStatus{ObservedGeneration: 1, Replicas: n, UpdatedReplicas: n, ReadyReplicas: n, AvailableReplicas: n}}
 	m.addOwner(a, "apps/v1", "Deployment", &d.ObjectMeta, a.name)
@@ -65,10 +61,8 @@ func (m *mixedCluster) startRollout(a *mixedApp, d *appsv1.Deployment) {
 		d.Status.UpdatedReplicas = 0
 		old := a.meta[0].OwnerReferences
 		rs := m.addReplicaSet(a, "y")
-		one := int32(1)
-		rs.ObjectMeta.Namespace, rs.ObjectMeta.Name, rs.ObjectMeta.UID, rs.ObjectMeta.OwnerReferences = a.ns, a.name+"-y",
-			types.UID("rs-y-"+a.ns+a.name), old
-		rs.Spec.Replicas = &one
+		rs.Namespace, rs.Name, rs.UID, rs.OwnerReferences = a.ns, a.name+"-y", types.UID("rs-y-"+a.ns+a.name), old
+		rs.Spec.Replicas = new(int32(1))
 		rs.Spec.Template.Spec.Containers[0].Image = "registry.example.com/" + a.name + ":v2"
 		d.Spec.Template.Spec.Containers[0].Image = rs.Spec.Template.Spec.Containers[0].Image
 	case 3: // the Deployment scales down
@@ -92,11 +86,11 @@ func (m *mixedCluster) addReplicationController(a *mixedApp) {
 }
 
 func (m *mixedCluster) addStatefulSet(a *mixedApp) {
-	n, part := a.n, int32(0)
-	s := &appsv1.StatefulSet{Spec: appsv1.StatefulSetSpec{Replicas: &n, Selector: &metav1.LabelSelector{MatchLabels: a.labels},
+	n := a.n
+	s := &appsv1.StatefulSet{Spec: appsv1.StatefulSetSpec{Replicas: &n, Selector: matchLabels(a.labels),
 		Template: *a.template.DeepCopy(),
 		UpdateStrategy: appsv1.StatefulSetUpdateStrategy{Type: appsv1.RollingUpdateStatefulSetStrategyType,
-			RollingUpdate: &appsv1.RollingUpdateStatefulSetStrategy{Partition: &part}}},
+			RollingUpdate: &appsv1.RollingUpdateStatefulSetStrategy{Partition: new(int32(0))}}},
 		Status: appsv1.StatefulSetStatus{ObservedGeneration: 1, Replicas: n, ReadyReplicas: n, CurrentReplicas: n, UpdatedReplicas: n,
 			CurrentRevision: a.name + "-r1", UpdateRevision: a.name + "-r1"}}
 	m.addOwner(a, "apps/v1", "StatefulSet", &s.ObjectMeta, a.name)
@@ -133,7 +127,7 @@ func (m *mixedCluster) addSecondRevision(a *mixedApp, s *appsv1.StatefulSet) {
 }
 
 func (m *mixedCluster) addDaemonSet(a *mixedApp) {
-	d := &appsv1.DaemonSet{Spec: appsv1.DaemonSetSpec{Selector: &metav1.LabelSelector{MatchLabels: a.labels},
+	d := &appsv1.DaemonSet{Spec: appsv1.DaemonSetSpec{Selector: matchLabels(a.labels),
 		Template: *a.template.DeepCopy()}}
 	m.addOwner(a, "apps/v1", "DaemonSet", &d.ObjectMeta, a.name)
 	m.o.DaemonSets = append(m.o.DaemonSets, d)
@@ -162,11 +156,9 @@ func (m *mixedCluster) addCanary(a *mixedApp) {
 	n := int32(1 + m.r.IntN(2))
 	rs.Spec.Replicas = &n
 	rs.Namespace, rs.Name, rs.UID, rs.OwnerReferences = a.ns, a.name+"-y", types.UID("rs-y-"+a.ns+a.name), first.OwnerReferences
-	ref := *a.ref
-	ref.Name, ref.UID = rs.Name, rs.UID
 	for i := range n {
 		p := m.addPod(a, rs.Labels, fmt.Sprintf("%s-y-%02d", a.name, i))
-		p.OwnerReferences = []metav1.OwnerReference{ref}
+		p.OwnerReferences = controlledBy("apps/v1", "ReplicaSet", rs.Name, rs.UID)
 	}
 }
 

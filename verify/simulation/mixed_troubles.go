@@ -5,6 +5,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -20,30 +21,23 @@ func (m *mixedCluster) varyTemplate(a *mixedApp) {
 		s.Volumes = []corev1.Volume{{Name: "data",
 			VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: name}}}}
 	}
-	spread := func(when corev1.UnsatisfiableConstraintAction) {
-		s.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: zoneKey, WhenUnsatisfiable: when,
-			LabelSelector: &metav1.LabelSelector{MatchLabels: a.labels}}}
-	}
-	fast, slow := "fast", "slow"
 	switch m.r.IntN(15) {
 	case 0:
 		s.Volumes = []corev1.Volume{{Name: "scratch", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
 	case 1:
 		s.Volumes = []corev1.Volume{{Name: "logs", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/var/log"}}}}
 	case 2:
-		claim(&fast)
+		claim(new("fast"))
 	case 3:
-		claim(&slow)
+		claim(new("slow"))
 	case 4:
 		claim(nil)
 	case 5:
-		s.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimName: &fast}}
+		s.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimName: new("fast")}}
 	case 6:
-		high := int32(1000)
-		s.Priority, s.PriorityClassName = &high, "high"
+		s.Priority, s.PriorityClassName = new(int32(1000)), "high"
 	case 7:
-		critical := pick(m.r, int32(2000000000), 2000001000)
-		s.Priority = &critical
+		s.Priority = new(pick(m.r, int32(2000000000), 2000001000))
 	case 8:
 		s.SchedulerName = "other"
 	case 9:
@@ -53,9 +47,9 @@ func (m *mixedCluster) varyTemplate(a *mixedApp) {
 	case 11:
 		a.template.Labels["movable"] = "no"
 	case 12, 13:
-		spread(corev1.DoNotSchedule)
+		s.TopologySpreadConstraints = spread(zoneKey, corev1.DoNotSchedule, a.labels)
 	case 14:
-		spread(corev1.ScheduleAnyway)
+		s.TopologySpreadConstraints = spread(zoneKey, corev1.ScheduleAnyway, a.labels)
 	}
 }
 
@@ -69,8 +63,7 @@ func (m *mixedCluster) addTrouble(a *mixedApp) {
 	case 0, 1:
 		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}}
 	case 2:
-		gone := metav1.NewTime(m.now)
-		p.DeletionTimestamp = &gone
+		p.DeletionTimestamp = new(metav1.NewTime(m.now))
 	case 3:
 		p.Spec.NodeName, p.Status = "", corev1.PodStatus{Phase: corev1.PodPending}
 		waits := 10 * time.Second
@@ -85,8 +78,7 @@ func (m *mixedCluster) addTrouble(a *mixedApp) {
 			[]corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}}
 	case 6, 7:
 		for _, p := range a.pods[m.r.IntN(len(a.pods)):] {
-			start := metav1.NewTime(m.now.Add(-time.Duration(m.r.IntN(7*60)) * time.Second))
-			p.Status.StartTime = &start
+			p.Status.StartTime = new(metav1.NewTime(m.now.Add(-time.Duration(m.r.IntN(7*60)) * time.Second)))
 		}
 	case 8:
 		p.Status.StartTime = nil
@@ -102,9 +94,8 @@ func (m *mixedCluster) addTrouble(a *mixedApp) {
 		m.addPod(a, p.Labels, fmt.Sprintf("%s-more-%02d", a.name, len(a.pods)))
 	case 15:
 		if len(a.meta) > 0 {
-			gone := metav1.NewTime(m.now)
 			o := a.meta[m.r.IntN(len(a.meta))]
-			o.DeletionTimestamp, o.Finalizers = &gone, []string{"foregroundDeletion"}
+			o.DeletionTimestamp, o.Finalizers = new(metav1.NewTime(m.now)), []string{"foregroundDeletion"}
 		}
 	case 16:
 		p.Labels["evenkeel.io/"+pick(m.r, "evict", "do-not-disrupt")] = pick(m.r, "never", "true", "1h")
@@ -133,11 +124,10 @@ func (m *mixedCluster) addTrouble(a *mixedApp) {
 
 // addSinglePods adds bare pods, mirror pods and static pods.
 func (m *mixedCluster) addSinglePods() {
-	one := int32(1)
 	for i := range m.r.IntN(4) {
-		a := &mixedApp{ns: "ns0", name: fmt.Sprintf("single%d", i), n: one, cpu: 300,
+		a := &mixedApp{ns: "ns0", name: fmt.Sprintf("single%d", i), n: 1, cpu: 300,
 			template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "registry.example.com/single:v1",
-				Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": intQuantity(300)}}}}}}}
+				Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": *resource.NewMilliQuantity(300, resource.DecimalSI)}}}}}}}
 		p := m.addPod(a, map[string]string{"single": "yes"}, a.name)
 		switch m.r.IntN(3) {
 		case 0:
@@ -152,10 +142,10 @@ func (m *mixedCluster) addSinglePods() {
 func (m *mixedCluster) addBudgetsAndServices() {
 	for _, a := range m.apps {
 		if m.r.IntN(2) == 0 {
-			m.addBudget(a.ns, a.name, &metav1.LabelSelector{MatchLabels: a.labels})
+			m.addBudget(a.ns, a.name, matchLabels(a.labels))
 		}
 		if m.chance(0.05) {
-			m.addBudget(a.ns, a.name+"-too", &metav1.LabelSelector{MatchLabels: a.labels})
+			m.addBudget(a.ns, a.name+"-too", matchLabels(a.labels))
 		}
 		if m.r.IntN(3) > 0 {
 			m.addService(a.ns, a.name, a.labels)

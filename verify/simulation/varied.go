@@ -5,10 +5,6 @@ import (
 	"math/rand/v2"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
@@ -23,8 +19,7 @@ import (
 func Varied(r *rand.Rand, nodes, mostPods int) *cluster.Objects {
 	v := &variedCluster{r: r, o: &cluster.Objects{TakenAt: epoch.Add(24 * time.Hour), ServerVersion: "1.37"}}
 	for i := range 4 {
-		ns := fmt.Sprintf("ns%d", i)
-		v.o.Namespaces = append(v.o.Namespaces, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns, UID: types.UID(ns)}})
+		addNamespace(v.o, fmt.Sprintf("ns%d", i))
 	}
 	v.addNodes(nodes)
 	want := int64((0.35 + 0.2*r.Float64()) * float64(v.totalCPU))

@@ -42,9 +42,8 @@ func (v *variedCluster) addNodes(n int) {
 			labels["disk"] = "ssd"
 		}
 		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), Labels: labels}}
-		node.Status.Allocatable = corev1.ResourceList{"cpu": *resource.NewMilliQuantity(cpu, resource.DecimalSI),
-			"memory": *resource.NewQuantity(mem, resource.BinarySI), "pods": resource.MustParse("110")}
-		node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+		node.Status = readyNode(requests(cpu, mem).Requests)
+		node.Status.Allocatable["pods"] = resource.MustParse("110")
 		v.o.Nodes = append(v.o.Nodes, node)
 		draw := pick(v.r, 1.9, 1.9, 1.9, 1, 1, 1, 1, 0.3, 0.3, 0.3)
 		v.spaces = append(v.spaces, nodeSpace{node, cpu * 97 / 100, mem * 95 / 100, draw * float64(cpu), map[string]int{}})
@@ -88,8 +87,8 @@ type variedApp struct {
 	node         map[string]string // required labels of its nodes
 	zonalVolume  bool              // each pod has a volume that binds it to a zone
 
-	ref  metav1.OwnerReference
-	pods []*corev1.Pod
+	owners []metav1.OwnerReference // of its pods
+	pods   []*corev1.Pod
 }
 
 func (a *variedApp) allowed(s *nodeSpace) bool {
