@@ -33,6 +33,7 @@ var allowedLibraries = []string{
 	"k8s.io/component-helpers/resource", "k8s.io/component-helpers/scheduling/corev1", "k8s.io/component-helpers/scheduling/corev1/nodeaffinity",
 	"k8s.io/component-helpers/nodedeclaredfeatures",
 	"k8s.io/metrics/pkg/apis/metrics", // NodeMetrics as metrics-server serves them
+	"k8s.io/utils/ptr",                // ptr.Deref and ptr.To only
 	"github.com/go-logr/logr",         // only logr.Discard, which component-helpers require
 	"sigs.k8s.io/yaml",                // snapshots and reports in YAML
 	"go.yaml.in/yaml/v3",              // reports in field order

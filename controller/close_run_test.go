@@ -28,8 +28,8 @@ func (h instantClock) NewTimer(d time.Duration) clock.Timer {
 
 func skipTimers(c *controller.Controller) { c.Clock = instantClock{c.Clock.(*clocktesting.FakeClock)} }
 
-// failSavesAfterEvictions returns a function for a pass of two waves. Saves of reservations
-// and outcomes succeed, and the given number of saves after them fail.
+// failSavesAfterEvictions returns a save hook for a pass of two waves. The saves of reservations
+// and outcomes succeed; the given number of later saves fail.
 func failSavesAfterEvictions(failures int) func(save int) error {
 	return func(save int) error {
 		if save > 4 && save <= 4+failures {
@@ -84,8 +84,8 @@ func TestAPassThatReservedNothingLeavesNothingOpen(t *testing.T) {
 	}
 }
 
-// A process recovers a run only once, even if it cannot save that at first. It never recovers
-// its own run, because it has reported it.
+// A process recovers a run only once, even if the first attempt to save the recovery fails. A
+// process never recovers its own run, because it has already reported that run.
 func TestARunIsRecoveredOnceByAProcess(t *testing.T) {
 	m := &memoryStore{failing: failSavesAfterEvictions(3)}
 	first, _ := newController(t, &reservationEvictor{store: m}, plan.Live)
@@ -135,7 +135,8 @@ func TestARunIsRecoveredOnceByAProcess(t *testing.T) {
 	}
 }
 
-// emptyResolver fails the test if it is asked for outcomes, because all outcomes are recorded.
+// emptyResolver fails the test if the controller asks for any outcome, because all outcomes are
+// recorded.
 type emptyResolver struct{ t *testing.T }
 
 func (u emptyResolver) Resolve(_ context.Context, open []plan.Reservation) ([]plan.Outcome, error) {

@@ -39,8 +39,8 @@ func (b *bindingQueue) NextBinding(ctx context.Context) (string, []string, bool)
 	return uid, nil, true
 }
 
-// schedulerCluster returns the example's three nodes and one pod of each scheduler. The pod is
-// on n3, the emptiest node, or on n1 if miss is set.
+// schedulerCluster returns a cluster with three nodes and one pod of each scheduler. The pod is on
+// n3, the emptiest node, or on n1 if miss is set.
 func schedulerCluster(t *testing.T, schedulers []string, miss bool) *fixedObserver {
 	t.Helper()
 	o, err := cluster.ReadFiles([]string{"../examples/three-zones.yaml"}, nil)

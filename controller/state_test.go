@@ -91,7 +91,7 @@ func TestEvictionsAreNotedDownBeforeTheyAreMade(t *testing.T) {
 		t.Errorf("got reservations %v at the start of the waves, want one each", e.reserved)
 	}
 	st := m.decode(t)
-	if n := history.LastHour(st, c.Clock.Now()).Cluster; n != 2 || len(st.Runs) != 0 || len(st.Backoffs) != 0 {
+	if n := history.CountLastHour(st, c.Clock.Now()).Cluster; n != 2 || len(st.Runs) != 0 || len(st.Backoffs) != 0 {
 		t.Errorf("after the pass: got %d evictions, state %+v", n, st)
 	}
 }
@@ -121,7 +121,7 @@ func TestWithoutMemoryNothingIsEvicted(t *testing.T) {
 		if said := slices.ContainsFunc(r.Plan.Inputs, func(in plan.Input) bool {
 			return in.Source == plan.PlannerStateSource && strings.HasSuffix(in.Problems[0], ": "+down.Error())
 		}); said != (m.unreadable != nil) || said && plan.ContentID(r.Plan) != r.Plan.ID {
-			t.Errorf("failed load with %v: the report says so: %v; inputs %+v", m.unreadable, said, r.Plan.Inputs)
+			t.Errorf("failed load with %v: the report mentions the failure: %v; inputs %+v", m.unreadable, said, r.Plan.Inputs)
 		}
 	}
 }
@@ -143,7 +143,7 @@ func TestWhatCouldNotBeNotedDownIsNotedByTheNextPass(t *testing.T) {
 	if err != nil || r.Stopped == nil || r.Stopped.Code != plan.StateUnavailable || len(e.waves) != 1 {
 		t.Fatalf("got error %v, stop reason %+v, %d waves", err, r.Stopped, len(e.waves))
 	}
-	if st := m.decode(t); len(st.Runs) != 1 || history.LastHour(st, c.Clock.Now()).Cluster != 1 {
+	if st := m.decode(t); len(st.Runs) != 1 || history.CountLastHour(st, c.Clock.Now()).Cluster != 1 {
 		t.Fatalf("the reservation is lost: %+v", st)
 	}
 	m.failing = nil
@@ -152,7 +152,7 @@ func TestWhatCouldNotBeNotedDownIsNotedByTheNextPass(t *testing.T) {
 		t.Fatal(err)
 	}
 	st := m.decode(t)
-	if n := history.LastHour(st, c.Clock.Now()).Cluster; n != 3 || len(st.Runs) != 0 || len(reports) != 2 || reports[1].RunID != "r2" {
+	if n := history.CountLastHour(st, c.Clock.Now()).Cluster; n != 3 || len(st.Runs) != 0 || len(reports) != 2 || reports[1].RunID != "r2" {
 		t.Errorf("got %d counted evictions, want 3; %d open runs; %d reports", n, len(st.Runs), len(reports))
 	}
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// outcomeCase causes one outcome. The function prepare changes the cluster and the move, and
-// stop ends the pass.
+// outcomeCase causes one outcome. The function prepare changes the cluster and the move, and may
+// call stop to end the pass.
 type outcomeCase struct {
 	name    string
 	code    plan.Code
@@ -36,7 +36,7 @@ var (
 	errAccount = plainError(refusedAccount)
 )
 
-// refusedAccount is the message of a real API server.
+// refusedAccount is the message of a real API server if a permission is missing.
 const refusedAccount = `User "system:serviceaccount:evenkeel:evenkeel" cannot create resource "pods/eviction" in API group "" in the ` +
 	`namespace "shop"`
 
@@ -119,8 +119,8 @@ var outcomeCases = []outcomeCase{
 		func(w *fakeCluster, _ *plan.Move, _ func()) { w.stays, w.createReplacement = true, "n1" }},
 }
 
-// stops tells for a reason code whether it stops the pass. An APIError is not in the map,
-// because it may or may not.
+// stops says for each reason code whether it stops the pass. APIError is not in the map, because it
+// stops the pass only in some cases.
 var stops = map[plan.Code]bool{
 	plan.APIThrottled: true, plan.PermissionMissing: true, plan.OutcomeUnknown: true, plan.Interrupted: true,
 	plan.ReplacementNotReady: true, plan.ReplacementNotScheduled: true,

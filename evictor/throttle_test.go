@@ -198,8 +198,8 @@ func TestRetryAfterOverHTTP(t *testing.T) {
 	}
 }
 
-// pipeListener connects a client and a server inside a synctest bubble. A real socket would
-// not work, because waiting for it keeps the bubble busy.
+// pipeListener connects a client and a server inside a synctest bubble. A real socket would not
+// work, because the clock of the bubble does not advance while a goroutine waits for a socket.
 type pipeListener chan net.Conn
 
 func (p pipeListener) dial(context.Context, string, string) (net.Conn, error) {

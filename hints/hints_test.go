@@ -20,7 +20,7 @@ func newNode() *corev1.Node {
 	}
 }
 
-// Remove reverses Put. Both leave everything else on the node and do not modify their
+// Remove reverses Put. Put and Remove leave everything else on the node and do not modify their
 // argument.
 func TestPutAndTakeAreInverse(t *testing.T) {
 	for _, kind := range []hints.Kind{hints.Taint, hints.Label} {
@@ -46,7 +46,8 @@ func TestPutAndTakeAreInverse(t *testing.T) {
 	}
 }
 
-// Another run takes over a hint: the node has its run and expiry, and a hint of one kind.
+// If another run puts its hint, the node has the run and expiry of that run, and only one kind of
+// hint.
 func TestAnotherRunTakesOver(t *testing.T) {
 	n, _ := hints.Put(newNode(), hints.Hint{Node: "n1", Kind: hints.Label, Run: "dead", Expires: noon})
 	h := hints.Hint{Node: "n1", Kind: hints.Taint, Run: "new", Expires: noon.Add(time.Hour)}
@@ -73,7 +74,7 @@ func TestWhatIsNotOursStays(t *testing.T) {
 	}
 	for _, n := range []*corev1.Node{byHand, labelled} {
 		if _, changed := hints.Remove(n); changed {
-			t.Errorf("Remove deleted parts of another owner: %v %v", n.Labels, n.Spec.Taints)
+			t.Errorf("Remove deleted a taint or label of another owner: %v %v", n.Labels, n.Spec.Taints)
 		}
 	}
 	strict := newNode()
@@ -99,8 +100,9 @@ func TestExpiry(t *testing.T) {
 	}
 }
 
-// A taint or label of another owner under our key outlives a hint of the other kind. It does
-// not matter which came first, and it does not become ours when the kind changes.
+// A taint or label of another owner under our key outlives a hint of the other kind. Their order
+// does not matter, and the other owner's taint or label does not become ours when the kind of the
+// hint changes.
 func TestTheOtherKindIsNotOurs(t *testing.T) {
 	tainted := func(n *corev1.Node) { n.Spec.Taints = append(n.Spec.Taints, hints.NewTaint()) }
 	labelled := func(n *corev1.Node) { n.Labels[hints.Key] = hints.Value }

@@ -97,3 +97,12 @@ type Outcome struct {
 	LandedAsPredicted bool        `json:"landedAsPredicted"`
 	ReadyAfter        string      `json:"readyAfter,omitempty"`
 }
+
+// LandedWell reports whether the replacement landed as predicted and became Ready.
+func (o Outcome) LandedWell() bool {
+	switch o.Reason.Code {
+	case LandedElsewhere, ReplacementNotReady, ReplacementNotScheduled, OutcomeUnknown:
+		return false
+	}
+	return o.Outcome == Evicted && o.LandedAsPredicted
+}

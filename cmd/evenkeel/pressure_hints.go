@@ -37,7 +37,7 @@ func newPressureHints(client kubernetes.Interface, o *observe.Observer, m *metri
 	sampled <-chan struct{}) *pressureHints {
 	return &pressureHints{sampled: sampled, nodes: o.Nodes, reconciler: &reconciler.Reconciler{
 		Nodes: o.Nodes, Usage: usage, Writer: writer.New(client, clock.RealClock{}, nil), Clock: clock.RealClock{}, Log: log,
-		OnCount: func(c reconciler.Counts) { m.RecordHints(metrics.HintCounts(c)) },
+		OnCount: m.RecordHints,
 	}}
 }
 

@@ -38,7 +38,7 @@ func oddObjectRows(*testing.T) []badInput {
 		{input: "pods that request more than any node has", edit: []string{`all:requests: {cpu: "1", memory: "1020Mi"}`, `requests: {cpu: 900k, memory: "1020Mi"}`}, want: "its replacement fits on no other node"},
 		{input: "a Deployment with 0 replicas and six pods", edit: []string{specD, strings.TrimSuffix(specD, "6") + "0"}, want: "Deployment d wants 0 replicas, fewer than guards.minReplicas 2"},
 		{input: "a Deployment with far fewer pods than replicas", edit: []string{specD, strings.TrimSuffix(specD, "6") + "2147483647"}, want: "6 of 2147483647 pods of Deployment d are available"},
-		{input: "an owner that is being deleted", edit: []string{aboutD, strings.TrimSuffix(aboutD, "}") + `, deletionTimestamp: "2026-01-01T00:00:00Z"}`}, want: "its owner d is being deleted"},
+		{input: "an owner that is being deleted", edit: []string{aboutD, strings.TrimSuffix(aboutD, "}") + `, deletionTimestamp: "2026-01-01T00:00:00Z"}`}, want: "the pod's owner d is being deleted"},
 		{input: "pods of an owner that does not exist", edit: []string{"all:kind: ReplicaSet, name: d-6c8f", "kind: ReplicaSet, name: d-7777"}, want: "its ReplicaSet d-7777 is not in the snapshot"},
 		{input: "pods of an owner of an unknown kind", edit: []string{"all:apiVersion: apps/v1, kind: ReplicaSet, name: d-6c8f", "apiVersion: example.com/v1, kind: Herd, name: d-6c8f"}, want: "it is unknown how example.com/Herd replaces pods"},
 		{input: "a budget whose share is not a number", args: withBudget, files: budget(`selector: {matchLabels: {app: d}}, maxUnavailable: half`), want: "pdb shop/d allows no evictions"},

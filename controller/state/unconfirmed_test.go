@@ -64,8 +64,8 @@ func TestAnUnknownOutcomeDoesNotHideAnotherWriter(t *testing.T) {
 	})
 }
 
-// A leader saves in every pass while calls fail before or after they take effect. It loads the
-// state again after each error. It never loads less than it saved last.
+// A leader saves in every pass while calls fail before or after they take effect. The leader loads
+// the state again after each error. The loaded state never misses an eviction of the last save.
 func TestNothingIsLostBehindABadProxy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // a call would otherwise wait for its back-off
 		for seed := range uint64(10) {
@@ -109,7 +109,7 @@ func TestNothingIsLostBehindABadProxy(t *testing.T) {
 
 // missingEviction returns an eviction that counts in one state but not in the other, or "".
 func missingEviction(in, from plan.PlannerState) string {
-	before, now := history.LastHour(in, noon), history.LastHour(from, noon)
+	before, now := history.CountLastHour(in, noon), history.CountLastHour(from, noon)
 	for w, n := range before.Workload {
 		if now.Workload[w] < n {
 			return fmt.Sprintf("%s: %d of %d evictions remain", w, now.Workload[w], n)

@@ -22,27 +22,27 @@ const (
 	ToRemove State = "wouldBeCleared"
 	// Expired: the hint is on the node and has expired.
 	Expired State = "expired"
-	// NotOurs: a label or taint of another owner is under our key.
+	// NotOurs: a label or taint of another owner uses the hint key.
 	NotOurs State = "foreign"
-	// AwaitingSamples: a level is exceeded, but not yet in enough consecutive samples.
+	// AwaitingSamples: too few consecutive samples have exceeded a level so far.
 	AwaitingSamples State = "awaitingSamples"
-	// LimitReached: the node is hot, but the maximum number of hotter nodes have a hint.
+	// LimitReached: the node is hot, but the maximum number of nodes with a hint is reached.
 	LimitReached State = "limitReached"
 )
 
-// NodeHint is a hint that a node has or would have, or what is in its place.
+// NodeHint is a hint that a node has or would have, or the reason why the node has no hint.
 type NodeHint struct {
 	Hint
 	State State
-	// Samples of RequiredSamples have exceeded the level, if State is AwaitingSamples.
+	// Samples counts the consecutive samples that exceeded the level, out of RequiredSamples. Both
+	// are set if State is AwaitingSamples.
 	Samples, RequiredSamples int
 	// Foreign is set if State is NotOurs.
 	Foreign Foreign
 }
 
-// Predict returns the nodes that would change if the required hints were written and all others
-// were removed, by name and as Put or Remove leaves them. It uses no LastHot: for nodes without
-// data, only the hints on the nodes count.
+// Predict applies the changes of Decide to copies of the nodes, and returns the changed nodes by
+// name. For nodes without usage data, only their existing hints count.
 func (o Options) Predict(nodes []*corev1.Node, usage *cluster.Usage, now time.Time) map[string]*corev1.Node {
 	by := byName(nodes)
 	out := map[string]*corev1.Node{}
@@ -105,8 +105,8 @@ func nodeHint(n *corev1.Node, c Change, changed bool, now time.Time) (NodeHint, 
 	return NodeHint{Hint: old, State: Present}, true
 }
 
-// counting returns the nodes that are not in listed and exceed a level in fewer consecutive samples
-// than the rule requires. For each node it returns the rule that needs the fewest further samples.
+// counting returns the unlisted nodes that exceed a level in fewer consecutive samples than the
+// rule requires. For each node, counting chooses the rule that needs the fewest further samples.
 func (o Options) counting(nodes map[string]*corev1.Node, usage *cluster.Usage, spoken map[string]bool) []NodeHint {
 	if usage == nil {
 		return nil

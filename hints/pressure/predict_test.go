@@ -116,7 +116,8 @@ func TestForetold(t *testing.T) {
 	}
 }
 
-// The command names the effect. Without it, kubectl would remove all taints with the key.
+// The command contains the effect of the taint. Without the effect, kubectl would remove all taints
+// with the key.
 func TestForeignTaint(t *testing.T) {
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}, Spec: corev1.NodeSpec{Taints: []corev1.Taint{
 		{Key: "k", Value: "v", Effect: corev1.TaintEffectPreferNoSchedule}, {Key: "k", Effect: corev1.TaintEffectNoSchedule}}}}

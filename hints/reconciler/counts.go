@@ -6,7 +6,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 )
 
-// Counts are the numbers for metrics.
+// Counts contains the numbers of one reconciliation, for metrics.
 type Counts struct {
 	// ByRule is the number of nodes with a hint, by the rule recorded in the hint. In a dry run it
 	// is the number of nodes that would have a hint.

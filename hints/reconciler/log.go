@@ -9,7 +9,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 )
 
-// isNew reports whether text differs from the last text about a subject and is not empty. A text
+// isNew reports whether text is not empty and differs from the last text about the subject. A text
 // that does not change is logged once, although reconciliations happen every few seconds.
 func (k *Reconciler) isNew(subject, text string) bool {
 	if k.lastLogged[subject] == text {
@@ -19,7 +19,7 @@ func (k *Reconciler) isNew(subject, text string) bool {
 	return text != ""
 }
 
-// logObstacles logs why nodes get no hint or cannot be judged.
+// logObstacles logs why nodes get no hint or cannot be evaluated.
 func (k *Reconciler) logObstacles(o Options, d pressure.Decision) {
 	var foreign []string
 	for _, f := range d.Foreign {
@@ -39,9 +39,9 @@ func (k *Reconciler) logObstacles(o Options, d pressure.Decision) {
 	}
 }
 
-// removalCommand returns a command that removes our label from all nodes, for labels that a program
-// left which no longer runs. It returns nothing for labels with another value, since their meaning
-// is unknown.
+// removalCommand returns a log field with a command that removes the hint label from all nodes,
+// because a stopped program may have left the label there. removalCommand returns nil for other
+// label values, because their meaning is unknown.
 func removalCommand(label string, foreign []pressure.Foreign) []any {
 	if !slices.ContainsFunc(foreign, func(f pressure.Foreign) bool { return f.Description == "label "+label }) {
 		return nil
@@ -50,7 +50,7 @@ func removalCommand(label string, foreign []pressure.Foreign) []any {
 	return []any{"removeIfUnused", fmt.Sprintf("kubectl label nodes -l %s %s-", label, key)}
 }
 
-// logDryRun logs what write would do.
+// logDryRun logs the changes that a live reconciler would write.
 func (k *Reconciler) logDryRun(changes []pressure.Change) {
 	now := map[string]string{}
 	for _, c := range changes {

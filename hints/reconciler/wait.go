@@ -11,7 +11,7 @@ import (
 
 const (
 	// shownTimeout is how long ReconcileFirst waits until a watch shows its writes. That usually
-	// takes milliseconds. A pass on an older view is safe as well.
+	// takes milliseconds. A pass with an older view of the nodes is also safe.
 	shownTimeout      = 5 * time.Second
 	shownPollInterval = 50 * time.Millisecond
 )

@@ -15,8 +15,8 @@ import (
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
-// forgedDrill is the evidence of an invented drill: six pods of workload d on three nodes, and no violations. Tests
-// forge it to add one.
+// forgedDrill is the evidence of a fictitious drill without violations: six pods of workload d on three nodes. Tests
+// change the drill to add a violation.
 type forgedDrill struct {
 	Evidence
 	revision int64
@@ -77,19 +77,19 @@ func (t *forgedDrill) addReport(run, user, outcome string, pods ...Pod) {
 	t.Reports = append(t.Reports, r)
 }
 
-// markRecovery marks the last report as a report about another process's run.
+// markRecovery marks the last report as a recovery of another process's run.
 func (t *forgedDrill) markRecovery(holder string) {
 	t.Reports[len(t.Reports)-1].Recovery = &struct{ Holder string }{"host_" + holder}
 }
 
-// evict adds a whole eviction that obeys the rules.
+// evict adds an eviction that obeys all rules, from the request to the Ready replacement.
 func (t *forgedDrill) evict(user string, p Pod) {
 	t.now = t.now.Add(time.Second)
 	t.requestEviction(user, p, 201)
 	t.terminateAndReplace(p, p.Name+"-next")
 }
 
-// runPass adds a pass of ek-1 that evicts pods by the rules and reports them.
+// runPass adds a pass of process ek-1 that obeys all rules and reports its evictions.
 func (t *forgedDrill) runPass(run string, pods ...Pod) {
 	for _, p := range pods {
 		t.evict("ek-1", p)
@@ -97,7 +97,7 @@ func (t *forgedDrill) runPass(run string, pods ...Pod) {
 	t.addReport(run, "ek-1", "evicted", pods...)
 }
 
-// evictOverlapping evicts a pod that gets no replacement, and then another one.
+// evictOverlapping evicts a pod that is not replaced, and then evicts a second pod.
 func (t *forgedDrill) evictOverlapping(p, q Pod) {
 	t.Rules.MaxUnavailable = 0
 	t.addChange(Change{Gone: true, Budget: &Budget{Namespace: "shop", Name: "d", Selector: labels.Nothing()}})

@@ -8,7 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// expectOnly fails unless the result has violations of kind k and of no other kind. With an empty k it wants none.
+// expectOnly fails unless the result has violations of kind k and of no other kind. An empty k means that no violation
+// is expected.
 func expectOnly(t *testing.T, v Result, k Kind) {
 	t.Helper()
 	n := 0
@@ -263,7 +264,8 @@ func TestHonestTroublesAreNoViolations(t *testing.T) {
 }
 
 func TestReadReports(t *testing.T) {
-	whole := `{"runID":"a","outcomes":[{"pod":{"namespace":"shop","name":"d0","uid":"u"},"outcome":"evicted","reason":{"code":"C","message":"m"}}]}` + "\n"
+	whole := `{"runID":"a","outcomes":[{"pod":{"namespace":"shop","name":"d0","uid":"u"},` +
+		`"outcome":"evicted","reason":{"code":"C","message":"m"}}]}` + "\n"
 	for _, c := range []struct {
 		name, out string
 		n         int

@@ -20,7 +20,7 @@ const (
 	livePhase = "live" // evicting a few pods, to measure the memory
 )
 
-// Cell is one measurement: one program on one cluster, once. It is stored when it is measured.
+// Cell is one measured run of one program on one cluster.
 type Cell struct {
 	Phase   string `json:"phase"`
 	Nodes   int    `json:"nodes"`
@@ -37,8 +37,7 @@ type Cell struct {
 	// Evenkeel's pass.
 	CycleSeconds    float64 `json:"cycleSeconds,omitempty"`
 	CycleCPUSeconds float64 `json:"cycleCPUSeconds,omitempty"`
-	// PlannerSeconds is the part of the cycle that decides: the descheduler's strategies, or Evenkeel's goals and
-	// planner.
+	// PlannerSeconds is the time of the descheduler's strategies, or of Evenkeel's goals and planner.
 	PlannerSeconds float64 `json:"plannerSeconds,omitempty"`
 	Requests       int     `json:"apiRequests,omitempty"`
 	// Evictions counts planned evictions in a dry run, and evictions that the API server accepted in a real run.
@@ -62,7 +61,7 @@ type Cell struct {
 	Machine    string    `json:"machine"`
 }
 
-// same reports whether two cells are runs of the same measurement.
+// same reports whether two cells are repetitions of the same measurement.
 func (c Cell) same(o Cell) bool {
 	return c.Phase == o.Phase && c.Nodes == o.Nodes && c.Pods == o.Pods && c.Target == o.Target && c.Program == o.Program
 }
@@ -115,7 +114,7 @@ func fingerprint(path string) (string, error) {
 	return fmt.Sprintf("%x", h.Sum(nil))[:12], nil
 }
 
-// Round is one start of the program, with the stable state of the cluster after it.
+// Round is one start of the program, and the stable state of the cluster afterwards.
 type Round struct {
 	Result
 	CPUSeconds float64 `json:"cpuSeconds"`
@@ -126,6 +125,6 @@ type Round struct {
 	// as predicted.
 	Outcomes          map[string]int `json:"outcomes,omitempty"`
 	LandedAsPredicted int            `json:"landedAsPredicted,omitempty"`
-	// Unstable says what was not stable in time; empty if everything was.
+	// Unstable describes what did not become stable in time; empty if everything did.
 	Unstable string `json:"unstable,omitempty"`
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// comparison holds the flags of `bench peer`. Each step runs in a separate process with the same flags. nodes, pods
-// and work belong to the current cluster size.
+// comparison holds the flags of `bench peer`. Each step runs in a separate process with the same flags. The fields
+// nodes, pods and work apply to the current cluster size.
 type comparison struct {
 	settings
 	dryOn, realOn, liveOn []size
@@ -53,8 +53,8 @@ func (c Cell) step() []string {
 	return []string{c.Phase, size{c.Nodes, c.Pods}.String(), c.Target, c.Program, fmt.Sprint(c.Run)}
 }
 
-// controlPlaneKey identifies the control plane on which a cell is measured. Each real run needs its own; runs that leave the
-// cluster (almost) unchanged share one per size.
+// controlPlaneKey identifies the control plane on which a cell is measured. Each real run needs its own control plane;
+// runs that hardly change the cluster share one control plane per size.
 func (c Cell) controlPlaneKey() string {
 	if c.Phase == realPhase {
 		return strings.Join(c.step(), " ")
@@ -137,8 +137,8 @@ func (s comparison) program(p contender) string {
 	return s.evenkeel
 }
 
-// mustMeasure reports whether a cell must be measured. A measured cell is measured again only on request: retry repeats
-// failed runs, renew replaces those of another build or configuration.
+// mustMeasure reports whether a cell has no result yet, or a flag asks to measure it again. The flag retry repeats
+// failed runs; renew repeats runs of another build or configuration.
 func mustMeasure(s comparison, c Cell) (bool, error) {
 	old, err := readCell(filepath.Join(s.work, c.file()))
 	switch {

@@ -102,7 +102,7 @@ func TestWhatEvenkeelSaysOfItsPlanning(t *testing.T) {
 	var c Cell
 	c.parsePlannedLine(`time=2026-01-01T00:00:00.000Z level=INFO msg="holding the Lease" observing=9s planning=9s`)
 	if c.PlannerSeconds != 0 {
-		t.Error("parsed a log line that is not about a plan")
+		t.Error("parsed a log line that does not belong to a plan")
 	}
 	c.parsePlannedLine(`time=2026-01-01T00:00:00.000Z level=INFO msg=planned run=x strategies=[] moves=2 observing=500ms planning=1.25s`)
 	if c.PlannerSeconds != 1.25 || c.CycleSeconds != 1.75 {
@@ -119,7 +119,7 @@ func TestWhatTheKernelSaysOfAProcess(t *testing.T) {
 	}
 }
 
-// TestAChildIsMeasured runs a program that prints, logs, and is stopped by a line of its log.
+// TestAChildIsMeasured runs a program that writes to standard output and to its log, until a line in the log stops it.
 func TestAChildIsMeasured(t *testing.T) {
 	var seen []string
 	log := filepath.Join(t.TempDir(), "log")
@@ -148,8 +148,8 @@ func TestRequestsOfOneUser(t *testing.T) {
 	}
 }
 
-// TestJudgingACluster has three nodes, one per zone: a Deployment with 3/1/0 pods and a required spread constraint, a
-// Pending pod, and a pod that is being deleted.
+// TestJudgingACluster computes the state of three nodes, one per zone, with a Deployment with 3/1/0 pods and a required
+// spread constraint, a Pending pod, and a pod that is being deleted.
 func TestJudgingACluster(t *testing.T) {
 	var nodes []corev1.Node
 	for _, n := range []string{"1", "2", "3"} {

@@ -66,13 +66,13 @@ func parseKlogLine(text string) (time.Time, string, bool) {
 	if !ok || len(fields) != 4 || len(fields[0]) != 5 {
 		return time.Time{}, "", false
 	}
-	// The year is missing, but only differences are used.
+	// klog omits the year, but the benchmark uses only time differences.
 	at, err := time.Parse("0102 15:04:05.000000", fields[0][1:]+" "+fields[1])
 	return at, what, err == nil
 }
 
-// measuredLoop is the number of the loop that is measured. In the first loop, the descheduler's cache is still being
-// filled.
+// measuredLoop is the number of the measured loop, starting at 1. During the first loop, the descheduler still fills
+// its cache.
 const measuredLoop = 2
 
 // measureDeschedulerDryRun runs the descheduler until the measured loop has ended.
@@ -81,7 +81,7 @@ func measureDeschedulerDryRun(ctx context.Context, s comparison, cell *Cell, pol
 	if err != nil {
 		return err
 	}
-	// The cache is filled long before a second loop that begins after this interval.
+	// The interval is long enough to fill the cache before the second loop.
 	interval := max(10*time.Second, time.Duration(s.nodes)*12*time.Millisecond)
 	l := &deschedulerLog{}
 	var peak int64

@@ -7,7 +7,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/bench/chart"
 )
 
-// drawing is one file of a figure. Its name follows the figure's name; it is empty if the figure has only one
+// drawing is one SVG file of a figure. The name is appended to the figure's name; empty if the figure has only one
 // drawing.
 type drawing struct {
 	name, title string

@@ -19,7 +19,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/controlplane"
 )
 
-// measureDryRuns measures all outstanding dry runs of a cluster size on one control plane, which they do not change.
+// measureDryRuns measures all outstanding dry runs of one cluster size on a shared control plane, because dry runs do
+// not change the cluster.
 func measureDryRuns(ctx context.Context, s comparison, stderr *os.File) error {
 	cells, err := s.outstandingCells(dryPhase)
 	if err != nil || len(cells) == 0 {
@@ -143,7 +144,7 @@ func measureDryRun(ctx context.Context, s comparison, c *controlplane.Cluster, c
 	return cell.store(s.work)
 }
 
-// requests counts the requests of a user. The audit log has several entries for a watch; it counts once.
+// requests counts the requests of a user. A watch has several audit entries but counts once.
 func requests(events []auditv1.Event, user string) int {
 	seen := map[string]bool{}
 	for _, e := range events {

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// goal is a goal: a bound on a measured value.
+// goal is an upper or lower bound on a measured value.
 type goal struct {
 	name  string
 	bound float64
-	// value computes the measured value from medians; NaN if it has not been measured.
+	// value computes the measured value from medians; NaN without measurements.
 	value      func(all []repetitions) float64
-	lowerBound bool // most is a lower bound instead
+	lowerBound bool // the value must be at least bound
 }
 
 func (w goal) row(b *strings.Builder, all []repetitions) {
@@ -51,7 +51,7 @@ func goalTable(cells []Cell) string {
 			w.row(&b, real)
 		}
 	}
-	// Compared with peer-all, because Evenkeel also plans for both goals.
+	// The comparison uses peer-all, because Evenkeel also plans for both goals.
 	for _, p := range []contender{evenkeelPlan, evenkeelOnce} {
 		goal{name: fmt.Sprintf("%s: planning of %s, times faster than %s", largeSize, p.Name, peerAll.Name), bound: 10, lowerBound: true,
 			value: ratio(dryPhase, largeSize, peerAll.Name, p.Name, plannerSeconds)}.row(&b, dryOnes)

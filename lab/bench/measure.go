@@ -70,7 +70,7 @@ func measure(ctx context.Context, s settings, program, manager string, stderr *o
 	return store(s.result(program+"/"+manager), r)
 }
 
-// startTimeout is how long a new control plane may take to process the objects that it starts with.
+// startTimeout limits the time in which a new control plane processes the objects that it starts with.
 const startTimeout = 10 * time.Minute
 
 // waitForDeployments waits until all Deployments have exactly their pods, all Ready.
@@ -111,7 +111,7 @@ limits: {perPass: %s, perNode: unlimited, perNamespace: unlimited, perOwner: unl
 evictor: {perMinute: unlimited, inFlight: {total: 512, perNode: unlimited, perOwner: unlimited}}
 `
 
-// runEvenkeel makes one pass. It returns the wave of each pod.
+// runEvenkeel makes one pass. The result maps each pod to its wave.
 func runEvenkeel(ctx context.Context, s settings, c *controlplane.Cluster, stderr *os.File) (map[string]int, error) {
 	config := filepath.Join(s.work, "evenkeel.yaml")
 	perPass := "unlimited"
@@ -162,7 +162,7 @@ kind: DeschedulerPolicy
     balance: {enabled: [LowNodeUtilization]}
 `
 
-// runDescheduler makes one round with the descheduler. It returns no waves.
+// runDescheduler makes one round with the descheduler, which has no waves.
 func runDescheduler(ctx context.Context, s settings, c *controlplane.Cluster, stderr *os.File) (map[string]int, error) {
 	policy, limit := filepath.Join(s.work, "policy.yaml"), ""
 	if s.maxEvictions > 0 {
@@ -191,7 +191,7 @@ func freePort() (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
-// runLogged runs a program and returns its standard output. Standard error goes to a file.
+// runLogged runs a program, writes its standard error to a file, and returns its standard output.
 func runLogged(ctx context.Context, s settings, name string, stderr *os.File, path string, args ...string) ([]byte, error) {
 	log, err := os.Create(filepath.Join(s.work, name+".log"))
 	if err != nil {

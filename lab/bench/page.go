@@ -35,8 +35,8 @@ func publishPeer(s comparison, out io.Writer) error {
 	return os.WriteFile(filepath.Join(s.out, "peer.md"), []byte(page), 0o644)
 }
 
-// readCells reads all cells in the results folder, small clusters first, whatever this run was asked to measure. For
-// each measurement it returns only the cells of the newest build and configuration.
+// readCells reads all cells in the results folder, sorted by phase and cluster size. Of each measurement, readCells
+// keeps only the cells of the newest build and configuration.
 func readCells(s comparison) ([]Cell, error) {
 	files, err := filepath.Glob(filepath.Join(s.work, "*", "*-*-*.json"))
 	if err != nil {

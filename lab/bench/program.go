@@ -32,7 +32,7 @@ type program struct {
 	args  []string
 	log   string // file for its standard error
 	limit time.Duration
-	// onLine is called with each line of the log as it is written. It may stop the program. It may be nil.
+	// onLine is called with each line of the log as it is written. onLine may stop the program, and it may be nil.
 	onLine func(c *runningProgram, line string)
 }
 
@@ -43,7 +43,7 @@ type runningProgram struct {
 	peak atomic.Int64
 }
 
-// run runs the program and returns its standard output and what it used.
+// run runs the program and returns its standard output and its resource use.
 func (c program) run(ctx context.Context) ([]byte, resourceUse, error) {
 	log, err := os.Create(c.log)
 	if err != nil {

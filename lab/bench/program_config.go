@@ -11,13 +11,13 @@ import (
 	"text/template"
 )
 
-// target is the target of both programs. Their configurations are generated from it.
+// target is the balancing target of both programs. The configurations of both programs are generated from the target.
 type target struct {
 	Name        string
 	Description string
 	// CPU and Memory are the fractions of allocatable above which a node is too full; 0 means no limit.
 	CPU, Memory float64
-	// Deviation makes CPU and Memory distances from the mean of all nodes.
+	// With Deviation, CPU and Memory are distances above the mean of all nodes.
 	Deviation bool
 	// Underutilized is the fraction below which the descheduler considers a node underutilized; with Deviation, its distance
 	// below the mean.
@@ -78,7 +78,7 @@ var (
 
 	dryContenders  = []contender{peerLoad, peerAll, evenkeelPlan, evenkeelOnce}
 	realContenders = []contender{peerLoad, peerAll, evenkeelRun}
-	// A dry run with the same limit is measured next to the runs that evict a few pods.
+	// The list includes a dry run with the same limit as the runs that evict a few pods.
 	liveContenders = []contender{peerLoad, peerAll, evenkeelDryRun, evenkeelRun}
 )
 

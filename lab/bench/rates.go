@@ -8,7 +8,7 @@ import (
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 )
 
-// minWaveEvictions is the number of evictions from which a wave counts.
+// minWaveEvictions is the smallest size of a wave that counts for the rate.
 const minWaveEvictions = 64
 
 // Result is the eviction rate of one program.
@@ -17,8 +17,8 @@ type Result struct {
 	ControllerManager string  `json:"controllerManager"`
 	Evictions         int     `json:"evictions"`
 	PerSecond         float64 `json:"evictionsPerSecond"`
-	// OverallRate is the rate from the first to the last eviction, including verification between waves. OfPass is the
-	// rate over the whole pass, which also includes the time before and after.
+	// OverallRate is the rate from the first to the last eviction, including verification between waves. PassRate is
+	// the rate over the whole pass, which also includes the time before and after the evictions.
 	OverallRate float64 `json:"evictionsPerSecondOverall"`
 	PassRate    float64 `json:"evictionsPerSecondOfThePass"`
 	Seconds     float64 `json:"seconds"`
@@ -29,7 +29,7 @@ type Result struct {
 	LoadAfter  string `json:"loadAverageAfter"`
 }
 
-// Wave lasts from its first to its last accepted eviction.
+// Wave holds the rate of one wave, from its first to its last accepted eviction.
 type Wave struct {
 	Number    int     `json:"number"`
 	Evictions int     `json:"evictions"`
@@ -37,8 +37,9 @@ type Wave struct {
 	PerSecond float64 `json:"evictionsPerSecond"`
 }
 
-// computeRates computes the rates. n evictions have n-1 gaps between them. With waves, PerSecond is the number of gaps in
-// all waves of at least leastInWave evictions, divided by their time. Without waves it equals Overall.
+// computeRates computes all rates; a sequence of n evictions has n-1 gaps. With waves, PerSecond is the number of gaps
+// in all waves of at least minWaveEvictions evictions, divided by their time. Without waves, PerSecond equals
+// OverallRate.
 func (r *Result) computeRates(all []eviction, waveOf map[string]int) {
 	r.Evictions = len(all)
 	r.OverallRate = rate(gaps(all))

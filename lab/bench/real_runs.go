@@ -18,13 +18,13 @@ import (
 const (
 	// maxRounds limits the rounds of a run that keeps evicting.
 	maxRounds = 6
-	// stableTimeout is how long replacements may take to become Ready after a program has ended.
+	// stableTimeout limits the time in which replacements become Ready after a program has ended.
 	stableTimeout = 3 * time.Minute
 	// reportSuffix is the suffix of the files with Evenkeel's reports.
 	reportSuffix = ".report.json"
 )
 
-// realTrial is a real run in progress.
+// realTrial is a measurement in progress in which a program evicts pods.
 type realTrial struct {
 	comparison comparison
 	cluster    *controlplane.Cluster
@@ -55,7 +55,7 @@ func measureRealRun(ctx context.Context, s comparison, cell Cell, stderr *os.Fil
 	})
 }
 
-// refreshCell returns a cell for the current program and configuration.
+// refreshCell updates the build and the configuration of a cell.
 func (s comparison) refreshCell(asked Cell) (Cell, error) {
 	p, err := contenderNamed(asked.Program)
 	if err != nil {
@@ -68,7 +68,7 @@ func (s comparison) refreshCell(asked Cell) (Cell, error) {
 	return s.newCell(asked.Phase, size{asked.Nodes, asked.Pods}, t, p, asked.Run)
 }
 
-// measureLiveRuns lets each program evict a few pods on one control plane. So few evictions hardly change a cluster of
+// measureLiveRuns lets each program evict a few pods on one control plane. A few evictions hardly change a cluster of
 // thousands of pods.
 func measureLiveRuns(ctx context.Context, s comparison, stderr *os.File) error {
 	cells, err := s.outstandingCells(livePhase)
@@ -229,12 +229,12 @@ func (r *realTrial) runRound(ctx context.Context, i int, config string) (Round, 
 	return out, nil
 }
 
-// runEvenkeel makes one pass. It returns the wave of each pod and the plan.
+// runEvenkeel makes one pass. The results are the wave of each pod, the plan, and the resource use.
 func (r *realTrial) runEvenkeel(ctx context.Context, config, kube string) (map[string]int, *planOutput, resourceUse, error) {
 	printed, u, err := program{path: r.comparison.evenkeel, log: r.logPath(), limit: r.comparison.limit,
 		args: []string{"run", "--once", "-o", "json",
 			"--lease-namespace", nsName(0), "--config", config, "--kubeconfig", kube}}.run(ctx)
-	// The full report explains the rejections and the outcome of each move.
+	// The report file explains the rejections and the outcome of each move.
 	if err := os.WriteFile(strings.TrimSuffix(r.logPath(), ".log")+reportSuffix, printed, 0o644); err != nil {
 		return nil, nil, u, fmt.Errorf("writing the report of a run: %w", err)
 	}

@@ -22,7 +22,7 @@ func evictionCount(c Cell) float64 { return float64(c.Evictions) }
 // repetitions are the repetitions of one measurement.
 type repetitions []Cell
 
-// groupRepetitions groups repetitions, in the order of their first cell.
+// groupRepetitions groups the cells of a phase by measurement, in the order of their first cells.
 func groupRepetitions(cells []Cell, phase string) []repetitions {
 	var out []repetitions
 	for _, c := range cells {

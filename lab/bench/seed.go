@@ -36,7 +36,7 @@ const (
 var cpuSizes = []int64{100, 200, 250, 300, 400} // milliCPU
 
 func seedCluster(ctx context.Context, s settings, stderr *os.File) error {
-	// No controller that creates pods is running.
+	// The control plane runs no controller that creates pods.
 	c, err := controlplane.Start(ctx, controlplane.Options{WithoutKwok: true,
 		Controllers: []string{"serviceaccount-controller"}, Progress: stderr})
 	if err != nil {
@@ -128,7 +128,7 @@ type app struct {
 	rs              *appsv1.ReplicaSet
 }
 
-// newApp requests memPart of the memory that corresponds to its CPU (4Gi per CPU).
+// newApp returns an app that requests memPart of 4Gi memory per CPU.
 func newApp(i int, memPart float64) *app {
 	a := &app{namespace: nsName(i % namespaces), name: fmt.Sprintf("d%05d", i), milliCPU: cpuSizes[i%len(cpuSizes)]}
 	grace := int64(30)

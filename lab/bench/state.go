@@ -18,10 +18,10 @@ type State struct {
 	CPUStdDev float64 `json:"cpuStdDevPercent"`
 	CPUMean   float64 `json:"cpuMeanPercent"`
 	CPUMax    float64 `json:"cpuMaxPercent"`
-	// NodesAbove counts nodes above the target in any of its resources.
+	// NodesAbove counts nodes with any resource above its target.
 	NodesAbove int `json:"nodesAbove"`
-	// Skewed counts Deployments whose zones differ by more than one pod. Broken counts those among them with a
-	// required spread constraint.
+	// Skewed counts Deployments whose zones differ by more than one pod. Broken counts the skewed Deployments that have
+	// a required spread constraint.
 	Skewed  int `json:"deploymentsSkewed"`
 	Broken  int `json:"constraintsBroken"`
 	Pending int `json:"pending"`
@@ -30,20 +30,20 @@ type State struct {
 	// ZoneCPU is the requested CPU per zone; ZonePods is the number of pods per zone.
 	ZoneCPU  map[string]float64 `json:"zoneCPU"`
 	ZonePods map[string]int     `json:"zonePods"`
-	// Landed counts pods that did not exist at the start. LandedAbove counts those among them on nodes above the
-	// target.
+	// Landed counts pods that did not exist at the start. LandedAbove counts the landed pods on nodes above the target.
 	Landed      int `json:"landed"`
 	LandedAbove int `json:"landedAbove"`
 }
 
 const histogramBins = 21
 
-// histogramBin returns the step of the histogram for a fraction of CPU. It rounds up values within 1e-6 of the next step.
+// histogramBin returns the step of the histogram for a fraction of CPU. Values within 1e-6 of the next step are rounded
+// up.
 func histogramBin(share float64) int {
 	return min(histogramBins-1, max(0, int(math.Floor(share*20+1e-6))))
 }
 
-// nodeRequests is a node's allocatable resources and the requests of its pods.
+// nodeRequests holds a node's allocatable resources and the requests of its pods.
 type nodeRequests struct {
 	zone                   string
 	allocatable, requested map[string]float64
@@ -143,7 +143,7 @@ func nodesAbove(loads map[string]*nodeRequests, t target) map[string]bool {
 	return out
 }
 
-// zoneCounts counts pods per Deployment and zone. The label app identifies a Deployment.
+// zoneCounts counts pods per Deployment and zone; the label app names the Deployment.
 type zoneCounts struct {
 	nodes      map[string]*nodeRequests
 	podsByZone map[string]map[string]int

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// plannerTable shows planning times and how many times faster each program is than the descheduler, for both of its
-// sets of strategies.
+// plannerTable shows planning times, and how many times faster Evenkeel is than each configuration of the descheduler.
 func plannerTable(cells []Cell) string {
 	var b strings.Builder
 	writeHeader(&b, "nodes/pods", "program", "seconds: min / median / max", "µs per pod", "times faster than peer-load",
@@ -136,7 +135,7 @@ func lastRoundQuiet(c Cell) float64 {
 	return 0
 }
 
-// realRows are the rows of the table of real runs.
+// realRows are the rows of realTable.
 var realRows = []struct {
 	name  string
 	value func(Cell) float64
@@ -173,7 +172,7 @@ var realRows = []struct {
 	{"pods Pending", finalValue(func(s State) float64 { return float64(s.Pending) }), "", ""},
 }
 
-// realTable has one part per target and one column per program.
+// realTable shows the runs that evict, with one part per target and cluster size and one column per program.
 func realTable(cells []Cell) string {
 	var b strings.Builder
 	all := groupRepetitions(cells, realPhase)

@@ -7,13 +7,13 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 )
 
-// evictionAttempt is one eviction with the book's and the server's answers.
+// evictionAttempt is one eviction with the answers of Evenkeel and of the server.
 type evictionAttempt struct {
 	pod    podPlan
 	ours   response
 	server serverAnswer
 	dryRun bool
-	// charged reports whether the book counted the eviction against the budget.
+	// charged reports whether Evenkeel's tracker counted the eviction against the budget.
 	charged bool
 }
 
@@ -28,23 +28,23 @@ func (a evictionAttempt) String() string {
 	if a.dryRun {
 		dry = ", dry run"
 	}
-	return fmt.Sprintf("%s (%s%s): Evenkeel %s; server %s; charged %v", a.pod.name, a.pod.state, dry,
+	return fmt.Sprintf("%s (%s%s): Evenkeel %s; server %s; charged to the budget: %v", a.pod.name, a.pod.state, dry,
 		of(a.ours.Allowed, a.ours.Code, a.ours.Message), of(a.server.allowed, "", a.server.said), a.charged)
 }
 
-// comparison is the comparison of one case.
+// comparison compares the answers for one case.
 type comparison struct {
 	*testCase
 	batch   *batch
 	into    *counts
 	taken   int
 	history []evictionAttempt
-	// returns counts, by budget, the disruptions that the book has charged but the server gives back or never
-	// counted.
+	// returns counts, by budget, the disruptions that the tracker has charged although the server returns or never
+	// counts them.
 	returns map[string]int
 }
 
-// losesHealthyPod reports whether the eviction of p immediately and permanently costs the server one healthy pod.
+// losesHealthyPod reports whether the eviction of p reduces the server's count of healthy pods at once and permanently.
 func (t *comparison) losesHealthyPod(p podPlan) bool {
 	return p.state == ready && !t.isDisrupted(p)
 }
@@ -60,7 +60,7 @@ func (t *comparison) isDisrupted(p podPlan) bool {
 	return noted && at.Add(confirmWithin).After(t.batch.now)
 }
 
-// budgetOf returns the only budget of a pod in the snapshot; nil for none or several.
+// budgetOf returns the budget that selects a pod in the snapshot; nil if no budget or several budgets select the pod.
 func (t *comparison) budgetOf(p podPlan) *policyv1.PodDisruptionBudget {
 	var found *policyv1.PodDisruptionBudget
 	for _, plan := range t.budgets {
@@ -74,7 +74,7 @@ func (t *comparison) budgetOf(p podPlan) *policyv1.PodDisruptionBudget {
 	return found
 }
 
-// describe describes the case up to the attempt.
+// describe lists the objects and the previous evictions of the case, and then this attempt.
 func (t *comparison) describe(a evictionAttempt) string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "case %d (%s, settled between: %v) of seed %d\n", t.index, t.flavour, t.settle, t.into.seed)
@@ -109,6 +109,6 @@ func statusOf(b *policyv1.PodDisruptionBudget) string {
 	for _, c := range s.Conditions {
 		said += " " + c.Reason
 	}
-	return fmt.Sprintf("allowed %d healthy %d desired %d expected %d observed %d disrupted %d%s",
+	return fmt.Sprintf("allowed %d, healthy %d, desired %d, expected %d, observed %d, disrupted %d%s",
 		s.DisruptionsAllowed, s.CurrentHealthy, s.DesiredHealthy, s.ExpectedPods, s.ObservedGeneration, len(s.DisruptedPods), said)
 }

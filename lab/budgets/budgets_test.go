@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// batchSize keeps the time of a batch short compared with the two minutes after which the controller forgets a
+// batchSize is small, so that a batch takes much less than two minutes. After two minutes the controller forgets a
 // disrupted pod.
 const batchSize = 50
 
-// TestBudgets compares the book's answers with the API server over random cases. It does not clean up, because the
-// control plane ends with the test.
+// TestBudgets compares Evenkeel's answers with the API server's in random cases. The test does not clean up, because
+// the control plane ends with the test.
 func TestBudgets(t *testing.T) {
 	seed, n := *seedFlag, *caseCount
 	if n == 0 {
@@ -58,18 +58,18 @@ func batches(seed uint64, n int) []*batch {
 	return out
 }
 
-// report prints the table and fails for every answer that must not occur.
+// report prints the table, and fails the test for every unexpected answer.
 func report(t *testing.T, into *counts, took time.Duration) {
 	t.Logf("in %s:\n%s", took.Round(time.Second), into)
 	reportFailures(t, "count differs from the controller's", into.countMismatches)
 	reportFailures(t, "Evenkeel allows, the server refuses", into.wronglyAllowed)
 	reportFailures(t, "Evenkeel refuses, the server allows, and no documented case applies", into.unexplained)
 	if into.bothAllow == 0 || into.bothRefuse == 0 {
-		t.Errorf("no eviction was allowed by both, or none was refused by both, so the comparison proves nothing")
+		t.Errorf("both sides allowed no eviction, or both refused none, so the comparison proves nothing")
 	}
 }
 
-// reportFailures reports the first few stories of one kind.
+// reportFailures reports the first few failures of one kind.
 func reportFailures(t *testing.T, kind string, stories []string) {
 	told := *maxPrinted
 	for _, s := range stories[:min(told, len(stories))] {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// compareEvictions evicts the case's pods in random order. If the book refuses an eviction, the server first gets a dry run,
-// so the state does not change. A second round then evicts those pods really, as another client might.
+// compareEvictions evicts the case's pods in random order. If Evenkeel refuses an eviction, the server first gets a dry
+// run, which changes nothing. A second round then evicts the refused pods anyway, as another client might do.
 func (c *testCase) compareEvictions(ctx context.Context, b *batch, into *counts) error {
 	if err := c.checkCount(b, into); err != nil {
 		return err
@@ -31,7 +31,7 @@ func (c *testCase) compareEvictions(ctx context.Context, b *batch, into *counts)
 	return nil
 }
 
-// attemptEviction asks the book, then the server, and records how the answers compare.
+// attemptEviction asks Evenkeel, then the server, and records how the answers compare.
 func (t *comparison) attemptEviction(ctx context.Context, p podPlan, really bool) (evictionAttempt, error) {
 	key := t.namespace + "/" + p.name
 	a := evictionAttempt{pod: p}

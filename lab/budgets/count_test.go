@@ -8,11 +8,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// unlimitedAllowance is more than the pods of any case.
+// unlimitedAllowance exceeds the number of pods of any case.
 const unlimitedAllowance = 1000
 
-// allowEverything replaces the controller's status by one that allows everything. A book on it counts only the pods and
-// their owners.
+// allowEverything replaces the status of every budget with one that allows all evictions. A tracker that reads the
+// changed status depends only on the pods and their owners.
 func allowEverything(lists []runtime.Object) []runtime.Object {
 	out := slices.Clone(lists)
 	for i, l := range out {
@@ -31,8 +31,8 @@ func allowEverything(lists []runtime.Object) []runtime.Object {
 	return out
 }
 
-// checkCount compares the book's count of the pods alone with the controller's, if the controller has seen all of them.
-// Without this check, a count that is too high would stay hidden behind the stricter status.
+// checkCount compares Evenkeel's pod count with the controller's, if the controller has observed all pods. Without this
+// check, a stricter status would hide a pod count that is too high.
 func (c *testCase) checkCount(b *batch, into *counts) error {
 	if c.flavour.frozen() || c.flavour == rescaled {
 		return nil
@@ -48,8 +48,9 @@ func (c *testCase) checkCount(b *batch, into *counts) error {
 		}
 		if !slices.Equal(got, want) {
 			t := &comparison{testCase: c, batch: b, into: into}
-			into.addMismatch(t.describe(evictionAttempt{}) + fmt.Sprintf("\n  pods that budget %s lets go, without its status: Evenkeel %v, controller %v",
-				plan.name, got, want))
+			into.addMismatch(fmt.Sprintf(
+				"%s\n  evictions that budget %s allows if its status is ignored: Evenkeel %v, controller %v",
+				t.describe(evictionAttempt{}), plan.name, got, want))
 			continue
 		}
 		into.countMatch()
@@ -57,8 +58,8 @@ func (c *testCase) checkCount(b *batch, into *counts) error {
 	return nil
 }
 
-// countAllowed returns the pods that the book and the controller let go: each pod that is not Ready on its own, and
-// Ready ones in turn until no more are allowed.
+// countAllowed returns the pods that Evenkeel and the controller allow to evict: each unready pod on its own, and Ready
+// pods one after the other until the budget is used up.
 func (c *testCase) countAllowed(b *batch, pdb *policyv1.PodDisruptionBudget) (got, want []string, err error) {
 	s := pdb.Status
 	left := int(s.DisruptionsAllowed)
@@ -100,7 +101,7 @@ func (c *testCase) countAllowed(b *batch, pdb *policyv1.PodDisruptionBudget) (go
 	return got, want, nil
 }
 
-// needsServerScale reports whether the budget depends on a scale that only the server can read.
+// needsServerScale reports whether the budget depends on a scale subresource that only the server can read.
 func (c *testCase) needsServerScale(b *policyv1.PodDisruptionBudget) bool {
 	return needsScale(b) && slices.ContainsFunc(c.pods, func(p podPlan) bool {
 		custom := []ownerKind{scalable, unscalable, unserved}
@@ -108,7 +109,8 @@ func (c *testCase) needsServerScale(b *policyv1.PodDisruptionBudget) bool {
 	})
 }
 
-// disruptionExpires reports whether the controller is about to count a pod as healthy again that was disrupted two minutes ago.
+// disruptionExpires reports whether the two minutes of a disrupted pod are over, so that the controller is about to
+// count the pod as healthy again.
 func disruptionExpires(b *batch, pdb *policyv1.PodDisruptionBudget) bool {
 	for _, at := range pdb.Status.DisruptedPods {
 		if !at.Add(confirmWithin).After(b.now) {

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// counts counts how the answers compare.
+// counts counts agreements and differences between the answers.
 type counts struct {
 	mu              sync.Mutex
 	seed            uint64
@@ -21,7 +21,7 @@ type counts struct {
 	wronglyAllowed  []string       // Evenkeel allows, the server refuses
 	unexplained     []string       // Evenkeel refuses, the server allows, and no documented case applies
 	countMatches    int            // budgets for which the count of the pods equals the controller's
-	countMismatches []string       // budgets for which it differs
+	countMismatches []string       // budgets whose pod count differs from the controller's
 }
 
 func newCounts(seed uint64) *counts {

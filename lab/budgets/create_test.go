@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/util/retry"
 )
 
-// gracePeriodSeconds keeps an evicted pod in state terminating: there is no kubelet that ends it.
+// gracePeriodSeconds keeps an evicted pod terminating during the test, because no kubelet ends the pod.
 var gracePeriodSeconds = int64(3600)
 
 func createNamespace(ctx context.Context, name string) error {
@@ -28,8 +28,8 @@ func createNamespace(ctx context.Context, name string) error {
 	return nil
 }
 
-// createObjects creates owners, then pods, then budgets. In this order the controller usually knows owners and pods when it
-// first counts a budget.
+// createObjects creates owners, then pods, then budgets. Created in this order, owners and pods are usually known to
+// the controller when it first counts a budget.
 func (c *testCase) createObjects(ctx context.Context) error {
 	refs := make([]*metav1.OwnerReference, len(c.owners))
 	for i, o := range c.owners {
@@ -125,7 +125,7 @@ func (c *testCase) createBudget(ctx context.Context, plan budgetPlan) error {
 	return err
 }
 
-// applyFlavour changes a settled case according to its flavour.
+// applyFlavour makes the change that the case's flavour describes, after the status has settled.
 func (c *testCase) applyFlavour(ctx context.Context) error {
 	switch c.flavour {
 	case marked:
@@ -149,7 +149,7 @@ func (c *testCase) applyFlavour(ctx context.Context) error {
 	return nil
 }
 
-// changeSpec changes the amount, so that the generation increases.
+// changeSpec changes minAvailable or maxUnavailable, so that the generation increases.
 func changeSpec(spec *policyv1.PodDisruptionBudgetSpec) {
 	amount := intstr.FromInt32(3)
 	of := &spec.MaxUnavailable
@@ -180,8 +180,8 @@ func (c *testCase) eachBudget(ctx context.Context, change func(*policyv1.PodDisr
 	return nil
 }
 
-// markDisrupted records some pods as disrupted, as the eviction handler does before it deletes a pod. Here the deletion never
-// follows.
+// markDisrupted records some pods as disrupted, as the eviction handler does before it deletes a pod. The test never
+// deletes the pods.
 func (c *testCase) markDisrupted(ctx context.Context) error {
 	api := client.PolicyV1().PodDisruptionBudgets(c.namespace)
 	for _, plan := range c.budgets {

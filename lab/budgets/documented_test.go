@@ -23,10 +23,10 @@ const (
 	controllerLeft     = "a pod ended at once, so its controller no longer counts as expected"
 )
 
-// confirmWithin is how long the controller waits for the deletion of a disrupted pod.
+// confirmWithin is the time within which the controller expects the deletion of a disrupted pod.
 const confirmWithin = 2 * time.Minute
 
-// documentedCase returns the documented case that applies, or "".
+// documentedCase returns the documented case that explains the difference; empty if there is none.
 func (t *comparison) documentedCase(a evictionAttempt) string {
 	p := a.pod
 	b := t.budgetOf(p)
@@ -76,8 +76,8 @@ func (t *comparison) ownersRescaled(b *policyv1.PodDisruptionBudget) bool {
 	})
 }
 
-// disruptionExpired reports whether the two minutes of a disrupted pod ended between the snapshot and now, so that the
-// controller counts the pod again.
+// disruptionExpired reports whether the two minutes of a disrupted pod ended after the snapshot, so that the controller
+// counts the pod as healthy again.
 func (t *comparison) disruptionExpired(b *policyv1.PodDisruptionBudget) bool {
 	for _, at := range b.Status.DisruptedPods {
 		if end := at.Add(confirmWithin); end.After(t.batch.now) && !end.After(time.Now()) {
@@ -87,8 +87,8 @@ func (t *comparison) disruptionExpired(b *policyv1.PodDisruptionBudget) bool {
 	return false
 }
 
-// controllerGone reports whether another pod of the budget ended at once, and the budget depends on the controllers of its
-// pods.
+// controllerGone reports whether another pod of the budget ended at once, so that its controller no longer counts for
+// the budget.
 func (t *comparison) controllerGone(b *policyv1.PodDisruptionBudget, p podPlan) bool {
 	return needsScale(b) && slices.ContainsFunc(t.history, func(h evictionAttempt) bool {
 		atOnce := h.pod.state == pendingUnbound || h.pod.state.phase() == "Failed" || h.pod.state.phase() == "Succeeded"

@@ -21,7 +21,7 @@ type serverAnswer struct {
 	said    string
 }
 
-// evict sends one eviction. Any answer other than success or a refusal because of a budget is an error.
+// evict sends one eviction. Every answer is an error, except success and a refusal because of a budget.
 func evict(ctx context.Context, pod *corev1.Pod, dryRun bool) (serverAnswer, error) {
 	err := postEviction(ctx, pod.Namespace, pod.Name, pod.UID, dryRun)
 	if err == nil {
@@ -50,7 +50,7 @@ func causes(s metav1.Status) string {
 	return strings.Join(out, "; ")
 }
 
-// postEviction sends an eviction and does not retry a refused request, even with Retry-After.
+// postEviction sends an eviction, and does not retry a refused request even if the answer has a Retry-After header.
 func postEviction(ctx context.Context, ns, name string, uid types.UID, dryRun bool) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
@@ -64,8 +64,8 @@ func postEviction(ctx context.Context, ns, name string, uid types.UID, dryRun bo
 		MaxRetries(0).Body(e).Do(ctx).Error()
 }
 
-// spendByConflict sends an eviction with a wrong UID to a pod whose budget allows it. The server refuses the eviction but
-// has already charged the budget. It returns the budget; empty if the case has no pod for it.
+// spendByConflict sends an eviction with a wrong UID to a pod whose budget allows it. The server refuses the eviction
+// but charges the budget. The result is the charged budget; empty if no pod of the case qualifies.
 func (c *testCase) spendByConflict(ctx context.Context) (spent string, err error) {
 	for _, plan := range c.budgets {
 		b, err := client.PolicyV1().PodDisruptionBudgets(c.namespace).Get(ctx, plan.name, metav1.GetOptions{})

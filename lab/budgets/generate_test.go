@@ -27,7 +27,7 @@ const (
 	terminatingReady podState = "terminating and Ready"
 )
 
-// ownerKind is the kind of a pod's controller.
+// ownerKind is the kind of controller that owns a pod.
 type ownerKind string
 
 const (
@@ -50,8 +50,8 @@ const (
 	otherUID           ownerKind = "ReplicaSet of the same name, made anew"
 )
 
-// scaled reports whether the disruption controller finds replicas for such an owner. A budget that needs a scale
-// fails to sync if the owner of one of its pods has none.
+// scaled reports whether the disruption controller can read replicas from an owner of this kind. If a budget needs a
+// scale, its sync fails when the owner of one of its pods has none.
 func (k ownerKind) scaled() bool {
 	switch k {
 	case unscalable, unserved, job, daemonSet, missing, otherUID:
@@ -60,12 +60,12 @@ func (k ownerKind) scaled() bool {
 	return true
 }
 
-// flavour is how the status of a case's budgets comes about.
+// flavour names a scenario for the status of a case's budgets.
 type flavour string
 
 const (
-	// live: the disruption controller writes the status as usual. Evictions follow each other at once; with
-	// liveSettled, each waits until the controller has observed the last one.
+	// live: the disruption controller writes the status as usual. With live, evictions follow each other at once; with
+	// liveSettled, each waits until the controller has observed the previous one.
 	live        flavour = "live"
 	liveSettled flavour = "live, settled between"
 	// marked: some pods were disrupted within the last two minutes and still exist.
@@ -73,13 +73,14 @@ const (
 	// conflictBefore, conflictAfter: an eviction with a wrong UID was refused but has charged the budget.
 	conflictBefore flavour = "live, refused eviction before the snapshot"
 	conflictAfter  flavour = "live, refused eviction after the snapshot"
-	// rescaled: replicas were changed after the status was written. The controller notices when the next pod changes.
+	// rescaled: the owners' replicas changed after the status was written. The controller notices the new replicas when
+	// the next pod changes.
 	rescaled flavour = "live, owners rescaled"
-	// written: the controller cannot write; the status is random.
+	// written: the status is random, and the controller cannot overwrite it.
 	written flavour = "controller away, random status"
-	// outdated: the controller cannot write, and the spec has changed since.
+	// outdated: the spec changed after the last status, and the controller cannot update the status.
 	outdated flavour = "controller away, spec changed"
-	// rescaledAway: the controller cannot write, and replicas were changed after the status was written.
+	// rescaledAway: the owners' replicas changed, and the controller cannot update the status.
 	rescaledAway flavour = "controller away, owners rescaled"
 )
 
@@ -98,7 +99,7 @@ type podPlan struct {
 	owner  int // index into owners; -1 for none
 	labels map[string]string
 	state  podState
-	// disrupted is how many seconds before the snapshot the pod was disrupted; 0 if it was not.
+	// disrupted is the number of seconds between the pod's disruption and the snapshot; 0 if the pod was not disrupted.
 	disrupted int
 }
 
@@ -106,11 +107,11 @@ type budgetPlan struct {
 	name     string
 	spec     policyv1.PodDisruptionBudgetSpec
 	selector string
-	// status is written into a frozen budget.
+	// status is the random status of a budget that the controller cannot write.
 	status policyv1.PodDisruptionBudgetStatus
-	// behind means that the written status has not observed the spec.
+	// behind means that the status has an older observedGeneration than the spec.
 	behind bool
-	// crowded means more unconfirmed evictions than the server accepts.
+	// crowded means that the status lists more disrupted pods than the server accepts.
 	crowded bool
 }
 
@@ -285,7 +286,7 @@ func selectorMatches(s *metav1.LabelSelector, p podPlan) bool {
 	return err == nil && selector.Matches(labels.Set(p.labels))
 }
 
-// budgetsOf counts the budgets that select a pod.
+// budgetsOf returns the number of budgets that select a pod.
 func (c *testCase) budgetsOf(p podPlan) int {
 	n := 0
 	for _, b := range c.budgets {

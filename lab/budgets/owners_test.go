@@ -21,7 +21,7 @@ func controllerRef(apiVersion, kind, name string, uid types.UID) *metav1.OwnerRe
 	return &metav1.OwnerReference{APIVersion: apiVersion, Kind: kind, Name: name, UID: uid, Controller: &yes}
 }
 
-// create creates the owner and its own owners, and returns the reference that its pods carry.
+// create creates an owner and the owner's own controllers, and returns the reference for its pods.
 func (o ownerPlan) create(ctx context.Context, ns string) (*metav1.OwnerReference, error) {
 	switch o.kind {
 	case deployment, rollingOut:
@@ -134,7 +134,7 @@ func (o ownerPlan) replicaSet(ctx context.Context, ns, name string, replicas int
 	return controllerRef("apps/v1", "ReplicaSet", name, rs.GetUID()), err
 }
 
-// rescale sets the later replicas of all owners.
+// rescale changes the replicas of all owners to their later value.
 func (c *testCase) rescale(ctx context.Context) error {
 	for _, o := range c.owners {
 		patch := fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, o.later)

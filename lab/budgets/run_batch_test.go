@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// run creates the cases, opens a book on the snapshot, and compares each case.
+// run creates the cases, gives Evenkeel a snapshot of them, and compares the answers for each case.
 func (b *batch) run(ctx context.Context, workers int, into *counts) error {
 	for _, ns := range b.namespaces() {
 		if err := createNamespace(ctx, ns); err != nil {
@@ -45,7 +45,7 @@ func (b *batch) run(ctx context.Context, workers int, into *counts) error {
 	return each(func(c *testCase) error { return c.compareEvictions(ctx, b, into) })
 }
 
-// openBooks takes the snapshot, causes the conflicts that come after it, and opens the book.
+// openBooks takes the snapshot, causes the conflicts that must follow it, and opens the trackers.
 func (b *batch) openBooks(ctx context.Context, each func(func(*testCase) error) error) error {
 	path, countPath := filepath.Join(budgetcheck.dir, b.name+".json"), filepath.Join(budgetcheck.dir, b.countBookName()+".json")
 	b.now = time.Now()
@@ -79,7 +79,7 @@ func (b *batch) openBooks(ctx context.Context, each func(func(*testCase) error) 
 	return errors.Join(err1, err2)
 }
 
-// parallel calls f for every item, n at a time, and joins the errors.
+// parallel calls f for every item, at most n at a time, and joins the errors.
 func parallel[T any](n int, items []T, f func(T) error) error {
 	next := make(chan T)
 	var errs []error

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// waitUntilSettled waits until the disruption controller has observed every change of the case. The budgets' status must equal
+// waitUntilSettled waits until the disruption controller has observed every change of the case. Each status must match
 // the expectation in two consecutive reads.
 func (c *testCase) waitUntilSettled(ctx context.Context) error {
 	if c.flavour == written {
@@ -48,7 +48,7 @@ func (c *testCase) waitForBudget(ctx context.Context, plan budgetPlan) error {
 		last = b.ResourceVersion
 		return same, nil
 	}
-	// More frequent polling by all workers together would keep the server busy.
+	// The workers poll in parallel, and shorter intervals would overload the server.
 	if err := wait.PollUntilContextTimeout(ctx, 150*time.Millisecond, 90*time.Second, true, func(ctx context.Context) (bool, error) {
 		done, err := look(ctx)
 		if err != nil {
@@ -56,7 +56,7 @@ func (c *testCase) waitForBudget(ctx context.Context, plan budgetPlan) error {
 		}
 		return done, nil
 	}); err != nil {
-		return fmt.Errorf("waiting for budget %s to settle: %w (%s)", plan.name, err, why)
+		return fmt.Errorf("waiting for the status of budget %s to settle: %w (%s)", plan.name, err, why)
 	}
 	return nil
 }
@@ -68,7 +68,7 @@ func triggerSync(ctx context.Context, b *policyv1.PodDisruptionBudget, n int) er
 	return err
 }
 
-// pendingChange describes what the controller has not done yet; empty if it has done everything.
+// pendingChange describes the first change that the controller has not processed; empty if there is none.
 func (c *testCase) pendingChange(ctx context.Context, b *policyv1.PodDisruptionBudget) (string, error) {
 	sync := meta.FindStatusCondition(b.Status.Conditions, policyv1.DisruptionAllowedCondition)
 	failed := sync != nil && sync.Reason == policyv1.SyncFailedReason
@@ -85,15 +85,15 @@ func (c *testCase) pendingChange(ctx context.Context, b *policyv1.PodDisruptionB
 	case b.Status.ObservedGeneration != b.Generation:
 		return "the generation is not observed", nil
 	case int(b.Status.CurrentHealthy) != healthy:
-		return fmt.Sprintf("status counts %d healthy pods, want %d", b.Status.CurrentHealthy, healthy), nil
+		return fmt.Sprintf("the status counts %d healthy pods, want %d", b.Status.CurrentHealthy, healthy), nil
 	case int(b.Status.ExpectedPods) != expected && c.flavour != rescaled: // with rescaled owners, both numbers are possible
-		return fmt.Sprintf("status expects %d pods, want %d", b.Status.ExpectedPods, expected), nil
+		return fmt.Sprintf("the status expects %d pods, want %d", b.Status.ExpectedPods, expected), nil
 	}
 	return "", nil
 }
 
-// expectedStatus counts the healthy and the expected pods by the controller's rules. fails reports whether the budget needs a
-// scale that a pod's owner does not have.
+// expectedStatus counts the healthy and the expected pods by the controller's rules. fails is true if the budget needs
+// a scale that the owner of a pod does not have.
 func (c *testCase) expectedStatus(ctx context.Context, b *policyv1.PodDisruptionBudget) (healthy, expected int, fails bool, err error) {
 	if b.Spec.Selector == nil { // a nil selector selects nothing
 		return 0, 0, false, nil

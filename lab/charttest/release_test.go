@@ -31,8 +31,8 @@ type release struct {
 	client          kubernetes.Interface
 }
 
-// helmBinary returns EVENKEEL_HELM, or else the tool of the helm module. Go builds the tool once, which takes some
-// minutes, and caches it.
+// helmBinary returns the path in EVENKEEL_HELM, or else builds helm in the helm module. Go builds helm once, which
+// takes some minutes, and caches it.
 func helmBinary(t *testing.T) string {
 	t.Helper()
 	if path := os.Getenv("EVENKEEL_HELM"); path != "" {
@@ -123,7 +123,7 @@ func (r release) runEvenkeel(ctx context.Context, t *testing.T, args ...string) 
 	return out.String(), errs.String(), err
 }
 
-// leftovers lists all objects that carry the release's label.
+// leftovers lists all objects that have the release's label.
 func (r release) leftovers(ctx context.Context, t *testing.T) []string {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", r.kubeconfig)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// layout is where a control plane keeps its files, which ports it uses, and what its components' flags depend on.
+// layout holds the files, the ports and the settings of a control plane from which its components' flags are derived.
 type layout struct {
 	// Kubeconfig is the path of the administrator's kubeconfig.
 	Kubeconfig string
@@ -21,8 +21,8 @@ type layout struct {
 
 type ports struct{ etcd, etcdPeer, apiServer, scheduler, controllerManager, kwok int }
 
-// defaultControllers manage pods, accounts and namespaces. The node lifecycle controller is left out, because fake
-// nodes send no heartbeats.
+// defaultControllers are the controllers that manage pods, accounts and namespaces. The node lifecycle controller is
+// missing, because fake nodes send no heartbeats.
 var defaultControllers = []string{
 	"deployment-controller", "replicaset-controller", "statefulset-controller", "daemonset-controller",
 	"job-controller", "cronjob-controller", "disruption-controller", "namespace-controller",
@@ -45,7 +45,7 @@ func (l *layout) apiServerArgs() []string {
 		"--authorization-mode=Node,RBAC", "--token-auth-file=" + l.path("tokens.csv"), "--anonymous-auth=false",
 		"--service-account-issuer=https://lab.evenkeel.io", "--service-account-key-file=" + l.path("sa.key"),
 		"--service-account-signing-key-file=" + l.path("sa.key"),
-		// The plugin would taint new nodes, and only a node lifecycle controller removes the taint.
+		// TaintNodesByCondition would taint new nodes, and only a node lifecycle controller removes the taint.
 		"--disable-admission-plugins=TaintNodesByCondition",
 		"--endpoint-reconciler-type=none", "--allow-privileged=true",
 		"--audit-policy-file=" + l.path("audit-policy.yaml"), "--audit-log-path=" + l.path("audit.log"),
@@ -70,7 +70,7 @@ func (l *layout) controllerManagerArgs() []string {
 	}, l.managerArgs...)
 }
 
-// proxyName is the client name with which the API server calls aggregated API servers.
+// proxyName is the client name that the API server uses for requests to aggregated API servers.
 const proxyName = "front-proxy-client"
 
 // aggregationArgs returns the API server flags that enable the aggregation layer.

@@ -132,7 +132,7 @@ func (l *layout) redirectLogs() error {
 	return nil
 }
 
-// logTail returns the end of the components' log for error messages.
+// logTail returns the last lines of the components' log for error messages.
 func (l *layout) logTail() string {
 	b, err := os.ReadFile(l.path("components.log"))
 	if err != nil {
@@ -141,7 +141,8 @@ func (l *layout) logTail() string {
 	return string(b[max(0, len(b)-2000):])
 }
 
-// checkHealth checks a component on this machine. It does not verify the component's self-signed certificate.
+// checkHealth checks the health endpoint of a component on this machine. The check accepts the component's self-signed
+// certificate.
 func checkHealth(port int) error { return checkURL(fmt.Sprintf("https://127.0.0.1:%d/healthz", port)) }
 
 func checkURL(url string) error {
@@ -158,8 +159,8 @@ func checkURL(url string) error {
 	return nil
 }
 
-// schedulerConfig completes a configuration with the connection settings. It disables leader election, because losing
-// the Lease would end the whole process.
+// schedulerConfig adds the connection settings to a scheduler configuration. Leader election is disabled, because
+// losing the Lease would end the whole process.
 func (l *layout) schedulerConfig(config []byte) ([]byte, error) {
 	x := map[string]any{"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
 	if len(config) > 0 {

@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// runKwok starts kwok as a child process. As a library, kwok would exit this process on an error. The child dies with
-// this process.
+// runKwok starts kwok as a child process. kwok is not linked as a library, because it would exit this process on an
+// error. The child ends with this process.
 func (c *Cluster) runKwok(ctx context.Context, path string) error {
 	if path == "" {
 		return errors.New("the path of the kwok program is empty; build kwok with `make lab`")

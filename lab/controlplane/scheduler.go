@@ -27,8 +27,8 @@ func (c *Cluster) startScheduler(ctx context.Context) {
 	})
 }
 
-// Reschedule restarts kube-scheduler with a new configuration, like Options.SchedulerConfig. It returns when the new
-// scheduler answers.
+// Reschedule restarts kube-scheduler with a new configuration, like Options.SchedulerConfig. Reschedule returns when
+// the new scheduler answers.
 func (c *Cluster) Reschedule(ctx context.Context, config []byte) error {
 	text, err := c.schedulerConfig(config)
 	if err != nil {
@@ -48,8 +48,8 @@ func (c *Cluster) Reschedule(ctx context.Context, config []byte) error {
 	return c.schedulerAnswers(ctx)
 }
 
-// StopScheduler ends kube-scheduler and waits for its end. Until Reschedule, no pod is bound to a node. It does
-// nothing if the scheduler has already ended.
+// StopScheduler stops kube-scheduler and waits until it has ended. Pods stay Pending until Reschedule starts the
+// scheduler again. StopScheduler does nothing if the scheduler has already ended.
 func (c *Cluster) StopScheduler() error {
 	if p := c.processes[Scheduler]; p != nil {
 		if p.isKilled() {

@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// Start starts all components with a new temporary folder. If a component ends before Stop, Failed reports it.
+// Start starts all components with a new temporary folder. If a component ends before Stop, Failed reports an error.
 func Start(ctx context.Context, o Options) (*Cluster, error) {
 	dir, err := os.MkdirTemp("", "evenkeel-lab-")
 	if err != nil {

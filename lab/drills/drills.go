@@ -50,7 +50,7 @@ func Names() []string {
 	return names
 }
 
-// ErrViolated means that at least one drill found a violation; the table shows which.
+// ErrViolated means that at least one drill found a violation.
 var ErrViolated = errors.New("at least one drill failed")
 
 // Run runs the selected drills in turn on one cluster and writes the table.
@@ -98,7 +98,7 @@ func Run(ctx context.Context, o Options) error {
 	return nil
 }
 
-// runDrill runs one drill in a namespace of its own.
+// runDrill runs one drill in its own namespace.
 func (a *environment) runDrill(ctx context.Context, d drill) (row, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.limit)
 	defer cancel()

@@ -44,7 +44,8 @@ func TestBaitIsProtected(t *testing.T) {
 	}
 }
 
-// TestEveryBaitSaysSo checks that the verifier knows every protected workload, and that there is one for each reason.
+// TestEveryBaitSaysSo checks that the verifier recognizes every protected workload, and that each reason has a
+// workload.
 func TestEveryBaitSaysSo(t *testing.T) {
 	sorts := map[string]bool{}
 	for _, a := range workloadApps(time.Now()) {
@@ -87,7 +88,7 @@ func TestAGapIsCounted(t *testing.T) {
 	}
 }
 
-// TestWhatVanishedUnseenIsGone checks that a list after a gap records objects that are no longer there.
+// TestWhatVanishedUnseenIsGone checks that a list after a gap marks missing objects as deleted.
 func TestWhatVanishedUnseenIsGone(t *testing.T) {
 	r := &recorder{current: map[string]auditverifier.Change{}}
 	r.recordState("pods", &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "workload-a", Name: "x", ResourceVersion: "7"}}, false)
@@ -117,7 +118,7 @@ func TestTheSameSeedKillsAtTheSamePoints(t *testing.T) {
 		classes[string(a[i].class)] = true
 	}
 	if len(classes) != 4 {
-		t.Errorf("50 kill points cover the classes %v, want 4", classes)
+		t.Errorf("50 kill points cover the request classes %v, want 4 classes", classes)
 	}
 }
 
@@ -155,6 +156,6 @@ func TestTheConfigurationSaysTheRules(t *testing.T) {
 	}
 	less := configText(r, map[string]bool{"perHour": true, "backoff": true, "breaker": true}, "* * * * *")
 	if strings.Contains(less, "perHour") || strings.Contains(less, "backoff") {
-		t.Errorf("the configuration contains sections that should be left out:\n%s", less)
+		t.Errorf("the configuration contains sections that should be omitted:\n%s", less)
 	}
 }

@@ -39,9 +39,9 @@ func scrape(ctx context.Context, client *http.Client, address string) (sample, e
 	return readSample(r.Body)
 }
 
-// readSample parses the Prometheus text format. The collector starts its next cycle at (100+GOGC)% of the live heap
-// that its last cycle found. The live heap is therefore known without forcing a collection. The share of the stacks
-// is too small to matter.
+// readSample parses the Prometheus text format. The garbage collector starts the next cycle at (100+GOGC)% of the live
+// heap that the last cycle found. The metric of the next cycle therefore yields the live heap without a forced
+// collection. Stacks are too small to matter in this calculation.
 func readSample(in io.Reader) (s sample, err error) {
 	seen := map[string]bool{}
 	for lines := bufio.NewScanner(in); lines.Scan(); {
@@ -75,14 +75,14 @@ func readSample(in io.Reader) (s sample, err error) {
 	return s, nil
 }
 
-// windowPasses is the number of passes per window. A window contains idle moments, which have the fewest goroutines
-// and the smallest heap.
+// windowPasses is the number of passes per window. Each window is long enough to contain idle moments, which have the
+// fewest goroutines and the smallest heap.
 const windowPasses = 10
 
 // warmUp returns the number of passes after which the process should have stopped growing.
 func warmUp(passes int) int { return max(passes/5, windowPasses) }
 
-// figures compare a process early and late in its life.
+// figures compare early and late passes of a process.
 type figures struct {
 	passes, from  int
 	early, late   int     // goroutines
@@ -92,13 +92,15 @@ type figures struct {
 }
 
 func (f figures) String() string {
-	return fmt.Sprintf("%d passes, measured from pass %d: goroutines %d, then %d; live heap grows by %.0f bytes per pass to %.2f MB; %.1f MB resident",
+	return fmt.Sprintf("%d passes, measured from pass %d: goroutines %d, then %d; "+
+		"live heap grows by %.0f bytes per pass to %.2f MB; %.1f MB resident",
 		f.passes, f.from, f.early, f.late, f.growthPerPass, f.liveBytes/1e6, f.residentBytes/1e6)
 }
 
-// measure uses the minima of each window after the warm-up. The growth of the heap is the slope of a least-squares
-// line through them. Goroutines compare the maximum of the first third of windows with the minimum of the last third.
-// That tolerates a connection with its two goroutines, but a leak adds up and is found.
+// measure computes the figures from the minima of each window after the warm-up. growthPerPass is the slope of a
+// least-squares line through the minima of the live heap. For goroutines, early is the maximum over the first third of
+// the windows, and late is the minimum over the last third. The comparison tolerates a new connection with two
+// goroutines, but detects a leak that grows.
 func measure(samples []sample, from int) figures {
 	lows := windowMinima(samples, from)
 	if len(lows) < 2 {
@@ -125,7 +127,7 @@ func slope(lows []sample) float64 {
 	return (n*xy - x*y) / (n*xx - x*x)
 }
 
-// windowMinima returns the minima of each complete window, keyed by its first pass.
+// windowMinima returns the minima of each complete window; passes is the first pass of the window.
 func windowMinima(samples []sample, from int) (lows []sample) {
 	for _, s := range samples {
 		if s.passes < from {
@@ -147,15 +149,15 @@ func windowMinima(samples []sample, from int) (lows []sample) {
 	return lows
 }
 
-// The allowed growth of the live heap is bytesPerPass per pass or bytesInAll for the whole run, whichever is larger.
-// Window minima vary by about 0.3 MB with the number of pods and with cached events. Twice that is allowed: 20 kB per
-// pass over 30 passes, 1.5 kB per pass over 400.
+// The live heap may grow by bytesPerPass per pass, or by bytesInAll in the whole run, whichever is larger. Window
+// minima vary by about 0.3 MB with the number of pods and with cached events. The limits allow twice this variation: 20
+// kB per pass over 30 passes, 1.5 kB per pass over 400 passes.
 const (
 	bytesPerPass = 2_000
 	bytesInAll   = 600_000
 )
 
-// problems returns a message for each figure that is too high.
+// problems returns a message for each figure that exceeds its limit.
 func (f figures) problems() (out []string) {
 	if f.passes <= f.from {
 		return []string{"too few passes to measure growth"}
@@ -164,11 +166,11 @@ func (f figures) problems() (out []string) {
 		out = append(out, fmt.Sprintf("%d goroutines leaked", f.late-f.early))
 	}
 	if limit := max(bytesPerPass, bytesInAll/float64(f.passes-f.from)); f.growthPerPass > limit {
-		out = append(out, fmt.Sprintf("the heap grows by %.0f bytes per pass, want at most %.0f", f.growthPerPass, limit))
+		out = append(out, fmt.Sprintf("the live heap grows by %.0f bytes per pass, want at most %.0f", f.growthPerPass, limit))
 	}
 	return out
 }
 
-// gogc makes the garbage collector run whenever the heap has grown by this percentage of the live heap. Several
-// collections per pass give a reading of the live heap at idle moments.
+// gogc is the GOGC value of the process, so that the garbage collector runs often. With several collections per pass,
+// some happen at idle moments.
 const gogc = 20

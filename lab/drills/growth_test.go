@@ -27,12 +27,12 @@ evenkeel_passes_total{mode="live",stopped="BreakerOpen"} 2
 		}
 	}
 	if _, err := readSample(strings.NewReader(strings.ReplaceAll(text, "281", "many"))); err == nil {
-		t.Error("got no error for a goroutine count that is no number")
+		t.Error("got no error for an invalid goroutine count")
 	}
 }
 
-// syntheticSamples returns three samples per pass: busy, idle and busy. Goroutines and live bytes grow by the given
-// amounts per pass.
+// syntheticSamples returns three samples per pass: busy, idle and busy. The number of goroutines and the live heap grow
+// by the given amounts per pass.
 func syntheticSamples(passes int, goroutines, bytes float64) (out []sample) {
 	for i := range passes {
 		work := float64(i*7919%1000) * 3000
@@ -76,8 +76,8 @@ func TestWhatGrowsIsFound(t *testing.T) {
 	}
 }
 
-// TestAnUnfinishedWindowDoesNotCount checks that the last window is ignored if it is incomplete: its idle moments may
-// be missing.
+// TestAnUnfinishedWindowDoesNotCount checks that an incomplete last window is ignored, because it may lack idle
+// moments.
 func TestAnUnfinishedWindowDoesNotCount(t *testing.T) {
 	all := append(syntheticSamples(41, 0, 0), sample{passes: 41, goroutines: 300, liveBytes: 9e6})
 	if f := measure(all, 10); f.late != 250 || f.growthPerPass != 0 || f.passes != 41 {

@@ -9,11 +9,12 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/proxy"
 )
 
-// cutFor is how long the leader is cut off. The Lease expires after 15 s, so the other replica takes over.
+// cutFor is the time for which the leader has no connection. A Lease expires after 15 s, so the other replica takes
+// over during the cut.
 const cutFor = 25 * time.Second
 
-// replicaPair runs two controllers, each behind a proxy of its own. A controller that ends is restarted, as a kubelet
-// would do.
+// replicaPair runs two controllers, each behind a proxy of its own. The pair restarts a controller that ends, as a
+// kubelet would do.
 type replicaPair struct {
 	run       *drillRun
 	processes [2]*process
@@ -74,7 +75,7 @@ func (d *replicaPair) restartEnded() error {
 	return nil
 }
 
-// cutOffLeader runs two replicas on a schedule and repeatedly cuts off the evicting one in the middle of a wave.
+// cutOffLeader runs two replicas on a schedule, and repeatedly cuts the connection of the leader while it evicts.
 func cutOffLeader(ctx context.Context, s *drillRun) error {
 	s.rules.OnePass = false
 	if err := s.configure(ctx, "* * * * *"); err != nil {
@@ -110,7 +111,7 @@ func cutOffLeader(ctx context.Context, s *drillRun) error {
 	return s.runCleanPass(ctx)
 }
 
-// cutOnce waits for a pass in which the leader is cut off, and then for the leader's end.
+// cutOnce waits for a pass in which the leader loses its connection, and then until the leader ends.
 func (d *replicaPair) cutOnce(ctx context.Context) error {
 	t := time.NewTimer(80 * time.Second)
 	defer t.Stop()
@@ -120,7 +121,8 @@ func (d *replicaPair) cutOnce(ctx context.Context) error {
 		p.proxy.Restore()
 		d.run.completed++
 		d.run.logProgress("%s was cut off", p.user)
-		// A leader that is cut off ends. Until then it may still send an eviction that violates a rule.
+		// A leader without a connection ends. Until the leader ends, it may still send an eviction that violates a
+		// rule.
 		p.waitShort(ctx, 10*time.Second)
 	case <-t.C:
 		d.disarm()
@@ -130,7 +132,7 @@ func (d *replicaPair) cutOnce(ctx context.Context) error {
 	return d.run.checkComponents()
 }
 
-// waitShort waits for the process to end. It does not kill the process after the limit.
+// waitShort waits for the process to end. After the time limit, waitShort returns without killing the process.
 func (p *process) waitShort(ctx context.Context, limit time.Duration) {
 	t := time.NewTimer(limit)
 	defer t.Stop()

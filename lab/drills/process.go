@@ -68,7 +68,7 @@ func (p *process) run(file, program string, env, args []string) error {
 	return nil
 }
 
-// kill sends SIGKILL. It returns true if the process was running.
+// kill sends SIGKILL. kill returns true if the process was running.
 func (p *process) kill() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -82,7 +82,7 @@ func (p *process) kill() bool {
 // terminate sends SIGTERM.
 func (p *process) terminate() { _ = p.cmd.Process.Signal(syscall.SIGTERM) }
 
-// wait waits for the process to end and kills it after the limit. It returns false if the process had to be killed.
+// wait waits for the process to end and kills it after the limit. wait returns false if it had to kill the process.
 func (p *process) wait(ctx context.Context, limit time.Duration) bool {
 	t := time.NewTimer(limit)
 	defer t.Stop()
@@ -105,7 +105,7 @@ func (p *process) wasKilled() bool {
 	return p.killed && ok && st.Signaled()
 }
 
-// readOutput returns the reports of an ended process, and violations in its output and exit code.
+// readOutput returns the reports of an ended process, and the violations that its output and exit code show.
 func (p *process) readOutput() ([]auditverifier.Report, []auditverifier.Violation) {
 	var wrong []auditverifier.Violation
 	bad := func(format string, args ...any) {

@@ -62,7 +62,8 @@ func startRecorder(ctx context.Context, c kubernetes.Interface) (*recorder, erro
 	return r, nil
 }
 
-// reset discards all but the current states. From then on the recorder keeps the Leases of one namespace only.
+// reset discards all recorded changes except the current state of each object. After reset, the recorder keeps only the
+// Leases of the given namespace.
 func (r *recorder) reset(namespace string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -113,8 +114,8 @@ func (r *recorder) recordDeleted(kind string, there map[string]bool, at int64) {
 	}
 }
 
-// follow keeps watching from a resource version. If the server no longer knows the version, the recording has a gap
-// and cannot prove anything; the gap is counted.
+// follow watches one kind of object from a resource version until ctx ends. If the server no longer has the version,
+// the recording has a gap and proves nothing, so follow counts the gap.
 func (r *recorder) follow(ctx context.Context, s source, at string) {
 	for ctx.Err() == nil {
 		if at == "" {
@@ -231,8 +232,8 @@ func podOf(p *corev1.Pod) *auditverifier.Pod {
 	return w
 }
 
-// protectionReason returns why a pod must not be evicted; empty if it may be. Protected workloads carry the reason in
-// a label, because some reasons do not show on the pod.
+// protectionReason returns why a pod must not be evicted; empty if eviction is allowed. Pods of protected workloads
+// have the reason in a label, because some reasons are not visible on the pod.
 func protectionReason(p *corev1.Pod) string {
 	owner := metav1.GetControllerOf(p)
 	switch {

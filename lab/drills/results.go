@@ -39,7 +39,7 @@ func findRow(rows []row, name string) (row, bool) {
 	return row{}, false
 }
 
-// readRows returns the saved results of drills that passed. Failed drills run again.
+// readRows returns the saved results of drills that passed. Run repeats failed drills.
 func readRows(path string) ([]row, error) {
 	if path == "" {
 		return nil, nil

@@ -49,12 +49,12 @@ func parseReport(t *testing.T, stdout string) (r passReport) {
 	return r
 }
 
-// shortVerifyConfig is a configuration that verifies a replacement for 5 s, plus the 2 s grace period of the seed pods.
+// shortVerifyConfig is a configuration with a verification timeout of 5 s; the seed pods add a grace period of 2 s.
 const shortVerifyConfig = zonesConfig + "evictor: {verifyTimeout: 5s}\n"
 
 // TestAWorkloadThatDoesNotSettleRests covers replacements that stay Pending, never become Ready, or return to their
-// source. The report must show it, and the next process must back off from the workload although it is as unbalanced
-// as before.
+// source. The report must show the failure. The next process must back off from the workload although the workload is
+// as unbalanced as before.
 func TestAWorkloadThatDoesNotSettleRests(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -99,7 +99,7 @@ func TestAWorkloadThatDoesNotSettleRests(t *testing.T) {
 	}
 }
 
-// emptiestNodeConfig makes the scheduler choose the emptiest node, regardless of other pods of the workload.
+// emptiestNodeConfig makes the scheduler choose the emptiest node, wherever the other pods of the workload are.
 const emptiestNodeConfig = `
 profiles:
 - schedulerName: default-scheduler
@@ -123,7 +123,7 @@ func callAtEviction(t *testing.T, do func() error) (kubeconfig string) {
 	})
 }
 
-// undoOnce returns a function that calls undo once. At the latest, undo runs at the end of the test.
+// undoOnce returns a function that calls undo at most once. If the test does not call the function, its cleanup does.
 func undoOnce(t *testing.T, undo func() error) func() {
 	t.Helper()
 	once := sync.OnceFunc(func() {
@@ -138,8 +138,8 @@ func undoOnce(t *testing.T, undo func() error) func() {
 	return once
 }
 
-// unbalance moves Deployment d back to 1/2/3 without evictions and waits until all its pods are Ready. Without history,
-// the same move would be planned again.
+// unbalance moves Deployment d back to 1/2/3 without evictions and waits until all its pods are Ready. A pass without
+// history would then plan the same move again.
 func unbalance(t *testing.T, ns string) {
 	t.Helper()
 	t.Cleanup(func() { setCordoned(t, false) })
@@ -177,7 +177,8 @@ func unbalance(t *testing.T, ns string) {
 	checkZones(t, ns, "d", 1, 2, 3)
 }
 
-// checkBackoff checks that a process without history would plan the move, and that explain names the backoff.
+// checkBackoff checks that a process without history would plan the move, and that explain names the backoff as the
+// reason.
 func checkBackoff(t *testing.T, ns, config string) {
 	t.Helper()
 	var forgetful passReport
@@ -186,7 +187,7 @@ func checkBackoff(t *testing.T, ns, config string) {
 		t.Fatal(err)
 	}
 	if n := len(forgetful.Plan.Moves); n != 1 {
-		t.Errorf("%d moves are planned without history, want 1; otherwise the test proves nothing", n)
+		t.Errorf("%d moves are planned without history, want 1, because otherwise the test proves nothing", n)
 	}
 	r = runEvenkeel(t, "explain", "workload", "deployment/"+ns+"/d", "--config", config, "--lease-namespace", ns)
 	if r.code != 0 || !strings.Contains(r.stdout, "BackedOff") {
@@ -194,7 +195,7 @@ func checkBackoff(t *testing.T, ns, config string) {
 	}
 }
 
-// waitForPendingPod waits until a pod of d has no node.
+// waitForPendingPod waits until Deployment d has a pod without a node.
 func waitForPendingPod(t *testing.T, ns string) {
 	t.Helper()
 	if err := seed.WaitUntil(t.Context(), 2*time.Minute, func() (bool, error) {
@@ -208,7 +209,7 @@ func waitForPendingPod(t *testing.T, ns string) {
 	}
 }
 
-// runProcess is a running `evenkeel run` process, leading or standby.
+// runProcess is a running `evenkeel run` process, either the leader or a standby.
 type runProcess struct {
 	cmd    *exec.Cmd
 	stdout reportBuffer
@@ -233,7 +234,7 @@ func startRun(t *testing.T, kubeconfig, config, ns, bind string) *runProcess {
 	return s
 }
 
-// kill ends the process without a graceful shutdown, like a failing machine.
+// kill ends the process without a graceful shutdown, as a machine failure does.
 func (s *runProcess) kill() {
 	if s.cmd.ProcessState == nil {
 		_ = s.cmd.Process.Kill()
@@ -242,7 +243,7 @@ func (s *runProcess) kill() {
 }
 
 // TestAWorkloadRestsAcrossAChangeOfLeader kills the leader while it waits for a replacement that stays Pending. The
-// standby takes over, reports the eviction with an unknown outcome, and makes no other.
+// standby replica takes over, reports the eviction with an unknown outcome, and evicts no other pod.
 func TestAWorkloadRestsAcrossAChangeOfLeader(t *testing.T) {
 	skipIfShort(t)
 	ns := seedApps(t, seed.ThreeZones([3]int{1, 2, 3}, 2))

@@ -15,11 +15,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
-// blocked is a reason for which the pods of d on n3 are not moved, with a way to remove it.
+// blockedCase is one reason why the pods of d on n3 are not moved, and a way to remove the reason.
 type blockedCase struct {
 	code string
-	// config is added to the strategies and causes the reason; freed replaces it to remove the reason. If both are
-	// empty, the reason is in the cluster.
+	// config is added to the strategies and causes the reason; freed replaces config to remove the reason. If config
+	// and freed are empty, the reason is in the cluster and not in the configuration.
 	config, freedConfig string
 	apps                func() []seed.App
 	cause, remove       func(t *testing.T, ns string)
@@ -67,8 +67,9 @@ func tenReasons() []blockedCase {
 	}
 }
 
-// TestExplainNamesWhatHoldsAPod blocks a pod for each of ten reasons. Explain must name the reason as the only one,
-// and a pass must evict nothing. After the reason is removed, explain must report a move, and a pass must make it.
+// TestExplainNamesWhatHoldsAPod blocks the move of a pod for each of ten reasons. Explain must name only this reason,
+// and a pass must evict no pod. After the test removes the reason, explain must report a move, and a pass must execute
+// it.
 func TestExplainNamesWhatHoldsAPod(t *testing.T) {
 	for i, s := range tenReasons() {
 		if testing.Short() && i%3 != 0 {
@@ -106,7 +107,7 @@ func (s blockedCase) run(t *testing.T) {
 	checkZones(t, ns, "d", 2, 2, 2)
 }
 
-// movablePod returns the name of a pod of d that would be moved.
+// movablePod returns the name of a pod of Deployment d that a plan would move.
 func movablePod(t *testing.T, ns, config string) string {
 	t.Helper()
 	for _, x := range explain(t, config, "workload", "deployment/"+ns+"/d") {
@@ -118,7 +119,7 @@ func movablePod(t *testing.T, ns, config string) string {
 	return ""
 }
 
-// waitForExplanation calls explain until the answer is right, since controllers and informers need time.
+// waitForExplanation calls explain until the answer is as expected, because controllers and informers need time.
 func waitForExplanation(t *testing.T, pod, config, want string, ok func(explanation) bool) {
 	t.Helper()
 	if err := seed.WaitUntil(t.Context(), 20*time.Second, func() (bool, error) {
@@ -139,7 +140,7 @@ type explanation struct {
 	Move         *struct{ To string }
 }
 
-// explain returns explain's answer for a pod or for the pods of a workload.
+// explain returns the output of explain for a pod or for the pods of a workload.
 func explain(t *testing.T, config string, subject ...string) []explanation {
 	t.Helper()
 	r := runEvenkeel(t, append([]string{"explain", "--config", config, "-o", "json"}, subject...)...)
@@ -165,7 +166,7 @@ func annotate(t *testing.T, ns, key, value string) {
 	patchDeployment(t, ns, fmt.Sprintf(`{"metadata":{"annotations":{%q:%s}}}`, key, value))
 }
 
-// patchDeployment patches d and waits until the Deployment controller has observed the change.
+// patchDeployment patches Deployment d and waits until the Deployment controller has observed the change.
 func patchDeployment(t *testing.T, ns, patch string) {
 	t.Helper()
 	api := lab.Client.AppsV1().Deployments(ns)
@@ -181,7 +182,7 @@ func patchDeployment(t *testing.T, ns, patch string) {
 	}
 }
 
-// excludeNode sets or removes the exclude annotation of n3. It also works after the end of the test.
+// excludeNode sets or removes the exclude annotation of n3. The function also works in a cleanup after the test.
 func excludeNode(t *testing.T, value string) {
 	t.Helper()
 	patch := fmt.Sprintf(`{"metadata":{"annotations":{"evenkeel.io/exclude":%s}}}`, value)

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// maxBinary is the size limit of the program in bytes. A larger binary probably links Kubernetes' own server code.
+// maxBinary is the size limit of the program in bytes. A larger binary probably links the server code of Kubernetes.
 const maxBinary = 60 << 20
 
 func TestTheBinaryIsSmall(t *testing.T) {
@@ -47,11 +47,11 @@ func TestTheBinaryIsSmall(t *testing.T) {
 
 var scenarioCount atomic.Int32
 
-// seedApps creates apps in a new namespace. It deletes the namespace when the test ends.
+// seedApps creates apps in a new namespace. When the test ends, seedApps deletes the namespace.
 func seedApps(t *testing.T, apps []seed.App) (ns string) {
 	t.Helper()
 	ns = strings.ToLower(strings.NewReplacer("/", "-", "_", "-", "#", "-").Replace(t.Name()))
-	// The number separates the audit events of a repeated test from those of earlier runs.
+	// The number distinguishes the audit events of repeated runs of a test.
 	ns = fmt.Sprintf("%s-%d", ns[:min(len(ns), 55)], scenarioCount.Add(1))
 	t.Cleanup(func() {
 		if err := seed.DeleteNamespace(context.Background(), lab.Client, ns); err != nil {
@@ -118,7 +118,7 @@ func checkZones(t *testing.T, ns, app string, want ...int) {
 	}
 }
 
-// checkEvictions checks the number of accepted evictions of a namespace in the audit log.
+// checkEvictions checks the number of accepted evictions in a namespace according to the audit log.
 func checkEvictions(t *testing.T, ns string, want int) {
 	t.Helper()
 	events, err := lab.Evictions(ns)

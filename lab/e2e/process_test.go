@@ -13,7 +13,7 @@ import (
 
 var syscallTerm os.Signal = syscall.SIGTERM
 
-// freePort returns an address that no process listens on.
+// freePort returns an address on which no process listens.
 func freePort(t *testing.T) string {
 	t.Helper()
 	l, err := freeport.Listen()
@@ -24,7 +24,7 @@ func freePort(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// TestSavedInputReplaysToTheSameBytes plans on the live cluster and again on the input that the first plan saved.
+// TestSavedInputReplaysToTheSameBytes plans on the live cluster, and then on the input that the first plan saved.
 func TestSavedInputReplaysToTheSameBytes(t *testing.T) {
 	seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
 	config := testbed.ConfigFile(t, zonesConfig)

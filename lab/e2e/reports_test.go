@@ -43,7 +43,7 @@ func (s *reportBuffer) all() (out []passReport) {
 	return out
 }
 
-// waitFor waits two minutes for a matching report; there is one pass per minute.
+// waitFor waits up to two minutes for a matching report, because the process makes one pass per minute.
 func (s *reportBuffer) waitFor(t *testing.T, what string, is func(passReport) bool) (found passReport) {
 	t.Helper()
 	if err := seed.WaitUntil(t.Context(), 2*time.Minute, func() (bool, error) {

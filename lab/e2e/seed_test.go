@@ -10,7 +10,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
-// repetitions returns how often the seed scenario runs: three times in short mode, otherwise twenty times.
+// repetitions returns the number of runs of the seed scenario: three in short mode, otherwise twenty.
 func repetitions() int {
 	if testing.Short() {
 		return 3
@@ -66,7 +66,7 @@ func TestDryRunLeavesEveryPod(t *testing.T) {
 	before := podUIDs(t, ns)
 	r := runEvenkeel(t, "run", "--once", "--config", testbed.ConfigFile(t, zonesConfig+"dryRun: true\n"))
 	if r.code != 0 || !strings.Contains(r.stdout, "would be evicted") {
-		t.Errorf("exit %d, or the report does not list what would be evicted", r.code)
+		t.Errorf("exit %d, or the report does not list the planned evictions", r.code)
 	}
 	if !maps.Equal(before, podUIDs(t, ns)) {
 		t.Error("the dry run changed pods")
@@ -120,7 +120,7 @@ limits: {perNamespace: 100%}
 	checkEvictions(t, ns, 3)
 	got, err := seed.PodsByZone(t.Context(), lab.Client, ns, "web")
 	if err != nil || got["zone-1"] != 5 {
-		t.Errorf("pods by zone: %v, want 5 in zone-1 (%v)", got, err)
+		t.Errorf("pods by zone: %v, want 5 pods in zone-1 (%v)", got, err)
 	}
 }
 

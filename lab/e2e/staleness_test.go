@@ -12,7 +12,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
-// cutOffKind lets lists and watches of one kind pass until they are cut off.
+// cutOffKind refuses lists and watches of one kind after a call of cut.
 type cutOffKind struct {
 	path  string // path of the kind across all namespaces
 	mu    sync.Mutex
@@ -32,7 +32,7 @@ func (s *cutOffKind) cut() {
 	}
 }
 
-// waitAfterCut waits until the kind has been cut off for this long.
+// waitAfterCut waits until the kind has been refused for the given time.
 func (s *cutOffKind) waitAfterCut(ctx context.Context, d time.Duration) {
 	s.mu.Lock()
 	left := time.Until(s.cutAt.Add(d))
@@ -61,8 +61,8 @@ func (s *cutOffKind) refuse(w http.ResponseWriter, r *http.Request) bool {
 
 const lowStalenessConfig = zonesConfig + "guards: {minPodAge: 0s, maxStaleness: 5s}\n"
 
-// TestAPassWithoutSightEvictsNothing cuts pods off between the first snapshot and the pass, before the Lease is
-// granted.
+// TestAPassWithoutSightEvictsNothing stops the pod watch between the first snapshot and the pass, while the process
+// waits for the Lease.
 func TestAPassWithoutSightEvictsNothing(t *testing.T) {
 	ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
 	pods := &cutOffKind{path: "/api/v1/pods"}
@@ -81,14 +81,14 @@ func TestAPassWithoutSightEvictsNothing(t *testing.T) {
 	}
 	if !strings.Contains(r.stdout, "Run: refused; nothing planned, nothing evicted.\n") ||
 		!strings.Contains(r.stdout, "(ClusterViewStale)") {
-		t.Error("the report does not say that the pass was refused")
+		t.Error("the report does not say that the pass was stopped")
 	}
 	checkZones(t, ns, "d", 1, 1, 4)
 	checkEvictions(t, ns, 0)
 }
 
-// TestAPassThatLosesSightStops cuts budgets off when the pass begins. The staleness limit passes while the program
-// reads the first pod, for which it has 4 seconds, and evicts it.
+// TestAPassThatLosesSightStops stops the budget watch when the pass begins. The staleness limit passes while the
+// program reads and evicts the first pod, so the pass must not evict a second pod.
 func TestAPassThatLosesSightStops(t *testing.T) {
 	ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
 	budgets := &cutOffKind{path: "/apis/policy/v1/poddisruptionbudgets"}

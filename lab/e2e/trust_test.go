@@ -18,8 +18,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
-// twoMoreProfiles adds two profiles to the real kube-scheduler that Evenkeel does not know: fancy places pods like the
-// default, packed prefers full nodes.
+// twoMoreProfiles adds two unknown profiles to the real kube-scheduler: fancy places pods like the default profile,
+// packed prefers full nodes.
 const twoMoreProfiles = `
 profiles:
 - schedulerName: default-scheduler
@@ -33,9 +33,9 @@ profiles:
       scoringStrategy: {type: MostAllocated, resources: [{name: cpu, weight: 1}, {name: memory, weight: 1}]}
 `
 
-// TestAnUnknownSchedulerIsTrustedOnceItsBindingsComeTrue has Deployment d at 1/1/4 with scheduler fancy. Its pods
-// must stay while 11 of fancy's bindings are predicted, and move once 12 are. Scheduler packed gets as many
-// predictions but must stay untrusted.
+// TestAnUnknownSchedulerIsTrustedOnceItsBindingsComeTrue creates Deployment d with 1/1/4 pods per zone and scheduler
+// fancy. The pods of d must not be moved after 11 predicted bindings of fancy, and must be moved after 12. Scheduler
+// packed gets as many predictions but must remain untrusted.
 func TestAnUnknownSchedulerIsTrustedOnceItsBindingsComeTrue(t *testing.T) {
 	skipIfShort(t)
 	const wanted = 12
@@ -59,7 +59,7 @@ placement: {trust: {minBindings: %d, minHitRate: 0.9}}
 		t.Errorf("after %d bindings: %+v, %d moves, rejections %v", wanted-1, s, len(shut.Plan.Moves), shut.Plan.Rejections.Counts)
 	}
 	if s := shut.scheduler("packed"); s.Hits > wanted/2 || s.Trusted {
-		t.Errorf("packed places pods unlike the default and must stay untrusted, got %+v", s)
+		t.Errorf("packed places pods unlike the default and must remain untrusted, got %+v", s)
 	}
 	checkEvictions(t, ns, 0)
 
@@ -83,7 +83,7 @@ placement: {trust: {minBindings: %d, minHitRate: 0.9}}
 	}
 }
 
-// pass holds the schedulers and moves of a report.
+// pass holds the schedulers and the moves of a report.
 type pass struct {
 	Plan struct {
 		Moves      []json.RawMessage
@@ -141,7 +141,7 @@ func startProcess(t *testing.T, ns, config string) *process {
 	return r
 }
 
-// waitFor returns the first matching report among the last one and later ones; there is one per minute.
+// waitFor returns the first report that matches, starting with the last one; the process writes one report per minute.
 func (r *process) waitFor(t *testing.T, ok func(pass) bool) (last pass) {
 	t.Helper()
 	if err := seed.WaitUntil(t.Context(), 2*time.Minute, func() (bool, error) {
@@ -175,8 +175,8 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s, "", false
 }
 
-// bindProbes lets a scheduler bind pods one after the other until this number of its bindings are predicted. The pods have
-// different preferences, and each is deleted again.
+// bindProbes creates pods for a scheduler one after the other, until the given number of its bindings have been
+// predicted. The pods have different preferences, and bindProbes deletes each pod after its binding.
 func (r *process) bindProbes(t *testing.T, ns, scheduler string, want int) {
 	t.Helper()
 	for range 4 * want {
@@ -215,7 +215,7 @@ func (r *process) metricCount(scheduler, result string) (n int) {
 	return n
 }
 
-// bindProbe creates a small pod that prefers no zone, zone-1 or zone-2, and waits until it is bound.
+// bindProbe creates a small pod that prefers zone-1, zone-2 or no zone, and waits until the pod is bound.
 func (r *process) bindProbe(t *testing.T, ns, scheduler string) (name string) {
 	t.Helper()
 	r.probes++

@@ -44,7 +44,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// hintArgs returns helm arguments with a hint rule, and optionally with the number of samples that it needs.
+// hintArgs returns helm arguments with a hint rule, and optionally with the required number of samples.
 func hintArgs(values string, samples int) []string {
 	more := ""
 	if samples > 0 {
@@ -54,7 +54,8 @@ func hintArgs(values string, samples int) []string {
 		"--set-json", `config.hints.rules=[{"name":"cpu","resource":"cpu","above":0.8` + more + `}]`}
 }
 
-// loadStrategy returns a helm argument with a strategy that uses measured usage and needs this number of samples.
+// loadStrategy returns a helm argument with a strategy that balances by measured usage and requires a number of
+// samples.
 func loadStrategy(samples int) string {
 	return fmt.Sprintf(`config.strategies=[{"name":"hot","type":"NodeLoad","schedule":"@hourly",`+
 		`"args":{"basis":"load","target":{"cpu":0.8},"for":%d}}]`, samples)
@@ -128,7 +129,8 @@ func TestAccepted(t *testing.T) {
 		{"--set", "config.hints.rulesFile=./rule.yaml,extraFiles.rule\\.yaml=a"},
 		{"--set", "config.hints.rulesFile=/etc/evenkeel/rule.yaml,extraFiles.rule\\.yaml=a"},
 		{"--set", "config.hints.rulesFile=/rules/a/rule.yaml", "--set-json", `extraVolumeMounts=[{"name":"a","mountPath":"/rules"}]`},
-		{"--set", "config.limits.perPass=unlimited,config.limits.perNode=10%,config.guards.priorityBelow=1000,config.evictor.gracePeriodSeconds=30"},
+		{"--set", "config.limits.perPass=unlimited,config.limits.perNode=10%," +
+			"config.guards.priorityBelow=1000,config.evictor.gracePeriodSeconds=30"},
 	} {
 		render(t, args...)
 	}
@@ -174,10 +176,12 @@ func TestPodsMeetTheRestrictedLevel(t *testing.T) {
 	}
 }
 
-// TestCronJobsGroupBySchedule checks that there is one job per schedule and time zone, with all its strategies.
+// TestCronJobsGroupBySchedule checks that the chart renders one job per schedule and time zone, with all strategies of
+// that schedule.
 func TestCronJobsGroupBySchedule(t *testing.T) {
 	out := render(t, "--set", "kind=CronJob", "--set-json",
-		`config.strategies=[{"name":"a","type":"T","schedule":"0 * * * *"},{"name":"b","type":"T","schedule":"*/5 * * * *"},{"name":"c","type":"T","schedule":"0 * * * *"},{"name":"d","type":"T","schedule":"0 * * * *","timeZone":"Asia/Tokyo"}]`)
+		`config.strategies=[{"name":"a","type":"T","schedule":"0 * * * *"},{"name":"b","type":"T","schedule":"*/5 * * * *"},`+
+			`{"name":"c","type":"T","schedule":"0 * * * *"},{"name":"d","type":"T","schedule":"0 * * * *","timeZone":"Asia/Tokyo"}]`)
 	var got []string
 	names := map[any]bool{}
 	for _, job := range objects(t, out, "CronJob") {
@@ -197,11 +201,12 @@ func TestCronJobsGroupBySchedule(t *testing.T) {
 	}
 }
 
-// TestConfigIsCarriedOver checks that the values become the program's configuration unchanged, including large
-// numbers, and that a changed configuration does not change the pods.
+// TestConfigIsCarriedOver checks that the rendered configuration equals the values, including large numbers, and that a
+// changed configuration does not change the pod templates.
 func TestConfigIsCarriedOver(t *testing.T) {
 	values := filepath.Join(t.TempDir(), "values.yaml")
-	if err := os.WriteFile(values, []byte("config:\n  hints: {rules: [{below: 1073741824, above: 0.8}]}\n  windows: {allow: []}\n"), 0o644); err != nil {
+	config := "config:\n  hints: {rules: [{below: 1073741824, above: 0.8}]}\n  windows: {allow: []}\n"
+	if err := os.WriteFile(values, []byte(config), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	plain, changed := render(t), render(t, "--values", values)
@@ -209,14 +214,14 @@ func TestConfigIsCarriedOver(t *testing.T) {
 	if !strings.Contains(text, "below: 1073741824\n") {
 		t.Errorf("the rendered configuration changes a large number:\n%s", text)
 	}
-	// The program reloads its configuration, so nothing needs a restart.
+	// Because the program reloads its configuration, a change must not restart the pods.
 	if !reflect.DeepEqual(podTemplates(t, plain), podTemplates(t, changed)) {
 		t.Error("a changed configuration changes the pod templates")
 	}
 }
 
-// TestFilesAreMounted checks that both kinds of pod can get files that the configuration names: beside config.yaml,
-// or from a Secret.
+// TestFilesAreMounted checks that Deployments and CronJobs can mount the files that the configuration names, either
+// beside config.yaml or from a Secret.
 func TestFilesAreMounted(t *testing.T) {
 	values := filepath.Join(t.TempDir(), "values.yaml")
 	rules := "  PromJob: {Name: node}\n\nRulename:\n  Node_cpu1: {Promsql: \"up{job='J'}\", Threshold: 70}\n"
@@ -239,16 +244,16 @@ func TestFilesAreMounted(t *testing.T) {
 		}
 		for _, pod := range podTemplates(t, out) {
 			if got := valueAt(t, pod, "spec", "volumes", 1, "secret", "secretName"); got != "prometheus-token" {
-				t.Errorf("%s: the second volume is Secret %v", kind, got)
+				t.Errorf("%s: the second volume comes from Secret %v", kind, got)
 			}
 			if got := valueAt(t, pod, "spec", "containers", 0, "volumeMounts", 1, "mountPath"); got != "/var/run/prometheus" {
-				t.Errorf("%s: the second volume is mounted to %v", kind, got)
+				t.Errorf("%s: the second volume has mount path %v", kind, got)
 			}
 		}
 	}
 }
 
-// TestConfigIsTheShippedOne checks that the chart's default configuration is the program's.
+// TestConfigIsTheShippedOne checks that the chart's default configuration equals the program's.
 func TestConfigIsTheShippedOne(t *testing.T) {
 	var rendered, shipped any
 	if err := yaml.Unmarshal([]byte(valueAt(t, objects(t, render(t), "ConfigMap")[0], "data", "config.yaml").(string)),
@@ -267,7 +272,8 @@ func TestConfigIsTheShippedOne(t *testing.T) {
 	}
 }
 
-// withoutNulls removes keys without a value. Helm removes them too, and Evenkeel treats them like missing keys.
+// withoutNulls removes keys with a null value. Helm removes these keys, and Evenkeel treats keys with a null value like
+// missing keys.
 func withoutNulls(v any) any {
 	m, ok := v.(object)
 	if !ok {
@@ -302,14 +308,14 @@ func TestNotesSayWhetherItEvicts(t *testing.T) {
 	only := append(hintArgs("config.dryRun=false,config.load.source=metricsServer", 1), "--set-json", "config.strategies=[]")
 	text = notes(only...)
 	if !strings.Contains(text, "HINTS NODES") || strings.Contains(text, "EVICTS") || strings.Contains(text, "DRY RUN") {
-		t.Errorf("notes of a release that only hints: %s", text)
+		t.Errorf("unexpected notes for a release that writes hints but does not evict: %s", text)
 	}
 	stop, clears := strings.Index(text, "--replicas=0"), strings.Index(text, "evenkeel hints clear")
 	if gone := strings.Index(text, "helm uninstall ek"); stop < 0 || clears < stop || gone < clears {
 		t.Errorf("the notes do not list the steps before uninstalling in order: %s", text)
 	}
 	if text := notes("--set", "config.dryRun=false", "--set-json", "config.strategies=[]"); !strings.Contains(text, "DOES NOTHING") {
-		t.Errorf("notes of a release that does nothing: %s", text)
+		t.Errorf("unexpected notes for a release without strategies and hints: %s", text)
 	}
 	text = notes(hintArgs("kind=CronJob,config.dryRun=false,config.load.source=metricsServer", 1)...)
 	if !strings.Contains(text, "EVICTS") || !strings.Contains(text, "cronJob.suspend=true") ||

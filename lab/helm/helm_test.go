@@ -20,8 +20,8 @@ var (
 	helmBinary string
 )
 
-// TestMain finds helm: EVENKEEL_HELM, or else the tool of this module. Go builds the tool once, which takes some
-// minutes, and caches it.
+// TestMain finds helm: The helm binary: the path in EVENKEEL_HELM, or else the tool that this module pins. Go builds
+// helm once, which takes some minutes, and caches it.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	helmBinary = os.Getenv("EVENKEEL_HELM")
@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// helm runs helm without the user's configuration.
+// helm runs helm with an empty user configuration.
 func helm(t *testing.T, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	home := t.TempDir()
@@ -48,7 +48,7 @@ func helm(t *testing.T, args ...string) (stdout, stderr string, err error) {
 	return out.String(), errs.String(), err
 }
 
-// render returns the manifests of the chart for the arguments. It fails the test if helm fails.
+// render returns the manifests of the chart for the arguments. render fails the test if helm fails.
 func render(t *testing.T, args ...string) string {
 	t.Helper()
 	out, errs, err := helm(t, append([]string{"template", "ek", chart, "--namespace", "ek-system"}, args...)...)

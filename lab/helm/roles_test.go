@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// eachPermission calls f for each permission with "group/resource", the verb, and the resource names that it is limited to.
+// eachPermission calls f with the "group/resource", the verb and the allowed resource names of each permission.
 func eachPermission(t *testing.T, manifests string, f func(what, verb string, names []any)) {
 	t.Helper()
 	for _, role := range append(objects(t, manifests, "ClusterRole"), objects(t, manifests, "Role")...) {
@@ -49,8 +49,8 @@ func namedPermissions(t *testing.T, manifests string) (list []string) {
 	return list
 }
 
-// TestPermissions checks that evicting and recording evictions are the only permissions that dryRun=false adds.
-// Patching nodes is the only one that steering and hints add. No permission is broad.
+// TestPermissions checks that dryRun=false adds only the permissions to evict and to record evictions. Steering and
+// hints add only the permission to patch nodes. No permission is broad.
 func TestPermissions(t *testing.T) {
 	dry, live := permissions(t, render(t)), permissions(t, render(t, "--set", "config.dryRun=false"))
 	unset := permissions(t, render(t, "--set", "config.dryRun=null"))
@@ -132,9 +132,9 @@ func documentedRoles(t *testing.T, page string) string {
 	return strings.Join(out, "\n---\n")
 }
 
-// TestWhoeverAppliesBesideADryRunMayDoWhatARunMayThatEvicts checks the documented role for apply. Apply executes the
-// plan with its caller's permissions, so the role needs the permissions of a run that evicts. It includes
-// metrics-server, the only source of usage that needs more.
+// TestWhoeverAppliesBesideADryRunMayDoWhatARunMayThatEvicts checks the documented role for apply. Because apply
+// executes the plan with the caller's permissions, the role needs the permissions of a run that evicts. The role
+// includes metrics-server, the only usage source that needs API permissions.
 func TestWhoeverAppliesBesideADryRunMayDoWhatARunMayThatEvicts(t *testing.T) {
 	may := namedPermissions(t, documentedRoles(t, "../../docs/reference/apply.md"))
 	chart := namedPermissions(t, render(t, "--set", "config.dryRun=false", "--set", "config.load.source=metricsServer"))
@@ -145,8 +145,8 @@ func TestWhoeverAppliesBesideADryRunMayDoWhatARunMayThatEvicts(t *testing.T) {
 	}
 }
 
-// TestOnlyMetricsServerIsReadThroughTheAPI checks that only metrics-server needs API permissions. The other sources
-// have an address of their own.
+// TestOnlyMetricsServerIsReadThroughTheAPI checks that only metrics-server needs API permissions. The program reads the
+// other sources at their own addresses.
 func TestOnlyMetricsServerIsReadThroughTheAPI(t *testing.T) {
 	before := namedPermissions(t, render(t))
 	for source, more := range map[string][]string{

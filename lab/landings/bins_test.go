@@ -53,7 +53,7 @@ func (b *probabilityBins) outsideInterval() (out []string) {
 	return out
 }
 
-// checkCoverage fails if the placements are too few or too certain to test the predictions.
+// checkCoverage fails if the test has too few placements, or if nearly all of them were certain.
 func (b *probabilityBins) checkCoverage(t *testing.T, s trial) {
 	t.Helper()
 	for i, x := range b.bins {
@@ -62,11 +62,11 @@ func (b *probabilityBins) checkCoverage(t *testing.T, s trial) {
 		}
 	}
 	if b.possibleNodes < 2*s.placements {
-		t.Errorf("%d placements had only %d possible nodes in total, so nearly every landing was certain", s.placements, b.possibleNodes)
+		t.Errorf("%d placements had only %d possible nodes in total, so nearly every placement was certain", s.placements, b.possibleNodes)
 	}
 }
 
-// placement is the landing of one replacement, with the probability of its node group and whether the pod landed in the
+// placement is one replacement with the predicted probability of its node group. hit is true if the pod landed in the
 // group.
 type placement struct {
 	victim, from, landed string
@@ -75,13 +75,13 @@ type placement struct {
 	hit                  bool
 }
 
-// trial is the size of the test. With up to 100 nodes the scheduler evaluates all of them, so a landing on a node
-// with probability 0 is an error. With more nodes it evaluates a sample. Parallel workers take that sample, so its
-// end is not exactly predictable.
+// trial defines the size of the test. If a cluster has at most 100 nodes, the scheduler evaluates all of them, so a
+// landing on a node with probability 0 is an error. On larger clusters, the scheduler evaluates a sample of the nodes.
+// Parallel workers take the sample, so its end is not exactly predictable.
 type trial struct{ nodes, apps, podsPerApp, placements, minPerBin, maxUnpredicted int }
 
-// TestWrongOddsFallOutside checks that 120 events reveal probabilities that are wrong by 0.15, and accept correct
-// ones.
+// TestWrongOddsFallOutside checks that 120 events are enough to detect probabilities that are wrong by 0.15, and that
+// correct probabilities pass.
 func TestWrongOddsFallOutside(t *testing.T) {
 	for _, c := range []struct {
 		truth float64

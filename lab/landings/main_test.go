@@ -26,16 +26,16 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// seededNamespace is the namespace of the last test that created workloads.
+// seededNamespace is the namespace in which the last test created workloads.
 var seededNamespace string
 
-// seedCluster creates the nodes and creates apps in a namespace. No other namespace has pods.
+// seedCluster creates the nodes, and creates the apps in a namespace. No other namespace has pods.
 func seedCluster(t *testing.T, ns string, nodes int, apps []seed.App) {
 	t.Helper()
 	if err := seed.Nodes(t.Context(), lab.Client, zones, nodes/zones); err != nil {
 		t.Fatal(err)
 	}
-	// After a restart, the scheduler visits the nodes in the order of their names.
+	// A restarted scheduler visits the nodes in the order of their names.
 	if err := lab.Reschedule(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}

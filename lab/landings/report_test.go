@@ -52,7 +52,7 @@ type landingCounts struct {
 }
 
 func (x landingCounts) String() string {
-	s := fmt.Sprintf("%d evicted, %d landed on an acceptable node (%.1f %%), %d on their source (%.1f %%)",
+	s := fmt.Sprintf("%d pods evicted; %d replacements landed on an acceptable node (%.1f %%), %d on their source (%.1f %%)",
 		x.evicted, x.acceptable, x.percent(x.acceptable), x.returned, x.percent(x.returned))
 	if len(x.other) > 0 {
 		s += fmt.Sprintf(", not evicted: %v", x.other)
@@ -75,7 +75,7 @@ func (x landingCounts) check(t *testing.T, moves int) {
 	}
 }
 
-// tally counts the outcomes of the report and logs every landing that was not predicted.
+// tally counts the outcomes in the report and logs every landing that differs from the prediction.
 func (r *report) tally(t *testing.T) landingCounts {
 	t.Helper()
 	if r.Stopped != nil {
@@ -111,7 +111,8 @@ func (r *report) tally(t *testing.T) landingCounts {
 		}
 	}
 	n := float64(max(1, x.evicted))
-	t.Logf("predicted: %.2f %% on an acceptable node, %.2f %% back on the source; %.1f acceptable nodes on average; %d landed on the likeliest node",
+	t.Logf("predicted: %.2f %% on an acceptable node, %.2f %% back on the source; "+
+		"%.1f acceptable nodes on average; %d landed on the likeliest node",
 		100*good/n, 100*back/n, nodes/n, likeliest)
 	return x
 }

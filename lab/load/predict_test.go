@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// predictBinary is the path of the program that predicts where a pod lands.
+// predictBinary is the path of a program that predicts the node of a pod.
 var predictBinary string
 
 func buildPredict(dir string) error {
@@ -24,9 +24,9 @@ func buildPredict(dir string) error {
 	return nil
 }
 
-// checkPredictions captures the cluster, removes the added pods, and adds them again in the order in which they were
-// bound. Each must be on a node that the prediction names at that point. Nothing else may have changed while they
-// were added.
+// checkPredictions captures the cluster, removes the added pods from the capture, and adds them again in the order of
+// their binding. Each pod must be on a node that the prediction names at that point. While the pods were added, the
+// cluster must not have changed otherwise.
 func checkPredictions(t *testing.T, ns string, added []string) {
 	t.Helper()
 	dir := t.TempDir()

@@ -10,11 +10,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/usagestack"
 )
 
-// pushedMetric is the available memory in MiB, as a script on each node pushes it.
+// pushedMetric is the name of a metric with the available memory in MiB, which a script on each node pushes.
 const pushedMetric = "k8_node_cgroups_mem_available"
 
 // TestPushedMemoryHintsWhileItIsFresh pushes 812 MiB for n1, which is below the threshold of 1024, so n1 gets a hint.
-// When pushing stops, the Pushgateway keeps serving 812, but the hint must expire.
+// When the test stops pushing, the Pushgateway keeps serving 812, but the hint must expire.
 func TestPushedMemoryHintsWhileItIsFresh(t *testing.T) {
 	ns := seedApps(t, nil)
 	push := func() {
@@ -47,13 +47,13 @@ hints: {enabled: true, ttl: 1m, taint: {enabled: true},
 		return hasHintTaint(getNode(t, "n1"))
 	})
 	if hasHintTaint(getNode(t, "n2")) {
-		t.Error("n2 has 4096 MiB available but got the hint")
+		t.Error("n2 has 4096 MiB available but got a hint")
 	}
 	p.waitUntil(t, "the hint expires", func() bool { return !hasHintTaint(getNode(t, "n1")) })
 	took := time.Since(last)
 	t.Logf("the hint was removed %s after the last push", took.Round(time.Second))
 	if took < 55*time.Second || took > 2*time.Minute {
-		t.Errorf("the hint was removed %s after the last push, want about its ttl of 1m", took)
+		t.Errorf("the hint was removed %s after the last push, want about its TTL of 1m", took)
 	}
 	if !scraped() {
 		t.Error("the Pushgateway no longer serves 812, so the test proves nothing")
@@ -61,7 +61,8 @@ hints: {enabled: true, ttl: 1m, taint: {enabled: true},
 	p.waitForMetric(t, `evenkeel_load_problems_total{kind="Stale"}`)
 }
 
-// TestARealNodeExporter checks that metrics of a node_exporter count for the node with its address, and for no other.
+// TestARealNodeExporter checks that the program assigns the metrics of a node_exporter to the node with its address,
+// and to no other node.
 func TestARealNodeExporter(t *testing.T) {
 	addNode(t, usagestack.Node{Name: "here", Address: "127.0.0.1"})
 	ns, created := seedApps(t, []seed.App{}), float64(time.Now().Unix()+1)
@@ -69,7 +70,7 @@ func TestARealNodeExporter(t *testing.T) {
 		got, err := stack.Query(t.Context(), `sum by (instance) (rate(node_cpu_seconds_total[20s]))`)
 		return err == nil && got[stack.NodeExporter] > 0
 	})
-	// Metrics from before the node was created do not count for it.
+	// The program ignores metrics that are older than the node.
 	waitUntil(t, "Prometheus has scraped the node_exporter since", func() bool {
 		got, err := stack.Query(t.Context(), `max by (instance) (timestamp(node_cpu_seconds_total))`)
 		return err == nil && got[stack.NodeExporter] > created
@@ -97,7 +98,7 @@ strategies:
 		_, cpu := n.Used["cpu"]
 		_, memory := n.Used["memory"]
 		if known := n.Name == "here"; cpu != known || memory != known {
-			t.Errorf("node %s uses %v; want cpu and memory for node here only", n.Name, n.Used)
+			t.Errorf("node %s uses %v; want cpu and memory for node here, and none for other nodes", n.Name, n.Used)
 		}
 	}
 	if len(plan.Before.Nodes) != nodeCount+1 || len(plan.Moves) != 0 {

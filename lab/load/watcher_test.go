@@ -11,8 +11,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/usagestack"
 )
 
-// TestLoadWatchersOwnClientReadsUs reads /watcher with load-watcher's own client, which the trimaran plugins use. The
-// client must return what the source shows.
+// TestLoadWatchersOwnClientReadsUs reads /watcher with load-watcher's own client, which the trimaran scheduler plugins
+// use. The client must return the usage that the source shows.
 func TestLoadWatchersOwnClientReadsUs(t *testing.T) {
 	client := os.Getenv("EVENKEEL_WATCHERCLIENT")
 	if client == "" {
@@ -34,7 +34,7 @@ func TestLoadWatchersOwnClientReadsUs(t *testing.T) {
 			t.Logf("the client's last result: %v", got.Nodes)
 		}
 	})
-	// At first the window still contains usage from the start of the pods.
+	// At first, the window still contains the usage while the pods started.
 	p.waitUntil(t, "the client reads a fifth of the CPU and two fifths of the memory of n1", func() bool {
 		out, err := exec.CommandContext(t.Context(), client, p.url).Output()
 		if err != nil || json.Unmarshal(out, &got) != nil || len(got.Nodes) != nodeCount {
@@ -44,11 +44,11 @@ func TestLoadWatchersOwnClientReadsUs(t *testing.T) {
 		return isNear(n1, "CPU Latest", 20) && isNear(n1, "CPU AVG", 20) && isNear(n1, "Memory Latest", 40) && isNear(n1, "Memory AVG", 40)
 	})
 	if got.End == 0 {
-		t.Error("the client's result has no end of the window")
+		t.Error("the client's result lacks the end of the window")
 	}
 }
 
-// isNear reports whether a value exists and differs from percent by at most 2 points.
+// isNear reports whether a value exists and differs from the wanted percentage by at most 2 points.
 func isNear(values map[string]float64, name string, percent float64) bool {
 	v, known := values[name]
 	return known && math.Abs(v-percent) <= 2

@@ -19,8 +19,7 @@ type bin struct {
 	predicted   float64 // sum of the predicted probabilities
 }
 
-// calibration compares the predicted probability of node groups with how often the scheduler chose a node of the
-// group.
+// calibration compares the predicted probability of node groups with the observed frequency of the scheduler's choices.
 type calibration struct {
 	bins             [10]bin
 	sampled, certain int
@@ -35,8 +34,8 @@ func (c *calibration) add(p float64, hit bool) {
 	}
 }
 
-// error returns the expected calibration error: the difference between the predicted and the observed mean of each
-// bin, averaged over all events.
+// error returns the expected calibration error: the mean, weighted by events, of the difference between predicted and
+// observed probability per bin.
 func (c *calibration) error() float64 {
 	sum, n := 0.0, 0
 	for _, b := range c.bins {
@@ -46,9 +45,9 @@ func (c *calibration) error() float64 {
 	return sum / float64(n)
 }
 
-// TestSampledPlacementIsCalibrated places pods on clusters of 100 to 300 nodes with the scheduler's own algorithm,
-// including its sampling, its rotating start and its random choice among equal nodes. The node groups are drawn from
-// the predictions so that all probabilities occur; the scheduler does not know them.
+// TestSampledPlacementIsCalibrated places pods on clusters of 100 to 300 nodes with the scheduler's complete algorithm.
+// This includes node sampling, the rotating start and the random choice among equal nodes. The node groups are drawn
+// from the predictions, so that all probabilities occur. The scheduler does not know the groups.
 func TestSampledPlacementIsCalibrated(t *testing.T) {
 	want := *placementCount
 	if testing.Short() {
@@ -76,7 +75,7 @@ func TestSampledPlacementIsCalibrated(t *testing.T) {
 		t.Errorf("the expected calibration error is %.4f, want at most %.2f", c.error(), limit)
 	}
 	if c.sampled < done/3 {
-		t.Errorf("only %d of %d placements came from a sample, want at least a third", c.sampled, done)
+		t.Errorf("only %d of %d placements used a node sample, want at least a third", c.sampled, done)
 	}
 }
 
@@ -125,7 +124,7 @@ func (c *calibration) placeOnCluster(t *testing.T, seed int64, most int) (done i
 	return done
 }
 
-// drawGroup adds winners in random order up to a random total probability.
+// drawGroup returns random winners whose total probability is close to a random number.
 func drawGroup(rnd *rand.Rand, s prediction.State) map[cluster.NodeID]bool {
 	want, sum := rnd.Float64(), 0.0
 	group := map[cluster.NodeID]bool{}
@@ -138,8 +137,8 @@ func drawGroup(rnd *rand.Rand, s prediction.State) map[cluster.NodeID]bool {
 	return group
 }
 
-// generateLarge returns a cluster of 100 to 300 nodes with some hundred pods. It favors features whose score depends
-// on the other nodes of a sample.
+// generateLarge returns a cluster of 100 to 300 nodes with several hundred pods. The cluster mostly uses features whose
+// scores depend on the other nodes of a sample.
 func generateLarge(seed int64) *cluster.Objects {
 	g := &generator{Rand: rand.New(rand.NewSource(seed)), themes: map[string]bool{}}
 	for _, theme := range []string{"taints", "affinity", "terms", "spread", "images"} {

@@ -11,8 +11,8 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 )
 
-// countDeciding records which features decided the cases of a cluster. The predictions were found equal to the scheduler's,
-// so it is enough to check how they change without the feature.
+// countDeciding records the features that decided the cases of a cluster. At this point, the predictions equal the
+// scheduler's results, so it is enough to predict again without the feature.
 func (r *comparison) countDeciding(t *testing.T, o *cluster.Objects, w *placement.ClusterModel, asked []cluster.PodID) {
 	t.Helper()
 	full := make([]prediction.Prediction, len(asked))
@@ -47,7 +47,7 @@ func sameNodes(a, b prediction.State) bool {
 	return slices.Equal(a.Feasible, b.Feasible) && slices.Equal(a.Winners, b.Winners)
 }
 
-// countScores records the plugins without whose score other nodes would win.
+// countScores records the plugins without whose score other nodes would have won.
 func (r *comparison) countScores(results []placement.NodeVerdict) {
 	for _, gone := range []bool{false, true} {
 		for k, name := range scorePlugins {
@@ -58,7 +58,7 @@ func (r *comparison) countScores(results []placement.NodeVerdict) {
 	}
 }
 
-// winners returns the nodes with the best total without the score of one plugin.
+// winners returns the nodes with the highest total score if the score of one plugin is ignored.
 func winners(results []placement.NodeVerdict, gone bool, without int) (out []cluster.NodeID) {
 	best := int64(-1)
 	for _, v := range results {
@@ -81,7 +81,7 @@ func winners(results []placement.NodeVerdict, gone bool, without int) (out []clu
 	return out
 }
 
-// copyObjects returns a copy of the objects that features can be removed from.
+// copyObjects returns a copy of the objects from which features can be removed.
 func copyObjects(o *cluster.Objects) *cluster.Objects {
 	c := *o
 	c.Pods = copyAll(o.Pods, (*corev1.Pod).DeepCopy)

@@ -11,11 +11,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// feature is a part of the scheduler that placement predicts. It decides a case if removing it changes the feasible
-// nodes or the winners.
+// feature is a scheduler feature that package placement supports. A feature decides a case if its removal changes the
+// feasible nodes or the winners.
 type feature struct {
 	name string
-	// remove removes the feature from a copy of a cluster. It returns false if the cluster does not use the feature.
+	// remove removes the feature from a copy of a cluster. remove returns false if the cluster does not use the
+	// feature.
 	remove func(*cluster.Objects) bool
 }
 

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// app adds an owner, possibly a Service, and pods on random nodes. Some of the pods are terminating or not bound.
+// app adds an owner, possibly a Service, and pods on random nodes. Some pods are terminating or not bound.
 func (g *generator) app(i int) {
 	name, ns := fmt.Sprintf("a%d", i), g.oneOf("ns0", "ns1")
 	l := map[string]string{"app": name}
@@ -137,7 +137,7 @@ func (g *generator) container(i int) corev1.Container {
 	return c
 }
 
-// sidecar adds an init container that keeps running, before or after the others.
+// sidecar adds an init container that restarts always, before or after the other init containers.
 func (g *generator) sidecar(spec *corev1.PodSpec) {
 	always := corev1.ContainerRestartPolicyAlways
 	c := g.container(9)
@@ -160,7 +160,7 @@ func (g *generator) podLevel(spec *corev1.PodSpec) {
 	}
 }
 
-// features adds a requirement that not every node declares.
+// features adds a requirement for a node feature that not every node declares.
 func (g *generator) features(spec *corev1.PodSpec) {
 	switch g.Intn(3) {
 	case 0:
@@ -176,8 +176,8 @@ func (g *generator) features(spec *corev1.PodSpec) {
 	}
 }
 
-// mounts returns a function that adds volumes to an app's pods: the same volumes for all pods, or one claim per pod
-// as in a StatefulSet.
+// mounts returns a function that adds volumes to an app's pods: either the same volumes for all pods, or one claim per
+// pod like a StatefulSet.
 func (g *generator) mounts(ns, app string, spec *corev1.PodSpec) func(*corev1.Pod) {
 	var same []corev1.Volume
 	each := false

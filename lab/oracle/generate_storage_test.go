@@ -14,7 +14,7 @@ func gibibytes(n int) resource.Quantity {
 }
 
 // storage adds classes, drivers, storage capacities, and volumes without a claim. Volumes without a claim differ in
-// size, and no node reaches two capacities of one class; otherwise the scheduler's choice would be arbitrary.
+// size, and no node reaches two capacities of one class, so that the scheduler's choice is not arbitrary.
 func (g *generator) storage() {
 	wait, now := storagev1.VolumeBindingWaitForFirstConsumer, storagev1.VolumeBindingImmediate
 	class := func(name, provisioner string, mode *storagev1.VolumeBindingMode) *storagev1.StorageClass {
@@ -106,7 +106,7 @@ func (g *generator) waitingVolume(i int) {
 	g.objects.PersistentVolumes = append(g.objects.PersistentVolumes, pv)
 }
 
-// claim adds a claim with the features that are on.
+// claim adds a claim with the features that the cluster uses.
 func (g *generator) claim(ns, name string) {
 	c := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name, Annotations: map[string]string{}},
 		Spec: corev1.PersistentVolumeClaimSpec{AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
@@ -136,7 +136,7 @@ func (g *generator) claim(ns, name string) {
 	g.objects.PersistentVolumeClaims = append(g.objects.PersistentVolumeClaims, c)
 }
 
-// reserved adds a volume that only this claim can use.
+// reserved adds a volume that is reserved for this claim.
 func (g *generator) reserved(c *corev1.PersistentVolumeClaim, class string) {
 	meta := metav1.ObjectMeta{Name: "for-" + c.Namespace + "-" + c.Name}
 	g.objects.PersistentVolumes = append(g.objects.PersistentVolumes, &corev1.PersistentVolume{ObjectMeta: meta,
@@ -145,7 +145,7 @@ func (g *generator) reserved(c *corev1.PersistentVolumeClaim, class string) {
 			ClaimRef: &corev1.ObjectReference{Namespace: c.Namespace, Name: c.Name}}})
 }
 
-// bound binds the claim to a new volume.
+// bound creates a volume and binds the claim to it.
 func (g *generator) bound(c *corev1.PersistentVolumeClaim, class string) {
 	pv := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "pv-" + c.Namespace + "-" + c.Name, Labels: map[string]string{}},
 		Spec: corev1.PersistentVolumeSpec{StorageClassName: class, Capacity: c.Spec.Resources.Requests, AccessModes: c.Spec.AccessModes,
@@ -177,7 +177,7 @@ func (g *generator) bound(c *corev1.PersistentVolumeClaim, class string) {
 	}
 }
 
-// disk returns a volume of a type that is defined in the pod spec.
+// disk returns an inline volume, which the pod spec defines.
 func (g *generator) disk() corev1.Volume {
 	v := corev1.Volume{Name: "disk"}
 	switch g.Intn(6) {

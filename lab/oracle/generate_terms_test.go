@@ -38,7 +38,7 @@ func (g *generator) term() corev1.PodAffinityTerm {
 	return t
 }
 
-// mergeLabelKeys adds what the API server derives from matchLabelKeys and mismatchLabelKeys.
+// mergeLabelKeys adds the terms that the API server derives from matchLabelKeys and mismatchLabelKeys.
 func (g *generator) mergeLabelKeys(t *corev1.PodAffinityTerm) {
 	r := metav1.LabelSelectorRequirement{Key: "tier", Operator: metav1.LabelSelectorOpIn, Values: []string{g.labels["tier"]}}
 	switch g.Intn(3) {

@@ -14,14 +14,14 @@ import (
 
 var topologyKeys = []string{corev1.LabelHostname, corev1.LabelTopologyZone, "rack"}
 
-// themes are the features that a cluster may use. Each cluster uses only some: if it used all, every node would be
-// infeasible for several reasons, and nothing would be tested.
+// themes are the features that a cluster may use. Each cluster uses only some themes: with all of them, every node
+// would be infeasible for several reasons, and the test would prove nothing.
 var themes = []string{"ports", "disks", "claims", "once", "zones", "reach", "waits", "topologies", "capacity", "limits",
 	"attached", "drivers", "features", "nominated", "sidecars", "podLevel", "overhead", "gpu", "images", "ephemeral",
 	"affinity", "terms", "spread", "taints", "merged", "spread", "affinity", "capacity", "policies", "policies",
 	"spreadKeys", "spreadKeys", "images", "merged"}
 
-// requiredTheme maps a theme to another one that it requires.
+// requiredTheme maps a theme to the theme that it requires.
 var requiredTheme = map[string]string{"once": "claims", "zones": "claims", "reach": "claims", "waits": "claims", "topologies": "waits",
 	"capacity": "waits", "limits": "claims", "attached": "limits", "drivers": "claims", "merged": "terms", "policies": "spread",
 	"spreadKeys": "spread"}
@@ -107,7 +107,7 @@ func (g *generator) node(i int) {
 	g.objects.Nodes = append(g.objects.Nodes, n)
 }
 
-// sortedByName returns nodes in the order in which a newly started scheduler lists them.
+// sortedByName returns the nodes in the order in which a newly started scheduler lists them.
 func sortedByName(list []*corev1.Node) []*corev1.Node {
 	out := slices.Clone(list)
 	slices.SortFunc(out, func(a, b *corev1.Node) int { return cmp.Compare(a.Name, b.Name) })

@@ -20,7 +20,7 @@ import (
 
 var profileCount = flag.Int("oracle.profiles", 300, "random scheduler configurations to compare with")
 
-// schedulerConfig returns a random KubeSchedulerConfiguration and names what it changes.
+// schedulerConfig returns a random KubeSchedulerConfiguration and the names of the changed settings.
 func schedulerConfig(g *rand.Rand) (text string, features []string) {
 	var plugins, args []string
 	use := func(p float64, feature string) bool {
@@ -95,8 +95,8 @@ func schedulerConfig(g *rand.Rand) (text string, features []string) {
 	return text, features
 }
 
-// TestProfilesEqualScheduler parses random configurations with the scheduler's own code and with Evenkeel's, and
-// compares the results for every node.
+// TestProfilesEqualScheduler parses random configurations with the scheduler's code and with Evenkeel's, and compares
+// the results for every node.
 func TestProfilesEqualScheduler(t *testing.T) {
 	if *oldScheduler != "" {
 		t.Skip("only the scheduler version of this process can read configurations")
@@ -142,7 +142,7 @@ func TestProfilesEqualScheduler(t *testing.T) {
 				}
 				compared++
 				if diff := verdictDifference(v, want[snap.Nodes[v.Node].Name]); diff != "" {
-					t.Errorf("configuration %d, pod %s, gone %v, node %s: %s\n%s",
+					t.Errorf("configuration %d, pod %s, victim deleted: %v, node %s: %s\n%s",
 						seed, victim.Object.Name, gone, snap.Nodes[v.Node].Name, diff, text)
 				}
 			}

@@ -8,8 +8,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// TestRedactedSnapshotsForetellAlike writes and reads redacted random clusters. Every prediction must be the same as
-// before.
+// TestRedactedSnapshotsForetellAlike redacts random clusters, writes them to files and reads them back. Redaction must
+// not change any prediction.
 func TestRedactedSnapshotsForetellAlike(t *testing.T) {
 	for seed := range int64(150) {
 		o := generate(seed)

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// forceStaleList continues the fault of an expired watch. The client must list next, so a streaming list is refused,
-// and the list it gets is stale.
+// forceStaleList replaces the fault of the requests that follow an expired watch. The client must list next: a
+// streaming list is refused, and the list that follows is stale.
 func (p *Proxy) forceStaleList(f fault, c Class, r *http.Request) fault {
 	path := r.URL.Path
 	switch {
@@ -87,7 +87,7 @@ func (p *Proxy) forwardRequest(w *gatedWriter, r *http.Request, c Class) {
 	writeResponse(w, rec.Code, rec.Header(), rec.Body.Bytes())
 }
 
-// forwardThenFail lets the server complete the request, even if the client has gone, and then damages the response.
+// forwardThenFail lets the server complete the request, even if the client disconnects, and then damages the response.
 func (p *Proxy) forwardThenFail(w *gatedWriter, r *http.Request, f fault) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {

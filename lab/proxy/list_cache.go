@@ -18,13 +18,13 @@ type cachedResponse struct {
 	body   []byte
 }
 
-// maxResponses is the number of responses kept per list; the oldest is dropped first.
+// maxResponses is the number of cached responses per list.
 const maxResponses = 12
 
 // NewListCache returns an empty cache.
 func NewListCache() *ListCache { return &ListCache{responses: map[string][]cachedResponse{}} }
 
-// cacheKey is equal for list requests that differ only in resource version, limit or timeout.
+// cacheKey returns a key that list requests share if they differ only in resource version, limit or timeout.
 func cacheKey(r *http.Request) string {
 	q := r.URL.Query()
 	for _, k := range []string{"resourceVersion", "resourceVersionMatch", "limit", "timeoutSeconds"} {

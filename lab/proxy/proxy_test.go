@@ -57,7 +57,7 @@ func TestCredentialsAreTheClients(t *testing.T) {
 	}
 }
 
-// TestFaults checks for each fault what the client gets and whether the request reaches the server.
+// TestFaults checks, for each fault, what the client receives and whether the request reaches the server.
 func TestFaults(t *testing.T) {
 	for _, c := range []struct {
 		fault   fault
@@ -166,7 +166,7 @@ func TestRate(t *testing.T) {
 	}
 }
 
-// TestCut checks that a cut proxy forwards no request and no response, including one in progress.
+// TestCut checks that a proxy forwards no request and no response while it is cut, including a request in progress.
 func TestCut(t *testing.T) {
 	var reached atomic.Int32
 	under, goOn := make(chan struct{}), make(chan struct{})
@@ -204,7 +204,7 @@ func TestCut(t *testing.T) {
 	}
 	p.Cut(true)
 	if _, _, err := get(c, p.URL()+"/refused"); err == nil {
-		t.Error("a request passed a proxy that is cut with refuse")
+		t.Error("a request passed the proxy after Cut with refuse")
 	}
 }
 

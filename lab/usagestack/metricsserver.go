@@ -18,8 +18,8 @@ import (
 // serverName is the name under which the API server connects to metrics-server.
 const serverName = "metrics-server.kube-system.svc"
 
-// startMetricsServer runs metrics-server as an aggregated API server. It scrapes all nodes every 10 s, the shortest
-// interval that it accepts.
+// startMetricsServer runs metrics-server as an aggregated API server. metrics-server scrapes all nodes every 10 s, the
+// shortest interval that it accepts.
 func (b *Stack) startMetricsServer(ctx context.Context, path string) error {
 	authority, err := controlplane.NewAuthority()
 	if err != nil {

@@ -65,7 +65,7 @@ func newExhaustiveSearch(p problem) *exhaustiveSearch {
 			_, lets := book.Allows(pod, budget.Charges{})
 			refused = refused || !lets
 		} else if w := p.s.WorkloadOf(pod); w != nil {
-			refused = refused || guard.Desired(w)-guard.AvailableOf(p.s, w, p.s.TakenAt) >= g.opts.MaxUnavailableWithoutPDB
+			refused = refused || guard.DesiredReplicas(w)-guard.AvailablePods(p.s, w, p.s.TakenAt) >= g.opts.MaxUnavailableWithoutPDB
 		}
 		if g.mayEvict[i] = !refused; g.mayEvict[i] {
 			g.targets[i] = otherNodes(p.s, pod)

@@ -1,7 +1,7 @@
 // Package chart draws measurements as SVG: bars in groups, or lines over sizes, each with its minimum, median and
 // maximum.
 //
-// It decides how a figure looks, on light and on dark pages. It computes no measurements.
+// The package defines the look of figures on light and on dark pages. It computes no measurements.
 package chart
 
 import (
@@ -10,10 +10,11 @@ import (
 	"slices"
 )
 
-// Bar is one measurement. A line shows Low and High if they differ. A NaN in Mid leaves the bar out.
+// Bar is one measurement. If Low and High differ, a vertical line shows the range. If Mid is NaN, the chart omits the
+// bar.
 type Bar struct{ Low, Mid, High float64 }
 
-// Series is one program over all groups.
+// Series holds the bars of one program.
 type Series struct {
 	Name string
 	Bars []Bar // by group; the last groups may be missing
@@ -29,7 +30,7 @@ type Chart struct {
 	Plain bool
 }
 
-// Set sets the bar of a series in a group. It adds the series and the group if they do not exist.
+// Set sets the bar of a series in a group. Set adds the series and the group if they do not exist.
 func (c *Chart) Set(series, group string, b Bar) {
 	g := slices.Index(c.Groups, group)
 	if g < 0 {
@@ -46,7 +47,7 @@ func (c *Chart) Set(series, group string, b Bar) {
 	s.Bars[g] = b
 }
 
-// Empty reports whether there is nothing to draw.
+// Empty reports whether the chart has nothing to draw.
 func (c *Chart) Empty() bool { return len(c.Series) == 0 }
 
 // Write writes the chart as SVG.

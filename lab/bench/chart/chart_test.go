@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// attributes returns one attribute of every matching element. It fails if the figure is not valid XML.
+// attributes returns the values of one attribute of all matching elements. The test fails if the figure is not valid
+// XML.
 func attributes(t *testing.T, f interface{ Write(io.Writer) error }, element, class, name string) (out []string) {
 	t.Helper()
 	var b strings.Builder
@@ -62,13 +63,13 @@ func TestALineIsStraightWhereGrowthIsLinear(t *testing.T) {
 		t.Fatalf("%+v", l.Curves)
 	}
 	x, y := attributes(t, l, "circle", "", "cx"), attributes(t, l, "circle", "", "cy")
-	// 0.5, 5 and 50 s on a scale from 0.1 to 100 s with a height of 265: 88.3 per decade.
+	// The scale from 0.1 to 100 s is 265 pixels high, so each decade takes 88.3 pixels.
 	if strings.Join(x, " ") != "94.6 405.0 715.4" || strings.Join(y, " ") != "283.3 194.9 106.6" {
 		t.Errorf("points have x %v and y %v", x, y)
 	}
 }
 
-// TestMarksAreRound checks that axis marks are few round numbers.
+// TestMarksAreRound checks that an axis has few marks, all with round values.
 func TestMarksAreRound(t *testing.T) {
 	for _, c := range []struct {
 		a    axis

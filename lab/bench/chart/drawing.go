@@ -83,7 +83,7 @@ func (d *drawing) markY(v float64) {
 	d.text(left-6, d.yOf(v)+4, "end", 11, formatShort(v))
 }
 
-// axis is a scale; on a logarithmic axis, low is above 0.
+// axis is a linear or logarithmic scale; a logarithmic axis requires low > 0.
 type axis struct {
 	low, high float64
 	log       bool

@@ -12,20 +12,19 @@ type Point struct {
 	Bar
 }
 
-// Curve is one program over all sizes.
+// Curve holds the measurements of one program over all sizes.
 type Curve struct {
 	Name   string
 	Points []Point
 }
 
-// Lines shows curves over sizes on logarithmic scales. Linear growth is a straight line that rises one decade per
-// decade.
+// Lines shows curves over cluster sizes on logarithmic scales. Linear growth appears as a straight line.
 type Lines struct {
 	Title, X, Y string
 	Curves      []Curve
 }
 
-// Add adds a point to a curve. It adds the curve if it does not exist, and ignores points that are not above 0.
+// Add adds a point to a curve. Add creates the curve if it does not exist, and ignores points that are not above 0.
 func (l *Lines) Add(curve string, p Point) {
 	i := slices.IndexFunc(l.Curves, func(c Curve) bool { return c.Name == curve })
 	if i < 0 {
@@ -36,7 +35,7 @@ func (l *Lines) Add(curve string, p Point) {
 	}
 }
 
-// Empty reports whether there is nothing to draw.
+// Empty reports whether the chart has nothing to draw.
 func (l *Lines) Empty() bool {
 	return !slices.ContainsFunc(l.Curves, func(c Curve) bool { return len(c.Points) > 0 })
 }
@@ -63,7 +62,7 @@ func (l *Lines) Write(w io.Writer) error {
 	return d.end()
 }
 
-// sizes returns all sizes that any curve has a point for.
+// sizes returns the sizes of all points, sorted.
 func (l *Lines) sizes() (out []float64) {
 	for _, c := range l.Curves {
 		for _, p := range c.Points {

@@ -67,7 +67,7 @@ func writeDemoConfig() (path string, remove func(), err error) {
 	return path, remove, nil
 }
 
-// suggestedCommands returns commands to try in another terminal while the cluster is up.
+// suggestedCommands returns commands to try in another terminal while the cluster is running.
 func suggestedCommands(evenkeel, kubeconfig, config string) string {
 	out := "\nTry next, in another terminal:\n\n"
 	for _, command := range []string{"plan -o wide", "explain workload deployment/" + namespace + "/d", "explain node n3"} {

@@ -83,7 +83,7 @@ func (c *Simulation) executePlan(p *planner.Planner, s *cluster.Snapshot, pl pla
 	}
 	run := plan.OpenRun{RunID: c.now.Format(time.RFC3339), Started: c.now}
 	for _, m := range pl.Moves {
-		if _, rests := history.ActiveBackoff(c.state, history.WorkloadOf(m), c.now); rests {
+		if _, rests := history.ActiveBackoff(c.state, history.WorkloadOfMove(m), c.now); rests {
 			out.BackedOff++
 		}
 	}
