@@ -1,11 +1,14 @@
 package planverifier
 
 import (
+	"slices"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -108,16 +111,12 @@ func (s *apiServer) runWave(calls []call) {
 func (s *apiServer) evict(c call) {
 	k := key(c.pod)
 	pod := s.livePods[k]
-	if pod == nil || isTerminating(pod) {
-		return
-	}
-	if !s.answerEviction(c, pod) {
+	if pod == nil || isTerminating(pod) || !s.answerEviction(c, pod) {
 		return
 	}
 	wasReady := isReady(pod)
 	victim := pod.DeepCopy()
-	end := metav1.NewTime(s.now)
-	victim.DeletionTimestamp = &end
+	victim.DeletionTimestamp = new(metav1.NewTime(s.now))
 	s.livePods[k] = victim
 	s.awaitingReplacement = append(s.awaitingReplacement, c)
 	s.evicted = append(s.evicted, c)
@@ -136,21 +135,18 @@ func (s *apiServer) answerEviction(c call, pod *corev1.Pod) bool {
 		return true // no budget applies
 	}
 	budgets := s.budgetsOf(pod.Namespace, pod.Labels)
-	switch len(budgets) {
-	case 0:
+	if len(budgets) == 0 {
 		return true
-	case 1:
-	default:
+	}
+	if len(budgets) > 1 {
 		s.report(c.move, plan.MultiplePDBs, "the API server rejects the eviction: %d budgets select the pod", len(budgets))
 		return false
 	}
 	b := budgets[0]
 	st := &b.Status
-	if !podConditionTrue(pod.Status.Conditions, corev1.PodReady) {
-		if u := b.Spec.UnhealthyPodEvictionPolicy; u != nil && *u == policyv1.AlwaysAllow {
-			return true
-		}
-		if st.DesiredHealthy > 0 && st.CurrentHealthy >= st.DesiredHealthy {
+	if !hasReadyCondition(pod) {
+		if ptr.Deref(b.Spec.UnhealthyPodEvictionPolicy, "") == policyv1.AlwaysAllow ||
+			st.DesiredHealthy > 0 && st.CurrentHealthy >= st.DesiredHealthy {
 			return true
 		}
 	}
@@ -222,8 +218,48 @@ func (s *apiServer) checkWorkloadAfter(c call) {
 	if owner == "" || len(s.budgetsOf(c.pod.Namespace, c.pod.Labels)) > 0 {
 		return
 	}
-	if want, known := s.desiredReplicas(c.pod); known && want-s.readyPods(c.pod.Namespace, owner) > s.rules.MaxUnavailableWithoutPDB {
-		s.report(c.move, plan.WorkloadUnavailable, "%d of %d pods of %s are unavailable after call %d",
-			want-s.readyPods(c.pod.Namespace, owner), want, owner, s.calls)
+	want, known := s.desiredReplicas(c.pod)
+	if down := want - s.readyPods(c.pod.Namespace, owner); known && down > s.rules.MaxUnavailableWithoutPDB {
+		s.report(c.move, plan.WorkloadUnavailable, "%d of %d pods of %s are unavailable after call %d", down, want, owner, s.calls)
+	}
+}
+
+// ClusterAfter returns the cluster after a plan was interrupted. All replacements of earlier waves
+// exist. In the interrupted wave, evicted pods are terminating and their replacements are not bound
+// yet.
+func ClusterAfter(o *cluster.Objects, c Rules, p plan.Plan, now time.Time, course CallOrder) *cluster.Objects {
+	s := runServer(o, c, p, now, course)
+	out := *o
+	out.Pods = nil
+	for _, k := range sortedKeys(s.livePods) {
+		out.Pods = append(out.Pods, s.livePods[k])
+	}
+	for _, c := range s.awaitingReplacement {
+		if low := s.chainOf(c.pod).lowest(); low != nil && !low.hasKind("StatefulSet") {
+			out.Pods = append(out.Pods, s.replacement(c))
+		}
+	}
+	out.PodDisruptionBudgets = make([]*policyv1.PodDisruptionBudget, 0, len(s.budgets))
+	for _, b := range s.budgets {
+		out.PodDisruptionBudgets = append(out.PodDisruptionBudgets, b.PodDisruptionBudget)
+	}
+	out.Jobs = slices.Clone(o.Jobs)
+	for _, c := range s.evicted {
+		s.countFailure(out.Jobs, c.pod)
+	}
+	return &out
+}
+
+// countFailure increments the failure count of the evicted pod's Job.
+func (s *apiServer) countFailure(jobs []*batchv1.Job, victim *corev1.Pod) {
+	job, ok := s.jobOf(victim)
+	if !ok || s.jobFailureAction(job) == batchv1.PodFailurePolicyActionIgnore {
+		return
+	}
+	for i, j := range jobs {
+		if j.Namespace == job.Namespace && j.Name == job.Name {
+			jobs[i] = j.DeepCopy()
+			jobs[i].Status.Failed++
+		}
 	}
 }

@@ -5,8 +5,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
 
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -38,44 +38,26 @@ func (r *liveState) budgetStatus(b budget) budgetState {
 	s := budgetState{scaled: true}
 	var pods []*corev1.Pod
 	for _, p := range r.livePods {
-		if p.Namespace == b.Namespace && b.selector.Matches(labels.Set(p.Labels)) {
-			pods = append(pods, p)
+		if !b.selects(p.Namespace, p.Labels) {
+			continue
 		}
-	}
-	for _, p := range pods {
-		if !isTerminating(p) && podConditionTrue(p.Status.Conditions, corev1.PodReady) && !r.recentlyEvicted(b, p) {
+		pods = append(pods, p)
+		if !isTerminating(p) && hasReadyCondition(p) && !r.recentlyEvicted(b, p) {
 			s.healthy++
 		}
 	}
-	switch min, max := b.Spec.MinAvailable, b.Spec.MaxUnavailable; {
-	case max != nil:
+	switch minAvailable, maxUnavailable := b.Spec.MinAvailable, b.Spec.MaxUnavailable; {
+	case maxUnavailable != nil:
 		r.addReplicas(&s, pods)
-		s.desired = s.expected - resolvePercent(*max, s.expected)
-		if s.desired < 0 {
-			s.desired = 0
-		}
-	case min != nil && min.Type == intstr.Int:
-		s.expected, s.desired = len(pods), int(min.IntVal)
-	case min != nil:
+		n, _ := intstr.GetScaledValueFromIntOrPercent(maxUnavailable, s.expected, true)
+		s.desired = max(0, s.expected-n)
+	case minAvailable != nil && minAvailable.Type == intstr.Int:
+		s.expected, s.desired = len(pods), int(minAvailable.IntVal)
+	case minAvailable != nil:
 		r.addReplicas(&s, pods)
-		s.desired = resolvePercent(*min, s.expected)
+		s.desired, _ = intstr.GetScaledValueFromIntOrPercent(minAvailable, s.expected, true)
 	}
 	return s
-}
-
-// resolvePercent returns the number, or the percentage of n rounded up.
-func resolvePercent(v intstr.IntOrString, n int) int {
-	if v.Type == intstr.Int {
-		return int(v.IntVal)
-	}
-	percent := 0
-	for _, digit := range v.StrVal {
-		if digit < '0' || digit > '9' {
-			break
-		}
-		percent = percent*10 + int(digit-'0')
-	}
-	return (n*percent + 99) / 100
 }
 
 // recentlyEvicted reports whether the API server accepted an eviction of the pod within
@@ -92,12 +74,11 @@ func (r *liveState) addReplicas(s *budgetState, pods []*corev1.Pod) {
 	seen := map[string]bool{}
 	for _, p := range pods {
 		c := r.chainOf(p)
-		low := c.lowest()
-		if low == nil {
+		if c.lowest() == nil {
 			continue
 		}
-		counted := *low
-		if low.hasKind("ReplicaSet") && len(c.links) > 1 && c.links[1].hasKind("Deployment") && c.links[1].object != nil {
+		counted := c.links[0]
+		if counted.hasKind("ReplicaSet") && len(c.links) > 1 && c.links[1].hasKind("Deployment") && c.links[1].object != nil {
 			counted = c.links[1]
 		}
 		id := counted.group + "/" + counted.kind + "/" + counted.name
@@ -145,15 +126,11 @@ func (r *verifier) checkBudgets(calls []call) {
 // wave also the current status.
 func (r *verifier) checkBudget(b budget, calls []call) {
 	now := r.budgetStatus(b)
-	views := []budgetState{now}
 	first := calls[0].move.Wave == 1
-	if now.customScale {
-		views = nil
-	}
 	written := budgetState{healthy: int(b.Status.CurrentHealthy), desired: int(b.Status.DesiredHealthy)}
 	gone := 0
 	for _, c := range calls {
-		if c.pod.DeletionTimestamp == nil && isReady(c.pod) {
+		if isReady(c.pod) {
 			gone++
 		}
 	}
@@ -165,14 +142,12 @@ func (r *verifier) checkBudget(b budget, calls []call) {
 		if r.recentlyEvicted(b, c.pod) {
 			r.report(c.move, plan.BlockedByPDB, "budget %s already counts its eviction", b.Name)
 		}
-		for _, v := range views {
-			if !exemptFromBudget(b, c.pod, v, gone) && r.countBudgetUse(b, calls[:i+1], v, gone) > v.allowed() {
-				r.report(c.move, plan.BlockedByPDB, "budget %s has %d healthy of %d desired (%d expected); the wave has used %d so far",
-					b.Name, v.healthy, v.desired, v.expected, r.countBudgetUse(b, calls[:i+1], v, gone))
-			}
+		if n := countBudgetUse(b, calls[:i+1], now, gone); !now.customScale && !exemptFromBudget(b, c.pod, now, gone) && n > now.allowed() {
+			r.report(c.move, plan.BlockedByPDB, "budget %s has %d healthy of %d desired (%d expected); the wave has used %d so far",
+				b.Name, now.healthy, now.desired, now.expected, n)
 		}
-		if (first || now.customScale) && !exemptFromBudget(b, c.pod, written, 0) && r.countBudgetUse(b, calls[:i+1], written,
-			0) > int(b.Status.DisruptionsAllowed) {
+		if (first || now.customScale) && !exemptFromBudget(b, c.pod, written, 0) &&
+			countBudgetUse(b, calls[:i+1], written, 0) > int(b.Status.DisruptionsAllowed) {
 			r.report(c.move, plan.BlockedByPDB, "the status of budget %s allows %d; the wave has used %d so far", b.Name,
 				b.Status.DisruptionsAllowed, i+1)
 		}
@@ -183,17 +158,14 @@ func (r *verifier) checkBudget(b budget, calls []call) {
 // be Ready. In addition, either the policy allows the eviction, or the budget stays healthy without
 // the Ready pods that the wave evicts. See docs/reference/budgets.md.
 func exemptFromBudget(b budget, p *corev1.Pod, s budgetState, gone int) bool {
-	if podConditionTrue(p.Status.Conditions, corev1.PodReady) {
+	if hasReadyCondition(p) {
 		return false
 	}
-	if u := b.Spec.UnhealthyPodEvictionPolicy; u != nil && *u == policyv1.AlwaysAllow {
-		return true
-	}
-	return s.desired > 0 && s.healthy-gone >= s.desired
+	return ptr.Deref(b.Spec.UnhealthyPodEvictionPolicy, "") == policyv1.AlwaysAllow || s.desired > 0 && s.healthy-gone >= s.desired
 }
 
 // countBudgetUse returns the number of evictions that count against the budget.
-func (r *liveState) countBudgetUse(b budget, calls []call, s budgetState, gone int) int {
+func countBudgetUse(b budget, calls []call, s budgetState, gone int) int {
 	n := 0
 	for _, c := range calls {
 		if !exemptFromBudget(b, c.pod, s, gone) {

@@ -15,11 +15,27 @@ import (
 // criticalPriority is the value of the PriorityClass system-cluster-critical.
 const criticalPriority = 2000000000
 
+// podGuards decides whether a single pod may be evicted, independent of other moves.
+type podGuards struct {
+	*clusterIndex
+	*windowClock
+	rules Rules
+}
+
+// rejection is a reason why a pod may not be evicted.
+type rejection struct {
+	code plan.Code
+	why  string
+}
+
+// rejectFunc records a rejection if rejected is true.
+type rejectFunc = func(rejected bool, code plan.Code, why string)
+
 // rejections returns all reasons why a pod may not be evicted, independent of other moves.
 func (r *podGuards) rejections(p *corev1.Pod) []rejection {
 	var out []rejection
-	add := func(no bool, code plan.Code, why string) {
-		if no {
+	add := func(rejected bool, code plan.Code, why string) {
+		if rejected {
 			out = append(out, rejection{code, why})
 		}
 	}
@@ -123,12 +139,8 @@ func (r *podGuards) checkNamespaceAndNode(p *corev1.Pod, add rejectFunc) {
 	if n == nil {
 		return
 	}
-	add(c.NodeSelector != nil && !c.NodeSelector.Matches(labels.Set(n.Labels)), plan.NodeOutOfScope, "its node is out of scope")
-	up := false
-	for _, cond := range n.Status.Conditions {
-		up = up || cond.Type == corev1.NodeReady && cond.Status == corev1.ConditionTrue
-	}
-	add(!up, plan.NodeNotReady, "its node is not Ready")
+	add(!r.selectedByNodeSelector(n), plan.NodeOutOfScope, "its node is out of scope")
+	add(!isReadyNode(n), plan.NodeNotReady, "its node is not Ready")
 	add(n.DeletionTimestamp != nil, plan.NodeBeingDisrupted, "its node is being deleted")
 	for _, t := range n.Spec.Taints {
 		switch t.Key {
@@ -141,7 +153,7 @@ func (r *podGuards) checkNamespaceAndNode(p *corev1.Pod, add rejectFunc) {
 		add(there && v != "false", plan.NodeExcluded, "its node has evenkeel.io/exclude: "+v)
 		for k := range kv {
 			name, ours := strings.CutPrefix(k, "evenkeel.io/")
-			add(ours && name != "exclude" && name != "drain-first" && name != "pressure" && name != "steer", plan.RequestUnreadable,
+			add(ours && !slices.Contains([]string{"exclude", "drain-first", "pressure", "steer"}, name), plan.RequestUnreadable,
 				"its node has the unknown key "+k)
 		}
 	}

@@ -19,11 +19,7 @@ func (r *liveState) podWorkloadKey(p *corev1.Pod) string {
 }
 
 func workloadKey(w plan.ObjectRef) string {
-	group, _, grouped := strings.Cut(w.APIVersion, "/")
-	if !grouped {
-		group = ""
-	}
-	return strings.Join([]string{group, w.Kind, w.Namespace, w.Name}, "/")
+	return strings.Join([]string{apiGroup(w.APIVersion), w.Kind, w.Namespace, w.Name}, "/")
 }
 
 // checkBackoff checks that the workload of the pod is not in backoff.
@@ -40,12 +36,11 @@ func (r *verifier) checkBackoff(c call) {
 func (r *verifier) checkHourlyLimits(p plan.Plan) {
 	owners, spaces, all := map[string]int{}, map[string]int{}, 0
 	for _, e := range r.rules.State.Evictions {
-		if r.now.Sub(e.Minute.Add(time.Minute)) >= time.Hour {
-			continue
+		if r.now.Sub(e.Minute.Add(time.Minute)) < time.Hour {
+			owners[workloadKey(e.Workload)] += e.Count
+			spaces[e.Workload.Namespace] += e.Count
+			all += e.Count
 		}
-		owners[workloadKey(e.Workload)] += e.Count
-		spaces[e.Workload.Namespace] += e.Count
-		all += e.Count
 	}
 	for _, m := range p.Moves {
 		pod := r.pods[m.Pod.String()]

@@ -1,13 +1,13 @@
 package planverifier
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -35,14 +35,12 @@ func (r *verifier) checkJobFailure(c call) {
 	}
 	r.jobFailures[key(job)]++
 	limit := int32(6) // the default of the API
-	switch {
-	case job.Spec.BackoffLimit != nil:
-		limit = *job.Spec.BackoffLimit
-	case job.Spec.BackoffLimitPerIndex != nil:
+	if job.Spec.BackoffLimitPerIndex != nil {
 		limit = math.MaxInt32
 	}
+	limit = ptr.Deref(job.Spec.BackoffLimit, limit)
 	if failed := r.failedPods(job) + r.jobFailures[key(job)]; failed > int(limit) {
-		r.report(c.move, plan.JobWouldFail, "%s", fmt.Sprintf("its Job would have failed %d times, backoffLimit is %d", failed, limit))
+		r.report(c.move, plan.JobWouldFail, "its Job would have failed %d times, backoffLimit is %d", failed, limit)
 	}
 }
 

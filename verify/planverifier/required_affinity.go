@@ -1,6 +1,9 @@
 package planverifier
 
 import (
+	"maps"
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -26,18 +29,16 @@ func (r *verifier) checkRequiredAffinity(calls []call) {
 			if r.termSelects(t, p, p) {
 				continue
 			}
-			left, took := 0, (*call)(nil)
+			var took *call
 			for i, c := range calls {
 				if r.satisfiesTerm(t, p, c.pod) {
 					took = &calls[i]
 				}
 			}
-			for _, q := range r.livePods {
-				if !gone[key(q)] && r.satisfiesTerm(t, p, q) {
-					left++
-				}
-			}
-			if took != nil && left == 0 {
+			left := slices.ContainsFunc(slices.Collect(maps.Values(r.livePods)), func(q *corev1.Pod) bool {
+				return !gone[key(q)] && r.satisfiesTerm(t, p, q)
+			})
+			if took != nil && !left {
 				r.report(took.move, plan.RequiredByAffinity, "the required affinity of %s needs the pod in the same %s", key(p), t.TopologyKey)
 			}
 		}
@@ -63,10 +64,8 @@ func (r *liveState) termSelects(t corev1.PodAffinityTerm, p, q *corev1.Pod) bool
 	if t.NamespaceSelector == nil && len(t.Namespaces) == 0 {
 		return q.Namespace == p.Namespace
 	}
-	for _, ns := range t.Namespaces {
-		if ns == q.Namespace {
-			return true
-		}
+	if slices.Contains(t.Namespaces, q.Namespace) {
+		return true
 	}
 	if t.NamespaceSelector == nil || r.namespaces[q.Namespace] == nil {
 		return false

@@ -73,11 +73,7 @@ func (l Limit) forPods(pods int) int {
 	if !l.Percent || l.N == 0 {
 		return l.N
 	}
-	whole := (pods*l.N - pods*l.N%100) / 100
-	if whole < 1 {
-		return 1
-	}
-	return whole
+	return max(1, pods*l.N/100)
 }
 
 // Violation describes one rule that a plan breaks.

@@ -1,7 +1,7 @@
 package planverifier
 
 import (
-	"time"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -69,15 +69,10 @@ func (r *verifier) checkUsageMove(rule UsageStrategy, g measuredUsage, m plan.Mo
 
 // hasUsageGoal reports whether the strategy has a goal on the node.
 func (r *liveState) hasUsageGoal(n *corev1.Node) bool {
-	for _, c := range n.Status.Conditions {
-		if c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue {
-			return r.selectedByNodeSelector(n) && n.Annotations["evenkeel.io/exclude"] == "" && n.Labels["evenkeel.io/exclude"] == ""
-		}
-	}
-	return false
+	return isReadyNode(n) && r.selectedByNodeSelector(n) && n.Annotations["evenkeel.io/exclude"] == "" && n.Labels["evenkeel.io/exclude"] == ""
 }
 
-func (r *liveState) selectedByNodeSelector(n *corev1.Node) bool {
+func (r *podGuards) selectedByNodeSelector(n *corev1.Node) bool {
 	return r.rules.NodeSelector == nil || r.rules.NodeSelector.Matches(labels.Set(n.Labels))
 }
 
@@ -104,12 +99,9 @@ func (r *liveState) hasCoverage(g measuredUsage) bool {
 }
 
 func (r *liveState) aboveTargetLongEnough(rule UsageStrategy, node string) bool {
-	for _, m := range r.objects.Usage.Marks {
-		if m.Watch == rule.Strategy && m.Node == node && m.Resource == rule.Resource {
-			return m.Hot
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.objects.Usage.Marks, func(m cluster.Mark) bool {
+		return m.Watch == rule.Strategy && m.Node == node && m.Resource == rule.Resource && m.Hot
+	})
 }
 
 func (r *liveState) measureUsage(resource string) measuredUsage {
@@ -117,10 +109,9 @@ func (r *liveState) measureUsage(resource string) measuredUsage {
 	if r.objects.Usage == nil {
 		return g
 	}
-	at := map[string]time.Time{}
 	for _, n := range r.objects.Usage.Nodes {
 		if use, ok := n.Used[resource]; ok && r.nodes[n.Name] != nil && r.now.Sub(n.At) <= r.rules.MaxAge {
-			g.used[n.Name], at[n.Name] = use, n.At
+			g.used[n.Name] = use
 		}
 	}
 	for _, m := range r.objects.Usage.Pods {
@@ -131,9 +122,7 @@ func (r *liveState) measureUsage(resource string) measuredUsage {
 		p := r.pods[m.Namespace+"/"+m.Name]
 		if p != nil && string(p.UID) == m.UID && !isTerminal(p) && p.Spec.NodeName == m.Node {
 			g.pods[key(p)] = use
-			continue
-		}
-		if _, known := g.used[m.Node]; known {
+		} else if _, known := g.used[m.Node]; known {
 			g.used[m.Node] = max(0, g.used[m.Node]-use)
 		}
 	}
@@ -142,13 +131,7 @@ func (r *liveState) measureUsage(resource string) measuredUsage {
 
 // hasUsage reports whether the pod's measured usage of the resource is above 0.
 func hasUsage(o *cluster.Objects, p *corev1.Pod, resource string) bool {
-	if o.Usage == nil {
-		return false
-	}
-	for _, m := range o.Usage.Pods {
-		if m.Namespace == p.Namespace && m.Name == p.Name && m.UID == string(p.UID) {
-			return m.Used[resource] > 0
-		}
-	}
-	return false
+	return o.Usage != nil && slices.ContainsFunc(o.Usage.Pods, func(m cluster.PodUsage) bool {
+		return m.Namespace == p.Namespace && m.Name == p.Name && m.UID == string(p.UID) && m.Used[resource] > 0
+	})
 }

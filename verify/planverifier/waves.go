@@ -37,7 +37,7 @@ func (r *verifier) checkInFlight(calls []call) {
 // workload already has that many unavailable pods, none of its other pods may be evicted, Ready or
 // not.
 func (r *verifier) checkUnavailable(calls []call) {
-	gone := map[string]int{}
+	gone := map[string]int{} // Ready pods that the wave evicts, by workload
 	for _, c := range calls {
 		if isReady(c.pod) {
 			gone[r.chainOf(c.pod).id]++
@@ -62,9 +62,12 @@ func (r *verifier) checkUnavailable(calls []call) {
 
 // readyPods counts the Ready pods of a workload.
 func (r *liveState) readyPods(ns, owner string) int {
-	n := 0
+	return r.countReady(func(p *corev1.Pod) bool { return p.Namespace == ns && r.chainOf(p).id == owner })
+}
+
+func (r *liveState) countReady(counts func(*corev1.Pod) bool) (n int) {
 	for _, p := range r.livePods {
-		if p.Namespace == ns && isReady(p) && r.chainOf(p).id == owner {
+		if isReady(p) && counts(p) {
 			n++
 		}
 	}
@@ -73,13 +76,7 @@ func (r *liveState) readyPods(ns, owner string) int {
 
 // readyPodsOfService counts the Ready pods of a Service.
 func (r *liveState) readyPodsOfService(s service) int {
-	n := 0
-	for _, p := range r.livePods {
-		if s.selects(p) && isReady(p) {
-			n++
-		}
-	}
-	return n
+	return r.countReady(s.selects)
 }
 
 // checkLastReady checks that each Service keeps a Ready pod during a wave.
@@ -108,9 +105,8 @@ func (r *liveState) chainOf(p *corev1.Pod) ownerChain { return r.chains[key(p)] 
 func (r *liveState) placeReplacements(calls []call) {
 	for _, c := range calls {
 		next := r.replacement(c)
-		start := metav1.NewTime(r.now)
 		next.Spec.NodeName = c.move.To
-		next.Status = corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &start,
+		next.Status = corev1.PodStatus{Phase: corev1.PodRunning, StartTime: new(metav1.NewTime(r.now)),
 			Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
 		chain := r.chainOf(c.pod)
 		delete(r.livePods, key(c.pod))

@@ -1,7 +1,9 @@
 package planverifier
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -55,12 +57,8 @@ func (w Window) parseFields() (cronFields, error) {
 	}
 	for i, field := range f {
 		for _, part := range strings.Split(field, ",") {
-			numbers, err := parseField(part, bounds[i][0], bounds[i][1])
-			if err != nil {
+			if err := parseField(part, bounds[i][0], bounds[i][1], &out.matches[i]); err != nil {
 				return out, err
-			}
-			for _, n := range numbers {
-				out.matches[i][n] = true
 			}
 		}
 	}
@@ -70,38 +68,35 @@ func (w Window) parseFields() (cronFields, error) {
 
 // parseField parses one part of a cron field: a number, a range such as 3-9, or *. A range or * may
 // end in /step.
-func parseField(part string, low, high int) ([]int, error) {
+func parseField(part string, low, high int, matches *[60]bool) error {
 	span, by, stepped := strings.Cut(part, "/")
 	step := 1
 	if stepped {
 		n, err := strconv.Atoi(by)
 		if err != nil || n < 1 {
-			return nil, fmt.Errorf("step %q is not a positive number", by)
+			return fmt.Errorf("step %q is not a positive number", by)
 		}
 		step = n
 	}
 	if span != "*" {
 		from, to, isRange := strings.Cut(span, "-")
-		a, err := strconv.Atoi(from)
-		if err != nil {
-			return nil, err
+		if !isRange {
+			to = from
 		}
-		b := a
-		if isRange {
-			if b, err = strconv.Atoi(to); err != nil {
-				return nil, err
-			}
+		a, errFrom := strconv.Atoi(from)
+		b, errTo := strconv.Atoi(to)
+		if err := errors.Join(errFrom, errTo); err != nil {
+			return err
 		}
 		if a < low || b > high || a > b {
-			return nil, fmt.Errorf("%q is not within %d-%d", span, low, high)
+			return fmt.Errorf("%q is not within %d-%d", span, low, high)
 		}
 		low, high = a, b
 	}
-	var out []int
 	for n := low; n <= high; n += step {
-		out = append(out, n)
+		matches[n] = true
 	}
-	return out, nil
+	return nil
 }
 
 // matchesTime reports whether a window starts at the local time t. If both the day of month
@@ -193,11 +188,8 @@ func (r *windowClock) startsOf(w Window, denies bool) []int {
 // isWindowOpen reports whether a window is open at t.
 func (r *windowClock) isWindowOpen(w Window, denies bool, t time.Time) bool {
 	first := r.now.Truncate(time.Minute).Add(-lookBehind)
-	for _, i := range r.startsOf(w, denies) {
-		begin := first.Add(time.Duration(i) * time.Minute)
-		if !begin.After(t) && t.Before(begin.Add(w.Length)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.startsOf(w, denies), func(minute int) bool {
+		begin := first.Add(time.Duration(minute) * time.Minute)
+		return !begin.After(t) && t.Before(begin.Add(w.Length))
+	})
 }
