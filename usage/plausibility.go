@@ -1,8 +1,6 @@
 package usage
 
-import (
-	"math"
-)
+import "math"
 
 // Unit is the unit of a number that a source gives.
 type Unit int

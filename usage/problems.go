@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -65,10 +66,7 @@ func (f *problemGroups) problems() []Problem {
 		out = append(out, Problem{Kind: k.kind, Detail: detail})
 	}
 	slices.SortFunc(out, func(a, b Problem) int {
-		if c := strings.Compare(string(a.Kind), string(b.Kind)); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Detail, b.Detail)
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Detail, b.Detail))
 	})
 	return slices.Compact(out)
 }

@@ -236,12 +236,11 @@ func (m *Monitor) historyLength() time.Duration {
 }
 
 // maxRequiredSamples returns the largest number of consecutive samples that a watch requires.
-func (m *Monitor) maxRequiredSamples() int {
-	n := 1
+func (m *Monitor) maxRequiredSamples() (n int) {
 	for i := range m.opts.Watches {
 		n = max(n, m.opts.Watches[i].For)
 	}
-	return n
+	return max(n, 1)
 }
 
 // SetWatches replaces the watches. Unchanged watches keep their counts.

@@ -1,9 +1,11 @@
 package prometheus
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,12 +25,7 @@ func (s *Source) History(ctx context.Context, nodes []usage.Node, since time.Tim
 		return nil, fmt.Errorf("reading the history from Prometheus: the time since %s in steps of %s is not between 1 and %d samples",
 			since, step, maxHistorySteps)
 	}
-	var asks []metricQuery
-	for _, a := range s.queries {
-		if !a.ofPods {
-			asks = append(asks, a)
-		}
-	}
+	asks := slices.DeleteFunc(slices.Clone(s.queries), func(a metricQuery) bool { return a.ofPods })
 	replies := s.runQueries(ctx, asks, func(text string) url.Values {
 		return url.Values{"query": {text}, "start": {formatTime(since)}, "end": {formatTime(now)}, "step": {formatSeconds(step)},
 			"lookback_delta": {formatSeconds(s.opts.MaxAge)}}
@@ -62,11 +59,8 @@ func (s *Source) History(ctx context.Context, nodes []usage.Node, since time.Tim
 func failedQueries(asks []metricQuery, replies map[string]queryResult) error {
 	var said []string
 	for _, a := range asks {
-		for _, r := range []queryResult{replies[a.text], replies[a.timeQuery]} {
-			if r.problem != nil {
-				said = append(said, a.resource+": "+r.problem.Detail)
-				break
-			}
+		if p := cmp.Or(replies[a.text].problem, replies[a.timeQuery].problem); p != nil {
+			said = append(said, a.resource+": "+p.Detail)
 		}
 	}
 	if len(said) == 0 {

@@ -1,7 +1,7 @@
 package prometheus
 
 import (
-	"strconv"
+	"fmt"
 	"strings"
 	"time"
 
@@ -99,7 +99,7 @@ func fillPreset(query, label string, window time.Duration) string {
 // fractions.
 func promqlDuration(d time.Duration) string {
 	if d%time.Second == 0 {
-		return strconv.FormatInt(int64(d/time.Second), 10) + "s"
+		return fmt.Sprintf("%ds", d/time.Second)
 	}
-	return strconv.FormatInt(d.Milliseconds(), 10) + "ms"
+	return fmt.Sprintf("%dms", d.Milliseconds())
 }

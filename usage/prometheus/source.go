@@ -1,6 +1,7 @@
 package prometheus
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -90,11 +91,9 @@ func (s *Source) addAnswer(g *usage.SampleBuilder, a metricQuery, values, times 
 	if a.ofPods {
 		about += " of pods"
 	}
-	for _, r := range []queryResult{values, times} {
-		if r.problem != nil {
-			g.AddProblem(r.problem.Kind, about+": "+r.problem.Detail)
-			return false
-		}
+	if p := cmp.Or(values.problem, times.problem); p != nil {
+		g.AddProblem(p.Kind, about+": "+p.Detail)
+		return false
 	}
 	if a.ofPods {
 		g.AddPods(a.resource, a.unit, podValues(g, about, values.samples))

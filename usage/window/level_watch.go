@@ -1,8 +1,6 @@
 package window
 
-import (
-	"math"
-)
+import "math"
 
 // LevelWatch is a level that a hint rule, or a strategy with `for`, watches on each node.
 //

@@ -2,6 +2,7 @@ package window
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -73,11 +74,7 @@ func (w *Windows) removeExpiredPods(place func(string) (PodPlace, bool)) {
 // podsInOrder returns the pods sorted by namespace and name.
 func (w *Windows) podsInOrder() []*pod {
 	if w.sortedPods == nil {
-		w.sortedPods = make([]*pod, 0, len(w.pods))
-		for _, p := range w.pods {
-			w.sortedPods = append(w.sortedPods, p)
-		}
-		slices.SortFunc(w.sortedPods, func(a, b *pod) int {
+		w.sortedPods = slices.SortedFunc(maps.Values(w.pods), func(a, b *pod) int {
 			return cmp.Or(strings.Compare(a.namespace, b.namespace), strings.Compare(a.name, b.name), strings.Compare(a.uid, b.uid),
 				strings.Compare(a.node, b.node))
 		})
