@@ -81,7 +81,7 @@ func otherNodes(s *cluster.Snapshot, pod *cluster.Pod) (out []cluster.NodeID) {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		at, _ := n.Label(limits.ZoneKey)
-		if n.ID != pod.Node && n.Ready && filter.CanRun(pod.Object, n) && (zone == "" || zone == at) {
+		if n.ID != pod.Node && n.Ready && filter.CanRunFunc(pod.Object)(n) && (zone == "" || zone == at) {
 			out = append(out, n.ID)
 		}
 	}

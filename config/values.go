@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -8,12 +9,37 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/internal/strict"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/strategies/arg"
 )
 
-// decodeOptions add the types Duration and plan.CountLimit to the strict decoder.
+// checkSelector adds an error if text is not a label selector.
+func checkSelector(d *strict.Decoder, path, text string) {
+	if _, err := labels.Parse(text); err != nil {
+		d.Errorf(path, "%q is not a label selector: %v", text, err)
+	}
+}
+
+// checkFraction adds an error if v is not above 0 and at most 1.
+func checkFraction(d *strict.Decoder, path string, v float64) {
+	for _, err := range arg.Fraction(path, v) {
+		d.Errorf(path, "%s", err.Message)
+	}
+}
+
+// toStrings converts names to plain strings.
+func toStrings[T ~string](names []T) []string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = string(n)
+	}
+	return out
+}
+
+// decodeOptions make the strict decoder accept the types Duration and plan.CountLimit.
 var decodeOptions = strict.Options{Types: map[reflect.Type]func(*strict.Decoder, *yaml.Node, reflect.Value, string){
 	reflect.TypeFor[Duration]():        decodeDuration,
 	reflect.TypeFor[plan.CountLimit](): decodeCount,
@@ -31,8 +57,8 @@ func decodeDuration(d *strict.Decoder, n *yaml.Node, v reflect.Value, path strin
 	}
 }
 
-// durationHint says what to write instead of text. It adds a unit to a plain number, and converts days to hours. For
-// windows it suggests hours, because windows last hours.
+// durationHint suggests a valid duration instead of text. It adds a unit to a plain number, and converts days to
+// hours. For windows it suggests hours, the usual unit of windows.
 func durationHint(text string, window bool) string {
 	n, err := strconv.Atoi(strings.TrimSuffix(text, "d"))
 	switch days := strings.HasSuffix(text, "d"); {
@@ -50,7 +76,7 @@ func durationHint(text string, window bool) string {
 
 func decodeCount(d *strict.Decoder, n *yaml.Node, v reflect.Value, path string) {
 	want := "a number, a share such as 20%%, or unlimited"
-	whole := strings.HasPrefix(path, "evictor.") // these count pods; a share of the pods makes no sense here
+	whole := strings.HasPrefix(path, "evictor.") // these limits count pods; a share of the pods is meaningless
 	if whole {
 		want = "a whole number, or unlimited"
 	}
@@ -68,3 +94,19 @@ func decodeCount(d *strict.Decoder, n *yaml.Node, v reflect.Value, path string) 
 		v.Set(reflect.ValueOf(c))
 	}
 }
+
+// Duration is a duration in the format 90s, 5m or 1h30m.
+type Duration time.Duration
+
+// String omits trailing zero units: 5m instead of 5m0s.
+func (d Duration) String() string {
+	s := time.Duration(d).String()
+	for _, cut := range [...]string{"m0s", "h0m"} {
+		if len(s) > len(cut) && s[len(s)-len(cut):] == cut {
+			s = s[:len(s)-2]
+		}
+	}
+	return s
+}
+
+func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-const aboutOdd = `The section above covers objects that no API server would store. This section covers objects that an API
+const aboutInconsistentObjects = `The section above covers objects that no API server would store. This section covers objects that an API
 server may store although they are inconsistent. They are no errors: the plan says what it could not
 evaluate, and moves no pod because of it. In these rows the message is part of the plan, and the exit
 code is 0. Without the inconsistency the plan would move two pods of the Deployment shop/d off node n3.
@@ -17,10 +17,10 @@ these pods are not evicted. Otherwise it is ignored. The rows use the same clust
 message is again part of the plan, and the exit code is 0.
 `
 
-// movesOfExample is the number of moves in the plan for the example.
+// movesOfExample is the number of moves that Evenkeel plans for the unchanged example.
 const movesOfExample = 2
 
-func oddObjectRows(*testing.T) []badInput {
+func inconsistentObjectRows(*testing.T) []badInput {
 	const (
 		aboutD = `name: d, uid: "9e3bd53e-dde7-80b6-6ff7-84fccc7222d6", labels: {app: d}}`
 		specD  = aboutD + "\n  spec: {replicas: 6"
