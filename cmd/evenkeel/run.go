@@ -245,7 +245,7 @@ func (f *runFlags) client(files *watchedFiles, m *metrics.Metrics, log *slog.Log
 }
 
 func newController(reports *reportWriter, log *slog.Logger, o *observe.Observer, m *metrics.Metrics) *controller.Controller {
-	return &controller.Controller{Access: controller.Access{Observer: o}, Recorder: m, Clock: clock.RealClock{}, Log: log, NewRunID: newRunID,
+	return &controller.Controller{Dependencies: controller.Dependencies{Observer: o}, Recorder: m, Clock: clock.RealClock{}, Log: log, NewRunID: newRunID,
 		OnReport: reports.write}
 }
 
