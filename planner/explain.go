@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -49,7 +50,7 @@ func (e *Explainer) Node(id cluster.NodeID) plan.Explanation {
 	s := e.start.Snapshot
 	n := &s.Nodes[id]
 	x := e.explanation(plan.ObjectRef{APIVersion: "v1", Kind: "Node", Name: n.Name, UID: string(n.Object.UID)})
-	x.Node = e.nodeStatus(n)
+	x.Node = nodeStatusOf(e.start, n)
 	for g, goal := range e.start.Goals.Goals {
 		if (goal.Kind == plan.NodeBelow || goal.Kind == plan.NodeEmpty) && goal.Node == id {
 			x.Goals = append(x.Goals, e.goal(g, false))
@@ -101,7 +102,7 @@ func (e *Explainer) pod(id cluster.PodID) plan.PodExplanation {
 	x.Node = p.Object.Spec.NodeName
 	if p.Node != cluster.NoNode && !p.Terminal {
 		x.Goals, x.Limits = e.goals(p), e.limits(p)
-		x.Landing = e.landing(p)
+		x.Landing = landingOf(e.start, p)
 	}
 	e.setVerdict(p, &x)
 	return x
@@ -188,7 +189,7 @@ func (e *Explainer) goals(p *cluster.Pod) []plan.GoalStatus {
 
 func (e *Explainer) guards(p *cluster.Pod) []plan.RuleResult {
 	refused := map[plan.Code]string{}
-	for _, r := range guard.All(e.start.Eligibility.GuardInput(p)) {
+	for _, r := range guard.CheckAll(e.start.Eligibility.GuardInput(p)) {
 		refused[r.Code] = r.Message
 	}
 	out := []plan.RuleResult{}
@@ -210,7 +211,7 @@ func (e *Explainer) budgets(p *cluster.Pod) []plan.RuleResult {
 		out = append(out, plan.RuleResult{Code: r.Code, Message: r.Message})
 	}
 	if len(p.Budgets) == 0 {
-		r, allowed := e.start.Eligibility.WithoutPDB(p)
+		r, allowed := e.start.Eligibility.AllowanceWithoutPDB(p)
 		if r.Code != "" {
 			out = append(out, plan.RuleResult{Code: r.Code, Allows: allowed > 0, Message: r.Message})
 		}
@@ -235,4 +236,21 @@ func (e *Explainer) limits(p *cluster.Pod) []plan.RuleResult {
 		out = append(out, plan.RuleResult{Code: a.Code, Allows: a.Left() > 0, Message: fmt.Sprintf("%s allows %s%s; the plan uses %d", a.Name(), a.Allows(), a.LastHour(), used[i].Planned)})
 	}
 	return out
+}
+
+// usedFracs returns the known usage of the node by resource, as a share of the node's total.
+func usedFracs(state plan.State, node string) map[string]float64 {
+	i := slices.IndexFunc(state.Nodes, func(n plan.NodeState) bool { return n.Name == node })
+	if i < 0 {
+		return nil
+	}
+	return maps.Clone(state.Nodes[i].Used)
+}
+
+// nodeStatusOf returns the state of the node itself, without its pods.
+func nodeStatusOf(c *search.Search, n *cluster.Node) *plan.NodeStatus {
+	return &plan.NodeStatus{
+		Zone: c.Limits.Zones[n.ID], InScope: c.Options.Guards.Scope.HasNode(n), State: guard.NodeState(n),
+		Used: usedFracs(summary.DescribeState(c), n.Name), Hint: summary.HintOf(c, n.Name),
+	}
 }

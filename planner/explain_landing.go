@@ -12,9 +12,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
-// landing predicts where the pod's replacement lands, even if a rule keeps the pod.
-func (e *Explainer) landing(p *cluster.Pod) plan.Landing {
-	c := e.start
+// landingOf predicts where the pod's replacement lands, even if a rule keeps the pod.
+func landingOf(c *search.Search, p *cluster.Pod) plan.Landing {
 	l := plan.Landing{Nodes: []plan.TargetNode{}}
 	pr := c.Model.Predict(p.ID)
 	if pr.UnsupportedReason != "" {

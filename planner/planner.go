@@ -7,6 +7,7 @@
 package planner
 
 import (
+	"slices"
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -15,6 +16,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/search"
 	"github.com/evenkeel-project/evenkeel/planner/settings"
 	"github.com/evenkeel-project/evenkeel/planner/summary"
+	corev1 "k8s.io/api/core/v1"
 )
 
 // Planner makes plans with fixed options.
@@ -27,6 +29,50 @@ func New(opts settings.Options) *Planner { return &Planner{opts} }
 // landing per pod that could serve a goal, and two per move.
 func (p *Planner) Plan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) plan.Plan {
 	c := search.NewSearch(&p.opts, s, st, goal.Number(s, goals), now)
+	before, start := summary.DescribeState(c), c.Goals.Clone()
+	c.Run()
+	return summary.Summarize(c, before, start)
+}
+
+// PredictHints returns the cluster with the pressure hints that the rules want now, and without
+// those that they do not want. Snapshot.ActualNodes keeps the nodes as they really are. If the
+// option PredictHints is off or the rules change no node, it returns s itself. The option is for
+// dry runs. A run that evicts waits until the hints are written, so both plan on the same nodes. It
+// returns an error if the changed objects form no valid snapshot.
+func (p *Planner) PredictHints(s *cluster.Snapshot) (*cluster.Snapshot, error) {
+	if !p.opts.PredictHints {
+		return s, nil
+	}
+	changed := p.opts.HintRules.Predict(s.Objects.Nodes, s.Objects.Usage, s.TakenAt)
+	if len(changed) == 0 {
+		return s, nil
+	}
+	objects := *s.Objects
+	objects.Nodes = slices.Clone(objects.Nodes)
+	written := map[string]*corev1.Node{}
+	for i, n := range objects.Nodes {
+		if out, is := changed[n.Name]; is {
+			objects.Nodes[i], written[n.Name] = out, n
+		}
+	}
+	out, err := cluster.New(&objects)
+	if err != nil {
+		return nil, err
+	}
+	out.ActualNodes = written
+	return out, nil
+}
+
+// Replan makes a second plan in a pass in which not every move succeeded as planned. done holds the
+// moves that were executed, or may have been, since began. The limits of the pass count them. Pods
+// that started after began stay. So the pass never evicts the replacements that it caused.
+func (p *Planner) Replan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, done []plan.Move, began, now time.Time) plan.Plan {
+	later := *p
+	if age := now.Sub(began) + time.Second; age > later.opts.Guards.MinPodAge { // pod timestamps have a resolution of one second
+		later.opts.Guards.MinPodAge = age
+	}
+	c := search.NewSearch(&later.opts, s, st, goal.Number(s, goals), now)
+	c.Limits.AddEarlierMoves(done)
 	before, start := summary.DescribeState(c), c.Goals.Clone()
 	c.Run()
 	return summary.Summarize(c, before, start)

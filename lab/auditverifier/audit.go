@@ -20,11 +20,11 @@ type Eviction struct {
 // accepted reports whether the API server accepted the eviction.
 func (e Eviction) accepted() bool { return e.Code >= 200 && e.Code < 300 }
 
-// outcomeUnknown reports whether the pod may be evicted although the request failed: the connection broke, or the
-// server failed after it had begun.
+// outcomeUnknown reports whether the pod may have been evicted although the request failed: the connection broke, or
+// the server failed while it handled the request.
 func (e Eviction) outcomeUnknown() bool { return e.Code == 0 || e.Code >= 499 }
 
-// auditLog holds what the audit log says about the users under test.
+// auditLog holds the evictions, the Lease holders and the forbidden writes of the users under test.
 type auditLog struct {
 	evictions []Eviction
 	// holders maps the identity in the Lease to the user that wrote it.
@@ -32,8 +32,8 @@ type auditLog struct {
 	foreignWrites []Violation
 }
 
-// readLog sorts the writes of the users under test. It collects evictions and Lease holders and ignores expected
-// writes: events, and the ConfigMaps of one namespace. Every other write is a violation.
+// readLog collects the evictions and Lease holders of the users under test. Writes of events, and of ConfigMaps in the
+// given namespace, are expected and ignored. Any other successful write is a violation.
 func readLog(events []auditv1.Event, ours func(string) bool, namespace string) auditLog {
 	l := auditLog{holders: map[string]string{}}
 	for _, e := range events {
@@ -45,7 +45,7 @@ func readLog(events []auditv1.Event, ours func(string) bool, namespace string) a
 		switch {
 		case e.Verb == "get" || e.Verb == "list" || e.Verb == "watch":
 		case r.Resource == "pods" && r.Subresource == "eviction" && e.Verb == "create":
-			l.evictions = append(l.evictions, evictionFrom(e))
+			l.evictions = append(l.evictions, parseEviction(e))
 		case r.Resource == "leases" && r.Namespace == namespace:
 			if x := leaseHolder(e); x != "" && statusCode(e) < 300 {
 				l.holders[x] = e.User.Username
@@ -69,7 +69,7 @@ func statusCode(e auditv1.Event) int32 {
 	return e.ResponseStatus.Code
 }
 
-func evictionFrom(e auditv1.Event) Eviction {
+func parseEviction(e auditv1.Event) Eviction {
 	out := Eviction{At: e.RequestReceivedTimestamp.Time, Done: e.StageTimestamp.Time, User: e.User.Username,
 		Namespace: e.ObjectRef.Namespace, Name: e.ObjectRef.Name, Code: statusCode(e)}
 	var body struct {

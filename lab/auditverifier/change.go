@@ -7,13 +7,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// Change is a state that an object took. Exactly one of the pointers is set.
+// Change is one recorded state of an object. Exactly one of Pod, Budget, Workload, Node and Lease is set.
 type Change struct {
 	// Revision is the object's resourceVersion. All objects share one etcd counter, so revisions order all changes.
 	Revision int64
-	// Seen is when the recorder's watch reported the change.
+	// Seen is the time at which the recorder received the change.
 	Seen time.Time
-	// Gone reports that the object was deleted in this state.
+	// Gone is true if the object was deleted.
 	Gone bool
 
 	Pod      *Pod
@@ -26,14 +26,14 @@ type Change struct {
 // Pod holds the fields of a pod that the verifier needs.
 type Pod struct {
 	Namespace, Name, UID, Node string
-	// App is the label that names the workload. It is empty if no workload of the drill owns the pod.
+	// App is the pod's app label, which names the workload. App is empty if no workload of the drill owns the pod.
 	App    string
 	Labels labels.Set
 	// Ready means that the budget counts the pod as healthy: its condition Ready is True and it is not terminating.
 	Ready, Terminating bool
 	// ByEviction means that the API server set the DisruptionTarget condition for an eviction.
 	ByEviction bool
-	// Protected is the reason why the pod must not be evicted from any node; empty if it may be.
+	// Protected is the reason why the pod must not be evicted from any node; empty if eviction is allowed.
 	Protected string
 }
 
@@ -75,7 +75,7 @@ type Workload struct {
 // Node is a node with the properties that evictions depend on.
 type Node struct {
 	Name, Zone string
-	// Excluded means that an annotation excludes the node: its pods must not be evicted.
+	// Excluded is true if an annotation forbids evictions from the node.
 	Excluded bool
 }
 

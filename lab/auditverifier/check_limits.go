@@ -26,22 +26,22 @@ func (c Evidence) checkPerPass(done []*completedEviction) []Violation {
 			name, at string
 			limit    int
 		}{
-			{"perPass", "", c.Rules.PerPass}, {"perNode", e.pod.Node, c.Rules.PerNode},
+			{"perPass", "the cluster", c.Rules.PerPass}, {"perNode", e.pod.Node, c.Rules.PerNode},
 			{"perNamespace", e.Namespace, c.Rules.PerNamespace},
 			{"perOwner", e.pod.workloadKey(), c.Rules.PerOwner}, {"perZone", e.zone, c.Rules.PerZone},
 		} {
 			key := pass + " " + x.name + " " + x.at
 			if counts[key]++; x.limit > 0 && counts[key] == x.limit+1 {
 				out = append(out, Violation{Kind: LimitExceeded, At: e.At, User: e.User,
-					What: fmt.Sprintf("limits.%s: more than %d evictions %s in one pass", x.name, x.limit, x.at)})
+					What: fmt.Sprintf("limits.%s: more than %d evictions in one pass for %s", x.name, x.limit, x.at)})
 			}
 		}
 	}
 	return out
 }
 
-// passKey names the pass of an eviction: the process, or the report whose pass contains the eviction. Evictions after
-// the last report of a process, such as in the pass in which it was killed, form one pass.
+// passKey returns a key that all evictions of one pass share. All evictions after the last report of a process count as
+// one pass, such as the pass in which the process was killed.
 func (c Evidence) passKey(e *completedEviction) string {
 	if c.Rules.OnePass {
 		return e.User
@@ -63,7 +63,7 @@ func (c Evidence) checkPerHour(done []*completedEviction) []Violation {
 		limit int
 		key   func(*completedEviction) string
 	}{
-		{"cluster", c.Rules.HourCluster, func(*completedEviction) string { return "" }},
+		{"cluster", c.Rules.HourCluster, func(*completedEviction) string { return "the cluster" }},
 		{"namespace", c.Rules.HourNamespace, func(e *completedEviction) string { return e.Namespace }},
 		{"owner", c.Rules.HourOwner, func(e *completedEviction) string { return e.pod.workloadKey() }},
 	} {
@@ -73,14 +73,14 @@ func (c Evidence) checkPerHour(done []*completedEviction) []Violation {
 			times[k] = append(times[k], e.At)
 			if n := countWithin(times[k], time.Hour); x.limit > 0 && n > x.limit {
 				out = append(out, Violation{Kind: LimitExceeded, At: e.At, User: e.User,
-					What: fmt.Sprintf("limits.perHour.%s: %d evictions %s within an hour; the limit is %d", x.name, n, k, x.limit)})
+					What: fmt.Sprintf("limits.perHour.%s: %d evictions within an hour for %s; the limit is %d", x.name, n, k, x.limit)})
 			}
 		}
 	}
 	return out
 }
 
-// countWithin returns how many of the times lie within the span that ends at the last one.
+// countWithin counts the times that are less than span before the last time.
 func countWithin(times []time.Time, span time.Duration) int {
 	n := 0
 	for _, t := range slices.Backward(times) {
@@ -93,7 +93,7 @@ func countWithin(times []time.Time, span time.Duration) int {
 }
 
 // checkPace checks that k evictions of one process take at least k-1 intervals, minus the allowed delay of requests.
-// All processes together must also keep to the limit per minute.
+// All processes together must also stay within the limit per minute.
 func (c Evidence) checkPace(done []*completedEviction) []Violation {
 	if c.Rules.PerMinute == 0 {
 		return nil

@@ -4,9 +4,9 @@ import (
 	"fmt"
 )
 
-// duplicateReports finds runs that two reports claim without a recovery mark. If a process ends before it closes its
-// run, the next process reports the run again and must mark that report as a recovery.
-func (c Evidence) duplicateReports() []Violation {
+// findDuplicateReports finds runs that appear in two reports without a recovery mark. If a process ends before it closes
+// its run, the next process reports the run again and must mark that report as a recovery.
+func (c Evidence) findDuplicateReports() []Violation {
 	var out []Violation
 	first := map[string]string{}
 	for _, r := range c.Reports {
@@ -15,14 +15,14 @@ func (c Evidence) duplicateReports() []Violation {
 		}
 		if user, before := first[r.RunID]; before && r.RunID != "" {
 			out = append(out, Violation{Kind: FalseClaim, At: r.Finished, User: r.User,
-				What: fmt.Sprintf("%s already reported run %s, and this report is not marked as a recovery", user, r.RunID)})
+				What: fmt.Sprintf("%s already reported run %s, but this second report is not marked as a recovery", user, r.RunID)})
 		}
 		first[r.RunID] = r.User
 	}
 	return out
 }
 
-// checkReports compares evictions with reports in both directions.
+// checkReports checks that every eviction is reported, and that every reported eviction took place.
 func (c Evidence) checkReports(asked []Eviction, done []*completedEviction) []Violation {
 	var out []Violation
 	reported := map[string]string{} // UID of a pod that a report calls evicted or unknown -> run
@@ -31,7 +31,7 @@ func (c Evidence) checkReports(asked []Eviction, done []*completedEviction) []Vi
 		happened[e.UID] = true
 	}
 	claimed := map[string]string{} // UID -> run that reports it as evicted
-	out = append(out, c.duplicateReports()...)
+	out = append(out, c.findDuplicateReports()...)
 	for _, r := range c.Reports {
 		for _, o := range r.Outcomes {
 			if o.Outcome != "evicted" && o.Outcome != "unknown" {

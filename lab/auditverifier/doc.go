@@ -1,6 +1,7 @@
-// Package auditverifier checks what a rebalancer did. It compares three sources: the audit log of the API server, a
-// recording of every state of pods, budgets, workloads, nodes and the Lease, and the reports of the rebalancer.
+// Package auditverifier checks what a rebalancer did. The verifier compares three sources: the audit log of the API
+// server, a recording of every state of pods, budgets, workloads, nodes and the Lease, and the reports of the
+// rebalancer.
 //
-// It counts everything itself. It takes nothing from the program under test except the claims that it checks. It
-// never talks to a cluster.
+// The verifier counts evictions itself. Its only input from the program under test is the reports, which it checks. The
+// package never connects to a cluster.
 package auditverifier

@@ -21,7 +21,7 @@ const (
 	UnreportedEviction  Kind = "unreported" // no report contains an eviction that happened
 	FalseClaim          Kind = "false"      // a report contains an eviction that did not happen
 	ProcessFailure      Kind = "conduct"    // a process crashed, hung or ended with an unexpected exit code
-	IncompleteRecording Kind = "unseen"     // the recording is incomplete, or the drill did not do what it is for
+	IncompleteRecording Kind = "unseen"     // the recording is incomplete, or the drill did not inject enough failures
 )
 
 // Kinds lists all kinds in the order of the columns in tables.
@@ -45,22 +45,22 @@ type Rules struct {
 	PerPass, PerNode, PerNamespace, PerOwner, PerZone int
 	HourOwner, HourNamespace, HourCluster             int
 	FlightTotal, FlightNode, FlightOwner              int
-	// PerMinute is the pace: evictions are evenly spaced, and unused slots are not saved up.
+	// PerMinute limits the pace: evictions are evenly spaced, and unused slots do not accumulate.
 	PerMinute int
-	// Slack is the allowed delay of a request. The client keeps the pace, but the verifier sees the arrival at the
-	// API server.
+	// Slack is the allowed delay of a request. The client spaces its requests evenly, but the verifier sees their
+	// arrival at the API server.
 	Slack time.Duration
-	// FlightTimeout is how long an eviction without a visible replacement counts as in flight: the verification
-	// timeout plus the grace period.
+	// FlightTimeout is the time after which an eviction without a visible replacement no longer counts as in flight:
+	// the verification timeout plus the grace period.
 	FlightTimeout time.Duration
 	// MaxUnavailable applies to workloads without a budget.
 	MaxUnavailable int
-	// OnePass means that every process makes one pass. Otherwise the times of the reports separate a process's
-	// passes.
+	// OnePass is set if every process makes exactly one pass. If OnePass is false, each report ends one pass of its
+	// process.
 	OnePass bool
 }
 
-// Evidence is everything that is known about a drill.
+// Evidence holds the recording, the audit events, the reports and the rules of a drill.
 type Evidence struct {
 	Changes []Change
 	Events  []auditv1.Event

@@ -15,8 +15,8 @@ import (
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
-// forgedDrill is the evidence of an invented drill: six pods of workload d on three nodes, and no violations. Tests
-// forge it to add one.
+// forgedDrill is the evidence of a fictitious drill without violations: six pods of workload d on three nodes. Tests
+// change the drill to add a violation.
 type forgedDrill struct {
 	Evidence
 	revision int64
@@ -29,7 +29,7 @@ func (t *forgedDrill) addChange(ch Change) {
 	t.Changes = append(t.Changes, ch)
 }
 
-func pod(name, node string) Pod {
+func readyPod(name, node string) Pod {
 	return Pod{Namespace: "shop", Name: name, UID: "uid-" + name, Node: node, App: "d", Labels: labels.Set{"app": "d"}, Ready: true}
 }
 
@@ -41,7 +41,7 @@ func (t *forgedDrill) terminateAndReplace(p Pod, replacement string) {
 	p.Ready, p.Terminating, p.ByEviction = false, true, true
 	t.addChange(Change{Pod: &p})
 	if replacement != "" {
-		t.addPod(pod(replacement, "n1"))
+		t.addPod(readyPod(replacement, "n1"))
 	}
 	t.addChange(Change{Pod: &p, Gone: true})
 }
@@ -77,19 +77,19 @@ func (t *forgedDrill) addReport(run, user, outcome string, pods ...Pod) {
 	t.Reports = append(t.Reports, r)
 }
 
-// markRecovery marks the last report as a report about another process's run.
+// markRecovery marks the last report as a recovery of another process's run.
 func (t *forgedDrill) markRecovery(holder string) {
 	t.Reports[len(t.Reports)-1].Recovery = &struct{ Holder string }{"host_" + holder}
 }
 
-// evict adds a whole eviction that obeys the rules.
+// evict adds an eviction that obeys all rules, from the request to the Ready replacement.
 func (t *forgedDrill) evict(user string, p Pod) {
 	t.now = t.now.Add(time.Second)
 	t.requestEviction(user, p, 201)
 	t.terminateAndReplace(p, p.Name+"-next")
 }
 
-// runPass adds a pass of ek-1 that evicts pods by the rules and reports them.
+// runPass adds a pass of process ek-1 that obeys all rules and reports its evictions.
 func (t *forgedDrill) runPass(run string, pods ...Pod) {
 	for _, p := range pods {
 		t.evict("ek-1", p)
@@ -97,7 +97,7 @@ func (t *forgedDrill) runPass(run string, pods ...Pod) {
 	t.addReport(run, "ek-1", "evicted", pods...)
 }
 
-// evictOverlapping evicts a pod that gets no replacement, and then another one.
+// evictOverlapping evicts a pod that is not replaced, and then evicts a second pod.
 func (t *forgedDrill) evictOverlapping(p, q Pod) {
 	t.Rules.MaxUnavailable = 0
 	t.addChange(Change{Gone: true, Budget: &Budget{Namespace: "shop", Name: "d", Selector: labels.Nothing()}})
@@ -108,7 +108,7 @@ func (t *forgedDrill) evictOverlapping(p, q Pod) {
 	t.addReport("run-1", "ek-1", "evicted", p, q)
 }
 
-func newHonestDrill() *forgedDrill {
+func newDrillWithoutViolations() *forgedDrill {
 	t := &forgedDrill{now: noon}
 	t.Ours = func(u string) bool { return strings.HasPrefix(u, "ek-") }
 	t.Namespace = "ek"
@@ -122,7 +122,7 @@ func newHonestDrill() *forgedDrill {
 	t.addChange(Change{Budget: &Budget{Namespace: "shop", Name: "d",
 		Selector: labels.SelectorFromSet(labels.Set{"app": "d"}), MinAvailable: &five}})
 	for i := range 6 {
-		t.addPod(pod(fmt.Sprintf("d%d", i), fmt.Sprintf("n%d", i%3+1)))
+		t.addPod(readyPod(fmt.Sprintf("d%d", i), fmt.Sprintf("n%d", i%3+1)))
 	}
 	t.acquireLease("ek-1")
 	return t

@@ -16,14 +16,14 @@ type replay struct {
 	lease     *Lease
 
 	unseenEvictions map[string]*completedEviction // evictions whose effect is not seen yet, by UID
-	inFlight        []flight
+	inFlight        []evictionInFlight
 	done            []*completedEviction
 
 	violations []Violation
 }
 
-// flight is an eviction whose replacement is not Ready yet.
-type flight struct {
+// evictionInFlight is an eviction whose replacement is not Ready yet.
+type evictionInFlight struct {
 	*completedEviction
 	since time.Time
 }
@@ -65,7 +65,7 @@ func setOrDelete[V any](m map[string]V, key string, v V, gone bool) {
 	m[key] = v
 }
 
-// checkEviction checks one eviction. r is the cluster just before it; ch is the change that ended the pod.
+// checkEviction checks one eviction against the cluster state just before ch, the change that ended the pod.
 func (r *replay) checkEviction(e *completedEviction, ch Change) {
 	before, known := r.pods[ch.Pod.UID]
 	if !known {
@@ -85,7 +85,7 @@ func (r *replay) checkEviction(e *completedEviction, ch Change) {
 	}
 	r.checkBudgets(before, fail)
 	r.checkLeader(e, fail)
-	r.inFlight = append(r.inFlight, flight{e, ch.Seen})
+	r.inFlight = append(r.inFlight, evictionInFlight{e, ch.Seen})
 	r.checkInFlight(e, fail)
 }
 
@@ -124,7 +124,7 @@ func (r *replay) checkBudgets(victim Pod, fail func(Kind, string, ...any)) {
 	}
 }
 
-// readyPods counts the healthy pods of a workload, except one UID.
+// readyPods counts the Ready pods of a workload, without the pod that has the UID but.
 func (r *replay) readyPods(w Workload, but string) int {
 	n := 0
 	for _, p := range r.pods {
@@ -135,7 +135,7 @@ func (r *replay) readyPods(w Workload, but string) int {
 	return n
 }
 
-// checkLeader checks that the user held the Lease, unexpired, when the request arrived.
+// checkLeader checks that the user held an unexpired Lease when the eviction request arrived.
 func (r *replay) checkLeader(e *completedEviction, fail func(Kind, string, ...any)) {
 	switch {
 	case r.lease == nil || r.lease.Holder == "":
@@ -147,7 +147,7 @@ func (r *replay) checkLeader(e *completedEviction, fail func(Kind, string, ...an
 	}
 }
 
-// removeLanded removes the evictions that are no longer in flight: the victim is gone and its workload has all pods
+// removeLanded removes the evictions that are no longer in flight: the victim is deleted and its workload has all pods
 // Ready again, or the timeout has passed.
 func (r *replay) removeLanded(now time.Time) {
 	kept := r.inFlight[:0]
@@ -162,7 +162,7 @@ func (r *replay) removeLanded(now time.Time) {
 	r.inFlight = kept
 }
 
-// checkInFlight counts the evictions in flight at this moment, including e.
+// checkInFlight checks the limits on evictions in flight, including eviction e.
 func (r *replay) checkInFlight(e *completedEviction, fail func(Kind, string, ...any)) {
 	node, owner := 0, 0
 	for _, f := range r.inFlight {
@@ -183,12 +183,12 @@ func (r *replay) checkInFlight(e *completedEviction, fail func(Kind, string, ...
 	over("perOwner", owner, r.rules.FlightOwner)
 }
 
-// evictionsWithoutChange returns the evictions in the audit log whose effect the recording does not show.
+// evictionsWithoutChange returns a violation for each eviction whose effect is missing in the recording.
 func (r *replay) evictionsWithoutChange() []Violation {
 	var out []Violation
 	for _, e := range r.unseenEvictions {
 		out = append(out, Violation{Kind: IncompleteRecording, At: e.At, User: e.User,
-			What: fmt.Sprintf("%s/%s (%s) was evicted; the recording does not show that it ended", e.Namespace, e.Name, e.UID)})
+			What: fmt.Sprintf("%s/%s (%s) was evicted, but the recording does not show that the pod ended", e.Namespace, e.Name, e.UID)})
 	}
 	return out
 }

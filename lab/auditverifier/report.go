@@ -20,15 +20,15 @@ type Report struct {
 	Stopped  *struct{ Code, Message string }
 }
 
-// Outcome is what a report says about one pod.
+// Outcome is the reported outcome for one pod.
 type Outcome struct {
 	Pod     struct{ Namespace, Name, UID string }
 	Outcome string
 	Reason  struct{ Code, Message string }
 }
 
-// ReadReports reads the reports that a process wrote to its standard output. whole is false if the last document is
-// incomplete, as after a kill.
+// ReadReports reads the reports that a process wrote to its standard output. whole is false if the last report is
+// incomplete because the process was killed.
 func ReadReports(user, out string) (reports []Report, whole bool, err error) {
 	d := json.NewDecoder(strings.NewReader(out))
 	for {

@@ -13,7 +13,7 @@ import (
 
 var t0 = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// evictionsEvery returns n evictions at equal distances.
+// evictionsEvery returns n evictions at equal time intervals.
 func evictionsEvery(prefix string, n int, from, apart time.Duration) (out []eviction) {
 	for i := range n {
 		out = append(out, eviction{fmt.Sprint(prefix, i), t0.Add(from + time.Duration(i)*apart)})
@@ -21,8 +21,8 @@ func evictionsEvery(prefix string, n int, from, apart time.Duration) (out []evic
 	return out
 }
 
-// TestRatesOfWaves has a wave of 101 evictions 10 ms apart, half a minute of verification, a wave of 65 evictions 25
-// ms apart, and a third wave that is too small to count.
+// TestRatesOfWaves computes the rates of a wave of 101 evictions 10 ms apart, half a minute of verification, a wave of
+// 65 evictions 25 ms apart, and a third wave that is too small to count.
 func TestRatesOfWaves(t *testing.T) {
 	all := slices.Concat(evictionsEvery("a", 101, 0, 10*time.Millisecond), evictionsEvery("b", 65, 31*time.Second, 25*time.Millisecond),
 		evictionsEvery("c", 3, 59*time.Second, time.Second))
@@ -40,7 +40,7 @@ func TestRatesOfWaves(t *testing.T) {
 		t.Errorf("%g evictions per second in waves, want %g", r.PerSecond, want)
 	}
 	if r.PassRate != 1.69 || r.OverallRate != 168.0/61 {
-		t.Errorf("%g evictions per second of the pass, %g from first to last", r.PassRate, r.OverallRate)
+		t.Errorf("%g evictions per second over the whole pass, %g from first to last eviction", r.PassRate, r.OverallRate)
 	}
 	r = Result{}
 	r.computeRates(all, nil)

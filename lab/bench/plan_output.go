@@ -1,6 +1,6 @@
 package main
 
-// outcome holds the fields of a move's outcome that are evaluated here.
+// outcome holds the fields of a move's outcome that the benchmark reads.
 type outcome struct {
 	Outcome           string
 	Reason            struct{ Code string }
@@ -19,7 +19,7 @@ func countOutcomes(all []outcome) (by map[string]int, landedAsPredicted int) {
 	return by, landedAsPredicted
 }
 
-// planOutput holds the fields of a plan that are evaluated here.
+// planOutput holds the fields of a plan that the benchmark reads.
 type planOutput struct {
 	Moves []struct {
 		Pod      struct{ Namespace, Name string }

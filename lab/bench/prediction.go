@@ -13,15 +13,14 @@ type Prediction struct {
 	Histogram []int              `json:"histogram"`
 	ZoneCPU   map[string]float64 `json:"zoneCPU"`
 	ZonePods  map[string]int     `json:"zonePods"`
-	// HistogramPercent is the percentage of nodes that are in another step of the histogram than predicted. It uses
-	// counts only.
+	// HistogramPercent is the percentage of nodes in another step of the histogram than predicted.
 	HistogramPercent float64 `json:"histogramOffPercent"`
 	// ZonePercent is the difference in percent between the predicted and the actual requested CPU or number of pods
 	// of a zone, for the worst zone.
 	ZonePercent float64 `json:"zonesOffPercent"`
 }
 
-func predictionOf(t planOutput, cpuOfNode float64) *Prediction {
+func newPrediction(t planOutput, cpuOfNode float64) *Prediction {
 	f := &Prediction{Moves: len(t.Moves), MinEvictions: t.Bound.MinEvictions,
 		Histogram: make([]int, histogramBins), ZoneCPU: map[string]float64{}, ZonePods: map[string]int{}}
 	for _, n := range t.After.Nodes {
@@ -43,7 +42,7 @@ func predictionOf(t planOutput, cpuOfNode float64) *Prediction {
 	return f
 }
 
-// compareActual computes the differences to the actual state.
+// compareActual computes the differences between the predicted and the actual state.
 func (f *Prediction) compareActual(actual *State) {
 	differ, all := 0, 0
 	for i, n := range actual.Histogram {
@@ -58,7 +57,7 @@ func (f *Prediction) compareActual(actual *State) {
 	}
 }
 
-// percentDifference returns the difference in percent of the actual value.
+// percentDifference returns the difference between two values as a percentage of the actual one.
 func percentDifference(predicted, actual float64) float64 {
 	if actual == 0 {
 		return 0

@@ -8,7 +8,7 @@ import (
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 )
 
-// minWaveEvictions is the number of evictions from which a wave counts.
+// minWaveEvictions is the smallest size of a wave that counts for the rate.
 const minWaveEvictions = 64
 
 // Result is the eviction rate of one program.
@@ -17,8 +17,8 @@ type Result struct {
 	ControllerManager string  `json:"controllerManager"`
 	Evictions         int     `json:"evictions"`
 	PerSecond         float64 `json:"evictionsPerSecond"`
-	// OverallRate is the rate from the first to the last eviction, including verification between waves. OfPass is the
-	// rate over the whole pass, which also includes the time before and after.
+	// OverallRate is the rate from the first to the last eviction, including verification between waves. PassRate is
+	// the rate over the whole pass, which also includes the time before and after the evictions.
 	OverallRate float64 `json:"evictionsPerSecondOverall"`
 	PassRate    float64 `json:"evictionsPerSecondOfThePass"`
 	Seconds     float64 `json:"seconds"`
@@ -29,7 +29,7 @@ type Result struct {
 	LoadAfter  string `json:"loadAverageAfter"`
 }
 
-// Wave lasts from its first to its last accepted eviction.
+// Wave holds the rate of one wave, from its first to its last accepted eviction.
 type Wave struct {
 	Number    int     `json:"number"`
 	Evictions int     `json:"evictions"`
@@ -37,11 +37,12 @@ type Wave struct {
 	PerSecond float64 `json:"evictionsPerSecond"`
 }
 
-// computeRates computes the rates. n evictions have n-1 gaps between them. With waves, PerSecond is the number of gaps in
-// all waves of at least leastInWave evictions, divided by their time. Without waves it equals Overall.
+// computeRates computes all rates; a sequence of n evictions has n-1 gaps. With waves, PerSecond is the number of gaps
+// in all waves of at least minWaveEvictions evictions, divided by their time. Without waves, PerSecond equals
+// OverallRate.
 func (r *Result) computeRates(all []eviction, waveOf map[string]int) {
 	r.Evictions = len(all)
-	r.OverallRate = rate(gaps(all))
+	r.OverallRate = perSecond(countGaps(all))
 	if r.Seconds > 0 {
 		r.PassRate = float64(len(all)) / r.Seconds
 	}
@@ -58,17 +59,17 @@ func (r *Result) computeRates(all []eviction, waveOf map[string]int) {
 	var n int
 	var took time.Duration
 	for number, in := range byWave {
-		k, d := gaps(in)
+		k, d := countGaps(in)
 		if len(in) >= minWaveEvictions {
 			n, took = n+k, took+d
 		}
-		r.Waves = append(r.Waves, Wave{number, len(in), d.Seconds(), rate(k, d)})
+		r.Waves = append(r.Waves, Wave{number, len(in), d.Seconds(), perSecond(k, d)})
 	}
 	slices.SortFunc(r.Waves, func(a, b Wave) int { return a.Number - b.Number })
-	r.PerSecond = rate(n, took)
+	r.PerSecond = perSecond(n, took)
 }
 
-func gaps(in []eviction) (int, time.Duration) {
+func countGaps(in []eviction) (int, time.Duration) {
 	if len(in) == 0 {
 		return 0, 0
 	}
@@ -76,7 +77,7 @@ func gaps(in []eviction) (int, time.Duration) {
 	return len(in) - 1, slices.MaxFunc(in, by).answered.Sub(slices.MinFunc(in, by).answered)
 }
 
-func rate(n int, d time.Duration) float64 {
+func perSecond(n int, d time.Duration) float64 {
 	if d <= 0 {
 		return 0
 	}

@@ -21,7 +21,7 @@ type batch struct {
 	name  string
 	cases []*testCase
 	now   time.Time // time of the snapshot
-	// State in the snapshot, by namespace/name.
+	// The objects of the snapshot, by namespace/name.
 	pods    map[string]*corev1.Pod
 	budgets map[string]*policyv1.PodDisruptionBudget
 }
@@ -35,8 +35,8 @@ func (b *batch) namespaces() []string {
 	return slices.Compact(out)
 }
 
-// countBookName names the book that ignores the budgets' status and counts pods only.
-func (b *batch) countBookName() string { return b.name + "-counts" }
+// countingTrackerName names the tracker that ignores the budgets' status and counts only pods.
+func (b *batch) countingTrackerName() string { return b.name + "-counts" }
 
 // snapshot lists all objects in the batch's namespaces.
 func (b *batch) snapshot(ctx context.Context) ([]runtime.Object, error) {

@@ -14,10 +14,10 @@ import (
 	"time"
 )
 
-// request and response are the lines that budgetcheck reads and writes.
+// request and response are the JSON lines that budgetcheck reads and writes.
 type request struct {
 	Op       string               `json:"op"`
-	Book     string               `json:"book"`
+	Tracker  string               `json:"book"`
 	Snapshot string               `json:"snapshot,omitempty"`
 	Now      time.Time            `json:"now,omitzero"`
 	Spent    map[string]time.Time `json:"spent,omitempty"`
@@ -33,8 +33,9 @@ type response struct {
 	Error   string `json:"error"`
 }
 
-// budgetcheckProcess is a running budgetcheck, a program of the root module that answers for planner/eligibility/budget. The lab's
-// module cannot import the root module, because the two pin different versions.
+// budgetcheckProcess is a running budgetcheck, a program of the root module that exposes package
+// planner/eligibility/budget. The lab's module cannot import the root module, because the two modules pin different
+// dependency versions.
 type budgetcheckProcess struct {
 	mu  sync.Mutex
 	dir string

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// batchSize keeps the time of a batch short compared with the two minutes after which the controller forgets a
+// batchSize is small, so that a batch takes much less than two minutes. After two minutes the controller forgets a
 // disrupted pod.
 const batchSize = 50
 
-// TestBudgets compares the book's answers with the API server over random cases. It does not clean up, because the
-// control plane ends with the test.
+// TestBudgets compares Evenkeel's answers with the API server's in random cases. The test does not clean up, because
+// the control plane ends with the test.
 func TestBudgets(t *testing.T) {
 	seed, n := *seedFlag, *caseCount
 	if n == 0 {
@@ -28,7 +28,7 @@ func TestBudgets(t *testing.T) {
 	t.Logf("seed %d, %d cases", seed, n)
 	begun := time.Now()
 	into := newCounts(seed)
-	if err := parallel(2, batches(seed, n), func(b *batch) error {
+	if err := forEachInParallel(2, groupIntoBatches(seed, n), func(b *batch) error {
 		begun := time.Now()
 		err := b.run(t.Context(), max(1, *workers/2), into)
 		t.Logf("%s: %d cases in %s", b.name, len(b.cases), time.Since(begun).Round(time.Second))
@@ -39,10 +39,10 @@ func TestBudgets(t *testing.T) {
 	}); err != nil {
 		t.Error(err)
 	}
-	report(t, into, time.Since(begun))
+	reportResults(t, into, time.Since(begun))
 }
 
-func batches(seed uint64, n int) []*batch {
+func groupIntoBatches(seed uint64, n int) []*batch {
 	var out []*batch
 	for i := range n {
 		if *onlyCase >= 0 && i != *onlyCase {
@@ -58,18 +58,18 @@ func batches(seed uint64, n int) []*batch {
 	return out
 }
 
-// report prints the table and fails for every answer that must not occur.
-func report(t *testing.T, into *counts, took time.Duration) {
+// reportResults prints the table, and fails the test for every unexpected answer.
+func reportResults(t *testing.T, into *comparisonCounts, took time.Duration) {
 	t.Logf("in %s:\n%s", took.Round(time.Second), into)
 	reportFailures(t, "count differs from the controller's", into.countMismatches)
 	reportFailures(t, "Evenkeel allows, the server refuses", into.wronglyAllowed)
 	reportFailures(t, "Evenkeel refuses, the server allows, and no documented case applies", into.unexplained)
 	if into.bothAllow == 0 || into.bothRefuse == 0 {
-		t.Errorf("no eviction was allowed by both, or none was refused by both, so the comparison proves nothing")
+		t.Errorf("both sides allowed no eviction, or both refused none, so the comparison proves nothing")
 	}
 }
 
-// reportFailures reports the first few stories of one kind.
+// reportFailures reports the first few failures of one kind.
 func reportFailures(t *testing.T, kind string, stories []string) {
 	told := *maxPrinted
 	for _, s := range stories[:min(told, len(stories))] {

@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/util/retry"
 )
 
-// gracePeriodSeconds keeps an evicted pod in state terminating: there is no kubelet that ends it.
+// gracePeriodSeconds keeps an evicted pod terminating during the test, because no kubelet ends the pod.
 var gracePeriodSeconds = int64(3600)
 
 func createNamespace(ctx context.Context, name string) error {
@@ -28,8 +28,8 @@ func createNamespace(ctx context.Context, name string) error {
 	return nil
 }
 
-// createObjects creates owners, then pods, then budgets. In this order the controller usually knows owners and pods when it
-// first counts a budget.
+// createObjects creates owners, then pods, then budgets. Created in this order, owners and pods are usually known to
+// the controller when it first counts a budget.
 func (c *testCase) createObjects(ctx context.Context) error {
 	refs := make([]*metav1.OwnerReference, len(c.owners))
 	for i, o := range c.owners {
@@ -105,12 +105,12 @@ func (s podState) ready() bool {
 
 func (c *testCase) createBudget(ctx context.Context, plan budgetPlan) error {
 	b := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: plan.name}, Spec: plan.spec}
-	if c.flavour == written {
+	if c.scenario == written {
 		b.Labels = map[string]string{frozenLabel: ""}
 	}
 	api := client.PolicyV1().PodDisruptionBudgets(c.namespace)
 	b, err := api.Create(ctx, b, metav1.CreateOptions{})
-	if err != nil || c.flavour != written {
+	if err != nil || c.scenario != written {
 		return err
 	}
 	b.Status = plan.status
@@ -125,9 +125,9 @@ func (c *testCase) createBudget(ctx context.Context, plan budgetPlan) error {
 	return err
 }
 
-// applyFlavour changes a settled case according to its flavour.
-func (c *testCase) applyFlavour(ctx context.Context) error {
-	switch c.flavour {
+// applyScenario makes the change that the case's scenario describes, after the status has settled.
+func (c *testCase) applyScenario(ctx context.Context) error {
+	switch c.scenario {
 	case marked:
 		return c.markDisrupted(ctx)
 	case outdated:
@@ -143,13 +143,13 @@ func (c *testCase) applyFlavour(ctx context.Context) error {
 	case rescaled:
 		return c.rescale(ctx)
 	case conflictBefore:
-		_, err := c.spendByConflict(ctx)
+		_, err := c.chargeByConflict(ctx)
 		return err
 	}
 	return nil
 }
 
-// changeSpec changes the amount, so that the generation increases.
+// changeSpec changes minAvailable or maxUnavailable, so that the generation increases.
 func changeSpec(spec *policyv1.PodDisruptionBudgetSpec) {
 	amount := intstr.FromInt32(3)
 	of := &spec.MaxUnavailable
@@ -180,8 +180,8 @@ func (c *testCase) eachBudget(ctx context.Context, change func(*policyv1.PodDisr
 	return nil
 }
 
-// markDisrupted records some pods as disrupted, as the eviction handler does before it deletes a pod. Here the deletion never
-// follows.
+// markDisrupted records some pods as disrupted, as the eviction handler does before it deletes a pod. The test never
+// deletes the pods.
 func (c *testCase) markDisrupted(ctx context.Context) error {
 	api := client.PolicyV1().PodDisruptionBudgets(c.namespace)
 	for _, plan := range c.budgets {

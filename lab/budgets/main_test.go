@@ -25,9 +25,9 @@ var (
 
 func TestMain(m *testing.M) { os.Exit(runTests(m)) }
 
-// runTests starts a control plane in which only the disruption controller and the test are active. Owners create and adopt
-// nothing, no garbage is collected, and a pod's status stays as the test wrote it. A case is therefore exactly what
-// its seed says, and a difference between two answers is a difference in arithmetic.
+// runTests starts a control plane in which only the disruption controller and the test are active. Owners neither
+// create nor adopt pods, no garbage is collected, and the status of a pod changes only when the test writes it. Each
+// case therefore depends only on its seed, and any difference between two answers is a difference in arithmetic.
 func runTests(m *testing.M) int {
 	flag.Parse()
 	stderr := os.Stderr
@@ -44,7 +44,7 @@ func runTests(m *testing.M) int {
 		c.Stop()
 		os.Exit(1)
 	}()
-	// A separate user name separates the test's writes from the controllers'.
+	// The test writes as a user of its own, so that policies can distinguish its writes from the controllers' writes.
 	conf := rest.CopyConfig(c.Config)
 	conf.Impersonate = rest.ImpersonationConfig{UserName: "budgets-test", Groups: []string{"system:masters", "system:authenticated"}}
 	if client, err = kubernetes.NewForConfig(conf); err != nil {
@@ -59,7 +59,7 @@ func runTests(m *testing.M) int {
 	defer budgetcheck.stop()
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
-	if err := createShared(ctx, c.Config); err != nil {
+	if err := createSharedObjects(ctx, c.Config); err != nil {
 		return fail(fmt.Errorf("preparing the cluster: %w", err))
 	}
 	return m.Run()

@@ -22,7 +22,7 @@ import (
 
 const (
 	nodeName = "n1"
-	// frozenLabel is a label of budgets whose status the disruption controller may not write.
+	// frozenLabel marks budgets whose status the disruption controller must not write.
 	frozenLabel = "budgets.lab.evenkeel.io/frozen"
 	group       = "lab.evenkeel.io"
 )
@@ -32,8 +32,8 @@ var (
 	gadgets = schema.GroupVersionResource{Group: group, Version: "v1", Resource: "gadgets"}
 )
 
-// createShared creates what all cases share.
-func createShared(ctx context.Context, controllers *rest.Config) error {
+// createSharedObjects creates the node, the custom kinds and the policy that all cases share.
+func createSharedObjects(ctx context.Context, controllers *rest.Config) error {
 	has := corev1.ResourceList{"cpu": resource.MustParse("1000"), "memory": resource.MustParse("1000Gi"),
 		"pods": resource.MustParse("100000")}
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeName}, Status: corev1.NodeStatus{Capacity: has, Allocatable: has,
@@ -79,8 +79,8 @@ func createCustomKinds(ctx context.Context) error {
 	})
 }
 
-// freezeBudgets creates an admission policy that denies the controllers' writes to the status of frozen budgets, and waits
-// until it works. The eviction handler writes as another user.
+// freezeBudgets creates an admission policy that denies the controllers' writes to the status of frozen budgets, and
+// waits until it works. The policy does not match the eviction handler, which writes as another user.
 func freezeBudgets(ctx context.Context, controllers *rest.Config) error {
 	const name, isFrozen = "frozen-budgets", "this budget is frozen"
 	updates := admissionv1.RuleWithOperations{Operations: []admissionv1.OperationType{admissionv1.Update},
@@ -123,7 +123,7 @@ func freezeBudgets(ctx context.Context, controllers *rest.Config) error {
 	})
 }
 
-// The control plane that all tests share, and a program that answers for planner/eligibility/budget.
+// The clients of the shared control plane, and a running budgetcheck.
 var (
 	client      kubernetes.Interface
 	objects     dynamic.Interface

@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// eventually polls done until it returns true. After a minute it fails with the last state.
+// eventually polls done until it returns true. After a minute, eventually fails the test with the last state.
 func eventually(ctx context.Context, t *testing.T, what string, done func() (bool, string)) {
 	t.Helper()
 	ctx, stop := context.WithTimeout(ctx, time.Minute)
@@ -32,8 +32,8 @@ func eventually(ctx context.Context, t *testing.T, what string, done func() (boo
 	}
 }
 
-// waitForPod waits for a pod whose owner has the given kind. If Pod Security rejects the pod, it is never created;
-// the timeout then reports the events.
+// waitForPod waits for a pod whose owner has the given kind. If Pod Security rejects the pod, the pod is never created,
+// and waitForPod fails with the events.
 func (r release) waitForPod(ctx context.Context, t *testing.T, ownerKind string) corev1.Pod {
 	t.Helper()
 	var found corev1.Pod
@@ -62,15 +62,15 @@ func (r release) waitForPod(ctx context.Context, t *testing.T, ownerKind string)
 	return found
 }
 
-// uninstall removes the release and waits until none of its objects is left.
+// uninstall removes the release and waits until all of its objects are deleted.
 func (r release) uninstall(ctx context.Context, t *testing.T) {
 	t.Helper()
-	if len(r.leftovers(ctx, t)) == 0 {
+	if len(r.remainingObjects(ctx, t)) == 0 {
 		t.Fatal("found no objects of the release before uninstalling it, so the search does not work")
 	}
-	r.helm(t, "uninstall", r.name)
+	r.runHelm(t, "uninstall", r.name)
 	eventually(ctx, t, "the objects of the release to be deleted", func() (bool, string) {
-		left := r.leftovers(ctx, t)
+		left := r.remainingObjects(ctx, t)
 		return len(left) == 0, strings.Join(left, ", ")
 	})
 }
@@ -120,7 +120,7 @@ func (r release) checkPermissions(ctx context.Context, t *testing.T, mayEvict bo
 		{false, authorizationv1.ResourceAttributes{Verb: "patch", Resource: "nodes"}},
 		{false, authorizationv1.ResourceAttributes{Verb: "get", Resource: "nodes", Subresource: "proxy"}},
 	} {
-		if got := r.allowed(ctx, t, c.what); got != c.want {
+		if got := r.hasPermission(ctx, t, c.what); got != c.want {
 			t.Errorf("%s %s/%s %s in %q: allowed %v, want %v",
 				c.what.Verb, c.what.Resource, c.what.Subresource, c.what.Name, c.what.Namespace, got, c.want)
 		}
@@ -133,9 +133,9 @@ func TestInstallAsDeployment(t *testing.T) {
 	r.install(ctx, t)
 	r.waitForPod(ctx, t, "ReplicaSet")
 	r.checkPermissions(ctx, t, false)
-	r.helm(t, "upgrade", r.name, chart, "--reuse-values", "--set", "config.dryRun=false")
+	r.runHelm(t, "upgrade", r.name, chart, "--reuse-values", "--set", "config.dryRun=false")
 	r.checkPermissions(ctx, t, true)
-	r.helm(t, "upgrade", r.name, chart, "--reuse-values", "--set", "config.dryRun=true")
+	r.runHelm(t, "upgrade", r.name, chart, "--reuse-values", "--set", "config.dryRun=true")
 	r.checkPermissions(ctx, t, false)
 	r.uninstall(ctx, t)
 }
@@ -161,13 +161,13 @@ func TestInstallAsCronJob(t *testing.T) {
 	}
 	pod := r.waitForPod(ctx, t, "Job")
 	if args := strings.Join(pod.Spec.Containers[0].Args, " "); !strings.HasPrefix(args, "run --once --strategy ") {
-		t.Errorf("the job has arguments %q, want a single pass of one strategy", args)
+		t.Errorf("the CronJob has arguments %q, want a single pass of one strategy", args)
 	}
 	r.uninstall(ctx, t)
 }
 
-// TestRestrictedLevelIsOn checks that the restricted level rejects a pod; otherwise the tests above would prove
-// nothing.
+// TestRestrictedLevelIsOn checks that the restricted level rejects a privileged pod; otherwise the tests of the chart
+// would prove nothing.
 func TestRestrictedLevelIsOn(t *testing.T) {
 	ctx := t.Context()
 	r := newRelease("keel", "ek-refused")

@@ -14,9 +14,10 @@ import (
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 )
 
-// Audit returns the audit events so far: every eviction, and every request of a ServiceAccount.
+// Audit returns the audit events so far. With the default policy, these are every eviction and every request of a
+// ServiceAccount.
 func (c *Cluster) Audit() ([]auditv1.Event, error) {
-	data, err := os.ReadFile(c.path("audit.log"))
+	data, err := os.ReadFile(c.filePath("audit.log"))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil // the API server creates the file with the first event
 	}
@@ -37,7 +38,7 @@ func (c *Cluster) Audit() ([]auditv1.Event, error) {
 	return events, nil
 }
 
-// Evictions returns the audited requests to evict in a namespace, with the status codes of their answers.
+// Evictions returns the audit events of all eviction requests in a namespace.
 func (c *Cluster) Evictions(namespace string) ([]auditv1.Event, error) {
 	all, err := c.Audit()
 	var out []auditv1.Event
@@ -49,23 +50,23 @@ func (c *Cluster) Evictions(namespace string) ([]auditv1.Event, error) {
 	return out, err
 }
 
-// ServiceAccountKubeconfig writes a kubeconfig with a token of the account.
+// ServiceAccountKubeconfig writes a kubeconfig with a token of the ServiceAccount and returns its path.
 func (c *Cluster) ServiceAccountKubeconfig(ctx context.Context, namespace, name string) (string, error) {
 	hour := int64(3600)
 	request := &authv1.TokenRequest{Spec: authv1.TokenRequestSpec{ExpirationSeconds: &hour}}
 	t, err := c.Client.CoreV1().ServiceAccounts(namespace).CreateToken(ctx, name, request, metav1.CreateOptions{})
 	if err != nil {
-		return "", fmt.Errorf("asking for a token of %s/%s: %w", namespace, name, err)
+		return "", fmt.Errorf("requesting a token for %s/%s: %w", namespace, name, err)
 	}
 	path := filepath.Join(c.dir, fmt.Sprintf("kubeconfig-%s-%s", namespace, name))
 	return path, c.writeKubeconfigFor(path, t.Status.Token, namespace)
 }
 
 // AuditLog returns the path of the audit log.
-func (c *Cluster) AuditLog() string { return c.path("audit.log") }
+func (c *Cluster) AuditLog() string { return c.filePath("audit.log") }
 
-// UserKubeconfig writes a kubeconfig for one of Options.Users.
+// UserKubeconfig writes a kubeconfig for one of Options.Users and returns its path.
 func (c *Cluster) UserKubeconfig(u User) (string, error) {
-	path := c.path("kubeconfig-user-" + u.Name)
+	path := c.filePath("kubeconfig-user-" + u.Name)
 	return path, c.writeKubeconfigFor(path, u.Token, "")
 }

@@ -14,7 +14,7 @@ import (
 
 // Cluster is a running control plane.
 type Cluster struct {
-	layout
+	componentLayout
 	Client kubernetes.Interface
 	Config *rest.Config
 
@@ -30,8 +30,8 @@ type Cluster struct {
 	schedulerEnded chan struct{}
 }
 
-// await polls until ask returns no error, a component fails, or the limit has passed.
-func (c *Cluster) await(ctx context.Context, limit time.Duration, ask func() error) error {
+// pollUntil polls until ask returns no error, a component fails, or the time limit has passed.
+func (c *Cluster) pollUntil(ctx context.Context, limit time.Duration, ask func() error) error {
 	var last error
 	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, limit, true, func(context.Context) (bool, error) {
 		select {
@@ -51,8 +51,8 @@ func (c *Cluster) await(ctx context.Context, limit time.Duration, ask func() err
 // Failed delivers an error for each component that ended before Stop.
 func (c *Cluster) Failed() <-chan error { return c.failed }
 
-// Stop ends all components and removes the folder. os.Stderr stays redirected, because the components log until the
-// process ends. The process should end soon.
+// Stop ends all components and removes the folder. os.Stderr stays redirected, because components log until the process
+// ends. The caller should therefore exit soon.
 func (c *Cluster) Stop() {
 	c.cancel()
 	done := make(chan struct{})

@@ -21,7 +21,7 @@ import (
 )
 
 // The lab calls the components' functions, not their commands, because each command would install its own signal
-// handler. Several components then apply the same logging settings; this must be allowed once.
+// handler. Several components then apply the same logging settings, which ReapplyHandling permits.
 func init() {
 	logsapi.ReapplyHandling = logsapi.ReapplyHandlingIgnoreUnchanged
 	logs.InitLogs()
@@ -35,7 +35,8 @@ func parseFlags(sets cliflag.NamedFlagSets, args []string) error {
 	return all.Parse(args)
 }
 
-// runEtcd runs a single etcd member on the ports in args. It does not sync to disk, because the data is disposable.
+// runEtcd runs a single etcd member on the ports in args. The member does not sync to disk, because the data is
+// disposable.
 func runEtcd(ctx context.Context, args []string) error {
 	cfg := embed.NewConfig()
 	var client, peer int

@@ -7,8 +7,8 @@ import (
 //go:embed usage.yaml
 var usage []byte
 
-// Annotations with the resource usage of a pod, as quantities. Each applies to every container of the pod and can
-// change at any time. The default is 1m and 1Mi per container.
+// The annotations that set the resource usage of a pod, as quantities. An annotation applies to every container of the
+// pod and can change at any time. The default is 1m and 1Mi per container.
 const (
 	UsageCPU    = "kwok.x-k8s.io/usage-cpu"
 	UsageMemory = "kwok.x-k8s.io/usage-memory"

@@ -8,25 +8,27 @@ import (
 type Options struct {
 	// Kwok is the path of the kwok program.
 	Kwok string
-	// WithoutKwok runs no kwok. The caller then writes the status of nodes and pods.
+	// WithoutKwok disables kwok. Without kwok, the caller writes the status of nodes and pods.
 	WithoutKwok bool
 	// Usage makes kwok simulate resource usage from pod annotations (see UsageCPU) and serve it like a kubelet.
 	Usage bool
 	// Aggregation lets aggregated API servers, such as metrics-server, register with the API server.
 	Aggregation bool
-	// Controllers lists the controllers to run. Empty selects those that manage pods, accounts and namespaces.
+	// Controllers lists the controllers to run. If the list is empty, the lab runs those that manage pods, accounts and
+	// namespaces.
 	Controllers []string
-	// SchedulerConfig is a KubeSchedulerConfiguration (v1); empty selects the defaults. The lab replaces
+	// SchedulerConfig is a KubeSchedulerConfiguration (v1); empty selects the defaults. The lab overwrites
 	// clientConnection and leaderElection.
 	SchedulerConfig []byte
-	// ControllerManagerFlags come after the lab's own flags and override them.
+	// ControllerManagerFlags are appended to the lab's own flags and override them.
 	ControllerManagerFlags []string
-	// Etcd is a data folder that Keep wrote for an earlier lab. Empty starts with no data.
+	// Etcd is a data folder that Keep wrote for an earlier lab. If Etcd is empty, etcd starts without data.
 	Etcd string
-	// Command runs one component if the component's name and arguments are appended to it. Each component then runs
-	// as a process of its own (see RunComponent and Component). Empty runs all components in this process.
+	// Command is a command that runs the component whose name and arguments are appended to it. With Command, each
+	// component runs as a separate process (see RunComponent and Component). Without Command, all components run in
+	// this process.
 	Command []string
-	// Users can authenticate in addition to the administrator.
+	// Users are additional users that can authenticate to the API server.
 	Users []User
 	// AuditPolicy (audit.k8s.io/v1) replaces the lab's audit policy.
 	AuditPolicy []byte

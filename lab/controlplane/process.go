@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// Process is a component in a process of its own. It dies with this process.
+// Process is a separate process that belongs to a cluster. It ends with this process.
 type Process struct {
 	argv    []string
 	log     string
@@ -24,19 +24,19 @@ type Process struct {
 	ended  chan struct{}
 }
 
-// Component returns the process of a component if the cluster was started with Options.Command, otherwise nil.
+// Component returns the process of a component; nil if the component runs in this process.
 func (c *Cluster) Component(name string) *Process { return c.processes[name] }
 
-// Spawn starts another process beside the components. It ends with the cluster. If it ends earlier, Failed reports it
-// with the end of its output.
+// Spawn starts another process beside the components. The process ends with the cluster. If the process ends earlier,
+// Failed reports the end of its output.
 func (c *Cluster) Spawn(name string, argv ...string) (*Process, error) {
-	err := c.spawn(c.lifetime, name, argv)
+	err := c.startProcess(c.lifetime, name, argv)
 	return c.processes[name], err
 }
 
-// spawn starts a process. If it ends before Stop, Failed reports it.
-func (c *Cluster) spawn(ctx context.Context, name string, argv []string) error {
-	p := &Process{argv: argv, log: c.path(name + "-process.log"), cluster: c, ctx: ctx}
+// startProcess starts a process. If the process ends before Stop, Failed reports an error.
+func (c *Cluster) startProcess(ctx context.Context, name string, argv []string) error {
+	p := &Process{argv: argv, log: c.filePath(name + "-process.log"), cluster: c, ctx: ctx}
 	c.processes[name] = p
 	return p.Start()
 }
@@ -84,7 +84,8 @@ func (p *Process) isKilled() bool {
 	return p.killed
 }
 
-// Freeze stops the process with SIGSTOP. Its connections stay open but get no answers.
+// Freeze suspends the process with SIGSTOP. The connections of a frozen process stay open, but their requests get no
+// answers.
 func (p *Process) Freeze() error { return p.signal(syscall.SIGSTOP) }
 
 // Thaw resumes a frozen process.
@@ -96,7 +97,7 @@ func (p *Process) signal(s syscall.Signal) error {
 	return p.child.Signal(s)
 }
 
-// Kill kills the process and waits for its end.
+// Kill sends SIGKILL and waits until the process has ended.
 func (p *Process) Kill() error {
 	p.mu.Lock()
 	p.killed = true
@@ -109,11 +110,11 @@ func (p *Process) Kill() error {
 	return nil
 }
 
-// run starts a component. A component that ends before Stop is a failure.
-func (c *Cluster) run(ctx context.Context, name string, args []string) {
+// startComponent starts a component. A component that ends before Stop is a failure.
+func (c *Cluster) startComponent(ctx context.Context, name string, args []string) {
 	if len(c.command) > 0 {
 		argv := append(append(slices.Clone(c.command), name), args...)
-		if err := c.spawn(ctx, name, argv); err != nil {
+		if err := c.startProcess(ctx, name, argv); err != nil {
 			c.failed <- err
 		}
 		return

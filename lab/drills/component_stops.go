@@ -11,13 +11,13 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/proxy"
 )
 
-// stopFor is how long a component is stopped; shortStop is the value in the short form.
+// stopFor is the time for which a component is stopped; shortStop applies to short drills.
 const (
 	stopFor   = 30 * time.Second
 	shortStop = 5 * time.Second
 )
 
-// onEviction returns a hook that calls f once, at the n-th request to evict.
+// onEviction returns a hook that calls f at the n-th eviction request, and a flag that is true after the call.
 func onEviction(n int, f func()) (func(*process, proxy.Class, int, proxy.Moment), *atomic.Bool) {
 	fired := &atomic.Bool{}
 	return func(_ *process, c proxy.Class, k int, m proxy.Moment) {
@@ -27,9 +27,9 @@ func onEviction(n int, f func()) (func(*process, proxy.Class, int, proxy.Moment)
 	}, fired
 }
 
-// repeat unbalances the workload and calls attempt until all repetitions have taken place or too many attempts failed
-// to trigger the fault. Then it runs a clean pass.
-func (s *drillRun) repeat(ctx context.Context, attempt func(try int) error) error {
+// repeatFailure unbalances the workload and calls attempt, until the failure has occurred in all repetitions or too many
+// attempts missed it. Finally, repeat runs a pass without faults.
+func (s *drillRun) repeatFailure(ctx context.Context, attempt func(try int) error) error {
 	s.minEvictions = s.reps
 	for try := 0; s.completed < s.reps && try < 3*s.reps; try++ {
 		if err := s.workload.unbalance(ctx, s.random); err != nil {
@@ -42,8 +42,8 @@ func (s *drillRun) repeat(ctx context.Context, attempt func(try int) error) erro
 	return s.runCleanPass(ctx)
 }
 
-// runInterrupted runs a pass and calls f at its n-th request to evict. It returns nil if the pass sends fewer
-// requests.
+// runInterrupted runs a pass and calls f at its n-th request to evict. runInterrupted returns nil if the pass sends
+// fewer requests.
 func (s *drillRun) runInterrupted(ctx context.Context, h processOptions, n int, f func()) (*process, error) {
 	hook, fired := onEviction(n, f)
 	h.args, h.hook = singlePassArgs(time.Minute), hook
@@ -60,19 +60,19 @@ func (s *drillRun) runInterrupted(ctx context.Context, h processOptions, n int, 
 	return p, nil
 }
 
-// stopComponent returns a drill that stops one component in the middle of a wave. It freezes the component in one
-// repetition, and kills and restarts it in the next.
+// stopComponent returns a drill that stops one component while a pass evicts pods. Alternately, the drill freezes and
+// thaws the component, or kills and restarts it.
 func stopComponent(name string) func(context.Context, *drillRun) error {
 	return func(ctx context.Context, s *drillRun) error {
 		s.rules.Slack += 2 * time.Second
 		if err := s.configure(ctx, "0 0 1 1 *"); err != nil {
 			return err
 		}
-		return s.repeat(ctx, func(int) error { return s.stopOnce(ctx, name) })
+		return s.repeatFailure(ctx, func(int) error { return s.stopComponentOnce(ctx, name) })
 	}
 }
 
-func (s *drillRun) stopOnce(ctx context.Context, name string) error {
+func (s *drillRun) stopComponentOnce(ctx context.Context, name string) error {
 	comp, err := s.component(name)
 	if err != nil {
 		return err

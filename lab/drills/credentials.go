@@ -15,8 +15,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
-// configureSlowPass makes a pass last long enough to lose a permission in its middle. The API server caches a token
-// review for 10 s.
+// configureSlowPass configures limits with which a pass lasts long enough to lose a permission partway. The pass must
+// take longer than 10 s, because the API server caches a token review that long.
 func (s *drillRun) configureSlowPass(ctx context.Context) error {
 	if s.options.Short {
 		return s.configure(ctx, "0 0 1 1 *")
@@ -25,12 +25,12 @@ func (s *drillRun) configureSlowPass(ctx context.Context) error {
 	return s.configure(ctx, "0 0 1 1 *")
 }
 
-// deleteTokenPods deletes, in the middle of a pass, the pod that the process's ServiceAccount token is bound to.
+// deleteTokenPods deletes, in the middle of a pass, the pod to which the process's ServiceAccount token is bound.
 func deleteTokenPods(ctx context.Context, s *drillRun) error {
 	if err := s.configureSlowPass(ctx); err != nil {
 		return err
 	}
-	return s.repeat(ctx, func(try int) error { return s.deleteTokenPod(ctx, try) })
+	return s.repeatFailure(ctx, func(try int) error { return s.deleteTokenPod(ctx, try) })
 }
 
 func (s *drillRun) deleteTokenPod(ctx context.Context, i int) error {
@@ -88,7 +88,7 @@ func revokePermissions(ctx context.Context, s *drillRun) error {
 		return err
 	}
 	rights := []string{evictRole, stateRole, leaseRole, readRole}
-	return s.repeat(ctx, func(int) error { return s.revokePermission(ctx, rights[s.completed%len(rights)]) })
+	return s.repeatFailure(ctx, func(int) error { return s.revokePermission(ctx, rights[s.completed%len(rights)]) })
 }
 
 func (s *drillRun) revokePermission(ctx context.Context, right string) error {

@@ -16,7 +16,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/proxy"
 )
 
-// drillRun is one run of a drill: a namespace for the Lease and the state, a seed, and what happened so far.
+// drillRun is one run of a drill, with its namespace for the Lease and the state, its seed, and its results so far.
 type drillRun struct {
 	*environment
 	name, namespace string
@@ -29,13 +29,13 @@ type drillRun struct {
 	violations      []auditverifier.Violation
 	completed       int // repetitions in which the failure occurred
 	notes           map[string]int
-	// minEvictions is the number of evictions below which the drill proves nothing.
+	// minEvictions is the smallest number of evictions with which the drill is valid.
 	minEvictions int
 }
 
 const verifyTimeout = 20 * time.Second
 
-// defaultRules returns the limits that the configuration of every drill contains.
+// defaultRules returns the limits in the configuration of every drill.
 func defaultRules() auditverifier.Rules {
 	return auditverifier.Rules{
 		PerPass: 12, PerNode: 5, PerNamespace: 10, PerOwner: 2, PerZone: 10,
@@ -46,8 +46,8 @@ func defaultRules() auditverifier.Rules {
 	}
 }
 
-// configText returns the configuration for the rules, with one strategy per schedule. Sections in without are left
-// out, for binaries that do not support them.
+// configText returns the configuration for the rules, with one strategy per schedule. The configuration omits the
+// sections in without, for binaries that do not support them.
 func configText(r auditverifier.Rules, without map[string]bool, schedules ...string) string {
 	var b strings.Builder
 	b.WriteString("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\ndryRun: false\nguards: {minPodAge: 0s}\n")
@@ -71,7 +71,8 @@ func configText(r auditverifier.Rules, without map[string]bool, schedules ...str
 	return b.String()
 }
 
-// configure writes the drill's configuration. It leaves out and notes sections that the binary does not support.
+// configure writes the drill's configuration. configure omits, and notes, the sections that the binary does not
+// support.
 func (s *drillRun) configure(ctx context.Context, schedules ...string) error {
 	s.config = filepath.Join(s.dir, s.name+".yaml")
 	without := map[string]bool{}
@@ -104,10 +105,11 @@ func singlePassArgs(leaseTimeout time.Duration) []string {
 	return []string{"run", "--once", "--lease-timeout", leaseTimeout.String()}
 }
 
-// passLimit is the time limit of one pass: waiting for the Lease, about 12 evictions, and their verification.
+// passLimit is the time limit of one pass, which waits for the Lease, evicts about 12 pods, and verifies the
+// replacements.
 const passLimit = 3 * time.Minute
 
-// waitForPass waits for a pass and notes how it ended.
+// waitForPass waits until a pass ends, and notes its exit code and the injected faults.
 func (s *drillRun) waitForPass(ctx context.Context, p *process) {
 	if !p.wait(ctx, passLimit) {
 		s.addViolation(auditverifier.ProcessFailure, p.user, "the process did not end within %s: %s", passLimit, p.lastLine())
@@ -124,7 +126,7 @@ func (s *drillRun) addViolation(k auditverifier.Kind, user, format string, args 
 	s.violations = append(s.violations, auditverifier.Violation{Kind: k, At: time.Now(), User: user, What: fmt.Sprintf(format, args...)})
 }
 
-// runCleanPass runs a pass without faults. It must report whatever a killed process left unreported.
+// runCleanPass runs a pass without faults. The pass must report all evictions that a killed process did not report.
 func (s *drillRun) runCleanPass(ctx context.Context) error {
 	if s.options.Short && !s.anyKilled() {
 		return nil
@@ -142,7 +144,7 @@ func (s *drillRun) runCleanPass(ctx context.Context) error {
 
 func (s *drillRun) anyKilled() bool { return slices.ContainsFunc(s.processes, (*process).wasKilled) }
 
-// verify ends the processes that still run and verifies everything that they did.
+// verify ends all running processes and verifies the actions of all processes.
 func (s *drillRun) verify(ctx context.Context) (auditverifier.Result, int, error) {
 	sleep(ctx, time.Second) // the audit log and the watches lag behind by a moment
 	var reports []auditverifier.Report
@@ -156,7 +158,7 @@ func (s *drillRun) verify(ctx context.Context) (auditverifier.Result, int, error
 	if err != nil {
 		return auditverifier.Result{}, 0, err
 	}
-	changes, gaps := s.recorder.snapshot()
+	changes, gaps := s.recorder.recordedChanges()
 	c := auditverifier.Evidence{Changes: changes, Events: events, Reports: reports, Rules: s.rules,
 		Ours: func(u string) bool { return s.users[u] }, Namespace: s.namespace}
 	v := c.Verify()
@@ -176,7 +178,7 @@ func (s *drillRun) verify(ctx context.Context) (auditverifier.Result, int, error
 	return v, len(reports), nil
 }
 
-// keepFiles copies the files of all processes if there are violations.
+// keepFiles copies the files of all processes to Options.Keep if there are violations.
 func (s *drillRun) keepFiles(v auditverifier.Result) {
 	if s.options.Keep == "" || len(v.Violations) == 0 {
 		return
@@ -197,7 +199,7 @@ func (s *drillRun) startProcess(h processOptions) (*process, error) {
 	}
 	if h.token == "" {
 		if s.usedUsers >= userCount {
-			return nil, errors.New("all test users are used up; raise userCount")
+			return nil, errors.New("all test users are in use; raise userCount")
 		}
 		h.user, h.token = userName(s.usedUsers), s.tokens[s.usedUsers]
 		s.usedUsers++

@@ -20,8 +20,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/proxy"
 )
 
-// The group of the users under test. Each process runs as a user of its own, so the audit log shows which process
-// sent a request.
+// The group of the users under test. Each process runs as a separate user, so the audit log shows which process sent a
+// request.
 const (
 	userGroup = "evenkeel-drills"
 	userCount = 1000
@@ -73,7 +73,7 @@ func newEnvironment(ctx context.Context, o Options) (*environment, error) {
 		os.RemoveAll(dir)
 		return nil, err
 	}
-	if err := a.prepare(ctx); err != nil {
+	if err := a.prepareCluster(ctx); err != nil {
 		a.close()
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (a *environment) close() {
 	os.RemoveAll(a.dir)
 }
 
-func (a *environment) prepare(ctx context.Context) error {
+func (a *environment) prepareCluster(ctx context.Context) error {
 	a.ca = a.cluster.Config.CAData
 	if len(a.ca) == 0 {
 		var err error
@@ -96,7 +96,7 @@ func (a *environment) prepare(ctx context.Context) error {
 		}
 	}
 	a.audit = auditLog{path: a.cluster.AuditLog()}
-	for _, role := range roles() {
+	for _, role := range permissionRoles() {
 		if _, err := a.cluster.Client.RbacV1().ClusterRoles().Create(ctx, &role, metav1.CreateOptions{}); err != nil {
 			return err
 		}
@@ -114,7 +114,7 @@ func (a *environment) prepare(ctx context.Context) error {
 	return nil
 }
 
-// The permissions. Each is a ClusterRole, so a drill can revoke one alone.
+// The permissions. Each permission is a ClusterRole, so that a drill can revoke it alone.
 const (
 	readRole  = "evenkeel-drills-read"
 	evictRole = "evenkeel-drills-evict"
@@ -122,7 +122,7 @@ const (
 	stateRole = "evenkeel-drills-state"
 )
 
-func roles() []rbacv1.ClusterRole {
+func permissionRoles() []rbacv1.ClusterRole {
 	rule := func(groups, resources string, verbs ...string) rbacv1.PolicyRule {
 		return rbacv1.PolicyRule{APIGroups: strings.Split(groups, ","), Resources: strings.Split(resources, ","), Verbs: verbs}
 	}
@@ -138,7 +138,7 @@ func roles() []rbacv1.ClusterRole {
 	}
 }
 
-// grant gives a permission to all users under test and to all ServiceAccounts of the token drill.
+// grant grants a permission to all users under test and to all ServiceAccounts of the token drill.
 func (a *environment) grant(ctx context.Context, role string) error {
 	_, err := a.cluster.Client.RbacV1().ClusterRoleBindings().Create(ctx,
 		&rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: role},
@@ -152,7 +152,7 @@ func (a *environment) revoke(ctx context.Context, role string) error {
 	return a.cluster.Client.RbacV1().ClusterRoleBindings().Delete(ctx, role, metav1.DeleteOptions{})
 }
 
-// kubeconfig writes a kubeconfig that connects a user through a proxy.
+// kubeconfig writes a kubeconfig with which a user connects through a proxy.
 func (a *environment) kubeconfig(name, token, namespace string, p *proxy.Proxy) (string, error) {
 	k := clientcmdapi.NewConfig()
 	k.Clusters["drill"] = &clientcmdapi.Cluster{Server: p.URL(), CertificateAuthorityData: p.CA()}
@@ -170,16 +170,16 @@ func (a *environment) createNamespace(ctx context.Context, name string) error {
 	return ignoreExists(err)
 }
 
-// component returns a control plane component that runs as its own process.
+// component returns the process of a control plane component.
 func (a *environment) component(name string) (*controlplane.Process, error) {
 	p := a.cluster.Component(name)
 	if p == nil {
-		return nil, fmt.Errorf("component %s does not run as a process of its own", name)
+		return nil, fmt.Errorf("component %s does not run as a separate process", name)
 	}
 	return p, nil
 }
 
-// checkComponents returns an error once a component has ended by itself.
+// checkComponents returns an error if a component has failed.
 func (a *environment) checkComponents() error {
 	select {
 	case err := <-a.cluster.Failed():
@@ -205,5 +205,5 @@ func (a *environment) waitUntilReady(ctx context.Context, limit time.Duration) e
 	}
 }
 
-// tokenNamespace is the namespace of the drill with ServiceAccounts.
+// tokenNamespace is the namespace of the drill that uses ServiceAccounts.
 const tokenNamespace = "drill-token"

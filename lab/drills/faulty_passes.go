@@ -8,8 +8,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/proxy"
 )
 
-// maxDelay is the longest time for which the faulty proxy delays a request. Watches that the proxy silences also end
-// within it.
+// maxDelay is the longest time for which the proxy delays a request. A watch that the proxy silences ends within
+// maxDelay, too.
 const maxDelay = 3 * time.Second
 
 // runFaultyPasses sends each pass through a proxy that disturbs 1 to 30 % of its requests.

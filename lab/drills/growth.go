@@ -13,8 +13,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
-// A schedule fires at most once a minute. The drill configures strategies that fire every 60, 61, 62, ... seconds.
-// Their schedules drift apart, and after the first minute one of them is due nearly every second. The binary
+// A schedule is due at most once a minute. The drill configures strategies with intervals of 60, 61, 62, ... seconds.
+// The schedules drift apart, so that after the first minute one of them is due nearly every second. The process
 // therefore makes hundreds of passes within minutes.
 const driftingCount = 60
 
@@ -25,8 +25,8 @@ func driftingSchedules() (out []string) {
 	return out
 }
 
-// runGrowth keeps one process running for many passes, most of them with pods to move. It compares the goroutines and
-// the live heap of early and late passes.
+// runGrowth keeps one process running for many passes, most of them with pods to move. The drill compares the
+// goroutines and the live heap in early and late passes.
 func runGrowth(ctx context.Context, s *drillRun) error {
 	s.rules.OnePass = false
 	s.rules.Slack += time.Second // allow longer delays: the test machine is busy during hundreds of passes
@@ -57,15 +57,14 @@ func runGrowth(ctx context.Context, s *drillRun) error {
 	if !p.wait(ctx, 30*time.Second) {
 		s.addViolation(auditverifier.ProcessFailure, p.user, "the process did not end within 30s of SIGTERM")
 	}
-	s.recordGrowth(p, measure(samples, warmUp(s.reps)))
+	s.recordGrowth(p, computeGrowth(samples, warmUpPasses(s.reps)))
 	if err := s.workload.cordonAllBut(ctx, 0); err != nil { // the last unbalancing may have been interrupted
 		return err
 	}
 	return s.workload.waitUntilStable(ctx, stableTimeout)
 }
 
-// unbalanceRepeatedly unbalances the workload until ctx ends. The pauses leave time for passes that find nothing to
-// do.
+// unbalanceRepeatedly unbalances the workload until ctx ends. During the pauses, passes find nothing to evict.
 func (s *drillRun) unbalanceRepeatedly(ctx context.Context) error {
 	for ctx.Err() == nil {
 		if err := s.workload.unbalance(ctx, s.random); err != nil && ctx.Err() == nil {
@@ -78,7 +77,7 @@ func (s *drillRun) unbalanceRepeatedly(ctx context.Context) error {
 
 var serving = regexp.MustCompile(`msg="serving [^"]*" address=(\S+)`)
 
-// metricsAddress returns the metrics URL that the process logs.
+// metricsAddress returns the metrics URL from the log of the process.
 func (p *process) metricsAddress(ctx context.Context) (at string, err error) {
 	err = seed.WaitUntil(ctx, time.Minute, func() (bool, error) {
 		m := serving.FindStringSubmatch(p.stderr())
@@ -91,8 +90,8 @@ func (p *process) metricsAddress(ctx context.Context) (at string, err error) {
 	return at, err
 }
 
-// collectSamples reads the metrics four times a second until all passes are made.
-func (s *drillRun) collectSamples(ctx context.Context, p *process, address string) (all []sample, err error) {
+// collectSamples reads the metrics four times a second until the process has made all passes.
+func (s *drillRun) collectSamples(ctx context.Context, p *process, address string) (all []metricsSample, err error) {
 	client := &http.Client{Transport: &http.Transport{}, Timeout: 20 * time.Second}
 	defer client.CloseIdleConnections()
 	file, err := os.Create(strings.TrimSuffix(p.out, ".out") + ".samples") // kept if the drill finds a violation
@@ -109,7 +108,7 @@ func (s *drillRun) collectSamples(ctx context.Context, p *process, address strin
 			return nil, fmt.Errorf("the process ended after %d passes: %s", s.completed, s.exitSummary(p))
 		default:
 		}
-		now, err := scrape(ctx, client, address)
+		now, err := scrapeMetrics(ctx, client, address)
 		if err != nil {
 			return nil, err
 		}
@@ -123,12 +122,12 @@ func (s *drillRun) collectSamples(ctx context.Context, p *process, address strin
 	return all, s.checkComponents()
 }
 
-// recordGrowth notes the figures and adds a violation for each figure that is too high.
-func (s *drillRun) recordGrowth(p *process, f figures) {
+// recordGrowth notes the figures, and adds a violation for each figure that exceeds its limit.
+func (s *drillRun) recordGrowth(p *process, f growthFigures) {
 	s.logProgress("%s", f)
 	s.notes["goroutines early"], s.notes["goroutines late"] = f.early, f.late
 	s.notes["live heap growth in bytes per pass"] = int(f.growthPerPass)
-	for _, wrong := range f.problems() {
+	for _, wrong := range f.exceededLimits() {
 		s.addViolation(auditverifier.ProcessFailure, p.user, "%s (%s)", wrong, f)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/proxy"
 )
 
-// killPoint is the moment at which a process is killed. It is either the n-th request of a class, on its arrival or
+// killPoint defines when a process is killed. A kill point is either the n-th request of a class, on its arrival or
 // before its answer, or a time after the start.
 type killPoint struct {
 	class   proxy.Class
@@ -18,7 +18,8 @@ type killPoint struct {
 	delay   time.Duration
 }
 
-// randomKillPoint draws a kill point. Half of them are at evictions, where a count can be lost.
+// randomKillPoint draws a kill point. Half of the kill points are at evictions, where a killed process can lose a
+// count.
 func (s *drillRun) randomKillPoint() killPoint {
 	pt := killPoint{request: 1 + s.random.IntN(8), moment: proxy.Arrived, delay: time.Duration(s.random.IntN(40)) * time.Millisecond}
 	if s.random.IntN(2) == 0 {
@@ -40,8 +41,8 @@ func (s *drillRun) randomKillPoint() killPoint {
 	return pt
 }
 
-// killAt makes the proxy's hook kill the process at a point.
-func (s *drillRun) killAt(h *processOptions, pt killPoint) {
+// killAtPoint makes the proxy's hook kill the process at the kill point.
+func (s *drillRun) killAtPoint(h *processOptions, pt killPoint) {
 	if pt.class == "" {
 		return
 	}
@@ -57,7 +58,7 @@ func (s *drillRun) killAt(h *processOptions, pt killPoint) {
 	}
 }
 
-// killPasses kills passes at random points. The next process starts at once.
+// killPasses kills passes at random points. After each kill, the next process starts at once.
 func killPasses(ctx context.Context, s *drillRun) error {
 	if err := s.configure(ctx, "0 0 1 1 *"); err != nil {
 		return err
@@ -80,13 +81,14 @@ func killPasses(ctx context.Context, s *drillRun) error {
 func (s *drillRun) killPass(ctx context.Context) error {
 	pt := s.randomKillPoint()
 	h := processOptions{args: singlePassArgs(time.Minute), http2: s.random.IntN(2) == 0}
-	s.killAt(&h, pt)
+	s.killAtPoint(&h, pt)
 	p, err := s.startProcess(h)
 	if err != nil {
 		return err
 	}
 	if pt.class == "" {
-		// The process first waits until the dead process's Lease expires. The delay counts from then.
+		// The process first waits until the Lease of the killed process expires, so the delay starts at that time. The
+		// delay counts from then.
 		t := time.AfterFunc(s.remainingLease()+pt.delay, func() { p.kill() })
 		defer t.Stop()
 	}
@@ -98,8 +100,8 @@ func (s *drillRun) killPass(ctx context.Context) error {
 	return nil
 }
 
-// remainingLease returns how long the Lease of a killed process may still be valid. It assumes that the process
-// renewed the Lease just before it died.
+// remainingLease returns how long the Lease of a killed process may still be valid. The result assumes that the process
+// renewed the Lease just before it was killed.
 func (s *drillRun) remainingLease() time.Duration {
 	if len(s.processes) < 2 {
 		return 0
@@ -111,11 +113,11 @@ func (s *drillRun) remainingLease() time.Duration {
 	return max(0, 15*time.Second-time.Since(p.endedAt))
 }
 
-// hourLimit is the number of pods that all processes together may evict within an hour. The first processes are
-// killed in the middle of a wave, so the count must survive kills.
+// hourLimit is the number of pods that all processes together may evict per hour. The first processes are killed while
+// they evict, so the count must survive a kill.
 const hourLimit = 9
 
-func hourAcrossKills(ctx context.Context, s *drillRun) error {
+func checkHourLimitAcrossKills(ctx context.Context, s *drillRun) error {
 	s.rules.HourCluster, s.rules.HourNamespace = hourLimit, hourLimit
 	if err := s.configure(ctx, "0 0 1 1 *"); err != nil {
 		return err

@@ -9,11 +9,12 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/proxy"
 )
 
-// cutFor is how long the leader is cut off. The Lease expires after 15 s, so the other replica takes over.
+// cutFor is the time for which the leader has no connection. A Lease expires after 15 s, so the other replica takes
+// over during the cut.
 const cutFor = 25 * time.Second
 
-// replicaPair runs two controllers, each behind a proxy of its own. A controller that ends is restarted, as a kubelet
-// would do.
+// replicaPair runs two controllers, each behind a proxy of its own. The pair restarts a controller that ends, as a
+// kubelet would do.
 type replicaPair struct {
 	run       *drillRun
 	processes [2]*process
@@ -25,7 +26,7 @@ type replicaPair struct {
 	moment proxy.Moment
 }
 
-func (d *replicaPair) hook(p *process, c proxy.Class, _ int, m proxy.Moment) {
+func (d *replicaPair) onRequest(p *process, c proxy.Class, _ int, m proxy.Moment) {
 	if c != proxy.Eviction {
 		return
 	}
@@ -41,13 +42,13 @@ func (d *replicaPair) hook(p *process, c proxy.Class, _ int, m proxy.Moment) {
 	}
 }
 
-func (d *replicaPair) arm(after int, at proxy.Moment) {
+func (d *replicaPair) armCut(after int, at proxy.Moment) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.armed, d.after, d.moment = true, after, at
 }
 
-func (d *replicaPair) disarm() {
+func (d *replicaPair) disarmCut() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.armed = false
@@ -66,7 +67,7 @@ func (d *replicaPair) restartEnded() error {
 		}
 		var err error
 		d.processes[i], err = d.run.startProcess(processOptions{args: []string{"run", "--bind-address", "127.0.0.1:0"},
-			hook: d.hook, http2: i == 0})
+			hook: d.onRequest, http2: i == 0})
 		if err != nil {
 			return err
 		}
@@ -74,7 +75,7 @@ func (d *replicaPair) restartEnded() error {
 	return nil
 }
 
-// cutOffLeader runs two replicas on a schedule and repeatedly cuts off the evicting one in the middle of a wave.
+// cutOffLeader runs two replicas on a schedule, and repeatedly cuts the connection of the leader while it evicts.
 func cutOffLeader(ctx context.Context, s *drillRun) error {
 	s.rules.OnePass = false
 	if err := s.configure(ctx, "* * * * *"); err != nil {
@@ -93,8 +94,8 @@ func cutOffLeader(ctx context.Context, s *drillRun) error {
 		if s.random.IntN(2) == 0 {
 			at = proxy.Answered
 		}
-		d.arm(1+s.random.IntN(5), at)
-		if err := d.cutOnce(ctx); err != nil {
+		d.armCut(1+s.random.IntN(5), at)
+		if err := d.cutLeaderOnce(ctx); err != nil {
 			return err
 		}
 	}
@@ -110,8 +111,8 @@ func cutOffLeader(ctx context.Context, s *drillRun) error {
 	return s.runCleanPass(ctx)
 }
 
-// cutOnce waits for a pass in which the leader is cut off, and then for the leader's end.
-func (d *replicaPair) cutOnce(ctx context.Context) error {
+// cutLeaderOnce waits for a pass in which the leader loses its connection, and then until the leader ends.
+func (d *replicaPair) cutLeaderOnce(ctx context.Context) error {
 	t := time.NewTimer(80 * time.Second)
 	defer t.Stop()
 	select {
@@ -120,18 +121,19 @@ func (d *replicaPair) cutOnce(ctx context.Context) error {
 		p.proxy.Restore()
 		d.run.completed++
 		d.run.logProgress("%s was cut off", p.user)
-		// A leader that is cut off ends. Until then it may still send an eviction that violates a rule.
-		p.waitShort(ctx, 10*time.Second)
+		// A leader without a connection ends. Until the leader ends, it may still send an eviction that violates a
+		// rule.
+		p.waitWithoutKill(ctx, 10*time.Second)
 	case <-t.C:
-		d.disarm()
+		d.disarmCut()
 		d.run.logProgress("no eviction within 80s")
 	case <-ctx.Done():
 	}
 	return d.run.checkComponents()
 }
 
-// waitShort waits for the process to end. It does not kill the process after the limit.
-func (p *process) waitShort(ctx context.Context, limit time.Duration) {
+// waitWithoutKill waits for the process to end. After the time limit, waitWithoutKill returns without killing the process.
+func (p *process) waitWithoutKill(ctx context.Context, limit time.Duration) {
 	t := time.NewTimer(limit)
 	defer t.Stop()
 	select {

@@ -18,11 +18,11 @@ type Options struct {
 	// Reps overrides the repetitions of every drill; 0 keeps each drill's own number.
 	Reps int
 	Seed uint64
-	// Results is the file with the results of drills that passed. A drill that is in the file is not run again.
-	// Empty: no file.
+	// Results is the file with the results of the drills that passed. Run skips the drills in this file. If Results is
+	// empty, no file is used.
 	Results string
-	// Run writes the table to Table and progress to Progress.
+	// Run writes the result table to Table and progress lines to Progress.
 	Table, Progress io.Writer
-	// Keep is the folder for the files of processes that violated a rule; empty: they are not kept.
+	// Keep is a folder for the files of processes that violated a rule; if empty, the files are deleted.
 	Keep string
 }

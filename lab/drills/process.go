@@ -68,7 +68,7 @@ func (p *process) run(file, program string, env, args []string) error {
 	return nil
 }
 
-// kill sends SIGKILL. It returns true if the process was running.
+// kill sends SIGKILL. kill returns true if the process was running.
 func (p *process) kill() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -82,7 +82,7 @@ func (p *process) kill() bool {
 // terminate sends SIGTERM.
 func (p *process) terminate() { _ = p.cmd.Process.Signal(syscall.SIGTERM) }
 
-// wait waits for the process to end and kills it after the limit. It returns false if the process had to be killed.
+// wait waits for the process to end and kills it after the limit. wait returns false if it had to kill the process.
 func (p *process) wait(ctx context.Context, limit time.Duration) bool {
 	t := time.NewTimer(limit)
 	defer t.Stop()
@@ -105,7 +105,7 @@ func (p *process) wasKilled() bool {
 	return p.killed && ok && st.Signaled()
 }
 
-// readOutput returns the reports of an ended process, and violations in its output and exit code.
+// readOutput returns the reports of an ended process, and the violations that its output and exit code show.
 func (p *process) readOutput() ([]auditverifier.Report, []auditverifier.Violation) {
 	var wrong []auditverifier.Violation
 	bad := func(format string, args ...any) {
@@ -127,7 +127,7 @@ func (p *process) readOutput() ([]auditverifier.Report, []auditverifier.Violatio
 	if at := max(strings.Index(log, "panic:"), strings.Index(log, "fatal error:")); at >= 0 {
 		bad("the process crashed: %s", log[at:min(len(log), at+600)])
 	} else if code := p.cmd.ProcessState.ExitCode(); code != 0 && code != 1 && !p.wasKilled() {
-		bad("the process exited with %d: %s", code, tail(log, 300))
+		bad("the process exited with %d: %s", code, lastBytes(log, 300))
 	}
 	return reports, wrong
 }
@@ -140,7 +140,7 @@ func (p *process) stderr() string {
 // lastLine returns the last line of standard error.
 func (p *process) lastLine() string {
 	lines := strings.Split(strings.TrimSpace(p.stderr()), "\n")
-	return tail(lines[len(lines)-1], 300)
+	return lastBytes(lines[len(lines)-1], 300)
 }
 
-func tail(s string, n int) string { return s[max(0, len(s)-n):] }
+func lastBytes(s string, n int) string { return s[max(0, len(s)-n):] }

@@ -39,14 +39,14 @@ type app struct {
 	annotations     map[string]string
 }
 
-// workload is what runs in the cluster: Deployments whose pods are repeatedly crowded into one zone, and protected
-// pods that must not be evicted.
+// workload consists of Deployments whose pods are repeatedly moved into one zone, and protected pods that must not be
+// evicted.
 type workload struct {
 	client kubernetes.Interface
 	apps   []app
 }
 
-// budgetSpec returns a budget with minAvailable or maxUnavailable; the other one is empty.
+// budgetSpec returns a budget with minAvailable or maxUnavailable; an empty value is omitted.
 func budgetSpec(minAvailable, maxUnavailable string) *policyv1.PodDisruptionBudgetSpec {
 	s := &policyv1.PodDisruptionBudgetSpec{}
 	if minAvailable != "" {
@@ -84,7 +84,7 @@ func workloadApps(now time.Time) []app {
 // createWorkload creates nodes, apps and protected pods. The protected pods all start in zone-1.
 func createWorkload(ctx context.Context, client kubernetes.Interface) (*workload, error) {
 	t := &workload{client, workloadApps(time.Now())}
-	if err := seed.Nodes(ctx, client, zoneCount, nodesPerZone); err != nil {
+	if err := seed.CreateNodes(ctx, client, zoneCount, nodesPerZone); err != nil {
 		return nil, err
 	}
 	for _, ns := range workloadNamespaces {
@@ -96,7 +96,7 @@ func createWorkload(ctx context.Context, client kubernetes.Interface) (*workload
 		return nil, err
 	}
 	for _, a := range t.apps {
-		if err := t.create(ctx, a); err != nil {
+		if err := t.createApp(ctx, a); err != nil {
 			return nil, fmt.Errorf("creating %s/%s: %w", a.namespace, a.name, err)
 		}
 	}
@@ -106,7 +106,7 @@ func createWorkload(ctx context.Context, client kubernetes.Interface) (*workload
 	if err := t.waitUntilStable(ctx, stableTimeout); err != nil {
 		return nil, err
 	}
-	// n6 is in zone-3. Its pods must stay, but they count for the zone.
+	// n6 is in zone-3. The pods on n6 must not be evicted, but they count for their zone.
 	if err := t.patchNode(ctx, "n6", `{"metadata":{"annotations":{"evenkeel.io/exclude":"true"}}}`); err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func podTemplate(a app) corev1.PodTemplateSpec {
 				"memory": *resource.NewQuantity(a.milliCPU<<20, resource.BinarySI)}}}}}}
 }
 
-func (t *workload) create(ctx context.Context, a app) error {
+func (t *workload) createApp(ctx context.Context, a app) error {
 	selector := &metav1.LabelSelector{MatchLabels: map[string]string{"app": a.name}}
 	object := metav1.ObjectMeta{Name: a.name, Annotations: a.annotations}
 	if _, err := t.client.AppsV1().Deployments(a.namespace).Create(ctx, &appsv1.Deployment{ObjectMeta: object,
@@ -167,7 +167,7 @@ func (t *workload) create(ctx context.Context, a app) error {
 	return err
 }
 
-// createUncontrolled creates a DaemonSet and two pods without an owner. All of them are protected.
+// createUncontrolled creates a DaemonSet and two pods without a controller. All these pods are protected.
 func (t *workload) createUncontrolled(ctx context.Context) error {
 	each := podTemplate(app{name: "each", milliCPU: 50, protected: "daemonset"})
 	if _, err := t.client.AppsV1().DaemonSets("workload-a").Create(ctx, &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Name: "each"},
@@ -202,7 +202,7 @@ func (t *workload) cordonAllBut(ctx context.Context, zone int) error {
 	return nil
 }
 
-// unbalance crowds half of the apps into one zone.
+// unbalance moves the pods of half of the apps into one zone.
 func (t *workload) unbalance(ctx context.Context, rnd *rand.Rand) error {
 	zone := rnd.IntN(zoneCount) + 1
 	var piled []app

@@ -13,11 +13,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
-// stableTimeout exceeds two minutes on purpose. If a client ends in the middle of an eviction request, the budget counts
-// the pod as disrupted for two minutes although it was not evicted.
+// stableTimeout must exceed two minutes. If a client ends during an eviction request, the budget counts the pod as
+// disrupted for two minutes even if it was not evicted.
 const stableTimeout = 3 * time.Minute
 
-// waitUntilStable waits until every pod is Ready, none is terminating, and the status of every budget is up to date.
+// waitUntilStable waits until every pod is Ready, no pod is terminating, and the status of every budget is up to date.
 func (t *workload) waitUntilStable(ctx context.Context, limit time.Duration) error {
 	err := seed.WaitUntil(ctx, limit, func() (bool, error) {
 		return true, errors.Join(t.checkDeployments(ctx), t.checkPods(ctx), t.checkBudgets(ctx))

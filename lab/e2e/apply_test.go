@@ -19,14 +19,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
-// rareSchedule is a configuration whose schedule is almost never due, so no scheduled pass disturbs a test.
+// rareSchedule is a configuration whose schedule is almost never due, so that no scheduled pass disturbs a test.
 const rareSchedule = `
 strategies:
 - {name: zones, type: ZoneSpread, schedule: "0 0 29 2 *"}
 `
 
-// savedPlan makes a plan with two moves and saves it.
-func savedPlan(t *testing.T, ns, config string) (path string, id string) {
+// savePlan makes a plan with two moves and saves it.
+func savePlan(t *testing.T, ns, config string) (path string, id string) {
 	t.Helper()
 	r := runEvenkeel(t, "plan", "-o", "json", "--config", config, "--lease-namespace", ns)
 	var p struct {
@@ -43,7 +43,7 @@ func savedPlan(t *testing.T, ns, config string) (path string, id string) {
 	return path, p.ID
 }
 
-// checkApplied checks the report of a plan that was executed completely.
+// checkApplied checks the report of a plan that was executed to the end.
 func checkApplied(t *testing.T, r passReport, id string) {
 	t.Helper()
 	var evicted int
@@ -53,7 +53,8 @@ func checkApplied(t *testing.T, r passReport, id string) {
 		}
 	}
 	if r.Plan.ID != id || evicted != 2 || r.Stopped != nil {
-		t.Errorf("the report has plan %s, outcomes %q, stopped %v; want plan %s with two evictions", r.Plan.ID, r.codes(), r.Stopped, id)
+		t.Errorf("the report has plan %s, outcomes %q, stopped %v; want plan %s with two evictions and no stop",
+			r.Plan.ID, r.outcomeCodes(), r.Stopped, id)
 	}
 	if r.Approval == nil || r.Approval.By != "admin" {
 		t.Errorf("approval is %+v, want one by admin", r.Approval)
@@ -67,25 +68,25 @@ func TestApplyCarriesOutASavedPlan(t *testing.T) {
 	modes := map[string]struct{ planned, applied string }{"live": {live, live}, "dry run": {dry, dry}, "planned in dry run": {dry, live}}
 	for name, mode := range modes {
 		t.Run(name, func(t *testing.T) {
-			ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
-			path, id := savedPlan(t, ns, testbed.ConfigFile(t, rareSchedule+mode.planned))
+			ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 30))
+			path, id := savePlan(t, ns, testbed.ConfigFile(t, rareSchedule+mode.planned))
 			config := testbed.ConfigFile(t, rareSchedule+mode.applied)
 			r := runEvenkeel(t, "apply", path, "-o", "json", "--config", config, "--lease-namespace", ns)
 			if r.code != 0 || !strings.Contains(r.stderr, "namespace "+ns+" has no Lease evenkeel") {
-				t.Errorf("exit %d, or no warning that the Lease does not exist", r.code)
+				t.Errorf("exit %d, or no warning that the Lease is missing", r.code)
 			}
 			checkApplied(t, parseReport(t, r.stdout), id)
 			checkZones(t, ns, "d", 2, 2, 2)
 			checkEvictions(t, ns, 2)
 
-			// A second apply evicts nothing and reports that the moved pods are gone.
+			// A second apply evicts nothing and reports that the planned pods no longer exist.
 			r = runEvenkeel(t, "apply", path, "--config", config, "--lease-namespace", ns)
 			if r.code != 1 || !strings.Contains(r.stdout, "Approved by admin at ") || strings.Contains(r.stderr, "no Lease") {
 				t.Errorf("second apply: exit %d, or the report does not name the approver, or it warns about a missing Lease", r.code)
 			}
 			if !strings.Contains(r.stderr, "no move of the plan was executed: step 1, ") ||
 				strings.Count(r.stdout, " already gone ") != 2 || strings.Contains(r.stdout, "CONFIDENCE") {
-				t.Error("second apply: stderr does not say that nothing was executed, or the report lacks a reason per step, or it repeats the plan")
+				t.Error("second apply: stderr does not say that no move was executed, or the report lacks a reason per step, or it repeats the plan")
 			}
 			checkEvictions(t, ns, 2)
 		})
@@ -94,11 +95,11 @@ func TestApplyCarriesOutASavedPlan(t *testing.T) {
 
 // TestApplyHandsThePlanToTheLeader checks that apply itself evicts nothing and prints the leader's report.
 func TestApplyHandsThePlanToTheLeader(t *testing.T) {
-	ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
+	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 30))
 	config, port := testbed.ConfigFile(t, rareSchedule), freePort(t)
 	leader := startRun(t, lab.Kubeconfig, config, ns, port)
 	waitForMetric(t, "http://"+port, "evenkeel_leader 1")
-	path, id := savedPlan(t, ns, config)
+	path, id := savePlan(t, ns, config)
 
 	var asked atomic.Int32
 	kubeconfig := kubeconfigWithProxy(t, func(_ http.ResponseWriter, r *http.Request) bool {
@@ -107,10 +108,10 @@ func TestApplyHandsThePlanToTheLeader(t *testing.T) {
 		}
 		return false
 	})
-	// The proxy sends every request as the lab's administrator.
+	// The proxy sends every request as the lab's administrator, whatever the caller's credentials are.
 	r := runEvenkeelAs(t, kubeconfig, "apply", path, "-o", "json", "--config", config, "--lease-namespace", ns)
 	if r.code != 0 || !strings.Contains(r.stderr, "holds the Lease; submitting the plan to it") {
-		t.Errorf("exit %d, or stderr does not say that the plan is handed to the leader", r.code)
+		t.Errorf("exit %d, or stderr does not say that apply hands the plan to the leader", r.code)
 	}
 	told := parseReport(t, r.stdout)
 	checkApplied(t, told, id)
@@ -123,17 +124,18 @@ func TestApplyHandsThePlanToTheLeader(t *testing.T) {
 	leader.checkSameReport(t, r.stdout)
 
 	// The leader also refuses a changed plan.
-	r = runEvenkeel(t, "apply", editedPlan(t, path), "-o", "json", "--config", config, "--lease-namespace", ns)
+	r = runEvenkeel(t, "apply", writeEditedPlan(t, path), "-o", "json", "--config", config, "--lease-namespace", ns)
 	checkStopped(t, r, "PlanRefused")
 	checkEvictions(t, ns, 2)
 }
 
-// TestApplyTakesThePlanBackFromNobody covers a single pass that holds the Lease while apply starts. It accepts no
-// plans, and the Lease becomes free after apply has handed over the plan. Apply must then execute the plan itself.
+// TestApplyTakesThePlanBackFromNobody covers a single pass that holds the Lease while apply starts. A single pass
+// accepts no plans, and its Lease becomes free after apply has handed over the plan. When the Lease becomes free, apply
+// must execute the plan itself.
 func TestApplyTakesThePlanBackFromNobody(t *testing.T) {
-	ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
+	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 30))
 	config := testbed.ConfigFile(t, rareSchedule)
-	path, id := savedPlan(t, ns, config)
+	path, id := savePlan(t, ns, config)
 	holder, seconds, now := "one-pass", int32(15), metav1.NowMicro()
 	api := lab.Client.CoordinationV1().Leases(ns)
 	held, err := api.Create(t.Context(), &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "evenkeel"},
@@ -155,8 +157,9 @@ func TestApplyTakesThePlanBackFromNobody(t *testing.T) {
 		return false
 	})
 	r := runEvenkeelAs(t, kubeconfig, "apply", path, "-o", "json", "--config", config, "--lease-namespace", ns)
-	if r.code != 0 || !strings.Contains(r.stderr, "one-pass holds the Lease") || !strings.Contains(r.stderr, "this process executes the plan") {
-		t.Errorf("exit %d, or stderr does not say that the plan was handed over and taken back", r.code)
+	if r.code != 0 || !strings.Contains(r.stderr, "one-pass holds the Lease") ||
+		!strings.Contains(r.stderr, "this process executes the plan") {
+		t.Errorf("exit %d, or stderr does not say that apply handed over the plan and took it back", r.code)
 	}
 	checkApplied(t, parseReport(t, r.stdout), id)
 	checkZones(t, ns, "d", 2, 2, 2)
@@ -171,8 +174,8 @@ func (s *runProcess) checkSameReport(t *testing.T, stdout string) {
 	}
 }
 
-// editedPlan writes a copy of the plan with another target node for one move.
-func editedPlan(t *testing.T, path string) string {
+// writeEditedPlan writes a copy of the plan with another target node for one move.
+func writeEditedPlan(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -192,8 +195,8 @@ func editedPlan(t *testing.T, path string) string {
 	return path
 }
 
-// checkStopped checks that no move of a plan was executed, with the same reason code on stderr and in the report.
-func checkStopped(t *testing.T, r result, code string) {
+// checkStopped checks that no move of a plan was executed, and that stderr and the report name the same reason code.
+func checkStopped(t *testing.T, r commandResult, code string) {
 	t.Helper()
 	got := parseReport(t, r.stdout)
 	if r.code != 1 || !strings.Contains(r.stderr, code) || got.Stopped == nil || got.Stopped.Code != code {
@@ -206,16 +209,16 @@ func checkStopped(t *testing.T, r result, code string) {
 	}
 }
 
-// TestApplyRefusesWhatIsNotThePlan checks that apply refuses an edited plan, and a plan made with another
+// TestApplyRefusesWhatIsNotThePlan checks that apply refuses an edited plan and a plan that was made with another
 // configuration.
 func TestApplyRefusesWhatIsNotThePlan(t *testing.T) {
-	ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
+	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 30))
 	config := testbed.ConfigFile(t, rareSchedule)
-	path, _ := savedPlan(t, ns, config)
-	apply := func(path, config string) result {
+	path, _ := savePlan(t, ns, config)
+	apply := func(path, config string) commandResult {
 		return runEvenkeel(t, "apply", path, "-o", "json", "--config", config, "--lease-namespace", ns)
 	}
-	checkStopped(t, apply(editedPlan(t, path), config), "PlanRefused")
+	checkStopped(t, apply(writeEditedPlan(t, path), config), "PlanRefused")
 	checkStopped(t, apply(path, testbed.ConfigFile(t, rareSchedule+"limits: {perPass: 7}\n")), "PlanRefused")
 	checkZones(t, ns, "d", 1, 1, 4)
 	checkEvictions(t, ns, 0)
@@ -223,9 +226,9 @@ func TestApplyRefusesWhatIsNotThePlan(t *testing.T) {
 
 // TestApplyObeysAPause checks that apply obeys a pause that began after the plan was made.
 func TestApplyObeysAPause(t *testing.T) {
-	ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
+	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 30))
 	config := testbed.ConfigFile(t, rareSchedule)
-	path, id := savedPlan(t, ns, config)
+	path, id := savePlan(t, ns, config)
 	if r := runEvenkeel(t, "pause", "--reason", "release 42", "--lease-namespace", ns); r.code != 0 {
 		t.Fatalf("pause: exit %d", r.code)
 	}

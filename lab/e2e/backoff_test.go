@@ -34,7 +34,7 @@ type passReport struct {
 	Stopped *struct{ Code, Message string }
 }
 
-func (r passReport) codes() (out []string) {
+func (r passReport) outcomeCodes() (out []string) {
 	for _, o := range r.Outcomes {
 		out = append(out, o.Outcome+" "+o.Reason.Code)
 	}
@@ -49,12 +49,12 @@ func parseReport(t *testing.T, stdout string) (r passReport) {
 	return r
 }
 
-// shortVerifyConfig is a configuration that verifies a replacement for 5 s, plus the 2 s grace period of the seed pods.
+// shortVerifyConfig is a configuration with a verification timeout of 5 s; the seed pods add a grace period of 2 s.
 const shortVerifyConfig = zonesConfig + "evictor: {verifyTimeout: 5s}\n"
 
 // TestAWorkloadThatDoesNotSettleRests covers replacements that stay Pending, never become Ready, or return to their
-// source. The report must show it, and the next process must back off from the workload although it is as unbalanced
-// as before.
+// source. The report must show the failure. The next process must back off from the workload although the workload is
+// as unbalanced as before.
 func TestAWorkloadThatDoesNotSettleRests(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -65,22 +65,22 @@ func TestAWorkloadThatDoesNotSettleRests(t *testing.T) {
 		exit    int
 	}{
 		{"stays pending", "", func() error { return lab.StopScheduler() },
-			func() error { return lab.Reschedule(context.Background(), nil) }, "evicted ReplacementNotScheduled", 1},
+			func() error { return lab.RestartScheduler(context.Background(), nil) }, "evicted ReplacementNotScheduled", 1},
 		{"never ready", "", func() error { return lab.Component("kwok").Freeze() },
 			func() error { return lab.Component("kwok").Thaw() }, "evicted ReplacementNotReady", 1},
 		{"comes back", emptiestNodeConfig, nil, nil, "evicted LandedElsewhere", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			ns := seedApps(t, seed.ThreeZones([3]int{1, 2, 3}, 2))
+			ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 2, 3}, 2))
 			if c.config != "" {
-				reschedule(t, c.config)
+				restartScheduler(t, c.config)
 			}
 			undo := undoOnce(t, c.after)
 			config := testbed.ConfigFile(t, shortVerifyConfig)
 			kubeconfig := callAtEviction(t, c.evicted)
 			once := []string{"run", "--once", "-o", "json", "--config", config, "--lease-namespace", ns}
 			r := runEvenkeelAs(t, kubeconfig, once...)
-			if got := parseReport(t, r.stdout).codes(); r.code != c.exit || !slices.Equal(got, []string{c.want}) {
+			if got := parseReport(t, r.stdout).outcomeCodes(); r.code != c.exit || !slices.Equal(got, []string{c.want}) {
 				t.Errorf("exit %d, want %d; outcomes %q, want %s", r.code, c.exit, got, c.want)
 			}
 			undo()
@@ -99,7 +99,7 @@ func TestAWorkloadThatDoesNotSettleRests(t *testing.T) {
 	}
 }
 
-// emptiestNodeConfig makes the scheduler choose the emptiest node, regardless of other pods of the workload.
+// emptiestNodeConfig makes the scheduler choose the emptiest node, wherever the other pods of the workload are.
 const emptiestNodeConfig = `
 profiles:
 - schedulerName: default-scheduler
@@ -123,7 +123,7 @@ func callAtEviction(t *testing.T, do func() error) (kubeconfig string) {
 	})
 }
 
-// undoOnce returns a function that calls undo once. At the latest, undo runs at the end of the test.
+// undoOnce returns a function that calls undo at most once. If the test does not call the function, its cleanup does.
 func undoOnce(t *testing.T, undo func() error) func() {
 	t.Helper()
 	once := sync.OnceFunc(func() {
@@ -138,8 +138,8 @@ func undoOnce(t *testing.T, undo func() error) func() {
 	return once
 }
 
-// unbalance moves Deployment d back to 1/2/3 without evictions and waits until all its pods are Ready. Without history,
-// the same move would be planned again.
+// unbalance moves Deployment d back to 1/2/3 without evictions and waits until all its pods are Ready. A pass without
+// history would then plan the same move again.
 func unbalance(t *testing.T, ns string) {
 	t.Helper()
 	t.Cleanup(func() { setCordoned(t, false) })
@@ -177,7 +177,8 @@ func unbalance(t *testing.T, ns string) {
 	checkZones(t, ns, "d", 1, 2, 3)
 }
 
-// checkBackoff checks that a process without history would plan the move, and that explain names the backoff.
+// checkBackoff checks that a process without history would plan the move, and that explain names the backoff as the
+// reason.
 func checkBackoff(t *testing.T, ns, config string) {
 	t.Helper()
 	var forgetful passReport
@@ -186,7 +187,7 @@ func checkBackoff(t *testing.T, ns, config string) {
 		t.Fatal(err)
 	}
 	if n := len(forgetful.Plan.Moves); n != 1 {
-		t.Errorf("%d moves are planned without history, want 1; otherwise the test proves nothing", n)
+		t.Errorf("%d moves are planned without history, want 1, because otherwise the test proves nothing", n)
 	}
 	r = runEvenkeel(t, "explain", "workload", "deployment/"+ns+"/d", "--config", config, "--lease-namespace", ns)
 	if r.code != 0 || !strings.Contains(r.stdout, "BackedOff") {
@@ -194,7 +195,7 @@ func checkBackoff(t *testing.T, ns, config string) {
 	}
 }
 
-// waitForPendingPod waits until a pod of d has no node.
+// waitForPendingPod waits until Deployment d has a pod without a node.
 func waitForPendingPod(t *testing.T, ns string) {
 	t.Helper()
 	if err := seed.WaitUntil(t.Context(), 2*time.Minute, func() (bool, error) {
@@ -208,7 +209,7 @@ func waitForPendingPod(t *testing.T, ns string) {
 	}
 }
 
-// runProcess is a running `evenkeel run` process, leading or standby.
+// runProcess is a running `evenkeel run` process, either the leader or a standby.
 type runProcess struct {
 	cmd    *exec.Cmd
 	stdout reportBuffer
@@ -233,7 +234,7 @@ func startRun(t *testing.T, kubeconfig, config, ns, bind string) *runProcess {
 	return s
 }
 
-// kill ends the process without a graceful shutdown, like a failing machine.
+// kill ends the process without a graceful shutdown, as a machine failure does.
 func (s *runProcess) kill() {
 	if s.cmd.ProcessState == nil {
 		_ = s.cmd.Process.Kill()
@@ -242,11 +243,11 @@ func (s *runProcess) kill() {
 }
 
 // TestAWorkloadRestsAcrossAChangeOfLeader kills the leader while it waits for a replacement that stays Pending. The
-// standby takes over, reports the eviction with an unknown outcome, and makes no other.
+// standby replica takes over, reports the eviction with an unknown outcome, and evicts no other pod.
 func TestAWorkloadRestsAcrossAChangeOfLeader(t *testing.T) {
 	skipIfShort(t)
-	ns := seedApps(t, seed.ThreeZones([3]int{1, 2, 3}, 2))
-	start := undoOnce(t, func() error { return lab.Reschedule(context.Background(), nil) })
+	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 2, 3}, 2))
+	start := undoOnce(t, func() error { return lab.RestartScheduler(context.Background(), nil) })
 	config := testbed.ConfigFile(t, strings.ReplaceAll(zonesConfig, "0 * * * *", "* * * * *")+"evictor: {verifyTimeout: 2m}\n")
 	port := freePort(t)
 	first := startRun(t, callAtEviction(t, lab.StopScheduler), config, ns, port)
@@ -261,7 +262,7 @@ func TestAWorkloadRestsAcrossAChangeOfLeader(t *testing.T) {
 	unbalance(t, ns)
 	waitForMetric(t, "http://"+port, "evenkeel_leader 1")
 	second.stdout.waitFor(t, "about the killed leader's eviction", func(r passReport) bool {
-		return slices.Equal(r.codes(), []string{"unknown OutcomeUnknown"}) && r.Stopped != nil && r.Stopped.Code == "Interrupted"
+		return slices.Equal(r.outcomeCodes(), []string{"unknown OutcomeUnknown"}) && r.Stopped != nil && r.Stopped.Code == "Interrupted"
 	})
 	second.stdout.waitFor(t, "of a pass that backs off from the workload", func(r passReport) bool {
 		return len(r.Plan.Moves) == 0 && r.Plan.Rejections.Counts["BackedOff"] > 0

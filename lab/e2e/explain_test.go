@@ -15,18 +15,18 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
-// blocked is a reason for which the pods of d on n3 are not moved, with a way to remove it.
+// blockedCase is one reason why the pods of d on n3 are not moved, and a way to remove the reason.
 type blockedCase struct {
 	code string
-	// config is added to the strategies and causes the reason; freed replaces it to remove the reason. If both are
-	// empty, the reason is in the cluster.
+	// config is added to the strategies and causes the reason; freed replaces config to remove the reason. If config
+	// and freed are empty, the reason is in the cluster and not in the configuration.
 	config, freedConfig string
 	apps                func() []seed.App
 	cause, remove       func(t *testing.T, ns string)
 }
 
-// tenReasons covers guards, annotations, node states, budgets, windows and limits.
-func tenReasons() []blockedCase {
+// blockedCases covers guards, annotations, node states, budgets, windows and limits.
+func blockedCases() []blockedCase {
 	return []blockedCase{
 		{code: "BlockedByPDB",
 			cause:  func(t *testing.T, ns string) { createPDB(t, ns, "d", 0, 0) },
@@ -38,14 +38,14 @@ func tenReasons() []blockedCase {
 			},
 			remove: func(t *testing.T, ns string) { deletePDB(t, ns, "second") }},
 		{code: "EvictNever",
-			cause:  func(t *testing.T, ns string) { annotate(t, ns, "evenkeel.io/evict", `"never"`) },
-			remove: func(t *testing.T, ns string) { annotate(t, ns, "evenkeel.io/evict", "null") }},
+			cause:  func(t *testing.T, ns string) { annotateDeployment(t, ns, "evenkeel.io/evict", `"never"`) },
+			remove: func(t *testing.T, ns string) { annotateDeployment(t, ns, "evenkeel.io/evict", "null") }},
 		{code: "DoNotDisrupt",
-			cause:  func(t *testing.T, ns string) { annotate(t, ns, "evenkeel.io/do-not-disrupt", `"4h"`) },
-			remove: func(t *testing.T, ns string) { annotate(t, ns, "evenkeel.io/do-not-disrupt", "null") }},
+			cause:  func(t *testing.T, ns string) { annotateDeployment(t, ns, "evenkeel.io/do-not-disrupt", `"4h"`) },
+			remove: func(t *testing.T, ns string) { annotateDeployment(t, ns, "evenkeel.io/do-not-disrupt", "null") }},
 		{code: "RequestUnreadable",
-			cause:  func(t *testing.T, ns string) { annotate(t, ns, "evenkeel.io/window", `"at night"`) },
-			remove: func(t *testing.T, ns string) { annotate(t, ns, "evenkeel.io/window", `"* * * * * 1h"`) }},
+			cause:  func(t *testing.T, ns string) { annotateDeployment(t, ns, "evenkeel.io/window", `"at night"`) },
+			remove: func(t *testing.T, ns string) { annotateDeployment(t, ns, "evenkeel.io/window", `"* * * * * 1h"`) }},
 		{code: "OutsideWindow", config: "windows: {deny: [{schedule: \"* * * * *\", duration: 1h}]}\n"},
 		{code: "RolloutInProgress",
 			cause: func(t *testing.T, ns string) {
@@ -59,7 +59,7 @@ func tenReasons() []blockedCase {
 			remove: func(t *testing.T, _ string) { excludeNode(t, "null") }},
 		{code: "LocalStorage", config: "guards: {minPodAge: 0s}\n", freedConfig: "guards: {minPodAge: 0s, protect: [Jobs, BarePods]}\n",
 			apps: func() []seed.App {
-				apps := seed.ThreeZones([3]int{1, 1, 4}, 30)
+				apps := seed.ThreeZoneApps([3]int{1, 1, 4}, 30)
 				apps[3].EmptyDir = true
 				return apps
 			}},
@@ -67,10 +67,11 @@ func tenReasons() []blockedCase {
 	}
 }
 
-// TestExplainNamesWhatHoldsAPod blocks a pod for each of ten reasons. Explain must name the reason as the only one,
-// and a pass must evict nothing. After the reason is removed, explain must report a move, and a pass must make it.
+// TestExplainNamesWhatHoldsAPod blocks the move of a pod for each of ten reasons. Explain must name only this reason,
+// and a pass must evict no pod. After the test removes the reason, explain must report a move, and a pass must execute
+// it.
 func TestExplainNamesWhatHoldsAPod(t *testing.T) {
-	for i, s := range tenReasons() {
+	for i, s := range blockedCases() {
 		if testing.Short() && i%3 != 0 {
 			continue // the short set runs four of the ten reasons
 		}
@@ -79,7 +80,7 @@ func TestExplainNamesWhatHoldsAPod(t *testing.T) {
 }
 
 func (s blockedCase) run(t *testing.T) {
-	apps := seed.ThreeZones([3]int{1, 1, 4}, 30)
+	apps := seed.ThreeZoneApps([3]int{1, 1, 4}, 30)
 	if s.apps != nil {
 		apps = s.apps()
 	}
@@ -106,7 +107,7 @@ func (s blockedCase) run(t *testing.T) {
 	checkZones(t, ns, "d", 2, 2, 2)
 }
 
-// movablePod returns the name of a pod of d that would be moved.
+// movablePod returns the name of a pod of Deployment d that a plan would move.
 func movablePod(t *testing.T, ns, config string) string {
 	t.Helper()
 	for _, x := range explain(t, config, "workload", "deployment/"+ns+"/d") {
@@ -118,7 +119,7 @@ func movablePod(t *testing.T, ns, config string) string {
 	return ""
 }
 
-// waitForExplanation calls explain until the answer is right, since controllers and informers need time.
+// waitForExplanation calls explain until the answer is as expected, because controllers and informers need time.
 func waitForExplanation(t *testing.T, pod, config, want string, ok func(explanation) bool) {
 	t.Helper()
 	if err := seed.WaitUntil(t.Context(), 20*time.Second, func() (bool, error) {
@@ -139,7 +140,7 @@ type explanation struct {
 	Move         *struct{ To string }
 }
 
-// explain returns explain's answer for a pod or for the pods of a workload.
+// explain returns the output of explain for a pod or for the pods of a workload.
 func explain(t *testing.T, config string, subject ...string) []explanation {
 	t.Helper()
 	r := runEvenkeel(t, append([]string{"explain", "--config", config, "-o", "json"}, subject...)...)
@@ -160,12 +161,12 @@ func deletePDB(t *testing.T, ns, name string) {
 	}
 }
 
-func annotate(t *testing.T, ns, key, value string) {
+func annotateDeployment(t *testing.T, ns, key, value string) {
 	t.Helper()
 	patchDeployment(t, ns, fmt.Sprintf(`{"metadata":{"annotations":{%q:%s}}}`, key, value))
 }
 
-// patchDeployment patches d and waits until the Deployment controller has observed the change.
+// patchDeployment patches Deployment d and waits until the Deployment controller has observed the change.
 func patchDeployment(t *testing.T, ns, patch string) {
 	t.Helper()
 	api := lab.Client.AppsV1().Deployments(ns)
@@ -181,7 +182,7 @@ func patchDeployment(t *testing.T, ns, patch string) {
 	}
 }
 
-// excludeNode sets or removes the exclude annotation of n3. It also works after the end of the test.
+// excludeNode sets or removes the exclude annotation of n3. The function also works in a cleanup after the test.
 func excludeNode(t *testing.T, value string) {
 	t.Helper()
 	patch := fmt.Sprintf(`{"metadata":{"annotations":{"evenkeel.io/exclude":%s}}}`, value)

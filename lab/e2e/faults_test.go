@@ -28,7 +28,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
-// kubeconfigWithProxy returns a kubeconfig that connects through a proxy. fault answers a request itself if it returns true.
+// kubeconfigWithProxy returns a kubeconfig that connects through a proxy. If fault returns true, it has answered the
+// request itself.
 func kubeconfigWithProxy(t *testing.T, fault func(http.ResponseWriter, *http.Request) bool) string {
 	t.Helper()
 	transport, err := rest.TransportFor(lab.Config)
@@ -62,7 +63,7 @@ func isEviction(r *http.Request) bool {
 	return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/eviction")
 }
 
-// TestFaultyAPIServer checks failing evictions: the pass evicts nothing, reports the truth, and names the reason for
+// TestFaultyAPIServer lets evictions fail: the pass must evict no pod, report the failures, and name the reason for
 // stopping.
 func TestFaultyAPIServer(t *testing.T) {
 	for _, c := range []struct {
@@ -84,7 +85,7 @@ func TestFaultyAPIServer(t *testing.T) {
 		}, "OutcomeUnknown", 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
+			ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 30))
 			var asked atomic.Int32
 			kubeconfig := kubeconfigWithProxy(t, func(w http.ResponseWriter, r *http.Request) bool {
 				if !isEviction(r) {
@@ -108,12 +109,12 @@ func TestFaultyAPIServer(t *testing.T) {
 	}
 }
 
-// TestAPodCreatedAnewIsNotEvicted replaces the victim by a pod of the same name between planning and eviction.
+// TestAPodCreatedAnewIsNotEvicted replaces the victim with a pod of the same name between planning and eviction.
 func TestAPodCreatedAnewIsNotEvicted(t *testing.T) {
-	ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
+	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 30))
 	var swapped atomic.Bool
 	kubeconfig := kubeconfigWithProxy(t, func(w http.ResponseWriter, r *http.Request) bool {
-		// The read just before the eviction still returns the old pod; the eviction then reaches the new one.
+		// The read just before the eviction still returns the old pod; the eviction request then reaches the new pod.
 		if isEviction(r) && swapped.CompareAndSwap(false, true) {
 			name := strings.Split(r.URL.Path, "/")[6]
 			if err := replaceWithSameName(context.Background(), ns, name); err != nil {
@@ -171,8 +172,8 @@ func TestAnUnreachableServerIsOneClearError(t *testing.T) {
 	}
 }
 
-// createAccount creates a ServiceAccount with read permission for everything that the program watches, plus the given
-// rules. It returns a kubeconfig.
+// createAccount creates a ServiceAccount that may read everything that the program watches, plus the given rules. It
+// returns a kubeconfig.
 func createAccount(t *testing.T, ns string, more ...rbacv1.PolicyRule) string {
 	t.Helper()
 	read := []string{"get", "list", "watch"}
@@ -209,7 +210,7 @@ func createAccount(t *testing.T, ns string, more ...rbacv1.PolicyRule) string {
 	return path
 }
 
-// Permissions that a pass needs besides reading and evicting: for the Lease and for the state.
+// The permissions for the Lease and the state, which a pass needs besides reading and evicting.
 var (
 	leaseRule = rbacv1.PolicyRule{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"},
 		Verbs: []string{"get", "create", "update"}}
@@ -219,7 +220,7 @@ var (
 
 func TestAMissingPermissionIsNamed(t *testing.T) {
 	t.Run("state", func(t *testing.T) {
-		ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
+		ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 30))
 		r := runEvenkeelAs(t, createAccount(t, ns, leaseRule), "run", "--once", "--config", testbed.ConfigFile(t, zonesConfig),
 			"--lease-namespace", ns)
 		if r.code != 1 || !strings.Contains(r.stderr, `cannot get resource "configmaps"`) {
@@ -228,7 +229,7 @@ func TestAMissingPermissionIsNamed(t *testing.T) {
 		checkZones(t, ns, "d", 1, 1, 4)
 	})
 	t.Run("evict", func(t *testing.T) {
-		ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
+		ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 30))
 		kubeconfig := createAccount(t, ns, leaseRule, stateRule)
 		r := runEvenkeelAs(t, kubeconfig, "run", "--once", "--config", testbed.ConfigFile(t, zonesConfig), "--lease-namespace", ns)
 		if r.code != 1 || !strings.Contains(r.stderr, "permission to create pods/eviction is missing") {
@@ -299,7 +300,7 @@ func waitForMetric(t *testing.T, url, line string) {
 	t.Helper()
 	if err := seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
 		if !hasLine(metricsOf(url), line) {
-			return false, fmt.Errorf("metrics at %[2]s lack the line %[1]q", line, url)
+			return false, fmt.Errorf("the metrics at %[2]s lack the line %[1]q", line, url)
 		}
 		return true, nil
 	}); err != nil {
@@ -307,7 +308,8 @@ func waitForMetric(t *testing.T, url, line string) {
 	}
 }
 
-// hasLine reports whether text contains the whole line. A HELP line can contain the same words.
+// hasLine reports whether the text contains the line. A substring search is not enough, because a HELP line can contain
+// the same words.
 func hasLine(text, line string) bool {
 	return slices.Contains(strings.Split(text, "\n"), line)
 }

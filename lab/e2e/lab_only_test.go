@@ -10,11 +10,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
-// TestTheLabBehavesWithoutEvenkeel evicts two pods in zone-3 without Evenkeel, one after the other. The scheduler
-// alone must bring 1/1/4 to 2/2/2, and the audit log must show exactly two evictions. The test separates a fault of
-// the lab from one of Evenkeel.
+// TestTheLabBehavesWithoutEvenkeel evicts two pods in zone-3 through the API, one after the other, without Evenkeel.
+// The scheduler alone must change the pods per zone from 1/1/4 to 2/2/2, and the audit log must show exactly two
+// evictions. If this test fails, the fault is in the lab and not in Evenkeel.
 func TestTheLabBehavesWithoutEvenkeel(t *testing.T) {
-	ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
+	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 30))
 	checkZones(t, ns, "d", 1, 1, 4)
 	checkEvictions(t, ns, 0)
 	for range 2 {
@@ -28,7 +28,7 @@ func TestTheLabBehavesWithoutEvenkeel(t *testing.T) {
 	}
 }
 
-// evictManually evicts a pod of d from a node and waits until the pod is gone and six pods are Ready.
+// evictManually evicts a pod of d from a node, and waits until the pod is deleted and six pods are Ready.
 func evictManually(t *testing.T, ns, node string) {
 	t.Helper()
 	ctx := t.Context()
@@ -64,6 +64,6 @@ func evictManually(t *testing.T, ns, node string) {
 		t.Fatalf("waiting for the replacement of %s: %v", victim.Name, err)
 	}
 	if took := time.Since(begun); took < time.Second {
-		t.Errorf("the evicted pod was gone after %s, want at least 1s", took)
+		t.Errorf("the evicted pod was deleted after %s, want at least 1s", took)
 	}
 }

@@ -27,11 +27,11 @@ var lab *controlplane.Cluster
 func TestMain(m *testing.M) {
 	os.Exit(testbed.Main(m, "test-lab", func(ctx context.Context, c *controlplane.Cluster) error {
 		lab = c
-		return seed.Nodes(ctx, c.Client, 3, 1)
+		return seed.CreateNodes(ctx, c.Client, 3, 1)
 	}))
 }
 
-// maxBinary is the size limit of the program in bytes. A larger binary probably links Kubernetes' own server code.
+// maxBinary is the size limit of the program in bytes. A larger binary probably links the server code of Kubernetes.
 const maxBinary = 60 << 20
 
 func TestTheBinaryIsSmall(t *testing.T) {
@@ -47,18 +47,18 @@ func TestTheBinaryIsSmall(t *testing.T) {
 
 var scenarioCount atomic.Int32
 
-// seedApps creates apps in a new namespace. It deletes the namespace when the test ends.
+// seedApps creates apps in a new namespace. When the test ends, seedApps deletes the namespace.
 func seedApps(t *testing.T, apps []seed.App) (ns string) {
 	t.Helper()
 	ns = strings.ToLower(strings.NewReplacer("/", "-", "_", "-", "#", "-").Replace(t.Name()))
-	// The number separates the audit events of a repeated test from those of earlier runs.
+	// The number distinguishes the audit events of repeated runs of a test.
 	ns = fmt.Sprintf("%s-%d", ns[:min(len(ns), 55)], scenarioCount.Add(1))
 	t.Cleanup(func() {
 		if err := seed.DeleteNamespace(context.Background(), lab.Client, ns); err != nil {
 			t.Errorf("deleting namespace %s: %v", ns, err)
 		}
 	})
-	if err := seed.Apps(t.Context(), lab.Client, ns, apps); err != nil {
+	if err := seed.CreateApps(t.Context(), lab.Client, ns, apps); err != nil {
 		t.Fatal(err)
 	}
 	return ns
@@ -69,19 +69,19 @@ strategies:
 - {name: zones, type: ZoneSpread, schedule: "0 * * * *"}
 `
 
-type result struct {
+type commandResult struct {
 	stdout, stderr string
 	code           int
 	took           time.Duration
 }
 
 // runEvenkeel runs the program as the cluster's administrator.
-func runEvenkeel(t *testing.T, args ...string) result {
+func runEvenkeel(t *testing.T, args ...string) commandResult {
 	t.Helper()
 	return runEvenkeelAs(t, lab.Kubeconfig, args...)
 }
 
-func runEvenkeelAs(t *testing.T, kubeconfig string, args ...string) result {
+func runEvenkeelAs(t *testing.T, kubeconfig string, args ...string) commandResult {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
@@ -94,7 +94,7 @@ func runEvenkeelAs(t *testing.T, kubeconfig string, args ...string) result {
 	if err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
-	r := result{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode(), time.Since(start)}
+	r := commandResult{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode(), time.Since(start)}
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("evenkeel %s: exit %d\n%s\n%s", strings.Join(args, " "), r.code, r.stdout, r.stderr)
@@ -118,7 +118,7 @@ func checkZones(t *testing.T, ns, app string, want ...int) {
 	}
 }
 
-// checkEvictions checks the number of accepted evictions of a namespace in the audit log.
+// checkEvictions checks the number of accepted evictions in a namespace according to the audit log.
 func checkEvictions(t *testing.T, ns string, want int) {
 	t.Helper()
 	events, err := lab.Evictions(ns)

@@ -25,7 +25,7 @@ func getNode(t *testing.T, name string) *corev1.Node {
 	return n
 }
 
-// steeringHint is a steering hint on a node, read without the program's own code.
+// steeringHint is the steering hint of a node, parsed without the program's own code.
 type steeringHint struct {
 	run     string
 	expires time.Time
@@ -47,7 +47,7 @@ func checkHints(t *testing.T, want ...string) []steeringHint {
 			return x.Key == "evenkeel.io/steer" && x.Effect == corev1.TaintEffectPreferNoSchedule
 		})
 		if ours != tainted {
-			t.Errorf("node %s has only a part of the hint: annotations %v, taints %v", n.Name, n.Annotations, n.Spec.Taints)
+			t.Errorf("node %s has an incomplete hint: annotations %v, taints %v", n.Name, n.Annotations, n.Spec.Taints)
 		}
 		if ours {
 			at, err := time.Parse(time.RFC3339, expires)
@@ -85,7 +85,7 @@ func patchNode(t *testing.T, name string, doc any) {
 	}
 }
 
-// addForeignTaint adds a taint to a node like another controller: it reads the node, appends the taint, and retries on a
+// addForeignTaint adds a taint like another controller does: it reads the node, appends the taint, and retries on a
 // conflict.
 func addForeignTaint(t *testing.T, name, key string) {
 	t.Helper()
@@ -119,7 +119,7 @@ func setCordoned(t *testing.T, on bool) {
 	if on {
 		return
 	}
-	// The node lifecycle code removes its own taint a moment later.
+	// The controller that taints unschedulable nodes removes the taint a moment later.
 	if err := seed.WaitUntil(context.Background(), 20*time.Second, func() (bool, error) {
 		for _, name := range []string{"n1", "n2", "n3"} {
 			taints := getNode(t, name).Spec.Taints
@@ -133,7 +133,7 @@ func setCordoned(t *testing.T, on bool) {
 	}
 }
 
-// writeExpiredHint writes an expired hint, as a process leaves it that was killed long ago.
+// writeExpiredHint writes an expired hint, like the hint of a process that was killed long ago.
 func writeExpiredHint(t *testing.T, name string) {
 	t.Helper()
 	patchNode(t, name, map[string]any{

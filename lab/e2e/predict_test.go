@@ -18,9 +18,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
-// TestPlacementForetellsThePrintedScheduler runs the real kube-scheduler with a printed configuration. It binds pods
-// one by one and predicts each of them with the same configuration: the chosen node must be among the predicted ones.
-// Predictions with the default profile must be wrong sometimes, otherwise the test would prove nothing.
+// TestPlacementForetellsThePrintedScheduler runs the real kube-scheduler with the configuration that Evenkeel prints.
+// The test creates pods one by one, and predicts each binding with the same configuration. The chosen node must be
+// among the predicted nodes. Predictions with the default profile must be wrong sometimes; otherwise the test would
+// prove nothing.
 func TestPlacementForetellsThePrintedScheduler(t *testing.T) {
 	dir := t.TempDir()
 	predictBinary := filepath.Join(dir, "predict")
@@ -35,8 +36,8 @@ func TestPlacementForetellsThePrintedScheduler(t *testing.T) {
 	if err := os.WriteFile(file, []byte(printed.stdout), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	reschedule(t, printed.stdout)
-	ns := seedApps(t, seed.ThreeZones([3]int{1, 2, 3}, 30))
+	restartScheduler(t, printed.stdout)
+	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 2, 3}, 30))
 	const bindings = 36
 	var hits, defaultHits, winners int
 	for i := range bindings {
@@ -73,7 +74,7 @@ func predictNodes(t *testing.T, predictBinary string, args ...string) []string {
 	return strings.Fields(string(out))
 }
 
-// addFiveNodes adds n4 to n8 unevenly to the zones and labels n5 and n7 as under pressure.
+// addFiveNodes adds nodes n4 to n8, distributes them unevenly over the zones, and labels n5 and n7 as under pressure.
 func addFiveNodes(t *testing.T) {
 	t.Helper()
 	t.Cleanup(func() {
@@ -83,7 +84,7 @@ func addFiveNodes(t *testing.T) {
 			}
 		}
 	})
-	if err := seed.Nodes(t.Context(), lab.Client, 1, 8); err != nil {
+	if err := seed.CreateNodes(t.Context(), lab.Client, 1, 8); err != nil {
 		t.Fatal(err)
 	}
 	for i, zone := range []string{"zone-1", "zone-2", "zone-3", "zone-3", "zone-1"} {
@@ -101,7 +102,7 @@ func addFiveNodes(t *testing.T) {
 	}
 }
 
-// scaleUpByOne scales an app up by one and returns the new pod after it is bound.
+// scaleUpByOne adds one replica to an app and returns the new pod after it is bound.
 func scaleUpByOne(t *testing.T, ns, app string) *corev1.Pod {
 	t.Helper()
 	before := podUIDs(t, ns)

@@ -14,7 +14,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
-// writePressure writes a pressure hint to a node, as a process leaves it that was killed.
+// writePressure writes a pressure hint to a node, like the hint of a process that was killed.
 func writePressure(t *testing.T, name string, expires time.Time) {
 	t.Helper()
 	patchNode(t, name, map[string]any{
@@ -35,7 +35,7 @@ func writePressure(t *testing.T, name string, expires time.Time) {
 	})
 }
 
-// checkPressureHint checks that a node has the whole hint or no part of it.
+// checkPressureHint checks that a node has the complete hint, or no part of a hint.
 func checkPressureHint(t *testing.T, name string, want bool) {
 	t.Helper()
 	n := getNode(t, name)
@@ -46,17 +46,17 @@ func checkPressureHint(t *testing.T, name string, want bool) {
 	}
 }
 
-// TestPressureHintsOfAKilledProcess checks that `hints gc` removes expired hints and no others. It must keep a taint
-// that another controller writes at the same time.
+// TestPressureHintsOfAKilledProcess checks that `hints gc` removes expired hints and no others. The command must keep a
+// taint that another controller writes at the same time.
 func TestPressureHintsOfAKilledProcess(t *testing.T) {
-	seedApps(t, seed.ThreeZones([3]int{2, 2, 2}, 0))
+	seedApps(t, seed.ThreeZoneApps([3]int{2, 2, 2}, 0))
 	writePressure(t, "n2", time.Now().Add(time.Hour))
 	const line = "n2    pressure  cpu at 0.9 (label status=presure, taint evenkeel.io/pressure:PreferNoSchedule)"
 	if r := runEvenkeel(t, "hints", "list"); r.code != 0 || !strings.Contains(r.stdout, line) {
 		t.Errorf("exit %d, or hints list does not show n2", r.code)
 	}
 	if r := runEvenkeel(t, "hints", "gc"); r.code != 0 || !strings.Contains(r.stdout, "The hint on n2 stays") {
-		t.Errorf("exit %d, or hints gc does not say that the hint stays", r.code)
+		t.Errorf("exit %d, or hints gc does not say that it keeps the hint", r.code)
 	}
 	checkPressureHint(t, "n2", true)
 

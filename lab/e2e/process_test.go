@@ -13,7 +13,7 @@ import (
 
 var syscallTerm os.Signal = syscall.SIGTERM
 
-// freePort returns an address that no process listens on.
+// freePort returns an address on which no process listens.
 func freePort(t *testing.T) string {
 	t.Helper()
 	l, err := freeport.Listen()
@@ -24,9 +24,9 @@ func freePort(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// TestSavedInputReplaysToTheSameBytes plans on the live cluster and again on the input that the first plan saved.
+// TestSavedInputReplaysToTheSameBytes plans on the live cluster, and then on the input that the first plan saved.
 func TestSavedInputReplaysToTheSameBytes(t *testing.T) {
-	seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
+	seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 30))
 	config := testbed.ConfigFile(t, zonesConfig)
 	saved := filepath.Join(t.TempDir(), "input.json")
 	live := runEvenkeel(t, "plan", "--config", config, "-o", "json", "--save-input", saved)
@@ -38,7 +38,7 @@ func TestSavedInputReplaysToTheSameBytes(t *testing.T) {
 
 // TestRedactedCaptureGivesTheSameMoves checks that planning on a redacted snapshot still finds moves.
 func TestRedactedCaptureGivesTheSameMoves(t *testing.T) {
-	seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
+	seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 30))
 	file := filepath.Join(t.TempDir(), "capture.yaml")
 	if r := runEvenkeel(t, "capture", "--redact", "-o", file); r.code != 0 {
 		t.Fatalf("exit %d", r.code)

@@ -40,8 +40,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
-// rotatingProxy is an HTTPS proxy of the API server that forwards the caller's token. Its certificate and certificate
-// authority can change.
+// rotatingProxy is an HTTPS proxy in front of the API server that forwards the caller's token. A test can change the
+// certificate and the certificate authority of the proxy.
 type rotatingProxy struct {
 	*httptest.Server
 	cert atomic.Pointer[tls.Certificate]
@@ -73,7 +73,7 @@ func newRotatingProxy(t *testing.T) *rotatingProxy {
 	return p
 }
 
-// rotate switches to a certificate of a new authority and returns that authority in PEM.
+// rotate switches to a certificate of a new authority and returns the authority's certificate in PEM.
 func (p *rotatingProxy) rotate(t *testing.T) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -90,7 +90,7 @@ func (p *rotatingProxy) rotate(t *testing.T) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 }
 
-// boundToken returns a token that becomes invalid when revoke is called.
+// boundToken returns a token and a function that revokes it.
 func boundToken(t *testing.T, ns, name string) (token string, revoke func()) {
 	t.Helper()
 	secrets := lab.Client.CoreV1().Secrets(ns)
@@ -111,7 +111,7 @@ func boundToken(t *testing.T, ns, name string) (token string, revoke func()) {
 	}
 }
 
-// replaceFile replaces a file by renaming a new one, like a mounted volume.
+// replaceFile replaces a file with a new file atomically, like a mounted volume.
 func replaceFile(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
@@ -122,8 +122,8 @@ func replaceFile(t *testing.T, path, text string) {
 	}
 }
 
-// reports collects the RunReports of a process.
-type reports struct {
+// reportReader collects the RunReports of a process.
+type reportReader struct {
 	mu   sync.Mutex
 	list []runReport
 }
@@ -137,7 +137,7 @@ type runReport struct {
 	Outcomes []struct{ Outcome string }
 }
 
-func (r *reports) read(out io.Reader) {
+func (r *reportReader) read(out io.Reader) {
 	lines := bufio.NewReaderSize(out, 1<<20)
 	for {
 		line, err := lines.ReadBytes('\n')
@@ -153,8 +153,8 @@ func (r *reports) read(out io.Reader) {
 	}
 }
 
-// waitFor waits two minutes for a matching report; there is one pass per minute.
-func (r *reports) waitFor(t *testing.T, what string, is func(runReport) bool) {
+// waitFor waits up to two minutes for a matching report, because the process makes one pass per minute.
+func (r *reportReader) waitFor(t *testing.T, what string, is func(runReport) bool) {
 	t.Helper()
 	if err := seed.WaitUntil(t.Context(), 2*time.Minute, func() (bool, error) {
 		r.mu.Lock()
@@ -194,11 +194,12 @@ func goroutineCount(t *testing.T, url string) int {
 	return 0
 }
 
-// TestFilesChangeWhileItRuns changes the certificate authority, the token and the configuration of a leading process,
-// first to unusable content. The process must keep its Lease and finally evict as the last configuration says.
+// TestFilesChangeWhileItRuns changes the certificate authority, the token and the configuration of the leader. The
+// first change of each file is invalid. The process must keep its Lease, and finally evict according to the last
+// configuration.
 func TestFilesChangeWhileItRuns(t *testing.T) {
 	skipIfShort(t)
-	ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
+	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 30))
 	createAccount(t, ns,
 		leaseRule, stateRule,
 		rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods/eviction"}, Verbs: []string{"create"}},
@@ -239,14 +240,14 @@ func TestFilesChangeWhileItRuns(t *testing.T) {
 			t.Log(stderr.String())
 		}
 	})
-	seen := &reports{}
+	seen := &reportReader{}
 	read := make(chan struct{})
 	go func() { defer close(read); seen.read(stdout) }()
 	at := "http://" + port
 	waitForMetric(t, at, "evenkeel_leader 1")
 	before := goroutineCount(t, at)
 
-	// Unusable files are rejected and reported.
+	// The process rejects and reports invalid files.
 	replaceFile(t, ca, "-----BEGIN CERTIFICATE-----\ncut off")
 	replaceFile(t, config, "dryRun: maybe\n")
 	waitForMetric(t, at, `evenkeel_last_reload_successful{files="credentials"} 0`)
@@ -269,7 +270,7 @@ func TestFilesChangeWhileItRuns(t *testing.T) {
 	waitForMetric(t, at, `evenkeel_reloads_total{files="credentials",result="taken"} 2`)
 	waitForMetric(t, at, `evenkeel_last_reload_successful{files="credentials"} 1`)
 
-	// Finally the configuration turns eviction on.
+	// The last configuration enables eviction.
 	text, err := os.ReadFile(testbed.ConfigFile(t, everyMinute))
 	if err != nil {
 		t.Fatal(err)

@@ -13,25 +13,25 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
-// reschedule runs kube-scheduler with a configuration until the test ends.
-func reschedule(t *testing.T, config string) {
+// restartScheduler runs kube-scheduler with a configuration until the test ends.
+func restartScheduler(t *testing.T, config string) {
 	t.Helper()
-	if err := lab.Reschedule(t.Context(), []byte(config)); err != nil {
+	if err := lab.RestartScheduler(t.Context(), []byte(config)); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := lab.Reschedule(context.Background(), nil); err != nil {
+		if err := lab.RestartScheduler(context.Background(), nil); err != nil {
 			t.Error(err)
 		}
 	})
 }
 
-// TestPrintedSchedulerConfigLevelsARollingUpdate starts the real kube-scheduler with the output of `config
-// scheduler`. It then updates Deployment d, which has 1/2/3 pods per zone. Every update must end at 2/2/2 without an
-// eviction; with the default weights that happens only by chance.
+// TestPrintedSchedulerConfigLevelsARollingUpdate starts the real kube-scheduler with the output of `config scheduler`.
+// The test then updates Deployment d, which has 1/2/3 pods per zone. Every update must end with 2/2/2 pods per zone and
+// without an eviction; with the default weights, this happens only by chance.
 //
-// Pods are replaced one by one without a grace period. zone-2 is almost full: while old pods exist, it has no room
-// for a second new one, whatever the weights are.
+// Pods are replaced one by one without a grace period. Zone-2 is almost full: while it has an old pod, no second new
+// pod fits.
 func TestPrintedSchedulerConfigLevelsARollingUpdate(t *testing.T) {
 	rounds := max(repetitions(), 5)
 	uneven := func(s string) bool { return s != "2/2/2" }
@@ -47,7 +47,7 @@ func TestPrintedSchedulerConfigLevelsARollingUpdate(t *testing.T) {
 	if printed.code != 0 {
 		t.Fatal(printed.stderr)
 	}
-	reschedule(t, printed.stdout)
+	restartScheduler(t, printed.stdout)
 	after := updateRepeatedly(t, rounds)
 	t.Logf("printed configuration: %v", after)
 	for _, s := range after {
@@ -57,12 +57,13 @@ func TestPrintedSchedulerConfigLevelsARollingUpdate(t *testing.T) {
 	}
 }
 
-// updateRepeatedly creates d with 1/2/3 pods per zone and updates it, n times. It returns the final pods per zone.
+// updateRepeatedly creates Deployment d with 1/2/3 pods per zone, n times, and updates it each time. The result is the
+// number of pods per zone after each update.
 func updateRepeatedly(t *testing.T, n int) (ends []string) {
 	t.Helper()
 	for i := range n {
 		t.Run(fmt.Sprint(i+1), func(t *testing.T) {
-			ns := seedApps(t, seed.ThreeZones([3]int{1, 2, 3}, 0))
+			ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 2, 3}, 0))
 			patch := fmt.Appendf(nil, `{"spec":{"strategy":{"rollingUpdate":{"maxSurge":1,"maxUnavailable":0}},`+
 				`"template":{"metadata":{"annotations":{"rolled":"%d"}}}}}`, i)
 			api := lab.Client.AppsV1().Deployments(ns)
@@ -81,7 +82,7 @@ func updateRepeatedly(t *testing.T, n int) (ends []string) {
 	return ends
 }
 
-// waitForRollout waits until all pods are new and Ready.
+// waitForRollout waits until the new ReplicaSet owns all pods and all of them are Ready.
 func waitForRollout(t *testing.T, ns, app string, want int32) {
 	t.Helper()
 	if err := seed.WaitUntil(t.Context(), 2*time.Minute, func() (bool, error) {

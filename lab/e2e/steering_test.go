@@ -23,12 +23,13 @@ import (
 
 const steerByTaintConfig = zonesConfig + "evictor: {steer: taint}\n"
 
-// TestASteeredTie checks that a taint breaks a tie between nodes, which steer: none leaves unresolved.
+// TestASteeredTie checks that steering with a taint decides between nodes with equal scores, which steer: none leaves
+// undecided.
 func TestASteeredTie(t *testing.T) {
 	config := testbed.ConfigFile(t, steerByTaintConfig)
 	for i := range repetitions() {
 		t.Run(fmt.Sprint(i+1), func(t *testing.T) {
-			ns := seedApps(t, seed.ThreeZones([3]int{1, 2, 3}, 0))
+			ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 2, 3}, 0))
 			r := runEvenkeel(t, "run", "--once", "--config", config)
 			if r.code != 0 || !strings.Contains(r.stdout, "1 replacement landed as predicted") {
 				t.Errorf("exit %d, or the report does not say that the replacement landed as predicted", r.code)
@@ -40,9 +41,9 @@ func TestASteeredTie(t *testing.T) {
 	}
 }
 
-// TestADryRunShowsHintsAndWritesNone checks that a dry run shows hints but does not change the node.
+// TestADryRunShowsHintsAndWritesNone checks that a dry run shows planned hints but does not change the node.
 func TestADryRunShowsHintsAndWritesNone(t *testing.T) {
-	ns := seedApps(t, seed.ThreeZones([3]int{1, 2, 3}, 0))
+	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 2, 3}, 0))
 	before := getNode(t, "n3")
 	r := runEvenkeel(t, "run", "--once", "--config", testbed.ConfigFile(t, steerByTaintConfig+"dryRun: true\n"))
 	if r.code != 0 || !strings.Contains(r.stdout, "taint  n3") {
@@ -54,9 +55,10 @@ func TestADryRunShowsHintsAndWritesNone(t *testing.T) {
 	checkEvictions(t, ns, 0)
 }
 
-// TestSteeringByLabelNeedsPodsThatListen checks that a label does not steer pods without node affinity for it.
+// TestSteeringByLabelNeedsPodsThatListen checks that a label does not steer pods that have no node affinity for the
+// label.
 func TestSteeringByLabelNeedsPodsThatListen(t *testing.T) {
-	ns := seedApps(t, seed.ThreeZones([3]int{1, 2, 3}, 0))
+	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 2, 3}, 0))
 	r := runEvenkeel(t, "run", "--once", "--config", testbed.ConfigFile(t, zonesConfig+"evictor: {steer: label}\n"))
 	if r.code != 0 || !strings.Contains(r.stdout, "not steered: it has no node affinity that looks at the label") {
 		t.Errorf("exit %d", r.code)
@@ -64,8 +66,8 @@ func TestSteeringByLabelNeedsPodsThatListen(t *testing.T) {
 	checkEvictions(t, ns, 0)
 }
 
-// startPassWithPendingPod starts a pass whose replacement finds no node, because all nodes are cordoned just before the eviction. It
-// returns when the replacement is pending.
+// startPassWithPendingPod starts a pass and cordons all nodes just before the eviction, so that the replacement fits on
+// no node. startPassWithPendingPod returns when the replacement is Pending.
 func startPassWithPendingPod(t *testing.T, ns, config string) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
 	t.Cleanup(func() { setCordoned(t, false) })
@@ -104,10 +106,10 @@ func startPassWithPendingPod(t *testing.T, ns, config string) (*exec.Cmd, *bytes
 	return cmd, &log
 }
 
-// TestAKilledPassLeavesHintsThatExpire kills a pass in the middle of a steered wave. `hints gc` must remove its hint
-// after the expiry, not before, and must keep a taint that another controller added meanwhile.
+// TestAKilledPassLeavesHintsThatExpire kills a pass after it has written a hint. `hints gc` must remove the hint only
+// after its expiry, and must keep a taint that another controller added in the meantime.
 func TestAKilledPassLeavesHintsThatExpire(t *testing.T) {
-	ns := seedApps(t, seed.ThreeZones([3]int{1, 2, 3}, 0))
+	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 2, 3}, 0))
 	cmd, _ := startPassWithPendingPod(t, ns, testbed.ConfigFile(t, zonesConfig+"evictor: {steer: taint, steerTTL: 20s}\n"))
 	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
@@ -124,7 +126,7 @@ func TestAKilledPassLeavesHintsThatExpire(t *testing.T) {
 		t.Errorf("exit %d, or hints list does not show n3", r.code)
 	}
 	if r := runEvenkeel(t, "hints", "gc"); r.code != 0 || !strings.Contains(r.stdout, "The hint on n3 stays") {
-		t.Errorf("exit %d, or hints gc does not say that the hint stays", r.code)
+		t.Errorf("exit %d, or hints gc does not say that it keeps the hint", r.code)
 	}
 	checkHints(t, "n3")
 
@@ -140,10 +142,10 @@ func TestAKilledPassLeavesHintsThatExpire(t *testing.T) {
 	checkZones(t, ns, "d", 2, 2, 2)
 }
 
-// TestATerminatedPassTakesItsHintsAway sends SIGTERM in the middle of a wave. The pass must remove its hints before
-// it ends.
+// TestATerminatedPassTakesItsHintsAway sends SIGTERM to a pass after it has written a hint. The pass must remove its
+// hints before it ends.
 func TestATerminatedPassTakesItsHintsAway(t *testing.T) {
-	ns := seedApps(t, seed.ThreeZones([3]int{1, 2, 3}, 0))
+	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 2, 3}, 0))
 	cmd, log := startPassWithPendingPod(t, ns, testbed.ConfigFile(t, steerByTaintConfig))
 	checkHints(t, "n3")
 	start := time.Now()
@@ -151,7 +153,7 @@ func TestATerminatedPassTakesItsHintsAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 1 || !strings.Contains(log.String(), "the pass stopped early: Interrupted") {
-		t.Errorf("got %v, want exit 1 because the pass was interrupted\n%s", err, log)
+		t.Errorf("got %v, want exit 1 after the interruption\n%s", err, log)
 	}
 	if took := time.Since(start); took > 10*time.Second {
 		t.Errorf("the process took %s to end, want at most 10s", took)
@@ -162,7 +164,7 @@ func TestATerminatedPassTakesItsHintsAway(t *testing.T) {
 // TestTheNextPassTakesOldHintsAway checks that the next pass removes the expired hints of a killed process before it
 // reads the cluster.
 func TestTheNextPassTakesOldHintsAway(t *testing.T) {
-	ns := seedApps(t, seed.ThreeZones([3]int{2, 2, 2}, 0))
+	ns := seedApps(t, seed.ThreeZoneApps([3]int{2, 2, 2}, 0))
 	writeExpiredHint(t, "n2")
 	if r := runEvenkeel(t, "run", "--once", "--config", testbed.ConfigFile(t, steerByTaintConfig), "--lease-namespace", ns); r.code != 0 {
 		t.Errorf("exit %d", r.code)
@@ -175,9 +177,9 @@ func TestTheNextPassTakesOldHintsAway(t *testing.T) {
 	checkHints(t)
 }
 
-// TestForeignTaintsSurvive adds a taint between the read and the write of each of the two node writes of a wave.
+// TestForeignTaintsSurvive adds a foreign taint just before each of the two node writes of a wave.
 func TestForeignTaintsSurvive(t *testing.T) {
-	ns := seedApps(t, seed.ThreeZones([3]int{1, 2, 3}, 0))
+	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 2, 3}, 0))
 	var writes atomic.Int32
 	kubeconfig := kubeconfigWithProxy(t, func(_ http.ResponseWriter, r *http.Request) bool {
 		if r.Method == http.MethodPatch && r.URL.Path == "/api/v1/nodes/n3" {
@@ -196,15 +198,15 @@ func TestForeignTaintsSurvive(t *testing.T) {
 	checkZones(t, ns, "d", 2, 2, 2)
 }
 
-// TestSteeringNeedsOnePermission checks that a pass without permission to patch nodes evicts nothing, and that this
-// permission is enough.
+// TestSteeringNeedsOnePermission checks that a pass needs permission to patch nodes for steering, and no further
+// permission.
 func TestSteeringNeedsOnePermission(t *testing.T) {
 	rights := []rbacv1.PolicyRule{
 		leaseRule, stateRule,
 		{APIGroups: []string{""}, Resources: []string{"pods/eviction"}, Verbs: []string{"create"}},
 	}
 	t.Run("missing", func(t *testing.T) {
-		ns := seedApps(t, seed.ThreeZones([3]int{1, 2, 3}, 0))
+		ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 2, 3}, 0))
 		r := runEvenkeelAs(t, createAccount(t, ns, rights...), "run", "--once", "--config",
 			testbed.ConfigFile(t, steerByTaintConfig), "--lease-namespace", ns)
 		if r.code != 1 || !strings.Contains(r.stderr, "PermissionMissing: permission to patch nodes is missing") {
@@ -213,7 +215,7 @@ func TestSteeringNeedsOnePermission(t *testing.T) {
 		checkEvictions(t, ns, 0)
 	})
 	t.Run("given", func(t *testing.T) {
-		ns := seedApps(t, seed.ThreeZones([3]int{1, 2, 3}, 0))
+		ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 2, 3}, 0))
 		patch := rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"nodes"}, Verbs: []string{"patch"}}
 		kubeconfig := createAccount(t, ns, append(rights, patch)...)
 		r := runEvenkeelAs(t, kubeconfig, "run", "--once", "--config", testbed.ConfigFile(t, steerByTaintConfig), "--lease-namespace", ns)

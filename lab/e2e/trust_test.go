@@ -18,8 +18,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
-// twoMoreProfiles adds two profiles to the real kube-scheduler that Evenkeel does not know: fancy places pods like the
-// default, packed prefers full nodes.
+// twoMoreProfiles adds two unknown profiles to the real kube-scheduler: fancy places pods like the default profile,
+// packed prefers full nodes.
 const twoMoreProfiles = `
 profiles:
 - schedulerName: default-scheduler
@@ -33,14 +33,14 @@ profiles:
       scoringStrategy: {type: MostAllocated, resources: [{name: cpu, weight: 1}, {name: memory, weight: 1}]}
 `
 
-// TestAnUnknownSchedulerIsTrustedOnceItsBindingsComeTrue has Deployment d at 1/1/4 with scheduler fancy. Its pods
-// must stay while 11 of fancy's bindings are predicted, and move once 12 are. Scheduler packed gets as many
-// predictions but must stay untrusted.
+// TestAnUnknownSchedulerIsTrustedOnceItsBindingsComeTrue creates Deployment d with 1/1/4 pods per zone and scheduler
+// fancy. The pods of d must not be moved after 11 predicted bindings of fancy, and must be moved after 12. Scheduler
+// packed gets as many predictions but must remain untrusted.
 func TestAnUnknownSchedulerIsTrustedOnceItsBindingsComeTrue(t *testing.T) {
 	skipIfShort(t)
 	const wanted = 12
-	reschedule(t, twoMoreProfiles)
-	apps := seed.ThreeZones([3]int{1, 1, 4}, 1)
+	restartScheduler(t, twoMoreProfiles)
+	apps := seed.ThreeZoneApps([3]int{1, 1, 4}, 1)
 	apps[3].SchedulerName = "fancy"
 	ns := seedApps(t, apps)
 	r := startProcess(t, ns, testbed.ConfigFile(t, fmt.Sprintf(`
@@ -51,7 +51,7 @@ placement: {trust: {minBindings: %d, minHitRate: 0.9}}
 
 	r.bindProbes(t, ns, "packed", wanted)
 	r.bindProbes(t, ns, "fancy", wanted-1)
-	shut := r.waitFor(t, func(p pass) bool {
+	shut := r.waitFor(t, func(p passSummary) bool {
 		return p.scheduler("fancy").Predicted == wanted-1 && p.scheduler("packed").Predicted == wanted
 	})
 	s := shut.scheduler("fancy")
@@ -59,12 +59,12 @@ placement: {trust: {minBindings: %d, minHitRate: 0.9}}
 		t.Errorf("after %d bindings: %+v, %d moves, rejections %v", wanted-1, s, len(shut.Plan.Moves), shut.Plan.Rejections.Counts)
 	}
 	if s := shut.scheduler("packed"); s.Hits > wanted/2 || s.Trusted {
-		t.Errorf("packed places pods unlike the default and must stay untrusted, got %+v", s)
+		t.Errorf("packed places pods unlike the default and must remain untrusted, got %+v", s)
 	}
 	checkEvictions(t, ns, 0)
 
 	r.bindProbes(t, ns, "fancy", wanted)
-	open := r.waitFor(t, func(p pass) bool { return len(p.Plan.Moves) > 0 })
+	open := r.waitFor(t, func(p passSummary) bool { return len(p.Plan.Moves) > 0 })
 	if s := open.scheduler("fancy"); !s.Trusted || s.Hits < wanted || open.scheduler("packed").Trusted {
 		t.Errorf("after %d bindings: %+v", wanted, open.Plan.Schedulers)
 	}
@@ -83,8 +83,8 @@ placement: {trust: {minBindings: %d, minHitRate: 0.9}}
 	}
 }
 
-// pass holds the schedulers and moves of a report.
-type pass struct {
+// passSummary holds the schedulers and the moves of a report.
+type passSummary struct {
 	Plan struct {
 		Moves      []json.RawMessage
 		Rejections struct{ Counts map[string]int }
@@ -98,7 +98,7 @@ type schedulerState struct {
 	Trusted                     bool
 }
 
-func (p pass) scheduler(name string) schedulerState {
+func (p passSummary) scheduler(name string) schedulerState {
 	for _, s := range p.Plan.Schedulers {
 		if s.Name == name {
 			return s
@@ -141,20 +141,20 @@ func startProcess(t *testing.T, ns, config string) *process {
 	return r
 }
 
-// waitFor returns the first matching report among the last one and later ones; there is one per minute.
-func (r *process) waitFor(t *testing.T, ok func(pass) bool) (last pass) {
+// waitFor returns the first report that matches, starting with the last one; the process writes one report per minute.
+func (r *process) waitFor(t *testing.T, ok func(passSummary) bool) (last passSummary) {
 	t.Helper()
 	if err := seed.WaitUntil(t.Context(), 2*time.Minute, func() (bool, error) {
 		text, err := os.ReadFile(r.file)
 		if err != nil {
 			return false, err
 		}
-		whole, _, found := cutLast(string(text), "\n")
+		whole, _, found := cutAtLast(string(text), "\n")
 		if !found {
 			return false, fmt.Errorf("the process has not written a report")
 		}
 		lines := strings.Split(whole, "\n")
-		last = pass{}
+		last = passSummary{}
 		if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil {
 			return false, err
 		}
@@ -168,15 +168,15 @@ func (r *process) waitFor(t *testing.T, ok func(pass) bool) (last pass) {
 	return last
 }
 
-func cutLast(s, sep string) (before, after string, found bool) {
+func cutAtLast(s, sep string) (before, after string, found bool) {
 	if i := strings.LastIndex(s, sep); i >= 0 {
 		return s[:i], s[i+len(sep):], true
 	}
 	return s, "", false
 }
 
-// bindProbes lets a scheduler bind pods one after the other until this number of its bindings are predicted. The pods have
-// different preferences, and each is deleted again.
+// bindProbes creates pods for a scheduler one after the other, until the given number of its bindings have been
+// predicted. The pods have different preferences, and bindProbes deletes each pod after its binding.
 func (r *process) bindProbes(t *testing.T, ns, scheduler string, want int) {
 	t.Helper()
 	for range 4 * want {
@@ -215,7 +215,7 @@ func (r *process) metricCount(scheduler, result string) (n int) {
 	return n
 }
 
-// bindProbe creates a small pod that prefers no zone, zone-1 or zone-2, and waits until it is bound.
+// bindProbe creates a small pod that prefers zone-1, zone-2 or no zone, and waits until the pod is bound.
 func (r *process) bindProbe(t *testing.T, ns, scheduler string) (name string) {
 	t.Helper()
 	r.probes++

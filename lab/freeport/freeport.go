@@ -1,8 +1,8 @@
-// Package freeport finds ports for the programs of the lab. It does not reserve a port: the caller must listen on it
+// Package freeport finds ports for the programs of the lab. The package does not reserve ports: the caller must listen
 // at once.
 //
-// Ports come from below the ephemeral port range of Linux (32768 and up). A port of that range could be taken by any
-// outgoing connection between the search and the listening.
+// The package returns ports below the ephemeral port range of Linux (32768 and up). Any outgoing connection could take
+// a port from that range before the program listens on it.
 package freeport
 
 import (

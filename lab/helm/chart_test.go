@@ -13,7 +13,7 @@ import (
 
 func TestLint(t *testing.T) {
 	for _, kind := range []string{"Deployment", "CronJob"} {
-		if out, errs, err := helm(t, "lint", "--strict", chart, "--set", "kind="+kind); err != nil {
+		if out, errs, err := runHelm(t, "lint", "--strict", chart, "--set", "kind="+kind); err != nil {
 			t.Errorf("%s: %v\n%s%s", kind, err, out, errs)
 		}
 	}
@@ -26,7 +26,7 @@ func TestGolden(t *testing.T) {
 		"cronjob":          {"--set", "kind=CronJob"},
 		"cronjob-evict":    {"--set", "kind=CronJob", "--set", "config.dryRun=false", "--set", "config.timeZone=Europe/Berlin"},
 	} {
-		got := render(t, args...)
+		got := renderChart(t, args...)
 		path := filepath.Join("testdata", name+".yaml")
 		if *update {
 			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
@@ -44,7 +44,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// hintArgs returns helm arguments with a hint rule, and optionally with the number of samples that it needs.
+// hintArgs returns helm arguments with a hint rule, and optionally with the required number of samples.
 func hintArgs(values string, samples int) []string {
 	more := ""
 	if samples > 0 {
@@ -54,7 +54,8 @@ func hintArgs(values string, samples int) []string {
 		"--set-json", `config.hints.rules=[{"name":"cpu","resource":"cpu","above":0.8` + more + `}]`}
 }
 
-// loadStrategy returns a helm argument with a strategy that uses measured usage and needs this number of samples.
+// loadStrategy returns a helm argument with a strategy that balances by measured usage and requires a number of
+// samples.
 func loadStrategy(samples int) string {
 	return fmt.Sprintf(`config.strategies=[{"name":"hot","type":"NodeLoad","schedule":"@hourly",`+
 		`"args":{"basis":"load","target":{"cpu":0.8},"for":%d}}]`, samples)
@@ -105,7 +106,7 @@ func TestRefusals(t *testing.T) {
 		{"config.strategies: hot needs several consecutive samples",
 			[]string{"--set", "kind=CronJob,config.load.source=metricsServer", "--set-json", loadStrategy(2)}},
 	} {
-		out, errs, err := helm(t, append([]string{"template", "ek", chart}, c.args...)...)
+		out, errs, err := runHelm(t, append([]string{"template", "ek", chart}, c.args...)...)
 		if err == nil {
 			t.Errorf("helm accepts %v:\n%s", c.args, out)
 		} else if !strings.Contains(errs, c.names) {
@@ -116,7 +117,7 @@ func TestRefusals(t *testing.T) {
 
 func TestAccepted(t *testing.T) {
 	for _, schedule := range []string{"*/10 * * * *", "0 8-18/2 * * 1-5", "@hourly", "0 0 1 JAN mon", "0,30 * * * *"} {
-		render(t, "--set-json", fmt.Sprintf(`config.strategies=[{"name":"a","type":"ZoneSpread","schedule":%q}]`, schedule))
+		renderChart(t, "--set-json", fmt.Sprintf(`config.strategies=[{"name":"a","type":"ZoneSpread","schedule":%q}]`, schedule))
 	}
 	prometheus := "config.load.source=prometheus,config.load.prometheus.url=http://prometheus:9090"
 	for _, args := range [][]string{
@@ -128,32 +129,33 @@ func TestAccepted(t *testing.T) {
 		{"--set", "config.hints.rulesFile=./rule.yaml,extraFiles.rule\\.yaml=a"},
 		{"--set", "config.hints.rulesFile=/etc/evenkeel/rule.yaml,extraFiles.rule\\.yaml=a"},
 		{"--set", "config.hints.rulesFile=/rules/a/rule.yaml", "--set-json", `extraVolumeMounts=[{"name":"a","mountPath":"/rules"}]`},
-		{"--set", "config.limits.perPass=unlimited,config.limits.perNode=10%,config.guards.priorityBelow=1000,config.evictor.gracePeriodSeconds=30"},
+		{"--set", "config.limits.perPass=unlimited,config.limits.perNode=10%," +
+			"config.guards.priorityBelow=1000,config.evictor.gracePeriodSeconds=30"},
 	} {
-		render(t, args...)
+		renderChart(t, args...)
 	}
-	if _, errs, err := helm(t, "template", "ek", chart, "--kube-version", "1.26.0"); err == nil || !strings.Contains(errs, "1.26") {
+	if _, errs, err := runHelm(t, "template", "ek", chart, "--kube-version", "1.26.0"); err == nil || !strings.Contains(errs, "1.26") {
 		t.Errorf("helm does not refuse Kubernetes 1.26: %s", errs)
 	}
 }
 
 // podTemplates returns the pod templates of all rendered Deployments and CronJobs.
-func podTemplates(t *testing.T, manifests string) []object {
+func podTemplates(t *testing.T, manifests string) []manifest {
 	t.Helper()
-	var found []object
-	for _, d := range objects(t, manifests, "Deployment") {
-		found = append(found, valueAt(t, d, "spec", "template").(object))
+	var found []manifest
+	for _, d := range parseObjects(t, manifests, "Deployment") {
+		found = append(found, valueAt(t, d, "spec", "template").(manifest))
 	}
-	for _, c := range objects(t, manifests, "CronJob") {
-		found = append(found, valueAt(t, c, "spec", "jobTemplate", "spec", "template").(object))
+	for _, c := range parseObjects(t, manifests, "CronJob") {
+		found = append(found, valueAt(t, c, "spec", "jobTemplate", "spec", "template").(manifest))
 	}
 	return found
 }
 
 func TestPodsMeetTheRestrictedLevel(t *testing.T) {
 	for _, kind := range []string{"Deployment", "CronJob"} {
-		for _, pod := range podTemplates(t, render(t, "--set", "kind="+kind)) {
-			container := valueAt(t, pod, "spec", "containers", 0).(object)
+		for _, pod := range podTemplates(t, renderChart(t, "--set", "kind="+kind)) {
+			container := valueAt(t, pod, "spec", "containers", 0).(manifest)
 			for _, c := range []struct {
 				want, got any
 			}{
@@ -174,14 +176,16 @@ func TestPodsMeetTheRestrictedLevel(t *testing.T) {
 	}
 }
 
-// TestCronJobsGroupBySchedule checks that there is one job per schedule and time zone, with all its strategies.
+// TestCronJobsGroupBySchedule checks that the chart renders one job per schedule and time zone, with all strategies of
+// that schedule.
 func TestCronJobsGroupBySchedule(t *testing.T) {
-	out := render(t, "--set", "kind=CronJob", "--set-json",
-		`config.strategies=[{"name":"a","type":"T","schedule":"0 * * * *"},{"name":"b","type":"T","schedule":"*/5 * * * *"},{"name":"c","type":"T","schedule":"0 * * * *"},{"name":"d","type":"T","schedule":"0 * * * *","timeZone":"Asia/Tokyo"}]`)
+	out := renderChart(t, "--set", "kind=CronJob", "--set-json",
+		`config.strategies=[{"name":"a","type":"T","schedule":"0 * * * *"},{"name":"b","type":"T","schedule":"*/5 * * * *"},`+
+			`{"name":"c","type":"T","schedule":"0 * * * *"},{"name":"d","type":"T","schedule":"0 * * * *","timeZone":"Asia/Tokyo"}]`)
 	var got []string
 	names := map[any]bool{}
-	for _, job := range objects(t, out, "CronJob") {
-		spec := valueAt(t, job, "spec").(object)
+	for _, job := range parseObjects(t, out, "CronJob") {
+		spec := valueAt(t, job, "spec").(manifest)
 		args := valueAt(t, spec, "jobTemplate", "spec", "template", "spec", "containers", 0, "args")
 		got = append(got, fmt.Sprint(spec["schedule"], " ", spec["timeZone"], " ", args))
 		names[valueAt(t, job, "metadata", "name")] = true
@@ -197,33 +201,34 @@ func TestCronJobsGroupBySchedule(t *testing.T) {
 	}
 }
 
-// TestConfigIsCarriedOver checks that the values become the program's configuration unchanged, including large
-// numbers, and that a changed configuration does not change the pods.
+// TestConfigIsCarriedOver checks that the rendered configuration equals the values, including large numbers, and that a
+// changed configuration does not change the pod templates.
 func TestConfigIsCarriedOver(t *testing.T) {
 	values := filepath.Join(t.TempDir(), "values.yaml")
-	if err := os.WriteFile(values, []byte("config:\n  hints: {rules: [{below: 1073741824, above: 0.8}]}\n  windows: {allow: []}\n"), 0o644); err != nil {
+	config := "config:\n  hints: {rules: [{below: 1073741824, above: 0.8}]}\n  windows: {allow: []}\n"
+	if err := os.WriteFile(values, []byte(config), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	plain, changed := render(t), render(t, "--values", values)
-	text := valueAt(t, objects(t, changed, "ConfigMap")[0], "data", "config.yaml").(string)
+	plain, changed := renderChart(t), renderChart(t, "--values", values)
+	text := valueAt(t, parseObjects(t, changed, "ConfigMap")[0], "data", "config.yaml").(string)
 	if !strings.Contains(text, "below: 1073741824\n") {
 		t.Errorf("the rendered configuration changes a large number:\n%s", text)
 	}
-	// The program reloads its configuration, so nothing needs a restart.
+	// Because the program reloads its configuration, a change must not restart the pods.
 	if !reflect.DeepEqual(podTemplates(t, plain), podTemplates(t, changed)) {
 		t.Error("a changed configuration changes the pod templates")
 	}
 }
 
-// TestFilesAreMounted checks that both kinds of pod can get files that the configuration names: beside config.yaml,
-// or from a Secret.
+// TestFilesAreMounted checks that Deployments and CronJobs can mount the files that the configuration names, either
+// beside config.yaml or from a Secret.
 func TestFilesAreMounted(t *testing.T) {
 	values := filepath.Join(t.TempDir(), "values.yaml")
 	rules := "  PromJob: {Name: node}\n\nRulename:\n  Node_cpu1: {Promsql: \"up{job='J'}\", Threshold: 70}\n"
-	text, err := yaml.Marshal(object{
-		"extraFiles":        object{"rule.yaml": rules, "ca.crt": "-----BEGIN CERTIFICATE-----\n"},
-		"extraVolumes":      []object{{"name": "prometheus", "secret": object{"secretName": "prometheus-token"}}},
-		"extraVolumeMounts": []object{{"name": "prometheus", "mountPath": "/var/run/prometheus", "readOnly": true}},
+	text, err := yaml.Marshal(manifest{
+		"extraFiles":        manifest{"rule.yaml": rules, "ca.crt": "-----BEGIN CERTIFICATE-----\n"},
+		"extraVolumes":      []manifest{{"name": "prometheus", "secret": manifest{"secretName": "prometheus-token"}}},
+		"extraVolumeMounts": []manifest{{"name": "prometheus", "mountPath": "/var/run/prometheus", "readOnly": true}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -232,26 +237,26 @@ func TestFilesAreMounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, kind := range []string{"Deployment", "CronJob"} {
-		out := render(t, "--values", values, "--set", "kind="+kind)
-		data := valueAt(t, objects(t, out, "ConfigMap")[0], "data").(object)
+		out := renderChart(t, "--values", values, "--set", "kind="+kind)
+		data := valueAt(t, parseObjects(t, out, "ConfigMap")[0], "data").(manifest)
 		if data["rule.yaml"] != rules || data["ca.crt"] != "-----BEGIN CERTIFICATE-----\n" || len(data) != 3 {
 			t.Errorf("%s: the ConfigMap contains %v", kind, data)
 		}
 		for _, pod := range podTemplates(t, out) {
 			if got := valueAt(t, pod, "spec", "volumes", 1, "secret", "secretName"); got != "prometheus-token" {
-				t.Errorf("%s: the second volume is Secret %v", kind, got)
+				t.Errorf("%s: the second volume comes from Secret %v", kind, got)
 			}
 			if got := valueAt(t, pod, "spec", "containers", 0, "volumeMounts", 1, "mountPath"); got != "/var/run/prometheus" {
-				t.Errorf("%s: the second volume is mounted to %v", kind, got)
+				t.Errorf("%s: the second volume has mount path %v", kind, got)
 			}
 		}
 	}
 }
 
-// TestConfigIsTheShippedOne checks that the chart's default configuration is the program's.
+// TestConfigIsTheShippedOne checks that the chart's default configuration equals the program's.
 func TestConfigIsTheShippedOne(t *testing.T) {
 	var rendered, shipped any
-	if err := yaml.Unmarshal([]byte(valueAt(t, objects(t, render(t), "ConfigMap")[0], "data", "config.yaml").(string)),
+	if err := yaml.Unmarshal([]byte(valueAt(t, parseObjects(t, renderChart(t), "ConfigMap")[0], "data", "config.yaml").(string)),
 		&rendered); err != nil {
 		t.Fatal(err)
 	}
@@ -267,13 +272,14 @@ func TestConfigIsTheShippedOne(t *testing.T) {
 	}
 }
 
-// withoutNulls removes keys without a value. Helm removes them too, and Evenkeel treats them like missing keys.
+// withoutNulls removes keys with a null value. Helm removes these keys, and Evenkeel treats keys with a null value like
+// missing keys.
 func withoutNulls(v any) any {
-	m, ok := v.(object)
+	m, ok := v.(manifest)
 	if !ok {
 		return v
 	}
-	kept := object{}
+	kept := manifest{}
 	for k, value := range m {
 		if value != nil {
 			kept[k] = withoutNulls(value)
@@ -284,7 +290,7 @@ func withoutNulls(v any) any {
 
 func TestNotesSayWhetherItEvicts(t *testing.T) {
 	notes := func(args ...string) string {
-		out, errs, err := helm(t, append([]string{"install", "ek", chart, "--namespace", "ek-system", "--dry-run=client"}, args...)...)
+		out, errs, err := runHelm(t, append([]string{"install", "ek", chart, "--namespace", "ek-system", "--dry-run=client"}, args...)...)
 		if err != nil {
 			t.Fatalf("%v: %s", err, errs)
 		}
@@ -302,14 +308,14 @@ func TestNotesSayWhetherItEvicts(t *testing.T) {
 	only := append(hintArgs("config.dryRun=false,config.load.source=metricsServer", 1), "--set-json", "config.strategies=[]")
 	text = notes(only...)
 	if !strings.Contains(text, "HINTS NODES") || strings.Contains(text, "EVICTS") || strings.Contains(text, "DRY RUN") {
-		t.Errorf("notes of a release that only hints: %s", text)
+		t.Errorf("unexpected notes for a release that writes hints but does not evict: %s", text)
 	}
 	stop, clears := strings.Index(text, "--replicas=0"), strings.Index(text, "evenkeel hints clear")
 	if gone := strings.Index(text, "helm uninstall ek"); stop < 0 || clears < stop || gone < clears {
 		t.Errorf("the notes do not list the steps before uninstalling in order: %s", text)
 	}
 	if text := notes("--set", "config.dryRun=false", "--set-json", "config.strategies=[]"); !strings.Contains(text, "DOES NOTHING") {
-		t.Errorf("notes of a release that does nothing: %s", text)
+		t.Errorf("unexpected notes for a release without strategies and hints: %s", text)
 	}
 	text = notes(hintArgs("kind=CronJob,config.dryRun=false,config.load.source=metricsServer", 1)...)
 	if !strings.Contains(text, "EVICTS") || !strings.Contains(text, "cronJob.suspend=true") ||

@@ -1,6 +1,6 @@
-// Package helm pins the helm version that installs the chart in tests. Its tests check what the chart renders and
-// refuses.
+// Package helm pins the helm version that installs the chart in tests. The tests check which manifests the chart
+// renders, and which values it refuses.
 //
-// It is a separate module because helm needs a few hundred packages that the program and the lab do not need. It is
-// part of no binary.
+// The package is a separate module because helm needs a few hundred packages that the program and the lab do not need.
+// No binary contains the package.
 package helm

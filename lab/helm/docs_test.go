@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestDocumentedValuesRender checks that helm accepts the values in the documentation unchanged. With hints.yaml,
-// only the last documented step may let the account evict.
+// TestDocumentedValuesRender checks that helm accepts the values in the documentation unchanged. Of the documented
+// steps with hints.yaml, only the last may give the account permission to evict.
 func TestDocumentedValuesRender(t *testing.T) {
 	for page, mark := range map[string]string{"pressure.md": "# hints.yaml\n", "load.md": "extraVolumes:\n"} {
 		text, err := os.ReadFile("../../docs/reference/" + page)
@@ -27,7 +27,7 @@ func TestDocumentedValuesRender(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, args := range [][]string{nil, {"--set", "config.dryRun=false"}} {
-				out := render(t, append([]string{"--values", file}, args...)...)
+				out := renderChart(t, append([]string{"--values", file}, args...)...)
 				if page == "pressure.md" && strings.Contains(out, "pods/eviction") {
 					t.Errorf("%s with %v: the account has permission to evict", page, args)
 				}

@@ -1,6 +1,5 @@
-// Package landings compares where the real kube-scheduler binds pods with Evenkeel's predictions: pod by pod with
-// probabilities, and over a whole pass that balances a cluster.
+// Package landings compares Evenkeel's predictions with the nodes to which the real kube-scheduler binds pods.
 //
-// The predictions come from the shipped program, the landings from the API server. The package decides nothing
-// itself.
+// One test compares probabilities pod by pod; another test follows a whole pass. The predictions come from the shipped
+// program, the bindings from the API server.
 package landings

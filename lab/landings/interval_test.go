@@ -4,9 +4,8 @@ import (
 	"testing"
 )
 
-// hitDistribution returns the exact distribution of the number of hits among independent events: out[k] is the probability of k
-// hits. With equal probabilities it is binomial; otherwise it is narrower than the binomial distribution with their
-// mean.
+// hitDistribution returns the exact distribution of the number of hits among independent events; out[k] is the
+// probability of k hits. For equal probabilities, the distribution is binomial; for unequal ones, it is narrower.
 func hitDistribution(odds []float64) []float64 {
 	out := []float64{1}
 	for _, p := range odds {
@@ -20,8 +19,8 @@ func hitDistribution(odds []float64) []float64 {
 	return out
 }
 
-// hitInterval returns bounds that contain the number of hits with probability 1-alpha or more. At most alpha/2 lies
-// below low, and at most alpha/2 above high.
+// hitInterval returns an interval that contains the number of hits with probability 1-alpha or more. The probability of
+// fewer hits than low is at most alpha/2, and so is the probability of more hits than high.
 func hitInterval(odds []float64, alpha float64) (low, high int) {
 	dist := hitDistribution(odds)
 	high = len(dist) - 1
@@ -34,7 +33,7 @@ func hitInterval(odds []float64, alpha float64) (low, high int) {
 	return low, high
 }
 
-// TestIntervalsAreThoseOfTables compares with tabulated binomial quantiles.
+// TestIntervalsAreThoseOfTables compares the intervals with tabulated quantiles of the binomial distribution.
 func TestIntervalsAreThoseOfTables(t *testing.T) {
 	for _, c := range []struct {
 		n         int
@@ -58,7 +57,7 @@ func TestIntervalsAreThoseOfTables(t *testing.T) {
 	}
 }
 
-// TestUnequalOddsNarrowTheInterval checks that certain events add no spread.
+// TestUnequalOddsNarrowTheInterval checks that events with probability 0 or 1 do not widen the interval.
 func TestUnequalOddsNarrowTheInterval(t *testing.T) {
 	var odds []float64
 	for range 10 {

@@ -21,18 +21,18 @@ func listPods(t *testing.T, ns string) []corev1.Pod {
 	return list.Items
 }
 
-// target is the fraction of CPU that the pass balances to.
+// target is the requested fraction of CPU to which the pass reduces nodes.
 const target = 0.6
 
-// observation counts where replacements landed, without using the report.
+// observation counts landings from the API server's data, without the report.
 type observation struct {
 	landingCounts
 	landed map[types.UID]string // victim -> node of its replacement
 }
 
-// observeLandings pairs victims with replacements. At most one pod of a workload is in flight, so its first new pod replaces
-// its first victim in the audit log. A landing is acceptable if its node is not the source and ends within the
-// target. Nodes that receive pods only get fuller, so the final state decides.
+// observeLandings pairs victims with replacements. At most one pod of a workload is in flight, so the first new pod
+// replaces the first victim in the audit log. A landing is acceptable if the node is not the source and its final
+// requests are within the target. A node that receives pods only becomes fuller, so its final state is decisive.
 func observeLandings(t *testing.T, ns string, before, after []corev1.Pod) observation {
 	t.Helper()
 	known, was := map[types.UID]bool{}, map[string]*corev1.Pod{}
@@ -75,7 +75,7 @@ func observeLandings(t *testing.T, ns string, before, after []corev1.Pod) observ
 	return s
 }
 
-// evictedPods returns the pods of accepted evictions in the audit log, in order.
+// evictedPods returns the pods of the accepted evictions in the order of the audit log.
 func evictedPods(t *testing.T, ns string) (names []string) {
 	t.Helper()
 	events, err := lab.Evictions(ns)

@@ -18,23 +18,23 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
-func defaultTrial() trial {
+func defaultTestSize() testSize {
 	if testing.Short() {
-		return trial{nodes: 30, apps: 4, podsPerApp: 15, placements: 12}
+		return testSize{nodes: 30, apps: 4, podsPerApp: 15, placements: 12}
 	}
-	return trial{nodes: 300, apps: 40, podsPerApp: 30, placements: 500, minPerBin: 20, maxUnpredicted: 50}
+	return testSize{nodes: 300, apps: 40, podsPerApp: 30, placements: 500, minPerBin: 20, maxUnpredicted: 50}
 }
 
-// TestRealPlacementsAreAsLikelyAsForetold evicts pods one at a time and observes where the real scheduler binds the
-// replacements. Before each eviction it reads the probability of each node from explain and draws a random group of
-// nodes. Five bins collect the placements by the probability of their group. In each bin, the number of pods that
-// landed in their group must lie inside the exact 99 % interval.
+// TestRealPlacementsAreAsLikelyAsForetold evicts pods one at a time and observes to which node the real scheduler binds
+// each replacement. Before each eviction, the test reads the probability of each node from explain and draws a random
+// group of nodes. Five bins group the placements by the probability of their node group. In each bin, the number of
+// pods that landed in their group must be within the exact 99 % interval.
 //
-// With correct predictions, one run in 25 has a bin outside of its interval. Such a run is therefore repeated once,
-// on the cluster as the first run leaves it.
+// Even with correct predictions, one run in 25 has a bin outside of its interval. A run with a bin outside of its
+// interval is therefore repeated once, on the same cluster.
 func TestRealPlacementsAreAsLikelyAsForetold(t *testing.T) {
 	const ns = "odds"
-	s, rnd := defaultTrial(), rand.New(rand.NewPCG(1, 1))
+	s, rnd := defaultTestSize(), rand.New(rand.NewPCG(1, 1))
 	seedCluster(t, ns, s.nodes, unevenApps(s, rnd))
 	config := testbed.ConfigFile(t, "")
 	for try := 1; ; try++ {
@@ -49,7 +49,8 @@ func TestRealPlacementsAreAsLikelyAsForetold(t *testing.T) {
 				t.Logf("placement %d landed on %s, whose probability was 0: %s", i, p.landed, p)
 			}
 		}
-		t.Logf("%d placements by kube-scheduler on %d nodes, one at a time, in %.0f s; %.1f possible nodes on average; %d landed on an impossible node\n%s",
+		t.Logf("%d placements by kube-scheduler on %d nodes, one at a time, in %.0f s; "+
+			"%.1f possible nodes on average; %d landed on an impossible node\n%s",
 			s.placements, s.nodes, time.Since(begun).Seconds(), float64(b.possibleNodes)/float64(s.placements), unforeseen, b.table())
 		if unforeseen > s.maxUnpredicted {
 			t.Errorf("%d pods landed on a node with predicted probability 0, want at most %d", unforeseen, s.maxUnpredicted)
@@ -66,9 +67,9 @@ func TestRealPlacementsAreAsLikelyAsForetold(t *testing.T) {
 	}
 }
 
-// unevenApps distributes pods unevenly over random nodes. There are few request sizes, so nodes tie. Most evicted pods
-// end at once; those of every fifth Deployment take a second.
-func unevenApps(s trial, rnd *rand.Rand) []seed.App {
+// unevenApps distributes pods unevenly over random nodes. The apps have few request sizes, so that nodes get equal
+// scores. Most evicted pods end at once, but the pods of every fifth Deployment take a second.
+func unevenApps(s testSize, rnd *rand.Rand) []seed.App {
 	var apps []seed.App
 	for a := range s.apps {
 		app := seed.App{Name: fmt.Sprintf("app%d", a), MilliCPU: int64(250 * (1 + a%4)), MemoryMi: int64(256 * (1 + a%3)),
@@ -77,7 +78,7 @@ func unevenApps(s trial, rnd *rand.Rand) []seed.App {
 			app.GraceSeconds = 30
 		}
 		for range s.podsPerApp {
-			// The maximum of two draws: node k gets about k times as many pods as n1.
+			// The larger of two random numbers: node k gets about k times as many pods as n1.
 			app.Nodes = append(app.Nodes, fmt.Sprintf("n%d", 1+max(rnd.IntN(s.nodes), rnd.IntN(s.nodes))))
 		}
 		apps = append(apps, app)
@@ -89,10 +90,10 @@ func (p placement) String() string {
 	return fmt.Sprintf("%s on %s; predicted %v", p.victim, p.from, p.probabilities)
 }
 
-// evictAndPlace evicts a random pod of an app and waits until its replacement is bound and the pod is gone.
+// evictAndPlace evicts a random pod of an app, and waits until its replacement is bound and the evicted pod is deleted.
 func evictAndPlace(t *testing.T, ns, app string, replicas int, config string, rnd *rand.Rand) placement {
 	t.Helper()
-	before := podsOf(t, ns, app)
+	before := listPodsOf(t, ns, app)
 	victim := before[rnd.IntN(len(before))]
 	p := placement{victim: victim.Name, from: victim.Spec.NodeName, probabilities: predictedProbabilities(t, ns+"/"+victim.Name, config)}
 	var group map[string]bool
@@ -107,7 +108,7 @@ func evictAndPlace(t *testing.T, ns, app string, replicas int, config string, rn
 		known[old.UID] = true
 	}
 	if err := seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
-		now := podsOf(t, ns, app)
+		now := listPodsOf(t, ns, app)
 		i := slices.IndexFunc(now, func(x corev1.Pod) bool { return !known[x.UID] })
 		remains := slices.ContainsFunc(now, func(x corev1.Pod) bool { return x.UID == victim.UID })
 		if i < 0 || len(now) != replicas || now[i].Spec.NodeName == "" || remains {
@@ -122,7 +123,7 @@ func evictAndPlace(t *testing.T, ns, app string, replicas int, config string, rn
 	return p
 }
 
-func podsOf(t *testing.T, ns, app string) []corev1.Pod {
+func listPodsOf(t *testing.T, ns, app string) []corev1.Pod {
 	t.Helper()
 	list, err := lab.Client.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{LabelSelector: "app=" + app})
 	if err != nil {
@@ -168,7 +169,7 @@ func predictedProbabilities(t *testing.T, pod, config string) map[string]float64
 	return odds
 }
 
-// randomNodeGroup picks a random group of nodes whose total probability is close to a random number.
+// randomNodeGroup returns a random group of nodes whose total probability is close to a random number.
 func randomNodeGroup(odds map[string]float64, rnd *rand.Rand) (group map[string]bool, sum float64) {
 	group = map[string]bool{}
 	names := make([]string, 0, len(odds))

@@ -10,7 +10,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/usagestack"
 )
 
-// hintConfig is a configuration that taints nodes above 70 % CPU at the first sample. The taint lives so long that no
+// hintConfig is a configuration that taints nodes above 70 % CPU at the first sample. The taint expires so late that no
 // test renews it.
 const hintConfig = "hints: {enabled: true, ttl: 1h, taint: {enabled: true}," +
 	" rules: [{name: cpu, resource: cpu, above: 0.70, clearBelow: 0.30, for: 1}]}\n"
@@ -22,13 +22,13 @@ strategies:
 limits: {perNamespace: 100%}
 `
 
-// busyApps returns pods that request 1 % of a node each. When told to, they use 80 % of n1: two pods use 25 %, six
-// use 5 %. The other nodes are at 10 %.
+// busyApps returns apps whose pods request 1 % of a node each. After setUsage, they use 80 % of n1: two pods use 25 %
+// each, six use 5 % each. The pods on the other nodes use 10 % of their node.
 func busyApps() []seed.App {
 	return []seed.App{
-		{Name: "big", MilliCPU: 100, MemoryMi: 64, Nodes: podsOn("n1", 2), GraceSeconds: 30,
+		{Name: "big", MilliCPU: 100, MemoryMi: 64, Nodes: repeatNode("n1", 2), GraceSeconds: 30,
 			Annotations: usagestack.UsageAnnotations(2500, 64)},
-		{Name: "small", MilliCPU: 100, MemoryMi: 64, Nodes: podsOn("n1", 6), GraceSeconds: 30,
+		{Name: "small", MilliCPU: 100, MemoryMi: 64, Nodes: repeatNode("n1", 6), GraceSeconds: 30,
 			Annotations: usagestack.UsageAnnotations(500, 64)},
 		{Name: "quiet", MilliCPU: 100, MemoryMi: 64, Nodes: []string{"n2", "n3", "n4"}, GraceSeconds: 30,
 			Annotations: usagestack.UsageAnnotations(1000, 64)},
@@ -36,12 +36,13 @@ func busyApps() []seed.App {
 	}
 }
 
-// TestABusyNodeThatIsIdleByRequests checks a busy node whose requests are low. It gets a hint within two samples, new
-// pods land elsewhere as predicted, and only the one large pod is evicted. The hint is removed when the load is gone.
+// TestABusyNodeThatIsIdleByRequests checks a node with a high load and low requests. The node must get a hint within
+// two samples, new pods must land elsewhere as predicted, and the pass must evict only one large pod. The hint must be
+// removed when the load ends.
 func TestABusyNodeThatIsIdleByRequests(t *testing.T) {
 	forEachSource(t, func(t *testing.T, s source) {
 		ns := seedApps(t, busyApps())
-		makeIdle(t, ns)
+		stopUsage(t, ns)
 		s.waitForCPU(t, map[string]float64{"n1": 0.8, "n2": 1, "n3": 1, "n4": 1})
 		begun := time.Now()
 		p := startProgram(t, ns, configFile(t, s.config()+hintConfig))
@@ -64,10 +65,10 @@ func TestABusyNodeThatIsIdleByRequests(t *testing.T) {
 		checkOneLargePodLeaves(t, p, ns)
 		s.waitForCPU(t, map[string]float64{"n1": 5.5})
 		if !hasHintTaint(getNode(t, "n1")) {
-			t.Error("the hint was removed at 55 %, want it removed below 30 %")
+			t.Error("the hint was removed at 55 % load, want its removal below 30 %")
 		}
 
-		makeIdle(t, ns)
+		stopUsage(t, ns)
 		var low time.Time
 		p.waitUntil(t, "the hint is removed", func() bool {
 			if got, err := s.cpu(t.Context()); err == nil && got["n1"] < 3 && low.IsZero() {
@@ -80,15 +81,15 @@ func TestABusyNodeThatIsIdleByRequests(t *testing.T) {
 	})
 }
 
-// makeIdle makes the pods on n1 use almost nothing.
-func makeIdle(t *testing.T, ns string) {
+// stopUsage makes the pods on n1 use almost nothing.
+func stopUsage(t *testing.T, ns string) {
 	t.Helper()
 	setUsage(t, ns, "big", 100)
 	setUsage(t, ns, "small", 100)
 }
 
 // checkHintDelay checks that n1 gets its hint within two sample periods after the source first shows the load, and that
-// no other node gets one.
+// no other node gets a hint.
 func checkHintDelay(t *testing.T, p *process, s source) {
 	t.Helper()
 	var shown time.Time
@@ -109,13 +110,13 @@ func checkHintDelay(t *testing.T, p *process, s source) {
 	}
 	for _, other := range []string{"n2", "n3", "n4"} {
 		if hasHintTaint(getNode(t, other)) {
-			t.Errorf("node %s has the hint, want it only on n1", other)
+			t.Errorf("node %s has the hint, want the hint only on n1", other)
 		}
 	}
 }
 
-// checkOneLargePodLeaves checks that one eviction of a 25 % pod brings n1 from 80 % below 60 %, and that the next two passes
-// evict nothing.
+// checkOneLargePodLeaves checks that one eviction of a 25 % pod reduces n1 from 80 % to below 60 %, and that the next
+// two passes evict no pod.
 func checkOneLargePodLeaves(t *testing.T, p *process, ns string) {
 	t.Helper()
 	p.waitUntil(t, "a pass evicts", func() bool {
@@ -135,9 +136,9 @@ func checkOneLargePodLeaves(t *testing.T, p *process, ns string) {
 	}
 }
 
-// checkRequestCount checks the number of API requests since a time: two requests per sample with metrics-server, none with
-// Prometheus, and one patch each for setting and removing the hint. A patch that conflicts with a heartbeat is
-// repeated and not counted.
+// checkRequestCount checks the number of the program's API requests since a time: two per sample with metrics-server,
+// none with Prometheus, and one patch each to set and remove the hint. Patches that conflict with a heartbeat are
+// repeated and do not count.
 func checkRequestCount(t *testing.T, s source, since time.Time) {
 	t.Helper()
 	periods := int(time.Since(since)/interval) + 1
@@ -152,6 +153,6 @@ func checkRequestCount(t *testing.T, s source, since time.Time) {
 		most = 2 * periods
 	}
 	if ofNodes+ofPods > most || patched-again != 2 || updated != 0 {
-		t.Errorf("want at most %d requests to the metrics API, 2 patches of nodes without a conflict, and no update", most)
+		t.Errorf("want at most %d requests to the metrics API, 2 node patches without a conflict, and no update", most)
 	}
 }

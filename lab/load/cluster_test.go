@@ -20,7 +20,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/usagestack"
 )
 
-// seedApps creates apps in a new namespace. It deletes the namespace and removes hints from nodes when the test ends.
+// seedApps creates apps in a new namespace. When the test ends, seedApps deletes the namespace and removes hints from
+// nodes.
 func seedApps(t *testing.T, apps []seed.App) (ns string) {
 	t.Helper()
 	ns = namespaceName(t)
@@ -33,7 +34,7 @@ func seedApps(t *testing.T, apps []seed.App) (ns string) {
 			t.Errorf("removing hints from nodes: %v", err)
 		}
 	})
-	if err := seed.Apps(t.Context(), stack.Client, ns, apps); err != nil {
+	if err := seed.CreateApps(t.Context(), stack.Client, ns, apps); err != nil {
 		t.Fatal(err)
 	}
 	return ns
@@ -52,7 +53,7 @@ func removeHints(ctx context.Context) error {
 	return nil
 }
 
-// addNode adds a node until the test ends.
+// addNode adds a node and removes it when the test ends.
 func addNode(t *testing.T, n usagestack.Node) {
 	t.Helper()
 	t.Cleanup(func() {
@@ -65,8 +66,8 @@ func addNode(t *testing.T, n usagestack.Node) {
 	}
 }
 
-// podsOn returns a node name repeated once per pod.
-func podsOn(node string, pods int) []string { return slices.Repeat([]string{node}, pods) }
+// repeatNode returns a list with the node's name once per pod.
+func repeatNode(node string, pods int) []string { return slices.Repeat([]string{node}, pods) }
 
 func setUsage(t *testing.T, ns, app string, milliCPU int64) {
 	t.Helper()
@@ -84,15 +85,15 @@ func getNode(t *testing.T, name string) *corev1.Node {
 	return n
 }
 
-// hasHintTaint reports whether the node has a hint as a taint.
+// hasHintTaint reports whether the node has a hint taint.
 func hasHintTaint(n *corev1.Node) bool {
 	return slices.ContainsFunc(n.Spec.Taints, func(taint corev1.Taint) bool {
 		return taint.Key == "evenkeel.io/pressure" && taint.Effect == corev1.TaintEffectPreferNoSchedule
 	})
 }
 
-// pollUntil calls ask every half second until it returns true without an error. It fails with the last error after the
-// timeout.
+// pollUntil calls ask every half second until it returns true without an error. After the timeout, pollUntil fails the
+// test with the last error.
 func pollUntil(t *testing.T, what string, ask func() (bool, error)) {
 	t.Helper()
 	var last error
@@ -105,7 +106,7 @@ func pollUntil(t *testing.T, what string, ask func() (bool, error)) {
 	}
 }
 
-// waitUntil waits until is returns true.
+// waitUntil waits until the condition is true.
 func waitUntil(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	pollUntil(t, what, func() (bool, error) { return is(), nil })
@@ -127,7 +128,7 @@ func podsByNode(t *testing.T, ns, app string) map[string]int {
 	return out
 }
 
-// auditedEvictions returns the names of the accepted evictions in the audit log and the number of refused ones.
+// auditedEvictions returns the names of the evicted pods in the audit log, and the number of refused evictions.
 func auditedEvictions(t *testing.T, ns string) (granted []string, refused int) {
 	t.Helper()
 	events, err := stack.Evictions(ns)
@@ -144,8 +145,7 @@ func auditedEvictions(t *testing.T, ns string) (granted []string, refused int) {
 	return granted, refused
 }
 
-// auditedRequests counts the program's requests since a time. refused counts those that failed with a conflict and changed
-// nothing.
+// auditedRequests counts the program's requests since a time. refused counts the requests that failed with a conflict.
 func auditedRequests(t *testing.T, since time.Time, verb, group, resource string) (n, refused int) {
 	t.Helper()
 	events, err := stack.Audit()
@@ -181,7 +181,7 @@ func createBudget(t *testing.T, ns, app string) {
 	})
 }
 
-// scaleUp scales an app up one by one and returns the new pods in the order in which they were bound.
+// scaleUp adds replicas to an app one by one, and returns the new pods in the order of their binding.
 func scaleUp(t *testing.T, ns, app string, pods int) (added []string) {
 	t.Helper()
 	known := map[string]bool{}

@@ -8,8 +8,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/usagestack"
 )
 
-// deviationStrategy is a strategy that keeps nodes at most this far above the mean. Rates over four scrapes have an error
-// of a few percent, so the scenarios leave two points of room on both sides.
+// deviationStrategy is a strategy that keeps nodes at most the given distance above the mean. Because rates over four
+// scrapes have an error of a few percent, the scenarios keep a distance of two percentage points from the limits.
 func deviationStrategy(deviation string) string {
 	return `
 strategies:
@@ -19,7 +19,7 @@ evictor: {perMinute: unlimited}
 `
 }
 
-// rateDelay is the rate window plus one scrape interval. After that time, rates contain no earlier usage.
+// rateDelay is the rate window plus one scrape interval. After this delay, rates contain no older usage.
 const rateDelay = 25 * time.Second
 
 // workerApp returns an app whose pods use 5 % of a small node and request 1 %.
@@ -31,23 +31,24 @@ func workerApp(places ...[]string) seed.App {
 	return a
 }
 
-// minimalUsageApp returns an app that makes every node use something: metrics-server has no metrics of a node without usage.
+// minimalUsageApp returns an app that makes every node use some CPU, because metrics-server has no metrics of a node
+// without usage.
 func minimalUsageApp(nodes ...string) seed.App {
 	return seed.App{Name: "breath", MilliCPU: 10, MemoryMi: 16, Nodes: nodes, GraceSeconds: 1,
 		Annotations: usagestack.UsageAnnotations(10, 16)}
 }
 
-// TestANewEmptyNodeFills has four nodes at 40 % and an empty fifth one, 32 % on average. One pod must leave each full
-// node for the empty one.
+// TestANewEmptyNodeFills has four nodes at 40 % and a fifth empty node; the mean is 32 %. One pod must move from each
+// full node to the empty node.
 func TestANewEmptyNodeFills(t *testing.T) {
 	forEachSource(t, func(t *testing.T, s source) {
 		skipPrometheusIfShort(t, s)
 		addNode(t, usagestack.Node{Name: "fresh", Address: "10.0.1.1"})
-		ns := seedApps(t, []seed.App{workerApp(podsOn("n1", 8), podsOn("n2", 8), podsOn("n3", 8), podsOn("n4", 8)),
+		ns := seedApps(t, []seed.App{workerApp(repeatNode("n1", 8), repeatNode("n2", 8), repeatNode("n3", 8), repeatNode("n4", 8)),
 			minimalUsageApp("fresh")})
 		s.waitForSteadyCPU(t, map[string]float64{"n1": 4, "n2": 4, "n3": 4, "n4": 4, "fresh": 0}, rateDelay)
 		s.waitForPods(t, ns, 33)
-		r := runOnce(t, ns, configFile(t, s.config()+deviationStrategy("0.06")))
+		r := runSinglePass(t, ns, configFile(t, s.config()+deviationStrategy("0.06")))
 		granted, refused := auditedEvictions(t, ns)
 		if len(granted) != 4 || refused != 0 || r.Plan.Bound.MinEvictions != 4 {
 			t.Errorf("%d evictions, %d refused, want 4 and none; the lower bound is %d, want 4", len(granted), refused,
@@ -60,24 +61,26 @@ func TestANewEmptyNodeFills(t *testing.T) {
 	})
 }
 
-// TestUnequalNodesLevelByShare has n1 at 5 of 10 cores, wide at 5.5 of 20, and the others at 2 of 10; 27.5 % on
-// average. Node wide uses most cores, but n1 has the highest share: four of its pods must leave, and none of wide's.
+// TestUnequalNodesLevelByShare has n1 at 5 of 10 cores, wide at 5.5 of 20, and the other nodes at 2 of 10; the mean is
+// 27.5 %. Node wide uses the most cores, but n1 has the highest fraction: four pods of n1 must move, and none of
+// wide's.
 func TestUnequalNodesLevelByShare(t *testing.T) {
 	forEachSource(t, func(t *testing.T, s source) {
 		skipPrometheusIfShort(t, s)
 		addNode(t, usagestack.Node{Name: "wide", CPU: 20, Address: "10.0.1.2"})
-		ns := seedApps(t, []seed.App{workerApp(podsOn("n1", 10), podsOn("n2", 4), podsOn("n3", 4), podsOn("n4", 4), podsOn("wide", 11))})
+		ns := seedApps(t, []seed.App{workerApp(repeatNode("n1", 10), repeatNode("n2", 4),
+			repeatNode("n3", 4), repeatNode("n4", 4), repeatNode("wide", 11))})
 		s.waitForSteadyCPU(t, map[string]float64{"n1": 5, "n2": 2, "n3": 2, "n4": 2, "wide": 5.5}, rateDelay)
 		s.waitForPods(t, ns, 33)
 		config := configFile(t, s.config()+deviationStrategy("0.05"))
-		r := runOnce(t, ns, config)
+		r := runSinglePass(t, ns, config)
 		granted, refused := auditedEvictions(t, ns)
 		if left := 4 - len(granted); left > 0 && len(granted) > 0 {
-			// A sample taken while pods move misses some of them. The program then drops moves that no longer help,
-			// and the next pass makes them.
+			// A usage sample that is taken while pods move misses some pods. The program then drops the moves that no
+			// longer help, and the next pass plans them again.
 			t.Logf("%d of 4 evicted, because a sample was taken in between", len(granted))
 			s.waitForSteadyCPU(t, map[string]float64{"n1": 3 + 0.5*float64(left), "wide": 5.5}, rateDelay)
-			runOnce(t, ns, config)
+			runSinglePass(t, ns, config)
 			granted, refused = auditedEvictions(t, ns)
 		}
 		if len(granted) != 4 || refused != 0 || len(r.Plan.Moves) != 4 || r.Plan.Bound.MinEvictions != 4 {
@@ -90,7 +93,7 @@ func TestUnequalNodesLevelByShare(t *testing.T) {
 	})
 }
 
-// skipPrometheusIfShort skips Prometheus in the short set, because other short tests cover both sources.
+// skipPrometheusIfShort skips Prometheus in short mode, because other short tests cover both sources.
 func skipPrometheusIfShort(t *testing.T, s source) {
 	t.Helper()
 	if testing.Short() && s.name == "prometheus" {

@@ -1,3 +1,3 @@
-// Package load tests hints and balancing by resource usage with real sources: metrics-server and Prometheus. The
-// nodes are simulated, and their pods use what annotations say.
+// Package load tests hints and load balancing with real usage sources: metrics-server and Prometheus. The nodes are
+// simulated, and annotations define the usage of their pods.
 package load

@@ -14,7 +14,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/usagestack"
 )
 
-// ruleFile is a rule file of dynamicScheduler with queries for the lab's nodes.
+// ruleFile is a rule file of dynamicScheduler, with queries for the lab's nodes.
 const ruleFile = `PromJob: {Name: "kubelet"}
 Rulename:
   Node_cpu1:
@@ -22,8 +22,8 @@ Rulename:
     Threshold: 70
 `
 
-// hourlyStrategy is a strategy that is due within two minutes, and then not for an hour. Each pod uses one core, so 5 pods
-// stay half a core below the target: more than the measurement error.
+// hourlyStrategy is a strategy that is due within two minutes, and then again after an hour. Each pod uses one core, so
+// a node with 5 pods is half a core below the target, which exceeds the measurement error.
 func hourlyStrategy(now time.Time) string {
 	return fmt.Sprintf(`
 strategies:
@@ -33,12 +33,12 @@ limits: {perNamespace: 100%%}
 }
 
 // TestHintsAndHourlyBalanceTogether checks hints and a strategy together. A rule of dynamicScheduler labels a busy
-// node with low requests. Pods with soft affinity then avoid the node. The hourly pass evicts the excess one by one,
-// as the budget allows, and no pod comes back.
+// node with low requests. Pods with preferred node affinity then avoid the labelled node. The hourly pass evicts the
+// excess pods one by one, as the budget allows, and no replacement returns.
 func TestHintsAndHourlyBalanceTogether(t *testing.T) {
 	soft := map[string]string{"status": "presure"}
 	ns := seedApps(t, []seed.App{
-		{Name: "busy", MilliCPU: 100, MemoryMi: 64, Nodes: podsOn("n1", 8), GraceSeconds: 30, AvoidedNodeLabel: soft,
+		{Name: "busy", MilliCPU: 100, MemoryMi: 64, Nodes: repeatNode("n1", 8), GraceSeconds: 30, AvoidedNodeLabel: soft,
 			Annotations: usagestack.UsageAnnotations(1000, 64)},
 		{Name: "new", MilliCPU: 10, MemoryMi: 16, GraceSeconds: 1, AvoidedNodeLabel: soft},
 	})
@@ -66,7 +66,7 @@ func TestHintsAndHourlyBalanceTogether(t *testing.T) {
 	})
 	granted, refused := auditedEvictions(t, ns)
 	if len(granted) != 3 || refused != 0 {
-		t.Errorf("%d evictions, %d refused; want 3 (8 of 10 cores used, target 5.5) and none refused", len(granted), refused)
+		t.Errorf("%d evictions, %d refused; want 3 evictions (8 of 10 cores used, target 5.5) and none refused", len(granted), refused)
 	}
 	p.waitUntil(t, "the label is removed", func() bool { return getNode(t, "n1").Labels["status"] == "" })
 	checkHotNodes(t, p)
@@ -74,19 +74,19 @@ func TestHintsAndHourlyBalanceTogether(t *testing.T) {
 	if there := podsByNode(t, ns, "busy"); there["n1"] != 5 || there["n2"]+there["n3"]+there["n4"] != 3 {
 		t.Errorf("pods by node: %v, want 5 on n1 and 3 elsewhere", there)
 	}
-	// Planning again finds nothing to do, so no pod has come back.
+	// A second plan must be empty, because no replacement has returned.
 	again := configFile(t, s.config()+hints+hourlyStrategy(time.Now()))
 	stdout, code := runEvenkeel(t, "plan", "-o", "json", "--config", again, "--lease-namespace", ns)
 	var plan struct{ Moves []any }
 	if err := json.Unmarshal([]byte(stdout), &plan); err != nil || code != 0 || len(plan.Moves) != 0 {
-		t.Errorf("planning again: exit %d, %d moves (%v)", code, len(plan.Moves), err)
+		t.Errorf("second plan: exit %d, %d moves (%v)", code, len(plan.Moves), err)
 	}
 }
 
-// checkHotNodes checks the answers for dynamicScheduler's clients.
+// checkHotNodes checks the HTTP answers to dynamicScheduler's clients.
 func checkHotNodes(t *testing.T, p *process, names ...string) {
 	t.Helper()
-	want := fmt.Sprintf(`{"type":"Label type=presure Nodes","num":%d,"node_names":[%s]}`, len(names), quoted(names))
+	want := fmt.Sprintf(`{"type":"Label type=presure Nodes","num":%d,"node_names":[%s]}`, len(names), quotedNames(names))
 	var got string
 	if err := seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
 		got = strings.TrimSpace(httpGet(p.url + "/nodes"))
@@ -99,7 +99,7 @@ func checkHotNodes(t *testing.T, p *process, names ...string) {
 	}
 }
 
-func quoted(names []string) string {
+func quotedNames(names []string) string {
 	if len(names) == 0 {
 		return ""
 	}

@@ -14,10 +14,10 @@ import (
 // stack is the lab that all tests of this package share.
 var stack *usagestack.Stack
 
-// programUser is the API server's user for the program under test.
+// programUser is the API user of the program under test.
 var programUser = controlplane.User{Token: "evenkeel-token", Name: "evenkeel", Group: "system:masters"}
 
-// auditPolicy logs every request of the program, and every eviction by anyone.
+// auditPolicy logs every request of the program under test, and all evictions.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
@@ -37,7 +37,7 @@ func runTests(m *testing.M) int {
 		fmt.Fprintln(stderr, "load:", err)
 		return 1
 	}
-	tools, err := usagestack.FromEnvironment()
+	tools, err := usagestack.ToolsFromEnvironment()
 	if err != nil || testbed.Evenkeel == "" {
 		return fail(fmt.Errorf("programs are missing; run `make test-load`, which builds them and sets the variables: %w", err))
 	}

@@ -47,7 +47,7 @@ type report struct {
 	Stopped *struct{ Code, Message string }
 }
 
-// lockedBuffer is a buffer that one goroutine writes and another reads.
+// lockedBuffer is a buffer for one writing and one reading goroutine.
 type lockedBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -65,7 +65,7 @@ func (b *lockedBuffer) String() string {
 	return b.b.String()
 }
 
-// process is a running `evenkeel run` that holds the Lease.
+// process is a running `evenkeel run` process that holds the Lease.
 type process struct {
 	config, url    string
 	stdout, stderr lockedBuffer
@@ -113,7 +113,7 @@ func startProgram(t *testing.T, ns, config string) *process {
 	return p
 }
 
-// waitUntil waits until is returns true and fails if the program ends before.
+// waitUntil waits until the condition is true, and fails if the program ends first.
 func (p *process) waitUntil(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	waitUntil(t, what, func() bool {
@@ -126,13 +126,13 @@ func (p *process) waitUntil(t *testing.T, what string, is func() bool) {
 	})
 }
 
-// waitForMetric waits until /metrics has a line with this prefix.
+// waitForMetric waits until /metrics has a line with the given prefix.
 func (p *process) waitForMetric(t *testing.T, line string) {
 	t.Helper()
 	p.waitUntil(t, "/metrics has "+line, func() bool { return strings.Contains(httpGet(p.url+"/metrics"), "\n"+line) })
 }
 
-// httpGet returns the body of a response; empty if there is none.
+// httpGet returns the body of a successful response; otherwise an empty string.
 func httpGet(url string) string {
 	client := http.Client{Timeout: 5 * time.Second}
 	r, err := client.Get(url)
@@ -144,7 +144,7 @@ func httpGet(url string) string {
 	return string(data)
 }
 
-// reports returns the reports so far.
+// reports returns all reports that the program has written.
 func (p *process) reports() (out []report) {
 	for line := range strings.Lines(p.stdout.String()) {
 		var r report
@@ -173,7 +173,7 @@ func (p *process) replaceConfig(t *testing.T, text string) {
 	}
 }
 
-// configHeader is the start of every configuration: evict, and evict pods of any age.
+// configHeader is the start of every configuration, which allows evictions of pods of any age.
 const configHeader = "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\ndryRun: false\nguards: {minPodAge: 0s}\n"
 
 func configFile(t *testing.T, text string) string {
@@ -185,7 +185,7 @@ func configFile(t *testing.T, text string) string {
 	return path
 }
 
-// runEvenkeel runs a command and waits for its end.
+// runEvenkeel runs a command of the program and waits until it ends.
 func runEvenkeel(t *testing.T, args ...string) (stdout string, code int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)
@@ -204,8 +204,8 @@ func runEvenkeel(t *testing.T, args ...string) (stdout string, code int) {
 	return out.String(), cmd.ProcessState.ExitCode()
 }
 
-// runOnce makes one pass and returns its report.
-func runOnce(t *testing.T, ns, config string) report {
+// runSinglePass makes one pass and returns its report.
+func runSinglePass(t *testing.T, ns, config string) report {
 	t.Helper()
 	stdout, code := runEvenkeel(t, "run", "--once", "-o", "json", "--config", config, "--lease-namespace", ns)
 	var r report

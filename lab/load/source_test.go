@@ -17,14 +17,14 @@ type source struct {
 	name string
 	// config returns the load section of the configuration.
 	config func() string
-	// cpu returns the CPU usage of nodes in cores, read from the source directly.
+	// cpu returns the CPU usage of nodes in cores, directly from the source.
 	cpu func(context.Context) (map[string]float64, error)
 }
 
 // kubeletCPU queries the CPU usage of nodes from the counters that Prometheus scraped.
 const kubeletCPU = `max by (instance) (rate(node_cpu_usage_seconds_total[20s]))`
 
-// sources returns all sources with which the scenarios run.
+// sources returns the usage sources under test.
 func sources() []source {
 	return []source{
 		{"metricsServer", func() string {
@@ -45,21 +45,21 @@ func forEachSource(t *testing.T, do func(*testing.T, source)) {
 	}
 }
 
-// timeout is how long the source may take to measure a change: two scrapes of 10 s on a slow machine.
+// timeout limits the time until the source shows a change: two scrapes of 10 s on a slow machine.
 const timeout = 4 * time.Minute
 
-// waitForCPU waits until the source shows the wanted cores for each node, within 0.1 cores plus 2 %.
+// waitForCPU waits until the source shows the wanted cores for each node, with a tolerance of 0.1 cores plus 2 %.
 func (s source) waitForCPU(t *testing.T, want map[string]float64) {
 	t.Helper()
 	s.waitForSteadyCPU(t, want, 0)
 }
 
-// waitForSteadyCPU waits until the source has shown the wanted cores for a while.
+// waitForSteadyCPU waits until the source has shown the wanted cores for some time.
 func (s source) waitForSteadyCPU(t *testing.T, want map[string]float64, steady time.Duration) {
 	t.Helper()
 	var last map[string]float64
 	var since time.Time
-	said := func() string { return fmt.Sprintf("%s shows a usage by node of %v", s.name, want) }
+	said := func() string { return fmt.Sprintf("%s shows this usage by node: %v", s.name, want) }
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("%s: last %v", said(), last)
@@ -84,8 +84,8 @@ func (s source) waitForSteadyCPU(t *testing.T, want map[string]float64, steady t
 	})
 }
 
-// waitForPods waits until the source has measured this number of pods of a namespace. The program does not evict pods
-// without metrics.
+// waitForPods waits until the source has measured the given number of pods in a namespace. waitForPods matters because
+// the program does not evict pods without metrics.
 func (s source) waitForPods(t *testing.T, ns string, want int) {
 	t.Helper()
 	pollUntil(t, fmt.Sprintf("%s has measured %d pods of %s", s.name, want, ns), func() (bool, error) {

@@ -1,3 +1,3 @@
-// Package oracle compares package placement with the real kube-scheduler. On random clusters, both must find the same
-// feasible nodes, the same score of every plugin, and the same winners.
+// Package oracle compares package placement with the real kube-scheduler. For random clusters, placement and the
+// scheduler must agree on the feasible nodes, the score of every plugin, and the winners.
 package oracle

@@ -14,31 +14,31 @@ import (
 
 var topologyKeys = []string{corev1.LabelHostname, corev1.LabelTopologyZone, "rack"}
 
-// themes are the features that a cluster may use. Each cluster uses only some: if it used all, every node would be
-// infeasible for several reasons, and nothing would be tested.
+// themes are the features that a cluster may use. Each cluster uses only some themes: with all of them, every node
+// would be infeasible for several reasons, and the test would prove nothing.
 var themes = []string{"ports", "disks", "claims", "once", "zones", "reach", "waits", "topologies", "capacity", "limits",
 	"attached", "drivers", "features", "nominated", "sidecars", "podLevel", "overhead", "gpu", "images", "ephemeral",
 	"affinity", "terms", "spread", "taints", "merged", "spread", "affinity", "capacity", "policies", "policies",
 	"spreadKeys", "spreadKeys", "images", "merged"}
 
-// requiredTheme maps a theme to another one that it requires.
+// requiredTheme maps a theme to the theme that it requires.
 var requiredTheme = map[string]string{"once": "claims", "zones": "claims", "reach": "claims", "waits": "claims", "topologies": "waits",
 	"capacity": "waits", "limits": "claims", "attached": "limits", "drivers": "claims", "merged": "terms", "policies": "spread",
 	"spreadKeys": "spread"}
 
-// generator builds one random cluster.
-type generator struct {
+// generatedCluster builds one random cluster.
+type generatedCluster struct {
 	*rand.Rand
 	objects cluster.Objects
 	themes  map[string]bool
 	labels  map[string]string // labels of the pods of the current app
 }
 
-func (g *generator) chance(p float64) bool       { return g.Float64() < p }
-func (g *generator) oneOf(list ...string) string { return list[g.Intn(len(list))] }
+func (g *generatedCluster) chance(p float64) bool       { return g.Float64() < p }
+func (g *generatedCluster) oneOf(list ...string) string { return list[g.Intn(len(list))] }
 
-func generate(seed int64) *cluster.Objects {
-	g := &generator{Rand: rand.New(rand.NewSource(seed)), themes: map[string]bool{}}
+func generateCluster(seed int64) *cluster.Objects {
+	g := &generatedCluster{Rand: rand.New(rand.NewSource(seed)), themes: map[string]bool{}}
 	for range 4 + g.Intn(6) {
 		for t := themes[g.Intn(len(themes))]; t != ""; t = requiredTheme[t] {
 			g.themes[t] = true
@@ -53,16 +53,16 @@ func generate(seed int64) *cluster.Objects {
 			Name: fmt.Sprintf("ns%d", i), Labels: map[string]string{"team": g.oneOf("x", "y")}}})
 	}
 	for i := range 3 + g.Intn(10) {
-		g.node(i)
+		g.addNode(i)
 	}
-	g.storage()
+	g.addStorage()
 	for i := range 2 + g.Intn(6) {
-		g.app(i)
+		g.addApp(i)
 	}
 	return &g.objects
 }
 
-func (g *generator) node(i int) {
+func (g *generatedCluster) addNode(i int) {
 	cpu := fmt.Sprint(2 + g.Intn(12))
 	rl := corev1.ResourceList{"cpu": resource.MustParse(cpu), "memory": resource.MustParse(fmt.Sprintf("%dMi", 2000+g.Intn(12000))),
 		"pods": resource.MustParse(fmt.Sprint(5 + g.Intn(20))), "ephemeral-storage": resource.MustParse("10Gi")}
@@ -107,7 +107,7 @@ func (g *generator) node(i int) {
 	g.objects.Nodes = append(g.objects.Nodes, n)
 }
 
-// sortedByName returns nodes in the order in which a newly started scheduler lists them.
+// sortedByName returns the nodes in the order in which a newly started scheduler lists them.
 func sortedByName(list []*corev1.Node) []*corev1.Node {
 	out := slices.Clone(list)
 	slices.SortFunc(out, func(a, b *corev1.Node) int { return cmp.Compare(a.Name, b.Name) })

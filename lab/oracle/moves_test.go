@@ -7,15 +7,15 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// TestMovesKeepEveryCount moves pods in the models of random clusters, with predictions in between. The final
-// predictions must equal those of a model that is built from the final cluster. VolumeAttachments are left out: the
-// moved model removes them with their pods, the new one keeps them.
+// TestMovesKeepEveryCount moves pods in the models of random clusters and predicts placements between the moves. The
+// final predictions must equal the predictions of a new model of the final cluster. VolumeAttachments are excluded,
+// because the moved model removes them with their pods, but the new model keeps them.
 func TestMovesKeepEveryCount(t *testing.T) {
 	for seed := range int64(150) {
-		o := generate(seed)
+		o := generateCluster(seed)
 		o.VolumeAttachments = nil
-		w, moved, r := worldOf(t, o), copyObjects(o), rand.New(rand.NewSource(seed))
-		nodes, pods := w.Snapshot().Nodes, w.Snapshot().Pods
+		w, moved, r := newModel(t, o), copyObjects(o), rand.New(rand.NewSource(seed))
+		nodes, pods := w.Snap.Nodes, w.Snap.Pods
 		for range 2 * len(pods) {
 			p, to := &pods[r.Intn(len(pods))], &nodes[r.Intn(len(nodes))]
 			w.Move(p.ID, to.ID)
@@ -26,11 +26,11 @@ func TestMovesKeepEveryCount(t *testing.T) {
 			}
 			w.Predict(pods[r.Intn(len(pods))].ID)
 		}
-		anew := worldOf(t, moved)
+		anew := newModel(t, moved)
 		for i := range pods {
 			p := cluster.PodID(i)
 			if x, y := w.Predict(p), anew.Predict(p); !sameNodes(x.Terminating, y.Terminating) || !sameNodes(x.Gone, y.Gone) {
-				t.Errorf("cluster %d, pod %s: %+v after the moves, %+v with a new model", seed, pods[i].Object.Name, x, y)
+				t.Errorf("cluster %d, pod %s: predicted %+v after the moves, %+v with a new model", seed, pods[i].Object.Name, x, y)
 			}
 		}
 	}

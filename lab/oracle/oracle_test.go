@@ -25,9 +25,9 @@ type comparison struct {
 	rejectedBy                           map[scheduler.Filter]int
 }
 
-// TestPlacementEqualsScheduler evicts every pod of random clusters, one at a time. It compares the predictions for
-// every node with the scheduler's own plugins, both while the victim terminates and after it is gone. A case is one
-// pod in one of these states.
+// TestPlacementEqualsScheduler evicts every pod of random clusters, one at a time. For every node, the test compares
+// the prediction with the result of the scheduler's own plugins, both while the victim terminates and after it is
+// deleted. A case is one evicted pod that is either terminating or deleted.
 func TestPlacementEqualsScheduler(t *testing.T) {
 	want := *caseCount
 	if testing.Short() {
@@ -42,7 +42,7 @@ func TestPlacementEqualsScheduler(t *testing.T) {
 	r.report(t, max(1, 50*want/50_000))
 }
 
-// report prints how often each feature decided a case. Each must have done so often enough.
+// report prints how often each feature decided a case. Each feature must have decided enough cases.
 func (r *comparison) report(t *testing.T, least int) {
 	t.Helper()
 	var names []string
@@ -56,13 +56,13 @@ func (r *comparison) report(t *testing.T, least int) {
 	for _, name := range names {
 		t.Logf("%-40s decided %6d", name, r.decidedBy[name])
 		if r.decidedBy[name] < least && !ignoredFeatures[schedulerVersion()][name] {
-			t.Errorf("%s decided %d cases, want at least %d", name, r.decidedBy[name], least)
+			t.Errorf("feature %s decided %d cases, want at least %d", name, r.decidedBy[name], least)
 		}
 	}
 	for _, f := range filters {
 		t.Logf("%-40s rejected %6d nodes first", f, r.rejectedBy[f])
 		if r.rejectedBy[f] < least {
-			t.Errorf("%s rejected %d nodes, want at least %d", f, r.rejectedBy[f], least)
+			t.Errorf("plugin %s rejected %d nodes, want at least %d", f, r.rejectedBy[f], least)
 		}
 	}
 }
@@ -76,9 +76,9 @@ var scorePlugins = []string{"TaintToleration", "NodeAffinity", "PodTopologySprea
 
 func (r *comparison) compare(t *testing.T, s realScheduler, seed int64) {
 	t.Helper()
-	o := generate(seed)
-	w := worldOf(t, o)
-	if err := s.Load(objectsOf(o)); err != nil {
+	o := generateCluster(seed)
+	w := newModel(t, o)
+	if err := s.Load(toRealObjects(o)); err != nil {
 		t.Fatal(err)
 	}
 	number := map[string]int{}
@@ -86,8 +86,8 @@ func (r *comparison) compare(t *testing.T, s realScheduler, seed int64) {
 		number[p.Namespace+"/"+p.Name] = i
 	}
 	var asked []cluster.PodID
-	for i := range w.Snapshot().Pods {
-		p := &w.Snapshot().Pods[i]
+	for i := range w.Snap.Pods {
+		p := &w.Snap.Pods[i]
 		if p.Terminating {
 			continue
 		}
@@ -104,14 +104,14 @@ func (r *comparison) compare(t *testing.T, s realScheduler, seed int64) {
 			}
 			if diff := r.firstDifference(want, results, pr, w, gone); diff != "" {
 				r.mismatches++
-				t.Errorf("cluster %d, pod %s, gone %v: %s", seed, p.Object.Name, gone, diff)
+				t.Errorf("cluster %d, pod %s, victim deleted: %v: %s", seed, p.Object.Name, gone, diff)
 			}
 		}
 	}
 	r.countDeciding(t, o, w, asked)
 }
 
-func worldOf(t *testing.T, o *cluster.Objects) *placement.ClusterModel {
+func newModel(t *testing.T, o *cluster.Objects) *placement.ClusterModel {
 	t.Helper()
 	snap, err := cluster.New(o)
 	if err != nil {
@@ -123,7 +123,7 @@ func worldOf(t *testing.T, o *cluster.Objects) *placement.ClusterModel {
 // firstDifference describes the first difference between the predictions and the scheduler's results; empty for none.
 func (r *comparison) firstDifference(want map[string]real.Verdict, results []placement.NodeVerdict, pr prediction.Prediction,
 	w *placement.ClusterModel, gone bool) string {
-	nodes := w.Snapshot().Nodes
+	nodes := w.Snap.Nodes
 	var feasible, winners []cluster.NodeID
 	var best int64
 	for _, v := range results {
@@ -153,7 +153,7 @@ func (r *comparison) firstDifference(want map[string]real.Verdict, results []pla
 		state = pr.Gone
 	}
 	if !slices.Equal(state.Feasible, feasible) || !slices.Equal(state.Winners, winners) || state.Best != best {
-		return fmt.Sprintf("predicted winners %v of %v with score %d, scheduler %v of %v with %d",
+		return fmt.Sprintf("predicted winners %v of nodes %v with score %d; the scheduler has winners %v of nodes %v with score %d",
 			state.Winners, state.Feasible, state.Best, winners, feasible, best)
 	}
 	return ""
@@ -161,20 +161,20 @@ func (r *comparison) firstDifference(want map[string]real.Verdict, results []pla
 
 func verdictDifference(got placement.NodeVerdict, want real.Verdict) string {
 	if (got.RefusedBy == "") != want.Feasible {
-		return fmt.Sprintf("rejected by %q (%s), scheduler says feasible: %v", got.RefusedBy, got.Why, want.Feasible)
+		return fmt.Sprintf("predicted rejection by %q (%s); the scheduler says feasible: %v", got.RefusedBy, got.Why, want.Feasible)
 	}
 	for plugin := range want.Scores {
 		if !slices.ContainsFunc(got.Scores, func(s placement.PluginScore) bool { return s.Plugin == plugin }) {
-			return fmt.Sprintf("score %s is missing, scheduler has %v", plugin, want.Scores)
+			return fmt.Sprintf("predicted score of %s is missing, the scheduler has %v", plugin, want.Scores)
 		}
 	}
 	for _, s := range got.Scores {
 		if s.Normalised*s.Weight != want.Scores[s.Plugin] {
-			return fmt.Sprintf("score %s is %d x %d, scheduler has %d", s.Plugin, s.Normalised, s.Weight, want.Scores[s.Plugin])
+			return fmt.Sprintf("predicted score of %s is %d x %d, the scheduler has %d", s.Plugin, s.Normalised, s.Weight, want.Scores[s.Plugin])
 		}
 	}
 	if got.Total != want.Total {
-		return fmt.Sprintf("total score %d, scheduler has %d (%v)", got.Total, want.Total, want.Scores)
+		return fmt.Sprintf("predicted total score is %d, the scheduler has %d (%v)", got.Total, want.Total, want.Scores)
 	}
 	return ""
 }

@@ -20,7 +20,7 @@ import (
 
 var profileCount = flag.Int("oracle.profiles", 300, "random scheduler configurations to compare with")
 
-// schedulerConfig returns a random KubeSchedulerConfiguration and names what it changes.
+// schedulerConfig returns a random KubeSchedulerConfiguration and the names of the changed settings.
 func schedulerConfig(g *rand.Rand) (text string, features []string) {
 	var plugins, args []string
 	use := func(p float64, feature string) bool {
@@ -95,8 +95,8 @@ func schedulerConfig(g *rand.Rand) (text string, features []string) {
 	return text, features
 }
 
-// TestProfilesEqualScheduler parses random configurations with the scheduler's own code and with Evenkeel's, and
-// compares the results for every node.
+// TestProfilesEqualScheduler parses random configurations with the scheduler's code and with Evenkeel's, and compares
+// the results for every node.
 func TestProfilesEqualScheduler(t *testing.T) {
 	if *oldScheduler != "" {
 		t.Skip("only the scheduler version of this process can read configurations")
@@ -104,7 +104,7 @@ func TestProfilesEqualScheduler(t *testing.T) {
 	compared, used := 0, map[string]int{}
 	for seed := range *profileCount {
 		text, features := schedulerConfig(rand.New(rand.NewSource(int64(seed))))
-		o := generate(int64(10000 + seed))
+		o := generateCluster(int64(10000 + seed))
 		for _, n := range o.Nodes { // a profile that ignores taints cannot be predicted if nodes are not Ready
 			n.Status.Conditions[0].Status = corev1.ConditionTrue
 		}
@@ -128,7 +128,7 @@ func TestProfilesEqualScheduler(t *testing.T) {
 			used[f]++
 		}
 		results, sched := w.Explain(victim.ID), newSchedulerFromConfig(t, text)
-		if err := sched.Load(objectsOf(o)); err != nil {
+		if err := sched.Load(toRealObjects(o)); err != nil {
 			t.Fatal(err)
 		}
 		for _, gone := range []bool{false, true} {
@@ -142,7 +142,7 @@ func TestProfilesEqualScheduler(t *testing.T) {
 				}
 				compared++
 				if diff := verdictDifference(v, want[snap.Nodes[v.Node].Name]); diff != "" {
-					t.Errorf("configuration %d, pod %s, gone %v, node %s: %s\n%s",
+					t.Errorf("configuration %d, pod %s, victim deleted: %v, node %s: %s\n%s",
 						seed, victim.Object.Name, gone, snap.Nodes[v.Node].Name, diff, text)
 				}
 			}

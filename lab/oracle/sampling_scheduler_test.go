@@ -17,8 +17,8 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
-// samplingScheduler is the real scheduler without its queue and API calls. It samples nodes, continues where the last sample
-// ended, and chooses randomly among equal nodes.
+// samplingScheduler is the real scheduler without its queue and API calls. The scheduler samples nodes, continues where
+// the last sample ended, and chooses randomly among equal nodes.
 type samplingScheduler struct {
 	*kubescheduler.Scheduler
 	nodes *schedulercache.Snapshot
@@ -36,7 +36,7 @@ func newSamplingScheduler(t *testing.T, o *cluster.Objects, seed int64) *samplin
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := real.FillInformers(inf, objectsOf(o)); err != nil {
+	if err := real.FillInformers(inf, toRealObjects(o)); err != nil {
 		t.Fatal(err)
 	}
 	for _, n := range sortedByName(o.Nodes) {
@@ -50,7 +50,7 @@ func newSamplingScheduler(t *testing.T, o *cluster.Objects, seed int64) *samplin
 			t.Fatal(err)
 		}
 	}
-	// Pods with few feasible nodes move the start of the next sample.
+	// Pods that fit on few nodes move the start of the next sample.
 	rnd := rand.New(rand.NewSource(seed))
 	for range rnd.Intn(40) {
 		r.schedule(t, real.ReplacementPod(o.Pods[rnd.Intn(len(o.Pods))]))
@@ -58,7 +58,7 @@ func newSamplingScheduler(t *testing.T, o *cluster.Objects, seed int64) *samplin
 	return r
 }
 
-// nodeForReplacement returns the node of the victim's replacement; empty for none.
+// nodeForReplacement returns the node of the victim's replacement; empty if no node is feasible.
 func (r *samplingScheduler) nodeForReplacement(t *testing.T, o *cluster.Objects, victim *corev1.Pod, gone bool) string {
 	t.Helper()
 	now := metav1.Unix(1, 0)

@@ -11,7 +11,7 @@ import (
 
 var oldScheduler = flag.String("oracle.old", "", "binary of cmd/real built with kube-scheduler 1.36, to compare with instead of 1.37")
 
-// realScheduler is a real scheduler: in this process, or another version in a process of its own.
+// realScheduler is a real scheduler, either in this process or, in another version, in a separate process.
 type realScheduler interface {
 	Load(*real.Objects) error
 	Replace(ctx context.Context, pod int, gone bool) (map[string]real.Verdict, error)
@@ -25,7 +25,7 @@ func schedulerVersion() string {
 	return "1.37"
 }
 
-// ignoredFeatures names the features that a version ignores, so that they cannot decide a case.
+// ignoredFeatures names the features that a scheduler version ignores, so that they cannot decide a case.
 var ignoredFeatures = map[string]map[string]bool{"1.36": {
 	"missing drivers": true, "score VolumeBinding": true,
 }}
@@ -51,7 +51,7 @@ func newRealScheduler(t *testing.T) realScheduler {
 	return c
 }
 
-func objectsOf(o *cluster.Objects) *real.Objects {
+func toRealObjects(o *cluster.Objects) *real.Objects {
 	return &real.Objects{Nodes: o.Nodes, Pods: o.Pods, Namespaces: o.Namespaces, Services: o.Services,
 		ReplicationControllers: o.ReplicationControllers, ReplicaSets: o.ReplicaSets, StatefulSets: o.StatefulSets,
 		PersistentVolumes: o.PersistentVolumes, PersistentVolumeClaims: o.PersistentVolumeClaims, StorageClasses: o.StorageClasses,

@@ -44,8 +44,8 @@ func classify(r *http.Request) Class {
 	return Get
 }
 
-// isList reports whether a path names a collection: /api/v1/pods, /api/v1/namespaces/NS/pods or the same below /apis.
-// One or three path elements follow the version.
+// isList reports whether a path names a collection, such as /api/v1/pods or /api/v1/namespaces/NS/pods, or the same
+// below /apis. In the path of a collection, one or three path elements follow the API version.
 func isList(parts []string) bool {
 	n := len(parts)
 	switch {

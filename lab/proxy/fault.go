@@ -26,7 +26,8 @@ const (
 	noStreamingList     fault = "no streaming list" // a watch with initial events is refused, so the client must list
 )
 
-// possibleFaults lists the possible faults of each class. All are equally likely; repeated ones are more likely.
+// possibleFaults lists the possible faults of each class. All entries are equally likely; a repeated fault is more
+// likely.
 var possibleFaults = map[Class][]fault{
 	List:     {delayed, serverError, throttled, throttledRetryAfter, reset, truncated, staleList, staleList, staleList},
 	Watch:    {delayed, serverError, throttled, throttledRetryAfter, reset, watchEnded, watchSilent, watchExpired, watchExpired},
@@ -40,11 +41,11 @@ var possibleFaults = map[Class][]fault{
 
 // Faults configure how often the proxy injects faults.
 type Faults struct {
-	// Rate is the fraction of requests with a fault, 0 to 1.
+	// Rate is the fraction of requests that get a fault, from 0 to 1.
 	Rate float64
 	// RateByClass overrides Rate for some classes.
 	RateByClass map[Class]float64
-	// MaxDelay is the longest delay of a request. Four of five delayed requests get at most MaxDelay/8.
+	// MaxDelay is the longest delay of a request. Four of five delayed requests wait at most MaxDelay/8.
 	MaxDelay time.Duration
 	// StaleFor is the maximum age of stale lists.
 	StaleFor time.Duration
@@ -57,8 +58,8 @@ func (f Faults) rate(c Class) float64 {
 	return f.Rate
 }
 
-// pick chooses the fault of a request and its delay.
-func (f Faults) pick(rnd *rand.Rand, c Class, r *http.Request) (fault, time.Duration) {
+// pickFault chooses the fault of a request and its delay.
+func (f Faults) pickFault(rnd *rand.Rand, c Class, r *http.Request) (fault, time.Duration) {
 	hit, which, share, long := rnd.Float64() < f.rate(c), rnd.IntN(1<<30), rnd.Float64(), rnd.IntN(5) == 0
 	if !hit {
 		return none, 0

@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// gatedWriter is a response writer that blocks while the proxy is cut.
+// gatedWriter is a response writer that blocks while traffic through the proxy is cut.
 type gatedWriter struct {
 	http.ResponseWriter
 	proxy    *Proxy
 	ctx      context.Context
 	answered func()
-	// silentFrom is the time from which the writer drops data; zero means never.
+	// silentFrom is the time after which the writer drops data; zero means that it drops nothing.
 	silentFrom time.Time
 }
 

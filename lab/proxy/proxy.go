@@ -18,10 +18,10 @@ import (
 	"sync"
 )
 
-// Moment is the time at which the proxy calls a hook.
+// Moment tells when the proxy calls a hook.
 type Moment string
 
-// Arrived is before the request is forwarded; Answered is before its response goes back.
+// A hook is called on Arrived before the proxy forwards the request, and on Answered before it returns the response.
 const (
 	Arrived  Moment = "arrived"
 	Answered Moment = "answered"
@@ -29,15 +29,15 @@ const (
 
 // Options configure a proxy.
 type Options struct {
-	// Target is the address of the API server. CA is its certificate authority in PEM.
+	// Target is the address of the API server. CA is the certificate authority of the API server in PEM.
 	Target string
 	CA     []byte
 	Seed   uint64
 	Faults Faults
 	HTTP2  bool
-	// ListCache provides stale lists and is filled by the proxy; nil disables stale lists.
+	// ListCache stores the list responses from which the proxy serves stale lists; nil disables stale lists.
 	ListCache *ListCache
-	// Hook is called for every request before it is forwarded, and again before its response goes back. n counts the
+	// Hook is called for every request before it is forwarded, and again before its response is returned. n counts the
 	// requests of the class, starting at 1.
 	Hook func(c Class, n int, m Moment)
 }
@@ -66,7 +66,7 @@ func Start(o Options) (*Proxy, error) {
 	}
 	pool := x509.NewCertPool()
 	if len(o.CA) > 0 && !pool.AppendCertsFromPEM(o.CA) {
-		return nil, errors.New("parsing the API server's certificate authority: it contains no certificate")
+		return nil, errors.New("parsing the API server's certificate authority: the PEM data contains no certificate")
 	}
 	open := make(chan struct{})
 	close(open)
@@ -145,7 +145,7 @@ func (p *Proxy) FaultCounts() map[string]int {
 	return out
 }
 
-// waitWhileCut waits while the proxy is cut. It returns false if the request must be aborted.
+// waitWhileCut waits while traffic through the proxy is cut. waitWhileCut returns false if the request must be aborted.
 func (p *Proxy) waitWhileCut(ctx context.Context) bool {
 	p.mu.Lock()
 	gate, refuse := p.gate, p.refuse

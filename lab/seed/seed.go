@@ -1,5 +1,5 @@
 // Package seed creates scenarios in a lab: nodes, and workloads whose pods are Ready on exactly the nodes that the
-// scenario names. Their controllers own the pods and have nothing left to do.
+// scenario names. The workloads' controllers own the pods and have nothing left to do.
 package seed
 
 import (
@@ -21,9 +21,9 @@ import (
 // ZoneKey is the zone label of nodes.
 const ZoneKey = "topology.kubernetes.io/zone"
 
-// Nodes creates perZone Ready nodes in each of the zones, with 10 CPU and 10Gi each. n1 is in zone-1, n2 in zone-2,
+// CreateNodes creates perZone Ready nodes in each of the zones, with 10 CPU and 10Gi each. n1 is in zone-1, n2 in zone-2,
 // and so on in turn.
-func Nodes(ctx context.Context, client kubernetes.Interface, zones, perZone int) error {
+func CreateNodes(ctx context.Context, client kubernetes.Interface, zones, perZone int) error {
 	for i := range zones * perZone {
 		name := fmt.Sprintf("n%d", i+1)
 		if err := createNode(ctx, client, name, fmt.Sprintf("zone-%d", i%zones+1)); err != nil {
@@ -51,7 +51,7 @@ func createNode(ctx context.Context, client kubernetes.Interface, name, zone str
 	return err
 }
 
-// appTimeout is how long one app may take to become stable on a slow machine with many other apps.
+// appTimeout limits the time until one app is stable, on a slow machine with many other apps.
 const appTimeout = 5 * time.Minute
 
 // App is a Deployment with a fixed node for each pod.
@@ -72,13 +72,14 @@ type App struct {
 	PreferredNodes []string
 	// AvoidedNodeLabel is a node label that the pods avoid by preferred node affinity.
 	AvoidedNodeLabel map[string]string
-	// Annotations are set on all pods, including later ones.
+	// Annotations are set on all pods, including replacements.
 	Annotations map[string]string
 }
 
-// ThreeZones returns the scenario with three zones of one node each. Apps a, b and c request 70 %, 70 % and 10 % of the
-// nodes. Deployment d has six pods of 10 %; place is their number per node.
-func ThreeZones(place [3]int, grace int64) []App {
+// ThreeZoneApps returns the scenario with three zones of one node each. Apps a, b and c request 70 %, 70 % and 10 % of the
+// three nodes. Deployment d has six pods, each of which requests 10 % of a node; place is the number of its pods per
+// node.
+func ThreeZoneApps(place [3]int, grace int64) []App {
 	var d []string
 	for i, k := range place {
 		for range k {
@@ -93,8 +94,8 @@ func ThreeZones(place [3]int, grace int64) []App {
 	}
 }
 
-// ensureNamespace creates a namespace unless it exists. If an earlier one is still being deleted, it waits and creates
-// it again.
+// ensureNamespace creates a namespace unless it exists. If a namespace of that name is still being deleted,
+// ensureNamespace waits and creates it again.
 func ensureNamespace(ctx context.Context, client kubernetes.Interface, name string) error {
 	api := client.CoreV1().Namespaces()
 	return WaitUntil(ctx, time.Minute, func() (bool, error) {
@@ -113,8 +114,8 @@ func ensureNamespace(ctx context.Context, client kubernetes.Interface, name stri
 	})
 }
 
-// create creates the pods first, then the ReplicaSet, then the Deployment. Each controller adopts what matches its
-// selector and creates nothing.
+// create creates the pods first, then the ReplicaSet, then the Deployment. In this order, each controller adopts the
+// existing objects and creates none.
 func (a App) create(ctx context.Context, client kubernetes.Interface, ns string) error {
 	labels := map[string]string{"app": a.Name}
 	hashed := map[string]string{"app": a.Name, appsv1.DefaultDeploymentUniqueLabelKey: "seed"}
@@ -141,8 +142,8 @@ func (a App) create(ctx context.Context, client kubernetes.Interface, ns string)
 	if _, err := client.AppsV1().ReplicaSets(ns).Create(ctx, rs, metav1.CreateOptions{}); err != nil {
 		return err
 	}
-	// When the ReplicaSet has a status, it is in the informer cache of the Deployment controller. Before that, the
-	// Deployment controller would create another one.
+	// Once the ReplicaSet has a status, it is in the informer cache of the Deployment controller. If the Deployment
+	// came earlier, its controller would create a second ReplicaSet.
 	if err := WaitUntil(ctx, appTimeout, func() (bool, error) {
 		rs, err := client.AppsV1().ReplicaSets(ns).Get(ctx, rs.Name, metav1.GetOptions{})
 		return err == nil && rs.Status.ReadyReplicas == replicas, err
@@ -166,8 +167,8 @@ func (a App) create(ctx context.Context, client kubernetes.Interface, ns string)
 	return err
 }
 
-// waitUntilCached waits until all pods are in the informer cache of the controllers, so that the ReplicaSet controller adopts
-// them and creates none. A temporary budget shows this: the disruption controller counts healthy pods from the same
+// waitUntilCached waits until all pods are in the controllers' informer cache, so that the ReplicaSet controller adopts
+// them and creates none. A temporary budget shows when: the disruption controller counts healthy pods from the same
 // cache.
 func (a App) waitUntilCached(ctx context.Context, client kubernetes.Interface, ns string) error {
 	none := intstr.FromInt32(0)
@@ -228,10 +229,12 @@ func (a App) podSpec() corev1.PodSpec {
 	return spec
 }
 
-// softNodeAffinity returns preferred node affinity.
+// preferredNodeAffinity returns a preferred node affinity with one requirement.
 func preferredNodeAffinity(r corev1.NodeSelectorRequirement) *corev1.Affinity {
-	return &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{
-		Weight: 100, Preference: corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{r}}}}}}
+	term := corev1.PreferredSchedulingTerm{Weight: 100,
+		Preference: corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{r}}}
+	return &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
+		PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{term}}}
 }
 
 // waitUntilStable waits until the Deployment has exactly the seeded pods, all Ready.

@@ -9,7 +9,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// WaitUntil polls until ask returns true without an error. After the limit it returns the last error of ask.
+// WaitUntil polls until ask returns true without an error. After the time limit, WaitUntil returns the last error of
+// ask.
 func WaitUntil(ctx context.Context, limit time.Duration, ask func() (bool, error)) error {
 	var last error
 	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, limit, true, func(context.Context) (bool, error) {
@@ -23,7 +24,7 @@ func WaitUntil(ctx context.Context, limit time.Duration, ask func() (bool, error
 	return err
 }
 
-// PodsByZone returns the number of an app's pods per zone, without terminating ones.
+// PodsByZone returns the number of an app's pods per zone, without terminating pods.
 func PodsByZone(ctx context.Context, client kubernetes.Interface, ns, app string) (map[string]int, error) {
 	nodes, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -47,7 +48,8 @@ func PodsByZone(ctx context.Context, client kubernetes.Interface, ns, app string
 	return counts, nil
 }
 
-// DeleteNamespace deletes a namespace and waits until its pods are gone. The namespace itself may take longer to disappear.
+// DeleteNamespace deletes a namespace and waits until its pods are deleted. The namespace itself may exist a little
+// longer.
 func DeleteNamespace(ctx context.Context, client kubernetes.Interface, ns string) error {
 	if err := client.CoreV1().Namespaces().Delete(ctx, ns, metav1.DeleteOptions{}); err != nil {
 		return err

@@ -1,6 +1,6 @@
 // Package testbed gives a package of tests a shared control plane, and configurations for the program under test.
 //
-// It does not decide what is in the cluster or what a test checks.
+// The package neither creates objects in the cluster nor checks anything.
 package testbed
 
 import (
@@ -17,9 +17,9 @@ import (
 // Evenkeel is the path of the program under test.
 var Evenkeel = os.Getenv("EVENKEEL_BIN")
 
-// Main runs a package's tests on a new control plane and returns the exit code. It calls ready with the cluster
-// before the first test. target is the make target that builds the programs, for error messages. If a component ends
-// by itself, the test process exits.
+// Main runs the tests of a package on a new control plane and returns the exit code. Main calls ready with the cluster
+// before the first test. Error messages name target, the make target that builds the programs. If a component fails,
+// the test process exits.
 func Main(m *testing.M, target string, ready func(context.Context, *controlplane.Cluster) error) int {
 	stderr := os.Stderr // the lab redirects os.Stderr for its components
 	kwok := os.Getenv("EVENKEEL_KWOK")
@@ -46,8 +46,8 @@ func Main(m *testing.M, target string, ready func(context.Context, *controlplane
 	return m.Run()
 }
 
-// ConfigFile writes a configuration with the given sections and returns its path. Unless the sections say otherwise,
-// it evicts, and evicts pods of any age.
+// ConfigFile writes a configuration with the given sections and returns its path. By default, the configuration evicts
+// pods of any age.
 func ConfigFile(t *testing.T, rest string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "config.yaml")

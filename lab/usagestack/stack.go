@@ -18,12 +18,13 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
-// Tools are the paths of the programs. A program with an empty path is not started.
-type Tools struct{ Kwok, MetricsServer, Prometheus, Pushgateway, NodeExporter string }
+// ToolPaths are the paths of the programs. A program with an empty path is not started.
+type ToolPaths struct{ Kwok, MetricsServer, Prometheus, Pushgateway, NodeExporter string }
 
-// FromEnvironment reads the paths from environment variables. The error lists every variable that names no file.
-func FromEnvironment() (Tools, error) {
-	var t Tools
+// ToolsFromEnvironment reads the paths from environment variables. The error lists every variable that does not name an
+// existing file.
+func ToolsFromEnvironment() (ToolPaths, error) {
+	var t ToolPaths
 	var errs []error
 	for name, into := range map[string]*string{"EVENKEEL_KWOK": &t.Kwok, "EVENKEEL_METRICS_SERVER": &t.MetricsServer,
 		"EVENKEEL_PROMETHEUS": &t.Prometheus, "EVENKEEL_PUSHGATEWAY": &t.Pushgateway, "EVENKEEL_NODE_EXPORTER": &t.NodeExporter} {
@@ -45,11 +46,11 @@ type Stack struct {
 	dir string
 }
 
-// startTimeout is how long a program may take to start on a slow machine.
+// startTimeout is the time that a program may take to start on a slow machine.
 const startTimeout = 2 * time.Minute
 
-// Start starts a lab and the usage sources in it. Their files are in dir.
-func Start(ctx context.Context, dir string, tools Tools, o controlplane.Options) (*Stack, error) {
+// Start starts a lab and the usage sources in it. The sources keep their files in dir.
+func Start(ctx context.Context, dir string, tools ToolPaths, o controlplane.Options) (*Stack, error) {
 	o.Kwok, o.Usage, o.Aggregation = tools.Kwok, true, true
 	c, err := controlplane.Start(ctx, o)
 	if err != nil {
@@ -94,7 +95,7 @@ type Node struct {
 	Name     string
 	CPU      int64 // cores; 0 means 10
 	MemoryGi int64 // GiB; 0 means 10
-	// Address is the node's InternalIP. metrics-server connects to its ExternalIP instead.
+	// Address is the node's InternalIP; metrics-server connects to the node's ExternalIP instead.
 	Address string
 }
 
@@ -129,7 +130,7 @@ func (b *Stack) AddNode(ctx context.Context, n Node) error {
 	return nil
 }
 
-// UsageAnnotations returns the annotations of a pod that make each of its containers use the given amounts.
+// UsageAnnotations returns the pod annotations that make each container use the given amounts.
 func UsageAnnotations(milliCPU, memoryMi int64) map[string]string {
 	return map[string]string{
 		controlplane.UsageCPU:    fmt.Sprintf("%dm", milliCPU),
@@ -137,7 +138,7 @@ func UsageAnnotations(milliCPU, memoryMi int64) map[string]string {
 	}
 }
 
-// SetUsage changes the usage of an app's running pods. Later pods are not affected.
+// SetUsage changes the usage of an app's running pods. Pods that are created later keep the usage of their template.
 func (b *Stack) SetUsage(ctx context.Context, namespace, app string, milliCPU, memoryMi int64) error {
 	api := b.Client.CoreV1().Pods(namespace)
 	pods, err := api.List(ctx, metav1.ListOptions{LabelSelector: "app=" + app})

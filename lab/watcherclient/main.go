@@ -1,5 +1,5 @@
 // Command watcherclient reads a load-watcher server with load-watcher's own client, like the trimaran scheduler
-// plugins. It prints the metrics of each node by type and operator, and the end of the window.
+// plugins. The command prints the metrics of each node by type and operator, and the end of the window.
 package main
 
 import (
@@ -17,7 +17,7 @@ func main() {
 	}
 }
 
-// output is the output: percentages by node and by metric type and operator.
+// output is the printed JSON: percentages by node, and by metric type and operator.
 type output struct {
 	End   int64
 	Nodes map[string]map[string]float64

@@ -71,3 +71,17 @@ func (r requestAmounts) of(s *cluster.Snapshot, g plan.Goal) *cluster.Amounts {
 	}
 	return r[g.Resource]
 }
+
+// Measure is the distance of one goal from being met, in integers of its own unit.
+type Measure interface {
+	// Excess returns 0 if the goal is met. Otherwise it returns the amount over the limit, in
+	// milliCPU, bytes or millionths, or the number of pods that must move.
+	Excess() int64
+	// ExcessAfter returns the excess after the pod moves. Either node may be NoNode.
+	ExcessAfter(pod cluster.PodID, from, to cluster.NodeID) int64
+	Move(pod cluster.PodID, from, to cluster.NodeID)
+	// Reported returns the excess in the unit of plan.Goal.
+	Reported() float64
+	// clone returns a copy that follows moves independently.
+	clone() Measure
+}

@@ -142,3 +142,36 @@ func (k *SkewMeasure) shift(from, to cluster.NodeID) {
 }
 
 func (k *SkewMeasure) Reported() float64 { return float64(max(0, Spread(k.Counts)-k.Limit)) }
+
+// domains holds the values of a topology key.
+type domains struct {
+	ByNode []int32 // by node; NoDomain if the label is missing or empty
+	ids    map[string]int32
+}
+
+const NoDomain = -1
+
+// domainCache caches the domains by topology key.
+type domainCache map[string]*domains
+
+func (x domainCache) of(s *cluster.Snapshot, key string) *domains {
+	if d := x[key]; d != nil {
+		return d
+	}
+	d := &domains{make([]int32, len(s.Nodes)), map[string]int32{}}
+	for i := range s.Nodes {
+		value, _ := s.Nodes[i].Label(key)
+		if value == "" {
+			d.ByNode[i] = NoDomain
+			continue
+		}
+		n, seen := d.ids[value]
+		if !seen {
+			n = int32(len(d.ids))
+			d.ids[value] = n
+		}
+		d.ByNode[i] = n
+	}
+	x[key] = d
+	return d
+}

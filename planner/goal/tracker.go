@@ -39,20 +39,6 @@ type Tracker struct {
 	Annotations *annotation.Cache
 }
 
-// Measure is the distance of one goal from being met, in integers of its own unit.
-type Measure interface {
-	// Excess returns 0 if the goal is met. Otherwise it returns the amount over the limit, in
-	// milliCPU, bytes or millionths, or the number of pods that must move.
-	Excess() int64
-	// ExcessAfter returns the excess after the pod moves. Either node may be NoNode.
-	ExcessAfter(pod cluster.PodID, from, to cluster.NodeID) int64
-	Move(pod cluster.PodID, from, to cluster.NodeID)
-	// Reported returns the excess in the unit of plan.Goal.
-	Reported() float64
-	// clone returns a copy that follows moves independently.
-	clone() Measure
-}
-
 // NewTracker returns a Tracker for these goals with the excess in the snapshot. It panics on an unknown
 // goal kind.
 func NewTracker(s *cluster.Snapshot, goals []plan.Goal) *Tracker {
@@ -137,4 +123,50 @@ func (t *Tracker) EachAffected(pod cluster.PodID, from, to cluster.NodeID, f fun
 		}
 	}
 	return true
+}
+
+// addHeadroom records how much more the goal allows on its node. limit is the limit of the goal.
+func (t *Tracker) addHeadroom(b *NodeMeasure, limit float64) {
+	at := slices.IndexFunc(t.Headroom, func(h Headroom) bool { return h.Amounts == b.Amounts })
+	if at < 0 {
+		room := make([]int64, len(t.Snapshot.Nodes))
+		for i := range room {
+			room[i] = Unbounded
+		}
+		at = len(t.Headroom)
+		t.Headroom = append(t.Headroom, Headroom{b.Amounts, room})
+	}
+	room := t.Headroom[at].ByNode
+	room[b.Node] = min(room[b.Node], b.limit-b.used)
+	if b.Amounts.Measure.ByUsage {
+		t.addUsageHeadroom(b, limit)
+	}
+}
+
+// addUsageHeadroom records the nodes with known usage. For nodes that no goal is about, it also
+// records how much more they can take.
+func (t *Tracker) addUsageHeadroom(b *NodeMeasure, limit float64) {
+	if t.KnownUsage[b.Amounts] == nil {
+		known, room := make([]int64, len(t.Snapshot.Nodes)), make([]int64, len(t.Snapshot.Nodes))
+		for i := range t.Snapshot.Nodes {
+			room[i] = Unbounded
+			if used, _, ok := b.Amounts.NodeUsed(cluster.NodeID(i)); ok {
+				known[i] = Unbounded
+				room[i] = int64(limit*float64(b.Amounts.Total(cluster.NodeID(i)))+Rounding) - used
+			}
+		}
+		t.KnownUsage[b.Amounts], t.roomOutsideGoals[b.Amounts] = known, room
+	}
+	t.roomOutsideGoals[b.Amounts][b.Node] = Unbounded // Headroom limits this node
+}
+
+// RoomNeededOutsideGoals returns the room by load that a pod needs on nodes that no goal is about.
+func (t *Tracker) RoomNeededOutsideGoals(pod cluster.PodID) []RoomNeed {
+	var out []RoomNeed
+	for amounts, room := range t.roomOutsideGoals {
+		if amount := amounts.Contribution(pod, cluster.NoNode); amount > 0 {
+			out = append(out, RoomNeed{amount, room})
+		}
+	}
+	return out
 }

@@ -27,7 +27,7 @@ type candidate struct {
 
 // candidates lists the pods whose leaving could serve goal g, best first. The next call
 // overwrites the list.
-func (c *Search) candidates(g int) []candidate {
+func (c *goalSearch) candidates(g int) []candidate {
 	out := c.candidateBuffer[:0]
 	goal := &c.Goals.Goals[g]
 	consider := func(id cluster.PodID) {
@@ -54,16 +54,7 @@ func (c *Search) candidates(g int) []candidate {
 	return out
 }
 
-// PodsOf lists the pods of goal g in the snapshot. For a node goal, it omits replacements
-// that landed later: these have moved already.
-func (c *Search) PodsOf(g int) []cluster.PodID {
-	if goal := &c.Goals.Goals[g]; goal.Kind == plan.NodeBelow {
-		return c.Snapshot.Nodes[goal.Node].Pods
-	}
-	return c.Goals.Goals[g].Pods
-}
-
-func (c *Search) sizeFor(g *plan.Goal, p *cluster.Pod) float64 {
+func (c *pass) sizeFor(g *plan.Goal, p *cluster.Pod) float64 {
 	if g.Kind != plan.NodeBelow {
 		return 0
 	}
@@ -89,7 +80,7 @@ func (c *Search) sizeFor(g *plan.Goal, p *cluster.Pod) float64 {
 }
 
 // costOf returns the eviction cost of a pod. It computes it once per pod.
-func (c *Search) costOf(p *cluster.Pod) float64 {
+func (c *goalSearch) costOf(p *cluster.Pod) float64 {
 	if c.costByPod == nil {
 		c.costByPod = make([]float64, len(c.Snapshot.Pods))
 	}
@@ -100,7 +91,7 @@ func (c *Search) costOf(p *cluster.Pod) float64 {
 }
 
 // younger orders pods by start time, latest first: a young pod loses less cached data.
-func (c *Search) younger(a, b cluster.PodID) int {
+func (c *pass) younger(a, b cluster.PodID) int {
 	sa, sb := c.Snapshot.Pods[a].Object.Status.StartTime, c.Snapshot.Pods[b].Object.Status.StartTime
 	if sa == nil || sb == nil {
 		return 0
@@ -110,7 +101,7 @@ func (c *Search) younger(a, b cluster.PodID) int {
 
 // usageSize returns the size of a pod for a goal by load: its usage as a share of the node's
 // total, summed over load goals.
-func (c *Search) usageSize(g *plan.Goal, p *cluster.Pod) float64 {
+func (c *pass) usageSize(g *plan.Goal, p *cluster.Pod) float64 {
 	var size float64
 	for _, i := range c.Goals.ByNode[g.Node] {
 		if b, ok := c.Goals.Measures[i].(*goal.NodeMeasure); ok && b.Amounts.Measure.ByUsage && b.Total > 0 {
@@ -118,4 +109,37 @@ func (c *Search) usageSize(g *plan.Goal, p *cluster.Pod) float64 {
 		}
 	}
 	return size
+}
+
+// countUnmet adds one to unmetAttempts of each unmet requested goal. It reports whether there
+// is one.
+func (c *goalSearch) countUnmet() (some bool) {
+	for g, goal := range c.Goals.Goals {
+		if !goal.Constraint && c.Goals.Excess(g) > 0 {
+			c.unmetAttempts[g]++
+			some = true
+		}
+	}
+	return some
+}
+
+// countUnmetPods returns the number of pods of unmet goals. It counts a pod once per goal.
+func (c *goalSearch) countUnmetPods() (pods int) {
+	for _, g := range c.Goals.ByNeed(c.unmetAttempts) {
+		pods += len(c.PodsOf(g))
+	}
+	return pods
+}
+
+// goalSearch tries the pods of unmet goals.
+type goalSearch struct {
+	waveBuilder
+	// triedIn is the last round in which the search rejected the pod's landing or compared
+	// its move, by pod. It skips the pod for the rest of that round.
+	triedIn         []int32
+	round           int32
+	onlyFirst       bool  // the search now considers only the goals in Goals.First
+	unmetAttempts   []int // by goal: attempts that left it unmet
+	candidateBuffer []candidate
+	costByPod       []float64 // by pod; 0: not computed yet
 }

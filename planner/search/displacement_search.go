@@ -2,7 +2,6 @@ package search
 
 import (
 	"cmp"
-	"github.com/evenkeel-project/evenkeel/placement/prediction"
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -27,33 +26,18 @@ import (
 // as much to the next plan. Single moves have only the smaller floor minBenefit.
 const displacementMinBenefit = 0.005
 
-// These constants bound the search for steps. It may try a fortieth of the predictions made
-// before it, a few percent of the time. It may always try displacementPredictions divided by
-// the number of nodes, because a prediction costs more in larger clusters. maxTries bounds
-// both. That is 10,000 tries on up to 200 nodes and 4,000 on 500. With fewer tries, the next
-// plan would find steps that this plan missed.
-const (
-	displacementPredictions = 2_000_000
-	displacementShare       = 40
-	maxTries                = 10_000
-	maxCandidates           = 8 // pods per goal for which others may make room
-	maxTargets              = 8 // nodes per pod, least missing room first
-	maxDisplaceable         = 4 // pods per node that may make room
-	displacementRounds      = 8 // repetitions of steps followed by single moves
-)
-
 func (a displacement) compare(b displacement) int {
 	return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.cost, b.cost), cmp.Compare(a.pod, b.pod), cmp.Compare(a.target, b.target), cmp.Compare(a.displaced, b.displaced))
 }
 
 // displacementMoves adds steps of two moves, and the single moves that these steps make
 // possible. It reports whether it added any.
-func (c *Search) displacementMoves() (some bool) {
+func (c *goalSearch) displacementMoves() (some bool) {
 	if c.Options.NoSteps || !c.countUnmet() || c.evictionsLeft() < 2 {
 		return false
 	}
 	before := c.result()
-	m := &displacementSearch{Search: c, tries: min(maxTries, max(displacementPredictions/max(1, len(c.Snapshot.Nodes)), *c.predictions/displacementShare))}
+	m := &displacementSearch{goalSearch: c, tries: min(maxTries, max(displacementPredictions/max(1, len(c.Snapshot.Nodes)), *c.predictions/displacementShare))}
 	c.useHints, c.scope = false, anyGoal
 	c.openWave()
 	for range displacementRounds {
@@ -79,12 +63,6 @@ func (c *Search) displacementMoves() (some bool) {
 // after steps. In larger clusters, that costs as much as the whole search before and finds
 // few moves.
 const maxNodesToRepeat = 200
-
-// evictionsLeft returns how many more evictions the per-pass limit and the cluster's hourly
-// limit allow.
-func (c *Search) evictionsLeft() int {
-	return min(c.Limits.PerPass().Left(), c.Limits.HourlyOfCluster().Left())
-}
 
 // serveAll looks for steps for each unmet goal, in order of need. It reports whether it made
 // any.
@@ -189,7 +167,7 @@ func (m *displacementSearch) limitsAllowBoth(q, p cluster.PodID) bool {
 // join makes a step: q leaves in the current or the next wave, and p in the wave after that.
 // If one of the moves does not join, it undoes the step and returns false.
 func (m *displacementSearch) join(a displacement) bool {
-	c := m.Search
+	c := m.goalSearch
 	if len(c.wave.hinted) > 0 || !c.joinDisplaced(a) {
 		c.closeWave()
 		if !c.joinDisplaced(a) {
@@ -198,44 +176,12 @@ func (m *displacementSearch) join(a displacement) bool {
 	}
 	c.closeWave()
 	if joins, _ := c.join(a.pod, a.goal); joins == joined {
-		return true
+		if c.Moves[len(c.Moves)-1].Landing.To == a.target {
+			return true
+		}
+		c.closeWave()
+		c.dropLastMove()
 	}
 	c.dropLastMove()
 	return false
-}
-
-// joinDisplaced adds the first move of a step to the current wave, if the wave has room and
-// the landing is acceptable.
-func (c *Search) joinDisplaced(a displacement) bool {
-	if !c.wave.Room(c.Eligibility, a.displaced) {
-		return false
-	}
-	l, _, ok := c.PredictDisplacedLanding(a.displaced)
-	if ok && len(c.wave.steps) > 0 {
-		l, _, ok = c.wave.PredictInWave(a.displaced, l, (*State).PredictDisplacedLanding)
-	}
-	if !ok {
-		return false
-	}
-	l.Served, l.Acceptable = a.served, len(c.AcceptableDisplacedNodes(a.displaced, &l))
-	l.predicted = prediction.Prediction{}
-	st := Step{Pod: a.displaced, From: a.target, Landing: l, goal: a.goal, Displaced: &DisplacedFor{a.pod, a.target}}
-	st.MostServed = c.Goals.MostServed(a.pod, c.Model.NodeOf(a.pod), a.served)
-	if len(c.wave.steps) > 0 && !c.wave.OthersStay(c.State, st) {
-		return false
-	}
-	c.Apply(st)
-	c.wave.Join(st)
-	c.wave.steps = append(c.wave.steps, st)
-	c.accept(st)
-	return true
-}
-
-// dropLastMove undoes the last move, whose wave is closed, and opens a new wave.
-func (c *Search) dropLastMove() {
-	m := c.Moves[len(c.Moves)-1]
-	c.dropMove()
-	c.wave.undoClosed(m.Step)
-	c.Undo(m.Step)
-	c.openWave()
 }

@@ -1,7 +1,5 @@
 package search
 
-import "github.com/evenkeel-project/evenkeel/planner/eligibility"
-
 // finalPass continues until no further single move helps, or the predictions are used up.
 // Without it, the next plan would find these moves. An attempt stops when a round adds less
 // than 0.5 % of the moves. Later moves can also make room for a pod rejected earlier.
@@ -33,29 +31,9 @@ func (c *Search) finalPass() {
 	}
 }
 
-// finalPassPredictions returns how many predictions the final pass may make. See
-// predictionsForRepeat.
-func (c *Search) finalPassPredictions() int {
-	most := repeatPredictions / max(1, len(c.Snapshot.Nodes))
-	if effort := c.Options.MaxPredictions; effort > 0 {
-		most = min(most, effort-*c.predictions)
-	}
-	return most
-}
-
-// openWave starts a wave with a number above those of the moves so far.
-func (c *Search) openWave() {
-	gone, last := eligibility.NewConsumed(), 0
-	for _, m := range c.Moves {
-		gone.Add(c.Eligibility, m.Pod)
-		last = m.Wave
-	}
-	c.wave = newWave(c.wave.WaveStates, gone, last+1)
-}
-
 // affordableGoals returns the unmet goals, worst first, of which all pods can be predicted
 // within effort predictions. It returns none if limits are exhausted.
-func (c *Search) affordableGoals(effort int) []int {
+func (c *goalSearch) affordableGoals(effort int) []int {
 	if _, spent := c.Limits.Exhausted(); spent {
 		return nil
 	}

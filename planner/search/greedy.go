@@ -13,7 +13,7 @@ import (
 // move costs a prediction for every pod of an unmet goal, which suits clusters of about ten
 // nodes. The first move is none of the pods in notFirst. greedyMoves returns the pod of its
 // first move, or -1 if it made none.
-func (c *Search) greedyMoves(notFirst []cluster.PodID) cluster.PodID {
+func (c *goalSearch) greedyMoves(notFirst []cluster.PodID) cluster.PodID {
 	first := cluster.PodID(-1)
 	c.useHints, c.scope = false, anyGoal
 	for {
@@ -55,7 +55,7 @@ func (a greedyMove) compare(b greedyMove) int {
 
 // greediestMove returns the best move, without the pods in not. The pod is -1 if there is
 // none. waits reports that the move belongs in the next wave.
-func (c *Search) greediestMove(not []cluster.PodID) (best greedyMove, waits bool) {
+func (c *goalSearch) greediestMove(not []cluster.PodID) (best greedyMove, waits bool) {
 	best.pod = -1
 	c.round++
 	for _, g := range c.Goals.ByNeed(c.unmetAttempts) {
@@ -77,38 +77,9 @@ func (c *Search) greediestMove(not []cluster.PodID) (best greedyMove, waits bool
 			}
 			m := greedyMove{pod, g, c.Goals.FirstOrder(g), c.Eligibility.Rank(pod), c.Goals.ExcessChange(pod, from, l.To), eligibility.EvictionCost(&c.Snapshot.Pods[pod])}
 			if best.pod < 0 || m.compare(best) < 0 {
-				best, waits = m, a == joinsLater || !c.wave.Room(c.Eligibility, pod)
+				best, waits = m, a == joinsLater || !c.wave.CanAdd(c.Eligibility, pod)
 			}
 		}
 	}
 	return best, waits
-}
-
-// greedyAttempts makes up to maxGreedyStarts greedy attempts, each with a different first
-// move. pull is the number of pods of unmet goals. It keeps the best result in best.
-func (c *Search) greedyAttempts(pull int, best *attemptResult) {
-	var firsts []cluster.PodID
-	for range maxGreedyStarts {
-		if !c.countUnmet() || *c.predictions+2*pull*(len(best.moves)+1) > c.predictionsForRepeat()/2 {
-			return
-		}
-		c.restart()
-		first := c.greedyMoves(firsts)
-		c.attempt()
-		if o := c.result(); o.better(*best) {
-			*best = o
-		}
-		if first < 0 {
-			return
-		}
-		firsts = append(firsts, first)
-	}
-}
-
-// countUnmetPods returns the number of pods of unmet goals. It counts a pod once per goal.
-func (c *Search) countUnmetPods() (pods int) {
-	for _, g := range c.Goals.ByNeed(c.unmetAttempts) {
-		pods += len(c.PodsOf(g))
-	}
-	return pods
 }

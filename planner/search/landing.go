@@ -10,22 +10,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 )
 
-// Landing is the predicted landing of a replacement. Probabilities are fractions of 1.
-type Landing struct {
-	To                                                cluster.NodeID
-	Acceptable                                        int   // number of nodes on which the landing is acceptable
-	Served                                            []int // goals that the move improves
-	Confidence, ReturnProbability, PendingProbability float64
-	// Hinted are the nodes that must carry a hint for this prediction. In a wave, they are
-	// the hinted nodes of the wave.
-	Hinted []cluster.NodeID
-	// Steered says that the landing is acceptable only with hints.
-	Steered bool
-	// predicted is the prediction behind this landing. The search clears it when it accepts
-	// the move.
-	predicted prediction.Prediction
-}
-
 // PredictLanding predicts where the replacement of a pod lands. It accepts the landing if,
 // with at least minConfidence, it improves a requested goal and makes no goal worse.
 // Otherwise it returns the reason and false.
@@ -75,13 +59,6 @@ func (c *State) AcceptableNodes(pod cluster.PodID, l *Landing) []cluster.NodeID 
 		}
 	}
 	return out
-}
-
-// countAcceptable returns how many nodes are acceptable for a landing.
-func (c *Search) countAcceptable(pod cluster.PodID, l *Landing) int {
-	places := c.Goals.CheckTargets(pod, c.Model.NodeOf(pod))
-	c.nodeBuffer = l.predicted.Gone.FeasibleSet.Append(c.nodeBuffer[:0])
-	return places.Count(c.nodeBuffer, c.Ready)
 }
 
 func anyOf(nodes prediction.NodeSet, good func(cluster.NodeID) bool) bool {
@@ -144,4 +121,73 @@ func (c *State) onlyUnderPressure(places *goal.TargetCheck, pr prediction.Predic
 		which = "which carries"
 	}
 	return plan.Reason{Code: plan.NodesUnderPressure, Message: fmt.Sprintf("its replacement would help on %s, %s the pressure hint, and on none without", otherNodes(n), which)}, true
+}
+
+// PredictDisplacedLanding predicts where the replacement of a displaced pod lands. It accepts
+// the landing if, with at least minConfidence, no goal becomes worse. Otherwise it returns
+// the reason and false.
+func (c *State) PredictDisplacedLanding(pod cluster.PodID) (Landing, plan.Reason, bool) {
+	if b := c.unmeasured(pod); b != nil {
+		return Landing{}, plan.Reason{Code: plan.UsageUnknown, Message: fmt.Sprintf("how much %s it uses is not known", b.Measure.Resource)}, false
+	}
+	from := c.Model.NodeOf(pod)
+	*c.predictions++
+	pr := c.Model.PredictOdds(pod)
+	if pr.UnsupportedReason != "" {
+		return Landing{}, plan.Reason{Code: plan.PlacementUnknown, Message: pr.UnsupportedReason}, false
+	}
+	places := c.checkDisplacedTargets(pod, from)
+	good := func(n cluster.NodeID) bool { return c.harmless(&places, n) }
+	l := Landing{Confidence: plan.Round(pr.Prob(good)), ReturnProbability: plan.Round(pr.ProbOf(from)), PendingProbability: plan.Round(pr.Pending()), predicted: pr}
+	if l.Confidence < c.Options.MinConfidence {
+		return l, plan.Reason{Code: plan.UncertainLanding, Message: fmt.Sprintf(
+			"its replacement lands where it makes no goal worse with probability %.2f only (guards.minConfidence wants %.2f)", l.Confidence, c.Options.MinConfidence)}, false
+	}
+	l.To = pr.LikeliestOf(good)
+	return l, plan.Reason{}, true
+}
+
+// checkDisplacedTargets returns the target check of a displaced pod. Its move serves no goal
+// by load, but the pod that takes its place may serve one. The check therefore protects nodes
+// without a goal from overload.
+func (c *State) checkDisplacedTargets(pod cluster.PodID, from cluster.NodeID) goal.TargetCheck {
+	places := c.Goals.CheckTargets(pod, from)
+	places.OutsideGoals = c.Goals.RoomNeededOutsideGoals(pod)
+	return places
+}
+
+// harmless reports whether the replacement of a displaced pod may land on n.
+func (c *State) harmless(places *goal.TargetCheck, n cluster.NodeID) bool {
+	if n == places.From || !c.Ready[n] || places.Harms(n) || !goal.HasRoom(places.OutsideGoals, n) {
+		return false
+	}
+	for _, known := range c.Goals.KnownUsage {
+		if known[n] == 0 { // usage of the node is unknown, so harm cannot be excluded
+			return false
+		}
+	}
+	return true
+}
+
+// unmeasured returns an amount that goals count and for which the pod's usage is unknown, or
+// nil. Without its usage, the planner cannot exclude harm elsewhere.
+func (c *State) unmeasured(pod cluster.PodID) *cluster.Amounts {
+	for amounts := range c.Goals.KnownUsage { // the map order does not matter: the plan does not contain the amount
+		if k := amounts.PodQuality(pod); k == cluster.Unknown || k == cluster.BoundAfterSample {
+			return amounts
+		}
+	}
+	return nil
+}
+
+// AcceptableDisplacedNodes lists the nodes on which the replacement harms no goal.
+func (c *State) AcceptableDisplacedNodes(pod cluster.PodID, l *Landing) []cluster.NodeID {
+	places := c.checkDisplacedTargets(pod, c.Model.NodeOf(pod))
+	var out []cluster.NodeID
+	for n := range l.predicted.Gone.FeasibleSet.All() {
+		if c.harmless(&places, n) {
+			out = append(out, n)
+		}
+	}
+	return out
 }

@@ -106,7 +106,7 @@ const minRuntime = time.Hour
 
 // runsLongEnough reports whether the pod has run for at least minRuntime. It returns false if
 // the start time is unknown.
-func (c *Search) runsLongEnough(pod cluster.PodID) bool {
+func (c *pass) runsLongEnough(pod cluster.PodID) bool {
 	start := c.Snapshot.Pods[pod].Object.Status.StartTime
 	return start != nil && c.Now.Sub(start.Time) >= minRuntime
 }
@@ -145,3 +145,27 @@ func (m *displacementSearch) displaceable(t cluster.NodeID, wants []resourceNeed
 	}
 	return ids
 }
+
+// displacementSearch finds steps of two moves.
+type displacementSearch struct {
+	*goalSearch
+	tries int
+	// landings caches, by displaced pod, the predicted landing of its replacement; nil: no
+	// acceptable landing.
+	landings map[cluster.PodID]*Landing
+}
+
+// These constants bound the search for steps. It may try a fortieth of the predictions made
+// before it, a few percent of the time. It may always try displacementPredictions divided by
+// the number of nodes, because a prediction costs more in larger clusters. maxTries bounds
+// both. That is 10,000 tries on up to 200 nodes and 4,000 on 500. With fewer tries, the next
+// plan would find steps that this plan missed.
+const (
+	displacementPredictions = 2_000_000
+	displacementShare       = 40
+	maxTries                = 10_000
+	maxCandidates           = 8 // pods per goal for which others may make room
+	maxTargets              = 8 // nodes per pod, least missing room first
+	maxDisplaceable         = 4 // pods per node that may make room
+	displacementRounds      = 8 // repetitions of steps followed by single moves
+)

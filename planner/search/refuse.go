@@ -11,7 +11,7 @@ import (
 
 // rejectUnknownUsage rejects the pods on the node of goal g whose usage is unknown, if the
 // goal is by usage.
-func (c *Search) rejectUnknownUsage(g int) {
+func (c *pass) rejectUnknownUsage(g int) {
 	b, ok := c.Goals.Measures[g].(*goal.NodeMeasure)
 	if !ok || !b.Amounts.Measure.ByUsage {
 		return
@@ -30,7 +30,7 @@ func (c *Search) rejectUnknownUsage(g int) {
 }
 
 // usageUnknown reports whether a pod's usage is unknown, and returns why.
-func (c *Search) usageUnknown(b *goal.NodeMeasure, pod cluster.PodID) (plan.Reason, bool) {
+func (c *pass) usageUnknown(b *goal.NodeMeasure, pod cluster.PodID) (plan.Reason, bool) {
 	resource, name := b.Amounts.Measure.Resource, c.Snapshot.Nodes[b.Node].Name
 	switch b.Amounts.PodQuality(pod) {
 	case cluster.Unknown:
@@ -51,7 +51,7 @@ const minBenefit = 0.0005
 
 // benefitTooSmall reports whether a pod's leaving would serve goals, but each by less than
 // minBenefit.
-func (c *Search) benefitTooSmall(pod cluster.PodID) (plan.Reason, bool) {
+func (c *pass) benefitTooSmall(pod cluster.PodID) (plan.Reason, bool) {
 	from := c.Model.NodeOf(pod)
 	var most float64
 	var of int
@@ -79,7 +79,7 @@ func (c *Search) benefitTooSmall(pod cluster.PodID) (plan.Reason, bool) {
 
 // Refuse applies all checks that do not depend on the landing. It returns the first reason
 // against the eviction.
-func (c *Search) Refuse(pod cluster.PodID) (plan.Reason, bool) {
+func (c *pass) Refuse(pod cluster.PodID) (plan.Reason, bool) {
 	if reason, refused := c.Eligibility.Refuse(pod); refused {
 		return reason, true
 	}
@@ -97,7 +97,7 @@ func (c *Search) Refuse(pod cluster.PodID) (plan.Reason, bool) {
 
 // rejectAll rejects, with one reason, all pods that could serve goal g and have no reason
 // yet.
-func (c *Search) rejectAll(g int, reason plan.Reason) {
+func (c *pass) rejectAll(g int, reason plan.Reason) {
 	for _, id := range c.PodsOf(g) {
 		if !c.Rejections.has(id) && !c.Moved[id] {
 			if from := c.Model.NodeOf(id); from != cluster.NoNode && c.Goals.CouldServe(g, id, from) {

@@ -1,6 +1,9 @@
 package search
 
-import "github.com/evenkeel-project/evenkeel/cluster"
+import (
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/prediction"
+)
 
 // Step is a move that the search has accepted.
 type Step struct {
@@ -27,4 +30,20 @@ type DisplacedFor struct {
 type WaveStep struct {
 	Step
 	Wave int
+}
+
+// Landing is the predicted landing of a replacement. Probabilities are fractions of 1.
+type Landing struct {
+	To                                                cluster.NodeID
+	Acceptable                                        int   // number of nodes on which the landing is acceptable
+	Served                                            []int // goals that the move improves
+	Confidence, ReturnProbability, PendingProbability float64
+	// Hinted are the nodes that must carry a hint for this prediction. In a wave, they are
+	// the hinted nodes of the wave.
+	Hinted []cluster.NodeID
+	// Steered says that the landing is acceptable only with hints.
+	Steered bool
+	// predicted is the prediction behind this landing. The search clears it when it accepts
+	// the move.
+	predicted prediction.Prediction
 }

@@ -40,17 +40,17 @@ func TestWhatHintsMayChangeIsNotRemembered(t *testing.T) {
 		for _, many := range []int{2, 2 * maxCleared} {
 			c := searching(t, 2, []string{"n0 a 1", "n0 b 1"}, func(o *settings.Options) { o.Steer = steer }, half("cpu", 0)...)
 			for i := range many {
-				c.sinceMove.add(c, cluster.PodID(i), why)
+				c.sinceMove.add(c.State, cluster.PodID(i), why)
 			}
-			if got, known := c.sinceMove.of(c, 0); known != (steer == hints.None) || known && got != why {
+			if got, known := c.sinceMove.of(c.State, 0); known != (steer == hints.None) || known && got != why {
 				t.Errorf("steer %s: %v, %+v", steer, known, got)
 			}
 			c.move(0, 1)
-			if _, known := c.sinceMove.of(c, 1); known {
+			if _, known := c.sinceMove.of(c.State, 1); known {
 				t.Errorf("steer %s: still known after a move", steer)
 			}
-			c.sinceMove.add(c, 1, why)
-			if _, known := c.sinceMove.of(c, 0); known {
+			c.sinceMove.add(c.State, 1, why)
+			if _, known := c.sinceMove.of(c.State, 0); known {
 				t.Errorf("steer %s: what was refused before the move came back with another refusal", steer)
 			}
 		}

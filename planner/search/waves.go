@@ -29,9 +29,9 @@ func newWave(states *WaveStates, gone *eligibility.Consumed, number int) *wave {
 
 // join adds the pod to the current wave if the wave has room and the landing is acceptable. g
 // is the goal that the pod is to serve.
-func (c *Search) join(pod cluster.PodID, g int) (joinResult, plan.Reason) {
+func (c *waveBuilder) join(pod cluster.PodID, g int) (joinResult, plan.Reason) {
 	w := c.wave
-	if !w.Room(c.Eligibility, pod) {
+	if !w.CanAdd(c.Eligibility, pod) {
 		if w.Total > 0 {
 			return joinsLater, plan.Reason{}
 		}
@@ -51,7 +51,7 @@ func (c *Search) join(pod cluster.PodID, g int) (joinResult, plan.Reason) {
 		}
 		m.Landing = w.steps[len(w.steps)-1].Landing
 	} else {
-		if len(w.steps) > 0 && !w.OthersStay(c.State, m) {
+		if !w.OthersStay(c.State, m) {
 			return joinsLater, plan.Reason{}
 		}
 		w.hinted = l.Hinted
@@ -65,134 +65,7 @@ func (c *Search) join(pod cluster.PodID, g int) (joinResult, plan.Reason) {
 	return joined, plan.Reason{}
 }
 
-// waveStates returns the states in which a move of the wave must land well.
-func (c *Search) waveStates() []*State {
-	return []*State{c.wave.Start, c.State, c.wave.Crowded}
-}
-
-// differentStates returns waveStates, or one state while all are equal.
-func (c *Search) differentStates() []*State {
-	if len(c.wave.steps) == 0 {
-		return []*State{c.State}
-	}
-	return c.waveStates()
-}
-
-// landInWave predicts the pod's landing with the hints of the wave. If useHints is set, it
-// may add hints. It returns joinsLater if the landing is not acceptable at the beginning of
-// the wave, or if hints may help in the next wave.
-func (c *Search) landInWave(pod cluster.PodID) (Landing, plan.Reason, joinResult) {
-	w := c.wave
-	if why, known := c.sinceMove.of(c, pod); known {
-		*c.predictions++ // counts as a prediction, so that the cache does not change the plan
-		return Landing{}, why, refused
-	}
-	l, reason, ok := c.PredictLanding(pod)
-	own := !ok
-	if ok && len(w.steps) > 0 {
-		if l, reason, ok = w.PredictInWave(pod, l, (*State).PredictLanding); !ok && (!c.useHints || !steerable(reason.Code)) {
-			return l, reason, joinsLater
-		}
-	}
-	if ok {
-		l.Hinted = w.hinted
-		if l.Steered = len(w.hinted) > 0 && c.needsHints(pod); len(w.hinted) > 0 {
-			states := c.differentStates()
-			again, _, _ := states[len(states)-1].PredictLanding(pod) // needsHints overwrote the prediction
-			l.predicted = again.predicted
-		}
-		return l, plan.Reason{}, joined
-	}
-	if !c.useHints || !steerable(reason.Code) {
-		if own {
-			c.sinceMove.add(c, pod, reason)
-		}
-		return l, reason, refused
-	}
-	l, why := findHints(c.differentStates(), pod, w.hinted)
-	switch {
-	case why == "":
-		return l, plan.Reason{}, joined
-	case len(w.steps) > 0 && !(own && len(w.hinted) == 0 && c.hintsCannotHelp(pod)):
-		return l, reason, joinsLater
-	}
-	reason.Message += "; not steered: " + why
-	return l, reason, refused
-}
-
-// hintsCannotHelp reports whether hints would not help the pod in the next wave, which begins
-// with the current state.
-func (c *Search) hintsCannotHelp(pod cluster.PodID) bool {
-	_, why := findHints([]*State{c.State}, pod, nil)
-	return why != ""
-}
-
-// needsHints reports whether the landing would be unacceptable without the wave's hints.
-func (c *Search) needsHints(pod cluster.PodID) bool {
-	states := c.differentStates()
-	SetHints(states, nil)
-	_, _, without := predictLandings(states, pod, false)
-	SetHints(states, c.wave.hinted)
-	return without.Code != ""
-}
-
-// addHints predicts all moves of the wave again, with the hints in now. If a landing is no
-// longer acceptable, it restores the wave and returns false.
-func (c *Search) addHints(all []Step, now []cluster.NodeID) bool {
-	w, before := c.wave, c.wave.steps
-	all3 := c.waveStates()
-	for _, m := range slices.Backward(before) {
-		c.Undo(m)
-		w.leave(m)
-	}
-	SetHints(all3, now)
-	for i := range all {
-		m := &all[i]
-		states := all3
-		if i == 0 {
-			states = []*State{c.State}
-		}
-		l, _, reason := predictLandings(states, m.Pod, false)
-		if reason.Code != "" {
-			for _, done := range slices.Backward(all[:i]) {
-				c.Undo(done)
-				w.leave(done)
-			}
-			SetHints(all3, w.hinted)
-			for _, m := range before {
-				c.Apply(m)
-				w.Join(m)
-			}
-			return false
-		}
-		l.Hinted, l.Steered = now, m.Landing.Steered
-		m.Landing = l
-		c.recordBenefit(m)
-		c.Apply(*m)
-		w.Join(*m)
-	}
-	w.steps, w.hinted = all, now
-	return true
-}
-
-// recordBenefit records the benefit and the served goals of a move. The caller applies the
-// move afterwards.
-func (c *Search) recordBenefit(m *Step) {
-	m.Benefit = c.Goals.BenefitOfLeaving(m.Pod, m.From)
-	served := m.Landing.Served
-	switch {
-	case slices.Contains(served, m.goal):
-	case len(served) > 0 && !c.Goals.CouldServe(m.goal, m.Pod, m.From):
-		m.goal = served[0]
-	default:
-		served = append(slices.Clone(served), m.goal)
-	}
-	m.Landing.Served, m.MostServed = served, c.Goals.MostServed(m.Pod, m.From, served)
-	m.Landing.Acceptable = c.countAcceptable(m.Pod, &m.Landing)
-	m.Landing.predicted = prediction.Prediction{}
-}
-
-func (c *Search) accept(m Step) {
+func (c *waveBuilder) accept(m Step) {
 	c.wave.Add(c.Eligibility, m.Pod)
 	c.Moves = append(c.Moves, WaveStep{m, c.wave.number})
 	c.Moved[m.Pod] = true
@@ -202,7 +75,7 @@ func (c *Search) accept(m Step) {
 
 // closeWave ends the current wave and begins the next. In the next wave, the replacements of
 // this one are Ready.
-func (c *Search) closeWave() {
+func (c *waveBuilder) closeWave() {
 	w := c.wave
 	if len(w.steps) == 0 {
 		return
@@ -219,9 +92,108 @@ func (c *Search) closeWave() {
 }
 
 // noRoom returns why a pod may not leave any more although no pod is in flight.
-func (c *Search) noRoom(pod cluster.PodID) plan.Reason {
+func (c *waveBuilder) noRoom(pod cluster.PodID) plan.Reason {
 	if reason, no := c.wave.consumed.Refuse(c.Eligibility, pod); no {
 		return reason
 	}
 	return plan.Reason{Code: plan.UncertainLanding, Message: "its landing depends on the order in which others are placed"}
 }
+
+// displacement is a step of two moves: displaced leaves target, and pod lands there and
+// serves goal.
+type displacement struct {
+	displaced, pod cluster.PodID
+	target         cluster.NodeID
+	goal           int
+	served         []int   // goals that pod's move serves
+	value          float64 // weighted excess that both moves remove, as a share of the initial excess
+	cost           float64
+}
+
+// joinDisplaced adds the first move of a step to the current wave, if the wave has room and
+// the landing is acceptable.
+func (c *waveBuilder) joinDisplaced(a displacement) bool {
+	if !c.wave.CanAdd(c.Eligibility, a.displaced) {
+		return false
+	}
+	l, _, ok := c.PredictDisplacedLanding(a.displaced)
+	if ok && len(c.wave.steps) > 0 {
+		l, _, ok = c.wave.PredictInWave(a.displaced, l, (*State).PredictDisplacedLanding)
+	}
+	if !ok {
+		return false
+	}
+	l.Served, l.Acceptable = a.served, len(c.AcceptableDisplacedNodes(a.displaced, &l))
+	l.predicted = prediction.Prediction{}
+	st := Step{Pod: a.displaced, From: a.target, Landing: l, goal: a.goal, Displaced: &DisplacedFor{a.pod, a.target}}
+	st.MostServed = c.Goals.MostServed(a.pod, c.Model.NodeOf(a.pod), a.served)
+	if !c.wave.OthersStay(c.State, st) {
+		return false
+	}
+	c.Apply(st)
+	c.wave.Join(st)
+	c.wave.steps = append(c.wave.steps, st)
+	c.accept(st)
+	return true
+}
+
+// dropLastMove undoes the last move, whose wave is closed, and opens a new wave.
+func (c *waveBuilder) dropLastMove() {
+	m := c.Moves[len(c.Moves)-1]
+	c.dropMove()
+	c.wave.undoClosed(m.Step)
+	c.Undo(m.Step)
+	c.openWave()
+}
+
+// openWave starts a wave with a number above those of the moves so far.
+func (c *waveBuilder) openWave() {
+	gone, last := eligibility.NewConsumed(), 0
+	for _, m := range c.Moves {
+		gone.Add(c.Eligibility, m.Pod)
+		last = m.Wave
+	}
+	c.wave = newWave(c.wave.WaveStates, gone, last+1)
+}
+
+// dropLast undoes needless moves at the end of the list, on which no other move depends.
+func (c *waveBuilder) dropLast() {
+	for n := len(c.Moves) - 1; n >= 0 && c.needlessAt(n); n-- {
+		m := c.Moves[n]
+		c.Undo(m.Step)
+		c.wave.undoClosed(m.Step)
+		c.dropMove()
+	}
+}
+
+// scope says which goals a move must serve. The search tries the scopes in order. One
+// eviction that serves a node and a group replaces two evictions. If the replacement serves
+// only one of the two, the move loses part of the pod's benefit. In 40 random clusters of
+// package quality, this order saves 5 % of the evictions.
+type scope int
+
+const (
+	nodeAndGroup scope = iota // the move serves a node, a group, and every goal that its pod's leaving could serve
+	allGoals                  // the move serves every goal that its pod's leaving could serve
+	anyGoal                   // the move serves at least one goal
+	scopes
+)
+
+// waveBuilder adds moves to waves.
+type waveBuilder struct {
+	pass
+	wave       *wave
+	useHints   bool // it may add hints to a wave
+	scope      scope
+	sinceMove  rejectedSinceMove
+	nodeBuffer []cluster.NodeID // buffer of countAcceptable
+}
+
+// joinResult is the result of trying a candidate.
+type joinResult int
+
+const (
+	refused    joinResult = iota
+	joinsLater            // the next wave may have room for it
+	joined
+)

@@ -4,6 +4,7 @@ package settings
 
 import (
 	"fmt"
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 	"github.com/evenkeel-project/evenkeel/placement"
@@ -11,6 +12,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/breaker"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 	"github.com/evenkeel-project/evenkeel/planner/trust"
+	corev1 "k8s.io/api/core/v1"
 	"time"
 )
 
@@ -132,4 +134,47 @@ type StrategyInfo struct {
 	Needs string
 	// ByLoad are the resources whose usage the strategy needs; empty: none.
 	ByLoad []string
+}
+
+// PressureHint is the mark of a node under pressure: a label, or a taint with the effect
+// PreferNoSchedule. The writer does not matter. An empty key matches nothing.
+type PressureHint struct {
+	LabelKey, LabelValue string
+	TaintKey             string
+}
+
+// ActiveOn reports whether the node carries the hint and it is valid. A hint recorded as
+// Evenkeel's is not valid after it expires. Hints of other writers do not expire. Placement
+// still uses every label and taint on the node, as the scheduler does.
+func (h PressureHint) ActiveOn(n *corev1.Node, now time.Time) bool {
+	label, taint := h.present(n)
+	if !label && !taint {
+		return false
+	}
+	ours, recorded := pressure.FromNode(n)
+	if !recorded || !ours.Expired(now) {
+		return true
+	}
+	return label && ours.Label != h.LabelKey+"="+h.LabelValue || taint && ours.Taint != h.TaintKey
+}
+
+// present reports whether the label and the taint are on the node.
+func (h PressureHint) present(n *corev1.Node) (label, taint bool) {
+	v, labelled := n.Labels[h.LabelKey]
+	for i := range n.Spec.Taints {
+		if t := &n.Spec.Taints[i]; h.TaintKey != "" && t.Key == h.TaintKey && t.Effect == corev1.TaintEffectPreferNoSchedule {
+			taint = true
+		}
+	}
+	return labelled && h.LabelKey != "" && v == h.LabelValue, taint
+}
+
+// NodesUnderPressure reports, by node, whether the node carries a valid hint. The planner
+// drains these nodes first and moves nothing to them.
+func (h PressureHint) NodesUnderPressure(s *cluster.Snapshot, now time.Time) []bool {
+	out := make([]bool, len(s.Nodes))
+	for i := range s.Nodes {
+		out[i] = h.ActiveOn(s.Nodes[i].Object, now)
+	}
+	return out
 }

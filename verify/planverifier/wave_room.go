@@ -22,7 +22,7 @@ func (r *verifier) checkWaveRoom(calls []call) {
 		}
 		var others []*corev1.Pod
 		for _, p := range r.livePods {
-			if p != c.pod && !isTerminal(p) && r.bound(p) {
+			if p != c.pod && !isTerminal(p) && r.isBound(p) {
 				others = append(others, p)
 			}
 		}

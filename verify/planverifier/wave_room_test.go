@@ -32,7 +32,7 @@ func TestNoMoveNeedsAnotherGone(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 8))
 		o := simulation.Dense(r)
 		key := []string{"kubernetes.io/hostname", "topology.kubernetes.io/zone"}[r.IntN(2)]
-		p, rules := makePlanOn(t, o, fmt.Sprintf(denseSettings, key, 1+r.IntN(2)), o.TakenAt, plan.PlannerState{})
+		p, rules := makePlanFor(t, o, fmt.Sprintf(denseSettings, key, 1+r.IntN(2)), o.TakenAt, plan.PlannerState{})
 		if len(p.Moves) > 0 {
 			withMoves++
 		}

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// attributes returns one attribute of every matching element. It fails if the figure is not valid XML.
+// attributes returns the values of one attribute of all matching elements. The test fails if the figure is not valid
+// XML.
 func attributes(t *testing.T, f interface{ Write(io.Writer) error }, element, class, name string) (out []string) {
 	t.Helper()
 	var b strings.Builder
@@ -43,9 +44,9 @@ func attributes(t *testing.T, f interface{ Write(io.Writer) error }, element, cl
 // maximum.
 func TestHeightsFollowValues(t *testing.T) {
 	c := &Chart{Title: "a < b & c", Y: "seconds"}
-	c.Set("one", "small", Bar{1, 1, 1})
-	c.Set("one", "large", Bar{90, 100, 100})
-	c.Set("two", "large", Bar{math.NaN(), math.NaN(), math.NaN()})
+	c.SetBar("one", "small", Bar{1, 1, 1})
+	c.SetBar("one", "large", Bar{90, 100, 100})
+	c.SetBar("two", "large", Bar{math.NaN(), math.NaN(), math.NaN()})
 	if got := strings.Join(attributes(t, c, "rect", "bar", "height"), " "); got != "2.4 240.9" {
 		t.Errorf("bar heights are %s, want 2.4 and 240.9", got)
 	}
@@ -55,21 +56,21 @@ func TestHeightsFollowValues(t *testing.T) {
 func TestALineIsStraightWhereGrowthIsLinear(t *testing.T) {
 	l := &Lines{Title: "time", X: "nodes", Y: "seconds"}
 	for _, x := range []float64{5000, 500, 50} {
-		l.Add("one", Point{x, Bar{x / 100, x / 100, x / 100}})
+		l.AddPoint("one", Point{x, Bar{x / 100, x / 100, x / 100}})
 	}
-	l.Add("two", Point{500, Bar{0, 0, 0}}) // cannot be drawn on a logarithmic scale
+	l.AddPoint("two", Point{500, Bar{0, 0, 0}}) // cannot be drawn on a logarithmic scale
 	if l.Empty() || len(l.Curves[1].Points) != 0 {
 		t.Fatalf("%+v", l.Curves)
 	}
 	x, y := attributes(t, l, "circle", "", "cx"), attributes(t, l, "circle", "", "cy")
-	// 0.5, 5 and 50 s on a scale from 0.1 to 100 s with a height of 265: 88.3 per decade.
+	// The scale from 0.1 to 100 s is 265 pixels high, so each decade takes 88.3 pixels.
 	if strings.Join(x, " ") != "94.6 405.0 715.4" || strings.Join(y, " ") != "283.3 194.9 106.6" {
 		t.Errorf("points have x %v and y %v", x, y)
 	}
 }
 
-// TestMarksAreRound checks that axis marks are few round numbers.
-func TestMarksAreRound(t *testing.T) {
+// TestTicksAreRound checks that an axis has few marks, all with round values.
+func TestTicksAreRound(t *testing.T) {
 	for _, c := range []struct {
 		a    axis
 		want string
@@ -80,7 +81,7 @@ func TestMarksAreRound(t *testing.T) {
 		{axis{0.1, 100, true}, "0.1 1 10 100"},
 	} {
 		var got []string
-		for _, v := range c.a.marks() {
+		for _, v := range c.a.ticks() {
 			got = append(got, formatShort(v))
 		}
 		if strings.Join(got, " ") != c.want {
@@ -91,12 +92,12 @@ func TestMarksAreRound(t *testing.T) {
 
 func TestNothingToDraw(t *testing.T) {
 	c := &Chart{}
-	c.Set("one", "group", Bar{math.NaN(), math.NaN(), math.NaN()})
+	c.SetBar("one", "group", Bar{math.NaN(), math.NaN(), math.NaN()})
 	if got := attributes(t, c, "rect", "bar", "height"); len(got) != 0 {
 		t.Errorf("drew %v", got)
 	}
 	l := &Lines{}
-	l.Add("one", Point{})
+	l.AddPoint("one", Point{})
 	if got := attributes(t, l, "circle", "", "cx"); len(got) != 0 || !l.Empty() {
 		t.Errorf("drew %v", got)
 	}

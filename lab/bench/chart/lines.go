@@ -12,21 +12,20 @@ type Point struct {
 	Bar
 }
 
-// Curve is one program over all sizes.
+// Curve holds the measurements of one program over all sizes.
 type Curve struct {
 	Name   string
 	Points []Point
 }
 
-// Lines shows curves over sizes on logarithmic scales. Linear growth is a straight line that rises one decade per
-// decade.
+// Lines shows curves over cluster sizes on logarithmic scales. Linear growth appears as a straight line.
 type Lines struct {
 	Title, X, Y string
 	Curves      []Curve
 }
 
-// Add adds a point to a curve. It adds the curve if it does not exist, and ignores points that are not above 0.
-func (l *Lines) Add(curve string, p Point) {
+// AddPoint adds a point to a curve. AddPoint creates the curve if it does not exist, and ignores points that are not above 0.
+func (l *Lines) AddPoint(curve string, p Point) {
 	i := slices.IndexFunc(l.Curves, func(c Curve) bool { return c.Name == curve })
 	if i < 0 {
 		i, l.Curves = len(l.Curves), append(l.Curves, Curve{Name: curve})
@@ -36,7 +35,7 @@ func (l *Lines) Add(curve string, p Point) {
 	}
 }
 
-// Empty reports whether there is nothing to draw.
+// Empty reports whether the chart has nothing to draw.
 func (l *Lines) Empty() bool {
 	return !slices.ContainsFunc(l.Curves, func(c Curve) bool { return len(c.Points) > 0 })
 }
@@ -49,21 +48,21 @@ func (l *Lines) Write(w io.Writer) error {
 	for _, c := range l.Curves {
 		names = append(names, c.Name)
 	}
-	d.legend(names)
-	for _, v := range d.y.marks() {
-		d.markY(v)
+	d.drawLegend(names)
+	for _, v := range d.y.ticks() {
+		d.drawTickY(v)
 	}
 	for _, v := range l.sizes() {
-		d.line(d.xOf(v), top, d.xOf(v), height-bottom, grid, 1)
-		d.text(d.xOf(v), height-bottom+16, "middle", 11, formatShort(v))
+		d.drawLine(d.xOf(v), top, d.xOf(v), height-bottom, grid, 1)
+		d.drawText(d.xOf(v), height-bottom+16, "middle", 11, formatShort(v))
 	}
 	for i, c := range l.Curves {
-		d.curve(c, colour(i))
+		d.drawCurve(c, seriesColor(i))
 	}
-	return d.end()
+	return d.finish()
 }
 
-// sizes returns all sizes that any curve has a point for.
+// sizes returns the sizes of all points, sorted.
 func (l *Lines) sizes() (out []float64) {
 	for _, c := range l.Curves {
 		for _, p := range c.Points {
@@ -92,18 +91,18 @@ func (l *Lines) axes() (x, y axis) {
 	return x, y
 }
 
-// curve draws a line through the medians, with a dot, the range and the value at each point.
-func (d *drawing) curve(c Curve, colour string) {
+// drawCurve draws a line through the medians, with a dot, the range and the value at each point.
+func (d *drawing) drawCurve(c Curve, colour string) {
 	slices.SortFunc(c.Points, func(a, b Point) int { return int(a.X - b.X) })
 	for i, p := range c.Points {
 		if i > 0 {
 			before := c.Points[i-1]
-			d.line(d.xOf(before.X), d.yOf(before.Mid), d.xOf(p.X), d.yOf(p.Mid), colour, 2)
+			d.drawLine(d.xOf(before.X), d.yOf(before.Mid), d.xOf(p.X), d.yOf(p.Mid), colour, 2)
 		}
 		if p.High > p.Low {
-			d.line(d.xOf(p.X), d.yOf(p.Low), d.xOf(p.X), d.yOf(p.High), colour, 1)
+			d.drawLine(d.xOf(p.X), d.yOf(p.Low), d.xOf(p.X), d.yOf(p.High), colour, 1)
 		}
 		d.printf(`<circle cx="%.1f" cy="%.1f" r="3.5" fill="%s"/>`, d.xOf(p.X), d.yOf(p.Mid), colour)
-		d.text(d.xOf(p.X)+6, d.yOf(p.Mid)-6, "start", 10, formatShort(p.Mid))
+		d.drawText(d.xOf(p.X)+6, d.yOf(p.Mid)-6, "start", 10, formatShort(p.Mid))
 	}
 }

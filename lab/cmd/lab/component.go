@@ -7,7 +7,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/controlplane"
 )
 
-// runComponent runs one component of a control plane in this process, for a lab that runs its components as separate
+// runComponent runs one component of a control plane in this process. A lab calls it to run its components as separate
 // processes.
 func runComponent(ctx context.Context, args []string) error {
 	if len(args) == 0 {

@@ -67,7 +67,7 @@ func writeDemoConfig() (path string, remove func(), err error) {
 	return path, remove, nil
 }
 
-// suggestedCommands returns commands to try in another terminal while the cluster is up.
+// suggestedCommands returns commands to try in another terminal while the cluster is running.
 func suggestedCommands(evenkeel, kubeconfig, config string) string {
 	out := "\nTry next, in another terminal:\n\n"
 	for _, command := range []string{"plan -o wide", "explain workload deployment/" + namespace + "/d", "explain node n3"} {
@@ -77,10 +77,10 @@ func suggestedCommands(evenkeel, kubeconfig, config string) string {
 }
 
 func runScenario(ctx context.Context, c *controlplane.Cluster, evenkeel, config string, stderr *os.File) error {
-	if err := seed.Nodes(ctx, c.Client, 3, 1); err != nil {
+	if err := seed.CreateNodes(ctx, c.Client, 3, 1); err != nil {
 		return err
 	}
-	if err := seed.Apps(ctx, c.Client, namespace, seed.ThreeZones([3]int{1, 1, 4}, 30)); err != nil {
+	if err := seed.CreateApps(ctx, c.Client, namespace, seed.ThreeZoneApps([3]int{1, 1, 4}, 30)); err != nil {
 		return err
 	}
 	if _, err := printPodsByZone(ctx, c, "BEFORE"); err != nil {

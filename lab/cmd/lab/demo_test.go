@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestWhatTheDemoOffersToTry checks that the configuration file exists until it is removed, and that the suggested
-// commands name it.
+// TestWhatTheDemoOffersToTry checks that the demo's configuration file exists until it is removed, and that the
+// suggested commands refer to it.
 func TestWhatTheDemoOffersToTry(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	config, remove, err := writeDemoConfig()

@@ -75,13 +75,13 @@ func runUp(ctx context.Context, kwok string, nodes, zones int, config string, st
 		return err
 	}
 	defer c.Stop()
-	if err := seed.Nodes(ctx, c.Client, zones, nodes/zones); err != nil {
+	if err := seed.CreateNodes(ctx, c.Client, zones, nodes/zones); err != nil {
 		return err
 	}
 	return waitForInterrupt(ctx, c, stderr)
 }
 
-// waitForInterrupt keeps the cluster up until Ctrl-C or until a component ends.
+// waitForInterrupt keeps the cluster running until Ctrl-C or until a component fails.
 func waitForInterrupt(ctx context.Context, c *controlplane.Cluster, stderr *os.File) error {
 	fmt.Fprintf(stderr, "\nThe cluster stays up until you press Ctrl-C. To use it, run:\n\n  export KUBECONFIG=%s\n\n", c.Kubeconfig)
 	select {

@@ -1,5 +1,5 @@
-// Command predict prints the nodes on which package placement expects a pod to land. The lab's tests compare them
-// with the choice of the real kube-scheduler.
+// Command predict prints the nodes on which package placement expects a pod to land. The lab's tests compare the
+// predicted nodes with the choice of the real kube-scheduler.
 package main
 
 import (
@@ -18,8 +18,8 @@ func main() {
 	}
 }
 
-// run takes the arguments: a snapshot, a pod (NAMESPACE/NAME) and optionally a scheduler configuration. It removes
-// the pod from its node and prints the nodes that would win, one per line.
+// run reads a snapshot, the key of a pod (NAMESPACE/NAME) and optionally a scheduler configuration from args. Then run
+// removes the pod from its node and prints the predicted nodes, one per line.
 func run(args []string) error {
 	if len(args) < 2 || len(args) > 3 {
 		return fmt.Errorf("usage: predict SNAPSHOT NAMESPACE/NAME [SCHEDULER-CONFIG]")

@@ -9,15 +9,15 @@ import (
 	"os/exec"
 )
 
-// Request is one request to a scheduler process: a cluster to load, which gets no answer, or the index of a pod to
-// replace.
+// Request is one request to a scheduler process: either a cluster to load, which gets no answer, or the index of a pod
+// to replace.
 type Request struct {
 	Load *Objects `json:",omitempty"`
 	Pod  int
 	Gone bool
 }
 
-// Process is a scheduler in a process of its own.
+// Process is a scheduler that runs as a separate process.
 type Process struct {
 	cmd      *exec.Cmd
 	in       io.WriteCloser
@@ -44,7 +44,7 @@ func Start(binary string) (*Process, error) {
 	return c, nil
 }
 
-// Stop ends the process and returns how it ended.
+// Stop ends the process and returns its exit error.
 func (c *Process) Stop() error {
 	if err := c.in.Close(); err != nil {
 		return err

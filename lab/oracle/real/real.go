@@ -1,6 +1,6 @@
 // Package real runs the plugins of the real kube-scheduler on objects that are put directly into its informer stores.
-// It does not depend on the code that it is compared with, and it compiles with every scheduler version under test.
-// It starts no server and changes nothing.
+// The package does not depend on package placement, and it compiles with every scheduler version under test. The
+// package starts no server and writes nothing to a cluster.
 package real
 
 import (
@@ -27,8 +27,8 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/metrics"
 )
 
-// skippedPlugins are the plugins of the default profile that do not run: the predictor covers neither device claims
-// nor preemption.
+// skippedPlugins are the plugins of the default profile that do not run, because the predictor supports neither device
+// claims nor preemption.
 var skippedPlugins = []string{"DynamicResources", "DefaultPreemption"}
 
 // Verdict is the result of the scheduler's plugins for one node.
@@ -65,10 +65,10 @@ type Scheduler struct {
 	objects   *Objects
 }
 
-// snapshotLister is the scheduler's view of nodes and pods; it is replaced for every case.
+// snapshotLister lists the nodes and pods that the scheduler sees; each case replaces its content.
 type snapshotLister struct{ *schedulercache.Snapshot }
 
-// nominator knows the pods that are nominated to a node.
+// nominator returns the pods that are nominated to a node.
 type nominator struct {
 	fwk.PodNominator
 	byNode map[string][]fwk.PodInfo
@@ -119,7 +119,7 @@ func fillInformer[T any](inf cache.SharedIndexInformer, list []T) error {
 	return inf.GetIndexer().Replace(all, "1")
 }
 
-// FillInformers puts the objects of a cluster into informers that are not started.
+// FillInformers stores the objects of a cluster in informers that are not started.
 func FillInformers(inf informers.SharedInformerFactory, o *Objects) error {
 	core, apps, storage := inf.Core().V1(), inf.Apps().V1(), inf.Storage().V1()
 	return errors.Join(
@@ -160,8 +160,8 @@ func (s *Scheduler) Load(o *Objects) error {
 	return nil
 }
 
-// Replace returns a verdict for each node name: where the replacement of a pod may go while the pod is terminating,
-// or after it is gone.
+// Replace returns, by node name, whether the replacement of a pod may run on the node while the pod is terminating, or
+// after the pod is deleted.
 func (s *Scheduler) Replace(ctx context.Context, pod int, gone bool) (map[string]Verdict, error) {
 	o, victim := s.objects, s.objects.Pods[pod]
 	s.nodes.Snapshot = schedulercache.NewSnapshot(boundPods(o, victim, gone), o.Nodes)
@@ -231,7 +231,7 @@ func (s *Scheduler) score(ctx context.Context, state fwk.CycleState, pod *corev1
 	return nil
 }
 
-// boundPods returns the bound pods. The victim is marked as terminating or left out.
+// boundPods returns the bound pods. The victim is marked as terminating, or omitted if gone is true.
 func boundPods(o *Objects, victim *corev1.Pod, gone bool) (out []*corev1.Pod) {
 	for _, p := range o.Pods {
 		switch {
@@ -255,7 +255,7 @@ func ReplacementPod(victim *corev1.Pod) *corev1.Pod {
 	return p
 }
 
-// EphemeralClaims returns the claims that the controller creates for a new pod's ephemeral volumes.
+// EphemeralClaims returns the claims that Kubernetes creates for the ephemeral volumes of a new pod.
 func EphemeralClaims(classes []*storagev1.StorageClass, p *corev1.Pod) (out []*corev1.PersistentVolumeClaim) {
 	yes := true
 	for i := range p.Spec.Volumes {

@@ -1,6 +1,6 @@
-// Command real answers requests with the scheduler version that it is built with, so that another version than the
-// caller's can be compared. It reads JSON values from standard input and answers each replacement request with one on
-// standard output.
+// Command real answers requests with the scheduler version with which it is built, so that tests can compare other
+// versions than their own. The program reads JSON values from standard input, and answers each replacement request with
+// a JSON value on standard output.
 package main
 
 import (

@@ -1,0 +1,234 @@
+package lowerbound
+
+import (
+	"slices"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/goal"
+)
+
+// groups adds the fewest moves of each unmet group to the bound. It skips a group that shares pods
+// with an earlier one, because one eviction can serve both. If too few pods can change domain, it
+// adds the excess that remains to the residual. One eviction lowers the excess of a group by at
+// most one move. That also bounds a plan that meets only part of the goal.
+//
+// groups skips a group if its total may change: a pod of its workloads is Pending or terminating,
+// or a pod can enter or leave the counted domains.
+func (p *proof) groups() {
+	used, whole := make([]bool, len(p.Snapshot.Pods)), complete{}
+	for g, wanted := range p.Goals.Goals {
+		k, ok := p.start.Measures[g].(*goal.SkewMeasure)
+		if !ok || wanted.Constraint || k.Excess() == 0 || !p.groupIsFixed(wanted, used, whole) {
+			continue
+		}
+		left := p.Goals.Excess(g)
+		limit, moves, able := k.Limit, k.Moves, movablePods{}
+		if who := !p.full.alone || !p.planned.alone && left < k.Excess(); who || !p.firstMovableSuffice(k, wanted) {
+			var open bool
+			if able, open = p.movable(k, wanted); open {
+				continue
+			}
+			limit, moves = k.ReachableSkew(able.leaving, able.arriving)
+		}
+		for _, id := range wanted.Pods {
+			used[id] = true
+		}
+		movers := able.pods
+		if limit == k.Limit {
+			movers = able.givers(k)
+		}
+		p.full.group(moves, movers)
+		if left > 0 {
+			moves = int(k.Excess() - left)
+		}
+		p.planned.group(moves, able.givers(k))
+		if was := goal.Spread(k.Counts) - k.Limit; was > 0 {
+			p.addResidual(wanted, float64(limit-k.Limit)/float64(was), float64(limit-k.Limit))
+		}
+	}
+}
+
+// complete caches, by workload, whether all its pods are bound and not terminating.
+type complete map[cluster.WorkloadID]bool
+
+func (x complete) of(s *cluster.Snapshot, w cluster.WorkloadID) bool {
+	whole, known := x[w]
+	if !known {
+		whole = !slices.ContainsFunc(s.Workloads[w].Pods, func(id cluster.PodID) bool {
+			return s.Pods[id].Node == cluster.NoNode || s.Pods[id].Terminating
+		})
+		x[w] = whole
+	}
+	return whole
+}
+
+func (p *proof) groupIsFixed(g plan.Goal, used []bool, whole complete) bool {
+	last := cluster.NoWorkload // the workload of the pod before; usually all pods have the same one
+	for _, id := range g.Pods {
+		w := p.Snapshot.Pods[id].Workload
+		if used[id] || w != cluster.NoWorkload && w != last && !whole.of(p.Snapshot, w) {
+			return false
+		}
+		last = w
+	}
+	return true
+}
+
+// movablePods are the pods of a group that can change domain. leaving and arriving are the numbers
+// of pods that can leave and enter each domain.
+type movablePods struct {
+	pods              []cluster.PodID
+	domains           []int // the domain of each pod in pods
+	leaving, arriving []int
+}
+
+// movable finds the pods of a group that can change domain. open reports whether a pod can enter or
+// leave the counted domains. If open is true, m is incomplete.
+func (p *proof) movable(k *goal.SkewMeasure, g plan.Goal) (m movablePods, open bool) {
+	nodes := p.reach.byDomain(k)
+	m.leaving, m.arriving = make([]int, len(k.Counts)), make([]int, len(k.Counts))
+	for _, id := range g.Pods {
+		from, counted := k.DomainIndex(p.Snapshot.Pods[id].Node)
+		if p.Snapshot.Pods[id].Terminal || !p.reach.mayLeave(id) {
+			continue
+		}
+		if !counted || p.reach.anyOf(id, nodes.outside) {
+			return m, true
+		}
+		if p.countDomains(nodes, id, from, m.arriving) {
+			m.pods, m.domains = append(m.pods, id), append(m.domains, from)
+			m.leaving[from]++
+		}
+	}
+	return m, false
+}
+
+// firstMovableSuffice reports whether the first few movable pods suffice to meet the group's limit
+// in k.Moves moves. Then more movable pods do not change the bound, and the caller can skip them.
+// It returns false if a pod can enter or leave the counted domains.
+func (p *proof) firstMovableSuffice(k *goal.SkewMeasure, g plan.Goal) bool {
+	nodes := p.reach.byDomain(k)
+	if len(nodes.outside) > 0 || slices.ContainsFunc(g.Pods, func(id cluster.PodID) bool {
+		_, counted := k.DomainIndex(p.Snapshot.Pods[id].Node)
+		return !counted
+	}) {
+		return false
+	}
+	leaving, arriving, least, found := make([]int, len(k.Counts)), make([]int, len(k.Counts)), slices.Min(k.Counts), 0
+	for _, id := range g.Pods {
+		from, _ := k.DomainIndex(p.Snapshot.Pods[id].Node)
+		if leaving[from] >= k.Counts[from]-least || p.Snapshot.Pods[id].Terminal || !p.reach.mayLeave(id) || !p.countDomains(nodes, id, from, arriving) {
+			continue
+		}
+		leaving[from]++
+		if found++; found < k.Moves {
+			continue
+		}
+		if n, ok := goal.FewestMovesWithin(k.Counts, leaving, arriving, k.Limit); ok && n == k.Moves {
+			return true
+		}
+	}
+	return false
+}
+
+// countDomains increments arriving for each domain that the pod can move to. It reports whether
+// there is at least one.
+func (p *proof) countDomains(nodes *byDomain, id cluster.PodID, from int, arriving []int) (any bool) {
+	for z := range nodes.in {
+		if z != from && p.reach.enters(nodes, z, id) {
+			arriving[z]++
+			any = true
+		}
+	}
+	return any
+}
+
+// givers returns the pods in domains with more than m1 pods. If a plan lowers the fewest moves F of
+// the group by n, it moves at least n of these pods. m1 is the least count m, from the smallest
+// domain up, for which fewer than F pods exceed m + limit.
+//
+// Proof: let c be the counts before the plan and c' the counts after it. From c', the fewest
+// further moves meet the limit and lead to c*. From c to c*, domains above m1 lose at least F pods:
+//   - If the smallest count in c* is below m1, at least F pods are too many. All of them are
+//     in domains above m1.
+//   - Otherwise every domain at or below m1 keeps its pods or gains some. At least F pods
+//     move, so domains above m1 lose them.
+//
+// F(c') of these pods move after the plan, so at least F - F(c') move in the plan.
+func (m movablePods) givers(k *goal.SkewMeasure) (out []cluster.PodID) {
+	m1 := k.GiverThreshold()
+	for i, id := range m.pods {
+		if k.Counts[m.domains[i]] > m1 {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// nodes adds the largest need of any goal for each node: the fewest pods that may leave and cover
+// its excess. It adds the excess that they cannot cover to the residual, as a share of the goal's
+// excess.
+func (p *proof) nodes() {
+	for n := range p.Snapshot.Nodes {
+		most, planned := 0, 0
+		var hot []int32
+		for _, g := range p.start.ByNode[n] {
+			if p.start.Goals[g].Constraint || p.start.Excess(int(g)) == 0 {
+				continue
+			}
+			hot = append(hot, g)
+			b := p.start.Measures[g].(*goal.NodeMeasure)
+			all, some, rest := p.coverLargestFirst(b, b.Excess(), b.Excess()-p.Goals.Excess(int(g)))
+			most, planned = max(most, all), max(planned, some)
+			p.addResidual(p.start.Goals[g], float64(rest)/float64(b.Excess()), float64(rest)/float64(b.Total))
+		}
+		if most == 0 {
+			continue
+		}
+		p.full.node(most)
+		p.planned.node(planned)
+		for _, g := range hot {
+			p.amounts(int(g))
+		}
+	}
+}
+
+// amounts adds the need of a node goal, with all pods whose eviction can serve it.
+func (p *proof) amounts(g int) {
+	b, gone := p.start.Measures[g].(*goal.NodeMeasure), p.start.Excess(g)-p.Goals.Excess(g)
+	if p.full.alone && (p.planned.alone || gone == 0) {
+		return
+	}
+	var pods []sized
+	var sum int64
+	for _, x := range p.podsBySize(b) {
+		if p.canLeaveForGood(x.id) {
+			pods = append(pods, x)
+			sum += x.size
+		}
+	}
+	p.full.amount(min(b.Excess(), sum), pods)
+	p.planned.amount(gone, pods)
+}
+
+// coverLargestFirst takes the largest pods that may leave until they cover an amount. all is their
+// number, some is the number that covers part, and rest is the uncovered amount. It checks
+// eligibility only for the pods that it needs.
+func (p *proof) coverLargestFirst(b *goal.NodeMeasure, amount, part int64) (all, some int, rest int64) {
+	rest = amount
+	for _, x := range p.podsBySize(b) {
+		if rest <= 0 {
+			break
+		}
+		if !p.canLeaveForGood(x.id) {
+			continue
+		}
+		if amount-rest < part {
+			some++
+		}
+		rest -= x.size
+		all++
+	}
+	return all, some, max(0, rest)
+}

@@ -1,0 +1,134 @@
+package search
+
+import (
+	"github.com/evenkeel-project/evenkeel/planner/eligibility"
+	"slices"
+)
+
+// rewind resets the current state and the wave's start to the snapshot. made are the moves in
+// the current state, in order.
+func (c *goalSearch) rewind(made []Step) {
+	for _, m := range slices.Backward(made) {
+		c.Undo(m)
+	}
+	for _, m := range slices.Backward(c.Moves) {
+		c.wave.undoClosed(m.Step)
+		c.Limits.Remove(m.Pod)
+		c.Moved[m.Pod] = false
+	}
+	c.Moves, c.HintedByWave = nil, nil
+	c.Rejections.forgetLimits()
+	c.wave = newWave(c.wave.WaveStates, eligibility.NewConsumed(), 1)
+	c.round++
+}
+
+// restore replaces the current moves by those of o, unchanged.
+func (c *goalSearch) restore(o attemptResult) {
+	var made []Step
+	for _, m := range c.Moves {
+		made = append(made, m.Step)
+	}
+	c.rewind(made)
+	for _, m := range o.moves {
+		c.Apply(m.Step)
+		c.wave.applyClosed(m.Step)
+		c.Moved[m.Pod] = true
+		c.Limits.Add(m.Pod)
+	}
+	c.Moves, c.HintedByWave, c.Rejections = o.moves, o.hinted, o.rejections
+}
+
+// restart undoes all moves and clears all rejections.
+func (c *goalSearch) restart() {
+	var made []Step
+	for _, m := range c.Moves {
+		made = append(made, m.Step)
+	}
+	c.rewind(made)
+	c.Rejections = newRejections(len(c.Snapshot.Pods))
+}
+
+// dropNeedless removes each move whose removal makes no goal worse: a large pod that moves
+// late can make an earlier move needless. It then repeats the other moves, in waves, because
+// their landings may have depended on the removed ones.
+func (c *goalSearch) dropNeedless() {
+	var needed []Step
+	for i := 0; i < len(c.Moves); i++ {
+		switch {
+		case !c.needlessAt(i):
+			needed = append(needed, c.Moves[i].Step)
+		case c.isDisplacement(i):
+			c.Undo(c.Moves[i+1].Step)
+			c.Undo(c.Moves[i].Step)
+			i++
+		default:
+			c.Undo(c.Moves[i].Step)
+		}
+	}
+	c.rewind(needed)
+	for len(needed) > 0 {
+		needed = c.rejoin(needed)
+	}
+}
+
+// rejoin repeats the moves for which one more wave has room, and returns the remaining moves.
+// It drops a move for which even an empty wave has no room.
+func (c *goalSearch) rejoin(moves []Step) (rest []Step) {
+	for i, m := range moves {
+		if c.wave.Full() {
+			rest = append(rest, moves[i:]...)
+			break
+		}
+		if m.Displaced != nil {
+			switch c.rejoinDisplaced(m) {
+			case joined:
+				rest = append(rest, moves[i+1:]...)
+			case joinsLater:
+				rest = append(rest, moves[i:]...)
+			default:
+				continue // the loop tries the second move alone
+			}
+			break
+		}
+		switch a, reason := c.tryCandidate(m.Pod, m.goal); {
+		case a == joinsLater:
+			rest = append(rest, m)
+		case a == refused && reason.Code != "":
+			c.Rejections.add(m.Pod, c.Goals.Goals[m.goal].Strategy, reason)
+		}
+	}
+	if len(rest) > 0 {
+		c.closeWave()
+	}
+	return rest
+}
+
+// dropNeedlessDisplacements removes steps and single moves that later moves made needless,
+// and repeats the others. It restores the earlier moves if a goal ends farther from its
+// limit, the evictions do not decrease, or a step is incomplete.
+func (c *goalSearch) dropNeedlessDisplacements() {
+	c.dropLast()
+	if n := c.countNeedless(); n == 0 || n*minShareOfMoves < len(c.Moves) {
+		return
+	}
+	first := c.result()
+	c.dropNeedless()
+	c.closeWave()
+	c.dropLast()
+	if c.worseThan(first) || len(c.Moves) >= len(first.moves) || c.hasUnpairedDisplacement() {
+		c.restore(first)
+	}
+}
+
+// rejoinDisplaced repeats the first move of a step. The second belongs in the next wave. If
+// the first is rejected, the caller tries the second alone.
+func (c *waveBuilder) rejoinDisplaced(m Step) joinResult {
+	a := displacement{displaced: m.Pod, pod: m.Displaced.Pod, target: m.Displaced.On, goal: m.goal, served: slices.Clone(m.Landing.Served)}
+	switch {
+	case c.joinDisplaced(a):
+		return joined
+	case c.wave.Total > 0:
+		return joinsLater
+	}
+	return refused
+}

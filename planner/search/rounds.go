@@ -1,0 +1,125 @@
+package search
+
+import (
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"slices"
+)
+
+// goalsToServe lists the goals that the search serves now, in order of need.
+func (c *goalSearch) goalsToServe() []int {
+	list := c.Goals.ByNeed(c.unmetAttempts)
+	if c.onlyFirst {
+		return slices.DeleteFunc(list, func(g int) bool { return !c.Goals.First[g] })
+	}
+	return list
+}
+
+// minShareOfMoves is the reciprocal of 0.5 %. The search stops rescanning when less than 0.5
+// % of the moves would change, and keeps needless moves below that share. In a large cluster,
+// the last rounds cost as much as the first and move few pods. Repeating all other moves
+// nearly always leaves some goals farther from their limits. With at most minShareOfMoves
+// moves, a single move is enough to continue.
+const minShareOfMoves = 200
+
+// rounds repeats rounds over all goals, because a move for one goal can make room for
+// another. It stops after a round that adds no move, or less than 0.5 % of the moves. It also
+// stops when limits are exhausted.
+func (c *goalSearch) rounds() {
+	for again := true; again; {
+		c.round++
+		was := len(c.Moves)
+		c.serveAll(c.goalsToServe())
+		_, spent := c.Limits.Exhausted()
+		again = len(c.Moves) > was && (len(c.Moves)-was)*minShareOfMoves >= len(c.Moves) && !spent
+	}
+}
+
+// serveAll serves each goal as far as possible, in the order of todo. Goals that wait for the
+// next wave come first in it.
+func (c *goalSearch) serveAll(todo []int) {
+	for len(todo) > 0 {
+		var later []int
+		for i, g := range todo {
+			if c.wave.Full() {
+				later = append(later, todo[i:]...)
+				break
+			}
+			if c.serveGoal(g) {
+				later = append(later, g)
+			}
+		}
+		if todo = later; len(todo) > 0 {
+			c.closeWave()
+		}
+	}
+}
+
+// serveGoal moves pods for goal g until g is met or no candidate joins. It reports whether g
+// waits for the next wave.
+func (c *goalSearch) serveGoal(g int) (waits bool) {
+	c.rejectUnknownUsage(g)
+	for c.Goals.Excess(g) > 0 {
+		if reason, spent := c.Limits.Exhausted(); spent {
+			c.rejectAll(g, reason)
+			return false
+		}
+		switch c.joinBestCandidate(g) {
+		case refused:
+			return false
+		case joinsLater:
+			return true
+		}
+	}
+	return false
+}
+
+// joinBestCandidate tries the candidates of goal g, best first, until one joins the wave. If
+// the wave has no room for a candidate, another with the same rank and benefit may replace
+// it.
+func (c *goalSearch) joinBestCandidate(g int) joinResult {
+	var waits *candidate
+	all := c.candidates(g)
+	for i := range all {
+		cand := &all[i]
+		if waits != nil && (cand.rank != waits.rank || cand.benefit < waits.benefit) {
+			break
+		}
+		a, reason := c.tryCandidate(cand.pod, g)
+		switch {
+		case a == joined:
+			return joined
+		case a == joinsLater && waits == nil:
+			waits = cand
+		case a == refused && waits != nil:
+			c.triedIn[cand.pod] = 0 // the pod was tried only as a substitute; it may be tried again in this round
+		case a == refused && reason.Code != "":
+			c.Rejections.add(cand.pod, c.Goals.Goals[g].Strategy, reason)
+		}
+	}
+	if waits != nil {
+		return joinsLater
+	}
+	return refused
+}
+
+// tryCandidate adds the pod to the current wave if the pod may leave and its replacement
+// lands well. The reason stays empty if the pod may still join later, in the next wave or
+// with hints.
+func (c *goalSearch) tryCandidate(pod cluster.PodID, g int) (joinResult, plan.Reason) {
+	if reason, no := c.Refuse(pod); no {
+		return refused, reason
+	}
+	if reason, no := c.PredictionLimitReached(); no {
+		return refused, reason
+	}
+	a, reason := c.join(pod, g)
+	if a != refused {
+		return a, plan.Reason{}
+	}
+	c.triedIn[pod] = c.round
+	if !c.useHints && c.Options.Steers() && steerable(reason.Code) {
+		reason = plan.Reason{}
+	}
+	return refused, reason
+}

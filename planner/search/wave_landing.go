@@ -1,0 +1,177 @@
+package search
+
+import (
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/prediction"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"slices"
+)
+
+// countAcceptable returns how many nodes are acceptable for a landing.
+func (c *waveBuilder) countAcceptable(pod cluster.PodID, l *Landing) int {
+	places := c.Goals.CheckTargets(pod, c.Model.NodeOf(pod))
+	c.nodeBuffer = l.predicted.Gone.FeasibleSet.Append(c.nodeBuffer[:0])
+	return places.Count(c.nodeBuffer, c.Ready)
+}
+
+// rejectedSinceMove caches the pods without an acceptable landing in the current state, with
+// the reasons. The cache is valid until a move is made or undone. It avoids repeated
+// predictions: in a large cluster, whole rounds find nothing. It stays empty if steering is
+// enabled, because hints change landings.
+type rejectedSinceMove struct {
+	at  int // State.moveCount when the reasons were recorded
+	why map[cluster.PodID]plan.Reason
+}
+
+// maxCleared is the largest number of entries for which add clears the map instead of
+// replacing it.
+const maxCleared = 64
+
+func (u *rejectedSinceMove) of(c *State, pod cluster.PodID) (plan.Reason, bool) {
+	if u.at != c.moveCount || len(u.why) == 0 {
+		return plan.Reason{}, false
+	}
+	why, known := u.why[pod]
+	return why, known
+}
+
+func (u *rejectedSinceMove) add(c *State, pod cluster.PodID, why plan.Reason) {
+	if c.Options.Steers() {
+		return
+	}
+	switch {
+	case u.why == nil || u.at != c.moveCount && len(u.why) > maxCleared:
+		u.why = map[cluster.PodID]plan.Reason{}
+	case u.at != c.moveCount:
+		clear(u.why)
+	}
+	u.at = c.moveCount
+	u.why[pod] = why
+}
+
+// waveStates returns the states in which a move of the wave must land well.
+func (c *waveBuilder) waveStates() []*State {
+	return []*State{c.wave.Start, c.State, c.wave.Crowded}
+}
+
+// differentStates returns waveStates, or one state while all are equal.
+func (c *waveBuilder) differentStates() []*State {
+	if len(c.wave.steps) == 0 {
+		return []*State{c.State}
+	}
+	return c.waveStates()
+}
+
+// landInWave predicts the pod's landing with the hints of the wave. If useHints is set, it
+// may add hints. It returns joinsLater if the landing is not acceptable at the beginning of
+// the wave, or if hints may help in the next wave.
+func (c *waveBuilder) landInWave(pod cluster.PodID) (Landing, plan.Reason, joinResult) {
+	w := c.wave
+	if why, known := c.sinceMove.of(c.State, pod); known {
+		*c.predictions++ // counts as a prediction, so that the cache does not change the plan
+		return Landing{}, why, refused
+	}
+	l, reason, ok := c.PredictLanding(pod)
+	own := !ok
+	if ok && len(w.steps) > 0 {
+		if l, reason, ok = w.PredictInWave(pod, l, (*State).PredictLanding); !ok && (!c.useHints || !steerable(reason.Code)) {
+			return l, reason, joinsLater
+		}
+	}
+	if ok {
+		l.Hinted = w.hinted
+		if l.Steered = len(w.hinted) > 0 && c.needsHints(pod); len(w.hinted) > 0 {
+			states := c.differentStates()
+			again, _, _ := states[len(states)-1].PredictLanding(pod) // needsHints overwrote the prediction
+			l.predicted = again.predicted
+		}
+		return l, plan.Reason{}, joined
+	}
+	if !c.useHints || !steerable(reason.Code) {
+		if own {
+			c.sinceMove.add(c.State, pod, reason)
+		}
+		return l, reason, refused
+	}
+	l, why := findHints(c.differentStates(), pod, w.hinted)
+	switch {
+	case why == "":
+		return l, plan.Reason{}, joined
+	case len(w.steps) > 0 && !(own && len(w.hinted) == 0 && c.hintsCannotHelp(pod)):
+		return l, reason, joinsLater
+	}
+	reason.Message += "; not steered: " + why
+	return l, reason, refused
+}
+
+// hintsCannotHelp reports whether hints would not help the pod in the next wave, which begins
+// with the current state.
+func (c *waveBuilder) hintsCannotHelp(pod cluster.PodID) bool {
+	_, why := findHints([]*State{c.State}, pod, nil)
+	return why != ""
+}
+
+// needsHints reports whether the landing would be unacceptable without the wave's hints.
+func (c *waveBuilder) needsHints(pod cluster.PodID) bool {
+	states := c.differentStates()
+	SetHints(states, nil)
+	_, _, without := predictLandings(states, pod, false)
+	SetHints(states, c.wave.hinted)
+	return without.Code != ""
+}
+
+// addHints predicts all moves of the wave again, with the hints in now. If a landing is no
+// longer acceptable, it restores the wave and returns false.
+func (c *waveBuilder) addHints(all []Step, now []cluster.NodeID) bool {
+	w, before := c.wave, c.wave.steps
+	all3 := c.waveStates()
+	for _, m := range slices.Backward(before) {
+		c.Undo(m)
+		w.leave(m)
+	}
+	SetHints(all3, now)
+	for i := range all {
+		m := &all[i]
+		states := all3
+		if i == 0 {
+			states = []*State{c.State}
+		}
+		l, _, reason := predictLandings(states, m.Pod, false)
+		if reason.Code != "" {
+			for _, done := range slices.Backward(all[:i]) {
+				c.Undo(done)
+				w.leave(done)
+			}
+			SetHints(all3, w.hinted)
+			for _, m := range before {
+				c.Apply(m)
+				w.Join(m)
+			}
+			return false
+		}
+		l.Hinted, l.Steered = now, m.Landing.Steered
+		m.Landing = l
+		c.recordBenefit(m)
+		c.Apply(*m)
+		w.Join(*m)
+	}
+	w.steps, w.hinted = all, now
+	return true
+}
+
+// recordBenefit records the benefit and the served goals of a move. The caller applies the
+// move afterwards.
+func (c *waveBuilder) recordBenefit(m *Step) {
+	m.Benefit = c.Goals.BenefitOfLeaving(m.Pod, m.From)
+	served := m.Landing.Served
+	switch {
+	case slices.Contains(served, m.goal):
+	case len(served) > 0 && !c.Goals.CouldServe(m.goal, m.Pod, m.From):
+		m.goal = served[0]
+	default:
+		served = append(slices.Clone(served), m.goal)
+	}
+	m.Landing.Served, m.MostServed = served, c.Goals.MostServed(m.Pod, m.From, served)
+	m.Landing.Acceptable = c.countAcceptable(m.Pod, &m.Landing)
+	m.Landing.predicted = prediction.Prediction{}
+}
