@@ -106,6 +106,9 @@ func (w *WaveStates) PredictInWave(pod cluster.PodID, l Landing, predict predict
 	if !ok {
 		return l, reason, false
 	}
+	if last.predicted.Gone.FeasibleSet.Has(l.To) {
+		return l.worst(first).worst(last), plan.Reason{}, true
+	}
 	return last.worst(first).worst(l), plan.Reason{}, true
 }
 
