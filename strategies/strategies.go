@@ -1,5 +1,5 @@
-// Package strategies lists the strategies in order. A strategy reads a snapshot and states goals, including goals that are
-// already met. A strategy never selects pods and does not depend on other strategies.
+// Package strategies lists the strategies in order. A strategy reads a snapshot and states goals, including goals that
+// are already met. A strategy never selects pods and does not depend on other strategies.
 package strategies
 
 import (
@@ -16,8 +16,8 @@ import (
 // Strategy states goals. It returns the same goals in the same order for the same snapshot.
 type Strategy interface {
 	Goals(s *cluster.Snapshot) []plan.Goal
-	// Requirements describes what a snapshot must contain before the strategy states a goal, such as "a Ready node with cpu, in
-	// scope". The text depends only on the arguments.
+	// Requirements describes what a snapshot must contain before the strategy states a goal, such as "a Ready node with
+	// cpu, in scope". The text depends only on the arguments.
 	Requirements() string
 	// UsageNeeds returns the measured usage that the strategy needs.
 	UsageNeeds() arg.UsageNeeds
@@ -32,8 +32,8 @@ type Definition struct {
 	New  constructor[Strategy]
 }
 
-// All are the types of strategies. Among goals of equal weight, the planner works on the goals of earlier types first. To add a
-// strategy, add a folder and a line here.
+// All are the types of strategies. Among goals of equal weight, the planner works on the goals of earlier types first.
+// To add a strategy, add a folder and a line here.
 var All = []Definition{
 	{Type: "ZoneSpread", New: asStrategy(zonespread.New)},
 	{Type: "NodeLoad", New: asStrategy(nodeload.New)},

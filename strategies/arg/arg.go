@@ -1,5 +1,5 @@
-// Package arg decodes and checks the arguments of strategies. It decides whether an argument is well-formed, and reports each
-// error with its field path. The package does not depend on the meaning of an argument.
+// Package arg decodes and checks the arguments of strategies. It decides whether an argument is well-formed, and
+// reports each error with its field path. The package does not depend on the meaning of an argument.
 package arg
 
 import (
@@ -29,9 +29,9 @@ func (e Error) Error() string {
 	return e.Path + ": " + e.Message
 }
 
-// Decode decodes JSON strictly into v, a pointer to a struct, and returns every error. It rejects unknown keys, duplicate keys
-// and values of a wrong type. Empty input and null leave v unchanged. A value of a wrong type leaves its field unchanged; in a
-// map of fractions, the value becomes NaN, so that the key is present.
+// Decode decodes JSON strictly into v, a pointer to a struct, and returns every error. It rejects unknown keys,
+// duplicate keys and values of a wrong type. Empty input and null leave v unchanged. A value of a wrong type leaves its
+// field unchanged; in a map of fractions, the value becomes NaN, so that the key is present.
 func Decode(raw []byte, v any) []Error {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return nil
@@ -82,8 +82,8 @@ func Resource(path, name string) []Error {
 	return []Error{{path, fmt.Sprintf("unknown resource %q (want %s)", name, known)}}
 }
 
-// UsageNeeds is the measured usage that a strategy needs with its arguments. A strategy that needs no usage returns the zero
-// value.
+// UsageNeeds is the measured usage that a strategy needs with its arguments. A strategy that needs no usage returns the
+// zero value.
 type UsageNeeds struct {
 	// Required reports whether the strategy needs a source of usage.
 	Required bool

@@ -1,8 +1,8 @@
-// Package nodeload states one goal for each node and resource: the node stays at or below a fraction of its allocatable. The
-// arguments contain the fraction itself, or the deviation from the mean of all nodes.
+// Package nodeload states one goal for each node and resource: the node stays at or below a fraction of its
+// allocatable. The arguments contain the fraction itself, or the deviation from the mean of all nodes.
 //
-// The package decides whether a node exceeds its limit, by the requests of its pods or by measured usage. It never selects the
-// pods that leave the node.
+// The package decides whether a node exceeds its limit, by the requests of its pods or by measured usage. It never
+// selects the pods that leave the node.
 package nodeload
 
 import (
@@ -27,8 +27,8 @@ type Args struct {
 	Deviation map[string]float64 `json:"deviation"`
 	// For is the number of consecutive samples above the level before a pod may leave the node.
 	For int `json:"for"`
-	// Selector is a label selector for the pods that count. If it is empty, all pods count. With basis load and no selector,
-	// system processes on the node count too.
+	// Selector is a label selector for the pods that count. If it is empty, all pods count. With basis load and no
+	// selector, system processes on the node count too.
 	Selector string `json:"selector"`
 }
 
@@ -66,7 +66,7 @@ func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) 
 		l.selector = sel
 	}
 	if a.For > 1 && l.selector != nil {
-		fail("for", "counts samples of whole nodes, but selector counts only some of their pods; the combination is not built yet (want for: 1, or no selector)")
+		fail("for", "counts samples of whole nodes, but selector counts only some of their pods; the combination is not supported (want for: 1, or no selector)")
 	}
 	errs = append(errs, l.checkFractions("target", a.Target)...)
 	return l, append(errs, l.checkFractions("deviation", a.Deviation)...)
@@ -118,8 +118,8 @@ func (l *Strategy) resources() []string {
 }
 
 // Goals returns one NodeBelow goal for each Ready node in scope and each resource, met or not. Nodes that an annotation
-// excludes have no goal. With basis load, a node has a goal only if its usage is known. If the usage of too few nodes is known,
-// Goals returns no goals.
+// excludes have no goal. With basis load, a node has a goal only if its usage is known. If the usage of too few nodes
+// is known, Goals returns no goals.
 func (l *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	nodes, amounts := l.nodesInScope(s), map[string]*cluster.Amounts{}
 	for _, r := range l.resources() {
@@ -197,8 +197,8 @@ func (l *Strategy) goal(n *cluster.Node, a *cluster.Amounts, limit float64, used
 // roundingTolerance keeps floating-point errors from making 9000m exceed 0.9 of 10000m.
 const roundingTolerance = 1e-6
 
-// limit returns the fraction that a node must not exceed, or false if the fraction cannot be computed. The mean is the total
-// usage divided by the total allocatable of all nodes.
+// limit returns the fraction that a node must not exceed, or false if the fraction cannot be computed. The mean is the
+// total usage divided by the total allocatable of all nodes.
 func (l *Strategy) limit(nodes []*cluster.Node, a *cluster.Amounts) (float64, bool) {
 	resource := a.Measure.Resource
 	if len(l.args.Target) > 0 {
@@ -236,9 +236,10 @@ func (l *Strategy) usageMarks(s *cluster.Snapshot) markIndex {
 	return out
 }
 
-// waitReason returns the reason why no pod may leave a node above its limit yet, or "". If agreed is false, the window and the
-// newest sample do not both exceed the limit, perhaps because pods have left. If sure is false, only the estimated usage of
-// pods without a sample exceeds the limit. Otherwise the node may need more consecutive samples above the limit.
+// waitReason returns the reason why no pod may leave a node above its limit yet, or "". If agreed is false, the window
+// and the newest sample do not both exceed the limit, perhaps because pods have left. If sure is false, only the
+// estimated usage of pods without a sample exceeds the limit. Otherwise the node may need more consecutive samples
+// above the limit.
 func (l *Strategy) waitReason(m *cluster.Mark, agreed, sure bool) string {
 	switch {
 	case !agreed:

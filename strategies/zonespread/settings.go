@@ -12,9 +12,9 @@ import (
 // zoneKey is the node label that defines the zones of failure categories.
 const zoneKey = "topology.kubernetes.io/zone"
 
-// spreadSettings returns the settings of a group from annotations, with the arguments as defaults. If the controllers of a group
-// have different annotations, the first topology key, the smallest skew and the strictest zone SLO apply. pods has one pod of
-// each controller.
+// spreadSettings returns the settings of a group from annotations, with the arguments as defaults. If the controllers
+// of a group have different annotations, the first topology key, the smallest skew and the strictest zone SLO apply.
+// pods has one pod of each controller.
 func (z *Strategy) spreadSettings(s *cluster.Snapshot, pods []*cluster.Pod) (key string, skew, slo int) {
 	for _, p := range pods {
 		r := annotation.OfWorkload(s, p)
@@ -27,12 +27,12 @@ func (z *Strategy) spreadSettings(s *cluster.Snapshot, pods []*cluster.Pod) (key
 	return cmp.Or(key, z.args.TopologyKey), cmp.Or(skew, z.args.MaxSkew), slo
 }
 
-// missedSLOWeight is the weight of a group that misses its zone SLO. The planner improves such a group before groups with
-// weight 1.
+// missedSLOWeight is the weight of a group that misses its zone SLO. The planner improves such a group before groups
+// with weight 1.
 const missedSLOWeight = 2
 
-// goalWeight returns the weight of a group's goal, and a message if the group misses its zone SLO. Without usage data, category 4
-// cannot be distinguished from 3, so an SLO of 4 counts as missed.
+// goalWeight returns the weight of a group's goal, and a message if the group misses its zone SLO. Without usage data,
+// category 4 cannot be distinguished from 3, so an SLO of 4 counts as missed.
 func goalWeight(s *cluster.Snapshot, utilization func() plan.WorkloadUtilization, pods []cluster.PodID, slo int) (weight float64, missed string) {
 	if slo == 0 {
 		return 1, ""

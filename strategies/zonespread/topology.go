@@ -14,8 +14,8 @@ import (
 )
 
 // topologyCache contains the values of topology keys, and the values that pods can reach, for each distinct set of node
-// constraints. Thousands of workloads share a few sets of constraints. Checking every node for every workload would take a
-// hundred times as long as the rest of a pass.
+// constraints. Thousands of workloads share a few sets of constraints. Checking every node for every workload would
+// take a hundred times as long as the rest of a pass.
 type topologyCache struct {
 	snapshot    *cluster.Snapshot
 	scope       cluster.Scope
@@ -75,8 +75,8 @@ func (d *topologyCache) topology(key string) *topology {
 	return a
 }
 
-// reachableByGroup returns the values with nodes in scope on which a pod of the group can run. Pods of one controller share a
-// template, so pods has one pod of each controller.
+// reachableByGroup returns the values with nodes in scope on which a pod of the group can run. Pods of one controller
+// share a template, so pods has one pod of each controller.
 func (a *topology) reachableByGroup(pods []*cluster.Pod) *reachable {
 	all := a.reachableByPod(pods[0].Object)
 	for _, p := range pods[1:] {
@@ -117,7 +117,8 @@ func (a *topology) newReachable(has func(v int) bool) *reachable {
 	return r
 }
 
-// nodeConstraints returns a key for the fields that filter.CanRun reads. Two pods with equal keys can run on the same nodes.
+// nodeConstraints returns a key for the fields that filter.CanRun reads. Two pods with equal keys can run on the same
+// nodes.
 func nodeConstraints(s *corev1.PodSpec) string {
 	var b strings.Builder
 	for _, key := range slices.Sorted(maps.Keys(s.NodeSelector)) {

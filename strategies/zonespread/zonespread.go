@@ -1,8 +1,9 @@
-// Package zonespread states one goal for each workload or Service: its pods are spread evenly over the values of a topology key,
-// such as zones.
+// Package zonespread states one goal for each workload or Service: its pods are spread evenly over the values of a
+// topology key, such as zones.
 //
-// The package decides which pods form a group, and over which domains the pods can spread. It never selects the pods to move. It
-// ignores the topology spread constraints of pods; the scheduler and package placement apply these constraints.
+// The package decides which pods form a group, and over which domains the pods can spread. It never selects the pods to
+// move. It ignores the topology spread constraints of pods; the scheduler and package placement apply these
+// constraints.
 package zonespread
 
 import (
@@ -109,8 +110,8 @@ func (z *Strategy) goal(d *topologyCache, subject plan.ObjectRef, all []cluster.
 	}, true
 }
 
-// runningPods returns the pods that are bound to a node and neither terminating nor finished. The scheduler will place the
-// replacements of the other pods.
+// runningPods returns the pods that are bound to a node and neither terminating nor finished. The scheduler will place
+// the replacements of the other pods.
 func runningPods(s *cluster.Snapshot, all []cluster.PodID) []cluster.PodID {
 	var pods []cluster.PodID
 	for _, id := range all {
