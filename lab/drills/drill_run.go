@@ -154,7 +154,7 @@ func (s *drillRun) verify(ctx context.Context) (auditverifier.Result, int, error
 		r, bad := p.readOutput()
 		reports, wrong = append(reports, r...), append(wrong, bad...)
 	}
-	events, err := s.audit.readNew()
+	events, err := s.cluster.AuditSince(&s.auditRead)
 	if err != nil {
 		return auditverifier.Result{}, 0, err
 	}

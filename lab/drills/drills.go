@@ -118,7 +118,7 @@ func (a *environment) runDrill(ctx context.Context, d drill) (drillResult, error
 	if err := a.createNamespace(ctx, s.namespace); err != nil {
 		return drillResult{}, err
 	}
-	if _, err := a.audit.readNew(); err != nil { // skip events of earlier drills
+	if _, err := a.cluster.AuditSince(&a.auditRead); err != nil { // skip events of earlier drills
 		return drillResult{}, err
 	}
 	a.recorder.reset(s.namespace)

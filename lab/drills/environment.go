@@ -3,7 +3,6 @@ package drills
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,8 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/evenkeel-project/evenkeel/lab/controlplane"
 	"github.com/evenkeel-project/evenkeel/lab/proxy"
@@ -51,7 +48,7 @@ type environment struct {
 	recorder  *recorder
 	copies    *proxy.ListCache
 	workload  *workload
-	audit     auditLog
+	auditRead int64 // offset in the audit log
 	failed    error
 }
 
@@ -61,11 +58,10 @@ func newEnvironment(ctx context.Context, o Options) (*environment, error) {
 		return nil, err
 	}
 	a := &environment{options: o, dir: dir, copies: proxy.NewListCache()}
-	secret := make([]byte, 8)
-	_, _ = rand.Read(secret) // crypto/rand never fails
+	secret := rand.Text()
 	var known []controlplane.User
 	for i := range userCount {
-		a.tokens = append(a.tokens, fmt.Sprintf("%s-%04d", hex.EncodeToString(secret), i))
+		a.tokens = append(a.tokens, fmt.Sprintf("%s-%04d", secret, i))
 		known = append(known, controlplane.User{Token: a.tokens[i], Name: userName(i), Group: userGroup})
 	}
 	if a.cluster, err = controlplane.Start(ctx, controlplane.Options{Kwok: o.Kwok, Command: o.Component, Users: known,
@@ -95,7 +91,6 @@ func (a *environment) prepareCluster(ctx context.Context) error {
 			return fmt.Errorf("reading the API server's certificate: %w", err)
 		}
 	}
-	a.audit = auditLog{path: a.cluster.AuditLog()}
 	for _, role := range permissionRoles() {
 		if _, err := a.cluster.Client.RbacV1().ClusterRoles().Create(ctx, &role, metav1.CreateOptions{}); err != nil {
 			return err
@@ -154,13 +149,8 @@ func (a *environment) revoke(ctx context.Context, role string) error {
 
 // kubeconfig writes a kubeconfig with which a user connects through a proxy.
 func (a *environment) kubeconfig(name, token, namespace string, p *proxy.Proxy) (string, error) {
-	k := clientcmdapi.NewConfig()
-	k.Clusters["drill"] = &clientcmdapi.Cluster{Server: p.URL(), CertificateAuthorityData: p.CA()}
-	k.AuthInfos["drill"] = &clientcmdapi.AuthInfo{Token: token}
-	k.Contexts["drill"] = &clientcmdapi.Context{Cluster: "drill", AuthInfo: "drill", Namespace: namespace}
-	k.CurrentContext = "drill"
 	path := filepath.Join(a.dir, name+".kubeconfig")
-	return path, clientcmd.WriteToFile(*k, path)
+	return path, controlplane.WriteKubeconfig(path, p.URL(), p.CA(), token, namespace)
 }
 
 // createNamespace creates a namespace for the Lease and the state of a drill.
