@@ -9,12 +9,13 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/lab/controlplane"
 	"github.com/evenkeel-project/evenkeel/lab/proxy"
+	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
 // The group of the users under test. Each process runs as a separate user, so the audit log shows which process sent a
@@ -140,7 +141,10 @@ func (a *environment) grant(ctx context.Context, role string) error {
 			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
 			Subjects: []rbacv1.Subject{{Kind: "Group", APIGroup: rbacv1.GroupName, Name: userGroup},
 				{Kind: "Group", APIGroup: rbacv1.GroupName, Name: "system:serviceaccounts:" + tokenNamespace}}}, metav1.CreateOptions{})
-	return ignoreExists(err)
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return err
 }
 
 func (a *environment) revoke(ctx context.Context, role string) error {
@@ -151,13 +155,6 @@ func (a *environment) revoke(ctx context.Context, role string) error {
 func (a *environment) kubeconfig(name, token, namespace string, p *proxy.Proxy) (string, error) {
 	path := filepath.Join(a.dir, name+".kubeconfig")
 	return path, controlplane.WriteKubeconfig(path, p.URL(), p.CA(), token, namespace)
-}
-
-// createNamespace creates a namespace for the Lease and the state of a drill.
-func (a *environment) createNamespace(ctx context.Context, name string) error {
-	_, err := a.cluster.Client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}},
-		metav1.CreateOptions{})
-	return ignoreExists(err)
 }
 
 // component returns the process of a control plane component.
@@ -181,18 +178,13 @@ func (a *environment) checkComponents() error {
 
 // waitUntilReady waits until the API server answers again.
 func (a *environment) waitUntilReady(ctx context.Context, limit time.Duration) error {
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	for {
+	if err := seed.WaitUntil(ctx, limit, func() (bool, error) {
 		_, err := a.cluster.Client.Discovery().RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
-		if err == nil {
-			return nil
-		}
-		if ctx.Err() != nil {
-			return fmt.Errorf("waiting for the API server: %w", err)
-		}
-		sleep(ctx, 200*time.Millisecond)
+		return err == nil, err
+	}); err != nil {
+		return fmt.Errorf("waiting for the API server: %w", err)
 	}
+	return nil
 }
 
 // tokenNamespace is the namespace of the drill that uses ServiceAccounts.
