@@ -60,12 +60,12 @@ func seedCluster(ctx context.Context, s settings, stderr *os.File) error {
 
 func createObjects(ctx context.Context, client kubernetes.Interface, s settings) error {
 	rnd := rand.New(rand.NewPCG(1, 1))
-	if err := inParallel(ctx, s.nodes, func(ctx context.Context, i int) error { 
+	if err := inParallel(ctx, s.nodes, func(ctx context.Context, i int) error {
 		return seed.CreateNode(ctx, client, seed.Node{Name: nodeName(i), Zone: fmt.Sprintf("z%d", i%zones), CPU: nodeCPU, MemoryGi: 40})
 	}); err != nil {
 		return err
 	}
-	err := inParallel(ctx, namespaces, func(ctx context.Context, i int) error { 
+	err := inParallel(ctx, namespaces, func(ctx context.Context, i int) error {
 		return seed.CreateNamespace(ctx, client, namespaceName(i))
 	})
 	if err != nil {
