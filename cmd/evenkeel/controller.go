@@ -140,7 +140,7 @@ func withPredictedHints(p *planner.Planner, s *cluster.Snapshot) (*cluster.Snaps
 }
 
 func newController(reports *reportWriter, log *slog.Logger, o *observe.Observer, m *metrics.Metrics) *controller.Controller {
-	return &controller.Controller{Access: controller.Access{Observer: o}, Recorder: m, Clock: clock.RealClock{}, Log: log, NewRunID: newRunID,
+	return &controller.Controller{Dependencies: controller.Dependencies{Observer: o}, Recorder: m, Clock: clock.RealClock{}, Log: log, NewRunID: newRunID,
 		OnReport: reports.write}
 }
 

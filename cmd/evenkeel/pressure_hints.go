@@ -88,7 +88,7 @@ func (p *pressureHints) HintedNodes() (nodes []string, value string, on bool) {
 	}
 	label := conf.Hints.Label
 	for _, n := range p.nodes() {
-		_, ours := pressure.Of(n)
+		_, ours := pressure.FromNode(n)
 		if there, labelled := n.Labels[label.Key]; ours || labelled && there == label.Value {
 			nodes = append(nodes, n.Name)
 		}

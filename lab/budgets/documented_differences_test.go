@@ -27,7 +27,7 @@ const (
 const confirmWithin = 2 * time.Minute
 
 // documentedCase returns the documented case that explains the difference; empty if there is none.
-func (t *comparison) documentedCase(a evictionAttempt) string {
+func (t *caseComparison) documentedCase(a evictionAttempt) string {
 	p := a.pod
 	b := t.budgetOf(p)
 	switch {
@@ -35,13 +35,13 @@ func (t *comparison) documentedCase(a evictionAttempt) string {
 		return noBudgetChecked
 	case b == nil: // no budget, or several, which the server refuses
 		return ""
-	case t.flavour == conflictAfter && strings.Contains(a.ours.Message, "spent"):
+	case t.scenario == conflictAfter && strings.Contains(a.ours.Message, "spent"):
 		return spentByConflict
 	case t.isDisrupted(p):
 		return alreadyDisrupted
 	case p.state != ready && a.ours.Code == "PDBNotObserved": // with AlwaysAllow, or a status that was once healthy
 		return unreadyByOldStatus
-	case t.flavour == written || t.ownersRescaled(b):
+	case t.scenario == written || t.ownersRescaled(b):
 		return statusTooHigh
 	case t.returns[b.Name] > 0:
 		if !a.dryRun && t.losesHealthyPod(p) {
@@ -67,8 +67,8 @@ func needsScale(b *policyv1.PodDisruptionBudget) bool {
 
 // ownersRescaled reports whether the replicas of an owner that the budget depends on have changed since the status was
 // written.
-func (t *comparison) ownersRescaled(b *policyv1.PodDisruptionBudget) bool {
-	if !needsScale(b) || t.flavour != rescaled && t.flavour != rescaledAway {
+func (t *caseComparison) ownersRescaled(b *policyv1.PodDisruptionBudget) bool {
+	if !needsScale(b) || t.scenario != rescaled && t.scenario != rescaledAway {
 		return false
 	}
 	return slices.ContainsFunc(t.pods, func(p podPlan) bool {
@@ -78,7 +78,7 @@ func (t *comparison) ownersRescaled(b *policyv1.PodDisruptionBudget) bool {
 
 // disruptionExpired reports whether the two minutes of a disrupted pod ended after the snapshot, so that the controller
 // counts the pod as healthy again.
-func (t *comparison) disruptionExpired(b *policyv1.PodDisruptionBudget) bool {
+func (t *caseComparison) disruptionExpired(b *policyv1.PodDisruptionBudget) bool {
 	for _, at := range b.Status.DisruptedPods {
 		if end := at.Add(confirmWithin); end.After(t.batch.now) && !end.After(time.Now()) {
 			return true
@@ -89,7 +89,7 @@ func (t *comparison) disruptionExpired(b *policyv1.PodDisruptionBudget) bool {
 
 // controllerGone reports whether another pod of the budget ended at once, so that its controller no longer counts for
 // the budget.
-func (t *comparison) controllerGone(b *policyv1.PodDisruptionBudget, p podPlan) bool {
+func (t *caseComparison) controllerGone(b *policyv1.PodDisruptionBudget, p podPlan) bool {
 	return needsScale(b) && slices.ContainsFunc(t.history, func(h evictionAttempt) bool {
 		atOnce := h.pod.state == pendingUnbound || h.pod.state.phase() == "Failed" || h.pod.state.phase() == "Succeeded"
 		return atOnce && h.server.allowed && !h.dryRun && h.pod.owner >= 0 && budgetSelects(b, h.pod)

@@ -11,12 +11,12 @@ import (
 	"strings"
 )
 
-// publish writes the results as JSON and as a page, and prints the page.
-func publish(s settings, out io.Writer) error {
+// publishRates writes the results as JSON and as a page, and prints the page.
+func publishRates(s settings, out io.Writer) error {
 	var results []Result
 	for _, m := range managers {
 		for _, p := range programs {
-			data, err := os.ReadFile(s.result(p + "/" + m))
+			data, err := os.ReadFile(s.resultPath(p + "/" + m))
 			if errors.Is(err, fs.ErrNotExist) {
 				continue // not measured yet
 			}
@@ -37,15 +37,15 @@ func publish(s settings, out io.Writer) error {
 	if s.maxEvictions > 0 {
 		name += fmt.Sprintf("-at-most-%d", s.maxEvictions)
 	}
-	if err := store(filepath.Join(s.out, name+".json"), results); err != nil {
+	if err := writeJSON(filepath.Join(s.out, name+".json"), results); err != nil {
 		return err
 	}
-	page := table(s, results)
+	page := rateTable(s, results)
 	fmt.Fprint(out, page)
 	return os.WriteFile(filepath.Join(s.out, name+".md"), []byte(page), 0o644)
 }
 
-func table(s settings, results []Result) string {
+func rateTable(s settings, results []Result) string {
 	var b strings.Builder
 	command := "`make bench-rate`"
 	fmt.Fprintf(&b, "# Evictions per second: %d nodes, %d pods\n\n", s.nodes, s.pods)
@@ -67,7 +67,7 @@ replacement is Ready; the descheduler does not.
 	for _, r := range results {
 		fmt.Fprintf(&b, "| %s | %s | %d | %d | %.1f%s | %.1f | %.1f | %.0f | %s, %s |\n",
 			r.ControllerManager, r.Program, r.Evictions, len(r.Waves), r.PerSecond,
-			times(r.PerSecond, peer[r.ControllerManager]), r.OverallRate, r.PassRate, r.Seconds, r.LoadBefore, r.LoadAfter)
+			formatSpeedup(r.PerSecond, peer[r.ControllerManager]), r.OverallRate, r.PassRate, r.Seconds, r.LoadBefore, r.LoadAfter)
 		if r.Program == "peer" {
 			peer[r.ControllerManager] = r.PerSecond
 		}
@@ -80,7 +80,7 @@ replacement is Ready; the descheduler does not.
 	return b.String()
 }
 
-func times(rate, peer float64) string {
+func formatSpeedup(rate, peer float64) string {
 	if peer == 0 {
 		return ""
 	}

@@ -33,8 +33,8 @@ func allowEverything(lists []runtime.Object) []runtime.Object {
 
 // checkCount compares Evenkeel's pod count with the controller's, if the controller has observed all pods. Without this
 // check, a stricter status would hide a pod count that is too high.
-func (c *testCase) checkCount(b *batch, into *counts) error {
-	if c.flavour.frozen() || c.flavour == rescaled {
+func (c *testCase) checkCount(b *batch, into *comparisonCounts) error {
+	if c.scenario.statusFrozen() || c.scenario == rescaled {
 		return nil
 	}
 	for _, plan := range c.budgets {
@@ -47,7 +47,7 @@ func (c *testCase) checkCount(b *batch, into *counts) error {
 			return fmt.Errorf("case %d: %w", c.index, err)
 		}
 		if !slices.Equal(got, want) {
-			t := &comparison{testCase: c, batch: b, into: into}
+			t := &caseComparison{testCase: c, batch: b, into: into}
 			into.addMismatch(fmt.Sprintf(
 				"%s\n  evictions that budget %s allows if its status is ignored: Evenkeel %v, controller %v",
 				t.describe(evictionAttempt{}), plan.name, got, want))
@@ -67,10 +67,10 @@ func (c *testCase) countAllowed(b *batch, pdb *policyv1.PodDisruptionBudget) (go
 	spared := always || s.DesiredHealthy > 0 && s.CurrentHealthy >= s.DesiredHealthy
 	for _, p := range c.pods {
 		at, noted := s.DisruptedPods[p.name]
-		if !budgetSelects(pdb, p) || c.budgetsOf(p) != 1 || noted && at.Add(confirmWithin).After(b.now) {
+		if !budgetSelects(pdb, p) || c.countBudgetsOf(p) != 1 || noted && at.Add(confirmWithin).After(b.now) {
 			continue
 		}
-		q := request{Op: "ask", Book: b.countBookName(), Pod: c.namespace + "/" + p.name, Taken: pdb.Name}
+		q := request{Op: "ask", Tracker: b.countingTrackerName(), Pod: c.namespace + "/" + p.name, Taken: pdb.Name}
 		charged, may := p.state.ready(), left > 0
 		if !charged { // each pod that is not Ready is asked for separately
 			if s.ObservedGeneration != pdb.Generation { // the rest of the status is out of date

@@ -8,13 +8,13 @@ import (
 	"testing"
 )
 
-// measuredCells returns two runs of the descheduler and three of Evenkeel, one of which failed.
-func measuredCells() []Cell {
-	cell := func(program string, run int, planner float64, err string) Cell {
-		return Cell{Phase: dryPhase, Nodes: 500, Pods: 10000, Target: "a", Program: program, Run: run, PlannerSeconds: planner, Error: err}
+// newDryRunMeasurements returns two runs of the descheduler and three of Evenkeel, one of which failed.
+func newDryRunMeasurements() []Measurement {
+	measurement := func(program string, run int, planner float64, err string) Measurement {
+		return Measurement{Phase: dryPhase, Nodes: 500, Pods: 10000, Target: "a", Program: program, Run: run, PlannerSeconds: planner, Error: err}
 	}
-	return []Cell{cell("peer-load", 1, 4, ""), cell("evenkeel-plan", 1, 0.5, ""), cell("peer-load", 2, 2, ""),
-		cell("evenkeel-plan", 2, 0.25, ""), cell("evenkeel-plan", 3, 99, "context deadline exceeded")}
+	return []Measurement{measurement("peer-load", 1, 4, ""), measurement("evenkeel-plan", 1, 0.5, ""), measurement("peer-load", 2, 2, ""),
+		measurement("evenkeel-plan", 2, 0.25, ""), measurement("evenkeel-plan", 3, 99, "context deadline exceeded")}
 }
 
 func TestTheTableOfThePlanner(t *testing.T) {
@@ -23,14 +23,14 @@ func TestTheTableOfThePlanner(t *testing.T) {
 | 500/10000 | peer-load | 2 / 3 / 4 | 300 | - | - | 2 |
 | 500/10000 | evenkeel-plan | 0.25 / 0.38 / 0.50 | 37.5 | 8 | - | 3, 1 failed |
 `
-	if got := plannerTable(measuredCells()); got != want {
+	if got := plannerTable(newDryRunMeasurements()); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }
 
 func TestEveryFigureCanBePrinted(t *testing.T) {
 	folder := t.TempDir()
-	if err := store(filepath.Join(folder, "peer.json"), measuredCells()); err != nil {
+	if err := writeJSON(filepath.Join(folder, "peer.json"), newDryRunMeasurements()); err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range figures {
@@ -42,7 +42,7 @@ func TestEveryFigureCanBePrinted(t *testing.T) {
 	if err := printFigure(folder, "nothing", &strings.Builder{}); err == nil {
 		t.Error("got no error for an unknown figure")
 	}
-	page, err := peerPage(folder, measuredCells())
+	page, err := renderComparisonPage(folder, newDryRunMeasurements())
 	if err != nil || !strings.Contains(page, "peer-planner.svg") || !strings.Contains(page, "context deadline exceeded") {
 		t.Errorf("%v\n%s", err, page)
 	}
@@ -51,10 +51,10 @@ func TestEveryFigureCanBePrinted(t *testing.T) {
 	}
 }
 
-// TestWhatIsMeasuredAgain checks that a measured cell is measured again only on request.
+// TestWhatIsMeasuredAgain checks that a measured measurement is measured again only on request.
 func TestWhatIsMeasuredAgain(t *testing.T) {
 	s := comparison{settings: settings{work: t.TempDir()}}
-	c := Cell{Phase: dryPhase, Program: "peer-load", Target: "a", Run: 1, Build: "old"}
+	c := Measurement{Phase: dryPhase, Program: "peer-load", Target: "a", Run: 1, Build: "old"}
 	ask := func(want bool, why string) {
 		t.Helper()
 		if got, err := mustMeasure(s, c); err != nil || got != want {
@@ -63,7 +63,7 @@ func TestWhatIsMeasuredAgain(t *testing.T) {
 	}
 	ask(true, "not measured")
 	c.Error = "boom"
-	if err := store(filepath.Join(s.work, c.file()), c); err != nil {
+	if err := writeJSON(filepath.Join(s.work, c.fileName()), c); err != nil {
 		t.Fatal(err)
 	}
 	ask(false, "failed")
@@ -73,16 +73,16 @@ func TestWhatIsMeasuredAgain(t *testing.T) {
 	ask(false, "another build")
 	s.renew = true
 	ask(true, "another build, with renew")
-	if err := os.WriteFile(filepath.Join(s.work, c.file()), []byte("{"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(s.work, c.fileName()), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := mustMeasure(s, c); err == nil || errors.Is(err, os.ErrNotExist) {
-		t.Errorf("unreadable cell: got error %v", err)
+		t.Errorf("unreadable measurement: got error %v", err)
 	}
 }
 
 func TestSizes(t *testing.T) {
-	if got, err := parseSizes("500/10000,60/1200"); err != nil || len(got) != 2 || got[1] != (size{60, 1200}) {
+	if got, err := parseSizes("500/10000,60/1200"); err != nil || len(got) != 2 || got[1] != (clusterSize{60, 1200}) {
 		t.Errorf("%v, %v", got, err)
 	}
 	for _, bad := range []string{"500", "500/10", "500/10001", "x/y", "0/20"} {
@@ -94,15 +94,15 @@ func TestSizes(t *testing.T) {
 
 // TestARunThatDoesNotComeToRest checks that a run that keeps evicting is reported like any other.
 func TestARunThatDoesNotComeToRest(t *testing.T) {
-	ended := func(program string, evictions ...int) Cell {
-		c := Cell{Phase: realPhase, Nodes: 60, Pods: 1200, Target: "a", Program: program, Run: 1, Start: &State{}}
+	ended := func(program string, evictions ...int) Measurement {
+		c := Measurement{Phase: realPhase, Nodes: 60, Pods: 1200, Target: "a", Program: program, Run: 1, Start: &State{}}
 		for _, n := range evictions {
 			c.Rounds = append(c.Rounds, Round{Result: Result{Evictions: n}, After: &State{NodesAbove: n}})
 			c.Evictions += n
 		}
 		return c
 	}
-	table := realTable([]Cell{ended("peer-load", 9, 2), ended("evenkeel", 5, 0)})
+	table := evictionRunTable([]Measurement{ended("peer-load", 9, 2), ended("evenkeel", 5, 0)})
 	for _, want := range []string{"| evictions | 11 / 11 / 11 | 5 / 5 / 5 |", "| rounds with evictions | 2 / 2 / 2 | 1 / 1 / 1 |",
 		"| last round evicts nothing (1: yes) | 0 / 0 / 0 | 1 / 1 / 1 |", "| nodes above target | 2 / 2 / 2 | 0 / 0 / 0 |"} {
 		if !strings.Contains(table, want) {
@@ -111,9 +111,9 @@ func TestARunThatDoesNotComeToRest(t *testing.T) {
 	}
 }
 
-// realCell returns a real run on the cluster size of the goals.
-func realCell(target, program string, left State, evictions ...int) Cell {
-	c := Cell{Phase: realPhase, Nodes: 500, Pods: 10000, Target: target, Program: program, Run: 1,
+// newRealMeasurement returns a real run on the cluster size of the goals.
+func newRealMeasurement(target, program string, left State, evictions ...int) Measurement {
+	c := Measurement{Phase: realPhase, Nodes: 500, Pods: 10000, Target: target, Program: program, Run: 1,
 		Start: &State{Histogram: make([]int, histogramBins)}}
 	left.Histogram = make([]int, histogramBins)
 	for _, n := range evictions {
@@ -127,11 +127,11 @@ func realCell(target, program string, left State, evictions ...int) Cell {
 }
 
 func TestWhatIsWanted(t *testing.T) {
-	table := goalTable([]Cell{
-		realCell("a", "peer-load", State{Skewed: 20}, 100, 0),
-		realCell("a", "peer-all", State{Skewed: 5}, 10, 0),
-		realCell("a", "evenkeel", State{Skewed: 4, NodesAbove: 10, Landed: 100, LandedAbove: 1}, 80, 0),
-		realCell("b", "evenkeel", State{CPUStdDev: 3.5}, 80, 9),
+	table := goalTable([]Measurement{
+		newRealMeasurement("a", "peer-load", State{Skewed: 20}, 100, 0),
+		newRealMeasurement("a", "peer-all", State{Skewed: 5}, 10, 0),
+		newRealMeasurement("a", "evenkeel", State{Skewed: 4, NodesAbove: 10, Landed: 100, LandedAbove: 1}, 80, 0),
+		newRealMeasurement("b", "evenkeel", State{CPUStdDev: 3.5}, 80, 9),
 		{Phase: livePhase, Nodes: 5000, Pods: 100000, Target: "a", Program: "peer-load", resourceUse: resourceUse{PeakBytes: 1000 << 20}},
 		{Phase: livePhase, Nodes: 5000, Pods: 100000, Target: "a", Program: "evenkeel-dry", resourceUse: resourceUse{PeakBytes: 460 << 20}},
 		{Phase: livePhase, Nodes: 5000, Pods: 100000, Target: "a", Program: "evenkeel", resourceUse: resourceUse{PeakBytes: 400 << 20}},
@@ -162,25 +162,25 @@ func TestWhatIsWanted(t *testing.T) {
 // TestOnlyTheNewestBuildIsPublished checks that other builds and other files in the folder are ignored.
 func TestOnlyTheNewestBuildIsPublished(t *testing.T) {
 	s := comparison{settings: settings{work: t.TempDir()}}
-	keep := func(c Cell, day int) {
+	keep := func(c Measurement, day int) {
 		t.Helper()
 		c.MeasuredAt = t0.AddDate(0, 0, day)
-		folder := filepath.Join(s.work, size{c.Nodes, c.Pods}.String()[:3])
-		if err := errors.Join(os.MkdirAll(folder, 0o755), store(filepath.Join(folder, c.file()), c)); err != nil {
+		folder := filepath.Join(s.work, clusterSize{c.Nodes, c.Pods}.String()[:3])
+		if err := errors.Join(os.MkdirAll(folder, 0o755), writeJSON(filepath.Join(folder, c.fileName()), c)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	at := func(program, build string, run int) Cell {
-		return Cell{Phase: dryPhase, Nodes: 500, Pods: 10000, Target: "a", Program: program, Run: run, Build: build}
+	at := func(program, build string, run int) Measurement {
+		return Measurement{Phase: dryPhase, Nodes: 500, Pods: 10000, Target: "a", Program: program, Run: run, Build: build}
 	}
 	keep(at("evenkeel-plan", "old", 1), 0)
 	keep(at("evenkeel-plan", "new", 2), 1)
 	keep(at("peer-load", "its", 1), 0)
 	odd := filepath.Join(s.work, "500", "real-a-evenkeel-1-1"+reportSuffix)
-	if err := os.WriteFile(odd, []byte("not a cell"), 0o600); err != nil {
+	if err := os.WriteFile(odd, []byte("not a measurement"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got, err := readCells(s)
+	got, err := readMeasurements(s)
 	if err != nil || len(got) != 2 || got[0].Program != "peer-load" || got[1].Run != 2 {
 		t.Errorf("%v, %+v", err, got)
 	}
@@ -188,9 +188,10 @@ func TestOnlyTheNewestBuildIsPublished(t *testing.T) {
 
 // TestDrawings checks the drawings: lines over sizes, bars per target, and a histogram per target.
 func TestDrawings(t *testing.T) {
-	cells := append(measuredCells(), realCell("a", "evenkeel", State{}, 5, 0), realCell("b", "evenkeel", State{}, 5, 0))
+	measurements := append(newDryRunMeasurements(),
+		newRealMeasurement("a", "evenkeel", State{}, 5, 0), newRealMeasurement("b", "evenkeel", State{}, 5, 0))
 	folder := t.TempDir()
-	page, err := peerPage(folder, cells)
+	page, err := renderComparisonPage(folder, measurements)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,22 +12,22 @@ import (
 	"strings"
 )
 
-// publishPeer writes all measurements so far: the cells as JSON, and a page with drawings. It also prints the page.
-func publishPeer(s comparison, out io.Writer) error {
-	cells, err := readCells(s)
+// publishComparison writes all measurements so far: the measurements as JSON, and a page with drawings. It also prints the page.
+func publishComparison(s comparison, out io.Writer) error {
+	measurements, err := readMeasurements(s)
 	if err != nil {
 		return err
 	}
-	if len(cells) == 0 {
+	if len(measurements) == 0 {
 		return fmt.Errorf("folder %s has no measurements yet", s.work)
 	}
 	if err := os.MkdirAll(s.out, 0o755); err != nil {
 		return fmt.Errorf("creating the folder of benchmarks: %w", err)
 	}
-	if err := store(filepath.Join(s.out, "peer.json"), cells); err != nil {
+	if err := writeJSON(filepath.Join(s.out, "peer.json"), measurements); err != nil {
 		return err
 	}
-	page, err := peerPage(s.out, cells)
+	page, err := renderComparisonPage(s.out, measurements)
 	if err != nil {
 		return err
 	}
@@ -35,41 +35,41 @@ func publishPeer(s comparison, out io.Writer) error {
 	return os.WriteFile(filepath.Join(s.out, "peer.md"), []byte(page), 0o644)
 }
 
-// readCells reads all cells in the results folder, sorted by phase and cluster size. Of each measurement, readCells
-// keeps only the cells of the newest build and configuration.
-func readCells(s comparison) ([]Cell, error) {
+// readMeasurements reads all measurements in the results folder, sorted by phase and cluster size. Of each measurement, readMeasurements
+// keeps only the measurements of the newest build and configuration.
+func readMeasurements(s comparison) ([]Measurement, error) {
 	files, err := filepath.Glob(filepath.Join(s.work, "*", "*-*-*.json"))
 	if err != nil {
 		return nil, err
 	}
-	var all []Cell
+	var all []Measurement
 	for _, f := range files {
 		if strings.HasSuffix(f, reportSuffix) {
 			continue
 		}
-		c, err := readCell(f)
+		c, err := readMeasurement(f)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, c)
 	}
 	phases, programs := []string{dryPhase, livePhase, realPhase}, slices.Concat(dryContenders, liveContenders, realContenders)
-	place := func(c Cell) int {
+	place := func(c Measurement) int {
 		return slices.IndexFunc(programs, func(p contender) bool { return p.Name == c.Program })
 	}
-	slices.SortFunc(all, func(a, b Cell) int {
+	slices.SortFunc(all, func(a, b Measurement) int {
 		return cmp.Or(slices.Index(phases, a.Phase)-slices.Index(phases, b.Phase), a.Nodes-b.Nodes, a.Pods-b.Pods,
 			strings.Compare(a.Target, b.Target), place(a)-place(b), a.Run-b.Run)
 	})
 	return newestBuild(all), nil
 }
 
-// newestBuild removes cells of older builds and of other configurations.
-func newestBuild(all []Cell) (out []Cell) {
+// newestBuild removes measurements of older builds and of other configurations.
+func newestBuild(all []Measurement) (out []Measurement) {
 	for _, c := range all {
 		last := c
 		for _, o := range all {
-			if o.same(c) && o.MeasuredAt.After(last.MeasuredAt) {
+			if o.isRepetitionOf(c) && o.MeasuredAt.After(last.MeasuredAt) {
 				last = o
 			}
 		}
@@ -95,18 +95,18 @@ filled. [peer.json](peer.json) contains the input and output of every run.
 
 `
 
-func peerPage(folder string, cells []Cell) (string, error) {
+func renderComparisonPage(folder string, measurements []Measurement) (string, error) {
 	var b strings.Builder
 	b.WriteString(intro)
 	for _, t := range targets {
 		fmt.Fprintf(&b, "- Target (%s): %s.\n", t.Name, t.Description)
 	}
-	machines := distinct(cells, func(c Cell) string { return cmp.Or(c.Machine, "unknown machine") })
-	builds := distinct(cells, func(c Cell) string { return c.Program + " " + c.Build })
+	machines := distinctValues(measurements, func(c Measurement) string { return cmp.Or(c.Machine, "unknown machine") })
+	builds := distinctValues(measurements, func(c Measurement) string { return c.Program + " " + c.Build })
 	fmt.Fprintf(&b, "\nMeasured on: %s.\n", strings.Join(machines, "; "))
 	fmt.Fprintf(&b, "Builds (start of the SHA-256): %s.\n", strings.Join(builds, ", "))
 	for _, f := range figures {
-		table := f.table(cells)
+		table := f.table(measurements)
 		if table == "" {
 			continue // not measured yet
 		}
@@ -115,20 +115,20 @@ func peerPage(folder string, cells []Cell) (string, error) {
 			fmt.Fprintf(&b, "%s\n\n", f.description)
 		}
 		fmt.Fprintf(&b, "Printed by `bin/bench peer print %s`.\n\n%s", f.name, table)
-		if err := writeDrawings(&b, folder, f, cells); err != nil {
+		if err := writeDrawings(&b, folder, f, measurements); err != nil {
 			return "", err
 		}
 	}
-	b.WriteString(failedRuns(cells))
+	b.WriteString(failedRuns(measurements))
 	return b.String(), nil
 }
 
 // writeDrawings writes the drawings of a figure and adds them to the page.
-func writeDrawings(page *strings.Builder, folder string, f figure, cells []Cell) error {
+func writeDrawings(page *strings.Builder, folder string, f figure, measurements []Measurement) error {
 	if f.drawings == nil {
 		return nil
 	}
-	for _, d := range f.drawings(cells) {
+	for _, d := range f.drawings(measurements) {
 		if d.chart.Empty() {
 			continue
 		}
@@ -145,10 +145,10 @@ func writeDrawings(page *strings.Builder, folder string, f figure, cells []Cell)
 	return nil
 }
 
-// distinct returns the distinct values of f, sorted.
-func distinct(cells []Cell, f func(Cell) string) []string {
+// distinctValues returns the distinct values of f, sorted.
+func distinctValues(measurements []Measurement, f func(Measurement) string) []string {
 	var out []string
-	for _, c := range cells {
+	for _, c := range measurements {
 		if text := f(c); !slices.Contains(out, text) {
 			out = append(out, text)
 		}
@@ -158,11 +158,11 @@ func distinct(cells []Cell, f func(Cell) string) []string {
 }
 
 // failedRuns lists the runs that failed.
-func failedRuns(cells []Cell) string {
+func failedRuns(measurements []Measurement) string {
 	var b strings.Builder
-	for _, c := range cells {
+	for _, c := range measurements {
 		if c.Error != "" {
-			fmt.Fprintf(&b, "- %s: %s\n", strings.Join(c.step(), " "), firstLine(c.Error))
+			fmt.Fprintf(&b, "- %s: %s\n", strings.Join(c.stepArgs(), " "), firstLine(c.Error))
 		}
 	}
 	if b.Len() == 0 {
@@ -177,15 +177,15 @@ func printFigure(folder, name string, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("reading the published results: %w", err)
 	}
-	var cells []Cell
-	if err := json.Unmarshal(data, &cells); err != nil {
+	var measurements []Measurement
+	if err := json.Unmarshal(data, &measurements); err != nil {
 		return fmt.Errorf("reading the published results: %w", err)
 	}
 	var names []string
 	for _, f := range figures {
 		names = append(names, f.name)
 		if f.name == name {
-			_, err := fmt.Fprintf(out, "%s\n\n%s", f.title, f.table(cells))
+			_, err := fmt.Fprintf(out, "%s\n\n%s", f.title, f.table(measurements))
 			return err
 		}
 	}

@@ -20,8 +20,8 @@ const (
 	livePhase = "live" // evicting a few pods, to measure the memory
 )
 
-// Cell is one measured run of one program on one cluster.
-type Cell struct {
+// Measurement is one measured run of one program on one cluster.
+type Measurement struct {
 	Phase   string `json:"phase"`
 	Nodes   int    `json:"nodes"`
 	Pods    int    `json:"pods"`
@@ -61,24 +61,24 @@ type Cell struct {
 	Machine    string    `json:"machine"`
 }
 
-// same reports whether two cells are repetitions of the same measurement.
-func (c Cell) same(o Cell) bool {
+// isRepetitionOf reports whether two measurements are repetitions of the same measurement.
+func (c Measurement) isRepetitionOf(o Measurement) bool {
 	return c.Phase == o.Phase && c.Nodes == o.Nodes && c.Pods == o.Pods && c.Target == o.Target && c.Program == o.Program
 }
 
-// file returns the file name of a cell within the folder of its cluster size.
-func (c Cell) file() string {
+// fileName returns the file name of a measurement within the folder of its cluster size.
+func (c Measurement) fileName() string {
 	return fmt.Sprintf("%s-%s-%s-%d.json", c.Phase, c.Target, c.Program, c.Run)
 }
 
-// store writes a measured cell to the folder of its cluster size.
-func (c Cell) store(folder string) error {
-	c.MeasuredAt, c.Machine = time.Now().UTC().Truncate(time.Second), machine()
-	return store(filepath.Join(folder, c.file()), c)
+// store writes a measured measurement to the folder of its cluster size.
+func (c Measurement) store(folder string) error {
+	c.MeasuredAt, c.Machine = time.Now().UTC().Truncate(time.Second), describeMachine()
+	return writeJSON(filepath.Join(folder, c.fileName()), c)
 }
 
-// machine describes the cores and the memory of this machine.
-func machine() string {
+// describeMachine describes the cores and the memory of this machine.
+func describeMachine() string {
 	memory := ""
 	data, _ := os.ReadFile("/proc/meminfo")
 	if fields := strings.Fields(string(data)); len(fields) > 1 { // MemTotal: N kB
@@ -88,8 +88,8 @@ func machine() string {
 	return fmt.Sprintf("%d cores%s", runtime.NumCPU(), memory)
 }
 
-func readCell(path string) (Cell, error) {
-	var c Cell
+func readMeasurement(path string) (Measurement, error) {
+	var c Measurement
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return c, err
@@ -100,8 +100,8 @@ func readCell(path string) (Cell, error) {
 	return c, nil
 }
 
-// fingerprint returns the start of a program's SHA-256.
-func fingerprint(path string) (string, error) {
+// fileFingerprint returns the start of a program's SHA-256.
+func fileFingerprint(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return "", fmt.Errorf("reading the program to measure: %w", err)

@@ -30,8 +30,8 @@ var managerFlags = map[string][]string{
 		"--concurrent-serviceaccount-token-syncs=10"},
 }
 
-// measure runs one program on the cluster and stores the eviction rates from the audit log.
-func measure(ctx context.Context, s settings, program, manager string, stderr *os.File) error {
+// measureRates runs one program on the cluster and stores the eviction rates from the audit log.
+func measureRates(ctx context.Context, s settings, program, manager string, stderr *os.File) error {
 	flags, ok := managerFlags[manager]
 	if !ok {
 		return fmt.Errorf("unknown controller-manager settings %q", manager)
@@ -67,7 +67,7 @@ func measure(ctx context.Context, s settings, program, manager string, stderr *o
 	if r.Evictions == 0 {
 		return fmt.Errorf("%s evicted nothing: %s", program, r.Error)
 	}
-	return store(s.result(program+"/"+manager), r)
+	return writeJSON(s.resultPath(program+"/"+manager), r)
 }
 
 // startTimeout limits the time in which a new control plane processes the objects that it starts with.
@@ -127,7 +127,7 @@ func runEvenkeel(ctx context.Context, s settings, c *controlplane.Cluster, stder
 			break
 		}
 	}
-	out, err := runLogged(ctx, s, "evenkeel", stderr, s.evenkeel, "run", "--once", "-o", "json", "--lease-namespace", nsName(0),
+	out, err := runLogged(ctx, s, "evenkeel", stderr, s.evenkeel, "run", "--once", "-o", "json", "--lease-namespace", namespaceName(0),
 		"--bind-address", "127.0.0.1:0", "--kubeconfig", c.Kubeconfig, "--config", config)
 	var report struct {
 		Plan struct {

@@ -8,11 +8,11 @@ import (
 
 // probabilityBins group placements by the predicted probability of their node group.
 type probabilityBins struct {
-	bins          [5]bin
+	bins          [5]probabilityBin
 	possibleNodes int // number of possible nodes, summed over placements
 }
 
-type bin struct {
+type probabilityBin struct {
 	probabilities []float64
 	hits          int
 }
@@ -54,7 +54,7 @@ func (b *probabilityBins) outsideInterval() (out []string) {
 }
 
 // checkCoverage fails if the test has too few placements, or if nearly all of them were certain.
-func (b *probabilityBins) checkCoverage(t *testing.T, s trial) {
+func (b *probabilityBins) checkCoverage(t *testing.T, s testSize) {
 	t.Helper()
 	for i, x := range b.bins {
 		if len(x.probabilities) < s.minPerBin {
@@ -75,10 +75,10 @@ type placement struct {
 	hit                  bool
 }
 
-// trial defines the size of the test. If a cluster has at most 100 nodes, the scheduler evaluates all of them, so a
+// testSize defines the size of the test. If a cluster has at most 100 nodes, the scheduler evaluates all of them, so a
 // landing on a node with probability 0 is an error. On larger clusters, the scheduler evaluates a sample of the nodes.
 // Parallel workers take the sample, so its end is not exactly predictable.
-type trial struct{ nodes, apps, podsPerApp, placements, minPerBin, maxUnpredicted int }
+type testSize struct{ nodes, apps, podsPerApp, placements, minPerBin, maxUnpredicted int }
 
 // TestWrongOddsFallOutside checks that 120 events are enough to detect probabilities that are wrong by 0.15, and that
 // correct probabilities pass.

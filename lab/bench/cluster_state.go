@@ -49,12 +49,12 @@ type nodeRequests struct {
 	allocatable, requested map[string]float64
 }
 
-func (l nodeRequests) share(resource string) float64 {
+func (l nodeRequests) requestedFraction(resource string) float64 {
 	return l.requested[resource] / l.allocatable[resource]
 }
 
 // readState reads the state of the cluster. known holds the pods that existed at the start.
-func readState(ctx context.Context, client kubernetes.Interface, t target, known map[string]bool) (*State, error) {
+func readState(ctx context.Context, client kubernetes.Interface, t balanceTarget, known map[string]bool) (*State, error) {
 	nodes, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("listing nodes: %w", err)
@@ -63,10 +63,10 @@ func readState(ctx context.Context, client kubernetes.Interface, t target, known
 	if err != nil {
 		return nil, fmt.Errorf("listing pods: %w", err)
 	}
-	return stateOf(nodes.Items, pods.Items, t, known), nil
+	return computeState(nodes.Items, pods.Items, t, known), nil
 }
 
-func stateOf(nodes []corev1.Node, pods []corev1.Pod, t target, known map[string]bool) *State {
+func computeState(nodes []corev1.Node, pods []corev1.Pod, t balanceTarget, known map[string]bool) *State {
 	loads := map[string]*nodeRequests{}
 	for i := range nodes {
 		n := &nodes[i]
@@ -101,7 +101,7 @@ func stateOf(nodes []corev1.Node, pods []corev1.Pod, t target, known map[string]
 		}
 	}
 	s.computeStatistics(loads)
-	s.Skewed, s.Broken = g.skewed()
+	s.Skewed, s.Broken = g.countSkewed()
 	above := nodesAbove(loads, t)
 	s.NodesAbove, s.Landed = len(above), len(landed)
 	for _, n := range landed {
@@ -116,7 +116,7 @@ func stateOf(nodes []corev1.Node, pods []corev1.Pod, t target, known map[string]
 func (s *State) computeStatistics(loads map[string]*nodeRequests) {
 	var sum, squares float64
 	for _, l := range loads {
-		share := l.share("cpu")
+		share := l.requestedFraction("cpu")
 		sum += share
 		squares += share * share
 		s.CPUMax = max(s.CPUMax, 100*share)
@@ -127,15 +127,15 @@ func (s *State) computeStatistics(loads map[string]*nodeRequests) {
 	s.CPUStdDev = 100 * math.Sqrt(max(0, squares/n-sum/n*sum/n))
 }
 
-func nodesAbove(loads map[string]*nodeRequests, t target) map[string]bool {
+func nodesAbove(loads map[string]*nodeRequests, t balanceTarget) map[string]bool {
 	out := map[string]bool{}
-	for resource, limit := range t.limits() {
+	for resource, limit := range t.limitsByResource() {
 		var used, has float64
 		for _, l := range loads {
 			used, has = used+l.requested[resource], has+l.allocatable[resource]
 		}
 		for name, l := range loads {
-			if l.share(resource) > t.above(used/has, limit)+1e-9 {
+			if l.requestedFraction(resource) > t.threshold(used/has, limit)+1e-9 {
 				out[name] = true
 			}
 		}
@@ -166,7 +166,7 @@ func (g zoneCounts) add(p *corev1.Pod, zone string) {
 	}
 }
 
-func (g zoneCounts) skewed() (all, declared int) {
+func (g zoneCounts) countSkewed() (all, declared int) {
 	for name, zones := range g.podsByZone {
 		least, most := math.MaxInt, 0
 		for _, n := range zones {

@@ -15,7 +15,7 @@ import (
 // waitUntilSettled waits until the disruption controller has observed every change of the case. Each status must match
 // the expectation in two consecutive reads.
 func (c *testCase) waitUntilSettled(ctx context.Context) error {
-	if c.flavour == written {
+	if c.scenario == written {
 		return nil
 	}
 	for _, plan := range c.budgets {
@@ -86,7 +86,7 @@ func (c *testCase) pendingChange(ctx context.Context, b *policyv1.PodDisruptionB
 		return "the generation is not observed", nil
 	case int(b.Status.CurrentHealthy) != healthy:
 		return fmt.Sprintf("the status counts %d healthy pods, want %d", b.Status.CurrentHealthy, healthy), nil
-	case int(b.Status.ExpectedPods) != expected && c.flavour != rescaled: // with rescaled owners, both numbers are possible
+	case int(b.Status.ExpectedPods) != expected && c.scenario != rescaled: // with rescaled owners, both numbers are possible
 		return fmt.Sprintf("the status expects %d pods, want %d", b.Status.ExpectedPods, expected), nil
 	}
 	return "", nil
@@ -129,7 +129,7 @@ func (c *testCase) expectedStatus(ctx context.Context, b *policyv1.PodDisruption
 			owners[plan.owner] = true
 			expected += int(c.owners[plan.owner].replicas)
 		}
-		fails = fails || scale && plan.owner >= 0 && !c.owners[plan.owner].kind.scaled()
+		fails = fails || scale && plan.owner >= 0 && !c.owners[plan.owner].kind.hasReplicas()
 	}
 	return healthy, expected, fails, nil
 }

@@ -8,12 +8,12 @@ import (
 	"sync"
 )
 
-// counts counts agreements and differences between the answers.
-type counts struct {
+// comparisonCounts counts agreements and differences between the answers.
+type comparisonCounts struct {
 	mu              sync.Mutex
 	seed            uint64
 	cases           int
-	flavours        map[flavour]int
+	byScenario      map[scenario]int
 	bothAllow       int // both allow
 	bothRefuse      int // both refuse
 	byCode          map[string]int
@@ -24,15 +24,17 @@ type counts struct {
 	countMismatches []string       // budgets whose pod count differs from the controller's
 }
 
-func newCounts(seed uint64) *counts {
-	return &counts{seed: seed, flavours: map[flavour]int{}, byCode: map[string]int{}, documented: map[string]int{}}
+func newCounts(seed uint64) *comparisonCounts {
+	return &comparisonCounts{seed: seed, byScenario: map[scenario]int{}, byCode: map[string]int{}, documented: map[string]int{}}
 }
 
-func (t *counts) withLock(f func()) { t.mu.Lock(); defer t.mu.Unlock(); f() }
+func (t *comparisonCounts) withLock(f func()) { t.mu.Lock(); defer t.mu.Unlock(); f() }
 
-func (t *counts) countCase(c *testCase) { t.withLock(func() { t.cases++; t.flavours[c.flavour]++ }) }
+func (t *comparisonCounts) countCase(c *testCase) {
+	t.withLock(func() { t.cases++; t.byScenario[c.scenario]++ })
+}
 
-func (t *counts) countAgreement(a evictionAttempt) {
+func (t *comparisonCounts) countAgreement(a evictionAttempt) {
 	t.withLock(func() {
 		if a.ours.Allowed {
 			t.bothAllow++
@@ -43,24 +45,24 @@ func (t *counts) countAgreement(a evictionAttempt) {
 	})
 }
 
-func (t *counts) addWronglyAllowed(story string) {
+func (t *comparisonCounts) addWronglyAllowed(story string) {
 	t.withLock(func() { t.wronglyAllowed = append(t.wronglyAllowed, story) })
 }
 
-func (t *counts) addUnexplained(story string) {
+func (t *comparisonCounts) addUnexplained(story string) {
 	t.withLock(func() { t.unexplained = append(t.unexplained, story) })
 }
 
-func (t *counts) countMatch() { t.withLock(func() { t.countMatches++ }) }
+func (t *comparisonCounts) countMatch() { t.withLock(func() { t.countMatches++ }) }
 
-func (t *counts) addMismatch(story string) {
+func (t *comparisonCounts) addMismatch(story string) {
 	t.withLock(func() { t.countMismatches = append(t.countMismatches, story) })
 }
 
-func (t *counts) countDocumented(why string) { t.withLock(func() { t.documented[why]++ }) }
+func (t *comparisonCounts) countDocumented(why string) { t.withLock(func() { t.documented[why]++ }) }
 
 // String returns the table of the comparison.
-func (t *counts) String() string {
+func (t *comparisonCounts) String() string {
 	var s strings.Builder
 	row := func(what string, n int) { fmt.Fprintf(&s, "%7d  %s\n", n, what) }
 	documented := 0
@@ -69,8 +71,8 @@ func (t *counts) String() string {
 	}
 	fmt.Fprintf(&s, "seed %d\n", t.seed)
 	row("cases", t.cases)
-	for _, f := range slices.Sorted(maps.Keys(t.flavours)) {
-		row("  "+string(f), t.flavours[f])
+	for _, f := range slices.Sorted(maps.Keys(t.byScenario)) {
+		row("  "+string(f), t.byScenario[f])
 	}
 	row("budgets whose pod count equals the controller's", t.countMatches)
 	row("budgets whose pod count differs", len(t.countMismatches))

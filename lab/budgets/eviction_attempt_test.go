@@ -32,11 +32,11 @@ func (a evictionAttempt) String() string {
 		of(a.ours.Allowed, a.ours.Code, a.ours.Message), of(a.server.allowed, "", a.server.said), a.charged)
 }
 
-// comparison compares the answers for one case.
-type comparison struct {
+// caseComparison compares the answers for one case.
+type caseComparison struct {
 	*testCase
 	batch   *batch
-	into    *counts
+	into    *comparisonCounts
 	taken   int
 	history []evictionAttempt
 	// returns counts, by budget, the disruptions that the tracker has charged although the server returns or never
@@ -45,13 +45,13 @@ type comparison struct {
 }
 
 // losesHealthyPod reports whether the eviction of p reduces the server's count of healthy pods at once and permanently.
-func (t *comparison) losesHealthyPod(p podPlan) bool {
+func (t *caseComparison) losesHealthyPod(p podPlan) bool {
 	return p.state == ready && !t.isDisrupted(p)
 }
 
 // isDisrupted reports whether the pod was disrupted before the snapshot and still exists, so that the controller does not
 // count it as healthy.
-func (t *comparison) isDisrupted(p podPlan) bool {
+func (t *caseComparison) isDisrupted(p podPlan) bool {
 	b := t.budgetOf(p)
 	if b == nil {
 		return false
@@ -61,7 +61,7 @@ func (t *comparison) isDisrupted(p podPlan) bool {
 }
 
 // budgetOf returns the budget that selects a pod in the snapshot; nil if no budget or several budgets select the pod.
-func (t *comparison) budgetOf(p podPlan) *policyv1.PodDisruptionBudget {
+func (t *caseComparison) budgetOf(p podPlan) *policyv1.PodDisruptionBudget {
 	var found *policyv1.PodDisruptionBudget
 	for _, plan := range t.budgets {
 		if selectorMatches(plan.spec.Selector, p) {
@@ -75,9 +75,9 @@ func (t *comparison) budgetOf(p podPlan) *policyv1.PodDisruptionBudget {
 }
 
 // describe lists the objects and the previous evictions of the case, and then this attempt.
-func (t *comparison) describe(a evictionAttempt) string {
+func (t *caseComparison) describe(a evictionAttempt) string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "case %d (%s, settled between: %v) of seed %d\n", t.index, t.flavour, t.settle, t.into.seed)
+	fmt.Fprintf(&s, "case %d (%s, settled between: %v) of seed %d\n", t.index, t.scenario, t.settle, t.into.seed)
 	for _, o := range t.owners {
 		fmt.Fprintf(&s, "  owner %s: %s, replicas %d, later %d\n", o.name, o.kind, o.replicas, o.later)
 	}
