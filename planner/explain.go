@@ -50,7 +50,7 @@ func (e *Explainer) Node(id cluster.NodeID) plan.Explanation {
 	s := e.start.Snapshot
 	n := &s.Nodes[id]
 	x := e.explanation(plan.ObjectRef{APIVersion: "v1", Kind: "Node", Name: n.Name, UID: string(n.Object.UID)})
-	x.Node = nodeStatusOf(e.start, n)
+	x.Node = describeNode(e.start, n)
 	for g, goal := range e.start.Goals.Goals {
 		if (goal.Kind == plan.NodeBelow || goal.Kind == plan.NodeEmpty) && goal.Node == id {
 			x.Goals = append(x.Goals, e.goal(g, false))
@@ -102,7 +102,7 @@ func (e *Explainer) pod(id cluster.PodID) plan.PodExplanation {
 	x.Node = p.Object.Spec.NodeName
 	if p.Node != cluster.NoNode && !p.Terminal {
 		x.Goals, x.Limits = e.goals(p), e.limits(p)
-		x.Landing = landingOf(e.start, p)
+		x.Landing = explainLanding(e.start, p)
 	}
 	e.setVerdict(p, &x)
 	return x
@@ -126,13 +126,13 @@ func (e *Explainer) setVerdict(p *cluster.Pod, x *plan.PodExplanation) {
 		x.Verdict = r.Reason
 	case guarded >= 0:
 		x.Verdict = plan.Reason{Code: x.Guards[guarded].Code, Message: x.Guards[guarded].Message}
-		x.NotNeeded = notNeeded(wanted)
+		x.NotNeeded = notNeededMessage(wanted)
 	case !wanted && e.awaitsSamples(p) != "":
 		x.Verdict = plan.Reason{Code: plan.WaitsForSamples, Message: e.awaitsSamples(p)}
 	default:
-		x.Verdict = plan.Reason{Code: plan.NotNeeded, Message: notNeeded(wanted)}
+		x.Verdict = plan.Reason{Code: plan.NotNeeded, Message: notNeededMessage(wanted)}
 	}
-	inTheWay := refusalsOf(x)
+	inTheWay := currentRejections(x)
 	x.OnlyObstacle = refused && len(inTheWay) == 1 && inTheWay[0].Code == x.Verdict.Code && x.Landing.Verdict.Code == ""
 }
 
@@ -144,7 +144,7 @@ func (e *Explainer) awaitsSamples(p *cluster.Pod) (why string) {
 	}
 	t := e.start.Goals
 	t.EachAffected(p.ID, p.Node, cluster.NoNode, func(g int) bool {
-		if waits := t.Goals[g].WaitReason; waits != "" && t.Excess(g) > 0 && t.CouldServe(g, p.ID, p.Node) {
+		if waits := t.Goals[g].WaitReason; waits != "" && t.Excess(g) > 0 && t.CouldImprove(g, p.ID, p.Node) {
 			why = fmt.Sprintf("its leaving would help, and is not asked for yet: %s is %s (%s)", t.Goals[g].Subject.Name, waits, t.Goals[g].Resource)
 		}
 		return why == ""
@@ -152,15 +152,15 @@ func (e *Explainer) awaitsSamples(p *cluster.Pod) (why string) {
 	return why
 }
 
-func notNeeded(wanted bool) string {
+func notNeededMessage(wanted bool) string {
 	if wanted {
 		return "other pods serve the goals with fewer or cheaper evictions"
 	}
 	return "no goal that is not met would be served by its leaving"
 }
 
-// refusalsOf returns all rejections for the cluster as it is.
-func refusalsOf(x *plan.PodExplanation) []plan.Reason {
+// currentRejections returns all rejections for the cluster as it is.
+func currentRejections(x *plan.PodExplanation) []plan.Reason {
 	var out []plan.Reason
 	for _, list := range [...][]plan.RuleResult{x.Guards, x.Budgets, x.Limits} {
 		for _, c := range list {
@@ -180,7 +180,7 @@ func (e *Explainer) goals(p *cluster.Pod) []plan.GoalStatus {
 	out := []plan.GoalStatus{}
 	t := e.start.Goals
 	t.EachAffected(p.ID, p.Node, cluster.NoNode, func(g int) bool {
-		serves := !t.Goals[g].Constraint && t.Excess(g) > 0 && t.CouldServe(g, p.ID, p.Node)
+		serves := !t.Goals[g].Constraint && t.Excess(g) > 0 && t.CouldImprove(g, p.ID, p.Node)
 		out = append(out, e.goal(g, serves))
 		return true
 	})
@@ -233,13 +233,13 @@ func (e *Explainer) limits(p *cluster.Pod) []plan.RuleResult {
 	out := []plan.RuleResult{}
 	used := e.done.Limits.Allowances(p.ID)
 	for i, a := range e.start.Limits.Allowances(p.ID) {
-		out = append(out, plan.RuleResult{Code: a.Code, Allows: a.Left() > 0, Message: fmt.Sprintf("%s allows %s%s; the plan uses %d", a.Name(), a.Allows(), a.LastHour(), used[i].Planned)})
+		out = append(out, plan.RuleResult{Code: a.Code, Allows: a.Left() > 0, Message: fmt.Sprintf("%s allows %s%s; the plan uses %d", a.Name(), a.Description(), a.LastHour(), used[i].Planned)})
 	}
 	return out
 }
 
-// usedFracs returns the known usage of the node by resource, as a share of the node's total.
-func usedFracs(state plan.State, node string) map[string]float64 {
+// nodeUsage returns the known usage of the node by resource, as a share of the node's total.
+func nodeUsage(state plan.State, node string) map[string]float64 {
 	i := slices.IndexFunc(state.Nodes, func(n plan.NodeState) bool { return n.Name == node })
 	if i < 0 {
 		return nil
@@ -247,10 +247,10 @@ func usedFracs(state plan.State, node string) map[string]float64 {
 	return maps.Clone(state.Nodes[i].Used)
 }
 
-// nodeStatusOf returns the state of the node itself, without its pods.
-func nodeStatusOf(c *search.Search, n *cluster.Node) *plan.NodeStatus {
+// describeNode returns the state of the node itself, without its pods.
+func describeNode(c *search.Search, n *cluster.Node) *plan.NodeStatus {
 	return &plan.NodeStatus{
 		Zone: c.Limits.Zones[n.ID], InScope: c.Options.Guards.Scope.HasNode(n), State: guard.NodeState(n),
-		Used: usedFracs(summary.DescribeState(c), n.Name), Hint: summary.HintOf(c, n.Name),
+		Used: nodeUsage(summary.DescribeState(c), n.Name), Hint: summary.HintOf(c, n.Name),
 	}
 }

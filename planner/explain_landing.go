@@ -12,8 +12,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
-// landingOf predicts where the pod's replacement lands, even if a rule keeps the pod.
-func landingOf(c *search.Search, p *cluster.Pod) plan.Landing {
+// explainLanding predicts where the pod's replacement lands, even if a rule keeps the pod.
+func explainLanding(c *search.Search, p *cluster.Pod) plan.Landing {
 	l := plan.Landing{Nodes: []plan.TargetNode{}}
 	pr := c.Model.Predict(p.ID)
 	if pr.UnsupportedReason != "" {

@@ -35,7 +35,7 @@ func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []pla
 	if len(planned.Nodes) == 0 {
 		return recheckAll(c, moves, nil)
 	}
-	hinted, why := plannedHints(c, planned)
+	hinted, why := findPlannedHints(c, planned)
 	if why == "" {
 		ok, dropped = recheckAll(c, moves, hinted)
 		if slices.ContainsFunc(ok, plan.Move.Steered) {
@@ -66,9 +66,9 @@ func splitSteered(moves []plan.Move) (steered, rest []plan.Move) {
 	return steered, rest
 }
 
-// plannedHints returns the nodes of a wave's hints. Otherwise it returns the reason why they can no
+// findPlannedHints returns the nodes of a wave's hints. Otherwise it returns the reason why they can no
 // longer be hinted.
-func plannedHints(c *search.Search, h plan.WaveHints) ([]cluster.NodeID, string) {
+func findPlannedHints(c *search.Search, h plan.WaveHints) ([]cluster.NodeID, string) {
 	if string(c.Steering.Kind) != h.Kind {
 		return nil, fmt.Sprintf("the plan steers by %s, and evictor.steer is %s", h.Kind, c.Steering.Kind)
 	}
@@ -121,7 +121,7 @@ func recheckMove(c *search.Search, start *search.State, w *eligibility.InFlightC
 	if why, fails := guard.JobFails(c.Snapshot, p, w.Owner[p.Workload]); fails {
 		return drop(plan.Dropped, plan.JobWouldFail, why)
 	}
-	counted := reserved(c, m)
+	counted := isReserved(c, m)
 	if r, refused := c.Limits.RefuseHourly(p.ID); refused && !counted {
 		return drop(plan.Dropped, r.Code, r.Message)
 	}
@@ -145,9 +145,9 @@ func recheckMove(c *search.Search, start *search.State, w *eligibility.InFlightC
 	return fresh, plan.Outcome{}, true
 }
 
-// reserved reports whether the limits already count this move. A pass reserves a whole wave,
+// isReserved reports whether the limits already count this move. A pass reserves a whole wave,
 // executes it in parts and rechecks each part.
-func reserved(c *search.Search, m plan.Move) bool {
+func isReserved(c *search.Search, m plan.Move) bool {
 	return slices.ContainsFunc(c.PlannerState.Runs, func(run plan.OpenRun) bool {
 		return slices.ContainsFunc(run.Reservations, func(r plan.Reservation) bool {
 			return m.Pod.UID != "" && r.Pod.UID == m.Pod.UID && r.Step == m.Step && r.Wave == m.Wave && r.Outcome == nil
@@ -163,11 +163,11 @@ func refreshMove(c *search.Search, start *search.State, first *search.Landing, p
 	m.Pod, m.Owner, m.GracePeriodSeconds = plan.PodRefOf(p), plan.OwnerRefOf(s, p), summary.GracePeriodSeconds(c, p)
 	m.NotAfter, m.EligibilityInputs = c.Eligibility.AllowedUntil(p), annotation.Fingerprint(p.Object)
 	m.Goals = slices.Clone(m.Goals)
-	acceptable := placesOf(c.State, m, p.ID, l)
+	acceptable := acceptableNodes(c.State, m, p.ID, l)
 	m.To, m.Acceptable.Nodes = s.Nodes[l.To].Name, len(acceptable)
 	m.Confidence, m.ReturnProbability, m.PendingProbability = l.Confidence, l.ReturnProbability, l.PendingProbability
 	m.AcceptableNodes = nil
-	either := append(acceptable, placesOf(start, m, p.ID, first)...)
+	either := append(acceptable, acceptableNodes(start, m, p.ID, first)...)
 	slices.Sort(either)
 	for _, n := range slices.Compact(either) {
 		m.AcceptableNodes = append(m.AcceptableNodes, s.Nodes[n].Name)
@@ -186,8 +186,8 @@ func FindPod(s *cluster.Snapshot, ref plan.PodRef) *cluster.Pod {
 	return s.PodByKey(ref.String())
 }
 
-// placesOf returns the nodes on which the replacement of a move may land.
-func placesOf(c *search.State, m plan.Move, pod cluster.PodID, l *search.Landing) []cluster.NodeID {
+// acceptableNodes returns the nodes on which the replacement of a move may land.
+func acceptableNodes(c *search.State, m plan.Move, pod cluster.PodID, l *search.Landing) []cluster.NodeID {
 	if m.DisplacedFor != nil {
 		return c.AcceptableDisplacedNodes(pod, l)
 	}
@@ -221,7 +221,7 @@ func stillNeeded(c *search.Search, m plan.Move, q *cluster.Pod, l search.Landing
 	if p == nil || m.DisplacedFor.UID != "" && string(p.Object.UID) != m.DisplacedFor.UID || p.Node == cluster.NoNode || p.ID == q.ID {
 		return plan.Reason{Code: plan.PodGoneAlready, Message: fmt.Sprintf("%s, for which it was to make room, is gone", name)}, false
 	}
-	if r, no := otherHalfAllowed(c, m, q.ID, p); no {
+	if r, no := refuseOtherHalf(c, m, q.ID, p); no {
 		return plan.Reason{Code: r.Code, Message: fmt.Sprintf("%s, for which it was to make room, may not leave: %s", name, r.Message)}, false
 	}
 	if _, _, ok := c.PredictLanding(p.ID); ok {
@@ -237,13 +237,13 @@ func stillNeeded(c *search.Search, m plan.Move, q *cluster.Pod, l search.Landing
 	return plan.Reason{}, true
 }
 
-// otherHalfAllowed checks the rules for the other half of a step that do not depend on its landing.
+// refuseOtherHalf checks the rules for the other half of a step that do not depend on its landing.
 // It returns true if one of them rejects the move.
-func otherHalfAllowed(c *search.Search, m plan.Move, q cluster.PodID, p *cluster.Pod) (plan.Reason, bool) {
+func refuseOtherHalf(c *search.Search, m plan.Move, q cluster.PodID, p *cluster.Pod) (plan.Reason, bool) {
 	if r, no := c.Eligibility.Refuse(p.ID); no {
 		return r, true
 	}
-	if !reserved(c, m) {
+	if !isReserved(c, m) {
 		c.Limits.Add(q)
 		defer c.Limits.Remove(q)
 	}

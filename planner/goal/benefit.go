@@ -6,20 +6,20 @@ import (
 	"slices"
 )
 
-// ServesAll reports whether a move to `to` serves every requested goal that the pod's leaving could
+// ImprovesAll reports whether a move to `to` serves every requested goal that the pod's leaving could
 // serve.
-func (t *Tracker) ServesAll(pod cluster.PodID, from, to cluster.NodeID) bool {
+func (t *Tracker) ImprovesAll(pod cluster.PodID, from, to cluster.NodeID) bool {
 	return t.EachAffected(pod, from, cluster.NoNode, func(i int) bool {
-		return t.Goals[i].Constraint || !t.CouldServe(i, pod, from) || t.Measures[i].ExcessAfter(pod, from, to) < t.Excess(i)
+		return t.Goals[i].Constraint || !t.CouldImprove(i, pod, from) || t.Measures[i].ExcessAfter(pod, from, to) < t.Excess(i)
 	})
 }
 
-// CouldServeNodeAndGroup reports whether the pod's leaving could serve both a node goal and a group
+// CouldImproveNodeAndGroup reports whether the pod's leaving could serve both a node goal and a group
 // goal.
-func (t *Tracker) CouldServeNodeAndGroup(pod cluster.PodID, from cluster.NodeID) bool {
+func (t *Tracker) CouldImproveNodeAndGroup(pod cluster.PodID, from cluster.NodeID) bool {
 	node, group := false, false
 	t.EachAffected(pod, from, cluster.NoNode, func(i int) bool {
-		if !t.Goals[i].Constraint && t.CouldServe(i, pod, from) {
+		if !t.Goals[i].Constraint && t.CouldImprove(i, pod, from) {
 			group = group || t.Goals[i].Kind == plan.SkewAtMost
 			node = node || t.Goals[i].Kind != plan.SkewAtMost
 		}
@@ -28,9 +28,9 @@ func (t *Tracker) CouldServeNodeAndGroup(pod cluster.PodID, from cluster.NodeID)
 	return node && group
 }
 
-// MostServed returns the goal in served for which the pod's leaving removes the largest weighted
+// MostImproved returns the goal in served for which the pod's leaving removes the largest weighted
 // share of excess.
-func (t *Tracker) MostServed(pod cluster.PodID, from cluster.NodeID, served []int) int {
+func (t *Tracker) MostImproved(pod cluster.PodID, from cluster.NodeID, served []int) int {
 	best, most := served[0], -1.0
 	for _, i := range served {
 		share := t.Goals[i].Weight * float64(t.Excess(i)-t.ExcessAfterLeaving(i, pod, from)) / float64(t.InitialExcess[i])
@@ -41,17 +41,17 @@ func (t *Tracker) MostServed(pod cluster.PodID, from cluster.NodeID, served []in
 	return best
 }
 
-// usageKnownAt reports whether goal i allows node n as a target with regard to usage. It is always
+// usageAllowsTarget reports whether goal i allows node n as a target with regard to usage. It is always
 // true for goals that do not count load. For goals by load, the usage of n must be known. If no
 // goal is about n, n must also have room below the limit, so that the move does not overload it.
-func (t *Tracker) usageKnownAt(i int, pod cluster.PodID, n cluster.NodeID) bool {
+func (t *Tracker) usageAllowsTarget(i int, pod cluster.PodID, n cluster.NodeID) bool {
 	b, ok := t.Measures[i].(*NodeMeasure)
 	return !ok || !b.Amounts.Measure.ByUsage || n == cluster.NoNode || usageKnown(b.Amounts, n) && HasRoom(t.RoomNeededOutsideGoals(pod), n)
 }
 
-// CouldServe reports whether leaving `from` can lower the excess of goal g. It assumes the best
+// CouldImprove reports whether leaving `from` can lower the excess of goal g. It assumes the best
 // target.
-func (t *Tracker) CouldServe(g int, pod cluster.PodID, from cluster.NodeID) bool {
+func (t *Tracker) CouldImprove(g int, pod cluster.PodID, from cluster.NodeID) bool {
 	return t.ExcessAfterLeaving(g, pod, from) < t.Excess(g)
 }
 
@@ -83,11 +83,11 @@ func (t *Tracker) BenefitOfLeaving(pod cluster.PodID, from cluster.NodeID) float
 	return plan.Round(sum)
 }
 
-// Served returns the requested goals that the move improves, in ascending order.
-func (t *Tracker) Served(pod cluster.PodID, from, to cluster.NodeID) []int {
+// ImprovedGoals returns the requested goals that the move improves, in ascending order.
+func (t *Tracker) ImprovedGoals(pod cluster.PodID, from, to cluster.NodeID) []int {
 	var out []int
 	t.EachAffected(pod, from, to, func(i int) bool {
-		if !t.Goals[i].Constraint && t.Measures[i].ExcessAfter(pod, from, to) < t.Measures[i].Excess() && t.usageKnownAt(i, pod, to) {
+		if !t.Goals[i].Constraint && t.Measures[i].ExcessAfter(pod, from, to) < t.Measures[i].Excess() && t.usageAllowsTarget(i, pod, to) {
 			out = append(out, i)
 		}
 		return true

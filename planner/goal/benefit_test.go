@@ -27,7 +27,7 @@ func TestWhatCouldServeServesSomewhere(t *testing.T) {
 			for _, id := range s.Workloads[i].Pods {
 				from := s.Pods[id].Node
 				want := slices.ContainsFunc(s.Nodes, func(n cluster.Node) bool { return tr.Measures[0].ExcessAfter(id, from, n.ID) < tr.Excess(0) })
-				if got := tr.CouldServe(0, id, from); got != want {
+				if got := tr.CouldImprove(0, id, from); got != want {
 					t.Fatalf("of %v, pod %s of %s: could serve is %v, want %v", counted, s.Pods[id].Object.Name, s.Nodes[from].Name, got, want)
 				}
 				if _, in := tr.Measures[0].(*SkewMeasure).DomainIndex(from); want && !in {

@@ -15,8 +15,8 @@ type Headroom struct {
 	ByNode  []int64
 }
 
-// follow updates the headroom after a pod moves.
-func (h Headroom) follow(pod cluster.PodID, from, to cluster.NodeID) {
+// applyMove updates the headroom after a pod moves.
+func (h Headroom) applyMove(pod cluster.PodID, from, to cluster.NodeID) {
 	if from != cluster.NoNode && h.ByNode[from] != Unbounded {
 		h.ByNode[from] += h.Amounts.Contribution(pod, from)
 	}

@@ -33,14 +33,14 @@ func (b *NodeMeasure) clone() Measure {
 func (b *NodeMeasure) Excess() int64 { return max(0, b.used-b.uncertain-b.limit) }
 
 func (b *NodeMeasure) ExcessAfter(pod cluster.PodID, from, to cluster.NodeID) int64 {
-	return max(0, b.used+b.change(pod, from, to)-b.uncertain-b.limit)
+	return max(0, b.used+b.usageChange(pod, from, to)-b.uncertain-b.limit)
 }
 
 func (b *NodeMeasure) Move(pod cluster.PodID, from, to cluster.NodeID) {
-	b.used += b.change(pod, from, to)
+	b.used += b.usageChange(pod, from, to)
 }
 
-func (b *NodeMeasure) change(pod cluster.PodID, from, to cluster.NodeID) int64 {
+func (b *NodeMeasure) usageChange(pod cluster.PodID, from, to cluster.NodeID) int64 {
 	switch {
 	case from == to:
 		return 0
@@ -62,7 +62,7 @@ func (b *NodeMeasure) Reported() float64 {
 // requestAmounts caches the requests of all pods, by resource. Goals without Amounts count these.
 type requestAmounts map[string]*cluster.Amounts
 
-func (r requestAmounts) of(s *cluster.Snapshot, g plan.Goal) *cluster.Amounts {
+func (r requestAmounts) forGoal(s *cluster.Snapshot, g plan.Goal) *cluster.Amounts {
 	if g.Amounts != nil {
 		return g.Amounts
 	}

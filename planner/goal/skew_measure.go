@@ -120,19 +120,19 @@ func (k *SkewMeasure) DomainIndex(n cluster.NodeID) (int, bool) {
 func (k *SkewMeasure) Excess() int64 { return int64(k.Moves) }
 
 func (k *SkewMeasure) ExcessAfter(_ cluster.PodID, from, to cluster.NodeID) int64 {
-	k.shift(from, to)
+	k.movePod(from, to)
 	n := FewestMoves(k.Counts, k.Limit)
-	k.shift(to, from)
+	k.movePod(to, from)
 	return int64(n)
 }
 
 func (k *SkewMeasure) Move(_ cluster.PodID, from, to cluster.NodeID) {
-	k.shift(from, to)
+	k.movePod(from, to)
 	k.Moves = FewestMoves(k.Counts, k.Limit)
 	clear(k.excessAfterLeaving)
 }
 
-func (k *SkewMeasure) shift(from, to cluster.NodeID) {
+func (k *SkewMeasure) movePod(from, to cluster.NodeID) {
 	if i, ok := k.DomainIndex(from); ok {
 		k.Counts[i]--
 	}
@@ -154,7 +154,7 @@ const NoDomain = -1
 // domainCache caches the domains by topology key.
 type domainCache map[string]*domains
 
-func (x domainCache) of(s *cluster.Snapshot, key string) *domains {
+func (x domainCache) forKey(s *cluster.Snapshot, key string) *domains {
 	if d := x[key]; d != nil {
 		return d
 	}

@@ -48,12 +48,12 @@ func NewTracker(s *cluster.Snapshot, goals []plan.Goal) *Tracker {
 	for i, g := range goals {
 		switch g.Kind {
 		case plan.SkewAtMost:
-			t.Measures[i] = newSkewMeasure(s, g, domains.of(s, g.TopologyKey))
+			t.Measures[i] = newSkewMeasure(s, g, domains.forKey(s, g.TopologyKey))
 			for _, p := range g.Pods {
 				t.byPod[p] = append(t.byPod[p], int32(i))
 			}
 		case plan.NodeBelow:
-			t.Measures[i] = newNodeMeasure(g, requests.of(s, g))
+			t.Measures[i] = newNodeMeasure(g, requests.forGoal(s, g))
 			t.ByNode[g.Node] = append(t.ByNode[g.Node], int32(i))
 			t.addHeadroom(t.Measures[i].(*NodeMeasure), g.Limit)
 		default:
@@ -97,10 +97,10 @@ func (t *Tracker) ReportedExcess(i int) float64 { return t.Measures[i].Reported(
 func (t *Tracker) Move(pod cluster.PodID, from, to cluster.NodeID) {
 	t.EachAffected(pod, from, to, func(i int) bool { t.Measures[i].Move(pod, from, to); return true })
 	for i := range t.Headroom {
-		t.Headroom[i].follow(pod, from, to)
+		t.Headroom[i].applyMove(pod, from, to)
 	}
 	for amounts, room := range t.roomOutsideGoals {
-		Headroom{amounts, room}.follow(pod, from, to)
+		Headroom{amounts, room}.applyMove(pod, from, to)
 	}
 }
 

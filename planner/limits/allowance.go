@@ -34,19 +34,19 @@ func (a Allowance) Name() string {
 			return a.configKey + " in " + a.subject
 		}
 	case plan.LimitPerZone:
-		return a.configKey + " " + inZone(a.subject)
+		return a.configKey + " " + describeZone(a.subject)
 	}
 	return a.configKey
 }
 
-// most returns how many evictions the limit allows in this pass.
-func (a Allowance) most() int { return a.limit.For(a.podCount) - a.lastHour }
+// allowedInPass returns how many evictions the limit allows in this pass.
+func (a Allowance) allowedInPass() int { return a.limit.For(a.podCount) - a.lastHour }
 
 // Left returns how many more evictions the limit allows in this pass.
-func (a Allowance) Left() int { return a.most() - a.Planned }
+func (a Allowance) Left() int { return a.allowedInPass() - a.Planned }
 
-// Allows describes the allowed number of evictions. For a percentage, it adds the number of pods.
-func (a Allowance) Allows() string {
+// Description describes the allowed number of evictions. For a percentage, it adds the number of pods.
+func (a Allowance) Description() string {
 	n := a.limit.For(a.podCount)
 	switch {
 	case n == math.MaxInt:
@@ -66,7 +66,7 @@ func (a Allowance) LastHour() string {
 }
 
 func (a Allowance) reason() plan.Reason {
-	return plan.Reason{Code: a.Code, Message: fmt.Sprintf("%s allows %s%s; %d planned already", a.Name(), a.Allows(), a.LastHour(), a.Planned)}
+	return plan.Reason{Code: a.Code, Message: fmt.Sprintf("%s allows %s%s; %d planned already", a.Name(), a.Description(), a.LastHour(), a.Planned)}
 }
 
 func countEvictions(n int) string {
@@ -84,17 +84,17 @@ func CountPods(n int) string {
 	return strconv.Itoa(n) + " pods"
 }
 
-func inZone(zone string) string {
+func describeZone(zone string) string {
 	if zone == "" {
 		return "outside of zones"
 	}
 	return "in " + zone
 }
 
-func strictest(list []Allowance) (plan.Reason, bool) {
+func strictestExceeded(list []Allowance) (plan.Reason, bool) {
 	var least *Allowance
 	for i := range list {
-		if a := &list[i]; a.Left() < 1 && (least == nil || a.most() < least.most()) {
+		if a := &list[i]; a.Left() < 1 && (least == nil || a.allowedInPass() < least.allowedInPass()) {
 			least = a
 		}
 	}

@@ -66,7 +66,7 @@ func (l *Counter) PlannedFor(w cluster.WorkloadID) int {
 
 // Exhausted returns the limit that allows no more evictions of any pod.
 func (l *Counter) Exhausted() (plan.Reason, bool) {
-	return strictest([]Allowance{l.PerPass(), l.HourlyOfCluster()})
+	return strictestExceeded([]Allowance{l.PerPass(), l.HourlyOfCluster()})
 }
 
 // PerPass returns the limit of evictions per pass in the whole cluster.
@@ -111,13 +111,13 @@ func (l *Counter) hourlyOfOwner(p *cluster.Pod) Allowance {
 // allows the fewest evictions in this pass.
 func (l *Counter) Refuse(pod cluster.PodID) (plan.Reason, bool) {
 	all := l.Allowances(pod)
-	return strictest(all[:])
+	return strictestExceeded(all[:])
 }
 
 // RefuseHourly returns the same as Refuse, but checks only limits per hour.
 func (l *Counter) RefuseHourly(pod cluster.PodID) (plan.Reason, bool) {
 	all := l.Allowances(pod)
-	return strictest(slices.DeleteFunc(all[:], func(a Allowance) bool { return a.Code != plan.LimitPerHour }))
+	return strictestExceeded(slices.DeleteFunc(all[:], func(a Allowance) bool { return a.Code != plan.LimitPerHour }))
 }
 
 // ZoneKey is the node label that defines zones for perZone limits and reports.

@@ -38,7 +38,7 @@ func (p *proof) blockers() []plan.Blocker {
 				all++
 			}
 			if r, ok := p.Rejections.Of(id); ok {
-				counts[p.cause(g, id, r.Reason.Code)]++
+				counts[p.causeOf(g, id, r.Reason.Code)]++
 			}
 		}
 		var causes []cause
@@ -49,14 +49,14 @@ func (p *proof) blockers() []plan.Blocker {
 			return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(string(a.code), string(b.code)), strings.Compare(a.words, b.words))
 		})
 		for _, x := range causes {
-			out = append(out, plan.Blocker{Code: x.code, Detail: fmt.Sprintf("%s (%s): %s %s", goalLeftUnmet(goal), goal.ID, countOfPods(counts[x], all), x.words)})
+			out = append(out, plan.Blocker{Code: x.code, Detail: fmt.Sprintf("%s (%s): %s %s", describeUnmetGoal(goal), goal.ID, countOfPods(counts[x], all), x.words)})
 		}
 	}
 	return out
 }
 
-// goalLeftUnmet returns the clause that describes an unmet goal after the plan.
-func goalLeftUnmet(g plan.Goal) string {
+// describeUnmetGoal returns the clause that describes an unmet goal after the plan.
+func describeUnmetGoal(g plan.Goal) string {
 	if g.Kind == plan.NodeBelow {
 		return fmt.Sprintf("%s stays above %.2f of its %s", g.Subject.Name, g.Limit, g.Resource)
 	}
@@ -70,9 +70,9 @@ func countOfPods(n, all int) string {
 	return fmt.Sprintf("%d of its %s are", n, limits.CountPods(all))
 }
 
-// cause returns the proven cause for which a pod stays, or else the reason why the search rejected
+// causeOf returns the proven cause for which a pod stays, or else the reason why the search rejected
 // it.
-func (p *proof) cause(g int, id cluster.PodID, code plan.Code) cause {
+func (p *proof) causeOf(g int, id cluster.PodID, code plan.Code) cause {
 	if words := p.provenCause(g, id); words != "" {
 		return cause{code, words}
 	}
@@ -101,7 +101,7 @@ func (p *proof) provenCause(g int, id cluster.PodID) string {
 		here = zone
 	}
 	switch {
-	case p.reach.anyOf(id, others):
+	case p.reach.canRunOnAny(id, others):
 		return ""
 	case p.onlyUnderPressure(id, others):
 		return "" // causeWords describes the pressure hint

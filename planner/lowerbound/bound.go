@@ -6,18 +6,18 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
-// Of computes two lower bounds on evictions: one for meeting the requested goals as far as
+// Compute computes two lower bounds on evictions: one for meeting the requested goals as far as
 // possible, and one for reaching the plan's excess. It also returns the excess that no permitted
 // eviction can remove. It counts only pods that may leave and can run on another node. start holds
 // the goals before the plan.
 //
 // A pod leaves only one node, so the needs of nodes add up. A pod can serve several groups, so only
 // the needs of disjoint groups add up. CountBound and WeightedBound combine both kinds of needs.
-func Of(c *search.Search, start *goal.Tracker) plan.Bound {
+func Compute(c *search.Search, start *goal.Tracker) plan.Bound {
 	all, some := podsOfUnmetGoals(c, start)
-	p := &proof{c, start, newReachability(c, start), newDemand(all), newDemand(some), 0, map[string]float64{}}
-	p.nodes()
-	p.groups()
+	p := &proof{c, start, newReachability(c, start), newEvictionNeed(all), newEvictionNeed(some), 0, map[string]float64{}}
+	p.addNodeNeeds()
+	p.addGroupNeeds()
 	b := plan.Bound{
 		MinEvictions: p.full.lowerBound(p.full.sums[0] + p.full.sums[1]), MinForPlan: p.planned.lowerBound(len(c.Moves)),
 		Residual: plan.Round(p.residual), ResidualByGoal: p.byGoal, BlockedBy: p.blockers(),

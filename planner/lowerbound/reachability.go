@@ -20,12 +20,12 @@ type Reachability struct {
 	staying []stayingPods // by node
 	all     []cluster.NodeID
 	// sorted holds the nodes by the domains of the latest query.
-	sorted byDomain
+	sorted domainNodes
 	// last is the pod of the latest query. could is the result of CouldRun for it.
 	last  cluster.PodID
 	could func(cluster.NodeID, *cluster.Resources, int64) bool
-	// homes caches, by equivalence class, the targets among all nodes.
-	homes []classTargets
+	// targets caches, by equivalence class, the targets among all nodes.
+	targets []classTargets
 }
 
 // classTargets holds the first two nodes of a list that can hold pods of an equivalence class. If a
@@ -35,7 +35,7 @@ type classTargets struct {
 	nodes [2]cluster.NodeID
 }
 
-func (h *classTargets) elsewhere(from cluster.NodeID) bool {
+func (h *classTargets) hasOtherThan(from cluster.NodeID) bool {
 	return h.nodes[0] != cluster.NoNode && h.nodes[0] != from || h.nodes[1] != cluster.NoNode && h.nodes[1] != from
 }
 
@@ -60,22 +60,22 @@ func (r *Reachability) mayLeave(pod cluster.PodID) bool {
 	return !refused
 }
 
-// byDomain holds the nodes of each counted domain, and the nodes outside of them. All groups that
+// domainNodes holds the nodes of each counted domain, and the nodes outside of them. All groups that
 // count the same domains share it.
-type byDomain struct {
+type domainNodes struct {
 	k       *goal.SkewMeasure
 	in      [][]cluster.NodeID
 	outside []cluster.NodeID
-	homes   [][]classTargets // by domain and equivalence class
+	targets   [][]classTargets // by domain and equivalence class
 }
 
 // byDomain returns the nodes by the domains of the group. It reuses the latest result, because
 // nearly all groups count the same domains.
-func (r *Reachability) byDomain(k *goal.SkewMeasure) *byDomain {
+func (r *Reachability) byDomain(k *goal.SkewMeasure) *domainNodes {
 	if was := r.sorted.k; was != nil && was.Domains == k.Domains && len(was.Counts) == len(k.Counts) && slices.Equal(was.IndexByDomain, k.IndexByDomain) {
 		return &r.sorted
 	}
-	r.sorted = byDomain{k: k, in: make([][]cluster.NodeID, len(k.Counts)), homes: make([][]classTargets, len(k.Counts))}
+	r.sorted = domainNodes{k: k, in: make([][]cluster.NodeID, len(k.Counts)), targets: make([][]classTargets, len(k.Counts))}
 	for _, n := range r.all {
 		if z, counted := k.DomainIndex(n); counted {
 			r.sorted.in[z] = append(r.sorted.in[z], n)
@@ -94,21 +94,21 @@ func (r *Reachability) couldRun(pod cluster.PodID) func(cluster.NodeID, *cluster
 	return r.could
 }
 
-// anywhere reports whether the pod can end on another node. The pod must be one that may leave.
-func (r *Reachability) anywhere(pod cluster.PodID) bool { return r.anyOfClass(&r.homes, pod, r.all) }
+// canRunElsewhere reports whether the pod can end on another node. The pod must be one that may leave.
+func (r *Reachability) canRunElsewhere(pod cluster.PodID) bool { return r.canClassRunOnAny(&r.targets, pod, r.all) }
 
-// enters reports whether the pod can end on another node in domain z. The pod must be one that may
+// canEnterDomain reports whether the pod can end on another node in domain z. The pod must be one that may
 // leave.
-func (r *Reachability) enters(d *byDomain, z int, pod cluster.PodID) bool {
-	return r.anyOfClass(&d.homes[z], pod, d.in[z])
+func (r *Reachability) canEnterDomain(d *domainNodes, z int, pod cluster.PodID) bool {
+	return r.canClassRunOnAny(&d.targets[z], pod, d.in[z])
 }
 
-// anyOfClass returns the same as anyOf and caches the result for each equivalence class in homes.
+// canClassRunOnAny returns the same as anyOf and caches the result for each equivalence class in homes.
 // Pods of one class have equal requests; their targets differ only by their own nodes.
-func (r *Reachability) anyOfClass(homes *[]classTargets, pod cluster.PodID, nodes []cluster.NodeID) bool {
+func (r *Reachability) canClassRunOnAny(homes *[]classTargets, pod cluster.PodID, nodes []cluster.NodeID) bool {
 	class := r.search.Model.ClassNumber(pod)
 	if class < 0 {
-		return r.anyOf(pod, nodes)
+		return r.canRunOnAny(pod, nodes)
 	}
 	if *homes == nil {
 		*homes = make([]classTargets, r.search.Model.ClassCount())
@@ -126,11 +126,11 @@ func (r *Reachability) anyOfClass(homes *[]classTargets, pod cluster.PodID, node
 			}
 		}
 	}
-	return h.elsewhere(r.search.Snapshot.Pods[pod].Node)
+	return h.hasOtherThan(r.search.Snapshot.Pods[pod].Node)
 }
 
-// anyOf reports whether the pod can end on one of these nodes other than its own.
-func (r *Reachability) anyOf(pod cluster.PodID, nodes []cluster.NodeID) bool {
+// canRunOnAny reports whether the pod can end on one of these nodes other than its own.
+func (r *Reachability) canRunOnAny(pod cluster.PodID, nodes []cluster.NodeID) bool {
 	from, could := r.search.Snapshot.Pods[pod].Node, r.couldRun(pod)
 	for _, n := range nodes {
 		if n != from && r.search.Ready[n] && r.couldHold(pod, n, could) {
@@ -188,15 +188,15 @@ func (r *Reachability) stayingOn(n cluster.NodeID) *stayingPods {
 // node is empty.
 func (r *Reachability) runsIfEmpty(pod cluster.PodID, nodes []cluster.NodeID) bool {
 	could, none := r.couldRun(pod), cluster.Resources{}
-	return r.other(pod, nodes, func(n cluster.NodeID) bool { return could(n, &none, 0) })
+	return r.anyOtherNode(pod, nodes, func(n cluster.NodeID) bool { return could(n, &none, 0) })
 }
 
 func (r *Reachability) runsWithoutVolumes(pod cluster.PodID, nodes []cluster.NodeID) bool {
 	runs := filter.CanRunFunc(r.search.Snapshot.Pods[pod].Object)
-	return r.other(pod, nodes, func(n cluster.NodeID) bool { return runs(&r.search.Snapshot.Nodes[n]) })
+	return r.anyOtherNode(pod, nodes, func(n cluster.NodeID) bool { return runs(&r.search.Snapshot.Nodes[n]) })
 }
 
-func (r *Reachability) other(pod cluster.PodID, nodes []cluster.NodeID, pass func(cluster.NodeID) bool) bool {
+func (r *Reachability) anyOtherNode(pod cluster.PodID, nodes []cluster.NodeID, pass func(cluster.NodeID) bool) bool {
 	return slices.ContainsFunc(nodes, func(n cluster.NodeID) bool {
 		return n != r.search.Snapshot.Pods[pod].Node && r.search.Ready[n] && pass(n)
 	})

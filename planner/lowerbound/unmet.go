@@ -46,10 +46,10 @@ func (p *proof) unmetGoals() (all float64, out []plan.UnmetGoal) {
 func (p *proof) countRejections(g int, codes map[plan.Code]int, elsewhere *[]cluster.PodID) bool {
 	for _, id := range p.PodsOf(g) {
 		from := p.Model.NodeOf(id)
-		if from == cluster.NoNode || p.Snapshot.Pods[id].Terminal || !p.Goals.CouldServe(g, id, from) {
+		if from == cluster.NoNode || p.Snapshot.Pods[id].Terminal || !p.Goals.CouldImprove(g, id, from) {
 			continue
 		}
-		code, stays := p.refusal(id)
+		code, stays := p.rejectionCode(id)
 		if !stays {
 			return false
 		}
@@ -61,10 +61,10 @@ func (p *proof) countRejections(g int, codes map[plan.Code]int, elsewhere *[]clu
 	return true
 }
 
-// refusal returns the code for which a pod stays where the plan leaves it. The result is false if
+// rejectionCode returns the code for which a pod stays where the plan leaves it. The result is false if
 // no code exists or a later pass can lift the rejection. If the plan moves the pod, refusal asks
 // whether it could move again.
-func (p *proof) refusal(id cluster.PodID) (plan.Code, bool) {
+func (p *proof) rejectionCode(id cluster.PodID) (plan.Code, bool) {
 	if p.Moved[id] {
 		_, reason, lands := p.PredictLanding(id)
 		return reason.Code, !lands
@@ -104,7 +104,7 @@ func (p *proof) unmetDetail(g int, h plan.UnmetGoal) string {
 	for _, code := range codes {
 		each = append(each, fmt.Sprintf("%s %d", code, h.Rejections[code]))
 	}
-	return fmt.Sprintf("%s (%s): %s", goalLeftUnmet(p.Goals.Goals[g]), h.Goal, strings.Join(each, ", "))
+	return fmt.Sprintf("%s (%s): %s", describeUnmetGoal(p.Goals.Goals[g]), h.Goal, strings.Join(each, ", "))
 }
 
 // likelyLandings returns the clause about where the replacements of these pods are too likely to

@@ -18,7 +18,7 @@ func TestPricedNeverExceedsTheFewest(t *testing.T) {
 		var shares Shares
 		for i := range pods {
 			pods[i] = Pod{int32(r.IntN(nodes)), int32(r.IntN(groups))}
-			size := pick(r, 0.2, 0.3, 0.5, 1)
+			size := smallestChoice(r, 0.2, 0.3, 0.5, 1)
 			of = append(of, []Share{{pods[i].Node, size}, {int32(nodes) + pods[i].Group, 1}})
 			shares.Add(of[i]...)
 		}
@@ -59,7 +59,7 @@ func TestPricedNeverExceedsTheFewest(t *testing.T) {
 	}
 }
 
-func pick(r *rand.Rand, of ...float64) float64 { return of[r.IntN(len(of))] }
+func smallestChoice(r *rand.Rand, of ...float64) float64 { return of[r.IntN(len(of))] }
 
 func coversNeeds(set uint64, of [][]Share, needs []float64) bool {
 	has := make([]float64, len(needs))

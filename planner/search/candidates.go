@@ -35,10 +35,10 @@ func (c *goalSearch) candidates(g int) []candidate {
 			return
 		}
 		from := c.Model.NodeOf(id)
-		if from == cluster.NoNode || !c.Goals.CouldServe(g, id, from) {
+		if from == cluster.NoNode || !c.Goals.CouldImprove(g, id, from) {
 			return
 		}
-		if c.scope == nodeAndGroup && !c.Goals.CouldServeNodeAndGroup(id, from) {
+		if c.scope == nodeAndGroup && !c.Goals.CouldImproveNodeAndGroup(id, from) {
 			return
 		}
 		p := &c.Snapshot.Pods[id]
@@ -49,7 +49,7 @@ func (c *goalSearch) candidates(g int) []candidate {
 	}
 	c.candidateBuffer = out
 	slices.SortFunc(out, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.benefit, a.benefit), cmp.Compare(a.size, b.size), cmp.Compare(a.cost, b.cost), c.younger(a.pod, b.pod), cmp.Compare(a.pod, b.pod))
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.benefit, a.benefit), cmp.Compare(a.size, b.size), cmp.Compare(a.cost, b.cost), c.compareStartTimes(a.pod, b.pod), cmp.Compare(a.pod, b.pod))
 	})
 	return out
 }
@@ -90,8 +90,8 @@ func (c *goalSearch) costOf(p *cluster.Pod) float64 {
 	return c.costByPod[p.ID]
 }
 
-// younger orders pods by start time, latest first: a young pod loses less cached data.
-func (c *pass) younger(a, b cluster.PodID) int {
+// compareStartTimes orders pods by start time, latest first: a young pod loses less cached data.
+func (c *pass) compareStartTimes(a, b cluster.PodID) int {
 	sa, sb := c.Snapshot.Pods[a].Object.Status.StartTime, c.Snapshot.Pods[b].Object.Status.StartTime
 	if sa == nil || sb == nil {
 		return 0
@@ -125,7 +125,7 @@ func (c *goalSearch) countUnmet() (some bool) {
 
 // countUnmetPods returns the number of pods of unmet goals. It counts a pod once per goal.
 func (c *goalSearch) countUnmetPods() (pods int) {
-	for _, g := range c.Goals.ByNeed(c.unmetAttempts) {
+	for _, g := range c.Goals.UnmetByPriority(c.unmetAttempts) {
 		pods += len(c.PodsOf(g))
 	}
 	return pods

@@ -36,18 +36,18 @@ func (c *goalSearch) displacementMoves() (some bool) {
 	if c.Options.NoSteps || !c.countUnmet() || c.evictionsLeft() < 2 {
 		return false
 	}
-	before := c.result()
+	before := c.currentResult()
 	m := &displacementSearch{goalSearch: c, tries: min(maxTries, max(displacementPredictions/max(1, len(c.Snapshot.Nodes)), *c.predictions/displacementShare))}
 	c.useHints, c.scope = false, anyGoal
 	c.openWave()
 	for range displacementRounds {
-		if !m.serveAll() {
+		if !m.addSteps() {
 			break
 		}
 		some = true
 		if len(c.Snapshot.Nodes) <= maxNodesToRepeat {
 			c.closeWave()
-			c.rounds()
+			c.repeatRounds()
 		}
 	}
 	c.closeWave()
@@ -64,13 +64,13 @@ func (c *goalSearch) displacementMoves() (some bool) {
 // few moves.
 const maxNodesToRepeat = 200
 
-// serveAll looks for steps for each unmet goal, in order of need. It reports whether it made
+// addSteps looks for steps for each unmet goal, in order of need. It reports whether it made
 // any.
-func (m *displacementSearch) serveAll() (some bool) {
-	for _, g := range m.Goals.ByNeed(m.unmetAttempts) {
+func (m *displacementSearch) addSteps() (some bool) {
+	for _, g := range m.Goals.UnmetByPriority(m.unmetAttempts) {
 		for m.Goals.Excess(g) > 0 && m.tries > 0 && m.evictionsLeft() >= 2 {
-			best, found := m.best(g)
-			if !found || !m.join(best) {
+			best, found := m.bestStep(g)
+			if !found || !m.joinStep(best) {
 				break
 			}
 			some = true
@@ -79,15 +79,15 @@ func (m *displacementSearch) serveAll() (some bool) {
 	return some
 }
 
-// best returns the step with the highest value among those it predicts for goal g.
-func (m *displacementSearch) best(g int) (best displacement, found bool) {
+// bestStep returns the step with the highest value among those it predicts for goal g.
+func (m *displacementSearch) bestStep(g int) (best displacement, found bool) {
 	m.landings = map[cluster.PodID]*Landing{}
 	for _, p := range m.candidatesFor(g) {
 		for _, o := range m.openings(p) {
 			if m.tries <= 0 {
 				return best, found
 			}
-			if a, ok := m.predict(o, g); ok && (!found || a.compare(best) < 0) {
+			if a, ok := m.predictStep(o, g); ok && (!found || a.compare(best) < 0) {
 				best, found = a, true
 			}
 		}
@@ -111,9 +111,9 @@ func (m *displacementSearch) candidatesFor(g int) []cluster.PodID {
 	return out
 }
 
-// predict predicts both moves of a step. It reports whether both landings are acceptable and
+// predictStep predicts both moves of a step. It reports whether both landings are acceptable and
 // the second move is worth two evictions.
-func (m *displacementSearch) predict(o opening, g int) (displacement, bool) {
+func (m *displacementSearch) predictStep(o opening, g int) (displacement, bool) {
 	q := m.displacedLanding(o.displaced)
 	if q == nil || !m.limitsAllowBoth(o.displaced, o.pod) {
 		return displacement{}, false
@@ -129,13 +129,13 @@ func (m *displacementSearch) predict(o opening, g int) (displacement, bool) {
 		value -= m.Goals.ExcessChange(o.pod, from, l.To)
 	}
 	m.Undo(first)
-	return displacement{o.displaced, o.pod, o.target, g, l.Served, value, eligibility.EvictionCost(&m.Snapshot.Pods[o.displaced]) + eligibility.EvictionCost(&m.Snapshot.Pods[o.pod])}, ok
+	return displacement{o.displaced, o.pod, o.target, g, l.ImprovedGoals, value, eligibility.EvictionCost(&m.Snapshot.Pods[o.displaced]) + eligibility.EvictionCost(&m.Snapshot.Pods[o.pod])}, ok
 }
 
 // worthTwoEvictions reports whether the second move of a step has enough benefit for two
 // evictions.
 func (m *displacementSearch) worthTwoEvictions(p cluster.PodID, from cluster.NodeID, l Landing) bool {
-	return slices.ContainsFunc(l.Served, func(g int) bool {
+	return slices.ContainsFunc(l.ImprovedGoals, func(g int) bool {
 		b, ok := m.Goals.Measures[g].(*goal.NodeMeasure)
 		return !ok || float64(b.Excess()-b.ExcessAfter(p, from, l.To)) >= 2*displacementMinBenefit*float64(b.Total)
 	})
@@ -164,9 +164,9 @@ func (m *displacementSearch) limitsAllowBoth(q, p cluster.PodID) bool {
 	return !no
 }
 
-// join makes a step: q leaves in the current or the next wave, and p in the wave after that.
+// joinStep makes a step: q leaves in the current or the next wave, and p in the wave after that.
 // If one of the moves does not join, it undoes the step and returns false.
-func (m *displacementSearch) join(a displacement) bool {
+func (m *displacementSearch) joinStep(a displacement) bool {
 	c := m.goalSearch
 	if len(c.wave.hinted) > 0 || !c.joinDisplaced(a) {
 		c.closeWave()

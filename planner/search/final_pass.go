@@ -19,7 +19,7 @@ func (c *Search) finalPass() {
 			}
 			c.scope = anyGoal
 			c.round++
-			c.serveAll(todo)
+			c.moveForGoals(todo)
 		}
 		if len(c.Moves) == was {
 			c.closeWave()
@@ -37,7 +37,7 @@ func (c *goalSearch) affordableGoals(effort int) []int {
 	if _, spent := c.Limits.Exhausted(); spent {
 		return nil
 	}
-	todo, left := c.Goals.ByNeed(c.unmetAttempts), effort-*c.predictions
+	todo, left := c.Goals.UnmetByPriority(c.unmetAttempts), effort-*c.predictions
 	for i, g := range todo {
 		if left -= len(c.PodsOf(g)); left < 0 {
 			return todo[:i]

@@ -9,10 +9,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
-// settling returns a search after its final pass. One pod on n0 moves to n2, which is then
+// finalPassSearch returns a search after its final pass. One pod on n0 moves to n2, which is then
 // full.
-func settling(t *testing.T, effort int) *Search {
-	c := searching(t, 3, []string{"n0 a 3", "n0 b 3", "n0 c 3", "n1 d 8", "n2 e 5"}, func(o *settings.Options) { o.MaxPredictions = effort }, half("cpu", 0, 1)...)
+func finalPassSearch(t *testing.T, effort int) *Search {
+	c := newSmallSearch(t, 3, []string{"n0 a 3", "n0 b 3", "n0 c 3", "n1 d 8", "n2 e 5"}, func(o *settings.Options) { o.MaxPredictions = effort }, halfUsedGoals("cpu", 0, 1)...)
 	c.wave = newWave(c.State.Clone(), eligibility.NewConsumed(), 1)
 	c.finalPass()
 	return c
@@ -21,13 +21,13 @@ func settling(t *testing.T, effort int) *Search {
 // TestSettlingGoesOnUntilNothingHelps checks that the final pass stops only when no move
 // helps. It claims no goal unless it tried every pod again.
 func TestSettlingGoesOnUntilNothingHelps(t *testing.T) {
-	all := settling(t, 0)
+	all := finalPassSearch(t, 0)
 	if len(all.Moves) != 1 || !slices.Equal(slices.Sorted(slices.Values(all.FinalPassGoals)), []int{0, 1}) {
 		t.Fatalf("%d moves, and all was tried of goals %v; want one, and of both", len(all.Moves), all.FinalPassGoals)
 	}
 	need := *all.predictions
 	for effort := 1; effort <= 2*need+9; effort++ {
-		c := settling(t, effort)
+		c := finalPassSearch(t, effort)
 		if _, spent := c.PredictionLimitReached(); spent && len(c.FinalPassGoals) > 0 {
 			t.Errorf("effort %d: spent, and yet all was tried of %v", effort, c.FinalPassGoals)
 		}
@@ -40,7 +40,7 @@ func TestSettlingGoesOnUntilNothingHelps(t *testing.T) {
 // TestSettlingAsksAgainAfterTheMovesOfOthers: pods a and b find no node until c has left n1.
 // The goal of c is less far from its limit.
 func TestSettlingAsksAgainAfterTheMovesOfOthers(t *testing.T) {
-	c := searching(t, 3, []string{`n0 a 4,"memory":4Gi`, `n0 b 5,"memory":4Gi`, `n1 c 6,"memory":2Gi`, `n2 e 1,"memory":7Gi`}, nil, half("cpu", 0, 1)...)
+	c := newSmallSearch(t, 3, []string{`n0 a 4,"memory":4Gi`, `n0 b 5,"memory":4Gi`, `n1 c 6,"memory":2Gi`, `n2 e 1,"memory":7Gi`}, nil, halfUsedGoals("cpu", 0, 1)...)
 	c.wave = newWave(c.State.Clone(), eligibility.NewConsumed(), 1)
 	if c.finalPass(); len(c.Moves) != 2 || c.Moves[0].Pod != 2 || c.Moves[1].Wave != 2 || len(c.FinalPassGoals) > 0 {
 		t.Errorf("%+v: want c, and then a; %v is left", c.Moves, c.FinalPassGoals)
@@ -51,14 +51,14 @@ func TestSettlingAsksAgainAfterTheMovesOfOthers(t *testing.T) {
 // predictions for all their pods fit. It takes none if limits allow no eviction.
 func TestWithinAnEffort(t *testing.T) {
 	pods := []string{"n0 a 3", "n0 b 3", "n0 c 3", "n1 d 8"}
-	c := searching(t, 3, pods, nil, half("cpu", 0, 1)...)
+	c := newSmallSearch(t, 3, pods, nil, halfUsedGoals("cpu", 0, 1)...)
 	*c.predictions = 10
 	for effort, want := range map[int]int{12: 0, 13: 1, 14: 2} {
 		if got := c.affordableGoals(effort); len(got) != want || want == 1 && c.Goals.Goals[got[0]].Node != 0 {
 			t.Errorf("effort %d: goals %v, want the %d worst", effort, got, want)
 		}
 	}
-	none := searching(t, 3, pods, func(o *settings.Options) { o.Limits.PerPass = plan.Absolute(0) }, half("cpu", 0, 1)...)
+	none := newSmallSearch(t, 3, pods, func(o *settings.Options) { o.Limits.PerPass = plan.Absolute(0) }, halfUsedGoals("cpu", 0, 1)...)
 	if got := none.affordableGoals(100); len(got) > 0 {
 		t.Errorf("no pod may go, and goals %v are tried", got)
 	}
@@ -68,7 +68,7 @@ func TestWithinAnEffort(t *testing.T) {
 // predictions, and no more than further attempts may.
 func TestSettlingTakesWhatIsLeftOfTheEffort(t *testing.T) {
 	for effort, want := range map[int]int{0: repeatPredictions / 2, 50: 40, repeatPredictions: repeatPredictions / 2} {
-		c := searching(t, 2, []string{"n0 a 8"}, func(o *settings.Options) { o.MaxPredictions = effort }, half("cpu", 0)...)
+		c := newSmallSearch(t, 2, []string{"n0 a 8"}, func(o *settings.Options) { o.MaxPredictions = effort }, halfUsedGoals("cpu", 0)...)
 		*c.predictions = 10
 		if got := c.finalPassPredictions(); got != want {
 			t.Errorf("limits.maxPredictions %d: %d, want %d", effort, got, want)
@@ -79,7 +79,7 @@ func TestSettlingTakesWhatIsLeftOfTheEffort(t *testing.T) {
 // TestAWaveThatGoesOnFollowsTheLast checks that a new wave has the next number and no pods in
 // flight.
 func TestAWaveThatGoesOnFollowsTheLast(t *testing.T) {
-	c := settling(t, 0)
+	c := finalPassSearch(t, 0)
 	c.Moves[0].Wave = 4
 	if c.openWave(); c.wave.number != 5 || c.wave.Total != 0 {
 		t.Errorf("wave %d with %d pods away, want 5 with none", c.wave.number, c.wave.Total)

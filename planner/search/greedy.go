@@ -58,10 +58,10 @@ func (a greedyMove) compare(b greedyMove) int {
 func (c *goalSearch) greediestMove(not []cluster.PodID) (best greedyMove, waits bool) {
 	best.pod = -1
 	c.round++
-	for _, g := range c.Goals.ByNeed(c.unmetAttempts) {
+	for _, g := range c.Goals.UnmetByPriority(c.unmetAttempts) {
 		for _, pod := range c.PodsOf(g) {
 			from := c.Model.NodeOf(pod)
-			if c.Moved[pod] || c.triedIn[pod] == c.round || slices.Contains(not, pod) || from == cluster.NoNode || !c.Goals.CouldServe(g, pod, from) {
+			if c.Moved[pod] || c.triedIn[pod] == c.round || slices.Contains(not, pod) || from == cluster.NoNode || !c.Goals.CouldImprove(g, pod, from) {
 				continue
 			}
 			c.triedIn[pod] = c.round
@@ -75,7 +75,7 @@ func (c *goalSearch) greediestMove(not []cluster.PodID) (best greedyMove, waits 
 			if a == refused {
 				continue
 			}
-			m := greedyMove{pod, g, c.Goals.FirstOrder(g), c.Eligibility.Rank(pod), c.Goals.ExcessChange(pod, from, l.To), eligibility.EvictionCost(&c.Snapshot.Pods[pod])}
+			m := greedyMove{pod, g, c.Goals.FirstGoalRank(g), c.Eligibility.Rank(pod), c.Goals.ExcessChange(pod, from, l.To), eligibility.EvictionCost(&c.Snapshot.Pods[pod])}
 			if best.pod < 0 || m.compare(best) < 0 {
 				best, waits = m, a == joinsLater || !c.wave.Room(c.Eligibility, pod)
 			}

@@ -11,7 +11,7 @@ import (
 // landing is uncertain, it looks for node hints that make the landing acceptable.
 func (c *State) PredictWithHints(pod cluster.PodID) (Landing, plan.Reason, bool) {
 	l, reason, ok := c.PredictLanding(pod)
-	if ok || !c.Options.Steers() || !steerable(reason.Code) {
+	if ok || !c.Options.Steers() || !hintsMayHelp(reason.Code) {
 		return l, reason, ok
 	}
 	steered, why := findHints([]*State{c}, pod, nil)
@@ -24,9 +24,9 @@ func (c *State) PredictWithHints(pod cluster.PodID) (Landing, plan.Reason, bool)
 	return steered, plan.Reason{}, true
 }
 
-// steerable reports whether hints may change the result: the pod may leave, but its landing
+// hintsMayHelp reports whether hints may change the result: the pod may leave, but its landing
 // is not certain enough.
-func steerable(code plan.Code) bool { return code == plan.WouldReturn || code == plan.UncertainLanding }
+func hintsMayHelp(code plan.Code) bool { return code == plan.WouldReturn || code == plan.UncertainLanding }
 
 // hintRounds is how many rounds of findHints add only the nodes on which the replacement may
 // land. Later rounds add all nodes on which the replacement fits but does not help.
@@ -50,10 +50,10 @@ func findHints(states []*State, pod cluster.PodID, base []cluster.NodeID) (Landi
 		case reason.Code == "":
 			l.Hinted, l.Steered = hinted, true
 			return l, ""
-		case !steerable(reason.Code):
+		case !hintsMayHelp(reason.Code):
 			return Landing{}, reason.Message
 		}
-		next := unionOf(hinted, more)
+		next := unionOfNodes(hinted, more)
 		if len(next) == len(hinted) || round > hintRounds {
 			return Landing{}, "a hint would not be enough"
 		}
@@ -74,10 +74,10 @@ func predictLandings(states []*State, pod cluster.PodID, all bool) (l Landing, m
 			l = fresh
 			continue
 		}
-		if reason.Code == "" || !steerable(r.Code) {
+		if reason.Code == "" || !hintsMayHelp(r.Code) {
 			reason = r
 		}
-		more = unionOf(more, c.unhelpfulNodes(pod, all))
+		more = unionOfNodes(more, c.unhelpfulNodes(pod, all))
 	}
 	return l, more, reason
 }
@@ -89,7 +89,7 @@ func (c *State) unhelpfulNodes(pod cluster.PodID, all bool) []cluster.NodeID {
 	pr := c.Model.Predict(pod)
 	nodes := pr.Possible()
 	if all {
-		nodes = unionOf(nodes, slices.DeleteFunc(slices.Clone(pr.Gone.Feasible), func(n cluster.NodeID) bool { return c.Steering.refused[n] != "" }))
+		nodes = unionOfNodes(nodes, slices.DeleteFunc(slices.Clone(pr.Gone.Feasible), func(n cluster.NodeID) bool { return c.Steering.refused[n] != "" }))
 	}
 	places := c.Goals.CheckTargets(pod, from)
 	return slices.DeleteFunc(nodes, func(n cluster.NodeID) bool { return n != from && !c.Goals.UnderPressure[n] && places.Acceptable(n) })
@@ -101,8 +101,8 @@ func SetHints(states []*State, nodes []cluster.NodeID) {
 	}
 }
 
-// SteeringOf returns the value of a move's field steer.
-func (c *State) SteeringOf(l Landing) string {
+// SteerKind returns the value of a move's field steer.
+func (c *State) SteerKind(l Landing) string {
 	if l.Steered {
 		return string(c.Steering.Kind)
 	}

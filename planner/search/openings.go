@@ -48,7 +48,7 @@ func (m *displacementSearch) openings(p cluster.PodID) (out []opening) {
 		if t == from || !m.Ready[t] || !could(t, &cluster.Resources{}, 0) || !places.Helps(t) || places.HarmsGroup(t) {
 			continue
 		}
-		if lack := largestLack(wants, t); lack > 0 {
+		if lack := largestMissingShare(wants, t); lack > 0 {
 			nodes = append(nodes, openedNode{t, lack})
 		}
 	}
@@ -89,9 +89,9 @@ func (m *displacementSearch) resourceNeeds(p cluster.PodID) []resourceNeed {
 	return out
 }
 
-// largestLack returns the largest missing room for p, as a share of the node's total. It
+// largestMissingShare returns the largest missing room for p, as a share of the node's total. It
 // returns 0 if nothing is missing.
-func largestLack(wants []resourceNeed, n cluster.NodeID) (most float64) {
+func largestMissingShare(wants []resourceNeed, n cluster.NodeID) (most float64) {
 	for _, w := range wants {
 		if total := w.total(n); total > 0 {
 			most = max(most, float64(w.amount-w.room(n))/float64(total))

@@ -22,7 +22,7 @@ type attemptResult struct {
 	excessLeft, firstExcessLeft float64
 }
 
-func (c *pass) result() attemptResult {
+func (c *pass) currentResult() attemptResult {
 	o := attemptResult{c.Moves, c.HintedByWave, c.Rejections.clone(), make([]int64, len(c.Goals.Goals)), 0, 0}
 	for g := range o.excess {
 		o.excess[g] = c.Goals.Excess(g)
@@ -132,14 +132,14 @@ func (c *pass) finalPassPredictions() int {
 
 func (c *pass) countNeedless() (count int) {
 	for i := range c.Moves {
-		if c.needlessAt(i) {
+		if c.isNeedlessAt(i) {
 			count++
 		}
 	}
 	return count
 }
 
-func (c *pass) needless(m Step) bool {
+func (c *pass) isNeedless(m Step) bool {
 	return c.Goals.EachAffected(m.Pod, m.Landing.To, m.From, func(i int) bool {
 		return c.Goals.Measures[i].ExcessAfter(m.Pod, m.Landing.To, m.From) <= c.Goals.Excess(i)
 	})
@@ -151,16 +151,16 @@ func (c *pass) isDisplacement(i int) bool {
 	return c.Moves[i].Displaced != nil && i+1 < len(c.Moves) && c.Moves[i+1].Pod == c.Moves[i].Displaced.Pod
 }
 
-// needlessAt reports whether move i is needless. The first move of a step is needless if the
+// isNeedlessAt reports whether move i is needless. The first move of a step is needless if the
 // second is needless or missing.
-func (c *pass) needlessAt(i int) bool {
+func (c *pass) isNeedlessAt(i int) bool {
 	switch {
 	case c.isDisplacement(i):
-		return c.needless(c.Moves[i+1].Step)
+		return c.isNeedless(c.Moves[i+1].Step)
 	case c.Moves[i].Displaced != nil:
 		return true
 	}
-	return c.needless(c.Moves[i].Step)
+	return c.isNeedless(c.Moves[i].Step)
 }
 
 // hasUnpairedDisplacement reports whether the first move of a step is present without the

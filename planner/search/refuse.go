@@ -100,7 +100,7 @@ func (c *pass) Refuse(pod cluster.PodID) (plan.Reason, bool) {
 func (c *pass) rejectAll(g int, reason plan.Reason) {
 	for _, id := range c.PodsOf(g) {
 		if !c.Rejections.has(id) && !c.Moved[id] {
-			if from := c.Model.NodeOf(id); from != cluster.NoNode && c.Goals.CouldServe(g, id, from) {
+			if from := c.Model.NodeOf(id); from != cluster.NoNode && c.Goals.CouldImprove(g, id, from) {
 				c.Rejections.add(id, c.Goals.Goals[g].Strategy, reason)
 			}
 		}

@@ -55,7 +55,7 @@ func (c *goalSearch) dropNeedless() {
 	var needed []Step
 	for i := 0; i < len(c.Moves); i++ {
 		switch {
-		case !c.needlessAt(i):
+		case !c.isNeedlessAt(i):
 			needed = append(needed, c.Moves[i].Step)
 		case c.isDisplacement(i):
 			c.Undo(c.Moves[i+1].Step)
@@ -67,20 +67,20 @@ func (c *goalSearch) dropNeedless() {
 	}
 	c.rewind(needed)
 	for len(needed) > 0 {
-		needed = c.rejoin(needed)
+		needed = c.repeatMoves(needed)
 	}
 }
 
-// rejoin repeats the moves for which one more wave has room, and returns the remaining moves.
+// repeatMoves repeats the moves for which one more wave has room, and returns the remaining moves.
 // It drops a move for which even an empty wave has no room.
-func (c *goalSearch) rejoin(moves []Step) (rest []Step) {
+func (c *goalSearch) repeatMoves(moves []Step) (rest []Step) {
 	for i, m := range moves {
 		if c.wave.Full() {
 			rest = append(rest, moves[i:]...)
 			break
 		}
 		if m.Displaced != nil {
-			switch c.rejoinDisplaced(m) {
+			switch c.repeatDisplacedMove(m) {
 			case joined:
 				rest = append(rest, moves[i+1:]...)
 			case joinsLater:
@@ -111,7 +111,7 @@ func (c *goalSearch) dropNeedlessDisplacements() {
 	if n := c.countNeedless(); n == 0 || n*minShareOfMoves < len(c.Moves) {
 		return
 	}
-	first := c.result()
+	first := c.currentResult()
 	c.dropNeedless()
 	c.closeWave()
 	c.dropLast()
@@ -120,10 +120,10 @@ func (c *goalSearch) dropNeedlessDisplacements() {
 	}
 }
 
-// rejoinDisplaced repeats the first move of a step. The second belongs in the next wave. If
+// repeatDisplacedMove repeats the first move of a step. The second belongs in the next wave. If
 // the first is rejected, the caller tries the second alone.
-func (c *waveBuilder) rejoinDisplaced(m Step) joinResult {
-	a := displacement{displaced: m.Pod, pod: m.Displaced.Pod, target: m.Displaced.On, goal: m.goal, served: slices.Clone(m.Landing.Served)}
+func (c *waveBuilder) repeatDisplacedMove(m Step) joinResult {
+	a := displacement{displaced: m.Pod, pod: m.Displaced.Pod, target: m.Displaced.On, goal: m.goal, improvedGoals: slices.Clone(m.Landing.ImprovedGoals)}
 	switch {
 	case c.joinDisplaced(a):
 		return joined

@@ -8,7 +8,7 @@ import (
 
 // goalsToServe lists the goals that the search serves now, in order of need.
 func (c *goalSearch) goalsToServe() []int {
-	list := c.Goals.ByNeed(c.unmetAttempts)
+	list := c.Goals.UnmetByPriority(c.unmetAttempts)
 	if c.onlyFirst {
 		return slices.DeleteFunc(list, func(g int) bool { return !c.Goals.First[g] })
 	}
@@ -22,22 +22,22 @@ func (c *goalSearch) goalsToServe() []int {
 // moves, a single move is enough to continue.
 const minShareOfMoves = 200
 
-// rounds repeats rounds over all goals, because a move for one goal can make room for
+// repeatRounds repeats rounds over all goals, because a move for one goal can make room for
 // another. It stops after a round that adds no move, or less than 0.5 % of the moves. It also
 // stops when limits are exhausted.
-func (c *goalSearch) rounds() {
+func (c *goalSearch) repeatRounds() {
 	for again := true; again; {
 		c.round++
 		was := len(c.Moves)
-		c.serveAll(c.goalsToServe())
+		c.moveForGoals(c.goalsToServe())
 		_, spent := c.Limits.Exhausted()
 		again = len(c.Moves) > was && (len(c.Moves)-was)*minShareOfMoves >= len(c.Moves) && !spent
 	}
 }
 
-// serveAll serves each goal as far as possible, in the order of todo. Goals that wait for the
+// moveForGoals serves each goal as far as possible, in the order of todo. Goals that wait for the
 // next wave come first in it.
-func (c *goalSearch) serveAll(todo []int) {
+func (c *goalSearch) moveForGoals(todo []int) {
 	for len(todo) > 0 {
 		var later []int
 		for i, g := range todo {
@@ -45,7 +45,7 @@ func (c *goalSearch) serveAll(todo []int) {
 				later = append(later, todo[i:]...)
 				break
 			}
-			if c.serveGoal(g) {
+			if c.moveForGoal(g) {
 				later = append(later, g)
 			}
 		}
@@ -55,9 +55,9 @@ func (c *goalSearch) serveAll(todo []int) {
 	}
 }
 
-// serveGoal moves pods for goal g until g is met or no candidate joins. It reports whether g
+// moveForGoal moves pods for goal g until g is met or no candidate joins. It reports whether g
 // waits for the next wave.
-func (c *goalSearch) serveGoal(g int) (waits bool) {
+func (c *goalSearch) moveForGoal(g int) (waits bool) {
 	c.rejectUnknownUsage(g)
 	for c.Goals.Excess(g) > 0 {
 		if reason, spent := c.Limits.Exhausted(); spent {
@@ -118,7 +118,7 @@ func (c *goalSearch) tryCandidate(pod cluster.PodID, g int) (joinResult, plan.Re
 		return a, plan.Reason{}
 	}
 	c.triedIn[pod] = c.round
-	if !c.useHints && c.Options.Steers() && steerable(reason.Code) {
+	if !c.useHints && c.Options.Steers() && hintsMayHelp(reason.Code) {
 		reason = plan.Reason{}
 	}
 	return refused, reason

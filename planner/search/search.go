@@ -41,7 +41,7 @@ func (c *Search) passOverGoals() {
 	for _, c.onlyFirst = range c.firstOnlyTurns() {
 		for _, c.useHints = range c.hintPhases() {
 			for c.scope = range scopes {
-				c.rounds()
+				c.repeatRounds()
 			}
 		}
 	}
@@ -64,7 +64,7 @@ func (c *Search) Run() {
 func (c *Search) singleMoves() {
 	pull := c.countUnmetPods()
 	c.attempt()
-	best, vain, last := c.result(), 0, 0
+	best, vain, last := c.currentResult(), 0, 0
 	c.attemptFirstAlone(&best)
 	c.greedyAttempts(pull, &best)
 	for range maxAttempts - 1 {
@@ -75,7 +75,7 @@ func (c *Search) singleMoves() {
 		last = spent
 		c.restart()
 		c.attempt()
-		if o := c.result(); o.better(best) {
+		if o := c.currentResult(); o.better(best) {
 			best, vain = o, 0
 		} else {
 			vain++
@@ -93,7 +93,7 @@ func (c *Search) attempt() {
 		c.dropLast()
 		return
 	}
-	first := c.result()
+	first := c.currentResult()
 	c.dropNeedless()
 	c.passOverGoals()
 	if c.dropLast(); c.worseThan(first) {
@@ -107,29 +107,29 @@ func (c *Search) attempt() {
 // limits and take room. The attempt costs as much as the first. If no limit blocks a first
 // goal, it must fit the predictions for repeated attempts.
 func (c *Search) attemptFirstAlone(best *attemptResult) {
-	if plan.Round(best.firstExcessLeft) == 0 || !c.servesOthers() || !c.limitedFirst() && 2**c.predictions > c.predictionsForRepeat() {
+	if plan.Round(best.firstExcessLeft) == 0 || !c.hasMovesForOtherGoals() || !c.limitsBlockFirstGoals() && 2**c.predictions > c.predictionsForRepeat() {
 		return
 	}
 	c.restart()
 	c.firstAlone = true
 	c.attempt()
-	if o := c.result(); o.better(*best) {
+	if o := c.currentResult(); o.better(*best) {
 		*best = o
 		return
 	}
 	c.firstAlone = false
 }
 
-// servesOthers reports whether some move serves no goal in Goals.First.
-func (c *pass) servesOthers() bool {
+// hasMovesForOtherGoals reports whether some move serves no goal in Goals.First.
+func (c *pass) hasMovesForOtherGoals() bool {
 	return slices.ContainsFunc(c.Moves, func(m WaveStep) bool {
-		return !slices.ContainsFunc(m.Landing.Served, func(g int) bool { return c.Goals.First[g] })
+		return !slices.ContainsFunc(m.Landing.ImprovedGoals, func(g int) bool { return c.Goals.First[g] })
 	})
 }
 
-// limitedFirst reports whether limits are exhausted, or a limit blocks a pod of an unmet goal
+// limitsBlockFirstGoals reports whether limits are exhausted, or a limit blocks a pod of an unmet goal
 // in Goals.First.
-func (c *pass) limitedFirst() bool {
+func (c *pass) limitsBlockFirstGoals() bool {
 	if _, spent := c.Limits.Exhausted(); spent {
 		return true
 	}
@@ -152,7 +152,7 @@ func (c *Search) greedyAttempts(pull int, best *attemptResult) {
 		c.restart()
 		first := c.greedyMoves(firsts)
 		c.attempt()
-		if o := c.result(); o.better(*best) {
+		if o := c.currentResult(); o.better(*best) {
 			*best = o
 		}
 		if first < 0 {

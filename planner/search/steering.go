@@ -90,7 +90,7 @@ func (st *Steering) Forbids(nodes []cluster.NodeID) string {
 			return why
 		}
 	}
-	if all := unionOf(nodes, st.alreadyHinted); len(all) > st.maxNodes {
+	if all := unionOfNodes(nodes, st.alreadyHinted); len(all) > st.maxNodes {
 		if st.maxNodes == maxHintedNodes {
 			return fmt.Sprintf("%s would be hinted, and no more than %d are at once", CountNodes(len(all)), maxHintedNodes)
 		}
@@ -114,8 +114,8 @@ func (st *Steering) ignoresHints() string {
 	return "it tolerates the taint " + hints.Key
 }
 
-// unionOf returns the union of two sets of nodes, sorted.
-func unionOf(a, b []cluster.NodeID) []cluster.NodeID {
+// unionOfNodes returns the union of two sets of nodes, sorted.
+func unionOfNodes(a, b []cluster.NodeID) []cluster.NodeID {
 	out := slices.Concat(a, b)
 	slices.Sort(out)
 	return slices.Compact(out)

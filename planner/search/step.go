@@ -15,7 +15,7 @@ type Step struct {
 	// removes. MostServed is the goal of which it removes the largest share. Both are
 	// measured before the move.
 	Benefit    float64
-	MostServed int
+	MostImproved int
 	// Displaced is set if the move only makes room for another; otherwise nil.
 	Displaced *DisplacedFor
 }
@@ -36,7 +36,7 @@ type WaveStep struct {
 type Landing struct {
 	To                                                cluster.NodeID
 	Acceptable                                        int   // number of nodes on which the landing is acceptable
-	Served                                            []int // goals that the move improves
+	ImprovedGoals                                            []int // goals that the move improves
 	Confidence, ReturnProbability, PendingProbability float64
 	// Hinted are the nodes that must carry a hint for this prediction. In a wave, they are
 	// the hinted nodes of the wave.

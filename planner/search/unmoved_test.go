@@ -12,7 +12,7 @@ import (
 
 // TestARefusalHoldsUntilTheNextMove: n1 has no room for p0 until p2 has left n1.
 func TestARefusalHoldsUntilTheNextMove(t *testing.T) {
-	c := searching(t, 3, []string{"n0 a 4", "n0 b 4", "n1 c 7", "n2 d 3"}, nil, half("cpu", 0)...)
+	c := newSmallSearch(t, 3, []string{"n0 a 4", "n0 b 4", "n1 c 7", "n2 d 3"}, nil, halfUsedGoals("cpu", 0)...)
 	c.wave = newWave(c.State.Clone(), eligibility.NewConsumed(), 1)
 	c.move(3, 1) // n1 is full; n2 has room but is not Ready
 	c.Ready[2], c.Ready[1] = false, true
@@ -38,7 +38,7 @@ func TestWhatHintsMayChangeIsNotRemembered(t *testing.T) {
 	why := plan.Reason{Code: plan.NoTargetFits}
 	for _, steer := range []hints.Kind{hints.None, hints.Taint} {
 		for _, many := range []int{2, 2 * maxCleared} {
-			c := searching(t, 2, []string{"n0 a 1", "n0 b 1"}, func(o *settings.Options) { o.Steer = steer }, half("cpu", 0)...)
+			c := newSmallSearch(t, 2, []string{"n0 a 1", "n0 b 1"}, func(o *settings.Options) { o.Steer = steer }, halfUsedGoals("cpu", 0)...)
 			for i := range many {
 				c.sinceMove.add(c.State, cluster.PodID(i), why)
 			}

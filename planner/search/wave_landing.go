@@ -49,9 +49,9 @@ func (u *rejectedSinceMove) add(c *State, pod cluster.PodID, why plan.Reason) {
 	u.why[pod] = why
 }
 
-// wavePair returns the states in which a move of the wave must land well: the beginning of
+// statesOfWave returns the states in which a move of the wave must land well: the beginning of
 // the wave and the current state. It returns one state while both are equal.
-func (c *waveBuilder) wavePair() []*State {
+func (c *waveBuilder) statesOfWave() []*State {
 	if len(c.wave.steps) == 0 {
 		return []*State{c.State}
 	}
@@ -71,7 +71,7 @@ func (c *waveBuilder) landInWave(pod cluster.PodID) (Landing, plan.Reason, joinR
 	own := !ok
 	if ok && len(w.steps) > 0 {
 		if _, r, holds := w.start.PredictLanding(pod); !holds {
-			if !c.useHints || !steerable(r.Code) {
+			if !c.useHints || !hintsMayHelp(r.Code) {
 				return l, r, joinsLater
 			}
 			reason, ok = r, false
@@ -85,13 +85,13 @@ func (c *waveBuilder) landInWave(pod cluster.PodID) (Landing, plan.Reason, joinR
 		}
 		return l, plan.Reason{}, joined
 	}
-	if !c.useHints || !steerable(reason.Code) {
+	if !c.useHints || !hintsMayHelp(reason.Code) {
 		if own {
 			c.sinceMove.add(c.State, pod, reason)
 		}
 		return l, reason, refused
 	}
-	l, why := findHints(c.wavePair(), pod, w.hinted)
+	l, why := findHints(c.statesOfWave(), pod, w.hinted)
 	switch {
 	case why == "":
 		return l, plan.Reason{}, joined
@@ -111,7 +111,7 @@ func (c *waveBuilder) hintsCannotHelp(pod cluster.PodID) bool {
 
 // needsHints reports whether the landing would be unacceptable without the wave's hints.
 func (c *waveBuilder) needsHints(pod cluster.PodID) bool {
-	both := c.wavePair()
+	both := c.statesOfWave()
 	SetHints(both, nil)
 	_, _, without := predictLandings(both, pod, false)
 	SetHints(both, c.wave.hinted)
@@ -157,15 +157,15 @@ func (c *waveBuilder) addHints(all []Step, now []cluster.NodeID) bool {
 // move afterwards.
 func (c *waveBuilder) recordBenefit(m *Step) {
 	m.Benefit = c.Goals.BenefitOfLeaving(m.Pod, m.From)
-	served := m.Landing.Served
+	served := m.Landing.ImprovedGoals
 	switch {
 	case slices.Contains(served, m.goal):
-	case len(served) > 0 && !c.Goals.CouldServe(m.goal, m.Pod, m.From):
+	case len(served) > 0 && !c.Goals.CouldImprove(m.goal, m.Pod, m.From):
 		m.goal = served[0]
 	default:
 		served = append(slices.Clone(served), m.goal)
 	}
-	m.Landing.Served, m.MostServed = served, c.Goals.MostServed(m.Pod, m.From, served)
+	m.Landing.ImprovedGoals, m.MostImproved = served, c.Goals.MostImproved(m.Pod, m.From, served)
 	m.Landing.Acceptable = c.countAcceptable(m.Pod, &m.Landing)
 	m.Landing.predicted = prediction.Prediction{}
 }

@@ -35,14 +35,14 @@ func (c *waveBuilder) join(pod cluster.PodID, g int) (joinResult, plan.Reason) {
 		if w.Total > 0 {
 			return joinsLater, plan.Reason{}
 		}
-		return refused, c.noRoom(pod)
+		return refused, c.noRoomReason(pod)
 	}
 	l, reason, a := c.landInWave(pod)
 	if a != joined {
 		return a, reason
 	}
 	m := Step{Pod: pod, From: c.Model.NodeOf(pod), Landing: l, goal: g}
-	if c.scope < anyGoal && !c.Goals.ServesAll(pod, m.From, l.To) {
+	if c.scope < anyGoal && !c.Goals.ImprovesAll(pod, m.From, l.To) {
 		return refused, plan.Reason{} // a later scope may accept it
 	}
 	if len(l.Hinted) > len(w.hinted) && len(w.steps) > 0 {
@@ -57,11 +57,11 @@ func (c *waveBuilder) join(pod cluster.PodID, g int) (joinResult, plan.Reason) {
 		c.Apply(m)
 		w.steps = append(w.steps, m)
 	}
-	c.accept(m)
+	c.recordMove(m)
 	return joined, plan.Reason{}
 }
 
-func (c *waveBuilder) accept(m Step) {
+func (c *waveBuilder) recordMove(m Step) {
 	c.wave.Add(c.Eligibility, m.Pod)
 	c.Moves = append(c.Moves, WaveStep{m, c.wave.number})
 	c.Moved[m.Pod] = true
@@ -87,8 +87,8 @@ func (c *waveBuilder) closeWave() {
 	c.wave = newWave(w.start, w.consumed, w.number+1)
 }
 
-// noRoom returns why a pod may not leave any more although no pod is in flight.
-func (c *waveBuilder) noRoom(pod cluster.PodID) plan.Reason {
+// noRoomReason returns why a pod may not leave any more although no pod is in flight.
+func (c *waveBuilder) noRoomReason(pod cluster.PodID) plan.Reason {
 	if reason, no := c.wave.consumed.Refuse(c.Eligibility, pod); no {
 		return reason
 	}
@@ -101,7 +101,7 @@ type displacement struct {
 	displaced, pod cluster.PodID
 	target         cluster.NodeID
 	goal           int
-	served         []int   // goals that pod's move serves
+	improvedGoals         []int   // goals that pod's move serves
 	value          float64 // weighted excess that both moves remove, as a share of the initial excess
 	cost           float64
 }
@@ -119,13 +119,13 @@ func (c *waveBuilder) joinDisplaced(a displacement) bool {
 	if !ok {
 		return false
 	}
-	l.Served, l.Acceptable = a.served, len(c.AcceptableDisplacedNodes(a.displaced, &l))
+	l.ImprovedGoals, l.Acceptable = a.improvedGoals, len(c.AcceptableDisplacedNodes(a.displaced, &l))
 	l.predicted = prediction.Prediction{}
 	st := Step{Pod: a.displaced, From: a.target, Landing: l, goal: a.goal, Displaced: &DisplacedFor{a.pod, a.target}}
-	st.MostServed = c.Goals.MostServed(a.pod, c.Model.NodeOf(a.pod), a.served)
+	st.MostImproved = c.Goals.MostImproved(a.pod, c.Model.NodeOf(a.pod), a.improvedGoals)
 	c.Apply(st)
 	c.wave.steps = append(c.wave.steps, st)
-	c.accept(st)
+	c.recordMove(st)
 	return true
 }
 
@@ -150,7 +150,7 @@ func (c *waveBuilder) openWave() {
 
 // dropLast undoes needless moves at the end of the list, on which no other move depends.
 func (c *waveBuilder) dropLast() {
-	for n := len(c.Moves) - 1; n >= 0 && c.needlessAt(n); n-- {
+	for n := len(c.Moves) - 1; n >= 0 && c.isNeedlessAt(n); n-- {
 		m := c.Moves[n]
 		c.Undo(m.Step)
 		c.wave.start.Undo(m.Step)

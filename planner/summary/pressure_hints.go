@@ -82,7 +82,7 @@ func expiredHints(s *cluster.Snapshot, now time.Time) string {
 	if len(nodes) == 1 {
 		carry = "carries a pressure hint that has"
 	}
-	return fmt.Sprintf("%s %s expired; goals ignore it, pods may still avoid them (%s): run `evenkeel hints gc`", search.CountNodes(len(nodes)), carry, NameFew(nodes))
+	return fmt.Sprintf("%s %s expired; goals ignore it, pods may still avoid them (%s): run `evenkeel hints gc`", search.CountNodes(len(nodes)), carry, JoinNames(nodes))
 }
 
 // leftoverHints describes the nodes with a steering hint that a finished run left behind. It
@@ -97,11 +97,11 @@ func leftoverHints(s *cluster.Snapshot, now time.Time) string {
 	if len(nodes) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s still hinted by a run that has ended, and pods avoid them (%s): run `evenkeel hints clear`", search.CountNodes(len(nodes)), NameFew(nodes))
+	return fmt.Sprintf("%s still hinted by a run that has ended, and pods avoid them (%s): run `evenkeel hints clear`", search.CountNodes(len(nodes)), JoinNames(nodes))
 }
 
-// NameFew joins at most maxProblems names.
-func NameFew(nodes []string) string {
+// JoinNames joins at most maxProblems names.
+func JoinNames(nodes []string) string {
 	names := strings.Join(nodes[:min(len(nodes), maxProblems)], ", ")
 	if more := len(nodes) - maxProblems; more > 0 {
 		names += fmt.Sprintf(", and %d more", more)
