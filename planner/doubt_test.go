@@ -6,14 +6,13 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// TestWhatIsInDoubtIsNoExcessAndNoRoom: the window and the newest measurement of a node
-// may differ. The excess of a goal uses the lower value. By the higher value, the plan
-// lifts no node above its limit.
+// TestWhatIsInDoubtIsNoExcessAndNoRoom: the window and the newest measurement of a node may differ. The
+// excess of a goal uses the lower value. By the higher value, the plan lifts no node above its limit.
 func TestWhatIsInDoubtIsNoExcessAndNoRoom(t *testing.T) {
 	byLoad, plain := 0, 0
 	for seed := range uint64(20) {
-		o := unequal(seed)
-		_, p := made(t, o, loadedByLoad(t))
+		o := clusterWithRandomUsage(seed)
+		_, p := planRandomCluster(t, o, configByUsage(t))
 		plain += movesOf(p, "hot")
 		for i := range o.Usage.Nodes {
 			n := &o.Usage.Nodes[i]
@@ -22,9 +21,9 @@ func TestWhatIsInDoubtIsNoExcessAndNoRoom(t *testing.T) {
 				n.Newest[name] = v * []int64{60, 130, 100, 95}[i%4] / 100
 			}
 		}
-		s, p := made(t, o, loadedByLoad(t))
+		s, p := planRandomCluster(t, o, configByUsage(t))
 		checkWaves(t, seed, s, p)
-		checkUse(t, seed, s, p)
+		checkUsageAfterPlan(t, seed, s, p)
 		byLoad += movesOf(p, "hot")
 		if n := len(p.Moves); n < p.Bound.MinForPlan {
 			t.Errorf("seed %d: %d moves, proven minimum %d", seed, n, p.Bound.MinForPlan)

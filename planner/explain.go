@@ -16,7 +16,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/summary"
 )
 
-// Explainer explains why pods move or stay. It uses the plan that the planner makes now, and the
+// Explainer explains why pods move or stay. Explainer uses the plan that the planner makes now, and the
 // result of every rule for the cluster as it is.
 type Explainer struct {
 	start *search.Search
@@ -108,8 +108,8 @@ func (e *Explainer) pod(id cluster.PodID) plan.PodExplanation {
 	return x
 }
 
-// setVerdict sets what happens to the pod, whether a single obstacle keeps it, and whether a goal
-// needs its eviction.
+// setVerdict sets what happens to the pod, whether a single obstacle keeps it, and whether a goal needs its
+// eviction.
 func (e *Explainer) setVerdict(p *cluster.Pod, x *plan.PodExplanation) {
 	if m, moved := e.moves[p.ID]; moved {
 		x.Move, x.Verdict = &m, m.Reason
@@ -136,8 +136,8 @@ func (e *Explainer) setVerdict(p *cluster.Pod, x *plan.PodExplanation) {
 	x.OnlyObstacle = refused && len(inTheWay) == 1 && inTheWay[0].Code == x.Verdict.Code && x.Landing.Verdict.Code == ""
 }
 
-// awaitsSamples describes a goal that the pod's leaving would serve but that still waits for usage
-// samples. It returns "" if none exists.
+// awaitsSamples describes a goal that the pod's leaving would serve but that still waits for usage samples.
+// awaitsSamples returns "" if none exists.
 func (e *Explainer) awaitsSamples(p *cluster.Pod) (why string) {
 	if p.Node == cluster.NoNode || p.Terminal {
 		return ""
@@ -203,8 +203,8 @@ func (e *Explainer) guards(p *cluster.Pod) []plan.RuleResult {
 	return out
 }
 
-// budgets returns the results of two rules: the back-off of the pod's workload, and the budget that
-// covers the pod.
+// budgets returns the results of two rules: the back-off of the pod's workload, and the budget that covers
+// the pod.
 func (e *Explainer) budgets(p *cluster.Pod) []plan.RuleResult {
 	out := []plan.RuleResult{}
 	if r, rests := e.start.Eligibility.BackedOff(p); rests {

@@ -15,13 +15,12 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/summary"
 )
 
-// Recheck checks one wave of a plan against a fresh snapshot, just before the wave is executed. It
-// returns the moves that are still valid, with new predicted landings. It returns an outcome for
-// each dropped move. It never adds a move.
+// Recheck checks one wave of a plan against a fresh snapshot, just before the wave is executed. Recheck
+// returns the moves that are still valid, with new predicted landings. Recheck returns an outcome for each
+// dropped move. Recheck never adds a move.
 //
-// If the wave has hints, Recheck first assumes the planned hints. If these hints are impossible now
-// or no steered move remains valid, it checks the other moves without hints and drops all steered
-// moves.
+// If the wave has hints, Recheck first assumes the planned hints. If these hints are impossible now or no
+// steered move remains valid, it checks the other moves without hints and drops all steered moves.
 func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, pl plan.Plan, wave int, now time.Time) (ok []plan.Move, dropped []plan.Outcome) {
 	goals = goal.Number(s, goals)
 	var moves []plan.Move
@@ -145,8 +144,8 @@ func recheckMove(c *search.Search, start *search.State, w *eligibility.InFlightC
 	return fresh, plan.Outcome{}, true
 }
 
-// isReserved reports whether the limits already count this move. A pass reserves a whole wave,
-// executes it in parts and rechecks each part.
+// isReserved reports whether the limits already count this move. A pass reserves a whole wave, executes it in
+// parts and rechecks each part.
 func isReserved(c *search.Search, m plan.Move) bool {
 	return slices.ContainsFunc(c.PlannerState.Runs, func(run plan.OpenRun) bool {
 		return slices.ContainsFunc(run.Reservations, func(r plan.Reservation) bool {
@@ -155,9 +154,9 @@ func isReserved(c *search.Search, m plan.Move) bool {
 	})
 }
 
-// refreshMove replaces the prediction in the move and keeps its purpose. The order in which the
-// scheduler places the replacements of a wave is unknown. So nodes that are acceptable for the
-// first replacement of the wave stay acceptable.
+// refreshMove replaces the prediction in the move and keeps its purpose. The order in which the scheduler
+// places the replacements of a wave is unknown. So nodes that are acceptable for the first replacement of the
+// wave stay acceptable.
 func refreshMove(c *search.Search, start *search.State, first *search.Landing, p *cluster.Pod, m plan.Move, l *search.Landing) plan.Move {
 	s := c.Snapshot
 	m.Pod, m.Owner, m.GracePeriodSeconds = plan.PodRefOf(p), plan.OwnerRefOf(s, p), summary.GracePeriodSeconds(c, p)
@@ -175,8 +174,8 @@ func refreshMove(c *search.Search, start *search.State, first *search.Landing, p
 	return m
 }
 
-// FindPod returns the pod with the UID of ref. If there is none, it returns the pod with the same
-// namespace and name, or nil.
+// FindPod returns the pod with the UID of ref. If there is none, it returns the pod with the same namespace
+// and name, or nil.
 func FindPod(s *cluster.Snapshot, ref plan.PodRef) *cluster.Pod {
 	if ref.UID != "" {
 		if p := s.PodByUID(ref.UID); p != nil {
@@ -194,9 +193,9 @@ func acceptableNodes(c *search.State, m plan.Move, pod cluster.PodID, l *search.
 	return c.AcceptableNodes(pod, l)
 }
 
-// predictAgain predicts the landing again: first as the first move of the wave, then after the
-// moves applied so far. The displaced pod of a step need not improve a goal. The other half of its
-// step must be possible, and only with the displacement.
+// predictAgain predicts the landing again: first as the first move of the wave, then after the moves applied
+// so far. The displaced pod of a step need not improve a goal. The other half of its step must be possible,
+// and only with the displacement.
 func predictAgain(c *search.Search, start *search.State, w *eligibility.InFlightCount, m plan.Move, p *cluster.Pod) (first, l search.Landing, r plan.Reason, good bool) {
 	land := (*search.State).PredictLanding
 	if m.DisplacedFor != nil {
@@ -213,8 +212,7 @@ func predictAgain(c *search.Search, start *search.State, w *eligibility.InFlight
 	return first, l, r, good
 }
 
-// stillNeeded reports whether a pod must still make room for another. If not, it returns the
-// reason.
+// stillNeeded reports whether a pod must still make room for another. If not, it returns the reason.
 func stillNeeded(c *search.Search, m plan.Move, q *cluster.Pod, l search.Landing) (plan.Reason, bool) {
 	name := m.DisplacedFor.String()
 	p := FindPod(c.Snapshot, *m.DisplacedFor)
@@ -238,7 +236,7 @@ func stillNeeded(c *search.Search, m plan.Move, q *cluster.Pod, l search.Landing
 }
 
 // refuseOtherHalf checks the rules for the other half of a step that do not depend on its landing.
-// It returns true if one of them rejects the move.
+// refuseOtherHalf returns true if one of them rejects the move.
 func refuseOtherHalf(c *search.Search, m plan.Move, q cluster.PodID, p *cluster.Pod) (plan.Reason, bool) {
 	if r, no := c.Eligibility.Refuse(p.ID); no {
 		return r, true

@@ -15,13 +15,12 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// TestLargeClustersArePlannedByOdds: on 240 nodes, the scheduler samples 117 feasible
-// nodes (49 %). Over all samples, each move has at least guards.minConfidence. Landings
-// that are rejected as uncertain have less. In each explanation, the probabilities of
-// the nodes add up to those of the pod.
+// TestLargeClustersArePlannedByOdds: on 240 nodes, the scheduler samples 117 feasible nodes (49 %). Over all
+// samples, each move has at least guards.minConfidence. Landings that are rejected as uncertain have less. In
+// each explanation, the probabilities of the nodes add up to those of the pod.
 func TestLargeClustersArePlannedByOdds(t *testing.T) {
-	conf := loaded(t)
-	s, p := made(t, wide(), conf)
+	conf := configWithTwoStrategies(t)
+	s, p := planRandomCluster(t, nodesWithRareEmptyOnes(), conf)
 	opts := conf.PlannerOptions()
 	e := planner.New(opts).Explain(s, plan.PlannerState{}, controller.Goals(s, conf.BuildStrategies(), nil), s.TakenAt)
 	unsure := 0
@@ -38,8 +37,8 @@ func TestLargeClustersArePlannedByOdds(t *testing.T) {
 	}
 	refused := 0
 	for id := range s.Pods {
-		if l := e.Pod(cluster.PodID(id)).Pods[0].Landing; sampledFor(l) {
-			addsUp(t, s, &s.Pods[id], l)
+		if l := e.Pod(cluster.PodID(id)).Pods[0].Landing; moreFeasibleThanSample(l) {
+			checkProbabilitiesSumToOne(t, s, &s.Pods[id], l)
 			if l.Verdict.Code == plan.UncertainLanding || l.Verdict.Code == plan.WouldReturn {
 				refused++
 				if l.Confidence >= opts.MinConfidence {
@@ -53,15 +52,15 @@ func TestLargeClustersArePlannedByOdds(t *testing.T) {
 	}
 }
 
-// wide returns a cluster of 240 nodes. About one node in 20 is almost empty, and wins in
+// nodesWithRareEmptyOnes returns a cluster of 240 nodes. About one node in 20 is almost empty, and wins in
 // every sample that contains it, whatever its zone.
-func wide() *cluster.Objects {
+func nodesWithRareEmptyOnes() *cluster.Objects {
 	r := rand.New(rand.NewPCG(3, 5))
-	return fill(simulation.Crowded(r, 240, 16, 12), func() int64 { return int64(100 * (r.IntN(10) + 50*min(r.IntN(20), 1))) })
+	return addFillerPods(simulation.Crowded(r, 240, 16, 12), func() int64 { return int64(100 * (r.IntN(10) + 50*min(r.IntN(20), 1))) })
 }
 
-// sampledFor reports whether more than 117 nodes, the size of a sample, are feasible.
-func sampledFor(l plan.Landing) bool {
+// moreFeasibleThanSample reports whether more than 117 nodes, the size of a sample, are feasible.
+func moreFeasibleThanSample(l plan.Landing) bool {
 	fits := 0
 	for _, n := range l.Nodes {
 		if strings.HasPrefix(n.Detail, "scores") {
@@ -71,7 +70,7 @@ func sampledFor(l plan.Landing) bool {
 	return fits > 117
 }
 
-func addsUp(t *testing.T, s *cluster.Snapshot, p *cluster.Pod, l plan.Landing) {
+func checkProbabilitiesSumToOne(t *testing.T, s *cluster.Snapshot, p *cluster.Pod, l plan.Landing) {
 	t.Helper()
 	all, good, back := l.PendingProbability, 0.0, 0.0
 	for _, n := range l.Nodes {
@@ -92,11 +91,11 @@ func addsUp(t *testing.T, s *cluster.Snapshot, p *cluster.Pod, l plan.Landing) {
 	}
 }
 
-// TestSampledShareIsTheProfiles: if the profile scores all nodes, fewer nodes are
-// possible than if it scores 50 %.
+// TestSampledShareIsTheProfiles: if the profile scores all nodes, fewer nodes are possible than if it scores
+// 50 %.
 func TestSampledShareIsTheProfiles(t *testing.T) {
 	possible := func(percent int) int {
-		s, err := cluster.New(wide())
+		s, err := cluster.New(nodesWithRareEmptyOnes())
 		if err != nil {
 			t.Fatal(err)
 		}

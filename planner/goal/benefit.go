@@ -6,16 +6,14 @@ import (
 	"slices"
 )
 
-// ImprovesAll reports whether a move to `to` serves every requested goal that the pod's leaving could
-// serve.
+// ImprovesAll reports whether a move to `to` serves every requested goal that the pod's leaving could serve.
 func (t *Tracker) ImprovesAll(pod cluster.PodID, from, to cluster.NodeID) bool {
 	return t.EachAffected(pod, from, cluster.NoNode, func(i int) bool {
 		return t.Goals[i].Constraint || !t.CouldImprove(i, pod, from) || t.Measures[i].ExcessAfter(pod, from, to) < t.Excess(i)
 	})
 }
 
-// CouldImproveNodeAndGroup reports whether the pod's leaving could serve both a node goal and a group
-// goal.
+// CouldImproveNodeAndGroup reports whether the pod's leaving could serve both a node goal and a group goal.
 func (t *Tracker) CouldImproveNodeAndGroup(pod cluster.PodID, from cluster.NodeID) bool {
 	node, group := false, false
 	t.EachAffected(pod, from, cluster.NoNode, func(i int) bool {
@@ -28,8 +26,8 @@ func (t *Tracker) CouldImproveNodeAndGroup(pod cluster.PodID, from cluster.NodeI
 	return node && group
 }
 
-// MostImproved returns the goal in served for which the pod's leaving removes the largest weighted
-// share of excess.
+// MostImproved returns the goal in served for which the pod's leaving removes the largest weighted share of
+// excess.
 func (t *Tracker) MostImproved(pod cluster.PodID, from cluster.NodeID, served []int) int {
 	best, most := served[0], -1.0
 	for _, i := range served {
@@ -41,22 +39,22 @@ func (t *Tracker) MostImproved(pod cluster.PodID, from cluster.NodeID, served []
 	return best
 }
 
-// usageAllowsTarget reports whether goal i allows node n as a target with regard to usage. It is always
-// true for goals that do not count load. For goals by load, the usage of n must be known. If no
+// usageAllowsTarget reports whether goal i allows node n as a target with regard to usage. usageAllowsTarget
+// is always true for goals that do not count load. For goals by load, the usage of n must be known. If no
 // goal is about n, n must also have room below the limit, so that the move does not overload it.
 func (t *Tracker) usageAllowsTarget(i int, pod cluster.PodID, n cluster.NodeID) bool {
 	b, ok := t.Measures[i].(*NodeMeasure)
 	return !ok || !b.Amounts.Measure.ByUsage || n == cluster.NoNode || usageKnown(b.Amounts, n) && HasRoom(t.RoomNeededOutsideGoals(pod), n)
 }
 
-// CouldImprove reports whether leaving `from` can lower the excess of goal g. It assumes the best
+// CouldImprove reports whether leaving `from` can lower the excess of goal g. CouldImprove assumes the best
 // target.
 func (t *Tracker) CouldImprove(g int, pod cluster.PodID, from cluster.NodeID) bool {
 	return t.ExcessAfterLeaving(g, pod, from) < t.Excess(g)
 }
 
-// ExcessAfterLeaving returns the least excess of goal g after the pod leaves `from`. For a skew
-// goal, it assumes the best target domain.
+// ExcessAfterLeaving returns the least excess of goal g after the pod leaves `from`. For a skew goal, it
+// assumes the best target domain.
 func (t *Tracker) ExcessAfterLeaving(g int, pod cluster.PodID, from cluster.NodeID) int64 {
 	k, ok := t.Measures[g].(*SkewMeasure)
 	if !ok {
@@ -68,8 +66,8 @@ func (t *Tracker) ExcessAfterLeaving(g int, pod cluster.PodID, from cluster.Node
 	return k.ExcessAfterLeaving(from)
 }
 
-// BenefitOfLeaving returns the largest benefit of the eviction: the sum over all requested goals of
-// weight times the removed share of the initial excess.
+// BenefitOfLeaving returns the largest benefit of the eviction: the sum over all requested goals of weight
+// times the removed share of the initial excess.
 func (t *Tracker) BenefitOfLeaving(pod cluster.PodID, from cluster.NodeID) float64 {
 	var sum float64
 	t.EachAffected(pod, from, cluster.NoNode, func(i int) bool {
@@ -96,8 +94,8 @@ func (t *Tracker) ImprovedGoals(pod cluster.PodID, from, to cluster.NodeID) []in
 	return slices.Compact(out)
 }
 
-// ExcessChange returns the change that a move causes in the sum over requested goals of weight
-// times excess. Each excess is a share of the initial excess. Negative values are improvements.
+// ExcessChange returns the change that a move causes in the sum over requested goals of weight times excess.
+// Each excess is a share of the initial excess. Negative values are improvements.
 func (t *Tracker) ExcessChange(pod cluster.PodID, from, to cluster.NodeID) (sum float64) {
 	t.EachAffected(pod, from, to, func(i int) bool {
 		if g := &t.Goals[i]; !g.Constraint {

@@ -11,8 +11,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// TestWhatCouldServeServesSomewhere checks CouldServe for group goals. It must be true exactly if a
-// move to some node lowers the excess, also for pods outside of the counted domains.
+// TestWhatCouldServeServesSomewhere checks CouldServe for group goals. TestWhatCouldServeServesSomewhere must
+// be true exactly if a move to some node lowers the excess, also for pods outside of the counted domains.
 func TestWhatCouldServeServesSomewhere(t *testing.T) {
 	s, err := cluster.New(simulation.Uneven(rand.New(rand.NewPCG(3, 1)), 60, 900))
 	if err != nil {

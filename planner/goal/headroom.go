@@ -8,8 +8,7 @@ import (
 // Unbounded is the headroom of a node that no goal is about.
 const Unbounded = int64(1) << 62
 
-// Headroom holds, for one way to count, how much more each node can take before a goal about it is
-// worse off.
+// Headroom holds, for one way to count, how much more each node can take before a goal about it is worse off.
 type Headroom struct {
 	Amounts *cluster.Amounts
 	ByNode  []int64

@@ -5,14 +5,13 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// NodeMeasure measures NodeBelow: the amount over the limit, in milliCPU or bytes. For ratios the
-// unit is millionths.
+// NodeMeasure measures NodeBelow: the amount over the limit, in milliCPU or bytes. For ratios the unit is
+// millionths.
 type NodeMeasure struct {
 	Amounts            *cluster.Amounts
 	Node               cluster.NodeID
 	used, limit, Total int64
-	// uncertain is the part of used that may be gone already. Excess does not count it, but
-	// addHeadroom does.
+	// uncertain is the part of used that may be gone already. Excess does not count it, but addHeadroom does.
 	uncertain int64
 }
 
@@ -74,8 +73,8 @@ func (r requestAmounts) forGoal(s *cluster.Snapshot, g plan.Goal) *cluster.Amoun
 
 // Measure is the distance of one goal from being met, in integers of its own unit.
 type Measure interface {
-	// Excess returns 0 if the goal is met. Otherwise it returns the amount over the limit, in
-	// milliCPU, bytes or millionths, or the number of pods that must move.
+	// Excess returns 0 if the goal is met. Otherwise it returns the amount over the limit, in milliCPU, bytes
+	// or millionths, or the number of pods that must move.
 	Excess() int64
 	// ExcessAfter returns the excess after the pod moves. Either node may be NoNode.
 	ExcessAfter(pod cluster.PodID, from, to cluster.NodeID) int64

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// FirstGoals marks, by goal, the goals that the planner serves before all others. They are unmet
-// requested goals about nodes that are drained first or under pressure. No other unmet goal may
-// have a higher weight. These goals use the limits first.
+// FirstGoals marks, by goal, the goals that the planner serves before all others. They are unmet requested
+// goals about nodes that are drained first or under pressure. No other unmet goal may have a higher weight.
+// These goals use the limits first.
 func (t *Tracker) FirstGoals() []bool {
 	heaviest := 0.0
 	for i := range t.Goals {
@@ -58,8 +58,7 @@ func (t *Tracker) UnmetByPriority(stuck []int) []int {
 	return out
 }
 
-// drainRank returns 0 for goals about nodes that are drained first or under pressure, and 1 for
-// others.
+// drainRank returns 0 for goals about nodes that are drained first or under pressure, and 1 for others.
 func (t *Tracker) drainRank(i int) int {
 	if g := &t.Goals[i]; g.Kind == plan.NodeBelow && (t.UnderPressure != nil && t.UnderPressure[g.Node] || t.Annotations.OfNode(t.Snapshot, g.Node).DrainFirst) {
 		return 0
@@ -67,8 +66,8 @@ func (t *Tracker) drainRank(i int) int {
 	return 1
 }
 
-// goalKindRank puts group goals before node goals. A move between domains leaves a choice of nodes in
-// the target domain, which node goals can then use.
+// goalKindRank puts group goals before node goals. A move between domains leaves a choice of nodes in the
+// target domain, which node goals can then use.
 func goalKindRank(k plan.GoalKind) int {
 	if k == plan.SkewAtMost {
 		return 0
@@ -76,8 +75,8 @@ func goalKindRank(k plan.GoalKind) int {
 	return 1
 }
 
-// Number sorts goals into a stable order and sets their excess. It names the goals with excess g1,
-// g2, and so on.
+// Number sorts goals into a stable order and sets their excess. Number names the goals with excess g1, g2,
+// and so on.
 func Number(s *cluster.Snapshot, goals []plan.Goal) []plan.Goal {
 	goals = sortedByKey(goals)
 	t := NewTracker(s, goals)
@@ -92,7 +91,7 @@ func Number(s *cluster.Snapshot, goals []plan.Goal) []plan.Goal {
 	return goals
 }
 
-// sortedByKey sorts goals by their keys. It computes each key once.
+// sortedByKey sorts goals by their keys. sortedByKey computes each key once.
 func sortedByKey(goals []plan.Goal) []plan.Goal {
 	type keyed struct {
 		key string

@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// TargetCheck decides for every node whether a pod's replacement there serves a requested goal and
-// harms none. It computes everything that does not depend on the node only once.
+// TargetCheck decides for every node whether a pod's replacement there serves a requested goal and harms
+// none. TargetCheck computes everything that does not depend on the node only once.
 type TargetCheck struct {
 	From cluster.NodeID
-	// leavingImproves is true if leaving serves a goal on any target. LeavingHarms is true if leaving
-	// worsens a goal on any target.
+	// leavingImproves is true if leaving serves a goal on any target. LeavingHarms is true if leaving worsens
+	// a goal on any target.
 	leavingImproves, LeavingHarms bool
-	// usageImproved holds the amounts by load whose goals the leaving serves. It counts only for
+	// usageImproved holds the amounts by load whose goals the leaving serves. usageImproved counts only for
 	// targets with known usage.
 	usageImproved []*cluster.Amounts
 	// OutsideGoals is the room that such a target needs if no goal is about it.
@@ -27,8 +27,8 @@ type groupEffect struct {
 	effects      []effect // by domain index plus one; index 0 is for nodes without a domain
 }
 
-// effect is a set of two flags: harmless if the group goal is not worse off, helpful if it improves
-// and is requested.
+// effect is a set of two flags: harmless if the group goal is not worse off, helpful if it improves and is
+// requested.
 type effect uint8
 
 const (
@@ -59,8 +59,7 @@ func (t *Tracker) CheckTargets(pod cluster.PodID, from cluster.NodeID) TargetChe
 		a.OutsideGoals = t.RoomNeededOutsideGoals(pod)
 	}
 	if !a.leavingImproves && len(t.byPod[pod]) == 0 {
-		// Leaving can serve only goals by load, so a target must also have known usage and enough
-		// room.
+		// Leaving can serve only goals by load, so a target must also have known usage and enough room.
 		for _, amounts := range a.usageImproved {
 			a.leavingImproves = true
 			a.needs = append(a.needs, RoomNeed{1, t.KnownUsage[amounts]})
@@ -116,12 +115,12 @@ func (t *Tracker) groupEffects(i int, from cluster.NodeID) groupEffect {
 	return g
 }
 
-// Acceptable reports whether a replacement on n improves at least one requested goal and worsens no
-// goal, constraints included.
+// Acceptable reports whether a replacement on n improves at least one requested goal and worsens no goal,
+// constraints included.
 func (a *TargetCheck) Acceptable(n cluster.NodeID) bool { return !a.Harms(n) && a.Helps(n) }
 
-// Count returns the number of ready nodes in the list for which Acceptable is true, without the
-// pod's own node. The last loop avoids branches, because they are hard to predict.
+// Count returns the number of ready nodes in the list for which Acceptable is true, without the pod's own
+// node. The last loop avoids branches, because they are hard to predict.
 func (a *TargetCheck) Count(nodes []cluster.NodeID, ready []bool) (count int) {
 	if a.LeavingHarms || !a.leavingImproves && len(a.groups)+len(a.usageImproved) == 0 {
 		return 0
@@ -193,8 +192,8 @@ func (a *TargetCheck) Harms(n cluster.NodeID) bool {
 	return a.LeavingHarms
 }
 
-// HarmsGroup reports whether a replacement on n worsens a group goal. A displaced pod outside the
-// group cannot compensate for that.
+// HarmsGroup reports whether a replacement on n worsens a group goal. A displaced pod outside the group
+// cannot compensate for that.
 func (a *TargetCheck) HarmsGroup(n cluster.NodeID) bool {
 	return slices.ContainsFunc(a.groups, func(g groupEffect) bool { return g.onNode(n)&harmless == 0 })
 }

@@ -1,7 +1,6 @@
-// Package goal measures how far each goal is from being met and follows moves of pods.
-// For a pod it says which goals an eviction serves, and which nodes its replacement may
-// land on without making a goal worse. It never decides which pod moves, and never
-// predicts a placement.
+// Package goal measures how far each goal is from being met and follows moves of pods. For a pod it says
+// which goals an eviction serves, and which nodes its replacement may land on without making a goal worse.
+// The package never decides which pod moves, and never predicts a placement.
 package goal
 
 import (
@@ -11,8 +10,7 @@ import (
 	"slices"
 )
 
-// Tracker holds the goals and the excess of each goal. It starts with the snapshot and follows
-// moves.
+// Tracker holds the goals and the excess of each goal. Tracker starts with the snapshot and follows moves.
 type Tracker struct {
 	Snapshot *cluster.Snapshot
 	Goals    []plan.Goal
@@ -21,17 +19,16 @@ type Tracker struct {
 	InitialExcess []int64
 	ByNode        [][]int32 // by node: the indices of the goals about it
 	byPod         [][]int32 // by pod: the indices of the group goals that contain it
-	// Headroom holds one entry per way to count. The entry gives, by node, how much more the node
-	// can take before a goal about it is worse off.
+	// Headroom holds one entry per way to count. The entry gives, by node, how much more the node can take
+	// before a goal about it is worse off.
 	Headroom []Headroom
-	// KnownUsage applies to amounts counted by load. By node, it is Unbounded if the node's usage
-	// is known, and 0 otherwise.
+	// KnownUsage applies to amounts counted by load. By node, it is Unbounded if the node's usage is known,
+	// and 0 otherwise.
 	KnownUsage map[*cluster.Amounts][]int64
-	// roomOutsideGoals applies to amounts counted by load. By node, it is the room below the limit
-	// of the other nodes' goals. Nodes with a goal of their own have Unbounded.
+	// roomOutsideGoals applies to amounts counted by load. By node, it is the room below the limit of the
+	// other nodes' goals. Nodes with a goal of their own have Unbounded.
 	roomOutsideGoals map[*cluster.Amounts][]int64
-	// UnderPressure marks, by node, the nodes under pressure. Nil means that the option is not
-	// used.
+	// UnderPressure marks, by node, the nodes under pressure. Nil means that the option is not used.
 	UnderPressure []bool
 	// First marks, by goal, the goals that the planner serves before all others; see FirstGoals.
 	First []bool
@@ -39,8 +36,8 @@ type Tracker struct {
 	Annotations *annotation.Cache
 }
 
-// NewTracker returns a Tracker for these goals with the excess in the snapshot. It panics on an unknown
-// goal kind.
+// NewTracker returns a Tracker for these goals with the excess in the snapshot. NewTracker panics on an
+// unknown goal kind.
 func NewTracker(s *cluster.Snapshot, goals []plan.Goal) *Tracker {
 	t := &Tracker{Snapshot: s, Goals: goals, Measures: make([]Measure, len(goals)), InitialExcess: make([]int64, len(goals)),
 		ByNode: make([][]int32, len(s.Nodes)), byPod: make([][]int32, len(s.Pods)), KnownUsage: map[*cluster.Amounts][]int64{}, roomOutsideGoals: map[*cluster.Amounts][]int64{}, Annotations: annotation.NewCache()}
@@ -104,7 +101,7 @@ func (t *Tracker) Move(pod cluster.PodID, from, to cluster.NodeID) {
 	}
 }
 
-// EachAffected calls f for every goal that the move can change, until f returns false. It reports
+// EachAffected calls f for every goal that the move can change, until f returns false. EachAffected reports
 // whether f always returned true.
 func (t *Tracker) EachAffected(pod cluster.PodID, from, to cluster.NodeID, f func(i int) bool) bool {
 	for _, n := range [...]cluster.NodeID{from, to} {
@@ -143,8 +140,8 @@ func (t *Tracker) addHeadroom(b *NodeMeasure, limit float64) {
 	}
 }
 
-// addUsageHeadroom records the nodes with known usage. For nodes that no goal is about, it also
-// records how much more they can take.
+// addUsageHeadroom records the nodes with known usage. For nodes that no goal is about, it also records how
+// much more they can take.
 func (t *Tracker) addUsageHeadroom(b *NodeMeasure, limit float64) {
 	if t.KnownUsage[b.Amounts] == nil {
 		known, room := make([]int64, len(t.Snapshot.Nodes)), make([]int64, len(t.Snapshot.Nodes))

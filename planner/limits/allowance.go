@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// Allowance is one limit and its use by the pods that it applies to. Limits per hour also count the
-// evictions of the last hour.
+// Allowance is one limit and its use by the pods that it applies to. Limits per hour also count the evictions
+// of the last hour.
 type Allowance struct {
 	Code               plan.Code
 	limit              plan.CountLimit
@@ -57,7 +57,7 @@ func (a Allowance) Description() string {
 	return fmt.Sprintf("%s of %s, which is %s", a.limit, CountPods(a.podCount), countEvictions(n))
 }
 
-// LastHour describes the evictions of the last hour for an hourly limit. It returns "" for others.
+// LastHour describes the evictions of the last hour for an hourly limit. LastHour returns "" for others.
 func (a Allowance) LastHour() string {
 	if a.Code != plan.LimitPerHour {
 		return ""

@@ -1,5 +1,5 @@
-// Package limits counts the planned evictions of a pass against the limits per pass and per hour.
-// It names the limit that rejects one more eviction. It never looks at goals, guards, budgets or
+// Package limits counts the planned evictions of a pass against the limits per pass and per hour. The package
+// names the limit that rejects one more eviction. The package never looks at goals, guards, budgets or
 // placement.
 package limits
 
@@ -19,8 +19,8 @@ type Counter struct {
 	Zones    []string     // zone of each node
 	bound    podCounts
 	planned  podCounts
-	// earlierPlan counts the evictions of an earlier plan in this pass. Limits per pass include
-	// them. Limits per hour find them in lastHour.
+	// earlierPlan counts the evictions of an earlier plan in this pass. Limits per pass include them. Limits
+	// per hour find them in lastHour.
 	earlierPlan podCounts
 }
 
@@ -58,8 +58,8 @@ func (l *Counter) Remove(pod cluster.PodID) {
 	l.planned.add(l.snapshot, l.Zones, &l.snapshot.Pods[pod], -1)
 }
 
-// PlannedFor returns the number of evictions of the workload's pods in this pass. Pods
-// without a workload are counted together.
+// PlannedFor returns the number of evictions of the workload's pods in this pass. Pods without a workload are
+// counted together.
 func (l *Counter) PlannedFor(w cluster.WorkloadID) int {
 	return l.planned.ofWorkload(w) + l.earlierPlan.ofWorkload(w)
 }
@@ -79,8 +79,8 @@ func (l *Counter) HourlyOfCluster() Allowance {
 	return Allowance{plan.LimitPerHour, l.options.PerHour.Cluster, 0, l.planned.all, "limits.perHour.cluster", "", l.lastHour.Cluster, ""}
 }
 
-// Allowances returns the limits that an eviction of this pod counts against: first those per pass,
-// then those per hour.
+// Allowances returns the limits that an eviction of this pod counts against: first those per pass, then those
+// per hour.
 func (l *Counter) Allowances(pod cluster.PodID) [8]Allowance {
 	p := &l.snapshot.Pods[pod]
 	ns, zone := p.Object.Namespace, l.Zones[p.Node]
@@ -96,8 +96,8 @@ func (l *Counter) Allowances(pod cluster.PodID) [8]Allowance {
 	}
 }
 
-// hourlyOfOwner returns the hourly limit of the pod's workload. A pod without a workload has a
-// limit of its own.
+// hourlyOfOwner returns the hourly limit of the pod's workload. A pod without a workload has a limit of its
+// own.
 func (l *Counter) hourlyOfOwner(p *cluster.Pod) Allowance {
 	w := history.WorkloadRef(l.snapshot, p)
 	planned := l.planned.ofWorkload(p.Workload)
@@ -107,8 +107,8 @@ func (l *Counter) hourlyOfOwner(p *cluster.Pod) Allowance {
 	return Allowance{plan.LimitPerHour, l.options.PerHour.Owner, 0, planned, "limits.perHour.owner", w.Name, l.lastHour.Workload[w], w.Kind}
 }
 
-// Refuse returns the strictest limit that one more eviction of this pod would exceed: the one that
-// allows the fewest evictions in this pass.
+// Refuse returns the strictest limit that one more eviction of this pod would exceed: the one that allows the
+// fewest evictions in this pass.
 func (l *Counter) Refuse(pod cluster.PodID) (plan.Reason, bool) {
 	all := l.Allowances(pod)
 	return strictestExceeded(all[:])
@@ -123,7 +123,7 @@ func (l *Counter) RefuseHourly(pod cluster.PodID) (plan.Reason, bool) {
 // ZoneKey is the node label that defines zones for perZone limits and reports.
 const ZoneKey = "topology.kubernetes.io/zone"
 
-// AddEarlierMoves counts the moves of an earlier plan in this pass. It finds their nodes and
+// AddEarlierMoves counts the moves of an earlier plan in this pass. AddEarlierMoves finds their nodes and
 // workloads by name, because their pods may be gone from the snapshot.
 func (l *Counter) AddEarlierMoves(moves []plan.Move) {
 	workloads := map[plan.ObjectRef]cluster.WorkloadID{}

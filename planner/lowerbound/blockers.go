@@ -21,8 +21,8 @@ type cause struct {
 // maxDetails is the largest number of details in one plan if the number of samples is also limited.
 const maxDetails = 200
 
-// blockers returns, for each unmet goal, the causes for which its pods stay. Each entry has the
-// number of pods with that cause. The most frequent cause comes first.
+// blockers returns, for each unmet goal, the causes for which its pods stay. Each entry has the number of
+// pods with that cause. The most frequent cause comes first.
 func (p *proof) blockers() []plan.Blocker {
 	out := []plan.Blocker{}
 	for g, goal := range p.Goals.Goals {
@@ -70,8 +70,7 @@ func countOfPods(n, all int) string {
 	return fmt.Sprintf("%d of its %s are", n, limits.CountPods(all))
 }
 
-// causeOf returns the proven cause for which a pod stays, or else the reason why the search rejected
-// it.
+// causeOf returns the proven cause for which a pod stays, or else the reason why the search rejected it.
 func (p *proof) causeOf(g int, id cluster.PodID, code plan.Code) cause {
 	if words := p.provenCause(g, id); words != "" {
 		return cause{code, words}
@@ -82,8 +81,8 @@ func (p *proof) causeOf(g int, id cluster.PodID, code plan.Code) cause {
 	return cause{code, "kept by a guard: " + string(code)}
 }
 
-// provenCause returns the proven reason why a pod that may leave stays on its node, or in its
-// domain for a group goal. It returns "" if nothing is proven.
+// provenCause returns the proven reason why a pod that may leave stays on its node, or in its domain for a
+// group goal. provenCause returns "" if nothing is proven.
 func (p *proof) provenCause(g int, id cluster.PodID) string {
 	if !p.reach.mayLeave(id) {
 		return ""

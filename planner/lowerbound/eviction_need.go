@@ -4,8 +4,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// evictionNeed sums up the evictions that the goals need: counts for CountBound, amounts for
-// WeightedBound.
+// evictionNeed sums up the evictions that the goals need: counts for CountBound, amounts for WeightedBound.
 type evictionNeed struct {
 	nodes, groups []int
 	needs         []float64
@@ -13,7 +12,7 @@ type evictionNeed struct {
 	order         []cluster.PodID // the keys of pods in the order of insertion
 	// sumsOnly is true if there are too many pods. Then only sums is filled.
 	sumsOnly bool
-	sums  [2]int // evictions for nodes, evictions for groups
+	sums     [2]int // evictions for nodes, evictions for groups
 }
 
 // podShare holds the contributions of one pod's eviction to the needs.
@@ -22,8 +21,8 @@ type podShare struct {
 	half []Share
 }
 
-// maxSharedPods is the largest number of pods for which both bounds are computed. Above it,
-// lowerBound returns the larger of the two sums.
+// maxSharedPods is the largest number of pods for which both bounds are computed. Above it, lowerBound
+// returns the larger of the two sums.
 const maxSharedPods = 50_000
 
 func newEvictionNeed(pods int) *evictionNeed {
@@ -74,8 +73,8 @@ func (d *evictionNeed) addGroup(evictions int, pods []cluster.PodID) {
 	d.needs = append(d.needs, float64(evictions))
 }
 
-// lowerBound returns the least number of evictions that meet the needs. most is the number of
-// evictions of a known solution.
+// lowerBound returns the least number of evictions that meet the needs. most is the number of evictions of a
+// known solution.
 func (d *evictionNeed) lowerBound(most int) int {
 	if d.sumsOnly {
 		return max(d.sums[0], d.sums[1])

@@ -9,10 +9,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
-// Reachability computes where replacements can land under any plan, however many other pods leave.
-// If it rules a node out, that is proven. It applies only the filters that do not depend on other
-// pods. It also checks resources and node goals as if every pod that may leave has left. A node
-// goal allows a pod if its node holds at most its limit, or at most its initial amount.
+// Reachability computes where replacements can land under any plan, however many other pods leave. If it
+// rules a node out, that is proven. Reachability applies only the filters that do not depend on other pods.
+// Reachability also checks resources and node goals as if every pod that may leave has left. A node goal
+// allows a pod if its node holds at most its limit, or at most its initial amount.
 type Reachability struct {
 	search *search.Search
 	// start holds the goals as they are before the plan.
@@ -28,8 +28,8 @@ type Reachability struct {
 	targets []classTargets
 }
 
-// classTargets holds the first two nodes of a list that can hold pods of an equivalence class. If a
-// pod runs on one of them, the other is its target.
+// classTargets holds the first two nodes of a list that can hold pods of an equivalence class. If a pod runs
+// on one of them, the other is its target.
 type classTargets struct {
 	known bool
 	nodes [2]cluster.NodeID
@@ -60,17 +60,17 @@ func (r *Reachability) mayLeave(pod cluster.PodID) bool {
 	return !refused
 }
 
-// domainNodes holds the nodes of each counted domain, and the nodes outside of them. All groups that
-// count the same domains share it.
+// domainNodes holds the nodes of each counted domain, and the nodes outside of them. All groups that count
+// the same domains share it.
 type domainNodes struct {
 	k       *goal.SkewMeasure
 	in      [][]cluster.NodeID
 	outside []cluster.NodeID
-	targets   [][]classTargets // by domain and equivalence class
+	targets [][]classTargets // by domain and equivalence class
 }
 
-// byDomain returns the nodes by the domains of the group. It reuses the latest result, because
-// nearly all groups count the same domains.
+// byDomain returns the nodes by the domains of the group. byDomain reuses the latest result, because nearly
+// all groups count the same domains.
 func (r *Reachability) byDomain(k *goal.SkewMeasure) *domainNodes {
 	if was := r.sorted.k; was != nil && was.Domains == k.Domains && len(was.Counts) == len(k.Counts) && slices.Equal(was.IndexByDomain, k.IndexByDomain) {
 		return &r.sorted
@@ -95,7 +95,9 @@ func (r *Reachability) couldRun(pod cluster.PodID) func(cluster.NodeID, *cluster
 }
 
 // canRunElsewhere reports whether the pod can end on another node. The pod must be one that may leave.
-func (r *Reachability) canRunElsewhere(pod cluster.PodID) bool { return r.canClassRunOnAny(&r.targets, pod, r.all) }
+func (r *Reachability) canRunElsewhere(pod cluster.PodID) bool {
+	return r.canClassRunOnAny(&r.targets, pod, r.all)
+}
 
 // canEnterDomain reports whether the pod can end on another node in domain z. The pod must be one that may
 // leave.
@@ -103,8 +105,8 @@ func (r *Reachability) canEnterDomain(d *domainNodes, z int, pod cluster.PodID) 
 	return r.canClassRunOnAny(&d.targets[z], pod, d.in[z])
 }
 
-// canClassRunOnAny returns the same as anyOf and caches the result for each equivalence class in homes.
-// Pods of one class have equal requests; their targets differ only by their own nodes.
+// canClassRunOnAny returns the same as anyOf and caches the result for each equivalence class in homes. Pods
+// of one class have equal requests; their targets differ only by their own nodes.
 func (r *Reachability) canClassRunOnAny(homes *[]classTargets, pod cluster.PodID, nodes []cluster.NodeID) bool {
 	class := r.search.Model.ClassNumber(pod)
 	if class < 0 {
@@ -140,8 +142,8 @@ func (r *Reachability) canRunOnAny(pod cluster.PodID, nodes []cluster.NodeID) bo
 	return false
 }
 
-// couldHold reports whether a node can hold the pod. It first tries the node as it is, which
-// usually suffices. Otherwise it counts only the pods that stay.
+// couldHold reports whether a node can hold the pod. couldHold first tries the node as it is, which usually
+// suffices. Otherwise it counts only the pods that stay.
 func (r *Reachability) couldHold(pod cluster.PodID, n cluster.NodeID, could func(cluster.NodeID, *cluster.Resources, int64) bool) bool {
 	now := stayingPods{true, r.search.Snapshot.Nodes[n].Requested, int64(len(r.search.Snapshot.Nodes[n].Pods))}
 	if could(n, &now.requested, now.pods) && r.goalsAllow(pod, n, &now) {
@@ -151,9 +153,9 @@ func (r *Reachability) couldHold(pod cluster.PodID, n cluster.NodeID, could func
 	return could(n, &least.requested, least.pods) && r.goalsAllow(pod, n, least)
 }
 
-// goalsAllow reports whether the goals about the node allow the pod together with the given pods. A
-// goal allows it up to the larger of its limit and the node's initial amount. The function ignores
-// goals by load and goals that count selected pods, because their least amounts are unknown.
+// goalsAllow reports whether the goals about the node allow the pod together with the given pods. A goal
+// allows it up to the larger of its limit and the node's initial amount. The function ignores goals by load
+// and goals that count selected pods, because their least amounts are unknown.
 func (r *Reachability) goalsAllow(pod cluster.PodID, n cluster.NodeID, beside *stayingPods) bool {
 	for i := range r.start.Headroom {
 		a, room := r.start.Headroom[i].Amounts, r.start.Headroom[i].ByNode
@@ -184,8 +186,8 @@ func (r *Reachability) stayingOn(n cluster.NodeID) *stayingPods {
 	return at
 }
 
-// runsIfEmpty reports whether the pod can run on one of these nodes, other than its own, if that
-// node is empty.
+// runsIfEmpty reports whether the pod can run on one of these nodes, other than its own, if that node is
+// empty.
 func (r *Reachability) runsIfEmpty(pod cluster.PodID, nodes []cluster.NodeID) bool {
 	could, none := r.couldRun(pod), cluster.Resources{}
 	return r.anyOtherNode(pod, nodes, func(n cluster.NodeID) bool { return could(n, &none, 0) })

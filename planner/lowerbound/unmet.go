@@ -12,11 +12,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 )
 
-// unmetGoals returns the unmet goals with the excess that no proof explains, and the weighted sum
-// of that excess. It reports only goals that the final pass examined. For each of them, every pod
-// that could serve the goal was rejected by guards, the placement model or other goals. This shows
-// that no single eviction helps. It does not prove that no plan helps, because two moves together
-// might.
+// unmetGoals returns the unmet goals with the excess that no proof explains, and the weighted sum of that
+// excess. unmetGoals reports only goals that the final pass examined. For each of them, every pod that could
+// serve the goal was rejected by guards, the placement model or other goals. This shows that no single
+// eviction helps. unmetGoals does not prove that no plan helps, because two moves together might.
 func (p *proof) unmetGoals() (all float64, out []plan.UnmetGoal) {
 	for _, g := range slices.Sorted(slices.Values(p.FinalPassGoals)) {
 		goal := p.Goals.Goals[g]
@@ -40,9 +39,9 @@ func (p *proof) unmetGoals() (all float64, out []plan.UnmetGoal) {
 	return plan.Round(all), out
 }
 
-// countRejections counts the rejection codes of the pods that could serve goal g. It adds to elsewhere the
-// pods whose predicted landing does not help. It returns false if one of the pods has no lasting
-// reason to stay.
+// countRejections counts the rejection codes of the pods that could serve goal g. countRejections adds to
+// elsewhere the pods whose predicted landing does not help. countRejections returns false if one of the pods
+// has no lasting reason to stay.
 func (p *proof) countRejections(g int, codes map[plan.Code]int, elsewhere *[]cluster.PodID) bool {
 	for _, id := range p.PodsOf(g) {
 		from := p.Model.NodeOf(id)
@@ -61,9 +60,9 @@ func (p *proof) countRejections(g int, codes map[plan.Code]int, elsewhere *[]clu
 	return true
 }
 
-// rejectionCode returns the code for which a pod stays where the plan leaves it. The result is false if
-// no code exists or a later pass can lift the rejection. If the plan moves the pod, refusal asks
-// whether it could move again.
+// rejectionCode returns the code for which a pod stays where the plan leaves it. The result is false if no
+// code exists or a later pass can lift the rejection. If the plan moves the pod, refusal asks whether it
+// could move again.
 func (p *proof) rejectionCode(id cluster.PodID) (plan.Code, bool) {
 	if p.Moved[id] {
 		_, reason, lands := p.PredictLanding(id)
@@ -76,8 +75,7 @@ func (p *proof) rejectionCode(id cluster.PodID) (plan.Code, bool) {
 	return r.Reason.Code, refused
 }
 
-// unmetReason returns the main reason why a goal is unmet, from the rejection codes. The first
-// match decides:
+// unmetReason returns the main reason why a goal is unmet, from the rejection codes. The first match decides:
 //   - The scheduler does not reliably choose a node that serves the goal.
 //   - A pod may leave, but no node can take it.
 //   - No eviction has enough benefit.
@@ -94,8 +92,8 @@ func unmetReason(codes map[plan.Code]int) plan.UnmetReason {
 	return plan.UnmetByGuards
 }
 
-// unmetDetail returns the sentence with the rejection codes of the goal and their numbers of pods,
-// the most frequent first.
+// unmetDetail returns the sentence with the rejection codes of the goal and their numbers of pods, the most
+// frequent first.
 func (p *proof) unmetDetail(g int, h plan.UnmetGoal) string {
 	codes := slices.SortedFunc(maps.Keys(h.Rejections), func(a, b plan.Code) int {
 		return cmp.Or(cmp.Compare(h.Rejections[b], h.Rejections[a]), strings.Compare(string(a), string(b)))
@@ -107,9 +105,9 @@ func (p *proof) unmetDetail(g int, h plan.UnmetGoal) string {
 	return fmt.Sprintf("%s (%s): %s", describeUnmetGoal(p.Goals.Goals[g]), h.Goal, strings.Join(each, ", "))
 }
 
-// likelyLandings returns the clause about where the replacements of these pods are too likely to
-// land, the most frequent place first. A place is a domain for a group goal, and otherwise a node.
-// It returns "" if no prediction names a node.
+// likelyLandings returns the clause about where the replacements of these pods are too likely to land, the
+// most frequent place first. A place is a domain for a group goal, and otherwise a node. likelyLandings
+// returns "" if no prediction names a node.
 func (p *proof) likelyLandings(g int, pods []cluster.PodID) string {
 	counts := map[string]int{}
 	for _, id := range pods {
@@ -144,8 +142,8 @@ func (p *proof) likelyLandings(g int, pods []cluster.PodID) string {
 	return "; replacements are too likely to " + strings.Join(words, ", ")
 }
 
-// placeName returns the name of the node's domain if the goal counts that domain, and otherwise the
-// name of the node.
+// placeName returns the name of the node's domain if the goal counts that domain, and otherwise the name of
+// the node.
 func (p *proof) placeName(g int, n cluster.NodeID) string {
 	if k, ok := p.Goals.Measures[g].(*goal.SkewMeasure); ok {
 		if i, counted := k.DomainIndex(n); counted {

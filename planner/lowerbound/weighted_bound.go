@@ -2,8 +2,7 @@ package lowerbound
 
 import "math"
 
-// Share is the amount by which a pod's eviction reduces the need with this index, in the unit of the
-// need.
+// Share is the amount by which a pod's eviction reduces the need with this index, in the unit of the need.
 type Share struct {
 	Need   int32
 	Amount float64
@@ -15,7 +14,7 @@ type Shares struct {
 	ends []int32
 }
 
-// Add appends the shares of one pod. It ignores a pod without shares.
+// Add appends the shares of one pod. Add ignores a pod without shares.
 func (s *Shares) Add(of ...Share) {
 	if len(of) > 0 {
 		s.all = append(s.all, of...)
@@ -23,9 +22,8 @@ func (s *Shares) Add(of ...Share) {
 	}
 }
 
-// Limits of the subgradient method. In clusters of up to 200 nodes, the bound after 300 steps is
-// within 0.1 evictions of the bound after 3,000 steps. maxVisits keeps the time for the largest
-// clusters below 100 ms.
+// Limits of the subgradient method. In clusters of up to 200 nodes, the bound after 300 steps is within 0.1
+// evictions of the bound after 3,000 steps. maxVisits keeps the time for the largest clusters below 100 ms.
 const (
 	maxSteps     = 300
 	maxVisits    = 20_000_000
@@ -34,16 +32,16 @@ const (
 	rounding = 1e-6
 )
 
-// WeightedBound returns a lower bound on the pods whose evictions meet every need. most is the number
-// of pods of a known solution. Unlike CountBound, it uses the sizes of the pods.
+// WeightedBound returns a lower bound on the pods whose evictions meet every need. most is the number of pods
+// of a known solution. Unlike CountBound, it uses the sizes of the pods.
 //
 // The bound is the dual of a linear program. For any non-negative price of each need:
 //
 //	fewest >= sum(price x need) - sum over pods of max(0, value of the pod's shares - 1)
 //
-// The value of a share is its price times its amount. Every choice of prices proves a bound. The
-// function improves the prices by the subgradient method with Polyak's step length (1969). It
-// rounds each product separately, so that every machine returns the same result.
+// The value of a share is its price times its amount. Every choice of prices proves a bound. The function
+// improves the prices by the subgradient method with Polyak's step length (1969). It rounds each product
+// separately, so that every machine returns the same result.
 func WeightedBound(needs []float64, pods *Shares, most int) int {
 	if len(needs) == 0 || len(pods.ends) == 0 {
 		return 0
@@ -77,7 +75,7 @@ func WeightedBound(needs []float64, pods *Shares, most int) int {
 	return min(most, int(math.Ceil(best-rounding)))
 }
 
-// bound returns the lower bound that the prices prove. It stores the subgradient in slope.
+// bound returns the lower bound that the prices prove. bound stores the subgradient in slope.
 func (s *Shares) bound(needs, prices, slope []float64) (value float64) {
 	for i, n := range needs {
 		value += float64(prices[i] * n)

@@ -15,18 +15,16 @@ type candidate struct {
 	pod cluster.PodID
 	// rank comes from annotations and drain requests: -1 before others, 1 last.
 	rank int
-	// benefit is the share of the goals' initial excess that the pod's leaving removes, times
-	// the goal's weight, summed over goals.
+	// benefit is the share of the goals' initial excess that the pod's leaving removes, times the goal's
+	// weight, summed over goals.
 	benefit float64
-	// size is what the pod requests, or uses for a goal by load, as shares of the node,
-	// summed over resources. It is 0 for group goals. Of pods with the same benefit, the
-	// search prefers the smaller.
+	// size is what the pod requests, or uses for a goal by load, as shares of the node, summed over
+	// resources. size is 0 for group goals. Of pods with the same benefit, the search prefers the smaller.
 	size float64
 	cost float64
 }
 
-// candidates lists the pods whose leaving could serve goal g, best first. The next call
-// overwrites the list.
+// candidates lists the pods whose leaving could serve goal g, best first. The next call overwrites the list.
 func (c *goalSearch) candidates(g int) []candidate {
 	out := c.candidateBuffer[:0]
 	goal := &c.Goals.Goals[g]
@@ -79,7 +77,7 @@ func (c *pass) sizeFor(g *plan.Goal, p *cluster.Pod) float64 {
 	return size
 }
 
-// costOf returns the eviction cost of a pod. It computes it once per pod.
+// costOf returns the eviction cost of a pod. costOf computes it once per pod.
 func (c *goalSearch) costOf(p *cluster.Pod) float64 {
 	if c.costByPod == nil {
 		c.costByPod = make([]float64, len(c.Snapshot.Pods))
@@ -99,8 +97,8 @@ func (c *pass) compareStartTimes(a, b cluster.PodID) int {
 	return sb.Compare(sa.Time)
 }
 
-// usageSize returns the size of a pod for a goal by load: its usage as a share of the node's
-// total, summed over load goals.
+// usageSize returns the size of a pod for a goal by load: its usage as a share of the node's total, summed
+// over load goals.
 func (c *pass) usageSize(g *plan.Goal, p *cluster.Pod) float64 {
 	var size float64
 	for _, i := range c.Goals.ByNode[g.Node] {
@@ -111,8 +109,7 @@ func (c *pass) usageSize(g *plan.Goal, p *cluster.Pod) float64 {
 	return size
 }
 
-// countUnmet adds one to unmetAttempts of each unmet requested goal. It reports whether there
-// is one.
+// countUnmet adds one to unmetAttempts of each unmet requested goal. countUnmet reports whether there is one.
 func (c *goalSearch) countUnmet() (some bool) {
 	for g, goal := range c.Goals.Goals {
 		if !goal.Constraint && c.Goals.Excess(g) > 0 {
@@ -123,7 +120,7 @@ func (c *goalSearch) countUnmet() (some bool) {
 	return some
 }
 
-// countUnmetPods returns the number of pods of unmet goals. It counts a pod once per goal.
+// countUnmetPods returns the number of pods of unmet goals. countUnmetPods counts a pod once per goal.
 func (c *goalSearch) countUnmetPods() (pods int) {
 	for _, g := range c.Goals.UnmetByPriority(c.unmetAttempts) {
 		pods += len(c.PodsOf(g))
@@ -134,8 +131,8 @@ func (c *goalSearch) countUnmetPods() (pods int) {
 // goalSearch tries the pods of unmet goals.
 type goalSearch struct {
 	waveBuilder
-	// triedIn is the last round in which the search rejected the pod's landing or compared
-	// its move, by pod. It skips the pod for the rest of that round.
+	// triedIn is the last round in which the search rejected the pod's landing or compared its move, by pod.
+	// triedIn skips the pod for the rest of that round.
 	triedIn         []int32
 	round           int32
 	onlyFirst       bool  // the search now considers only the goals in Goals.First

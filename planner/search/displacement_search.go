@@ -9,29 +9,28 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 )
 
-// If no single move helps and goals are unmet, the search looks for steps of two moves. Pod
-// q leaves a node, which serves no goal. Pod p, whose leaving serves one, lands on that node.
-// Each move is safe by itself:
+// If no single move helps and goals are unmet, the search looks for steps of two moves. Pod q leaves a node,
+// which serves no goal. Pod p, whose leaving serves one, lands on that node. Each move is safe by itself:
 //
 //	wave k     q leaves t    its replacement harms no goal wherever it is likely to land
 //	wave k+1   p leaves h    its replacement is predicted on t, after q has left t
 //
-// If the second move fails, the first has cost one eviction, but it has harmed no goal and
-// exceeded no budget. The step is a swap if q lands on h. The search ignores steps of three
-// moves: each further pod multiplies the search and the cost of a failed step.
+// If the second move fails, the first has cost one eviction, but it has harmed no goal and exceeded no
+// budget. The step is a swap if q lands on h. The search ignores steps of three moves: each further pod
+// multiplies the search and the cost of a failed step.
 
-// displacementMinBenefit is the least benefit per eviction of a step, as a share of the
-// node's total. A step of two evictions must lower a node's excess by 1 % of its total, or
-// serve a group. The share does not depend on the initial excess, so the same step is worth
-// as much to the next plan. Single moves have only the smaller floor minBenefit.
+// displacementMinBenefit is the least benefit per eviction of a step, as a share of the node's total. A step
+// of two evictions must lower a node's excess by 1 % of its total, or serve a group. The share does not
+// depend on the initial excess, so the same step is worth as much to the next plan. Single moves have only
+// the smaller floor minBenefit.
 const displacementMinBenefit = 0.005
 
 func (a displacement) compare(b displacement) int {
 	return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.cost, b.cost), cmp.Compare(a.pod, b.pod), cmp.Compare(a.target, b.target), cmp.Compare(a.displaced, b.displaced))
 }
 
-// displacementMoves adds steps of two moves, and the single moves that these steps make
-// possible. It reports whether it added any.
+// displacementMoves adds steps of two moves, and the single moves that these steps make possible.
+// displacementMoves reports whether it added any.
 func (c *goalSearch) displacementMoves() (some bool) {
 	if c.Options.NoSteps || !c.countUnmet() || c.evictionsLeft() < 2 {
 		return false
@@ -59,13 +58,11 @@ func (c *goalSearch) displacementMoves() (some bool) {
 	return some
 }
 
-// maxNodesToRepeat is the largest number of nodes with which single moves are tried again
-// after steps. In larger clusters, that costs as much as the whole search before and finds
-// few moves.
+// maxNodesToRepeat is the largest number of nodes with which single moves are tried again after steps. In
+// larger clusters, that costs as much as the whole search before and finds few moves.
 const maxNodesToRepeat = 200
 
-// addSteps looks for steps for each unmet goal, in order of need. It reports whether it made
-// any.
+// addSteps looks for steps for each unmet goal, in order of need. addSteps reports whether it made any.
 func (m *displacementSearch) addSteps() (some bool) {
 	for _, g := range m.Goals.UnmetByPriority(m.unmetAttempts) {
 		for m.Goals.Excess(g) > 0 && m.tries > 0 && m.evictionsLeft() >= 2 {
@@ -95,8 +92,7 @@ func (m *displacementSearch) bestStep(g int) (best displacement, found bool) {
 	return best, found
 }
 
-// candidatesFor returns at most maxCandidates pods that may leave and whose leaving could
-// serve goal g.
+// candidatesFor returns at most maxCandidates pods that may leave and whose leaving could serve goal g.
 func (m *displacementSearch) candidatesFor(g int) []cluster.PodID {
 	m.round++ // a new round, so that pods tried before are candidates again
 	var out []cluster.PodID
@@ -111,8 +107,8 @@ func (m *displacementSearch) candidatesFor(g int) []cluster.PodID {
 	return out
 }
 
-// predictStep predicts both moves of a step. It reports whether both landings are acceptable and
-// the second move is worth two evictions.
+// predictStep predicts both moves of a step. predictStep reports whether both landings are acceptable and the
+// second move is worth two evictions.
 func (m *displacementSearch) predictStep(o opening, g int) (displacement, bool) {
 	q := m.displacedLanding(o.displaced)
 	if q == nil || !m.limitsAllowBoth(o.displaced, o.pod) {
@@ -132,8 +128,7 @@ func (m *displacementSearch) predictStep(o opening, g int) (displacement, bool) 
 	return displacement{o.displaced, o.pod, o.target, g, l.ImprovedGoals, value, eligibility.EvictionCost(&m.Snapshot.Pods[o.displaced]) + eligibility.EvictionCost(&m.Snapshot.Pods[o.pod])}, ok
 }
 
-// worthTwoEvictions reports whether the second move of a step has enough benefit for two
-// evictions.
+// worthTwoEvictions reports whether the second move of a step has enough benefit for two evictions.
 func (m *displacementSearch) worthTwoEvictions(p cluster.PodID, from cluster.NodeID, l Landing) bool {
 	return slices.ContainsFunc(l.ImprovedGoals, func(g int) bool {
 		b, ok := m.Goals.Measures[g].(*goal.NodeMeasure)
@@ -141,8 +136,8 @@ func (m *displacementSearch) worthTwoEvictions(p cluster.PodID, from cluster.Nod
 	})
 }
 
-// displacedLanding returns the predicted landing of the replacement of displaced pod q, or
-// nil if no landing is acceptable. It predicts once per pod and call of best.
+// displacedLanding returns the predicted landing of the replacement of displaced pod q, or nil if no landing
+// is acceptable. displacedLanding predicts once per pod and call of best.
 func (m *displacementSearch) displacedLanding(q cluster.PodID) *Landing {
 	l, known := m.landings[q]
 	if !known {
@@ -155,8 +150,7 @@ func (m *displacementSearch) displacedLanding(q cluster.PodID) *Landing {
 	return l
 }
 
-// limitsAllowBoth reports whether p may leave after q has left. The caller has checked that q
-// may leave.
+// limitsAllowBoth reports whether p may leave after q has left. The caller has checked that q may leave.
 func (m *displacementSearch) limitsAllowBoth(q, p cluster.PodID) bool {
 	m.Limits.Add(q)
 	_, no := m.Refuse(p)
@@ -164,8 +158,8 @@ func (m *displacementSearch) limitsAllowBoth(q, p cluster.PodID) bool {
 	return !no
 }
 
-// joinStep makes a step: q leaves in the current or the next wave, and p in the wave after that.
-// If one of the moves does not join, it undoes the step and returns false.
+// joinStep makes a step: q leaves in the current or the next wave, and p in the wave after that. If one of
+// the moves does not join, it undoes the step and returns false.
 func (m *displacementSearch) joinStep(a displacement) bool {
 	c := m.goalSearch
 	if len(c.wave.hinted) > 0 || !c.joinDisplaced(a) {

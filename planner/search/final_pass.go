@@ -1,11 +1,10 @@
 package search
 
-// finalPass continues until no further single move helps, or the predictions are used up.
-// Without it, the next plan would find these moves. An attempt stops when a round adds less
-// than 0.5 % of the moves. Later moves can also make room for a pod rejected earlier.
-// finalPass records in FinalPassGoals the unmet goals of which it tried every pod again at
-// the end, worst first. The prediction limit may shorten this list. For other unmet goals,
-// the plan does not claim that no further move helps.
+// finalPass continues until no further single move helps, or the predictions are used up. Without it, the
+// next plan would find these moves. An attempt stops when a round adds less than 0.5 % of the moves. Later
+// moves can also make room for a pod rejected earlier. finalPass records in FinalPassGoals the unmet goals of
+// which it tried every pod again at the end, worst first. The prediction limit may shorten this list. For
+// other unmet goals, the plan does not claim that no further move helps.
 func (c *Search) finalPass() {
 	c.FinalPassGoals = nil
 	c.openWave()
@@ -31,8 +30,8 @@ func (c *Search) finalPass() {
 	}
 }
 
-// affordableGoals returns the unmet goals, worst first, of which all pods can be predicted
-// within effort predictions. It returns none if limits are exhausted.
+// affordableGoals returns the unmet goals, worst first, of which all pods can be predicted within effort
+// predictions. affordableGoals returns none if limits are exhausted.
 func (c *goalSearch) affordableGoals(effort int) []int {
 	if _, spent := c.Limits.Exhausted(); spent {
 		return nil

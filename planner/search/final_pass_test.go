@@ -9,8 +9,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
-// finalPassSearch returns a search after its final pass. One pod on n0 moves to n2, which is then
-// full.
+// finalPassSearch returns a search after its final pass. One pod on n0 moves to n2, which is then full.
 func finalPassSearch(t *testing.T, effort int) *Search {
 	c := newSmallSearch(t, 3, []string{"n0 a 3", "n0 b 3", "n0 c 3", "n1 d 8", "n2 e 5"}, func(o *settings.Options) { o.MaxPredictions = effort }, halfUsedGoals("cpu", 0, 1)...)
 	c.wave = newWave(c.State.Clone(), eligibility.NewConsumed(), 1)
@@ -18,8 +17,8 @@ func finalPassSearch(t *testing.T, effort int) *Search {
 	return c
 }
 
-// TestSettlingGoesOnUntilNothingHelps checks that the final pass stops only when no move
-// helps. It claims no goal unless it tried every pod again.
+// TestSettlingGoesOnUntilNothingHelps checks that the final pass stops only when no move helps.
+// TestSettlingGoesOnUntilNothingHelps claims no goal unless it tried every pod again.
 func TestSettlingGoesOnUntilNothingHelps(t *testing.T) {
 	all := finalPassSearch(t, 0)
 	if len(all.Moves) != 1 || !slices.Equal(slices.Sorted(slices.Values(all.FinalPassGoals)), []int{0, 1}) {
@@ -37,8 +36,8 @@ func TestSettlingGoesOnUntilNothingHelps(t *testing.T) {
 	}
 }
 
-// TestSettlingAsksAgainAfterTheMovesOfOthers: pods a and b find no node until c has left n1.
-// The goal of c is less far from its limit.
+// TestSettlingAsksAgainAfterTheMovesOfOthers: pods a and b find no node until c has left n1. The goal of c is
+// less far from its limit.
 func TestSettlingAsksAgainAfterTheMovesOfOthers(t *testing.T) {
 	c := newSmallSearch(t, 3, []string{`n0 a 4,"memory":4Gi`, `n0 b 5,"memory":4Gi`, `n1 c 6,"memory":2Gi`, `n2 e 1,"memory":7Gi`}, nil, halfUsedGoals("cpu", 0, 1)...)
 	c.wave = newWave(c.State.Clone(), eligibility.NewConsumed(), 1)
@@ -47,8 +46,8 @@ func TestSettlingAsksAgainAfterTheMovesOfOthers(t *testing.T) {
 	}
 }
 
-// TestWithinAnEffort checks that the final pass takes whole goals, worst first, while the
-// predictions for all their pods fit. It takes none if limits allow no eviction.
+// TestWithinAnEffort checks that the final pass takes whole goals, worst first, while the predictions for all
+// their pods fit. TestWithinAnEffort takes none if limits allow no eviction.
 func TestWithinAnEffort(t *testing.T) {
 	pods := []string{"n0 a 3", "n0 b 3", "n0 c 3", "n1 d 8"}
 	c := newSmallSearch(t, 3, pods, nil, halfUsedGoals("cpu", 0, 1)...)
@@ -64,8 +63,8 @@ func TestWithinAnEffort(t *testing.T) {
 	}
 }
 
-// TestSettlingTakesWhatIsLeftOfTheEffort checks that the final pass uses only remaining
-// predictions, and no more than further attempts may.
+// TestSettlingTakesWhatIsLeftOfTheEffort checks that the final pass uses only remaining predictions, and no
+// more than further attempts may.
 func TestSettlingTakesWhatIsLeftOfTheEffort(t *testing.T) {
 	for effort, want := range map[int]int{0: repeatPredictions / 2, 50: 40, repeatPredictions: repeatPredictions / 2} {
 		c := newSmallSearch(t, 2, []string{"n0 a 8"}, func(o *settings.Options) { o.MaxPredictions = effort }, halfUsedGoals("cpu", 0)...)
@@ -76,8 +75,7 @@ func TestSettlingTakesWhatIsLeftOfTheEffort(t *testing.T) {
 	}
 }
 
-// TestAWaveThatGoesOnFollowsTheLast checks that a new wave has the next number and no pods in
-// flight.
+// TestAWaveThatGoesOnFollowsTheLast checks that a new wave has the next number and no pods in flight.
 func TestAWaveThatGoesOnFollowsTheLast(t *testing.T) {
 	c := finalPassSearch(t, 0)
 	c.Moves[0].Wave = 4

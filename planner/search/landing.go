@@ -10,9 +10,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 )
 
-// PredictLanding predicts where the replacement of a pod lands. It accepts the landing if,
-// with at least minConfidence, it improves a requested goal and makes no goal worse.
-// Otherwise it returns the reason and false.
+// PredictLanding predicts where the replacement of a pod lands. PredictLanding accepts the landing if, with
+// at least minConfidence, it improves a requested goal and makes no goal worse. Otherwise it returns the
+// reason and false.
 func (c *State) PredictLanding(pod cluster.PodID) (Landing, plan.Reason, bool) {
 	from := c.Model.NodeOf(pod)
 	*c.predictions++
@@ -42,9 +42,8 @@ func (c *State) PredictLanding(pod cluster.PodID) (Landing, plan.Reason, bool) {
 	return l, plan.Reason{}, true
 }
 
-// Accepts reports whether a replacement may land on n: another node, Ready, not under
-// pressure, and acceptable to the goals. A pod may tolerate a NotReady node, but it does not
-// run there.
+// Accepts reports whether a replacement may land on n: another node, Ready, not under pressure, and
+// acceptable to the goals. A pod may tolerate a NotReady node, but it does not run there.
 func (c *State) Accepts(places *goal.TargetCheck, n cluster.NodeID) bool {
 	return n != places.From && c.Ready[n] && places.Acceptable(n)
 }
@@ -90,7 +89,7 @@ func otherNodes(n int) string {
 	return strconv.Itoa(n) + " other nodes"
 }
 
-// uncertainReason returns the reason for a landing below minConfidence. It distinguishes a
+// uncertainReason returns the reason for a landing below minConfidence. uncertainReason distinguishes a
 // replacement that would return, or land where it helps no goal, from an uncertain landing.
 func (c *State) uncertainReason(from cluster.NodeID, pr prediction.Prediction, places *goal.TargetCheck, l Landing) plan.Reason {
 	back := pr.Prob(func(n cluster.NodeID) bool { return n == from || !places.Helps(n) })
@@ -104,8 +103,8 @@ func (c *State) uncertainReason(from cluster.NodeID, pr prediction.Prediction, p
 		"its replacement lands where it helps with probability %.2f only (guards.minConfidence wants %.2f)", l.Confidence, need)}
 }
 
-// pressureReason reports whether the replacement would help only on nodes under pressure,
-// and returns the reason.
+// pressureReason reports whether the replacement would help only on nodes under pressure, and returns the
+// reason.
 func (c *State) pressureReason(places *goal.TargetCheck, pr prediction.Prediction) (plan.Reason, bool) {
 	n := 0
 	for id := range pr.Gone.FeasibleSet.All() {
@@ -123,9 +122,9 @@ func (c *State) pressureReason(places *goal.TargetCheck, pr prediction.Predictio
 	return plan.Reason{Code: plan.NodesUnderPressure, Message: fmt.Sprintf("its replacement would help on %s, %s the pressure hint, and on none without", otherNodes(n), which)}, true
 }
 
-// PredictDisplacedLanding predicts where the replacement of a displaced pod lands. It accepts
-// the landing if, with at least minConfidence, no goal becomes worse. Otherwise it returns
-// the reason and false.
+// PredictDisplacedLanding predicts where the replacement of a displaced pod lands. PredictDisplacedLanding
+// accepts the landing if, with at least minConfidence, no goal becomes worse. Otherwise it returns the reason
+// and false.
 func (c *State) PredictDisplacedLanding(pod cluster.PodID) (Landing, plan.Reason, bool) {
 	if b := c.amountWithUnknownUsage(pod); b != nil {
 		return Landing{}, plan.Reason{Code: plan.UsageUnknown, Message: fmt.Sprintf("how much %s it uses is not known", b.Measure.Resource)}, false
@@ -147,9 +146,8 @@ func (c *State) PredictDisplacedLanding(pod cluster.PodID) (Landing, plan.Reason
 	return l, plan.Reason{}, true
 }
 
-// checkDisplacedTargets returns the target check of a displaced pod. Its move serves no goal
-// by load, but the pod that takes its place may serve one. The check therefore protects nodes
-// without a goal from overload.
+// checkDisplacedTargets returns the target check of a displaced pod. Its move serves no goal by load, but the
+// pod that takes its place may serve one. The check therefore protects nodes without a goal from overload.
 func (c *State) checkDisplacedTargets(pod cluster.PodID, from cluster.NodeID) goal.TargetCheck {
 	places := c.Goals.CheckTargets(pod, from)
 	places.OutsideGoals = c.Goals.RoomNeededOutsideGoals(pod)
@@ -169,8 +167,8 @@ func (c *State) displacedMayLandOn(places *goal.TargetCheck, n cluster.NodeID) b
 	return true
 }
 
-// amountWithUnknownUsage returns an amount that goals count and for which the pod's usage is unknown, or
-// nil. Without its usage, the planner cannot exclude harm elsewhere.
+// amountWithUnknownUsage returns an amount that goals count and for which the pod's usage is unknown, or nil.
+// Without its usage, the planner cannot exclude harm elsewhere.
 func (c *State) amountWithUnknownUsage(pod cluster.PodID) *cluster.Amounts {
 	for amounts := range c.Goals.KnownUsage { // the map order does not matter: the plan does not contain the amount
 		if k := amounts.PodQuality(pod); k == cluster.Unknown || k == cluster.BoundAfterSample {

@@ -15,8 +15,8 @@ type opening struct {
 	target         cluster.NodeID
 }
 
-// resourceNeed is one resource, or one amount that a goal counts, of which a pod needs room.
-// All values are in the unit of the resource.
+// resourceNeed is one resource, or one amount that a goal counts, of which a pod needs room. All values are
+// in the unit of the resource.
 type resourceNeed struct {
 	amount int64
 	room   func(cluster.NodeID) int64
@@ -24,16 +24,15 @@ type resourceNeed struct {
 	total  func(cluster.NodeID) int64
 }
 
-// openedNode is a node that could run a pod if another left, with the largest missing share
-// of the node's total.
+// openedNode is a node that could run a pod if another left, with the largest missing share of the node's
+// total.
 type openedNode struct {
 	node    cluster.NodeID
 	missing float64
 }
 
-// openings returns the openings for p: nodes that lack room for p and on which p would serve
-// a goal, each with pods whose leaving makes enough room. Nodes with the smallest missing
-// share come first.
+// openings returns the openings for p: nodes that lack room for p and on which p would serve a goal, each
+// with pods whose leaving makes enough room. Nodes with the smallest missing share come first.
 func (m *displacementSearch) openings(p cluster.PodID) (out []opening) {
 	m.tries-- // it checks every node
 	from := m.Model.NodeOf(p)
@@ -89,8 +88,8 @@ func (m *displacementSearch) resourceNeeds(p cluster.PodID) []resourceNeed {
 	return out
 }
 
-// largestMissingShare returns the largest missing room for p, as a share of the node's total. It
-// returns 0 if nothing is missing.
+// largestMissingShare returns the largest missing room for p, as a share of the node's total.
+// largestMissingShare returns 0 if nothing is missing.
 func largestMissingShare(wants []resourceNeed, n cluster.NodeID) (most float64) {
 	for _, w := range wants {
 		if total := w.total(n); total > 0 {
@@ -100,20 +99,19 @@ func largestMissingShare(wants []resourceNeed, n cluster.NodeID) (most float64) 
 	return most
 }
 
-// minRuntime is how long a pod must have run before it makes room for another. Without it,
-// consecutive passes could undo each other's steps without end.
+// minRuntime is how long a pod must have run before it makes room for another. Without it, consecutive passes
+// could undo each other's steps without end.
 const minRuntime = time.Hour
 
-// runsLongEnough reports whether the pod has run for at least minRuntime. It returns false if
-// the start time is unknown.
+// runsLongEnough reports whether the pod has run for at least minRuntime. runsLongEnough returns false if the
+// start time is unknown.
 func (c *pass) runsLongEnough(pod cluster.PodID) bool {
 	start := c.Snapshot.Pods[pod].Object.Status.StartTime
 	return start != nil && c.Now.Sub(start.Time) >= minRuntime
 }
 
-// displaceable returns at most maxDisplaceable pods on t that may leave and whose leaving
-// makes enough room. They are ordered by rank, eviction cost and size. Pods with a preference
-// against eviction are left out.
+// displaceable returns at most maxDisplaceable pods on t that may leave and whose leaving makes enough room.
+// They are ordered by rank, eviction cost and size. Pods with a preference against eviction are left out.
 func (m *displacementSearch) displaceable(t cluster.NodeID, wants []resourceNeed) []cluster.PodID {
 	var out []candidate
 	for _, q := range m.Snapshot.Nodes[t].Pods {
@@ -150,16 +148,15 @@ func (m *displacementSearch) displaceable(t cluster.NodeID, wants []resourceNeed
 type displacementSearch struct {
 	*goalSearch
 	tries int
-	// landings caches, by displaced pod, the predicted landing of its replacement; nil: no
-	// acceptable landing.
+	// landings caches, by displaced pod, the predicted landing of its replacement; nil: no acceptable
+	// landing.
 	landings map[cluster.PodID]*Landing
 }
 
-// These constants bound the search for steps. It may try a fortieth of the predictions made
-// before it, a few percent of the time. It may always try displacementPredictions divided by
-// the number of nodes, because a prediction costs more in larger clusters. maxTries bounds
-// both. That is 10,000 tries on up to 200 nodes and 4,000 on 500. With fewer tries, the next
-// plan would find steps that this plan missed.
+// These constants bound the search for steps. It may try a fortieth of the predictions made before it, a few
+// percent of the time. It may always try displacementPredictions divided by the number of nodes, because a
+// prediction costs more in larger clusters. maxTries bounds both. That is 10,000 tries on up to 200 nodes and
+// 4,000 on 500. With fewer tries, the next plan would find steps that this plan missed.
 const (
 	displacementPredictions = 2_000_000
 	displacementShare       = 40

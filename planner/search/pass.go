@@ -17,8 +17,8 @@ type attemptResult struct {
 	hinted     [][]cluster.NodeID
 	rejections *Rejections
 	excess     []int64 // by goal
-	// excessLeft sums, over requested goals, the weight times the remaining share of the
-	// initial excess. firstExcessLeft is the sum over the goals in Goals.First.
+	// excessLeft sums, over requested goals, the weight times the remaining share of the initial excess.
+	// firstExcessLeft is the sum over the goals in Goals.First.
 	excessLeft, firstExcessLeft float64
 }
 
@@ -37,8 +37,8 @@ func (c *pass) currentResult() attemptResult {
 	return o
 }
 
-// better reports whether o leaves less excess than the other result. It compares
-// firstExcessLeft, then excessLeft, then the number of moves.
+// better reports whether o leaves less excess than the other result. better compares firstExcessLeft, then
+// excessLeft, then the number of moves.
 func (o attemptResult) better(than attemptResult) bool {
 	if a, b := plan.Round(o.firstExcessLeft), plan.Round(than.firstExcessLeft); a != b {
 		return a < b
@@ -57,9 +57,9 @@ func (c *pass) worseThan(o attemptResult) bool {
 	return false
 }
 
-// A further attempt costs as much as the first. repeatPredictions bounds the predictions of
-// all attempts together, multiplied by the number of nodes. At 200 nodes that allows 20,000
-// predictions. Clusters of up to a few hundred nodes therefore get several attempts.
+// A further attempt costs as much as the first. repeatPredictions bounds the predictions of all attempts
+// together, multiplied by the number of nodes. At 200 nodes that allows 20,000 predictions. Clusters of up to
+// a few hundred nodes therefore get several attempts.
 const (
 	maxAttempts       = 6
 	repeatPredictions = 4_000_000
@@ -68,7 +68,7 @@ const (
 )
 
 // predictionsForRepeat returns how many predictions a plan may reach with a further attempt.
-// It returns 0 if limits are exhausted: the next pass serves the remaining goals.
+// predictionsForRepeat returns 0 if limits are exhausted: the next pass serves the remaining goals.
 func (c *pass) predictionsForRepeat() int {
 	if _, spent := c.Limits.Exhausted(); spent {
 		return 0
@@ -80,9 +80,8 @@ func (c *pass) predictionsForRepeat() int {
 	return most
 }
 
-// PredictionLimitReached reports whether the search has used limits.maxPredictions, and
-// returns the reason for each remaining pod. The search then ends and keeps the moves that it
-// has planned.
+// PredictionLimitReached reports whether the search has used limits.maxPredictions, and returns the reason
+// for each remaining pod. The search then ends and keeps the moves that it has planned.
 func (c *pass) PredictionLimitReached() (plan.Reason, bool) {
 	most := c.Options.MaxPredictions
 	if most == 0 || *c.predictions < most {
@@ -105,8 +104,8 @@ func CountPodsWere(n int) string {
 	return fmt.Sprintf("%d pods were", n)
 }
 
-// PodsOf lists the pods of goal g in the snapshot. For a node goal, it omits replacements
-// that landed later: these have moved already.
+// PodsOf lists the pods of goal g in the snapshot. For a node goal, it omits replacements that landed later:
+// these have moved already.
 func (c *pass) PodsOf(g int) []cluster.PodID {
 	if goal := &c.Goals.Goals[g]; goal.Kind == plan.NodeBelow {
 		return c.Snapshot.Nodes[goal.Node].Pods
@@ -114,14 +113,12 @@ func (c *pass) PodsOf(g int) []cluster.PodID {
 	return c.Goals.Goals[g].Pods
 }
 
-// evictionsLeft returns how many more evictions the per-pass limit and the cluster's hourly
-// limit allow.
+// evictionsLeft returns how many more evictions the per-pass limit and the cluster's hourly limit allow.
 func (c *pass) evictionsLeft() int {
 	return min(c.Limits.PerPass().Left(), c.Limits.HourlyOfCluster().Left())
 }
 
-// finalPassPredictions returns how many predictions the final pass may make. See
-// predictionsForRepeat.
+// finalPassPredictions returns how many predictions the final pass may make. See predictionsForRepeat.
 func (c *pass) finalPassPredictions() int {
 	most := repeatPredictions / max(1, len(c.Snapshot.Nodes))
 	if effort := c.Options.MaxPredictions; effort > 0 {
@@ -145,14 +142,14 @@ func (c *pass) isNeedless(m Step) bool {
 	})
 }
 
-// isDisplacement reports whether move i makes room for move i+1. The first move of a step
-// always precedes the second directly.
+// isDisplacement reports whether move i makes room for move i+1. The first move of a step always precedes the
+// second directly.
 func (c *pass) isDisplacement(i int) bool {
 	return c.Moves[i].Displaced != nil && i+1 < len(c.Moves) && c.Moves[i+1].Pod == c.Moves[i].Displaced.Pod
 }
 
-// isNeedlessAt reports whether move i is needless. The first move of a step is needless if the
-// second is needless or missing.
+// isNeedlessAt reports whether move i is needless. The first move of a step is needless if the second is
+// needless or missing.
 func (c *pass) isNeedlessAt(i int) bool {
 	switch {
 	case c.isDisplacement(i):
@@ -163,8 +160,7 @@ func (c *pass) isNeedlessAt(i int) bool {
 	return c.isNeedless(c.Moves[i].Step)
 }
 
-// hasUnpairedDisplacement reports whether the first move of a step is present without the
-// second.
+// hasUnpairedDisplacement reports whether the first move of a step is present without the second.
 func (c *pass) hasUnpairedDisplacement() bool {
 	for i := range c.Moves {
 		if c.Moves[i].Displaced != nil && !c.isDisplacement(i) {
@@ -174,7 +170,7 @@ func (c *pass) hasUnpairedDisplacement() bool {
 	return false
 }
 
-// dropMove removes the last move from the list. It does not change the state.
+// dropMove removes the last move from the list. dropMove does not change the state.
 func (c *pass) dropMove() {
 	n := len(c.Moves) - 1
 	m := c.Moves[n]

@@ -8,8 +8,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Rejections keeps the last rejection of each pod that was a candidate. Many pods share one
-// rejection, above all those that a limit blocks.
+// Rejections keeps the last rejection of each pod that was a candidate. Many pods share one rejection, above
+// all those that a limit blocks.
 type Rejections struct {
 	byPod    []int32 // by pod: index in distinct plus one; 0: no rejection
 	distinct []rejection
@@ -37,8 +37,7 @@ func (r *Rejections) clone() *Rejections {
 	return &Rejections{slices.Clone(r.byPod), slices.Clone(r.distinct)}
 }
 
-// add records why a pod is not moved. PredictionLimitReached does not replace an earlier
-// reason.
+// add records why a pod is not moved. PredictionLimitReached does not replace an earlier reason.
 func (r *Rejections) add(pod cluster.PodID, strategy string, reason plan.Reason) {
 	if r.has(pod) && reason.Code == plan.PredictionLimitReached {
 		return
@@ -70,8 +69,8 @@ func (r *Rejections) forgetLimits() {
 	}
 }
 
-// List counts all rejections by code. It keeps the first perCode samples of each code, sorted
-// by code and pod; a negative perCode keeps all.
+// List counts all rejections by code. List keeps the first perCode samples of each code, sorted by code and
+// pod; a negative perCode keeps all.
 func (r *Rejections) List(s *cluster.Snapshot, perCode int) plan.Rejections {
 	out := plan.Rejections{Counts: map[plan.Code]int{}, Samples: []plan.Rejection{}}
 	for i := range r.byPod { // pods are in the order of names

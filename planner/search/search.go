@@ -1,6 +1,6 @@
-// Package search finds the moves of a plan. It orders candidates, predicts where each
-// replacement lands, and joins moves into waves. It never evicts a pod and never writes the
-// plan; package summary does.
+// Package search finds the moves of a plan. The package orders candidates, predicts where each replacement
+// lands, and joins moves into waves. The package never evicts a pod and never writes the plan; package
+// summary does.
 package search
 
 import (
@@ -12,8 +12,7 @@ import (
 	"time"
 )
 
-// firstOnlyTurns returns the values of onlyFirst, in the order in which the search applies
-// them.
+// firstOnlyTurns returns the values of onlyFirst, in the order in which the search applies them.
 func (c *Search) firstOnlyTurns() []bool {
 	if c.firstAlone {
 		return []bool{true, false}
@@ -35,8 +34,8 @@ func NewSearch(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerState
 	}}
 }
 
-// passOverGoals serves the goals. It tries moves without hints before moves with hints, and
-// the scopes in order.
+// passOverGoals serves the goals. passOverGoals tries moves without hints before moves with hints, and the
+// scopes in order.
 func (c *Search) passOverGoals() {
 	for _, c.onlyFirst = range c.firstOnlyTurns() {
 		for _, c.useHints = range c.hintPhases() {
@@ -57,10 +56,9 @@ func (c *Search) Run() {
 	}
 }
 
-// singleMoves finds the moves that serve a goal by themselves. A goal often stays unmet
-// because earlier moves for other goals took the nodes that its pods would land on. The next
-// attempt therefore serves such goals first. singleMoves keeps the best attempt and ends with
-// the final pass.
+// singleMoves finds the moves that serve a goal by themselves. A goal often stays unmet because earlier moves
+// for other goals took the nodes that its pods would land on. The next attempt therefore serves such goals
+// first. singleMoves keeps the best attempt and ends with the final pass.
 func (c *Search) singleMoves() {
 	pull := c.countUnmetPods()
 	c.attempt()
@@ -85,8 +83,8 @@ func (c *Search) singleMoves() {
 	c.finalPass()
 }
 
-// attempt serves the goals once. If moves have become needless, it removes them and
-// continues. If that leaves a goal farther from its limit, it restores the earlier moves.
+// attempt serves the goals once. If moves have become needless, it removes them and continues. If that leaves
+// a goal farther from its limit, it restores the earlier moves.
 func (c *Search) attempt() {
 	c.passOverGoals()
 	if n := c.countNeedless(); n == 0 || n*minShareOfMoves < len(c.Moves) {
@@ -101,11 +99,11 @@ func (c *Search) attempt() {
 	}
 }
 
-// attemptFirstAlone makes an attempt that serves the goals in Goals.First alone before all
-// others. It does so only if the best attempt leaves excess in these goals and also moves
-// pods for others. A wave takes few pods of one node; moves for other goals fill it, spend
-// limits and take room. The attempt costs as much as the first. If no limit blocks a first
-// goal, it must fit the predictions for repeated attempts.
+// attemptFirstAlone makes an attempt that serves the goals in Goals.First alone before all others.
+// attemptFirstAlone does so only if the best attempt leaves excess in these goals and also moves pods for
+// others. A wave takes few pods of one node; moves for other goals fill it, spend limits and take room. The
+// attempt costs as much as the first. If no limit blocks a first goal, it must fit the predictions for
+// repeated attempts.
 func (c *Search) attemptFirstAlone(best *attemptResult) {
 	if plan.Round(best.firstExcessLeft) == 0 || !c.hasMovesForOtherGoals() || !c.limitsBlockFirstGoals() && 2**c.predictions > c.predictionsForRepeat() {
 		return
@@ -127,8 +125,8 @@ func (c *pass) hasMovesForOtherGoals() bool {
 	})
 }
 
-// limitsBlockFirstGoals reports whether limits are exhausted, or a limit blocks a pod of an unmet goal
-// in Goals.First.
+// limitsBlockFirstGoals reports whether limits are exhausted, or a limit blocks a pod of an unmet goal in
+// Goals.First.
 func (c *pass) limitsBlockFirstGoals() bool {
 	if _, spent := c.Limits.Exhausted(); spent {
 		return true
@@ -141,8 +139,8 @@ func (c *pass) limitsBlockFirstGoals() bool {
 	return false
 }
 
-// greedyAttempts makes up to maxGreedyStarts greedy attempts, each with a different first
-// move. pull is the number of pods of unmet goals. It keeps the best result in best.
+// greedyAttempts makes up to maxGreedyStarts greedy attempts, each with a different first move. pull is the
+// number of pods of unmet goals. greedyAttempts keeps the best result in best.
 func (c *Search) greedyAttempts(pull int, best *attemptResult) {
 	var firsts []cluster.PodID
 	for range maxGreedyStarts {

@@ -14,17 +14,16 @@ func (c *waveBuilder) countAcceptable(pod cluster.PodID, l *Landing) int {
 	return places.Count(c.nodeBuffer, c.Ready)
 }
 
-// rejectedSinceMove caches the pods without an acceptable landing in the current state, with
-// the reasons. The cache is valid until a move is made or undone. It avoids repeated
-// predictions: in a large cluster, whole rounds find nothing. It stays empty if steering is
-// enabled, because hints change landings.
+// rejectedSinceMove caches the pods without an acceptable landing in the current state, with the reasons. The
+// cache is valid until a move is made or undone. rejectedSinceMove avoids repeated predictions: in a large
+// cluster, whole rounds find nothing. rejectedSinceMove stays empty if steering is enabled, because hints
+// change landings.
 type rejectedSinceMove struct {
 	at  int // State.moveCount when the reasons were recorded
 	why map[cluster.PodID]plan.Reason
 }
 
-// maxCleared is the largest number of entries for which add clears the map instead of
-// replacing it.
+// maxCleared is the largest number of entries for which add clears the map instead of replacing it.
 const maxCleared = 64
 
 func (u *rejectedSinceMove) of(c *State, pod cluster.PodID) (plan.Reason, bool) {
@@ -49,8 +48,8 @@ func (u *rejectedSinceMove) add(c *State, pod cluster.PodID, why plan.Reason) {
 	u.why[pod] = why
 }
 
-// statesOfWave returns the states in which a move of the wave must land well: the beginning of
-// the wave and the current state. It returns one state while both are equal.
+// statesOfWave returns the states in which a move of the wave must land well: the beginning of the wave and
+// the current state. statesOfWave returns one state while both are equal.
 func (c *waveBuilder) statesOfWave() []*State {
 	if len(c.wave.steps) == 0 {
 		return []*State{c.State}
@@ -58,9 +57,9 @@ func (c *waveBuilder) statesOfWave() []*State {
 	return []*State{c.wave.start, c.State}
 }
 
-// landInWave predicts the pod's landing with the hints of the wave. If useHints is set, it
-// may add hints. It returns joinsLater if the landing is not acceptable at the beginning of
-// the wave, or if hints may help in the next wave.
+// landInWave predicts the pod's landing with the hints of the wave. If useHints is set, it may add hints.
+// landInWave returns joinsLater if the landing is not acceptable at the beginning of the wave, or if hints
+// may help in the next wave.
 func (c *waveBuilder) landInWave(pod cluster.PodID) (Landing, plan.Reason, joinResult) {
 	w := c.wave
 	if why, known := c.sinceMove.of(c.State, pod); known {
@@ -102,8 +101,8 @@ func (c *waveBuilder) landInWave(pod cluster.PodID) (Landing, plan.Reason, joinR
 	return l, reason, refused
 }
 
-// hintsCannotHelp reports whether hints would not help the pod in the next wave, which begins
-// with the current state.
+// hintsCannotHelp reports whether hints would not help the pod in the next wave, which begins with the
+// current state.
 func (c *waveBuilder) hintsCannotHelp(pod cluster.PodID) bool {
 	_, why := findHints([]*State{c.State}, pod, nil)
 	return why != ""
@@ -118,8 +117,8 @@ func (c *waveBuilder) needsHints(pod cluster.PodID) bool {
 	return without.Code != ""
 }
 
-// addHints predicts all moves of the wave again, with the hints in now. If a landing is no
-// longer acceptable, it restores the wave and returns false.
+// addHints predicts all moves of the wave again, with the hints in now. If a landing is no longer acceptable,
+// it restores the wave and returns false.
 func (c *waveBuilder) addHints(all []Step, now []cluster.NodeID) bool {
 	w, before := c.wave, c.wave.steps
 	both := []*State{w.start, c.State}
@@ -153,8 +152,7 @@ func (c *waveBuilder) addHints(all []Step, now []cluster.NodeID) bool {
 	return true
 }
 
-// recordBenefit records the benefit and the served goals of a move. The caller applies the
-// move afterwards.
+// recordBenefit records the benefit and the served goals of a move. The caller applies the move afterwards.
 func (c *waveBuilder) recordBenefit(m *Step) {
 	m.Benefit = c.Goals.BenefitOfLeaving(m.Pod, m.From)
 	served := m.Landing.ImprovedGoals

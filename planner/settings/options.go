@@ -1,5 +1,5 @@
-// Package settings holds the options of the planner and their defaults. It makes no decision
-// about a pod.
+// Package settings holds the options of the planner and their defaults. The package makes no decision about a
+// pod.
 package settings
 
 import (
@@ -24,14 +24,13 @@ type Options struct {
 	Trust    trust.Options
 	Limits   Limits
 	InFlight InFlight
-	// MinConfidence is the least probability, from 0 to 1, with which the replacement must
-	// land on an acceptable node.
+	// MinConfidence is the least probability, from 0 to 1, with which the replacement must land on an
+	// acceptable node.
 	MinConfidence float64
-	// MaxUnavailableWithoutPDB bounds the unavailable pods of a workload that no
-	// PodDisruptionBudget selects.
+	// MaxUnavailableWithoutPDB bounds the unavailable pods of a workload that no PodDisruptionBudget selects.
 	MaxUnavailableWithoutPDB int
-	// Steer is how the evictor steers the scheduler if prediction alone is not certain
-	// enough. The zero value and hints.None mean no steering.
+	// Steer is how the evictor steers the scheduler if prediction alone is not certain enough. The zero value
+	// and hints.None mean no steering.
 	Steer hints.Kind
 	// SteerMaxFrac is the largest fraction of the eligible nodes that may be hinted at once.
 	SteerMaxFrac float64
@@ -41,22 +40,21 @@ type Options struct {
 	HintsNodes bool
 	// HintRules say which nodes are to carry the pressure hint; without rules, none.
 	HintRules pressure.Options
-	// PredictHints plans as if the hints of HintRules were written, for a dry run that writes
-	// none. See Planner.PredictHints.
+	// PredictHints plans as if the hints of HintRules were written, for a dry run that writes none. See
+	// Planner.PredictHints.
 	PredictHints bool
 	// Breaker says when a tripped breaker may close again.
 	Breaker breaker.Options
-	// MinReplacementAge is the least age at which the replacement of an evicted pod may be
-	// evicted.
+	// MinReplacementAge is the least age at which the replacement of an evicted pod may be evicted.
 	MinReplacementAge time.Duration
-	// MaxPredictions is how many landings a plan may predict; 0: no limit. At the limit, the
-	// plan is the best so far. See plan.Plan.SearchLimitReached.
+	// MaxPredictions is how many landings a plan may predict; 0: no limit. At the limit, the plan is the best
+	// so far. See plan.Plan.SearchLimitReached.
 	MaxPredictions int
-	// NoSteps restricts the plan to single moves, each of which serves a goal by itself. No
-	// pod makes room for another.
+	// NoSteps restricts the plan to single moves, each of which serves a goal by itself. No pod makes room
+	// for another.
 	NoSteps bool
-	// Strategies are all enabled strategies, in order. The plan needs them to tell a strategy
-	// without a goal from one whose goals are met.
+	// Strategies are all enabled strategies, in order. The plan needs them to tell a strategy without a goal
+	// from one whose goals are met.
 	Strategies []StrategyInfo
 	// ConfigHash is copied into the plan.
 	ConfigHash string
@@ -64,15 +62,15 @@ type Options struct {
 	SamplesPerCode int
 }
 
-// Limits bound the evictions of one pass. Percentages are of bound pods: in the cluster, on
-// the node, in the namespace, of the owner, in the zone.
+// Limits bound the evictions of one pass. Percentages are of bound pods: in the cluster, on the node, in the
+// namespace, of the owner, in the zone.
 type Limits struct {
 	PerPass, PerNode, PerNamespace, PerOwner, PerZone plan.CountLimit
 	PerHour                                           PerHour
 }
 
-// PerHour bounds the evictions of the last hour, including those of earlier passes.
-// Percentages are not supported.
+// PerHour bounds the evictions of the last hour, including those of earlier passes. Percentages are not
+// supported.
 type PerHour struct {
 	Owner, Namespace, Cluster plan.CountLimit
 }
@@ -136,16 +134,16 @@ type StrategyInfo struct {
 	ByLoad []string
 }
 
-// PressureHint is the mark of a node under pressure: a label, or a taint with the effect
-// PreferNoSchedule. The writer does not matter. An empty key matches nothing.
+// PressureHint is the mark of a node under pressure: a label, or a taint with the effect PreferNoSchedule.
+// The writer does not matter. An empty key matches nothing.
 type PressureHint struct {
 	LabelKey, LabelValue string
 	TaintKey             string
 }
 
-// ActiveOn reports whether the node carries the hint and it is valid. A hint recorded as
-// Evenkeel's is not valid after it expires. Hints of other writers do not expire. Placement
-// still uses every label and taint on the node, as the scheduler does.
+// ActiveOn reports whether the node carries the hint and it is valid. A hint recorded as Evenkeel's is not
+// valid after it expires. Hints of other writers do not expire. Placement still uses every label and taint on
+// the node, as the scheduler does.
 func (h PressureHint) ActiveOn(n *corev1.Node, now time.Time) bool {
 	label, taint := h.present(n)
 	if !label && !taint {
@@ -169,8 +167,8 @@ func (h PressureHint) present(n *corev1.Node) (label, taint bool) {
 	return labelled && h.LabelKey != "" && v == h.LabelValue, taint
 }
 
-// NodesUnderPressure reports, by node, whether the node carries a valid hint. The planner
-// drains these nodes first and moves nothing to them.
+// NodesUnderPressure reports, by node, whether the node carries a valid hint. The planner drains these nodes
+// first and moves nothing to them.
 func (h PressureHint) NodesUnderPressure(s *cluster.Snapshot, now time.Time) []bool {
 	out := make([]bool, len(s.Nodes))
 	for i := range s.Nodes {

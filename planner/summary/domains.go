@@ -14,8 +14,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
-// uncountedDomains describes topology values that no skew goal counts, or that some goals do not
-// count although their pods run there. It explains why a goal can be met while pods per zone look
+// uncountedDomains describes topology values that no skew goal counts, or that some goals do not count
+// although their pods run there. uncountedDomains explains why a goal can be met while pods per zone look
 // uneven.
 func uncountedDomains(c *search.Search) []string {
 	keys := map[string]bool{}
@@ -55,8 +55,8 @@ func goalCount(n int) string {
 	return fmt.Sprintf("%d goals", n)
 }
 
-// domainsOutside returns the values of the topology key that the goal does not count although pods
-// of its group run there.
+// domainsOutside returns the values of the topology key that the goal does not count although pods of its
+// group run there.
 func domainsOutside(c *search.Search, k *goal.SkewMeasure, g plan.Goal) map[string]bool {
 	out := map[string]bool{}
 	for _, id := range g.Pods {
@@ -72,7 +72,7 @@ func domainsOutside(c *search.Search, k *goal.SkewMeasure, g plan.Goal) map[stri
 	return out
 }
 
-// nodesByLabel groups the nodes in scope by the value of a label. It skips nodes without the label.
+// nodesByLabel groups the nodes in scope by the value of a label. nodesByLabel skips nodes without the label.
 func nodesByLabel(c *search.Search, key string) map[string][]*cluster.Node {
 	out := map[string][]*cluster.Node{}
 	for i := range c.Snapshot.Nodes {
@@ -84,8 +84,8 @@ func nodesByLabel(c *search.Search, key string) map[string][]*cluster.Node {
 	return out
 }
 
-// allNodesClosed reports whether every node is NotReady or cordoned, and describes why. A node that is
-// about to be removed still takes pods until it is cordoned.
+// allNodesClosed reports whether every node is NotReady or cordoned, and describes why. A node that is about
+// to be removed still takes pods until it is cordoned.
 func allNodesClosed(c *search.Search, nodes []*cluster.Node) (why string, none bool) {
 	var words []string
 	for _, n := range nodes {

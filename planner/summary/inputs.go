@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// planInputs returns the data sources of the plan. It includes annotations only if some of them are
+// planInputs returns the data sources of the plan. planInputs includes annotations only if some of them are
 // invalid.
 func planInputs(c *search.Search) []plan.Input {
 	in := []plan.Input{requestsInput(c.Snapshot, c.Now)}
@@ -51,8 +51,8 @@ func planInputs(c *search.Search) []plan.Input {
 	return append(in, asked)
 }
 
-// nodesInput counts the nodes in scope that are NotReady or have no zone label, and names uncounted
-// domains. The pods of a NotReady node are uncertain.
+// nodesInput counts the nodes in scope that are NotReady or have no zone label, and names uncounted domains.
+// The pods of a NotReady node are uncertain.
 func nodesInput(c *search.Search, age string) plan.Input {
 	in := plan.Input{Source: "nodes", Age: age, Coverage: 1, Problems: []string{}}
 	all, unready, zoneless := 0, 0, 0

@@ -17,8 +17,8 @@ const (
 	instanceLabel = "app.kubernetes.io/instance"
 )
 
-// otherDeschedulersInput names other programs in this cluster that evict pods to move them. They
-// ignore the goals, limits and back-offs of this planner, and each may undo the moves of the other.
+// otherDeschedulersInput names other programs in this cluster that evict pods to move them. They ignore the
+// goals, limits and back-offs of this planner, and each may undo the moves of the other.
 func otherDeschedulersInput(s *cluster.Snapshot, age string) plan.Input {
 	in := plan.Input{Source: "others", Age: age, Coverage: 1, Problems: []string{}}
 	var movers, releases []string
@@ -55,8 +55,8 @@ func otherDeschedulersInput(s *cluster.Snapshot, age string) plan.Input {
 	return in
 }
 
-// isDescheduler recognizes kubernetes-sigs/descheduler by the label of its chart or manifests, or by
-// its image.
+// isDescheduler recognizes kubernetes-sigs/descheduler by the label of its chart or manifests, or by its
+// image.
 func isDescheduler(labels map[string]string, spec *corev1.PodSpec) bool {
 	const name = "descheduler"
 	if labels[nameLabel] == name || labels["app"] == name {

@@ -1,5 +1,5 @@
-// Package summary describes a finished search as a plan.Plan: moves, rejections, inputs,
-// and the cluster before and after. It only reads the search.
+// Package summary describes a finished search as a plan.Plan: moves, rejections, inputs, and the cluster
+// before and after. The package only reads the search.
 package summary
 
 import (
@@ -17,8 +17,8 @@ import (
 // validity is how long a plan may be executed after the planner makes it.
 const validity = 15 * time.Minute
 
-// Summarize converts the search to a plan. before and start are the cluster and the goals at the
-// start of the search.
+// Summarize converts the search to a plan. before and start are the cluster and the goals at the start of the
+// search.
 func Summarize(c *search.Search, before plan.State, start *goal.Tracker) plan.Plan {
 	out := plan.Plan{
 		APIVersion: plan.APIVersion, Kind: "Plan",

@@ -12,8 +12,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
-// resourceUsage is the usage of one resource on the nodes after the planned moves. It leaves out nodes with
-// unknown usage.
+// resourceUsage is the usage of one resource on the nodes after the planned moves. resourceUsage leaves out
+// nodes with unknown usage.
 type resourceUsage struct {
 	resource string
 	of       map[cluster.NodeID]float64 // share of the node's total
@@ -70,8 +70,8 @@ func addUsage(c *search.Search, st *plan.State) {
 	}
 }
 
-// loadInput describes the usage data: source, age, and the share of nodes in scope with known
-// usage. Its problems name the goals and strategies that do not act because data is missing.
+// loadInput describes the usage data: source, age, and the share of nodes in scope with known usage. Its
+// problems name the goals and strategies that do not act because data is missing.
 func loadInput(c *search.Search) (plan.Input, bool) {
 	l, scope := c.Snapshot.Usage, c.Options.Guards.Scope
 	if l == nil {
@@ -126,7 +126,7 @@ func describeStatistic(u *cluster.Usage) string {
 }
 
 // unmeasuredResources describes the resources that strategies need and the source does not report.
-// It returns nothing if the source reports no resource at all.
+// unmeasuredResources returns nothing if the source reports no resource at all.
 func unmeasuredResources(c *search.Search) []string {
 	var out []string
 	l, scope := c.Snapshot.Usage, c.Options.Guards.Scope
@@ -153,8 +153,7 @@ func waitingGoals(c *search.Search) []string {
 	return out
 }
 
-// newDistribution summarises fractions around the given mean. Large nodes have more weight in that
-// mean.
+// newDistribution summarises fractions around the given mean. Large nodes have more weight in that mean.
 func newDistribution(fracs []float64, mean float64) plan.Distribution {
 	var most, squares float64
 	for _, f := range fracs {
