@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// ImprovesAll reports whether a move to `to` serves every requested goal that the pod's leaving could serve.
+// ImprovesAll reports whether a move to `to` improves every requested goal that the eviction could improve.
 func (t *Tracker) ImprovesAll(pod cluster.PodID, from, to cluster.NodeID) bool {
 	return t.EachAffected(pod, from, cluster.NoNode, func(i int) bool {
 		return t.Goals[i].Constraint || !t.CouldImprove(i, pod, from) || t.Measures[i].ExcessAfter(pod, from, to) < t.Excess(i)
 	})
 }
 
-// CouldImproveNodeAndGroup reports whether the pod's leaving could serve both a node goal and a group goal.
+// CouldImproveNodeAndGroup reports whether the eviction could improve both a node goal and a group goal.
 func (t *Tracker) CouldImproveNodeAndGroup(pod cluster.PodID, from cluster.NodeID) bool {
 	node, group := false, false
 	t.EachAffected(pod, from, cluster.NoNode, func(i int) bool {
@@ -26,8 +26,8 @@ func (t *Tracker) CouldImproveNodeAndGroup(pod cluster.PodID, from cluster.NodeI
 	return node && group
 }
 
-// MostImproved returns the goal in served for which the pod's leaving removes the largest weighted share of
-// excess.
+// MostImproved returns the goal in the list that loses the largest weighted share of its excess by the
+// eviction.
 func (t *Tracker) MostImproved(pod cluster.PodID, from cluster.NodeID, served []int) int {
 	best, most := served[0], -1.0
 	for _, i := range served {
@@ -39,9 +39,9 @@ func (t *Tracker) MostImproved(pod cluster.PodID, from cluster.NodeID, served []
 	return best
 }
 
-// usageAllowsTarget reports whether goal i allows node n as a target with regard to usage. usageAllowsTarget
-// is always true for goals that do not count load. For goals by load, the usage of n must be known. If no
-// goal is about n, n must also have room below the limit, so that the move does not overload it.
+// usageAllowsTarget reports whether goal i allows node n as a target with regard to usage. For goals that do
+// not count load, the result is true. For goals by load, the usage of n must be known. If no goal is about n,
+// n must also have room below the limit, so that the move does not overload n.
 func (t *Tracker) usageAllowsTarget(i int, pod cluster.PodID, n cluster.NodeID) bool {
 	b, ok := t.Measures[i].(*NodeMeasure)
 	return !ok || !b.Amounts.Measure.ByUsage || n == cluster.NoNode || usageKnown(b.Amounts, n) && HasRoom(t.RoomNeededOutsideGoals(pod), n)
@@ -53,8 +53,8 @@ func (t *Tracker) CouldImprove(g int, pod cluster.PodID, from cluster.NodeID) bo
 	return t.ExcessAfterLeaving(g, pod, from) < t.Excess(g)
 }
 
-// ExcessAfterLeaving returns the least excess of goal g after the pod leaves `from`. For a skew goal, it
-// assumes the best target domain.
+// ExcessAfterLeaving returns the least excess of goal g after the pod leaves `from`. For a skew goal,
+// ExcessAfterLeaving assumes the best target domain.
 func (t *Tracker) ExcessAfterLeaving(g int, pod cluster.PodID, from cluster.NodeID) int64 {
 	k, ok := t.Measures[g].(*SkewMeasure)
 	if !ok {
@@ -66,8 +66,8 @@ func (t *Tracker) ExcessAfterLeaving(g int, pod cluster.PodID, from cluster.Node
 	return k.ExcessAfterLeaving(from)
 }
 
-// BenefitOfLeaving returns the largest benefit of the eviction: the sum over all requested goals of weight
-// times the removed share of the initial excess.
+// BenefitOfLeaving returns the largest possible benefit of the eviction: the removed share of the initial
+// excess, weighted and summed over all requested goals.
 func (t *Tracker) BenefitOfLeaving(pod cluster.PodID, from cluster.NodeID) float64 {
 	var sum float64
 	t.EachAffected(pod, from, cluster.NoNode, func(i int) bool {
@@ -94,8 +94,8 @@ func (t *Tracker) ImprovedGoals(pod cluster.PodID, from, to cluster.NodeID) []in
 	return slices.Compact(out)
 }
 
-// ExcessChange returns the change that a move causes in the sum over requested goals of weight times excess.
-// Each excess is a share of the initial excess. Negative values are improvements.
+// ExcessChange returns the change in the weighted sum of excess over all requested goals, each as a share of
+// its initial excess. Negative values are improvements.
 func (t *Tracker) ExcessChange(pod cluster.PodID, from, to cluster.NodeID) (sum float64) {
 	t.EachAffected(pod, from, to, func(i int) bool {
 		if g := &t.Goals[i]; !g.Constraint {

@@ -11,7 +11,8 @@ type NodeMeasure struct {
 	Amounts            *cluster.Amounts
 	Node               cluster.NodeID
 	used, limit, Total int64
-	// uncertain is the part of used that may be gone already. Excess does not count it, but addHeadroom does.
+	// uncertain is the part of used that may no longer be in use. Excess ignores the uncertain part, but
+	// addHeadroom counts it.
 	uncertain int64
 }
 
@@ -58,7 +59,7 @@ func (b *NodeMeasure) Reported() float64 {
 	return plan.Round(float64(b.Excess()) / float64(b.Total))
 }
 
-// requestAmounts caches the requests of all pods, by resource. Goals without Amounts count these.
+// requestAmounts caches the requests of all pods by resource, for goals without Amounts.
 type requestAmounts map[string]*cluster.Amounts
 
 func (r requestAmounts) forGoal(s *cluster.Snapshot, g plan.Goal) *cluster.Amounts {
@@ -71,10 +72,10 @@ func (r requestAmounts) forGoal(s *cluster.Snapshot, g plan.Goal) *cluster.Amoun
 	return r[g.Resource]
 }
 
-// Measure is the distance of one goal from being met, in integers of its own unit.
+// Measure computes how far one goal is from being met, as an integer in the goal's own unit.
 type Measure interface {
-	// Excess returns 0 if the goal is met. Otherwise it returns the amount over the limit, in milliCPU, bytes
-	// or millionths, or the number of pods that must move.
+	// Excess returns the amount over the limit in milliCPU, bytes or millionths, or the number of pods that
+	// must move. If the goal is met, Excess returns 0.
 	Excess() int64
 	// ExcessAfter returns the excess after the pod moves. Either node may be NoNode.
 	ExcessAfter(pod cluster.PodID, from, to cluster.NodeID) int64

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// FirstGoals marks, by goal, the goals that the planner serves before all others. They are unmet requested
-// goals about nodes that are drained first or under pressure. No other unmet goal may have a higher weight.
-// These goals use the limits first.
+// FirstGoals marks the goals that the planner handles before all others: unmet requested goals about nodes
+// that are drained first or under pressure. Only goals with the highest weight of all unmet goals qualify.
+// First goals use the limits first.
 func (t *Tracker) FirstGoals() []bool {
 	heaviest := 0.0
 	for i := range t.Goals {
@@ -27,7 +27,7 @@ func (t *Tracker) FirstGoals() []bool {
 	return out
 }
 
-// FirstGoalRank returns 0 for goals that the planner serves first, and 1 for others.
+// FirstGoalRank returns 0 for the goals in First, and 1 for others.
 func (t *Tracker) FirstGoalRank(g int) int {
 	if t.First[g] {
 		return 0
@@ -35,8 +35,8 @@ func (t *Tracker) FirstGoalRank(g int) int {
 	return 1
 }
 
-// UnmetByPriority returns the unmet requested goals in the order of need. The criteria are: higher weight,
-// nodes to drain first, more attempts in stuck, group goals, higher excess, and goal index.
+// UnmetByPriority returns the unmet requested goals, sorted by higher weight, drained node, more attempts in
+// stuck, group goal, higher excess, and goal index.
 func (t *Tracker) UnmetByPriority(stuck []int) []int {
 	type needy struct {
 		goal, drained, stuck, kind int
@@ -66,8 +66,8 @@ func (t *Tracker) drainRank(i int) int {
 	return 1
 }
 
-// goalKindRank puts group goals before node goals. A move between domains leaves a choice of nodes in the
-// target domain, which node goals can then use.
+// goalKindRank puts group goals before node goals. A move between domains can still choose a node in the
+// target domain that improves a node goal.
 func goalKindRank(k plan.GoalKind) int {
 	if k == plan.SkewAtMost {
 		return 0
@@ -91,7 +91,7 @@ func Number(s *cluster.Snapshot, goals []plan.Goal) []plan.Goal {
 	return goals
 }
 
-// sortedByKey sorts goals by their keys. sortedByKey computes each key once.
+// sortedByKey sorts goals by their keys, and computes each key once.
 func sortedByKey(goals []plan.Goal) []plan.Goal {
 	type keyed struct {
 		key string

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// GiverThreshold returns the threshold m1 for the pods that movablePods.givers returns in package lowerbound.
-// If the limit is below 1, the threshold is below every count.
+// GiverThreshold returns the threshold m1 for movablePods.podsThatMustGive in package lowerbound. If the
+// limit is below 1, the threshold is below every count.
 func (k *SkewMeasure) GiverThreshold() int {
 	m := slices.Min(k.Counts)
 	if k.Limit < 1 {
@@ -67,16 +67,16 @@ func (k *SkewMeasure) ExcessAfterLeaving(from cluster.NodeID) int64 {
 	return int64(n)
 }
 
-// SkewMeasure measures SkewAtMost by the fewest pods that must move. Every useful move lowers that number by
-// one, but may not lower max minus min.
+// SkewMeasure measures SkewAtMost by the fewest pods that must move. Every useful move lowers the fewest
+// moves by one, but may leave the skew unchanged.
 type SkewMeasure struct {
 	Domains       *domains
 	IndexByDomain []int32 // by domain: its index in Counts, or NoDomain
 	Counts        []int
 	Limit         int
 	Moves         int // fewest moves that meet the limit
-	// excessAfterLeaving caches ExcessAfterLeaving plus one, by index in Counts. 0 means unknown. The last
-	// entry is for pods outside of the counted domains.
+	// excessAfterLeaving caches the result of ExcessAfterLeaving plus one, by index in Counts. The value 0
+	// means unknown. The last entry is for pods outside the counted domains.
 	excessAfterLeaving []int32
 }
 

@@ -5,30 +5,30 @@ import (
 	"slices"
 )
 
-// TargetCheck decides for every node whether a pod's replacement there serves a requested goal and harms
-// none. TargetCheck computes everything that does not depend on the node only once.
+// TargetCheck decides for every node whether a pod's replacement on the node improves a requested goal and
+// harms no goal. CheckTargets precomputes everything that does not depend on the node.
 type TargetCheck struct {
 	From cluster.NodeID
-	// leavingImproves is true if leaving serves a goal on any target. LeavingHarms is true if leaving worsens
-	// a goal on any target.
+	// leavingImproves is true if the eviction improves a goal, whatever the target. LeavingHarms is true if
+	// the eviction worsens a goal, whatever the target.
 	leavingImproves, LeavingHarms bool
-	// usageImproved holds the amounts by load whose goals the leaving serves. usageImproved counts only for
-	// targets with known usage.
+	// usageImproved holds the amounts by load whose goals the eviction improves. The improvement counts only
+	// if the usage of the target is known.
 	usageImproved []*cluster.Amounts
-	// OutsideGoals is the room that such a target needs if no goal is about it.
+	// OutsideGoals is the room that a target needs if no goal is about the target.
 	OutsideGoals []RoomNeed
 	needs        []RoomNeed
 	groups       []groupEffect
 }
 
-// groupEffect holds the effect of a landing in each domain on one group goal.
+// groupEffect holds, for one group goal, the effect of a landing in each domain.
 type groupEffect struct {
 	domainByNode []int32  // domain of each node
 	effects      []effect // by domain index plus one; index 0 is for nodes without a domain
 }
 
-// effect is a set of two flags: harmless if the group goal is not worse off, helpful if it improves and is
-// requested.
+// effect is a set of two flags: harmless if the group goal does not become worse, helpful if a requested
+// group goal improves.
 type effect uint8
 
 const (
@@ -59,7 +59,7 @@ func (t *Tracker) CheckTargets(pod cluster.PodID, from cluster.NodeID) TargetChe
 		a.OutsideGoals = t.RoomNeededOutsideGoals(pod)
 	}
 	if !a.leavingImproves && len(t.byPod[pod]) == 0 {
-		// Leaving can serve only goals by load, so a target must also have known usage and enough room.
+		// The eviction can improve only goals by load, so the target needs known usage and enough room.
 		for _, amounts := range a.usageImproved {
 			a.leavingImproves = true
 			a.needs = append(a.needs, RoomNeed{1, t.KnownUsage[amounts]})
@@ -120,7 +120,7 @@ func (t *Tracker) groupEffects(i int, from cluster.NodeID) groupEffect {
 func (a *TargetCheck) Acceptable(n cluster.NodeID) bool { return !a.Harms(n) && a.Helps(n) }
 
 // Count returns the number of ready nodes in the list for which Acceptable is true, without the pod's own
-// node. The last loop avoids branches, because they are hard to predict.
+// node. The last loop avoids branches, because their outcomes are hard to predict.
 func (a *TargetCheck) Count(nodes []cluster.NodeID, ready []bool) (count int) {
 	if a.LeavingHarms || !a.leavingImproves && len(a.groups)+len(a.usageImproved) == 0 {
 		return 0
@@ -193,7 +193,7 @@ func (a *TargetCheck) Harms(n cluster.NodeID) bool {
 }
 
 // HarmsGroup reports whether a replacement on n worsens a group goal. A displaced pod outside the group
-// cannot compensate for that.
+// cannot make up for the harm.
 func (a *TargetCheck) HarmsGroup(n cluster.NodeID) bool {
 	return slices.ContainsFunc(a.groups, func(g groupEffect) bool { return g.onNode(n)&harmless == 0 })
 }

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// PredictWithHints predicts as PredictLanding does. If the replacement would return or its landing is
-// uncertain, it looks for node hints that make the landing acceptable.
+// PredictWithHints calls PredictLanding. If the replacement would return or its landing is uncertain,
+// PredictWithHints looks for node hints that make the landing acceptable.
 func (c *State) PredictWithHints(pod cluster.PodID) (Landing, plan.Reason, bool) {
 	l, reason, ok := c.PredictLanding(pod)
 	if ok || !c.Options.Steers() || !hintsMayHelp(reason.Code) {
@@ -30,14 +30,14 @@ func hintsMayHelp(code plan.Code) bool {
 	return code == plan.WouldReturn || code == plan.UncertainLanding
 }
 
-// hintRounds is how many rounds of findHints add only the nodes on which the replacement may land. Later
-// rounds add all nodes on which the replacement fits but does not help.
+// hintRounds is the number of rounds in which findHints adds only nodes on which the replacement may land.
+// Later rounds add all nodes on which the replacement fits but does not help.
 const hintRounds = 2
 
-// findHints finds nodes to hint, in addition to base, with which the pod's replacement lands well in every
-// state. findHints adds nodes that the scheduler could choose and on which the replacement does not help. If
-// it finds no such set, it returns why. Before and after the call, the cluster models of the states carry the
-// hints in base.
+// findHints looks for nodes to hint, in addition to base, so that the replacement has an acceptable landing
+// in every state. findHints adds nodes that the scheduler could choose but where the replacement improves no
+// goal. If no set of nodes suffices, findHints returns the reason. Before and after the call, the cluster
+// models of the states carry the hints in base.
 func findHints(states []*State, pod cluster.PodID, base []cluster.NodeID) (Landing, string) {
 	c := states[0]
 	st := c.Steering
@@ -67,8 +67,8 @@ func findHints(states []*State, pod cluster.PodID, base []cluster.NodeID) (Landi
 }
 
 // predictLandings predicts the pod's landing in every state. predictLandings returns the landing in the last
-// state that accepts it, the nodes to hint, and the reason against it, if any. A reason that hints cannot
-// change takes precedence.
+// state that accepts it, the nodes to hint, and the reason against it, if any. Reasons that hints cannot
+// change take precedence.
 func predictLandings(states []*State, pod cluster.PodID, all bool) (l Landing, more []cluster.NodeID, reason plan.Reason) {
 	for _, c := range states {
 		fresh, r, ok := c.PredictLanding(pod)
@@ -84,8 +84,8 @@ func predictLandings(states []*State, pod cluster.PodID, all bool) (l Landing, m
 	return l, more, reason
 }
 
-// unhelpfulNodes returns the nodes on which the replacement may land without helping. With all, it adds every
-// node on which it fits without helping and that may be hinted.
+// unhelpfulNodes returns the nodes on which the replacement may land but improves no goal. If all is set, the
+// result includes every node that may be hinted and on which the replacement fits but improves no goal.
 func (c *State) unhelpfulNodes(pod cluster.PodID, all bool) []cluster.NodeID {
 	from := c.Model.NodeOf(pod)
 	pr := c.Model.Predict(pod)

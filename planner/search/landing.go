@@ -10,9 +10,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 )
 
-// PredictLanding predicts where the replacement of a pod lands. PredictLanding accepts the landing if, with
-// at least minConfidence, it improves a requested goal and makes no goal worse. Otherwise it returns the
-// reason and false.
+// PredictLanding predicts where the replacement of a pod lands. PredictLanding accepts the landing if it
+// improves a requested goal and makes no goal worse, with at least minConfidence. Otherwise PredictLanding
+// returns the reason and false.
 func (c *State) PredictLanding(pod cluster.PodID) (Landing, plan.Reason, bool) {
 	from := c.Model.NodeOf(pod)
 	*c.predictions++
@@ -43,7 +43,7 @@ func (c *State) PredictLanding(pod cluster.PodID) (Landing, plan.Reason, bool) {
 }
 
 // Accepts reports whether a replacement may land on n: another node, Ready, not under pressure, and
-// acceptable to the goals. A pod may tolerate a NotReady node, but it does not run there.
+// acceptable to the goals. A pod that tolerates a NotReady node still cannot run on that node.
 func (c *State) Accepts(places *goal.TargetCheck, n cluster.NodeID) bool {
 	return n != places.From && c.Ready[n] && places.Acceptable(n)
 }
@@ -89,8 +89,8 @@ func otherNodes(n int) string {
 	return strconv.Itoa(n) + " other nodes"
 }
 
-// uncertainReason returns the reason for a landing below minConfidence. uncertainReason distinguishes a
-// replacement that would return, or land where it helps no goal, from an uncertain landing.
+// uncertainReason returns the reason for a landing below minConfidence. The reason says whether the
+// replacement would return, would improve no goal, or has an uncertain landing.
 func (c *State) uncertainReason(from cluster.NodeID, pr prediction.Prediction, places *goal.TargetCheck, l Landing) plan.Reason {
 	back := pr.Prob(func(n cluster.NodeID) bool { return n == from || !places.Helps(n) })
 	need := c.Options.MinConfidence
@@ -123,8 +123,8 @@ func (c *State) pressureReason(places *goal.TargetCheck, pr prediction.Predictio
 }
 
 // PredictDisplacedLanding predicts where the replacement of a displaced pod lands. PredictDisplacedLanding
-// accepts the landing if, with at least minConfidence, no goal becomes worse. Otherwise it returns the reason
-// and false.
+// accepts the landing if no goal becomes worse, with at least minConfidence. Otherwise
+// PredictDisplacedLanding returns the reason and false.
 func (c *State) PredictDisplacedLanding(pod cluster.PodID) (Landing, plan.Reason, bool) {
 	if b := c.amountWithUnknownUsage(pod); b != nil {
 		return Landing{}, plan.Reason{Code: plan.UsageUnknown, Message: fmt.Sprintf("how much %s it uses is not known", b.Measure.Resource)}, false
@@ -146,8 +146,8 @@ func (c *State) PredictDisplacedLanding(pod cluster.PodID) (Landing, plan.Reason
 	return l, plan.Reason{}, true
 }
 
-// checkDisplacedTargets returns the target check of a displaced pod. Its move serves no goal by load, but the
-// pod that takes its place may serve one. The check therefore protects nodes without a goal from overload.
+// checkDisplacedTargets returns the target check of a displaced pod. The second move of the step may improve
+// a goal by load. The check therefore protects nodes without a goal from overload.
 func (c *State) checkDisplacedTargets(pod cluster.PodID, from cluster.NodeID) goal.TargetCheck {
 	places := c.Goals.CheckTargets(pod, from)
 	places.OutsideGoals = c.Goals.RoomNeededOutsideGoals(pod)
@@ -167,8 +167,8 @@ func (c *State) displacedMayLandOn(places *goal.TargetCheck, n cluster.NodeID) b
 	return true
 }
 
-// amountWithUnknownUsage returns an amount that goals count and for which the pod's usage is unknown, or nil.
-// Without its usage, the planner cannot exclude harm elsewhere.
+// amountWithUnknownUsage returns an amount of the goals for which the pod's usage is unknown, or nil. If the
+// usage of a pod is unknown, the planner cannot exclude that the pod overloads another node.
 func (c *State) amountWithUnknownUsage(pod cluster.PodID) *cluster.Amounts {
 	for amounts := range c.Goals.KnownUsage { // the map order does not matter: the plan does not contain the amount
 		if k := amounts.PodQuality(pod); k == cluster.Unknown || k == cluster.BoundAfterSample {

@@ -17,8 +17,8 @@ type attemptResult struct {
 	hinted     [][]cluster.NodeID
 	rejections *Rejections
 	excess     []int64 // by goal
-	// excessLeft sums, over requested goals, the weight times the remaining share of the initial excess.
-	// firstExcessLeft is the sum over the goals in Goals.First.
+	// excessLeft sums the weighted remaining shares of the initial excess over all requested goals.
+	// firstExcessLeft sums only the goals in Goals.First.
 	excessLeft, firstExcessLeft float64
 }
 
@@ -57,9 +57,9 @@ func (c *pass) worseThan(o attemptResult) bool {
 	return false
 }
 
-// A further attempt costs as much as the first. repeatPredictions bounds the predictions of all attempts
-// together, multiplied by the number of nodes. At 200 nodes that allows 20,000 predictions. Clusters of up to
-// a few hundred nodes therefore get several attempts.
+// A second attempt costs as much as the first. repeatPredictions limits the predictions of all attempts
+// together, multiplied by the number of nodes. At 200 nodes, repeatPredictions allows 20,000 predictions, so
+// clusters of up to a few hundred nodes get several attempts.
 const (
 	maxAttempts       = 6
 	repeatPredictions = 4_000_000
@@ -67,8 +67,8 @@ const (
 	maxGreedyStarts   = 8
 )
 
-// predictionsForRepeat returns how many predictions a plan may reach with a further attempt.
-// predictionsForRepeat returns 0 if limits are exhausted: the next pass serves the remaining goals.
+// predictionsForRepeat returns the number of predictions that a plan may reach with a further attempt. If
+// limits are exhausted, the result is 0, and the next pass continues with the remaining goals.
 func (c *pass) predictionsForRepeat() int {
 	if _, spent := c.Limits.Exhausted(); spent {
 		return 0
@@ -80,8 +80,8 @@ func (c *pass) predictionsForRepeat() int {
 	return most
 }
 
-// PredictionLimitReached reports whether the search has used limits.maxPredictions, and returns the reason
-// for each remaining pod. The search then ends and keeps the moves that it has planned.
+// PredictionLimitReached reports whether the search has reached limits.maxPredictions. The reason applies to
+// each remaining pod. At this limit, the search ends and keeps the moves planned so far.
 func (c *pass) PredictionLimitReached() (plan.Reason, bool) {
 	most := c.Options.MaxPredictions
 	if most == 0 || *c.predictions < most {
@@ -104,8 +104,8 @@ func CountPodsWere(n int) string {
 	return fmt.Sprintf("%d pods were", n)
 }
 
-// PodsOf lists the pods of goal g in the snapshot. For a node goal, it omits replacements that landed later:
-// these have moved already.
+// PodsOf lists the pods of goal g in the snapshot. For a node goal, the list omits replacements that landed
+// on the node during planning.
 func (c *pass) PodsOf(g int) []cluster.PodID {
 	if goal := &c.Goals.Goals[g]; goal.Kind == plan.NodeBelow {
 		return c.Snapshot.Nodes[goal.Node].Pods
@@ -118,7 +118,7 @@ func (c *pass) evictionsLeft() int {
 	return min(c.Limits.PerPass().Left(), c.Limits.HourlyOfCluster().Left())
 }
 
-// finalPassPredictions returns how many predictions the final pass may make. See predictionsForRepeat.
+// finalPassPredictions returns the number of predictions that the final pass may make.
 func (c *pass) finalPassPredictions() int {
 	most := repeatPredictions / max(1, len(c.Snapshot.Nodes))
 	if effort := c.Options.MaxPredictions; effort > 0 {
@@ -148,7 +148,7 @@ func (c *pass) isDisplacement(i int) bool {
 	return c.Moves[i].Displaced != nil && i+1 < len(c.Moves) && c.Moves[i+1].Pod == c.Moves[i].Displaced.Pod
 }
 
-// isNeedlessAt reports whether move i is needless. The first move of a step is needless if the second is
+// isNeedlessAt reports whether move i is needless. The first move of a step is needless if the second move is
 // needless or missing.
 func (c *pass) isNeedlessAt(i int) bool {
 	switch {
@@ -160,7 +160,7 @@ func (c *pass) isNeedlessAt(i int) bool {
 	return c.isNeedless(c.Moves[i].Step)
 }
 
-// hasUnpairedDisplacement reports whether the first move of a step is present without the second.
+// hasUnpairedDisplacement reports whether a step has its first move but not its second.
 func (c *pass) hasUnpairedDisplacement() bool {
 	for i := range c.Moves {
 		if c.Moves[i].Displaced != nil && !c.isDisplacement(i) {
@@ -170,7 +170,7 @@ func (c *pass) hasUnpairedDisplacement() bool {
 	return false
 }
 
-// dropMove removes the last move from the list. dropMove does not change the state.
+// dropMove removes the last move from the list without changing the simulation state.
 func (c *pass) dropMove() {
 	n := len(c.Moves) - 1
 	m := c.Moves[n]
@@ -182,12 +182,12 @@ func (c *pass) dropMove() {
 	}
 }
 
-// pass is one planning pass. Its embedded State includes all moves so far.
+// A pass holds the state of one planning pass. The embedded State includes all moves so far.
 type pass struct {
 	*State
 	PlannerState plan.PlannerState
 	Now          time.Time
-	// Schedulers are the schedulers without a configured profile.
+	// Schedulers lists the schedulers without a configured profile.
 	Schedulers   []plan.SchedulerState
 	Limits       *limits.Counter
 	Eligibility  *eligibility.Checker

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// goalsToServe lists the goals that the search serves now, in order of need.
+// unmetGoals lists the unmet goals that the search considers now, by priority.
 func (c *goalSearch) goalsToServe() []int {
 	list := c.Goals.UnmetByPriority(c.unmetAttempts)
 	if c.onlyFirst {
@@ -15,15 +15,14 @@ func (c *goalSearch) goalsToServe() []int {
 	return list
 }
 
-// minShareOfMoves is the reciprocal of 0.5 %. The search stops rescanning when less than 0.5 % of the moves
-// would change, and keeps needless moves below that share. In a large cluster, the last rounds cost as much
-// as the first and move few pods. Repeating all other moves nearly always leaves some goals farther from
-// their limits. With at most minShareOfMoves moves, a single move is enough to continue.
+// minShareOfMoves is the reciprocal of 0.5 %. The search stops rescanning when a round changes less than 0.5
+// % of the moves. The search also keeps needless moves below that share. In a large cluster, the last rounds
+// cost as much as the first round and move few pods. If the plan has at most minShareOfMoves moves, one new
+// move is enough for another round.
 const minShareOfMoves = 200
 
-// repeatRounds repeats rounds over all goals, because a move for one goal can make room for another.
-// repeatRounds stops after a round that adds no move, or less than 0.5 % of the moves. repeatRounds also
-// stops when limits are exhausted.
+// repeatRounds repeats rounds over all goals, because a move for one goal can make room for another goal.
+// repeatRounds stops when limits are exhausted, or after a round that adds less than 0.5 % of the moves.
 func (c *goalSearch) repeatRounds() {
 	for again := true; again; {
 		c.round++
@@ -34,8 +33,8 @@ func (c *goalSearch) repeatRounds() {
 	}
 }
 
-// moveForGoals serves each goal as far as possible, in the order of todo. Goals that wait for the next wave
-// come first in it.
+// moveForGoals moves pods for each goal, in the order of todo. Goals that wait for the next wave come first
+// in the next wave.
 func (c *goalSearch) moveForGoals(todo []int) {
 	for len(todo) > 0 {
 		var later []int
@@ -54,8 +53,8 @@ func (c *goalSearch) moveForGoals(todo []int) {
 	}
 }
 
-// moveForGoal moves pods for goal g until g is met or no candidate joins. moveForGoal reports whether g waits
-// for the next wave.
+// moveForGoal moves pods for goal g until g is met or no candidate joins. The result is true if g waits for
+// the next wave.
 func (c *goalSearch) moveForGoal(g int) (waits bool) {
 	c.rejectUnknownUsage(g)
 	for c.Goals.Excess(g) > 0 {
@@ -74,7 +73,7 @@ func (c *goalSearch) moveForGoal(g int) (waits bool) {
 }
 
 // joinBestCandidate tries the candidates of goal g, best first, until one joins the wave. If the wave has no
-// room for a candidate, another with the same rank and benefit may replace it.
+// room for a candidate, another candidate with the same rank and benefit may join instead.
 func (c *goalSearch) joinBestCandidate(g int) joinResult {
 	var waits *candidate
 	all := c.candidates(g)
@@ -101,8 +100,8 @@ func (c *goalSearch) joinBestCandidate(g int) joinResult {
 	return refused
 }
 
-// tryCandidate adds the pod to the current wave if the pod may leave and its replacement lands well. The
-// reason stays empty if the pod may still join later, in the next wave or with hints.
+// tryCandidate adds the pod to the current wave if the pod may be evicted and its landing is acceptable. The
+// reason is empty if the pod may still join later, in the next wave or with hints.
 func (c *goalSearch) tryCandidate(pod cluster.PodID, g int) (joinResult, plan.Reason) {
 	if reason, no := c.Refuse(pod); no {
 		return refused, reason

@@ -1,6 +1,6 @@
-// Package search finds the moves of a plan. The package orders candidates, predicts where each replacement
-// lands, and joins moves into waves. The package never evicts a pod and never writes the plan; package
-// summary does.
+// Package search finds the moves of a plan. Package search orders candidates, predicts where each replacement
+// lands, and groups moves into waves. Package search never evicts pods. Package summary converts the search
+// into a plan.
 package search
 
 import (
@@ -34,8 +34,8 @@ func NewSearch(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerState
 	}}
 }
 
-// passOverGoals serves the goals. passOverGoals tries moves without hints before moves with hints, and the
-// scopes in order.
+// passOverGoals moves pods for all goals. Moves without hints come before moves with hints, and the scopes
+// are tried in order.
 func (c *Search) passOverGoals() {
 	for _, c.onlyFirst = range c.firstOnlyTurns() {
 		for _, c.useHints = range c.hintPhases() {
@@ -56,9 +56,9 @@ func (c *Search) Run() {
 	}
 }
 
-// singleMoves finds the moves that serve a goal by themselves. A goal often stays unmet because earlier moves
-// for other goals took the nodes that its pods would land on. The next attempt therefore serves such goals
-// first. singleMoves keeps the best attempt and ends with the final pass.
+// singleMoves finds the moves that improve a goal by themselves. A goal often stays unmet because earlier
+// moves for other goals used the target nodes of its pods. The next attempt therefore starts with the unmet
+// goals. singleMoves keeps the best attempt and ends with the final pass.
 func (c *Search) singleMoves() {
 	pull := c.countUnmetPods()
 	c.attempt()
@@ -83,8 +83,8 @@ func (c *Search) singleMoves() {
 	c.finalPass()
 }
 
-// attempt serves the goals once. If moves have become needless, it removes them and continues. If that leaves
-// a goal farther from its limit, it restores the earlier moves.
+// attempt makes one pass over the goals. If moves have become needless, attempt removes these moves and makes
+// another pass. If a goal then has more excess than before, attempt restores the earlier moves.
 func (c *Search) attempt() {
 	c.passOverGoals()
 	if n := c.countNeedless(); n == 0 || n*minShareOfMoves < len(c.Moves) {
@@ -99,11 +99,10 @@ func (c *Search) attempt() {
 	}
 }
 
-// attemptFirstAlone makes an attempt that serves the goals in Goals.First alone before all others.
-// attemptFirstAlone does so only if the best attempt leaves excess in these goals and also moves pods for
-// others. A wave takes few pods of one node; moves for other goals fill it, spend limits and take room. The
-// attempt costs as much as the first. If no limit blocks a first goal, it must fit the predictions for
-// repeated attempts.
+// attemptFirstAlone makes an attempt that moves pods for the goals in Goals.First before all other goals.
+// This attempt is made only if the best attempt leaves excess in the first goals and moves pods for other
+// goals. Moves for other goals fill waves, use up limits and take room on nodes. The attempt costs as much as
+// the first attempt. If no limit blocks a first goal, the attempt must fit into predictionsForRepeat.
 func (c *Search) attemptFirstAlone(best *attemptResult) {
 	if plan.Round(best.firstExcessLeft) == 0 || !c.hasMovesForOtherGoals() || !c.limitsBlockFirstGoals() && 2**c.predictions > c.predictionsForRepeat() {
 		return
@@ -118,7 +117,7 @@ func (c *Search) attemptFirstAlone(best *attemptResult) {
 	c.firstAlone = false
 }
 
-// hasMovesForOtherGoals reports whether some move serves no goal in Goals.First.
+// hasMovesForOtherGoals reports whether a move improves no goal in Goals.First.
 func (c *pass) hasMovesForOtherGoals() bool {
 	return slices.ContainsFunc(c.Moves, func(m WaveStep) bool {
 		return !slices.ContainsFunc(m.Landing.ImprovedGoals, func(g int) bool { return c.Goals.First[g] })
@@ -139,8 +138,8 @@ func (c *pass) limitsBlockFirstGoals() bool {
 	return false
 }
 
-// greedyAttempts makes up to maxGreedyStarts greedy attempts, each with a different first move. pull is the
-// number of pods of unmet goals. greedyAttempts keeps the best result in best.
+// greedyAttempts makes up to maxGreedyStarts greedy attempts, each with a different first move. The parameter
+// unmetPods is the number of pods of unmet goals. greedyAttempts keeps the best result in best.
 func (c *Search) greedyAttempts(pull int, best *attemptResult) {
 	var firsts []cluster.PodID
 	for range maxGreedyStarts {

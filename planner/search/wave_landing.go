@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// countAcceptable returns how many nodes are acceptable for a landing.
+// countAcceptable returns the number of nodes that are acceptable for a landing.
 func (c *waveBuilder) countAcceptable(pod cluster.PodID, l *Landing) int {
 	places := c.Goals.CheckTargets(pod, c.Model.NodeOf(pod))
 	c.nodeBuffer = l.predicted.Gone.FeasibleSet.Append(c.nodeBuffer[:0])
@@ -15,9 +15,8 @@ func (c *waveBuilder) countAcceptable(pod cluster.PodID, l *Landing) int {
 }
 
 // rejectedSinceMove caches the pods without an acceptable landing in the current state, with the reasons. The
-// cache is valid until a move is made or undone. rejectedSinceMove avoids repeated predictions: in a large
-// cluster, whole rounds find nothing. rejectedSinceMove stays empty if steering is enabled, because hints
-// change landings.
+// cache is valid until a move is made or undone. In a large cluster, whole rounds find no move, and the cache
+// avoids repeated predictions. If steering is enabled, the cache stays empty, because hints change landings.
 type rejectedSinceMove struct {
 	at  int // State.moveCount when the reasons were recorded
 	why map[cluster.PodID]plan.Reason
@@ -48,8 +47,8 @@ func (u *rejectedSinceMove) add(c *State, pod cluster.PodID, why plan.Reason) {
 	u.why[pod] = why
 }
 
-// statesOfWave returns the states in which a move of the wave must land well: the beginning of the wave and
-// the current state. statesOfWave returns one state while both are equal.
+// statesOfWave returns the states in which a move of the wave needs an acceptable landing: the beginning of
+// the wave and the current state. While both are equal, statesOfWave returns only one.
 func (c *waveBuilder) statesOfWave() []*State {
 	if len(c.wave.steps) == 0 {
 		return []*State{c.State}
@@ -57,9 +56,9 @@ func (c *waveBuilder) statesOfWave() []*State {
 	return []*State{c.wave.start, c.State}
 }
 
-// landInWave predicts the pod's landing with the hints of the wave. If useHints is set, it may add hints.
-// landInWave returns joinsLater if the landing is not acceptable at the beginning of the wave, or if hints
-// may help in the next wave.
+// landInWave predicts the pod's landing with the hints of the wave. If useHints is set, landInWave may add
+// hints. landInWave returns joinsLater if the landing is not acceptable at the beginning of the wave, or if
+// hints may help in the next wave.
 func (c *waveBuilder) landInWave(pod cluster.PodID) (Landing, plan.Reason, joinResult) {
 	w := c.wave
 	if why, known := c.sinceMove.of(c.State, pod); known {
@@ -118,7 +117,7 @@ func (c *waveBuilder) needsHints(pod cluster.PodID) bool {
 }
 
 // addHints predicts all moves of the wave again, with the hints in now. If a landing is no longer acceptable,
-// it restores the wave and returns false.
+// addHints restores the wave and returns false.
 func (c *waveBuilder) addHints(all []Step, now []cluster.NodeID) bool {
 	w, before := c.wave, c.wave.steps
 	both := []*State{w.start, c.State}
@@ -152,7 +151,7 @@ func (c *waveBuilder) addHints(all []Step, now []cluster.NodeID) bool {
 	return true
 }
 
-// recordBenefit records the benefit and the served goals of a move. The caller applies the move afterwards.
+// recordBenefit records the benefit and the improved goals of a move. The caller applies the move afterwards.
 func (c *waveBuilder) recordBenefit(m *Step) {
 	m.Benefit = c.Goals.BenefitOfLeaving(m.Pod, m.From)
 	served := m.Landing.ImprovedGoals

@@ -10,9 +10,9 @@ import (
 )
 
 // wave holds the moves that are in flight at once. A move joins only if its landing is acceptable at the
-// beginning of the wave and also after the wave's other moves. The order in which the scheduler places the
-// replacements then does not matter. Node hints belong to a wave: the search predicts all of its moves with
-// all of its hints.
+// beginning of the wave and also after the wave's other moves. Therefore, the scheduler may place the
+// replacements in any order. Node hints belong to a wave: the search predicts all moves of a wave with all
+// hints of that wave.
 type wave struct {
 	start    *State // the cluster at the beginning of the wave
 	number   int
@@ -22,13 +22,14 @@ type wave struct {
 	eligibility.InFlightCount
 }
 
-// newWave returns an empty wave. gone is what earlier waves consumed permanently.
+// newWave returns an empty wave. The parameter gone holds the budgets that earlier waves consumed
+// permanently.
 func newWave(start *State, gone *eligibility.Consumed, number int) *wave {
 	return &wave{start: start, number: number, consumed: gone, InFlightCount: eligibility.NewInFlight(start.Options.InFlight, gone)}
 }
 
-// join adds the pod to the current wave if the wave has room and the landing is acceptable. g is the goal
-// that the pod is to serve.
+// join adds the pod to the current wave if the wave has room and the landing is acceptable. The parameter g
+// is the goal for which the pod moves.
 func (c *waveBuilder) join(pod cluster.PodID, g int) (joinResult, plan.Reason) {
 	w := c.wave
 	if !w.Room(c.Eligibility, pod) {
@@ -69,8 +70,8 @@ func (c *waveBuilder) recordMove(m Step) {
 	c.Rejections.remove(m.Pod)
 }
 
-// closeWave ends the current wave and begins the next. In the next wave, the replacements of this one are
-// Ready.
+// closeWave ends the current wave and begins the next. The next wave assumes that the replacements of the
+// current wave are Ready.
 func (c *waveBuilder) closeWave() {
 	w := c.wave
 	if len(w.steps) == 0 {
@@ -87,7 +88,7 @@ func (c *waveBuilder) closeWave() {
 	c.wave = newWave(w.start, w.consumed, w.number+1)
 }
 
-// noRoomReason returns why a pod may not leave any more although no pod is in flight.
+// noRoomReason returns the reason why a pod does not fit into an empty wave.
 func (c *waveBuilder) noRoomReason(pod cluster.PodID) plan.Reason {
 	if reason, no := c.wave.consumed.Refuse(c.Eligibility, pod); no {
 		return reason
@@ -95,7 +96,8 @@ func (c *waveBuilder) noRoomReason(pod cluster.PodID) plan.Reason {
 	return plan.Reason{Code: plan.UncertainLanding, Message: "its landing depends on the order in which others are placed"}
 }
 
-// displacement is a step of two moves: displaced leaves target, and pod lands there and serves goal.
+// A displacement is a step of two moves: the pod displaced leaves target, then pod lands on target and
+// improves goal.
 type displacement struct {
 	displaced, pod cluster.PodID
 	target         cluster.NodeID
@@ -147,7 +149,7 @@ func (c *waveBuilder) openWave() {
 	c.wave = newWave(c.wave.start, gone, last+1)
 }
 
-// dropLast undoes needless moves at the end of the list, on which no other move depends.
+// dropLast undoes needless moves at the end of the list. No other move depends on the last moves.
 func (c *waveBuilder) dropLast() {
 	for n := len(c.Moves) - 1; n >= 0 && c.isNeedlessAt(n); n-- {
 		m := c.Moves[n]
@@ -157,9 +159,10 @@ func (c *waveBuilder) dropLast() {
 	}
 }
 
-// scope says which goals a move must serve. The search tries the scopes in order. One eviction that serves a
-// node and a group replaces two evictions. If the replacement serves only one of the two, the move loses part
-// of the pod's benefit. In 40 random clusters of package quality, this order saves 5 % of the evictions.
+// scope says which goals a move must improve. The search tries the scopes in order. One eviction that
+// improves a node goal and a group goal replaces two evictions. If the replacement improves only one of the
+// two goals, part of the pod's benefit is lost. In 40 random clusters of package quality, this order saves 5
+// % of the evictions.
 type scope int
 
 const (
