@@ -52,9 +52,9 @@ const barePod = `- kind: Pod
     affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 100, preference: {matchExpressions: [{key: status, operator: NotIn, values: [presure]}]}}]}}
 `
 
-// TestBarePodsAreHelpedByHintsOnly covers the case that dynamicScheduler was made for. The planner never
-// evicts pods without a controller. The node gets its hint after the second sample, and the scheduler then
-// places a new pod on another node.
+// TestBarePodsAreHelpedByHintsOnly covers a cluster in which only hints for the scheduler can help, because
+// all pods are bare pods. The planner never evicts pods without a controller. The node gets its hint after
+// the second sample, and the scheduler then places a new pod on another node.
 func TestBarePodsAreHelpedByHintsOnly(t *testing.T) {
 	bare := barePodScenario()
 	s, _, conf := openScenario(t, bare)
@@ -73,7 +73,7 @@ func TestBarePodsAreHelpedByHintsOnly(t *testing.T) {
 		t.Fatalf("changes %+v, want a hint on n1", d.Changes)
 	}
 	if got := possibleNodesOfNewPod(t, s); !slices.Equal(got, []string{"n1"}) {
-		t.Errorf("without the hint the new pod goes to %v, want n1: what is asked for is least there", got)
+		t.Errorf("without the hint the new pod goes to %v, want n1, which has the fewest requests", got)
 	}
 	hinted, _, _ := openScenario(t, bare)
 	for i := range hinted.Nodes {
@@ -139,6 +139,6 @@ func checkNoEvictions(t *testing.T, s *cluster.Snapshot, conf *config.Config) {
 	}
 	p := planner.New(conf.PlannerOptions()).Plan(again, plan.PlannerState{}, controller.Goals(again, conf.BuildStrategies(), nil), again.TakenAt)
 	if len(p.Goals) == 0 || len(p.Moves) > 0 || p.Rejections.Counts[plan.BarePod] != 4 {
-		t.Errorf("goals %v, moves %v, stays %v; want the goal to take load off n1, no move, and four pods that nobody would replace", p.Goals, p.Moves, p.Rejections.Counts)
+		t.Errorf("goals %v, moves %v, rejections %v; want one goal for n1, no move, and four bare pods", p.Goals, p.Moves, p.Rejections.Counts)
 	}
 }

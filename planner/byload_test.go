@@ -46,8 +46,8 @@ func configByUsage(t testing.TB) *config.Config {
 	return conf
 }
 
-// TestPlansByLoadKeepTheirPromises: no goal is worse after the plan, and none ends below the bound. The
-// predicted usage of nodes changes by the usage of the moved pods.
+// TestPlansByLoadKeepTheirPromiseschecks that no goal is worse after the plan, and that no excess ends below
+// the proven residual. The predicted usage of nodes changes by the usage of the moved pods.
 func TestPlansByLoadKeepTheirPromises(t *testing.T) {
 	moves, byUse, ratios := 0, 0, 0
 	for seed := range uint64(40) {
@@ -59,7 +59,7 @@ func TestPlansByLoadKeepTheirPromises(t *testing.T) {
 				t.Errorf("seed %d: goal %s is worse after the plan", seed, id)
 			}
 			if p.After.Excess[id] < p.Bound.ResidualByGoal[id] {
-				t.Errorf("seed %d: goal %s ends below what is proven to stay", seed, id)
+				t.Errorf("seed %d: goal %s ends below its proven residual", seed, id)
 			}
 		}
 		if n := len(p.Moves); n < p.Bound.MinForPlan {
@@ -78,7 +78,7 @@ func TestPlansByLoadKeepTheirPromises(t *testing.T) {
 	}
 	t.Logf("%d moves, %d of them by load; %d of 40 plans within 1.1 of the bound", moves, byUse, ratios)
 	if byUse < 40 {
-		t.Errorf("%d moves by load prove too little", byUse)
+		t.Errorf("only %d moves by load in all clusters", byUse)
 	}
 }
 
@@ -100,7 +100,7 @@ func checkUsageAfterPlan(t *testing.T, seed uint64, s *cluster.Snapshot, p plan.
 		}
 		if !known {
 			if m.Strategy == "hot" {
-				t.Errorf("seed %d: step %d evicts for its use a pod that nobody measured", seed, m.Step)
+				t.Errorf("seed %d: step %d evicts a pod with unmeasured usage for a goal by load", seed, m.Step)
 			}
 			return // other tests cover the estimated usage of unmeasured pods
 		}
@@ -111,10 +111,10 @@ func checkUsageAfterPlan(t *testing.T, seed uint64, s *cluster.Snapshot, p plan.
 		size := float64(s.NodeByName(name).Allocatable.MilliCPU)
 		got, known := after[name].Used["cpu"]
 		if _, was := was.Used["cpu"]; known != was {
-			t.Errorf("seed %d: the use of %s is known %v, afterwards %v", seed, name, was, known)
+			t.Errorf("seed %d: usage of %s known before the plan: %v, after the plan: %v", seed, name, was, known)
 		}
 		if want := was.Used["cpu"] + change[name]/size; known && math.Abs(got-want) > 2e-4 {
-			t.Errorf("seed %d: %s uses %v afterwards, want %v", seed, name, got, want)
+			t.Errorf("seed %d: %s uses %v after the plan, want %v", seed, name, got, want)
 		}
 	}
 }
@@ -185,8 +185,8 @@ func moveUsage(u *cluster.Usage, p cluster.PodUsage, m plan.Move) {
 	}
 }
 
-// TestByLoadFewPodsMove: without limits, the median plan has at most 1.1 times as many evictions as the lower
-// bound for what it reaches.
+// TestByLoadFewPodsMove: without limits, the median plan has at most 1.1 times as many evictions as its lower
+// bound.
 func TestByLoadFewPodsMove(t *testing.T) {
 	text := `apiVersion: evenkeel.io/v1alpha1
 kind: RebalanceConfig

@@ -16,8 +16,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/summary"
 )
 
-// Explainer explains why pods move or stay. Explainer uses the plan that the planner makes now, and the
-// result of every rule for the cluster as it is.
+// Explainer explains why pods move or stay. Explanations contain the moves of the plan that the planner makes
+// now, and the result of every rule for the current cluster.
 type Explainer struct {
 	start *search.Search
 	done  *search.Search
@@ -87,10 +87,10 @@ func (e *Explainer) explanation(subject plan.ObjectRef) plan.Explanation {
 		Goals: []plan.GoalStatus{}, Requests: []string{}, Pods: []plan.PodExplanation{}}
 }
 
-func (e *Explainer) goal(g int, serves bool) plan.GoalStatus {
+func (e *Explainer) goal(g int, evictionHelps bool) plan.GoalStatus {
 	goal := e.start.Goals.Goals[g]
 	goal.Excess = e.start.Goals.ReportedExcess(g)
-	return plan.GoalStatus{Goal: goal, EvictionHelps: serves, Constraint: goal.Constraint, WaitReason: goal.WaitReason, ExcessAfter: e.done.Goals.ReportedExcess(g)}
+	return plan.GoalStatus{Goal: goal, EvictionHelps: evictionHelps, Constraint: goal.Constraint, WaitReason: goal.WaitReason, ExcessAfter: e.done.Goals.ReportedExcess(g)}
 }
 
 func (e *Explainer) pod(id cluster.PodID) plan.PodExplanation {
@@ -108,8 +108,8 @@ func (e *Explainer) pod(id cluster.PodID) plan.PodExplanation {
 	return x
 }
 
-// setVerdict sets what happens to the pod, whether a single obstacle keeps it, and whether a goal needs its
-// eviction.
+// setVerdict sets what happens to the pod, whether a single obstacle prevents its move, and whether a goal
+// needs its eviction.
 func (e *Explainer) setVerdict(p *cluster.Pod, x *plan.PodExplanation) {
 	if m, moved := e.moves[p.ID]; moved {
 		x.Move, x.Verdict = &m, m.Reason
@@ -136,8 +136,8 @@ func (e *Explainer) setVerdict(p *cluster.Pod, x *plan.PodExplanation) {
 	x.OnlyObstacle = refused && len(inTheWay) == 1 && inTheWay[0].Code == x.Verdict.Code && x.Landing.Verdict.Code == ""
 }
 
-// awaitsSamples describes a goal that the pod's leaving would serve but that still waits for usage samples.
-// awaitsSamples returns "" if none exists.
+// awaitsSamples describes a goal that the eviction would improve but that still waits for usage samples, or
+// returns "".
 func (e *Explainer) awaitsSamples(p *cluster.Pod) (why string) {
 	if p.Node == cluster.NoNode || p.Terminal {
 		return ""
@@ -159,7 +159,7 @@ func notNeededMessage(wanted bool) string {
 	return "no goal that is not met would be served by its leaving"
 }
 
-// currentRejections returns all rejections for the cluster as it is.
+// currentRejections returns the reasons of all rules that reject the pod now.
 func currentRejections(x *plan.PodExplanation) []plan.Reason {
 	var out []plan.Reason
 	for _, list := range [...][]plan.RuleResult{x.Guards, x.Budgets, x.Limits} {
@@ -180,8 +180,8 @@ func (e *Explainer) goals(p *cluster.Pod) []plan.GoalStatus {
 	out := []plan.GoalStatus{}
 	t := e.start.Goals
 	t.EachAffected(p.ID, p.Node, cluster.NoNode, func(g int) bool {
-		serves := !t.Goals[g].Constraint && t.Excess(g) > 0 && t.CouldImprove(g, p.ID, p.Node)
-		out = append(out, e.goal(g, serves))
+		helps := !t.Goals[g].Constraint && t.Excess(g) > 0 && t.CouldImprove(g, p.ID, p.Node)
+		out = append(out, e.goal(g, helps))
 		return true
 	})
 	return out

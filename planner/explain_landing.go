@@ -12,7 +12,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
-// explainLanding predicts where the pod's replacement lands, even if a rule keeps the pod.
+// explainLanding predicts where the pod's replacement lands, even if a rule prevents the eviction.
 func explainLanding(c *search.Search, p *cluster.Pod) plan.Landing {
 	l := plan.Landing{Nodes: []plan.TargetNode{}}
 	pr := c.Model.Predict(p.ID)

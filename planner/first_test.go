@@ -23,9 +23,9 @@ strategies:
 `
 
 // TestWhatLimitsAllowGoesToHintedNodesFirst: a plan spends its limit first on nodes with the pressure hint.
-// If it reaches the limit with other moves, one of two conditions must hold. Either no more pods can leave
-// hinted nodes after the moves that help them. Or the plan leaves no more excess on hinted nodes than a plan
-// for them alone. No move ends on a hinted node. The search is not exhaustive: about one in 1,000 similar
+// If the plan reaches the limit with other moves, one of two conditions must hold: no more pods can leave
+// hinted nodes after the moves off these nodes, or a plan for hinted nodes alone does not leave less excess on
+// hinted nodes. No move ends on a hinted node. The search is not exhaustive: about one in 1,000 similar
 // clusters fails this test.
 func TestWhatLimitsAllowGoesToHintedNodesFirst(t *testing.T) {
 	inNeed, spent := 0, 0
@@ -51,7 +51,7 @@ func TestWhatLimitsAllowGoesToHintedNodesFirst(t *testing.T) {
 			spent++
 			alone, more := planForHintedNodes(t, o, conf), planForHintedNodes(t, simulation.WithReplacements(o, ours), conf)
 			if got, want := remainingExcessOfHinted(s, all), remainingExcessOfHinted(s, alone); len(more.Moves) > 0 && got > want+1e-3 {
-				t.Errorf("seed %d: %d of %d moves are for others, and %s could have left %s; %.3f is left, and %.3f of a plan for hinted nodes alone",
+				t.Errorf("seed %d: %d of %d moves are for other goals, but %s could have left %s; remaining excess %.3f, with a plan for hinted nodes alone %.3f",
 					seed, len(others), limit, more.Moves[0].Pod.Name, more.Moves[0].From, got, want)
 			}
 		}
@@ -62,7 +62,7 @@ func TestWhatLimitsAllowGoesToHintedNodesFirst(t *testing.T) {
 		}
 	}
 	if inNeed < 50 || spent < 20 {
-		t.Errorf("only %d clusters had hinted nodes from which pods move, and in %d the limit was spent on others too", inNeed, spent)
+		t.Errorf("pods left hinted nodes in only %d clusters, and in %d of them other moves also used the limit", inNeed, spent)
 	}
 }
 

@@ -74,11 +74,11 @@ func TestPlansKeepTheirPromises(t *testing.T) {
 			t.Errorf("seed %d: %d moves meet every goal, below the proven minimum %d", seed, got, p.Bound.MinEvictions)
 		}
 		if got := len(p.Moves); got < p.Bound.MinForPlan || sumExcess(p) == 0 && p.Bound.MinForPlan != p.Bound.MinEvictions {
-			t.Errorf("seed %d: %d moves; proven of what they reach %d, of what can be reached %d", seed, got, p.Bound.MinForPlan, p.Bound.MinEvictions)
+			t.Errorf("seed %d: %d moves; lower bound for the plan %d, for the goals %d", seed, got, p.Bound.MinForPlan, p.Bound.MinEvictions)
 		}
 		for id, stays := range p.Bound.ResidualByGoal {
 			if p.After.Excess[id] < stays {
-				t.Errorf("seed %d: of goal %s %v is left, where no eviction takes away more than all but %v", seed, id, p.After.Excess[id], stays)
+				t.Errorf("seed %d: goal %s ends with excess %v, below the proven residual %v", seed, id, p.After.Excess[id], stays)
 			}
 		}
 		for id, before := range p.Before.Excess {

@@ -16,11 +16,11 @@ import (
 )
 
 // Recheck checks one wave of a plan against a fresh snapshot, just before the wave is executed. Recheck
-// returns the moves that are still valid, with new predicted landings. Recheck returns an outcome for each
-// dropped move. Recheck never adds a move.
+// returns the moves that are still valid, with new predicted landings, and an outcome for each dropped move.
+// Recheck never adds a move.
 //
 // If the wave has hints, Recheck first assumes the planned hints. If these hints are impossible now or no
-// steered move remains valid, it checks the other moves without hints and drops all steered moves.
+// steered move remains valid, Recheck checks the other moves without hints and drops all steered moves.
 func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, pl plan.Plan, wave int, now time.Time) (ok []plan.Move, dropped []plan.Outcome) {
 	goals = goal.Number(s, goals)
 	var moves []plan.Move
@@ -65,8 +65,8 @@ func splitSteered(moves []plan.Move) (steered, rest []plan.Move) {
 	return steered, rest
 }
 
-// findPlannedHints returns the nodes of a wave's hints. Otherwise it returns the reason why they can no
-// longer be hinted.
+// findPlannedHints returns the nodes of a wave's hints, or the reason why these nodes can no longer be
+// hinted.
 func findPlannedHints(c *search.Search, h plan.WaveHints) ([]cluster.NodeID, string) {
 	if string(c.Steering.Kind) != h.Kind {
 		return nil, fmt.Sprintf("the plan steers by %s, and evictor.steer is %s", h.Kind, c.Steering.Kind)
@@ -154,9 +154,8 @@ func isReserved(c *search.Search, m plan.Move) bool {
 	})
 }
 
-// refreshMove replaces the prediction in the move and keeps its purpose. The order in which the scheduler
-// places the replacements of a wave is unknown. So nodes that are acceptable for the first replacement of the
-// wave stay acceptable.
+// refreshMove replaces the prediction in the move. The scheduler may place the replacements of a wave in any
+// order, so nodes that are acceptable for the first replacement remain acceptable.
 func refreshMove(c *search.Search, start *search.State, first *search.Landing, p *cluster.Pod, m plan.Move, l *search.Landing) plan.Move {
 	s := c.Snapshot
 	m.Pod, m.Owner, m.GracePeriodSeconds = plan.PodRefOf(p), plan.OwnerRefOf(s, p), summary.GracePeriodSeconds(c, p)
@@ -174,8 +173,8 @@ func refreshMove(c *search.Search, start *search.State, first *search.Landing, p
 	return m
 }
 
-// FindPod returns the pod with the UID of ref. If there is none, it returns the pod with the same namespace
-// and name, or nil.
+// FindPod returns the pod with the UID of ref. If no pod has this UID, FindPod returns the pod with the same
+// namespace and name, or nil.
 func FindPod(s *cluster.Snapshot, ref plan.PodRef) *cluster.Pod {
 	if ref.UID != "" {
 		if p := s.PodByUID(ref.UID); p != nil {
@@ -194,8 +193,8 @@ func acceptableNodes(c *search.State, m plan.Move, pod cluster.PodID, l *search.
 }
 
 // predictAgain predicts the landing again: first as the first move of the wave, then after the moves applied
-// so far. The displaced pod of a step need not improve a goal. The other half of its step must be possible,
-// and only with the displacement.
+// so far. The displaced pod of a step need not improve a goal, but the other move of the step must be
+// possible, and only with the displacement.
 func predictAgain(c *search.Search, start *search.State, w *eligibility.InFlightCount, m plan.Move, p *cluster.Pod) (first, l search.Landing, r plan.Reason, good bool) {
 	land := (*search.State).PredictLanding
 	if m.DisplacedFor != nil {
@@ -212,7 +211,8 @@ func predictAgain(c *search.Search, start *search.State, w *eligibility.InFlight
 	return first, l, r, good
 }
 
-// stillNeeded reports whether a pod must still make room for another. If not, it returns the reason.
+// stillNeeded reports whether a pod must still make room for another pod. If not, stillNeeded returns the
+// reason.
 func stillNeeded(c *search.Search, m plan.Move, q *cluster.Pod, l search.Landing) (plan.Reason, bool) {
 	name := m.DisplacedFor.String()
 	p := FindPod(c.Snapshot, *m.DisplacedFor)
@@ -235,8 +235,8 @@ func stillNeeded(c *search.Search, m plan.Move, q *cluster.Pod, l search.Landing
 	return plan.Reason{}, true
 }
 
-// refuseOtherHalf checks the rules for the other half of a step that do not depend on its landing.
-// refuseOtherHalf returns true if one of them rejects the move.
+// refuseOtherHalf checks the rules for the other move of a step that do not depend on the landing. The result
+// is true if a rule rejects that move.
 func refuseOtherHalf(c *search.Search, m plan.Move, q cluster.PodID, p *cluster.Pod) (plan.Reason, bool) {
 	if r, no := c.Eligibility.Refuse(p.ID); no {
 		return r, true

@@ -52,7 +52,7 @@ func TestRecheckCountsTheHour(t *testing.T) {
 		s, p, goals, made := planTwoMoves(t, "{perHour: {owner: 3}}")
 		ok, dropped := p.Recheck(s, stateAfterEviction(made.Moves[0], c.past, s.TakenAt), goals, made, 1, s.TakenAt)
 		if len(ok) != c.holds || len(ok)+len(dropped) != 2 {
-			t.Errorf("%d in the hour: %d hold, dropped %+v", c.past, len(ok), dropped)
+			t.Errorf("%d evictions in the hour: %d moves remain, dropped %+v", c.past, len(ok), dropped)
 		}
 		for _, o := range dropped {
 			if o.Reason.Code != plan.LimitPerHour || o.Outcome != plan.Dropped {
@@ -71,7 +71,7 @@ func TestRecheckCountsNothingTwice(t *testing.T) {
 	rest.Moves = made.Moves[1:]
 	for _, of := range []plan.Plan{made, rest} {
 		if ok, dropped := p.Recheck(s, st, goals, of, 1, s.TakenAt); len(ok) != len(of.Moves) {
-			t.Errorf("of %d reserved moves %d hold: %+v", len(of.Moves), len(ok), dropped)
+			t.Errorf("of %d reserved moves %d remain: %+v", len(of.Moves), len(ok), dropped)
 		}
 	}
 	// A reserved move counts if its outcome is recorded, or if it has another step number.
@@ -90,7 +90,8 @@ func TestRecheckCountsNothingTwice(t *testing.T) {
 	}
 }
 
-// TestRecheckDropsWhatRests: a workload may start a back-off between two waves.
+// TestRecheckDropsWhatRests: checks that Recheck drops a move if its workload started a back-off after the
+// plan was made.
 func TestRecheckDropsWhatRests(t *testing.T) {
 	s, p, goals, made := planTwoMoves(t, "{}")
 	m := made.Moves[0]

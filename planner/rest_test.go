@@ -10,7 +10,7 @@ import (
 )
 
 // TestTheRestOfAPassCountsWhatItDid: Replan counts the evictions of the first plan against every limit of the
-// pass. It counts them once against perHour, from the planner state.
+// pass. Against perHour, these evictions count once, from the planner state.
 func TestTheRestOfAPassCountsWhatItDid(t *testing.T) {
 	for _, c := range []struct {
 		limits string
@@ -52,12 +52,12 @@ func TestAPassLeavesItsReplacementsAlone(t *testing.T) {
 		t.Errorf("%d moves, %v", len(got.Moves), got.Rejections.Counts)
 	}
 	if got := p.Replan(s, plan.PlannerState{}, goals, nil, began.Add(3*time.Second), s.TakenAt); len(got.Moves) != 2 {
-		t.Errorf("%d moves, want those of older pods, 2", len(got.Moves))
+		t.Errorf("%d moves, want 2, of the older pods", len(got.Moves))
 	}
 }
 
 // TestAReplacementStaysForAWhile: a pod that started after an eviction of its workload may be the
-// replacement. The planner does not move it for evictor.backoff.initial (10 minutes).
+// replacement. The planner does not move such a pod for evictor.backoff.initial (10 minutes).
 func TestAReplacementStaysForAWhile(t *testing.T) {
 	s, p, goals, made := planTwoMoves(t, "{}")
 	start := s.Pods[0].Object.Status.StartTime.Time
@@ -90,7 +90,7 @@ func TestTheRestOfAPassCountsFailuresOfJobs(t *testing.T) {
 		t.Fatal("no move")
 	}
 	if got := p.Replan(s, plan.PlannerState{}, goals, nil, s.TakenAt, s.TakenAt); len(got.Moves) != len(made.Moves) {
-		t.Errorf("%d moves where nothing was evicted, want %d", len(got.Moves), len(made.Moves))
+		t.Errorf("%d moves without an earlier eviction, want %d", len(got.Moves), len(made.Moves))
 	}
 	done := slices.Clone(made.Moves)
 	for i := range done {

@@ -16,8 +16,9 @@ import (
 )
 
 // TestLargeClustersArePlannedByOdds: on 240 nodes, the scheduler samples 117 feasible nodes (49 %). Over all
-// samples, each move has at least guards.minConfidence. Landings that are rejected as uncertain have less. In
-// each explanation, the probabilities of the nodes add up to those of the pod.
+// samples, the landing of each move is acceptable with at least guards.minConfidence. Landings rejected as
+// uncertain have a lower probability. In each explanation, the probabilities of the nodes add up to those of
+// the pod.
 func TestLargeClustersArePlannedByOdds(t *testing.T) {
 	conf := configWithTwoStrategies(t)
 	s, p := planRandomCluster(t, nodesWithRareEmptyOnes(), conf)
@@ -33,7 +34,7 @@ func TestLargeClustersArePlannedByOdds(t *testing.T) {
 		}
 	}
 	if len(p.Moves) < 10 || unsure == 0 {
-		t.Errorf("%d moves, %d of them unsure; want at least 10, and 1", len(p.Moves), unsure)
+		t.Errorf("%d moves, %d of them with confidence below 1; want at least 10, and 1", len(p.Moves), unsure)
 	}
 	refused := 0
 	for id := range s.Pods {
@@ -87,7 +88,7 @@ func checkProbabilitiesSumToOne(t *testing.T, s *cluster.Snapshot, p *cluster.Po
 	}
 	// The tolerance covers the rounding of 240 values.
 	if math.Abs(all-1) > 0.01 || math.Abs(good-l.Confidence) > 0.01 && len(l.Verdict.Code) == 0 || math.Abs(back-l.ReturnProbability) > 0.001 {
-		t.Errorf("%s: the nodes have %.4f, the good ones %.4f, its own %.4f; said are confidence %v, returnProbability %v", p.Object.Name, all, good, back, l.Confidence, l.ReturnProbability)
+		t.Errorf("%s: the probabilities sum to %.4f for all nodes, %.4f for acceptable nodes and %.4f for its own node; want confidence %v, returnProbability %v", p.Object.Name, all, good, back, l.Confidence, l.ReturnProbability)
 	}
 }
 
@@ -105,6 +106,6 @@ func TestSampledShareIsTheProfiles(t *testing.T) {
 		return len(w.Predict(s.PodByKey("ns1/d00001-x-00").ID).Possible())
 	}
 	if all, half := possible(100), possible(50); all >= half {
-		t.Errorf("%d nodes are possible when all are judged, %d when half are", all, half)
+		t.Errorf("%d nodes are possible if all are scored, %d if half are scored", all, half)
 	}
 }

@@ -31,7 +31,7 @@ func TestScenarios(t *testing.T) {
 	for _, s := range all {
 		t.Run(s.Name, func(t *testing.T) {
 			if s.Prose == "" {
-				t.Error("the scenario does not say what it shows")
+				t.Error("the scenario has no description")
 			}
 			p := planScenario(t, s)
 			checkSchema(t, p)
@@ -53,7 +53,7 @@ func openScenario(t *testing.T, s *scenario.Scenario, changes ...string) (*clust
 	return openScenarioWith(t, s, s.Objects(t, changes...))
 }
 
-// openScenarioWith is opened with these objects instead of those of the scenario.
+// openScenarioWith is openScenario with other objects.
 func openScenarioWith(t *testing.T, s *scenario.Scenario, objects *cluster.Objects) (*cluster.Snapshot, plan.PlannerState, *config.Config) {
 	t.Helper()
 	snapshot, err := cluster.New(objects)
@@ -182,6 +182,6 @@ func checkSchema(t *testing.T, p plan.Plan) {
 		t.Fatal(err)
 	}
 	if err := c.MustCompile(schema.PlanID).Validate(value); err != nil {
-		t.Errorf("the plan breaks its schema: %v", err)
+		t.Errorf("the plan does not match its schema: %v", err)
 	}
 }

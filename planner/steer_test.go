@@ -86,7 +86,7 @@ func TestSteeredPlansHold(t *testing.T) {
 			if m.Steered() {
 				steered++
 				if len(p.HintsForWave(m.Wave).Nodes) == 0 {
-					t.Errorf("seed %d: step %d is steered by nothing", seed, m.Step)
+					t.Errorf("seed %d: step %d is steered, but its wave has no hints", seed, m.Step)
 				}
 			}
 		}
@@ -95,12 +95,12 @@ func TestSteeredPlansHold(t *testing.T) {
 	}
 	t.Logf("%d moves steered, %d plans better for it", steered, better)
 	if steered < 20 || better < 5 {
-		t.Errorf("%d moves steered, %d plans better for it; the clusters show nothing", steered, better)
+		t.Errorf("only %d moves are steered, and steering improves only %d plans", steered, better)
 	}
 }
 
-// checkLandings puts the hints on the nodes and predicts the moves of the first wave again. Each must land on
-// an acceptable node with a probability of at least 0.9.
+// checkLandings puts the hints on the nodes and predicts the moves of the first wave again. Each move must
+// land on an acceptable node with a probability of at least 0.9.
 func checkLandings(t *testing.T, seed uint64, s *cluster.Snapshot, nodes []string, first []plan.Move) {
 	t.Helper()
 	o := clusterWithoutGracePeriods(seed)
@@ -117,13 +117,13 @@ func checkLandings(t *testing.T, seed uint64, s *cluster.Snapshot, nodes []strin
 	for _, m := range first {
 		good := func(n cluster.NodeID) bool { return slices.Contains(m.AcceptableNodes, s.Nodes[n].Name) }
 		if got := w.Predict(hinted.PodByUID(m.Pod.UID).ID).Prob(good); got < 0.9 {
-			t.Errorf("seed %d: step %d lands well with probability %v, predicted %v", seed, m.Step, got, m.Confidence)
+			t.Errorf("seed %d: step %d has an acceptable landing with probability %v, predicted %v", seed, m.Step, got, m.Confidence)
 		}
 	}
 }
 
-// TestRecheckJudgesWithTheHintsAsPlanned: Recheck keeps both moves with the planned hints. If the nodes
-// cannot be hinted any more, it keeps only the move that needs no hint.
+// TestRecheckJudgesWithTheHintsAsPlanned: Recheck keeps both moves with the planned hints. If the nodes can
+// no longer be hinted, Recheck keeps only the move that needs no hint.
 func TestRecheckJudgesWithTheHintsAsPlanned(t *testing.T) {
 	s, opts, goals := loadScenario(t, "steer-wave")
 	p := planner.New(opts).Plan(s, plan.PlannerState{}, goals, s.TakenAt)

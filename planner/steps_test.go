@@ -62,11 +62,11 @@ func budgetWithoutDisruptions(name string) *policyv1.PodDisruptionBudget {
 }
 
 // TestTheFirstHalfOfAStepIsNotMadeForNothing: Recheck keeps the move of cache only if three conditions hold.
-// The pod of api exists, it may be evicted, and it can move only if cache moves first.
+// The pod of api exists, may be evicted, and can move only if cache moves first.
 func TestTheFirstHalfOfAStepIsNotMadeForNothing(t *testing.T) {
 	r := newDisplacementCase(t)
 	if ok, dropped := r.recheck(t, 1, func(*cluster.Objects) {}); len(ok) != 1 || ok[0].To != "n3" || !slices.Equal(ok[0].AcceptableNodes, []string{"n3"}) || ok[0].DisplacedFor == nil {
-		t.Errorf("nothing has changed: %+v, dropped %+v", ok, dropped)
+		t.Errorf("without a change to the cluster: moves %+v, dropped %+v", ok, dropped)
 	}
 	for _, c := range []struct {
 		what   string
@@ -92,17 +92,17 @@ func TestTheFirstHalfOfAStepIsNotMadeForNothing(t *testing.T) {
 	} {
 		ok, dropped := r.recheck(t, 1, c.change)
 		if len(ok) != 0 || len(dropped) != 1 || dropped[0].Outcome != plan.Dropped || dropped[0].Reason.Code != c.code || !strings.Contains(dropped[0].Reason.Message, c.says) {
-			t.Errorf("%s: %d moves hold, dropped %+v", c.what, len(ok), dropped)
+			t.Errorf("%s: %d moves remain, dropped %+v", c.what, len(ok), dropped)
 		}
 	}
 }
 
-// TestTheSecondHalfOfAStepWaitsForRoom: Recheck drops the move of api while cache is on its old node. It
-// keeps the move once the replacement of cache is on the predicted node.
+// TestTheSecondHalfOfAStepWaitsForRoom: Recheck drops the move of api while cache is on its old node. Recheck
+// keeps the move of api once the replacement of cache is on the predicted node.
 func TestTheSecondHalfOfAStepWaitsForRoom(t *testing.T) {
 	r := newDisplacementCase(t)
 	if ok, dropped := r.recheck(t, 2, func(*cluster.Objects) {}); len(ok) != 0 || len(dropped) != 1 || dropped[0].Reason.Code != plan.PremiseChanged {
-		t.Errorf("the cache has not moved: %+v, %+v", ok, dropped)
+		t.Errorf("while cache is on its old node: moves %+v, dropped %+v", ok, dropped)
 	}
 	ok, dropped := r.recheck(t, 2, func(o *cluster.Objects) { *o = *simulation.WithReplacements(o, r.plan.Moves[:1]) })
 	if len(ok) != 1 || ok[0].To != "n2" {
@@ -156,8 +156,8 @@ func TestExplainSaysForWhomRoomIsMade(t *testing.T) {
 	}
 }
 
-// TestAPodThatHasJustComeMakesNoRoom: the planner displaces a pod only if it has run for at least an hour. So
-// a pass does not displace a pod that the last pass moved.
+// TestAPodThatHasJustComeMakesNoRoom: the planner displaces a pod only if it has run for at least an hour.
+// Therefore, a pass never displaces a pod that the last pass moved.
 func TestAPodThatHasJustComeMakesNoRoom(t *testing.T) {
 	r := newDisplacementCase(t)
 	for _, c := range []struct {
@@ -179,7 +179,7 @@ func TestAPodThatHasJustComeMakesNoRoom(t *testing.T) {
 			t.Fatal(err)
 		}
 		if p := r.planner.Plan(s, plan.PlannerState{}, controller.Goals(s, r.conf.BuildStrategies(), nil), s.TakenAt); len(p.Moves) != c.moves {
-			t.Errorf("the cache runs for %s: %d moves, want %d", c.age, len(p.Moves), c.moves)
+			t.Errorf("the pod of cache has run for %s: %d moves, want %d", c.age, len(p.Moves), c.moves)
 		}
 	}
 }

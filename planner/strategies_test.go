@@ -93,7 +93,7 @@ func TestHintsNeedNoStrategy(t *testing.T) {
 	for enabled, want := range map[bool]bool{true: false, false: true} {
 		p := planExample(t, head+fmt.Sprintf(hints, enabled), nil, nil)
 		if got := slices.Contains(inputProblems(p), "strategies: the configuration has no strategy"); got != want {
-			t.Errorf("hints.enabled %t: said to have no strategy: %t", enabled, got)
+			t.Errorf("hints.enabled %t: the plan reports a missing strategy: %t", enabled, got)
 		}
 	}
 }
@@ -107,16 +107,16 @@ func TestStrategiesAreCounted(t *testing.T) {
 		t.Errorf("%+v, want %+v", p.Strategies, want)
 	}
 	if got := inputProblems(p); len(got) > 0 {
-		t.Errorf("problems where there are none: %q", got)
+		t.Errorf("unexpected problems: %q", got)
 	}
 }
 
-// TestDomainsThatAreNotCounted: the plan names a zone that spread goals do not count, with the reason. Its
-// nodes accept no pods, or the pods on them could not be scheduled there again.
+// TestDomainsThatAreNotCounted: the plan names a zone that spread goals do not count, with the reason. The
+// nodes of such a zone accept no pods, or the pods of the zone could not be scheduled there again.
 func TestDomainsThatAreNotCounted(t *testing.T) {
 	conf := head + "strategies:\n- {name: zones, type: ZoneSpread, schedule: '@hourly'}"
 	if got := inputProblems(planExample(t, conf, nil, nil)); len(got) > 0 {
-		t.Errorf("problems where there are none: %q", got)
+		t.Errorf("unexpected problems: %q", got)
 	}
 	cordon := func(o *cluster.Objects) { o.Nodes[2].Spec.Unschedulable = true }
 	if got := inputProblems(planExample(t, conf, nil, cordon)); !slices.Equal(got, []string{"nodes: zone-3 is not counted: n3 is cordoned"}) {
@@ -138,9 +138,9 @@ func TestDomainsThatAreNotCounted(t *testing.T) {
 func TestTimeOfSnapshot(t *testing.T) {
 	conf := head + "strategies: []"
 	if p := planExample(t, conf, nil, nil); p.TakenAtEstimated {
-		t.Error("the example says when it was taken")
+		t.Error("the example must have no time, but it has one")
 	}
 	if p := planExample(t, conf, nil, func(o *cluster.Objects) { o.TakenAt = time.Time{} }); !p.TakenAtEstimated || p.TakenAt.IsZero() {
-		t.Errorf("the time is the newest one: %+v", p.TakenAt)
+		t.Errorf("the estimated time must be the newest time of an object: %+v", p.TakenAt)
 	}
 }

@@ -28,9 +28,9 @@ func (t *Tracker) CouldImproveNodeAndGroup(pod cluster.PodID, from cluster.NodeI
 
 // MostImproved returns the goal in the list that loses the largest weighted share of its excess by the
 // eviction.
-func (t *Tracker) MostImproved(pod cluster.PodID, from cluster.NodeID, served []int) int {
-	best, most := served[0], -1.0
-	for _, i := range served {
+func (t *Tracker) MostImproved(pod cluster.PodID, from cluster.NodeID, goals []int) int {
+	best, most := goals[0], -1.0
+	for _, i := range goals {
 		share := t.Goals[i].Weight * float64(t.Excess(i)-t.ExcessAfterLeaving(i, pod, from)) / float64(t.InitialExcess[i])
 		if share > most {
 			best, most = i, share
@@ -47,7 +47,7 @@ func (t *Tracker) usageAllowsTarget(i int, pod cluster.PodID, n cluster.NodeID) 
 	return !ok || !b.Amounts.Measure.ByUsage || n == cluster.NoNode || usageKnown(b.Amounts, n) && HasRoom(t.RoomNeededOutsideGoals(pod), n)
 }
 
-// CouldImprove reports whether leaving `from` can lower the excess of goal g. CouldImprove assumes the best
+// CouldImprove reports whether the eviction can lower the excess of goal g. CouldImprove assumes the best
 // target.
 func (t *Tracker) CouldImprove(g int, pod cluster.PodID, from cluster.NodeID) bool {
 	return t.ExcessAfterLeaving(g, pod, from) < t.Excess(g)

@@ -11,9 +11,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// TestWhatCouldServeServesSomewhere checks CouldServe for group goals. TestWhatCouldServeServesSomewhere must
-// be true exactly if a move to some node lowers the excess, also for pods outside of the counted domains.
-func TestWhatCouldServeServesSomewhere(t *testing.T) {
+// TestCouldImproveFindsANode checks CouldImprove for group goals. The result must be true exactly if a move to
+// some node lowers the excess, also for pods outside the counted domains.
+func TestCouldImproveFindsANode(t *testing.T) {
 	s, err := cluster.New(simulation.Uneven(rand.New(rand.NewPCG(3, 1)), 60, 900))
 	if err != nil {
 		t.Fatal(err)
@@ -39,6 +39,6 @@ func TestWhatCouldServeServesSomewhere(t *testing.T) {
 		}
 	}
 	if outside < 50 || could < 50 {
-		t.Errorf("%d pods outside what is counted and %d others could serve: they show too little", outside, could)
+		t.Errorf("only %d pods outside the counted domains and %d other pods could improve a goal", outside, could)
 	}
 }

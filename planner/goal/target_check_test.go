@@ -55,7 +55,7 @@ func TestCountIsThatOfServe(t *testing.T) {
 		}
 	}
 	if some < 500 || none < 500 {
-		t.Errorf("%d pods have places and %d have none: they show too little", some, none)
+		t.Errorf("only %d pods have an acceptable node and %d have none", some, none)
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// Allowance is one limit and its use by the pods that it applies to. Limits per hour also count the evictions
-// of the last hour.
+// Allowance is one limit with the number of evictions that count against the limit. Limits per hour also
+// count the evictions of the last hour.
 type Allowance struct {
 	Code               plan.Code
 	limit              plan.CountLimit
@@ -19,7 +19,7 @@ type Allowance struct {
 	workloadKind       string // kind of the workload that subject names
 }
 
-// Name returns the configuration key of the limit and the subject that it applies to.
+// Name returns the configuration key of the limit and its subject, for example a node or a namespace.
 func (a Allowance) Name() string {
 	switch a.Code {
 	case plan.LimitPerNode:
@@ -39,13 +39,14 @@ func (a Allowance) Name() string {
 	return a.configKey
 }
 
-// allowedInPass returns how many evictions the limit allows in this pass.
+// allowedInPass returns the number of evictions that the limit allows in this pass.
 func (a Allowance) allowedInPass() int { return a.limit.For(a.podCount) - a.lastHour }
 
-// Left returns how many more evictions the limit allows in this pass.
+// Left returns the number of further evictions that the limit allows in this pass.
 func (a Allowance) Left() int { return a.allowedInPass() - a.Planned }
 
-// Description describes the allowed number of evictions. For a percentage, it adds the number of pods.
+// Description describes the allowed number of evictions. For a percentage, the text includes the number of
+// pods.
 func (a Allowance) Description() string {
 	n := a.limit.For(a.podCount)
 	switch {
@@ -57,7 +58,7 @@ func (a Allowance) Description() string {
 	return fmt.Sprintf("%s of %s, which is %s", a.limit, CountPods(a.podCount), countEvictions(n))
 }
 
-// LastHour describes the evictions of the last hour for an hourly limit. LastHour returns "" for others.
+// For an hourly limit, LastHour describes the evictions of the last hour. For other limits, the result is "".
 func (a Allowance) LastHour() string {
 	if a.Code != plan.LimitPerHour {
 		return ""

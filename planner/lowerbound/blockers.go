@@ -12,17 +12,17 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/limits"
 )
 
-// cause is the reason why pods of an unmet goal stay: a code, and the words that follow "are".
+// A cause explains why pods of an unmet goal are not moved: a code, and the words that follow "are".
 type cause struct {
 	code  plan.Code
 	words string
 }
 
-// maxDetails is the largest number of details in one plan if the number of samples is also limited.
+// maxDetails limits the details in one plan, unless SamplesPerCode asks for all rejections.
 const maxDetails = 200
 
-// blockers returns, for each unmet goal, the causes for which its pods stay. Each entry has the number of
-// pods with that cause. The most frequent cause comes first.
+// blockers returns the causes for which the pods of each unmet goal are not moved. Each entry has the number
+// of pods with that cause, and the most frequent cause comes first.
 func (p *proof) blockers() []plan.Blocker {
 	out := []plan.Blocker{}
 	for g, goal := range p.Goals.Goals {
@@ -70,7 +70,8 @@ func countOfPods(n, all int) string {
 	return fmt.Sprintf("%d of its %s are", n, limits.CountPods(all))
 }
 
-// causeOf returns the proven cause for which a pod stays, or else the reason why the search rejected it.
+// causeOf returns the proven cause for which a pod is not moved. If nothing is proven, causeOf uses the
+// search's rejection code.
 func (p *proof) causeOf(g int, id cluster.PodID, code plan.Code) cause {
 	if words := p.provenCause(g, id); words != "" {
 		return cause{code, words}
@@ -81,8 +82,8 @@ func (p *proof) causeOf(g int, id cluster.PodID, code plan.Code) cause {
 	return cause{code, "kept by a guard: " + string(code)}
 }
 
-// provenCause returns the proven reason why a pod that may leave stays on its node, or in its domain for a
-// group goal. provenCause returns "" if nothing is proven.
+// provenCause returns the proven reason why an evictable pod cannot leave its node, or its domain for a group
+// goal. If nothing is proven, the result is "".
 func (p *proof) provenCause(g int, id cluster.PodID) string {
 	if !p.reach.mayLeave(id) {
 		return ""
@@ -120,7 +121,7 @@ func (p *proof) onlyUnderPressure(id cluster.PodID, nodes []cluster.NodeID) bool
 	})
 }
 
-// causeWords are the words for causes that an operator can change.
+// causeWords describes the causes that an operator can change.
 var causeWords = map[plan.Code]string{
 	plan.NoTargetFits:           "without a node that takes them and leaves no goal worse",
 	plan.NodesUnderPressure:     "without a node that takes them but those that carry the pressure hint",

@@ -8,9 +8,10 @@ import (
 
 // Compute computes two lower bounds on evictions: one for meeting the requested goals as far as possible, and
 // one for reaching the plan's excess. Compute also returns the excess that no permitted eviction can remove.
-// Compute counts only pods that may leave and can run on another node. start holds the goals before the plan.
+// Only pods that may be evicted and can run on another node count. The parameter start holds the goals before
+// the plan.
 //
-// A pod leaves only one node, so the needs of nodes add up. A pod can serve several groups, so only the needs
+// A pod leaves only one node, so the needs of nodes add up. A pod can belong to several groups, so only the needs
 // of disjoint groups add up. CountBound and WeightedBound combine both kinds of needs.
 func Compute(c *search.Search, start *goal.Tracker) plan.Bound {
 	all, some := podsOfUnmetGoals(c, start)
@@ -25,8 +26,8 @@ func Compute(c *search.Search, start *goal.Tracker) plan.Bound {
 	return b
 }
 
-// podsOfUnmetGoals counts the pods of requested goals with excess in all. some counts only those of goals
-// whose excess the plan lowers.
+// podsOfUnmetGoals counts the pods of all unmet requested goals, and the pods of goals whose excess the plan
+// lowers.
 func podsOfUnmetGoals(c *search.Search, start *goal.Tracker) (all, some int) {
 	for g, goal := range start.Goals {
 		if was := start.Excess(g); was > 0 && !goal.Constraint {

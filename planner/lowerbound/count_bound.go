@@ -1,18 +1,17 @@
 // Package lowerbound computes lower bounds on the evictions of any plan. Two kinds of goals need evictions:
-// nodes that some pods must leave, and groups of pods, some of which must move. One pod may serve a node and
-// a group.
+// nodes that some pods must leave, and groups of pods, some of which must move. One eviction can satisfy a
+// need of a node and a need of a group.
 //
-// CountBound uses numbers of pods, and WeightedBound also uses their sizes. The package never considers where
-// replacements land, and it never applies limits. So every plan needs at least as many evictions.
+// CountBound uses numbers of pods, and WeightedBound also uses their sizes. Both bounds ignore limits and the
+// landings of replacements, so every plan needs at least as many evictions.
 package lowerbound
 
-// Pod is a pod that may be evicted. Its eviction serves the node and the group with these indices. An index
-// of -1 means none.
+// A Pod may be evicted. The eviction reduces the needs of the node and the group with these indices. The
+// index -1 means that the pod has no such node or group.
 type Pod struct{ Node, Group int32 }
 
 // CountBound returns the size of the smallest set of pods that meets all needs: at least nodes[n] pods on
-// node n and at least groups[g] pods of group g. A need above the number of existing pods counts as that
-// number.
+// node n and at least groups[g] pods of group g. A need is capped at the number of existing pods.
 //
 // A pod is an edge between its node and its group, and a need is a minimum degree. The smallest edge cover
 // with these degrees has sum(needs) - M edges. M is the size of the largest matching in which no vertex has
@@ -98,7 +97,7 @@ func (f *matching) maximize() int {
 
 func (f *matching) hasCapacity(side int, v int32) bool { return f.used[side][v] < f.capacity[side][v] }
 
-// flip adds an edge to the matching, or removes it.
+// flip adds the edge to the matching, or removes a matched edge.
 func (f *matching) flip(e int32) {
 	d := int32(1)
 	if f.matched[e] {
@@ -144,8 +143,8 @@ func (f *matching) computeLevels() (reached bool) {
 	return reached
 }
 
-// augment finds a path of increasing levels to a group with free capacity and flips its edges. That adds one
-// edge to the matching.
+// augment finds a path of increasing levels to a group with free capacity and flips its edges. Flipping the
+// path adds one edge to the matching.
 func (f *matching) augment(side int, v int32) bool {
 	if side == 1 && f.hasCapacity(1, v) {
 		return true

@@ -53,7 +53,7 @@ func TestFewestIsTheFewest(t *testing.T) {
 		}
 	}
 	if both < 300 {
-		t.Errorf("only %d cases need more than either kind alone", both)
+		t.Errorf("only %d cases need more evictions than the nodes alone or the groups alone", both)
 	}
 }
 

@@ -13,9 +13,9 @@ import (
 )
 
 // unmetGoals returns the unmet goals with the excess that no proof explains, and the weighted sum of that
-// excess. unmetGoals reports only goals that the final pass examined. For each of them, every pod that could
-// serve the goal was rejected by guards, the placement model or other goals. This shows that no single
-// eviction helps. unmetGoals does not prove that no plan helps, because two moves together might.
+// excess. unmetGoals reports only goals that the final pass examined. For each of these goals, guards, the
+// placement model or other goals rejected every pod that could improve the goal. So no single eviction helps,
+// but two moves together might.
 func (p *proof) unmetGoals() (all float64, out []plan.UnmetGoal) {
 	for _, g := range slices.Sorted(slices.Values(p.FinalPassGoals)) {
 		goal := p.Goals.Goals[g]
@@ -39,9 +39,9 @@ func (p *proof) unmetGoals() (all float64, out []plan.UnmetGoal) {
 	return plan.Round(all), out
 }
 
-// countRejections counts the rejection codes of the pods that could serve goal g. countRejections adds to
-// elsewhere the pods whose predicted landing does not help. countRejections returns false if one of the pods
-// has no lasting reason to stay.
+// countRejections counts the rejection codes of the pods that could improve goal g. The list elsewhere gets
+// the pods whose predicted landing does not help. If the rejection of a pod is not final, countRejections
+// returns false.
 func (p *proof) countRejections(g int, codes map[plan.Code]int, elsewhere *[]cluster.PodID) bool {
 	for _, id := range p.PodsOf(g) {
 		from := p.Model.NodeOf(id)
@@ -60,9 +60,8 @@ func (p *proof) countRejections(g int, codes map[plan.Code]int, elsewhere *[]clu
 	return true
 }
 
-// rejectionCode returns the code for which a pod stays where the plan leaves it. The result is false if no
-// code exists or a later pass can lift the rejection. If the plan moves the pod, refusal asks whether it
-// could move again.
+// rejectionCode returns the code for which a pod is not moved (again). The result is false if no code exists
+// or a later pass may lift the rejection.
 func (p *proof) rejectionCode(id cluster.PodID) (plan.Code, bool) {
 	if p.Moved[id] {
 		_, reason, lands := p.PredictLanding(id)
@@ -76,7 +75,7 @@ func (p *proof) rejectionCode(id cluster.PodID) (plan.Code, bool) {
 }
 
 // unmetReason returns the main reason why a goal is unmet, from the rejection codes. The first match decides:
-//   - The scheduler does not reliably choose a node that serves the goal.
+//   - The scheduler does not reliably choose a node that improves the goal.
 //   - A pod may leave, but no node can take it.
 //   - No eviction has enough benefit.
 //   - Otherwise guards protect the pods.
@@ -105,9 +104,8 @@ func (p *proof) unmetDetail(g int, h plan.UnmetGoal) string {
 	return fmt.Sprintf("%s (%s): %s", describeUnmetGoal(p.Goals.Goals[g]), h.Goal, strings.Join(each, ", "))
 }
 
-// likelyLandings returns the clause about where the replacements of these pods are too likely to land, the
-// most frequent place first. A place is a domain for a group goal, and otherwise a node. likelyLandings
-// returns "" if no prediction names a node.
+// likelyLandings returns a clause with the domains or nodes on which the replacements of these pods are too
+// likely to land, the most frequent first. If no prediction names a node, the result is "".
 func (p *proof) likelyLandings(g int, pods []cluster.PodID) string {
 	counts := map[string]int{}
 	for _, id := range pods {
@@ -153,5 +151,5 @@ func (p *proof) placeName(g int, n cluster.NodeID) string {
 	return p.Snapshot.Nodes[n].Name
 }
 
-// maxPlaces is the largest number of places that one detail names.
+// maxPlaces is the largest number of domains or nodes that one detail names.
 const maxPlaces = 3

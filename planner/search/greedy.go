@@ -52,15 +52,15 @@ func (a greedyMove) compare(b greedyMove) int {
 	return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.rank, b.rank), cmp.Compare(a.left, b.left), cmp.Compare(a.cost, b.cost), cmp.Compare(a.pod, b.pod))
 }
 
-// greediestMove returns the best move of any pod that is not in the list. If no move is possible, the pod is
+// greediestMove returns the best move of any pod that is not excluded. If no move is possible, the pod is
 // -1. If the move belongs in the next wave, waits is true.
-func (c *goalSearch) greediestMove(not []cluster.PodID) (best greedyMove, waits bool) {
+func (c *goalSearch) greediestMove(excluded []cluster.PodID) (best greedyMove, waits bool) {
 	best.pod = -1
 	c.round++
 	for _, g := range c.Goals.UnmetByPriority(c.unmetAttempts) {
 		for _, pod := range c.PodsOf(g) {
 			from := c.Model.NodeOf(pod)
-			if c.Moved[pod] || c.triedIn[pod] == c.round || slices.Contains(not, pod) || from == cluster.NoNode || !c.Goals.CouldImprove(g, pod, from) {
+			if c.Moved[pod] || c.triedIn[pod] == c.round || slices.Contains(excluded, pod) || from == cluster.NoNode || !c.Goals.CouldImprove(g, pod, from) {
 				continue
 			}
 			c.triedIn[pod] = c.round

@@ -42,7 +42,7 @@ func findHints(states []*State, pod cluster.PodID, base []cluster.NodeID) (Landi
 	c := states[0]
 	st := c.Steering
 	if !c.Model.RespondsToHint(pod, st.Kind) {
-		return Landing{}, st.ignoresHints()
+		return Landing{}, st.noResponseReason()
 	}
 	defer SetHints(states, base)
 	for round, hinted := 0, base; ; round++ {

@@ -7,7 +7,7 @@ import (
 )
 
 // unmetGoals lists the unmet goals that the search considers now, by priority.
-func (c *goalSearch) goalsToServe() []int {
+func (c *goalSearch) unmetGoals() []int {
 	list := c.Goals.UnmetByPriority(c.unmetAttempts)
 	if c.onlyFirst {
 		return slices.DeleteFunc(list, func(g int) bool { return !c.Goals.First[g] })
@@ -27,7 +27,7 @@ func (c *goalSearch) repeatRounds() {
 	for again := true; again; {
 		c.round++
 		was := len(c.Moves)
-		c.moveForGoals(c.goalsToServe())
+		c.moveForGoals(c.unmetGoals())
 		_, spent := c.Limits.Exhausted()
 		again = len(c.Moves) > was && (len(c.Moves)-was)*minShareOfMoves >= len(c.Moves) && !spent
 	}

@@ -60,11 +60,11 @@ func (c *Search) Run() {
 // moves for other goals used the target nodes of its pods. The next attempt therefore starts with the unmet
 // goals. singleMoves keeps the best attempt and ends with the final pass.
 func (c *Search) singleMoves() {
-	pull := c.countUnmetPods()
+	unmetPods := c.countUnmetPods()
 	c.attempt()
 	best, vain, last := c.currentResult(), 0, 0
 	c.attemptFirstAlone(&best)
-	c.greedyAttempts(pull, &best)
+	c.greedyAttempts(unmetPods, &best)
 	for range maxAttempts - 1 {
 		spent := *c.predictions
 		if !c.countUnmet() || vain == maxFailedAttempts || 2*spent-last > c.predictionsForRepeat() {
@@ -140,10 +140,10 @@ func (c *pass) limitsBlockFirstGoals() bool {
 
 // greedyAttempts makes up to maxGreedyStarts greedy attempts, each with a different first move. The parameter
 // unmetPods is the number of pods of unmet goals. greedyAttempts keeps the best result in best.
-func (c *Search) greedyAttempts(pull int, best *attemptResult) {
+func (c *Search) greedyAttempts(unmetPods int, best *attemptResult) {
 	var firsts []cluster.PodID
 	for range maxGreedyStarts {
-		if !c.countUnmet() || *c.predictions+2*pull*(len(best.moves)+1) > c.predictionsForRepeat()/2 {
+		if !c.countUnmet() || *c.predictions+2*unmetPods*(len(best.moves)+1) > c.predictionsForRepeat()/2 {
 			return
 		}
 		c.restart()

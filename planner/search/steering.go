@@ -106,7 +106,7 @@ func CountNodes(n int) string {
 }
 
 // noResponseReason explains why hints do not affect a pod.
-func (st *Steering) ignoresHints() string {
+func (st *Steering) noResponseReason() string {
 	if st.Kind == hints.Label {
 		return "it has no node affinity that looks at the label " + hints.Key
 	}

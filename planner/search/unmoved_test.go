@@ -23,12 +23,12 @@ func TestARefusalHoldsUntilTheNextMove(t *testing.T) {
 	world, asked := c.Model, *c.predictions
 	c.Model = nil // a prediction would panic
 	if _, again, a := c.landInWave(0); a != refused || again != first || *c.predictions != asked+1 {
-		t.Errorf("%v, %+v after %d predictions; want the same for one more", a, again, *c.predictions-asked)
+		t.Errorf("%v, %+v after %d predictions; want the cached rejection after one prediction", a, again, *c.predictions-asked)
 	}
 	c.Model = world
 	c.move(2, 2)
 	if l, why, a := c.landInWave(0); a != joined || l.To != 1 {
-		t.Errorf("%v, %+v: want n1, which has room now", a, why)
+		t.Errorf("%v, %+v: want a landing on n1, which has room now", a, why)
 	}
 }
 
@@ -47,11 +47,11 @@ func TestWhatHintsMayChangeIsNotRemembered(t *testing.T) {
 			}
 			c.move(0, 1)
 			if _, known := c.sinceMove.of(c.State, 1); known {
-				t.Errorf("steer %s: still known after a move", steer)
+				t.Errorf("steer %s: the rejection is still cached after a move", steer)
 			}
 			c.sinceMove.add(c.State, 1, why)
 			if _, known := c.sinceMove.of(c.State, 0); known {
-				t.Errorf("steer %s: what was refused before the move came back with another refusal", steer)
+				t.Errorf("steer %s: a rejection from before the move is cached again", steer)
 			}
 		}
 	}

@@ -154,15 +154,15 @@ func (c *waveBuilder) addHints(all []Step, now []cluster.NodeID) bool {
 // recordBenefit records the benefit and the improved goals of a move. The caller applies the move afterwards.
 func (c *waveBuilder) recordBenefit(m *Step) {
 	m.Benefit = c.Goals.BenefitOfLeaving(m.Pod, m.From)
-	served := m.Landing.ImprovedGoals
+	improved := m.Landing.ImprovedGoals
 	switch {
-	case slices.Contains(served, m.goal):
-	case len(served) > 0 && !c.Goals.CouldImprove(m.goal, m.Pod, m.From):
-		m.goal = served[0]
+	case slices.Contains(improved, m.goal):
+	case len(improved) > 0 && !c.Goals.CouldImprove(m.goal, m.Pod, m.From):
+		m.goal = improved[0]
 	default:
-		served = append(slices.Clone(served), m.goal)
+		improved = append(slices.Clone(improved), m.goal)
 	}
-	m.Landing.ImprovedGoals, m.MostImproved = served, c.Goals.MostImproved(m.Pod, m.From, served)
+	m.Landing.ImprovedGoals, m.MostImproved = improved, c.Goals.MostImproved(m.Pod, m.From, improved)
 	m.Landing.Acceptable = c.countAcceptable(m.Pod, &m.Landing)
 	m.Landing.predicted = prediction.Prediction{}
 }

@@ -102,7 +102,7 @@ type displacement struct {
 	displaced, pod cluster.PodID
 	target         cluster.NodeID
 	goal           int
-	improvedGoals  []int   // goals that pod's move serves
+	improvedGoals  []int   // goals that the move of pod improves
 	value          float64 // weighted excess that both moves remove, as a share of the initial excess
 	cost           float64
 }
@@ -166,9 +166,9 @@ func (c *waveBuilder) dropLast() {
 type scope int
 
 const (
-	nodeAndGroup scope = iota // the move serves a node, a group, and every goal that its pod's leaving could serve
-	allGoals                  // the move serves every goal that its pod's leaving could serve
-	anyGoal                   // the move serves at least one goal
+	nodeAndGroup scope = iota // a node goal, a group goal, and every goal that the eviction could improve
+	allGoals                  // every goal that the eviction could improve
+	anyGoal                   // at least one goal
 	scopes
 )
 

@@ -15,8 +15,8 @@ import (
 )
 
 // uncountedDomains describes topology values that no skew goal counts, or that some goals do not count
-// although their pods run there. uncountedDomains explains why a goal can be met while pods per zone look
-// uneven.
+// although their pods run there. Such values explain why a goal can be met while the numbers of pods per zone
+// look uneven.
 func uncountedDomains(c *search.Search) []string {
 	keys := map[string]bool{}
 	if slices.ContainsFunc(strategyStates(c), func(st plan.StrategyState) bool { return st.Goals == 0 }) {
@@ -100,5 +100,5 @@ func allNodesClosed(c *search.Search, nodes []*cluster.Node) (why string, none b
 	return strings.Join(words, ", "), true
 }
 
-// maxNamed is the largest number of nodes that one sentence names.
+// maxNamed is the largest number of nodes named in one problem.
 const maxNamed = 3

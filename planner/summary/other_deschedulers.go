@@ -11,14 +11,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// nameLabel and instanceLabel are the labels in which charts store a program's name and release.
+// Helm charts store a program's name in nameLabel and its release in instanceLabel.
 const (
 	nameLabel     = "app.kubernetes.io/name"
 	instanceLabel = "app.kubernetes.io/instance"
 )
 
-// otherDeschedulersInput names other programs in this cluster that evict pods to move them. They ignore the
-// goals, limits and back-offs of this planner, and each may undo the moves of the other.
+// otherDeschedulersInput names other programs in the cluster that evict pods to move them. Such programs
+// ignore Evenkeel's goals, limits and back-offs, and may undo its moves.
 func otherDeschedulersInput(s *cluster.Snapshot, age string) plan.Input {
 	in := plan.Input{Source: "others", Age: age, Coverage: 1, Problems: []string{}}
 	var movers, releases []string

@@ -66,8 +66,8 @@ func HintOf(c *search.Search, node string) *plan.PressureHint {
 	return nil
 }
 
-// expiredHints describes the nodes that carry an expired pressure hint. expiredHints returns "" if there are
-// none. The hint reconciler removes hints within seconds, so no reconciler manages these.
+// expiredHints describes the nodes that carry an expired pressure hint. The hint reconciler removes expired
+// hints within seconds, so no reconciler manages the described nodes.
 func expiredHints(s *cluster.Snapshot, now time.Time) string {
 	var nodes []string
 	for i := range s.Nodes {
@@ -85,8 +85,8 @@ func expiredHints(s *cluster.Snapshot, now time.Time) string {
 	return fmt.Sprintf("%s %s expired; goals ignore it, pods may still avoid them (%s): run `evenkeel hints gc`", search.CountNodes(len(nodes)), carry, JoinNames(nodes))
 }
 
-// leftoverHints describes the nodes with a steering hint that a finished run left behind. leftoverHints
-// returns "" if there are none. leftoverHints does not depend on whether this plan steers.
+// leftoverHints describes the nodes with a steering hint that a finished run left behind. The result does not
+// depend on whether this plan steers.
 func leftoverHints(s *cluster.Snapshot, now time.Time) string {
 	var nodes []string
 	for i := range s.Nodes {

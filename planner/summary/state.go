@@ -6,7 +6,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
-// reported lists the resources that node states show.
+// reported lists the resources shown in node states.
 var reported = []string{"cpu", "memory"}
 
 // DescribeState describes the cluster after the moves of the search so far.
@@ -43,8 +43,8 @@ func nodeState(c *search.Search, n *cluster.Node) plan.NodeState {
 	return st
 }
 
-// requestDistribution summarises the requested fractions of nodes. The mean is total requests over total
-// allocatable. The deviation is that of the nodes from this mean.
+// requestDistribution summarises the requested fractions of nodes. The mean is the total of requests divided
+// by the total of allocatable. The standard deviation is computed around this mean.
 func requestDistribution(c *search.Search, resource string) plan.Distribution {
 	var used, total float64
 	fracs := []float64{}
@@ -62,7 +62,7 @@ func requestDistribution(c *search.Search, resource string) plan.Distribution {
 	return newDistribution(fracs, used/total)
 }
 
-// Blocks returns what blocks all evictions now: a pause or the breaker.
+// Blocks returns the reasons that block all evictions now: a pause or an open breaker.
 func Blocks(c *search.Search) []plan.EvictionBlock {
 	var out []plan.EvictionBlock
 	if c.PlannerState.Pause.ActiveAt(c.Now) {

@@ -40,9 +40,9 @@ func strategyStates(c *search.Search) []plan.StrategyState {
 	return out
 }
 
-// missingUsageReason describes the usage data that a strategy by load lacks. missingUsageReason returns "" if
-// the data suffices. All of the strategy's resources must be known. Otherwise an eviction for CPU could fill
-// the disk of another node.
+// missingUsageReason describes the usage data that a strategy by load lacks, or returns "" if the data
+// suffices. The usage of all of the strategy's resources must be known. Otherwise, an eviction for CPU could
+// fill the disk of another node.
 func missingUsageReason(c *search.Search, info settings.StrategyInfo) string {
 	l, scope := c.Snapshot.Usage, c.Options.Guards.Scope
 	switch {
@@ -71,8 +71,8 @@ func noUsageReason(l *cluster.ResolvedUsage) string {
 	return "nothing is known: the last answer of " + sourceName(l.Raw) + " is too old, or says nothing of use"
 }
 
-// hintsWithoutDataReason returns the reason why no hint rule can evaluate any node. hintsWithoutDataReason
-// returns "" if a rule can, or if there are no rules.
+// hintsWithoutDataReason returns the reason why no hint rule can evaluate any node. If a rule can evaluate a
+// node or no rule exists, the result is "".
 func hintsWithoutDataReason(c *search.Search) string {
 	rules, l := c.Options.HintRules.Rules, c.Snapshot.Usage
 	if len(rules) == 0 {
@@ -89,7 +89,7 @@ func hintsWithoutDataReason(c *search.Search) string {
 	return noUsageReason(l)
 }
 
-// addWaitingGoal counts the node of a goal that waits.
+// addWaitingGoal counts the node of a goal that still waits for usage samples.
 func addWaitingGoal(st *plan.StrategyState, g plan.Goal, nodes map[string]map[string]bool) {
 	known := nodes[g.Strategy]
 	if known == nil {
@@ -103,8 +103,7 @@ func addWaitingGoal(st *plan.StrategyState, g plan.Goal, nodes map[string]map[st
 	}
 }
 
-// strategiesInput describes the strategies without goals and what they need. This distinguishes a strategy
-// without goals from one whose goals are all met.
+// strategiesInput describes the strategies that have no goals, and what each strategy needs to have a goal.
 func strategiesInput(c *search.Search, age string) plan.Input {
 	in := plan.Input{Source: "strategies", Age: age, Coverage: 1, Problems: []string{}}
 	stated := strategyStates(c)

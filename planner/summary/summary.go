@@ -1,5 +1,5 @@
 // Package summary describes a finished search as a plan.Plan: moves, rejections, inputs, and the cluster
-// before and after. The package only reads the search.
+// before and after. Package summary only reads the search.
 package summary
 
 import (
@@ -14,11 +14,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
-// validity is how long a plan may be executed after the planner makes it.
+// validity is the time for which a plan may be executed after the planner made it.
 const validity = 15 * time.Minute
 
-// Summarize converts the search to a plan. before and start are the cluster and the goals at the start of the
-// search.
+// Summarize converts the search to a plan. The parameters before and start hold the cluster and the goals at
+// the start of the search.
 func Summarize(c *search.Search, before plan.State, start *goal.Tracker) plan.Plan {
 	out := plan.Plan{
 		APIVersion: plan.APIVersion, Kind: "Plan",
@@ -58,7 +58,7 @@ func Summarize(c *search.Search, before plan.State, start *goal.Tracker) plan.Pl
 	return out
 }
 
-// GracePeriodSeconds returns how long a victim may take to terminate, in seconds.
+// GracePeriodSeconds returns the time that a victim may take to terminate, in seconds.
 func GracePeriodSeconds(c *search.Search, p *cluster.Pod) int64 {
 	for _, g := range []*int64{c.Options.Placement.GracePeriodSeconds, p.Object.Spec.TerminationGracePeriodSeconds} {
 		if g != nil {
@@ -89,7 +89,7 @@ func DescribeMove(c *search.Search, st search.WaveStep) plan.Move {
 	return m
 }
 
-// describeDisplacement adds the fields of a move that only makes room for another pod.
+// describeDisplacement sets the fields that are specific to a move that makes room for another pod.
 func describeDisplacement(c *search.Search, m *plan.Move, st search.Step) {
 	p := plan.PodRefOf(&c.Snapshot.Pods[st.Displaced.Pod])
 	m.DisplacedFor = &p

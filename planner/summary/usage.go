@@ -12,8 +12,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
-// resourceUsage is the usage of one resource on the nodes after the planned moves. resourceUsage leaves out
-// nodes with unknown usage.
+// resourceUsage is the usage of one resource on the nodes after the planned moves. Nodes with unknown usage
+// are left out.
 type resourceUsage struct {
 	resource string
 	of       map[cluster.NodeID]float64 // share of the node's total
@@ -70,7 +70,7 @@ func addUsage(c *search.Search, st *plan.State) {
 	}
 }
 
-// loadInput describes the usage data: source, age, and the share of nodes in scope with known usage. Its
+// loadInput describes the usage data: source, age, and the share of nodes in scope with known usage. The
 // problems name the goals and strategies that do not act because data is missing.
 func loadInput(c *search.Search) (plan.Input, bool) {
 	l, scope := c.Snapshot.Usage, c.Options.Guards.Scope
@@ -125,8 +125,8 @@ func describeStatistic(u *cluster.Usage) string {
 	return fmt.Sprintf("%s over %s", u.Statistic, window)
 }
 
-// unmeasuredResources describes the resources that strategies need and the source does not report.
-// unmeasuredResources returns nothing if the source reports no resource at all.
+// unmeasuredResources describes the resources that strategies need and the source does not report. If the
+// source reports no resource at all, the result is empty.
 func unmeasuredResources(c *search.Search) []string {
 	var out []string
 	l, scope := c.Snapshot.Usage, c.Options.Guards.Scope
@@ -153,7 +153,7 @@ func waitingGoals(c *search.Search) []string {
 	return out
 }
 
-// newDistribution summarises fractions around the given mean. Large nodes have more weight in that mean.
+// newDistribution summarises fractions around the given mean, in which large nodes have more weight.
 func newDistribution(fracs []float64, mean float64) plan.Distribution {
 	var most, squares float64
 	for _, f := range fracs {

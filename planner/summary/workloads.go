@@ -10,7 +10,7 @@ import (
 const noZone = ""
 
 // workloadStates returns every workload with bound pods, with its pods by zone and its failure category.
-// workloadStates leaves out workloads that run one pod per node.
+// DaemonSets and static pods are left out.
 func workloadStates(c *search.Search) []plan.WorkloadState {
 	zones := map[string]bool{}
 	for _, z := range c.Limits.Zones {
