@@ -1,5 +1,5 @@
-// Package charts contains the Helm chart. It has no code, only a test that the chart's
-// default configuration equals the program's.
+// Package charts contains the Helm chart. Its only code is a test that the chart and the program have the same
+// default configuration.
 package charts
 
 import (
@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestChartCarriesTheShippedConfig checks that config in values.yaml equals config.yaml.
-func TestChartCarriesTheShippedConfig(t *testing.T) {
+// TestChartMatchesDefaultConfig checks that the section config of values.yaml equals config.yaml.
+func TestChartMatchesDefaultConfig(t *testing.T) {
 	read := func(path string) map[string]any {
 		t.Helper()
 		text, err := os.ReadFile(path)

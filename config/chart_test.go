@@ -16,7 +16,7 @@ import (
 // schemaNode is an object of a JSON Schema.
 type schemaNode = map[string]any
 
-// stringsToAny returns a list as encoding/json decodes it.
+// stringsToAny converts a list to the type that encoding/json decodes lists to.
 func stringsToAny(s ...string) []any {
 	out := make([]any, len(s))
 	for i := range s {
@@ -25,8 +25,8 @@ func stringsToAny(s ...string) []any {
 	return out
 }
 
-// schemaOf returns the schema of a type of the configuration. It keeps what the chart's schema adds to the type, such as a
-// pattern or a description.
+// schemaOf returns the JSON schema of a type. It keeps additions of the chart's schema, such as patterns and
+// descriptions.
 func schemaOf(t reflect.Type, have schemaNode) schemaNode {
 	switch t {
 	case reflect.TypeFor[config.Duration]():
@@ -80,7 +80,7 @@ func subSchema(n schemaNode, key string) schemaNode {
 	return sub
 }
 
-// mergeLeafSchema merges the schema of a type with what the chart's schema adds.
+// mergeLeafSchema adds to the schema of a type the keys that only the chart's schema has.
 func mergeLeafSchema(have, typed schemaNode) schemaNode {
 	for key, v := range have {
 		if _, ours := typed[key]; !ours {
@@ -90,9 +90,9 @@ func mergeLeafSchema(have, typed schemaNode) schemaNode {
 	return typed
 }
 
-// TestTheChartsSchemaHasOurKeys checks that the chart's schema has exactly the keys of Config, so that Helm rejects a
-// misspelt key. With -update it writes the keys and keeps patterns and descriptions that were added by hand.
-func TestTheChartsSchemaHasOurKeys(t *testing.T) {
+// TestChartSchemaMatchesConfig checks that the chart's schema has exactly the keys of Config, so Helm rejects a
+// misspelt key. The flag -update writes the keys, and keeps manually added patterns and descriptions.
+func TestChartSchemaMatchesConfig(t *testing.T) {
 	const file = "../charts/evenkeel/values.schema.json"
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/prometheus"
 )
 
-// check adds an error for each value that has the right type but makes no sense, and sets the fields of c that depend on
+// check reports each value that has the right type but is invalid. It also sets the fields of c that depend on
 // several values.
 func check(c *Config, d *strict.Decoder) {
 	if !d.Has("apiVersion") || c.APIVersion != Version {
@@ -64,7 +64,7 @@ func checkScope(c *Config, d *strict.Decoder) {
 	}
 }
 
-// checkStrategies checks and builds the strategies. loc is the time zone of schedules that do not name one.
+// checkStrategies checks and builds the strategies. loc is the default time zone of schedules.
 func checkStrategies(c *Config, d *strict.Decoder, loc *time.Location) {
 	c.scheduled = nil
 	names := map[string]int{}
@@ -96,10 +96,9 @@ func checkStrategies(c *Config, d *strict.Decoder, loc *time.Location) {
 	}
 }
 
-// checkStrategyType builds the strategy, or returns nil if its type or an argument is wrong.
+// checkStrategyType builds the strategy. It returns nil if the type or an argument is invalid.
 func checkStrategyType(c *Config, d *strict.Decoder, path string, s Strategy) strategies.Strategy {
-	if types := strategies.Types(); !slices.Contains(types, s.Type) {
-		d.Errorf(path+".type", "unknown strategy %q%s (want one of %s)", s.Type, suggest.DidYouMean(s.Type, types), strings.Join(types, ", "))
+	if !d.CheckOneOf(path+".type", "strategy", s.Type, strategies.Types()) {
 		return nil
 	}
 	st, errs := strategies.New(s.Name, s.Type, s.Args, c.Scope())
@@ -125,8 +124,8 @@ func checkStrategyType(c *Config, d *strict.Decoder, path string, s Strategy) st
 	return st
 }
 
-// checkMeasuredResources rejects resources that the source never measures. A strategy does nothing at all if the usage
-// of one of its resources is unknown.
+// checkMeasuredResources rejects resources that the usage source never measures. A strategy moves no pods if the
+// usage of one of its resources is unknown.
 func checkMeasuredResources(c *Config, d *strict.Decoder, path string, needs arg.UsageNeeds) {
 	known := measuredResources(c)
 	presetUnknown := !slices.Contains(prometheus.Presets(), prometheus.Preset(c.Load.Prometheus.Preset))
@@ -149,7 +148,7 @@ func checkMeasuredResources(c *Config, d *strict.Decoder, path string, needs arg
 	}
 }
 
-// checkWindows checks and builds the windows. loc is the time zone of windows that do not name one.
+// checkWindows checks and builds the windows. loc is the default time zone of windows.
 func checkWindows(c *Config, d *strict.Decoder, loc *time.Location) {
 	c.windows = cron.Windows{
 		Allow: checkWindowList(d, "windows.allow", c.Windows.Allow, loc),

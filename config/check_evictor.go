@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,11 +10,10 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/internal/strict"
-	"github.com/evenkeel-project/evenkeel/internal/suggest"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 )
 
-// minStaleness is longer than a busy API server needs to end a watch normally and start a new one.
+// minStaleness is the least allowed maxStaleness. A busy API server may need almost this long to restart a watch.
 const minStaleness = 5 * time.Second
 
 func checkGuards(c *Config, d *strict.Decoder) {
@@ -36,15 +34,8 @@ func checkGuards(c *Config, d *strict.Decoder) {
 			d.Errorf("guards.priorityBelow", "%q is neither a number nor the name of a PriorityClass", g.PriorityBelow)
 		}
 	}
-	var known []string
-	for _, p := range guard.Protections() {
-		known = append(known, string(p))
-	}
 	for i, p := range g.Protect {
-		if !slices.Contains(known, p) {
-			d.Errorf(fmt.Sprintf("guards.protect[%d]", i), "unknown protection %q%s (want one of %s)", p, suggest.DidYouMean(p, known),
-				strings.Join(known, ", "))
-		}
+		d.CheckOneOf(fmt.Sprintf("guards.protect[%d]", i), "protection", p, toStrings(guard.Protections()))
 	}
 	checkGuardSelectors(c, d)
 }
@@ -65,10 +56,7 @@ func checkGuardSelectors(c *Config, d *strict.Decoder) {
 				"%q is not the kind of a controller (want group/Kind, such as apps.kruise.io/CloneSet)", name)
 		}
 	}
-	if want := []string{string(guard.Preferred), string(guard.Mandatory)}; !slices.Contains(want, g.NoEvictionPolicy) {
-		d.Errorf("guards.noEvictionPolicy", "unknown policy %q%s (want preferred or mandatory)", g.NoEvictionPolicy,
-			suggest.DidYouMean(g.NoEvictionPolicy, want))
-	}
+	d.CheckOneOf("guards.noEvictionPolicy", "policy", g.NoEvictionPolicy, toStrings([]guard.Policy{guard.Preferred, guard.Mandatory}))
 }
 
 func checkEvictor(c *Config, d *strict.Decoder) {
@@ -79,9 +67,7 @@ func checkEvictor(c *Config, d *strict.Decoder) {
 	if v.VerifyTimeout < Duration(time.Second) {
 		d.Errorf("evictor.verifyTimeout", "%s is too short to see a replacement come up (want 1s or more)", v.VerifyTimeout)
 	}
-	if want := []string{string(hints.None), string(hints.Label), string(hints.Taint)}; !slices.Contains(want, v.Steer) {
-		d.Errorf("evictor.steer", "unknown steering method %q%s (want none, label or taint)", v.Steer, suggest.DidYouMean(v.Steer, want))
-	}
+	d.CheckOneOf("evictor.steer", "steering method", v.Steer, toStrings([]hints.Kind{hints.None, hints.Label, hints.Taint}))
 	checkFraction(d, "evictor.steerMaxFrac", v.SteerMaxFrac)
 	if v.SteerTTL < Duration(time.Second) {
 		d.Errorf("evictor.steerTTL", "%s is too short to see a replacement scheduled (want 1s or more)", v.SteerTTL)

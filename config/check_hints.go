@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -13,9 +14,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 	"github.com/evenkeel-project/evenkeel/internal/strict"
 	"github.com/evenkeel-project/evenkeel/internal/suggest"
+	"github.com/evenkeel-project/evenkeel/usage/prometheus"
 )
 
-// minTTL is the longest time until Evenkeel next looks for expired hints.
+// minTTL is the least allowed TTL of a hint. Evenkeel may look for expired hints only once in this time.
 const minTTL = 10 * time.Second
 
 func checkHints(c *Config, d *strict.Decoder) {
@@ -38,7 +40,7 @@ func checkHints(c *Config, d *strict.Decoder) {
 		d.Errorf("hints.ttl", "%s is too short: Evenkeel could not renew the hint in time (want %s or more)", h.TTL, Duration(minTTL))
 	}
 	if h.For < 1 {
-		d.Errorf("hints.for", "%d is too small (want 1 or more samples in a row)", h.For)
+		d.Errorf("hints.for", "%d is too small (want 1 or more consecutive samples)", h.For)
 	}
 	if h.ClearMargin != 0 {
 		checkFraction(d, "hints.clearMargin", h.ClearMargin)
@@ -49,7 +51,7 @@ func checkHints(c *Config, d *strict.Decoder) {
 	}
 }
 
-// checkEnabledHints checks what matters only if hints are enabled.
+// checkEnabledHints checks settings that matter only if hints are enabled.
 func checkEnabledHints(c *Config, d *strict.Decoder) {
 	h := &c.Hints
 	if h.Label.Key == "" && !h.Taint.Enabled {
@@ -74,13 +76,14 @@ func checkEnabledHints(c *Config, d *strict.Decoder) {
 		case c.Load.Source == SourceRequests:
 		case r.PromQL != "" && c.Load.Source != SourcePrometheus:
 			d.Errorf(path+".promql", "load.source: %s cannot answer queries (want prometheus, or resource: cpu or memory)", c.Load.Source)
-		case r.Resource == cluster.MemoryAvailable && !measuresAvailableMemory(c):
-			d.Errorf(path+".resource", "%s", availableMemoryRemedy(c))
+		case r.Resource == cluster.MemoryAvailable && unavailableMemory(c) != "":
+			d.Errorf(path+".resource", "%s", unavailableMemory(c))
 		}
 	}
 }
 
-// checkHintKey rejects keys that belong to Kubernetes, and keys with Evenkeel's prefix that have another meaning.
+// checkHintKey rejects label and taint keys that belong to Kubernetes, and keys with Evenkeel's prefix except the key
+// of hints.
 func checkHintKey(d *strict.Decoder, path, key string) {
 	prefix, _, _ := strings.Cut(key, "/")
 	switch {
@@ -113,9 +116,9 @@ func checkHintRules(c *Config, d *strict.Decoder) {
 		checkHintRuleResource(c, d, path, r)
 		checkLevels(d, path, r)
 		if r.For < 0 || r.For == 0 && d.Has(path+".for") {
-			d.Errorf(path+".for", "%d is too small (want 1 or more samples in a row)", r.For)
+			d.Errorf(path+".for", "%d is too small (want 1 or more consecutive samples)", r.For)
 		}
-		if first := add(c.Hints.pressureRule(r), path); first != "" {
+		if first := add(c.Hints.toPressureRule(r), path); first != "" {
 			d.Errorf(path+".name", "%[2]s already has the name %[1]s", r.Name, first)
 		}
 	}
@@ -133,13 +136,12 @@ func checkHintRules(c *Config, d *strict.Decoder) {
 	}
 	for _, r := range rules {
 		rule := HintRule{Name: r.Name, PromQL: r.Query, Above: &r.Threshold}
-		if first := add(c.Hints.pressureRule(rule), "hints.rulesFile"); first != "" {
+		if first := add(c.Hints.toPressureRule(rule), "hints.rulesFile"); first != "" {
 			d.Errorf("hints.rulesFile", "%[2]s already has the name %[1]s", r.Name, first)
 		}
 	}
 }
 
-// checkHintRuleResource checks the resource or query of a rule.
 func checkHintRuleResource(c *Config, d *strict.Decoder, path string, r HintRule) {
 	known := []string{"cpu", "memory", cluster.MemoryAvailable}
 	for name := range c.Load.Prometheus.Queries {
@@ -164,7 +166,7 @@ func checkHintRuleResource(c *Config, d *strict.Decoder, path string, r HintRule
 }
 
 // checkLevels checks the levels of a rule. Levels of cpu, memory and keys of load.prometheus.queries are fractions.
-// Levels of memory.available are bytes. Levels of promql have the unit of the query.
+// Levels of memory.available are bytes. Levels of PromQL rules have the unit of the query.
 func checkLevels(d *strict.Decoder, path string, r HintRule) {
 	own := ruleLevel{name: "above", clearName: "clearBelow", level: r.Above, clear: r.ClearBelow}
 	other := ruleLevel{name: "below", clearName: "clearAbove", level: r.Below, clear: r.ClearAbove}
@@ -178,7 +180,7 @@ func checkLevels(d *strict.Decoder, path string, r HintRule) {
 		d.Errorf(path, "want above or below")
 		return
 	case other.level != nil:
-		d.Errorf(path, "want either above or below; for both write two rules")
+		d.Errorf(path, "want either above or below; for both levels write two rules")
 		return
 	case other.clear != nil:
 		d.Errorf(path, "%s is allowed only with %s", other.clearName, other.name)
@@ -194,13 +196,58 @@ func checkLevels(d *strict.Decoder, path string, r HintRule) {
 		d.Errorf(path+"."+own.name, "%s is less than a MiB (want bytes, such as 1073741824 for 1 GiB)", strict.FormatNumber(level))
 	}
 	if clear != nil && (r.Below == nil && *clear > level || r.Below != nil && *clear < level) {
-		d.Errorf(path+"."+own.clearName, "%s is on the wrong side of %s: %s (want it on the other side, so that the hint does not flap)",
+		d.Errorf(path+"."+own.clearName, "%s is on the wrong side of %s: %s (want the other side; otherwise the hint would flap)",
 			strict.FormatNumber(*clear), own.name, strict.FormatNumber(level))
 	}
 }
 
-// ruleLevel is the level at which a hint is set and the level at which it is cleared, with the names of their keys.
+// ruleLevel is the level at which a hint is set, and the level at which the hint is cleared. name and clearName are
+// the keys of these levels.
 type ruleLevel struct {
 	name, clearName string
 	level, clear    *float64
+}
+
+// toPressureRule converts a rule, and fills in the defaults.
+func (h Hints) toPressureRule(r HintRule) pressure.Rule {
+	out := pressure.Rule{Name: r.Name, Resource: r.Resource, Query: r.PromQL, MinSamples: r.For}
+	if out.Query != "" {
+		out.Resource = cluster.HintRulePrefix + r.Name // the result of the query is a resource of its own
+	}
+	if out.MinSamples == 0 {
+		out.MinSamples = h.For
+	}
+	level, clear, sign := r.Above, r.ClearBelow, -1.0
+	if r.Below != nil {
+		level, clear, sign, out.Below = r.Below, r.ClearAbove, 1, true
+	}
+	if level == nil {
+		return out
+	}
+	out.Enter, out.Leave = *level, *level+sign*math.Abs(*level)*h.ClearMargin
+	if clear != nil {
+		out.Leave = *clear
+	}
+	return out
+}
+
+// unavailableMemory says that the usage source does not measure memory.available, with a remedy. It returns "" if the
+// source does: with metricsServer, with an explicit query, or with the memory query of the Prometheus preset kubelet. It
+// also returns "" for an unknown source or preset, which other checks report.
+func unavailableMemory(c *Config) string {
+	const query = "load.prometheus.queries: {memory.available: ...}"
+	p := c.Load.Prometheus
+	_, own := p.Queries[cluster.MemoryAvailable]
+	_, replaced := p.Queries["memory"]
+	switch {
+	case c.Load.Source == SourceLoadWatcher:
+		return "load.source: loadWatcher does not measure memory.available (want metricsServer; or prometheus with preset: kubelet or " + query + ")"
+	case c.Load.Source != SourcePrometheus || own || !slices.Contains(prometheus.Presets(), prometheus.Preset(p.Preset)):
+		return ""
+	case p.Preset != string(prometheus.Kubelet):
+		return fmt.Sprintf("load.source: prometheus with preset: %s does not measure memory.available (want load.prometheus.preset: kubelet, or %s)", p.Preset, query)
+	case replaced:
+		return "load.source: prometheus with your own query for memory does not measure memory.available (want " + query + ")"
+	}
+	return ""
 }

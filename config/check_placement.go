@@ -17,15 +17,13 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/trust"
 )
 
-// The scores that a profile can have.
+// Values of placement.profiles[].score.
 const (
 	scoreDefault = "default"
 	scoreMost    = "mostAllocated"
 	scorePacking = "targetLoadPacking"
 	scorePolicy  = "policy"
 )
-
-var knownScores = []string{scoreDefault, scoreMost, scorePacking, scorePolicy}
 
 // checkPlacement reads the files of the section placement and sets c.placementProfiles.
 func checkPlacement(c *Config, d *strict.Decoder) {
@@ -56,7 +54,8 @@ func checkPlacement(c *Config, d *strict.Decoder) {
 	checkFraction(d, "placement.trust.minHitRate", c.Placement.Trust.MinHitRate)
 }
 
-// readReferencedFile reads a file that the configuration names. A relative path starts in the directory of the configuration.
+// readReferencedFile reads a file that the configuration refers to. A relative path starts at the directory of the
+// configuration.
 func readReferencedFile(c *Config, d *strict.Decoder, field, file string) (path string, data []byte, ok bool) {
 	path = file
 	if !filepath.IsAbs(path) {
@@ -85,8 +84,7 @@ func placementProfile(c *Config, d *strict.Decoder, path string, p *PlacementPro
 	case scorePolicy:
 		out = policyProfile(c, d, path, p)
 	default:
-		d.Errorf(path+".score", "unknown score %q%s (want one of %s)", p.Score, suggest.DidYouMean(p.Score, knownScores),
-			strings.Join(knownScores, ", "))
+		d.CheckOneOf(path+".score", "score", p.Score, []string{scoreDefault, scoreMost, scorePacking, scorePolicy})
 	}
 	if p.Score != scorePacking && p.TargetLoadPacking != nil {
 		d.Errorf(path+".targetLoadPacking", "is allowed only with score: targetLoadPacking")
@@ -114,7 +112,7 @@ func policyProfile(c *Config, d *strict.Decoder, path string, p *PlacementProfil
 	return legacy.Profile()
 }
 
-// setWeights overrides the weights of score plugins. The weight 0 disables a score.
+// setWeights replaces the weights of score plugins in out. A weight of 0 disables the plugin.
 func setWeights(d *strict.Decoder, path string, p *PlacementProfile, out *scheduler.Profile) {
 	if len(p.Weights) > 0 && p.Score == scorePolicy {
 		d.Errorf(path, "are not allowed with score: policy (want them in the policy)")

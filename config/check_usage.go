@@ -7,16 +7,16 @@ import (
 	"strings"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/internal/strict"
-	"github.com/evenkeel-project/evenkeel/internal/suggest"
 	"github.com/evenkeel-project/evenkeel/usage/prometheus"
 	"github.com/evenkeel-project/evenkeel/usage/window"
 )
 
 var loadSources = []string{SourceRequests, SourceMetricsServer, SourcePrometheus, SourceLoadWatcher}
 
-// Limits on durations. Sources measure every few seconds at most, and one sample of a large cluster costs nearly a
-// second of CPU time.
+// Limits on durations. Usage sources measure every few seconds at most, and one sample of a large cluster costs
+// nearly a second of CPU time.
 const (
 	minInterval = 5 * time.Second
 	minTimeout  = 100 * time.Millisecond
@@ -25,13 +25,8 @@ const (
 
 func checkLoad(c *Config, d *strict.Decoder) {
 	l := c.Load
-	oneOf := func(path, got, what string, want []string) {
-		if !slices.Contains(want, got) {
-			d.Errorf(path, "unknown %s %q%s (want one of %s)", what, got, suggest.DidYouMean(got, want), strings.Join(want, ", "))
-		}
-	}
-	oneOf("load.source", l.Source, "source", loadSources)
-	oneOf("load.statistic", l.Statistic, "statistic", toStrings(window.Statistics()))
+	d.CheckOneOf("load.source", "source", l.Source, loadSources)
+	d.CheckOneOf("load.statistic", "statistic", l.Statistic, toStrings(window.Statistics()))
 	if l.Interval < Duration(minInterval) {
 		d.Errorf("load.interval", "%s is too short: the source has no new measurement yet (want %s or more)", l.Interval, Duration(minInterval))
 	}
@@ -60,11 +55,8 @@ func checkLoad(c *Config, d *strict.Decoder) {
 func checkPrometheus(c *Config, d *strict.Decoder) {
 	p := c.Load.Prometheus
 	checkAddress(d, "load.prometheus.url", p.URL, c.Load.Source == SourcePrometheus, "http://prometheus.monitoring:9090")
-	presets := toStrings(prometheus.Presets())
-	if !slices.Contains(presets, p.Preset) {
-		d.Errorf("load.prometheus.preset", "unknown preset %q%s (want one of %s)", p.Preset, suggest.DidYouMean(p.Preset, presets),
-			strings.Join(presets, ", "))
-	} else if p.Preset == string(prometheus.None) && len(p.Queries) == 0 && c.Load.Source == SourcePrometheus && !c.Hints.hasQueries() {
+	d.CheckOneOf("load.prometheus.preset", "preset", p.Preset, toStrings(prometheus.Presets()))
+	if p.Preset == string(prometheus.None) && len(p.Queries) == 0 && c.Load.Source == SourcePrometheus && !c.Hints.hasQueries() {
 		d.Errorf("load.prometheus.preset", "none requires your own queries (want load.prometheus.queries: {cpu: ...})")
 	}
 	unused := c.Load.Source != SourcePrometheus && p.RateWindow == defaultLoad().Prometheus.RateWindow
@@ -92,7 +84,7 @@ func checkPrometheus(c *Config, d *strict.Decoder) {
 	}
 }
 
-// checkAddress checks the URL of a server. Errors do not show the URL, because it may contain a password.
+// checkAddress checks the URL of a server. Its errors do not contain the URL, because the URL may contain a password.
 func checkAddress(d *strict.Decoder, path, text string, needed bool, example string) {
 	if text == "" {
 		if needed {
@@ -105,7 +97,7 @@ func checkAddress(d *strict.Decoder, path, text string, needed bool, example str
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
 		d.Errorf(path, "is not the URL of a server (want one such as %s)", example)
 	case u.User != nil:
-		d.Errorf(path, "contains a user or a password, which everyone who reads the configuration sees (put a token into a file, and set tokenFile)")
+		d.Errorf(path, "contains a user or a password, which every reader of the configuration would see (put a token into a file, and set tokenFile)")
 	case u.RawQuery != "" || u.Fragment != "":
 		d.Errorf(path, "has more than an address and a path (want a URL such as %s)", example)
 	case strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/api/v1/query"):
@@ -118,4 +110,20 @@ func checkWeb(c *Config, d *strict.Decoder) {
 		d.Errorf("web.watcher", "needs a source of usage, but load.source is %s (want metricsServer, prometheus or loadWatcher there)",
 			SourceRequests)
 	}
+}
+
+// hasQueries reports whether hints are enabled and at least one rule has a query.
+func (h Hints) hasQueries() bool {
+	return h.Enabled && (h.RulesFile != "" || slices.ContainsFunc(h.Rules, func(r HintRule) bool { return r.PromQL != "" }))
+}
+
+// measuredResources returns the node resources that the usage source measures, sorted and without memory.available.
+func measuredResources(c *Config) []string {
+	switch c.Load.Source {
+	case SourceMetricsServer, SourceLoadWatcher:
+		return []string{"cpu", "memory"}
+	case SourcePrometheus:
+		return slices.DeleteFunc(c.PrometheusOptions().MeasuredResources(), func(r string) bool { return r == cluster.MemoryAvailable })
+	}
+	return nil
 }

@@ -9,19 +9,15 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 )
 
-// Version and Kind of the only document that this package reads.
+// Version and Kind are the required apiVersion and kind of config.yaml.
 const (
 	Version = plan.APIVersion
 	Kind    = "RebalanceConfig"
 )
 
-// Default returns the defaults: a configuration without strategies. It is the only place that sets them.
-// TestDefaultsAgreeWithTheirPackages compares these defaults with those of the other packages.
+// Default returns the default configuration, which has no strategies. TestDefaultsMatchOtherPackages compares it
+// with the defaults of other packages.
 func Default() *Config {
-	protect := []string{}
-	for _, p := range guard.DefaultProtections() {
-		protect = append(protect, string(p))
-	}
 	minute := Duration(time.Minute)
 	return &Config{
 		APIVersion: Version, Kind: Kind, DryRun: true, TimeZone: "Etc/UTC",
@@ -32,7 +28,7 @@ func Default() *Config {
 		Impact:     Impact{UtilizationLimit: 0.9},
 		Guards: Guards{
 			MinConfidence: 0.9, MinReplicas: 2, MinPodAge: 5 * minute, SchedulerTimeout: minute,
-			MaxStaleness: 2 * minute, PriorityBelow: "system-cluster-critical", MaxUnavailableWithoutPDB: 1, Protect: protect,
+			MaxStaleness: 2 * minute, PriorityBelow: "system-cluster-critical", MaxUnavailableWithoutPDB: 1, Protect: toStrings(guard.DefaultProtections()),
 			ProtectedStorageClasses: []string{}, Controllers: []string{}, NoEvictionPolicy: string(guard.Preferred),
 		},
 		Limits: Limits{PerPass: plan.Absolute(50), PerNode: plan.Absolute(5), PerNamespace: plan.Percent(20),

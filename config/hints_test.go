@@ -25,7 +25,7 @@ func loadConfig(t *testing.T, text string) *config.Config {
 	return c
 }
 
-// TestLevelsOfRules checks the levels of rules, given and default.
+// TestLevelsOfRules checks explicit and default levels of hint rules.
 func TestLevelsOfRules(t *testing.T) {
 	c := loadConfig(t, prometheusConfig+`hints:
   enabled: true
@@ -54,7 +54,7 @@ func TestLevelsOfRules(t *testing.T) {
 	}
 	off := loadConfig(t, prometheusConfig+"hints: {rules: [{name: cpu, resource: cpu, above: 0.8}]}\n")
 	if len(off.HintRules()) > 0 || len(off.PressureOptions().Rules) > 0 {
-		t.Error("hints are not enabled, but have rules")
+		t.Error("hints are disabled, but the options contain rules")
 	}
 }
 
@@ -70,8 +70,8 @@ Rulename:
     Threshold: 70
 `
 
-// TestRulesFile checks that thresholds of a rule.yaml keep the unit of their query, and that the file belongs to
-// ReferencedFiles and to the hash.
+// TestRulesFile checks that thresholds of a rule.yaml keep the unit of their query. The file must be one of the
+// ReferencedFiles and must change the hash.
 func TestRulesFile(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -97,12 +97,13 @@ func TestRulesFile(t *testing.T) {
 	write("rule.yaml", strings.Replace(ruleYAML, "70", "75", 1))
 	again, err := config.LoadFile(file)
 	if err != nil || again.Hash() == c.Hash() {
-		t.Errorf("error %v; another threshold gives the same hash, want another", err)
+		t.Errorf("error %v; a changed threshold gives the same hash, want a different hash", err)
 	}
 }
 
-// TestRulesAreEnoughToAsk checks that hint rules with queries do not require queries for the usage of nodes and pods.
-func TestRulesAreEnoughToAsk(t *testing.T) {
+// TestPromQLRulesNeedNoUsageQueries checks that a configuration with PromQL hint rules needs no queries for the usage of nodes
+// and pods.
+func TestPromQLRulesNeedNoUsageQueries(t *testing.T) {
 	const head = `apiVersion: evenkeel.io/v1alpha1
 kind: RebalanceConfig
 load: {source: prometheus, prometheus: {url: "http://prometheus:9090", preset: none}}
@@ -118,8 +119,9 @@ load: {source: prometheus, prometheus: {url: "http://prometheus:9090", preset: n
 	}
 }
 
-// TestTheExampleGoesWithPrometheus follows the comments of the example, and checks that the preset is required.
-func TestTheExampleGoesWithPrometheus(t *testing.T) {
+// TestExampleWithPrometheus edits the example for Prometheus as its comments say. The example must then be
+// valid, but only with the preset.
+func TestExampleWithPrometheus(t *testing.T) {
 	text, err := os.ReadFile("../examples/by-load.yaml")
 	if err != nil {
 		t.Fatal(err)

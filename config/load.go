@@ -1,8 +1,8 @@
-// Package config reads config.yaml strictly. It reports every error at once, each with file, line, field, and what to
-// write instead.
+// Package config reads config.yaml strictly. It reports all mistakes at once, each with file, line, field, and a
+// remedy.
 //
-// It decides what a valid configuration is, and which defaults apply. It never decides what the values mean: it passes
-// them as options to the packages that own them.
+// Package config decides which configurations are valid, and which defaults apply. It does not interpret the values,
+// but passes them as options to the packages that own them.
 package config
 
 import (
@@ -14,10 +14,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/strict"
 )
 
-// maxBytes is the largest size of config.yaml, and of each file that it names.
+// maxBytes is the largest size of config.yaml, and of each file that config.yaml refers to.
 const maxBytes = 1 << 20
 
-// LoadFile reads and checks the file at path. The error lists everything that is wrong.
+// LoadFile reads and checks the file at path. The error lists all mistakes in the file.
 func LoadFile(path string) (*Config, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -27,8 +27,8 @@ func LoadFile(path string) (*Config, error) {
 	return Read(path, f)
 }
 
-// Read reads and checks everything in r. The name is used in errors. Files that the configuration names are relative
-// to the directory of name.
+// Read reads and checks a configuration from r. Errors contain the given file name. Paths in the configuration are
+// relative to the directory of that name.
 func Read(name string, r io.Reader) (*Config, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
 	if err != nil {
@@ -37,8 +37,8 @@ func Read(name string, r io.Reader) (*Config, error) {
 	return Load(name, data)
 }
 
-// Load decodes and checks a configuration. The name is used as in Read. If a value is wrong, Load returns both the
-// configuration and an error; the configuration then only serves to find its ReferencedFiles.
+// Load decodes and checks a configuration; see Read for name. If a value is invalid, Load returns both an error and
+// the configuration, which then only serves to find its ReferencedFiles.
 func Load(name string, data []byte) (*Config, error) {
 	if len(data) > maxBytes {
 		return nil, fmt.Errorf("%s: larger than %d bytes", name, maxBytes)

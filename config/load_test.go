@@ -20,7 +20,7 @@ import (
 
 const minimalConfig = "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\n"
 
-func TestShippedConfigIsTheDefault(t *testing.T) {
+func TestConfigFileMatchesDefaults(t *testing.T) {
 	shipped, err := config.LoadFile("../config.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +41,7 @@ func TestShippedConfigIsTheDefault(t *testing.T) {
 	}
 }
 
-// TestMistakes reads one file for each mistake and compares the whole error.
+// TestMistakes loads a file with each mistake, and compares the complete error.
 func TestMistakes(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -75,7 +75,7 @@ func TestWholeFileMistakes(t *testing.T) {
 	}
 }
 
-func TestHashSeesValuesNotSpelling(t *testing.T) {
+func TestHashIgnoresFormatting(t *testing.T) {
 	load := func(s string) string {
 		c, err := config.Load("c", []byte(minimalConfig+s))
 		if err != nil {
@@ -85,15 +85,15 @@ func TestHashSeesValuesNotSpelling(t *testing.T) {
 	}
 	plain := load("limits: {perPass: 7}\nguards: {minPodAge: 60s}\n")
 	if same := load("# a comment\nguards:\n  minPodAge: 1m\nlimits:\n  perPass: 7\n"); same != plain {
-		t.Error("comments, order and the form of values change the hash, want the same hash")
+		t.Error("comments, key order or number formats changed the hash, want the same hash")
 	}
 	if other := load("limits: {perPass: 8}\nguards: {minPodAge: 60s}\n"); other == plain {
-		t.Error("another limit gives the same hash, want another")
+		t.Error("a changed limit gives the same hash, want a different hash")
 	}
 }
 
-// TestHashCoversWhatShapesAPlan checks that each top-level key except dryRun and web changes the hash.
-func TestHashCoversWhatShapesAPlan(t *testing.T) {
+// TestHashCoversPlanningKeys checks that every top-level key except dryRun and web changes the hash.
+func TestHashCoversPlanningKeys(t *testing.T) {
 	shapes := map[string]func(*config.Config){
 		"TimeZone":     func(c *config.Config) { c.TimeZone = "Europe/Berlin" },
 		"NodeSelector": func(c *config.Config) { c.NodeSelector = "pool=a" },
@@ -115,10 +115,10 @@ func TestHashCoversWhatShapesAPlan(t *testing.T) {
 		if change := shapes[name]; change != nil {
 			c := config.Default()
 			if change(c); c.Hash() == before {
-				t.Errorf("another %s has the same hash", name)
+				t.Errorf("a changed %s gives the same hash, want a different hash", name)
 			}
 		} else if fields.Field(i).IsExported() && !slices.Contains([]string{"APIVersion", "Kind", "DryRun", "Web"}, name) {
-			t.Errorf("%s: does it shape a plan?", name)
+			t.Errorf("%s: add this key to the test, or to the keys that do not change the hash", name)
 		}
 	}
 	live := config.Default()
@@ -151,8 +151,8 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// TestDefaultsAgreeWithTheirPackages checks that defaults of other packages equal the defaults of this package.
-func TestDefaultsAgreeWithTheirPackages(t *testing.T) {
+// TestDefaultsMatchOtherPackages checks that this package and other packages have equal defaults.
+func TestDefaultsMatchOtherPackages(t *testing.T) {
 	c := config.Default()
 	if got := c.BreakerOptions(); got != breaker.DefaultOptions() {
 		t.Errorf("breaker: %+v", got)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/hints"
+	"github.com/evenkeel-project/evenkeel/hints/pressure"
 	"github.com/evenkeel-project/evenkeel/internal/cron"
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/planner/breaker"
@@ -21,13 +22,16 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/history"
 	"github.com/evenkeel-project/evenkeel/planner/settings"
 	"github.com/evenkeel-project/evenkeel/planner/trust"
+	"github.com/evenkeel-project/evenkeel/strategies/arg"
+	"github.com/evenkeel-project/evenkeel/usage/prometheus"
+	"github.com/evenkeel-project/evenkeel/usage/window"
 )
 
-// BuildStrategies returns the strategies in the order of the file. Load built them; a configuration that Load did not
-// accept has none.
+// BuildStrategies returns the strategies in the order of the file. An invalid configuration may lack some of its
+// strategies.
 func (c *Config) BuildStrategies() []ScheduledStrategy { return slices.Clone(c.scheduled) }
 
-// Scope returns the nodes and namespaces that Evenkeel may work on, and which usage data it trusts.
+// Scope returns the nodes and namespaces in scope, and the requirements for usage data.
 func (c *Config) Scope() cluster.Scope {
 	return cluster.Scope{
 		Include: c.Namespaces.Include, Exclude: c.Namespaces.Exclude, Namespaces: parseSelector(c.Namespaces.Selector),
@@ -37,7 +41,8 @@ func (c *Config) Scope() cluster.Scope {
 	}
 }
 
-// parseSelector returns nil, which selects everything, for an empty selector. check has reported a wrong one.
+// parseSelector returns nil for an empty or invalid selector. A nil selector selects all objects; check reports
+// invalid selectors.
 func parseSelector(text string) labels.Selector {
 	sel, err := labels.Parse(text)
 	if err != nil || sel.Empty() {
@@ -46,7 +51,7 @@ func parseSelector(text string) labels.Selector {
 	return sel
 }
 
-// Location returns the time zone of schedules and windows that do not name one.
+// Location returns the default time zone of schedules and windows.
 func (c *Config) Location() *time.Location {
 	loc, err := cron.LoadZone(c.TimeZone)
 	if err != nil {
@@ -134,12 +139,12 @@ func (c *Config) PerMinute() int {
 	return n
 }
 
-// ReferencedFiles returns the paths of the files that the configuration names, including those that could not be read.
+// ReferencedFiles returns the paths of all files that the configuration refers to, including unreadable files.
 func (c *Config) ReferencedFiles() []string { return slices.Clone(c.referencedFiles) }
 
-// Hash identifies the effective configuration and the content of the files that it names, by 12 hex digits. Comments
-// and the order of keys do not change it. The keys web and dryRun do not change it either: a dry run makes the same
-// plan, so a user can read the plan, set dryRun to false, and execute that plan.
+// Hash returns 12 hex digits that identify the effective configuration, including the content of referenced files.
+// Comments, key order, and the keys web and dryRun do not change the hash. A dry run makes the same plan as a live
+// run, so a user can check the plan, set dryRun to false, and execute the plan.
 func (c *Config) Hash() string {
 	hashed := *c
 	hashed.DryRun, hashed.Web = true, Web{}
@@ -150,4 +155,102 @@ func (c *Config) Hash() string {
 	b = append(b, strings.Join(c.fileDigests, "")...)
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:6])
+}
+
+// HintRules returns the rules of hints.rules and hints.rulesFile. It returns no rules if hints are disabled.
+func (c *Config) HintRules() []pressure.Rule {
+	if !c.Hints.Enabled {
+		return nil
+	}
+	return slices.Clone(c.pressureRules)
+}
+
+// PressureOptions returns the rules, the label and the taint of pressure hints.
+func (c *Config) PressureOptions() pressure.Options {
+	h := c.Hints
+	o := pressure.Options{
+		MaxHintedFrac: h.MaxHintedFrac, TTL: time.Duration(h.TTL), Rules: c.HintRules(),
+		Scope: parseSelector(c.NodeSelector), SkipTaints: h.SkipTaints,
+	}
+	if h.Label.Key != "" {
+		o.Label = h.Label.Key + "=" + h.Label.Value
+	}
+	if h.Taint.Enabled {
+		o.Taint = h.Taint.Key
+	}
+	return o
+}
+
+// WritesHints reports whether Evenkeel writes pressure hints to nodes. A dry run does not.
+func (c *Config) WritesHints() bool { return c.Hints.Enabled && !c.DryRun }
+
+// HasUsageSource reports whether Evenkeel measures usage.
+func (c *Config) HasUsageSource() bool { return c.Load.Source != SourceRequests }
+
+// watcherWindow is the longest window that clients can request from a load-watcher.
+const watcherWindow = 15 * time.Minute
+
+// UsageWindowOptions configure which usage samples Evenkeel keeps, which statistic it computes, and which levels it
+// watches.
+func (c *Config) UsageWindowOptions() window.Options {
+	o := window.Options{
+		Source: c.Load.Source, Statistic: window.Statistic(c.Load.Statistic), Window: time.Duration(c.Load.Window),
+		MaxAge: time.Duration(c.Load.MaxAge), Interval: time.Duration(c.Load.Interval),
+	}
+	o.NodesOnly = c.Load.Source == SourceLoadWatcher || c.Load.Source == SourcePrometheus && !c.PrometheusOptions().QueriesPods()
+	if c.Load.Source == SourcePrometheus {
+		o.RateWindow = time.Duration(c.Load.Prometheus.RateWindow)
+	}
+	if c.Web.Watcher {
+		o.KeepNodeSamples = watcherWindow
+	}
+	o.Watches = c.StrategyWatches()
+	for _, r := range c.HintRules() {
+		o.Watches = append(o.Watches, window.LevelWatch{
+			Name: r.WatchName(), Resource: r.Resource, Enter: r.Enter, Leave: r.Leave, Below: r.Below, For: r.MinSamples,
+		})
+	}
+	return o
+}
+
+// StrategyWatches returns the usage levels that strategies need compared with every sample.
+func (c *Config) StrategyWatches() []window.LevelWatch {
+	var out []window.LevelWatch
+	for _, s := range c.scheduled {
+		for _, w := range s.Strategy.UsageNeeds().Watches {
+			out = append(out, toLevelWatch(w))
+		}
+	}
+	return out
+}
+
+// HintRuleQueries returns the PromQL queries of hint rules, by rule name.
+func (c *Config) HintRuleQueries() map[string]string {
+	out := map[string]string{}
+	for _, r := range c.HintRules() {
+		if r.Query != "" {
+			out[r.Name] = r.Query
+		}
+	}
+	return out
+}
+
+// toLevelWatch converts a watch of a strategy. Unlike a hint, a strategy enters and leaves the hot state at the same
+// level.
+func toLevelWatch(w arg.Watch) window.LevelWatch {
+	level, deviation := w.Target, false
+	if level == 0 {
+		level, deviation = w.Deviation, true
+	}
+	return window.LevelWatch{Name: w.Name, Resource: w.Resource, Enter: level, Leave: level, Deviation: deviation, For: w.For}
+}
+
+// PrometheusOptions returns the options of the Prometheus source, without the HTTP client.
+func (c *Config) PrometheusOptions() prometheus.Options {
+	p := c.Load.Prometheus
+	return prometheus.Options{
+		URL: p.URL, Preset: prometheus.Preset(p.Preset), RateWindow: time.Duration(p.RateWindow),
+		Queries: p.Queries, PodQueries: p.PodQueries, Freshness: p.Freshness, Rules: c.HintRuleQueries(),
+		NodeLabel: p.NodeLabel, Timeout: time.Duration(p.Timeout), MaxAge: time.Duration(c.Load.MaxAge),
+	}
 }

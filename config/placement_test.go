@@ -11,8 +11,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
-// TestPlacementSection checks that the planner gets the profiles, that paths of files are relative to the directory of
-// the configuration, and that the content of these files changes the hash.
+// TestPlacementSection checks that the planner gets the profiles, and that file paths are relative to the directory
+// of the configuration. The content of these files must change the hash.
 func TestPlacementSection(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {
@@ -53,6 +53,6 @@ func TestPlacementSection(t *testing.T) {
 	before := c.Hash()
 	write("policy.json", `{"kind": "Policy", "apiVersion": "v1", "priorities": null}`)
 	if after := load().Hash(); after == before {
-		t.Error("another policy gives the same hash, want another")
+		t.Error("a changed policy gives the same hash, want a different hash")
 	}
 }

@@ -2,7 +2,6 @@ package config
 
 import (
 	"encoding/json"
-	"time"
 
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 	"github.com/evenkeel-project/evenkeel/internal/cron"
@@ -11,7 +10,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/strategies"
 )
 
-// Config is config.yaml. docs/reference/config.md describes every key.
+// Config is the content of config.yaml; docs/reference/config.md describes every key.
 type Config struct {
 	APIVersion   string     `json:"apiVersion"`
 	Kind         string     `json:"kind"`
@@ -47,7 +46,7 @@ type Namespaces struct {
 	Selector string   `json:"selector"`
 }
 
-// Strategy is one strategy with its schedule. Args are JSON.
+// Strategy is one strategy with its schedule.
 type Strategy struct {
 	Name     string          `json:"name"`
 	Type     string          `json:"type"`
@@ -56,12 +55,13 @@ type Strategy struct {
 	Args     json.RawMessage `json:"args,omitempty"`
 }
 
-// Impact sets the limit for failure categories: the utilization of the surviving nodes, as a fraction of allocatable.
+// Impact configures failure impact. UtilizationLimit bounds the utilization of the surviving nodes, as a fraction of
+// allocatable.
 type Impact struct {
 	UtilizationLimit float64 `json:"utilizationLimit"`
 }
 
-// Guards say which pods Evenkeel must not evict.
+// Guards configure which pods Evenkeel must not evict.
 type Guards struct {
 	MinConfidence            float64  `json:"minConfidence"`
 	MinReplicas              int      `json:"minReplicas"`
@@ -77,7 +77,7 @@ type Guards struct {
 	NoEvictionPolicy         string   `json:"noEvictionPolicy"`
 }
 
-// Limits bound the evictions of one pass and of one hour, and the work of planning.
+// Limits bound the evictions of one pass and of one hour, and the cost of planning.
 type Limits struct {
 	PerPass      plan.CountLimit `json:"perPass"`
 	PerNode      plan.CountLimit `json:"perNode"`
@@ -85,19 +85,18 @@ type Limits struct {
 	PerOwner     plan.CountLimit `json:"perOwner"`
 	PerZone      plan.CountLimit `json:"perZone"`
 	PerHour      PerHour         `json:"perHour"`
-	// MaxPredictions bounds the predictions for one plan: a number or unlimited. A plan asks for one prediction each time
-	// that it needs to know where one replacement would land.
+	// MaxPredictions bounds how many placements the planner predicts for one plan.
 	MaxPredictions plan.CountLimit `json:"maxPredictions"`
 }
 
-// PerHour bounds the evictions of the last hour.
+// PerHour bounds the evictions within the last hour.
 type PerHour struct {
 	Owner     plan.CountLimit `json:"owner"`
 	Namespace plan.CountLimit `json:"namespace"`
 	Cluster   plan.CountLimit `json:"cluster"`
 }
 
-// Windows say when Evenkeel may evict.
+// Windows configure when Evenkeel may evict.
 type Windows struct {
 	Allow []Window `json:"allow"`
 	Deny  []Window `json:"deny"`
@@ -110,7 +109,7 @@ type Window struct {
 	TimeZone string   `json:"timeZone,omitempty"`
 }
 
-// Evictor says how Evenkeel executes evictions.
+// Evictor configures how Evenkeel executes evictions.
 type Evictor struct {
 	GracePeriodSeconds *int64          `json:"gracePeriodSeconds"`
 	PerMinute          plan.CountLimit `json:"perMinute"`
@@ -123,21 +122,21 @@ type Evictor struct {
 	Breaker            Breaker         `json:"breaker"`
 }
 
-// InFlight bounds the evicted pods whose replacements are not ready yet.
+// InFlight bounds the number of evicted pods whose replacements are not ready yet.
 type InFlight struct {
 	Total    plan.CountLimit `json:"total"`
 	PerNode  plan.CountLimit `json:"perNode"`
 	PerOwner plan.CountLimit `json:"perOwner"`
 }
 
-// Backoff is how long Evenkeel leaves a workload alone after a bad landing: Initial, and twice as long each time, up to
-// Max.
+// Backoff configures how long Evenkeel does not touch a workload after a bad landing. The first back-off takes
+// Initial; each further one takes twice as long, up to Max.
 type Backoff struct {
 	Initial Duration `json:"initial"`
 	Max     Duration `json:"max"`
 }
 
-// Breaker says what stops a pass, and for how long the breaker then prevents further passes.
+// Breaker configures which failures stop a pass, and how long the breaker then prevents further passes.
 type Breaker struct {
 	MaxUnreadyNodesFrac float64         `json:"maxUnreadyNodesFrac"`
 	MaxPendingPods      plan.CountLimit `json:"maxPendingPods"`
@@ -146,7 +145,7 @@ type Breaker struct {
 	Hold                Duration        `json:"hold"`
 }
 
-// Sources of usage. SourceRequests means that Evenkeel does not measure usage.
+// Usage sources. With SourceRequests, Evenkeel measures no usage.
 const (
 	SourceRequests      = "requests"
 	SourceMetricsServer = "metricsServer"
@@ -154,10 +153,9 @@ const (
 	SourceLoadWatcher   = "loadWatcher"
 )
 
-// LoadSource says where Evenkeel reads the usage of nodes and pods.
+// LoadSource configures where Evenkeel reads the usage of nodes and pods.
 type LoadSource struct {
-	Source string `json:"source"`
-	// Interval is the time between two samples.
+	Source        string        `json:"source"`
 	Interval      Duration      `json:"interval"`
 	Statistic     string        `json:"statistic"`
 	Window        Duration      `json:"window"`
@@ -168,22 +166,23 @@ type LoadSource struct {
 	LoadWatcher   LoadWatcher   `json:"loadWatcher"`
 }
 
-// MetricsServer reads the metrics API of the cluster.
+// MetricsServer configures usage from the metrics API of the cluster.
 type MetricsServer struct {
 	Timeout Duration `json:"timeout"`
 }
 
-// Prometheus reads usage by PromQL queries.
+// Prometheus configures usage from PromQL queries.
 type Prometheus struct {
 	URL    string `json:"url"`
 	Preset string `json:"preset"`
-	// RateWindow is the range over which the queries of the preset compute rates.
+	// RateWindow is the range over which queries of the preset compute rates.
 	RateWindow Duration `json:"rateWindow"`
-	// Queries return the usage of nodes, by resource. They replace the query of the preset, or add one.
+	// Queries return the usage of nodes, by resource. A query replaces the query of the preset for that resource.
 	Queries map[string]string `json:"queries"`
-	// PodQueries return the usage of pods, for cpu and memory. An empty query means that it is not measured.
+	// PodQueries return the usage of pods, for cpu and memory. An empty query disables the measurement of that
+	// resource.
 	PodQueries map[string]string `json:"podQueries"`
-	// Freshness queries return when a node was measured, by the resource of the query for which they say so.
+	// Freshness contains queries, by resource, that return when the usage of each node was measured.
 	Freshness          map[string]string `json:"freshness"`
 	NodeLabel          string            `json:"nodeLabel"`
 	Timeout            Duration          `json:"timeout"`
@@ -194,7 +193,7 @@ type Prometheus struct {
 	InsecureSkipVerify bool              `json:"insecureSkipVerify"`
 }
 
-// LoadWatcher reads usage from a load-watcher.
+// LoadWatcher configures usage from a load-watcher.
 type LoadWatcher struct {
 	URL       string   `json:"url"`
 	Timeout   Duration `json:"timeout"`
@@ -202,37 +201,38 @@ type LoadWatcher struct {
 	CAFile    string   `json:"caFile"`
 }
 
-// Hints say when Evenkeel labels or taints nodes under pressure.
+// Hints configure when Evenkeel labels or taints nodes under pressure.
 type Hints struct {
 	Enabled       bool      `json:"enabled"`
 	Label         HintLabel `json:"label"`
 	Taint         HintTaint `json:"taint"`
 	MaxHintedFrac float64   `json:"maxHintedFrac"`
 	TTL           Duration  `json:"ttl"`
-	// SkipTaints are keys of taints. A node with such a taint gets no hint if the taint keeps pods off.
+	// SkipTaints are taint keys. A node with such a taint gets no hint if the effect of the taint is NoSchedule or
+	// NoExecute.
 	SkipTaints []string `json:"skipTaints"`
-	// For and ClearMargin are defaults for rules. For is the number of consecutive samples. ClearMargin is how far the value
-	// must fall back inside the level before the hint goes, as a fraction of the level.
+	// For and ClearMargin are defaults for rules. For is a number of consecutive samples. A hint is cleared when the
+	// value is back inside the level by ClearMargin, a fraction of the level.
 	For         int        `json:"for"`
 	ClearMargin float64    `json:"clearMargin"`
 	Rules       []HintRule `json:"rules"`
-	// RulesFile is the path of a file with more rules, in the format of dynamicScheduler's rule.yaml.
+	// RulesFile is the path of a file with further rules, in the format of dynamicScheduler's rule.yaml.
 	RulesFile string `json:"rulesFile"`
 }
 
-// HintLabel is the label of a hinted node. An empty key means no label.
+// HintLabel is the label that hinted nodes get. An empty key disables the label.
 type HintLabel struct {
 	Key   string `json:"key"`
 	Value string `json:"value"`
 }
 
-// HintTaint is the taint of a hinted node.
+// HintTaint is the taint that hinted nodes get.
 type HintTaint struct {
 	Enabled bool   `json:"enabled"`
 	Key     string `json:"key"`
 }
 
-// HintRule says when a node is under pressure.
+// HintRule defines when a node is under pressure.
 type HintRule struct {
 	Name       string   `json:"name"`
 	Resource   string   `json:"resource,omitempty"`
@@ -251,14 +251,14 @@ type Placement struct {
 	Trust           SchedulerTrust     `json:"trust"`
 }
 
-// SchedulerTrust says when Evenkeel treats a scheduler without a profile as the default scheduler: after MinBindings
-// predicted bindings, if a share of at least MinHitRate was right.
+// SchedulerTrust configures when Evenkeel predicts a scheduler without a profile like the default scheduler. Evenkeel
+// requires at least MinBindings predicted bindings, of which at least the share MinHitRate was right.
 type SchedulerTrust struct {
 	MinBindings int     `json:"minBindings"`
 	MinHitRate  float64 `json:"minHitRate"`
 }
 
-// PlacementProfile describes one scheduler that the file of schedulerConfig does not contain.
+// PlacementProfile describes one scheduler that is not in the file of schedulerConfig.
 type PlacementProfile struct {
 	SchedulerName     string             `json:"schedulerName"`
 	Score             string             `json:"score"`
@@ -267,41 +267,25 @@ type PlacementProfile struct {
 	Policy            string             `json:"policy,omitempty"`
 }
 
-// TargetLoadPacking are the arguments of the score of that name. A nil field means the default of the score.
+// TargetLoadPacking contains arguments of the score plugin TargetLoadPacking; nil fields select the defaults of the
+// plugin.
 type TargetLoadPacking struct {
 	TargetUtilization *float64 `json:"targetUtilization"`
 	DefaultMilliCPU   *int     `json:"defaultMilliCPU"`
 	RequestFactor     *float64 `json:"requestFactor"`
 }
 
-// Web says what Evenkeel serves besides health and metrics.
+// Web configures endpoints besides health checks and metrics.
 type Web struct {
-	// Watcher serves the usage of nodes through the API of a load-watcher.
+	// Watcher serves the usage of nodes with the API of a load-watcher.
 	Watcher bool `json:"watcher"`
 }
 
-// secretFile is a file with credentials for the source of usage.
+// secretFile is a file with credentials for the usage source.
 type secretFile struct {
 	position string // FILE:LINE: KEY of the key that names it
 	path     string
 }
-
-// Duration is a duration that YAML writes as 90s, 5m or 1h30m.
-type Duration time.Duration
-
-// String returns the duration as YAML writes it, without zeros at the end: 5m instead of 5m0s.
-func (d Duration) String() string {
-	s := time.Duration(d).String()
-	for _, cut := range [...]string{"m0s", "h0m"} {
-		if len(s) > len(cut) && s[len(s)-len(cut):] == cut {
-			s = s[:len(s)-2]
-		}
-	}
-	return s
-}
-
-// MarshalJSON writes the duration as a string.
-func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }
 
 // ScheduledStrategy is a strategy with its schedule.
 type ScheduledStrategy struct {

@@ -34,19 +34,19 @@ func TestLoadWindows(t *testing.T) {
 	}
 	c, err = config.Load("config.yaml", []byte(usageConfig+"web: {watcher: true}\n"))
 	if err != nil || c.UsageWindowOptions().KeepNodeSamples != 15*time.Minute {
-		t.Errorf("with web.watcher, samples of nodes are kept for %s (error %v), want 15m", c.UsageWindowOptions().KeepNodeSamples, err)
+		t.Errorf("with web.watcher, node samples are kept for %s (error %v), want 15m", c.UsageWindowOptions().KeepNodeSamples, err)
 	}
 	c, err = config.Load("config.yaml", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nload: {source: prometheus, prometheus: {url: http://p, rateWindow: 90s}}\n"))
 	if err != nil || c.UsageWindowOptions().RateWindow != 90*time.Second {
-		t.Errorf("the window of rates is %s (error %v), want 90s", c.UsageWindowOptions().RateWindow, err)
+		t.Errorf("the rate window is %s (error %v), want 90s", c.UsageWindowOptions().RateWindow, err)
 	}
 	if config.Default().HasUsageSource() {
-		t.Error("the default has a source of usage, want none")
+		t.Error("the default configuration has a usage source, want none")
 	}
 }
 
-// TestSourcesThatKnowNodesOnly checks which sources measure no pods.
-func TestSourcesThatKnowNodesOnly(t *testing.T) {
+// TestNodesOnlySources checks which usage sources measure nodes but no pods.
+func TestNodesOnlySources(t *testing.T) {
 	const head = "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nload: "
 	for load, want := range map[string]bool{
 		"{source: metricsServer}":                                                                                                              false,
@@ -61,14 +61,14 @@ func TestSourcesThatKnowNodesOnly(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", load, err)
 		} else if got := c.UsageWindowOptions().NodesOnly; got != want {
-			t.Errorf("%s: NodesOnly is %v, want the opposite", load, got)
+			t.Errorf("%s: NodesOnly is %v, want %v", load, got, want)
 		}
 	}
 }
 
-// TestAShortMaxAgeWithoutPrometheus checks that load.maxAge may be less than the default of prometheus.rateWindow if the
-// source is not Prometheus.
-func TestAShortMaxAgeWithoutPrometheus(t *testing.T) {
+// TestShortMaxAgeWithoutPrometheus checks that load.maxAge may be less than the default of prometheus.rateWindow,
+// unless the usage source is Prometheus.
+func TestShortMaxAgeWithoutPrometheus(t *testing.T) {
 	if _, err := config.Load("config.yaml", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nload: {source: metricsServer, maxAge: 1m}\n")); err != nil {
 		t.Error(err)
 	}

@@ -4,23 +4,28 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/internal/cron"
+	"github.com/evenkeel-project/evenkeel/internal/plural"
+	"github.com/evenkeel-project/evenkeel/internal/strict"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/usage/promql"
 )
 
-// Warnings return settings that are valid but make little sense, or are less safe than the defaults. Windows and
+// Warnings describe settings that are valid but probably mistakes, or less safe than the defaults. Windows and
 // schedules are checked for one year from now.
 func (c *Config) Warnings(now time.Time) []string {
 	return slices.Concat(limitWarnings(c), windowWarnings(c, now), protectWarnings(c), TokenWarnings(c), hintWarnings(c),
 		unusedSourceWarnings(c), secretWarnings(c))
 }
 
-// limitWarnings return limits that allow no eviction. They are not errors, because a user may set one to stop evictions
-// quickly.
+// limitWarnings report limits that permit no eviction. Such limits are no errors, because a user may set one to stop
+// evictions quickly.
 func limitWarnings(c *Config) []string {
 	var out []string
 	l := c.Limits
@@ -29,7 +34,7 @@ func limitWarnings(c *Config) []string {
 		count plan.CountLimit
 	}{{"perPass", l.PerPass}, {"perNode", l.PerNode}, {"perNamespace", l.PerNamespace}, {"perOwner", l.PerOwner}, {"perZone", l.PerZone}} {
 		if x.count.For(1) < 1 {
-			out = append(out, fmt.Sprintf("limits.%s: %s: Evenkeel would plan and evict nothing; to plan without evicting, set dryRun: true", x.key,
+			out = append(out, fmt.Sprintf("limits.%s: %s: Evenkeel would plan nothing and evict nothing; to plan without evicting, set dryRun: true", x.key,
 				x.count))
 		}
 	}
@@ -58,7 +63,7 @@ func windowWarnings(c *Config, now time.Time) []string {
 	return out
 }
 
-// TokenWarnings return tokens that Evenkeel sends over an unencrypted connection.
+// TokenWarnings report tokens that Evenkeel sends over an unencrypted connection.
 func TokenWarnings(c *Config) []string {
 	where, file, address := "load.prometheus", c.Load.Prometheus.TokenFile, c.Load.Prometheus.URL
 	switch c.Load.Source {
@@ -80,7 +85,7 @@ func isLoopback(host string) bool {
 	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }
 
-// protectWarnings return protections of the default that this configuration does not have.
+// protectWarnings report default protections that the configuration lacks.
 func protectWarnings(c *Config) []string {
 	var missing []string
 	for _, p := range Default().Guards.Protect {
@@ -92,4 +97,77 @@ func protectWarnings(c *Config) []string {
 		return nil
 	}
 	return []string{"guards.protect: lacks " + strings.Join(missing, ", ") + " of the default: Evenkeel may evict such pods"}
+}
+
+// hintWarnings report rules that have no effect or look inverted, and queries that return no value for some nodes.
+// The state of such a node is unknown, so its hint stays until the hint expires.
+func hintWarnings(c *Config) []string {
+	if n := len(c.pressureRules); n > 0 && !c.Hints.Enabled {
+		return []string{fmt.Sprintf("hints.enabled: is false: %s no effect (want hints.enabled: true)",
+			plural.Choose(n, "the rule has", fmt.Sprintf("the %d rules have", n)))}
+	}
+	var out []string
+	for _, r := range c.Hints.Rules {
+		switch {
+		case r.Resource == cluster.MemoryAvailable && r.Above != nil:
+			out = append(out, fmt.Sprintf("hints: rule %s: memory.available is free memory, so `above` makes pods avoid nodes with much free memory (did you mean below?)", r.Name))
+		case (r.Resource == "cpu" || r.Resource == "memory") && r.Below != nil:
+			out = append(out, fmt.Sprintf("hints: rule %s: `below` makes pods avoid nodes that use little %s (did you mean above?)", r.Name,
+				r.Resource))
+		}
+	}
+	for _, r := range c.HintRules() {
+		if q, err := promql.Parse(r.Query); r.Query != "" && err == nil {
+			if by := q.FilteringComparison(); by != "" {
+				out = append(out, fmt.Sprintf("hints: rule %s: the query returns a value only if %s; the state of the other nodes is unknown, so their hints stay until they expire; remove the comparison, or use bool",
+					r.Name, by))
+			}
+		}
+	}
+	return out
+}
+
+// unusedSourceWarnings report a usage source that the configuration does not use. hintWarnings report disabled hint
+// rules.
+func unusedSourceWarnings(c *Config) []string {
+	if !c.HasUsageSource() || c.Web.Watcher || len(c.pressureRules) > 0 {
+		return nil
+	}
+	if slices.ContainsFunc(c.scheduled, func(s ScheduledStrategy) bool { return s.Strategy.UsageNeeds().Required }) {
+		return nil
+	}
+	return []string{fmt.Sprintf("load.source: the usage from %s is not used: no NodeLoad strategy has basis: load, hints.rules is empty, and web.watcher is false", c.Load.Source)}
+}
+
+// recordSecretFiles sets c.secretFiles to the files of the configured source.
+func recordSecretFiles(c *Config, d *strict.Decoder) {
+	p, w := c.Load.Prometheus, c.Load.LoadWatcher
+	c.secretFiles = nil
+	note := func(source, field, path string) {
+		if path != "" && c.Load.Source == source {
+			field = "load." + source + "." + field
+			c.secretFiles = append(c.secretFiles, secretFile{fmt.Sprintf("%s:%d: %s", d.File(), d.Line(field), field), path})
+		}
+	}
+	note(SourcePrometheus, "tokenFile", p.TokenFile)
+	note(SourcePrometheus, "caFile", p.CAFile)
+	note(SourcePrometheus, "certFile", p.CertFile)
+	note(SourcePrometheus, "keyFile", p.KeyFile)
+	note(SourceLoadWatcher, "tokenFile", w.TokenFile)
+	note(SourceLoadWatcher, "caFile", w.CAFile)
+}
+
+// secretWarnings report credential files that are unreadable on this machine. They are no errors, because users often
+// check a configuration on a machine without its secrets.
+func secretWarnings(c *Config) []string {
+	var out []string
+	for _, s := range c.secretFiles {
+		f, err := os.Open(s.path)
+		if err != nil {
+			out = append(out, fmt.Sprintf("%s: cannot be read here: %v; the source needs this file where Evenkeel runs", s.position, err))
+			continue
+		}
+		f.Close()
+	}
+	return out
 }

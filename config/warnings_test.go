@@ -8,7 +8,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 )
 
-func TestWarnsOfWindowsThatLeaveNoTime(t *testing.T) {
+func TestWindowWarnings(t *testing.T) {
 	for windows, want := range map[string]string{
 		"": "",
 		"allow: [{schedule: \"0 2 * * *\", duration: 1h}]":                                                     "",
@@ -29,7 +29,7 @@ func TestWarnsOfWindowsThatLeaveNoTime(t *testing.T) {
 	}
 }
 
-func TestWarnsOfTokensInTheClear(t *testing.T) {
+func TestTokenWarnings(t *testing.T) {
 	for text, want := range map[string]string{
 		"source: prometheus, prometheus: {url: \"http://prometheus.monitoring:9090\", tokenFile: /t}":  "load.prometheus.tokenFile: Evenkeel sends the token to an http:// address",
 		"source: prometheus, prometheus: {url: \"HTTP://10.0.0.1:9090\", tokenFile: /t}":               "load.prometheus.tokenFile: Evenkeel sends the token to an http:// address",
@@ -52,16 +52,16 @@ func TestWarnsOfTokensInTheClear(t *testing.T) {
 	}
 }
 
-// TestWarnsOfWhatIsValidAndNotMeant checks warnings about limits that allow nothing, strategies that no window allows to
-// evict, and fewer protections than the default.
-func TestWarnsOfWhatIsValidAndNotMeant(t *testing.T) {
+// TestSuspiciousSettingWarnings checks warnings about limits that permit no eviction, strategies that are never
+// due in an allow window, and fewer protections than the default.
+func TestSuspiciousSettingWarnings(t *testing.T) {
 	const (
 		noon  = "strategies: [{name: zones, type: ZoneSpread, schedule: \"0 12 * * *\"}, {name: hot, type: NodeLoad, schedule: \"*/10 * * * *\", args: {target: {cpu: 0.8}}}]\n"
 		night = "windows: {allow: [{schedule: \"0 22 * * *\", duration: 6h}]}\n"
 	)
 	for text, want := range map[string]string{
-		"limits: {perPass: 0, perZone: 0}\n":       "limits.perPass: 0: Evenkeel would plan and evict nothing; to plan without evicting, set dryRun: true; limits.perZone: 0: Evenkeel",
-		"limits: {perOwner: 0%}\n":                 "limits.perOwner: 0%: Evenkeel would plan and evict nothing",
+		"limits: {perPass: 0, perZone: 0}\n":       "limits.perPass: 0: Evenkeel would plan nothing and evict nothing; to plan without evicting, set dryRun: true; limits.perZone: 0: Evenkeel",
+		"limits: {perOwner: 0%}\n":                 "limits.perOwner: 0%: Evenkeel would plan nothing and evict nothing",
 		"limits: {perPass: 1, perNamespace: 1%}\n": "",
 		noon:         "",
 		noon + night: "strategies[0].schedule: \"0 12 * * *\": within a year, strategy zones is never due while windows allow evictions: it would evict nothing",

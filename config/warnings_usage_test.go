@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-const unusedSourceWarning = "load.source: nothing uses what prometheus measures: no NodeLoad strategy has basis: load, hints.rules is empty, and web.watcher is false"
+const unusedSourceWarning = "load.source: the usage from prometheus is not used: no NodeLoad strategy has basis: load, hints.rules is empty, and web.watcher is false"
 
-// TestWarnsOfASourceThatServesNobody checks the warning about a source of usage that nothing uses.
-func TestWarnsOfASourceThatServesNobody(t *testing.T) {
+// TestUnusedSourceWarning checks the warning about an unused usage source.
+func TestUnusedSourceWarning(t *testing.T) {
 	const hot = "strategies: [{name: hot, type: NodeLoad, schedule: '@hourly', args: {target: {cpu: 0.7}, basis: "
 	for more, want := range map[string]string{hot + "load}}]": "", hot + "requests}}]": unusedSourceWarning, "web: {watcher: true}": "", "load: {source: requests}": ""} {
 		head := prometheusConfig
@@ -24,16 +24,16 @@ func TestWarnsOfASourceThatServesNobody(t *testing.T) {
 	}
 }
 
-// TestWarnsOfHintsThatAreNotMeant checks warnings about rules without effect, inverted rules, and queries that return no
-// value for some nodes.
-func TestWarnsOfHintsThatAreNotMeant(t *testing.T) {
+// TestHintWarnings checks warnings about rules without effect, about inverted rules, and about queries
+// that return no value for some nodes.
+func TestHintWarnings(t *testing.T) {
 	for hints, want := range map[string]string{
 		`{enabled: false, rules: [{name: a, promql: x, above: 1}, {name: b, promql: x, above: 1}]}`:                             "hints.enabled: is false: the 2 rules have no effect (want hints.enabled: true)",
 		`{enabled: false, rules: [{name: a, promql: "x > 1", above: 1}]}`:                                                       "hints.enabled: is false: the rule has no effect (want hints.enabled: true)",
-		`{enabled: true, rules: [{name: a, promql: "x > 0.8", above: 0.8}]}`:                                                    "hints: rule a: the query returns a value only if x > 0.8; the other nodes are unknown and keep their hint until it expires; remove the comparison, or use bool",
+		`{enabled: true, rules: [{name: a, promql: "x > 0.8", above: 0.8}]}`:                                                    "hints: rule a: the query returns a value only if x > 0.8; the state of the other nodes is unknown, so their hints stay until they expire; remove the comparison, or use bool",
 		`{enabled: true, rules: [{name: a, promql: "x > bool 0.8", above: 0.5}, {name: b, resource: cpu, above: 0.5}]}`:         "",
-		`{enabled: true, rules: [{name: m, resource: memory.available, above: 1073741824}]}`:                                    "hints: rule m: memory.available is free memory: above hints nodes with much free memory, and pods avoid them (did you mean below?)",
-		`{enabled: true, rules: [{name: c, resource: cpu, below: 0.2}, {name: d, resource: memory.available, below: 1048576}]}`: "hints: rule c: below hints nodes that use little cpu, and pods avoid them (did you mean above?)",
+		`{enabled: true, rules: [{name: m, resource: memory.available, above: 1073741824}]}`:                                    "hints: rule m: memory.available is free memory, so `above` makes pods avoid nodes with much free memory (did you mean below?)",
+		`{enabled: true, rules: [{name: c, resource: cpu, below: 0.2}, {name: d, resource: memory.available, below: 1048576}]}`: "hints: rule c: `below` makes pods avoid nodes that use little cpu (did you mean above?)",
 		`{}`: unusedSourceWarning,
 	} {
 		c := loadConfig(t, prometheusConfig+"hints: "+hints+"\n")
@@ -43,8 +43,8 @@ func TestWarnsOfHintsThatAreNotMeant(t *testing.T) {
 	}
 }
 
-// TestWarnsOfFilesThatAreNotThere checks the warning about missing files of the configured source.
-func TestWarnsOfFilesThatAreNotThere(t *testing.T) {
+// TestMissingSecretWarnings checks the warning about missing credential files of the usage source.
+func TestMissingSecretWarnings(t *testing.T) {
 	there := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(there, []byte("x"), 0o600); err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 // approvalPollInterval is the time between two checks for an approved plan.
 const approvalPollInterval = 5 * time.Second
 
-// applyApprovedPlan executes a plan that waits for execution, if there is one.
+// applyApprovedPlan executes the pending approved plan, if any.
 func (c *Controller) applyApprovedPlan(ctx context.Context) {
 	if c.Approvals == nil || c.Mode != plan.Live {
 		return
@@ -33,13 +33,13 @@ func (c *Controller) applyApprovedPlan(ctx context.Context) {
 		c.Log.Error("an approved plan could not be executed", "plan", r.Plan.ID, "error", err)
 	}
 	if err := c.Approvals.Complete(ctx, *r, report); err != nil {
-		c.Log.Warn("the report of an approved plan could not be handed to the person who approved it", "plan", r.Plan.ID, "error", err)
+		c.Log.Warn("the report of an approved plan could not be stored for the person who approved the plan", "plan", r.Plan.ID, "error", err)
 	}
 }
 
-// Apply executes a saved plan that a person approved. It applies every limit, window, budget and
-// back-off again, checks each move on a new snapshot, and drops the moves that are no longer
-// valid. It never replans. The error says why no move could be tried.
+// Apply executes a saved plan that a person approved. It enforces every limit, window, budget and
+// back-off again, checks each move on a new snapshot, and drops the moves that are no longer valid.
+// Apply never replans. Apply returns an error if the pass could not start.
 func (c *Controller) Apply(ctx context.Context, approved plan.Plan, by plan.Approval) (plan.RunReport, error) {
 	p := c.newPass(nil)
 	p.report.Plan, p.report.Approval = approved, &by
@@ -54,16 +54,16 @@ func (c *Controller) Apply(ctx context.Context, approved plan.Plan, by plan.Appr
 		return p.finish(ctx), nil
 	}
 	p.checkBreaker()
-	if !p.blocked() {
-		p.executeWaves(ctx, p.admit(approved))
+	if !p.stopIfBlocked() {
+		p.executeWaves(ctx, p.withoutForbiddenMoves(approved))
 		p.recheckBreaker(ctx)
 	}
 	return p.finish(ctx), nil
 }
 
-// admit returns the approved plan without the moves that limits, windows and budgets forbid now.
-// It records an outcome for each of those.
-func (p *pass) admit(approved plan.Plan) plan.Plan {
+// withoutForbiddenMoves returns the approved plan without the moves that limits, windows and
+// budgets forbid now. withoutForbiddenMoves records an outcome for each of these moves.
+func (p *pass) withoutForbiddenMoves(approved plan.Plan) plan.Plan {
 	p.log.Info("executing an approved plan", "moves", len(approved.Moves), "approvedAt", p.report.Approval.At)
 	refused := p.Planner.Admit(p.snapshot, p.state, approved, p.snapshot.TakenAt)
 	p.report.Outcomes = append(p.report.Outcomes, refused...)
@@ -73,7 +73,7 @@ func (p *pass) admit(approved plan.Plan) plan.Plan {
 	return approved
 }
 
-// planProblem says why no move of a saved plan may be executed; "" if they may.
+// planProblem returns the reason why a saved plan must not be executed, or "".
 func (c *Controller) planProblem(p plan.Plan, clusterUID string) string {
 	now := c.Clock.Now()
 	switch {
@@ -90,7 +90,7 @@ func (c *Controller) planProblem(p plan.Plan, clusterUID string) string {
 	return movesProblem(p.Moves)
 }
 
-// movesProblem says why no planner can have made this list of moves; "" if one can.
+// movesProblem returns the reason why a list of moves is malformed, or "".
 func movesProblem(moves []plan.Move) string {
 	pods, wave := map[string]bool{}, 1
 	for i, m := range moves {

@@ -9,10 +9,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// oneWavePlanner plans five moves in one wave and counts the rechecks. Each recheck drops the
-// last of the remaining moves.
+// oneWavePlanner plans five moves in one wave and counts the rechecks. Each recheck of
+// oneWavePlanner drops the last remaining move.
 type oneWavePlanner struct {
-	noLimits
+	unlimitedPlanner
 	asked []int
 }
 
@@ -55,7 +55,7 @@ func TestALongWaveIsLookedAtAgain(t *testing.T) {
 func TestAtOnce(t *testing.T) {
 	for perMinute, want := range map[int]int{0: 0, 1: 1, 4: 1, 30: 7, 600: 150} {
 		if got := evictor.BatchSize(perMinute); got != want {
-			t.Errorf("%d per minute: got a batch size of %d, want %d", perMinute, got, want)
+			t.Errorf("%d evictions per minute: got a batch size of %d, want %d", perMinute, got, want)
 		}
 	}
 }

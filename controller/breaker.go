@@ -8,9 +8,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/breaker"
 )
 
-// checkBreaker asks the breaker whether it blocks this pass, and takes the baseline with which
-// later snapshots of the pass are compared. It first updates the counts of schedulers, which are
-// part of the state.
+// checkBreaker checks whether the breaker blocks this pass, and records the baseline for later
+// checks. Before that, checkBreaker updates the scheduler counts in the state.
 func (p *pass) checkBreaker() {
 	p.updateSchedulerCounts()
 	if p.breakerReason = p.Breaker.StaysOpen(p.state.Breaker, p.snapshot, p.Clock.Now()); p.breakerReason == nil {
@@ -22,8 +21,8 @@ func (p *pass) checkBreaker() {
 	}
 }
 
-// blockedReason says why a pass must not evict: a pause or the breaker. It is always nil in a dry
-// run.
+// blockedReason returns the pause or breaker trip that forbids evictions in this pass, or nil. A
+// dry run is never blocked.
 func (p *pass) blockedReason() *plan.Reason {
 	switch {
 	case p.Mode != plan.Live:
@@ -36,8 +35,8 @@ func (p *pass) blockedReason() *plan.Reason {
 }
 
 // tripBreaker stores a trip of the breaker, which blocks this pass and the next ones. If the
-// breaker is open already, the earlier trip stays. It returns why the pass must stop, or nil if t
-// is nil.
+// breaker is already open, the earlier trip stays. tripBreaker returns the reason to stop the pass,
+// or nil if t is nil.
 func (p *pass) tripBreaker(t *plan.BreakerTrip) *plan.Reason {
 	switch {
 	case t == nil:
@@ -50,8 +49,8 @@ func (p *pass) tripBreaker(t *plan.BreakerTrip) *plan.Reason {
 	return &t.Reason
 }
 
-// recheckBreaker lets the breaker check a new snapshot after the waves. It does nothing if the pass
-// evicted no pod or the breaker is open.
+// recheckBreaker lets the breaker check a new snapshot after the waves. If the pass evicted no pod,
+// or the breaker is already open, recheckBreaker does nothing.
 func (p *pass) recheckBreaker(ctx context.Context) {
 	evicted := slices.ContainsFunc(p.report.Outcomes, func(o plan.Outcome) bool { return o.Outcome == plan.Evicted })
 	if p.Mode != plan.Live || !evicted || p.state.Breaker != nil {
@@ -67,8 +66,8 @@ func (p *pass) recheckBreaker(ctx context.Context) {
 	}
 }
 
-// updateSchedulerCounts replaces the stored counts of each scheduler by those of this process,
-// unless the stored counts contain more predictions.
+// updateSchedulerCounts replaces the stored binding counts of each scheduler with those of this
+// process, unless the stored counts contain more predictions.
 func (c *Controller) updateSchedulerCounts() {
 	if c.Trust == nil {
 		return

@@ -11,10 +11,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// twoWavePlanner plans one move in each of two waves. In the second wave, the first
-// `rejections` rechecks reject the pod with code.
+// twoWavePlanner plans one move in each of two waves. In the second wave, the first `rejections`
+// rechecks reject the pod with the given reason code.
 type twoWavePlanner struct {
-	noLimits
+	unlimitedPlanner
 	code       plan.Code
 	rejections int
 	rechecks   map[int]int // number of rechecks by wave
@@ -58,8 +58,8 @@ func runTwoWaves(t *testing.T, p *twoWavePlanner) (evicted []int, waited time.Du
 	return evicted, waited
 }
 
-// The status of a budget or workload follows its pods with a delay. The controller rechecks a
-// move that it blocks, but not a move that is blocked for another reason.
+// The status of a budget or workload lags behind its pods. The controller rechecks a move that such
+// a status blocks, but not a move that is blocked for another reason.
 func TestAWaveWaitsForBudgetsToSettle(t *testing.T) {
 	for _, c := range []struct {
 		code    plan.Code

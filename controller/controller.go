@@ -2,8 +2,8 @@
 // goals of the strategies, has the planner make a plan, executes the plan wave by wave, and
 // reports the result.
 //
-// It decides when a pass starts and when a pass must stop. It never chooses a pod to evict, and
-// it sends no eviction itself: package evictor does.
+// The package decides when a pass starts and when it must stop. The package never chooses a pod to
+// evict; package evictor sends the evictions.
 package controller
 
 import (
@@ -22,10 +22,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/history"
 )
 
-// Settings depend on the configuration only.
+// Settings depend only on the configuration.
 type Settings struct {
 	Planner Planner
-	// Replanner makes a second plan within a pass; nil leaves what remains to the next pass.
+	// Replanner makes a second plan within a pass; nil disables replanning.
 	Replanner  Replanner
 	Strategies []config.ScheduledStrategy
 	Mode       plan.Mode
@@ -40,31 +40,31 @@ type Settings struct {
 	ConfigHash string
 }
 
-// Access is what a pass reads and writes outside this process.
-type Access struct {
+// Dependencies contains the interfaces through which a pass reads and changes the cluster.
+type Dependencies struct {
 	Observer Observer
 	Evictor  evictor.Evictor
-	// HintWriter writes the hints of each wave and removes expired hints, even if steering is
-	// off; nil in a dry run.
+	// HintWriter writes the hints of each wave, and removes expired hints even if steering is off;
+	// nil in a dry run.
 	HintWriter HintWriter
 	// Store is read before every pass, and written only by passes that evict.
 	Store    StateStore
 	Resolver Resolver
 	// Holder identifies this process as the holder of the Lease.
 	Holder string
-	// Events may be nil: then none are published.
-	Events Events
-	// Approvals may be nil: then no approved plans are executed.
+	// Events publishes Kubernetes events; nil publishes none.
+	Events EventPublisher
+	// Approvals provides approved plans; nil means that none are executed.
 	Approvals Approvals
 }
 
 // Controller runs passes with one configuration at a time.
 type Controller struct {
 	Settings
-	Access
+	Dependencies
 	Clock    clock.WithTicker
 	Log      *slog.Logger
-	Recorder Recorder
+	Recorder MetricsRecorder
 	// NewRunID returns the ID of the next pass.
 	NewRunID func() string
 	// Trust counts how often the model predicts the bindings of schedulers without a profile;
@@ -72,22 +72,22 @@ type Controller struct {
 	Trust *SchedulerTrust
 	// OnReport receives the report of every pass.
 	OnReport func(plan.RunReport)
-	// Reloads delivers functions that apply a new configuration to the controller. The
-	// controller receives from it only between passes. Nil means that nothing changes.
+	// Reloads delivers functions that apply a new configuration to the controller. The controller
+	// receives from Reloads only between passes. Nil means that the configuration never changes.
 	Reloads <-chan func(*Controller)
 	// RefusedInputs returns the files whose newest content is not in effect; nil means none.
 	RefusedInputs func() []plan.Input
 
 	state plan.PlannerState
-	// lastEventState is the state of the last call of Events.StateChanged.
+	// lastEventState is the state that was last passed to Events.StateChanged.
 	lastEventState plan.PlannerState
 	unsaved        unsavedState
 }
 
-// unsavedState is what earlier passes of this process could not save.
+// unsavedState contains the state that earlier passes of this process could not save.
 type unsavedState struct {
 	trip *plan.BreakerTrip
-	// runs are the outcomes of passes that were reported but not closed, by run ID.
+	// runs contains, by run ID, the outcomes of passes that were reported but not closed.
 	runs map[string][]plan.Outcome
 	err  error // why the last close failed
 }

@@ -60,10 +60,10 @@ func (e *scriptedEvictor) EvictWave(_ context.Context, moves []plan.Move, _ func
 	return r
 }
 
-type recorder struct{ skipped []string }
+type skipRecorder struct{ skipped []string }
 
-func (*recorder) RecordPass(plan.RunReport)  {}
-func (r *recorder) RecordSkipped(s []string) { r.skipped = append(r.skipped, s...) }
+func (*skipRecorder) RecordPass(plan.RunReport)  {}
+func (r *skipRecorder) RecordSkipped(s []string) { r.skipped = append(r.skipped, s...) }
 
 func newController(t *testing.T, e evictor.Evictor, mode plan.Mode) (*controller.Controller, *fixedObserver) {
 	t.Helper()
@@ -87,9 +87,9 @@ func newController(t *testing.T, e evictor.Evictor, mode plan.Mode) (*controller
 			Planner: planner.New(conf.PlannerOptions()), Strategies: conf.BuildStrategies(), Mode: mode,
 			History: history.Options{Initial: 10 * time.Minute, Max: 24 * time.Hour},
 		},
-		Access: controller.Access{Observer: o, Evictor: e, Store: &memoryStore{}, Holder: "test"},
-		Clock:  clocktesting.NewFakeClock(time.Date(2026, 1, 1, 0, 0, 30, 0, time.UTC)), Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-		Recorder: &recorder{}, NewRunID: func() string { return "r1" }, OnReport: func(plan.RunReport) {},
+		Dependencies: controller.Dependencies{Observer: o, Evictor: e, Store: &memoryStore{}, Holder: "test"},
+		Clock:        clocktesting.NewFakeClock(time.Date(2026, 1, 1, 0, 0, 30, 0, time.UTC)), Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Recorder: &skipRecorder{}, NewRunID: func() string { return "r1" }, OnReport: func(plan.RunReport) {},
 	}, o
 }
 
@@ -171,7 +171,7 @@ func TestStrategiesFireOnTheirSchedules(t *testing.T) {
 			return <-reports
 		}
 		if r := next(time.Second); len(r.Plan.Moves) != 0 {
-			t.Errorf("at 00:50 only hot is due, but zones moves %d pods", len(r.Plan.Moves))
+			t.Errorf("at 00:50 only strategy hot is due, but strategy zones moves %d pods", len(r.Plan.Moves))
 		}
 		if r := next(10 * time.Minute); len(r.Plan.Moves) != 2 {
 			t.Errorf("at 01:00 both strategies are due; got %d moves, want 2", len(r.Plan.Moves))
@@ -181,8 +181,8 @@ func TestStrategiesFireOnTheirSchedules(t *testing.T) {
 	})
 }
 
-// The strategy hot has a cron schedule of ten minutes. Its passes must not postpone the other
-// strategy, which runs @every 15m.
+// The strategy hot has a cron schedule of ten minutes. The passes of hot must not postpone the
+// other strategy, which runs @every 15m.
 func TestAnEveryIsNotPutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, _ := newController(t, evictor.NewDryRun(), plan.DryRun)
@@ -226,8 +226,8 @@ func TestGoalsKeepTheOrderOfStrategies(t *testing.T) {
 	}
 }
 
-// An eviction that fails with a conflict may have used its budget. For two minutes no move
-// that needs this budget is planned.
+// An eviction that fails with a conflict may have consumed its disruption budget. For two minutes
+// the planner plans no move that needs this budget.
 func TestAConflictSpendsTheBudget(t *testing.T) {
 	e := &scriptedEvictor{results: []evictor.Result{{Outcomes: []plan.Outcome{{Step: 1, Outcome: plan.Dropped}},
 		BudgetsSpent: []plan.PodRef{{Namespace: "shop", Name: "d"}}, Stop: &plan.Reason{Code: plan.UIDChanged}}}}

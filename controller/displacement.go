@@ -7,11 +7,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// A displaced move takes a pod off a node so that a later move finds room there.
+// A displaced move evicts a pod from a node to make room there for a later move.
 
-// splitByRoom separates the candidates that have room from those whose displaced move did not
-// make room as predicted, and returns an outcome for each of the latter. A displaced pod that was
-// gone already, or did not need to move, takes no room.
+// splitByRoom returns the candidates that have room. For each other candidate, whose displaced move
+// did not make room as predicted, it returns an outcome. A displaced pod that was already gone, or
+// did not need to move, takes no room.
 func splitByRoom(all []plan.Move, done []plan.Outcome, candidates []plan.Move) (ready []plan.Move, dropped []plan.Outcome) {
 	for _, m := range candidates {
 		if why := roomProblem(all, done, m); why != "" {
@@ -24,7 +24,8 @@ func splitByRoom(all []plan.Move, done []plan.Outcome, candidates []plan.Move) (
 	return ready, dropped
 }
 
-// roomProblem says why a move has no room; "" if it has room or needs no displaced move.
+// roomProblem returns the reason why a move has no room, or "" if the move has room or needs no
+// displaced move.
 func roomProblem(all []plan.Move, done []plan.Outcome, m plan.Move) string {
 	for _, q := range all {
 		if q.DisplacedFor == nil || q.DisplacedFor.UID != m.Pod.UID {
@@ -47,8 +48,8 @@ func roomProblem(all []plan.Move, done []plan.Outcome, m plan.Move) string {
 	return ""
 }
 
-// displacementProblem names a displaced move that makes room for no later move; "" if there is
-// none. No planner makes such a plan.
+// displacementProblem returns a message if a displaced move makes room for no later move, and ""
+// otherwise. The planner never makes a plan with such a move.
 func displacementProblem(moves []plan.Move) string {
 	for _, q := range moves {
 		if q.DisplacedFor == nil {

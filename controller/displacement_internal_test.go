@@ -7,7 +7,7 @@ import (
 )
 
 // A saved plan is malformed if a displaced move makes room for no later move. The controller
-// does not execute such a plan.
+// refuses to execute malformed plans.
 func TestAPlanWithHalfAStepIsMalformed(t *testing.T) {
 	p := plan.PodRef{Namespace: "shop", Name: "p", UID: "p"}
 	q := plan.Move{Pod: plan.PodRef{Namespace: "shop", Name: "q", UID: "q"}, Step: 1, Wave: 1, DisplacedFor: &p}

@@ -19,8 +19,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// displacementEvictor executes the waves of a step. The outcome of the first wave is given,
-// and later snapshots show all replacements as predicted.
+// displacementEvictor executes a displaced move and the move that needs its room. The test sets the
+// outcome of the first wave. Later snapshots show all replacements on their predicted nodes.
 type displacementEvictor struct {
 	t     *testing.T
 	o     *fixedObserver
@@ -48,8 +48,8 @@ func snapshotOf(t *testing.T, o *cluster.Objects) *cluster.Snapshot {
 	return s
 }
 
-// newDisplacementController returns a controller for a cluster in which the cache makes room
-// for api.
+// newDisplacementController returns a controller for a cluster in which evicting pod cache makes
+// room for pod api.
 func newDisplacementController(t *testing.T, first plan.Outcome) (*controller.Controller, *displacementEvictor) {
 	t.Helper()
 	made := scenario.Read(t, "step-makes-room")
@@ -65,8 +65,8 @@ func newDisplacementController(t *testing.T, first plan.Outcome) (*controller.Co
 	return c, e
 }
 
-// api is evicted only if the cache's replacement landed as predicted. After any other outcome
-// of the cache it is not evicted, even if there is room.
+// The controller evicts api only if the replacement of cache landed as predicted. After any other
+// outcome of cache, the controller does not evict api, even if there is room.
 func TestTheSecondHalfOfAStepFollowsOnlyTheFirst(t *testing.T) {
 	for _, c := range []struct {
 		what  string
@@ -100,22 +100,21 @@ func TestTheSecondHalfOfAStepFollowsOnlyTheFirst(t *testing.T) {
 	}
 }
 
-// budgetClosesLater shows a budget for api that allows no eviction from the second snapshot
-// on.
-type budgetClosesLater struct {
+// closingBudgetObserver adds a disruption budget to all snapshots but the first. The budget allows
+// no eviction of api.
+type closingBudgetObserver struct {
 	*fixedObserver
 	closed *cluster.Snapshot
 }
 
-func (o *budgetClosesLater) Snapshot(ctx context.Context) (*cluster.Snapshot, error) {
+func (o *closingBudgetObserver) Snapshot(ctx context.Context) (*cluster.Snapshot, error) {
 	if o.snapshots > 0 {
 		o.s = o.closed
 	}
 	return o.fixedObserver.Snapshot(ctx)
 }
 
-// If a budget blocks api, evicting the cache would be useless, so the controller does not
-// evict it.
+// If a budget blocks api, evicting cache would be useless, so the controller does not evict cache.
 func TestNoStepIsBegunThatCannotEnd(t *testing.T) {
 	c, e := newDisplacementController(t, plan.Outcome{Outcome: plan.Evicted, Landed: "n3", LandedAsPredicted: true})
 	o := *e.o.s.Objects
@@ -123,7 +122,7 @@ func TestNoStepIsBegunThatCannotEnd(t *testing.T) {
 		&policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "api"},
 			Spec:   policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "api"}}},
 			Status: policyv1.PodDisruptionBudgetStatus{CurrentHealthy: 1, DesiredHealthy: 1, ExpectedPods: 1}})
-	c.Observer = &budgetClosesLater{e.o, snapshotOf(t, &o)}
+	c.Observer = &closingBudgetObserver{e.o, snapshotOf(t, &o)}
 	r, err := c.RunOnce(t.Context(), nil)
 	if err != nil || len(r.Plan.Moves) != 2 || len(e.waves) != 0 {
 		t.Errorf("got error %v, %d planned moves, %d waves", err, len(r.Plan.Moves), len(e.waves))

@@ -30,12 +30,13 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// bytesPerPass is the largest accepted growth of the heap per pass. The heap varies between
-// passes, but a leak of a pod or a move per pass has kilobytes.
+// bytesPerPass is the maximum heap growth per pass. The heap size varies between passes, but
+// leaking one pod or move per pass would add kilobytes.
 const bytesPerPass = 512
 
 // The test runs many passes in one process. Each pass evicts pods over HTTP and waits for
-// replacements. It compares goroutines and heap after the first passes with those at the end.
+// replacements. The test compares the goroutines and the heap after the first passes with those at
+// the end.
 func TestPassesLeaveNothingBehind(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	t.Cleanup(func() { goleak.VerifyNone(t, before) }) // runs after all other cleanups
@@ -89,8 +90,8 @@ func heapInUse() uint64 {
 	return m.HeapAlloc
 }
 
-// longRunningController returns a controller with real components and a simulated cluster.
-// Before each pass, two hours pass and the three zones become unbalanced again.
+// longRunningController returns a controller with real components and a simulated cluster. Before
+// each pass, the clock advances by two hours and the three zones become unbalanced again.
 func longRunningController(t *testing.T) (*controller.Controller, *renewedCluster) {
 	t.Helper()
 	c, _ := newController(t, nil, plan.Live)

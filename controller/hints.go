@@ -14,17 +14,17 @@ import (
 )
 
 const (
-	// hintWriteTimeout bounds writing the hints of a wave.
+	// hintWriteTimeout bounds the time to write the hints of a wave.
 	hintWriteTimeout = 30 * time.Second
 
 	// Removing hints may take minHintRemovalTimeout plus hintRemovalPerNode for each node, and at
-	// most maxHintRemovalTimeout. The bound also applies after SIGTERM and after the Lease is
-	// lost. That is safe: only hints of this run are removed, and the API server refuses a late
-	// write because its resourceVersion is old.
+	// most maxHintRemovalTimeout. The bound also applies after SIGTERM and after the Lease is lost.
+	// Removing hints without the Lease is safe: the pass removes only hints of its own run, and the
+	// API server refuses a late write because its resourceVersion is old.
 	//
-	// The pods of the chart have 60 s to terminate. Removing hints is tried twice, which takes at
-	// most 50 s. If the API server answers, everything else takes a few seconds. Hints that remain
-	// expire. ShutdownTimeout does not include this time.
+	// The pods of the chart have 60 s to terminate. The pass tries twice to remove hints, which
+	// takes at most 50 s and is not part of ShutdownTimeout. If the API server answers, the rest of
+	// the shutdown takes a few seconds. Remaining hints expire.
 	minHintRemovalTimeout = 10 * time.Second
 	hintRemovalPerNode    = 150 * time.Millisecond
 	maxHintRemovalTimeout = 25 * time.Second
@@ -34,10 +34,9 @@ func hintRemovalTimeout(nodes int) time.Duration {
 	return min(minHintRemovalTimeout+time.Duration(nodes)*hintRemovalPerNode, maxHintRemovalTimeout)
 }
 
-// writeWaveHints writes the hints of a wave to their nodes. It returns a function that removes
-// them: that function acts on its first call only, also after ctx has ended, and leaves what it
-// cannot remove to removeLeftoverHints. If writing fails, writeWaveHints removes what it has
-// written and returns the reason.
+// writeWaveHints writes the hints of a wave to their nodes. The returned function removes the hints
+// on its first call, even after ctx has ended. removeLeftoverHints tries again to remove hints that
+// remain. If writing fails, writeWaveHints removes the hints and returns the reason.
 func (p *pass) writeWaveHints(ctx context.Context, todo plan.Plan, wave int) (remove func(), failure *plan.Reason) {
 	h := todo.HintsForWave(wave)
 	var list []hints.Hint
@@ -55,7 +54,7 @@ func (p *pass) writeWaveHints(ctx context.Context, todo plan.Plan, wave int) (re
 	return remove, nil
 }
 
-// removeWaveHints removes the hints of a wave, and keeps the nodes in leftoverHints if that fails.
+// removeWaveHints removes the hints of a wave. If that fails, it adds the nodes to leftoverHints.
 func (p *pass) removeWaveHints(ctx context.Context, nodes []string) {
 	if err := p.removeHints(ctx, nodes); err != nil {
 		p.log.Warn("hints could not be removed from nodes; the controller tries again at the end of the wave", "error", err)
@@ -63,7 +62,7 @@ func (p *pass) removeWaveHints(ctx context.Context, nodes []string) {
 	}
 }
 
-// removeLeftoverHints tries once more to remove the hints that removeWaveHints left.
+// removeLeftoverHints tries again to remove the hints that removeWaveHints could not remove.
 func (p *pass) removeLeftoverHints(ctx context.Context) {
 	if len(p.leftoverHints) == 0 {
 		return
@@ -96,9 +95,10 @@ func hintFailureReason(ctx context.Context, err error) *plan.Reason {
 	return &plan.Reason{Code: plan.HintNotWritten, Message: err.Error()}
 }
 
-// stopsPass returns the reason if it must stop the pass, else nil. A hint that could not be
-// written costs only its wave. A missing permission affects every wave, and a person must act.
-func stopsPass(r *plan.Reason) *plan.Reason {
+// passStopReason returns the reason if it must stop the pass, else nil. If a hint cannot be
+// written, only its wave is dropped. A missing permission affects every wave, and only a person can
+// grant it.
+func passStopReason(r *plan.Reason) *plan.Reason {
 	if r.Code == plan.HintNotWritten {
 		return nil
 	}
@@ -106,7 +106,7 @@ func stopsPass(r *plan.Reason) *plan.Reason {
 }
 
 // hintFailureOutcomes returns the outcomes of moves whose wave got no hints. Moves that need no
-// hint are dropped too, because they were planned together with those that do.
+// hint are dropped too, because the planner planned them together with moves that need one.
 func hintFailureOutcomes(moves []plan.Move, why plan.Reason) []plan.Outcome {
 	var out []plan.Outcome
 	for _, m := range moves {
@@ -123,9 +123,9 @@ func hintFailureOutcomes(moves []plan.Move, why plan.Reason) []plan.Outcome {
 const expiredHintsRemedy = "hints of an earlier run are still on nodes; run `evenkeel hints clear`"
 
 // removeExpiredHints removes the hints that a killed process left, even if steering is off. A dry
-// run, and a controller without a HintWriter, only log them. It returns a new snapshot if it has
-// removed a hint. A failure does not stop the pass: the model takes the remaining hints into
-// account.
+// run, or a controller without a HintWriter, only logs these hints. removeExpiredHints returns a
+// new snapshot if it has removed a hint. A failure does not stop the pass: the model takes the
+// remaining hints into account.
 func (p *pass) removeExpiredHints(ctx context.Context, s *cluster.Snapshot) (*cluster.Snapshot, error) {
 	now := p.Clock.Now()
 	nodes := p.expiredHints(s, now)
@@ -150,11 +150,12 @@ func (p *pass) removeExpiredHints(ctx context.Context, s *cluster.Snapshot) (*cl
 	return p.Observer.Snapshot(ctx)
 }
 
-// expiredHints returns the nodes with an expired hint. It logs other hints of earlier runs.
+// expiredHints returns the nodes with an expired hint. expiredHints logs other hints of earlier
+// runs.
 func (p *pass) expiredHints(s *cluster.Snapshot, now time.Time) (nodes []string) {
 	var unreadable []string
 	for i := range s.Nodes {
-		switch h, ours := hints.Of(s.Nodes[i].Object); {
+		switch h, ours := hints.FromNode(s.Nodes[i].Object); {
 		case ours && h.Expired(now):
 			nodes = append(nodes, h.Node)
 		case ours && h.Expires.IsZero():

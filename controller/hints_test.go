@@ -27,11 +27,11 @@ type fakeHintWriter struct {
 	on    map[string]hints.Hint
 	log   []string
 	fails error
-	// removeErr is how many removals still fail. given has the time that each removal was
-	// allowed to take.
+	// removeErr is the number of removals that still fail. given contains the time limit of each
+	// removal.
 	removeErr int
 	given     []time.Duration
-	// takeFails is the error of every removal, after which the hint stays.
+	// takeFails is the error of every removal. The hints stay on their nodes.
 	takeFails error
 }
 
@@ -55,7 +55,7 @@ func (b *fakeHintWriter) Remove(ctx context.Context, nodes []string, which func(
 	if b.removeErr > 0 {
 		b.removeErr--
 		b.log = append(b.log, "stuck")
-		return nil, errors.New("taking the hint off node n3: the server is away")
+		return nil, errors.New("removing the hint from node n3: the server does not answer")
 	}
 	var taken []string
 	for _, n := range nodes {
@@ -138,7 +138,7 @@ func TestHintsGoWhenAPassIsToldToStop(t *testing.T) {
 	}
 }
 
-// A dry run writes no hints, and neither does a plan whose moves need none.
+// A dry run writes no hints. A live pass writes none either if its moves need none.
 func TestADryRunHintsNothing(t *testing.T) {
 	c, b, _ := newSteeringController(t, "steer-taint-123-grace-0", plan.DryRun)
 	r, err := c.RunOnce(t.Context(), nil)
@@ -207,8 +207,8 @@ func TestWhatCannotBeHintedIsNotEvicted(t *testing.T) {
 	}
 }
 
-// mixedPlanner plans one wave of two moves. Only the first needs a hint.
-type mixedPlanner struct{ noLimits }
+// mixedPlanner plans one wave of two moves. Only the first move needs a hint.
+type mixedPlanner struct{ unlimitedPlanner }
 
 func (mixedPlanner) Plan(*cluster.Snapshot, plan.PlannerState, []plan.Goal, time.Time) plan.Plan {
 	return plan.Plan{Moves: []plan.Move{{Step: 1, Wave: 1, Steer: "taint"}, {Step: 2, Wave: 1, Steer: "none"}},
@@ -289,7 +289,7 @@ func TestWhatIsLeftIsTakenAwayOnceMore(t *testing.T) {
 
 // fixedPlanner always returns the same plan, and each recheck accepts it.
 type fixedPlanner struct {
-	noLimits
+	unlimitedPlanner
 	p plan.Plan
 }
 
@@ -317,9 +317,8 @@ func TestMoreNodesAreGivenMoreTime(t *testing.T) {
 	}
 }
 
-// Every batch of a wave has the hints of the wave, even if its own moves need none, because
-// the planner checked it with them. Hints are not written again after the last move that needs
-// them.
+// During each batch, the hints of the whole wave are on the nodes, because the planner checked the
+// moves with these hints. Hints are not written again after the last move that needs them.
 func TestEveryPartOfAWaveHasItsHints(t *testing.T) {
 	for steered, want := range map[int][]string{
 		1: {"put n3", "evict", "take n3", "verified", "evict", "verified"},
@@ -342,8 +341,8 @@ func TestEveryPartOfAWaveHasItsHints(t *testing.T) {
 	}
 }
 
-// Hints that remain are logged if they cannot be removed: in a dry run, or without the
-// permission. A pass that may patch nodes removes them even if steering is off.
+// In a dry run, or without the permission to patch nodes, a pass only logs remaining hints. A pass
+// that may patch nodes removes expired hints even if steering is off.
 func TestLeftoverHintsAreSaid(t *testing.T) {
 	forbidden := hintFailures()["forbidden"]
 	for name, x := range map[string]struct {

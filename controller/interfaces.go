@@ -18,8 +18,8 @@ type Observer interface {
 // Planner makes plans and checks them again before execution.
 type Planner interface {
 	Plan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) plan.Plan
-	// Admit applies limits, windows and budgets to a saved plan. It returns an outcome for
-	// each move that they forbid.
+	// Admit applies limits, windows and budgets to a saved plan. Admit returns an outcome for each
+	// forbidden move.
 	Admit(s *cluster.Snapshot, st plan.PlannerState, p plan.Plan, now time.Time) []plan.Outcome
 	// Recheck returns the moves of a wave that are still valid on a new snapshot, and an
 	// outcome for each other move of the wave.
@@ -27,8 +27,8 @@ type Planner interface {
 		now time.Time) ([]plan.Move, []plan.Outcome)
 }
 
-// Replanner plans what remains after some moves of a pass failed. The moves in done count
-// against the limits of the pass, which began at began.
+// Replanner makes a new plan after some moves of a pass failed. Moves in done count against the
+// limits of the pass, and began is the start of the pass.
 type Replanner interface {
 	Replan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, done []plan.Move, began, now time.Time) plan.Plan
 }
@@ -46,12 +46,12 @@ type StateStore interface {
 	Save(ctx context.Context, st plan.PlannerState) error
 }
 
-// Resolver finds the outcome of evictions that an earlier process reserved and did not record.
+// Resolver finds the outcome of evictions that an earlier process reserved but did not record.
 type Resolver interface {
 	Resolve(ctx context.Context, open []plan.Reservation) ([]plan.Outcome, error)
 }
 
-// Approvals hands over saved plans that a person approved for execution.
+// Approvals provides saved plans that a person approved for execution.
 type Approvals interface {
 	Pending(ctx context.Context) (*approval.Request, error)
 	// Claim ensures that a plan is executed at most once.
@@ -59,15 +59,15 @@ type Approvals interface {
 	Complete(ctx context.Context, r approval.Request, report plan.RunReport) error
 }
 
-// Events publishes Kubernetes events about workloads that back off, and about changes of what
-// blocks evictions. A failure to publish has no effect on the pass.
-type Events interface {
+// EventPublisher publishes Kubernetes events about back-offs of workloads, pauses and breaker
+// trips. A failure to publish has no effect on the pass.
+type EventPublisher interface {
 	BackedOff(b plan.Backoff)
 	StateChanged(before, after plan.PlannerState)
 }
 
-// Recorder updates metrics.
-type Recorder interface {
+// MetricsRecorder updates metrics.
+type MetricsRecorder interface {
 	RecordPass(r plan.RunReport)
 	RecordSkipped(strategies []string)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/breaker"
 )
 
-// pass is one pass of a controller: with a new plan, or with an approved one.
+// pass is one pass of a controller, either with a new plan or with an approved plan.
 type pass struct {
 	*Controller
 	log    *slog.Logger
@@ -26,7 +26,7 @@ type pass struct {
 	loadErr error
 	// reserved is set once the pass has tried to reserve evictions.
 	reserved bool
-	// leftoverHints are nodes from which the pass could not remove its hints.
+	// leftoverHints contains the nodes from which the pass could not remove its hints.
 	leftoverHints []string
 }
 
@@ -48,7 +48,7 @@ func droppedOutcomes(moves []plan.Move, why plan.Reason) []plan.Outcome {
 	return out
 }
 
-// dropRemaining records an outcome for each move of a plan that has none.
+// dropRemaining records an outcome for each move of a plan that has no outcome yet.
 func (p *pass) dropRemaining(todo plan.Plan, why *plan.Reason) {
 	done := map[int]bool{}
 	for _, o := range p.report.Outcomes {

@@ -7,10 +7,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// replan makes and executes a second plan within the pass if a move failed or a replacement
-// landed elsewhere (docs/adr/0008). Otherwise the next pass would have to evict more pods for the
-// same goals. Limits count over both plans, and there is no third plan. There is no second plan
-// in a dry run or after the pass has stopped. Apply never calls replan.
+// replan makes and executes a second plan within the pass if a move failed or a replacement landed
+// elsewhere (docs/adr/0008). Without a replan, the next pass would have to evict more pods for the
+// same goals. The limits apply to both plans together, and there is no third plan. A dry run or a
+// stopped pass never replans. Apply never calls replan.
 func (p *pass) replan(ctx context.Context) {
 	if p.Replanner == nil || p.Mode != plan.Live || p.report.Stopped != nil || ctx.Err() != nil || p.blockedReason() != nil ||
 		!slices.ContainsFunc(p.report.Outcomes, needsReplan) {
@@ -35,7 +35,7 @@ func (p *pass) replan(ctx context.Context) {
 
 // needsReplan reports whether a move was dropped because it was no longer valid, or whether its
 // replacement landed on a node that the plan did not accept. Moves that a budget blocks do not
-// count: the budget allows no more evictions so soon.
+// cause a replan, because the budget will not allow more evictions so soon.
 func needsReplan(o plan.Outcome) bool {
 	switch o.Outcome {
 	case plan.AlreadyGone:

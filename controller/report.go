@@ -8,7 +8,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// codedError is an error with the reason code to report for it.
+// codedError adds the reason code for the report to an error.
 type codedError struct {
 	code plan.Code
 	error
@@ -47,8 +47,8 @@ func failureReason(ctx context.Context, err error) *plan.Reason {
 	return snapshotFailure(err, "")
 }
 
-// snapshotFailure returns the reason to report for a failed snapshot. The text in doing precedes
-// the error.
+// snapshotFailure returns the reason to report for a failed snapshot. The message of the reason is
+// doing followed by the error.
 func snapshotFailure(err error, doing string) *plan.Reason {
 	code := plan.APIError
 	if stale := (*observe.StaleError)(nil); errors.As(err, &stale) {

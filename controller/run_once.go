@@ -8,8 +8,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// RunOnce runs one pass for the strategies that are due; nil means all. The error says why it
-// could not make a plan. OnReport receives the report in any case. A replan happens at most once,
+// RunOnce runs one pass for the strategies that are due; nil means all. RunOnce returns an error if
+// it could not make a plan. OnReport receives the report even then. A replan happens at most once,
 // and only if a move failed or a replacement landed elsewhere.
 func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport, error) {
 	p := c.newPass(due)
@@ -19,7 +19,7 @@ func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport,
 	}
 	p.checkBreaker()
 	p.makePlan()
-	if !p.blocked() {
+	if !p.stopIfBlocked() {
 		p.executeWaves(ctx, p.report.Plan)
 		p.recheckBreaker(ctx)
 		p.replan(ctx)
@@ -40,7 +40,7 @@ func (p *pass) observe(ctx context.Context) error {
 	return err
 }
 
-// makePlan collects the goals and plans for them.
+// makePlan collects the goals and makes a plan for them.
 func (p *pass) makePlan() {
 	begun := p.Clock.Now()
 	p.goals = Goals(p.snapshot, p.Strategies, p.due)
@@ -49,9 +49,9 @@ func (p *pass) makePlan() {
 		"mode", p.Mode, "observing", begun.Sub(p.report.Started), "planning", p.Clock.Now().Sub(begun))
 }
 
-// blocked reports whether a pause or the breaker forbids evictions. If so, it records the reason
-// and drops all moves.
-func (p *pass) blocked() bool {
+// stopIfBlocked reports whether a pause or the breaker forbids evictions. If one does,
+// stopIfBlocked records the reason and drops all moves.
+func (p *pass) stopIfBlocked() bool {
 	p.report.Stopped = p.blockedReason()
 	if p.report.Stopped == nil {
 		return false
@@ -60,8 +60,8 @@ func (p *pass) blocked() bool {
 	return true
 }
 
-// finish publishes the report. Only then does it remove the pass and its reservations from the
-// stored state.
+// finish publishes the report, and then removes the pass and its reservations from the stored
+// state.
 func (p *pass) finish(ctx context.Context) plan.RunReport {
 	p.report.Finished = p.Clock.Now().UTC()
 	slices.SortStableFunc(p.report.Outcomes, func(a, b plan.Outcome) int { return cmp.Compare(a.Step, b.Step) })
@@ -72,7 +72,8 @@ func (p *pass) finish(ctx context.Context) plan.RunReport {
 	return p.report
 }
 
-// emitEvents publishes what blocks evictions now and what no longer does.
+// emitEvents publishes events about pauses and breaker trips that began or ended since the last
+// call.
 func (c *Controller) emitEvents() {
 	if c.Events != nil {
 		c.Events.StateChanged(c.lastEventState, c.state)

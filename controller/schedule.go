@@ -9,17 +9,17 @@ import (
 // time share a pass. If a strategy becomes due while a pass runs, its pass is skipped and counted:
 // passes never overlap and never queue.
 //
-// Between passes Run executes approved plans and applies new configurations. It returns when a new
-// configuration switches between dry run and evicting, because the two modes use different Leases.
+// Between passes Run executes approved plans and applies new configurations. Run returns when a new
+// configuration switches between dry run and live, because the two modes use different Leases.
 func (c *Controller) Run(ctx context.Context) {
 	next, mode := c.nextFirings(c.Clock.Now()), c.Mode
 	for ctx.Err() == nil {
-		at := earliest(next)
+		at := earliestTime(next)
 		if apply := c.waitForWork(ctx, at); apply != nil {
 			if apply(c); c.Mode != mode {
 				return
 			}
-			next = c.nextFirings(firingsAfter(at, c.Clock.Now()))
+			next = c.nextFirings(firingsStart(at, c.Clock.Now()))
 			continue
 		}
 		if ctx.Err() != nil {
@@ -45,8 +45,8 @@ func (c *Controller) runPass(ctx context.Context, due []string) {
 	}
 }
 
-// waitForWork waits for the given time (zero: never), for the next check for approved plans, for
-// a new configuration, or for the end of ctx. It returns the function that applies the new
+// waitForWork waits for the given time (zero: never), for the next check for approved plans, for a
+// new configuration, or for the end of ctx. waitForWork returns the function that applies the new
 // configuration, or nil. A new configuration takes precedence over a pass that is due.
 func (c *Controller) waitForWork(ctx context.Context, at time.Time) func(*Controller) {
 	var due <-chan time.Time
@@ -76,16 +76,17 @@ func (c *Controller) waitForWork(ctx context.Context, at time.Time) func(*Contro
 	return nil
 }
 
-// firingsAfter returns the time after which strategies are due under a new configuration. That is
-// now, or just before at if at has passed, so that a pass that is due is not lost.
-func firingsAfter(at, now time.Time) time.Time {
+// firingsStart returns the time after which strategies are due under a new configuration: normally
+// now. If the time of the next pass has come, it returns a time just before that, so that the pass
+// is not lost.
+func firingsStart(at, now time.Time) time.Time {
 	if !at.IsZero() && !at.After(now) {
 		return at.Add(-1)
 	}
 	return now
 }
 
-// nextFirings returns for each strategy when it is due next; zero means never.
+// nextFirings returns the next time at which each strategy is due; zero means never.
 func (c *Controller) nextFirings(after time.Time) []time.Time {
 	out := make([]time.Time, len(c.Strategies))
 	for i, s := range c.Strategies {
@@ -95,8 +96,8 @@ func (c *Controller) nextFirings(after time.Time) []time.Time {
 }
 
 // advanceSchedules returns the next firings after now. A strategy that is not due yet keeps its
-// time: otherwise the passes of other strategies would postpone an @every schedule forever. It gets
-// an earlier time only if the clock was set back.
+// time: otherwise the passes of other strategies would postpone an @every schedule forever. A
+// strategy gets an earlier time only if the clock was set back.
 func (c *Controller) advanceSchedules(next []time.Time, now time.Time) []time.Time {
 	out := c.nextFirings(now)
 	for i, t := range next {
@@ -107,7 +108,8 @@ func (c *Controller) advanceSchedules(next []time.Time, now time.Time) []time.Ti
 	return out
 }
 
-// missedStrategies returns the strategies that became due while the pass of time at was running.
+// missedStrategies returns the strategies that became due while a pass was running. The pass was
+// due at the time at.
 func (c *Controller) missedStrategies(next []time.Time, at, now time.Time) []string {
 	var missed []string
 	for i, s := range c.Strategies {
@@ -122,8 +124,8 @@ func (c *Controller) missedStrategies(next []time.Time, at, now time.Time) []str
 	return missed
 }
 
-// earliest returns the earliest of the times that are not zero; zero if all are.
-func earliest(times []time.Time) time.Time {
+// earliestTime returns the earliest non-zero time, or zero if there is none.
+func earliestTime(times []time.Time) time.Time {
 	var first time.Time
 	for _, t := range times {
 		if !t.IsZero() && (first.IsZero() || t.Before(first)) {

@@ -13,31 +13,31 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/trust"
 )
 
-// Bindings delivers pods that a scheduler has just bound.
-type Bindings interface {
-	// NextBinding waits for the next binding. It returns the UID of the pod, and the UIDs of pods
-	// that were bound shortly before. It returns false if ctx ends first.
+// BindingSource delivers pods that a scheduler has just bound.
+type BindingSource interface {
+	// NextBinding waits for the next binding. NextBinding returns the UID of the pod, and the UIDs
+	// of pods that were bound shortly before. NextBinding returns false if ctx ends first.
 	NextBinding(ctx context.Context) (uid string, earlier []string, ok bool)
 }
 
-// maxPredicted limits how many predictions of a scheduler count. Beyond it, all counts of the
-// scheduler are halved, so that old bindings lose weight.
+// maxPredicted is the maximum number of counted predictions per scheduler. When a scheduler exceeds
+// it, all its counts are halved, so that old bindings lose weight.
 const maxPredicted = 2 * trust.MaxMinBindings
 
-// idleFactor is the idle time after a binding was checked, as a multiple of the time of the check.
-// With 9, the checks use at most a tenth of one core in a cluster of any size.
+// idleFactor is the ratio of the idle time after a check to the duration of the check. With a
+// factor of 9, checks use at most a tenth of one CPU core, whatever the cluster size.
 const idleFactor = 9
 
 // SchedulerTrust predicts ordinary bindings of schedulers without a profile, and counts how many
-// predictions were right. It ignores bindings that arrive while it checks another one or is idle.
-// It is safe for concurrent use.
+// predictions were right. SchedulerTrust ignores bindings that arrive while it checks another
+// binding or is idle. SchedulerTrust is safe for concurrent use.
 type SchedulerTrust struct {
 	Observer Observer
-	Bindings Bindings
+	Bindings BindingSource
 	Clock    clock.WithTicker
 	Log      *slog.Logger
-	// OnCount receives the counts of a scheduler whenever they change. predicted says whether the
-	// model could predict the binding, and hit whether the prediction was right.
+	// OnCount receives the counts of a scheduler whenever they change. predicted reports whether
+	// the model could predict the binding, and hit reports whether the prediction was right.
 	OnCount func(scheduler string, b plan.SchedulerBindings, hit, predicted bool)
 
 	mu     sync.Mutex
@@ -52,14 +52,14 @@ func (s *SchedulerTrust) Run(ctx context.Context) {
 			return
 		}
 		begun := s.Clock.Now()
-		s.judgeBinding(ctx, uid, earlier)
+		s.checkBinding(ctx, uid, earlier)
 		if !s.sleep(ctx, idleFactor*s.Clock.Since(begun)) {
 			return
 		}
 	}
 }
 
-// sleep waits for d. It returns false if ctx ends first.
+// sleep waits for d. sleep returns false if ctx ends first.
 func (s *SchedulerTrust) sleep(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil
@@ -74,7 +74,7 @@ func (s *SchedulerTrust) sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-func (s *SchedulerTrust) judgeBinding(ctx context.Context, uid string, earlier []string) {
+func (s *SchedulerTrust) checkBinding(ctx context.Context, uid string, earlier []string) {
 	snapshot, err := s.Observer.Snapshot(ctx)
 	if err != nil {
 		s.Log.Debug("a binding could not be checked", "pod", uid, "error", err)
@@ -90,13 +90,14 @@ func (s *SchedulerTrust) judgeBinding(ctx context.Context, uid string, earlier [
 	}
 	hit, predicted := trust.CheckBinding(snapshot, p.ID, boundBefore)
 	name := trust.SchedulerName(p.Object)
-	s.add(name, hit, predicted)
+	s.countBinding(name, hit, predicted)
 	s.Log.Debug("checked a binding", "scheduler", name, "pod", p.Object.Namespace+"/"+p.Object.Name,
 		"node", p.Object.Spec.NodeName, "predicted", predicted, "hit", hit)
 }
 
-// add counts one binding. It ignores schedulers beyond the first plan.MaxSchedulers.
-func (s *SchedulerTrust) add(scheduler string, hit, predicted bool) {
+// countBinding counts one binding. countBinding ignores schedulers beyond the first
+// plan.MaxSchedulers.
+func (s *SchedulerTrust) countBinding(scheduler string, hit, predicted bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b, known := s.counts[scheduler]
@@ -120,7 +121,7 @@ func (s *SchedulerTrust) add(scheduler string, hit, predicted bool) {
 	s.OnCount(scheduler, b, hit, predicted)
 }
 
-// Counts returns the counts so far, by schedulerName. It covers at most plan.MaxSchedulers
+// Counts returns the counts so far, by schedulerName. Counts covers at most plan.MaxSchedulers
 // schedulers: those whose bindings were checked first.
 func (s *SchedulerTrust) Counts() map[string]plan.SchedulerBindings {
 	s.mu.Lock()

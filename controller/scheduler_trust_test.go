@@ -39,8 +39,8 @@ func (b *bindingQueue) NextBinding(ctx context.Context) (string, []string, bool)
 	return uid, nil, true
 }
 
-// schedulerCluster returns the example's three nodes and one pod of each scheduler. The pod is
-// on n3, the emptiest node, or on n1 if miss is set.
+// schedulerCluster returns a cluster with three nodes and one pod of each scheduler. The pod is on
+// n3, the emptiest node, or on n1 if miss is set.
 func schedulerCluster(t *testing.T, schedulers []string, miss bool) *fixedObserver {
 	t.Helper()
 	o, err := cluster.ReadFiles([]string{"../examples/three-zones.yaml"}, nil)
@@ -64,7 +64,7 @@ func schedulerCluster(t *testing.T, schedulers []string, miss bool) *fixedObserv
 	return &fixedObserver{s: s}
 }
 
-func newSchedulerTrust(o controller.Observer, b controller.Bindings) (*controller.SchedulerTrust, *clocktesting.FakeClock) {
+func newSchedulerTrust(o controller.Observer, b controller.BindingSource) (*controller.SchedulerTrust, *clocktesting.FakeClock) {
 	clock := clocktesting.NewFakeClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 	return &controller.SchedulerTrust{Observer: o, Bindings: b, Clock: clock, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		OnCount: func(string, plan.SchedulerBindings, bool, bool) {}}, clock

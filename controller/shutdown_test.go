@@ -12,8 +12,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller"
 )
 
-// The chart's grace period is longer than the end of a pass, with time left for another read
-// of the Lease and for the listener. The reference documents both times.
+// The grace period in the chart covers the shutdown of a pass, another read of the Lease and the
+// shutdown of the listener. The reference documents both times.
 func TestPodsHaveTimeToEnd(t *testing.T) {
 	read := func(path string) []byte {
 		t.Helper()

@@ -17,9 +17,9 @@ import (
 // leader must know the outcomes of evictions.
 const saveTimeout = 10 * time.Second
 
-// ShutdownTimeout is how long a pass may continue after ctx has ended, if it has no hints on
-// nodes. In this time its evictions end, it saves their outcomes, and it closes its run. The
-// chart's terminationGracePeriodSeconds is longer.
+// ShutdownTimeout is how long a pass may continue after ctx has ended, if it has no hints on nodes.
+// In this time the evictions of the pass end, and the pass saves their outcomes and closes its run.
+// The chart's terminationGracePeriodSeconds is longer.
 const ShutdownTimeout = evictor.ShutdownTimeout + 2*saveTimeout
 
 // closeRun tries up to closeAttempts times, and waits closeRetryDelay between attempts.
@@ -28,9 +28,8 @@ const (
 	closeRetryDelay = 2 * time.Second
 )
 
-// loadState loads the stored state. If that fails, a live pass returns an error, and a dry run
-// continues with an empty state. A live pass also closes the runs that earlier passes left
-// open.
+// loadState loads the stored state. If loading fails, a live pass returns an error, and a dry run
+// continues with an empty state. A live pass also closes the runs that earlier passes left open.
 func (p *pass) loadState(ctx context.Context) error {
 	st, err := p.Store.Load(ctx)
 	p.loadErr = err
@@ -51,8 +50,9 @@ func (p *pass) loadState(ctx context.Context) error {
 	return p.recoverOpenRuns(ctx)
 }
 
-// restoreUnsaved applies to the loaded state what earlier passes of this process could not
-// save. It saves nothing, and it forgets runs that are no longer open in the stored state.
+// restoreUnsaved adds to the loaded state the changes that earlier passes of this process could not
+// save. restoreUnsaved saves nothing, and it forgets runs that are no longer open in the stored
+// state.
 func (c *Controller) restoreUnsaved() {
 	if c.state.Breaker == nil {
 		c.state.Breaker = c.unsaved.trip
@@ -110,8 +110,8 @@ func (p *pass) recoverOpenRuns(ctx context.Context) error {
 	return nil
 }
 
-// recoveryReport returns the report of a run whose process ended before it closed the run.
-// That process may have written a report as well.
+// recoveryReport returns the report of a run whose process ended before it closed the run. The
+// ended process may have written a report as well.
 func (c *Controller) recoveryReport(runID string) plan.RunReport {
 	report := plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport", RunID: runID, Mode: plan.Live,
 		Finished: c.Clock.Now().UTC(), Outcomes: []plan.Outcome{}}
@@ -132,8 +132,8 @@ func (c *Controller) recoveryReport(runID string) plan.RunReport {
 	return report
 }
 
-// reserveEvictions saves reservations for a batch before its evictions are requested. If it
-// fails, it returns a reason, and no eviction of the batch may be requested.
+// reserveEvictions saves reservations for a batch before its evictions are requested. If saving
+// fails, reserveEvictions returns a reason, and no eviction of the batch may be requested.
 func (p *pass) reserveEvictions(ctx context.Context, moves []plan.Move) *plan.Reason {
 	before := p.state
 	p.reserved = true
@@ -146,8 +146,9 @@ func (p *pass) reserveEvictions(ctx context.Context, moves []plan.Move) *plan.Re
 	return nil
 }
 
-// recordOutcomes saves the outcomes of reserved evictions. If that fails, it returns why the
-// pass must stop. The reservations then count as evictions until the outcomes are saved.
+// recordOutcomes saves the outcomes of reserved evictions. If saving fails, recordOutcomes returns
+// the reason to stop the pass. The reservations then count as evictions until the outcomes are
+// saved.
 func (c *Controller) recordOutcomes(ctx context.Context, runID string, outcomes []plan.Outcome) *plan.Reason {
 	var longest []plan.Backoff
 	c.state, longest = history.RecordOutcomes(c.state, runID, outcomes, c.Clock.Now(), c.History)
@@ -179,7 +180,7 @@ func (c *Controller) closeRun(ctx context.Context, runID string) error {
 	}
 }
 
-// closePass closes the run of a live pass. If that fails, it keeps the outcomes and the
+// closePass closes the run of a live pass. If closing fails, closePass keeps the outcomes and the
 // breaker trip for the next pass of this process.
 func (p *pass) closePass(ctx context.Context) {
 	if p.Mode != plan.Live {
@@ -198,7 +199,7 @@ func (p *pass) closePass(ctx context.Context) {
 }
 
 // UnclosedRuns returns an error if this process reported runs but could not close them. Later
-// passes close them. A process that ends must return this error.
+// passes close them. A process must return this error when it ends.
 func (c *Controller) UnclosedRuns() error {
 	if len(c.unsaved.runs) == 0 || c.unsaved.err == nil {
 		return nil

@@ -29,8 +29,8 @@ func (p *pass) executeWaves(ctx context.Context, todo plan.Plan) {
 	}
 }
 
-// executeWave executes one wave in batches of at most BatchSize moves. It takes a new snapshot
-// before each batch. It returns why the pass must stop, or nil.
+// executeWave executes one wave in batches of at most BatchSize moves. executeWave takes a new
+// snapshot before each batch. executeWave returns the reason to stop the pass, or nil.
 func (p *pass) executeWave(ctx context.Context, todo plan.Plan, wave int) *plan.Reason {
 	remaining := todo
 	remaining.Moves = movesInWave(todo, wave)
@@ -59,7 +59,7 @@ func (p *pass) executeWave(ctx context.Context, todo plan.Plan, wave int) *plan.
 }
 
 // recheckRemaining returns the remaining moves of the wave that are still valid, and records an
-// outcome for each other one.
+// outcome for each other move.
 func (p *pass) recheckRemaining(ctx context.Context, remaining plan.Plan, wave int, first bool) ([]plan.Move, *plan.Reason) {
 	if p.Mode != plan.Live {
 		return remaining.Moves, nil
@@ -75,15 +75,15 @@ func (p *pass) recheckRemaining(ctx context.Context, remaining plan.Plan, wave i
 	return moves, nil
 }
 
-// The status of a PodDisruptionBudget follows its pods with a delay. If a budget blocks a move
-// right after other evictions, the move is checked again until budgetStatusTimeout has passed.
+// The status of a PodDisruptionBudget lags behind its pods. If a budget blocks a move right after
+// other evictions, the controller rechecks the move until budgetStatusTimeout has passed.
 const (
 	budgetStatusTimeout = 10 * time.Second
 	budgetPollInterval  = 500 * time.Millisecond
 )
 
-// recheckWave checks a wave on a new snapshot. It does not wait for budgets before the first
-// batch of a plan.
+// recheckWave checks a wave on a new snapshot. recheckWave does not wait for budgets before the
+// first batch of a plan.
 func (p *pass) recheckWave(ctx context.Context, remaining plan.Plan, wave int, first bool) ([]plan.Move, []plan.Outcome, error) {
 	until := p.Clock.Now().Add(budgetStatusTimeout)
 	for {
@@ -112,9 +112,9 @@ func blockedByBudget(o plan.Outcome) bool {
 	return false
 }
 
-// evictBatch executes a part of a wave. If hinted, the hints of the whole wave are on the nodes
-// meanwhile, even if no move of this batch needs them: the planner checked all remaining moves of
-// the wave with these hints. It returns why the pass must stop, or nil.
+// evictBatch executes a part of a wave. If hinted is true, the hints of the whole wave are on the
+// nodes during the batch, because the planner checked all remaining moves of the wave with these
+// hints. evictBatch returns the reason to stop the pass, or nil.
 func (p *pass) evictBatch(ctx context.Context, todo plan.Plan, wave int, batch []plan.Move, hinted bool) *plan.Reason {
 	if len(batch) == 0 {
 		return nil
@@ -128,7 +128,7 @@ func (p *pass) evictBatch(ctx context.Context, todo plan.Plan, wave int, batch [
 		remove, failure := p.writeWaveHints(ctx, todo, wave)
 		if failure != nil {
 			p.report.Outcomes = append(p.report.Outcomes, hintFailureOutcomes(batch, *failure)...)
-			return stopsPass(failure)
+			return passStopReason(failure)
 		}
 		defer remove()
 		onBound = remove
@@ -141,8 +141,8 @@ func (p *pass) evictBatch(ctx context.Context, todo plan.Plan, wave int, batch [
 	return p.recordBatch(ctx, p.Evictor.EvictWave(ctx, batch, onBound))
 }
 
-// recordBatch records the outcomes of a batch in the report and in the stored state. It returns
-// why the pass must stop, or nil.
+// recordBatch records the outcomes of a batch in the report and in the stored state. recordBatch
+// returns the reason to stop the pass, or nil.
 func (p *pass) recordBatch(ctx context.Context, result evictor.Result) *plan.Reason {
 	p.report.Outcomes = append(p.report.Outcomes, result.Outcomes...)
 	tripped := p.tripBreaker(p.Breaker.CheckOutcomes(p.report.Outcomes, p.Clock.Now()))
@@ -152,11 +152,11 @@ func (p *pass) recordBatch(ctx context.Context, result evictor.Result) *plan.Rea
 }
 
 // spentBudgetTTL is how long the API server may reserve a budget's allowance for an eviction that
-// it refused with a conflict. The disruption controller uses 2 minutes.
+// it refused with a conflict. The disruption controller drops such reservations after 2 minutes.
 const spentBudgetTTL = 2 * time.Minute
 
 // recordSpentBudgets marks every budget in the namespaces of the given pods as possibly spent. If
-// it cannot read the budgets, it returns why the pass must stop.
+// the budgets cannot be read, recordSpentBudgets returns the reason to stop the pass.
 func (p *pass) recordSpentBudgets(ctx context.Context, pods []plan.PodRef) *plan.Reason {
 	if len(pods) == 0 {
 		return nil

@@ -15,7 +15,7 @@ type podAPI interface {
 }
 
 // restAPI calls a real API server. Each call sends exactly one request. The typed client would
-// repeat a request up to ten times if the answer carries Retry-After, separately for each move.
+// repeat each request up to ten times if the answer has a Retry-After header.
 type restAPI struct{ client kubernetes.Interface }
 
 func (r restAPI) get(ctx context.Context, namespace, name string) (*corev1.Pod, error) {

@@ -13,8 +13,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// countingAPI counts the evictions that wait for an answer at the same time. It answers none of
-// them until target evictions wait.
+// countingAPI counts the evictions that wait for an answer at the same time. countingAPI answers no
+// eviction until `target` evictions wait.
 type countingAPI struct {
 	*fakeCluster
 	mu        sync.Mutex
@@ -45,7 +45,7 @@ func (c *countingAPI) evict(ctx context.Context, e *policyv1.Eviction) error {
 	return c.fakeCluster.evict(ctx, e)
 }
 
-// maxCalls evictions of a large wave wait for answers at the same time, and never more.
+// In a large wave, exactly maxCalls evictions wait for answers at the same time.
 func TestEvictionsOfAWaveAreAskedForTogether(t *testing.T) {
 	const n = 300
 	c := &countingAPI{fakeCluster: newFakeCluster(), target: maxCalls, complete: make(chan struct{})}

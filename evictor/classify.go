@@ -25,8 +25,8 @@ type Verdict struct {
 	// ambiguous, Reason says what was received instead of an answer.
 	Outcome plan.OutcomeKind
 	Reason  plan.Reason
-	// Throttled: the API server did nothing and asks the client to wait for RetryAfter; 0 if it
-	// names no time.
+	// Throttled: the API server did nothing and asks the client to wait for RetryAfter, which is 0
+	// if the server gives no time.
 	Throttled  bool
 	RetryAfter time.Duration
 	// Stop: the pass must not evict any more pods.
@@ -35,7 +35,7 @@ type Verdict struct {
 	BudgetSpent bool
 }
 
-// Classify returns the meaning of an answer to an eviction. The cases were measured on a real API
+// Classify returns the meaning of an answer to an eviction. The cases were observed on a real API
 // server; docs/reference/eviction-api.md lists them.
 func Classify(err error) Verdict {
 	if err == nil {

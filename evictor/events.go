@@ -12,13 +12,13 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// EventRecorder publishes Kubernetes events: about each evicted pod, about workloads with the
-// longest back-off, and about changes of what blocks evictions. Recorder sends events in the
-// background and drops those that it cannot send.
+// EventRecorder publishes Kubernetes events about evicted pods, workloads with the longest
+// back-off, pauses and breaker trips. Recorder sends events in the background and drops those that
+// it cannot send.
 type EventRecorder struct {
 	Recorder events.EventRecorder
-	// Namespace is the namespace of the Lease. Events that do not belong to a pod or workload refer
-	// to this Lease.
+	// Namespace is the namespace of the Lease. Events about pauses and breaker trips refer to the
+	// Lease.
 	Namespace string
 	// LookupUID returns the UID of a workload. Without the UID, `kubectl describe` does not show
 	// the events. Nil means that no UID is known.
@@ -55,8 +55,7 @@ func (r EventRecorder) BackedOff(b plan.Backoff) {
 		b.Failures, b.Until.UTC().Format(time.RFC3339), b.Reason.Message, b.Reason.Code)))
 }
 
-// StateChanged publishes each pause and breaker trip that is in after and not
-// in before, and each pause and breaker trip that ended.
+// StateChanged publishes each pause and breaker trip that began or ended between the two states.
 func (r EventRecorder) StateChanged(before, after plan.PlannerState) {
 	switch was, is := before.Pause, after.Pause; {
 	case is != nil && (was == nil || !samePause(*was, *is)):
@@ -78,7 +77,7 @@ func samePause(a, b plan.Pause) bool {
 	return a.Since.Equal(b.Since) && a.Until.Equal(b.Until) && a.By == b.By && a.Reason == b.Reason
 }
 
-// leaseName is the object where users look for events about the whole installation.
+// leaseName is the name of the Lease to which events about the whole installation refer.
 const leaseName = "evenkeel"
 
 func (r EventRecorder) recordOnLease(kind, reason, action, text string) {

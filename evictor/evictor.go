@@ -1,9 +1,9 @@
 // Package evictor executes the moves of one wave: it evicts pods through the Eviction API and waits
 // until each evicted pod is gone and its replacement is Ready.
 //
-// It decides how an eviction is requested, what each answer means, and when a pass must stop. It
-// never chooses a pod, never counts budgets, and never removes a pod by any other way than
-// policy/v1 evictions.
+// The package decides how an eviction is requested, what each answer means, and when a pass must
+// stop. The package never chooses pods, never counts budgets, and removes pods only by policy/v1
+// evictions.
 package evictor
 
 import (
@@ -13,8 +13,8 @@ import (
 )
 
 // Evictor executes a wave: moves that may be in flight at the same time. EvictWave calls bound
-// once, in the background, as soon as no move waits for the scheduler: each replacement is bound,
-// or its move has ended. EvictWave returns after bound has returned. A nil bound is not called.
+// once, in the background, as soon as every replacement is bound or its move has ended. EvictWave
+// returns after bound has returned. A nil bound is not called.
 type Evictor interface {
 	EvictWave(ctx context.Context, moves []plan.Move, bound func()) Result
 }
@@ -23,20 +23,20 @@ type Evictor interface {
 type Result struct {
 	// Outcomes has one entry for each move, in the order of the moves.
 	Outcomes []plan.Outcome
-	// Stop says why the pass must end here; nil if it may continue.
+	// Stop is the reason why the pass must stop; nil if the pass may continue.
 	Stop *plan.Reason
 	// BudgetsSpent are pods whose eviction was refused with a conflict. The API server may have
-	// reduced their budgets nevertheless.
+	// reduced their disruption budgets anyway.
 	BudgetsSpent []plan.PodRef
 }
 
-// DryRun evicts no pod. It reports what would be evicted.
+// DryRun evicts no pod. DryRun reports what would be evicted.
 type DryRun struct{}
 
 // NewDryRun returns the evictor for dry runs.
 func NewDryRun() DryRun { return DryRun{} }
 
-// EvictWave reports every move as one that would be evicted. It does not call bound.
+// EvictWave reports every move as one that would be evicted. EvictWave does not call bound.
 func (DryRun) EvictWave(_ context.Context, moves []plan.Move, _ func()) Result {
 	var r Result
 	for _, m := range moves {

@@ -24,8 +24,8 @@ func newLive(a podAPI, pods PodSource, workloadOf func(*corev1.Pod) string, opts
 	return &Live{a, pods, workloadOf, opts, newPacer(opts.PerMinute, opts.Clock), make(chan struct{}, maxCalls)}
 }
 
-// ContinueFrom takes over the pace and the calls of an earlier evictor, which must not be used any
-// more. The first eviction of l waits for the longer interval of the two.
+// ContinueFrom takes over the pacing and the running calls of an earlier evictor, which must no
+// longer be used. The first eviction of the new evictor waits for the longer of the two intervals.
 func (l *Live) ContinueFrom(before *Live) {
 	l.pacer.continueFrom(before.pacer)
 	l.calls = before.calls
@@ -58,14 +58,14 @@ func (l *Live) EvictWave(ctx context.Context, moves []plan.Move, bound func()) R
 	wg.Wait()
 	close(w.done)
 	<-followed
-	r := summarize(outcomes)
+	r := summarizeAttempts(outcomes)
 	if r.Stop == nil && ctx.Err() != nil {
 		r.Stop = &plan.Reason{Code: plan.Interrupted, Message: "the process was told to stop"}
 	}
 	return r
 }
 
-func summarize(attempts []attempt) (r Result) {
+func summarizeAttempts(attempts []attempt) (r Result) {
 	for _, a := range attempts {
 		r.Outcomes = append(r.Outcomes, a.outcome)
 		if a.stop != nil && r.Stop == nil {
@@ -108,15 +108,15 @@ func (l *Live) executeMove(ctx, wave context.Context, w *waveTracker, h *throttl
 	return a
 }
 
-// tryUntilAnswered requests an eviction when it is its turn. It repeats the request while the
-// API server throttles, because the server then did nothing. A nil pod means that the attempt
-// has ended.
+// tryUntilAnswered waits for its turn and requests an eviction. tryUntilAnswered repeats throttled
+// requests, which the API server has not processed. If tryUntilAnswered returns a nil pod, the
+// attempt has ended.
 func (l *Live) tryUntilAnswered(ctx, wave context.Context, h *throttle, m plan.Move) (*corev1.Pod, Verdict, attempt) {
 	for {
 		if !l.waitTurn(wave, h) {
 			return nil, Verdict{}, newAttempt(m, plan.Dropped, plan.Interrupted, "not tried: the process was told to stop")
 		}
-		if h.stale() {
+		if h.waveIsStale() {
 			l.endCall()
 			return nil, Verdict{}, newAttempt(m, plan.Dropped, plan.PremiseChanged,
 				fmt.Sprintf("not tried: answers to evictions are slow, and the wave began more than %s ago", maxWaveAge))
@@ -137,11 +137,12 @@ func (l *Live) tryUntilAnswered(ctx, wave context.Context, h *throttle, m plan.M
 
 // maxCalls bounds the evictions that wait for an answer at the same time. The API server answers
 // after about 100 ms, so 32 calls allow about 300 evictions per second. The default limits
-// (evictor.perMinute, evictor.inFlight.total) allow fewer. The bound matters if both are unlimited.
+// (evictor.perMinute, evictor.inFlight.total) allow fewer. The bound matters only if both limits
+// are unset.
 const maxCalls = 32
 
-// beginCall waits until fewer than maxCalls evictions wait for an answer. It returns false if ctx
-// ends first. After true, the caller must call endCall.
+// beginCall waits until fewer than maxCalls evictions wait for an answer. beginCall returns false
+// if ctx ends first. After beginCall has returned true, the caller must call endCall.
 func (l *Live) beginCall(ctx context.Context) bool {
 	select {
 	case l.calls <- struct{}{}:
@@ -154,7 +155,8 @@ func (l *Live) beginCall(ctx context.Context) bool {
 func (l *Live) endCall() { <-l.calls }
 
 // waitTurn waits until the API server allows requests, the pacer gives a turn, and fewer than
-// maxCalls evictions wait for an answer. After true, the caller must call endCall.
+// maxCalls evictions wait for an answer. After waitTurn has returned true, the caller must call
+// endCall.
 func (l *Live) waitTurn(wave context.Context, h *throttle) bool {
 	for h.wait(wave) && l.pacer.wait(wave) && l.beginCall(wave) {
 		if h.remaining() <= 0 {
@@ -165,8 +167,8 @@ func (l *Live) waitTurn(wave context.Context, h *throttle) bool {
 	return false
 }
 
-// tryOnce checks the pod once more and requests its eviction. A nil pod means that no eviction was
-// requested.
+// tryOnce checks the pod once more and requests its eviction. If tryOnce returns a nil pod, it has
+// not requested the eviction.
 func (l *Live) tryOnce(ctx, wave context.Context, h *throttle, m plan.Move) (*corev1.Pod, Verdict, attempt) {
 	pod, v, a := l.readPod(wave, m)
 	if pod == nil {
@@ -197,8 +199,8 @@ func (l *Live) checkPause(ctx context.Context) *plan.Reason {
 	return l.opts.CheckPause(ctx)
 }
 
-// readPod reads the pod right before its eviction. A nil pod means that the attempt has ended, or
-// that the API server throttles.
+// readPod reads the pod right before its eviction. If readPod returns a nil pod, the attempt has
+// ended or the API server throttles.
 func (l *Live) readPod(ctx context.Context, m plan.Move) (*corev1.Pod, Verdict, attempt) {
 	call, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -212,8 +214,8 @@ func (l *Live) readPod(ctx context.Context, m plan.Move) (*corev1.Pod, Verdict, 
 	return pod, Verdict{}, attempt{}
 }
 
-// checkPod reports whether the pod is still the one to evict, on the same node and with the same
-// labels, requests and controller. If not, it returns the outcome.
+// checkPod reports whether the pod still has the planned UID, node, labels, requests and
+// controller. If not, checkPod returns the outcome.
 func (l *Live) checkPod(ctx context.Context, m plan.Move, pod *corev1.Pod, err error) (attempt, bool) {
 	switch {
 	case apierrors.IsNotFound(err):

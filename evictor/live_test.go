@@ -40,7 +40,7 @@ type fakeCluster struct {
 	pending bool
 	// stays: the eviction is accepted, but the pod never ends.
 	stays bool
-	// onGet is called before the nth read of a pod, counting from 1, unless it is nil. If it
+	// onGet is called before the nth read of a pod, counting from 1, unless it is nil. If onGet
 	// returns an error, the read fails with that error.
 	onGet func(n int) error
 	reads int

@@ -30,17 +30,18 @@ type Options struct {
 	Clock         clock.WithTicker
 	Log           *slog.Logger
 	// Events publishes accepted evictions; nil publishes none.
-	Events Events
-	// CheckPause is called right before every eviction. A reason means that no eviction may be
-	// requested, and stops the pass. Nil allows every eviction.
+	Events EventPublisher
+	// CheckPause is called right before every eviction. If CheckPause returns a reason, no eviction
+	// may be requested and the pass stops. A nil CheckPause allows every eviction.
 	CheckPause func(ctx context.Context) *plan.Reason
-	// CheckLeading is called while an eviction waits for its answer. A reason means that this
-	// process must not act any more, and ends the wait. Nil never ends it.
+	// CheckLeading is called while an eviction waits for its answer. If CheckLeading returns a
+	// reason, this process must not act any more, and the wait ends. A nil CheckLeading never ends
+	// the wait.
 	CheckLeading func() *plan.Reason
 }
 
-// Events publishes Kubernetes events about evictions. A failure to publish has no effect.
-type Events interface {
+// EventPublisher publishes Kubernetes events about evictions. A failure to publish has no effect.
+type EventPublisher interface {
 	Evicted(pod *corev1.Pod, m plan.Move)
 }
 

@@ -20,8 +20,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// outcomeCase causes one outcome. The function prepare changes the cluster and the move, and
-// stop ends the pass.
+// outcomeCase causes one outcome. The function prepare changes the cluster and the move, and may
+// call stop to end the pass.
 type outcomeCase struct {
 	name    string
 	code    plan.Code
@@ -31,12 +31,12 @@ type outcomeCase struct {
 var (
 	errReset   = errors.New("read: connection reset by peer")
 	errBudget  = withBudgetCause(apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", 0))
-	errSeveral = status(500, "", "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.")
-	errEtcd    = status(500, metav1.StatusReasonInternalError, "etcdserver: request timed out")
+	errSeveral = apiStatusError(500, "", "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.")
+	errEtcd    = apiStatusError(500, metav1.StatusReasonInternalError, "etcdserver: request timed out")
 	errAccount = plainError(refusedAccount)
 )
 
-// refusedAccount is the message of a real API server.
+// refusedAccount is the message of a real API server if a permission is missing.
 const refusedAccount = `User "system:serviceaccount:evenkeel:evenkeel" cannot create resource "pods/eviction" in API group "" in the ` +
 	`namespace "shop"`
 
@@ -119,8 +119,8 @@ var outcomeCases = []outcomeCase{
 		func(w *fakeCluster, _ *plan.Move, _ func()) { w.stays, w.createReplacement = true, "n1" }},
 }
 
-// stops tells for a reason code whether it stops the pass. An APIError is not in the map,
-// because it may or may not.
+// stops says for each reason code whether it stops the pass. APIError is not in the map, because it
+// stops the pass only in some cases.
 var stops = map[plan.Code]bool{
 	plan.APIThrottled: true, plan.PermissionMissing: true, plan.OutcomeUnknown: true, plan.Interrupted: true,
 	plan.ReplacementNotReady: true, plan.ReplacementNotScheduled: true,
@@ -175,7 +175,7 @@ func TestOutcomes(t *testing.T) {
 func codesUsed(t *testing.T) []plan.Code {
 	t.Helper()
 	codes := map[string]plan.Code{}
-	reasons := parse(t, "../plan/reason.go")
+	reasons := parseFile(t, "../plan/reason.go")
 	ast.Inspect(reasons, func(n ast.Node) bool {
 		if v, ok := n.(*ast.ValueSpec); ok && len(v.Values) == 1 {
 			s, err := strconv.Unquote(v.Values[0].(*ast.BasicLit).Value)
@@ -195,7 +195,7 @@ func codesUsed(t *testing.T) []plan.Code {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		ast.Inspect(parse(t, name), func(n ast.Node) bool {
+		ast.Inspect(parseFile(t, name), func(n ast.Node) bool {
 			if s, ok := n.(*ast.SelectorExpr); ok {
 				if x, ok := s.X.(*ast.Ident); ok && x.Name == "plan" && codes[s.Sel.Name] != "" {
 					out = append(out, codes[s.Sel.Name])
@@ -210,7 +210,7 @@ func codesUsed(t *testing.T) []plan.Code {
 	return out
 }
 
-func parse(t *testing.T, name string) *ast.File {
+func parseFile(t *testing.T, name string) *ast.File {
 	t.Helper()
 	f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
 	if err != nil {

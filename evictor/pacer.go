@@ -20,8 +20,8 @@ type pacer struct {
 // snapshotFreshness is the maximum age of a snapshot when an eviction that depends on it begins.
 const snapshotFreshness = 15 * time.Second
 
-// BatchSize returns how many evictions a pacer starts within snapshotFreshness, at least one; 0 if
-// perMinute is not positive, which means no limit.
+// BatchSize returns the number of evictions that a pacer starts within snapshotFreshness, but at
+// least 1. If perMinute is not positive, BatchSize returns 0, which means no limit.
 func BatchSize(perMinute int) int {
 	if perMinute <= 0 {
 		return 0
@@ -37,8 +37,8 @@ func newPacer(perMinute int, c clock.WithTicker) *pacer {
 	return p
 }
 
-// continueFrom delays the first turn to the time that the slower of both pacers would give it after
-// the last turn of before.
+// continueFrom delays the first turn of p until the longer interval of the two pacers has passed
+// since the last turn of before.
 func (p *pacer) continueFrom(before *pacer) {
 	before.mu.Lock()
 	defer before.mu.Unlock()
@@ -66,7 +66,7 @@ func (p *pacer) wait(ctx context.Context) bool {
 	return sleep(ctx, p.clock, at.Sub(now))
 }
 
-// sleep waits for d. It returns false if ctx ends first.
+// sleep waits for d. sleep returns false if ctx ends first.
 func sleep(ctx context.Context, c clock.WithTicker, d time.Duration) bool {
 	t := c.NewTimer(d)
 	defer t.Stop()

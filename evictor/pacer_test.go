@@ -27,6 +27,6 @@ func TestThePaceGoesOnWithAnotherEvictor(t *testing.T) {
 	fresh := &Live{pacer: newPacer(60, clocktesting.NewFakeClock(start))}
 	fresh.ContinueFrom(unused)
 	if !fresh.pacer.next.IsZero() {
-		t.Error("the pacer waits after an evictor that evicted nothing")
+		t.Error("the pacer waits although the earlier evictor evicted nothing")
 	}
 }

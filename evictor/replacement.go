@@ -19,8 +19,8 @@ const watchAfterStop = 3 * time.Second
 const ShutdownTimeout = 2*callTimeout + watchAfterStop
 
 // waitForReplacement follows one accepted eviction until the evicted pod is gone and its
-// replacement is Ready. It gives up after the grace period plus VerifyTimeout, or watchAfterStop
-// after ctx has ended.
+// replacement is Ready. waitForReplacement gives up after the grace period plus VerifyTimeout, or
+// watchAfterStop after ctx has ended.
 func (l *Live) waitForReplacement(ctx context.Context, w *waveTracker, m plan.Move) attempt {
 	start := l.opts.Clock.Now()
 	grace := m.GracePeriodSeconds
@@ -35,7 +35,7 @@ func (l *Live) waitForReplacement(ctx context.Context, w *waveTracker, m plan.Mo
 	defer w.untrack(f)
 	w.scan(l, m.Pod.Namespace)
 	for {
-		r, gone := w.state(f)
+		r, gone := w.replacementState(f)
 		if r != nil && r.Spec.NodeName != "" {
 			w.markBound(m)
 		}
@@ -53,7 +53,7 @@ func (l *Live) waitForReplacement(ctx context.Context, w *waveTracker, m plan.Mo
 			return unverifiedAttempt(m, r)
 		case <-deadline.C():
 			w.scan(l, m.Pod.Namespace) // run may not have seen the newest changes
-			r, gone := w.state(f)
+			r, gone := w.replacementState(f)
 			return timedOutAttempt(m, r, gone, l.opts.Clock.Since(start))
 		}
 	}
@@ -86,8 +86,8 @@ func landedAttempt(m plan.Move, r *corev1.Pod, after time.Duration) attempt {
 	return a
 }
 
-// timedOutAttempt returns the outcome of an eviction whose replacement is not Ready in time. It
-// stops the pass: no other pod may be evicted while a replacement is missing.
+// timedOutAttempt returns the outcome of an eviction whose replacement is not Ready in time. The
+// outcome stops the pass, because no other pod may be evicted while a replacement is missing.
 func timedOutAttempt(m plan.Move, r *corev1.Pod, gone bool, after time.Duration) attempt {
 	after = after.Round(time.Second)
 	var a attempt

@@ -13,11 +13,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// resolveAmbiguous reads the pod to find out whether an ambiguous eviction took effect. It
-// tries up to four times, because the API server may be restarting. If the pod is gone,
-// terminating or replaced by another pod, the eviction counts as accepted. It is then presumed
-// unless the pod shows that the Eviction API terminated it. If the pod is unchanged or cannot
-// be read, the outcome is unknown and the pass must stop.
+// resolveAmbiguous reads the pod to find out whether an ambiguous eviction took effect.
+// resolveAmbiguous tries up to four times, because the API server may be restarting. If the pod is
+// gone, terminating or replaced by another pod, the eviction counts as accepted. An accepted
+// eviction is only presumed unless the pod status shows that the Eviction API terminated the pod.
+// If the pod is unchanged or cannot be read, the outcome is unknown and the pass must stop.
 func (l *Live) resolveAmbiguous(ctx context.Context, m plan.Move, v Verdict) Verdict {
 	for try := range 4 {
 		if try > 0 && !sleep(ctx, l.opts.Clock, time.Duration(try)*time.Second) {

@@ -14,18 +14,18 @@ import (
 )
 
 const (
-	// callTimeout bounds every read. An eviction may always take this long, even if the
-	// process must stop. It is shorter than the 5 s between the end of one leader and the
+	// callTimeout bounds every read. An eviction call may always take this long, even if the
+	// process must stop. callTimeout is shorter than the 5 s between the end of one leader and the
 	// start of the next, so no call of an old leader overlaps with the next leader.
 	callTimeout = 4 * time.Second
-	// answerTimeout bounds an eviction while this process may act. Admission webhooks take up
+	// answerTimeout bounds an eviction call while this process may act. Admission webhooks take up
 	// to 10 s by default and up to 30 s at most (timeoutSeconds). If evictions compete for one
-	// budget, the API server itself retries for 10 s. The bound is long because an eviction
-	// without an answer ends the pass.
+	// budget, the API server itself retries for 10 s. The bound is long because an eviction without
+	// an answer ends the pass.
 	answerTimeout = 30*time.Second + callTimeout
-	// leadingPollInterval is the time between checks whether this process may still act. The
-	// first check of a call is after callTimeout. If the process must stop, each older call
-	// ends at its next check.
+	// leadingPollInterval is the interval at which a waiting call checks whether this process may
+	// still act. The first check is callTimeout after the start of the call. If the process must
+	// stop, a call ends at its next check.
 	leadingPollInterval = 500 * time.Millisecond
 )
 
@@ -49,9 +49,9 @@ func (l *Live) sendEviction(ctx context.Context, m plan.Move) Verdict {
 	return Classify(err)
 }
 
-// cancelWhenOverdue cancels a call without an answer after answerTimeout. If ctx has ended or
-// the process does not lead, it cancels the call after callTimeout. It returns when the call
-// ends.
+// cancelWhenOverdue cancels a call without an answer after answerTimeout. If ctx has ended or the
+// process does not lead, it cancels the call after callTimeout. cancelWhenOverdue returns when the
+// call ends.
 func (l *Live) cancelWhenOverdue(ctx, call context.Context, end context.CancelCauseFunc) {
 	begun := l.opts.Clock.Now()
 	for wait := callTimeout; sleep(call, l.opts.Clock, wait); wait = leadingPollInterval {

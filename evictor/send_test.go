@@ -13,7 +13,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// slowAPI answers evictions after a delay, or never. It returns early if the call is
+// slowAPI answers evictions after a delay, or never. slowAPI returns early if the call is
 // cancelled.
 type slowAPI struct {
 	*fakeCluster
@@ -31,8 +31,8 @@ func (s slowAPI) evict(ctx context.Context, e *policyv1.Eviction) error {
 	}
 }
 
-// The process waits for an answer because an admission webhook may take 30 s. It stops waiting
-// if it must not act any more or was told to stop.
+// The process waits for an answer because an admission webhook may take 30 s. The process stops
+// waiting if it must not act any more or was told to stop.
 func TestASlowAnswerIsWaitedFor(t *testing.T) {
 	for _, c := range []struct {
 		name            string

@@ -8,15 +8,15 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// maxThrottle is the longest total delay of a wave. An answer with status 429 may contain the
-// time to wait: API Priority and Fairness asks for 1 to 32 s. Without one, evictions are
-// delayed for defaultThrottle.
+// maxThrottle is the longest total delay of a wave. An answer with status 429 may contain the time
+// to wait. API Priority and Fairness asks for 1 to 32 s. If the answer contains no time, evictions
+// are delayed for defaultThrottle.
 const (
 	maxThrottle     = 30 * time.Second
 	defaultThrottle = time.Second
 )
 
-// throttle delays all evictions of a wave while the API server asks for it. The total delay is
+// throttle delays all evictions of a wave when the API server asks to slow down. The total delay is
 // bounded because the snapshot of the wave becomes outdated meanwhile.
 type throttle struct {
 	clock       clock.WithTicker
@@ -28,9 +28,9 @@ type throttle struct {
 	sawSlowAnswer bool // an answer took longer than callTimeout
 }
 
-// maxWaveAge applies once an answer was slow: no eviction begins later than this after the
-// start of its wave. Slow answers delay the evictions that wait for a free call. The limit is
-// the time for the pacer plus the time that the API server may ask for.
+// maxWaveAge limits a wave in which an answer was slow: no eviction begins later than this after
+// the start of the wave. Slow answers delay the evictions that wait for a free call. The limit is
+// the time for the pacer plus the longest delay that the API server may ask for.
 const maxWaveAge = snapshotFreshness + maxThrottle
 
 // recordLatency records how long the API server took to answer.
@@ -40,8 +40,8 @@ func (h *throttle) recordLatency(took time.Duration) {
 	h.sawSlowAnswer = h.sawSlowAnswer || took > callTimeout
 }
 
-// stale reports whether answers were slow and the wave is older than maxWaveAge.
-func (h *throttle) stale() bool {
+// waveIsStale reports whether answers were slow and the wave is older than maxWaveAge.
+func (h *throttle) waveIsStale() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.sawSlowAnswer && h.clock.Since(h.waveStarted) > maxWaveAge
@@ -73,16 +73,15 @@ func (h *throttle) extend(d time.Duration) bool {
 	return true
 }
 
-// remaining returns how long evictions are still delayed. They are not delayed if it is 0 or
-// negative.
+// remaining returns how long evictions are still delayed; 0 or less means that they are not
+// delayed.
 func (h *throttle) remaining() time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.until.Sub(h.clock.Now())
 }
 
-// wait waits until evictions are not delayed and returns true. It returns false if ctx has
-// ended.
+// wait waits until evictions are no longer delayed. wait returns false if ctx ends first.
 func (h *throttle) wait(ctx context.Context) bool {
 	for {
 		d := h.remaining()

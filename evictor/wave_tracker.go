@@ -13,9 +13,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// waveTracker assigns replacements to the evictions of a wave. It knows which pods existed before
-// the wave and which replacements are claimed, so that each evicted pod of a workload gets its own
-// replacement.
+// waveTracker assigns replacements to the evictions of a wave. waveTracker knows which pods existed
+// before the wave and which replacements are claimed, so that each evicted pod of a workload gets
+// its own replacement.
 type waveTracker struct {
 	mu            sync.Mutex
 	preexisting   map[types.UID]bool
@@ -30,7 +30,7 @@ type waveTracker struct {
 	done    chan struct{}
 }
 
-// trackedEviction is what the tracker has seen of one eviction.
+// trackedEviction is the observed progress of one eviction.
 type trackedEviction struct {
 	move        plan.Move
 	replacement *corev1.Pod
@@ -56,7 +56,7 @@ func (l *Live) newWaveTracker(moves []plan.Move) *waveTracker {
 	return w
 }
 
-// markBound records that a move does not wait for the scheduler any more.
+// markBound records that a move no longer waits for the scheduler.
 func (w *waveTracker) markBound(m plan.Move) {
 	w.mu.Lock()
 	was := len(w.unbound)
@@ -82,22 +82,22 @@ func (w *waveTracker) untrack(f *trackedEviction) {
 	w.tracked = slices.DeleteFunc(w.tracked, func(x *trackedEviction) bool { return x == f })
 }
 
-func (w *waveTracker) state(f *trackedEviction) (*corev1.Pod, bool) {
+func (w *waveTracker) replacementState(f *trackedEviction) (*corev1.Pod, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return f.replacement, f.gone
 }
 
 // After each scan the tracker is idle for idlePerScan times the duration of the scan, at most
-// maxScanIdle. So following a wave takes about a twentieth of one processor. A scan of 10,000 pods
-// takes a few milliseconds. At 50 evictions per second, pods change about 300 times per second.
+// maxScanIdle. Scans therefore use about a twentieth of one CPU core. A scan of 10,000 pods takes a
+// few milliseconds. At 50 evictions per second, pods change about 300 times per second.
 const (
 	idlePerScan = 20
 	maxScanIdle = 100 * time.Millisecond
 )
 
-// run scans after changes of pods until the wave is done. One scan serves all moves. If each move
-// scanned for itself, every change of a pod would cost one scan of its namespace per move.
+// run scans the pods after each change until the wave is done. One scan updates all moves. If each
+// move scanned for itself, every change of a pod would cost one scan of its namespace per move.
 func (w *waveTracker) run(l *Live) {
 	for {
 		changed := l.pods.Changed() // read before the scan, so that no change is missed
@@ -116,7 +116,7 @@ func (w *waveTracker) run(l *Live) {
 	}
 }
 
-// idle waits for d. It returns false if the wave is done first.
+// idle waits for d. idle returns false if the wave is done first.
 func (w *waveTracker) idle(l *Live, d time.Duration) bool {
 	if d <= 0 {
 		return true
@@ -166,12 +166,12 @@ func (w *waveTracker) scan(l *Live, namespace string) {
 	}
 	for _, f := range w.tracked {
 		if f.move.Pod.Namespace == namespace {
-			w.update(f, there, free)
+			w.updateEviction(f, there, free)
 		}
 	}
 }
 
-func (w *waveTracker) update(f *trackedEviction, there map[types.UID]*corev1.Pod, free map[string][]*corev1.Pod) {
+func (w *waveTracker) updateEviction(f *trackedEviction, there map[types.UID]*corev1.Pod, free map[string][]*corev1.Pod) {
 	was, wasGone := f.replacement, f.gone
 	f.gone = there[types.UID(f.move.Pod.UID)] == nil
 	if r := f.replacement; r != nil {

@@ -38,7 +38,7 @@ func TestAWindowEndsEvictions(t *testing.T) {
 				return
 			}
 			if o.Outcome != plan.Dropped || o.Reason.Code != plan.OutsideWindow || w.evictRequests != 0 || r.Stop != nil {
-				t.Errorf("got outcome %+v, %d requests, stop reason %v; want it dropped without a request", o, w.evictRequests, r.Stop)
+				t.Errorf("got outcome %+v, %d requests, stop reason %v; want a dropped move and no request", o, w.evictRequests, r.Stop)
 			}
 		})
 	}
@@ -58,8 +58,8 @@ func TestAWindowThatClosesWhileThePodIsReadEndsItsEviction(t *testing.T) {
 	}
 }
 
-// If the window closes during a wave, moves that wait for their turn are dropped. An eviction
-// in flight is followed to its end.
+// If the window closes during a wave, moves that wait for their turn are dropped. The evictor
+// watches evictions in flight until they end.
 func TestAWindowThatClosesWithinAWave(t *testing.T) {
 	runAtNoon(t, func(t *testing.T) {
 		w := newFakeCluster(testPod("d1", "u1", "n3"), testPod("d2", "u2", "n3"))

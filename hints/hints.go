@@ -2,9 +2,9 @@
 // taint or label a hint is, which annotations record its run and expiry, and how a node looks with
 // and without it.
 //
-// It decides what a node should contain. It never calls an API server (hints/writer does) and never
-// reads a clock. It never changes a taint or label of another owner: without our annotations, a
-// taint or label is not ours.
+// The package decides what a node should contain. The package never calls an API server
+// (hints/writer does) and never reads a clock. A taint or label without the annotations of Evenkeel
+// belongs to another owner, and the package never changes it.
 package hints
 
 import (
@@ -21,11 +21,11 @@ type Kind string
 // The kinds of hints.
 const (
 	None Kind = "none"
-	// Taint is a PreferNoSchedule taint. It costs a node up to 300 points for every pod that does
-	// not tolerate it.
+	// Taint is a PreferNoSchedule taint. The taint lowers the score of a node by up to 300 points
+	// for each pod that does not tolerate the taint.
 	Taint Kind = "taint"
-	// Label is a label. It affects only pods whose node affinity avoids it, and costs a node up to
-	// 200 points if that is the pod's only preferred term.
+	// Label is a node label. The label affects only pods whose node affinity avoids it. If that is
+	// the only preferred term of a pod, the label lowers the score of the node by up to 200 points.
 	Label Kind = "label"
 )
 
@@ -43,7 +43,7 @@ func IsOwnKey(key string) bool {
 	return key == Key || key == RunAnnotation || key == ExpiresAnnotation || key == KindAnnotation
 }
 
-// Hint is a hint on a node.
+// Hint is a steering hint on a node.
 type Hint struct {
 	Node string
 	Kind Kind
@@ -70,10 +70,10 @@ func HasTaint(n *corev1.Node) bool { return slices.ContainsFunc(n.Spec.Taints, i
 // HasLabel reports whether the node has the label, regardless of its owner.
 func HasLabel(n *corev1.Node) bool { return n.Labels[Key] == Value }
 
-// Of returns our hint on the node. A taint or label under our key is not ours without our
-// annotations, or next to a hint of the other kind. The kind is None if another client removed the
-// taint or label and left the annotations.
-func Of(n *corev1.Node) (Hint, bool) {
+// FromNode returns the hint that Evenkeel put on the node. A taint or label under Key belongs to
+// another owner if the annotations of Evenkeel are missing or record the other kind. The kind is
+// None if another client removed the taint or label and left the annotations.
+func FromNode(n *corev1.Node) (Hint, bool) {
 	expires, ours := n.Annotations[ExpiresAnnotation]
 	if !ours {
 		return Hint{}, false
@@ -92,11 +92,11 @@ func Of(n *corev1.Node) (Hint, bool) {
 	return h, true
 }
 
-// Put returns the node with the hint, and whether it changed. It changes nothing else on the node.
-// If another owner has a taint or label under our key, Put leaves it, writes no hint, and removes
-// an existing hint of ours.
+// Put returns the node with the hint, and whether it changed. Put changes nothing else on the node.
+// If a taint or label of another owner uses Key, Put keeps it, writes no hint, and removes an
+// existing hint of Evenkeel.
 func Put(n *corev1.Node, h Hint) (*corev1.Node, bool) {
-	old, ours := Of(n)
+	old, ours := FromNode(n)
 	if ours && old.Kind == h.Kind && old.Run == h.Run && old.Expires.Equal(h.Expires.Truncate(time.Second)) {
 		return n, false
 	}
@@ -119,7 +119,7 @@ func Put(n *corev1.Node, h Hint) (*corev1.Node, bool) {
 
 // Remove returns the node without our hint, and whether it changed.
 func Remove(n *corev1.Node) (*corev1.Node, bool) {
-	if _, ours := Of(n); !ours {
+	if _, ours := FromNode(n); !ours {
 		return n, false
 	}
 	return withoutHint(n), true
@@ -128,7 +128,7 @@ func Remove(n *corev1.Node) (*corev1.Node, bool) {
 // withoutHint returns a deep copy of the node without our hint.
 func withoutHint(n *corev1.Node) *corev1.Node {
 	out := n.DeepCopy()
-	h, ours := Of(n)
+	h, ours := FromNode(n)
 	if !ours {
 		return out
 	}

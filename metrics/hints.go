@@ -1,15 +1,10 @@
 package metrics
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
 
-// HintCounts are the numbers of one reconciliation of the pressure hints.
-type HintCounts struct {
-	// ByRule is the number of hinted nodes by rule. It has every rule of the configuration,
-	// including rules without a hinted node.
-	ByRule                               map[string]int
-	Unmeasured, Capped, Foreign, Unknown int
-	Written, Failed                      int
-}
+	"github.com/evenkeel-project/evenkeel/hints/reconciler"
+)
 
 type hintMetrics struct {
 	nodes    *prometheus.GaugeVec
@@ -17,38 +12,24 @@ type hintMetrics struct {
 	writes   *prometheus.CounterVec
 }
 
-func newHintMetrics(r *prometheus.Registry) *hintMetrics {
+func newHintMetrics(r prometheus.Registerer) *hintMetrics {
 	p := &hintMetrics{
-		nodes: prometheus.NewGaugeVec(
-			prometheus.GaugeOpts{
-				Name: "evenkeel_hinted_nodes",
-				Help: "Nodes with a pressure hint, by the rule recorded in the hint. In a dry run: nodes that would have one.",
-			},
-			[]string{"rule"},
-		),
-		unhinted: prometheus.NewGaugeVec(
-			prometheus.GaugeOpts{
-				Name: "evenkeel_hint_nodes",
-				Help: "Nodes whose pressure hint differs from what the rules ask, by cause: unmeasured (no usage data, the hint stays until it " +
-					"expires), capped (hot, but hotter nodes used up maxNodes), foreign (another program set the label or taint), unknown (no rule " +
-					"has usage data for the node).",
-			},
-			[]string{"state"},
-		),
-		writes: prometheus.NewCounterVec(
-			prometheus.CounterOpts{Name: "evenkeel_hint_writes_total", Help: "Node writes for pressure hints, by result (written, failed)."},
-			[]string{"result"},
-		),
+		nodes: newGauges(r, "evenkeel_hinted_nodes",
+			"Nodes with a pressure hint, by the rule recorded in the hint. In a dry run: nodes that would have one.", "rule"),
+		unhinted: newGauges(r, "evenkeel_hint_nodes",
+			"Nodes whose pressure hint differs from what the rules ask, by cause: unmeasured (no usage data, the hint stays until it "+
+				"expires), capped (hot, but hotter nodes used up maxNodes), foreign (another program set the label or taint), unknown (no rule "+
+				"has usage data for the node).", "state"),
+		writes: newCounters(r, "evenkeel_hint_writes_total",
+			"Node writes for pressure hints, by result (written, failed).", "result"),
 	}
-	r.MustRegister(p.nodes, p.unhinted, p.writes)
-	for _, result := range []string{"written", "failed"} {
-		p.writes.WithLabelValues(result)
-	}
+	p.writes.WithLabelValues("written")
+	p.writes.WithLabelValues("failed")
 	return p
 }
 
 // RecordHints sets the hint gauges and adds to the counter of node writes.
-func (m *Metrics) RecordHints(c HintCounts) {
+func (m *Metrics) RecordHints(c reconciler.Counts) {
 	m.hints.nodes.Reset()
 	for rule, n := range c.ByRule {
 		m.hints.nodes.WithLabelValues(rule).Set(float64(n))

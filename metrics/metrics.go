@@ -1,12 +1,14 @@
-// Package metrics exports Prometheus metrics about passes, plans, evictions, hints and
-// reloads.
+// Package metrics exports Prometheus metrics about passes, plans, evictions, hints and reloads.
 //
-// It decides the names and labels. Label values come from bounded sets (reason codes,
-// outcomes, strategy names of the configuration), so no cluster can increase their number
-// without limit. It never makes a decision from a metric.
+// The package decides the names and labels. Label values come from bounded sets (reason codes,
+// outcomes, strategy names of the configuration), so the number of series is bounded. The package
+// never makes a decision from a metric.
 package metrics
 
 import (
+	"slices"
+	"strconv"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
@@ -41,108 +43,46 @@ type Metrics struct {
 // New creates and registers the metrics. The version and configHash become labels of
 // evenkeel_build_info.
 func New(version, configHash string) *Metrics {
+	r := prometheus.NewRegistry()
+	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m := &Metrics{
-		Registry: prometheus.NewRegistry(),
-		passes: prometheus.NewCounterVec(
-			prometheus.CounterOpts{Name: "evenkeel_passes_total", Help: "Passes by mode and stop reason (empty if the pass was not stopped)."},
-			[]string{"mode", "stopped"},
-		),
-		passSeconds: prometheus.NewHistogram(
-			prometheus.HistogramOpts{
-				Name:    "evenkeel_pass_duration_seconds",
-				Help:    "Duration of a pass in seconds, including verification.",
-				Buckets: prometheus.ExponentialBuckets(0.01, 4, 10),
-			},
-		),
-		lastPass: prometheus.NewGauge(
-			prometheus.GaugeOpts{Name: "evenkeel_last_pass_timestamp_seconds", Help: "Unix time at which the last pass that made a plan finished."},
-		),
-		skipped: prometheus.NewCounterVec(
-			prometheus.CounterOpts{
-				Name: "evenkeel_schedule_skipped_total",
-				Help: "Number of times that a strategy was due while a pass was running.",
-			},
-			[]string{"strategy"},
-		),
-		planned: prometheus.NewGaugeVec(
-			prometheus.GaugeOpts{Name: "evenkeel_planned_moves", Help: "Moves of the last plan, by strategy."},
-			[]string{"strategy"},
-		),
-		minEvictions: prometheus.NewGauge(
-			prometheus.GaugeOpts{
-				Name: "evenkeel_plan_min_evictions",
-				Help: "Lower bound on evictions for every goal that permitted evictions can reach (bound.minEvictions of the last plan).",
-			},
-		),
-		unmetGoals: prometheus.NewGaugeVec(
-			prometheus.GaugeOpts{Name: "evenkeel_goals_unmet", Help: "Goals with excess, by strategy, before the last plan and predicted after it."},
-			[]string{"strategy", "when"},
-		),
-		rejected: prometheus.NewGaugeVec(
-			prometheus.GaugeOpts{
-				Name: "evenkeel_rejected_pods",
-				Help: "Pods that could reduce excess but are not moved in the last plan, by reason code.",
-			},
-			[]string{"code"},
-		),
-		outcomes: prometheus.NewCounterVec(
-			prometheus.CounterOpts{Name: "evenkeel_evictions_total", Help: "Moves by outcome and strategy. Only outcome=evicted removed a pod."},
-			[]string{"outcome", "strategy"},
-		),
-		landings: prometheus.NewCounterVec(
-			prometheus.CounterOpts{Name: "evenkeel_landings_total", Help: "Replacements that were seen, by whether they landed as predicted."},
-			[]string{"as_predicted"},
-		),
-		bindings: prometheus.NewCounterVec(
-			prometheus.CounterOpts{
-				Name: "evenkeel_scheduler_bindings_total",
-				Help: "Bindings made by schedulers without a profile (at most 16 names), by result: the model predicted the node (hit), predicted " +
-					"another node (miss), or could not predict one (unclear).",
-			},
-			[]string{"scheduler", "result"},
-		),
-		hitRate: prometheus.NewGaugeVec(
-			prometheus.GaugeOpts{
-				Name: "evenkeel_scheduler_hit_ratio",
-				Help: "Share of predicted bindings that were correct, by scheduler without a profile, over the last 500 to 1000 predictions.",
-			},
-			[]string{"scheduler"},
-		),
-		leader: prometheus.NewGauge(prometheus.GaugeOpts{Name: "evenkeel_leader", Help: "1 while this process holds the Lease."}),
-		paused: prometheus.NewGauge(
-			prometheus.GaugeOpts{Name: "evenkeel_paused", Help: "1 if evictions were paused (evenkeel pause) at the last pass."},
-		),
-		breaker: prometheus.NewGauge(
-			prometheus.GaugeOpts{Name: "evenkeel_breaker_open", Help: "1 if the breaker blocked or stopped the last pass."},
-		),
+		Registry: r,
+		passes: newCounters(r, "evenkeel_passes_total",
+			"Passes by mode and stop reason (empty if the pass was not stopped).", "mode", "stopped"),
+		passSeconds: newHistogram(r, "evenkeel_pass_duration_seconds",
+			"Duration of a pass in seconds, including verification.", 10),
+		lastPass: newGauge(r, "evenkeel_last_pass_timestamp_seconds",
+			"Unix time at which the last pass that made a plan finished."),
+		skipped: newCounters(r, "evenkeel_schedule_skipped_total",
+			"Number of times that a strategy was due while a pass was running.", "strategy"),
+		planned: newGauges(r, "evenkeel_planned_moves", "Moves of the last plan, by strategy.", "strategy"),
+		minEvictions: newGauge(r, "evenkeel_plan_min_evictions",
+			"Lower bound on evictions for every goal that permitted evictions can reach (bound.minEvictions of the last plan)."),
+		unmetGoals: newGauges(r, "evenkeel_goals_unmet",
+			"Goals with excess, by strategy, before the last plan and predicted after it.",
+			"strategy", "when"),
+		rejected: newGauges(r, "evenkeel_rejected_pods",
+			"Pods that could reduce excess but are not moved in the last plan, by reason code.", "code"),
+		outcomes: newCounters(r, "evenkeel_evictions_total",
+			"Moves by outcome and strategy. Only outcome=evicted removed a pod.",
+			"outcome", "strategy"),
+		landings: newCounters(r, "evenkeel_landings_total",
+			"Replacements that were seen, by whether they landed as predicted.", "as_predicted"),
+		bindings: newCounters(r, "evenkeel_scheduler_bindings_total",
+			"Bindings made by schedulers without a profile (at most 16 names), by result: the model predicted the node (hit), predicted "+
+				"another node (miss), or could not predict one (unclear).", "scheduler", "result"),
+		hitRate: newGauges(r, "evenkeel_scheduler_hit_ratio",
+			"Share of predicted bindings that were correct, by scheduler without a profile, over the last 500 to 1000 predictions.",
+			"scheduler"),
+		leader:  newGauge(r, "evenkeel_leader", "1 while this process holds the Lease."),
+		paused:  newGauge(r, "evenkeel_paused", "1 if evictions were paused (evenkeel pause) at the last pass."),
+		breaker: newGauge(r, "evenkeel_breaker_open", "1 if the breaker blocked or stopped the last pass."),
+		info: newGauges(prometheus.WrapRegistererWith(prometheus.Labels{"version": version}, r), "evenkeel_build_info",
+			"1, with the version and the configuration hash as labels.", "config_hash"),
+		reloads: newReloadMetrics(r),
+		hints:   newHintMetrics(r),
 	}
-	m.info = prometheus.NewGaugeVec(
-		prometheus.GaugeOpts{Name: "evenkeel_build_info", Help: "1, with the version and the configuration hash as labels.",
-			ConstLabels: prometheus.Labels{"version": version}},
-		[]string{"config_hash"},
-	)
 	m.SetConfigHash(configHash)
-	m.reloads, m.hints = newReloadMetrics(m.Registry), newHintMetrics(m.Registry)
-	m.Registry.MustRegister(
-		m.info,
-		m.passes,
-		m.passSeconds,
-		m.lastPass,
-		m.skipped,
-		m.planned,
-		m.minEvictions,
-		m.unmetGoals,
-		m.rejected,
-		m.outcomes,
-		m.landings,
-		m.leader,
-		m.bindings,
-		m.hitRate,
-		m.paused,
-		m.breaker,
-		collectors.NewGoCollector(),
-		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-	)
 	return m
 }
 
@@ -152,15 +92,15 @@ func (m *Metrics) SetConfigHash(hash string) {
 	m.info.WithLabelValues(hash).Set(1)
 }
 
-// RecordBinding counts a binding made by a scheduler without a profile. The counts b include
-// this binding. If told is true, the model predicted a node, and hit reports whether the
+// RecordBinding counts a binding made by a scheduler without a profile. The counts b include this
+// binding. predicted reports whether the model predicted a node, and hit reports whether the
 // prediction was correct.
-func (m *Metrics) RecordBinding(scheduler string, b plan.SchedulerBindings, hit, told bool) {
+func (m *Metrics) RecordBinding(scheduler string, b plan.SchedulerBindings, hit, predicted bool) {
 	result := "unclear"
 	switch {
 	case hit:
 		result = "hit"
-	case told:
+	case predicted:
 		result = "miss"
 	}
 	m.bindings.WithLabelValues(scheduler, result).Inc()
@@ -171,10 +111,7 @@ func (m *Metrics) RecordBinding(scheduler string, b plan.SchedulerBindings, hit,
 
 // SetLeading records whether this process holds the Lease.
 func (m *Metrics) SetLeading(yes bool) {
-	m.leader.Set(0)
-	if yes {
-		m.leader.Set(1)
-	}
+	setBool(m.leader, yes)
 }
 
 // RecordSkipped counts strategies that were due while a pass was running.
@@ -194,13 +131,11 @@ func (m *Metrics) RecordPass(r plan.RunReport) {
 	m.passes.WithLabelValues(string(r.Mode), stopped).Inc()
 	if r.Recovery == nil { // a recovered pass ran in an earlier process
 		m.passSeconds.Observe(r.Finished.Sub(r.Started).Seconds())
-	}
-	if r.Recovery == nil && !r.EndedBeforePlanning() {
-		m.lastPass.Set(float64(r.Finished.Unix()))
-	}
-	if !r.EndedBeforePlanning() && r.Recovery == nil { // keep the gauges of the last plan
-		m.recordPlan(r.Plan)
-		m.recordBlocks(r)
+		if !r.EndedBeforePlanning() {
+			m.lastPass.Set(float64(r.Finished.Unix()))
+			m.recordPlan(r.Plan)
+			m.recordBlocks(r)
+		}
 	}
 	strategy := map[int]string{}
 	for _, mv := range r.Moves() {
@@ -209,7 +144,7 @@ func (m *Metrics) RecordPass(r plan.RunReport) {
 	for _, o := range r.Outcomes {
 		m.outcomes.WithLabelValues(string(o.Outcome), strategy[o.Step]).Inc()
 		if o.Landed != "" {
-			m.landings.WithLabelValues(map[bool]string{true: "true", false: "false"}[o.LandedAsPredicted]).Inc()
+			m.landings.WithLabelValues(strconv.FormatBool(o.LandedAsPredicted)).Inc()
 		}
 	}
 }
@@ -230,5 +165,23 @@ func (m *Metrics) recordPlan(p plan.Plan) {
 	m.rejected.Reset()
 	for code, n := range p.Rejections.Counts {
 		m.rejected.WithLabelValues(string(code)).Set(float64(n))
+	}
+}
+
+// recordBlocks sets the gauges for each reason that blocked the pass. recordBlocks includes a
+// reason that stopped the pass while it ran.
+func (m *Metrics) recordBlocks(r plan.RunReport) {
+	isBlocked := func(code plan.Code) bool {
+		return r.Stopped != nil && r.Stopped.Code == code ||
+			slices.ContainsFunc(r.Plan.Blocks, func(b plan.EvictionBlock) bool { return b.Reason.Code == code })
+	}
+	setBool(m.paused, isBlocked(plan.Paused))
+	setBool(m.breaker, isBlocked(plan.BreakerOpen))
+}
+
+func setBool(g prometheus.Gauge, yes bool) {
+	g.Set(0)
+	if yes {
+		g.Set(1)
 	}
 }

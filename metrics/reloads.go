@@ -20,29 +20,16 @@ type reloadMetrics struct {
 	lastSuccess *prometheus.GaugeVec
 }
 
-func newReloadMetrics(r *prometheus.Registry) *reloadMetrics {
-	l := &reloadMetrics{
-		total: prometheus.NewCounterVec(
-			prometheus.CounterOpts{
-				Name: "evenkeel_reloads_total",
-				Help: "File changes that the program saw while it ran, by result (taken: the new content is in effect, refused: it is invalid).",
-			},
-			[]string{"files", "result"},
-		),
-		successful: prometheus.NewGaugeVec(
-			prometheus.GaugeOpts{Name: "evenkeel_last_reload_successful", Help: "1 if the newest content is in effect, 0 if it was refused."},
-			[]string{"files"},
-		),
-		lastSuccess: prometheus.NewGaugeVec(
-			prometheus.GaugeOpts{
-				Name: "evenkeel_last_reload_success_timestamp_seconds",
-				Help: "Unix time of the last successful reload, or of the start of the program before the first reload.",
-			},
-			[]string{"files"},
-		),
+func newReloadMetrics(r prometheus.Registerer) *reloadMetrics {
+	return &reloadMetrics{
+		total: newCounters(r, "evenkeel_reloads_total",
+			"File changes that the program saw while it ran, by result (taken: the new content is in effect, refused: it is invalid).",
+			"files", "result"),
+		successful: newGauges(r, "evenkeel_last_reload_successful",
+			"1 if the newest content is in effect, 0 if it was refused.", "files"),
+		lastSuccess: newGauges(r, "evenkeel_last_reload_success_timestamp_seconds",
+			"Unix time of the last successful reload, or of the start of the program before the first reload.", "files"),
 	}
-	r.MustRegister(l.total, l.successful, l.lastSuccess)
-	return l
 }
 
 // WatchStarted records that the program watches these files from now on.

@@ -10,17 +10,8 @@ import (
 )
 
 // problemKinds lists the known values of the label kind.
-var problemKinds = []usage.ProblemKind{
-	usage.Unreachable,
-	usage.BadAnswer,
-	usage.Empty,
-	usage.NotANumber,
-	usage.Implausible,
-	usage.Stale,
-	usage.UnknownNode,
-	usage.Ambiguous,
-	usage.Missing,
-}
+var problemKinds = []usage.ProblemKind{usage.Unreachable, usage.BadAnswer, usage.Empty, usage.NotANumber, usage.Implausible,
+	usage.Stale, usage.UnknownNode, usage.Ambiguous, usage.Missing}
 
 // otherProblem is the label value for kinds that are not in problemKinds.
 const otherProblem = "Other"
@@ -33,49 +24,32 @@ type usageMetrics struct {
 	problems        *prometheus.CounterVec
 }
 
-// UsageRecorder registers the metrics of the usage source and returns their recorder. If no
-// source is configured, the caller does not call it and these metrics do not exist.
+// UsageRecorder registers the metrics of the usage source and returns their recorder. If no usage
+// source is configured, the caller does not call UsageRecorder and these metrics do not exist.
 func (m *Metrics) UsageRecorder() monitor.Recorder {
 	if m.usage != nil {
 		return m.usage
 	}
-	l := &usageMetrics{
-		samples: prometheus.NewCounterVec(
-			prometheus.CounterOpts{
-				Name: "evenkeel_load_samples_total",
-				Help: "Requests to the usage source, by result: answered, or failed (no usable answer).",
-			},
-			[]string{"result"},
-		),
-		seconds: prometheus.NewHistogram(
-			prometheus.HistogramOpts{
-				Name:    "evenkeel_load_sample_duration_seconds",
-				Help:    "Time in seconds to query the usage source and read its answer.",
-				Buckets: prometheus.ExponentialBuckets(0.01, 4, 7),
-			},
-		),
-		lastMeasurement: prometheus.NewGauge(
-			prometheus.GaugeOpts{
-				Name: "evenkeel_load_last_measurement_timestamp_seconds",
-				Help: "Unix time of the newest measurement of any node; 0 before the first.",
-			},
-		),
-		coverage: prometheus.NewGauge(
-			prometheus.GaugeOpts{Name: "evenkeel_load_coverage_ratio", Help: "Share of nodes with known usage when the source was last queried."},
-		),
-		problems: prometheus.NewCounterVec(
-			prometheus.CounterOpts{Name: "evenkeel_load_problems_total", Help: "Problems in answers of the usage source, by kind."},
-			[]string{"kind"},
-		),
+	r := m.Registry
+	m.usage = &usageMetrics{
+		samples: newCounters(r, "evenkeel_load_samples_total",
+			"Requests to the usage source, by result: answered, or failed (no usable answer).",
+			"result"),
+		seconds: newHistogram(r, "evenkeel_load_sample_duration_seconds",
+			"Time in seconds to query the usage source and read its answer.", 7),
+		lastMeasurement: newGauge(r, "evenkeel_load_last_measurement_timestamp_seconds",
+			"Unix time of the newest measurement of any node; 0 before the first."),
+		coverage: newGauge(r, "evenkeel_load_coverage_ratio",
+			"Share of nodes with known usage when the source was last queried."),
+		problems: newCounters(r, "evenkeel_load_problems_total",
+			"Problems in answers of the usage source, by kind.", "kind"),
 	}
 	for _, kind := range problemKinds {
-		l.problems.WithLabelValues(string(kind))
+		m.usage.problems.WithLabelValues(string(kind))
 	}
-	l.samples.WithLabelValues("answered")
-	l.samples.WithLabelValues("failed")
-	m.Registry.MustRegister(l.samples, l.seconds, l.lastMeasurement, l.coverage, l.problems)
-	m.usage = l
-	return l
+	m.usage.samples.WithLabelValues("answered")
+	m.usage.samples.WithLabelValues("failed")
+	return m.usage
 }
 
 // RecordAttempt implements monitor.Recorder.

@@ -189,7 +189,7 @@ func (e *Explainer) goals(p *cluster.Pod) []plan.GoalStatus {
 
 func (e *Explainer) guards(p *cluster.Pod) []plan.RuleResult {
 	refused := map[plan.Code]string{}
-	for _, r := range guard.All(e.start.Eligibility.GuardInput(p)) {
+	for _, r := range guard.CheckAll(e.start.Eligibility.GuardInput(p)) {
 		refused[r.Code] = r.Message
 	}
 	out := []plan.RuleResult{}
@@ -211,7 +211,7 @@ func (e *Explainer) budgets(p *cluster.Pod) []plan.RuleResult {
 		out = append(out, plan.RuleResult{Code: r.Code, Message: r.Message})
 	}
 	if len(p.Budgets) == 0 {
-		r, allowed := e.start.Eligibility.WithoutPDB(p)
+		r, allowed := e.start.Eligibility.AllowanceWithoutPDB(p)
 		if r.Code != "" {
 			out = append(out, plan.RuleResult{Code: r.Code, Allows: allowed > 0, Message: r.Message})
 		}

@@ -124,7 +124,7 @@ func recheckMove(c *search.Search, start *search.State, w *eligibility.InFlightC
 	if r, refused := c.Limits.RefuseHourly(p.ID); refused && !counted {
 		return drop(plan.Dropped, r.Code, r.Message)
 	}
-	if !w.Room(c.Eligibility, p.ID) {
+	if !w.CanAdd(c.Eligibility, p.ID) {
 		return drop(plan.Dropped, plan.PremiseChanged, "fewer pods may be away at once than when the plan was made")
 	}
 	first, l, r, good := predictAgain(c, start, w, m, p)

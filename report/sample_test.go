@@ -100,7 +100,7 @@ func evictionsBlocked() plan.Plan {
 	p := threeZones()
 	p.Blocks = []plan.EvictionBlock{
 		(&plan.Pause{Since: taken.Add(-time.Hour), Until: taken.Add(time.Hour), By: "alice\x1b[2J", Reason: "release 42"}).Block(),
-		{Reason: plan.Reason{Code: plan.BreakerOpen, Message: "the breaker is open since 2025-12-31T23:55:00Z: 11 pods became unschedulable"},
+		{Reason: plan.Reason{Code: plan.BreakerOpen, Message: "the breaker has been open since 2025-12-31T23:55:00Z: 11 pods became unschedulable"},
 			Since: taken.Add(-5 * time.Minute), Until: taken.Add(5 * time.Minute)},
 	}
 	return p

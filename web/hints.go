@@ -9,9 +9,9 @@ import (
 
 // HintSource knows which nodes have the pressure hint.
 type HintSource interface {
-	// HintedNodes returns the names of the nodes with the hint, and the value of the hint
-	// label. The result on is false if hints are disabled.
-	HintedNodes() (nodes []string, value string, on bool)
+	// HintedNodes returns the names of the nodes with the hint, and the value of the hint label.
+	// The result enabled is false if hints are disabled.
+	HintedNodes() (nodes []string, value string, enabled bool)
 }
 
 // nodesAnswer has the same JSON fields as the answer to GET /nodes of dynamicScheduler.
@@ -21,8 +21,8 @@ type nodesAnswer struct {
 	NodeNames []string `json:"node_names"`
 }
 
-// HintRoutes returns the two routes of dynamicScheduler. GET /status answers "ok", and GET
-// /nodes returns the sorted names of the hinted nodes. Both answer 404 if hints are disabled.
+// HintRoutes returns the two routes of dynamicScheduler. GET /status answers "ok", and GET /nodes
+// returns the sorted names of the hinted nodes. Both routes answer 404 if hints are disabled.
 func HintRoutes(h HintSource) []Route {
 	answer := func(f func(w http.ResponseWriter, nodes []string, value string)) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

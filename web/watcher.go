@@ -13,7 +13,8 @@ import (
 
 // UsageSource provides the measured usage of nodes.
 type UsageSource interface {
-	// Enabled reports whether clients may read the usage. If not, the routes answer 404.
+	// Enabled reports whether clients may read the usage. If it returns false, the routes answer
+	// 404.
 	Enabled() bool
 	// Source returns the name of the program that measured the usage.
 	Source() string
@@ -23,10 +24,10 @@ type UsageSource interface {
 }
 
 // WatcherRoutes returns the routes of a load-watcher: GET /watcher, /watcher?host=NAME and
-// /watcher/health. The answer contains only nodes with known usage. If it would be empty, GET
-// /watcher answers 500, which clients treat as missing data. For an unknown host it answers
-// 404. Clients need no authentication, so the routes together serve at most maxInFlight
-// requests at once; further requests get 503.
+// /watcher/health. The answer contains only nodes with known usage. If there are none, GET /watcher
+// answers 500, which clients treat as missing data. For an unknown host, GET /watcher answers 404.
+// Clients need no authentication, so the routes together serve at most maxInFlight requests at
+// once; further requests get 503.
 func WatcherRoutes(l UsageSource) []Route {
 	turns := make(chan struct{}, maxInFlight)
 	page := func(pattern string, f http.HandlerFunc) Route {
@@ -79,9 +80,9 @@ func serveUsage(w http.ResponseWriter, l UsageSource, host string) {
 	_, _ = w.Write(body.Bytes()) // an error means that the client closed the connection
 }
 
-// buildAnswer builds the answer for all nodes. Its window ends at the earliest of the nodes'
-// newest measurements. Clients add the usage of pods bound after that time, and a later end
-// would omit some of these pods.
+// buildAnswer builds the answer for all nodes. The window of the answer ends at the newest
+// measurement of the node that was measured least recently. Clients add the usage of pods that were
+// bound after the end of the window, and a later end would omit some of these pods.
 func buildAnswer(l UsageSource) loadwatcher.Answer {
 	loads, over, now := l.Loads()
 	end := now

@@ -1,5 +1,5 @@
-// Package web serves health, metrics, usage and hints over HTTP. It makes no decisions about
-// the cluster and accepts no request that changes anything.
+// Package web serves health, metrics, usage and hints over HTTP. The package makes no decisions
+// about the cluster and accepts no request that changes anything.
 package web
 
 import (

@@ -26,7 +26,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
-// maxPlanBytes is the largest size of a plan file.
+// maxPlanBytes is the largest plan file that apply reads, in bytes.
 const maxPlanBytes = 64 << 20
 
 type applyFlags struct {
@@ -71,10 +71,10 @@ func (f *applyFlags) run(cmd *cobra.Command, g *globalFlags, path string) error 
 		return err
 	}
 	if f.namespace == "" {
-		return errors.New("the namespace of Evenkeel is not known; set --lease-namespace (apply reads the Lease, the pause and the state there)")
+		return errors.New("Evenkeel's namespace is unknown; set --lease-namespace to the namespace of its Lease, pause and state")
 	}
 	by := plan.Approval{By: apiUser(cmd.Context(), client), At: time.Now().UTC().Truncate(time.Second)}
-	lease := &leader.Lease{Client: client, Namespace: f.namespace, Identity: identity(), OnLeadingChange: func(bool) {}}
+	lease := &leader.Lease{Client: client, Namespace: f.namespace, Identity: leaseIdentity(), OnLeadingChange: func(bool) {}}
 	holder, err := lease.Leader(cmd.Context())
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func (f *applyFlags) run(cmd *cobra.Command, g *globalFlags, path string) error 
 	return f.executePlan(cmd, g, log, client, rc, conf, lease, p, by, format)
 }
 
-// check returns an error if a flag has an invalid value.
+// check returns the output format, or an error if a flag has an invalid value.
 func (f *applyFlags) check() (report.Format, error) {
 	format, err := report.ParseFormat(f.output)
 	if err != nil {
@@ -116,7 +116,7 @@ func readPlan(path string, stdin io.Reader) (plan.Plan, error) {
 	in := stdin
 	switch path {
 	case "":
-		return p, errors.New("reading the plan: the file name is empty (for standard input, give -)")
+		return p, errors.New("reading the plan: the file name is empty (use - for standard input)")
 	case "-":
 		path = "standard input"
 	default:
@@ -140,19 +140,19 @@ func readPlan(path string, stdin io.Reader) (plan.Plan, error) {
 	return p, nil
 }
 
-// leaderReader returns the identity of the process that holds the Lease, or "".
+// leaderReader returns the identity of the process that holds the Lease, or "" if no process does.
 type leaderReader interface {
 	Leader(ctx context.Context) (string, error)
 }
 
-// submitToLeader submits the plan to the leader and waits for its report. It returns a nil report after it has withdrawn
-// the plan because no process holds the Lease any more: a single pass or another apply held it, and these execute no
-// submitted plans.
+// submitToLeader submits the plan to the leader and waits for its report. If no process holds the Lease any more,
+// submitToLeader withdraws the plan and returns a nil report. The former leader was then a single pass or another
+// apply, which never execute submitted plans.
 func (f *applyFlags) submitToLeader(ctx context.Context, client kubernetes.Interface, lease leaderReader, p plan.Plan,
 	by plan.Approval) (*plan.RunReport, error) {
 	box := approval.New(client, f.namespace)
 	if err := box.Submit(ctx, approval.Request{Plan: p, ApprovedBy: by.By, ApprovedAt: by.At}); err != nil {
-		return nil, fmt.Errorf("submitting the plan: %w", forbidden("create and update configmaps", err))
+		return nil, fmt.Errorf("submitting the plan: %w", explainForbidden("create and update configmaps", err))
 	}
 	waiting, cancel := context.WithTimeout(ctx, f.wait)
 	defer cancel()
@@ -173,7 +173,7 @@ func (f *applyFlags) submitToLeader(ctx context.Context, client kubernetes.Inter
 			if r, last = box.Report(waiting, p.ID); r != nil {
 				return r, nil
 			}
-			last = forbidden("get configmaps", last)
+			last = explainForbidden("get configmaps", last)
 			if holder, err := lease.Leader(waiting); err != nil || holder != "" {
 				continue
 			}
@@ -184,7 +184,7 @@ func (f *applyFlags) submitToLeader(ctx context.Context, client kubernetes.Inter
 	}
 }
 
-// executePlan executes the plan in this process, as leader.
+// executePlan acquires the Lease and executes the plan in this process.
 func (f *applyFlags) executePlan(cmd *cobra.Command, g *globalFlags, log *slog.Logger, client kubernetes.Interface, rc *rest.Config,
 	conf *config.Config, lease *leader.Lease, p plan.Plan, by plan.Approval, format report.Format) error {
 	watching, end := context.WithCancel(context.WithoutCancel(cmd.Context()))

@@ -12,14 +12,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// fixedLeader is a process that holds the Lease forever; empty means that no process holds it.
+// fixedLeader always reports the same holder of the Lease. The empty string means that no process holds it.
 type fixedLeader string
 
 func (l fixedLeader) Leader(context.Context) (string, error) { return string(l), nil }
 
-// TestAPlanIsTakenBackWhereNobodyLeadsAnyMore checks that apply withdraws its plan if no process holds the Lease. It
-// must not withdraw a plan that a leader has claimed, because the leader may still execute it.
-func TestAPlanIsTakenBackWhereNobodyLeadsAnyMore(t *testing.T) {
+// TestApplyWithdrawsPlanWithoutLeader checks that apply withdraws its plan if no process holds the Lease.
+// Apply must not withdraw a plan that a leader has claimed, because the leader may still execute that plan.
+func TestApplyWithdrawsPlanWithoutLeader(t *testing.T) {
 	client := fake.NewClientset()
 	box := approval.New(client, "ops")
 	f := &applyFlags{namespace: "ops", wait: time.Hour}
@@ -42,9 +42,9 @@ func TestAPlanIsTakenBackWhereNobodyLeadsAnyMore(t *testing.T) {
 	}
 }
 
-// TestWhenApplyFails checks the error for each outcome. Apply succeeds with at least one eviction, unless something
+// TestIncompleteError checks the error for each outcome. Apply succeeds with at least one eviction, unless something
 // stopped the plan. A plan without moves also succeeds.
-func TestWhenApplyFails(t *testing.T) {
+func TestIncompleteError(t *testing.T) {
 	outcome := func(step int, kind plan.OutcomeKind) plan.Outcome {
 		return plan.Outcome{Step: step, Pod: plan.PodRef{Namespace: "shop", Name: "d"}, Outcome: kind, Reason: plan.Reason{Code: plan.PodGoneAlready, Message: "the pod is gone"}}
 	}
@@ -73,9 +73,9 @@ func TestWhenApplyFails(t *testing.T) {
 	}
 }
 
-// TestWhoWaitsNoLongerIsToldThatThePlanStays checks that the error names the ConfigMap. The leader may still execute the
-// plan, so users must know how to withdraw it.
-func TestWhoWaitsNoLongerIsToldThatThePlanStays(t *testing.T) {
+// TestStoppedApplySaysThatPlanStays checks that the error names the ConfigMap of the submitted plan. The
+// leader may still execute the plan, so users must know how to withdraw it.
+func TestStoppedApplySaysThatPlanStays(t *testing.T) {
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
 	for _, c := range []struct {
@@ -101,9 +101,9 @@ func TestWhoWaitsNoLongerIsToldThatThePlanStays(t *testing.T) {
 	}
 }
 
-// TestTheExampleOfApplyIsWhatItWants checks that the example sets --lease-namespace, because the flag has no default
-// outside a pod.
-func TestTheExampleOfApplyIsWhatItWants(t *testing.T) {
+// TestApplyExampleSetsNamespace checks that the example of apply sets --lease-namespace, because the flag has no
+// default outside a pod.
+func TestApplyExampleSetsNamespace(t *testing.T) {
 	t.Setenv("POD_NAMESPACE", "")
 	c := newApply(&globalFlags{})
 	if f := c.Flags().Lookup("lease-namespace"); f.DefValue != "" || !strings.Contains(c.Example, "evenkeel apply plan.json --lease-namespace ") {
@@ -111,6 +111,6 @@ func TestTheExampleOfApplyIsWhatItWants(t *testing.T) {
 	}
 	t.Setenv("POD_NAMESPACE", "ops")
 	if f := newApply(&globalFlags{}).Flags().Lookup("lease-namespace"); f.DefValue != "ops" {
-		t.Errorf("in a pod: default %q, want ops", f.DefValue)
+		t.Errorf("default of --lease-namespace in a pod: %q, want ops", f.DefValue)
 	}
 }

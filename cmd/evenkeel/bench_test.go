@@ -12,11 +12,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// asProgram is an environment variable that makes the test binary run evenkeel instead of the tests.
+// asProgram names the environment variable that makes the test binary run evenkeel instead of the tests.
 const asProgram = "EVENKEEL_AS_PROGRAM"
 
-// BenchmarkPlanFromJSON runs the whole program on a snapshot of 500 nodes and
-// 10,000 pods: reading, planning and printing. It reports the peak memory too.
+// BenchmarkPlanFromJSON reads a snapshot of 500 nodes and 10,000 pods, plans, and prints the plan. The benchmark also
+// reports the peak memory.
 func BenchmarkPlanFromJSON(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "snapshot.json")
 	if err := saveSnapshot(path, simulation.Crowded(rand.New(rand.NewPCG(1, 3)), 500, 500, 20), cluster.JSON); err != nil {

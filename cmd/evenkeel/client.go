@@ -17,11 +17,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/observe"
 )
 
-// connectTimeout is how long a command waits until it has read the cluster.
+// connectTimeout bounds how long a command waits for the first complete read of the cluster.
 const connectTimeout = 30 * time.Second
 
-// client connects with the kubeconfig that kubectl would use, or with the pod's service account. Only client-go reloads
-// its tokens and certificates; see newReloadingClient for a client that takes over a changed kubeconfig.
+// client connects with the kubeconfig that kubectl would use, or with the service account of the pod. The client does
+// not reload a changed kubeconfig; newReloadingClient returns one that does.
 func (g *globalFlags) client() (kubernetes.Interface, *rest.Config, error) {
 	c, err := g.restConfig()
 	if err != nil {
@@ -30,8 +30,8 @@ func (g *globalFlags) client() (kubernetes.Interface, *rest.Config, error) {
 	return connect(c)
 }
 
-// restConfig returns the address of the cluster and the credentials. It disables the client's rate limit; the API server
-// limits requests by priority and fairness.
+// restConfig returns the address of the cluster and the credentials. The client has no rate limit of its own, because
+// the API server limits requests by priority and fairness.
 func (g *globalFlags) restConfig() (*rest.Config, error) {
 	c, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(g.loadingRules(),
 		&clientcmd.ConfigOverrides{CurrentContext: g.context}).ClientConfig()
@@ -39,7 +39,7 @@ func (g *globalFlags) restConfig() (*rest.Config, error) {
 		return nil, fmt.Errorf("finding the cluster: %s", g.describeKubeconfigError(err))
 	}
 	c.UserAgent = "evenkeel/" + programVersion()
-	c.QPS = -1 // no limit: an eviction needs three requests, and they would wait here where the evictor cannot see it
+	c.QPS = -1 // no limit: the evictor could not see that its requests wait here
 	c.ContentType = "application/vnd.kubernetes.protobuf"
 	c.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
 	return c, nil
@@ -65,7 +65,8 @@ var (
 	noContext    = regexp.MustCompile(`context was not found for specified context: ([^,\]]*)`)
 )
 
-// describeKubeconfigError says what is wrong with the kubeconfig. It replaces errors of client-go that name Go types.
+// describeKubeconfigError explains why the kubeconfig is unusable. It replaces client-go errors that contain Go type
+// names.
 func (g *globalFlags) describeKubeconfigError(err error) string {
 	const check = "; check --kubeconfig and --context"
 	text := err.Error()
@@ -87,7 +88,7 @@ func (g *globalFlags) describeKubeconfigError(err error) string {
 	return text + check
 }
 
-// serverHost returns the URL of the API server without a password.
+// serverHost returns the URL of the API server, with any password redacted.
 func serverHost(c *rest.Config) string {
 	u, err := url.Parse(c.Host)
 	if err != nil {
@@ -96,7 +97,7 @@ func serverHost(c *rest.Config) string {
 	return u.Redacted()
 }
 
-// startObserver starts an observer and waits until it has read the whole cluster, at most syncTimeout.
+// startObserver starts an observer and waits until the observer has read the whole cluster, for at most syncTimeout.
 func (g *globalFlags) startObserver(ctx context.Context, client kubernetes.Interface, conf *rest.Config) (*observe.Observer, error) {
 	o := observe.New(client, clock.RealClock{})
 	o.Start(ctx)

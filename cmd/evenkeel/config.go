@@ -14,7 +14,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 )
 
-// loadConfig reads the configuration file at path. An empty path means the built-in configuration.
+// loadConfig reads the configuration file at path. An empty path selects the built-in configuration.
 func loadConfig(path string) (*config.Config, error) {
 	if path == "" {
 		return config.Load("built-in config.yaml", evenkeel.DefaultConfig)
@@ -22,8 +22,8 @@ func loadConfig(path string) (*config.Config, error) {
 	return config.LoadFile(path)
 }
 
-// dueStrategies returns the strategies named with --strategy, or all strategies if the flag is missing. An empty value
-// is an error, because it is probably an empty variable.
+// dueStrategies returns the strategies named with --strategy, or all strategies if the flag is missing. An empty flag
+// value is an error, because it probably comes from an unset shell variable.
 func dueStrategies(cmd *cobra.Command, all []config.ScheduledStrategy, names []string) ([]string, error) {
 	var known []string
 	for _, s := range all {

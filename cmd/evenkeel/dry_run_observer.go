@@ -9,7 +9,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner"
 )
 
-// dryRunObserver returns snapshots with the pressure hints that a dry run would write if it were live.
+// dryRunObserver adds to each snapshot the pressure hints that a live run would have written.
 type dryRunObserver struct {
 	controller.Observer
 	planner *planner.Planner
@@ -24,7 +24,7 @@ func (f dryRunObserver) Snapshot(ctx context.Context) (*cluster.Snapshot, error)
 	return withPredictedHints(f.planner, s)
 }
 
-// withPredictedHints returns the snapshot with the pressure hints that the planner expects.
+// withPredictedHints returns the snapshot with the pressure hints that the planner predicts.
 func withPredictedHints(p *planner.Planner, s *cluster.Snapshot) (*cluster.Snapshot, error) {
 	s, err := p.PredictHints(s)
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/observe"
 )
 
-// TestOnlyDryRunsForetell checks that only a dry run predicts hints. Passes that evict use the hints that nodes have. So
-// does a saved plan, even if the configuration has dryRun: true.
-func TestOnlyDryRunsForetell(t *testing.T) {
+// TestOnlyDryRunsPredictHints checks that only a dry run predicts hints. Live passes use the hints that nodes already
+// have. A saved plan also uses only these hints, even if the configuration has dryRun: true.
+func TestOnlyDryRunsPredictHints(t *testing.T) {
 	client := fake.NewClientset()
 	o := observe.New(client, clock.RealClock{})
 	s := &controllerSettings{client: client, observer: o, log: slog.New(slog.DiscardHandler), lease: &leader.Lease{}, startEvents: func() {}}

@@ -26,17 +26,17 @@ func newExplain(g *globalFlags) *cobra.Command {
 	}
 	f.add(c.PersistentFlags())
 	c.AddCommand(
-		f.command(g, "pod NAMESPACE/NAME", "Explain why Evenkeel would or would not move a pod", findPod),
-		f.command(g, "node NAME", "Explain the goals of a node, and which of its pods Evenkeel would move", findNode),
-		f.command(g, "workload KIND/NAMESPACE/NAME", "Explain the goals of a workload, and which of its pods Evenkeel would move", findWorkload),
+		f.newSubcommand(g, "pod NAMESPACE/NAME", "Explain why Evenkeel would or would not move a pod", findPod),
+		f.newSubcommand(g, "node NAME", "Explain the goals of a node, and which of its pods Evenkeel would move", findNode),
+		f.newSubcommand(g, "workload KIND/NAMESPACE/NAME", "Explain the goals of a workload, and which of its pods Evenkeel would move", findWorkload),
 	)
 	return c
 }
 
-// subjectFinder finds the pod, node or workload with a name, and returns a function that explains it.
+// subjectFinder finds the pod, node or workload with the given name, and returns a function that explains the object.
 type subjectFinder func(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.Explanation, error)
 
-func (f *explainFlags) command(g *globalFlags, use, short string, find subjectFinder) *cobra.Command {
+func (f *explainFlags) newSubcommand(g *globalFlags, use, short string, find subjectFinder) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {

@@ -17,11 +17,11 @@ import (
 type globalFlags struct {
 	kubeconfig, context string
 	verbose             bool
-	// syncTimeout is how long to wait until the cluster is read.
+	// syncTimeout bounds how long a command waits until it has read the cluster.
 	syncTimeout time.Duration
 }
 
-// rejectArguments returns an error for arguments that are neither flags nor subcommands.
+// rejectArguments returns an error for the first argument that is neither a flag nor a subcommand.
 func rejectArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -37,7 +37,8 @@ func rejectArguments(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("unknown command \"%s %s\"%s; see %s --help", cmd.CommandPath(), args[0], meant, cmd.CommandPath())
 }
 
-// flagError adds a pointer to --help, and removes the names of Go functions from errors about values.
+// flagError adds a pointer to --help. It also rewrites errors about flag values, because the originals contain names
+// of Go functions.
 func flagError(cmd *cobra.Command, err error) error {
 	if errors.Is(err, pflag.ErrHelp) {
 		return err
@@ -46,12 +47,12 @@ func flagError(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	if errors.As(err, &invalid) {
 		f := invalid.GetFlag()
-		msg = fmt.Sprintf("--%s: %q cannot be read (want %s)", f.Name, invalid.GetValue(), valueWanted(f))
+		msg = fmt.Sprintf("--%s: %q cannot be read (want %s)", f.Name, invalid.GetValue(), describeFlagType(f))
 	}
 	return fmt.Errorf("%s; see %s --help", msg, cmd.CommandPath())
 }
 
-func valueWanted(f *pflag.Flag) string {
+func describeFlagType(f *pflag.Flag) string {
 	switch f.Value.Type() {
 	case "bool":
 		return "true or false"
@@ -61,7 +62,7 @@ func valueWanted(f *pflag.Flag) string {
 	return "a " + f.Value.Type()
 }
 
-// logger returns a logger to stderr. It shows logs of client-go only with --verbose.
+// logger returns a logger that writes to stderr. Only --verbose shows the logs of client-go.
 func (g *globalFlags) logger(cmd *cobra.Command) *slog.Logger {
 	level := slog.LevelInfo
 	if g.verbose {

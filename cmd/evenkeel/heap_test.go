@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestTuneHeap checks that tuneHeap lowers GOGC and sets the container's limit, unless the environment sets them.
+// TestTuneHeap checks that tuneHeap lowers GOGC and applies the memory limit of the container, unless environment
+// variables set them.
 func TestTuneHeap(t *testing.T) {
 	const v2, v1 = "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"
 	before := debug.SetGCPercent(100)

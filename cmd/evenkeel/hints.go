@@ -38,7 +38,7 @@ func newHints(g *globalFlags) *cobra.Command {
 			defer cancel()
 			h := &hintCommand{ctx: ctx, writer: writer.New(client, clock.RealClock{}, nil), now: time.Now()}
 			if err := h.readHints(); err != nil {
-				return fmt.Errorf("reading the nodes at %s: %w", serverHost(conf), forbidden("list nodes", err))
+				return fmt.Errorf("reading the nodes at %s: %w", serverHost(conf), explainForbidden("list nodes", err))
 			}
 			return do(cmd, h)
 		}}
@@ -69,14 +69,14 @@ func removeAllHints(cmd *cobra.Command, h *hintCommand) error {
 	return h.removeHints(cmd, func(time.Time) bool { return true })
 }
 
-// hintCommand is one run of a hints command, with the hints of the cluster.
+// hintCommand holds the state of one hints command: the nodes and the hints on them.
 type hintCommand struct {
 	ctx    context.Context
 	writer *writer.Writer
 	now    time.Time
 	nodes  []corev1.Node
 	found  []nodeHint
-	// foreign are labels and taints of others that mean the same, or are in the way.
+	// foreign lists labels and taints that other programs set, and that look like hints or use the same keys.
 	foreign []pressure.Foreign
 }
 
@@ -87,7 +87,6 @@ type nodeHint struct {
 	steering          bool
 }
 
-// readHints reads the hints on all nodes.
 func (h *hintCommand) readHints() error {
 	nodes, err := h.writer.Nodes(h.ctx)
 	if err != nil {
@@ -96,31 +95,31 @@ func (h *hintCommand) readHints() error {
 	h.nodes = nodes
 	for i := range nodes {
 		n := &nodes[i]
-		if x, ours := hints.Of(n); ours {
+		if x, ours := hints.FromNode(n); ours {
 			h.found = append(h.found, nodeHint{n.Name, string(x.Kind), x.Run, x.Expires, true})
 		}
-		if x, ours := pressure.Of(n); ours {
+		if x, ours := pressure.FromNode(n); ours {
 			h.found = append(h.found, nodeHint{n.Name, "pressure", describePressureHint(x), x.Expires, false})
 		}
 	}
 	return nil
 }
 
-// dynamicSchedulerLabelKey and former are the label that dynamicScheduler leaves on nodes when it is
-// stopped.
+// dynamicSchedulerLabelKey and dynamicSchedulerLabel describe the label that dynamicScheduler leaves on nodes when it
+// stops.
 const (
 	dynamicSchedulerLabelKey = "status"
 	dynamicSchedulerLabel    = "label status=presure"
 )
 
-// findForeignHints finds labels and taints of others under the keys of the label and the taint.
+// findForeignHints finds labels and taints that have the keys of Evenkeel's hints, but were set by other programs.
 func (h *hintCommand) findForeignHints(labelKey, taintKey string) {
 	for i := range h.nodes {
-		h.foreign = append(h.foreign, pressure.ForeignOn(&h.nodes[i], labelKey, taintKey)...)
+		h.foreign = append(h.foreign, pressure.FindForeign(&h.nodes[i], labelKey, taintKey)...)
 		if labelKey == dynamicSchedulerLabelKey {
 			continue
 		}
-		for _, f := range pressure.ForeignOn(&h.nodes[i], dynamicSchedulerLabelKey, "") {
+		for _, f := range pressure.FindForeign(&h.nodes[i], dynamicSchedulerLabelKey, "") {
 			if f.Description == dynamicSchedulerLabel {
 				h.foreign = append(h.foreign, f)
 			}
@@ -128,7 +127,7 @@ func (h *hintCommand) findForeignHints(labelKey, taintKey string) {
 	}
 }
 
-// describePressureHint says which rules set the hint, and which label and taint it is.
+// describePressureHint names the rules that set the hint, and its label and taint.
 func describePressureHint(x pressure.Hint) string {
 	if x.Rule == "" {
 		return "unreadable record"
@@ -169,20 +168,20 @@ func (h *hintCommand) formatExpiry(at time.Time) string {
 	return fmt.Sprintf("%s (in %s)", at.UTC().Format(time.RFC3339), at.Sub(h.now).Round(time.Second))
 }
 
-// removeHints removes the hints whose expiry satisfies which, and prints why the others stay.
-func (h *hintCommand) removeHints(cmd *cobra.Command, which func(expires time.Time) bool) error {
+// removeHints removes the hints whose expiry matches the filter, and prints why the other hints stay.
+func (h *hintCommand) removeHints(cmd *cobra.Command, matches func(expires time.Time) bool) error {
 	var steered []string
 	var pressed []writer.Edit
 	for _, x := range h.found {
 		switch {
-		case !which(x.expires):
+		case !matches(x.expires):
 		case x.steering:
 			steered = append(steered, x.node)
 		default:
-			pressed = append(pressed, writer.Edit{Node: x.node, Change: func(n *corev1.Node) *corev1.Node { return withoutPressureHint(n, which) }})
+			pressed = append(pressed, writer.Edit{Node: x.node, Change: func(n *corev1.Node) *corev1.Node { return withoutPressureHint(n, matches) }})
 		}
 	}
-	taken, err := h.writer.Remove(h.ctx, steered, func(x hints.Hint) bool { return which(x.Expires) })
+	taken, err := h.writer.Remove(h.ctx, steered, func(x hints.Hint) bool { return matches(x.Expires) })
 	for _, r := range h.writer.Edit(h.ctx, pressed) {
 		switch {
 		case r.Err != nil:
@@ -192,26 +191,26 @@ func (h *hintCommand) removeHints(cmd *cobra.Command, which func(expires time.Ti
 		}
 	}
 	slices.Sort(taken)
-	h.report(cmd.OutOrStdout(), taken, which)
-	return forbidden("patch nodes", err)
+	h.printRemoved(cmd.OutOrStdout(), taken, matches)
+	return explainForbidden("patch nodes", err)
 }
 
-// withoutPressureHint returns the node without its pressure hint. It returns the node unchanged if the hint was renewed
-// after it was listed, so that it no longer satisfies which.
-func withoutPressureHint(n *corev1.Node, which func(expires time.Time) bool) *corev1.Node {
-	if x, ours := pressure.Of(n); !ours || !which(x.Expires) {
+// withoutPressureHint returns the node without its pressure hint. It returns the node unchanged if another process
+// renewed the hint after it was listed, so that its expiry no longer matches.
+func withoutPressureHint(n *corev1.Node, matches func(expires time.Time) bool) *corev1.Node {
+	if x, ours := pressure.FromNode(n); !ours || !matches(x.Expires) {
 		return n
 	}
 	out, _ := pressure.Remove(n)
 	return out
 }
 
-func (h *hintCommand) report(out io.Writer, taken []string, which func(expires time.Time) bool) {
+func (h *hintCommand) printRemoved(out io.Writer, taken []string, matches func(expires time.Time) bool) {
 	if len(taken) > 0 {
 		fmt.Fprintf(out, "Removed hints from %s.\n", strings.Join(taken, ", "))
 	}
 	for _, x := range h.found {
-		if !which(x.expires) {
+		if !matches(x.expires) {
 			fmt.Fprintf(out, "The hint on %s stays; it expires %s.\n", x.node, h.formatExpiry(x.expires))
 		}
 	}
@@ -220,8 +219,8 @@ func (h *hintCommand) report(out io.Writer, taken []string, which func(expires t
 	}
 }
 
-// forbidden adds the missing permission to an error of the API server that rejects a request.
-func forbidden(what string, err error) error {
+// explainForbidden names the missing permission if err says that the API server denied the request.
+func explainForbidden(what string, err error) error {
 	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
 		return fmt.Errorf("permission to %s is missing; grant it to this account: %w", what, err)
 	}

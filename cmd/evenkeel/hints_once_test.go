@@ -20,12 +20,12 @@ strategies:
 - {name: zones, type: ZoneSpread, schedule: "0 0 1 MONTH *"}
 `
 
-// runOnceWithHints makes one pass in a cluster where n1 uses nearly all of its CPU, and where patching nodes is
-// forbidden. The next scheduled pass is months away, whenever the test runs.
+// runOnceWithHints makes one pass in a cluster where node n1 uses nearly all of its CPU, and where the API server
+// forbids patching nodes. The next scheduled pass is always months away.
 func runOnceWithHints(t *testing.T, dryRun, samples string) (got programResult, patched []string) {
 	t.Helper()
 	isolateFromCluster(t)
-	f := metricsAPI(map[string]string{"n1": "9", "n2": "1", "n3": "1"})
+	f := fakeMetricsServer(map[string]string{"n1": "9", "n2": "1", "n3": "1"})
 	f.paths["/api/v1/nodes/"] = func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPatch {
 			patched = append(patched, strings.TrimPrefix(r.URL.Path, "/api/v1/nodes/"))
@@ -42,9 +42,9 @@ func runOnceWithHints(t *testing.T, dryRun, samples string) (got programResult, 
 	return invoke(t, connectTimeout, argsInDir(dir, "run --once --kubeconfig kubeconfig.yaml --config hinted.yaml --lease-timeout 10s"), ""), patched
 }
 
-// TestOnePassKeepsHints checks that a dry run logs the hint that it would write, that a live pass writes it, and that a
-// pass reports a failed write at its end.
-func TestOnePassKeepsHints(t *testing.T) {
+// TestSinglePassWritesHints checks that a dry run only logs the hint, that a live pass writes the hint, and that a failed
+// write makes the pass return an error.
+func TestSinglePassWritesHints(t *testing.T) {
 	got, patched := runOnceWithHints(t, "true", "1")
 	if got.exit != 0 || len(patched) > 0 || !strings.Contains(got.stderr, "dry run: a pressure hint would be written") || strings.Count(got.stderr, "node=n1") != 1 {
 		t.Errorf("dry run: exit %d, patched %v\n%s", got.exit, patched, got.stderr)
@@ -58,7 +58,7 @@ func TestOnePassKeepsHints(t *testing.T) {
 	}
 	got, patched = runOnceWithHints(t, "false", "1")
 	if !strings.Contains(got.stderr, warned) {
-		t.Errorf("no warning about hints of 10 minutes with months between passes: %s", got.stderr)
+		t.Errorf("no warning, although hints.ttl is 10 minutes and the next pass is months away: %s", got.stderr)
 	}
 	if got.exit != 1 || len(patched) == 0 || patched[0] != "n1" || !strings.Contains(got.stderr, "pressure hints could not be written to 1 of 1 nodes") || !strings.Contains(got.stderr, "permission to patch nodes is missing") {
 		t.Errorf("exit %d, patched %v\n%s", got.exit, patched, got.stderr)
@@ -72,8 +72,8 @@ func TestOnePassKeepsHints(t *testing.T) {
 	}
 }
 
-// TestHintsAloneWithASilentSource checks that a pass without any usage data fails, although no node needs a hint.
-func TestHintsAloneWithASilentSource(t *testing.T) {
+// TestHintsFailWithoutUsage checks that a pass without any usage data fails, although no node needs a hint.
+func TestHintsFailWithoutUsage(t *testing.T) {
 	r := badInput{server: &serverFault{}}
 	dir := r.prepare(t)
 	r.serve(t, dir)
@@ -87,14 +87,14 @@ func TestHintsAloneWithASilentSource(t *testing.T) {
 			t.Errorf("%s: exit %d: %s", command, got.exit, got.stderr)
 		}
 		if want := "Plan: hints: nothing is known: metricsServer gave no answer (below)"; !strings.HasPrefix(got.stdout, want) && !strings.Contains(got.stdout, "\n"+want) {
-			t.Errorf("%s: the report does not say %q:\n%s", command, want, got.stdout)
+			t.Errorf("%s: the report does not contain %q:\n%s", command, want, got.stdout)
 		}
 	}
 }
 
-// TestHintsAreToOutliveThePause checks the warning if hints.ttl is less than twice the time between two passes of any
-// strategy.
-func TestHintsAreToOutliveThePause(t *testing.T) {
+// TestShortTTLWarning checks the warning for a hints.ttl that is less than twice the time between two
+// scheduled passes.
+func TestShortTTLWarning(t *testing.T) {
 	for text, warns := range map[string]bool{
 		"dryRun: false\nhints: {enabled: true, ttl: 19m}":  true,
 		"dryRun: false\nhints: {enabled: true, ttl: 20m}":  false,

@@ -27,8 +27,8 @@ import (
 
 var testNoon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// clusterAfterKilledReconciler returns a cluster whose reconciler was killed. At noon it hinted n1 for five minutes. n2
-// has the hint of a wave, and n3 a label of another program.
+// clusterAfterKilledReconciler returns a cluster whose reconciler was killed. The reconciler hinted node n1 at noon
+// for five minutes. Node n2 has a steering hint, and node n3 has a label of another program.
 func clusterAfterKilledReconciler(t *testing.T) *fake.Clientset {
 	t.Helper()
 	client := fake.NewClientset(
@@ -41,7 +41,7 @@ func clusterAfterKilledReconciler(t *testing.T) *fake.Clientset {
 		t.Fatal(err)
 	}
 	k := &reconciler.Reconciler{
-		Writer: w, Clock: testclock.NewFakeClock(testNoon), Log: slog.New(slog.DiscardHandler), Nodes: func() []*corev1.Node { return nodesOf(t, client) },
+		Writer: w, Clock: testclock.NewFakeClock(testNoon), Log: slog.New(slog.DiscardHandler), Nodes: func() []*corev1.Node { return listNodes(t, client) },
 		Usage: func() *cluster.Usage {
 			return &cluster.Usage{
 				Nodes: []cluster.NodeUsage{{Name: "n1", At: testNoon, Used: map[string]int64{"cpu": 1}}},
@@ -54,7 +54,7 @@ func clusterAfterKilledReconciler(t *testing.T) *fake.Clientset {
 	return client
 }
 
-func nodesOf(t *testing.T, client *fake.Clientset) []*corev1.Node {
+func listNodes(t *testing.T, client *fake.Clientset) []*corev1.Node {
 	t.Helper()
 	list, err := client.CoreV1().Nodes().List(context.Background(), metav1.ListOptions{})
 	if err != nil {
@@ -71,7 +71,7 @@ func nodesOf(t *testing.T, client *fake.Clientset) []*corev1.Node {
 func listNodeHints(t *testing.T, client *fake.Clientset) string {
 	t.Helper()
 	var out []string
-	for _, n := range nodesOf(t, client) {
+	for _, n := range listNodes(t, client) {
 		for k, v := range n.Labels {
 			out = append(out, fmt.Sprintf("%s %s=%s", n.Name, k, v))
 		}
@@ -86,7 +86,7 @@ func listNodeHints(t *testing.T, client *fake.Clientset) string {
 	return strings.Join(out, ", ")
 }
 
-// runHintsCommandAt runs a hints command with the clock at the given time, and returns its output.
+// runHintsCommandAt runs a hints command at the given time, and returns the output of the command.
 func runHintsCommandAt(t *testing.T, client *fake.Clientset, at time.Time, do func(*cobra.Command, *hintCommand) error) string {
 	t.Helper()
 	h := &hintCommand{ctx: t.Context(), writer: writer.New(client, clock.RealClock{}, nil), now: at}
@@ -108,8 +108,8 @@ const (
 	steered = "n2 (evenkeel.io/steer-expires), n2 (evenkeel.io/steer-kind), n2 (evenkeel.io/steer-run), n2 evenkeel.io/steer"
 )
 
-// TestHintsOfAKilledProcess checks that hints of a killed process are listed, and that `hints gc` removes them after
-// they expire. It never removes labels and taints of other programs.
+// TestHintsOfAKilledProcess checks that `hints list` shows the hints of a killed process, and that `hints gc` removes
+// them after they expire. `hints gc` must not remove labels and taints of other programs.
 func TestHintsOfAKilledProcess(t *testing.T) {
 	client := clusterAfterKilledReconciler(t)
 	got := runHintsCommandAt(t, client, testNoon.Add(time.Minute), listHints)
@@ -118,7 +118,7 @@ func TestHintsOfAKilledProcess(t *testing.T) {
 		"n2    taint     r1 ",
 	} {
 		if !strings.Contains(got, want) {
-			t.Errorf("list says %q, want %q", got, want)
+			t.Errorf("the list is %q, want %q", got, want)
 		}
 	}
 	if got := runHintsCommandAt(t, client, testNoon.Add(4*time.Minute), removeExpiredHints); !strings.Contains(got, "The hint on n1 stays; it expires 2026-01-01T12:05:00Z (in 1m0s).") {
@@ -135,8 +135,8 @@ func TestHintsOfAKilledProcess(t *testing.T) {
 	}
 }
 
-// TestForeignHintsAreListed checks that labels and taints of other programs are listed with the command that removes
-// them. The label of dynamicScheduler is listed with every configuration.
+// TestForeignHintsAreListed checks that `hints list` shows labels and taints of other programs, with the command that
+// removes them. The label of dynamicScheduler is listed whatever label is configured.
 func TestForeignHintsAreListed(t *testing.T) {
 	list := func(client *fake.Clientset, label string) string {
 		return runHintsCommandAt(t, client, testNoon, func(cmd *cobra.Command, h *hintCommand) error {
@@ -148,28 +148,28 @@ func TestForeignHintsAreListed(t *testing.T) {
 	const command = "never; remove it with: kubectl label node n3 status-\n"
 	for _, label := range []string{"status", "evenkeel.io/pressure"} {
 		if got := list(clusterAfterKilledReconciler(t), label); strings.Count(got, "foreign") != 1 || !strings.Contains(got, want) || !strings.Contains(got, command) {
-			t.Errorf("%s: list says %q, want %q and %q", label, got, want, command)
+			t.Errorf("%s: the list is %q, want %q and %q", label, got, want, command)
 		}
 	}
 	client := fake.NewClientset(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n3", Labels: map[string]string{"status": "active"}}})
 	if got := list(client, "evenkeel.io/pressure"); got != "No node has a hint of Evenkeel.\n" {
-		t.Errorf("list says %q for a label that is not a hint", got)
+		t.Errorf("the list is %q, although the only label is no hint", got)
 	}
 	if got := list(client, "status"); !strings.Contains(got, "n3    foreign  label status=active  never; remove it with: kubectl label node n3 status-") {
-		t.Errorf("list says %q for a label with the key of hints", got)
+		t.Errorf("the list is %q, want the foreign label with the key of hints", got)
 	}
 }
 
-// TestBecause checks that the description names each rule once.
-func TestBecause(t *testing.T) {
+// TestDescribePressureHint checks that the description of a hint names each rule once.
+func TestDescribePressureHint(t *testing.T) {
 	x := pressure.Hint{Rule: "memory", Value: 0.99, OtherRules: []string{"cpu"}, Label: "status=presure", Taint: pressure.Key}
 	if got, want := describePressureHint(x), "memory at 0.99, also cpu (label status=presure, taint evenkeel.io/pressure:PreferNoSchedule)"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
 
-// TestClearTakesAllHintsAway checks that `hints clear` removes steering and pressure hints, even those that have not expired.
-func TestClearTakesAllHintsAway(t *testing.T) {
+// TestClearRemovesAllHints checks that `hints clear` removes steering and pressure hints, even those that have not expired.
+func TestClearRemovesAllHints(t *testing.T) {
 	client := clusterAfterKilledReconciler(t)
 	if got := runHintsCommandAt(t, client, testNoon, removeAllHints); !strings.Contains(got, "Removed hints from n1, n2.") {
 		t.Errorf("clear says %q", got)
@@ -182,17 +182,17 @@ func TestClearTakesAllHintsAway(t *testing.T) {
 	}
 }
 
-// TestWhoIsHinted checks that every process serves the hinted nodes from their labels, even if it does not lead.
-func TestWhoIsHinted(t *testing.T) {
+// TestHintedNodes checks that a process finds the hinted nodes by their labels, even if it is not the leader.
+func TestHintedNodes(t *testing.T) {
 	client := clusterAfterKilledReconciler(t)
-	p := &pressureHints{nodes: func() []*corev1.Node { return nodesOf(t, client) }}
+	p := &pressureHints{nodes: func() []*corev1.Node { return listNodes(t, client) }}
 	if _, _, on := p.HintedNodes(); on {
-		t.Error("hints are on without a configuration")
+		t.Error("hints are enabled without a configuration")
 	}
 	conf := config.Default()
 	p.setConfig(conf)
 	if _, _, on := p.HintedNodes(); on {
-		t.Error("hints are on, but the configuration does not enable them")
+		t.Error("hints are enabled, although the configuration disables them")
 	}
 	conf = config.Default()
 	conf.Hints.Enabled, conf.Hints.Label = true, config.HintLabel{Key: "status", Value: "presure"}

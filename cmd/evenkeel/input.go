@@ -19,11 +19,12 @@ import (
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
-// inputFlags select the input: files, or the cluster and the saved state in the namespace of the Lease.
+// inputFlags select the input of a command: files, or the live cluster with the saved state in the namespace of the
+// Lease.
 type inputFlags struct {
 	files     []string
 	namespace string
-	// conf names the source of usage for a cluster; nil means no source.
+	// conf configures the usage source for a live cluster; nil disables usage.
 	conf *config.Config
 }
 
@@ -33,7 +34,7 @@ func (f *inputFlags) add(fl *pflag.FlagSet) {
 		"read objects from a file or directory instead of the cluster (-: standard input); repeatable")
 }
 
-func (f *inputFlags) source() string {
+func (f *inputFlags) describeSource() string {
 	if len(f.files) == 0 {
 		return "the cluster"
 	}
@@ -70,28 +71,28 @@ func (f *inputFlags) snapshot(cmd *cobra.Command, g *globalFlags) (*cluster.Snap
 	if err != nil {
 		return nil, err
 	}
-	return f.index(o)
+	return f.buildSnapshot(o)
 }
 
-func (f *inputFlags) index(o *cluster.Objects) (*cluster.Snapshot, error) {
+func (f *inputFlags) buildSnapshot(o *cluster.Objects) (*cluster.Snapshot, error) {
 	s, err := cluster.New(o)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.source(), err)
+		return nil, fmt.Errorf("%s: %w", f.describeSource(), err)
 	}
 	return s, nil
 }
 
-// state returns the saved state that the snapshot contains, or an empty state.
+// state returns the planner state that the snapshot contains, or an empty state.
 func (f *inputFlags) state(s *cluster.Snapshot) (plan.PlannerState, error) {
 	st, err := plan.ReadPlannerState(s.Objects.PlannerState)
 	if err != nil {
-		return st, fmt.Errorf("%s: %w", f.source(), err)
+		return st, fmt.Errorf("%s: %w", f.describeSource(), err)
 	}
 	return st, nil
 }
 
-// readCluster reads the whole cluster once. If conf is not nil, it also reads one sample, and the history, of the source
-// of usage that conf names.
+// readCluster reads the whole cluster once. If conf is not nil, readCluster also takes one usage sample from the
+// source in conf, and reads the history of the source.
 func (g *globalFlags) readCluster(cmd *cobra.Command, client kubernetes.Interface, rc *rest.Config,
 	conf *config.Config) (*cluster.Objects, error) {
 	o, err := g.startObserver(cmd.Context(), client, rc)
@@ -113,7 +114,7 @@ func (g *globalFlags) readCluster(cmd *cobra.Command, client kubernetes.Interfac
 	return o.Objects(), nil
 }
 
-// planningFlags select the input, the configuration, the strategies that are due, and the output format.
+// planningFlags select the input, the configuration, the due strategies, and the output format.
 type planningFlags struct {
 	input          inputFlags
 	config, output string
@@ -127,7 +128,7 @@ func (f *planningFlags) add(fl *pflag.FlagSet) {
 	fl.StringVarP(&f.output, "output", "o", "table", "table, wide, json or yaml")
 }
 
-// planSettings is what the flags of judgeFlags mean.
+// planSettings are the parsed values of planningFlags.
 type planSettings struct {
 	format     report.Format
 	conf       *config.Config

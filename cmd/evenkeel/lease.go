@@ -31,12 +31,12 @@ func checkNamespace(name string) error {
 	return nil
 }
 
-// lookupTimeout bounds requests for information that the command can do without.
+// lookupTimeout bounds requests for information that a command can do without.
 const lookupTimeout = 4 * time.Second
 
-// warnWithoutLease prints a warning if the namespace has no Lease: a pause there stops nothing, and a plan that is executed
-// there may run in parallel with a leader in another namespace. It prints no warning if a dry run leads there. It returns
-// the holder of the Lease, and whether the holder is known.
+// warnWithoutLease prints a warning if the namespace has neither a Lease nor a dry run: the namespace is probably
+// wrong. A pause in a wrong namespace stops no evictions, and a plan could run in parallel with the leader of another
+// namespace. warnWithoutLease returns the holder of the Lease, and whether the holder is known.
 func warnWithoutLease(cmd *cobra.Command, client kubernetes.Interface, namespace string) (holder string, known bool) {
 	ctx, cancel := context.WithTimeout(cmd.Context(), lookupTimeout)
 	defer cancel()
@@ -56,7 +56,8 @@ func warnWithoutLease(cmd *cobra.Command, client kubernetes.Interface, namespace
 	return "", false
 }
 
-// warnWithoutLeader prints a warning if no process holds the Lease, so that a pause stops nothing at the moment.
+// warnWithoutLeader prints a warning if no process holds the Lease, because a pause then stops no process at the
+// moment.
 func warnWithoutLeader(cmd *cobra.Command, client kubernetes.Interface, namespace string) {
 	if holder, known := warnWithoutLease(cmd, client, namespace); known && holder == "" {
 		fmt.Fprintf(cmd.ErrOrStderr(),
@@ -64,8 +65,8 @@ func warnWithoutLeader(cmd *cobra.Command, client kubernetes.Interface, namespac
 	}
 }
 
-// apiUser returns the user name that the API server has for this client. If the API server does not return one, it
-// returns the user of this machine, with a note.
+// apiUser returns the user name under which the API server knows this client. If the API server returns no name,
+// apiUser returns the operating system user, with a note.
 func apiUser(ctx context.Context, client kubernetes.Interface) string {
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
@@ -80,7 +81,7 @@ func apiUser(ctx context.Context, client kubernetes.Interface) string {
 	return name + " (user of this machine; the API server returned no user name)"
 }
 
-// ownNamespace returns the namespace of the pod that the program runs in, or the namespace default.
+// ownNamespace returns the namespace of the pod that the program runs in. Outside a pod it returns "default".
 func ownNamespace() string {
 	if ns := os.Getenv("POD_NAMESPACE"); ns != "" {
 		return ns

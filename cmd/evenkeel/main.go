@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// errMovesPlanned makes the program exit with 2.
+// errMovesPlanned makes the program exit with code 2.
 var errMovesPlanned = errors.New("moves are planned")
 
 func main() {

@@ -20,7 +20,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
-// singleMoveFake is a planner that moves one pod, whatever the cluster.
+// singleMoveFake is a planner that always moves the same pod.
 type singleMoveFake struct{}
 
 func (singleMoveFake) Snapshot(context.Context) (*cluster.Snapshot, error) {
@@ -46,7 +46,7 @@ func (singleMoveFake) EvictWave(_ context.Context, moves []plan.Move, _ func()) 
 	return r
 }
 
-// failingStore is a state store whose Save fails after the given number of calls.
+// failingStore is a state store whose Save succeeds for the given number of calls, and then fails.
 type failingStore struct{ writes int }
 
 func (*failingStore) Load(context.Context) (plan.PlannerState, error) {
@@ -60,21 +60,21 @@ func (f *failingStore) Save(context.Context, plan.PlannerState) error {
 	return nil
 }
 
-// immediateClock is a clock whose timers fire at once.
+// immediateClock is a clock whose timers fire immediately.
 type immediateClock struct{ clock.RealClock }
 
 func (c immediateClock) NewTimer(time.Duration) clock.Timer { return c.RealClock.NewTimer(0) }
 
-// TestAPassThatWasToldToStopIsAnError checks that a stopped pass returns an error. The Job is not complete if its pod
-// was deleted during the pass.
-func TestAPassThatWasToldToStopIsAnError(t *testing.T) {
+// TestStoppedPassReturnsError checks that a stopped pass returns an error. With a nil error, Kubernetes would
+// count the Job of a stopped pod as complete.
+func TestStoppedPassReturnsError(t *testing.T) {
 	for stopped, want := range map[bool]string{true: "the pass stopped early: Interrupted: the process was told to stop before wave 1", false: ""} {
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
 		c := &controller.Controller{
-			Settings: controller.Settings{Planner: singleMoveFake{}, Mode: plan.Live},
-			Access:   controller.Access{Observer: singleMoveFake{}, Evictor: singleMoveFake{}, Store: &failingStore{9}},
-			Clock:    immediateClock{}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+			Settings:     controller.Settings{Planner: singleMoveFake{}, Mode: plan.Live},
+			Dependencies: controller.Dependencies{Observer: singleMoveFake{}, Evictor: singleMoveFake{}, Store: &failingStore{9}},
+			Clock:        immediateClock{}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 			Recorder: metrics.New("v", "h"), NewRunID: func() string { return "r1" }, OnReport: func(plan.RunReport) {}}
 		if stopped {
 			c.NewRunID = func() string { stop(); return "r1" }
@@ -84,7 +84,7 @@ func TestAPassThatWasToldToStopIsAnError(t *testing.T) {
 		}
 	}
 	if err := errorIfNotBegun(nil, false); err == nil || errorIfNotBegun(nil, true) != nil || !errors.Is(errorIfNotBegun(io.EOF, false), io.EOF) {
-		t.Errorf("a command that was stopped before its pass: %v", err)
+		t.Errorf("error of a command that was stopped before its pass: %v", err)
 	}
 }
 
@@ -93,8 +93,9 @@ type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 
-// TestAReportThatIsLostIsAnError checks that a failed report stays an error until the next report is written.
-func TestAReportThatIsLostIsAnError(t *testing.T) {
+// TestFailedReportKeepsError checks that reportWriter keeps the error of a failed report until a later report
+// succeeds.
+func TestFailedReportKeepsError(t *testing.T) {
 	var log strings.Builder
 	r := &reportWriter{out: fullDisk{}, format: report.JSON, log: slog.New(slog.NewTextHandler(&log, nil))}
 	r.write(plan.RunReport{RunID: "r1"})
@@ -107,14 +108,13 @@ func TestAReportThatIsLostIsAnError(t *testing.T) {
 	}
 }
 
-// TestARunThatStaysOpenIsAnError checks that a command returns an error if it ends before it could close the run in the
-// state.
-func TestARunThatStaysOpenIsAnError(t *testing.T) {
+// TestUnclosedRunReturnsError checks that a command returns an error if it could not save that its run ended.
+func TestUnclosedRunReturnsError(t *testing.T) {
 	for writes, closed := range map[int]bool{2: false, 3: true} {
 		c := &controller.Controller{
-			Settings: controller.Settings{Planner: singleMoveFake{}, Mode: plan.Live},
-			Access:   controller.Access{Observer: singleMoveFake{}, Evictor: singleMoveFake{}, Store: &failingStore{writes}},
-			Clock:    immediateClock{}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+			Settings:     controller.Settings{Planner: singleMoveFake{}, Mode: plan.Live},
+			Dependencies: controller.Dependencies{Observer: singleMoveFake{}, Evictor: singleMoveFake{}, Store: &failingStore{writes}},
+			Clock:        immediateClock{}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 			Recorder: metrics.New("v", "h"), NewRunID: func() string { return "r1" }, OnReport: func(plan.RunReport) {}}
 		err := runSinglePass(t.Context(), c, nil)
 		if (err == nil) != closed || err != nil && (strings.Contains(err.Error(), "nothing was evicted") || !strings.Contains(err.Error(), "run r1 is over and reported, but")) {

@@ -13,7 +13,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// maxReasonLength bounds --reason in characters, because reports, events and messages repeat it.
+// maxReasonLength bounds --reason in characters, because reports, events and messages repeat the reason.
 const maxReasonLength = 200
 
 type pauseFlags struct {
@@ -60,7 +60,7 @@ func (f *pauseFlags) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// connect connects to the cluster and returns the user name for the pause.
+// connect connects to the cluster. It also returns the user name that the pause will contain.
 func (f *pauseFlags) connect(cmd *cobra.Command, g *globalFlags) (kubernetes.Interface, state.PauseStore, string, error) {
 	g.logger(cmd)
 	if err := f.check(cmd); err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller/state"
 )
 
-// pauseServer is an API server with one ConfigMap, the pause.
+// pauseServer is an API server that stores only the ConfigMap of the pause.
 type pauseServer struct {
 	mu       sync.Mutex
 	m        *corev1.ConfigMap
@@ -39,7 +39,7 @@ func (s *pauseServer) paths() map[string]http.HandlerFunc {
 	}
 }
 
-// leaseJSON returns the Lease with the given holder and time of renewal.
+// leaseJSON returns a Lease with the given holder and renewal time.
 func leaseJSON(holder string, renewed time.Time) string {
 	return `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"evenkeel","namespace":"default"},` +
 		`"spec":{"holderIdentity":"` + holder + `","leaseDurationSeconds":15,"renewTime":"` + renewed.UTC().Format(metav1.RFC3339Micro) + `"}}`
@@ -99,7 +99,7 @@ func TestPauseAndResume(t *testing.T) {
 	since := s.m.Data["since"]
 	expect(s.runCommand(t, "alice", "pause", "--reason", "release 42"), "evictions are paused since "+since+" by alice: release 42.\n", "")
 
-	// A pause does not prevent plans. They report the pause.
+	// Commands can plan during a pause; their reports show the pause.
 	expect(s.runCommand(t, "alice", "plan"), "Nothing is evicted now: evictions are paused since "+since+" by alice: release 42 (Paused).", "")
 	expect(s.runCommand(t, "alice", "explain", "node", "n3"), "Nothing is evicted now: evictions are paused since "+since+" by alice: release 42 (Paused).", "")
 	if got := s.runCommand(t, "alice", "plan"); !strings.HasPrefix(got.stdout, "Plan: 2 evictions") {
@@ -125,9 +125,9 @@ func TestPauseAndResume(t *testing.T) {
 	}
 }
 
-// TestPauseWhereNothingRuns checks that `pause` warns if no process evicts at the moment, as far as it may read the
-// Lease. `resume` does not warn.
-func TestPauseWhereNothingRuns(t *testing.T) {
+// TestPauseWarnsWithoutLeader checks that `pause` warns if no process can evict now, or if the namespace has no Lease.
+// `pause` does not warn if it may not read the Lease.
+func TestPauseWarnsWithoutLeader(t *testing.T) {
 	isolateFromCluster(t)
 	idle := "evenkeel: warning: no process holds the Lease evenkeel in namespace default, so nothing evicts from there now"
 	absent := "evenkeel: warning: namespace default has no Lease evenkeel"

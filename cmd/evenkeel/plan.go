@@ -52,7 +52,7 @@ func (f *planFlags) run(cmd *cobra.Command, g *globalFlags) error {
 			return err
 		}
 	}
-	s, err := f.input.index(objects)
+	s, err := f.input.buildSnapshot(objects)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,8 @@ func (f *planFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	return unknownUsageErrors(p, j.due) // callers read 0 as: nothing to move
 }
 
-// saveSnapshot writes the snapshot to a temporary file and renames it, so that path never has an incomplete snapshot.
+// saveSnapshot writes the snapshot to a temporary file and renames that file. A reader of path never sees an
+// incomplete snapshot.
 func saveSnapshot(path string, o *cluster.Objects, format cluster.Format) error {
 	tmp, err := os.CreateTemp(filepath.Dir(path), ".evenkeel-*")
 	if err != nil {
@@ -99,7 +100,7 @@ func saveSnapshot(path string, o *cluster.Objects, format cluster.Format) error 
 	return nil
 }
 
-// unwrapPathError removes the name of the temporary file from an error.
+// unwrapPathError removes the file name from an error, because it is the name of a temporary file.
 func unwrapPathError(err error) error {
 	var p *fs.PathError
 	var l *os.LinkError

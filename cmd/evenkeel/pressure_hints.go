@@ -22,37 +22,39 @@ import (
 	"github.com/evenkeel-project/evenkeel/observe"
 )
 
-// pressureHints maintains pressure hints while the program runs. Only the leader writes them; every process serves which
-// nodes have one.
+// pressureHints maintains pressure hints while the program runs. Only the leader writes hints, but every process can
+// list the hinted nodes.
 type pressureHints struct {
 	reconciler *reconciler.Reconciler
-	// sampled receives a value when usage may have changed; nil means never.
+	// sampled receives a value when new usage data may be available; a nil channel never does.
 	sampled <-chan struct{}
 	nodes   func() []*corev1.Node
 	conf    atomic.Pointer[config.Config]
 }
 
-// newPressureHints derives hints from usage. usage returns nil, or no nodes, while usage is unknown.
+// newPressureHints returns a pressureHints that derives hints from the usage that the function usage returns. The
+// function returns nil, or no nodes, while usage is unknown.
 func newPressureHints(client kubernetes.Interface, o *observe.Observer, m *metrics.Metrics, log *slog.Logger, usage func() *cluster.Usage,
 	sampled <-chan struct{}) *pressureHints {
 	return &pressureHints{sampled: sampled, nodes: o.Nodes, reconciler: &reconciler.Reconciler{
 		Nodes: o.Nodes, Usage: usage, Writer: writer.New(client, clock.RealClock{}, nil), Clock: clock.RealClock{}, Log: log,
-		OnCount: func(c reconciler.Counts) { m.RecordHints(metrics.HintCounts(c)) },
+		OnCount: m.RecordHints,
 	}}
 }
 
-// setConfig applies a new configuration to HintedNodes immediately, because that does not depend on passes.
+// setConfig applies a new configuration to HintedNodes immediately, also during a pass.
 func (p *pressureHints) setConfig(conf *config.Config) { p.conf.Store(conf) }
 
-// configureReconciler applies a new configuration to the reconciler. The controller calls it between passes.
+// configureReconciler applies a new configuration to the reconciler. The controller calls configureReconciler between
+// passes.
 func (p *pressureHints) configureReconciler(conf *config.Config) {
 	if p != nil {
 		p.reconciler.Configure(reconciler.Options{Options: conf.PressureOptions(), DryRun: conf.DryRun})
 	}
 }
 
-// runOnceWith reconciles hints once, and then maintains them while work runs. If hints are not enabled, it only removes
-// expired hints, and ignores errors about these.
+// runOnceWith reconciles hints once, and then maintains hints while work runs. If the configuration disables hints,
+// runOnceWith only removes expired hints, and ignores errors of these removals.
 func (p *pressureHints) runOnceWith(ctx context.Context, c *controller.Controller, conf *config.Config,
 	work func(context.Context, *controller.Controller) error) error {
 	unwritten := p.reconciler.ReconcileFirst(ctx)
@@ -62,8 +64,8 @@ func (p *pressureHints) runOnceWith(ctx context.Context, c *controller.Controlle
 	return errors.Join(p.runWith(ctx, c, work), unwritten)
 }
 
-// warnAboutShortTTL logs a warning if hints that are written now expire before the next scheduled pass can renew or
-// remove them. A dry run writes no hints.
+// warnAboutShortTTL logs a warning if new hints would expire before the next scheduled pass can renew or remove them.
+// A dry run writes no hints and causes no warning.
 func warnAboutShortTTL(conf *config.Config, now time.Time, log *slog.Logger) {
 	var next time.Time
 	for _, s := range conf.BuildStrategies() {
@@ -88,8 +90,8 @@ func (p *pressureHints) runWith(ctx context.Context, c *controller.Controller,
 	return work(ctx, c)
 }
 
-// HintedNodes implements web.HintSource. It includes nodes with a label that others wrote,
-// because pods avoid these nodes too.
+// HintedNodes implements web.HintSource. The result includes nodes whose label another program wrote, because pods
+// avoid these nodes too.
 func (p *pressureHints) HintedNodes() (nodes []string, value string, on bool) {
 	conf := p.conf.Load()
 	if conf == nil || !conf.Hints.Enabled {
@@ -97,7 +99,7 @@ func (p *pressureHints) HintedNodes() (nodes []string, value string, on bool) {
 	}
 	label := conf.Hints.Label
 	for _, n := range p.nodes() {
-		_, ours := pressure.Of(n)
+		_, ours := pressure.FromNode(n)
 		if there, labelled := n.Labels[label.Key]; ours || labelled && there == label.Value {
 			nodes = append(nodes, n.Name)
 		}

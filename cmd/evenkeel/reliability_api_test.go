@@ -19,7 +19,8 @@ const (
 	noLease = "run --once --config evict.yaml --kubeconfig kubeconfig.yaml --lease-timeout 3s"
 )
 
-// faultAtPath returns a fault: h answers the requests for path, and for all paths below it if it ends in a slash.
+// faultAtPath returns a server fault: h answers the requests for path. If path ends in a slash, h also answers
+// requests for all paths below.
 func faultAtPath(path string, h http.HandlerFunc) *serverFault {
 	return &serverFault{paths: map[string]http.HandlerFunc{path: h}}
 }
@@ -140,14 +141,14 @@ func connectionRows() []badInput {
 		return &serverFault{start: start}
 	}
 	return []badInput{
-		{input: "a certificate of an unknown authority", server: with(unknownAuthorityServer), want: "evenkeel: reading the cluster at https://SERVER: reading the server version: the server certificate is not trusted: x509: certificate signed by unknown authority; check server and certificate-authority in the kubeconfig, and the clock"},
-		{input: "a certificate of another host", server: with(otherHostCertificate), want: "evenkeel: reading the cluster at https://SERVER: reading the server version: the server certificate is not trusted: x509: cannot validate certificate for 127.0.0.1 because it doesn't contain any IP SANs; check server and certificate-authority in the kubeconfig, and the clock"},
-		{input: "a certificate that has expired", server: with(expiredCertificate), want: "evenkeel: reading the cluster at https://SERVER: reading the server version: the server certificate is not trusted: x509: certificate has expired or is not yet valid: current time NOW is after THEN; check server and certificate-authority in the kubeconfig, and the clock"},
-		{input: "HTTP where HTTPS is expected", server: with(plainServerForHTTPSClient), want: "evenkeel: reading the cluster at https://SERVER: reading the server version: the server answers HTTP, not HTTPS; should the kubeconfig say http instead of https?"},
-		{input: "HTTPS where HTTP is expected", server: with(tlsServerForHTTPClient), want: "evenkeel: reading the cluster at http://SERVER: reading the server version: the answer is 400: Client sent an HTTP request to an HTTPS server."},
-		{input: "another protocol", server: with(smtpServer), want: "evenkeel: reading the cluster at https://SERVER: reading the server version: the server does not answer HTTPS; is this the address of an API server?"},
-		{input: "a server that is down", server: with(serverGone), want: "evenkeel: reading the cluster at http://SERVER: reading the server version: dial tcp SERVER: connect: connection refused; is the API server running at this address?"},
-		{input: "a proxy that is down", server: with(proxyGone), want: "evenkeel: reading the cluster at http://SERVER: reading the server version: proxyconnect tcp: dial tcp 127.0.0.1:1: connect: connection refused; check proxy-url in the kubeconfig and HTTPS_PROXY"},
+		{input: "a certificate of an unknown authority", server: with(startUnknownAuthorityServer), want: "evenkeel: reading the cluster at https://SERVER: reading the server version: the server certificate is not trusted: x509: certificate signed by unknown authority; check server and certificate-authority in the kubeconfig, and the clock"},
+		{input: "a certificate of another host", server: with(startOtherHostServer), want: "evenkeel: reading the cluster at https://SERVER: reading the server version: the server certificate is not trusted: x509: cannot validate certificate for 127.0.0.1 because it doesn't contain any IP SANs; check server and certificate-authority in the kubeconfig, and the clock"},
+		{input: "a certificate that has expired", server: with(startExpiredServer), want: "evenkeel: reading the cluster at https://SERVER: reading the server version: the server certificate is not trusted: x509: certificate has expired or is not yet valid: current time NOW is after THEN; check server and certificate-authority in the kubeconfig, and the clock"},
+		{input: "HTTP where HTTPS is expected", server: with(startPlainServerForHTTPSClient), want: "evenkeel: reading the cluster at https://SERVER: reading the server version: the server answers HTTP, not HTTPS; should the kubeconfig say http instead of https?"},
+		{input: "HTTPS where HTTP is expected", server: with(startTLSServerForHTTPClient), want: "evenkeel: reading the cluster at http://SERVER: reading the server version: the answer is 400: Client sent an HTTP request to an HTTPS server."},
+		{input: "another protocol", server: with(startSMTPServer), want: "evenkeel: reading the cluster at https://SERVER: reading the server version: the server does not answer HTTPS; is this the address of an API server?"},
+		{input: "a server that is down", server: with(unreachableServer), want: "evenkeel: reading the cluster at http://SERVER: reading the server version: dial tcp SERVER: connect: connection refused; is the API server running at this address?"},
+		{input: "a proxy that is down", server: with(unreachableProxy), want: "evenkeel: reading the cluster at http://SERVER: reading the server version: proxyconnect tcp: dial tcp 127.0.0.1:1: connect: connection refused; check proxy-url in the kubeconfig and HTTPS_PROXY"},
 	}
 }
 

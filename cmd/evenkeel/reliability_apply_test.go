@@ -14,7 +14,7 @@ func applyRows() []badInput {
 		{input: "apply without a plan", args: "apply", want: "evenkeel: apply needs one plan file, got 0; make one with `evenkeel plan -o json > plan.json`", exit: 1},
 		{input: "apply with two plans", args: "apply a.json b.json", want: "evenkeel: apply needs one plan file, got 2; make one with `evenkeel plan -o json > plan.json`", exit: 1},
 		{input: "a plan file that does not exist", args: "apply nowhere.json", want: "evenkeel: reading the plan: open nowhere.json: no such file or directory", exit: 1},
-		{input: "an empty file name of a plan", args: "apply ''", want: "evenkeel: reading the plan: the file name is empty (for standard input, give -)", exit: 1},
+		{input: "an empty file name of a plan", args: "apply ''", want: "evenkeel: reading the plan: the file name is empty (use - for standard input)", exit: 1},
 		{input: "a directory instead of a plan", args: "apply .", want: "evenkeel: reading .: is a directory", exit: 1},
 		{input: "a plan file that never ends", args: "apply /dev/zero", want: "evenkeel: reading /dev/zero: it is larger than 64 MiB, the limit for plans", exit: 1},
 		{input: "an empty plan", args: "apply plan.json", files: given("plan.json", ""), want: "evenkeel: plan.json " + noPlan, exit: 1},

@@ -78,8 +78,9 @@ func configMistakes(t *testing.T) []badInput {
 	return rows
 }
 
-// TestEveryCommandReadsTheConfigurationAlike runs the other commands that read a configuration with each bad one.
-func TestEveryCommandReadsTheConfigurationAlike(t *testing.T) {
+// TestAllCommandsRejectInvalidConfiguration checks that all commands with a configuration reject each invalid one
+// with the same message.
+func TestAllCommandsRejectInvalidConfiguration(t *testing.T) {
 	isolateFromCluster(t)
 	for _, r := range configRows(t) {
 		for _, args := range []string{"config check config.yaml", "run --once --config config.yaml"} {

@@ -6,13 +6,13 @@ const aboutKubeconfig = `Commands for a live cluster find it in the same way as 
 ` + "`--kubeconfig`" + ` to ` + "`evenkeel plan`" + `.
 `
 
-// kubeconfig returns a kubeconfig with the given fields of its cluster and of its user.
+// kubeconfig returns a kubeconfig with the given fields in its cluster entry and in its user entry.
 func kubeconfig(cluster, user string) string {
 	return "apiVersion: v1\nkind: Config\ncurrent-context: a\ncontexts: [{name: a, context: {cluster: a, user: a}}]\n" +
 		"clusters: [{name: a, cluster: {" + cluster + "}}]\nusers: [{name: a, user: {" + user + "}}]\n"
 }
 
-// closedPort is an address where no program listens, because a program needs privileges to listen on port 1.
+// closedPort is an address without a listener: only privileged programs can listen on port 1.
 const closedPort = `server: "https://127.0.0.1:1"`
 
 func kubeconfigRows(*testing.T) []badInput {

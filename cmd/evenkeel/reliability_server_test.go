@@ -14,19 +14,17 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/yaml"
-
-	"github.com/evenkeel-project/evenkeel/observe"
 )
 
-// syncTimeouts are how long a row may wait until it has read the cluster. Users wait up to half a minute. Most rows with
-// servers use all of their time, so the first timeout is short. A busy machine needs the longer ones.
+// syncTimeouts are the timeouts for reading the cluster, tried one after another until the message is as expected.
+// Most rows with a server wait for the whole timeout, so the first timeout is short. Busy machines need the longer
+// timeouts.
 var syncTimeouts = []time.Duration{time.Second, 4 * time.Second, 15 * time.Second}
 
-// fakeAPIServer answers like an API server that has the objects of the example, except for its faults. It allows
-// evictions, and without faults the program evicts pods: see TestHealthyServerSeesAnEviction.
+// fakeAPIServer answers like an API server that stores the objects of the example, except for its faults. Without
+// faults the program sends evictions to the server: see TestHealthyServerReceivesEviction.
 type fakeAPIServer struct {
 	*httptest.Server
 	faults map[string]http.HandlerFunc // by path; a path that ends in a slash includes all paths below it
@@ -36,7 +34,7 @@ type fakeAPIServer struct {
 	posts []string
 }
 
-// requests returns the paths of the evictions that the server received.
+// evictions returns the paths of the evictions that the server received.
 func (s *fakeAPIServer) evictions() []string {
 	if s == nil {
 		return nil
@@ -52,15 +50,15 @@ func (s *fakeAPIServer) evictions() []string {
 	return out
 }
 
-// serverFault says how a server misbehaves.
+// serverFault describes how an API server misbehaves.
 type serverFault struct {
 	paths map[string]http.HandlerFunc
-	// start starts a server that does not speak HTTP. It returns the cluster entry of the kubeconfig.
+	// start starts a server that does not speak plain HTTP, and returns the cluster entry for the kubeconfig.
 	start func(t *testing.T, h http.Handler) (s *httptest.Server, cluster string)
 }
 
-// serve starts the server of the row, if it has one, and writes its address to kubeconfig.yaml in dir. It also writes
-// evict.yaml, a configuration that evicts.
+// serve starts the server of the row, if the row has one, and writes its address to kubeconfig.yaml in dir. serve
+// also writes evict.yaml, a configuration that evicts pods.
 func (r *badInput) serve(t *testing.T, dir string) *fakeAPIServer {
 	t.Helper()
 	if r.server == nil {
@@ -69,7 +67,7 @@ func (r *badInput) serve(t *testing.T, dir string) *fakeAPIServer {
 	s := &fakeAPIServer{faults: r.server.paths, lists: exampleObjects()}
 	start := r.server.start
 	if start == nil {
-		start = plainServer
+		start = startPlainServer
 	}
 	var cluster string
 	s.Server, cluster = start(t, http.HandlerFunc(s.handle))
@@ -86,7 +84,7 @@ func (r *badInput) serve(t *testing.T, dir string) *fakeAPIServer {
 	return s
 }
 
-func plainServer(_ *testing.T, h http.Handler) (*httptest.Server, string) {
+func startPlainServer(_ *testing.T, h http.Handler) (*httptest.Server, string) {
 	s := httptest.NewServer(h)
 	return s, `server: "` + s.URL + `"`
 }
@@ -128,7 +126,7 @@ func (s *fakeAPIServer) handle(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// pod returns the pod that a path names.
+// pod returns the pod at an API path, or nil.
 func (s *fakeAPIServer) pod(path string) map[string]any {
 	const namespace = "/api/v1/namespaces/shop/pods/"
 	if !strings.HasPrefix(path, namespace) {
@@ -142,7 +140,7 @@ func (s *fakeAPIServer) pod(path string) map[string]any {
 	return nil
 }
 
-// exampleObjects returns the lists that the server serves, by path.
+// exampleObjects returns the lists that the fake server returns, by API path.
 var exampleObjects = sync.OnceValue(func() map[string]any {
 	var list struct {
 		Items []map[string]any `json:"items"`
@@ -156,35 +154,28 @@ var exampleObjects = sync.OnceValue(func() map[string]any {
 		byKind[kind] = append(byKind[kind], o)
 	}
 	lists := map[string]any{}
-	for _, r := range observe.Resources() {
-		version, path := "v1", "/api/v1/"+r.Resource
-		if r.Group != "" {
-			version, path = r.Group+"/v1", "/apis/"+r.Group+"/v1/"+r.Resource
+	for _, gv := range scheme.Scheme.PrioritizedVersionsAllGroups() {
+		for listKind := range scheme.Scheme.KnownTypes(gv) {
+			kind, isList := strings.CutSuffix(listKind, "List")
+			if !isList || gv.Version != "v1" {
+				continue
+			}
+			path := "/api/v1/"
+			if gv.Group != "" {
+				path = "/apis/" + gv.String() + "/"
+			}
+			resource, _ := meta.UnsafeGuessKindToResource(gv.WithKind(kind))
+			lists[path+resource.Resource] = apiList(gv.String(), kind, byKind[kind])
 		}
-		lists[path] = listOf(version, r.Resource, byKind[kindOf(version, r.Resource)])
 	}
 	return lists
 })
 
-func listOf(version, resource string, items []map[string]any) map[string]any {
+func apiList(version, kind string, items []map[string]any) map[string]any {
 	if items == nil {
 		items = []map[string]any{}
 	}
-	return map[string]any{"apiVersion": version, "kind": kindOf(version, resource) + "List", "metadata": map[string]any{"resourceVersion": "1"}, "items": items}
-}
-
-// kindOf returns the kind of a resource that the client knows.
-func kindOf(version, resource string) string {
-	gv, err := schema.ParseGroupVersion(version)
-	if err != nil {
-		return ""
-	}
-	for kind := range scheme.Scheme.KnownTypes(gv) {
-		if plural, _ := meta.UnsafeGuessKindToResource(gv.WithKind(kind)); plural.Resource == resource {
-			return kind
-		}
-	}
-	return ""
+	return map[string]any{"apiVersion": version, "kind": kind + "List", "metadata": map[string]any{"resourceVersion": "1"}, "items": items}
 }
 
 func writeJSON(w http.ResponseWriter, code int, x any) {
@@ -227,8 +218,8 @@ func sendHalfAnswer(w http.ResponseWriter, _ *http.Request) {
 	_, _ = io.WriteString(w, `{"apiVersion":"v1","kind":"PodList","items":[`)
 }
 
-// TestHealthyServerSeesAnEviction checks that the server of the rows receives an eviction if it has no fault.
-func TestHealthyServerSeesAnEviction(t *testing.T) {
+// TestHealthyServerReceivesEviction checks that a fake server without faults receives an eviction.
+func TestHealthyServerReceivesEviction(t *testing.T) {
 	isolateFromCluster(t)
 	r := badInput{args: onePass, server: &serverFault{}}
 	dir := r.prepare(t)

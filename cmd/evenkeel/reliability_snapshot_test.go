@@ -25,7 +25,7 @@ const (
 
 func snapshotRows(t *testing.T) []badInput {
 	rows := append(unreadableFileRows(t), nonObjectRows()...)
-	rows = append(rows, objectRows()...)
+	rows = append(rows, invalidObjectRows()...)
 	rows = append(rows, conflictingObjectRows()...)
 	for i := range rows {
 		rows[i].exit = 1
@@ -41,7 +41,7 @@ func snapshotRows(t *testing.T) []badInput {
 	return rows
 }
 
-// isPrintable reports whether the text can be shown on one line.
+// isPrintable reports whether the text consists of one printable line.
 func isPrintable(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }
@@ -143,8 +143,8 @@ func nonObjectRows() []badInput {
 	}
 }
 
-// objectRows are invalid objects.
-func objectRows() []badInput {
+// invalidObjectRows are invalid objects.
+func invalidObjectRows() []badInput {
 	node := func(rest string) map[string]string { return snapshotFile(aNode + rest) }
 	pod := func(rest string) map[string]string {
 		return snapshotFile(aNode + "---\napiVersion: v1\nkind: Pod\nmetadata: {namespace: shop, name: p}\n" + rest)

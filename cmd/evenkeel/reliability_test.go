@@ -22,50 +22,50 @@ import (
 )
 
 const (
-	// minRows is the least number of rows in the catalogue.
+	// minRows is the least number of rows that the catalogue must have.
 	minRows = 120
-	// rowDeadline is how long the program may take for one row.
+	// rowDeadline bounds how long the program may run for one row.
 	rowDeadline = 20 * time.Second
 )
 
-// badInput is one row of the catalogue: an invalid input, and the message of the program.
+// badInput is one row of the catalogue: an invalid input, and the message that the program prints.
 type badInput struct {
-	// input describes the mistake. text is the invalid part of the input, shown beside the description if it is short.
+	// input describes the mistake. text contains the invalid part of the input; the document shows text if it is
+	// short.
 	input, text string
-	// args is the command line. Two single quotes are an empty argument.
+	// args is the command line. Two single quotes ('') mean an empty argument.
 	args string
 	// files are written to the working directory of the program.
 	files map[string]string
 	stdin string
-	// edit replaces parts of the example. The result is written to snapshot.yaml.
+	// edit lists replacements in the example. The edited example is written to snapshot.yaml.
 	edit []string
-	// server makes the API server misbehave; see serverFault.
+	// server describes how the API server misbehaves.
 	server *serverFault
-	// want is the whole message on stderr. If exit is 0, want is part of the plan on stdout, and moves is the number of
-	// its moves.
+	// want is the whole message on stderr if exit is not 0. If exit is 0, want is a part of the plan on stdout, and
+	// moves is the number of planned moves.
 	want  string
 	exit  int
 	moves int
 }
 
-// inputKind is one kind of input of the program.
 type inputKind struct {
 	title, about string
 	rows         func(t *testing.T) []badInput
 }
 
-// inputKinds are all kinds of input, in the order of the document.
+// inputKinds lists the chapters of the document, in order.
 var inputKinds = []inputKind{
 	{"Flags and arguments", aboutFlags, flagRows},
 	{"Configuration", aboutConfig, configRows},
 	{"Snapshots", aboutSnapshots, snapshotRows},
-	{"Odd objects", aboutOdd, oddObjectRows},
+	{"Inconsistent objects", aboutInconsistentObjects, inconsistentObjectRows},
 	{"Annotations", aboutAnnotations, annotationRows},
 	{"Kubeconfig", aboutKubeconfig, kubeconfigRows},
 	{"Answers of the API server", aboutAPI, apiRows},
 }
 
-// TestBadInput runs the program for every row. Rows with servers run in parallel, because they mostly wait.
+// TestBadInput runs the program for every row. Rows with a server run in parallel, because they mostly wait.
 func TestBadInput(t *testing.T) {
 	isolateFromCluster(t)
 	for _, e := range inputKinds {
@@ -111,7 +111,7 @@ func (r *badInput) check(t *testing.T) {
 	if d := cmp.Diff(r.want, got.stableMessage(dir)); d != "" {
 		t.Errorf("message (-want +got):\n%s", d)
 	}
-	// A pass that began writes a report, even if it could not continue.
+	// The program writes a report for every pass that began, even if the pass stopped early.
 	if got.stdout != "" && !strings.HasPrefix(got.stdout, "Run: refused; nothing planned, nothing evicted.\nStopped early: ") {
 		t.Errorf("the command failed but wrote to stdout:\n%s", got.stdout)
 	}
@@ -142,8 +142,8 @@ func (r *badInput) prepare(t *testing.T) (dir string) {
 	return dir
 }
 
-// commandLine returns the arguments of the row. Rows that run in parallel share a working directory, so the names of
-// files include the directory of the row.
+// commandLine returns the arguments of the row. Parallel rows share a working directory, so commandLine makes the
+// names of their files absolute.
 func (r *badInput) commandLine(dir string) []string {
 	args := strings.Fields(r.args)
 	for i, a := range args {
@@ -166,8 +166,8 @@ var readExample = sync.OnceValue(func() string {
 	return string(text)
 })
 
-// editExample replaces the first occurrence of each string with even index by the string after it. With the prefix
-// "all:" it replaces every occurrence.
+// editExample applies pairs of old and new strings to the text. Only the first occurrence is replaced, unless the old
+// string has the prefix "all:".
 func editExample(t *testing.T, text string, pairs []string) string {
 	t.Helper()
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -190,7 +190,7 @@ type programResult struct {
 	stdout, stderr string
 }
 
-// unstableTexts are the parts of a message that differ between runs.
+// unstableTexts matches the parts of messages that differ between runs.
 var unstableTexts = []struct {
 	pattern *regexp.Regexp
 	instead string
@@ -200,8 +200,8 @@ var unstableTexts = []struct {
 	{regexp.MustCompile(`current time \S+ is after [^\s;]+`), "current time NOW is after THEN"},
 }
 
-// stableMessage returns stderr without logs and without the directory. Fixed words replace the parts that differ between
-// runs.
+// stableMessage returns stderr without log lines and without the directory. Fixed words replace the parts that differ
+// between runs.
 func (a programResult) stableMessage(dir string) string {
 	var lines []string
 	for line := range strings.Lines(a.stderr) {
@@ -241,7 +241,7 @@ func invoke(t *testing.T, patience time.Duration, args []string, stdin string) p
 	}
 }
 
-// checkReported checks that the plan contains want. It plans again in JSON to count the moves.
+// checkReported checks that the plan contains want, and that a second plan in JSON has the expected number of moves.
 func (r *badInput) checkReported(t *testing.T, dir string, got programResult) {
 	t.Helper()
 	if !strings.Contains(got.stdout, r.want) {
@@ -259,9 +259,9 @@ func (r *badInput) checkReported(t *testing.T, dir string, got programResult) {
 	}
 }
 
-// TestCatalogueIsLargeAndWithoutRepetition checks that each row has an input and a message, and that no two rows are the
-// same.
-func TestCatalogueIsLargeAndWithoutRepetition(t *testing.T) {
+// TestCatalogueIsLargeAndUnique checks that each row has an input and a message, and that no two rows are
+// equal.
+func TestCatalogueIsLargeAndUnique(t *testing.T) {
 	inputs, cases := map[string]bool{}, map[string]string{}
 	for _, e := range inputKinds {
 		for _, r := range e.rows(t) {
@@ -288,7 +288,7 @@ func TestCatalogueIsLargeAndWithoutRepetition(t *testing.T) {
 	}
 }
 
-// TestReliabilityDocument checks that testdata/bad_input.md matches the rows. With -update it writes the file.
+// TestReliabilityDocument checks that testdata/bad_input.md matches the rows. The flag -update rewrites the file.
 func TestReliabilityDocument(t *testing.T) {
 	var b bytes.Buffer
 	writeReliabilityDocument(t, &b)
@@ -309,7 +309,7 @@ func writeReliabilityDocument(t *testing.T, w io.Writer) {
 	}
 }
 
-// firstLine returns the first line of a message, shortened so that it fits on a screen.
+// firstLine returns the first line of a message, shortened to 240 characters.
 func firstLine(message string) string {
 	first, more, _ := strings.Cut(strings.TrimPrefix(message, "evenkeel: "), "\n")
 	const most = 240
@@ -322,7 +322,7 @@ func firstLine(message string) string {
 	return first
 }
 
-// markdownCode formats text as code. It uses a longer fence if the text contains back quotes.
+// markdownCode formats text as inline code, with a longer fence if the text contains back quotes.
 func markdownCode(s string) string {
 	fence := "`"
 	if strings.Contains(s, "`") {
@@ -341,8 +341,8 @@ evicts a pod, crashes the program, or makes it hang. The program either refuses 
 message on stderr and exit code 1, or ignores the invalid part and reports it in the plan. Exit code 2
 is reserved for ` + "`--detailed-exitcode`" + ` (moves are planned), so no error uses it.
 
-The page omits the prefix ` + "`evenkeel:`" + ` of every message. Of a message with several lines it shows only
-the first, followed by ` + "`...`" + `. SERVER stands for an address.
+The page omits the prefix ` + "`evenkeel:`" + ` of all messages. If a message has several lines, the page shows only
+the first one, followed by ` + "`...`" + `. SERVER stands for an address.
 
 The test of these inputs generates this page.
 `

@@ -19,21 +19,21 @@ import (
 	"time"
 )
 
-func unknownAuthorityServer(t *testing.T, h http.Handler) (*httptest.Server, string) {
-	s, _ := tlsServer(t, h, func(*x509.Certificate) {})
+func startUnknownAuthorityServer(t *testing.T, h http.Handler) (*httptest.Server, string) {
+	s, _ := startTLSServer(t, h, func(*x509.Certificate) {})
 	return s, `server: "` + s.URL + `"`
 }
 
-func otherHostCertificate(t *testing.T, h http.Handler) (*httptest.Server, string) {
-	return tlsServer(t, h, func(c *x509.Certificate) { c.IPAddresses, c.DNSNames = nil, []string{"elsewhere.example"} })
+func startOtherHostServer(t *testing.T, h http.Handler) (*httptest.Server, string) {
+	return startTLSServer(t, h, func(c *x509.Certificate) { c.IPAddresses, c.DNSNames = nil, []string{"elsewhere.example"} })
 }
 
-func expiredCertificate(t *testing.T, h http.Handler) (*httptest.Server, string) {
-	return tlsServer(t, h, func(c *x509.Certificate) { c.NotAfter = time.Date(2021, 1, 1, 0, 0, 0, 0, time.UTC) })
+func startExpiredServer(t *testing.T, h http.Handler) (*httptest.Server, string) {
+	return startTLSServer(t, h, func(c *x509.Certificate) { c.NotAfter = time.Date(2021, 1, 1, 0, 0, 0, 0, time.UTC) })
 }
 
-// tlsServer serves TLS with a certificate of its own authority, which the kubeconfig trusts.
-func tlsServer(t *testing.T, h http.Handler, change func(*x509.Certificate)) (*httptest.Server, string) {
+// startTLSServer serves TLS with a certificate of its own authority, which the kubeconfig trusts.
+func startTLSServer(t *testing.T, h http.Handler, change func(*x509.Certificate)) (*httptest.Server, string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -54,19 +54,19 @@ func tlsServer(t *testing.T, h http.Handler, change func(*x509.Certificate)) (*h
 	return s, `server: "` + s.URL + `", certificate-authority-data: ` + base64.StdEncoding.EncodeToString(ca)
 }
 
-func plainServerForHTTPSClient(t *testing.T, h http.Handler) (*httptest.Server, string) {
-	s, _ := plainServer(t, h)
+func startPlainServerForHTTPSClient(t *testing.T, h http.Handler) (*httptest.Server, string) {
+	s, _ := startPlainServer(t, h)
 	return s, `server: "` + strings.Replace(s.URL, "http:", "https:", 1) + `"`
 }
 
-func tlsServerForHTTPClient(t *testing.T, h http.Handler) (*httptest.Server, string) {
-	s, _ := tlsServer(t, h, func(*x509.Certificate) {})
+func startTLSServerForHTTPClient(t *testing.T, h http.Handler) (*httptest.Server, string) {
+	s, _ := startTLSServer(t, h, func(*x509.Certificate) {})
 	return s, `server: "` + strings.Replace(s.URL, "https:", "http:", 1) + `"`
 }
 
-// smtpServer answers every connection with the greeting of a mail server.
-func smtpServer(t *testing.T, h http.Handler) (*httptest.Server, string) {
-	s, _ := plainServer(t, h)
+// startSMTPServer answers every connection with the greeting of a mail server.
+func startSMTPServer(t *testing.T, h http.Handler) (*httptest.Server, string) {
+	s, _ := startPlainServer(t, h)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -85,13 +85,13 @@ func smtpServer(t *testing.T, h http.Handler) (*httptest.Server, string) {
 	return s, `server: "https://` + l.Addr().String() + `"`
 }
 
-func serverGone(t *testing.T, h http.Handler) (*httptest.Server, string) {
-	s, cluster := plainServer(t, h)
+func unreachableServer(t *testing.T, h http.Handler) (*httptest.Server, string) {
+	s, cluster := startPlainServer(t, h)
 	s.Close()
 	return s, cluster
 }
 
-func proxyGone(t *testing.T, h http.Handler) (*httptest.Server, string) {
-	s, cluster := plainServer(t, h)
+func unreachableProxy(t *testing.T, h http.Handler) (*httptest.Server, string) {
+	s, cluster := startPlainServer(t, h)
 	return s, cluster + `, proxy-url: "http://127.0.0.1:1"`
 }

@@ -15,8 +15,8 @@ type reportWriter struct {
 	out    io.Writer
 	format report.Format
 	log    *slog.Logger
-	// failed is the error of the last report, or nil. A command that ends after one pass must return it; a program that
-	// keeps running only logs it.
+	// failed is the error of the last report, or nil. A command that makes a single pass must return this error; a
+	// long-running program only logs it.
 	failed error
 }
 
@@ -27,8 +27,8 @@ func (r *reportWriter) write(of plan.RunReport) {
 	}
 }
 
-// errorIfNotBegun returns an error if the command was stopped before its pass began, because the exit code 0 would mean
-// that the pass is done.
+// errorIfNotBegun returns an error if the command was stopped before its pass began. Without this error, the exit
+// code 0 would mean a complete pass.
 func errorIfNotBegun(err error, begun bool) error {
 	if err == nil && !begun {
 		return errors.New("stopped before the pass began: nothing was evicted")

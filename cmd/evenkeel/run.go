@@ -69,7 +69,7 @@ func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	}
 	m.SetConfigHash(conf.Hash())
 	if cmd.Flags().Changed("strategy") && !f.once {
-		return errors.New("--strategy goes with --once; without it every strategy runs on its schedule")
+		return errors.New("--strategy requires --once; without --once every strategy runs on its schedule")
 	}
 	if err := f.check(); err != nil {
 		return err
@@ -82,8 +82,7 @@ func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	if err != nil {
 		return err
 	}
-	// The observer outlives the command's context, because after SIGTERM the evictor still watches evictions that the API
-	// server has accepted.
+	// The observer outlives the context of the command: after SIGTERM, the evictor still watches accepted evictions.
 	watching, endWatching := context.WithCancel(context.WithoutCancel(cmd.Context()))
 	o := observe.New(client, clock.RealClock{})
 	defer func() { endWatching(); o.Shutdown() }()
@@ -98,7 +97,7 @@ func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	}
 	o.Start(watching)
 	defer set.connect(watching, g, client, o, f.namespace)()
-	set.lease = &leader.Lease{Client: client, Namespace: f.namespace, Identity: identity(), OnLeadingChange: func(leads bool) {
+	set.lease = &leader.Lease{Client: client, Namespace: f.namespace, Identity: leaseIdentity(), OnLeadingChange: func(leads bool) {
 		m.SetLeading(leads)
 		log.Info("leadership", "leads", leads, "namespace", f.namespace)
 	}}
@@ -145,8 +144,8 @@ func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	return errorIfNotBegun(err, begun)
 }
 
-// runAsLeader runs the controller while this process leads. Dry runs use a Lease of their own and therefore never block
-// a process that evicts. If a new configuration changes dryRun, the process changes the Lease.
+// runAsLeader runs the controller while this process leads. Dry runs use a separate Lease and therefore never block a
+// process that evicts. If a new configuration changes dryRun, the process switches to the other Lease.
 func runAsLeader(ctx context.Context, lease *leader.Lease, c *controller.Controller, hints *pressureHints) error {
 	for ctx.Err() == nil {
 		lease.DryRun = c.Mode != plan.Live
@@ -157,8 +156,8 @@ func runAsLeader(ctx context.Context, lease *leader.Lease, c *controller.Control
 	return nil
 }
 
-// runPasses makes passes until a new configuration changes dryRun or ctx ends. If ctx ends, it returns an error about
-// runs that are not closed.
+// runPasses makes passes until a new configuration changes dryRun or ctx ends. If ctx ends, runPasses returns an
+// error for each run that it could not close.
 func runPasses(ctx context.Context, c *controller.Controller) error {
 	c.Run(ctx)
 	if ctx.Err() == nil {
@@ -167,7 +166,7 @@ func runPasses(ctx context.Context, c *controller.Controller) error {
 	return c.UnclosedRuns()
 }
 
-// check returns an error for flag values that would otherwise fail only after connecting.
+// check validates flags before the command connects to the cluster.
 func (f *runFlags) check() error {
 	if f.leaseTimeout <= 0 {
 		return fmt.Errorf("--lease-timeout: %s is too short (want more than 0s)", f.leaseTimeout)
@@ -180,7 +179,7 @@ func (f *runFlags) check() error {
 		return fmt.Errorf("--bind-address: %q is not an address (want HOST:PORT, or :PORT for every address)", f.bind)
 	}
 	if _, err := net.LookupPort("tcp", port); err != nil {
-		return fmt.Errorf("--bind-address: %q is not a port (want 0 to 65535; 0: any)", port)
+		return fmt.Errorf("--bind-address: %q is not a port (want 1 to 65535, or 0 for any free port)", port)
 	}
 	return nil
 }
@@ -199,8 +198,8 @@ func (f *runFlags) format() (report.Format, error) {
 	return format, nil
 }
 
-// runSinglePass makes one pass. It returns an error if something prevented the pass; refused or dropped moves are not
-// errors.
+// runSinglePass makes one pass. It returns an error if the pass could not run to its end. Rejected and dropped moves
+// are not errors.
 func runSinglePass(ctx context.Context, c *controller.Controller, due []string) error {
 	r, err := c.RunOnce(ctx, due)
 	switch {
@@ -212,7 +211,7 @@ func runSinglePass(ctx context.Context, c *controller.Controller, due []string) 
 	return errors.Join(err, unknownUsageErrors(r.Plan, due), c.UnclosedRuns())
 }
 
-// unknownUsageErrors returns an error for each due strategy that lacks usage data, and for hints if they lack it.
+// unknownUsageErrors returns an error for each due strategy without usage data, and for hints without usage data.
 func unknownUsageErrors(p plan.Plan, due []string) error {
 	var errs []error
 	for _, st := range p.Strategies {
@@ -246,11 +245,11 @@ func (f *runFlags) client(files *watchedFiles, m *metrics.Metrics, log *slog.Log
 }
 
 func newController(reports *reportWriter, log *slog.Logger, o *observe.Observer, m *metrics.Metrics) *controller.Controller {
-	return &controller.Controller{Access: controller.Access{Observer: o}, Recorder: m, Clock: clock.RealClock{}, Log: log, NewRunID: newRunID,
+	return &controller.Controller{Dependencies: controller.Dependencies{Observer: o}, Recorder: m, Clock: clock.RealClock{}, Log: log, NewRunID: newRunID,
 		OnReport: reports.write}
 }
 
-// serve runs the web server and work in parallel. If one of them fails, it stops the other.
+// serve runs the web server and work in parallel. If either fails, serve stops the other.
 func (f *runFlags) serve(ctx context.Context, log *slog.Logger, o *observe.Observer, m *metrics.Metrics, routes []web.Route,
 	work func(context.Context) error) error {
 	l, err := net.Listen("tcp", f.bind)
@@ -276,7 +275,7 @@ func (f *runFlags) serve(ctx context.Context, log *slog.Logger, o *observe.Obser
 	return errors.Join(err, <-served)
 }
 
-func identity() string {
+func leaseIdentity() string {
 	name, err := os.Hostname()
 	if err != nil {
 		name = "unknown"

@@ -85,7 +85,7 @@ func (f *schedulerFlags) options(g *globalFlags, stdin io.Reader) (schedulerconf
 	return o, nil
 }
 
-// maxInputBytes is the largest size of a file to convert. Real ones have a few kilobytes.
+// maxInputBytes is the largest file that a conversion reads. Typical files have a few kilobytes.
 const maxInputBytes = 1 << 20
 
 func readInputFile(path string, stdin io.Reader) (name string, data []byte, err error) {

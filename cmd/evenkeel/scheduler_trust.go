@@ -17,9 +17,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/trust"
 )
 
-// bindingFilter selects the bindings that count for scheduler trust: those of schedulers without a profile in the newest
-// configuration. It selects none if the configuration trusts no such scheduler, and none before setConfig. It is safe
-// for concurrent use.
+// bindingFilter selects the bindings that count for scheduler trust: bindings by schedulers that have no profile in
+// the newest configuration. Before setConfig, and if the configuration disables scheduler trust, the filter selects
+// no bindings. It is safe for concurrent use.
 type bindingFilter struct {
 	profiles atomic.Pointer[map[string]scheduler.Profile] // nil: select no bindings
 }
@@ -38,14 +38,15 @@ func (w *bindingFilter) matches(p *corev1.Pod) bool {
 	return profiles != nil && trust.HasNoProfile(trust.SchedulerName(p), *profiles)
 }
 
-// newSchedulerTrust watches the bindings that the filter selects. The caller must start the observer afterwards.
+// newSchedulerTrust watches the bindings that the filter selects. The caller must call newSchedulerTrust before it
+// starts the observer.
 func newSchedulerTrust(w *bindingFilter, o *observe.Observer, m *metrics.Metrics, log *slog.Logger) *controller.SchedulerTrust {
 	return &controller.SchedulerTrust{Observer: o, Bindings: o.WatchBindings(w.matches), Clock: clock.RealClock{}, Log: log,
 		OnCount: m.RecordBinding}
 }
 
-// runWithTrust counts bindings while work runs, also while another process holds the Lease, so that this process has its
-// own counts when it takes over.
+// runWithTrust counts bindings while work runs. A process that does not lead also counts, and therefore has counts
+// when it takes over.
 func runWithTrust(ctx context.Context, trust *controller.SchedulerTrust, work func(context.Context) error) error {
 	if trust == nil {
 		return work(ctx)

@@ -14,9 +14,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/metrics"
 )
 
-// TestAChangedConfigurationChangesWhoseBindingsAreLookedAt checks that the filter of bindings follows the configuration
-// without a pass. The steps add a profile, remove it, and enable and disable scheduler trust.
-func TestAChangedConfigurationChangesWhoseBindingsAreLookedAt(t *testing.T) {
+// TestBindingFilterFollowsConfiguration checks that the binding filter follows configuration
+// changes without a pass. The changes add a profile, remove the profile, and enable and disable scheduler trust.
+func TestBindingFilterFollowsConfiguration(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.yaml")
 	write := func(placement string) {
 		t.Helper()
@@ -46,7 +46,7 @@ func TestAChangedConfigurationChangesWhoseBindingsAreLookedAt(t *testing.T) {
 		checkNow() // the watcher loads a file only if two checks see the same content
 		if got := w.matches(fancy); got != step.want || w.matches(&corev1.Pod{}) {
 			_, problem := files.watchers[0].problem()
-			t.Errorf("%d, %s: the filter matches: %v, want %v, and never for the default scheduler (%v)", i, step.placement, got, step.want, problem)
+			t.Errorf("step %d, placement %s: filter matches scheduler fancy: %v, want %v; it must never match the default scheduler (%v)", i, step.placement, got, step.want, problem)
 		}
 	}
 }

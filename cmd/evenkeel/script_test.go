@@ -12,14 +12,14 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
-	// Most rows of TestBadInput wait for a server and use no CPU.
+	// Most rows of TestBadInput only wait for a server, so many can run in parallel.
 	if err := flag.Set("test.parallel", "32"); err != nil {
 		panic(err)
 	}
 	testscript.Main(m, map[string]func(){"evenkeel": func() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }})
 }
 
-// TestScripts runs the program as a user would. Each script covers one command.
+// TestScripts runs the program as a user would; each script covers one command.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",

@@ -22,30 +22,25 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner"
 )
 
-// controllerSettings apply a configuration to the controller. They outlive each configuration.
+// controllerSettings apply each new configuration to the controller.
 type controllerSettings struct {
 	client   kubernetes.Interface
 	observer *observe.Observer
 	log      *slog.Logger
 	events   evictor.EventRecorder
-	// store keeps the state that must outlive this process.
-	store stateWithPause
-	// lease is the Lease that this process must hold to evict.
-	lease *leader.Lease
-	// startEvents starts writing Events.
+	store    stateWithPause
+	lease    *leader.Lease
+	// startEvents starts to write Events; later calls do nothing.
 	startEvents func()
-	// bindings selects the bindings that count for scheduler trust.
-	bindings bindingFilter
-	// usage samples the source of usage.
-	usage *usageMonitor
-	// hints maintains pressure hints; nil for apply.
-	hints *pressureHints
-	// previousEvictor is the last evictor. The next one continues its rate limit.
+	bindings    bindingFilter
+	usage       *usageMonitor  // nil for apply
+	hints       *pressureHints // nil for apply
+	// previousEvictor passes its rate limit on to the next evictor.
 	previousEvictor *evictor.Live
 }
 
 // connect sets the client, the observer, the state store and the event recorder. Events are written until the context
-// watching ends. The caller must call stop at the end.
+// watching ends. The caller must call the returned function at the end.
 func (s *controllerSettings) connect(watching context.Context, g *globalFlags, client kubernetes.Interface, o *observe.Observer,
 	namespace string) (stop func()) {
 	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: client.EventsV1()})
@@ -58,7 +53,7 @@ func (s *controllerSettings) connect(watching context.Context, g *globalFlags, c
 	return broadcaster.Shutdown
 }
 
-// applyOutsidePass applies a new configuration immediately to everything that does not depend on passes.
+// applyOutsidePass immediately applies the settings that may change during a pass.
 func (s *controllerSettings) applyOutsidePass(conf *config.Config) {
 	s.bindings.setConfig(conf)
 	if s.hints != nil {
@@ -69,7 +64,7 @@ func (s *controllerSettings) applyOutsidePass(conf *config.Config) {
 	}
 }
 
-// apply sets everything in c that depends on the configuration. The controller calls it between passes.
+// apply sets all fields of c that depend on the configuration. The controller calls apply between passes.
 func (s *controllerSettings) apply(c *controller.Controller, conf *config.Config) {
 	s.observer.SetMaxStaleness(time.Duration(conf.Guards.MaxStaleness))
 	p := planner.New(conf.PlannerOptions())
@@ -102,8 +97,8 @@ func (s *controllerSettings) enableEvictions(c *controller.Controller, conf *con
 	c.HintWriter, c.HintTTL = writer.New(s.client, clock.RealClock{}, s.observer.Node), time.Duration(conf.Evictor.SteerTTL)
 }
 
-// evictionGate returns why the next eviction must not happen: evictions are paused, or this process lost the Lease. It
-// returns nil if the eviction may happen. The evictor calls it before every eviction.
+// evictionGate returns the reason why the next eviction must not happen: evictions are paused, or this process lost
+// the Lease. A nil reason permits the eviction. The evictor calls evictionGate before every eviction.
 func (s *controllerSettings) evictionGate(ctx context.Context) *plan.Reason {
 	if r := s.store.pauses.CheckPause(ctx); r != nil {
 		return r

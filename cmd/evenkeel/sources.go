@@ -14,7 +14,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/prometheus"
 )
 
-// newUsageSource creates the source of usage that a checked configuration names.
+// newUsageSource creates the usage source that a valid configuration selects.
 func newUsageSource(conf *config.Config, rc *rest.Config) (usage.Source, error) {
 	l := conf.Load
 	source, err := usage.Source(nil), error(nil)

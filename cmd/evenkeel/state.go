@@ -14,21 +14,21 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// stateWithOptionalPause loads the saved state and the current pause. It serves plans, which evict nothing.
+// stateWithOptionalPause loads the saved state and the current pause for commands that only plan.
 type stateWithOptionalPause struct {
 	stateLoader
 	pauses state.PauseStore
 	log    *slog.Logger
 }
 
-// Load logs a warning if it cannot read the pause, and returns the state without it.
+// Load returns the state without the pause, and logs a warning, if the pause is unreadable.
 func (r stateWithOptionalPause) Load(ctx context.Context) (plan.PlannerState, error) {
 	st, err := r.stateLoader.Load(ctx)
 	if err != nil {
 		return st, err
 	}
 	if st.Pause, err = r.pauses.Read(ctx); err != nil {
-		r.log.Warn("cannot read whether evictions are paused", "error", err)
+		r.log.Warn("cannot read the pause of evictions", "error", err)
 	}
 	return st, nil
 }
@@ -42,8 +42,8 @@ type stateLoader interface {
 	Load(ctx context.Context) (plan.PlannerState, error)
 }
 
-// addSavedState adds the saved state to the objects. If the state cannot be read, it adds the error instead: the plan
-// shows the error, and evicts nothing.
+// addSavedState adds the saved state to the objects. If the state is unreadable, addSavedState adds the error
+// instead: the plan then shows the error and evicts nothing.
 func addSavedState(ctx context.Context, o *cluster.Objects, m stateLoader) (*cluster.Objects, error) {
 	st, err := m.Load(ctx)
 	if err != nil {
@@ -56,7 +56,7 @@ func addSavedState(ctx context.Context, o *cluster.Objects, m stateLoader) (*clu
 	return o, nil
 }
 
-// stateWithPause loads the saved state and the current pause for passes. Load fails if it cannot read the pause.
+// stateWithPause loads the saved state and the current pause for passes. Load fails if the pause is unreadable.
 type stateWithPause struct {
 	*state.Store
 	pauses state.PauseStore

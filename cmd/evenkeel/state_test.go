@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// TestALivePlanKnowsWhatIsRemembered checks that a plan on a live cluster uses the saved state, or reports that the
-// state is unknown. The saved input gives the same plan again.
-func TestALivePlanKnowsWhatIsRemembered(t *testing.T) {
+// TestLivePlanUsesSavedState checks that a plan for a live cluster uses the saved state, or reports that the
+// state is unknown. The saved input must give the same plan again.
+func TestLivePlanUsesSavedState(t *testing.T) {
 	now := time.Now().UTC()
 	backedOff := fmt.Sprintf(`{"apiVersion":"evenkeel.io/v1alpha1","kind":"PlannerState","backoffs":[{"workload":{"apiVersion":"apps/v1","kind":"Deployment","namespace":"shop","name":"d"},"since":%q,"until":%q,"failures":1,"reason":{"code":"LandedElsewhere","message":"it landed on n3"}}]}`,
 		now.Format(time.RFC3339), now.Add(time.Hour).Format(time.RFC3339))
@@ -25,10 +25,10 @@ func TestALivePlanKnowsWhatIsRemembered(t *testing.T) {
 		path   string
 		want   string
 	}{
-		{"a workload is backed off", respondText(200, "application/json", pausedConfigMap(t, backedOff)), maps + "evenkeel-state-09", "BackedOff: "},
+		{"a workload is backed off", respondText(200, "application/json", stateConfigMap(t, backedOff)), maps + "evenkeel-state-09", "BackedOff: "},
 		{"no state was written yet", respondStatus(404, "NotFound", "not found"), maps, ""},
 		{"no permission to read it", respondStatus(403, "Forbidden", "no"), maps, "the planner state is unknown, so the plan ignores backoffs and hourly eviction counts: reading ConfigMap ops/evenkeel-state-00: no; the chart's Role"},
-		{"invalid content", respondText(200, "application/json", pausedConfigMap(t, "{")), maps + "evenkeel-state-09", "reading ConfigMap ops/evenkeel-state-09: unexpected end of JSON input; "},
+		{"invalid content", respondText(200, "application/json", stateConfigMap(t, "{")), maps + "evenkeel-state-09", "reading ConfigMap ops/evenkeel-state-09: unexpected end of JSON input; "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -47,7 +47,7 @@ func TestALivePlanKnowsWhatIsRemembered(t *testing.T) {
 				t.Errorf("want %q in:\n%s", c.want, live)
 			}
 			if unknown := strings.Contains(live, "the planner state is unknown"); unknown != (c.want != "" && !strings.HasPrefix(c.want, "BackedOff")) {
-				t.Errorf("the plan reports an unknown state: %v\n%s", unknown, live)
+				t.Errorf("plan says that the planner state is unknown: %v\n%s", unknown, live)
 			}
 		})
 	}
@@ -62,7 +62,7 @@ func runPlan(t *testing.T, args ...string) string {
 	return out.String()
 }
 
-func pausedConfigMap(t *testing.T, text string) string {
+func stateConfigMap(t *testing.T, text string) string {
 	t.Helper()
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)

@@ -1,4 +1,4 @@
 package main
 
-// Windows and schedules name time zones, and container images often lack the time zone database.
+// Configurations name time zones, and container images often lack the time zone database.
 import _ "time/tzdata"

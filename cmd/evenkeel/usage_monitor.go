@@ -23,8 +23,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/window"
 )
 
-// usageMonitor samples the source of usage that the newest configuration names. It also does so while another process
-// leads, so that this process has its own samples when it takes over. It is safe for concurrent use.
+// usageMonitor samples the usage source of the newest configuration. A process that does not lead also takes samples,
+// and therefore has samples when it takes over. It is safe for concurrent use.
 type usageMonitor struct {
 	observer *observe.Observer
 	rest     *rest.Config
@@ -36,12 +36,12 @@ type usageMonitor struct {
 	source  usage.Source
 	monitor *monitor.Monitor // nil: there is no source
 	changed chan struct{}    // closed when another monitor replaces this one
-	// sampled receives a value when usage may have changed.
+	// sampled receives a value when new usage data may be available.
 	sampled chan struct{}
 }
 
-// newUsageMonitor creates a monitor and adds its usage to the snapshots of the observer. It returns an error if the source
-// cannot be created.
+// newUsageMonitor creates a usageMonitor and adds its usage to the snapshots of the observer. It returns an error if
+// it cannot create the usage source.
 func newUsageMonitor(conf *config.Config, o *observe.Observer, rc *rest.Config, log *slog.Logger,
 	record func() monitor.Recorder) (*usageMonitor, error) {
 	m := &usageMonitor{observer: o, rest: rc, log: log, record: record, changed: make(chan struct{}), sampled: make(chan struct{}, 1)}
@@ -52,14 +52,14 @@ func newUsageMonitor(conf *config.Config, o *observe.Observer, rc *rest.Config, 
 	return m, nil
 }
 
-// setConfig applies a new configuration. If its source cannot be created, usage becomes unknown.
+// setConfig applies a new configuration. If setConfig cannot create the new usage source, usage becomes unknown.
 func (m *usageMonitor) setConfig(conf *config.Config) {
 	if err := m.reconfigure(conf); err != nil {
-		m.log.Error("the source of usage cannot be used; usage is unknown", "error", err)
+		m.log.Error("the usage source cannot be created; usage is unknown", "error", err)
 	}
 }
 
-// reconfigure applies a new configuration. It keeps the samples if the source and its windows do not change.
+// reconfigure applies a new configuration. It keeps the samples if the usage source and the windows stay the same.
 func (m *usageMonitor) reconfigure(conf *config.Config) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -89,38 +89,38 @@ func (m *usageMonitor) reconfigure(conf *config.Config) error {
 	return err
 }
 
-// failingSource is a source that cannot be created. Each sample returns the error.
+// failingSource replaces a usage source that could not be created. Every sample returns the error of the creation.
 type failingSource struct{ err error }
 
 func (b failingSource) Sample(context.Context, []usage.Node) (usage.Sample, error) {
 	return usage.Sample{}, b.err
 }
 
-func (m *usageMonitor) current() (*monitor.Monitor, <-chan struct{}) {
+func (m *usageMonitor) currentMonitor() (*monitor.Monitor, <-chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.monitor, m.changed
 }
 
-// usage returns the current usage; nil if there is no source.
+// usage returns the current usage, or nil without a usage source.
 func (m *usageMonitor) usage() *cluster.Usage {
-	if now, _ := m.current(); now != nil {
+	if now, _ := m.currentMonitor(); now != nil {
 		return now.Usage()
 	}
 	return nil
 }
 
-// nodeUsage returns the current usage without pods, for hints; nil if there is no source.
+// nodeUsage returns the current usage of nodes without pods, or nil without a usage source.
 func (m *usageMonitor) nodeUsage() *cluster.Usage {
-	if now, _ := m.current(); now != nil {
+	if now, _ := m.currentMonitor(); now != nil {
 		return now.NodeUsage()
 	}
 	return nil
 }
 
-// sampleOnce takes one sample, and reads the history of the source if it has one.
+// sampleOnce takes one sample. It also reads the history of the usage source, if the source has one.
 func (m *usageMonitor) sampleOnce(ctx context.Context) {
-	if now, _ := m.current(); now != nil {
+	if now, _ := m.currentMonitor(); now != nil {
 		now.SampleOnce(ctx)
 	}
 }
@@ -136,7 +136,7 @@ func (m *usageMonitor) runWith(ctx context.Context, work func(context.Context) e
 
 func (m *usageMonitor) run(ctx context.Context) {
 	for ctx.Err() == nil {
-		now, changed := m.current()
+		now, changed := m.currentMonitor()
 		sampling, end := context.WithCancel(ctx)
 		var wg sync.WaitGroup
 		var sampled <-chan struct{}
@@ -150,7 +150,7 @@ func (m *usageMonitor) run(ctx context.Context) {
 	}
 }
 
-// forwardSamples signals each sample on m.sampled until another monitor replaces this one.
+// forwardSamples signals each sample on m.sampled until another monitor replaces this monitor.
 func (m *usageMonitor) forwardSamples(ctx context.Context, sampled, changed <-chan struct{}) {
 	for {
 		select {
@@ -167,8 +167,8 @@ func (m *usageMonitor) forwardSamples(ctx context.Context, sampled, changed <-ch
 	}
 }
 
-// checkSampleCounts returns an error if a single pass needs several consecutive samples, but the source has no history:
-// such a pass would never act.
+// checkSampleCounts returns an error if a strategy or hint rule needs several consecutive samples, but the usage
+// source has no history. A single pass could then never act.
 func (m *usageMonitor) checkSampleCounts() error {
 	if m.canCountSamples() {
 		return nil
@@ -190,7 +190,8 @@ func (m *usageMonitor) checkSampleCounts() error {
 	return errors.Join(errs...)
 }
 
-// canCountSamples reports whether a single pass can count consecutive samples, because the source has a history.
+// canCountSamples reports whether a single pass can count consecutive samples: the usage source has a history, or
+// there is no source.
 func (m *usageMonitor) canCountSamples() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -198,8 +199,8 @@ func (m *usageMonitor) canCountSamples() bool {
 	return remembers || m.source == nil
 }
 
-// sampleCountWarnings returns a warning for each strategy that needs several consecutive samples, if the source has no
-// history.
+// sampleCountWarnings returns a warning for each strategy that needs several consecutive samples from a usage source
+// without a history.
 func (m *usageMonitor) sampleCountWarnings(conf *config.Config) []string {
 	if m.canCountSamples() {
 		return nil
@@ -211,7 +212,7 @@ func (m *usageMonitor) sampleCountWarnings(conf *config.Config) []string {
 	return slices.Compact(out)
 }
 
-// UsageNodes implements monitor.Cluster. It returns all nodes, in scope or not.
+// UsageNodes implements monitor.Cluster. The result includes nodes out of scope.
 func (m *usageMonitor) UsageNodes() []usage.Node {
 	m.mu.Lock()
 	scope := m.conf.Scope()
@@ -246,7 +247,7 @@ func (m *usageMonitor) Enabled() bool {
 
 // Source implements web.UsageSource.
 func (m *usageMonitor) Source() string {
-	if now, _ := m.current(); now != nil {
+	if now, _ := m.currentMonitor(); now != nil {
 		return now.SourceName()
 	}
 	return ""
@@ -254,7 +255,7 @@ func (m *usageMonitor) Source() string {
 
 // Loads implements web.UsageSource.
 func (m *usageMonitor) Loads() ([]window.NodeLoads, time.Duration, time.Time) {
-	if now, _ := m.current(); now != nil {
+	if now, _ := m.currentMonitor(); now != nil {
 		return now.Loads()
 	}
 	return nil, 0, time.Time{}

@@ -18,8 +18,8 @@ strategies:
 - {name: hot, type: NodeLoad, schedule: "@hourly", args: {basis: load, target: {cpu: 0.8}, for: FOR}}
 `
 
-// metricsAPI serves the usage of nodes in cores of CPU, measured now. The usage of every pod is 0.
-func metricsAPI(cpu map[string]string) *serverFault {
+// fakeMetricsServer serves the current usage of nodes, in CPU cores, and the usage of one pod.
+func fakeMetricsServer(cpu map[string]string) *serverFault {
 	list := func(kind string, items []any) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			writeJSON(w, 200, map[string]any{"apiVersion": "metrics.k8s.io/v1beta1", "kind": kind + "List", "metadata": map[string]any{}, "items": items})
@@ -37,8 +37,8 @@ func metricsAPI(cpu map[string]string) *serverFault {
 	}}
 }
 
-// runWithMetricsServer runs a command line in a directory with a kubeconfig of the server, and with measured.yaml, where
-// `for` is samples.
+// runWithMetricsServer runs a command line against a server with metrics-server. The file measured.yaml configures a
+// strategy that needs the given number of samples.
 func runWithMetricsServer(t *testing.T, f *serverFault, samples, line string) (dir string, got programResult) {
 	t.Helper()
 	isolateFromCluster(t)
@@ -51,7 +51,7 @@ func runWithMetricsServer(t *testing.T, f *serverFault, samples, line string) (d
 	return dir, invoke(t, connectTimeout, argsInDir(dir, line), "")
 }
 
-// argsInDir splits a command line into arguments. Names of files get the path of dir.
+// argsInDir splits a command line into arguments, and prefixes file names with dir.
 func argsInDir(dir, line string) []string {
 	args := strings.Fields(line)
 	for i, a := range args {
@@ -62,8 +62,8 @@ func argsInDir(dir, line string) []string {
 	return args
 }
 
-// planInputOf returns the input of a JSON plan that comes from source.
-func planInputOf(t *testing.T, planned, source string) plan.Input {
+// planInputBySource returns the input with the given source from a plan in JSON.
+func planInputBySource(t *testing.T, planned, source string) plan.Input {
 	t.Helper()
 	var p plan.Plan
 	if err := json.Unmarshal([]byte(planned), &p); err != nil {
@@ -78,14 +78,15 @@ func planInputOf(t *testing.T, planned, source string) plan.Input {
 	return plan.Input{}
 }
 
-// TestPlanTakesASample checks that a plan takes one sample of a live cluster, and that --save-input saves this sample.
+// TestPlanTakesASample checks that a plan for a live cluster takes one usage sample, and that --save-input saves this
+// sample.
 func TestPlanTakesASample(t *testing.T) {
-	f := metricsAPI(map[string]string{"n1": "9", "n2": "1", "n3": "500m"})
+	f := fakeMetricsServer(map[string]string{"n1": "9", "n2": "1", "n3": "500m"})
 	dir, got := runWithMetricsServer(t, f, "2", "plan --kubeconfig kubeconfig.yaml --config measured.yaml --save-input saved.json -o json")
 	if got.exit != 0 {
 		t.Fatalf("exit %d: %s", got.exit, got.stderr)
 	}
-	in := planInputOf(t, got.stdout, "metricsServer")
+	in := planInputBySource(t, got.stdout, "metricsServer")
 	said := strings.Join(in.Problems, "\n")
 	for _, want := range []string{
 		"strategy hot needs 2 consecutive samples (for), but this command takes only one, so the strategy moves no pod (want `evenkeel run`, load.source: prometheus, or for: 1)",
@@ -94,7 +95,7 @@ func TestPlanTakesASample(t *testing.T) {
 		"strategy hot waits for n1, which is above its target in 1 of 2 samples in a row, counted since this process started (cpu)",
 	} {
 		if !strings.Contains(said, want) {
-			t.Errorf("the plan does not say %q:\n%s", want, said)
+			t.Errorf("the plan does not contain %q:\n%s", want, said)
 		}
 	}
 	if in.Coverage != 1 {
@@ -114,10 +115,11 @@ func TestPlanTakesASample(t *testing.T) {
 	}
 }
 
-// TestASourceThatIsDownMovesNothing checks that the plan has no moves by load, and reports the failed source.
-func TestASourceThatIsDownMovesNothing(t *testing.T) {
+// TestFailedSourceMovesNothing checks that without usage data, the plan has no moves by load and reports the
+// failed source.
+func TestFailedSourceMovesNothing(t *testing.T) {
 	_, got := runWithMetricsServer(t, &serverFault{}, "1", "plan --kubeconfig kubeconfig.yaml --config measured.yaml -o json")
-	in := planInputOf(t, got.stdout, "metricsServer")
+	in := planInputBySource(t, got.stdout, "metricsServer")
 	if said := strings.Join(in.Problems, "\n"); got.exit != 0 || !strings.Contains(said, "no answer since") || !strings.Contains(said, "is metrics-server installed?") || in.Coverage != 0 || in.Age != "never" {
 		t.Errorf("exit %d, %+v\n%s", got.exit, in, got.stderr)
 	}
@@ -126,14 +128,14 @@ func TestASourceThatIsDownMovesNothing(t *testing.T) {
 		t.Errorf("exit %d: %s", got.exit, got.stderr)
 	}
 	if want := "Plan: nothing is known: metricsServer gave no answer (below)."; !strings.Contains(got.stdout, want) {
-		t.Errorf("the report does not say %q:\n%s", want, got.stdout)
+		t.Errorf("the report does not contain %q:\n%s", want, got.stdout)
 	}
 }
 
-// TestOnePassCountsNoSamples checks that a single pass rejects a strategy with several samples if the source has no
-// history.
-func TestOnePassCountsNoSamples(t *testing.T) {
-	_, got := runWithMetricsServer(t, metricsAPI(map[string]string{"n1": "9"}), "3", "run --once --kubeconfig kubeconfig.yaml --config measured.yaml")
+// TestSinglePassRejectsSampleCounts checks that a single pass rejects a strategy that needs several samples from a usage
+// source without a history.
+func TestSinglePassRejectsSampleCounts(t *testing.T) {
+	_, got := runWithMetricsServer(t, fakeMetricsServer(map[string]string{"n1": "9"}), "3", "run --once --kubeconfig kubeconfig.yaml --config measured.yaml")
 	if want := "hot needs 3 consecutive samples of cpu (for), but one pass takes only one, and metricsServer has no history (want load.source: prometheus, for: 1, or run without --once)"; got.exit != 1 || !strings.Contains(got.stderr, want) {
 		t.Errorf("exit %d: %s", got.exit, got.stderr)
 	}

@@ -7,10 +7,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// version is set by the linker in images, which are built without the git history.
+// version is set by the linker in images, because their build has no git history.
 var version string
 
-// programVersion returns the version: that of the linker, else the one that the go command derives from git.
+// programVersion returns the version that the linker set, or else the version that the go command derives from git.
 func programVersion() string {
 	if version != "" {
 		return version

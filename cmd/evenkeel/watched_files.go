@@ -19,7 +19,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// watchedFiles are the files that a running program reloads.
+// watchedFiles reloads changed files while the program runs.
 type watchedFiles struct {
 	watchers []fileWatcher
 }
@@ -31,7 +31,7 @@ type fileWatcher struct {
 	problem  func() (time.Time, error)
 }
 
-// start watches the files until stop is called.
+// start watches the files until the caller calls stop.
 func (w *watchedFiles) start(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
@@ -41,7 +41,7 @@ func (w *watchedFiles) start(ctx context.Context) (stop func()) {
 	return func() { cancel(); running.Wait() }
 }
 
-// rejectedFiles returns an input for the report about each file whose newest content was rejected.
+// rejectedFiles returns a report input for each file whose newest content is invalid.
 func (w *watchedFiles) rejectedFiles() []plan.Input {
 	var out []plan.Input
 	for _, f := range w.watchers {
@@ -54,7 +54,7 @@ func (w *watchedFiles) rejectedFiles() []plan.Input {
 	return out
 }
 
-// addWatcher adds a group of files. It logs and counts each accepted and rejected change.
+// addWatcher watches a group of files. It logs and counts each accepted and each rejected change.
 func addWatcher[T any](w *watchedFiles, kind metrics.FileKind, m *metrics.Metrics, log *slog.Logger, load func() (T, []string, error),
 	take func(T)) *reload.Watcher[T] {
 	files := &reload.Watcher[T]{Load: load, Clock: clock.RealClock{}}
@@ -71,9 +71,9 @@ func addWatcher[T any](w *watchedFiles, kind metrics.FileKind, m *metrics.Metric
 	return files
 }
 
-// loadAndWatchConfig loads the configuration, and watches it if it is a regular file. After each change it calls atOnce
-// immediately, also while another process leads, and sends a function for the next pass on the channel. The channel
-// keeps only the newest function.
+// loadAndWatchConfig loads the configuration, and watches the file if it is a regular file. After each change it
+// calls atOnce immediately, also in a process that does not lead. It also sends a function on the channel that
+// applies the change before the next pass. The channel keeps only the newest function.
 func (w *watchedFiles) loadAndWatchConfig(path string, m *metrics.Metrics, log *slog.Logger, atOnce func(*config.Config),
 	apply func(*controller.Controller, *config.Config)) (*config.Config, <-chan func(*controller.Controller), error) {
 	if info, err := os.Stat(path); path == "" || err == nil && !info.Mode().IsRegular() {
@@ -90,7 +90,7 @@ func (w *watchedFiles) loadAndWatchConfig(path string, m *metrics.Metrics, log *
 		return conf, files, err
 	}
 	conf, err := addWatcher(w, metrics.ConfigFiles, m, log, load, func(conf *config.Config) {
-		log.Info("the configuration changed; it applies from the next pass on", "hash", conf.Hash(), "dryRun", conf.DryRun)
+		log.Info("the configuration changed and applies from the next pass on", "hash", conf.Hash(), "dryRun", conf.DryRun)
 		m.SetConfigHash(conf.Hash())
 		atOnce(conf)
 		select {
@@ -102,7 +102,7 @@ func (w *watchedFiles) loadAndWatchConfig(path string, m *metrics.Metrics, log *
 	return conf, changes, err
 }
 
-// newReloadingClient returns a client that takes over changed credentials, and calls renewed each time.
+// newReloadingClient returns a client that follows changed credentials. It calls renewed after each change.
 func (w *watchedFiles) newReloadingClient(g *globalFlags, m *metrics.Metrics, log *slog.Logger,
 	renewed func()) (kubernetes.Interface, *rest.Config, error) {
 	source := credentials.Source{Load: g.restConfig, Kubeconfigs: g.loadingRules().GetLoadingPrecedence()}
@@ -122,6 +122,6 @@ func (w *watchedFiles) newReloadingClient(g *globalFlags, m *metrics.Metrics, lo
 	if err != nil {
 		return nil, nil, err
 	}
-	current = credentials.New(first)
+	current = credentials.NewTransport(first)
 	return connect(current.Config())
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner"
 )
 
-// workloadKinds are the kinds of workloads, with the short names that kubectl accepts.
+// workloadKinds lists the built-in kinds of workloads, with the short names that kubectl accepts.
 var workloadKinds = []struct {
 	kind, group string
 	short       []string
@@ -26,8 +26,8 @@ var workloadKinds = []struct {
 	{"ReplicationController", "", []string{"rc"}},
 }
 
-// resolveKind returns the kind for a name, plural or short name, in upper or lower case, with or without the group, as in
-// deployments.apps. It accepts a custom kind only if the snapshot has such a workload.
+// resolveKind returns the kind for a singular, plural or short name, in upper or lower case. The name may include the
+// group, as in deployments.apps. A custom kind is accepted only if the snapshot contains such a workload.
 func resolveKind(s *cluster.Snapshot, text string) (string, error) {
 	name, group, grouped := strings.Cut(strings.ToLower(text), ".")
 	var known []string
@@ -48,7 +48,7 @@ func resolveKind(s *cluster.Snapshot, text string) (string, error) {
 	return "", fmt.Errorf("unknown kind %q; want %s", text, strings.Join(known, ", "))
 }
 
-// isSameKind reports whether a lower-case name is the kind or its plural.
+// isSameKind reports whether a lower-case name is the singular or plural of kind.
 func isSameKind(name, kind string) bool {
 	return strings.TrimSuffix(name, "s") == strings.TrimSuffix(strings.ToLower(kind), "s")
 }
@@ -75,8 +75,8 @@ func findWorkload(s *cluster.Snapshot, name string) (func(*planner.Explainer) pl
 	return func(e *planner.Explainer) plan.Explanation { return e.Workload(s.Workloads[i].ID) }, nil
 }
 
-// topLevelOwner returns the workload that owns a controller of pods, such as the Deployment that owns a ReplicaSet; nil
-// if no pod has this controller.
+// topLevelOwner returns the workload that owns a controller of pods, such as the Deployment of a ReplicaSet. It
+// returns nil if no pod has this controller.
 func topLevelOwner(s *cluster.Snapshot, kind, namespace, name string) *cluster.Workload {
 	for i := range s.Pods {
 		p := &s.Pods[i]

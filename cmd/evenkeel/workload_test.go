@@ -6,7 +6,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-func TestKindNamed(t *testing.T) {
+func TestResolveKind(t *testing.T) {
 	s := &cluster.Snapshot{Workloads: []cluster.Workload{{Kind: "Rollout", APIVersion: "argoproj.io/v1alpha1"}}}
 	for text, want := range map[string]string{
 		"deployment": "Deployment", "Deployment": "Deployment", "deployments": "Deployment", "deploy": "Deployment", "deployment.apps": "Deployment",

@@ -12,7 +12,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
-// TestToConfig converts files, and compares the result or the error. Each result must be a valid configuration.
+// TestToConfig converts files, and compares each result or error with the golden file. Each result must be a valid
+// configuration.
 func TestToConfig(t *testing.T) {
 	golden.Pairs(t, "testdata/rules_to_config.txtar", func(t *testing.T, given []byte) string {
 		o := convert.Options{PrometheusURL: "http://prometheus:9090", NodeLabel: config.Default().Load.Prometheus.NodeLabel}
@@ -27,7 +28,7 @@ func TestToConfig(t *testing.T) {
 	})
 }
 
-// TestPolicyMistakes reads one Policy for each mistake and compares the whole error.
+// TestPolicyMistakes reads a Policy with each mistake, and compares the complete error.
 func TestPolicyMistakes(t *testing.T) {
 	golden.Pairs(t, "testdata/policy.txtar", func(t *testing.T, given []byte) string {
 		_, err := convert.LoadPolicy("policy.json", given)
@@ -35,7 +36,7 @@ func TestPolicyMistakes(t *testing.T) {
 	})
 }
 
-// TestPolicyProfile converts a legacy Policy to scores and filters.
+// TestPolicyProfile checks the scores and filters that a legacy Policy is converted to.
 func TestPolicyProfile(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
@@ -54,7 +55,9 @@ func TestPolicyProfile(t *testing.T) {
 				p.AddedAffinity = &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{
 					{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "ok", Operator: corev1.NodeSelectorOpExists}}}}}}
 			}},
-		"extenders": {"extenders: [{urlPrefix: http://x}]", func(p *scheduler.Profile) { p.UnsupportedReason = "extender http://x is asked, which is not modelled" }},
+		"extenders": {"extenders: [{urlPrefix: http://x}]", func(p *scheduler.Profile) {
+			p.UnsupportedReason = "extender http://x influences placement, which is not supported"
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := convert.LoadPolicy("p", []byte("kind: Policy\napiVersion: v1\n"+c.text))

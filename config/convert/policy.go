@@ -1,7 +1,9 @@
-// Package convert reads configuration files of other programs: dynamicScheduler's rule.yaml and the legacy Policy of
-// kube-scheduler. It turns them into Evenkeel's configuration, a placement model, or a KubeSchedulerConfiguration.
+// Package convert reads configuration files of other programs: dynamicScheduler's rule.yaml, and the legacy Policy of
+// kube-scheduler. It converts these files to Evenkeel's configuration, to a placement model, or to a
+// KubeSchedulerConfiguration.
 //
-// It decides what each foreign setting becomes, and says which settings have no equivalent. It never applies anything.
+// Package convert maps each setting to its equivalent, and lists the settings without an equivalent. It never applies
+// any setting.
 package convert
 
 import (
@@ -12,22 +14,23 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/utils/ptr"
 
 	"github.com/evenkeel-project/evenkeel/config/schedulerconfig"
 	"github.com/evenkeel-project/evenkeel/internal/strict"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
-// Policy is a scheduler Policy file, in JSON or YAML, as kube-scheduler read it before 1.23. If the file does not have
-// a list, the list is nil and the defaults of kube-scheduler apply.
+// Policy is a scheduler Policy file, in JSON or YAML, for kube-scheduler before 1.23. If the file omits a list, the
+// field is nil, and the defaults of kube-scheduler apply.
 type Policy struct {
-	APIVersion                     string             `json:"apiVersion"`
-	Kind                           string             `json:"kind"`
-	Predicates                     *[]policyPredicate `json:"predicates"`
-	Priorities                     *[]policyPriority  `json:"priorities"`
-	Extenders                      []json.RawMessage  `json:"extenders"`
-	HardPodAffinitySymmetricWeight *int               `json:"hardPodAffinitySymmetricWeight"`
-	AlwaysCheckAllPredicates       bool               `json:"alwaysCheckAllPredicates"`
+	APIVersion                     string            `json:"apiVersion"`
+	Kind                           string            `json:"kind"`
+	Predicates                     []policyPredicate `json:"predicates"`
+	Priorities                     []policyPriority  `json:"priorities"`
+	Extenders                      []json.RawMessage `json:"extenders"`
+	HardPodAffinitySymmetricWeight *int              `json:"hardPodAffinitySymmetricWeight"`
+	AlwaysCheckAllPredicates       bool              `json:"alwaysCheckAllPredicates"`
 }
 
 type policyPredicate struct {
@@ -61,7 +64,7 @@ type policyPriority struct {
 	} `json:"argument"`
 }
 
-// LoadPolicy reads a legacy Policy. The name of the file is used in errors; the error lists everything that is wrong.
+// LoadPolicy reads a legacy Policy. Errors contain the given file name, and list all mistakes in the file.
 func LoadPolicy(name string, data []byte) (*Policy, error) {
 	if json.Valid(data) {
 		data = bytes.ReplaceAll(data, []byte("\t"), []byte(" ")) // YAML rejects tabs; JSON strings cannot contain them
@@ -90,7 +93,7 @@ func (p *Policy) check(d *strict.Decoder) {
 	for i, x := range p.priorities() {
 		p.checkPriority(d, fmt.Sprintf("priorities[%d]", i), x)
 	}
-	for i, x := range p.predicates() {
+	for i, x := range p.Predicates {
 		at := fmt.Sprintf("predicates[%d]", i)
 		if x.Name == "" {
 			d.Errorf(at+".name", "is missing")
@@ -137,10 +140,10 @@ func (p *Policy) checkPriority(d *strict.Decoder, at string, x policyPriority) {
 	}
 }
 
-// priorities returns the priorities of the file, or the defaults.
+// priorities returns the priorities of the file, or the default priorities of kube-scheduler.
 func (p *Policy) priorities() []policyPriority {
 	if p.Priorities != nil {
-		return *p.Priorities
+		return p.Priorities
 	}
 	var out []policyPriority
 	for _, f := range scheduler.DefaultPolicy().Priorities {
@@ -149,22 +152,8 @@ func (p *Policy) priorities() []policyPriority {
 	return out
 }
 
-func (p *Policy) predicates() []policyPredicate {
-	if p.Predicates != nil {
-		return *p.Predicates
-	}
-	return nil
-}
-
-func (p *Policy) hardWeight() int64 {
-	if w := p.HardPodAffinitySymmetricWeight; w != nil {
-		return int64(*w)
-	}
-	return 1
-}
-
-// predicateFilters are the filters that replaced each predicate. Predicates about conditions and taints of nodes map to
-// no filter here, because mandatoryFilters replaced them.
+// predicateFilters maps each predicate to the filter plugins that replaced it. Predicates about conditions and taints
+// of nodes map to an empty list, because mandatoryFilters replaced them.
 var predicateFilters = map[string][]string{
 	"PodFitsPorts": {"NodePorts"}, "PodFitsHostPorts": {"NodePorts"}, "PodFitsResources": {"NodeResourcesFit"},
 	"HostName": {"NodeName"}, "MatchNodeSelector": {"NodeAffinity"},
@@ -176,16 +165,16 @@ var predicateFilters = map[string][]string{
 	"MaxEBSVolumeCount": {}, "MaxGCEPDVolumeCount": {}, "MaxAzureDiskVolumeCount": {}, "MaxCinderVolumeCount": {},
 }
 
-// mandatoryFilters are enabled whatever the Policy lists.
+// mandatoryFilters are enabled even if the Policy does not list their predicates.
 var mandatoryFilters = []string{"TaintToleration", "NodeUnschedulable"}
 
-// filtersOff returns the filters that no listed predicate maps to.
-func (p *Policy) filtersOff() []string {
+// disabledFilters returns the filter plugins whose predicates the Policy omits.
+func (p *Policy) disabledFilters() []string {
 	if p.Predicates == nil {
 		return nil
 	}
 	on := slices.Clone(mandatoryFilters)
-	for _, x := range *p.Predicates {
+	for _, x := range p.Predicates {
 		on = append(on, predicateFilters[x.Name]...)
 	}
 	var off []string
@@ -199,7 +188,7 @@ func (p *Policy) filtersOff() []string {
 
 // Profile returns the placement model of a scheduler with this Policy.
 func (p *Policy) Profile() scheduler.Profile {
-	legacy := scheduler.Policy{HardPodAffinityWeight: p.hardWeight()}
+	legacy := scheduler.Policy{HardPodAffinityWeight: int64(ptr.Deref(p.HardPodAffinitySymmetricWeight, 1))}
 	for _, x := range p.priorities() {
 		f := scheduler.PriorityFunction{Name: x.Name, Weight: int64(x.Weight)}
 		if a := x.Argument; a != nil && a.ServiceAntiAffinity != nil {
@@ -210,27 +199,28 @@ func (p *Policy) Profile() scheduler.Profile {
 		legacy.Priorities = append(legacy.Priorities, f)
 	}
 	out := scheduler.PolicyProfile(legacy)
-	for _, f := range p.filtersOff() {
+	for _, f := range p.disabledFilters() {
 		out.DisabledFilters = append(out.DisabledFilters, scheduler.Filter(f))
 	}
-	out.AddedAffinity = p.labelsPresence()
-	for _, x := range p.predicates() {
+	out.AddedAffinity = p.labelsPresenceAffinity()
+	for _, x := range p.Predicates {
 		if x.Argument != nil && x.Argument.ServiceAffinity != nil {
-			out.UnsupportedReason = "its predicate " + x.Name + " (serviceAffinity) is not modelled"
+			out.UnsupportedReason = "its predicate " + x.Name + " (serviceAffinity) is not supported"
 		} else if _, known := predicateFilters[x.Name]; !known && x.Argument == nil {
-			out.UnsupportedReason = "its predicate " + x.Name + " is not modelled"
+			out.UnsupportedReason = "its predicate " + x.Name + " is not supported"
 		}
 	}
 	if len(p.Extenders) > 0 {
-		out.UnsupportedReason = "extender " + schedulerconfig.ExtenderName(p.Extenders[0]) + " is asked, which is not modelled"
+		out.UnsupportedReason = "extender " + schedulerconfig.ExtenderName(p.Extenders[0]) + " influences placement, which is not supported"
 	}
 	return out
 }
 
-// labelsPresence returns the labelsPresence predicates as required node affinity, or nil.
-func (p *Policy) labelsPresence() *corev1.NodeAffinity {
+// labelsPresenceAffinity converts the labelsPresenceAffinity predicates to required node affinity. It returns nil if there are no
+// such predicates.
+func (p *Policy) labelsPresenceAffinity() *corev1.NodeAffinity {
 	var term corev1.NodeSelectorTerm
-	for _, x := range p.predicates() {
+	for _, x := range p.Predicates {
 		if x.Argument == nil || x.Argument.LabelsPresence == nil {
 			continue
 		}

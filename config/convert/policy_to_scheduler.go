@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -11,14 +10,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
-// pluginOfPriority are the score plugins that replaced priority functions. A weight stays the same: the scores 0..10 of
-// every function became 0..100.
+// pluginOfPriority maps priority functions to the score plugins that replaced them. Weights stay the same, because
+// all scores changed alike from 0..10 to 0..100.
 var pluginOfPriority = map[string]string{
 	"InterPodAffinityPriority": "InterPodAffinity", "NodeAffinityPriority": "NodeAffinity", "TaintTolerationPriority": "TaintToleration",
 	"ImageLocalityPriority": "ImageLocality", "BalancedResourceAllocation": "NodeResourcesBalancedAllocation", "EvenPodsSpreadPriority": "PodTopologySpread",
 }
 
-// policyConversion is the profile that a Policy becomes.
+// policyConversion builds a scheduler profile from a Policy.
 type policyConversion struct{ *schedulerconfig.Profile }
 
 // SchedulerProfile converts a Policy to a profile of KubeSchedulerConfiguration. The notes of the profile say which
@@ -99,8 +98,8 @@ func (p policyConversion) addLabelPreference(x policyPriority, label string, pre
 	p.AddNote("priority %s (labelPreference on %s, weight %d): now a preferred term of addedAffinity; it shares its points with each pod's own preferred node affinity", x.Name, label, x.Weight)
 }
 
-// setResourceStrategy uses the first priority function about requests, because NodeResourcesFit has only one strategy.
-// It returns whether x was used.
+// setResourceStrategy sets the scoring strategy of NodeResourcesFit. The plugin has only one strategy, so the first
+// priority function about requests wins. setResourceStrategy returns whether x is that function.
 func (p policyConversion) setResourceStrategy(x policyPriority, strategy string) bool {
 	if p.Strategy != "" {
 		p.AddNote("priority %s (weight %d): left out; NodeResourcesFit has only one strategy, which is %s", x.Name, x.Weight, p.Strategy)
@@ -112,7 +111,7 @@ func (p policyConversion) setResourceStrategy(x policyPriority, strategy string)
 }
 
 func (p policyConversion) convertPredicates(policy *Policy) {
-	for _, x := range policy.predicates() {
+	for _, x := range policy.Predicates {
 		switch {
 		case x.Argument != nil && x.Argument.ServiceAffinity != nil:
 			p.AddNote("predicate %s (serviceAffinity on %s): no equivalent; give the pods affinity to each other by these labels", x.Name, strings.Join(x.Argument.ServiceAffinity.Labels, ", "))
@@ -125,14 +124,14 @@ func (p policyConversion) convertPredicates(policy *Policy) {
 			}
 		}
 	}
-	if added := policy.labelsPresence(); added != nil {
+	if added := policy.labelsPresenceAffinity(); added != nil {
 		p.RequiredTerms = added.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms[0].MatchExpressions
 	}
-	off := slices.DeleteFunc(policy.filtersOff(), func(f string) bool {
+	off := slices.DeleteFunc(policy.disabledFilters(), func(f string) bool {
 		return f == string(scheduler.NodeDeclaredFeatures) // no predicate had this function
 	})
 	if len(off) > 0 {
-		slices.SortFunc(off, cmp.Compare[string])
+		slices.Sort(off)
 		p.AddNote("the Policy lists no predicate for %s: these filters stay enabled, because they protect pods; to disable them use plugins.multiPoint", strings.Join(off, ", "))
 	}
 }

@@ -2,7 +2,6 @@ package schedulerconfig
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -12,12 +11,11 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
 	"github.com/evenkeel-project/evenkeel/internal/strict"
-	"github.com/evenkeel-project/evenkeel/internal/suggest"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
-// readArgs applies the arguments of the plugins that Evenkeel models. It ignores those of other plugins: either the
-// plugin does not influence placement, or unsupportedReason names it.
+// readArgs applies the arguments of supported plugins to out. It ignores arguments of other plugins: these plugins do
+// not influence placement, or unsupportedReason reports them.
 func (p *schedulerProfile) readArgs(d *strict.Decoder, path string, out *scheduler.Profile) {
 	seen := map[string]bool{}
 	for i, c := range p.PluginConfig {
@@ -43,7 +41,6 @@ var argReaders = map[string]func(d *strict.Decoder, path string, out *scheduler.
 	PackingPlugin:                     readPackingArgs,
 }
 
-// decodeArgs decodes the arguments at a path of the file.
 func decodeArgs[T any](d *strict.Decoder, path string) T {
 	var args T
 	d.DecodeAt(path, &args)
@@ -64,9 +61,7 @@ func readFitArgs(d *strict.Decoder, path string, out *scheduler.Profile) {
 	}
 	path += ".scoringStrategy"
 	types := []string{string(scheduler.LeastAllocated), string(scheduler.MostAllocated), string(scheduler.RequestedToCapacityRatio)}
-	if !slices.Contains(types, s.Type) {
-		d.Errorf(path+".type", "unknown strategy %q%s (want one of %s)", s.Type, suggest.DidYouMean(s.Type, types), strings.Join(types, ", "))
-	}
+	d.CheckOneOf(path+".type", "strategy", s.Type, types)
 	out.FitStrategy.Type = scheduler.StrategyType(s.Type)
 	out.FitStrategy.Resources = CheckResourceWeights(d, path+".resources", s.Resources, 100)
 	ratio := s.Type == string(scheduler.RequestedToCapacityRatio)
@@ -80,7 +75,8 @@ func readFitArgs(d *strict.Decoder, path string, out *scheduler.Profile) {
 	}
 }
 
-// CheckResourceWeights converts resources with their weights, which may be 1 to most; 0 counts as 1.
+// CheckResourceWeights converts resources with weights from 1 to most; a weight of 0 counts as 1. It reports invalid
+// weights to d.
 func CheckResourceWeights(d *strict.Decoder, path string, list []ResourceSpec, most int) []scheduler.ResourceWeight {
 	var out []scheduler.ResourceWeight
 	seen := map[string]bool{}
@@ -105,7 +101,8 @@ func CheckResourceWeights(d *strict.Decoder, path string, list []ResourceSpec, m
 	return out
 }
 
-// CheckShape converts the points of a RequestedToCapacityRatio function: utilization in percent, score 0 to 10.
+// CheckShape converts the points of a RequestedToCapacityRatio function, and reports invalid points to d. The
+// utilization is in percent; scores are 0 to 10.
 func CheckShape(d *strict.Decoder, path string, points []ShapePoint) []scheduler.ShapePoint {
 	if len(points) == 0 {
 		d.Errorf(path, "is empty (want points such as {utilization: 0, score: 0})")
@@ -134,19 +131,12 @@ func readBalancedArgs(d *strict.Decoder, path string, out *scheduler.Profile) {
 
 func readSpreadArgs(d *strict.Decoder, path string, out *scheduler.Profile) {
 	a := decodeArgs[spreadArgs](d, path)
-	types := []string{"System", "List"}
-	switch {
-	case a.DefaultingType != "" && !slices.Contains(types, a.DefaultingType):
-		d.Errorf(path+".defaultingType", "unknown type %q%s (want System or List)", a.DefaultingType, suggest.DidYouMean(a.DefaultingType, types))
-	case a.DefaultingType != "List" && len(a.DefaultConstraints) > 0:
+	valid := a.DefaultingType == "" || d.CheckOneOf(path+".defaultingType", "type", a.DefaultingType, []string{"System", "List"})
+	if valid && a.DefaultingType != "List" && len(a.DefaultConstraints) > 0 {
 		d.Errorf(path+".defaultConstraints", "are allowed only with defaultingType: List")
 	}
 	out.SystemDefaultSpread, out.DefaultSpread = a.DefaultingType != "List", a.DefaultConstraints
-	type id struct {
-		key  string
-		when corev1.UnsatisfiableConstraintAction
-	}
-	seen := map[id]bool{}
+	seen := map[string]bool{}
 	for i, c := range a.DefaultConstraints {
 		at := fmt.Sprintf("%s.defaultConstraints[%d]", path, i)
 		if c.MaxSkew < 1 {
@@ -161,11 +151,11 @@ func readSpreadArgs(d *strict.Decoder, path string, out *scheduler.Profile) {
 		if c.LabelSelector != nil {
 			d.Errorf(at+".labelSelector", "must be left out: it comes from each pod's Service or owner")
 		}
-		if k := (id{c.TopologyKey, c.WhenUnsatisfiable}); seen[k] {
-			d.Errorf(at, "%s with %s is listed twice", c.TopologyKey, c.WhenUnsatisfiable)
-		} else {
-			seen[k] = true
+		constraint := fmt.Sprintf("%s with %s", c.TopologyKey, c.WhenUnsatisfiable)
+		if seen[constraint] {
+			d.Errorf(at, "%s is listed twice", constraint)
 		}
+		seen[constraint] = true
 	}
 }
 
@@ -195,7 +185,7 @@ func readInterPodArgs(d *strict.Decoder, path string, out *scheduler.Profile) {
 	}
 }
 
-// CheckAffinityWeight checks hardPodAffinityWeight, which may be 0 to 100.
+// CheckAffinityWeight returns hardPodAffinityWeight, and reports a value outside 0..100 to d.
 func CheckAffinityWeight(d *strict.Decoder, path string, w int) int64 {
 	if w < 0 || w > 100 {
 		d.Errorf(path, "%d is not a valid weight (want 0..100)", w)
@@ -207,7 +197,7 @@ func readVolumeBindingArgs(d *strict.Decoder, path string, out *scheduler.Profil
 	a := decodeArgs[volumeBindingArgs](d, path)
 	if len(a.Shape) > 0 {
 		CheckShape(d, path+".shape", a.Shape)
-		out.UnsupportedReason = "the shape of its plugin VolumeBinding is not modelled"
+		out.UnsupportedReason = "the shape argument of its plugin VolumeBinding is not supported"
 	}
 }
 

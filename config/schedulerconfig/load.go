@@ -1,7 +1,7 @@
 // Package schedulerconfig reads and prints KubeSchedulerConfiguration, the configuration file of kube-scheduler.
 //
-// It decides which placement model each profile of a scheduler gets, and which profiles cannot be predicted. It never
-// predicts anything itself.
+// Package schedulerconfig converts each scheduler profile to a placement model, and reports profiles that Evenkeel
+// cannot simulate. It never predicts placements itself.
 package schedulerconfig
 
 import (
@@ -16,9 +16,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
-// Load reads a KubeSchedulerConfiguration and returns the placement model of each profile, by schedulerName. The name
-// of the file is used in errors; the error lists everything that kube-scheduler would reject. A profile that uses
-// something Evenkeel does not model is not an error: its field Unknown gives the reason, and its pods get no prediction.
+// Load reads a KubeSchedulerConfiguration and returns the placement model of each profile, by schedulerName. Errors
+// contain the given file name, and list every mistake that kube-scheduler would reject. An unsupported profile is not
+// an error: its field UnsupportedReason is set, and Evenkeel makes no predictions for its pods.
 func Load(name string, data []byte) (map[string]scheduler.Profile, error) {
 	root, err := strict.Parse(name, data)
 	if err != nil {
@@ -27,11 +27,11 @@ func Load(name string, data []byte) (map[string]scheduler.Profile, error) {
 	d := strict.New(name, strict.Options{})
 	var f schedulerFile
 	d.Decode(root, &f)
-	if f.APIVersion != Version {
-		d.Errorf("apiVersion", "want %s", Version)
+	if f.APIVersion != version {
+		d.Errorf("apiVersion", "want %s", version)
 	}
-	if f.Kind != Kind {
-		d.Errorf("kind", "want %s", Kind)
+	if f.Kind != kind {
+		d.Errorf("kind", "want %s", kind)
 	}
 	profiles := f.placementProfiles(d)
 	return profiles, d.Err()
@@ -60,7 +60,7 @@ func (f *schedulerFile) placementProfiles(d *strict.Decoder) map[string]schedule
 			one.PercentageOfNodesToScore = *n
 		}
 		if len(f.Extenders) > 0 {
-			one.UnsupportedReason = "extender " + ExtenderName(f.Extenders[0]) + " is asked, which is not modelled"
+			one.UnsupportedReason = "extender " + ExtenderName(f.Extenders[0]) + " influences placement, which is not supported"
 		}
 		out[p.SchedulerName] = one
 	}
@@ -73,7 +73,7 @@ func checkPercentage(d *strict.Decoder, path string, n *int) {
 	}
 }
 
-// ExtenderName names an extender in a message: by its URL, if it has one.
+// ExtenderName returns a name of an extender for messages: its URL, if it has one.
 func ExtenderName(raw json.RawMessage) string {
 	var x struct {
 		URLPrefix string `json:"urlPrefix"`
@@ -84,7 +84,7 @@ func ExtenderName(raw json.RawMessage) string {
 	return x.URLPrefix
 }
 
-// placementProfile returns the placement model of one profile.
+// placementProfile converts one scheduler profile to a placement model.
 func (p *schedulerProfile) placementProfile(d *strict.Decoder, path string) scheduler.Profile {
 	p.checkPlugins(d, path+".plugins")
 	out := scheduler.DefaultProfile()
@@ -108,12 +108,12 @@ func (p *schedulerProfile) placementProfile(d *strict.Decoder, path string) sche
 	return out
 }
 
-// checkPlugins reports plugin lists with which kube-scheduler would not start.
+// checkPlugins reports mistakes in plugin lists that prevent kube-scheduler from starting.
 func (p *schedulerProfile) checkPlugins(d *strict.Decoder, path string) {
-	for _, point := range p.Plugins.extensionPoints() {
+	for point, set := range p.Plugins.extensionPoints() {
 		seen := map[string]bool{}
-		for i, x := range point.set.Enabled {
-			at := fmt.Sprintf("%s.%s.enabled[%d]", path, point.name, i)
+		for i, x := range set.Enabled {
+			at := fmt.Sprintf("%s.%s.enabled[%d]", path, point, i)
 			switch {
 			case x.Name == "":
 				d.Errorf(at+".name", "is missing")
@@ -127,20 +127,21 @@ func (p *schedulerProfile) checkPlugins(d *strict.Decoder, path string) {
 				d.Errorf(at+".weight", "%d is negative (want 1 or more, or disable the plugin)", x.Weight)
 			}
 		}
-		for i, x := range point.set.Disabled {
+		for i, x := range set.Disabled {
 			if x.Name == "" {
-				d.Errorf(fmt.Sprintf("%s.%s.disabled[%d].name", path, point.name, i), "is missing")
+				d.Errorf(fmt.Sprintf("%s.%s.disabled[%d].name", path, point, i), "is missing")
 			}
 		}
 	}
 }
 
-// unsupportedReason says why placements of the profile cannot be predicted; "" if they can.
+// unsupportedReason says why Evenkeel cannot predict placements of the profile. It returns "" for a supported
+// profile.
 func (p *schedulerProfile) unsupportedReason() string {
-	for _, point := range p.Plugins.extensionPoints() {
-		for _, x := range point.set.Enabled {
+	for _, set := range p.Plugins.extensionPoints() {
+		for _, x := range set.Enabled {
 			if !slices.Contains(inTreePlugins, x.Name) && x.Name != PackingPlugin && x.Name != "" {
-				return fmt.Sprintf("its plugin %s is not modelled", x.Name)
+				return fmt.Sprintf("its plugin %s is not supported", x.Name)
 			}
 		}
 	}
@@ -149,18 +150,18 @@ func (p *schedulerProfile) unsupportedReason() string {
 		_, f := filters[name]
 		_, pre := preFilters[name]
 		if f && !pre && !slices.Contains(filtersWithoutPreFilter, name) || !f && pre && slices.Contains(preFiltersThatReject, name) {
-			return fmt.Sprintf("its plugin %s is enabled for only one of preFilter and filter, which is not modelled", name)
+			return fmt.Sprintf("its plugin %s is enabled for only one of preFilter and filter, which is not supported", name)
 		}
 	}
 	scores, preScores := p.Plugins.enabledAt(&p.Plugins.Score, ScorePlugins), p.Plugins.enabledAt(&p.Plugins.PreScore, ScorePlugins)
 	for _, name := range scoresThatNeedPreScore {
 		_, s := scores[name]
 		if _, pre := preScores[name]; s && !pre {
-			return fmt.Sprintf("its plugin %s scores without its preScore, which is not modelled", name)
+			return fmt.Sprintf("its plugin %s is enabled for score but not for preScore, which is not supported", name)
 		}
 	}
 	if binders := p.Plugins.enabledAt(&p.Plugins.Bind, []string{"DefaultBinder"}); len(binders) == 0 {
-		return "its plugin DefaultBinder is disabled, which is not modelled"
+		return "its plugin DefaultBinder is disabled, which is not supported"
 	}
 	return ""
 }

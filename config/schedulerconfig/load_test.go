@@ -13,7 +13,7 @@ import (
 
 const header = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 
-// TestMistakes reads one file for each mistake and compares the whole error.
+// TestMistakes loads a file with each mistake, and compares the complete error.
 func TestMistakes(t *testing.T) {
 	golden.Pairs(t, "testdata/mistakes.txtar", func(t *testing.T, given []byte) string {
 		_, err := schedulerconfig.Load("scheduler.yaml", append([]byte(header), given...))
@@ -21,7 +21,7 @@ func TestMistakes(t *testing.T) {
 	})
 }
 
-// TestSchedulerProfiles changes the default profile by a file.
+// TestSchedulerProfiles checks how settings of a file change the default profile.
 func TestSchedulerProfiles(t *testing.T) {
 	with := func(edit func(*scheduler.Profile)) scheduler.Profile {
 		p := scheduler.DefaultProfile()
@@ -56,12 +56,12 @@ func TestSchedulerProfiles(t *testing.T) {
 		"a filter off": {"profiles: [{plugins: {filter: {disabled: [{name: NodeResourcesFit}, {name: NodePorts}]}}}]", off("NodePorts", "NodeResourcesFit")},
 		"a half filter": {"profiles: [{plugins: {filter: {disabled: [{name: NodeAffinity}]}}}]", with(func(p *scheduler.Profile) {
 			p.DisabledFilters = []scheduler.Filter{"NodeAffinity"}
-			p.UnsupportedReason = "its plugin NodeAffinity is enabled for only one of preFilter and filter, which is not modelled"
+			p.UnsupportedReason = "its plugin NodeAffinity is enabled for only one of preFilter and filter, which is not supported"
 		})},
-		"a score unprepared":       {"profiles: [{plugins: {preScore: {disabled: [{name: \"*\"}]}}}]", unknown("its plugin TaintToleration scores without its preScore, which is not modelled")},
-		"another plugin":           {"profiles: [{plugins: {permit: {enabled: [{name: Coscheduling}]}}}]", unknown("its plugin Coscheduling is not modelled")},
-		"another binder":           {"profiles: [{plugins: {bind: {disabled: [{name: \"*\"}]}}}]", unknown("its plugin DefaultBinder is disabled, which is not modelled")},
-		"an extender":              {"extenders: [{urlPrefix: \"http://x:1/\", filterVerb: f}]", unknown("extender http://x:1/ is asked, which is not modelled")},
+		"a score unprepared":       {"profiles: [{plugins: {preScore: {disabled: [{name: \"*\"}]}}}]", unknown("its plugin TaintToleration is enabled for score but not for preScore, which is not supported")},
+		"another plugin":           {"profiles: [{plugins: {permit: {enabled: [{name: Coscheduling}]}}}]", unknown("its plugin Coscheduling is not supported")},
+		"another binder":           {"profiles: [{plugins: {bind: {disabled: [{name: \"*\"}]}}}]", unknown("its plugin DefaultBinder is disabled, which is not supported")},
+		"an extender":              {"extenders: [{urlPrefix: \"http://x:1/\", filterVerb: f}]", unknown("extender http://x:1/ influences placement, which is not supported")},
 		"other plugins' arguments": {"profiles: [{pluginConfig: [{name: DefaultPreemption, args: {minCandidateNodesPercentage: 10}}, {name: Coscheduling, args: {any: 1}}]}]", scheduler.DefaultProfile()},
 		"share of nodes":           {"percentageOfNodesToScore: 40\nprofiles: [{percentageOfNodesToScore: 30}]", with(func(p *scheduler.Profile) { p.PercentageOfNodesToScore = 30 })},
 		"share of all":             {"percentageOfNodesToScore: 40", with(func(p *scheduler.Profile) { p.PercentageOfNodesToScore = 40 })},
@@ -95,10 +95,10 @@ func TestSchedulerProfiles(t *testing.T) {
 	}
 }
 
-// TestSeveralProfiles: each schedulerName has its own.
+// TestSeveralProfiles checks that each schedulerName gets its own profile.
 func TestSeveralProfiles(t *testing.T) {
 	got, err := schedulerconfig.Load("s", []byte(header+"profiles:\n- schedulerName: a\n- {schedulerName: b, plugins: {score: {enabled: [{name: LowRiskOverCommitment}]}}}\n"))
-	if err != nil || len(got) != 2 || got["a"].UnsupportedReason != "" || got["b"].UnsupportedReason != "its plugin LowRiskOverCommitment is not modelled" {
+	if err != nil || len(got) != 2 || got["a"].UnsupportedReason != "" || got["b"].UnsupportedReason != "its plugin LowRiskOverCommitment is not supported" {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

@@ -1,11 +1,13 @@
 package schedulerconfig
 
-// The plugin lists of kube-scheduler 1.36 and 1.37 (pkg/scheduler/framework/plugins).
+import "slices"
 
-// PackingPlugin belongs to trimaran. It is the only modelled plugin that kube-scheduler does not have built in.
+// These lists match kube-scheduler 1.36 and 1.37 (pkg/scheduler/framework/plugins).
+
+// PackingPlugin belongs to trimaran. It is the only supported plugin that is not built into kube-scheduler.
 const PackingPlugin = "TargetLoadPacking"
 
-// inTreePlugins are all built-in plugins, whether they are enabled by default or not.
+// inTreePlugins are all plugins that are built into kube-scheduler, enabled by default or not.
 var inTreePlugins = []string{
 	"PrioritySort", "DefaultBinder", "DefaultPreemption", "DynamicResources", "GangScheduling", "ImageLocality",
 	"InterPodAffinity", "NodeAffinity", "NodeDeclaredFeatures", "NodeName", "NodePorts", "NodeResourcesBalancedAllocation",
@@ -14,30 +16,30 @@ var inTreePlugins = []string{
 	"TopologyPlacementGenerator", "PodGroupPodsCount",
 }
 
-// FilterPlugins are the filters that are enabled by default.
+// FilterPlugins are the filter plugins that kube-scheduler enables by default.
 var FilterPlugins = []string{
 	"NodeName", "NodeUnschedulable", "TaintToleration", "NodeAffinity", "NodePorts", "NodeResourcesFit",
 	"VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone", "PodTopologySpread", "InterPodAffinity",
 	"NodeDeclaredFeatures",
 }
 
-// filtersWithoutPreFilter are the filters that also work if their preFilter is disabled.
+// filtersWithoutPreFilter are the filter plugins that work without their preFilter.
 var filtersWithoutPreFilter = []string{"NodeName", "NodeUnschedulable", "TaintToleration", "NodeAffinity"}
 
 // preFiltersThatReject are the plugins whose preFilter can reject nodes.
 var preFiltersThatReject = []string{"NodeAffinity", "VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone"}
 
-// ScorePlugins are the scores that are enabled by default, and PackingPlugin.
+// ScorePlugins are PackingPlugin and the score plugins that kube-scheduler enables by default.
 var ScorePlugins = []string{
 	"TaintToleration", "NodeAffinity", "NodeResourcesFit", "VolumeBinding", "PodTopologySpread", "InterPodAffinity",
 	"NodeResourcesBalancedAllocation", "ImageLocality", "DynamicResources", PackingPlugin,
 }
 
-// scoresThatNeedPreScore are the scores that fail if their preScore is disabled.
+// scoresThatNeedPreScore are the score plugins that fail without their preScore.
 var scoresThatNeedPreScore = []string{"TaintToleration", "PodTopologySpread", "InterPodAffinity", "VolumeBinding"}
 
-// defaultPlugins are enabled at each extension point that they implement, with these weights as scores
-// (apis/config/v1, getDefaultPlugins).
+// defaultPlugins lists the plugins that kube-scheduler enables at all their extension points, with their score
+// weights (getDefaultPlugins in apis/config/v1).
 var defaultPlugins = []plugin{
 	{"SchedulingGates", 0}, {"PrioritySort", 0}, {"NodeName", 0}, {"NodeUnschedulable", 0}, {"TaintToleration", 3},
 	{"NodeAffinity", 2}, {"NodePorts", 0}, {"NodeResourcesFit", 1}, {"VolumeRestrictions", 0}, {"NodeVolumeLimits", 0},
@@ -46,46 +48,21 @@ var defaultPlugins = []plugin{
 	{"NodeDeclaredFeatures", 0},
 }
 
-// enabledAt returns the plugins that are enabled at an extension point, with their weights, which are at least 1. Only
-// plugins of the list knowing implement the point. The point's own lists override multiPoint, and multiPoint overrides
-// the defaults. A plugin that one list both enables and disables is enabled.
-func (p *schedulerPlugins) enabledAt(point *pluginSet, knowing []string) map[string]int {
-	known := map[string]bool{}
-	for _, name := range knowing {
-		known[name] = true
-	}
+// enabledAt returns the plugins that are enabled at an extension point, with weights of at least 1. Only plugins in
+// implementing support the point. The lists of the point override multiPoint, and multiPoint overrides the defaults.
+// If one list both enables and disables a plugin, the plugin is enabled.
+func (p *schedulerPlugins) enabledAt(point *pluginSet, implementing []string) map[string]int {
 	out := map[string]int{}
-	take := func(x plugin) {
-		if _, already := out[x.Name]; !already && known[x.Name] {
-			out[x.Name] = max(x.Weight, 1)
+	add := func(enabled, disabled []plugin) {
+		for _, x := range enabled {
+			off := slices.ContainsFunc(disabled, func(y plugin) bool { return y.Name == x.Name || y.Name == "*" })
+			if _, added := out[x.Name]; !added && !off && slices.Contains(implementing, x.Name) {
+				out[x.Name] = max(x.Weight, 1)
+			}
 		}
 	}
-	for _, x := range point.Enabled {
-		take(x)
-	}
-	off := pluginNames(point.Disabled)
-	if off["*"] {
-		return out
-	}
-	everywhere := p.MultiPoint.Enabled
-	offEverywhere := pluginNames(p.MultiPoint.Disabled)
-	for _, x := range everywhere {
-		if !off[x.Name] {
-			take(x)
-		}
-	}
-	for _, x := range defaultPlugins {
-		if !off[x.Name] && !offEverywhere[x.Name] && !offEverywhere["*"] {
-			take(x)
-		}
-	}
-	return out
-}
-
-func pluginNames(list []plugin) map[string]bool {
-	out := map[string]bool{}
-	for _, x := range list {
-		out[x.Name] = true
-	}
+	add(point.Enabled, nil)
+	add(p.MultiPoint.Enabled, point.Disabled)
+	add(defaultPlugins, slices.Concat(point.Disabled, p.MultiPoint.Disabled))
 	return out
 }

@@ -7,32 +7,30 @@ import (
 	"strings"
 	"unicode"
 
+	"go.yaml.in/yaml/v3"
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Options say what a printed KubeSchedulerConfiguration contains.
+// Options select the content of a printed KubeSchedulerConfiguration.
 type Options struct {
-	// SpreadWeight is the weight of PodTopologySpread; 0 keeps the weight of Profile.
+	// SpreadWeight is the weight of PodTopologySpread; 0 keeps the weight in Profile.
 	SpreadWeight int
-	// PressureKey and PressureValue are a node label that pods should avoid. An empty value means every value of the
-	// key. An empty key means no label.
+	// PressureKey and PressureValue select the label of nodes that pods should avoid. An empty value matches every
+	// value of the key. An empty key disables this preference.
 	PressureKey, PressureValue string
-	// Watcher is the address of a load-watcher for trimaran; "" for none.
+	// Watcher is the address of the load-watcher for a trimaran profile; "" omits the profile.
 	Watcher string
-	// Kubeconfig is the path of the kubeconfig for kube-scheduler; "" means that it runs in a pod.
+	// Kubeconfig is the kubeconfig path for kube-scheduler; "" means that kube-scheduler runs in a pod.
 	Kubeconfig string
-	// Profile is the profile to print; nil means DefaultProfile.
+	// Profile is the profile to print; nil selects DefaultProfile.
 	Profile *Profile
 }
 
-// DefaultSpreadWeight is the weight of PodTopologySpread that has the effect of SelectorSpreadPriority with weight 5.
-const DefaultSpreadWeight = 5
-
-// Profile is the content of one printed profile.
+// Profile is the content of one printed scheduler profile.
 type Profile struct {
-	// Notes say which settings of a converted Policy have no equivalent, or an equivalent that differs.
+	// Notes list settings of a converted Policy that have no equivalent, or one that differs.
 	Notes []string
-	// Weights are the weights of score plugins, by plugin.
+	// Weights are the weights of score plugins, by plugin name.
 	Weights        map[string]int
 	DisabledScores []string
 	// SpreadKeys are the topology keys of the default constraints of PodTopologySpread.
@@ -40,21 +38,22 @@ type Profile struct {
 	RequiredTerms         []corev1.NodeSelectorRequirement
 	PreferredTerms        []corev1.PreferredSchedulingTerm
 	HardPodAffinityWeight *int
-	// Strategy, Shape and Resources are the scoring strategy of NodeResourcesFit; "" means the default.
+	// Strategy, Shape and Resources configure the scoring strategy of NodeResourcesFit. An empty Strategy selects the
+	// default.
 	Strategy  string
 	Shape     []ShapePoint
 	Resources []ResourceSpec
 }
 
-// DefaultProfile spreads pods evenly over zones and nodes.
+// DefaultProfile returns a profile that spreads pods evenly over zones and nodes.
 func DefaultProfile() *Profile {
 	return &Profile{
-		Weights:    map[string]int{"PodTopologySpread": DefaultSpreadWeight},
+		Weights:    map[string]int{"PodTopologySpread": 5}, // has the effect of weight 5 of the former SelectorSpreadPriority
 		SpreadKeys: []string{corev1.LabelTopologyZone, corev1.LabelHostname},
 	}
 }
 
-// AddNote adds a note. Characters that cannot be printed become spaces, because the note becomes one line of comment.
+// AddNote adds a note. It replaces unprintable characters by spaces, because each note becomes a comment of one line.
 func (p *Profile) AddNote(format string, args ...any) {
 	p.Notes = append(p.Notes, strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -64,14 +63,14 @@ func (p *Profile) AddNote(format string, args ...any) {
 	}, fmt.Sprintf(format, args...)))
 }
 
-// AddSpreadKey adds a topology key to the default constraints, once.
+// AddSpreadKey adds a topology key to the default constraints, unless the constraints already contain it.
 func (p *Profile) AddSpreadKey(key string) {
 	if !slices.Contains(p.SpreadKeys, key) {
 		p.SpreadKeys = append(p.SpreadKeys, key)
 	}
 }
 
-// AddPreferredTerm adds a preferred term of node affinity to every pod.
+// AddPreferredTerm makes all pods prefer nodes that match r.
 func (p *Profile) AddPreferredTerm(weight int32, r corev1.NodeSelectorRequirement) {
 	p.PreferredTerms = append(p.PreferredTerms, corev1.PreferredSchedulingTerm{
 		Weight:     weight,
@@ -79,19 +78,19 @@ func (p *Profile) AddPreferredTerm(weight int32, r corev1.NodeSelectorRequiremen
 	})
 }
 
-func (p *Profile) enableScore(name string) {
-	p.DisabledScores = slices.DeleteFunc(p.DisabledScores, func(off string) bool { return off == name })
+func (p *Profile) enableScore(name string, weight int) {
+	p.Weights[name] = weight
+	p.DisabledScores = slices.DeleteFunc(p.DisabledScores, func(disabled string) bool { return disabled == name })
 }
 
-// Print returns a KubeSchedulerConfiguration with comments, and the notes of its profile.
+// Print returns a KubeSchedulerConfiguration with comments. It also returns the notes of the profile.
 func Print(o Options) (text string, notes []string) {
 	p := o.Profile
 	if p == nil {
 		p = DefaultProfile()
 	}
 	if o.SpreadWeight > 0 {
-		p.Weights["PodTopologySpread"] = o.SpreadWeight
-		p.enableScore("PodTopologySpread")
+		p.enableScore("PodTopologySpread", o.SpreadWeight)
 	}
 	if o.PressureKey != "" {
 		avoid := corev1.NodeSelectorRequirement{Key: o.PressureKey, Operator: corev1.NodeSelectorOpDoesNotExist}
@@ -100,15 +99,14 @@ func Print(o Options) (text string, notes []string) {
 		}
 		p.AddPreferredTerm(100, avoid)
 		if slices.Contains(p.DisabledScores, "NodeAffinity") {
-			p.enableScore("NodeAffinity")
-			p.Weights["NodeAffinity"] = 2
+			p.enableScore("NodeAffinity", 2)
 		}
 	}
 	w := &configWriter{}
 	w.writeHeader(o, p)
 	w.writeProfile(p)
 	if o.Watcher != "" {
-		w.writeTrimaran(o.Watcher)
+		w.writeLine(trimaranProfile, strconv.Quote(o.Watcher))
 	}
 	return w.String(), p.Notes
 }
@@ -118,22 +116,24 @@ type configWriter struct{ strings.Builder }
 
 func (w *configWriter) writeLine(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
 
+const header = `# Configuration of kube-scheduler (its flag --config), printed by evenkeel config scheduler.
+# Set placement.schedulerConfig in Evenkeel's configuration to this file, too. Evenkeel
+# then predicts where this scheduler places pods.`
+
 func (w *configWriter) writeHeader(o Options, p *Profile) {
-	w.writeLine("# Configuration of kube-scheduler (its flag --config), printed by evenkeel config scheduler.")
-	w.writeLine("# Set placement.schedulerConfig in Evenkeel's configuration to this file, too. Evenkeel")
-	w.writeLine("# then predicts where this scheduler places pods.")
+	w.writeLine(header)
 	if len(p.Notes) > 0 {
 		w.writeLine("#\n# Converted from a legacy Policy. These settings have no equivalent, or one that differs:")
 		for _, n := range p.Notes {
 			w.writeLine("# - %s", n)
 		}
 	}
-	w.writeLine("apiVersion: %s\nkind: %s", Version, Kind)
+	w.writeLine("apiVersion: %s\nkind: %s", version, kind)
 	if o.Kubeconfig != "" {
 		w.writeLine("clientConnection:\n  kubeconfig: %s", strconv.Quote(o.Kubeconfig))
 	} else {
-		w.writeLine("# Outside a pod, kube-scheduler needs clientConnection: {kubeconfig: PATH} here. With")
-		w.writeLine("# --config it ignores its flag --kubeconfig.")
+		w.writeLine("# Outside a pod, kube-scheduler needs clientConnection: {kubeconfig: PATH} here. With\n" +
+			"# --config it ignores its flag --kubeconfig.")
 	}
 }
 
@@ -162,12 +162,15 @@ func (w *configWriter) writeProfile(p *Profile) {
 	w.writeResourceFit(p)
 }
 
+const spreadArgsHeader = `  - name: PodTopologySpread
+    args:
+      # For pods of a Service, ReplicationController, ReplicaSet or StatefulSet that
+      # have no constraints of their own. A node without one of these labels gets no
+      # points. In a cluster without zones, remove the line with the zone.
+      defaultingType: List`
+
 func (w *configWriter) writeSpread(p *Profile) {
-	w.writeLine("  - name: PodTopologySpread\n    args:")
-	w.writeLine("      # For pods of a Service, ReplicationController, ReplicaSet or StatefulSet that")
-	w.writeLine("      # have no constraints of their own. A node without one of these labels gets no")
-	w.writeLine("      # points. In a cluster without zones, remove the line with the zone.")
-	w.writeLine("      defaultingType: List")
+	w.writeLine(spreadArgsHeader)
 	if len(p.SpreadKeys) == 0 {
 		w.writeLine("      defaultConstraints: []")
 		return
@@ -185,41 +188,34 @@ func (w *configWriter) writeAffinity(p *Profile) {
 	w.writeLine("  - name: NodeAffinity\n    args:\n      addedAffinity:")
 	if len(p.RequiredTerms) > 0 {
 		w.writeLine("        requiredDuringSchedulingIgnoredDuringExecution:\n          nodeSelectorTerms:\n          - matchExpressions:")
-		for _, r := range p.RequiredTerms {
-			w.writeLine("            - %s", formatRequirement(r))
-		}
+		w.writeRequirements(p.RequiredTerms)
 	}
 	if len(p.PreferredTerms) > 0 {
 		w.writeLine("        preferredDuringSchedulingIgnoredDuringExecution:")
 		for _, t := range p.PreferredTerms {
 			w.writeLine("        - weight: %d\n          preference:\n            matchExpressions:", t.Weight)
-			for _, r := range t.Preference.MatchExpressions {
-				w.writeLine("            - %s", formatRequirement(r))
-			}
+			w.writeRequirements(t.Preference.MatchExpressions)
 		}
 	}
 }
 
-func formatRequirement(r corev1.NodeSelectorRequirement) string {
-	if len(r.Values) == 0 {
-		return fmt.Sprintf("{key: %s, operator: %s}", QuoteIfNeeded(r.Key), r.Operator)
+func (w *configWriter) writeRequirements(list []corev1.NodeSelectorRequirement) {
+	for _, r := range list {
+		values := ""
+		if len(r.Values) > 0 {
+			values = fmt.Sprintf(", values: [%s]", strconv.Quote(r.Values[0]))
+		}
+		w.writeLine("            - {key: %s, operator: %s%s}", QuoteIfNeeded(r.Key), r.Operator, values)
 	}
-	return fmt.Sprintf("{key: %s, operator: %s, values: [%s]}", QuoteIfNeeded(r.Key), r.Operator, strconv.Quote(r.Values[0]))
 }
 
-// QuoteIfNeeded returns a label key, or the name of a rule, as YAML. It quotes a key that YAML could read as another type.
-func QuoteIfNeeded(key string) string {
-	if strings.ContainsAny(key, "/.-") && key[0] > '9' {
-		return key
+// QuoteIfNeeded returns text as YAML. It quotes text that YAML would read as another type.
+func QuoteIfNeeded(text string) string {
+	b, err := yaml.Marshal(text)
+	if err != nil {
+		return strconv.Quote(text)
 	}
-	switch strings.ToLower(key) {
-	case "y", "n", "yes", "no", "on", "off", "true", "false", "null":
-		return strconv.Quote(key)
-	}
-	if key[0] <= '9' {
-		return strconv.Quote(key)
-	}
-	return key
+	return strings.TrimSpace(string(b))
 }
 
 func (w *configWriter) writeResourceFit(p *Profile) {
@@ -241,33 +237,24 @@ func (w *configWriter) writeResourceFit(p *Profile) {
 	}
 }
 
-// writeTrimaran writes a profile for trimaran as a comment: kube-scheduler itself does not have the plugin and does
-// not start with a profile that names it.
-func (w *configWriter) writeTrimaran(watcher string) {
-	w.writeLine("# For pods with schedulerName: trimaran, run the kube-scheduler of")
-	w.writeLine("# kubernetes-sigs/scheduler-plugins as a second scheduler. Its file needs the lines")
-	w.writeLine("# above profiles, its own Lease (with the default Lease, only one of the two")
-	w.writeLine("# schedulers runs), and this profile. kube-scheduler itself does not have the plugin")
-	w.writeLine("# and does not start with it. Evenkeel serves the load-watcher API at /watcher.")
-	w.writeLine("#leaderElection: {leaderElect: true, resourceName: trimaran}")
-	w.writeLine("#profiles:")
-	for _, line := range strings.Split(strings.TrimSpace(fmt.Sprintf(trimaranProfile, strconv.Quote(watcher))), "\n") {
-		w.writeLine("#%s", line)
-	}
-}
-
-const trimaranProfile = `
-- schedulerName: trimaran
-  plugins:
-    score:
-      enabled:
-      - {name: TargetLoadPacking}
-      disabled:
-      - {name: NodeResourcesFit}
-      - {name: NodeResourcesBalancedAllocation}
-  pluginConfig:
-  - name: TargetLoadPacking
-    args:
-      targetUtilization: 40
-      watcherAddress: %s
-`
+// trimaranProfile is a comment: kube-scheduler lacks the plugin, and would not start with this profile.
+const trimaranProfile = `# For pods with schedulerName: trimaran, run the kube-scheduler of
+# kubernetes-sigs/scheduler-plugins as a second scheduler. Its file needs the lines
+# above profiles, its own Lease (with the default Lease, only one of the two
+# schedulers runs), and this profile. kube-scheduler itself does not have the plugin
+# and does not start with it. Evenkeel serves the load-watcher API at /watcher.
+#leaderElection: {leaderElect: true, resourceName: trimaran}
+#profiles:
+#- schedulerName: trimaran
+#  plugins:
+#    score:
+#      enabled:
+#      - {name: TargetLoadPacking}
+#      disabled:
+#      - {name: NodeResourcesFit}
+#      - {name: NodeResourcesBalancedAllocation}
+#  pluginConfig:
+#  - name: TargetLoadPacking
+#    args:
+#      targetUtilization: 40
+#      watcherAddress: %s`

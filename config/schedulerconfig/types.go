@@ -2,17 +2,19 @@ package schedulerconfig
 
 import (
 	"encoding/json"
+	"iter"
+	"reflect"
 
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Version and Kind of the only document that this package reads and prints.
+// version and kind are the required apiVersion and kind of the file.
 const (
-	Version = "kubescheduler.config.k8s.io/v1"
-	Kind    = "KubeSchedulerConfiguration"
+	version = "kubescheduler.config.k8s.io/v1"
+	kind    = "KubeSchedulerConfiguration"
 )
 
-// schedulerFile is a KubeSchedulerConfiguration. Fields that do not influence placement are not decoded further.
+// schedulerFile is a KubeSchedulerConfiguration. Fields that do not influence placement stay json.RawMessage.
 type schedulerFile struct {
 	APIVersion                string             `json:"apiVersion"`
 	Kind                      string             `json:"kind"`
@@ -36,7 +38,7 @@ type schedulerProfile struct {
 	PluginConfig             []pluginConfig   `json:"pluginConfig"`
 }
 
-// schedulerPlugins are the plugins at each extension point.
+// schedulerPlugins lists the enabled and disabled plugins of each extension point.
 type schedulerPlugins struct {
 	MultiPoint         pluginSet `json:"multiPoint"`
 	PreEnqueue         pluginSet `json:"preEnqueue"`
@@ -56,20 +58,16 @@ type schedulerPlugins struct {
 	PodGroupPostFilter pluginSet `json:"podGroupPostFilter"`
 }
 
-// extensionPoints returns all extension points with their names, in a fixed order.
-func (p *schedulerPlugins) extensionPoints() []extensionPoint {
-	return []extensionPoint{
-		{"multiPoint", &p.MultiPoint}, {"preEnqueue", &p.PreEnqueue}, {"queueSort", &p.QueueSort},
-		{"preFilter", &p.PreFilter}, {"filter", &p.Filter}, {"postFilter", &p.PostFilter},
-		{"preScore", &p.PreScore}, {"score", &p.Score}, {"reserve", &p.Reserve}, {"permit", &p.Permit},
-		{"preBind", &p.PreBind}, {"bind", &p.Bind}, {"postBind", &p.PostBind},
-		{"placementGenerate", &p.PlacementGenerate}, {"placementScore", &p.PlacementScore}, {"podGroupPostFilter", &p.PodGroupPostFilter},
+// extensionPoints yields all extension points with their keys, in the order of the fields.
+func (p *schedulerPlugins) extensionPoints() iter.Seq2[string, *pluginSet] {
+	return func(yield func(string, *pluginSet) bool) {
+		fields := reflect.ValueOf(p).Elem()
+		for i := range fields.NumField() {
+			if !yield(fields.Type().Field(i).Tag.Get("json"), fields.Field(i).Addr().Interface().(*pluginSet)) {
+				return
+			}
+		}
 	}
-}
-
-type extensionPoint struct {
-	name string
-	set  *pluginSet
 }
 
 type pluginSet struct {
@@ -93,14 +91,14 @@ type ResourceSpec struct {
 	Weight int    `json:"weight"`
 }
 
-// ShapePoint is one point of a RequestedToCapacityRatio function.
+// ShapePoint is one point of a RequestedToCapacityRatio function. Utilization is in percent of allocatable; Score is
+// 0 to 10.
 type ShapePoint struct {
-	// Utilization is in percent of allocatable, Score 0 to 10.
 	Utilization int `json:"utilization"`
 	Score       int `json:"score"`
 }
 
-// The arguments of the plugins that Evenkeel models.
+// Arguments of the supported plugins.
 type (
 	fitArgs struct {
 		APIVersion            string           `json:"apiVersion"`

@@ -1,8 +1,8 @@
 // Package approval hands an approved plan to the process that may evict, and returns its report.
 //
-// A request is a ConfigMap in the namespace of the Lease. Whoever may write ConfigMaps there can
-// have plans executed, within all limits. The package never decides whether a plan is still valid,
-// and never evicts.
+// A request is a ConfigMap in the namespace of the Lease. A user who may write ConfigMaps in that
+// namespace can have plans executed; all limits apply. The package never decides whether a plan is
+// still valid, and never evicts.
 package approval
 
 import (
@@ -38,8 +38,8 @@ const (
 	statePending  = "pending"
 	stateClaimed  = "taken" // a leader executes it, or has ended while it did
 	stateAnswered = "answered"
-	// stateWithdrawn: the client that submitted the plan executes it itself, because no process
-	// leads.
+	// stateWithdrawn: no process leads, so the client that submitted the plan executes the plan
+	// itself.
 	stateWithdrawn = "withdrawn"
 
 	// callTimeout bounds each API call.
@@ -49,11 +49,11 @@ const (
 	// maxPackedBytes bounds one compressed document, so that plan and report together stay below
 	// the API server's limit of 1 MiB.
 	maxPackedBytes = 450 << 10
-	// claimTimeout is the age from which an unfinished request may be replaced.
+	// claimTimeout is the age at which an unfinished request may be replaced.
 	claimTimeout = time.Hour
 )
 
-// Request is a plan that a person wants to be executed.
+// Request is an approved plan to be executed.
 type Request struct {
 	Plan       plan.Plan
 	ApprovedBy string
@@ -62,18 +62,18 @@ type Request struct {
 	configMap *corev1.ConfigMap
 }
 
-// Store keeps a request and its report.
+// Store keeps an approval request and its report in a ConfigMap.
 type Store struct {
 	configMaps corev1client.ConfigMapInterface
 }
 
-// New returns the store of a namespace.
+// New returns a Store in a namespace.
 func New(client kubernetes.Interface, namespace string) *Store {
 	return &Store{client.CoreV1().ConfigMaps(namespace)}
 }
 
-// Submit stores a request. It replaces a request that is finished, and returns an error if one is
-// not.
+// Submit stores a request. Submit replaces a finished request, and returns an error if another
+// request is unfinished and younger than claimTimeout.
 func (b *Store) Submit(ctx context.Context, r Request) error {
 	packed, err := compress(r.Plan)
 	if err != nil {
@@ -111,9 +111,9 @@ func describeState(state string) string {
 	return "waiting for the leader"
 }
 
-// Pending returns the request that waits for execution, nil if there is none. Only a leader may
-// call it, and only while it executes no plan. It completes a request that cannot be read, and a
-// request that an earlier leader claimed and did not complete.
+// Pending returns the request that waits for execution, or nil. Only a leader that executes no plan
+// may call Pending. Pending completes a request that cannot be read, and a request that an earlier
+// leader claimed but did not complete.
 func (b *Store) Pending(ctx context.Context) (*Request, error) {
 	call, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -156,8 +156,8 @@ func (b *Store) Claim(ctx context.Context, r *Request) error {
 	return nil
 }
 
-// Complete stores the report of a request. If the report is too large, its plan is left out: the
-// client that submitted the plan has it.
+// Complete stores the report of a request. If the report is too large, Complete omits the plan from
+// the report, because the client already has the plan.
 func (b *Store) Complete(ctx context.Context, r Request, report plan.RunReport) error {
 	packed, err := compress(report)
 	if err != nil {
@@ -178,8 +178,8 @@ func (b *Store) Complete(ctx context.Context, r Request, report plan.RunReport) 
 	return err
 }
 
-// Withdraw withdraws a request that no process has claimed. It returns false if the request is
-// claimed or gone.
+// Withdraw cancels a request that no process has claimed. Withdraw returns false if the request has
+// been claimed, completed or replaced.
 func (b *Store) Withdraw(ctx context.Context, id string) (bool, error) {
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 	defer cancel()
@@ -194,7 +194,7 @@ func (b *Store) Withdraw(ctx context.Context, id string) (bool, error) {
 	return err == nil, err
 }
 
-// Report returns the report of a submitted plan, nil while there is none.
+// Report returns the report of a submitted plan, or nil while the plan is not finished.
 func (b *Store) Report(ctx context.Context, id string) (*plan.RunReport, error) {
 	call, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -203,7 +203,7 @@ func (b *Store) Report(ctx context.Context, id string) (*plan.RunReport, error) 
 	case err != nil:
 		return nil, err
 	case o.Data[keyID] != id:
-		return nil, fmt.Errorf("plan %s, approved by %s, has taken its place in ConfigMap %s", o.Data[keyID], o.Data[keyBy], ConfigMapName)
+		return nil, fmt.Errorf("the request was replaced by plan %s, approved by %s, in ConfigMap %s", o.Data[keyID], o.Data[keyBy], ConfigMapName)
 	case o.Data[keyState] != stateAnswered:
 		return nil, nil
 	}

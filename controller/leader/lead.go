@@ -14,15 +14,15 @@ import (
 )
 
 // Lead waits for the Lease, runs work while this process holds it, and releases it after work has
-// returned. It returns the error of work. A wait of 0 waits until ctx ends; otherwise an error
-// names the holder if the Lease does not become free within wait.
+// returned. Lead returns the error of work. If wait is 0, Lead waits until ctx ends. Otherwise, if
+// the Lease is not free within wait, Lead returns an error that names the holder.
 //
-// If a permission or the namespace is missing, Lead returns an error that names it: at once if
-// wait is positive, else after renewDeadline, because a Role that is being replaced is missing for
-// a moment.
+// If a permission or the namespace is missing, Lead returns an error that names it. With a positive
+// wait, Lead returns the error at once. Otherwise it returns the error after renewDeadline, because
+// a Role is briefly missing while it is replaced.
 func (l *Lease) Lead(ctx context.Context, wait time.Duration, work func(ctx context.Context) error) error {
-	// The elector has its own context, which ends after work: work stops first, then the Lease is
-	// released.
+	// The context of the elector ends only after work has returned, so that the Lease is released
+	// last.
 	elect, release := context.WithCancel(context.WithoutCancel(ctx))
 	defer release()
 	started := make(chan context.Context, 1)
@@ -79,8 +79,8 @@ func (l *Lease) newLock(wait time.Duration) observedLock {
 	}
 }
 
-// runWhileLeading runs work, and cancels its context when the Lease is lost. Then the error says
-// so, unless ctx has ended as well.
+// runWhileLeading runs work, and cancels its context when the Lease is lost. If the Lease is lost
+// and ctx has not ended, the error says that the Lease was lost.
 func (l *Lease) runWhileLeading(ctx context.Context, lost <-chan struct{}, work func(ctx context.Context) error) error {
 	leading, stop := context.WithCancel(ctx)
 	defer stop()
@@ -104,7 +104,7 @@ func (l *Lease) runWhileLeading(ctx context.Context, lost <-chan struct{}, work 
 	return err
 }
 
-// lastGetTimeout bounds the last read of a Lease that could not be taken.
+// lastGetTimeout bounds the read that shows why a Lease could not be taken.
 const lastGetTimeout = 2 * time.Second
 
 // timeoutError says why the Lease could not be taken within wait.

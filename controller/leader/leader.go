@@ -1,7 +1,7 @@
-// Package leader ensures that at most one process at a time evicts, with a Lease.
+// Package leader uses a Lease to ensure that at most one process at a time evicts.
 //
-// It decides when this process may start to lead, when it must stop, and which errors need a
-// person. It never runs passes and never evicts.
+// The package decides when this process may start to lead, when it must stop, and which errors only
+// a person can fix. The package never runs passes and never evicts.
 package leader
 
 import (
@@ -21,9 +21,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// A leader that cannot renew the Lease stops renewDeadline after the last renewal. Another process
-// may lead leaseDuration after that renewal at the earliest. Every eviction call must end within
-// the difference of 5 s.
+// A leader that cannot renew the Lease stops leading renewDeadline after the last renewal. Another
+// process can start to lead leaseDuration after that renewal at the earliest. Eviction calls of the
+// old leader must end in the 5 s between these times.
 const (
 	liveLeaseName   = "evenkeel"
 	dryRunLeaseName = "evenkeel-dry-run"
@@ -32,11 +32,12 @@ const (
 	retryPeriod     = 2 * time.Second
 )
 
-// Lease is the Lease of one installation.
+// Lease elects the leader among the processes of one installation.
 type Lease struct {
 	Client    kubernetes.Interface
 	Namespace string
-	// DryRun selects the Lease of processes that never evict. They do not block those that do.
+	// DryRun selects a separate Lease for processes that never evict, so that they do not block the
+	// process that evicts.
 	DryRun bool
 	// Identity distinguishes this process from others.
 	Identity string
@@ -51,8 +52,9 @@ type Lease struct {
 	accessFailure atomic.Pointer[accessFailure] // from the last attempt; nil: nothing was missing
 }
 
-// CheckLeading says why this process must not act as leader now; nil if it may. It compares the
-// last renewal with the clock, because a suspended process may learn late that it lost the Lease.
+// CheckLeading returns the reason why this process must not act as leader now, or nil. CheckLeading
+// compares the last renewal with the clock, because a suspended process may learn late that it lost
+// the Lease.
 func (l *Lease) CheckLeading() *plan.Reason {
 	now := l.clock().Now()
 	switch at := l.lastRenewal.Load(); {
@@ -66,7 +68,7 @@ func (l *Lease) CheckLeading() *plan.Reason {
 	return nil
 }
 
-// Leader reads the Lease and returns its holder; "" if there is none.
+// Leader reads the Lease and returns its holder, or "" if it has none.
 func (l *Lease) Leader(ctx context.Context) (string, error) {
 	lease, err := l.Client.CoordinationV1().Leases(l.Namespace).Get(ctx, l.leaseName(), metav1.GetOptions{})
 	switch {
@@ -78,7 +80,8 @@ func (l *Lease) Leader(ctx context.Context) (string, error) {
 	return l.HolderOf(lease), nil
 }
 
-// HolderOf returns the holder of a Lease that was just read; "" if it was released or has expired.
+// HolderOf returns the holder of a Lease that was just read, or "" if the Lease was released or has
+// expired.
 func (l *Lease) HolderOf(lease *coordinationv1.Lease) string {
 	s := lease.Spec
 	if s.HolderIdentity == nil || s.RenewTime == nil || s.LeaseDurationSeconds == nil ||
@@ -102,15 +105,15 @@ func (l *Lease) clock() clock.PassiveClock {
 	return l.Clock
 }
 
-// accessFailure is a missing permission or namespace, and the time of the first of the consecutive
-// attempts that failed.
+// accessFailure is a missing permission or namespace. since is the first of the consecutive failed
+// attempts.
 type accessFailure struct {
 	since time.Time
 	err   error
 }
 
-// accessError returns an error with a remedy if a permission or the namespace is missing: then
-// another attempt cannot succeed. Otherwise it returns nil.
+// accessError returns an error with a remedy if a permission or the namespace is missing, so that
+// another attempt cannot succeed. Otherwise accessError returns nil.
 func (l *Lease) accessError(verb string, err error) error {
 	status := apierrors.APIStatus(nil)
 	switch {

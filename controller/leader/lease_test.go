@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// leadingAnswers returns every reason of CheckLeading.
+// leadingAnswers returns every reason that CheckLeading can return.
 func leadingAnswers(t *testing.T) []plan.Reason {
 	t.Helper()
 	var said []plan.Reason
@@ -32,7 +32,7 @@ func leadingAnswers(t *testing.T) []plan.Reason {
 	if r := l.CheckLeading(); r != nil {
 		said = append(said, *r)
 	} else {
-		t.Error("CheckLeading allows to act before the Lease is taken")
+		t.Error("CheckLeading returns no reason before the Lease is taken")
 	}
 	err := l.Lead(t.Context(), time.Minute, func(context.Context) error {
 		if r := l.CheckLeading(); r != nil {
@@ -42,7 +42,7 @@ func leadingAnswers(t *testing.T) []plan.Reason {
 		if r := l.CheckLeading(); r != nil {
 			said = append(said, *r)
 		} else {
-			t.Error("CheckLeading allows to act after the renewals stopped")
+			t.Error("CheckLeading returns no reason after the renewals stopped")
 		}
 		return nil
 	})
@@ -76,8 +76,8 @@ func forbiddenError() error {
 	return apierrors.NewForbidden(schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}, "evenkeel", errors.New("no"))
 }
 
-// If a permission is missing, Lead returns an error that names it. With a positive wait it
-// returns at once. Otherwise it returns after the permission was missing for renewDeadline.
+// If a permission is missing, Lead returns an error that names it. With a positive wait, Lead
+// returns at once. Otherwise Lead returns after the permission was missing for renewDeadline.
 func TestALeaseThatIsForbiddenIsFinal(t *testing.T) {
 	for _, verb := range []string{"get", "create"} {
 		for wait, after := range map[time.Duration]time.Duration{0: 10 * time.Second, time.Hour: 0} {

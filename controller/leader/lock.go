@@ -7,8 +7,8 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// observedLock is the lock of the elector. It records the last renewal and missing access in the
-// Lease.
+// observedLock is the lock of the elector. observedLock records the last renewal and missing access
+// in its lease field.
 type observedLock struct {
 	resourcelock.Interface
 	lease *Lease

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// namePrefix precedes the name of the part in the name of its ConfigMap.
+	// namePrefix is the prefix of each ConfigMap name. The name of the part follows.
 	namePrefix = "evenkeel-state-"
 	// dataKey is the key in binaryData for the compressed JSON.
 	dataKey = "state.json.gz"
@@ -40,7 +40,7 @@ func encodePart(p plan.PlannerState) ([]byte, error) {
 	return text, nil
 }
 
-// packConfigMap returns the ConfigMap of a part. An empty text gives an empty ConfigMap.
+// packConfigMap returns the ConfigMap of a part. If text is empty, the ConfigMap has no data.
 func packConfigMap(namespace, name string, text []byte) (*corev1.ConfigMap, error) {
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: maps.Clone(partLabels)}}
 	if len(text) == 0 {
@@ -65,8 +65,8 @@ func packConfigMap(namespace, name string, text []byte) (*corev1.ConfigMap, erro
 // errNewerVersion means that the content has an API version that this program does not know.
 var errNewerVersion = errors.New("it was written by a newer version of evenkeel")
 
-// unpackConfigMap returns the part in a ConfigMap, and its JSON. An empty ConfigMap is an empty
-// part.
+// unpackConfigMap returns the part in a ConfigMap, and its JSON. A ConfigMap without data is an
+// empty part.
 func unpackConfigMap(cm *corev1.ConfigMap) (plan.PlannerState, []byte, error) {
 	var none plan.PlannerState
 	packed := cm.BinaryData[dataKey]
@@ -82,10 +82,10 @@ func unpackConfigMap(cm *corev1.ConfigMap) (plan.PlannerState, []byte, error) {
 		return none, nil, fmt.Errorf("unpacking it: %w", err)
 	}
 	if len(text) > maxUnpacked {
-		return none, nil, fmt.Errorf("unpacking it: it has more than %d bytes", maxUnpacked)
+		return none, nil, fmt.Errorf("unpacking it: the state has more than %d bytes", maxUnpacked)
 	}
 	// Unknown fields are accepted: a later release with the same API version may have added them.
-	// Only these fields are lost after a downgrade.
+	// After a downgrade, only such fields are lost.
 	var head struct{ APIVersion, Kind string }
 	if err := json.Unmarshal(text, &head); err != nil {
 		return none, nil, err

@@ -19,8 +19,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// PauseName is the ConfigMap that pauses evictions by its existence. All of its keys are optional,
-// so that `kubectl create configmap` can pause evictions too.
+// PauseName is the name of the ConfigMap that pauses evictions while it exists. All keys of the
+// ConfigMap are optional, so that `kubectl create configmap` can pause evictions too.
 const PauseName = "evenkeel-pause"
 
 // The keys of the ConfigMap. Times are in RFC 3339.
@@ -34,10 +34,10 @@ const (
 // pauseCallTimeout bounds every call. A call must end before another process can become leader.
 const pauseCallTimeout = 4 * time.Second
 
-// maxTextRunes bounds how much is shown of a text that any user may have written.
+// maxTextRunes is the maximum displayed length of a text that any user may have written.
 const maxTextRunes = 300
 
-// PauseStore reads and writes the pause of the installation in Namespace, which is that of the
+// PauseStore reads and writes the pause of an installation. Namespace is the namespace of the
 // Lease.
 type PauseStore struct {
 	Client    kubernetes.Interface
@@ -63,9 +63,9 @@ func (p PauseStore) activePause(m *corev1.ConfigMap) *plan.Pause {
 	return nil
 }
 
-// CheckPause says why evictions must not be requested now; nil if they may. It asks the API server
-// each time and never a cache, because an interrupted watch would not show a new pause. If the API
-// server gives no answer, no eviction may be requested.
+// CheckPause returns the reason why evictions must not be requested now, or nil. CheckPause always
+// asks the API server and never uses a cache, because an interrupted watch would not show a new
+// pause. If the API server gives no answer, no eviction may be requested.
 func (p PauseStore) CheckPause(ctx context.Context) *plan.Reason {
 	all, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -84,9 +84,9 @@ func (p PauseStore) CheckPause(ctx context.Context) *plan.Reason {
 	return nil
 }
 
-// Pause pauses evictions from now on. It returns the pause that was active before, or nil. If
-// evictions were paused already, the start time stays as it was; so does the reason, unless want
-// has one.
+// Pause pauses evictions from now on. Pause returns the pause that was active before, or nil. If
+// evictions are already paused, Pause keeps the start time, and keeps the reason unless want has
+// one.
 func (p PauseStore) Pause(ctx context.Context, want plan.Pause) (before *plan.Pause, err error) {
 	err = p.retryConflicts(func() error {
 		m, err := p.get(ctx)
@@ -119,7 +119,7 @@ func (p PauseStore) Pause(ctx context.Context, want plan.Pause) (before *plan.Pa
 	return before, err
 }
 
-// Resume ends the pause. It returns the pause that was active before, or nil.
+// Resume ends the pause. Resume returns the pause that was active before, or nil.
 func (p PauseStore) Resume(ctx context.Context) (before *plan.Pause, err error) {
 	err = p.retryConflicts(func() error {
 		before = nil
@@ -130,7 +130,8 @@ func (p PauseStore) Resume(ctx context.Context) (before *plan.Pause, err error) 
 		before = p.activePause(m)
 		call, cancel := context.WithTimeout(ctx, pauseCallTimeout)
 		defer cancel()
-		// The preconditions keep a pause that another person has just renewed.
+		// With these preconditions, the API server does not delete a pause that another person has
+		// just renewed.
 		err = p.Client.CoreV1().ConfigMaps(p.Namespace).Delete(call, PauseName, metav1.DeleteOptions{
 			Preconditions: &metav1.Preconditions{UID: &m.UID, ResourceVersion: &m.ResourceVersion}})
 		if apierrors.IsNotFound(err) {
@@ -141,7 +142,8 @@ func (p PauseStore) Resume(ctx context.Context) (before *plan.Pause, err error) 
 	return before, err
 }
 
-// pauseAttempts bounds how often a change is tried after conflicts with other writers.
+// pauseAttempts is the maximum number of attempts to change the pause if other clients change it
+// too.
 const pauseAttempts = 5
 
 // retryConflicts calls change until it does not fail with a conflict, at most pauseAttempts times.
@@ -154,8 +156,8 @@ func (p PauseStore) retryConflicts(change func() error) (err error) {
 	return fmt.Errorf("other clients changed the pause during each of %d attempts; try again: %w", pauseAttempts, err)
 }
 
-// get reads the ConfigMap. It returns nil if the API server says that there is none. A 404 from
-// another server, such as a proxy, is an error.
+// get reads the ConfigMap. If the API server answers that the ConfigMap does not exist, get returns
+// nil. A 404 from another server, such as a proxy, is an error.
 func (p PauseStore) get(ctx context.Context) (*corev1.ConfigMap, error) {
 	call, cancel := context.WithTimeout(ctx, pauseCallTimeout)
 	defer cancel()

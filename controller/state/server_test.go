@@ -25,7 +25,7 @@ type fakeServer struct {
 	configMaps map[string]*corev1.ConfigMap
 	writes     []string // names of the ConfigMaps, in order
 	calls      int
-	// before and after can replace the answer of a call. Before after is called, the call has
+	// before and after can replace the answer of a call. When after is called, the call has already
 	// taken effect.
 	before, after func(verb, name string, call int) error
 }

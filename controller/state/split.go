@@ -10,11 +10,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// shardCount is the number of parts for data that belongs to namespaces. It is part of the storage
-// format: with another number, the data of a namespace would be looked for in another part.
+// shardCount is the number of parts for namespaced data. The number is part of the storage format,
+// because it determines the part that contains a namespace.
 const shardCount = 16
 
-// clusterPart is the part for data that belongs to no namespace.
+// clusterPart is the name of the part for data that belongs to no namespace.
 const clusterPart = "cluster"
 
 // partNames returns the names of all parts, in order.
@@ -37,9 +37,9 @@ func partOf(namespace string) string {
 }
 
 // splitState splits a state by namespace. All data of a namespace is in one part, so that an
-// eviction and its reservation are always written together. A pass with reservations in several
-// parts is in each of them with those reservations. A pass without reservations is in clusterPart.
-// Empty parts are left out. The pause is in no part, because people write it.
+// eviction and its reservation are always written together. Each part that contains reservations of
+// a run also contains the run. clusterPart contains the runs without reservations. Empty parts are
+// left out. No part contains the pause, because users write it.
 func splitState(st plan.PlannerState) map[string]plan.PlannerState {
 	out := map[string]plan.PlannerState{}
 	edit := func(name string, f func(p *plan.PlannerState)) {

@@ -17,8 +17,8 @@ import (
 // progress when the next leader starts, 5 s later (package leader).
 const callTimeout = 4 * time.Second
 
-// Store keeps one state in a namespace. Only the process that holds the Lease may save; any process
-// may load. Its methods are safe for concurrent use.
+// Store keeps one state in ConfigMaps of a namespace. Only the process that holds the Lease may
+// save; any process may load. Its methods are safe for concurrent use.
 type Store struct {
 	client    kubernetes.Interface
 	namespace string
@@ -38,7 +38,7 @@ type storedPart struct {
 	unconfirmed []byte
 }
 
-// New returns a store in a namespace: that of the Lease.
+// New returns a Store in the namespace of the Lease.
 func New(client kubernetes.Interface, namespace string) *Store {
 	return &Store{client: client, namespace: namespace}
 }
@@ -68,8 +68,8 @@ func (s *Store) Load(ctx context.Context) (plan.PlannerState, error) {
 }
 
 // Save writes the parts that have changed since the last Load or Save. After an error the caller
-// must not request the evictions that the state reserves. Parts that were written remain: they
-// contain reservations for evictions that are not made, which is safe. Save never writes st.Pause.
+// must not request the evictions that the state reserves. Parts that were written remain. Their
+// reservations for evictions that never happen are safe. Save never writes st.Pause.
 func (s *Store) Save(ctx context.Context, st plan.PlannerState) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,16 +83,16 @@ func (s *Store) Save(ctx context.Context, st plan.PlannerState) error {
 	return runParallel(len(changed), func(i int) error { return s.writePart(ctx, changed[i]) })
 }
 
-// change is the new content of a ConfigMap.
-type change struct {
+// partChange is the new content of a ConfigMap.
+type partChange struct {
 	target  *storedPart
 	content []byte
 }
 
-// changedParts returns the parts that differ from the stored ones. It returns an error if any part
-// is too large, before anything is written.
-func (s *Store) changedParts(st plan.PlannerState) ([]change, error) {
-	var out []change
+// changedParts returns the parts that differ from the stored ones. changedParts returns an error if
+// any part is too large, before anything is written.
+func (s *Store) changedParts(st plan.PlannerState) ([]partChange, error) {
+	var out []partChange
 	states := splitState(st)
 	for _, name := range partNames() {
 		var text []byte
@@ -110,13 +110,13 @@ func (s *Store) changedParts(st plan.PlannerState) ([]change, error) {
 		if _, err := packConfigMap(s.namespace, to.name, text); err != nil {
 			return nil, fmt.Errorf("saving the state: %w", err)
 		}
-		out = append(out, change{to, text})
+		out = append(out, partChange{to, text})
 	}
 	return out, nil
 }
 
-// runParallel calls f concurrently for 0 to n-1. It returns a conflict if there is one, and
-// otherwise the first error by index: the errors most likely have the same cause.
+// runParallel calls f concurrently for 0 to n-1. If a call returns ErrConflict, runParallel returns
+// that error. Otherwise runParallel returns the error with the lowest index.
 func runParallel(n int, f func(i int) error) error {
 	errs := make([]error, n)
 	var wg sync.WaitGroup

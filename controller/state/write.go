@@ -15,9 +15,8 @@ import (
 )
 
 // ErrConflict means that another process wrote the state after this process loaded it. Only one
-// process may write. The caller must stop, and load the state again once it is sure to hold the
-// Lease.
-var ErrConflict = errors.New("another process has written it since this process loaded it")
+// process may write. The caller must stop, and must hold the Lease before it loads the state again.
+var ErrConflict = errors.New("another process has written the state since this process loaded it")
 
 // readPart reads the ConfigMap of a part. A missing ConfigMap is not an error.
 func (s *Store) readPart(ctx context.Context, name string) (*storedPart, plan.PlannerState, error) {
@@ -43,9 +42,9 @@ func (s *Store) get(ctx context.Context, name string) (*corev1.ConfigMap, error)
 }
 
 // writePart writes the content of one ConfigMap. If the outcome of an earlier write is unknown, it
-// reads the ConfigMap before it writes again. The content shows which process wrote it, since no
+// reads the ConfigMap before it writes again. The content shows which process wrote it, because no
 // two processes write the same content.
-func (s *Store) writePart(ctx context.Context, c change) error {
+func (s *Store) writePart(ctx context.Context, c partChange) error {
 	to := c.target
 	for try := 1; ; try++ {
 		if to.unconfirmed != nil {

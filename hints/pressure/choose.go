@@ -17,13 +17,13 @@ type candidate struct {
 	node    *corev1.Node
 	current Hint
 	ours    bool
-	reasons []reason // hottest first
+	reasons []hotRule // hottest first
 	expires time.Time
 }
 
-// activeHintFactor increases the severity of nodes that have a hint, if too many nodes are hot.
-// Otherwise nodes with similar usage would take turns. Each turn costs two writes and moves new
-// pods to yet another node.
+// activeHintFactor multiplies the severity of nodes that already have a hint. Otherwise the hint
+// would alternate between nodes with similar usage. Each change costs two writes and sends new pods
+// to another node.
 const activeHintFactor = 1.1
 
 func (c *candidate) severity() float64 {
@@ -37,10 +37,10 @@ func (c *candidate) severity() float64 {
 func (d *decider) chooseHottest(hot []candidate) {
 	free := d.maxHinted() - d.unmeasured
 	hot = slices.DeleteFunc(hot, func(c candidate) bool {
-		// A hint for old measurements would have expired already. If another owner uses
-		// our keys, no hint can be put.
+		// A hint for old measurements would have expired already. If another owner uses the hint
+		// keys, the node cannot get a hint.
 		out, _ := Put(c.node, d.desiredHint(c))
-		_, stands := Of(out)
+		_, stands := FromNode(out)
 		if over := !c.expires.After(d.now); over || !stands {
 			d.keepOrRemove(c.node, c.current, false)
 			return true
@@ -58,8 +58,9 @@ func (d *decider) chooseHottest(hot []candidate) {
 	}
 }
 
-// maxHinted returns how many nodes may have a hint: MaxHintedFrac of the nodes, rounded down. With
-// two or more nodes it is at least one, since another node remains for new pods.
+// maxHinted returns the maximum number of nodes with a hint: MaxHintedFrac of the nodes, rounded
+// down. With two or more nodes the maximum is at least one, because another node remains for new
+// pods.
 func (d *decider) maxHinted() int {
 	n := int(math.Floor(d.MaxHintedFrac*float64(d.hintable) + 1e-9))
 	if n == 0 && d.hintable >= 2 {
@@ -68,8 +69,8 @@ func (d *decider) maxHinted() int {
 	return n
 }
 
-// desiredHint returns the hint for a hot node. It keeps the existing hint while its rules are the
-// same and more than half of its TTL remains.
+// desiredHint returns the hint for a hot node. desiredHint keeps the existing hint while its rules
+// are the same and more than half of its TTL remains.
 func (d *decider) desiredHint(c candidate) Hint {
 	h := Hint{Since: d.now, Expires: c.expires, Rule: c.reasons[0].rule, Value: c.reasons[0].value, Label: d.Label, Taint: d.Taint}
 	for _, r := range c.reasons[1:] {
@@ -93,8 +94,8 @@ func sameRules(a, b []string) bool {
 	return slices.Equal(a, b)
 }
 
-// mustSkip reports whether a node in scope must not get a hint: it accepts no pods, or a person has
-// excluded it.
+// mustSkip reports whether a node in scope must not get a hint, because it accepts no pods or an
+// annotation excludes it.
 func (d *decider) mustSkip(n *corev1.Node) bool {
 	skipped := slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool {
 		return slices.Contains(d.SkipTaints, t.Key) && (t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute)

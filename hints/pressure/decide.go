@@ -15,63 +15,61 @@ import (
 
 // Options select the nodes that get a hint, and the form of the hint.
 type Options struct {
-	// Label is key=value, Taint is a key. Empty means none.
+	// Label has the form key=value, and Taint is a taint key. Empty means none.
 	Label, Taint string
 	// MaxHintedFrac bounds the fraction of nodes with a hint. A hint on all nodes would have no
 	// effect.
 	MaxHintedFrac float64
-	// TTL is how long a hint stays after the last measurement that was hot.
+	// TTL is how long a hint stays after the last measurement of a hot node.
 	TTL   time.Duration
 	Rules []Rule
 	// Scope selects the nodes that may have a hint; nil selects all.
 	Scope labels.Selector
-	// SkipTaints are keys of taints that repel pods. Nodes with such a taint get no hint if its
-	// effect is NoSchedule or NoExecute.
+	// SkipTaints contains taint keys. A node that has such a taint with the effect NoSchedule or
+	// NoExecute gets no hint.
 	SkipTaints []string
 }
 
 // Decision says which hints the nodes should have now.
 type Decision struct {
-	// Changes are the nodes to write, sorted by name. A nil hint means that the hint is removed.
+	// Changes contains the nodes to write, sorted by name.
 	Changes []Change
-	// Hinted are all hints after the changes.
+	// Hinted contains all hints that are on nodes after the changes.
 	Hinted []Hint
-	// Unmeasured are nodes with a hint but without current data. Their hints stay until they
-	// expire.
+	// Unmeasured contains nodes that have a hint but no current usage data. The hints of unmeasured
+	// nodes stay until they expire.
 	Unmeasured []string
-	// Capped are hot nodes without a hint, because other nodes are hotter.
+	// Capped contains hot nodes that get no hint, because other nodes are hotter.
 	Capped []string
-	// Foreign are labels and taints of other owners under our keys.
+	// Foreign contains labels and taints of other owners that use the hint keys.
 	Foreign []Foreign
 	// Unknown is the number of nodes in scope for which no rule has data.
 	Unknown int
 }
 
-// Change is a node to write.
+// Change is a node to write. A nil Hint removes the hint.
 type Change struct {
 	Node string
 	Hint *Hint
 }
 
-// LastHot says when each node was last measured to be under pressure, as far as this process knows.
+// LastHot maps each node to the time at which this process last measured pressure on it.
 type LastHot map[string]time.Time
 
-// Decide returns which hints the nodes should have according to the measurements. It updates
+// Decide returns which hints the nodes should have according to the measurements. Decide updates
 // seen. A nil usage means that there is no usage data.
 //
 // The hint of a node depends on the measurements as follows:
 //
-//	measured                       without a hint     with a hint
-//	some rule is hot               put, if the node   stays; is written again when half of its
-//	                               is hot enough      TTL is over or its rules change
-//	all rules of the hint are cool -                  removed
-//	one of them has no data        -                  stays until it expires
-//	no data at all                 -                  stays until TTL after the node was last hot
-//	                                                  (the expiry is extended to that time
-//	                                                  once), then removed
+//   - If a rule is hot, Decide puts a hint on the node, unless too many nodes are hotter. Decide
+//     renews an existing hint when half of its TTL is over or its rules change.
+//   - If all rules of the hint are cool, Decide removes the hint.
+//   - If a rule of the hint has no data, the hint stays until it expires.
+//   - If no rule has data, the hint stays until TTL after the node was last hot. Decide extends the
+//     expiry to that time once.
 //
-// Nodes that are skipped, cordoned or excluded get no hint. Nodes out of scope, and all nodes
-// if there are no rules, lose their hints when these expire.
+// Nodes that are skipped, cordoned or excluded get no hint. Nodes out of scope keep their hints
+// until they expire. If there are no rules, this applies to all nodes.
 func (o Options) Decide(nodes []*corev1.Node, usage *cluster.Usage, seen LastHot, now time.Time) Decision {
 	d := decider{Options: o, lastHot: seen, now: now, marks: map[string]map[string]cluster.Mark{},
 		usageByNode: map[string]*cluster.NodeUsage{}}
@@ -121,17 +119,17 @@ func (d *decider) indexUsage(usage *cluster.Usage) {
 	}
 }
 
-// decideNode decides about one node. It returns true for a hot node, which must be compared with
-// others.
+// decideNode decides about one node. decideNode returns true for a hot node, which must be compared
+// with others.
 func (d *decider) decideNode(n *corev1.Node) (candidate, bool) {
-	old, ours := Of(n)
+	old, ours := FromNode(n)
 	if d.outOfScope(n) {
-		// Another release may have put the hint; only an expired hint is removed.
+		// Another release may have put the hint, so only an expired hint is removed.
 		d.keepOrRemove(n, old, ours && !old.Expired(d.now))
 		return candidate{}, false
 	}
 	key, _, _ := splitLabel(d.Label)
-	d.out.Foreign = append(d.out.Foreign, ForeignOn(n, key, d.Taint)...)
+	d.out.Foreign = append(d.out.Foreign, FindForeign(n, key, d.Taint)...)
 	if d.mustSkip(n) {
 		d.keepOrRemove(n, old, false)
 		return candidate{}, false
@@ -163,8 +161,8 @@ func (d *decider) outOfScope(n *corev1.Node) bool {
 }
 
 // lastMeasured returns the time of the newest measurement of a rule that is hot. Later measurements
-// of other resources say nothing about these rules.
-func (d *decider) lastMeasured(node string, hot []reason) time.Time {
+// of other resources do not count.
+func (d *decider) lastMeasured(node string, hot []hotRule) time.Time {
 	var last time.Time
 	for _, r := range hot {
 		at := r.measuredAt
@@ -202,7 +200,7 @@ func (d *decider) keepUnmeasured(n *corev1.Node, old Hint, ours bool) {
 
 // keepOrRemove keeps our hint on a node if stays is true, and removes it otherwise.
 func (d *decider) keepOrRemove(n *corev1.Node, old Hint, stays bool) {
-	_, ours := Of(n)
+	_, ours := FromNode(n)
 	switch {
 	case !ours:
 	case stays:
@@ -216,7 +214,7 @@ func (d *decider) keepOrRemove(n *corev1.Node, old Hint, stays bool) {
 func (d *decider) wantHint(n *corev1.Node, h Hint) {
 	h.Node = n.Name
 	out, changed := Put(n, h)
-	if stands, ours := Of(out); ours {
+	if stands, ours := FromNode(out); ours {
 		d.out.Hinted = append(d.out.Hinted, stands)
 	}
 	if changed {
@@ -224,8 +222,8 @@ func (d *decider) wantHint(n *corev1.Node, h Hint) {
 	}
 }
 
-// reason is a rule that is hot for a node.
-type reason struct {
+// hotRule is a rule that is hot for a node.
+type hotRule struct {
 	rule       string
 	value      float64
 	severity   float64
@@ -234,7 +232,7 @@ type reason struct {
 
 // evaluateRules returns the rules that are hot for a node, the most severe first, and the rules
 // without data.
-func (d *decider) evaluateRules(n *corev1.Node) (hot []reason, unknown []string) {
+func (d *decider) evaluateRules(n *corev1.Node) (hot []hotRule, unknown []string) {
 	used := d.usageByNode[n.Name]
 	for _, r := range d.Rules {
 		m, marked := d.marks[r.WatchName()][n.Name]
@@ -247,10 +245,10 @@ func (d *decider) evaluateRules(n *corev1.Node) (hot []reason, unknown []string)
 			unknown = append(unknown, r.Name)
 		case m.Hot:
 			v := measuredValue(m, used.Used[r.Resource], n)
-			hot = append(hot, reason{r.Name, v, r.severity(v), m.At})
+			hot = append(hot, hotRule{r.Name, v, r.severity(v), m.At})
 		}
 	}
-	slices.SortFunc(hot, func(a, b reason) int {
+	slices.SortFunc(hot, func(a, b hotRule) int {
 		return cmp.Or(cmp.Compare(b.severity, a.severity), cmp.Compare(a.rule, b.rule))
 	})
 	return hot, unknown

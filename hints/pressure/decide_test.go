@@ -25,15 +25,14 @@ import (
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// TestStories runs each file as a sequence of samples. The format:
+// TestStories runs each file as a sequence of samples. A file has these parts:
 //
-//	options            YAML, pressure.Options
-//	nodes              YAML, a list of nodes
-//	story              lines: a time and its samples as NODE RULE VALUE. A suffix ! marks a
-//	                   hot node, ? a node that began to exceed the level, and @2m the
-//	                   age of the measurement. "down" means no usage data, and
-//	                   "node NAME: ..." edits a node.
-//	want               the writes at each time, and the hints afterwards
+//   - options: the pressure.Options in YAML.
+//   - nodes: a list of nodes in YAML.
+//   - story: each line has a time and its samples, as NODE RULE VALUE. The suffix ! marks a hot
+//     node, ? marks a node that began to exceed the level, and @2m is the age of the measurement.
+//     The word "down" means no usage data, and "node NAME: ..." edits a node.
+//   - want: the writes at each time, and the hints afterwards.
 func TestStories(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) < 8 {
@@ -46,7 +45,7 @@ func TestStories(t *testing.T) {
 				t.Fatal(err)
 			}
 			if len(a.Comment) == 0 {
-				t.Error("the file has no comment that says what it shows")
+				t.Error("the file has no comment that describes the story")
 			}
 			s := newScenario(t, a)
 			got := s.run()
@@ -164,7 +163,7 @@ func (s *scenario) applyChanges(d pressure.Decision) {
 			fmt.Fprintf(&s.out, "  write %s: no hint\n", c.Node)
 		} else {
 			out, changed = pressure.Put(n, *c.Hint)
-			h, _ := pressure.Of(out)
+			h, _ := pressure.FromNode(out)
 			fmt.Fprintf(&s.out, "  write %s: %s\n", c.Node, out.Annotations[pressure.Key])
 			if h.Description() == "" {
 				s.t.Errorf("node %s is written without a change of its hint", c.Node)
@@ -177,7 +176,7 @@ func (s *scenario) applyChanges(d pressure.Decision) {
 	}
 	var want []pressure.Hint
 	for _, name := range slices.Sorted(maps.Keys(s.nodes)) {
-		if h, ours := pressure.Of(s.nodes[name]); ours {
+		if h, ours := pressure.FromNode(s.nodes[name]); ours {
 			want = append(want, h)
 		}
 	}

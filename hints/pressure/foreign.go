@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Foreign is a label or taint of another owner under our key.
+// Foreign is a label or taint of another owner that uses a hint key.
 type Foreign struct{ Node, Description string }
 
 const (
@@ -15,10 +15,10 @@ const (
 	taintPrefix = "taint "
 )
 
-// ForeignOn returns the labels and taints of other owners on a node, under the given label key and
-// taint key. An empty key matches nothing.
-func ForeignOn(n *corev1.Node, labelKey, taintKey string) []Foreign {
-	old, _ := Of(n)
+// FindForeign returns the labels and taints on a node that use labelKey or taintKey but belong to
+// another owner. An empty key matches nothing.
+func FindForeign(n *corev1.Node, labelKey, taintKey string) []Foreign {
+	old, _ := FromNode(n)
 	var out []Foreign
 	if there, taken := n.Labels[labelKey]; labelKey != "" && taken && old.Label != labelKey+"="+there {
 		out = append(out, Foreign{n.Name, fmt.Sprintf("%s%s=%s", labelPrefix, labelKey, there)})
@@ -32,7 +32,8 @@ func ForeignOn(n *corev1.Node, labelKey, taintKey string) []Foreign {
 	return out
 }
 
-// RemoveCommand returns the command with which a person can remove it. Evenkeel never does.
+// RemoveCommand returns a kubectl command that removes the label or taint. Evenkeel never removes
+// it.
 func (f Foreign) RemoveCommand() string {
 	if label, is := strings.CutPrefix(f.Description, labelPrefix); is {
 		key, _, _ := splitLabel(label)

@@ -116,11 +116,12 @@ func TestForetold(t *testing.T) {
 	}
 }
 
-// The command names the effect. Without it, kubectl would remove all taints with the key.
+// The command contains the effect of the taint. Without the effect, kubectl would remove all taints
+// with the key.
 func TestForeignTaint(t *testing.T) {
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}, Spec: corev1.NodeSpec{Taints: []corev1.Taint{
 		{Key: "k", Value: "v", Effect: corev1.TaintEffectPreferNoSchedule}, {Key: "k", Effect: corev1.TaintEffectNoSchedule}}}}
-	found := pressure.ForeignOn(n, "", "k")
+	found := pressure.FindForeign(n, "", "k")
 	if len(found) != 1 || found[0].RemoveCommand() != "kubectl taint node n1 k=v:PreferNoSchedule-" {
 		t.Errorf("%+v", found)
 	}

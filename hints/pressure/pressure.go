@@ -1,9 +1,9 @@
 // Package pressure defines the hints that mark nodes under pressure: a label, a taint or both, and
 // an annotation that records the reason and the expiry.
 //
-// It decides from measurements which nodes should have a hint, and how a node looks with and
-// without one. It never measures, never calls an API server, and never reads a clock. It never
-// changes a label or taint that is not recorded as ours.
+// The package decides from measurements which nodes should have a hint, and how a node looks with
+// and without a hint. The package never measures, never calls an API server, and never reads a
+// clock. The package never changes a label or taint that is not recorded as ours.
 package pressure
 
 import (
@@ -17,24 +17,25 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Key is the annotation that records a hint. It is also the default key of the label and of the
+// Key is the annotation that records a hint. Key is also the default key of the label and of the
 // taint. The scheduler reads the label and the taint, but not the annotation.
 const Key = "evenkeel.io/pressure"
 
-// Hint is a hint as recorded on its node.
+// Hint is a pressure hint, as the annotation on its node records it.
 type Hint struct {
 	Node string `json:"-"`
-	// Since is when the node got the hint, without interruption since then.
+	// Since is the start of the uninterrupted time for which the node has had the hint.
 	Since time.Time `json:"since"`
-	// Expires is when any process may remove the hint; zero if the record cannot be parsed.
+	// Expires is the time after which any process may remove the hint; zero if the annotation
+	// cannot be parsed.
 	Expires time.Time `json:"expires"`
-	// Rule is the most severe hot rule when the hint was written, and Value its value in the
-	// unit of the rule. Also lists the other hot rules.
+	// Rule is the most severe hot rule when the hint was written. Value is the measured value in
+	// the unit of the rule. OtherRules are the other hot rules.
 	Rule       string   `json:"rule"`
 	Value      float64  `json:"value"`
 	OtherRules []string `json:"also,omitempty"`
-	// Label (key=value) and Taint (a key) are what belongs to this hint. A label or taint under the
-	// same key that is not recorded here belongs to another owner.
+	// Label (key=value) and Taint (a key) belong to this hint. A label or taint that is not
+	// recorded here belongs to another owner.
 	Label string `json:"label,omitempty"`
 	Taint string `json:"taint,omitempty"`
 }
@@ -56,7 +57,7 @@ func (h Hint) Equivalent(other Hint) bool {
 	return h.Label == other.Label && h.Taint == other.Taint && sameRules(h.Rules(), other.Rules())
 }
 
-// Description names the label and the taint.
+// Description returns the label and the taint as text.
 func (h Hint) Description() string {
 	var out []string
 	if h.Label != "" {
@@ -68,9 +69,9 @@ func (h Hint) Description() string {
 	return strings.Join(out, ", ")
 }
 
-// Of returns the hint that is recorded on a node. A record that cannot be parsed has no rule, no
-// expiry, no label and no taint.
-func Of(n *corev1.Node) (Hint, bool) {
+// FromNode returns the hint that is recorded on a node. If the annotation cannot be parsed, only
+// the field Node is set.
+func FromNode(n *corev1.Node) (Hint, bool) {
 	text, ours := n.Annotations[Key]
 	if !ours {
 		return Hint{}, false
@@ -83,11 +84,12 @@ func Of(n *corev1.Node) (Hint, bool) {
 	return h, true
 }
 
-// Put returns the node with the hint, and whether it changed. It removes parts of an earlier hint
-// of ours that want does not contain. A label or taint of another owner under a wanted key stays
-// and does not become ours. If nothing of ours remains, the node has no hint.
+// Put returns the node with the hint, and whether it changed. Put removes the label and taint of an
+// earlier hint if want does not contain them. If another owner's label or taint uses a wanted key,
+// Put neither changes nor records it. If that leaves neither a label nor a taint, Put removes the
+// hint.
 func Put(n *corev1.Node, want Hint) (*corev1.Node, bool) {
-	old, _ := Of(n)
+	old, _ := FromNode(n)
 	out := copyForEdit(n)
 	if old.Label != want.Label {
 		removeLabel(out, old.Label)
@@ -116,7 +118,7 @@ func Put(n *corev1.Node, want Hint) (*corev1.Node, bool) {
 
 // Remove returns the node without our hint, and whether it changed.
 func Remove(n *corev1.Node) (*corev1.Node, bool) {
-	old, ours := Of(n)
+	old, ours := FromNode(n)
 	if !ours {
 		return n, false
 	}
@@ -135,7 +137,7 @@ func copyForEdit(n *corev1.Node) *corev1.Node {
 	return &out
 }
 
-// annotation returns the record. Times have a resolution of one second, to be readable.
+// annotation returns the hint as JSON, with times truncated to seconds.
 func (h Hint) annotation() string {
 	h.Since, h.Expires = h.Since.UTC().Truncate(time.Second), h.Expires.UTC().Truncate(time.Second)
 	if h.Value = math.Round(h.Value*1e4) / 1e4; math.IsNaN(h.Value) || math.IsInf(h.Value, 0) {
@@ -163,7 +165,7 @@ func taintStrings(n *corev1.Node) []string {
 // splitLabel splits key=value. found is false if there is no "=".
 func splitLabel(label string) (key, value string, found bool) { return strings.Cut(label, "=") }
 
-// putLabel puts the label text (key=value) on the node, unless another owner uses its key. It
+// putLabel puts the label text (key=value) on the node, unless another owner uses its key. putLabel
 // reports whether the label is ours now.
 func putLabel(n *corev1.Node, text, recorded string) bool {
 	key, value, found := splitLabel(text)

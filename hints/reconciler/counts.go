@@ -6,7 +6,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 )
 
-// Counts are the numbers for metrics.
+// Counts contains the numbers of one reconciliation, for metrics.
 type Counts struct {
 	// ByRule is the number of nodes with a hint, by the rule recorded in the hint. In a dry run it
 	// is the number of nodes that would have a hint.
@@ -34,7 +34,7 @@ func countByRule(rules []pressure.Rule, hinted []pressure.Hint, nodes []*corev1.
 		}
 	}
 	for _, n := range nodes {
-		if h, ours := pressure.Of(n); ours && missed[n.Name] {
+		if h, ours := pressure.FromNode(n); ours && missed[n.Name] {
 			out[h.Rule]++
 		}
 	}

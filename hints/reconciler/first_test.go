@@ -12,8 +12,8 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// ReconcileFirst returns when the watch shows its writes. Run then continues from there, and
-// repeats no log line and no write.
+// ReconcileFirst returns when the watch shows its writes. A following Run repeats no log line and
+// no write.
 func TestThePassSeesWhatFirstWrote(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTestCluster(t, labelAndTaint, newNode("n1"), newNode("n2"))

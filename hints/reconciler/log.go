@@ -9,9 +9,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 )
 
-// isNew reports whether text differs from the last text about a subject and is not empty. A text
-// that does not change is logged once, although reconciliations happen every few seconds.
-func (k *Reconciler) isNew(subject, text string) bool {
+// isNewMessage reports whether text is not empty and differs from the last text about the subject.
+// A text that does not change is logged once, although reconciliations happen every few seconds.
+func (k *Reconciler) isNewMessage(subject, text string) bool {
 	if k.lastLogged[subject] == text {
 		return false
 	}
@@ -19,29 +19,29 @@ func (k *Reconciler) isNew(subject, text string) bool {
 	return text != ""
 }
 
-// logObstacles logs why nodes get no hint or cannot be judged.
+// logObstacles logs why nodes get no hint or cannot be evaluated.
 func (k *Reconciler) logObstacles(o Options, d pressure.Decision) {
 	var foreign []string
 	for _, f := range d.Foreign {
 		foreign = append(foreign, f.Node+": "+f.Description)
 	}
-	if k.isNew("foreign", strings.Join(foreign, "\n")) {
+	if k.isNewMessage("foreign", strings.Join(foreign, "\n")) {
 		k.Log.Warn("labels or taints under the hint keys belong to another owner; Evenkeel leaves them unchanged",
 			append([]any{"count", len(foreign), "nodes", abbreviate(foreign)}, removalCommand(o.Label, d.Foreign)...)...)
 	}
-	if k.isNew("held", strings.Join(d.Unmeasured, " ")) {
+	if k.isNewMessage("held", strings.Join(d.Unmeasured, " ")) {
 		k.Log.Warn("there is no usage data for nodes with a hint; their hints stay until they expire", "count", len(d.Unmeasured), "nodes",
 			abbreviate(d.Unmeasured))
 	}
-	if k.isNew("capped", strings.Join(d.Capped, " ")) {
+	if k.isNewMessage("capped", strings.Join(d.Capped, " ")) {
 		k.Log.Info("more nodes are hot than may have a hint; only the hottest have one", "maxHintedFrac", o.MaxHintedFrac, "count",
 			len(d.Capped), "without", abbreviate(d.Capped))
 	}
 }
 
-// removalCommand returns a command that removes our label from all nodes, for labels that a program
-// left which no longer runs. It returns nothing for labels with another value, since their meaning
-// is unknown.
+// removalCommand returns a log field with a command that removes the hint label from all nodes,
+// because a stopped program may have left the label there. removalCommand returns nil for other
+// label values, because their meaning is unknown.
 func removalCommand(label string, foreign []pressure.Foreign) []any {
 	if !slices.ContainsFunc(foreign, func(f pressure.Foreign) bool { return f.Description == "label "+label }) {
 		return nil
@@ -50,7 +50,7 @@ func removalCommand(label string, foreign []pressure.Foreign) []any {
 	return []any{"removeIfUnused", fmt.Sprintf("kubectl label nodes -l %s %s-", label, key)}
 }
 
-// logDryRun logs what write would do.
+// logDryRun logs the changes that a live reconciler would write.
 func (k *Reconciler) logDryRun(changes []pressure.Change) {
 	now := map[string]string{}
 	for _, c := range changes {
@@ -61,7 +61,7 @@ func (k *Reconciler) logDryRun(changes []pressure.Change) {
 		now[c.Node] = text
 	}
 	for _, c := range changes {
-		if k.isNew("would "+c.Node, now[c.Node]) {
+		if k.isNewMessage("would "+c.Node, now[c.Node]) {
 			k.logChange(true, c.Node, c.Hint)
 		}
 	}
@@ -90,7 +90,7 @@ func (k *Reconciler) logFailures(failures map[string][]string) {
 	for _, reason := range slices.Sorted(maps.Keys(failures)) {
 		text = append(text, abbreviate(failures[reason])+": "+reason)
 	}
-	if k.isNew("failed", strings.Join(text, "; ")) {
+	if k.isNewMessage("failed", strings.Join(text, "; ")) {
 		k.Log.Error("pressure hints could not be written; the next reconciliation tries again", "error", strings.Join(text, "; "))
 	}
 }

@@ -218,10 +218,10 @@ func (m *largeCluster) answerAsPrometheus(_ *testing.T, at time.Time) {
 	m.answers.Store(&answer)
 }
 
-// TestOnePeriodOfALargeCluster measures the CPU time of one sampling period with 5,000 nodes
-// and 100,000 pods if nothing changes. It includes queries, parsing, windows, marks, hints and
-// the server, which runs in this process. The best of three periods counts, after the windows
-// began to fill.
+// TestOnePeriodOfALargeCluster measures the CPU time of one sampling period with 5,000 nodes and
+// 100,000 pods if nothing changes. The time includes queries, parsing, windows, hint decisions and
+// the server, which runs in this process. The test uses the best of three periods after the first
+// samples.
 func TestOnePeriodOfALargeCluster(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped with -short, because it generates 50 MB of metrics five times; `make test-unit` runs it")

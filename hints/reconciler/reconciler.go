@@ -1,8 +1,8 @@
 // Package reconciler keeps the pressure hints on nodes up to date after each sample.
 //
-// It decides when to reconcile, what to log, and how long to back off from writing. Package
-// hints/pressure decides which nodes get a hint, and hints/writer writes nodes. The package never
-// measures usage and never evicts.
+// The package decides when to reconcile, what to log, and how long to back off from writing.
+// Package hints/pressure decides which nodes get a hint, and hints/writer writes nodes. The package
+// never measures usage and never evicts.
 package reconciler
 
 import (
@@ -29,13 +29,13 @@ type Writer interface {
 }
 
 const (
-	// Interval is the maximum time between two reconciliations. Hints expire even if no sample
+	// Interval is the maximum time between two reconciliations. Hints must expire even if no sample
 	// arrives.
 	Interval = 10 * time.Second
 	// writeTimeout bounds the writes of one reconciliation.
 	writeTimeout = time.Minute
-	// After a reconciliation in which every write failed, nothing is written for minBackoff. Each
-	// further failure doubles the time, up to maxBackoff.
+	// After a reconciliation in which every write failed, the reconciler writes nothing for
+	// minBackoff. Each further failure doubles the time, up to maxBackoff.
 	minBackoff = 20 * time.Second
 	maxBackoff = 5 * time.Minute
 )
@@ -48,11 +48,11 @@ type Options struct {
 	DryRun bool
 }
 
-// Reconciler reconciles hints. Run it only while this process leads.
+// Reconciler keeps pressure hints up to date. Call Run only while this process leads.
 type Reconciler struct {
 	// Nodes returns the nodes of the cluster from a watch. They are read-only.
 	Nodes func() []*corev1.Node
-	// Usage returns the current usage data. If there is none, it returns nil or usage without
+	// Usage returns the current usage data. Without usage data, Usage returns nil or usage without
 	// nodes.
 	Usage   func() *cluster.Usage
 	Writer  Writer
@@ -95,8 +95,8 @@ func (k *Reconciler) setLeading(runs bool) {
 	k.opts, k.running = k.next, runs
 }
 
-// startLeading starts leadership and discards what this process saw while it led earlier,
-// because that may be outdated. The hints on the nodes are the current state.
+// startLeading starts leadership and discards what this process saw while it led earlier, because
+// that may be outdated.
 func (k *Reconciler) startLeading() {
 	k.lastHot, k.lastLogged, k.backoff, k.backoffUntil = pressure.LastHot{}, map[string]string{}, 0, time.Time{}
 	k.setLeading(true)
@@ -108,9 +108,9 @@ func (k *Reconciler) isRunning() bool {
 	return k.running
 }
 
-// ReconcileFirst reconciles once before Run, for a pass that needs up-to-date hints. It waits
-// a short time until Nodes shows the writes. It returns an error if nodes could not be
-// written; Run tries these again.
+// ReconcileFirst reconciles once before Run, for a pass that needs up-to-date hints. ReconcileFirst
+// waits a short time until Nodes shows the writes. ReconcileFirst returns an error if nodes could
+// not be written; Run tries these nodes again.
 func (k *Reconciler) ReconcileFirst(ctx context.Context) error {
 	k.startLeading()
 	c, changes := k.reconcile(ctx)
@@ -123,9 +123,9 @@ func (k *Reconciler) ReconcileFirst(ctx context.Context) error {
 	return nil
 }
 
-// Run reconciles after each sample, and at least once per Interval, until ctx ends. The hints
-// then stay until they expire, and the next leader continues with them and counts them. So Run
-// resets the counts of this process at its end.
+// Run reconciles after each sample, and at least once per Interval, until ctx ends. After Run has
+// returned, hints stay until they expire, and the next leader counts them. Run therefore resets the
+// counts of this process when it ends.
 func (k *Reconciler) Run(ctx context.Context, sampled <-chan struct{}) {
 	if !k.isRunning() {
 		k.startLeading()
@@ -173,7 +173,7 @@ func (k *Reconciler) reconcile(ctx context.Context) (Counts, []pressure.Change) 
 			undone = append(undone, change.Node)
 		}
 	case len(d.Changes) > 0:
-		c.Written, undone = k.write(ctx, nodes, d.Changes, o.TTL)
+		c.Written, undone = k.writeChanges(ctx, nodes, d.Changes, o.TTL)
 		c.Failed = len(undone)
 	}
 	c.ByRule = countByRule(o.Rules, d.Hinted, nodes, undone)
@@ -183,9 +183,9 @@ func (k *Reconciler) reconcile(ctx context.Context) (Counts, []pressure.Change) 
 	return c, d.Changes
 }
 
-// write writes the changes. It returns the number of nodes written, and the nodes that could not be
-// written.
-func (k *Reconciler) write(ctx context.Context, nodes []*corev1.Node, changes []pressure.Change, ttl time.Duration) (written int,
+// writeChanges writes the changes. writeChanges returns the number of nodes written, and the nodes
+// that could not be written.
+func (k *Reconciler) writeChanges(ctx context.Context, nodes []*corev1.Node, changes []pressure.Change, ttl time.Duration) (written int,
 	undone []string) {
 	seen := make(map[string]*corev1.Node, len(nodes))
 	for _, n := range nodes {
@@ -195,7 +195,7 @@ func (k *Reconciler) write(ctx context.Context, nodes []*corev1.Node, changes []
 	wanted := map[string]*pressure.Hint{}
 	for _, c := range changes {
 		wanted[c.Node] = c.Hint
-		edits = append(edits, writer.Edit{Node: c.Node, Observed: seen[c.Node], Change: editFor(seen[c.Node], c.Hint, ttl)})
+		edits = append(edits, writer.Edit{Node: c.Node, Observed: seen[c.Node], Change: hintEdit(seen[c.Node], c.Hint, ttl)})
 	}
 	call, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
@@ -217,16 +217,16 @@ func (k *Reconciler) write(ctx context.Context, nodes []*corev1.Node, changes []
 	return written, undone
 }
 
-// editFor returns a function that puts the hint on a node, or removes it if h is nil. The node may
-// be newer than the one that was judged. If the newer node has an equivalent hint of ours that is
-// valid for more than half of its TTL, it stays as it is.
-func editFor(judged *corev1.Node, h *pressure.Hint, ttl time.Duration) func(*corev1.Node) *corev1.Node {
+// hintEdit returns a function that puts the hint on a node, or removes it if h is nil. The function
+// may get a newer node than the decision used. If the newer node has an equivalent hint with more
+// than half of its TTL left, the function leaves the node unchanged.
+func hintEdit(judged *corev1.Node, h *pressure.Hint, ttl time.Duration) func(*corev1.Node) *corev1.Node {
 	return func(n *corev1.Node) *corev1.Node {
 		if h == nil {
 			out, _ := pressure.Remove(n)
 			return out
 		}
-		there, ours := pressure.Of(n)
+		there, ours := pressure.FromNode(n)
 		if ours && n.ResourceVersion != judged.ResourceVersion && there.Equivalent(*h) && there.Expires.After(h.Expires.Add(-ttl/2)) {
 			return n
 		}

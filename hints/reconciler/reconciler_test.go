@@ -69,8 +69,8 @@ func TestAWatchThatIsBehind(t *testing.T) {
 	}
 }
 
-// The reconciler leaves the labels of a stopped program and logs the command that removes
-// them. It logs no command for another value, because its meaning is unknown.
+// The reconciler leaves the labels of a stopped program and logs the command that removes them. The
+// reconciler logs no command for other label values, because their meaning is unknown.
 func TestLabelsOfAStoppedProgram(t *testing.T) {
 	for there, want := range map[string]bool{"presure": true, "spare": false} {
 		n := newNode("n1")
@@ -87,8 +87,8 @@ func TestLabelsOfAStoppedProgram(t *testing.T) {
 	}
 }
 
-// A taint that another client writes between our read and our write survives when the hint is
-// put, renewed or removed.
+// A taint that another client writes between the read and the write of the reconciler survives when
+// the hint is put, renewed or removed.
 func TestAForeignTaintSurvives(t *testing.T) {
 	w := newTestCluster(t, labelAndTaint, newNode("n1"), newNode("n2"))
 	w.hot, w.cool = map[string]float64{"n1": 0.9}, []string{"n2"}
@@ -193,8 +193,8 @@ func TestAMissingPermissionIsSaidOnce(t *testing.T) {
 	}
 }
 
-// After a failed write, the counts show the hints that are on the nodes. A hint that could not
-// be renewed or removed counts, and a hint that could not be put does not. This also holds for
+// After a failed write, the counts show the hints that are on the nodes. The counts include hints
+// that could not be renewed or removed, but not hints that could not be put. The same applies to
 // reconciliations during the back-off.
 func TestWhatCouldNotBeWrittenStandsAsItDid(t *testing.T) {
 	w := newTestCluster(t, labelAndTaint, newNode("n1"), newNode("n2"), newNode("n3"), newNode("n4"))
@@ -251,7 +251,7 @@ func TestRunLooksAtEachSample(t *testing.T) {
 	})
 }
 
-// A dry run holds the Lease of dry runs, so it must not start to write while it runs.
+// A dry run holds only the Lease of dry runs, so a new configuration must not make it write hints.
 func TestADryRunDoesNotTurnIntoWritesInItsMiddle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTestCluster(t, labelAndTaint, newNode("n1"), newNode("n2"))

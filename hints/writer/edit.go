@@ -10,12 +10,12 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Edit is a change of a node.
+// Edit is a change to one node.
 type Edit struct {
 	Node string
-	// Observed is the node as a watch shows it, so that the first attempt needs no read. If it is
-	// outdated, the API server refuses the write and the node is read. Nil means that the node is
-	// read first.
+	// Observed is the node as a watch shows it, so that the first attempt needs no read. If
+	// Observed is outdated, the API server refuses the write and the writer reads the node. If
+	// Observed is nil, the writer reads the node first.
 	Observed *corev1.Node
 	// Change returns the changed node, or n itself to leave it unchanged. It may be called again
 	// with a newer node.
@@ -35,7 +35,7 @@ type Result struct {
 func (w *Writer) Edit(ctx context.Context, list []Edit) []Result {
 	var mu sync.Mutex
 	done := map[string]Result{}
-	untried := forEach(ctx, list, func(ctx context.Context, e Edit) error {
+	untried := forEachConcurrently(ctx, list, func(ctx context.Context, e Edit) error {
 		r := w.editNode(ctx, e)
 		mu.Lock()
 		defer mu.Unlock()

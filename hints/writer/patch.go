@@ -7,10 +7,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// mergePatch returns a JSON merge patch for the labels, annotations and taints that differ. It
-// contains the resourceVersion that was read, so that the API server answers with a conflict if the
-// node has changed since. The list of taints is replaced as a whole, and left out if it stays the
-// same.
+// mergePatch returns a JSON merge patch for the labels, annotations and taints that differ. The
+// patch contains the resourceVersion that was read, so that the API server answers with a conflict
+// if the node has changed since. The patch replaces the list of taints as a whole, and omits
+// unchanged taints.
 func mergePatch(was, now *corev1.Node) ([]byte, error) {
 	meta := map[string]any{"resourceVersion": was.ResourceVersion}
 	for field, diff := range map[string]map[string]any{

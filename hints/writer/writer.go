@@ -1,8 +1,8 @@
 // Package writer puts hints on nodes through the API server, removes them and lists them.
 //
-// It decides how a node is written: only if it changes, only under our own keys, and with the
-// resourceVersion that was read as a precondition, so that no other client's taint is lost. It
-// never decides which node gets a hint.
+// The package writes a node only if the node changes, and only keys of Evenkeel. The
+// resourceVersion that was read is a precondition of the write, so that no taint of another client
+// is lost. The package never decides which node gets a hint.
 package writer
 
 import (
@@ -43,12 +43,12 @@ const (
 type Writer struct {
 	client kubernetes.Interface
 	clock  clock.WithTicker
-	// observed returns a node as the watch of this process shows it. If it is nil, Writer does not
-	// wait for the watch.
+	// observed returns a node as the watch of this process shows it. If observed is nil, Writer
+	// does not wait for the watch.
 	observed func(name string) *corev1.Node
 }
 
-// New returns a writer. If observed is not nil, a write is complete only when observed shows it:
+// New returns a writer. If observed is not nil, the writer waits until observed shows each write, because
 // the scheduler watches the same API server.
 func New(client kubernetes.Interface, c clock.WithTicker, seen func(name string) *corev1.Node) *Writer {
 	return &Writer{client, c, seen}
@@ -59,13 +59,13 @@ var ErrNotObserved = errors.New("the hint is written, but the watch of nodes doe
 
 // Put puts the hints on their nodes. After an error, some of the hints may be on their nodes.
 func (w *Writer) Put(ctx context.Context, list []hints.Hint) error {
-	return forEach(ctx, list, func(ctx context.Context, h hints.Hint) error {
+	return forEachConcurrently(ctx, list, func(ctx context.Context, h hints.Hint) error {
 		if err := w.changeNode(ctx, h.Node, nil, func(n *corev1.Node) (*corev1.Node, error) { return putHint(n, h) }); err != nil {
 			return fmt.Errorf("hinting node %s: %w", h.Node, err)
 		}
 		shown := func() bool {
 			n := w.observed(h.Node)
-			if got, ours := hints.Of(n); ours {
+			if got, ours := hints.FromNode(n); ours {
 				return got.Kind == h.Kind && got.Run == h.Run
 			}
 			return h.Kind == hints.Taint && hints.HasTaint(n) || h.Kind == hints.Label && hints.HasLabel(n)
@@ -79,20 +79,20 @@ func (w *Writer) Put(ctx context.Context, list []hints.Hint) error {
 
 func putHint(n *corev1.Node, h hints.Hint) (*corev1.Node, error) {
 	out, _ := hints.Put(n, h)
-	if _, ours := hints.Of(out); !ours && h.Kind == hints.Label && !hints.HasLabel(out) {
-		return nil, fmt.Errorf("another owner's label %s=%s is on it", hints.Key, n.Labels[hints.Key])
+	if _, ours := hints.FromNode(out); !ours && h.Kind == hints.Label && !hints.HasLabel(out) {
+		return nil, fmt.Errorf("the node has the label %s=%s of another owner", hints.Key, n.Labels[hints.Key])
 	}
 	return out, nil
 }
 
-// Remove removes our hints that match from the nodes, and returns the nodes that had one. A node
-// that does not exist has no hint. A node that cannot be written does not stop the others; the
+// Remove removes the hints of Evenkeel that match, and returns the nodes that had such a hint. A
+// node that does not exist has no hint. A node that cannot be written does not stop the others; the
 // error names each such node. Remove waits for the watch once, after all writes, so that a slow
 // watch does not delay the removal.
 func (w *Writer) Remove(ctx context.Context, nodes []string, which func(hints.Hint) bool) ([]string, error) {
 	var mu sync.Mutex
 	taken, ended := []string{}, map[string]error{}
-	untried := forEach(ctx, nodes, func(ctx context.Context, name string) error {
+	untried := forEachConcurrently(ctx, nodes, func(ctx context.Context, name string) error {
 		wrote, err := w.removeFromNode(ctx, name, which)
 		mu.Lock()
 		defer mu.Unlock()
@@ -107,7 +107,7 @@ func (w *Writer) Remove(ctx context.Context, nodes []string, which func(hints.Hi
 		if n == nil {
 			return false
 		}
-		h, ours := hints.Of(n)
+		h, ours := hints.FromNode(n)
 		return ours && which(h)
 	}
 	if w.observed != nil {
@@ -120,17 +120,18 @@ func (w *Writer) Remove(ctx context.Context, nodes []string, which func(hints.Hi
 			err = untried
 		}
 		if err != nil {
-			left = append(left, fmt.Errorf("taking the hint off node %s: %w", name, err))
+			left = append(left, fmt.Errorf("removing the hint from node %s: %w", name, err))
 		}
 	}
 	return taken, errors.Join(left...)
 }
 
-// removeFromNode removes the hint of one node. It reports whether there was one to remove.
+// removeFromNode removes the hint of one node. removeFromNode reports whether the node had a
+// matching hint.
 func (w *Writer) removeFromNode(ctx context.Context, name string, which func(hints.Hint) bool) (bool, error) {
 	wrote := false
 	err := w.changeNode(ctx, name, nil, func(n *corev1.Node) (*corev1.Node, error) {
-		h, ours := hints.Of(n)
+		h, ours := hints.FromNode(n)
 		if wrote = ours && which(h); !wrote {
 			return n, nil
 		}
@@ -143,8 +144,9 @@ func (w *Writer) removeFromNode(ctx context.Context, name string, which func(hin
 	return wrote && err == nil, err
 }
 
-// changeNode reads a node, edits it and writes the difference. It starts again with a read after a
-// conflict or a lost answer. If observed is not nil, the first attempt uses it instead of a read.
+// changeNode reads a node, edits it and writes the difference. changeNode starts again with a read
+// after a conflict or a lost answer. If observed is not nil, the first attempt uses it instead of a
+// read.
 func (w *Writer) changeNode(ctx context.Context, name string, seen *corev1.Node, edit func(*corev1.Node) (*corev1.Node, error)) error {
 	pause := minBackoff
 	for try := 1; ; try++ {
@@ -228,9 +230,9 @@ func (w *Writer) sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// forEach calls f for every item, with a few calls at a time. After the first error it begins no
-// further call. It returns that error once the running calls have ended.
-func forEach[T any](ctx context.Context, items []T, f func(context.Context, T) error) error {
+// forEachConcurrently calls f for every item, with a few calls at a time. After the first error it
+// begins no further call. forEachConcurrently returns that error once the running calls have ended.
+func forEachConcurrently[T any](ctx context.Context, items []T, f func(context.Context, T) error) error {
 	stopped, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	queue := make(chan T)

@@ -119,8 +119,7 @@ func newHints(kind hints.Kind, names ...string) (out []hints.Hint) {
 
 func anyHint(hints.Hint) bool { return true }
 
-// Another client adds a taint between our read and our write, when we put the hint and when we
-// remove it.
+// Another client adds a taint between the read and the write of Put, and between those of Remove.
 func TestForeignTaintsSurviveConcurrentWrites(t *testing.T) {
 	s := newServer(t, "n1")
 	s.before = func(n int) {

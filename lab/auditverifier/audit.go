@@ -45,7 +45,7 @@ func readLog(events []auditv1.Event, ours func(string) bool, namespace string) a
 		switch {
 		case e.Verb == "get" || e.Verb == "list" || e.Verb == "watch":
 		case r.Resource == "pods" && r.Subresource == "eviction" && e.Verb == "create":
-			l.evictions = append(l.evictions, evictionFrom(e))
+			l.evictions = append(l.evictions, parseEviction(e))
 		case r.Resource == "leases" && r.Namespace == namespace:
 			if x := leaseHolder(e); x != "" && statusCode(e) < 300 {
 				l.holders[x] = e.User.Username
@@ -69,7 +69,7 @@ func statusCode(e auditv1.Event) int32 {
 	return e.ResponseStatus.Code
 }
 
-func evictionFrom(e auditv1.Event) Eviction {
+func parseEviction(e auditv1.Event) Eviction {
 	out := Eviction{At: e.RequestReceivedTimestamp.Time, Done: e.StageTimestamp.Time, User: e.User.Username,
 		Namespace: e.ObjectRef.Namespace, Name: e.ObjectRef.Name, Code: statusCode(e)}
 	var body struct {

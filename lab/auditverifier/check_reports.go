@@ -4,9 +4,9 @@ import (
 	"fmt"
 )
 
-// duplicateReports finds runs that appear in two reports without a recovery mark. If a process ends before it closes
+// findDuplicateReports finds runs that appear in two reports without a recovery mark. If a process ends before it closes
 // its run, the next process reports the run again and must mark that report as a recovery.
-func (c Evidence) duplicateReports() []Violation {
+func (c Evidence) findDuplicateReports() []Violation {
 	var out []Violation
 	first := map[string]string{}
 	for _, r := range c.Reports {
@@ -31,7 +31,7 @@ func (c Evidence) checkReports(asked []Eviction, done []*completedEviction) []Vi
 		happened[e.UID] = true
 	}
 	claimed := map[string]string{} // UID -> run that reports it as evicted
-	out = append(out, c.duplicateReports()...)
+	out = append(out, c.findDuplicateReports()...)
 	for _, r := range c.Reports {
 		for _, o := range r.Outcomes {
 			if o.Outcome != "evicted" && o.Outcome != "unknown" {

@@ -29,7 +29,7 @@ func (t *forgedDrill) addChange(ch Change) {
 	t.Changes = append(t.Changes, ch)
 }
 
-func pod(name, node string) Pod {
+func readyPod(name, node string) Pod {
 	return Pod{Namespace: "shop", Name: name, UID: "uid-" + name, Node: node, App: "d", Labels: labels.Set{"app": "d"}, Ready: true}
 }
 
@@ -41,7 +41,7 @@ func (t *forgedDrill) terminateAndReplace(p Pod, replacement string) {
 	p.Ready, p.Terminating, p.ByEviction = false, true, true
 	t.addChange(Change{Pod: &p})
 	if replacement != "" {
-		t.addPod(pod(replacement, "n1"))
+		t.addPod(readyPod(replacement, "n1"))
 	}
 	t.addChange(Change{Pod: &p, Gone: true})
 }
@@ -108,7 +108,7 @@ func (t *forgedDrill) evictOverlapping(p, q Pod) {
 	t.addReport("run-1", "ek-1", "evicted", p, q)
 }
 
-func newHonestDrill() *forgedDrill {
+func newDrillWithoutViolations() *forgedDrill {
 	t := &forgedDrill{now: noon}
 	t.Ours = func(u string) bool { return strings.HasPrefix(u, "ek-") }
 	t.Namespace = "ek"
@@ -122,7 +122,7 @@ func newHonestDrill() *forgedDrill {
 	t.addChange(Change{Budget: &Budget{Namespace: "shop", Name: "d",
 		Selector: labels.SelectorFromSet(labels.Set{"app": "d"}), MinAvailable: &five}})
 	for i := range 6 {
-		t.addPod(pod(fmt.Sprintf("d%d", i), fmt.Sprintf("n%d", i%3+1)))
+		t.addPod(readyPod(fmt.Sprintf("d%d", i), fmt.Sprintf("n%d", i%3+1)))
 	}
 	t.acquireLease("ek-1")
 	return t

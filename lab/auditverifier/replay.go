@@ -16,14 +16,14 @@ type replay struct {
 	lease     *Lease
 
 	unseenEvictions map[string]*completedEviction // evictions whose effect is not seen yet, by UID
-	inFlight        []flight
+	inFlight        []evictionInFlight
 	done            []*completedEviction
 
 	violations []Violation
 }
 
-// flight is an eviction whose replacement is not Ready yet.
-type flight struct {
+// evictionInFlight is an eviction whose replacement is not Ready yet.
+type evictionInFlight struct {
 	*completedEviction
 	since time.Time
 }
@@ -85,7 +85,7 @@ func (r *replay) checkEviction(e *completedEviction, ch Change) {
 	}
 	r.checkBudgets(before, fail)
 	r.checkLeader(e, fail)
-	r.inFlight = append(r.inFlight, flight{e, ch.Seen})
+	r.inFlight = append(r.inFlight, evictionInFlight{e, ch.Seen})
 	r.checkInFlight(e, fail)
 }
 

@@ -8,9 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// expectOnly fails unless the result has violations of kind k and of no other kind. An empty k means that no violation
+// expectOnlyKind fails unless the result has violations of kind k and of no other kind. An empty k means that no violation
 // is expected.
-func expectOnly(t *testing.T, v Result, k Kind) {
+func expectOnlyKind(t *testing.T, v Result, k Kind) {
 	t.Helper()
 	n := 0
 	for _, x := range v.Violations {
@@ -26,11 +26,11 @@ func expectOnly(t *testing.T, v Result, k Kind) {
 }
 
 func TestAnHonestDrillHasNoViolations(t *testing.T) {
-	x := newHonestDrill()
-	a, b := pod("d0", "n1"), pod("d1", "n2")
+	x := newDrillWithoutViolations()
+	a, b := readyPod("d0", "n1"), readyPod("d1", "n2")
 	x.runPass("run-1", a, b)
 	v := x.Verify()
-	expectOnly(t, v, "")
+	expectOnlyKind(t, v, "")
 	if v.Evictions != 2 || v.Requested != 2 {
 		t.Errorf("got %d evictions of %d requested, want 2 of 2", v.Evictions, v.Requested)
 	}
@@ -38,7 +38,7 @@ func TestAnHonestDrillHasNoViolations(t *testing.T) {
 
 // TestForgeries changes the honest drill in one way per case. The verifier must find each change.
 func TestForgeries(t *testing.T) {
-	a, b, c, d := pod("d0", "n1"), pod("d1", "n2"), pod("d2", "n3"), pod("d3", "n1")
+	a, b, c, d := readyPod("d0", "n1"), readyPod("d1", "n2"), readyPod("d2", "n3"), readyPod("d3", "n1")
 	for _, f := range []struct {
 		name string
 		kind Kind
@@ -192,10 +192,10 @@ func TestForgeries(t *testing.T) {
 		}},
 	} {
 		t.Run(f.name, func(t *testing.T) {
-			x := newHonestDrill()
+			x := newDrillWithoutViolations()
 			f.make(x)
 			v := x.Verify()
-			expectOnly(t, v, f.kind)
+			expectOnlyKind(t, v, f.kind)
 			if v.Count(f.kind) != 1 {
 				t.Errorf("got %d violations, want one: %v", v.Count(f.kind), v.Violations)
 			}
@@ -205,7 +205,7 @@ func TestForgeries(t *testing.T) {
 
 // TestHonestTroublesAreNoViolations covers situations that look wrong but break no rule.
 func TestHonestTroublesAreNoViolations(t *testing.T) {
-	a, b, d := pod("d0", "n1"), pod("d1", "n2"), pod("d3", "n1")
+	a, b, d := readyPod("d0", "n1"), readyPod("d1", "n2"), readyPod("d3", "n1")
 	for _, f := range []struct {
 		name string
 		make func(x *forgedDrill)
@@ -256,9 +256,9 @@ func TestHonestTroublesAreNoViolations(t *testing.T) {
 		}},
 	} {
 		t.Run(f.name, func(t *testing.T) {
-			x := newHonestDrill()
+			x := newDrillWithoutViolations()
 			f.make(x)
-			expectOnly(t, x.Verify(), "")
+			expectOnlyKind(t, x.Verify(), "")
 		})
 	}
 }

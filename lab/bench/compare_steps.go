@@ -15,7 +15,7 @@ import (
 func runComparison(ctx context.Context, args []string, stderr *os.File) error {
 	var s comparison
 	fs := flag.NewFlagSet("bench peer", flag.ContinueOnError)
-	sizes := func(into *[]size, name, value, usage string) {
+	sizes := func(into *[]clusterSize, name, value, usage string) {
 		*into, _ = parseSizes(value)
 		fs.Func(name, usage+" (default "+value+")", func(v string) (err error) { *into, err = parseSizes(v); return err })
 	}
@@ -46,7 +46,7 @@ func runComparison(ctx context.Context, args []string, stderr *os.File) error {
 	case "":
 		return compareAll(ctx, s, args, stderr)
 	case "publish":
-		return publishPeer(s, os.Stdout)
+		return publishComparison(s, os.Stdout)
 	case "print":
 		return printFigure(s.out, fs.Arg(1), os.Stdout)
 	case "seed", dryPhase, realPhase, livePhase:
@@ -74,23 +74,23 @@ func compareStep(ctx context.Context, s comparison, step []string, stderr *os.Fi
 	case livePhase:
 		return measureLiveRuns(ctx, s, stderr)
 	}
-	c, err := parseCell(step)
+	c, err := parseMeasurement(step)
 	if err != nil {
 		return err
 	}
 	return measureRealRun(ctx, s, c, stderr)
 }
 
-// compareAll measures all outstanding cells. A failed step does not stop the others.
+// compareAll measures all outstanding measurements. A failed step does not stop the others.
 func compareAll(ctx context.Context, s comparison, args []string, stderr *os.File) error {
-	cells, err := plannedCells(s)
+	measurements, err := plannedMeasurements(s)
 	if err != nil {
 		return err
 	}
 	var failed []error
 	begun := map[string]bool{}
-	for _, c := range cells {
-		z := size{c.Nodes, c.Pods}
+	for _, c := range measurements {
+		z := clusterSize{c.Nodes, c.Pods}
 		ok, err := mustMeasure(s.forSize(z), c)
 		if err != nil || !ok || begun[c.controlPlaneKey()] {
 			failed = append(failed, err)
@@ -99,7 +99,7 @@ func compareAll(ctx context.Context, s comparison, args []string, stderr *os.Fil
 		if err := ensureSeeded(ctx, s, z, args, stderr); err != nil {
 			return errors.Join(append(failed, err)...)
 		}
-		step := c.step()
+		step := c.stepArgs()
 		if c.Phase != realPhase {
 			step = step[:2]
 		}
@@ -109,11 +109,11 @@ func compareAll(ctx context.Context, s comparison, args []string, stderr *os.Fil
 			return errors.Join(failed...)
 		}
 	}
-	return errors.Join(append(failed, publishPeer(s, os.Stdout))...)
+	return errors.Join(append(failed, publishComparison(s, os.Stdout))...)
 }
 
 // ensureSeeded creates the cluster of a size unless it exists.
-func ensureSeeded(ctx context.Context, s comparison, z size, args []string, stderr *os.File) error {
+func ensureSeeded(ctx context.Context, s comparison, z clusterSize, args []string, stderr *os.File) error {
 	at := s.forSize(z)
 	if stepDone(at.settings, "seed") {
 		return nil

@@ -13,7 +13,7 @@ import (
 // nodes, pods and work apply to the current cluster size.
 type comparison struct {
 	settings
-	dryOn, realOn, liveOn []size
+	dryOn, realOn, liveOn []clusterSize
 	dryRuns, realRuns     int
 	liveMaxEvictions      int
 	retry, renew          bool
@@ -21,17 +21,17 @@ type comparison struct {
 	programs, targets     []string // empty: all
 }
 
-type size struct{ nodes, pods int }
+type clusterSize struct{ nodes, pods int }
 
-func (z size) String() string { return fmt.Sprintf("%d/%d", z.nodes, z.pods) }
+func (z clusterSize) String() string { return fmt.Sprintf("%d/%d", z.nodes, z.pods) }
 
-func parseSizes(text string) ([]size, error) {
-	var out []size
+func parseSizes(text string) ([]clusterSize, error) {
+	var out []clusterSize
 	for part := range strings.SplitSeq(text, ",") {
 		if part == "" {
 			continue
 		}
-		var z size
+		var z clusterSize
 		n, err := fmt.Sscanf(part, "%d/%d", &z.nodes, &z.pods)
 		if n != 2 || err != nil || z.nodes < zones || z.pods < perApp || z.pods%perApp != 0 {
 			return nil, fmt.Errorf("invalid size %q: want NODES/PODS such as 500/10000, with pods in multiples of %d", part, perApp)
@@ -42,44 +42,44 @@ func parseSizes(text string) ([]size, error) {
 }
 
 // forSize returns the settings for one cluster size.
-func (s comparison) forSize(z size) comparison {
+func (s comparison) forSize(z clusterSize) comparison {
 	s.nodes, s.pods = z.nodes, z.pods
 	s.work = filepath.Join(s.work, fmt.Sprintf("%d-%d", z.nodes, z.pods))
 	return s
 }
 
-// step returns the command line arguments that measure a cell.
-func (c Cell) step() []string {
-	return []string{c.Phase, size{c.Nodes, c.Pods}.String(), c.Target, c.Program, fmt.Sprint(c.Run)}
+// stepArgs returns the command line arguments that measure a measurement.
+func (c Measurement) stepArgs() []string {
+	return []string{c.Phase, clusterSize{c.Nodes, c.Pods}.String(), c.Target, c.Program, fmt.Sprint(c.Run)}
 }
 
-// controlPlaneKey identifies the control plane on which a cell is measured. Each real run needs its own control plane;
+// controlPlaneKey identifies the control plane on which a measurement is measured. Each real run needs its own control plane;
 // runs that hardly change the cluster share one control plane per size.
-func (c Cell) controlPlaneKey() string {
+func (c Measurement) controlPlaneKey() string {
 	if c.Phase == realPhase {
-		return strings.Join(c.step(), " ")
+		return strings.Join(c.stepArgs(), " ")
 	}
-	return strings.Join(c.step()[:2], " ")
+	return strings.Join(c.stepArgs()[:2], " ")
 }
 
-func parseCell(step []string) (Cell, error) {
+func parseMeasurement(step []string) (Measurement, error) {
 	if len(step) != 5 {
-		return Cell{}, fmt.Errorf("invalid step %v", step)
+		return Measurement{}, fmt.Errorf("invalid step %v", step)
 	}
 	on, err := parseSizes(step[1])
 	if err != nil {
-		return Cell{}, err
+		return Measurement{}, err
 	}
-	c := Cell{Phase: step[0], Nodes: on[0].nodes, Pods: on[0].pods, Target: step[2], Program: step[3]}
+	c := Measurement{Phase: step[0], Nodes: on[0].nodes, Pods: on[0].pods, Target: step[2], Program: step[3]}
 	_, err = fmt.Sscan(step[4], &c.Run)
 	return c, err
 }
 
-// plannedCells returns all cells to measure, in order. The programs take turns, so that other load on the machine
+// plannedMeasurements returns all measurements to measure, in order. The programs take turns, so that other load on the machine
 // affects all of them.
-func plannedCells(s comparison) ([]Cell, error) {
-	var out []Cell
-	add := func(phase string, on []size, names []target, among []contender, runs int) error {
+func plannedMeasurements(s comparison) ([]Measurement, error) {
+	var out []Measurement
+	add := func(phase string, on []clusterSize, names []balanceTarget, among []contender, runs int) error {
 		for _, z := range on {
 			for run := 1; run <= runs; run++ {
 				for _, t := range names {
@@ -87,7 +87,7 @@ func plannedCells(s comparison) ([]Cell, error) {
 						if !s.selected(phase, t, p) {
 							continue
 						}
-						c, err := s.newCell(phase, z, t, p, run)
+						c, err := s.newMeasurement(phase, z, t, p, run)
 						if err != nil {
 							return err
 						}
@@ -98,49 +98,49 @@ func plannedCells(s comparison) ([]Cell, error) {
 		}
 		return nil
 	}
-	t, err := targetNamed(s.dryTarget)
+	t, err := findTarget(s.dryTarget)
 	if err != nil {
 		return nil, err
 	}
 	return out, errors.Join(
-		add(dryPhase, s.dryOn, []target{t}, dryContenders, s.dryRuns),
-		add(livePhase, s.liveOn, []target{t}, liveContenders, 1),
+		add(dryPhase, s.dryOn, []balanceTarget{t}, dryContenders, s.dryRuns),
+		add(livePhase, s.liveOn, []balanceTarget{t}, liveContenders, 1),
 		add(realPhase, s.realOn, targets, realContenders, s.realRuns))
 }
 
 // selected reports whether a program and a target are selected by the flags. Dry runs have a separate flag for the
 // target.
-func (s comparison) selected(phase string, t target, p contender) bool {
+func (s comparison) selected(phase string, t balanceTarget, p contender) bool {
 	among := func(names []string, name string) bool { return len(names) == 0 || slices.Contains(names, name) }
 	return among(s.programs, p.Name) && (phase != realPhase || among(s.targets, t.Name))
 }
 
-func (s comparison) newCell(phase string, z size, t target, p contender, run int) (Cell, error) {
-	b, err := fingerprint(s.program(p))
+func (s comparison) newMeasurement(phase string, z clusterSize, t balanceTarget, p contender, run int) (Measurement, error) {
+	b, err := fileFingerprint(s.binaryPath(p))
 	o := s.programConfig(phase, p, t)
-	return Cell{Phase: phase, Nodes: z.nodes, Pods: z.pods, Target: t.Name, Program: p.Name, Run: run,
+	return Measurement{Phase: phase, Nodes: z.nodes, Pods: z.pods, Target: t.Name, Program: p.Name, Run: run,
 		Build: b, Policy: o.fingerprint()}, err
 }
 
-func (s comparison) programConfig(phase string, p contender, t target) programConfig {
-	o := programConfig{contender: p, target: t, DryRun: phase == dryPhase || p.Dry != ""}
+func (s comparison) programConfig(phase string, p contender, t balanceTarget) programConfig {
+	o := programConfig{contender: p, balanceTarget: t, DryRun: phase == dryPhase || p.Dry != ""}
 	if phase == livePhase {
 		o.MaxEvictions = s.liveMaxEvictions
 	}
 	return o
 }
 
-func (s comparison) program(p contender) string {
+func (s comparison) binaryPath(p contender) string {
 	if p.Peer {
 		return s.peer
 	}
 	return s.evenkeel
 }
 
-// mustMeasure reports whether a cell has no result yet, or a flag asks to measure it again. The flag retry repeats
+// mustMeasure reports whether a measurement has no result yet, or a flag asks to measure it again. The flag retry repeats
 // failed runs; renew repeats runs of another build or configuration.
-func mustMeasure(s comparison, c Cell) (bool, error) {
-	old, err := readCell(filepath.Join(s.work, c.file()))
+func mustMeasure(s comparison, c Measurement) (bool, error) {
+	old, err := readMeasurement(filepath.Join(s.work, c.fileName()))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return true, nil

@@ -29,7 +29,8 @@ func TestBothGetTheSameTargets(t *testing.T) {
 			}
 			Limits struct{ PerPass any }
 		}
-		if err := yaml.Unmarshal([]byte(programConfig{contender: evenkeelRun, target: goal, MaxEvictions: 7}.text()), &ours); err != nil {
+		text := programConfig{contender: evenkeelRun, balanceTarget: goal, MaxEvictions: 7}.render()
+		if err := yaml.Unmarshal([]byte(text), &ours); err != nil {
 			t.Fatal(err)
 		}
 		var theirs struct {
@@ -45,7 +46,7 @@ func TestBothGetTheSameTargets(t *testing.T) {
 				Plugins struct{ Balance struct{ Enabled []string } }
 			}
 		}
-		if err := yaml.Unmarshal([]byte(programConfig{contender: peerAll, target: goal, MaxEvictions: 7}.text()), &theirs); err != nil {
+		if err := yaml.Unmarshal([]byte(programConfig{contender: peerAll, balanceTarget: goal, MaxEvictions: 7}.render()), &theirs); err != nil {
 			t.Fatal(err)
 		}
 		asked := ours.Strategies[1].Args.Target
@@ -99,7 +100,7 @@ not a line of klog
 }
 
 func TestWhatEvenkeelSaysOfItsPlanning(t *testing.T) {
-	var c Cell
+	var c Measurement
 	c.parsePlannedLine(`time=2026-01-01T00:00:00.000Z level=INFO msg="holding the Lease" observing=9s planning=9s`)
 	if c.PlannerSeconds != 0 {
 		t.Error("parsed a log line that does not belong to a plan")
@@ -143,7 +144,7 @@ func TestRequestsOfOneUser(t *testing.T) {
 	event := func(id, user string) auditv1.Event {
 		return auditv1.Event{AuditID: types.UID(id), User: authnv1.UserInfo{Username: user}}
 	}
-	if got := requests([]auditv1.Event{event("1", "a"), event("2", "a"), event("2", "a"), event("3", "b")}, "a"); got != 2 {
+	if got := countRequests([]auditv1.Event{event("1", "a"), event("2", "a"), event("2", "a"), event("3", "b")}, "a"); got != 2 {
 		t.Errorf("%d requests", got)
 	}
 }
@@ -167,7 +168,7 @@ func TestJudgingACluster(t *testing.T) {
 	leaving := pod("p5", "n3")
 	leaving.DeletionTimestamp = &metav1.Time{Time: t0}
 	pods := []corev1.Pod{pod("p1", "n1"), pod("p2", "n1"), pod("new1", "n1"), pod("new2", "n2"), pod("p4", ""), leaving}
-	s := stateOf(nodes, pods, targets[0], map[string]bool{"ns/p1": true, "ns/p2": true, "ns/p4": true})
+	s := computeState(nodes, pods, targets[0], map[string]bool{"ns/p1": true, "ns/p2": true, "ns/p4": true})
 	if s.NodesAbove != 1 || s.Skewed != 1 || s.Broken != 1 || s.Pending != 1 || s.Landed != 2 || s.LandedAbove != 1 {
 		t.Errorf("%+v", s)
 	}
@@ -180,7 +181,7 @@ func TestJudgingACluster(t *testing.T) {
 		t.Errorf("zones %v, %v", s.ZoneCPU, s.ZonePods)
 	}
 	// Only n1 with 0.6 is more than 0.02 above the mean.
-	if s := stateOf(nodes, pods, targets[1], nil); s.NodesAbove != 1 || s.Landed != 0 {
+	if s := computeState(nodes, pods, targets[1], nil); s.NodesAbove != 1 || s.Landed != 0 {
 		t.Errorf("with a deviation: %+v", s)
 	}
 }
@@ -193,7 +194,7 @@ func TestHowFarOffAPlanWas(t *testing.T) {
 			Requested  map[string]float64
 		}{"n", "z", map[string]float64{"cpu": share}})
 	}
-	f := predictionOf(p, 10)
+	f := newPrediction(p, 10)
 	came := &State{Histogram: make([]int, histogramBins), ZoneCPU: map[string]float64{"z": 16}, ZonePods: map[string]int{}}
 	came.Histogram[10], came.Histogram[2], came.Histogram[6] = 1, 1, 2 // one node at 0.3 instead of 0.5
 	f.compareActual(came)

@@ -14,11 +14,11 @@ import (
 // deschedulerLog parses the descheduler's log (with -v=3). A loop begins with "Resetting pod evictor counters". In a dry run,
 // "Restoring evicted pods from cache" follows the strategies. "Number of evictions/requests" ends the loop.
 type deschedulerLog struct {
-	all []loop
+	all []deschedulerLoop
 	cpu func() time.Duration
 }
 
-type loop struct {
+type deschedulerLoop struct {
 	begun, planned, ended time.Time
 	cpuBegun, cpuEnded    time.Duration
 	evictions             int
@@ -37,7 +37,7 @@ func (l *deschedulerLog) parseLine(text string) {
 		return
 	}
 	if strings.HasPrefix(what, "Resetting pod evictor counters") {
-		l.all = append(l.all, loop{begun: at, cpuBegun: l.cpu(), byStrategy: map[string]int{}})
+		l.all = append(l.all, deschedulerLoop{begun: at, cpuBegun: l.cpu(), byStrategy: map[string]int{}})
 	}
 	if len(l.all) == 0 {
 		return
@@ -76,7 +76,7 @@ func parseKlogLine(text string) (time.Time, string, bool) {
 const measuredLoop = 2
 
 // measureDeschedulerDryRun runs the descheduler until the measured loop has ended.
-func measureDeschedulerDryRun(ctx context.Context, s comparison, cell *Cell, policy, kube string) error {
+func measureDeschedulerDryRun(ctx context.Context, s comparison, measurement *Measurement, policy, kube string) error {
 	args, err := s.peerArgs(policy, kube)
 	if err != nil {
 		return err
@@ -87,7 +87,7 @@ func measureDeschedulerDryRun(ctx context.Context, s comparison, cell *Cell, pol
 	var peak int64
 	args = append(args, "--dry-run", "--descheduling-interval", interval.String())
 	_, u, err := program{path: s.peer, args: args,
-		log: filepath.Join(s.work, cell.Program+".log"), limit: s.limit,
+		log: filepath.Join(s.work, measurement.Program+".log"), limit: s.limit,
 		onLine: func(r *runningProgram, line string) {
 			l.cpu = r.cpuTime
 			l.parseLine(line)
@@ -97,20 +97,20 @@ func measureDeschedulerDryRun(ctx context.Context, s comparison, cell *Cell, pol
 				r.stop()
 			}
 		}}.run(ctx)
-	cell.resourceUse = u
+	measurement.resourceUse = u
 	if len(l.all) < measuredLoop || l.all[measuredLoop-1].ended.IsZero() {
 		return errors.Join(fmt.Errorf("the descheduler did not finish loop %d", measuredLoop), err)
 	}
 	counted := l.all[measuredLoop-1]
 	for _, one := range l.all[:measuredLoop] {
-		cell.Loops = append(cell.Loops, one.evictions)
+		measurement.Loops = append(measurement.Loops, one.evictions)
 	}
 	first := l.all[0]
-	cell.PeakBytes, cell.CPUSeconds = peak, (counted.cpuEnded - (first.cpuEnded - first.cpuBegun)).Seconds()
-	cell.CycleSeconds = counted.ended.Sub(counted.begun).Seconds()
-	cell.CycleCPUSeconds = (counted.cpuEnded - counted.cpuBegun).Seconds()
-	cell.PlannerSeconds = counted.planned.Sub(counted.begun).Seconds()
-	cell.Evictions, cell.ByStrategy = counted.evictions, counted.byStrategy
+	measurement.PeakBytes, measurement.CPUSeconds = peak, (counted.cpuEnded - (first.cpuEnded - first.cpuBegun)).Seconds()
+	measurement.CycleSeconds = counted.ended.Sub(counted.begun).Seconds()
+	measurement.CycleCPUSeconds = (counted.cpuEnded - counted.cpuBegun).Seconds()
+	measurement.PlannerSeconds = counted.planned.Sub(counted.begun).Seconds()
+	measurement.Evictions, measurement.ByStrategy = counted.evictions, counted.byStrategy
 	return nil
 }
 

@@ -17,50 +17,50 @@ type drawing struct {
 	}
 }
 
-// sizeDrawing draws a measure over cluster sizes with one line per program.
-func sizeDrawing(title, unit string, f func(Cell) float64) func([]Cell) []drawing {
-	return func(cells []Cell) []drawing {
+// drawOverSizes draws a measure over cluster sizes with one line per program.
+func drawOverSizes(title, unit string, f func(Measurement) float64) func([]Measurement) []drawing {
+	return func(measurements []Measurement) []drawing {
 		l := &chart.Lines{Title: title, X: "nodes with 20 pods each (both scales logarithmic)", Y: unit}
-		for _, r := range groupRepetitions(cells, dryPhase) {
+		for _, r := range groupRepetitions(measurements, dryPhase) {
 			least, median, most := r.minMedianMax(f)
-			l.Add(r[0].Program, chart.Point{X: float64(r[0].Nodes), Bar: chart.Bar{Low: least, Mid: median, High: most}})
+			l.AddPoint(r[0].Program, chart.Point{X: float64(r[0].Nodes), Bar: chart.Bar{Low: least, Mid: median, High: most}})
 		}
 		return []drawing{{"", title, l}}
 	}
 }
 
-func liveDrawing(cells []Cell) []drawing {
+func drawLiveMemory(measurements []Measurement) []drawing {
 	c := &chart.Chart{Title: "Peak memory while a few pods are evicted", X: "nodes/pods", Y: "MiB"}
-	for _, r := range groupRepetitions(cells, livePhase) {
+	for _, r := range groupRepetitions(measurements, livePhase) {
 		least, median, most := r.minMedianMax(peakMiB)
-		c.Set(r[0].Program, size{r[0].Nodes, r[0].Pods}.String(), chart.Bar{Low: least, Mid: median, High: most})
+		c.SetBar(r[0].Program, clusterSize{r[0].Nodes, r[0].Pods}.String(), chart.Bar{Low: least, Mid: median, High: most})
 	}
 	return []drawing{{"", c.Title, c}}
 }
 
-// realDrawings draws bars: one group per target, one bar per program.
-func realDrawings(cells []Cell) []drawing {
+// drawEvictionRuns draws bars: one group per target, one bar per program.
+func drawEvictionRuns(measurements []Measurement) []drawing {
 	var out []drawing
 	for _, line := range realRows {
 		if line.drawn == "" {
 			continue
 		}
 		c := &chart.Chart{Title: "Evicting until quiet: " + line.name, X: "target, nodes/pods", Y: line.unit}
-		for _, r := range groupRepetitions(cells, realPhase) {
+		for _, r := range groupRepetitions(measurements, realPhase) {
 			least, median, most := r.minMedianMax(line.value)
-			t := "(" + r[0].Target + ") " + size{r[0].Nodes, r[0].Pods}.String()
-			c.Set(r[0].Program, t, chart.Bar{Low: least, Mid: median, High: most})
+			t := "(" + r[0].Target + ") " + clusterSize{r[0].Nodes, r[0].Pods}.String()
+			c.SetBar(r[0].Program, t, chart.Bar{Low: least, Mid: median, High: most})
 		}
 		out = append(out, drawing{line.drawn, c.Title, c})
 	}
 	return out
 }
 
-// histograms draws the histograms of the first run of each target.
-func histograms(cells []Cell) []drawing {
+// drawHistograms draws the histograms of the first run of each target.
+func drawHistograms(measurements []Measurement) []drawing {
 	var out []drawing
 	done := map[string]bool{}
-	for _, c := range cells {
+	for _, c := range measurements {
 		if c.Phase != realPhase || c.Prediction == nil || len(c.Rounds) == 0 || c.Start == nil || done[c.Target] {
 			continue
 		}
@@ -69,9 +69,9 @@ func histograms(cells []Cell) []drawing {
 			X: "CPU requested, % of allocatable, in steps of 5 (lower ends)"}
 		for i := range c.Start.Histogram {
 			group := fmt.Sprintf("%d", 5*i)
-			h.Set("before", group, exactBar(c.Start.Histogram[i]))
-			h.Set("predicted", group, exactBar(c.Prediction.Histogram[i]))
-			h.Set("actual", group, exactBar(c.Rounds[0].After.Histogram[i]))
+			h.SetBar("before", group, exactBar(c.Start.Histogram[i]))
+			h.SetBar("predicted", group, exactBar(c.Prediction.Histogram[i]))
+			h.SetBar("actual", group, exactBar(c.Rounds[0].After.Histogram[i]))
 		}
 		out = append(out, drawing{c.Target, h.Title, h})
 	}

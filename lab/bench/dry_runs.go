@@ -22,12 +22,12 @@ import (
 // measureDryRuns measures all outstanding dry runs of one cluster size on a shared control plane, because dry runs do
 // not change the cluster.
 func measureDryRuns(ctx context.Context, s comparison, stderr *os.File) error {
-	cells, err := s.outstandingCells(dryPhase)
-	if err != nil || len(cells) == 0 {
+	measurements, err := s.outstandingMeasurements(dryPhase)
+	if err != nil || len(measurements) == 0 {
 		return err
 	}
-	users := make([]controlplane.User, len(cells))
-	for i, c := range cells {
+	users := make([]controlplane.User, len(measurements))
+	for i, c := range measurements {
 		users[i] = newUser(c)
 	}
 	c, err := controlplane.Start(ctx, controlplane.Options{WithoutKwok: true, Etcd: filepath.Join(s.work, "etcd"),
@@ -39,18 +39,18 @@ func measureDryRuns(ctx context.Context, s comparison, stderr *os.File) error {
 	if err := waitForDeployments(ctx, c, s.settings, startTimeout); err != nil {
 		return fmt.Errorf("waiting until all Deployments have their pods: %w", err)
 	}
-	for i, cell := range cells {
-		if err := measureDryRun(ctx, s, c, &cell, users[i], stderr); err != nil {
+	for i, measurement := range measurements {
+		if err := measureDryRun(ctx, s, c, &measurement, users[i], stderr); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// outstandingCells returns the outstanding cells of a phase for the current cluster size.
-func (s comparison) outstandingCells(phase string) ([]Cell, error) {
-	all, err := plannedCells(s)
-	var out []Cell
+// outstandingMeasurements returns the outstanding measurements of a phase for the current cluster size.
+func (s comparison) outstandingMeasurements(phase string) ([]Measurement, error) {
+	all, err := plannedMeasurements(s)
+	var out []Measurement
 	for _, c := range all {
 		if c.Phase != phase || c.Nodes != s.nodes || c.Pods != s.pods {
 			continue
@@ -65,8 +65,8 @@ func (s comparison) outstandingCells(phase string) ([]Cell, error) {
 }
 
 // newUser returns the API user of a run, so the audit log shows which run sent a request.
-func newUser(c Cell) controlplane.User {
-	return controlplane.User{Token: rand.Text(), Name: strings.TrimSuffix(c.file(), ".json"), Group: "system:masters"}
+func newUser(c Measurement) controlplane.User {
+	return controlplane.User{Token: rand.Text(), Name: strings.TrimSuffix(c.fileName(), ".json"), Group: "system:masters"}
 }
 
 // auditPolicy logs every request of the users and every eviction.
@@ -98,14 +98,15 @@ func kubeconfig(s comparison, c *controlplane.Cluster, u controlplane.User) (str
 	return path, clientcmd.WriteToFile(*k, path)
 }
 
-// measureDryRun measures one cell. A failure of the program is stored as a result; a failure of the lab is returned as an
+// measureDryRun measures one measurement. A failure of the program is stored as a result; a failure of the lab is returned as an
 // error.
-func measureDryRun(ctx context.Context, s comparison, c *controlplane.Cluster, cell *Cell, u controlplane.User, stderr *os.File) error {
-	t, err := targetNamed(cell.Target)
+func measureDryRun(ctx context.Context, s comparison, c *controlplane.Cluster, measurement *Measurement,
+	u controlplane.User, stderr *os.File) error {
+	t, err := findTarget(measurement.Target)
 	if err != nil {
 		return err
 	}
-	p, err := contenderNamed(cell.Program)
+	p, err := findContender(measurement.Program)
 	if err != nil {
 		return err
 	}
@@ -118,19 +119,19 @@ func measureDryRun(ctx context.Context, s comparison, c *controlplane.Cluster, c
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(stderr, "bench:", strings.Join(cell.step(), " "))
-	cell.LoadBefore = loadAverage()
+	fmt.Fprintln(stderr, "bench:", strings.Join(measurement.stepArgs(), " "))
+	measurement.LoadBefore = loadAverage()
 	if p.Peer {
-		err = measureDeschedulerDryRun(ctx, s, cell, config, kube)
+		err = measureDeschedulerDryRun(ctx, s, measurement, config, kube)
 	} else {
-		err = measureEvenkeelDryRun(ctx, s, cell, p, config, kube)
+		err = measureEvenkeelDryRun(ctx, s, measurement, p, config, kube)
 	}
-	cell.LoadAfter = loadAverage()
+	measurement.LoadAfter = loadAverage()
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if err != nil {
-		cell.Error = err.Error()
+		measurement.Error = err.Error()
 		fmt.Fprintln(stderr, "bench:", err)
 	}
 	events, err := c.Audit()
@@ -140,12 +141,12 @@ func measureDryRun(ctx context.Context, s comparison, c *controlplane.Cluster, c
 	if n := len(acceptedEvictions(events)); n > 0 {
 		return fmt.Errorf("a dry run evicted %d pods", n)
 	}
-	cell.Requests = requests(events, u.Name)
-	return cell.store(s.work)
+	measurement.Requests = countRequests(events, u.Name)
+	return measurement.store(s.work)
 }
 
-// requests counts the requests of a user. A watch has several audit entries but counts once.
-func requests(events []auditv1.Event, user string) int {
+// countRequests counts the requests of a user. A watch has several audit entries but counts once.
+func countRequests(events []auditv1.Event, user string) int {
 	seen := map[string]bool{}
 	for _, e := range events {
 		if e.User.Username == user {
@@ -155,15 +156,15 @@ func requests(events []auditv1.Event, user string) int {
 	return len(seen)
 }
 
-func measureEvenkeelDryRun(ctx context.Context, s comparison, cell *Cell, p contender, config, kube string) error {
+func measureEvenkeelDryRun(ctx context.Context, s comparison, measurement *Measurement, p contender, config, kube string) error {
 	args := []string{"plan", "-v", "-o", "json", "--config", config, "--kubeconfig", kube}
 	if p.Dry == "run" {
-		args = []string{"run", "--once", "-o", "json", "--lease-namespace", nsName(0),
+		args = []string{"run", "--once", "-o", "json", "--lease-namespace", namespaceName(0),
 			"--config", config, "--kubeconfig", kube}
 	}
 	out, u, err := program{path: s.evenkeel, args: args, log: filepath.Join(s.work, p.Name+".log"), limit: s.limit,
-		onLine: func(_ *runningProgram, line string) { cell.parsePlannedLine(line) }}.run(ctx)
-	cell.resourceUse = u
+		onLine: func(_ *runningProgram, line string) { measurement.parsePlannedLine(line) }}.run(ctx)
+	measurement.resourceUse = u
 	if err != nil {
 		return err
 	}
@@ -178,20 +179,20 @@ func measureEvenkeelDryRun(ctx context.Context, s comparison, cell *Cell, p cont
 	plan := report.planOutput
 	if p.Dry == "run" {
 		plan = report.Plan
-		cell.CycleSeconds = report.Finished.Sub(report.Started).Seconds()
+		measurement.CycleSeconds = report.Finished.Sub(report.Started).Seconds()
 	}
-	cell.Evictions, cell.MinEvictions, cell.ByStrategy = len(plan.Moves), plan.Bound.MinEvictions, map[string]int{}
+	measurement.Evictions, measurement.MinEvictions, measurement.ByStrategy = len(plan.Moves), plan.Bound.MinEvictions, map[string]int{}
 	for _, m := range plan.Moves {
-		cell.ByStrategy[m.Strategy]++
+		measurement.ByStrategy[m.Strategy]++
 	}
-	if cell.PlannerSeconds == 0 {
+	if measurement.PlannerSeconds == 0 {
 		return errors.New("the log of evenkeel does not contain the planning time")
 	}
 	return nil
 }
 
 // parsePlannedLine reads the log line that Evenkeel writes after planning.
-func (c *Cell) parsePlannedLine(line string) {
+func (c *Measurement) parsePlannedLine(line string) {
 	if !strings.Contains(line, " msg=planned ") {
 		return
 	}

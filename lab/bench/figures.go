@@ -1,11 +1,11 @@
 package main
 
-// figure is a table, and optionally drawings, computed from cells.
+// figure is a table, and optionally drawings, computed from measurements.
 type figure struct {
 	name, title string
 	description string
-	table       func(cells []Cell) string
-	drawings    func(cells []Cell) []drawing // nil if there are none
+	table       func(measurements []Measurement) string
+	drawings    func(measurements []Measurement) []drawing // nil if there are none
 }
 
 var figures = []figure{
@@ -13,19 +13,19 @@ var figures = []figure{
 	{"cycle", "Planning: time of a cycle", `From a filled cache to the end of the cycle: the second loop of the descheduler in a
 dry run (its cache is not yet filled in the first loop), and Evenkeel's pass.
 ` + "`evenkeel-plan` is `evenkeel plan`, which also reads the\ncluster; `evenkeel-once` is a dry run of the controller, `evenkeel run --once`.",
-		dryTable("seconds", cycleSeconds), sizeDrawing("Planning: time of a cycle", "seconds", cycleSeconds)},
+		dryRunTable("seconds", cycleSeconds), drawOverSizes("Planning: time of a cycle", "seconds", cycleSeconds)},
 	{"planner", "Planning only", "Evenkeel's goals and planner, compared with the descheduler's strategies in its\nsecond loop. No limits apply.",
-		plannerTable, sizeDrawing("Planning only", "seconds", plannerSeconds)},
+		plannerTable, drawOverSizes("Planning only", "seconds", plannerSeconds)},
 	{"cpu", "Planning: CPU", "CPU time of the whole process including reading the cluster; for the descheduler\nwithout its first loop.",
-		dryTable("CPU seconds", cpuSeconds), sizeDrawing("Planning: CPU time", "CPU seconds", cpuSeconds)},
+		dryRunTable("CPU seconds", cpuSeconds), drawOverSizes("Planning: CPU time", "CPU seconds", cpuSeconds)},
 	{"memory", "Planning: peak memory", "Peak resident memory (VmHWM).",
-		dryTable("MiB", peakMiB), sizeDrawing("Planning: peak memory", "MiB", peakMiB)},
-	{"requests", "Planning: API requests", "Counted in the audit log; a watch counts once.", dryTable("requests", requestCount), nil},
+		dryRunTable("MiB", peakMiB), drawOverSizes("Planning: peak memory", "MiB", peakMiB)},
+	{"requests", "Planning: API requests", "Counted in the audit log; a watch counts once.", dryRunTable("requests", requestCount), nil},
 	{"planned", "Planning: evictions planned", "",
-		dryTable("evictions", evictionCount), sizeDrawing("Evictions planned", "evictions", evictionCount)},
-	{"live-memory", "Evicting: peak memory", "Peak resident memory while a few pods are evicted; `evenkeel-dry` is a dry run with\nthe same limit.", liveTable, liveDrawing},
-	{"real", "Evicting until quiet", "Each program is restarted until it evicts nothing, at most six times. The next start\nwaits until every replacement is Ready.", realTable, realDrawings},
+		dryRunTable("evictions", evictionCount), drawOverSizes("Evictions planned", "evictions", evictionCount)},
+	{"live-memory", "Evicting: peak memory", "Peak resident memory while a few pods are evicted; `evenkeel-dry` is a dry run with\nthe same limit.", liveMemoryTable, drawLiveMemory},
+	{"real", "Evicting until quiet", "Each program is restarted until it evicts nothing, at most six times. The next start\nwaits until every replacement is Ready.", evictionRunTable, drawEvictionRuns},
 	{"rounds", "Evicting: every round", "", roundsTable, nil},
 	{"predicted", "The plan's predictions and the results", "After the first pass. The descheduler makes no predictions.",
-		predictionTable, histograms},
+		predictionTable, drawHistograms},
 }

@@ -46,7 +46,7 @@ func run(ctx context.Context, args []string, stderr *os.File) error {
 	case "":
 		return runAllSteps(ctx, s, args, stderr)
 	case "publish":
-		return publish(s, os.Stdout)
+		return publishRates(s, os.Stdout)
 	case "seed":
 		return seedCluster(ctx, s, stderr)
 	default:
@@ -54,7 +54,7 @@ func run(ctx context.Context, args []string, stderr *os.File) error {
 		if !ok {
 			return fmt.Errorf("unknown step %q", step)
 		}
-		return measure(ctx, s, program, manager, stderr)
+		return measureRates(ctx, s, program, manager, stderr)
 	}
 }
 
@@ -82,5 +82,5 @@ func runAllSteps(ctx context.Context, s settings, args []string, stderr *os.File
 			return fmt.Errorf("step %s: %w; run the command again to continue with this step", step, err)
 		}
 	}
-	return publish(s, os.Stdout)
+	return publishRates(s, os.Stdout)
 }

@@ -20,7 +20,7 @@ type Prediction struct {
 	ZonePercent float64 `json:"zonesOffPercent"`
 }
 
-func predictionOf(t planOutput, cpuOfNode float64) *Prediction {
+func newPrediction(t planOutput, cpuOfNode float64) *Prediction {
 	f := &Prediction{Moves: len(t.Moves), MinEvictions: t.Bound.MinEvictions,
 		Histogram: make([]int, histogramBins), ZoneCPU: map[string]float64{}, ZonePods: map[string]int{}}
 	for _, n := range t.After.Nodes {

@@ -11,8 +11,8 @@ import (
 	"text/template"
 )
 
-// target is the balancing target of both programs. The configurations of both programs are generated from the target.
-type target struct {
+// balanceTarget is the balancing target of both programs. The configurations of both programs are generated from the target.
+type balanceTarget struct {
 	Name        string
 	Description string
 	// CPU and Memory are the fractions of allocatable above which a node is too full; 0 means no limit.
@@ -24,30 +24,30 @@ type target struct {
 	Underutilized float64
 }
 
-var targets = []target{
+var targets = []balanceTarget{
 	{Name: "a", Description: "no node requests more than 0.55 of its CPU or memory", CPU: 0.55, Memory: 0.55, Underutilized: 0.20},
 	{Name: "b", Description: "no node is more than 0.02 above the mean fraction of requested CPU", CPU: 0.02, Deviation: true,
 		Underutilized: 0.02},
 }
 
-func targetNamed(name string) (target, error) {
+func findTarget(name string) (balanceTarget, error) {
 	for _, t := range targets {
 		if t.Name == name {
 			return t, nil
 		}
 	}
-	return target{}, fmt.Errorf("unknown target %q", name)
+	return balanceTarget{}, fmt.Errorf("unknown target %q", name)
 }
 
-// above returns the fraction above which a node is too full.
-func (t target) above(mean, limit float64) float64 {
+// threshold returns the fraction above which a node is too full.
+func (t balanceTarget) threshold(mean, limit float64) float64 {
 	if t.Deviation {
 		return mean + limit
 	}
 	return limit
 }
 
-func (t target) limits() map[string]float64 {
+func (t balanceTarget) limitsByResource() map[string]float64 {
 	out := map[string]float64{"cpu": t.CPU}
 	if t.Memory > 0 {
 		out["memory"] = t.Memory
@@ -82,7 +82,7 @@ var (
 	liveContenders = []contender{peerLoad, peerAll, evenkeelDryRun, evenkeelRun}
 )
 
-func contenderNamed(name string) (contender, error) {
+func findContender(name string) (contender, error) {
 	for _, c := range slices.Concat(dryContenders, liveContenders, realContenders) {
 		if c.Name == name {
 			return c, nil
@@ -94,7 +94,7 @@ func contenderNamed(name string) (contender, error) {
 // programConfig is the configuration of a program for one run.
 type programConfig struct {
 	contender
-	target
+	balanceTarget
 	DryRun       bool
 	MaxEvictions int // maximum evictions; 0 means unlimited
 }
@@ -150,8 +150,8 @@ profiles:
     balance: {enabled: [{{list .Strategies}}]}
 `))
 
-// text returns the configuration file of the program.
-func (o programConfig) text() string {
+// render returns the configuration file of the program.
+func (o programConfig) render() string {
 	var b bytes.Buffer
 	t := evenkeelText
 	if o.Peer {
@@ -165,11 +165,11 @@ func (o programConfig) text() string {
 
 // write writes the configuration to a folder and returns its path.
 func (o programConfig) write(folder string) (string, error) {
-	path := filepath.Join(folder, fmt.Sprintf("%s-%s.yaml", o.contender.Name, o.target.Name))
-	return path, os.WriteFile(path, []byte(o.text()), 0o644)
+	path := filepath.Join(folder, fmt.Sprintf("%s-%s.yaml", o.contender.Name, o.balanceTarget.Name))
+	return path, os.WriteFile(path, []byte(o.render()), 0o644)
 }
 
 // fingerprint returns a hash that identifies the configuration.
 func (o programConfig) fingerprint() string {
-	return fmt.Sprintf("%x", sha256.Sum256([]byte(o.text())))[:12]
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(o.render())))[:12]
 }

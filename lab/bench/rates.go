@@ -42,7 +42,7 @@ type Wave struct {
 // OverallRate.
 func (r *Result) computeRates(all []eviction, waveOf map[string]int) {
 	r.Evictions = len(all)
-	r.OverallRate = rate(gaps(all))
+	r.OverallRate = perSecond(countGaps(all))
 	if r.Seconds > 0 {
 		r.PassRate = float64(len(all)) / r.Seconds
 	}
@@ -59,17 +59,17 @@ func (r *Result) computeRates(all []eviction, waveOf map[string]int) {
 	var n int
 	var took time.Duration
 	for number, in := range byWave {
-		k, d := gaps(in)
+		k, d := countGaps(in)
 		if len(in) >= minWaveEvictions {
 			n, took = n+k, took+d
 		}
-		r.Waves = append(r.Waves, Wave{number, len(in), d.Seconds(), rate(k, d)})
+		r.Waves = append(r.Waves, Wave{number, len(in), d.Seconds(), perSecond(k, d)})
 	}
 	slices.SortFunc(r.Waves, func(a, b Wave) int { return a.Number - b.Number })
-	r.PerSecond = rate(n, took)
+	r.PerSecond = perSecond(n, took)
 }
 
-func gaps(in []eviction) (int, time.Duration) {
+func countGaps(in []eviction) (int, time.Duration) {
 	if len(in) == 0 {
 		return 0, 0
 	}
@@ -77,7 +77,7 @@ func gaps(in []eviction) (int, time.Duration) {
 	return len(in) - 1, slices.MaxFunc(in, by).answered.Sub(slices.MinFunc(in, by).answered)
 }
 
-func rate(n int, d time.Duration) float64 {
+func perSecond(n int, d time.Duration) float64 {
 	if d <= 0 {
 		return 0
 	}

@@ -24,65 +24,65 @@ const (
 	reportSuffix = ".report.json"
 )
 
-// realTrial is a measurement in progress in which a program evicts pods.
-type realTrial struct {
-	comparison comparison
-	cluster    *controlplane.Cluster
-	cell       *Cell
-	contender  contender
-	target     target
-	users      []controlplane.User
-	known      map[string]bool // pods at the start
-	evicted    int             // evictions so far, including earlier cells
-	stderr     *os.File
+// evictionRun is a measurement in progress in which a program evicts pods.
+type evictionRun struct {
+	comparison  comparison
+	cluster     *controlplane.Cluster
+	measurement *Measurement
+	contender   contender
+	target      balanceTarget
+	users       []controlplane.User
+	known       map[string]bool // pods at the start
+	evicted     int             // evictions so far, including earlier measurements
+	stderr      *os.File
 }
 
 // measureRealRun restarts the program until it evicts nothing. Each start has its own user, which separates the requests in
 // the audit log.
-func measureRealRun(ctx context.Context, s comparison, cell Cell, stderr *os.File) error {
-	cell, err := s.refreshCell(cell)
+func measureRealRun(ctx context.Context, s comparison, measurement Measurement, stderr *os.File) error {
+	measurement, err := s.refreshMeasurement(measurement)
 	if err != nil {
 		return err
 	}
 	var users []controlplane.User
 	for i := range maxRounds {
-		u := newUser(cell)
+		u := newUser(measurement)
 		u.Name += fmt.Sprintf("-round-%d", i+1)
 		users = append(users, u)
 	}
 	return withControlPlane(ctx, s, users, stderr, func(c *controlplane.Cluster) error {
-		return measureCell(ctx, s, c, cell, users, stderr)
+		return measureEvictingRun(ctx, s, c, measurement, users, stderr)
 	})
 }
 
-// refreshCell updates the build and the configuration of a cell.
-func (s comparison) refreshCell(asked Cell) (Cell, error) {
-	p, err := contenderNamed(asked.Program)
+// refreshMeasurement updates the build and the configuration of a measurement.
+func (s comparison) refreshMeasurement(asked Measurement) (Measurement, error) {
+	p, err := findContender(asked.Program)
 	if err != nil {
 		return asked, err
 	}
-	t, err := targetNamed(asked.Target)
+	t, err := findTarget(asked.Target)
 	if err != nil {
 		return asked, err
 	}
-	return s.newCell(asked.Phase, size{asked.Nodes, asked.Pods}, t, p, asked.Run)
+	return s.newMeasurement(asked.Phase, clusterSize{asked.Nodes, asked.Pods}, t, p, asked.Run)
 }
 
 // measureLiveRuns lets each program evict a few pods on one control plane. A few evictions hardly change a cluster of
 // thousands of pods.
 func measureLiveRuns(ctx context.Context, s comparison, stderr *os.File) error {
-	cells, err := s.outstandingCells(livePhase)
-	if err != nil || len(cells) == 0 {
+	measurements, err := s.outstandingMeasurements(livePhase)
+	if err != nil || len(measurements) == 0 {
 		return err
 	}
-	users := make([]controlplane.User, len(cells))
-	for i, c := range cells {
+	users := make([]controlplane.User, len(measurements))
+	for i, c := range measurements {
 		users[i] = newUser(c)
 	}
 	return withControlPlane(ctx, s, users, stderr, func(c *controlplane.Cluster) error {
-		for i, cell := range cells {
-			fmt.Fprintln(stderr, "bench:", strings.Join(cell.step(), " "))
-			if err := measureCell(ctx, s, c, cell, users[i:i+1], stderr); err != nil {
+		for i, measurement := range measurements {
+			fmt.Fprintln(stderr, "bench:", strings.Join(measurement.stepArgs(), " "))
+			if err := measureEvictingRun(ctx, s, c, measurement, users[i:i+1], stderr); err != nil {
 				return err
 			}
 		}
@@ -102,35 +102,37 @@ func withControlPlane(ctx context.Context, s comparison, users []controlplane.Us
 	return do(c)
 }
 
-// measureCell measures one cell with one start of the program per user. A failure of the program is stored as a result;
+// measureEvictingRun measures one measurement with one start of the program per user. A failure of the program is stored as a result;
 // a failure of the lab is returned as an error.
-func measureCell(ctx context.Context, s comparison, c *controlplane.Cluster, cell Cell, users []controlplane.User, stderr *os.File) error {
-	p, err := contenderNamed(cell.Program)
+func measureEvictingRun(ctx context.Context, s comparison, c *controlplane.Cluster, measurement Measurement,
+	users []controlplane.User, stderr *os.File) error {
+	p, err := findContender(measurement.Program)
 	if err != nil {
 		return err
 	}
-	t, err := targetNamed(cell.Target)
+	t, err := findTarget(measurement.Target)
 	if err != nil {
 		return err
 	}
-	r := &realTrial{comparison: s, cluster: c, cell: &cell, contender: p, target: t, users: users, known: map[string]bool{}, stderr: stderr}
+	r := &evictionRun{comparison: s, cluster: c, measurement: &measurement, contender: p, target: t,
+		users: users, known: map[string]bool{}, stderr: stderr}
 	if err := r.prepare(ctx); err != nil {
 		return err
 	}
-	cell.LoadBefore = loadAverage()
+	measurement.LoadBefore = loadAverage()
 	err = r.runRounds(ctx)
-	cell.LoadAfter = loadAverage()
+	measurement.LoadAfter = loadAverage()
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if err != nil {
-		cell.Error = err.Error()
+		measurement.Error = err.Error()
 		fmt.Fprintln(stderr, "bench:", err)
 	}
-	return cell.store(s.work)
+	return measurement.store(s.work)
 }
 
-func (r *realTrial) prepare(ctx context.Context) (err error) {
+func (r *evictionRun) prepare(ctx context.Context) (err error) {
 	if err := waitForDeployments(ctx, r.cluster, r.comparison.settings, startTimeout); err != nil {
 		return fmt.Errorf("waiting until all Deployments have their pods: %w", err)
 	}
@@ -146,12 +148,12 @@ func (r *realTrial) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	r.evicted = len(acceptedEvictions(events))
-	r.cell.Start, err = readState(ctx, r.cluster.Client, r.target, r.known)
+	r.measurement.Start, err = readState(ctx, r.cluster.Client, r.target, r.known)
 	return err
 }
 
-func (r *realTrial) runRounds(ctx context.Context) error {
-	config, err := r.comparison.programConfig(r.cell.Phase, r.contender, r.target).write(r.comparison.work)
+func (r *evictionRun) runRounds(ctx context.Context) error {
+	config, err := r.comparison.programConfig(r.measurement.Phase, r.contender, r.target).write(r.comparison.work)
 	if err != nil {
 		return err
 	}
@@ -160,7 +162,7 @@ func (r *realTrial) runRounds(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("round %d: %w", i+1, err)
 		}
-		r.cell.Rounds = append(r.cell.Rounds, round)
+		r.measurement.Rounds = append(r.measurement.Rounds, round)
 		r.addToTotals(round)
 		fmt.Fprintf(r.stderr, "bench: round %d: %d evictions in %.0f s; standard deviation %.2f %%, "+
 			"%d nodes above target, %d Deployments skewed, %d pods pending\n",
@@ -168,16 +170,16 @@ func (r *realTrial) runRounds(ctx context.Context) error {
 		if round.Error != "" {
 			return fmt.Errorf("round %d: %s", i+1, round.Error)
 		}
-		if round.Evictions == 0 || r.cell.Phase == livePhase {
+		if round.Evictions == 0 || r.measurement.Phase == livePhase {
 			return nil
 		}
 	}
 	return nil // a run that keeps evicting is a valid result
 }
 
-// addToTotals adds a round to the totals of the cell.
-func (r *realTrial) addToTotals(round Round) {
-	c := r.cell
+// addToTotals adds a round to the totals of the measurement.
+func (r *evictionRun) addToTotals(round Round) {
+	c := r.measurement
 	c.Evictions += round.Evictions
 	c.Requests += round.Requests
 	c.Seconds += round.Seconds
@@ -185,7 +187,7 @@ func (r *realTrial) addToTotals(round Round) {
 	c.PeakBytes = max(c.PeakBytes, round.PeakBytes)
 }
 
-func (r *realTrial) runRound(ctx context.Context, i int, config string) (Round, error) {
+func (r *evictionRun) runRound(ctx context.Context, i int, config string) (Round, error) {
 	kube, err := kubeconfig(r.comparison, r.cluster, r.users[i])
 	if err != nil {
 		return Round{}, err
@@ -218,22 +220,22 @@ func (r *realTrial) runRound(ctx context.Context, i int, config string) (Round, 
 	all := acceptedEvictions(events)
 	out.computeRates(all[r.evicted:], waves)
 	r.evicted = len(all)
-	out.Requests = requests(events, r.users[i].Name)
+	out.Requests = countRequests(events, r.users[i].Name)
 	if plan != nil {
 		out.Outcomes, out.LandedAsPredicted = countOutcomes(plan.Outcomes)
 	}
 	if i == 0 && plan != nil {
-		r.cell.Prediction, r.cell.MinEvictions = predictionOf(*plan, nodeCPU), plan.Bound.MinEvictions
-		r.cell.Prediction.compareActual(out.After)
+		r.measurement.Prediction, r.measurement.MinEvictions = newPrediction(*plan, nodeCPU), plan.Bound.MinEvictions
+		r.measurement.Prediction.compareActual(out.After)
 	}
 	return out, nil
 }
 
 // runEvenkeel makes one pass. The results are the wave of each pod, the plan, and the resource use.
-func (r *realTrial) runEvenkeel(ctx context.Context, config, kube string) (map[string]int, *planOutput, resourceUse, error) {
+func (r *evictionRun) runEvenkeel(ctx context.Context, config, kube string) (map[string]int, *planOutput, resourceUse, error) {
 	printed, u, err := program{path: r.comparison.evenkeel, log: r.logPath(), limit: r.comparison.limit,
 		args: []string{"run", "--once", "-o", "json",
-			"--lease-namespace", nsName(0), "--config", config, "--kubeconfig", kube}}.run(ctx)
+			"--lease-namespace", namespaceName(0), "--config", config, "--kubeconfig", kube}}.run(ctx)
 	// The report file explains the rejections and the outcome of each move.
 	if err := os.WriteFile(strings.TrimSuffix(r.logPath(), ".log")+reportSuffix, printed, 0o644); err != nil {
 		return nil, nil, u, fmt.Errorf("writing the report of a run: %w", err)
@@ -255,7 +257,7 @@ func (r *realTrial) runEvenkeel(ctx context.Context, config, kube string) (map[s
 }
 
 // runDescheduler makes one round with the descheduler, which has no waves and makes no predictions.
-func (r *realTrial) runDescheduler(ctx context.Context, policy, kube string) (map[string]int, *planOutput, resourceUse, error) {
+func (r *evictionRun) runDescheduler(ctx context.Context, policy, kube string) (map[string]int, *planOutput, resourceUse, error) {
 	args, err := r.comparison.peerArgs(policy, kube)
 	if err != nil {
 		return nil, nil, resourceUse{}, err
@@ -265,6 +267,7 @@ func (r *realTrial) runDescheduler(ctx context.Context, policy, kube string) (ma
 	return nil, nil, u, err
 }
 
-func (r *realTrial) logPath() string {
-	return filepath.Join(r.comparison.work, fmt.Sprintf("%s-%d.log", strings.TrimSuffix(r.cell.file(), ".json"), len(r.cell.Rounds)+1))
+func (r *evictionRun) logPath() string {
+	name := strings.TrimSuffix(r.measurement.fileName(), ".json")
+	return filepath.Join(r.comparison.work, fmt.Sprintf("%s-%d.log", name, len(r.measurement.Rounds)+1))
 }

@@ -7,29 +7,29 @@ import (
 	"strings"
 )
 
-func cycleSeconds(c Cell) float64 { return c.CycleSeconds }
+func cycleSeconds(c Measurement) float64 { return c.CycleSeconds }
 
-func plannerSeconds(c Cell) float64 { return c.PlannerSeconds }
+func plannerSeconds(c Measurement) float64 { return c.PlannerSeconds }
 
-func cpuSeconds(c Cell) float64 { return c.CPUSeconds }
+func cpuSeconds(c Measurement) float64 { return c.CPUSeconds }
 
-func peakMiB(c Cell) float64 { return float64(c.PeakBytes) / (1 << 20) }
+func peakMiB(c Measurement) float64 { return float64(c.PeakBytes) / (1 << 20) }
 
-func requestCount(c Cell) float64 { return float64(c.Requests) }
+func requestCount(c Measurement) float64 { return float64(c.Requests) }
 
-func evictionCount(c Cell) float64 { return float64(c.Evictions) }
+func evictionCount(c Measurement) float64 { return float64(c.Evictions) }
 
 // repetitions are the repetitions of one measurement.
-type repetitions []Cell
+type repetitions []Measurement
 
-// groupRepetitions groups the cells of a phase by measurement, in the order of their first cells.
-func groupRepetitions(cells []Cell, phase string) []repetitions {
+// groupRepetitions groups the measurements of a phase by measurement, in the order of their first measurements.
+func groupRepetitions(measurements []Measurement, phase string) []repetitions {
 	var out []repetitions
-	for _, c := range cells {
+	for _, c := range measurements {
 		if c.Phase != phase {
 			continue
 		}
-		i := slices.IndexFunc(out, func(r repetitions) bool { return r[0].same(c) })
+		i := slices.IndexFunc(out, func(r repetitions) bool { return r[0].isRepetitionOf(c) })
 		if i < 0 {
 			i, out = len(out), append(out, nil)
 		}
@@ -39,7 +39,7 @@ func groupRepetitions(cells []Cell, phase string) []repetitions {
 }
 
 // minMedianMax returns the minimum, median and maximum of a measure over the runs that succeeded.
-func (r repetitions) minMedianMax(f func(Cell) float64) (least, median, most float64) {
+func (r repetitions) minMedianMax(f func(Measurement) float64) (least, median, most float64) {
 	var all []float64
 	for _, c := range r {
 		if v := f(c); c.Error == "" && !math.IsNaN(v) {
@@ -54,8 +54,8 @@ func (r repetitions) minMedianMax(f func(Cell) float64) (least, median, most flo
 	return all[0], (all[(n-1)/2] + all[n/2]) / 2, all[n-1]
 }
 
-// failed returns the number of runs, and how many of them failed.
-func (r repetitions) failed() string {
+// describeRunCount returns the number of runs, and how many of them failed.
+func (r repetitions) describeRunCount() string {
 	n := 0
 	for _, c := range r {
 		if c.Error != "" {
@@ -68,8 +68,8 @@ func (r repetitions) failed() string {
 	return fmt.Sprintf("%d, %d failed", len(r), n)
 }
 
-// span returns "min / median / max" of a measure.
-func (r repetitions) span(f func(Cell) float64) string {
+// formatRange returns "min / median / max" of a measure.
+func (r repetitions) formatRange(f func(Measurement) float64) string {
 	least, median, most := r.minMedianMax(f)
 	if math.IsNaN(median) {
 		return "-"
@@ -91,13 +91,13 @@ func formatNumber(v float64) string {
 	return fmt.Sprintf("%.4f", v)
 }
 
-func writeRow(b *strings.Builder, cells ...string) {
-	b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
+func writeRow(b *strings.Builder, measurements ...string) {
+	b.WriteString("| " + strings.Join(measurements, " | ") + " |\n")
 }
 
-func writeHeader(b *strings.Builder, cells ...string) {
-	writeRow(b, cells...)
-	b.WriteString(strings.Repeat("|---", len(cells)) + "|\n")
+func writeHeader(b *strings.Builder, measurements ...string) {
+	writeRow(b, measurements...)
+	b.WriteString(strings.Repeat("|---", len(measurements)) + "|\n")
 }
 
 // nonEmptyTable returns a table, or "" if the table has no rows.

@@ -52,10 +52,10 @@ func seedCluster(ctx context.Context, s settings, stderr *os.File) error {
 	if err := os.RemoveAll(folder); err != nil {
 		return err
 	}
-	if err := c.Keep(folder); err != nil {
+	if err := c.CopyEtcdData(folder); err != nil {
 		return err
 	}
-	return store(s.result("seed"), map[string]any{"nodes": s.nodes, "pods": s.pods,
+	return writeJSON(s.resultPath("seed"), map[string]any{"nodes": s.nodes, "pods": s.pods,
 		"seconds": took.Seconds(), "load": loadAverage()})
 }
 
@@ -64,7 +64,7 @@ func createObjects(ctx context.Context, client kubernetes.Interface, s settings)
 	if err := inParallel(ctx, s.nodes, func(ctx context.Context, i int) error { return createNode(ctx, client, i) }); err != nil {
 		return fmt.Errorf("creating nodes: %w", err)
 	}
-	err := inParallel(ctx, namespaces, func(ctx context.Context, i int) error { return createNamespace(ctx, client, nsName(i)) })
+	err := inParallel(ctx, namespaces, func(ctx context.Context, i int) error { return createNamespace(ctx, client, namespaceName(i)) })
 	if err != nil {
 		return fmt.Errorf("creating namespaces: %w", err)
 	}
@@ -92,8 +92,8 @@ func inParallel(ctx context.Context, n int, do func(context.Context, int) error)
 	return group.Wait()
 }
 
-func nsName(i int) string   { return fmt.Sprintf("ns%d", i) }
-func nodeName(i int) string { return fmt.Sprintf("n%05d", i) }
+func namespaceName(i int) string { return fmt.Sprintf("ns%d", i) }
+func nodeName(i int) string      { return fmt.Sprintf("n%05d", i) }
 
 func createNode(ctx context.Context, client kubernetes.Interface, i int) error {
 	has := corev1.ResourceList{"cpu": *resource.NewQuantity(nodeCPU, resource.DecimalSI), "memory": resource.MustParse("40Gi"),
@@ -130,7 +130,7 @@ type app struct {
 
 // newApp returns an app that requests memPart of 4Gi memory per CPU.
 func newApp(i int, memPart float64) *app {
-	a := &app{namespace: nsName(i % namespaces), name: fmt.Sprintf("d%05d", i), milliCPU: cpuSizes[i%len(cpuSizes)]}
+	a := &app{namespace: namespaceName(i % namespaces), name: fmt.Sprintf("d%05d", i), milliCPU: cpuSizes[i%len(cpuSizes)]}
 	grace := int64(30)
 	memory := int64(float64(a.milliCPU)*4.096*memPart) << 20
 	requests := corev1.ResourceList{"cpu": *resource.NewMilliQuantity(a.milliCPU, resource.DecimalSI),

@@ -19,17 +19,17 @@ type settings struct {
 	limit          time.Duration
 }
 
-func (s settings) result(step string) string {
+func (s settings) resultPath(step string) string {
 	return filepath.Join(s.work, strings.ReplaceAll(step, "/", "-")+".json")
 }
 
 func stepDone(s settings, step string) bool {
-	_, err := os.Stat(s.result(step))
+	_, err := os.Stat(s.resultPath(step))
 	return err == nil
 }
 
-// store writes a result atomically, so an interrupted step has no result.
-func store(path string, v any) error {
+// writeJSON writes a result atomically, so an interrupted step has no result.
+func writeJSON(path string, v any) error {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return err

@@ -7,61 +7,61 @@ import (
 )
 
 // plannerTable shows planning times, and how many times faster Evenkeel is than each configuration of the descheduler.
-func plannerTable(cells []Cell) string {
+func plannerTable(measurements []Measurement) string {
 	var b strings.Builder
 	writeHeader(&b, "nodes/pods", "program", "seconds: min / median / max", "µs per pod", "times faster than peer-load",
 		"than peer-all", "runs")
-	all := groupRepetitions(cells, dryPhase)
+	all := groupRepetitions(measurements, dryPhase)
 	for _, r := range all {
 		ours := medianOf(r, plannerSeconds)
 		var faster [2]string
 		for i, p := range []contender{peerLoad, peerAll} {
 			faster[i] = "-"
-			if theirs := sameConditions(all, r[0], p.Name); theirs != nil && !strings.HasPrefix(r[0].Program, "peer") {
+			if theirs := findRepetitions(all, r[0], p.Name); theirs != nil && !strings.HasPrefix(r[0].Program, "peer") {
 				faster[i] = formatNumber(medianOf(theirs, plannerSeconds) / ours)
 			}
 		}
-		writeRow(&b, size{r[0].Nodes, r[0].Pods}.String(), r[0].Program, r.span(plannerSeconds),
-			formatNumber(1e6*ours/float64(r[0].Pods)), faster[0], faster[1], r.failed())
+		writeRow(&b, clusterSize{r[0].Nodes, r[0].Pods}.String(), r[0].Program, r.formatRange(plannerSeconds),
+			formatNumber(1e6*ours/float64(r[0].Pods)), faster[0], faster[1], r.describeRunCount())
 	}
 	return nonEmptyTable(b.String())
 }
 
-// liveTable compares the memory of runs that evict.
-func liveTable(cells []Cell) string {
+// liveMemoryTable compares the memory of runs that evict.
+func liveMemoryTable(measurements []Measurement) string {
 	var b strings.Builder
 	writeHeader(&b, "nodes/pods", "program", "evictions", "MiB", "of peer-load", "of peer-all", "API requests", "succeeded")
-	all := groupRepetitions(cells, livePhase)
+	all := groupRepetitions(measurements, livePhase)
 	for _, r := range all {
 		var part [2]string
 		for i, p := range []contender{peerLoad, peerAll} {
 			part[i] = "-"
-			if theirs := sameConditions(all, r[0], p.Name); theirs != nil && r[0].Program != p.Name {
+			if theirs := findRepetitions(all, r[0], p.Name); theirs != nil && r[0].Program != p.Name {
 				part[i] = formatNumber(medianOf(r, peakMiB) / medianOf(theirs, peakMiB))
 			}
 		}
-		writeRow(&b, size{r[0].Nodes, r[0].Pods}.String(), r[0].Program, fmt.Sprint(r[0].Evictions),
-			formatNumber(medianOf(r, peakMiB)), part[0], part[1], fmt.Sprint(r[0].Requests), ended(r[0]))
+		writeRow(&b, clusterSize{r[0].Nodes, r[0].Pods}.String(), r[0].Program, fmt.Sprint(r[0].Evictions),
+			formatNumber(medianOf(r, peakMiB)), part[0], part[1], fmt.Sprint(r[0].Requests), describeSuccess(r[0]))
 	}
 	return nonEmptyTable(b.String())
 }
 
-// sameConditions returns the runs of another program under the same conditions as c; nil if there are none.
-func sameConditions(all []repetitions, c Cell, program string) repetitions {
+// findRepetitions returns the runs of another program under the same conditions as c; nil if there are none.
+func findRepetitions(all []repetitions, c Measurement, program string) repetitions {
 	for _, r := range all {
-		if c.Program = program; r[0].same(c) {
+		if c.Program = program; r[0].isRepetitionOf(c) {
 			return r
 		}
 	}
 	return nil
 }
 
-func medianOf(r repetitions, f func(Cell) float64) float64 {
+func medianOf(r repetitions, f func(Measurement) float64) float64 {
 	_, median, _ := r.minMedianMax(f)
 	return median
 }
 
-func ended(c Cell) string {
+func describeSuccess(c Measurement) string {
 	if c.Error != "" {
 		return "no: " + strings.ReplaceAll(firstLine(c.Error), "|", "/")
 	}
@@ -74,16 +74,16 @@ func firstLine(s string) string {
 }
 
 // lastState returns the state after the last round of a real run; nil if no round has ended.
-func (c Cell) lastState() *State {
+func (c Measurement) lastState() *State {
 	if len(c.Rounds) == 0 {
 		return nil
 	}
 	return c.Rounds[len(c.Rounds)-1].After
 }
 
-// finalValue reads a value from the state after a real run.
-func finalValue(f func(State) float64) func(Cell) float64 {
-	return func(c Cell) float64 {
+// valueAfterLastRound reads a value from the state after a real run.
+func valueAfterLastRound(f func(State) float64) func(Measurement) float64 {
+	return func(c Measurement) float64 {
 		if s := c.lastState(); s != nil {
 			return f(*s)
 		}
@@ -92,7 +92,7 @@ func finalValue(f func(State) float64) func(Cell) float64 {
 }
 
 // roundsWithEvictions counts the rounds with evictions.
-func roundsWithEvictions(c Cell) float64 {
+func roundsWithEvictions(c Measurement) float64 {
 	n := 0
 	for _, r := range c.Rounds {
 		if r.Evictions > 0 {
@@ -109,9 +109,9 @@ func landedAbove(s State) float64 {
 	return 100 * float64(s.LandedAbove) / float64(s.Landed)
 }
 
-// planValue reads a value of the first plan; NaN for the descheduler.
-func planValue(f func(Prediction) int) func(Cell) float64 {
-	return func(c Cell) float64 {
+// valueOfFirstPlan reads a value of the first plan; NaN for the descheduler.
+func valueOfFirstPlan(f func(Prediction) int) func(Measurement) float64 {
+	return func(c Measurement) float64 {
 		if c.Prediction == nil {
 			return math.NaN()
 		}
@@ -120,15 +120,15 @@ func planValue(f func(Prediction) int) func(Cell) float64 {
 }
 
 // landedAsPredictedPercent returns the percentage of the first round's evictions that landed as predicted.
-func landedAsPredictedPercent(c Cell) float64 {
+func landedAsPredictedPercent(c Measurement) float64 {
 	if c.Prediction == nil || len(c.Rounds) == 0 || c.Rounds[0].Evictions == 0 {
 		return math.NaN()
 	}
 	return 100 * float64(c.Rounds[0].LandedAsPredicted) / float64(c.Rounds[0].Evictions)
 }
 
-// lastRoundQuiet returns 1 if the last round evicted nothing, otherwise 0.
-func lastRoundQuiet(c Cell) float64 {
+// lastRoundEvictedNothing returns 1 if the last round evicted nothing, otherwise 0.
+func lastRoundEvictedNothing(c Measurement) float64 {
 	if n := len(c.Rounds); n > 0 && c.Rounds[n-1].Evictions == 0 {
 		return 1
 	}
@@ -138,59 +138,60 @@ func lastRoundQuiet(c Cell) float64 {
 // realRows are the rows of realTable.
 var realRows = []struct {
 	name  string
-	value func(Cell) float64
+	value func(Measurement) float64
 	drawn string // name of the drawing; empty for none
 	unit  string // unit in the drawing
 }{
 	{"evictions", evictionCount, "evictions", "evictions"},
 	{"rounds with evictions", roundsWithEvictions, "", ""},
-	{"last round evicts nothing (1: yes)", lastRoundQuiet, "", ""},
-	{"evictions/s in waves, round 1", func(c Cell) float64 {
+	{"last round evicts nothing (1: yes)", lastRoundEvictedNothing, "", ""},
+	{"evictions/s in waves, round 1", func(c Measurement) float64 {
 		if len(c.Rounds) == 0 || c.Rounds[0].PerSecond == 0 {
 			return math.NaN() // no wave is large enough
 		}
 		return c.Rounds[0].PerSecond
 	}, "", ""},
-	{"evictions/s, first to last, round 1", func(c Cell) float64 {
+	{"evictions/s, first to last, round 1", func(c Measurement) float64 {
 		if len(c.Rounds) == 0 {
 			return 0
 		}
 		return c.Rounds[0].OverallRate
 	}, "", ""},
-	{"seconds, all rounds", func(c Cell) float64 { return c.Seconds }, "", ""},
+	{"seconds, all rounds", func(c Measurement) float64 { return c.Seconds }, "", ""},
 	{"CPU seconds", cpuSeconds, "", ""},
 	{"peak memory, MiB", peakMiB, "", ""},
 	{"API requests", requestCount, "", ""},
-	{"standard deviation of CPU share, %", finalValue(func(s State) float64 { return s.CPUStdDev }), "deviation", "percent of allocatable"},
-	{"nodes above target", finalValue(func(s State) float64 { return float64(s.NodesAbove) }), "above", "nodes"},
-	{"nodes whose target is proven unreachable", planValue(func(f Prediction) int { return f.Certified }), "", ""},
-	{"lower bound on evictions (from the plan)", planValue(func(f Prediction) int { return f.MinEvictions }), "", ""},
-	{"Deployments skewed over zones", finalValue(func(s State) float64 { return float64(s.Skewed) }), "skewed", "Deployments"},
-	{"of these, with a required spread constraint", finalValue(func(s State) float64 { return float64(s.Broken) }), "", ""},
-	{"landings above target, %", finalValue(landedAbove), "", ""},
+	{"standard deviation of CPU share, %", valueAfterLastRound(func(s State) float64 { return s.CPUStdDev }),
+		"deviation", "percent of allocatable"},
+	{"nodes above target", valueAfterLastRound(func(s State) float64 { return float64(s.NodesAbove) }), "above", "nodes"},
+	{"nodes whose target is proven unreachable", valueOfFirstPlan(func(f Prediction) int { return f.Certified }), "", ""},
+	{"lower bound on evictions (from the plan)", valueOfFirstPlan(func(f Prediction) int { return f.MinEvictions }), "", ""},
+	{"Deployments skewed over zones", valueAfterLastRound(func(s State) float64 { return float64(s.Skewed) }), "skewed", "Deployments"},
+	{"of these, with a required spread constraint", valueAfterLastRound(func(s State) float64 { return float64(s.Broken) }), "", ""},
+	{"landings above target, %", valueAfterLastRound(landedAbove), "", ""},
 	{"landed as predicted in round 1, %", landedAsPredictedPercent, "", ""},
-	{"pods Pending", finalValue(func(s State) float64 { return float64(s.Pending) }), "", ""},
+	{"pods Pending", valueAfterLastRound(func(s State) float64 { return float64(s.Pending) }), "", ""},
 }
 
-// realTable shows the runs that evict, with one part per target and cluster size and one column per program.
-func realTable(cells []Cell) string {
+// evictionRunTable shows the runs that evict, with one part per target and cluster size and one column per program.
+func evictionRunTable(measurements []Measurement) string {
 	var b strings.Builder
-	all := groupRepetitions(cells, realPhase)
+	all := groupRepetitions(measurements, realPhase)
 	for _, t := range targets {
-		done := map[size]bool{}
+		done := map[clusterSize]bool{}
 		for _, r := range all {
-			z := size{r[0].Nodes, r[0].Pods}
+			z := clusterSize{r[0].Nodes, r[0].Pods}
 			if r[0].Target != t.Name || done[z] {
 				continue
 			}
 			done[z] = true
-			realPart(&b, t, z, all)
+			writeRealTarget(&b, t, z, all)
 		}
 	}
 	return nonEmptyTable(b.String())
 }
 
-func realPart(b *strings.Builder, t target, z size, all []repetitions) {
+func writeRealTarget(b *strings.Builder, t balanceTarget, z clusterSize, all []repetitions) {
 	var columns []repetitions
 	for _, r := range all {
 		if r[0].Target == t.Name && r[0].Nodes == z.nodes && r[0].Pods == z.pods {
@@ -214,28 +215,28 @@ func realPart(b *strings.Builder, t target, z size, all []repetitions) {
 	for _, line := range realRows {
 		values := []string{line.name}
 		for _, r := range columns {
-			values = append(values, r.span(line.value))
+			values = append(values, r.formatRange(line.value))
 		}
 		writeRow(b, values...)
 	}
 	counts := []string{"runs"}
 	for _, r := range columns {
-		counts = append(counts, r.failed())
+		counts = append(counts, r.describeRunCount())
 	}
 	writeRow(b, counts...)
 }
 
 // roundsTable shows every round of every real run.
-func roundsTable(cells []Cell) string {
+func roundsTable(measurements []Measurement) string {
 	var b strings.Builder
 	writeHeader(&b, "nodes/pods", "target", "program", "run", "round", "evictions", "seconds", "1/s",
 		"standard deviation, %", "above", "skewed", "Pending", "load average before, after")
-	for _, c := range cells {
+	for _, c := range measurements {
 		if c.Phase != realPhase {
 			continue
 		}
 		for i, r := range c.Rounds {
-			writeRow(&b, size{c.Nodes, c.Pods}.String(), c.Target, c.Program, fmt.Sprint(c.Run), fmt.Sprint(i+1),
+			writeRow(&b, clusterSize{c.Nodes, c.Pods}.String(), c.Target, c.Program, fmt.Sprint(c.Run), fmt.Sprint(i+1),
 				fmt.Sprint(r.Evictions), formatNumber(r.Seconds), formatNumber(r.OverallRate),
 				formatNumber(r.After.CPUStdDev), fmt.Sprint(r.After.NodesAbove), fmt.Sprint(r.After.Skewed),
 				fmt.Sprint(r.After.Pending), r.LoadBefore+", "+r.LoadAfter)
@@ -244,27 +245,27 @@ func roundsTable(cells []Cell) string {
 	return nonEmptyTable(b.String())
 }
 
-func predictionTable(cells []Cell) string {
+func predictionTable(measurements []Measurement) string {
 	var b strings.Builder
 	writeHeader(&b, "nodes/pods", "target", "run", "moves planned", "evicted",
 		"largest zone difference, %", "nodes in another step of the histogram, %", "actual standard deviation, %")
-	for _, c := range cells {
+	for _, c := range measurements {
 		if c.Phase != realPhase || c.Prediction == nil || len(c.Rounds) == 0 {
 			continue
 		}
 		f := c.Prediction
-		writeRow(&b, size{c.Nodes, c.Pods}.String(), c.Target, fmt.Sprint(c.Run), fmt.Sprint(f.Moves), fmt.Sprint(c.Rounds[0].Evictions),
+		writeRow(&b, clusterSize{c.Nodes, c.Pods}.String(), c.Target, fmt.Sprint(c.Run), fmt.Sprint(f.Moves), fmt.Sprint(c.Rounds[0].Evictions),
 			formatNumber(f.ZonePercent), formatNumber(f.HistogramPercent), formatNumber(c.Rounds[0].After.CPUStdDev))
 	}
 	return nonEmptyTable(b.String())
 }
 
-func dryTable(unit string, f func(Cell) float64) func([]Cell) string {
-	return func(cells []Cell) string {
+func dryRunTable(unit string, f func(Measurement) float64) func([]Measurement) string {
+	return func(measurements []Measurement) string {
 		var b strings.Builder
 		writeHeader(&b, "nodes/pods", "program", unit+": min / median / max", "runs")
-		for _, r := range groupRepetitions(cells, dryPhase) {
-			writeRow(&b, size{r[0].Nodes, r[0].Pods}.String(), r[0].Program, r.span(f), r.failed())
+		for _, r := range groupRepetitions(measurements, dryPhase) {
+			writeRow(&b, clusterSize{r[0].Nodes, r[0].Pods}.String(), r[0].Program, r.formatRange(f), r.describeRunCount())
 		}
 		return nonEmptyTable(b.String())
 	}

@@ -35,8 +35,8 @@ func (b *batch) namespaces() []string {
 	return slices.Compact(out)
 }
 
-// countBookName names the tracker that ignores the budgets' status and counts only pods.
-func (b *batch) countBookName() string { return b.name + "-counts" }
+// countingTrackerName names the tracker that ignores the budgets' status and counts only pods.
+func (b *batch) countingTrackerName() string { return b.name + "-counts" }
 
 // snapshot lists all objects in the batch's namespaces.
 func (b *batch) snapshot(ctx context.Context) ([]runtime.Object, error) {

@@ -17,7 +17,7 @@ import (
 // request and response are the JSON lines that budgetcheck reads and writes.
 type request struct {
 	Op       string               `json:"op"`
-	Book     string               `json:"book"`
+	Tracker  string               `json:"book"`
 	Snapshot string               `json:"snapshot,omitempty"`
 	Now      time.Time            `json:"now,omitzero"`
 	Spent    map[string]time.Time `json:"spent,omitempty"`

@@ -28,7 +28,7 @@ func TestBudgets(t *testing.T) {
 	t.Logf("seed %d, %d cases", seed, n)
 	begun := time.Now()
 	into := newCounts(seed)
-	if err := parallel(2, batches(seed, n), func(b *batch) error {
+	if err := forEachInParallel(2, groupIntoBatches(seed, n), func(b *batch) error {
 		begun := time.Now()
 		err := b.run(t.Context(), max(1, *workers/2), into)
 		t.Logf("%s: %d cases in %s", b.name, len(b.cases), time.Since(begun).Round(time.Second))
@@ -39,10 +39,10 @@ func TestBudgets(t *testing.T) {
 	}); err != nil {
 		t.Error(err)
 	}
-	report(t, into, time.Since(begun))
+	reportResults(t, into, time.Since(begun))
 }
 
-func batches(seed uint64, n int) []*batch {
+func groupIntoBatches(seed uint64, n int) []*batch {
 	var out []*batch
 	for i := range n {
 		if *onlyCase >= 0 && i != *onlyCase {
@@ -58,8 +58,8 @@ func batches(seed uint64, n int) []*batch {
 	return out
 }
 
-// report prints the table, and fails the test for every unexpected answer.
-func report(t *testing.T, into *counts, took time.Duration) {
+// reportResults prints the table, and fails the test for every unexpected answer.
+func reportResults(t *testing.T, into *comparisonCounts, took time.Duration) {
 	t.Logf("in %s:\n%s", took.Round(time.Second), into)
 	reportFailures(t, "count differs from the controller's", into.countMismatches)
 	reportFailures(t, "Evenkeel allows, the server refuses", into.wronglyAllowed)

@@ -7,11 +7,11 @@ import (
 
 // compareEvictions evicts the case's pods in random order. If Evenkeel refuses an eviction, the server first gets a dry
 // run, which changes nothing. A second round then evicts the refused pods anyway, as another client might do.
-func (c *testCase) compareEvictions(ctx context.Context, b *batch, into *counts) error {
+func (c *testCase) compareEvictions(ctx context.Context, b *batch, into *comparisonCounts) error {
 	if err := c.checkCount(b, into); err != nil {
 		return err
 	}
-	t := &comparison{testCase: c, batch: b, into: into, returns: map[string]int{}}
+	t := &caseComparison{testCase: c, batch: b, into: into, returns: map[string]int{}}
 	var later []podPlan
 	for _, i := range c.order {
 		a, err := t.attemptEviction(ctx, c.pods[i], false)
@@ -32,20 +32,20 @@ func (c *testCase) compareEvictions(ctx context.Context, b *batch, into *counts)
 }
 
 // attemptEviction asks Evenkeel, then the server, and records how the answers compare.
-func (t *comparison) attemptEviction(ctx context.Context, p podPlan, really bool) (evictionAttempt, error) {
+func (t *caseComparison) attemptEviction(ctx context.Context, p podPlan, really bool) (evictionAttempt, error) {
 	key := t.namespace + "/" + p.name
 	a := evictionAttempt{pod: p}
 	var err error
-	if a.ours, err = budgetcheck.request(request{Op: "ask", Book: t.batch.name, Taken: t.label(), Pod: key}); err != nil {
+	if a.ours, err = budgetcheck.request(request{Op: "ask", Tracker: t.batch.name, Taken: t.label(), Pod: key}); err != nil {
 		return a, err
 	}
 	a.dryRun = !a.ours.Allowed && !really
-	if a.server, err = evict(ctx, t.batch.pods[key], a.dryRun); err != nil {
+	if a.server, err = sendEviction(ctx, t.batch.pods[key], a.dryRun); err != nil {
 		return a, err
 	}
 	t.recordAnswers(a)
 	if a.server.allowed && !a.dryRun {
-		if a.charged, err = t.charge(key); err != nil {
+		if a.charged, err = t.chargeEviction(key); err != nil {
 			return a, err
 		}
 	}
@@ -61,14 +61,14 @@ func (t *comparison) attemptEviction(ctx context.Context, p podPlan, really bool
 	return a, nil
 }
 
-func (t *comparison) charge(key string) (charged bool, err error) {
-	a, err := budgetcheck.request(request{Op: "take", Book: t.batch.name, Taken: t.label(), Pod: key})
+func (t *caseComparison) chargeEviction(key string) (charged bool, err error) {
+	a, err := budgetcheck.request(request{Op: "take", Tracker: t.batch.name, Taken: t.label(), Pod: key})
 	charged = a.Taken > t.taken
 	t.taken = a.Taken
 	return charged, err
 }
 
-func (t *comparison) recordAnswers(a evictionAttempt) {
+func (t *caseComparison) recordAnswers(a evictionAttempt) {
 	switch {
 	case a.ours.Allowed == a.server.allowed:
 		t.into.countAgreement(a)

@@ -105,12 +105,12 @@ func (s podState) ready() bool {
 
 func (c *testCase) createBudget(ctx context.Context, plan budgetPlan) error {
 	b := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: plan.name}, Spec: plan.spec}
-	if c.flavour == written {
+	if c.scenario == written {
 		b.Labels = map[string]string{frozenLabel: ""}
 	}
 	api := client.PolicyV1().PodDisruptionBudgets(c.namespace)
 	b, err := api.Create(ctx, b, metav1.CreateOptions{})
-	if err != nil || c.flavour != written {
+	if err != nil || c.scenario != written {
 		return err
 	}
 	b.Status = plan.status
@@ -125,9 +125,9 @@ func (c *testCase) createBudget(ctx context.Context, plan budgetPlan) error {
 	return err
 }
 
-// applyFlavour makes the change that the case's flavour describes, after the status has settled.
-func (c *testCase) applyFlavour(ctx context.Context) error {
-	switch c.flavour {
+// applyScenario makes the change that the case's scenario describes, after the status has settled.
+func (c *testCase) applyScenario(ctx context.Context) error {
+	switch c.scenario {
 	case marked:
 		return c.markDisrupted(ctx)
 	case outdated:
@@ -143,7 +143,7 @@ func (c *testCase) applyFlavour(ctx context.Context) error {
 	case rescaled:
 		return c.rescale(ctx)
 	case conflictBefore:
-		_, err := c.spendByConflict(ctx)
+		_, err := c.chargeByConflict(ctx)
 		return err
 	}
 	return nil

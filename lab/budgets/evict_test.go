@@ -21,8 +21,8 @@ type serverAnswer struct {
 	said    string
 }
 
-// evict sends one eviction. Every answer is an error, except success and a refusal because of a budget.
-func evict(ctx context.Context, pod *corev1.Pod, dryRun bool) (serverAnswer, error) {
+// sendEviction sends one eviction. Every answer is an error, except success and a refusal because of a budget.
+func sendEviction(ctx context.Context, pod *corev1.Pod, dryRun bool) (serverAnswer, error) {
 	err := postEviction(ctx, pod.Namespace, pod.Name, pod.UID, dryRun)
 	if err == nil {
 		return serverAnswer{allowed: true}, nil
@@ -35,14 +35,14 @@ func evict(ctx context.Context, pod *corev1.Pod, dryRun bool) (serverAnswer, err
 	switch {
 	case apierrors.HasStatusCause(err, policyv1.DisruptionBudgetCause) &&
 		(s.Code == http.StatusTooManyRequests || s.Code == http.StatusForbidden):
-		return serverAnswer{said: fmt.Sprintf("%d %s", s.Code, causes(s))}, nil
+		return serverAnswer{said: fmt.Sprintf("%d %s", s.Code, causeMessages(s))}, nil
 	case s.Code == http.StatusInternalServerError && strings.Contains(s.Message, "more than one PodDisruptionBudget"):
 		return serverAnswer{said: "500 " + s.Message}, nil
 	}
 	return serverAnswer{}, fmt.Errorf("evicting %s: code %d: %w", pod.Name, s.Code, err)
 }
 
-func causes(s metav1.Status) string {
+func causeMessages(s metav1.Status) string {
 	var out []string
 	for _, c := range s.Details.Causes {
 		out = append(out, c.Message)
@@ -64,9 +64,9 @@ func postEviction(ctx context.Context, ns, name string, uid types.UID, dryRun bo
 		MaxRetries(0).Body(e).Do(ctx).Error()
 }
 
-// spendByConflict sends an eviction with a wrong UID to a pod whose budget allows it. The server refuses the eviction
+// chargeByConflict sends an eviction with a wrong UID to a pod whose budget allows it. The server refuses the eviction
 // but charges the budget. The result is the charged budget; empty if no pod of the case qualifies.
-func (c *testCase) spendByConflict(ctx context.Context) (spent string, err error) {
+func (c *testCase) chargeByConflict(ctx context.Context) (spent string, err error) {
 	for _, plan := range c.budgets {
 		b, err := client.PolicyV1().PodDisruptionBudgets(c.namespace).Get(ctx, plan.name, metav1.GetOptions{})
 		if err != nil {
@@ -76,7 +76,7 @@ func (c *testCase) spendByConflict(ctx context.Context) (spent string, err error
 			continue
 		}
 		for _, p := range c.pods {
-			if p.state != ready || c.budgetsOf(p) != 1 || !budgetSelects(b, p) {
+			if p.state != ready || c.countBudgetsOf(p) != 1 || !budgetSelects(b, p) {
 				continue
 			}
 			err := postEviction(ctx, c.namespace, p.name, noUID, false)

@@ -50,9 +50,9 @@ const (
 	otherUID           ownerKind = "ReplicaSet of the same name, made anew"
 )
 
-// scaled reports whether the disruption controller can read replicas from an owner of this kind. If a budget needs a
+// hasReplicas reports whether the disruption controller can read replicas from an owner of this kind. If a budget needs a
 // scale, its sync fails when the owner of one of its pods has none.
-func (k ownerKind) scaled() bool {
+func (k ownerKind) hasReplicas() bool {
 	switch k {
 	case unscalable, unserved, job, daemonSet, missing, otherUID:
 		return false
@@ -60,37 +60,37 @@ func (k ownerKind) scaled() bool {
 	return true
 }
 
-// flavour names a scenario for the status of a case's budgets.
-type flavour string
+// scenario names a scenario for the status of a case's budgets.
+type scenario string
 
 const (
 	// live: the disruption controller writes the status as usual. With live, evictions follow each other at once; with
 	// liveSettled, each waits until the controller has observed the previous one.
-	live        flavour = "live"
-	liveSettled flavour = "live, settled between"
+	live        scenario = "live"
+	liveSettled scenario = "live, settled between"
 	// marked: some pods were disrupted within the last two minutes and still exist.
-	marked flavour = "live, with evictions not confirmed"
+	marked scenario = "live, with evictions not confirmed"
 	// conflictBefore, conflictAfter: an eviction with a wrong UID was refused but has charged the budget.
-	conflictBefore flavour = "live, refused eviction before the snapshot"
-	conflictAfter  flavour = "live, refused eviction after the snapshot"
+	conflictBefore scenario = "live, refused eviction before the snapshot"
+	conflictAfter  scenario = "live, refused eviction after the snapshot"
 	// rescaled: the owners' replicas changed after the status was written. The controller notices the new replicas when
 	// the next pod changes.
-	rescaled flavour = "live, owners rescaled"
+	rescaled scenario = "live, owners rescaled"
 	// written: the status is random, and the controller cannot overwrite it.
-	written flavour = "controller away, random status"
+	written scenario = "controller away, random status"
 	// outdated: the spec changed after the last status, and the controller cannot update the status.
-	outdated flavour = "controller away, spec changed"
+	outdated scenario = "controller away, spec changed"
 	// rescaledAway: the owners' replicas changed, and the controller cannot update the status.
-	rescaledAway flavour = "controller away, owners rescaled"
+	rescaledAway scenario = "controller away, owners rescaled"
 )
 
-func (f flavour) frozen() bool { return f == written || f == outdated || f == rescaledAway }
+func (f scenario) statusFrozen() bool { return f == written || f == outdated || f == rescaledAway }
 
 type ownerPlan struct {
 	name     string
 	kind     ownerKind
 	replicas int32
-	// later replaces replicas after the status is written, in flavours rescaled and rescaledAway.
+	// later replaces replicas after the status is written, in scenarios rescaled and rescaledAway.
 	later int32
 }
 
@@ -118,7 +118,7 @@ type budgetPlan struct {
 type testCase struct {
 	index     int
 	namespace string
-	flavour   flavour
+	scenario  scenario
 	owners    []ownerPlan
 	pods      []podPlan
 	budgets   []budgetPlan
@@ -132,9 +132,9 @@ func (c *testCase) label() string { return fmt.Sprintf("c%d", c.index) }
 func generate(seed uint64, i int, batch string) *testCase {
 	r := rand.New(rand.NewPCG(seed, uint64(i)))
 	c := &testCase{index: i, namespace: batch}
-	c.flavour = pickWeighted(r, []weighted[flavour]{{live, 30}, {liveSettled, 30}, {marked, 6}, {conflictBefore, 4}, {conflictAfter, 4},
+	c.scenario = pickWeighted(r, []weighted[scenario]{{live, 30}, {liveSettled, 30}, {marked, 6}, {conflictBefore, 4}, {conflictAfter, 4},
 		{written, 14}, {outdated, 5}, {rescaledAway, 5}, {rescaled, 6}})
-	c.settle = c.flavour == liveSettled || !c.flavour.frozen() && c.flavour != live && r.IntN(2) == 0
+	c.settle = c.scenario == liveSettled || !c.scenario.statusFrozen() && c.scenario != live && r.IntN(2) == 0
 	c.addOwners(r)
 	c.addPods(r)
 	c.addBudgets(r)
@@ -181,7 +181,7 @@ func (c *testCase) addPods(r *rand.Rand) {
 		if r.IntN(20) > 0 {
 			p.labels = map[string]string{"case": c.label(), "tier": pickWeighted(r, []weighted[string]{{"a", 3}, {"b", 1}})}
 		}
-		if c.flavour == marked && r.IntN(3) == 0 {
+		if c.scenario == marked && r.IntN(3) == 0 {
 			p.disrupted = pickWeighted(r, []weighted[int]{{1, 3}, {600, 1}})
 		}
 		c.pods = append(c.pods, p)
@@ -197,7 +197,7 @@ func (c *testCase) addPods(r *rand.Rand) {
 			n = int32(r.IntN(11))
 		}
 		c.owners[i].replicas, c.owners[i].later = n, n
-		if c.flavour == rescaled || c.flavour == rescaledAway {
+		if c.scenario == rescaled || c.scenario == rescaledAway {
 			c.owners[i].later = int32(r.IntN(11))
 		}
 	}
@@ -286,8 +286,8 @@ func selectorMatches(s *metav1.LabelSelector, p podPlan) bool {
 	return err == nil && selector.Matches(labels.Set(p.labels))
 }
 
-// budgetsOf returns the number of budgets that select a pod.
-func (c *testCase) budgetsOf(p podPlan) int {
+// countBudgetsOf returns the number of budgets that select a pod.
+func (c *testCase) countBudgetsOf(p podPlan) int {
 	n := 0
 	for _, b := range c.budgets {
 		if selectorMatches(b.spec.Selector, p) {

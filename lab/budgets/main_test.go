@@ -59,7 +59,7 @@ func runTests(m *testing.M) int {
 	defer budgetcheck.stop()
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
-	if err := createShared(ctx, c.Config); err != nil {
+	if err := createSharedObjects(ctx, c.Config); err != nil {
 		return fail(fmt.Errorf("preparing the cluster: %w", err))
 	}
 	return m.Run()

@@ -25,41 +25,41 @@ func controllerRef(apiVersion, kind, name string, uid types.UID) *metav1.OwnerRe
 func (o ownerPlan) create(ctx context.Context, ns string) (*metav1.OwnerReference, error) {
 	switch o.kind {
 	case deployment, rollingOut:
-		d, err := o.deployment(ctx, ns)
+		d, err := o.createDeployment(ctx, ns)
 		if err != nil {
 			return nil, err
 		}
 		above := controllerRef("apps/v1", "Deployment", d.Name, d.UID)
 		if o.kind == rollingOut {
-			if _, err := o.replicaSet(ctx, ns, o.name+"-old", 2, above); err != nil {
+			if _, err := o.createReplicaSet(ctx, ns, o.name+"-old", 2, above); err != nil {
 				return nil, err
 			}
 			// The replicas of the pods' own ReplicaSet differ from the Deployment's.
-			return o.replicaSet(ctx, ns, o.name+"-rs", o.replicas+1, above)
+			return o.createReplicaSet(ctx, ns, o.name+"-rs", o.replicas+1, above)
 		}
-		return o.replicaSet(ctx, ns, o.name+"-rs", o.replicas, above)
+		return o.createReplicaSet(ctx, ns, o.name+"-rs", o.replicas, above)
 	case directDeployment:
-		d, err := o.deployment(ctx, ns)
+		d, err := o.createDeployment(ctx, ns)
 		if err != nil {
 			return nil, err
 		}
 		return controllerRef("apps/v1", "Deployment", d.Name, d.UID), nil
 	case replicaSet:
-		return o.replicaSet(ctx, ns, o.name+"-rs", o.replicas, nil)
+		return o.createReplicaSet(ctx, ns, o.name+"-rs", o.replicas, nil)
 	case ofExtensions:
-		r, err := o.replicaSet(ctx, ns, o.name+"-rs", o.replicas, nil)
+		r, err := o.createReplicaSet(ctx, ns, o.name+"-rs", o.replicas, nil)
 		if err == nil {
 			r.APIVersion = "extensions/v1beta1"
 		}
 		return r, err
 	case foreignReplicaSet:
-		return o.replicaSet(ctx, ns, o.name+"-rs", o.replicas, controllerRef("argoproj.io/v1alpha1", "Rollout", o.name, noUID))
+		return o.createReplicaSet(ctx, ns, o.name+"-rs", o.replicas, controllerRef("argoproj.io/v1alpha1", "Rollout", o.name, noUID))
 	case orphanReplicaSet:
-		return o.replicaSet(ctx, ns, o.name+"-rs", o.replicas, controllerRef("apps/v1", "Deployment", o.name, noUID))
+		return o.createReplicaSet(ctx, ns, o.name+"-rs", o.replicas, controllerRef("apps/v1", "Deployment", o.name, noUID))
 	case missing:
 		return controllerRef("apps/v1", "ReplicaSet", o.name+"-rs", noUID), nil
 	case otherUID:
-		r, err := o.replicaSet(ctx, ns, o.name+"-rs", o.replicas, nil)
+		r, err := o.createReplicaSet(ctx, ns, o.name+"-rs", o.replicas, nil)
 		if err == nil {
 			r.UID = noUID
 		}
@@ -67,10 +67,10 @@ func (o ownerPlan) create(ctx context.Context, ns string) (*metav1.OwnerReferenc
 	case unserved:
 		return controllerRef("nobody.example.org/v1", "Thing", o.name, noUID), nil
 	}
-	return o.createOther(ctx, ns)
+	return o.createNonReplicaSet(ctx, ns)
 }
 
-func (o ownerPlan) createOther(ctx context.Context, ns string) (*metav1.OwnerReference, error) {
+func (o ownerPlan) createNonReplicaSet(ctx context.Context, ns string) (*metav1.OwnerReference, error) {
 	meta, template := metav1.ObjectMeta{Name: o.name}, o.template()
 	switch o.kind {
 	case statefulSet:
@@ -93,14 +93,15 @@ func (o ownerPlan) createOther(ctx context.Context, ns string) (*metav1.OwnerRef
 			Spec: batchv1.JobSpec{Parallelism: &o.replicas, Template: template}}, metav1.CreateOptions{})
 		return controllerRef("batch/v1", "Job", o.name, j.GetUID()), err
 	case scalable:
-		return o.custom(ctx, ns, widgets, "Widget")
+		return o.createCustomOwner(ctx, ns, widgets, "Widget")
 	case unscalable:
-		return o.custom(ctx, ns, gadgets, "Gadget")
+		return o.createCustomOwner(ctx, ns, gadgets, "Gadget")
 	}
 	return nil, fmt.Errorf("unknown kind of owner: %s", o.kind)
 }
 
-func (o ownerPlan) custom(ctx context.Context, ns string, r schema.GroupVersionResource, kind string) (*metav1.OwnerReference, error) {
+func (o ownerPlan) createCustomOwner(ctx context.Context, ns string, r schema.GroupVersionResource,
+	kind string) (*metav1.OwnerReference, error) {
 	x, err := objects.Resource(r).Namespace(ns).Create(ctx, &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": r.GroupVersion().String(), "kind": kind, "metadata": map[string]any{"name": o.name},
 		"spec": map[string]any{"replicas": int64(o.replicas)}}}, metav1.CreateOptions{})
@@ -118,12 +119,12 @@ func (o ownerPlan) template() corev1.PodTemplateSpec {
 	return corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: o.selector().MatchLabels}, Spec: podSpec()}
 }
 
-func (o ownerPlan) deployment(ctx context.Context, ns string) (*appsv1.Deployment, error) {
+func (o ownerPlan) createDeployment(ctx context.Context, ns string) (*appsv1.Deployment, error) {
 	return client.AppsV1().Deployments(ns).Create(ctx, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: o.name},
 		Spec: appsv1.DeploymentSpec{Replicas: &o.replicas, Selector: o.selector(), Template: o.template()}}, metav1.CreateOptions{})
 }
 
-func (o ownerPlan) replicaSet(ctx context.Context, ns, name string, replicas int32,
+func (o ownerPlan) createReplicaSet(ctx context.Context, ns, name string, replicas int32,
 	above *metav1.OwnerReference) (*metav1.OwnerReference, error) {
 	rs := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: appsv1.ReplicaSetSpec{Replicas: &replicas, Selector: o.selector(), Template: o.template()}}

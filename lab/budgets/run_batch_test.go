@@ -11,13 +11,13 @@ import (
 )
 
 // run creates the cases, gives Evenkeel a snapshot of them, and compares the answers for each case.
-func (b *batch) run(ctx context.Context, workers int, into *counts) error {
+func (b *batch) run(ctx context.Context, workers int, into *comparisonCounts) error {
 	for _, ns := range b.namespaces() {
 		if err := createNamespace(ctx, ns); err != nil {
 			return err
 		}
 	}
-	each := func(f func(*testCase) error) error { return parallel(workers, b.cases, f) }
+	each := func(f func(*testCase) error) error { return forEachInParallel(workers, b.cases, f) }
 	if err := each(func(c *testCase) error {
 		if err := c.createObjects(ctx); err != nil {
 			return err
@@ -25,29 +25,29 @@ func (b *batch) run(ctx context.Context, workers int, into *counts) error {
 		if err := c.waitUntilSettled(ctx); err != nil {
 			return err
 		}
-		if err := c.applyFlavour(ctx); err != nil {
+		if err := c.applyScenario(ctx); err != nil {
 			return err
 		}
-		if c.flavour == marked || c.flavour == conflictBefore {
+		if c.scenario == marked || c.scenario == conflictBefore {
 			return c.waitUntilSettled(ctx)
 		}
 		return nil
 	}); err != nil {
 		return err
 	}
-	if err := b.openBooks(ctx, each); err != nil {
+	if err := b.openTrackers(ctx, each); err != nil {
 		return err
 	}
 	defer func() {
-		_, _ = budgetcheck.request(request{Op: "close", Book: b.name})
-		_, _ = budgetcheck.request(request{Op: "close", Book: b.countBookName()})
+		_, _ = budgetcheck.request(request{Op: "close", Tracker: b.name})
+		_, _ = budgetcheck.request(request{Op: "close", Tracker: b.countingTrackerName()})
 	}()
 	return each(func(c *testCase) error { return c.compareEvictions(ctx, b, into) })
 }
 
-// openBooks takes the snapshot, causes the conflicts that must follow it, and opens the trackers.
-func (b *batch) openBooks(ctx context.Context, each func(func(*testCase) error) error) error {
-	path, countPath := filepath.Join(budgetcheck.dir, b.name+".json"), filepath.Join(budgetcheck.dir, b.countBookName()+".json")
+// openTrackers takes the snapshot, causes the conflicts that must follow it, and opens the trackers.
+func (b *batch) openTrackers(ctx context.Context, each func(func(*testCase) error) error) error {
+	path, countPath := filepath.Join(budgetcheck.dir, b.name+".json"), filepath.Join(budgetcheck.dir, b.countingTrackerName()+".json")
 	b.now = time.Now()
 	lists, err := b.snapshot(ctx)
 	if err != nil {
@@ -61,10 +61,10 @@ func (b *batch) openBooks(ctx context.Context, each func(func(*testCase) error) 
 	var mu sync.Mutex
 	spent := map[string]time.Time{}
 	if err := each(func(c *testCase) error {
-		if c.flavour != conflictAfter {
+		if c.scenario != conflictAfter {
 			return nil
 		}
-		name, err := c.spendByConflict(ctx)
+		name, err := c.chargeByConflict(ctx)
 		mu.Lock()
 		defer mu.Unlock()
 		if name != "" {
@@ -74,13 +74,13 @@ func (b *batch) openBooks(ctx context.Context, each func(func(*testCase) error) 
 	}); err != nil {
 		return err
 	}
-	_, err1 := budgetcheck.request(request{Op: "open", Book: b.name, Snapshot: path, Now: b.now, Spent: spent})
-	_, err2 := budgetcheck.request(request{Op: "open", Book: b.countBookName(), Snapshot: countPath, Now: b.now})
+	_, err1 := budgetcheck.request(request{Op: "open", Tracker: b.name, Snapshot: path, Now: b.now, Spent: spent})
+	_, err2 := budgetcheck.request(request{Op: "open", Tracker: b.countingTrackerName(), Snapshot: countPath, Now: b.now})
 	return errors.Join(err1, err2)
 }
 
-// parallel calls f for every item, at most n at a time, and joins the errors.
-func parallel[T any](n int, items []T, f func(T) error) error {
+// forEachInParallel calls f for every item, at most n at a time, and joins the errors.
+func forEachInParallel[T any](n int, items []T, f func(T) error) error {
 	next := make(chan T)
 	var errs []error
 	var mu sync.Mutex

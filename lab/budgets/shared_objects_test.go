@@ -32,8 +32,8 @@ var (
 	gadgets = schema.GroupVersionResource{Group: group, Version: "v1", Resource: "gadgets"}
 )
 
-// createShared creates the node, the custom kinds and the policy that all cases share.
-func createShared(ctx context.Context, controllers *rest.Config) error {
+// createSharedObjects creates the node, the custom kinds and the policy that all cases share.
+func createSharedObjects(ctx context.Context, controllers *rest.Config) error {
 	has := corev1.ResourceList{"cpu": resource.MustParse("1000"), "memory": resource.MustParse("1000Gi"),
 		"pods": resource.MustParse("100000")}
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeName}, Status: corev1.NodeStatus{Capacity: has, Allocatable: has,

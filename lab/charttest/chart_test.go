@@ -65,12 +65,12 @@ func (r release) waitForPod(ctx context.Context, t *testing.T, ownerKind string)
 // uninstall removes the release and waits until all of its objects are deleted.
 func (r release) uninstall(ctx context.Context, t *testing.T) {
 	t.Helper()
-	if len(r.leftovers(ctx, t)) == 0 {
+	if len(r.remainingObjects(ctx, t)) == 0 {
 		t.Fatal("found no objects of the release before uninstalling it, so the search does not work")
 	}
-	r.helm(t, "uninstall", r.name)
+	r.runHelm(t, "uninstall", r.name)
 	eventually(ctx, t, "the objects of the release to be deleted", func() (bool, string) {
-		left := r.leftovers(ctx, t)
+		left := r.remainingObjects(ctx, t)
 		return len(left) == 0, strings.Join(left, ", ")
 	})
 }
@@ -120,7 +120,7 @@ func (r release) checkPermissions(ctx context.Context, t *testing.T, mayEvict bo
 		{false, authorizationv1.ResourceAttributes{Verb: "patch", Resource: "nodes"}},
 		{false, authorizationv1.ResourceAttributes{Verb: "get", Resource: "nodes", Subresource: "proxy"}},
 	} {
-		if got := r.allowed(ctx, t, c.what); got != c.want {
+		if got := r.hasPermission(ctx, t, c.what); got != c.want {
 			t.Errorf("%s %s/%s %s in %q: allowed %v, want %v",
 				c.what.Verb, c.what.Resource, c.what.Subresource, c.what.Name, c.what.Namespace, got, c.want)
 		}
@@ -133,9 +133,9 @@ func TestInstallAsDeployment(t *testing.T) {
 	r.install(ctx, t)
 	r.waitForPod(ctx, t, "ReplicaSet")
 	r.checkPermissions(ctx, t, false)
-	r.helm(t, "upgrade", r.name, chart, "--reuse-values", "--set", "config.dryRun=false")
+	r.runHelm(t, "upgrade", r.name, chart, "--reuse-values", "--set", "config.dryRun=false")
 	r.checkPermissions(ctx, t, true)
-	r.helm(t, "upgrade", r.name, chart, "--reuse-values", "--set", "config.dryRun=true")
+	r.runHelm(t, "upgrade", r.name, chart, "--reuse-values", "--set", "config.dryRun=true")
 	r.checkPermissions(ctx, t, false)
 	r.uninstall(ctx, t)
 }

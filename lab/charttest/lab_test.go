@@ -20,7 +20,7 @@ var lab *controlplane.Cluster
 func TestMain(m *testing.M) {
 	os.Exit(testbed.Main(m, "test-chart", func(ctx context.Context, c *controlplane.Cluster) error {
 		lab = c
-		return seed.Nodes(ctx, c.Client, 3, 1)
+		return seed.CreateNodes(ctx, c.Client, 3, 1)
 	}))
 }
 
@@ -32,7 +32,7 @@ func newRelease(name, namespace string) release {
 func seedThreeZones(ctx context.Context, t *testing.T, client kubernetes.Interface) {
 	t.Helper()
 	const graceSeconds = 30
-	if err := seed.Apps(ctx, client, "shop", seed.ThreeZones([3]int{1, 1, 4}, graceSeconds)); err != nil {
+	if err := seed.CreateApps(ctx, client, "shop", seed.ThreeZoneApps([3]int{1, 1, 4}, graceSeconds)); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

@@ -20,7 +20,7 @@ func (r release) auditedRequests(ctx context.Context, t *testing.T) []auditv1.Ev
 		if err != nil {
 			return false, err.Error()
 		}
-		found = slices.DeleteFunc(all, func(e auditv1.Event) bool { return e.User.Username != r.user() })
+		found = slices.DeleteFunc(all, func(e auditv1.Event) bool { return e.User.Username != r.serviceAccountUser() })
 		return true, ""
 	})
 	return found
@@ -63,7 +63,7 @@ func TestPassWithTheRightsOfTheRelease(t *testing.T) {
 			if out, errs, err := r.runEvenkeel(ctx, t, "config", "check", config); err != nil {
 				t.Fatalf("config check: %v\n%s%s", err, out, errs)
 			}
-			args := append(r.podArgs(ctx, t, kind, config), "--kubeconfig", r.kubeconfigOfPods(ctx, t))
+			args := append(r.podArgs(ctx, t, kind, config), "--kubeconfig", r.writePodKubeconfig(ctx, t))
 			out, errs, err := r.runEvenkeel(ctx, t, args...)
 			if err != nil {
 				t.Fatalf("evenkeel %v: %v\n%s%s", args, err, out, errs)
@@ -102,7 +102,7 @@ func (r release) checkRequests(ctx context.Context, t *testing.T) {
 		}
 	}
 	if len(calls) == 0 || evictions != 2 {
-		t.Errorf("%d requests by %s in the audit log with %d evictions, want 2 evictions", len(calls), r.user(), evictions)
+		t.Errorf("%d requests by %s in the audit log with %d evictions, want 2 evictions", len(calls), r.serviceAccountUser(), evictions)
 	}
 	t.Logf("%d requests, %d evictions, %d events", len(calls), evictions, events)
 }

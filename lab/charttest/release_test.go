@@ -47,7 +47,7 @@ func helmBinary(t *testing.T) string {
 	return strings.TrimSpace(string(out))
 }
 
-func (r release) helm(t *testing.T, args ...string) string {
+func (r release) runHelm(t *testing.T, args ...string) string {
 	t.Helper()
 	home := t.TempDir()
 	cmd := exec.Command(helmBinary(t), append(args, "--namespace", r.namespace)...)
@@ -67,12 +67,12 @@ func (r release) install(ctx context.Context, t *testing.T, args ...string) {
 	if _, err := r.client.CoreV1().Namespaces().Create(ctx, ns, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	r.helm(t, append([]string{"install", r.name, chart}, args...)...)
+	r.runHelm(t, append([]string{"install", r.name, chart}, args...)...)
 }
 
 func (r release) fullname() string { return r.name + "-evenkeel" }
 
-func (r release) user() string {
+func (r release) serviceAccountUser() string {
 	return "system:serviceaccount:" + r.namespace + ":" + r.fullname()
 }
 
@@ -90,8 +90,8 @@ func (r release) writeConfig(ctx context.Context, t *testing.T) string {
 	return path
 }
 
-// kubeconfigOfPods writes a kubeconfig with a token of the release's ServiceAccount, as its pods have.
-func (r release) kubeconfigOfPods(ctx context.Context, t *testing.T) string {
+// writePodKubeconfig writes a kubeconfig with a token of the release's ServiceAccount, as its pods have.
+func (r release) writePodKubeconfig(ctx context.Context, t *testing.T) string {
 	t.Helper()
 	path, err := lab.ServiceAccountKubeconfig(ctx, r.namespace, r.fullname())
 	if err != nil {
@@ -100,10 +100,11 @@ func (r release) kubeconfigOfPods(ctx context.Context, t *testing.T) string {
 	return path
 }
 
-// allowed asks the API server whether the release's ServiceAccount has a permission.
-func (r release) allowed(ctx context.Context, t *testing.T, a authorizationv1.ResourceAttributes) bool {
+// hasPermission asks the API server whether the release's ServiceAccount has a permission.
+func (r release) hasPermission(ctx context.Context, t *testing.T, a authorizationv1.ResourceAttributes) bool {
 	t.Helper()
-	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: r.user(), ResourceAttributes: &a}}
+	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+		User: r.serviceAccountUser(), ResourceAttributes: &a}}
 	review, err := r.client.AuthorizationV1().SubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -123,8 +124,8 @@ func (r release) runEvenkeel(ctx context.Context, t *testing.T, args ...string) 
 	return out.String(), errs.String(), err
 }
 
-// leftovers lists all objects that have the release's label.
-func (r release) leftovers(ctx context.Context, t *testing.T) []string {
+// remainingObjects lists all objects that have the release's label.
+func (r release) remainingObjects(ctx context.Context, t *testing.T) []string {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", r.kubeconfig)
 	if err != nil {

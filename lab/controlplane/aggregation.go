@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-func aggregationFiles(files map[string][]byte) error {
+func addAggregationFiles(files map[string][]byte) error {
 	clients, err := newAuthority("lab-clients")
 	if err != nil {
 		return err
@@ -22,7 +22,7 @@ func aggregationFiles(files map[string][]byte) error {
 		return err
 	}
 	files["client-ca.crt"], files["proxy-ca.crt"] = clients.PEM(), proxies.PEM()
-	files["proxy.crt"], files["proxy.key"], err = proxies.Issue(proxyName)
+	files["proxy.crt"], files["proxy.key"], err = proxies.IssueCertificate(proxyName)
 	return err
 }
 
@@ -57,8 +57,8 @@ func (a *Authority) PEM() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw})
 }
 
-// Issue creates a certificate and its key for a client name and, optionally, server names.
-func (a *Authority) Issue(name string, servers ...string) (cert, key []byte, err error) {
+// IssueCertificate creates a certificate and its key for a client name and, optionally, server names.
+func (a *Authority) IssueCertificate(name string, servers ...string) (cert, key []byte, err error) {
 	k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, nil, err

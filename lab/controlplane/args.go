@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// layout holds the files, the ports and the settings of a control plane from which its components' flags are derived.
-type layout struct {
+// componentLayout holds the files, the ports and the settings of a control plane from which its components' flags are derived.
+type componentLayout struct {
 	// Kubeconfig is the path of the administrator's kubeconfig.
 	Kubeconfig string
 
@@ -30,41 +30,41 @@ var defaultControllers = []string{
 	"serviceaccount-token-controller", "root-ca-certificate-publisher-controller",
 }
 
-func (l *layout) etcdArgs() []string {
+func (l *componentLayout) etcdArgs() []string {
 	return []string{
-		"--data-dir=" + l.path("etcd"), "--log-output=" + l.path("etcd.log"),
+		"--data-dir=" + l.filePath("etcd"), "--log-output=" + l.filePath("etcd.log"),
 		fmt.Sprintf("--client-port=%d", l.ports.etcd), fmt.Sprintf("--peer-port=%d", l.ports.etcdPeer),
 	}
 }
 
-func (l *layout) apiServerArgs() []string {
+func (l *componentLayout) apiServerArgs() []string {
 	return append([]string{
 		fmt.Sprintf("--etcd-servers=http://127.0.0.1:%d", l.ports.etcd),
 		fmt.Sprintf("--secure-port=%d", l.ports.apiServer), "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1",
-		"--cert-dir=" + l.path("certs"), "--service-cluster-ip-range=10.0.0.0/16",
-		"--authorization-mode=Node,RBAC", "--token-auth-file=" + l.path("tokens.csv"), "--anonymous-auth=false",
-		"--service-account-issuer=https://lab.evenkeel.io", "--service-account-key-file=" + l.path("sa.key"),
-		"--service-account-signing-key-file=" + l.path("sa.key"),
+		"--cert-dir=" + l.filePath("certs"), "--service-cluster-ip-range=10.0.0.0/16",
+		"--authorization-mode=Node,RBAC", "--token-auth-file=" + l.filePath("tokens.csv"), "--anonymous-auth=false",
+		"--service-account-issuer=https://lab.evenkeel.io", "--service-account-key-file=" + l.filePath("sa.key"),
+		"--service-account-signing-key-file=" + l.filePath("sa.key"),
 		// TaintNodesByCondition would taint new nodes, and only a node lifecycle controller removes the taint.
 		"--disable-admission-plugins=TaintNodesByCondition",
 		"--endpoint-reconciler-type=none", "--allow-privileged=true",
-		"--audit-policy-file=" + l.path("audit-policy.yaml"), "--audit-log-path=" + l.path("audit.log"),
+		"--audit-policy-file=" + l.filePath("audit-policy.yaml"), "--audit-log-path=" + l.filePath("audit.log"),
 	}, l.aggregationArgs()...)
 }
 
-func (l *layout) schedulerArgs() []string {
+func (l *componentLayout) schedulerArgs() []string {
 	return []string{
-		"--config=" + l.path("scheduler.yaml"), fmt.Sprintf("--secure-port=%d", l.ports.scheduler), "--bind-address=127.0.0.1",
-		"--cert-dir=" + l.path("scheduler-certs"),
+		"--config=" + l.filePath("scheduler.yaml"), fmt.Sprintf("--secure-port=%d", l.ports.scheduler), "--bind-address=127.0.0.1",
+		"--cert-dir=" + l.filePath("scheduler-certs"),
 		"--authentication-skip-lookup=true", "--authentication-kubeconfig=" + l.Kubeconfig, "--authorization-kubeconfig=" + l.Kubeconfig,
 	}
 }
 
-func (l *layout) controllerManagerArgs() []string {
+func (l *componentLayout) controllerManagerArgs() []string {
 	return append([]string{
 		"--kubeconfig=" + l.Kubeconfig, fmt.Sprintf("--secure-port=%d", l.ports.controllerManager), "--bind-address=127.0.0.1",
-		"--cert-dir=" + l.path("controller-manager-certs"), "--leader-elect=false", "--use-service-account-credentials=false",
-		"--service-account-private-key-file=" + l.path("sa.key"), "--root-ca-file=" + l.path("certs/apiserver.crt"),
+		"--cert-dir=" + l.filePath("controller-manager-certs"), "--leader-elect=false", "--use-service-account-credentials=false",
+		"--service-account-private-key-file=" + l.filePath("sa.key"), "--root-ca-file=" + l.filePath("certs/apiserver.crt"),
 		"--controllers=" + strings.Join(l.controllers, ","), "--kube-api-qps=1000", "--kube-api-burst=1000",
 		"--authentication-skip-lookup=true", "--authentication-kubeconfig=" + l.Kubeconfig, "--authorization-kubeconfig=" + l.Kubeconfig,
 	}, l.managerArgs...)
@@ -74,17 +74,17 @@ func (l *layout) controllerManagerArgs() []string {
 const proxyName = "front-proxy-client"
 
 // aggregationArgs returns the API server flags that enable the aggregation layer.
-func (l *layout) aggregationArgs() []string {
+func (l *componentLayout) aggregationArgs() []string {
 	if !l.aggregation {
 		return nil
 	}
 	return []string{
-		"--client-ca-file=" + l.path("client-ca.crt"),
-		"--requestheader-client-ca-file=" + l.path("proxy-ca.crt"), "--requestheader-allowed-names=" + proxyName,
+		"--client-ca-file=" + l.filePath("client-ca.crt"),
+		"--requestheader-client-ca-file=" + l.filePath("proxy-ca.crt"), "--requestheader-allowed-names=" + proxyName,
 		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
 		"--requestheader-group-headers=X-Remote-Group", "--requestheader-username-headers=X-Remote-User",
-		"--proxy-client-cert-file=" + l.path("proxy.crt"), "--proxy-client-key-file=" + l.path("proxy.key"),
+		"--proxy-client-cert-file=" + l.filePath("proxy.crt"), "--proxy-client-key-file=" + l.filePath("proxy.key"),
 	}
 }
 
-func (l *layout) path(name string) string { return filepath.Join(l.dir, name) }
+func (l *componentLayout) filePath(name string) string { return filepath.Join(l.dir, name) }

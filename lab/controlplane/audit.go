@@ -17,7 +17,7 @@ import (
 // Audit returns the audit events so far. With the default policy, these are every eviction and every request of a
 // ServiceAccount.
 func (c *Cluster) Audit() ([]auditv1.Event, error) {
-	data, err := os.ReadFile(c.path("audit.log"))
+	data, err := os.ReadFile(c.filePath("audit.log"))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil // the API server creates the file with the first event
 	}
@@ -63,10 +63,10 @@ func (c *Cluster) ServiceAccountKubeconfig(ctx context.Context, namespace, name 
 }
 
 // AuditLog returns the path of the audit log.
-func (c *Cluster) AuditLog() string { return c.path("audit.log") }
+func (c *Cluster) AuditLog() string { return c.filePath("audit.log") }
 
 // UserKubeconfig writes a kubeconfig for one of Options.Users and returns its path.
 func (c *Cluster) UserKubeconfig(u User) (string, error) {
-	path := c.path("kubeconfig-user-" + u.Name)
+	path := c.filePath("kubeconfig-user-" + u.Name)
 	return path, c.writeKubeconfigFor(path, u.Token, "")
 }

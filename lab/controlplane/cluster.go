@@ -14,7 +14,7 @@ import (
 
 // Cluster is a running control plane.
 type Cluster struct {
-	layout
+	componentLayout
 	Client kubernetes.Interface
 	Config *rest.Config
 
@@ -30,8 +30,8 @@ type Cluster struct {
 	schedulerEnded chan struct{}
 }
 
-// await polls until ask returns no error, a component fails, or the time limit has passed.
-func (c *Cluster) await(ctx context.Context, limit time.Duration, ask func() error) error {
+// pollUntil polls until ask returns no error, a component fails, or the time limit has passed.
+func (c *Cluster) pollUntil(ctx context.Context, limit time.Duration, ask func() error) error {
 	var last error
 	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, limit, true, func(context.Context) (bool, error) {
 		select {

@@ -49,7 +49,7 @@ rules:
 - level: None
 `
 
-func (l *layout) writeFiles(o Options) error {
+func (l *componentLayout) writeFiles(o Options) error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func (l *layout) writeFiles(o Options) error {
 	if len(o.AuditPolicy) > 0 {
 		policy = o.AuditPolicy
 	}
-	tokens := l.token() + ",admin,admin,system:masters\n"
+	tokens := l.ensureAdminToken() + ",admin,admin,system:masters\n"
 	for _, u := range o.Users {
 		tokens += fmt.Sprintf("%s,%s,%s,%s\n", u.Token, u.Name, u.Name, u.Group)
 	}
@@ -81,19 +81,19 @@ func (l *layout) writeFiles(o Options) error {
 		files["stages.yaml"] = append(append(slices.Clone(stages), "\n---\n"...), usage...)
 	}
 	if o.Aggregation {
-		if err := aggregationFiles(files); err != nil {
+		if err := addAggregationFiles(files); err != nil {
 			return fmt.Errorf("creating certificates for the aggregation layer: %w", err)
 		}
 	}
 	var errs []error
 	for name, data := range files {
-		errs = append(errs, os.WriteFile(l.path(name), data, 0o600))
+		errs = append(errs, os.WriteFile(l.filePath(name), data, 0o600))
 	}
 	return errors.Join(errs...)
 }
 
-// token returns the administrator's token, which is random for each lab.
-func (l *layout) token() string {
+// ensureAdminToken returns the administrator's token, which is random for each lab.
+func (l *componentLayout) ensureAdminToken() string {
 	if l.adminToken == "" {
 		b := make([]byte, 16)
 		_, _ = rand.Read(b) // crypto/rand never fails
@@ -103,12 +103,12 @@ func (l *layout) token() string {
 }
 
 // writeKubeconfig returns an error until the API server has written its certificate.
-func (l *layout) writeKubeconfig() error {
-	return l.writeKubeconfigFor(l.Kubeconfig, l.token(), "")
+func (l *componentLayout) writeKubeconfig() error {
+	return l.writeKubeconfigFor(l.Kubeconfig, l.ensureAdminToken(), "")
 }
 
-func (l *layout) writeKubeconfigFor(path, token, namespace string) error {
-	ca, err := os.ReadFile(l.path("certs/apiserver.crt"))
+func (l *componentLayout) writeKubeconfigFor(path, token, namespace string) error {
+	ca, err := os.ReadFile(l.filePath("certs/apiserver.crt"))
 	if err != nil {
 		return err
 	}
@@ -121,8 +121,8 @@ func (l *layout) writeKubeconfigFor(path, token, namespace string) error {
 }
 
 // redirectLogs redirects the components' log to a file. The components write to os.Stderr.
-func (l *layout) redirectLogs() error {
-	f, err := os.Create(l.path("components.log"))
+func (l *componentLayout) redirectLogs() error {
+	f, err := os.Create(l.filePath("components.log"))
 	if err != nil {
 		return err
 	}
@@ -133,8 +133,8 @@ func (l *layout) redirectLogs() error {
 }
 
 // logTail returns the last lines of the components' log for error messages.
-func (l *layout) logTail() string {
-	b, err := os.ReadFile(l.path("components.log"))
+func (l *componentLayout) logTail() string {
+	b, err := os.ReadFile(l.filePath("components.log"))
 	if err != nil {
 		return ""
 	}
@@ -161,7 +161,7 @@ func checkURL(url string) error {
 
 // schedulerConfig adds the connection settings to a scheduler configuration. Leader election is disabled, because
 // losing the Lease would end the whole process.
-func (l *layout) schedulerConfig(config []byte) ([]byte, error) {
+func (l *componentLayout) schedulerConfig(config []byte) ([]byte, error) {
 	x := map[string]any{"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
 	if len(config) > 0 {
 		if err := yaml.UnmarshalStrict(config, &x); err != nil {

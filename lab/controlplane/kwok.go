@@ -12,7 +12,7 @@ func (c *Cluster) runKwok(ctx context.Context, path string) error {
 	if path == "" {
 		return errors.New("the path of the kwok program is empty; build kwok with `make lab`")
 	}
-	return c.spawn(ctx, "kwok", []string{path, "--kubeconfig=" + c.Kubeconfig, "--config=" + c.path("stages.yaml"),
+	return c.startProcess(ctx, "kwok", []string{path, "--kubeconfig=" + c.Kubeconfig, "--config=" + c.filePath("stages.yaml"),
 		"--manage-all-nodes=false", "--manage-nodes-with-annotation-selector=" + NodeAnnotation + "=fake",
 		fmt.Sprintf("--server-address=127.0.0.1:%d", c.ports.kwok)})
 }

@@ -30,13 +30,13 @@ func (c *Cluster) Component(name string) *Process { return c.processes[name] }
 // Spawn starts another process beside the components. The process ends with the cluster. If the process ends earlier,
 // Failed reports the end of its output.
 func (c *Cluster) Spawn(name string, argv ...string) (*Process, error) {
-	err := c.spawn(c.lifetime, name, argv)
+	err := c.startProcess(c.lifetime, name, argv)
 	return c.processes[name], err
 }
 
-// spawn starts a process. If the process ends before Stop, Failed reports an error.
-func (c *Cluster) spawn(ctx context.Context, name string, argv []string) error {
-	p := &Process{argv: argv, log: c.path(name + "-process.log"), cluster: c, ctx: ctx}
+// startProcess starts a process. If the process ends before Stop, Failed reports an error.
+func (c *Cluster) startProcess(ctx context.Context, name string, argv []string) error {
+	p := &Process{argv: argv, log: c.filePath(name + "-process.log"), cluster: c, ctx: ctx}
 	c.processes[name] = p
 	return p.Start()
 }
@@ -110,11 +110,11 @@ func (p *Process) Kill() error {
 	return nil
 }
 
-// run starts a component. A component that ends before Stop is a failure.
-func (c *Cluster) run(ctx context.Context, name string, args []string) {
+// startComponent starts a component. A component that ends before Stop is a failure.
+func (c *Cluster) startComponent(ctx context.Context, name string, args []string) {
 	if len(c.command) > 0 {
 		argv := append(append(slices.Clone(c.command), name), args...)
-		if err := c.spawn(ctx, name, argv); err != nil {
+		if err := c.startProcess(ctx, name, argv); err != nil {
 			c.failed <- err
 		}
 		return

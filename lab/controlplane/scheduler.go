@@ -12,7 +12,7 @@ import (
 // startScheduler runs kube-scheduler until Reschedule or Stop.
 func (c *Cluster) startScheduler(ctx context.Context) {
 	if len(c.command) > 0 {
-		c.run(ctx, Scheduler, c.schedulerArgs())
+		c.startComponent(ctx, Scheduler, c.schedulerArgs())
 		return
 	}
 	ctx, c.endScheduler = context.WithCancel(ctx)
@@ -27,14 +27,14 @@ func (c *Cluster) startScheduler(ctx context.Context) {
 	})
 }
 
-// Reschedule restarts kube-scheduler with a new configuration, like Options.SchedulerConfig. Reschedule returns when
+// RestartScheduler restarts kube-scheduler with a new configuration, like Options.SchedulerConfig. RestartScheduler returns when
 // the new scheduler answers.
-func (c *Cluster) Reschedule(ctx context.Context, config []byte) error {
+func (c *Cluster) RestartScheduler(ctx context.Context, config []byte) error {
 	text, err := c.schedulerConfig(config)
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(c.path("scheduler.yaml"), text, 0o600); err != nil {
+	if err := os.WriteFile(c.filePath("scheduler.yaml"), text, 0o600); err != nil {
 		return err
 	}
 	if err := c.StopScheduler(); err != nil {
@@ -45,7 +45,7 @@ func (c *Cluster) Reschedule(ctx context.Context, config []byte) error {
 	}
 	configz.Delete("componentconfig") // kube-scheduler registers it once per process
 	c.startScheduler(c.lifetime)
-	return c.schedulerAnswers(ctx)
+	return c.waitForScheduler(ctx)
 }
 
 // StopScheduler stops kube-scheduler and waits until it has ended. Pods stay Pending until Reschedule starts the
@@ -70,11 +70,11 @@ func (c *Cluster) restarted(ctx context.Context, p *Process) error {
 	if err := p.Start(); err != nil {
 		return err
 	}
-	return c.schedulerAnswers(ctx)
+	return c.waitForScheduler(ctx)
 }
 
-func (c *Cluster) schedulerAnswers(ctx context.Context) error {
-	if err := c.await(ctx, 60*time.Second, func() error { return checkHealth(c.ports.scheduler) }); err != nil {
+func (c *Cluster) waitForScheduler(ctx context.Context) error {
+	if err := c.pollUntil(ctx, 60*time.Second, func() error { return checkHealth(c.ports.scheduler) }); err != nil {
 		return fmt.Errorf("starting kube-scheduler: %w\n%s", err, c.logTail())
 	}
 	return nil

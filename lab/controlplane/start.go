@@ -18,9 +18,9 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("creating the lab's folder: %w", err)
 	}
-	l := layout{Kubeconfig: filepath.Join(dir, "kubeconfig"), dir: dir,
+	l := componentLayout{Kubeconfig: filepath.Join(dir, "kubeconfig"), dir: dir,
 		controllers: defaultControllers, managerArgs: o.ControllerManagerFlags, aggregation: o.Aggregation}
-	c := &Cluster{layout: l, command: o.Command, processes: map[string]*Process{},
+	c := &Cluster{componentLayout: l, command: o.Command, processes: map[string]*Process{},
 		failed: make(chan error, 16), etcdEnded: make(chan struct{})}
 	if len(o.Controllers) > 0 {
 		c.controllers = o.Controllers
@@ -53,30 +53,30 @@ func (c *Cluster) start(ctx context.Context, o Options) error {
 		return err
 	}
 	if o.Etcd != "" {
-		if err := os.CopyFS(c.path("etcd"), os.DirFS(o.Etcd)); err != nil {
+		if err := os.CopyFS(c.filePath("etcd"), os.DirFS(o.Etcd)); err != nil {
 			return fmt.Errorf("copying the data of etcd: %w", err)
 		}
 	}
-	c.run(ctx, Etcd, c.etcdArgs())
+	c.startComponent(ctx, Etcd, c.etcdArgs())
 	etcdHealth := fmt.Sprintf("http://127.0.0.1:%d/health", c.ports.etcd)
-	if err := c.await(ctx, 60*time.Second, func() error { return checkURL(etcdHealth) }); err != nil {
+	if err := c.pollUntil(ctx, 60*time.Second, func() error { return checkURL(etcdHealth) }); err != nil {
 		return fmt.Errorf("starting etcd: %w", err)
 	}
 	say("etcd is up")
-	c.run(ctx, APIServer, c.apiServerArgs())
+	c.startComponent(ctx, APIServer, c.apiServerArgs())
 	if err := c.connect(ctx); err != nil {
 		return fmt.Errorf("starting kube-apiserver: %w", err)
 	}
 	say("kube-apiserver is up")
 	c.startScheduler(ctx)
-	c.run(ctx, ControllerManager, c.controllerManagerArgs())
+	c.startComponent(ctx, ControllerManager, c.controllerManagerArgs())
 	if !o.WithoutKwok {
 		if err := c.runKwok(ctx, o.Kwok); err != nil {
 			return fmt.Errorf("starting kwok: %w", err)
 		}
 	}
 	for name, port := range map[string]int{Scheduler: c.ports.scheduler, ControllerManager: c.ports.controllerManager} {
-		if err := c.await(ctx, 60*time.Second, func() error { return checkHealth(port) }); err != nil {
+		if err := c.pollUntil(ctx, 60*time.Second, func() error { return checkHealth(port) }); err != nil {
 			return fmt.Errorf("starting %s: %w", name, err)
 		}
 	}
@@ -85,7 +85,7 @@ func (c *Cluster) start(ctx context.Context, o Options) error {
 }
 
 func (c *Cluster) connect(ctx context.Context) error {
-	if err := c.await(ctx, 60*time.Second, c.writeKubeconfig); err != nil {
+	if err := c.pollUntil(ctx, 60*time.Second, c.writeKubeconfig); err != nil {
 		return err
 	}
 	conf, err := clientcmd.BuildConfigFromFlags("", c.Kubeconfig)
@@ -97,7 +97,7 @@ func (c *Cluster) connect(ctx context.Context) error {
 	if c.Client, err = kubernetes.NewForConfig(conf); err != nil {
 		return err
 	}
-	return c.await(ctx, 60*time.Second, func() error {
+	return c.pollUntil(ctx, 60*time.Second, func() error {
 		if _, err := c.Client.Discovery().RESTClient().Get().AbsPath("/readyz").DoRaw(ctx); err != nil {
 			return err
 		}

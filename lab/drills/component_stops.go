@@ -27,9 +27,9 @@ func onEviction(n int, f func()) (func(*process, proxy.Class, int, proxy.Moment)
 	}, fired
 }
 
-// repeat unbalances the workload and calls attempt, until the failure has occurred in all repetitions or too many
+// repeatFailure unbalances the workload and calls attempt, until the failure has occurred in all repetitions or too many
 // attempts missed it. Finally, repeat runs a pass without faults.
-func (s *drillRun) repeat(ctx context.Context, attempt func(try int) error) error {
+func (s *drillRun) repeatFailure(ctx context.Context, attempt func(try int) error) error {
 	s.minEvictions = s.reps
 	for try := 0; s.completed < s.reps && try < 3*s.reps; try++ {
 		if err := s.workload.unbalance(ctx, s.random); err != nil {
@@ -68,11 +68,11 @@ func stopComponent(name string) func(context.Context, *drillRun) error {
 		if err := s.configure(ctx, "0 0 1 1 *"); err != nil {
 			return err
 		}
-		return s.repeat(ctx, func(int) error { return s.stopOnce(ctx, name) })
+		return s.repeatFailure(ctx, func(int) error { return s.stopComponentOnce(ctx, name) })
 	}
 }
 
-func (s *drillRun) stopOnce(ctx context.Context, name string) error {
+func (s *drillRun) stopComponentOnce(ctx context.Context, name string) error {
 	comp, err := s.component(name)
 	if err != nil {
 		return err

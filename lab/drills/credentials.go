@@ -30,7 +30,7 @@ func deleteTokenPods(ctx context.Context, s *drillRun) error {
 	if err := s.configureSlowPass(ctx); err != nil {
 		return err
 	}
-	return s.repeat(ctx, func(try int) error { return s.deleteTokenPod(ctx, try) })
+	return s.repeatFailure(ctx, func(try int) error { return s.deleteTokenPod(ctx, try) })
 }
 
 func (s *drillRun) deleteTokenPod(ctx context.Context, i int) error {
@@ -88,7 +88,7 @@ func revokePermissions(ctx context.Context, s *drillRun) error {
 		return err
 	}
 	rights := []string{evictRole, stateRole, leaseRole, readRole}
-	return s.repeat(ctx, func(int) error { return s.revokePermission(ctx, rights[s.completed%len(rights)]) })
+	return s.repeatFailure(ctx, func(int) error { return s.revokePermission(ctx, rights[s.completed%len(rights)]) })
 }
 
 func (s *drillRun) revokePermission(ctx context.Context, right string) error {

@@ -158,7 +158,7 @@ func (s *drillRun) verify(ctx context.Context) (auditverifier.Result, int, error
 	if err != nil {
 		return auditverifier.Result{}, 0, err
 	}
-	changes, gaps := s.recorder.snapshot()
+	changes, gaps := s.recorder.recordedChanges()
 	c := auditverifier.Evidence{Changes: changes, Events: events, Reports: reports, Rules: s.rules,
 		Ours: func(u string) bool { return s.users[u] }, Namespace: s.namespace}
 	v := c.Verify()

@@ -25,7 +25,7 @@ func allDrills() []drill {
 	list := []drill{
 		{"faulty-proxy", 100, 3, 90 * time.Minute, runFaultyPasses},
 		{"kill-9", 60, 1, 90 * time.Minute, killPasses},
-		{"hour-across-kills", 6, 0, 20 * time.Minute, hourAcrossKills},
+		{"hour-across-kills", 6, 0, 20 * time.Minute, checkHourLimitAcrossKills},
 		{"leader-cut-off", 20, 0, 80 * time.Minute, cutOffLeader},
 	}
 	for _, name := range components {
@@ -58,7 +58,7 @@ func Run(ctx context.Context, o Options) error {
 	if _, err := os.Stat(o.Evenkeel); err != nil {
 		return fmt.Errorf("finding the evenkeel binary: %w", err)
 	}
-	rows, err := readRows(o.Results)
+	rows, err := readResults(o.Results)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func Run(ctx context.Context, o Options) error {
 		if o.Run != nil && !o.Run.MatchString(d.name) || o.Short && d.short == 0 {
 			continue
 		}
-		if _, done := findRow(rows, d.name); !done {
+		if _, done := findResult(rows, d.name); !done {
 			todo = append(todo, d)
 		}
 	}
@@ -84,7 +84,7 @@ func Run(ctx context.Context, o Options) error {
 				return fmt.Errorf("drill %s: %w", d.name, err)
 			}
 			rows = append(rows, r)
-			if err := writeRows(o.Results, rows); err != nil {
+			if err := writeResults(o.Results, rows); err != nil {
 				return err
 			}
 		}
@@ -99,7 +99,7 @@ func Run(ctx context.Context, o Options) error {
 }
 
 // runDrill runs one drill in its own namespace.
-func (a *environment) runDrill(ctx context.Context, d drill) (row, error) {
+func (a *environment) runDrill(ctx context.Context, d drill) (drillResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.limit)
 	defer cancel()
 	reps := d.reps
@@ -116,10 +116,10 @@ func (a *environment) runDrill(ctx context.Context, d drill) (row, error) {
 		rules:  defaultRules(), users: map[string]bool{}, notes: map[string]int{}}
 	begun := time.Now()
 	if err := a.createNamespace(ctx, s.namespace); err != nil {
-		return row{}, err
+		return drillResult{}, err
 	}
 	if _, err := a.audit.readNew(); err != nil { // skip events of earlier drills
-		return row{}, err
+		return drillResult{}, err
 	}
 	a.recorder.reset(s.namespace)
 	err := d.run(ctx, s)
@@ -127,13 +127,13 @@ func (a *environment) runDrill(ctx context.Context, d drill) (row, error) {
 		p.kill()
 	}
 	if err != nil {
-		return row{}, errors.Join(err, a.checkComponents())
+		return drillResult{}, errors.Join(err, a.checkComponents())
 	}
 	v, reports, err := s.verify(ctx)
 	if err != nil {
-		return row{}, err
+		return drillResult{}, err
 	}
-	r := row{Name: d.name, Seed: a.options.Seed, Reps: s.completed, Processes: len(s.processes),
+	r := drillResult{Name: d.name, Seed: a.options.Seed, Reps: s.completed, Processes: len(s.processes),
 		Requested: v.Requested, Evictions: v.Evictions, Reports: reports,
 		Seconds: int(time.Since(begun).Seconds()), Violations: map[auditverifier.Kind]int{}, Notes: s.notes}
 	for _, x := range v.Violations {

@@ -63,12 +63,12 @@ func TestEveryBaitSaysSo(t *testing.T) {
 func TestAPodIsHealthyWhileReadyAndNotTerminating(t *testing.T) {
 	p := &corev1.Pod{Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue},
 		{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "EvictionByEvictionAPI"}}}}
-	if w := podOf(p); !w.Ready || w.Terminating || !w.ByEviction {
+	if w := newRecordedPod(p); !w.Ready || w.Terminating || !w.ByEviction {
 		t.Errorf("a Ready pod: %+v", w)
 	}
 	now := metav1.Now()
 	p.DeletionTimestamp = &now
-	if w := podOf(p); w.Ready || !w.Terminating {
+	if w := newRecordedPod(p); w.Ready || !w.Terminating {
 		t.Errorf("a terminating pod: %+v", w)
 	}
 }
@@ -80,10 +80,10 @@ func TestAGapIsCounted(t *testing.T) {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "workload-a", Name: "x", ResourceVersion: "7"}}
 	w.Add(pod)
 	w.Error(&metav1.Status{Code: 410})
-	if at := r.readWatch(source{name: "pods"}, w, "6"); at != "" {
+	if at := r.readWatch(watchedKind{name: "pods"}, w, "6"); at != "" {
 		t.Errorf("watch continues at %q, want a new list", at)
 	}
-	if changes, gaps := r.snapshot(); gaps != 1 || len(changes) != 1 || changes[0].Revision != 7 {
+	if changes, gaps := r.recordedChanges(); gaps != 1 || len(changes) != 1 || changes[0].Revision != 7 {
 		t.Errorf("got %d gaps and changes %v", gaps, changes)
 	}
 }
@@ -94,7 +94,7 @@ func TestWhatVanishedUnseenIsGone(t *testing.T) {
 	r.recordState("pods", &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "workload-a", Name: "x", ResourceVersion: "7"}}, false)
 	r.recordState("nodes", &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1", ResourceVersion: "8"}}, false)
 	r.recordDeleted("pods", map[string]bool{}, 9)
-	changes, _ := r.snapshot()
+	changes, _ := r.recordedChanges()
 	if last := changes[len(changes)-1]; len(changes) != 3 || !last.Gone || last.Pod == nil || last.Revision != 9 {
 		t.Errorf("%+v", changes)
 	}
@@ -124,12 +124,12 @@ func TestTheSameSeedKillsAtTheSamePoints(t *testing.T) {
 
 func TestOnlyDrillsThatPassedAreKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "results.json")
-	rows := []row{{Name: "good", Violations: map[auditverifier.Kind]int{}},
+	rows := []drillResult{{Name: "good", Violations: map[auditverifier.Kind]int{}},
 		{Name: "bad", Violations: map[auditverifier.Kind]int{auditverifier.EvictedTwice: 1}}}
-	if err := writeRows(path, rows); err != nil {
+	if err := writeResults(path, rows); err != nil {
 		t.Fatal(err)
 	}
-	got, err := readRows(path)
+	got, err := readResults(path)
 	if err != nil || len(got) != 1 || got[0].Name != "good" {
 		t.Errorf("%+v, %v", got, err)
 	}

@@ -73,7 +73,7 @@ func newEnvironment(ctx context.Context, o Options) (*environment, error) {
 		os.RemoveAll(dir)
 		return nil, err
 	}
-	if err := a.prepare(ctx); err != nil {
+	if err := a.prepareCluster(ctx); err != nil {
 		a.close()
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (a *environment) close() {
 	os.RemoveAll(a.dir)
 }
 
-func (a *environment) prepare(ctx context.Context) error {
+func (a *environment) prepareCluster(ctx context.Context) error {
 	a.ca = a.cluster.Config.CAData
 	if len(a.ca) == 0 {
 		var err error
@@ -96,7 +96,7 @@ func (a *environment) prepare(ctx context.Context) error {
 		}
 	}
 	a.audit = auditLog{path: a.cluster.AuditLog()}
-	for _, role := range roles() {
+	for _, role := range permissionRoles() {
 		if _, err := a.cluster.Client.RbacV1().ClusterRoles().Create(ctx, &role, metav1.CreateOptions{}); err != nil {
 			return err
 		}
@@ -122,7 +122,7 @@ const (
 	stateRole = "evenkeel-drills-state"
 )
 
-func roles() []rbacv1.ClusterRole {
+func permissionRoles() []rbacv1.ClusterRole {
 	rule := func(groups, resources string, verbs ...string) rbacv1.PolicyRule {
 		return rbacv1.PolicyRule{APIGroups: strings.Split(groups, ","), Resources: strings.Split(resources, ","), Verbs: verbs}
 	}

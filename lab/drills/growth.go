@@ -57,7 +57,7 @@ func runGrowth(ctx context.Context, s *drillRun) error {
 	if !p.wait(ctx, 30*time.Second) {
 		s.addViolation(auditverifier.ProcessFailure, p.user, "the process did not end within 30s of SIGTERM")
 	}
-	s.recordGrowth(p, measure(samples, warmUp(s.reps)))
+	s.recordGrowth(p, computeGrowth(samples, warmUpPasses(s.reps)))
 	if err := s.workload.cordonAllBut(ctx, 0); err != nil { // the last unbalancing may have been interrupted
 		return err
 	}
@@ -91,7 +91,7 @@ func (p *process) metricsAddress(ctx context.Context) (at string, err error) {
 }
 
 // collectSamples reads the metrics four times a second until the process has made all passes.
-func (s *drillRun) collectSamples(ctx context.Context, p *process, address string) (all []sample, err error) {
+func (s *drillRun) collectSamples(ctx context.Context, p *process, address string) (all []metricsSample, err error) {
 	client := &http.Client{Transport: &http.Transport{}, Timeout: 20 * time.Second}
 	defer client.CloseIdleConnections()
 	file, err := os.Create(strings.TrimSuffix(p.out, ".out") + ".samples") // kept if the drill finds a violation
@@ -108,7 +108,7 @@ func (s *drillRun) collectSamples(ctx context.Context, p *process, address strin
 			return nil, fmt.Errorf("the process ended after %d passes: %s", s.completed, s.exitSummary(p))
 		default:
 		}
-		now, err := scrape(ctx, client, address)
+		now, err := scrapeMetrics(ctx, client, address)
 		if err != nil {
 			return nil, err
 		}
@@ -123,11 +123,11 @@ func (s *drillRun) collectSamples(ctx context.Context, p *process, address strin
 }
 
 // recordGrowth notes the figures, and adds a violation for each figure that exceeds its limit.
-func (s *drillRun) recordGrowth(p *process, f figures) {
+func (s *drillRun) recordGrowth(p *process, f growthFigures) {
 	s.logProgress("%s", f)
 	s.notes["goroutines early"], s.notes["goroutines late"] = f.early, f.late
 	s.notes["live heap growth in bytes per pass"] = int(f.growthPerPass)
-	for _, wrong := range f.problems() {
+	for _, wrong := range f.exceededLimits() {
 		s.addViolation(auditverifier.ProcessFailure, p.user, "%s (%s)", wrong, f)
 	}
 }

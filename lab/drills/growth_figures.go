@@ -10,31 +10,31 @@ import (
 	"strings"
 )
 
-// sample holds the metrics of a process at one moment.
-type sample struct {
+// metricsSample holds the metrics of a process at one moment.
+type metricsSample struct {
 	passes        int // passes that were allowed to evict
 	goroutines    int
 	liveBytes     float64 // live heap in bytes after the last garbage collection
 	residentBytes float64 // bytes
 }
 
-func (s sample) String() string {
+func (s metricsSample) String() string {
 	return fmt.Sprintf("pass %d: %d goroutines, %.2f MB live, %.1f MB resident", s.passes, s.goroutines, s.liveBytes/1e6,
 		s.residentBytes/1e6)
 }
 
-func scrape(ctx context.Context, client *http.Client, address string) (sample, error) {
+func scrapeMetrics(ctx context.Context, client *http.Client, address string) (metricsSample, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return sample{}, err
+		return metricsSample{}, err
 	}
 	r, err := client.Do(req)
 	if err != nil {
-		return sample{}, fmt.Errorf("reading metrics: %w", err)
+		return metricsSample{}, fmt.Errorf("reading metrics: %w", err)
 	}
 	defer r.Body.Close()
 	if r.StatusCode != http.StatusOK {
-		return sample{}, fmt.Errorf("reading metrics: %s", r.Status)
+		return metricsSample{}, fmt.Errorf("reading metrics: %s", r.Status)
 	}
 	return readSample(r.Body)
 }
@@ -42,7 +42,7 @@ func scrape(ctx context.Context, client *http.Client, address string) (sample, e
 // readSample parses the Prometheus text format. The garbage collector starts the next cycle at (100+GOGC)% of the live
 // heap that the last cycle found. The metric of the next cycle therefore yields the live heap without a forced
 // collection. Stacks are too small to matter in this calculation.
-func readSample(in io.Reader) (s sample, err error) {
+func readSample(in io.Reader) (s metricsSample, err error) {
 	seen := map[string]bool{}
 	for lines := bufio.NewScanner(in); lines.Scan(); {
 		name, text, _ := strings.Cut(lines.Text(), " ")
@@ -63,13 +63,13 @@ func readSample(in io.Reader) (s sample, err error) {
 			continue
 		}
 		if err != nil {
-			return sample{}, fmt.Errorf("reading metrics: %s: %w", name, err)
+			return metricsSample{}, fmt.Errorf("reading metrics: %s: %w", name, err)
 		}
 		seen[name] = true
 	}
 	for _, want := range []string{"go_goroutines", "go_memstats_next_gc_bytes", "process_resident_memory_bytes"} {
 		if !seen[want] {
-			return sample{}, fmt.Errorf("reading metrics: metric %s is missing", want)
+			return metricsSample{}, fmt.Errorf("reading metrics: metric %s is missing", want)
 		}
 	}
 	return s, nil
@@ -79,11 +79,11 @@ func readSample(in io.Reader) (s sample, err error) {
 // fewest goroutines and the smallest heap.
 const windowPasses = 10
 
-// warmUp returns the number of passes after which the process should have stopped growing.
-func warmUp(passes int) int { return max(passes/5, windowPasses) }
+// warmUpPasses returns the number of passes after which the process should have stopped growing.
+func warmUpPasses(passes int) int { return max(passes/5, windowPasses) }
 
-// figures compare early and late passes of a process.
-type figures struct {
+// growthFigures compare early and late passes of a process.
+type growthFigures struct {
 	passes, from  int
 	early, late   int     // goroutines
 	liveBytes     float64 // live heap in bytes at the end
@@ -91,33 +91,33 @@ type figures struct {
 	residentBytes float64 // bytes at the end
 }
 
-func (f figures) String() string {
+func (f growthFigures) String() string {
 	return fmt.Sprintf("%d passes, measured from pass %d: goroutines %d, then %d; "+
 		"live heap grows by %.0f bytes per pass to %.2f MB; %.1f MB resident",
 		f.passes, f.from, f.early, f.late, f.growthPerPass, f.liveBytes/1e6, f.residentBytes/1e6)
 }
 
-// measure computes the figures from the minima of each window after the warm-up. growthPerPass is the slope of a
+// computeGrowth computes the figures from the minima of each window after the warm-up. growthPerPass is the slope of a
 // least-squares line through the minima of the live heap. For goroutines, early is the maximum over the first third of
 // the windows, and late is the minimum over the last third. The comparison tolerates a new connection with two
 // goroutines, but detects a leak that grows.
-func measure(samples []sample, from int) figures {
+func computeGrowth(samples []metricsSample, from int) growthFigures {
 	lows := windowMinima(samples, from)
 	if len(lows) < 2 {
-		return figures{from: from}
+		return growthFigures{from: from}
 	}
 	last := lows[len(lows)-1]
-	f := figures{passes: samples[len(samples)-1].passes, from: from, liveBytes: last.liveBytes,
+	f := growthFigures{passes: samples[len(samples)-1].passes, from: from, liveBytes: last.liveBytes,
 		residentBytes: last.residentBytes, late: last.goroutines}
 	for i := range max(1, len(lows)/3) {
 		f.early = max(f.early, lows[i].goroutines)
 		f.late = min(f.late, lows[len(lows)-1-i].goroutines)
 	}
-	f.growthPerPass = slope(lows)
+	f.growthPerPass = heapGrowthPerPass(lows)
 	return f
 }
 
-func slope(lows []sample) float64 {
+func heapGrowthPerPass(lows []metricsSample) float64 {
 	var x, y, xx, xy float64
 	for _, l := range lows {
 		at := float64(l.passes)
@@ -128,7 +128,7 @@ func slope(lows []sample) float64 {
 }
 
 // windowMinima returns the minima of each complete window; passes is the first pass of the window.
-func windowMinima(samples []sample, from int) (lows []sample) {
+func windowMinima(samples []metricsSample, from int) (lows []metricsSample) {
 	for _, s := range samples {
 		if s.passes < from {
 			continue
@@ -157,8 +157,8 @@ const (
 	bytesInAll   = 600_000
 )
 
-// problems returns a message for each figure that exceeds its limit.
-func (f figures) problems() (out []string) {
+// exceededLimits returns a message for each figure that exceeds its limit.
+func (f growthFigures) exceededLimits() (out []string) {
 	if f.passes <= f.from {
 		return []string{"too few passes to measure growth"}
 	}

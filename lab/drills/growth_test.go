@@ -17,7 +17,7 @@ evenkeel_passes_total{mode="live",stopped=""} 40
 evenkeel_passes_total{mode="live",stopped="BreakerOpen"} 2
 `
 	got, err := readSample(strings.NewReader(text))
-	if want := (sample{passes: 42, goroutines: 281, liveBytes: 1e7, residentBytes: 4.5e7}); err != nil || got != want {
+	if want := (metricsSample{passes: 42, goroutines: 281, liveBytes: 1e7, residentBytes: 4.5e7}); err != nil || got != want {
 		t.Errorf("%+v, %v, want %+v", got, err, want)
 	}
 	for _, name := range []string{"go_goroutines", "go_memstats_next_gc_bytes", "process_resident_memory_bytes"} {
@@ -33,10 +33,10 @@ evenkeel_passes_total{mode="live",stopped="BreakerOpen"} 2
 
 // syntheticSamples returns three samples per pass: busy, idle and busy. The number of goroutines and the live heap grow
 // by the given amounts per pass.
-func syntheticSamples(passes int, goroutines, bytes float64) (out []sample) {
+func syntheticSamples(passes int, goroutines, bytes float64) (out []metricsSample) {
 	for i := range passes {
 		work := float64(i*7919%1000) * 3000
-		quiet := sample{passes: i, goroutines: 250 + int(goroutines*float64(i)), liveBytes: 5e6 + bytes*float64(i), residentBytes: 4e7}
+		quiet := metricsSample{passes: i, goroutines: 250 + int(goroutines*float64(i)), liveBytes: 5e6 + bytes*float64(i), residentBytes: 4e7}
 		busy := quiet
 		busy.goroutines, busy.liveBytes = busy.goroutines+i%9, busy.liveBytes+work
 		out = append(out, busy, quiet, busy)
@@ -59,11 +59,11 @@ func TestWhatGrowsIsFound(t *testing.T) {
 		{passes: 41, goroutines: 1, bytes: 1e5, want: []string{"goroutines", "heap"}},
 		{passes: 5, want: []string{"too few"}},
 	} {
-		f := measure(syntheticSamples(c.passes, c.goroutines, c.bytes), warmUp(c.passes-1))
+		f := computeGrowth(syntheticSamples(c.passes, c.goroutines, c.bytes), warmUpPasses(c.passes-1))
 		if f.passes != 0 && math.Abs(f.growthPerPass-c.bytes) > 1 {
 			t.Errorf("%+v: heap grows by %.1f bytes per pass", c, f.growthPerPass)
 		}
-		got := f.problems()
+		got := f.exceededLimits()
 		if len(got) != len(c.want) {
 			t.Errorf("%+v: %q", c, got)
 			continue
@@ -79,8 +79,8 @@ func TestWhatGrowsIsFound(t *testing.T) {
 // TestAnUnfinishedWindowDoesNotCount checks that an incomplete last window is ignored, because it may lack idle
 // moments.
 func TestAnUnfinishedWindowDoesNotCount(t *testing.T) {
-	all := append(syntheticSamples(41, 0, 0), sample{passes: 41, goroutines: 300, liveBytes: 9e6})
-	if f := measure(all, 10); f.late != 250 || f.growthPerPass != 0 || f.passes != 41 {
+	all := append(syntheticSamples(41, 0, 0), metricsSample{passes: 41, goroutines: 300, liveBytes: 9e6})
+	if f := computeGrowth(all, 10); f.late != 250 || f.growthPerPass != 0 || f.passes != 41 {
 		t.Errorf("%+v", f)
 	}
 }

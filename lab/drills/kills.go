@@ -41,8 +41,8 @@ func (s *drillRun) randomKillPoint() killPoint {
 	return pt
 }
 
-// killAt makes the proxy's hook kill the process at the kill point.
-func (s *drillRun) killAt(h *processOptions, pt killPoint) {
+// killAtPoint makes the proxy's hook kill the process at the kill point.
+func (s *drillRun) killAtPoint(h *processOptions, pt killPoint) {
 	if pt.class == "" {
 		return
 	}
@@ -81,7 +81,7 @@ func killPasses(ctx context.Context, s *drillRun) error {
 func (s *drillRun) killPass(ctx context.Context) error {
 	pt := s.randomKillPoint()
 	h := processOptions{args: singlePassArgs(time.Minute), http2: s.random.IntN(2) == 0}
-	s.killAt(&h, pt)
+	s.killAtPoint(&h, pt)
 	p, err := s.startProcess(h)
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func (s *drillRun) remainingLease() time.Duration {
 // they evict, so the count must survive a kill.
 const hourLimit = 9
 
-func hourAcrossKills(ctx context.Context, s *drillRun) error {
+func checkHourLimitAcrossKills(ctx context.Context, s *drillRun) error {
 	s.rules.HourCluster, s.rules.HourNamespace = hourLimit, hourLimit
 	if err := s.configure(ctx, "0 0 1 1 *"); err != nil {
 		return err

@@ -26,7 +26,7 @@ type replicaPair struct {
 	moment proxy.Moment
 }
 
-func (d *replicaPair) hook(p *process, c proxy.Class, _ int, m proxy.Moment) {
+func (d *replicaPair) onRequest(p *process, c proxy.Class, _ int, m proxy.Moment) {
 	if c != proxy.Eviction {
 		return
 	}
@@ -42,13 +42,13 @@ func (d *replicaPair) hook(p *process, c proxy.Class, _ int, m proxy.Moment) {
 	}
 }
 
-func (d *replicaPair) arm(after int, at proxy.Moment) {
+func (d *replicaPair) armCut(after int, at proxy.Moment) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.armed, d.after, d.moment = true, after, at
 }
 
-func (d *replicaPair) disarm() {
+func (d *replicaPair) disarmCut() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.armed = false
@@ -67,7 +67,7 @@ func (d *replicaPair) restartEnded() error {
 		}
 		var err error
 		d.processes[i], err = d.run.startProcess(processOptions{args: []string{"run", "--bind-address", "127.0.0.1:0"},
-			hook: d.hook, http2: i == 0})
+			hook: d.onRequest, http2: i == 0})
 		if err != nil {
 			return err
 		}
@@ -94,8 +94,8 @@ func cutOffLeader(ctx context.Context, s *drillRun) error {
 		if s.random.IntN(2) == 0 {
 			at = proxy.Answered
 		}
-		d.arm(1+s.random.IntN(5), at)
-		if err := d.cutOnce(ctx); err != nil {
+		d.armCut(1+s.random.IntN(5), at)
+		if err := d.cutLeaderOnce(ctx); err != nil {
 			return err
 		}
 	}
@@ -111,8 +111,8 @@ func cutOffLeader(ctx context.Context, s *drillRun) error {
 	return s.runCleanPass(ctx)
 }
 
-// cutOnce waits for a pass in which the leader loses its connection, and then until the leader ends.
-func (d *replicaPair) cutOnce(ctx context.Context) error {
+// cutLeaderOnce waits for a pass in which the leader loses its connection, and then until the leader ends.
+func (d *replicaPair) cutLeaderOnce(ctx context.Context) error {
 	t := time.NewTimer(80 * time.Second)
 	defer t.Stop()
 	select {
@@ -123,17 +123,17 @@ func (d *replicaPair) cutOnce(ctx context.Context) error {
 		d.run.logProgress("%s was cut off", p.user)
 		// A leader without a connection ends. Until the leader ends, it may still send an eviction that violates a
 		// rule.
-		p.waitShort(ctx, 10*time.Second)
+		p.waitWithoutKill(ctx, 10*time.Second)
 	case <-t.C:
-		d.disarm()
+		d.disarmCut()
 		d.run.logProgress("no eviction within 80s")
 	case <-ctx.Done():
 	}
 	return d.run.checkComponents()
 }
 
-// waitShort waits for the process to end. After the time limit, waitShort returns without killing the process.
-func (p *process) waitShort(ctx context.Context, limit time.Duration) {
+// waitWithoutKill waits for the process to end. After the time limit, waitWithoutKill returns without killing the process.
+func (p *process) waitWithoutKill(ctx context.Context, limit time.Duration) {
 	t := time.NewTimer(limit)
 	defer t.Stop()
 	select {

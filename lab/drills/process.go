@@ -127,7 +127,7 @@ func (p *process) readOutput() ([]auditverifier.Report, []auditverifier.Violatio
 	if at := max(strings.Index(log, "panic:"), strings.Index(log, "fatal error:")); at >= 0 {
 		bad("the process crashed: %s", log[at:min(len(log), at+600)])
 	} else if code := p.cmd.ProcessState.ExitCode(); code != 0 && code != 1 && !p.wasKilled() {
-		bad("the process exited with %d: %s", code, tail(log, 300))
+		bad("the process exited with %d: %s", code, lastBytes(log, 300))
 	}
 	return reports, wrong
 }
@@ -140,7 +140,7 @@ func (p *process) stderr() string {
 // lastLine returns the last line of standard error.
 func (p *process) lastLine() string {
 	lines := strings.Split(strings.TrimSpace(p.stderr()), "\n")
-	return tail(lines[len(lines)-1], 300)
+	return lastBytes(lines[len(lines)-1], 300)
 }
 
-func tail(s string, n int) string { return s[max(0, len(s)-n):] }
+func lastBytes(s string, n int) string { return s[max(0, len(s)-n):] }

@@ -30,17 +30,17 @@ type recorder struct {
 	gaps           int
 }
 
-// source lists and watches one kind of object.
-type source struct {
+// watchedKind lists and watches one kind of object.
+type watchedKind struct {
 	name  string
 	list  func(context.Context, metav1.ListOptions) (runtime.Object, error)
 	watch func(context.Context, metav1.ListOptions) (watch.Interface, error)
 }
 
-func sources(c kubernetes.Interface) []source {
+func watchedKinds(c kubernetes.Interface) []watchedKind {
 	pods, budgets, apps := c.CoreV1().Pods(""), c.PolicyV1().PodDisruptionBudgets(""), c.AppsV1().Deployments("")
 	nodes, leases := c.CoreV1().Nodes(), c.CoordinationV1().Leases("")
-	return []source{
+	return []watchedKind{
 		{"nodes", func(x context.Context, o metav1.ListOptions) (runtime.Object, error) { return nodes.List(x, o) }, nodes.Watch},
 		{"deployments", func(x context.Context, o metav1.ListOptions) (runtime.Object, error) { return apps.List(x, o) }, apps.Watch},
 		{"budgets", func(x context.Context, o metav1.ListOptions) (runtime.Object, error) { return budgets.List(x, o) }, budgets.Watch},
@@ -52,12 +52,12 @@ func sources(c kubernetes.Interface) []source {
 // startRecorder returns after it has listed all objects. It watches until ctx ends.
 func startRecorder(ctx context.Context, c kubernetes.Interface) (*recorder, error) {
 	r := &recorder{current: map[string]auditverifier.Change{}}
-	for _, s := range sources(c) {
+	for _, s := range watchedKinds(c) {
 		at, err := r.relist(ctx, s)
 		if err != nil {
 			return nil, err
 		}
-		go r.follow(ctx, s, at)
+		go r.followWatch(ctx, s, at)
 	}
 	return r, nil
 }
@@ -75,13 +75,13 @@ func (r *recorder) reset(namespace string) {
 	}
 }
 
-func (r *recorder) snapshot() ([]auditverifier.Change, int) {
+func (r *recorder) recordedChanges() ([]auditverifier.Change, int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.changes), r.gaps
 }
 
-func (r *recorder) relist(ctx context.Context, s source) (string, error) {
+func (r *recorder) relist(ctx context.Context, s watchedKind) (string, error) {
 	list, err := s.list(ctx, metav1.ListOptions{})
 	if err != nil {
 		return "", err
@@ -114,9 +114,9 @@ func (r *recorder) recordDeleted(kind string, there map[string]bool, at int64) {
 	}
 }
 
-// follow watches one kind of object from a resource version until ctx ends. If the server no longer has the version,
+// followWatch watches one kind of object from a resource version until ctx ends. If the server no longer has the version,
 // the recording has a gap and proves nothing, so follow counts the gap.
-func (r *recorder) follow(ctx context.Context, s source, at string) {
+func (r *recorder) followWatch(ctx context.Context, s watchedKind, at string) {
 	for ctx.Err() == nil {
 		if at == "" {
 			var err error
@@ -136,7 +136,7 @@ func (r *recorder) follow(ctx context.Context, s source, at string) {
 	}
 }
 
-func (r *recorder) readWatch(s source, w watch.Interface, at string) string {
+func (r *recorder) readWatch(s watchedKind, w watch.Interface, at string) string {
 	for e := range w.ResultChan() {
 		switch e.Type {
 		case watch.Error:
@@ -164,7 +164,7 @@ func (r *recorder) recordState(kind string, o runtime.Object, gone bool) string 
 		return ""
 	}
 	key := kind + "/" + m.GetNamespace() + "/" + m.GetName()
-	ch := changeOf(o)
+	ch := newChange(o)
 	ch.Revision, ch.Seen, ch.Gone = parseRevision(m.GetResourceVersion()), time.Now(), gone
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -188,10 +188,10 @@ func parseRevision(s string) int64 {
 	return n
 }
 
-func changeOf(o runtime.Object) auditverifier.Change {
+func newChange(o runtime.Object) auditverifier.Change {
 	switch o := o.(type) {
 	case *corev1.Pod:
-		return auditverifier.Change{Pod: podOf(o)}
+		return auditverifier.Change{Pod: newRecordedPod(o)}
 	case *policyv1.PodDisruptionBudget:
 		b := &auditverifier.Budget{Namespace: o.Namespace, Name: o.Name, MinAvailable: o.Spec.MinAvailable,
 			MaxUnavailable: o.Spec.MaxUnavailable}
@@ -218,7 +218,7 @@ func changeOf(o runtime.Object) auditverifier.Change {
 	return auditverifier.Change{}
 }
 
-func podOf(p *corev1.Pod) *auditverifier.Pod {
+func newRecordedPod(p *corev1.Pod) *auditverifier.Pod {
 	w := &auditverifier.Pod{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID), Node: p.Spec.NodeName,
 		App: p.Labels["app"], Labels: p.Labels, Terminating: p.DeletionTimestamp != nil, Protected: protectionReason(p)}
 	for _, c := range p.Status.Conditions {

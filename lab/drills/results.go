@@ -14,8 +14,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/auditverifier"
 )
 
-// row is the result of one drill.
-type row struct {
+// drillResult is the result of one drill.
+type drillResult struct {
 	Name       string
 	Seed       uint64
 	Reps       int
@@ -28,19 +28,19 @@ type row struct {
 	Notes      map[string]int
 }
 
-func (r row) failed() bool { return len(r.Violations) > 0 }
+func (r drillResult) failed() bool { return len(r.Violations) > 0 }
 
-func findRow(rows []row, name string) (row, bool) {
+func findResult(rows []drillResult, name string) (drillResult, bool) {
 	for _, r := range rows {
 		if r.Name == name {
 			return r, true
 		}
 	}
-	return row{}, false
+	return drillResult{}, false
 }
 
-// readRows returns the saved results of drills that passed. Run repeats failed drills.
-func readRows(path string) ([]row, error) {
+// readResults returns the saved results of drills that passed. Run repeats failed drills.
+func readResults(path string) ([]drillResult, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -48,7 +48,7 @@ func readRows(path string) ([]row, error) {
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
-	var rows, passed []row
+	var rows, passed []drillResult
 	if err == nil {
 		err = json.Unmarshal(b, &rows)
 	}
@@ -63,7 +63,7 @@ func readRows(path string) ([]row, error) {
 	return passed, nil
 }
 
-func writeRows(path string, rows []row) error {
+func writeResults(path string, rows []drillResult) error {
 	if path == "" {
 		return nil
 	}
@@ -75,7 +75,7 @@ func writeRows(path string, rows []row) error {
 }
 
 // writeTable writes one line per drill with the number of violations of each kind.
-func writeTable(out io.Writer, rows []row) {
+func writeTable(out io.Writer, rows []drillResult) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	kinds := make([]string, len(auditverifier.Kinds))
 	for i, k := range auditverifier.Kinds {
@@ -96,7 +96,7 @@ func writeTable(out io.Writer, rows []row) {
 			fmt.Fprintf(out, "%s: %s: %d\n", r.Name, k, r.Notes[k])
 		}
 	}
-	if slices.ContainsFunc(rows, row.failed) {
+	if slices.ContainsFunc(rows, drillResult.failed) {
 		fmt.Fprintln(out, "FAILED: there are violations; each is printed above with its time and process.")
 	}
 }

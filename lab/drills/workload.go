@@ -84,7 +84,7 @@ func workloadApps(now time.Time) []app {
 // createWorkload creates nodes, apps and protected pods. The protected pods all start in zone-1.
 func createWorkload(ctx context.Context, client kubernetes.Interface) (*workload, error) {
 	t := &workload{client, workloadApps(time.Now())}
-	if err := seed.Nodes(ctx, client, zoneCount, nodesPerZone); err != nil {
+	if err := seed.CreateNodes(ctx, client, zoneCount, nodesPerZone); err != nil {
 		return nil, err
 	}
 	for _, ns := range workloadNamespaces {
@@ -96,7 +96,7 @@ func createWorkload(ctx context.Context, client kubernetes.Interface) (*workload
 		return nil, err
 	}
 	for _, a := range t.apps {
-		if err := t.create(ctx, a); err != nil {
+		if err := t.createApp(ctx, a); err != nil {
 			return nil, fmt.Errorf("creating %s/%s: %w", a.namespace, a.name, err)
 		}
 	}
@@ -144,7 +144,7 @@ func podTemplate(a app) corev1.PodTemplateSpec {
 				"memory": *resource.NewQuantity(a.milliCPU<<20, resource.BinarySI)}}}}}}
 }
 
-func (t *workload) create(ctx context.Context, a app) error {
+func (t *workload) createApp(ctx context.Context, a app) error {
 	selector := &metav1.LabelSelector{MatchLabels: map[string]string{"app": a.name}}
 	object := metav1.ObjectMeta{Name: a.name, Annotations: a.annotations}
 	if _, err := t.client.AppsV1().Deployments(a.namespace).Create(ctx, &appsv1.Deployment{ObjectMeta: object,

@@ -25,8 +25,8 @@ strategies:
 - {name: zones, type: ZoneSpread, schedule: "0 0 29 2 *"}
 `
 
-// savedPlan makes a plan with two moves and saves it.
-func savedPlan(t *testing.T, ns, config string) (path string, id string) {
+// savePlan makes a plan with two moves and saves it.
+func savePlan(t *testing.T, ns, config string) (path string, id string) {
 	t.Helper()
 	r := runEvenkeel(t, "plan", "-o", "json", "--config", config, "--lease-namespace", ns)
 	var p struct {
@@ -54,7 +54,7 @@ func checkApplied(t *testing.T, r passReport, id string) {
 	}
 	if r.Plan.ID != id || evicted != 2 || r.Stopped != nil {
 		t.Errorf("the report has plan %s, outcomes %q, stopped %v; want plan %s with two evictions and no stop",
-			r.Plan.ID, r.codes(), r.Stopped, id)
+			r.Plan.ID, r.outcomeCodes(), r.Stopped, id)
 	}
 	if r.Approval == nil || r.Approval.By != "admin" {
 		t.Errorf("approval is %+v, want one by admin", r.Approval)
@@ -68,8 +68,8 @@ func TestApplyCarriesOutASavedPlan(t *testing.T) {
 	modes := map[string]struct{ planned, applied string }{"live": {live, live}, "dry run": {dry, dry}, "planned in dry run": {dry, live}}
 	for name, mode := range modes {
 		t.Run(name, func(t *testing.T) {
-			ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
-			path, id := savedPlan(t, ns, testbed.ConfigFile(t, rareSchedule+mode.planned))
+			ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 30))
+			path, id := savePlan(t, ns, testbed.ConfigFile(t, rareSchedule+mode.planned))
 			config := testbed.ConfigFile(t, rareSchedule+mode.applied)
 			r := runEvenkeel(t, "apply", path, "-o", "json", "--config", config, "--lease-namespace", ns)
 			if r.code != 0 || !strings.Contains(r.stderr, "namespace "+ns+" has no Lease evenkeel") {
@@ -95,11 +95,11 @@ func TestApplyCarriesOutASavedPlan(t *testing.T) {
 
 // TestApplyHandsThePlanToTheLeader checks that apply itself evicts nothing and prints the leader's report.
 func TestApplyHandsThePlanToTheLeader(t *testing.T) {
-	ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
+	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 30))
 	config, port := testbed.ConfigFile(t, rareSchedule), freePort(t)
 	leader := startRun(t, lab.Kubeconfig, config, ns, port)
 	waitForMetric(t, "http://"+port, "evenkeel_leader 1")
-	path, id := savedPlan(t, ns, config)
+	path, id := savePlan(t, ns, config)
 
 	var asked atomic.Int32
 	kubeconfig := kubeconfigWithProxy(t, func(_ http.ResponseWriter, r *http.Request) bool {
@@ -124,7 +124,7 @@ func TestApplyHandsThePlanToTheLeader(t *testing.T) {
 	leader.checkSameReport(t, r.stdout)
 
 	// The leader also refuses a changed plan.
-	r = runEvenkeel(t, "apply", editedPlan(t, path), "-o", "json", "--config", config, "--lease-namespace", ns)
+	r = runEvenkeel(t, "apply", writeEditedPlan(t, path), "-o", "json", "--config", config, "--lease-namespace", ns)
 	checkStopped(t, r, "PlanRefused")
 	checkEvictions(t, ns, 2)
 }
@@ -133,9 +133,9 @@ func TestApplyHandsThePlanToTheLeader(t *testing.T) {
 // accepts no plans, and its Lease becomes free after apply has handed over the plan. When the Lease becomes free, apply
 // must execute the plan itself.
 func TestApplyTakesThePlanBackFromNobody(t *testing.T) {
-	ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
+	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 30))
 	config := testbed.ConfigFile(t, rareSchedule)
-	path, id := savedPlan(t, ns, config)
+	path, id := savePlan(t, ns, config)
 	holder, seconds, now := "one-pass", int32(15), metav1.NowMicro()
 	api := lab.Client.CoordinationV1().Leases(ns)
 	held, err := api.Create(t.Context(), &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "evenkeel"},
@@ -174,8 +174,8 @@ func (s *runProcess) checkSameReport(t *testing.T, stdout string) {
 	}
 }
 
-// editedPlan writes a copy of the plan with another target node for one move.
-func editedPlan(t *testing.T, path string) string {
+// writeEditedPlan writes a copy of the plan with another target node for one move.
+func writeEditedPlan(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -196,7 +196,7 @@ func editedPlan(t *testing.T, path string) string {
 }
 
 // checkStopped checks that no move of a plan was executed, and that stderr and the report name the same reason code.
-func checkStopped(t *testing.T, r result, code string) {
+func checkStopped(t *testing.T, r commandResult, code string) {
 	t.Helper()
 	got := parseReport(t, r.stdout)
 	if r.code != 1 || !strings.Contains(r.stderr, code) || got.Stopped == nil || got.Stopped.Code != code {
@@ -212,13 +212,13 @@ func checkStopped(t *testing.T, r result, code string) {
 // TestApplyRefusesWhatIsNotThePlan checks that apply refuses an edited plan and a plan that was made with another
 // configuration.
 func TestApplyRefusesWhatIsNotThePlan(t *testing.T) {
-	ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
+	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 30))
 	config := testbed.ConfigFile(t, rareSchedule)
-	path, _ := savedPlan(t, ns, config)
-	apply := func(path, config string) result {
+	path, _ := savePlan(t, ns, config)
+	apply := func(path, config string) commandResult {
 		return runEvenkeel(t, "apply", path, "-o", "json", "--config", config, "--lease-namespace", ns)
 	}
-	checkStopped(t, apply(editedPlan(t, path), config), "PlanRefused")
+	checkStopped(t, apply(writeEditedPlan(t, path), config), "PlanRefused")
 	checkStopped(t, apply(path, testbed.ConfigFile(t, rareSchedule+"limits: {perPass: 7}\n")), "PlanRefused")
 	checkZones(t, ns, "d", 1, 1, 4)
 	checkEvictions(t, ns, 0)
@@ -226,9 +226,9 @@ func TestApplyRefusesWhatIsNotThePlan(t *testing.T) {
 
 // TestApplyObeysAPause checks that apply obeys a pause that began after the plan was made.
 func TestApplyObeysAPause(t *testing.T) {
-	ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
+	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 30))
 	config := testbed.ConfigFile(t, rareSchedule)
-	path, id := savedPlan(t, ns, config)
+	path, id := savePlan(t, ns, config)
 	if r := runEvenkeel(t, "pause", "--reason", "release 42", "--lease-namespace", ns); r.code != 0 {
 		t.Fatalf("pause: exit %d", r.code)
 	}

@@ -34,7 +34,7 @@ type passReport struct {
 	Stopped *struct{ Code, Message string }
 }
 
-func (r passReport) codes() (out []string) {
+func (r passReport) outcomeCodes() (out []string) {
 	for _, o := range r.Outcomes {
 		out = append(out, o.Outcome+" "+o.Reason.Code)
 	}
@@ -65,22 +65,22 @@ func TestAWorkloadThatDoesNotSettleRests(t *testing.T) {
 		exit    int
 	}{
 		{"stays pending", "", func() error { return lab.StopScheduler() },
-			func() error { return lab.Reschedule(context.Background(), nil) }, "evicted ReplacementNotScheduled", 1},
+			func() error { return lab.RestartScheduler(context.Background(), nil) }, "evicted ReplacementNotScheduled", 1},
 		{"never ready", "", func() error { return lab.Component("kwok").Freeze() },
 			func() error { return lab.Component("kwok").Thaw() }, "evicted ReplacementNotReady", 1},
 		{"comes back", emptiestNodeConfig, nil, nil, "evicted LandedElsewhere", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			ns := seedApps(t, seed.ThreeZones([3]int{1, 2, 3}, 2))
+			ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 2, 3}, 2))
 			if c.config != "" {
-				reschedule(t, c.config)
+				restartScheduler(t, c.config)
 			}
 			undo := undoOnce(t, c.after)
 			config := testbed.ConfigFile(t, shortVerifyConfig)
 			kubeconfig := callAtEviction(t, c.evicted)
 			once := []string{"run", "--once", "-o", "json", "--config", config, "--lease-namespace", ns}
 			r := runEvenkeelAs(t, kubeconfig, once...)
-			if got := parseReport(t, r.stdout).codes(); r.code != c.exit || !slices.Equal(got, []string{c.want}) {
+			if got := parseReport(t, r.stdout).outcomeCodes(); r.code != c.exit || !slices.Equal(got, []string{c.want}) {
 				t.Errorf("exit %d, want %d; outcomes %q, want %s", r.code, c.exit, got, c.want)
 			}
 			undo()
@@ -246,8 +246,8 @@ func (s *runProcess) kill() {
 // standby replica takes over, reports the eviction with an unknown outcome, and evicts no other pod.
 func TestAWorkloadRestsAcrossAChangeOfLeader(t *testing.T) {
 	skipIfShort(t)
-	ns := seedApps(t, seed.ThreeZones([3]int{1, 2, 3}, 2))
-	start := undoOnce(t, func() error { return lab.Reschedule(context.Background(), nil) })
+	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 2, 3}, 2))
+	start := undoOnce(t, func() error { return lab.RestartScheduler(context.Background(), nil) })
 	config := testbed.ConfigFile(t, strings.ReplaceAll(zonesConfig, "0 * * * *", "* * * * *")+"evictor: {verifyTimeout: 2m}\n")
 	port := freePort(t)
 	first := startRun(t, callAtEviction(t, lab.StopScheduler), config, ns, port)
@@ -262,7 +262,7 @@ func TestAWorkloadRestsAcrossAChangeOfLeader(t *testing.T) {
 	unbalance(t, ns)
 	waitForMetric(t, "http://"+port, "evenkeel_leader 1")
 	second.stdout.waitFor(t, "about the killed leader's eviction", func(r passReport) bool {
-		return slices.Equal(r.codes(), []string{"unknown OutcomeUnknown"}) && r.Stopped != nil && r.Stopped.Code == "Interrupted"
+		return slices.Equal(r.outcomeCodes(), []string{"unknown OutcomeUnknown"}) && r.Stopped != nil && r.Stopped.Code == "Interrupted"
 	})
 	second.stdout.waitFor(t, "of a pass that backs off from the workload", func(r passReport) bool {
 		return len(r.Plan.Moves) == 0 && r.Plan.Rejections.Counts["BackedOff"] > 0

@@ -25,8 +25,8 @@ type blockedCase struct {
 	cause, remove       func(t *testing.T, ns string)
 }
 
-// tenReasons covers guards, annotations, node states, budgets, windows and limits.
-func tenReasons() []blockedCase {
+// blockedCases covers guards, annotations, node states, budgets, windows and limits.
+func blockedCases() []blockedCase {
 	return []blockedCase{
 		{code: "BlockedByPDB",
 			cause:  func(t *testing.T, ns string) { createPDB(t, ns, "d", 0, 0) },
@@ -38,14 +38,14 @@ func tenReasons() []blockedCase {
 			},
 			remove: func(t *testing.T, ns string) { deletePDB(t, ns, "second") }},
 		{code: "EvictNever",
-			cause:  func(t *testing.T, ns string) { annotate(t, ns, "evenkeel.io/evict", `"never"`) },
-			remove: func(t *testing.T, ns string) { annotate(t, ns, "evenkeel.io/evict", "null") }},
+			cause:  func(t *testing.T, ns string) { annotateDeployment(t, ns, "evenkeel.io/evict", `"never"`) },
+			remove: func(t *testing.T, ns string) { annotateDeployment(t, ns, "evenkeel.io/evict", "null") }},
 		{code: "DoNotDisrupt",
-			cause:  func(t *testing.T, ns string) { annotate(t, ns, "evenkeel.io/do-not-disrupt", `"4h"`) },
-			remove: func(t *testing.T, ns string) { annotate(t, ns, "evenkeel.io/do-not-disrupt", "null") }},
+			cause:  func(t *testing.T, ns string) { annotateDeployment(t, ns, "evenkeel.io/do-not-disrupt", `"4h"`) },
+			remove: func(t *testing.T, ns string) { annotateDeployment(t, ns, "evenkeel.io/do-not-disrupt", "null") }},
 		{code: "RequestUnreadable",
-			cause:  func(t *testing.T, ns string) { annotate(t, ns, "evenkeel.io/window", `"at night"`) },
-			remove: func(t *testing.T, ns string) { annotate(t, ns, "evenkeel.io/window", `"* * * * * 1h"`) }},
+			cause:  func(t *testing.T, ns string) { annotateDeployment(t, ns, "evenkeel.io/window", `"at night"`) },
+			remove: func(t *testing.T, ns string) { annotateDeployment(t, ns, "evenkeel.io/window", `"* * * * * 1h"`) }},
 		{code: "OutsideWindow", config: "windows: {deny: [{schedule: \"* * * * *\", duration: 1h}]}\n"},
 		{code: "RolloutInProgress",
 			cause: func(t *testing.T, ns string) {
@@ -59,7 +59,7 @@ func tenReasons() []blockedCase {
 			remove: func(t *testing.T, _ string) { excludeNode(t, "null") }},
 		{code: "LocalStorage", config: "guards: {minPodAge: 0s}\n", freedConfig: "guards: {minPodAge: 0s, protect: [Jobs, BarePods]}\n",
 			apps: func() []seed.App {
-				apps := seed.ThreeZones([3]int{1, 1, 4}, 30)
+				apps := seed.ThreeZoneApps([3]int{1, 1, 4}, 30)
 				apps[3].EmptyDir = true
 				return apps
 			}},
@@ -71,7 +71,7 @@ func tenReasons() []blockedCase {
 // and a pass must evict no pod. After the test removes the reason, explain must report a move, and a pass must execute
 // it.
 func TestExplainNamesWhatHoldsAPod(t *testing.T) {
-	for i, s := range tenReasons() {
+	for i, s := range blockedCases() {
 		if testing.Short() && i%3 != 0 {
 			continue // the short set runs four of the ten reasons
 		}
@@ -80,7 +80,7 @@ func TestExplainNamesWhatHoldsAPod(t *testing.T) {
 }
 
 func (s blockedCase) run(t *testing.T) {
-	apps := seed.ThreeZones([3]int{1, 1, 4}, 30)
+	apps := seed.ThreeZoneApps([3]int{1, 1, 4}, 30)
 	if s.apps != nil {
 		apps = s.apps()
 	}
@@ -161,7 +161,7 @@ func deletePDB(t *testing.T, ns, name string) {
 	}
 }
 
-func annotate(t *testing.T, ns, key, value string) {
+func annotateDeployment(t *testing.T, ns, key, value string) {
 	t.Helper()
 	patchDeployment(t, ns, fmt.Sprintf(`{"metadata":{"annotations":{%q:%s}}}`, key, value))
 }

@@ -85,7 +85,7 @@ func TestFaultyAPIServer(t *testing.T) {
 		}, "OutcomeUnknown", 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
+			ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 30))
 			var asked atomic.Int32
 			kubeconfig := kubeconfigWithProxy(t, func(w http.ResponseWriter, r *http.Request) bool {
 				if !isEviction(r) {
@@ -111,7 +111,7 @@ func TestFaultyAPIServer(t *testing.T) {
 
 // TestAPodCreatedAnewIsNotEvicted replaces the victim with a pod of the same name between planning and eviction.
 func TestAPodCreatedAnewIsNotEvicted(t *testing.T) {
-	ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
+	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 30))
 	var swapped atomic.Bool
 	kubeconfig := kubeconfigWithProxy(t, func(w http.ResponseWriter, r *http.Request) bool {
 		// The read just before the eviction still returns the old pod; the eviction request then reaches the new pod.
@@ -220,7 +220,7 @@ var (
 
 func TestAMissingPermissionIsNamed(t *testing.T) {
 	t.Run("state", func(t *testing.T) {
-		ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
+		ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 30))
 		r := runEvenkeelAs(t, createAccount(t, ns, leaseRule), "run", "--once", "--config", testbed.ConfigFile(t, zonesConfig),
 			"--lease-namespace", ns)
 		if r.code != 1 || !strings.Contains(r.stderr, `cannot get resource "configmaps"`) {
@@ -229,7 +229,7 @@ func TestAMissingPermissionIsNamed(t *testing.T) {
 		checkZones(t, ns, "d", 1, 1, 4)
 	})
 	t.Run("evict", func(t *testing.T) {
-		ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
+		ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 30))
 		kubeconfig := createAccount(t, ns, leaseRule, stateRule)
 		r := runEvenkeelAs(t, kubeconfig, "run", "--once", "--config", testbed.ConfigFile(t, zonesConfig), "--lease-namespace", ns)
 		if r.code != 1 || !strings.Contains(r.stderr, "permission to create pods/eviction is missing") {

@@ -14,7 +14,7 @@ import (
 // The scheduler alone must change the pods per zone from 1/1/4 to 2/2/2, and the audit log must show exactly two
 // evictions. If this test fails, the fault is in the lab and not in Evenkeel.
 func TestTheLabBehavesWithoutEvenkeel(t *testing.T) {
-	ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
+	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 30))
 	checkZones(t, ns, "d", 1, 1, 4)
 	checkEvictions(t, ns, 0)
 	for range 2 {

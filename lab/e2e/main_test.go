@@ -27,7 +27,7 @@ var lab *controlplane.Cluster
 func TestMain(m *testing.M) {
 	os.Exit(testbed.Main(m, "test-lab", func(ctx context.Context, c *controlplane.Cluster) error {
 		lab = c
-		return seed.Nodes(ctx, c.Client, 3, 1)
+		return seed.CreateNodes(ctx, c.Client, 3, 1)
 	}))
 }
 
@@ -58,7 +58,7 @@ func seedApps(t *testing.T, apps []seed.App) (ns string) {
 			t.Errorf("deleting namespace %s: %v", ns, err)
 		}
 	})
-	if err := seed.Apps(t.Context(), lab.Client, ns, apps); err != nil {
+	if err := seed.CreateApps(t.Context(), lab.Client, ns, apps); err != nil {
 		t.Fatal(err)
 	}
 	return ns
@@ -69,19 +69,19 @@ strategies:
 - {name: zones, type: ZoneSpread, schedule: "0 * * * *"}
 `
 
-type result struct {
+type commandResult struct {
 	stdout, stderr string
 	code           int
 	took           time.Duration
 }
 
 // runEvenkeel runs the program as the cluster's administrator.
-func runEvenkeel(t *testing.T, args ...string) result {
+func runEvenkeel(t *testing.T, args ...string) commandResult {
 	t.Helper()
 	return runEvenkeelAs(t, lab.Kubeconfig, args...)
 }
 
-func runEvenkeelAs(t *testing.T, kubeconfig string, args ...string) result {
+func runEvenkeelAs(t *testing.T, kubeconfig string, args ...string) commandResult {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
@@ -94,7 +94,7 @@ func runEvenkeelAs(t *testing.T, kubeconfig string, args ...string) result {
 	if err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
-	r := result{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode(), time.Since(start)}
+	r := commandResult{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode(), time.Since(start)}
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("evenkeel %s: exit %d\n%s\n%s", strings.Join(args, " "), r.code, r.stdout, r.stderr)

@@ -36,8 +36,8 @@ func TestPlacementForetellsThePrintedScheduler(t *testing.T) {
 	if err := os.WriteFile(file, []byte(printed.stdout), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	reschedule(t, printed.stdout)
-	ns := seedApps(t, seed.ThreeZones([3]int{1, 2, 3}, 30))
+	restartScheduler(t, printed.stdout)
+	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 2, 3}, 30))
 	const bindings = 36
 	var hits, defaultHits, winners int
 	for i := range bindings {
@@ -84,7 +84,7 @@ func addFiveNodes(t *testing.T) {
 			}
 		}
 	})
-	if err := seed.Nodes(t.Context(), lab.Client, 1, 8); err != nil {
+	if err := seed.CreateNodes(t.Context(), lab.Client, 1, 8); err != nil {
 		t.Fatal(err)
 	}
 	for i, zone := range []string{"zone-1", "zone-2", "zone-3", "zone-3", "zone-1"} {

@@ -49,7 +49,7 @@ func checkPressureHint(t *testing.T, name string, want bool) {
 // TestPressureHintsOfAKilledProcess checks that `hints gc` removes expired hints and no others. The command must keep a
 // taint that another controller writes at the same time.
 func TestPressureHintsOfAKilledProcess(t *testing.T) {
-	seedApps(t, seed.ThreeZones([3]int{2, 2, 2}, 0))
+	seedApps(t, seed.ThreeZoneApps([3]int{2, 2, 2}, 0))
 	writePressure(t, "n2", time.Now().Add(time.Hour))
 	const line = "n2    pressure  cpu at 0.9 (label status=presure, taint evenkeel.io/pressure:PreferNoSchedule)"
 	if r := runEvenkeel(t, "hints", "list"); r.code != 0 || !strings.Contains(r.stdout, line) {

@@ -26,7 +26,7 @@ func freePort(t *testing.T) string {
 
 // TestSavedInputReplaysToTheSameBytes plans on the live cluster, and then on the input that the first plan saved.
 func TestSavedInputReplaysToTheSameBytes(t *testing.T) {
-	seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
+	seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 30))
 	config := testbed.ConfigFile(t, zonesConfig)
 	saved := filepath.Join(t.TempDir(), "input.json")
 	live := runEvenkeel(t, "plan", "--config", config, "-o", "json", "--save-input", saved)
@@ -38,7 +38,7 @@ func TestSavedInputReplaysToTheSameBytes(t *testing.T) {
 
 // TestRedactedCaptureGivesTheSameMoves checks that planning on a redacted snapshot still finds moves.
 func TestRedactedCaptureGivesTheSameMoves(t *testing.T) {
-	seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
+	seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 30))
 	file := filepath.Join(t.TempDir(), "capture.yaml")
 	if r := runEvenkeel(t, "capture", "--redact", "-o", file); r.code != 0 {
 		t.Fatalf("exit %d", r.code)

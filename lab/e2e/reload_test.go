@@ -122,8 +122,8 @@ func replaceFile(t *testing.T, path, text string) {
 	}
 }
 
-// reports collects the RunReports of a process.
-type reports struct {
+// reportReader collects the RunReports of a process.
+type reportReader struct {
 	mu   sync.Mutex
 	list []runReport
 }
@@ -137,7 +137,7 @@ type runReport struct {
 	Outcomes []struct{ Outcome string }
 }
 
-func (r *reports) read(out io.Reader) {
+func (r *reportReader) read(out io.Reader) {
 	lines := bufio.NewReaderSize(out, 1<<20)
 	for {
 		line, err := lines.ReadBytes('\n')
@@ -154,7 +154,7 @@ func (r *reports) read(out io.Reader) {
 }
 
 // waitFor waits up to two minutes for a matching report, because the process makes one pass per minute.
-func (r *reports) waitFor(t *testing.T, what string, is func(runReport) bool) {
+func (r *reportReader) waitFor(t *testing.T, what string, is func(runReport) bool) {
 	t.Helper()
 	if err := seed.WaitUntil(t.Context(), 2*time.Minute, func() (bool, error) {
 		r.mu.Lock()
@@ -199,7 +199,7 @@ func goroutineCount(t *testing.T, url string) int {
 // configuration.
 func TestFilesChangeWhileItRuns(t *testing.T) {
 	skipIfShort(t)
-	ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
+	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 30))
 	createAccount(t, ns,
 		leaseRule, stateRule,
 		rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods/eviction"}, Verbs: []string{"create"}},
@@ -240,7 +240,7 @@ func TestFilesChangeWhileItRuns(t *testing.T) {
 			t.Log(stderr.String())
 		}
 	})
-	seen := &reports{}
+	seen := &reportReader{}
 	read := make(chan struct{})
 	go func() { defer close(read); seen.read(stdout) }()
 	at := "http://" + port

@@ -33,7 +33,7 @@ func (l *lockedBuffer) String() string {
 // reportBuffer collects the RunReports that a process writes, one per line.
 type reportBuffer struct{ lockedBuffer }
 
-func (s *reportBuffer) all() (out []passReport) {
+func (s *reportBuffer) parsedReports() (out []passReport) {
 	for line := range strings.Lines(s.String()) {
 		var r passReport
 		if json.Unmarshal([]byte(line), &r) == nil {
@@ -47,7 +47,7 @@ func (s *reportBuffer) all() (out []passReport) {
 func (s *reportBuffer) waitFor(t *testing.T, what string, is func(passReport) bool) (found passReport) {
 	t.Helper()
 	if err := seed.WaitUntil(t.Context(), 2*time.Minute, func() (bool, error) {
-		for _, r := range s.all() {
+		for _, r := range s.parsedReports() {
 			if is(r) {
 				found = r
 				return true, nil

@@ -13,14 +13,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
-// reschedule runs kube-scheduler with a configuration until the test ends.
-func reschedule(t *testing.T, config string) {
+// restartScheduler runs kube-scheduler with a configuration until the test ends.
+func restartScheduler(t *testing.T, config string) {
 	t.Helper()
-	if err := lab.Reschedule(t.Context(), []byte(config)); err != nil {
+	if err := lab.RestartScheduler(t.Context(), []byte(config)); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := lab.Reschedule(context.Background(), nil); err != nil {
+		if err := lab.RestartScheduler(context.Background(), nil); err != nil {
 			t.Error(err)
 		}
 	})
@@ -47,7 +47,7 @@ func TestPrintedSchedulerConfigLevelsARollingUpdate(t *testing.T) {
 	if printed.code != 0 {
 		t.Fatal(printed.stderr)
 	}
-	reschedule(t, printed.stdout)
+	restartScheduler(t, printed.stdout)
 	after := updateRepeatedly(t, rounds)
 	t.Logf("printed configuration: %v", after)
 	for _, s := range after {
@@ -63,7 +63,7 @@ func updateRepeatedly(t *testing.T, n int) (ends []string) {
 	t.Helper()
 	for i := range n {
 		t.Run(fmt.Sprint(i+1), func(t *testing.T) {
-			ns := seedApps(t, seed.ThreeZones([3]int{1, 2, 3}, 0))
+			ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 2, 3}, 0))
 			patch := fmt.Appendf(nil, `{"spec":{"strategy":{"rollingUpdate":{"maxSurge":1,"maxUnavailable":0}},`+
 				`"template":{"metadata":{"annotations":{"rolled":"%d"}}}}}`, i)
 			api := lab.Client.AppsV1().Deployments(ns)

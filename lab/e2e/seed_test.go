@@ -22,7 +22,7 @@ func TestTwoMovesLevelAZoneSkew(t *testing.T) {
 	config := testbed.ConfigFile(t, zonesConfig)
 	for i := range repetitions() {
 		t.Run(fmt.Sprint(i+1), func(t *testing.T) {
-			ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
+			ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 30))
 			p := runEvenkeel(t, "plan", "--config", config)
 			if !strings.Contains(p.stdout, "Plan: 2 evictions meet 1 of 1 goals; lower bound 2") {
 				t.Error("the plan does not show two evictions and a lower bound of 2")
@@ -43,7 +43,7 @@ func TestTwoMovesLevelAZoneSkew(t *testing.T) {
 }
 
 func TestOneMoveFromOneTwoThree(t *testing.T) {
-	ns := seedApps(t, seed.ThreeZones([3]int{1, 2, 3}, 30))
+	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 2, 3}, 30))
 	if r := runEvenkeel(t, "run", "--once", "--config", testbed.ConfigFile(t, zonesConfig)); r.code != 0 {
 		t.Errorf("exit %d", r.code)
 	}
@@ -52,7 +52,7 @@ func TestOneMoveFromOneTwoThree(t *testing.T) {
 }
 
 func TestATieIsNotAReasonToEvict(t *testing.T) {
-	ns := seedApps(t, seed.ThreeZones([3]int{1, 2, 3}, 0))
+	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 2, 3}, 0))
 	r := runEvenkeel(t, "run", "--once", "--config", testbed.ConfigFile(t, zonesConfig))
 	if r.code != 0 || !strings.Contains(r.stdout, "WouldReturn") {
 		t.Errorf("exit %d, or the report lacks WouldReturn", r.code)
@@ -62,7 +62,7 @@ func TestATieIsNotAReasonToEvict(t *testing.T) {
 }
 
 func TestDryRunLeavesEveryPod(t *testing.T) {
-	ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
+	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 30))
 	before := podUIDs(t, ns)
 	r := runEvenkeel(t, "run", "--once", "--config", testbed.ConfigFile(t, zonesConfig+"dryRun: true\n"))
 	if r.code != 0 || !strings.Contains(r.stdout, "would be evicted") {
@@ -75,7 +75,7 @@ func TestDryRunLeavesEveryPod(t *testing.T) {
 }
 
 func TestABudgetAtZeroBlocks(t *testing.T) {
-	ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
+	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 30))
 	createPDB(t, ns, "d", 0, 0)
 	r := runEvenkeel(t, "run", "--once", "--config", testbed.ConfigFile(t, zonesConfig))
 	if r.code != 0 || !strings.Contains(r.stdout, "BlockedByPDB") {
@@ -88,7 +88,7 @@ func TestABudgetAtZeroBlocks(t *testing.T) {
 }
 
 func TestABudgetOfOneIsSpentOneAtATime(t *testing.T) {
-	ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
+	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 30))
 	createPDB(t, ns, "d", 1, 1)
 	r := runEvenkeel(t, "run", "--once", "--config", testbed.ConfigFile(t, zonesConfig+"evictor: {inFlight: {perOwner: 6, perNode: 6}}\n"))
 	if r.code != 0 {

@@ -20,8 +20,8 @@ type cutOffKind struct {
 	ends  []context.CancelFunc
 }
 
-// cut ends every watch and refuses all later requests for the kind.
-func (s *cutOffKind) cut() {
+// startRefusing ends every watch and refuses all later requests for the kind.
+func (s *cutOffKind) startRefusing() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.cutAt.IsZero() {
@@ -43,7 +43,7 @@ func (s *cutOffKind) waitAfterCut(ctx context.Context, d time.Duration) {
 	}
 }
 
-func (s *cutOffKind) refuse(w http.ResponseWriter, r *http.Request) bool {
+func (s *cutOffKind) refuseAfterCut(w http.ResponseWriter, r *http.Request) bool {
 	if r.URL.Path != s.path {
 		return false
 	}
@@ -64,14 +64,14 @@ const lowStalenessConfig = zonesConfig + "guards: {minPodAge: 0s, maxStaleness: 
 // TestAPassWithoutSightEvictsNothing stops the pod watch between the first snapshot and the pass, while the process
 // waits for the Lease.
 func TestAPassWithoutSightEvictsNothing(t *testing.T) {
-	ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
+	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 30))
 	pods := &cutOffKind{path: "/api/v1/pods"}
 	kubeconfig := kubeconfigWithProxy(t, func(w http.ResponseWriter, r *http.Request) bool {
 		if strings.Contains(r.URL.Path, "/leases") {
-			pods.cut()
+			pods.startRefusing()
 			pods.waitAfterCut(r.Context(), 6*time.Second)
 		}
-		return pods.refuse(w, r)
+		return pods.refuseAfterCut(w, r)
 	})
 	r := runEvenkeelAs(t, kubeconfig, "run", "--once", "--config", testbed.ConfigFile(t, lowStalenessConfig))
 	for _, want := range []string{"the view of pods is from ", "older than guards.maxStaleness 5s: the answer is 503"} {
@@ -90,18 +90,18 @@ func TestAPassWithoutSightEvictsNothing(t *testing.T) {
 // TestAPassThatLosesSightStops stops the budget watch when the pass begins. The staleness limit passes while the
 // program reads and evicts the first pod, so the pass must not evict a second pod.
 func TestAPassThatLosesSightStops(t *testing.T) {
-	ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
+	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 30))
 	budgets := &cutOffKind{path: "/apis/policy/v1/poddisruptionbudgets"}
 	kubeconfig := kubeconfigWithProxy(t, func(w http.ResponseWriter, r *http.Request) bool {
 		switch {
 		case strings.Contains(r.URL.Path, "/leases"):
-			budgets.cut()
+			budgets.startRefusing()
 		case isEviction(r):
 			budgets.waitAfterCut(r.Context(), 6*time.Second)
 		case strings.HasPrefix(r.URL.Path, "/api/v1/namespaces/"+ns+"/pods/"):
 			budgets.waitAfterCut(r.Context(), 3*time.Second)
 		}
-		return budgets.refuse(w, r)
+		return budgets.refuseAfterCut(w, r)
 	})
 	r := runEvenkeelAs(t, kubeconfig, "run", "--once", "--config", testbed.ConfigFile(t, lowStalenessConfig))
 	want := "the view of poddisruptionbudgets is from "

@@ -29,7 +29,7 @@ func TestASteeredTie(t *testing.T) {
 	config := testbed.ConfigFile(t, steerByTaintConfig)
 	for i := range repetitions() {
 		t.Run(fmt.Sprint(i+1), func(t *testing.T) {
-			ns := seedApps(t, seed.ThreeZones([3]int{1, 2, 3}, 0))
+			ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 2, 3}, 0))
 			r := runEvenkeel(t, "run", "--once", "--config", config)
 			if r.code != 0 || !strings.Contains(r.stdout, "1 replacement landed as predicted") {
 				t.Errorf("exit %d, or the report does not say that the replacement landed as predicted", r.code)
@@ -43,7 +43,7 @@ func TestASteeredTie(t *testing.T) {
 
 // TestADryRunShowsHintsAndWritesNone checks that a dry run shows planned hints but does not change the node.
 func TestADryRunShowsHintsAndWritesNone(t *testing.T) {
-	ns := seedApps(t, seed.ThreeZones([3]int{1, 2, 3}, 0))
+	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 2, 3}, 0))
 	before := getNode(t, "n3")
 	r := runEvenkeel(t, "run", "--once", "--config", testbed.ConfigFile(t, steerByTaintConfig+"dryRun: true\n"))
 	if r.code != 0 || !strings.Contains(r.stdout, "taint  n3") {
@@ -58,7 +58,7 @@ func TestADryRunShowsHintsAndWritesNone(t *testing.T) {
 // TestSteeringByLabelNeedsPodsThatListen checks that a label does not steer pods that have no node affinity for the
 // label.
 func TestSteeringByLabelNeedsPodsThatListen(t *testing.T) {
-	ns := seedApps(t, seed.ThreeZones([3]int{1, 2, 3}, 0))
+	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 2, 3}, 0))
 	r := runEvenkeel(t, "run", "--once", "--config", testbed.ConfigFile(t, zonesConfig+"evictor: {steer: label}\n"))
 	if r.code != 0 || !strings.Contains(r.stdout, "not steered: it has no node affinity that looks at the label") {
 		t.Errorf("exit %d", r.code)
@@ -109,7 +109,7 @@ func startPassWithPendingPod(t *testing.T, ns, config string) (*exec.Cmd, *bytes
 // TestAKilledPassLeavesHintsThatExpire kills a pass after it has written a hint. `hints gc` must remove the hint only
 // after its expiry, and must keep a taint that another controller added in the meantime.
 func TestAKilledPassLeavesHintsThatExpire(t *testing.T) {
-	ns := seedApps(t, seed.ThreeZones([3]int{1, 2, 3}, 0))
+	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 2, 3}, 0))
 	cmd, _ := startPassWithPendingPod(t, ns, testbed.ConfigFile(t, zonesConfig+"evictor: {steer: taint, steerTTL: 20s}\n"))
 	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
@@ -145,7 +145,7 @@ func TestAKilledPassLeavesHintsThatExpire(t *testing.T) {
 // TestATerminatedPassTakesItsHintsAway sends SIGTERM to a pass after it has written a hint. The pass must remove its
 // hints before it ends.
 func TestATerminatedPassTakesItsHintsAway(t *testing.T) {
-	ns := seedApps(t, seed.ThreeZones([3]int{1, 2, 3}, 0))
+	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 2, 3}, 0))
 	cmd, log := startPassWithPendingPod(t, ns, testbed.ConfigFile(t, steerByTaintConfig))
 	checkHints(t, "n3")
 	start := time.Now()
@@ -164,7 +164,7 @@ func TestATerminatedPassTakesItsHintsAway(t *testing.T) {
 // TestTheNextPassTakesOldHintsAway checks that the next pass removes the expired hints of a killed process before it
 // reads the cluster.
 func TestTheNextPassTakesOldHintsAway(t *testing.T) {
-	ns := seedApps(t, seed.ThreeZones([3]int{2, 2, 2}, 0))
+	ns := seedApps(t, seed.ThreeZoneApps([3]int{2, 2, 2}, 0))
 	writeExpiredHint(t, "n2")
 	if r := runEvenkeel(t, "run", "--once", "--config", testbed.ConfigFile(t, steerByTaintConfig), "--lease-namespace", ns); r.code != 0 {
 		t.Errorf("exit %d", r.code)
@@ -179,7 +179,7 @@ func TestTheNextPassTakesOldHintsAway(t *testing.T) {
 
 // TestForeignTaintsSurvive adds a foreign taint just before each of the two node writes of a wave.
 func TestForeignTaintsSurvive(t *testing.T) {
-	ns := seedApps(t, seed.ThreeZones([3]int{1, 2, 3}, 0))
+	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 2, 3}, 0))
 	var writes atomic.Int32
 	kubeconfig := kubeconfigWithProxy(t, func(_ http.ResponseWriter, r *http.Request) bool {
 		if r.Method == http.MethodPatch && r.URL.Path == "/api/v1/nodes/n3" {
@@ -206,7 +206,7 @@ func TestSteeringNeedsOnePermission(t *testing.T) {
 		{APIGroups: []string{""}, Resources: []string{"pods/eviction"}, Verbs: []string{"create"}},
 	}
 	t.Run("missing", func(t *testing.T) {
-		ns := seedApps(t, seed.ThreeZones([3]int{1, 2, 3}, 0))
+		ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 2, 3}, 0))
 		r := runEvenkeelAs(t, createAccount(t, ns, rights...), "run", "--once", "--config",
 			testbed.ConfigFile(t, steerByTaintConfig), "--lease-namespace", ns)
 		if r.code != 1 || !strings.Contains(r.stderr, "PermissionMissing: permission to patch nodes is missing") {
@@ -215,7 +215,7 @@ func TestSteeringNeedsOnePermission(t *testing.T) {
 		checkEvictions(t, ns, 0)
 	})
 	t.Run("given", func(t *testing.T) {
-		ns := seedApps(t, seed.ThreeZones([3]int{1, 2, 3}, 0))
+		ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 2, 3}, 0))
 		patch := rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"nodes"}, Verbs: []string{"patch"}}
 		kubeconfig := createAccount(t, ns, append(rights, patch)...)
 		r := runEvenkeelAs(t, kubeconfig, "run", "--once", "--config", testbed.ConfigFile(t, steerByTaintConfig), "--lease-namespace", ns)

@@ -39,8 +39,8 @@ profiles:
 func TestAnUnknownSchedulerIsTrustedOnceItsBindingsComeTrue(t *testing.T) {
 	skipIfShort(t)
 	const wanted = 12
-	reschedule(t, twoMoreProfiles)
-	apps := seed.ThreeZones([3]int{1, 1, 4}, 1)
+	restartScheduler(t, twoMoreProfiles)
+	apps := seed.ThreeZoneApps([3]int{1, 1, 4}, 1)
 	apps[3].SchedulerName = "fancy"
 	ns := seedApps(t, apps)
 	r := startProcess(t, ns, testbed.ConfigFile(t, fmt.Sprintf(`
@@ -51,7 +51,7 @@ placement: {trust: {minBindings: %d, minHitRate: 0.9}}
 
 	r.bindProbes(t, ns, "packed", wanted)
 	r.bindProbes(t, ns, "fancy", wanted-1)
-	shut := r.waitFor(t, func(p pass) bool {
+	shut := r.waitFor(t, func(p passSummary) bool {
 		return p.scheduler("fancy").Predicted == wanted-1 && p.scheduler("packed").Predicted == wanted
 	})
 	s := shut.scheduler("fancy")
@@ -64,7 +64,7 @@ placement: {trust: {minBindings: %d, minHitRate: 0.9}}
 	checkEvictions(t, ns, 0)
 
 	r.bindProbes(t, ns, "fancy", wanted)
-	open := r.waitFor(t, func(p pass) bool { return len(p.Plan.Moves) > 0 })
+	open := r.waitFor(t, func(p passSummary) bool { return len(p.Plan.Moves) > 0 })
 	if s := open.scheduler("fancy"); !s.Trusted || s.Hits < wanted || open.scheduler("packed").Trusted {
 		t.Errorf("after %d bindings: %+v", wanted, open.Plan.Schedulers)
 	}
@@ -83,8 +83,8 @@ placement: {trust: {minBindings: %d, minHitRate: 0.9}}
 	}
 }
 
-// pass holds the schedulers and the moves of a report.
-type pass struct {
+// passSummary holds the schedulers and the moves of a report.
+type passSummary struct {
 	Plan struct {
 		Moves      []json.RawMessage
 		Rejections struct{ Counts map[string]int }
@@ -98,7 +98,7 @@ type schedulerState struct {
 	Trusted                     bool
 }
 
-func (p pass) scheduler(name string) schedulerState {
+func (p passSummary) scheduler(name string) schedulerState {
 	for _, s := range p.Plan.Schedulers {
 		if s.Name == name {
 			return s
@@ -142,19 +142,19 @@ func startProcess(t *testing.T, ns, config string) *process {
 }
 
 // waitFor returns the first report that matches, starting with the last one; the process writes one report per minute.
-func (r *process) waitFor(t *testing.T, ok func(pass) bool) (last pass) {
+func (r *process) waitFor(t *testing.T, ok func(passSummary) bool) (last passSummary) {
 	t.Helper()
 	if err := seed.WaitUntil(t.Context(), 2*time.Minute, func() (bool, error) {
 		text, err := os.ReadFile(r.file)
 		if err != nil {
 			return false, err
 		}
-		whole, _, found := cutLast(string(text), "\n")
+		whole, _, found := cutAtLast(string(text), "\n")
 		if !found {
 			return false, fmt.Errorf("the process has not written a report")
 		}
 		lines := strings.Split(whole, "\n")
-		last = pass{}
+		last = passSummary{}
 		if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil {
 			return false, err
 		}
@@ -168,7 +168,7 @@ func (r *process) waitFor(t *testing.T, ok func(pass) bool) (last pass) {
 	return last
 }
 
-func cutLast(s, sep string) (before, after string, found bool) {
+func cutAtLast(s, sep string) (before, after string, found bool) {
 	if i := strings.LastIndex(s, sep); i >= 0 {
 		return s[:i], s[i+len(sep):], true
 	}

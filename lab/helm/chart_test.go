@@ -13,7 +13,7 @@ import (
 
 func TestLint(t *testing.T) {
 	for _, kind := range []string{"Deployment", "CronJob"} {
-		if out, errs, err := helm(t, "lint", "--strict", chart, "--set", "kind="+kind); err != nil {
+		if out, errs, err := runHelm(t, "lint", "--strict", chart, "--set", "kind="+kind); err != nil {
 			t.Errorf("%s: %v\n%s%s", kind, err, out, errs)
 		}
 	}
@@ -26,7 +26,7 @@ func TestGolden(t *testing.T) {
 		"cronjob":          {"--set", "kind=CronJob"},
 		"cronjob-evict":    {"--set", "kind=CronJob", "--set", "config.dryRun=false", "--set", "config.timeZone=Europe/Berlin"},
 	} {
-		got := render(t, args...)
+		got := renderChart(t, args...)
 		path := filepath.Join("testdata", name+".yaml")
 		if *update {
 			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
@@ -106,7 +106,7 @@ func TestRefusals(t *testing.T) {
 		{"config.strategies: hot needs several consecutive samples",
 			[]string{"--set", "kind=CronJob,config.load.source=metricsServer", "--set-json", loadStrategy(2)}},
 	} {
-		out, errs, err := helm(t, append([]string{"template", "ek", chart}, c.args...)...)
+		out, errs, err := runHelm(t, append([]string{"template", "ek", chart}, c.args...)...)
 		if err == nil {
 			t.Errorf("helm accepts %v:\n%s", c.args, out)
 		} else if !strings.Contains(errs, c.names) {
@@ -117,7 +117,7 @@ func TestRefusals(t *testing.T) {
 
 func TestAccepted(t *testing.T) {
 	for _, schedule := range []string{"*/10 * * * *", "0 8-18/2 * * 1-5", "@hourly", "0 0 1 JAN mon", "0,30 * * * *"} {
-		render(t, "--set-json", fmt.Sprintf(`config.strategies=[{"name":"a","type":"ZoneSpread","schedule":%q}]`, schedule))
+		renderChart(t, "--set-json", fmt.Sprintf(`config.strategies=[{"name":"a","type":"ZoneSpread","schedule":%q}]`, schedule))
 	}
 	prometheus := "config.load.source=prometheus,config.load.prometheus.url=http://prometheus:9090"
 	for _, args := range [][]string{
@@ -132,30 +132,30 @@ func TestAccepted(t *testing.T) {
 		{"--set", "config.limits.perPass=unlimited,config.limits.perNode=10%," +
 			"config.guards.priorityBelow=1000,config.evictor.gracePeriodSeconds=30"},
 	} {
-		render(t, args...)
+		renderChart(t, args...)
 	}
-	if _, errs, err := helm(t, "template", "ek", chart, "--kube-version", "1.26.0"); err == nil || !strings.Contains(errs, "1.26") {
+	if _, errs, err := runHelm(t, "template", "ek", chart, "--kube-version", "1.26.0"); err == nil || !strings.Contains(errs, "1.26") {
 		t.Errorf("helm does not refuse Kubernetes 1.26: %s", errs)
 	}
 }
 
 // podTemplates returns the pod templates of all rendered Deployments and CronJobs.
-func podTemplates(t *testing.T, manifests string) []object {
+func podTemplates(t *testing.T, manifests string) []manifest {
 	t.Helper()
-	var found []object
-	for _, d := range objects(t, manifests, "Deployment") {
-		found = append(found, valueAt(t, d, "spec", "template").(object))
+	var found []manifest
+	for _, d := range parseObjects(t, manifests, "Deployment") {
+		found = append(found, valueAt(t, d, "spec", "template").(manifest))
 	}
-	for _, c := range objects(t, manifests, "CronJob") {
-		found = append(found, valueAt(t, c, "spec", "jobTemplate", "spec", "template").(object))
+	for _, c := range parseObjects(t, manifests, "CronJob") {
+		found = append(found, valueAt(t, c, "spec", "jobTemplate", "spec", "template").(manifest))
 	}
 	return found
 }
 
 func TestPodsMeetTheRestrictedLevel(t *testing.T) {
 	for _, kind := range []string{"Deployment", "CronJob"} {
-		for _, pod := range podTemplates(t, render(t, "--set", "kind="+kind)) {
-			container := valueAt(t, pod, "spec", "containers", 0).(object)
+		for _, pod := range podTemplates(t, renderChart(t, "--set", "kind="+kind)) {
+			container := valueAt(t, pod, "spec", "containers", 0).(manifest)
 			for _, c := range []struct {
 				want, got any
 			}{
@@ -179,13 +179,13 @@ func TestPodsMeetTheRestrictedLevel(t *testing.T) {
 // TestCronJobsGroupBySchedule checks that the chart renders one job per schedule and time zone, with all strategies of
 // that schedule.
 func TestCronJobsGroupBySchedule(t *testing.T) {
-	out := render(t, "--set", "kind=CronJob", "--set-json",
+	out := renderChart(t, "--set", "kind=CronJob", "--set-json",
 		`config.strategies=[{"name":"a","type":"T","schedule":"0 * * * *"},{"name":"b","type":"T","schedule":"*/5 * * * *"},`+
 			`{"name":"c","type":"T","schedule":"0 * * * *"},{"name":"d","type":"T","schedule":"0 * * * *","timeZone":"Asia/Tokyo"}]`)
 	var got []string
 	names := map[any]bool{}
-	for _, job := range objects(t, out, "CronJob") {
-		spec := valueAt(t, job, "spec").(object)
+	for _, job := range parseObjects(t, out, "CronJob") {
+		spec := valueAt(t, job, "spec").(manifest)
 		args := valueAt(t, spec, "jobTemplate", "spec", "template", "spec", "containers", 0, "args")
 		got = append(got, fmt.Sprint(spec["schedule"], " ", spec["timeZone"], " ", args))
 		names[valueAt(t, job, "metadata", "name")] = true
@@ -209,8 +209,8 @@ func TestConfigIsCarriedOver(t *testing.T) {
 	if err := os.WriteFile(values, []byte(config), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	plain, changed := render(t), render(t, "--values", values)
-	text := valueAt(t, objects(t, changed, "ConfigMap")[0], "data", "config.yaml").(string)
+	plain, changed := renderChart(t), renderChart(t, "--values", values)
+	text := valueAt(t, parseObjects(t, changed, "ConfigMap")[0], "data", "config.yaml").(string)
 	if !strings.Contains(text, "below: 1073741824\n") {
 		t.Errorf("the rendered configuration changes a large number:\n%s", text)
 	}
@@ -225,10 +225,10 @@ func TestConfigIsCarriedOver(t *testing.T) {
 func TestFilesAreMounted(t *testing.T) {
 	values := filepath.Join(t.TempDir(), "values.yaml")
 	rules := "  PromJob: {Name: node}\n\nRulename:\n  Node_cpu1: {Promsql: \"up{job='J'}\", Threshold: 70}\n"
-	text, err := yaml.Marshal(object{
-		"extraFiles":        object{"rule.yaml": rules, "ca.crt": "-----BEGIN CERTIFICATE-----\n"},
-		"extraVolumes":      []object{{"name": "prometheus", "secret": object{"secretName": "prometheus-token"}}},
-		"extraVolumeMounts": []object{{"name": "prometheus", "mountPath": "/var/run/prometheus", "readOnly": true}},
+	text, err := yaml.Marshal(manifest{
+		"extraFiles":        manifest{"rule.yaml": rules, "ca.crt": "-----BEGIN CERTIFICATE-----\n"},
+		"extraVolumes":      []manifest{{"name": "prometheus", "secret": manifest{"secretName": "prometheus-token"}}},
+		"extraVolumeMounts": []manifest{{"name": "prometheus", "mountPath": "/var/run/prometheus", "readOnly": true}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -237,8 +237,8 @@ func TestFilesAreMounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, kind := range []string{"Deployment", "CronJob"} {
-		out := render(t, "--values", values, "--set", "kind="+kind)
-		data := valueAt(t, objects(t, out, "ConfigMap")[0], "data").(object)
+		out := renderChart(t, "--values", values, "--set", "kind="+kind)
+		data := valueAt(t, parseObjects(t, out, "ConfigMap")[0], "data").(manifest)
 		if data["rule.yaml"] != rules || data["ca.crt"] != "-----BEGIN CERTIFICATE-----\n" || len(data) != 3 {
 			t.Errorf("%s: the ConfigMap contains %v", kind, data)
 		}
@@ -256,7 +256,7 @@ func TestFilesAreMounted(t *testing.T) {
 // TestConfigIsTheShippedOne checks that the chart's default configuration equals the program's.
 func TestConfigIsTheShippedOne(t *testing.T) {
 	var rendered, shipped any
-	if err := yaml.Unmarshal([]byte(valueAt(t, objects(t, render(t), "ConfigMap")[0], "data", "config.yaml").(string)),
+	if err := yaml.Unmarshal([]byte(valueAt(t, parseObjects(t, renderChart(t), "ConfigMap")[0], "data", "config.yaml").(string)),
 		&rendered); err != nil {
 		t.Fatal(err)
 	}
@@ -275,11 +275,11 @@ func TestConfigIsTheShippedOne(t *testing.T) {
 // withoutNulls removes keys with a null value. Helm removes these keys, and Evenkeel treats keys with a null value like
 // missing keys.
 func withoutNulls(v any) any {
-	m, ok := v.(object)
+	m, ok := v.(manifest)
 	if !ok {
 		return v
 	}
-	kept := object{}
+	kept := manifest{}
 	for k, value := range m {
 		if value != nil {
 			kept[k] = withoutNulls(value)
@@ -290,7 +290,7 @@ func withoutNulls(v any) any {
 
 func TestNotesSayWhetherItEvicts(t *testing.T) {
 	notes := func(args ...string) string {
-		out, errs, err := helm(t, append([]string{"install", "ek", chart, "--namespace", "ek-system", "--dry-run=client"}, args...)...)
+		out, errs, err := runHelm(t, append([]string{"install", "ek", chart, "--namespace", "ek-system", "--dry-run=client"}, args...)...)
 		if err != nil {
 			t.Fatalf("%v: %s", err, errs)
 		}

@@ -27,7 +27,7 @@ func TestDocumentedValuesRender(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, args := range [][]string{nil, {"--set", "config.dryRun=false"}} {
-				out := render(t, append([]string{"--values", file}, args...)...)
+				out := renderChart(t, append([]string{"--values", file}, args...)...)
 				if page == "pressure.md" && strings.Contains(out, "pods/eviction") {
 					t.Errorf("%s with %v: the account has permission to evict", page, args)
 				}

@@ -36,8 +36,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// helm runs helm with an empty user configuration.
-func helm(t *testing.T, args ...string) (stdout, stderr string, err error) {
+// runHelm runs helm with an empty user configuration.
+func runHelm(t *testing.T, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	home := t.TempDir()
 	cmd := exec.CommandContext(context.Background(), helmBinary, args...)
@@ -48,22 +48,22 @@ func helm(t *testing.T, args ...string) (stdout, stderr string, err error) {
 	return out.String(), errs.String(), err
 }
 
-// render returns the manifests of the chart for the arguments. render fails the test if helm fails.
-func render(t *testing.T, args ...string) string {
+// renderChart returns the manifests of the chart for the arguments. render fails the test if helm fails.
+func renderChart(t *testing.T, args ...string) string {
 	t.Helper()
-	out, errs, err := helm(t, append([]string{"template", "ek", chart, "--namespace", "ek-system"}, args...)...)
+	out, errs, err := runHelm(t, append([]string{"template", "ek", chart, "--namespace", "ek-system"}, args...)...)
 	if err != nil {
 		t.Fatalf("helm template %v: %v\n%s", args, err, errs)
 	}
 	return out
 }
 
-type object = map[string]any
+type manifest = map[string]any
 
-// objects parses manifests and returns those of one kind.
-func objects(t *testing.T, manifests, kind string) []object {
+// parseObjects parses manifests and returns those of one kind.
+func parseObjects(t *testing.T, manifests, kind string) []manifest {
 	t.Helper()
-	var found []object
+	var found []manifest
 	for _, doc := range strings.Split(manifests, "\n---\n") {
 		var o object
 		if err := yaml.UnmarshalStrict([]byte(doc), &o); err != nil {
@@ -82,7 +82,7 @@ func valueAt(t *testing.T, v any, path ...any) any {
 	for i, step := range path {
 		switch step := step.(type) {
 		case string:
-			v = v.(object)[step]
+			v = v.(manifest)[step]
 		case int:
 			v = v.([]any)[step]
 		}

@@ -13,9 +13,9 @@ import (
 // eachPermission calls f with the "group/resource", the verb and the allowed resource names of each permission.
 func eachPermission(t *testing.T, manifests string, f func(what, verb string, names []any)) {
 	t.Helper()
-	for _, role := range append(objects(t, manifests, "ClusterRole"), objects(t, manifests, "Role")...) {
+	for _, role := range append(parseObjects(t, manifests, "ClusterRole"), parseObjects(t, manifests, "Role")...) {
 		for _, rule := range role["rules"].([]any) {
-			names, _ := rule.(object)["resourceNames"].([]any)
+			names, _ := rule.(manifest)["resourceNames"].([]any)
 			for _, group := range valueAt(t, rule, "apiGroups").([]any) {
 				for _, resource := range valueAt(t, rule, "resources").([]any) {
 					for _, verb := range valueAt(t, rule, "verbs").([]any) {
@@ -27,8 +27,8 @@ func eachPermission(t *testing.T, manifests string, f func(what, verb string, na
 	}
 }
 
-// permissions lists the permissions as "group/resource verb", sorted.
-func permissions(t *testing.T, manifests string) (list []string) {
+// sortedPermissions lists the permissions as "group/resource verb", sorted.
+func sortedPermissions(t *testing.T, manifests string) (list []string) {
 	t.Helper()
 	eachPermission(t, manifests, func(what, verb string, _ []any) { list = append(list, what+" "+verb) })
 	slices.Sort(list)
@@ -52,8 +52,8 @@ func namedPermissions(t *testing.T, manifests string) (list []string) {
 // TestPermissions checks that dryRun=false adds only the permissions to evict and to record evictions. Steering and
 // hints add only the permission to patch nodes. No permission is broad.
 func TestPermissions(t *testing.T) {
-	dry, live := permissions(t, render(t)), permissions(t, render(t, "--set", "config.dryRun=false"))
-	unset := permissions(t, render(t, "--set", "config.dryRun=null"))
+	dry, live := sortedPermissions(t, renderChart(t)), sortedPermissions(t, renderChart(t, "--set", "config.dryRun=false"))
+	unset := sortedPermissions(t, renderChart(t, "--set", "config.dryRun=null"))
 	const evict = "/pods/eviction create"
 	if slices.Contains(dry, evict) || slices.Contains(unset, evict) {
 		t.Error("a dry run has permission to evict")
@@ -63,28 +63,29 @@ func TestPermissions(t *testing.T) {
 		t.Errorf("dryRun=false adds %v", added)
 	}
 	const patch = "/nodes patch"
-	steers := permissions(t, render(t, "--set", "config.dryRun=false", "--set", "config.evictor.steer=taint"))
+	steers := sortedPermissions(t, renderChart(t, "--set", "config.dryRun=false", "--set", "config.evictor.steer=taint"))
 	if added := slices.DeleteFunc(slices.Clone(steers),
 		func(r string) bool { return slices.Contains(live, r) }); !reflect.DeepEqual(added, []string{patch}) {
 		t.Errorf("steer=taint adds %v", added)
 	}
-	hints := permissions(t, render(t, "--set", "config.dryRun=false", "--set", "config.hints.enabled=true"))
+	hints := sortedPermissions(t, renderChart(t, "--set", "config.dryRun=false", "--set", "config.hints.enabled=true"))
 	if !reflect.DeepEqual(hints, steers) {
 		t.Errorf("hints.enabled grants %v, steering %v", hints, steers)
 	}
 	for _, none := range [][]string{{"config.hints.enabled=true"}, {"config.dryRun=false", "config.hints=null"},
 		{"config.evictor.steer=taint"}, {"config.dryRun=false", "config.evictor.steer=null"},
 		{"config.dryRun=false", "config.evictor=null"}} {
-		if got := permissions(t, render(t, "--set", strings.Join(none, ","))); slices.Contains(got, patch) {
+		if got := sortedPermissions(t, renderChart(t, "--set", strings.Join(none, ","))); slices.Contains(got, patch) {
 			t.Errorf("%v grants permission to patch nodes", none)
 		}
 	}
-	only := permissions(t, render(t, append(hintArgs("config.dryRun=false,config.load.source=metricsServer", 1), "--set-json",
+	only := sortedPermissions(t, renderChart(t, append(hintArgs("config.dryRun=false,config.load.source=metricsServer", 1), "--set-json",
 		"config.strategies=[]")...))
 	if slices.Contains(only, evict) || !slices.Contains(only, patch) || !slices.Contains(only, "/configmaps update") {
 		t.Errorf("hints without strategies grant %v", only)
 	}
-	nothing := permissions(t, render(t, "--set", "config.dryRun=false,config.evictor.steer=taint", "--set-json", "config.strategies=[]"))
+	nothing := sortedPermissions(t, renderChart(t, "--set", "config.dryRun=false,config.evictor.steer=taint",
+		"--set-json", "config.strategies=[]"))
 	if slices.Contains(nothing, evict) || slices.Contains(nothing, patch) {
 		t.Errorf("without strategies the account has permissions %v", nothing)
 	}
@@ -95,9 +96,9 @@ func TestPermissions(t *testing.T) {
 			}
 		}
 	}
-	for _, rule := range valueAt(t, objects(t, render(t), "Role")[0], "rules").([]any) {
+	for _, rule := range valueAt(t, parseObjects(t, renderChart(t), "Role")[0], "rules").([]any) {
 		verbs := valueAt(t, rule, "verbs").([]any)
-		names, _ := rule.(object)["resourceNames"].([]any)
+		names, _ := rule.(manifest)["resourceNames"].([]any)
 		if reflect.DeepEqual(valueAt(t, rule, "resources"), []any{"configmaps"}) {
 			ours := !slices.ContainsFunc(names, func(n any) bool {
 				return n != "evenkeel-pause" && !strings.HasPrefix(n.(string), "evenkeel-state-")
@@ -111,7 +112,7 @@ func TestPermissions(t *testing.T) {
 			t.Errorf("permission for Leases is not limited to one name: %v", rule)
 		}
 	}
-	if out := render(t, "--set", "rbac.create=false"); strings.Contains(out, "rbac.authorization") {
+	if out := renderChart(t, "--set", "rbac.create=false"); strings.Contains(out, "rbac.authorization") {
 		t.Error("rbac.create=false renders roles")
 	}
 }
@@ -137,7 +138,7 @@ func documentedRoles(t *testing.T, page string) string {
 // includes metrics-server, the only usage source that needs API permissions.
 func TestWhoeverAppliesBesideADryRunMayDoWhatARunMayThatEvicts(t *testing.T) {
 	may := namedPermissions(t, documentedRoles(t, "../../docs/reference/apply.md"))
-	chart := namedPermissions(t, render(t, "--set", "config.dryRun=false", "--set", "config.load.source=metricsServer"))
+	chart := namedPermissions(t, renderChart(t, "--set", "config.dryRun=false", "--set", "config.load.source=metricsServer"))
 	for _, needed := range append(chart, "coordination.k8s.io/leases/evenkeel-dry-run get") {
 		if !slices.Contains(may, needed) {
 			t.Errorf("docs/reference/apply.md does not grant %s", needed)
@@ -148,14 +149,14 @@ func TestWhoeverAppliesBesideADryRunMayDoWhatARunMayThatEvicts(t *testing.T) {
 // TestOnlyMetricsServerIsReadThroughTheAPI checks that only metrics-server needs API permissions. The program reads the
 // other sources at their own addresses.
 func TestOnlyMetricsServerIsReadThroughTheAPI(t *testing.T) {
-	before := namedPermissions(t, render(t))
+	before := namedPermissions(t, renderChart(t))
 	for source, more := range map[string][]string{
 		"metricsServer": {"metrics.k8s.io/nodes list", "metrics.k8s.io/pods list"},
 		"prometheus":    nil, "loadWatcher": nil,
 	} {
 		var got []string
 		values := "config.load.source=" + source + ",config.load.prometheus.url=http://a,config.load.loadWatcher.url=http://a"
-		for _, p := range namedPermissions(t, render(t, "--set", values)) {
+		for _, p := range namedPermissions(t, renderChart(t, "--set", values)) {
 			if !slices.Contains(before, p) {
 				got = append(got, p)
 			}
@@ -177,8 +178,8 @@ func TestTheReadmeNamesEveryPermission(t *testing.T) {
 	if !found {
 		t.Fatal("the README has no section \"What it may do\"")
 	}
-	all := append(namedPermissions(t, render(t)), namedPermissions(t,
-		render(t, "--set", "config.dryRun=false", "--set", "config.evictor.steer=label"))...)
+	all := append(namedPermissions(t, renderChart(t)), namedPermissions(t,
+		renderChart(t, "--set", "config.dryRun=false", "--set", "config.evictor.steer=label"))...)
 	for _, p := range all {
 		what, verb, _ := strings.Cut(p, " ")
 		parts := strings.SplitN(what, "/", 3)

@@ -32,11 +32,11 @@ var seededNamespace string
 // seedCluster creates the nodes, and creates the apps in a namespace. No other namespace has pods.
 func seedCluster(t *testing.T, ns string, nodes int, apps []seed.App) {
 	t.Helper()
-	if err := seed.Nodes(t.Context(), lab.Client, zones, nodes/zones); err != nil {
+	if err := seed.CreateNodes(t.Context(), lab.Client, zones, nodes/zones); err != nil {
 		t.Fatal(err)
 	}
 	// A restarted scheduler visits the nodes in the order of their names.
-	if err := lab.Reschedule(t.Context(), nil); err != nil {
+	if err := lab.RestartScheduler(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	if seededNamespace != "" {
@@ -46,7 +46,7 @@ func seedCluster(t *testing.T, ns string, nodes int, apps []seed.App) {
 	}
 	seededNamespace = ns
 	begun := time.Now()
-	if err := seed.AppsInParallel(t.Context(), lab.Client, ns, apps, 8); err != nil {
+	if err := seed.CreateAppsInParallel(t.Context(), lab.Client, ns, apps, 8); err != nil {
 		t.Fatal(err)
 	}
 	pods := 0
@@ -66,9 +66,9 @@ func runEvenkeel(t *testing.T, args ...string) []byte {
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
-		t.Fatalf("evenkeel %s: %v\n%s", strings.Join(args, " "), err, tail(stderr.Bytes()))
+		t.Fatalf("evenkeel %s: %v\n%s", strings.Join(args, " "), err, lastBytes(stderr.Bytes()))
 	}
 	return stdout.Bytes()
 }
 
-func tail(b []byte) []byte { return b[max(0, len(b)-4000):] }
+func lastBytes(b []byte) []byte { return b[max(0, len(b)-4000):] }

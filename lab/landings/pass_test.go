@@ -43,20 +43,20 @@ func TestReplacementsLandWhereForetold(t *testing.T) {
 	config := testbed.ConfigFile(t, fmt.Sprintf(balancingConfig, moves))
 	out := runEvenkeel(t, "run", "--once", "-o", "json", "--lease-namespace", ns, "--config", config)
 	if err := json.Unmarshal(out, &r); err != nil {
-		t.Fatalf("parsing the report: %v in %s", err, tail(out))
+		t.Fatalf("parsing the report: %v in %s", err, lastBytes(out))
 	}
 	t.Logf("%d moves planned in %d waves (lower bound %d), the pass took %.0f s; rejections: %v",
-		len(r.Plan.Moves), r.waves(), r.Plan.Bound.MinForPlan, time.Since(begun).Seconds(), r.Plan.Rejections.Counts)
+		len(r.Plan.Moves), r.countWaves(), r.Plan.Bound.MinForPlan, time.Since(begun).Seconds(), r.Plan.Rejections.Counts)
 	if c := r.Plan.Rejections.Counts; c["WouldReturn"]+c["UncertainLanding"] == 0 {
 		t.Error("no pod was rejected because of its predicted landing, so the test proves little")
 	}
-	told := r.tally(t)
+	told := r.countLandings(t)
 	seen := observeLandings(t, ns, before, listPods(t, ns))
 	seen.compareWithReport(t, &r)
 	t.Logf("by the report:     %s", told)
 	t.Logf("by the API server: %s", seen.landingCounts)
 	for _, x := range []landingCounts{told, seen.landingCounts} {
-		x.check(t, moves)
+		x.checkLimits(t, moves)
 	}
 }
 

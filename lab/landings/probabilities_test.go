@@ -18,11 +18,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
-func defaultTrial() trial {
+func defaultTestSize() testSize {
 	if testing.Short() {
-		return trial{nodes: 30, apps: 4, podsPerApp: 15, placements: 12}
+		return testSize{nodes: 30, apps: 4, podsPerApp: 15, placements: 12}
 	}
-	return trial{nodes: 300, apps: 40, podsPerApp: 30, placements: 500, minPerBin: 20, maxUnpredicted: 50}
+	return testSize{nodes: 300, apps: 40, podsPerApp: 30, placements: 500, minPerBin: 20, maxUnpredicted: 50}
 }
 
 // TestRealPlacementsAreAsLikelyAsForetold evicts pods one at a time and observes to which node the real scheduler binds
@@ -34,7 +34,7 @@ func defaultTrial() trial {
 // interval is therefore repeated once, on the same cluster.
 func TestRealPlacementsAreAsLikelyAsForetold(t *testing.T) {
 	const ns = "odds"
-	s, rnd := defaultTrial(), rand.New(rand.NewPCG(1, 1))
+	s, rnd := defaultTestSize(), rand.New(rand.NewPCG(1, 1))
 	seedCluster(t, ns, s.nodes, unevenApps(s, rnd))
 	config := testbed.ConfigFile(t, "")
 	for try := 1; ; try++ {
@@ -69,7 +69,7 @@ func TestRealPlacementsAreAsLikelyAsForetold(t *testing.T) {
 
 // unevenApps distributes pods unevenly over random nodes. The apps have few request sizes, so that nodes get equal
 // scores. Most evicted pods end at once, but the pods of every fifth Deployment take a second.
-func unevenApps(s trial, rnd *rand.Rand) []seed.App {
+func unevenApps(s testSize, rnd *rand.Rand) []seed.App {
 	var apps []seed.App
 	for a := range s.apps {
 		app := seed.App{Name: fmt.Sprintf("app%d", a), MilliCPU: int64(250 * (1 + a%4)), MemoryMi: int64(256 * (1 + a%3)),
@@ -93,7 +93,7 @@ func (p placement) String() string {
 // evictAndPlace evicts a random pod of an app, and waits until its replacement is bound and the evicted pod is deleted.
 func evictAndPlace(t *testing.T, ns, app string, replicas int, config string, rnd *rand.Rand) placement {
 	t.Helper()
-	before := podsOf(t, ns, app)
+	before := listPodsOf(t, ns, app)
 	victim := before[rnd.IntN(len(before))]
 	p := placement{victim: victim.Name, from: victim.Spec.NodeName, probabilities: predictedProbabilities(t, ns+"/"+victim.Name, config)}
 	var group map[string]bool
@@ -108,7 +108,7 @@ func evictAndPlace(t *testing.T, ns, app string, replicas int, config string, rn
 		known[old.UID] = true
 	}
 	if err := seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
-		now := podsOf(t, ns, app)
+		now := listPodsOf(t, ns, app)
 		i := slices.IndexFunc(now, func(x corev1.Pod) bool { return !known[x.UID] })
 		remains := slices.ContainsFunc(now, func(x corev1.Pod) bool { return x.UID == victim.UID })
 		if i < 0 || len(now) != replicas || now[i].Spec.NodeName == "" || remains {
@@ -123,7 +123,7 @@ func evictAndPlace(t *testing.T, ns, app string, replicas int, config string, rn
 	return p
 }
 
-func podsOf(t *testing.T, ns, app string) []corev1.Pod {
+func listPodsOf(t *testing.T, ns, app string) []corev1.Pod {
 	t.Helper()
 	list, err := lab.Client.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{LabelSelector: "app=" + app})
 	if err != nil {

@@ -38,7 +38,7 @@ type pod struct{ Namespace, Name, UID string }
 
 type reason struct{ Code, Message string }
 
-func (r *report) waves() (n int) {
+func (r *report) countWaves() (n int) {
 	for _, m := range r.Plan.Moves {
 		n = max(n, m.Wave)
 	}
@@ -53,30 +53,32 @@ type landingCounts struct {
 
 func (x landingCounts) String() string {
 	s := fmt.Sprintf("%d pods evicted; %d replacements landed on an acceptable node (%.1f %%), %d on their source (%.1f %%)",
-		x.evicted, x.acceptable, x.percent(x.acceptable), x.returned, x.percent(x.returned))
+		x.evicted, x.acceptable, x.percentOfEvicted(x.acceptable), x.returned, x.percentOfEvicted(x.returned))
 	if len(x.other) > 0 {
 		s += fmt.Sprintf(", not evicted: %v", x.other)
 	}
 	return s
 }
 
-func (x landingCounts) percent(n int) float64 { return 100 * float64(n) / float64(max(1, x.evicted)) }
+func (x landingCounts) percentOfEvicted(n int) float64 {
+	return 100 * float64(n) / float64(max(1, x.evicted))
+}
 
-func (x landingCounts) check(t *testing.T, moves int) {
+func (x landingCounts) checkLimits(t *testing.T, moves int) {
 	t.Helper()
 	if x.evicted < moves*9/10 {
 		t.Errorf("%d of %d moves were executed, want at least 90 %%", x.evicted, moves)
 	}
-	if x.percent(x.acceptable) < 98 {
-		t.Errorf("%.1f %% landed on an acceptable node, want at least 98 %%", x.percent(x.acceptable))
+	if x.percentOfEvicted(x.acceptable) < 98 {
+		t.Errorf("%.1f %% landed on an acceptable node, want at least 98 %%", x.percentOfEvicted(x.acceptable))
 	}
-	if x.percent(x.returned) > 1 {
-		t.Errorf("%.1f %% landed on their source, want at most 1 %%", x.percent(x.returned))
+	if x.percentOfEvicted(x.returned) > 1 {
+		t.Errorf("%.1f %% landed on their source, want at most 1 %%", x.percentOfEvicted(x.returned))
 	}
 }
 
-// tally counts the outcomes in the report and logs every landing that differs from the prediction.
-func (r *report) tally(t *testing.T) landingCounts {
+// countLandings counts the outcomes in the report and logs every landing that differs from the prediction.
+func (r *report) countLandings(t *testing.T) landingCounts {
 	t.Helper()
 	if r.Stopped != nil {
 		t.Errorf("the pass stopped early: %s: %s", r.Stopped.Code, r.Stopped.Message)

@@ -26,9 +26,9 @@ limits: {perNamespace: 100%}
 // each, six use 5 % each. The pods on the other nodes use 10 % of their node.
 func busyApps() []seed.App {
 	return []seed.App{
-		{Name: "big", MilliCPU: 100, MemoryMi: 64, Nodes: podsOn("n1", 2), GraceSeconds: 30,
+		{Name: "big", MilliCPU: 100, MemoryMi: 64, Nodes: repeatNode("n1", 2), GraceSeconds: 30,
 			Annotations: usagestack.UsageAnnotations(2500, 64)},
-		{Name: "small", MilliCPU: 100, MemoryMi: 64, Nodes: podsOn("n1", 6), GraceSeconds: 30,
+		{Name: "small", MilliCPU: 100, MemoryMi: 64, Nodes: repeatNode("n1", 6), GraceSeconds: 30,
 			Annotations: usagestack.UsageAnnotations(500, 64)},
 		{Name: "quiet", MilliCPU: 100, MemoryMi: 64, Nodes: []string{"n2", "n3", "n4"}, GraceSeconds: 30,
 			Annotations: usagestack.UsageAnnotations(1000, 64)},
@@ -42,7 +42,7 @@ func busyApps() []seed.App {
 func TestABusyNodeThatIsIdleByRequests(t *testing.T) {
 	forEachSource(t, func(t *testing.T, s source) {
 		ns := seedApps(t, busyApps())
-		makeIdle(t, ns)
+		stopUsage(t, ns)
 		s.waitForCPU(t, map[string]float64{"n1": 0.8, "n2": 1, "n3": 1, "n4": 1})
 		begun := time.Now()
 		p := startProgram(t, ns, configFile(t, s.config()+hintConfig))
@@ -68,7 +68,7 @@ func TestABusyNodeThatIsIdleByRequests(t *testing.T) {
 			t.Error("the hint was removed at 55 % load, want its removal below 30 %")
 		}
 
-		makeIdle(t, ns)
+		stopUsage(t, ns)
 		var low time.Time
 		p.waitUntil(t, "the hint is removed", func() bool {
 			if got, err := s.cpu(t.Context()); err == nil && got["n1"] < 3 && low.IsZero() {
@@ -81,8 +81,8 @@ func TestABusyNodeThatIsIdleByRequests(t *testing.T) {
 	})
 }
 
-// makeIdle makes the pods on n1 use almost nothing.
-func makeIdle(t *testing.T, ns string) {
+// stopUsage makes the pods on n1 use almost nothing.
+func stopUsage(t *testing.T, ns string) {
 	t.Helper()
 	setUsage(t, ns, "big", 100)
 	setUsage(t, ns, "small", 100)

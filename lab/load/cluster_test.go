@@ -34,7 +34,7 @@ func seedApps(t *testing.T, apps []seed.App) (ns string) {
 			t.Errorf("removing hints from nodes: %v", err)
 		}
 	})
-	if err := seed.Apps(t.Context(), stack.Client, ns, apps); err != nil {
+	if err := seed.CreateApps(t.Context(), stack.Client, ns, apps); err != nil {
 		t.Fatal(err)
 	}
 	return ns
@@ -66,8 +66,8 @@ func addNode(t *testing.T, n usagestack.Node) {
 	}
 }
 
-// podsOn returns a list with the node's name once per pod.
-func podsOn(node string, pods int) []string { return slices.Repeat([]string{node}, pods) }
+// repeatNode returns a list with the node's name once per pod.
+func repeatNode(node string, pods int) []string { return slices.Repeat([]string{node}, pods) }
 
 func setUsage(t *testing.T, ns, app string, milliCPU int64) {
 	t.Helper()

@@ -44,11 +44,11 @@ func TestANewEmptyNodeFills(t *testing.T) {
 	forEachSource(t, func(t *testing.T, s source) {
 		skipPrometheusIfShort(t, s)
 		addNode(t, usagestack.Node{Name: "fresh", Address: "10.0.1.1"})
-		ns := seedApps(t, []seed.App{workerApp(podsOn("n1", 8), podsOn("n2", 8), podsOn("n3", 8), podsOn("n4", 8)),
+		ns := seedApps(t, []seed.App{workerApp(repeatNode("n1", 8), repeatNode("n2", 8), repeatNode("n3", 8), repeatNode("n4", 8)),
 			minimalUsageApp("fresh")})
 		s.waitForSteadyCPU(t, map[string]float64{"n1": 4, "n2": 4, "n3": 4, "n4": 4, "fresh": 0}, rateDelay)
 		s.waitForPods(t, ns, 33)
-		r := runOnce(t, ns, configFile(t, s.config()+deviationStrategy("0.06")))
+		r := runSinglePass(t, ns, configFile(t, s.config()+deviationStrategy("0.06")))
 		granted, refused := auditedEvictions(t, ns)
 		if len(granted) != 4 || refused != 0 || r.Plan.Bound.MinEvictions != 4 {
 			t.Errorf("%d evictions, %d refused, want 4 and none; the lower bound is %d, want 4", len(granted), refused,
@@ -68,18 +68,19 @@ func TestUnequalNodesLevelByShare(t *testing.T) {
 	forEachSource(t, func(t *testing.T, s source) {
 		skipPrometheusIfShort(t, s)
 		addNode(t, usagestack.Node{Name: "wide", CPU: 20, Address: "10.0.1.2"})
-		ns := seedApps(t, []seed.App{workerApp(podsOn("n1", 10), podsOn("n2", 4), podsOn("n3", 4), podsOn("n4", 4), podsOn("wide", 11))})
+		ns := seedApps(t, []seed.App{workerApp(repeatNode("n1", 10), repeatNode("n2", 4),
+			repeatNode("n3", 4), repeatNode("n4", 4), repeatNode("wide", 11))})
 		s.waitForSteadyCPU(t, map[string]float64{"n1": 5, "n2": 2, "n3": 2, "n4": 2, "wide": 5.5}, rateDelay)
 		s.waitForPods(t, ns, 33)
 		config := configFile(t, s.config()+deviationStrategy("0.05"))
-		r := runOnce(t, ns, config)
+		r := runSinglePass(t, ns, config)
 		granted, refused := auditedEvictions(t, ns)
 		if left := 4 - len(granted); left > 0 && len(granted) > 0 {
 			// A usage sample that is taken while pods move misses some pods. The program then drops the moves that no
 			// longer help, and the next pass plans them again.
 			t.Logf("%d of 4 evicted, because a sample was taken in between", len(granted))
 			s.waitForSteadyCPU(t, map[string]float64{"n1": 3 + 0.5*float64(left), "wide": 5.5}, rateDelay)
-			runOnce(t, ns, config)
+			runSinglePass(t, ns, config)
 			granted, refused = auditedEvictions(t, ns)
 		}
 		if len(granted) != 4 || refused != 0 || len(r.Plan.Moves) != 4 || r.Plan.Bound.MinEvictions != 4 {

@@ -38,7 +38,7 @@ limits: {perNamespace: 100%%}
 func TestHintsAndHourlyBalanceTogether(t *testing.T) {
 	soft := map[string]string{"status": "presure"}
 	ns := seedApps(t, []seed.App{
-		{Name: "busy", MilliCPU: 100, MemoryMi: 64, Nodes: podsOn("n1", 8), GraceSeconds: 30, AvoidedNodeLabel: soft,
+		{Name: "busy", MilliCPU: 100, MemoryMi: 64, Nodes: repeatNode("n1", 8), GraceSeconds: 30, AvoidedNodeLabel: soft,
 			Annotations: usagestack.UsageAnnotations(1000, 64)},
 		{Name: "new", MilliCPU: 10, MemoryMi: 16, GraceSeconds: 1, AvoidedNodeLabel: soft},
 	})
@@ -86,7 +86,7 @@ func TestHintsAndHourlyBalanceTogether(t *testing.T) {
 // checkHotNodes checks the HTTP answers to dynamicScheduler's clients.
 func checkHotNodes(t *testing.T, p *process, names ...string) {
 	t.Helper()
-	want := fmt.Sprintf(`{"type":"Label type=presure Nodes","num":%d,"node_names":[%s]}`, len(names), quoted(names))
+	want := fmt.Sprintf(`{"type":"Label type=presure Nodes","num":%d,"node_names":[%s]}`, len(names), quotedNames(names))
 	var got string
 	if err := seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
 		got = strings.TrimSpace(httpGet(p.url + "/nodes"))
@@ -99,7 +99,7 @@ func checkHotNodes(t *testing.T, p *process, names ...string) {
 	}
 }
 
-func quoted(names []string) string {
+func quotedNames(names []string) string {
 	if len(names) == 0 {
 		return ""
 	}

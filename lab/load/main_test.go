@@ -37,7 +37,7 @@ func runTests(m *testing.M) int {
 		fmt.Fprintln(stderr, "load:", err)
 		return 1
 	}
-	tools, err := usagestack.FromEnvironment()
+	tools, err := usagestack.ToolsFromEnvironment()
 	if err != nil || testbed.Evenkeel == "" {
 		return fail(fmt.Errorf("programs are missing; run `make test-load`, which builds them and sets the variables: %w", err))
 	}

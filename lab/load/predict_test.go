@@ -45,7 +45,7 @@ func checkPredictions(t *testing.T, ns string, added []string) {
 		if err != nil {
 			t.Fatalf("predicting the node of %s: %v: %s", pod, err, won)
 		}
-		if stands := nodeOf(whole, ns+"/"+pod); slices.Contains(strings.Fields(string(won)), stands) {
+		if stands := findNodeOf(whole, ns+"/"+pod); slices.Contains(strings.Fields(string(won)), stands) {
 			hits++
 		} else {
 			t.Errorf("pod %d (%s) is on node %s, predicted nodes are %q", i+1, pod, stands, strings.Fields(string(won)))
@@ -54,15 +54,15 @@ func checkPredictions(t *testing.T, ns string, added []string) {
 	t.Logf("%d of %d pods are on a predicted node", hits, len(added))
 }
 
-// list is a captured cluster.
-type list struct {
+// objectList is a captured cluster.
+type objectList struct {
 	APIVersion string            `json:"apiVersion"`
 	Kind       string            `json:"kind"`
 	Metadata   json.RawMessage   `json:"metadata,omitempty"`
 	Items      []json.RawMessage `json:"items"`
 }
 
-func readList(t *testing.T, path string) (l list) {
+func readList(t *testing.T, path string) (l objectList) {
 	t.Helper()
 	data, err := os.ReadFile(path)
 	if err == nil {
@@ -74,7 +74,7 @@ func readList(t *testing.T, path string) (l list) {
 	return l
 }
 
-func writeList(t *testing.T, dir string, l list) string {
+func writeList(t *testing.T, dir string, l objectList) string {
 	t.Helper()
 	data, err := json.Marshal(l)
 	path := filepath.Join(dir, "part.json")
@@ -87,22 +87,22 @@ func writeList(t *testing.T, dir string, l list) string {
 	return path
 }
 
-type object struct {
+type rawObject struct {
 	Kind     string
 	Metadata struct{ Namespace, Name string }
 	Spec     struct{ NodeName string }
 }
 
 func kindAndKey(raw json.RawMessage) (kind, key string) {
-	var o object
+	var o rawObject
 	_ = json.Unmarshal(raw, &o) // the same bytes have been parsed before
 	return o.Kind, o.Metadata.Namespace + "/" + o.Metadata.Name
 }
 
-func nodeOf(l list, pod string) string {
+func findNodeOf(l objectList, pod string) string {
 	for _, raw := range l.Items {
 		if kind, key := kindAndKey(raw); kind == "Pod" && key == pod {
-			var o object
+			var o rawObject
 			_ = json.Unmarshal(raw, &o)
 			return o.Spec.NodeName
 		}

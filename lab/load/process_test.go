@@ -204,8 +204,8 @@ func runEvenkeel(t *testing.T, args ...string) (stdout string, code int) {
 	return out.String(), cmd.ProcessState.ExitCode()
 }
 
-// runOnce makes one pass and returns its report.
-func runOnce(t *testing.T, ns, config string) report {
+// runSinglePass makes one pass and returns its report.
+func runSinglePass(t *testing.T, ns, config string) report {
 	t.Helper()
 	stdout, code := runEvenkeel(t, "run", "--once", "-o", "json", "--config", config, "--lease-namespace", ns)
 	var r report

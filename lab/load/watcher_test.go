@@ -18,7 +18,7 @@ func TestLoadWatchersOwnClientReadsUs(t *testing.T) {
 	if client == "" {
 		t.Fatal("EVENKEEL_WATCHERCLIENT is not set; `make load-tools` builds bin/watcherclient")
 	}
-	busy := seed.App{Name: "busy", MilliCPU: 100, MemoryMi: 64, Nodes: podsOn("n1", 4), GraceSeconds: 30,
+	busy := seed.App{Name: "busy", MilliCPU: 100, MemoryMi: 64, Nodes: repeatNode("n1", 4), GraceSeconds: 30,
 		Annotations: usagestack.UsageAnnotations(500, 1024)}
 	ns := seedApps(t, []seed.App{busy, minimalUsageApp("n2", "n3", "n4")})
 	s := sources()[0]
@@ -41,15 +41,16 @@ func TestLoadWatchersOwnClientReadsUs(t *testing.T) {
 			return false
 		}
 		n1 := got.Nodes["n1"]
-		return isNear(n1, "CPU Latest", 20) && isNear(n1, "CPU AVG", 20) && isNear(n1, "Memory Latest", 40) && isNear(n1, "Memory AVG", 40)
+		return isNearPercent(n1, "CPU Latest", 20) && isNearPercent(n1, "CPU AVG", 20) &&
+			isNearPercent(n1, "Memory Latest", 40) && isNearPercent(n1, "Memory AVG", 40)
 	})
 	if got.End == 0 {
 		t.Error("the client's result lacks the end of the window")
 	}
 }
 
-// isNear reports whether a value exists and differs from the wanted percentage by at most 2 points.
-func isNear(values map[string]float64, name string, percent float64) bool {
+// isNearPercent reports whether a value exists and differs from the wanted percentage by at most 2 points.
+func isNearPercent(values map[string]float64, name string, percent float64) bool {
 	v, known := values[name]
 	return known && math.Abs(v-percent) <= 2
 }

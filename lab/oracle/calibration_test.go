@@ -13,19 +13,19 @@ import (
 
 var placementCount = flag.Int("oracle.placements", 20_000, "pods to place on clusters of 100 to 300 nodes; -short divides by ten")
 
-// bin collects events with similar predicted probabilities.
-type bin struct {
+// probabilityBin collects events with similar predicted probabilities.
+type probabilityBin struct {
 	count, hits int
 	predicted   float64 // sum of the predicted probabilities
 }
 
 // calibration compares the predicted probability of node groups with the observed frequency of the scheduler's choices.
 type calibration struct {
-	bins             [10]bin
+	bins             [10]probabilityBin
 	sampled, certain int
 }
 
-func (c *calibration) add(p float64, hit bool) {
+func (c *calibration) addEvent(p float64, hit bool) {
 	b := &c.bins[min(int(p*10), 9)]
 	b.count++
 	b.predicted += p
@@ -34,9 +34,9 @@ func (c *calibration) add(p float64, hit bool) {
 	}
 }
 
-// error returns the expected calibration error: the mean, weighted by events, of the difference between predicted and
+// expectedError returns the expected calibration error: the mean, weighted by events, of the difference between predicted and
 // observed probability per bin.
-func (c *calibration) error() float64 {
+func (c *calibration) expectedError() float64 {
 	sum, n := 0.0, 0
 	for _, b := range c.bins {
 		sum += math.Abs(b.predicted - float64(b.hits))
@@ -70,9 +70,9 @@ func TestSampledPlacementIsCalibrated(t *testing.T) {
 	if testing.Short() {
 		limit = 0.06 // a tenth of the cases has about three times the random error
 	}
-	t.Logf("expected calibration error %.4f", c.error())
-	if c.error() > limit {
-		t.Errorf("the expected calibration error is %.4f, want at most %.2f", c.error(), limit)
+	t.Logf("expected calibration error %.4f", c.expectedError())
+	if c.expectedError() > limit {
+		t.Errorf("the expected calibration error is %.4f, want at most %.2f", c.expectedError(), limit)
 	}
 	if c.sampled < done/3 {
 		t.Errorf("only %d of %d placements used a node sample, want at least a third", c.sampled, done)
@@ -82,12 +82,12 @@ func TestSampledPlacementIsCalibrated(t *testing.T) {
 // placeOnCluster places the replacements of some pods of one cluster.
 func (c *calibration) placeOnCluster(t *testing.T, seed int64, most int) (done int) {
 	t.Helper()
-	o := generateLarge(seed)
-	w := worldOf(t, o)
+	o := generateLargeCluster(seed)
+	w := newModel(t, o)
 	s := newSamplingScheduler(t, o, seed)
 	rnd := rand.New(rand.NewSource(seed))
-	for _, i := range rnd.Perm(len(w.Snapshot().Pods)) {
-		p := &w.Snapshot().Pods[i]
+	for _, i := range rnd.Perm(len(w.Snap.Pods)) {
+		p := &w.Snap.Pods[i]
 		if done == most {
 			break
 		}
@@ -112,7 +112,7 @@ func (c *calibration) placeOnCluster(t *testing.T, seed int64, most int) (done i
 			continue
 		}
 		group := drawGroup(rnd, state)
-		c.add(pr.Prob(func(n cluster.NodeID) bool { return group[n] }), group[w.Snapshot().NodeByName(node).ID])
+		c.addEvent(pr.Prob(func(n cluster.NodeID) bool { return group[n] }), group[w.Snap.NodeByName(node).ID])
 		done++
 		if state.Odds != nil {
 			c.sampled++
@@ -137,10 +137,10 @@ func drawGroup(rnd *rand.Rand, s prediction.State) map[cluster.NodeID]bool {
 	return group
 }
 
-// generateLarge returns a cluster of 100 to 300 nodes with several hundred pods. The cluster mostly uses features whose
+// generateLargeCluster returns a cluster of 100 to 300 nodes with several hundred pods. The cluster mostly uses features whose
 // scores depend on the other nodes of a sample.
-func generateLarge(seed int64) *cluster.Objects {
-	g := &generator{Rand: rand.New(rand.NewSource(seed)), themes: map[string]bool{}}
+func generateLargeCluster(seed int64) *cluster.Objects {
+	g := &generatedCluster{Rand: rand.New(rand.NewSource(seed)), themes: map[string]bool{}}
 	for _, theme := range []string{"taints", "affinity", "terms", "spread", "images"} {
 		g.themes[theme] = g.chance(0.4)
 	}
@@ -152,14 +152,14 @@ func generateLarge(seed int64) *cluster.Objects {
 	}
 	alike := g.chance(0.5)
 	for i := range 100 + g.Intn(201) {
-		g.node(i)
+		g.addNode(i)
 		n := g.objects.Nodes[i]
 		if alike && i > 0 {
 			n.Status.Allocatable, n.Status.Capacity = g.objects.Nodes[0].Status.Allocatable, g.objects.Nodes[0].Status.Capacity
 		}
 	}
 	for i := range 60 + g.Intn(100) {
-		g.app(i)
+		g.addApp(i)
 	}
 	return &g.objects
 }

@@ -28,7 +28,7 @@ func (r *comparison) countDeciding(t *testing.T, o *cluster.Objects, w *placemen
 		if !f.remove(c) {
 			continue
 		}
-		less := worldOf(t, c)
+		less := newModel(t, c)
 		for i, p := range asked {
 			pr := less.Predict(p)
 			if pr.UnsupportedReason != "" {
@@ -51,15 +51,15 @@ func sameNodes(a, b prediction.State) bool {
 func (r *comparison) countScores(results []placement.NodeVerdict) {
 	for _, gone := range []bool{false, true} {
 		for k, name := range scorePlugins {
-			if !slices.Equal(winners(results, gone, -1), winners(results, gone, k)) {
+			if !slices.Equal(winnersWithoutPlugin(results, gone, -1), winnersWithoutPlugin(results, gone, k)) {
 				r.decidedBy["score "+name]++
 			}
 		}
 	}
 }
 
-// winners returns the nodes with the highest total score if the score of one plugin is ignored.
-func winners(results []placement.NodeVerdict, gone bool, without int) (out []cluster.NodeID) {
+// winnersWithoutPlugin returns the nodes with the highest total score if the score of one plugin is ignored.
+func winnersWithoutPlugin(results []placement.NodeVerdict, gone bool, without int) (out []cluster.NodeID) {
 	best := int64(-1)
 	for _, v := range results {
 		if v.Gone != gone || v.RefusedBy != "" {
@@ -84,18 +84,18 @@ func winners(results []placement.NodeVerdict, gone bool, without int) (out []clu
 // copyObjects returns a copy of the objects from which features can be removed.
 func copyObjects(o *cluster.Objects) *cluster.Objects {
 	c := *o
-	c.Pods = copyAll(o.Pods, (*corev1.Pod).DeepCopy)
-	c.Nodes = copyAll(o.Nodes, (*corev1.Node).DeepCopy)
-	c.PersistentVolumes = copyAll(o.PersistentVolumes, (*corev1.PersistentVolume).DeepCopy)
-	c.PersistentVolumeClaims = copyAll(o.PersistentVolumeClaims, (*corev1.PersistentVolumeClaim).DeepCopy)
-	c.StorageClasses = copyAll(o.StorageClasses, (*storagev1.StorageClass).DeepCopy)
-	c.CSINodes = copyAll(o.CSINodes, (*storagev1.CSINode).DeepCopy)
-	c.CSIDrivers = copyAll(o.CSIDrivers, (*storagev1.CSIDriver).DeepCopy)
-	c.CSIStorageCapacities = copyAll(o.CSIStorageCapacities, (*storagev1.CSIStorageCapacity).DeepCopy)
+	c.Pods = deepCopyAll(o.Pods, (*corev1.Pod).DeepCopy)
+	c.Nodes = deepCopyAll(o.Nodes, (*corev1.Node).DeepCopy)
+	c.PersistentVolumes = deepCopyAll(o.PersistentVolumes, (*corev1.PersistentVolume).DeepCopy)
+	c.PersistentVolumeClaims = deepCopyAll(o.PersistentVolumeClaims, (*corev1.PersistentVolumeClaim).DeepCopy)
+	c.StorageClasses = deepCopyAll(o.StorageClasses, (*storagev1.StorageClass).DeepCopy)
+	c.CSINodes = deepCopyAll(o.CSINodes, (*storagev1.CSINode).DeepCopy)
+	c.CSIDrivers = deepCopyAll(o.CSIDrivers, (*storagev1.CSIDriver).DeepCopy)
+	c.CSIStorageCapacities = deepCopyAll(o.CSIStorageCapacities, (*storagev1.CSIStorageCapacity).DeepCopy)
 	return &c
 }
 
-func copyAll[T any](list []*T, copy func(*T) *T) []*T {
+func deepCopyAll[T any](list []*T, copy func(*T) *T) []*T {
 	out := make([]*T, len(list))
 	for i, x := range list {
 		out[i] = copy(x)

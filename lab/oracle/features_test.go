@@ -11,9 +11,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// feature is a scheduler feature that package placement supports. A feature decides a case if its removal changes the
+// schedulerFeature is a scheduler feature that package placement supports. A feature decides a case if its removal changes the
 // feasible nodes or the winners.
-type feature struct {
+type schedulerFeature struct {
 	name string
 	// remove removes the feature from a copy of a cluster. remove returns false if the cluster does not use the
 	// feature.
@@ -91,15 +91,15 @@ func anyChanged[T any](list []T, f func(T) bool) (any bool) {
 	return any
 }
 
-// removeMerged removes what merge added.
-func removeMerged(t *corev1.PodAffinityTerm, op metav1.LabelSelectorOperator) {
+// removeMergedLabelKeys removes what merge added.
+func removeMergedLabelKeys(t *corev1.PodAffinityTerm, op metav1.LabelSelectorOperator) {
 	t.LabelSelector.MatchExpressions = slices.DeleteFunc(t.LabelSelector.MatchExpressions, func(r metav1.LabelSelectorRequirement) bool {
 		return r.Key == "tier" && r.Operator == op
 	})
 	t.MatchLabelKeys, t.MismatchLabelKeys = nil, nil
 }
 
-var podFeatures = []feature{
+var podFeatures = []schedulerFeature{
 	{"host ports", eachContainer(func(c *corev1.Container) bool { had := len(c.Ports) > 0; c.Ports = nil; return had })},
 	{"extended resources", eachContainer(func(c *corev1.Container) bool {
 		_, had := c.Resources.Requests["example.com/gpu"]
@@ -131,14 +131,14 @@ var podFeatures = []feature{
 	{"matchLabelKeys of affinity", eachTerm(func(t *corev1.PodAffinityTerm) bool {
 		had := len(t.MatchLabelKeys) > 0
 		if had {
-			removeMerged(t, metav1.LabelSelectorOpIn)
+			removeMergedLabelKeys(t, metav1.LabelSelectorOpIn)
 		}
 		return had
 	})},
 	{"mismatchLabelKeys of affinity", eachTerm(func(t *corev1.PodAffinityTerm) bool {
 		had := len(t.MismatchLabelKeys) > 0
 		if had {
-			removeMerged(t, metav1.LabelSelectorOpNotIn)
+			removeMergedLabelKeys(t, metav1.LabelSelectorOpNotIn)
 		}
 		return had
 	})},
@@ -169,7 +169,7 @@ var podFeatures = []feature{
 	{"ephemeral volumes", removeVolumes(func(v *corev1.Volume) bool { return v.Ephemeral != nil })},
 }
 
-var volumeFeatures = []feature{
+var volumeFeatures = []schedulerFeature{
 	{"ReadWriteOncePod", func(o *cluster.Objects) bool {
 		return anyChanged(o.PersistentVolumeClaims, func(c *corev1.PersistentVolumeClaim) bool {
 			had := c.Spec.AccessModes[0] == corev1.ReadWriteOncePod

@@ -12,15 +12,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// app adds an owner, possibly a Service, and pods on random nodes. Some pods are terminating or not bound.
-func (g *generator) app(i int) {
+// addApp adds an owner, possibly a Service, and pods on random nodes. Some pods are terminating or not bound.
+func (g *generatedCluster) addApp(i int) {
 	name, ns := fmt.Sprintf("a%d", i), g.oneOf("ns0", "ns1")
 	l := map[string]string{"app": name}
 	if g.chance(0.7) {
 		l["tier"] = g.oneOf("web", "db")
 	}
 	g.labels = l
-	spec, yes := g.spec(), true
+	spec, yes := g.randomPodSpec(), true
 	tpl := corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: l}, Spec: spec}
 	meta := metav1.ObjectMeta{Namespace: ns, Name: name, UID: types.UID("own-" + name)}
 	ref := metav1.OwnerReference{APIVersion: "apps/v1", Name: name, UID: meta.UID, Controller: &yes}
@@ -45,7 +45,7 @@ func (g *generator) app(i int) {
 		g.objects.Services = append(g.objects.Services, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name},
 			Spec: corev1.ServiceSpec{Selector: map[string]string{g.oneOf("app", "app", "tier"): l["app"]}}})
 	}
-	mount := g.mounts(ns, name, &spec)
+	mount := g.volumeMounter(ns, name, &spec)
 	for k := range 1 + g.Intn(6) {
 		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: fmt.Sprintf("%s-%d", name, k),
 			UID: types.UID(fmt.Sprintf("%s-%d", name, k)), Labels: l, OwnerReferences: []metav1.OwnerReference{ref}},
@@ -66,10 +66,10 @@ func (g *generator) app(i int) {
 	}
 }
 
-func (g *generator) spec() corev1.PodSpec {
+func (g *generatedCluster) randomPodSpec() corev1.PodSpec {
 	var spec corev1.PodSpec
 	for i := range 1 + g.Intn(2) {
-		spec.Containers = append(spec.Containers, g.container(i))
+		spec.Containers = append(spec.Containers, g.randomContainer(i))
 	}
 	if g.chance(0.15) {
 		spec.InitContainers = append(spec.InitContainers,
@@ -77,16 +77,16 @@ func (g *generator) spec() corev1.PodSpec {
 				Requests: corev1.ResourceList{"cpu": resource.MustParse("900m")}}})
 	}
 	if g.themes["sidecars"] && g.chance(0.5) {
-		g.sidecar(&spec)
+		g.addSidecar(&spec)
 	}
 	if g.themes["overhead"] && g.chance(0.5) {
 		spec.Overhead = corev1.ResourceList{"cpu": resource.MustParse(g.oneOf("70m", "700m")), "memory": resource.MustParse("300Mi")}
 	}
 	if g.themes["podLevel"] && g.chance(0.5) {
-		g.podLevel(&spec)
+		g.setPodLevelRequests(&spec)
 	}
 	if g.themes["features"] && g.chance(0.5) {
-		g.features(&spec)
+		g.requireNodeFeatures(&spec)
 	}
 	if g.themes["affinity"] && g.chance(0.15) {
 		spec.NodeSelector = map[string]string{"disk": "ssd"}
@@ -100,10 +100,10 @@ func (g *generator) spec() corev1.PodSpec {
 		spec.Tolerations = append(spec.Tolerations, t)
 	}
 	if g.chance(0.7) {
-		spec.Affinity = g.affinity()
+		spec.Affinity = g.randomAffinity()
 	}
 	if g.themes["spread"] && g.chance(0.8) {
-		spec.TopologySpreadConstraints = g.spread()
+		spec.TopologySpreadConstraints = g.randomSpreadConstraints()
 	}
 	if g.themes["nominated"] {
 		priority := int32(g.Intn(3))
@@ -112,7 +112,7 @@ func (g *generator) spec() corev1.PodSpec {
 	return spec
 }
 
-func (g *generator) container(i int) corev1.Container {
+func (g *generatedCluster) randomContainer(i int) corev1.Container {
 	c := corev1.Container{Name: fmt.Sprint("c", i), Image: g.oneOf("img0", "img1:v1", "img2:v1", "none")}
 	c.Resources.Requests = corev1.ResourceList{}
 	if g.chance(0.7) {
@@ -137,10 +137,10 @@ func (g *generator) container(i int) corev1.Container {
 	return c
 }
 
-// sidecar adds an init container that restarts always, before or after the other init containers.
-func (g *generator) sidecar(spec *corev1.PodSpec) {
+// addSidecar adds an init container that restarts always, before or after the other init containers.
+func (g *generatedCluster) addSidecar(spec *corev1.PodSpec) {
 	always := corev1.ContainerRestartPolicyAlways
-	c := g.container(9)
+	c := g.randomContainer(9)
 	c.RestartPolicy = &always
 	if g.chance(0.5) {
 		spec.InitContainers = append([]corev1.Container{c}, spec.InitContainers...)
@@ -149,8 +149,8 @@ func (g *generator) sidecar(spec *corev1.PodSpec) {
 	spec.InitContainers = append(spec.InitContainers, c)
 }
 
-// podLevel sets pod-level requests for cpu, memory, or both.
-func (g *generator) podLevel(spec *corev1.PodSpec) {
+// setPodLevelRequests sets pod-level requests for cpu, memory, or both.
+func (g *generatedCluster) setPodLevelRequests(spec *corev1.PodSpec) {
 	spec.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{}}
 	if g.chance(0.7) {
 		spec.Resources.Requests["cpu"] = *resource.NewMilliQuantity(int64(500+g.Intn(3500)), resource.DecimalSI)
@@ -160,8 +160,8 @@ func (g *generator) podLevel(spec *corev1.PodSpec) {
 	}
 }
 
-// features adds a requirement for a node feature that not every node declares.
-func (g *generator) features(spec *corev1.PodSpec) {
+// requireNodeFeatures adds a requirement for a node feature that not every node declares.
+func (g *generatedCluster) requireNodeFeatures(spec *corev1.PodSpec) {
 	switch g.Intn(3) {
 	case 0:
 		no := false
@@ -176,41 +176,41 @@ func (g *generator) features(spec *corev1.PodSpec) {
 	}
 }
 
-// mounts returns a function that adds volumes to an app's pods: either the same volumes for all pods, or one claim per
+// volumeMounter returns a function that adds volumes to an app's pods: either the same volumes for all pods, or one claim per
 // pod like a StatefulSet.
-func (g *generator) mounts(ns, app string, spec *corev1.PodSpec) func(*corev1.Pod) {
+func (g *generatedCluster) volumeMounter(ns, app string, spec *corev1.PodSpec) func(*corev1.Pod) {
 	var same []corev1.Volume
 	each := false
 	if g.themes["disks"] && g.chance(0.6) {
-		same = append(same, g.disk())
+		same = append(same, g.inlineVolume())
 	}
 	if g.themes["images"] && g.chance(0.5) {
 		image := &corev1.ImageVolumeSource{Reference: g.oneOf("img0", "img1:v1")}
 		same = append(same, corev1.Volume{Name: "image", VolumeSource: corev1.VolumeSource{Image: image}})
 	}
 	if g.themes["ephemeral"] && g.chance(0.6) {
-		same = append(same, g.ephemeral())
+		same = append(same, g.ephemeralVolume())
 	}
 	if g.themes["claims"] && g.chance(0.8) {
 		if each = g.chance(0.6); !each {
-			g.claim(ns, app)
+			g.addClaim(ns, app)
 			same = append(same, claimVolume("shared", app))
 		}
 		if g.chance(0.2) {
-			g.claim(ns, app+"-more")
+			g.addClaim(ns, app+"-more")
 			same = append(same, claimVolume("more", app+"-more"))
 		}
 	}
 	return func(p *corev1.Pod) {
 		p.Spec.Volumes = slices.Clone(same)
 		if each {
-			g.claim(ns, "data-"+p.Name)
+			g.addClaim(ns, "data-"+p.Name)
 			p.Spec.Volumes = append(p.Spec.Volumes, claimVolume("data", "data-"+p.Name))
 		}
 		for _, c := range real.EphemeralClaims(g.objects.StorageClasses, p) {
 			c.Annotations = map[string]string{}
 			if g.chance(0.8) {
-				g.bound(c, "fast")
+				g.bindToNewVolume(c, "fast")
 			}
 			g.objects.PersistentVolumeClaims = append(g.objects.PersistentVolumeClaims, c)
 		}
@@ -222,7 +222,7 @@ func claimVolume(name, claim string) corev1.Volume {
 	return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: source}}
 }
 
-func (g *generator) ephemeral() corev1.Volume {
+func (g *generatedCluster) ephemeralVolume() corev1.Volume {
 	class := g.oneOf("fast", "wide", "local")
 	t := &corev1.PersistentVolumeClaimTemplate{Spec: corev1.PersistentVolumeClaimSpec{
 		AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},

@@ -13,9 +13,9 @@ func gibibytes(n int) resource.Quantity {
 	return *resource.NewQuantity(int64(n)<<30, resource.BinarySI)
 }
 
-// storage adds classes, drivers, storage capacities, and volumes without a claim. Volumes without a claim differ in
+// addStorage adds classes, drivers, storage capacities, and volumes without a claim. Volumes without a claim differ in
 // size, and no node reaches two capacities of one class, so that the scheduler's choice is not arbitrary.
-func (g *generator) storage() {
+func (g *generatedCluster) addStorage() {
 	wait, now := storagev1.VolumeBindingWaitForFirstConsumer, storagev1.VolumeBindingImmediate
 	class := func(name, provisioner string, mode *storagev1.VolumeBindingMode) *storagev1.StorageClass {
 		c := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Provisioner: provisioner, VolumeBindingMode: mode}
@@ -41,20 +41,20 @@ func (g *generator) storage() {
 	}
 	for i, n := range g.objects.Nodes {
 		if i == 0 || g.chance(0.85) {
-			g.csiNode(n.Name)
+			g.addCSINode(n.Name)
 		}
 	}
 	for _, zone := range []string{"a", "b", "c"} {
 		if g.chance(0.85) {
-			g.capacity(zone)
+			g.addStorageCapacity(zone)
 		}
 	}
 	for i := range g.Intn(8) {
-		g.waitingVolume(i)
+		g.addUnclaimedVolume(i)
 	}
 }
 
-func (g *generator) csiNode(node string) {
+func (g *generatedCluster) addCSINode(node string) {
 	c := &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: node}}
 	for _, name := range []string{"csi.fast", "csi.wide", "ebs.csi.aws.com"} {
 		if g.chance(0.2) {
@@ -70,7 +70,7 @@ func (g *generator) csiNode(node string) {
 	g.objects.CSINodes = append(g.objects.CSINodes, c)
 }
 
-func (g *generator) capacity(zone string) {
+func (g *generatedCluster) addStorageCapacity(zone string) {
 	free, most := gibibytes(1+g.Intn(60)), gibibytes(1+g.Intn(40))
 	c := &storagev1.CSIStorageCapacity{ObjectMeta: metav1.ObjectMeta{Namespace: "ns0", Name: "free-" + zone},
 		StorageClassName: "fast", NodeTopology: &metav1.LabelSelector{MatchLabels: map[string]string{topologyKeys[1]: zone}},
@@ -81,8 +81,8 @@ func (g *generator) capacity(zone string) {
 	g.objects.CSIStorageCapacities = append(g.objects.CSIStorageCapacities, c)
 }
 
-// nodeAffinity returns a node affinity to zones or nodes.
-func (g *generator) nodeAffinity() *corev1.VolumeNodeAffinity {
+// randomVolumeAffinity returns a node affinity to zones or nodes.
+func (g *generatedCluster) randomVolumeAffinity() *corev1.VolumeNodeAffinity {
 	key, values := topologyKeys[1], []string{g.oneOf("a", "b", "c"), g.oneOf("a", "b", "c")}
 	if g.chance(0.4) {
 		key, values = topologyKeys[0], []string{g.objects.Nodes[g.Intn(len(g.objects.Nodes))].Name,
@@ -92,10 +92,10 @@ func (g *generator) nodeAffinity() *corev1.VolumeNodeAffinity {
 		{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: key, Operator: corev1.NodeSelectorOpIn, Values: values}}}}}}
 }
 
-func (g *generator) waitingVolume(i int) {
+func (g *generatedCluster) addUnclaimedVolume(i int) {
 	pv := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("free-%d", i),
 		Labels: map[string]string{"tier": g.oneOf("gold", "tin")}}}
-	pv.Spec = corev1.PersistentVolumeSpec{StorageClassName: g.oneOf("local", "local", "fast"), NodeAffinity: g.nodeAffinity(),
+	pv.Spec = corev1.PersistentVolumeSpec{StorageClassName: g.oneOf("local", "local", "fast"), NodeAffinity: g.randomVolumeAffinity(),
 		Capacity:    corev1.ResourceList{corev1.ResourceStorage: gibibytes(3 + 7*i + g.Intn(6))},
 		AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}}
 	pv.Spec.Local = &corev1.LocalVolumeSource{Path: "/mnt"}
@@ -106,8 +106,8 @@ func (g *generator) waitingVolume(i int) {
 	g.objects.PersistentVolumes = append(g.objects.PersistentVolumes, pv)
 }
 
-// claim adds a claim with the features that the cluster uses.
-func (g *generator) claim(ns, name string) {
+// addClaim adds a claim with the features that the cluster uses.
+func (g *generatedCluster) addClaim(ns, name string) {
 	c := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name, Annotations: map[string]string{}},
 		Spec: corev1.PersistentVolumeClaimSpec{AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
 			Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: gibibytes(1 + g.Intn(30))}}}}
@@ -124,11 +124,11 @@ func (g *generator) claim(ns, name string) {
 		now := metav1.Unix(1, 0)
 		c.DeletionTimestamp, c.Finalizers = &now, []string{"kubernetes.io/pvc-protection"}
 	case !g.themes["waits"] || g.chance(0.35):
-		g.bound(c, class)
+		g.bindToNewVolume(c, class)
 	case g.chance(0.1):
 		c.Annotations["volume.kubernetes.io/selected-node"] = g.objects.Nodes[g.Intn(len(g.objects.Nodes))].Name
 	case g.chance(0.2):
-		g.reserved(c, class)
+		g.addReservedVolume(c, class)
 	case g.chance(0.3):
 		c.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"tier": g.oneOf("gold", "tin")}}
 	}
@@ -136,17 +136,17 @@ func (g *generator) claim(ns, name string) {
 	g.objects.PersistentVolumeClaims = append(g.objects.PersistentVolumeClaims, c)
 }
 
-// reserved adds a volume that is reserved for this claim.
-func (g *generator) reserved(c *corev1.PersistentVolumeClaim, class string) {
+// addReservedVolume adds a volume that is reserved for this claim.
+func (g *generatedCluster) addReservedVolume(c *corev1.PersistentVolumeClaim, class string) {
 	meta := metav1.ObjectMeta{Name: "for-" + c.Namespace + "-" + c.Name}
 	g.objects.PersistentVolumes = append(g.objects.PersistentVolumes, &corev1.PersistentVolume{ObjectMeta: meta,
-		Spec: corev1.PersistentVolumeSpec{StorageClassName: class, NodeAffinity: g.nodeAffinity(), AccessModes: c.Spec.AccessModes,
+		Spec: corev1.PersistentVolumeSpec{StorageClassName: class, NodeAffinity: g.randomVolumeAffinity(), AccessModes: c.Spec.AccessModes,
 			Capacity: corev1.ResourceList{corev1.ResourceStorage: gibibytes(g.Intn(60))},
 			ClaimRef: &corev1.ObjectReference{Namespace: c.Namespace, Name: c.Name}}})
 }
 
-// bound creates a volume and binds the claim to it.
-func (g *generator) bound(c *corev1.PersistentVolumeClaim, class string) {
+// bindToNewVolume creates a volume and binds the claim to it.
+func (g *generatedCluster) bindToNewVolume(c *corev1.PersistentVolumeClaim, class string) {
 	pv := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "pv-" + c.Namespace + "-" + c.Name, Labels: map[string]string{}},
 		Spec: corev1.PersistentVolumeSpec{StorageClassName: class, Capacity: c.Spec.Resources.Requests, AccessModes: c.Spec.AccessModes,
 			ClaimRef: &corev1.ObjectReference{Namespace: c.Namespace, Name: c.Name}}}
@@ -157,7 +157,7 @@ func (g *generator) bound(c *corev1.PersistentVolumeClaim, class string) {
 		pv.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: driver, VolumeHandle: g.oneOf("h0", "h1", c.Name, c.Name, c.Name)}
 	}
 	if g.themes["reach"] && g.chance(0.6) {
-		pv.Spec.NodeAffinity = g.nodeAffinity()
+		pv.Spec.NodeAffinity = g.randomVolumeAffinity()
 	}
 	if g.themes["zones"] && g.chance(0.5) {
 		pv.Labels[g.oneOf(topologyKeys[1], topologyKeys[1], corev1.LabelFailureDomainBetaZone)] = g.oneOf("a", "b", "a__b", "c__b", "a__")
@@ -177,8 +177,8 @@ func (g *generator) bound(c *corev1.PersistentVolumeClaim, class string) {
 	}
 }
 
-// disk returns an inline volume, which the pod spec defines.
-func (g *generator) disk() corev1.Volume {
+// inlineVolume returns an inline volume, which the pod spec defines.
+func (g *generatedCluster) inlineVolume() corev1.Volume {
 	v := corev1.Volume{Name: "disk"}
 	switch g.Intn(6) {
 	case 0:

@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-func (g *generator) selector() *metav1.LabelSelector {
+func (g *generatedCluster) randomSelector() *metav1.LabelSelector {
 	switch g.Intn(8) {
 	case 0:
 		return &metav1.LabelSelector{}
@@ -21,8 +21,8 @@ func (g *generator) selector() *metav1.LabelSelector {
 	return &metav1.LabelSelector{MatchLabels: map[string]string{"app": g.oneOf("a0", "a1", "a2", "a3")}}
 }
 
-func (g *generator) term() corev1.PodAffinityTerm {
-	t := corev1.PodAffinityTerm{TopologyKey: topologyKeys[g.Intn(3)], LabelSelector: g.selector()}
+func (g *generatedCluster) randomAffinityTerm() corev1.PodAffinityTerm {
+	t := corev1.PodAffinityTerm{TopologyKey: topologyKeys[g.Intn(3)], LabelSelector: g.randomSelector()}
 	if g.chance(0.2) {
 		t.Namespaces = []string{g.oneOf("ns0", "ns1")}
 	}
@@ -39,7 +39,7 @@ func (g *generator) term() corev1.PodAffinityTerm {
 }
 
 // mergeLabelKeys adds the terms that the API server derives from matchLabelKeys and mismatchLabelKeys.
-func (g *generator) mergeLabelKeys(t *corev1.PodAffinityTerm) {
+func (g *generatedCluster) mergeLabelKeys(t *corev1.PodAffinityTerm) {
 	r := metav1.LabelSelectorRequirement{Key: "tier", Operator: metav1.LabelSelectorOpIn, Values: []string{g.labels["tier"]}}
 	switch g.Intn(3) {
 	case 0:
@@ -52,30 +52,30 @@ func (g *generator) mergeLabelKeys(t *corev1.PodAffinityTerm) {
 	t.LabelSelector.MatchExpressions = append(t.LabelSelector.MatchExpressions, r)
 }
 
-func (g *generator) affinity() *corev1.Affinity {
+func (g *generatedCluster) randomAffinity() *corev1.Affinity {
 	a := &corev1.Affinity{}
 	if g.themes["terms"] && g.chance(0.5) {
 		a.PodAffinity = &corev1.PodAffinity{}
 		for g.chance(0.35) {
 			required := &a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution
-			*required = append(*required, g.term())
+			*required = append(*required, g.randomAffinityTerm())
 		}
 		for g.chance(0.5) {
 			preferred := &a.PodAffinity.PreferredDuringSchedulingIgnoredDuringExecution
 			*preferred = append(*preferred,
-				corev1.WeightedPodAffinityTerm{Weight: int32(1 + g.Intn(100)), PodAffinityTerm: g.term()})
+				corev1.WeightedPodAffinityTerm{Weight: int32(1 + g.Intn(100)), PodAffinityTerm: g.randomAffinityTerm()})
 		}
 	}
 	if g.themes["terms"] && g.chance(0.5) {
 		a.PodAntiAffinity = &corev1.PodAntiAffinity{}
 		for g.chance(0.35) {
 			required := &a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
-			*required = append(*required, g.term())
+			*required = append(*required, g.randomAffinityTerm())
 		}
 		for g.chance(0.5) {
 			preferred := &a.PodAntiAffinity.PreferredDuringSchedulingIgnoredDuringExecution
 			*preferred = append(*preferred,
-				corev1.WeightedPodAffinityTerm{Weight: int32(1 + g.Intn(100)), PodAffinityTerm: g.term()})
+				corev1.WeightedPodAffinityTerm{Weight: int32(1 + g.Intn(100)), PodAffinityTerm: g.randomAffinityTerm()})
 		}
 	}
 	disk := func(v string) corev1.NodeSelectorTerm {
@@ -100,11 +100,11 @@ func (g *generator) affinity() *corev1.Affinity {
 	return a
 }
 
-func (g *generator) spread() (out []corev1.TopologySpreadConstraint) {
+func (g *generatedCluster) randomSpreadConstraints() (out []corev1.TopologySpreadConstraint) {
 	seen := map[string]bool{}
 	for g.chance(0.6) {
 		c := corev1.TopologySpreadConstraint{MaxSkew: int32(1 + g.Intn(3)), TopologyKey: topologyKeys[g.Intn(3)],
-			LabelSelector:     g.selector(),
+			LabelSelector:     g.randomSelector(),
 			WhenUnsatisfiable: corev1.UnsatisfiableConstraintAction(g.oneOf("DoNotSchedule", "ScheduleAnyway"))}
 		switch {
 		case g.themes["policies"]:

@@ -26,19 +26,19 @@ var requiredTheme = map[string]string{"once": "claims", "zones": "claims", "reac
 	"capacity": "waits", "limits": "claims", "attached": "limits", "drivers": "claims", "merged": "terms", "policies": "spread",
 	"spreadKeys": "spread"}
 
-// generator builds one random cluster.
-type generator struct {
+// generatedCluster builds one random cluster.
+type generatedCluster struct {
 	*rand.Rand
 	objects cluster.Objects
 	themes  map[string]bool
 	labels  map[string]string // labels of the pods of the current app
 }
 
-func (g *generator) chance(p float64) bool       { return g.Float64() < p }
-func (g *generator) oneOf(list ...string) string { return list[g.Intn(len(list))] }
+func (g *generatedCluster) chance(p float64) bool       { return g.Float64() < p }
+func (g *generatedCluster) oneOf(list ...string) string { return list[g.Intn(len(list))] }
 
-func generate(seed int64) *cluster.Objects {
-	g := &generator{Rand: rand.New(rand.NewSource(seed)), themes: map[string]bool{}}
+func generateCluster(seed int64) *cluster.Objects {
+	g := &generatedCluster{Rand: rand.New(rand.NewSource(seed)), themes: map[string]bool{}}
 	for range 4 + g.Intn(6) {
 		for t := themes[g.Intn(len(themes))]; t != ""; t = requiredTheme[t] {
 			g.themes[t] = true
@@ -53,16 +53,16 @@ func generate(seed int64) *cluster.Objects {
 			Name: fmt.Sprintf("ns%d", i), Labels: map[string]string{"team": g.oneOf("x", "y")}}})
 	}
 	for i := range 3 + g.Intn(10) {
-		g.node(i)
+		g.addNode(i)
 	}
-	g.storage()
+	g.addStorage()
 	for i := range 2 + g.Intn(6) {
-		g.app(i)
+		g.addApp(i)
 	}
 	return &g.objects
 }
 
-func (g *generator) node(i int) {
+func (g *generatedCluster) addNode(i int) {
 	cpu := fmt.Sprint(2 + g.Intn(12))
 	rl := corev1.ResourceList{"cpu": resource.MustParse(cpu), "memory": resource.MustParse(fmt.Sprintf("%dMi", 2000+g.Intn(12000))),
 		"pods": resource.MustParse(fmt.Sprint(5 + g.Intn(20))), "ephemeral-storage": resource.MustParse("10Gi")}

@@ -12,10 +12,10 @@ import (
 // because the moved model removes them with their pods, but the new model keeps them.
 func TestMovesKeepEveryCount(t *testing.T) {
 	for seed := range int64(150) {
-		o := generate(seed)
+		o := generateCluster(seed)
 		o.VolumeAttachments = nil
-		w, moved, r := worldOf(t, o), copyObjects(o), rand.New(rand.NewSource(seed))
-		nodes, pods := w.Snapshot().Nodes, w.Snapshot().Pods
+		w, moved, r := newModel(t, o), copyObjects(o), rand.New(rand.NewSource(seed))
+		nodes, pods := w.Snap.Nodes, w.Snap.Pods
 		for range 2 * len(pods) {
 			p, to := &pods[r.Intn(len(pods))], &nodes[r.Intn(len(nodes))]
 			w.Move(p.ID, to.ID)
@@ -26,7 +26,7 @@ func TestMovesKeepEveryCount(t *testing.T) {
 			}
 			w.Predict(pods[r.Intn(len(pods))].ID)
 		}
-		anew := worldOf(t, moved)
+		anew := newModel(t, moved)
 		for i := range pods {
 			p := cluster.PodID(i)
 			if x, y := w.Predict(p), anew.Predict(p); !sameNodes(x.Terminating, y.Terminating) || !sameNodes(x.Gone, y.Gone) {

@@ -104,7 +104,7 @@ func TestProfilesEqualScheduler(t *testing.T) {
 	compared, used := 0, map[string]int{}
 	for seed := range *profileCount {
 		text, features := schedulerConfig(rand.New(rand.NewSource(int64(seed))))
-		o := generate(int64(10000 + seed))
+		o := generateCluster(int64(10000 + seed))
 		for _, n := range o.Nodes { // a profile that ignores taints cannot be predicted if nodes are not Ready
 			n.Status.Conditions[0].Status = corev1.ConditionTrue
 		}
@@ -128,7 +128,7 @@ func TestProfilesEqualScheduler(t *testing.T) {
 			used[f]++
 		}
 		results, sched := w.Explain(victim.ID), newSchedulerFromConfig(t, text)
-		if err := sched.Load(objectsOf(o)); err != nil {
+		if err := sched.Load(toRealObjects(o)); err != nil {
 			t.Fatal(err)
 		}
 		for _, gone := range []bool{false, true} {

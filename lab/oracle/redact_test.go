@@ -12,7 +12,7 @@ import (
 // not change any prediction.
 func TestRedactedSnapshotsForetellAlike(t *testing.T) {
 	for seed := range int64(150) {
-		o := generate(seed)
+		o := generateCluster(seed)
 		var b bytes.Buffer
 		if err := cluster.Write(&b, cluster.Redact(o), cluster.JSON); err != nil {
 			t.Fatal(err)
@@ -21,13 +21,13 @@ func TestRedactedSnapshotsForetellAlike(t *testing.T) {
 		if err := cluster.Read(&b, "snapshot", again); err != nil {
 			t.Fatal(err)
 		}
-		open, closed := worldOf(t, o), worldOf(t, again)
-		for i := range open.Snapshot().Pods {
-			p := open.Snapshot().Pods[i].ID
+		open, closed := newModel(t, o), newModel(t, again)
+		for i := range open.Snap.Pods {
+			p := open.Snap.Pods[i].ID
 			x, y := open.Predict(p), closed.Predict(p)
 			if x.UnsupportedReason != y.UnsupportedReason || !sameNodes(x.Terminating, y.Terminating) || !sameNodes(x.Gone, y.Gone) ||
 				!slices.Equal([]int64{x.Terminating.Best, x.Gone.Best}, []int64{y.Terminating.Best, y.Gone.Best}) {
-				t.Errorf("cluster %d, pod %s: predicted %+v, after redaction %+v", seed, open.Snapshot().Pods[i].Object.Name, x, y)
+				t.Errorf("cluster %d, pod %s: predicted %+v, after redaction %+v", seed, open.Snap.Pods[i].Object.Name, x, y)
 			}
 		}
 	}

@@ -36,7 +36,7 @@ func newSamplingScheduler(t *testing.T, o *cluster.Objects, seed int64) *samplin
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := real.FillInformers(inf, objectsOf(o)); err != nil {
+	if err := real.FillInformers(inf, toRealObjects(o)); err != nil {
 		t.Fatal(err)
 	}
 	for _, n := range sortedByName(o.Nodes) {

@@ -51,7 +51,7 @@ func newRealScheduler(t *testing.T) realScheduler {
 	return c
 }
 
-func objectsOf(o *cluster.Objects) *real.Objects {
+func toRealObjects(o *cluster.Objects) *real.Objects {
 	return &real.Objects{Nodes: o.Nodes, Pods: o.Pods, Namespaces: o.Namespaces, Services: o.Services,
 		ReplicationControllers: o.ReplicationControllers, ReplicaSets: o.ReplicaSets, StatefulSets: o.StatefulSets,
 		PersistentVolumes: o.PersistentVolumes, PersistentVolumeClaims: o.PersistentVolumeClaims, StorageClasses: o.StorageClasses,

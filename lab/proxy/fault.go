@@ -58,8 +58,8 @@ func (f Faults) rate(c Class) float64 {
 	return f.Rate
 }
 
-// pick chooses the fault of a request and its delay.
-func (f Faults) pick(rnd *rand.Rand, c Class, r *http.Request) (fault, time.Duration) {
+// pickFault chooses the fault of a request and its delay.
+func (f Faults) pickFault(rnd *rand.Rand, c Class, r *http.Request) (fault, time.Duration) {
 	hit, which, share, long := rnd.Float64() < f.rate(c), rnd.IntN(1<<30), rnd.Float64(), rnd.IntN(5) == 0
 	if !hit {
 		return none, 0

@@ -27,8 +27,8 @@ func (p *Proxy) forceStaleList(f fault, c Class, r *http.Request) fault {
 	return f
 }
 
-// inject applies the fault to the request.
-func (p *Proxy) inject(w *gatedWriter, r *http.Request, c Class, f fault, d time.Duration) {
+// injectFault applies the fault to the request.
+func (p *Proxy) injectFault(w *gatedWriter, r *http.Request, c Class, f fault, d time.Duration) {
 	switch f {
 	case delayed:
 		if !sleep(r.Context(), d) {
@@ -64,7 +64,7 @@ func (p *Proxy) inject(w *gatedWriter, r *http.Request, c Class, f fault, d time
 		panic(http.ErrAbortHandler)
 	case staleList:
 		if p.options.ListCache != nil {
-			if a, ok := p.options.ListCache.oldest(r, p.options.Faults.StaleFor); ok {
+			if a, ok := p.options.ListCache.oldestResponse(r, p.options.Faults.StaleFor); ok {
 				writeResponse(w, http.StatusOK, a.header, a.body)
 				return
 			}
@@ -82,7 +82,7 @@ func (p *Proxy) forwardRequest(w *gatedWriter, r *http.Request, c Class) {
 	rec := httptest.NewRecorder()
 	p.reverseProxy.ServeHTTP(rec, r)
 	if rec.Code == http.StatusOK {
-		p.options.ListCache.add(r, rec.Header(), rec.Body.Bytes())
+		p.options.ListCache.addResponse(r, rec.Header(), rec.Body.Bytes())
 	}
 	writeResponse(w, rec.Code, rec.Header(), rec.Body.Bytes())
 }
@@ -130,7 +130,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	p.counts[c]++
 	n := p.counts[c]
-	f, d := p.options.Faults.pick(p.random, c, r)
+	f, d := p.options.Faults.pickFault(p.random, c, r)
 	f = p.forceStaleList(f, c, r)
 	if f != none {
 		p.faultCounts[string(c)+" "+string(f)]++
@@ -144,5 +144,5 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	g := &gatedWriter{ResponseWriter: w, proxy: p, ctx: r.Context(), answered: sync.OnceFunc(func() { p.callHook(c, n, Answered) })}
-	p.inject(g, r, c, f, d)
+	p.injectFault(g, r, c, f, d)
 }

@@ -33,7 +33,7 @@ func cacheKey(r *http.Request) string {
 	return r.URL.Path + "?" + q.Encode() + " " + r.Header.Get("Accept") + " " + r.Header.Get("Accept-Encoding")
 }
 
-func (c *ListCache) add(r *http.Request, header http.Header, body []byte) {
+func (c *ListCache) addResponse(r *http.Request, header http.Header, body []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	k := cacheKey(r)
@@ -43,8 +43,8 @@ func (c *ListCache) add(r *http.Request, header http.Header, body []byte) {
 	}
 }
 
-// oldest returns the oldest response that is not older than max.
-func (c *ListCache) oldest(r *http.Request, max time.Duration) (cachedResponse, bool) {
+// oldestResponse returns the oldest response that is not older than max.
+func (c *ListCache) oldestResponse(r *http.Request, max time.Duration) (cachedResponse, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, a := range c.responses[cacheKey(r)] {

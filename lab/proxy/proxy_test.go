@@ -33,7 +33,7 @@ func startBehindProxy(t *testing.T, o Options, h http.HandlerFunc) (*Proxy, *htt
 	return p, &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: o.HTTP2}}
 }
 
-func get(c *http.Client, url string) (int, string, error) {
+func getComplete(c *http.Client, url string) (int, string, error) {
 	r, err := c.Get(url)
 	if err != nil {
 		return 0, "", err
@@ -80,7 +80,7 @@ func TestFaults(t *testing.T) {
 					fmt.Fprint(w, strings.Repeat("x", 1000))
 				})
 				p.server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					p.inject(&gatedWriter{ResponseWriter: w, proxy: p, ctx: r.Context(), answered: func() {}}, r, Eviction,
+					p.injectFault(&gatedWriter{ResponseWriter: w, proxy: p, ctx: r.Context(), answered: func() {}}, r, Eviction,
 						c.fault, time.Millisecond)
 				})
 				r, err := client.Post(p.URL()+"/api/v1/namespaces/x/pods/y/eviction", "application/json", strings.NewReader("{}"))
@@ -109,20 +109,20 @@ func TestStaleLists(t *testing.T) {
 		func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, n.Add(1)) })
 	list := p.URL() + "/api/v1/pods?resourceVersion=0"
 	for _, want := range []string{"1", "2"} {
-		if _, body, err := get(c, list); body != want || err != nil {
+		if _, body, err := getComplete(c, list); body != want || err != nil {
 			t.Fatalf("got %q, %v", body, err)
 		}
 	}
 	r := httptest.NewRequest(http.MethodGet, list+"&limit=500", nil)
 	r.Header.Set("Accept-Encoding", "gzip") // the client above sends this header
 	w := httptest.NewRecorder()
-	p.inject(&gatedWriter{ResponseWriter: w, proxy: p, ctx: r.Context(), answered: func() {}}, r, List, staleList, 0)
+	p.injectFault(&gatedWriter{ResponseWriter: w, proxy: p, ctx: r.Context(), answered: func() {}}, r, List, staleList, 0)
 	if w.Body.String() != "1" {
 		t.Errorf("got %q, want the first answer", w.Body)
 	}
 	for range 200 { // a list without a resource version must be current
 		rnd, r := rand.New(rand.NewPCG(uint64(n.Add(1)), 0)), httptest.NewRequest(http.MethodGet, "/api/v1/pods", nil)
-		if f, _ := (Faults{Rate: 1}).pick(rnd, List, r); f == staleList {
+		if f, _ := (Faults{Rate: 1}).pickFault(rnd, List, r); f == staleList {
 			t.Fatal("got a stale list for a request without a resource version")
 		}
 	}
@@ -135,15 +135,15 @@ func TestALapsedWatchIsFollowedByAStaleList(t *testing.T) {
 	p, c := startBehindProxy(t, Options{ListCache: NewListCache(), Faults: Faults{StaleFor: time.Minute}},
 		func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, n.Add(1)) })
 	list := p.URL() + "/api/v1/pods?resourceVersion=0"
-	if _, body, err := get(c, list); body != "1" || err != nil {
+	if _, body, err := getComplete(c, list); body != "1" || err != nil {
 		t.Fatalf("got %q, %v", body, err)
 	}
 	p.forceStaleList(watchExpired, Watch, httptest.NewRequest(http.MethodGet, "/api/v1/pods?watch=true&resourceVersion=7", nil))
-	if code, _, err := get(c, p.URL()+"/api/v1/pods?watch=true&sendInitialEvents=true"); code != 400 || err != nil {
+	if code, _, err := getComplete(c, p.URL()+"/api/v1/pods?watch=true&sendInitialEvents=true"); code != 400 || err != nil {
 		t.Errorf("the streaming list got status %d, error %v; want status 400", code, err)
 	}
 	for _, want := range []string{"1", "2"} { // stale once, then current
-		if _, body, err := get(c, list); body != want || err != nil {
+		if _, body, err := getComplete(c, list); body != want || err != nil {
 			t.Errorf("got %q, %v, want %s", body, err, want)
 		}
 	}
@@ -154,10 +154,10 @@ func TestRate(t *testing.T) {
 	r := httptest.NewRequest(http.MethodGet, "/api/v1/pods", nil)
 	hits := 0
 	for range 10000 {
-		if x, _ := f.pick(rnd, Get, r); x != none {
+		if x, _ := f.pickFault(rnd, Get, r); x != none {
 			hits++
 		}
-		if x, _ := f.pick(rnd, Event, r); x != none {
+		if x, _ := f.pickFault(rnd, Event, r); x != none {
 			t.Fatal("got a fault for an event, whose rate is 0")
 		}
 	}
@@ -183,11 +183,11 @@ func TestCut(t *testing.T) {
 		err  error
 	}
 	slow, next := make(chan answer, 1), make(chan answer, 1)
-	go func() { _, b, err := get(c, p.URL()+"/slow"); slow <- answer{b, err} }()
+	go func() { _, b, err := getComplete(c, p.URL()+"/slow"); slow <- answer{b, err} }()
 	<-under
 	p.Cut(false)
 	close(goOn)
-	go func() { _, b, err := get(c, p.URL()+"/next"); next <- answer{b, err} }()
+	go func() { _, b, err := getComplete(c, p.URL()+"/next"); next <- answer{b, err} }()
 	select {
 	case a := <-slow:
 		t.Fatalf("a response passed the cut proxy: %+v", a)
@@ -203,7 +203,7 @@ func TestCut(t *testing.T) {
 		t.Errorf("responses after Restore: %+v, %+v", a, b)
 	}
 	p.Cut(true)
-	if _, _, err := get(c, p.URL()+"/refused"); err == nil {
+	if _, _, err := getComplete(c, p.URL()+"/refused"); err == nil {
 		t.Error("a request passed the proxy after Cut with refuse")
 	}
 }
@@ -213,7 +213,7 @@ func TestHooksSeeEveryRequestTwice(t *testing.T) {
 	p, c := startBehindProxy(t, Options{Hook: func(c Class, n int, m Moment) { seen <- fmt.Sprint(c, n, m) }},
 		func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "yes") })
 	for range 2 {
-		if _, _, err := get(c, p.URL()+"/api/v1/pods"); err != nil {
+		if _, _, err := getComplete(c, p.URL()+"/api/v1/pods"); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -10,14 +10,14 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Apps creates a namespace and its apps one after the other. Apps waits until every pod is Ready on its node and every
+// CreateApps creates a namespace and its apps one after the other. CreateApps waits until every pod is Ready on its node and every
 // Deployment has all its pods.
-func Apps(ctx context.Context, client kubernetes.Interface, namespace string, apps []App) error {
-	return AppsInParallel(ctx, client, namespace, apps, 1)
+func CreateApps(ctx context.Context, client kubernetes.Interface, namespace string, apps []App) error {
+	return CreateAppsInParallel(ctx, client, namespace, apps, 1)
 }
 
-// AppsInParallel is like Apps but creates several apps in parallel, so the pods have a random order of age.
-func AppsInParallel(ctx context.Context, client kubernetes.Interface, namespace string, apps []App, atOnce int) error {
+// CreateAppsInParallel is like Apps but creates several apps in parallel, so the pods have a random order of age.
+func CreateAppsInParallel(ctx context.Context, client kubernetes.Interface, namespace string, apps []App, atOnce int) error {
 	if err := ensureNamespace(ctx, client, namespace); err != nil {
 		return fmt.Errorf("creating namespace %s: %w", namespace, err)
 	}

@@ -21,9 +21,9 @@ import (
 // ZoneKey is the zone label of nodes.
 const ZoneKey = "topology.kubernetes.io/zone"
 
-// Nodes creates perZone Ready nodes in each of the zones, with 10 CPU and 10Gi each. n1 is in zone-1, n2 in zone-2,
+// CreateNodes creates perZone Ready nodes in each of the zones, with 10 CPU and 10Gi each. n1 is in zone-1, n2 in zone-2,
 // and so on in turn.
-func Nodes(ctx context.Context, client kubernetes.Interface, zones, perZone int) error {
+func CreateNodes(ctx context.Context, client kubernetes.Interface, zones, perZone int) error {
 	for i := range zones * perZone {
 		name := fmt.Sprintf("n%d", i+1)
 		if err := createNode(ctx, client, name, fmt.Sprintf("zone-%d", i%zones+1)); err != nil {
@@ -76,10 +76,10 @@ type App struct {
 	Annotations map[string]string
 }
 
-// ThreeZones returns the scenario with three zones of one node each. Apps a, b and c request 70 %, 70 % and 10 % of the
+// ThreeZoneApps returns the scenario with three zones of one node each. Apps a, b and c request 70 %, 70 % and 10 % of the
 // three nodes. Deployment d has six pods, each of which requests 10 % of a node; place is the number of its pods per
 // node.
-func ThreeZones(place [3]int, grace int64) []App {
+func ThreeZoneApps(place [3]int, grace int64) []App {
 	var d []string
 	for i, k := range place {
 		for range k {

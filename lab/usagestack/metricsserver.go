@@ -25,7 +25,7 @@ func (b *Stack) startMetricsServer(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	cert, key, err := authority.Issue(serverName, serverName)
+	cert, key, err := authority.IssueCertificate(serverName, serverName)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (b *Stack) startMetricsServer(ctx context.Context, path string) error {
 		return err
 	}
 	return seed.WaitUntil(ctx, startTimeout, func() (bool, error) {
-		_, err := b.get(ctx, "/apis/metrics.k8s.io/v1beta1")
+		_, err := b.getFromAPI(ctx, "/apis/metrics.k8s.io/v1beta1")
 		return err == nil, err
 	})
 }
@@ -70,7 +70,7 @@ func (b *Stack) registerAPIService(ctx context.Context, port int, ca []byte) err
 	return err
 }
 
-func (b *Stack) get(ctx context.Context, path string) ([]byte, error) {
+func (b *Stack) getFromAPI(ctx context.Context, path string) ([]byte, error) {
 	return b.Client.Discovery().RESTClient().Get().AbsPath(path).SetHeader("Accept", "application/json").DoRaw(ctx)
 }
 
@@ -83,7 +83,7 @@ type nodeMetrics struct {
 // MeasuredCPU returns the CPU usage of nodes in cores, according to metrics-server. Nodes without metrics are left
 // out.
 func (b *Stack) MeasuredCPU(ctx context.Context) (map[string]float64, error) {
-	body, err := b.get(ctx, "/apis/metrics.k8s.io/v1beta1/nodes")
+	body, err := b.getFromAPI(ctx, "/apis/metrics.k8s.io/v1beta1/nodes")
 	if err != nil {
 		return nil, fmt.Errorf("querying metrics-server: %w", err)
 	}
@@ -102,7 +102,7 @@ func (b *Stack) MeasuredCPU(ctx context.Context) (map[string]float64, error) {
 
 // MeasuredPods returns the number of pods of a namespace for which metrics-server has metrics.
 func (b *Stack) MeasuredPods(ctx context.Context, namespace string) (int, error) {
-	body, err := b.get(ctx, "/apis/metrics.k8s.io/v1beta1/namespaces/"+namespace+"/pods")
+	body, err := b.getFromAPI(ctx, "/apis/metrics.k8s.io/v1beta1/namespaces/"+namespace+"/pods")
 	if err != nil {
 		return 0, fmt.Errorf("querying metrics-server: %w", err)
 	}

@@ -46,7 +46,7 @@ func (b *Stack) startListening(ctx context.Context, name, ready, path string, ar
 		return "", err
 	}
 	return address, seed.WaitUntil(ctx, startTimeout, func() (bool, error) {
-		_, err := fetch(ctx, http.MethodGet, "http://"+address+ready, nil)
+		_, err := sendHTTP(ctx, http.MethodGet, "http://"+address+ready, nil)
 		return err == nil, err
 	})
 }
@@ -81,14 +81,14 @@ func (b *Stack) startPrometheus(ctx context.Context, path string) error {
 
 // PushMetric sends one metric of a node to the Pushgateway.
 func (b *Stack) PushMetric(ctx context.Context, job, instance, metric string, value float64) error {
-	_, err := fetch(ctx, http.MethodPut, fmt.Sprintf("%s/metrics/job/%s/instance/%s", b.Pushgateway, job, instance),
+	_, err := sendHTTP(ctx, http.MethodPut, fmt.Sprintf("%s/metrics/job/%s/instance/%s", b.Pushgateway, job, instance),
 		fmt.Appendf(nil, "# TYPE %s gauge\n%s %g\n", metric, metric, value))
 	return err
 }
 
 // Query runs an instant query on Prometheus. The result is keyed by the label instance.
 func (b *Stack) Query(ctx context.Context, promql string) (map[string]float64, error) {
-	body, err := fetch(ctx, http.MethodGet, b.Prometheus+"/api/v1/query?query="+url.QueryEscape(promql), nil)
+	body, err := sendHTTP(ctx, http.MethodGet, b.Prometheus+"/api/v1/query?query="+url.QueryEscape(promql), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func (b *Stack) Query(ctx context.Context, promql string) (map[string]float64, e
 	return out, nil
 }
 
-func fetch(ctx context.Context, method, url string, body []byte) ([]byte, error) {
+func sendHTTP(ctx context.Context, method, url string, body []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))

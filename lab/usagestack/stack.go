@@ -18,13 +18,13 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
-// Tools are the paths of the programs. A program with an empty path is not started.
-type Tools struct{ Kwok, MetricsServer, Prometheus, Pushgateway, NodeExporter string }
+// ToolPaths are the paths of the programs. A program with an empty path is not started.
+type ToolPaths struct{ Kwok, MetricsServer, Prometheus, Pushgateway, NodeExporter string }
 
-// FromEnvironment reads the paths from environment variables. The error lists every variable that does not name an
+// ToolsFromEnvironment reads the paths from environment variables. The error lists every variable that does not name an
 // existing file.
-func FromEnvironment() (Tools, error) {
-	var t Tools
+func ToolsFromEnvironment() (ToolPaths, error) {
+	var t ToolPaths
 	var errs []error
 	for name, into := range map[string]*string{"EVENKEEL_KWOK": &t.Kwok, "EVENKEEL_METRICS_SERVER": &t.MetricsServer,
 		"EVENKEEL_PROMETHEUS": &t.Prometheus, "EVENKEEL_PUSHGATEWAY": &t.Pushgateway, "EVENKEEL_NODE_EXPORTER": &t.NodeExporter} {
@@ -50,7 +50,7 @@ type Stack struct {
 const startTimeout = 2 * time.Minute
 
 // Start starts a lab and the usage sources in it. The sources keep their files in dir.
-func Start(ctx context.Context, dir string, tools Tools, o controlplane.Options) (*Stack, error) {
+func Start(ctx context.Context, dir string, tools ToolPaths, o controlplane.Options) (*Stack, error) {
 	o.Kwok, o.Usage, o.Aggregation = tools.Kwok, true, true
 	c, err := controlplane.Start(ctx, o)
 	if err != nil {

@@ -196,12 +196,12 @@ func TestHoldsUntilAllIsWell(t *testing.T) {
 		open string // part of the message; "" if the breaker is closed
 	}{
 		{"no trip", nil, clusterState{nodes: 10, unready: 9}, noon, ""},
-		{"the hold time is not over", trip, clusterState{nodes: 10}, noon.Add(10*time.Minute - 1), "at least until 2026-01-02T12:10:00Z"},
+		{"the hold time is not over", trip, clusterState{nodes: 10}, noon.Add(10*time.Minute - 1), "it stays open at least until 2026-01-02T12:10:00Z"},
 		{"all scheduled", trip, clusterState{nodes: 10, pods: podList(11, "new", bindToNode)}, noon.Add(10 * time.Minute), ""},
 		{"all gone", trip, clusterState{nodes: 10}, late, ""},
 		{"as many are Pending as allowed", trip, clusterState{nodes: 10, pods: append(podList(10, "new", markUnschedulable), pod("new-010", bindToNode))}, late, ""},
-		{"one more is Pending", trip, clusterState{nodes: 10, pods: podList(11, "new", markUnschedulable)}, late, "11 pods are still not scheduled, one is shop/new-010"},
-		{"without a scheduling attempt", trip, clusterState{nodes: 10, pods: podList(11, "new")}, late, "11 pods are still not scheduled"},
+		{"one more is Pending", trip, clusterState{nodes: 10, pods: podList(11, "new", markUnschedulable)}, late, "11 pods still Pending, for example shop/new-010"},
+		{"without a scheduling attempt", trip, clusterState{nodes: 10, pods: podList(11, "new")}, late, "11 pods still Pending"},
 		{"other pods are Pending", trip, clusterState{nodes: 10, pods: podList(30, "other", markUnschedulable)}, late, ""},
 		{"nodes became NotReady", trip, clusterState{nodes: 10, unready: 4}, late, "still 4 of 10 nodes that are not cordoned are not Ready"},
 		{"failures end with the hold time", opts.CheckOutcomes(outcomes(outcome(plan.UnknownOutcome, plan.APIError), outcome(plan.UnknownOutcome, plan.APIError), landedWell()), noon), clusterState{nodes: 10}, noon.Add(10 * time.Minute), ""},

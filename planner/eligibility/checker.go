@@ -1,10 +1,12 @@
-// Package eligibility decides whether a pod may be evicted at all. It checks the guards, the
-// back-off of the workload, the PodDisruptionBudgets and the annotations. It never decides whether
-// an eviction helps a goal, and never predicts a placement.
+// Package eligibility decides whether Evenkeel may evict a pod at all. It checks guards, annotations,
+// PodDisruptionBudgets and the backoff of the workload. It never decides whether an eviction helps a
+// goal, and it never predicts a placement.
 package eligibility
 
 import (
 	"fmt"
+	"time"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -12,11 +14,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 	"github.com/evenkeel-project/evenkeel/planner/history"
 	"github.com/evenkeel-project/evenkeel/planner/settings"
-	"time"
 )
 
-// Checker decides once per pod whether it may be evicted. It checks guards, the back-off of the
-// workload, whether the placement can be predicted, and budgets.
+// Checker decides once per pod whether Evenkeel may evict it. It checks guards, the backoff of the workload,
+// budgets, and whether the placement of the replacement can be predicted.
 type Checker struct {
 	snapshot *cluster.Snapshot
 	state    plan.PlannerState
@@ -24,34 +25,34 @@ type Checker struct {
 	now      time.Time
 	model    *placement.ClusterModel
 	Budgets  *budget.Tracker
-	results  []podVerdict // by pod
+	results  []podResult // by pod
 	Guards   *guard.Cache
 	// disruptable caches, by workload, DisruptionsAllowed plus one. 0 means unknown.
 	disruptable []int
-	// reasons holds the reasons of the rejected pods.
-	reasons map[cluster.PodID]plan.Reason
+	reasons     map[cluster.PodID]plan.Reason // of the refused pods
 }
 
-// podVerdict caches the results of Refuse and Rank for one pod.
-type podVerdict struct {
-	judged, refused, ranked bool
-	rank                    int8
+// podResult caches the results of Refuse and Rank for one pod.
+type podResult struct {
+	checked, refused, ranked bool
+	rank                     int8
 }
 
 // NewChecker returns a Checker for the snapshot and state at the time now.
 func NewChecker(s *cluster.Snapshot, w *placement.ClusterModel, st plan.PlannerState, opts *settings.Options, now time.Time) *Checker {
-	return &Checker{s, st, opts, now, w, budget.NewTracker(s, st.SpentBudgets, now), make([]podVerdict, len(s.Pods)), guard.NewCache(), make([]int, len(s.Workloads)), map[cluster.PodID]plan.Reason{}}
+	return &Checker{s, st, opts, now, w, budget.NewTracker(s, st.SpentBudgets, now), make([]podResult, len(s.Pods)),
+		guard.NewCache(), make([]int, len(s.Workloads)), map[cluster.PodID]plan.Reason{}}
 }
 
-// Refuse returns the reason if the pod may not be evicted. It caches the result.
+// Refuse returns the reason if Evenkeel may not evict the pod. It caches the result.
 func (v *Checker) Refuse(pod cluster.PodID) (plan.Reason, bool) {
 	known := &v.results[pod]
-	if !known.judged {
+	if !known.checked {
 		var reason plan.Reason
-		if reason, known.refused = v.judge(pod); known.refused {
+		if reason, known.refused = v.findRefusal(pod); known.refused {
 			v.reasons[pod] = reason
 		}
-		known.judged = true
+		known.checked = true
 	}
 	if !known.refused {
 		return plan.Reason{}, false
@@ -59,12 +60,12 @@ func (v *Checker) Refuse(pod cluster.PodID) (plan.Reason, bool) {
 	return v.reasons[pod], true
 }
 
-func (v *Checker) judge(pod cluster.PodID) (plan.Reason, bool) {
+func (v *Checker) findRefusal(pod cluster.PodID) (plan.Reason, bool) {
 	p := &v.snapshot.Pods[pod]
 	if r, refused := guard.Check(v.GuardInput(p)); refused {
 		return r, true
 	}
-	if r, rests := v.BackedOff(p); rests {
+	if r, refused := v.BackedOff(p); refused {
 		return r, true
 	}
 	if why, ok := v.model.Supported(pod); !ok {
@@ -73,35 +74,37 @@ func (v *Checker) judge(pod cluster.PodID) (plan.Reason, bool) {
 	return v.overBudget(p)
 }
 
-// BackedOff returns the reason if the pod's workload is backed off, with start, end and cause. It
-// also rejects a pod that may be a recent replacement. Otherwise it could be evicted again in every
-// pass.
+// BackedOff returns the reason if the pod's workload is backed off, with start, end and cause. It also refuses
+// a pod that may be a recent replacement. Otherwise every pass could evict the replacement again.
 func (v *Checker) BackedOff(p *cluster.Pod) (plan.Reason, bool) {
-	if r, came := v.justStarted(p); came {
+	if r, recent := v.recentReplacement(p); recent {
 		return r, true
 	}
 	if len(v.state.Backoffs) == 0 {
 		return plan.Reason{}, false
 	}
-	w := history.WorkloadRef(v.snapshot, p)
-	b, rests := history.ActiveBackoff(v.state, w, v.now)
-	if !rests {
+	w := history.WorkloadOfPod(v.snapshot, p)
+	b, active := history.ActiveBackoff(v.state, w, v.now)
+	if !active {
 		return plan.Reason{}, false
 	}
-	passes := "in the last pass"
+	passes := "the last pass"
 	if b.Failures > 1 {
-		passes = fmt.Sprintf("in %d passes in a row, the last time", b.Failures)
+		passes = fmt.Sprintf("the last %d passes", b.Failures)
 	}
-	return plan.Reason{Code: plan.BackedOff, Message: fmt.Sprintf("%s %s rests from %s until %s: its pods did not settle %s for %s: %s",
+	return plan.Reason{Code: plan.BackedOff, Message: fmt.Sprintf("%s %s is backed off from %s until %s: a replacement failed in %s (%s: %s)",
 		w.Kind, w.Name, b.Since.UTC().Format(time.RFC3339), b.Until.UTC().Format(time.RFC3339), passes, b.Reason.Code, b.Reason.Message)}, true
 }
 
-func (v *Checker) justStarted(p *cluster.Pod) (plan.Reason, bool) {
+// recentReplacement returns the reason if the pod may be the replacement of a recently evicted pod.
+func (v *Checker) recentReplacement(p *cluster.Pod) (plan.Reason, bool) {
 	start := p.Object.Status.StartTime
-	if start == nil || len(v.state.Evictions) == 0 || v.now.Sub(start.Time) >= v.options.MinReplacementAge || !history.MayBeReplacement(v.state, history.WorkloadRef(v.snapshot, p), start.Time) {
+	if start == nil || len(v.state.Evictions) == 0 || v.now.Sub(start.Time) >= v.options.MinReplacementAge ||
+		!history.MayBeReplacement(v.state, history.WorkloadOfPod(v.snapshot, p), start.Time) {
 		return plan.Reason{}, false
 	}
-	return plan.Reason{Code: plan.BackedOff, Message: fmt.Sprintf("it started %s ago, after a pod of its workload had been evicted, and may be its replacement; such a pod stays for %s (evictor.backoff.initial)",
+	return plan.Reason{Code: plan.BackedOff, Message: fmt.Sprintf(
+		"the pod started %s ago and may replace an evicted pod of its workload; a replacement is not evicted for %s (evictor.backoff.initial)",
 		v.now.Sub(start.Time).Round(time.Second), v.options.MinReplacementAge)}, true
 }
 
@@ -111,62 +114,63 @@ func (v *Checker) GuardInput(p *cluster.Pod) guard.Input {
 }
 
 // overBudget returns the reason if the pod's PodDisruptionBudget blocks the eviction. Without a
-// PodDisruptionBudget, the limit per workload decides.
+// PodDisruptionBudget, it applies guards.maxUnavailableWithoutPDB.
 func (v *Checker) overBudget(p *cluster.Pod) (plan.Reason, bool) {
 	if len(p.Budgets) > 0 {
 		r, ok := v.Budgets.Allows(p, budget.Charges{})
 		return r, !ok
 	}
 	if v.DisruptionsAllowed(p) < 1 {
-		r, _ := v.WithoutPDB(p)
+		r, _ := v.AllowanceWithoutPDB(p)
 		return r, true
 	}
 	return plan.Reason{}, false
 }
 
-// AllowedUntil returns the time when the currently open window closes; see guard.AllowedUntil.
+// AllowedUntil calls guard.AllowedUntil for the pod.
 func (v *Checker) AllowedUntil(p *cluster.Pod) time.Time { return guard.AllowedUntil(v.GuardInput(p)) }
 
-// Rank orders candidates by annotations and node pressure: -1 goes first, 1 goes last.
+// Rank orders candidates by annotations and node pressure: the planner tries pods with -1 first and with 1 last.
 func (v *Checker) Rank(pod cluster.PodID) int {
 	known := &v.results[pod]
 	if known.ranked {
 		return int(known.rank)
 	}
 	p := &v.snapshot.Pods[pod]
-	switch asked := v.Guards.Annotations.OfPod(v.snapshot, p, v.options.Guards.TimeZone); {
-	case len(asked.PreferNoEviction) > 0:
+	switch requests := v.Guards.Annotations.OfPod(v.snapshot, p, v.options.Guards.TimeZone); {
+	case len(requests.PreferNoEviction) > 0:
 		known.rank = 1
-	case asked.PreferEviction, p.Node != cluster.NoNode && (v.Guards.Annotations.OfNode(v.snapshot, p.Node).DrainFirst || v.options.Pressure.ActiveOn(v.snapshot.Nodes[p.Node].Object, v.now)):
+	case requests.PreferEviction, p.Node != cluster.NoNode && (v.Guards.Annotations.OfNode(v.snapshot, p.Node).DrainFirst ||
+		v.options.Pressure.ActiveOn(v.snapshot.Nodes[p.Node].Object, v.now)):
 		known.rank = -1
 	}
 	known.ranked = true
 	return int(known.rank)
 }
 
-// DisruptionsAllowed returns the number from WithoutPDB, but at least 0, and caches it by workload.
+// DisruptionsAllowed returns the number from AllowanceWithoutPDB, but at least 0, and caches it by workload.
 func (v *Checker) DisruptionsAllowed(p *cluster.Pod) int {
 	if p.Workload == cluster.NoWorkload {
 		return 1
 	}
 	spare := &v.disruptable[p.Workload]
 	if *spare == 0 {
-		_, n := v.WithoutPDB(p)
+		_, n := v.AllowanceWithoutPDB(p)
 		*spare = max(0, n) + 1
 	}
 	return *spare - 1
 }
 
-// WithoutPDB returns how many more pods of the workload may be unavailable if no
+// AllowanceWithoutPDB returns the number of further pods of the workload that may become unavailable if no
 // PodDisruptionBudget selects the pod. If the number is below 1, the reason explains it.
-func (v *Checker) WithoutPDB(p *cluster.Pod) (plan.Reason, int) {
+func (v *Checker) AllowanceWithoutPDB(p *cluster.Pod) (plan.Reason, int) {
 	w := v.snapshot.WorkloadOf(p)
 	if w == nil {
 		return plan.Reason{}, 1
 	}
-	want := guard.Desired(w)
-	away := max(0, want-guard.AvailableOf(v.snapshot, w, v.now))
+	desired := guard.DesiredReplicas(w)
+	unavailable := max(0, desired-guard.AvailablePods(v.snapshot, w, v.now))
 	return plan.Reason{Code: plan.WorkloadUnavailable, Message: fmt.Sprintf(
-		"%d of %d pods of %s %s are not available; without a PodDisruptionBudget at most %d may be (guards.maxUnavailableWithoutPDB)",
-		away, want, w.Kind, w.Name, v.options.MaxUnavailableWithoutPDB)}, v.options.MaxUnavailableWithoutPDB - away
+		"%d of %d pods of %s %s are unavailable; without a PodDisruptionBudget, at most %d may be unavailable (guards.maxUnavailableWithoutPDB)",
+		unavailable, desired, w.Kind, w.Name, v.options.MaxUnavailableWithoutPDB)}, v.options.MaxUnavailableWithoutPDB - unavailable
 }

@@ -2,16 +2,18 @@ package eligibility
 
 import (
 	"fmt"
+
+	"k8s.io/apimachinery/pkg/labels"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/budget"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
-	"k8s.io/apimachinery/pkg/labels"
 )
 
-// Consumed counts the permanent effects of earlier waves. A replacement does not have labels that a
-// person added to the pod. A Service or budget that selects those labels loses one pod. A pod with
-// required affinity to the evicted pod also loses it.
+// Consumed counts the permanent effects of earlier waves. A replacement lacks the labels that a person
+// added to the evicted pod. Each Service, budget or required pod affinity that selects by those labels
+// therefore loses one pod.
 type Consumed struct {
 	Services map[cluster.ServiceID]int
 	Budgets  budget.Charges
@@ -27,7 +29,7 @@ func NewConsumed() *Consumed {
 func (l *Consumed) Add(v *Checker, pod cluster.PodID) {
 	p := &v.snapshot.Pods[pod]
 	replacement := labels.Set(replacementLabels(p))
-	v.takeRequired(l.Required, pod)
+	v.recordRequired(l.Required, pod)
 	if p.Ready {
 		for _, id := range p.Services {
 			if !v.snapshot.Services[id].Selector.Matches(replacement) {
@@ -43,42 +45,43 @@ func (l *Consumed) Add(v *Checker, pod cluster.PodID) {
 // Refuse returns the reason if earlier evictions make this eviction impossible.
 func (l *Consumed) Refuse(v *Checker, pod cluster.PodID) (plan.Reason, bool) {
 	p := &v.snapshot.Pods[pod]
-	if id, last := v.lastBehindService(l.Services, p); last {
+	if id, last := v.lastReadyOfService(l.Services, p); last {
 		return plan.Reason{Code: plan.LastReadyPod, Message: fmt.Sprintf(
-			"it would be the last Ready pod of Service %s: replacements of others do not carry its labels", v.snapshot.Services[id].Object.Name)}, true
+			"after earlier moves, the pod is the last Ready pod of Service %s: replacements lack the labels that it selects",
+			v.snapshot.Services[id].Object.Name)}, true
 	}
-	if who, last := v.lastRequired(l.Required, pod); last {
-		return plan.Reason{Code: plan.RequiredByAffinity, Message: who + ", once others have moved"}, true
+	if message, last := v.lastRequired(l.Required, pod); last {
+		return plan.Reason{Code: plan.RequiredByAffinity, Message: "after earlier moves, " + message}, true
 	}
 	r, ok := v.Budgets.Allows(p, l.Budgets)
 	return r, !ok
 }
 
-// lastBehindService returns a Service that has no Ready pod left if the pod leaves after the taken
-// ones.
-func (v *Checker) lastBehindService(taken map[cluster.ServiceID]int, p *cluster.Pod) (cluster.ServiceID, bool) {
+// lastReadyOfService returns a Service that would lose its last Ready pod by this eviction. evicted counts the
+// Ready pods that the Services have already lost.
+func (v *Checker) lastReadyOfService(evicted map[cluster.ServiceID]int, p *cluster.Pod) (cluster.ServiceID, bool) {
 	if !p.Ready || !v.options.Guards.Protect[guard.ProtectLastReady] {
 		return 0, false
 	}
 	for _, id := range p.Services {
-		if guard.ReadyPods(v.snapshot, &v.snapshot.Services[id])-taken[id] < 2 {
+		if guard.ReadyPods(v.snapshot, &v.snapshot.Services[id])-evicted[id] < 2 {
 			return id, true
 		}
 	}
 	return 0, false
 }
 
-// lastRequired describes the pod that loses its last required pod if this one leaves after the
-// taken ones.
-func (v *Checker) lastRequired(taken guard.EvictionCounts, pod cluster.PodID) (string, bool) {
+// lastRequired returns a message if another pod's required podAffinity would lose its last matching pod by this
+// eviction, after the counted evictions.
+func (v *Checker) lastRequired(evicted guard.EvictionCounts, pod cluster.PodID) (message string, last bool) {
 	if !v.options.Guards.Protect[guard.ProtectRequired] {
 		return "", false
 	}
-	return v.Guards.LastRequired(v.snapshot, taken, pod)
+	return v.Guards.LastRequired(v.snapshot, evicted, pod)
 }
 
-func (v *Checker) takeRequired(taken guard.EvictionCounts, pod cluster.PodID) {
+func (v *Checker) recordRequired(evicted guard.EvictionCounts, pod cluster.PodID) {
 	if v.options.Guards.Protect[guard.ProtectRequired] {
-		v.Guards.RecordEviction(v.snapshot, taken, pod)
+		v.Guards.RecordEviction(v.snapshot, evicted, pod)
 	}
 }

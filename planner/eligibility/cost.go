@@ -1,15 +1,17 @@
 package eligibility
 
 import (
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
-	corev1 "k8s.io/api/core/v1"
-	"strconv"
 )
 
-// EvictionCost returns the disruption that the eviction of a pod causes. The base is 1. Priority
-// adds up to 1; user priorities end at 1e9. controller.kubernetes.io/pod-deletion-cost adds or
-// subtracts up to half. A pod that is not Ready costs half.
+// EvictionCost returns the disruption that the eviction of a pod causes. An ordinary pod costs 1. Priority adds up
+// to 1, in proportion to 1e9, the highest user priority. The annotation controller.kubernetes.io/pod-deletion-cost
+// adds or subtracts up to 0.5. A pod that is not Ready costs half.
 func EvictionCost(p *cluster.Pod) float64 {
 	c := 1.0
 	if pr := p.Object.Spec.Priority; pr != nil {

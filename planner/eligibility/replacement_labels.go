@@ -1,24 +1,24 @@
 package eligibility
 
 import (
-	"github.com/evenkeel-project/evenkeel/cluster"
+	"maps"
+
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"maps"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// replacementLabels returns the labels of the pod's replacement: those of the owner's template and
-// those that controllers add. If the template is unknown, it returns the pod's own labels.
+// replacementLabels returns the labels of the pod's replacement: the labels of the owner's template and the labels
+// that controllers add. If the template is unknown, it returns the pod's own labels.
 func replacementLabels(p *cluster.Pod) map[string]string {
-	t := template(p)
+	t := podTemplate(p)
 	if t == nil {
 		return p.Object.Labels
 	}
-	out := maps.Clone(t.Labels)
-	if out == nil {
-		out = map[string]string{}
-	}
+	out := map[string]string{}
+	maps.Copy(out, t.Labels)
 	for _, key := range [...]string{
 		appsv1.DefaultDeploymentUniqueLabelKey, appsv1.ControllerRevisionHashLabelKey, appsv1.StatefulSetPodNameLabel, appsv1.PodIndexLabel,
 		batchv1.JobNameLabel, batchv1.ControllerUidLabel, batchv1.JobCompletionIndexAnnotation, "job-name", "controller-uid",
@@ -30,7 +30,7 @@ func replacementLabels(p *cluster.Pod) map[string]string {
 	return out
 }
 
-func template(p *cluster.Pod) *corev1.PodTemplateSpec {
+func podTemplate(p *cluster.Pod) *corev1.PodTemplateSpec {
 	if len(p.Owners) == 0 {
 		return nil
 	}

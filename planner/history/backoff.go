@@ -7,42 +7,23 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// landedWell reports whether the replacement landed as predicted and became Ready.
-func landedWell(o plan.Outcome) bool {
-	if o.Outcome != plan.Evicted || !o.LandedAsPredicted {
-		return false
-	}
-	switch o.Reason.Code {
-	case plan.LandedElsewhere, plan.ReplacementNotReady, plan.ReplacementNotScheduled, plan.OutcomeUnknown:
-		return false
-	}
-	return true
-}
-
-// updateBackoffs adds one failure to each workload with a bad landing. It removes the backoff of a
-// workload whose replacements all landed well.
-func updateBackoffs(st plan.PlannerState, settled []plan.Reservation, now time.Time, o Options) (plan.PlannerState, []plan.Backoff) {
+// updateBackoffs adds one failure to each workload with a bad landing. It removes the backoff of a workload whose
+// replacements all landed well.
+func updateBackoffs(st plan.PlannerState, recorded []plan.Reservation, now time.Time, o Options) (plan.PlannerState, []plan.Backoff) {
 	st.Backoffs = slices.Clone(st.Backoffs)
 	var longest []plan.Backoff
-	for len(settled) > 0 {
-		w := settled[0].Workload
+	recorded = slices.DeleteFunc(recorded, func(r plan.Reservation) bool { return !countsAsEviction(*r.Outcome) })
+	for len(recorded) > 0 {
+		w := recorded[0].Workload
 		var bad *plan.Reason
-		evicted := false
-		settled = slices.DeleteFunc(settled, func(r plan.Reservation) bool {
-			if r.Workload != w {
-				return false
+		recorded = slices.DeleteFunc(recorded, func(r plan.Reservation) bool {
+			if r.Workload == w && bad == nil && !r.Outcome.LandedWell() {
+				bad = &r.Outcome.Reason
 			}
-			if tookPlace(*r.Outcome) {
-				evicted = true
-				if !landedWell(*r.Outcome) && bad == nil {
-					bad = &r.Outcome.Reason
-				}
-			}
-			return true
+			return r.Workload == w
 		})
-		i, known := slices.BinarySearchFunc(st.Backoffs, w, func(b plan.Backoff, w plan.ObjectRef) int { return compareWorkloads(b.Workload, w) })
+		i, known := findBackoff(st, w)
 		switch {
-		case !evicted:
 		case bad == nil && known:
 			st.Backoffs = slices.Delete(st.Backoffs, i, i+1)
 		case bad != nil:
@@ -60,6 +41,12 @@ func updateBackoffs(st plan.PlannerState, settled []plan.Reservation, now time.T
 	return st, longest
 }
 
+// findBackoff returns the index of a workload's backoff. If the workload has no backoff, the result is the index at
+// which to insert one, and false.
+func findBackoff(st plan.PlannerState, w plan.ObjectRef) (int, bool) {
+	return slices.BinarySearchFunc(st.Backoffs, w, func(b plan.Backoff, w plan.ObjectRef) int { return b.Workload.Compare(w) })
+}
+
 // backoffDuration returns the backoff after a number of consecutive failures.
 func (o Options) backoffDuration(failures int) time.Duration {
 	d := o.Initial
@@ -73,16 +60,15 @@ func (o Options) backoffDuration(failures int) time.Duration {
 
 // ActiveBackoff returns the backoff of a workload, or false if it has none at that time.
 func ActiveBackoff(st plan.PlannerState, w plan.ObjectRef, now time.Time) (plan.Backoff, bool) {
-	i, known := slices.BinarySearchFunc(st.Backoffs, w, func(b plan.Backoff, w plan.ObjectRef) int { return compareWorkloads(b.Workload, w) })
+	i, known := findBackoff(st, w)
 	if !known || !now.Before(st.Backoffs[i].Until) {
 		return plan.Backoff{}, false
 	}
 	return st.Backoffs[i], true
 }
 
-// MayBeReplacement reports whether a pod of the workload may replace a pod that Evenkeel evicted within
-// the last hour, judged by its start time. Start times are whole seconds, so a pod that started in
-// the second of the first eviction is ambiguous. The function treats it as an older pod.
+// MayBeReplacement reports whether a pod of the workload started after Evenkeel evicted another of its pods in the
+// last hour. Start times are whole seconds. A pod that started in the second of the first eviction counts as older.
 func MayBeReplacement(st plan.PlannerState, w plan.ObjectRef, started time.Time) bool {
 	i, _ := slices.BinarySearchFunc(st.Evictions, plan.EvictionCount{Workload: w}, compareEvictions)
 	for ; i < len(st.Evictions) && st.Evictions[i].Workload == w; i++ {
@@ -93,16 +79,16 @@ func MayBeReplacement(st plan.PlannerState, w plan.ObjectRef, started time.Time)
 	return false
 }
 
-// Hour holds the evictions that count against the hourly limits.
-type Hour struct {
+// HourlyCounts are the numbers of evictions that count against the hourly limits.
+type HourlyCounts struct {
 	Cluster   int
 	Namespace map[string]int
 	Workload  map[plan.ObjectRef]int
 }
 
-// LastHour counts the executed and reserved evictions of the last hour.
-func LastHour(st plan.PlannerState, now time.Time) Hour {
-	h := Hour{Namespace: map[string]int{}, Workload: map[plan.ObjectRef]int{}}
+// CountLastHour counts the executed and reserved evictions of the last hour.
+func CountLastHour(st plan.PlannerState, now time.Time) HourlyCounts {
+	h := HourlyCounts{Namespace: map[string]int{}, Workload: map[plan.ObjectRef]int{}}
 	for _, e := range st.Evictions {
 		if withinHour(e, now) {
 			h.Cluster += e.Count

@@ -1,36 +1,35 @@
-// Package history updates the state that passes share: reserved and executed evictions, and the
-// backoffs of workloads.
+// Package history updates the state that passes share: reserved and executed evictions, and the backoffs of
+// workloads.
 //
-// It decides how long an eviction counts against the hourly limits, how long a backoff lasts, and
-// when state expires. Its functions return a new state and never change their argument. The package
-// never reads a clock and never stores the state: package controller/state does.
+// It decides how long an eviction counts against the hourly limits, how long a backoff lasts, and when state
+// expires. Its functions return a new state and never change their argument. The package never reads a clock
+// and never stores the state; package controller/state stores it.
 package history
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
 // Options are the settings of backoffs.
 type Options struct {
-	// Initial is the backoff of a workload after its first bad landing. Each further bad landing
-	// doubles it, up to Max.
+	// Initial is the backoff of a workload after its first bad landing. Each further bad landing doubles the
+	// backoff, up to Max.
 	Initial, Max time.Duration
 }
 
-// An eviction counts for an hour. The state stores evictions by minute, so an eviction may count up
-// to a minute longer, but never shorter.
-const (
-	hour   = time.Hour
-	minute = time.Minute
-)
+// WorkloadOfPod returns the workload of a pod without a UID. For a pod without a workload it returns the pod.
+func WorkloadOfPod(s *cluster.Snapshot, p *cluster.Pod) plan.ObjectRef {
+	return WorkloadOfMove(plan.Move{Pod: plan.PodRefOf(p), Owner: plan.OwnerRefOf(s, p)})
+}
 
-// WorkloadOf returns the workload of the pod that a move evicts. For a pod without a workload it
-// returns the pod.
-func WorkloadOf(m plan.Move) plan.ObjectRef {
+// WorkloadOfMove returns the same as WorkloadOfPod for the pod that a move evicts.
+func WorkloadOfMove(m plan.Move) plan.ObjectRef {
 	w := plan.ObjectRef{APIVersion: m.Owner.APIVersion, Kind: m.Owner.Kind, Namespace: m.Pod.Namespace, Name: m.Owner.Name}
 	if w.Name == "" {
 		w = plan.ObjectRef{APIVersion: "v1", Kind: "Pod", Namespace: m.Pod.Namespace, Name: m.Pod.Name}
@@ -38,9 +37,9 @@ func WorkloadOf(m plan.Move) plan.ObjectRef {
 	return w
 }
 
-// Reserve adds evictions before the controller requests them. They count as executed until
-// RecordOutcomes removes them. Reserve skips moves that are already reserved. The same pod in another
-// step is another eviction, because a replan may retry a pod whose first eviction was refused.
+// Reserve adds evictions before the controller requests them. Reserved evictions count as executed until
+// RecordOutcomes removes them. Reserve skips moves that are already reserved. The same pod in another step is
+// another eviction, because a replan may retry a pod whose first eviction was refused.
 func Reserve(st plan.PlannerState, run plan.OpenRun, moves []plan.Move, now time.Time) plan.PlannerState {
 	st.Runs = slices.Clone(st.Runs)
 	i, known := slices.BinarySearchFunc(st.Runs, run, func(a, b plan.OpenRun) int { return cmp.Compare(a.RunID, b.RunID) })
@@ -54,7 +53,7 @@ func Reserve(st plan.PlannerState, run plan.OpenRun, moves []plan.Move, now time
 		if slices.ContainsFunc(open.Reservations, func(r plan.Reservation) bool { return r.Pod.UID == m.Pod.UID && r.Step == m.Step }) {
 			continue
 		}
-		w := WorkloadOf(m)
+		w := WorkloadOfMove(m)
 		open.Reservations = append(open.Reservations, plan.Reservation{
 			Step: m.Step, Wave: m.Wave, Pod: m.Pod, Workload: w, From: m.From, To: m.To, Strategy: m.Strategy, Reason: m.Reason, At: now.UTC(),
 		})
@@ -66,9 +65,9 @@ func Reserve(st plan.PlannerState, run plan.OpenRun, moves []plan.Move, now time
 	return st
 }
 
-// RecordOutcomes adds the outcomes of reserved evictions. Evictions that did not happen no longer
-// count, and workloads with a bad landing get a backoff. It also returns the backoffs that reached
-// Options.Max, so that the caller can report them.
+// RecordOutcomes adds the outcomes of reserved evictions. It stops counting the evictions that did not happen,
+// and it backs off the workloads with a bad landing. It also returns the backoffs that reached Options.Max, for
+// the caller to report.
 func RecordOutcomes(st plan.PlannerState, runID string, outcomes []plan.Outcome, now time.Time, o Options) (plan.PlannerState, []plan.Backoff) {
 	st.Runs = slices.Clone(st.Runs)
 	i := slices.IndexFunc(st.Runs, func(r plan.OpenRun) bool { return r.RunID == runID })
@@ -77,7 +76,7 @@ func RecordOutcomes(st plan.PlannerState, runID string, outcomes []plan.Outcome,
 	}
 	open := &st.Runs[i]
 	open.Reservations = slices.Clone(open.Reservations)
-	var settled []plan.Reservation
+	var recorded []plan.Reservation
 	for j := range open.Reservations {
 		r := &open.Reservations[j]
 		k := slices.IndexFunc(outcomes, func(o plan.Outcome) bool { return o.Pod.UID == r.Pod.UID && o.Step == r.Step })
@@ -86,54 +85,50 @@ func RecordOutcomes(st plan.PlannerState, runID string, outcomes []plan.Outcome,
 		}
 		out := outcomes[k]
 		r.Outcome = &out
-		if !tookPlace(out) {
+		if !countsAsEviction(out) {
 			st.Evictions = addEvictions(st.Evictions, r.Workload, r.At, -1)
 		}
-		settled = append(settled, *r)
+		recorded = append(recorded, *r)
 	}
-	return updateBackoffs(st, settled, now, o)
+	return updateBackoffs(st, recorded, now, o)
 }
 
-// CloseRun removes the run of a pass. The caller has reported its outcomes.
+// CloseRun removes the run of a pass. The caller must have reported the outcomes of the run.
 func CloseRun(st plan.PlannerState, runID string) plan.PlannerState {
 	st.Runs = slices.DeleteFunc(slices.Clone(st.Runs), func(r plan.OpenRun) bool { return r.RunID == runID })
 	return st
 }
 
-// Expire removes evictions after an hour, backoffs when Options.Max has passed since their end, spent
-// budgets and pauses that have ended.
+// Expire removes evictions after an hour, backoffs when Options.Max has passed since their end, and the spent
+// budgets and pauses whose time is over.
 func Expire(st plan.PlannerState, now time.Time, o Options) plan.PlannerState {
 	st.Evictions = slices.DeleteFunc(slices.Clone(st.Evictions), func(e plan.EvictionCount) bool { return !withinHour(e, now) })
 	st.Backoffs = slices.DeleteFunc(slices.Clone(st.Backoffs), func(b plan.Backoff) bool { return !now.Before(b.Until.Add(o.Max)) })
-	var spent map[string]time.Time
-	for name, until := range st.SpentBudgets {
-		if now.Before(until) {
-			if spent == nil {
-				spent = map[string]time.Time{}
-			}
-			spent[name] = until
-		}
+	st.SpentBudgets = maps.Clone(st.SpentBudgets)
+	maps.DeleteFunc(st.SpentBudgets, func(_ string, until time.Time) bool { return !now.Before(until) })
+	if len(st.SpentBudgets) == 0 {
+		st.SpentBudgets = nil
 	}
-	st.SpentBudgets = spent
-	if st.Pause != nil && !st.Pause.Until.IsZero() && !now.Before(st.Pause.Until) {
+	if !st.Pause.ActiveAt(now) {
 		st.Pause = nil
 	}
 	return st
 }
 
-// tookPlace reports whether an eviction counts. An eviction with an unknown outcome counts.
-func tookPlace(o plan.Outcome) bool {
+// countsAsEviction reports whether an eviction counts against limits. An eviction with an unknown outcome counts.
+func countsAsEviction(o plan.Outcome) bool {
 	return o.Outcome == plan.Evicted || o.Outcome == plan.UnknownOutcome
 }
 
-// withinHour reports whether an eviction still counts.
+// withinHour reports whether an eviction counts against the hourly limits. The state stores evictions by minute, so
+// an eviction may count up to a minute longer than an hour, but never shorter.
 func withinHour(e plan.EvictionCount, now time.Time) bool {
-	return now.Before(e.Minute.Add(hour + minute))
+	return now.Before(e.Minute.Add(time.Hour + time.Minute))
 }
 
 // addEvictions adds n to the evictions of a workload in a minute and removes entries that reach 0.
 func addEvictions(list []plan.EvictionCount, w plan.ObjectRef, at time.Time, n int) []plan.EvictionCount {
-	entry := plan.EvictionCount{Workload: w, Minute: at.UTC().Truncate(minute)}
+	entry := plan.EvictionCount{Workload: w, Minute: at.UTC().Truncate(time.Minute)}
 	list = slices.Clone(list)
 	i, found := slices.BinarySearchFunc(list, entry, compareEvictions)
 	if !found {
@@ -149,14 +144,10 @@ func addEvictions(list []plan.EvictionCount, w plan.ObjectRef, at time.Time, n i
 }
 
 func compareEvictions(a, b plan.EvictionCount) int {
-	return cmp.Or(compareWorkloads(a.Workload, b.Workload), a.Minute.Compare(b.Minute))
+	return cmp.Or(a.Workload.Compare(b.Workload), a.Minute.Compare(b.Minute))
 }
 
-// compareWorkloads is the sort order of workloads.
-func compareWorkloads(a, b plan.ObjectRef) int { return a.Compare(b) }
-
-// PartialPlan rebuilds the moves of a plan from the reservations of its run. It has no goals and no
-// states of nodes.
+// PartialPlan returns a plan with the moves that the run has reserved. The plan has no goals and no states of nodes.
 func PartialPlan(run plan.OpenRun) plan.Plan {
 	p := plan.Plan{
 		APIVersion: plan.APIVersion, Kind: "Plan", TakenAt: run.Started, Expires: run.Started, Moves: []plan.Move{}, Goals: []plan.Goal{},

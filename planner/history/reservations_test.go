@@ -38,22 +38,22 @@ func recordEviction(st plan.PlannerState, at time.Time, kind plan.OutcomeKind, c
 func TestReservedEvictionsCountUntilTheyDidNotTakePlace(t *testing.T) {
 	a, b, c := move(1, "d"), move(2, "d"), move(3, "e")
 	st := Reserve(plan.PlannerState{}, plan.OpenRun{RunID: "r"}, []plan.Move{a, b, c}, noon)
-	if h := LastHour(st, noon); h.Cluster != 3 || h.Namespace["shop"] != 3 || h.Workload[WorkloadOf(a)] != 2 {
+	if h := CountLastHour(st, noon); h.Cluster != 3 || h.Namespace["shop"] != 3 || h.Workload[WorkloadOfMove(a)] != 2 {
 		t.Errorf("reserved: %+v", h)
 	}
 	again := Reserve(st, plan.OpenRun{RunID: "r"}, []plan.Move{a}, noon)
-	if h := LastHour(again, noon); h.Cluster != 3 {
+	if h := CountLastHour(again, noon); h.Cluster != 3 {
 		t.Errorf("reserved twice: %+v", h)
 	}
 	st, _ = RecordOutcomes(st, "r", []plan.Outcome{outcomeOf(a, plan.Evicted, plan.ZoneSkewed), outcomeOf(b, plan.Blocked, plan.BlockedByPDB), outcomeOf(c, plan.UnknownOutcome, plan.OutcomeUnknown)}, noon, opts)
-	if h := LastHour(st, noon); h.Cluster != 2 || h.Workload[WorkloadOf(a)] != 1 || h.Workload[WorkloadOf(c)] != 1 {
+	if h := CountLastHour(st, noon); h.Cluster != 2 || h.Workload[WorkloadOfMove(a)] != 1 || h.Workload[WorkloadOfMove(c)] != 1 {
 		t.Errorf("after the outcomes: %+v", h)
 	}
 	st, _ = RecordOutcomes(st, "r", []plan.Outcome{outcomeOf(a, plan.Dropped, plan.Interrupted)}, noon, opts)
-	if h := LastHour(st, noon); h.Cluster != 2 {
+	if h := CountLastHour(st, noon); h.Cluster != 2 {
 		t.Errorf("after repeated outcomes: %+v", h)
 	}
-	if st = CloseRun(st, "r"); len(st.Runs) != 0 || LastHour(st, noon).Cluster != 2 {
+	if st = CloseRun(st, "r"); len(st.Runs) != 0 || CountLastHour(st, noon).Cluster != 2 {
 		t.Errorf("closed: %+v", st)
 	}
 }
@@ -67,11 +67,11 @@ func TestAPodThatIsTriedAgainCountsAgain(t *testing.T) {
 	st := Reserve(plan.PlannerState{}, run, []plan.Move{first}, noon)
 	st, _ = RecordOutcomes(st, "r", []plan.Outcome{outcomeOf(first, plan.Blocked, plan.BlockedByPDB)}, noon, opts)
 	st = Reserve(st, run, []plan.Move{again}, noon.Add(time.Second))
-	if h := LastHour(st, noon); h.Cluster != 1 || len(st.Runs[0].Reservations) != 2 {
+	if h := CountLastHour(st, noon); h.Cluster != 1 || len(st.Runs[0].Reservations) != 2 {
 		t.Errorf("reserved again: %+v, %+v", h, st.Runs[0].Reservations)
 	}
 	st, _ = RecordOutcomes(st, "r", []plan.Outcome{outcomeOf(first, plan.Blocked, plan.BlockedByPDB), outcomeOf(again, plan.Evicted, plan.WouldReturn)}, noon.Add(time.Minute), opts)
-	if h := LastHour(st, noon); h.Cluster != 1 || h.Workload[WorkloadOf(again)] != 1 || len(st.Backoffs) != 1 {
+	if h := CountLastHour(st, noon); h.Cluster != 1 || h.Workload[WorkloadOfMove(again)] != 1 || len(st.Backoffs) != 1 {
 		t.Errorf("after the outcomes: %+v, backoffs %+v", h, st.Backoffs)
 	}
 }
@@ -79,20 +79,20 @@ func TestAPodThatIsTriedAgainCountsAgain(t *testing.T) {
 func TestAnEvictionCountsForAnHour(t *testing.T) {
 	at := noon.Add(59 * time.Second)
 	st, _ := recordEviction(plan.PlannerState{}, at, plan.Evicted, plan.ZoneSkewed)
-	if n := LastHour(st, at.Add(time.Hour)).Cluster; n != 1 {
+	if n := CountLastHour(st, at.Add(time.Hour)).Cluster; n != 1 {
 		t.Errorf("at the hour: %d", n)
 	}
-	if n := LastHour(st, at.Add(time.Hour+minute)).Cluster; n != 0 {
+	if n := CountLastHour(st, at.Add(time.Hour+time.Minute)).Cluster; n != 0 {
 		t.Errorf("after it: %d", n)
 	}
-	if st = Expire(st, at.Add(time.Hour+minute), opts); len(st.Evictions) != 0 {
+	if st = Expire(st, at.Add(time.Hour+time.Minute), opts); len(st.Evictions) != 0 {
 		t.Errorf("kept: %+v", st.Evictions)
 	}
 }
 
 func TestRestsDoubleUntilTheWorkloadIsGivenUp(t *testing.T) {
 	var st plan.PlannerState
-	at, w := noon, WorkloadOf(move(1, "d"))
+	at, w := noon, WorkloadOfMove(move(1, "d"))
 	for i, want := range []time.Duration{10 * time.Minute, 20 * time.Minute, 40 * time.Minute, 80 * time.Minute, 160 * time.Minute, 320 * time.Minute, 640 * time.Minute, 1280 * time.Minute, 24 * time.Hour, 24 * time.Hour} {
 		var longest []plan.Backoff
 		st, longest = recordEviction(st, at, plan.Evicted, plan.ReplacementNotReady)
@@ -131,7 +131,7 @@ func TestWhatCountsAsSettled(t *testing.T) {
 		{plan.AlreadyGone, plan.PodGoneAlready, false},
 	} {
 		st, _ := recordEviction(plan.PlannerState{}, noon, c.kind, c.code)
-		if _, active := ActiveBackoff(st, WorkloadOf(move(1, "d")), noon); active != c.backoff {
+		if _, active := ActiveBackoff(st, WorkloadOfMove(move(1, "d")), noon); active != c.backoff {
 			t.Errorf("%s %s: backoff %v, want %v", c.kind, c.code, active, c.backoff)
 		}
 	}
@@ -182,7 +182,7 @@ func TestStatesAreNeverChangedInPlace(t *testing.T) {
 				}
 			}
 			for j := range st.Backoffs[min(1, len(st.Backoffs)):] {
-				if compareWorkloads(st.Backoffs[j].Workload, st.Backoffs[j+1].Workload) >= 0 {
+				if st.Backoffs[j].Workload.Compare(st.Backoffs[j+1].Workload) >= 0 {
 					t.Fatalf("unsorted backoffs: %+v", st.Backoffs)
 				}
 			}

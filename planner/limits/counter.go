@@ -14,8 +14,8 @@ import (
 type Counter struct {
 	snapshot *cluster.Snapshot
 	options  settings.Limits
-	lastHour history.Hour // evictions of the last hour, including reserved ones
-	Zones    []string     // zone of each node
+	lastHour history.HourlyCounts // evictions of the last hour, including reserved ones
+	Zones    []string             // zone of each node
 	bound    podCounts
 	planned  podCounts
 	// earlierPlan counts the evictions of an earlier plan in this pass for the limits per pass. For the
@@ -25,7 +25,7 @@ type Counter struct {
 
 // NewCounter returns a Counter without planned evictions. The parameter hour holds the evictions of the last
 // hour.
-func NewCounter(s *cluster.Snapshot, opts settings.Limits, hour history.Hour) *Counter {
+func NewCounter(s *cluster.Snapshot, opts settings.Limits, hour history.HourlyCounts) *Counter {
 	l := &Counter{snapshot: s, options: opts, lastHour: hour, Zones: ZonesOf(s), bound: newPodCounts(s), planned: newPodCounts(s), earlierPlan: newPodCounts(s)}
 	for i := range s.Pods {
 		if p := &s.Pods[i]; p.Node != cluster.NoNode && !p.Terminal {
@@ -99,7 +99,7 @@ func (l *Counter) Allowances(pod cluster.PodID) [8]Allowance {
 // hourlyOfOwner returns the hourly limit of the pod's workload. A pod without a workload has a limit of its
 // own.
 func (l *Counter) hourlyOfOwner(p *cluster.Pod) Allowance {
-	w := history.WorkloadRef(l.snapshot, p)
+	w := history.WorkloadOfPod(l.snapshot, p)
 	planned := l.planned.ofWorkload(p.Workload)
 	if p.Workload == cluster.NoWorkload {
 		planned = 0
@@ -139,7 +139,7 @@ func (l *Counter) AddEarlierMoves(moves []plan.Move) {
 			b.node[n.ID]++
 			b.zone[l.Zones[n.ID]]++
 		}
-		if w, known := workloads[history.WorkloadOf(m)]; known {
+		if w, known := workloads[history.WorkloadOfMove(m)]; known {
 			b.workload[w]++
 		} else {
 			b.withoutWorkload++

@@ -76,7 +76,7 @@ func (c *goalSearch) greediestMove(excluded []cluster.PodID) (best greedyMove, w
 			}
 			m := greedyMove{pod, g, c.Goals.FirstGoalRank(g), c.Eligibility.Rank(pod), c.Goals.ExcessChange(pod, from, l.To), eligibility.EvictionCost(&c.Snapshot.Pods[pod])}
 			if best.pod < 0 || m.compare(best) < 0 {
-				best, waits = m, a == joinsLater || !c.wave.Room(c.Eligibility, pod)
+				best, waits = m, a == joinsLater || !c.wave.CanAdd(c.Eligibility, pod)
 			}
 		}
 	}

@@ -32,7 +32,7 @@ func newWave(start *State, gone *eligibility.Consumed, number int) *wave {
 // is the goal for which the pod moves.
 func (c *waveBuilder) join(pod cluster.PodID, g int) (joinResult, plan.Reason) {
 	w := c.wave
-	if !w.Room(c.Eligibility, pod) {
+	if !w.CanAdd(c.Eligibility, pod) {
 		if w.Total > 0 {
 			return joinsLater, plan.Reason{}
 		}
@@ -110,7 +110,7 @@ type displacement struct {
 // joinDisplaced adds the first move of a step to the current wave, if the wave has room and the landing is
 // acceptable.
 func (c *waveBuilder) joinDisplaced(a displacement) bool {
-	if !c.wave.Room(c.Eligibility, a.displaced) {
+	if !c.wave.CanAdd(c.Eligibility, a.displaced) {
 		return false
 	}
 	l, _, ok := c.PredictDisplacedLanding(a.displaced)

@@ -148,7 +148,7 @@ func (h PressureHint) ActiveOn(n *corev1.Node, now time.Time) bool {
 	if !label && !taint {
 		return false
 	}
-	ours, recorded := pressure.Of(n)
+	ours, recorded := pressure.FromNode(n)
 	if !recorded || !ours.Expired(now) {
 		return true
 	}

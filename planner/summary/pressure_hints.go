@@ -36,7 +36,7 @@ func PressureHints(c *search.Search) []plan.PressureHint {
 }
 
 // stateWords maps each hint state to its word in a plan.
-var stateWords = map[pressure.State]plan.HintState{
+var stateWords = map[pressure.HintState]plan.HintState{
 	pressure.Present: plan.HintPresent, pressure.ToWrite: plan.HintToWrite, pressure.ToRemove: plan.HintToRemove, pressure.Expired: plan.HintExpired,
 	pressure.NotOurs: plan.HintForeign, pressure.AwaitingSamples: plan.HintAwaitingSamples, pressure.LimitReached: plan.HintLimitReached,
 }
@@ -71,7 +71,7 @@ func HintOf(c *search.Search, node string) *plan.PressureHint {
 func expiredHints(s *cluster.Snapshot, now time.Time) string {
 	var nodes []string
 	for i := range s.Nodes {
-		if h, ours := pressure.Of(ActualNode(s, &s.Nodes[i])); ours && h.Expired(now) {
+		if h, ours := pressure.FromNode(ActualNode(s, &s.Nodes[i])); ours && h.Expired(now) {
 			nodes = append(nodes, s.Nodes[i].Name)
 		}
 	}
@@ -90,7 +90,7 @@ func expiredHints(s *cluster.Snapshot, now time.Time) string {
 func leftoverHints(s *cluster.Snapshot, now time.Time) string {
 	var nodes []string
 	for i := range s.Nodes {
-		if h, ours := hints.Of(s.Nodes[i].Object); ours && (h.Expired(now) || h.Expires.IsZero()) {
+		if h, ours := hints.FromNode(s.Nodes[i].Object); ours && (h.Expired(now) || h.Expires.IsZero()) {
 			nodes = append(nodes, h.Node)
 		}
 	}

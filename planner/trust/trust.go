@@ -1,6 +1,5 @@
-// Package trust decides whether Evenkeel uses the default profile for a scheduler without a
-// configured profile. It predicts ordinary bindings, which Evenkeel did not cause, and compares the
-// predictions with the actual nodes.
+// Package trust decides whether Evenkeel uses the default profile for a scheduler without a configured profile. It
+// predicts ordinary bindings, which Evenkeel did not cause, and compares the predictions with the actual nodes.
 //
 // The package never binds a pod and never stores the counts. It ignores schedulers with a profile.
 package trust
@@ -20,17 +19,16 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Options say when Evenkeel trusts that a scheduler follows the default profile.
+// Options are the conditions under which Evenkeel trusts that a scheduler follows the default profile.
 type Options struct {
-	// MinBindings is the number of predicted bindings that trust requires. With 0, Evenkeel trusts no
-	// scheduler without a profile.
+	// MinBindings is the required number of predicted bindings. With 0, Evenkeel trusts no scheduler without a profile.
 	MinBindings int
-	// MinHitRate is the fraction of correct predictions, 0..1, that trust requires.
+	// MinHitRate is the required fraction of correct predictions, 0..1.
 	MinHitRate float64
 }
 
-// MaxMinBindings is the highest valid MinBindings. At 1000 predictions the controller halves the
-// counts, so that recent bindings weigh more. The halved counts must still reach MinBindings.
+// MaxMinBindings is the highest valid MinBindings. At 1000 predictions the controller halves the counts, so that recent
+// bindings weigh more. The halved counts must still reach MinBindings.
 const MaxMinBindings = 500
 
 // SchedulerName returns the name of the pod's scheduler. An empty name means the default scheduler.
@@ -47,13 +45,13 @@ func HasNoProfile(name string, profiles map[string]scheduler.Profile) bool {
 	return !known && name != corev1.DefaultSchedulerName
 }
 
-// CheckBinding reports whether a newly bound pod is on a node that the default profile would have
-// chosen. It ignores pods that were bound later, because the scheduler did not know them. A pod was
-// bound later if its UID is not in earlier and it was not bound in an earlier second.
+// CheckBinding reports whether a newly bound pod is on a node that the default profile would have chosen. It ignores
+// pods that were bound later, because the scheduler did not know them. A pod was bound later if earlier does not contain
+// its UID and it was not bound in an earlier second.
 //
-// If a comparison would prove little, predicted is false: if no node can be predicted, if the pod
-// has volume claims, or if more than half of the feasible nodes have the best score. So a scheduler
-// that chooses nodes at random is correct at most half of the time.
+// If a comparison would prove little, predicted is false: if no node can be predicted, if the pod has volume claims, or
+// if more than half of the feasible nodes have the best score. Therefore a scheduler that chooses nodes at random is
+// correct at most half of the time.
 func CheckBinding(s *cluster.Snapshot, id cluster.PodID, earlier map[string]bool) (hit, predicted bool) {
 	p := &s.Pods[id]
 	at := boundAt(p.Object)
@@ -74,8 +72,7 @@ func CheckBinding(s *cluster.Snapshot, id cluster.PodID, earlier map[string]bool
 	return slices.Contains(before.Winners, p.Node), true
 }
 
-// boundAt returns the time when the pod was bound, in whole seconds. It returns the zero time if the
-// time is unknown.
+// boundAt returns the time when the pod was bound, in whole seconds. It returns the zero time if the time is unknown.
 func boundAt(p *corev1.Pod) time.Time {
 	for _, c := range p.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionTrue {
@@ -85,8 +82,7 @@ func boundAt(p *corev1.Pod) time.Time {
 	return p.CreationTimestamp.Time // without the condition, the pod was created with a node
 }
 
-// SchedulerStates returns the schedulers without a profile, sorted by name: those of bound pods, and
-// those with counted bindings.
+// SchedulerStates returns the schedulers without a profile that have bound pods or counted bindings, sorted by name.
 func (o Options) SchedulerStates(s *cluster.Snapshot, profiles map[string]scheduler.Profile, seen map[string]plan.SchedulerBindings) []plan.SchedulerState {
 	pods := map[string]int{}
 	for name := range seen {
@@ -103,7 +99,7 @@ func (o Options) SchedulerStates(s *cluster.Snapshot, profiles map[string]schedu
 	var out []plan.SchedulerState
 	for _, name := range slices.Sorted(maps.Keys(pods)) {
 		b := seen[name]
-		st := plan.SchedulerState{Name: name, Pods: pods[name], Seen: b.Seen, Predicted: b.Predicted, Hits: b.Hits, Trusted: o.trusts(b)}
+		st := plan.SchedulerState{Name: name, Pods: pods[name], Seen: b.Seen, Predicted: b.Predicted, Hits: b.Hits, Trusted: o.areSufficient(b)}
 		if b.Predicted > 0 {
 			rate := plan.Round(b.HitRate())
 			st.HitRate = &rate
@@ -113,13 +109,13 @@ func (o Options) SchedulerStates(s *cluster.Snapshot, profiles map[string]schedu
 	return out
 }
 
-// trusts reports whether the bindings of a scheduler are enough to trust it.
-func (o Options) trusts(b plan.SchedulerBindings) bool {
+// areSufficient reports whether the bindings of a scheduler are sufficient to trust the scheduler.
+func (o Options) areSufficient(b plan.SchedulerBindings) bool {
 	return o.MinBindings > 0 && b.Predicted >= o.MinBindings && b.HitRate() >= o.MinHitRate
 }
 
-// Profiles returns the configured profiles and one profile for each scheduler in states. A trusted
-// scheduler gets the default profile. The profile of another scheduler says why it is not trusted.
+// Profiles returns the configured profiles and one profile for each scheduler in states. A trusted scheduler gets the
+// default profile. The profile of an untrusted scheduler contains the reason.
 func (o Options) Profiles(configured map[string]scheduler.Profile, states []plan.SchedulerState) map[string]scheduler.Profile {
 	if len(states) == 0 || o.MinBindings <= 0 {
 		return configured

@@ -30,8 +30,8 @@ type Chart struct {
 	Plain bool
 }
 
-// Set sets the bar of a series in a group. Set adds the series and the group if they do not exist.
-func (c *Chart) Set(series, group string, b Bar) {
+// SetBar sets the bar of a series in a group. SetBar adds the series and the group if they do not exist.
+func (c *Chart) SetBar(series, group string, b Bar) {
 	g := slices.Index(c.Groups, group)
 	if g < 0 {
 		g, c.Groups = len(c.Groups), append(c.Groups, group)
@@ -66,14 +66,14 @@ func (c *Chart) Write(w io.Writer) error {
 	for _, s := range c.Series {
 		names = append(names, s.Name)
 	}
-	d.legend(names)
-	for _, v := range d.y.marks() {
-		d.markY(v)
+	d.drawLegend(names)
+	for _, v := range d.y.ticks() {
+		d.drawTickY(v)
 	}
 	for g := range c.Groups {
-		c.group(d, g)
+		c.drawGroup(d, g)
 	}
-	return d.end()
+	return d.finish()
 }
 
 func positiveOr(v, otherwise float64) float64 {
@@ -83,11 +83,11 @@ func positiveOr(v, otherwise float64) float64 {
 	return otherwise
 }
 
-func (c *Chart) group(d *drawing, g int) {
+func (c *Chart) drawGroup(d *drawing, g int) {
 	wide := float64(width-left-right) / float64(len(c.Groups))
 	start := left + wide*float64(g)
 	bar := wide * 0.8 / float64(len(c.Series))
-	d.text(start+wide/2, height-bottom+16, "middle", 11, c.Groups[g])
+	d.drawText(start+wide/2, height-bottom+16, "middle", 11, c.Groups[g])
 	for i, s := range c.Series {
 		if g >= len(s.Bars) || math.IsNaN(s.Bars[g].Mid) {
 			continue
@@ -96,12 +96,12 @@ func (c *Chart) group(d *drawing, g int) {
 		x := start + wide*0.1 + bar*float64(i)
 		top := d.yOf(b.Mid)
 		d.printf(`<rect class="bar" x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s"/>`,
-			x, top, bar*0.9, max(0, height-bottom-top), colour(i))
+			x, top, bar*0.9, max(0, height-bottom-top), seriesColor(i))
 		if b.High > b.Low {
-			d.line(x+bar*0.45, d.yOf(b.Low), x+bar*0.45, d.yOf(b.High), ink, 1)
+			d.drawLine(x+bar*0.45, d.yOf(b.Low), x+bar*0.45, d.yOf(b.High), ink, 1)
 		}
 		if !c.Plain {
-			d.text(x+bar*0.45, min(top, d.yOf(max(b.High, b.Mid)))-4, "middle", 10, formatShort(b.Mid))
+			d.drawText(x+bar*0.45, min(top, d.yOf(max(b.High, b.Mid)))-4, "middle", 10, formatShort(b.Mid))
 		}
 	}
 }

@@ -44,9 +44,9 @@ func attributes(t *testing.T, f interface{ Write(io.Writer) error }, element, cl
 // maximum.
 func TestHeightsFollowValues(t *testing.T) {
 	c := &Chart{Title: "a < b & c", Y: "seconds"}
-	c.Set("one", "small", Bar{1, 1, 1})
-	c.Set("one", "large", Bar{90, 100, 100})
-	c.Set("two", "large", Bar{math.NaN(), math.NaN(), math.NaN()})
+	c.SetBar("one", "small", Bar{1, 1, 1})
+	c.SetBar("one", "large", Bar{90, 100, 100})
+	c.SetBar("two", "large", Bar{math.NaN(), math.NaN(), math.NaN()})
 	if got := strings.Join(attributes(t, c, "rect", "bar", "height"), " "); got != "2.4 240.9" {
 		t.Errorf("bar heights are %s, want 2.4 and 240.9", got)
 	}
@@ -56,9 +56,9 @@ func TestHeightsFollowValues(t *testing.T) {
 func TestALineIsStraightWhereGrowthIsLinear(t *testing.T) {
 	l := &Lines{Title: "time", X: "nodes", Y: "seconds"}
 	for _, x := range []float64{5000, 500, 50} {
-		l.Add("one", Point{x, Bar{x / 100, x / 100, x / 100}})
+		l.AddPoint("one", Point{x, Bar{x / 100, x / 100, x / 100}})
 	}
-	l.Add("two", Point{500, Bar{0, 0, 0}}) // cannot be drawn on a logarithmic scale
+	l.AddPoint("two", Point{500, Bar{0, 0, 0}}) // cannot be drawn on a logarithmic scale
 	if l.Empty() || len(l.Curves[1].Points) != 0 {
 		t.Fatalf("%+v", l.Curves)
 	}
@@ -69,8 +69,8 @@ func TestALineIsStraightWhereGrowthIsLinear(t *testing.T) {
 	}
 }
 
-// TestMarksAreRound checks that an axis has few marks, all with round values.
-func TestMarksAreRound(t *testing.T) {
+// TestTicksAreRound checks that an axis has few marks, all with round values.
+func TestTicksAreRound(t *testing.T) {
 	for _, c := range []struct {
 		a    axis
 		want string
@@ -81,7 +81,7 @@ func TestMarksAreRound(t *testing.T) {
 		{axis{0.1, 100, true}, "0.1 1 10 100"},
 	} {
 		var got []string
-		for _, v := range c.a.marks() {
+		for _, v := range c.a.ticks() {
 			got = append(got, formatShort(v))
 		}
 		if strings.Join(got, " ") != c.want {
@@ -92,12 +92,12 @@ func TestMarksAreRound(t *testing.T) {
 
 func TestNothingToDraw(t *testing.T) {
 	c := &Chart{}
-	c.Set("one", "group", Bar{math.NaN(), math.NaN(), math.NaN()})
+	c.SetBar("one", "group", Bar{math.NaN(), math.NaN(), math.NaN()})
 	if got := attributes(t, c, "rect", "bar", "height"); len(got) != 0 {
 		t.Errorf("drew %v", got)
 	}
 	l := &Lines{}
-	l.Add("one", Point{})
+	l.AddPoint("one", Point{})
 	if got := attributes(t, l, "circle", "", "cx"); len(got) != 0 || !l.Empty() {
 		t.Errorf("drew %v", got)
 	}

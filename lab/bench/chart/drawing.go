@@ -20,7 +20,7 @@ const (
 
 var colours = []string{"#E69F00", "#D55E00", "#0072B2", "#56B4E9", "#009E73"}
 
-func colour(i int) string { return colours[i%len(colours)] }
+func seriesColor(i int) string { return colours[i%len(colours)] }
 
 // drawing writes SVG elements and keeps the first error of its writer.
 type drawing struct {
@@ -34,14 +34,14 @@ func beginDrawing(w io.Writer, title, x, y string) *drawing {
 	d := &drawing{w: w}
 	d.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" role="img">`, width, height)
 	d.printf(`<title>%s</title>`, html.EscapeString(title))
-	d.text(left, 18, "start", 14, title)
-	d.text(8, top-18, "start", 11, y)
-	d.text((left+width-right)/2, height-12, "middle", 11, x)
+	d.drawText(left, 18, "start", 14, title)
+	d.drawText(8, top-18, "start", 11, y)
+	d.drawText((left+width-right)/2, height-12, "middle", 11, x)
 	return d
 }
 
-func (d *drawing) end() error {
-	d.line(left, height-bottom, width-right, height-bottom, ink, 1)
+func (d *drawing) finish() error {
+	d.drawLine(left, height-bottom, width-right, height-bottom, ink, 1)
 	d.printf(`</svg>`)
 	return d.err
 }
@@ -52,20 +52,20 @@ func (d *drawing) printf(format string, args ...any) {
 	}
 }
 
-func (d *drawing) text(x, y float64, anchor string, size int, s string) {
+func (d *drawing) drawText(x, y float64, anchor string, size int, s string) {
 	d.printf(`<text x="%.1f" y="%.1f" text-anchor="%s" font-size="%d" fill="%s">%s</text>`, x, y, anchor, size, ink, html.EscapeString(s))
 }
 
-func (d *drawing) line(x1, y1, x2, y2 float64, stroke string, wide float64) {
+func (d *drawing) drawLine(x1, y1, x2, y2 float64, stroke string, wide float64) {
 	d.printf(`<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="%s" stroke-width="%g"/>`, x1, y1, x2, y2, stroke, wide)
 }
 
-// legend writes the names of the series in order.
-func (d *drawing) legend(names []string) {
+// drawLegend writes the names of the series in order.
+func (d *drawing) drawLegend(names []string) {
 	x := float64(left)
 	for i, name := range names {
-		d.printf(`<rect x="%.1f" y="29" width="11" height="11" fill="%s"/>`, x, colour(i))
-		d.text(x+15, 39, "start", 11, name)
+		d.printf(`<rect x="%.1f" y="29" width="11" height="11" fill="%s"/>`, x, seriesColor(i))
+		d.drawText(x+15, 39, "start", 11, name)
 		x += 35 + 6.2*float64(len(name))
 	}
 }
@@ -78,9 +78,9 @@ func (d *drawing) yOf(v float64) float64 {
 // xOf returns the x coordinate of a value.
 func (d *drawing) xOf(v float64) float64 { return left + d.x.fraction(v)*(width-left-right) }
 
-func (d *drawing) markY(v float64) {
-	d.line(left, d.yOf(v), width-right, d.yOf(v), grid, 1)
-	d.text(left-6, d.yOf(v)+4, "end", 11, formatShort(v))
+func (d *drawing) drawTickY(v float64) {
+	d.drawLine(left, d.yOf(v), width-right, d.yOf(v), grid, 1)
+	d.drawText(left-6, d.yOf(v)+4, "end", 11, formatShort(v))
 }
 
 // axis is a linear or logarithmic scale; a logarithmic axis requires low > 0.
@@ -97,8 +97,8 @@ func (a axis) fraction(v float64) float64 {
 	return (v - a.low) / (a.high - a.low)
 }
 
-// marks returns the values of the axis marks: at most nine round values, or all powers of ten on a logarithmic axis.
-func (a axis) marks() (out []float64) {
+// ticks returns the values of the axis marks: at most nine round values, or all powers of ten on a logarithmic axis.
+func (a axis) ticks() (out []float64) {
 	if a.log {
 		for v := math.Pow(10, math.Ceil(math.Log10(a.low)-1e-9)); v <= a.high*1.001; v *= 10 {
 			out = append(out, v)

@@ -24,8 +24,8 @@ type Lines struct {
 	Curves      []Curve
 }
 
-// Add adds a point to a curve. Add creates the curve if it does not exist, and ignores points that are not above 0.
-func (l *Lines) Add(curve string, p Point) {
+// AddPoint adds a point to a curve. AddPoint creates the curve if it does not exist, and ignores points that are not above 0.
+func (l *Lines) AddPoint(curve string, p Point) {
 	i := slices.IndexFunc(l.Curves, func(c Curve) bool { return c.Name == curve })
 	if i < 0 {
 		i, l.Curves = len(l.Curves), append(l.Curves, Curve{Name: curve})
@@ -48,18 +48,18 @@ func (l *Lines) Write(w io.Writer) error {
 	for _, c := range l.Curves {
 		names = append(names, c.Name)
 	}
-	d.legend(names)
-	for _, v := range d.y.marks() {
-		d.markY(v)
+	d.drawLegend(names)
+	for _, v := range d.y.ticks() {
+		d.drawTickY(v)
 	}
 	for _, v := range l.sizes() {
-		d.line(d.xOf(v), top, d.xOf(v), height-bottom, grid, 1)
-		d.text(d.xOf(v), height-bottom+16, "middle", 11, formatShort(v))
+		d.drawLine(d.xOf(v), top, d.xOf(v), height-bottom, grid, 1)
+		d.drawText(d.xOf(v), height-bottom+16, "middle", 11, formatShort(v))
 	}
 	for i, c := range l.Curves {
-		d.curve(c, colour(i))
+		d.drawCurve(c, seriesColor(i))
 	}
-	return d.end()
+	return d.finish()
 }
 
 // sizes returns the sizes of all points, sorted.
@@ -91,18 +91,18 @@ func (l *Lines) axes() (x, y axis) {
 	return x, y
 }
 
-// curve draws a line through the medians, with a dot, the range and the value at each point.
-func (d *drawing) curve(c Curve, colour string) {
+// drawCurve draws a line through the medians, with a dot, the range and the value at each point.
+func (d *drawing) drawCurve(c Curve, colour string) {
 	slices.SortFunc(c.Points, func(a, b Point) int { return int(a.X - b.X) })
 	for i, p := range c.Points {
 		if i > 0 {
 			before := c.Points[i-1]
-			d.line(d.xOf(before.X), d.yOf(before.Mid), d.xOf(p.X), d.yOf(p.Mid), colour, 2)
+			d.drawLine(d.xOf(before.X), d.yOf(before.Mid), d.xOf(p.X), d.yOf(p.Mid), colour, 2)
 		}
 		if p.High > p.Low {
-			d.line(d.xOf(p.X), d.yOf(p.Low), d.xOf(p.X), d.yOf(p.High), colour, 1)
+			d.drawLine(d.xOf(p.X), d.yOf(p.Low), d.xOf(p.X), d.yOf(p.High), colour, 1)
 		}
 		d.printf(`<circle cx="%.1f" cy="%.1f" r="3.5" fill="%s"/>`, d.xOf(p.X), d.yOf(p.Mid), colour)
-		d.text(d.xOf(p.X)+6, d.yOf(p.Mid)-6, "start", 10, formatShort(p.Mid))
+		d.drawText(d.xOf(p.X)+6, d.yOf(p.Mid)-6, "start", 10, formatShort(p.Mid))
 	}
 }

@@ -77,10 +77,10 @@ func suggestedCommands(evenkeel, kubeconfig, config string) string {
 }
 
 func runScenario(ctx context.Context, c *controlplane.Cluster, evenkeel, config string, stderr *os.File) error {
-	if err := seed.Nodes(ctx, c.Client, 3, 1); err != nil {
+	if err := seed.CreateNodes(ctx, c.Client, 3, 1); err != nil {
 		return err
 	}
-	if err := seed.Apps(ctx, c.Client, namespace, seed.ThreeZones([3]int{1, 1, 4}, 30)); err != nil {
+	if err := seed.CreateApps(ctx, c.Client, namespace, seed.ThreeZoneApps([3]int{1, 1, 4}, 30)); err != nil {
 		return err
 	}
 	if _, err := printPodsByZone(ctx, c, "BEFORE"); err != nil {

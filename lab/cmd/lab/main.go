@@ -75,7 +75,7 @@ func runUp(ctx context.Context, kwok string, nodes, zones int, config string, st
 		return err
 	}
 	defer c.Stop()
-	if err := seed.Nodes(ctx, c.Client, zones, nodes/zones); err != nil {
+	if err := seed.CreateNodes(ctx, c.Client, zones, nodes/zones); err != nil {
 		return err
 	}
 	return waitForInterrupt(ctx, c, stderr)

@@ -13,17 +13,15 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// confirmWithin is how long the disruption controller waits for the deletion of an evicted pod.
-// Then it counts the pod as healthy again.
+// confirmWithin is the time for which the disruption controller waits for the deletion of an evicted pod. After this
+// time the controller counts the pod as healthy again.
 const confirmWithin = 2 * time.Minute
 
 // podCounts are the numbers that the disruption controller would write into the status.
 type podCounts struct {
 	expected, desired, healthy int
-	// err is the error because of which the controller would allow no evictions.
-	err string
-	// scaleUnknown means that the scale of a controller is not in the snapshot.
-	scaleUnknown bool
+	err                        string // why the disruption controller would allow no evictions
+	scaleUnknown               bool   // the snapshot lacks the scale of a controller
 }
 
 // allowed returns the value for disruptionsAllowed.
@@ -36,27 +34,27 @@ func (t podCounts) allowed() int {
 
 // countPods applies the rules of the disruption controller to the snapshot.
 //
-// With maxUnavailable, desired = max(0, scale - ceil(maxUnavailable of scale)). With minAvailable as a
-// number, desired is that number. With a percentage, desired = ceil(minAvailable of scale). The scale
-// is the sum of the desired replicas of the pods' controllers.
+// With maxUnavailable, desired = max(0, scale - ceil(maxUnavailable of scale)). With minAvailable as a number, desired
+// is that number. With minAvailable as a percentage, desired = ceil(minAvailable of scale). The scale is the sum of the
+// desired replicas of the pods' controllers.
 func countPods(s *cluster.Snapshot, b *cluster.Budget, now time.Time) podCounts {
 	spec := &b.Object.Spec
 	t := podCounts{healthy: healthyPods(s, b, now)}
 	switch {
 	case spec.MaxUnavailable != nil:
 		t.addScale(s, b)
-		t.desired = max(0, t.expected-t.resolve(spec.MaxUnavailable))
+		t.desired = max(0, t.expected-t.scaledValue(spec.MaxUnavailable))
 	case spec.MinAvailable != nil && spec.MinAvailable.Type == intstr.Int:
 		t.expected, t.desired = len(b.Pods), spec.MinAvailable.IntValue()
 	case spec.MinAvailable != nil:
 		t.addScale(s, b)
-		t.desired = t.resolve(spec.MinAvailable)
+		t.desired = t.scaledValue(spec.MinAvailable)
 	}
 	return t
 }
 
-// resolve returns a number, or a percentage of the expected pods, rounded up.
-func (t *podCounts) resolve(v *intstr.IntOrString) int {
+// scaledValue returns a number, or a percentage of the expected pods, rounded up.
+func (t *podCounts) scaledValue(v *intstr.IntOrString) int {
 	n, err := intstr.GetScaledValueFromIntOrPercent(v, t.expected, true)
 	if err != nil && t.err == "" {
 		t.err = fmt.Sprintf("%q is neither a number nor a percentage", v.StrVal)
@@ -64,8 +62,7 @@ func (t *podCounts) resolve(v *intstr.IntOrString) int {
 	return n
 }
 
-// healthyPods counts the pods that are Ready, not terminating, and not evicted within the last two
-// minutes.
+// healthyPods counts the pods that are Ready, not terminating, and not evicted in the last two minutes.
 func healthyPods(s *cluster.Snapshot, b *cluster.Budget, now time.Time) int {
 	disrupted, n := disruptedPods(b, now), 0
 	for _, id := range b.Pods {
@@ -98,7 +95,7 @@ func (t *podCounts) addScale(s *cluster.Snapshot, b *cluster.Budget) {
 		}
 		o, replicas, known := scaleOf(p)
 		switch {
-		case o == nil && builtIn(p.Controller):
+		case o == nil && isBuiltInKind(p.Controller):
 			t.err = fmt.Sprintf("%s %s, the controller of pod %s, does not exist or has no scale", p.Controller.Kind, p.Controller.Name, p.Object.Name)
 			return
 		case !known:
@@ -119,28 +116,31 @@ func scaleOf(p *cluster.Pod) (o metav1.Object, replicas int, known bool) {
 	if len(p.Owners) == 0 {
 		return nil, 0, false
 	}
-	direct := p.Owners[0]
-	switch x := direct.(type) {
-	case *appsv1.ReplicaSet:
-		if len(p.Owners) > 1 {
-			if d, ok := p.Owners[1].(*appsv1.Deployment); ok {
-				return d, int(cluster.ReplicasOrDefault(d.Spec.Replicas)), true
-			}
+	o = p.Owners[0]
+	if _, ok := o.(*appsv1.ReplicaSet); ok && len(p.Owners) > 1 {
+		if d, ok := p.Owners[1].(*appsv1.Deployment); ok {
+			o = d
 		}
-		return x, int(cluster.ReplicasOrDefault(x.Spec.Replicas)), true
-	case *appsv1.Deployment:
-		return x, int(cluster.ReplicasOrDefault(x.Spec.Replicas)), true
-	case *appsv1.StatefulSet:
-		return x, int(cluster.ReplicasOrDefault(x.Spec.Replicas)), true
-	case *corev1.ReplicationController:
-		return x, int(cluster.ReplicasOrDefault(x.Spec.Replicas)), true
 	}
-	return nil, 0, false
+	var desired *int32
+	switch x := o.(type) {
+	case *appsv1.ReplicaSet:
+		desired = x.Spec.Replicas
+	case *appsv1.Deployment:
+		desired = x.Spec.Replicas
+	case *appsv1.StatefulSet:
+		desired = x.Spec.Replicas
+	case *corev1.ReplicationController:
+		desired = x.Spec.Replicas
+	default:
+		return nil, 0, false
+	}
+	return o, int(cluster.ReplicasOrDefault(desired)), true
 }
 
-// builtIn reports whether the kind is one of Kubernetes. If scaleOf does not find such a controller,
-// it does not exist or has no scale, like a Job or a DaemonSet.
-func builtIn(c *metav1.OwnerReference) bool {
+// isBuiltInKind reports whether the kind is part of Kubernetes. If scaleOf does not find such a controller, the
+// controller does not exist or has no scale, like a Job or a DaemonSet.
+func isBuiltInKind(c *metav1.OwnerReference) bool {
 	group, _, grouped := strings.Cut(c.APIVersion, "/")
 	return !grouped || group == "apps" || group == "batch" || group == "extensions"
 }

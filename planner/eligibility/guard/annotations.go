@@ -9,7 +9,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// These rules follow annotations on pods, owners, namespaces and nodes. The strictest is first.
+// These rules apply annotations on pods, owners, namespaces and nodes, in order of strictness.
 var (
 	evictNever = Rule{plan.EvictNever, PodScope, func(in Input) (string, bool) {
 		never := in.podAnnotations().NeverEvict
@@ -21,14 +21,9 @@ var (
 	requestUnreadable = Rule{plan.RequestUnreadable, PodScope, checkRequestUnreadable}
 
 	preferNoEviction = Rule{plan.PreferNoEviction, PodScope, func(in Input) (string, bool) {
-		if in.Options.NoEvictionPolicy != Mandatory {
-			return "", false
-		}
 		requests := in.podAnnotations().PreferNoEviction
-		if len(requests) == 0 {
-			return "", false
-		}
-		return joinCauses(requests) + ", and guards.noEvictionPolicy is " + string(Mandatory), true
+		return joinCauses(requests) + ", and guards.noEvictionPolicy is " + string(Mandatory),
+			len(requests) > 0 && in.Options.NoEvictionPolicy == Mandatory
 	}}
 
 	// Another program, for example KubeVirt, migrates the pod in its own way.
@@ -38,8 +33,8 @@ var (
 	}}
 )
 
-// checkDoNotDisrupt names the protections without an end. If all have an end, it names the one
-// that ends last.
+// checkDoNotDisrupt names the protections without an end. If all protections have an end, it names the protection that
+// ends last.
 func checkDoNotDisrupt(in Input) (string, bool) {
 	protections := in.podAnnotations().Protections
 	hasEnd := func(p annotation.Protection) bool { return p.For != 0 }
@@ -60,9 +55,8 @@ func checkDoNotDisrupt(in Input) (string, bool) {
 	return message, message != ""
 }
 
-// checkRequestUnreadable refuses if an annotation is invalid, because its author may have meant
-// to protect the pod. It ignores two annotations on the node: an invalid exclude excludes the
-// node (NodeExcluded), and drain-first never protects a pod.
+// checkRequestUnreadable refuses if an annotation is invalid, because the author may have wanted to protect the pod. It
+// ignores two annotations on the node: an invalid exclude excludes the node (NodeExcluded), and drain-first protects no pod.
 func checkRequestUnreadable(in Input) (string, bool) {
 	if ns := in.Pod.Object.Namespace; in.Snapshot.Namespace(ns) == nil {
 		return "namespace " + ns + " is not in the snapshot, so its annotations are unknown", true

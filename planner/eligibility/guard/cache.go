@@ -9,8 +9,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster/annotation"
 )
 
-// Cache stores intermediate results that many pods share. It is valid for one snapshot, one
-// set of options and one time. It is not safe for concurrent use.
+// Cache stores intermediate results that many pods share. A cache is valid for one snapshot, one set of options and one
+// time. It is not safe for concurrent use.
 type Cache struct {
 	// Annotations caches the parsed annotations of pods, namespaces, workloads and nodes.
 	Annotations *annotation.Cache
@@ -23,13 +23,12 @@ type Cache struct {
 	passed       passedScopes
 }
 
-// replicaSetsKey is what the number of ReplicaSets of a workload depends on.
+// replicaSetsKey identifies the pods that get the same result from countReplicaSets.
 type replicaSetsKey struct {
 	workload cluster.WorkloadID
 	owner    metav1.Object // the pod's direct owner; nil if it is not in the snapshot
 }
 
-// NewCache returns an empty cache.
 func NewCache() *Cache {
 	return &Cache{
 		Annotations:  annotation.NewCache(),
@@ -38,25 +37,4 @@ func NewCache() *Cache {
 		replicaSets:  map[replicaSetsKey]int{},
 		podCounts:    map[cluster.WorkloadID]podCounts{},
 	}
-}
-
-// affinityRequirements returns the required pod affinity terms of the snapshot.
-func (c *Cache) affinityRequirements(s *cluster.Snapshot) *affinityRequirements {
-	if c.requirements == nil {
-		c.requirements = findAffinityRequirements(s)
-	}
-	return c.requirements
-}
-
-// RecordEviction adds an evicted pod of the snapshot to the counts.
-func (c *Cache) RecordEviction(s *cluster.Snapshot, evicted EvictionCounts, pod cluster.PodID) {
-	for _, r := range c.affinityRequirements(s).byPod[pod] {
-		evicted[r]++
-	}
-}
-
-// LastRequired reports whether another pod's required podAffinity selects only this pod,
-// after the evictions that are counted. The message names the other pod.
-func (c *Cache) LastRequired(s *cluster.Snapshot, evicted EvictionCounts, pod cluster.PodID) (message string, required bool) {
-	return c.affinityRequirements(s).lastMatch(evicted, pod)
 }

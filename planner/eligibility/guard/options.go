@@ -12,8 +12,8 @@ import (
 // Protection is a value of guards.protect: a kind of pod that Evenkeel does not evict.
 type Protection string
 
-// The values of guards.protect. Evenkeel never evicts DaemonSet, mirror and static pods, even if
-// the list does not name them. The last four values are not in the default list.
+// The values of guards.protect. Evenkeel never evicts DaemonSet, mirror and static pods, even if the list omits them. The
+// default list does not contain the last four values.
 const (
 	ProtectLocalStorage   Protection = "PodsWithLocalStorage"
 	ProtectDaemonSets     Protection = "DaemonSetPods"
@@ -28,7 +28,7 @@ const (
 	ProtectRequired       Protection = "PodsRequiredByAffinity"
 )
 
-// Policy says how Evenkeel treats pods whose annotation prefers no eviction.
+// Policy is the treatment of pods whose annotation prefers no eviction.
 type Policy string
 
 // The policies of guards.noEvictionPolicy.
@@ -57,27 +57,26 @@ type Options struct {
 	MinReplicas int
 	// MinPodAge is the lowest age of an evicted pod.
 	MinPodAge time.Duration
-	// SchedulerTimeout is how long a pod may wait for a first scheduling attempt before its scheduler
-	// counts as not responding. 0 disables the check.
+	// SchedulerTimeout is the time that a pod may wait for a first scheduling attempt before its scheduler counts as not
+	// responding. 0 disables the check.
 	SchedulerTimeout time.Duration
-	// PriorityBelow is exclusive: Evenkeel does not evict pods of this or a higher priority. If
-	// PriorityBelowName is set, the value of that PriorityClass replaces PriorityBelow.
+	// PriorityBelow is exclusive: Evenkeel does not evict pods of this or a higher priority. If PriorityBelowName is set,
+	// the value of that PriorityClass replaces PriorityBelow.
 	PriorityBelow     int32
 	PriorityBelowName string
 	// Protect is the set of enabled protections.
 	Protect map[Protection]bool
-	// ProtectedStorageClasses names storage classes. Evenkeel does not evict pods with claims of them.
+	// ProtectedStorageClasses names storage classes. Evenkeel does not evict pods with claims of these classes.
 	ProtectedStorageClasses []string
 	// PodSelector selects the pods that Evenkeel may evict; nil selects all pods.
 	PodSelector labels.Selector
-	// Controllers names additional kinds, as group/Kind, that replace a pod immediately and from the
-	// same template.
+	// Controllers names additional kinds, as group/Kind, that replace an evicted pod immediately from the same template.
 	Controllers []string
 	// NoEvictionPolicy applies to pods whose annotation prefers no eviction.
 	NoEvictionPolicy Policy
-	// Windows says when evictions are allowed.
+	// Windows are the times at which evictions are allowed.
 	Windows cron.Windows
-	// TimeZone applies to windows in annotations that name no time zone; nil means UTC.
+	// TimeZone applies to windows in annotations without a time zone. Nil means UTC.
 	TimeZone *time.Location
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// The windows of the configuration and all windows in annotations must be open. The message says
-// when all of them are open next.
+// The windows of the configuration and all windows in annotations must be open. The message contains the next time at which
+// all of these windows are open.
 var outsideWindow = Rule{plan.OutsideWindow, PodScope, func(in Input) (string, bool) {
 	if why, open := in.Options.Windows.Open(in.Now); !open {
 		return why + " (windows); " + nextOpening(in), true
@@ -22,8 +22,8 @@ var outsideWindow = Rule{plan.OutsideWindow, PodScope, func(in Input) (string, b
 	return "", false
 }}
 
-// AllowedUntil returns when the first of the pod's open windows closes. It returns the zero time
-// if none closes within a day.
+// AllowedUntil returns the time at which the first of the pod's open windows closes. It returns the zero time if no window
+// closes within a day.
 func AllowedUntil(in Input) time.Time {
 	find := func(windows []cron.Windows) time.Time {
 		var end time.Time
@@ -37,7 +37,7 @@ func AllowedUntil(in Input) time.Time {
 	return cachedByWindows(in, func(c *Cache) map[string]time.Time { return c.closings }, find)
 }
 
-// nextOpening says when evictions of the pod are allowed next.
+// nextOpening describes the next time at which evictions of the pod are allowed.
 func nextOpening(in Input) string {
 	find := func(windows []cron.Windows) string { return cron.DescribeNextOpening(in.Now, windows...) }
 	return cachedByWindows(in, func(c *Cache) map[string]string { return c.nextOpenings }, find)
@@ -48,9 +48,6 @@ func cachedByWindows[T any](in Input, results func(*Cache) map[string]T, find fu
 	windows := []cron.Windows{in.Options.Windows}
 	for _, w := range in.podAnnotations().Windows {
 		windows = append(windows, w.Windows)
-	}
-	if in.Cache == nil {
-		return find(windows)
 	}
 	var key strings.Builder
 	for _, set := range windows[1:] { // all pods have the windows of the configuration

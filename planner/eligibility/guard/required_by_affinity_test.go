@@ -28,11 +28,11 @@ func TestWhoRequiresAPodBesideIt(t *testing.T) {
 		says   string // the start of the message; "" if no pod requires the pod
 	}{
 		"no other pod":            {nil, ""},
-		"a pod requires it":       {[]*corev1.Pod{pod("shop", "web", "n1", near(nil))}, "shop/web-n1 on n1 requires it"},
+		"a pod requires it":       {[]*corev1.Pod{pod("shop", "web", "n1", near(nil))}, "shop/web-n1 on n1 requires the pod"},
 		"another pod matches":     {[]*corev1.Pod{pod("shop", "web", "n1", near(nil)), func() *corev1.Pod { p := pod("shop", "cache", "n1", nil); p.Name, p.UID = "other", "other"; return p }()}, ""},
 		"another topology domain": {[]*corev1.Pod{pod("shop", "web", "n2", near(nil))}, ""},
 		"another namespace":       {[]*corev1.Pod{pod("bank", "web", "n1", near(nil))}, ""},
-		"a namespaceSelector":     {[]*corev1.Pod{pod("bank", "web", "n1", near(red))}, "bank/web-n1 on n1 requires it"},
+		"a namespaceSelector":     {[]*corev1.Pod{pod("bank", "web", "n1", near(red))}, "bank/web-n1 on n1 requires the pod"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := &cluster.Objects{Pods: append([]*corev1.Pod{pod("shop", "cache", "n1", near(nil))}, c.beside...)}
@@ -44,7 +44,7 @@ func TestWhoRequiresAPodBesideIt(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			why, refused := requiredByAffinity.Check(Input{Snapshot: s, Pod: s.PodByUID("shopcachen1"), Options: &Options{Protect: map[Protection]bool{ProtectRequired: true}}})
+			why, refused := requiredByAffinity.Check(Input{Snapshot: s, Pod: s.PodByUID("shopcachen1"), Cache: NewCache(), Options: &Options{Protect: map[Protection]bool{ProtectRequired: true}}})
 			if refused != (c.says != "") || !strings.HasPrefix(why, c.says) {
 				t.Errorf("refused %v with message %q, want %q", refused, why, c.says)
 			}

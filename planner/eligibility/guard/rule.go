@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/cluster/annotation"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -15,18 +17,17 @@ import (
 type Rule struct {
 	Code  plan.Code
 	Scope Scope
-	// Check reports whether the rule forbids the eviction. The message says why.
+	// Check reports whether the rule forbids the eviction. The message contains the reason.
 	Check func(in Input) (message string, refused bool)
 }
 
-// Input is everything that a rule may read.
+// Input has the pod and all data that a rule may read.
 type Input struct {
 	Snapshot *cluster.Snapshot
 	Pod      *cluster.Pod
 	Now      time.Time
 	Options  *Options
-	// Cache may be nil.
-	Cache *Cache
+	Cache    *Cache // required
 
 	annotations *annotation.Pod // set by withAnnotations
 }
@@ -43,26 +44,16 @@ func (in Input) podAnnotations() annotation.Pod {
 	if in.annotations != nil {
 		return *in.annotations
 	}
-	return in.annotationCache().OfPod(in.Snapshot, in.Pod, in.Options.TimeZone)
+	return in.Cache.Annotations.OfPod(in.Snapshot, in.Pod, in.Options.TimeZone)
 }
 
 // nodeAnnotations returns the requests in the annotations of the pod's node.
 func (in Input) nodeAnnotations() *annotation.Node {
-	return in.annotationCache().OfNode(in.Snapshot, in.Pod.Node)
-}
-
-func (in Input) annotationCache() *annotation.Cache {
-	if in.Cache == nil {
-		return nil
-	}
-	return in.Cache.Annotations
+	return in.Cache.Annotations.OfNode(in.Snapshot, in.Pod.Node)
 }
 
 // countPods counts the pods of a workload.
 func (in Input) countPods(w *cluster.Workload) podCounts {
-	if in.Cache == nil {
-		return newPodCounts(in.Snapshot, w, in.Now)
-	}
 	n, known := in.Cache.podCounts[w.ID]
 	if !known {
 		n = newPodCounts(in.Snapshot, w, in.Now)
@@ -76,27 +67,22 @@ func (in Input) isConfiguredController(w *cluster.Workload) bool {
 	return slices.Contains(in.Options.Controllers, groupKind(w.APIVersion, w.Kind))
 }
 
-// groupKind returns "group/Kind"; the core group is empty.
+// groupKind returns "group/Kind". The name of the core group is empty.
 func groupKind(apiVersion, kind string) string {
-	group, _, found := strings.Cut(apiVersion, "/")
-	if !found {
-		group = ""
-	}
-	return group + "/" + kind
+	return schema.FromAPIVersionAndKind(apiVersion, kind).Group + "/" + kind
 }
 
 // maxCauses limits the causes in one message.
 const maxCauses = 3
 
-// joinCauses lists up to maxCauses causes and the number of the others.
+// joinCauses lists up to maxCauses causes and the number of further causes.
 func joinCauses[T fmt.Stringer](causes []T) string {
 	var names []string
-	for i, c := range causes {
-		if i == maxCauses {
-			names = append(names, fmt.Sprintf("%d more", len(causes)-i))
-			break
-		}
+	for _, c := range causes[:min(len(causes), maxCauses)] {
 		names = append(names, c.String())
+	}
+	if hidden := len(causes) - len(names); hidden > 0 {
+		names = append(names, fmt.Sprintf("%d more", hidden))
 	}
 	return strings.Join(names, ", and ")
 }

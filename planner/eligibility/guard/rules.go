@@ -1,15 +1,13 @@
-// Package guard decides whether Evenkeel may evict a pod at all, for any purpose. Check applies
-// Rules in their order, and the first rule that refuses decides. If a rule lacks information,
-// it refuses.
+// Package guard decides whether Evenkeel may evict a pod at all, for any purpose. Check applies Rules in their order and
+// returns the reason of the first rule that refuses. If a rule lacks information, the rule refuses.
 //
-// The package never predicts the node of the replacement (package placement does). It never
-// counts PodDisruptionBudgets (package budget) or limits (package planner).
+// The package never predicts the node of the replacement; package placement does. It never checks PodDisruptionBudgets
+// (package budget) or limits (package planner).
 package guard
 
 import "github.com/evenkeel-project/evenkeel/plan"
 
-// Rules lists every guard in the order of evaluation. To add a guard, add one file and one
-// line here.
+// Rules lists every guard in the order of evaluation.
 var Rules = []Rule{
 	// The kind and the state of the pod.
 	mirrorPod,
@@ -60,29 +58,27 @@ var Rules = []Rule{
 	outsideWindow,
 }
 
-// Check returns the reason of the first rule that refuses. It returns false if no rule refuses.
+// Check returns the reason of the first rule that refuses, and false if no rule refuses.
 func Check(in Input) (plan.Reason, bool) { return check(Rules, in) }
 
 func check(rules []Rule, in Input) (plan.Reason, bool) {
 	in = in.withAnnotations()
 	for i := range rules {
 		r := &rules[i]
-		if in.Cache != nil && in.Cache.passed.covers(r.Scope, in.Pod) {
+		if in.Cache.passed.covers(r.Scope, in.Pod) {
 			continue
 		}
 		if msg, refused := r.Check(in); refused {
 			return plan.Reason{Code: r.Code, Message: msg}, true
 		}
 	}
-	if in.Cache != nil {
-		in.Cache.passed.add(in.Snapshot, in.Pod)
-	}
+	in.Cache.passed.add(in.Snapshot, in.Pod)
 	return plan.Reason{}, false
 }
 
-// All returns the reasons of all rules that refuse, in the order of Rules. For a pod without a
+// CheckAll returns the reasons of all rules that refuse, in the order of Rules. For a pod without a
 // node it stops at PodNotBound, because later rules read the node.
-func All(in Input) []plan.Reason {
+func CheckAll(in Input) []plan.Reason {
 	in = in.withAnnotations()
 	var out []plan.Reason
 	for _, r := range Rules {

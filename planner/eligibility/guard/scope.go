@@ -6,25 +6,19 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// Scope says what the answer of a rule depends on, besides the options and the time.
+// Scope is the set of objects that determine the result of a rule, besides the options and the time.
 type Scope uint8
 
-// The scopes of rules. If a pod passes every rule, Check skips the rules with NodeScope for
-// other pods on the same node, and the rules with WorkloadScope for similar pods of the same
-// workload. Check never skips rules with PodScope or PlanScope.
+// If a pod passes every rule, Check skips the rules with NodeScope for other pods on the same node, and the rules with
+// WorkloadScope for similar pods of the same workload. Check never skips rules with PodScope or PlanScope.
 const (
-	// PlanScope is the zero value: the answer may depend on any object of the snapshot.
-	PlanScope Scope = iota
-	// PodScope means that the answer depends on the pod and the objects it refers to.
-	PodScope
-	// WorkloadScope means that the answer is the same for all pods with the same ownerKey.
-	WorkloadScope
-	// NodeScope means that the answer is the same for all pods on a node.
-	NodeScope
+	PlanScope     Scope = iota // the result may depend on any object of the snapshot
+	PodScope                   // the result depends on the pod and the objects that the pod refers to
+	WorkloadScope              // the result is the same for all pods with the same ownerKey
+	NodeScope                  // the result is the same for all pods on a node
 )
 
-// ownerKey identifies pods of one workload that have the same direct owner object and the
-// same kind of controller.
+// ownerKey identifies the pods of one workload with the same direct owner object and the same kind of controller.
 type ownerKey struct {
 	workload cluster.WorkloadID
 	owner    metav1.Object
@@ -39,13 +33,13 @@ func ownerKeyOf(p *cluster.Pod) (ownerKey, bool) {
 	return ownerKey{p.Workload, p.Owners[0], p.Controller.Kind}, true
 }
 
-// passedScopes records the nodes and the owners with a pod that passed every rule.
+// passedScopes records the nodes and the owners that have a pod that passed every rule.
 type passedScopes struct {
 	nodes  []bool     // by cluster.NodeID
 	owners []ownerKey // the latest owner with such a pod, by cluster.WorkloadID
 }
 
-// covers reports whether an earlier pod passed a rule of this scope with the same answer.
+// covers reports whether an earlier pod has already passed the rules of this scope for the pod p.
 func (s *passedScopes) covers(scope Scope, p *cluster.Pod) bool {
 	if s.nodes == nil {
 		return false
@@ -56,9 +50,8 @@ func (s *passedScopes) covers(scope Scope, p *cluster.Pod) bool {
 	case WorkloadScope:
 		key, ok := ownerKeyOf(p)
 		return ok && s.owners[p.Workload] == key
-	default:
-		return false
 	}
+	return false
 }
 
 // add records a pod that passed every rule.

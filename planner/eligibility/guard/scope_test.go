@@ -34,7 +34,7 @@ func scopeErrors(snapshots []*cluster.Snapshot, rules []Rule) []string {
 				default:
 					continue
 				}
-				msg, refused := r.Check(Input{Snapshot: s, Pod: p, Now: s.TakenAt, Options: &opts})
+				msg, refused := r.Check(Input{Snapshot: s, Pod: p, Now: s.TakenAt, Options: &opts, Cache: NewCache()})
 				answer := "allows the eviction"
 				if refused {
 					answer = msg

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// publishComparison writes all measurements so far: the measurements as JSON, and a page with drawings. It also prints the page.
+func publishComparison(s comparison, out io.Writer) error {
+	measurements, err := readMeasurements(s)
+	if err != nil {
+		return err
+	}
+	if len(measurements) == 0 {
+		return fmt.Errorf("folder %s has no measurements yet", s.work)
+	}
+	if err := os.MkdirAll(s.out, 0o755); err != nil {
+		return fmt.Errorf("creating the folder of benchmarks: %w", err)
+	}
+	if err := writeJSON(filepath.Join(s.out, "peer.json"), measurements); err != nil {
+		return err
+	}
+	page, err := renderComparisonPage(s.out, measurements)
+	if err != nil {
+		return err
+	}
+	fmt.Fprint(out, page)
+	return os.WriteFile(filepath.Join(s.out, "peer.md"), []byte(page), 0o644)
+}
+
+// readMeasurements reads all measurements in the results folder, sorted by phase and cluster size. Of each measurement, readMeasurements
+// keeps only the measurements of the newest build and configuration.
+func readMeasurements(s comparison) ([]Measurement, error) {
+	files, err := filepath.Glob(filepath.Join(s.work, "*", "*-*-*.json"))
+	if err != nil {
+		return nil, err
+	}
+	var all []Measurement
+	for _, f := range files {
+		if strings.HasSuffix(f, reportSuffix) {
+			continue
+		}
+		c, err := readMeasurement(f)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	phases, programs := []string{dryPhase, livePhase, realPhase}, slices.Concat(dryContenders, liveContenders, realContenders)
+	place := func(c Measurement) int {
+		return slices.IndexFunc(programs, func(p contender) bool { return p.Name == c.Program })
+	}
+	slices.SortFunc(all, func(a, b Measurement) int {
+		return cmp.Or(slices.Index(phases, a.Phase)-slices.Index(phases, b.Phase), a.Nodes-b.Nodes, a.Pods-b.Pods,
+			strings.Compare(a.Target, b.Target), place(a)-place(b), a.Run-b.Run)
+	})
+	return newestBuild(all), nil
+}
+
+// newestBuild removes measurements of older builds and of other configurations.
+func newestBuild(all []Measurement) (out []Measurement) {
+	for _, c := range all {
+		last := c
+		for _, o := range all {
+			if o.isRepetitionOf(c) && o.MeasuredAt.After(last.MeasuredAt) {
+				last = o
+			}
+		}
+		if c.Build == last.Build && c.Policy == last.Policy {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+const intro = `# Evenkeel compared with the descheduler
+
+` + "`make bench-peer`" + ` creates this page with a real control plane and fake nodes, generated
+the same way in every size. The descheduler is kubernetes-sigs/descheduler v0.36.0, built
+from its own module. Both programs get the same targets. ` + "`peer-load`" + ` uses only
+LowNodeUtilization. ` + "`peer-all`" + ` uses RemoveDuplicates,
+RemovePodsViolatingTopologySpreadConstraint and LowNodeUtilization. Evenkeel always
+balances zones and node load together. The programs take turns on the same API server.
+
+The cluster has nodes with 10 CPU and 40Gi in three zones, and Deployments of 20 pods. A
+quarter of the Deployments has a required zone spread constraint. The nodes are unevenly
+filled. [peer.json](peer.json) contains the input and output of every run.
+
+`
+
+func renderComparisonPage(folder string, measurements []Measurement) (string, error) {
+	var b strings.Builder
+	b.WriteString(intro)
+	for _, t := range targets {
+		fmt.Fprintf(&b, "- Target (%s): %s.\n", t.Name, t.Description)
+	}
+	machines := distinctValues(measurements, func(c Measurement) string { return cmp.Or(c.Machine, "unknown machine") })
+	builds := distinctValues(measurements, func(c Measurement) string { return c.Program + " " + c.Build })
+	fmt.Fprintf(&b, "\nMeasured on: %s.\n", strings.Join(machines, "; "))
+	fmt.Fprintf(&b, "Builds (start of the SHA-256): %s.\n", strings.Join(builds, ", "))
+	for _, f := range figures {
+		table := f.table(measurements)
+		if table == "" {
+			continue // not measured yet
+		}
+		fmt.Fprintf(&b, "\n## %s\n\n", f.title)
+		if f.description != "" {
+			fmt.Fprintf(&b, "%s\n\n", f.description)
+		}
+		fmt.Fprintf(&b, "Printed by `bin/bench peer print %s`.\n\n%s", f.name, table)
+		if err := writeDrawings(&b, folder, f, measurements); err != nil {
+			return "", err
+		}
+	}
+	b.WriteString(failedRuns(measurements))
+	return b.String(), nil
+}
+
+// writeDrawings writes the drawings of a figure and adds them to the page.
+func writeDrawings(page *strings.Builder, folder string, f figure, measurements []Measurement) error {
+	if f.drawings == nil {
+		return nil
+	}
+	for _, d := range f.drawings(measurements) {
+		if d.chart.Empty() {
+			continue
+		}
+		var b bytes.Buffer
+		if err := d.chart.Write(&b); err != nil {
+			return err
+		}
+		name := strings.TrimSuffix("peer-"+f.name+"-"+d.name, "-") + ".svg"
+		if err := os.WriteFile(filepath.Join(folder, name), b.Bytes(), 0o644); err != nil {
+			return fmt.Errorf("writing a drawing: %w", err)
+		}
+		fmt.Fprintf(page, "\n![%s](%s)\n", d.title, name)
+	}
+	return nil
+}
+
+// distinctValues returns the distinct values of f, sorted.
+func distinctValues(measurements []Measurement, f func(Measurement) string) []string {
+	var out []string
+	for _, c := range measurements {
+		if text := f(c); !slices.Contains(out, text) {
+			out = append(out, text)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// failedRuns lists the runs that failed.
+func failedRuns(measurements []Measurement) string {
+	var b strings.Builder
+	for _, c := range measurements {
+		if c.Error != "" {
+			fmt.Fprintf(&b, "- %s: %s\n", strings.Join(c.stepArgs(), " "), firstLine(c.Error))
+		}
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return "\n## Failed runs\n\nThe figures above do not include them.\n\n" + b.String()
+}
+
+// printFigure prints one table of the published results.
+func printFigure(folder, name string, out io.Writer) error {
+	data, err := os.ReadFile(filepath.Join(folder, "peer.json"))
+	if err != nil {
+		return fmt.Errorf("reading the published results: %w", err)
+	}
+	var measurements []Measurement
+	if err := json.Unmarshal(data, &measurements); err != nil {
+		return fmt.Errorf("reading the published results: %w", err)
+	}
+	var names []string
+	for _, f := range figures {
+		names = append(names, f.name)
+		if f.name == name {
+			_, err := fmt.Fprintf(out, "%s\n\n%s", f.title, f.table(measurements))
+			return err
+		}
+	}
+	return fmt.Errorf("unknown figure %q; the figures are %s", name, strings.Join(names, ", "))
+}

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/evenkeel-project/evenkeel/lab/controlplane"
+	"github.com/evenkeel-project/evenkeel/lab/seed"
+)
+
+// managerFlags are flags of the controller-manager. The lab's own flags allow 1000 requests per second; the
+// Kubernetes defaults are 20 requests per second and 5 concurrent syncs.
+var managerFlags = map[string][]string{
+	"default": {"--kube-api-qps=20", "--kube-api-burst=30"},
+	"tuned": {"--kube-api-qps=1000", "--kube-api-burst=1000",
+		"--concurrent-replicaset-syncs=50", "--concurrent-deployment-syncs=50",
+		"--concurrent-serviceaccount-token-syncs=10"},
+}
+
+// measureRates runs one program on the cluster and stores the eviction rates from the audit log.
+func measureRates(ctx context.Context, s settings, program, manager string, stderr *os.File) error {
+	flags, ok := managerFlags[manager]
+	if !ok {
+		return fmt.Errorf("unknown controller-manager settings %q", manager)
+	}
+	c, err := controlplane.Start(ctx, controlplane.Options{Kwok: s.kwok, Etcd: filepath.Join(s.work, "etcd"),
+		ControllerManagerFlags: flags, Progress: stderr})
+	if err != nil {
+		return err
+	}
+	defer c.Stop()
+	if err := waitForDeployments(ctx, c, s, startTimeout); err != nil {
+		return fmt.Errorf("waiting until all Deployments have their pods: %w", err)
+	}
+	p := runEvenkeel
+	if program == "peer" {
+		p = runDescheduler
+	}
+	r := Result{Program: program, ControllerManager: manager, LoadBefore: loadAverage()}
+	begun := time.Now()
+	moves, err := p(ctx, s, c, stderr)
+	r.Seconds, r.LoadAfter = time.Since(begun).Seconds(), loadAverage()
+	if err != nil && ctx.Err() != nil {
+		return err
+	}
+	if err != nil {
+		r.Error = err.Error()
+	}
+	events, err := c.Audit()
+	if err != nil {
+		return err
+	}
+	r.computeRates(acceptedEvictions(events), moves)
+	if r.Evictions == 0 {
+		return fmt.Errorf("%s evicted nothing: %s", program, r.Error)
+	}
+	return writeJSON(s.resultPath(program+"/"+manager), r)
+}
+
+// startTimeout limits the time in which a new control plane processes the objects that it starts with.
+const startTimeout = 10 * time.Minute
+
+// waitForDeployments waits until all Deployments have exactly their pods, all Ready.
+func waitForDeployments(ctx context.Context, c *controlplane.Cluster, s settings, patience time.Duration) error {
+	return seed.WaitUntil(ctx, patience, func() (bool, error) {
+		list, err := c.Client.AppsV1().Deployments("").List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return false, err
+		}
+		for _, d := range list.Items {
+			if d.Status.ObservedGeneration < d.Generation || d.Status.ReadyReplicas != perApp || d.Status.Replicas != perApp {
+				return false, fmt.Errorf("%s/%s has %d of %d pods Ready", d.Namespace, d.Name, d.Status.ReadyReplicas, d.Status.Replicas)
+			}
+		}
+		pods, err := c.Client.CoreV1().Pods("").List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return false, err
+		}
+		if len(pods.Items) != s.pods || len(list.Items) != s.pods/perApp {
+			return false, fmt.Errorf("the cluster has %d pods of %d Deployments", len(pods.Items), len(list.Items))
+		}
+		for _, p := range pods.Items {
+			if p.Status.Phase != corev1.PodRunning {
+				return false, fmt.Errorf("pod %s is %s", p.Name, p.Status.Phase)
+			}
+		}
+		return true, nil
+	})
+}
+
+const evenkeelConfig = `apiVersion: evenkeel.io/v1alpha1
+kind: RebalanceConfig
+dryRun: false
+guards: {minPodAge: 0s}   # the replacements are seconds old
+strategies:
+- {name: hot, type: NodeLoad, schedule: "0 * * * *", args: {target: {cpu: 0.5, memory: 0.5}}}
+limits: {perPass: %s, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited%s}
+evictor: {perMinute: unlimited, inFlight: {total: 512, perNode: unlimited, perOwner: unlimited}}
+`
+
+// runEvenkeel makes one pass. The result maps each pod to its wave.
+func runEvenkeel(ctx context.Context, s settings, c *controlplane.Cluster, stderr *os.File) (map[string]int, error) {
+	config := filepath.Join(s.work, "evenkeel.yaml")
+	perPass := "unlimited"
+	if s.maxEvictions > 0 {
+		perPass = fmt.Sprint(s.maxEvictions)
+	}
+	// Older versions of the program reject limits per hour.
+	for _, perHour := range []string{", perHour: {owner: unlimited, namespace: unlimited, cluster: unlimited}", ""} {
+		if err := os.WriteFile(config, fmt.Appendf(nil, evenkeelConfig, perPass, perHour), 0o644); err != nil {
+			return nil, err
+		}
+		if exec.CommandContext(ctx, s.evenkeel, "config", "check", config).Run() == nil {
+			break
+		}
+	}
+	out, err := runLogged(ctx, s, "evenkeel", stderr, s.evenkeel, "run", "--once", "-o", "json", "--lease-namespace", namespaceName(0),
+		"--bind-address", "127.0.0.1:0", "--kubeconfig", c.Kubeconfig, "--config", config)
+	var report struct {
+		Plan struct {
+			Moves []struct {
+				Pod  struct{ Namespace, Name string }
+				Wave int
+			}
+		}
+	}
+	waves := map[string]int{}
+	if broken := json.Unmarshal(out, &report); broken != nil {
+		return waves, errors.Join(err, broken)
+	}
+	for _, m := range report.Plan.Moves {
+		waves[m.Pod.Namespace+"/"+m.Pod.Name] = m.Wave
+	}
+	return waves, err
+}
+
+const peerPolicy = `apiVersion: descheduler/v1alpha2
+kind: DeschedulerPolicy
+%sprofiles:
+- name: balance
+  pluginConfig:
+  - name: LowNodeUtilization
+    args:
+      thresholds: {cpu: 20, memory: 20, pods: 20}
+      targetThresholds: {cpu: 50, memory: 50, pods: 50}
+  - name: DefaultEvictor
+    args: {}
+  plugins:
+    balance: {enabled: [LowNodeUtilization]}
+`
+
+// runDescheduler makes one round with the descheduler, which has no waves.
+func runDescheduler(ctx context.Context, s settings, c *controlplane.Cluster, stderr *os.File) (map[string]int, error) {
+	policy, limit := filepath.Join(s.work, "policy.yaml"), ""
+	if s.maxEvictions > 0 {
+		limit = fmt.Sprintf("maxNoOfPodsToEvictTotal: %d\n", s.maxEvictions)
+	}
+	if err := os.WriteFile(policy, fmt.Appendf(nil, peerPolicy, limit), 0o644); err != nil {
+		return nil, err
+	}
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	_, err = runLogged(ctx, s, "peer", stderr, s.peer, "--kubeconfig", c.Kubeconfig, "--policy-config-file", policy,
+		"--descheduling-interval", "0", "--client-connection-qps", "1000", "--client-connection-burst", "1000",
+		"--bind-address", "127.0.0.1", "--secure-port", fmt.Sprint(port),
+		"--cert-dir", filepath.Join(s.work, "peer-certs"))
+	return nil, err
+}
+
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, fmt.Errorf("finding a free port: %w", err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}
+
+// runLogged runs a program, writes its standard error to a file, and returns its standard output.
+func runLogged(ctx context.Context, s settings, name string, stderr *os.File, path string, args ...string) ([]byte, error) {
+	log, err := os.Create(filepath.Join(s.work, name+".log"))
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	limited, cancel := context.WithTimeout(ctx, s.limit)
+	defer cancel()
+	cmd := exec.CommandContext(limited, path, args...)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, log
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 20 * time.Second
+	fmt.Fprintln(stderr, "bench:", filepath.Base(path), strings.Join(args, " "))
+	if err := cmd.Run(); err != nil {
+		return out.Bytes(), fmt.Errorf("%s: %w; see its log %s", name, err, log.Name())
+	}
+	return out.Bytes(), nil
+}

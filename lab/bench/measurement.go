@@ -1,0 +1,130 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The phases of the comparison with the descheduler.
+const (
+	dryPhase  = "dry"  // planning only
+	realPhase = "real" // evicting until a round evicts nothing
+	livePhase = "live" // evicting a few pods, to measure the memory
+)
+
+// Measurement is one measured run of one program on one cluster.
+type Measurement struct {
+	Phase   string `json:"phase"`
+	Nodes   int    `json:"nodes"`
+	Pods    int    `json:"pods"`
+	Target  string `json:"target"`
+	Program string `json:"program"`
+	Run     int    `json:"run"`
+	// Build and Policy identify the program and the configuration that were measured.
+	Build  string `json:"build"`
+	Policy string `json:"policy"`
+
+	resourceUse
+	// CycleSeconds and CycleCPUSeconds measure one cycle with a filled cache: the descheduler's second loop, or
+	// Evenkeel's pass.
+	CycleSeconds    float64 `json:"cycleSeconds,omitempty"`
+	CycleCPUSeconds float64 `json:"cycleCPUSeconds,omitempty"`
+	// PlannerSeconds is the time of the descheduler's strategies, or of Evenkeel's goals and planner.
+	PlannerSeconds float64 `json:"plannerSeconds,omitempty"`
+	Requests       int     `json:"apiRequests,omitempty"`
+	// Evictions counts planned evictions in a dry run, and evictions that the API server accepted in a real run.
+	Evictions    int            `json:"evictions"`
+	ByStrategy   map[string]int `json:"byStrategy,omitempty"`
+	MinEvictions int            `json:"minEvictions,omitempty"`
+	// Loops counts the evictions of each of the descheduler's loops.
+	Loops []int `json:"loops,omitempty"`
+
+	Start      *State      `json:"start,omitempty"`
+	Rounds     []Round     `json:"rounds,omitempty"`
+	Prediction *Prediction `json:"predicted,omitempty"`
+
+	// Error describes how the program failed; empty if it did not.
+	Error      string `json:"error,omitempty"`
+	LoadBefore string `json:"loadAverageBefore"`
+	LoadAfter  string `json:"loadAverageAfter"`
+
+	// MeasuredAt is the time of the measurement; Machine describes the machine.
+	MeasuredAt time.Time `json:"measuredAt"`
+	Machine    string    `json:"machine"`
+}
+
+// isRepetitionOf reports whether two measurements are repetitions of the same measurement.
+func (c Measurement) isRepetitionOf(o Measurement) bool {
+	return c.Phase == o.Phase && c.Nodes == o.Nodes && c.Pods == o.Pods && c.Target == o.Target && c.Program == o.Program
+}
+
+// fileName returns the file name of a measurement within the folder of its cluster size.
+func (c Measurement) fileName() string {
+	return fmt.Sprintf("%s-%s-%s-%d.json", c.Phase, c.Target, c.Program, c.Run)
+}
+
+// store writes a measured measurement to the folder of its cluster size.
+func (c Measurement) store(folder string) error {
+	c.MeasuredAt, c.Machine = time.Now().UTC().Truncate(time.Second), describeMachine()
+	return writeJSON(filepath.Join(folder, c.fileName()), c)
+}
+
+// describeMachine describes the cores and the memory of this machine.
+func describeMachine() string {
+	memory := ""
+	data, _ := os.ReadFile("/proc/meminfo")
+	if fields := strings.Fields(string(data)); len(fields) > 1 { // MemTotal: N kB
+		kib, _ := strconv.ParseFloat(fields[1], 64)
+		memory = fmt.Sprintf(", %.0f GiB", kib/(1<<20))
+	}
+	return fmt.Sprintf("%d cores%s", runtime.NumCPU(), memory)
+}
+
+func readMeasurement(path string) (Measurement, error) {
+	var c Measurement
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return c, err
+	}
+	if err := json.Unmarshal(data, &c); err != nil {
+		return c, fmt.Errorf("reading %s: %w", path, err)
+	}
+	return c, nil
+}
+
+// fileFingerprint returns the start of a program's SHA-256.
+func fileFingerprint(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("reading the program to measure: %w", err)
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", fmt.Errorf("reading %s: %w", path, err)
+	}
+	return fmt.Sprintf("%x", h.Sum(nil))[:12], nil
+}
+
+// Round is one start of the program, and the stable state of the cluster afterwards.
+type Round struct {
+	Result
+	CPUSeconds float64 `json:"cpuSeconds"`
+	PeakBytes  int64   `json:"peakBytes"`
+	Requests   int     `json:"apiRequests"`
+	After      *State  `json:"after"`
+	// Outcomes counts the outcomes of moves in the report, by reason. LandedAsPredicted counts the replacements that landed
+	// as predicted.
+	Outcomes          map[string]int `json:"outcomes,omitempty"`
+	LandedAsPredicted int            `json:"landedAsPredicted,omitempty"`
+	// Unstable describes what did not become stable in time; empty if everything did.
+	Unstable string `json:"unstable,omitempty"`
+}

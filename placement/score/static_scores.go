@@ -1,0 +1,82 @@
+package score
+
+import (
+	"fmt"
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/hints"
+	"github.com/evenkeel-project/evenkeel/placement/cycle"
+	"github.com/evenkeel-project/evenkeel/placement/model"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	schedulinghelper "k8s.io/component-helpers/scheduling/corev1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+)
+
+// HintTaints is the taint that a hint puts on a node.
+var HintTaints = []corev1.Taint{hints.NewTaint()}
+
+// NewStaticScores computes the scores that no other pod changes. added is the preferred
+// node affinity of the profile.
+func NewStaticScores(w *model.Cluster, pod *corev1.Pod, added *nodeaffinity.PreferredSchedulingTerms) (cycle.StaticScores, error) {
+	f := cycle.StaticScores{PreferNoSchedule: make([]int64, len(w.Snap.Nodes)), HintTaint: CountUntolerated(HintTaints, pod.Spec.Tolerations)}
+	for i := range w.Snap.Nodes {
+		f.PreferNoSchedule[i] = CountUntolerated(w.Snap.Nodes[i].Object.Spec.Taints, pod.Spec.Tolerations)
+	}
+	prefer := func(terms *nodeaffinity.PreferredSchedulingTerms) {
+		if f.Preferred == nil {
+			f.Preferred = make([]int64, len(w.Snap.Nodes))
+		}
+		for i := range w.Snap.Nodes {
+			f.Preferred[i] += terms.Score(w.NodeObject(i))
+		}
+	}
+	if added != nil {
+		prefer(added)
+	}
+	a := pod.Spec.Affinity
+	if a == nil || a.NodeAffinity == nil || len(a.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution) == 0 {
+		return f, nil
+	}
+	terms, err := nodeaffinity.NewPreferredSchedulingTerms(a.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
+	if err != nil {
+		return f, fmt.Errorf("reading the preferred node affinity: %w", err)
+	}
+	prefer(terms)
+	return f, nil
+}
+
+// CountUntolerated counts the PreferNoSchedule taints that the tolerations do not cover.
+func CountUntolerated(taints []corev1.Taint, tolerations []corev1.Toleration) int64 {
+	var count int64
+	for i := range taints {
+		if taints[i].Effect == corev1.TaintEffectPreferNoSchedule &&
+			!schedulinghelper.TolerationsTolerateTaint(logr.Discard(), tolerations, &taints[i], scheduler.ComparisonOperators) {
+			count++
+		}
+	}
+	return count
+}
+
+func scoreTaints(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
+	CountTaints(r, feasible, out)
+	Normalise(out, scheduler.MaxScore, true)
+}
+
+// CountTaints counts the untolerated PreferNoSchedule taints of each node, including
+// hints.
+func CountTaints(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
+	f := &r.Replacement.StaticScores
+	if f.HintTaint == 0 || !r.Model.Hints.HasTaints() {
+		CopyByNode(out, feasible, f.PreferNoSchedule)
+		return
+	}
+	for i, n := range feasible {
+		out[i] = f.PreferNoSchedule[n] + f.HintTaint*r.Model.Hints.ExtraTaints(n)
+	}
+}
+
+func scoreNodeAffinity(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
+	CopyByNode(out, feasible, r.Replacement.StaticScores.Preferred)
+	Normalise(out, scheduler.MaxScore, false)
+}

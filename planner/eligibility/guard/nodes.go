@@ -1,0 +1,72 @@
+package guard
+
+import (
+	"fmt"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// Users select nodes by label.
+var nodeOutOfScope = Rule{plan.NodeOutOfScope, NodeScope, func(in Input) (string, bool) {
+	n := &in.Snapshot.Nodes[in.Pod.Node]
+	return "node " + n.Name + " is out of scope (nodeSelector)", !in.Options.Scope.HasNode(n)
+}}
+
+// An annotation or a label on the node excludes it.
+var nodeExcluded = Rule{plan.NodeExcluded, NodeScope, func(in Input) (string, bool) {
+	for _, source := range in.nodeAnnotations().Exclude {
+		return source.String(), true
+	}
+	return "", false
+}}
+
+// No kubelet terminates pods on a NotReady node. The node lifecycle controller evicts its pods.
+var nodeNotReady = Rule{plan.NodeNotReady, NodeScope, func(in Input) (string, bool) {
+	n := &in.Snapshot.Nodes[in.Pod.Node]
+	return "node " + n.Name + " is not Ready", !n.Ready
+}}
+
+// Another program that removes a node also evicts its pods. If two programs evict pods of the same
+// workload, they may exceed its budget.
+var nodeBeingDisrupted = Rule{plan.NodeBeingDisrupted, NodeScope, func(in Input) (string, bool) {
+	n := &in.Snapshot.Nodes[in.Pod.Node]
+	by := DisruptedBy(n)
+	return fmt.Sprintf("node %s is being removed by %s", n.Name, by), by != ""
+}}
+
+// disruptionTaints maps the taints of nodes that will be removed to the programs that set them.
+var disruptionTaints = map[string]string{
+	"karpenter.sh/disrupted":         "Karpenter",
+	"karpenter.sh/disruption":        "Karpenter",
+	"ToBeDeletedByClusterAutoscaler": "the cluster autoscaler",
+}
+
+// DisruptedBy names the program or request that removes the node. It returns "" if the node stays.
+func DisruptedBy(n *cluster.Node) string {
+	if n.Object.DeletionTimestamp != nil {
+		return "a delete request"
+	}
+	for i := range n.Object.Spec.Taints {
+		if by, ok := disruptionTaints[n.Object.Spec.Taints[i].Key]; ok {
+			return by
+		}
+	}
+	return ""
+}
+
+// NodeState describes the conditions that keep pods away from a node or remove them. It returns an
+// empty list if the node has no such condition.
+func NodeState(n *cluster.Node) []string {
+	state := []string{}
+	if n.Object.Spec.Unschedulable {
+		state = append(state, "cordoned")
+	}
+	if !n.Ready {
+		state = append(state, "not Ready")
+	}
+	if by := DisruptedBy(n); by != "" {
+		state = append(state, "being removed by "+by)
+	}
+	return state
+}

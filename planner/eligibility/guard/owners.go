@@ -1,0 +1,129 @@
+package guard
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// knownControllers lists the kinds for which Evenkeel knows how they replace pods.
+var knownControllers = map[string]bool{
+	"apps/ReplicaSet":        true,
+	"apps/StatefulSet":       true,
+	"apps/DaemonSet":         true,
+	"batch/Job":              true,
+	"/ReplicationController": true,
+}
+
+// Evenkeel cannot predict when an unknown controller replaces a pod, nor from which template.
+// Users can list such kinds in guards.controllers.
+var unknownController = Rule{plan.UnknownController, PodScope, func(in Input) (string, bool) {
+	c := in.Pod.Controller
+	if c == nil {
+		return "", false
+	}
+	kind := groupKind(c.APIVersion, c.Kind)
+	if slices.Contains(in.Options.Controllers, kind) {
+		return "", false
+	}
+	if manager := jobManager(in.Pod.Owners); manager != "" {
+		return fmt.Sprintf(
+			"Evenkeel does not know how %s (spec.managedBy) replaces the pods of Job %s (to allow evictions, add %s to guards.controllers)",
+			manager, c.Name, kind), true
+	}
+	return fmt.Sprintf("Evenkeel does not know how %s replaces pods (to allow evictions, add it to guards.controllers)",
+		strings.TrimPrefix(kind, "/")), !knownControllers[kind]
+}}
+
+// jobManager returns spec.managedBy of the pod's Job. It returns "" if the Job controller
+// manages the Job, or if the pod has no Job.
+func jobManager(owners []metav1.Object) string {
+	if len(owners) == 0 {
+		return ""
+	}
+	if j, ok := owners[0].(*batchv1.Job); ok && ptr.Deref(j.Spec.ManagedBy, "") != batchv1.JobControllerName {
+		return ptr.Deref(j.Spec.ManagedBy, "")
+	}
+	return ""
+}
+
+// If the owner does not exist, the desired number of replicas is unknown, and the garbage collector
+// may soon delete the pod.
+var ownerNotFound = Rule{plan.OwnerNotFound, PodScope, func(in Input) (string, bool) {
+	if !in.Pod.OwnerMissing {
+		return "", false
+	}
+	w := in.Snapshot.WorkloadOf(in.Pod)
+	if w == nil {
+		return "the pod's owner is not in the snapshot", true
+	}
+	if j, ok := w.Object.(*batchv1.Job); ok { // the Job exists; its own controller is missing
+		if owner := metav1.GetControllerOfNoCopy(j); owner != nil {
+			return fmt.Sprintf("%s %s/%s, which controls the pod's Job %s, is not in the snapshot", owner.Kind, w.Namespace, owner.Name, w.Name),
+				!slices.Contains(in.Options.Controllers, groupKind(owner.APIVersion, owner.Kind))
+		}
+	}
+	if in.isConfiguredController(w) {
+		return "", false // Evenkeel does not read this kind, but the configuration lists it
+	}
+	return fmt.Sprintf("the pod's owner %s %s/%s is not in the snapshot", w.Kind, w.Namespace, w.Name), true
+}}
+
+// If the namespace or an owner is being deleted, or the Job is done, no controller creates a
+// replacement.
+var noReplacement = Rule{plan.NoReplacement, WorkloadScope, func(in Input) (string, bool) {
+	ns := in.Snapshot.Namespace(in.Pod.Object.Namespace)
+	if ns != nil && ns.DeletionTimestamp != nil {
+		return fmt.Sprintf("namespace %s is being deleted", ns.Name), true
+	}
+	for _, o := range in.Pod.Owners {
+		if o.GetDeletionTimestamp() != nil {
+			return fmt.Sprintf("the pod's owner %s is being deleted", o.GetName()), true
+		}
+		if j, ok := o.(*batchv1.Job); ok {
+			if why := jobStartsNoPods(in, j); why != "" {
+				return fmt.Sprintf("Job %s %s", j.Name, why), true
+			}
+		}
+	}
+	return "", false
+}}
+
+// jobStartsNoPods returns the reason why a Job starts no more pods, or "" if it may start pods.
+func jobStartsNoPods(in Input, j *batchv1.Job) string {
+	if ptr.Deref(j.Spec.Suspend, false) {
+		return "is suspended"
+	}
+	for i := range j.Status.Conditions {
+		switch c := &j.Status.Conditions[i]; c.Type {
+		case batchv1.JobComplete, batchv1.JobFailed, batchv1.JobSuccessCriteriaMet, batchv1.JobFailureTarget:
+			if c.Status == "True" {
+				return fmt.Sprintf("has ended (%s)", c.Type)
+			}
+		}
+	}
+	if j.Spec.Completions == nil && hasSucceededPod(in, j) {
+		return "has no spec.completions and one of its pods has succeeded, so it starts no more pods"
+	}
+	return ""
+}
+
+// hasSucceededPod reports whether a pod of the Job has succeeded, including pods that the Job
+// controller has not counted yet.
+func hasSucceededPod(in Input, j *batchv1.Job) bool {
+	if u := j.Status.UncountedTerminatedPods; j.Status.Succeeded > 0 || u != nil && len(u.Succeeded) > 0 {
+		return true
+	}
+	w := in.Snapshot.WorkloadOf(in.Pod)
+	return w != nil && slices.ContainsFunc(w.TerminalPods, func(id cluster.PodID) bool {
+		return in.Snapshot.Pods[id].Object.Status.Phase == corev1.PodSucceeded
+	})
+}

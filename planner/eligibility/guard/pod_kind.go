@@ -1,0 +1,46 @@
+package guard
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// A mirror pod is the API object of a static pod. An eviction deletes only the mirror pod, and the
+// kubelet continues to run the static pod.
+var mirrorPod = Rule{plan.MirrorPod, PodScope, func(in Input) (string, bool) {
+	_, mirror := in.Pod.Object.Annotations[corev1.MirrorPodAnnotationKey]
+	return "the pod is a mirror pod and cannot move: the kubelet of its node runs it", mirror
+}}
+
+// configSource is the annotation in which the kubelet stores the source of a pod: api, file or http.
+const configSource = "kubernetes.io/config.source"
+
+// The kubelet reads a static pod from a file or a URL, never from the API.
+var staticPod = Rule{plan.StaticPod, PodScope, func(in Input) (string, bool) {
+	source, known := in.Pod.Object.Annotations[configSource]
+	ownedByNode := in.Pod.Controller != nil && in.Pod.Controller.Kind == "Node"
+	return "the pod is a static pod and cannot move: the kubelet of its node created it", ownedByNode || known && source != "api"
+}}
+
+// The chart sets this label on every pod of Evenkeel.
+const (
+	ownLabel = "app.kubernetes.io/name"
+	ownName  = "evenkeel"
+)
+
+// If Evenkeel evicted its own pod, it could not finish the pass.
+var ownPod = Rule{plan.OwnPod, PodScope, func(in Input) (string, bool) {
+	return "the pod belongs to Evenkeel", in.Pod.Object.Labels[ownLabel] == ownName
+}}
+
+// The DaemonSet controller creates the replacement on the same node.
+var daemonSetPod = Rule{plan.DaemonSetPod, PodScope, func(in Input) (string, bool) {
+	isDaemonSet := in.Pod.Controller != nil && in.Pod.Controller.Kind == "DaemonSet"
+	return "the DaemonSet controller would replace the pod on the same node", isDaemonSet
+}}
+
+// A pod without a controller has no replacement: its eviction deletes it.
+var barePod = Rule{plan.BarePod, PodScope, func(in Input) (string, bool) {
+	return "no controller would replace the pod", in.Pod.Controller == nil && in.Options.Protect[ProtectBarePods]
+}}

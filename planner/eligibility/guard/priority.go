@@ -1,0 +1,71 @@
+package guard
+
+import (
+	"fmt"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// The cluster needs system-critical pods to work.
+var systemCritical = Rule{plan.SystemCritical, PodScope, func(in Input) (string, bool) {
+	p, known := podPriority(in)
+	critical := known && p >= systemClusterCriticalPriority
+	return fmt.Sprintf("the pod is system-critical (priority %d)", p), critical && in.Options.Protect[ProtectSystemCritical]
+}}
+
+// Kubernetes gives these priorities to the built-in classes and reserves values above 1,000,000,000
+// for the system.
+const (
+	systemClusterCriticalPriority int32 = 2000000000
+	systemNodeCriticalPriority    int32 = 2000001000
+)
+
+// Users protect pods of high priority with guards.priorityBelow.
+var priorityTooHigh = Rule{plan.PriorityTooHigh, PodScope, func(in Input) (string, bool) {
+	limit, known := priorityLimit(in)
+	if !known {
+		return fmt.Sprintf("guards.priorityBelow names PriorityClass %q, which the cluster does not have", in.Options.PriorityBelowName), true
+	}
+	p, known := podPriority(in)
+	if !known {
+		return fmt.Sprintf("the pod's priority is unknown: the cluster has no PriorityClass %q", in.Pod.Object.Spec.PriorityClassName), true
+	}
+	return fmt.Sprintf("the pod's priority %d is not below %d", p, limit), p >= limit
+}}
+
+// priorityLimit returns the lowest priority that guards.priorityBelow protects. It returns false if the
+// setting names a PriorityClass that the cluster does not have.
+func priorityLimit(in Input) (int32, bool) {
+	if name := in.Options.PriorityBelowName; name != "" {
+		return classPriority(in, name)
+	}
+	return in.Options.PriorityBelow, true
+}
+
+// podPriority returns the pod's priority. The API server sets spec.priority from the class, but a pod in
+// a hand-written snapshot may have only the class. podPriority returns false if the class is unknown.
+func podPriority(in Input) (int32, bool) {
+	switch spec := &in.Pod.Object.Spec; {
+	case spec.Priority != nil:
+		return *spec.Priority, true
+	case spec.PriorityClassName != "":
+		return classPriority(in, spec.PriorityClassName)
+	}
+	return 0, true
+}
+
+// classPriority returns the value of a PriorityClass, or false if the cluster does not have it.
+func classPriority(in Input, name string) (int32, bool) {
+	switch name {
+	case "system-cluster-critical":
+		return systemClusterCriticalPriority, true
+	case "system-node-critical":
+		return systemNodeCriticalPriority, true
+	}
+	for _, c := range in.Snapshot.Objects.PriorityClasses {
+		if c.Name == name {
+			return c.Value, true
+		}
+	}
+	return 0, false
+}
