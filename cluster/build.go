@@ -1,25 +1,25 @@
 package cluster
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/version"
 )
 
-// defaultServerVersion is used if a snapshot does not state its server version. It is the
-// newest supported version.
+// defaultServerVersion is the newest supported version. New assumes it if the version is unknown.
 const defaultServerVersion = "1.37"
 
-// kubectlGet is a command that captures every kind that decisions depend on.
+// kubectlGet is a command that prints all objects that decisions depend on.
 const kubectlGet = "kubectl get nodes,pods,namespaces,services,pdb,replicasets,deployments,statefulsets,daemonsets,jobs,cronjobs,replicationcontrollers,priorityclasses,pvc,pv,storageclasses,csinodes,csidrivers,volumeattachments,csistoragecapacities -A -o yaml"
 
-// New builds the indexed snapshot. The order of the objects does not matter. The snapshot keeps
-// o and its objects, which must not change afterwards. The error names every duplicate object.
+// New indexes the objects, in any order. The snapshot keeps o and its objects, which must not
+// change afterwards. The error lists duplicate objects.
 func New(o *Objects) (*Snapshot, error) {
 	if o.empty() && len(o.Skipped) == 0 && len(o.PlannerState) == 0 {
 		return nil, errors.New("the snapshot contains no objects; create one with evenkeel capture, or with " + kubectlGet)
@@ -50,25 +50,36 @@ func New(o *Objects) (*Snapshot, error) {
 	return b.s, b.joinedErrors()
 }
 
-func (b *builder) parseVersion() {
-	v := b.o.ServerVersion
-	if v == "" {
-		v = defaultServerVersion
+type builder struct {
+	o          *Objects
+	s          *Snapshot
+	labelIndex labelIndex
+	errs       []error
+}
+
+// maxErrors limits how many errors a message lists. If a user passes the same file twice, every
+// object is a duplicate.
+const maxErrors = 5
+
+func (b *builder) joinedErrors() error {
+	if n := len(b.errs) - maxErrors; n > 0 {
+		return errors.Join(append(b.errs[:maxErrors:maxErrors], fmt.Errorf("... and %d more errors; was the same file given twice?", n))...)
 	}
-	parts := strings.SplitN(strings.TrimPrefix(v, "v"), ".", 3)
-	if len(parts) < 2 {
-		b.addError("server version %q is not major.minor, such as 1.37", v)
+	return errors.Join(b.errs...)
+}
+
+func (b *builder) addError(format string, args ...any) {
+	b.errs = append(b.errs, fmt.Errorf(format, args...))
+}
+
+func (b *builder) parseVersion() {
+	text := cmp.Or(b.o.ServerVersion, defaultServerVersion)
+	v, err := version.ParseGeneric(text)
+	if err != nil {
+		b.addError("server version %q is not major.minor, such as 1.37", text)
 		return
 	}
-	digits := func(s string) string {
-		return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))]
-	}
-	var err1, err2 error
-	b.s.ServerMajor, err1 = strconv.Atoi(digits(parts[0]))
-	b.s.ServerMinor, err2 = strconv.Atoi(digits(parts[1]))
-	if err1 != nil || err2 != nil {
-		b.addError("server version %q is not major.minor, such as 1.37", v)
-	}
+	b.s.ServerMajor, b.s.ServerMinor = int(v.Major()), int(v.Minor())
 }
 
 func (b *builder) addNamespaces() {
@@ -111,16 +122,13 @@ func (b *builder) addNodes() {
 
 // NodeReady reports whether the node's Ready condition is true.
 func NodeReady(n *corev1.Node) bool {
-	for i := range n.Status.Conditions {
-		if c := &n.Status.Conditions[i]; c.Type == corev1.NodeReady {
-			return c.Status == corev1.ConditionTrue
-		}
-	}
-	return false
+	return slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
+		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+	})
 }
 
 func (b *builder) addPods() {
-	ask := requestCache{}
+	cache := requestCache{}
 	b.s.Pods = slices.Grow(b.s.Pods, len(b.o.Pods))
 	for _, p := range sorted(b.o.Pods) {
 		if b.isDuplicatePod(p) {
@@ -132,9 +140,9 @@ func (b *builder) addPods() {
 			Controller:  metav1.GetControllerOfNoCopy(p),
 			Terminating: p.DeletionTimestamp != nil,
 			Terminal:    p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed,
-			Ready:       podReady(p),
+			Ready:       slices.ContainsFunc(p.Status.Conditions, isReady),
 		}
-		pod.Requests, pod.NonZero = ask.requests(p)
+		pod.Requests, pod.NonZero = cache.requests(p)
 		if pod.Node != NoNode && !pod.Terminal {
 			n := &b.s.Nodes[pod.Node]
 			n.Pods = append(n.Pods, pod.ID)
@@ -169,42 +177,30 @@ func (b *builder) nodeID(p *corev1.Pod) NodeID {
 	return NoNode
 }
 
-// recordUnattempted remembers the oldest pod per scheduler that the scheduler has not tried to
-// place. An attempt leaves a PodScheduled condition, and so does a scheduling gate.
+// recordUnattempted updates OldestUnattempted. A pod that a scheduler has tried to place has a
+// PodScheduled condition, and so has a pod with a scheduling gate.
 func (b *builder) recordUnattempted(p *Pod) {
 	o := p.Object
 	if o.Spec.NodeName != "" || p.Terminating || p.Terminal || len(o.Spec.SchedulingGates) > 0 || o.CreationTimestamp.IsZero() {
 		return
 	}
-	for i := range o.Status.Conditions {
-		if o.Status.Conditions[i].Type == corev1.PodScheduled {
-			return
-		}
+	if slices.ContainsFunc(o.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodScheduled }) {
+		return
 	}
-	name := o.Spec.SchedulerName
-	if name == "" {
-		name = corev1.DefaultSchedulerName
-	}
+	name := cmp.Or(o.Spec.SchedulerName, corev1.DefaultSchedulerName)
 	if b.s.OldestUnattempted == nil {
 		b.s.OldestUnattempted = map[string]PodID{}
 	}
-	first, ok := b.s.OldestUnattempted[name]
-	if !ok || o.CreationTimestamp.Before(&b.s.Pods[first].Object.CreationTimestamp) {
+	if first, ok := b.s.OldestUnattempted[name]; !ok || o.CreationTimestamp.Before(&b.s.Pods[first].Object.CreationTimestamp) {
 		b.s.OldestUnattempted[name] = p.ID
 	}
 }
 
-func podReady(p *corev1.Pod) bool {
-	for i := range p.Status.Conditions {
-		if c := &p.Status.Conditions[i]; c.Type == corev1.PodReady {
-			return c.Status == corev1.ConditionTrue
-		}
-	}
-	return false
+func isReady(c corev1.PodCondition) bool {
+	return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
 }
 
-// newestTimestamp returns the newest timestamp in the objects. The snapshot cannot have been
-// taken before it.
+// newestTimestamp returns the newest timestamp in the objects.
 func newestTimestamp(o *Objects) time.Time {
 	var t time.Time
 	see := func(x metav1.Time) {

@@ -38,8 +38,8 @@ type Objects struct {
 	CSIStorageCapacities   []*storagev1.CSIStorageCapacity
 	NodeMetrics            []*metricsv1beta1.NodeMetrics
 
-	// TakenAt is when the objects were read. If it is zero, New uses the newest timestamp in
-	// the objects.
+	// TakenAt is the time at which the objects were read. If it is zero, New uses the newest
+	// timestamp in the objects.
 	TakenAt time.Time
 	// ServerVersion is the API server's "major.minor". If it is empty, the newest supported
 	// version is assumed.
@@ -47,29 +47,30 @@ type Objects struct {
 	// ClusterUID is the UID of the namespace kube-system. If it is empty, New takes it from
 	// Namespaces.
 	ClusterUID string
-	// Skipped counts objects of kinds that are not read, by "group/version Kind".
+	// Skipped counts objects of other kinds by "group/version Kind". Read ignores such objects.
 	Skipped map[string]int
 	// PlannerState is Evenkeel's own PlannerState as JSON, or empty. Package plan reads it.
 	PlannerState []byte
 	// PlannerStateError says why the PlannerState could not be read. It is empty if there was
 	// no error.
 	PlannerStateError string
-	// Usage is the measured usage of nodes and pods. Nil means unknown.
+	// Usage holds the measured usage of nodes and pods. It is nil if the usage is unknown.
 	Usage *Usage
-	// Redacted says that Redact was applied.
+	// Redacted is true for objects that Redact returned.
 	Redacted bool
 }
 
-// empty reports whether no object was read.
+// empty reports whether there are no objects.
 func (o *Objects) empty() bool {
-	n := 0
 	for _, k := range kinds {
-		n += k.count(o)
+		for range k.all(o) {
+			return false
+		}
 	}
-	return n == 0
+	return true
 }
 
-// skippedKinds names, for an error message, the kinds that were read but not used.
+// skippedKinds lists the kinds of skipped objects for an error message.
 func (o *Objects) skippedKinds() string {
 	if len(o.Skipped) == 0 {
 		return ""

@@ -3,7 +3,6 @@ package cluster
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 )
@@ -53,43 +52,42 @@ const (
 	annotationPlannerStateError = "evenkeel.io/state-unknown"
 )
 
+// textAnnotations maps annotations of the List to the fields with the same text.
+func (o *Objects) textAnnotations() map[string]*string {
+	return map[string]*string{annotationServerVersion: &o.ServerVersion, annotationClusterUID: &o.ClusterUID,
+		annotationPlannerStateError: &o.PlannerStateError}
+}
+
 // applyListAnnotations reads the annotations of a snapshot's List.
 func (o *Objects) applyListAnnotations(a map[string]string, at string) error {
-	var errs []error
-	if v, ok := a[annotationTakenAt]; ok {
-		t, err := time.Parse(time.RFC3339Nano, v)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: annotation %s: %q is not a time such as 2026-01-02T15:04:05Z", at, annotationTakenAt, v))
-		}
-		if t.After(o.TakenAt) {
-			o.TakenAt = t
+	for key, field := range o.textAnnotations() {
+		if v, ok := a[key]; ok {
+			*field = v
 		}
 	}
-	if v, ok := a[annotationServerVersion]; ok {
-		o.ServerVersion = v
+	v, ok := a[annotationTakenAt]
+	if !ok {
+		return nil
 	}
-	if v, ok := a[annotationClusterUID]; ok {
-		o.ClusterUID = v
+	t, err := time.Parse(time.RFC3339Nano, v)
+	if err != nil {
+		return fmt.Errorf("%s: annotation %s: %q is not a time such as 2026-01-02T15:04:05Z", at, annotationTakenAt, v)
 	}
-	if v, ok := a[annotationPlannerStateError]; ok {
-		o.PlannerStateError = v
+	if t.After(o.TakenAt) {
+		o.TakenAt = t
 	}
-	return errors.Join(errs...)
+	return nil
 }
 
 func (o *Objects) listAnnotations() map[string]string {
 	a := map[string]string{}
+	for key, field := range o.textAnnotations() {
+		if *field != "" {
+			a[key] = *field
+		}
+	}
 	if !o.TakenAt.IsZero() {
 		a[annotationTakenAt] = o.TakenAt.UTC().Format(time.RFC3339Nano)
-	}
-	if o.ServerVersion != "" {
-		a[annotationServerVersion] = o.ServerVersion
-	}
-	if o.ClusterUID != "" {
-		a[annotationClusterUID] = o.ClusterUID
-	}
-	if o.PlannerStateError != "" {
-		a[annotationPlannerStateError] = o.PlannerStateError
 	}
 	if o.Redacted {
 		a[annotationRedacted] = "true"

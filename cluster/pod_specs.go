@@ -8,8 +8,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// podSpecs returns the pod specs inside an object.
-func podSpecs(x object) []*corev1.PodSpec {
+// PodSpecs returns the spec of a pod, or the pod spec in the template of a workload. It returns nil
+// for other objects.
+func PodSpecs(x any) []*corev1.PodSpec {
 	switch o := x.(type) {
 	case *corev1.Pod:
 		return []*corev1.PodSpec{&o.Spec}
@@ -33,18 +34,8 @@ func podSpecs(x object) []*corev1.PodSpec {
 	return nil
 }
 
-// PodSpecs returns the pod specs inside a native object: the spec of a pod, or that of a pod
-// template.
-func PodSpecs(x any) []*corev1.PodSpec {
-	if o, ok := x.(object); ok {
-		return podSpecs(o)
-	}
-	return nil
-}
-
-// SchedulingFields returns a copy of a container with only the fields that influence where its
-// pod can run: image, resources, ports, restart policy, and mount options that need node
-// features.
+// SchedulingFields returns a copy of a container without the fields that do not influence where
+// its pod can run.
 func SchedulingFields(c *corev1.Container) corev1.Container {
 	out := corev1.Container{Name: c.Name, Image: c.Image, Resources: c.Resources, Ports: c.Ports,
 		RestartPolicy: c.RestartPolicy, RestartPolicyRules: c.RestartPolicyRules}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 )
 
@@ -23,7 +24,7 @@ const (
 	maxFileBytes     = 4 << 30
 )
 
-// maxListDepth limits how deep Lists may be nested. Each level is parsed once more.
+// maxListDepth limits how deep Lists may be nested, because each level is parsed again.
 const maxListDepth = 8
 
 // ReadFiles reads objects from files, directories and standard input ("-"). In a directory it
@@ -105,12 +106,12 @@ func Read(r io.Reader, name string, o *Objects) error {
 		in = bufio.NewReaderSize(z, 1<<16)
 	}
 	source := &limitedReader{r: in, remaining: maxFileBytes}
-	in = bufio.NewReaderSize(source, 1<<16)
+	text, _, isJSON := utilyaml.GuessJSONStream(source, 1<<16)
 	read := readYAML
-	if startsJSON(in) {
+	if isJSON {
 		read = readJSON
 	}
-	err := read(in, name, o)
+	err := read(text, name, o)
 	if source.err != nil { // the truncated input looks broken, so this error explains more
 		return fmt.Errorf("%s: reading the file: %w; is the file complete?", name, source.err)
 	}
@@ -133,20 +134,6 @@ func (b *limitedReader) Read(p []byte) (int, error) {
 		b.err = err
 	}
 	return n, err
-}
-
-func startsJSON(in *bufio.Reader) bool {
-	for i := 1; ; i++ {
-		b, err := in.Peek(i)
-		if err != nil || i > 4096 {
-			return false
-		}
-		switch c := b[i-1]; c {
-		case ' ', '\t', '\r', '\n':
-		default:
-			return c == '{' || c == '['
-		}
-	}
 }
 
 func readYAML(in io.Reader, name string, o *Objects) error {

@@ -3,6 +3,7 @@ package cluster
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,31 +12,29 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 )
 
-// keptAnnotationPrefixes are the prefixes of annotations that decisions depend on.
+// keptAnnotationPrefixes lists the prefixes of annotations that decisions may depend on.
 var keptAnnotationPrefixes = []string{"evenkeel.io/", "descheduler.alpha.kubernetes.io/", "cluster-autoscaler.kubernetes.io/",
 	"karpenter.sh/", "controller.kubernetes.io/", "batch.kubernetes.io/", "kubernetes.io/config.", "deployment.kubernetes.io/",
 	"scheduler.alpha.kubernetes.io/", "pv.kubernetes.io/", "volume.kubernetes.io/", "volume.beta.kubernetes.io/",
 	"storageclass.kubernetes.io/"}
 
-// Redact returns copies without environment, commands, addresses, image names, and annotations
-// that no decision reads. Image names are replaced by hashes, so equal images stay equal. Names
-// and labels stay, because decisions depend on them. The redacted snapshot gives the same plan.
+// Redact returns copies without environment variables, commands, addresses, and annotations that
+// no decision depends on. It replaces image names by hashes. It keeps names and labels, because
+// decisions depend on them. The redacted snapshot results in the same plan.
 func Redact(o *Objects) *Objects {
 	out := &Objects{TakenAt: o.TakenAt, ServerVersion: o.ServerVersion, ClusterUID: o.ClusterUID, Usage: redactUsage(o.Usage),
 		PlannerState: o.PlannerState, PlannerStateError: o.PlannerStateError, Redacted: true}
 	for _, k := range kinds {
-		// Each object is copied and added to the list of its kind.
-		_ = k.forEach(o, func(x object) error {
+		for x := range k.all(o) {
 			c := x.DeepCopyObject().(object)
 			redactObject(c)
 			k.add(out, c)
-			return nil
-		})
+		}
 	}
 	return out
 }
 
-// redactUsage reduces problems to their kind, because their text may contain addresses.
+// redactUsage removes the details of problems, because they may contain addresses.
 func redactUsage(u *Usage) *Usage {
 	if u == nil {
 		return nil
@@ -43,26 +42,21 @@ func redactUsage(u *Usage) *Usage {
 	out := *u
 	out.Problems = nil
 	for _, p := range u.Problems {
-		kind, _, found := strings.Cut(p, ": ")
+		summary, _, found := strings.Cut(p, ": ")
 		if found {
-			kind += " (redacted)"
+			summary += " (redacted)"
 		}
-		if !slices.Contains(out.Problems, kind) {
-			out.Problems = append(out.Problems, kind)
+		if !slices.Contains(out.Problems, summary) {
+			out.Problems = append(out.Problems, summary)
 		}
 	}
 	return &out
 }
 
 func redactObject(x object) {
-	a := x.GetAnnotations()
-	for key := range a {
-		if !IsDecisionAnnotation(key) {
-			delete(a, key)
-		}
-	}
+	maps.DeleteFunc(x.GetAnnotations(), func(key, _ string) bool { return !IsDecisionAnnotation(key) })
 	x.SetManagedFields(nil)
-	for _, spec := range podSpecs(x) {
+	for _, spec := range PodSpecs(x) {
 		redactSpec(spec)
 	}
 	switch o := x.(type) {
@@ -98,12 +92,7 @@ func redactVolume(s *corev1.PersistentVolumeSource) {
 
 // IsDecisionAnnotation reports whether a decision may depend on the annotation.
 func IsDecisionAnnotation(key string) bool {
-	for _, p := range keptAnnotationPrefixes {
-		if strings.HasPrefix(key, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(keptAnnotationPrefixes, func(prefix string) bool { return strings.HasPrefix(key, prefix) })
 }
 
 func redactSpec(s *corev1.PodSpec) {

@@ -6,6 +6,13 @@ import (
 	"time"
 )
 
+// usageResolver updates a Usage to the time of a snapshot.
+type usageResolver struct {
+	snapshot *Snapshot
+	usage    *Usage
+	resolved *ResolvedUsage
+}
+
 func (s *Snapshot) resolveUsage(u *Usage) *ResolvedUsage {
 	r := &usageResolver{s, u, &ResolvedUsage{Raw: u, byResource: map[string]*resourceUse{},
 		measuredAt: make([]time.Time, len(s.Nodes)), windowFilled: make([]time.Duration, len(s.Nodes))}}
@@ -14,7 +21,7 @@ func (s *Snapshot) resolveUsage(u *Usage) *ResolvedUsage {
 	r.resolveUncertainty()
 	for _, name := range r.resolved.resources {
 		c := r.resolved.byResource[name]
-		if u.measuresNodesOnly() {
+		if u.NodesOnly && len(u.Pods) == 0 {
 			r.estimatePodsFromNodes(c, name)
 		}
 		r.assumeUnmeasuredPods(c, name)
@@ -52,18 +59,20 @@ func (r *usageResolver) readNodes() {
 				continue
 			}
 			c := r.resource(name)
-			switch {
-			case seen[n.ID] || !isPlausible(amount):
+			if seen[n.ID] || !isPlausible(amount) {
 				c.used[n.ID] = unknownAmount
-			default:
-				c.used[n.ID] = amount
-				if newest, given := m.Newest[name]; given && isPlausible(newest) {
-					c.newest[n.ID] = newest
-				}
+				continue
+			}
+			c.used[n.ID] = amount
+			if newest, given := m.Newest[name]; given && isPlausible(newest) {
+				c.newest[n.ID] = newest
 			}
 		}
-		if seen[n.ID] {
-			r.markNodeUnknown(n.ID)
+		if seen[n.ID] { // the node is listed twice
+			for _, c := range r.resolved.byResource {
+				c.used[n.ID] = unknownAmount
+			}
+			r.resolved.measuredAt[n.ID] = time.Time{}
 			continue
 		}
 		seen[n.ID] = true
@@ -74,14 +83,6 @@ func (r *usageResolver) readNodes() {
 			r.resolved.measuredAt[n.ID] = r.usage.SampledAt
 		}
 	}
-}
-
-// markNodeUnknown discards a node that is listed twice.
-func (r *usageResolver) markNodeUnknown(n NodeID) {
-	for _, c := range r.resolved.byResource {
-		c.used[n] = unknownAmount
-	}
-	r.resolved.measuredAt[n] = time.Time{}
 }
 
 // readPods takes over the measurements of pods that are still on their nodes, and subtracts
@@ -129,11 +130,6 @@ func (r *usageResolver) findMeasuredPod(m *PodUsage) (p *Pod, gone bool) {
 		return nil, false
 	}
 	return p, false
-}
-
-// measuresNodesOnly reports whether the usage of pods can only be estimated from their nodes.
-func (u *Usage) measuresNodesOnly() bool {
-	return len(u.Pods) == 0 && u.NodesOnly
 }
 
 // estimatePodsFromNodes divides the measured usage of each node among its pods in proportion to

@@ -1,8 +1,6 @@
 package cluster
 
-import (
-	"time"
-)
+import "time"
 
 // UsageQuality says how the usage of a pod is known.
 type UsageQuality uint8
@@ -66,45 +64,51 @@ const maxPlausibleUsage = int64(1) << 50
 func isPlausible(n int64) bool { return n >= 0 && n <= maxPlausibleUsage }
 
 // Resources returns the names of the measured resources, sorted.
-func (l *ResolvedUsage) Resources() []string {
-	if l == nil {
+func (r *ResolvedUsage) Resources() []string {
+	if r == nil {
 		return nil
 	}
-	return l.resources
+	return r.resources
 }
 
 // MeasuredAt returns when the node was measured, or the zero time if it was not.
-func (l *ResolvedUsage) MeasuredAt(n NodeID) time.Time {
-	if l == nil {
+func (r *ResolvedUsage) MeasuredAt(n NodeID) time.Time {
+	if r == nil {
 		return time.Time{}
 	}
-	return l.measuredAt[n]
+	return r.measuredAt[n]
+}
+
+// of returns the usage of a resource, or nil if the resource was not measured.
+func (r *ResolvedUsage) of(resource string) *resourceUse {
+	if r == nil {
+		return nil
+	}
+	return r.byResource[resource]
 }
 
 // NodeUsed returns a node's usage of a resource at the time of the snapshot, and the assumed
 // part of it. known is false if the usage is unknown.
-func (l *ResolvedUsage) NodeUsed(n NodeID, resource string) (used, probable int64, known bool) {
-	if l == nil || l.byResource[resource] == nil || l.byResource[resource].used[n] == unknownAmount {
-		return 0, 0, false
+func (r *ResolvedUsage) NodeUsed(n NodeID, resource string) (used, probable int64, known bool) {
+	if u := r.of(resource); u != nil && u.used[n] != unknownAmount {
+		return u.used[n], u.assumed[n], true
 	}
-	c := l.byResource[resource]
-	return c.used[n], c.assumed[n], true
+	return 0, 0, false
 }
 
 // Uncertain returns how much of a node's usage may have left with pods that were never listed.
 // A window with samples from the source's history still includes them.
-func (l *ResolvedUsage) Uncertain(n NodeID, resource string) int64 {
-	if l == nil || l.byResource[resource] == nil {
-		return 0
+func (r *ResolvedUsage) Uncertain(n NodeID, resource string) int64 {
+	if u := r.of(resource); u != nil {
+		return u.uncertain[n]
 	}
-	return l.byResource[resource].uncertain[n]
+	return 0
 }
 
 // PodUsed returns a pod's usage of a resource, and how it is known.
-func (l *ResolvedUsage) PodUsed(p PodID, resource string) (int64, UsageQuality) {
-	if l == nil || l.byResource[resource] == nil {
-		return 0, Unknown
+func (r *ResolvedUsage) PodUsed(p PodID, resource string) (int64, UsageQuality) {
+	if u := r.of(resource); u != nil {
+		return u.podUsed[p], u.quality[p]
 	}
-	c := l.byResource[resource]
-	return c.podUsed[p], c.quality[p]
+	return 0, Unknown
 }

@@ -8,6 +8,13 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 )
 
+// labelIndex maps a namespace and a label key to the pods by label value. A large cluster has
+// thousands of Services and budgets. Testing every pod of a namespace against each of them would
+// take minutes.
+type labelIndex map[namespaceKey]map[string][]PodID
+
+type namespaceKey struct{ namespace, key string }
+
 // forEachSelected calls f for each pod of a namespace that the selector matches, in order.
 func (b *builder) forEachSelected(ns string, sel labels.Selector, f func(*Pod)) {
 	wanted, selectable := sel.Requirements()
@@ -31,10 +38,11 @@ func (b *builder) forEachSelected(ns string, sel labels.Selector, f func(*Pod)) 
 	}
 }
 
-// candidatePods returns, in order, the smallest set of pods that contains all matches: those
-// that meet one of the requirements. ok is false if no requirement names values.
+// candidatePods returns, in order, the pods that meet the most selective requirement. ok is false
+// if no requirement lists accepted values.
 func (b *builder) candidatePods(ns string, wanted labels.Requirements) (few []PodID, ok bool) {
-	fewest, in := 0, [][]PodID(nil)
+	var fewest int
+	var best [][]PodID
 	for i := range wanted {
 		r := &wanted[i]
 		switch r.Operator() {
@@ -48,13 +56,13 @@ func (b *builder) candidatePods(ns string, wanted labels.Requirements) (few []Po
 			n, lists = n+len(byValue[v]), append(lists, byValue[v])
 		}
 		if !ok || n < fewest {
-			fewest, in, ok = n, lists, true
+			fewest, best, ok = n, lists, true
 		}
 	}
-	if len(in) == 1 {
-		return in[0], ok
+	if len(best) == 1 {
+		return best[0], ok
 	}
-	few = slices.Concat(in...)
+	few = slices.Concat(best...)
 	slices.Sort(few)
 	return slices.Compact(few), ok // a requirement may list a value twice
 }

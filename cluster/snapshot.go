@@ -47,20 +47,18 @@ type Snapshot struct {
 
 // NodeByName returns the node with that name, or nil.
 func (s *Snapshot) NodeByName(name string) *Node {
-	id, ok := s.nodeByName[name]
-	if !ok {
-		return nil
+	if id, ok := s.nodeByName[name]; ok {
+		return &s.Nodes[id]
 	}
-	return &s.Nodes[id]
+	return nil
 }
 
 // PodByUID returns the pod with that UID, or nil.
 func (s *Snapshot) PodByUID(uid string) *Pod {
-	id, ok := s.podByUID[uid]
-	if !ok {
-		return nil
+	if id, ok := s.podByUID[uid]; ok {
+		return &s.Pods[id]
 	}
-	return &s.Pods[id]
+	return nil
 }
 
 // Namespace returns the namespace object, or nil if it is not in the snapshot.

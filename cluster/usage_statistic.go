@@ -53,7 +53,7 @@ func (r *usageResolver) addArrivedPod(c *resourceUse, p *Pod, amount int64) {
 		return
 	}
 	from, at := bindTime(p.Object), r.resolved.measuredAt[p.Node]
-	c.used[p.Node] += amount - r.shareInStatistic(amount, p.Node, from, at)
+	c.used[p.Node] += amount - r.shareIn(r.usage.Statistic, amount, p.Node, from, at)
 	if c.newest[p.Node] != unknownAmount {
 		c.newest[p.Node] += amount - r.shareIn("latest", amount, p.Node, from, at)
 	}
@@ -76,15 +76,15 @@ func (r *usageResolver) resolveUncertainty() {
 	}
 }
 
-// shareInStatistic returns how much of a pod's usage the node's statistic includes, if the pod
-// ran there between two times. A percentile or maximum includes all of it once enough samples
-// do. A mean includes the pod's share of the samples. The latest sample includes all or
-// nothing. The window is only as long as the samples cover: in a new process, all samples may
-// include a pod that left a minute ago. For an unknown node the result is 0.
-func (r *usageResolver) shareInStatistic(amount int64, n NodeID, from, to time.Time) int64 {
-	return r.shareIn(r.usage.Statistic, amount, n, from, to)
-}
-
+// shareIn returns how much of a pod's usage the node's statistic includes, if the pod ran there
+// between two times:
+//
+//   - A percentile or maximum includes all of it once enough samples do.
+//   - A mean includes the pod's share of the samples.
+//   - The latest sample includes all or nothing.
+//
+// The window is only as long as the samples cover. In a new process, all samples may include a
+// pod that left a minute ago. For a node without measurements, the result is 0.
 func (r *usageResolver) shareIn(statistic string, amount int64, n NodeID, from, to time.Time) int64 {
 	at, window := r.resolved.measuredAt[n], r.resolved.windowFilled[n]
 	enough, all := 0.0, true
@@ -108,8 +108,8 @@ func (r *usageResolver) shareIn(statistic string, amount int64, n NodeID, from, 
 	if window <= 0 {
 		return 0
 	}
-	if oldest := at.Add(-window); from.Before(oldest) {
-		from = oldest
+	if start := at.Add(-window); from.Before(start) {
+		from = start
 	}
 	share := float64(to.Sub(from)) / float64(window)
 	switch {
@@ -149,11 +149,4 @@ func bindTime(p *corev1.Pod) time.Time {
 		return p.Status.StartTime.Time
 	}
 	return p.CreationTimestamp.Time
-}
-
-// usageResolver updates a Usage to the time of a snapshot.
-type usageResolver struct {
-	snapshot *Snapshot
-	usage    *Usage
-	resolved *ResolvedUsage
 }

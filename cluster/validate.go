@@ -41,7 +41,7 @@ func validateObject(kind string, x object) error {
 	if m, ok := x.(*metricsv1beta1.NodeMetrics); ok {
 		return checkAmounts("usage", m.Usage)
 	}
-	for _, s := range podSpecs(x) {
+	for _, s := range PodSpecs(x) {
 		if err := checkPodAmounts(s); err != nil {
 			return err
 		}

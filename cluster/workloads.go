@@ -1,12 +1,16 @@
 package cluster
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
 )
 
 // maxOwnerDepth limits the chain of owners, so that a cycle of owner references ends.
@@ -30,69 +34,54 @@ func ownerNameKey(ns, apiVersion, kind, name string) string {
 	return strings.Join([]string{ns, apiGroup(apiVersion), kind, name}, "/")
 }
 
-func apiGroup(apiVersion string) string {
-	group, _, found := strings.Cut(apiVersion, "/")
-	if !found {
-		return ""
-	}
-	return group
-}
+func apiGroup(apiVersion string) string { return schema.FromAPIVersionAndKind(apiVersion, "").Group }
 
 func (b *builder) indexOwners() *ownerIndex {
 	x := &ownerIndex{map[string]*owner{}, map[string]*owner{}}
-	add := func(apiVersion, kind string, o metav1.Object, replicas int32) {
+	addOwners(b, x, "apps/v1", b.o.ReplicaSets)
+	addOwners(b, x, "v1", b.o.ReplicationControllers)
+	addOwners(b, x, "apps/v1", b.o.Deployments)
+	addOwners(b, x, "apps/v1", b.o.StatefulSets)
+	addOwners(b, x, "apps/v1", b.o.DaemonSets)
+	addOwners(b, x, "batch/v1", b.o.Jobs)
+	addOwners(b, x, "batch/v1", b.o.CronJobs)
+	return x
+}
+
+func addOwners[T object](b *builder, x *ownerIndex, apiVersion string, list []T) {
+	kind := reflect.TypeFor[T]().Elem().Name()
+	for _, o := range sorted(list) {
 		key := ownerNameKey(o.GetNamespace(), apiVersion, kind, o.GetName())
 		if x.byName[key] != nil {
 			b.addError("%s %s/%s occurs twice in the snapshot", kind, o.GetNamespace(), o.GetName())
-			return
+			continue
 		}
-		w := &owner{apiVersion, kind, o, replicas}
+		w := &owner{apiVersion, kind, o, desiredReplicas(o)}
 		x.byName[key] = w
 		if uid := string(o.GetUID()); uid != "" {
 			x.byUID[uid] = w
 		}
 	}
-	for _, o := range sorted(b.o.ReplicaSets) {
-		add("apps/v1", "ReplicaSet", o, ReplicasOrDefault(o.Spec.Replicas))
+}
+
+// desiredReplicas returns how many pods an owner wants to run, or -1 if its kind has no such
+// number.
+func desiredReplicas(x object) int32 {
+	switch o := x.(type) {
+	case *appsv1.DaemonSet, *batchv1.CronJob:
+		return -1
+	case *batchv1.Job:
+		n := ReplicasOrDefault(o.Spec.Parallelism)
+		if c := o.Spec.Completions; c != nil { // the Job needs no more pods than completions
+			n = max(0, min(n, *c-o.Status.Succeeded))
+		}
+		return n
 	}
-	for _, o := range sorted(b.o.ReplicationControllers) {
-		add("v1", "ReplicationController", o, ReplicasOrDefault(o.Spec.Replicas))
-	}
-	for _, o := range sorted(b.o.Deployments) {
-		add("apps/v1", "Deployment", o, ReplicasOrDefault(o.Spec.Replicas))
-	}
-	for _, o := range sorted(b.o.StatefulSets) {
-		add("apps/v1", "StatefulSet", o, ReplicasOrDefault(o.Spec.Replicas))
-	}
-	for _, o := range sorted(b.o.DaemonSets) {
-		add("apps/v1", "DaemonSet", o, -1)
-	}
-	for _, o := range sorted(b.o.Jobs) {
-		add("batch/v1", "Job", o, jobReplicas(o))
-	}
-	for _, o := range sorted(b.o.CronJobs) {
-		add("batch/v1", "CronJob", o, -1)
-	}
-	return x
+	return ReplicasOrDefault(specReplicas(x))
 }
 
 // ReplicasOrDefault returns a number of replicas. Nil means 1, as in the API.
-func ReplicasOrDefault(n *int32) int32 {
-	if n == nil {
-		return 1
-	}
-	return *n
-}
-
-// jobReplicas returns how many pods a Job wants to run: its parallelism, but not more than the
-// completions it still needs.
-func jobReplicas(j *batchv1.Job) int32 {
-	n := ReplicasOrDefault(j.Spec.Parallelism)
-	if c := j.Spec.Completions; c != nil {
-		n = max(0, min(n, *c-j.Status.Succeeded))
-	}
-	return n
-}
+func ReplicasOrDefault(n *int32) int32 { return ptr.Deref(n, 1) }
 
 func (x *ownerIndex) find(ns string, ref *metav1.OwnerReference) *owner {
 	if ref.UID != "" {
@@ -133,18 +122,15 @@ func (x *ownerIndex) resolveChain(ns string, ref *metav1.OwnerReference) ownerCh
 			c.lowest = w
 		}
 		above := metav1.GetControllerOfNoCopy(w.object)
-		if w.kind == "Job" { // a CronJob does not replace pods, but may carry annotations
-			if above != nil {
-				cron := x.find(ns, above)
-				if cron == nil { // its requests are unknown
-					c.missing = true
-					return c
-				}
-				c.owners = append(c.owners, cron.object)
-			}
+		switch {
+		case above == nil:
 			return c
-		}
-		if above == nil {
+		case w.kind == "Job": // a CronJob does not replace pods, but its annotations apply to them
+			if cron := x.find(ns, above); cron != nil {
+				c.owners = append(c.owners, cron.object)
+			} else {
+				c.missing = true
+			}
 			return c
 		}
 		ref = above
@@ -164,7 +150,7 @@ func newControllerKey(p *Pod) controllerKey {
 // addWorkloads finds the workload of every pod. Pods of one controller share the owner chain.
 func (b *builder) addWorkloads() {
 	x := b.indexOwners()
-	climbs := map[controllerKey]*ownerChain{}
+	chains := map[controllerKey]*ownerChain{}
 	byKey := map[string]*Workload{}
 	ofPod := make([]*Workload, len(b.s.Pods))
 	for i := range b.s.Pods {
@@ -173,7 +159,7 @@ func (b *builder) addWorkloads() {
 			continue
 		}
 		from := newControllerKey(p)
-		c := climbs[from]
+		c := chains[from]
 		if c == nil {
 			got := x.resolveChain(p.Object.Namespace, p.Controller)
 			c = &got
@@ -181,7 +167,7 @@ func (b *builder) addWorkloads() {
 			if c.found == nil && c.lowest != nil {
 				c.workload.addReplicas(c.lowest.replicas)
 			}
-			climbs[from] = c
+			chains[from] = c
 		}
 		p.OwnerMissing, p.Owners, ofPod[i] = c.missing, c.owners, c.workload
 	}

@@ -3,8 +3,10 @@ package cluster
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"iter"
 
 	"sigs.k8s.io/yaml"
 )
@@ -18,7 +20,7 @@ const (
 )
 
 // Write writes all objects as one v1 List, ordered by kind, namespace and name. It encodes one
-// object at a time. Read returns equal Objects.
+// object at a time. Read restores equal Objects.
 func Write(w io.Writer, o *Objects, f Format) error {
 	out := bufio.NewWriter(w)
 	var err error
@@ -30,31 +32,29 @@ func Write(w io.Writer, o *Objects, f Format) error {
 	default:
 		err = fmt.Errorf("unknown format %q (want json or yaml)", f)
 	}
-	if err != nil {
-		return fmt.Errorf("writing the snapshot: %w", err)
-	}
-	if err := out.Flush(); err != nil {
+	if err := errors.Join(err, out.Flush()); err != nil {
 		return fmt.Errorf("writing the snapshot: %w", err)
 	}
 	return nil
 }
 
-// forEach calls f for everything that is written. Usage and PlannerState come last.
-func (o *Objects) forEach(f func(any) error) error {
-	for _, k := range kinds {
-		if err := k.forEach(o, func(x object) error { return f(x) }); err != nil {
-			return err
+// all iterates over everything that Write writes. Usage and PlannerState come last.
+func (o *Objects) all() iter.Seq[any] {
+	return func(yield func(any) bool) {
+		for _, k := range kinds {
+			for x := range k.all(o) {
+				if !yield(x) {
+					return
+				}
+			}
+		}
+		if o.Usage != nil && !yield(o.Usage) {
+			return
+		}
+		if len(o.PlannerState) > 0 {
+			yield(json.RawMessage(o.PlannerState))
 		}
 	}
-	if o.Usage != nil {
-		if err := f(o.Usage); err != nil {
-			return err
-		}
-	}
-	if len(o.PlannerState) > 0 {
-		return f(json.RawMessage(o.PlannerState))
-	}
-	return nil
 }
 
 func writeJSON(w *bufio.Writer, o *Objects) error {
@@ -63,19 +63,18 @@ func writeJSON(w *bufio.Writer, o *Objects) error {
 		return err
 	}
 	fmt.Fprintf(w, `{"apiVersion":"v1","kind":"List","metadata":{"annotations":%s},"items":[`, meta)
-	sep := "\n"
-	err = o.forEach(func(x any) error {
+	separator := "\n"
+	for x := range o.all() {
 		b, err := json.Marshal(x)
 		if err != nil {
 			return err
 		}
-		w.WriteString(sep)
+		w.WriteString(separator)
 		w.Write(b)
-		sep = ",\n"
-		return nil
-	})
+		separator = ",\n"
+	}
 	w.WriteString("\n]}\n")
-	return err
+	return nil
 }
 
 func writeYAML(w *bufio.Writer, o *Objects) error {
@@ -86,12 +85,12 @@ func writeYAML(w *bufio.Writer, o *Objects) error {
 	}
 	w.Write(meta)
 	w.WriteString("items:\n")
-	return o.forEach(func(x any) error {
+	for x := range o.all() {
 		b, err := yaml.Marshal([]any{x})
 		if err != nil {
 			return err
 		}
 		w.Write(b)
-		return nil
-	})
+	}
+	return nil
 }

@@ -17,16 +17,15 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
-
-	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// kind is one kind of object that is watched.
+// kind describes how objects of one kind are watched.
 type kind struct {
-	group, resource string
-	informer        func(informers.SharedInformerFactory, kubernetes.Interface, *staleness, cache.TransformFunc) cache.SharedIndexInformer
-	add             func(*cluster.Objects, any)
+	resource string
+	informer func(informers.SharedInformerFactory, client, *staleness, cache.TransformFunc) cache.SharedIndexInformer
 }
+
+type client = kubernetes.Interface
 
 type watchedKind struct {
 	kind
@@ -40,39 +39,36 @@ type typedClient[L runtime.Object] interface {
 	Watch(context.Context, metav1.ListOptions) (watch.Interface, error)
 }
 
-// newKind describes a kind. The informer's watch error handler does not report every failure,
-// and no success. Its requests are therefore tracked by staleness.
+// newKind describes a kind. Its informer reports all requests to staleness, because the watch
+// error handler of an informer reports only some failures and no successes.
 func newKind[T any, P interface {
 	*T
 	runtime.Object
-}, L runtime.Object](group, resource string, client func(kubernetes.Interface) typedClient[L], into func(*cluster.Objects) *[]P) kind {
-	informer := func(f informers.SharedInformerFactory, c kubernetes.Interface, cur *staleness,
-		keep cache.TransformFunc) cache.SharedIndexInformer {
+}, L runtime.Object](resource string, typed func(client) typedClient[L]) kind {
+	return kind{resource, func(f informers.SharedInformerFactory, c client, st *staleness, strip cache.TransformFunc) cache.SharedIndexInformer {
 		lw := &cache.ListWatch{
 			ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
-				return trackList(cur, opts, func() (L, error) {
-					return listPage(opts, keep, func(o metav1.ListOptions) (L, error) { return client(c).List(ctx, o) })
+				return trackList(st, opts, func() (L, error) {
+					return listPage(opts, strip, func(o metav1.ListOptions) (L, error) { return typed(c).List(ctx, o) })
 				})
 			},
 			WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
-				return trackWatch(cur, opts, func() (watch.Interface, error) { return client(c).Watch(ctx, opts) })
+				return trackWatch(st, opts, func() (watch.Interface, error) { return typed(c).Watch(ctx, opts) })
 			},
 		}
-		return f.InformerFor(P(new(T)), func(c kubernetes.Interface, resync time.Duration) cache.SharedIndexInformer {
+		return f.InformerFor(P(new(T)), func(c client, resync time.Duration) cache.SharedIndexInformer {
 			return cache.NewSharedIndexInformerWithOptions(cache.ToListWatcherWithWatchListSemantics(lw, c), P(new(T)),
 				cache.SharedIndexInformerOptions{
 					ResyncPeriod: resync, Indexers: cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}})
 		})
-	}
-	add := func(o *cluster.Objects, x any) { list := into(o); *list = append(*list, x.(P)) }
-	return kind{group, resource, informer, add}
+	}}
 }
 
-// listPage lists one page and strips its objects. Lists are needed if the server does not
-// stream the initial objects to a watch. Informers first ask for any version ("0"), which
-// servers answer in full regardless of the limit. Decoding 100,000 pods takes 1.5 GB. listPage
-// asks for the latest version instead, which servers send in pages.
-func listPage[L runtime.Object](opts metav1.ListOptions, keep cache.TransformFunc, list func(metav1.ListOptions) (L, error)) (L, error) {
+// listPage lists one page and strips its objects. Informers list objects if the API server does
+// not stream them to a watch. They first request any version ("0"), which the API server answers
+// without paging. Decoding 100,000 pods at once takes 1.5 GB. listPage therefore requests the
+// latest version, which the API server sends in pages.
+func listPage[L runtime.Object](opts metav1.ListOptions, strip cache.TransformFunc, list func(metav1.ListOptions) (L, error)) (L, error) {
 	if opts.ResourceVersion == "0" {
 		opts.ResourceVersion, opts.ResourceVersionMatch = "", ""
 	}
@@ -81,79 +77,56 @@ func listPage[L runtime.Object](opts metav1.ListOptions, keep cache.TransformFun
 		return out, err
 	}
 	return out, meta.EachListItem(out, func(o runtime.Object) error {
-		_, err := keep(o)
+		_, err := strip(o)
 		return err
 	})
 }
 
-// kinds lists everything that is watched. The chart grants get, list and watch on each.
+// kinds lists the kinds that an Observer watches. The chart grants get, list and watch on each.
 var kinds = []kind{
-	newKind("", "nodes", func(c kubernetes.Interface) typedClient[*corev1.NodeList] { return c.CoreV1().Nodes() },
-		func(o *cluster.Objects) *[]*corev1.Node { return &o.Nodes }),
-	newKind("", "pods", func(c kubernetes.Interface) typedClient[*corev1.PodList] { return c.CoreV1().Pods("") },
-		func(o *cluster.Objects) *[]*corev1.Pod { return &o.Pods }),
-	newKind("", "namespaces", func(c kubernetes.Interface) typedClient[*corev1.NamespaceList] { return c.CoreV1().Namespaces() },
-		func(o *cluster.Objects) *[]*corev1.Namespace { return &o.Namespaces }),
-	newKind("", "services", func(c kubernetes.Interface) typedClient[*corev1.ServiceList] { return c.CoreV1().Services("") },
-		func(o *cluster.Objects) *[]*corev1.Service { return &o.Services }),
-	newKind("", "replicationcontrollers", func(c kubernetes.Interface) typedClient[*corev1.ReplicationControllerList] {
-		return c.CoreV1().ReplicationControllers("")
-	},
-		func(o *cluster.Objects) *[]*corev1.ReplicationController { return &o.ReplicationControllers }),
-	newKind("", "persistentvolumeclaims", func(c kubernetes.Interface) typedClient[*corev1.PersistentVolumeClaimList] {
-		return c.CoreV1().PersistentVolumeClaims("")
-	},
-		func(o *cluster.Objects) *[]*corev1.PersistentVolumeClaim { return &o.PersistentVolumeClaims }),
-	newKind("policy", "poddisruptionbudgets", func(c kubernetes.Interface) typedClient[*policyv1.PodDisruptionBudgetList] {
-		return c.PolicyV1().PodDisruptionBudgets("")
-	},
-		func(o *cluster.Objects) *[]*policyv1.PodDisruptionBudget { return &o.PodDisruptionBudgets }),
-	newKind("apps", "replicasets", func(c kubernetes.Interface) typedClient[*appsv1.ReplicaSetList] { return c.AppsV1().ReplicaSets("") },
-		func(o *cluster.Objects) *[]*appsv1.ReplicaSet { return &o.ReplicaSets }),
-	newKind("apps", "deployments", func(c kubernetes.Interface) typedClient[*appsv1.DeploymentList] { return c.AppsV1().Deployments("") },
-		func(o *cluster.Objects) *[]*appsv1.Deployment { return &o.Deployments }),
-	newKind("apps", "statefulsets", func(c kubernetes.Interface) typedClient[*appsv1.StatefulSetList] { return c.AppsV1().StatefulSets("") },
-		func(o *cluster.Objects) *[]*appsv1.StatefulSet { return &o.StatefulSets }),
-	newKind("apps", "daemonsets", func(c kubernetes.Interface) typedClient[*appsv1.DaemonSetList] { return c.AppsV1().DaemonSets("") },
-		func(o *cluster.Objects) *[]*appsv1.DaemonSet { return &o.DaemonSets }),
-	newKind("batch", "jobs", func(c kubernetes.Interface) typedClient[*batchv1.JobList] { return c.BatchV1().Jobs("") },
-		func(o *cluster.Objects) *[]*batchv1.Job { return &o.Jobs }),
-	newKind("batch", "cronjobs", func(c kubernetes.Interface) typedClient[*batchv1.CronJobList] { return c.BatchV1().CronJobs("") },
-		func(o *cluster.Objects) *[]*batchv1.CronJob { return &o.CronJobs }),
-	newKind("scheduling.k8s.io", "priorityclasses", func(c kubernetes.Interface) typedClient[*schedulingv1.PriorityClassList] {
-		return c.SchedulingV1().PriorityClasses()
-	},
-		func(o *cluster.Objects) *[]*schedulingv1.PriorityClass { return &o.PriorityClasses }),
-	newKind("", "persistentvolumes", func(c kubernetes.Interface) typedClient[*corev1.PersistentVolumeList] {
-		return c.CoreV1().PersistentVolumes()
-	},
-		func(o *cluster.Objects) *[]*corev1.PersistentVolume { return &o.PersistentVolumes }),
-	newKind("storage.k8s.io", "storageclasses", func(c kubernetes.Interface) typedClient[*storagev1.StorageClassList] {
-		return c.StorageV1().StorageClasses()
-	},
-		func(o *cluster.Objects) *[]*storagev1.StorageClass { return &o.StorageClasses }),
-	newKind("storage.k8s.io", "csinodes", func(c kubernetes.Interface) typedClient[*storagev1.CSINodeList] { return c.StorageV1().CSINodes() },
-		func(o *cluster.Objects) *[]*storagev1.CSINode { return &o.CSINodes }),
-	newKind("storage.k8s.io", "csidrivers", func(c kubernetes.Interface) typedClient[*storagev1.CSIDriverList] { return c.StorageV1().CSIDrivers() },
-		func(o *cluster.Objects) *[]*storagev1.CSIDriver { return &o.CSIDrivers }),
-	newKind("storage.k8s.io", "volumeattachments", func(c kubernetes.Interface) typedClient[*storagev1.VolumeAttachmentList] {
-		return c.StorageV1().VolumeAttachments()
-	},
-		func(o *cluster.Objects) *[]*storagev1.VolumeAttachment { return &o.VolumeAttachments }),
-	newKind("storage.k8s.io", "csistoragecapacities", func(c kubernetes.Interface) typedClient[*storagev1.CSIStorageCapacityList] {
-		return c.StorageV1().CSIStorageCapacities("")
-	},
-		func(o *cluster.Objects) *[]*storagev1.CSIStorageCapacity { return &o.CSIStorageCapacities }),
-}
-
-// Resource is a watched kind, by API group and resource name.
-type Resource struct{ Group, Resource string }
-
-// Resources lists the resources that the account must be allowed to get, list and watch.
-func Resources() []Resource {
-	out := make([]Resource, len(kinds))
-	for i, k := range kinds {
-		out[i] = Resource{k.group, k.resource}
-	}
-	return out
+	newKind[corev1.Node]("nodes", func(c client) typedClient[*corev1.NodeList] { return c.CoreV1().Nodes() }),
+	newKind[corev1.Pod]("pods", func(c client) typedClient[*corev1.PodList] { return c.CoreV1().Pods("") }),
+	newKind[corev1.Namespace]("namespaces",
+		func(c client) typedClient[*corev1.NamespaceList] { return c.CoreV1().Namespaces() }),
+	newKind[corev1.Service]("services",
+		func(c client) typedClient[*corev1.ServiceList] { return c.CoreV1().Services("") }),
+	newKind[corev1.ReplicationController]("replicationcontrollers",
+		func(c client) typedClient[*corev1.ReplicationControllerList] {
+			return c.CoreV1().ReplicationControllers("")
+		}),
+	newKind[corev1.PersistentVolumeClaim]("persistentvolumeclaims",
+		func(c client) typedClient[*corev1.PersistentVolumeClaimList] {
+			return c.CoreV1().PersistentVolumeClaims("")
+		}),
+	newKind[policyv1.PodDisruptionBudget]("poddisruptionbudgets",
+		func(c client) typedClient[*policyv1.PodDisruptionBudgetList] {
+			return c.PolicyV1().PodDisruptionBudgets("")
+		}),
+	newKind[appsv1.ReplicaSet]("replicasets",
+		func(c client) typedClient[*appsv1.ReplicaSetList] { return c.AppsV1().ReplicaSets("") }),
+	newKind[appsv1.Deployment]("deployments",
+		func(c client) typedClient[*appsv1.DeploymentList] { return c.AppsV1().Deployments("") }),
+	newKind[appsv1.StatefulSet]("statefulsets",
+		func(c client) typedClient[*appsv1.StatefulSetList] { return c.AppsV1().StatefulSets("") }),
+	newKind[appsv1.DaemonSet]("daemonsets",
+		func(c client) typedClient[*appsv1.DaemonSetList] { return c.AppsV1().DaemonSets("") }),
+	newKind[batchv1.Job]("jobs", func(c client) typedClient[*batchv1.JobList] { return c.BatchV1().Jobs("") }),
+	newKind[batchv1.CronJob]("cronjobs",
+		func(c client) typedClient[*batchv1.CronJobList] { return c.BatchV1().CronJobs("") }),
+	newKind[schedulingv1.PriorityClass]("priorityclasses",
+		func(c client) typedClient[*schedulingv1.PriorityClassList] { return c.SchedulingV1().PriorityClasses() }),
+	newKind[corev1.PersistentVolume]("persistentvolumes",
+		func(c client) typedClient[*corev1.PersistentVolumeList] { return c.CoreV1().PersistentVolumes() }),
+	newKind[storagev1.StorageClass]("storageclasses",
+		func(c client) typedClient[*storagev1.StorageClassList] { return c.StorageV1().StorageClasses() }),
+	newKind[storagev1.CSINode]("csinodes",
+		func(c client) typedClient[*storagev1.CSINodeList] { return c.StorageV1().CSINodes() }),
+	newKind[storagev1.CSIDriver]("csidrivers",
+		func(c client) typedClient[*storagev1.CSIDriverList] { return c.StorageV1().CSIDrivers() }),
+	newKind[storagev1.VolumeAttachment]("volumeattachments",
+		func(c client) typedClient[*storagev1.VolumeAttachmentList] { return c.StorageV1().VolumeAttachments() }),
+	newKind[storagev1.CSIStorageCapacity]("csistoragecapacities",
+		func(c client) typedClient[*storagev1.CSIStorageCapacityList] {
+			return c.StorageV1().CSIStorageCapacities("")
+		}),
 }

@@ -1,6 +1,9 @@
 package observe
 
 import (
+	"slices"
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -28,32 +31,20 @@ func (o *Observer) ReplacingOwnerUID(p *corev1.Pod) string {
 	return string(c.UID)
 }
 
-// WorkloadUID returns the UID of a workload as last seen, or "" if it was not seen.
+// WorkloadUID returns the UID of a workload or pod as last seen, or "" if there is no such object.
 func (o *Observer) WorkloadUID(kind, namespace, name string) types.UID {
-	apps, core, batch := o.factory.Apps().V1(), o.factory.Core().V1(), o.factory.Batch().V1()
-	var found metav1.Object
-	var err error
-	switch kind {
-	case "Deployment":
-		found, err = apps.Deployments().Lister().Deployments(namespace).Get(name)
-	case "ReplicaSet":
-		found, err = apps.ReplicaSets().Lister().ReplicaSets(namespace).Get(name)
-	case "StatefulSet":
-		found, err = apps.StatefulSets().Lister().StatefulSets(namespace).Get(name)
-	case "ReplicationController":
-		found, err = core.ReplicationControllers().Lister().ReplicationControllers(namespace).Get(name)
-	case "Job":
-		found, err = batch.Jobs().Lister().Jobs(namespace).Get(name)
-	case "Pod":
-		found, err = core.Pods().Lister().Pods(namespace).Get(name)
-	default:
-		return ""
+	for _, w := range o.watched {
+		if slices.Contains(workloadKinds, kind) && w.resource == strings.ToLower(kind)+"s" {
+			x, _, _ := w.informer.GetStore().GetByKey(namespace + "/" + name) // never fails
+			if found, ok := x.(metav1.Object); ok {
+				return found.GetUID()
+			}
+		}
 	}
-	if err != nil {
-		return ""
-	}
-	return found.GetUID()
+	return ""
 }
+
+var workloadKinds = []string{"Deployment", "ReplicaSet", "StatefulSet", "ReplicationController", "Job", "Pod"}
 
 // PodPlace returns the node of a pod ("namespace/name"). It returns false if the pod does not
 // exist, has ended, or is not bound.
@@ -68,27 +59,18 @@ func (o *Observer) PodPlace(pod string) (window.PodPlace, bool) {
 
 // Pods returns the pods of a namespace as last seen. They are read-only.
 func (o *Observer) Pods(namespace string) []*corev1.Pod {
-	pods, err := o.factory.Core().V1().Pods().Lister().Pods(namespace).List(labels.Everything())
-	if err != nil {
-		return nil // the lister reads memory and cannot fail
-	}
+	pods, _ := o.factory.Core().V1().Pods().Lister().Pods(namespace).List(labels.Everything()) // never fails
 	return pods
 }
 
-// Node returns a node as last seen, or nil. It is read-only.
+// Node returns a node as last seen, or nil if there is no such node. It is read-only.
 func (o *Observer) Node(name string) *corev1.Node {
-	n, err := o.factory.Core().V1().Nodes().Lister().Get(name)
-	if err != nil {
-		return nil
-	}
+	n, _ := o.factory.Core().V1().Nodes().Lister().Get(name) // nil with any error
 	return n
 }
 
 // Nodes returns all nodes as last seen. They are read-only.
 func (o *Observer) Nodes() []*corev1.Node {
-	nodes, err := o.factory.Core().V1().Nodes().Lister().List(labels.Everything())
-	if err != nil {
-		return nil // the lister reads memory and cannot fail
-	}
+	nodes, _ := o.factory.Core().V1().Nodes().Lister().List(labels.Everything()) // never fails
 	return nodes
 }

@@ -15,7 +15,7 @@ func (o *Observer) Objects() *cluster.Objects {
 	out := &cluster.Objects{TakenAt: o.clock.Now().UTC(), Usage: usage}
 	for _, w := range o.watched {
 		for _, x := range w.informer.GetStore().List() {
-			w.add(out, x)
+			out.Add(x)
 		}
 	}
 	o.mu.Lock()

@@ -40,7 +40,7 @@ func TestJSONFollowsTheSchema(t *testing.T) {
 		valid(name, planSchema, b.Bytes())
 		r := liveRun()
 		r.Plan = p
-		if err := report.RunLine(&run1, r); err != nil {
+		if err := report.Run(&run1, report.JSON, r); err != nil {
 			t.Fatal(err)
 		}
 		valid(name+" run", runSchema, run1.Bytes())

@@ -53,7 +53,7 @@ func TestNothingToDo(t *testing.T) {
 	p := nothingToDo()
 	p.Inputs = append(p.Inputs, plan.Input{Source: plan.PlannerStateSource, Problems: []string{"not known"}})
 	if got := firstLine(t, p, report.Options{Evicts: true}); !strings.HasSuffix(got,
-		"; with this configuration `evenkeel run` evicts only if it can read the planner state, which this command could not.") {
+		", and it could not read the planner state; with this configuration `evenkeel run` evicts if it can read the state.") {
 		t.Errorf("with unknown planner state: %s", got)
 	}
 	if got := firstLine(t, p); !strings.HasSuffix(got, "; dry run: nothing is evicted.") {

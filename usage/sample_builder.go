@@ -30,8 +30,8 @@ type PodValue struct {
 	At     time.Time
 }
 
-// SampleBuilder builds a sample from the values of a source. It leaves out implausible values
-// and records a problem for each. It builds one sample only.
+// SampleBuilder builds a sample from the values of a source. It omits implausible values and
+// records a problem for each. Each SampleBuilder builds one sample.
 type SampleBuilder struct {
 	index     *nodeIndex
 	nodes     []Node
@@ -55,8 +55,8 @@ func NewSampleBuilder(nodes []Node, now time.Time, maxAge time.Duration) *Sample
 	return g
 }
 
-// AddNodes adds the values of one resource of nodes. A node that is named twice is left out.
-// Each value that is left out is a problem, and so is a node without a value.
+// AddNodes adds the values of one resource of nodes. AddNodes omits a node with two values. Each
+// omitted value, and each node without a value, becomes a problem.
 func (g *SampleBuilder) AddNodes(resource string, unit Unit, values []Value) {
 	if len(values) == 0 {
 		g.AddProblem(Empty, resource+NoValues)
@@ -122,9 +122,9 @@ func (g *SampleBuilder) DeriveMemoryAvailable() {
 	}
 }
 
-// AddPods adds the values of one resource of pods: cpu in cores, or memory in bytes. A pod that
-// is named twice is left out. Pods that the cluster does not know are accepted, because pods
-// come and go.
+// AddPods adds the values of one resource of pods: cpu in cores, or memory in bytes. AddPods omits
+// a pod with two values. It accepts pods that the cluster does not know, because pods can start at
+// any time.
 func (g *SampleBuilder) AddPods(resource string, unit Unit, values []PodValue) {
 	if len(values) == 0 {
 		g.AddProblem(Empty, resource+" of pods"+NoValues)
@@ -241,7 +241,8 @@ func (g *SampleBuilder) rejectPercentages(resource string, values []Value) bool 
 	return false
 }
 
-// checkAge says why a measurement time cannot be used. An empty kind means that it can.
+// checkAge returns the reason why a measurement time is unusable. An empty kind means that the time
+// is usable.
 func (g *SampleBuilder) checkAge(at time.Time) (ProblemKind, string) {
 	switch age := g.now.Sub(at); {
 	case age > g.maxAge:

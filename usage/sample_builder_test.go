@@ -114,8 +114,8 @@ func TestWorkingSetsTellWhatIsAvailable(t *testing.T) {
 	}
 }
 
-// TestReadingsAreAsOldAsTheirOldestPart checks that old memory does not count as new because
-// cpu is new.
+// TestReadingsAreAsOldAsTheirOldestPart checks that an old memory value does not count as new if
+// the cpu value is new.
 func TestReadingsAreAsOldAsTheirOldestPart(t *testing.T) {
 	g := NewSampleBuilder(threeNodes(), noon, time.Minute)
 	g.AddNodes("cpu", Share, []Value{{"n1", 0, noon.Add(-2 * time.Second)}})

@@ -1,26 +1,23 @@
-// Package annotation reads the requests that people state in annotations and labels: on a pod,
-// its owners, its namespace, and on nodes.
+// Package annotation reads the requests that users write in annotations and labels on pods, their
+// owners, their namespaces, and nodes.
 //
-// It decides what a value means and which of several requests is the strictest. An unreadable
-// value or an unknown evenkeel.io key is a Problem. If such a request could protect a pod, the
-// pod is protected. The package never decides whether a pod moves: the guards, the planner and
-// the strategies do that.
+// The package defines what a value means and which of several requests is the strictest. An
+// unreadable value or an unknown evenkeel.io key is a Problem. A pod stays protected by a
+// protection request that cannot be read. Whether a pod moves is decided elsewhere: by the guards,
+// the planner and the strategies.
 package annotation
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
-	"strings"
+	"reflect"
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/internal/suggest"
 )
 
-// Source says on which object a request was found.
+// Source names the object that carries a request, and the request's key and value.
 type Source struct {
 	Object string // such as "Deployment shop/d", or "the pod"
 	Key    string
@@ -30,27 +27,21 @@ type Source struct {
 // String returns the key, the value as it was written, and the object.
 func (s Source) String() string { return fmt.Sprintf("%s: %q on %s", s.Key, s.Value, s.Object) }
 
-// Problem is a request that cannot be read, or a key that has no meaning on its object.
-type Problem struct {
-	Source
-	// Want describes the values that are accepted.
-	Want string
-	// Cause says what is wrong with the value. If it is empty, only Want is shown.
-	Cause string
-	// Misplaced means that the key is unknown or belongs on another kind of object. The value
-	// does not matter.
-	Misplaced bool
+// truncated returns the source with a value that is short enough for messages.
+func (s Source) truncated() Source {
+	s.Value = truncate(s.Value)
+	return s
 }
 
-// String says what is wrong and which values are accepted.
-func (p Problem) String() string {
-	switch {
-	case p.Misplaced:
-		return fmt.Sprintf("%s: %s", p.Source, p.Cause)
-	case p.Cause != "":
-		return fmt.Sprintf("%s cannot be read: %s", p.Source, p.Cause)
+// maxValueLength limits, in characters, how much of a value a message repeats. Annotations may
+// be 256 KiB long.
+const maxValueLength = 60
+
+func truncate(v string) string {
+	if r := []rune(v); len(r) > maxValueLength {
+		return string(r[:maxValueLength]) + "..."
 	}
-	return fmt.Sprintf("%s cannot be read (want %s)", p.Source, p.Want)
+	return v
 }
 
 // object is an API object that can carry requests.
@@ -59,8 +50,8 @@ type object struct {
 	meta metav1.Object
 }
 
-// values returns the values of a key: that of the annotation, and that of the label if it
-// differs.
+// values returns the values of a key: the value of the annotation, and the value of the label if
+// the two differ.
 func (o object) values(key string) []Source {
 	var out []Source
 	v, annotated := o.meta.GetAnnotations()[key]
@@ -73,46 +64,14 @@ func (o object) values(key string) []Source {
 	return out
 }
 
-// unknownKeys returns a problem for each evenkeel.io key that has no meaning on this object.
-func (o object) unknownKeys(here, elsewhere keySet) []Problem {
-	var out []Problem
-	for _, m := range [...]map[string]string{o.meta.GetAnnotations(), o.meta.GetLabels()} {
-		for key, v := range m {
-			if strings.HasPrefix(key, Prefix) && !here.contains(key) {
-				out = append(out, Problem{Source: Source{o.name, key, truncate(v)}, Want: "one of " + strings.Join(here.keys, ", "),
-					Cause: misplacedCause(key, here, elsewhere), Misplaced: true})
-			}
-		}
-	}
-	sortProblems(out)
-	return out
-}
-
-// misplacedCause says why a key has no meaning on this object.
-func misplacedCause(key string, here, elsewhere keySet) string {
-	if elsewhere.contains(key) {
-		return "it belongs on " + elsewhere.objects
-	}
-	// All keys share the prefix, so suggestions compare only the rest.
-	var known []string
-	for _, k := range here.keys {
-		known = append(known, strings.TrimPrefix(k, Prefix))
-	}
-	if near := suggest.Nearest(strings.TrimPrefix(key, Prefix), known); near != "" {
-		return "no such key (did you mean " + Prefix + near + "?)"
-	}
-	return "no such key on " + here.objects + " (want one of " + strings.Join(here.keys, ", ") + ")"
-}
-
 // requestObjects returns the objects whose requests apply to a pod: the pod, its owners, and
 // its namespace.
 func requestObjects(s *cluster.Snapshot, p *cluster.Pod) []object {
 	out := append(make([]object, 0, 4), object{"the pod", p.Object})
 	for i, o := range p.Owners {
-		if isDeploymentCopy(p.Owners[i:]) {
-			continue
+		if !isReplicaSetOfDeployment(p.Owners[i:]) {
+			out = append(out, object{ownerName(o), o})
 		}
-		out = append(out, object{ownerName(o), o})
 	}
 	if ns := s.Namespace(p.Object.Namespace); ns != nil {
 		out = append(out, object{"namespace " + ns.Name, ns})
@@ -120,26 +79,20 @@ func requestObjects(s *cluster.Snapshot, p *cluster.Pod) []object {
 	return out
 }
 
-// isDeploymentCopy reports whether the first owner is a ReplicaSet of a Deployment. The
-// deployment controller copies annotations to the ReplicaSet but never removes them there, so a
-// withdrawn request would remain.
-func isDeploymentCopy(owners []metav1.Object) bool {
+// ownerName returns kind, namespace and name of an owner. The kind is the name of the Go type,
+// because informers drop the kind from the object.
+func ownerName(o metav1.Object) string {
+	return fmt.Sprintf("%s %s/%s", reflect.TypeOf(o).Elem().Name(), o.GetNamespace(), o.GetName())
+}
+
+// isReplicaSetOfDeployment reports whether the first owner is a ReplicaSet and the second a
+// Deployment. The deployment controller copies annotations to the ReplicaSet but never removes
+// them there, so the ReplicaSet may still carry requests that the user has withdrawn.
+func isReplicaSetOfDeployment(owners []metav1.Object) bool {
 	if len(owners) < 2 {
 		return false
 	}
-	_, copied := owners[0].(*appsv1.ReplicaSet)
-	_, original := owners[1].(*appsv1.Deployment)
-	return copied && original
-}
-
-func sortProblems(list []Problem) {
-	slices.SortFunc(list, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.Object, b.Object), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Value, b.Value))
-	})
-}
-
-// truncated returns the source with its value truncated.
-func truncated(src Source) Source {
-	src.Value = truncate(src.Value)
-	return src
+	_, isReplicaSet := owners[0].(*appsv1.ReplicaSet)
+	_, isDeployment := owners[1].(*appsv1.Deployment)
+	return isReplicaSet && isDeployment
 }

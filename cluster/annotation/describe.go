@@ -7,25 +7,16 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// DescribePod lists every request that applies to a pod, as text: those on the pod, its owners,
-// its namespace and its node. Unreadable requests are listed as problems.
+// DescribePod lists, as text, the requests on a pod, its owners, its namespace and its node. It
+// lists unreadable requests as problems.
 func DescribePod(s *cluster.Snapshot, p *cluster.Pod, loc *time.Location) []string {
-	if loc == nil {
-		loc = time.UTC
-	}
 	var out []string
 	for i, o := range requestObjects(s, p) {
-		keys := podKeys.keys
 		if i == 0 {
-			keys = slices.Concat(podKeys.keys, foreignKeys)
+			out = o.describe(slices.Concat(podKeys.keys, foreignKeys), podProblems(o, loc))
+		} else {
+			out = append(out, o.describe(podKeys.keys, objectProblems(o, loc))...)
 		}
-		problems := objectProblems(o, loc)
-		if i == 0 {
-			var foreign Pod
-			foreign.readForeignKeys(o)
-			problems = append(problems, foreign.Problems...)
-		}
-		out = append(out, o.describe(keys, problems)...)
 	}
 	if p.Node != cluster.NoNode {
 		out = append(out, DescribeNode(&s.Nodes[p.Node])...)
@@ -33,7 +24,7 @@ func DescribePod(s *cluster.Snapshot, p *cluster.Pod, loc *time.Location) []stri
 	return out
 }
 
-// DescribeNode lists every request on a node, as text.
+// DescribeNode lists the requests on a node as text.
 func DescribeNode(n *cluster.Node) []string {
 	return object{"node " + n.Name, n.Object}.describe(nodeKeys.keys, OfNode(n).Problems)
 }
@@ -42,7 +33,7 @@ func (o object) describe(keys []string, problems []Problem) []string {
 	var out []string
 	for _, key := range keys {
 		for _, src := range o.values(key) {
-			src = truncated(src)
+			src = src.truncated()
 			if !slices.ContainsFunc(problems, func(p Problem) bool { return p.Source == src }) {
 				out = append(out, src.String())
 			}

@@ -10,10 +10,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Fingerprint returns everything in a pod's metadata that decisions depend on: all labels, the
-// annotations that are requests, and the UID of its controller. Two pods with equal
-// fingerprints have the same requests, match the same budgets and are replaced by the same
-// controller.
+// Fingerprint returns the parts of a pod's metadata that decisions depend on: all labels, the
+// annotations with requests, and the UID of its controller. Two pods with equal fingerprints
+// have the same requests, the same PodDisruptionBudgets and the same controller.
 func Fingerprint(p *corev1.Pod) string {
 	var b strings.Builder
 	for _, key := range slices.Sorted(maps.Keys(p.Labels)) {

@@ -56,8 +56,8 @@ func FuzzAnnotations(f *testing.F) {
 			return // the second would replace the first
 		}
 		s, p := shopSnapshot(t, one, two)
-		base, both := readRequests(t, one), OfPod(s, p, time.UTC)
-		if again := OfPod(s, p, time.UTC); !reflect.DeepEqual(both, again) {
+		base, both := readRequests(t, one), NewCache().OfPod(s, p, time.UTC)
+		if again := NewCache().OfPod(s, p, time.UTC); !reflect.DeepEqual(both, again) {
 			t.Fatalf("read twice: %+v, %+v", both, again)
 		}
 		age := time.Duration(seconds) * time.Second
@@ -106,7 +106,7 @@ func checkMeaning(t *testing.T, r Pod, q request) {
 // of the snapshot. The problems must be sorted and unique.
 func checkProblems(t *testing.T, s *cluster.Snapshot, r Pod) {
 	t.Helper()
-	all := Problems(s, time.UTC)
+	all := NewCache().Problems(s, time.UTC)
 	for _, p := range r.Problems {
 		if !slices.ContainsFunc(all, func(q Problem) bool { return q.Key == p.Key && q.Value == p.Value && q.Want == p.Want }) {
 			t.Fatalf("the problem %s is missing in %v", p, all)

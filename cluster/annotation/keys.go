@@ -24,8 +24,8 @@ const (
 	DrainFirst   = Prefix + "drain-first"    // on a node: true | false
 )
 
-// Keys of the descheduler, Cluster Autoscaler and Karpenter. They count on the objects on which
-// those programs read them.
+// Keys of the descheduler, Cluster Autoscaler and Karpenter. Evenkeel reads them on the objects
+// on which those programs read them.
 const (
 	deschedulerPrefix             = "descheduler.alpha.kubernetes.io/"
 	DeschedulerEvict              = deschedulerPrefix + "evict"
@@ -40,8 +40,8 @@ const (
 type keySet struct {
 	objects string
 	keys    []string
-	// reserved are the keys of the hints that Evenkeel writes. They are valid, but they are not
-	// requests and are not suggested to people.
+	// reserved lists the keys of the hints that Evenkeel writes. They are valid, but messages do
+	// not suggest them to users.
 	reserved []string
 }
 
@@ -54,41 +54,28 @@ func (p keySet) contains(key string) bool {
 	return slices.Contains(p.keys, key) || slices.Contains(p.reserved, key)
 }
 
-// hasKnownKey reports whether an object has a key with the prefix of Evenkeel or of a program
-// whose keys are honoured.
+// hasKnownKey reports whether an object has a key of Evenkeel or of another program whose keys
+// Evenkeel reads.
 func hasKnownKey(o metav1.Object) bool {
 	return anyKnownPrefix(o.GetAnnotations()) || anyKnownPrefix(o.GetLabels())
 }
 
 func anyKnownPrefix(m map[string]string) bool {
 	for key := range m {
-		if key == "" {
-			continue
-		}
-		prefix := ""
-		switch key[0] { // each prefix starts with a different letter
-		case Prefix[0]:
-			prefix = Prefix
-		case deschedulerPrefix[0]:
-			prefix = deschedulerPrefix
-		case 'c':
-			prefix = "cluster-autoscaler.kubernetes.io/"
-		case 'k':
-			prefix = "karpenter.sh/"
-		default:
-			continue
-		}
-		if strings.HasPrefix(key, prefix) {
-			return true
+		for _, prefix := range knownPrefixes {
+			if strings.HasPrefix(key, prefix) {
+				return true
+			}
 		}
 	}
 	return false
 }
 
-// foreignKeys are the keys of other programs that are read on pods.
+var knownPrefixes = [...]string{Prefix, deschedulerPrefix, "cluster-autoscaler.kubernetes.io/", "karpenter.sh/"}
+
+// foreignKeys lists the keys of other programs that decisions about pods depend on.
 var foreignKeys = []string{DeschedulerEvict, DeschedulerPreferNoEviction, DeschedulerEvictionInProgress, SafeToEvict,
-	KarpenterNoDisrupt, KarpenterNoEvict,
-	corev1.PodDeletionCost, jobIndexFailures}
+	KarpenterNoDisrupt, KarpenterNoEvict, corev1.PodDeletionCost, jobIndexFailures}
 
 // jobIndexFailures is the annotation in which the Job controller counts the failures of an
 // index.

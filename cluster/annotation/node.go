@@ -9,9 +9,10 @@ import (
 
 // Node holds the requests on one node.
 type Node struct {
-	// Exclude lists requests to treat the node as out of scope: its pods stay.
+	// Exclude lists the requests to keep the planner away from the node and its pods.
 	Exclude []Source
-	// DrainFirst asks to move the pods of this node before other pods that would help equally.
+	// DrainFirst makes the planner move the pods of this node before other pods that would help
+	// equally.
 	DrainFirst bool
 	Problems   []Problem
 }
@@ -25,23 +26,20 @@ func OfNode(n *cluster.Node) Node {
 	}
 	o := object{"node " + n.Name, n.Object}
 	r.Problems = slices.DeleteFunc(o.unknownKeys(nodeKeys, podKeys), func(p Problem) bool { return hints.IsOwnKey(p.Key) })
-	for _, src := range o.values(Exclude) {
-		switch src.Value {
-		case "false":
-		case "true":
-			r.Exclude = append(r.Exclude, src)
-		default:
-			r.Exclude = append(r.Exclude, truncated(src))
-			r.Problems = append(r.Problems, Problem{Source: truncated(src), Want: wantBool})
-		}
-	}
-	for _, src := range o.values(DrainFirst) {
-		switch src.Value {
-		case "false":
-		case "true":
-			r.DrainFirst = true
-		default:
-			r.Problems = append(r.Problems, Problem{Source: truncated(src), Want: wantBool})
+	for _, key := range nodeKeys.keys {
+		for _, src := range o.values(key) {
+			switch {
+			case src.Value == "false":
+				continue
+			case src.Value != "true":
+				src = src.truncated()
+				r.Problems = append(r.Problems, newProblem(src, wantBool))
+			case key == DrainFirst:
+				r.DrainFirst = true
+			}
+			if key == Exclude {
+				r.Exclude = append(r.Exclude, src)
+			}
 		}
 	}
 	return r

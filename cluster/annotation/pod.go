@@ -1,6 +1,7 @@
 package annotation
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -12,34 +13,34 @@ import (
 // Protection is a request not to disrupt a pod.
 type Protection struct {
 	Source
-	// For is how long the protection lasts, counted from the pod's start. 0 means always.
+	// For limits the protection to a time from the pod's start. 0 means no limit.
 	For time.Duration
 }
 
 // Window is a request to evict a pod only while a window is open.
 type Window struct {
 	Source
-	// Windows is open while at least one of its windows is open.
+	// Windows permits evictions while at least one of its allow windows is open.
 	Windows cron.Windows
 }
 
-// Pod holds the requests that apply to one pod. Requests of several objects add up: the
-// strictest decides.
+// Pod holds the requests that apply to one pod. If several objects carry requests, the strictest
+// request applies.
 type Pod struct {
 	// NeverEvict lists requests to keep the pod in place.
 	NeverEvict []Source
-	// Protections lists requests to keep the pod in place for a time or always.
+	// Protections lists requests to keep the pod in place, some of them for a limited time.
 	Protections []Protection
 	// Windows must all be open before the pod may be evicted.
 	Windows []Window
-	// PreferEviction moves the pod ahead of other pods that would help.
+	// PreferEviction makes the planner choose the pod before other pods that would help equally.
 	PreferEviction bool
-	// PreferNoEviction moves the pod behind all others, or keeps it in place, as the
-	// configuration says.
+	// PreferNoEviction lists requests to choose the pod last, or to keep it in place. The
+	// configuration defines which of the two applies.
 	PreferNoEviction []Source
-	// EvictionInProgress says that another program is evicting the pod.
+	// EvictionInProgress lists annotations of another program that is evicting the pod.
 	EvictionInProgress []Source
-	// Problems are unreadable requests that may have been meant to protect the pod.
+	// Problems lists unreadable requests, which may have been meant to protect the pod.
 	Problems []Problem
 }
 
@@ -50,6 +51,13 @@ const (
 	wantWindow     = "cron fields, a duration and optionally a time zone, such as \"0 22 * * 1-5 6h Europe/Berlin\"; separate several windows with ;"
 )
 
+// readRequests adds the requests on one object.
+func (r *Pod) readRequests(o object, loc *time.Location) {
+	r.readEvict(o)
+	r.readProtection(o, DoNotDisrupt)
+	r.readWindows(o, cmp.Or(loc, time.UTC))
+}
+
 func (r *Pod) readEvict(o object) {
 	for _, src := range o.values(Evict) {
 		switch src.Value {
@@ -58,26 +66,23 @@ func (r *Pod) readEvict(o object) {
 		case "prefer":
 			r.PreferEviction = true
 		default:
-			r.addProblem(src, wantEvict)
+			r.Problems = append(r.Problems, newProblem(src, wantEvict))
 		}
 	}
 }
 
 func (r *Pod) readProtection(o object, key string) {
 	for _, src := range o.values(key) {
-		if src.Value == "false" {
-			continue
-		}
-		if src.Value == "true" {
-			r.Protections = append(r.Protections, Protection{Source: src})
-			continue
-		}
 		d, err := time.ParseDuration(src.Value)
-		if err != nil || d <= 0 {
-			r.Problems = append(r.Problems, Problem{Source: truncated(src), Want: wantProtection, Cause: protectionCause(src.Value)})
-			continue
+		switch {
+		case src.Value == "false":
+		case src.Value == "true":
+			r.Protections = append(r.Protections, Protection{Source: src})
+		case err != nil || d <= 0:
+			r.Problems = append(r.Problems, Problem{Source: src.truncated(), Want: wantProtection, Cause: protectionCause(src.Value)})
+		default:
+			r.Protections = append(r.Protections, Protection{src.truncated(), d})
 		}
-		r.Protections = append(r.Protections, Protection{truncated(src), d})
 	}
 }
 
@@ -104,45 +109,41 @@ func (r *Pod) readWindows(o object, loc *time.Location) {
 	for _, src := range o.values(AllowWindow) {
 		w, err := parseWindows(src.Value, loc)
 		if err != nil {
-			r.Problems = append(r.Problems, Problem{Source: truncated(src), Want: wantWindow, Cause: err.Error()})
+			r.Problems = append(r.Problems, Problem{Source: src.truncated(), Want: wantWindow, Cause: err.Error()})
 			continue
 		}
-		r.Windows = append(r.Windows, Window{truncated(src), w})
+		r.Windows = append(r.Windows, Window{src.truncated(), w})
 	}
 }
 
-// readForeignKeys reads the keys of other programs on a pod. The descheduler's "evict"
-// annotation bypasses the descheduler's own protections. Here it only makes the pod preferred.
+// readForeignKeys reads the keys of other programs on a pod. For the descheduler, its "evict"
+// annotation overrides protections. For Evenkeel, the annotation only expresses a preference.
 func (r *Pod) readForeignKeys(o object) {
 	if len(o.values(DeschedulerEvict)) > 0 {
 		r.PreferEviction = true
 	}
 	for _, src := range o.values(DeschedulerPreferNoEviction) {
-		r.PreferNoEviction = append(r.PreferNoEviction, truncated(src))
+		r.PreferNoEviction = append(r.PreferNoEviction, src.truncated())
 	}
 	for _, src := range o.values(DeschedulerEvictionInProgress) {
-		r.EvictionInProgress = append(r.EvictionInProgress, truncated(src))
+		r.EvictionInProgress = append(r.EvictionInProgress, src.truncated())
 	}
 	r.readBoolean(o, SafeToEvict, "false", "true")
 	r.readProtection(o, KarpenterNoDisrupt)
 	r.readBoolean(o, KarpenterNoEvict, "true", "false")
 }
 
-// readBoolean reads a key with two values: one protects the pod, the other does not.
-func (r *Pod) readBoolean(o object, key, holds, frees string) {
+// readBoolean reads a key with two values: one value protects the pod, the other does not.
+func (r *Pod) readBoolean(o object, key, protecting, releasing string) {
 	for _, src := range o.values(key) {
 		switch src.Value {
-		case frees:
-		case holds:
+		case releasing:
+		case protecting:
 			r.Protections = append(r.Protections, Protection{Source: src})
 		default:
-			r.addProblem(src, wantBool)
+			r.Problems = append(r.Problems, newProblem(src, wantBool))
 		}
 	}
-}
-
-func (r *Pod) addProblem(src Source, want string) {
-	r.Problems = append(r.Problems, Problem{Source: truncated(src), Want: want})
 }
 
 // maxWindows limits how many windows one annotation can list.

@@ -11,13 +11,13 @@ import (
 
 // Workload holds the requests about how a workload's pods are spread.
 type Workload struct {
-	// SpreadBy is a topology key, or "" if there is no request. The pod's request wins over its
-	// owners', and theirs over the namespace's, because no key is stricter than another.
+	// SpreadBy is a topology key, or "" if there is no request. A request on the pod takes
+	// precedence over one on its owners, which takes precedence over one on the namespace.
 	SpreadBy string
 	// MaxSkew is the smallest requested skew, or 0 if there is no request.
 	MaxSkew int
 	// ZoneSLO is the worst failure category that is allowed: 3, 4, or 0 if there is no request.
-	// The highest request is the strictest and wins.
+	// If there are several requests, the highest category applies.
 	ZoneSLO  int
 	Problems []Problem
 }
@@ -40,7 +40,7 @@ func OfWorkload(s *cluster.Snapshot, p *cluster.Pod) Workload {
 func (r *Workload) readObject(o object) {
 	for _, src := range o.values(SpreadBy) {
 		if len(validation.IsQualifiedName(src.Value)) > 0 {
-			r.addProblem(src, wantSpreadBy)
+			r.Problems = append(r.Problems, newProblem(src, wantSpreadBy))
 		} else if r.SpreadBy == "" {
 			r.SpreadBy = src.Value
 		}
@@ -48,7 +48,7 @@ func (r *Workload) readObject(o object) {
 	for _, src := range o.values(MaxSkew) {
 		n, err := strconv.Atoi(src.Value)
 		if err != nil || n < 1 || strings.HasPrefix(src.Value, "+") {
-			r.addProblem(src, wantMaxSkew)
+			r.Problems = append(r.Problems, newProblem(src, wantMaxSkew))
 		} else if r.MaxSkew == 0 || n < r.MaxSkew {
 			r.MaxSkew = n
 		}
@@ -57,11 +57,7 @@ func (r *Workload) readObject(o object) {
 		if src.Value == "3" || src.Value == "4" {
 			r.ZoneSLO = max(r.ZoneSLO, int(src.Value[0]-'0'))
 		} else {
-			r.addProblem(src, wantZoneSLO)
+			r.Problems = append(r.Problems, newProblem(src, wantZoneSLO))
 		}
 	}
-}
-
-func (r *Workload) addProblem(src Source, want string) {
-	r.Problems = append(r.Problems, Problem{Source: truncated(src), Want: want})
 }

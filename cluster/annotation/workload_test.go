@@ -113,7 +113,7 @@ func TestProblems(t *testing.T) {
 	setKey(s.Objects.Nodes[0], DrainFirst, "x", false)
 	s, _ = snapshot(t, s.Objects)
 	var got []string
-	for _, p := range Problems(s, nil) {
+	for _, p := range NewCache().Problems(s, nil) {
 		got = append(got, p.Object+" "+p.Key)
 	}
 	want := []string{

@@ -14,11 +14,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/yaml"
-
-	"github.com/evenkeel-project/evenkeel/observe"
 )
 
 // syncTimeouts are the timeouts for reading the cluster, tried one after another until the message is as expected.
@@ -157,35 +154,28 @@ var exampleObjects = sync.OnceValue(func() map[string]any {
 		byKind[kind] = append(byKind[kind], o)
 	}
 	lists := map[string]any{}
-	for _, r := range observe.Resources() {
-		version, path := "v1", "/api/v1/"+r.Resource
-		if r.Group != "" {
-			version, path = r.Group+"/v1", "/apis/"+r.Group+"/v1/"+r.Resource
+	for _, gv := range scheme.Scheme.PrioritizedVersionsAllGroups() {
+		for listKind := range scheme.Scheme.KnownTypes(gv) {
+			kind, isList := strings.CutSuffix(listKind, "List")
+			if !isList || gv.Version != "v1" {
+				continue
+			}
+			path := "/api/v1/"
+			if gv.Group != "" {
+				path = "/apis/" + gv.String() + "/"
+			}
+			resource, _ := meta.UnsafeGuessKindToResource(gv.WithKind(kind))
+			lists[path+resource.Resource] = apiList(gv.String(), kind, byKind[kind])
 		}
-		lists[path] = apiList(version, r.Resource, byKind[kindOfResource(version, r.Resource)])
 	}
 	return lists
 })
 
-func apiList(version, resource string, items []map[string]any) map[string]any {
+func apiList(version, kind string, items []map[string]any) map[string]any {
 	if items == nil {
 		items = []map[string]any{}
 	}
-	return map[string]any{"apiVersion": version, "kind": kindOfResource(version, resource) + "List", "metadata": map[string]any{"resourceVersion": "1"}, "items": items}
-}
-
-// kindOfResource returns the kind of a resource from the scheme of client-go.
-func kindOfResource(version, resource string) string {
-	gv, err := schema.ParseGroupVersion(version)
-	if err != nil {
-		return ""
-	}
-	for kind := range scheme.Scheme.KnownTypes(gv) {
-		if plural, _ := meta.UnsafeGuessKindToResource(gv.WithKind(kind)); plural.Resource == resource {
-			return kind
-		}
-	}
-	return ""
+	return map[string]any{"apiVersion": version, "kind": kind + "List", "metadata": map[string]any{"resourceVersion": "1"}, "items": items}
 }
 
 func writeJSON(w http.ResponseWriter, code int, x any) {

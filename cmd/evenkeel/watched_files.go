@@ -122,6 +122,6 @@ func (w *watchedFiles) newReloadingClient(g *globalFlags, m *metrics.Metrics, lo
 	if err != nil {
 		return nil, nil, err
 	}
-	current = credentials.New(first)
+	current = credentials.NewTransport(first)
 	return connect(current.Config())
 }

@@ -1,13 +1,12 @@
-// Package credentials connects to an API server with the current content of the kubeconfig,
-// the service account and the files they name. The content may change while the program runs.
+// Package credentials connects to an API server with the kubeconfig, the service account and the
+// files that they name. Their content may change while the program runs.
 //
-// It decides whether new content is valid, and it uses all of the new content or none. It
-// never changes the server's address, because another address may be another cluster.
+// The package checks new content and uses either all of it or none of it. It never changes the
+// server's address, because another address may be another cluster.
 //
-// client-go rereads tokens every minute and CA files every five minutes. It only logs a CA or
-// token that it cannot use. An invalid client certificate breaks new connections, and
-// client-go never rereads the kubeconfig itself. This package reads and checks everything
-// together.
+// client-go alone does not suffice. It rereads token and CA files, but only logs that a file is
+// invalid. An invalid client certificate breaks new connections. client-go never rereads the
+// kubeconfig itself.
 package credentials
 
 import (
@@ -24,21 +23,20 @@ import (
 type Source struct {
 	// Load returns the server's address and the credentials, as at program start.
 	Load func() (*rest.Config, error)
-	// Kubeconfigs are the paths that Load reads. The list is empty in a pod that uses its
-	// service account.
+	// Kubeconfigs lists the paths of the kubeconfig files that Load reads. The list is empty in a
+	// pod that uses its service account.
 	Kubeconfigs []string
 }
 
-// Credentials is a complete and valid set of credentials.
+// Credentials is a complete set of valid credentials.
 type Credentials struct {
-	serverURL    string
 	hasCA        bool // whether the set names certificate authorities
 	transport    http.RoundTripper
-	clientConfig *rest.Config
+	clientConfig *rest.Config // contains no credentials
 }
 
-// Read reads and checks the credentials. It returns the paths of the files that it read, also
-// with an error.
+// Read reads and checks the credentials. It returns the paths of the files that it read, even if
+// it also returns an error.
 func (s Source) Read() (*Credentials, []string, error) {
 	files := s.Kubeconfigs
 	conf, err := s.Load()
@@ -58,7 +56,7 @@ func (s Source) Read() (*Credentials, []string, error) {
 	if err != nil {
 		return nil, files, err
 	}
-	return &Credentials{serverURL: server.String(), hasCA: len(conf.CAData) > 0, transport: transport, clientConfig: &rest.Config{
+	return &Credentials{len(conf.CAData) > 0, transport, &rest.Config{
 		Host: server.String(), UserAgent: conf.UserAgent, QPS: conf.QPS, Burst: conf.Burst, Timeout: conf.Timeout,
 		ContentConfig: conf.ContentConfig,
 	}}, files, nil
@@ -70,26 +68,26 @@ type Transport struct {
 	current atomic.Pointer[Credentials]
 }
 
-// New returns a transport that uses s.
-func New(s *Credentials) *Transport {
-	c := &Transport{}
-	c.current.Store(s)
-	return c
+// NewTransport returns a transport that uses s.
+func NewTransport(s *Credentials) *Transport {
+	t := &Transport{}
+	t.current.Store(s)
+	return t
 }
 
-// Config returns a client configuration whose requests go through c.
-func (c *Transport) Config() *rest.Config {
-	conf := rest.CopyConfig(c.current.Load().clientConfig)
-	conf.Transport = c
+// Config returns a client configuration whose requests go through t.
+func (t *Transport) Config() *rest.Config {
+	conf := rest.CopyConfig(t.current.Load().clientConfig)
+	conf.Transport = t
 	return conf
 }
 
-// Check returns an error if s cannot replace the current set. If the service account's CA file
-// is unreadable, client-go trusts the system's authorities; Check rejects that.
-func (c *Transport) Check(s *Credentials) error {
-	now := c.current.Load()
+// Check returns an error if s cannot replace the current credentials. Without a certificate
+// authority, client-go would trust the system's authorities instead.
+func (t *Transport) Check(s *Credentials) error {
+	now := t.current.Load()
 	switch {
-	case s.serverURL != now.serverURL:
+	case s.clientConfig.Host != now.clientConfig.Host:
 		return errors.New("the server's address changed; restart to use the new address")
 	case now.hasCA && !s.hasCA:
 		return errors.New("the new credentials name no certificate authority; restart to continue without one")
@@ -97,19 +95,18 @@ func (c *Transport) Check(s *Credentials) error {
 	return nil
 }
 
-// Replace makes s the current set.
-func (c *Transport) Replace(s *Credentials) {
-	old := c.current.Swap(s)
+// Replace makes t use s for new requests.
+func (t *Transport) Replace(s *Credentials) {
+	old := t.current.Swap(s)
 	utilnet.CloseIdleConnectionsFor(old.transport)
 }
 
 // RoundTrip implements http.RoundTripper.
-func (c *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	return c.current.Load().transport.RoundTrip(r)
+func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	return t.current.Load().transport.RoundTrip(r)
 }
 
-// CloseIdleConnections closes idle connections. client-go calls it when a connection seems
-// broken.
-func (c *Transport) CloseIdleConnections() {
-	utilnet.CloseIdleConnectionsFor(c.current.Load().transport)
+// CloseIdleConnections closes idle connections. client-go calls it if a connection may be broken.
+func (t *Transport) CloseIdleConnections() {
+	utilnet.CloseIdleConnectionsFor(t.current.Load().transport)
 }

@@ -116,7 +116,7 @@ func (b *testClient) start() {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.now = credentials.New(set)
+	b.now = credentials.NewTransport(set)
 	b.t.Cleanup(b.now.CloseIdleConnections)
 }
 
@@ -196,11 +196,11 @@ func TestContentThatCannotBeUsedIsRefused(t *testing.T) {
 	}
 	for _, c := range []struct{ file, text, want string }{
 		{"ca", "", "is empty"},
-		{"ca", "not a certificate", "contains no certificate"},
-		{"ca", whole[:len(whole)/2], "contains no certificate"},
+		{"ca", "not a certificate", "does not contain any valid"},
+		{"ca", whole[:len(whole)/2], "does not contain any valid"},
 		{"ca", whole + whole[:len(whole)/2], "is truncated"},
 		{"ca", whole[:len(whole)/2] + whole, "certificate authority"},
-		{"ca", "-----BEGIN CERTIFICATE-----\nQUJD\n-----END CERTIFICATE-----\n", "cannot be read"},
+		{"ca", "-----BEGIN CERTIFICATE-----\nQUJD\n-----END CERTIFICATE-----\n", "x509: malformed certificate"},
 		{"ca", strings.Repeat("x", 1<<20+1), "larger than"},
 		{"token", " \n", "is empty"},
 		{"token", "two words", "not contain a token"},

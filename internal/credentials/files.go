@@ -3,18 +3,17 @@ package credentials
 import (
 	"bytes"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/pem"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/cert"
+
+	"github.com/evenkeel-project/evenkeel/internal/reload"
 )
 
-// maxBytes is the largest size of a file. A bundle of all public authorities has about 250 kB.
+// maxBytes limits the size of a file. A bundle of all public authorities has about 250 kB.
 const maxBytes = 1 << 20
 
 // loadFiles returns a copy of conf that contains the data of the files it names, and the names
@@ -28,7 +27,7 @@ func loadFiles(conf *rest.Config) (*rest.Config, []string, error) {
 			return data
 		}
 		files = append(files, file)
-		data, err := readSmallFile(file)
+		data, err := reload.ReadFile(file, maxBytes)
 		if err == nil && len(bytes.TrimSpace(data)) == 0 {
 			err = fmt.Errorf("%s is empty", file)
 		}
@@ -50,24 +49,6 @@ func loadFiles(conf *rest.Config) (*rest.Config, []string, error) {
 	return c, files, errors.Join(errs...)
 }
 
-func readSmallFile(file string) ([]byte, error) {
-	if info, err := os.Stat(file); err != nil {
-		return nil, err
-	} else if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file", file)
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
-	if err == nil && len(data) > maxBytes {
-		err = fmt.Errorf("%s is larger than %d bytes", file, maxBytes)
-	}
-	return data, err
-}
-
 func describeFile(file string) string {
 	if file == "" {
 		return "the kubeconfig"
@@ -81,27 +62,12 @@ func checkCA(data []byte, file string) error {
 	if len(data) == 0 {
 		return nil
 	}
-	const begin = "-----BEGIN"
-	want, found := bytes.Count(data, []byte(begin)), 0
-	for rest := data; ; {
-		var block *pem.Block
-		if block, rest = pem.Decode(rest); block == nil {
-			break
-		}
-		want--
-		if block.Type != "CERTIFICATE" {
-			continue
-		}
-		if _, err := x509.ParseCertificate(block.Bytes); err != nil {
-			return fmt.Errorf("certificate authority: a certificate in %s cannot be read: %w", describeFile(file), err)
-		}
-		found++
+	found, err := cert.ParseCertsPEM(data)
+	if err == nil && len(found) < bytes.Count(data, []byte("-----BEGIN CERTIFICATE-----")) {
+		err = errors.New("a certificate is truncated")
 	}
-	switch {
-	case found == 0:
-		return fmt.Errorf("certificate authority: %s contains no certificate (want PEM)", describeFile(file))
-	case want != 0:
-		return fmt.Errorf("certificate authority: a certificate in %s is truncated", describeFile(file))
+	if err != nil {
+		return fmt.Errorf("certificate authority: %s: %w", describeFile(file), err)
 	}
 	return nil
 }
@@ -118,10 +84,8 @@ func checkKeyPair(c, conf *rest.Config) error {
 
 // checkToken returns an error unless text can be a header value (RFC 6750: visible ASCII).
 func checkToken(text, file string) error {
-	for _, r := range text {
-		if r <= ' ' || r >= 0x7f {
-			return fmt.Errorf("token: %s does not contain a token (want visible ASCII)", describeFile(file))
-		}
+	if strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+		return fmt.Errorf("token: %s does not contain a token (want visible ASCII)", describeFile(file))
 	}
 	return nil
 }

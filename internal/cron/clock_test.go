@@ -145,20 +145,20 @@ func checkClock(t *testing.T, name string, c clock, rs []wallReading, starts map
 	for i, r := range rs {
 		if starts[r.real.Unix()] {
 			last = r.real
-			if next := c.next(rs[max(0, i-1)].real.Add(17 * time.Second)); i > 0 && !next.Equal(r.real) {
+			if next := c.nextFiring(rs[max(0, i-1)].real.Add(17 * time.Second)); i > 0 && !next.Equal(r.real) {
 				t.Fatalf("%s: got %[3]s as next after %[2]s, want %[4]s", name, rs[i-1].wall, next, r.real)
 			}
-			if next := c.next(r.real.Add(-1)); !next.Equal(r.real) {
+			if next := c.nextFiring(r.real.Add(-1)); !next.Equal(r.real) {
 				t.Fatalf("%s: got %[3]s as next just before %[2]s", name, r.real, next)
 			}
-			if next := c.next(r.real); !next.After(r.real) {
+			if next := c.nextFiring(r.real); !next.After(r.real) {
 				t.Fatalf("%s: got %[3]s as next at %[2]s", name, r.real, next)
 			}
 		}
 		if i == 0 {
 			last = time.Time{} // earlier minutes are not simulated
 		}
-		got := c.last(r.real.Add(59*time.Second), rs[0].real)
+		got := c.lastFiring(r.real.Add(59*time.Second), rs[0].real)
 		if !got.Equal(last) && !(got.IsZero() && last.IsZero()) {
 			t.Fatalf("%s: got %[4]s as last at %[2]s (%[3]s), want %[5]s", name, r.real, r.wall, got, last)
 		}

@@ -87,7 +87,7 @@ func (s Schedule) Next(t time.Time) time.Time {
 	if s.every != nil {
 		return s.every.Next(t.In(s.loc))
 	}
-	return s.clock().next(t)
+	return s.clock().nextFiring(t)
 }
 
 // clock returns a clock that ignores second occurrences and skipped times.

@@ -5,23 +5,23 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/robfig/cron/v3"
 )
 
 // field describes one of the five fields of a cron expression.
 type field struct {
-	name     string
-	min, max int
-	// aliases are the names of the numbers from min on.
-	aliases []string
+	name    string
+	option  cron.ParseOption // makes the library's parser read this field
 	allowed string
 }
 
 var fields = [5]field{
-	{"minute", 0, 59, nil, "0 to 59"},
-	{"hour", 0, 23, nil, "0 to 23"},
-	{"day of the month", 1, 31, nil, "1 to 31"},
-	{"month", 1, 12, []string{"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"}, "1 to 12, or JAN to DEC"},
-	{"day of the week", 0, 6, []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}, "0 to 6, where Sunday is 0, or SUN to SAT"},
+	{"minute", cron.Minute, "0 to 59"},
+	{"hour", cron.Hour, "0 to 23"},
+	{"day of the month", cron.Dom, "1 to 31"},
+	{"month", cron.Month, "1 to 12, or JAN to DEC"},
+	{"day of the week", cron.Dow, "0 to 6, where Sunday is 0, or SUN to SAT"},
 }
 
 const fiveFieldNames = "five: minute, hour, day of the month, month, day of the week"
@@ -56,10 +56,8 @@ func syntaxProblem(expr string) string {
 func descriptorProblem(expr string) string {
 	every, ok := strings.CutPrefix(expr, "@every ")
 	if !ok {
-		return fmt.Sprintf(
-			"%s is unknown (want @hourly, @daily, @weekly, @monthly, @yearly, or @every with a duration, such as @every 90m)",
-			quote(expr),
-		)
+		return quote(expr) + " is unknown (want @hourly, @daily, @weekly, @monthly, @yearly, " +
+			"or @every with a duration, such as @every 90m)"
 	}
 	if _, err := time.ParseDuration(every); err != nil {
 		return fmt.Sprintf("%s is not a duration (want a number and a unit, such as @every 90m)", quote(every))
@@ -67,66 +65,29 @@ func descriptorProblem(expr string) string {
 	return ""
 }
 
-// problem describes what is wrong with one field, which has values, ranges and steps,
-// separated by commas.
+// problem describes the first invalid element of a field. Elements are values, ranges and
+// steps, separated by commas.
 func (f field) problem(text string) string {
 	parts := strings.FieldsFunc(text, func(r rune) bool { return r == ',' })
 	if len(parts) == 0 {
 		return fmt.Sprintf("%s names no %s (want %s)", quote(text), f.name, f.allowed)
 	}
+	// The field for seconds before the part keeps the parser from reading the part as a time zone.
+	p := cron.NewParser(cron.Second | f.option)
 	for _, part := range parts {
-		values, step, stepped := strings.Cut(part, "/")
-		if m := f.checkRange(values); m != "" {
-			return m
+		if _, err := p.Parse("0 " + part); err == nil {
+			continue
 		}
-		if n, err := strconv.Atoi(step); stepped && (err != nil || n < 1) {
-			return fmt.Sprintf("%s in %s is not a step (want a number of at least 1)", quote(step), quote(part))
+		allowed := f.allowed
+		if strings.ContainsAny(part, "-/") {
+			allowed += ", a range such as 1-5, or a step such as */5"
 		}
+		return fmt.Sprintf("%s is not a valid %s (want %s)", quote(part), f.name, allowed)
 	}
 	return ""
 }
 
-// checkRange checks *, a value, or a range of values.
-func (f field) checkRange(text string) string {
-	first, last, ranged := strings.Cut(text, "-")
-	if first == "*" || first == "?" {
-		return ""
-	}
-	from, ok := f.parseValue(first)
-	if !ok {
-		return f.unknownValue(first)
-	}
-	if !ranged {
-		return ""
-	}
-	if strings.Contains(last, "-") {
-		return fmt.Sprintf("%s is not a range (want two ends, such as 1-5)", quote(text))
-	}
-	to, ok := f.parseValue(last)
-	if !ok {
-		return f.unknownValue(last)
-	}
-	if to < from {
-		return fmt.Sprintf("%s ends before it begins", quote(text))
-	}
-	return ""
-}
-
-func (f field) parseValue(text string) (int, bool) {
-	for i, name := range f.aliases {
-		if strings.EqualFold(text, name) {
-			return f.min + i, true
-		}
-	}
-	n, err := strconv.Atoi(text)
-	return n, err == nil && n >= f.min && n <= f.max
-}
-
-func (f field) unknownValue(text string) string {
-	return fmt.Sprintf("%s is not a valid %s (want %s)", quote(text), f.name, f.allowed)
-}
-
-// maxQuoted is how many characters of an expression an error quotes.
+// maxQuoted limits how many characters of an expression an error message quotes.
 const maxQuoted = 60
 
 func quote(text string) string {

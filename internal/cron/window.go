@@ -95,7 +95,7 @@ func (w Window) Until(t time.Time) time.Time { return w.closesAt(t, w.start.cloc
 func (w Window) Open(t time.Time) bool { return !w.Until(t).IsZero() }
 
 func (w Window) closesAt(t time.Time, c clock) time.Time {
-	at := c.last(t, t.Add(-w.length))
+	at := c.lastFiring(t, t.Add(-w.length))
 	if at.IsZero() {
 		return at
 	}

@@ -126,7 +126,7 @@ func (w Windows) earliestOpen(t time.Time) time.Time {
 	}
 	first := t.Add(2 * openingHorizon)
 	for _, a := range w.Allow {
-		if next := a.start.clock().next(t); !next.IsZero() && next.Before(first) {
+		if next := a.start.clock().nextFiring(t); !next.IsZero() && next.Before(first) {
 			first = next
 		}
 	}
@@ -139,7 +139,7 @@ func (w Windows) earliestOpen(t time.Time) time.Time {
 func (w Windows) Until(t time.Time) time.Time {
 	end := t.Add(closingHorizon)
 	for _, d := range w.Deny {
-		if next := d.denyClock().next(t); !next.IsZero() && next.Before(end) {
+		if next := d.denyClock().nextFiring(t); !next.IsZero() && next.Before(end) {
 			end = next
 		}
 	}

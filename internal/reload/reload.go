@@ -1,17 +1,15 @@
 // Package reload watches the content of files. When the content changes, it loads the files
 // and passes on the result.
 //
-// It decides when to load changed files: two polls must see the same content, and the content
-// must not change during the load. So it never uses a half-written file or a mounted volume
-// during its swap. It never decides whether content is valid. A rejected load leaves
-// everything unchanged. It polls because file notifications get lost on network file systems
-// and when the links of a volume are swapped.
+// A watcher loads changed files after two polls have seen the same content, and only if the
+// content does not change during the load. The watcher therefore never uses a half-written file,
+// or a mounted volume while the kubelet replaces it. A failed load leaves the last value in
+// effect. The watcher polls because network file systems and replaced links lose notifications.
 package reload
 
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -27,18 +25,16 @@ import (
 // PollInterval is the time between polls. A change takes effect within two intervals.
 const PollInterval = 2 * time.Second
 
-// maxBytes is how much of a file fingerprint reads. Loaders accept less than this.
+// maxBytes limits the size of a watched file. Loaders accept only smaller files.
 const maxBytes = 4 << 20
 
-// Watcher watches the files from which Load makes one value.
+// Watcher watches the files from which Load reads one value.
 type Watcher[T any] struct {
 	// Load reads and checks the files. It returns the names of the files that it read or tried
-	// to read, also with an error.
-	Load func() (T, []string, error)
-	// OnAccept receives the value of a successful load. OnRefuse receives the error of a
-	// failed load, once for each content. Run calls both.
-	OnAccept func(T)
-	OnRefuse func(error)
+	// to read, even if it also returns an error.
+	Load     func() (T, []string, error)
+	OnAccept func(T)     // receives the value of a successful load
+	OnRefuse func(error) // receives the error of a failed load, once for each content
 	Clock    clock.WithTicker
 
 	files     []string
@@ -58,8 +54,8 @@ func (w *Watcher[T]) LoadFirst() (T, error) {
 		if err != nil {
 			return v, err
 		}
-		// The first load shows which files there are, so LoadFirst repeats it until they stay
-		// the same.
+		// Load reports which files it read only afterwards, so LoadFirst loads again until the
+		// files stay the same.
 		if same := slices.Equal(files, w.files); same && fingerprint(files) == before || tries == 3 {
 			w.files, w.judged = files, before
 			return v, nil
@@ -85,17 +81,13 @@ func (w *Watcher[T]) Run(ctx context.Context) {
 // Check polls the files once.
 func (w *Watcher[T]) Check() {
 	now := fingerprint(w.files)
-	if now == w.judged {
-		w.candidate = now
-		return
-	}
-	if now != w.candidate {
+	if now == w.judged || now != w.candidate {
 		w.candidate = now
 		return
 	}
 	v, files, err := w.Load()
-	if err != nil { // Load may have failed before it named all files, and a change to an earlier file can fix that
-		files = union(w.files, files)
+	if err != nil { // Load may have failed before it named all files
+		files = appendMissing(w.files, files)
 	}
 	if !slices.Equal(files, w.files) {
 		w.files, w.candidate = files, fingerprint(files) // the next poll loads the new set of files
@@ -113,10 +105,10 @@ func (w *Watcher[T]) Check() {
 	w.OnAccept(v)
 }
 
-// union returns a and the elements of b that a lacks, in order.
-func union(a, b []string) []string {
-	out := slices.Clone(a)
-	for _, f := range b {
+// appendMissing returns list followed by the elements of more that list lacks.
+func appendMissing(list, more []string) []string {
+	out := slices.Clone(list)
+	for _, f := range more {
 		if !slices.Contains(out, f) {
 			out = append(out, f)
 		}
@@ -130,47 +122,44 @@ func (w *Watcher[T]) setProblem(err error) {
 	w.problem, w.since = err, w.Clock.Now()
 }
 
-// Problem returns why the newest content was rejected, and since when. The error is nil if the
-// newest content is in effect.
+// Problem returns the error of the newest content and the time of its load. The error is nil if
+// the newest content is in effect.
 func (w *Watcher[T]) Problem() (time.Time, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.since, w.problem
 }
 
-// fingerprint returns a hash of the names and contents of the files.
+// fingerprint returns a hash of the names and contents of the files. The content of an unreadable
+// file is the reason why it cannot be read.
 func fingerprint(files []string) string {
 	all := sha256.New()
 	for _, f := range files {
-		fmt.Fprintf(all, "%s\x00%s\x00", f, contentHash(f))
+		data, err := ReadFile(f, maxBytes)
+		if path := (*fs.PathError)(nil); errors.As(err, &path) {
+			err = path.Err
+		}
+		fmt.Fprintf(all, "%s\x00%v\x00%x\x00", f, err, sha256.Sum256(data))
 	}
-	return hex.EncodeToString(all.Sum(nil))
+	return string(all.Sum(nil))
 }
 
-// contentHash returns a hash of a file's content, or the reason why it cannot be read. It
-// opens only regular files, because reading a pipe blocks or takes its data.
-func contentHash(file string) string {
+// ReadFile returns the content of a file of at most maxBytes. It opens only regular files,
+// because reading a pipe would block or take its data.
+func ReadFile(file string, maxBytes int64) ([]byte, error) {
 	if info, err := os.Stat(file); err != nil {
-		return readFailure(err)
+		return nil, err
 	} else if !info.Mode().IsRegular() {
-		return "no regular file"
+		return nil, fmt.Errorf("%s is not a regular file", file)
 	}
 	f, err := os.Open(file)
 	if err != nil {
-		return readFailure(err)
+		return nil, err
 	}
 	defer f.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, io.LimitReader(f, maxBytes)); err != nil {
-		return readFailure(err)
+	data, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
+	if err == nil && int64(len(data)) > maxBytes {
+		err = fmt.Errorf("%s is larger than %d bytes", file, maxBytes)
 	}
-	return hex.EncodeToString(sum.Sum(nil))
-}
-
-func readFailure(err error) string {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		err = path.Err
-	}
-	return "unreadable: " + err.Error()
+	return data, err
 }

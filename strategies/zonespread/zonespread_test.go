@@ -29,7 +29,7 @@ func expectedGoal(s *cluster.Snapshot, scope cluster.Scope, g plan.Goal) (domain
 	for _, id := range g.Pods {
 		for i := range s.Nodes {
 			n := &s.Nodes[i]
-			if v, ok := n.Label(g.TopologyKey); ok && scope.HasNode(n) && filter.CanRun(s.Pods[id].Object, n) {
+			if v, ok := n.Label(g.TopologyKey); ok && scope.HasNode(n) && filter.CanRunFunc(s.Pods[id].Object)(n) {
 				found[v] = true
 			}
 		}

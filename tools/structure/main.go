@@ -20,7 +20,7 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// minFiles is the smallest package that -max judges.
+// minFiles is the number of files from which on -max applies to a package.
 const minFiles = 8
 
 func main() {

@@ -105,7 +105,7 @@ func (n *fakeRecorder) attempt(i int) monitor.Attempt {
 
 const interval = 30 * time.Second
 
-func options() window.Options {
+func testOptions() window.Options {
 	return window.Options{Source: "metricsServer", Statistic: window.Mean, Window: 5 * time.Minute, MaxAge: 3 * time.Minute,
 		Interval: interval,
 		Watches:  []window.LevelWatch{{Name: "hot-nodes", Resource: "cpu", Enter: 0.8, Leave: 0.8, For: 3}}}
@@ -113,7 +113,7 @@ func options() window.Options {
 
 func newMonitor(s usage.Source) (*monitor.Monitor, *fakeRecorder) {
 	n := &fakeRecorder{}
-	return monitor.New(options(), s, oneNodeCluster{}, clock.RealClock{}, slog.New(slog.NewTextHandler(io.Discard, nil)), n), n
+	return monitor.New(testOptions(), s, oneNodeCluster{}, clock.RealClock{}, slog.New(slog.NewTextHandler(io.Discard, nil)), n), n
 }
 
 // withRunningMonitor calls f with a running monitor. Time passes only while all goroutines
@@ -238,8 +238,8 @@ func TestAnAnswerIsNotAwaitedForEver(t *testing.T) {
 	})
 }
 
-// TestTheSourceRemembers checks that a new leader or a CronJob pass knows the history at once.
-// A measurement that is also in the first sample counts once.
+// TestTheSourceRemembers checks that a new leader or a CronJob pass knows the history at once. A
+// measurement in both the history and the first sample counts once.
 func TestTheSourceRemembers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		now := time.Now()

@@ -177,7 +177,7 @@ func TestFreshnessOfTheUsersOwn(t *testing.T) {
 	}
 }
 
-// TestBadAnswers covers answers that a Prometheus or a proxy can send, but not on demand.
+// TestBadAnswers covers answers that a Prometheus or a proxy sends only in rare cases.
 func TestBadAnswers(t *testing.T) {
 	good := `{"status":"success","data":{"resultType":"vector","result":[` + vectorJSON("n1", "0.5", "n2", "0.5") + `]}}`
 	for name, c := range map[string]struct {
@@ -238,7 +238,7 @@ func TestBadAnswers(t *testing.T) {
 				w.WriteHeader(c.status)
 				_, _ = w.Write([]byte(c.body))
 			}), func(o *Options) { o.Preset, o.Queries = None, map[string]string{"cpu": "x"} })
-			// In none of these cases was the value pushed.
+			// The value was not pushed in any of these cases.
 			s.queries[0].timeQuery = ""
 			got, err := s.Sample(t.Context(), twoNodes())
 			found := false

@@ -38,13 +38,13 @@ func setSampleTime(s *usage.Sample, t time.Time) {
 }
 
 func benchOptions() window.Options {
-	o := options(window.LevelWatch{Name: "hot-nodes", Resource: "cpu", Enter: 0.8, Leave: 0.7, For: 3},
+	o := testOptions(window.LevelWatch{Name: "hot-nodes", Resource: "cpu", Enter: 0.8, Leave: 0.7, For: 3},
 		window.LevelWatch{Name: "level", Resource: "memory", Enter: 0.1, Leave: 0.05, Deviation: true, For: 3})
 	o.KeepNodeSamples = 15 * time.Minute
 	return o
 }
 
-// BenchmarkAdd adds one sample. MB is the memory of full windows.
+// BenchmarkAdd adds one sample. The metric MB is the memory that full windows take.
 func BenchmarkAdd(b *testing.B) {
 	s, nodes := largeSample()
 	w := window.New(benchOptions())
@@ -74,8 +74,8 @@ func BenchmarkAdd(b *testing.B) {
 	runtime.KeepAlive(w)
 }
 
-// BenchmarkUsage computes the usage, which happens once per pass. Without pods, it happens once
-// per sample.
+// BenchmarkUsage computes the usage, as each pass does, and the usage without pods, as each sample
+// does.
 func BenchmarkUsage(b *testing.B) {
 	s, nodes := largeSample()
 	w := window.New(benchOptions())

@@ -1,19 +1,15 @@
 package window
 
-import (
-	"math"
-)
+import "math"
 
-// LevelWatch is a level to watch: that of a strategy with `for`, or of a hint rule.
+// LevelWatch is a level that a hint rule, or a strategy with `for`, watches on each node.
 //
-// \tstate sample beyond Enter at Enter or within at or within Leave
-// \tnot hot counted; hot after count back to 0 count back to 0
-// \t For samples in a row
-// \thot hot hot not hot
+// For consecutive samples beyond Enter make a node hot; a sample at Enter or within it resets the count.
+// A hot node stays hot until a sample is at Leave or within it.
 //
-// Each measurement counts once, by its own value and not by the statistic over the window. A
-// sample without the node neither counts nor resets. If the node is missing for MaxAge, its
-// usage is unknown and it has no mark. Counting then starts again with the next measurement.
+// Each measurement counts once, by its own value and not by the statistic over the window. A sample
+// without the node does not change the count. If the node is missing for MaxAge, its usage is
+// unknown and it has no mark. Counting then starts again with the next measurement.
 type LevelWatch struct {
 	// Name is the name of the strategy or rule.
 	Name     string
@@ -21,12 +17,13 @@ type LevelWatch struct {
 	// Enter and Leave are fractions of allocatable for cpu and memory, bytes for
 	// memory.available, and the value itself for a query.
 	Enter, Leave float64
-	// Below means that a value is beyond a level if it is less, as for available memory.
+	// Below means that lower values are beyond the level, as for available memory.
 	Below bool
 	// Deviation means that Enter and Leave are relative to the mean of all known nodes in
 	// scope. The mean is their total usage divided by their total allocatable.
 	Deviation bool
-	// For is the number of samples in a row. Less than 1 means 1.
+	// For is the number of consecutive samples beyond Enter that make a node hot. Less than 1 means
+	// 1.
 	For int
 }
 
@@ -39,7 +36,7 @@ type watchState struct {
 	value float64 // value of that measurement
 	count int
 	hot   bool
-	// settled means that the node was hot, or clearly not hot, since counting began.
+	// settled means that the node has been hot or clearly not hot since counting began.
 	settled bool
 }
 

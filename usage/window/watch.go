@@ -60,7 +60,7 @@ func (w *Windows) meanUse(resource string, nodes []usage.Node) (float64, bool) {
 	return used / total, total > 0
 }
 
-// SetWatches changes what is watched. Watches that stay keep their counts.
+// SetWatches replaces the watches. Unchanged watches keep their counts.
 func (w *Windows) SetWatches(watches []LevelWatch) {
 	before := w.opts.Watches
 	w.opts.Watches = slices.Clone(watches)

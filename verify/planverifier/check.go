@@ -1,6 +1,8 @@
 package planverifier
 
 import (
+	"fmt"
+	"maps"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -9,9 +11,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Check returns every violation of plan p on the cluster o at time now, in the order of its
-// moves. If there are none, every prefix of its evictions is allowed. It checks rejections
-// only if the plan lists all of them as samples.
+// Check returns every violation of plan p on the cluster o at time now, in the order of its moves.
+// If Check returns no violations, every prefix of the plan's evictions is allowed. The plan must
+// list every rejection as a sample; otherwise Check reports MalformedPlan.
 func Check(o *cluster.Objects, c Rules, p plan.Plan, now time.Time) []Violation {
 	r := newVerifier(o, c, now)
 	for _, wave := range r.splitWaves(p) {
@@ -25,13 +27,42 @@ func Check(o *cluster.Objects, c Rules, p plan.Plan, now time.Time) []Violation 
 	return r.violations
 }
 
-// splitWaves returns the moves by wave and checks their numbers and names. It leaves out
-// moves of pods that do not exist.
+// verifier checks the evictions of a plan against the live state.
+type verifier struct{ *liveState }
+
+// liveState holds the state of the cluster while the verifier executes the waves of a plan.
+type liveState struct {
+	*podGuards
+
+	violations []Violation
+	// livePods holds the pods before the current wave, by namespace/name. It contains the
+	// replacements of the pods that earlier waves evicted.
+	livePods map[string]*corev1.Pod
+	// jobFailures counts the evictions that fail a pod of a Job, by Job.
+	jobFailures map[string]int
+	// replacements counts the replacements so far; their names contain the count.
+	replacements int
+}
+
+func newVerifier(o *cluster.Objects, c Rules, now time.Time) *verifier {
+	windows := &windowClock{now: now, clocks: map[string]clockTimes{}, windowStarts: map[string][]int{}}
+	return &verifier{&liveState{podGuards: &podGuards{clusterIndex: indexCluster(o), windowClock: windows, rules: c}}}
+}
+
+// call is one eviction: a move and its pod.
+type call struct {
+	move plan.Move
+	pod  *corev1.Pod
+}
+
+func (r *liveState) report(m plan.Move, code plan.Code, format string, args ...any) {
+	r.violations = append(r.violations, Violation{m.Step, m.Pod.String(), code, fmt.Sprintf(format, args...)})
+}
+
+// splitWaves groups the moves by wave and checks their steps, waves and names. It omits moves of
+// pods that do not exist.
 func (r *verifier) splitWaves(p plan.Plan) [][]call {
-	r.livePods, r.jobFailures = map[string]*corev1.Pod{}, map[string]int{}
-	for k, pod := range r.pods {
-		r.livePods[k] = pod
-	}
+	r.livePods, r.jobFailures = maps.Clone(r.pods), map[string]int{}
 	var out [][]call
 	seen := map[string]bool{}
 	step, wave := 0, 0

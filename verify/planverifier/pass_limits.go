@@ -26,7 +26,7 @@ func (r *verifier) checkPassLimits(p plan.Plan) {
 	for _, h := range held {
 		total, moved := map[string]int{}, map[string]int{}
 		for _, pod := range r.pods {
-			if r.bound(pod) && !isTerminal(pod) {
+			if r.isBound(pod) && !isTerminal(pod) {
 				total[h.of(pod)]++
 			}
 		}

@@ -3,6 +3,7 @@ package simulation
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,22 +19,17 @@ type mixedApp struct {
 	labels   map[string]string // the selector
 	template corev1.PodTemplateSpec
 	pods     []*corev1.Pod
-	meta     []*metav1.ObjectMeta // of its owners, from the lowest up
-	ref      *metav1.OwnerReference
+	meta     []*metav1.ObjectMeta    // of its owners, from the lowest up
+	owners   []metav1.OwnerReference // of its pods
 }
 
-func (m *mixedCluster) pod(a *mixedApp, labels map[string]string, name string) *corev1.Pod {
-	start := metav1.NewTime(m.now.Add(-time.Duration(10+m.r.IntN(600)) * time.Minute))
+func (m *mixedCluster) addPod(a *mixedApp, labels map[string]string, name string) *corev1.Pod {
+	start := m.now.Add(-time.Duration(10+m.r.IntN(600)) * time.Minute)
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: a.ns, Name: name, UID: types.UID(a.ns + "-" + name),
-		Labels: maps.Clone(labels), Annotations: map[string]string{}},
+		Labels: maps.Clone(labels), Annotations: map[string]string{}, OwnerReferences: slices.Clone(a.owners)},
 		Spec: *a.template.Spec.DeepCopy()}
-	if a.ref != nil {
-		p.OwnerReferences = []metav1.OwnerReference{*a.ref}
-	}
 	p.Spec.NodeName = m.pickNode(a.cpu)
-	p.Status = corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &start,
-		Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
-	if p.Spec.NodeName == "" {
+	if p.Status = readyPod(start); p.Spec.NodeName == "" {
 		p.Status = corev1.PodStatus{Phase: corev1.PodPending}
 	}
 	a.pods = append(a.pods, p)
@@ -44,7 +40,7 @@ func (m *mixedCluster) pod(a *mixedApp, labels map[string]string, name string) *
 // addPods creates the pods of the workload.
 func (m *mixedCluster) addPods(a *mixedApp, labels map[string]string, name string) {
 	for i := range a.n {
-		m.pod(a, labels, fmt.Sprintf(name, i))
+		m.addPod(a, labels, fmt.Sprintf(name, i))
 	}
 }
 

@@ -5,9 +5,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// WithReplacements returns a copy of o in which every moved pod is Ready on its predicted
-// node and all budgets are healthy. A replacement keeps the name of the evicted pod. The
-// function does not change o.
+// WithReplacements returns a copy of o in which every moved pod is Ready on its predicted node and
+// all budgets are healthy. A replacement keeps the name of the evicted pod. WithReplacements does
+// not change o.
 func WithReplacements(o *cluster.Objects, moves []plan.Move) *cluster.Objects {
 	to := make(map[string]string, len(moves))
 	for _, m := range moves {
