@@ -75,7 +75,7 @@ func newKindDef[T any, P interface {
 	}
 	all := func(o *Objects) iter.Seq[object] {
 		return func(yield func(object) bool) {
-			for _, p := range sorted(*list(o)) {
+			for _, p := range sortedByName(*list(o)) {
 				shallow := *p // informers drop apiVersion and kind; the object itself is shared
 				c := P(&shallow)
 				c.GetObjectKind().SetGroupVersionKind(gvk)

@@ -8,7 +8,7 @@ import (
 )
 
 // Get returns the amount of the named resource: milliCPU for cpu, bytes for memory and
-// ephemeral-storage, units for all others. It returns 0 if there is none.
+// ephemeral-storage, units for all other resources.
 func (r Resources) Get(name string) int64 {
 	switch corev1.ResourceName(name) {
 	case corev1.ResourceCPU:

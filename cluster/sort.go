@@ -9,9 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// sorted returns a copy ordered by namespace, name and UID. It extracts the names first: with
+// sortedByName returns a copy ordered by namespace, name and UID. It extracts the names first: with
 // 150,000 objects, calling the getters in every comparison takes three times as long.
-func sorted[T metav1.Object](objects []T) []T {
+func sortedByName[T metav1.Object](objects []T) []T {
 	type keyed struct {
 		namespace, name string
 		object          T

@@ -28,8 +28,7 @@ type Resources struct {
 	MilliCPU             int64
 	MemoryBytes          int64
 	EphemeralStorageByte int64
-	// Extended holds all other resources (nvidia.com/gpu, hugepages-2Mi, ...). It is nil if
-	// there are none.
+	// Extended holds all other resources, such as nvidia.com/gpu and hugepages-2Mi. It may be nil.
 	Extended map[corev1.ResourceName]int64
 }
 
@@ -41,15 +40,15 @@ type Node struct {
 	Allocatable Resources
 	AllowedPods int64
 	Ready       bool
-	// Requested sums Requests of Pods.
+	// Requested is the sum of the Requests of Pods.
 	Requested Resources
-	// Pods are the bound pods that are not terminal, sorted by ID. Terminating pods are
-	// included, because they hold their resources until they are gone.
+	// Pods lists the bound pods that are not terminal, sorted by ID. It includes terminating pods,
+	// because they use their resources until they end.
 	Pods []PodID
 }
 
-// Label returns the value of a node label and whether it is set. Like the scheduler, it does
-// not derive kubernetes.io/hostname from the node name.
+// Label returns the value of a node label and whether the label is set. Like the scheduler, Label
+// does not derive kubernetes.io/hostname from the node name.
 func (n *Node) Label(key string) (string, bool) { v, ok := n.Object.Labels[key]; return v, ok }
 
 // Pod is one pod with its node and its owners.
@@ -57,25 +56,25 @@ type Pod struct {
 	ID       PodID
 	Object   *corev1.Pod // read-only
 	Requests Resources   // effective requests, as the scheduler counts them
-	// NonZero are the requests that scores use. A container without a request gets the
-	// scheduler's default (100m, 200Mi).
+	// NonZero holds the requests that the scheduler's scores use. For a container without requests,
+	// scores assume 100m of cpu and 200Mi of memory.
 	NonZero  Resources
 	Node     NodeID     // NoNode while unbound
-	Workload WorkloadID // the topmost owner found, NoWorkload for bare pods
-	// Controller is the pod's own controller reference, or nil for a bare pod.
+	Workload WorkloadID // the topmost owner, NoWorkload for bare pods
+	// Controller is the controller reference of the pod, or nil for a bare pod.
 	Controller *metav1.OwnerReference
-	// Owners are the owners in the snapshot, starting with the Controller. The slice is shared
-	// between pods.
+	// Owners lists the owners in the snapshot, starting with the Controller. Pods of one controller
+	// share the slice.
 	Owners []metav1.Object
-	// OwnerMissing says that the Controller, or an owner above it, is not in the snapshot. The
-	// workload is then the highest known reference. If only the owner of a Job is missing, the
-	// workload is the Job.
+	// OwnerMissing is true if the Controller, or an owner above the Controller, is not in the
+	// snapshot. The workload is then the topmost known reference. If only the owner of a Job is
+	// missing, the workload is the Job.
 	OwnerMissing bool
 	Terminating  bool
 	Terminal     bool // Succeeded or Failed
 	Ready        bool
-	Budgets      []BudgetID  // PodDisruptionBudgets that select it
-	Services     []ServiceID // Services that select it
+	Budgets      []BudgetID  // PodDisruptionBudgets that select the pod
+	Services     []ServiceID // Services that select the pod
 }
 
 // Workload is the topmost owner that replaces pods: a Deployment, a StatefulSet, a Job, ... A
@@ -87,8 +86,8 @@ type Workload struct {
 	Namespace  string
 	Name       string
 	UID        string
-	// Replicas is the desired number of replicas, or -1 if it is unknown. If the owner is not
-	// in the snapshot, it is the sum of the replicas of the owners below it.
+	// Replicas is the desired number of replicas, or -1 if the number is unknown. If the workload is
+	// not in the snapshot, Replicas is the sum of the replicas of the owners below the workload.
 	Replicas     int32
 	Pods         []PodID // not terminal, bound or unbound, sorted by ID
 	TerminalPods []PodID // terminal pods, sorted by ID
@@ -102,8 +101,8 @@ type Budget struct {
 	Object   *policyv1.PodDisruptionBudget // read-only
 	Selector labels.Selector
 	Pods     []PodID
-	// Unreadable says why the selector cannot be used. The budget then counts for every pod of
-	// its namespace.
+	// Unreadable explains why the selector is invalid. A budget with an invalid selector applies to
+	// every pod of its namespace.
 	Unreadable string
 }
 

@@ -36,7 +36,7 @@ func TestADenyWindowOpensWhereTheClockIsMoved(t *testing.T) {
 		{"45 1 * * * 10m Australia/Lord_Howe", "2026-04-04T14:50:00Z", true, true},
 		{"45 1 * * * 10m Australia/Lord_Howe", "2026-04-04T15:20:00Z", true, false},
 	} {
-		w, now := window(t, c.window), parseTime(t, c.now)
+		w, now := parseWindow(t, c.window), parseTime(t, c.now)
 		_, denied := Windows{Deny: []Window{w}}.Open(now)
 		_, allowed := Windows{Allow: []Window{w}}.Open(now)
 		if !denied != c.deny || allowed != c.allow {
@@ -47,7 +47,7 @@ func TestADenyWindowOpensWhereTheClockIsMoved(t *testing.T) {
 
 // A pass that starts before the transition ends at the transition.
 func TestDenyEndsWhatBeganBeforeTheJump(t *testing.T) {
-	w := Windows{Deny: []Window{window(t, "30 2 * * * 1h Europe/Berlin")}}
+	w := Windows{Deny: []Window{parseWindow(t, "30 2 * * * 1h Europe/Berlin")}}
 	if got, want := w.Until(parseTime(t, "2026-03-28T23:00:00Z")), parseTime(t, "2026-03-29T01:00:00Z"); !got.Equal(want) {
 		t.Errorf("got end %s, want %s", got, want)
 	}
@@ -170,11 +170,11 @@ func TestOpeningOfAll(t *testing.T) {
 		var w Windows
 		for _, text := range strings.Split(allow, ";") {
 			if text != "" {
-				w.Allow = append(w.Allow, window(t, text))
+				w.Allow = append(w.Allow, parseWindow(t, text))
 			}
 		}
 		if deny != "" {
-			w.Deny = []Window{window(t, deny)}
+			w.Deny = []Window{parseWindow(t, deny)}
 		}
 		return w
 	}

@@ -30,13 +30,13 @@ func (w Windows) Open(t time.Time) (why string, open bool) {
 			return fmt.Sprintf("the deny window %q is open", d), false
 		}
 	}
-	if w.allowed(t) {
+	if w.allowOpen(t) {
 		return "", true
 	}
 	return "no allow window is open", false
 }
 
-func (w Windows) allowed(t time.Time) bool {
+func (w Windows) allowOpen(t time.Time) bool {
 	for _, a := range w.Allow {
 		if a.Open(t) {
 			return true
@@ -121,7 +121,7 @@ func (w Windows) earliestOpen(t time.Time) time.Time {
 			t = u
 		}
 	}
-	if w.allowed(t) {
+	if w.allowOpen(t) {
 		return t
 	}
 	first := t.Add(2 * openingHorizon)

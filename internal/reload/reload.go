@@ -73,13 +73,13 @@ func (w *Watcher[T]) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C():
-			w.Check()
+			w.Poll()
 		}
 	}
 }
 
-// Check polls the files once.
-func (w *Watcher[T]) Check() {
+// Poll polls the files once.
+func (w *Watcher[T]) Poll() {
 	now := fingerprint(w.files)
 	if now == w.judged || now != w.candidate {
 		w.candidate = now

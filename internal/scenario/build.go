@@ -39,12 +39,12 @@ func build(raw []map[string]any) ([]map[string]any, error) {
 			}
 		}
 		for _, i := range b.items {
-			if roundOf(i.object.GetKind()) != round {
+			if roundOfKind(i.object.GetKind()) != round {
 				continue
 			}
 			i.setDerivedFields()
-			for _, made := range i.children() {
-				if err := b.add(made, roundOf(made["kind"].(string))); err != nil {
+			for _, made := range i.childEntries() {
+				if err := b.add(made, roundOfKind(made["kind"].(string))); err != nil {
 					return nil, err
 				}
 			}
@@ -52,15 +52,15 @@ func build(raw []map[string]any) ([]map[string]any, error) {
 	}
 	var objects []map[string]any
 	for _, i := range b.items {
-		if err := i.check(); err != nil {
-			return nil, fmt.Errorf("object %s: %w", key(&i.object), err)
+		if err := i.validate(); err != nil {
+			return nil, fmt.Errorf("object %s: %w", objectKey(&i.object), err)
 		}
 		objects = append(objects, i.object.Object)
 	}
 	return objects, nil
 }
 
-func roundOf(kind string) string {
+func roundOfKind(kind string) string {
 	if slices.Contains(rounds, kind) {
 		return kind
 	}
@@ -70,7 +70,7 @@ func roundOf(kind string) string {
 // add applies an entry if its kind belongs to the round.
 func (b *builder) add(raw map[string]any, round string) error {
 	e, err := newEntry(raw)
-	if err != nil || roundOf(e.patch.GetKind()) != round {
+	if err != nil || roundOfKind(e.patch.GetKind()) != round {
 		return err
 	}
 	return b.apply(e)
@@ -113,7 +113,7 @@ func (b *builder) apply(e *entry) error {
 func newItem(e *entry) (*item, error) {
 	o, err := newObject(e.patch.GetName(), e.kind)
 	if err == nil && e.schema != nil {
-		setDefault(child(o, "metadata"), "uid", key(&e.patch))
+		setDefault(objectAt(o, "metadata"), "uid", objectKey(&e.patch))
 	}
 	return &item{kind: e.kind, object: unstructured.Unstructured{Object: o}}, err
 }
@@ -129,7 +129,7 @@ func (i *item) merge(e *entry) error {
 		return nil
 	}
 	patch := e.patch.DeepCopy()
-	if strings.Contains(key(patch), "*") {
+	if strings.Contains(objectKey(patch), "*") {
 		patch.SetName(i.object.GetName())
 		patch.SetNamespace(i.object.GetNamespace())
 	}
@@ -138,8 +138,8 @@ func (i *item) merge(e *entry) error {
 	return err
 }
 
-// check returns an error if the object has a field that its kind does not have.
-func (i *item) check() error {
+// validate returns an error if the object has a field that its kind does not have.
+func (i *item) validate() error {
 	if i.schema == nil {
 		return nil
 	}

@@ -36,13 +36,13 @@ func newEntry(raw map[string]any) (*entry, error) {
 	o := e.patch.Object
 	setDefault(o, "apiVersion", e.apiVersion)
 	if e.namespaced {
-		setDefault(child(o, "metadata"), "namespace", defaultNamespace)
+		setDefault(objectAt(o, "metadata"), "namespace", defaultNamespace)
 	}
-	for _, ref := range list(o, "metadata", "ownerReferences") {
+	for _, ref := range objectsAt(o, "metadata", "ownerReferences") {
 		completeOwner(ref, e.patch.GetNamespace())
 	}
 	if e.patch.GetKind() == "Usage" {
-		for _, pod := range list(o, "pods") {
+		for _, pod := range objectsAt(o, "pods") {
 			setDefault(pod, "namespace", defaultNamespace)
 			setDefault(pod, "uid", path.Join("Pod", fmt.Sprint(pod["namespace"]), fmt.Sprint(pod["name"])))
 		}
@@ -52,14 +52,14 @@ func newEntry(raw map[string]any) (*entry, error) {
 	return e, e.parsePods()
 }
 
-// key returns the kind, the namespace and the name of an object, joined by slashes. It
+// objectKey returns the kind, the namespace and the name of an object, joined by slashes. It
 // is also the object's UID.
-func key(o *unstructured.Unstructured) string {
+func objectKey(o *unstructured.Unstructured) string {
 	return path.Join(o.GetKind(), o.GetNamespace(), o.GetName())
 }
 
 func (e *entry) matches(o *unstructured.Unstructured) bool {
-	match, err := path.Match(key(&e.patch), key(o))
+	match, err := path.Match(objectKey(&e.patch), objectKey(o))
 	return err == nil && match
 }
 
@@ -91,14 +91,14 @@ func (e *entry) moveRequests() {
 		return
 	}
 	delete(e.patch.Object, "requests")
-	spec := child(e.patch.Object, "spec")
+	spec := objectAt(e.patch.Object, "spec")
 	if e.patch.GetKind() != "Pod" {
-		spec = child(spec, "template", "spec")
+		spec = objectAt(spec, "template", "spec")
 	}
 	setDefault(spec, "containers", []any{map[string]any{"name": "c"}})
-	for _, c := range list(spec, "containers") {
+	for _, c := range objectsAt(spec, "containers") {
 		if c["name"] == "c" {
-			child(c, "resources")["requests"] = requests
+			objectAt(c, "resources")["requests"] = requests
 		}
 	}
 }
@@ -115,8 +115,8 @@ func completeOwner(ref map[string]any, namespace string) {
 	setDefault(ref, "blockOwnerDeletion", true)
 }
 
-// child returns the object at a path. It creates missing objects on the way.
-func child(o map[string]any, path ...string) map[string]any {
+// objectAt returns the object at a path. It creates missing objects on the way.
+func objectAt(o map[string]any, path ...string) map[string]any {
 	for _, name := range path {
 		next, ok := o[name].(map[string]any)
 		if !ok {
@@ -128,9 +128,9 @@ func child(o map[string]any, path ...string) map[string]any {
 	return o
 }
 
-// list returns the objects in the list at a path. It skips elements that are not
+// objectsAt returns the objects in the list at a path. It skips elements that are not
 // objects.
-func list(o map[string]any, path ...string) []map[string]any {
+func objectsAt(o map[string]any, path ...string) []map[string]any {
 	field, _, _ := unstructured.NestedFieldNoCopy(o, path...)
 	elements, _ := field.([]any)
 	var objects []map[string]any

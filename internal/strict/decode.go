@@ -18,20 +18,20 @@ import (
 // fields whose value has another type. In a map, a float64 whose value has another type becomes NaN: the key was given.
 // A field is matched by its json tag.
 func (d *Decoder) Decode(root *yaml.Node, into any) {
-	d.value(root, reflect.ValueOf(into).Elem(), "")
+	d.decodeValue(root, reflect.ValueOf(into).Elem(), "")
 }
 
 // DecodeAt decodes the value at a path that an earlier Decode kept as json.RawMessage. The document must have it.
 func (d *Decoder) DecodeAt(path string, into any) {
-	d.value(d.nodes[path], reflect.ValueOf(into).Elem(), path)
+	d.decodeValue(d.nodes[path], reflect.ValueOf(into).Elem(), path)
 }
 
 var rawType = reflect.TypeFor[json.RawMessage]()
 
-func (d *Decoder) value(n *yaml.Node, v reflect.Value, path string) {
+func (d *Decoder) decodeValue(n *yaml.Node, v reflect.Value, path string) {
 	d.nodes[path] = n
 	if v.Type() == rawType {
-		d.raw(n, v, path)
+		d.decodeRaw(n, v, path)
 		return
 	}
 	if n.Tag == "!!null" {
@@ -46,21 +46,21 @@ func (d *Decoder) value(n *yaml.Node, v reflect.Value, path string) {
 	}
 	switch v.Kind() {
 	case reflect.Struct:
-		d.object(n, v, path)
+		d.decodeStruct(n, v, path)
 	case reflect.Map:
-		d.mapping(n, v, path)
+		d.decodeMap(n, v, path)
 	case reflect.Slice:
-		d.list(n, v, path)
+		d.decodeList(n, v, path)
 	case reflect.Pointer:
 		p := reflect.New(v.Type().Elem())
-		d.value(n, p.Elem(), path)
+		d.decodeValue(n, p.Elem(), path)
 		v.Set(p)
 	default:
-		d.scalar(n, v, path)
+		d.decodeScalar(n, v, path)
 	}
 }
 
-func (d *Decoder) object(n *yaml.Node, v reflect.Value, path string) {
+func (d *Decoder) decodeStruct(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.MappingNode {
 		d.nodeErrorf(n, path, "want keys and values, found %s", Describe(n))
 		return
@@ -75,13 +75,13 @@ func (d *Decoder) object(n *yaml.Node, v reflect.Value, path string) {
 		}
 	}
 	d.eachKey(n, path, func(key, val *yaml.Node) {
-		at := join(path, key.Value)
+		at := joinPath(path, key.Value)
 		i, known := fields[key.Value]
 		if !known {
 			d.nodeErrorf(key, at, "unknown %s%s", d.options.Key, suggest.DidYouMean(key.Value, names))
 			return
 		}
-		d.value(val, v.Field(i), at)
+		d.decodeValue(val, v.Field(i), at)
 	})
 }
 
@@ -96,7 +96,7 @@ func (d *Decoder) eachKey(n *yaml.Node, path string, f func(key, val *yaml.Node)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key := n.Content[i]
 		if line, twice := seen[key.Value]; twice {
-			d.nodeErrorf(key, join(path, key.Value), "duplicate key (first on line %d)", line)
+			d.nodeErrorf(key, joinPath(path, key.Value), "duplicate key (first on line %d)", line)
 			continue
 		}
 		seen[key.Value] = key.Line
@@ -104,7 +104,7 @@ func (d *Decoder) eachKey(n *yaml.Node, path string, f func(key, val *yaml.Node)
 	}
 }
 
-func (d *Decoder) mapping(n *yaml.Node, v reflect.Value, path string) {
+func (d *Decoder) decodeMap(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.MappingNode {
 		d.nodeErrorf(n, path, "want keys and values, found %s", Describe(n))
 		return
@@ -115,25 +115,25 @@ func (d *Decoder) mapping(n *yaml.Node, v reflect.Value, path string) {
 		if x.Kind() == reflect.Float64 {
 			x.SetFloat(math.NaN())
 		}
-		d.value(val, x, join(path, key.Value))
+		d.decodeValue(val, x, joinPath(path, key.Value))
 		m.SetMapIndex(reflect.ValueOf(key.Value), x)
 	})
 	v.Set(m)
 }
 
-func (d *Decoder) list(n *yaml.Node, v reflect.Value, path string) {
+func (d *Decoder) decodeList(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.SequenceNode {
 		d.nodeErrorf(n, path, "want a list, found %s", Describe(n))
 		return
 	}
 	s := reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content))
 	for i, c := range n.Content {
-		d.value(c, s.Index(i), fmt.Sprintf("%s[%d]", path, i))
+		d.decodeValue(c, s.Index(i), fmt.Sprintf("%s[%d]", path, i))
 	}
 	v.Set(s)
 }
 
-func (d *Decoder) scalar(n *yaml.Node, v reflect.Value, path string) {
+func (d *Decoder) decodeScalar(n *yaml.Node, v reflect.Value, path string) {
 	fail := func(suggestion string) {
 		d.TypeErrorf(n, path, "want %s, found %s%s", d.describeField(v.Type(), path), Describe(n), suggestion)
 	}
@@ -174,8 +174,8 @@ func (d *Decoder) scalar(n *yaml.Node, v reflect.Value, path string) {
 	}
 }
 
-// raw keeps a value as JSON for a caller that knows its type, and remembers the lines of its fields.
-func (d *Decoder) raw(n *yaml.Node, v reflect.Value, path string) {
+// decodeRaw keeps a value as JSON for a caller that knows its type, and remembers the lines of its fields.
+func (d *Decoder) decodeRaw(n *yaml.Node, v reflect.Value, path string) {
 	before := len(d.errors)
 	d.recordNodes(n, path)
 	if len(d.errors) > before {
@@ -198,7 +198,7 @@ func (d *Decoder) recordNodes(n *yaml.Node, path string) {
 	d.nodes[path] = n
 	switch n.Kind {
 	case yaml.MappingNode:
-		d.eachKey(n, path, func(key, val *yaml.Node) { d.recordNodes(val, join(path, key.Value)) })
+		d.eachKey(n, path, func(key, val *yaml.Node) { d.recordNodes(val, joinPath(path, key.Value)) })
 	case yaml.SequenceNode:
 		for i, c := range n.Content {
 			d.recordNodes(c, fmt.Sprintf("%s[%d]", path, i))
@@ -206,7 +206,7 @@ func (d *Decoder) recordNodes(n *yaml.Node, path string) {
 	}
 }
 
-func join(path, key string) string {
+func joinPath(path, key string) string {
 	if path == "" {
 		return key
 	}
