@@ -1,10 +1,11 @@
 // Package cron computes when a cron expression fires next in a time zone.
 //
-// It decides which expressions are valid: they must fire at some time, and at most once a
-// minute. It never reads a clock and never waits.
+// Valid expressions fire at some time, and at most once a minute. The package never reads the current
+// time and never waits.
 package cron
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -16,11 +17,11 @@ import (
 type Schedule struct {
 	expr string
 	loc  *time.Location
-	// spec holds the fields of the expression. It is nil for @every.
-	spec  *cron.SpecSchedule
+	spec *cron.SpecSchedule // nil for @every
+	// every is the schedule of an @every expression, else nil.
 	every cron.Schedule
-	// wallClock is true if the expression names hours. Such a schedule follows local time and
-	// fires once for each time that it names.
+	// wallClock is true if the expression contains hours. Such a schedule follows local time and
+	// fires once for each of its local times.
 	wallClock bool
 }
 
@@ -65,24 +66,18 @@ func Parse(expr string, loc *time.Location) (s Schedule, err error) {
 
 // syntaxError describes why the parser rejects expr.
 func syntaxError(expr string) error {
-	m := syntaxProblem(expr)
-	if m == "" {
-		m = genericProblem
-	}
-	return fmt.Errorf("%s is not a cron expression: %s", quote(expr), m)
+	problem := cmp.Or(syntaxProblem(expr), "want five fields, such as \"0 * * * *\"")
+	return fmt.Errorf("%s is not a cron expression: %s", quote(expr), problem)
 }
-
-// genericProblem is the message if syntaxProblem finds no specific problem.
-const genericProblem = "want five fields, such as \"0 * * * *\""
 
 func namesHours(expr string) bool {
 	f := strings.Fields(expr)
 	return len(f) == 5 && !strings.HasPrefix(f[1], "*") || expr == "@daily" || expr == "@midnight" || expr == "@weekly" || expr == "@monthly"
 }
 
-// Next returns the first time after t at which the schedule fires, or zero if there is none
-// within five years. If a named hour occurs twice, the schedule fires only the first time. If
-// a transition skips a named time, the schedule does not fire.
+// Next returns the first time after t at which the schedule fires, or zero if it does not fire within
+// five years. If an expression contains hours, it fires only once at a local time that occurs twice,
+// and it does not fire at a local time that is skipped.
 func (s Schedule) Next(t time.Time) time.Time {
 	if s.every != nil {
 		return s.every.Next(t.In(s.loc))
@@ -90,7 +85,7 @@ func (s Schedule) Next(t time.Time) time.Time {
 	return s.clock().nextFiring(t)
 }
 
-// clock returns a clock that ignores second occurrences and skipped times.
+// clock returns the clock that Next uses.
 func (s Schedule) clock() clock {
 	return clock{spec: s.spec, loc: s.loc, includeRepeated: !s.wallClock}
 }

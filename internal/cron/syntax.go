@@ -26,8 +26,8 @@ var fields = [5]field{
 
 const fiveFieldNames = "five: minute, hour, day of the month, month, day of the week"
 
-// syntaxProblem describes what is wrong with expr, or returns "" if it finds nothing. The
-// library's own errors name its internal functions.
+// syntaxProblem describes the syntax error in expr, or returns "" if expr is valid. The errors of the
+// cron library mention internal functions.
 func syntaxProblem(expr string) string {
 	if strings.HasPrefix(expr, "@") {
 		return descriptorProblem(expr)
@@ -52,7 +52,7 @@ func syntaxProblem(expr string) string {
 	return ""
 }
 
-// descriptorProblem describes what is wrong with an expression such as @hourly.
+// descriptorProblem describes the syntax error in an expression that starts with @.
 func descriptorProblem(expr string) string {
 	every, ok := strings.CutPrefix(expr, "@every ")
 	if !ok {

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// item is an object that entries and controllers still change.
+// item is an object that is still being built.
 type item struct {
 	kind
 	object unstructured.Unstructured
@@ -24,12 +24,12 @@ type item struct {
 // builder builds objects from entries.
 type builder struct{ items []*item }
 
-// rounds lists kinds in the order in which build makes their objects: controllers make
-// ReplicaSets and then pods. The empty string stands for all other kinds.
+// rounds lists kinds in the order in which build makes their objects. Controllers make ReplicaSets
+// before pods. The empty string means all other kinds.
 var rounds = []string{"", "ReplicaSet", "Pod"}
 
-// build applies the entries in rounds. In each round, an entry changes the objects
-// that it names, or makes one. Then controllers make the objects of the next rounds.
+// build applies the entries of one round after another. An entry changes the objects that it names,
+// or makes a new object. After each round, controllers make the objects of the next rounds.
 func build(raw []map[string]any) ([]map[string]any, error) {
 	b := &builder{}
 	for _, round := range rounds {
@@ -76,8 +76,8 @@ func (b *builder) add(raw map[string]any, round string) error {
 	return b.apply(e)
 }
 
-// apply changes or deletes the objects that the entry names. If there are none, it makes
-// one. It returns an error if a deletion or a name with "*" matches no object.
+// apply changes or deletes the objects that the entry names, or makes a new object. It returns an
+// error if a deletion or a name with "*" matches no object.
 func (b *builder) apply(e *entry) error {
 	deletes := e.patch.Object["$patch"] == "delete"
 	var found []*item
@@ -118,8 +118,8 @@ func newItem(e *entry) (*item, error) {
 	return &item{kind: e.kind, object: unstructured.Unstructured{Object: o}}, err
 }
 
-// merge applies the entry as a strategic merge patch, as kubectl patch does. If the kind
-// has no schema, merge replaces the fields that the entry has.
+// merge applies the entry as a strategic merge patch, like kubectl patch. If the kind has no schema,
+// merge replaces the fields of the entry.
 func (i *item) merge(e *entry) error {
 	if e.nodes != nil {
 		i.nodes = e.nodes

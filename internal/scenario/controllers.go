@@ -24,8 +24,8 @@ func (i *item) setDerivedFields() {
 	}
 }
 
-// childEntries returns entries for the objects that a controller makes for the item. These
-// are the ReplicaSet of a Deployment, or the pods of another workload.
+// childEntries returns the entries of the objects that a controller makes for a workload: the
+// ReplicaSet of a Deployment, or the pods of another workload.
 func (i *item) childEntries() []map[string]any {
 	var made []map[string]any
 	switch {

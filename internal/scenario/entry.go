@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// defaultNamespace is the namespace of objects that name none.
+// defaultNamespace is the namespace of objects whose entry lacks a namespace.
 const defaultNamespace = "shop"
 
 // entry is one element of the field objects of a cluster.yaml or a base.
@@ -19,14 +19,13 @@ type entry struct {
 	kind
 	// patch holds the fields of a Kubernetes object. It has a kind and a name.
 	patch unstructured.Unstructured
-	// nodes holds the node of each pod of a workload. It is nil if the entry has no
-	// field pods.
+	// nodes lists the node of each pod of a workload. It is nil if the entry lacks the pods field.
 	nodes []string
 }
 
-// newEntry completes a raw entry, without changing raw. It sets a missing apiVersion or
-// namespace and completes owner references. It removes the fields pods and requests,
-// which Kubernetes does not have, except from a Usage.
+// newEntry returns a completed copy of a raw entry. It sets a missing apiVersion or namespace and
+// completes owner references. It translates the shorthand fields pods and requests, which a Usage
+// does not have.
 func newEntry(raw map[string]any) (*entry, error) {
 	e := &entry{patch: unstructured.Unstructured{Object: runtime.DeepCopyJSON(raw)}}
 	var err error
@@ -52,8 +51,8 @@ func newEntry(raw map[string]any) (*entry, error) {
 	return e, e.parsePods()
 }
 
-// objectKey returns the kind, the namespace and the name of an object, joined by slashes. It
-// is also the object's UID.
+// objectKey joins the kind, the namespace and the name of an object by slashes. The key is also the
+// UID of the object.
 func objectKey(o *unstructured.Unstructured) string {
 	return path.Join(o.GetKind(), o.GetNamespace(), o.GetName())
 }

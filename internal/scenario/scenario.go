@@ -1,7 +1,7 @@
 // Package scenario reads the scenarios under planner/testdata/scenarios for tests.
 //
-// A scenario is a txtar file: prose, a configuration, a cluster and the plan that the
-// planner must return for it. README.md beside the scenarios describes the format.
+// A scenario is a txtar file with a description, a configuration, a cluster and the expected plan.
+// The README.md file in the scenarios folder describes the format.
 package scenario
 
 import (
@@ -21,15 +21,15 @@ import (
 type Scenario struct {
 	// Name is the file's name without its extension.
 	Name string
-	// Prose says what the scenario shows.
+	// Prose describes the purpose of the scenario.
 	Prose string
 	// Config is the configuration, in YAML.
 	Config []byte
 	// Cluster is the cluster, in the format of README.md.
 	Cluster []byte
-	// Due names the strategies that are due. It is nil if all are due.
+	// Due lists the strategies that are due. Nil means all strategies.
 	Due []string
-	// Want is the plan that the planner must return, as text.
+	// Want is the expected plan as text.
 	Want string
 
 	file    string
@@ -42,8 +42,7 @@ func Dir() string {
 	return filepath.Join(filepath.Dir(file), "../../planner/testdata/scenarios")
 }
 
-// All returns all scenarios, sorted by file name. It fails the test if it cannot read
-// one.
+// All returns all scenarios, sorted by file name. It fails the test if a file is not valid.
 func All(t testing.TB) []*Scenario {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(Dir(), "*.txtar"))
@@ -83,8 +82,8 @@ func Read(t testing.TB, name string) *Scenario {
 	return s
 }
 
-// Objects builds the objects of the cluster. Each change has the format of an entry of
-// the field objects. Objects applies the changes after the entries of the file.
+// Objects builds the objects of the cluster. The changes are additional entries of the objects field,
+// in YAML. Objects applies the changes after the entries of the file.
 func (s *Scenario) Objects(t testing.TB, changes ...string) *cluster.Objects {
 	t.Helper()
 	list, err := expand(s.Cluster, changes)
@@ -98,8 +97,7 @@ func (s *Scenario) Objects(t testing.TB, changes ...string) *cluster.Objects {
 	return o
 }
 
-// SetWant writes this plan into the file as want.plan. Tests call it when they run with
-// -update.
+// SetWant stores the plan as the expected plan in the file. Tests with -update call SetWant.
 func (s *Scenario) SetWant(t testing.TB, plan string) {
 	t.Helper()
 	for i := range s.archive.Files {

@@ -14,14 +14,13 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/suggest"
 )
 
-// Decode fills the struct that `into` points to. Fields that the document does not have keep their value, and so do
-// fields whose value has another type. In a map, a float64 whose value has another type becomes NaN: the key was given.
-// A field is matched by its json tag.
+// Decode fills the struct that `into` points to, by json tags. A field keeps its value if the document lacks the field
+// or has a value of the wrong type. In a map, a float64 of the wrong type becomes NaN, so that the key is present.
 func (d *Decoder) Decode(root *yaml.Node, into any) {
 	d.decodeValue(root, reflect.ValueOf(into).Elem(), "")
 }
 
-// DecodeAt decodes the value at a path that an earlier Decode kept as json.RawMessage. The document must have it.
+// DecodeAt decodes the value at a path that Decode has stored as json.RawMessage. The path must exist.
 func (d *Decoder) DecodeAt(path string, into any) {
 	d.decodeValue(d.nodes[path], reflect.ValueOf(into).Elem(), path)
 }
@@ -90,7 +89,7 @@ func jsonName(f reflect.StructField) string {
 	return name
 }
 
-// eachKey calls f for each key and value of a mapping, and reports keys that occur twice.
+// eachKey calls f for each key of a mapping and adds an error for each duplicate key.
 func (d *Decoder) eachKey(n *yaml.Node, path string, f func(key, val *yaml.Node)) {
 	seen := map[string]int{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -174,7 +173,7 @@ func (d *Decoder) decodeScalar(n *yaml.Node, v reflect.Value, path string) {
 	}
 }
 
-// decodeRaw keeps a value as JSON for a caller that knows its type, and remembers the lines of its fields.
+// decodeRaw stores a value as JSON for a later DecodeAt, and records the lines of its fields.
 func (d *Decoder) decodeRaw(n *yaml.Node, v reflect.Value, path string) {
 	before := len(d.errors)
 	d.recordNodes(n, path)

@@ -11,10 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// maxShown is how many characters of a value an error repeats.
+// maxShown limits how many characters of a value an error repeats.
 const maxShown = 40
 
-// Describe says what a node is: its quoted value, "a list", or "keys and values".
+// Describe returns the quoted value of a node, "a list", or "keys and values".
 func Describe(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -29,7 +29,7 @@ func Describe(n *yaml.Node) string {
 	return strconv.Quote(v)
 }
 
-// describeField says what the field at path holds.
+// describeField describes the values that the field at path accepts.
 func (d *Decoder) describeField(t reflect.Type, path string) string {
 	if strings.HasSuffix(strings.ToLower(path), "selector") {
 		return "a label selector such as \"app=web\""
@@ -66,7 +66,7 @@ func SuggestFraction(text string) string {
 	return " (did you mean " + FormatPercent(v) + "?)"
 }
 
-// FormatPercent writes p percent as a fraction, with two digits or more after the point.
+// FormatPercent formats p percent as a fraction with at least two decimal places.
 func FormatPercent(p float64) string {
 	s := strconv.FormatFloat(math.Round(p*1e4)/1e6, 'f', -1, 64)
 	if _, digits, _ := strings.Cut(s, "."); len(digits) == 1 {
@@ -75,7 +75,7 @@ func FormatPercent(p float64) string {
 	return s
 }
 
-// suggestBytes returns the number of bytes for a quantity such as 1Gi, as " (did you mean 1073741824?)", else "".
+// suggestBytes returns " (did you mean 1073741824?)" for a quantity such as 1Gi, and "" for other text.
 func suggestBytes(text string) string {
 	q, err := resource.ParseQuantity(text)
 	if err != nil || q.Format != resource.BinarySI {
@@ -84,7 +84,7 @@ func suggestBytes(text string) string {
 	return fmt.Sprintf(" (did you mean %d?)", q.Value())
 }
 
-// FormatNumber writes a number; it uses an exponent only for fractions and from 1e15 on.
+// FormatNumber formats a number. It writes integers below 1e15 without an exponent.
 func FormatNumber(f float64) string {
 	if f == math.Trunc(f) && math.Abs(f) < 1e15 {
 		return strconv.FormatFloat(f, 'f', -1, 64)

@@ -1,8 +1,7 @@
 // Package strict decodes one YAML or JSON document into Go structs. It rejects unknown keys, duplicate keys and
 // values of another type, and it reports every error at once, each with its line and the path of its field.
 //
-// It decides whether a document has the right form. It never decides whether a value makes sense: callers check that
-// and add their errors with Decoder.Errorf.
+// The package checks only the form of a document. Callers check the values and add their errors with Decoder.Errorf.
 package strict
 
 import (
@@ -18,11 +17,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// ErrEmpty says that a document has no content.
+// ErrEmpty is the error for a document without content.
 var ErrEmpty = errors.New("the file is empty")
 
-// Parse parses a single document. The name is used in errors. It rejects YAML aliases, because a few lines of them
-// can expand to gigabytes.
+// Parse parses a single document. Errors contain the name. Parse rejects YAML aliases, because a few lines with
+// aliases can expand to gigabytes.
 func Parse(name string, data []byte) (*yaml.Node, error) {
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	var doc, second yaml.Node
@@ -67,7 +66,7 @@ func findAlias(n *yaml.Node) *yaml.Node {
 // Error is one error in a document.
 type Error struct {
 	Line int
-	// Path is the path of the field, such as limits.perPass; empty for the document as a whole.
+	// Path is the path of the field, such as limits.perPass. An empty path means the whole document.
 	Path    string
 	Message string
 }
@@ -82,11 +81,11 @@ func (e Error) Error() string {
 
 // Options adapt a Decoder to a kind of document.
 type Options struct {
-	// Types decode values of types that strict does not know. A function reports a wrong value with Decoder.TypeErrorf.
+	// Types contains decoders for additional types. A decoder reports a wrong value with Decoder.TypeErrorf.
 	Types map[reflect.Type]func(d *Decoder, n *yaml.Node, v reflect.Value, path string)
-	// QuotedStrings rejects a number, or true or false, where the struct has a string.
+	// QuotedStrings rejects unquoted numbers and booleans as values of string fields.
 	QuotedStrings bool
-	// Key and Float are what errors call a key and a float64: "key" and "a number" if empty.
+	// Key and Float are the words for a key and a float64 in errors. The defaults are "key" and "a number".
 	Key, Float string
 }
 
@@ -95,12 +94,12 @@ type Decoder struct {
 	file       string
 	options    Options
 	errors     []Error
-	fileErrors []error               // from other files that this one names
+	fileErrors []error               // from other files to which this file refers
 	nodes      map[string]*yaml.Node // by path
-	typeErrors map[string]bool       // by path: fields that still have their default, because their value has another type
+	typeErrors map[string]bool       // by path: fields whose value has the wrong type
 }
 
-// New returns a decoder for a file. The name is used in errors.
+// New returns a decoder for a file. Errors contain the name of the file.
 func New(file string, o Options) *Decoder {
 	o.Key, o.Float = cmp.Or(o.Key, "key"), cmp.Or(o.Float, "a number")
 	return &Decoder{file: file, options: o, nodes: map[string]*yaml.Node{}, typeErrors: map[string]bool{}}
@@ -112,10 +111,11 @@ func (d *Decoder) File() string { return d.file }
 // Has reports whether the document has a value at path.
 func (d *Decoder) Has(path string) bool { return d.nodes[path] != nil }
 
-// HasTypeError reports whether the value at path has another type than its field, which then keeps its default.
+// HasTypeError reports whether the value at path has the wrong type. Its field then keeps the default.
 func (d *Decoder) HasTypeError(path string) bool { return d.typeErrors[path] }
 
-// Line returns the line of the field at path, or of the nearest field above it that the document has.
+// Line returns the line of the field at path. If the document lacks the field, Line returns the line of the nearest
+// parent.
 func (d *Decoder) Line(path string) int {
 	for {
 		if n := d.nodes[path]; n != nil {
@@ -133,14 +133,14 @@ func (d *Decoder) Line(path string) int {
 	}
 }
 
-// Errorf adds an error about the value of a field. It adds nothing if the value has a type error already.
+// Errorf adds an error about the value of a field, unless the value has a type error.
 func (d *Decoder) Errorf(path, format string, args ...any) {
 	if !d.typeErrors[path] {
 		d.errors = append(d.errors, Error{d.Line(path), path, fmt.Sprintf(format, args...)})
 	}
 }
 
-// TypeErrorf adds an error about a value at node n that its field cannot hold.
+// TypeErrorf adds an error about a value of the wrong type at node n.
 func (d *Decoder) TypeErrorf(n *yaml.Node, path, format string, args ...any) {
 	d.nodeErrorf(n, path, format, args...)
 	d.typeErrors[path] = true
@@ -150,7 +150,7 @@ func (d *Decoder) nodeErrorf(n *yaml.Node, path, format string, args ...any) {
 	d.errors = append(d.errors, Error{n.Line, path, fmt.Sprintf(format, args...)})
 }
 
-// AddFileError adds the error of another file that this document names.
+// AddFileError adds an error from another file to which this document refers.
 func (d *Decoder) AddFileError(err error) { d.fileErrors = append(d.fileErrors, err) }
 
 // Errors returns the errors of the document, in the order in which they were found.
