@@ -99,17 +99,14 @@ func (a *Amounts) measureUsage(t UsageRequirements) {
 // addPodUse adds a pod to the sums of its node. If the usage of one counted pod is unknown, the
 // sum for the node is unknown.
 func (a *Amounts) addPodUse(n NodeID, use int64, known UsageQuality) {
-	if a.used[n] == unknownAmount {
-		return
-	}
-	switch known {
-	case Unknown:
+	if a.used[n] == unknownAmount || known == Unknown {
 		a.used[n] = unknownAmount
 		return
-	case Estimated, Measured:
-		a.certain[n] += use
 	}
 	a.used[n] += use
+	if known >= Estimated {
+		a.certain[n] += use
+	}
 }
 
 func (s *Snapshot) usageIsFresh(n NodeID, t UsageRequirements) bool {

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -58,9 +59,7 @@ func plainDecodeError(raw []byte, err error) error {
 		if isNumber && wanted == "a whole number" { // the number has a fraction, or is too large
 			wanted += " in range"
 		}
-		if word, ok := jsonTypeNames[found]; ok {
-			found = word
-		}
+		found = cmp.Or(jsonTypeNames[found], found)
 		if wanted == "a word" && (wrongType.Value == "bool" || wrongType.Value == "number") {
 			wanted = "a word (in quotes)"
 		}

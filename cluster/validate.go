@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -77,12 +78,8 @@ func checkPodAmounts(s *corev1.PodSpec) error {
 			}
 		}
 	}
-	if s.Resources != nil {
-		if err := checkRequirements("resources", s.Resources); err != nil {
-			return err
-		}
-	}
-	return checkAmounts("overhead", s.Overhead)
+	return errors.Join(checkRequirements("resources", cmp.Or(s.Resources, &corev1.ResourceRequirements{})),
+		checkAmounts("overhead", s.Overhead))
 }
 
 func checkRequirements(at string, r *corev1.ResourceRequirements) error {

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -108,12 +109,7 @@ func (o *Observer) WaitForSync(ctx context.Context) error {
 
 // Synced reports whether every kind has been listed.
 func (o *Observer) Synced() bool {
-	for _, w := range o.watched {
-		if !w.synced() {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(o.watched, func(w watchedKind) bool { return !w.synced() })
 }
 
 // synced reports whether the informer has received a list from an API server. client-go decodes other

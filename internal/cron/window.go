@@ -62,18 +62,13 @@ func ParseWindow(text string, loc *time.Location) (Window, error) {
 		loc, fields = zone, fields[:cron+1]
 	}
 	if len(fields) != cron+1 {
-		return Window{}, fmt.Errorf(
-			"%s is not a window (want cron fields, a duration and perhaps a time zone, such as \"0 22 * * 1-5 6h Europe/Berlin\")",
-			quote(text),
-		)
+		return Window{}, fmt.Errorf("%s is not a window (want cron fields, a duration and perhaps a time zone, "+
+			"such as \"0 22 * * 1-5 6h Europe/Berlin\")", quote(text))
 	}
 	length, err := time.ParseDuration(fields[cron])
 	if err != nil {
-		return Window{}, fmt.Errorf(
-			"%s is not a window: %s is not a duration (want a number and a unit, such as 6h)",
-			quote(text),
-			quote(fields[cron]),
-		)
+		return Window{}, fmt.Errorf("%s is not a window: %s is not a duration (want a number and a unit, such as 6h)",
+			quote(text), quote(fields[cron]))
 	}
 	return NewWindow(strings.Join(fields[:cron], " "), length, loc)
 }

@@ -111,8 +111,10 @@ func (b *builder) apply(e *entry) error {
 
 // newItem returns an object with the entry's name, the defaults of its kind and a UID.
 func newItem(e *entry) (*item, error) {
-	o, err := newObject(e.patch.GetName(), e.kind)
-	if err == nil && e.schema != nil {
+	o := map[string]any{}
+	defaults := strings.ReplaceAll(e.defaults, "NAME", e.patch.GetName())
+	err := yaml.UnmarshalStrict([]byte(defaults), &o)
+	if e.schema != nil {
 		setDefault(objectAt(o, "metadata"), "uid", objectKey(&e.patch))
 	}
 	return &item{kind: e.kind, object: unstructured.Unstructured{Object: o}}, err

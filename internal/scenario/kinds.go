@@ -3,10 +3,8 @@ package scenario
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"k8s.io/client-go/kubernetes/scheme"
-	"sigs.k8s.io/yaml"
 )
 
 // kind describes the objects of a kind.
@@ -71,10 +69,3 @@ spec:
 `
 	container = `{name: c, image: "registry.k8s.io/pause:3.10"}`
 )
-
-// newObject returns an object with the defaults of its kind.
-func newObject(name string, k kind) (map[string]any, error) {
-	o := map[string]any{}
-	err := yaml.UnmarshalStrict([]byte(strings.ReplaceAll(k.defaults, "NAME", name)), &o)
-	return o, err
-}

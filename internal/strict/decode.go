@@ -133,44 +133,37 @@ func (d *Decoder) decodeList(n *yaml.Node, v reflect.Value, path string) {
 }
 
 func (d *Decoder) decodeScalar(n *yaml.Node, v reflect.Value, path string) {
-	fail := func(suggestion string) {
-		d.TypeErrorf(n, path, "want %s, found %s%s", d.describeField(v.Type(), path), Describe(n), suggestion)
-	}
+	suggestion, kind := "", v.Kind()
 	if n.Kind != yaml.ScalarNode {
-		fail("")
-		return
+		kind = reflect.Invalid
 	}
-	switch v.Kind() {
+	switch kind {
+	case reflect.Invalid:
 	case reflect.Bool:
-		b, err := strconv.ParseBool(n.Value)
-		if err != nil || n.Tag != "!!bool" {
-			fail("")
+		if b, err := strconv.ParseBool(n.Value); err == nil && n.Tag == "!!bool" {
+			v.SetBool(b)
 			return
 		}
-		v.SetBool(b)
 	case reflect.Int, reflect.Int32, reflect.Int64:
-		i, err := strconv.ParseInt(n.Value, 10, 32)
-		if err != nil || n.Tag != "!!int" {
-			fail("")
+		if i, err := strconv.ParseInt(n.Value, 10, 32); err == nil && n.Tag == "!!int" {
+			v.SetInt(i)
 			return
 		}
-		v.SetInt(i)
 	case reflect.Float64:
-		f, err := strconv.ParseFloat(n.Value, 64)
-		if err != nil || n.Tag != "!!int" && n.Tag != "!!float" {
-			fail(cmp.Or(SuggestFraction(n.Value), suggestBytes(n.Value)))
+		if f, err := strconv.ParseFloat(n.Value, 64); err == nil && (n.Tag == "!!int" || n.Tag == "!!float") {
+			v.SetFloat(f)
 			return
 		}
-		v.SetFloat(f)
+		suggestion = cmp.Or(SuggestFraction(n.Value), suggestBytes(n.Value))
 	case reflect.String:
-		if d.options.QuotedStrings && n.Tag != "!!str" {
-			fail("")
+		if n.Tag == "!!str" || !d.options.QuotedStrings {
+			v.SetString(n.Value) // an unquoted number keeps its text
 			return
 		}
-		v.SetString(n.Value) // a number that is not quoted is kept as written
 	default:
 		panic("strict: no decoder for " + v.Type().String())
 	}
+	d.TypeErrorf(n, path, "want %s, found %s%s", d.describeField(v.Type(), path), Describe(n), suggestion)
 }
 
 // decodeRaw stores a value as JSON for a later DecodeAt, and records the lines of its fields.
@@ -181,11 +174,11 @@ func (d *Decoder) decodeRaw(n *yaml.Node, v reflect.Value, path string) {
 		return
 	}
 	var x any
-	if err := n.Decode(&x); err != nil {
-		d.nodeErrorf(n, path, "%v", err)
-		return
+	var b []byte
+	err := n.Decode(&x)
+	if err == nil {
+		b, err = json.Marshal(x)
 	}
-	b, err := json.Marshal(x)
 	if err != nil {
 		d.nodeErrorf(n, path, "%v", err)
 		return
