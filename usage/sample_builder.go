@@ -23,11 +23,8 @@ type Value struct {
 // PodValue is one number that a source gave for a pod.
 type PodValue struct {
 	Namespace, Name string
-	// Node is the name of the pod's node in the source, or empty if the source does not report
-	// it.
-	Node   string
-	Amount float64
-	At     time.Time
+	Amount          float64
+	At              time.Time
 }
 
 // SampleBuilder builds a sample from the values of a source. It omits implausible values and
@@ -40,14 +37,13 @@ type SampleBuilder struct {
 	readings  []Reading // by node
 	pods      map[string]Reading
 	problems  problemGroups
-	nodeNames map[string]string // node names by their names in the source, found before
 	maxPodUse map[string]float64
 }
 
 // NewSampleBuilder starts a sample taken now. Measurements older than maxAge are stale.
 func NewSampleBuilder(nodes []Node, now time.Time, maxAge time.Duration) *SampleBuilder {
 	g := &SampleBuilder{index: newNodeIndex(nodes), nodes: nodes, now: now, maxAge: maxAge, readings: make([]Reading, len(nodes)),
-		pods: map[string]Reading{}, nodeNames: map[string]string{}, maxPodUse: map[string]float64{}}
+		pods: map[string]Reading{}, maxPodUse: map[string]float64{}}
 	for _, n := range nodes {
 		g.maxPodUse["cpu"] = max(g.maxPodUse["cpu"], float64(n.Capacity.MilliCPU))
 		g.maxPodUse["memory"] = max(g.maxPodUse["memory"], float64(n.Capacity.MemoryBytes))
@@ -159,28 +155,11 @@ func (g *SampleBuilder) AddPods(resource string, unit Unit, values []PodValue) {
 			r = Reading{At: v.At, Used: make(map[string]int64, 2)}
 		}
 		r.Used[resource] = unit.amount(v.Amount, 0)
-		if older, node := v.At.Before(r.At), r.Node == "" && v.Node != ""; !known || older || node {
-			if older {
-				r.At = v.At
-			}
-			if node {
-				r.Node = g.nodeName(v.Node)
-			}
+		if older := v.At.Before(r.At); !known || older {
+			r.At = v.At
 			g.pods[key] = r
 		}
 	}
-}
-
-// nodeName returns the node for a name in the source, or "" if it is unknown or ambiguous.
-func (g *SampleBuilder) nodeName(text string) string {
-	name, ok := g.nodeNames[text]
-	if !ok {
-		if found := g.index.find(text); len(found) == 1 {
-			name = g.nodes[found[0]].Name
-		}
-		g.nodeNames[text] = name
-	}
-	return name
 }
 
 // AddProblemOf adds a problem that several nodes or pods may share, such as "cpu: a histogram

@@ -72,9 +72,6 @@ type Reading struct {
 	// Times holds the times of resources that were not measured at At. Times is nil if all
 	// resources were measured at At.
 	Times map[string]time.Time
-	// Node is the pod's node. Node is empty in readings of nodes, and if the source does not report
-	// it.
-	Node string
 	// Used maps resources to amounts: cpu in milliCPU, memory and memory.available in bytes. The
 	// key of a hint rule is "rule:" plus its name, and the value is in millionths of the rule's
 	// unit. Any other resource is a ratio of the whole node, in millionths.

@@ -17,6 +17,9 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 const gib = 1 << 30
 
+// onNodeA returns the location of a pod on node a.
+func onNodeA(string) (window.PodPlace, bool) { return window.PodPlace{Node: "a"}, true }
+
 func secondsAfterStart(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
 
 func testOptions(watches ...window.LevelWatch) window.Options {
@@ -63,9 +66,8 @@ func TestStatisticsOverTheWindow(t *testing.T) {
 		w := window.New(o)
 		for i, v := range values {
 			s := sampleOfNodeA(30*i, v)
-			s.Pods = map[string]usage.Reading{"shop/web": {At: secondsAfterStart(30 * i), Node: "a",
-				Used: map[string]int64{"cpu": v, "memory": v * 4096}}}
-			w.Add(s, testNodes("a"), nil)
+			s.Pods = map[string]usage.Reading{"shop/web": {At: secondsAfterStart(30 * i), Used: map[string]int64{"cpu": v, "memory": v * 4096}}}
+			w.Add(s, testNodes("a"), onNodeA)
 		}
 		u := w.Usage(secondsAfterStart(380))
 		if u.Samples != 10 || !u.SampledAt.Equal(secondsAfterStart(360)) || u.Statistic != string(statistic) ||
@@ -91,10 +93,10 @@ func TestWhatIsOldIsUnknown(t *testing.T) {
 	s.Nodes["b"] = usage.Reading{At: secondsAfterStart(-170), Used: map[string]int64{"cpu": 1}}
 	s.Nodes["c"] = usage.Reading{At: secondsAfterStart(90), Used: map[string]int64{"cpu": 1}} // a clock that is far ahead
 	s.Pods = map[string]usage.Reading{
-		"shop/young": {At: secondsAfterStart(0), Node: "a", Used: map[string]int64{"cpu": 1}},
-		"shop/old":   {At: secondsAfterStart(-170), Node: "a", Used: map[string]int64{"cpu": 1}},
+		"shop/young": {At: secondsAfterStart(0), Used: map[string]int64{"cpu": 1}},
+		"shop/old":   {At: secondsAfterStart(-170), Used: map[string]int64{"cpu": 1}},
 	}
-	w.Add(s, testNodes("a", "b", "c"), nil)
+	w.Add(s, testNodes("a", "b", "c"), onNodeA)
 	for seconds, want := range map[int]string{0: "a b /old /young", 11: "a /young", 180: "a /young", 181: ""} {
 		u := w.Usage(secondsAfterStart(seconds))
 		var got []string

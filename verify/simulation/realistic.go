@@ -69,8 +69,7 @@ func realisticSpec(s *corev1.PodSpec, name string) {
 	s.ServiceAccountName, s.DeprecatedServiceAccount, s.EnableServiceLinks, s.Priority = "app", "app", &links, &zero
 	s.SecurityContext = &corev1.PodSecurityContext{RunAsNonRoot: &yes, FSGroup: &expires,
 		SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}}
-	policy := corev1.PreemptLowerPriority
-	s.PreemptionPolicy = &policy
+	s.PreemptionPolicy = new(corev1.PreemptLowerPriority)
 	for _, key := range []string{"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"} {
 		s.Tolerations = append(s.Tolerations, corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists,
 			Effect: corev1.TaintEffectNoExecute, TolerationSeconds: &seconds})

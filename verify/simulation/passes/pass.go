@@ -184,17 +184,13 @@ func (c *Simulation) replacePod(i int, m plan.Move, s *cluster.Snapshot, to clus
 
 // measureState records the state of the cluster after the pass.
 func (c *Simulation) measureState(s *cluster.Snapshot, out *Pass) {
-	var goals []plan.Goal
-	for _, st := range c.conf.BuildStrategies() {
-		goals = append(goals, st.Strategy.Goals(s)...)
-	}
 	out.StdDev = cpuDeviation(s)
 	for _, p := range c.o.Pods {
 		if p.Spec.NodeName == "" {
 			out.Pending++
 		}
 	}
-	for _, g := range goals {
+	for _, g := range c.goals(s) {
 		switch {
 		case g.Kind == plan.NodeBelow:
 			out.Goals++

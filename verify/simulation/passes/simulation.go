@@ -11,11 +11,9 @@
 package passes
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -154,9 +152,4 @@ func withRequests(p *corev1.Pod, requests corev1.ResourceList) *corev1.Pod {
 	out.Spec.Containers = []corev1.Container{p.Spec.Containers[0]}
 	out.Spec.Containers[0].Resources.Requests = requests
 	return &out
-}
-
-// newPod returns a new unbound pod of a ReplicaSet.
-func (c *Simulation) newPod(rs *appsv1.ReplicaSet) *corev1.Pod {
-	return c.namedPod(rs, fmt.Sprintf("%s-%02d", rs.Name, c.nextOrdinal(rs)))
 }
