@@ -106,8 +106,7 @@ func (g *SampleBuilder) addNode(n int, resource string, unit Unit, v Value) {
 	r.Used[resource], r.Times[resource] = unit.amount(v.Amount, capacity), v.At
 }
 
-// DeriveMemoryAvailable sets memory.available from memory. The memory values must be working
-// sets.
+// DeriveMemoryAvailable sets memory.available from memory. The memory values must be working sets.
 func (g *SampleBuilder) DeriveMemoryAvailable() {
 	for n := range g.readings {
 		used, known := g.readings[n].Used["memory"]
@@ -118,9 +117,8 @@ func (g *SampleBuilder) DeriveMemoryAvailable() {
 	}
 }
 
-// AddPods adds the values of one resource of pods: cpu in cores, or memory in bytes. AddPods omits
-// a pod with two values. It accepts pods that the cluster does not know, because pods can start at
-// any time.
+// AddPods adds the values of one resource of pods: cpu in cores, or memory in bytes. AddPods omits a pod with two
+// values. It accepts pods that the cluster does not know, because pods can start at any time.
 func (g *SampleBuilder) AddPods(resource string, unit Unit, values []PodValue) {
 	if len(values) == 0 {
 		g.AddProblem(Empty, resource+" of pods"+NoValues)
@@ -220,8 +218,7 @@ func (g *SampleBuilder) rejectPercentages(resource string, values []Value) bool 
 	return false
 }
 
-// checkAge returns the reason why a measurement time is unusable. An empty kind means that the time
-// is usable.
+// checkAge returns the reason why a measurement time is unusable. An empty kind means that the time is usable.
 func (g *SampleBuilder) checkAge(at time.Time) (ProblemKind, string) {
 	switch age := g.now.Sub(at); {
 	case age > g.maxAge:

@@ -243,8 +243,7 @@ func AuthHint(status int) string {
 	return ""
 }
 
-// ProblemOf describes in one line why a request got no answer. The description does not contain the
-// request.
+// ProblemOf describes in one line why a request got no answer. The description does not contain the request.
 func ProblemOf(err error, deadline time.Duration) usage.Problem {
 	var bad badAnswer
 	var outer *url.Error

@@ -77,8 +77,7 @@ const (
 	Latest    Operator = "Latest"
 )
 
-// errNoNodes means that an answer has no NodeMetricsMap. The server is probably not a
-// load-watcher.
+// errNoNodes means that an answer has no NodeMetricsMap. The server is probably not a load-watcher.
 var errNoNodes = errors.New("data.NodeMetricsMap is missing; is the server a load-watcher?")
 
 // Encode writes an answer. It leaves out values that are not finite, and nodes without a value. A

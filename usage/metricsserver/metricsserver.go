@@ -44,8 +44,7 @@ type Source struct {
 	client rest.Interface
 }
 
-// New returns a source for an API server. The source asks for protobuf, which is much cheaper to
-// decode than JSON.
+// New returns a source for an API server. The source asks for protobuf, which is much cheaper to decode than JSON.
 func New(conf *rest.Config, o Options) (*Source, error) {
 	c := rest.CopyConfig(conf)
 	c.APIPath, c.GroupVersion = "/apis", &v1beta1.SchemeGroupVersion

@@ -98,8 +98,7 @@ func New(o window.Options, s usage.Source, c Cluster, k clock.WithTicker, log *s
 		sampled: make(chan struct{}, 1), opts: o, windows: window.New(o)}
 }
 
-// Run samples until ctx ends. The first sample is due at once or, after a call of SampleOnce, one
-// interval later.
+// Run samples until ctx ends. The first sample is due at once or, after a call of SampleOnce, one interval later.
 func (m *Monitor) Run(ctx context.Context) {
 	for {
 		timer := m.clock.NewTimer(m.nextDelay())

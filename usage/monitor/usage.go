@@ -9,9 +9,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/window"
 )
 
-// Usage returns the known usage of nodes and pods, and the problems of the source. The result is
-// read-only and never nil. While the source does not answer, known usage expires after MaxAge, and
-// the problems say why.
+// Usage returns the known usage of nodes and pods, and the problems of the source. The result is read-only and
+// never nil. While the source does not answer, known usage expires after MaxAge, and the problems say why.
 func (m *Monitor) Usage() *cluster.Usage {
 	m.mu.Lock()
 	defer m.mu.Unlock()

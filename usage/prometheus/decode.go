@@ -36,12 +36,10 @@ type answerReader struct {
 	answer answer
 }
 
-// decodeAnswer decodes the answer to an instant query (a vector) or to a range query (a
-// matrix).
+// decodeAnswer decodes the answer to an instant query (a vector) or to a range query (a matrix).
 func decodeAnswer(body []byte, labels []string) (answer, error) {
 	r := answerReader{jsonScanner: jsonScanner{text: string(body)}, labels: labels}
-	// A pod takes about 100 bytes of an answer. A preallocated slice need not be copied as it
-	// grows.
+	// A pod takes about 100 bytes of an answer. A preallocated slice need not be copied as it grows.
 	r.answer.samples = make([]sample, 0, len(body)/100)
 	if c := r.peek(); c != '{' {
 		return answer{}, errors.New(describeNonObject(c))

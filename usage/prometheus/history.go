@@ -12,8 +12,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage"
 )
 
-// maxHistorySteps limits the number of samples in a range query. 15 minutes in steps of one
-// second are 900.
+// maxHistorySteps limits the number of samples in a range query. 15 minutes in steps of one second are 900.
 const maxHistorySteps = 1000
 
 // History runs the queries about nodes over the time from since until now. It leaves out pods,

@@ -129,8 +129,7 @@ func (o Options) userQueries() map[string]metricQuery {
 	return out
 }
 
-// MeasuredResources returns the resources of nodes that the queries measure, sorted. Rules are not
-// included.
+// MeasuredResources returns the resources of nodes that the queries measure, sorted. Rules are not included.
 func (o Options) MeasuredResources() []string {
 	out := slices.Collect(maps.Keys(o.Queries))
 	for _, a := range o.Preset.nodeQueries() {

@@ -74,8 +74,7 @@ func BenchmarkAdd(b *testing.B) {
 	runtime.KeepAlive(w)
 }
 
-// BenchmarkUsage computes the usage, as each pass does, and the usage without pods, as each sample
-// does.
+// BenchmarkUsage computes the usage, as each pass does, and the usage without pods, as each sample does.
 func BenchmarkUsage(b *testing.B) {
 	s, nodes := largeSample()
 	w := window.New(benchOptions())

@@ -8,9 +8,8 @@ import (
 // Statistic is a statistic over the samples in a window.
 type Statistic string
 
-// The supported statistics. The standard deviation is always reported in addition. Percentiles are
-// interpolated, and deviations are those of the whole population, as in quantile_over_time and
-// stddev_over_time of Prometheus.
+// The supported statistics. The standard deviation is always reported in addition. Percentiles are interpolated,
+// and deviations are those of the whole population, as in quantile_over_time and stddev_over_time of Prometheus.
 const (
 	Latest Statistic = "latest"
 	Mean   Statistic = "mean"

@@ -29,8 +29,7 @@ type LevelWatch struct {
 	// Deviation means that Enter and Leave are relative to the mean of all known nodes in
 	// scope. The mean is their total usage divided by their total allocatable.
 	Deviation bool
-	// For is the number of consecutive samples beyond Enter that make a node hot. Less than 1 means
-	// 1.
+	// For is the number of consecutive samples beyond Enter that make a node hot. Less than 1 means 1.
 	For int
 }
 
@@ -100,8 +99,7 @@ func (w *Windows) updateStates(nodes []usage.Node) {
 	}
 }
 
-// newMeasurement returns the value and time of a new measurement in the newest sample, in the
-// units of a watch.
+// newMeasurement returns the value and time of a new measurement in the newest sample, in the units of a watch.
 func (w *Windows) newMeasurement(n *node, resource string) (at int64, v float64, ok bool) {
 	of := n.used[resource]
 	if of == nil || of.sample != w.sampleCount {

@@ -22,8 +22,7 @@ type Options struct {
 	Statistic Statistic
 	// Window is the period of the statistic. It ends with the newest sample.
 	Window time.Duration
-	// KeepNodeSamples is the time for which samples of nodes are kept for Loads, if it is longer
-	// than Window.
+	// KeepNodeSamples is the time for which samples of nodes are kept for Loads, if it is longer than Window.
 	KeepNodeSamples time.Duration
 	// NodesOnly means that the source does not measure pods.
 	NodesOnly bool
@@ -50,8 +49,7 @@ type Windows struct {
 	opts  Options
 	nodes map[string]*node
 	pods  map[string]*pod
-	// sortedPods holds the pods sorted by namespace and name. Nil means that the pods must be
-	// sorted again.
+	// sortedPods holds the pods sorted by namespace and name. Nil means that the pods must be sorted again.
 	sortedPods []*pod
 	// lastSampleTime is the time of the newest sample. sampleCount counts the samples.
 	lastSampleTime time.Time
@@ -84,8 +82,7 @@ type node struct {
 	states                []watchState // by watch
 }
 
-// isCurrent reports whether a measurement is not too old and not in the future. at is in Unix
-// milliseconds.
+// isCurrent reports whether a measurement is not too old and not in the future. at is in Unix milliseconds.
 func (o Options) isCurrent(at int64, now time.Time) bool {
 	age := now.UnixMilli() - at
 	return age <= o.MaxAge.Milliseconds() && age >= -cluster.MaxClockSkew.Milliseconds()

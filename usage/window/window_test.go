@@ -55,8 +55,7 @@ func sampleOfNodeA(seconds int, cpu int64) usage.Sample {
 }
 
 func TestStatisticsOverTheWindow(t *testing.T) {
-	// With 30 s between samples and the newest at 360 s, the window contains those from 90 s to
-	// 360 s.
+	// With 30 s between samples and the newest at 360 s, the window contains those from 90 s to 360 s.
 	values := []int64{900, 900, 900, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000}
 	for statistic, want := range map[window.Statistic]int64{
 		window.Latest: 1000, window.Mean: 550, window.P90: 910, window.P95: 955, window.Max: 1000,
@@ -195,9 +194,8 @@ func TestTheTimeOfANode(t *testing.T) {
 	}
 }
 
-// TestWhatTheSourceRemembers covers pods that left before any process listed them. While the window
-// includes the source's history, the usage contains the newest measurement in addition to the
-// statistic.
+// TestWhatTheSourceRemembers covers pods that left before any process listed them. While the window includes the
+// source's history, the usage contains the newest measurement in addition to the statistic.
 func TestWhatTheSourceRemembers(t *testing.T) {
 	w := window.New(testOptions())
 	newest := func(seconds int) string {
@@ -249,8 +247,7 @@ func TestProblemsAreBounded(t *testing.T) {
 	}
 }
 
-// TestAClockThatIsSetBack checks that samples are accepted at once after the clock was set
-// back.
+// TestAClockThatIsSetBack checks that samples are accepted at once after the clock was set back.
 func TestAClockThatIsSetBack(t *testing.T) {
 	w := window.New(testOptions())
 	w.Add(sampleOfNodeA(3600, 500), testNodes("a"), nil)

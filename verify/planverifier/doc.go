@@ -4,8 +4,7 @@
 // verifies each wave as a whole. Replay answers the calls one by one, as an API server and its
 // disruption controller do. ClusterAfter returns the cluster after an interrupted plan.
 //
-// The verifier implements the reference documentation and the rules of the API server with its own
-// code. It shares no code with the packages that make plans, so it does not repeat their mistakes.
-// The verifier decides whether a plan is allowed. It never makes a plan and never judges how good a
-// plan is.
+// The verifier implements the reference documentation and the rules of the API server with its own code. It shares
+// no code with the packages that make plans, so it does not repeat their mistakes. The verifier decides whether a
+// plan is allowed. It never makes a plan and never judges how good a plan is.
 package planverifier

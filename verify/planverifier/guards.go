@@ -109,8 +109,7 @@ func (r *podGuards) priorityLimit() (int64, bool) {
 	return r.priorityClass(r.rules.PriorityBelow)
 }
 
-// priorityClass returns the value of a PriorityClass. The two built-in PriorityClasses exist in
-// every cluster.
+// priorityClass returns the value of a PriorityClass. The two built-in PriorityClasses exist in every cluster.
 func (r *podGuards) priorityClass(name string) (int64, bool) {
 	for _, c := range r.objects.PriorityClasses {
 		if c.Name == name {

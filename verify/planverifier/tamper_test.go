@@ -216,8 +216,7 @@ var planTampers = []tampering{
 	}},
 }
 
-// editFirstMove changes the first move. The returned function also returns the pod that the
-// violation must name.
+// editFirstMove changes the first move. The returned function also returns the pod that the violation must name.
 func editFirstMove(f func(m *planCase, x *plan.Move)) func(m *planCase) (string, bool) {
 	return func(m *planCase) (string, bool) {
 		x := &m.plan.Moves[0]

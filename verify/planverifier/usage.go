@@ -17,8 +17,7 @@ const (
 	UsageNotLowered plan.Code = "LoadTooHigh"  // the usage of the pod would bring its target node above the target
 )
 
-// measuredUsage holds the known usage of one resource. New pods without a measurement are not
-// included.
+// measuredUsage holds the known usage of one resource. New pods without a measurement are not included.
 type measuredUsage struct {
 	used map[string]int64 // by node; nodes without known usage are absent
 	pods map[string]int64 // by namespace/name; only measured pods

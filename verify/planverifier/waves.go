@@ -13,8 +13,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// checkInFlight checks the number of pods that one wave evicts against the in-flight
-// limits.
+// checkInFlight checks the number of pods that one wave evicts against the in-flight limits.
 func (r *verifier) checkInFlight(calls []call) {
 	inFlight := map[string]int{}
 	count := func(c call, limit Limit, group string) {
@@ -31,9 +30,8 @@ func (r *verifier) checkInFlight(calls []call) {
 	}
 }
 
-// checkUnavailable checks workloads without a budget against maxUnavailableWithoutPDB. If a
-// workload already has that many unavailable pods, none of its other pods may be evicted, Ready or
-// not.
+// checkUnavailable checks workloads without a budget against maxUnavailableWithoutPDB. If a workload already has
+// that many unavailable pods, none of its other pods may be evicted, Ready or not.
 func (r *verifier) checkUnavailable(calls []call) {
 	gone := map[string]int{} // Ready pods that the wave evicts, by workload
 	for _, c := range calls {

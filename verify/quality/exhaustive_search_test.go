@@ -13,10 +13,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
-// exhaustiveSearch tries sequences of evictions and computes goal excesses with its own code. Each
-// pod is evicted at most once. The replacement must land with enough confidence on a node where at
-// least one goal improves and none gets worse. The search uses the planner's guards, budgets and
-// placement model.
+// exhaustiveSearch tries sequences of evictions and computes goal excesses with its own code. Each pod is evicted
+// at most once. The replacement must land with enough confidence on a node where at least one goal improves and
+// none gets worse. The search uses the planner's guards, budgets and placement model.
 type exhaustiveSearch struct {
 	s        *cluster.Snapshot
 	opts     settings.Options
@@ -153,9 +152,8 @@ func (x *goalState) excess() int64 {
 	return int64(fewestMoves(x.counts, int(x.goal.Limit)))
 }
 
-// fewestMoves returns the fewest moves that bring the skew of a group to its limit. It tries every
-// possible size of the smallest domain: pods leave domains that are too large and enter domains
-// that are too small.
+// fewestMoves returns the fewest moves that bring the skew of a group to its limit. It tries every possible size
+// of the smallest domain: pods leave domains that are too large and enter domains that are too small.
 func fewestMoves(counts []int, skew int) int {
 	total := 0
 	for _, c := range counts {
@@ -268,8 +266,7 @@ func (g *exhaustiveSearch) undoMove() {
 	g.moved[h.pod] = false
 }
 
-// excess returns the weighted sum over all goals of the remaining excess, as a share of the initial
-// excess.
+// excess returns the weighted sum over all goals of the remaining excess, as a share of the initial excess.
 func (g *exhaustiveSearch) excess() (all float64) {
 	for _, x := range g.goals {
 		all += x.goal.Weight * float64(x.excess()) / float64(x.initial)

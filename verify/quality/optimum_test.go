@@ -104,9 +104,8 @@ func (a score) describeAdvantage(b score) string {
 	return "less excess, more evictions"
 }
 
-// applyPlanChecked executes a plan and checks each move. chained counts the moves that improve no
-// goal on their own, because they may be part of a chain. At the end, no goal may be worse than
-// before.
+// applyPlanChecked executes a plan and checks each move. chained counts the moves that improve no goal on their
+// own, because they may be part of a chain. At the end, no goal may be worse than before.
 func applyPlanChecked(t *testing.T, seed int, g *exhaustiveSearch, pl plan.Plan) (at score, chained int) {
 	t.Helper()
 	before := make([]int64, len(g.goals))
@@ -183,8 +182,7 @@ func (o *searchResult) search(g *exhaustiveSearch, limit, width int) {
 	}
 }
 
-// expand tries each allowed move, and returns the new states that may lead to a better
-// score.
+// expand tries each allowed move, and returns the new states that may lead to a better score.
 func (o *searchResult) expand(g *exhaustiveSearch, seen map[string]bool) (out []searchNode) {
 	for _, h := range g.allowedMoves(o.best) {
 		g.applyMove(h)
@@ -217,9 +215,8 @@ func (g *exhaustiveSearch) allowedMoves(best score) (out []podMove) {
 	return out
 }
 
-// lowerBound returns the best score that any continuation of this state can reach. It assumes that
-// every pod that has not moved yet can leave without worsening a goal, and counts the fewest such
-// evictions.
+// lowerBound returns the best score that any continuation of this state can reach. It assumes that every pod that
+// has not moved yet can leave without worsening a goal, and counts the fewest such evictions.
 func (g *exhaustiveSearch) lowerBound() score {
 	var left float64
 	nodes, groups := map[cluster.NodeID]int{}, 0

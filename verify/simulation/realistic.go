@@ -14,10 +14,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// Realistic adds to pods and nodes the fields that an API server, a kubelet, an overlay network and
-// a service mesh write. Each pod then takes five to six kilobytes as protobuf, as in real clusters.
-// The planner reads only a few of these fields, such as tolerations, priority and allocated
-// resources.
+// Realistic adds to pods and nodes the fields that an API server, a kubelet, an overlay network and a service mesh
+// write. Each pod then takes five to six kilobytes as protobuf, as in real clusters. The planner reads only a few
+// of these fields, such as tolerations, priority and allocated resources.
 func Realistic(r *rand.Rand, o *cluster.Objects) {
 	for i, p := range o.Pods {
 		p.UID = realisticUID(r)

@@ -81,9 +81,8 @@ func addCrowdedApp(o *cluster.Objects, r *rand.Rand, free []int64, d, per int) {
 // pick returns a random element.
 func pick[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
 
-// WithReplacements returns a copy of o in which every moved pod is Ready on its predicted node and
-// all budgets are healthy. A replacement keeps the name of the evicted pod. WithReplacements does
-// not change o.
+// WithReplacements returns a copy of o in which every moved pod is Ready on its predicted node and all budgets are
+// healthy. A replacement keeps the name of the evicted pod. WithReplacements does not change o.
 func WithReplacements(o *cluster.Objects, moves []plan.Move) *cluster.Objects {
 	to := make(map[string]string, len(moves))
 	for _, m := range moves {

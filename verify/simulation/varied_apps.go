@@ -65,8 +65,7 @@ func (v *variedCluster) restrictNodes(a *variedApp) {
 	}
 }
 
-// addPodAffinity gives some workloads pod affinity, anti-affinity or topology spread
-// constraints.
+// addPodAffinity gives some workloads pod affinity, anti-affinity or topology spread constraints.
 func (v *variedCluster) addPodAffinity(a *variedApp, replicas int) {
 	own := map[string]string{"app": a.name}
 	spec := &a.template.Spec
@@ -131,13 +130,13 @@ func (v *variedCluster) addStatefulSet(a *variedApp, replicas int) {
 		name := fmt.Sprintf("%s-%d", a.name, i)
 		labels := maps.Clone(a.template.Labels)
 		labels[appsv1.ControllerRevisionHashLabelKey], labels[appsv1.StatefulSetPodNameLabel] = rev, name
-		p := v.addPod(a, name, labels)
+		p, zone := v.addPod(a, name, labels)
 		if p == nil {
 			break
 		}
 		p.Spec.Volumes = []corev1.Volume{{Name: "data",
 			VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data-" + name}}}}
-		v.addVolume(a.ns, "data-"+name, v.zoneOf(p.Spec.NodeName))
+		v.addVolume(a.ns, "data-"+name, zone)
 	}
 	n := int32(len(a.pods))
 	if n == 0 {
@@ -147,15 +146,6 @@ func (v *variedCluster) addStatefulSet(a *variedApp, replicas int) {
 		Spec: appsv1.StatefulSetSpec{Replicas: &n, Selector: matchLabels(a.template.Labels), Template: a.template},
 		Status: appsv1.StatefulSetStatus{Replicas: n, ReadyReplicas: n, CurrentReplicas: n, UpdatedReplicas: n, CurrentRevision: rev,
 			UpdateRevision: rev}})
-}
-
-func (v *variedCluster) zoneOf(node string) string {
-	for _, s := range v.spaces {
-		if s.node.Name == node {
-			return s.node.Labels[zoneKey]
-		}
-	}
-	return ""
 }
 
 func (v *variedCluster) addVolume(ns, claim, zone string) {
@@ -178,11 +168,11 @@ func (v *variedCluster) addVolume(ns, claim, zone string) {
 			Status: corev1.PersistentVolumeStatus{Phase: corev1.VolumeBound}})
 }
 
-// addPod adds a bound pod. It returns nil if no node has room.
-func (v *variedCluster) addPod(a *variedApp, name string, labels map[string]string) *corev1.Pod {
+// addPod adds a bound pod and returns the zone of its node. It returns nil if no node has room.
+func (v *variedCluster) addPod(a *variedApp, name string, labels map[string]string) (*corev1.Pod, string) {
 	node := v.pickNode(a)
 	if node == nil {
-		return nil
+		return nil, ""
 	}
 	start := v.o.TakenAt.Add(-time.Duration(60+v.r.IntN(600)) * time.Minute)
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: a.ns, Name: name, UID: types.UID(a.ns + "-" + name),
@@ -191,11 +181,10 @@ func (v *variedCluster) addPod(a *variedApp, name string, labels map[string]stri
 	p.Spec.NodeName = node.Name
 	a.pods = append(a.pods, p)
 	v.o.Pods = append(v.o.Pods, p)
-	return p
+	return p, node.Labels[zoneKey]
 }
 
-// addBudget adds a budget that allows some disruptions. About one budget in twelve allows no
-// disruptions.
+// addBudget adds a budget that allows some disruptions. About one budget in twelve allows no disruptions.
 func (v *variedCluster) addBudget(a *variedApp) {
 	n := len(a.pods)
 	away := min(n-1, pick(v.r, 1, 1, 1, 2, max(1, n/4)))

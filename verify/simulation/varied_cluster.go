@@ -13,11 +13,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// Varied returns a cluster of unequal nodes over three zones. Its workloads have constraints that
-// limit a plan: budgets, node affinity, pod affinity, topology spread, zonal volumes, node
-// selectors and do-not-disrupt. About 30 % of the nodes hold far more than their share, and 30 %
-// far less. Pods request 35 to 55 % of the CPU. mostPods limits the number of pods; 0 means no
-// limit.
+// Varied returns a cluster of unequal nodes over three zones. Its workloads have constraints that limit a plan:
+// budgets, node affinity, pod affinity, topology spread, zonal volumes, node selectors and do-not-disrupt. About
+// 30 % of the nodes hold far more than their share, and 30 % far less. Pods request 35 to 55 % of the CPU.
+// mostPods limits the number of pods; 0 means no limit.
 //
 // A Varied cluster has no broken objects. Tests use it to measure how good a plan is, and use Mixed
 // to check whether a plan is allowed.
@@ -50,8 +49,7 @@ type variedCluster struct {
 	apps                   []*variedApp
 }
 
-// nodeSpace is a node with its free resources. weight is the relative probability that the node
-// receives a pod.
+// nodeSpace is a node with its free resources. weight is the relative probability that the node receives a pod.
 type nodeSpace struct {
 	node      *corev1.Node
 	cpu, mem  int64

@@ -168,8 +168,7 @@ func (c *Simulation) schedule() {
 	}
 }
 
-// drawLanding draws a random node from a prediction. drawLanding returns NoNode if the pod stays
-// Pending.
+// drawLanding draws a random node from a prediction. drawLanding returns NoNode if the pod stays Pending.
 func (c *Simulation) drawLanding(pr prediction.Prediction) cluster.NodeID {
 	st := pr.Terminating
 	if c.r.Float64() < pr.WeightGone {
