@@ -27,8 +27,8 @@ type PodValue struct {
 	At              time.Time
 }
 
-// SampleBuilder builds a sample from the values of a source. It omits implausible values and
-// records a problem for each. Each SampleBuilder builds one sample.
+// SampleBuilder builds a sample from the values of a source. SampleBuilder omits implausible values and records a
+// problem for each. Each SampleBuilder builds one sample.
 type SampleBuilder struct {
 	index     *nodeIndex
 	nodes     []Node
@@ -118,7 +118,7 @@ func (g *SampleBuilder) DeriveMemoryAvailable() {
 }
 
 // AddPods adds the values of one resource of pods: cpu in cores, or memory in bytes. AddPods omits a pod with two
-// values. It accepts pods that the cluster does not know, because pods can start at any time.
+// values. AddPods accepts pods that the cluster does not know, because pods can start at any time.
 func (g *SampleBuilder) AddPods(resource string, unit Unit, values []PodValue) {
 	if len(values) == 0 {
 		g.AddProblem(Empty, resource+" of pods"+NoValues)
@@ -171,7 +171,7 @@ func (g *SampleBuilder) AddProblem(kind ProblemKind, detail string) {
 	g.problems.single = append(g.problems.single, Problem{Kind: kind, Detail: sanitize(detail, maxDetail)})
 }
 
-// Sample returns the plausible values. Its problems are sorted by kind and text.
+// Sample returns the plausible values. The problems are sorted by kind and text.
 func (g *SampleBuilder) Sample() Sample {
 	s := Sample{Taken: g.now, Nodes: make(map[string]Reading, len(g.nodes)), Pods: g.pods, Problems: g.problems.problems()}
 	for n, r := range g.readings {

@@ -50,8 +50,8 @@ type Sample struct {
 	// Nodes maps node names to readings. Pods maps namespace/name to readings.
 	Nodes map[string]Reading
 	Pods  map[string]Reading
-	// PodDelay is the maximum time between a pod's measurement and its reported time. It is set if the source does
-	// not report measurement times. A value may then belong to an earlier pod of the same name.
+	// PodDelay is the maximum time between a pod's measurement and its reported time. PodDelay is set if the
+	// source does not report measurement times. A value may then belong to an earlier pod of the same name.
 	PodDelay time.Duration
 	// FromHistory means that the sample comes from the source's history. Pods that ran at that time
 	// but no longer exist may be missing.
@@ -62,8 +62,8 @@ type Sample struct {
 
 // Reading is the usage of one node or pod.
 type Reading struct {
-	// At is the older of the times at which the source measured cpu and memory. These times may be
-	// well before the query. If neither was measured, At is the oldest time of the other resources.
+	// At is the older of the times at which the source measured cpu and memory. Both times may be well before the
+	// query. If neither was measured, At is the oldest time of the other resources.
 	At time.Time
 	// Times holds the times of resources that were not measured at At. Times is nil if all
 	// resources were measured at At.

@@ -1,8 +1,8 @@
 // Package metricsserver reads the usage of nodes and pods from the metrics API of a cluster,
 // metrics.k8s.io. metrics-server or an adapter serves that API.
 //
-// The package sends two requests for each sample at any cluster size, because the API has no
-// paging. It never contacts a node.
+// The package sends two requests for each sample at any cluster size, because the API has no paging. The package
+// never contacts a node.
 package metricsserver
 
 import (

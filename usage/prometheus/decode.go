@@ -19,8 +19,8 @@ type sample struct {
 	histogram bool
 }
 
-// answer is the API's answer. The client library's types are not used, because they allocate a map
-// of labels per value. For 150,000 pods, these maps alone exceed the CPU budget of a sample.
+// answer is a decoded answer of the API. The client library's types are not used, because they allocate a map of
+// labels per value. For 150,000 pods, these maps alone exceed the CPU budget of a sample.
 type answer struct {
 	status, errorType, message string
 	warnings                   []string

@@ -68,8 +68,8 @@ func (s *Source) Sample(ctx context.Context, nodes []usage.Node) (usage.Sample, 
 	return sample, nil
 }
 
-// mainProblem returns the most important problem. It lists all queries without values, because
-// a query may be wrong or its metric may not exist.
+// mainProblem returns the most important problem. mainProblem lists all queries without values, because a query
+// may be wrong or its metric may not exist.
 func mainProblem(problems []usage.Problem) string {
 	if problems[0].Kind != usage.Empty {
 		return problems[0].Detail
@@ -202,7 +202,8 @@ func (s *Source) runQueries(ctx context.Context, asks []metricQuery, form func(s
 	return out
 }
 
-// query runs one query. It checks for an error first, because a partial answer can carry both data and an error.
+// query runs one query. query checks for an error first, because a partial answer can carry both data and an
+// error.
 func (s *Source) query(ctx context.Context, path string, form url.Values, labels []string, want string) ([]sample, *usage.Problem) {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
 	defer cancel()

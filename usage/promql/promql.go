@@ -1,7 +1,7 @@
 // Package promql checks PromQL queries before they are sent.
 //
-// The package decides whether a query can return one number per node or pod, with the label that
-// identifies the node or pod. It never contacts a server and cannot know whether the metrics exist.
+// The package decides whether a query can return one number per node or pod, with the label that identifies the
+// node or pod. The package never contacts a server and cannot know whether the metrics exist.
 package promql
 
 import (

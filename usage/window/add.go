@@ -49,9 +49,9 @@ func (w *Windows) dropDeletedNodes(nodes []usage.Node) {
 	}
 }
 
-// addNode adds the new measurements of a node, each resource with its own time. It omits
-// measurements later than latest and measurements from before the node was created. A source may
-// still report values of an earlier machine of the same name.
+// addNode adds the new measurements of a node, each resource with its own time. addNode omits measurements later
+// than latest and measurements from before the node was created. A source may still report values of an earlier
+// machine of the same name.
 func (w *Windows) addNode(n *usage.Node, r usage.Reading, latest time.Time) {
 	x := w.nodes[n.Name]
 	if x == nil {

@@ -31,8 +31,8 @@ func (w *Windows) addPods(s usage.Sample, place func(string) (PodPlace, bool)) {
 	w.removeExpiredPods(place)
 }
 
-// startPod starts the samples of a pod. It marks an earlier pod of that name, or the same pod on
-// another node, as left.
+// startPod starts the samples of a pod. startPod marks an earlier pod of that name, or the same pod on another
+// node, as left.
 func (w *Windows) startPod(before *pod, key string, at PodPlace) *pod {
 	key = strings.Clone(key) // the key may share memory with a whole answer
 	if before != nil {
@@ -45,7 +45,7 @@ func (w *Windows) startPod(before *pod, key string, at PodPlace) *pod {
 	return p
 }
 
-// removeExpiredPods drops pods that have not been measured for a long time. It marks a pod as left
+// removeExpiredPods drops pods that have not been measured for a long time. removeExpiredPods marks a pod as left
 // if the last sample lacks it and it is no longer on its node.
 func (w *Windows) removeExpiredPods(place func(string) (PodPlace, bool)) {
 	oldest := w.podClock.tenths(w.lastSampleTime.Add(-max(w.opts.Window, w.opts.MaxAge)))

@@ -21,8 +21,8 @@ const (
 // Statistics returns all statistics.
 func Statistics() []Statistic { return []Statistic{Latest, Mean, P90, P95, Max} }
 
-// compute returns the statistic of the values, which must be in the order of measurement and
-// not empty. It may reorder them.
+// compute returns the statistic of the values, which must be in the order of measurement and not empty. compute
+// may reorder the values.
 func (s Statistic) compute(values []int64) int64 {
 	switch s {
 	case Mean:

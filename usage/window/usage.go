@@ -136,8 +136,8 @@ func (w *Windows) coveredSpan(of *series, samples int) time.Duration {
 	return min(time.Duration(last.at-first)*time.Millisecond*time.Duration(samples)/time.Duration(samples-1), w.opts.Window)
 }
 
-// valuesWithin appends the values in the window that ends with the newest sample. It appends
-// the last value in any case.
+// valuesWithin appends the values in the window that ends with the newest sample. valuesWithin appends the last
+// value in any case.
 func (w *Windows) valuesWithin(of *series, d time.Duration, values []int64) []int64 {
 	oldest := w.lastSampleTime.Add(-d).UnixMilli()
 	of.each(func(p nodeSample) {

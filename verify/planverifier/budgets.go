@@ -117,8 +117,9 @@ func (r *verifier) checkBudgets(calls []call) {
 	}
 }
 
-// checkBudget checks the evictions that one budget covers, as the eviction handler of the API server does. It uses
-// the status that the disruption controller would write now, and in the first wave also the current status.
+// checkBudget checks the evictions that one budget covers, as the eviction handler of the API server does.
+// checkBudget uses the status that the disruption controller would write now, and in the first wave also the
+// current status.
 func (r *verifier) checkBudget(b budget, calls []call) {
 	now := r.budgetStatus(b)
 	first := calls[0].move.Wave == 1

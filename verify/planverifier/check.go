@@ -26,8 +26,8 @@ func Check(o *cluster.Objects, c Rules, p plan.Plan, now time.Time) []Violation 
 	return r.violations
 }
 
-// splitWaves groups the moves by wave and checks their steps, waves and names. It omits moves of
-// pods that do not exist.
+// splitWaves groups the moves by wave and checks their steps, waves and names. splitWaves omits moves of pods that
+// do not exist.
 func (r *verifier) splitWaves(p plan.Plan) [][]call {
 	r.livePods, r.jobFailures = maps.Clone(r.pods), map[string]int{}
 	var out [][]call

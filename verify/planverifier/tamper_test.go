@@ -135,7 +135,7 @@ func moveToOtherNode(m planCase, name string) plan.Move {
 	panic("no pod " + name)
 }
 
-// planTampers break the plan itself.
+// planTampers change the plan itself so that it is invalid.
 var planTampers = []tampering{
 	{"a pod is moved twice", planverifier.PodTwice, func(m *planCase) (string, bool) {
 		m.plan.Moves = insertMove(m.plan.Moves, m.plan.Moves[0])
@@ -225,8 +225,8 @@ func editFirstMove(f func(m *planCase, x *plan.Move)) func(m *planCase) (string,
 	}
 }
 
-// maxMovesPer groups the moves by the key that groupOf returns. It returns the size of the largest
-// group and the last pod of that group.
+// maxMovesPer groups the moves by the key that groupOf returns. maxMovesPer returns the size of the largest group
+// and the last pod of that group.
 func maxMovesPer(m *planCase, of func(x plan.Move, p *corev1.Pod) string) (n int, pod string) {
 	counts := map[string]int{}
 	for _, x := range m.plan.Moves {

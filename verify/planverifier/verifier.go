@@ -19,8 +19,8 @@ type liveState struct {
 	*podGuards
 
 	violations []Violation
-	// livePods holds the pods before the current wave, by namespace/name. It contains the
-	// replacements of the pods that earlier waves evicted.
+	// livePods holds the pods before the current wave, by namespace/name. livePods contains the replacements of
+	// the pods that earlier waves evicted.
 	livePods map[string]*corev1.Pod
 	// jobFailures counts the evictions that fail a pod of a Job, by Job.
 	jobFailures map[string]int

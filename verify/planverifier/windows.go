@@ -120,8 +120,8 @@ const (
 	windowHorizon = 24 * time.Hour
 )
 
-// The local times cover lookBehind before now and lookAhead after now. Both exceed what windows
-// need by some hours, which allows for clock changes.
+// The local times cover lookBehind before now and lookAhead after now. Both periods are some hours longer than
+// windows need, which allows for clock changes.
 const (
 	maxWindow  = 24 * time.Hour
 	lookBehind = maxWindow + 4*time.Hour

@@ -21,9 +21,9 @@ type measurement struct {
 	// statedBound is the lower bound in the plan. bound is the bound that this test proves for the
 	// same result, over node goals and group goals together.
 	statedBound, bound int
-	// These fields are shares of the goals' initial excess that remain after the plan. No plan can
-	// remove proven. The plan states a reason for unmetByReason. unexplained has no reason.
-	// runnableElsewhere is caused by pods that could run on another node.
+	// These fields are shares of the goals' initial excess that remain after the plan. No plan can remove the
+	// share proven. The plan states a reason for the shares unmetByReason. The share unexplained has no reason.
+	// The share runnableElsewhere is caused by pods that could run on another node.
 	proven, unexplained, runnableElsewhere float64
 	unmetByReason                          map[plan.UnmetReason]float64
 	// wrongReasons counts the unmet goals whose stated reason a single eviction disproves.

@@ -37,9 +37,9 @@ type podMove struct {
 type goalState struct {
 	goal    plan.Goal
 	initial int64
-	// NodeBelow: the requested amount and its limit.
+	// NodeBelow: the requested amount and the limit.
 	used, most int64
-	// SkewAtMost: pods by domain.
+	// SkewAtMost: the number of pods in each domain.
 	domain []int // by node; -1: the node is in no domain of the goal
 	member map[cluster.PodID]bool
 	counts []int
@@ -73,8 +73,8 @@ func newExhaustiveSearch(p problem) *exhaustiveSearch {
 	return g
 }
 
-// otherNodes returns the other nodes that could run the replacement. It checks only conditions that
-// moves do not change: readiness, selectors, taints, size, and the zone of volumes.
+// otherNodes returns the other nodes that could run the replacement. otherNodes checks only conditions that moves
+// do not change: readiness, selectors, taints, size, and the zone of volumes.
 func otherNodes(s *cluster.Snapshot, pod *cluster.Pod) (out []cluster.NodeID) {
 	zone := volumeZone(s, pod)
 	for i := range s.Nodes {
@@ -152,8 +152,9 @@ func (x *goalState) excess() int64 {
 	return int64(fewestMoves(x.counts, int(x.goal.Limit)))
 }
 
-// fewestMoves returns the fewest moves that bring the skew of a group to its limit. It tries every possible size
-// of the smallest domain: pods leave domains that are too large and enter domains that are too small.
+// fewestMoves returns the fewest moves that bring the skew of a group to its limit. fewestMoves tries every
+// possible size of the smallest domain: pods leave domains that are too large and enter domains that are too
+// small.
 func fewestMoves(counts []int, skew int) int {
 	total := 0
 	for _, c := range counts {
@@ -227,8 +228,8 @@ func (g *exhaustiveSearch) couldHelp(pod cluster.PodID, from cluster.NodeID) boo
 	return false
 }
 
-// predictedMove returns the predicted move of a pod. It returns false unless the prediction is confident
-// enough and the move improves a goal.
+// predictedMove returns the predicted move of a pod. predictedMove returns false unless the prediction is
+// confident enough and the move improves a goal.
 func (g *exhaustiveSearch) predictedMove(pod cluster.PodID) (podMove, bool) {
 	from := g.model.NodeOf(pod)
 	if g.moved[pod] || !g.mayEvict[pod] || from == cluster.NoNode || !g.couldHelp(pod, from) {

@@ -27,8 +27,8 @@ func unmetGoalOf(pl plan.Plan, g plan.Goal) plan.UnmetGoal {
 	return plan.UnmetGoal{}
 }
 
-// countWrongReasons counts the unmet goals whose stated reason a single eviction disproves. It tries each eviction
-// after the plan with exhaustiveSearch. Pods that the plan has moved may move again.
+// countWrongReasons counts the unmet goals whose stated reason a single eviction disproves. countWrongReasons
+// tries each eviction after the plan with exhaustiveSearch. Pods that the plan has moved may move again.
 func countWrongReasons(t *testing.T, p problem, pl plan.Plan) (n int) {
 	g := newExhaustiveSearch(p)
 	applyPlanChecked(t, p.seed, g, pl)

@@ -15,7 +15,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// Varied returns a cluster of unequal nodes over three zones. Its workloads have constraints that limit a plan:
+// Varied returns a cluster of unequal nodes over three zones. The workloads have constraints that limit a plan:
 // budgets, node affinity, pod affinity, topology spread, zonal volumes, node selectors and do-not-disrupt. About
 // 30 % of the nodes hold far more than their share, and 30 % far less. Pods request 35 to 55 % of the CPU.
 // mostPods limits the number of pods; 0 means no limit.
@@ -198,7 +198,7 @@ func (v *variedCluster) addVolume(ns, claim, zone string) {
 			Status: corev1.PersistentVolumeStatus{Phase: corev1.VolumeBound}})
 }
 
-// addPod adds a bound pod and returns the zone of its node. It returns nil if no node has room.
+// addPod adds a bound pod and returns the zone of its node. addPod returns nil if no node has room.
 func (v *variedCluster) addPod(a *variedApp, name string, labels map[string]string) (*corev1.Pod, string) {
 	node := v.pickNode(a)
 	if node == nil {

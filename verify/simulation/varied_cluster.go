@@ -50,8 +50,8 @@ func (v *variedCluster) addNodes(n int) {
 	}
 }
 
-// pickNode returns a random node, by weight, that has room and meets the workload's constraints. It
-// returns nil if no node does.
+// pickNode returns a random node, by weight, that has room and meets the workload's constraints. pickNode returns
+// nil if no node does.
 func (v *variedCluster) pickNode(a *variedApp) *corev1.Node {
 	var sum float64
 	weights := make([]float64, len(v.spaces))

@@ -94,7 +94,7 @@ func (c *Simulation) executePlan(p *planner.Planner, s *cluster.Snapshot, pl pla
 	c.state = history.CloseRun(c.state, run.RunID)
 }
 
-// executeWaves executes the waves of a plan. It returns the outcomes and the number of dropped moves.
+// executeWaves executes the waves of a plan. executeWaves returns the outcomes and the number of dropped moves.
 func (c *Simulation) executeWaves(p *planner.Planner, s *cluster.Snapshot, pl plan.Plan, out *Pass) (outcomes []plan.Outcome, fell int) {
 	for wave := pl.Moves[0].Wave; wave <= pl.Moves[len(pl.Moves)-1].Wave; wave++ {
 		if wave > 1 {

@@ -27,8 +27,8 @@ type Scenario struct {
 	OnePlan bool
 }
 
-// Noise varies the requests of pods in every pass, by a uniform random fraction of the requests in
-// the pod template. It simulates varying load for NodeLoad strategies on requests.
+// Noise varies the requests of pods in every pass, by a uniform random fraction of the requests in the pod
+// template. Noise simulates varying load for NodeLoad strategies on requests.
 type Noise struct {
 	// Pods varies each pod separately. Nodes varies all pods of a node by the same factor.
 	Pods, Nodes float64
