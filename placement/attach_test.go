@@ -12,8 +12,8 @@ import (
 
 // withAttachLimits gives x-0 a volume, and sets how many volumes nodes a, b and c can
 // attach.
-func withAttachLimits(a, b, c int32, more func(*builder)) func(*builder) {
-	return func(x *builder) {
+func withAttachLimits(a, b, c int32, more func(*snapshotBuilder)) func(*snapshotBuilder) {
+	return func(x *snapshotBuilder) {
 		x.boundClaim("c", nil)
 		x.pod("x-0").Spec.Volumes = claimVolumes("c")
 		x.csiNode("a", a)
@@ -26,38 +26,38 @@ func withAttachLimits(a, b, c int32, more func(*builder)) func(*builder) {
 }
 
 // alsoUses adds another pod that uses the claim on a node.
-func (b *builder) alsoUses(claim, node string) {
+func (b *snapshotBuilder) alsoUses(claim, node string) {
 	b.app("y-"+claim, 0, func(s *corev1.PodSpec) { s.Volumes = claimVolumes(claim) }, node)
 }
 
-func (b *builder) volumeAttachment(volume, node string) {
+func (b *snapshotBuilder) volumeAttachment(volume, node string) {
 	b.objects.VolumeAttachments = append(b.objects.VolumeAttachments, &storagev1.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: volume + node},
 		Spec: storagev1.VolumeAttachmentSpec{Attacher: driver, NodeName: node, Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &volume}}})
 }
 
 func TestNodeVolumeLimits(t *testing.T) {
-	other := func(node string) func(*builder) {
-		return func(b *builder) { b.boundClaim("d", nil); b.alsoUses("d", node) }
+	other := func(node string) func(*snapshotBuilder) {
+		return func(b *snapshotBuilder) { b.boundClaim("d", nil); b.alsoUses("d", node) }
 	}
-	prevent := func(yes bool) func(*builder) {
-		return func(b *builder) {
+	prevent := func(yes bool) func(*snapshotBuilder) {
+		return func(b *snapshotBuilder) {
 			b.objects.CSIDrivers = []*storagev1.CSIDriver{{ObjectMeta: metav1.ObjectMeta{Name: driver}, Spec: storagev1.CSIDriverSpec{PreventPodSchedulingIfMissing: &yes}}}
 			b.objects.CSINodes[1].Spec.Drivers = nil
 		}
 	}
-	testFeasible(t, []feasibleCase{
+	runFeasibleCases(t, []feasibleCase{
 		{"room", withAttachLimits(1, 1, 1, nil), "a b c", "a b c", ""},
 		{"none on b", withAttachLimits(1, 0, 1, nil), "a c", "a c", scheduler.NodeVolumeLimits},
 		{"taken by another volume", withAttachLimits(1, 1, 1, other("b")), "a c", "a c", scheduler.NodeVolumeLimits},
 		{"room for both", withAttachLimits(1, 2, 1, other("b")), "a b c", "a b c", ""},
-		{"the same volume is there", withAttachLimits(1, 1, 1, func(b *builder) { b.alsoUses("c", "b") }), "a b c", "a b c", ""},
-		{"still attached there", withAttachLimits(1, 1, 1, func(b *builder) { b.boundClaim("d", nil); b.volumeAttachment("pv-d", "b") }), "a c", "a c", scheduler.NodeVolumeLimits},
+		{"the same volume is there", withAttachLimits(1, 1, 1, func(b *snapshotBuilder) { b.alsoUses("c", "b") }), "a b c", "a b c", ""},
+		{"still attached there", withAttachLimits(1, 1, 1, func(b *snapshotBuilder) { b.boundClaim("d", nil); b.volumeAttachment("pv-d", "b") }), "a c", "a c", scheduler.NodeVolumeLimits},
 		// After the pod is gone, its attachment to a still counts, in addition to the new one.
-		{"the victim's own", withAttachLimits(1, 1, 1, func(b *builder) { b.volumeAttachment("pv-c", "a") }), "a b c", "b c", ""},
+		{"the victim's own", withAttachLimits(1, 1, 1, func(b *snapshotBuilder) { b.volumeAttachment("pv-c", "a") }), "a b c", "b c", ""},
 		{"driver missing", withAttachLimits(1, 1, 1, prevent(true)), "a c", "a c", scheduler.NodeVolumeLimits},
 		{"driver missing, and nobody minds", withAttachLimits(1, 1, 1, prevent(false)), "a b c", "a b c", ""},
-		{"driver missing in 1.36", withAttachLimits(1, 1, 1, func(b *builder) { prevent(true)(b); b.objects.ServerVersion = "1.36" }), "a b c", "a b c", ""},
-		{"a claim that waits", func(b *builder) {
+		{"driver missing in 1.36", withAttachLimits(1, 1, 1, func(b *snapshotBuilder) { prevent(true)(b); b.objects.ServerVersion = "1.36" }), "a b c", "a b c", ""},
+		{"a claim that waits", func(b *snapshotBuilder) {
 			withUnboundClaim(driver, nil)(b)
 			b.csiNode("b", 0)
 		}, "a c", "a c", scheduler.NodeVolumeLimits},
@@ -67,7 +67,7 @@ func TestNodeVolumeLimits(t *testing.T) {
 // TestAttachmentGoesWithItsPod: once a pod has moved away, its volume is detached. A
 // recorded volume that no pod of the snapshot uses stays attached.
 func TestAttachmentGoesWithItsPod(t *testing.T) {
-	b := newBuilder()
+	b := newSnapshotBuilder()
 	b.node("a", "za")
 	b.node("b", "zb")
 	b.app("x", 100, nil, "a")
@@ -96,7 +96,7 @@ func TestAttachmentGoesWithItsPod(t *testing.T) {
 // TestEphemeralVolumes: the replacement gets a new claim for an ephemeral volume, which
 // may be on any node, regardless of the victim's claim.
 func TestEphemeralVolumes(t *testing.T) {
-	b := newBuilder()
+	b := newSnapshotBuilder()
 	b.node("a", "za")
 	b.node("b", "zb")
 	late := "late"

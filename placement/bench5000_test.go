@@ -9,11 +9,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// cluster5000 builds 5,000 nodes in 3 zones with 2,500 apps of 40 pods. Most apps use
+// newCluster5000 builds 5,000 nodes in 3 zones with 2,500 apps of 40 pods. Most apps use
 // the default spread. One in eight has a hard zone spread, and one in eight soft
 // anti-affinity on the host name. One node in fifty has a taint.
-func cluster5000() *builder {
-	b := newBuilder()
+func newCluster5000() *snapshotBuilder {
+	b := newSnapshotBuilder()
 	for i := range 5000 {
 		b.node(fmt.Sprintf("n%04d", i), fmt.Sprintf("z%d", i%3), func(n *corev1.Node) {
 			n.Status.Images = []corev1.ContainerImage{{Names: []string{fmt.Sprintf("registry.example/d%04d:1", i%2500)}, SizeBytes: 200 << 20}}
@@ -50,7 +50,7 @@ func cluster5000() *builder {
 // with 100,000 pods. Each equivalence class has been predicted before. Another pod moves
 // before each prediction.
 func BenchmarkPredict5000(b *testing.B) {
-	w := cluster5000().model(b)
+	w := newCluster5000().model(b)
 	for _, c := range []struct {
 		name string
 		app  int

@@ -9,10 +9,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// cluster500 builds 500 nodes in 3 zones with 500 apps of 20 pods. A quarter of the apps
+// newCluster500 builds 500 nodes in 3 zones with 500 apps of 20 pods. A quarter of the apps
 // has a hard zone spread, and some have anti-affinity on the host name.
-func cluster500() *builder {
-	b := newBuilder()
+func newCluster500() *snapshotBuilder {
+	b := newSnapshotBuilder()
 	for i := range 500 {
 		b.node(fmt.Sprintf("n%03d", i), fmt.Sprintf("z%d", i%3))
 	}
@@ -42,7 +42,7 @@ func cluster500() *builder {
 }
 
 func BenchmarkNewWorld(b *testing.B) {
-	snap := cluster500().model(b).Snap
+	snap := newCluster500().model(b).Snap
 	for b.Loop() {
 		NewClusterModel(snap, Options{})
 	}
@@ -51,7 +51,7 @@ func BenchmarkNewWorld(b *testing.B) {
 // BenchmarkPredict measures one prediction and one move on 500 nodes with 10,000 pods.
 // It builds equivalence classes on first use.
 func BenchmarkPredict(b *testing.B) {
-	w := cluster500().model(b)
+	w := newCluster500().model(b)
 	i := 0
 	b.ReportAllocs()
 	for b.Loop() {

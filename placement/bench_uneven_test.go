@@ -10,9 +10,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// uneven5000 returns the benchmark cluster of the planner: 5,000 Deployments of 20 pods
+// newUnevenCluster5000 returns the benchmark cluster of the planner: 5,000 Deployments of 20 pods
 // on 5,000 nodes. Each Deployment has its own requests.
-func uneven5000(b *testing.B, pods int) *cluster.Snapshot {
+func newUnevenCluster5000(b *testing.B, pods int) *cluster.Snapshot {
 	b.Helper()
 	s, err := cluster.New(simulation.Uneven(rand.New(rand.NewPCG(1, 1)), 5000, pods))
 	if err != nil {
@@ -26,7 +26,7 @@ func uneven5000(b *testing.B, pods int) *cluster.Snapshot {
 // class" predicts classes again, thousands of moves later. "one class" repeats one
 // class.
 func BenchmarkPredictUneven(b *testing.B) {
-	s := uneven5000(b, 100_000)
+	s := newUnevenCluster5000(b, 100_000)
 	w := placement.NewClusterModel(s, placement.Options{})
 	pods := len(s.Pods)
 	step := func(i int, p cluster.PodID) {
@@ -56,7 +56,7 @@ func BenchmarkPredictUneven(b *testing.B) {
 
 // BenchmarkNewWorld150000 measures building and cloning a model with 150,000 pods.
 func BenchmarkNewWorld150000(b *testing.B) {
-	s := uneven5000(b, 150_000)
+	s := newUnevenCluster5000(b, 150_000)
 	b.Run("new", func(b *testing.B) {
 		b.ReportAllocs()
 		before := cputime.Used(b)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
-	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -20,22 +19,22 @@ const (
 	hostKey = corev1.LabelHostname
 )
 
-// builder collects the objects of a small cluster.
-type builder struct{ objects cluster.Objects }
+// snapshotBuilder collects the objects of a small cluster.
+type snapshotBuilder struct{ objects cluster.Objects }
 
-func newBuilder() *builder {
-	b := &builder{}
+func newSnapshotBuilder() *snapshotBuilder {
+	b := &snapshotBuilder{}
 	b.objects.ServerVersion = "1.37"
 	b.namespace("default", nil)
 	return b
 }
 
-func (b *builder) namespace(name string, labels map[string]string) {
+func (b *snapshotBuilder) namespace(name string, labels map[string]string) {
 	b.objects.Namespaces = append(b.objects.Namespaces, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}})
 }
 
 // node adds a ready node with 10 CPUs and 10Gi of memory.
-func (b *builder) node(name, zone string, edit ...func(*corev1.Node)) {
+func (b *snapshotBuilder) node(name, zone string, edit ...func(*corev1.Node)) {
 	rl := corev1.ResourceList{
 		"cpu": resource.MustParse("10"), "memory": resource.MustParse("10Gi"), "pods": resource.MustParse("110"),
 		"ephemeral-storage": resource.MustParse("100Gi"),
@@ -57,7 +56,7 @@ func (b *builder) node(name, zone string, edit ...func(*corev1.Node)) {
 // app adds a ReplicaSet with a pod on each of the given nodes ("" for an unbound pod),
 // named app-0, app-1 and so on. Each pod requests milliCPU, and the same share of 10Gi
 // of memory.
-func (b *builder) app(name string, milliCPU int64, edit func(*corev1.PodSpec), nodes ...string) {
+func (b *snapshotBuilder) app(name string, milliCPU int64, edit func(*corev1.PodSpec), nodes ...string) {
 	labels := map[string]string{"app": name}
 	spec := corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "registry.example/" + name + ":1"}}}
 	if milliCPU > 0 {
@@ -84,7 +83,7 @@ func (b *builder) app(name string, milliCPU int64, edit func(*corev1.PodSpec), n
 	}
 }
 
-func (b *builder) service(name string) {
+func (b *snapshotBuilder) service(name string) {
 	b.objects.Services = append(b.objects.Services, &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
 		Spec:       corev1.ServiceSpec{Selector: map[string]string{"app": name}},
@@ -92,7 +91,7 @@ func (b *builder) service(name string) {
 }
 
 // pod returns the added pod with that name, so that a test can change it.
-func (b *builder) pod(name string) *corev1.Pod {
+func (b *snapshotBuilder) pod(name string) *corev1.Pod {
 	for _, p := range b.objects.Pods {
 		if p.Name == name {
 			return p
@@ -101,18 +100,18 @@ func (b *builder) pod(name string) *corev1.Pod {
 	panic("no pod " + name)
 }
 
-func (b *builder) model(t testing.TB) *ClusterModel {
+func (b *snapshotBuilder) model(t testing.TB) *ClusterModel {
 	t.Helper()
 	return b.modelWithProfile(t, scheduler.DefaultProfile())
 }
 
 // modelWithProfile returns a model whose default-scheduler has the profile.
-func (b *builder) modelWithProfile(t testing.TB, p scheduler.Profile) *ClusterModel {
+func (b *snapshotBuilder) modelWithProfile(t testing.TB, p scheduler.Profile) *ClusterModel {
 	t.Helper()
 	return b.modelWithOptions(t, Options{Profiles: map[string]scheduler.Profile{corev1.DefaultSchedulerName: p}})
 }
 
-func (b *builder) modelWithOptions(t testing.TB, o Options) *ClusterModel {
+func (b *snapshotBuilder) modelWithOptions(t testing.TB, o Options) *ClusterModel {
 	t.Helper()
 	s, err := cluster.New(&b.objects)
 	if err != nil {
@@ -148,8 +147,8 @@ func nodeNames(m *ClusterModel, ids []cluster.NodeID) string {
 	return strings.Join(out, " ")
 }
 
-// verdict returns the result of Explain for one node.
-func verdict(t testing.TB, m *ClusterModel, pod, node string, gone bool) NodeVerdict {
+// explainNode returns the result of Explain for one node.
+func explainNode(t testing.TB, m *ClusterModel, pod, node string, gone bool) NodeVerdict {
 	t.Helper()
 	n := nodeID(t, m, node)
 	for _, v := range m.Explain(podID(t, m, pod)) {
@@ -172,6 +171,3 @@ func scoreOf(t testing.TB, v NodeVerdict, plugin string) int64 {
 	t.Fatalf("no score %s in %+v", plugin, v)
 	return 0
 }
-
-// diff returns how got differs from want; empty if they are equal.
-func diff(want, got any) string { return cmp.Diff(want, got) }

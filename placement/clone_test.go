@@ -74,7 +74,7 @@ func TestCloneKeepsWhatPodsHold(t *testing.T) {
 			s.Containers[0].Resources.Requests[gpu] = resource.MustParse("1")
 		},
 	} {
-		b := newBuilder()
+		b := newSnapshotBuilder()
 		for _, n := range []string{"n1", "n2"} {
 			b.node(n, "", func(n *corev1.Node) {
 				n.Status.Allocatable = n.Status.Allocatable.DeepCopy()

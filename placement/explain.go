@@ -37,7 +37,7 @@ func (m *ClusterModel) Explain(p cluster.PodID) []NodeVerdict {
 	}
 	in := m.replacementOf(p)
 	var out []NodeVerdict
-	inBothStates(m.Cluster, p, func(gone bool) { out = append(out, m.explainNodes(in, p, gone)...) })
+	inBothVictimStates(m.Cluster, p, func(gone bool) { out = append(out, m.explainNodes(in, p, gone)...) })
 	return out
 }
 
@@ -56,7 +56,7 @@ func (m *ClusterModel) explainNodes(in *cycle.Replacement, p cluster.PodID, gone
 		if out[n].RefusedBy == "" {
 			feasible = append(feasible, cluster.NodeID(n))
 		} else {
-			out[n].Why = filter.Message(&r, n, out[n].RefusedBy)
+			out[n].Why = filter.RefusalMessage(&r, n, out[n].RefusedBy)
 		}
 	}
 	r = m.newAttempt(in, p)

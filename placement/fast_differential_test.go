@@ -18,9 +18,9 @@ import (
 
 // newVariedCluster builds nodes of several sizes, some nearly full. Its apps use every
 // feature that the fast prediction supports.
-func newVariedCluster(seed int64, nodes int) *builder {
+func newVariedCluster(seed int64, nodes int) *snapshotBuilder {
 	rnd := rand.New(rand.NewSource(seed))
-	b := newBuilder()
+	b := newSnapshotBuilder()
 	rare, sizes := rnd.Intn(3), 1+rnd.Intn(3)
 	for i := range nodes {
 		b.node(fmt.Sprintf("n%04d", i), fmt.Sprint("z", rnd.Intn(4)), func(n *corev1.Node) {

@@ -33,9 +33,9 @@ func TestQuickSeesDomainsWhoseNodesAllHoldPods(t *testing.T) {
 			want := w.Predict(p.ID)
 			w.disableFast = false
 			for _, n := range want.Possible() {
-				if d := got.Prob(isNode(n)) - want.Prob(isNode(n)); d > 1e-9 || d < -1e-9 {
+				if d := got.Prob(equalsNode(n)) - want.Prob(equalsNode(n)); d > 1e-9 || d < -1e-9 {
 					t.Fatalf("seed %d: pod %s lands on %s with probability %v, want %v", seed,
-						p.Object.Name, w.Snap.Nodes[n].Name, got.Prob(isNode(n)), want.Prob(isNode(n)))
+						p.Object.Name, w.Snap.Nodes[n].Name, got.Prob(equalsNode(n)), want.Prob(equalsNode(n)))
 				}
 			}
 		}
@@ -45,14 +45,14 @@ func TestQuickSeesDomainsWhoseNodesAllHoldPods(t *testing.T) {
 	}
 }
 
-func isNode(n cluster.NodeID) func(cluster.NodeID) bool {
+func equalsNode(n cluster.NodeID) func(cluster.NodeID) bool {
 	return func(x cluster.NodeID) bool { return x == n }
 }
 
 // newSmallZoneModel builds 300 nodes in three zones. The third zone has six nodes, each
 // with a pod of the app.
 func newSmallZoneModel(t *testing.T, r *rand.Rand) *ClusterModel {
-	b := newBuilder()
+	b := newSnapshotBuilder()
 	base, at := [2]int{r.IntN(40), r.IntN(40)}, []string(nil)
 	for i := range 300 {
 		zone, name := fmt.Sprint("z", i%2), fmt.Sprintf("n%04d", i)

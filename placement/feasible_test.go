@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"github.com/google/go-cmp/cmp"
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/placement/model"
@@ -15,16 +16,16 @@ import (
 // Node a is in zone za, nodes b and c are in zone zb, and x-0 is on a.
 type feasibleCase struct {
 	name              string
-	edit              func(*builder)
+	edit              func(*snapshotBuilder)
 	terminating, gone string
 	refused           scheduler.Filter // filter that rejects node b after the victim is gone; empty if none does
 }
 
-func testFeasible(t *testing.T, cases []feasibleCase) {
+func runFeasibleCases(t *testing.T, cases []feasibleCase) {
 	t.Helper()
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			b := newBuilder()
+			b := newSnapshotBuilder()
 			b.node("a", "za")
 			b.node("b", "zb")
 			b.node("c", "zb")
@@ -41,7 +42,7 @@ func testFeasible(t *testing.T, cases []feasibleCase) {
 			if got := nodeNames(m, p.Gone.Feasible); got != c.gone {
 				t.Errorf("gone: %q, want %q", got, c.gone)
 			}
-			v := verdict(t, m, "x-0", "b", true)
+			v := explainNode(t, m, "x-0", "b", true)
 			if v.RefusedBy != c.refused || (v.Why == "") != (c.refused == "") {
 				t.Errorf("b is refused by %q (%s), want %q", v.RefusedBy, v.Why, c.refused)
 			}
@@ -62,7 +63,7 @@ func checkMoveAndBack(t *testing.T, m *ClusterModel, want prediction.Prediction)
 		}
 		m.Move(p.ID, at)
 	}
-	if diff := diff(want, m.Predict(podID(t, m, "x-0"))); diff != "" {
+	if diff := cmp.Diff(want, m.Predict(podID(t, m, "x-0"))); diff != "" {
 		t.Errorf("the prediction changed after moves and their reversal: %s", diff)
 	}
 }
@@ -75,8 +76,8 @@ func withHostPort(ip string, protocol corev1.Protocol, number int32) func(*corev
 }
 
 func TestNodePorts(t *testing.T) {
-	case2 := func(mine, other func(*corev1.PodSpec)) func(*builder) {
-		return func(b *builder) {
+	case2 := func(mine, other func(*corev1.PodSpec)) func(*snapshotBuilder) {
+		return func(b *snapshotBuilder) {
 			mine(&b.pod("x-0").Spec)
 			b.app("y", 0, other, "b")
 		}
@@ -87,7 +88,7 @@ func TestNodePorts(t *testing.T) {
 		}
 	}
 	always := corev1.ContainerRestartPolicyAlways
-	testFeasible(t, []feasibleCase{
+	runFeasibleCases(t, []feasibleCase{
 		{"taken", case2(withHostPort("", "", 80), withHostPort("", "", 80)), "c", "a c", scheduler.NodePorts},
 		{"another port", case2(withHostPort("", "", 80), withHostPort("", "", 81)), "b c", "a b c", ""},
 		{"another protocol", case2(withHostPort("", "", 80), withHostPort("", "UDP", 80)), "b c", "a b c", ""},
@@ -100,8 +101,8 @@ func TestNodePorts(t *testing.T) {
 }
 
 func TestVolumeRestrictions(t *testing.T) {
-	disks := func(mine, other corev1.VolumeSource) func(*builder) {
-		return func(b *builder) {
+	disks := func(mine, other corev1.VolumeSource) func(*snapshotBuilder) {
+		return func(b *snapshotBuilder) {
 			b.pod("x-0").Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: mine}}
 			b.app("y", 0, func(s *corev1.PodSpec) { s.Volumes = []corev1.Volume{{Name: "v", VolumeSource: other}} }, "b")
 			b.csiNode("a", 9)
@@ -119,15 +120,15 @@ func TestVolumeRestrictions(t *testing.T) {
 	rbd := func(monitors ...string) corev1.VolumeSource {
 		return corev1.VolumeSource{RBD: &corev1.RBDVolumeSource{CephMonitors: monitors, RBDPool: "p", RBDImage: "i"}}
 	}
-	once := func(nodes ...string) func(*builder) {
-		return func(b *builder) {
+	once := func(nodes ...string) func(*snapshotBuilder) {
+		return func(b *snapshotBuilder) {
 			b.boundClaim("c", nil).Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOncePod}
 			b.pod("x-0").Spec.Volumes = claimVolumes("c")
 			b.app("y", 0, func(s *corev1.PodSpec) { s.Volumes = claimVolumes("c") }, nodes...)
 			b.csiNode("a", 9)
 		}
 	}
-	testFeasible(t, []feasibleCase{
+	runFeasibleCases(t, []feasibleCase{
 		{"one disk", disks(gce("d", false), gce("d", false)), "c", "a c", scheduler.VolumeRestrictions},
 		{"one disk, both read", disks(gce("d", true), gce("d", true)), "a b c", "a b c", ""},
 		{"one disk, one reads", disks(gce("d", true), gce("d", false)), "a c", "a c", scheduler.VolumeRestrictions},
@@ -142,39 +143,39 @@ func TestVolumeRestrictions(t *testing.T) {
 }
 
 func TestNodeDeclaredFeatures(t *testing.T) {
-	needs := func(b *builder) {
+	needs := func(b *snapshotBuilder) {
 		b.pod("x-0").Spec.Containers[0].RestartPolicyRules = []corev1.ContainerRestartRule{{Action: corev1.ContainerRestartRuleActionRestartAllContainers}}
 	}
-	testFeasible(t, []feasibleCase{
+	runFeasibleCases(t, []feasibleCase{
 		{"not declared", needs, "", "", scheduler.NodeDeclaredFeatures},
-		{"declared on some", func(b *builder) {
+		{"declared on some", func(b *snapshotBuilder) {
 			needs(b)
 			b.objects.Nodes[1].Status.DeclaredFeatures = []string{"RestartAllContainersOnContainerExits"}
 		}, "b", "b", ""},
-		{"not needed", func(*builder) {}, "a b c", "a b c", ""},
+		{"not needed", func(*snapshotBuilder) {}, "a b c", "a b c", ""},
 	})
 }
 
 func TestNominatedPods(t *testing.T) {
-	waits := func(priority, mine int32) func(*builder) {
-		return func(b *builder) {
+	waits := func(priority, mine int32) func(*snapshotBuilder) {
+		return func(b *snapshotBuilder) {
 			b.app("y", 9950, nil, "")
 			y := b.pod("y-0")
 			y.Spec.Priority, y.Status.NominatedNodeName = &priority, "b"
 			b.pod("x-0").Spec.Priority = &mine
 		}
 	}
-	testFeasible(t, []feasibleCase{
+	runFeasibleCases(t, []feasibleCase{
 		{"of a higher priority", waits(10, 0), "a c", "a c", scheduler.NominatedPods},
 		{"of the same priority", waits(5, 5), "a c", "a c", scheduler.NominatedPods},
 		{"of a lower priority", waits(5, 6), "a b c", "a b c", ""},
-		{"of another scheduler", func(b *builder) { waits(10, 0)(b); b.pod("y-0").Spec.SchedulerName = "trimaran" }, "a b c", "a b c", ""},
-		{"that is not enough for affinity", func(b *builder) {
+		{"of another scheduler", func(b *snapshotBuilder) { waits(10, 0)(b); b.pod("y-0").Spec.SchedulerName = "trimaran" }, "a b c", "a b c", ""},
+		{"that is not enough for affinity", func(b *snapshotBuilder) {
 			b.app("y", 0, nil, "", "c")
 			b.pod("y-0").Status.NominatedNodeName = "b"
 			b.pod("x-0").Spec.Affinity = affinityTo("y", hostKey)
 		}, "c", "c", scheduler.InterPodAffinity},
-		{"that keeps others away", func(b *builder) {
+		{"that keeps others away", func(b *snapshotBuilder) {
 			b.app("y", 0, nil, "")
 			b.pod("y-0").Status.NominatedNodeName = "b"
 			b.pod("x-0").Spec.Affinity = antiAffinityTo("y", zoneKey)
@@ -205,7 +206,7 @@ func TestRequests(t *testing.T) {
 			s.InitContainers = []corev1.Container{{Name: "i", RestartPolicy: &always, Resources: corev1.ResourceRequirements{Requests: cpu(150)}}}
 		}, 250, 250},
 	} {
-		b := newBuilder()
+		b := newSnapshotBuilder()
 		b.node("a", "za")
 		b.app("x", 100, c.edit, "a")
 		request, assumed := model.RequestsOf(b.pod("x-0"))

@@ -50,7 +50,7 @@ func TestFilters(t *testing.T) {
 		name string
 		node func(*corev1.Node)
 		spec func(*corev1.PodSpec)
-		also func(*builder)
+		also func(*snapshotBuilder)
 		want scheduler.Filter
 	}{
 		{name: "an empty node takes it"},
@@ -62,25 +62,28 @@ func TestFilters(t *testing.T) {
 		{name: "PreferNoSchedule refuses nobody", node: withTaint(corev1.TaintEffectPreferNoSchedule)},
 		{name: "tolerated taint", node: withTaint(corev1.TaintEffectNoSchedule), spec: tolerate("k")},
 		{name: "node selector", spec: func(s *corev1.PodSpec) { s.NodeSelector = map[string]string{zoneKey: "za"} }, want: scheduler.NodeAffinity},
-		{name: "full of cpu", also: func(b *builder) { b.app("y", 9500, nil, "b") }, want: scheduler.NodeResourcesFit},
-		{name: "exactly full", also: func(b *builder) { b.app("y", 9000, nil, "b") }},
+		{name: "full of cpu", also: func(b *snapshotBuilder) { b.app("y", 9500, nil, "b") }, want: scheduler.NodeResourcesFit},
+		{name: "exactly full", also: func(b *snapshotBuilder) { b.app("y", 9000, nil, "b") }},
 		{name: "room for no more pods", node: func(n *corev1.Node) { n.Status.Allocatable["pods"] = resource.MustParse("0") }, want: scheduler.NodeResourcesFit},
 		{name: "lacks an extended resource", spec: func(s *corev1.PodSpec) {
 			s.Containers[0].Resources.Requests["example.com/gpu"] = resource.MustParse("1")
 		}, want: scheduler.NodeResourcesFit},
 		{name: "spread within the skew", spec: hard(1)},
-		{name: "spread beyond the skew", spec: hard(1), also: func(b *builder) { b.app("x2", 0, nil, "b"); b.pod("x2-0").Labels = map[string]string{"app": "x"} }, want: scheduler.PodTopologySpread},
+		{name: "spread beyond the skew", spec: hard(1), also: func(b *snapshotBuilder) {
+			b.app("x2", 0, nil, "b")
+			b.pod("x2-0").Labels = map[string]string{"app": "x"}
+		}, want: scheduler.PodTopologySpread},
 		{name: "spread without the label", node: func(n *corev1.Node) { delete(n.Labels, zoneKey) }, spec: hard(1), want: scheduler.PodTopologySpread},
-		{name: "affinity to a pod elsewhere", spec: with(affinityTo("y", hostKey)), also: func(b *builder) { b.app("y", 0, nil, "a") }, want: scheduler.InterPodAffinity},
-		{name: "affinity to a pod there", spec: with(affinityTo("y", hostKey)), also: func(b *builder) { b.app("y", 0, nil, "b") }},
+		{name: "affinity to a pod elsewhere", spec: with(affinityTo("y", hostKey)), also: func(b *snapshotBuilder) { b.app("y", 0, nil, "a") }, want: scheduler.InterPodAffinity},
+		{name: "affinity to a pod there", spec: with(affinityTo("y", hostKey)), also: func(b *snapshotBuilder) { b.app("y", 0, nil, "b") }},
 		{name: "affinity to nobody", spec: with(affinityTo("y", hostKey)), want: scheduler.InterPodAffinity},
-		{name: "anti-affinity to a pod there", spec: with(antiAffinityTo("y", hostKey)), also: func(b *builder) { b.app("y", 0, nil, "b") }, want: scheduler.InterPodAffinity},
-		{name: "anti-affinity to a pod elsewhere", spec: with(antiAffinityTo("y", hostKey)), also: func(b *builder) { b.app("y", 0, nil, "a") }},
-		{name: "a standing pod's anti-affinity", also: func(b *builder) { b.app("y", 0, with(antiAffinityTo("x", zoneKey)), "b") }, want: scheduler.InterPodAffinity},
+		{name: "anti-affinity to a pod there", spec: with(antiAffinityTo("y", hostKey)), also: func(b *snapshotBuilder) { b.app("y", 0, nil, "b") }, want: scheduler.InterPodAffinity},
+		{name: "anti-affinity to a pod elsewhere", spec: with(antiAffinityTo("y", hostKey)), also: func(b *snapshotBuilder) { b.app("y", 0, nil, "a") }},
+		{name: "a standing pod's anti-affinity", also: func(b *snapshotBuilder) { b.app("y", 0, with(antiAffinityTo("x", zoneKey)), "b") }, want: scheduler.InterPodAffinity},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			b := newBuilder()
+			b := newSnapshotBuilder()
 			b.node("a", "za")
 			if c.node == nil {
 				c.node = func(*corev1.Node) {}
@@ -90,7 +93,7 @@ func TestFilters(t *testing.T) {
 			if c.also != nil {
 				c.also(b)
 			}
-			v := verdict(t, b.model(t), "x-0", "b", true)
+			v := explainNode(t, b.model(t), "x-0", "b", true)
 			if v.RefusedBy != c.want || (v.Why == "") != (c.want == "") {
 				t.Errorf("refused by %q (%s), want %q", v.RefusedBy, v.Why, c.want)
 			}
@@ -102,7 +105,7 @@ func TestFilters(t *testing.T) {
 // other pod matches. While the victim terminates, the replacement must run in the
 // victim's zone.
 func TestAffinityToItsOwnKind(t *testing.T) {
-	b := newBuilder()
+	b := newSnapshotBuilder()
 	b.node("a", "za")
 	b.node("b", "zb")
 	b.app("x", 100, func(s *corev1.PodSpec) { s.Affinity = affinityTo("x", zoneKey) }, "a")
@@ -119,7 +122,7 @@ func TestAffinityToItsOwnKind(t *testing.T) {
 // TestTerminatingVictim: a terminating victim still counts for anti-affinity and
 // resources, but not for topology spread.
 func TestTerminatingVictim(t *testing.T) {
-	b := newBuilder()
+	b := newSnapshotBuilder()
 	b.node("a", "za")
 	b.node("b", "zb")
 	b.app("x", 100, func(s *corev1.PodSpec) { s.Affinity = antiAffinityTo("x", hostKey) }, "a")
@@ -143,7 +146,7 @@ func TestTerminatingVictim(t *testing.T) {
 }
 
 func TestPendingWhenNothingIsFeasible(t *testing.T) {
-	b := newBuilder()
+	b := newSnapshotBuilder()
 	b.node("a", "za")
 	b.app("x", 6000, nil, "a") // its replacement fits only when it is gone
 	m := b.model(t)
@@ -162,7 +165,7 @@ func TestPendingWhenNothingIsFeasible(t *testing.T) {
 
 func TestMinDomainsCountsMissingDomainsAsEmpty(t *testing.T) {
 	for min, want := range map[int32]string{2: "a b", 3: ""} {
-		b := newBuilder()
+		b := newSnapshotBuilder()
 		b.node("a", "za")
 		b.node("b", "zb")
 		b.app("x", 100, func(s *corev1.PodSpec) {

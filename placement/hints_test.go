@@ -16,8 +16,8 @@ import (
 // hintedCluster returns a random cluster. Some pods tolerate the steering taint, some
 // require or prefer nodes without the label, and some do neither. Some nodes have
 // another taint.
-func hintedCluster(r *rand.Rand, hinted map[int]hints.Kind) *builder {
-	b := newBuilder()
+func hintedCluster(r *rand.Rand, hinted map[int]hints.Kind) *snapshotBuilder {
+	b := newSnapshotBuilder()
 	names := []string{""}
 	for i := range 6 {
 		names = append(names, fmt.Sprintf("n%d", i))
@@ -59,13 +59,13 @@ var withoutHintLabel = corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSe
 func hintProfiles() []scheduler.Profile {
 	policy := scheduler.DefaultPolicy()
 	adds := func(a corev1.NodeAffinity) scheduler.Profile {
-		return profileWith(func(p *scheduler.Profile) { p.AddedAffinity = &a })
+		return newProfileWith(func(p *scheduler.Profile) { p.AddedAffinity = &a })
 	}
 	return []scheduler.Profile{
 		scheduler.DefaultProfile(),
 		adds(corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{Weight: 5, Preference: withoutHintLabel}}}),
 		adds(corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{withoutHintLabel}}}),
-		profileWith(func(p *scheduler.Profile) { p.Weights.TaintToleration = 0 }),
+		newProfileWith(func(p *scheduler.Profile) { p.Weights.TaintToleration = 0 }),
 		scheduler.PolicyProfile(policy),
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -47,8 +48,8 @@ func findOutcomes(t *testing.T, w *ClusterModel, pods []cluster.PodID, found map
 
 // newClusterWithUnplacedD returns the seed scenario, in which the six pods of D are not
 // placed yet.
-func newClusterWithUnplacedD() *builder {
-	b := threeZones(0, 0, 0)
+func newClusterWithUnplacedD() *snapshotBuilder {
+	b := newThreeZoneCluster(0, 0, 0)
 	b.objects.ReplicaSets = b.objects.ReplicaSets[:3]
 	b.objects.Services = b.objects.Services[:3]
 	b.app("d", 1000, nil, "", "", "", "", "", "")
@@ -56,7 +57,7 @@ func newClusterWithUnplacedD() *builder {
 	return b
 }
 
-func podsOfD(t *testing.T, w *ClusterModel) (list []cluster.PodID) {
+func podIDsOfD(t *testing.T, w *ClusterModel) (list []cluster.PodID) {
 	t.Helper()
 	for i := range 6 {
 		list = append(list, podID(t, w, fmt.Sprintf("d-%d", i)))
@@ -75,8 +76,8 @@ func TestWorkedPolicy(t *testing.T) {
 		t.Run(fmt.Sprint("weight ", c.weight), func(t *testing.T) {
 			w := newClusterWithUnplacedD().modelWithProfile(t, scheduler.PolicyProfile(policyWithSpreadWeight(c.weight)))
 			found := map[string]bool{}
-			findOutcomes(t, w, podsOfD(t, w), found)
-			if diff := diff(c.want, slices.Sorted(maps.Keys(found))); diff != "" {
+			findOutcomes(t, w, podIDsOfD(t, w), found)
+			if diff := cmp.Diff(c.want, slices.Sorted(maps.Keys(found))); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -98,7 +99,7 @@ func TestWorkedPolicyRollingUpdate(t *testing.T) {
 		{1, 0, []string{"[1 2 3]", "[2 1 3]", "[2 2 2]"}},
 		{5, 0, []string{"[2 2 2]"}},
 	} {
-		b := threeZones(0, 0, 0)
+		b := newThreeZoneCluster(0, 0, 0)
 		b.objects.ReplicaSets, b.objects.Services = b.objects.ReplicaSets[:3], b.objects.Services[:3]
 		b.app("new", 1000, nil, "", "", "", "", "", "")
 		b.app("old", 1000, nil, "n1", "n2", "n2", "n3", "n3", "n3")
@@ -112,17 +113,17 @@ func TestWorkedPolicyRollingUpdate(t *testing.T) {
 		b.service("d")
 		w := b.modelWithProfile(t, scheduler.PolicyProfile(policyWithSpreadWeight(c.weight)))
 		found := map[string]bool{}
-		rolled(t, w, 0, c.lag, found)
-		if diff := diff(c.want, slices.Sorted(maps.Keys(found))); diff != "" {
+		findRolloutOutcomes(t, w, 0, c.lag, found)
+		if diff := cmp.Diff(c.want, slices.Sorted(maps.Keys(found))); diff != "" {
 			t.Errorf("weight %d, lag %d: %s", c.weight, c.lag, diff)
 		}
 	}
 }
 
-// rolled places the new pods one after the other, for every way to break ties. After
+// findRolloutOutcomes places the new pods one after the other, for every way to break ties. After
 // each new pod except the first lag ones, it deletes an old pod. It adds the final
 // number of new pods per node to found.
-func rolled(t *testing.T, w *ClusterModel, i int, lag int, found map[string]bool) {
+func findRolloutOutcomes(t *testing.T, w *ClusterModel, i int, lag int, found map[string]bool) {
 	t.Helper()
 	if i == 6 {
 		counts := make([]int, 3)
@@ -136,24 +137,24 @@ func rolled(t *testing.T, w *ClusterModel, i int, lag int, found map[string]bool
 	for _, n := range slices.Clone(w.Predict(added).Gone.Winners) {
 		w.Move(added, n)
 		if i < lag {
-			rolled(t, w, i+1, lag, found)
+			findRolloutOutcomes(t, w, i+1, lag, found)
 		}
-		for _, gone := range leaving(t, w) {
+		for _, gone := range nextPodsToDelete(t, w) {
 			if i < lag {
 				break
 			}
 			stood := w.NodeOf(gone)
 			w.Move(gone, cluster.NoNode)
-			rolled(t, w, i+1, lag, found)
+			findRolloutOutcomes(t, w, i+1, lag, found)
 			w.Move(gone, stood)
 		}
 		w.Move(added, cluster.NoNode)
 	}
 }
 
-// leaving returns the old pods that the ReplicaSet may delete next: one pod of each node
+// nextPodsToDelete returns the old pods that the ReplicaSet may delete next: one pod of each node
 // with the most old pods.
-func leaving(t *testing.T, w *ClusterModel) (list []cluster.PodID) {
+func nextPodsToDelete(t *testing.T, w *ClusterModel) (list []cluster.PodID) {
 	on := make([]cluster.PodID, 3)
 	counts := make([]int, 3)
 	for k := range 6 {
@@ -178,62 +179,62 @@ func TestPolicyFunctions(t *testing.T) {
 	cases := []struct {
 		name    string
 		f       scheduler.PriorityFunction
-		edit    func(*builder)
+		edit    func(*snapshotBuilder)
 		a, b, c int64
 	}{
 		// maxN 1, maxZ 1: a 10/3 + 0; b 0; c 10/3 + 20/3.
 		{name: "selector spread", f: scheduler.PriorityFunction{Name: "SelectorSpreadPriority"}, a: 3, b: 0, c: 10},
 		{name: "selector spread without a zone", f: scheduler.PriorityFunction{Name: "SelectorSpreadPriority"},
-			edit: func(b *builder) { delete(b.objects.Nodes[0].Labels, zoneKey) }, a: 10, b: 0, c: 10},
+			edit: func(b *snapshotBuilder) { delete(b.objects.Nodes[0].Labels, zoneKey) }, a: 10, b: 0, c: 10},
 		{name: "selector spread, terminating pods left out", f: scheduler.PriorityFunction{Name: "SelectorSpreadPriority"},
-			edit: func(b *builder) { now := metav1.Unix(1, 0); b.pod("x-1").DeletionTimestamp = &now }, a: 10, b: 10, c: 10},
+			edit: func(b *snapshotBuilder) { now := metav1.Unix(1, 0); b.pod("x-1").DeletionTimestamp = &now }, a: 10, b: 10, c: 10},
 		{name: "selector spread, every selector must match", f: scheduler.PriorityFunction{Name: "SelectorSpreadPriority"},
-			edit: func(b *builder) {
+			edit: func(b *snapshotBuilder) {
 				b.app("y", 0, nil, "c")
 				b.pod("y-0").Labels = map[string]string{"app": "x", "v": "2"}
-				addServiceForV1(b)
+				addServiceV1(b)
 			}, a: 3, b: 0, c: 10},
 		{name: "anti-affinity by zone", f: scheduler.PriorityFunction{Name: "zones", AntiAffinityLabel: zoneKey}, a: 0, b: 0, c: 10},
 		{name: "anti-affinity by zone, three pods", f: scheduler.PriorityFunction{Name: "zones", AntiAffinityLabel: zoneKey},
-			edit: func(b *builder) { b.app("y", 0, nil, "c", "c"); setAppLabel(b, "y-0", "y-1") }, a: 6, b: 6, c: 3},
+			edit: func(b *snapshotBuilder) { b.app("y", 0, nil, "c", "c"); setAppLabel(b, "y-0", "y-1") }, a: 6, b: 6, c: 3},
 		{name: "anti-affinity without the label", f: scheduler.PriorityFunction{Name: "racks", AntiAffinityLabel: "rack"}},
 		{name: "anti-affinity without a service", f: scheduler.PriorityFunction{Name: "zones", AntiAffinityLabel: zoneKey},
-			edit: func(b *builder) { b.objects.Services = nil }, a: 10, b: 10, c: 10},
+			edit: func(b *snapshotBuilder) { b.objects.Services = nil }, a: 10, b: 10, c: 10},
 		{name: "least requested", f: scheduler.PriorityFunction{Name: "LeastRequestedPriority"}, a: 9, b: 8, c: 9},
 		{name: "least requested, cpu alone", f: scheduler.PriorityFunction{Name: "LeastRequestedPriority"},
-			edit: func(b *builder) { b.app("y", 0, cpuOnly("4"), "c") }, a: 9, b: 8, c: 6}, // (5 + 8) / 2
+			edit: func(b *snapshotBuilder) { b.app("y", 0, cpuOnly("4"), "c") }, a: 9, b: 8, c: 6}, // (5 + 8) / 2
 		{name: "most requested", f: scheduler.PriorityFunction{Name: "MostRequestedPriority"}, a: 1, b: 2, c: 1},
 		{name: "balanced", f: scheduler.PriorityFunction{Name: "BalancedResourceAllocation"},
-			edit: func(b *builder) { b.app("y", 0, cpuOnly("4"), "c") }, a: 10, b: 10, c: 6}, // 1 - |.5 - .12|
+			edit: func(b *snapshotBuilder) { b.app("y", 0, cpuOnly("4"), "c") }, a: 10, b: 10, c: 6}, // 1 - |.5 - .12|
 		{name: "balanced but full", f: scheduler.PriorityFunction{Name: "BalancedResourceAllocation"},
-			edit: func(b *builder) { b.app("y", 9000, nil, "c") }, a: 10, b: 10, c: 0},
-		{name: "prefer to avoid", f: scheduler.PriorityFunction{Name: "NodePreferAvoidPodsPriority"}, edit: func(b *builder) {
+			edit: func(b *snapshotBuilder) { b.app("y", 9000, nil, "c") }, a: 10, b: 10, c: 0},
+		{name: "prefer to avoid", f: scheduler.PriorityFunction{Name: "NodePreferAvoidPodsPriority"}, edit: func(b *snapshotBuilder) {
 			b.objects.Nodes[1].Annotations = map[string]string{corev1.PreferAvoidPodsAnnotationKey: `{"preferAvoidPods":[{"podSignature":{"podController":{"kind":"ReplicaSet","uid":"rs-x"}}}]}`}
 			b.objects.Nodes[2].Annotations = map[string]string{corev1.PreferAvoidPodsAnnotationKey: `{"preferAvoidPods":[{"podSignature":{"podController":{"kind":"ReplicaSet","uid":"other"}}}]}`}
 		}, a: 10, b: 0, c: 10},
-		{name: "taints", f: scheduler.PriorityFunction{Name: "TaintTolerationPriority"}, edit: func(b *builder) {
+		{name: "taints", f: scheduler.PriorityFunction{Name: "TaintTolerationPriority"}, edit: func(b *snapshotBuilder) {
 			for range 3 {
 				withTaint(corev1.TaintEffectPreferNoSchedule)(b.objects.Nodes[1])
 			}
 			withTaint(corev1.TaintEffectPreferNoSchedule)(b.objects.Nodes[2])
 		}, a: 10, b: 0, c: 7}, // 10 - 10/3
-		{name: "node affinity", f: scheduler.PriorityFunction{Name: "NodeAffinityPriority"}, edit: func(b *builder) {
+		{name: "node affinity", f: scheduler.PriorityFunction{Name: "NodeAffinityPriority"}, edit: func(b *snapshotBuilder) {
 			b.pod("x-0").Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{
-				{Weight: 30, Preference: labelIn(zoneKey, "za")}, {Weight: 10, Preference: labelIn(hostKey, "b")}}}}
+				{Weight: 30, Preference: requireLabelIn(zoneKey, "za")}, {Weight: 10, Preference: requireLabelIn(hostKey, "b")}}}}
 		}, a: 7, b: 10, c: 0},
-		{name: "inter-pod affinity", f: scheduler.PriorityFunction{Name: "InterPodAffinityPriority"}, edit: func(b *builder) {
+		{name: "inter-pod affinity", f: scheduler.PriorityFunction{Name: "InterPodAffinityPriority"}, edit: func(b *snapshotBuilder) {
 			b.app("y", 0, nil, "c")
 			b.pod("x-0").Spec.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{
 				{Weight: 5, PodAffinityTerm: corev1.PodAffinityTerm{TopologyKey: zoneKey, LabelSelector: appSelector("y")}},
 				{Weight: 2, PodAffinityTerm: corev1.PodAffinityTerm{TopologyKey: hostKey, LabelSelector: appSelector("x")}}}}}
 		}, a: 0, b: 4, c: 10},
-		{name: "a preferred label", f: scheduler.PriorityFunction{Name: "ssd", PreferLabel: "ssd"}, edit: func(b *builder) { b.objects.Nodes[1].Labels["ssd"] = "" }, b: 10},
+		{name: "a preferred label", f: scheduler.PriorityFunction{Name: "ssd", PreferLabel: "ssd"}, edit: func(b *snapshotBuilder) { b.objects.Nodes[1].Labels["ssd"] = "" }, b: 10},
 		{name: "a label to avoid", f: scheduler.PriorityFunction{Name: "ssd", PreferLabel: "ssd", PreferAbsent: true},
-			edit: func(b *builder) { b.objects.Nodes[1].Labels["ssd"] = "" }, a: 10, c: 10},
+			edit: func(b *snapshotBuilder) { b.objects.Nodes[1].Labels["ssd"] = "" }, a: 10, c: 10},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			b := newBuilder()
+			b := newSnapshotBuilder()
 			b.node("a", "za")
 			b.node("b", "za")
 			b.node("c", "zb")
@@ -245,7 +246,7 @@ func TestPolicyFunctions(t *testing.T) {
 			c.f.Weight = 3
 			w := b.modelWithProfile(t, scheduler.PolicyProfile(scheduler.Policy{Priorities: []scheduler.PriorityFunction{c.f}, HardPodAffinityWeight: 1}))
 			for node, want := range map[string]int64{"a": c.a, "b": c.b, "c": c.c} {
-				v := verdict(t, w, "x-0", node, true)
+				v := explainNode(t, w, "x-0", node, true)
 				if got := scoreOf(t, v, c.f.Name); got != want || v.Total != 3*want {
 					t.Errorf("%s: score %d, total %d; want score %d and three times that as total", node, got, v.Total, want)
 				}
@@ -254,7 +255,7 @@ func TestPolicyFunctions(t *testing.T) {
 	}
 }
 
-func addServiceForV1(b *builder) {
+func addServiceV1(b *snapshotBuilder) {
 	b.objects.Services = append(b.objects.Services, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "v1"},
 		Spec: corev1.ServiceSpec{Selector: map[string]string{"v": "1"}}})
 	for _, name := range []string{"x-0", "x-1"} {
@@ -262,7 +263,7 @@ func addServiceForV1(b *builder) {
 	}
 }
 
-func setAppLabel(b *builder, pods ...string) {
+func setAppLabel(b *snapshotBuilder, pods ...string) {
 	for _, name := range pods {
 		b.pod(name).Labels = map[string]string{"app": "x"}
 	}
@@ -270,7 +271,7 @@ func setAppLabel(b *builder, pods ...string) {
 
 // TestPolicyThatIsNotKnown checks that the reason names the unknown function.
 func TestPolicyThatIsNotKnown(t *testing.T) {
-	b := newBuilder()
+	b := newSnapshotBuilder()
 	b.node("a", "za")
 	b.app("x", 1000, nil, "a")
 	w := b.modelWithProfile(t, scheduler.PolicyProfile(scheduler.Policy{Priorities: []scheduler.PriorityFunction{{Name: "EqualPriority", Weight: 1}, {Name: "ResourceLimitsPriority", Weight: 1}}}))

@@ -5,11 +5,14 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
+	"github.com/evenkeel-project/evenkeel/placement/fast"
 	"github.com/evenkeel-project/evenkeel/placement/filter"
+	"github.com/evenkeel-project/evenkeel/placement/model"
 	"github.com/evenkeel-project/evenkeel/placement/prediction"
 	"github.com/evenkeel-project/evenkeel/placement/sampling"
 	"github.com/evenkeel-project/evenkeel/placement/score"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 )
 
 // goneWeight is the probability that the replacement is scheduled only after a victim
@@ -42,7 +45,7 @@ func (m *ClusterModel) PredictOdds(p cluster.PodID) prediction.Prediction {
 	if m.predictFast(in, p, &pr) {
 		return pr
 	}
-	inBothStates(m.Cluster, p, func(gone bool) {
+	inBothVictimStates(m.Cluster, p, func(gone bool) {
 		s := m.predictState(in, p)
 		if gone {
 			pr.Gone = s
@@ -65,7 +68,7 @@ func (m *ClusterModel) predictState(in *cycle.Replacement, p cluster.PodID) pred
 	if len(feasible) == 0 {
 		return prediction.State{}
 	}
-	if size := sampling.Size(len(m.Snap.Nodes), in.Profile.PercentageOfNodesToScore); size < len(feasible) {
+	if size := sampling.SampleSize(len(m.Snap.Nodes), in.Profile.PercentageOfNodesToScore); size < len(feasible) {
 		return m.sampler.PredictState(&r, feasible, size, m.randomSampleWeight)
 	}
 	score.Score(&r, feasible)
@@ -83,16 +86,50 @@ func (m *ClusterModel) predictState(in *cycle.Replacement, p cluster.PodID) pred
 // podReplacementPolicy is TerminatingOrFailed.
 func (m *ClusterModel) goneProbability(p cluster.PodID) float64 {
 	pod := &m.Snap.Pods[p]
-	grace := int64(corev1.DefaultTerminationGracePeriodSeconds)
-	switch own := pod.Object.Spec.TerminationGracePeriodSeconds; {
-	case m.opts.GracePeriodSeconds != nil:
-		grace = *m.opts.GracePeriodSeconds
-	case own != nil:
-		grace = *own
-	}
+	grace := ptr.Deref(pod.Object.Spec.TerminationGracePeriodSeconds, corev1.DefaultTerminationGracePeriodSeconds)
+	grace = ptr.Deref(m.opts.GracePeriodSeconds, grace)
 	if o, ok := m.OwnerOf(pod); grace <= 0 || m.PodNode[p] == cluster.NoNode || ok && o.WaitsForVictim ||
 		pod.Controller != nil && pod.Controller.Kind == "StatefulSet" {
 		return 1
 	}
 	return goneWeight
+}
+
+// predictFast predicts both states with the fast predictor. It returns false if the pod
+// needs the general prediction. The slices in pr are valid until the next call.
+func (w *ClusterModel) predictFast(in *cycle.Replacement, p cluster.PodID, pr *prediction.Prediction) bool {
+	if w.disableFast || len(w.Nominated) > 0 {
+		return false
+	}
+	q := w.fastPredictor()
+	q.RandomSampleWeight = w.randomSampleWeight
+	return q.Predict(in, p, pr)
+}
+
+// fastPredictor returns the fast predictor of the model. It builds it on first use.
+func (w *ClusterModel) fastPredictor() *fast.Predictor {
+	if w.fast == nil {
+		w.fast = fast.NewPredictor(w.Cluster, &w.groups)
+		w.OnChange = w.fast.NodeChanged
+	}
+	return w.fast
+}
+
+// inBothVictimStates calls f while the victim terminates, then once it is gone. It restores
+// the victim afterwards.
+func inBothVictimStates(m *model.Cluster, p cluster.PodID, f func(gone bool)) {
+	n := m.PodNode[p]
+	if n == cluster.NoNode {
+		f(false)
+		f(true)
+		return
+	}
+	m.AdjustSpread(p, n, -1)
+	f(false)
+	m.Attachments.VictimNode = n
+	m.AdjustUsage(p, n, -1)
+	f(true)
+	m.Attachments.VictimNode = cluster.NoNode
+	m.AdjustUsage(p, n, 1)
+	m.AdjustSpread(p, n, 1)
 }

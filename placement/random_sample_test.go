@@ -17,8 +17,8 @@ import (
 // feasible nodes. It counts the samples without any better node.
 func randomSampleOdds(w *ClusterModel, p cluster.PodID, gone bool) map[cluster.NodeID]float64 {
 	in, odds := w.replacementOf(p), map[cluster.NodeID]float64{}
-	size := sampling.Size(len(w.Snap.Nodes), in.Profile.PercentageOfNodesToScore)
-	inBothStates(w.Cluster, p, func(g bool) {
+	size := sampling.SampleSize(len(w.Snap.Nodes), in.Profile.PercentageOfNodesToScore)
+	inBothVictimStates(w.Cluster, p, func(g bool) {
 		if g != gone {
 			return
 		}
@@ -34,15 +34,15 @@ func randomSampleOdds(w *ClusterModel, p cluster.PodID, gone bool) map[cluster.N
 					ties++
 				}
 			}
-			odds[n] = (probWithoutNodes(len(feasible), better, size) - probWithoutNodes(len(feasible), better+ties, size)) / float64(ties)
+			odds[n] = (probabilityWithoutNodes(len(feasible), better, size) - probabilityWithoutNodes(len(feasible), better+ties, size)) / float64(ties)
 		}
 	})
 	return odds
 }
 
-// probWithoutNodes returns the share of the samples of this size, out of n nodes, that
+// probabilityWithoutNodes returns the share of the samples of this size, out of n nodes, that
 // contain none of k nodes.
-func probWithoutNodes(n, k, size int) float64 {
+func probabilityWithoutNodes(n, k, size int) float64 {
 	if n-k < size {
 		return 0
 	}

@@ -22,8 +22,7 @@ func (m *ClusterModel) replacementOf(p cluster.PodID) *cycle.Replacement {
 	}
 	pod := c.Sample.Object
 	v := m.nodeChecksOf(pod, c.Profile)
-	in := &cycle.Replacement{Class: c, Profile: c.Profile, NodeChecksID: v.ID, AffinityOK: v.AffinityOK,
-		TaintsOK: v.TaintsOK, CanRun: v.CanRun, StaticScores: v.StaticScores, Err: v.Err}
+	in := &cycle.Replacement{Class: c, Profile: c.Profile, NodeChecks: *v}
 	m.replacements[c.Number] = in
 	in.Scorers = m.scorersFor(c.Profile)
 	in.Requests, in.ScoredRequests = model.RequestsOf(pod)

@@ -21,14 +21,14 @@ func TestSampleSizeFollowsTheNumberOfNodes(t *testing.T) {
 		{3, 0, 3}, {99, 0, 99}, {99, 5, 99}, {100, 0, 100}, {101, 0, 100}, {250, 0, 120}, {300, 0, 144},
 		{1000, 0, 420}, {5000, 0, 500}, {6000, 0, 300}, {300, 10, 100}, {2000, 10, 200}, {300, 100, 300},
 	} {
-		if got := sampling.Size(c.nodes, c.percentage); got != c.want {
+		if got := sampling.SampleSize(c.nodes, c.percentage); got != c.want {
 			t.Errorf("%d nodes at %d %%: sample size %d, want %d", c.nodes, c.percentage, got, c.want)
 		}
 	}
 }
 
 func TestWalkTakesOneNodeOfEachZoneInTurn(t *testing.T) {
-	b := newBuilder()
+	b := newSnapshotBuilder()
 	for i, zone := range []string{"b", "b", "a", "", "b"} {
 		b.node(fmt.Sprint("n", i), zone)
 	}
@@ -41,9 +41,9 @@ func TestWalkTakesOneNodeOfEachZoneInTurn(t *testing.T) {
 
 // newUnevenCluster builds a cluster in which every score that depends on the sample
 // differs between nodes.
-func newUnevenCluster(seed int64, nodes int) *builder {
+func newUnevenCluster(seed int64, nodes int) *snapshotBuilder {
 	rnd := rand.New(rand.NewSource(seed))
-	b := newBuilder()
+	b := newSnapshotBuilder()
 	for i := range nodes {
 		b.node(fmt.Sprintf("n%04d", i), fmt.Sprint("z", rnd.Intn(4)), func(n *corev1.Node) {
 			for range rnd.Intn(8) / 6 * rnd.Intn(3) {
@@ -92,8 +92,8 @@ func setSampleDependentSpec(s *corev1.PodSpec, a int, rnd *rand.Rand) {
 // start separately.
 func oddsByBruteForce(w *ClusterModel, p cluster.PodID, gone bool) map[cluster.NodeID]float64 {
 	in, odds := w.replacementOf(p), map[cluster.NodeID]float64{}
-	walk, size := w.InitNodeOrder(), sampling.Size(len(w.Snap.Nodes), in.Profile.PercentageOfNodesToScore)
-	inBothStates(w.Cluster, p, func(g bool) {
+	walk, size := w.InitNodeOrder(), sampling.SampleSize(len(w.Snap.Nodes), in.Profile.PercentageOfNodesToScore)
+	inBothVictimStates(w.Cluster, p, func(g bool) {
 		if g != gone {
 			return
 		}
@@ -199,7 +199,7 @@ func TestSampleFollowsTheProfile(t *testing.T) {
 }
 
 func TestEveryNodeIsJudgedWhereFewAreFeasible(t *testing.T) {
-	b := newBuilder()
+	b := newSnapshotBuilder()
 	for i := range 150 {
 		b.node(fmt.Sprintf("n%03d", i), "", func(n *corev1.Node) { n.Spec.Unschedulable = i >= 100 })
 	}

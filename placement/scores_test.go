@@ -26,19 +26,19 @@ func TestScores(t *testing.T) {
 		milliCPU     int64
 		node         func(*corev1.Node)
 		spec         func(*corev1.PodSpec)
-		also         func(*builder)
+		also         func(*snapshotBuilder)
 		a, b         int64
 	}{
 		{name: "a disliked taint", plugin: "TaintToleration", node: withTaint(corev1.TaintEffectPreferNoSchedule), a: 100, b: 0},
 		{name: "no taints", plugin: "TaintToleration", a: 100, b: 100},
 		{name: "preferred node", plugin: "NodeAffinity", spec: prefer, a: 0, b: 100},
 		{name: "no preference", plugin: "NodeAffinity"},
-		{name: "default spread", plugin: "PodTopologySpread", also: func(b *builder) { b.app("z", 0, nil, "b"); b.pod("z-0").Labels = map[string]string{"app": "x"} }, a: 100, b: 66},
-		{name: "avoided pod", plugin: "InterPodAffinity", spec: avoid, also: func(b *builder) { b.app("y", 0, nil, "b") }, a: 100, b: 0},
-		{name: "a standing pod wants it", plugin: "InterPodAffinity", also: func(b *builder) {
+		{name: "default spread", plugin: "PodTopologySpread", also: func(b *snapshotBuilder) { b.app("z", 0, nil, "b"); b.pod("z-0").Labels = map[string]string{"app": "x"} }, a: 100, b: 66},
+		{name: "avoided pod", plugin: "InterPodAffinity", spec: avoid, also: func(b *snapshotBuilder) { b.app("y", 0, nil, "b") }, a: 100, b: 0},
+		{name: "a standing pod wants it", plugin: "InterPodAffinity", also: func(b *snapshotBuilder) {
 			b.app("y", 0, func(s *corev1.PodSpec) { s.Affinity = affinityTo("x", hostKey) }, "b")
 		}, a: 0, b: 100},
-		{name: "free share", plugin: "NodeResourcesFit", milliCPU: 1000, also: func(b *builder) { b.app("y", 2000, nil, "b") }, a: 90, b: 70},
+		{name: "free share", plugin: "NodeResourcesFit", milliCPU: 1000, also: func(b *snapshotBuilder) { b.app("y", 2000, nil, "b") }, a: 90, b: 70},
 		{name: "assumed requests", plugin: "NodeResourcesFit", a: 98, b: 98}, // 100m and 200Mi: 99 and 98
 		{name: "no requests, no balance", plugin: "NodeResourcesBalancedAllocation"},
 		{name: "neutral balance", plugin: "NodeResourcesBalancedAllocation", milliCPU: 1000, a: 75, b: 75},
@@ -46,7 +46,7 @@ func TestScores(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			b := newBuilder()
+			b := newSnapshotBuilder()
 			b.node("a", "za")
 			if c.node == nil {
 				c.node = func(*corev1.Node) {}
@@ -57,8 +57,8 @@ func TestScores(t *testing.T) {
 				c.also(b)
 			}
 			w := b.model(t)
-			gotA := scoreOf(t, verdict(t, w, "x-0", "a", true), c.plugin)
-			gotB := scoreOf(t, verdict(t, w, "x-0", "b", true), c.plugin)
+			gotA := scoreOf(t, explainNode(t, w, "x-0", "a", true), c.plugin)
+			gotB := scoreOf(t, explainNode(t, w, "x-0", "b", true), c.plugin)
 			if gotA != c.a || gotB != c.b {
 				t.Errorf("score of a %d, of b %d; want %d and %d", gotA, gotB, c.a, c.b)
 			}
@@ -69,7 +69,7 @@ func TestScores(t *testing.T) {
 // TestImageScoresAreSharedByImages checks that classes with the same images share one
 // slice.
 func TestImageScoresAreSharedByImages(t *testing.T) {
-	b := newBuilder()
+	b := newSnapshotBuilder()
 	b.node("n1", "", func(n *corev1.Node) {
 		n.Status.Images = []corev1.ContainerImage{{Names: []string{"shared:1", "other:1"}, SizeBytes: 500 << 20}}
 	})

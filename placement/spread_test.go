@@ -10,7 +10,7 @@ import (
 // TestSpreadLeavesTerminatingPodsOut: pods that terminate in the snapshot keep their
 // resources, but topology spread never counts them, also after another pod moves.
 func TestSpreadLeavesTerminatingPodsOut(t *testing.T) {
-	b := newBuilder()
+	b := newSnapshotBuilder()
 	b.node("a", "za")
 	b.node("b", "zb")
 	b.app("x", 1000, func(s *corev1.PodSpec) {
@@ -39,7 +39,7 @@ func TestSpreadLeavesTerminatingPodsOut(t *testing.T) {
 // gets score 0. With the system's defaults, it is scored by its host name.
 func TestNodeWithoutZone(t *testing.T) {
 	for own, want := range map[bool]int64{true: 0, false: 100} {
-		b := newBuilder()
+		b := newSnapshotBuilder()
 		b.node("a", "za")
 		b.node("nozone", "")
 		b.app("x", 1000, func(s *corev1.PodSpec) {
@@ -49,7 +49,7 @@ func TestNodeWithoutZone(t *testing.T) {
 			}
 		}, "a", "a")
 		m := b.model(t)
-		if got := scoreOf(t, verdict(t, m, "x-0", "nozone", true), "PodTopologySpread"); got != want {
+		if got := scoreOf(t, explainNode(t, m, "x-0", "nozone", true), "PodTopologySpread"); got != want {
 			t.Errorf("own constraints %v: %d, want %d", own, got, want)
 		}
 	}

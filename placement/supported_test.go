@@ -11,45 +11,45 @@ import (
 )
 
 func TestSupported(t *testing.T) {
-	volume := func(s corev1.VolumeSource) func(*builder) {
-		return func(b *builder) {
+	volume := func(s corev1.VolumeSource) func(*snapshotBuilder) {
+		return func(b *snapshotBuilder) {
 			b.pod("x-0").Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: s}}
 		}
 	}
 	cases := []struct {
 		name string
-		edit func(*builder)
+		edit func(*snapshotBuilder)
 		want string // part of the reason; empty if supported
 	}{
-		{"a plain pod", func(*builder) {}, ""},
-		{"1.36", func(b *builder) { b.objects.ServerVersion = "1.36" }, ""},
-		{"1.35", func(b *builder) { b.objects.ServerVersion = "1.35" }, "kube-scheduler 1.35"},
-		{"1.38", func(b *builder) { b.objects.ServerVersion = "1.38" }, "kube-scheduler 1.38"},
-		{"another scheduler", func(b *builder) { b.pod("x-0").Spec.SchedulerName = "trimaran" }, `"trimaran"`},
+		{"a plain pod", func(*snapshotBuilder) {}, ""},
+		{"1.36", func(b *snapshotBuilder) { b.objects.ServerVersion = "1.36" }, ""},
+		{"1.35", func(b *snapshotBuilder) { b.objects.ServerVersion = "1.35" }, "kube-scheduler 1.35"},
+		{"1.38", func(b *snapshotBuilder) { b.objects.ServerVersion = "1.38" }, "kube-scheduler 1.38"},
+		{"another scheduler", func(b *snapshotBuilder) { b.pod("x-0").Spec.SchedulerName = "trimaran" }, `"trimaran"`},
 		{"emptyDir", volume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}), ""},
 		{"projected", volume(corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{}}), ""},
 		{"claim that is not there", volume(corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "c"}}), "claim c of volume \"v\" is not in the snapshot"},
 		{"csi", volume(corev1.VolumeSource{CSI: &corev1.CSIVolumeSource{}}), ""},
 		{"path of the node", volume(corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{}}), ""},
-		{"host port", func(b *builder) {
+		{"host port", func(b *snapshotBuilder) {
 			b.pod("x-0").Spec.Containers[0].Ports = []corev1.ContainerPort{{HostPort: 80}}
 		}, ""},
-		{"resource claim", func(b *builder) {
+		{"resource claim", func(b *snapshotBuilder) {
 			b.pod("x-0").Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "c"}}
 		}, "resource claims"},
-		{"template with gates", func(b *builder) {
+		{"template with gates", func(b *snapshotBuilder) {
 			b.objects.ReplicaSets[0].Spec.Template.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "g"}}
 		}, "scheduling gates"},
-		{"owner not in the snapshot", func(b *builder) { b.objects.ReplicaSets = []*appsv1.ReplicaSet{} }, "not in the snapshot"},
-		{"being resized", func(b *builder) {
+		{"owner not in the snapshot", func(b *snapshotBuilder) { b.objects.ReplicaSets = []*appsv1.ReplicaSet{} }, "not in the snapshot"},
+		{"being resized", func(b *snapshotBuilder) {
 			b.pod("x-0").Status.Conditions = []corev1.PodCondition{{Type: corev1.PodResizeInProgress, Status: corev1.ConditionTrue}}
 		}, "resized"},
-		{"namespace labels known", func(b *builder) { selectNamespaces(b.pod("x-0")) }, ""},
-		{"namespace labels unknown", func(b *builder) { selectNamespaces(b.pod("x-0")); b.objects.Namespaces = nil }, "not known"},
+		{"namespace labels known", func(b *snapshotBuilder) { selectNamespaces(b.pod("x-0")) }, ""},
+		{"namespace labels unknown", func(b *snapshotBuilder) { selectNamespaces(b.pod("x-0")); b.objects.Namespaces = nil }, "not known"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			b := newBuilder()
+			b := newSnapshotBuilder()
 			b.node("a", "za")
 			b.app("x", 100, nil, "a")
 			c.edit(b)
@@ -72,7 +72,7 @@ func selectNamespaces(p *corev1.Pod) {
 }
 
 func TestCanRun(t *testing.T) {
-	b := newBuilder()
+	b := newSnapshotBuilder()
 	b.node("plain", "za")
 	b.node("cordoned", "za", cordon)
 	b.node("tainted", "za", withTaint(corev1.TaintEffectNoExecute))
@@ -82,11 +82,11 @@ func TestCanRun(t *testing.T) {
 	m := b.model(t)
 	for i := range m.Snap.Nodes {
 		n := &m.Snap.Nodes[i]
-		if got := filter.CanRun(b.pod("x-0"), n); got != (n.Name == "plain") {
+		if got := filter.CanRunFunc(b.pod("x-0"))(n); got != (n.Name == "plain") {
 			t.Errorf("%s: %v", n.Name, got)
 		}
-		if in := m.replacementOf(podID(t, m, "x-0")); in.CanRun[i] != filter.CanRun(b.pod("x-0"), n) {
-			t.Errorf("node %s: the model and filter.CanRun differ", n.Name)
+		if in := m.replacementOf(podID(t, m, "x-0")); in.CanRun[i] != filter.CanRunFunc(b.pod("x-0"))(n) {
+			t.Errorf("node %s: the model and filter.CanRunFunc differ", n.Name)
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 
 var measurementTime = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-func (b *builder) metrics(node, cpu string) {
+func (b *snapshotBuilder) metrics(node, cpu string) {
 	b.objects.NodeMetrics = append(b.objects.NodeMetrics, &metricsv1beta1.NodeMetrics{ObjectMeta: metav1.ObjectMeta{Name: node},
 		Timestamp: metav1.NewTime(measurementTime), Usage: corev1.ResourceList{"cpu": resource.MustParse(cpu)}})
 }
@@ -38,8 +38,8 @@ func TestTargetLoadPacking(t *testing.T) {
 		requests("", "300m")(s)
 		s.Overhead = corev1.ResourceList{"cpu": resource.MustParse("100m")}
 	}
-	bound := func(before time.Duration) func(*builder) {
-		return func(b *builder) {
+	bound := func(before time.Duration) func(*snapshotBuilder) {
+		return func(b *snapshotBuilder) {
 			b.app("y", 0, requests("", "400m"), "a")
 			b.pod("y-0").Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(measurementTime.Add(-before))}}
 		}
@@ -47,7 +47,7 @@ func TestTargetLoadPacking(t *testing.T) {
 	cases := []struct {
 		name string
 		spec func(*corev1.PodSpec)
-		edit func(*builder)
+		edit func(*snapshotBuilder)
 		a, b int64
 	}{
 		{"a limit", requests("100m", "400m"), nil, 85, 27}, // 30 and 60 %
@@ -60,7 +60,7 @@ func TestTargetLoadPacking(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			b := newBuilder()
+			b := newSnapshotBuilder()
 			for _, n := range []string{"a", "b", "c"} {
 				b.node(n, "z"+n, func(n *corev1.Node) {
 					n.Status.Capacity = corev1.ResourceList{"cpu": resource.MustParse("4")}
@@ -74,7 +74,7 @@ func TestTargetLoadPacking(t *testing.T) {
 			}
 			w := b.modelWithProfile(t, scheduler.PackingProfile(scheduler.DefaultPacking()))
 			for node, want := range map[string]int64{"a": c.a, "b": c.b, "c": 0} {
-				if got := scoreOf(t, verdict(t, w, "x-0", node, true), scheduler.PackingName); got != want {
+				if got := scoreOf(t, explainNode(t, w, "x-0", node, true), scheduler.PackingName); got != want {
 					t.Errorf("%s: %d, want %d", node, got, want)
 				}
 			}
@@ -85,7 +85,7 @@ func TestTargetLoadPacking(t *testing.T) {
 // TestPackingFollowsMoves checks that the expected usage of a moved pod counts on its
 // new node, until it moves back.
 func TestPackingFollowsMoves(t *testing.T) {
-	b := newBuilder()
+	b := newSnapshotBuilder()
 	b.node("a", "za")
 	b.node("b", "zb")
 	b.metrics("a", "1")
@@ -94,7 +94,7 @@ func TestPackingFollowsMoves(t *testing.T) {
 	b.app("y", 0, nil, "a")
 	w := b.modelWithProfile(t, scheduler.PackingProfile(scheduler.DefaultPacking()))
 	score := func() string {
-		return fmt.Sprint(scoreOf(t, verdict(t, w, "x-0", "a", true), scheduler.PackingName), scoreOf(t, verdict(t, w, "x-0", "b", true), scheduler.PackingName))
+		return fmt.Sprint(scoreOf(t, explainNode(t, w, "x-0", "a", true), scheduler.PackingName), scoreOf(t, explainNode(t, w, "x-0", "b", true), scheduler.PackingName))
 	}
 	if got := score(); got != "70 70" { // 2 of 10 cpus
 		t.Errorf("before the move: %s, want 70 70", got)
@@ -110,7 +110,7 @@ func TestPackingFollowsMoves(t *testing.T) {
 }
 
 func TestPackingNeedsMeasurements(t *testing.T) {
-	b := newBuilder()
+	b := newSnapshotBuilder()
 	b.node("a", "za")
 	b.app("x", 100, nil, "a")
 	w := b.modelWithProfile(t, scheduler.PackingProfile(scheduler.DefaultPacking()))

@@ -36,7 +36,7 @@ func (s servedWindows) Loads() ([]loadwindow.NodeLoads, time.Duration, time.Time
 // computes our scores from the same windows. Recently bound pods are included.
 func TestScoresAreThoseOfWhatIsServed(t *testing.T) {
 	windows := loadwindow.New(loadwindow.Options{Source: "metricsServer", Statistic: loadwindow.Mean, Window: 15 * time.Minute, MaxAge: 3 * time.Minute, Interval: time.Minute})
-	b := newBuilder()
+	b := newSnapshotBuilder()
 	limit := func(milliCPU string) func(*corev1.PodSpec) {
 		return func(s *corev1.PodSpec) {
 			s.Containers[0].Resources.Limits = corev1.ResourceList{"cpu": resource.MustParse(milliCPU)}
@@ -81,7 +81,7 @@ func TestScoresAreThoseOfWhatIsServed(t *testing.T) {
 			unsettled = 700
 		}
 		want := targetLoadPackingScore(answer, n.Name, 400+unsettled, 4000)
-		if got := scoreOf(t, verdict(t, w, "x-0", n.Name, true), scheduler.PackingName); got != want {
+		if got := scoreOf(t, explainNode(t, w, "x-0", n.Name, true), scheduler.PackingName); got != want {
 			t.Errorf("%s: score %d, trimaran computes %d", n.Name, got, want)
 		}
 		seen[want] = true

@@ -6,15 +6,16 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// threeZones has one node per zone, n1 to n3. Apps A, B and C request 70, 70 and 10 % of
+// newThreeZoneCluster has one node per zone, n1 to n3. Apps A, B and C request 70, 70 and 10 % of
 // the nodes; C requires affinity to B. The arguments are the number of D's pods on each
 // node, of 10 % each.
-func threeZones(z1, z2, z3 int) *builder {
-	b := newBuilder()
+func newThreeZoneCluster(z1, z2, z3 int) *snapshotBuilder {
+	b := newSnapshotBuilder()
 	for _, z := range []string{"1", "2", "3"} {
 		b.node("n"+z, "z"+z)
 	}
@@ -54,10 +55,10 @@ func TestWorkedZones(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			m := threeZones(c.dealt[0], c.dealt[1], c.dealt[2]).model(t)
+			m := newThreeZoneCluster(c.dealt[0], c.dealt[1], c.dealt[2]).model(t)
 			const victim = "d-5" // on n3
 			for i, node := range []string{"n1", "n2", "n3"} {
-				v := verdict(t, m, victim, node, c.gone)
+				v := explainNode(t, m, victim, node, c.gone)
 				differs := 2*scoreOf(t, v, "PodTopologySpread") + scoreOf(t, v, "NodeResourcesFit")
 				if differs != c.want[i] {
 					t.Errorf("%s: got %d, want %d (%+v)", node, differs, c.want[i], v.Scores)
@@ -79,7 +80,7 @@ func TestWorkedZones(t *testing.T) {
 }
 
 func TestProbabilitiesWeighBothStates(t *testing.T) {
-	m := threeZones(1, 2, 3).model(t)
+	m := newThreeZoneCluster(1, 2, 3).model(t)
 	p := m.Predict(podID(t, m, "d-5"))
 	on := func(name string) float64 {
 		n := nodeID(t, m, name)
@@ -97,7 +98,7 @@ func TestProbabilitiesWeighBothStates(t *testing.T) {
 }
 
 func TestWithoutGraceOnlyGoneCounts(t *testing.T) {
-	b := threeZones(1, 2, 3)
+	b := newThreeZoneCluster(1, 2, 3)
 	zero := int64(0)
 	b.pod("d-5").Spec.TerminationGracePeriodSeconds = &zero
 	m := b.model(t)
@@ -111,18 +112,18 @@ func TestWithoutGraceOnlyGoneCounts(t *testing.T) {
 // TestRequiredAffinityKeepsCBesideB: C may only run on the nodes of B, although n3 has
 // the fewest requests.
 func TestRequiredAffinityKeepsCBesideB(t *testing.T) {
-	m := threeZones(0, 0, 1).model(t)
+	m := newThreeZoneCluster(0, 0, 1).model(t)
 	p := m.Predict(podID(t, m, "c-0"))
 	if got := nodeNames(m, p.Gone.Feasible); got != "n1 n2" {
 		t.Errorf("feasible %q, want n1 n2", got)
 	}
-	if v := verdict(t, m, "c-0", "n3", true); v.RefusedBy != scheduler.InterPodAffinity {
+	if v := explainNode(t, m, "c-0", "n3", true); v.RefusedBy != scheduler.InterPodAffinity {
 		t.Errorf("n3 is refused by %q", v.RefusedBy)
 	}
 }
 
 func TestMoveChangesThePredictionAndMovingBackRestoresIt(t *testing.T) {
-	m := threeZones(1, 1, 4).model(t)
+	m := newThreeZoneCluster(1, 1, 4).model(t)
 	before := m.Explain(podID(t, m, "d-5"))
 	requested := m.Requested(nodeID(t, m, "n3"))
 	n1, n3 := nodeID(t, m, "n1"), nodeID(t, m, "n3")
@@ -139,7 +140,7 @@ func TestMoveChangesThePredictionAndMovingBackRestoresIt(t *testing.T) {
 		t.Errorf("after the move the winners are %q, want n2", got)
 	}
 	m.Move(podID(t, m, "d-4"), n3)
-	if diff := diff(before, m.Explain(podID(t, m, "d-5"))); diff != "" {
+	if diff := cmp.Diff(before, m.Explain(podID(t, m, "d-5"))); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -147,21 +148,21 @@ func TestMoveChangesThePredictionAndMovingBackRestoresIt(t *testing.T) {
 // TestMovedWorldEqualsFreshOne: after a move, the model predicts the same as a model of
 // a snapshot with the pod on that node.
 func TestMovedWorldEqualsFreshOne(t *testing.T) {
-	moved := threeZones(1, 2, 3).model(t)
+	moved := newThreeZoneCluster(1, 2, 3).model(t)
 	moved.Predict(podID(t, moved, "d-5")) // counters exist before the move
 	moved.Move(podID(t, moved, "d-5"), nodeID(t, moved, "n1"))
-	b := threeZones(1, 2, 3)
+	b := newThreeZoneCluster(1, 2, 3)
 	b.pod("d-5").Spec.NodeName = "n1"
 	fresh := b.model(t)
 	for _, pod := range []string{"a-0", "b-0", "c-1", "d-0", "d-5"} {
-		if diff := diff(fresh.Explain(podID(t, fresh, pod)), moved.Explain(podID(t, moved, pod))); diff != "" {
+		if diff := cmp.Diff(fresh.Explain(podID(t, fresh, pod)), moved.Explain(podID(t, moved, pod))); diff != "" {
 			t.Errorf("%s: %s", pod, diff)
 		}
 	}
 }
 
 func TestGoneWithoutReplacement(t *testing.T) {
-	m := threeZones(1, 2, 3).model(t)
+	m := newThreeZoneCluster(1, 2, 3).model(t)
 	m.Move(podID(t, m, "d-5"), cluster.NoNode)
 	p := m.Predict(podID(t, m, "d-5"))
 	if p.WeightGone != 1 || nodeNames(m, p.Gone.Winners) != "n1 n3" || nodeNames(m, p.Terminating.Winners) != "n1 n3" {

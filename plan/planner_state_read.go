@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -12,37 +13,34 @@ import (
 // PlannerStateKind is the kind of a PlannerState as a document.
 const PlannerStateKind = "PlannerState"
 
-// Compare orders objects by namespace, apiVersion, kind and name. It ignores UIDs.
-func (r ObjectRef) Compare(o ObjectRef) int {
-	return cmp.Or(cmp.Compare(r.Namespace, o.Namespace), cmp.Compare(r.APIVersion, o.APIVersion), cmp.Compare(r.Kind, o.Kind),
-		cmp.Compare(r.Name, o.Name))
-}
-
-// ReadPlannerState reads a PlannerState from JSON. Empty text gives an empty state. The
-// error names the invalid field.
+// ReadPlannerState reads a PlannerState from JSON. Empty text gives an empty state. The error names the invalid field.
 func ReadPlannerState(text []byte) (PlannerState, error) {
 	st := PlannerState{APIVersion: APIVersion, Kind: PlannerStateKind}
-	if len(text) == 0 {
-		return st, nil
-	}
-	var head struct{ APIVersion, Kind string }
-	if json.Unmarshal(text, &head) == nil && (head.APIVersion != APIVersion || head.Kind != PlannerStateKind) {
-		st.APIVersion, st.Kind = head.APIVersion, head.Kind
-		return PlannerState{}, fmt.Errorf("reading the PlannerState: %w", st.Validate())
-	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&st); err != nil {
-		return PlannerState{}, fmt.Errorf("reading the PlannerState: %w", err)
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return PlannerState{}, fmt.Errorf("reading the PlannerState: unexpected data after the document")
-	}
-	if err := st.Validate(); err != nil {
+	if err := st.decode(text); err != nil {
 		return PlannerState{}, fmt.Errorf("reading the PlannerState: %w", err)
 	}
 	st.Sort()
 	return st, nil
+}
+
+func (st *PlannerState) decode(text []byte) error {
+	if len(text) == 0 {
+		return nil
+	}
+	var head struct{ APIVersion, Kind string }
+	if json.Unmarshal(text, &head) == nil && (head.APIVersion != APIVersion || head.Kind != PlannerStateKind) {
+		st.APIVersion, st.Kind = head.APIVersion, head.Kind
+		return st.Validate()
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(st); err != nil {
+		return err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return errors.New("unexpected data after the document")
+	}
+	return st.Validate()
 }
 
 // Validate returns an error that names the first invalid field.
@@ -98,8 +96,8 @@ func (st *PlannerState) Sort() {
 // PlannerStateSource is the Input.Source of the planner state.
 const PlannerStateSource = "plannerState"
 
-// UnknownStateInput returns the Input of a plan that was made without the planner state.
-// age is the time since the state was last read, and why says why it could not be read.
+// UnknownStateInput returns the Input of a plan that was made without the planner state. age is the time since the last
+// successful read of the state, and why is the reason why the last read failed.
 func UnknownStateInput(age, why string) Input {
 	return Input{Source: PlannerStateSource, Age: age,
 		Problems: []string{"the planner state is unknown, so the plan ignores backoffs and hourly eviction counts: " + why}}

@@ -1,7 +1,6 @@
 package plan
 
-// Code is a stable reason code that states a fact. docs/reference/reasons.md explains each
-// code, and a test checks that it does.
+// Code is a stable reason code that states a fact. docs/reference/reasons.md explains each code.
 type Code string
 
 // Reason is a code and a message for people.

@@ -4,94 +4,88 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
 // explainTable writes explanations.
 type explainTable struct{ *table }
 
-func (t explainTable) explain(e plan.Explanation) {
+func (t explainTable) writeExplanation(e plan.Explanation) {
 	if e.Subject.Kind == "Pod" && len(e.Pods) == 1 {
-		t.explainPod(e.Pods[0], e.Blocks)
+		t.writePodExplanation(e.Pods[0], e.Blocks)
 		return
 	}
-	t.line("%s, as of %s.", safe(e.Subject.String()), e.TakenAt.Format(timeLayout))
-	t.blocks(e.Blocks)
-	t.nodeStatus(e.Node)
-	t.goalStatuses(e.Goals, false, "No goal covers it.")
-	t.requests(e.Requests)
-	t.podLines(e.Pods)
+	t.addLine("%s, as of %s.", escape(e.Subject.String()), e.TakenAt.Format(timeLayout))
+	t.writeBlocks(e.Blocks)
+	t.writeNodeStatus(e.Node)
+	t.writeGoalStatuses(e.Goals, false, "No goal covers it.")
+	t.writeRequests(e.Requests)
+	t.writePodLines(e.Pods)
 	if t.wide {
 		for _, p := range e.Pods {
-			t.line("")
-			t.explainPod(p, nil) // t.blocks wrote them above
+			t.addLine("")
+			t.writePodExplanation(p, nil) // t.blocks wrote them above
 		}
 	}
 }
 
-// podLines writes one line for each pod.
-func (t explainTable) podLines(pods []plan.PodExplanation) {
+// writePodLines writes one line for each pod.
+func (t explainTable) writePodLines(pods []plan.PodExplanation) {
 	if len(pods) == 0 {
-		t.line("")
-		t.line("It has no pods.")
+		t.addLine("")
+		t.addLine("It has no pods.")
 		return
 	}
-	g := columns("POD", "NODE", "VERDICT")
+	g := newGrid("POD", "NODE", "VERDICT")
 	for _, p := range pods {
-		g.row(safe(p.Pod.String()), orDash(safe(p.Node)), verdictText(p))
+		g.addRow(escape(p.Pod.String()), orDash(escape(p.Node)), verdictText(p))
 	}
-	t.section("Pods", g, t.limit(40))
+	t.addSection("Pods", g, t.rowLimit(40))
 }
 
 func verdictText(p plan.PodExplanation) string {
 	if p.Move != nil {
-		return fmt.Sprintf("would be moved to %s: %s", safe(p.Move.To), reasonText(p.Verdict))
+		return fmt.Sprintf("would be moved to %s: %s", escape(p.Move.To), reasonText(p.Verdict))
 	}
 	return "stays: " + reasonText(p.Verdict)
 }
 
-// explainPod explains one pod: the verdict and the blocks, and then the goals, guards,
+// writePodExplanation explains one pod: the verdict and the blocks, and then the goals, guards,
 // budgets, limits and nodes behind the verdict.
-func (t explainTable) explainPod(p plan.PodExplanation, blocks []plan.EvictionBlock) {
+func (t explainTable) writePodExplanation(p plan.PodExplanation, blocks []plan.EvictionBlock) {
 	location := "on no node"
 	if p.Node != "" {
-		location = "on " + safe(p.Node)
+		location = "on " + escape(p.Node)
 	}
-	t.line("Pod %s %s, of %s.", safe(p.Pod.String()), location, ownerText(p))
-	t.podVerdict(p)
-	t.blocks(blocks)
-	t.goalStatuses(p.Goals, true, "No goal covers it: no strategy selects it on its node.")
-	t.requests(p.Requests)
-	t.checks("Guards", "guard", p.Guards)
-	t.checks("Budgets", "budget", p.Budgets)
+	t.addLine("Pod %s %s, of %s.", escape(p.Pod.String()), location, ownerText(p))
+	t.writePodVerdict(p)
+	t.writeBlocks(blocks)
+	t.writeGoalStatuses(p.Goals, true, "No goal covers it: no strategy selects it on its node.")
+	t.writeRequests(p.Requests)
+	t.writeRules("Guards", "guard", p.Guards)
+	t.writeRules("Budgets", "budget", p.Budgets)
 	if len(p.Budgets) == 0 {
-		t.line("")
-		t.line("No budget covers it.")
+		t.addLine("")
+		t.addLine("No budget covers it.")
 	}
-	t.checks("Limits, before any move", "limit", p.Limits)
-	t.landing(p)
+	t.writeRules("Limits, before any move", "limit", p.Limits)
+	t.writeLanding(p)
 }
 
-// helpfulTargets says where the replacement of a move lands, and how likely that helps.
-func helpfulTargets(m *plan.Move) string {
-	if m.DisplacedFor != nil {
-		return harmlessTargets(m)
+// targetsText describes the predicted nodes of a replacement and the confidence. The replacement of a displaced pod
+// must only make no goal worse.
+func targetsText(m *plan.Move) string {
+	to, confidence, nodes := escape(m.To), percent(m.Confidence), m.Acceptable.Nodes
+	switch {
+	case m.DisplacedFor != nil && nodes == 1:
+		return fmt.Sprintf("%s; probability %s that it lands where it makes no goal worse (the only such node).", to, confidence)
+	case m.DisplacedFor != nil:
+		return fmt.Sprintf("%s; probability %s that it lands where it makes no goal worse (%d such nodes).", to, confidence, nodes)
+	case nodes == 1:
+		return fmt.Sprintf("%s, the only node where it helps, with probability %s.", to, confidence)
 	}
-	if m.Acceptable.Nodes == 1 {
-		return fmt.Sprintf("%s, the only node where it helps, with probability %s.", safe(m.To), percent(m.Confidence))
-	}
-	return fmt.Sprintf("%s; probability %s that it lands on one of the %d nodes where it helps.", safe(m.To), percent(m.Confidence),
-		m.Acceptable.Nodes)
-}
-
-// harmlessTargets says where the replacement of a displaced pod lands, and how likely
-// that makes no goal worse.
-func harmlessTargets(m *plan.Move) string {
-	nodes := "the only such node"
-	if m.Acceptable.Nodes != 1 {
-		nodes = fmt.Sprintf("%d such nodes", m.Acceptable.Nodes)
-	}
-	return fmt.Sprintf("%s; probability %s that it lands where it makes no goal worse (%s).", safe(m.To), percent(m.Confidence), nodes)
+	return fmt.Sprintf("%s; probability %s that it lands on one of the %d nodes where it helps.", to, confidence, nodes)
 }
 
 // ownerText names the workload of a pod. A bare pod has none.
@@ -99,50 +93,50 @@ func ownerText(p plan.PodExplanation) string {
 	if p.Owner.Kind == "Pod" {
 		return "no workload"
 	}
-	return safe(p.Owner.String())
+	return escape(p.Owner.String())
 }
 
-func (t explainTable) podVerdict(p plan.PodExplanation) {
+func (t explainTable) writePodVerdict(p plan.PodExplanation) {
 	if m := p.Move; m != nil {
-		t.line("%s", t.paint(green, fmt.Sprintf("It would be moved in step %d, wave %d: %s.", m.Step, m.Wave, reasonText(p.Verdict))))
-		t.line("Its replacement is predicted on %s", helpfulTargets(m))
+		t.addLine("%s", t.paint(green, fmt.Sprintf("It would be moved in step %d, wave %d: %s.", m.Step, m.Wave, reasonText(p.Verdict))))
+		t.addLine("Its replacement is predicted on %s", targetsText(m))
 		return
 	}
-	t.line("%s", t.paint(yellow, "It stays: "+reasonText(p.Verdict)+"."))
+	t.addLine("%s", t.paint(yellow, "It stays: "+reasonText(p.Verdict)+"."))
 	if p.NotNeeded != "" && len(p.Goals) > 0 {
-		t.line("No goal needs it to leave: %s.", safe(p.NotNeeded))
+		t.addLine("No goal needs it to leave: %s.", escape(p.NotNeeded))
 	}
 	if p.OnlyObstacle {
-		t.line("This is the only obstacle: without it the pod would be moved.")
+		t.addLine("This is the only obstacle: without it the pod would be moved.")
 	}
 }
 
-// goalStatuses writes goals. For a pod it adds whether evicting the pod helps them.
-func (t explainTable) goalStatuses(goals []plan.GoalStatus, ofPod bool, none string) {
+// writeGoalStatuses writes goals. For a pod it adds whether evicting the pod helps each goal.
+func (t explainTable) writeGoalStatuses(goals []plan.GoalStatus, ofPod bool, none string) {
 	if len(goals) == 0 {
-		t.line("")
-		t.line("%s", none)
+		t.addLine("")
+		t.addLine("%s", none)
 		return
 	}
 	heads := []string{"GOAL", "STRATEGY", "NOW", "AFTER THE PLAN"}
 	if ofPod {
 		heads = append(heads, "AN EVICTION")
 	}
-	g := columns(heads...)
+	g := newGrid(heads...)
 	for _, v := range goals {
-		cells := []string{goalText(v.Goal), safe(v.Goal.Strategy), excess(v.Goal, v.Goal.Excess), excess(v.Goal, v.ExcessAfter)}
+		cells := []string{goalText(v.Goal), escape(v.Goal.Strategy), excessText(v.Goal, v.Goal.Excess), excessText(v.Goal, v.ExcessAfter)}
 		if ofPod {
 			cells = append(cells, helpText(v))
 		}
-		g.row(cells...)
+		g.addRow(cells...)
 	}
-	t.section("Goals", g, t.limit(maxLines))
+	t.addSection("Goals", g, t.rowLimit(maxLines))
 }
 
 func helpText(v plan.GoalStatus) string {
 	switch {
 	case v.WaitReason != "":
-		return "waits: " + safe(v.WaitReason)
+		return "waits: " + escape(v.WaitReason)
 	case v.Constraint:
 		return "is not tried: the strategy is not due"
 	case v.EvictionHelps:
@@ -153,70 +147,60 @@ func helpText(v plan.GoalStatus) string {
 	return "would not help"
 }
 
-func (t explainTable) requests(list []string) {
+func (t explainTable) writeRequests(list []string) {
 	if len(list) == 0 {
 		return
 	}
-	t.line("")
-	t.line("Requested by annotations and labels")
+	t.addLine("")
+	t.addLine("Requested by annotations and labels")
 	for _, r := range list {
-		t.line("  %s", safe(r))
+		t.addLine("  %s", escape(r))
 	}
 }
 
-// checks writes every rule that refuses the eviction, and counts those that allow it.
-// The wide form writes all rules.
-func (t explainTable) checks(title, noun string, list []plan.RuleResult) {
+// writeRules writes every rule that refuses the eviction, and the number of rules that allow it. The wide form writes
+// all rules.
+func (t explainTable) writeRules(title, noun string, list []plan.RuleResult) {
 	if len(list) == 0 {
 		return
 	}
-	allow := []plan.Code{}
-	g := columns("ALLOWS", "CODE", "WHY")
+	hidden := 0
+	g := newGrid("ALLOWS", "CODE", "WHY")
 	for _, c := range list {
 		if c.Allows && !t.wide && c.Message == "" {
-			allow = append(allow, c.Code)
+			hidden++
 			continue
 		}
-		g.row(yesNo(c.Allows), safe(string(c.Code)), orDash(safe(c.Message)))
+		allows := "NO"
+		if c.Allows {
+			allows = "yes"
+		}
+		g.addRow(allows, escape(string(c.Code)), orDash(escape(c.Message)))
 	}
-	if len(g.rows) > 0 {
-		t.section(title, g, 0)
+	if hidden < len(list) {
+		t.addSection(title, g, 0)
 	} else {
-		t.line("")
-		t.line("%s", title)
+		t.addLine("")
+		t.addLine("%s", title)
 	}
-	if len(allow) == len(list) {
-		t.line("  all %d allow the eviction (-o wide lists them)", len(allow))
-	} else if len(allow) > 0 {
-		t.line("  %s %s the eviction (-o wide lists them)", count(len(allow), "other "+noun), allowVerb(len(allow)))
+	if hidden == len(list) {
+		t.addLine("  all %d allow the eviction (-o wide lists them)", hidden)
+	} else if hidden > 0 {
+		t.addLine("  %s %s the eviction (-o wide lists them)", plural.Count(hidden, "other "+noun), plural.Choose(hidden, "allows", "allow"))
 	}
 }
 
-func allowVerb(n int) string {
-	if n == 1 {
-		return "allows"
-	}
-	return "allow"
-}
-
-func yesNo(allows bool) string {
-	if allows {
-		return "yes"
-	}
-	return "NO"
-}
-
-func (t explainTable) landing(p plan.PodExplanation) {
+func (t explainTable) writeLanding(p plan.PodExplanation) {
 	l := p.Landing
 	if l.UnknownReason == "" && len(l.Nodes) == 0 {
 		return
 	}
 	if l.UnknownReason != "" {
-		t.line("")
-		t.line("The landing of its replacement cannot be predicted: %s.", safe(l.UnknownReason))
+		t.addLine("")
+		t.addLine("The landing of its replacement cannot be predicted: %s.", escape(l.UnknownReason))
 		return
 	}
-	g := columns("NODE", "ZONE", ">PROBABILITY", "HELPS THERE", "WHY")
+	g := newGrid("NODE", "ZONE", ">PROBABILITY", "HELPS THERE", "WHY")
 	for _, n := range l.Nodes {
 		helps := "no"
 		switch {
@@ -225,40 +209,36 @@ func (t explainTable) landing(p plan.PodExplanation) {
 		case n.Acceptable:
 			helps = "yes"
 		case n.WorsenedGoal != nil:
-			helps = "no: " + goalText(n.WorsenedGoal.Goal) + " would be " + excess(n.WorsenedGoal.Goal, n.WorsenedGoal.ExcessAfter)
+			helps = "no: " + goalText(n.WorsenedGoal.Goal) + " would be " + excessText(n.WorsenedGoal.Goal, n.WorsenedGoal.ExcessAfter)
 		}
-		g.row(safe(n.Name), orDash(safe(n.Zone)), percent(n.Probability), helps, safe(n.Detail))
+		g.addRow(escape(n.Name), orDash(escape(n.Zone)), percent(n.Probability), helps, escape(n.Detail))
 	}
-	t.section("Where its replacement would land now, before any other move", g, t.limit(12))
+	t.addSection("Where its replacement would land now, before any other move", g, t.rowLimit(12))
 	if l.Steer != "" {
-		names := make([]string, len(l.HintedNodes))
-		for i, n := range l.HintedNodes {
-			names[i] = safe(n)
-		}
-		t.line("  These probabilities assume a %s on %s.", safe(l.Steer), strings.Join(names, ", "))
+		t.addLine("  These probabilities assume a %s on %s.", escape(l.Steer), escape(strings.Join(l.HintedNodes, ", ")))
 	}
 	if l.PendingProbability > 0 {
-		t.line("  Probability that it stays Pending: %s.", percent(l.PendingProbability))
+		t.addLine("  Probability that it stays Pending: %s.", percent(l.PendingProbability))
 	}
 	if l.Verdict.Code != "" {
-		t.line("  This landing is not acceptable: %s.", reasonText(l.Verdict))
+		t.addLine("  This landing is not acceptable: %s.", reasonText(l.Verdict))
 	}
 }
 
-// limit returns n, or 0 (no limit) for the wide form.
-func (t explainTable) limit(n int) int {
+// rowLimit returns n, or 0 (no limit) for the wide form.
+func (t explainTable) rowLimit(n int) int {
 	if t.wide {
 		return 0
 	}
 	return n
 }
 
-// nodeStatus writes whether a node is in scope and takes pods, its usage and its hint.
-func (t explainTable) nodeStatus(n *plan.NodeStatus) {
+// writeNodeStatus writes whether a node is in scope and takes pods, its usage and its hint.
+func (t explainTable) writeNodeStatus(n *plan.NodeStatus) {
 	if n == nil {
 		return
 	}
-	zone, scope, state, color := "in zone "+safe(n.Zone), "in scope", "takes pods", plain
+	zone, scope, state, color := "in zone "+escape(n.Zone), "in scope", "takes pods", plain
 	if n.Zone == "" {
 		zone = "in no zone"
 	}
@@ -266,25 +246,21 @@ func (t explainTable) nodeStatus(n *plan.NodeStatus) {
 		scope, color = "not in scope (nodeSelector), so its pods stay", yellow
 	}
 	if len(n.State) > 0 {
-		state, color = safe(strings.Join(n.State, ", ")), yellow
+		state, color = "is "+escape(strings.Join(n.State, ", ")), yellow
 	}
-	text := "The node is " + zone + ", " + scope + "; it "
-	if len(n.State) > 0 {
-		text += "is "
-	}
-	t.line("%s", t.paint(color, text+state+"."))
+	t.addLine("%s", t.paint(color, "The node is "+zone+", "+scope+"; it "+state+"."))
 	var used []string
 	for _, r := range sortedKeys(n.Used) {
-		used = append(used, percent(n.Used[r])+" of its "+safe(r))
+		used = append(used, percent(n.Used[r])+" of its "+escape(r))
 	}
 	if len(used) > 0 {
-		t.line("The node uses %s.", strings.Join(used, ", "))
+		t.addLine("The node uses %s.", strings.Join(used, ", "))
 	}
 	if h := n.Hint; h != nil {
 		cause := ""
 		if h.Rule != "" {
-			cause = " (" + safe(strings.Join(hintRules(*h), ", ")) + "; " + safe(h.Rule) + " at " + number(h.Value) + ")"
+			cause = " (" + escape(strings.Join(hintRules(*h), ", ")) + "; " + escape(h.Rule) + " at " + number(h.Value) + ")"
 		}
-		t.line("Pressure hint%s: %s.", cause, hintStateText(*h))
+		t.addLine("Pressure hint%s: %s.", cause, hintStateText(*h))
 	}
 }

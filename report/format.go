@@ -9,23 +9,18 @@ import (
 type Format string
 
 const (
-	// Table is for people: the verdict, the changes, and why nothing more changes.
-	Table Format = "table"
-	// Wide is Table with every line and every column.
-	Wide Format = "wide"
-	// JSON is the document itself: indented for a plan, one line for a run.
-	JSON Format = "json"
-	// YAML is the same document with the same field order.
-	YAML Format = "yaml"
+	Table Format = "table" // for people: the verdict, the changes, and why nothing more changes
+	Wide  Format = "wide"  // Table with every line and every column
+	JSON  Format = "json"  // the document itself: indented for a plan, one line for a run
+	YAML  Format = "yaml"  // the same document with the same field order
 )
 
 // Formats lists the formats in the order in which help texts name them.
 func Formats() []Format { return []Format{Table, Wide, JSON, YAML} }
 
-// ParseFormat returns the format with that name. The error for an unknown name
-// lists all formats.
+// ParseFormat returns the format with that name. The error for an unknown name lists all formats.
 func ParseFormat(name string) (Format, error) {
-	known := make([]string, 0, len(Formats()))
+	var known []string
 	for _, f := range Formats() {
 		if string(f) == name {
 			return f, nil
@@ -37,10 +32,8 @@ func ParseFormat(name string) (Format, error) {
 
 // Options are the settings that the caller passes for tables.
 type Options struct {
-	// Color adds terminal colours to Table and Wide. The default is plain text;
-	// the caller checks the terminal and NO_COLOR.
+	// Color adds terminal colours to Table and Wide. The caller checks the terminal and NO_COLOR.
 	Color bool
-	// Evicts reports that `evenkeel run` evicts with the configuration of this
-	// plan. The reported command itself did not evict.
+	// Evicts reports that `evenkeel run` evicts with the configuration of this plan. The reported command did not evict.
 	Evicts bool
 }

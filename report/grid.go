@@ -7,17 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// grid aligns cells in columns. Two spaces separate columns, and lines have no
-// trailing spaces.
+// grid aligns cells in columns. Two spaces separate columns, and lines have no trailing spaces.
 type grid struct {
 	head  []string
 	right []bool
 	rows  [][]string
 }
 
-// columns returns a grid with these headings. A heading that starts with ">" aligns
-// its column to the right.
-func columns(heads ...string) *grid {
+// newGrid returns a grid with these headings. A heading that starts with ">" aligns its column to the right.
+func newGrid(heads ...string) *grid {
 	g := &grid{}
 	for _, h := range heads {
 		g.head = append(g.head, strings.TrimPrefix(h, ">"))
@@ -26,7 +24,7 @@ func columns(heads ...string) *grid {
 	return g
 }
 
-func (g *grid) row(cells ...string) { g.rows = append(g.rows, cells) }
+func (g *grid) addRow(cells ...string) { g.rows = append(g.rows, cells) }
 
 // lines returns the heading and the rows, each indented by two spaces.
 func (g *grid) lines() []string {
@@ -52,9 +50,9 @@ func (g *grid) lines() []string {
 	return lines
 }
 
-// safe makes text from the cluster safe for a terminal. It escapes control
+// escape makes text from the cluster safe for a terminal. It escapes control
 // characters, characters that change the text direction, and invalid UTF-8.
-func safe(s string) string {
+func escape(s string) string {
 	var b strings.Builder
 	for i, r := range s {
 		switch {

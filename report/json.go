@@ -17,18 +17,18 @@ func writeJSON(w io.Writer, doc any, indent string) error {
 	if err := enc.Encode(doc); err != nil {
 		return fmt.Errorf("encoding the report as JSON: %w", err)
 	}
-	return write(w, escapeInvisible(b.Bytes()))
+	return writeBytes(w, escapeInvisible(b.Bytes()))
 }
 
 // escapeInvisible replaces characters that control a terminal or change the
 // text direction by JSON escapes. The encoder already escapes those below U+0020.
 func escapeInvisible(doc []byte) []byte {
-	if !bytes.ContainsFunc(doc, invisible) {
+	if !bytes.ContainsFunc(doc, isInvisible) {
 		return doc
 	}
 	var b bytes.Buffer
 	for _, r := range string(doc) {
-		if !invisible(r) {
+		if !isInvisible(r) {
 			b.WriteRune(r)
 			continue
 		}
@@ -39,9 +39,11 @@ func escapeInvisible(doc []byte) []byte {
 	return b.Bytes()
 }
 
-func invisible(r rune) bool { return r >= 0x7f && !unicode.IsPrint(r) && r != unicode.ReplacementChar }
+func isInvisible(r rune) bool {
+	return r >= 0x7f && !unicode.IsPrint(r) && r != unicode.ReplacementChar
+}
 
-func write(w io.Writer, data []byte) error {
+func writeBytes(w io.Writer, data []byte) error {
 	if _, err := w.Write(data); err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}

@@ -1,67 +1,59 @@
 package report
 
 import (
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
 // defaultResources are the resources of every table. The wide form adds the others.
 var defaultResources = []string{"cpu", "memory"}
 
-func (t *table) resources(p plan.Plan) []string {
+// requestedResources returns the resources whose requests the report shows.
+func (t *table) requestedResources(p plan.Plan) []string {
 	if !t.wide {
 		return defaultResources
 	}
-	extra := map[string]bool{}
-	for _, n := range p.Before.Nodes {
-		for r := range n.Requested {
-			extra[r] = true
-		}
-	}
-	for _, r := range defaultResources {
-		delete(extra, r)
-	}
-	return append(append([]string{}, defaultResources...), sortedKeys(extra)...)
+	return appendMissing(defaultResources, resourceNames(p, func(n plan.NodeState) map[string]float64 { return n.Requested }))
 }
 
-// nodes writes requests before and after the plan, and usage where it is known. In a
-// large cluster it shows only nodes that change or that have a goal.
-func (t *table) nodes(p plan.Plan) {
-	names := t.resources(p)
-	heads := append([]string{"NODE", "ZONE"}, nowAfterHeads(names)...)
+// writeNodes writes requests before and after the plan, and known usage. For a large cluster it shows only nodes that
+// change or that have a goal.
+func (t *table) writeNodes(p plan.Plan) {
+	names := t.requestedResources(p)
+	heads := append([]string{"NODE", "ZONE"}, nowAfterHeads(names, "")...)
 	title := "Nodes: share of allocatable that pods request"
-	used := usedResources(p)
+	used := resourceNames(p, func(n plan.NodeState) map[string]float64 { return n.Used })
 	if len(used) > 0 {
 		title += ", and share in use" + usageSource(p)
 	}
 	if t.wide {
-		used = union(defaultResources, used)
+		used = appendMissing(defaultResources, used)
 	}
-	for _, r := range used {
-		name := strings.ToUpper(safe(r))
-		heads = append(heads, ">"+name+" USED NOW", ">"+name+" USED AFTER")
-	}
+	heads = append(heads, nowAfterHeads(used, " USED")...)
 	after := map[string]plan.NodeState{}
 	for _, n := range p.After.Nodes {
 		after[n.Name] = n
 	}
-	touched := touchedNodes(p)
-	g, total := columns(heads...), len(p.Before.Nodes)
+	touched := nodesWithMovesOrGoals(p)
+	g, total := newGrid(heads...), len(p.Before.Nodes)
 	for _, n := range p.Before.Nodes {
 		if !t.wide && total > maxLines && !touched[n.Name] {
 			continue
 		}
-		cells := []string{safe(n.Name), orDash(safe(n.Zone))}
+		cells := []string{escape(n.Name), orDash(escape(n.Zone))}
 		cells = append(cells, nowAfterCells(names, n.Requested, after[n.Name].Requested)...)
 		cells = append(cells, nowAfterCells(used, n.Used, after[n.Name].Used)...)
-		g.row(cells...)
+		g.addRow(cells...)
 	}
 	unchanged := total - len(g.rows)
-	t.section(title, g, maxLines)
+	t.addSection(title, g, maxLines)
 	if unchanged > 0 && len(g.rows) > 0 {
-		t.line("  %s without moves or goals (-o wide shows all)", count(unchanged, "node"))
+		t.addLine("  %s without moves or goals (-o wide shows all)", plural.Count(unchanged, "node"))
 	}
 }
 
@@ -69,35 +61,27 @@ func (t *table) nodes(p plan.Plan) {
 func usageSource(p plan.Plan) string {
 	for _, in := range p.Inputs {
 		if in.Statistic != "" {
-			return " (" + safe(in.Statistic) + ", " + safe(in.Source) + ")"
+			return " (" + escape(in.Statistic) + ", " + escape(in.Source) + ")"
 		}
 	}
 	return ""
 }
 
-// usedResources returns the resources with known usage on any node, sorted.
-func usedResources(p plan.Plan) []string {
-	known := map[string]bool{}
+// resourceNames returns the resources for which any node has an amount, sorted.
+func resourceNames(p plan.Plan, amounts func(plan.NodeState) map[string]float64) []string {
+	known := map[string]float64{}
 	for _, n := range p.Before.Nodes {
-		for r := range n.Used {
-			known[r] = true
-		}
+		maps.Copy(known, amounts(n))
 	}
 	return sortedKeys(known)
 }
 
-// union returns a, followed by the elements of b that a lacks.
-func union(a, b []string) []string {
-	out := slices.Clone(a)
-	for _, x := range b {
-		if !slices.Contains(out, x) {
-			out = append(out, x)
-		}
-	}
-	return out
+// appendMissing returns a, followed by the elements of b that a does not contain.
+func appendMissing(a, b []string) []string {
+	return append(slices.Clone(a), slices.DeleteFunc(b, func(x string) bool { return slices.Contains(a, x) })...)
 }
 
-func touchedNodes(p plan.Plan) map[string]bool {
+func nodesWithMovesOrGoals(p plan.Plan) map[string]bool {
 	touched := map[string]bool{}
 	for _, m := range p.Moves {
 		touched[m.From], touched[m.To] = true, true
@@ -110,73 +94,68 @@ func touchedNodes(p plan.Plan) map[string]bool {
 	return touched
 }
 
-// nowAfterHeads returns two headings for each resource.
-func nowAfterHeads(names []string) []string {
-	heads := make([]string, 0, 2*len(names))
+// nowAfterHeads returns two headings for each resource. suffix follows the name of the resource.
+func nowAfterHeads(names []string, suffix string) []string {
+	var heads []string
 	for _, r := range names {
-		name := strings.ToUpper(safe(r))
-		heads = append(heads, ">"+name+" NOW", ">"+name+" AFTER")
+		name := ">" + strings.ToUpper(escape(r)) + suffix
+		heads = append(heads, name+" NOW", name+" AFTER")
 	}
 	return heads
 }
 
 func nowAfterCells(names []string, now, after map[string]float64) []string {
-	cells := make([]string, 0, 2*len(names))
+	var cells []string
 	for _, r := range names {
-		cells = append(cells, share(now, r), share(after, r))
+		cells = append(cells, percentOf(now, r), percentOf(after, r))
 	}
 	return cells
 }
 
-func share(m map[string]float64, resource string) string {
-	v, ok := m[resource]
-	if !ok {
-		return "-"
+func percentOf(m map[string]float64, resource string) string {
+	if v, ok := m[resource]; ok {
+		return percent(v)
 	}
-	return percent(v)
+	return "-"
 }
 
-// zones writes the average over the nodes of each zone. The plan has fractions and no
-// node sizes, so small and large nodes count the same.
-func (t *table) zones(p plan.Plan) {
+// writeZones writes the average over the nodes of each zone. A plan contains fractions and no node sizes, so small and
+// large nodes have the same weight.
+func (t *table) writeZones(p plan.Plan) {
 	if len(zoneNames(p)) < 2 {
 		return
 	}
-	names := t.resources(p)
-	before, after := zoneMeans(p.Before.Nodes), zoneMeans(p.After.Nodes)
-	g := columns(append([]string{"ZONE", ">NODES"}, nowAfterHeads(names)...)...)
+	names := t.requestedResources(p)
+	before, size := zoneMeans(p.Before.Nodes)
+	after, _ := zoneMeans(p.After.Nodes)
+	g := newGrid(append([]string{"ZONE", ">NODES"}, nowAfterHeads(names, "")...)...)
 	for _, z := range sortedKeys(before) {
-		cells := []string{safe(z), number(before[z][nodeCount])}
-		g.row(append(cells, nowAfterCells(names, before[z], after[z])...)...)
+		g.addRow(append([]string{escape(z), strconv.Itoa(size[z])}, nowAfterCells(names, before[z], after[z])...)...)
 	}
-	t.section("Zones: average of their nodes", g, maxLines)
+	t.addSection("Zones: average of their nodes", g, maxLines)
 }
 
-// nodeCount is the key of the number of nodes in the means of a zone. No resource has
-// an empty name.
-const nodeCount = ""
-
-func zoneMeans(nodes []plan.NodeState) map[string]map[string]float64 {
-	sums, counts := map[string]map[string]float64{}, map[string]map[string]int{}
-	size := map[string]int{}
+// zoneMeans returns the mean requests by zone and resource, and the number of nodes by zone.
+func zoneMeans(nodes []plan.NodeState) (means map[string]map[string]float64, size map[string]int) {
+	means, size = map[string]map[string]float64{}, map[string]int{}
+	counts := map[[2]string]float64{}
 	for _, n := range nodes {
 		if n.Zone == "" {
 			continue
 		}
-		if sums[n.Zone] == nil {
-			sums[n.Zone], counts[n.Zone] = map[string]float64{}, map[string]int{}
+		if means[n.Zone] == nil {
+			means[n.Zone] = map[string]float64{}
 		}
 		size[n.Zone]++
 		for r, v := range n.Requested {
-			sums[n.Zone][r] += v
-			counts[n.Zone][r]++
+			means[n.Zone][r] += v
+			counts[[2]string{n.Zone, r}]++
 		}
 	}
-	for z, means := range sums {
-		for r := range means {
-			means[r] /= float64(counts[z][r])
+	for z := range means {
+		for r := range means[z] {
+			means[z][r] /= counts[[2]string{z, r}]
 		}
-		means[nodeCount] = float64(size[z])
 	}
-	return sums
+	return means, size
 }

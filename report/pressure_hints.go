@@ -5,22 +5,24 @@ import (
 	"strings"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// pressureHints lists the hints on nodes under pressure, and those that are missing.
-func (t *table) pressureHints(p plan.Plan) {
-	g := columns("NODE", "RULE", ">VALUE", "SINCE", "EXPIRES", "STATE")
+// writePressureHints lists the hints on nodes under pressure, and those that are missing.
+func (t *table) writePressureHints(p plan.Plan) {
+	g := newGrid("NODE", "RULE", ">VALUE", "SINCE", "EXPIRES", "STATE")
 	for _, h := range p.Pressure {
 		value := "-"
 		if h.Rule != "" {
 			value = number(h.Value)
 		}
-		g.row(safe(h.Node), orDash(safe(strings.Join(hintRules(h), ", "))), value, timeText(h.Since), timeText(h.Expires), hintStateText(h))
+		g.addRow(escape(h.Node), orDash(escape(strings.Join(hintRules(h), ", "))), value,
+			timeText(h.Since), timeText(h.Expires), hintStateText(h))
 	}
-	t.section("Pressure hints", g, maxLines)
+	t.addSection("Pressure hints", g, maxLines)
 	if slices.ContainsFunc(p.Pressure, func(h plan.PressureHint) bool { return h.Predicted }) {
-		t.line("  The plan assumes these changes. A live run makes them after every sample.")
+		t.addLine("  The plan assumes these changes. A live run makes them after every sample.")
 	}
 }
 
@@ -38,7 +40,7 @@ func timeText(at time.Time) string {
 	return at.UTC().Format(timeLayout)
 }
 
-// hintStateText describes the state of a hint, and what the plan assumes about it.
+// hintStateText describes the state of a hint, and whether the plan assumes the hint.
 func hintStateText(h plan.PressureHint) string {
 	switch h.State {
 	case plan.HintPresent:
@@ -59,11 +61,11 @@ func hintStateText(h plan.PressureHint) string {
 		}
 		return "expired: `evenkeel hints gc` removes it"
 	case plan.HintForeign:
-		return "foreign label or taint (" + safe(h.ForeignHint) + "): remove it with `" + safe(h.RemoveCommand) + "`"
+		return "foreign label or taint (" + escape(h.ForeignHint) + "): remove it with `" + escape(h.RemoveCommand) + "`"
 	case plan.HintAwaitingSamples:
-		return "needs " + count(h.RequiredSamples-h.Samples, "more sample") + " above the level; the plan assumes no hint"
+		return "needs " + plural.Count(h.RequiredSamples-h.Samples, "more sample") + " above the level; the plan assumes no hint"
 	case plan.HintLimitReached:
 		return "no hint: hotter nodes use up the limit (hints.maxHintedFrac)"
 	}
-	return safe(string(h.State))
+	return escape(string(h.State))
 }

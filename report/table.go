@@ -24,10 +24,10 @@ func newTable(format Format, opts []Options) *table {
 }
 
 func (t *table) flush(w io.Writer) error {
-	return write(w, []byte(strings.Join(t.lines, "\n")+"\n"))
+	return writeBytes(w, []byte(strings.Join(t.lines, "\n")+"\n"))
 }
 
-func (t *table) line(format string, args ...any) {
+func (t *table) addLine(format string, args ...any) {
 	t.lines = append(t.lines, fmt.Sprintf(format, args...))
 }
 
@@ -47,9 +47,9 @@ func (t *table) paint(color, s string) string {
 	return color + s + plain
 }
 
-// section writes a grid under a title. It writes at most limit rows, or all rows
+// addSection writes a grid under a title. It writes at most limit rows, or all rows
 // if limit is 0 or the table is wide. It writes nothing if the grid has no rows.
-func (t *table) section(title string, g *grid, limit int) {
+func (t *table) addSection(title string, g *grid, limit int) {
 	if len(g.rows) == 0 {
 		return
 	}
@@ -58,10 +58,10 @@ func (t *table) section(title string, g *grid, limit int) {
 		hidden = len(g.rows) - limit
 		g.rows = g.rows[:limit]
 	}
-	t.line("")
-	t.line("%s", t.paint(bold, title))
+	t.addLine("")
+	t.addLine("%s", t.paint(bold, title))
 	t.lines = append(t.lines, g.lines()...)
 	if hidden > 0 {
-		t.line("  ... and %d more (-o wide shows all)", hidden)
+		t.addLine("  ... and %d more (-o wide shows all)", hidden)
 	}
 }

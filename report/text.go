@@ -2,11 +2,13 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -23,64 +25,51 @@ func number(v float64) string {
 	return strconv.FormatFloat(math.Round(v*1000)/1000, 'f', -1, 64)
 }
 
-// count writes n and the noun, with an s unless n is 1.
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
-}
-
-// category writes a failure category: the effect of losing the worst zone. It points
-// out a workload of one pod, because no eviction improves that category.
-func category(w plan.WorkloadState) string {
+// categoryText describes a failure category: the effect of losing the worst zone. It points out a workload of one pod,
+// because no eviction improves the category of such a workload.
+func categoryText(w plan.WorkloadState) string {
 	pods := 0
 	for _, n := range w.Zones {
 		pods += n
 	}
-	switch {
-	case w.FailureCategory == 1 && pods == 1:
+	names := [...]string{"", "1 complete loss", "2 substantial", "3 noticeable", "4 minor"}
+	switch c := w.FailureCategory; {
+	case c == 1 && pods == 1:
 		return "1 complete loss (it has one pod)"
-	case w.FailureCategory == 3 && !w.CategoryCertain:
+	case c == 3 && !w.CategoryCertain:
 		return "3 or 4 (usage unknown)"
-	case w.FailureCategory == 1:
-		return "1 complete loss"
-	case w.FailureCategory == 2:
-		return "2 substantial"
-	case w.FailureCategory == 3:
-		return "3 noticeable"
-	case w.FailureCategory == 4:
-		return "4 minor"
+	case c >= 1 && c < len(names):
+		return names[c]
 	}
 	return "unknown"
 }
 
-// goalText writes what a goal wants.
+// goalText describes the condition that a goal states.
 func goalText(g plan.Goal) string {
-	what := safe(g.Subject.String())
+	what := escape(g.Subject.String())
 	switch g.Kind {
 	case plan.NodeBelow:
 		return fmt.Sprintf("%s of %s at most %s", resourceText(g), what, percent(g.Limit))
 	case plan.SkewAtMost:
-		return fmt.Sprintf("%s: at most %s apart over %s", what, count(int(g.Limit), "pod"), safe(g.TopologyKey))
+		return fmt.Sprintf("%s: at most %s apart over %s", what, plural.Count(int(g.Limit), "pod"), escape(g.TopologyKey))
 	case plan.NodeEmpty:
 		return what + " empty"
 	case plan.PodGone:
 		return what + " gone"
 	}
-	return safe(string(g.Kind)) + " " + what
+	return escape(string(g.Kind)) + " " + what
 }
 
 // resourceText writes the resource of a goal. Goals on measured usage say "used".
 func resourceText(g plan.Goal) string {
 	if g.Basis == plan.BasisLoad {
-		return safe(g.Resource) + " used"
+		return escape(g.Resource) + " used"
 	}
-	return safe(g.Resource)
+	return escape(g.Resource)
 }
 
-// excess writes by how much a goal exceeds its limit, in the unit of the goal.
-func excess(g plan.Goal, v float64) string {
+// excessText writes an excess over the limit of a goal, in the unit of the goal.
+func excessText(g plan.Goal, v float64) string {
 	switch {
 	case v <= tiny:
 		return "met"
@@ -89,10 +78,10 @@ func excess(g plan.Goal, v float64) string {
 	case g.Kind == plan.SkewAtMost:
 		return number(v) + " over"
 	}
-	return count(int(math.Ceil(v)), "pod") + " left"
+	return plural.Count(int(math.Ceil(v)), "pod") + " left"
 }
 
-// tiny is smaller than the rounding of the planner. Values up to tiny count as zero.
+// tiny is smaller than the rounding of the planner. The report treats values up to tiny as zero.
 const tiny = 1e-9
 
 // outcomeText writes the outcome of a move.
@@ -105,18 +94,18 @@ func outcomeText(k plan.OutcomeKind) string {
 	case plan.UnknownOutcome:
 		return "outcome unknown"
 	}
-	return safe(string(k))
+	return escape(string(k))
 }
 
 // reasonText writes the message, followed by the reason code in parentheses.
 func reasonText(r plan.Reason) string {
 	switch {
 	case r.Code == "":
-		return safe(r.Message)
+		return escape(r.Message)
 	case r.Message == "":
-		return safe(string(r.Code))
+		return escape(string(r.Code))
 	}
-	return safe(r.Message) + " (" + safe(string(r.Code)) + ")"
+	return escape(r.Message) + " (" + escape(string(r.Code)) + ")"
 }
 
 // orDash returns s, or a dash if s is empty.
@@ -129,24 +118,21 @@ func orDash(s string) string {
 
 // zoneNames returns all zones of the plan, sorted.
 func zoneNames(p plan.Plan) []string {
-	seen := map[string]bool{}
+	seen := map[string]int{}
 	for _, s := range []plan.State{p.Before, p.After} {
 		for _, n := range s.Nodes {
-			if n.Zone != "" {
-				seen[n.Zone] = true
-			}
+			seen[n.Zone]++
 		}
 		for _, w := range s.Workloads {
-			for z := range w.Zones {
-				seen[z] = true
-			}
+			maps.Copy(seen, w.Zones)
 		}
 	}
+	delete(seen, "")
 	return sortedKeys(seen)
 }
 
-// podsPerZone writes pod counts per zone: as 2/2/2 in the order of zones if a heading
-// can name all zones, or else as name:count.
+// podsPerZone writes pod counts per zone: as 2/2/2 in the order of zones if a heading can name all zones, and otherwise
+// as name:count.
 func podsPerZone(pods map[string]int, zones []string) string {
 	if pods == nil {
 		return "-"
@@ -160,7 +146,7 @@ func podsPerZone(pods map[string]int, zones []string) string {
 	}
 	for _, z := range sortedKeys(pods) {
 		if pods[z] > 0 {
-			parts = append(parts, fmt.Sprintf("%s:%d", safe(z), pods[z]))
+			parts = append(parts, fmt.Sprintf("%s:%d", escape(z), pods[z]))
 		}
 	}
 	return orDash(strings.Join(parts, " "))
@@ -169,11 +155,4 @@ func podsPerZone(pods map[string]int, zones []string) string {
 // maxZoneColumns is the number of zones that a heading can name.
 const maxZoneColumns = 6
 
-func sortedKeys[K ~string, V any](m map[K]V) []K {
-	keys := make([]K, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
+func sortedKeys[K ~string, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

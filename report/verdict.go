@@ -5,18 +5,19 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// verdict writes the first line: what the plan does and whether it is executed.
-func (t *table) verdict(p plan.Plan, subject, effect string) {
-	met, improved := countReached(p)
+// writeVerdict writes the first line: what the plan does and whether it is executed.
+func (t *table) writeVerdict(p plan.Plan, subject, effect string) {
+	met, improved := countMetAndImproved(p)
 	color, text := green, ""
 	switch {
 	case len(p.Goals) == 0 && len(p.Moves) == 0 && waitingText(p.Strategies) != "":
 		text, color = "nothing to do yet: "+waitingText(p.Strategies), yellow
 	case len(p.Goals) == 0 && len(p.Moves) == 0:
-		text, color = nothingToDo(p)
+		text, color = nothingToDoText(p)
 	case len(p.Moves) == 0:
 		color = yellow
 		text = fmt.Sprintf("no evictions; %d of %d goals stay unmet (reasons below)", len(p.Goals)-met, len(p.Goals))
@@ -24,7 +25,7 @@ func (t *table) verdict(p plan.Plan, subject, effect string) {
 		if met < len(p.Goals) {
 			color = yellow
 		}
-		text = fmt.Sprintf("%s; lower bound %d", movesEffect(len(p.Moves), met, improved, len(p.Goals)), p.Bound.MinForPlan)
+		text = fmt.Sprintf("%s; lower bound %d", movesEffectText(len(p.Moves), met, improved, len(p.Goals)), p.Bound.MinForPlan)
 	}
 	if more := waitingText(p.Strategies); more != "" && len(p.Goals)+len(p.Moves) > 0 {
 		text, color = text+"; waiting: "+more, yellow
@@ -33,7 +34,7 @@ func (t *table) verdict(p plan.Plan, subject, effect string) {
 		text, color = text+"; "+more, yellow
 	}
 	if n := countWorseWorkloads(p); n > 0 {
-		text, color = fmt.Sprintf("%s; a zone failure would hit %s harder than now (below)", text, count(n, "workload")), yellow
+		text, color = fmt.Sprintf("%s; a zone failure would hit %s harder than now (below)", text, plural.Count(n, "workload")), yellow
 	}
 	if blockingCodes(p) != "" {
 		color = yellow
@@ -44,92 +45,88 @@ func (t *table) verdict(p plan.Plan, subject, effect string) {
 	if effect != "" {
 		text += "; " + effect
 	}
-	t.line("%s", t.paint(color, subject+": "+text+"."))
+	t.addLine("%s", t.paint(color, subject+": "+text+"."))
 }
 
-// evictionEffect says whether a plan is executed, and if not, why.
-func evictionEffect(p plan.Plan, opts []Options) string {
+// evictionEffectText describes whether the plan will be executed, and otherwise the reason.
+func evictionEffectText(p plan.Plan, opts []Options) string {
 	live, codes := len(opts) > 0 && opts[0].Evicts, blockingCodes(p)
 	switch {
 	case live && codes != "":
 		return "evictions are blocked (" + codes + "): neither this command nor `evenkeel run` evicts"
 	case codes != "":
 		return "dry run, and evictions are blocked (" + codes + "): nothing is evicted"
-	case live && stateUnknown(p):
-		return "this command evicts nothing; with this configuration `evenkeel run` evicts only if it can read the planner state, which this command could not"
+	case live && isPlannerStateUnknown(p):
+		return "this command evicts nothing, and it could not read the planner state; " +
+			"with this configuration `evenkeel run` evicts if it can read the state"
 	case live:
 		return "this command evicts nothing; with this configuration `evenkeel run` evicts"
 	}
 	return "dry run: nothing is evicted"
 }
 
-// blockingCodes lists the reason codes that block every eviction. It is empty if
-// evictions are not blocked.
+// blockingCodes lists the reason codes that block every eviction. It returns "" if evictions are not blocked.
 func blockingCodes(p plan.Plan) string {
 	var codes []string
 	for _, b := range p.Blocks {
-		codes = append(codes, safe(string(b.Reason.Code)))
+		codes = append(codes, escape(string(b.Reason.Code)))
 	}
 	return strings.Join(codes, ", ")
 }
 
-// stateUnknown reports whether the planner state could not be read. No run evicts
-// without it.
-func stateUnknown(p plan.Plan) bool {
+// isPlannerStateUnknown reports whether the planner state could not be read. No run evicts without the planner state.
+func isPlannerStateUnknown(p plan.Plan) bool {
 	return slices.ContainsFunc(p.Inputs, func(in plan.Input) bool { return in.Source == plan.PlannerStateSource && len(in.Problems) > 0 })
 }
 
-// waitingText lists the nodes above their target for which strategies wait for more
-// samples. It is empty if there are none.
+// waitingText lists the nodes above their target for which strategies wait for more samples. It returns "" if no
+// strategy waits.
 func waitingText(all []plan.StrategyState) string {
 	var out []string
 	for _, st := range all {
 		if st.WaitingNodes == 0 {
 			continue
 		}
-		reason := safe(st.WaitReason)
+		reason := escape(st.WaitReason)
 		if reason == "" {
-			reason = "above its target, but not long enough or not with certainty"
+			reason = "above its target, but not for long enough or not with certainty"
 		}
 		nodes := "1 node "
 		if st.WaitingNodes > 1 {
 			nodes = fmt.Sprintf("%d nodes, each ", st.WaitingNodes)
 		}
-		out = append(out, nodes+reason+" ("+safe(st.Name)+")")
+		out = append(out, nodes+reason+" ("+escape(st.Name)+")")
 	}
 	return strings.Join(out, ", ")
 }
 
-// noDataText says which data strategies and pressure hints lack. With named set it
-// also says who lacks it. It is empty if no data is missing.
+// noDataText describes the missing data of strategies and pressure hints. With named set, it also names the strategies.
+// It returns "" if no data is missing.
 func noDataText(p plan.Plan, named bool) string {
 	var out []string
 	for _, st := range p.Strategies {
 		if st.NoData == "" {
 			continue
 		}
-		why := safe(st.NoData) + " (below)"
+		why := escape(st.NoData) + " (below)"
 		if named {
-			why = "strategy " + safe(st.Name) + ": " + why
+			why = "strategy " + escape(st.Name) + ": " + why
 		}
 		if !slices.Contains(out, why) {
 			out = append(out, why)
 		}
 	}
-	if why := safe(p.HintsNoData) + " (below)"; p.HintsNoData != "" && !slices.Contains(out, why) {
+	if why := escape(p.HintsNoData) + " (below)"; p.HintsNoData != "" && !slices.Contains(out, why) {
 		out = append(out, "hints: "+why)
 	}
 	return strings.Join(out, "; ")
 }
 
-// countReached counts the goals that the plan meets, and those whose excess it
-// lowers without meeting them.
-func countReached(p plan.Plan) (met, improved int) {
+func countMetAndImproved(p plan.Plan) (met, improved int) {
 	for _, g := range p.Goals {
-		switch after := p.After.Excess[g.ID]; {
-		case after <= tiny:
+		if after := p.After.Excess[g.ID]; after <= tiny {
 			met++
-		case after < g.Excess-tiny:
+		} else if after < g.Excess-tiny {
 			improved++
 		}
 	}
@@ -151,13 +148,9 @@ func countWorseWorkloads(p plan.Plan) int {
 	return n
 }
 
-// movesEffect says how many goals the evictions meet and improve.
-func movesEffect(evictions, met, improved, goals int) string {
-	s := ""
-	if evictions == 1 {
-		s = "s"
-	}
-	text := count(evictions, "eviction")
+// movesEffectText says how many goals the evictions meet and improve.
+func movesEffectText(evictions, met, improved, goals int) string {
+	text, s := plural.Count(evictions, "eviction"), plural.Choose(evictions, "s", "")
 	switch {
 	case improved == 0:
 		return fmt.Sprintf("%s meet%s %d of %d goals", text, s, met, goals)
@@ -167,20 +160,20 @@ func movesEffect(evictions, met, improved, goals int) string {
 	return fmt.Sprintf("%s meet%s %d of %d goals and improve%s %d", text, s, met, goals, s, improved)
 }
 
-// nothingToDo explains an empty plan. It tells apart goals that are met, strategies
-// that state no goals, and unmet goals of strategies that are not due.
-func nothingToDo(p plan.Plan) (text, color string) {
+// nothingToDoText explains an empty plan. It distinguishes goals that are met, strategies that state no goals, and
+// unmet goals of strategies that are not due.
+func nothingToDoText(p plan.Plan) (text, color string) {
 	due, notDue, unmet := []string{}, []string{}, []string{}
 	stated, dueGoals := 0, 0
 	for _, st := range p.Strategies {
 		stated += st.Goals
 		if st.Due {
 			dueGoals += st.Goals
-			due = append(due, safe(st.Name))
+			due = append(due, escape(st.Name))
 			continue
 		}
 		if st.Goals > 0 {
-			notDue = append(notDue, safe(st.Name))
+			notDue = append(notDue, escape(st.Name))
 		}
 		if st.Unmet > 0 {
 			unmet = append(unmet, unmetText(st))
@@ -190,15 +183,15 @@ func nothingToDo(p plan.Plan) (text, color string) {
 	case stated == 0 && noDataText(p, false) != "":
 		return noDataText(p, false), yellow
 	case len(p.Strategies) == 0:
-		return noStrategies(p)
+		return noStrategiesText(p)
 	case stated == 0:
 		return "nothing to do: no strategy states a goal", yellow
 	case dueGoals == 0:
 		text, color = "no strategy that is due states a goal", yellow
 	case len(notDue) > 0:
-		text, color = allMet(dueGoals, due...), green
+		text, color = allMetText(dueGoals, due...), green
 	default:
-		text, color = allMet(dueGoals), green
+		text, color = allMetText(dueGoals), green
 	}
 	if len(unmet) == 0 {
 		return "nothing to do: " + text, color
@@ -208,33 +201,27 @@ func nothingToDo(p plan.Plan) (text, color string) {
 
 // unmetText counts the unmet goals of a strategy that is not due.
 func unmetText(st plan.StrategyState) string {
-	verb := "is"
-	if st.Unmet > 1 {
-		verb = "are"
-	}
-	return fmt.Sprintf("%s of %s %s not met, but the strategy is not due", count(st.Unmet, "goal"), safe(st.Name), verb)
+	return fmt.Sprintf("%s of %s %s not met, but the strategy is not due", plural.Count(st.Unmet, "goal"), escape(st.Name),
+		plural.Choose(st.Unmet, "is", "are"))
 }
 
-// noStrategies is the text for a configuration without strategies. Such a
-// configuration can still write pressure hints.
-func noStrategies(p plan.Plan) (text, color string) {
+// noStrategiesText explains a plan for a configuration without strategies. Such a configuration may still write
+// pressure hints.
+func noStrategiesText(p plan.Plan) (text, color string) {
 	missing := 0
 	for _, h := range p.Pressure {
 		if h.State == plan.HintToWrite {
 			missing++
 		}
 	}
-	verb := "needs"
-	if missing > 1 {
-		verb = "need"
-	}
 	if missing == 0 {
 		return "nothing to do: no strategies are configured", yellow
 	}
-	return fmt.Sprintf("no strategies are configured; %s %s a pressure hint (below)", count(missing, "node"), verb), yellow
+	return fmt.Sprintf("no strategies are configured; %s %s a pressure hint (below)",
+		plural.Count(missing, "node"), plural.Choose(missing, "needs", "need")), yellow
 }
 
-func allMet(n int, strategies ...string) string {
+func allMetText(n int, strategies ...string) string {
 	of := ""
 	if len(strategies) > 0 {
 		of = " of " + strings.Join(strategies, ", ")

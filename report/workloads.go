@@ -6,18 +6,18 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// workloads writes pods per zone and failure categories. The short form shows only
+// writeWorkloads writes pods per zone and failure categories. The short form shows only
 // workloads that change, have a goal, or are in category 1 or 2.
-func (t *table) workloads(p plan.Plan) {
+func (t *table) writeWorkloads(p plan.Plan) {
 	zones := zoneNames(p)
 	if len(zones) == 0 {
 		return
 	}
 	heading := "PODS PER ZONE"
 	if len(zones) <= maxZoneColumns {
-		heading = "PODS IN " + safe(strings.Join(zones, "/"))
+		heading = "PODS IN " + escape(strings.Join(zones, "/"))
 	}
-	g := columns("WORKLOAD", heading+" NOW", "AFTER", "IF ITS WORST ZONE FAILS NOW", "AFTER")
+	g := newGrid("WORKLOAD", heading+" NOW", "AFTER", "IF ITS WORST ZONE FAILS NOW", "AFTER")
 	after := map[string]plan.WorkloadState{}
 	for _, w := range p.After.Workloads {
 		after[workloadName(w)] = w
@@ -27,20 +27,19 @@ func (t *table) workloads(p plan.Plan) {
 	for _, now := range p.Before.Workloads {
 		name := workloadName(now)
 		then := after[name]
-		cells := []string{safe(name), podsPerZone(now.Zones, zones), podsPerZone(then.Zones, zones), category(now), category(then)}
+		cells := []string{escape(name), podsPerZone(now.Zones, zones), podsPerZone(then.Zones, zones), categoryText(now), categoryText(then)}
 		switch {
 		case listed[name] || cells[1] != cells[2]:
-			g.row(cells...) // first, because the limit cuts the end
+			g.addRow(cells...) // first, because the limit cuts the end
 		case t.wide || now.FailureCategory == 1 || now.FailureCategory == 2:
 			others = append(others, cells)
 		}
 	}
 	g.rows = append(g.rows, others...)
-	t.section("Workloads by zone, and the effect of losing one zone (1 complete loss, 2 substantial, 3 noticeable, 4 minor)", g, maxLines)
+	t.addSection("Workloads by zone, and the effect of losing one zone (1 complete loss, 2 substantial, 3 noticeable, 4 minor)", g, maxLines)
 }
 
-// goalSubjectsAndOwners returns the names of all goal subjects and of the owners of
-// moved pods.
+// goalSubjectsAndOwners returns the names of all goal subjects and of the owners of moved pods.
 func goalSubjectsAndOwners(p plan.Plan) map[string]bool {
 	names := map[string]bool{}
 	for _, g := range p.Goals {

@@ -10,9 +10,8 @@ import (
 	"strings"
 )
 
-// writeYAML writes doc as YAML in the field order of its JSON form. Encoders that
-// read JSON sort the keys, and yaml/v3 writes characters that change the text
-// direction unescaped. The subset of YAML that a report needs is small.
+// writeYAML writes doc as YAML in the field order of its JSON form. Encoders that read JSON sort the keys, and yaml/v3
+// writes characters that change the text direction unescaped. The subset of YAML that a report needs is small.
 func writeYAML(w io.Writer, doc any) error {
 	var js bytes.Buffer
 	if err := writeJSON(&js, doc, ""); err != nil {
@@ -24,7 +23,7 @@ func writeYAML(w io.Writer, doc any) error {
 	if err := y.value("", true); err != nil {
 		return fmt.Errorf("encoding the report as YAML: %w", err)
 	}
-	return write(w, y.out.Bytes())
+	return writeBytes(w, y.out.Bytes())
 }
 
 type yamlWriter struct {
@@ -48,7 +47,7 @@ func (y *yamlWriter) value(indent string, inline bool) error {
 	if !inline {
 		y.out.WriteByte(' ')
 	}
-	y.out.WriteString(scalar(tok))
+	y.out.WriteString(yamlScalar(tok))
 	y.out.WriteByte('\n')
 	return nil
 }
@@ -68,7 +67,7 @@ func (y *yamlWriter) mapping(indent string, inline bool) error {
 		if !first || !inline {
 			y.out.WriteString(indent)
 		}
-		y.out.WriteString(scalar(key) + ":")
+		y.out.WriteString(yamlScalar(key) + ":")
 		if err := y.value(indent+"  ", false); err != nil {
 			return err
 		}
@@ -109,21 +108,17 @@ var (
 		"true": true, "false": true, "null": true}
 )
 
-// scalar writes a string without quotes if every YAML reader reads it as a string,
+// yamlScalar writes a string without quotes if every YAML reader reads it as a string,
 // and in double quotes otherwise. YAML understands the escapes of strconv.Quote.
-func scalar(tok json.Token) string {
-	s, ok := tok.(string)
-	if ok && plainWord.MatchString(s) && !reservedWords[strings.ToLower(s)] {
-		return s
-	}
-	if n, ok := tok.(json.Number); ok {
-		return n.String()
-	}
-	if ok {
-		return strconv.Quote(s)
-	}
-	if tok == nil {
+func yamlScalar(tok json.Token) string {
+	switch v := tok.(type) {
+	case nil:
 		return "null"
+	case string:
+		if plainWord.MatchString(v) && !reservedWords[strings.ToLower(v)] {
+			return v
+		}
+		return strconv.Quote(v)
 	}
-	return fmt.Sprint(tok) // a boolean
+	return fmt.Sprint(tok) // a number or a boolean
 }

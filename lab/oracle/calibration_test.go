@@ -86,8 +86,8 @@ func (c *calibration) placeOnCluster(t *testing.T, seed int64, most int) (done i
 	w := newModel(t, o)
 	s := newSamplingScheduler(t, o, seed)
 	rnd := rand.New(rand.NewSource(seed))
-	for _, i := range rnd.Perm(len(w.Snapshot().Pods)) {
-		p := &w.Snapshot().Pods[i]
+	for _, i := range rnd.Perm(len(w.Snap.Pods)) {
+		p := &w.Snap.Pods[i]
 		if done == most {
 			break
 		}
@@ -112,7 +112,7 @@ func (c *calibration) placeOnCluster(t *testing.T, seed int64, most int) (done i
 			continue
 		}
 		group := drawGroup(rnd, state)
-		c.addEvent(pr.Prob(func(n cluster.NodeID) bool { return group[n] }), group[w.Snapshot().NodeByName(node).ID])
+		c.addEvent(pr.Prob(func(n cluster.NodeID) bool { return group[n] }), group[w.Snap.NodeByName(node).ID])
 		done++
 		if state.Odds != nil {
 			c.sampled++

@@ -15,7 +15,7 @@ func TestMovesKeepEveryCount(t *testing.T) {
 		o := generateCluster(seed)
 		o.VolumeAttachments = nil
 		w, moved, r := newModel(t, o), copyObjects(o), rand.New(rand.NewSource(seed))
-		nodes, pods := w.Snapshot().Nodes, w.Snapshot().Pods
+		nodes, pods := w.Snap.Nodes, w.Snap.Pods
 		for range 2 * len(pods) {
 			p, to := &pods[r.Intn(len(pods))], &nodes[r.Intn(len(nodes))]
 			w.Move(p.ID, to.ID)

@@ -86,8 +86,8 @@ func (r *comparison) compare(t *testing.T, s realScheduler, seed int64) {
 		number[p.Namespace+"/"+p.Name] = i
 	}
 	var asked []cluster.PodID
-	for i := range w.Snapshot().Pods {
-		p := &w.Snapshot().Pods[i]
+	for i := range w.Snap.Pods {
+		p := &w.Snap.Pods[i]
 		if p.Terminating {
 			continue
 		}
@@ -123,7 +123,7 @@ func newModel(t *testing.T, o *cluster.Objects) *placement.ClusterModel {
 // firstDifference describes the first difference between the predictions and the scheduler's results; empty for none.
 func (r *comparison) firstDifference(want map[string]real.Verdict, results []placement.NodeVerdict, pr prediction.Prediction,
 	w *placement.ClusterModel, gone bool) string {
-	nodes := w.Snapshot().Nodes
+	nodes := w.Snap.Nodes
 	var feasible, winners []cluster.NodeID
 	var best int64
 	for _, v := range results {

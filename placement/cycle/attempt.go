@@ -30,29 +30,35 @@ type Attempt struct {
 // NewAttempt starts a scheduling attempt and computes the counts by domain that the
 // filters read.
 func NewAttempt(m *model.Cluster, b *Scratch, in *Replacement, pod cluster.PodID) Attempt {
-	slot := 0
 	b.MinSpreadCounts = b.MinSpreadCounts[:0]
 	for i := range in.Spread.Hard {
-		b.MinSpreadCounts = append(b.MinSpreadCounts, b.CountHardSpread(slot, &in.Spread.Hard[i], in.Spread.HardKeyNodes))
-		slot++
+		b.MinSpreadCounts = append(b.MinSpreadCounts, b.CountHardSpread(i, &in.Spread.Hard[i], in.Spread.HardKeyNodes))
 	}
-	r := Attempt{Model: m, Scratch: b, Replacement: in, Victim: pod, NoPodMatches: true,
+	r := Attempt{Model: m, Scratch: b, Replacement: in, Victim: pod,
 		ClaimInUse: m.Disks.ClaimInUse(in.Class.Namespace, in.Volumes.ExclusiveClaims)}
-	for _, t := range in.InterPod.Required {
-		for _, k := range b.CountTerm(slot, t) {
+	r.CountTerms(in.InterPod.Anti, in.InterPod.ExistingAnti)
+	r.NoInterPodTerms = len(m.Nominated) > 0 && r.hasNoInterPodTerms()
+	return r
+}
+
+// CountTerms counts the pods of the required affinity terms and of these anti-affinity terms
+// by domain. The caller has counted the hard spread constraints.
+func (r *Attempt) CountTerms(anti ...[]TermWithTopology) {
+	slot := len(r.Replacement.Spread.Hard)
+	r.NoPodMatches = true
+	for _, t := range r.Replacement.InterPod.Required {
+		for _, k := range r.Scratch.CountTerm(slot, t) {
 			r.NoPodMatches = r.NoPodMatches && k <= 0
 		}
 		slot++
 	}
-	for _, list := range [...][]TermWithTopology{in.InterPod.Anti, in.InterPod.ExistingAnti} {
+	for _, list := range anti {
 		for _, t := range list {
-			b.CountTerm(slot, t)
+			r.Scratch.CountTerm(slot, t)
 			slot++
 		}
 	}
 	r.FilterSlots = slot
-	r.NoInterPodTerms = len(m.Nominated) > 0 && r.hasNoInterPodTerms()
-	return r
 }
 
 // hasNoInterPodTerms reports whether inter-pod affinity had nothing to check before the
@@ -74,18 +80,23 @@ func (r *Attempt) hasNoInterPodTerms() bool {
 	return true
 }
 
-// Scorer is one score plugin of a profile.
+// Scorer is one score plugin of a profile. A plugin whose scores do not depend on other nodes
+// sets NodeScores. All others set Score.
 type Scorer struct {
 	Name   string
 	Weight int64
 	// Score sets every value of out: one score for each feasible node, from 0 to 100,
 	// or from 0 to 10 in a legacy Policy. The values of out are undefined before.
 	Score func(r *Attempt, feasible []cluster.NodeID, out []int64)
-	// AlwaysZero reports whether every node gets 0; nil: never.
-	AlwaysZero func(in *Replacement) bool
+	// NodeScores returns the score of each node of the cluster; nil if every node gets 0.
+	NodeScores func(in *Replacement) []int8
+	// IsIdle reports whether Score would give every node 0; nil: never.
+	IsIdle func(in *Replacement) bool
 	// Relative: a node's score depends on the other scored nodes.
 	Relative bool
-	// NodeScores returns the score of each node if it does not depend on other nodes;
-	// nil: only Score computes it.
-	NodeScores func(in *Replacement) []int8
+}
+
+// AlwaysZero reports whether the plugin gives every node 0.
+func (s *Scorer) AlwaysZero(in *Replacement) bool {
+	return s.NodeScores != nil && s.NodeScores(in) == nil || s.IsIdle != nil && s.IsIdle(in)
 }

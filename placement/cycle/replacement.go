@@ -12,26 +12,21 @@ import (
 // Replacement holds what filters and scores know about every replacement of one
 // equivalence class.
 type Replacement struct {
-	Class                  *model.EquivalenceClass
-	Profile                *scheduler.Compiled
-	NodeChecksID           int                // ID of its NodeChecks
+	Class   *model.EquivalenceClass
+	Profile *scheduler.Compiled
+	NodeChecks
 	Requests               cluster.Resources  // of a new pod of the class
 	ScoredRequests         cluster.Resources  // requests that scores assume
 	CheckedRequests        *cluster.Resources // requests that the filter NodeResourcesFit checks; nil: the filter is disabled
-	AffinityOK             []bool             // node selector and required node affinity
-	TaintsOK               []bool             // NoSchedule and NoExecute taints
-	CanRun                 []bool             // passes filter.CanRun with the profile's filters and addedAffinity
 	Ports                  []model.HostPort   // NodePorts
 	Disks                  []volume.Disk      // VolumeRestrictions
 	FeaturesOK             []bool             // NodeDeclaredFeatures; nil: all
 	Scorers                []Scorer           // score plugins of the profile
 	Volumes                volume.Placement
 	Local                  LocalResults
-	StaticScores           StaticScores
 	Spread                 SpreadRules
 	InterPod               InterPodTerms
 	Policy                 PolicyCounters
-	Err                    error  // set if the pod's affinity or spread constraints are invalid
 	UnknownNamespaceReason string // why namespace labels are not known; empty if they are
 }
 
@@ -113,7 +108,7 @@ type NodeChecks struct {
 	ID           int    // unique ID
 	AffinityOK   []bool // node selector and required node affinity
 	TaintsOK     []bool // NoSchedule and NoExecute taints
-	CanRun       []bool // passes filter.CanRun with the profile's filters and addedAffinity
+	CanRun       []bool // readiness, cordon, taints, node affinity and the profile's addedAffinity
 	StaticScores StaticScores
-	Err          error // set if the pod's node affinity is invalid
+	Err          error // set if the node affinity is invalid; in a Replacement also for other selectors
 }

@@ -2,6 +2,7 @@ package cycle
 
 import (
 	"math"
+	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/model"
@@ -26,31 +27,13 @@ func (b *Scratch) CountHardSpread(slot int, c *SpreadConstraint, hasKeys []bool)
 	return least
 }
 
-// ResizeInt64 returns a slice of length n that reuses s if it is large enough. It does
-// not clear the values.
-func ResizeInt64(s []int64, n int) []int64 {
-	if cap(s) < n {
-		return make([]int64, n)
-	}
-	return s[:n]
-}
+// Resize returns a slice of length n that reuses s if s is large enough. Resize does not
+// clear the values.
+func Resize[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 
-// ResizeBool returns a cleared slice of length n that reuses s if it is large enough.
-func ResizeBool(s []bool, n int) []bool {
-	if cap(s) < n {
-		return make([]bool, n)
-	}
-	s = s[:n]
-	clear(s)
-	return s
-}
-
-// ResizeFloat64 returns a cleared slice of length n that reuses s if it is large enough.
-func ResizeFloat64(s []float64, n int) []float64 {
-	if cap(s) < n {
-		return make([]float64, n)
-	}
-	s = s[:n]
+// ResizeZeroed is Resize for a slice whose values are all zero.
+func ResizeZeroed[T any](s []T, n int) []T {
+	s = Resize(s, n)
 	clear(s)
 	return s
 }
@@ -72,13 +55,8 @@ func (b *Scratch) ResetCounts(i, size int) []int32 {
 	for len(b.CountsByDomain) <= i {
 		b.CountsByDomain = append(b.CountsByDomain, nil)
 	}
-	if cap(b.CountsByDomain[i]) < size {
-		b.CountsByDomain[i] = make([]int32, size)
-	}
-	d := b.CountsByDomain[i][:size]
-	clear(d)
-	b.CountsByDomain[i] = d
-	return d
+	b.CountsByDomain[i] = ResizeZeroed(b.CountsByDomain[i], size)
+	return b.CountsByDomain[i]
 }
 
 // CountTerm counts the pods of a term in each domain. The counts are the i-th slice of

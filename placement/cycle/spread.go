@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/ptr"
 )
 
 // systemDefaultConstraints are the default constraints of kube-scheduler (plugin
@@ -21,7 +22,6 @@ var systemDefaultConstraints = []corev1.TopologySpreadConstraint{
 // SpreadConstraint is one topology spread constraint for the replacements of a class.
 type SpreadConstraint struct {
 	MaxSkew       int64
-	key           string
 	Topology      *model.Topology
 	Hostname      bool
 	MinDomains    int
@@ -130,18 +130,15 @@ func addMatchLabelKeys(sel labels.Selector, keys []string, pod labels.Set) label
 func newSpreadConstraint(m *model.Cluster, c *model.EquivalenceClass, in *Replacement,
 	t *corev1.TopologySpreadConstraint, sel labels.Selector) SpreadConstraint {
 	x := SpreadConstraint{
-		MaxSkew: int64(t.MaxSkew), key: t.TopologyKey, Topology: m.TopologyOf(t.TopologyKey), MinDomains: 1,
+		MaxSkew: int64(t.MaxSkew), Topology: m.TopologyOf(t.TopologyKey), MinDomains: int(ptr.Deref(t.MinDomains, 1)),
 		Hostname: t.TopologyKey == corev1.LabelHostname, Pods: m.SpreadCounter(c.Namespace, sel),
 		EmptySelector: sel.Empty(),
 	}
 	if sel.Matches(c.Labels) {
 		x.SelfMatch = 1
 	}
-	if t.MinDomains != nil {
-		x.MinDomains = int(*t.MinDomains)
-	}
-	honourAffinity := t.NodeAffinityPolicy == nil || *t.NodeAffinityPolicy == corev1.NodeInclusionPolicyHonor
-	honourTaints := t.NodeTaintsPolicy != nil && *t.NodeTaintsPolicy == corev1.NodeInclusionPolicyHonor
+	honourAffinity := ptr.Deref(t.NodeAffinityPolicy, corev1.NodeInclusionPolicyHonor) == corev1.NodeInclusionPolicyHonor
+	honourTaints := ptr.Deref(t.NodeTaintsPolicy, corev1.NodeInclusionPolicyIgnore) == corev1.NodeInclusionPolicyHonor
 	if honourAffinity && !honourTaints {
 		x.CountedNodes = in.AffinityOK
 		return x

@@ -30,8 +30,7 @@ const (
 // prediction.
 type classView struct {
 	groups       *nodeGroups
-	required     []cycle.TermWithTopology // terms whose domains contain several nodes
-	anti         []cycle.TermWithTopology
+	anti         []cycle.TermWithTopology // terms whose domains contain several nodes
 	scored       []cycle.TermWithTopology
 	antiByNode   []cycle.TermWithTopology // terms whose domains are single nodes
 	scoredByNode []cycle.TermWithTopology
@@ -120,7 +119,7 @@ func supportsClass(in *cycle.Replacement) bool {
 
 // newClassView sorts the terms by the size of their domains, and the nodes into groups.
 func (g *GroupCache) newClassView(m *model.Cluster, in *cycle.Replacement) *classView {
-	s := &classView{required: in.InterPod.Required}
+	s := &classView{}
 	for _, list := range [...][]cycle.TermWithTopology{in.InterPod.Anti, in.InterPod.ExistingAnti} {
 		for _, t := range list {
 			if t.Topology.OneNodePerDomain {
@@ -148,7 +147,7 @@ func (g *GroupCache) newClassView(m *model.Cluster, in *cycle.Replacement) *clas
 // groupsOf returns the node groups of a class; nil if there are too many.
 func (g *GroupCache) groupsOf(m *model.Cluster, in *cycle.Replacement) *nodeGroups {
 	topologies := topologiesOf(in)
-	key := binary.AppendVarint(nil, int64(in.NodeChecksID))
+	key := binary.AppendVarint(nil, int64(in.NodeChecks.ID))
 	for _, t := range topologies {
 		key = binary.AppendVarint(key, int64(t.ID))
 	}

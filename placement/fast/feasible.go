@@ -7,6 +7,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
+	"github.com/evenkeel-project/evenkeel/placement/filter"
 	"github.com/evenkeel-project/evenkeel/placement/model"
 )
 
@@ -42,40 +43,28 @@ func (q *feasibility) allowGroups() (changed bool) {
 		q.groupAllowed = make([]bool, maxGroups+6) // the last one is noGroup: never allowed
 	}
 	for g, n := range q.view.groups.nodes {
-		ok := passesSpreadOfGroup(&r, int(n)) && passesInterPodOfGroup(&r, int(n), q.view)
+		ok := passesSpreadOfGroup(&r, int(n)) && filter.PassesInterPodAffinity(&r, int(n), q.view.anti)
 		changed = changed || q.groupAllowed[g] != ok
 		q.groupAllowed[g] = ok
 	}
 	return changed
 }
 
-// countSharedDomains counts the pods that the filters read, for domains of several
-// nodes.
+// countSharedDomains counts the pods that the filters read, for domains of several nodes.
 func (q *feasibility) countSharedDomains() cycle.Attempt {
-	in, s, b, slot := q.replacement, q.view, q.scratch, 0
+	in, b := q.replacement, q.scratch
 	b.MinSpreadCounts = b.MinSpreadCounts[:0]
 	for i := range in.Spread.Hard {
 		c, least := &in.Spread.Hard[i], int64(0)
 		if c.Topology.OneNodePerDomain {
 			least = minPodsPerNode(c, in.Spread.HardKeyNodes)
 		} else {
-			least = b.CountHardSpread(slot, c, in.Spread.HardKeyNodes)
+			least = b.CountHardSpread(i, c, in.Spread.HardKeyNodes)
 		}
 		b.MinSpreadCounts = append(b.MinSpreadCounts, least)
-		slot++
 	}
-	r := cycle.Attempt{Model: q.model, Scratch: b, Replacement: in, NoPodMatches: true}
-	for _, t := range s.required {
-		for _, k := range b.CountTerm(slot, t) {
-			r.NoPodMatches = r.NoPodMatches && k <= 0
-		}
-		slot++
-	}
-	for _, t := range s.anti {
-		b.CountTerm(slot, t)
-		slot++
-	}
-	r.FilterSlots = slot
+	r := cycle.Attempt{Model: q.model, Scratch: b, Replacement: in}
+	r.CountTerms(q.view.anti)
 	return r
 }
 
@@ -107,30 +96,6 @@ func passesSpreadOfGroup(r *cycle.Attempt, n int) bool {
 		if x == model.NoDomain || !c.Topology.OneNodePerDomain && int64(r.Scratch.CountsByDomain[i][x])+c.SelfMatch-r.Scratch.MinSpreadCounts[i] > c.MaxSkew {
 			return false
 		}
-	}
-	return true
-}
-
-// passesInterPodOfGroup is the InterPodAffinity filter for the domains that all nodes of
-// a group share.
-func passesInterPodOfGroup(r *cycle.Attempt, n int, s *classView) bool {
-	slot, found := len(r.Replacement.Spread.Hard), true
-	for _, t := range s.required {
-		x := t.Topology.Domain[n]
-		if x == model.NoDomain {
-			return false
-		}
-		found = found && r.Scratch.CountsByDomain[slot][x] > 0
-		slot++
-	}
-	if !found && (!r.NoPodMatches || !r.Replacement.InterPod.MatchesSelf) {
-		return false
-	}
-	for _, t := range s.anti {
-		if x := t.Topology.Domain[n]; x != model.NoDomain && r.Scratch.CountsByDomain[slot][x] > 0 {
-			return false
-		}
-		slot++
 	}
 	return true
 }

@@ -1,9 +1,9 @@
 package fast
 
 import (
-	"github.com/evenkeel-project/evenkeel/placement/cycle"
-	"github.com/evenkeel-project/evenkeel/placement/sampling"
 	"slices"
+
+	"github.com/evenkeel-project/evenkeel/placement/cycle"
 )
 
 // windowOdds computes the probability that each node wins, over all windows.
@@ -36,16 +36,16 @@ type startRange struct{ from, to int32 }
 // resetLevels starts again at the best level of every score group.
 func (q *windowOdds) resetLevels() {
 	c := &q.levels
-	c.nextLevel, c.nextTotal = sampling.ResizeInt32(c.nextLevel, len(q.scoreGroups)), sampling.ResizeInt32(c.nextTotal, len(q.scoreGroups))
+	c.nextLevel, c.nextTotal = cycle.Resize(c.nextLevel, len(q.scoreGroups)), cycle.Resize(c.nextTotal, len(q.scoreGroups))
 	for k := range q.scoreGroups {
 		c.nextLevel[k] = 0
-		q.updateTotal(k)
+		q.storeNextTotal(k)
 	}
 }
 
-// updateTotal stores the total of the next level of a score group. If nodes are not
+// storeNextTotal stores the total of the next level of a score group. If nodes are not
 // listed yet, it stores an upper bound of their totals.
-func (q *windowOdds) updateTotal(k int) {
+func (q *windowOdds) storeNextTotal(k int) {
 	s, c := &q.scoreLists[k], &q.levels
 	at := int(c.nextLevel[k])
 	switch {
@@ -71,7 +71,7 @@ func (q *windowOdds) nextBestTotal() int32 {
 		for k, t := range c.nextTotal {
 			if s := &q.scoreLists[k]; t == best && !s.isComplete(c.nextLevel[k]) {
 				q.listMoreNodes(k)
-				q.updateTotal(k)
+				q.storeNextTotal(k)
 				sure = false
 			}
 		}
@@ -136,7 +136,7 @@ func (q *windowOdds) collectNodes(total, low, high int32) {
 		}
 		c.mergeFrom(was)
 		c.nextLevel[k]++
-		q.updateTotal(k)
+		q.storeNextTotal(k)
 	}
 }
 
@@ -172,7 +172,7 @@ func (q *windowOdds) firstStartWith(at int32) int32 {
 // credited.
 func (q *windowOdds) creditWindows() (any bool) {
 	c := &q.levels
-	c.creditAtEntry, c.deferred = cycle.ResizeFloat64(c.creditAtEntry, len(c.nodes)), c.deferred[:0]
+	c.creditAtEntry, c.deferred = cycle.ResizeZeroed(c.creditAtEntry, len(c.nodes)), c.deferred[:0]
 	first, dealt, one := 0, 0.0, 1/float64(len(q.position))
 	at := q.feasible.positions
 	for _, r := range c.openStarts {

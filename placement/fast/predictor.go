@@ -43,7 +43,7 @@ type Predictor struct {
 // general prediction. The result is valid until the next call.
 func (q *Predictor) Predict(in *cycle.Replacement, p cluster.PodID, pr *prediction.Prediction) bool {
 	m := q.model
-	size := sampling.Size(len(m.Snap.Nodes), in.Profile.PercentageOfNodesToScore)
+	size := sampling.SampleSize(len(m.Snap.Nodes), in.Profile.PercentageOfNodesToScore)
 	if !q.exact || q.groups.viewOf(m, in) == nil {
 		return false
 	}

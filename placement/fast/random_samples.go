@@ -1,8 +1,9 @@
 package fast
 
 import (
-	"github.com/evenkeel-project/evenkeel/placement/sampling"
 	"math/bits"
+
+	"github.com/evenkeel-project/evenkeel/placement/sampling"
 )
 
 // mixInRandomSamples combines the odds of the windows with the odds in a random sample,
@@ -48,7 +49,7 @@ func (q *windowOdds) computeRandomSampleOdds() (rest float64) {
 			count += int(s.levelStarts[level+1] - s.levelStarts[level])
 			c.shareLevels = append(c.shareLevels, int32(k), level)
 			c.nextLevel[k]++
-			q.updateTotal(k)
+			q.storeNextTotal(k)
 		}
 		for range count {
 			missed *= float64(max(n-q.sampleSize-passed, 0)) / float64(n-passed)

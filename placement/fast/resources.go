@@ -126,8 +126,8 @@ func freePercentOf(left, per float64) int32 {
 	return int32(left*per + roundUp)
 }
 
-// maxFree returns the largest free percent of any node.
-func (q *nodeResources) maxFree() int {
+// maxFreePercent returns the largest free percent of any node.
+func (q *nodeResources) maxFreePercent() int {
 	for q.countByFree[q.maxFreeBound] == 0 && q.maxFreeBound > 0 {
 		q.maxFreeBound--
 	}

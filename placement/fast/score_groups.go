@@ -82,7 +82,7 @@ func (q *relativeScorer) findScoreGroups() (alike, ok bool) {
 // sumDomains counts pods by domain: first for the scored inter-pod terms, then for the
 // soft constraints. It returns the first slot that it uses.
 func (q *relativeScorer) sumDomains() int {
-	slot, r := len(q.replacement.Spread.Hard)+len(q.view.required)+len(q.view.anti), cycle.Attempt{Model: q.model, Scratch: q.scratch, Replacement: q.replacement}
+	slot, r := len(q.replacement.Spread.Hard)+len(q.replacement.InterPod.Required)+len(q.view.anti), cycle.Attempt{Model: q.model, Scratch: q.scratch, Replacement: q.replacement}
 	for i, t := range q.view.scored {
 		q.scratch.CountTerm(slot+i, t)
 	}
@@ -130,12 +130,12 @@ func (q *relativeScorer) groupInputs(n cluster.NodeID, slot int) (r scoreInputs)
 func (q *relativeScorer) specialInputs(r scoreInputs, n cluster.NodeID) scoreInputs {
 	for i := range q.softSpread {
 		if q.softSpread[i].Hostname && r.spreadPods[i] != sampling.NoLabel {
-			r.spreadPods[i] = int64(q.softSpread[i].Pods.On(n))
+			r.spreadPods[i] = int64(q.softSpread[i].Pods.CountOn(n))
 		}
 	}
 	for _, t := range q.view.scoredByNode {
 		if t.Topology.Domain[n] != model.NoDomain {
-			r.interPod += t.Weight * int64(t.Pods.On(n))
+			r.interPod += t.Weight * int64(t.Pods.CountOn(n))
 		}
 	}
 	return r
@@ -203,7 +203,7 @@ func (q *relativeScorer) updateSpreadScores(nodes int) bool {
 // countPresentDomains counts the domains of a soft constraint in which a present score
 // group lies.
 func (q *relativeScorer) countPresentDomains(constraint int) (count int) {
-	seen := cycle.ResizeBool(q.scratch.Seen, q.softSpread[constraint].Topology.Size)
+	seen := cycle.ResizeZeroed(q.scratch.Seen, q.softSpread[constraint].Topology.Size)
 	q.scratch.Seen = seen
 	for k := range q.scoreGroups {
 		if x := &q.scoreGroups[k]; x.presence > 0 && !seen[x.spreadDomain[constraint]] {

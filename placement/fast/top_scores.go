@@ -1,11 +1,12 @@
 package fast
 
 import (
-	"github.com/evenkeel-project/evenkeel/placement/sampling"
-	"github.com/evenkeel-project/evenkeel/placement/scheduler"
-	"github.com/evenkeel-project/evenkeel/placement/score"
 	"math"
 	"math/bits"
+
+	"github.com/evenkeel-project/evenkeel/placement/cycle"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
+	"github.com/evenkeel-project/evenkeel/placement/score"
 )
 
 // topNodes lists the best feasible nodes of each score group by the part of their score
@@ -64,7 +65,7 @@ func (q *topNodes) initTopScores() {
 	for len(q.scoreLists) < groups {
 		q.scoreLists = append(q.scoreLists, scoreList{})
 	}
-	h.wantedNodes, h.minEstimate = h.wantedNodes[:0], sampling.ResizeInt32(h.minEstimate, groups)
+	h.wantedNodes, h.minEstimate = h.wantedNodes[:0], cycle.Resize(h.minEstimate, groups)
 	for g := range groups {
 		h.wantedNodes = append(h.wantedNodes, 0)
 		s := &q.scoreLists[g]
@@ -112,7 +113,7 @@ func (q *topNodes) computeBounds() {
 	h.maxBalanced = q.maxBalancedScore()
 	taken := min(scheduler.MaxScore, scheduler.MaxScore*as.MilliCPU/q.leastMilliCPU) + min(scheduler.MaxScore, scheduler.MaxScore*as.MemoryBytes/q.leastBytes) + 2
 	h.estimateSlack = max(int(h.freeFactor)*int(taken)-int(h.minLoss), 0) + 4*max(int(h.maxBalanced)-int(weights.BalancedAllocation)*scheduler.MaxScore*3/4, 0) + 2
-	h.estimateRange = q.maxFree()*int(h.freeFactor) + 1
+	h.estimateRange = q.maxFreePercent()*int(h.freeFactor) + 1
 	if q.replacement.StaticScores.Images != nil {
 		h.imageFactor = int32(2 * weights.ImageLocality)
 		h.estimateRange += int(h.imageFactor) * scheduler.MaxScore
@@ -150,7 +151,7 @@ func (h *topScores) lowerMinEstimate(g int, s *scoreList, reached int32) {
 // listByFreePercent is listByEstimate without image scores. The estimate then depends
 // only on the free percent, so the nodes are found through bit sets.
 func (q *topNodes) listByFreePercent(g int) {
-	h, f, s, wanted, base := &q.topScores, &q.feasible, &q.scoreLists[g], q.topScores.wantedNodes[g], q.maxFree()
+	h, f, s, wanted, base := &q.topScores, &q.feasible, &q.scoreLists[g], q.topScores.wantedNodes[g], q.maxFreePercent()
 	mine := append(h.groupPositions[:0], q.view.groups.bits[g]...)
 	picked := append(h.pickedPositions[:0], mine...)
 	clear(picked)
@@ -170,7 +171,7 @@ func (q *topNodes) listByFreePercent(g int) {
 		}
 	}
 	h.lowerMinEstimate(g, s, int32(base)*h.freeFactor)
-	for b := q.maxFree(); b >= 0 && int32(b)*h.freeFactor >= h.minEstimate[g]; b-- {
+	for b := q.maxFreePercent(); b >= 0 && int32(b)*h.freeFactor >= h.minEstimate[g]; b-- {
 		if q.countByFree[b] == 0 {
 			continue
 		}
@@ -192,8 +193,7 @@ func (q *topNodes) listByFreePercent(g int) {
 // them by estimate.
 func (q *topNodes) listByEstimate(g int) {
 	h, f, images := &q.topScores, &q.feasible, q.replacement.StaticScores.Images
-	h.entries, h.countByEstimate = h.entries[:0], sampling.ResizeInt32(h.countByEstimate, h.estimateRange)
-	clear(h.countByEstimate)
+	h.entries, h.countByEstimate = h.entries[:0], cycle.ResizeZeroed(h.countByEstimate, h.estimateRange)
 	for i, places := range q.view.groups.bits[g] {
 		fits := f.bits[i]
 		for left := places & fits &^ q.specialPositions[i]; left != 0; left &= left - 1 {
@@ -234,7 +234,7 @@ func (h *topScores) estimateOfRank(quota int) int32 {
 // sortLevels sorts the found nodes into levels of equal score, by counting. It costs
 // O(nodes + range of scores).
 func (s *scoreList) sortLevels(table *[]int32) {
-	s.levelScores, s.levelStarts, s.nodes = s.levelScores[:0], s.levelStarts[:0], sampling.ResizeInt32(s.nodes, len(s.found))
+	s.levelScores, s.levelStarts, s.nodes = s.levelScores[:0], s.levelStarts[:0], cycle.Resize(s.nodes, len(s.found))
 	if len(s.found) == 0 {
 		s.levelStarts = append(s.levelStarts, 0)
 		return
@@ -243,9 +243,8 @@ func (s *scoreList) sortLevels(table *[]int32) {
 	for _, v := range s.foundScores {
 		least, most = min(least, v), max(most, v)
 	}
-	*table = sampling.ResizeInt32(*table, int(most-least)+1)
-	count := *table
-	clear(count)
+	count := cycle.ResizeZeroed(*table, int(most-least)+1)
+	*table = count
 	for _, v := range s.foundScores {
 		count[most-v]++
 	}
@@ -291,7 +290,7 @@ func (q *topNodes) scoreFixed(list []int32) {
 			v := 100 - math.Abs(x.halfShareDiff+(halfCPU*x.percentPerMilliCPU-halfMemory*x.percentPerByte))
 			with := int64(v)
 			if part := v - float64(with); part < roundingMargin || part > 1-roundingMargin {
-				with = q.exactBalance(place)
+				with = q.computeExactBalance(place)
 			}
 			sum += int32(even * score.BalanceGain(with, x.balance))
 		}
@@ -308,8 +307,8 @@ func (q *topNodes) scoreFixed(list []int32) {
 // does not change it.
 const roundingMargin = 1e-9
 
-// exactBalance returns the balance of the node including the new pod.
-func (q *topNodes) exactBalance(place int32) int64 {
+// computeExactBalance returns the balance of the node including the new pod.
+func (q *topNodes) computeExactBalance(place int32) int64 {
 	l, r := &q.model.Requests[q.model.NodeOrder[place]], &q.replacement.Requests
 	return score.Balance(l.MilliCPU+r.MilliCPU, l.AllocatableMilliCPU, l.MemoryBytes+r.MemoryBytes, l.AllocatableBytes)
 }

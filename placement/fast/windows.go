@@ -133,7 +133,7 @@ func (q *windowOdds) predictStarts(runs []startRange) {
 		if next = n; i < len(p.events) {
 			next = int32(p.events[i] >> 32)
 		}
-		if !overlaps(runs, at, next) {
+		if !overlapsAnyRange(runs, at, next) {
 			continue
 		}
 		changed := (!began || !p.constantDomains) && q.updateSpreadScores(q.sampleSize)
@@ -150,8 +150,8 @@ func (q *windowOdds) predictStarts(runs []startRange) {
 	}
 }
 
-// overlaps reports whether any start from..to lies in one of the ranges.
-func overlaps(runs []startRange, from, to int32) bool {
+// overlapsAnyRange reports whether any start from..to lies in one of the ranges.
+func overlapsAnyRange(runs []startRange, from, to int32) bool {
 	for _, r := range runs {
 		if r.from < to && from < r.to {
 			return true

@@ -8,6 +8,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
+// PassesStaticFilters reports whether the node passes every filter that depends neither on
+// other pods nor on free resources.
+func PassesStaticFilters(in *cycle.Replacement, n cluster.NodeID) bool {
+	passes := func(byNode []bool) bool { return byNode == nil || byNode[n] }
+	return in.CanRun[n] && in.Volumes.RefusedReason == "" && passes(in.Volumes.Bindable) && passes(in.Volumes.InZone) &&
+		passes(in.FeaturesOK)
+}
+
 // FeasibleNodes appends the nodes that pass every filter. It ignores nominated pods;
 // RefusedWithNominatedPods checks them.
 func FeasibleNodes(r *cycle.Attempt, out []cluster.NodeID) []cluster.NodeID {
@@ -16,7 +24,7 @@ func FeasibleNodes(r *cycle.Attempt, out []cluster.NodeID) []cluster.NodeID {
 	}
 	local := r.Replacement.HasNoDomainFilters()
 	for n, ok := range r.Replacement.Local.Passes {
-		if ok && (local || passesTopologySpread(r, n) && passesInterPodAffinity(r, n)) {
+		if ok && (local || passesTopologySpread(r, n) && passesRequiredTerms(r, n)) {
 			out = append(out, cluster.NodeID(n))
 		}
 	}
@@ -26,13 +34,14 @@ func FeasibleNodes(r *cycle.Attempt, out []cluster.NodeID) []cluster.NodeID {
 // RefusedBy returns the first filter, in the order of the scheduler, that refuses the
 // node; empty if the node passes.
 func RefusedBy(r *cycle.Attempt, n int) scheduler.Filter {
-	if f := refusedByNodeChecks(r.Model, r.Replacement, n); f != "" {
-		return f
+	in := r.Replacement
+	if !in.CanRun[n] {
+		return RefusedBySpec(r.Model, in.Class.Sample.Object, in.Profile, n, in.AffinityOK[n], in.TaintsOK[n])
 	}
-	switch in := r.Replacement; {
-	case r.Model.Ports.Taken(in.Ports, n) != 0:
+	switch used := &r.Model.Requests[n]; {
+	case r.Model.Ports.FirstTaken(in.Ports, n) != 0:
 		return scheduler.NodePorts
-	case in.CheckedRequests != nil && missingResource(r.Model, in.CheckedRequests, n) != "":
+	case !Fits(&r.Model.Snap.Nodes[n], in.CheckedRequests, &used.Resources, used.Pods):
 		return scheduler.NodeResourcesFit
 	case r.ClaimInUse != "" || r.Model.Disks.Conflicts(in.Disks, n) || !nominatedPodsLeaveClaims(r):
 		return scheduler.VolumeRestrictions
@@ -44,7 +53,7 @@ func RefusedBy(r *cycle.Attempt, n int) scheduler.Filter {
 		return scheduler.VolumeZone
 	case !passesTopologySpread(r, n):
 		return scheduler.PodTopologySpread
-	case !r.SkipInterPod && !passesInterPodAffinity(r, n):
+	case !r.SkipInterPod && !passesRequiredTerms(r, n):
 		return scheduler.InterPodAffinity
 	case in.FeaturesOK != nil && !in.FeaturesOK[n]:
 		return scheduler.NodeDeclaredFeatures

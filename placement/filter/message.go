@@ -7,8 +7,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
-// Message returns a sentence that says why the filter refuses the node.
-func Message(r *cycle.Attempt, n int, f scheduler.Filter) string {
+// RefusalMessage returns a sentence that says why the filter refuses the node.
+func RefusalMessage(r *cycle.Attempt, n int, f scheduler.Filter) string {
 	node := r.Model.Snap.Nodes[n].Name
 	switch f {
 	case scheduler.NodeNotReady:
@@ -20,9 +20,11 @@ func Message(r *cycle.Attempt, n int, f scheduler.Filter) string {
 	case scheduler.NodeAffinity:
 		return node + " does not match the pod's node selector or node affinity, or the scheduler's addedAffinity"
 	case scheduler.NodePorts:
-		return fmt.Sprintf("host port %d of %s is taken", r.Model.Ports.Taken(r.Replacement.Ports, n), node)
+		return fmt.Sprintf("host port %d of %s is taken", r.Model.Ports.FirstTaken(r.Replacement.Ports, n), node)
 	case scheduler.NodeResourcesFit:
-		return fmt.Sprintf("%s has not enough free %s", node, missingResource(r.Model, r.Replacement.CheckedRequests, n))
+		used := &r.Model.Requests[n]
+		missing := missingResource(&r.Model.Snap.Nodes[n], r.Replacement.CheckedRequests, &used.Resources, used.Pods)
+		return fmt.Sprintf("%s has not enough free %s", node, missing)
 	case scheduler.PodTopologySpread:
 		return node + " violates a topology spread constraint, or does not have its topology label"
 	case scheduler.NodeDeclaredFeatures:

@@ -44,9 +44,9 @@ func newAffinityTerm(namespace string, t *corev1.PodAffinityTerm) (AffinityTerm,
 	return AffinityTerm{namespaces: names, nsSelector: ns, selector: sel, Key: t.TopologyKey}, nil
 }
 
-// id identifies the pods that the term selects. Two terms that differ only in the
+// selectionKey identifies the pods that the term selects. Two terms that differ only in the
 // topology key have the same id.
-func (t *AffinityTerm) id() string {
+func (t *AffinityTerm) selectionKey() string {
 	ns := t.nsSelector.String()
 	if t.NeedsNamespaces() {
 		ns = "selector " + ns

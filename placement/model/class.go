@@ -22,9 +22,9 @@ type EquivalenceClass struct {
 	Ports            []HostPort
 	Disks            []volume.Disk
 	Claims           []string           // names of claims, one entry per volume
-	SpreadCounters   []*PodCounter      // topology spread counters that count its pods
-	TermCounters     []*PodCounter      // inter-pod affinity counters that count its pods
+	spreadCounters   []*PodCounter      // topology spread counters that count its pods
+	termCounters     []*PodCounter      // inter-pod affinity counters that count its pods
 	KnownSupported   bool               // ClusterModel.Supported found no unsupported owner, affinity or volume
-	Simple           bool               // see hasSimpleSpec
+	simple           bool               // see hasSimpleSpec
 	TemplateRequests *cluster.Resources // requests of the owner's pod template; nil: not computed yet
 }

@@ -10,21 +10,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 )
-
-// priorityOf returns the pod's priority; 0 if the spec has none.
-func priorityOf(p *corev1.Pod) int32 {
-	if p.Spec.Priority == nil {
-		return 0
-	}
-	return *p.Spec.Priority
-}
 
 // appendRareFields appends the fields that few pods set: ports, volumes, required node
 // features, priority, scheduler and pod-level resources.
 func appendRareFields(b []byte, p *cluster.Pod) []byte {
 	spec := &p.Object.Spec
-	b = AppendText(binary.AppendVarint(b, int64(priorityOf(p.Object))), scheduler.NameOf(p.Object))
+	b = AppendText(binary.AppendVarint(b, int64(ptr.Deref(p.Object.Spec.Priority, 0))), scheduler.NameOf(p.Object))
 	ports := hostPorts(spec)
 	b = binary.AppendVarint(b, int64(len(ports)))
 	for _, x := range ports {
@@ -58,7 +51,7 @@ func appendVolumes(b []byte, volumes []corev1.Volume) []byte {
 
 // FeatureBits returns one bit for each declared node feature that the pod spec requires.
 func FeatureBits(spec *corev1.PodSpec) (bits byte) {
-	if spec.HostNetwork && spec.HostUsers != nil && !*spec.HostUsers {
+	if spec.HostNetwork && !ptr.Deref(spec.HostUsers, true) {
 		bits |= 1
 	}
 	for _, cs := range [...][]corev1.Container{spec.InitContainers, spec.Containers} {
@@ -139,9 +132,6 @@ func appendAmounts(b []byte, r cluster.Resources) []byte {
 	for _, v := range [...]int64{r.MilliCPU, r.MemoryBytes, r.EphemeralStorageByte, int64(len(r.Extended))} {
 		b = binary.AppendVarint(b, v)
 	}
-	if len(r.Extended) == 0 {
-		return b
-	}
 	for _, name := range slices.Sorted(maps.Keys(r.Extended)) {
 		b = binary.AppendVarint(AppendText(b, string(name)), r.Extended[name])
 	}
@@ -168,7 +158,7 @@ func AppendMessage(b []byte, m interface {
 // pods set. Most pods equal another pod of their controller, and this comparison is much
 // cheaper than building a key.
 func sameClass(a *cluster.Pod, c *EquivalenceClass) bool {
-	if !c.Simple {
+	if !c.simple {
 		return false
 	}
 	b := c.Sample
@@ -176,7 +166,7 @@ func sameClass(a *cluster.Pod, c *EquivalenceClass) bool {
 	return a.Object.Namespace == b.Object.Namespace && sameController(a.Controller, b.Controller) &&
 		maps.Equal(a.Object.Labels, b.Object.Labels) &&
 		EqualResources(a.Requests, b.Requests) && EqualResources(a.NonZero, b.NonZero) &&
-		priorityOf(a.Object) == priorityOf(b.Object) && scheduler.NameOf(a.Object) == scheduler.NameOf(b.Object) &&
+		ptr.Deref(x.Priority, 0) == ptr.Deref(y.Priority, 0) && scheduler.NameOf(a.Object) == scheduler.NameOf(b.Object) &&
 		maps.Equal(x.NodeSelector, y.NodeSelector) && x.Affinity == nil && y.Affinity == nil && x.Resources == nil && y.Resources == nil &&
 		slices.EqualFunc(x.Tolerations, y.Tolerations, sameToleration) &&
 		slices.EqualFunc(x.TopologySpreadConstraints, y.TopologySpreadConstraints, sameConstraint) &&
@@ -191,8 +181,7 @@ func sameController(a, b *metav1.OwnerReference) bool {
 // sameToleration reports whether both tolerations are equal.
 func sameToleration(a, b corev1.Toleration) bool {
 	return a.Key == b.Key && a.Operator == b.Operator && a.Value == b.Value && a.Effect == b.Effect &&
-		(a.TolerationSeconds == nil) == (b.TolerationSeconds == nil) &&
-		(a.TolerationSeconds == nil || *a.TolerationSeconds == *b.TolerationSeconds)
+		ptr.Equal(a.TolerationSeconds, b.TolerationSeconds)
 }
 
 // sameConstraint reports whether both constraints are equal. It returns false for
@@ -214,10 +203,7 @@ func hasSimpleSpec(spec *corev1.PodSpec) bool {
 			return false
 		}
 	}
-	if FeatureBits(spec) != 0 {
-		return false
-	}
-	return len(hostPorts(spec)) == 0
+	return FeatureBits(spec) == 0 && len(hostPorts(spec)) == 0
 }
 
 // sameImages reports whether both lists have the same images in the same order.

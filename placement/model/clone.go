@@ -11,7 +11,7 @@ import (
 func (m *Cluster) Clone() (*Cluster, *ClonedCounters) {
 	c := *m
 	c.PodNode = slices.Clone(m.PodNode)
-	c.Profiles, c.Topologies, c.NodesWithKeys = maps.Clone(m.Profiles), maps.Clone(m.Topologies), maps.Clone(m.NodesWithKeys)
+	c.profiles, c.Topologies, c.NodesWithKeys = maps.Clone(m.profiles), maps.Clone(m.Topologies), maps.Clone(m.NodesWithKeys)
 	c.ChangedNodes, c.OnChange = slices.Clone(m.ChangedNodes), nil
 	if m.Packing != nil {
 		p := *m.Packing
@@ -58,18 +58,18 @@ func (k *ClonedCounters) counterList(list []*PodCounter) []*PodCounter {
 
 // cloneTerms copies the counters and the affinity terms of the pods on nodes.
 func (k *ClonedCounters) cloneTerms(m, c *Cluster) {
-	c.SpreadCounters, c.TermCounters = maps.Clone(m.SpreadCounters), maps.Clone(m.TermCounters)
-	for _, counters := range [...]map[string]*PodCounter{c.SpreadCounters, c.TermCounters} {
+	c.spreadCounters, c.termCounters = maps.Clone(m.spreadCounters), maps.Clone(m.termCounters)
+	for _, counters := range [...]map[string]*PodCounter{c.spreadCounters, c.termCounters} {
 		for id, x := range counters {
 			counters[id] = k.Counter(x)
 		}
 	}
-	terms := make(map[*ExistingTerm]*ExistingTerm, len(m.TermsByID))
-	c.TermsByID = make(map[string]*ExistingTerm, len(m.TermsByID))
-	for id, o := range m.TermsByID {
+	terms := make(map[*ExistingTerm]*ExistingTerm, len(m.termsByID))
+	c.termsByID = make(map[string]*ExistingTerm, len(m.termsByID))
+	for id, o := range m.termsByID {
 		x := *o
 		x.Pods = k.Counter(o.Pods)
-		terms[o], c.TermsByID[id] = &x, &x
+		terms[o], c.termsByID[id] = &x, &x
 	}
 	c.AntiAffinityTerms, c.ScoredTerms = slices.Clone(m.AntiAffinityTerms), slices.Clone(m.ScoredTerms)
 	for _, list := range [...][]*ExistingTerm{c.AntiAffinityTerms, c.ScoredTerms} {
@@ -86,16 +86,16 @@ func (k *ClonedCounters) cloneClasses(m, c *Cluster) {
 	for i, x := range m.ClassList {
 		copies[i] = *x
 		c.ClassList[i] = &copies[i]
-		copies[i].SpreadCounters, copies[i].TermCounters = k.counterList(x.SpreadCounters), k.counterList(x.TermCounters)
+		copies[i].spreadCounters, copies[i].termCounters = k.counterList(x.spreadCounters), k.counterList(x.termCounters)
 	}
 	for i, x := range c.PodClass {
 		if x != nil {
 			c.PodClass[i] = c.ClassList[x.Number]
 		}
 	}
-	c.ClassesByNamespace = make(map[string][]*EquivalenceClass, len(m.ClassesByNamespace))
-	c.ClassesByLabel = map[labelKey]map[string][]*EquivalenceClass{}
+	c.classesByNamespace = make(map[string][]*EquivalenceClass, len(m.classesByNamespace))
+	c.classesByLabel = map[labelKey]map[string][]*EquivalenceClass{}
 	for _, x := range c.ClassList {
-		c.ClassesByNamespace[x.Namespace] = append(c.ClassesByNamespace[x.Namespace], x)
+		c.classesByNamespace[x.Namespace] = append(c.classesByNamespace[x.Namespace], x)
 	}
 }

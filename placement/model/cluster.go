@@ -1,7 +1,6 @@
 package model
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -27,24 +26,24 @@ func (m *Cluster) ClassCount() int { return len(m.ClassList) }
 // scores read. It is not safe for concurrent use.
 type Cluster struct {
 	Snap     *cluster.Snapshot
-	Profiles map[string]*scheduler.Compiled // by schedulerName
+	profiles map[string]*scheduler.Compiled // by schedulerName
 	Packing  *PackingState                  // measurements for TargetLoadPacking; nil if no profile uses it
 
 	PodNode            []cluster.NodeID    // the node of each pod in this model
 	PodClass           []*EquivalenceClass // by pod; nil for terminal pods
 	ClassList          []*EquivalenceClass
-	ClassesByNamespace map[string][]*EquivalenceClass
-	ClassesByLabel     map[labelKey]map[string][]*EquivalenceClass // built on first use
+	classesByNamespace map[string][]*EquivalenceClass
+	classesByLabel     map[labelKey]map[string][]*EquivalenceClass // built on first use
 
-	Requests          []NodeRequests // by node
+	Requests          []nodeRequests // by node
 	Hints             SteeringHints
 	Topologies        map[string]*Topology
 	NodesWithKeys     map[string][]bool      // by IDs of topologies: the nodes that have all their keys
-	SpreadCounters    map[string]*PodCounter // pods that match a selector, without terminating pods
-	TermCounters      map[string]*PodCounter // pods that match affinity terms
+	spreadCounters    map[string]*PodCounter // pods that match a selector, without terminating pods
+	termCounters      map[string]*PodCounter // pods that match affinity terms
 	AntiAffinityTerms []*ExistingTerm        // required anti-affinity terms of the pods on nodes
 	ScoredTerms       []*ExistingTerm        // terms of the pods on nodes that change scores
-	TermsByID         map[string]*ExistingTerm
+	termsByID         map[string]*ExistingTerm
 
 	NamespaceLabels map[string]labels.Set
 	// UnknownNamespace is a namespace that has pods but is not in the snapshot; empty if there is none.
@@ -71,20 +70,15 @@ type Cluster struct {
 	NodePosition []int32          // by node: its index in NodeOrder
 }
 
-// NodeRequests holds the sums of the requests of the pods on one node. LeastAllocated
-// reads the NonZero sums, and everything else reads the plain sums. It also holds the
-// node's allocatable CPU and memory, because scores read both together.
-type NodeRequests struct {
+// nodeRequests holds the sums of the requests of the pods on one node, and the node's
+// allocatable CPU and memory, because scores read both together. LeastAllocated reads the
+// NonZero sums, and everything else reads the plain sums.
+type nodeRequests struct {
 	AllocatableMilliCPU, AllocatableBytes int64
-
-	MilliCPU, MemoryBytes, EphemeralBytes int64
-	NonZeroMilliCPU, NonZeroBytes         int64
-	Pods                                  int64
-	Extended                              map[corev1.ResourceName]int64
+	cluster.Resources
+	NonZeroMilliCPU, NonZeroBytes int64
+	Pods                          int64
 }
-
-// Snapshot returns the snapshot from which the model was built.
-func (m *Cluster) Snapshot() *cluster.Snapshot { return m.Snap }
 
 // NodeOf returns the node of the pod in this model; NoNode for an unbound, terminal or
 // removed pod.
@@ -108,12 +102,7 @@ func (m *Cluster) Move(p cluster.PodID, to cluster.NodeID) {
 
 // Requested returns the sum of the requests of the pods on the node.
 func (m *Cluster) Requested(n cluster.NodeID) cluster.Resources {
-	l := &m.Requests[n]
-	r := cluster.Resources{MilliCPU: l.MilliCPU, MemoryBytes: l.MemoryBytes, EphemeralStorageByte: l.EphemeralBytes}
-	if len(l.Extended) > 0 {
-		r.Extended = maps.Clone(l.Extended)
-	}
-	return r
+	return m.Requests[n].Resources.Clone()
 }
 
 // AdjustPod adds the pod to all counts of the node (by = 1), or removes it (by = -1).
@@ -128,7 +117,7 @@ func (m *Cluster) AdjustSpread(p cluster.PodID, n cluster.NodeID, by int32) {
 	if m.Snap.Pods[p].Terminating {
 		return
 	}
-	for _, c := range m.PodClass[p].SpreadCounters {
+	for _, c := range m.PodClass[p].spreadCounters {
 		c.Add(n, by)
 	}
 }
@@ -139,7 +128,7 @@ func (m *Cluster) AdjustUsage(p cluster.PodID, n cluster.NodeID, by int64) {
 	pod, l := &m.Snap.Pods[p], &m.Requests[n]
 	l.MilliCPU += by * pod.Requests.MilliCPU
 	l.MemoryBytes += by * pod.Requests.MemoryBytes
-	l.EphemeralBytes += by * pod.Requests.EphemeralStorageByte
+	l.EphemeralStorageByte += by * pod.Requests.EphemeralStorageByte
 	l.NonZeroMilliCPU += by * pod.NonZero.MilliCPU
 	l.NonZeroBytes += by * pod.NonZero.MemoryBytes
 	l.Pods += by
@@ -149,7 +138,7 @@ func (m *Cluster) AdjustUsage(p cluster.PodID, n cluster.NodeID, by int64) {
 		}
 		l.Extended[name] += by * amount
 	}
-	for _, c := range m.PodClass[p].TermCounters {
+	for _, c := range m.PodClass[p].termCounters {
 		c.Add(n, int32(by))
 		c.Total += by
 	}
@@ -166,7 +155,7 @@ func (m *Cluster) AdjustUsage(p cluster.PodID, n cluster.NodeID, by int64) {
 // adjustExclusive changes the counts of ports, disks, claims and attached volumes.
 func (m *Cluster) adjustExclusive(p cluster.PodID, n cluster.NodeID, by int32) {
 	c := m.PodClass[p]
-	m.Ports.Adjust(c.Ports, int(n), by)
+	m.Ports.adjust(c.Ports, int(n), by)
 	m.Disks.AdjustDisks(c.Disks, int(n), by)
 	m.Disks.AdjustClaims(c.Namespace, c.Claims, by)
 	m.Attachments.Adjust(p, int(n), by)
@@ -178,12 +167,12 @@ func (m *Cluster) ProfileOf(name string) *scheduler.Compiled {
 	if name == "" {
 		name = corev1.DefaultSchedulerName
 	}
-	p := m.Profiles[name]
+	p := m.profiles[name]
 	if p == nil {
 		unknown := scheduler.DefaultProfile()
 		unknown.UnsupportedReason = scheduler.UnknownScheduler
 		p = scheduler.Compile(name, unknown)
-		m.Profiles[name] = p
+		m.profiles[name] = p
 	}
 	return p
 }
@@ -197,34 +186,6 @@ func (m *Cluster) OwnerOf(p *cluster.Pod) (Owner, bool) {
 	}
 	o, ok := m.owners[ownerKey{c.APIVersion, c.Kind, p.Object.Namespace, c.Name}]
 	return o, ok
-}
-
-// TopologyOf returns the domains of a topology key, and builds them on first use.
-func (m *Cluster) TopologyOf(key string) *Topology {
-	t := m.Topologies[key]
-	if t != nil {
-		return t
-	}
-	t = &Topology{Domain: make([]int32, len(m.Snap.Nodes)), Size: 1}
-	ids := map[string]int32{"": 0}
-	for i := range m.Snap.Nodes {
-		v, ok := m.Snap.Nodes[i].Label(key)
-		if !ok {
-			t.Domain[i] = NoDomain
-			continue
-		}
-		id, seen := ids[v]
-		if !seen {
-			id = int32(t.Size)
-			ids[v] = id
-			t.Size++
-		}
-		t.Domain[i] = id
-	}
-	m.LastID++
-	t.ID, t.OneNodePerDomain = m.LastID, t.hasOneNodePerDomain()
-	m.Topologies[key] = t
-	return t
 }
 
 // NodeObject returns the node with the steering labels of this model. It does not add

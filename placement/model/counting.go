@@ -14,7 +14,7 @@ import (
 // uses the requirement `key=value` of the selector that the fewest classes meet. Without
 // such a requirement, it returns all classes of the namespace.
 func (m *Cluster) classesMatching(namespace string, sel labels.Selector) []*EquivalenceClass {
-	best, known := m.ClassesByNamespace[namespace], false
+	best, known := m.classesByNamespace[namespace], false
 	reqs, _ := sel.Requirements()
 	for i := range reqs {
 		values := reqs[i].Values()
@@ -30,16 +30,16 @@ func (m *Cluster) classesMatching(namespace string, sel labels.Selector) []*Equi
 
 // classesByLabelValue returns the classes of a namespace by their value of a label.
 func (m *Cluster) classesByLabelValue(k labelKey) map[string][]*EquivalenceClass {
-	if list, known := m.ClassesByLabel[k]; known {
+	if list, known := m.classesByLabel[k]; known {
 		return list
 	}
 	list := map[string][]*EquivalenceClass{}
-	for _, c := range m.ClassesByNamespace[k.namespace] {
+	for _, c := range m.classesByNamespace[k.namespace] {
 		if v, has := c.Labels[k.key]; has {
 			list[v] = append(list[v], c)
 		}
 	}
-	m.ClassesByLabel[k] = list
+	m.classesByLabel[k] = list
 	return list
 }
 
@@ -47,17 +47,17 @@ func (m *Cluster) classesByLabelValue(k labelKey) map[string][]*EquivalenceClass
 // selector counts no pods, as in the scheduler.
 func (m *Cluster) SpreadCounter(namespace string, sel labels.Selector) *PodCounter {
 	id := namespace + "|" + selectorID(sel)
-	if k := m.SpreadCounters[id]; k != nil {
+	if k := m.spreadCounters[id]; k != nil {
 		return k
 	}
 	k := &PodCounter{}
-	m.SpreadCounters[id] = k
+	m.spreadCounters[id] = k
 	if sel.Empty() {
 		return k
 	}
 	for _, c := range m.classesMatching(namespace, sel) {
 		if sel.Matches(c.Labels) {
-			c.SpreadCounters = append(c.SpreadCounters, k)
+			c.spreadCounters = append(c.spreadCounters, k)
 			m.countClassPods(c, k, false)
 		}
 	}
@@ -68,18 +68,18 @@ func (m *Cluster) SpreadCounter(namespace string, sel labels.Selector) *PodCount
 func (m *Cluster) TermCounter(terms []AffinityTerm) *PodCounter {
 	ids := make([]string, len(terms))
 	for i := range terms {
-		ids[i] = terms[i].id()
+		ids[i] = terms[i].selectionKey()
 	}
 	slices.Sort(ids)
 	id := strings.Join(ids, "&")
-	if c := m.TermCounters[id]; c != nil {
+	if c := m.termCounters[id]; c != nil {
 		return c
 	}
 	k := &PodCounter{}
-	m.TermCounters[id] = k
+	m.termCounters[id] = k
 	for _, c := range m.ClassList {
 		if m.MatchesAllTerms(terms, c) {
-			c.TermCounters = append(c.TermCounters, k)
+			c.termCounters = append(c.termCounters, k)
 			m.countClassPods(c, k, true)
 		}
 	}
@@ -120,12 +120,12 @@ func (m *Cluster) registerTerms(c *EquivalenceClass) {
 // registerTerm adds the term to the list, unless the list has it, and lets its counter
 // count the class.
 func (m *Cluster) registerTerm(c *EquivalenceClass, t AffinityTerm, weight int64, list *[]*ExistingTerm) {
-	id := fmt.Sprintf("%d|%t|%s|%s", weight, list == &m.AntiAffinityTerms, t.Key, t.id())
-	o := m.TermsByID[id]
+	id := fmt.Sprintf("%d|%t|%s|%s", weight, list == &m.AntiAffinityTerms, t.Key, t.selectionKey())
+	o := m.termsByID[id]
 	if o == nil {
 		o = &ExistingTerm{AffinityTerm: t, Weight: weight, Pods: &PodCounter{}}
-		m.TermsByID[id] = o
+		m.termsByID[id] = o
 		*list = append(*list, o)
 	}
-	c.TermCounters = append(c.TermCounters, o.Pods)
+	c.termCounters = append(c.termCounters, o.Pods)
 }

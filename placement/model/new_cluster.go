@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/ptr"
 )
 
 // NewCluster builds the model of a snapshot, with each pod on its node in the snapshot.
@@ -21,14 +22,14 @@ func NewCluster(s *cluster.Snapshot, profiles map[string]scheduler.Profile) *Clu
 		Snap:               s,
 		PodNode:            make([]cluster.NodeID, len(s.Pods)),
 		PodClass:           make([]*EquivalenceClass, len(s.Pods)),
-		ClassesByNamespace: map[string][]*EquivalenceClass{},
-		ClassesByLabel:     map[labelKey]map[string][]*EquivalenceClass{},
+		classesByNamespace: map[string][]*EquivalenceClass{},
+		classesByLabel:     map[labelKey]map[string][]*EquivalenceClass{},
 		NodesWithKeys:      map[string][]bool{},
-		Requests:           make([]NodeRequests, len(s.Nodes)),
+		Requests:           make([]nodeRequests, len(s.Nodes)),
 		Topologies:         map[string]*Topology{},
-		SpreadCounters:     map[string]*PodCounter{},
-		TermCounters:       map[string]*PodCounter{},
-		TermsByID:          map[string]*ExistingTerm{},
+		spreadCounters:     map[string]*PodCounter{},
+		termCounters:       map[string]*PodCounter{},
+		termsByID:          map[string]*ExistingTerm{},
 		NamespaceLabels:    map[string]labels.Set{},
 		Ports:              make(PortTable, len(s.Nodes)),
 		Disks:              volume.NewDiskTable(),
@@ -65,17 +66,17 @@ func readNodes(m *Cluster) {
 // compileProfiles compiles the profiles, and adds the default profile if
 // default-scheduler has none.
 func compileProfiles(m *Cluster, profiles map[string]scheduler.Profile) {
-	m.Profiles = make(map[string]*scheduler.Compiled, len(profiles)+1)
+	m.profiles = make(map[string]*scheduler.Compiled, len(profiles)+1)
 	for _, name := range slices.Sorted(maps.Keys(profiles)) {
 		p := profiles[name]
-		m.Profiles[name] = scheduler.Compile(name, p)
+		m.profiles[name] = scheduler.Compile(name, p)
 		if p.Packing != nil && m.Packing == nil {
 			m.Packing = newPacking(m.Snap)
 			m.Packing.defaultArgs = p.Packing
 		}
 	}
-	if m.Profiles[corev1.DefaultSchedulerName] == nil {
-		m.Profiles[corev1.DefaultSchedulerName] = scheduler.Compile(corev1.DefaultSchedulerName, scheduler.DefaultProfile())
+	if m.profiles[corev1.DefaultSchedulerName] == nil {
+		m.profiles[corev1.DefaultSchedulerName] = scheduler.Compile(corev1.DefaultSchedulerName, scheduler.DefaultProfile())
 	}
 }
 
@@ -120,7 +121,7 @@ func groupPods(m *Cluster) {
 			c.Number = len(m.ClassList)
 			byKey[string(key)] = c
 			m.ClassList = append(m.ClassList, c)
-			m.ClassesByNamespace[c.Namespace] = append(m.ClassesByNamespace[c.Namespace], c)
+			m.classesByNamespace[c.Namespace] = append(m.classesByNamespace[c.Namespace], c)
 			m.registerTerms(c)
 			if _, known := m.NamespaceLabels[c.Namespace]; !known && m.UnknownNamespace == "" {
 				m.UnknownNamespace = c.Namespace
@@ -138,8 +139,8 @@ func groupPods(m *Cluster) {
 func newClass(m *Cluster, p *cluster.Pod) *EquivalenceClass {
 	c := &EquivalenceClass{
 		Namespace: p.Object.Namespace, Labels: labels.Set(p.Object.Labels), Sample: p,
-		Profile: m.ProfileOf(p.Object.Spec.SchedulerName), Priority: priorityOf(p.Object),
-		Simple: hasSimpleSpec(&p.Object.Spec), Ports: hostPorts(&p.Object.Spec), Disks: volume.ExclusiveDisks(&p.Object.Spec),
+		Profile: m.ProfileOf(p.Object.Spec.SchedulerName), Priority: ptr.Deref(p.Object.Spec.Priority, 0),
+		simple: hasSimpleSpec(&p.Object.Spec), Ports: hostPorts(&p.Object.Spec), Disks: volume.ExclusiveDisks(&p.Object.Spec),
 	}
 	if m.Packing != nil {
 		c.ExpectedMilliCPU = expectedMilliCPU(m, p)

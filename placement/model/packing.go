@@ -84,14 +84,14 @@ func (k *PackingState) readUsage(s *cluster.Snapshot, u *cluster.Usage) {
 // measurement includes the pod. No measurement includes a pod that the model has moved.
 func (k *PackingState) adjust(p *cluster.Pod, n cluster.NodeID, milliCPU int64) {
 	x := &k.Nodes[n]
-	if n != p.Node || boundAt(p.Object).After(x.measuredUntil.Add(-measurementDelay)) {
+	if n != p.Node || bindingTime(p.Object).After(x.measuredUntil.Add(-measurementDelay)) {
 		x.UnmeasuredMilliCPU += milliCPU
 	}
 }
 
-// boundAt returns when the pod was bound to its node, or else when it started; the zero
+// bindingTime returns when the pod was bound to its node, or else when it started; the zero
 // time if neither is known.
-func boundAt(p *corev1.Pod) time.Time {
+func bindingTime(p *corev1.Pod) time.Time {
 	for i := range p.Status.Conditions {
 		if c := &p.Status.Conditions[i]; c.Type == corev1.PodScheduled && c.Status == corev1.ConditionTrue {
 			return c.LastTransitionTime.Time

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 )
 
 // anyIP is the address of a host port that is open on all of the node's addresses.
@@ -18,8 +19,8 @@ type HostPort struct {
 	port     int32
 }
 
-// clashes reports whether two pods cannot use these ports on the same node.
-func (a HostPort) clashes(b HostPort) bool {
+// conflictsWith reports whether two pods cannot use these ports on the same node.
+func (a HostPort) conflictsWith(b HostPort) bool {
 	return a.port == b.port && a.protocol == b.protocol && (a.ip == b.ip || a.ip == anyIP || b.ip == anyIP)
 }
 
@@ -29,14 +30,13 @@ func hostPorts(spec *corev1.PodSpec) []HostPort {
 	var out []HostPort
 	add := func(c *corev1.Container) {
 		for _, p := range c.Ports {
-			if p.HostPort <= 0 {
-				continue
+			if p.HostPort > 0 {
+				out = append(out, HostPort{cmp.Or(p.HostIP, anyIP), cmp.Or(p.Protocol, corev1.ProtocolTCP), p.HostPort})
 			}
-			out = append(out, HostPort{cmp.Or(p.HostIP, anyIP), cmp.Or(p.Protocol, corev1.ProtocolTCP), p.HostPort})
 		}
 	}
 	for i := range spec.InitContainers {
-		if p := spec.InitContainers[i].RestartPolicy; p != nil && *p == corev1.ContainerRestartPolicyAlways {
+		if ptr.Deref(spec.InitContainers[i].RestartPolicy, "") == corev1.ContainerRestartPolicyAlways {
 			add(&spec.InitContainers[i])
 		}
 	}
@@ -52,8 +52,8 @@ func hostPorts(spec *corev1.PodSpec) []HostPort {
 // PortTable counts, for each node, the pods that use each host port.
 type PortTable []map[HostPort]int32
 
-// Adjust changes the number of pods that use the ports on a node.
-func (t PortTable) Adjust(ports []HostPort, n int, by int32) {
+// adjust changes the number of pods that use the ports on a node.
+func (t PortTable) adjust(ports []HostPort, n int, by int32) {
 	for _, p := range ports {
 		if t[n] == nil {
 			t[n] = map[HostPort]int32{}
@@ -65,11 +65,11 @@ func (t PortTable) Adjust(ports []HostPort, n int, by int32) {
 	}
 }
 
-// Taken returns the first of the ports that a pod on the node uses; 0 if there is none.
-func (t PortTable) Taken(ports []HostPort, n int) int32 {
+// FirstTaken returns the first of the ports that a pod on the node uses; 0 if there is none.
+func (t PortTable) FirstTaken(ports []HostPort, n int) int32 {
 	for _, want := range ports {
 		for used := range t[n] {
-			if want.clashes(used) {
+			if want.conflictsWith(used) {
 				return want.port
 			}
 		}

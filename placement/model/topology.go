@@ -18,19 +18,38 @@ type Topology struct {
 // NoDomain is the domain of a node without the topology label.
 const NoDomain = -1
 
-// hasOneNodePerDomain reports whether no domain has two nodes.
-func (t *Topology) hasOneNodePerDomain() bool {
-	seen := make([]bool, t.Size)
-	for _, x := range t.Domain {
-		if x == NoDomain {
+// TopologyOf returns the domains of a topology key, and builds them on first use.
+func (m *Cluster) TopologyOf(key string) *Topology {
+	return m.TopologyBy(key, func(n *cluster.Node) (string, bool) { return n.Label(key) })
+}
+
+// TopologyBy returns the topology in which nodes with the same value of domainOf form a
+// domain, and builds it on first use. domainOf returns false for nodes outside all domains.
+func (m *Cluster) TopologyBy(id string, domainOf func(*cluster.Node) (string, bool)) *Topology {
+	if t := m.Topologies[id]; t != nil {
+		return t
+	}
+	m.LastID++
+	t := &Topology{Domain: make([]int32, len(m.Snap.Nodes)), ID: m.LastID, OneNodePerDomain: true}
+	numbers, used := map[string]int32{"": 0}, map[int32]bool{}
+	for i := range m.Snap.Nodes {
+		value, ok := domainOf(&m.Snap.Nodes[i])
+		if !ok {
+			t.Domain[i] = NoDomain
 			continue
 		}
-		if seen[x] {
-			return false
+		number, known := numbers[value]
+		if !known {
+			number = int32(len(numbers))
+			numbers[value] = number
 		}
-		seen[x] = true
+		t.Domain[i] = number
+		t.OneNodePerDomain = t.OneNodePerDomain && !used[number]
+		used[number] = true
 	}
-	return true
+	t.Size = len(numbers)
+	m.Topologies[id] = t
+	return t
 }
 
 // newNodeOrder returns the order in which the scheduler examines nodes: one node of each

@@ -25,7 +25,7 @@ var knownPriorities = []struct {
 	{"NodeAffinityPriority", nodeAffinity},
 	{"TaintTolerationPriority", taintToleration},
 	{"MostRequestedPriority", mostRequested},
-	{"EqualPriority", func(_ *cycle.Attempt, _ []cluster.NodeID, out []int64) { fill(out, 1) }},
+	{"EqualPriority", func(_ *cycle.Attempt, _ []cluster.NodeID, out []int64) { fillScores(out, 1) }},
 }
 
 // Plugins returns the priority functions of a Policy as score plugins. It skips unknown
@@ -55,7 +55,7 @@ func Plugins(p *scheduler.Policy) []cycle.Scorer {
 	return list
 }
 
-func fill(out []int64, v int64) {
+func fillScores(out []int64, v int64) {
 	for i := range out {
 		out[i] = v
 	}
@@ -68,7 +68,7 @@ func taintToleration(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 
 func nodeAffinity(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 	if r.Replacement.StaticScores.Preferred == nil {
-		fill(out, 0)
+		fillScores(out, 0)
 		return
 	}
 	score.CopyByNode(out, feasible, r.Replacement.StaticScores.Preferred)
@@ -120,7 +120,7 @@ func balancedAllocation(r *cycle.Attempt, feasible []cluster.NodeID, out []int64
 // ReplicationController or ReplicaSet, else 10.
 func preferAvoidPods(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 	c := r.Replacement.Class.Sample.Controller
-	fill(out, scheduler.MaxPolicyScore)
+	fillScores(out, scheduler.MaxPolicyScore)
 	if c == nil || c.Kind != "ReplicationController" && c.Kind != "ReplicaSet" {
 		return
 	}

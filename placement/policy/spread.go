@@ -66,32 +66,14 @@ func ownerSelectors(w *model.Cluster, namespace string) []labels.Selector {
 	return list
 }
 
-// regionAndZone returns the domains of region and zone together, by the current or the
-// older labels.
+// regionAndZone returns the topology in which nodes with the same region and zone form a
+// domain. Nodes without both labels belong to no domain.
 func regionAndZone(w *model.Cluster) *model.Topology {
-	const id = "region and zone" // no label key: it has blanks
-	if t := w.Topologies[id]; t != nil {
-		return t
-	}
-	t := &model.Topology{Domain: make([]int32, len(w.Snap.Nodes))}
-	ids := map[string]int32{}
-	for i := range w.Snap.Nodes {
-		n := &w.Snap.Nodes[i]
+	return w.TopologyBy("region and zone", func(n *cluster.Node) (string, bool) { // blanks cannot be in a label key
 		region := labelOrLegacy(n, corev1.LabelTopologyRegion, corev1.LabelFailureDomainBetaRegion)
 		zone := labelOrLegacy(n, corev1.LabelTopologyZone, corev1.LabelFailureDomainBetaZone)
-		t.Domain[i] = model.NoDomain
-		if region == "" && zone == "" {
-			continue
-		}
-		key := region + "\x00" + zone
-		if _, seen := ids[key]; !seen {
-			ids[key] = int32(len(ids))
-		}
-		t.Domain[i] = ids[key]
-	}
-	t.Size = max(len(ids), 1)
-	w.Topologies[id] = t
-	return t
+		return region + "\x00" + zone, region != "" || zone != ""
+	})
 }
 
 func labelOrLegacy(n *cluster.Node, key, older string) string {
@@ -114,14 +96,14 @@ func selectorSpread(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 	zones := r.Scratch.ResetCounts(r.FilterSlots, c.Zones.Size)
 	var maxN, maxZ int64
 	for _, n := range feasible {
-		maxN = max(maxN, int64(c.Selected.On(n)))
+		maxN = max(maxN, int64(c.Selected.CountOn(n)))
 		if z := c.Zones.Domain[n]; z != model.NoDomain {
-			zones[z] += c.Selected.On(n)
+			zones[z] += c.Selected.CountOn(n)
 			maxZ = max(maxZ, int64(zones[z]))
 		}
 	}
 	for i, n := range feasible {
-		node, nodeOf := unusedFraction(int64(c.Selected.On(n)), maxN)
+		node, nodeOf := unusedFraction(int64(c.Selected.CountOn(n)), maxN)
 		z := c.Zones.Domain[n]
 		if z == model.NoDomain {
 			out[i] = scheduler.MaxPolicyScore * node / nodeOf
@@ -151,9 +133,9 @@ func serviceAntiAffinity(r *cycle.Attempt, key string, feasible []cluster.NodeID
 		if service == nil {
 			break
 		}
-		all += int64(service.On(n))
+		all += int64(service.CountOn(n))
 		if x := topo.Domain[n]; x != model.NoDomain {
-			byValue[x] += service.On(n)
+			byValue[x] += service.CountOn(n)
 		}
 	}
 	for i, n := range feasible {

@@ -1,8 +1,9 @@
 package prediction
 
 import (
-	"github.com/evenkeel-project/evenkeel/cluster"
 	"slices"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
 // Possible returns the nodes on which the replacement may land, sorted.

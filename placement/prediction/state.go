@@ -1,8 +1,9 @@
 package prediction
 
 import (
-	"github.com/evenkeel-project/evenkeel/cluster"
 	"slices"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
 // State is the scheduler's decision in one state of the victim.

@@ -1,9 +1,10 @@
 package sampling
 
 import (
+	"slices"
+
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
 	"github.com/evenkeel-project/evenkeel/placement/score"
-	"slices"
 )
 
 // RandomSampleWeight is the weight of a random sample in the odds, 0..1.
@@ -43,7 +44,7 @@ func (s *Sampler) mixInRandomSamples(weight float64) {
 // nearly certain. Totals are computed with all feasible nodes in the window.
 func (s *Sampler) computeRandomSampleOdds() {
 	w, n := &s.window, len(s.nodes)
-	s.randomOdds = cycle.ResizeFloat64(s.randomOdds, len(s.groups.levelScore))
+	s.randomOdds = cycle.ResizeZeroed(s.randomOdds, len(s.groups.levelScore))
 	none, passed := 1.0, 0 // none: probability that no passed node is in the sample
 	for none >= Negligible && passed < n {
 		s.findBestLevels()

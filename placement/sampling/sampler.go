@@ -53,7 +53,7 @@ func (s *Sampler) PredictState(r *cycle.Attempt, feasible []cluster.NodeID, size
 		}
 	}
 	odds := s.window.odds
-	s.oddsByFeasible = cycle.ResizeFloat64(s.oddsByFeasible, len(feasible))
+	s.oddsByFeasible = cycle.ResizeZeroed(s.oddsByFeasible, len(feasible))
 	for k, n := range s.nodes {
 		s.oddsByFeasible[s.feasibleNumber[n]-1] = odds[k]
 	}
@@ -87,7 +87,7 @@ const (
 // windows that begin between it and the next one.
 func (s *Sampler) scorePolicySamples() {
 	n, w := len(s.nodes), &s.window
-	w.odds, w.maxTotal = cycle.ResizeFloat64(w.odds, n), 0
+	w.odds, w.maxTotal = cycle.ResizeZeroed(w.odds, n), 0
 	starts := min(n, max(minPolicySamples, policyNodeBudget/s.sampleSize))
 	around := append(s.nodes, s.nodes[:s.sampleSize]...)
 	for i := range starts {
@@ -117,10 +117,10 @@ func (s *Sampler) scorePolicySamples() {
 // of the last state.
 func (s *Sampler) HasReusableWindows() bool { return s.previous.replacement != nil }
 
-// Size returns how many feasible nodes the scheduler looks for before it stops. nodes is
+// SampleSize returns how many feasible nodes the scheduler looks for before it stops. nodes is
 // the number of all nodes; percentage is percentageOfNodesToScore, 0 for the adaptive
 // default.
-func Size(nodes, percentage int) int {
+func SampleSize(nodes, percentage int) int {
 	if nodes < minSampleNodes {
 		return nodes
 	}

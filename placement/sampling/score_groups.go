@@ -2,12 +2,13 @@ package sampling
 
 import (
 	"cmp"
+	"slices"
+	"sort"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
 	"github.com/evenkeel-project/evenkeel/placement/model"
 	"github.com/evenkeel-project/evenkeel/placement/score"
-	"slices"
-	"sort"
 )
 
 // nodeScores holds the feasible nodes of an attempt, in node order, and what they score.
@@ -57,19 +58,18 @@ const (
 // findScoreGroups sorts the nodes by the columns and fixed scores.
 func (s *nodeScores) findScoreGroups() {
 	k, n := &s.groups, len(s.nodes)
-	k.ofNode = ResizeInt32(k.ofNode, n)
-	clear(k.ofNode)
+	k.ofNode = cycle.ResizeZeroed(k.ofNode, n)
 	k.count = 1
 	for c := range k.column {
 		if k.hasColumn[c] {
 			k.splitBy(k.column[c])
 		}
 	}
-	k.firstNode = ResizeInt32(k.firstNode, k.count)
+	k.firstNode = cycle.Resize(k.firstNode, k.count)
 	for i := n - 1; i >= 0; i-- {
 		k.firstNode[k.ofNode[i]] = int32(i)
 	}
-	k.numberLevels()
+	k.assignLevels()
 }
 
 // readScoreInputs reads the columns of the relative scores that have a weight.
@@ -80,7 +80,7 @@ func (s *nodeScores) readScoreInputs() {
 		k.column, k.hasColumn = append(k.column, nil), append(k.hasColumn, false)
 	}
 	for c := range k.column {
-		k.column[c] = cycle.ResizeInt64(k.column[c], len(s.nodes))
+		k.column[c] = cycle.Resize(k.column[c], len(s.nodes))
 	}
 	clear(k.hasColumn)
 	if k.hasColumn[taintColumn] = weights.TaintToleration > 0; k.hasColumn[taintColumn] {
@@ -115,7 +115,7 @@ func (s *nodeScores) readSpreadCounts(c *cycle.SpreadConstraint, out []int64) {
 		case x == model.NoDomain:
 			out[i] = NoLabel
 		case c.Hostname:
-			out[i] = int64(c.Pods.On(n))
+			out[i] = int64(c.Pods.CountOn(n))
 		default:
 			out[i] = int64(pods[x])
 		}
@@ -141,8 +141,7 @@ func (k *scoreGroups) splitBy(column []int64) {
 		k.splitByMap(column)
 		return
 	}
-	k.table = ResizeInt32(k.table, k.count*int(span))
-	clear(k.table)
+	k.table = cycle.ResizeZeroed(k.table, k.count*int(span))
 	for i, v := range column {
 		slot := &k.table[int64(k.ofNode[i])*span+v-least]
 		if *slot == 0 {
@@ -172,13 +171,12 @@ func (k *scoreGroups) splitByMap(column []int64) {
 // sumFixedScores adds up the scores that do not depend on the sample.
 func (s *nodeScores) sumFixedScores() {
 	k, r := &s.groups, s.attempt
-	k.fixedScore = cycle.ResizeInt64(k.fixedScore, len(s.nodes))
-	clear(k.fixedScore)
+	k.fixedScore = cycle.ResizeZeroed(k.fixedScore, len(s.nodes))
 	b := r.Scratch
-	b.Total = cycle.ResizeInt64(b.Total, len(s.nodes))
+	b.Total = cycle.Resize(b.Total, len(s.nodes))
 	fixed := k.fixedScore[:len(s.nodes)]
 	for _, x := range r.Replacement.Scorers {
-		if x.Relative || x.AlwaysZero != nil && x.AlwaysZero(r.Replacement) {
+		if x.Relative || x.AlwaysZero(r.Replacement) {
 			continue
 		}
 		if x.NodeScores != nil {
@@ -195,17 +193,16 @@ func (s *nodeScores) sumFixedScores() {
 	}
 }
 
-// numberLevels numbers the levels by score group, then by fixed score.
-func (k *scoreGroups) numberLevels() {
-	k.level, k.firstLevel, k.levelScore = ResizeInt32(k.level, len(k.ofNode)), ResizeInt32(k.firstLevel, k.count+1), k.levelScore[:0]
+// assignLevels numbers the levels by score group, then by fixed score.
+func (k *scoreGroups) assignLevels() {
+	k.level, k.firstLevel, k.levelScore = cycle.Resize(k.level, len(k.ofNode)), cycle.Resize(k.firstLevel, k.count+1), k.levelScore[:0]
 	least, most := minMax(k.fixedScore)
 	span := most - least + 1
 	if span > maxTableEntries/int64(k.count) {
-		k.numberLevelsBySorting()
+		k.assignLevelsBySorting()
 		return
 	}
-	k.table = ResizeInt32(k.table, k.count*int(span))
-	clear(k.table)
+	k.table = cycle.ResizeZeroed(k.table, k.count*int(span))
 	for i, v := range k.fixedScore {
 		at := int32(int64(k.ofNode[i])*span + v - least)
 		k.level[i], k.table[at] = at, 1
@@ -225,9 +222,9 @@ func (k *scoreGroups) numberLevels() {
 	}
 }
 
-// numberLevelsBySorting is numberLevels for a large range of fixed scores.
-func (k *scoreGroups) numberLevelsBySorting() {
-	k.order = ResizeInt32(k.order, len(k.ofNode))
+// assignLevelsBySorting is numberLevels for a large range of fixed scores.
+func (k *scoreGroups) assignLevelsBySorting() {
+	k.order = cycle.Resize(k.order, len(k.ofNode))
 	for i := range k.order {
 		k.order[i] = int32(i)
 	}
@@ -259,15 +256,6 @@ func minMax(values []int64) (least, most int64) {
 		}
 	}
 	return least, most
-}
-
-// ResizeInt32 returns a slice of this length. It reuses s if its capacity suffices, and
-// does not clear it.
-func ResizeInt32(s []int32, n int) []int32 {
-	if cap(s) < n {
-		return make([]int32, n)
-	}
-	return s[:n]
 }
 
 // nodeCount returns the number of feasible nodes, without the one that appendChangedNode

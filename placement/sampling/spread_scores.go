@@ -1,10 +1,11 @@
 package sampling
 
 import (
-	"github.com/evenkeel-project/evenkeel/placement/cycle"
-	"github.com/evenkeel-project/evenkeel/placement/score"
 	"math"
 	"slices"
+
+	"github.com/evenkeel-project/evenkeel/placement/cycle"
+	"github.com/evenkeel-project/evenkeel/placement/score"
 )
 
 // hasConstantDomains reports whether every window has the same domains of a soft
@@ -17,7 +18,7 @@ func (s *windowScorer) hasConstantDomains(c int) bool {
 			return true
 		}
 	} else {
-		w.nodesByDomain[c] = ResizeInt32(w.nodesByDomain[c], rule.Topology.Size)
+		w.nodesByDomain[c] = cycle.Resize(w.nodesByDomain[c], rule.Topology.Size)
 		if w.domainCount[c] = s.countConstantDomains(c); w.domainCount[c] > 0 {
 			return true
 		}
@@ -80,7 +81,7 @@ func (s *windowScorer) updateSpreadScores() {
 	copy(w.weightedDomains, w.domainCount)
 	w.rangesStale, w.bestUnknown, w.spreadScoresUnknown = true, true, false
 	w.rangesVersion++
-	w.spreadWeights = cycle.ResizeFloat64(w.spreadWeights, len(w.domainCount))
+	w.spreadWeights = cycle.ResizeZeroed(w.spreadWeights, len(w.domainCount))
 	for c, domains := range w.domainCount {
 		w.spreadWeights[c] = math.Log(float64(domains + 2))
 	}

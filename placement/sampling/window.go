@@ -1,11 +1,12 @@
 package sampling
 
 import (
+	"math"
+	"slices"
+
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	"github.com/evenkeel-project/evenkeel/placement/score"
-	"math"
-	"slices"
 )
 
 // windowScorer keeps the best nodes of a window while nodes enter and leave it.
@@ -60,17 +61,16 @@ type Ranges struct {
 func (s *windowScorer) resetWindow() {
 	w, k := &s.window, &s.groups
 	levels := len(k.levelScore)
-	w.nodesByLevel, w.nodesByGroup, w.topLevel = ResizeInt32(w.nodesByLevel, levels), ResizeInt32(w.nodesByGroup, k.count), ResizeInt32(w.topLevel, k.count)
-	clear(w.nodesByLevel)
-	clear(w.nodesByGroup)
-	copy(w.topLevel, k.firstLevel)
-	w.creditByLevel, w.creditAtEntry, w.odds = cycle.ResizeFloat64(w.creditByLevel, levels), cycle.ResizeFloat64(w.creditAtEntry, len(s.nodes)), cycle.ResizeFloat64(w.odds, len(s.nodes))
+	w.nodesByLevel, w.nodesByGroup = cycle.ResizeZeroed(w.nodesByLevel, levels), cycle.ResizeZeroed(w.nodesByGroup, k.count)
+	w.topLevel = append(w.topLevel[:0], k.firstLevel[:k.count]...)
+	w.creditByLevel, w.creditAtEntry = cycle.ResizeZeroed(w.creditByLevel, levels), cycle.ResizeZeroed(w.creditAtEntry, len(s.nodes))
+	w.odds = cycle.ResizeZeroed(w.odds, len(s.nodes))
 	w.maxTotal, w.spreadScoresUnknown = 0, true
-	w.relativeScore, w.scoreVersion, w.rawSpread = cycle.ResizeInt64(w.relativeScore, k.count), ResizeInt32(w.scoreVersion, k.count), cycle.ResizeInt64(w.rawSpread, k.count)
-	clear(w.scoreVersion)
+	w.relativeScore, w.rawSpread = cycle.Resize(w.relativeScore, k.count), cycle.Resize(w.rawSpread, k.count)
+	w.scoreVersion = cycle.ResizeZeroed(w.scoreVersion, k.count)
 	w.rangesVersion, w.bestUnknown, w.rangesStale = 1, true, true
 	soft := len(s.attempt.Replacement.Spread.Soft)
-	w.domainCount, w.weightedDomains, w.countedConstraints = ResizeInt32(w.domainCount, soft), ResizeInt32(w.weightedDomains, soft), w.countedConstraints[:0]
+	w.domainCount, w.weightedDomains, w.countedConstraints = cycle.Resize(w.domainCount, soft), cycle.Resize(w.weightedDomains, soft), w.countedConstraints[:0]
 	for len(w.nodesByDomain) < soft {
 		w.nodesByDomain = append(w.nodesByDomain, nil)
 	}

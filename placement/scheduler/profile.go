@@ -50,7 +50,7 @@ type Profile struct {
 
 // DefaultProfile returns the profile of a kube-scheduler without configuration.
 func DefaultProfile() Profile {
-	return Profile{Weights: DefaultWeights, SystemDefaultSpread: true, HardPodAffinityWeight: 1}
+	return Profile{Weights: defaultWeights, SystemDefaultSpread: true, HardPodAffinityWeight: 1}
 }
 
 // MostAllocatedProfile returns the default profile with the scoring strategy

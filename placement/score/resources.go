@@ -119,7 +119,7 @@ func requestedWith(w *model.Cluster, in *cycle.Replacement, n cluster.NodeID, na
 	case corev1.ResourceMemory:
 		return memory + comes.MemoryBytes, l.AllocatableBytes
 	case corev1.ResourceEphemeralStorage:
-		return l.EphemeralBytes + comes.EphemeralStorageByte, w.Snap.Nodes[n].Allocatable.EphemeralStorageByte
+		return l.EphemeralStorageByte + comes.EphemeralStorageByte, w.Snap.Nodes[n].Allocatable.EphemeralStorageByte
 	}
 	own := comes.Extended[name]
 	if own == 0 && isScalarResource(name) {
@@ -162,7 +162,7 @@ func balancedAllocationOver(w *model.Cluster, resources []corev1.ResourceName, i
 	none := true
 	var with, without []float64
 	for _, name := range resources {
-		own := amountOf(&in.Requests, name)
+		own := in.Requests.Get(string(name))
 		none = none && own == 0
 		requested, capacity := requestedWith(w, in, n, name, false)
 		if capacity == 0 {
@@ -175,19 +175,6 @@ func balancedAllocationOver(w *model.Cluster, resources []corev1.ResourceName, i
 		return 0
 	}
 	return BalanceGain(balanceOfFractions(with), balanceOfFractions(without))
-}
-
-// amountOf returns the amount of a resource.
-func amountOf(r *cluster.Resources, name corev1.ResourceName) int64 {
-	switch name {
-	case corev1.ResourceCPU:
-		return r.MilliCPU
-	case corev1.ResourceMemory:
-		return r.MemoryBytes
-	case corev1.ResourceEphemeralStorage:
-		return r.EphemeralStorageByte
-	}
-	return r.Extended[name]
 }
 
 // Balance returns 100 minus the standard deviation of the requested fractions of cpu and

@@ -12,16 +12,19 @@ func Score(r *cycle.Attempt, feasible []cluster.NodeID) {
 	for len(b.Scores) < len(scorers) {
 		b.Scores = append(b.Scores, nil)
 	}
-	b.Total = cycle.ResizeInt64(b.Total, len(feasible))
-	clear(b.Total)
+	b.Total = cycle.ResizeZeroed(b.Total, len(feasible))
 	for k := range scorers {
-		out := cycle.ResizeInt64(b.Scores[k], len(feasible))
+		out := cycle.Resize(b.Scores[k], len(feasible))
 		b.Scores[k] = out
-		if idle := scorers[k].AlwaysZero; idle != nil && idle(r.Replacement) {
+		switch s := &scorers[k]; {
+		case s.AlwaysZero(r.Replacement):
 			clear(out)
 			continue
+		case s.NodeScores != nil:
+			CopyByNode(out, feasible, s.NodeScores(r.Replacement))
+		default:
+			s.Score(r, feasible, out)
 		}
-		scorers[k].Score(r, feasible, out)
 		weight, total := scorers[k].Weight, b.Total[:len(out)]
 		for i, s := range out {
 			total[i] += weight * s

@@ -22,7 +22,7 @@ func scoreSpread(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 		return
 	}
 	b := r.Scratch
-	b.Skip, b.RawSpread = cycle.ResizeBool(b.Skip, len(feasible)), cycle.ResizeFloat64(b.RawSpread, len(feasible))
+	b.Skip, b.RawSpread = cycle.ResizeZeroed(b.Skip, len(feasible)), cycle.ResizeZeroed(b.RawSpread, len(feasible))
 	skipped := 0
 	for i, n := range feasible {
 		if rules.RequireAllKeys && !rules.SoftKeyNodes[n] {
@@ -36,7 +36,7 @@ func scoreSpread(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 			weight := math.Log(float64(len(feasible) - skipped + 2))
 			for i, n := range feasible {
 				if !b.Skip[i] && c.Topology.Domain[n] != model.NoDomain {
-					b.RawSpread[i] += SpreadTerm(c.Pods.On(n), weight, c.MaxSkew)
+					b.RawSpread[i] += SpreadTerm(c.Pods.CountOn(n), weight, c.MaxSkew)
 				}
 			}
 			continue
@@ -87,7 +87,7 @@ func normaliseSpread(b *cycle.Scratch, out []int64) {
 // count as a domain, but get no term.
 func addDomainTerms(r *cycle.Attempt, c *cycle.SpreadConstraint, feasible []cluster.NodeID) {
 	b := r.Scratch
-	candidate := cycle.ResizeBool(b.Seen, c.Topology.Size)
+	candidate := cycle.ResizeZeroed(b.Seen, c.Topology.Size)
 	b.Seen = candidate
 	domains := 0
 	for i, n := range feasible {

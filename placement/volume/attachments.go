@@ -1,6 +1,7 @@
 package volume
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -8,11 +9,12 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/utils/ptr"
 )
 
-// Attachable is a volume that counts against a driver's limit on a node. Volumes with
+// AttachableVolume is a volume that counts against a driver's limit on a node. Volumes with
 // the same driver and handle are one volume, even if several pods use it.
-type Attachable struct {
+type AttachableVolume struct {
 	driver string
 	id     string // driver and handle
 	// translated: an in-tree volume. A node with a CSINode attaches it through the
@@ -20,9 +22,9 @@ type Attachable struct {
 	translated bool
 }
 
-// attachableOf returns the volume with a driver and a handle.
-func attachableOf(driver, handle string, translated bool) Attachable {
-	return Attachable{driver, driver + "/" + handle, translated}
+// newAttachableVolume returns the volume with a driver and a handle.
+func newAttachableVolume(driver, handle string, translated bool) AttachableVolume {
+	return AttachableVolume{driver, driver + "/" + handle, translated}
 }
 
 // recordedAttachment is a VolumeAttachment of a node.
@@ -55,9 +57,9 @@ var unlimitedProvisioners = []string{"kubernetes.io/azure-file", "kubernetes.io/
 
 // attachables returns the volumes that a node must attach for a pod. The function
 // `claim` returns the claim of a volume; nil if there is none.
-func (st *Storage) attachables(p *corev1.Pod, claim func(*corev1.Volume) *corev1.PersistentVolumeClaim) []Attachable {
-	var out []Attachable
-	add := func(a Attachable, ok bool) {
+func (st *Storage) attachables(p *corev1.Pod, claim func(*corev1.Volume) *corev1.PersistentVolumeClaim) []AttachableVolume {
+	var out []AttachableVolume
+	add := func(a AttachableVolume, ok bool) {
 		if ok && !slices.Contains(out, a) {
 			out = append(out, a)
 		}
@@ -77,7 +79,7 @@ func (st *Storage) attachables(p *corev1.Pod, claim func(*corev1.Volume) *corev1
 
 // inlineAttachable returns an in-tree volume of a pod spec. As in the scheduler, a GCE
 // disk gets the zone UNSPECIFIED.
-func inlineAttachable(v *corev1.Volume) (Attachable, bool) {
+func inlineAttachable(v *corev1.Volume) (AttachableVolume, bool) {
 	s := corev1.PersistentVolumeSource{AWSElasticBlockStore: v.AWSElasticBlockStore, GCEPersistentDisk: v.GCEPersistentDisk,
 		AzureDisk: v.AzureDisk, PortworxVolume: v.PortworxVolume}
 	if c := v.Cinder; c != nil {
@@ -96,75 +98,69 @@ func ebsVolumeID(id string) string {
 
 // claimAttachable returns the volume of a claim. For an unbound claim, it returns a
 // volume of the provisioner of its StorageClass, with a name of its own.
-func (st *Storage) claimAttachable(c *corev1.PersistentVolumeClaim) (Attachable, bool) {
+func (st *Storage) claimAttachable(c *corev1.PersistentVolumeClaim) (AttachableVolume, bool) {
 	pv := st.volumes[c.Spec.VolumeName]
 	if c.Spec.VolumeName == "" || pv == nil {
 		class := st.classes[classOfClaim(c)]
 		if class == nil || class.Provisioner == "" || slices.Contains(unlimitedProvisioners, class.Provisioner) {
-			return Attachable{}, false
+			return AttachableVolume{}, false
 		}
 		driver, old := migratedDrivers[class.Provisioner]
-		if !old {
-			driver = class.Provisioner
-		}
-		return attachableOf(driver, "unbound "+c.Namespace+"/"+c.Name, old), true
+		return newAttachableVolume(cmp.Or(driver, class.Provisioner), "unbound "+c.Namespace+"/"+c.Name, old), true
 	}
 	if s := pv.Spec.CSI; s != nil {
-		return attachableOf(s.Driver, s.VolumeHandle, false), s.Driver != "" && s.VolumeHandle != ""
+		return newAttachableVolume(s.Driver, s.VolumeHandle, false), s.Driver != "" && s.VolumeHandle != ""
 	}
 	return inTreeAttachable(&pv.Spec.PersistentVolumeSource, "disk ")
 }
 
 // inTreeAttachable returns an in-tree volume; gcePrefix precedes the name of a GCE disk.
-func inTreeAttachable(s *corev1.PersistentVolumeSource, gcePrefix string) (Attachable, bool) {
+func inTreeAttachable(s *corev1.PersistentVolumeSource, gcePrefix string) (AttachableVolume, bool) {
 	switch {
 	case s.AWSElasticBlockStore != nil:
-		return attachableOf("ebs.csi.aws.com", ebsVolumeID(s.AWSElasticBlockStore.VolumeID), true), true
+		return newAttachableVolume("ebs.csi.aws.com", ebsVolumeID(s.AWSElasticBlockStore.VolumeID), true), true
 	case s.GCEPersistentDisk != nil:
-		return attachableOf("pd.csi.storage.gke.io", gcePrefix+s.GCEPersistentDisk.PDName, true), true
+		return newAttachableVolume("pd.csi.storage.gke.io", gcePrefix+s.GCEPersistentDisk.PDName, true), true
 	case s.AzureDisk != nil:
-		return attachableOf("disk.csi.azure.com", s.AzureDisk.DataDiskURI, true), true
+		return newAttachableVolume("disk.csi.azure.com", s.AzureDisk.DataDiskURI, true), true
 	case s.Cinder != nil:
-		return attachableOf("cinder.csi.openstack.org", s.Cinder.VolumeID, true), true
+		return newAttachableVolume("cinder.csi.openstack.org", s.Cinder.VolumeID, true), true
 	case s.PortworxVolume != nil:
-		return attachableOf("pxd.portworx.com", s.PortworxVolume.VolumeID, true), true
+		return newAttachableVolume("pxd.portworx.com", s.PortworxVolume.VolumeID, true), true
 	}
-	return Attachable{}, false
+	return AttachableVolume{}, false
 }
 
 // Attachments counts the volumes that are attached to each node.
 type Attachments struct {
 	storage    *Storage
-	volumesOf  map[cluster.PodID][]Attachable // of the pods that have any
-	attached   []nodeAttachments              // by node
-	VictimNode cluster.NodeID                 // node that the victim has just left; its volumes are still attached there
+	volumesOf  map[cluster.PodID][]AttachableVolume // of the pods that have any
+	attached   []nodeAttachments                    // by node
+	VictimNode cluster.NodeID                       // node that the victim has just left; its volumes are still attached there
 }
 
 // NewAttachments reads the volumes of the pods and the VolumeAttachments of the
 // snapshot.
 func NewAttachments(st *Storage) *Attachments {
-	a := &Attachments{storage: st, VictimNode: cluster.NoNode}
-	a.volumesOf = map[cluster.PodID][]Attachable{}
-	a.attached = make([]nodeAttachments, len(a.storage.snap.Nodes))
-	for i := range a.storage.snap.Pods {
-		p := a.storage.snap.Pods[i].Object
-		if len(p.Spec.Volumes) == 0 {
-			continue
-		}
-		list := a.storage.attachables(p, func(v *corev1.Volume) *corev1.PersistentVolumeClaim { return a.storage.claimOf(p, v) })
-		if len(list) > 0 {
+	a := &Attachments{storage: st, VictimNode: cluster.NoNode, volumesOf: map[cluster.PodID][]AttachableVolume{},
+		attached: make([]nodeAttachments, len(st.snap.Nodes))}
+	for i := range st.snap.Pods {
+		p := st.snap.Pods[i].Object
+		claimOf := func(v *corev1.Volume) *corev1.PersistentVolumeClaim { return st.claimOf(p, v) }
+		if list := st.attachables(p, claimOf); len(list) > 0 {
 			a.volumesOf[cluster.PodID(i)] = list
 		}
 	}
-	if a.storage.snap.Objects == nil {
+	if st.snap.Objects == nil {
 		return a
 	}
-	for _, va := range a.storage.snap.Objects.VolumeAttachments {
+	for _, va := range st.snap.Objects.VolumeAttachments {
 		a.addRecorded(va)
 	}
 	for n := range a.attached {
-		slices.SortFunc(a.attached[n].recorded, func(a, b recordedAttachment) int { return strings.Compare(a.id, b.id) })
-		a.attached[n].recorded = slices.Compact(a.attached[n].recorded)
+		list := a.attached[n].recorded
+		slices.SortFunc(list, func(a, b recordedAttachment) int { return strings.Compare(a.id, b.id) })
+		a.attached[n].recorded = slices.Compact(list)
 	}
 	return a
 }
@@ -224,7 +220,7 @@ func (x *Attachments) countDetaching(n int, driver string) (count int64) {
 
 // BlockingDriver returns a driver that refuses the pod on the node: the driver is not
 // installed, or has reached its limit. It returns an empty text if there is none.
-func (a *Attachments) BlockingDriver(attach []Attachable, n int) string {
+func (a *Attachments) BlockingDriver(attach []AttachableVolume, n int) string {
 	if len(attach) == 0 {
 		return ""
 	}
@@ -238,7 +234,7 @@ func (a *Attachments) BlockingDriver(attach []Attachable, n int) string {
 	limits := a.storage.limits[n]
 	for i, v := range attach {
 		limit, limited := limits[v.driver]
-		if !limited || slices.ContainsFunc(attach[:i], func(x Attachable) bool { return x.driver == v.driver }) {
+		if !limited || slices.ContainsFunc(attach[:i], func(x AttachableVolume) bool { return x.driver == v.driver }) {
 			continue
 		}
 		fresh := int64(0)
@@ -272,7 +268,7 @@ func (st *Storage) ChecksDrivers() bool { return st.snap.ServerMinor >= 37 }
 // driver does not set preventPodSchedulingIfMissing.
 func (st *Storage) DriverInstalled(driver string, n int) bool {
 	d := st.drivers[driver]
-	if d == nil || d.Spec.PreventPodSchedulingIfMissing == nil || !*d.Spec.PreventPodSchedulingIfMissing {
+	if d == nil || !ptr.Deref(d.Spec.PreventPodSchedulingIfMissing, false) {
 		return true
 	}
 	c := st.csiNode[n]

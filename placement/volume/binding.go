@@ -1,6 +1,7 @@
 package volume
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	schedulinghelper "k8s.io/component-helpers/scheduling/corev1"
+	"k8s.io/utils/ptr"
 )
 
 // zoneLabels are the labels that place a volume without node affinity.
@@ -153,13 +155,12 @@ func (st *Storage) matchVolume(c *corev1.PersistentVolumeClaim, node *corev1.Nod
 		if taken[pv.Name] || pv.DeletionTimestamp != nil || !matchesClaim(pv, c) {
 			continue
 		}
-		if pv.Spec.ClaimRef != nil {
-			if !reservedFor(pv, c) {
-				continue
-			}
-			if !isReachable(pv, node) {
-				return nil
-			}
+		switch {
+		case pv.Spec.ClaimRef != nil && !isReservedFor(pv, c):
+			continue
+		case pv.Spec.ClaimRef != nil && !isReachable(pv, node):
+			return nil
+		case pv.Spec.ClaimRef != nil:
 			return pv
 		}
 		if pv.Status.Phase != corev1.VolumeAvailable || !selector.Matches(labels.Set(pv.Labels)) ||
@@ -182,36 +183,22 @@ func capacityOf(pv *corev1.PersistentVolume) int64 {
 func matchesClaim(pv *corev1.PersistentVolume, c *corev1.PersistentVolumeClaim) bool {
 	want := c.Spec.Resources.Requests[corev1.ResourceStorage]
 	has := pv.Spec.Capacity[corev1.ResourceStorage]
-	mode := func(m *corev1.PersistentVolumeMode) corev1.PersistentVolumeMode {
-		if m == nil {
-			return corev1.PersistentVolumeFilesystem
-		}
-		return *m
-	}
-	text := func(s *string) string {
-		if s == nil {
-			return ""
-		}
-		return *s
-	}
-	return has.Cmp(want) >= 0 && mode(pv.Spec.VolumeMode) == mode(c.Spec.VolumeMode) &&
-		text(pv.Spec.VolumeAttributesClassName) == text(c.Spec.VolumeAttributesClassName)
+	const filesystem = corev1.PersistentVolumeFilesystem
+	return has.Cmp(want) >= 0 && ptr.Deref(pv.Spec.VolumeMode, filesystem) == ptr.Deref(c.Spec.VolumeMode, filesystem) &&
+		ptr.Deref(pv.Spec.VolumeAttributesClassName, "") == ptr.Deref(c.Spec.VolumeAttributesClassName, "")
 }
 
-// reservedFor reports whether the volume's claimRef names the claim.
-func reservedFor(pv *corev1.PersistentVolume, c *corev1.PersistentVolumeClaim) bool {
+// isReservedFor reports whether the volume's claimRef names the claim.
+func isReservedFor(pv *corev1.PersistentVolume, c *corev1.PersistentVolumeClaim) bool {
 	r := pv.Spec.ClaimRef
 	return r.Namespace == c.Namespace && r.Name == c.Name && (r.UID == "" || r.UID == c.UID)
 }
 
 // allowsAccessModes reports whether the volume has every access mode of the claim.
 func allowsAccessModes(pv *corev1.PersistentVolume, c *corev1.PersistentVolumeClaim) bool {
-	for _, m := range c.Spec.AccessModes {
-		if !slices.Contains(pv.Spec.AccessModes, m) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c.Spec.AccessModes, func(m corev1.PersistentVolumeAccessMode) bool {
+		return !slices.Contains(pv.Spec.AccessModes, m)
+	})
 }
 
 // canProvision reports whether volumes for all the claims can be provisioned for the
@@ -258,14 +245,11 @@ func (st *Storage) capacityFor(c *corev1.PersistentVolumeClaim, class *storagev1
 	*storagev1.CSIStorageCapacity, bool) {
 	want, asks := c.Spec.Resources.Requests[corev1.ResourceStorage]
 	d := st.drivers[class.Provisioner]
-	if !asks || d == nil || d.Spec.StorageCapacity == nil || !*d.Spec.StorageCapacity {
+	if !asks || d == nil || !ptr.Deref(d.Spec.StorageCapacity, false) {
 		return nil, true
 	}
 	for _, r := range st.capacities[class.Name] {
-		largest := r.MaximumVolumeSize
-		if largest == nil {
-			largest = r.Capacity
-		}
+		largest := cmp.Or(r.MaximumVolumeSize, r.Capacity)
 		if largest == nil || largest.Value() < want.Value() || r.NodeTopology == nil {
 			continue
 		}

@@ -46,8 +46,8 @@ type claimSet struct {
 	unsupportedReason string                          // why no placement can be predicted; empty if it can
 }
 
-// claimSetOf reads the claims of the replacement.
-func (st *Storage) claimSetOf(p *corev1.Pod) claimSet {
+// newClaimSet reads the claims of the replacement.
+func (st *Storage) newClaimSet(p *corev1.Pod) claimSet {
 	var cs claimSet
 	for i := range p.Spec.Volumes {
 		v := &p.Spec.Volumes[i]
@@ -56,7 +56,7 @@ func (st *Storage) claimSetOf(p *corev1.Pod) claimSet {
 			name := v.PersistentVolumeClaim.ClaimName
 			c := st.snap.Claim(p.Namespace, name)
 			if c == nil {
-				cs.unsupportedReason = cmp.Or(cs.unsupportedReason, fmt.Sprintf("claim %s of volume %q is not in the snapshot", name, v.Name))
+				setFirst(&cs.unsupportedReason, "claim %s of volume %q is not in the snapshot", name, v.Name)
 				continue
 			}
 			if slices.Contains(c.Spec.AccessModes, corev1.ReadWriteOncePod) {
@@ -72,86 +72,70 @@ func (st *Storage) claimSetOf(p *corev1.Pod) claimSet {
 	return cs
 }
 
+// setFirst sets a reason unless it is already set.
+func setFirst(reason *string, format string, args ...any) {
+	*reason = cmp.Or(*reason, fmt.Sprintf(format, args...))
+}
+
 // addClaim adds a claim to the list of its state, or sets the reason why it cannot be
 // used.
 func (st *Storage) addClaim(cs *claimSet, c *corev1.PersistentVolumeClaim, ephemeral bool) {
-	if why := unusableReason(c); why != "" {
-		cs.refusedReason = cmp.Or(cs.refusedReason, why)
-		return
-	}
-	if _, done := c.Annotations[bindCompleted]; done && c.Spec.VolumeName != "" {
+	_, bindCompleted := c.Annotations[bindCompletedAnnotation]
+	name := c.Spec.VolumeName
+	switch {
+	case c.Status.Phase == corev1.ClaimLost:
+		setFirst(&cs.refusedReason, "claim %s has lost its volume", c.Name)
+	case c.DeletionTimestamp != nil:
+		setFirst(&cs.refusedReason, "claim %s is being deleted", c.Name)
+	case name != "" && bindCompleted:
 		st.addBoundClaim(cs, c)
-		return
+	case name != "":
+		setFirst(&cs.refusedReason, "claim %s is not yet bound to volume %s", c.Name, name)
+	default:
+		st.addUnboundClaim(cs, c, ephemeral)
 	}
-	if c.Spec.VolumeName != "" {
-		cs.refusedReason = cmp.Or(cs.refusedReason, fmt.Sprintf("claim %s is not yet bound to volume %s", c.Name, c.Spec.VolumeName))
-		return
-	}
+}
+
+// addUnboundClaim adds a claim without a volume.
+func (st *Storage) addUnboundClaim(cs *claimSet, c *corev1.PersistentVolumeClaim, ephemeral bool) {
 	name := classOfClaim(c)
 	class := st.classes[name]
 	switch {
 	case name != "" && class == nil:
-		cs.unsupportedReason = cmp.Or(cs.unsupportedReason, fmt.Sprintf("StorageClass %s of its claim %s is not in the snapshot", name, c.Name))
+		setFirst(&cs.unsupportedReason, "StorageClass %s of its claim %s is not in the snapshot", name, c.Name)
 	case class != nil && waitsForFirstConsumer(class):
 		cs.delayed = append(cs.delayed, c)
 	case ephemeral:
-		cs.unsupportedReason = cmp.Or(cs.unsupportedReason,
-			"its ephemeral volume is provisioned before the pod is scheduled, so its zone is not known")
+		setFirst(&cs.unsupportedReason, "its ephemeral volume is provisioned before the pod is scheduled, so its zone is not known")
 	default:
-		cs.refusedReason = cmp.Or(cs.refusedReason, fmt.Sprintf("claim %s is not bound, and its StorageClass does not wait for the pod", c.Name))
+		setFirst(&cs.refusedReason, "claim %s is not bound, and its StorageClass does not wait for the pod", c.Name)
 	}
-}
-
-// unusableReason returns why no pod can use the claim any more; empty if pods can use
-// it.
-func unusableReason(c *corev1.PersistentVolumeClaim) string {
-	switch {
-	case c.Status.Phase == corev1.ClaimLost:
-		return fmt.Sprintf("claim %s has lost its volume", c.Name)
-	case c.DeletionTimestamp != nil:
-		return fmt.Sprintf("claim %s is being deleted", c.Name)
-	}
-	return ""
 }
 
 // addBoundClaim adds the volume of a bound claim.
 func (st *Storage) addBoundClaim(cs *claimSet, c *corev1.PersistentVolumeClaim) {
 	pv := st.volumes[c.Spec.VolumeName]
 	if pv == nil {
-		cs.unsupportedReason = cmp.Or(cs.unsupportedReason,
-			fmt.Sprintf("volume %s of its claim %s is not in the snapshot", c.Spec.VolumeName, c.Name))
+		setFirst(&cs.unsupportedReason, "volume %s of its claim %s is not in the snapshot", c.Spec.VolumeName, c.Name)
 		return
 	}
-	if a, old := inTreeAttachable(&pv.Spec.PersistentVolumeSource, ""); old && a.translated {
-		cs.unsupportedReason = cmp.Or(cs.unsupportedReason,
-			fmt.Sprintf("volume %s is an in-tree volume, and the scheduler's translation of its zone is not supported", pv.Name))
+	if _, inTree := inTreeAttachable(&pv.Spec.PersistentVolumeSource, ""); inTree {
+		setFirst(&cs.unsupportedReason, "volume %s is an in-tree volume, and the scheduler's translation of its zone is not supported", pv.Name)
 		return
 	}
 	cs.bound = append(cs.bound, pv)
 }
 
-// unsupportedReason returns why the volumes of the replacement cannot be placed; empty
-// if they can.
-func (st *Storage) unsupportedReason(attach []Attachable, cs *claimSet) string {
-	switch {
-	case cs.unsupportedReason != "":
-		return cs.unsupportedReason
-	case len(attach) > 0 && st.noCSINodes:
-		return "it has volumes to attach, but no CSINode is in the snapshot, so volume limits are not known"
-	}
-	return ""
-}
-
 // Placement holds the results for the volumes of a new pod that do not depend on other
 // pods.
 type Placement struct {
-	Attach            []Attachable // volumes that are counted against the limits of nodes
-	ExclusiveClaims   []string     // names of the claims with access mode ReadWriteOncePod
-	RefusedReason     string       // why VolumeBinding refuses every node; empty if it does not
-	UnsupportedReason string       // why the volumes cannot be placed; empty if they can
-	InZone            []bool       // VolumeZone, by node; nil: every node passes
-	Bindable          []bool       // VolumeBinding, by node; nil: every node passes
-	Score             []int8       // score of VolumeBinding, by node; nil: the pod has no claims
+	Attach            []AttachableVolume // volumes that are counted against the limits of nodes
+	ExclusiveClaims   []string           // names of the claims with access mode ReadWriteOncePod
+	RefusedReason     string             // why VolumeBinding refuses every node; empty if it does not
+	UnsupportedReason string             // why the volumes cannot be placed; empty if they can
+	InZone            []bool             // VolumeZone, by node; nil: every node passes
+	Bindable          []bool             // VolumeBinding, by node; nil: every node passes
+	Score             []int8             // score of VolumeBinding, by node; nil: the pod has no claims
 }
 
 // PlacePod checks the volumes of a new pod on every node. If countLimits is false, the
@@ -168,9 +152,12 @@ func (st *Storage) PlacePod(pod *corev1.Pod, countLimits bool) (v Placement) {
 			return st.snap.Claim(pod.Namespace, v.PersistentVolumeClaim.ClaimName)
 		})
 	}
-	cs := st.claimSetOf(pod)
-	v.ExclusiveClaims, v.RefusedReason = cs.exclusive, cs.refusedReason
-	if v.UnsupportedReason = st.unsupportedReason(v.Attach, &cs); v.UnsupportedReason != "" {
+	cs := st.newClaimSet(pod)
+	if len(v.Attach) > 0 && st.noCSINodes {
+		setFirst(&cs.unsupportedReason, "it has volumes to attach, but no CSINode is in the snapshot, so volume limits are not known")
+	}
+	v.ExclusiveClaims, v.RefusedReason, v.UnsupportedReason = cs.exclusive, cs.refusedReason, cs.unsupportedReason
+	if v.UnsupportedReason != "" {
 		return v
 	}
 	if len(cs.bound) > 0 {

@@ -15,9 +15,9 @@ type Disk struct {
 	readOnly bool
 }
 
-// DiskUse counts the volumes of one disk on each node, and how many of these are
+// diskUses counts the volumes of one disk on each node, and how many of these are
 // read-only.
-type DiskUse struct {
+type diskUses struct {
 	volumes, readers map[int]int32
 }
 
@@ -46,22 +46,22 @@ func ExclusiveDisks(spec *corev1.PodSpec) []Disk {
 
 // DiskTable counts the pods that use each disk and each claim.
 type DiskTable struct {
-	ByID     map[string]*DiskUse
-	ClaimUse map[string]int32 // by namespace/name: volumes of pods that are on nodes
+	usesByDisk map[string]*diskUses
+	claimUses  map[string]int32 // by namespace/name: volumes of pods that are on nodes
 }
 
 // NewDiskTable returns a table without pods.
 func NewDiskTable() DiskTable {
-	return DiskTable{ByID: map[string]*DiskUse{}, ClaimUse: map[string]int32{}}
+	return DiskTable{usesByDisk: map[string]*diskUses{}, claimUses: map[string]int32{}}
 }
 
 // AdjustDisks changes the number of uses of the disks on a node.
 func (t *DiskTable) AdjustDisks(disks []Disk, n int, by int32) {
 	for _, d := range disks {
-		u := t.ByID[d.id]
+		u := t.usesByDisk[d.id]
 		if u == nil {
-			u = &DiskUse{map[int]int32{}, map[int]int32{}}
-			t.ByID[d.id] = u
+			u = &diskUses{map[int]int32{}, map[int]int32{}}
+			t.usesByDisk[d.id] = u
 		}
 		u.volumes[n] += by
 		if d.readOnly {
@@ -74,7 +74,7 @@ func (t *DiskTable) AdjustDisks(disks []Disk, n int, by int32) {
 // refuses a new pod.
 func (t *DiskTable) Conflicts(disks []Disk, n int) bool {
 	return slices.ContainsFunc(disks, func(d Disk) bool {
-		u := t.ByID[d.id]
+		u := t.usesByDisk[d.id]
 		if u == nil {
 			return false
 		}
@@ -89,7 +89,7 @@ func (t *DiskTable) Conflicts(disks []Disk, n int) bool {
 // AdjustClaims changes the number of uses of the claims.
 func (t *DiskTable) AdjustClaims(namespace string, claims []string, by int32) {
 	for _, name := range claims {
-		t.ClaimUse[namespace+"/"+name] += by
+		t.claimUses[namespace+"/"+name] += by
 	}
 }
 
@@ -97,7 +97,7 @@ func (t *DiskTable) AdjustClaims(namespace string, claims []string, by int32) {
 // is none.
 func (t *DiskTable) ClaimInUse(namespace string, claims []string) string {
 	for _, name := range claims {
-		if t.ClaimUse[namespace+"/"+name] > 0 {
+		if t.claimUses[namespace+"/"+name] > 0 {
 			return name
 		}
 	}
@@ -106,9 +106,9 @@ func (t *DiskTable) ClaimInUse(namespace string, claims []string) string {
 
 // Clone returns a copy of the table.
 func (t *DiskTable) Clone() DiskTable {
-	c := DiskTable{ClaimUse: maps.Clone(t.ClaimUse), ByID: make(map[string]*DiskUse, len(t.ByID))}
-	for id, d := range t.ByID {
-		c.ByID[id] = &DiskUse{volumes: maps.Clone(d.volumes), readers: maps.Clone(d.readers)}
+	c := DiskTable{claimUses: maps.Clone(t.claimUses), usesByDisk: make(map[string]*diskUses, len(t.usesByDisk))}
+	for id, d := range t.usesByDisk {
+		c.usesByDisk[id] = &diskUses{volumes: maps.Clone(d.volumes), readers: maps.Clone(d.readers)}
 	}
 	return c
 }

@@ -7,13 +7,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/utils/ptr"
 )
 
 // Annotations of claims and StorageClasses that the volume controller sets or reads.
 const (
-	bindCompleted = "pv.kubernetes.io/bind-completed"
-	selectedNode  = "volume.kubernetes.io/selected-node"
-	defaultClass  = "storageclass.kubernetes.io/is-default-class"
+	bindCompletedAnnotation = "pv.kubernetes.io/bind-completed"
+	selectedNode            = "volume.kubernetes.io/selected-node"
+	defaultClass            = "storageclass.kubernetes.io/is-default-class"
 )
 
 // Storage holds what the snapshot says about volumes. A move of a pod does not change
@@ -115,10 +116,7 @@ func classOfClaim(c *corev1.PersistentVolumeClaim) string {
 	if name, ok := c.Annotations[corev1.BetaStorageClassAnnotation]; ok {
 		return name
 	}
-	if c.Spec.StorageClassName != nil {
-		return *c.Spec.StorageClassName
-	}
-	return ""
+	return ptr.Deref(c.Spec.StorageClassName, "")
 }
 
 // classOfVolume returns the StorageClass of the volume. The annotation takes precedence
@@ -133,5 +131,5 @@ func classOfVolume(v *corev1.PersistentVolume) string {
 // waitsForFirstConsumer reports whether volumes of the class are chosen only when a pod
 // that uses them is scheduled.
 func waitsForFirstConsumer(c *storagev1.StorageClass) bool {
-	return c.VolumeBindingMode != nil && *c.VolumeBindingMode == storagev1.VolumeBindingWaitForFirstConsumer
+	return ptr.Deref(c.VolumeBindingMode, "") == storagev1.VolumeBindingWaitForFirstConsumer
 }

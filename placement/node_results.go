@@ -36,11 +36,9 @@ func (m *ClusterModel) updateLocalResults(in *cycle.Replacement) {
 
 // updateNodeResults computes the local results of one node.
 func (m *ClusterModel) updateNodeResults(in *cycle.Replacement, n int) {
-	f := &in.Local
-	f.Passes[n] = in.CanRun[n] && in.Volumes.RefusedReason == "" &&
-		(in.Volumes.Bindable == nil || in.Volumes.Bindable[n]) && (in.Volumes.InZone == nil || in.Volumes.InZone[n]) &&
-		(in.FeaturesOK == nil || in.FeaturesOK[n]) &&
-		filter.HasResources(m.Cluster, in.CheckedRequests, n) && m.Ports.Taken(in.Ports, n) == 0 &&
+	f, used := &in.Local, &m.Requests[n]
+	f.Passes[n] = filter.PassesStaticFilters(in, cluster.NodeID(n)) &&
+		filter.Fits(&m.Snap.Nodes[n], in.CheckedRequests, &used.Resources, used.Pods) && m.Ports.FirstTaken(in.Ports, n) == 0 &&
 		!m.Disks.Conflicts(in.Disks, n) && m.Attachments.BlockingDriver(in.Volumes.Attach, n) == ""
 	if !f.Passes[n] {
 		return
@@ -50,5 +48,20 @@ func (m *ClusterModel) updateNodeResults(in *cycle.Replacement, n int) {
 	}
 	if f.Balanced != nil {
 		f.Balanced[n] = int8(score.BalancedAllocation(m.Cluster, in, cluster.NodeID(n)))
+	}
+}
+
+// CouldRun returns a function that reports whether a replacement of the pod could run on
+// a node next to `pods` pods that request `held`. It checks resources and the filters
+// that do not depend on other pods: readiness, selectors, taints, volumes and declared
+// features. It does not check ports, volume limits, topology spread and inter-pod
+// affinity. For unsupported pods, the function returns true.
+func (m *ClusterModel) CouldRun(p cluster.PodID) func(n cluster.NodeID, held *cluster.Resources, pods int64) bool {
+	if _, ok := m.Supported(p); !ok {
+		return func(cluster.NodeID, *cluster.Resources, int64) bool { return true }
+	}
+	in := m.replacementOf(p)
+	return func(n cluster.NodeID, held *cluster.Resources, pods int64) bool {
+		return filter.PassesStaticFilters(in, n) && filter.Fits(&m.Snap.Nodes[n], in.CheckedRequests, held, pods)
 	}
 }

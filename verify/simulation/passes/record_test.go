@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Evictions returns the evictions of all passes.
+// Evictions returns the number of evictions in all passes.
 func (r Record) Evictions() int { return r.total(func(p Pass) int { return p.Evictions }) }
 
 func (r Record) total(of func(Pass) int) (n int) {

@@ -2,7 +2,6 @@ package passes
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -15,8 +14,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/prediction"
 )
 
-// churn applies the changes between two passes and schedules new pods.
-func (c *Simulation) churn() {
+// applyChurn applies the changes between two passes and schedules new pods.
+func (c *Simulation) applyChurn() {
 	for range c.randomCount(c.Churn.Leaves) {
 		c.removeNode()
 	}
@@ -27,32 +26,28 @@ func (c *Simulation) churn() {
 		c.rollOut(c.r.IntN(len(c.o.Deployments)))
 	}
 	for range c.randomCount(c.Churn.Scalings) {
-		c.scale(c.r.IntN(len(c.o.Deployments)))
+		c.scaleDeployment(c.r.IntN(len(c.o.Deployments)))
 	}
 	c.schedule()
 }
 
-// randomCount returns a random number of events between two passes, from their rate per
-// hour.
+// randomCount returns a random number of events between two passes for a mean number per hour.
 func (c *Simulation) randomCount(perHour float64) int {
 	mean := perHour * float64(c.EveryMinutes) / 60
-	n := int(math.Floor(mean))
+	n := int(mean)
 	if c.r.Float64() < mean-float64(n) {
 		n++
 	}
 	return n
 }
 
-func (c *Simulation) nextOrdinal(rs *appsv1.ReplicaSet) int {
+// newPod returns a new unbound pod of a ReplicaSet.
+func (c *Simulation) newPod(rs *appsv1.ReplicaSet) *corev1.Pod {
+	name := fmt.Sprintf("%s-%02d", rs.Name, c.podsCreated[string(rs.UID)])
 	c.podsCreated[string(rs.UID)]++
-	return c.podsCreated[string(rs.UID)] - 1
-}
-
-func (c *Simulation) namedPod(rs *appsv1.ReplicaSet, name string) *corev1.Pod {
-	yes, start := true, metav1.NewTime(c.now)
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: rs.Namespace, Name: name,
-		UID: types.UID(fmt.Sprintf("%s@%d", name, c.now.Unix())), Labels: rs.Spec.Template.Labels, CreationTimestamp: start,
-		OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: rs.Name, UID: rs.UID, Controller: &yes}}},
+		UID: types.UID(fmt.Sprintf("%s@%d", name, c.now.Unix())), Labels: rs.Spec.Template.Labels, CreationTimestamp: metav1.NewTime(c.now),
+		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(rs, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"))}},
 		Spec: rs.Spec.Template.Spec, Status: corev1.PodStatus{Phase: corev1.PodPending}}
 	c.histories[string(p.UID)] = &podHistory{}
 	c.templateRequests[string(p.UID)] = p.Spec.Containers[0].Resources.Requests
@@ -77,7 +72,7 @@ func (c *Simulation) removePods(gone func(*corev1.Pod) bool) (out []*corev1.Pod)
 	return out
 }
 
-// addNode adds a node like the first one.
+// addNode adds a copy of the first node under a new name.
 func (c *Simulation) addNode() {
 	n := c.o.Nodes[0].DeepCopy()
 	n.Name = fmt.Sprintf("n%05d", c.nodesCreated)
@@ -87,7 +82,8 @@ func (c *Simulation) addNode() {
 	c.o.Nodes = append(slices.Clone(c.o.Nodes), n)
 }
 
-// removeNode removes a random node. Its pods are created again and scheduled elsewhere.
+// removeNode removes a random node. The ReplicaSets create its pods again, and the scheduler binds
+// them to other nodes.
 func (c *Simulation) removeNode() {
 	i := c.r.IntN(len(c.o.Nodes))
 	name := c.o.Nodes[i].Name
@@ -101,7 +97,7 @@ func (c *Simulation) removeNode() {
 	}
 }
 
-// rollOut replaces the ReplicaSet of a Deployment by a new one.
+// rollOut replaces the ReplicaSet of a Deployment with a new one.
 func (c *Simulation) rollOut(i int) {
 	old, d := c.o.ReplicaSets[i], *c.o.Deployments[i]
 	hashed := map[string]string{"app": d.Name, "pod-template-hash": fmt.Sprintf("t%d", c.now.Unix()/60)}
@@ -119,7 +115,7 @@ func (c *Simulation) rollOut(i int) {
 		factor = 1 / factor // keep requests within 100 to 600 milliCPU
 	}
 	rs.Spec.Template.Spec.Containers = []corev1.Container{rs.Spec.Template.Spec.Containers[0]}
-	rs.Spec.Template.Spec.Containers[0].Resources.Requests = scaled(now, factor)
+	rs.Spec.Template.Spec.Containers[0].Resources.Requests = scaleRequests(now, factor)
 	d.Spec.Template = rs.Spec.Template
 	for range c.removePods(func(p *corev1.Pod) bool { return p.OwnerReferences[0].UID == old.UID }) {
 		c.o.Pods = append(c.o.Pods, c.newPod(&rs))
@@ -127,8 +123,8 @@ func (c *Simulation) rollOut(i int) {
 	c.o.ReplicaSets[i], c.o.Deployments[i] = &rs, &d
 }
 
-// scale changes the replicas of a Deployment, within 4 to 60.
-func (c *Simulation) scale(i int) {
+// scaleDeployment changes the replicas of a Deployment to a number from 4 to 60.
+func (c *Simulation) scaleDeployment(i int) {
 	rs, d := *c.o.ReplicaSets[i], *c.o.Deployments[i]
 	was := int(*d.Spec.Replicas)
 	by := max(1, int(float64(was)*(0.2+0.3*c.r.Float64())))
@@ -143,26 +139,21 @@ func (c *Simulation) scale(i int) {
 	}
 	left := -by
 	c.removePods(func(p *corev1.Pod) bool {
-		left--
 		if p.OwnerReferences[0].UID != rs.UID {
-			left++
 			return false
 		}
+		left--
 		return left >= 0
 	})
 }
 
-// schedule binds the pending pods in order, at the predicted probabilities.
+// schedule binds each Pending pod to a random node, with the predicted probabilities.
 func (c *Simulation) schedule() {
-	waiting := false
 	c.placed = 0
-	for _, p := range c.o.Pods {
-		waiting = waiting || p.Spec.NodeName == ""
-	}
-	if !waiting {
+	if !slices.ContainsFunc(c.o.Pods, func(p *corev1.Pod) bool { return p.Spec.NodeName == "" }) {
 		return
 	}
-	s := c.snapshot()
+	s := c.takeSnapshot()
 	w := placement.NewClusterModel(s, c.conf.PlannerOptions().Placement)
 	for i, p := range c.o.Pods {
 		if p.Spec.NodeName != "" {
@@ -172,13 +163,12 @@ func (c *Simulation) schedule() {
 		if to := c.drawLanding(w.Predict(id)); to != cluster.NoNode {
 			w.Move(id, to)
 			c.placed++
-			c.o.Pods[i] = bound(p, s.Nodes[to].Name, metav1.NewTime(c.now))
+			c.o.Pods[i] = bindPod(p, s.Nodes[to].Name, metav1.NewTime(c.now))
 		}
 	}
 }
 
-// drawLanding draws a random node from a prediction. It returns NoNode if the pod stays
-// Pending.
+// drawLanding draws a random node from a prediction. drawLanding returns NoNode if the pod stays Pending.
 func (c *Simulation) drawLanding(pr prediction.Prediction) cluster.NodeID {
 	st := pr.Terminating
 	if c.r.Float64() < pr.WeightGone {
@@ -196,8 +186,8 @@ func (c *Simulation) drawLanding(pr prediction.Prediction) cluster.NodeID {
 	return cluster.NoNode
 }
 
-// bound returns a copy of the pod that is bound to the node and Ready.
-func bound(p *corev1.Pod, node string, at metav1.Time) *corev1.Pod {
+// bindPod returns a copy of the pod that is bound to the node and Ready.
+func bindPod(p *corev1.Pod, node string, at metav1.Time) *corev1.Pod {
 	out := *p
 	out.Spec.NodeName = node
 	out.Status = corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &at,

@@ -1,21 +1,9 @@
-// Package passes runs the planner on a simulated cluster, pass after pass. Between
-// passes the cluster changes: requests vary, Deployments roll out and scale, nodes
-// join and leave. The planner state is kept between passes.
-//
-// It decides from a seed how the cluster changes, and counts what the planner does.
-// It never judges the result; tests do. It is not part of the program.
-//
-// Simplifications: replacements land with the probabilities that package placement
-// predicts, so the simulation does not test predictions. Each replacement is Ready
-// at once. Rollouts and scalings happen between two passes.
 package passes
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -33,30 +21,29 @@ type Scenario struct {
 	EveryMinutes int
 	Noise        Noise
 	Churn        Churn
-	// UnpredictedFrac is the share of replacements that land on a random node with room,
-	// against the prediction.
+	// UnpredictedFrac is the share of replacements that ignore the prediction and land on a random feasible node.
 	UnpredictedFrac float64
-	// OnePlan switches off the replan of a pass.
+	// OnePlan disables the second plan of a pass.
 	OnePlan bool
 }
 
-// Noise varies the requests of pods at every pass, uniformly by up to a fraction of their
-// template. It simulates varying load for NodeLoad by requests.
+// Noise varies the requests of pods in every pass, by a uniform random fraction of the requests in the pod
+// template. Noise simulates varying load for NodeLoad strategies on requests.
 type Noise struct {
 	// Pods varies each pod separately. Nodes varies all pods of a node by the same factor.
 	Pods, Nodes float64
 }
 
-// Churn is the mean number of changes an hour.
+// Churn is the mean number of changes per hour.
 type Churn struct {
-	// Rollouts replace every pod of a Deployment and multiply its requests by 0.8 to 1.25.
-	// Scalings change its replicas by a fifth to a half.
+	// Rollouts replace every pod of a Deployment and multiply its requests by 0.8 to 1.25. Scalings
+	// change the replicas of a Deployment by a fifth to a half.
 	Rollouts, Scalings float64
-	// Joins add empty nodes. Leaves remove nodes and place their pods again.
+	// Joins add empty nodes. Leaves remove nodes, whose pods are then scheduled again.
 	Joins, Leaves float64
 }
 
-// Simulation is a cluster during the simulation.
+// Simulation holds the state of a simulated cluster.
 type Simulation struct {
 	Scenario
 	conf             *config.Config
@@ -98,16 +85,16 @@ func (c *Simulation) Run() Record {
 	for i := range c.Passes {
 		if i > 0 {
 			c.now = c.now.Add(rec.Every)
-			c.churn()
+			c.applyChurn()
 		}
 		c.varyUsage()
-		rec.Passes = append(rec.Passes, c.pass())
+		rec.Passes = append(rec.Passes, c.runPass())
 	}
 	return rec
 }
 
-// snapshot returns a snapshot of the current objects.
-func (c *Simulation) snapshot() *cluster.Snapshot {
+// takeSnapshot returns a snapshot of the current objects.
+func (c *Simulation) takeSnapshot() *cluster.Snapshot {
 	o := *c.o
 	o.TakenAt = c.now
 	s, err := cluster.New(&o)
@@ -131,11 +118,11 @@ func (c *Simulation) varyUsage() {
 		if f, ok := byNode[p.Spec.NodeName]; ok {
 			factor *= f
 		}
-		c.o.Pods[i] = withRequests(p, scaled(c.templateRequests[string(p.UID)], factor))
+		c.o.Pods[i] = withRequests(p, scaleRequests(c.templateRequests[string(p.UID)], factor))
 	}
 }
 
-func scaled(of corev1.ResourceList, factor float64) corev1.ResourceList {
+func scaleRequests(of corev1.ResourceList, factor float64) corev1.ResourceList {
 	out := corev1.ResourceList{}
 	for name, q := range of {
 		if name == corev1.ResourceCPU {
@@ -148,16 +135,10 @@ func scaled(of corev1.ResourceList, factor float64) corev1.ResourceList {
 	return out
 }
 
-// withRequests returns a copy with other requests, because a snapshot may still use the
-// pod.
+// withRequests returns a copy of the pod with other requests. Snapshots may share the original pod.
 func withRequests(p *corev1.Pod, requests corev1.ResourceList) *corev1.Pod {
 	out := *p
 	out.Spec.Containers = []corev1.Container{p.Spec.Containers[0]}
 	out.Spec.Containers[0].Resources.Requests = requests
 	return &out
-}
-
-// newPod returns another pod of a ReplicaSet, not bound yet.
-func (c *Simulation) newPod(rs *appsv1.ReplicaSet) *corev1.Pod {
-	return c.namedPod(rs, fmt.Sprintf("%s-%02d", rs.Name, c.nextOrdinal(rs)))
 }

@@ -28,13 +28,13 @@ type Pass struct {
 	// Evictions is the number of evictions. LandedElsewhere is the number of replacements
 	// that landed on a node that the plan does not accept.
 	Evictions, LandedElsewhere int
-	// EvictedAgain counts the evictions of replicas that were moved within the last hour.
-	// EvictedAgainSoon counts those within the shortest backoff.
+	// EvictedAgain counts the evictions of replicas that were moved within the last hour. EvictedAgainSoon counts
+	// the evictions of replicas that were moved within the shortest backoff.
 	EvictedAgain, EvictedAgainSoon int
 	// BackedOff counts the evictions of workloads in backoff.
 	BackedOff int
-	// Over is the number of node goals with excess after the pass, and Goals the number of
-	// all node goals. Skewed is the number of skewed groups.
+	// Over is the number of node goals with excess after the pass. Goals is the number of all node
+	// goals. Skewed is the number of skewed groups.
 	Over, Goals, Skewed int
 	// StdDev is the standard deviation of the nodes' requested CPU after the pass.
 	StdDev float64
@@ -45,23 +45,22 @@ type Pass struct {
 	Nodes, Pods int
 }
 
-// pass makes a plan, executes it and records the outcomes.
-func (c *Simulation) pass() Pass {
-	s := c.snapshot()
+// runPass makes a plan, executes it and records the outcomes.
+func (c *Simulation) runPass() Pass {
+	s := c.takeSnapshot()
 	opts := c.conf.PlannerOptions()
 	c.state = history.Expire(c.state, c.now, c.conf.HistoryOptions())
 	p := planner.New(opts)
 	pl := p.Plan(s, c.state, c.goals(s), c.now)
 	out := Pass{At: c.now, Nodes: len(s.Nodes), Pods: len(s.Pods), Placed: c.placed}
 	if c.executePlan(p, s, pl, &out); out.Evictions > 0 {
-		s = c.snapshot()
+		s = c.takeSnapshot()
 	}
 	c.measureState(s, &out)
 	return out
 }
 
-// goals returns the goals of all strategies. Goals of strategies that are not due are
-// constraints.
+// goals returns the goals of all strategies. Goals of strategies that are not due are constraints.
 func (c *Simulation) goals(s *cluster.Snapshot) []plan.Goal {
 	var out []plan.Goal
 	since := c.now.Add(-time.Duration(c.EveryMinutes) * time.Minute)
@@ -75,8 +74,7 @@ func (c *Simulation) goals(s *cluster.Snapshot) []plan.Goal {
 	return out
 }
 
-// executePlan evicts wave by wave, and rechecks each wave before it starts, as the
-// controller does.
+// executePlan executes a plan wave by wave and rechecks each wave first, as the controller does.
 func (c *Simulation) executePlan(p *planner.Planner, s *cluster.Snapshot, pl plan.Plan, out *Pass) {
 	if len(pl.Moves) == 0 {
 		return
@@ -88,7 +86,7 @@ func (c *Simulation) executePlan(p *planner.Planner, s *cluster.Snapshot, pl pla
 		}
 	}
 	c.state = history.Reserve(c.state, run, pl.Moves, c.now)
-	outcomes, fell := c.waves(p, s, pl, out)
+	outcomes, fell := c.executeWaves(p, s, pl, out)
 	c.state, _ = history.RecordOutcomes(c.state, run.RunID, outcomes, c.now, c.conf.HistoryOptions())
 	if fell+out.LandedElsewhere > 0 && !c.OnePlan {
 		c.replan(p, run, pl, out)
@@ -96,12 +94,11 @@ func (c *Simulation) executePlan(p *planner.Planner, s *cluster.Snapshot, pl pla
 	c.state = history.CloseRun(c.state, run.RunID)
 }
 
-// waves executes the waves of a plan. It returns the outcomes and the number of dropped
-// moves.
-func (c *Simulation) waves(p *planner.Planner, s *cluster.Snapshot, pl plan.Plan, out *Pass) (outcomes []plan.Outcome, fell int) {
+// executeWaves executes the waves of a plan. executeWaves returns the outcomes and the number of dropped moves.
+func (c *Simulation) executeWaves(p *planner.Planner, s *cluster.Snapshot, pl plan.Plan, out *Pass) (outcomes []plan.Outcome, fell int) {
 	for wave := pl.Moves[0].Wave; wave <= pl.Moves[len(pl.Moves)-1].Wave; wave++ {
 		if wave > 1 {
-			s = c.snapshot()
+			s = c.takeSnapshot()
 		}
 		moves, dropped := p.Recheck(s, c.state, c.goals(s), pl, wave, c.now)
 		fell += len(dropped)
@@ -119,18 +116,18 @@ func (c *Simulation) replan(p *planner.Planner, run plan.OpenRun, pl plan.Plan, 
 			done = append(done, m)
 		}
 	}
-	s := c.snapshot()
+	s := c.takeSnapshot()
 	again := p.Replan(s, c.state, c.goals(s), done, c.now, c.now).ContinueNumbering(pl)
 	if len(again.Moves) == 0 {
 		return
 	}
 	c.state = history.Reserve(c.state, run, again.Moves, c.now)
-	outcomes, _ := c.waves(p, s, again, out)
+	outcomes, _ := c.executeWaves(p, s, again, out)
 	c.state, _ = history.RecordOutcomes(c.state, run.RunID, outcomes, c.now, c.conf.HistoryOptions())
 }
 
-// evict executes moves in order. Each replacement lands at random by its prediction and is
-// Ready before the next eviction.
+// evict executes moves in order. Each replacement lands on a random node, with the predicted
+// probabilities, and is Ready before the next eviction.
 func (c *Simulation) evict(s *cluster.Snapshot, moves []plan.Move, out *Pass) (outcomes []plan.Outcome) {
 	w := placement.NewClusterModel(s, c.conf.PlannerOptions().Placement)
 	at := map[string]int{}
@@ -141,16 +138,16 @@ func (c *Simulation) evict(s *cluster.Snapshot, moves []plan.Move, out *Pass) (o
 		pod := s.PodByUID(m.Pod.UID).ID
 		to := c.drawLanding(w.Predict(pod))
 		w.Move(pod, to)
-		outcomes = append(outcomes, c.replace(at[m.Pod.UID], m, s, to, out))
+		outcomes = append(outcomes, c.replacePod(at[m.Pod.UID], m, s, to, out))
 	}
 	return outcomes
 }
 
-// startup is how long a replacement takes to start.
+// startup is the time that a replacement needs to start.
 const startup = time.Second
 
-// replace replaces an evicted pod and returns the outcome.
-func (c *Simulation) replace(i int, m plan.Move, s *cluster.Snapshot, to cluster.NodeID, out *Pass) plan.Outcome {
+// replacePod replaces an evicted pod and returns the outcome.
+func (c *Simulation) replacePod(i int, m plan.Move, s *cluster.Snapshot, to cluster.NodeID, out *Pass) plan.Outcome {
 	old := c.o.Pods[i]
 	l := c.histories[m.Pod.UID]
 	if out.Evictions++; !l.moved.IsZero() {
@@ -178,36 +175,32 @@ func (c *Simulation) replace(i int, m plan.Move, s *cluster.Snapshot, to cluster
 		out.LandedElsewhere++
 		o.Reason = plan.Reason{Code: plan.LandedElsewhere, Message: "it landed on " + o.Landed}
 	}
-	c.o.Pods[i] = bound(&fresh, o.Landed, metav1.NewTime(c.now.Add(startup)))
+	c.o.Pods[i] = bindPod(&fresh, o.Landed, metav1.NewTime(c.now.Add(startup)))
 	return o
 }
 
 // measureState records the state of the cluster after the pass.
 func (c *Simulation) measureState(s *cluster.Snapshot, out *Pass) {
-	var goals []plan.Goal
-	for _, st := range c.conf.BuildStrategies() {
-		goals = append(goals, st.Strategy.Goals(s)...)
-	}
-	out.StdDev = deviation(s)
+	out.StdDev = cpuDeviation(s)
 	for _, p := range c.o.Pods {
 		if p.Spec.NodeName == "" {
 			out.Pending++
 		}
 	}
-	for _, g := range goals {
+	for _, g := range c.goals(s) {
 		switch {
 		case g.Kind == plan.NodeBelow:
 			out.Goals++
 			if n := &s.Nodes[g.Node]; n.Requested.Get(g.Resource) > int64(g.Limit*float64(n.Allocatable.Get(g.Resource))+1e-6) {
 				out.Over++
 			}
-		case skewed(s, g):
+		case isSkewed(s, g):
 			out.Skewed++
 		}
 	}
 }
 
-func skewed(s *cluster.Snapshot, g plan.Goal) bool {
+func isSkewed(s *cluster.Snapshot, g plan.Goal) bool {
 	count := map[string]int{}
 	for _, p := range g.Pods {
 		zone, _ := s.Nodes[s.Pods[p].Node].Label(g.TopologyKey)
@@ -220,9 +213,8 @@ func skewed(s *cluster.Snapshot, g plan.Goal) bool {
 	return hi-lo > int(g.Limit)
 }
 
-// deviation returns the standard deviation of the nodes' requested CPU, as a fraction of
-// allocatable.
-func deviation(s *cluster.Snapshot) float64 {
+// cpuDeviation returns the standard deviation of the nodes' requested CPU, as a fraction of allocatable.
+func cpuDeviation(s *cluster.Snapshot) float64 {
 	var used, total, squares float64
 	for i := range s.Nodes {
 		used += float64(s.Nodes[i].Requested.MilliCPU)

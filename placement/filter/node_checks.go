@@ -2,7 +2,6 @@ package filter
 
 import (
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/placement/cycle"
 	"github.com/evenkeel-project/evenkeel/placement/model"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	"github.com/go-logr/logr"
@@ -11,8 +10,10 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 )
 
-// CanRunFunc returns CanRun for one pod. It parses the pod's affinity once for many
-// nodes.
+// CanRunFunc returns a function that reports whether a replacement of the pod passes the
+// filters that depend neither on other pods nor on free resources: readiness, cordon, node
+// selector, node affinity, and NoSchedule and NoExecute taints. The function ignores the
+// pod's nodeName, because a replacement has none.
 func CanRunFunc(pod *corev1.Pod) func(*cluster.Node) bool {
 	affinity := nodeaffinity.GetRequiredNodeAffinity(pod)
 	return func(n *cluster.Node) bool {
@@ -22,14 +23,6 @@ func CanRunFunc(pod *corev1.Pod) func(*cluster.Node) bool {
 
 // unschedulableTaint is the taint of a cordoned node.
 var unschedulableTaint = corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}
-
-// CanRun reports whether a replacement of the pod passes the filters that depend neither
-// on other pods nor on free resources: readiness, cordon, node selector, node affinity,
-// and NoSchedule and NoExecute taints. It ignores the pod's nodeName, because a
-// replacement has none.
-func CanRun(pod *corev1.Pod, n *cluster.Node) bool {
-	return CanRunFunc(pod)(n)
-}
 
 // isSchedulable reports whether the node is not cordoned, or the pod tolerates the
 // cordon.
@@ -42,12 +35,12 @@ func isSchedulable(pod *corev1.Pod, n *corev1.Node) bool {
 // taints.
 func ToleratesTaints(pod *corev1.Pod, n *corev1.Node) bool {
 	_, refused := schedulinghelper.FindMatchingUntoleratedTaint(
-		logr.Discard(), n.Spec.Taints, pod.Spec.Tolerations, isHardTaint, scheduler.ComparisonOperators)
+		logr.Discard(), n.Spec.Taints, pod.Spec.Tolerations, isSchedulingTaint, scheduler.ComparisonOperators)
 	return !refused
 }
 
-// isHardTaint reports whether the taint keeps pods away that do not tolerate it.
-func isHardTaint(t *corev1.Taint) bool {
+// isSchedulingTaint reports whether the taint keeps pods away that do not tolerate it.
+func isSchedulingTaint(t *corev1.Taint) bool {
 	return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
 }
 
@@ -58,17 +51,9 @@ func MatchesNodeAffinity(a nodeaffinity.RequiredNodeAffinity, n *corev1.Node) bo
 	return ok
 }
 
-// refusedByNodeChecks returns the first filter that refuses the node because of the node
-// alone; empty if the node passes.
-func refusedByNodeChecks(m *model.Cluster, in *cycle.Replacement, n int) scheduler.Filter {
-	if in.CanRun[n] {
-		return ""
-	}
-	return RefusedBySpec(m, in.Class.Sample.Object, in.Profile, n, in.AffinityOK[n], in.TaintsOK[n])
-}
-
-// RefusedBySpec returns the same for a pod spec, given the results of its node affinity
-// and tolerations.
+// RefusedBySpec returns the first filter that refuses the node to a pod spec because of the
+// node's readiness, cordon, taints and labels; empty if the node passes. The caller has
+// matched the pod's node affinity and tolerations.
 func RefusedBySpec(m *model.Cluster, pod *corev1.Pod, p *scheduler.Compiled, n int, affinityOK, taintsOK bool) scheduler.Filter {
 	switch node := &m.Snap.Nodes[n]; {
 	case !node.Ready && !toleratesNotReady(pod):

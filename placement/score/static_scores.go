@@ -80,21 +80,3 @@ func scoreNodeAffinity(r *cycle.Attempt, feasible []cluster.NodeID, out []int64)
 	CopyByNode(out, feasible, r.Replacement.StaticScores.Preferred)
 	Normalise(out, scheduler.MaxScore, false)
 }
-
-func scoreImages(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
-	CopyByNode(out, feasible, r.Replacement.StaticScores.Images)
-}
-
-func scoreVolumes(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
-	CopyByNode(out, feasible, r.Replacement.Volumes.Score)
-}
-
-// scoreResourcesFit reads the score of NodeResourcesFit.
-func scoreResourcesFit(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
-	CopyByNode(out, feasible, r.Replacement.Local.ResourcesFit)
-}
-
-// scoreBalanced reads the score of NodeResourcesBalancedAllocation.
-func scoreBalanced(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
-	CopyByNode(out, feasible, r.Replacement.Local.Balanced)
-}

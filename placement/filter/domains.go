@@ -1,0 +1,54 @@
+package filter
+
+import (
+	"github.com/evenkeel-project/evenkeel/placement/cycle"
+	"github.com/evenkeel-project/evenkeel/placement/model"
+)
+
+// passesRequiredTerms is the filter InterPodAffinity: it checks the required terms of the
+// replacement, and the anti-affinity of the pods on nodes.
+func passesRequiredTerms(r *cycle.Attempt, n int) bool {
+	return PassesInterPodAffinity(r, n, r.Replacement.InterPod.Anti, r.Replacement.InterPod.ExistingAnti)
+}
+
+// PassesInterPodAffinity checks the required affinity of the replacement, and the anti-affinity
+// terms that Attempt.CountTerms has counted.
+func PassesInterPodAffinity(r *cycle.Attempt, n int, anti ...[]cycle.TermWithTopology) bool {
+	slot, found := len(r.Replacement.Spread.Hard), true
+	for _, t := range r.Replacement.InterPod.Required {
+		x := t.Topology.Domain[n]
+		if x == model.NoDomain {
+			return false
+		}
+		found = found && r.Scratch.CountsByDomain[slot][x] > 0
+		slot++
+	}
+	// If a pod matches its own affinity and no other pod does, it may run anywhere.
+	if !found && (!r.NoPodMatches || !r.Replacement.InterPod.MatchesSelf) {
+		return false
+	}
+	for _, list := range anti {
+		for _, t := range list {
+			if x := t.Topology.Domain[n]; x != model.NoDomain && r.Scratch.CountsByDomain[slot][x] > 0 {
+				return false
+			}
+			slot++
+		}
+	}
+	return true
+}
+
+// passesTopologySpread checks the hard topology spread constraints.
+func passesTopologySpread(r *cycle.Attempt, n int) bool {
+	for i := range r.Replacement.Spread.Hard {
+		c := &r.Replacement.Spread.Hard[i]
+		x := c.Topology.Domain[n]
+		if x == model.NoDomain {
+			return false
+		}
+		if int64(r.Scratch.CountsByDomain[i][x])+c.SelfMatch-r.Scratch.MinSpreadCounts[i] > c.MaxSkew {
+			return false
+		}
+	}
+	return true
+}
