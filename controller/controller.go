@@ -7,7 +7,6 @@
 package controller
 
 import (
-	"context"
 	"log/slog"
 	"slices"
 	"time"
@@ -105,23 +104,4 @@ func Goals(s *cluster.Snapshot, all []config.ScheduledStrategy, due []string) []
 		}
 	}
 	return goals
-}
-
-func (c *Controller) strategyNames() []string {
-	out := make([]string, len(c.Strategies))
-	for i, s := range c.Strategies {
-		out[i] = s.Name
-	}
-	return out
-}
-
-func (c *Controller) sleepUntil(ctx context.Context, t time.Time) bool {
-	timer := c.Clock.NewTimer(t.Sub(c.Clock.Now()))
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C():
-		return ctx.Err() == nil
-	}
 }

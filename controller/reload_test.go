@@ -58,7 +58,7 @@ func newReloadingController(t *testing.T, e evictor.Evictor) (c *controller.Cont
 // A changed schedule wakes the controller, even if it had no schedule before.
 func TestAChangedScheduleWakesTheController(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, fake, reports, start := newReloadingController(t, evictor.NewDryRun())
+		c, fake, reports, start := newReloadingController(t, evictor.DryRun{})
 		c.Strategies = nil
 		changes := make(chan func(*controller.Controller))
 		c.Reloads = changes
@@ -76,7 +76,7 @@ func TestAChangedScheduleWakesTheController(t *testing.T) {
 // new configuration.
 func TestAPassThatIsDueIsNotLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, fake, reports, start := newReloadingController(t, evictor.NewDryRun())
+		c, fake, reports, start := newReloadingController(t, evictor.DryRun{})
 		changes := make(chan func(*controller.Controller), 1)
 		c.Reloads = changes
 		took := make(chan bool, 1)
@@ -125,7 +125,7 @@ func TestAPassEndsWithTheConfigurationItBeganWith(t *testing.T) {
 		c.Mode = plan.Live
 		c.Reloads = changes
 		e.change = func() {
-			changes <- reloadWithSchedule(t, "30 * * * *", func(c *controller.Controller) { c.Mode, c.Evictor = plan.DryRun, evictor.NewDryRun() })
+			changes <- reloadWithSchedule(t, "30 * * * *", func(c *controller.Controller) { c.Mode, c.Evictor = plan.DryRun, evictor.DryRun{} })
 		}
 		start()
 		synctest.Wait()
@@ -142,7 +142,7 @@ func TestAPassEndsWithTheConfigurationItBeganWith(t *testing.T) {
 }
 
 func TestReportsNameWhatIsRefused(t *testing.T) {
-	c, _ := newController(t, evictor.NewDryRun(), plan.DryRun)
+	c, _ := newController(t, evictor.DryRun{}, plan.DryRun)
 	c.RefusedInputs = func() []plan.Input {
 		return []plan.Input{{Source: "config", Age: "5s", Problems: []string{"line 3"}}}
 	}

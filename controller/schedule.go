@@ -29,19 +29,21 @@ func (c *Controller) Run(ctx context.Context) {
 			c.applyApprovedPlan(ctx)
 			continue
 		}
-		c.runPass(ctx, strategiesDueAt(c.strategyNames(), next, at))
+		var due []string
+		for i, s := range c.Strategies {
+			if next[i].Equal(at) {
+				due = append(due, s.Name)
+			}
+		}
+		if _, err := c.RunOnce(ctx, due); err != nil {
+			c.Log.Error("the pass failed; no pod was evicted", "strategies", due, "error", err)
+		}
 		now := c.Clock.Now()
 		if skipped := c.missedStrategies(next, at, now); len(skipped) > 0 {
 			c.Log.Warn("strategies were due while a pass was running; they are skipped", "strategies", skipped)
 			c.Recorder.RecordSkipped(skipped)
 		}
 		next = c.advanceSchedules(next, now)
-	}
-}
-
-func (c *Controller) runPass(ctx context.Context, due []string) {
-	if _, err := c.RunOnce(ctx, due); err != nil {
-		c.Log.Error("the pass failed; no pod was evicted", "strategies", due, "error", err)
 	}
 }
 
@@ -133,14 +135,4 @@ func earliestTime(times []time.Time) time.Time {
 		}
 	}
 	return first
-}
-
-func strategiesDueAt(names []string, next []time.Time, at time.Time) []string {
-	var due []string
-	for i, t := range next {
-		if t.Equal(at) {
-			due = append(due, names[i])
-		}
-	}
-	return due
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/internal/wait"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/history"
 )
@@ -174,7 +175,7 @@ func (c *Controller) closeRun(ctx context.Context, runID string) error {
 	defer cancel()
 	for attempt := 1; ; attempt++ {
 		err := c.Store.Save(call, c.state)
-		if err == nil || attempt == closeAttempts || !c.sleepUntil(call, c.Clock.Now().Add(closeRetryDelay)) {
+		if err == nil || attempt == closeAttempts || !wait.Sleep(call, c.Clock, closeRetryDelay) {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/internal/wait"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -33,7 +34,7 @@ func (p *pass) executeWaves(ctx context.Context, todo plan.Plan) {
 // snapshot before each batch. executeWave returns the reason to stop the pass, or nil.
 func (p *pass) executeWave(ctx context.Context, todo plan.Plan, wave int) *plan.Reason {
 	remaining := todo
-	remaining.Moves = movesInWave(todo, wave)
+	remaining.Moves = slices.DeleteFunc(slices.Clone(todo.Moves), func(m plan.Move) bool { return m.Wave != wave })
 	if p.Mode == plan.Live {
 		ready, dropped := splitByRoom(todo.Moves, p.report.Outcomes, remaining.Moves)
 		remaining.Moves, p.report.Outcomes = ready, append(p.report.Outcomes, dropped...)
@@ -98,7 +99,7 @@ func (p *pass) recheckWave(ctx context.Context, remaining plan.Plan, wave int, f
 		if first || !slices.ContainsFunc(dropped, blockedByBudget) || !p.Clock.Now().Before(until) {
 			return moves, dropped, nil
 		}
-		if !p.sleepUntil(ctx, p.Clock.Now().Add(budgetPollInterval)) {
+		if !wait.Sleep(ctx, p.Clock, budgetPollInterval) {
 			return moves, dropped, nil
 		}
 	}
@@ -181,14 +182,4 @@ func (p *pass) recordSpentBudgets(ctx context.Context, pods []plan.PodRef) *plan
 	}
 	p.state.SpentBudgets = spent
 	return nil
-}
-
-func movesInWave(p plan.Plan, wave int) []plan.Move {
-	var out []plan.Move
-	for _, m := range p.Moves {
-		if m.Wave == wave {
-			out = append(out, m)
-		}
-	}
-	return out
 }

@@ -33,9 +33,6 @@ type Result struct {
 // DryRun evicts no pod. DryRun reports what would be evicted.
 type DryRun struct{}
 
-// NewDryRun returns the evictor for dry runs.
-func NewDryRun() DryRun { return DryRun{} }
-
 // EvictWave reports every move as one that would be evicted. EvictWave does not call bound.
 func (DryRun) EvictWave(_ context.Context, moves []plan.Move, _ func()) Result {
 	var r Result

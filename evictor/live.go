@@ -44,8 +44,9 @@ func (l *Live) EvictWave(ctx context.Context, moves []plan.Move, bound func()) R
 	wave, halt := context.WithCancel(ctx)
 	defer halt()
 	hold := &throttle{clock: l.opts.Clock, waveStarted: l.opts.Clock.Now()}
-	followed := make(chan struct{})
-	go func() { defer close(followed); w.run(l) }()
+	tracking, stopTracking := context.WithCancel(context.WithoutCancel(ctx))
+	var tracker sync.WaitGroup
+	tracker.Go(func() { w.run(tracking, l) })
 	for i, m := range moves {
 		wg.Go(func() {
 			defer w.markBound(m)
@@ -56,8 +57,8 @@ func (l *Live) EvictWave(ctx context.Context, moves []plan.Move, bound func()) R
 		})
 	}
 	wg.Wait()
-	close(w.done)
-	<-followed
+	stopTracking()
+	tracker.Wait()
 	r := summarizeAttempts(outcomes)
 	if r.Stop == nil && ctx.Err() != nil {
 		r.Stop = &plan.Reason{Code: plan.Interrupted, Message: "the process was told to stop"}

@@ -299,7 +299,7 @@ func TestToldToStopBeginsNoEviction(t *testing.T) {
 }
 
 func TestDryRunEvictsNothing(t *testing.T) {
-	r := NewDryRun().EvictWave(t.Context(), []plan.Move{testMove(1, "d1", "u1")}, nil)
+	r := DryRun{}.EvictWave(t.Context(), []plan.Move{testMove(1, "d1", "u1")}, nil)
 	if o := singleOutcome(t, r); o.Outcome != plan.WouldEvict || r.Stop != nil {
 		t.Errorf("%+v", r)
 	}

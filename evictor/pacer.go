@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"k8s.io/utils/clock"
+
+	"github.com/evenkeel-project/evenkeel/internal/wait"
 )
 
 // pacer spaces evictions evenly. Unused turns are not saved up.
@@ -63,17 +65,5 @@ func (p *pacer) wait(ctx context.Context) bool {
 	if !at.After(now) {
 		return true
 	}
-	return sleep(ctx, p.clock, at.Sub(now))
-}
-
-// sleep waits for d. sleep returns false if ctx ends first.
-func sleep(ctx context.Context, c clock.WithTicker, d time.Duration) bool {
-	t := c.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C():
-		return ctx.Err() == nil
-	case <-ctx.Done():
-		return false
-	}
+	return wait.Sleep(ctx, p.clock, at.Sub(now))
 }

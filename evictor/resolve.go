@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/evenkeel-project/evenkeel/internal/wait"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -20,7 +21,7 @@ import (
 // If the pod is unchanged or cannot be read, the outcome is unknown and the pass must stop.
 func (l *Live) resolveAmbiguous(ctx context.Context, m plan.Move, v Verdict) Verdict {
 	for try := range 4 {
-		if try > 0 && !sleep(ctx, l.opts.Clock, time.Duration(try)*time.Second) {
+		if try > 0 && !wait.Sleep(ctx, l.opts.Clock, time.Duration(try)*time.Second) {
 			break
 		}
 		pod, err := l.getPod(ctx, m.Pod)

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/evenkeel-project/evenkeel/internal/wait"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -54,7 +55,7 @@ func (l *Live) sendEviction(ctx context.Context, m plan.Move) Verdict {
 // call ends.
 func (l *Live) cancelWhenOverdue(ctx, call context.Context, end context.CancelCauseFunc) {
 	begun := l.opts.Clock.Now()
-	for wait := callTimeout; sleep(call, l.opts.Clock, wait); wait = leadingPollInterval {
+	for next := callTimeout; wait.Sleep(call, l.opts.Clock, next); next = leadingPollInterval {
 		switch waited := l.opts.Clock.Since(begun); {
 		case waited >= answerTimeout:
 			end(fmt.Errorf("waited for %s; is an admission webhook for pods/eviction, or etcd, slow?", answerTimeout))

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"k8s.io/utils/clock"
+
+	"github.com/evenkeel-project/evenkeel/internal/wait"
 )
 
 // maxThrottle is the longest total delay of a wave. An answer with status 429 may contain the time
@@ -88,7 +90,7 @@ func (h *throttle) wait(ctx context.Context) bool {
 		if d <= 0 {
 			return ctx.Err() == nil
 		}
-		if !sleep(ctx, h.clock, d) {
+		if !wait.Sleep(ctx, h.clock, d) {
 			return false
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Kind is the kind of a hint.
@@ -108,11 +109,11 @@ func Put(n *corev1.Node, h Hint) (*corev1.Node, bool) {
 	case Taint:
 		out.Spec.Taints = append(out.Spec.Taints, NewTaint())
 	case Label:
-		out.Labels = setKey(out.Labels, Key, Value)
+		metav1.SetMetaDataLabel(&out.ObjectMeta, Key, Value)
 	}
 	for key, value := range map[string]string{RunAnnotation: h.Run, ExpiresAnnotation: h.Expires.UTC().Format(time.RFC3339),
 		KindAnnotation: string(h.Kind)} {
-		out.Annotations = setKey(out.Annotations, key, value)
+		metav1.SetMetaDataAnnotation(&out.ObjectMeta, key, value)
 	}
 	return out, true
 }
@@ -144,18 +145,10 @@ func withoutHint(n *corev1.Node) *corev1.Node {
 	return out
 }
 
-func setKey(m map[string]string, key, value string) map[string]string {
-	m = maps.Clone(m)
-	if m == nil {
-		m = map[string]string{}
-	}
-	m[key] = value
-	return m
-}
-
 // WithLabel returns a copy of the node with the label.
 func WithLabel(n *corev1.Node) *corev1.Node {
 	out := *n
-	out.Labels = setKey(n.Labels, Key, Value)
+	out.Labels = maps.Clone(n.Labels)
+	metav1.SetMetaDataLabel(&out.ObjectMeta, Key, Value)
 	return &out
 }

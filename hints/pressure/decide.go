@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -128,7 +129,7 @@ func (d *decider) decideNode(n *corev1.Node) (candidate, bool) {
 		d.keepOrRemove(n, old, ours && !old.Expired(d.now))
 		return candidate{}, false
 	}
-	key, _, _ := splitLabel(d.Label)
+	key, _, _ := strings.Cut(d.Label, "=")
 	d.out.Foreign = append(d.out.Foreign, FindForeign(n, key, d.Taint)...)
 	if d.mustSkip(n) {
 		d.keepOrRemove(n, old, false)

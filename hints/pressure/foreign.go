@@ -36,7 +36,7 @@ func FindForeign(n *corev1.Node, labelKey, taintKey string) []Foreign {
 // it.
 func (f Foreign) RemoveCommand() string {
 	if label, is := strings.CutPrefix(f.Description, labelPrefix); is {
-		key, _, _ := splitLabel(label)
+		key, _, _ := strings.Cut(label, "=")
 		return "kubectl label node " + f.Node + " " + key + "-"
 	}
 	return "kubectl taint node " + f.Node + " " + strings.TrimPrefix(f.Description, taintPrefix) + "-"

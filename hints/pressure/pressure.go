@@ -15,6 +15,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Key is the annotation that records a hint. Key is also the default key of the label and of the
@@ -106,10 +107,7 @@ func Put(n *corev1.Node, want Hint) (*corev1.Node, bool) {
 	if want.Label == "" && want.Taint == "" {
 		return Remove(n)
 	}
-	if out.Annotations == nil {
-		out.Annotations = map[string]string{}
-	}
-	out.Annotations[Key] = want.annotation()
+	metav1.SetMetaDataAnnotation(&out.ObjectMeta, Key, want.annotation())
 	if sameHintFields(n, out) {
 		return n, false
 	}
@@ -151,40 +149,27 @@ func (h Hint) annotation() string {
 }
 
 func sameHintFields(a, b *corev1.Node) bool {
-	return a.Annotations[Key] == b.Annotations[Key] && maps.Equal(a.Labels, b.Labels) && slices.Equal(taintStrings(a), taintStrings(b))
+	return a.Annotations[Key] == b.Annotations[Key] && maps.Equal(a.Labels, b.Labels) &&
+		slices.EqualFunc(a.Spec.Taints, b.Spec.Taints, func(s, t corev1.Taint) bool { return s.ToString() == t.ToString() })
 }
-
-func taintStrings(n *corev1.Node) []string {
-	out := make([]string, 0, len(n.Spec.Taints))
-	for _, t := range n.Spec.Taints {
-		out = append(out, t.ToString())
-	}
-	return out
-}
-
-// splitLabel splits key=value. found is false if there is no "=".
-func splitLabel(label string) (key, value string, found bool) { return strings.Cut(label, "=") }
 
 // putLabel puts the label text (key=value) on the node, unless another owner uses its key. putLabel
 // reports whether the label is ours now.
 func putLabel(n *corev1.Node, text, recorded string) bool {
-	key, value, found := splitLabel(text)
+	key, value, found := strings.Cut(text, "=")
 	if !found {
 		return false
 	}
 	if there, taken := n.Labels[key]; taken {
 		return text == recorded && there == value
 	}
-	if n.Labels == nil {
-		n.Labels = map[string]string{}
-	}
-	n.Labels[key] = value
+	metav1.SetMetaDataLabel(&n.ObjectMeta, key, value)
 	return true
 }
 
 // removeLabel removes our label, unless another client has changed its value.
 func removeLabel(n *corev1.Node, recorded string) {
-	if key, value, _ := splitLabel(recorded); key != "" && n.Labels[key] == value {
+	if key, value, _ := strings.Cut(recorded, "="); key != "" && n.Labels[key] == value {
 		delete(n.Labels, key)
 	}
 }
