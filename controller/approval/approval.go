@@ -6,13 +6,10 @@
 package approval
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,6 +18,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 
+	"github.com/evenkeel-project/evenkeel/controller/state"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -44,8 +42,6 @@ const (
 
 	// callTimeout bounds each API call.
 	callTimeout = 4 * time.Second
-	// maxUnpackedBytes bounds one uncompressed document.
-	maxUnpackedBytes = 64 << 20
 	// maxPackedBytes bounds one compressed document, so that plan and report together stay below
 	// the API server's limit of 1 MiB.
 	maxPackedBytes = 450 << 10
@@ -89,7 +85,7 @@ func (b *Store) Submit(ctx context.Context, r Request) error {
 	if _, err = b.configMaps.Create(call, o, metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) {
 		return err
 	}
-	before, err := b.configMaps.Get(call, ConfigMapName, metav1.GetOptions{})
+	before, err := b.get(ctx)
 	if err != nil {
 		return err
 	}
@@ -98,7 +94,7 @@ func (b *Store) Submit(ctx context.Context, r Request) error {
 			before.Data[keyBy], before.Data[keyAt], describeState(before.Data[keyState]), ConfigMapName)
 	}
 	o.ResourceVersion = before.ResourceVersion
-	_, err = b.configMaps.Update(call, o, metav1.UpdateOptions{})
+	_, err = b.update(ctx, o)
 	return err
 }
 
@@ -115,9 +111,7 @@ func describeState(state string) string {
 // may call Pending. Pending completes a request that cannot be read, and a request that an earlier
 // leader claimed but did not complete.
 func (b *Store) Pending(ctx context.Context) (*Request, error) {
-	call, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	o, err := b.configMaps.Get(call, ConfigMapName, metav1.GetOptions{})
+	o, err := b.get(ctx)
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, nil
@@ -146,9 +140,7 @@ func (b *Store) Pending(ctx context.Context) (*Request, error) {
 func (b *Store) Claim(ctx context.Context, r *Request) error {
 	o := r.configMap.DeepCopy()
 	o.Data[keyState] = stateClaimed
-	call, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	o, err := b.configMaps.Update(call, o, metav1.UpdateOptions{})
+	o, err := b.update(ctx, o)
 	if err != nil {
 		return fmt.Errorf("claiming ConfigMap %s: %w", ConfigMapName, err)
 	}
@@ -172,23 +164,20 @@ func (b *Store) Complete(ctx context.Context, r Request, report plan.RunReport) 
 		o.BinaryData = map[string][]byte{}
 	}
 	o.BinaryData[keyReport] = packed
-	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
-	defer cancel()
-	_, err = b.configMaps.Update(call, o, metav1.UpdateOptions{})
+	_, err = b.update(context.WithoutCancel(ctx), o)
 	return err
 }
 
 // Withdraw cancels a request that no process has claimed. Withdraw returns false if the request has
 // been claimed, completed or replaced.
 func (b *Store) Withdraw(ctx context.Context, id string) (bool, error) {
-	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
-	defer cancel()
-	o, err := b.configMaps.Get(call, ConfigMapName, metav1.GetOptions{})
+	ctx = context.WithoutCancel(ctx)
+	o, err := b.get(ctx)
 	if err != nil || o.Data[keyID] != id || o.Data[keyState] != statePending {
 		return false, err
 	}
 	o.Data[keyState] = stateWithdrawn
-	if _, err = b.configMaps.Update(call, o, metav1.UpdateOptions{}); apierrors.IsConflict(err) {
+	if _, err = b.update(ctx, o); apierrors.IsConflict(err) {
 		return false, nil
 	}
 	return err == nil, err
@@ -196,9 +185,7 @@ func (b *Store) Withdraw(ctx context.Context, id string) (bool, error) {
 
 // Report returns the report of a submitted plan, or nil while the plan is not finished.
 func (b *Store) Report(ctx context.Context, id string) (*plan.RunReport, error) {
-	call, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	o, err := b.configMaps.Get(call, ConfigMapName, metav1.GetOptions{})
+	o, err := b.get(ctx)
 	switch {
 	case err != nil:
 		return nil, err
@@ -214,33 +201,35 @@ func (b *Store) Report(ctx context.Context, id string) (*plan.RunReport, error) 
 	return &r, nil
 }
 
+func (b *Store) get(ctx context.Context) (*corev1.ConfigMap, error) {
+	call, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	return b.configMaps.Get(call, ConfigMapName, metav1.GetOptions{})
+}
+
+func (b *Store) update(ctx context.Context, o *corev1.ConfigMap) (*corev1.ConfigMap, error) {
+	call, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	return b.configMaps.Update(call, o, metav1.UpdateOptions{})
+}
+
 func compress(doc any) ([]byte, error) {
-	var buf bytes.Buffer
-	z := gzip.NewWriter(&buf)
-	if err := json.NewEncoder(z).Encode(doc); err != nil {
+	text, err := json.Marshal(doc)
+	if err != nil {
 		return nil, err
 	}
-	if err := z.Close(); err != nil {
-		return nil, err
+	packed, err := state.Compress(text)
+	if err == nil && len(packed) > maxPackedBytes {
+		err = fmt.Errorf("the document is too large (%d KiB compressed, at most %d); make a plan with fewer moves (limits.perPass)",
+			len(packed)>>10, maxPackedBytes>>10)
 	}
-	if buf.Len() > maxPackedBytes {
-		return nil, fmt.Errorf("the document is too large (%d KiB compressed, at most %d); make a plan with fewer moves (limits.perPass)",
-			buf.Len()>>10, maxPackedBytes>>10)
-	}
-	return buf.Bytes(), nil
+	return packed, err
 }
 
 func decompress(packed []byte, doc any) error {
-	z, err := gzip.NewReader(bytes.NewReader(packed))
+	text, err := state.Decompress(packed)
 	if err != nil {
 		return err
 	}
-	data, err := io.ReadAll(io.LimitReader(z, maxUnpackedBytes+1))
-	if err != nil {
-		return err
-	}
-	if len(data) > maxUnpackedBytes {
-		return fmt.Errorf("it is larger than %d MiB", maxUnpackedBytes>>20)
-	}
-	return json.Unmarshal(data, doc)
+	return json.Unmarshal(text, doc)
 }

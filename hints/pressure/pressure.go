@@ -8,6 +8,7 @@ package pressure
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -194,4 +195,39 @@ func removeTaint(n *corev1.Node, recorded string) {
 // isOwnTaint reports whether the taint can be ours: our taints have no value.
 func isOwnTaint(t corev1.Taint, key string) bool {
 	return t.Key == key && t.Value == "" && t.Effect == corev1.TaintEffectPreferNoSchedule
+}
+
+// Foreign is a label or taint of another owner that uses a hint key.
+type Foreign struct{ Node, Description string }
+
+const (
+	labelPrefix = "label "
+	taintPrefix = "taint "
+)
+
+// FindForeign returns the labels and taints on a node that use labelKey or taintKey but belong to
+// another owner. An empty key matches nothing.
+func FindForeign(n *corev1.Node, labelKey, taintKey string) []Foreign {
+	old, _ := FromNode(n)
+	var out []Foreign
+	if there, taken := n.Labels[labelKey]; labelKey != "" && taken && old.Label != labelKey+"="+there {
+		out = append(out, Foreign{n.Name, fmt.Sprintf("%s%s=%s", labelPrefix, labelKey, there)})
+	}
+	for _, t := range n.Spec.Taints {
+		if taintKey != "" && t.Key == taintKey && t.Effect == corev1.TaintEffectPreferNoSchedule &&
+			!(old.Taint == taintKey && isOwnTaint(t, taintKey)) {
+			out = append(out, Foreign{n.Name, taintPrefix + t.ToString()})
+		}
+	}
+	return out
+}
+
+// RemoveCommand returns a kubectl command that removes the label or taint. Evenkeel never removes
+// it.
+func (f Foreign) RemoveCommand() string {
+	if label, is := strings.CutPrefix(f.Description, labelPrefix); is {
+		key, _, _ := strings.Cut(label, "=")
+		return "kubectl label node " + f.Node + " " + key + "-"
+	}
+	return "kubectl taint node " + f.Node + " " + strings.TrimPrefix(f.Description, taintPrefix) + "-"
 }

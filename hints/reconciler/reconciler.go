@@ -9,18 +9,19 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 	"github.com/evenkeel-project/evenkeel/hints/writer"
+	"github.com/evenkeel-project/evenkeel/internal/wait"
 )
 
 // Writer writes nodes.
@@ -162,7 +163,11 @@ func (k *Reconciler) reconcile(ctx context.Context) (Counts, []pressure.Change) 
 	o, now := k.options(), k.Clock.Now()
 	nodes := k.Nodes()
 	d := o.Decide(nodes, k.Usage(), k.lastHot, now)
-	c := Counts{Unmeasured: len(d.Unmeasured), Capped: len(d.Capped), Foreign: len(foreignNodes(d)), Unknown: d.Unknown}
+	foreign := sets.Set[string]{}
+	for _, f := range d.Foreign {
+		foreign.Insert(f.Node)
+	}
+	c := Counts{Unmeasured: len(d.Unmeasured), Capped: len(d.Capped), Foreign: foreign.Len(), Unknown: d.Unknown}
 	k.logObstacles(o, d)
 	var undone []string
 	switch {
@@ -255,15 +260,6 @@ func failureMessage(err error) string {
 	return err.Error()
 }
 
-func foreignNodes(d pressure.Decision) []string {
-	var out []string
-	for _, f := range d.Foreign {
-		out = append(out, f.Node)
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
 // abbreviate joins at most ten names.
 func abbreviate(names []string) string {
 	const most = 10
@@ -271,4 +267,33 @@ func abbreviate(names []string) string {
 		return strings.Join(names[:most], " ") + " ..."
 	}
 	return strings.Join(names, " ")
+}
+
+const (
+	// shownTimeout is how long ReconcileFirst waits until a watch shows its writes. That usually
+	// takes milliseconds. A pass with an older view of the nodes is also safe.
+	shownTimeout      = 5 * time.Second
+	shownPollInterval = 50 * time.Millisecond
+)
+
+// waitUntilShown waits until Nodes shows the changes, ctx ends, or shownTimeout has passed.
+func (k *Reconciler) waitUntilShown(ctx context.Context, changes []pressure.Change) {
+	end := k.Clock.Now().Add(shownTimeout)
+	for !nodesHaveChanges(k.Nodes(), changes) && k.Clock.Now().Before(end) && wait.Sleep(ctx, k.Clock, shownPollInterval) {
+		continue
+	}
+}
+
+// nodesHaveChanges reports whether the nodes contain the changes.
+func nodesHaveChanges(nodes []*corev1.Node, changes []pressure.Change) bool {
+	wanted := make(map[string]*pressure.Hint, len(changes))
+	for _, c := range changes {
+		wanted[c.Node] = c.Hint
+	}
+	for _, n := range nodes {
+		if h, changed := wanted[n.Name]; changed && hintEdit(n, h, 0)(n) != n {
+			return false
+		}
+	}
+	return true
 }
