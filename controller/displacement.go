@@ -15,11 +15,10 @@ import (
 func splitByRoom(all []plan.Move, done []plan.Outcome, candidates []plan.Move) (ready []plan.Move, dropped []plan.Outcome) {
 	for _, m := range candidates {
 		if why := roomProblem(all, done, m); why != "" {
-			dropped = append(dropped, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Dropped,
-				Reason: plan.Reason{Code: plan.PremiseChanged, Message: why}})
-			continue
+			dropped = append(dropped, droppedOutcomes([]plan.Move{m}, plan.Reason{Code: plan.PremiseChanged, Message: why})...)
+		} else {
+			ready = append(ready, m)
 		}
-		ready = append(ready, m)
 	}
 	return ready, dropped
 }

@@ -116,20 +116,18 @@ func (p *pass) recoverOpenRuns(ctx context.Context) error {
 func (c *Controller) recoveryReport(runID string) plan.RunReport {
 	report := plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport", RunID: runID, Mode: plan.Live,
 		Finished: c.Clock.Now().UTC(), Outcomes: []plan.Outcome{}}
-	for _, run := range c.state.Runs {
-		if run.RunID != runID {
-			continue
-		}
-		report.Started = run.Started
-		report.Plan = history.PartialPlan(run)
-		for _, r := range run.Reservations {
-			report.Outcomes = append(report.Outcomes, *r.Outcome)
-		}
-		report.Recovery = &plan.Recovery{Holder: run.Holder}
-		report.Stopped = &plan.Reason{Code: plan.Interrupted, Message: fmt.Sprintf(
-			"the process of this pass (%s) ended before it recorded the end of the pass; the next process found these outcomes of its reservations",
-			run.Holder)}
+	i := slices.IndexFunc(c.state.Runs, func(r plan.OpenRun) bool { return r.RunID == runID })
+	if i < 0 {
+		return report
 	}
+	run := c.state.Runs[i]
+	report.Started, report.Plan, report.Recovery = run.Started, history.PartialPlan(run), &plan.Recovery{Holder: run.Holder}
+	for _, r := range run.Reservations {
+		report.Outcomes = append(report.Outcomes, *r.Outcome)
+	}
+	report.Stopped = &plan.Reason{Code: plan.Interrupted, Message: fmt.Sprintf(
+		"the process of this pass (%s) ended before it recorded the end of the pass; the next process found these outcomes of its reservations",
+		run.Holder)}
 	return report
 }
 

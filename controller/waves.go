@@ -96,10 +96,8 @@ func (p *pass) recheckWave(ctx context.Context, remaining plan.Plan, wave int, f
 			return nil, nil, nil
 		}
 		moves, dropped := p.Planner.Recheck(s, p.state, Goals(s, p.Strategies, p.due), remaining, wave, s.TakenAt)
-		if first || !slices.ContainsFunc(dropped, blockedByBudget) || !p.Clock.Now().Before(until) {
-			return moves, dropped, nil
-		}
-		if !wait.Sleep(ctx, p.Clock, budgetPollInterval) {
+		if first || !slices.ContainsFunc(dropped, blockedByBudget) || !p.Clock.Now().Before(until) ||
+			!wait.Sleep(ctx, p.Clock, budgetPollInterval) {
 			return moves, dropped, nil
 		}
 	}
@@ -129,7 +127,10 @@ func (p *pass) evictBatch(ctx context.Context, todo plan.Plan, wave int, batch [
 		remove, failure := p.writeWaveHints(ctx, todo, wave)
 		if failure != nil {
 			p.report.Outcomes = append(p.report.Outcomes, hintFailureOutcomes(batch, *failure)...)
-			return passStopReason(failure)
+			if failure.Code == plan.HintNotWritten {
+				return nil // unlike a missing permission, this affects only one wave
+			}
+			return failure
 		}
 		defer remove()
 		onBound = remove

@@ -21,6 +21,9 @@ func NewLive(client kubernetes.Interface, pods PodSource, workloadOf func(*corev
 }
 
 func newLive(a podAPI, pods PodSource, workloadOf func(*corev1.Pod) string, opts Options) *Live {
+	if opts.CheckPause == nil {
+		opts.CheckPause = func(context.Context) *plan.Reason { return nil }
+	}
 	return &Live{a, pods, workloadOf, opts, newPacer(opts.PerMinute, opts.Clock), make(chan struct{}, maxCalls)}
 }
 
@@ -182,7 +185,7 @@ func (l *Live) tryOnce(ctx, wave context.Context, h *throttle, m plan.Move) (*co
 		return nil, v, newAttempt(m, plan.Dropped, plan.OutsideWindow,
 			"not tried: the eviction window closed at "+m.NotAfter.UTC().Format(time.RFC3339))
 	}
-	if shut := l.checkPause(wave); shut != nil {
+	if shut := l.opts.CheckPause(wave); shut != nil {
 		a := newAttempt(m, plan.Dropped, shut.Code, "not tried: "+shut.Message)
 		a.stop = shut
 		return nil, v, a
@@ -191,13 +194,6 @@ func (l *Live) tryOnce(ctx, wave context.Context, h *throttle, m plan.Move) (*co
 	v = l.sendEviction(ctx, m)
 	h.recordLatency(l.opts.Clock.Since(begun))
 	return pod, v, attempt{}
-}
-
-func (l *Live) checkPause(ctx context.Context) *plan.Reason {
-	if l.opts.CheckPause == nil {
-		return nil
-	}
-	return l.opts.CheckPause(ctx)
 }
 
 // readPod reads the pod right before its eviction. If readPod returns a nil pod, the attempt has

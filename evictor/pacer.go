@@ -56,14 +56,8 @@ func (p *pacer) wait(ctx context.Context) bool {
 	}
 	p.mu.Lock()
 	now := p.clock.Now()
-	at := p.next
-	if at.Before(now) {
-		at = now
-	}
-	p.next = at.Add(p.interval)
+	delay := max(p.next.Sub(now), 0)
+	p.next = now.Add(delay + p.interval)
 	p.mu.Unlock()
-	if !at.After(now) {
-		return true
-	}
-	return wait.Sleep(ctx, p.clock, at.Sub(now))
+	return wait.Sleep(ctx, p.clock, delay)
 }

@@ -50,7 +50,8 @@ func (l *Live) waitForReplacement(ctx context.Context, w *waveTracker, m plan.Mo
 			defer t.Stop()
 			last = t.C()
 		case <-last:
-			return unverifiedAttempt(m, r)
+			return evictedAttempt(m, r, plan.OutcomeUnknown,
+				"the pod was evicted, but the process was told to stop before its replacement was Ready")
 		case <-deadline.C():
 			w.scan(l, m.Pod.Namespace) // run may not have seen the newest changes
 			r, gone := w.replacementState(f)
@@ -107,8 +108,4 @@ func timedOutAttempt(m plan.Move, r *corev1.Pod, gone bool, after time.Duration)
 	}
 	a.stop = &a.outcome.Reason
 	return a
-}
-
-func unverifiedAttempt(m plan.Move, r *corev1.Pod) attempt {
-	return evictedAttempt(m, r, plan.OutcomeUnknown, "the pod was evicted, but the process was told to stop before its replacement was Ready")
 }

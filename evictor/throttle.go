@@ -59,11 +59,7 @@ func (h *throttle) extend(d time.Duration) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := h.clock.Now()
-	from := now
-	if h.until.After(now) {
-		from = h.until
-	}
-	more := now.Add(d).Sub(from)
+	more := min(d, now.Add(d).Sub(h.until))
 	if more <= 0 {
 		return true
 	}

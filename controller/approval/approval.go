@@ -89,22 +89,20 @@ func (b *Store) Submit(ctx context.Context, r Request) error {
 	if err != nil {
 		return err
 	}
-	if at, _ := time.Parse(time.RFC3339, before.Data[keyAt]); isOpen(before.Data[keyState]) && r.ApprovedAt.Sub(at) < claimTimeout {
+	unfinished := "waiting for the leader"
+	switch before.Data[keyState] {
+	case stateClaimed:
+		unfinished = "being executed"
+	case stateAnswered, stateWithdrawn:
+		unfinished = ""
+	}
+	if at, _ := time.Parse(time.RFC3339, before.Data[keyAt]); unfinished != "" && r.ApprovedAt.Sub(at) < claimTimeout {
 		return fmt.Errorf("plan %s, approved by %s at %s, is %s; wait until it ends, or delete ConfigMap %s", before.Data[keyID],
-			before.Data[keyBy], before.Data[keyAt], describeState(before.Data[keyState]), ConfigMapName)
+			before.Data[keyBy], before.Data[keyAt], unfinished, ConfigMapName)
 	}
 	o.ResourceVersion = before.ResourceVersion
 	_, err = b.update(ctx, o)
 	return err
-}
-
-func isOpen(state string) bool { return state != stateAnswered && state != stateWithdrawn }
-
-func describeState(state string) string {
-	if state == stateClaimed {
-		return "being executed"
-	}
-	return "waiting for the leader"
 }
 
 // Pending returns the request that waits for execution, or nil. Only a leader that executes no plan

@@ -2,6 +2,7 @@ package pressure
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -125,12 +126,7 @@ func (o Options) hintsAwaitingSamples(nodes map[string]*corev1.Node, usage *clus
 				RequiredSamples: m.Required}
 		}
 	}
-	out := make([]NodeHint, 0, len(best))
-	for _, s := range best {
-		out = append(out, s)
-	}
-	slices.SortFunc(out, func(a, b NodeHint) int { return cmp.Compare(a.Node, b.Node) })
-	return out
+	return slices.Collect(maps.Values(best))
 }
 
 func nodesByName(nodes []*corev1.Node) map[string]*corev1.Node {
