@@ -109,10 +109,9 @@ func hintFailureOutcomes(moves []plan.Move, why plan.Reason) []plan.Outcome {
 
 const expiredHintsRemedy = "hints of an earlier run are still on nodes; run `evenkeel hints clear`"
 
-// removeExpiredHints removes the hints that a killed process left, even if steering is off. A dry
-// run, or a controller without a HintWriter, only logs these hints. removeExpiredHints returns a
-// new snapshot if it has removed a hint. A failure does not stop the pass: the model takes the
-// remaining hints into account.
+// removeExpiredHints removes the hints that a killed process left, even if steering is off. A dry run, or a controller
+// without a HintWriter, only logs these hints. removeExpiredHints returns a new snapshot if it has removed a hint. A
+// failure does not stop the pass: the model takes the remaining hints into account.
 func (p *pass) removeExpiredHints(ctx context.Context, s *cluster.Snapshot) (*cluster.Snapshot, error) {
 	now := p.Clock.Now()
 	nodes := p.expiredHints(s, now)
@@ -137,8 +136,7 @@ func (p *pass) removeExpiredHints(ctx context.Context, s *cluster.Snapshot) (*cl
 	return p.Observer.Snapshot(ctx)
 }
 
-// expiredHints returns the nodes with an expired hint. expiredHints logs other hints of earlier
-// runs.
+// expiredHints returns the nodes with an expired hint. expiredHints logs other hints of earlier runs.
 func (p *pass) expiredHints(s *cluster.Snapshot, now time.Time) (nodes []string) {
 	var unreadable []string
 	for i := range s.Nodes {

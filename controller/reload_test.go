@@ -15,8 +15,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner"
 )
 
-// reloadWithSchedule returns a function that applies a configuration with one strategy on a
-// schedule.
+// reloadWithSchedule returns a function that applies a configuration with one strategy on a schedule.
 func reloadWithSchedule(t *testing.T, schedule string, then func(*controller.Controller)) func(*controller.Controller) {
 	t.Helper()
 	conf, err := config.Load("c",
@@ -72,8 +71,7 @@ func TestAChangedScheduleWakesTheController(t *testing.T) {
 	})
 }
 
-// If a new configuration arrives when a pass is due, the controller runs this pass with the
-// new configuration.
+// If a new configuration arrives when a pass is due, the controller runs this pass with the new configuration.
 func TestAPassThatIsDueIsNotLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, fake, reports, start := newReloadingController(t, evictor.DryRun{})
@@ -115,8 +113,7 @@ func (m *reloadingEvictor) EvictWave(ctx context.Context, moves []plan.Move, bou
 	return m.scriptedEvictor.EvictWave(ctx, moves, bound)
 }
 
-// A pass of two waves keeps its configuration although the configuration changes during the
-// first wave.
+// A pass of two waves keeps its configuration although the configuration changes during the first wave.
 func TestAPassEndsWithTheConfigurationItBeganWith(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		changes := make(chan func(*controller.Controller), 1)

@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// Run runs a pass whenever a strategy is due, until ctx ends. Strategies that are due at the same
-// time share a pass. If a strategy becomes due while a pass runs, its pass is skipped and counted:
-// passes never overlap and never queue.
+// Run runs a pass whenever a strategy is due, until ctx ends. Strategies that are due at the same time share a pass. If
+// a strategy becomes due while a pass runs, its pass is skipped and counted: passes never overlap and never queue.
 //
 // Between passes Run executes approved plans and applies new configurations. Run returns when a new
 // configuration switches between dry run and live, because the two modes use different Leases.
@@ -78,9 +77,8 @@ func (c *Controller) waitForWork(ctx context.Context, at time.Time) func(*Contro
 	return nil
 }
 
-// firingsStart returns the time after which strategies are due under a new configuration: normally
-// now. If the time of the next pass has come, it returns a time just before that, so that the pass
-// is not lost.
+// firingsStart returns the time after which strategies are due under a new configuration: normally now. If the time of
+// the next pass has come, it returns a time just before that, so that the pass is not lost.
 func firingsStart(at, now time.Time) time.Time {
 	if !at.IsZero() && !at.After(now) {
 		return at.Add(-1)
@@ -110,8 +108,7 @@ func (c *Controller) advanceSchedules(next []time.Time, now time.Time) []time.Ti
 	return out
 }
 
-// missedStrategies returns the strategies that became due while a pass was running. The pass was
-// due at the time at.
+// missedStrategies returns the strategies that became due while a pass was running. The pass was due at the time at.
 func (c *Controller) missedStrategies(next []time.Time, at, now time.Time) []string {
 	var missed []string
 	for i, s := range c.Strategies {

@@ -80,8 +80,7 @@ func (s *SchedulerTrust) checkBinding(ctx context.Context, uid string, earlier [
 		"node", p.Object.Spec.NodeName, "predicted", predicted, "hit", hit)
 }
 
-// countBinding counts one binding. countBinding ignores schedulers beyond the first
-// plan.MaxSchedulers.
+// countBinding counts one binding. countBinding ignores schedulers beyond the first plan.MaxSchedulers.
 func (s *SchedulerTrust) countBinding(scheduler string, hit, predicted bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -51,9 +51,8 @@ func (p *pass) loadState(ctx context.Context) error {
 	return p.recoverOpenRuns(ctx)
 }
 
-// restoreUnsaved adds to the loaded state the changes that earlier passes of this process could not
-// save. restoreUnsaved saves nothing, and it forgets runs that are no longer open in the stored
-// state.
+// restoreUnsaved adds to the loaded state the changes that earlier passes of this process could not save.
+// restoreUnsaved saves nothing, and it forgets runs that are no longer open in the stored state.
 func (c *Controller) restoreUnsaved() {
 	if c.state.Breaker == nil {
 		c.state.Breaker = c.unsaved.trip
@@ -145,9 +144,8 @@ func (p *pass) reserveEvictions(ctx context.Context, moves []plan.Move) *plan.Re
 	return nil
 }
 
-// recordOutcomes saves the outcomes of reserved evictions. If saving fails, recordOutcomes returns
-// the reason to stop the pass. The reservations then count as evictions until the outcomes are
-// saved.
+// recordOutcomes saves the outcomes of reserved evictions. If saving fails, recordOutcomes returns the reason to stop
+// the pass. The reservations then count as evictions until the outcomes are saved.
 func (c *Controller) recordOutcomes(ctx context.Context, runID string, outcomes []plan.Outcome) *plan.Reason {
 	var longest []plan.Backoff
 	c.state, longest = history.RecordOutcomes(c.state, runID, outcomes, c.Clock.Now(), c.History)
@@ -164,9 +162,8 @@ func (c *Controller) recordOutcomes(ctx context.Context, runID string, outcomes 
 	return nil
 }
 
-// closeRun removes a reported run from the stored state. It retries, because this may be the
-// last action of the process. All attempts together take at most saveTimeout, so the time
-// after SIGTERM stays bounded.
+// closeRun removes a reported run from the stored state. It retries, because this may be the last action of the
+// process. All attempts together take at most saveTimeout, so the time after SIGTERM stays bounded.
 func (c *Controller) closeRun(ctx context.Context, runID string) error {
 	c.state = history.CloseRun(c.state, runID)
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)

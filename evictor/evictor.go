@@ -1,9 +1,8 @@
 // Package evictor executes the moves of one wave: it evicts pods through the Eviction API and waits
 // until each evicted pod is gone and its replacement is Ready.
 //
-// The package decides how an eviction is requested, what each answer means, and when a pass must
-// stop. The package never chooses pods, never counts budgets, and removes pods only by policy/v1
-// evictions.
+// The package decides how an eviction is requested, what each answer means, and when a pass must stop. The package
+// never chooses pods, never counts budgets, and removes pods only by policy/v1 evictions.
 package evictor
 
 import (
@@ -70,9 +69,8 @@ type Options struct {
 	// CheckPause is called right before every eviction. If CheckPause returns a reason, no eviction
 	// may be requested and the pass stops. A nil CheckPause allows every eviction.
 	CheckPause func(ctx context.Context) *plan.Reason
-	// CheckLeading is called while an eviction waits for its answer. If CheckLeading returns a
-	// reason, this process must not act any more, and the wait ends. A nil CheckLeading never ends
-	// the wait.
+	// CheckLeading is called while an eviction waits for its answer. If CheckLeading returns a reason, this process
+	// must not act any more, and the wait ends. A nil CheckLeading never ends the wait.
 	CheckLeading func() *plan.Reason
 }
 

@@ -112,9 +112,8 @@ func (l *Live) executeMove(ctx, wave context.Context, w *waveTracker, h *throttl
 	return a
 }
 
-// tryUntilAnswered waits for its turn and requests an eviction. tryUntilAnswered repeats throttled
-// requests, which the API server has not processed. If tryUntilAnswered returns a nil pod, the
-// attempt has ended.
+// tryUntilAnswered waits for its turn and requests an eviction. tryUntilAnswered repeats throttled requests, which the
+// API server has not processed. If tryUntilAnswered returns a nil pod, the attempt has ended.
 func (l *Live) tryUntilAnswered(ctx, wave context.Context, h *throttle, m plan.Move) (*corev1.Pod, Verdict, attempt) {
 	for {
 		if !l.waitTurn(wave, h) {
@@ -139,10 +138,9 @@ func (l *Live) tryUntilAnswered(ctx, wave context.Context, h *throttle, m plan.M
 	}
 }
 
-// maxCalls bounds the evictions that wait for an answer at the same time. The API server answers
-// after about 100 ms, so 32 calls allow about 300 evictions per second. The default limits
-// (evictor.perMinute, evictor.inFlight.total) allow fewer. The bound matters only if both limits
-// are unset.
+// maxCalls bounds the evictions that wait for an answer at the same time. The API server answers after about 100 ms, so
+// 32 calls allow about 300 evictions per second. The default limits (evictor.perMinute, evictor.inFlight.total) allow
+// fewer. The bound matters only if both limits are unset.
 const maxCalls = 32
 
 // beginCall waits until fewer than maxCalls evictions wait for an answer. beginCall returns false
@@ -158,9 +156,8 @@ func (l *Live) beginCall(ctx context.Context) bool {
 
 func (l *Live) endCall() { <-l.calls }
 
-// waitTurn waits until the API server allows requests, the pacer gives a turn, and fewer than
-// maxCalls evictions wait for an answer. After waitTurn has returned true, the caller must call
-// endCall.
+// waitTurn waits until the API server allows requests, the pacer gives a turn, and fewer than maxCalls evictions wait
+// for an answer. After waitTurn has returned true, the caller must call endCall.
 func (l *Live) waitTurn(wave context.Context, h *throttle) bool {
 	for h.wait(wave) && l.pacer.wait(wave) && l.beginCall(wave) {
 		if h.remaining() <= 0 {

@@ -23,8 +23,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// fakeCluster simulates pods and the Eviction API. An evicted pod disappears, and a
-// replacement may appear.
+// fakeCluster simulates pods and the Eviction API. An evicted pod disappears, and a replacement may appear.
 type fakeCluster struct {
 	mu            sync.Mutex
 	pods          map[string]*corev1.Pod

@@ -18,9 +18,8 @@ const watchAfterStop = 3 * time.Second
 // to find its outcome, and watchAfterStop.
 const ShutdownTimeout = 2*callTimeout + watchAfterStop
 
-// waitForReplacement follows one accepted eviction until the evicted pod is gone and its
-// replacement is Ready. waitForReplacement gives up after the grace period plus VerifyTimeout, or
-// watchAfterStop after ctx has ended.
+// waitForReplacement follows one accepted eviction until the evicted pod is gone and its replacement is Ready.
+// waitForReplacement gives up after the grace period plus VerifyTimeout, or watchAfterStop after ctx has ended.
 func (l *Live) waitForReplacement(ctx context.Context, w *waveTracker, m plan.Move) attempt {
 	start := l.opts.Clock.Now()
 	grace := m.GracePeriodSeconds

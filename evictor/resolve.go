@@ -14,11 +14,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// resolveAmbiguous reads the pod to find out whether an ambiguous eviction took effect.
-// resolveAmbiguous tries up to four times, because the API server may be restarting. If the pod is
-// gone, terminating or replaced by another pod, the eviction counts as accepted. An accepted
-// eviction is only presumed unless the pod status shows that the Eviction API terminated the pod.
-// If the pod is unchanged or cannot be read, the outcome is unknown and the pass must stop.
+// resolveAmbiguous reads the pod to find out whether an ambiguous eviction took effect. resolveAmbiguous tries up to
+// four times, because the API server may be restarting. If the pod is gone, terminating or replaced by another pod, the
+// eviction counts as accepted. An accepted eviction is only presumed unless the pod status shows that the Eviction API
+// terminated the pod. If the pod is unchanged or cannot be read, the outcome is unknown and the pass must stop.
 func (l *Live) resolveAmbiguous(ctx context.Context, m plan.Move, v Verdict) Verdict {
 	for try := range 4 {
 		if try > 0 && !wait.Sleep(ctx, l.opts.Clock, time.Duration(try)*time.Second) {
@@ -49,17 +48,15 @@ func (l *Live) getPod(ctx context.Context, ref plan.PodRef) (*corev1.Pod, error)
 	return pod, nil
 }
 
-// evictedByAPI reports whether a pod terminates because a client called the Eviction API.
 func evictedByAPI(p *corev1.Pod) bool {
 	return slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue && c.Reason == "EvictionByEvictionAPI"
 	})
 }
 
-// Resolve finds the outcomes of evictions that an earlier process reserved. A pod that still
-// exists and is not terminating was not evicted, so its move is Dropped. Otherwise the outcome
-// is unknown, because another client may have deleted the pod. Resolve returns an error if it
-// cannot read a pod.
+// Resolve finds the outcomes of evictions that an earlier process reserved. A pod that still exists and is not
+// terminating was not evicted, so its move is Dropped. Otherwise the outcome is unknown, because another client may
+// have deleted the pod. Resolve returns an error if it cannot read a pod.
 func (l *Live) Resolve(ctx context.Context, open []plan.Reservation) ([]plan.Outcome, error) {
 	var out []plan.Outcome
 	for _, r := range open {

@@ -21,14 +21,12 @@ const (
 	// process must stop. callTimeout is shorter than the 5 s between the end of one leader and the
 	// start of the next, so no call of an old leader overlaps with the next leader.
 	callTimeout = 4 * time.Second
-	// answerTimeout bounds an eviction call while this process may act. Admission webhooks take up
-	// to 10 s by default and up to 30 s at most (timeoutSeconds). If evictions compete for one
-	// budget, the API server itself retries for 10 s. The bound is long because an eviction without
-	// an answer ends the pass.
+	// answerTimeout bounds an eviction call while this process may act. Admission webhooks take up to 10 s by default
+	// and up to 30 s at most (timeoutSeconds). If evictions compete for one budget, the API server itself retries for
+	// 10 s. The bound is long because an eviction without an answer ends the pass.
 	answerTimeout = 30*time.Second + callTimeout
-	// leadingPollInterval is the interval at which a waiting call checks whether this process may
-	// still act. The first check is callTimeout after the start of the call. If the process must
-	// stop, a call ends at its next check.
+	// leadingPollInterval is the interval at which a waiting call checks whether this process may still act. The first
+	// check is callTimeout after the start of the call. If the process must stop, a call ends at its next check.
 	leadingPollInterval = 500 * time.Millisecond
 )
 
@@ -52,9 +50,8 @@ func (l *Live) sendEviction(ctx context.Context, m plan.Move) Verdict {
 	return Classify(err)
 }
 
-// cancelWhenOverdue cancels a call without an answer after answerTimeout. If ctx has ended or the
-// process does not lead, it cancels the call after callTimeout. cancelWhenOverdue returns when the
-// call ends.
+// cancelWhenOverdue cancels a call without an answer after answerTimeout. If ctx has ended or the process does not
+// lead, it cancels the call after callTimeout. cancelWhenOverdue returns when the call ends.
 func (l *Live) cancelWhenOverdue(ctx, call context.Context, end context.CancelCauseFunc) {
 	begun := l.opts.Clock.Now()
 	for next := callTimeout; wait.Sleep(call, l.opts.Clock, next); next = leadingPollInterval {
@@ -67,7 +64,6 @@ func (l *Live) cancelWhenOverdue(ctx, call context.Context, end context.CancelCa
 	}
 }
 
-// podAPI is the part of the Kubernetes API that the evictor uses.
 type podAPI interface {
 	get(ctx context.Context, namespace, name string) (*corev1.Pod, error)
 	evict(ctx context.Context, e *policyv1.Eviction) error

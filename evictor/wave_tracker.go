@@ -15,9 +15,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// waveTracker assigns replacements to the evictions of a wave. waveTracker knows which pods existed
-// before the wave and which replacements are claimed, so that each evicted pod of a workload gets
-// its own replacement.
+// waveTracker assigns replacements to the evictions of a wave. waveTracker knows which pods existed before the wave and
+// which replacements are claimed, so that each evicted pod of a workload gets its own replacement.
 type waveTracker struct {
 	mu            sync.Mutex
 	preexisting   map[types.UID]bool
@@ -25,13 +24,11 @@ type waveTracker struct {
 	claimed       map[types.UID]string
 	// tracked are the accepted evictions whose replacement is not Ready yet.
 	tracked []*trackedEviction
-	// unbound are the UIDs of pods whose replacements are not bound yet. onBound is called once the
-	// map becomes empty.
+	// unbound are the UIDs of pods whose replacements are not bound yet. onBound is called once the map becomes empty.
 	unbound map[string]bool
 	onBound func()
 }
 
-// trackedEviction is the observed progress of one eviction.
 type trackedEviction struct {
 	move        plan.Move
 	replacement *corev1.Pod
@@ -117,7 +114,6 @@ func (w *waveTracker) run(ctx context.Context, l *Live) {
 	}
 }
 
-// namespaces returns the sorted namespaces of all tracked evictions.
 func (w *waveTracker) namespaces() (out []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -128,9 +124,8 @@ func (w *waveTracker) namespaces() (out []string) {
 	return slices.Compact(out)
 }
 
-// scan updates the tracked evictions of a namespace: whether the evicted pod is gone, and which pod
-// replaces it. The replacement is the oldest new pod of the workload that no other eviction has
-// claimed.
+// scan updates the tracked evictions of a namespace: whether the evicted pod is gone, and which pod replaces it. The
+// replacement is the oldest new pod of the workload that no other eviction has claimed.
 func (w *waveTracker) scan(l *Live, namespace string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

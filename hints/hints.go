@@ -1,6 +1,5 @@
-// Package hints defines the steering hints that Evenkeel puts on nodes for a short time: which
-// taint or label a hint is, which annotations record its run and expiry, and how a node looks with
-// and without it.
+// Package hints defines the steering hints that Evenkeel puts on nodes for a short time: which taint or label a hint
+// is, which annotations record its run and expiry, and how a node looks with and without it.
 //
 // The package decides what a node should contain. The package never calls an API server
 // (hints/writer does) and never reads a clock. A taint or label without the annotations of Evenkeel
@@ -93,9 +92,8 @@ func FromNode(n *corev1.Node) (Hint, bool) {
 	return h, true
 }
 
-// Put returns the node with the hint, and whether it changed. Put changes nothing else on the node.
-// If a taint or label of another owner uses Key, Put keeps it, writes no hint, and removes an
-// existing hint of Evenkeel.
+// Put returns the node with the hint, and whether it changed. Put changes nothing else on the node. If a taint or label
+// of another owner uses Key, Put keeps it, writes no hint, and removes an existing hint of Evenkeel.
 func Put(n *corev1.Node, h Hint) (*corev1.Node, bool) {
 	old, ours := FromNode(n)
 	if ours && old.Kind == h.Kind && old.Run == h.Run && old.Expires.Equal(h.Expires.Truncate(time.Second)) {
@@ -126,7 +124,6 @@ func Remove(n *corev1.Node) (*corev1.Node, bool) {
 	return withoutHint(n), true
 }
 
-// withoutHint returns a deep copy of the node without our hint.
 func withoutHint(n *corev1.Node) *corev1.Node {
 	out := n.DeepCopy()
 	h, ours := FromNode(n)

@@ -1,8 +1,7 @@
 // Package approval hands an approved plan to the process that may evict, and returns its report.
 //
-// A request is a ConfigMap in the namespace of the Lease. A user who may write ConfigMaps in that
-// namespace can have plans executed; all limits apply. The package never decides whether a plan is
-// still valid, and never evicts.
+// A request is a ConfigMap in the namespace of the Lease. A user who may write ConfigMaps in that namespace can have
+// plans executed; all limits apply. The package never decides whether a plan is still valid, and never evicts.
 package approval
 
 import (
@@ -36,8 +35,7 @@ const (
 	statePending  = "pending"
 	stateClaimed  = "taken" // a leader executes it, or has ended while it did
 	stateAnswered = "answered"
-	// stateWithdrawn: no process leads, so the client that submitted the plan executes the plan
-	// itself.
+	// stateWithdrawn: no process leads, so the client that submitted the plan executes the plan itself.
 	stateWithdrawn = "withdrawn"
 
 	// callTimeout bounds each API call.
@@ -105,9 +103,8 @@ func (b *Store) Submit(ctx context.Context, r Request) error {
 	return err
 }
 
-// Pending returns the request that waits for execution, or nil. Only a leader that executes no plan
-// may call Pending. Pending completes a request that cannot be read, and a request that an earlier
-// leader claimed but did not complete.
+// Pending returns the request that waits for execution, or nil. Only a leader that executes no plan may call Pending.
+// Pending completes a request that cannot be read, and a request that an earlier leader claimed but did not complete.
 func (b *Store) Pending(ctx context.Context) (*Request, error) {
 	o, err := b.get(ctx)
 	switch {

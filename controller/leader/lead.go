@@ -21,8 +21,7 @@ import (
 // wait, Lead returns the error at once. Otherwise it returns the error after renewDeadline, because
 // a Role is briefly missing while it is replaced.
 func (l *Lease) Lead(ctx context.Context, wait time.Duration, work func(ctx context.Context) error) error {
-	// The context of the elector ends only after work has returned, so that the Lease is released
-	// last.
+	// The context of the elector ends only after work has returned, so that the Lease is released last.
 	elect, release := context.WithCancel(context.WithoutCancel(ctx))
 	defer release()
 	started := make(chan context.Context, 1)
@@ -104,7 +103,6 @@ func (l *Lease) runWhileLeading(ctx context.Context, lost <-chan struct{}, work 
 	return err
 }
 
-// lastGetTimeout bounds the read that shows why a Lease could not be taken.
 const lastGetTimeout = 2 * time.Second
 
 // timeoutError says why the Lease could not be taken within wait.
@@ -121,8 +119,7 @@ func (l *Lease) timeoutError(ctx context.Context, lock resourcelock.Interface, h
 		"check the permission to create and update leases in that namespace", l.Namespace, l.leaseName(), wait)
 }
 
-// observedLock is the lock of the elector. observedLock records the last renewal and missing access
-// in its lease field.
+// observedLock is the lock of the elector. observedLock records the last renewal and missing access in its lease field.
 type observedLock struct {
 	resourcelock.Interface
 	lease *Lease
@@ -162,8 +159,7 @@ func (o observedLock) recordWrite(verb string, r resourcelock.LeaderElectionReco
 	return err
 }
 
-// recordAccess records whether a permission or the namespace was missing. Other errors change
-// nothing.
+// recordAccess records whether a permission or the namespace was missing. Other errors change nothing.
 func (o observedLock) recordAccess(verb string, err error) {
 	why := o.lease.accessError(verb, err)
 	if why == nil {

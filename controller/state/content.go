@@ -28,17 +28,7 @@ const (
 	maxUnpacked = 64 << 20
 )
 
-// partLabels identify the ConfigMaps of the state.
 var partLabels = map[string]string{"app.kubernetes.io/managed-by": "evenkeel", "evenkeel.io/state": "part"}
-
-// encodePart returns a part as JSON. Equal parts give equal bytes.
-func encodePart(p plan.PlannerState) ([]byte, error) {
-	text, err := json.Marshal(p)
-	if err != nil {
-		return nil, fmt.Errorf("encoding the state: %w", err)
-	}
-	return text, nil
-}
 
 // packConfigMap returns the ConfigMap of a part. If text is empty, the ConfigMap has no data.
 func packConfigMap(namespace, name string, text []byte) (*corev1.ConfigMap, error) {
@@ -83,8 +73,7 @@ func Decompress(packed []byte) ([]byte, error) {
 // errNewerVersion means that the content has an API version that this program does not know.
 var errNewerVersion = errors.New("it was written by a newer version of evenkeel")
 
-// unpackConfigMap returns the part in a ConfigMap, and its JSON. A ConfigMap without data is an
-// empty part.
+// unpackConfigMap returns the part in a ConfigMap, and its JSON. A ConfigMap without data is an empty part.
 func unpackConfigMap(cm *corev1.ConfigMap) (plan.PlannerState, []byte, error) {
 	var none plan.PlannerState
 	packed := cm.BinaryData[dataKey]
@@ -114,7 +103,6 @@ func unpackConfigMap(cm *corev1.ConfigMap) (plan.PlannerState, []byte, error) {
 	return st, text, nil
 }
 
-// unreadableError returns an error with the remedy for a ConfigMap that cannot be read.
 func unreadableError(namespace, name string, err error) error {
 	what := "the evictions of the last hour, the back-offs and the interrupted passes of some namespaces"
 	if strings.HasSuffix(name, clusterPart) {

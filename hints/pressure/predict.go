@@ -106,9 +106,8 @@ func nodeHint(n *corev1.Node, c Change, changed bool, now time.Time) (NodeHint, 
 	return NodeHint{Hint: old, State: Present}, true
 }
 
-// hintsAwaitingSamples returns the unlisted nodes that exceed a level in fewer consecutive samples
-// than the rule requires. For each node, hintsAwaitingSamples chooses the rule that needs the
-// fewest further samples.
+// hintsAwaitingSamples returns the unlisted nodes that exceed a level in fewer consecutive samples than the rule
+// requires. For each node, hintsAwaitingSamples chooses the rule that needs the fewest further samples.
 func (o Options) hintsAwaitingSamples(nodes map[string]*corev1.Node, usage *cluster.Usage, spoken map[string]bool) []NodeHint {
 	if usage == nil {
 		return nil

@@ -28,8 +28,7 @@ type Hint struct {
 	Node string `json:"-"`
 	// Since is the start of the uninterrupted time for which the node has had the hint.
 	Since time.Time `json:"since"`
-	// Expires is the time after which any process may remove the hint; zero if the annotation
-	// cannot be parsed.
+	// Expires is the time after which any process may remove the hint; zero if the annotation cannot be parsed.
 	Expires time.Time `json:"expires"`
 	// Rule is the most severe hot rule when the hint was written. Value is the measured value in
 	// the unit of the rule. OtherRules are the other hot rules.
@@ -53,8 +52,7 @@ func (h Hint) Rules() []string {
 	return append([]string{h.Rule}, h.OtherRules...)
 }
 
-// Equivalent reports whether two hints have the same rules, label and taint, regardless of their
-// times.
+// Equivalent reports whether two hints have the same rules, label and taint, regardless of their times.
 func (h Hint) Equivalent(other Hint) bool {
 	return h.Label == other.Label && h.Taint == other.Taint && sameRules(h.Rules(), other.Rules())
 }
@@ -71,8 +69,7 @@ func (h Hint) Description() string {
 	return strings.Join(out, ", ")
 }
 
-// FromNode returns the hint that is recorded on a node. If the annotation cannot be parsed, only
-// the field Node is set.
+// FromNode returns the hint that is recorded on a node. If the annotation cannot be parsed, only the field Node is set.
 func FromNode(n *corev1.Node) (Hint, bool) {
 	text, ours := n.Annotations[Key]
 	if !ours {
@@ -86,10 +83,9 @@ func FromNode(n *corev1.Node) (Hint, bool) {
 	return h, true
 }
 
-// Put returns the node with the hint, and whether it changed. Put removes the label and taint of an
-// earlier hint if want does not contain them. If another owner's label or taint uses a wanted key,
-// Put neither changes nor records it. If that leaves neither a label nor a taint, Put removes the
-// hint.
+// Put returns the node with the hint, and whether it changed. Put removes the label and taint of an earlier hint if
+// want does not contain them. If another owner's label or taint uses a wanted key, Put neither changes nor records it.
+// If that leaves neither a label nor a taint, Put removes the hint.
 func Put(n *corev1.Node, want Hint) (*corev1.Node, bool) {
 	old, _ := FromNode(n)
 	out := copyForEdit(n)
@@ -222,8 +218,7 @@ func FindForeign(n *corev1.Node, labelKey, taintKey string) []Foreign {
 	return out
 }
 
-// RemoveCommand returns a kubectl command that removes the label or taint. Evenkeel never removes
-// it.
+// RemoveCommand returns a kubectl command that removes the label or taint. Evenkeel never removes it.
 func (f Foreign) RemoveCommand() string {
 	if label, is := strings.CutPrefix(f.Description, labelPrefix); is {
 		key, _, _ := strings.Cut(label, "=")

@@ -22,7 +22,6 @@ func (k *Reconciler) isNewMessage(subject, text string) bool {
 	return text != ""
 }
 
-// logObstacles logs why nodes get no hint or cannot be evaluated.
 func (k *Reconciler) logObstacles(o Options, d pressure.Decision) {
 	var foreign []string
 	for _, f := range d.Foreign {
@@ -87,7 +86,6 @@ func (k *Reconciler) logChange(dryRun bool, node string, h *pressure.Hint) {
 	k.Log.Info(written, "node", node, "rules", h.Rules(), "value", h.Value, "hint", h.Description(), "expires", h.Expires.UTC())
 }
 
-// logFailures logs which nodes could not be written, once for each reason.
 func (k *Reconciler) logFailures(failures map[string][]string) {
 	var text []string
 	for _, reason := range slices.Sorted(maps.Keys(failures)) {

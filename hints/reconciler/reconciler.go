@@ -1,8 +1,7 @@
 // Package reconciler keeps the pressure hints on nodes up to date after each sample.
 //
-// The package decides when to reconcile, what to log, and how long to back off from writing.
-// Package hints/pressure decides which nodes get a hint, and hints/writer writes nodes. The package
-// never measures usage and never evicts.
+// The package decides when to reconcile, what to log, and how long to back off from writing. Package hints/pressure
+// decides which nodes get a hint, and hints/writer writes nodes. The package never measures usage and never evicts.
 package reconciler
 
 import (
@@ -30,8 +29,7 @@ type Writer interface {
 }
 
 const (
-	// Interval is the maximum time between two reconciliations. Hints must expire even if no sample
-	// arrives.
+	// Interval is the maximum time between two reconciliations. Hints must expire even if no sample arrives.
 	Interval = 10 * time.Second
 	// writeTimeout bounds the writes of one reconciliation.
 	writeTimeout = time.Minute
@@ -41,8 +39,7 @@ const (
 	maxBackoff = 5 * time.Minute
 )
 
-// Options come from the configuration. Without rules no node gets a hint, and expired hints are
-// removed.
+// Options come from the configuration. Without rules no node gets a hint, and expired hints are removed.
 type Options struct {
 	pressure.Options
 	// DryRun logs what would be written, and writes nothing.
@@ -53,8 +50,7 @@ type Options struct {
 type Reconciler struct {
 	// Nodes returns the nodes of the cluster from a watch. They are read-only.
 	Nodes func() []*corev1.Node
-	// Usage returns the current usage data. Without usage data, Usage returns nil or usage without
-	// nodes.
+	// Usage returns the current usage data. Without usage data, Usage returns nil or usage without nodes.
 	Usage   func() *cluster.Usage
 	Writer  Writer
 	Clock   clock.WithTicker
@@ -89,15 +85,13 @@ func (k *Reconciler) options() Options {
 	return k.opts
 }
 
-// setLeading starts or stops leadership, and applies the latest options.
 func (k *Reconciler) setLeading(runs bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.opts, k.running = k.next, runs
 }
 
-// startLeading starts leadership and discards what this process saw while it led earlier, because
-// that may be outdated.
+// startLeading starts leadership and discards what this process saw while it led earlier, because that may be outdated.
 func (k *Reconciler) startLeading() {
 	k.lastHot, k.lastLogged, k.backoff, k.backoffUntil = pressure.LastHot{}, map[string]string{}, 0, time.Time{}
 	k.setLeading(true)
@@ -124,9 +118,8 @@ func (k *Reconciler) ReconcileFirst(ctx context.Context) error {
 	return nil
 }
 
-// Run reconciles after each sample, and at least once per Interval, until ctx ends. After Run has
-// returned, hints stay until they expire, and the next leader counts them. Run therefore resets the
-// counts of this process when it ends.
+// Run reconciles after each sample, and at least once per Interval, until ctx ends. After Run has returned, hints stay
+// until they expire, and the next leader counts them. Run therefore resets the counts of this process when it ends.
 func (k *Reconciler) Run(ctx context.Context, sampled <-chan struct{}) {
 	if !k.isRunning() {
 		k.startLeading()
@@ -260,7 +253,6 @@ func failureMessage(err error) string {
 	return err.Error()
 }
 
-// abbreviate joins at most ten names.
 func abbreviate(names []string) string {
 	const most = 10
 	if len(names) > most {
@@ -284,7 +276,6 @@ func (k *Reconciler) waitUntilShown(ctx context.Context, changes []pressure.Chan
 	}
 }
 
-// nodesHaveChanges reports whether the nodes contain the changes.
 func nodesHaveChanges(nodes []*corev1.Node, changes []pressure.Change) bool {
 	wanted := make(map[string]*pressure.Hint, len(changes))
 	for _, c := range changes {

@@ -18,12 +18,10 @@ import (
 // Edit is a change to one node.
 type Edit struct {
 	Node string
-	// Observed is the node as a watch shows it, so that the first attempt needs no read. If
-	// Observed is outdated, the API server refuses the write and the writer reads the node. If
-	// Observed is nil, the writer reads the node first.
+	// Observed is the node as a watch shows it, so that the first attempt needs no read. If Observed is outdated, the
+	// API server refuses the write and the writer reads the node. If Observed is nil, the writer reads the node first.
 	Observed *corev1.Node
-	// Change returns the changed node, or n itself to leave it unchanged. It may be called again
-	// with a newer node.
+	// Change returns the changed node, or n itself to leave it unchanged. It may be called again with a newer node.
 	Change func(n *corev1.Node) *corev1.Node
 }
 
@@ -72,10 +70,9 @@ func (w *Writer) editNode(ctx context.Context, e Edit) Result {
 	return Result{Node: e.Node, Written: wrote && err == nil, Err: err}
 }
 
-// mergePatch returns a JSON merge patch for the labels, annotations and taints that differ. The
-// patch contains the resourceVersion that was read, so that the API server answers with a conflict
-// if the node has changed since. The patch replaces the list of taints as a whole, and omits
-// unchanged taints.
+// mergePatch returns a JSON merge patch for the labels, annotations and taints that differ. The patch contains the
+// resourceVersion that was read, so that the API server answers with a conflict if the node has changed since. The
+// patch replaces the list of taints as a whole, and omits unchanged taints.
 func mergePatch(was, now *corev1.Node) ([]byte, error) {
 	meta := map[string]any{"resourceVersion": was.ResourceVersion}
 	for field, diff := range map[string]map[string]any{

@@ -25,8 +25,7 @@ import (
 )
 
 const (
-	// callTimeout bounds every call, so that no call of an old leader is in progress when the next
-	// leader starts.
+	// callTimeout bounds every call, so that no call of an old leader is in progress when the next leader starts.
 	callTimeout = 4 * time.Second
 	// maxAttempts bounds the writes of one node. Each attempt starts with a new read.
 	maxAttempts = 6
@@ -86,10 +85,9 @@ func putHint(n *corev1.Node, h hints.Hint) (*corev1.Node, error) {
 	return out, nil
 }
 
-// Remove removes the hints of Evenkeel that match, and returns the nodes that had such a hint. A
-// node that does not exist has no hint. A node that cannot be written does not stop the others; the
-// error names each such node. Remove waits for the watch once, after all writes, so that a slow
-// watch does not delay the removal.
+// Remove removes the hints of Evenkeel that match, and returns the nodes that had such a hint. A node that does not
+// exist has no hint. A node that cannot be written does not stop the others; the error names each such node. Remove
+// waits for the watch once, after all writes, so that a slow watch does not delay the removal.
 func (w *Writer) Remove(ctx context.Context, nodes []string, which func(hints.Hint) bool) ([]string, error) {
 	edits := make([]Edit, len(nodes))
 	for i, name := range nodes {
@@ -124,9 +122,8 @@ func (w *Writer) Remove(ctx context.Context, nodes []string, which func(hints.Hi
 	return removed, errors.Join(failed...)
 }
 
-// changeNode reads a node, edits it and writes the difference. changeNode starts again with a read
-// after a conflict or a lost answer. If observed is not nil, the first attempt uses it instead of a
-// read.
+// changeNode reads a node, edits it and writes the difference. changeNode starts again with a read after a conflict or
+// a lost answer. If observed is not nil, the first attempt uses it instead of a read.
 func (w *Writer) changeNode(ctx context.Context, name string, observed *corev1.Node, edit func(*corev1.Node) (*corev1.Node, error)) error {
 	pause := minBackoff
 	for try := 1; ; try++ {
@@ -148,9 +145,8 @@ func (w *Writer) changeNode(ctx context.Context, name string, observed *corev1.N
 	}
 }
 
-// isRetryable reports whether another attempt may succeed. An error that is not an answer of the
-// API server, such as a lost connection, leaves the outcome of the write open; the next read shows
-// it.
+// isRetryable reports whether another attempt may succeed. An error that is not an answer of the API server, such as a
+// lost connection, leaves the outcome of the write open; the next read shows it.
 func isRetryable(err error) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
