@@ -113,10 +113,8 @@ func (b *Store) Pending(ctx context.Context) (*Request, error) {
 	case err != nil:
 		return nil, fmt.Errorf("looking for an approved plan: %w", err)
 	case o.Data[keyState] == stateClaimed: // an earlier leader claimed it, since this one executes no plan now
-		return nil, b.Complete(ctx, Request{configMap: o}, plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport",
-			Plan: plan.Plan{ID: o.Data[keyID]},
-			Stopped: &plan.Reason{Code: plan.Interrupted,
-				Message: "the process that executed the plan has ended; the reports of the current leader contain its evictions"}})
+		return nil, b.Complete(ctx, Request{configMap: o}, stoppedReport(plan.Plan{ID: o.Data[keyID]}, plan.Interrupted,
+			"the process that executed the plan has ended; the reports of the current leader contain its evictions"))
 	case o.Data[keyState] != statePending:
 		return nil, nil
 	}
@@ -124,10 +122,13 @@ func (b *Store) Pending(ctx context.Context) (*Request, error) {
 	r.ApprovedAt, _ = time.Parse(time.RFC3339, o.Data[keyAt]) // for display only
 	if err := decompress(o.BinaryData[keyPlan], &r.Plan); err != nil {
 		return nil, errors.Join(fmt.Errorf("reading the plan in ConfigMap %s: %w", ConfigMapName, err),
-			b.Complete(ctx, *r, plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport",
-				Stopped: &plan.Reason{Code: plan.PlanRefused, Message: "the plan cannot be read: " + err.Error()}}))
+			b.Complete(ctx, *r, stoppedReport(plan.Plan{}, plan.PlanRefused, "the plan cannot be read: "+err.Error())))
 	}
 	return r, nil
+}
+
+func stoppedReport(p plan.Plan, code plan.Code, message string) plan.RunReport {
+	return plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport", Plan: p, Stopped: &plan.Reason{Code: code, Message: message}}
 }
 
 // Claim records that this process executes the request, so that the plan is executed at most once,

@@ -65,7 +65,7 @@ func Decompress(packed []byte) ([]byte, error) {
 	}
 	text, err := io.ReadAll(io.LimitReader(z, maxUnpacked+1))
 	if err == nil && len(text) > maxUnpacked {
-		err = fmt.Errorf("the document is larger than %d MiB", maxUnpacked>>20)
+		err = fmt.Errorf("the document has more than %d MiB", maxUnpacked>>20)
 	}
 	return text, err
 }
