@@ -186,7 +186,8 @@ func (b *Store) Report(ctx context.Context, id string) (*plan.RunReport, error) 
 	case err != nil:
 		return nil, err
 	case o.Data[keyID] != id:
-		return nil, fmt.Errorf("the request was replaced by plan %s, approved by %s, in ConfigMap %s", o.Data[keyID], o.Data[keyBy], ConfigMapName)
+		return nil, fmt.Errorf("the request was replaced by plan %s, approved by %s, in ConfigMap %s", o.Data[keyID], o.Data[keyBy],
+			ConfigMapName)
 	case o.Data[keyState] != stateAnswered:
 		return nil, nil
 	}
