@@ -101,9 +101,8 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-// TestAffinityToItsOwnKind: a pod that matches its own affinity may run anywhere if no
-// other pod matches. While the victim terminates, the replacement must run in the
-// victim's zone.
+// TestAffinityToItsOwnKind checks that a pod that matches its own affinity may run on any node if
+// no other pod matches. While the victim terminates, the replacement must run in the victim's zone.
 func TestAffinityToItsOwnKind(t *testing.T) {
 	b := newSnapshotBuilder()
 	b.node("a", "za")
@@ -119,8 +118,8 @@ func TestAffinityToItsOwnKind(t *testing.T) {
 	}
 }
 
-// TestTerminatingVictim: a terminating victim still counts for anti-affinity and
-// resources, but not for topology spread.
+// TestTerminatingVictim: a terminating victim still counts for anti-affinity and resources, but not
+// for topology spread.
 func TestTerminatingVictim(t *testing.T) {
 	b := newSnapshotBuilder()
 	b.node("a", "za")

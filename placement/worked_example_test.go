@@ -12,8 +12,8 @@ import (
 )
 
 // newThreeZoneCluster has one node per zone, n1 to n3. Apps A, B and C request 70, 70 and 10 % of
-// the nodes; C requires affinity to B. The arguments are the number of D's pods on each
-// node, of 10 % each.
+// the nodes; C requires affinity to B. The arguments are the number of D's pods on each node, of 10
+// % each.
 func newThreeZoneCluster(z1, z2, z3 int) *snapshotBuilder {
 	b := newSnapshotBuilder()
 	for _, z := range []string{"1", "2", "3"} {
@@ -38,9 +38,9 @@ func newThreeZoneCluster(z1, z2, z3 int) *snapshotBuilder {
 	return b
 }
 
-// TestWorkedZones compares the two plugins that differ between the nodes: 2 x
-// PodTopologySpread + LeastAllocated. TaintToleration adds 3 x 100 and
-// BalancedAllocation 75 to every node, and InterPodAffinity 0.
+// TestWorkedZones compares the two plugins that differ between the nodes: 2 x PodTopologySpread +
+// LeastAllocated. TaintToleration adds 3 x 100 and BalancedAllocation 75 to every node, and
+// InterPodAffinity 0.
 func TestWorkedZones(t *testing.T) {
 	cases := []struct {
 		name       string
@@ -109,8 +109,8 @@ func TestWithoutGraceOnlyGoneCounts(t *testing.T) {
 	}
 }
 
-// TestRequiredAffinityKeepsCBesideB: C may only run on the nodes of B, although n3 has
-// the fewest requests.
+// TestRequiredAffinityKeepsCBesideB: C may only run on the nodes of B, although n3 has the fewest
+// requests.
 func TestRequiredAffinityKeepsCBesideB(t *testing.T) {
 	m := newThreeZoneCluster(0, 0, 1).model(t)
 	p := m.Predict(podID(t, m, "c-0"))
@@ -145,8 +145,8 @@ func TestMoveChangesThePredictionAndMovingBackRestoresIt(t *testing.T) {
 	}
 }
 
-// TestMovedWorldEqualsFreshOne: after a move, the model predicts the same as a model of
-// a snapshot with the pod on that node.
+// TestMovedWorldEqualsFreshOne: after a move, the model predicts the same as a model of a snapshot
+// with the pod on that node.
 func TestMovedWorldEqualsFreshOne(t *testing.T) {
 	moved := newThreeZoneCluster(1, 2, 3).model(t)
 	moved.Predict(podID(t, moved, "d-5")) // counters exist before the move

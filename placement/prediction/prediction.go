@@ -23,15 +23,15 @@ func (p Prediction) Possible() []cluster.NodeID {
 
 // Prediction says where the replacement of a pod would land.
 type Prediction struct {
-	// Terminating: the victim still holds its resources, and inter-pod affinity counts
-	// it. Topology spread no longer counts it.
+	// Terminating is the state in which the victim still holds its resources, and inter-pod
+	// affinity counts the victim. Topology spread no longer counts the victim.
 	Terminating State
-	// Gone: the victim no longer exists.
+	// Gone is the state in which the victim no longer exists.
 	Gone State
 	// WeightGone is the probability of Gone, 0..1; Terminating has the remainder.
 	WeightGone float64
-	// UnsupportedReason says why the pod cannot be predicted; empty if it can. If it is
-	// set, both states are empty and every probability is 0, including Pending.
+	// UnsupportedReason says why the placement cannot be predicted; empty if it can. With an
+	// UnsupportedReason, both states are empty and every probability is 0, including Pending.
 	UnsupportedReason string
 }
 
@@ -45,8 +45,7 @@ func (p Prediction) ProbOf(n cluster.NodeID) float64 {
 	return (1-p.WeightGone)*p.Terminating.probOf(n) + p.WeightGone*p.Gone.probOf(n)
 }
 
-// Pending returns the probability that no node is feasible. It is 0 if the pod is
-// unsupported.
+// Pending returns the probability that no node is feasible; 0 if the pod is unsupported.
 func (p Prediction) Pending() float64 {
 	if p.UnsupportedReason != "" {
 		return 0
@@ -61,8 +60,8 @@ func (p Prediction) Pending() float64 {
 	return sum
 }
 
-// Likeliest returns the node with the highest probability. Ties go to the lowest NodeID.
-// It returns NoNode if no node is possible.
+// Likeliest returns the node with the highest probability. Ties go to the lowest NodeID. The result
+// is NoNode if no node is possible.
 func (p Prediction) Likeliest() cluster.NodeID {
 	return p.LikeliestOf(func(cluster.NodeID) bool { return true })
 }

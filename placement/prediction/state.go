@@ -10,13 +10,13 @@ import (
 type State struct {
 	// Feasible are the nodes that pass every filter, sorted. PredictOdds leaves it nil.
 	Feasible []cluster.NodeID
-	// FeasibleSet contains the same nodes. Only PredictOdds sets it.
+	// FeasibleSet contains the nodes that pass every filter. Only PredictOdds sets FeasibleSet.
 	FeasibleSet NodeSet
-	// Winners are the nodes that the scheduler may choose, sorted: those with the best
-	// total score. If it scores a sample, they are the winners of every possible sample.
+	// Winners are the nodes that the scheduler may choose, sorted: those with the best total score.
+	// If the scheduler scores a sample, Winners has the winners of every possible sample.
 	Winners []cluster.NodeID
-	// Odds are the probabilities of the winners; they sum to 1. Nil means that all are
-	// equal, which is so whenever the scheduler scores every feasible node.
+	// Odds are the probabilities of the winners and sum to 1. If Odds is nil, all winners have the
+	// same probability. This holds whenever the scheduler scores every feasible node.
 	Odds []float64
 	// SampleSize is how many feasible nodes the scheduler scores; 0: all.
 	SampleSize int

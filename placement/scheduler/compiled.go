@@ -47,8 +47,7 @@ func Compile(name string, p Profile) *Compiled {
 	return c
 }
 
-// readScorePlugins sets UnsupportedReason for an unsupported priority function, and
-// ScoresTaints.
+// readScorePlugins sets UnsupportedReason for an unsupported priority function, and ScoresTaints.
 func (c *Compiled) readScorePlugins() {
 	if p := c.Policy; p != nil {
 		if why := p.unsupportedReason(); why != "" {
@@ -69,8 +68,8 @@ func (p *Compiled) setUnsupported(format string, args ...any) {
 	}
 }
 
-// readAddedAffinity parses the profile's addedAffinity. If it is invalid, the profile is
-// unsupported.
+// readAddedAffinity parses the profile's addedAffinity. With an invalid addedAffinity, the profile
+// is unsupported.
 func (p *Compiled) readAddedAffinity(a *corev1.NodeAffinity) {
 	var err error
 	if required := a.RequiredDuringSchedulingIgnoredDuringExecution; required != nil {
@@ -85,8 +84,8 @@ func (p *Compiled) readAddedAffinity(a *corev1.NodeAffinity) {
 	}
 }
 
-// ScoresUseOwnerSelectors reports whether the scores depend on the selectors of the
-// pod's Services and controller.
+// ScoresUseOwnerSelectors reports whether the scores depend on the selectors of the pod's Services
+// and controller.
 func (p *Compiled) ScoresUseOwnerSelectors() bool {
 	return p.SystemDefaultSpread || len(p.DefaultSpread) > 0 || p.Policy != nil
 }
@@ -97,8 +96,8 @@ func (p *Compiled) checksResource(name corev1.ResourceName) bool {
 	return !slices.Contains(p.IgnoredResources, string(name)) && !slices.Contains(p.IgnoredGroups, group)
 }
 
-// CheckedRequests returns the part of the requests that the filter NodeResourcesFit
-// checks; nil if the profile disables the filter.
+// CheckedRequests returns the part of the requests that the filter NodeResourcesFit checks; nil if
+// the profile disables the filter.
 func (p *Compiled) CheckedRequests(r *cluster.Resources) *cluster.Resources {
 	if p.Disabled[NodeResourcesFit] {
 		return nil

@@ -5,9 +5,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
-// plugins lists the score plugins in the order in which Explain prints them. A new plugin
-// needs a field in scheduler.Weights, a line in Weights.ScorePlugins and a line here. Package
-// sampling must know each relative plugin.
+// plugins lists the score plugins in the order in which Explain prints them. A new plugin needs a
+// field in scheduler.Weights, a line in Weights.ScorePlugins and a line here. Package sampling must
+// know each relative plugin.
 var plugins = []cycle.Scorer{
 	{Name: "TaintToleration", Score: scoreTaints, Relative: true},
 	{Name: "NodeAffinity", Score: scoreNodeAffinity, Relative: true,

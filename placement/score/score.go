@@ -5,8 +5,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
 )
 
-// Score computes the normalised scores and the totals of the feasible nodes, in the
-// scratch.
+// Score computes the normalised scores and the totals of the feasible nodes, in the scratch.
 func Score(r *cycle.Attempt, feasible []cluster.NodeID) {
 	b, scorers := r.Scratch, r.Replacement.Scorers
 	for len(b.Scores) < len(scorers) {
@@ -39,8 +38,8 @@ func CopyByNode[T int8 | int64](out []int64, feasible []cluster.NodeID, byNode [
 	}
 }
 
-// Normalise scales counts to 0..top of the largest count. With reverse the smallest
-// count is best, and all zero becomes all top (helper.DefaultNormalizeScore).
+// Normalise scales counts to 0..top of the largest count. With reverse the smallest count is best,
+// and all zero becomes all top (helper.DefaultNormalizeScore).
 func Normalise(s []int64, top int64, reverse bool) {
 	var most int64
 	for _, v := range s {

@@ -51,8 +51,8 @@ func isInVolumeZone(volumes []*corev1.PersistentVolume, node map[string]string) 
 	return true
 }
 
-// zonesOf returns the zones of a volume from its label. Two underscores separate the
-// zones. A label with an empty zone is ignored.
+// zonesOf returns the zones of a volume from its label. Two underscores separate the zones. A label
+// with an empty zone is ignored.
 func zonesOf(l map[string]string, key string) ([]string, bool) {
 	value, ok := l[key]
 	if !ok {
@@ -78,13 +78,11 @@ func isReachable(pv *corev1.PersistentVolume, node *corev1.Node) bool {
 	return ok && err == nil
 }
 
-// capacityUse is the storage of one StorageClass that a pod would use on a node, in
-// bytes.
+// capacityUse is the storage of one StorageClass that a pod would use on a node, in bytes.
 type capacityUse struct{ requested, capacity int64 }
 
-// bindOnNode is the filter and the score of VolumeBinding for one node. The node must
-// reach the bound volumes, and each unbound claim must find an available volume or allow
-// provisioning.
+// bindOnNode is the filter and the score of VolumeBinding for one node. The node must reach the
+// bound volumes, and each unbound claim must find an available volume or allow provisioning.
 func (st *Storage) bindOnNode(cs *claimSet, node *cluster.Node) (bool, int64) {
 	for _, pv := range cs.bound {
 		if !isReachable(pv, node.Object) {
@@ -116,8 +114,8 @@ func (st *Storage) bindOnNode(cs *claimSet, node *cluster.Node) (bool, int64) {
 	return true, capacityScore(dynamic)
 }
 
-// matchVolumes assigns each claim, the smallest first, the smallest matching volume. It
-// returns the used storage by StorageClass and the claims without a matching volume.
+// matchVolumes assigns each claim, the smallest first, the smallest matching volume. It returns the
+// used storage by StorageClass and the claims without a matching volume.
 func (st *Storage) matchVolumes(claims []*corev1.PersistentVolumeClaim, node *corev1.Node) (
 	map[string]capacityUse, []*corev1.PersistentVolumeClaim) {
 	slices.SortStableFunc(claims, func(a, b *corev1.PersistentVolumeClaim) int {
@@ -140,8 +138,8 @@ func (st *Storage) matchVolumes(claims []*corev1.PersistentVolumeClaim, node *co
 	return uses, missing
 }
 
-// matchVolume returns the volume that is reserved for the claim; if there is none, the
-// smallest available one; else nil.
+// matchVolume returns the volume that is reserved for the claim; if there is none, the smallest
+// available one; else nil.
 func (st *Storage) matchVolume(c *corev1.PersistentVolumeClaim, node *corev1.Node, taken map[string]bool) *corev1.PersistentVolume {
 	selector := labels.Everything()
 	if c.Spec.Selector != nil {
@@ -201,8 +199,8 @@ func allowsAccessModes(pv *corev1.PersistentVolume, c *corev1.PersistentVolumeCl
 	})
 }
 
-// canProvision reports whether volumes for all the claims can be provisioned for the
-// node, and the known capacity that they use by StorageClass.
+// canProvision reports whether volumes for all the claims can be provisioned for the node, and the
+// known capacity that they use by StorageClass.
 func (st *Storage) canProvision(claims []*corev1.PersistentVolumeClaim, node *corev1.Node) (map[string]capacityUse, bool) {
 	uses := map[string]capacityUse{}
 	for _, c := range claims {
@@ -223,8 +221,8 @@ func (st *Storage) canProvision(claims []*corev1.PersistentVolumeClaim, node *co
 	return uses, true
 }
 
-// allowsTopology reports whether the StorageClass provisions volumes for nodes with
-// these labels. One of its terms must match, with all of its expressions.
+// allowsTopology reports whether the StorageClass provisions volumes for nodes with these labels.
+// One of its terms must match, with all of its expressions.
 func allowsTopology(class *storagev1.StorageClass, node map[string]string) bool {
 	if len(class.AllowedTopologies) == 0 {
 		return true
@@ -239,8 +237,8 @@ func allowsTopology(class *storagev1.StorageClass, node map[string]string) bool 
 	})
 }
 
-// capacityFor returns a CSIStorageCapacity that the node can reach and that has enough
-// free storage. It returns nil and true if the driver does not publish capacities.
+// capacityFor returns a CSIStorageCapacity that the node can reach and that has enough free
+// storage. It returns nil and true if the driver does not publish capacities.
 func (st *Storage) capacityFor(c *corev1.PersistentVolumeClaim, class *storagev1.StorageClass, node *corev1.Node) (
 	*storagev1.CSIStorageCapacity, bool) {
 	want, asks := c.Spec.Resources.Requests[corev1.ResourceStorage]

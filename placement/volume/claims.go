@@ -9,8 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// claimOf returns the claim of a volume of a pod on a node; nil if the snapshot does not
-// have it.
+// claimOf returns the claim of a volume of a pod on a node; nil if the snapshot does not have it.
 func (st *Storage) claimOf(p *corev1.Pod, v *corev1.Volume) *corev1.PersistentVolumeClaim {
 	if v.PersistentVolumeClaim != nil {
 		return st.snap.Claim(p.Namespace, v.PersistentVolumeClaim.ClaimName)
@@ -22,8 +21,8 @@ func (st *Storage) claimOf(p *corev1.Pod, v *corev1.Volume) *corev1.PersistentVo
 	return c
 }
 
-// newEphemeralClaim returns the claim that the replacement gets for an ephemeral volume.
-// If the template names no StorageClass, the claim gets the default one.
+// newEphemeralClaim returns the claim that the replacement gets for an ephemeral volume. If the
+// template names no StorageClass, the claim gets the default one.
 func (st *Storage) newEphemeralClaim(p *corev1.Pod, v *corev1.Volume) *corev1.PersistentVolumeClaim {
 	t := v.Ephemeral.VolumeClaimTemplate
 	if t == nil {
@@ -77,8 +76,7 @@ func setFirst(reason *string, format string, args ...any) {
 	*reason = cmp.Or(*reason, fmt.Sprintf(format, args...))
 }
 
-// addClaim adds a claim to the list of its state, or sets the reason why it cannot be
-// used.
+// addClaim adds a claim to the list of its state, or sets the reason why it cannot be used.
 func (st *Storage) addClaim(cs *claimSet, c *corev1.PersistentVolumeClaim, ephemeral bool) {
 	_, bindCompleted := c.Annotations[bindCompletedAnnotation]
 	name := c.Spec.VolumeName
@@ -126,8 +124,7 @@ func (st *Storage) addBoundClaim(cs *claimSet, c *corev1.PersistentVolumeClaim) 
 	cs.bound = append(cs.bound, pv)
 }
 
-// Placement holds the results for the volumes of a new pod that do not depend on other
-// pods.
+// Placement holds the results for the volumes of a new pod that do not depend on other pods.
 type Placement struct {
 	Attach            []AttachableVolume // volumes that are counted against the limits of nodes
 	ExclusiveClaims   []string           // names of the claims with access mode ReadWriteOncePod
@@ -138,8 +135,8 @@ type Placement struct {
 	Score             []int8             // score of VolumeBinding, by node; nil: the pod has no claims
 }
 
-// PlacePod checks the volumes of a new pod on every node. If countLimits is false, the
-// filter NodeVolumeLimits is disabled.
+// PlacePod checks the volumes of a new pod on every node. If countLimits is false, the filter
+// NodeVolumeLimits is disabled.
 func (st *Storage) PlacePod(pod *corev1.Pod, countLimits bool) (v Placement) {
 	if len(pod.Spec.Volumes) == 0 {
 		return v
@@ -177,6 +174,5 @@ func (st *Storage) PlacePod(pod *corev1.Pod, countLimits bool) (v Placement) {
 	return v
 }
 
-// scoresCapacity reports the feature gate StorageCapacityScoring, on by default since
-// 1.37.
+// scoresCapacity reports the feature gate StorageCapacityScoring, on by default since 1.37.
 func (st *Storage) scoresCapacity() bool { return st.snap.ServerMinor >= 37 }

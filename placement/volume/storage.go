@@ -17,8 +17,7 @@ const (
 	defaultClass            = "storageclass.kubernetes.io/is-default-class"
 )
 
-// Storage holds what the snapshot says about volumes. A move of a pod does not change
-// it.
+// Storage holds what the snapshot says about volumes. A move of a pod does not change it.
 type Storage struct {
 	snap           *cluster.Snapshot
 	volumes        map[string]*corev1.PersistentVolume
@@ -71,8 +70,8 @@ func NewStorage(s *cluster.Snapshot) *Storage {
 	return st
 }
 
-// indexClasses indexes the StorageClasses and finds the default one as admission does:
-// the newest of those marked as default; the first by name if several are equally new.
+// indexClasses indexes the StorageClasses and finds the default one as admission does: the newest
+// of those marked as default; the first by name if several are equally new.
 func (st *Storage) indexClasses(list []*storagev1.StorageClass) {
 	var best *storagev1.StorageClass
 	for _, c := range list {
@@ -110,8 +109,8 @@ func (st *Storage) indexCSINodes(s *cluster.Snapshot, list []*storagev1.CSINode)
 	}
 }
 
-// classOfClaim returns the StorageClass of the claim. The annotation takes precedence
-// over the field.
+// classOfClaim returns the StorageClass of the claim. The annotation takes precedence over the
+// field.
 func classOfClaim(c *corev1.PersistentVolumeClaim) string {
 	if name, ok := c.Annotations[corev1.BetaStorageClassAnnotation]; ok {
 		return name
@@ -119,8 +118,8 @@ func classOfClaim(c *corev1.PersistentVolumeClaim) string {
 	return ptr.Deref(c.Spec.StorageClassName, "")
 }
 
-// classOfVolume returns the StorageClass of the volume. The annotation takes precedence
-// over the field.
+// classOfVolume returns the StorageClass of the volume. The annotation takes precedence over the
+// field.
 func classOfVolume(v *corev1.PersistentVolume) string {
 	if name, ok := v.Annotations[corev1.BetaStorageClassAnnotation]; ok {
 		return name
@@ -128,8 +127,8 @@ func classOfVolume(v *corev1.PersistentVolume) string {
 	return v.Spec.StorageClassName
 }
 
-// waitsForFirstConsumer reports whether volumes of the class are chosen only when a pod
-// that uses them is scheduled.
+// waitsForFirstConsumer reports whether volumes of the class are chosen only when a pod that uses
+// them is scheduled.
 func waitsForFirstConsumer(c *storagev1.StorageClass) bool {
 	return ptr.Deref(c.VolumeBindingMode, "") == storagev1.VolumeBindingWaitForFirstConsumer
 }
