@@ -121,7 +121,7 @@ func TestAHintedWorldIsOneWhoseNodesCarryTheHint(t *testing.T) {
 	// Profiles 1 and 2 read the label for every pod. In profile 3, the taint has no weight, so no
 	// pod responds to it.
 	if l := hints.Label; heard[1][l] <= heard[0][l] || heard[2][l] <= heard[0][l] || heard[3][hints.Taint] > 0 {
-		t.Errorf("pods heard hints %v times, by profile", heard)
+		t.Errorf("pods responded to hints %v times, by profile", heard)
 	}
 }
 

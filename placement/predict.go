@@ -112,8 +112,8 @@ func (w *ClusterModel) fastPredictor() *fast.Predictor {
 	return w.fast
 }
 
-// inBothVictimStates calls f while the victim terminates, then once it is gone. It restores the
-// victim afterwards.
+// inBothVictimStates calls f while the victim terminates, then once it is gone. Afterwards,
+// inBothVictimStates restores the victim.
 func inBothVictimStates(m *model.Cluster, p cluster.PodID, f func(gone bool)) {
 	n := m.PodNode[p]
 	if n == cluster.NoNode {

@@ -48,7 +48,6 @@ func (m *ClusterModel) replacementOf(p cluster.PodID) *cycle.Replacement {
 	return in
 }
 
-// newAttempt starts a scheduling attempt.
 func (m *ClusterModel) newAttempt(in *cycle.Replacement, pod cluster.PodID) cycle.Attempt {
 	m.updateLocalResults(in)
 	return cycle.NewAttempt(m.Cluster, &m.scratch, in, pod)

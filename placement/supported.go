@@ -38,7 +38,6 @@ func (m *ClusterModel) Supported(p cluster.PodID) (why string, ok bool) {
 	return "", true
 }
 
-// unsupportedServer returns why the version of the API server is not supported.
 func (m *ClusterModel) unsupportedServer(*cluster.Pod) string {
 	if s := m.Snap; s.ServerMajor != 1 || s.ServerMinor < 36 || s.ServerMinor > 37 {
 		return fmt.Sprintf("kube-scheduler %d.%d is not supported (supported: 1.36 and 1.37)", s.ServerMajor, s.ServerMinor)
@@ -63,7 +62,6 @@ func (m *ClusterModel) unsupportedScheduler(p *cluster.Pod) string {
 	return ""
 }
 
-// unsupportedProfile returns why the profile of a scheduler is not supported.
 func (m *ClusterModel) unsupportedProfile(p *scheduler.Compiled, name string) string {
 	switch why := p.UnsupportedReason; {
 	case why == scheduler.UnknownScheduler:
@@ -91,7 +89,7 @@ func (m *ClusterModel) unsupportedFilter(p *cluster.Pod) string {
 }
 
 // isAffectedByFilter reports whether the filter may refuse a node to the pod's replacement. The
-// filter is one that the model cannot disable.
+// filter must be one of the filters that the model cannot disable.
 func isAffectedByFilter(f scheduler.Filter, p *corev1.Pod) bool {
 	switch f {
 	case scheduler.VolumeBinding:
@@ -104,7 +102,6 @@ func isAffectedByFilter(f scheduler.Filter, p *corev1.Pod) bool {
 	return true
 }
 
-// unsupportedResourceClaims returns why a pod with dynamic resources is not supported.
 func unsupportedResourceClaims(_ *ClusterModel, p *cluster.Pod) string {
 	if len(p.Object.Spec.ResourceClaims) > 0 || p.Object.Status.ExtendedResourceClaimStatus != nil {
 		return "it uses resource claims, which are not supported"
@@ -112,8 +109,8 @@ func unsupportedResourceClaims(_ *ClusterModel, p *cluster.Pod) string {
 	return ""
 }
 
-// unsupportedResize returns why a pod that is being resized is not supported: its requests and
-// those of its replacement may differ.
+// unsupportedResize returns why a pod that is being resized is not supported. The requests of the
+// pod and of its replacement may differ.
 func unsupportedResize(_ *ClusterModel, p *cluster.Pod) string {
 	for _, c := range p.Object.Status.Conditions {
 		if c.Status == corev1.ConditionTrue && (c.Type == corev1.PodResizePending || c.Type == corev1.PodResizeInProgress) {
@@ -171,7 +168,6 @@ func (m *ClusterModel) unsupportedAffinity(p *cluster.Pod) string {
 	return in.UnknownNamespaceReason
 }
 
-// unsupportedVolumes returns why the pod's volumes are not supported.
 func (m *ClusterModel) unsupportedVolumes(p *cluster.Pod) string {
 	if len(m.PodClass[p.ID].Sample.Object.Spec.Volumes) == 0 {
 		return ""
@@ -180,17 +176,17 @@ func (m *ClusterModel) unsupportedVolumes(p *cluster.Pod) string {
 }
 
 // hasNoAffinity reports whether the pod and all pods on nodes have nothing that unsupportedAffinity
-// must check. It saves building the replacement until the pod is predicted.
+// must check. For such pods, the replacement is built only for a prediction.
 func (m *ClusterModel) hasNoAffinity(p *cluster.Pod) bool {
 	spec := &m.PodClass[p.ID].Sample.Object.Spec
 	return spec.Affinity == nil && len(spec.TopologySpreadConstraints) == 0 &&
 		len(m.AntiAffinityTerms)+len(m.ScoredTerms) == 0 && model.FeatureBits(spec) == 0
 }
 
-// unsupportedTemplate returns why a changed pod is not supported. If a pod was changed after its
-// creation, for example by an in-place resize, and its template has other requests, the requests of
-// the replacement are not known. Admission plugins may also change requests, so an unchanged pod is
-// never compared with its template.
+// unsupportedTemplate returns why a pod that was changed after its creation is not supported. The
+// requests of the replacement are not known if the pod was changed after its creation, for example
+// by an in-place resize, and its template has other requests. Admission plugins may also change
+// requests, so an unchanged pod is never compared with its template.
 func (m *ClusterModel) unsupportedTemplate(p *cluster.Pod) string {
 	o, ok := m.OwnerOf(p)
 	if p.Object.Generation <= 1 || !ok || o.Template == nil {

@@ -82,8 +82,8 @@ func TestTargetLoadPacking(t *testing.T) {
 	}
 }
 
-// TestPackingFollowsMoves checks that the expected usage of a moved pod counts on its new node,
-// until it moves back.
+// TestPackingFollowsMoves checks that the expected usage of a moved pod counts on its new node
+// until the pod moves back.
 func TestPackingFollowsMoves(t *testing.T) {
 	b := newSnapshotBuilder()
 	b.node("a", "za")

@@ -157,7 +157,6 @@ func (g *GroupCache) groupsOf(m *model.Cluster, in *cycle.Replacement) *nodeGrou
 	return land
 }
 
-// topologiesOf returns the topologies that filters and scores of the class read.
 func topologiesOf(in *cycle.Replacement) (out []*model.Topology) {
 	add := func(t *model.Topology) {
 		if !slices.Contains(out, t) {

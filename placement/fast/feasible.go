@@ -123,7 +123,6 @@ func (q *feasibility) nodesExcludedByPods() (out []cluster.NodeID) {
 	return out
 }
 
-// isFeasible reports whether a node passes all filters in the current state.
 func (q *feasibility) isFeasible(n cluster.NodeID) bool {
 	place := q.position[n]
 	return q.groupAllowed[q.view.groups.group[place]] && q.fitsAtPosition(place) && !slices.Contains(q.nodesExcludedByPods(), n)
@@ -204,16 +203,7 @@ func (q *feasibility) wrapFeasible() {
 
 // indexOf returns the index of a position among the feasible nodes, or where it would be inserted.
 func (f *feasibleNodes) indexOf(place int32) (at int, found bool) {
-	low, high := 0, f.count
-	for low < high {
-		mid := int(uint(low+high) >> 1)
-		if f.positions[mid] < place {
-			low = mid + 1
-		} else {
-			high = mid
-		}
-	}
-	return low, low < f.count && f.positions[low] == place
+	return slices.BinarySearch(f.positions[:f.count], place)
 }
 
 // isOrdinary reports whether the node at a position belongs to the group and is not special.

@@ -81,7 +81,6 @@ func (q *windowOdds) nextBestTotal() int32 {
 	}
 }
 
-// isComplete reports whether the list contains all nodes of a level.
 func (s *scoreList) isComplete(level int32) bool {
 	return int(level) < len(s.levelScores) && s.levelScores[level] > s.unlistedMax
 }
@@ -207,7 +206,6 @@ func (q *windowOdds) creditWindows() (any bool) {
 	return any
 }
 
-// deferStarts keeps starts open for the next lower total score.
 func (c *levelSearch) deferStarts(from, to int32) {
 	if last := len(c.deferred) - 1; last >= 0 && c.deferred[last].to == from {
 		c.deferred[last].to = to

@@ -118,7 +118,7 @@ func (q *Predictor) predictState(victim cluster.NodeID, out *prediction.State, x
 	return true
 }
 
-// savedOdds holds the odds of the starts whose windows do not contain the victim's node.
+// savedOdds holds the odds of the start positions whose windows do not contain the victim's node.
 type savedOdds struct {
 	known    bool
 	nodes    []int32

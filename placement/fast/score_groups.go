@@ -38,7 +38,7 @@ type scoreGroup struct {
 	relativeScore int32 // weighted sum of the relative scores in the window
 }
 
-// scoreInputs are the raw values of the relative scores of a node.
+// scoreInputs holds the raw values of a node's relative scores.
 type scoreInputs struct {
 	taints, preferred, interPod int64
 	spreadPods                  [maxSoftConstraints]int64 // by soft constraint: matching pods, or sampling.NoLabel
@@ -141,7 +141,6 @@ func (q *relativeScorer) specialInputs(r scoreInputs, n cluster.NodeID) scoreInp
 	return r
 }
 
-// listSpecialNodes fills the score lists of the special nodes' score groups.
 func (q *relativeScorer) listSpecialNodes(groups int) {
 	for len(q.scoreLists) < len(q.scoreGroups) {
 		q.scoreLists = append(q.scoreLists, scoreList{})
@@ -213,7 +212,6 @@ func (q *relativeScorer) countPresentDomains(constraint int) (count int) {
 	return count
 }
 
-// presentRanges returns the smallest and largest raw scores of the present score groups.
 func (q *relativeScorer) presentRanges() sampling.Ranges {
 	x := sampling.Ranges{InterPodMin: math.MaxInt64, InterPodMax: math.MinInt64, SpreadMin: math.MaxInt64}
 	for k := range q.scoreGroups {

@@ -68,7 +68,6 @@ func (q *topNodes) scoreSpecialNode(x *specialNode) {
 	x.feasibleIndex, x.fixedScore = int32(at), sum[0]
 }
 
-// updateVictimNode updates the victim's node after the victim's pod has left it.
 func (q *topNodes) updateVictimNode(victim cluster.NodeID) {
 	i := slices.IndexFunc(q.specialNodes, func(x specialNode) bool { return x.node == victim })
 	if i < 0 {

@@ -58,7 +58,6 @@ const (
 	quotaFactor    = 4
 )
 
-// initTopScores empties the score lists of all groups.
 func (q *topNodes) initTopScores() {
 	h, groups := &q.topScores, len(q.view.groups.nodes)
 	q.computeBounds()
@@ -76,7 +75,6 @@ func (q *topNodes) initTopScores() {
 	}
 }
 
-// hasOrdinaryNode reports whether a group has a feasible node that is not special.
 func (q *topNodes) hasOrdinaryNode(g int) bool {
 	if !q.groupAllowed[g] {
 		return false

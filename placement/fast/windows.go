@@ -93,7 +93,6 @@ func (q *windowOdds) inEveryWindow(g uint8) bool {
 	return true
 }
 
-// addGroupEvents records which windows contain a group.
 func (q *windowOdds) addGroupEvents(g uint8) {
 	f, from, to, any := &q.feasible, int32(0), int32(0), false
 	for i := range f.count {
@@ -149,7 +148,6 @@ func (q *windowOdds) predictStarts(runs []startRange) {
 	}
 }
 
-// overlapsAnyRange reports whether any start from..to lies in one of the ranges.
 func overlapsAnyRange(runs []startRange, from, to int32) bool {
 	for _, r := range runs {
 		if r.from < to && from < r.to {

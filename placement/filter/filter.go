@@ -62,8 +62,8 @@ func RefusedBy(r *cycle.Attempt, n int) scheduler.Filter {
 }
 
 // nominatedPodsLeaveClaims reports whether no nominated pod uses an exclusive claim of the
-// replacement. As in the scheduler, this check only runs for a replacement that also has exclusive
-// disks.
+// replacement. As in the scheduler, the check for claims of nominated pods runs only for a
+// replacement with exclusive disks.
 func nominatedPodsLeaveClaims(r *cycle.Attempt) bool {
 	if len(r.Replacement.Disks) == 0 {
 		return true

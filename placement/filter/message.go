@@ -37,7 +37,6 @@ func RefusalMessage(r *cycle.Attempt, n int, f scheduler.Filter) string {
 	return volumeMessage(r, n, f)
 }
 
-// volumeMessage returns the sentence for the volume filters.
 func volumeMessage(r *cycle.Attempt, n int, f scheduler.Filter) string {
 	node, in := r.Model.Snap.Nodes[n].Name, r.Replacement
 	switch {

@@ -77,7 +77,6 @@ func (k *ClonedCounters) cloneTerms(m, c *Cluster) {
 	}
 }
 
-// cloneClasses copies the equivalence classes and the counters that count their pods.
 func (k *ClonedCounters) cloneClasses(m, c *Cluster) {
 	copies := make([]EquivalenceClass, len(m.ClassList))
 	c.ClassList, c.PodClass = make([]*EquivalenceClass, len(copies)), slices.Clone(m.PodClass)

@@ -152,7 +152,6 @@ func (m *Cluster) AdjustUsage(p cluster.PodID, n cluster.NodeID, by int64) {
 	}
 }
 
-// adjustExclusive changes the counts of ports, disks, claims and attached volumes.
 func (m *Cluster) adjustExclusive(p cluster.PodID, n cluster.NodeID, by int32) {
 	c := m.PodClass[p]
 	m.Ports.adjust(c.Ports, int(n), by)
@@ -209,7 +208,6 @@ func (m *Cluster) InitNodeOrder() []cluster.NodeID {
 	return m.NodeOrder
 }
 
-// labelKey is a label key in a namespace.
 type labelKey struct{ namespace, key string }
 
 // recordChange records that the pods of a node changed. When ChangedNodes has as many entries as

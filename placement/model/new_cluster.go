@@ -95,7 +95,6 @@ func indexNominated(m *Cluster) {
 	}
 }
 
-// groupPods assigns every pod that is not terminal to its equivalence class.
 func groupPods(m *Cluster) {
 	byKey, latest := map[string]*EquivalenceClass{}, make([]*EquivalenceClass, len(m.Snap.Workloads))
 	var key []byte

@@ -73,7 +73,6 @@ func (s *Sampler) rescoreChangedWindows() bool {
 	return true
 }
 
-// equalExceptChanged reports whether two lists differ at most in the changed node.
 func (x *previousState) equalExceptChanged(a, b []int64) bool {
 	p := x.changedNode
 	return slices.Equal(a[:p], b[:p]) && slices.Equal(a[p+1:], b[p+1:])

@@ -55,7 +55,7 @@ const (
 	notScored = -2
 )
 
-// findScoreGroups sorts the nodes by the columns and fixed scores.
+// findScoreGroups groups nodes with the same columns, and assigns levels by fixed score.
 func (s *nodeScores) findScoreGroups() {
 	k, n := &s.groups, len(s.nodes)
 	k.ofNode = cycle.ResizeZeroed(k.ofNode, n)
@@ -72,7 +72,7 @@ func (s *nodeScores) findScoreGroups() {
 	k.assignLevels()
 }
 
-// readScoreInputs reads the columns of the relative scores that have a weight.
+// readScoreInputs fills the columns of the relative scores whose weight is not 0.
 func (s *nodeScores) readScoreInputs() {
 	k, r, in := &s.groups, s.attempt, s.attempt.Replacement
 	weights := &in.Profile.Weights
@@ -153,7 +153,7 @@ func (k *scoreGroups) splitBy(column []int64) {
 	k.count = int(count)
 }
 
-// splitByMap does the same as splitBy for a column with a large range of values.
+// splitByMap does the same as splitBy if the values of the column have a large range.
 func (k *scoreGroups) splitByMap(column []int64) {
 	number := map[[2]int64]int32{}
 	for i, v := range column {
@@ -168,7 +168,6 @@ func (k *scoreGroups) splitByMap(column []int64) {
 	k.count = len(number)
 }
 
-// sumFixedScores adds up the scores that do not depend on the sample.
 func (s *nodeScores) sumFixedScores() {
 	k, r := &s.groups, s.attempt
 	k.fixedScore = cycle.ResizeZeroed(k.fixedScore, len(s.nodes))
@@ -222,7 +221,7 @@ func (k *scoreGroups) assignLevels() {
 	}
 }
 
-// assignLevelsBySorting is numberLevels for a large range of fixed scores.
+// assignLevelsBySorting does the same as assignLevels for a large range of fixed scores.
 func (k *scoreGroups) assignLevelsBySorting() {
 	k.order = cycle.Resize(k.order, len(k.ofNode))
 	for i := range k.order {

@@ -88,7 +88,6 @@ func (s *windowScorer) updateSpreadScores() {
 	}
 }
 
-// rawSpreadScore returns the raw score of a group by the soft constraints.
 func (s *windowScorer) rawSpreadScore(kind int) int64 {
 	k, soft, sum := &s.groups, s.attempt.Replacement.Spread.Soft, 0.0
 	for c := range soft {

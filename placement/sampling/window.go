@@ -57,7 +57,6 @@ type Ranges struct {
 	SpreadMin, SpreadMax     int64
 }
 
-// resetWindow empties the window.
 func (s *windowScorer) resetWindow() {
 	w, k := &s.window, &s.groups
 	levels := len(k.levelScore)
@@ -152,7 +151,6 @@ func (s *windowScorer) affectsRanges(kind int32) bool {
 	return s.hasSpreadScore(kind) && (w.rawSpread[kind] <= x.SpreadMin || w.rawSpread[kind] >= x.SpreadMax)
 }
 
-// updateRanges recomputes the ranges of the window.
 func (s *windowScorer) updateRanges() {
 	w, k := &s.window, &s.groups
 	x := Ranges{InterPodMin: math.MaxInt64, InterPodMax: math.MinInt64, SpreadMin: math.MaxInt64}

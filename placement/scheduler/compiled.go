@@ -61,7 +61,6 @@ func (c *Compiled) readScorePlugins() {
 	c.ScoresTaints = c.Weights.TaintToleration > 0
 }
 
-// setUnsupported sets UnsupportedReason unless it is already set.
 func (p *Compiled) setUnsupported(format string, args ...any) {
 	if p.UnsupportedReason == "" {
 		p.UnsupportedReason = fmt.Sprintf(format, args...)
@@ -90,7 +89,6 @@ func (p *Compiled) ScoresUseOwnerSelectors() bool {
 	return p.SystemDefaultSpread || len(p.DefaultSpread) > 0 || p.Policy != nil
 }
 
-// checksResource reports whether the filter NodeResourcesFit checks a resource.
 func (p *Compiled) checksResource(name corev1.ResourceName) bool {
 	group, _, _ := strings.Cut(string(name), "/")
 	return !slices.Contains(p.IgnoredResources, string(name)) && !slices.Contains(p.IgnoredGroups, group)

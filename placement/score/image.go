@@ -84,7 +84,6 @@ func (w *ImageIndex) scoreRefs(refs []string, counted int) []int8 {
 	return out
 }
 
-// withDefaultTag adds :latest to an image reference without a tag.
 func withDefaultTag(ref string) string {
 	if strings.LastIndex(ref, ":") <= strings.LastIndex(ref, "/") {
 		return ref + ":latest"

@@ -12,16 +12,16 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// AttachableVolume is a volume that counts against a driver's limit on a node. Volumes with the
-// same driver and handle are one volume, even if several pods use it.
+// AttachableVolume is a volume that counts against a driver's limit on a node. Two volumes with the
+// same driver and handle are one volume, even if several pods use the volume.
 type AttachableVolume struct {
 	driver string
 	id     string // driver and handle
-	// translated: an in-tree volume. A node with a CSINode attaches it through the CSI driver.
+	// translated is true for an in-tree volume. A node with a CSINode attaches in-tree volumes
+	// through the CSI driver.
 	translated bool
 }
 
-// newAttachableVolume returns the volume with a driver and a handle.
 func newAttachableVolume(driver, handle string, translated bool) AttachableVolume {
 	return AttachableVolume{driver, driver + "/" + handle, translated}
 }
@@ -29,12 +29,11 @@ func newAttachableVolume(driver, handle string, translated bool) AttachableVolum
 // recordedAttachment is a VolumeAttachment of a node.
 type recordedAttachment struct {
 	id, driver string
-	// inUse: a pod of the snapshot uses the volume on this node. The volume is detached once that
-	// pod has moved away.
+	// inUse is true if a pod of the snapshot uses the volume on this node. The volume is detached
+	// after that pod has moved to another node.
 	inUse bool
 }
 
-// nodeAttachments are the attached volumes of one node.
 type nodeAttachments struct {
 	podsByVolume    map[string]int32     // uses by pods, by volume
 	volumesByDriver map[string]int64     // volumes that pods use, by driver
@@ -49,11 +48,11 @@ var migratedDrivers = map[string]string{
 	"kubernetes.io/portworx-volume": "pxd.portworx.com",
 }
 
-// unlimitedProvisioners are the in-tree provisioners whose volumes count against no limit.
+// unlimitedProvisioners are the in-tree provisioners whose volumes have no limit per node.
 var unlimitedProvisioners = []string{"kubernetes.io/azure-file", "kubernetes.io/vsphere-volume"}
 
 // attachables returns the volumes that a node must attach for a pod. The function `claim` returns
-// the claim of a volume; nil if there is none.
+// the claim of a volume; nil if the volume has no claim.
 func (st *Storage) attachables(p *corev1.Pod, claim func(*corev1.Volume) *corev1.PersistentVolumeClaim) []AttachableVolume {
 	var out []AttachableVolume
 	add := func(a AttachableVolume, ok bool) {
@@ -93,8 +92,8 @@ func ebsVolumeID(id string) string {
 	return id
 }
 
-// claimAttachable returns the volume of a claim. For an unbound claim, it returns a volume of the
-// provisioner of its StorageClass, with a name of its own.
+// claimAttachable returns the volume of a claim. For an unbound claim, the result is a volume of
+// its StorageClass's provisioner with a unique name.
 func (st *Storage) claimAttachable(c *corev1.PersistentVolumeClaim) (AttachableVolume, bool) {
 	pv := st.volumes[c.Spec.VolumeName]
 	if c.Spec.VolumeName == "" || pv == nil {
@@ -161,7 +160,6 @@ func NewAttachments(st *Storage) *Attachments {
 	return a
 }
 
-// addRecorded adds a VolumeAttachment to its node.
 func (x *Attachments) addRecorded(va *storagev1.VolumeAttachment) {
 	n := x.storage.snap.NodeByName(va.Spec.NodeName)
 	if n == nil || va.Spec.Attacher == "" || va.Spec.Source.PersistentVolumeName == nil {
@@ -202,8 +200,8 @@ func (x *Attachments) Adjust(p cluster.PodID, n int, by int32) {
 	}
 }
 
-// countDetaching counts the driver's volumes that have a VolumeAttachment, but that no pod on the
-// node uses.
+// countDetaching counts the driver's volumes that have a VolumeAttachment, although no pod on the
+// node uses the volume.
 func (x *Attachments) countDetaching(n int, driver string) (count int64) {
 	a := &x.attached[n]
 	for _, r := range a.recorded {
@@ -214,8 +212,8 @@ func (x *Attachments) countDetaching(n int, driver string) (count int64) {
 	return count
 }
 
-// BlockingDriver returns a driver that refuses the pod on the node: the driver is not installed, or
-// has reached its limit. It returns an empty text if there is none.
+// BlockingDriver returns a driver that refuses the pod on the node, because the driver is not
+// installed or has reached its limit; empty if no driver refuses the pod.
 func (a *Attachments) BlockingDriver(attach []AttachableVolume, n int) string {
 	if len(attach) == 0 {
 		return ""
@@ -257,11 +255,12 @@ func (a *Attachments) Clone() *Attachments {
 	return &c
 }
 
-// ChecksDrivers reports the feature gate VolumeLimitScaling, on by default since 1.37.
+// ChecksDrivers returns the value of the feature gate VolumeLimitScaling, which is on by default
+// since 1.37.
 func (st *Storage) ChecksDrivers() bool { return st.snap.ServerMinor >= 37 }
 
-// DriverInstalled reports whether the driver runs on the node. It returns true if the driver does
-// not set preventPodSchedulingIfMissing.
+// DriverInstalled reports whether the driver runs on the node; always true if the driver does not
+// set preventPodSchedulingIfMissing.
 func (st *Storage) DriverInstalled(driver string, n int) bool {
 	d := st.drivers[driver]
 	if d == nil || !ptr.Deref(d.Spec.PreventPodSchedulingIfMissing, false) {

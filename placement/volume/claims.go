@@ -36,7 +36,6 @@ func (st *Storage) newEphemeralClaim(p *corev1.Pod, v *corev1.Volume) *corev1.Pe
 	return c
 }
 
-// claimSet holds the claims of a replacement by their state.
 type claimSet struct {
 	bound             []*corev1.PersistentVolume
 	delayed           []*corev1.PersistentVolumeClaim // unbound claims with WaitForFirstConsumer
@@ -45,7 +44,6 @@ type claimSet struct {
 	unsupportedReason string                          // why no placement can be predicted; empty if it can
 }
 
-// newClaimSet reads the claims of the replacement.
 func (st *Storage) newClaimSet(p *corev1.Pod) claimSet {
 	var cs claimSet
 	for i := range p.Spec.Volumes {
@@ -71,7 +69,7 @@ func (st *Storage) newClaimSet(p *corev1.Pod) claimSet {
 	return cs
 }
 
-// setFirst sets a reason unless it is already set.
+// setFirst sets the reason, unless the reason is already set.
 func setFirst(reason *string, format string, args ...any) {
 	*reason = cmp.Or(*reason, fmt.Sprintf(format, args...))
 }
@@ -94,7 +92,6 @@ func (st *Storage) addClaim(cs *claimSet, c *corev1.PersistentVolumeClaim, ephem
 	}
 }
 
-// addUnboundClaim adds a claim without a volume.
 func (st *Storage) addUnboundClaim(cs *claimSet, c *corev1.PersistentVolumeClaim, ephemeral bool) {
 	name := classOfClaim(c)
 	class := st.classes[name]
@@ -110,7 +107,6 @@ func (st *Storage) addUnboundClaim(cs *claimSet, c *corev1.PersistentVolumeClaim
 	}
 }
 
-// addBoundClaim adds the volume of a bound claim.
 func (st *Storage) addBoundClaim(cs *claimSet, c *corev1.PersistentVolumeClaim) {
 	pv := st.volumes[c.Spec.VolumeName]
 	if pv == nil {
@@ -135,8 +131,8 @@ type Placement struct {
 	Score             []int8             // score of VolumeBinding, by node; nil: the pod has no claims
 }
 
-// PlacePod checks the volumes of a new pod on every node. If countLimits is false, the filter
-// NodeVolumeLimits is disabled.
+// PlacePod checks the volumes of a new pod on every node. PlacePod counts volume limits only if
+// countLimits is true.
 func (st *Storage) PlacePod(pod *corev1.Pod, countLimits bool) (v Placement) {
 	if len(pod.Spec.Volumes) == 0 {
 		return v
@@ -174,5 +170,6 @@ func (st *Storage) PlacePod(pod *corev1.Pod, countLimits bool) (v Placement) {
 	return v
 }
 
-// scoresCapacity reports the feature gate StorageCapacityScoring, on by default since 1.37.
+// scoresCapacity returns the value of the feature gate StorageCapacityScoring, which is on by
+// default since 1.37.
 func (st *Storage) scoresCapacity() bool { return st.snap.ServerMinor >= 37 }

@@ -8,8 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Disk is a disk that a pod spec names directly. Pods on one node cannot share it, unless all of
-// them only read it.
+// Disk is a disk that a pod spec names directly. Pods on one node cannot share the disk, unless all
+// of them only read from the disk.
 type Disk struct {
 	id       string
 	readOnly bool
@@ -21,7 +21,7 @@ type diskUses struct {
 }
 
 // ExclusiveDisks returns the disks of a pod. A Ceph image has one entry per monitor, because each
-// of its monitors can identify it. EBS disks conflict even if both pods only read.
+// monitor identifies the image. EBS disks conflict even if both pods only read.
 func ExclusiveDisks(spec *corev1.PodSpec) []Disk {
 	var out []Disk
 	for i := range spec.Volumes {
@@ -91,7 +91,8 @@ func (t *DiskTable) AdjustClaims(namespace string, claims []string, by int32) {
 	}
 }
 
-// ClaimInUse returns the first of the claims that a pod on any node uses; empty if there is none.
+// ClaimInUse returns the first of the claims that a pod on any node uses; empty if no claim is in
+// use.
 func (t *DiskTable) ClaimInUse(namespace string, claims []string) string {
 	for _, name := range claims {
 		if t.claimUses[namespace+"/"+name] > 0 {

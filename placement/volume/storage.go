@@ -10,14 +10,15 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Annotations of claims and StorageClasses that the volume controller sets or reads.
+// These constants are annotations of claims and StorageClasses that the volume controller sets or
+// reads.
 const (
 	bindCompletedAnnotation = "pv.kubernetes.io/bind-completed"
 	selectedNode            = "volume.kubernetes.io/selected-node"
 	defaultClass            = "storageclass.kubernetes.io/is-default-class"
 )
 
-// Storage holds what the snapshot says about volumes. A move of a pod does not change it.
+// Storage holds the snapshot's data about volumes, which a move of a pod does not change.
 type Storage struct {
 	snap           *cluster.Snapshot
 	volumes        map[string]*corev1.PersistentVolume
@@ -89,7 +90,6 @@ func (st *Storage) indexClasses(list []*storagev1.StorageClass) {
 	}
 }
 
-// indexCSINodes indexes the CSINodes and the volume limits of their drivers.
 func (st *Storage) indexCSINodes(s *cluster.Snapshot, list []*storagev1.CSINode) {
 	for _, c := range list {
 		n := s.NodeByName(c.Name)
@@ -127,8 +127,8 @@ func classOfVolume(v *corev1.PersistentVolume) string {
 	return v.Spec.StorageClassName
 }
 
-// waitsForFirstConsumer reports whether volumes of the class are chosen only when a pod that uses
-// them is scheduled.
+// waitsForFirstConsumer reports whether the StorageClass binds a volume only when a pod that uses
+// the volume is scheduled.
 func waitsForFirstConsumer(c *storagev1.StorageClass) bool {
 	return ptr.Deref(c.VolumeBindingMode, "") == storagev1.VolumeBindingWaitForFirstConsumer
 }
