@@ -57,7 +57,7 @@ func BenchmarkPredict(b *testing.B) {
 	for b.Loop() {
 		p := cluster.PodID(i * 7919 % len(w.Snap.Pods))
 		pr := w.Predict(p)
-		if to := pr.Likeliest(); to != cluster.NoNode {
+		if to := pr.LikeliestOf(anyNode); to != cluster.NoNode {
 			w.Move(p, to)
 		}
 		i++

@@ -170,3 +170,5 @@ func scoreOf(t testing.TB, v NodeVerdict, plugin string) int64 {
 	t.Fatalf("no score %s in %+v", plugin, v)
 	return 0
 }
+
+func anyNode(cluster.NodeID) bool { return true }

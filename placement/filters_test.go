@@ -150,15 +150,15 @@ func TestPendingWhenNothingIsFeasible(t *testing.T) {
 	b.app("x", 6000, nil, "a") // its replacement fits only when it is gone
 	m := b.model(t)
 	p := m.Predict(podID(t, m, "x-0"))
-	if p.Pending() != 0.9 || p.Likeliest() != nodeID(t, m, "a") {
-		t.Errorf("pending %v, likeliest %v; want 0.9 and a", p.Pending(), p.Likeliest())
+	if p.Pending() != 0.9 || p.LikeliestOf(anyNode) != nodeID(t, m, "a") {
+		t.Errorf("pending %v, likeliest %v; want 0.9 and a", p.Pending(), p.LikeliestOf(anyNode))
 	}
 	m.Move(podID(t, m, "x-0"), cluster.NoNode)
 	b.objects.Nodes[0].Spec.Unschedulable = true
 	m = b.model(t)
 	p = m.Predict(podID(t, m, "x-0"))
-	if p.Pending() != 1 || p.Likeliest() != cluster.NoNode {
-		t.Errorf("pending %v, likeliest %v; want certain", p.Pending(), p.Likeliest())
+	if p.Pending() != 1 || p.LikeliestOf(anyNode) != cluster.NoNode {
+		t.Errorf("pending %v, likeliest %v; want certain", p.Pending(), p.LikeliestOf(anyNode))
 	}
 }
 

@@ -98,18 +98,12 @@ func (w *ClusterModel) predictFast(in *cycle.Replacement, p cluster.PodID, pr *p
 	if w.disableFast || len(w.Nominated) > 0 {
 		return false
 	}
-	q := w.fastPredictor()
-	q.RandomSampleWeight = w.randomSampleWeight
-	return q.Predict(in, p, pr)
-}
-
-// fastPredictor returns the fast predictor of the model, and builds it on first use.
-func (w *ClusterModel) fastPredictor() *fast.Predictor {
 	if w.fast == nil {
 		w.fast = fast.NewPredictor(w.Cluster, &w.groups)
 		w.OnChange = w.fast.NodeChanged
 	}
-	return w.fast
+	w.fast.RandomSampleWeight = w.randomSampleWeight
+	return w.fast.Predict(in, p, pr)
 }
 
 // inBothVictimStates calls f while the victim terminates, then once it is gone. Afterwards,

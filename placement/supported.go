@@ -17,7 +17,7 @@ func (m *ClusterModel) Supported(p cluster.PodID) (why string, ok bool) {
 	pod := &m.Snap.Pods[p]
 	for _, check := range [...]func(*ClusterModel, *cluster.Pod) string{
 		(*ClusterModel).unsupportedServer, (*ClusterModel).unsupportedScheduler, (*ClusterModel).unsupportedFilter,
-		unsupportedResourceClaims, unsupportedResize, (*ClusterModel).unsupportedTemplate,
+		unsupportedPod, (*ClusterModel).unsupportedTemplate,
 	} {
 		if why := check(m, pod); why != "" {
 			return why, false
@@ -102,16 +102,12 @@ func isAffectedByFilter(f scheduler.Filter, p *corev1.Pod) bool {
 	return true
 }
 
-func unsupportedResourceClaims(_ *ClusterModel, p *cluster.Pod) string {
+// unsupportedPod returns why a pod that uses resource claims, or that is being resized, is not
+// supported. The requests of a resized pod and of its replacement may differ.
+func unsupportedPod(_ *ClusterModel, p *cluster.Pod) string {
 	if len(p.Object.Spec.ResourceClaims) > 0 || p.Object.Status.ExtendedResourceClaimStatus != nil {
 		return "it uses resource claims, which are not supported"
 	}
-	return ""
-}
-
-// unsupportedResize returns why a pod that is being resized is not supported. The requests of the
-// pod and of its replacement may differ.
-func unsupportedResize(_ *ClusterModel, p *cluster.Pod) string {
 	for _, c := range p.Object.Status.Conditions {
 		if c.Status == corev1.ConditionTrue && (c.Type == corev1.PodResizePending || c.Type == corev1.PodResizeInProgress) {
 			return "it is being resized in place, so the requests of its replacement are not known"
@@ -123,7 +119,7 @@ func unsupportedResize(_ *ClusterModel, p *cluster.Pod) string {
 // dependsOnOwnerSelector reports whether the selector of the pod's controller changes scores.
 func (m *ClusterModel) dependsOnOwnerSelector(p *cluster.Pod) bool {
 	f := m.PodClass[p.ID].Profile
-	return f.Policy != nil || f.ScoresUseOwnerSelectors() && len(p.Object.Spec.TopologySpreadConstraints) == 0
+	return f.Policy != nil || (f.SystemDefaultSpread || len(f.DefaultSpread) > 0) && len(p.Object.Spec.TopologySpreadConstraints) == 0
 }
 
 // unsupportedOwner returns why the owner of the pod is not supported: its template is scheduled in

@@ -124,8 +124,9 @@ func (q *feasibility) nodesExcludedByPods() (out []cluster.NodeID) {
 }
 
 func (q *feasibility) isFeasible(n cluster.NodeID) bool {
-	place := q.position[n]
-	return q.groupAllowed[q.view.groups.group[place]] && q.fitsAtPosition(place) && !slices.Contains(q.nodesExcludedByPods(), n)
+	place, r := q.position[n], q.replacement.CheckedRequests
+	return q.groupAllowed[q.view.groups.group[place]] && q.free[place].milliCPU >= requestThreshold(r.MilliCPU) &&
+		q.free[place].bytes >= requestThreshold(r.MemoryBytes) && !slices.Contains(q.nodesExcludedByPods(), n)
 }
 
 // requestThreshold returns the free amount that a request needs. A request of 0 always fits.
@@ -134,11 +135,6 @@ func requestThreshold(v int64) int64 {
 		return noRequest
 	}
 	return min(v, -noRequest)
-}
-
-func (q *feasibility) fitsAtPosition(place int32) bool {
-	x := &q.free[place]
-	return x.milliCPU >= requestThreshold(q.replacement.CheckedRequests.MilliCPU) && x.bytes >= requestThreshold(q.replacement.CheckedRequests.MemoryBytes)
 }
 
 // findFeasible lists the feasible nodes in O(nodes) time.

@@ -69,7 +69,7 @@ func (q *windowOdds) nextBestTotal() int32 {
 		}
 		sure := true
 		for k, t := range c.nextTotal {
-			if s := &q.scoreLists[k]; t == best && !s.isComplete(c.nextLevel[k]) {
+			if s := &q.scoreLists[k]; t == best && (int(c.nextLevel[k]) == len(s.levelScores) || s.levelScores[c.nextLevel[k]] <= s.unlistedMax) {
 				q.listMoreNodes(k)
 				q.storeNextTotal(k)
 				sure = false
@@ -79,10 +79,6 @@ func (q *windowOdds) nextBestTotal() int32 {
 			return best
 		}
 	}
-}
-
-func (s *scoreList) isComplete(level int32) bool {
-	return int(level) < len(s.levelScores) && s.levelScores[level] > s.unlistedMax
 }
 
 // distributeOdds distributes the odds of the starts between two positions. The score of each score

@@ -195,10 +195,7 @@ func (q *topNodes) listByEstimate(g int) {
 		for left := places & fits &^ q.specialPositions[i]; left != 0; left &= left - 1 {
 			bit := left & -left
 			place := i<<6 + bits.TrailingZeros64(left)
-			mark := int32(q.freePercent[place]) * h.freeFactor
-			if images != nil {
-				mark += h.imageFactor * int32(images[q.model.NodeOrder[place]])
-			}
+			mark := int32(q.freePercent[place])*h.freeFactor + h.imageFactor*int32(images[q.model.NodeOrder[place]])
 			h.countByEstimate[mark]++
 			number := int(f.countBefore[i]) + bits.OnesCount64(fits&(bit-1))
 			h.entries = append(h.entries, uint64(place)<<40|uint64(number)<<16|uint64(mark))

@@ -19,12 +19,16 @@ var knownPriorities = []struct {
 	{"InterPodAffinityPriority", func(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 		score.InterPodScores(r, feasible, out, scheduler.MaxPolicyScore)
 	}},
-	{"LeastRequestedPriority", leastRequested},
+	{"LeastRequestedPriority", func(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
+		requestedScore(r, feasible, out, func(requested, capacity int64) int64 { return capacity - requested })
+	}},
 	{"BalancedResourceAllocation", balancedAllocation},
 	{"NodePreferAvoidPodsPriority", preferAvoidPods},
 	{"NodeAffinityPriority", nodeAffinity},
 	{"TaintTolerationPriority", taintToleration},
-	{"MostRequestedPriority", mostRequested},
+	{"MostRequestedPriority", func(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
+		requestedScore(r, feasible, out, func(requested, _ int64) int64 { return requested })
+	}},
 	{"EqualPriority", func(_ *cycle.Attempt, _ []cluster.NodeID, out []int64) { fillScores(out, 1) }},
 }
 
@@ -67,23 +71,15 @@ func taintToleration(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 
 func nodeAffinity(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 	if r.Replacement.StaticScores.Preferred == nil {
-		fillScores(out, 0)
+		clear(out)
 		return
 	}
 	score.CopyByNode(out, feasible, r.Replacement.StaticScores.Preferred)
 	score.Normalise(out, scheduler.MaxPolicyScore, false)
 }
 
-// leastRequested gives (10 (C-R)/C for cpu + the same for memory) / 2 in integers, with capacity C
-// and requests R. A container without a request counts as 100m and 200Mi.
-func leastRequested(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
-	requestedScore(r, feasible, out, func(requested, capacity int64) int64 { return capacity - requested })
-}
-
-func mostRequested(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
-	requestedScore(r, feasible, out, func(requested, _ int64) int64 { return requested })
-}
-
+// requestedScore gives (10 part/C for cpu + the same for memory) / 2 in integers, with capacity C.
+// A container without a request counts as 100m and 200Mi.
 func requestedScore(r *cycle.Attempt, feasible []cluster.NodeID, out []int64, part func(requested, capacity int64) int64) {
 	one := func(requested, capacity int64) int64 {
 		if capacity == 0 || requested > capacity {

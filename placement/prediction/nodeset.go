@@ -49,11 +49,6 @@ func (s NodeSet) Append(list []cluster.NodeID) []cluster.NodeID {
 	return list
 }
 
-// Equal reports whether both sets contain the same nodes. Both must come from one snapshot.
-func (s NodeSet) Equal(o NodeSet) bool {
-	return s.Count == o.Count && slices.Equal(s.Bits, o.Bits)
-}
-
 // All iterates over the set in the order of NodeID.
 func (s NodeSet) All() iter.Seq[cluster.NodeID] {
 	return func(yield func(cluster.NodeID) bool) {

@@ -4,14 +4,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
 	"github.com/evenkeel-project/evenkeel/placement/model"
-	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
-
-// scoreInterPod scales the weight sums of matching terms from the range of all feasible nodes to
-// 0..100.
-func scoreInterPod(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
-	InterPodScores(r, feasible, out, scheduler.MaxScore)
-}
 
 // InterPodScores scales the weight sums of matching terms from the range of all feasible nodes to
 // 0..top.

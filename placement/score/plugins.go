@@ -1,6 +1,7 @@
 package score
 
 import (
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
@@ -14,7 +15,10 @@ var plugins = []cycle.Scorer{
 		IsIdle: func(in *cycle.Replacement) bool { return in.StaticScores.Preferred == nil }},
 	{Name: "PodTopologySpread", Score: scoreSpread, Relative: true,
 		IsIdle: func(in *cycle.Replacement) bool { return len(in.Spread.Soft) == 0 }},
-	{Name: "InterPodAffinity", Score: scoreInterPod, Relative: true,
+	{Name: "InterPodAffinity", Relative: true,
+		Score: func(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
+			InterPodScores(r, feasible, out, scheduler.MaxScore)
+		},
 		IsIdle: func(in *cycle.Replacement) bool { return len(in.InterPod.Scored) == 0 }},
 	{Name: "NodeResourcesFit", NodeScores: func(in *cycle.Replacement) []int8 { return in.Local.ResourcesFit }},
 	{Name: "NodeResourcesBalancedAllocation", NodeScores: func(in *cycle.Replacement) []int8 { return in.Local.Balanced }},

@@ -6,7 +6,9 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 )
 
 // claimOf returns the claim of a volume of a pod on a node; nil if the snapshot does not have it.
@@ -98,7 +100,7 @@ func (st *Storage) addUnboundClaim(cs *claimSet, c *corev1.PersistentVolumeClaim
 	switch {
 	case name != "" && class == nil:
 		setFirst(&cs.unsupportedReason, "StorageClass %s of its claim %s is not in the snapshot", name, c.Name)
-	case class != nil && waitsForFirstConsumer(class):
+	case class != nil && ptr.Deref(class.VolumeBindingMode, "") == storagev1.VolumeBindingWaitForFirstConsumer:
 		cs.delayed = append(cs.delayed, c)
 	case ephemeral:
 		setFirst(&cs.unsupportedReason, "its ephemeral volume is provisioned before the pod is scheduled, so its zone is not known")

@@ -49,7 +49,7 @@ func NewStorage(s *cluster.Snapshot) *Storage {
 	st.noCSINodes = len(o.CSINodes) == 0
 	for _, pv := range o.PersistentVolumes {
 		st.volumes[pv.Name] = pv
-		class := classOfVolume(pv)
+		class := classOf(pv.Annotations, pv.Spec.StorageClassName)
 		st.volumesByClass[class] = append(st.volumesByClass[class], pv)
 	}
 	for _, list := range st.volumesByClass {
@@ -109,26 +109,15 @@ func (st *Storage) indexCSINodes(s *cluster.Snapshot, list []*storagev1.CSINode)
 	}
 }
 
-// classOfClaim returns the StorageClass of the claim. The annotation takes precedence over the
-// field.
+// classOfClaim returns the name of the claim's StorageClass.
 func classOfClaim(c *corev1.PersistentVolumeClaim) string {
-	if name, ok := c.Annotations[corev1.BetaStorageClassAnnotation]; ok {
-		return name
-	}
-	return ptr.Deref(c.Spec.StorageClassName, "")
+	return classOf(c.Annotations, ptr.Deref(c.Spec.StorageClassName, ""))
 }
 
-// classOfVolume returns the StorageClass of the volume. The annotation takes precedence over the
-// field.
-func classOfVolume(v *corev1.PersistentVolume) string {
-	if name, ok := v.Annotations[corev1.BetaStorageClassAnnotation]; ok {
+// classOf returns the name of a StorageClass. The annotation takes precedence over the field.
+func classOf(annotations map[string]string, field string) string {
+	if name, ok := annotations[corev1.BetaStorageClassAnnotation]; ok {
 		return name
 	}
-	return v.Spec.StorageClassName
-}
-
-// waitsForFirstConsumer reports whether the StorageClass binds a volume only when a pod that uses
-// the volume is scheduled.
-func waitsForFirstConsumer(c *storagev1.StorageClass) bool {
-	return ptr.Deref(c.VolumeBindingMode, "") == storagev1.VolumeBindingWaitForFirstConsumer
+	return field
 }

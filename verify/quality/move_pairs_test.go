@@ -69,7 +69,7 @@ func (g *exhaustiveSearch) certainLanding(pod cluster.PodID) (displacement, bool
 		return displacement{}, false
 	}
 	pr := g.model.Predict(pod)
-	to := pr.Likeliest()
+	to := pr.LikeliestOf(func(cluster.NodeID) bool { return true })
 	if pr.UnsupportedReason != "" || to == cluster.NoNode || to == from || !g.s.Nodes[to].Ready {
 		return displacement{}, false
 	}
