@@ -17,7 +17,7 @@ const module = "github.com/evenkeel-project/evenkeel"
 // purePackages must depend only on their input: a saved snapshot must give the same plan on every machine at any time.
 var purePackages = []string{"cluster", "plan", "placement", "strategies", "planner", "report", "internal/cron", "internal/plural", "internal/strict", "internal/suggest", "hints", "usage"}
 
-// impurePackages are packages below pure ones that may call an API.
+// impurePackages lists the subpackages of pure packages that may call an API.
 var impurePackages = []string{"hints/writer", "hints/reconciler", "usage/fetch", "usage/loadwatcher", "usage/metricsserver", "usage/monitor", "usage/prometheus", "usage/promql"}
 
 func isPurePackage(pkg string) bool {
@@ -28,7 +28,8 @@ func isPurePackage(pkg string) bool {
 // allowedLibraries are the libraries that pure packages may import, besides the standard library and other pure packages.
 var allowedLibraries = []string{
 	"k8s.io/api", "k8s.io/apimachinery",
-	// Listed one by one, because other packages of component-helpers import client-go.
+	// These packages are listed one by one, because other packages of component-helpers import
+	// client-go.
 	"k8s.io/component-helpers/resource", "k8s.io/component-helpers/scheduling/corev1", "k8s.io/component-helpers/scheduling/corev1/nodeaffinity",
 	"k8s.io/component-helpers/nodedeclaredfeatures",
 	"k8s.io/metrics/pkg/apis/metrics", // NodeMetrics as metrics-server serves them
@@ -39,7 +40,7 @@ var allowedLibraries = []string{
 	"github.com/robfig/cron/v3",       // internal/cron uses its parser
 }
 
-// importBans list which packages must not import which others, and why.
+// importBans lists the forbidden imports, each with the reason.
 var importBans = []struct {
 	from   string // path prefix inside the module; "" is everything
 	banned string
@@ -91,7 +92,7 @@ func TestImports(t *testing.T) {
 		}
 		library := strings.Contains(strings.Split(imported, "/")[0], ".")
 		if library && !slices.ContainsFunc(allowedLibraries, func(p string) bool { return hasPathPrefix(imported, p) }) {
-			t.Errorf("%s imports %s: a pure package may not (no client, no clock, no log)", file, imported)
+			t.Errorf("%s imports %s, which pure packages must not use (no client, no clock, no log)", file, imported)
 		}
 		if imported == "log" || imported == "log/slog" {
 			t.Errorf("%s imports %s: pure packages return messages instead of logging them", file, imported)
@@ -115,7 +116,7 @@ func TestPurePackagesReadNoClock(t *testing.T) {
 		if isPurePackage(from) {
 			for _, call := range []string{"time.Now(", "time.Since(", "time.Until(", "metav1.Now("} {
 				if strings.Contains(string(source), call) {
-					t.Errorf("%s calls %s): time is a parameter here", file, call)
+					t.Errorf("%s calls %s), but pure packages get the time as a parameter", file, call)
 				}
 			}
 		}

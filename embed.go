@@ -1,4 +1,4 @@
-// Package evenkeel embeds the default configuration file. It decides nothing: package config reads the file.
+// Package evenkeel embeds the default configuration file. Package config parses the file.
 package evenkeel
 
 import _ "embed"

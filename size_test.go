@@ -33,7 +33,7 @@ type packageSize struct {
 	methods      map[string]int
 }
 
-// TestSizes holds packages, types and the top of the repository to the limits above.
+// TestSizes checks packages, types and top-level folders against the limits above.
 func TestSizes(t *testing.T) {
 	for pkg, size := range packageSizes(t) {
 		files, lines := maxPackageFiles, maxPackageLines

@@ -54,16 +54,16 @@ func (c *Controller) Apply(ctx context.Context, approved plan.Plan, by plan.Appr
 		return p.finish(ctx), nil
 	}
 	p.checkBreaker()
-	if !p.blocked() {
-		p.executeWaves(ctx, p.admit(approved))
+	if !p.stopIfBlocked() {
+		p.executeWaves(ctx, p.withoutForbiddenMoves(approved))
 		p.recheckBreaker(ctx)
 	}
 	return p.finish(ctx), nil
 }
 
-// admit returns the approved plan without the moves that limits, windows and budgets forbid now.
-// admit records an outcome for each of these moves.
-func (p *pass) admit(approved plan.Plan) plan.Plan {
+// withoutForbiddenMoves returns the approved plan without the moves that limits, windows and
+// budgets forbid now. withoutForbiddenMoves records an outcome for each of these moves.
+func (p *pass) withoutForbiddenMoves(approved plan.Plan) plan.Plan {
 	p.log.Info("executing an approved plan", "moves", len(approved.Moves), "approvedAt", p.report.Approval.At)
 	refused := p.Planner.Admit(p.snapshot, p.state, approved, p.snapshot.TakenAt)
 	p.report.Outcomes = append(p.report.Outcomes, refused...)

@@ -14,10 +14,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner"
 )
 
-// noLimits implements Planner.Admit without limits.
-type noLimits struct{}
+// unlimitedPlanner implements Planner.Admit without limits.
+type unlimitedPlanner struct{}
 
-func (noLimits) Admit(*cluster.Snapshot, plan.PlannerState, plan.Plan, time.Time) []plan.Outcome {
+func (unlimitedPlanner) Admit(*cluster.Snapshot, plan.PlannerState, plan.Plan, time.Time) []plan.Outcome {
 	return nil
 }
 

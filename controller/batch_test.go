@@ -12,7 +12,7 @@ import (
 // oneWavePlanner plans five moves in one wave and counts the rechecks. Each recheck of
 // oneWavePlanner drops the last remaining move.
 type oneWavePlanner struct {
-	noLimits
+	unlimitedPlanner
 	asked []int
 }
 

@@ -14,7 +14,7 @@ import (
 // twoWavePlanner plans one move in each of two waves. In the second wave, the first `rejections`
 // rechecks reject the pod with the given reason code.
 type twoWavePlanner struct {
-	noLimits
+	unlimitedPlanner
 	code       plan.Code
 	rejections int
 	rechecks   map[int]int // number of rechecks by wave

@@ -26,7 +26,9 @@ func (h instantClock) NewTimer(d time.Duration) clock.Timer {
 	return t
 }
 
-func skipTimers(c *controller.Controller) { c.Clock = instantClock{c.Clock.(*clocktesting.FakeClock)} }
+func useInstantTimers(c *controller.Controller) {
+	c.Clock = instantClock{c.Clock.(*clocktesting.FakeClock)}
+}
 
 // failSavesAfterEvictions returns a save hook for a pass of two waves. The saves of reservations
 // and outcomes succeed; the given number of later saves fail.
@@ -45,7 +47,7 @@ func TestClosingIsTriedAgain(t *testing.T) {
 	for failures, closed := range map[int]bool{0: true, 2: true, 3: false} {
 		m := &memoryStore{failing: failSavesAfterEvictions(failures)}
 		c, _ := newController(t, &reservationEvictor{store: m}, plan.Live)
-		skipTimers(c)
+		useInstantTimers(c)
 		c.Store = m
 		begun := c.Clock.Now()
 		r, err := c.RunOnce(t.Context(), nil)
@@ -77,7 +79,7 @@ func TestClosingIsTriedAgain(t *testing.T) {
 // A pass without reservations has no run to close.
 func TestAPassThatReservedNothingLeavesNothingOpen(t *testing.T) {
 	c, _ := newController(t, &scriptedEvictor{}, plan.Live)
-	skipTimers(c)
+	useInstantTimers(c)
 	c.Strategies, c.Store = nil, &memoryStore{failing: func(int) error { return errors.New("timed out") }}
 	if _, err := c.RunOnce(t.Context(), nil); err != nil || c.UnclosedRuns() != nil {
 		t.Errorf("%v, %v", err, c.UnclosedRuns())
@@ -89,7 +91,7 @@ func TestAPassThatReservedNothingLeavesNothingOpen(t *testing.T) {
 func TestARunIsRecoveredOnceByAProcess(t *testing.T) {
 	m := &memoryStore{failing: failSavesAfterEvictions(3)}
 	first, _ := newController(t, &reservationEvictor{store: m}, plan.Live)
-	skipTimers(first)
+	useInstantTimers(first)
 	first.Store, first.Holder = m, "first"
 	var reports []plan.RunReport
 	note := func(r plan.RunReport) { reports = append(reports, r) }
@@ -99,7 +101,7 @@ func TestARunIsRecoveredOnceByAProcess(t *testing.T) {
 	}
 
 	next, _ := newController(t, &reservationEvictor{store: m}, plan.Live)
-	skipTimers(next)
+	useInstantTimers(next)
 	next.Store, next.Resolver, next.OnReport, next.Holder = m, emptyResolver{t}, note, "next"
 	next.NewRunID = func() string { return "r2" }
 	m.saves, m.failing = 0, func(save int) error { // recording outcomes works, closing does not
@@ -176,7 +178,7 @@ func TestEveryPassLeavesAReport(t *testing.T) {
 			c.Store, c.Resolver = &memoryStore{bytes: left}, failingResolver{down}
 		}, plan.Live, plan.APIError},
 		{"nor settled", t.Context(), func(c *controller.Controller, _ *fixedObserver) {
-			c.Store, c.Resolver = &memoryStore{bytes: left, failing: func(int) error { return down }}, goneResolver{}
+			c.Store, c.Resolver = &memoryStore{bytes: left, failing: func(int) error { return down }}, allPodsGoneResolver{}
 		}, plan.Live, plan.StateUnavailable},
 		{"no look", t.Context(), func(_ *controller.Controller, o *fixedObserver) { o.err = down }, plan.Live, plan.APIError},
 		{"Resolve is not called in a dry run", t.Context(), func(_ *controller.Controller, o *fixedObserver) { o.err = down }, plan.DryRun,

@@ -40,8 +40,8 @@ type Settings struct {
 	ConfigHash string
 }
 
-// Access contains the interfaces through which a pass reads and changes the cluster.
-type Access struct {
+// Dependencies contains the interfaces through which a pass reads and changes the cluster.
+type Dependencies struct {
 	Observer Observer
 	Evictor  evictor.Evictor
 	// HintWriter writes the hints of each wave, and removes expired hints even if steering is off;
@@ -53,7 +53,7 @@ type Access struct {
 	// Holder identifies this process as the holder of the Lease.
 	Holder string
 	// Events publishes Kubernetes events; nil publishes none.
-	Events Events
+	Events EventPublisher
 	// Approvals provides approved plans; nil means that none are executed.
 	Approvals Approvals
 }
@@ -61,10 +61,10 @@ type Access struct {
 // Controller runs passes with one configuration at a time.
 type Controller struct {
 	Settings
-	Access
+	Dependencies
 	Clock    clock.WithTicker
 	Log      *slog.Logger
-	Recorder Recorder
+	Recorder MetricsRecorder
 	// NewRunID returns the ID of the next pass.
 	NewRunID func() string
 	// Trust counts how often the model predicts the bindings of schedulers without a profile;

@@ -60,10 +60,10 @@ func (e *scriptedEvictor) EvictWave(_ context.Context, moves []plan.Move, _ func
 	return r
 }
 
-type recorder struct{ skipped []string }
+type skipRecorder struct{ skipped []string }
 
-func (*recorder) RecordPass(plan.RunReport)  {}
-func (r *recorder) RecordSkipped(s []string) { r.skipped = append(r.skipped, s...) }
+func (*skipRecorder) RecordPass(plan.RunReport)  {}
+func (r *skipRecorder) RecordSkipped(s []string) { r.skipped = append(r.skipped, s...) }
 
 func newController(t *testing.T, e evictor.Evictor, mode plan.Mode) (*controller.Controller, *fixedObserver) {
 	t.Helper()
@@ -87,9 +87,9 @@ func newController(t *testing.T, e evictor.Evictor, mode plan.Mode) (*controller
 			Planner: planner.New(conf.PlannerOptions()), Strategies: conf.BuildStrategies(), Mode: mode,
 			History: history.Options{Initial: 10 * time.Minute, Max: 24 * time.Hour},
 		},
-		Access: controller.Access{Observer: o, Evictor: e, Store: &memoryStore{}, Holder: "test"},
-		Clock:  clocktesting.NewFakeClock(time.Date(2026, 1, 1, 0, 0, 30, 0, time.UTC)), Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-		Recorder: &recorder{}, NewRunID: func() string { return "r1" }, OnReport: func(plan.RunReport) {},
+		Dependencies: controller.Dependencies{Observer: o, Evictor: e, Store: &memoryStore{}, Holder: "test"},
+		Clock:        clocktesting.NewFakeClock(time.Date(2026, 1, 1, 0, 0, 30, 0, time.UTC)), Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Recorder: &skipRecorder{}, NewRunID: func() string { return "r1" }, OnReport: func(plan.RunReport) {},
 	}, o
 }
 

@@ -100,14 +100,14 @@ func TestTheSecondHalfOfAStepFollowsOnlyTheFirst(t *testing.T) {
 	}
 }
 
-// budgetClosesLater adds a disruption budget to all snapshots but the first. The budget allows no
-// eviction of api.
-type budgetClosesLater struct {
+// closingBudgetObserver adds a disruption budget to all snapshots but the first. The budget allows
+// no eviction of api.
+type closingBudgetObserver struct {
 	*fixedObserver
 	closed *cluster.Snapshot
 }
 
-func (o *budgetClosesLater) Snapshot(ctx context.Context) (*cluster.Snapshot, error) {
+func (o *closingBudgetObserver) Snapshot(ctx context.Context) (*cluster.Snapshot, error) {
 	if o.snapshots > 0 {
 		o.s = o.closed
 	}
@@ -122,7 +122,7 @@ func TestNoStepIsBegunThatCannotEnd(t *testing.T) {
 		&policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "api"},
 			Spec:   policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "api"}}},
 			Status: policyv1.PodDisruptionBudgetStatus{CurrentHealthy: 1, DesiredHealthy: 1, ExpectedPods: 1}})
-	c.Observer = &budgetClosesLater{e.o, snapshotOf(t, &o)}
+	c.Observer = &closingBudgetObserver{e.o, snapshotOf(t, &o)}
 	r, err := c.RunOnce(t.Context(), nil)
 	if err != nil || len(r.Plan.Moves) != 2 || len(e.waves) != 0 {
 		t.Errorf("got error %v, %d planned moves, %d waves", err, len(r.Plan.Moves), len(e.waves))

@@ -95,10 +95,10 @@ func hintFailureReason(ctx context.Context, err error) *plan.Reason {
 	return &plan.Reason{Code: plan.HintNotWritten, Message: err.Error()}
 }
 
-// stopsPass returns the reason if it must stop the pass, else nil. If a hint cannot be written,
-// only its wave is dropped. A missing permission affects every wave, and only a person can grant
-// it.
-func stopsPass(r *plan.Reason) *plan.Reason {
+// passStopReason returns the reason if it must stop the pass, else nil. If a hint cannot be
+// written, only its wave is dropped. A missing permission affects every wave, and only a person can
+// grant it.
+func passStopReason(r *plan.Reason) *plan.Reason {
 	if r.Code == plan.HintNotWritten {
 		return nil
 	}
@@ -155,7 +155,7 @@ func (p *pass) removeExpiredHints(ctx context.Context, s *cluster.Snapshot) (*cl
 func (p *pass) expiredHints(s *cluster.Snapshot, now time.Time) (nodes []string) {
 	var unreadable []string
 	for i := range s.Nodes {
-		switch h, ours := hints.Of(s.Nodes[i].Object); {
+		switch h, ours := hints.FromNode(s.Nodes[i].Object); {
 		case ours && h.Expired(now):
 			nodes = append(nodes, h.Node)
 		case ours && h.Expires.IsZero():

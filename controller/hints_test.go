@@ -208,7 +208,7 @@ func TestWhatCannotBeHintedIsNotEvicted(t *testing.T) {
 }
 
 // mixedPlanner plans one wave of two moves. Only the first move needs a hint.
-type mixedPlanner struct{ noLimits }
+type mixedPlanner struct{ unlimitedPlanner }
 
 func (mixedPlanner) Plan(*cluster.Snapshot, plan.PlannerState, []plan.Goal, time.Time) plan.Plan {
 	return plan.Plan{Moves: []plan.Move{{Step: 1, Wave: 1, Steer: "taint"}, {Step: 2, Wave: 1, Steer: "none"}},
@@ -289,7 +289,7 @@ func TestWhatIsLeftIsTakenAwayOnceMore(t *testing.T) {
 
 // fixedPlanner always returns the same plan, and each recheck accepts it.
 type fixedPlanner struct {
-	noLimits
+	unlimitedPlanner
 	p plan.Plan
 }
 

@@ -59,15 +59,15 @@ type Approvals interface {
 	Complete(ctx context.Context, r approval.Request, report plan.RunReport) error
 }
 
-// Events publishes Kubernetes events about back-offs of workloads, pauses and breaker trips. A
-// failure to publish has no effect on the pass.
-type Events interface {
+// EventPublisher publishes Kubernetes events about back-offs of workloads, pauses and breaker
+// trips. A failure to publish has no effect on the pass.
+type EventPublisher interface {
 	BackedOff(b plan.Backoff)
 	StateChanged(before, after plan.PlannerState)
 }
 
-// Recorder updates metrics.
-type Recorder interface {
+// MetricsRecorder updates metrics.
+type MetricsRecorder interface {
 	RecordPass(r plan.RunReport)
 	RecordSkipped(strategies []string)
 }

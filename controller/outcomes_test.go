@@ -102,7 +102,7 @@ func TestOutcomes(t *testing.T) {
 	// The state cannot be saved before or after a wave.
 	for saves := range 2 {
 		c, _ := newController(t, &scriptedEvictor{}, plan.Live)
-		skipTimers(c)
+		useInstantTimers(c)
 		c.Store = &memoryStore{failing: func(n int) error {
 			if n > saves {
 				return errors.New("configmaps \"evenkeel-state-03\": etcdserver: request timed out")

@@ -10,20 +10,20 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// dropsSecondMove plans two moves in two waves. The recheck drops the second move, and the
-// replan has one move.
-type dropsSecondMove struct {
-	noLimits
+// secondMoveDroppingPlanner plans two moves in two waves. The recheck drops the second move, and
+// the replan has one move.
+type secondMoveDroppingPlanner struct {
+	unlimitedPlanner
 	code      plan.Code
 	done      [][]plan.Move
 	rechecked []int // waves that were rechecked
 }
 
-func (p *dropsSecondMove) Plan(*cluster.Snapshot, plan.PlannerState, []plan.Goal, time.Time) plan.Plan {
+func (p *secondMoveDroppingPlanner) Plan(*cluster.Snapshot, plan.PlannerState, []plan.Goal, time.Time) plan.Plan {
 	return plan.Plan{Moves: []plan.Move{{Step: 1, Wave: 1, Pod: podRef("a")}, {Step: 2, Wave: 2, Pod: podRef("b")}}}
 }
 
-func (p *dropsSecondMove) Recheck(_ *cluster.Snapshot, _ plan.PlannerState, _ []plan.Goal, of plan.Plan, wave int,
+func (p *secondMoveDroppingPlanner) Recheck(_ *cluster.Snapshot, _ plan.PlannerState, _ []plan.Goal, of plan.Plan, wave int,
 	_ time.Time) ([]plan.Move, []plan.Outcome) {
 	p.rechecked = append(p.rechecked, wave)
 	m := of.Moves[0]
@@ -33,7 +33,7 @@ func (p *dropsSecondMove) Recheck(_ *cluster.Snapshot, _ plan.PlannerState, _ []
 	return []plan.Move{m}, nil
 }
 
-func (p *dropsSecondMove) Replan(_ *cluster.Snapshot, _ plan.PlannerState, _ []plan.Goal, done []plan.Move, _, _ time.Time) plan.Plan {
+func (p *secondMoveDroppingPlanner) Replan(_ *cluster.Snapshot, _ plan.PlannerState, _ []plan.Goal, done []plan.Move, _, _ time.Time) plan.Plan {
 	p.done = append(p.done, done)
 	return plan.Plan{Moves: []plan.Move{{Step: 1, Wave: 1, Pod: podRef("c")}}, Hints: []plan.WaveHints{{Wave: 1}}}
 }
@@ -41,7 +41,7 @@ func (p *dropsSecondMove) Replan(_ *cluster.Snapshot, _ plan.PlannerState, _ []p
 func podRef(name string) plan.PodRef { return plan.PodRef{Namespace: "shop", Name: name, UID: name} }
 
 func TestAPassPlansAgainForWhatFellAway(t *testing.T) {
-	p, e := &dropsSecondMove{code: plan.PremiseChanged}, &scriptedEvictor{}
+	p, e := &secondMoveDroppingPlanner{code: plan.PremiseChanged}, &scriptedEvictor{}
 	c, _ := newController(t, e, plan.Live)
 	c.Planner, c.Replanner = p, p
 	m := &memoryStore{}
@@ -73,7 +73,7 @@ func TestAPassPlansAgainForWhatFellAway(t *testing.T) {
 
 // The pass also replans if a replacement landed elsewhere.
 func TestAPassPlansAgainForWhatLandedElsewhere(t *testing.T) {
-	p := &dropsSecondMove{}
+	p := &secondMoveDroppingPlanner{}
 	elsewhere := evictor.Result{Outcomes: []plan.Outcome{{Step: 1, Pod: podRef("a"), Outcome: plan.Evicted, Landed: "n9",
 		Reason: plan.Reason{Code: plan.LandedElsewhere}}}}
 	c, _ := newController(t, &scriptedEvictor{results: []evictor.Result{elsewhere}}, plan.Live)
@@ -101,9 +101,9 @@ func TestAPassDoesNotPlanAgain(t *testing.T) {
 		{"approved", plan.PremiseChanged, plan.Live, nil, true},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			p := &dropsSecondMove{code: x.code}
+			p := &secondMoveDroppingPlanner{code: x.code}
 			c, o := newController(t, &scriptedEvictor{results: x.first}, x.mode)
-			skipTimers(c)
+			useInstantTimers(c)
 			c.Planner, c.Replanner = p, p
 			var r plan.RunReport
 			var err error

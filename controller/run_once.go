@@ -19,7 +19,7 @@ func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport,
 	}
 	p.checkBreaker()
 	p.makePlan()
-	if !p.blocked() {
+	if !p.stopIfBlocked() {
 		p.executeWaves(ctx, p.report.Plan)
 		p.recheckBreaker(ctx)
 		p.replan(ctx)
@@ -49,9 +49,9 @@ func (p *pass) makePlan() {
 		"mode", p.Mode, "observing", begun.Sub(p.report.Started), "planning", p.Clock.Now().Sub(begun))
 }
 
-// blocked reports whether a pause or the breaker forbids evictions. If one does, blocked records
-// the reason and drops all moves.
-func (p *pass) blocked() bool {
+// stopIfBlocked reports whether a pause or the breaker forbids evictions. If one does,
+// stopIfBlocked records the reason and drops all moves.
+func (p *pass) stopIfBlocked() bool {
 	p.report.Stopped = p.blockedReason()
 	if p.report.Stopped == nil {
 		return false

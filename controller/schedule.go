@@ -14,12 +14,12 @@ import (
 func (c *Controller) Run(ctx context.Context) {
 	next, mode := c.nextFirings(c.Clock.Now()), c.Mode
 	for ctx.Err() == nil {
-		at := earliest(next)
+		at := earliestTime(next)
 		if apply := c.waitForWork(ctx, at); apply != nil {
 			if apply(c); c.Mode != mode {
 				return
 			}
-			next = c.nextFirings(firingsAfter(at, c.Clock.Now()))
+			next = c.nextFirings(firingsStart(at, c.Clock.Now()))
 			continue
 		}
 		if ctx.Err() != nil {
@@ -76,10 +76,10 @@ func (c *Controller) waitForWork(ctx context.Context, at time.Time) func(*Contro
 	return nil
 }
 
-// firingsAfter returns the time after which strategies are due under a new configuration: normally
+// firingsStart returns the time after which strategies are due under a new configuration: normally
 // now. If the time of the next pass has come, it returns a time just before that, so that the pass
 // is not lost.
-func firingsAfter(at, now time.Time) time.Time {
+func firingsStart(at, now time.Time) time.Time {
 	if !at.IsZero() && !at.After(now) {
 		return at.Add(-1)
 	}
@@ -124,8 +124,8 @@ func (c *Controller) missedStrategies(next []time.Time, at, now time.Time) []str
 	return missed
 }
 
-// earliest returns the earliest non-zero time, or zero if there is none.
-func earliest(times []time.Time) time.Time {
+// earliestTime returns the earliest non-zero time, or zero if there is none.
+func earliestTime(times []time.Time) time.Time {
 	var first time.Time
 	for _, t := range times {
 		if !t.IsZero() && (first.IsZero() || t.Before(first)) {

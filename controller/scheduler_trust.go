@@ -13,8 +13,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/trust"
 )
 
-// Bindings delivers pods that a scheduler has just bound.
-type Bindings interface {
+// BindingSource delivers pods that a scheduler has just bound.
+type BindingSource interface {
 	// NextBinding waits for the next binding. NextBinding returns the UID of the pod, and the UIDs
 	// of pods that were bound shortly before. NextBinding returns false if ctx ends first.
 	NextBinding(ctx context.Context) (uid string, earlier []string, ok bool)
@@ -33,7 +33,7 @@ const idleFactor = 9
 // binding or is idle. SchedulerTrust is safe for concurrent use.
 type SchedulerTrust struct {
 	Observer Observer
-	Bindings Bindings
+	Bindings BindingSource
 	Clock    clock.WithTicker
 	Log      *slog.Logger
 	// OnCount receives the counts of a scheduler whenever they change. predicted reports whether
@@ -52,7 +52,7 @@ func (s *SchedulerTrust) Run(ctx context.Context) {
 			return
 		}
 		begun := s.Clock.Now()
-		s.judgeBinding(ctx, uid, earlier)
+		s.checkBinding(ctx, uid, earlier)
 		if !s.sleep(ctx, idleFactor*s.Clock.Since(begun)) {
 			return
 		}
@@ -74,7 +74,7 @@ func (s *SchedulerTrust) sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-func (s *SchedulerTrust) judgeBinding(ctx context.Context, uid string, earlier []string) {
+func (s *SchedulerTrust) checkBinding(ctx context.Context, uid string, earlier []string) {
 	snapshot, err := s.Observer.Snapshot(ctx)
 	if err != nil {
 		s.Log.Debug("a binding could not be checked", "pod", uid, "error", err)
@@ -90,13 +90,14 @@ func (s *SchedulerTrust) judgeBinding(ctx context.Context, uid string, earlier [
 	}
 	hit, predicted := trust.CheckBinding(snapshot, p.ID, boundBefore)
 	name := trust.SchedulerName(p.Object)
-	s.add(name, hit, predicted)
+	s.countBinding(name, hit, predicted)
 	s.Log.Debug("checked a binding", "scheduler", name, "pod", p.Object.Namespace+"/"+p.Object.Name,
 		"node", p.Object.Spec.NodeName, "predicted", predicted, "hit", hit)
 }
 
-// add counts one binding. add ignores schedulers beyond the first plan.MaxSchedulers.
-func (s *SchedulerTrust) add(scheduler string, hit, predicted bool) {
+// countBinding counts one binding. countBinding ignores schedulers beyond the first
+// plan.MaxSchedulers.
+func (s *SchedulerTrust) countBinding(scheduler string, hit, predicted bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b, known := s.counts[scheduler]

@@ -64,7 +64,7 @@ func schedulerCluster(t *testing.T, schedulers []string, miss bool) *fixedObserv
 	return &fixedObserver{s: s}
 }
 
-func newSchedulerTrust(o controller.Observer, b controller.Bindings) (*controller.SchedulerTrust, *clocktesting.FakeClock) {
+func newSchedulerTrust(o controller.Observer, b controller.BindingSource) (*controller.SchedulerTrust, *clocktesting.FakeClock) {
 	clock := clocktesting.NewFakeClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 	return &controller.SchedulerTrust{Observer: o, Bindings: b, Clock: clock, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		OnCount: func(string, plan.SchedulerBindings, bool, bool) {}}, clock

@@ -105,7 +105,7 @@ func TestWithoutMemoryNothingIsEvicted(t *testing.T) {
 		t.Errorf("failed load: got error %v, %d waves", err, len(e.waves))
 	}
 	c, _ = newController(t, e, plan.Live)
-	skipTimers(c)
+	useInstantTimers(c)
 	c.Store = &memoryStore{failing: func(int) error { return down }}
 	r, err := c.RunOnce(t.Context(), nil)
 	if err != nil || r.Stopped == nil || r.Stopped.Code != plan.StateUnavailable || len(e.waves) != 0 || len(r.Outcomes) != 2 {
@@ -135,7 +135,7 @@ func TestWhatCouldNotBeNotedDownIsNotedByTheNextPass(t *testing.T) {
 	}}
 	e := &reservationEvictor{store: m}
 	c, _ := newController(t, e, plan.Live)
-	skipTimers(c)
+	useInstantTimers(c)
 	c.Store, c.Resolver = m, unexpectedResolver{t}
 	var reports []plan.RunReport
 	c.OnReport = func(r plan.RunReport) { reports = append(reports, r) }
@@ -164,10 +164,10 @@ func (u unexpectedResolver) Resolve(_ context.Context, open []plan.Reservation) 
 	return nil, nil
 }
 
-// goneResolver reports that every pod is gone.
-type goneResolver struct{}
+// allPodsGoneResolver reports that every pod is gone.
+type allPodsGoneResolver struct{}
 
-func (goneResolver) Resolve(_ context.Context, open []plan.Reservation) ([]plan.Outcome, error) {
+func (allPodsGoneResolver) Resolve(_ context.Context, open []plan.Reservation) ([]plan.Outcome, error) {
 	var out []plan.Outcome
 	for _, r := range open {
 		out = append(out, plan.Outcome{Step: r.Step, Pod: r.Pod, Outcome: plan.UnknownOutcome,
@@ -199,7 +199,7 @@ func TestTheNextProcessReportsWhatTheLastCouldNot(t *testing.T) {
 	c, _ := newController(t, e, plan.Live)
 	events := &recordingEvents{}
 	c.Clock = dead.Clock
-	c.Store, c.Resolver, c.Holder, c.Events = m, goneResolver{}, "next-2", events
+	c.Store, c.Resolver, c.Holder, c.Events = m, allPodsGoneResolver{}, "next-2", events
 	c.History = history.Options{Initial: time.Hour, Max: time.Hour}
 	c.NewRunID = func() string { return "r2" }
 	var reports []plan.RunReport
@@ -252,7 +252,7 @@ func TestATripHoldsTheNextPassAlsoWhenItCannotBeNotedDown(t *testing.T) {
 		e := &scriptedEvictor{results: []evictor.Result{r}}
 		c, o := newController(t, e, plan.Live)
 		c.Clock = instantClock{clocktesting.NewFakeClock(o.s.TakenAt)}
-		c.Store, c.Resolver, c.Breaker = m, goneResolver{}, breaker.DefaultOptions()
+		c.Store, c.Resolver, c.Breaker = m, allPodsGoneResolver{}, breaker.DefaultOptions()
 		if r, err := c.RunOnce(t.Context(), nil); err != nil || r.Stopped == nil || r.Stopped.Code != plan.OutcomeUnknown {
 			t.Fatalf("%s: %v, %+v", name, err, r.Stopped)
 		}

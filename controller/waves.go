@@ -128,7 +128,7 @@ func (p *pass) evictBatch(ctx context.Context, todo plan.Plan, wave int, batch [
 		remove, failure := p.writeWaveHints(ctx, todo, wave)
 		if failure != nil {
 			p.report.Outcomes = append(p.report.Outcomes, hintFailureOutcomes(batch, *failure)...)
-			return stopsPass(failure)
+			return passStopReason(failure)
 		}
 		defer remove()
 		onBound = remove

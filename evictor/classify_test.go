@@ -24,7 +24,7 @@ func withBudgetCause(err *apierrors.StatusError) error {
 	return err
 }
 
-func status(code int32, reason metav1.StatusReason, msg string) *apierrors.StatusError {
+func apiStatusError(code int32, reason metav1.StatusReason, msg string) *apierrors.StatusError {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: code, Reason: reason, Message: msg}}
 }
 
@@ -54,14 +54,14 @@ func TestClassify(t *testing.T) {
 		{name: "no permission", err: apierrors.NewForbidden(pods, "a", errors.New("rbac")), stop: true, outcome: plan.Blocked,
 			code: plan.PermissionMissing},
 		{name: "no credentials", err: apierrors.NewUnauthorized("token"), stop: true, outcome: plan.Blocked, code: plan.PermissionMissing},
-		{name: "two budgets", err: status(500, "",
+		{name: "two budgets", err: apiStatusError(500, "",
 			"This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."), outcome: plan.Blocked,
 			code: plan.MultiplePDBs},
 		{name: "wrong UID", err: apierrors.NewConflict(pods, "a", errors.New("uid")), spent: true, outcome: plan.Dropped, code: plan.UIDChanged},
 		{name: "gone", err: apierrors.NewNotFound(pods, "a"), outcome: plan.AlreadyGone, code: plan.PodGoneAlready},
 		{name: "server error", err: apierrors.NewInternalError(errors.New("etcd")), unsure: true, code: plan.APIError},
 		{name: "server timeout", err: apierrors.NewServerTimeout(pods, "create", 1), unsure: true, code: plan.APIError},
-		{name: "unavailable", err: status(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, "x"), unsure: true,
+		{name: "unavailable", err: apiStatusError(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, "x"), unsure: true,
 			code: plan.APIError},
 		{name: "deadline", err: context.DeadlineExceeded, unsure: true, code: plan.OutcomeUnknown},
 		{name: "reset", err: fmt.Errorf("post: %w", errors.New("connection reset by peer")), unsure: true, code: plan.OutcomeUnknown},

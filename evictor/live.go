@@ -58,14 +58,14 @@ func (l *Live) EvictWave(ctx context.Context, moves []plan.Move, bound func()) R
 	wg.Wait()
 	close(w.done)
 	<-followed
-	r := summarize(outcomes)
+	r := summarizeAttempts(outcomes)
 	if r.Stop == nil && ctx.Err() != nil {
 		r.Stop = &plan.Reason{Code: plan.Interrupted, Message: "the process was told to stop"}
 	}
 	return r
 }
 
-func summarize(attempts []attempt) (r Result) {
+func summarizeAttempts(attempts []attempt) (r Result) {
 	for _, a := range attempts {
 		r.Outcomes = append(r.Outcomes, a.outcome)
 		if a.stop != nil && r.Stop == nil {
@@ -116,7 +116,7 @@ func (l *Live) tryUntilAnswered(ctx, wave context.Context, h *throttle, m plan.M
 		if !l.waitTurn(wave, h) {
 			return nil, Verdict{}, newAttempt(m, plan.Dropped, plan.Interrupted, "not tried: the process was told to stop")
 		}
-		if h.stale() {
+		if h.waveIsStale() {
 			l.endCall()
 			return nil, Verdict{}, newAttempt(m, plan.Dropped, plan.PremiseChanged,
 				fmt.Sprintf("not tried: answers to evictions are slow, and the wave began more than %s ago", maxWaveAge))

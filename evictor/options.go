@@ -30,7 +30,7 @@ type Options struct {
 	Clock         clock.WithTicker
 	Log           *slog.Logger
 	// Events publishes accepted evictions; nil publishes none.
-	Events Events
+	Events EventPublisher
 	// CheckPause is called right before every eviction. If CheckPause returns a reason, no eviction
 	// may be requested and the pass stops. A nil CheckPause allows every eviction.
 	CheckPause func(ctx context.Context) *plan.Reason
@@ -40,8 +40,8 @@ type Options struct {
 	CheckLeading func() *plan.Reason
 }
 
-// Events publishes Kubernetes events about evictions. A failure to publish has no effect.
-type Events interface {
+// EventPublisher publishes Kubernetes events about evictions. A failure to publish has no effect.
+type EventPublisher interface {
 	Evicted(pod *corev1.Pod, m plan.Move)
 }
 

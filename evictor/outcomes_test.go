@@ -31,8 +31,8 @@ type outcomeCase struct {
 var (
 	errReset   = errors.New("read: connection reset by peer")
 	errBudget  = withBudgetCause(apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", 0))
-	errSeveral = status(500, "", "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.")
-	errEtcd    = status(500, metav1.StatusReasonInternalError, "etcdserver: request timed out")
+	errSeveral = apiStatusError(500, "", "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.")
+	errEtcd    = apiStatusError(500, metav1.StatusReasonInternalError, "etcdserver: request timed out")
 	errAccount = plainError(refusedAccount)
 )
 
@@ -175,7 +175,7 @@ func TestOutcomes(t *testing.T) {
 func codesUsed(t *testing.T) []plan.Code {
 	t.Helper()
 	codes := map[string]plan.Code{}
-	reasons := parse(t, "../plan/reason.go")
+	reasons := parseFile(t, "../plan/reason.go")
 	ast.Inspect(reasons, func(n ast.Node) bool {
 		if v, ok := n.(*ast.ValueSpec); ok && len(v.Values) == 1 {
 			s, err := strconv.Unquote(v.Values[0].(*ast.BasicLit).Value)
@@ -195,7 +195,7 @@ func codesUsed(t *testing.T) []plan.Code {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		ast.Inspect(parse(t, name), func(n ast.Node) bool {
+		ast.Inspect(parseFile(t, name), func(n ast.Node) bool {
 			if s, ok := n.(*ast.SelectorExpr); ok {
 				if x, ok := s.X.(*ast.Ident); ok && x.Name == "plan" && codes[s.Sel.Name] != "" {
 					out = append(out, codes[s.Sel.Name])
@@ -210,7 +210,7 @@ func codesUsed(t *testing.T) []plan.Code {
 	return out
 }
 
-func parse(t *testing.T, name string) *ast.File {
+func parseFile(t *testing.T, name string) *ast.File {
 	t.Helper()
 	f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
 	if err != nil {

@@ -35,7 +35,7 @@ func (l *Live) waitForReplacement(ctx context.Context, w *waveTracker, m plan.Mo
 	defer w.untrack(f)
 	w.scan(l, m.Pod.Namespace)
 	for {
-		r, gone := w.state(f)
+		r, gone := w.replacementState(f)
 		if r != nil && r.Spec.NodeName != "" {
 			w.markBound(m)
 		}
@@ -53,7 +53,7 @@ func (l *Live) waitForReplacement(ctx context.Context, w *waveTracker, m plan.Mo
 			return unverifiedAttempt(m, r)
 		case <-deadline.C():
 			w.scan(l, m.Pod.Namespace) // run may not have seen the newest changes
-			r, gone := w.state(f)
+			r, gone := w.replacementState(f)
 			return timedOutAttempt(m, r, gone, l.opts.Clock.Since(start))
 		}
 	}

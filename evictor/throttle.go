@@ -40,8 +40,8 @@ func (h *throttle) recordLatency(took time.Duration) {
 	h.sawSlowAnswer = h.sawSlowAnswer || took > callTimeout
 }
 
-// stale reports whether answers were slow and the wave is older than maxWaveAge.
-func (h *throttle) stale() bool {
+// waveIsStale reports whether answers were slow and the wave is older than maxWaveAge.
+func (h *throttle) waveIsStale() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.sawSlowAnswer && h.clock.Since(h.waveStarted) > maxWaveAge

@@ -21,7 +21,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-func throttled(seconds int) error {
+func throttledError(seconds int) error {
 	err := apierrors.NewTooManyRequestsError("the server has received too many requests")
 	err.ErrStatus.Details = &metav1.StatusDetails{RetryAfterSeconds: int32(seconds)}
 	return err
@@ -38,7 +38,7 @@ func TestAThrottlingServerHoldsTheWaveBack(t *testing.T) {
 			at = append(at, time.Since(noon))
 			w.answer = nil
 			if len(at) == 1 {
-				w.answer = throttled(7)
+				w.answer = throttledError(7)
 			}
 		}
 		l := newTestLive(w, clock.RealClock{})
@@ -66,7 +66,7 @@ func TestAServerThatThrottlesForLongStopsThePass(t *testing.T) {
 	for _, c := range []struct{ seconds, asked int }{{10, 4}, {30, 2}, {60, 1}, {0, 31}} {
 		runAtNoon(t, func(t *testing.T) {
 			w := newFakeCluster(testPod("d1", "u1", "n3"))
-			w.answer = throttled(c.seconds)
+			w.answer = throttledError(c.seconds)
 			r := newTestLive(w, clock.RealClock{}).EvictWave(t.Context(), []plan.Move{testMove(1, "d1", "u1")}, nil)
 			o := singleOutcome(t, r)
 			if o.Outcome != plan.Blocked || o.Reason.Code != plan.APIThrottled || r.Stop == nil || r.Stop.Code != plan.APIThrottled ||
@@ -84,7 +84,7 @@ func TestAThrottledReadIsHeldBackToo(t *testing.T) {
 		w.createReplacement = "n1"
 		w.onGet = func(n int) error {
 			if n == 1 {
-				return throttled(3)
+				return throttledError(3)
 			}
 			return nil
 		}
@@ -104,7 +104,7 @@ func TestWhatWasHeldBackKeepsThePace(t *testing.T) {
 		w.onEvict = func() {
 			w.answer = nil
 			if at = append(at, time.Now()); len(at) == 1 {
-				w.answer = throttled(20)
+				w.answer = throttledError(20)
 			}
 		}
 		l := newTestLive(w, clock.RealClock{})
@@ -125,7 +125,7 @@ func TestWhatWasHeldBackKeepsThePace(t *testing.T) {
 // If the pass must stop, the delay ends without another request.
 func TestToldToStopEndsTheHold(t *testing.T) {
 	w := newFakeCluster(testPod("d1", "u1", "n3"))
-	w.answer = throttled(20)
+	w.answer = throttledError(20)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	w.onEvict = cancel

@@ -82,7 +82,7 @@ func (w *waveTracker) untrack(f *trackedEviction) {
 	w.tracked = slices.DeleteFunc(w.tracked, func(x *trackedEviction) bool { return x == f })
 }
 
-func (w *waveTracker) state(f *trackedEviction) (*corev1.Pod, bool) {
+func (w *waveTracker) replacementState(f *trackedEviction) (*corev1.Pod, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return f.replacement, f.gone
@@ -166,12 +166,12 @@ func (w *waveTracker) scan(l *Live, namespace string) {
 	}
 	for _, f := range w.tracked {
 		if f.move.Pod.Namespace == namespace {
-			w.update(f, there, free)
+			w.updateEviction(f, there, free)
 		}
 	}
 }
 
-func (w *waveTracker) update(f *trackedEviction, there map[types.UID]*corev1.Pod, free map[string][]*corev1.Pod) {
+func (w *waveTracker) updateEviction(f *trackedEviction, there map[types.UID]*corev1.Pod, free map[string][]*corev1.Pod) {
 	was, wasGone := f.replacement, f.gone
 	f.gone = there[types.UID(f.move.Pod.UID)] == nil
 	if r := f.replacement; r != nil {

@@ -70,10 +70,10 @@ func HasTaint(n *corev1.Node) bool { return slices.ContainsFunc(n.Spec.Taints, i
 // HasLabel reports whether the node has the label, regardless of its owner.
 func HasLabel(n *corev1.Node) bool { return n.Labels[Key] == Value }
 
-// Of returns the hint that Evenkeel put on the node. A taint or label under Key belongs to another
-// owner if the annotations of Evenkeel are missing or record the other kind. The kind is None if
-// another client removed the taint or label and left the annotations.
-func Of(n *corev1.Node) (Hint, bool) {
+// FromNode returns the hint that Evenkeel put on the node. A taint or label under Key belongs to
+// another owner if the annotations of Evenkeel are missing or record the other kind. The kind is
+// None if another client removed the taint or label and left the annotations.
+func FromNode(n *corev1.Node) (Hint, bool) {
 	expires, ours := n.Annotations[ExpiresAnnotation]
 	if !ours {
 		return Hint{}, false
@@ -96,7 +96,7 @@ func Of(n *corev1.Node) (Hint, bool) {
 // If a taint or label of another owner uses Key, Put keeps it, writes no hint, and removes an
 // existing hint of Evenkeel.
 func Put(n *corev1.Node, h Hint) (*corev1.Node, bool) {
-	old, ours := Of(n)
+	old, ours := FromNode(n)
 	if ours && old.Kind == h.Kind && old.Run == h.Run && old.Expires.Equal(h.Expires.Truncate(time.Second)) {
 		return n, false
 	}
@@ -119,7 +119,7 @@ func Put(n *corev1.Node, h Hint) (*corev1.Node, bool) {
 
 // Remove returns the node without our hint, and whether it changed.
 func Remove(n *corev1.Node) (*corev1.Node, bool) {
-	if _, ours := Of(n); !ours {
+	if _, ours := FromNode(n); !ours {
 		return n, false
 	}
 	return withoutHint(n), true
@@ -128,7 +128,7 @@ func Remove(n *corev1.Node) (*corev1.Node, bool) {
 // withoutHint returns a deep copy of the node without our hint.
 func withoutHint(n *corev1.Node) *corev1.Node {
 	out := n.DeepCopy()
-	h, ours := Of(n)
+	h, ours := FromNode(n)
 	if !ours {
 		return out
 	}

@@ -27,7 +27,7 @@ func TestPutAndTakeAreInverse(t *testing.T) {
 		n := newNode()
 		h := hints.Hint{Node: "n1", Kind: kind, Run: "r1", Expires: noon}
 		with, changed := hints.Put(n, h)
-		if got, ours := hints.Of(with); !changed || !ours || got != h {
+		if got, ours := hints.FromNode(with); !changed || !ours || got != h {
 			t.Errorf("%s: got hint %+v, want %+v", kind, got, h)
 		}
 		if hints.HasTaint(with) != (kind == hints.Taint) || hints.HasLabel(with) != (kind == hints.Label) {
@@ -52,7 +52,7 @@ func TestAnotherRunTakesOver(t *testing.T) {
 	n, _ := hints.Put(newNode(), hints.Hint{Node: "n1", Kind: hints.Label, Run: "dead", Expires: noon})
 	h := hints.Hint{Node: "n1", Kind: hints.Taint, Run: "new", Expires: noon.Add(time.Hour)}
 	n, changed := hints.Put(n, h)
-	if got, _ := hints.Of(n); !changed || got != h || hints.HasLabel(n) || len(n.Spec.Taints) != 2 {
+	if got, _ := hints.FromNode(n); !changed || got != h || hints.HasLabel(n) || len(n.Spec.Taints) != 2 {
 		t.Errorf("%+v, %v, %v", got, n.Labels, n.Spec.Taints)
 	}
 }
@@ -88,14 +88,14 @@ func TestWhatIsNotOursStays(t *testing.T) {
 
 func TestExpiry(t *testing.T) {
 	n, _ := hints.Put(newNode(), hints.Hint{Node: "n1", Kind: hints.Taint, Run: "r", Expires: noon})
-	h, _ := hints.Of(n)
+	h, _ := hints.FromNode(n)
 	for at, want := range map[time.Time]bool{noon.Add(-time.Second): false, noon: false, noon.Add(time.Second): true} {
 		if h.Expired(at) != want {
 			t.Errorf("at %s: got expired %v", at, !want)
 		}
 	}
 	n.Annotations[hints.ExpiresAnnotation] = "soon"
-	if h, ours := hints.Of(n); !ours || h.Expired(noon.Add(1000*time.Hour)) {
+	if h, ours := hints.FromNode(n); !ours || h.Expired(noon.Add(1000*time.Hour)) {
 		t.Errorf("with an unparsable expiry: got ours %v, hint %+v", ours, h)
 	}
 }
@@ -111,7 +111,7 @@ func TestTheOtherKindIsNotOurs(t *testing.T) {
 		want := newNode()
 		byHand(want)
 		first, changed := hints.Put(want, h)
-		if got, _ := hints.Of(first); !changed || got != h || !hints.HasTaint(first) || !hints.HasLabel(first) {
+		if got, _ := hints.FromNode(first); !changed || got != h || !hints.HasTaint(first) || !hints.HasLabel(first) {
 			t.Errorf("%s: got hint %+v, labels %v, taints %v", kind, got, first.Labels, first.Spec.Taints)
 		}
 		later, _ := hints.Put(newNode(), h)
@@ -134,7 +134,7 @@ func TestTheOtherKindIsNotOurs(t *testing.T) {
 			} else {
 				delete(taken.Labels, hints.Key)
 			}
-			if got, ours := hints.Of(taken); !ours || got.Kind != hints.None {
+			if got, ours := hints.FromNode(taken); !ours || got.Kind != hints.None {
 				t.Errorf("%s: got hint %+v for another owner's %s", kind, got, other.Kind)
 			}
 		}
@@ -147,7 +147,7 @@ func TestAHintWithoutItsKind(t *testing.T) {
 	for _, kind := range []hints.Kind{hints.Taint, hints.Label} {
 		n, _ := hints.Put(newNode(), hints.Hint{Node: "n1", Kind: kind, Run: "r", Expires: noon})
 		delete(n.Annotations, hints.KindAnnotation)
-		if got, _ := hints.Of(n); got.Kind != kind {
+		if got, _ := hints.FromNode(n); got.Kind != kind {
 			t.Errorf("a hint of kind %s is read as %s", kind, got.Kind)
 		}
 		if left, _ := hints.Remove(n); !reflect.DeepEqual(left, newNode()) {

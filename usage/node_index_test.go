@@ -77,8 +77,8 @@ func FuzzFind(f *testing.F) {
 				t.Fatalf("%q matches a node without a name", text)
 			}
 		}
-		// A port does not change the result for a name without one, unless the whole is an
-		// address.
+		// A port does not change the result for a name without a port, unless name and port
+		// together form an address.
 		if with := index.find(text + ":9100"); len(found) > 0 && canonicalAddress(text+":9100") == text+":9100" && text[0] != '[' &&
 			len(with) > 0 && !slices.Equal(found, with) {
 			t.Fatalf("%q: %v, with a port %v", text, found, with)

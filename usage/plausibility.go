@@ -1,13 +1,11 @@
 package usage
 
-import (
-	"math"
-)
+import "math"
 
 // Unit is the unit of a number that a source gives.
 type Unit int
 
-// Units. A Reading has cpu in milliCPU, memory in bytes, and anything else in millionths.
+// Units of values. A Reading stores cpu in milliCPU, memory in bytes, and any other value in millionths.
 const (
 	Cores    Unit = iota // of cpu
 	Bytes                // of memory
@@ -22,23 +20,21 @@ const (
 	// interval of 60 s and a window of 2 min, a rate can be a few percent too high. CPU
 	// accounting and measurement also use different ticks. A margin of 25 % covers both.
 	maxPlausibleFrac = 1.25
-	// A share between minPercent and maxPercent must be a percentage. The values of other nodes
-	// are then percentages too, and 0.9 % must not be read as 90 %. The whole answer is
-	// rejected. A value above maxPercent is not a percentage and says nothing about other
-	// nodes.
+	// A share between minPercent and maxPercent must be a percentage. The values of other nodes are
+	// then percentages too, and 0.9 % must not be read as 90 %. The whole answer is rejected. A
+	// value above maxPercent is not a percentage, so only this value is rejected.
 	minPercent = 2
 	maxPercent = 100 * maxPlausibleFrac
-	// negativeTolerance is the rounding error that subtracting two equal sums can leave.
+	// negativeTolerance allows for the rounding error of subtracting two equal sums.
 	negativeTolerance = -1e-6
-	// maxAmount keeps numbers, and amounts of nodes with unknown capacity, within 63 bits. In
-	// millionths that is 9.2e12, or about 8 TiB in bytes.
+	// maxAmount limits plain numbers, and amounts of nodes with unknown capacity, so that their
+	// millionths fit 63 bits. In bytes the limit is about 8 TiB.
 	maxAmount = 9.2e12
 )
 
 func (u Unit) isRatio() bool { return u == Share || u == Fraction }
 
-// maxPlausible returns the maximum plausible value for a node with that capacity, in milliCPU
-// or bytes.
+// maxPlausible returns the maximum plausible value for a node with that capacity, in milliCPU or bytes.
 func (u Unit) maxPlausible(capacity float64) float64 {
 	switch {
 	case u.isRatio():
@@ -51,7 +47,7 @@ func (u Unit) maxPlausible(capacity float64) float64 {
 	return maxAmount
 }
 
-// check says why a value cannot be used. An empty kind means that it can.
+// check returns the reason why a value is unusable. An empty kind means that the value is usable.
 func (u Unit) check(v, capacity float64) (ProblemKind, string) {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):

@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -65,10 +66,7 @@ func (f *problemGroups) problems() []Problem {
 		out = append(out, Problem{Kind: k.kind, Detail: detail})
 	}
 	slices.SortFunc(out, func(a, b Problem) int {
-		if c := strings.Compare(string(a.Kind), string(b.Kind)); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Detail, b.Detail)
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Detail, b.Detail))
 	})
 	return slices.Compact(out)
 }
@@ -76,8 +74,7 @@ func (f *problemGroups) problems() []Problem {
 // userinfo is the user and password in a URL.
 var userinfo = regexp.MustCompile(`//[^/@\s]*@`)
 
-// sanitize makes one line of at most max characters from external text. It removes passwords in
-// URLs.
+// sanitize turns external text into one line of at most `most` characters and removes passwords from URLs.
 func sanitize(text string, most int) string {
 	if text == "" {
 		return `""`

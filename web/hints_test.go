@@ -20,12 +20,12 @@ func TestDynamicSchedulersAnswers(t *testing.T) {
 	h := &fakeHints{}
 	mux := web.Handler(func() bool { return true }, metrics.New("v1", "abc").Registry, web.HintRoutes(h)...)
 	for _, path := range []string{"/status", "/nodes"} {
-		if code, _ := get(t, mux, "GET", path); code != 404 {
+		if code, _ := getPage(t, mux, "GET", path); code != 404 {
 			t.Errorf("got status %[2]d for %[1]s with hints disabled", path, code)
 		}
 	}
 	h.on = true
-	if code, body := get(t, mux, "GET", "/status"); code != 200 || body != "ok" {
+	if code, body := getPage(t, mux, "GET", "/status"); code != 200 || body != "ok" {
 		t.Errorf("/status: %d %q", code, body)
 	}
 	for want, nodes := range map[string][]string{
@@ -33,11 +33,11 @@ func TestDynamicSchedulersAnswers(t *testing.T) {
 		`{"type":"Label type=presure Nodes","num":2,"node_names":["a","b"]}`: {"b", "a"},
 	} {
 		h.nodes = nodes
-		if code, body := get(t, mux, "GET", "/nodes"); code != 200 || body != want+"\n" {
+		if code, body := getPage(t, mux, "GET", "/nodes"); code != 200 || body != want+"\n" {
 			t.Errorf("got status %d and body %s for /nodes, want %s", code, body, want)
 		}
 	}
-	if code, _ := get(t, mux, "POST", "/nodes"); code != 405 {
+	if code, _ := getPage(t, mux, "POST", "/nodes"); code != 405 {
 		t.Errorf("POST: %d", code)
 	}
 }

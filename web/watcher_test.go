@@ -29,7 +29,7 @@ func watcherHandler(k fakeUsage) http.Handler {
 	return web.Handler(func() bool { return true }, metrics.New("v1", "abc").Registry, web.WatcherRoutes(k)...)
 }
 
-func twoNodes() fakeUsage {
+func usageOfTwoNodes() fakeUsage {
 	return fakeUsage{
 		{
 			Node:       "n1",
@@ -41,7 +41,7 @@ func twoNodes() fakeUsage {
 }
 
 func TestWatcherSpeaksAsALoadWatcherDoes(t *testing.T) {
-	code, body := get(t, watcherHandler(twoNodes()), "GET", "/watcher")
+	code, body := getPage(t, watcherHandler(usageOfTwoNodes()), "GET", "/watcher")
 	want := `{"timestamp":10000,"window":{"duration":"15m","start":9060,"end":9960},"source":"metricsServer","data":{"NodeMetricsMap":{` +
 		`"n1":{"metrics":[{"name":"","type":"CPU","operator":"Latest","rollup":"","value":12.5},{"name":"","type":"CPU","operator":"AVG",` +
 		`"rollup":"","value":10},{"name":"","type":"CPU","operator":"STD","rollup":"","value":2},` +
@@ -58,17 +58,17 @@ func TestWatcherSpeaksAsALoadWatcherDoes(t *testing.T) {
 }
 
 func TestWatcherAnswersForOneHost(t *testing.T) {
-	code, body := get(t, watcherHandler(twoNodes()), "GET", "/watcher?host=n2")
+	code, body := getPage(t, watcherHandler(usageOfTwoNodes()), "GET", "/watcher?host=n2")
 	a, err := loadwatcher.Decode([]byte(body))
 	if err != nil || code != 200 || len(a.Data.Nodes) != 1 || len(a.Data.Nodes["n2"].Metrics) != 2 {
 		t.Errorf("%d, %v, %s", code, err, body)
 	}
 	for path, want := range map[string]int{"/watcher?host=n3": 404, "/watcher/health": 200} {
-		if code, _ := get(t, watcherHandler(twoNodes()), "GET", path); code != want {
+		if code, _ := getPage(t, watcherHandler(usageOfTwoNodes()), "GET", path); code != want {
 			t.Errorf("%s: got status %d, want %d", path, code, want)
 		}
 	}
-	if code, _ := get(t, watcherHandler(twoNodes()), "POST", "/watcher"); code != 405 {
+	if code, _ := getPage(t, watcherHandler(usageOfTwoNodes()), "POST", "/watcher"); code != 405 {
 		t.Errorf("POST: %d", code)
 	}
 }
@@ -87,18 +87,18 @@ func (s slowUsage) Loads() ([]window.NodeLoads, time.Duration, time.Time) {
 
 // All watcher routes together serve at most four requests at once.
 func TestWatcherAnswersAFewAtOnce(t *testing.T) {
-	s := slowUsage{twoNodes(), make(chan struct{}), make(chan struct{})}
+	s := slowUsage{usageOfTwoNodes(), make(chan struct{}), make(chan struct{})}
 	h := web.Handler(func() bool { return true }, metrics.New("v1", "abc").Registry, web.WatcherRoutes(s)...)
 	codes := make(chan int)
 	for i := range 4 {
 		go func() {
-			code, _ := get(t, h, "GET", []string{"/watcher", "/watcher/health"}[i%2])
+			code, _ := getPage(t, h, "GET", []string{"/watcher", "/watcher/health"}[i%2])
 			codes <- code
 		}()
 		<-s.began
 	}
 	for _, path := range []string{"/watcher", "/watcher?host=n1", "/watcher/health"} {
-		if code, body := get(t, h, "GET", path); code != 503 ||
+		if code, body := getPage(t, h, "GET", path); code != 503 ||
 			!strings.Contains(body, "the server is already answering 4 requests; try again later") {
 			t.Errorf("%s during four requests: got status %d and body %s", path, code, body)
 		}
@@ -110,19 +110,19 @@ func TestWatcherAnswersAFewAtOnce(t *testing.T) {
 		}
 	}
 	go func() { <-s.began }()
-	if code, _ := get(t, h, "GET", "/watcher"); code != 200 {
+	if code, _ := getPage(t, h, "GET", "/watcher"); code != 200 {
 		t.Errorf("after them: %d", code)
 	}
 }
 
 func TestWatcherWithoutData(t *testing.T) {
 	for path, want := range map[string]int{"/watcher": 500, "/watcher?host=n1": 500, "/watcher/health": 503} {
-		if code, _ := get(t, watcherHandler(nil), "GET", path); code != want {
+		if code, _ := getPage(t, watcherHandler(nil), "GET", path); code != want {
 			t.Errorf("%s: got status %d, want %d", path, code, want)
 		}
 	}
 	for _, path := range []string{"/watcher", "/watcher?host=off", "/watcher/health"} {
-		if code, _ := get(t, watcherHandler(fakeUsage{{Node: "off"}}), "GET", path); code != 404 {
+		if code, _ := getPage(t, watcherHandler(fakeUsage{{Node: "off"}}), "GET", path); code != 404 {
 			t.Errorf("%s with the routes disabled: got status %d", path, code)
 		}
 	}

@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func get(t *testing.T, h http.Handler, method, path string) (int, string) {
+func getPage(t *testing.T, h http.Handler, method, path string) (int, string) {
 	t.Helper()
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(method, path, nil))
@@ -28,23 +28,23 @@ func get(t *testing.T, h http.Handler, method, path string) (int, string) {
 func TestHandler(t *testing.T) {
 	ready := false
 	h := web.Handler(func() bool { return ready }, metrics.New("v1", "abc").Registry)
-	if code, _ := get(t, h, "GET", "/livez"); code != 200 {
+	if code, _ := getPage(t, h, "GET", "/livez"); code != 200 {
 		t.Errorf("livez %d", code)
 	}
-	if code, _ := get(t, h, "GET", "/readyz"); code != 503 {
+	if code, _ := getPage(t, h, "GET", "/readyz"); code != 503 {
 		t.Errorf("got status %d for /readyz before the initial list is complete", code)
 	}
 	ready = true
-	if code, _ := get(t, h, "GET", "/readyz"); code != 200 {
+	if code, _ := getPage(t, h, "GET", "/readyz"); code != 200 {
 		t.Errorf("readyz %d", code)
 	}
-	if code, body := get(t, h, "GET", "/metrics"); code != 200 || !strings.Contains(body, "evenkeel_build_info") {
+	if code, body := getPage(t, h, "GET", "/metrics"); code != 200 || !strings.Contains(body, "evenkeel_build_info") {
 		t.Errorf("metrics %d", code)
 	}
-	if code, _ := get(t, h, "POST", "/metrics"); code != 405 {
+	if code, _ := getPage(t, h, "POST", "/metrics"); code != 405 {
 		t.Errorf("POST %d", code)
 	}
-	if code, _ := get(t, h, "GET", "/"); code != 404 {
+	if code, _ := getPage(t, h, "GET", "/"); code != 404 {
 		t.Errorf("/ %d", code)
 	}
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/hints"
@@ -95,10 +94,10 @@ func (h *hintCommand) readHints() error {
 	h.nodes = nodes
 	for i := range nodes {
 		n := &nodes[i]
-		if x, ours := hints.Of(n); ours {
+		if x, ours := hints.FromNode(n); ours {
 			h.found = append(h.found, nodeHint{n.Name, string(x.Kind), x.Run, x.Expires, true})
 		}
-		if x, ours := pressure.Of(n); ours {
+		if x, ours := pressure.FromNode(n); ours {
 			h.found = append(h.found, nodeHint{n.Name, "pressure", describePressureHint(x), x.Expires, false})
 		}
 	}
@@ -115,11 +114,11 @@ const (
 // findForeignHints finds labels and taints that have the keys of Evenkeel's hints, but were set by other programs.
 func (h *hintCommand) findForeignHints(labelKey, taintKey string) {
 	for i := range h.nodes {
-		h.foreign = append(h.foreign, pressure.ForeignOn(&h.nodes[i], labelKey, taintKey)...)
+		h.foreign = append(h.foreign, pressure.FindForeign(&h.nodes[i], labelKey, taintKey)...)
 		if labelKey == dynamicSchedulerLabelKey {
 			continue
 		}
-		for _, f := range pressure.ForeignOn(&h.nodes[i], dynamicSchedulerLabelKey, "") {
+		for _, f := range pressure.FindForeign(&h.nodes[i], dynamicSchedulerLabelKey, "") {
 			if f.Description == dynamicSchedulerLabel {
 				h.foreign = append(h.foreign, f)
 			}
@@ -198,7 +197,7 @@ func (h *hintCommand) removeHints(cmd *cobra.Command, matches func(expires time.
 // withoutPressureHint returns the node without its pressure hint. It returns the node unchanged if another process
 // renewed the hint after it was listed, so that its expiry no longer matches.
 func withoutPressureHint(n *corev1.Node, matches func(expires time.Time) bool) *corev1.Node {
-	if x, ours := pressure.Of(n); !ours || !matches(x.Expires) {
+	if x, ours := pressure.FromNode(n); !ours || !matches(x.Expires) {
 		return n
 	}
 	out, _ := pressure.Remove(n)
@@ -217,12 +216,4 @@ func (h *hintCommand) printRemoved(out io.Writer, taken []string, matches func(e
 	if len(h.found) == 0 {
 		fmt.Fprintln(out, "No node has a hint of Evenkeel.")
 	}
-}
-
-// explainForbidden names the missing permission if err says that the API server denied the request.
-func explainForbidden(what string, err error) error {
-	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
-		return fmt.Errorf("permission to %s is missing; grant it to this account: %w", what, err)
-	}
-	return err
 }

@@ -72,9 +72,9 @@ func TestStoppedPassReturnsError(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
 		c := &controller.Controller{
-			Settings: controller.Settings{Planner: singleMoveFake{}, Mode: plan.Live},
-			Access:   controller.Access{Observer: singleMoveFake{}, Evictor: singleMoveFake{}, Store: &failingStore{9}},
-			Clock:    immediateClock{}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+			Settings:     controller.Settings{Planner: singleMoveFake{}, Mode: plan.Live},
+			Dependencies: controller.Dependencies{Observer: singleMoveFake{}, Evictor: singleMoveFake{}, Store: &failingStore{9}},
+			Clock:        immediateClock{}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 			Recorder: metrics.New("v", "h"), NewRunID: func() string { return "r1" }, OnReport: func(plan.RunReport) {}}
 		if stopped {
 			c.NewRunID = func() string { stop(); return "r1" }
@@ -112,9 +112,9 @@ func TestFailedReportKeepsError(t *testing.T) {
 func TestUnclosedRunReturnsError(t *testing.T) {
 	for writes, closed := range map[int]bool{2: false, 3: true} {
 		c := &controller.Controller{
-			Settings: controller.Settings{Planner: singleMoveFake{}, Mode: plan.Live},
-			Access:   controller.Access{Observer: singleMoveFake{}, Evictor: singleMoveFake{}, Store: &failingStore{writes}},
-			Clock:    immediateClock{}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+			Settings:     controller.Settings{Planner: singleMoveFake{}, Mode: plan.Live},
+			Dependencies: controller.Dependencies{Observer: singleMoveFake{}, Evictor: singleMoveFake{}, Store: &failingStore{writes}},
+			Clock:        immediateClock{}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 			Recorder: metrics.New("v", "h"), NewRunID: func() string { return "r1" }, OnReport: func(plan.RunReport) {}}
 		err := runSinglePass(t.Context(), c, nil)
 		if (err == nil) != closed || err != nil && (strings.Contains(err.Error(), "nothing was evicted") || !strings.Contains(err.Error(), "run r1 is over and reported, but")) {

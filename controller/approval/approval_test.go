@@ -18,7 +18,7 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-func request(id string, moves int) Request {
+func testRequest(id string, moves int) Request {
 	r := Request{ApprovedBy: "alice", ApprovedAt: noon, Plan: plan.Plan{APIVersion: plan.APIVersion, Kind: "Plan", ID: id}}
 	for i := range moves {
 		r.Plan.Moves = append(r.Plan.Moves, plan.Move{Step: i + 1,
@@ -30,11 +30,11 @@ func request(id string, moves int) Request {
 func TestARequestIsTakenAndAnswered(t *testing.T) {
 	ctx := t.Context()
 	b := New(fake.NewClientset(), "evenkeel")
-	want := request("a1", 3)
+	want := testRequest("a1", 3)
 	if err := b.Submit(ctx, want); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Submit(ctx, request("a2", 1)); err == nil || !strings.Contains(err.Error(), "waiting for the leader") {
+	if err := b.Submit(ctx, testRequest("a2", 1)); err == nil || !strings.Contains(err.Error(), "waiting for the leader") {
 		t.Errorf("a second request at the same time: got error %v", err)
 	}
 	if r, err := b.Report(ctx, "a1"); r != nil || err != nil {
@@ -47,7 +47,7 @@ func TestARequestIsTakenAndAnswered(t *testing.T) {
 	if err := b.Claim(ctx, got); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Submit(ctx, request("a2", 1)); err == nil || !strings.Contains(err.Error(), "being executed") {
+	if err := b.Submit(ctx, testRequest("a2", 1)); err == nil || !strings.Contains(err.Error(), "being executed") {
 		t.Errorf("a second request during the execution: got error %v", err)
 	}
 	if err := b.Complete(ctx, *got, plan.RunReport{RunID: "r1"}); err != nil {
@@ -57,7 +57,7 @@ func TestARequestIsTakenAndAnswered(t *testing.T) {
 	if err != nil || r == nil || r.RunID != "r1" {
 		t.Errorf("%v, %+v", err, r)
 	}
-	if err := b.Submit(ctx, request("a2", 1)); err != nil {
+	if err := b.Submit(ctx, testRequest("a2", 1)); err != nil {
 		t.Errorf("a second request after the execution: got error %v", err)
 	}
 	if _, err := b.Report(ctx, "a1"); err == nil || !strings.Contains(err.Error(), "a2") {
@@ -68,7 +68,7 @@ func TestARequestIsTakenAndAnswered(t *testing.T) {
 // If the leader that claimed the request ended, the next leader completes it.
 func TestARequestWhoseLeaderEndedIsAnswered(t *testing.T) {
 	b := New(fake.NewClientset(), "evenkeel")
-	if err := b.Submit(t.Context(), request("a1", 1)); err != nil {
+	if err := b.Submit(t.Context(), testRequest("a1", 1)); err != nil {
 		t.Fatal(err)
 	}
 	got, err := b.Pending(t.Context())
@@ -85,7 +85,7 @@ func TestARequestWhoseLeaderEndedIsAnswered(t *testing.T) {
 
 func TestARequestIsTakenBack(t *testing.T) {
 	b := New(fake.NewClientset(), "evenkeel")
-	if err := b.Submit(t.Context(), request("a1", 1)); err != nil {
+	if err := b.Submit(t.Context(), testRequest("a1", 1)); err != nil {
 		t.Fatal(err)
 	}
 	if back, err := b.Withdraw(t.Context(), "a1"); err != nil || !back {
@@ -94,7 +94,7 @@ func TestARequestIsTakenBack(t *testing.T) {
 	if got, err := b.Pending(t.Context()); err != nil || got != nil {
 		t.Errorf("%v, %+v", err, got)
 	}
-	if err := b.Submit(t.Context(), request("a2", 1)); err != nil {
+	if err := b.Submit(t.Context(), testRequest("a2", 1)); err != nil {
 		t.Error(err)
 	}
 	got, err := b.Pending(t.Context())
@@ -108,10 +108,10 @@ func TestARequestIsTakenBack(t *testing.T) {
 
 func TestARequestThatWasNeverAnsweredIsReplaced(t *testing.T) {
 	b := New(fake.NewClientset(), "evenkeel")
-	if err := b.Submit(t.Context(), request("a1", 1)); err != nil {
+	if err := b.Submit(t.Context(), testRequest("a1", 1)); err != nil {
 		t.Fatal(err)
 	}
-	late := request("a2", 1)
+	late := testRequest("a2", 1)
 	late.ApprovedAt = noon.Add(claimTimeout)
 	if err := b.Submit(t.Context(), late); err != nil {
 		t.Error(err)
@@ -144,7 +144,7 @@ func TestWhatCannotBeReadIsAnswered(t *testing.T) {
 }
 
 func TestPlansTooLargeAreRefused(t *testing.T) {
-	r := request("c", 0)
+	r := testRequest("c", 0)
 	seed := uint64(1)
 	for i := range 60000 { // random data, which hardly compresses
 		seed = seed*6364136223846793005 + 1442695040888963407

@@ -83,16 +83,16 @@ func (s *Store) Save(ctx context.Context, st plan.PlannerState) error {
 	return runParallel(len(changed), func(i int) error { return s.writePart(ctx, changed[i]) })
 }
 
-// change is the new content of a ConfigMap.
-type change struct {
+// partChange is the new content of a ConfigMap.
+type partChange struct {
 	target  *storedPart
 	content []byte
 }
 
 // changedParts returns the parts that differ from the stored ones. changedParts returns an error if
 // any part is too large, before anything is written.
-func (s *Store) changedParts(st plan.PlannerState) ([]change, error) {
-	var out []change
+func (s *Store) changedParts(st plan.PlannerState) ([]partChange, error) {
+	var out []partChange
 	states := splitState(st)
 	for _, name := range partNames() {
 		var text []byte
@@ -110,7 +110,7 @@ func (s *Store) changedParts(st plan.PlannerState) ([]change, error) {
 		if _, err := packConfigMap(s.namespace, to.name, text); err != nil {
 			return nil, fmt.Errorf("saving the state: %w", err)
 		}
-		out = append(out, change{to, text})
+		out = append(out, partChange{to, text})
 	}
 	return out, nil
 }

@@ -25,7 +25,7 @@ var (
 	opts = history.Options{Initial: 10 * time.Minute, Max: 24 * time.Hour}
 )
 
-func move(step int, namespace string) plan.Move {
+func testMove(step int, namespace string) plan.Move {
 	return plan.Move{Step: step, Wave: 1, From: "n1", To: "n2", Strategy: "zones",
 		Pod:   plan.PodRef{Namespace: namespace, Name: fmt.Sprint("d-", step), UID: fmt.Sprint(namespace, "-uid-", step)},
 		Owner: plan.ObjectRef{APIVersion: "apps/v1", Kind: "Deployment", Name: "d"}}
@@ -54,7 +54,7 @@ func TestWhatIsSavedIsLoadedByTheNext(t *testing.T) {
 	if d := cmp.Diff(plan.PlannerState{APIVersion: plan.APIVersion, Kind: plan.PlannerStateKind}, st); d != "" {
 		t.Errorf("the empty state differs: %s", d)
 	}
-	a, b := move(1, "shop"), move(2, "bank")
+	a, b := testMove(1, "shop"), testMove(2, "bank")
 	st = history.Reserve(st, plan.OpenRun{RunID: "r1", Holder: "me", Started: noon}, []plan.Move{a, b}, noon)
 	st.SpentBudgets = map[string]time.Time{"shop/d": noon.Add(time.Minute)}
 	st.Breaker = &plan.BreakerTrip{At: noon, Until: noon.Add(time.Hour)}
@@ -83,7 +83,7 @@ func sameNames(got, want []string) bool {
 func TestOnlyWhatChangedIsWritten(t *testing.T) {
 	api := newFakeServer()
 	s := New(api.client(), ns)
-	a, b := move(1, "shop"), move(2, "bank")
+	a, b := testMove(1, "shop"), testMove(2, "bank")
 	if partOf("shop") == partOf("bank") {
 		t.Fatal("the test needs two parts")
 	}
@@ -117,12 +117,12 @@ func TestNothingIsWrittenOverWhatAnotherWrote(t *testing.T) {
 		s, other := New(api.client(), ns), New(api.client(), ns)
 		if there {
 			st := mustLoad(t, s)
-			mustSave(t, s, history.Reserve(st, plan.OpenRun{RunID: "r0"}, []plan.Move{move(9, "shop")}, noon))
+			mustSave(t, s, history.Reserve(st, plan.OpenRun{RunID: "r0"}, []plan.Move{testMove(9, "shop")}, noon))
 		}
 		mine, theirs := mustLoad(t, s), mustLoad(t, other)
-		theirs = history.Reserve(theirs, plan.OpenRun{RunID: "r2"}, []plan.Move{move(2, "shop")}, noon)
+		theirs = history.Reserve(theirs, plan.OpenRun{RunID: "r2"}, []plan.Move{testMove(2, "shop")}, noon)
 		mustSave(t, other, theirs)
-		mine = history.Reserve(mine, plan.OpenRun{RunID: "r1"}, []plan.Move{move(1, "shop")}, noon)
+		mine = history.Reserve(mine, plan.OpenRun{RunID: "r1"}, []plan.Move{testMove(1, "shop")}, noon)
 		err := s.Save(t.Context(), mine)
 		if !errors.Is(err, ErrConflict) || !strings.Contains(err.Error(), "evenkeel-state-"+partOf("shop")) {
 			t.Errorf("exists %v: got %v, want a conflict that names the ConfigMap", there, err)
@@ -212,9 +212,9 @@ func TestWhatDoesNotFitIsRefusedBeforeAnythingIsWritten(t *testing.T) {
 	s := New(api.client(), ns)
 	st := mustLoad(t, s)
 	r := rand.New(rand.NewPCG(1, 1))
-	moves := []plan.Move{move(1, "bank")}
+	moves := []plan.Move{testMove(1, "bank")}
 	for i := range 40000 {
-		m := move(i+2, "shop")
+		m := testMove(i+2, "shop")
 		m.Pod.UID = fmt.Sprintf("%016x%016x", r.Uint64(), r.Uint64())
 		m.Pod.Name = m.Pod.UID
 		moves = append(moves, m)
@@ -269,7 +269,7 @@ func TestAPartThatCannotBeWrittenLeavesTheOthers(t *testing.T) {
 		}
 		return nil
 	}
-	st = history.Reserve(st, plan.OpenRun{RunID: "r1"}, []plan.Move{move(1, "shop"), move(2, "bank")}, noon)
+	st = history.Reserve(st, plan.OpenRun{RunID: "r1"}, []plan.Move{testMove(1, "shop"), testMove(2, "bank")}, noon)
 	if err := s.Save(t.Context(), st); err == nil || !strings.Contains(err.Error(), "writing ConfigMap ops/"+namePrefix+partOf("bank")) {
 		t.Errorf("got %v", err)
 	}

@@ -21,7 +21,7 @@ func TestAWriteOfUnknownOutcomeIsLookedAtBeforeTheNext(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			api := newFakeServer()
 			s := New(api.client(), ns)
-			st := history.Reserve(mustLoad(t, s), plan.OpenRun{RunID: "r1"}, []plan.Move{move(1, "shop")}, noon)
+			st := history.Reserve(mustLoad(t, s), plan.OpenRun{RunID: "r1"}, []plan.Move{testMove(1, "shop")}, noon)
 			once := func(verb, _ string, _ int) error {
 				if verb == "get" {
 					return nil
@@ -50,8 +50,8 @@ func TestAnUnknownOutcomeDoesNotHideAnotherWriter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // a call would otherwise wait for its back-off
 		api := newFakeServer()
 		s, other := New(api.client(), ns), New(api.client(), ns)
-		st := history.Reserve(mustLoad(t, s), plan.OpenRun{RunID: "r1"}, []plan.Move{move(1, "shop")}, noon)
-		theirs := history.Reserve(mustLoad(t, other), plan.OpenRun{RunID: "r2"}, []plan.Move{move(2, "shop")}, noon)
+		st := history.Reserve(mustLoad(t, s), plan.OpenRun{RunID: "r1"}, []plan.Move{testMove(1, "shop")}, noon)
+		theirs := history.Reserve(mustLoad(t, other), plan.OpenRun{RunID: "r2"}, []plan.Move{testMove(2, "shop")}, noon)
 		api.before = func(verb, _ string, _ int) error { return errReset }
 		if err := s.Save(t.Context(), st); !errors.Is(err, errReset) {
 			t.Errorf("got %v", err)
@@ -90,8 +90,8 @@ func TestNothingIsLostBehindABadProxy(t *testing.T) {
 				if missing := missingEviction(sure, st); missing != "" {
 					t.Fatalf("seed %d, pass %d: %s", seed, i, missing)
 				}
-				m := move(i+1, fmt.Sprint("ns", r.IntN(9)))
-				st = history.Reserve(st, plan.OpenRun{RunID: fmt.Sprint("r", i)}, []plan.Move{m, move(i+100, "shop")}, noon)
+				m := testMove(i+1, fmt.Sprint("ns", r.IntN(9)))
+				st = history.Reserve(st, plan.OpenRun{RunID: fmt.Sprint("r", i)}, []plan.Move{m, testMove(i+100, "shop")}, noon)
 				if err := s.Save(t.Context(), st); err != nil {
 					if failed++; errors.Is(err, ErrConflict) {
 						t.Fatalf("seed %d, pass %d: got a conflict without another process: %v", seed, i, err)

@@ -17,7 +17,7 @@ type candidate struct {
 	node    *corev1.Node
 	current Hint
 	ours    bool
-	reasons []reason // hottest first
+	reasons []hotRule // hottest first
 	expires time.Time
 }
 
@@ -40,7 +40,7 @@ func (d *decider) chooseHottest(hot []candidate) {
 		// A hint for old measurements would have expired already. If another owner uses the hint
 		// keys, the node cannot get a hint.
 		out, _ := Put(c.node, d.desiredHint(c))
-		_, stands := Of(out)
+		_, stands := FromNode(out)
 		if over := !c.expires.After(d.now); over || !stands {
 			d.keepOrRemove(c.node, c.current, false)
 			return true

@@ -122,14 +122,14 @@ func (d *decider) indexUsage(usage *cluster.Usage) {
 // decideNode decides about one node. decideNode returns true for a hot node, which must be compared
 // with others.
 func (d *decider) decideNode(n *corev1.Node) (candidate, bool) {
-	old, ours := Of(n)
+	old, ours := FromNode(n)
 	if d.outOfScope(n) {
 		// Another release may have put the hint, so only an expired hint is removed.
 		d.keepOrRemove(n, old, ours && !old.Expired(d.now))
 		return candidate{}, false
 	}
 	key, _, _ := splitLabel(d.Label)
-	d.out.Foreign = append(d.out.Foreign, ForeignOn(n, key, d.Taint)...)
+	d.out.Foreign = append(d.out.Foreign, FindForeign(n, key, d.Taint)...)
 	if d.mustSkip(n) {
 		d.keepOrRemove(n, old, false)
 		return candidate{}, false
@@ -162,7 +162,7 @@ func (d *decider) outOfScope(n *corev1.Node) bool {
 
 // lastMeasured returns the time of the newest measurement of a rule that is hot. Later measurements
 // of other resources do not count.
-func (d *decider) lastMeasured(node string, hot []reason) time.Time {
+func (d *decider) lastMeasured(node string, hot []hotRule) time.Time {
 	var last time.Time
 	for _, r := range hot {
 		at := r.measuredAt
@@ -200,7 +200,7 @@ func (d *decider) keepUnmeasured(n *corev1.Node, old Hint, ours bool) {
 
 // keepOrRemove keeps our hint on a node if stays is true, and removes it otherwise.
 func (d *decider) keepOrRemove(n *corev1.Node, old Hint, stays bool) {
-	_, ours := Of(n)
+	_, ours := FromNode(n)
 	switch {
 	case !ours:
 	case stays:
@@ -214,7 +214,7 @@ func (d *decider) keepOrRemove(n *corev1.Node, old Hint, stays bool) {
 func (d *decider) wantHint(n *corev1.Node, h Hint) {
 	h.Node = n.Name
 	out, changed := Put(n, h)
-	if stands, ours := Of(out); ours {
+	if stands, ours := FromNode(out); ours {
 		d.out.Hinted = append(d.out.Hinted, stands)
 	}
 	if changed {
@@ -222,8 +222,8 @@ func (d *decider) wantHint(n *corev1.Node, h Hint) {
 	}
 }
 
-// reason is a rule that is hot for a node.
-type reason struct {
+// hotRule is a rule that is hot for a node.
+type hotRule struct {
 	rule       string
 	value      float64
 	severity   float64
@@ -232,7 +232,7 @@ type reason struct {
 
 // evaluateRules returns the rules that are hot for a node, the most severe first, and the rules
 // without data.
-func (d *decider) evaluateRules(n *corev1.Node) (hot []reason, unknown []string) {
+func (d *decider) evaluateRules(n *corev1.Node) (hot []hotRule, unknown []string) {
 	used := d.usageByNode[n.Name]
 	for _, r := range d.Rules {
 		m, marked := d.marks[r.WatchName()][n.Name]
@@ -245,10 +245,10 @@ func (d *decider) evaluateRules(n *corev1.Node) (hot []reason, unknown []string)
 			unknown = append(unknown, r.Name)
 		case m.Hot:
 			v := measuredValue(m, used.Used[r.Resource], n)
-			hot = append(hot, reason{r.Name, v, r.severity(v), m.At})
+			hot = append(hot, hotRule{r.Name, v, r.severity(v), m.At})
 		}
 	}
-	slices.SortFunc(hot, func(a, b reason) int {
+	slices.SortFunc(hot, func(a, b hotRule) int {
 		return cmp.Or(cmp.Compare(b.severity, a.severity), cmp.Compare(a.rule, b.rule))
 	})
 	return hot, unknown

@@ -163,7 +163,7 @@ func (s *scenario) applyChanges(d pressure.Decision) {
 			fmt.Fprintf(&s.out, "  write %s: no hint\n", c.Node)
 		} else {
 			out, changed = pressure.Put(n, *c.Hint)
-			h, _ := pressure.Of(out)
+			h, _ := pressure.FromNode(out)
 			fmt.Fprintf(&s.out, "  write %s: %s\n", c.Node, out.Annotations[pressure.Key])
 			if h.Description() == "" {
 				s.t.Errorf("node %s is written without a change of its hint", c.Node)
@@ -176,7 +176,7 @@ func (s *scenario) applyChanges(d pressure.Decision) {
 	}
 	var want []pressure.Hint
 	for _, name := range slices.Sorted(maps.Keys(s.nodes)) {
-		if h, ours := pressure.Of(s.nodes[name]); ours {
+		if h, ours := pressure.FromNode(s.nodes[name]); ours {
 			want = append(want, h)
 		}
 	}

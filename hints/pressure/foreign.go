@@ -15,10 +15,10 @@ const (
 	taintPrefix = "taint "
 )
 
-// ForeignOn returns the labels and taints on a node that use labelKey or taintKey but belong to
+// FindForeign returns the labels and taints on a node that use labelKey or taintKey but belong to
 // another owner. An empty key matches nothing.
-func ForeignOn(n *corev1.Node, labelKey, taintKey string) []Foreign {
-	old, _ := Of(n)
+func FindForeign(n *corev1.Node, labelKey, taintKey string) []Foreign {
+	old, _ := FromNode(n)
 	var out []Foreign
 	if there, taken := n.Labels[labelKey]; labelKey != "" && taken && old.Label != labelKey+"="+there {
 		out = append(out, Foreign{n.Name, fmt.Sprintf("%s%s=%s", labelPrefix, labelKey, there)})

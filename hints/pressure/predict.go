@@ -10,30 +10,30 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// State is the state of a hint on a node.
-type State string
+// HintState is the state of a hint on a node.
+type HintState string
 
 const (
 	// Present: the hint is on the node and stays.
-	Present State = "present"
+	Present HintState = "present"
 	// ToWrite: the rules require the hint, but it is not on the node.
-	ToWrite State = "wouldBeWritten"
+	ToWrite HintState = "wouldBeWritten"
 	// ToRemove: the hint is on the node, but the rules no longer require it.
-	ToRemove State = "wouldBeCleared"
+	ToRemove HintState = "wouldBeCleared"
 	// Expired: the hint is on the node and has expired.
-	Expired State = "expired"
+	Expired HintState = "expired"
 	// NotOurs: a label or taint of another owner uses the hint key.
-	NotOurs State = "foreign"
+	NotOurs HintState = "foreign"
 	// AwaitingSamples: too few consecutive samples have exceeded a level so far.
-	AwaitingSamples State = "awaitingSamples"
+	AwaitingSamples HintState = "awaitingSamples"
 	// LimitReached: the node is hot, but the maximum number of nodes with a hint is reached.
-	LimitReached State = "limitReached"
+	LimitReached HintState = "limitReached"
 )
 
 // NodeHint is a hint that a node has or would have, or the reason why the node has no hint.
 type NodeHint struct {
 	Hint
-	State State
+	State HintState
 	// Samples counts the consecutive samples that exceeded the level, out of RequiredSamples. Both
 	// are set if State is AwaitingSamples.
 	Samples, RequiredSamples int
@@ -44,7 +44,7 @@ type NodeHint struct {
 // Predict applies the changes of Decide to copies of the nodes, and returns the changed nodes by
 // name. For nodes without usage data, only their existing hints count.
 func (o Options) Predict(nodes []*corev1.Node, usage *cluster.Usage, now time.Time) map[string]*corev1.Node {
-	by := byName(nodes)
+	by := nodesByName(nodes)
 	out := map[string]*corev1.Node{}
 	for _, c := range o.Decide(nodes, usage, LastHot{}, now).Changes {
 		out[c.Node] = applyChange(by[c.Node], c)
@@ -76,24 +76,24 @@ func (o Options) NodeHints(nodes []*corev1.Node, usage *cluster.Usage, labelKey,
 		if s, is := nodeHint(n, c, changed, now); is {
 			out, spoken[n.Name] = append(out, s), true
 		}
-		for _, f := range ForeignOn(n, labelKey, taintKey) {
+		for _, f := range FindForeign(n, labelKey, taintKey) {
 			out = append(out, NodeHint{Hint: Hint{Node: n.Name}, State: NotOurs, Foreign: f})
 		}
 	}
 	for _, name := range d.Capped {
 		out = append(out, NodeHint{Hint: Hint{Node: name}, State: LimitReached})
 	}
-	out = append(out, o.counting(byName(nodes), usage, spoken)...)
+	out = append(out, o.hintsAwaitingSamples(nodesByName(nodes), usage, spoken)...)
 	slices.SortStableFunc(out, func(a, b NodeHint) int { return cmp.Compare(a.Node, b.Node) })
 	return out
 }
 
 // nodeHint returns the hint that the node has, or would have after the change.
 func nodeHint(n *corev1.Node, c Change, changed bool, now time.Time) (NodeHint, bool) {
-	old, ours := Of(n)
+	old, ours := FromNode(n)
 	switch {
 	case changed && c.Hint != nil && (!ours || old.Expired(now)):
-		h, _ := Of(applyChange(n, c)) // as the annotation would record it
+		h, _ := FromNode(applyChange(n, c)) // as the annotation would record it
 		return NodeHint{Hint: h, State: ToWrite}, true
 	case !ours:
 		return NodeHint{}, false
@@ -105,9 +105,10 @@ func nodeHint(n *corev1.Node, c Change, changed bool, now time.Time) (NodeHint, 
 	return NodeHint{Hint: old, State: Present}, true
 }
 
-// counting returns the unlisted nodes that exceed a level in fewer consecutive samples than the
-// rule requires. For each node, counting chooses the rule that needs the fewest further samples.
-func (o Options) counting(nodes map[string]*corev1.Node, usage *cluster.Usage, spoken map[string]bool) []NodeHint {
+// hintsAwaitingSamples returns the unlisted nodes that exceed a level in fewer consecutive samples
+// than the rule requires. For each node, hintsAwaitingSamples chooses the rule that needs the
+// fewest further samples.
+func (o Options) hintsAwaitingSamples(nodes map[string]*corev1.Node, usage *cluster.Usage, spoken map[string]bool) []NodeHint {
 	if usage == nil {
 		return nil
 	}
@@ -132,7 +133,7 @@ func (o Options) counting(nodes map[string]*corev1.Node, usage *cluster.Usage, s
 	return out
 }
 
-func byName(nodes []*corev1.Node) map[string]*corev1.Node {
+func nodesByName(nodes []*corev1.Node) map[string]*corev1.Node {
 	out := make(map[string]*corev1.Node, len(nodes))
 	for _, n := range nodes {
 		out[n.Name] = n

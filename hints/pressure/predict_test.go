@@ -121,7 +121,7 @@ func TestForetold(t *testing.T) {
 func TestForeignTaint(t *testing.T) {
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}, Spec: corev1.NodeSpec{Taints: []corev1.Taint{
 		{Key: "k", Value: "v", Effect: corev1.TaintEffectPreferNoSchedule}, {Key: "k", Effect: corev1.TaintEffectNoSchedule}}}}
-	found := pressure.ForeignOn(n, "", "k")
+	found := pressure.FindForeign(n, "", "k")
 	if len(found) != 1 || found[0].RemoveCommand() != "kubectl taint node n1 k=v:PreferNoSchedule-" {
 		t.Errorf("%+v", found)
 	}

@@ -69,9 +69,9 @@ func (h Hint) Description() string {
 	return strings.Join(out, ", ")
 }
 
-// Of returns the hint that is recorded on a node. If the annotation cannot be parsed, only the
-// field Node is set.
-func Of(n *corev1.Node) (Hint, bool) {
+// FromNode returns the hint that is recorded on a node. If the annotation cannot be parsed, only
+// the field Node is set.
+func FromNode(n *corev1.Node) (Hint, bool) {
 	text, ours := n.Annotations[Key]
 	if !ours {
 		return Hint{}, false
@@ -89,7 +89,7 @@ func Of(n *corev1.Node) (Hint, bool) {
 // Put neither changes nor records it. If that leaves neither a label nor a taint, Put removes the
 // hint.
 func Put(n *corev1.Node, want Hint) (*corev1.Node, bool) {
-	old, _ := Of(n)
+	old, _ := FromNode(n)
 	out := copyForEdit(n)
 	if old.Label != want.Label {
 		removeLabel(out, old.Label)
@@ -118,7 +118,7 @@ func Put(n *corev1.Node, want Hint) (*corev1.Node, bool) {
 
 // Remove returns the node without our hint, and whether it changed.
 func Remove(n *corev1.Node) (*corev1.Node, bool) {
-	old, ours := Of(n)
+	old, ours := FromNode(n)
 	if !ours {
 		return n, false
 	}

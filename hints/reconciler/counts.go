@@ -34,7 +34,7 @@ func countByRule(rules []pressure.Rule, hinted []pressure.Hint, nodes []*corev1.
 		}
 	}
 	for _, n := range nodes {
-		if h, ours := pressure.Of(n); ours && missed[n.Name] {
+		if h, ours := pressure.FromNode(n); ours && missed[n.Name] {
 			out[h.Rule]++
 		}
 	}

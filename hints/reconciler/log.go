@@ -9,9 +9,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 )
 
-// isNew reports whether text is not empty and differs from the last text about the subject. A text
-// that does not change is logged once, although reconciliations happen every few seconds.
-func (k *Reconciler) isNew(subject, text string) bool {
+// isNewMessage reports whether text is not empty and differs from the last text about the subject.
+// A text that does not change is logged once, although reconciliations happen every few seconds.
+func (k *Reconciler) isNewMessage(subject, text string) bool {
 	if k.lastLogged[subject] == text {
 		return false
 	}
@@ -25,15 +25,15 @@ func (k *Reconciler) logObstacles(o Options, d pressure.Decision) {
 	for _, f := range d.Foreign {
 		foreign = append(foreign, f.Node+": "+f.Description)
 	}
-	if k.isNew("foreign", strings.Join(foreign, "\n")) {
+	if k.isNewMessage("foreign", strings.Join(foreign, "\n")) {
 		k.Log.Warn("labels or taints under the hint keys belong to another owner; Evenkeel leaves them unchanged",
 			append([]any{"count", len(foreign), "nodes", abbreviate(foreign)}, removalCommand(o.Label, d.Foreign)...)...)
 	}
-	if k.isNew("held", strings.Join(d.Unmeasured, " ")) {
+	if k.isNewMessage("held", strings.Join(d.Unmeasured, " ")) {
 		k.Log.Warn("there is no usage data for nodes with a hint; their hints stay until they expire", "count", len(d.Unmeasured), "nodes",
 			abbreviate(d.Unmeasured))
 	}
-	if k.isNew("capped", strings.Join(d.Capped, " ")) {
+	if k.isNewMessage("capped", strings.Join(d.Capped, " ")) {
 		k.Log.Info("more nodes are hot than may have a hint; only the hottest have one", "maxHintedFrac", o.MaxHintedFrac, "count",
 			len(d.Capped), "without", abbreviate(d.Capped))
 	}
@@ -61,7 +61,7 @@ func (k *Reconciler) logDryRun(changes []pressure.Change) {
 		now[c.Node] = text
 	}
 	for _, c := range changes {
-		if k.isNew("would "+c.Node, now[c.Node]) {
+		if k.isNewMessage("would "+c.Node, now[c.Node]) {
 			k.logChange(true, c.Node, c.Hint)
 		}
 	}
@@ -90,7 +90,7 @@ func (k *Reconciler) logFailures(failures map[string][]string) {
 	for _, reason := range slices.Sorted(maps.Keys(failures)) {
 		text = append(text, abbreviate(failures[reason])+": "+reason)
 	}
-	if k.isNew("failed", strings.Join(text, "; ")) {
+	if k.isNewMessage("failed", strings.Join(text, "; ")) {
 		k.Log.Error("pressure hints could not be written; the next reconciliation tries again", "error", strings.Join(text, "; "))
 	}
 }

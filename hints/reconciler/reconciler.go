@@ -173,7 +173,7 @@ func (k *Reconciler) reconcile(ctx context.Context) (Counts, []pressure.Change) 
 			undone = append(undone, change.Node)
 		}
 	case len(d.Changes) > 0:
-		c.Written, undone = k.write(ctx, nodes, d.Changes, o.TTL)
+		c.Written, undone = k.writeChanges(ctx, nodes, d.Changes, o.TTL)
 		c.Failed = len(undone)
 	}
 	c.ByRule = countByRule(o.Rules, d.Hinted, nodes, undone)
@@ -183,9 +183,9 @@ func (k *Reconciler) reconcile(ctx context.Context) (Counts, []pressure.Change) 
 	return c, d.Changes
 }
 
-// write writes the changes. write returns the number of nodes written, and the nodes that could not
-// be written.
-func (k *Reconciler) write(ctx context.Context, nodes []*corev1.Node, changes []pressure.Change, ttl time.Duration) (written int,
+// writeChanges writes the changes. writeChanges returns the number of nodes written, and the nodes
+// that could not be written.
+func (k *Reconciler) writeChanges(ctx context.Context, nodes []*corev1.Node, changes []pressure.Change, ttl time.Duration) (written int,
 	undone []string) {
 	seen := make(map[string]*corev1.Node, len(nodes))
 	for _, n := range nodes {
@@ -195,7 +195,7 @@ func (k *Reconciler) write(ctx context.Context, nodes []*corev1.Node, changes []
 	wanted := map[string]*pressure.Hint{}
 	for _, c := range changes {
 		wanted[c.Node] = c.Hint
-		edits = append(edits, writer.Edit{Node: c.Node, Observed: seen[c.Node], Change: editFor(seen[c.Node], c.Hint, ttl)})
+		edits = append(edits, writer.Edit{Node: c.Node, Observed: seen[c.Node], Change: hintEdit(seen[c.Node], c.Hint, ttl)})
 	}
 	call, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
@@ -217,16 +217,16 @@ func (k *Reconciler) write(ctx context.Context, nodes []*corev1.Node, changes []
 	return written, undone
 }
 
-// editFor returns a function that puts the hint on a node, or removes it if h is nil. The function
+// hintEdit returns a function that puts the hint on a node, or removes it if h is nil. The function
 // may get a newer node than the decision used. If the newer node has an equivalent hint with more
 // than half of its TTL left, the function leaves the node unchanged.
-func editFor(judged *corev1.Node, h *pressure.Hint, ttl time.Duration) func(*corev1.Node) *corev1.Node {
+func hintEdit(judged *corev1.Node, h *pressure.Hint, ttl time.Duration) func(*corev1.Node) *corev1.Node {
 	return func(n *corev1.Node) *corev1.Node {
 		if h == nil {
 			out, _ := pressure.Remove(n)
 			return out
 		}
-		there, ours := pressure.Of(n)
+		there, ours := pressure.FromNode(n)
 		if ours && n.ResourceVersion != judged.ResourceVersion && there.Equivalent(*h) && there.Expires.After(h.Expires.Add(-ttl/2)) {
 			return n
 		}

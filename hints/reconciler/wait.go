@@ -19,7 +19,7 @@ const (
 // waitUntilShown waits until Nodes shows the changes, ctx ends, or shownTimeout has passed.
 func (k *Reconciler) waitUntilShown(ctx context.Context, changes []pressure.Change) {
 	end := k.Clock.Now().Add(shownTimeout)
-	for !nodesShow(k.Nodes(), changes) && k.Clock.Now().Before(end) {
+	for !nodesHaveChanges(k.Nodes(), changes) && k.Clock.Now().Before(end) {
 		timer := k.Clock.NewTimer(shownPollInterval)
 		select {
 		case <-ctx.Done():
@@ -30,14 +30,14 @@ func (k *Reconciler) waitUntilShown(ctx context.Context, changes []pressure.Chan
 	}
 }
 
-// nodesShow reports whether the nodes contain the changes.
-func nodesShow(nodes []*corev1.Node, changes []pressure.Change) bool {
+// nodesHaveChanges reports whether the nodes contain the changes.
+func nodesHaveChanges(nodes []*corev1.Node, changes []pressure.Change) bool {
 	wanted := make(map[string]*pressure.Hint, len(changes))
 	for _, c := range changes {
 		wanted[c.Node] = c.Hint
 	}
 	for _, n := range nodes {
-		if h, changed := wanted[n.Name]; changed && editFor(n, h, 0)(n) != n {
+		if h, changed := wanted[n.Name]; changed && hintEdit(n, h, 0)(n) != n {
 			return false
 		}
 	}

@@ -35,7 +35,7 @@ type Result struct {
 func (w *Writer) Edit(ctx context.Context, list []Edit) []Result {
 	var mu sync.Mutex
 	done := map[string]Result{}
-	untried := forEach(ctx, list, func(ctx context.Context, e Edit) error {
+	untried := forEachConcurrently(ctx, list, func(ctx context.Context, e Edit) error {
 		r := w.editNode(ctx, e)
 		mu.Lock()
 		defer mu.Unlock()

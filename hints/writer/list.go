@@ -18,7 +18,7 @@ func (w *Writer) List(ctx context.Context) ([]hints.Hint, error) {
 	}
 	out := []hints.Hint{}
 	for i := range nodes {
-		if h, ours := hints.Of(&nodes[i]); ours {
+		if h, ours := hints.FromNode(&nodes[i]); ours {
 			out = append(out, h)
 		}
 	}

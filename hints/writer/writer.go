@@ -59,13 +59,13 @@ var ErrNotObserved = errors.New("the hint is written, but the watch of nodes doe
 
 // Put puts the hints on their nodes. After an error, some of the hints may be on their nodes.
 func (w *Writer) Put(ctx context.Context, list []hints.Hint) error {
-	return forEach(ctx, list, func(ctx context.Context, h hints.Hint) error {
+	return forEachConcurrently(ctx, list, func(ctx context.Context, h hints.Hint) error {
 		if err := w.changeNode(ctx, h.Node, nil, func(n *corev1.Node) (*corev1.Node, error) { return putHint(n, h) }); err != nil {
 			return fmt.Errorf("hinting node %s: %w", h.Node, err)
 		}
 		shown := func() bool {
 			n := w.observed(h.Node)
-			if got, ours := hints.Of(n); ours {
+			if got, ours := hints.FromNode(n); ours {
 				return got.Kind == h.Kind && got.Run == h.Run
 			}
 			return h.Kind == hints.Taint && hints.HasTaint(n) || h.Kind == hints.Label && hints.HasLabel(n)
@@ -79,7 +79,7 @@ func (w *Writer) Put(ctx context.Context, list []hints.Hint) error {
 
 func putHint(n *corev1.Node, h hints.Hint) (*corev1.Node, error) {
 	out, _ := hints.Put(n, h)
-	if _, ours := hints.Of(out); !ours && h.Kind == hints.Label && !hints.HasLabel(out) {
+	if _, ours := hints.FromNode(out); !ours && h.Kind == hints.Label && !hints.HasLabel(out) {
 		return nil, fmt.Errorf("the node has the label %s=%s of another owner", hints.Key, n.Labels[hints.Key])
 	}
 	return out, nil
@@ -92,7 +92,7 @@ func putHint(n *corev1.Node, h hints.Hint) (*corev1.Node, error) {
 func (w *Writer) Remove(ctx context.Context, nodes []string, which func(hints.Hint) bool) ([]string, error) {
 	var mu sync.Mutex
 	taken, ended := []string{}, map[string]error{}
-	untried := forEach(ctx, nodes, func(ctx context.Context, name string) error {
+	untried := forEachConcurrently(ctx, nodes, func(ctx context.Context, name string) error {
 		wrote, err := w.removeFromNode(ctx, name, which)
 		mu.Lock()
 		defer mu.Unlock()
@@ -107,7 +107,7 @@ func (w *Writer) Remove(ctx context.Context, nodes []string, which func(hints.Hi
 		if n == nil {
 			return false
 		}
-		h, ours := hints.Of(n)
+		h, ours := hints.FromNode(n)
 		return ours && which(h)
 	}
 	if w.observed != nil {
@@ -131,7 +131,7 @@ func (w *Writer) Remove(ctx context.Context, nodes []string, which func(hints.Hi
 func (w *Writer) removeFromNode(ctx context.Context, name string, which func(hints.Hint) bool) (bool, error) {
 	wrote := false
 	err := w.changeNode(ctx, name, nil, func(n *corev1.Node) (*corev1.Node, error) {
-		h, ours := hints.Of(n)
+		h, ours := hints.FromNode(n)
 		if wrote = ours && which(h); !wrote {
 			return n, nil
 		}
@@ -230,9 +230,9 @@ func (w *Writer) sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// forEach calls f for every item, with a few calls at a time. After the first error it begins no
-// further call. forEach returns that error once the running calls have ended.
-func forEach[T any](ctx context.Context, items []T, f func(context.Context, T) error) error {
+// forEachConcurrently calls f for every item, with a few calls at a time. After the first error it
+// begins no further call. forEachConcurrently returns that error once the running calls have ended.
+func forEachConcurrently[T any](ctx context.Context, items []T, f func(context.Context, T) error) error {
 	stopped, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	queue := make(chan T)

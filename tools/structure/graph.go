@@ -11,10 +11,10 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// reference says that one file uses names of another; both are indexes of graph.files.
+// reference records that one file uses names of another. Both files are indexes of graph.files.
 type reference struct{ from, to int }
 
-// graph is the references between the files of one package, tests left out.
+// graph holds the references between the files of one package, without tests.
 type graph struct {
 	files []string
 	lines int
@@ -44,7 +44,7 @@ func newGraph(p *packages.Package) *graph {
 	return g
 }
 
-// add notes the use of a package-level name, a method or a field that another file declares.
+// add records the use of a package-level name, a method or a field that another file declares.
 func (g *graph) add(p *packages.Package, index map[string]int, from int, id *ast.Ident) {
 	o := p.TypesInfo.Uses[id]
 	if o == nil || o.Pkg() != p.Types || !declaredOutsideFunctions(p.Types, o) {
@@ -71,9 +71,8 @@ func declaredOutsideFunctions(pkg *types.Package, o types.Object) bool {
 	return o.Parent() == pkg.Scope()
 }
 
-// bestOrder looks for the order of files, from top to bottom, with the fewest references that
-// point up. It improves several orders by moving one file at a time; the result may miss the
-// optimum, never beat it. One round costs O(files^2).
+// bestOrder looks for the order of files, from top to bottom, with the fewest references that point up. It
+// improves several orders by moving one file at a time, so it may miss the optimum. One round costs O(files^2).
 func (g *graph) bestOrder() []int {
 	uses := make([][]int, len(g.files))
 	for i := range uses {
@@ -102,7 +101,7 @@ func (g *graph) bestOrder() []int {
 func improve(order []int, uses [][]int) bool {
 	for i, file := range order {
 		rest := slices.Delete(slices.Clone(order), i, i+1)
-		// With the file at the very top, each use of it from below points up.
+		// If the file is at the very top, every use of it from below points up.
 		up, here := 0, 0
 		for _, other := range rest {
 			up += uses[other][file]

@@ -5,9 +5,8 @@
 //
 //	package  files  lines  references  up  share
 //
-// With -v it also prints each reference that points up, with the names that cause it. With
-// -max N it exits with code 1 if more than N percent point up in a package of at least eight
-// files. It changes nothing.
+// With -v it also prints each reference that points up, with the names that cause it. With -max N it exits with
+// code 1 if more than N percent point up in a package of at least eight files. It changes nothing.
 package main
 
 import (
@@ -20,7 +19,7 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// minFiles is the smallest package that -max judges.
+// minFiles is the number of files from which on -max applies to a package.
 const minFiles = 8
 
 func main() {

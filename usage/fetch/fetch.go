@@ -1,7 +1,7 @@
 // Package fetch builds HTTP clients for servers whose answers are not trusted.
 //
-// It decides how long an answer may be, rejects redirects, and adds credentials. Files with
-// tokens and certificates are read again for every request. It never parses an answer.
+// The package limits the size of answers, rejects redirects, and adds credentials. Files with
+// tokens and certificates are read again for every request. The package never parses an answer.
 package fetch
 
 import (
@@ -23,8 +23,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage"
 )
 
-// maxBytes is the default limit of an answer. 150,000 pods with their namespaces take 15 to 25
-// MB.
+// maxBytes is the default limit of an answer. An answer about 150,000 pods takes 15 to 25 MB.
 const maxBytes = 64 << 20
 
 // Options configures a client. All fields are optional.
@@ -42,7 +41,7 @@ type Options struct {
 	MaxBytes int64
 }
 
-// New returns a client. It reads the files once to check that they are valid.
+// New returns a client. New reads the files once to check that they are valid.
 func New(o Options) (*http.Client, error) {
 	if o.MaxBytes == 0 {
 		o.MaxBytes = maxBytes
@@ -66,8 +65,8 @@ type transport struct {
 	inner *http.Transport
 }
 
-// RoundTrip sends one request. It turns a redirect into an error itself. The error of
-// http.Client would show the target address, which may contain secrets.
+// RoundTrip sends one request and turns a redirect into an error. The error of http.Client would
+// contain the target address, which may include secrets.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	inner, err := t.currentTransport()
 	if err != nil {
@@ -89,7 +88,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return checkResponse(resp, t.opts.MaxBytes)
 }
 
-// LimitResponses wraps a transport. Redirects and answers larger than most bytes become errors.
+// LimitResponses wraps a transport. Redirects and answers of more than most bytes become errors.
 func LimitResponses(inner http.RoundTripper, most int64) http.RoundTripper {
 	return limitingTransport{inner, most}
 }
@@ -115,7 +114,7 @@ func checkResponse(resp *http.Response, most int64) (*http.Response, error) {
 	}
 	if resp.ContentLength > most {
 		resp.Body.Close()
-		return nil, tooLarge(most)
+		return nil, tooLargeError(most)
 	}
 	resp.Body = &limitedBody{ReadCloser: resp.Body, left: most, most: most}
 	return resp, nil
@@ -205,8 +204,8 @@ func (t *transport) readToken() (string, error) {
 	return token, nil
 }
 
-// limitedBody is a response body that returns an error if it is longer than the limit. It
-// counts bytes after decompression.
+// limitedBody is a response body that returns an error if it exceeds the limit. The limit applies
+// to the decompressed size.
 type limitedBody struct {
 	io.ReadCloser
 	left, most int64
@@ -218,22 +217,22 @@ func (l *limitedBody) Read(p []byte) (int, error) {
 	}
 	n, err := l.ReadCloser.Read(p)
 	if l.left -= int64(n); l.left < 0 {
-		return n, tooLarge(l.most)
+		return n, tooLargeError(l.most)
 	}
 	return n, err
 }
 
-// badAnswer is an error in an answer, as opposed to a failure to get one.
+// badAnswer is an error in a received answer.
 type badAnswer string
 
 func (e badAnswer) Error() string { return string(e) }
 
-func tooLarge(most int64) error {
+func tooLargeError(most int64) error {
 	return badAnswer(fmt.Sprintf("the answer is larger than %d MiB", most>>20))
 }
 
-// AuthHint returns the end of a sentence that says how to fix a 401 or 403 status. It is empty
-// for other statuses. tokenFile is a configuration key.
+// AuthHint returns text that says how to fix a 401 or 403 status, for the end of an error message. The text is
+// empty for other statuses. The text names the configuration key tokenFile.
 func AuthHint(status int) string {
 	switch status {
 	case http.StatusUnauthorized:
@@ -244,7 +243,7 @@ func AuthHint(status int) string {
 	return ""
 }
 
-// ProblemOf says in one line why there is no answer. It does not repeat the request.
+// ProblemOf describes in one line why a request got no answer. The description does not contain the request.
 func ProblemOf(err error, deadline time.Duration) usage.Problem {
 	var bad badAnswer
 	var outer *url.Error

@@ -16,7 +16,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage"
 )
 
-func get(t *testing.T, c *http.Client, url string) (string, error) {
+func getURL(t *testing.T, c *http.Client, url string) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
@@ -64,7 +64,7 @@ func TestAnswersAreBounded(t *testing.T) {
 	defer s.Close()
 	c := newTestClient(t, Options{MaxBytes: 1000})
 	for path, fits := range map[string]bool{"/just": true, "/more": false, "/chunked": false, "/zipped": false} {
-		body, err := get(t, c, s.URL+path)
+		body, err := getURL(t, c, s.URL+path)
 		if fits && (err != nil || len(body) != 1000) {
 			t.Errorf("%s: %d bytes, %v", path, len(body), err)
 		}
@@ -82,7 +82,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 		http.Redirect(w, r, s.URL+"/login?state=hunter2", http.StatusFound)
 	}))
 	defer s.Close()
-	_, err := get(t, newTestClient(t, Options{}), s.URL)
+	_, err := getURL(t, newTestClient(t, Options{}), s.URL)
 	if err == nil {
 		t.Fatal("no error")
 	}
@@ -110,13 +110,13 @@ func TestTheTokenIsReadAnew(t *testing.T) {
 	c := newTestClient(t, Options{TokenFile: file})
 	for _, token := range []string{"one", "two"} {
 		write(token + "\n")
-		if _, err := get(t, c, s.URL); err != nil || got != "Bearer "+token {
+		if _, err := getURL(t, c, s.URL); err != nil || got != "Bearer "+token {
 			t.Errorf("%q, %v", got, err)
 		}
 	}
 	for _, bad := range []string{"", "\n", "a b", "a\nb"} {
 		write(bad)
-		if _, err := get(t, c, s.URL); err == nil || strings.Contains(err.Error(), "a b") {
+		if _, err := getURL(t, c, s.URL); err == nil || strings.Contains(err.Error(), "a b") {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
@@ -139,19 +139,19 @@ func TestTheAuthoritiesAreReadAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := newTestClient(t, Options{CAFile: file})
-	if body, err := get(t, c, s.URL); err != nil || body != "ok" {
+	if body, err := getURL(t, c, s.URL); err != nil || body != "ok" {
 		t.Errorf("%q, %v", body, err)
 	}
-	if _, err := get(t, newTestClient(t, Options{}), s.URL); err == nil || ProblemOf(err, time.Second).Kind != usage.Unreachable {
+	if _, err := getURL(t, newTestClient(t, Options{}), s.URL); err == nil || ProblemOf(err, time.Second).Kind != usage.Unreachable {
 		t.Errorf("an unknown authority: %v", err)
 	}
-	if body, err := get(t, newTestClient(t, Options{InsecureSkipVerify: true}), s.URL); err != nil || body != "ok" {
+	if body, err := getURL(t, newTestClient(t, Options{InsecureSkipVerify: true}), s.URL); err != nil || body != "ok" {
 		t.Errorf("%q, %v", body, err)
 	}
 	if err := os.WriteFile(file, []byte("nothing"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := get(t, c, s.URL); err == nil {
+	if _, err := getURL(t, c, s.URL); err == nil {
 		t.Error("an emptied file is still used")
 	}
 }
@@ -169,7 +169,7 @@ func TestWhyThereIsNoAnswer(t *testing.T) {
 	defer s.Close()
 	defer close(done)
 	c := newTestClient(t, Options{})
-	_, err := get(t, c, s.URL+"/short")
+	_, err := getURL(t, c, s.URL+"/short")
 	if p := ProblemOf(err, time.Second); p.Kind != usage.BadAnswer || p.Detail != "the answer is truncated" {
 		t.Errorf("%+v", p)
 	}
@@ -182,7 +182,7 @@ func TestWhyThereIsNoAnswer(t *testing.T) {
 	if p := ProblemOf(err, 50*time.Millisecond); p.Kind != usage.Unreachable || p.Detail != "no answer within 50ms" {
 		t.Errorf("%+v", p)
 	}
-	_, err = get(t, c, "http://me:hunter2@127.0.0.1:1/x")
+	_, err = getURL(t, c, "http://me:hunter2@127.0.0.1:1/x")
 	if p := ProblemOf(err, time.Second); p.Kind != usage.Unreachable || strings.Contains(p.Detail, "hunter2") ||
 		!strings.Contains(p.Detail, "refused") {
 		t.Errorf("%+v", p)

@@ -19,7 +19,7 @@ import (
 type Options struct {
 	// URL is the address of the load-watcher. The path /watcher is appended.
 	URL string
-	// Timeout limits the request of a sample.
+	// Timeout limits the request for a sample.
 	Timeout time.Duration
 	// MaxAge is the maximum age of a measurement.
 	MaxAge time.Duration
@@ -28,13 +28,13 @@ type Options struct {
 	Now    func() time.Time
 }
 
-// Source reads from a load-watcher. It measures nodes, but not pods.
+// Source reads from a load-watcher. A load-watcher measures nodes, but not pods.
 type Source struct {
 	opts Options
 	url  string
 }
 
-// New returns a source. It checks the address.
+// New checks the address and returns a source.
 func New(o Options) (*Source, error) {
 	u, err := url.Parse(o.URL)
 	if err != nil || u.Host == "" {
@@ -43,7 +43,7 @@ func New(o Options) (*Source, error) {
 	return &Source{o, u.JoinPath("watcher").String()}, nil
 }
 
-// Sample sends one request. If it returns an error, the sample contains the problems.
+// Sample sends one request. If Sample returns an error, the sample still lists the problems.
 func (s *Source) Sample(ctx context.Context, nodes []usage.Node) (usage.Sample, error) {
 	now := s.opts.Now()
 	g := usage.NewSampleBuilder(nodes, now, s.opts.MaxAge)
@@ -64,8 +64,8 @@ func (s *Source) Sample(ctx context.Context, nodes []usage.Node) (usage.Sample, 
 	return sample, nil
 }
 
-// fetchAnswer sends the request and decodes the answer. A load-watcher answers 404 for an
-// unknown host and 500 if it has no data. Neither means that it is down.
+// fetchAnswer sends the request and decodes the answer. A load-watcher answers 404 for an unknown
+// host and 500 if it has no data, so these statuses do not mean that it is down.
 func (s *Source) fetchAnswer(ctx context.Context) (Answer, *usage.Problem) {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
 	defer cancel()
@@ -103,8 +103,8 @@ func (s *Source) fetchAnswer(ctx context.Context) (Answer, *usage.Problem) {
 	return a, nil
 }
 
-// capacityShares returns the values of one type as shares of capacity. It prefers the latest
-// value, because Evenkeel averages by itself, and falls back to the average.
+// capacityShares returns the values of one type as shares of capacity. capacityShares prefers the latest value,
+// because Evenkeel computes its own statistics, and falls back to the average.
 func capacityShares(g *usage.SampleBuilder, a Answer, kind Type, at time.Time) []usage.Value {
 	var out []usage.Value
 	for name, n := range a.Data.Nodes {

@@ -9,12 +9,12 @@ import (
 )
 
 // Answer is the body of GET /watcher as load-watcher v0.2 sends it. Trimaran's client reads
-// window.end, and type, operator and value of each metric.
+// window.end, and the type, operator and value of each metric.
 type Answer struct {
-	// Timestamp is when the answer was made, in Unix seconds.
+	// Timestamp is the time of the answer, in Unix seconds.
 	Timestamp int64  `json:"timestamp"`
 	Window    Window `json:"window"`
-	// Source names where the values come from, such as KubernetesMetricsServer.
+	// Source names the origin of the values, such as KubernetesMetricsServer.
 	Source string `json:"source"`
 	Data   Data   `json:"data"`
 }
@@ -43,7 +43,7 @@ type NodeMetrics struct {
 // Tags is always empty, but is part of the format.
 type Tags struct{}
 
-// Metadata says where a node is. load-watcher leaves it empty.
+// Metadata describes the location of a node. load-watcher leaves it empty.
 type Metadata struct {
 	DataCenter string `json:"dataCenter"`
 }
@@ -77,13 +77,12 @@ const (
 	Latest    Operator = "Latest"
 )
 
-// errNoNodes means that an answer has no NodeMetricsMap. The server is probably not a
-// load-watcher.
+// errNoNodes means that an answer has no NodeMetricsMap. The server is probably not a load-watcher.
 var errNoNodes = errors.New("data.NodeMetricsMap is missing; is the server a load-watcher?")
 
-// Encode writes an answer. It leaves out values that are not finite, and nodes without a value.
-// A single NaN makes trimaran's client reject the whole answer, while a missing node only
-// scores 0. Lists are never null.
+// Encode writes an answer. Encode leaves out values that are not finite, and nodes without a value. A single NaN
+// makes trimaran's client reject the whole answer, while a missing node only scores 0. Encode writes empty lists
+// instead of null.
 func Encode(w io.Writer, a Answer) error {
 	nodes := make(map[string]NodeMetrics, len(a.Data.Nodes))
 	for name, n := range a.Data.Nodes {
@@ -110,8 +109,8 @@ func finiteMetrics(in []Metric) []Metric {
 	return out
 }
 
-// Decode reads an answer. It ignores unknown keys. If a value is not a JSON number, Decode
-// returns an error. load-watcher can send a bare NaN.
+// Decode reads an answer and ignores unknown keys. Decode returns an error if a value is not a JSON number,
+// because load-watcher can send a bare NaN.
 func Decode(body []byte) (Answer, error) {
 	var a Answer
 	if err := json.Unmarshal(body, &a); err != nil {

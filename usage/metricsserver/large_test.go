@@ -13,8 +13,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage"
 )
 
-// largeCluster returns an API with 5,000 nodes, and 150,000 pods with two containers and five
-// labels each.
+// largeCluster returns an API with 5,000 nodes, and 150,000 pods with two containers and five labels each.
 func largeCluster(tb testing.TB) (*fakeMetricsAPI, []usage.Node) {
 	var ofNodes v1beta1.NodeMetricsList
 	var all []usage.Node
@@ -35,10 +34,10 @@ func largeCluster(tb testing.TB) (*fakeMetricsAPI, []usage.Node) {
 		pods: encodeList(tb, runtime.ContentTypeProtobuf, &ofPods)}, all
 }
 
-// TestALargeSampleIsTwoRequestsAndLittleWork checks the cost of a large sample. Alone, it takes
-// less than one second of CPU, including the server in this process. The limit is twice that,
-// because other tests may share the CPU. The best of three runs counts: the first collects
-// garbage from building the answers.
+// TestALargeSampleIsTwoRequestsAndLittleWork checks the cost of a large sample. Without other
+// tests, the sample takes less than one second of CPU, including the server in this process. The
+// limit is twice that, because other tests may share the CPU. The best of three runs counts,
+// because the first run includes the garbage collection of the built answers.
 func TestALargeSampleIsTwoRequestsAndLittleWork(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped with -short: the test builds 55 MB of metrics; `make test-unit` runs it")

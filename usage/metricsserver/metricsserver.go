@@ -1,8 +1,8 @@
 // Package metricsserver reads the usage of nodes and pods from the metrics API of a cluster,
 // metrics.k8s.io. metrics-server or an adapter serves that API.
 //
-// It decides how to call the API: two requests for each sample, at any cluster size, because
-// the API has no paging. It never contacts a node.
+// The package sends two requests for each sample at any cluster size, because the API has no paging. The package
+// never contacts a node.
 package metricsserver
 
 import (
@@ -25,8 +25,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/fetch"
 )
 
-// maxBytes limits the size of an answer. 150,000 pods with two containers and five labels each
-// take 55 MB.
+// maxBytes limits the size of an answer. An answer about 150,000 pods with two containers and five
+// labels each takes 55 MB.
 const maxBytes = 256 << 20
 
 // Options configures a source.
@@ -44,8 +44,7 @@ type Source struct {
 	client rest.Interface
 }
 
-// New returns a source for an API server. It asks for protobuf, which is much cheaper to decode
-// than JSON.
+// New returns a source for an API server. The source asks for protobuf, which is much cheaper to decode than JSON.
 func New(conf *rest.Config, o Options) (*Source, error) {
 	c := rest.CopyConfig(conf)
 	c.APIPath, c.GroupVersion = "/apis", &v1beta1.SchemeGroupVersion
@@ -61,9 +60,8 @@ func New(conf *rest.Config, o Options) (*Source, error) {
 	return &Source{o, client}, nil
 }
 
-// Sample sends two requests and never retries. Memory is measured as the working set, so
-// memory.available can be derived. If Sample returns an error, the sample contains the
-// problems.
+// Sample sends two requests and never retries. Memory usage is the working set, so Sample can
+// derive memory.available. If Sample returns an error, the sample still lists the problems.
 func (s *Source) Sample(ctx context.Context, nodes []usage.Node) (usage.Sample, error) {
 	now := s.opts.Now()
 	var ofNodes, ofPods []itemMetrics
@@ -116,7 +114,7 @@ func (s *Source) fetchList(ctx context.Context, resource, kind string) ([]itemMe
 // unreadableAnswer means that an answer is not a valid list.
 type unreadableAnswer struct{ error }
 
-// addProblem says why a request failed.
+// addProblem adds the reason why a request failed.
 func (s *Source) addProblem(g *usage.SampleBuilder, resource string, err error) {
 	p := fetch.ProblemOf(err, s.opts.Timeout)
 	var status *apierrors.StatusError

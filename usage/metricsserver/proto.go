@@ -4,14 +4,15 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"iter"
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// itemMetrics holds the needed fields of a NodeMetrics or PodMetrics. The types of the API take
-// 20 times the memory. With 150,000 pods, decoding those takes 2 s of CPU.
+// itemMetrics holds the needed fields of a NodeMetrics or PodMetrics. The API's own types take 20
+// times the memory, and decoding 150,000 pods with them takes 2 s of CPU.
 type itemMetrics struct {
 	namespace, name string
 	at              time.Time
@@ -46,8 +47,8 @@ func (m *itemMetrics) add(u resourceUse) {
 	m.sum.hasMemory = u.hasMemory && (first || m.sum.hasMemory)
 }
 
-// protobufPrefix starts every object that an API server sends as protobuf. A runtime.Unknown
-// with the object follows.
+// protobufPrefix starts every object that an API server sends as protobuf. A runtime.Unknown that
+// contains the object follows the prefix.
 var protobufPrefix = []byte("k8s\x00")
 
 var errProto = errors.New("broken protobuf")
@@ -60,23 +61,22 @@ func decodeProto(body []byte, kind string) ([]itemMetrics, error) {
 	}
 	var raw []byte
 	var apiVersion, found string
-	err := forEachField(body, func(n protowire.Number, b []byte, _ uint64) (err error) {
+	var err error
+	for n, f := range fields(body, &err) {
 		switch n {
 		case 1:
-			err = forEachField(b, func(n protowire.Number, b []byte, _ uint64) error {
+			for n, f := range fields(f.bytes, &err) {
 				switch n {
 				case 1:
-					apiVersion = string(b)
+					apiVersion = string(f.bytes)
 				case 2:
-					found = string(b)
+					found = string(f.bytes)
 				}
-				return nil
-			})
+			}
 		case 2:
-			raw = b
+			raw = f.bytes
 		}
-		return err
-	})
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -84,14 +84,11 @@ func decodeProto(body []byte, kind string) ([]itemMetrics, error) {
 		return nil, fmt.Errorf("it is a %.40q of %.60q (want %s of metrics.k8s.io/v1beta1)", found, apiVersion, kind)
 	}
 	out := make([]itemMetrics, 0, len(raw)/300)
-	err = forEachField(raw, func(n protowire.Number, b []byte, _ uint64) error {
-		if n != 2 {
-			return nil
+	for n, f := range fields(raw, &err) {
+		if n == 2 {
+			out = append(out, decodeItem(f.bytes, kind == podList, &err))
 		}
-		m, err := decodeItem(b, kind == podList)
-		out = append(out, m)
-		return err
-	})
+	}
 	return out, err
 }
 
@@ -100,91 +97,80 @@ const (
 	podList  = "PodMetricsList"
 )
 
-func decodeItem(b []byte, pod bool) (m itemMetrics, err error) {
+// decodeItem reads a NodeMetrics or PodMetrics. Like fields, it sets *err if it fails.
+func decodeItem(b []byte, pod bool, err *error) (m itemMetrics) {
 	var node resourceUse
-	err = forEachField(b, func(n protowire.Number, b []byte, _ uint64) error {
+	for n, f := range fields(b, err) {
 		switch n {
 		case 1:
-			return forEachField(b, func(n protowire.Number, b []byte, _ uint64) error {
+			for n, f := range fields(f.bytes, err) {
 				switch n {
 				case 1:
-					m.name = string(b)
+					m.name = string(f.bytes)
 				case 3:
-					m.namespace = string(b)
+					m.namespace = string(f.bytes)
 				}
-				return nil
-			})
+			}
 		case 2:
 			var seconds, nanos int64
-			err := forEachField(b, func(n protowire.Number, _ []byte, v uint64) error {
+			for n, f := range fields(f.bytes, err) {
 				switch n {
 				case 1:
-					seconds = int64(v)
+					seconds = int64(f.varint)
 				case 2:
-					nanos = int64(int32(v))
+					nanos = int64(int32(f.varint))
 				}
-				return nil
-			})
+			}
 			m.at = time.Unix(seconds, nanos).UTC()
-			return err
 		case 3:
-			return forEachField(b, func(n protowire.Number, _ []byte, v uint64) error {
+			for n, f := range fields(f.bytes, err) {
 				if n == 1 {
-					m.window = time.Duration(v)
+					m.window = time.Duration(f.varint)
 				}
-				return nil
-			})
+			}
 		case 4:
 			if !pod {
-				return resourceEntry(b, &node)
+				decodeResourceEntry(f.bytes, &node, err)
+				continue
 			}
 			var c resourceUse
-			err := forEachField(b, func(n protowire.Number, b []byte, _ uint64) error {
+			for n, f := range fields(f.bytes, err) {
 				if n == 2 {
-					return resourceEntry(b, &c)
+					decodeResourceEntry(f.bytes, &c, err)
 				}
-				return nil
-			})
+			}
 			m.add(c)
-			return err
 		}
-		return nil
-	})
+	}
 	if !pod {
 		m.add(node)
 	}
-	return m, err
+	return m
 }
 
-// resourceEntry reads one entry of a ResourceList: a name, and a Quantity encoded as a string.
-func resourceEntry(b []byte, into *resourceUse) error {
+// decodeResourceEntry reads one entry of a ResourceList: a name, and a Quantity encoded as a string.
+func decodeResourceEntry(b []byte, into *resourceUse, err *error) {
 	var name, amount []byte
-	err := forEachField(b, func(n protowire.Number, b []byte, _ uint64) error {
+	for n, f := range fields(b, err) {
 		switch n {
 		case 1:
-			name = b
+			name = f.bytes
 		case 2:
-			return forEachField(b, func(n protowire.Number, b []byte, _ uint64) error {
+			for n, f := range fields(f.bytes, err) {
 				if n == 1 {
-					amount = b
+					amount = f.bytes
 				}
-				return nil
-			})
+			}
 		}
-		return nil
-	})
-	if err != nil {
-		return err
 	}
-	v, err := parseQuantity(amount)
-	if err != nil {
-		return err
+	if *err == nil {
+		var v float64
+		v, *err = parseQuantity(amount)
+		into.set(string(name), v)
 	}
-	into.set(string(name), v)
-	return nil
 }
 
-// quantitySuffixes are the suffixes that metrics-server writes.
+// quantitySuffixes maps the suffixes that metrics-server writes to their factors.
 var quantitySuffixes = map[string]float64{"": 1, "n": 1e-9, "u": 1e-6, "m": 1e-3, "k": 1e3, "Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30}
 
 // parseQuantity parses whole numbers with a suffix itself and leaves other forms to the
@@ -204,31 +190,37 @@ func parseQuantity(text []byte) (float64, error) {
 	return q.AsApproximateFloat64(), nil
 }
 
-// forEachField calls f for each field with its bytes or its number.
-func forEachField(b []byte, f func(n protowire.Number, b []byte, v uint64) error) error {
-	for len(b) > 0 {
-		n, t, size := protowire.ConsumeTag(b)
-		if size < 0 {
-			return errProto
-		}
-		b = b[size:]
-		var inner []byte
-		var v uint64
-		switch t {
-		case protowire.BytesType:
-			inner, size = protowire.ConsumeBytes(b)
-		case protowire.VarintType:
-			v, size = protowire.ConsumeVarint(b)
-		default:
-			size = protowire.ConsumeFieldValue(n, t, b)
-		}
-		if size < 0 {
-			return errProto
-		}
-		b = b[size:]
-		if err := f(n, inner, v); err != nil {
-			return err
+// field is the value of a protobuf field: its bytes or its integer.
+type field struct {
+	bytes  []byte
+	varint uint64
+}
+
+// fields iterates over the fields of a protobuf message by number. fields stops if *err is set, and sets *err if
+// the message is broken.
+func fields(b []byte, err *error) iter.Seq2[protowire.Number, field] {
+	return func(yield func(protowire.Number, field) bool) {
+		for len(b) > 0 && *err == nil {
+			var f field
+			n, t, size := protowire.ConsumeTag(b)
+			b = b[max(size, 0):]
+			switch {
+			case size < 0:
+			case t == protowire.BytesType:
+				f.bytes, size = protowire.ConsumeBytes(b)
+			case t == protowire.VarintType:
+				f.varint, size = protowire.ConsumeVarint(b)
+			default:
+				size = protowire.ConsumeFieldValue(n, t, b)
+			}
+			if size < 0 {
+				*err = errProto
+				return
+			}
+			b = b[size:]
+			if !yield(n, f) {
+				return
+			}
 		}
 	}
-	return nil
 }

@@ -10,8 +10,8 @@ import (
 	"k8s.io/metrics/pkg/apis/metrics/v1beta1"
 )
 
-// TestQuantitiesAreTheLibrarys compares all quantities with the library, including forms that
-// parseQuantity leaves to it.
+// TestQuantitiesAreTheLibrarys compares parseQuantity with the library, including forms that
+// parseQuantity leaves to the library.
 func TestQuantitiesAreTheLibrarys(t *testing.T) {
 	for _, text := range []string{"0", "1", "137201532n", "15u", "250m", "3k", "342109Ki", "7Mi", "2Gi", "1.5", "1e3", "-1", "3T",
 		"999999999999999999", "1234567890123456789012"} {

@@ -1,9 +1,9 @@
 // Package monitor samples a usage source periodically, independent of the planning schedule,
 // and keeps the samples in windows.
 //
-// It decides when to ask, how long to wait for an answer, and how to report a source that does
-// not answer. It never decides what usage is too high. While a source does not answer, it
-// invents nothing: measurements age until they are unknown.
+// The package decides when to query the source, how long to wait for an answer, and how to report a source that
+// does not answer. The package never decides which usage is too high. While a source does not answer, measurements
+// age until the usage is unknown.
 package monitor
 
 import (
@@ -22,23 +22,23 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/window"
 )
 
-// Cluster supplies the nodes to sample and the places of pods.
+// Cluster provides the nodes to sample and the locations of pods.
 type Cluster interface {
 	UsageNodes() []usage.Node
-	// PodPlace returns the node of a pod ("namespace/name"). It returns false if the pod does
+	// PodPlace returns the node of a pod ("namespace/name"). PodPlace returns false if the pod does
 	// not exist or is not bound.
 	PodPlace(pod string) (window.PodPlace, bool)
 }
 
 // Attempt is the outcome of one attempt to take a sample.
 type Attempt struct {
-	// Failed means that there was no usable answer.
+	// Failed is true if the attempt got no usable answer.
 	Failed   bool
 	Problems []usage.Problem
 	Took     time.Duration
 	// Coverage is the share (0..1) of the nodes whose usage is known now.
 	Coverage float64
-	// SampledAt is the time of the newest measurement of any node, or zero if there is none.
+	// SampledAt is the time of the newest measurement of any node, or zero if no node was measured.
 	SampledAt time.Time
 }
 
@@ -46,14 +46,13 @@ type Attempt struct {
 type Recorder interface{ RecordAttempt(a Attempt) }
 
 const (
-	// minTimeout is the minimum time to wait for an answer. Otherwise the timeout is the
-	// interval, because then the next sample is due.
+	// minTimeout is the minimum time to wait for an answer. If the sampling interval is longer, the
+	// interval is the timeout.
 	minTimeout = 5 * time.Second
-	// maxBackoff limits the delay between attempts while the source does not answer. A restart
-	// of the source takes about that long.
+	// maxBackoff limits the delay between attempts while the source does not answer. A restart of
+	// the source takes about two minutes.
 	maxBackoff = 2 * time.Minute
-	// resultLifetime is how long a computed Usage may be returned again if no sample arrived
-	// since.
+	// resultLifetime is the time for which Usage returns the same result if no new sample arrives.
 	resultLifetime = 5 * time.Second
 )
 
@@ -69,25 +68,25 @@ type Monitor struct {
 	mu      sync.Mutex
 	opts    window.Options
 	windows *window.Windows
-	// firstAttempt is the time of the first attempt. samples counts the samples added.
+	// firstAttempt is the time of the first attempt. samples counts the added samples.
 	firstAttempt time.Time
 	lastAttempt  time.Time // the newest attempt
 	samples      int
-	// noHistoryReason says why the windows started empty. It is empty if they started with the
-	// source's history.
+	// noHistoryReason says why the windows started without the source's history. noHistoryReason is empty if the
+	// history was loaded.
 	noHistoryReason string
 	// historyGap says which part of the history could not be read at historyGapAt.
 	historyGap   string
 	historyGapAt time.Time
-	// lastError is the current failure, failedSince its start, and failures the number of
-	// failures in a row.
+	// lastError is the current failure. failures is the number of failures in a row, and
+	// failedSince is the time of the first.
 	lastError   error
 	failedSince time.Time
 	failures    int
 	last        *cluster.Usage // computed at lastAt
 	lastAt      time.Time
-	// loads were computed at loadsAt over the period loadsOver, and are valid until loadsUntil.
-	// Nil means not computed.
+	// loads were computed at loadsAt over the period loadsOver, and are valid until loadsUntil. If
+	// loads is nil, they have not been computed.
 	loads               []window.NodeLoads
 	loadsOver           time.Duration
 	loadsAt, loadsUntil time.Time
@@ -99,8 +98,7 @@ func New(o window.Options, s usage.Source, c Cluster, k clock.WithTicker, log *s
 		sampled: make(chan struct{}, 1), opts: o, windows: window.New(o)}
 }
 
-// Run samples until ctx ends. It starts at once, or after SampleOnce when the next sample is
-// due.
+// Run samples until ctx ends. The first sample is due at once or, after a call of SampleOnce, one interval later.
 func (m *Monitor) Run(ctx context.Context) {
 	for {
 		timer := m.clock.NewTimer(m.nextDelay())
@@ -115,7 +113,7 @@ func (m *Monitor) Run(ctx context.Context) {
 	}
 }
 
-// nextDelay returns the time until the next attempt. It doubles after each failed attempt.
+// nextDelay returns the time until the next attempt. The delay doubles after each failed attempt.
 func (m *Monitor) nextDelay() time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -129,9 +127,9 @@ func (m *Monitor) nextDelay() time.Duration {
 	return m.lastAttempt.Add(d).Sub(m.clock.Now())
 }
 
-// SampleOnce takes one sample. It must not run concurrently with Run. Before the first sample,
-// and after a gap in which usage became unknown, it fills the windows with the source's
-// history. Usage reports what went wrong.
+// SampleOnce takes one sample. SampleOnce must not run concurrently with Run. Before the first
+// sample, and after a gap in which usage became unknown, SampleOnce fills the windows with the
+// source's history. The result of Usage lists any errors.
 func (m *Monitor) SampleOnce(ctx context.Context) {
 	nodes, begun := m.cluster.UsageNodes(), m.clock.Now()
 	m.startAttempt(begun)
@@ -188,7 +186,7 @@ func (m *Monitor) reportAttempt(begun time.Time, nodes int, problems []usage.Pro
 	}
 }
 
-// withTimeout ends an attempt by the monitor's clock.
+// withTimeout returns a context that ends after the timeout, according to the monitor's clock.
 func (m *Monitor) withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	timer := m.clock.NewTimer(m.timeout())
@@ -224,30 +222,27 @@ func (m *Monitor) addSamples(samples []usage.Sample, nodes []usage.Node) {
 	}
 }
 
-// needsHistory reports whether there is no sample yet, or usage became unknown since the last
-// one.
+// needsHistory reports whether there is no sample yet, or the last sample is older than MaxAge.
 func (m *Monitor) needsHistory(now time.Time) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.samples == 0 || now.Sub(m.windows.LastSampleTime()) > m.opts.MaxAge
 }
 
-// historyLength returns how far back samples matter: to the start of the windows, and as far as
-// watches count.
+// historyLength returns the period whose samples the windows or the watches need.
 func (m *Monitor) historyLength() time.Duration {
 	return max(m.opts.Window, m.opts.KeepNodeSamples, time.Duration(m.maxRequiredSamples())*m.opts.Interval) + m.opts.Interval
 }
 
 // maxRequiredSamples returns the largest number of consecutive samples that a watch requires.
-func (m *Monitor) maxRequiredSamples() int {
-	n := 1
+func (m *Monitor) maxRequiredSamples() (n int) {
 	for i := range m.opts.Watches {
 		n = max(n, m.opts.Watches[i].For)
 	}
-	return n
+	return max(n, 1)
 }
 
-// SetWatches changes what is watched. Watches that stay keep their counts.
+// SetWatches replaces the watches. Unchanged watches keep their counts.
 func (m *Monitor) SetWatches(watches []window.LevelWatch) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -256,6 +251,6 @@ func (m *Monitor) SetWatches(watches []window.LevelWatch) {
 	m.last = nil
 }
 
-// Sampled receives a value after every attempt, including failed ones, unless the previous
-// value has not been received. It supports one receiver.
+// Sampled returns a channel for one receiver. The channel gets a value after every attempt,
+// including failed ones, unless it still holds the previous value.
 func (m *Monitor) Sampled() <-chan struct{} { return m.sampled }

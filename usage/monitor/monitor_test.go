@@ -105,7 +105,7 @@ func (n *fakeRecorder) attempt(i int) monitor.Attempt {
 
 const interval = 30 * time.Second
 
-func options() window.Options {
+func testOptions() window.Options {
 	return window.Options{Source: "metricsServer", Statistic: window.Mean, Window: 5 * time.Minute, MaxAge: 3 * time.Minute,
 		Interval: interval,
 		Watches:  []window.LevelWatch{{Name: "hot-nodes", Resource: "cpu", Enter: 0.8, Leave: 0.8, For: 3}}}
@@ -113,11 +113,10 @@ func options() window.Options {
 
 func newMonitor(s usage.Source) (*monitor.Monitor, *fakeRecorder) {
 	n := &fakeRecorder{}
-	return monitor.New(options(), s, oneNodeCluster{}, clock.RealClock{}, slog.New(slog.NewTextHandler(io.Discard, nil)), n), n
+	return monitor.New(testOptions(), s, oneNodeCluster{}, clock.RealClock{}, slog.New(slog.NewTextHandler(io.Discard, nil)), n), n
 }
 
-// withRunningMonitor calls f with a running monitor. Time passes only while all goroutines
-// wait.
+// withRunningMonitor calls f with a running monitor. Time passes only while all goroutines wait.
 func withRunningMonitor(t *testing.T, s usage.Source, f func(*monitor.Monitor, *fakeRecorder)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -183,9 +182,8 @@ func TestSamplesOnItsOwnClock(t *testing.T) {
 	})
 }
 
-// TestASourceThatIsDown checks a source that stops answering. Known usage is valid for maxAge
-// only. The delay between attempts grows to at most two minutes. After the source is back,
-// counting starts again.
+// TestASourceThatIsDown checks a source that stops answering. Known usage is valid for maxAge only. The delay
+// between attempts grows to at most two minutes. After the source is back, counting starts again.
 func TestASourceThatIsDown(t *testing.T) {
 	s := &fakeSource{cpu: 900}
 	withRunningMonitor(t, s, func(m *monitor.Monitor, n *fakeRecorder) {
@@ -238,8 +236,8 @@ func TestAnAnswerIsNotAwaitedForEver(t *testing.T) {
 	})
 }
 
-// TestTheSourceRemembers checks that a new leader or a CronJob pass knows the history at once.
-// A measurement that is also in the first sample counts once.
+// TestTheSourceRemembers checks that a new leader or a CronJob pass knows the history at once. A
+// measurement in both the history and the first sample counts once.
 func TestTheSourceRemembers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		now := time.Now()
@@ -333,8 +331,7 @@ func TestASourceThatCannotSayWhatItRemembers(t *testing.T) {
 	})
 }
 
-// TestUsageOfAMoment checks that the usage is computed once, and again when something may have
-// changed.
+// TestUsageOfAMoment checks that the usage is computed once, and again when something may have changed.
 func TestUsageOfAMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, _ := newMonitor(&fakeSource{cpu: 900})

@@ -9,9 +9,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/window"
 )
 
-// Usage returns the known usage of nodes and pods, and the problems of the source. It is
-// read-only and never nil. While the source is down, everything is unknown, and the problems
-// say why.
+// Usage returns the known usage of nodes and pods, and the problems of the source. The result is read-only and
+// never nil. While the source does not answer, known usage expires after MaxAge, and the problems say why.
 func (m *Monitor) Usage() *cluster.Usage {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -22,8 +21,8 @@ func (m *Monitor) Usage() *cluster.Usage {
 	return m.withSourceProblems(m.last, now)
 }
 
-// usageStillValid reports whether the computed usage can be returned again. It checks that no
-// node's measurement became too old. Measurements of pods may be outdated by resultLifetime.
+// usageStillValid reports whether Usage can return its last result again. No node's measurement may
+// be too old. Measurements of pods may be too old by up to resultLifetime.
 func (m *Monitor) usageStillValid(now time.Time) bool {
 	if age := now.Sub(m.lastAt); age < 0 || age > resultLifetime {
 		return false
@@ -31,7 +30,7 @@ func (m *Monitor) usageStillValid(now time.Time) bool {
 	return !slices.ContainsFunc(m.last.Nodes, func(n cluster.NodeUsage) bool { return now.Sub(n.At) > m.opts.MaxAge })
 }
 
-// NodeUsage returns Usage without pods. It is cheap, and is used for hints.
+// NodeUsage returns Usage without pods, for hints. NodeUsage is cheap to compute.
 func (m *Monitor) NodeUsage() *cluster.Usage {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -39,11 +38,11 @@ func (m *Monitor) NodeUsage() *cluster.Usage {
 	return m.withSourceProblems(m.windows.NodeUsage(now), now)
 }
 
-// Loads returns the loads of the nodes, in percent of capacity, over the last 5, 10 or 15
-// minutes. It uses the shortest period that covers all samples kept, or else 15 minutes.
+// Loads returns the loads of the nodes, in percent of capacity, over the last 5, 10 or 15 minutes.
+// Loads uses the shortest of these periods that covers all kept samples, or 15 minutes.
 //
-// Callers may ask at any rate. Between samples, the loads are computed again only if a node may
-// have become unknown. They are read-only.
+// Callers may call Loads at any rate. Between samples, the loads are computed again only if a node
+// may have become unknown. The loads are read-only.
 func (m *Monitor) Loads() (loads []window.NodeLoads, over time.Duration, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -54,8 +53,8 @@ func (m *Monitor) Loads() (loads []window.NodeLoads, over time.Duration, now tim
 	return m.loads, m.loadsOver, now
 }
 
-// buildLoads computes the loads. They are valid until one of their measurements is too old, or
-// the next sample arrives.
+// buildLoads computes the loads. The loads stay valid until one of their measurements is too old or the next
+// sample arrives.
 func (m *Monitor) buildLoads(now time.Time) {
 	span, over := m.windows.SampleSpan(now), time.Duration(0)
 	for _, over = range [...]time.Duration{5 * time.Minute, 10 * time.Minute, 15 * time.Minute} {

@@ -11,7 +11,7 @@ import (
 
 // sample is one number of an answer.
 type sample struct {
-	// labels are the values of the requested labels. A missing label is empty.
+	// labels holds the values of the requested labels. A missing label is empty.
 	labels [3]string
 	at     time.Time
 	v      float64
@@ -19,29 +19,27 @@ type sample struct {
 	histogram bool
 }
 
-// answer is the API's answer. The client library's types are not used, because they allocate a
-// map of labels per value. For 150,000 pods, that alone takes more CPU than the budget of a
-// sample.
+// answer is a decoded answer of the API. The client library's types are not used, because they allocate a map of
+// labels per value. For 150,000 pods, these maps alone exceed the CPU budget of a sample.
 type answer struct {
 	status, errorType, message string
 	warnings                   []string
 	resultType                 string
-	// samples are in the order of the answer. The samples of a range are consecutive.
+	// samples keeps the order of the answer. The samples of a range are consecutive.
 	samples []sample
 }
 
-// answerReader decodes one answer. It keeps only the given labels.
+// answerReader decodes one answer and keeps only the given labels.
 type answerReader struct {
 	jsonScanner
 	labels []string
 	answer answer
 }
 
-// decodeAnswer decodes the answer to an instant query (a vector) or to a range query (a
-// matrix).
+// decodeAnswer decodes the answer to an instant query (a vector) or to a range query (a matrix).
 func decodeAnswer(body []byte, labels []string) (answer, error) {
 	r := answerReader{jsonScanner: jsonScanner{text: string(body)}, labels: labels}
-	// A pod takes about 100 bytes. Growing the slice gradually would copy most of them.
+	// A pod takes about 100 bytes of an answer. A preallocated slice need not be copied as it grows.
 	r.answer.samples = make([]sample, 0, len(body)/100)
 	if c := r.peek(); c != '{' {
 		return answer{}, errors.New(describeNonObject(c))
@@ -137,7 +135,7 @@ func (r *answerReader) readLabel(labels *[3]string, name string) {
 	r.skipValue(0)
 }
 
-// maxUnixSeconds is in the year 2200. In nanoseconds it still fits 63 bits.
+// maxUnixSeconds is a time in the year 2200. Times up to then fit 63 bits in nanoseconds.
 const maxUnixSeconds = 7.26e9
 
 // readPoint reads [seconds, "number"].

@@ -1,22 +1,22 @@
 package prometheus
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/usage"
 )
 
-// maxHistorySteps limits the number of samples in a range query. 15 minutes in steps of one
-// second are 900.
+// maxHistorySteps limits the number of samples in a range query. 15 minutes in steps of one second are 900.
 const maxHistorySteps = 1000
 
-// History runs the queries about nodes over the time from since until now. It leaves out pods:
-// a window of 150,000 pods exceeds the size limit of an answer. Their samples count from now
-// on.
+// History runs the queries about nodes over the time from since until now. History leaves out pods, because their
+// samples would exceed the size limit of an answer in large clusters.
 func (s *Source) History(ctx context.Context, nodes []usage.Node, since time.Time, step time.Duration) ([]usage.Sample, error) {
 	step = step.Truncate(time.Millisecond)
 	now, since := s.opts.Now(), since.Truncate(time.Millisecond)
@@ -24,12 +24,7 @@ func (s *Source) History(ctx context.Context, nodes []usage.Node, since time.Tim
 		return nil, fmt.Errorf("reading the history from Prometheus: the time since %s in steps of %s is not between 1 and %d samples",
 			since, step, maxHistorySteps)
 	}
-	var asks []metricQuery
-	for _, a := range s.queries {
-		if !a.ofPods {
-			asks = append(asks, a)
-		}
-	}
+	asks := slices.DeleteFunc(slices.Clone(s.queries), func(a metricQuery) bool { return a.ofPods })
 	replies := s.runQueries(ctx, asks, func(text string) url.Values {
 		return url.Values{"query": {text}, "start": {formatTime(since)}, "end": {formatTime(now)}, "step": {formatSeconds(step)},
 			"lookback_delta": {formatSeconds(s.opts.MaxAge)}}
@@ -59,15 +54,12 @@ func (s *Source) History(ctx context.Context, nodes []usage.Node, since time.Tim
 	return out, failedQueries(asks, replies)
 }
 
-// failedQueries returns an error that names the resources without an answer, and why.
+// failedQueries returns an error that names each resource without an answer and the reason.
 func failedQueries(asks []metricQuery, replies map[string]queryResult) error {
 	var said []string
 	for _, a := range asks {
-		for _, r := range []queryResult{replies[a.text], replies[a.timeQuery]} {
-			if r.problem != nil {
-				said = append(said, a.resource+": "+r.problem.Detail)
-				break
-			}
+		if p := cmp.Or(replies[a.text].problem, replies[a.timeQuery].problem); p != nil {
+			said = append(said, a.resource+": "+p.Detail)
 		}
 	}
 	if len(said) == 0 {

@@ -15,22 +15,22 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/promql"
 )
 
-// Options says which server to query, and what for.
+// Options selects the server and the queries.
 type Options struct {
 	// URL is the address of the server. The path /api/v1/query is appended.
 	URL    string
 	Preset Preset
 	// RateWindow is the window of rates in preset queries.
 	RateWindow time.Duration
-	// Queries are PromQL queries about nodes, by resource: ratios of capacity for cpu and
-	// memory, bytes for memory.available, and ratios for anything else. They replace those of
-	// the preset or add to them.
+	// Queries maps resources to PromQL queries about nodes. The queries return ratios of capacity for cpu and
+	// memory, bytes for memory.available, and ratios for any other resource. The queries replace the preset's
+	// queries or add to them.
 	Queries map[string]string
-	// PodQueries are PromQL queries about pods: cpu in cores and memory in bytes, with the
-	// labels namespace and pod. An empty query removes that of the preset.
+	// PodQueries are PromQL queries about pods: cpu in cores and memory in bytes, with the labels
+	// namespace and pod. An empty query removes the query of the preset.
 	PodQueries map[string]string
-	// Rules are PromQL queries about nodes, by name, that return any number. A sample names
-	// their values rule:NAME.
+	// Rules maps rule names to PromQL queries about nodes that return any number. A sample stores
+	// the value of a rule under rule:NAME.
 	Rules map[string]string
 	// Freshness maps a resource or rule:NAME to a query that returns when a node was measured,
 	// in Unix seconds. For a user's query without an entry, the source checks when its metrics
@@ -47,7 +47,7 @@ type Options struct {
 	Now    func() time.Time
 }
 
-// OptionError says what is wrong with one option.
+// OptionError describes an error in one option.
 type OptionError struct {
 	// Path names the option, such as queries.cpu.
 	Path, Message string
@@ -129,8 +129,7 @@ func (o Options) userQueries() map[string]metricQuery {
 	return out
 }
 
-// MeasuredResources returns the resources of nodes that are queried, sorted. It leaves out
-// rules.
+// MeasuredResources returns the resources of nodes that the queries measure, sorted. Rules are not included.
 func (o Options) MeasuredResources() []string {
 	out := slices.Collect(maps.Keys(o.Queries))
 	for _, a := range o.Preset.nodeQueries() {
@@ -140,7 +139,7 @@ func (o Options) MeasuredResources() []string {
 	return slices.Compact(out)
 }
 
-// QueriesPods reports whether pods are queried.
+// QueriesPods reports whether any query measures pods.
 func (o Options) QueriesPods() bool {
 	for _, a := range o.Preset.podQueries() {
 		if _, replaced := o.PodQueries[a.resource]; !replaced {
@@ -155,7 +154,7 @@ func (o Options) QueriesPods() bool {
 	return false
 }
 
-// allQueries returns all queries, nodes first. It fills in the time queries.
+// allQueries returns all queries with their time queries, node queries first.
 func (o Options) allQueries() ([]metricQuery, error) {
 	if m := o.Check(); len(m) > 0 {
 		return nil, fmt.Errorf("%s: %s", m[0].Path, m[0].Message)

@@ -1,7 +1,7 @@
 package prometheus
 
 import (
-	"strconv"
+	"fmt"
 	"strings"
 	"time"
 
@@ -18,7 +18,7 @@ const (
 	// Kubelet uses the kubelet's own metrics, from /metrics/resource or cAdvisor. Memory is the
 	// working set, which the kubelet also uses for evictions.
 	Kubelet Preset = "kubelet"
-	// RecordingRules uses the recording rules that load-watcher needs. For nodes without a
+	// RecordingRules uses the recording rules that load-watcher needs. For nodes without such a
 	// value it uses node_exporter.
 	RecordingRules Preset = "recordingRules"
 	// None uses only the queries of the user.
@@ -28,22 +28,21 @@ const (
 // Presets returns all presets.
 func Presets() []Preset { return []Preset{NodeExporter, Kubelet, RecordingRules, None} }
 
-// metricQuery is one query and how to read its result.
+// metricQuery is one query and the interpretation of its result.
 type metricQuery struct {
 	resource, text string
 	unit           usage.Unit
-	// timeQuery returns when a node was measured, in Unix seconds. If it returns nothing for a
-	// node, the value counts as measured at the query time. With requireTime, the value is
-	// rejected instead.
+	// timeQuery is a query for the time at which each node was measured, in Unix seconds. A value
+	// without such a time counts as measured at the query time; with requireTime it is rejected.
 	timeQuery   string
 	requireTime bool
 	ofPods      bool
 }
 
-// The queries of presets. L stands for the node label and W for the window of rates. max and
-// min by L handle a node that two jobs scrape: they return one value instead of a sum or an
-// error. Idle, iowait and steal are times in which the node's processes did not use the CPU.
-// The sum of all modes is the total time, so missed scrapes cancel out.
+// In the queries of presets, L stands for the node label and W for the rate window. max and min by
+// L handle a node that two jobs scrape: they return one value instead of a sum or an error. Idle,
+// iowait and steal are times in which the node's processes did not use the CPU. The sum of all
+// modes is the total time, so missed scrapes cancel out.
 const (
 	exporterCPU = `1 - sum by (L) (rate(node_cpu_seconds_total{mode=~"idle|iowait|steal"}[W])) / sum by (L) (rate(node_cpu_seconds_total[W]))`
 	exporterMem = `1 - max by (L) (node_memory_MemAvailable_bytes) / max by (L) (node_memory_MemTotal_bytes)`
@@ -59,7 +58,7 @@ const (
 	ruleMemAge = `min by (L) (timestamp(instance:node_memory_utilisation:ratio)) or ` + exporterAge
 
 	// A restarted container has two series for a while. A container that two kubelet endpoints
-	// report always has two. In both cases, the larger one is its usage.
+	// report always has two series. In both cases, the larger value is the container's usage.
 	podCPU = `max by (namespace, pod) (rate(pod_cpu_usage_seconds_total[W])) or ` +
 		`sum by (namespace, pod) (max by (namespace, pod, container) (rate(container_cpu_usage_seconds_total{container!="", container!="POD", pod!=""}[W])))`
 	podMem = `max by (namespace, pod) (pod_memory_working_set_bytes) or ` +
@@ -81,8 +80,7 @@ func (p Preset) nodeQueries() []metricQuery {
 	return nil
 }
 
-// podQueries returns the preset's queries about pods. All presets except None use the kubelet's
-// metrics for pods.
+// podQueries returns the preset's queries about pods. All presets except None use the kubelet's metrics for pods.
 func (p Preset) podQueries() []metricQuery {
 	if p == None || p == "" {
 		return nil
@@ -96,11 +94,10 @@ func fillPreset(query, label string, window time.Duration) string {
 	return strings.NewReplacer("(L)", "("+label+")", "[W]", "["+promqlDuration(window)+"]").Replace(query)
 }
 
-// promqlDuration formats a duration in whole seconds or milliseconds. PromQL does not accept
-// fractions.
+// promqlDuration formats a duration in whole seconds or milliseconds. PromQL does not accept fractions.
 func promqlDuration(d time.Duration) string {
 	if d%time.Second == 0 {
-		return strconv.FormatInt(int64(d/time.Second), 10) + "s"
+		return fmt.Sprintf("%ds", d/time.Second)
 	}
-	return strconv.FormatInt(d.Milliseconds(), 10) + "ms"
+	return fmt.Sprintf("%dms", d.Milliseconds())
 }

@@ -1,6 +1,7 @@
 package prometheus
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,7 +20,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/fetch"
 )
 
-// Source reads from a Prometheus. It sends nothing to the API server.
+// Source reads usage from a Prometheus server.
 type Source struct {
 	opts    Options
 	queries []metricQuery
@@ -29,7 +30,7 @@ type Source struct {
 // maxConcurrentQueries limits how many queries run at once.
 const maxConcurrentQueries = 4
 
-// New returns a source. It checks the options.
+// New checks the options and returns a source.
 func New(o Options) (*Source, error) {
 	asks, err := o.allQueries()
 	if err != nil {
@@ -45,9 +46,8 @@ func New(o Options) (*Source, error) {
 	return &Source{o, asks, client}, nil
 }
 
-// Sample runs every query once: two for each resource of nodes (the value and the time of
-// measurement) and one for each resource of pods. If it returns an error, the sample contains
-// the problems.
+// Sample runs every query once: two for each resource of nodes (the value and the time of measurement) and one for
+// each resource of pods. If Sample returns an error, the sample still lists the problems.
 func (s *Source) Sample(ctx context.Context, nodes []usage.Node) (usage.Sample, error) {
 	now := s.opts.Now()
 	replies := s.runQueries(ctx, s.queries, func(text string) url.Values {
@@ -68,8 +68,8 @@ func (s *Source) Sample(ctx context.Context, nodes []usage.Node) (usage.Sample, 
 	return sample, nil
 }
 
-// mainProblem returns the most important problem. It lists all queries without values, because
-// a query may be wrong or its metric may not exist.
+// mainProblem returns the most important problem. mainProblem lists all queries without values, because a query
+// may be wrong or its metric may not exist.
 func mainProblem(problems []usage.Problem) string {
 	if problems[0].Kind != usage.Empty {
 		return problems[0].Detail
@@ -83,17 +83,15 @@ func mainProblem(problems []usage.Problem) string {
 	return strings.Join(about, ", ") + usage.NoValues
 }
 
-// addAnswer adds the answer to a query. It returns false if the answer has no values of nodes.
+// addAnswer adds the answer to a query. addAnswer returns false if the answer has no values of nodes.
 func (s *Source) addAnswer(g *usage.SampleBuilder, a metricQuery, values, times queryResult) bool {
 	about := a.resource
 	if a.ofPods {
 		about += " of pods"
 	}
-	for _, r := range []queryResult{values, times} {
-		if r.problem != nil {
-			g.AddProblem(r.problem.Kind, about+": "+r.problem.Detail)
-			return false
-		}
+	if p := cmp.Or(values.problem, times.problem); p != nil {
+		g.AddProblem(p.Kind, about+": "+p.Detail)
+		return false
 	}
 	if a.ofPods {
 		g.AddPods(a.resource, a.unit, podValues(g, about, values.samples))
@@ -124,8 +122,7 @@ func podValues(g *usage.SampleBuilder, about string, samples []sample) []usage.P
 	return out
 }
 
-// nodeValues converts samples and leaves out histograms. It returns false if no value has the
-// node label.
+// nodeValues converts samples and leaves out histograms. nodeValues returns false if no value has the node label.
 func nodeValues(g *usage.SampleBuilder, about string, samples []sample) ([]usage.Value, bool) {
 	out := make([]usage.Value, 0, len(samples))
 	labelled := len(samples) == 0
@@ -140,8 +137,7 @@ func nodeValues(g *usage.SampleBuilder, about string, samples []sample) ([]usage
 	return out, labelled
 }
 
-// withMeasurementTimes sets the time of each value from the answer to the time query, matched
-// by the node label.
+// withMeasurementTimes sets the time of each value from the answer to the time query, matched by the node label.
 func withMeasurementTimes(g *usage.SampleBuilder, a metricQuery, values []usage.Value, times []sample) []usage.Value {
 	at := make(map[string]time.Time, len(times))
 	for _, t := range times {
@@ -170,7 +166,7 @@ func withMeasurementTimes(g *usage.SampleBuilder, a metricQuery, values []usage.
 
 func unixTime(v float64) time.Time { return time.UnixMilli(int64(v * 1000)).UTC() }
 
-// queryResult is the answer to one query, or the problem if there is none.
+// queryResult is the answer to one query, or the problem that prevented an answer.
 type queryResult struct {
 	samples []sample
 	problem *usage.Problem
@@ -206,8 +202,8 @@ func (s *Source) runQueries(ctx context.Context, asks []metricQuery, form func(s
 	return out
 }
 
-// query runs one query. It checks for an error first, because a partial answer can carry both
-// data and an error.
+// query runs one query. query checks for an error first, because a partial answer can carry both data and an
+// error.
 func (s *Source) query(ctx context.Context, path string, form url.Values, labels []string, want string) ([]sample, *usage.Problem) {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
 	defer cancel()
@@ -242,8 +238,8 @@ func (s *Source) query(ctx context.Context, path string, form url.Values, labels
 	return a.samples, nil
 }
 
-// post sends a query in the body of a POST request. If that is refused, it uses GET: some
-// proxies allow read-only users only GET.
+// post sends a query in the body of a POST request. If the server refuses POST, it uses GET,
+// because some proxies allow read-only users only GET.
 func (s *Source) post(ctx context.Context, path string, form url.Values) (int, []byte, error) {
 	u := s.client.URL(path, nil)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), strings.NewReader(form.Encode()))

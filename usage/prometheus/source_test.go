@@ -123,8 +123,7 @@ func TestPodsAndAvailableMemory(t *testing.T) {
 	}
 }
 
-// TestPushedValuesAreAsOldAsTheirPush checks the age of pushed values. A Pushgateway serves
-// them forever.
+// TestPushedValuesAreAsOldAsTheirPush checks the age of pushed values. A Pushgateway serves them forever.
 func TestPushedValuesAreAsOldAsTheirPush(t *testing.T) {
 	h := fakePrometheus{
 		{"push_time_seconds and on (job, instance, instance) k8_node", vectorJSON("n1", unixBefore(10*time.Second), "n2", unixBefore(time.Hour))},
@@ -177,7 +176,7 @@ func TestFreshnessOfTheUsersOwn(t *testing.T) {
 	}
 }
 
-// TestBadAnswers covers answers that a Prometheus or a proxy can send, but not on demand.
+// TestBadAnswers covers answers that a Prometheus or a proxy sends only in rare cases.
 func TestBadAnswers(t *testing.T) {
 	good := `{"status":"success","data":{"resultType":"vector","result":[` + vectorJSON("n1", "0.5", "n2", "0.5") + `]}}`
 	for name, c := range map[string]struct {
@@ -238,7 +237,7 @@ func TestBadAnswers(t *testing.T) {
 				w.WriteHeader(c.status)
 				_, _ = w.Write([]byte(c.body))
 			}), func(o *Options) { o.Preset, o.Queries = None, map[string]string{"cpu": "x"} })
-			// In none of these cases was the value pushed.
+			// The value was not pushed in any of these cases.
 			s.queries[0].timeQuery = ""
 			got, err := s.Sample(t.Context(), twoNodes())
 			found := false

@@ -1,11 +1,11 @@
 // Package promql checks PromQL queries before they are sent.
 //
-// It decides whether a query can return what is needed: one number per node or pod, with the
-// label that names it. It never contacts a server, and it cannot know whether the metrics
-// exist.
+// The package decides whether a query can return one number per node or pod, with the label that identifies the
+// node or pod. The package never contacts a server and cannot know whether the metrics exist.
 package promql
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -21,10 +21,7 @@ var queryParser = parser.NewParser(parser.Options{
 })
 
 // Query is a valid query.
-type Query struct {
-	text string
-	expr parser.Expr
-}
+type Query struct{ expr parser.Expr }
 
 // Parse parses a query, which must return a vector. A scalar has no label that names a node.
 func Parse(text string) (Query, error) {
@@ -38,7 +35,7 @@ func Parse(text string) (Query, error) {
 	if t := expr.Type(); t != parser.ValueTypeVector {
 		return Query{}, fmt.Errorf("returns a %s (want an instant vector: one value per node or pod)", parser.DocumentedType(t))
 	}
-	return Query{text, expr}, nil
+	return Query{expr}, nil
 }
 
 // parseErrorText says where a query cannot be parsed, and why.
@@ -54,11 +51,8 @@ func parseErrorText(err error, text string) string {
 	return fmt.Sprintf("is not PromQL: %s: %v", one.PositionRange.StartPosInput(text, 0), one.Err)
 }
 
-// String returns the query as it was written.
-func (q Query) String() string { return q.text }
-
-// CheckLabels checks that values can have these labels, as far as the query itself shows. For
-// example, `sum by (job) (x)` keeps only job.
+// CheckLabels checks that the values of the query can have these labels, as far as the query itself
+// shows. For example, `sum by (job) (x)` keeps only job.
 func (q Query) CheckLabels(labels ...string) error {
 	for _, l := range labels {
 		if dropped := droppingPart(q.expr, l); dropped != "" {
@@ -73,11 +67,7 @@ var selectingAggregations = []parser.ItemType{parser.TOPK, parser.BOTTOMK, parse
 
 // droppingPart returns the part of a query that drops a label, or "" if no part certainly does.
 func droppingPart(e parser.Expr, label string) string {
-	switch e := e.(type) {
-	case *parser.ParenExpr:
-		return droppingPart(e.Expr, label)
-	case *parser.StepInvariantExpr:
-		return droppingPart(e.Expr, label)
+	switch e := unwrap(e).(type) {
 	case *parser.AggregateExpr:
 		if slices.Contains(selectingAggregations, e.Op) {
 			return droppingPart(e.Expr, label)
@@ -105,10 +95,7 @@ func droppingPartBinary(e *parser.BinaryExpr, label string) string {
 	case right && !left:
 		return droppingPart(e.RHS, label)
 	case e.Op == parser.LOR: // either side may return values
-		if by := droppingPart(e.LHS, label); by != "" {
-			return by
-		}
-		return droppingPart(e.RHS, label)
+		return cmp.Or(droppingPart(e.LHS, label), droppingPart(e.RHS, label))
 	}
 	m := e.VectorMatching
 	if m == nil || m.Card != parser.CardOneToOne || !e.Op.IsOperator() || e.Op.IsSetOperator() || e.Op.IsComparisonOperator() {
@@ -123,39 +110,40 @@ func droppingPartBinary(e *parser.BinaryExpr, label string) string {
 	return ""
 }
 
-// IsPercentage reports whether the query as a whole returns a percentage. Its last step then
-// multiplies by 100 or subtracts from 100.
+// IsPercentage reports whether the query returns a percentage: its last step multiplies by 100 or
+// subtracts from 100.
 func (q Query) IsPercentage() bool {
-	e := q.expr
+	e := unwrap(q.expr)
+	for a, ok := e.(*parser.AggregateExpr); ok; a, ok = e.(*parser.AggregateExpr) {
+		e = unwrap(a.Expr)
+	}
+	x, ok := e.(*parser.BinaryExpr)
+	return ok && (x.Op == parser.MUL && (isHundred(x.LHS) || isHundred(x.RHS)) || x.Op == parser.SUB && isHundred(x.LHS))
+}
+
+func isHundred(e parser.Expr) bool {
+	n, ok := unwrap(e).(*parser.NumberLiteral)
+	return ok && n.Val == 100
+}
+
+// unwrap returns the expression inside parentheses.
+func unwrap(e parser.Expr) parser.Expr {
 	for {
 		switch x := e.(type) {
 		case *parser.ParenExpr:
 			e = x.Expr
-		case *parser.AggregateExpr:
-			e = x.Expr
 		case *parser.StepInvariantExpr:
 			e = x.Expr
-		case *parser.BinaryExpr:
-			return x.Op == parser.MUL && (isHundred(x.LHS) || isHundred(x.RHS)) || x.Op == parser.SUB && isHundred(x.LHS)
 		default:
-			return false
+			return e
 		}
 	}
 }
 
-func isHundred(e parser.Expr) bool {
-	if p, ok := e.(*parser.ParenExpr); ok {
-		return isHundred(p.Expr)
-	}
-	n, ok := e.(*parser.NumberLiteral)
-	return ok && n.Val == 100
-}
-
-// PushTimeQuery returns a query for the time when the values of q were pushed to a Pushgateway.
-// It returns Unix seconds by label, for the oldest part of each value, and nothing for values
-// that were not pushed. A Pushgateway serves pushed values forever. Only its metric
-// push_time_seconds tells their age. That metric has the grouping labels of the push, such as
-// job and instance.
+// PushTimeQuery returns a query for the time when the values of q were pushed to a Pushgateway. The query returns
+// Unix seconds by label, for the oldest part of each value, and nothing for values that were not pushed. A
+// Pushgateway serves pushed values forever. Only the metric push_time_seconds of the Pushgateway tells the age of
+// pushed values. That metric has the grouping labels of the push, such as job and instance.
 func (q Query) PushTimeQuery(label string) string {
 	var selectors []string
 	parser.Inspect(q.expr, func(n parser.Node, _ []parser.Node) error {
@@ -172,4 +160,30 @@ func (q Query) PushTimeQuery(label string) string {
 		parts = append(parts, fmt.Sprintf("push_time_seconds and on (job, instance, %s) %s", label, s))
 	}
 	return fmt.Sprintf("min by (%s) (%s)", label, strings.Join(parts, " or "))
+}
+
+// FilteringComparison returns a comparison that removes values from the result. A node for which
+// the comparison is false is missing from the answer. FilteringComparison returns "" if there is no
+// such comparison, or if another part supplies the removed values (`a > 1 or b`).
+func (q Query) FilteringComparison() string { return filteringComparison(q.expr) }
+
+func filteringComparison(e parser.Expr) string {
+	switch e := unwrap(e).(type) {
+	case *parser.UnaryExpr:
+		return filteringComparison(e.Expr)
+	case *parser.AggregateExpr:
+		return filteringComparison(e.Expr)
+	case *parser.BinaryExpr:
+		left, right := filteringComparison(e.LHS), filteringComparison(e.RHS)
+		switch {
+		case e.Op.IsComparisonOperator() && !e.ReturnBool:
+			return e.String()
+		case e.Op == parser.LOR && right == "": // one side may supply what the other removes
+			return ""
+		case e.Op == parser.LOR || e.Op == parser.LUNLESS || left != "":
+			return left
+		}
+		return right
+	}
+	return ""
 }

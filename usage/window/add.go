@@ -7,11 +7,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage"
 )
 
-// Add adds a sample. Samples must arrive in the order in which they were taken. If one was
-// taken much earlier than the last, all earlier samples are dropped. nodes are the nodes of the
-// cluster; others are dropped. A resource whose measurement time has not changed counts once.
-// place returns the place of a pod; pods for which it returns false are left out. If place is
-// nil, the sample states the places.
+// Add adds a sample. Samples must arrive in the order in which they were taken. If a sample was
+// taken much earlier than the previous one, Add drops all earlier samples. nodes lists the nodes of
+// the cluster; Add drops all other nodes. A measurement with an unchanged time counts only once.
+// place returns the location of a pod, or false to omit the pod.
 func (w *Windows) Add(s usage.Sample, nodes []usage.Node, place func(pod string) (PodPlace, bool)) {
 	if s.Taken.Before(w.lastSampleTime.Add(-cluster.MaxClockSkew)) { // the clock was set back, so old and new samples cannot be ordered
 		*w = *New(w.opts)
@@ -27,7 +26,7 @@ func (w *Windows) Add(s usage.Sample, nodes []usage.Node, place func(pod string)
 	}
 	w.problems = s.Problems
 	w.sampleCount++
-	w.dropGoneNodes(nodes)
+	w.dropDeletedNodes(nodes)
 	for i := range nodes {
 		if r, ok := s.Nodes[nodes[i].Name]; ok {
 			w.addNode(&nodes[i], r, s.Taken.Add(cluster.MaxClockSkew))
@@ -37,8 +36,8 @@ func (w *Windows) Add(s usage.Sample, nodes []usage.Node, place func(pod string)
 	w.addPods(s, place)
 }
 
-// dropGoneNodes drops nodes that are gone, and nodes that were replaced by another machine.
-func (w *Windows) dropGoneNodes(nodes []usage.Node) {
+// dropDeletedNodes drops nodes that no longer exist or that another machine has replaced.
+func (w *Windows) dropDeletedNodes(nodes []usage.Node) {
 	here := make(map[string]*usage.Node, len(nodes))
 	for i := range nodes {
 		here[nodes[i].Name] = &nodes[i]
@@ -50,9 +49,9 @@ func (w *Windows) dropGoneNodes(nodes []usage.Node) {
 	}
 }
 
-// addNode adds the new measurements of a node, each resource with its own time. It leaves out
-// measurements later than latest, and those from before the node was created. A source may
-// still report an earlier machine of the same name.
+// addNode adds the new measurements of a node, each resource with its own time. addNode omits measurements later
+// than latest and measurements from before the node was created. A source may still report values of an earlier
+// machine of the same name.
 func (w *Windows) addNode(n *usage.Node, r usage.Reading, latest time.Time) {
 	x := w.nodes[n.Name]
 	if x == nil {

@@ -2,6 +2,7 @@ package window
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -16,14 +17,11 @@ func (w *Windows) addPods(s usage.Sample, place func(string) (PodPlace, bool)) {
 		if r.At.IsZero() || r.At.After(s.Taken.Add(cluster.MaxClockSkew)) {
 			continue
 		}
-		at := PodPlace{Node: r.Node}
-		if place != nil {
-			var here bool
-			if at, here = place(key); !here || r.At.Before(at.Created) || w.hadOtherPod(key, at.UID) && r.At.Add(-s.PodDelay).Before(at.Created) {
-				continue
-			}
-		}
 		p := w.pods[key]
+		at, here := place(key)
+		if !here || r.At.Before(at.Created) || p != nil && p.uid != at.UID && r.At.Add(-s.PodDelay).Before(at.Created) {
+			continue // the pod is gone, or the measurement may be of an earlier pod of that name
+		}
 		if p == nil || p.uid != at.UID || p.node != at.Node {
 			p = w.startPod(p, key, at)
 		}
@@ -33,14 +31,8 @@ func (w *Windows) addPods(s usage.Sample, place func(string) (PodPlace, bool)) {
 	w.removeExpiredPods(place)
 }
 
-// hadOtherPod reports whether there was another pod with this name.
-func (w *Windows) hadOtherPod(key, uid string) bool {
-	p := w.pods[key]
-	return p != nil && p.uid != uid
-}
-
-// startPod starts the samples of a pod. An earlier pod of that name, or the same pod on another
-// node, has left.
+// startPod starts the samples of a pod. startPod marks an earlier pod of that name, or the same pod on another
+// node, as left.
 func (w *Windows) startPod(before *pod, key string, at PodPlace) *pod {
 	key = strings.Clone(key) // the key may share memory with a whole answer
 	if before != nil {
@@ -53,8 +45,8 @@ func (w *Windows) startPod(before *pod, key string, at PodPlace) *pod {
 	return p
 }
 
-// removeExpiredPods drops pods that were not measured for a long time. It also marks pods as
-// left if the last sample did not measure them and they are gone.
+// removeExpiredPods drops pods that have not been measured for a long time. removeExpiredPods marks a pod as left
+// if the last sample lacks it and it is no longer on its node.
 func (w *Windows) removeExpiredPods(place func(string) (PodPlace, bool)) {
 	oldest := w.podClock.tenths(w.lastSampleTime.Add(-max(w.opts.Window, w.opts.MaxAge)))
 	for key, p := range w.pods {
@@ -63,7 +55,7 @@ func (w *Windows) removeExpiredPods(place func(string) (PodPlace, bool)) {
 			w.sortedPods = nil
 			continue
 		}
-		if !p.left && p.sample != w.sampleCount && place != nil {
+		if !p.left && p.sample != w.sampleCount {
 			at, here := place(key)
 			p.left = !here || at.UID != p.uid || at.Node != p.node
 		}
@@ -73,11 +65,7 @@ func (w *Windows) removeExpiredPods(place func(string) (PodPlace, bool)) {
 // podsInOrder returns the pods sorted by namespace and name.
 func (w *Windows) podsInOrder() []*pod {
 	if w.sortedPods == nil {
-		w.sortedPods = make([]*pod, 0, len(w.pods))
-		for _, p := range w.pods {
-			w.sortedPods = append(w.sortedPods, p)
-		}
-		slices.SortFunc(w.sortedPods, func(a, b *pod) int {
+		w.sortedPods = slices.SortedFunc(maps.Values(w.pods), func(a, b *pod) int {
 			return cmp.Or(strings.Compare(a.namespace, b.namespace), strings.Compare(a.name, b.name), strings.Compare(a.uid, b.uid),
 				strings.Compare(a.node, b.node))
 		})

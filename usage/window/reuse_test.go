@@ -12,7 +12,7 @@ import (
 // TestWhatWasMeasuredBeforeANodeWasCreated checks that earlier measurements of a node belong to
 // another machine of that name. This includes the source's history.
 func TestWhatWasMeasuredBeforeANodeWasCreated(t *testing.T) {
-	w := window.New(options(window.LevelWatch{Name: "w", Resource: "cpu", Enter: 0.5, Leave: 0.4, For: 3}))
+	w := window.New(testOptions(window.LevelWatch{Name: "w", Resource: "cpu", Enter: 0.5, Leave: 0.4, For: 3}))
 	nodes := testNodes("a")
 	nodes[0].Created = secondsAfterStart(45)
 	for i := range 2 {
@@ -30,7 +30,7 @@ func TestWhatWasMeasuredBeforeANodeWasCreated(t *testing.T) {
 
 func TestOtherMachinesAndPodsOfTheSameName(t *testing.T) {
 	watch := window.LevelWatch{Name: "w", Resource: "cpu", Enter: 0.5, Leave: 0.4, For: 1}
-	w := window.New(options(watch))
+	w := window.New(testOptions(watch))
 	place := window.PodPlace{Node: "a", UID: "1", Created: secondsAfterStart(-1000)}
 	here := true
 	where := func(string) (window.PodPlace, bool) { return place, here }
@@ -74,7 +74,7 @@ func TestOtherMachinesAndPodsOfTheSameName(t *testing.T) {
 // TestWhatMayBeOfThePodBefore covers a source without measurement times. For a while, its
 // values may belong to an earlier pod of the same name.
 func TestWhatMayBeOfThePodBefore(t *testing.T) {
-	w := window.New(options())
+	w := window.New(testOptions())
 	place := window.PodPlace{Node: "a", UID: "1", Created: secondsAfterStart(-10)}
 	add := func(seconds int) []cluster.PodUsage {
 		s := sampleOfNodeA(seconds, 100)

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// ring holds the newest values. The oldest is at head.
+// ring is a ring buffer of the newest values. The oldest value is at head.
 type ring[T any] struct {
 	buf  []T
 	head int
 }
 
-// push adds a value. If there are already limit values, it replaces the oldest.
+// push adds a value. If the ring already holds limit values, push replaces the oldest.
 func (r *ring[T]) push(v T, limit int) {
 	if len(r.buf) >= limit {
 		r.buf[r.head] = v
@@ -54,9 +54,8 @@ type series struct {
 // nodeSample is a value of a node. at is in Unix milliseconds.
 type nodeSample struct{ at, v int64 }
 
-// podSample is the usage of a pod. It takes 12 bytes, because there are many pods. at is in
-// tenths of a second since the time base. Memory is in pages of 4 KiB, as kernels count it, up
-// to 16 TiB.
+// podSample is the usage of a pod. A podSample takes only 12 bytes, because there are many pods. at is in tenths
+// of a second since the base of tenthsClock. Memory is in pages of 4 KiB, as kernels count it, up to 16 TiB.
 type podSample struct{ at, milliCPU, pages uint32 }
 
 const (
@@ -70,12 +69,11 @@ type pod struct {
 	used                       ring[podSample]
 	// sample is the number of the last sample that measured the pod.
 	sample uint32
-	// left means that the pod is no longer on the node. Its usage is still in the node's
-	// window.
+	// left means that the pod is no longer on the node. The node's window still includes its usage.
 	left bool
 }
 
-// add adds a measurement unless it is not newer than the last.
+// add adds a measurement if it is newer than the last.
 func (p *pod) add(at uint32, used map[string]int64, limit int) {
 	if last, ok := p.used.last(); ok && at <= last.at {
 		return
@@ -100,8 +98,8 @@ func packUnits(v, unit int64) uint32 {
 	return uint32(min((v+unit-1)/unit, unknown-1))
 }
 
-// tenthsClock converts times of pods to tenths of a second since its base. That is precise
-// enough to distinguish samples and takes half the space.
+// tenthsClock converts times of pods to tenths of a second since its base. Tenths are precise
+// enough to distinguish samples and take half the space.
 type tenthsClock struct{ base time.Time }
 
 func (c tenthsClock) tenths(t time.Time) uint32 {

@@ -20,17 +20,16 @@ const (
 // maxDetailsPerKind limits how many problems of one kind are listed.
 const maxDetailsPerKind = 3
 
-// Usage returns the usage of nodes and pods, and the state of nodes relative to watched levels.
-// All are sorted by name. What was not measured within MaxAge before now is unknown and left
-// out. A pod that left stays listed while the window contains measurements of it, because its
-// node's statistics include its usage.
+// Usage returns the usage of nodes and pods, and the state of nodes relative to watched levels. The lists are
+// sorted by name. Usage omits nodes and pods that were not measured within MaxAge before now. A pod that left
+// stays listed while the window contains measurements of it, because its node's statistics include its usage.
 func (w *Windows) Usage(now time.Time) *cluster.Usage {
 	u := w.NodeUsage(now)
 	u.Pods = w.podUsage(now)
 	return u
 }
 
-// NodeUsage returns Usage without pods, which are most of the work.
+// NodeUsage returns Usage without pods, which take most of the time.
 func (w *Windows) NodeUsage(now time.Time) *cluster.Usage {
 	u := &cluster.Usage{
 		APIVersion: APIVersion, Kind: Kind, Source: w.opts.Source,
@@ -59,8 +58,8 @@ func (w *Windows) NodeUsage(now time.Time) *cluster.Usage {
 	return u
 }
 
-// nodeUsage returns a node's usage and the number of samples, which is 0 if the usage is
-// unknown. Its time is the older of the times of cpu and memory. Pods bound after that time are
+// nodeUsage returns a node's usage and the number of samples, which is 0 if the usage is unknown.
+// The time of the usage is the older of the times of cpu and memory. Pods bound after that time are
 // not included, even if another resource was measured later.
 func (w *Windows) nodeUsage(n *node, now time.Time) (cluster.NodeUsage, int) {
 	u := cluster.NodeUsage{Name: n.name, Used: map[string]int64{}}
@@ -74,7 +73,7 @@ func (w *Windows) nodeUsage(n *node, now time.Time) (cluster.NodeUsage, int) {
 		values = w.valuesWithin(of, w.opts.Window, values[:0])
 		samples = max(samples, len(values))
 		if resource == "cpu" || resource == "memory" {
-			u.SpanSeconds = max(u.SpanSeconds, w.filledSpan(of, len(values)).Seconds())
+			u.SpanSeconds = max(u.SpanSeconds, w.coveredSpan(of, len(values)).Seconds())
 		}
 		switch at := &u.At; {
 		case resource != "cpu" && resource != "memory":
@@ -105,9 +104,8 @@ func (w *Windows) nodeUsage(n *node, now time.Time) (cluster.NodeUsage, int) {
 	return u, samples
 }
 
-// includesHistory reports whether the window contains samples from the source's history. Pods
-// that ran then and have left may never have been listed. Their usage could not be subtracted
-// from the node.
+// includesHistory reports whether the window contains samples from the source's history. Pods that ran at that
+// time and no longer exist may never have been listed, so their usage cannot be subtracted from the node's usage.
 func (w *Windows) includesHistory(of *series) bool {
 	oldest, until, found := w.lastSampleTime.Add(-w.opts.Window).UnixMilli(), w.historyUntil.UnixMilli(), false
 	of.each(func(p nodeSample) { found = found || p.at > oldest && p.at <= until })
@@ -122,9 +120,9 @@ func olderTime(a, b int64) int64 {
 	return min(a, b)
 }
 
-// filledSpan returns how much of the window a number of samples covers. Each sample stands for
-// the time until the next.
-func (w *Windows) filledSpan(of *series, samples int) time.Duration {
+// coveredSpan returns the part of the window that a number of samples covers. Each sample covers the
+// time until the next sample.
+func (w *Windows) coveredSpan(of *series, samples int) time.Duration {
 	if samples == 1 {
 		return min(w.opts.Interval, w.opts.Window)
 	}
@@ -138,8 +136,8 @@ func (w *Windows) filledSpan(of *series, samples int) time.Duration {
 	return min(time.Duration(last.at-first)*time.Millisecond*time.Duration(samples)/time.Duration(samples-1), w.opts.Window)
 }
 
-// valuesWithin appends the values in the window that ends with the newest sample. It appends
-// the last value in any case.
+// valuesWithin appends the values in the window that ends with the newest sample. valuesWithin appends the last
+// value in any case.
 func (w *Windows) valuesWithin(of *series, d time.Duration, values []int64) []int64 {
 	oldest := w.lastSampleTime.Add(-d).UnixMilli()
 	of.each(func(p nodeSample) {

@@ -40,7 +40,7 @@ func TestMarksOverTime(t *testing.T) {
 		{"1024 MiB is not below 1024", available, "1073741824 2147483648", "0/1? cool"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := window.New(options(c.watch))
+			w := window.New(testOptions(c.watch))
 			var got []string
 			last := usage.Reading{}
 			for i, v := range strings.Fields(c.values) {
@@ -84,10 +84,9 @@ func describeState(u *cluster.Usage) string {
 	return fmt.Sprintf("%d/%d%s", m.Samples, m.Required, map[bool]string{true: "?"}[m.CountRestarted])
 }
 
-// TestRulesMayBeNegative checks that the query of a rule may return any number. It is stored in
-// millionths.
+// TestRulesMayBeNegative checks that the query of a rule may return any number. The value is stored in millionths.
 func TestRulesMayBeNegative(t *testing.T) {
-	w := window.New(options(window.LevelWatch{Name: "hints/frost", Resource: "rule:frost", Enter: -1.5, Leave: 0, Below: true, For: 1}))
+	w := window.New(testOptions(window.LevelWatch{Name: "hints/frost", Resource: "rule:frost", Enter: -1.5, Leave: 0, Below: true, For: 1}))
 	w.Add(usage.Sample{Taken: secondsAfterStart(0),
 		Nodes: map[string]usage.Reading{"a": {At: secondsAfterStart(0), Used: map[string]int64{"rule:frost": -1_500_001}}}}, testNodes("a"), nil)
 	if m := w.Usage(secondsAfterStart(0)).Marks; len(m) != 1 || !m[0].Hot || m[0].Value != -1.500001 {
@@ -98,7 +97,7 @@ func TestRulesMayBeNegative(t *testing.T) {
 // TestDeviationIsFromTotals checks the mean over nodes. A small node counts less than a large
 // one. A node out of scope or with an old measurement does not count.
 func TestDeviationIsFromTotals(t *testing.T) {
-	w := window.New(options(window.LevelWatch{Name: "level", Resource: "cpu", Enter: 0.10, Leave: 0.05, Deviation: true, For: 1}))
+	w := window.New(testOptions(window.LevelWatch{Name: "level", Resource: "cpu", Enter: 0.10, Leave: 0.05, Deviation: true, For: 1}))
 	large := testNode("large")
 	large.Allocatable.MilliCPU = 9000
 	idle := testNode("idle")
@@ -129,7 +128,7 @@ func TestWatchesThatStayKeepTheirCounts(t *testing.T) {
 	gone := window.LevelWatch{Name: "gone", Resource: "cpu", Enter: 0.6, Leave: 0.4, For: 2}
 	changed := gone
 	changed.Enter = 0.7
-	w := window.New(options(gone, kept))
+	w := window.New(testOptions(gone, kept))
 	w.Add(sampleOfNodeA(0, 900), testNodes("a"), nil)
 	w.SetWatches([]window.LevelWatch{kept, changed})
 	w.Add(sampleOfNodeA(30, 900), testNodes("a"), nil)

@@ -1,8 +1,8 @@
-// Package window keeps samples for a while. It computes statistics over a window, and how long
+// Package window keeps samples for a while. The package computes statistics over a window and the time for which
 // nodes have been beyond a level.
 //
-// It decides what "hot" means over time, and when a sample is too old. It never asks a source,
-// never reads a clock, and never decides what usage is too high.
+// The package decides what "hot" means over time, and when a sample is too old. The package never queries a
+// source, never reads a clock, and never decides which usage is too high.
 package window
 
 import (
@@ -15,15 +15,14 @@ import (
 // maxSamplesKept limits the samples of one node or pod.
 const maxSamplesKept = 1024
 
-// Options says which samples are kept and what is computed from them.
+// Options controls which samples are kept and what is computed from them.
 type Options struct {
 	// Source is the name of the source.
 	Source    string
 	Statistic Statistic
-	// Window is the period of the statistic. It ends with the newest sample.
+	// Window is the period of the statistic. Window ends with the newest sample.
 	Window time.Duration
-	// KeepNodeSamples is how long samples of nodes are kept for Loads, if it is longer than
-	// Window.
+	// KeepNodeSamples is the time for which samples of nodes are kept for Loads, if it is longer than Window.
 	KeepNodeSamples time.Duration
 	// NodesOnly means that the source does not measure pods.
 	NodesOnly bool
@@ -32,27 +31,27 @@ type Options struct {
 	MaxAge time.Duration
 	// RateWindow is the period over which the source averages cpu; see cluster.Usage.
 	RateWindow time.Duration
-	// Interval is the time between samples. It determines how many fit a window.
+	// Interval is the time between samples. Interval determines how many samples fit a window.
 	Interval time.Duration
 	Watches  []LevelWatch
 }
 
-// PodPlace is the place of a pod.
+// PodPlace is the location of a pod.
 type PodPlace struct {
 	Node, UID string
-	// Created is when the pod was created. Earlier measurements belong to another pod of the
-	// same name.
+	// Created is the creation time of the pod. Measurements before that time belong to another pod
+	// of the same name.
 	Created time.Time
 }
 
-// Windows holds samples. It is not safe for concurrent use.
+// Windows holds samples. Windows is not safe for concurrent use.
 type Windows struct {
 	opts  Options
 	nodes map[string]*node
 	pods  map[string]*pod
-	// sortedPods are the pods by namespace and name. Nil means that they must be sorted again.
+	// sortedPods holds the pods sorted by namespace and name. Nil means that the pods must be sorted again.
 	sortedPods []*pod
-	// lastSampleTime is when the newest sample was taken. sampleCount counts the samples.
+	// lastSampleTime is the time of the newest sample. sampleCount counts the samples.
 	lastSampleTime time.Time
 	sampleCount    uint32
 	// historyUntil is the time of the newest sample from the source's history.
@@ -83,8 +82,7 @@ type node struct {
 	states                []watchState // by watch
 }
 
-// isCurrent reports whether a measurement is not too old and not in the future. at is in Unix
-// milliseconds.
+// isCurrent reports whether a measurement is not too old and not in the future. at is in Unix milliseconds.
 func (o Options) isCurrent(at int64, now time.Time) bool {
 	age := now.UnixMilli() - at
 	return age <= o.MaxAge.Milliseconds() && age >= -cluster.MaxClockSkew.Milliseconds()

@@ -17,9 +17,12 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 const gib = 1 << 30
 
+// onNodeA returns the location of a pod on node a.
+func onNodeA(string) (window.PodPlace, bool) { return window.PodPlace{Node: "a"}, true }
+
 func secondsAfterStart(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
 
-func options(watches ...window.LevelWatch) window.Options {
+func testOptions(watches ...window.LevelWatch) window.Options {
 	return window.Options{Source: "prometheus", Statistic: window.P90, Window: 5 * time.Minute, MaxAge: 3 * time.Minute,
 		RateWindow: time.Minute, Interval: 30 * time.Second, Watches: watches}
 }
@@ -52,20 +55,18 @@ func sampleOfNodeA(seconds int, cpu int64) usage.Sample {
 }
 
 func TestStatisticsOverTheWindow(t *testing.T) {
-	// With 30 s between samples and the newest at 360 s, the window contains those from 90 s to
-	// 360 s.
+	// With 30 s between samples and the newest at 360 s, the window contains those from 90 s to 360 s.
 	values := []int64{900, 900, 900, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000}
 	for statistic, want := range map[window.Statistic]int64{
 		window.Latest: 1000, window.Mean: 550, window.P90: 910, window.P95: 955, window.Max: 1000,
 	} {
-		o := options()
+		o := testOptions()
 		o.Statistic = statistic
 		w := window.New(o)
 		for i, v := range values {
 			s := sampleOfNodeA(30*i, v)
-			s.Pods = map[string]usage.Reading{"shop/web": {At: secondsAfterStart(30 * i), Node: "a",
-				Used: map[string]int64{"cpu": v, "memory": v * 4096}}}
-			w.Add(s, testNodes("a"), nil)
+			s.Pods = map[string]usage.Reading{"shop/web": {At: secondsAfterStart(30 * i), Used: map[string]int64{"cpu": v, "memory": v * 4096}}}
+			w.Add(s, testNodes("a"), onNodeA)
 		}
 		u := w.Usage(secondsAfterStart(380))
 		if u.Samples != 10 || !u.SampledAt.Equal(secondsAfterStart(360)) || u.Statistic != string(statistic) ||
@@ -86,15 +87,15 @@ func TestStatisticsOverTheWindow(t *testing.T) {
 }
 
 func TestWhatIsOldIsUnknown(t *testing.T) {
-	w := window.New(options())
+	w := window.New(testOptions())
 	s := sampleOfNodeA(0, 500)
 	s.Nodes["b"] = usage.Reading{At: secondsAfterStart(-170), Used: map[string]int64{"cpu": 1}}
 	s.Nodes["c"] = usage.Reading{At: secondsAfterStart(90), Used: map[string]int64{"cpu": 1}} // a clock that is far ahead
 	s.Pods = map[string]usage.Reading{
-		"shop/young": {At: secondsAfterStart(0), Node: "a", Used: map[string]int64{"cpu": 1}},
-		"shop/old":   {At: secondsAfterStart(-170), Node: "a", Used: map[string]int64{"cpu": 1}},
+		"shop/young": {At: secondsAfterStart(0), Used: map[string]int64{"cpu": 1}},
+		"shop/old":   {At: secondsAfterStart(-170), Used: map[string]int64{"cpu": 1}},
 	}
-	w.Add(s, testNodes("a", "b", "c"), nil)
+	w.Add(s, testNodes("a", "b", "c"), onNodeA)
 	for seconds, want := range map[int]string{0: "a b /old /young", 11: "a /young", 180: "a /young", 181: ""} {
 		u := w.Usage(secondsAfterStart(seconds))
 		var got []string
@@ -113,10 +114,10 @@ func TestWhatIsOldIsUnknown(t *testing.T) {
 	}
 }
 
-// TestAResourceAlone checks a node that reports only memory. Its cpu is unknown once the last
-// measurement is too old.
+// TestAResourceAlone checks a node that reports only memory. The node's cpu is unknown once the
+// last measurement is too old.
 func TestAResourceAlone(t *testing.T) {
-	w := window.New(options())
+	w := window.New(testOptions())
 	w.Add(sampleOfNodeA(0, 500), testNodes("a"), nil)
 	for i := 1; i <= 7; i++ {
 		w.Add(usage.Sample{Taken: secondsAfterStart(30 * i),
@@ -129,9 +130,9 @@ func TestAResourceAlone(t *testing.T) {
 }
 
 // TestEachResourceHasItsTime measures cpu every 30 s and a pushed value every minute. Neither
-// may hide a new value of the other or count twice.
+// resource may hide a new value of the other or count twice.
 func TestEachResourceHasItsTime(t *testing.T) {
-	w := window.New(options(
+	w := window.New(testOptions(
 		window.LevelWatch{Name: "cpu", Resource: "cpu", Enter: 0.70, Leave: 0.60, For: 3},
 		window.LevelWatch{Name: "left", Resource: "memory.available", Enter: gib, Leave: 2 * gib, Below: true, For: 3},
 	))
@@ -151,7 +152,7 @@ func TestEachResourceHasItsTime(t *testing.T) {
 	}
 
 	// A value pushed after the cpu measurement is also new.
-	w = window.New(options(window.LevelWatch{Name: "left", Resource: "memory.available", Enter: gib, Leave: 2 * gib, Below: true, For: 2}))
+	w = window.New(testOptions(window.LevelWatch{Name: "left", Resource: "memory.available", Enter: gib, Leave: 2 * gib, Below: true, For: 2}))
 	for i := range 2 {
 		w.Add(usage.Sample{Taken: secondsAfterStart(30 + 30*i), Nodes: map[string]usage.Reading{"a": {
 			At: secondsAfterStart(0), Times: map[string]time.Time{"memory.available": secondsAfterStart(30 + 30*i)},
@@ -162,9 +163,9 @@ func TestEachResourceHasItsTime(t *testing.T) {
 	}
 }
 
-// TestWhatSamplesFillOfTheWindow checks that each sample stands for the time until the next.
+// TestWhatSamplesFillOfTheWindow checks that each sample covers the time until the next sample.
 func TestWhatSamplesFillOfTheWindow(t *testing.T) {
-	w := window.New(options())
+	w := window.New(testOptions())
 	for i, want := range []float64{30, 60, 90, 120, 150, 180, 210, 240, 270, 0, 0, 0} {
 		w.Add(sampleOfNodeA(30*i, 100), testNodes("a"), nil)
 		if got := w.Usage(secondsAfterStart(30 * i)).Nodes[0].SpanSeconds; got != want {
@@ -174,9 +175,9 @@ func TestWhatSamplesFillOfTheWindow(t *testing.T) {
 }
 
 // TestTheTimeOfANode checks that the time of a node is that of cpu and memory, even if another
-// resource was measured later. Pods bound since then are not included.
+// resource was measured later. Pods bound after that time are not included.
 func TestTheTimeOfANode(t *testing.T) {
-	w := window.New(options())
+	w := window.New(testOptions())
 	s := usage.Sample{Taken: secondsAfterStart(60), Nodes: map[string]usage.Reading{
 		"a": {At: secondsAfterStart(0), Used: map[string]int64{"cpu": 1, "memory": 2, "rule:load5": 3},
 			Times: map[string]time.Time{"memory": secondsAfterStart(30), "rule:load5": secondsAfterStart(60)}},
@@ -193,10 +194,10 @@ func TestTheTimeOfANode(t *testing.T) {
 	}
 }
 
-// TestWhatTheSourceRemembers covers pods that left before any process listed them. While the
-// window includes the source's history, the newest measurement is given besides the statistic.
+// TestWhatTheSourceRemembers covers pods that left before any process listed them. While the window includes the
+// source's history, the usage contains the newest measurement in addition to the statistic.
 func TestWhatTheSourceRemembers(t *testing.T) {
-	w := window.New(options())
+	w := window.New(testOptions())
 	newest := func(seconds int) string {
 		n := w.Usage(secondsAfterStart(seconds)).Nodes[0]
 		return fmt.Sprint(n.Used["cpu"], n.Newest)
@@ -223,7 +224,7 @@ func TestWhatTheSourceRemembers(t *testing.T) {
 }
 
 func TestOneSampleIsTheLatest(t *testing.T) {
-	w := window.New(options())
+	w := window.New(testOptions())
 	w.Add(sampleOfNodeA(0, 500), testNodes("a"), nil)
 	u := w.Usage(secondsAfterStart(0))
 	want := []string{"the window of 5m0s contains one sample, too few for p90; the latest value is used"}
@@ -246,10 +247,9 @@ func TestProblemsAreBounded(t *testing.T) {
 	}
 }
 
-// TestAClockThatIsSetBack checks that samples are accepted at once after the clock was set
-// back.
+// TestAClockThatIsSetBack checks that samples are accepted at once after the clock was set back.
 func TestAClockThatIsSetBack(t *testing.T) {
-	w := window.New(options())
+	w := window.New(testOptions())
 	w.Add(sampleOfNodeA(3600, 500), testNodes("a"), nil)
 	w.Add(sampleOfNodeA(0, 100), testNodes("a"), nil)
 	u := w.Usage(secondsAfterStart(0))
@@ -259,7 +259,7 @@ func TestAClockThatIsSetBack(t *testing.T) {
 }
 
 func TestLoadsAreInPercentOfCapacity(t *testing.T) {
-	o := options()
+	o := testOptions()
 	o.KeepNodeSamples = 15 * time.Minute
 	w := window.New(o)
 	n := testNode("a")

@@ -1,6 +1,6 @@
-// Command budgetcheck answers questions about budgets over standard input and output. The
-// lab is another module and uses it to compare package budget with a real API server. It
-// decides nothing itself and calls no API.
+// Command budgetcheck answers questions about budgets over standard input and output. The lab, a
+// separate module, uses this command to compare package budget with a real API server. The command
+// itself decides nothing and calls no API.
 //
 // Each input line is a request, and each output line is its response, both in JSON:
 //
@@ -9,7 +9,7 @@
 //	{"op":"take","book":"B","taken":"T","pod":"ns/name"}  -> {"taken":N}, the number of evictions counted so far
 //	{"op":"close","book":"B"}
 //
-// The name "taken" selects a count of evictions in flight. Each name has its own count.
+// The field "taken" names a count of evictions in flight; each name has its own count.
 package main
 
 import (
@@ -51,13 +51,13 @@ type session struct {
 }
 
 func main() {
-	if err := serve(os.Stdin, os.Stdout); err != nil {
+	if err := serveRequests(os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "budgetcheck:", err)
 		os.Exit(1)
 	}
 }
 
-func serve(r io.Reader, w io.Writer) error {
+func serveRequests(r io.Reader, w io.Writer) error {
 	books := map[string]*session{}
 	in, out := json.NewDecoder(bufio.NewReader(r)), json.NewEncoder(w)
 	for {
@@ -69,7 +69,7 @@ func serve(r io.Reader, w io.Writer) error {
 		if err != nil {
 			return fmt.Errorf("reading a request: %w", err)
 		}
-		a, err := answer(books, q)
+		a, err := answerRequest(books, q)
 		if err != nil {
 			a = response{Error: err.Error()}
 		}
@@ -79,7 +79,7 @@ func serve(r io.Reader, w io.Writer) error {
 	}
 }
 
-func answer(books map[string]*session, q request) (response, error) {
+func answerRequest(books map[string]*session, q request) (response, error) {
 	if q.Op == "open" {
 		o, err := newSession(q)
 		books[q.Book] = o

@@ -14,11 +14,11 @@ import (
 // annotationPrefix is the prefix of the annotations and labels that Evenkeel reads.
 const annotationPrefix = "evenkeel.io/"
 
-// knownAnnotations are the keys for pods, workloads and namespaces. If a key does not
-// protect pods, an invalid value is ignored.
+// knownAnnotations lists the annotation keys for pods, workloads and namespaces. The verifier
+// ignores an invalid value if its key does not protect pods.
 var knownAnnotations = []string{"evict", "do-not-disrupt", "window", "spread-by", "max-skew", "zone-slo"}
 
-// request is one annotation or label under the prefix.
+// request is one annotation or label whose key starts with annotationPrefix.
 type request struct{ object, name, value string }
 
 // annotationRequests returns the annotations and labels that apply to a pod: those of the
@@ -27,8 +27,8 @@ func (r *podGuards) annotationRequests(p *corev1.Pod) []request {
 	from := []metav1.Object{p}
 	c := r.chains[key(p)]
 	for i, l := range c.links {
-		// A ReplicaSet keeps copies of annotations that were removed from its Deployment,
-		// so they do not count.
+		// A ReplicaSet keeps annotations that were removed from its Deployment, so the annotations
+		// of the ReplicaSet do not count.
 		copied := l.hasKind("ReplicaSet") && len(c.links) > i+1 && c.links[i+1].hasKind("Deployment") && c.links[i+1].object != nil
 		if l.object != nil && !copied {
 			from = append(from, l.object)
@@ -78,9 +78,8 @@ func (r *podGuards) checkAnnotations(p *corev1.Pod, add rejectFunc) {
 	r.checkForeignAnnotations(p, add)
 }
 
-// doNotDisruptActive reports whether a do-not-disrupt value protects the pod now. The
-// value is "true", or a duration from the start of the pod. A pod without a start time is
-// protected.
+// doNotDisruptActive reports whether a do-not-disrupt value protects the pod now. A do-not-disrupt value is "true"
+// or a duration that begins when the pod starts. A pod without a start time is protected.
 func (r *podGuards) doNotDisruptActive(p *corev1.Pod, value string) (stays, readable bool) {
 	if value == "true" {
 		return true, true
@@ -92,8 +91,7 @@ func (r *podGuards) doNotDisruptActive(p *corev1.Pod, value string) (stays, read
 	return p.Status.StartTime == nil || r.now.Before(p.Status.StartTime.Add(d)), true
 }
 
-// checkForeignAnnotations checks the annotations of other tools. Only those on the pod
-// itself count.
+// checkForeignAnnotations checks the annotations of other tools. Only annotations on the pod itself count.
 func (r *podGuards) checkForeignAnnotations(p *corev1.Pod, add rejectFunc) {
 	has := func(k string) bool { _, ok := p.Annotations[k]; return ok }
 	add(p.Annotations["cluster-autoscaler.kubernetes.io/safe-to-evict"] == "false", plan.DoNotDisrupt, "safe-to-evict is false")
@@ -105,8 +103,7 @@ func (r *podGuards) checkForeignAnnotations(p *corev1.Pod, add rejectFunc) {
 		"it has the annotation prefer-no-eviction")
 }
 
-// parseWindows parses a window annotation. It may list several windows; one of them must
-// be open.
+// parseWindows parses a window annotation. The annotation may list several windows, of which one must be open.
 func (r *podGuards) parseWindows(value string) ([]Window, error) {
 	var out []Window
 	for _, one := range strings.Split(value, ";") {
@@ -123,7 +120,7 @@ func (r *podGuards) parseWindows(value string) ([]Window, error) {
 // annotations allow an eviction of the pod at t.
 func (r *podGuards) evictionAllowedAt(p *corev1.Pod, t time.Time) bool {
 	anyOpen := func(list []Window, denies bool) bool {
-		return slices.ContainsFunc(list, func(w Window) bool { return r.windowOpen(w, denies, t) })
+		return slices.ContainsFunc(list, func(w Window) bool { return r.isWindowOpen(w, denies, t) })
 	}
 	if anyOpen(r.rules.Deny, true) || len(r.rules.Allow) > 0 && !anyOpen(r.rules.Allow, false) {
 		return false
@@ -139,8 +136,8 @@ func (r *podGuards) evictionAllowedAt(p *corev1.Pod, t time.Time) bool {
 	return true
 }
 
-// checkWindow checks the windows of a move. They must be open now and until the NotAfter
-// of the move, and one must close then.
+// checkWindow checks the windows of a move. All windows must allow the eviction from now until the
+// move's NotAfter, and a window must close at NotAfter.
 func (r *verifier) checkWindow(c call) {
 	if !r.evictionAllowedAt(c.pod, r.now) {
 		r.report(c.move, plan.OutsideWindow, "no window is open at %s", r.now.Format(time.RFC3339))

@@ -1,11 +1,14 @@
 package planverifier
 
 import (
+	"slices"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -15,33 +18,33 @@ import (
 type CallOrder struct {
 	// Order returns the order of the n evictions of a wave. Nil means as planned.
 	Order func(n int) []int
-	// LateStatus delays the status of budgets until the evicted pods are gone. Otherwise
-	// the disruption controller writes it before the first eviction and after each.
+	// LateStatus delays every update of a budget's status until a replacement of the wave is
+	// created. Without LateStatus, the disruption controller updates each status before the first
+	// eviction and after every eviction.
 	LateStatus bool
-	// EarlyReplacement reports, after each eviction, whether the first missing replacement
-	// of the wave becomes Ready now. Nil means that all become Ready at the end of the
-	// wave.
+	// EarlyReplacement is called after each eviction. If it returns true, the first missing
+	// replacement of the wave becomes Ready at once. If EarlyReplacement is nil, all replacements
+	// become Ready at the end of the wave.
 	EarlyReplacement func() bool
-	// MaxCalls ends the sequence after that many evictions. 0 means all.
+	// MaxCalls is the number of evictions after which the sequence ends. 0 means no limit.
 	MaxCalls int
 }
 
-// Replay answers the evictions of a plan one by one, as an API server and its disruption
-// controller do. After each eviction it checks budgets and limits. It finds violations that
-// depend on the order; Check finds the others.
+// Replay answers the evictions of a plan one by one, as an API server and its disruption controller
+// do. Replay checks budgets and limits after each eviction. Replay finds the violations that depend
+// on the order of evictions; Check finds all others.
 func Replay(o *cluster.Objects, c Rules, p plan.Plan, now time.Time, course CallOrder) []Violation {
 	return runServer(o, c, p, now, course).violations
 }
 
-// apiServer is a verifier with the state of an API server: the status of every budget.
+// apiServer is a verifier that also maintains the status of every PodDisruptionBudget.
 type apiServer struct {
 	*verifier
 	order               CallOrder
 	calls               int
 	awaitingReplacement []call // calls of the wave without a replacement, in order
 	evicted             []call // all accepted calls
-	// healthyOffset is the difference between the healthy pods in the status and the pods
-	// found, by budget.
+	// healthyOffset maps each budget to the healthy pods in its status minus the healthy pods in the cluster.
 	healthyOffset map[string]int
 }
 
@@ -57,7 +60,7 @@ func runServer(o *cluster.Objects, c Rules, p plan.Plan, now time.Time, course C
 		s.updateBudgets()
 	}
 	for _, w := range waves {
-		if s.done() {
+		if s.reachedMaxCalls() {
 			break
 		}
 		s.runWave(w)
@@ -65,10 +68,11 @@ func runServer(o *cluster.Objects, c Rules, p plan.Plan, now time.Time, course C
 	return s
 }
 
-func (s *apiServer) done() bool { return s.order.MaxCalls > 0 && s.calls >= s.order.MaxCalls }
+func (s *apiServer) reachedMaxCalls() bool {
+	return s.order.MaxCalls > 0 && s.calls >= s.order.MaxCalls
+}
 
-// runWave makes the evictions of one wave. If MaxCalls ends the wave, its replacements are
-// missing.
+// runWave evicts the pods of one wave. If MaxCalls interrupts the wave, runWave creates no further replacements.
 func (s *apiServer) runWave(calls []call) {
 	order := make([]int, len(calls))
 	for i := range order {
@@ -78,7 +82,7 @@ func (s *apiServer) runWave(calls []call) {
 		order = s.order.Order(len(calls))
 	}
 	for _, i := range order {
-		if s.done() {
+		if s.reachedMaxCalls() {
 			return
 		}
 		s.calls++
@@ -92,7 +96,7 @@ func (s *apiServer) runWave(calls []call) {
 			s.updateBudgets()
 		}
 	}
-	if s.done() {
+	if s.reachedMaxCalls() {
 		return // the replacements are still missing
 	}
 	s.updateBudgets()
@@ -101,20 +105,16 @@ func (s *apiServer) runWave(calls []call) {
 	s.updateBudgets()
 }
 
-// evict answers one eviction and checks the remaining pods.
+// evict answers one eviction request and checks the remaining pods.
 func (s *apiServer) evict(c call) {
 	k := key(c.pod)
 	pod := s.livePods[k]
-	if pod == nil || isTerminating(pod) {
-		return
-	}
-	if !s.answerEviction(c, pod) {
+	if pod == nil || isTerminating(pod) || !s.answerEviction(c, pod) {
 		return
 	}
 	wasReady := isReady(pod)
 	victim := pod.DeepCopy()
-	end := metav1.NewTime(s.now)
-	victim.DeletionTimestamp = &end
+	victim.DeletionTimestamp = new(metav1.NewTime(s.now))
 	s.livePods[k] = victim
 	s.awaitingReplacement = append(s.awaitingReplacement, c)
 	s.evicted = append(s.evicted, c)
@@ -126,28 +126,24 @@ func (s *apiServer) evict(c call) {
 	s.checkInFlight(s.awaitingReplacement)
 }
 
-// answerEviction follows the eviction handler of Kubernetes
-// (pkg/registry/core/pod/storage/eviction.go).
+// answerEviction follows the eviction handler of Kubernetes (pkg/registry/core/pod/storage/eviction.go).
 func (s *apiServer) answerEviction(c call, pod *corev1.Pod) bool {
 	if isTerminal(pod) || pod.Status.Phase == corev1.PodPending {
 		return true // no budget applies
 	}
 	budgets := s.budgetsOf(pod.Namespace, pod.Labels)
-	switch len(budgets) {
-	case 0:
+	if len(budgets) == 0 {
 		return true
-	case 1:
-	default:
+	}
+	if len(budgets) > 1 {
 		s.report(c.move, plan.MultiplePDBs, "the API server rejects the eviction: %d budgets select the pod", len(budgets))
 		return false
 	}
 	b := budgets[0]
 	st := &b.Status
-	if !conditionTrue(pod.Status.Conditions, corev1.PodReady) {
-		if u := b.Spec.UnhealthyPodEvictionPolicy; u != nil && *u == policyv1.AlwaysAllow {
-			return true
-		}
-		if st.DesiredHealthy > 0 && st.CurrentHealthy >= st.DesiredHealthy {
+	if !hasReadyCondition(pod) {
+		if ptr.Deref(b.Spec.UnhealthyPodEvictionPolicy, "") == policyv1.AlwaysAllow ||
+			st.DesiredHealthy > 0 && st.CurrentHealthy >= st.DesiredHealthy {
 			return true
 		}
 	}
@@ -168,7 +164,7 @@ func (s *apiServer) answerEviction(c call, pod *corev1.Pod) bool {
 	return true
 }
 
-// updateBudgets does the work of the disruption controller on all budgets.
+// updateBudgets updates the status of every budget as the disruption controller does.
 func (s *apiServer) updateBudgets() {
 	for _, b := range s.budgets {
 		for name, at := range b.Status.DisruptedPods {
@@ -189,8 +185,7 @@ func (s *apiServer) updateBudgets() {
 	}
 }
 
-// checkBudgetsAfter checks after an eviction of a Ready pod that each of its budgets still
-// has enough healthy pods.
+// checkBudgetsAfter checks that every budget of an evicted Ready pod still has enough healthy pods.
 func (s *apiServer) checkBudgetsAfter(c call) {
 	for _, b := range s.budgetsOf(c.pod.Namespace, c.pod.Labels) {
 		now := s.budgetStatus(b)
@@ -220,8 +215,47 @@ func (s *apiServer) checkWorkloadAfter(c call) {
 	if owner == "" || len(s.budgetsOf(c.pod.Namespace, c.pod.Labels)) > 0 {
 		return
 	}
-	if want, known := s.desiredReplicas(c.pod); known && want-s.readyPods(c.pod.Namespace, owner) > s.rules.MaxUnavailableWithoutPDB {
-		s.report(c.move, plan.WorkloadUnavailable, "%d of %d pods of %s are unavailable after call %d",
-			want-s.readyPods(c.pod.Namespace, owner), want, owner, s.calls)
+	want, known := s.desiredReplicas(c.pod)
+	if down := want - s.readyPods(c.pod.Namespace, owner); known && down > s.rules.MaxUnavailableWithoutPDB {
+		s.report(c.move, plan.WorkloadUnavailable, "%d of %d pods of %s are unavailable after call %d", down, want, owner, s.calls)
+	}
+}
+
+// ClusterAfter returns the cluster after a plan was interrupted. All replacements of earlier waves exist. In the
+// interrupted wave, evicted pods are terminating and their replacements are not bound yet.
+func ClusterAfter(o *cluster.Objects, c Rules, p plan.Plan, now time.Time, course CallOrder) *cluster.Objects {
+	s := runServer(o, c, p, now, course)
+	out := *o
+	out.Pods = nil
+	for _, k := range sortedKeys(s.livePods) {
+		out.Pods = append(out.Pods, s.livePods[k])
+	}
+	for _, c := range s.awaitingReplacement {
+		if low := s.chainOf(c.pod).lowest(); low != nil && !low.hasKind("StatefulSet") {
+			out.Pods = append(out.Pods, s.replacement(c))
+		}
+	}
+	out.PodDisruptionBudgets = make([]*policyv1.PodDisruptionBudget, 0, len(s.budgets))
+	for _, b := range s.budgets {
+		out.PodDisruptionBudgets = append(out.PodDisruptionBudgets, b.PodDisruptionBudget)
+	}
+	out.Jobs = slices.Clone(o.Jobs)
+	for _, c := range s.evicted {
+		s.countFailure(out.Jobs, c.pod)
+	}
+	return &out
+}
+
+// countFailure increments the failure count of the evicted pod's Job.
+func (s *apiServer) countFailure(jobs []*batchv1.Job, victim *corev1.Pod) {
+	job, ok := s.jobOf(victim)
+	if !ok || s.jobFailureAction(job) == batchv1.PodFailurePolicyActionIgnore {
+		return
+	}
+	for i, j := range jobs {
+		if j.Namespace == job.Namespace && j.Name == job.Name {
+			jobs[i] = j.DeepCopy()
+			jobs[i].Status.Failed++
+		}
 	}
 }

@@ -5,23 +5,22 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
 
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// disruptedPodsTimeout is how long the disruption controller counts an evicted pod as gone
-// (status.disruptedPods).
+// disruptedPodsTimeout is the time after which the disruption controller removes a pod from status.disruptedPods.
 const disruptedPodsTimeout = 2 * time.Minute
 
 // budgetState is the status that the disruption controller computes for a budget.
 type budgetState struct {
 	healthy, desired, expected int
-	// scaled is false if a controller has no scale. The disruption controller then allows
-	// no disruption.
+	// scaled is false if a controller of the pods has no scale. For such a budget, the disruption
+	// controller allows no disruptions.
 	scaled bool
-	// customScale reports that only the API server knows the scale of a controller.
+	// customScale is true if a pod has a custom controller whose scale only the API server knows.
 	customScale bool
 }
 
@@ -33,70 +32,50 @@ func (s budgetState) allowed() int {
 	return s.healthy - s.desired
 }
 
-// budgetStatus does the work of the disruption controller on the current pods.
+// budgetStatus computes the status that the disruption controller would write for the current pods.
 func (r *liveState) budgetStatus(b budget) budgetState {
 	s := budgetState{scaled: true}
 	var pods []*corev1.Pod
 	for _, p := range r.livePods {
-		if p.Namespace == b.Namespace && b.selector.Matches(labels.Set(p.Labels)) {
-			pods = append(pods, p)
+		if !b.selects(p.Namespace, p.Labels) {
+			continue
 		}
-	}
-	for _, p := range pods {
-		if !isTerminating(p) && conditionTrue(p.Status.Conditions, corev1.PodReady) && !r.recentlyEvicted(b, p) {
+		pods = append(pods, p)
+		if !isTerminating(p) && hasReadyCondition(p) && !r.recentlyEvicted(b, p) {
 			s.healthy++
 		}
 	}
-	switch min, max := b.Spec.MinAvailable, b.Spec.MaxUnavailable; {
-	case max != nil:
+	switch minAvailable, maxUnavailable := b.Spec.MinAvailable, b.Spec.MaxUnavailable; {
+	case maxUnavailable != nil:
 		r.addReplicas(&s, pods)
-		s.desired = s.expected - resolvePercent(*max, s.expected)
-		if s.desired < 0 {
-			s.desired = 0
-		}
-	case min != nil && min.Type == intstr.Int:
-		s.expected, s.desired = len(pods), int(min.IntVal)
-	case min != nil:
+		n, _ := intstr.GetScaledValueFromIntOrPercent(maxUnavailable, s.expected, true)
+		s.desired = max(0, s.expected-n)
+	case minAvailable != nil && minAvailable.Type == intstr.Int:
+		s.expected, s.desired = len(pods), int(minAvailable.IntVal)
+	case minAvailable != nil:
 		r.addReplicas(&s, pods)
-		s.desired = resolvePercent(*min, s.expected)
+		s.desired, _ = intstr.GetScaledValueFromIntOrPercent(minAvailable, s.expected, true)
 	}
 	return s
 }
 
-// resolvePercent returns the number, or the percentage of n rounded up.
-func resolvePercent(v intstr.IntOrString, n int) int {
-	if v.Type == intstr.Int {
-		return int(v.IntVal)
-	}
-	percent := 0
-	for _, digit := range v.StrVal {
-		if digit < '0' || digit > '9' {
-			break
-		}
-		percent = percent*10 + int(digit-'0')
-	}
-	return (n*percent + 99) / 100
-}
-
-// recentlyEvicted reports whether the API server accepted an eviction of the pod within
-// disruptedPodsTimeout.
+// recentlyEvicted reports whether the API server accepted an eviction of the pod within disruptedPodsTimeout.
 func (r *liveState) recentlyEvicted(b budget, p *corev1.Pod) bool {
 	at, listed := b.Status.DisruptedPods[p.Name]
 	return listed && at.Add(disruptedPodsTimeout).After(r.now)
 }
 
-// addReplicas sums the replicas of the pods' controllers, each counted once. The API server goes
-// from a ReplicaSet up to a Deployment, and no further.
+// addReplicas adds the replicas of the pods' controllers to s.expected and counts each controller once. If a
+// ReplicaSet belongs to a Deployment, the Deployment counts, as in the disruption controller.
 func (r *liveState) addReplicas(s *budgetState, pods []*corev1.Pod) {
 	seen := map[string]bool{}
 	for _, p := range pods {
 		c := r.chainOf(p)
-		low := c.lowest()
-		if low == nil {
+		if c.lowest() == nil {
 			continue
 		}
-		counted := *low
-		if low.hasKind("ReplicaSet") && len(c.links) > 1 && c.links[1].hasKind("Deployment") && c.links[1].object != nil {
+		counted := c.links[0]
+		if counted.hasKind("ReplicaSet") && len(c.links) > 1 && c.links[1].hasKind("Deployment") && c.links[1].object != nil {
 			counted = c.links[1]
 		}
 		id := counted.group + "/" + counted.kind + "/" + counted.name
@@ -118,9 +97,8 @@ func (r *liveState) addReplicas(s *budgetState, pods []*corev1.Pod) {
 	}
 }
 
-// checkBudgets checks a wave against every PodDisruptionBudget. No replacement of the wave
-// is Ready and the order of evictions is open, so each eviction must be allowed after all
-// others.
+// checkBudgets checks a wave against every PodDisruptionBudget. Within a wave no replacement is Ready yet, and the
+// evictions can happen in any order. Each eviction must therefore be allowed even after all others.
 func (r *verifier) checkBudgets(calls []call) {
 	taken := map[string][]call{}
 	for _, c := range calls {
@@ -139,20 +117,16 @@ func (r *verifier) checkBudgets(calls []call) {
 	}
 }
 
-// checkBudget does the work of the eviction handler for the evictions of one budget. It
-// uses the status that the controller would write now, and in the first wave also the
+// checkBudget checks the evictions that one budget covers, as the eviction handler of the API server does.
+// checkBudget uses the status that the disruption controller would write now, and in the first wave also the
 // current status.
 func (r *verifier) checkBudget(b budget, calls []call) {
 	now := r.budgetStatus(b)
-	views := []budgetState{now}
 	first := calls[0].move.Wave == 1
-	if now.customScale {
-		views = nil
-	}
 	written := budgetState{healthy: int(b.Status.CurrentHealthy), desired: int(b.Status.DesiredHealthy)}
 	gone := 0
 	for _, c := range calls {
-		if c.pod.DeletionTimestamp == nil && isReady(c.pod) {
+		if isReady(c.pod) {
 			gone++
 		}
 	}
@@ -164,38 +138,33 @@ func (r *verifier) checkBudget(b budget, calls []call) {
 		if r.recentlyEvicted(b, c.pod) {
 			r.report(c.move, plan.BlockedByPDB, "budget %s already counts its eviction", b.Name)
 		}
-		for _, v := range views {
-			if !needsNoBudget(b, c.pod, v, gone) && r.countBudgetUse(b, calls[:i+1], v, gone) > v.allowed() {
-				r.report(c.move, plan.BlockedByPDB, "budget %s has %d healthy of %d desired (%d expected); the wave has used %d so far",
-					b.Name, v.healthy, v.desired, v.expected, r.countBudgetUse(b, calls[:i+1], v, gone))
-			}
+		if n := countBudgetUse(b, calls[:i+1], now, gone); !now.customScale && !exemptFromBudget(b, c.pod, now, gone) && n > now.allowed() {
+			r.report(c.move, plan.BlockedByPDB, "budget %s has %d healthy of %d desired (%d expected); the wave has used %d so far",
+				b.Name, now.healthy, now.desired, now.expected, n)
 		}
-		if (first || now.customScale) && !needsNoBudget(b, c.pod, written, 0) && r.countBudgetUse(b, calls[:i+1], written,
-			0) > int(b.Status.DisruptionsAllowed) {
+		if (first || now.customScale) && !exemptFromBudget(b, c.pod, written, 0) &&
+			countBudgetUse(b, calls[:i+1], written, 0) > int(b.Status.DisruptionsAllowed) {
 			r.report(c.move, plan.BlockedByPDB, "the status of budget %s allows %d; the wave has used %d so far", b.Name,
 				b.Status.DisruptionsAllowed, i+1)
 		}
 	}
 }
 
-// needsNoBudget reports whether an eviction does not use the budget. The pod must not be
-// Ready, and either the policy allows the eviction or the budget is healthy without the
-// gone Ready pods. See docs/reference/budgets.md.
-func needsNoBudget(b budget, p *corev1.Pod, s budgetState, gone int) bool {
-	if conditionTrue(p.Status.Conditions, corev1.PodReady) {
+// exemptFromBudget reports whether the budget allows an eviction without counting it. The pod must not
+// be Ready. In addition, either the policy allows the eviction, or the budget stays healthy without
+// the Ready pods that the wave evicts. See docs/reference/budgets.md.
+func exemptFromBudget(b budget, p *corev1.Pod, s budgetState, gone int) bool {
+	if hasReadyCondition(p) {
 		return false
 	}
-	if u := b.Spec.UnhealthyPodEvictionPolicy; u != nil && *u == policyv1.AlwaysAllow {
-		return true
-	}
-	return s.desired > 0 && s.healthy-gone >= s.desired
+	return ptr.Deref(b.Spec.UnhealthyPodEvictionPolicy, "") == policyv1.AlwaysAllow || s.desired > 0 && s.healthy-gone >= s.desired
 }
 
-// countBudgetUse returns how many of the calls use the budget.
-func (r *liveState) countBudgetUse(b budget, calls []call, s budgetState, gone int) int {
+// countBudgetUse returns the number of evictions that count against the budget.
+func countBudgetUse(b budget, calls []call, s budgetState, gone int) int {
 	n := 0
 	for _, c := range calls {
-		if !needsNoBudget(b, c.pod, s, gone) {
+		if !exemptFromBudget(b, c.pod, s, gone) {
 			n++
 		}
 	}

@@ -1,6 +1,7 @@
 package planverifier
 
 import (
+	"maps"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -9,9 +10,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Check returns every violation of plan p on the cluster o at time now, in the order of its
-// moves. If there are none, every prefix of its evictions is allowed. It checks rejections
-// only if the plan lists all of them as samples.
+// Check returns every violation of plan p on the cluster o at time now, in the order of its moves.
+// If Check returns no violations, every prefix of the plan's evictions is allowed. The plan must
+// list every rejection as a sample; otherwise Check reports MalformedPlan.
 func Check(o *cluster.Objects, c Rules, p plan.Plan, now time.Time) []Violation {
 	r := newVerifier(o, c, now)
 	for _, wave := range r.splitWaves(p) {
@@ -25,13 +26,10 @@ func Check(o *cluster.Objects, c Rules, p plan.Plan, now time.Time) []Violation 
 	return r.violations
 }
 
-// splitWaves returns the moves by wave and checks their numbers and names. It leaves out
-// moves of pods that do not exist.
+// splitWaves groups the moves by wave and checks their steps, waves and names. splitWaves omits moves of pods that
+// do not exist.
 func (r *verifier) splitWaves(p plan.Plan) [][]call {
-	r.livePods, r.jobFailures = map[string]*corev1.Pod{}, map[string]int{}
-	for k, pod := range r.pods {
-		r.livePods[k] = pod
-	}
+	r.livePods, r.jobFailures = maps.Clone(r.pods), map[string]int{}
 	var out [][]call
 	seen := map[string]bool{}
 	step, wave := 0, 0
@@ -75,8 +73,7 @@ func (r *verifier) checkMoveFields(m plan.Move, pod *corev1.Pod) bool {
 	return true
 }
 
-// checkWave checks the evictions of one wave in any order, and then places their
-// replacements.
+// checkWave checks the evictions of one wave in any order, and then places their replacements.
 func (r *verifier) checkWave(calls []call) {
 	for _, c := range calls {
 		for _, no := range r.rejections(c.pod) {

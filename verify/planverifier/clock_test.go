@@ -10,7 +10,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// nightWindows are short windows around the hour at which clocks change.
+// nightWindows contains short windows around the hour of a daylight-saving change.
 var nightWindows = []string{
 	"deny: [{schedule: \"0 2 * * *\", duration: 1h}]",
 	"deny: [{schedule: \"15 2 * * *\", duration: 6h}]",
@@ -19,9 +19,8 @@ var nightWindows = []string{
 	"allow: [{schedule: \"30 1 * * *\", duration: 3h}], deny: [{schedule: \"*/20 2 * * *\", duration: 5m}]",
 }
 
-// TestPlansInNightsWhenClocksAreMoved plans during the four nights of 2026 in which clocks
-// in Berlin or on Lord Howe Island change. Each plan must respect the windows, read minute
-// by minute.
+// TestPlansInNightsWhenClocksAreMoved plans during the four nights of 2026 with a daylight-saving
+// change in Berlin or on Lord Howe Island. Every plan must respect the windows at each minute.
 func TestPlansInNightsWhenClocksAreMoved(t *testing.T) {
 	t.Parallel()
 	plans, moves, closed := 0, 0, 0
@@ -34,7 +33,7 @@ func TestPlansInNightsWhenClocksAreMoved(t *testing.T) {
 			for at := time.Duration(0); at < 5*time.Hour; at += 17 * time.Minute {
 				r := rand.New(rand.NewPCG(uint64(i), uint64(at)))
 				o := simulation.MixedAt(r, night.Add(at))
-				p, law := makePlanOn(t, o, "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\ntimeZone: "+zone+
+				p, rules := makePlanFor(t, o, "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\ntimeZone: "+zone+
 					"\nstrategies: [{name: hot, type: NodeLoad, schedule: \"*/10 * * * *\", args: {target: {cpu: 0.2}}}]\nwindows: {"+windows+"}\n",
 					o.TakenAt, plan.PlannerState{})
 				plans++
@@ -42,7 +41,7 @@ func TestPlansInNightsWhenClocksAreMoved(t *testing.T) {
 				if p.Rejections.Counts["OutsideWindow"] > 0 {
 					closed++
 				}
-				for _, v := range planverifier.Check(o, law, p, o.TakenAt) {
+				for _, v := range planverifier.Check(o, rules, p, o.TakenAt) {
 					t.Errorf("%s at %s in %s: step %d, pod %s: %s: %s", windows, o.TakenAt, zone, v.Step, v.Pod, v.Code, v.Detail)
 				}
 			}

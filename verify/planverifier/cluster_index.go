@@ -20,6 +20,10 @@ type budget struct {
 	selector labels.Selector
 }
 
+func (b budget) selects(ns string, l map[string]string) bool {
+	return b.Namespace == ns && b.selector.Matches(labels.Set(l))
+}
+
 // service is a Service with its selector.
 type service struct {
 	key      string
@@ -72,13 +76,13 @@ func indexCluster(o *cluster.Objects) *clusterIndex {
 	return w
 }
 
-// bound reports whether the pod is on a known node.
-func (w *clusterIndex) bound(p *corev1.Pod) bool { return w.nodes[p.Spec.NodeName] != nil }
+// isBound reports whether the pod is on a known node.
+func (w *clusterIndex) isBound(p *corev1.Pod) bool { return w.nodes[p.Spec.NodeName] != nil }
 
 func (w *clusterIndex) budgetsOf(ns string, l map[string]string) []budget {
 	var out []budget
 	for _, b := range w.budgets {
-		if b.Namespace == ns && b.selector.Matches(labels.Set(l)) {
+		if b.selects(ns, l) {
 			out = append(out, b)
 		}
 	}
@@ -87,13 +91,16 @@ func (w *clusterIndex) budgetsOf(ns string, l map[string]string) []budget {
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-func conditionTrue(conditions []corev1.PodCondition, kind corev1.PodConditionType) bool {
-	for _, c := range conditions {
-		if c.Type == kind {
-			return c.Status == corev1.ConditionTrue
-		}
-	}
-	return false
+func hasReadyCondition(p *corev1.Pod) bool {
+	return slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
+}
+
+func isReadyNode(n *corev1.Node) bool {
+	return slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
+		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+	})
 }
 
 func isTerminal(p *corev1.Pod) bool {
@@ -102,8 +109,7 @@ func isTerminal(p *corev1.Pod) bool {
 
 func isTerminating(p *corev1.Pod) bool { return p.DeletionTimestamp != nil }
 
-// isReady reports whether budgets and Services count the pod: it is Ready and not
-// terminating.
+// isReady reports whether budgets and Services count the pod, because it is Ready and not terminating.
 func isReady(p *corev1.Pod) bool {
-	return !isTerminal(p) && !isTerminating(p) && conditionTrue(p.Status.Conditions, corev1.PodReady)
+	return !isTerminal(p) && !isTerminating(p) && hasReadyCondition(p)
 }

@@ -10,6 +10,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -28,10 +30,7 @@ func (r *podGuards) checkController(p *corev1.Pod, add rejectFunc) {
 		if slices.Contains(r.rules.Controllers, l.group+"/"+l.kind) {
 			continue
 		}
-		known := false
-		for _, kind := range []string{"ReplicationController", "ReplicaSet", "Deployment", "StatefulSet", "DaemonSet", "Job"} {
-			known = known || l.hasKind(kind)
-		}
+		known := slices.ContainsFunc([]string{"ReplicationController", "ReplicaSet", "Deployment", "StatefulSet", "DaemonSet", "Job"}, l.hasKind)
 		add(!known && i == 0, plan.UnknownController, "its controller kind "+l.group+"/"+l.kind+" is unknown")
 		add(l.object == nil, plan.OwnerNotFound, l.kind+" "+l.name+" does not exist")
 	}
@@ -39,8 +38,7 @@ func (r *podGuards) checkController(p *corev1.Pod, add rejectFunc) {
 		add(true, plan.OwnerNotFound, c.cron.kind+" "+c.cron.name+", the owner of its Job, does not exist")
 	}
 	if job, ok := low.object.(*batchv1.Job); ok {
-		by := job.Spec.ManagedBy
-		add(by != nil && *by != "kubernetes.io/job-controller", plan.UnknownController, "another controller manages its Job (managedBy)")
+		add(ptr.Deref(job.Spec.ManagedBy, batchv1.JobControllerName) != batchv1.JobControllerName, plan.UnknownController, "another controller manages its Job (managedBy)")
 	}
 	r.checkReplacement(p, c, add)
 	r.checkRevision(p, low, add)
@@ -57,7 +55,7 @@ func (r *podGuards) checkReplacement(p *corev1.Pod, c ownerChain, add rejectFunc
 	if job, ok := c.lowest().object.(*batchv1.Job); ok {
 		add(job.Spec.Completions == nil && r.hasSucceeded(job), plan.NoReplacement,
 			"its Job has no completions and a pod has succeeded, so the Job creates no replacement")
-		add(job.Spec.Suspend != nil && *job.Spec.Suspend, plan.NoReplacement, "its Job is suspended")
+		add(ptr.Deref(job.Spec.Suspend, false), plan.NoReplacement, "its Job is suspended")
 		for _, x := range job.Status.Conditions {
 			over := x.Type == batchv1.JobComplete || x.Type == batchv1.JobFailed || x.Type == batchv1.JobFailureTarget ||
 				x.Type == batchv1.JobSuccessCriteriaMet
@@ -66,8 +64,7 @@ func (r *podGuards) checkReplacement(p *corev1.Pod, c ownerChain, add rejectFunc
 	}
 }
 
-// hasSucceeded reports whether a pod of the Job has succeeded, by its status or by the
-// pods.
+// hasSucceeded reports whether any pod of the Job has succeeded, according to the Job's status or its pods.
 func (r *podGuards) hasSucceeded(job *batchv1.Job) bool {
 	if u := job.Status.UncountedTerminatedPods; job.Status.Succeeded > 0 || u != nil && len(u.Succeeded) > 0 {
 		return true
@@ -80,9 +77,9 @@ func (r *podGuards) hasSucceeded(job *batchv1.Job) bool {
 	return false
 }
 
-// checkRevision checks that a StatefulSet creates the replacement from the same revision.
-// Ordinals below the partition use the current revision. All others, and all with OnDelete,
-// use the update revision.
+// checkRevision checks that a StatefulSet creates the replacement from the same revision. Pods with
+// an ordinal below the partition use the current revision. All other pods, and all pods of a
+// StatefulSet with OnDelete, use the update revision.
 func (r *podGuards) checkRevision(p *corev1.Pod, low *owner, add rejectFunc) {
 	set, ok := low.object.(*appsv1.StatefulSet)
 	if !ok || set.Status.UpdateRevision == "" {
@@ -124,8 +121,8 @@ func (r *podGuards) checkWorkload(p *corev1.Pod, add rejectFunc) {
 	add(known && r.rules.Protect["DegradedWorkloads"] && up < want, plan.WorkloadDegraded, fmt.Sprintf("%d of %d pods are Ready", up, want))
 }
 
-// desiredReplicas returns the replicas of the pod's workload. If the workload has no
-// number, it sums those of the controllers directly below it.
+// desiredReplicas returns the replicas of the pod's workload. If the workload has no replica count,
+// desiredReplicas sums the counts of the controllers directly above the pods.
 func (r *podGuards) desiredReplicas(p *corev1.Pod) (int, bool) {
 	c := r.chains[key(p)]
 	if n, ok := c.top().replicas(); ok {
@@ -144,8 +141,8 @@ func (r *podGuards) desiredReplicas(p *corev1.Pod) (int, bool) {
 		}
 	}
 	if !some && slices.Contains(r.rules.Controllers, c.top().group+"/"+c.top().kind) {
-		// No replica count is known. The configuration declares the kind, so the number of
-		// existing pods counts.
+		// No replica count is known. The configuration declares this controller kind, so the number
+		// of existing pods is the replica count.
 		return r.countPods(p, true), true
 	}
 	return sum, some
@@ -162,8 +159,8 @@ func (r *podGuards) countPods(p *corev1.Pod, leavingToo bool) int {
 	return n
 }
 
-// countWorkloadPods counts the pods of a workload: all, the Ready ones, and those of the
-// pod's own controller.
+// countWorkloadPods returns three counts of the pod's workload: all pods, the Ready pods, and the
+// pods that share the pod's direct controller.
 func (r *podGuards) countWorkloadPods(p *corev1.Pod) (there, up, beside int) {
 	c := r.chains[key(p)]
 	for k, pod := range r.pods {
@@ -203,24 +200,21 @@ func (r *podGuards) checkRollout(c ownerChain, add rejectFunc) {
 }
 
 func sameTemplate(a, b corev1.PodTemplateSpec) bool {
-	x, y := *a.DeepCopy(), *b.DeepCopy()
+	x, y := a.DeepCopy(), b.DeepCopy()
 	delete(x.Labels, appsv1.DefaultDeploymentUniqueLabelKey)
 	delete(y.Labels, appsv1.DefaultDeploymentUniqueLabelKey)
 	return equality.Semantic.DeepEqual(x, y)
 }
 
-// otherReplicaSetActive reports whether another ReplicaSet of the same owner wants pods.
+// otherReplicaSetActive reports whether another ReplicaSet of the same owner has replicas.
 func (r *podGuards) otherReplicaSetActive(above, under owner) bool {
 	for _, rs := range r.objects.ReplicaSets {
-		ref := controllerRef(rs.OwnerReferences)
+		ref := metav1.GetControllerOf(rs)
 		if ref == nil || under.object == nil || rs.Namespace != under.object.GetNamespace() || rs.Name == under.name ||
-			ref.Name != above.name || ref.Kind != above.kind {
+			ref.Name != above.name || ref.Kind != above.kind || above.object != nil && ref.UID != above.object.GetUID() {
 			continue
 		}
-		if above.object != nil && ref.UID != above.object.GetUID() {
-			continue
-		}
-		if rs.Spec.Replicas == nil || *rs.Spec.Replicas > 0 {
+		if ptr.Deref(rs.Spec.Replicas, 1) > 0 {
 			return true
 		}
 	}
@@ -234,12 +228,9 @@ func (r *podGuards) statefulSetRolling(set *appsv1.StatefulSet) bool {
 		set.Status.UpdateRevision == set.Status.CurrentRevision {
 		return false
 	}
-	want, kept, updated := 1, 0, 0
-	if set.Spec.Replicas != nil {
-		want = int(*set.Spec.Replicas)
-	}
-	if u := set.Spec.UpdateStrategy.RollingUpdate; u != nil && u.Partition != nil {
-		kept = int(*u.Partition)
+	want, kept, updated := int(ptr.Deref(set.Spec.Replicas, 1)), 0, 0
+	if u := set.Spec.UpdateStrategy.RollingUpdate; u != nil {
+		kept = int(ptr.Deref(u.Partition, 0))
 	}
 	for k, p := range r.pods {
 		low := r.chains[k].lowest()

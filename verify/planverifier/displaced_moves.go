@@ -10,37 +10,38 @@ import (
 
 // Codes for moves without a purpose.
 const (
-	ServesNothing plan.Code = "ServesNothing" // the move serves no goal and frees no room for another move
-	BrokenStep    plan.Code = "BrokenStep"    // the move that needs the room does not follow
+	PurposelessMove plan.Code = "PurposelessMove" // the move contributes to no goal and frees no room for another move
+	RoomNotUsed     plan.Code = "RoomNotUsed"     // the move that needs the room does not follow
 )
 
-// checkDisplacedMoves checks the purpose of every move. Either the move serves one of its
-// goals itself, or it frees room for a move of a later wave that does.
+// checkDisplacedMoves checks the purpose of every move. A move must contribute to one of its goals,
+// or it must free room for a move in a later wave that does.
 func (r *verifier) checkDisplacedMoves(p plan.Plan) {
 	for _, m := range p.Moves {
 		if m.DisplacedFor == nil {
-			if !r.servesGoal(p, m) {
-				r.report(m, ServesNothing, "a move from %[2]s to %[3]s serves none of the goals %[1]v", m.Goals, m.From, m.To)
+			if !r.contributesToGoal(p, m) {
+				r.report(m, PurposelessMove, "the move from %[2]s to %[3]s contributes to none of the goals %[1]v", m.Goals, m.From, m.To)
 			}
 			continue
 		}
 		k := slices.IndexFunc(p.Moves, func(x plan.Move) bool { return x.Pod.UID == m.DisplacedFor.UID })
 		switch {
 		case k < 0:
-			r.report(m, BrokenStep, "it makes room for %s, but the plan does not move that pod", m.DisplacedFor)
+			r.report(m, RoomNotUsed, "it makes room for %s, but the plan does not move that pod", m.DisplacedFor)
 		case p.Moves[k].Wave <= m.Wave:
-			r.report(m, BrokenStep, "%s is in wave %d, not after wave %d", m.DisplacedFor, p.Moves[k].Wave, m.Wave)
+			r.report(m, RoomNotUsed, "%s is in wave %d, not after wave %d", m.DisplacedFor, p.Moves[k].Wave, m.Wave)
 		case p.Moves[k].To != m.From:
-			r.report(m, BrokenStep, "%s moves to %s, but the move makes room on %s", m.DisplacedFor, p.Moves[k].To, m.From)
+			r.report(m, RoomNotUsed, "%s moves to %s, but the move makes room on %s", m.DisplacedFor, p.Moves[k].To, m.From)
 		case p.Moves[k].DisplacedFor != nil || !slices.ContainsFunc(m.Goals, func(g string) bool { return slices.Contains(p.Moves[k].Goals, g) }):
-			r.report(m, ServesNothing, "the move of %s serves none of the goals %v", m.DisplacedFor, m.Goals)
+			r.report(m, PurposelessMove, "the move of %s contributes to none of the goals %v", m.DisplacedFor, m.Goals)
 		}
 	}
 }
 
-// servesGoal reports whether a move can serve one of its goals: it leaves the node of a
-// goal with a counted resource, or it changes the domain of a pod in the group.
-func (r *verifier) servesGoal(p plan.Plan, m plan.Move) bool {
+// contributesToGoal reports whether a move can contribute to one of its goals. For a node goal, the pod
+// must leave that node and use the goal's resource. For a spread goal, the pod must belong to the
+// group and change its domain.
+func (r *verifier) contributesToGoal(p plan.Plan, m plan.Move) bool {
 	pod := r.pods[m.Pod.String()]
 	if pod == nil {
 		return true // checkMoveFields reports it

@@ -18,8 +18,8 @@ const criticalPriority = 2000000000
 // rejections returns all reasons why a pod may not be evicted, independent of other moves.
 func (r *podGuards) rejections(p *corev1.Pod) []rejection {
 	var out []rejection
-	add := func(no bool, code plan.Code, why string) {
-		if no {
+	add := func(rejected bool, code plan.Code, why string) {
+		if rejected {
 			out = append(out, rejection{code, why})
 		}
 	}
@@ -41,7 +41,7 @@ func (r *podGuards) checkPod(p *corev1.Pod, add rejectFunc) {
 	add(source != "" && source != "api", plan.StaticPod, "its source is "+source)
 	add(isTerminating(p), plan.PodTerminating, "it is terminating")
 	add(isTerminal(p), plan.PodTerminal, "it has phase Succeeded or Failed")
-	add(!r.bound(p), plan.PodNotBound, "it is not on a known node")
+	add(!r.isBound(p), plan.PodNotBound, "it is not on a known node")
 	add(p.Labels["app.kubernetes.io/name"] == "evenkeel", plan.OwnPod, "it is a pod of Evenkeel")
 	add(c.PodSelector != nil && !c.PodSelector.Matches(labels.Set(p.Labels)), plan.PodNotSelected, "podSelector does not select it")
 	add(c.Protect["PodsWithResourceClaims"] && len(p.Spec.ResourceClaims) > 0, plan.ResourceClaims, "it has resource claims")
@@ -62,8 +62,8 @@ func (r *podGuards) checkPod(p *corev1.Pod, add rejectFunc) {
 		"its scheduler has not attempted a pending pod in time")
 }
 
-// schedulerSilent reports whether a pod of the scheduler has waited too long for a first
-// attempt.
+// schedulerSilent reports whether a pending pod of the scheduler has waited longer than
+// SchedulerTimeout for its first scheduling attempt.
 func (r *podGuards) schedulerSilent(scheduler string) bool {
 	for _, p := range r.objects.Pods {
 		tried := slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodScheduled })
@@ -93,8 +93,7 @@ func (r *podGuards) priorityLimit() (int64, bool) {
 	return r.priorityClass(r.rules.PriorityBelow)
 }
 
-// priorityClass returns the value of a PriorityClass. Every API server has the two built-in
-// classes.
+// priorityClass returns the value of a PriorityClass. The two built-in PriorityClasses exist in every cluster.
 func (r *podGuards) priorityClass(name string) (int64, bool) {
 	for _, c := range r.objects.PriorityClasses {
 		if c.Name == name {
@@ -123,12 +122,8 @@ func (r *podGuards) checkNamespaceAndNode(p *corev1.Pod, add rejectFunc) {
 	if n == nil {
 		return
 	}
-	add(c.NodeSelector != nil && !c.NodeSelector.Matches(labels.Set(n.Labels)), plan.NodeOutOfScope, "its node is out of scope")
-	up := false
-	for _, cond := range n.Status.Conditions {
-		up = up || cond.Type == corev1.NodeReady && cond.Status == corev1.ConditionTrue
-	}
-	add(!up, plan.NodeNotReady, "its node is not Ready")
+	add(!r.selectedByNodeSelector(n), plan.NodeOutOfScope, "its node is out of scope")
+	add(!isReadyNode(n), plan.NodeNotReady, "its node is not Ready")
 	add(n.DeletionTimestamp != nil, plan.NodeBeingDisrupted, "its node is being deleted")
 	for _, t := range n.Spec.Taints {
 		switch t.Key {
@@ -141,7 +136,7 @@ func (r *podGuards) checkNamespaceAndNode(p *corev1.Pod, add rejectFunc) {
 		add(there && v != "false", plan.NodeExcluded, "its node has evenkeel.io/exclude: "+v)
 		for k := range kv {
 			name, ours := strings.CutPrefix(k, "evenkeel.io/")
-			add(ours && name != "exclude" && name != "drain-first" && name != "pressure" && name != "steer", plan.RequestUnreadable,
+			add(ours && !slices.Contains([]string{"exclude", "drain-first", "pressure", "steer"}, name), plan.RequestUnreadable,
 				"its node has the unknown key "+k)
 		}
 	}

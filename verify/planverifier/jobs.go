@@ -1,20 +1,20 @@
 package planverifier
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// checkJobFailure counts an eviction as the Job controller counts a failed pod with the
-// condition DisruptionTarget. The first matching rule of the podFailurePolicy decides.
-// Without a match the failure counts against backoffLimit.
+// checkJobFailure counts an eviction as the Job controller counts a failed pod with the condition
+// DisruptionTarget. The first matching rule of the podFailurePolicy decides. If no rule matches,
+// the failure counts against backoffLimit.
 func (r *verifier) checkJobFailure(c call) {
 	job, ok := r.jobOf(c.pod)
 	if !ok {
@@ -35,19 +35,17 @@ func (r *verifier) checkJobFailure(c call) {
 	}
 	r.jobFailures[key(job)]++
 	limit := int32(6) // the default of the API
-	switch {
-	case job.Spec.BackoffLimit != nil:
-		limit = *job.Spec.BackoffLimit
-	case job.Spec.BackoffLimitPerIndex != nil:
+	if job.Spec.BackoffLimitPerIndex != nil {
 		limit = math.MaxInt32
 	}
+	limit = ptr.Deref(job.Spec.BackoffLimit, limit)
 	if failed := r.failedPods(job) + r.jobFailures[key(job)]; failed > int(limit) {
-		r.report(c.move, plan.JobWouldFail, "%s", fmt.Sprintf("its Job would have failed %d times, backoffLimit is %d", failed, limit))
+		r.report(c.move, plan.JobWouldFail, "its Job would have failed %d times, backoffLimit is %d", failed, limit)
 	}
 }
 
-// failedPods returns the failures of a Job so far: those in its status, and those that the
-// Job controller has yet to count.
+// failedPods returns the number of failures of a Job: those in its status and those that the Job
+// controller has not counted yet.
 func (r *liveState) failedPods(job *batchv1.Job) int {
 	n, counted := int(job.Status.Failed), map[string]bool{}
 	if u := job.Status.UncountedTerminatedPods; u != nil {
@@ -74,10 +72,9 @@ func (r *podGuards) jobOf(p *corev1.Pod) (*batchv1.Job, bool) {
 	return job, ok
 }
 
-// jobFailureAction returns the worst action that the podFailurePolicy can take for an
-// evicted pod. The first rule on DisruptionTarget certainly matches, so later rules do not
-// count. Any earlier rule may match, because exit codes and other conditions are unknown
-// before the eviction.
+// jobFailureAction returns the worst action that the podFailurePolicy can take for an evicted pod. The first rule
+// on DisruptionTarget certainly matches, so later rules do not count. Any earlier rule may match, because exit
+// codes and other conditions are unknown before the eviction.
 func (r *liveState) jobFailureAction(job *batchv1.Job) batchv1.PodFailurePolicyAction {
 	policy := job.Spec.PodFailurePolicy
 	if policy == nil {

@@ -7,6 +7,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
@@ -23,8 +24,8 @@ func (l owner) hasKind(kind string) bool {
 	return l.kind == kind && l.group == groups[kind]
 }
 
-// ownerChain lists the controllers above a pod, from the lowest up. The topmost may not
-// exist. A CronJob is separate, because it starts Jobs and does not replace pods.
+// ownerChain lists the controllers above a pod, from the lowest up. The topmost controller may not exist in the
+// cluster. A CronJob is stored separately, because it creates Jobs and does not replace pods.
 type ownerChain struct {
 	id    string // identifies the topmost controller; empty for bare pods
 	links []owner
@@ -50,40 +51,26 @@ type ownerIndex struct{ objects map[string]metav1.Object }
 
 func newOwnerIndex(o *cluster.Objects) *ownerIndex {
 	r := &ownerIndex{map[string]metav1.Object{}}
-	put := func(group, kind string, x metav1.Object) {
-		r.objects[strings.Join([]string{x.GetNamespace(), group, kind, x.GetName()}, "/")] = x
-	}
-	for _, x := range o.ReplicaSets {
-		put("apps", "ReplicaSet", x)
-	}
-	for _, x := range o.Deployments {
-		put("apps", "Deployment", x)
-	}
-	for _, x := range o.StatefulSets {
-		put("apps", "StatefulSet", x)
-	}
-	for _, x := range o.DaemonSets {
-		put("apps", "DaemonSet", x)
-	}
-	for _, x := range o.ReplicationControllers {
-		put("", "ReplicationController", x)
-	}
-	for _, x := range o.Jobs {
-		put("batch", "Job", x)
-	}
-	for _, x := range o.CronJobs {
-		put("batch", "CronJob", x)
-	}
+	indexOwners(r, "apps", "ReplicaSet", o.ReplicaSets)
+	indexOwners(r, "apps", "Deployment", o.Deployments)
+	indexOwners(r, "apps", "StatefulSet", o.StatefulSets)
+	indexOwners(r, "apps", "DaemonSet", o.DaemonSets)
+	indexOwners(r, "", "ReplicationController", o.ReplicationControllers)
+	indexOwners(r, "batch", "Job", o.Jobs)
+	indexOwners(r, "batch", "CronJob", o.CronJobs)
 	return r
 }
 
-// resolve returns the controller that a reference names. An object of the same name with
+func indexOwners[T metav1.Object](r *ownerIndex, group, kind string, objects []T) {
+	for _, x := range objects {
+		r.objects[strings.Join([]string{x.GetNamespace(), group, kind, x.GetName()}, "/")] = x
+	}
+}
+
+// resolve returns the controller that an owner reference names. An object of the same name with
 // another UID does not match.
 func (r *ownerIndex) resolve(ns string, ref *metav1.OwnerReference) owner {
-	group := ""
-	if i := strings.Index(ref.APIVersion, "/"); i >= 0 {
-		group = ref.APIVersion[:i]
-	}
+	group := apiGroup(ref.APIVersion)
 	l := owner{group: group, kind: ref.Kind, name: ref.Name}
 	if x := r.objects[strings.Join([]string{ns, group, ref.Kind, ref.Name}, "/")]; x != nil && (x.GetUID() == ref.UID || x.GetUID() == "" ||
 		ref.UID == "") {
@@ -92,13 +79,12 @@ func (r *ownerIndex) resolve(ns string, ref *metav1.OwnerReference) owner {
 	return l
 }
 
-func controllerRef(refs []metav1.OwnerReference) *metav1.OwnerReference {
-	for i := range refs {
-		if refs[i].Controller != nil && *refs[i].Controller {
-			return &refs[i]
-		}
+func apiGroup(apiVersion string) string {
+	group, _, grouped := strings.Cut(apiVersion, "/")
+	if !grouped {
+		return ""
 	}
-	return nil
+	return group
 }
 
 func (r *ownerIndex) chainOf(p *corev1.Pod) ownerChain {
@@ -109,19 +95,12 @@ func (r *ownerIndex) chainOf(p *corev1.Pod) ownerChain {
 	return c
 }
 
-func (r *ownerIndex) walkOwners(p *corev1.Pod) ownerChain {
-	var c ownerChain
-	ref := controllerRef(p.OwnerReferences)
-	for range 10 {
-		if ref == nil {
-			return c
-		}
+func (r *ownerIndex) walkOwners(p *corev1.Pod) (c ownerChain) {
+	ref := metav1.GetControllerOf(p)
+	for i := 0; ref != nil && i < 10; i++ {
 		l := r.resolve(p.Namespace, ref)
-		if l.hasKind("CronJob") && len(c.links) > 0 {
-			c.cron = &l
-			return c
-		}
-		if under := c.top(); under != nil && under.hasKind("Job") { // any owner of a Job
+		// Any owner of a Job counts as a CronJob.
+		if under := c.top(); under != nil && (l.hasKind("CronJob") || under.hasKind("Job")) {
 			c.cron = &l
 			return c
 		}
@@ -129,20 +108,14 @@ func (r *ownerIndex) walkOwners(p *corev1.Pod) ownerChain {
 		if l.object == nil {
 			return c
 		}
-		ref = controllerRef(l.object.GetOwnerReferences())
+		ref = metav1.GetControllerOf(l.object)
 	}
 	return c
 }
 
-// replicas returns the number of pods that a controller wants. It returns false if the
-// number is unknown.
+// replicas returns the number of pods that a controller wants. replicas returns false if the number is unknown.
 func (l owner) replicas() (int, bool) {
-	one := func(n *int32) int {
-		if n == nil {
-			return 1
-		}
-		return int(*n)
-	}
+	one := func(n *int32) int { return int(ptr.Deref(n, 1)) }
 	switch x := l.object.(type) {
 	case *appsv1.ReplicaSet:
 		return one(x.Spec.Replicas), true
@@ -155,12 +128,7 @@ func (l owner) replicas() (int, bool) {
 	case *batchv1.Job:
 		n := one(x.Spec.Parallelism)
 		if c := x.Spec.Completions; c != nil {
-			if open := int(*c - x.Status.Succeeded); open < n {
-				n = open
-			}
-			if n < 0 {
-				n = 0
-			}
+			n = max(0, min(n, int(*c-x.Status.Succeeded)))
 		}
 		return n, true
 	}

@@ -15,8 +15,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// plans is the number of random plans. wantedWithMoves and wantedMoves are the minimum for
-// a meaningful test.
+// plans is the number of random plans. wantedWithMoves and wantedMoves are the minimum for a meaningful test.
 const (
 	plans           = 1000
 	wantedWithMoves = 600
@@ -30,18 +29,18 @@ type planCase struct {
 	plan  plan.Plan
 }
 
-func makePlan(t testing.TB, seed uint64) planCase {
+func makeCase(t testing.TB, seed uint64) planCase {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 30))
 	o := simulation.Mixed(r)
 	text := simulation.Settings(r)
-	p, law := makePlanOn(t, o, text, o.TakenAt, simulation.RandomState(r, o))
-	return planCase{o, law, p}
+	p, rules := makePlanFor(t, o, text, o.TakenAt, simulation.RandomState(r, o))
+	return planCase{o, rules, p}
 }
 
-// callOrders are orders in which the evictions of a plan can happen. Within a wave they go
-// as planned, backward or at random. The disruption controller is prompt or late, and
-// replacements are early or late.
+// callOrders returns the tested orders of evictions by name. Within a wave, the pods are evicted as
+// planned, in reverse or at random. The disruption controller updates budgets at once or late, and
+// replacements become Ready early or late.
 func callOrders(r *rand.Rand) map[string]planverifier.CallOrder {
 	backward := func(n int) []int {
 		out := make([]int, n)
@@ -59,8 +58,8 @@ func callOrders(r *rand.Rand) map[string]planverifier.CallOrder {
 	}
 }
 
-// codesNeverRejected are the guards that no plan gives as a reason. Terminal pods and pods
-// without a node cannot help a goal.
+// codesNeverRejected lists the guard codes that never occur as a rejection in a plan. Terminal pods
+// and pods without a node cannot help a goal.
 var codesNeverRejected = []plan.Code{plan.PodTerminal, plan.PodNotBound}
 
 // TestNoPlanBreaksARule makes a thousand random plans. No guard, annotation, budget, limit
@@ -77,7 +76,7 @@ func TestNoPlanBreaksARule(t *testing.T) {
 		}
 	}
 	for seed := range uint64(plans) {
-		m := makePlan(t, seed)
+		m := makeCase(t, seed)
 		if len(m.plan.Moves) > 0 {
 			withMoves++
 		}
@@ -100,7 +99,7 @@ func TestNoPlanBreaksARule(t *testing.T) {
 	checkAllCodesOccur(t, met)
 }
 
-// checkAllCodesOccur checks that every guard, budget and limit rejects a pod in some plan.
+// checkAllCodesOccur checks that every guard, budget and limit rejects at least one pod in the generated plans.
 func checkAllCodesOccur(t *testing.T, met map[plan.Code]int) {
 	want := []plan.Code{plan.BlockedByPDB, plan.MultiplePDBs, plan.PDBNotObserved, plan.WorkloadUnavailable,
 		plan.LimitPerPass, plan.LimitPerNode, plan.LimitPerNamespace, plan.LimitPerOwner, plan.LimitPerZone, plan.LimitPerHour, plan.BackedOff}

@@ -15,8 +15,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// makePlanOn plans on a cluster with the configuration text.
-func makePlanOn(t testing.TB, o *cluster.Objects, text string, now time.Time, past plan.PlannerState) (plan.Plan, planverifier.Rules) {
+// makePlanFor makes a plan for the cluster and returns it with the verifier's rules for the same configuration.
+func makePlanFor(t testing.TB, o *cluster.Objects, text string, now time.Time, past plan.PlannerState) (plan.Plan, planverifier.Rules) {
 	t.Helper()
 	conf, err := config.Load("seed.yaml", []byte(text))
 	if err != nil {
@@ -28,15 +28,14 @@ func makePlanOn(t testing.TB, o *cluster.Objects, text string, now time.Time, pa
 	}
 	opts := conf.PlannerOptions()
 	opts.SamplesPerCode = -1
-	law := verifierRules(t, conf)
-	law.State = past
-	return planner.New(opts).Plan(s, past, controller.Goals(s, conf.BuildStrategies(), nil), now), law
+	rules := verifierRules(t, conf)
+	rules.State = past
+	return planner.New(opts).Plan(s, past, controller.Goals(s, conf.BuildStrategies(), nil), now), rules
 }
 
-// TestPlansAfterAnyPrefix interrupts a plan after any number of its evictions, in any
-// order within a wave. Evicted pods still terminate and replacements are Pending. A second
-// plan on that cluster must break no rule. Only two plans together can use up a budget
-// twice.
+// TestPlansAfterAnyPrefix interrupts a plan after a random number of evictions, in a random order within each
+// wave. At that moment, evicted pods are still terminating and replacements are Pending. A second plan for that
+// cluster must break no rule. A single plan cannot exceed a budget in this way; two plans together can.
 func TestPlansAfterAnyPrefix(t *testing.T) {
 	t.Parallel()
 	const wanted = 600
@@ -46,12 +45,12 @@ func TestPlansAfterAnyPrefix(t *testing.T) {
 		o := simulation.Mixed(r)
 		text := simulation.Settings(r)
 		past := simulation.RandomState(r, o)
-		first, law := makePlanOn(t, o, text, o.TakenAt, past)
+		first, rules := makePlanFor(t, o, text, o.TakenAt, past)
 		for calls := 1; calls <= len(first.Moves) && starts < wanted; calls += 1 + r.IntN(3) {
 			starts++
 			course := planverifier.CallOrder{Order: r.Perm, LateStatus: r.IntN(2) == 0, MaxCalls: calls}
 			later := o.TakenAt.Add(time.Duration(1+r.IntN(150)) * time.Second)
-			half := planverifier.ClusterAfter(o, law, first, o.TakenAt, course)
+			half := planverifier.ClusterAfter(o, rules, first, o.TakenAt, course)
 			half.TakenAt = later
 			// The controller reserves a whole wave before its first eviction.
 			cut := 0
@@ -62,14 +61,14 @@ func TestPlansAfterAnyPrefix(t *testing.T) {
 			for n < len(first.Moves) && first.Moves[n].Wave == cut {
 				n++
 			}
-			law.State = history.Reserve(past, plan.OpenRun{RunID: "first"}, first.Moves[:n], o.TakenAt)
-			next, _ := makePlanOn(t, half, text, later, law.State)
+			rules.State = history.Reserve(past, plan.OpenRun{RunID: "first"}, first.Moves[:n], o.TakenAt)
+			next, _ := makePlanFor(t, half, text, later, rules.State)
 			if len(next.Moves) > 0 {
 				withMoves++
 			}
 			moves += len(next.Moves)
-			found := planverifier.Check(half, law, next, later)
-			found = append(found, planverifier.Replay(half, law, next, later, planverifier.CallOrder{Order: r.Perm})...)
+			found := planverifier.Check(half, rules, next, later)
+			found = append(found, planverifier.Replay(half, rules, next, later, planverifier.CallOrder{Order: r.Perm})...)
 			for _, v := range found {
 				if bad++; bad <= 20 {
 					t.Errorf("seed %d after %d calls: step %d, pod %s: %s: %s", seed, calls, v.Step, v.Pod, v.Code, v.Detail)

@@ -1,6 +1,9 @@
 package planverifier
 
 import (
+	"maps"
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -8,8 +11,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// checkRequiredAffinity checks that no wave evicts the last pod in a domain that satisfies
-// a required affinity term of a remaining pod.
+// checkRequiredAffinity checks required pod affinity. A wave must not evict the last pod in a
+// domain that satisfies a term of a remaining pod.
 func (r *verifier) checkRequiredAffinity(calls []call) {
 	if !r.rules.Protect["PodsRequiredByAffinity"] {
 		return
@@ -19,34 +22,32 @@ func (r *verifier) checkRequiredAffinity(calls []call) {
 		gone[key(c.pod)] = true
 	}
 	for _, p := range r.livePods {
-		if gone[key(p)] || isTerminal(p) || isTerminating(p) || !r.bound(p) || p.Spec.Affinity == nil || p.Spec.Affinity.PodAffinity == nil {
+		if gone[key(p)] || isTerminal(p) || isTerminating(p) || !r.isBound(p) || p.Spec.Affinity == nil || p.Spec.Affinity.PodAffinity == nil {
 			continue
 		}
 		for _, t := range p.Spec.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
 			if r.termSelects(t, p, p) {
 				continue
 			}
-			left, took := 0, (*call)(nil)
+			var took *call
 			for i, c := range calls {
 				if r.satisfiesTerm(t, p, c.pod) {
 					took = &calls[i]
 				}
 			}
-			for _, q := range r.livePods {
-				if !gone[key(q)] && r.satisfiesTerm(t, p, q) {
-					left++
-				}
-			}
-			if took != nil && left == 0 {
+			left := slices.ContainsFunc(slices.Collect(maps.Values(r.livePods)), func(q *corev1.Pod) bool {
+				return !gone[key(q)] && r.satisfiesTerm(t, p, q)
+			})
+			if took != nil && !left {
 				r.report(took.move, plan.RequiredByAffinity, "the required affinity of %s needs the pod in the same %s", key(p), t.TopologyKey)
 			}
 		}
 	}
 }
 
-// satisfiesTerm reports whether q satisfies a term of p on its current node.
+// satisfiesTerm reports whether pod q, on its current node, satisfies an affinity term of pod p.
 func (r *liveState) satisfiesTerm(t corev1.PodAffinityTerm, p, q *corev1.Pod) bool {
-	if isTerminal(q) || isTerminating(q) || !r.bound(q) || !r.termSelects(t, p, q) {
+	if isTerminal(q) || isTerminating(q) || !r.isBound(q) || !r.termSelects(t, p, q) {
 		return false
 	}
 	here, ok := r.nodes[p.Spec.NodeName].Labels[t.TopologyKey]
@@ -54,7 +55,7 @@ func (r *liveState) satisfiesTerm(t corev1.PodAffinityTerm, p, q *corev1.Pod) bo
 	return ok && known && here == there
 }
 
-// termSelects reports whether a term of p selects q.
+// termSelects reports whether an affinity term of pod p selects pod q.
 func (r *liveState) termSelects(t corev1.PodAffinityTerm, p, q *corev1.Pod) bool {
 	sel, err := metav1.LabelSelectorAsSelector(t.LabelSelector)
 	if err != nil || !sel.Matches(labels.Set(q.Labels)) {
@@ -63,10 +64,8 @@ func (r *liveState) termSelects(t corev1.PodAffinityTerm, p, q *corev1.Pod) bool
 	if t.NamespaceSelector == nil && len(t.Namespaces) == 0 {
 		return q.Namespace == p.Namespace
 	}
-	for _, ns := range t.Namespaces {
-		if ns == q.Namespace {
-			return true
-		}
+	if slices.Contains(t.Namespaces, q.Namespace) {
+		return true
 	}
 	if t.NamespaceSelector == nil || r.namespaces[q.Namespace] == nil {
 		return false

@@ -9,14 +9,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Rules are the settings that a plan must obey. See docs/reference/config.md.
+// Rules holds the settings that a plan must obey. See docs/reference/config.md.
 type Rules struct {
 	NodeSelector      labels.Selector // nil: all
 	NamespaceSelector labels.Selector // nil: all
 	PodSelector       labels.Selector // nil: all
 	Include, Exclude  []string        // namespaces
 
-	// Protect are the names in guards.protect.
+	// Protect contains the names in guards.protect.
 	Protect                 map[string]bool
 	ProtectedStorageClasses []string
 	Controllers             []string // group/Kind
@@ -32,15 +32,15 @@ type Rules struct {
 	PerPass, PerNode, PerNamespace, PerOwner, PerZone   Limit
 	InFlightTotal, InFlightPerNode, InFlightPerWorkload Limit
 
-	// PerHourOwner, PerHourNamespace and PerHourCluster limit the evictions within an
-	// hour. They include the evictions in State.
+	// PerHourOwner, PerHourNamespace and PerHourCluster limit the evictions within an hour. The
+	// hourly limits also count the evictions in State.
 	PerHourOwner, PerHourNamespace, PerHourCluster Limit
 	// State is the planner state before the pass.
 	State plan.PlannerState
 
 	Allow, Deny []Window
-	// UsageStrategies are the strategies on measured usage. Usage older than MaxAge does
-	// not count. At least MinCoverage of the nodes in scope must have usage.
+	// UsageStrategies lists the strategies that act on measured usage. Usage older than MaxAge is
+	// unknown. MinCoverage is the minimum share of the nodes in scope that must have known usage.
 	UsageStrategies []UsageStrategy
 	MaxAge          time.Duration
 	MinCoverage     float64
@@ -48,10 +48,10 @@ type Rules struct {
 	Location *time.Location
 }
 
-// UsageStrategy is one resource of a NodeLoad strategy on measured usage.
+// UsageStrategy is one resource of a NodeLoad strategy that acts on measured usage.
 type UsageStrategy struct {
 	Strategy, Resource string
-	// Target is a fraction of allocatable.
+	// Target is a fraction of the node's allocatable amount.
 	Target float64
 	// For is the number of consecutive samples for which a node must be above Target.
 	For int
@@ -64,8 +64,8 @@ type Limit struct {
 	Unlimited bool
 }
 
-// forPods returns the limit for a number of pods. A percentage above 0 is rounded down but
-// is at least 1.
+// forPods returns the limit for a number of pods. A percentage above 0 is rounded down to whole
+// pods, but is at least 1.
 func (l Limit) forPods(pods int) int {
 	if l.Unlimited {
 		return math.MaxInt
@@ -73,14 +73,10 @@ func (l Limit) forPods(pods int) int {
 	if !l.Percent || l.N == 0 {
 		return l.N
 	}
-	whole := (pods*l.N - pods*l.N%100) / 100
-	if whole < 1 {
-		return 1
-	}
-	return whole
+	return max(1, pods*l.N/100)
 }
 
-// Violation is one rule that a plan breaks.
+// Violation describes one rule that a plan breaks.
 type Violation struct {
 	Step int // of the move; 0 if the violation concerns the whole plan
 	Pod  string
@@ -89,7 +85,7 @@ type Violation struct {
 	Detail string
 }
 
-// Codes for violations without a reason code.
+// Codes for violations that have no reason code in package plan.
 const (
 	MalformedPlan    plan.Code = "MalformedPlan"    // steps, waves or names are inconsistent
 	PodTwice         plan.Code = "PodTwice"         // a pod is moved twice

@@ -14,8 +14,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// onPod changes the pod of the first move.
-func onPod(f func(m *planCase, p *corev1.Pod)) func(m *planCase) (string, bool) {
+// editFirstPod changes the pod of the first move.
+func editFirstPod(f func(m *planCase, p *corev1.Pod)) func(m *planCase) (string, bool) {
 	return func(m *planCase) (string, bool) {
 		x := m.plan.Moves[0]
 		f(m, m.pod(x))
@@ -23,8 +23,8 @@ func onPod(f func(m *planCase, p *corev1.Pod)) func(m *planCase) (string, bool) 
 	}
 }
 
-// onNode changes the node that the first move leaves.
-func onNode(f func(m *planCase, n *corev1.Node)) func(m *planCase) (string, bool) {
+// editSourceNode changes the source node of the first move.
+func editSourceNode(f func(m *planCase, n *corev1.Node)) func(m *planCase) (string, bool) {
 	return func(m *planCase) (string, bool) {
 		x := m.plan.Moves[0]
 		for _, n := range m.o.Nodes {
@@ -36,8 +36,8 @@ func onNode(f func(m *planCase, n *corev1.Node)) func(m *planCase) (string, bool
 	}
 }
 
-// onDeployment changes the Deployment of the first move that has one.
-func onDeployment(f func(m *planCase, d *appsv1.Deployment)) func(m *planCase) (string, bool) {
+// editDeployment changes the Deployment of the first moved pod that belongs to a Deployment.
+func editDeployment(f func(m *planCase, d *appsv1.Deployment)) func(m *planCase) (string, bool) {
 	return func(m *planCase) (string, bool) {
 		for _, x := range m.plan.Moves {
 			for _, d := range m.o.Deployments {
@@ -51,59 +51,59 @@ func onDeployment(f func(m *planCase, d *appsv1.Deployment)) func(m *planCase) (
 	}
 }
 
-// clusterTampers change the cluster so that it forbids a move of the plan.
+// clusterTampers change the cluster so that it forbids a planned move.
 var clusterTampers = []tampering{
-	{"a mirror pod", plan.MirrorPod, onPod(func(m *planCase, p *corev1.Pod) { p.Annotations["kubernetes.io/config.mirror"] = "x" })},
+	{"a mirror pod", plan.MirrorPod, editFirstPod(func(m *planCase, p *corev1.Pod) { p.Annotations["kubernetes.io/config.mirror"] = "x" })},
 	{"a terminating pod", plan.PodTerminating,
-		onPod(func(m *planCase, p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: m.o.TakenAt} })},
-	{"a terminal pod", plan.PodTerminal, onPod(func(m *planCase, p *corev1.Pod) { p.Status.Phase = corev1.PodFailed })},
-	{"a pod without a node", plan.PodNotBound, onPod(func(m *planCase, p *corev1.Pod) { p.Spec.NodeName = "" })},
-	{"a bare pod", plan.BarePod, onPod(func(m *planCase, p *corev1.Pod) { p.OwnerReferences = nil; m.rules.Protect["BarePods"] = true })},
-	{"a young pod", plan.PodTooYoung, onPod(func(m *planCase, p *corev1.Pod) {
+		editFirstPod(func(m *planCase, p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: m.o.TakenAt} })},
+	{"a terminal pod", plan.PodTerminal, editFirstPod(func(m *planCase, p *corev1.Pod) { p.Status.Phase = corev1.PodFailed })},
+	{"a pod without a node", plan.PodNotBound, editFirstPod(func(m *planCase, p *corev1.Pod) { p.Spec.NodeName = "" })},
+	{"a bare pod", plan.BarePod, editFirstPod(func(m *planCase, p *corev1.Pod) { p.OwnerReferences = nil; m.rules.Protect["BarePods"] = true })},
+	{"a young pod", plan.PodTooYoung, editFirstPod(func(m *planCase, p *corev1.Pod) {
 		p.Status.StartTime = &metav1.Time{Time: m.o.TakenAt.Add(-time.Minute)}
 		m.rules.MinPodAge = time.Minute + time.Second
 	})},
 	{"a pod with a high priority", plan.PriorityTooHigh,
-		onPod(func(m *planCase, p *corev1.Pod) { n := int32(100); p.Spec.Priority = &n; m.rules.PriorityBelow = "100" })},
-	{"evict: never", plan.EvictNever, onPod(func(m *planCase, p *corev1.Pod) { p.Annotations["evenkeel.io/evict"] = "never" })},
-	{"evict: never as a label, prefer as an annotation", plan.EvictNever, onPod(func(m *planCase, p *corev1.Pod) {
+		editFirstPod(func(m *planCase, p *corev1.Pod) { n := int32(100); p.Spec.Priority = &n; m.rules.PriorityBelow = "100" })},
+	{"evict: never", plan.EvictNever, editFirstPod(func(m *planCase, p *corev1.Pod) { p.Annotations["evenkeel.io/evict"] = "never" })},
+	{"evict: never as a label, prefer as an annotation", plan.EvictNever, editFirstPod(func(m *planCase, p *corev1.Pod) {
 		p.Annotations["evenkeel.io/evict"], p.Labels["evenkeel.io/evict"] = "prefer", "never"
 	})},
 	{"do-not-disrupt with a duration", plan.DoNotDisrupt,
-		onPod(func(m *planCase, p *corev1.Pod) { p.Annotations["karpenter.sh/do-not-disrupt"] = "10000h" })},
+		editFirstPod(func(m *planCase, p *corev1.Pod) { p.Annotations["karpenter.sh/do-not-disrupt"] = "10000h" })},
 	{"an unreadable annotation", plan.RequestUnreadable,
-		onPod(func(m *planCase, p *corev1.Pod) { p.Annotations["evenkeel.io/evict"] = "nevre" })},
-	{"a closed window annotation", plan.OutsideWindow, onPod(func(m *planCase, p *corev1.Pod) {
+		editFirstPod(func(m *planCase, p *corev1.Pod) { p.Annotations["evenkeel.io/evict"] = "nevre" })},
+	{"a closed window annotation", plan.OutsideWindow, editFirstPod(func(m *planCase, p *corev1.Pod) {
 		p.Annotations["evenkeel.io/window"] = m.o.TakenAt.Add(time.Hour).UTC().Format("4 15 * * *") + " 30m Etc/UTC"
 	})},
-	{"local storage", plan.LocalStorage, onPod(func(m *planCase, p *corev1.Pod) {
+	{"local storage", plan.LocalStorage, editFirstPod(func(m *planCase, p *corev1.Pod) {
 		p.Spec.Volumes = []corev1.Volume{{Name: "x", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
 		m.rules.Protect["PodsWithLocalStorage"] = true
 	})},
 	{"an excluded namespace", plan.NamespaceExcluded,
-		onPod(func(m *planCase, p *corev1.Pod) { m.rules.Exclude = append(m.rules.Exclude, p.Namespace) })},
-	{"a namespace that is being deleted", plan.NoReplacement, onPod(func(m *planCase, p *corev1.Pod) {
+		editFirstPod(func(m *planCase, p *corev1.Pod) { m.rules.Exclude = append(m.rules.Exclude, p.Namespace) })},
+	{"a namespace that is being deleted", plan.NoReplacement, editFirstPod(func(m *planCase, p *corev1.Pod) {
 		for _, ns := range m.o.Namespaces {
 			if ns.Name == p.Namespace {
 				ns.DeletionTimestamp = &metav1.Time{Time: m.o.TakenAt}
 			}
 		}
 	})},
-	{"an excluded node", plan.NodeExcluded, onNode(func(m *planCase, n *corev1.Node) { n.Annotations["evenkeel.io/exclude"] = "true" })},
+	{"an excluded node", plan.NodeExcluded, editSourceNode(func(m *planCase, n *corev1.Node) { n.Annotations["evenkeel.io/exclude"] = "true" })},
 	{"a node that is not Ready", plan.NodeNotReady,
-		onNode(func(m *planCase, n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionUnknown })},
-	{"a node that Karpenter disrupts", plan.NodeBeingDisrupted, onNode(func(m *planCase, n *corev1.Node) {
+		editSourceNode(func(m *planCase, n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionUnknown })},
+	{"a node that Karpenter disrupts", plan.NodeBeingDisrupted, editSourceNode(func(m *planCase, n *corev1.Node) {
 		n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: "karpenter.sh/disrupted", Effect: corev1.TaintEffectNoSchedule})
 	})},
-	{"a rollout", plan.RolloutInProgress, onDeployment(func(m *planCase, d *appsv1.Deployment) { d.Generation++ })},
-	{"a workload that scales down", plan.ScalingDown, onDeployment(func(m *planCase, d *appsv1.Deployment) { *d.Spec.Replicas-- })},
-	{"a degraded workload", plan.WorkloadDegraded, onDeployment(func(m *planCase, d *appsv1.Deployment) {
+	{"a rollout", plan.RolloutInProgress, editDeployment(func(m *planCase, d *appsv1.Deployment) { d.Generation++ })},
+	{"a workload that scales down", plan.ScalingDown, editDeployment(func(m *planCase, d *appsv1.Deployment) { *d.Spec.Replicas-- })},
+	{"a degraded workload", plan.WorkloadDegraded, editDeployment(func(m *planCase, d *appsv1.Deployment) {
 		*d.Spec.Replicas += 3
 		m.rules.Protect["DegradedWorkloads"] = true
 	})},
 	{"too few replicas", plan.TooFewReplicas,
-		onDeployment(func(m *planCase, d *appsv1.Deployment) { m.rules.MinReplicas = int(*d.Spec.Replicas) + 1 })},
-	{"the only pod that satisfies a required affinity", plan.RequiredByAffinity, onPod(func(m *planCase, p *corev1.Pod) {
+		editDeployment(func(m *planCase, d *appsv1.Deployment) { m.rules.MinReplicas = int(*d.Spec.Replicas) + 1 })},
+	{"the only pod that satisfies a required affinity", plan.RequiredByAffinity, editFirstPod(func(m *planCase, p *corev1.Pod) {
 		p.Labels["only"] = "me"
 		m.rules.Protect["PodsRequiredByAffinity"] = true
 		needs := p.DeepCopy()
@@ -113,7 +113,7 @@ var clusterTampers = []tampering{
 				{LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"only": "me"}}, TopologyKey: "kubernetes.io/hostname"}}}}
 		m.o.Pods = append(m.o.Pods, needs)
 	})},
-	{"the last Ready pod of a Service", plan.LastReadyPod, onPod(func(m *planCase, p *corev1.Pod) {
+	{"the last Ready pod of a Service", plan.LastReadyPod, editFirstPod(func(m *planCase, p *corev1.Pod) {
 		m.rules.Protect["LastReadyPods"] = true
 		p.Labels["only"] = "me"
 		m.o.Services = append(m.o.Services, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: "only"},
@@ -136,9 +136,9 @@ func isReady(p *corev1.Pod) bool {
 	return p.Status.Conditions[0].Type == corev1.PodReady && p.Status.Conditions[0].Status == corev1.ConditionTrue
 }
 
-// onBudget changes the budget of the first Ready pod of wave 1 that has exactly one. taken
-// is the number of Ready pods that the wave takes from the budget. p is the last of them.
-func onBudget(f func(b *policyv1.PodDisruptionBudget, p *corev1.Pod, healthy, taken int32)) func(m *planCase) (string, bool) {
+// editBudget changes the budget of the first Ready pod in wave 1 that has exactly one budget. taken
+// is the number of Ready pods that wave 1 evicts from this budget, and p is the last of these pods.
+func editBudget(f func(b *policyv1.PodDisruptionBudget, p *corev1.Pod, healthy, taken int32)) func(m *planCase) (string, bool) {
 	return func(m *planCase) (string, bool) {
 		var b *policyv1.PodDisruptionBudget
 		var last *corev1.Pod
@@ -159,24 +159,24 @@ func onBudget(f func(b *policyv1.PodDisruptionBudget, p *corev1.Pod, healthy, ta
 	}
 }
 
-// budgetTampers break a PodDisruptionBudget by one.
+// budgetTampers make wave 1 exceed a PodDisruptionBudget by one eviction.
 var budgetTampers = []tampering{
 	{"one more than the pods of the budget allow", plan.BlockedByPDB,
-		onBudget(func(b *policyv1.PodDisruptionBudget, p *corev1.Pod, healthy, taken int32) {
+		editBudget(func(b *policyv1.PodDisruptionBudget, p *corev1.Pod, healthy, taken int32) {
 			n := intstr.FromInt32(healthy - taken + 1)
 			b.Spec.MinAvailable, b.Spec.MaxUnavailable = &n, nil // the status is not updated yet
 		})},
 	{"one more than the status allows", plan.BlockedByPDB,
-		onBudget(func(b *policyv1.PodDisruptionBudget, p *corev1.Pod, healthy, taken int32) {
+		editBudget(func(b *policyv1.PodDisruptionBudget, p *corev1.Pod, healthy, taken int32) {
 			b.Status.DisruptionsAllowed = taken - 1
 		})},
-	{"a budget that was changed", plan.PDBNotObserved, onBudget(func(b *policyv1.PodDisruptionBudget, p *corev1.Pod, healthy, taken int32) {
+	{"a budget that was changed", plan.PDBNotObserved, editBudget(func(b *policyv1.PodDisruptionBudget, p *corev1.Pod, healthy, taken int32) {
 		b.Generation = b.Status.ObservedGeneration + 1
 	})},
-	{"a pod in disruptedPods", plan.BlockedByPDB, onBudget(func(b *policyv1.PodDisruptionBudget, p *corev1.Pod, healthy, taken int32) {
+	{"a pod in disruptedPods", plan.BlockedByPDB, editBudget(func(b *policyv1.PodDisruptionBudget, p *corev1.Pod, healthy, taken int32) {
 		b.Status.DisruptedPods = map[string]metav1.Time{p.Name: {Time: p.Status.StartTime.Add(1000 * time.Hour)}}
 	})},
-	{"two budgets", plan.MultiplePDBs, onPod(func(m *planCase, p *corev1.Pod) {
+	{"two budgets", plan.MultiplePDBs, editFirstPod(func(m *planCase, p *corev1.Pod) {
 		n := intstr.FromInt32(100)
 		for _, name := range []string{"one", "two"} {
 			m.o.PodDisruptionBudgets = append(m.o.PodDisruptionBudgets,

@@ -10,21 +10,20 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// makeTight returns a cluster on which pods must make room for others, and its plan.
-func makeTight(t testing.TB, seed uint64) planCase {
+// makeTightCase returns a plan for a cluster on which some pods must make room for others.
+func makeTightCase(t testing.TB, seed uint64) planCase {
 	t.Helper()
 	o := simulation.Tight(rand.New(rand.NewPCG(seed, 61)))
-	p, law := makePlanOn(t, o, simulation.TightSettings, o.TakenAt, plan.PlannerState{})
-	return planCase{o, law, p}
+	p, rules := makePlanFor(t, o, simulation.TightSettings, o.TakenAt, plan.PlannerState{})
+	return planCase{o, rules, p}
 }
 
-// TestNoStepBreaksARule checks plans with displaced moves. They must break no rule, in any
-// prefix of the evictions.
+// TestNoStepBreaksARule checks plans with displaced moves. No prefix of the evictions may break a rule.
 func TestNoStepBreaksARule(t *testing.T) {
 	t.Parallel()
 	steps := 0
 	for seed := range uint64(200) {
-		m := makeTight(t, seed)
+		m := makeTightCase(t, seed)
 		for _, x := range m.plan.Moves {
 			if x.DisplacedFor != nil {
 				steps++
@@ -43,15 +42,14 @@ func TestNoStepBreaksARule(t *testing.T) {
 	}
 }
 
-// TestTamperedStepsAreNamed breaks a valid displaced move in one place. The verifier must
-// report the violation.
+// TestTamperedStepsAreNamed breaks a valid displaced move in one place. The verifier must report the violation.
 func TestTamperedStepsAreNamed(t *testing.T) {
 	t.Parallel()
 	for _, x := range stepTampers {
 		t.Run(x.name, func(t *testing.T) {
 			done := 0
 			for seed := uint64(0); seed < 200 && done < plansPerTamper; seed++ {
-				m := makeTight(t, seed)
+				m := makeTightCase(t, seed)
 				if len(m.plan.Moves) < 2 {
 					continue
 				}
@@ -71,21 +69,20 @@ func TestTamperedStepsAreNamed(t *testing.T) {
 	}
 }
 
-// stepTampers break the purpose of moves.
+// stepTampers remove the purpose of a move.
 var stepTampers = []tampering{
-	{"a move without a goal", planverifier.ServesNothing, editFirstMove(func(m *planCase, x *plan.Move) { x.Goals = []string{} })},
-	{"a displaced move without displacedFor", planverifier.ServesNothing, editDisplacement(func(q, p *plan.Move) { q.DisplacedFor = nil })},
-	{"room for a pod that the plan does not move", planverifier.BrokenStep,
+	{"a move without a goal", planverifier.PurposelessMove, editFirstMove(func(m *planCase, x *plan.Move) { x.Goals = []string{} })},
+	{"a displaced move without displacedFor", planverifier.PurposelessMove, editDisplacement(func(q, p *plan.Move) { q.DisplacedFor = nil })},
+	{"room for a pod that the plan does not move", planverifier.RoomNotUsed,
 		editDisplacement(func(q, p *plan.Move) { q.DisplacedFor = &plan.PodRef{Namespace: "shop", Name: "nobody", UID: "nobody"} })},
-	{"room on another node", planverifier.BrokenStep, editDisplacement(func(q, p *plan.Move) { p.To = q.To })},
-	{"both moves in the same wave", planverifier.BrokenStep, editDisplacement(func(q, p *plan.Move) { q.Wave = p.Wave })},
-	{"room for a move without a goal", planverifier.ServesNothing, editDisplacement(func(q, p *plan.Move) { p.Goals = nil })},
-	{"room for another displaced move", planverifier.ServesNothing,
+	{"room on another node", planverifier.RoomNotUsed, editDisplacement(func(q, p *plan.Move) { p.To = q.To })},
+	{"both moves in the same wave", planverifier.RoomNotUsed, editDisplacement(func(q, p *plan.Move) { q.Wave = p.Wave })},
+	{"room for a move without a goal", planverifier.PurposelessMove, editDisplacement(func(q, p *plan.Move) { p.Goals = nil })},
+	{"room for another displaced move", planverifier.PurposelessMove,
 		editDisplacement(func(q, p *plan.Move) { r := q.Pod; p.DisplacedFor = &r })},
 }
 
-// editDisplacement changes the first displaced move q of a plan and the move p that needs
-// its room.
+// editDisplacement changes the plan's first displaced move and the move that needs the freed room.
 func editDisplacement(change func(q, p *plan.Move)) func(m *planCase) (string, bool) {
 	return func(m *planCase) (string, bool) {
 		m.plan.Moves = slices.Clone(m.plan.Moves)

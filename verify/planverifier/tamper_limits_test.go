@@ -22,7 +22,7 @@ func lowerLimit(limit func(r *planverifier.Rules) *planverifier.Limit,
 	}
 }
 
-// lowerHourlyLimit is lowerLimit with an empty planner state.
+// lowerHourlyLimit clears the planner state and sets an hourly limit to one less than the plan uses.
 func lowerHourlyLimit(limit func(r *planverifier.Rules) *planverifier.Limit,
 	of func(x plan.Move, p *corev1.Pod) string) func(m *planCase) (string, bool) {
 	return func(m *planCase) (string, bool) {
@@ -31,14 +31,14 @@ func lowerHourlyLimit(limit func(r *planverifier.Rules) *planverifier.Limit,
 	}
 }
 
-func ownerOf(x plan.Move) string {
+func ownerKey(x plan.Move) string {
 	if x.Owner.Kind == "Pod" {
 		return ""
 	}
 	return x.Pod.Namespace + "/" + x.Owner.Kind + "/" + x.Owner.Name
 }
 
-// limitTampers exceed a limit by one.
+// limitTampers make a plan exceed a limit by one.
 var limitTampers = []tampering{
 	{"one more than perPass", plan.LimitPerPass, lowerLimit(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerPass },
 		func(x plan.Move, p *corev1.Pod) string { return "all" })},
@@ -48,7 +48,7 @@ var limitTampers = []tampering{
 		lowerLimit(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerNamespace },
 			func(x plan.Move, p *corev1.Pod) string { return x.Pod.Namespace })},
 	{"one more than perOwner", plan.LimitPerOwner, lowerLimit(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerOwner },
-		func(x plan.Move, p *corev1.Pod) string { return ownerOf(x) })},
+		func(x plan.Move, p *corev1.Pod) string { return ownerKey(x) })},
 	{"one more than perZone", plan.LimitPerZone, func(m *planCase) (string, bool) {
 		return lowerLimit(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerZone }, func(x plan.Move, p *corev1.Pod) string {
 			for _, n := range m.o.Nodes {
@@ -62,10 +62,10 @@ var limitTampers = []tampering{
 	{"one more than perHour.owner", plan.LimitPerHour,
 		lowerHourlyLimit(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerHourOwner },
 			func(x plan.Move, p *corev1.Pod) string {
-				if ownerOf(x) == "" {
+				if ownerKey(x) == "" {
 					return x.Pod.String()
 				}
-				return ownerOf(x)
+				return ownerKey(x)
 			})},
 	{"one more than perHour.namespace", plan.LimitPerHour,
 		lowerHourlyLimit(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerHourNamespace },
@@ -92,7 +92,7 @@ var limitTampers = []tampering{
 		return m.plan.Moves[1].Pod.String(), true
 	}},
 	{"zero percent", plan.LimitPerOwner, func(m *planCase) (string, bool) {
-		if ownerOf(m.plan.Moves[0]) == "" {
+		if ownerKey(m.plan.Moves[0]) == "" {
 			return "", false
 		}
 		m.rules.PerOwner = planverifier.Limit{N: 0, Percent: true}
@@ -107,10 +107,10 @@ var limitTampers = []tampering{
 	{"one more in flight than inFlight.perOwner", planverifier.InFlight,
 		lowerLimit(func(r *planverifier.Rules) *planverifier.Limit { return &r.InFlightPerWorkload },
 			func(x plan.Move, p *corev1.Pod) string {
-				if ownerOf(x) == "" {
+				if ownerKey(x) == "" {
 					return ""
 				}
-				return fmt.Sprint(x.Wave, ownerOf(x))
+				return fmt.Sprint(x.Wave, ownerKey(x))
 			})},
 	{"two waves merged into one", planverifier.InFlight, func(m *planCase) (string, bool) {
 		r := &m.rules
@@ -124,10 +124,10 @@ var limitTampers = []tampering{
 	}},
 	{"more unavailable pods without a budget", plan.WorkloadUnavailable, func(m *planCase) (string, bool) {
 		n, pod := maxMovesPer(m, func(x plan.Move, p *corev1.Pod) string {
-			if ownerOf(x) == "" || len(budgetsOf(m, p)) > 0 {
+			if ownerKey(x) == "" || len(budgetsOf(m, p)) > 0 {
 				return ""
 			}
-			return fmt.Sprint(x.Wave, ownerOf(x))
+			return fmt.Sprint(x.Wave, ownerKey(x))
 		})
 		if n > 0 {
 			m.rules.MaxUnavailableWithoutPDB = n - 1

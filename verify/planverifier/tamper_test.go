@@ -12,9 +12,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/planverifier"
 )
 
-// tampering breaks a valid plan, its rules or its cluster in one way. The verifier must
-// report want for the pod that apply returns, or for any pod if it is empty. If the plan
-// does not allow the change, apply returns false and changes nothing.
+// tampering breaks a valid plan, its rules or its cluster in one way. The verifier must report the
+// code want for the pod that apply returns; an empty name means any pod. If the change does not fit
+// the plan, apply returns false and changes nothing.
 type tampering struct {
 	name  string
 	want  plan.Code
@@ -36,7 +36,7 @@ func TestTamperedPlansAreNamed(t *testing.T) {
 			for seed := uint64(0); seed < plans && done < plansPerTamper; seed++ {
 				m, made := good[seed]
 				if !made {
-					m = makePlan(t, seed)
+					m = makeCase(t, seed)
 					good[seed] = m
 				}
 				if len(m.plan.Moves) < 2 {
@@ -72,7 +72,7 @@ func TestRefusalsCarriedOutAreNamed(t *testing.T) {
 	placement := []plan.Code{plan.NoTargetFits, plan.WouldReturn, plan.UncertainLanding, plan.PlacementUnknown}
 	tried, missed := map[plan.Code]int{}, map[plan.Code]int{}
 	for seed := range uint64(plans / 8) {
-		good := makePlan(t, seed)
+		good := makeCase(t, seed)
 		here := map[plan.Code]int{}
 		for _, no := range good.plan.Rejections.Samples {
 			switch {
@@ -85,7 +85,7 @@ func TestRefusalsCarriedOutAreNamed(t *testing.T) {
 				continue
 			}
 			m := good
-			m.plan.Moves = withMove(good.plan.Moves, moveOf(m, no.Pod.String()))
+			m.plan.Moves = insertMove(good.plan.Moves, moveToOtherNode(m, no.Pod.String()))
 			tried[no.Reason.Code]++
 			about := no.Pod.String()
 			if strings.HasPrefix(string(no.Reason.Code), "Limit") || no.Reason.Code == plan.JobWouldFail {
@@ -107,8 +107,8 @@ func hasNoOwner(m planCase, name string) bool {
 	})
 }
 
-// withMove inserts a move at the end of the first wave.
-func withMove(moves []plan.Move, m plan.Move) []plan.Move {
+// insertMove inserts a move at the end of the first wave.
+func insertMove(moves []plan.Move, m plan.Move) []plan.Move {
 	at := slices.IndexFunc(moves, func(x plan.Move) bool { return x.Wave > 1 })
 	if at < 0 {
 		at = len(moves)
@@ -120,8 +120,8 @@ func withMove(moves []plan.Move, m plan.Move) []plan.Move {
 	return out
 }
 
-// moveOf returns a move of a pod to another node.
-func moveOf(m planCase, name string) plan.Move {
+// moveToOtherNode returns a move of the pod to a node other than its own.
+func moveToOtherNode(m planCase, name string) plan.Move {
 	for _, p := range m.o.Pods {
 		if p.Namespace+"/"+p.Name != name {
 			continue
@@ -135,10 +135,10 @@ func moveOf(m planCase, name string) plan.Move {
 	panic("no pod " + name)
 }
 
-// planTampers break the plan itself.
+// planTampers change the plan itself so that it is invalid.
 var planTampers = []tampering{
 	{"a pod is moved twice", planverifier.PodTwice, func(m *planCase) (string, bool) {
-		m.plan.Moves = withMove(m.plan.Moves, m.plan.Moves[0])
+		m.plan.Moves = insertMove(m.plan.Moves, m.plan.Moves[0])
 		return m.plan.Moves[0].Pod.String(), true
 	}},
 	{"a pod that does not exist", planverifier.MalformedPlan, editFirstMove(func(m *planCase, x *plan.Move) { x.Pod.Name = "nobody" })},
@@ -216,7 +216,7 @@ var planTampers = []tampering{
 	}},
 }
 
-// editFirstMove changes the first move. It returns the pod that the violation must name.
+// editFirstMove changes the first move. The returned function also returns the pod that the violation must name.
 func editFirstMove(f func(m *planCase, x *plan.Move)) func(m *planCase) (string, bool) {
 	return func(m *planCase) (string, bool) {
 		x := &m.plan.Moves[0]
@@ -225,8 +225,8 @@ func editFirstMove(f func(m *planCase, x *plan.Move)) func(m *planCase) (string,
 	}
 }
 
-// maxMovesPer groups the moves by the result of of. It returns the size of the largest
-// group and its last pod.
+// maxMovesPer groups the moves by the key that groupOf returns. maxMovesPer returns the size of the largest group
+// and the last pod of that group.
 func maxMovesPer(m *planCase, of func(x plan.Move, p *corev1.Pod) string) (n int, pod string) {
 	counts := map[string]int{}
 	for _, x := range m.plan.Moves {

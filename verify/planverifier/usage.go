@@ -1,30 +1,29 @@
 package planverifier
 
 import (
-	"time"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Codes for violations of strategies on measured usage.
+// Codes for violations by strategies that act on measured usage.
 const (
 	UsageUnknown    plan.Code = "LoadNotKnown" // of the source node, the target node or too many nodes
 	SamplesMissing  plan.Code = "LoadNotYet"   // the node is not above its target for enough samples
 	UsageNotLowered plan.Code = "LoadTooHigh"  // the usage of the pod would bring its target node above the target
 )
 
-// measuredUsage is the known usage of one resource. It does not include new pods that were
-// not measured.
+// measuredUsage holds the known usage of one resource. New pods without a measurement are not included.
 type measuredUsage struct {
 	used map[string]int64 // by node; nodes without known usage are absent
 	pods map[string]int64 // by namespace/name; only measured pods
 }
 
-// checkUsage replays the moves with the measured usage of pods.
+// checkUsage checks each move against the usage strategies and then shifts the pod's measured usage
+// to its target node.
 func (r *verifier) checkUsage(p plan.Plan) {
 	for _, rule := range r.rules.UsageStrategies {
 		g := r.measureUsage(rule.Resource)
@@ -57,8 +56,8 @@ func (r *verifier) checkUsageMove(rule UsageStrategy, g measuredUsage, m plan.Mo
 			r.report(m, SamplesMissing, "%s is not above its target for %d samples in a row", m.From, rule.For)
 		}
 	}
-	// A move must not worsen a goal on the target node, whatever its purpose. A move of
-	// this strategy must not overload a node without a goal.
+	// No move may worsen a usage goal on its target node, even if the move belongs to another
+	// strategy. A move of this strategy must not overload a target node without a goal either.
 	if n := r.nodes[m.To]; to && enough && use > 0 && (r.hasUsageGoal(n) || m.Strategy == rule.Strategy) {
 		if limit := rule.Target * float64(allocatable(n, rule.Resource)); float64(g.used[m.To]+use) > limit+1 {
 			r.report(m, UsageNotLowered, "%s would use %d of its %s, more than %.0f", m.To, g.used[m.To]+use, rule.Resource, limit)
@@ -68,16 +67,7 @@ func (r *verifier) checkUsageMove(rule UsageStrategy, g measuredUsage, m plan.Mo
 
 // hasUsageGoal reports whether the strategy has a goal on the node.
 func (r *liveState) hasUsageGoal(n *corev1.Node) bool {
-	for _, c := range n.Status.Conditions {
-		if c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue {
-			return r.selectedByNodeSelector(n) && n.Annotations["evenkeel.io/exclude"] == "" && n.Labels["evenkeel.io/exclude"] == ""
-		}
-	}
-	return false
-}
-
-func (r *liveState) selectedByNodeSelector(n *corev1.Node) bool {
-	return r.rules.NodeSelector == nil || r.rules.NodeSelector.Matches(labels.Set(n.Labels))
+	return isReadyNode(n) && r.selectedByNodeSelector(n) && n.Annotations["evenkeel.io/exclude"] == "" && n.Labels["evenkeel.io/exclude"] == ""
 }
 
 func allocatable(n *corev1.Node, resource string) int64 {
@@ -103,12 +93,9 @@ func (r *liveState) hasCoverage(g measuredUsage) bool {
 }
 
 func (r *liveState) aboveTargetLongEnough(rule UsageStrategy, node string) bool {
-	for _, m := range r.objects.Usage.Marks {
-		if m.Watch == rule.Strategy && m.Node == node && m.Resource == rule.Resource {
-			return m.Hot
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.objects.Usage.Marks, func(m cluster.Mark) bool {
+		return m.Watch == rule.Strategy && m.Node == node && m.Resource == rule.Resource && m.Hot
+	})
 }
 
 func (r *liveState) measureUsage(resource string) measuredUsage {
@@ -116,10 +103,9 @@ func (r *liveState) measureUsage(resource string) measuredUsage {
 	if r.objects.Usage == nil {
 		return g
 	}
-	at := map[string]time.Time{}
 	for _, n := range r.objects.Usage.Nodes {
 		if use, ok := n.Used[resource]; ok && r.nodes[n.Name] != nil && r.now.Sub(n.At) <= r.rules.MaxAge {
-			g.used[n.Name], at[n.Name] = use, n.At
+			g.used[n.Name] = use
 		}
 	}
 	for _, m := range r.objects.Usage.Pods {
@@ -130,24 +116,16 @@ func (r *liveState) measureUsage(resource string) measuredUsage {
 		p := r.pods[m.Namespace+"/"+m.Name]
 		if p != nil && string(p.UID) == m.UID && !isTerminal(p) && p.Spec.NodeName == m.Node {
 			g.pods[key(p)] = use
-			continue
-		}
-		if _, known := g.used[m.Node]; known {
+		} else if _, known := g.used[m.Node]; known {
 			g.used[m.Node] = max(0, g.used[m.Node]-use)
 		}
 	}
 	return g
 }
 
-// hasUsage reports whether the measured usage of a resource by the pod is above 0.
+// hasUsage reports whether the pod's measured usage of the resource is above 0.
 func hasUsage(o *cluster.Objects, p *corev1.Pod, resource string) bool {
-	if o.Usage == nil {
-		return false
-	}
-	for _, m := range o.Usage.Pods {
-		if m.Namespace == p.Namespace && m.Name == p.Name && m.UID == string(p.UID) {
-			return m.Used[resource] > 0
-		}
-	}
-	return false
+	return o.Usage != nil && slices.ContainsFunc(o.Usage.Pods, func(m cluster.PodUsage) bool {
+		return m.Namespace == p.Namespace && m.Name == p.Name && m.UID == string(p.UID) && m.Used[resource] > 0
+	})
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// usageSettings returns random settings whose NodeLoad strategy goes by measured usage.
+// usageSettings returns random settings whose NodeLoad strategy acts on measured usage.
 func usageSettings(r *rand.Rand) string {
 	text := simulation.Settings(r)
 	from := strings.Index(text, "args: {target: {cpu: ")
@@ -28,13 +28,12 @@ func makeUsageCase(t testing.TB, seed uint64) planCase {
 	r := rand.New(rand.NewPCG(seed, 33))
 	o := simulation.Mixed(r)
 	simulation.RandomUsage(r, o)
-	p, law := makePlanOn(t, o, usageSettings(r), o.TakenAt, plan.PlannerState{})
-	return planCase{o, law, p}
+	p, rules := makePlanFor(t, o, usageSettings(r), o.TakenAt, plan.PlannerState{})
+	return planCase{o, rules, p}
 }
 
-// TestNoPlanByLoadBreaksARule plans on random clusters with random usage. Some nodes and
-// pods have no usage, or stale usage. No plan may evict without known usage or bring a
-// node above its target.
+// TestNoPlanByLoadBreaksARule plans on random clusters with random usage. Some nodes and pods have no usage, or
+// stale usage. No plan may evict a pod with unknown usage or push a node above its target.
 func TestNoPlanByLoadBreaksARule(t *testing.T) {
 	t.Parallel()
 	const seeds = 300
@@ -66,8 +65,7 @@ func TestNoPlanByLoadBreaksARule(t *testing.T) {
 	}
 }
 
-// TestLoadTampering changes the cluster of a valid plan. The verifier must report each
-// change.
+// TestLoadTampering changes the cluster of a valid plan. The verifier must report each change.
 func TestLoadTampering(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -13,17 +14,17 @@ import (
 // verifier checks the evictions of a plan against the live state.
 type verifier struct{ *liveState }
 
-// liveState is the cluster while the verifier executes the waves of a plan.
+// liveState holds the state of the cluster while the verifier executes the waves of a plan.
 type liveState struct {
 	*podGuards
 
 	violations []Violation
-	// livePods are the pods before the current wave. Replacements have taken the
-	// place of the pods that earlier waves evicted.
+	// livePods holds the pods before the current wave, by namespace/name. livePods contains the replacements of
+	// the pods that earlier waves evicted.
 	livePods map[string]*corev1.Pod
-	// jobFailures are the evictions that count as failures of a Job, by Job.
+	// jobFailures counts the evictions that fail a pod of a Job, by Job.
 	jobFailures map[string]int
-	// replacements counts the replacements; their names contain the number.
+	// replacements counts the replacements so far; their names contain the count.
 	replacements int
 }
 
@@ -40,4 +41,24 @@ type call struct {
 
 func (r *liveState) report(m plan.Move, code plan.Code, format string, args ...any) {
 	r.violations = append(r.violations, Violation{m.Step, m.Pod.String(), code, fmt.Sprintf(format, args...)})
+}
+
+// podGuards decides whether a single pod may be evicted, independent of other moves.
+type podGuards struct {
+	*clusterIndex
+	*windowClock
+	rules Rules
+}
+
+// rejection is a reason why a pod may not be evicted.
+type rejection struct {
+	code plan.Code
+	why  string
+}
+
+// rejectFunc records a rejection if rejected is true.
+type rejectFunc = func(rejected bool, code plan.Code, why string)
+
+func (r *podGuards) selectedByNodeSelector(n *corev1.Node) bool {
+	return r.rules.NodeSelector == nil || r.rules.NodeSelector.Matches(labels.Set(n.Labels))
 }

@@ -15,24 +15,24 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/planverifier"
 )
 
-// verifierRules converts a configuration to rules of the verifier, field by field. It does
-// not use the options of the planner.
+// verifierRules converts a configuration to rules of the verifier, field by field. verifierRules does not use the
+// options of the planner.
 func verifierRules(t testing.TB, c *config.Config) planverifier.Rules {
 	t.Helper()
 	g, l, f := c.Guards, c.Limits, c.Evictor.InFlight
 	r := planverifier.Rules{
-		NodeSelector: selector(t, c.NodeSelector), NamespaceSelector: selector(t, c.Namespaces.Selector), PodSelector: selector(t, g.PodSelector),
+		NodeSelector: parseSelector(t, c.NodeSelector), NamespaceSelector: parseSelector(t, c.Namespaces.Selector), PodSelector: parseSelector(t, g.PodSelector),
 		Include: c.Namespaces.Include, Exclude: c.Namespaces.Exclude, Protect: map[string]bool{},
 		ProtectedStorageClasses: g.ProtectedStorageClasses, Controllers: g.Controllers, MinReplicas: g.MinReplicas,
 		MinPodAge: time.Duration(g.MinPodAge), SchedulerTimeout: time.Duration(g.SchedulerTimeout),
 		PriorityBelow: g.PriorityBelow, NoEvictionMandatory: g.NoEvictionPolicy == "mandatory",
 		MaxUnavailableWithoutPDB: g.MaxUnavailableWithoutPDB,
-		PerPass:                  limit(t, l.PerPass.String()), PerNode: limit(t, l.PerNode.String()),
-		PerNamespace: limit(t, l.PerNamespace.String()), PerOwner: limit(t, l.PerOwner.String()), PerZone: limit(t, l.PerZone.String()),
-		PerHourOwner: limit(t, l.PerHour.Owner.String()), PerHourNamespace: limit(t, l.PerHour.Namespace.String()),
-		PerHourCluster: limit(t, l.PerHour.Cluster.String()),
-		InFlightTotal:  limit(t, f.Total.String()), InFlightPerNode: limit(t, f.PerNode.String()),
-		InFlightPerWorkload: limit(t, f.PerOwner.String()),
+		PerPass:                  parseLimit(t, l.PerPass.String()), PerNode: parseLimit(t, l.PerNode.String()),
+		PerNamespace: parseLimit(t, l.PerNamespace.String()), PerOwner: parseLimit(t, l.PerOwner.String()), PerZone: parseLimit(t, l.PerZone.String()),
+		PerHourOwner: parseLimit(t, l.PerHour.Owner.String()), PerHourNamespace: parseLimit(t, l.PerHour.Namespace.String()),
+		PerHourCluster: parseLimit(t, l.PerHour.Cluster.String()),
+		InFlightTotal:  parseLimit(t, f.Total.String()), InFlightPerNode: parseLimit(t, f.PerNode.String()),
+		InFlightPerWorkload: parseLimit(t, f.PerOwner.String()),
 	}
 	for _, p := range g.Protect {
 		r.Protect[p] = true
@@ -41,7 +41,7 @@ func verifierRules(t testing.TB, c *config.Config) planverifier.Rules {
 	if r.Location, err = time.LoadLocation(c.TimeZone); err != nil {
 		t.Fatal(err)
 	}
-	r.Allow, r.Deny = windows(t, c.Windows.Allow, r.Location), windows(t, c.Windows.Deny, r.Location)
+	r.Allow, r.Deny = toWindows(t, c.Windows.Allow, r.Location), toWindows(t, c.Windows.Deny, r.Location)
 	r.MaxAge, r.MinCoverage = time.Duration(c.Load.MaxAge), c.Load.MinCoverage
 	for _, s := range c.Strategies {
 		var args struct {
@@ -62,7 +62,7 @@ func verifierRules(t testing.TB, c *config.Config) planverifier.Rules {
 	return r
 }
 
-func selector(t testing.TB, text string) labels.Selector {
+func parseSelector(t testing.TB, text string) labels.Selector {
 	t.Helper()
 	if text == "" {
 		return nil
@@ -74,7 +74,7 @@ func selector(t testing.TB, text string) labels.Selector {
 	return s
 }
 
-func limit(t testing.TB, text string) planverifier.Limit {
+func parseLimit(t testing.TB, text string) planverifier.Limit {
 	t.Helper()
 	if text == "unlimited" {
 		return planverifier.Limit{Unlimited: true}
@@ -87,7 +87,7 @@ func limit(t testing.TB, text string) planverifier.Limit {
 	return planverifier.Limit{N: n, Percent: percent}
 }
 
-func windows(t testing.TB, from []config.Window, loc *time.Location) []planverifier.Window {
+func toWindows(t testing.TB, from []config.Window, loc *time.Location) []planverifier.Window {
 	t.Helper()
 	var out []planverifier.Window
 	for _, w := range from {

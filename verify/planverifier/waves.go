@@ -13,30 +13,27 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// checkInFlight checks the number of pods that one wave evicts against the in-flight
-// limits.
+// checkInFlight checks the number of pods that one wave evicts against the in-flight limits.
 func (r *verifier) checkInFlight(calls []call) {
-	nodes, owners := map[string]int{}, map[string]int{}
-	for i, c := range calls {
-		owner := r.chains[key(c.pod)].id
-		nodes[c.pod.Spec.NodeName]++
-		owners[owner]++
-		if max := r.rules.InFlightTotal.forPods(0); i+1 > max {
-			r.report(c.move, InFlight, "%d pods of the wave are in flight; the limit is %d", i+1, max)
+	inFlight := map[string]int{}
+	count := func(c call, limit Limit, group string) {
+		if inFlight[group]++; inFlight[group] > limit.forPods(0) {
+			r.report(c.move, InFlight, "%d pods of %s are in flight; the limit is %d", inFlight[group], group, limit.forPods(0))
 		}
-		if n, max := nodes[c.pod.Spec.NodeName], r.rules.InFlightPerNode.forPods(0); n > max {
-			r.report(c.move, InFlight, "%d pods of node %s are in flight; the limit is %d", n, c.pod.Spec.NodeName, max)
-		}
-		if n, max := owners[owner], r.rules.InFlightPerWorkload.forPods(0); owner != "" && n > max {
-			r.report(c.move, InFlight, "%d pods of %s are in flight; the limit is %d", n, owner, max)
+	}
+	for _, c := range calls {
+		count(c, r.rules.InFlightTotal, "the wave")
+		count(c, r.rules.InFlightPerNode, "node "+c.pod.Spec.NodeName)
+		if owner := r.chainOf(c.pod).id; owner != "" {
+			count(c, r.rules.InFlightPerWorkload, "workload "+owner)
 		}
 	}
 }
 
-// checkUnavailable checks workloads without a budget against maxUnavailableWithoutPDB. If
-// that many pods are unavailable, no other pod may be evicted, Ready or not.
+// checkUnavailable checks workloads without a budget against maxUnavailableWithoutPDB. If a workload already has
+// that many unavailable pods, none of its other pods may be evicted, Ready or not.
 func (r *verifier) checkUnavailable(calls []call) {
-	gone := map[string]int{}
+	gone := map[string]int{} // Ready pods that the wave evicts, by workload
 	for _, c := range calls {
 		if isReady(c.pod) {
 			gone[r.chainOf(c.pod).id]++
@@ -61,9 +58,12 @@ func (r *verifier) checkUnavailable(calls []call) {
 
 // readyPods counts the Ready pods of a workload.
 func (r *liveState) readyPods(ns, owner string) int {
-	n := 0
+	return r.countReady(func(p *corev1.Pod) bool { return p.Namespace == ns && r.chainOf(p).id == owner })
+}
+
+func (r *liveState) countReady(counts func(*corev1.Pod) bool) (n int) {
 	for _, p := range r.livePods {
-		if p.Namespace == ns && isReady(p) && r.chainOf(p).id == owner {
+		if isReady(p) && counts(p) {
 			n++
 		}
 	}
@@ -72,13 +72,7 @@ func (r *liveState) readyPods(ns, owner string) int {
 
 // readyPodsOfService counts the Ready pods of a Service.
 func (r *liveState) readyPodsOfService(s service) int {
-	n := 0
-	for _, p := range r.livePods {
-		if s.selects(p) && isReady(p) {
-			n++
-		}
-	}
-	return n
+	return r.countReady(s.selects)
 }
 
 // checkLastReady checks that each Service keeps a Ready pod during a wave.
@@ -102,14 +96,13 @@ func (r *verifier) checkLastReady(calls []call) {
 // chainOf returns the controllers of a pod or of a replacement.
 func (r *liveState) chainOf(p *corev1.Pod) ownerChain { return r.chains[key(p)] }
 
-// placeReplacements ends a wave. It replaces each evicted pod by a Ready pod with the
-// labels of its controller's template.
+// placeReplacements ends a wave. placeReplacements replaces each evicted pod with a Ready pod that
+// has the labels of the controller's pod template.
 func (r *liveState) placeReplacements(calls []call) {
 	for _, c := range calls {
 		next := r.replacement(c)
-		start := metav1.NewTime(r.now)
 		next.Spec.NodeName = c.move.To
-		next.Status = corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &start,
+		next.Status = corev1.PodStatus{Phase: corev1.PodRunning, StartTime: new(metav1.NewTime(r.now)),
 			Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
 		chain := r.chainOf(c.pod)
 		delete(r.livePods, key(c.pod))
@@ -118,7 +111,7 @@ func (r *liveState) placeReplacements(calls []call) {
 	}
 }
 
-// replacement returns the pod that the controller creates. It is not bound yet.
+// replacement returns the unbound pod that the controller creates for an evicted pod.
 func (r *liveState) replacement(c call) *corev1.Pod {
 	next := &corev1.Pod{ObjectMeta: *c.pod.ObjectMeta.DeepCopy(), Spec: *c.pod.Spec.DeepCopy(),
 		Status: corev1.PodStatus{Phase: corev1.PodPending}}
@@ -133,7 +126,7 @@ func (r *liveState) replacement(c call) *corev1.Pod {
 	return next
 }
 
-// controllerLabels are the labels that controllers add to those of their template.
+// controllerLabels lists the labels that controllers add to those of their pod template.
 var controllerLabels = []string{appsv1.DefaultDeploymentUniqueLabelKey, appsv1.ControllerRevisionHashLabelKey,
 	appsv1.StatefulSetPodNameLabel, appsv1.PodIndexLabel,
 	batchv1.JobNameLabel, batchv1.ControllerUidLabel, batchv1.JobCompletionIndexAnnotation, "job-name", "controller-uid"}

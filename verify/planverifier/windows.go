@@ -1,13 +1,15 @@
 package planverifier
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// Window is a span of time that starts at the times of a cron expression in a time zone.
+// Window opens at the times of a cron expression and stays open for a fixed length.
 type Window struct {
 	Fields   string // of cron: numbers, *, lists, ranges and steps
 	Length   time.Duration
@@ -16,7 +18,7 @@ type Window struct {
 
 func (w Window) String() string { return fmt.Sprintf("%s %s %s", w.Fields, w.Length, w.Location) }
 
-// parseWindow parses a window of an annotation.
+// parseWindow parses one window of an annotation value.
 func parseWindow(text string, loc *time.Location) (Window, error) {
 	f := strings.Fields(text)
 	if len(f) == 7 {
@@ -38,8 +40,8 @@ func parseWindow(text string, loc *time.Location) (Window, error) {
 	return w, err
 }
 
-// cronFields are the values that each of the five cron fields matches. anyDay reports that
-// the day of month or the day of week is *.
+// cronFields holds the values that each of the five cron fields matches. anyDay is true if the day
+// of month or the day of week is *.
 type cronFields struct {
 	matches [5][60]bool
 	anyDay  bool
@@ -55,12 +57,8 @@ func (w Window) parseFields() (cronFields, error) {
 	}
 	for i, field := range f {
 		for _, part := range strings.Split(field, ",") {
-			numbers, err := parseField(part, bounds[i][0], bounds[i][1])
-			if err != nil {
+			if err := parseField(part, bounds[i][0], bounds[i][1], &out.matches[i]); err != nil {
 				return out, err
-			}
-			for _, n := range numbers {
-				out.matches[i][n] = true
 			}
 		}
 	}
@@ -68,39 +66,36 @@ func (w Window) parseFields() (cronFields, error) {
 	return out, nil
 }
 
-// parseField parses 7, 3-9 or *, the last two also with /step.
-func parseField(part string, low, high int) ([]int, error) {
+// parseField parses one part of a cron field: a number, a range such as 3-9, or *. A range or * may end in /step.
+func parseField(part string, low, high int, matches *[60]bool) error {
 	span, by, stepped := strings.Cut(part, "/")
 	step := 1
 	if stepped {
 		n, err := strconv.Atoi(by)
 		if err != nil || n < 1 {
-			return nil, fmt.Errorf("step %q is not a number above 0", by)
+			return fmt.Errorf("step %q is not a positive number", by)
 		}
 		step = n
 	}
 	if span != "*" {
 		from, to, isRange := strings.Cut(span, "-")
-		a, err := strconv.Atoi(from)
-		if err != nil {
-			return nil, err
+		if !isRange {
+			to = from
 		}
-		b := a
-		if isRange {
-			if b, err = strconv.Atoi(to); err != nil {
-				return nil, err
-			}
+		a, errFrom := strconv.Atoi(from)
+		b, errTo := strconv.Atoi(to)
+		if err := errors.Join(errFrom, errTo); err != nil {
+			return err
 		}
 		if a < low || b > high || a > b {
-			return nil, fmt.Errorf("%q is not within %d-%d", span, low, high)
+			return fmt.Errorf("%q is not within %d-%d", span, low, high)
 		}
 		low, high = a, b
 	}
-	var out []int
 	for n := low; n <= high; n += step {
-		out = append(out, n)
+		matches[n] = true
 	}
-	return out, nil
+	return nil
 }
 
 // matchesTime reports whether a window starts at the local time t. If both the day of month
@@ -116,17 +111,17 @@ func (f *cronFields) matchesTime(t time.Time) bool {
 	return dom || dow
 }
 
-// clockTimes are the local times of consecutive minutes in a time zone, written as UTC.
+// clockTimes holds the wall-clock times of consecutive minutes in one time zone, stored as UTC.
 type clockTimes []time.Time
 
-// A check of a window covers windowHorizon in steps of windowStep.
+// The verifier checks windows over windowHorizon in steps of windowStep.
 const (
 	windowStep    = 5 * time.Minute
 	windowHorizon = 24 * time.Hour
 )
 
-// The local times cover lookBehind before and lookAhead after now. No window is longer than
-// a day; the rest covers clock changes.
+// The local times cover lookBehind before now and lookAhead after now. Both periods are some hours longer than
+// windows need, which allows for clock changes.
 const (
 	maxWindow  = 24 * time.Hour
 	lookBehind = maxWindow + 4*time.Hour
@@ -136,9 +131,9 @@ const (
 // windowClock computes when windows open around now.
 type windowClock struct {
 	now time.Time
-	// clocks are the local times around now, by time zone.
+	// clocks maps each time zone to its local times around now.
 	clocks map[string]clockTimes
-	// windowStarts are the minutes at which windows open, by window.
+	// windowStarts maps each window to the minutes at which it opens.
 	windowStarts map[string][]int
 }
 
@@ -154,10 +149,9 @@ func (r *windowClock) localTimes(loc *time.Location) clockTimes {
 	return r.clocks[loc.String()]
 }
 
-// startsOf returns the minutes, as indexes of the local times, at which a window opens. A
-// local time that occurs twice opens a deny window both times, and an allow window once
-// unless it opens every hour. A skipped local time opens a deny window right after, and no
-// allow window.
+// startsOf returns the minutes at which a window opens, as indexes into the local times. If a local time occurs
+// twice, a deny window opens both times; an allow window opens once, unless it opens every hour. If a local time
+// is skipped, a deny window opens right after the gap; an allow window does not open.
 func (r *windowClock) startsOf(w Window, denies bool) []int {
 	key := fmt.Sprint(w, denies)
 	if out, done := r.windowStarts[key]; done {
@@ -189,14 +183,11 @@ func (r *windowClock) startsOf(w Window, denies bool) []int {
 	return out
 }
 
-// windowOpen reports whether a window is open at t.
-func (r *windowClock) windowOpen(w Window, denies bool, t time.Time) bool {
+// isWindowOpen reports whether a window is open at t.
+func (r *windowClock) isWindowOpen(w Window, denies bool, t time.Time) bool {
 	first := r.now.Truncate(time.Minute).Add(-lookBehind)
-	for _, i := range r.startsOf(w, denies) {
-		begin := first.Add(time.Duration(i) * time.Minute)
-		if !begin.After(t) && t.Before(begin.Add(w.Length)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.startsOf(w, denies), func(minute int) bool {
+		begin := first.Add(time.Duration(minute) * time.Minute)
+		return !begin.After(t) && t.Before(begin.Add(w.Length))
+	})
 }

@@ -18,24 +18,24 @@ type measurement struct {
 	seed, nodes, pods int
 	evictions         int
 	displaced         int // evictions of displaced pods; no bound includes them
-	// statedBound is the lower bound in the plan. bound is the bound that this test proves
-	// for the same result, with nodes and groups together.
+	// statedBound is the lower bound in the plan. bound is the bound that this test proves for the
+	// same result, over node goals and group goals together.
 	statedBound, bound int
-	// Shares of the goals' excess that remain. proven is out of reach of every plan.
-	// unmetByReason has a reason in the plan. unexplained is the rest. runnableElsewhere
-	// is the excess beyond a sharper proof: pods that cannot run on another node.
+	// These fields are shares of the goals' initial excess that remain after the plan. No plan can remove the
+	// share proven. The plan states a reason for the shares unmetByReason. The share unexplained has no reason.
+	// The share runnableElsewhere is caused by pods that could run on another node.
 	proven, unexplained, runnableElsewhere float64
 	unmetByReason                          map[plan.UnmetReason]float64
-	// wrongReasons counts the goals with an unmet reason that one eviction disproves.
+	// wrongReasons counts the unmet goals whose stated reason a single eviction disproves.
 	wrongReasons int
 	took         time.Duration
 	why          string
 	replanMoves  int // moves of a second plan on the result
-	// unmet is the unproven excess by kind of goal and most frequent rejection.
+	// unmet holds the excess that is not proven unreachable, by kind of goal and most frequent rejection.
 	unmet map[string]float64
 }
 
-// rounding is the possible error of a sum of three rounded figures of a plan.
+// rounding is the maximum error of a sum of three rounded figures of a plan.
 const rounding = 2e-4
 
 func (f measurement) ratio() float64 {
@@ -45,9 +45,9 @@ func (f measurement) ratio() float64 {
 	return float64(f.evictions) / float64(f.bound)
 }
 
-// TestPlansAreNearTheBound plans on random clusters of 20 to 200 nodes. It compares the
-// evictions with the proven lower bound, and the remaining excess with the certified
-// excess. A second plan on the result must have no moves.
+// TestPlansAreNearTheBound plans on random clusters of 20 to 200 nodes. The test compares the
+// evictions with the proven lower bound, and the remaining excess with the certified excess. A
+// second plan for the resulting cluster must have no moves.
 func TestPlansAreNearTheBound(t *testing.T) {
 	var all []measurement
 	short := !*longRun && *only < 0 && *seeds == 0
@@ -75,7 +75,7 @@ func TestPlansAreNearTheBound(t *testing.T) {
 	t.Logf("mean excess in goals: %.3f proven out of reach, %.3f where no single further eviction helps, %.3f unexplained",
 		sum(values(func(f measurement) float64 { return f.proven }))/float64(len(all)), sum(heldIn)/float64(len(all)),
 		sum(beyond)/float64(len(all)))
-	checkCriterion(t, "goals with an unmet reason that one eviction disproves",
+	checkCriterion(t, "unmet goals whose stated reason a single eviction disproves",
 		sum(values(func(f measurement) float64 { return float64(f.wrongReasons) })), 0)
 	again := values(func(f measurement) float64 { return float64(min(1, f.replanMoves)) })
 	checkCriterion(t, "evictions / bound, median", percentile(ratios, 0.5), 1.10)
@@ -105,23 +105,23 @@ func measurePlan(t *testing.T, seed, most int) measurement {
 	if f.evictions < f.bound {
 		t.Errorf("seed %d: %d evictions are fewer than the proven bound %d", seed, f.evictions, f.bound)
 	}
-	sharper := unreachableGoals(p, pl)
+	sharper := unreachableExcess(p, pl)
 	for _, g := range pl.Goals {
 		if left := pl.After.Excess[g.ID]; g.Excess > 0 && left > 0 {
-			residual, h := pl.Bound.ResidualByGoal[g.ID], unmetGoalsOf(pl, g)
+			residual, h := pl.Bound.ResidualByGoal[g.ID], unmetGoalOf(pl, g)
 			part := g.Weight * max(0, left-residual) / g.Excess
 			f.proven += g.Weight * min(left, residual) / g.Excess
 			f.unmetByReason[h.Reason] += g.Weight * h.Excess / g.Excess
 			if open := left - residual - h.Excess; open > rounding {
 				f.unexplained += g.Weight * open / g.Excess
 			}
-			f.unmet[string(g.Kind)+" "+blocker(pl, g)] += part
+			f.unmet[string(g.Kind)+" "+blockingCode(pl, g)] += part
 			f.runnableElsewhere += g.Weight * max(0, left-max(sharper[g.ID], pl.Bound.ResidualByGoal[g.ID])) / g.Excess
 		}
 	}
 	f.wrongReasons = countWrongReasons(t, p, pl)
-	f.why = unmetReasonOf(pl)
-	next := p.after(t, pl).plan()
+	f.why = describeUnmetGoals(pl)
+	next := p.afterPlan(t, pl).plan()
 	if f.replanMoves = len(next.Moves); f.replanMoves > 0 {
 		m := next.Moves[0]
 		f.why += fmt.Sprintf("; second plan: %d moves, such as %s from %s to %s (%s); in the first plan: %s", f.replanMoves, m.Pod.Name, m.From,
@@ -133,9 +133,9 @@ func measurePlan(t *testing.T, seed, most int) measurement {
 	return f
 }
 
-// provenBound returns the fewest evictions that reach the excess of the plan. A node needs
-// the largest pods that cover its reduction; a group needs the moves of the plan. Package
-// lowerbound adds them. No eviction counts twice, because a plan never worsens a goal.
+// provenBound returns a lower bound on the evictions that any plan needs for the same remaining excess. A node
+// needs at least as many evictions as its largest pods that together cover the reduction. A group needs at least
+// as many moves as the plan makes for it. Package lowerbound combines both without counting an eviction twice.
 func provenBound(t *testing.T, p problem, pl plan.Plan) int {
 	before, after := newExhaustiveSearch(p), newExhaustiveSearch(p)
 	applyPlanChecked(t, p.seed, after, pl)
@@ -170,9 +170,9 @@ func provenBound(t *testing.T, p problem, pl plan.Plan) int {
 	return lowerbound.CountBound(nodes, groups, pods)
 }
 
-// unreachableGoals returns the excess that remains if every evictable pod leaves that can
-// run on another node or in another domain. The result is in the unit of each goal.
-func unreachableGoals(p problem, pl plan.Plan) map[string]float64 {
+// unreachableExcess returns the excess of each goal that remains even if every evictable pod leaves
+// that can run elsewhere. The excess is in the goal's own unit.
+func unreachableExcess(p problem, pl plan.Plan) map[string]float64 {
 	out, board := map[string]float64{}, newExhaustiveSearch(p)
 	for _, x := range board.goals {
 		i := slices.IndexFunc(pl.Goals, func(g plan.Goal) bool {
@@ -196,8 +196,8 @@ func unreachableGoals(p problem, pl plan.Plan) map[string]float64 {
 	return out
 }
 
-// minSkewExcess returns the least skew above the limit of a group. Pods that cannot change
-// domain fill one domain, or no pod may enter an emptier one.
+// minSkewExcess returns the lowest skew above the limit that a group can reach. Some pods cannot
+// leave their domain, and some domains cannot receive pods.
 func (g *exhaustiveSearch) minSkewExcess(x *goalState) int {
 	able := make([]int, len(x.counts))
 	enter := make([]int, len(x.counts))
@@ -222,7 +222,7 @@ func (g *exhaustiveSearch) minSkewExcess(x *goalState) int {
 	return max(0, fullest-emptiest-int(x.goal.Limit))
 }
 
-// podOutcome returns what a plan says about a pod.
+// podOutcome describes what a plan does with a pod.
 func podOutcome(pl plan.Plan, uid string) string {
 	for _, m := range pl.Moves {
 		if m.Pod.UID == uid {
@@ -237,8 +237,8 @@ func podOutcome(pl plan.Plan, uid string) string {
 	return "not considered"
 }
 
-// blocker returns the most frequent rejection of the pods of an unmet goal.
-func blocker(pl plan.Plan, g plan.Goal) string {
+// blockingCode returns the code of the most frequent rejection for the pods of an unmet goal.
+func blockingCode(pl plan.Plan, g plan.Goal) string {
 	for _, b := range pl.Bound.BlockedBy {
 		if strings.Contains(b.Detail, "("+g.ID+")") {
 			return string(b.Code)
@@ -247,8 +247,8 @@ func blocker(pl plan.Plan, g plan.Goal) string {
 	return "nothing"
 }
 
-// unmetReasonOf returns the most frequent rejections in a plan.
-func unmetReasonOf(pl plan.Plan) string {
+// describeUnmetGoals describes the unmet goals and the most frequent rejections of a plan.
+func describeUnmetGoals(pl plan.Plan) string {
 	codes := map[plan.Code]int{}
 	unmet := 0
 	for _, g := range pl.Goals {

@@ -13,10 +13,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
-// exhaustiveSearch tries sequences of evictions with its own arithmetic. Each pod leaves
-// at most once. Its replacement must land with enough confidence where at least one goal
-// improves and none gets worse. It shares guards, budgets and the placement model with the
-// planner.
+// exhaustiveSearch tries sequences of evictions and computes goal excesses with its own code. Each pod is evicted
+// at most once. The replacement must land with enough confidence on a node where at least one goal improves and
+// none gets worse. The search uses the planner's guards, budgets and placement model.
 type exhaustiveSearch struct {
 	s        *cluster.Snapshot
 	opts     settings.Options
@@ -25,22 +24,22 @@ type exhaustiveSearch struct {
 	mayEvict []bool             // by pod: guards and budgets allow its eviction
 	targets  [][]cluster.NodeID // by evictable pod: other nodes that could run it if they were empty
 	moved    []bool
-	steps    []displacement
+	steps    []podMove
 }
 
-// displacement is one executed move.
-type displacement struct {
+// podMove is one executed move.
+type podMove struct {
 	pod      cluster.PodID
 	from, to cluster.NodeID
 }
 
-// goalState is the state of one goal.
+// goalState is the state of one goal during the search.
 type goalState struct {
 	goal    plan.Goal
 	initial int64
-	// NodeBelow: the requested amount and its limit.
+	// NodeBelow: the requested amount and the limit.
 	used, most int64
-	// SkewAtMost: pods by domain.
+	// SkewAtMost: the number of pods in each domain.
 	domain []int // by node; -1: the node is in no domain of the goal
 	member map[cluster.PodID]bool
 	counts []int
@@ -51,7 +50,7 @@ func newExhaustiveSearch(p problem) *exhaustiveSearch {
 		targets: make([][]cluster.NodeID, len(p.s.Pods)), moved: make([]bool, len(p.s.Pods))}
 	g.model = placement.NewClusterModel(p.s, g.opts.Placement)
 	for _, goal := range p.goals() {
-		g.goals = append(g.goals, g.gauge(goal))
+		g.goals = append(g.goals, g.newGoalState(goal))
 	}
 	book := budget.NewTracker(p.s, nil, p.s.TakenAt)
 	memory := guard.NewCache()
@@ -74,8 +73,8 @@ func newExhaustiveSearch(p problem) *exhaustiveSearch {
 	return g
 }
 
-// otherNodes returns the other nodes that could run the replacement. It checks only what
-// does not change: readiness, selectors, taints, size, and the zone of volumes.
+// otherNodes returns the other nodes that could run the replacement. otherNodes checks only conditions that moves
+// do not change: readiness, selectors, taints, size, and the zone of volumes.
 func otherNodes(s *cluster.Snapshot, pod *cluster.Pod) (out []cluster.NodeID) {
 	zone := volumeZone(s, pod)
 	for i := range s.Nodes {
@@ -104,8 +103,8 @@ func volumeZone(s *cluster.Snapshot, pod *cluster.Pod) string {
 	return ""
 }
 
-// evictionHelps reports whether evicting the pod could help the goal. The pod must be able
-// to run on another node, in another domain.
+// evictionHelps reports whether evicting the pod could help the goal. The pod must be able to run
+// on another node or, for a group goal, in another domain.
 func (g *exhaustiveSearch) evictionHelps(pod cluster.PodID, x *goalState) bool {
 	if x.counts == nil {
 		return len(g.targets[pod]) > 0
@@ -114,7 +113,7 @@ func (g *exhaustiveSearch) evictionHelps(pod cluster.PodID, x *goalState) bool {
 	return slices.ContainsFunc(g.targets[pod], func(n cluster.NodeID) bool { return x.domain[n] != own })
 }
 
-func (g *exhaustiveSearch) gauge(goal plan.Goal) *goalState {
+func (g *exhaustiveSearch) newGoalState(goal plan.Goal) *goalState {
 	x := &goalState{goal: goal}
 	switch goal.Kind {
 	case plan.NodeBelow:
@@ -153,8 +152,9 @@ func (x *goalState) excess() int64 {
 	return int64(fewestMoves(x.counts, int(x.goal.Limit)))
 }
 
-// fewestMoves returns the fewest moves that bring the skew of a group to its limit. It
-// tries every final minimum: pods leave full domains and arrive in empty ones.
+// fewestMoves returns the fewest moves that bring the skew of a group to its limit. fewestMoves tries every
+// possible size of the smallest domain: pods leave domains that are too large and enter domains that are too
+// small.
 func fewestMoves(counts []int, skew int) int {
 	total := 0
 	for _, c := range counts {
@@ -194,16 +194,16 @@ func (x *goalState) applyMove(s *cluster.Snapshot, pod cluster.PodID, from, to c
 	}
 }
 
-// touches reports whether a move can change the goal.
-func (x *goalState) touches(pod cluster.PodID, from, to cluster.NodeID) bool {
+// affectedBy reports whether a move can change the goal.
+func (x *goalState) affectedBy(pod cluster.PodID, from, to cluster.NodeID) bool {
 	return x.counts == nil && (x.goal.Node == from || x.goal.Node == to) || x.member[pod]
 }
 
-// serves reports whether a move improves at least one goal and worsens none.
-func (g *exhaustiveSearch) serves(pod cluster.PodID, from, to cluster.NodeID) bool {
+// improvesGoals reports whether a move improves at least one goal and worsens none.
+func (g *exhaustiveSearch) improvesGoals(pod cluster.PodID, from, to cluster.NodeID) bool {
 	better := false
 	for _, x := range g.goals {
-		if !x.touches(pod, from, to) {
+		if !x.affectedBy(pod, from, to) {
 			continue
 		}
 		before := x.excess()
@@ -221,32 +221,33 @@ func (g *exhaustiveSearch) serves(pod cluster.PodID, from, to cluster.NodeID) bo
 // couldHelp reports whether evicting the pod could help a goal.
 func (g *exhaustiveSearch) couldHelp(pod cluster.PodID, from cluster.NodeID) bool {
 	for _, x := range g.goals {
-		if x.touches(pod, from, from) && x.excess() > 0 && (x.counts != nil || g.s.Pods[pod].Requests.Get(x.goal.Resource) > 0) {
+		if x.affectedBy(pod, from, from) && x.excess() > 0 && (x.counts != nil || g.s.Pods[pod].Requests.Get(x.goal.Resource) > 0) {
 			return true
 		}
 	}
 	return false
 }
 
-// landing returns the move of a pod if its landing is confident enough and serves a goal.
-func (g *exhaustiveSearch) landing(pod cluster.PodID) (displacement, bool) {
+// predictedMove returns the predicted move of a pod. predictedMove returns false unless the prediction is
+// confident enough and the move improves a goal.
+func (g *exhaustiveSearch) predictedMove(pod cluster.PodID) (podMove, bool) {
 	from := g.model.NodeOf(pod)
 	if g.moved[pod] || !g.mayEvict[pod] || from == cluster.NoNode || !g.couldHelp(pod, from) {
-		return displacement{}, false
+		return podMove{}, false
 	}
 	pr := g.model.Predict(pod)
-	good := func(n cluster.NodeID) bool { return n != from && g.s.Nodes[n].Ready && g.serves(pod, from, n) }
+	good := func(n cluster.NodeID) bool { return n != from && g.s.Nodes[n].Ready && g.improvesGoals(pod, from, n) }
 	if pr.UnsupportedReason != "" || plan.Round(pr.Prob(good)) < g.opts.MinConfidence {
-		return displacement{}, false
+		return podMove{}, false
 	}
 	to := pr.LikeliestOf(good)
-	return displacement{pod, from, to}, to != cluster.NoNode
+	return podMove{pod, from, to}, to != cluster.NoNode
 }
 
-func (g *exhaustiveSearch) applyMove(h displacement) {
+func (g *exhaustiveSearch) applyMove(h podMove) {
 	g.model.Move(h.pod, h.to)
 	for _, x := range g.goals {
-		if x.touches(h.pod, h.from, h.to) {
+		if x.affectedBy(h.pod, h.from, h.to) {
 			x.applyMove(g.s, h.pod, h.from, h.to)
 		}
 	}
@@ -259,15 +260,14 @@ func (g *exhaustiveSearch) undoMove() {
 	g.steps = g.steps[:len(g.steps)-1]
 	g.model.Move(h.pod, h.from)
 	for _, x := range g.goals {
-		if x.touches(h.pod, h.from, h.to) {
+		if x.affectedBy(h.pod, h.from, h.to) {
 			x.applyMove(g.s, h.pod, h.to, h.from)
 		}
 	}
 	g.moved[h.pod] = false
 }
 
-// excess returns the weighted sum of the remaining excess of each goal, as a share of its
-// initial excess.
+// excess returns the weighted sum over all goals of the remaining excess, as a share of the initial excess.
 func (g *exhaustiveSearch) excess() (all float64) {
 	for _, x := range g.goals {
 		all += x.goal.Weight * float64(x.excess()) / float64(x.initial)

@@ -13,7 +13,7 @@ func percentile(sorted []float64, share float64) float64 {
 	return sorted[min(len(sorted)-1, int(share*float64(len(sorted))))]
 }
 
-// shareAtMost returns the share of values up to x.
+// shareAtMost returns the share of the values that are at most x.
 func shareAtMost(sorted []float64, x float64) float64 {
 	n := 0
 	for _, v := range sorted {

@@ -6,9 +6,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// TestWhatChainsWouldAdd counts plans for small clusters after which a pair of moves
-// lowers the excess although no single move does. The first move of the pair may make room
-// or worsen a goal for a while. The test logs the figures and asserts nothing.
+// TestWhatChainsWouldAdd counts the plans for small clusters that two further moves together could
+// improve although no single move can. The first of the two moves may make room or worsen a goal
+// temporarily. The test logs the figures and asserts nothing.
 func TestWhatChainsWouldAdd(t *testing.T) {
 	from, to := seedRange(10, 500)
 	stuck, helped := 0, 0
@@ -27,7 +27,7 @@ func TestWhatChainsWouldAdd(t *testing.T) {
 			gained += gain
 			if *only >= 0 || helped <= 10 {
 				t.Logf("seed %d: excess %.3f remains, and two moves remove %.3f: %s", seed, g.excess(), gain,
-					formatMoves(p, []displacement{first, second}))
+					formatMoves(p, []podMove{first, second}))
 			}
 		}
 	}
@@ -35,18 +35,18 @@ func TestWhatChainsWouldAdd(t *testing.T) {
 		to-from, stuck, left, helped, gained)
 }
 
-// bestPair returns the two moves that lower the excess most without worsening a goal. Each
-// replacement must have a single certain node.
-func (g *exhaustiveSearch) bestPair() (first, second displacement, gain float64) {
+// bestPair returns the two moves that together reduce the excess most without worsening a goal.
+// Each replacement must land on one node with enough confidence.
+func (g *exhaustiveSearch) bestPair() (first, second podMove, gain float64) {
 	before, was := g.goalExcesses(), g.excess()
 	for a := range g.s.Pods {
-		h, ok := g.certainLanding(cluster.PodID(a))
+		h, ok := g.likeliestMove(cluster.PodID(a))
 		if !ok {
 			continue
 		}
 		g.applyMove(h)
 		for b := range g.s.Pods {
-			k, ok := g.certainLanding(cluster.PodID(b))
+			k, ok := g.likeliestMove(cluster.PodID(b))
 			if !ok {
 				continue
 			}
@@ -61,19 +61,19 @@ func (g *exhaustiveSearch) bestPair() (first, second displacement, gain float64)
 	return first, second, gain
 }
 
-// certainLanding returns the move of a pod if its landing is certain enough. The move need
-// not help a goal.
-func (g *exhaustiveSearch) certainLanding(pod cluster.PodID) (displacement, bool) {
+// likeliestMove returns the move of a pod to its likeliest node, even if the move helps no goal. likeliestMove
+// returns false unless the prediction is confident enough.
+func (g *exhaustiveSearch) likeliestMove(pod cluster.PodID) (podMove, bool) {
 	from := g.model.NodeOf(pod)
 	if g.moved[pod] || !g.mayEvict[pod] || from == cluster.NoNode {
-		return displacement{}, false
+		return podMove{}, false
 	}
 	pr := g.model.Predict(pod)
 	to := pr.LikeliestOf(func(cluster.NodeID) bool { return true })
 	if pr.UnsupportedReason != "" || to == cluster.NoNode || to == from || !g.s.Nodes[to].Ready {
-		return displacement{}, false
+		return podMove{}, false
 	}
-	return displacement{pod, from, to}, pr.Prob(func(n cluster.NodeID) bool { return n == to }) >= g.opts.MinConfidence
+	return podMove{pod, from, to}, pr.Prob(func(n cluster.NodeID) bool { return n == to }) >= g.opts.MinConfidence
 }
 
 func (g *exhaustiveSearch) goalExcesses() (out []int64) {

@@ -13,12 +13,12 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// tolerance is the difference up to which two sums of shares count as equal.
+// tolerance is the largest difference at which two sums of shares count as equal.
 const tolerance = 1e-9
 
-// TestSmallPlansAreOptimal compares plans for up to 10 nodes and 40 pods with the best
-// sequence of evictions, found by exhaustive search. The best has the least excess, then
-// the fewest evictions. The test also replays the plan and checks every move.
+// TestSmallPlansAreOptimal compares plans for up to 10 nodes and 40 pods with the best sequence of
+// evictions, found by exhaustive search. The best sequence leaves the least excess and, among
+// equals, has the fewest evictions. The test also replays the plan and checks every move.
 func TestSmallPlansAreOptimal(t *testing.T) {
 	from, to := seedRange(120, 500)
 	limit := 300
@@ -42,10 +42,10 @@ func TestSmallPlansAreOptimal(t *testing.T) {
 		switch {
 		case o.best.better(mine):
 			tally.worse++
-			kinds[mine.compare(o.best)]++
+			kinds[mine.describeAdvantage(o.best)]++
 			t.Logf("seed %d (%d nodes, %d pods): the plan leaves %.3f of %.3f with %d evictions; the best leaves %.3f with %d:\n    the plan %s\n    the best %s", seed,
 				len(p.s.Nodes), len(p.s.Pods), mine.excess, best.excess, mine.evictions, o.best.excess, o.best.evictions,
-				formatMoves(p, displacements(p, pl)), formatMoves(p, o.steps))
+				formatMoves(p, podMoves(p, pl)), formatMoves(p, o.steps))
 		case o.cut:
 			tally.undecided++
 			t.Logf("seed %d (%d nodes, %d pods): the search reached its limit of states (%d); %.3f with %d evictions may be the best", seed,
@@ -76,14 +76,14 @@ func (a score) better(b score) bool {
 	return a.excess < b.excess-tolerance || a.excess <= b.excess+tolerance && a.evictions < b.evictions
 }
 
-func displacements(p problem, pl plan.Plan) (out []displacement) {
+func podMoves(p problem, pl plan.Plan) (out []podMove) {
 	for _, m := range pl.Moves {
-		out = append(out, displacement{p.s.PodByUID(m.Pod.UID).ID, p.s.NodeByName(m.From).ID, p.s.NodeByName(m.To).ID})
+		out = append(out, podMove{p.s.PodByUID(m.Pod.UID).ID, p.s.NodeByName(m.From).ID, p.s.NodeByName(m.To).ID})
 	}
 	return out
 }
 
-func formatMoves(p problem, steps []displacement) string {
+func formatMoves(p problem, steps []podMove) string {
 	var out []string
 	for _, h := range steps {
 		pod := &p.s.Pods[h.pod]
@@ -93,8 +93,8 @@ func formatMoves(p problem, steps []displacement) string {
 	return strings.Join(out, ", ")
 }
 
-// compare returns in which respect another score is better.
-func (a score) compare(b score) string {
+// describeAdvantage describes in which respect score b is better than score a.
+func (a score) describeAdvantage(b score) string {
 	switch {
 	case a.excess <= b.excess+tolerance:
 		return "fewer evictions, no less excess"
@@ -104,8 +104,8 @@ func (a score) compare(b score) string {
 	return "less excess, more evictions"
 }
 
-// applyPlanChecked executes a plan and checks each move. It counts moves that serve no
-// goal by themselves; they may be part of a chain. No goal may be worse at the end.
+// applyPlanChecked executes a plan and checks each move. chained counts the moves that improve no goal on their
+// own, because they may be part of a chain. At the end, no goal may be worse than before.
 func applyPlanChecked(t *testing.T, seed int, g *exhaustiveSearch, pl plan.Plan) (at score, chained int) {
 	t.Helper()
 	before := make([]int64, len(g.goals))
@@ -117,10 +117,10 @@ func applyPlanChecked(t *testing.T, seed int, g *exhaustiveSearch, pl plan.Plan)
 		if !g.mayEvict[pod.ID] || g.moved[pod.ID] {
 			t.Errorf("seed %d: guards or budgets forbid evicting %s, or it has moved already", seed, pod.Object.Name)
 		}
-		if h, ok := g.landing(pod.ID); !ok || g.s.Nodes[h.to].Name != m.To {
+		if h, ok := g.predictedMove(pod.ID); !ok || g.s.Nodes[h.to].Name != m.To {
 			chained++
 		}
-		g.applyMove(displacement{pod.ID, g.s.NodeByName(m.From).ID, g.s.NodeByName(m.To).ID})
+		g.applyMove(podMove{pod.ID, g.s.NodeByName(m.From).ID, g.s.NodeByName(m.To).ID})
 	}
 	for i, x := range g.goals {
 		if x.excess() > before[i] {
@@ -133,14 +133,14 @@ func applyPlanChecked(t *testing.T, seed int, g *exhaustiveSearch, pl plan.Plan)
 // searchResult is the best result of a search.
 type searchResult struct {
 	best   score
-	steps  []displacement
+	steps  []podMove
 	states int
 	cut    bool // the search reached its limit of states
 }
 
-// exploreStates searches for a better score than mine, one eviction after the other. It
-// drops a state if its lower bound is not better than the best score. A first search
-// follows only the most promising states. A second follows all, up to the limit.
+// exploreStates searches for a better score than mine, one eviction after the other. exploreStates drops a state
+// whose lower bound is not better than the best score. The first search follows only the most promising states;
+// the second search follows all states, up to the limit.
 func exploreStates(p problem, mine score, limit int) searchResult {
 	narrow := searchResult{best: mine}
 	narrow.search(newExhaustiveSearch(p), limit, 30)
@@ -151,12 +151,12 @@ func exploreStates(p problem, mine score, limit int) searchResult {
 
 // searchNode is a state from which the search continues.
 type searchNode struct {
-	steps []displacement
+	steps []podMove
 	at    score
 }
 
-// search adds one eviction at a time. width limits the states that it follows for each
-// number of evictions; 0 means all states up to limit.
+// search adds one eviction at a time. width limits the number of states that the search follows at
+// each depth; 0 means all states, up to limit.
 func (o *searchResult) search(g *exhaustiveSearch, limit, width int) {
 	seen := map[string]bool{}
 	for level := []searchNode{{}}; len(level) > 0; {
@@ -182,12 +182,11 @@ func (o *searchResult) search(g *exhaustiveSearch, limit, width int) {
 	}
 }
 
-// expand tries each allowed move, and returns the new states that may lead to a better
-// score.
+// expand tries each allowed move, and returns the new states that may lead to a better score.
 func (o *searchResult) expand(g *exhaustiveSearch, seen map[string]bool) (out []searchNode) {
 	for _, h := range g.allowedMoves(o.best) {
 		g.applyMove(h)
-		if key := g.key(); !seen[key] {
+		if key := g.stateKey(); !seen[key] {
 			seen[key] = true
 			o.states++
 			at := score{g.excess(), len(g.steps)}
@@ -204,20 +203,20 @@ func (o *searchResult) expand(g *exhaustiveSearch, seen map[string]bool) (out []
 }
 
 // allowedMoves returns the moves that the rules allow in this state.
-func (g *exhaustiveSearch) allowedMoves(best score) (out []displacement) {
+func (g *exhaustiveSearch) allowedMoves(best score) (out []podMove) {
 	if !g.lowerBound().better(best) {
 		return nil
 	}
 	for i := range g.s.Pods {
-		if h, ok := g.landing(cluster.PodID(i)); ok {
+		if h, ok := g.predictedMove(cluster.PodID(i)); ok {
 			out = append(out, h)
 		}
 	}
 	return out
 }
 
-// lowerBound returns the best score that this state may lead to. It assumes that every pod
-// that has not moved yet can leave without harm. It counts the fewest such evictions.
+// lowerBound returns the best score that any continuation of this state can reach. lowerBound assumes that every
+// pod that has not moved yet can leave without worsening a goal, and counts the fewest such evictions.
 func (g *exhaustiveSearch) lowerBound() score {
 	var left float64
 	nodes, groups := map[cluster.NodeID]int{}, 0
@@ -249,8 +248,8 @@ func (g *exhaustiveSearch) lowerBound() score {
 	return score{left, len(g.steps) + max(all, groups)}
 }
 
-// fewestEvictions counts the largest evictable pods on the node of a goal that together
-// cover an amount. It also returns the amount that they do not cover.
+// fewestEvictions counts the largest evictable pods on a goal's node that together request an amount.
+// fewestEvictions also returns the part of the amount that these pods do not cover.
 func (g *exhaustiveSearch) fewestEvictions(x *goalState, amount int64) (n int, rest int64) {
 	var sizes []int64
 	for _, p := range g.s.Nodes[x.goal.Node].Pods {
@@ -265,10 +264,10 @@ func (g *exhaustiveSearch) fewestEvictions(x *goalState, amount int64) (n int, r
 	return n, max(0, rest)
 }
 
-// key identifies the state by the nodes of the moved pods, in any order of moves.
-func (g *exhaustiveSearch) key() string {
+// stateKey identifies a state by the nodes of the moved pods. The order of the moves does not matter.
+func (g *exhaustiveSearch) stateKey() string {
 	moved := slices.Clone(g.steps)
-	slices.SortFunc(moved, func(a, b displacement) int { return cmp.Compare(a.pod, b.pod) })
+	slices.SortFunc(moved, func(a, b podMove) int { return cmp.Compare(a.pod, b.pod) })
 	var b []byte
 	for _, h := range moved {
 		b = binary.AppendUvarint(b, uint64(h.pod))

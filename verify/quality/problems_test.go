@@ -36,15 +36,14 @@ limits: {perPass: unlimited, perNode: unlimited, perNamespace: unlimited, perOwn
 evictor: {perMinute: unlimited, inFlight: {total: unlimited, perNode: unlimited, perOwner: unlimited}, steer: %[3]s}
 `
 
-// problem is a cluster and its configuration.
+// problem is a cluster with its configuration.
 type problem struct {
 	seed int
 	s    *cluster.Snapshot
 	conf *config.Config
 }
 
-// randomProblem returns the problem of a seed. Pods request 35 to 55 % of the CPU, so the
-// targets leave room.
+// randomProblem generates the problem for a seed. Pods request 35 to 55 % of the CPU, so the targets leave room.
 func randomProblem(t testing.TB, seed, fewest, most, mostPods int) problem {
 	t.Helper()
 	r := rand.New(rand.NewPCG(uint64(seed), 77))
@@ -72,9 +71,9 @@ func (p problem) plan() plan.Plan {
 	return planner.New(p.options()).Plan(p.s, plan.PlannerState{}, p.goals(), p.s.TakenAt)
 }
 
-// after returns the problem after the plan. Every replacement has landed on its predicted
+// afterPlan returns the problem after the plan. Every replacement has landed on its predicted
 // node and has just started.
-func (p problem) after(t testing.TB, pl plan.Plan) problem {
+func (p problem) afterPlan(t testing.TB, pl plan.Plan) problem {
 	t.Helper()
 	landed := simulation.WithReplacements(p.s.Objects, pl.Moves)
 	for i, pod := range landed.Pods {
@@ -103,8 +102,8 @@ func seedRange(short, full int) (from, to int) {
 	return 0, short
 }
 
-// checkCriterion compares a figure with its limit. It fails the test only for the seeds of
-// the short or long form.
+// checkCriterion compares a figure with its limit. checkCriterion fails the test only if the test
+// runs all seeds of the short or long form.
 func checkCriterion(t *testing.T, what string, got, wanted float64) {
 	t.Helper()
 	verdict := "met"

@@ -14,14 +14,13 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// minBenefitOfStep is the minimum reduction of a node's CPU by two evictions, in milliCPU:
-// one percent of ten cores.
+// minBenefitOfStep is the least CPU, in milliCPU, that two evictions must remove from a node: one
+// percent of ten cores.
 const minBenefitOfStep = 100
 
-// TestStepsHarmNothingAtAnyPrefix plans on clusters where pods must make room for others.
-// No move may worsen a goal. Each displaced move must be followed, in a later wave, by a
-// move to its node, and both must be worth their evictions. Without displaced moves more
-// excess must remain.
+// TestStepsHarmNothingAtAnyPrefix plans on clusters where pods must make room for others. No move
+// may worsen a goal. The move that needs the room must follow each displaced move in a later wave,
+// and both must be worth their evictions. Plans without displaced moves must leave more excess.
 func TestStepsHarmNothingAtAnyPrefix(t *testing.T) {
 	steps, helped := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -34,13 +33,13 @@ func TestStepsHarmNothingAtAnyPrefix(t *testing.T) {
 		applyPlan(single, planner.New(opts).Plan(p.s, plan.PlannerState{}, p.goals(), p.s.TakenAt))
 		for i, m := range pl.Moves {
 			before, was := g.goalExcesses(), g.excess()
-			g.applyMove(displacements(p, pl)[i])
+			g.applyMove(podMoves(p, pl)[i])
 			if !g.noGoalWorse(before) {
 				t.Fatalf("seed %d: step %d (%s from %s to %s, for %v) makes a goal worse", seed, m.Step, m.Pod.Name, m.From, m.To, m.DisplacedFor)
 			}
 			if m.DisplacedFor == nil {
 				if g.excess() >= was {
-					t.Fatalf("seed %d: step %d serves no goal", seed, m.Step)
+					t.Fatalf("seed %d: step %d improves no goal", seed, m.Step)
 				}
 				continue
 			}
@@ -49,7 +48,7 @@ func TestStepsHarmNothingAtAnyPrefix(t *testing.T) {
 				t.Fatalf("seed %d: step %d makes room on %s for %v, but the move of that pod does not follow: %+v", seed, m.Step, m.From,
 					m.DisplacedFor, pl.Moves[i:])
 			}
-			g.applyMove(displacements(p, pl)[i+1])
+			g.applyMove(podMoves(p, pl)[i+1])
 			if less := sumExcess(before) - sumExcess(g.goalExcesses()); less < minBenefitOfStep {
 				t.Fatalf("seed %d: steps %d and %d remove only %dm of cpu", seed, m.Step, m.Step+1, less)
 			}
@@ -68,8 +67,7 @@ func TestStepsHarmNothingAtAnyPrefix(t *testing.T) {
 	}
 }
 
-// TestNoStepIsNeedless removes both moves of a displacement from a plan. More excess must
-// remain.
+// TestNoStepIsNeedless removes both moves of a displacement from a plan. More excess must remain.
 func TestNoStepIsNeedless(t *testing.T) {
 	for seed := range uint64(200) {
 		p := tightProblem(t, seed)
@@ -98,7 +96,7 @@ func sumExcess(levels []int64) (sum int64) {
 
 func applyPlan(g *exhaustiveSearch, pl plan.Plan) {
 	for _, m := range pl.Moves {
-		g.applyMove(displacement{g.s.PodByUID(m.Pod.UID).ID, g.s.NodeByName(m.From).ID, g.s.NodeByName(m.To).ID})
+		g.applyMove(podMove{g.s.PodByUID(m.Pod.UID).ID, g.s.NodeByName(m.From).ID, g.s.NodeByName(m.To).ID})
 	}
 }
 

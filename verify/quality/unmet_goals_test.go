@@ -17,8 +17,8 @@ func (f measurement) totalUnmet() (all float64) {
 	return all
 }
 
-// unmetGoalsOf returns the reason that the plan gives for an unmet goal.
-func unmetGoalsOf(pl plan.Plan, g plan.Goal) plan.UnmetGoal {
+// unmetGoalOf returns the reason that the plan gives for an unmet goal.
+func unmetGoalOf(pl plan.Plan, g plan.Goal) plan.UnmetGoal {
 	for _, h := range pl.Bound.UnmetGoals {
 		if h.Goal == g.ID {
 			return h
@@ -27,16 +27,15 @@ func unmetGoalsOf(pl plan.Plan, g plan.Goal) plan.UnmetGoal {
 	return plan.UnmetGoal{}
 }
 
-// countWrongReasons counts the unmet goals with a reason that one eviction disproves. It
-// uses the arithmetic of exhaustiveSearch on the result of the plan. Pods that the plan
-// moves may move again.
+// countWrongReasons counts the unmet goals whose stated reason a single eviction disproves. countWrongReasons
+// tries each eviction after the plan with exhaustiveSearch. Pods that the plan has moved may move again.
 func countWrongReasons(t *testing.T, p problem, pl plan.Plan) (n int) {
 	g := newExhaustiveSearch(p)
 	applyPlanChecked(t, p.seed, g, pl)
 	clear(g.moved)
 	helped := map[string]bool{}
 	for i := range g.s.Pods {
-		h, lands := g.landing(cluster.PodID(i))
+		h, lands := g.predictedMove(cluster.PodID(i))
 		if !lands {
 			continue
 		}
@@ -50,32 +49,31 @@ func countWrongReasons(t *testing.T, p problem, pl plan.Plan) (n int) {
 		g.undoMove()
 	}
 	for _, goal := range pl.Goals {
-		if unmetGoalsOf(pl, goal).Goal != "" && helped[goal.Subject.String()+goal.Resource] {
+		if unmetGoalOf(pl, goal).Goal != "" && helped[goal.Subject.String()+goal.Resource] {
 			n++
 		}
 	}
 	return n
 }
 
-// TestTheLastRoundLeavesNothing uses a problem with 290 moves. The rounds of an attempt
-// end there before an early rejected pod is tried again. A second plan must have no moves.
+// TestTheLastRoundLeavesNothing uses a problem with 290 moves. In this problem, the rounds of an attempt end
+// before the planner retries a pod that it rejected early. A second plan must have no moves.
 func TestTheLastRoundLeavesNothing(t *testing.T) {
 	p := randomProblem(t, 83, 20, 200, 0)
 	pl := p.plan()
-	if next := p.after(t, pl).plan(); len(pl.Moves) < 200 || len(next.Moves) > 0 {
+	if next := p.afterPlan(t, pl).plan(); len(pl.Moves) < 200 || len(next.Moves) > 0 {
 		t.Errorf("%d moves, and a second plan has %d moves, want none", len(pl.Moves), len(next.Moves))
 	}
 }
 
-// TestNothingIsHeldThatAPodFromOutsideServes uses a group that is skewed over the zones in
-// which its pods can run. One pod is in a zone where it could not run again. Its eviction
-// would fill the emptiest zone.
+// TestNothingIsHeldThatAPodFromOutsideServes uses a group that is skewed over the zones in which its pods can run.
+// One pod runs in a zone to which it could not return. Its replacement would fill the emptiest zone.
 func TestNothingIsHeldThatAPodFromOutsideServes(t *testing.T) {
 	p := randomProblem(t, 307, 5, 25, 120)
 	o := p.options()
 	o.MaxPredictions = 213 // a higher limit finds another plan without such a pod
 	pl := planner.New(o).Plan(p.s, plan.PlannerState{}, p.goals(), p.s.TakenAt)
 	if n := countWrongReasons(t, p, pl); n > 0 || pl.SearchLimitReached != "" {
-		t.Errorf("%d goals have an unmet reason that one eviction disproves; search limit reached: %q", n, pl.SearchLimitReached)
+		t.Errorf("%d unmet goals have a reason that a single eviction disproves; search limit reached: %q", n, pl.SearchLimitReached)
 	}
 }

@@ -6,19 +6,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-func intQuantity(milli int64) resource.Quantity {
-	return *resource.NewMilliQuantity(milli, resource.DecimalSI)
-}
-
-// writeBudgetStatus writes the status that the disruption controller would write. For some
-// budgets in one of ten clusters the status is stale.
+// writeBudgetStatus writes the status that the disruption controller would write. Some budgets get a stale status.
 func (m *mixedBase) writeBudgetStatus(b *policyv1.PodDisruptionBudget) {
 	sel, err := metav1.LabelSelectorAsSelector(b.Spec.Selector)
 	if err != nil {
@@ -85,8 +79,7 @@ func podReady(p *corev1.Pod) bool {
 	return false
 }
 
-// sumScales returns the sum of the replicas of the pods' controllers. It returns false if
-// a controller has no scale.
+// sumScales returns the total replicas of the pods' controllers, or false if a controller has no scale.
 func (m *mixedBase) sumScales(pods []*corev1.Pod) (int, bool) {
 	sum, seen := 0, map[string]bool{}
 	for _, p := range pods {
@@ -98,7 +91,7 @@ func (m *mixedBase) sumScales(pods []*corev1.Pod) (int, bool) {
 			continue
 		}
 		seen[string(ref.UID)] = true
-		n, ok := m.scale(p.Namespace, ref)
+		n, ok := m.replicasOf(p.Namespace, ref)
 		if !ok {
 			return 0, false
 		}
@@ -107,7 +100,7 @@ func (m *mixedBase) sumScales(pods []*corev1.Pod) (int, bool) {
 	return sum, true
 }
 
-func (m *mixedBase) scale(ns string, ref metav1.OwnerReference) (int, bool) {
+func (m *mixedBase) replicasOf(ns string, ref metav1.OwnerReference) (int, bool) {
 	if strings.HasPrefix(ref.APIVersion, "example.com/") {
 		return 4, true // the API server reads the scale of the custom resource
 	}
@@ -135,24 +128,18 @@ func (m *mixedBase) scale(ns string, ref metav1.OwnerReference) (int, bool) {
 	return 0, false
 }
 
-func (m *mixedBase) budget(ns, name string, sel *metav1.LabelSelector) {
+func (m *mixedBase) addBudget(ns, name string, sel *metav1.LabelSelector) {
 	b := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name, UID: types.UID("pdb-" + ns + name),
 		Generation: 1}, Spec: policyv1.PodDisruptionBudgetSpec{Selector: sel}}
-	n := intstr.FromInt32(int32(pick(m.r, 1, 1, 2, 3, 0)))
-	percent := intstr.FromString(pick(m.r, "10%", "25%", "30%", "34%", "50%", "0%"))
-	least, leastPercent := intstr.FromInt32(int32(1+m.r.IntN(4))), intstr.FromString(pick(m.r, "50%", "67%", "75%", "90%"))
-	switch m.r.IntN(4) {
-	case 0:
-		b.Spec.MaxUnavailable = &n
-	case 1:
-		b.Spec.MaxUnavailable = &percent
-	case 2:
-		b.Spec.MinAvailable = &least
-	case 3:
-		b.Spec.MinAvailable = &leastPercent
+	amounts := []intstr.IntOrString{intstr.FromInt32(int32(pick(m.r, 1, 1, 2, 3, 0))),
+		intstr.FromString(pick(m.r, "10%", "25%", "30%", "34%", "50%", "0%")),
+		intstr.FromInt32(int32(1 + m.r.IntN(4))), intstr.FromString(pick(m.r, "50%", "67%", "75%", "90%"))}
+	if i := m.r.IntN(4); i < 2 {
+		b.Spec.MaxUnavailable = &amounts[i]
+	} else {
+		b.Spec.MinAvailable = &amounts[i]
 	}
-	always, healthy := policyv1.AlwaysAllow, policyv1.IfHealthyBudget
-	b.Spec.UnhealthyPodEvictionPolicy = pick(m.r, nil, nil, &always, &healthy)
+	b.Spec.UnhealthyPodEvictionPolicy = pick(m.r, nil, nil, new(policyv1.AlwaysAllow), new(policyv1.IfHealthyBudget))
 	m.writeBudgetStatus(b)
 	m.o.PodDisruptionBudgets = append(m.o.PodDisruptionBudgets, b)
 }

@@ -19,13 +19,12 @@ const (
 	gpuNodeCPU                      = 96_000 // milliCPU
 )
 
-// FullInGPUs returns a cluster in which pods request 98 % of the GPUs and about 59 % of the
-// CPU. Pods request different amounts of CPU per GPU, so about a quarter of the nodes exceed
-// 80 % of their CPU. A pod of such a node fits almost nowhere else, because other pods occupy
-// the GPUs.
+// FullInGPUs returns a cluster in which pods request 98 % of the GPUs and about 59 % of the CPU. Pods request
+// different amounts of CPU per GPU, so about a quarter of the nodes exceed 80 % of their CPU. A pod of such a node
+// fits almost nowhere else, because other pods occupy the GPUs.
 func FullInGPUs(r *rand.Rand, nodes int) *cluster.Objects {
 	o := &cluster.Objects{TakenAt: epoch.Add(24 * time.Hour), ServerVersion: "1.37"}
-	o.Namespaces = append(o.Namespaces, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop", UID: "shop"}})
+	addNamespace(o, "shop")
 	nodesWithFreeGPU := nodes * gpusPerNode * 2 / 100
 	for i := range nodes {
 		n := bigNode(fmt.Sprintf("n%04d", i), fmt.Sprintf("z%d", i%3))
@@ -42,25 +41,18 @@ func FullInGPUs(r *rand.Rand, nodes int) *cluster.Objects {
 			g := min(gpus, pick(r, int64(1), 1, 1, 2, 2, 4))
 			requested := int64(cpuPerGPU * float64(g) * (0.5 + r.Float64()))
 			requested = max(500, min(requested/100*100, cpu-gpus*500))
-			gpuApp(o, fmt.Sprintf("gpu-%s-%d", n.Name, k), n.Name, requested, g)
+			addGPUApp(o, fmt.Sprintf("gpu-%s-%d", n.Name, k), n.Name, requested, g)
 			gpus, cpu = gpus-g, cpu-requested
 		}
 	}
 	return o
 }
 
-// gpuApp adds a Deployment with one pod on a node.
-func gpuApp(o *cluster.Objects, name, node string, cpu, gpus int64) {
-	tightApp(o, name, node, [2]int64{cpu, cpu * 4})
-	amount := *resource.NewQuantity(gpus, resource.DecimalSI)
-	for _, spec := range []*corev1.PodSpec{
-		&o.Pods[len(o.Pods)-1].Spec,
-		&o.Deployments[len(o.Deployments)-1].Spec.Template.Spec,
-		&o.ReplicaSets[len(o.ReplicaSets)-1].Spec.Template.Spec,
-	} {
-		c := &spec.Containers[0]
-		requests := c.Resources.Requests.DeepCopy()
-		requests[gpuResource] = amount
-		c.Resources.Requests, c.Resources.Limits = requests, corev1.ResourceList{gpuResource: amount}
-	}
+// addGPUApp adds a Deployment with one pod on a node.
+func addGPUApp(o *cluster.Objects, name, node string, cpu, gpus int64) {
+	spec, amount := tightSpec(cpu, cpu*4), *resource.NewQuantity(gpus, resource.DecimalSI)
+	r := &spec.Containers[0].Resources
+	r.Requests[gpuResource], r.Limits = amount, corev1.ResourceList{gpuResource: amount}
+	rs := addDeployment(o, "shop", name, "x", 1, spec)
+	addPod(o, rs, rs.Name+"-0", node).CreationTimestamp = metav1.NewTime(epoch)
 }

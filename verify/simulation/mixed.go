@@ -6,7 +6,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -15,10 +14,10 @@ import (
 // mostPods is the maximum number of pods of a Mixed cluster.
 const mostPods = 160
 
-// Mixed returns a small cluster that exercises every guard, annotation and budget rule. It
-// has all kinds of owners, budgets, Services and node states, and some crowded nodes. In
-// three of four clusters at least half of the oddities are absent, so plans have moves.
-// One cluster in five is taken in a night with a clock change.
+// Mixed returns a small cluster that exercises every guard, annotation and budget rule. The workloads have all
+// kinds of owners, budgets, Services and states, and some of its nodes are crowded or broken. In three of four
+// clusters, broken objects are at most half as frequent, so that a plan can move more pods. One snapshot in five
+// is taken in a night with a daylight-saving change.
 func Mixed(r *rand.Rand) *cluster.Objects {
 	now := epoch.Add(time.Duration(r.IntN(14*24*60)) * time.Minute)
 	if nights := Nights(); r.IntN(5) == 0 {
@@ -27,8 +26,8 @@ func Mixed(r *rand.Rand) *cluster.Objects {
 	return MixedAt(r, now)
 }
 
-// Nights returns the nights of 2026 in which clocks change in Berlin and on Lord Howe
-// Island (by half an hour). The change is within four hours of each time.
+// Nights returns the evenings of the four nights of 2026 with a daylight-saving change in Berlin or
+// on Lord Howe Island. The change happens within four hours after the returned time.
 func Nights() []time.Time {
 	return []time.Time{
 		time.Date(2026, 3, 28, 23, 0, 0, 0, time.UTC), time.Date(2026, 10, 24, 22, 0, 0, 0, time.UTC),
@@ -36,15 +35,15 @@ func Nights() []time.Time {
 	}
 }
 
-// MixedAt returns a Mixed cluster taken at a time.
+// MixedAt returns a Mixed cluster whose snapshot is taken at now.
 func MixedAt(r *rand.Rand, now time.Time) *cluster.Objects {
 	m := &mixedCluster{mixedBase: &mixedBase{r: r, now: now, o: &cluster.Objects{TakenAt: now, ServerVersion: "1.37"}}}
 	m.chanceFactor = pick(r, 1, 0.5, 0.25, 0.1)
-	m.namespaces()
-	m.nodes(4 + r.IntN(17))
+	m.addNamespaces()
+	m.addNodes(4 + r.IntN(17))
 	m.addPriorityClasses()
 	for i := 0; i < 6+r.IntN(16) && len(m.o.Pods) < mostPods-12; i++ {
-		m.workload(i)
+		m.addWorkload(i)
 	}
 	m.addSinglePods()
 	m.addBudgetsAndServices()
@@ -52,8 +51,8 @@ func MixedAt(r *rand.Rand, now time.Time) *cluster.Objects {
 	return m.o
 }
 
-// addRequiredPeers adds, in one of three clusters, a pod with a required affinity to a
-// workload on its host. Its random draws do not change the rest of the cluster.
+// addRequiredPeers adds, in one of three clusters, a pod that requires a pod of some workload on its node.
+// addRequiredPeers uses its own random source, so the rest of the cluster does not change.
 func (m *mixedCluster) addRequiredPeers() {
 	r := rand.New(rand.NewPCG(uint64(m.now.Unix()), uint64(len(m.o.Pods))))
 	if len(m.apps) == 0 || r.IntN(3) > 0 {
@@ -64,7 +63,7 @@ func (m *mixedCluster) addRequiredPeers() {
 		return
 	}
 	with := a.pods[0]
-	term := corev1.PodAffinityTerm{LabelSelector: &metav1.LabelSelector{MatchLabels: a.labels}, Namespaces: []string{a.ns},
+	term := corev1.PodAffinityTerm{LabelSelector: matchLabels(a.labels), Namespaces: []string{a.ns},
 		TopologyKey: "kubernetes.io/hostname"}
 	m.o.Pods = append(m.o.Pods, &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "clings", UID: "clings", CreationTimestamp: with.CreationTimestamp,
@@ -78,7 +77,7 @@ func (m *mixedCluster) addRequiredPeers() {
 	})
 }
 
-func (m *mixedCluster) workload(i int) {
+func (m *mixedCluster) addWorkload(i int) {
 	a := &mixedApp{ns: fmt.Sprintf("ns%d", m.r.IntN(5)), name: fmt.Sprintf("a%02d", i), n: int32(2 + m.r.IntN(8)),
 		cpu: int64(100 * (1 + m.r.IntN(9)))}
 	if m.chance(0.03) {
@@ -88,23 +87,19 @@ func (m *mixedCluster) workload(i int) {
 		a.n = 1
 	}
 	a.labels = map[string]string{"app": a.name}
-	grace := int64(30)
-	priority := int32(0)
 	a.template = corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": a.name,
 		"tier": pick(m.r, "front", "back")}},
-		Spec: corev1.PodSpec{TerminationGracePeriodSeconds: &grace, Priority: &priority, SchedulerName: corev1.DefaultSchedulerName,
+		Spec: corev1.PodSpec{TerminationGracePeriodSeconds: new(int64(30)), Priority: new(int32(0)), SchedulerName: corev1.DefaultSchedulerName,
 			RestartPolicy: corev1.RestartPolicyAlways,
-			Containers: []corev1.Container{{Name: "c", Image: "registry.example.com/" + a.name + ":v1",
-				Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{
-					"cpu": *resource.NewMilliQuantity(a.cpu, resource.DecimalSI), "memory": *resource.NewQuantity(a.cpu<<21, resource.BinarySI)}}}}}}
+			Containers:    []corev1.Container{{Name: "c", Image: "registry.example.com/" + a.name + ":v1", Resources: requests(a.cpu, a.cpu<<21)}}}}
 	if m.chance(0.3) {
 		m.varyTemplate(a)
 	}
 	m.apps = append(m.apps, a)
-	kinds := []func(*mixedApp){m.replicaSet, m.replicationController, m.statefulSet, m.statefulSet, m.job, m.job, m.cron, m.workflowJob,
-		m.daemonSet, m.customController, m.argoRollout, m.canary, m.operatorOwned, m.operatorOwned, m.orphans, m.barePods}
+	kinds := []func(*mixedApp){m.addBareReplicaSet, m.addReplicationController, m.addStatefulSet, m.addStatefulSet, m.addJob, m.addJob, m.addCronJob, m.addWorkflowJob,
+		m.addDaemonSet, m.addCustomController, m.addArgoRollout, m.addCanary, m.addOperatorOwned, m.addOperatorOwned, m.addOrphans, m.addBarePods}
 	if m.r.Float64() > 0.55*m.chanceFactor {
-		m.deployment(a)
+		m.addDeployment(a)
 	} else {
 		pick(m.r, kinds...)(a)
 	}

@@ -10,39 +10,34 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// addOwner adds an owner above the workload and sets it as the controller of the pods or
-// of the previous owner.
+// addOwner adds an owner above the workload and sets it as the controller of the pods or of the previous owner.
 func (m *mixedCluster) addOwner(a *mixedApp, apiVersion, kind string, o *metav1.ObjectMeta, name string) {
-	yes := true
 	o.Namespace, o.Name, o.Generation, o.Annotations = a.ns, name, 1, map[string]string{}
 	o.UID = types.UID(kind + "-" + a.ns + "-" + name)
-	ref := &metav1.OwnerReference{APIVersion: apiVersion, Kind: kind, Name: name, UID: o.UID, Controller: &yes}
-	if len(a.meta) > 0 {
-		a.meta[len(a.meta)-1].OwnerReferences = []metav1.OwnerReference{*ref}
-	}
-	if a.ref == nil {
-		a.ref = ref
+	if owners := controlledBy(apiVersion, kind, name, o.UID); len(a.meta) > 0 {
+		a.meta[len(a.meta)-1].OwnerReferences = owners
+	} else {
+		a.owners = owners
 	}
 	a.meta = append(a.meta, o)
 }
 
 func (m *mixedCluster) addReplicaSet(a *mixedApp, hash string) *appsv1.ReplicaSet {
-	n := a.n
 	hashed := maps.Clone(a.template.Labels)
 	hashed["pod-template-hash"] = hash
-	rs := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Labels: hashed}, Spec: appsv1.ReplicaSetSpec{Replicas: &n,
-		Selector: &metav1.LabelSelector{MatchLabels: hashed}, Template: *a.template.DeepCopy()},
-		Status: appsv1.ReplicaSetStatus{Replicas: n, ReadyReplicas: n, ObservedGeneration: 1}}
+	rs := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Labels: hashed}, Spec: appsv1.ReplicaSetSpec{Replicas: new(a.n),
+		Selector: matchLabels(hashed), Template: *a.template.DeepCopy()},
+		Status: appsv1.ReplicaSetStatus{Replicas: a.n, ReadyReplicas: a.n, ObservedGeneration: 1}}
 	rs.Spec.Template.Labels = hashed
 	m.o.ReplicaSets = append(m.o.ReplicaSets, rs)
 	return rs
 }
 
-func (m *mixedCluster) deployment(a *mixedApp) {
+func (m *mixedCluster) addDeployment(a *mixedApp) {
 	rs := m.addReplicaSet(a, "x")
 	m.addOwner(a, "apps/v1", "ReplicaSet", &rs.ObjectMeta, a.name+"-x")
 	n := a.n
-	d := &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Replicas: &n, Selector: &metav1.LabelSelector{MatchLabels: a.labels},
+	d := &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Replicas: &n, Selector: matchLabels(a.labels),
 		Template: *a.template.DeepCopy()},
 		Status: appsv1.DeploymentStatus{ObservedGeneration: 1, Replicas: n, UpdatedReplicas: n, ReadyReplicas: n, AvailableReplicas: n}}
 	m.addOwner(a, "apps/v1", "Deployment", &d.ObjectMeta, a.name)
@@ -65,24 +60,22 @@ func (m *mixedCluster) startRollout(a *mixedApp, d *appsv1.Deployment) {
 		d.Status.UpdatedReplicas = 0
 		old := a.meta[0].OwnerReferences
 		rs := m.addReplicaSet(a, "y")
-		one := int32(1)
-		rs.ObjectMeta.Namespace, rs.ObjectMeta.Name, rs.ObjectMeta.UID, rs.ObjectMeta.OwnerReferences = a.ns, a.name+"-y",
-			types.UID("rs-y-"+a.ns+a.name), old
-		rs.Spec.Replicas = &one
+		rs.Namespace, rs.Name, rs.UID, rs.OwnerReferences = a.ns, a.name+"-y", types.UID("rs-y-"+a.ns+a.name), old
+		rs.Spec.Replicas = new(int32(1))
 		rs.Spec.Template.Spec.Containers[0].Image = "registry.example.com/" + a.name + ":v2"
 		d.Spec.Template.Spec.Containers[0].Image = rs.Spec.Template.Spec.Containers[0].Image
-	case 3: // it is scaling down
+	case 3: // the Deployment scales down
 		*d.Spec.Replicas--
 	}
 }
 
-func (m *mixedCluster) replicaSet(a *mixedApp) {
+func (m *mixedCluster) addBareReplicaSet(a *mixedApp) {
 	rs := m.addReplicaSet(a, "x")
 	m.addOwner(a, "apps/v1", "ReplicaSet", &rs.ObjectMeta, a.name)
 	m.addPods(a, rs.Labels, a.name+"-%02d")
 }
 
-func (m *mixedCluster) replicationController(a *mixedApp) {
+func (m *mixedCluster) addReplicationController(a *mixedApp) {
 	n := a.n
 	rc := &corev1.ReplicationController{Spec: corev1.ReplicationControllerSpec{Replicas: &n, Selector: a.labels,
 		Template: a.template.DeepCopy()}, Status: corev1.ReplicationControllerStatus{Replicas: n, ObservedGeneration: 1}}
@@ -91,12 +84,12 @@ func (m *mixedCluster) replicationController(a *mixedApp) {
 	m.addPods(a, a.template.Labels, a.name+"-%02d")
 }
 
-func (m *mixedCluster) statefulSet(a *mixedApp) {
-	n, part := a.n, int32(0)
-	s := &appsv1.StatefulSet{Spec: appsv1.StatefulSetSpec{Replicas: &n, Selector: &metav1.LabelSelector{MatchLabels: a.labels},
+func (m *mixedCluster) addStatefulSet(a *mixedApp) {
+	n := a.n
+	s := &appsv1.StatefulSet{Spec: appsv1.StatefulSetSpec{Replicas: &n, Selector: matchLabels(a.labels),
 		Template: *a.template.DeepCopy(),
 		UpdateStrategy: appsv1.StatefulSetUpdateStrategy{Type: appsv1.RollingUpdateStatefulSetStrategyType,
-			RollingUpdate: &appsv1.RollingUpdateStatefulSetStrategy{Partition: &part}}},
+			RollingUpdate: &appsv1.RollingUpdateStatefulSetStrategy{Partition: new(int32(0))}}},
 		Status: appsv1.StatefulSetStatus{ObservedGeneration: 1, Replicas: n, ReadyReplicas: n, CurrentReplicas: n, UpdatedReplicas: n,
 			CurrentRevision: a.name + "-r1", UpdateRevision: a.name + "-r1"}}
 	m.addOwner(a, "apps/v1", "StatefulSet", &s.ObjectMeta, a.name)
@@ -107,13 +100,12 @@ func (m *mixedCluster) statefulSet(a *mixedApp) {
 		p.Labels[appsv1.StatefulSetPodNameLabel] = p.Name
 	}
 	if m.chance(0.35) {
-		m.revisions(a, s)
+		m.addSecondRevision(a, s)
 	}
 }
 
-// revisions gives a StatefulSet two revisions: with OnDelete, with a partition, or during
-// an update.
-func (m *mixedCluster) revisions(a *mixedApp, s *appsv1.StatefulSet) {
+// addSecondRevision gives a StatefulSet two revisions, with OnDelete, with a partition, or during an update.
+func (m *mixedCluster) addSecondRevision(a *mixedApp, s *appsv1.StatefulSet) {
 	s.Status.UpdateRevision = a.name + "-r2"
 	from := m.r.IntN(len(a.pods) + 1) // pods from this ordinal on are updated
 	switch m.r.IntN(4) {
@@ -132,60 +124,58 @@ func (m *mixedCluster) revisions(a *mixedApp, s *appsv1.StatefulSet) {
 	s.Status.UpdatedReplicas, s.Status.CurrentReplicas = int32(len(a.pods)-from), int32(from)
 }
 
-func (m *mixedCluster) daemonSet(a *mixedApp) {
-	d := &appsv1.DaemonSet{Spec: appsv1.DaemonSetSpec{Selector: &metav1.LabelSelector{MatchLabels: a.labels},
+func (m *mixedCluster) addDaemonSet(a *mixedApp) {
+	d := &appsv1.DaemonSet{Spec: appsv1.DaemonSetSpec{Selector: matchLabels(a.labels),
 		Template: *a.template.DeepCopy()}}
 	m.addOwner(a, "apps/v1", "DaemonSet", &d.ObjectMeta, a.name)
 	m.o.DaemonSets = append(m.o.DaemonSets, d)
 	m.addPods(a, a.template.Labels, a.name+"-%02d")
 }
 
-// customController adds a controller of an unknown kind.
-func (m *mixedCluster) customController(a *mixedApp) {
+// addCustomController adds a controller of an unknown kind.
+func (m *mixedCluster) addCustomController(a *mixedApp) {
 	m.addOwner(a, "example.com/v1", "Thing", &metav1.ObjectMeta{}, a.name)
 	m.addPods(a, a.template.Labels, a.name+"-%02d")
 }
 
-// argoRollout adds a ReplicaSet whose owner is not a Deployment.
-func (m *mixedCluster) argoRollout(a *mixedApp) {
+// addArgoRollout adds a ReplicaSet whose owner is an Argo Rollout.
+func (m *mixedCluster) addArgoRollout(a *mixedApp) {
 	rs := m.addReplicaSet(a, "x")
 	m.addOwner(a, "apps/v1", "ReplicaSet", &rs.ObjectMeta, a.name+"-x")
 	m.addOwner(a, "argoproj.io/v1alpha1", "Rollout", &metav1.ObjectMeta{}, a.name)
 	m.addPods(a, rs.Labels, a.name+"-x-%02d")
 }
 
-// canary is argoRollout with two ReplicaSets that have pods.
-func (m *mixedCluster) canary(a *mixedApp) {
-	m.argoRollout(a)
+// addCanary adds an Argo Rollout with two ReplicaSets that both have pods.
+func (m *mixedCluster) addCanary(a *mixedApp) {
+	m.addArgoRollout(a)
 	first := a.meta[0]
 	rs := m.addReplicaSet(a, "y")
 	n := int32(1 + m.r.IntN(2))
 	rs.Spec.Replicas = &n
 	rs.Namespace, rs.Name, rs.UID, rs.OwnerReferences = a.ns, a.name+"-y", types.UID("rs-y-"+a.ns+a.name), first.OwnerReferences
-	ref := *a.ref
-	ref.Name, ref.UID = rs.Name, rs.UID
 	for i := range n {
-		p := m.pod(a, rs.Labels, fmt.Sprintf("%s-y-%02d", a.name, i))
-		p.OwnerReferences = []metav1.OwnerReference{ref}
+		p := m.addPod(a, rs.Labels, fmt.Sprintf("%s-y-%02d", a.name, i))
+		p.OwnerReferences = controlledBy("apps/v1", "ReplicaSet", rs.Name, rs.UID)
 	}
 }
 
-// operatorOwned adds a workload whose owner has an unknown kind.
-func (m *mixedCluster) operatorOwned(a *mixedApp) {
+// addOperatorOwned adds a workload whose owner has an unknown kind.
+func (m *mixedCluster) addOperatorOwned(a *mixedApp) {
 	switch m.r.IntN(3) {
 	case 0:
-		m.statefulSet(a)
+		m.addStatefulSet(a)
 	case 1:
-		m.deployment(a)
+		m.addDeployment(a)
 	case 2:
-		m.deployment(a)
+		m.addDeployment(a)
 		m.startRollout(a, m.o.Deployments[len(m.o.Deployments)-1])
 	}
 	m.addOwner(a, "example.com/v1", "Thing", &metav1.ObjectMeta{}, a.name)
 }
 
-// orphans adds pods with a controller that does not exist, at one level of the chain.
-func (m *mixedCluster) orphans(a *mixedApp) {
+// addOrphans adds pods whose owner chain contains a controller that does not exist.
+func (m *mixedCluster) addOrphans(a *mixedApp) {
 	switch m.r.IntN(3) {
 	case 0:
 		m.addOwner(a, "apps/v1", "ReplicaSet", &metav1.ObjectMeta{}, a.name)
@@ -201,4 +191,4 @@ func (m *mixedCluster) orphans(a *mixedApp) {
 	m.addPods(a, a.template.Labels, a.name+"-%02d")
 }
 
-func (m *mixedCluster) barePods(a *mixedApp) { m.addPods(a, a.template.Labels, a.name+"-%02d") }
+func (m *mixedCluster) addBarePods(a *mixedApp) { m.addPods(a, a.template.Labels, a.name+"-%02d") }

@@ -2,7 +2,9 @@ package simulation
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -27,23 +29,22 @@ type mixedBase struct {
 // chance returns true with probability p times chanceFactor.
 func (m *mixedBase) chance(p float64) bool { return m.r.Float64() < p*m.chanceFactor }
 
-func (m *mixedBase) namespaces() {
+func (m *mixedBase) addNamespaces() {
 	for i := range 5 {
 		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("ns%d", i), UID: types.UID(fmt.Sprintf("ns%d", i)),
 			Labels: map[string]string{"team": pick(m.r, "red", "blue")}, Annotations: map[string]string{}}}
 		switch {
 		case m.chance(0.03):
-			gone := metav1.NewTime(m.now)
-			ns.DeletionTimestamp, ns.Status.Phase = &gone, corev1.NamespaceTerminating
+			ns.DeletionTimestamp, ns.Status.Phase = new(metav1.NewTime(m.now)), corev1.NamespaceTerminating
 		case m.chance(0.08):
 			m.addRequest(ns.Annotations)
 		}
 		m.o.Namespaces = append(m.o.Namespaces, ns)
 	}
-	m.o.Namespaces = append(m.o.Namespaces, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "kube-system", UID: "kube-system"}})
+	addNamespace(m.o, "kube-system")
 }
 
-// addRequest adds one Evenkeel annotation, valid or not.
+// addRequest adds one or two Evenkeel annotations, valid or invalid.
 func (m *mixedBase) addRequest(to map[string]string) {
 	for range 1 + m.r.IntN(5)/4 {
 		kv := pick(m.r, []string{"evict", "never"}, []string{"evict", "prefer"}, []string{"evict", "prefer"}, []string{"evict", "Never"},
@@ -70,14 +71,13 @@ func (m *mixedBase) addForeignAnnotation(to map[string]string) {
 	to[kv[0]] = kv[1]
 }
 
-func (m *mixedBase) nodes(n int) {
+func (m *mixedBase) addNodes(n int) {
 	for i := range n {
 		name := fmt.Sprintf("n%02d", i)
 		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), Annotations: map[string]string{},
 			Labels: map[string]string{zoneKey: fmt.Sprintf("z%d", i%3), "kubernetes.io/hostname": name, "pool": "general"}}}
-		node.Status.Allocatable = corev1.ResourceList{"cpu": resource.MustParse("8"), "memory": resource.MustParse("32Gi"),
-			"pods": resource.MustParse("60")}
-		node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+		node.Status = readyNode(corev1.ResourceList{"cpu": resource.MustParse("8"), "memory": resource.MustParse("32Gi"),
+			"pods": resource.MustParse("60")})
 		if m.chance(0.18) {
 			m.breakNode(node)
 		}
@@ -87,25 +87,24 @@ func (m *mixedBase) nodes(n int) {
 }
 
 func (m *mixedBase) breakNode(n *corev1.Node) {
-	taint := func(key, value string, effect corev1.TaintEffect) {
-		n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: key, Value: value, Effect: effect})
+	taint := func(key, value string) {
+		n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: key, Value: value, Effect: corev1.TaintEffectNoSchedule})
 	}
 	switch m.r.IntN(12) {
 	case 0:
 		n.Spec.Unschedulable = true
-		taint("node.kubernetes.io/unschedulable", "", corev1.TaintEffectNoSchedule)
+		taint("node.kubernetes.io/unschedulable", "")
 	case 1:
 		n.Status.Conditions[0].Status = pick(m.r, corev1.ConditionFalse, corev1.ConditionUnknown)
-		taint("node.kubernetes.io/not-ready", "", corev1.TaintEffectNoSchedule)
+		taint("node.kubernetes.io/not-ready", "")
 	case 2:
-		taint("karpenter.sh/disrupted", "", corev1.TaintEffectNoSchedule)
+		taint("karpenter.sh/disrupted", "")
 	case 3:
-		taint("karpenter.sh/disruption", "disrupting", corev1.TaintEffectNoSchedule)
+		taint("karpenter.sh/disruption", "disrupting")
 	case 4:
-		taint("ToBeDeletedByClusterAutoscaler", "1767225600", corev1.TaintEffectNoSchedule)
+		taint("ToBeDeletedByClusterAutoscaler", "1767225600")
 	case 5:
-		gone := metav1.NewTime(m.now)
-		n.DeletionTimestamp, n.Finalizers = &gone, []string{"example.com/wait"}
+		n.DeletionTimestamp, n.Finalizers = new(metav1.NewTime(m.now)), []string{"example.com/wait"}
 	case 6:
 		n.Annotations["evenkeel.io/exclude"] = "true"
 	case 7:
@@ -126,7 +125,7 @@ func (m *mixedBase) addPriorityClasses() {
 		{ObjectMeta: metav1.ObjectMeta{Name: "batch", UID: "pc-batch"}, Value: -10}}
 }
 
-// pickNode returns a node with enough free CPU, and prefers the first nodes. It returns an
+// pickNode returns a node with enough free CPU, and prefers the first nodes. pickNode returns an
 // empty string if all nodes are full.
 func (m *mixedBase) pickNode(cpu int64) string {
 	n := int(float64(len(m.free)) * m.r.Float64() * m.r.Float64())
@@ -140,8 +139,47 @@ func (m *mixedBase) pickNode(cpu int64) string {
 	return ""
 }
 
-func (m *mixedBase) service(ns, name string, selector map[string]string) {
+func (m *mixedBase) addService(ns, name string, selector map[string]string) {
 	m.o.Services = append(m.o.Services,
 		&corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name, UID: types.UID("svc-" + ns + name)},
 			Spec: corev1.ServiceSpec{Selector: selector}})
+}
+
+// mixedApp is one workload of a Mixed cluster.
+type mixedApp struct {
+	ns, name string
+	n        int32
+	cpu      int64
+	labels   map[string]string // the selector
+	template corev1.PodTemplateSpec
+	pods     []*corev1.Pod
+	meta     []*metav1.ObjectMeta    // of its owners, from the lowest up
+	owners   []metav1.OwnerReference // of its pods
+}
+
+func (m *mixedCluster) addPod(a *mixedApp, labels map[string]string, name string) *corev1.Pod {
+	start := m.now.Add(-time.Duration(10+m.r.IntN(600)) * time.Minute)
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: a.ns, Name: name, UID: types.UID(a.ns + "-" + name),
+		Labels: maps.Clone(labels), Annotations: map[string]string{}, OwnerReferences: slices.Clone(a.owners)},
+		Spec: *a.template.Spec.DeepCopy()}
+	p.Spec.NodeName = m.pickNode(a.cpu)
+	if p.Status = readyPod(start); p.Spec.NodeName == "" {
+		p.Status = corev1.PodStatus{Phase: corev1.PodPending}
+	}
+	a.pods = append(a.pods, p)
+	m.o.Pods = append(m.o.Pods, p)
+	return p
+}
+
+// addPods creates the pods of the workload.
+func (m *mixedCluster) addPods(a *mixedApp, labels map[string]string, name string) {
+	for i := range a.n {
+		m.addPod(a, labels, fmt.Sprintf(name, i))
+	}
+}
+
+// mixedCluster adds workloads to a Mixed cluster.
+type mixedCluster struct {
+	*mixedBase
+	apps []*mixedApp
 }

@@ -7,15 +7,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-func (m *mixedCluster) job(a *mixedApp) {
+func (m *mixedCluster) addJob(a *mixedApp) {
 	n, limit := a.n, int32(m.r.IntN(5))
 	a.template.Spec.RestartPolicy = corev1.RestartPolicyNever
-	j := &batchv1.Job{Spec: batchv1.JobSpec{Parallelism: &n, BackoffLimit: &limit, Selector: &metav1.LabelSelector{MatchLabels: a.labels},
+	j := &batchv1.Job{Spec: batchv1.JobSpec{Parallelism: &n, BackoffLimit: &limit, Selector: matchLabels(a.labels),
 		Template: *a.template.DeepCopy()},
 		Status: batchv1.JobStatus{Active: n, Failed: int32(m.r.IntN(int(limit) + 1))}}
 	if m.r.IntN(2) == 0 {
-		total := n + int32(m.r.IntN(5))
-		j.Spec.Completions = &total
+		j.Spec.Completions = new(n + int32(m.r.IntN(5)))
 	}
 	j.Spec.PodFailurePolicy = m.podFailurePolicy()
 	m.addOwner(a, "batch/v1", "Job", &j.ObjectMeta, a.name)
@@ -24,8 +23,8 @@ func (m *mixedCluster) job(a *mixedApp) {
 	m.addJobTrouble(a, j)
 }
 
-// podFailurePolicy returns a random policy, or nil. Some rules precede or follow a rule on
-// DisruptionTarget.
+// podFailurePolicy returns a random policy, or nil. Some policies have rules before or after the
+// rule on DisruptionTarget.
 func (m *mixedCluster) podFailurePolicy() *batchv1.PodFailurePolicy {
 	on := func(action batchv1.PodFailurePolicyAction, of corev1.PodConditionType, is corev1.ConditionStatus) batchv1.PodFailurePolicyRule {
 		return batchv1.PodFailurePolicyRule{Action: action, OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: of,
@@ -53,18 +52,15 @@ func (m *mixedCluster) podFailurePolicy() *batchv1.PodFailurePolicy {
 	return &batchv1.PodFailurePolicy{Rules: rules}
 }
 
-// addJobTrouble puts a Job into a state in which an eviction may fail it or get no
-// replacement.
+// addJobTrouble puts a Job into a state in which an eviction may fail the Job or may get no replacement.
 func (m *mixedCluster) addJobTrouble(a *mixedApp, j *batchv1.Job) {
-	switch yes := true; {
+	switch {
 	case m.chance(0.1):
 		j.Status.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{Failed: []types.UID{"gone"}}
 	case m.chance(0.1): // a terminating pod is not counted yet
-		gone := metav1.NewTime(m.now)
-		a.pods[0].DeletionTimestamp, a.pods[0].Finalizers = &gone, []string{batchv1.JobTrackingFinalizer}
+		a.pods[0].DeletionTimestamp, a.pods[0].Finalizers = new(metav1.NewTime(m.now)), []string{batchv1.JobTrackingFinalizer}
 	case m.chance(0.1): // with a limit per index
-		one, mode := int32(1), batchv1.IndexedCompletion
-		j.Spec.BackoffLimitPerIndex, j.Spec.CompletionMode = &one, &mode
+		j.Spec.BackoffLimitPerIndex, j.Spec.CompletionMode = new(int32(1)), new(batchv1.IndexedCompletion)
 		a.pods[0].Annotations["batch.kubernetes.io/job-index-failure-count"] = "1"
 	case m.chance(0.15): // a failed pod is not counted yet
 		a.pods[0].Status.Phase, a.pods[0].Status.Conditions, a.pods[0].Finalizers = corev1.PodFailed, nil, []string{batchv1.JobTrackingFinalizer}
@@ -77,18 +73,17 @@ func (m *mixedCluster) addJobTrouble(a *mixedApp, j *batchv1.Job) {
 			*j.Spec.Parallelism--
 		}
 	case m.chance(0.05):
-		other := pick(m.r, "example.com/other", batchv1.JobControllerName)
-		j.Spec.ManagedBy = &other
+		j.Spec.ManagedBy = new(pick(m.r, "example.com/other", batchv1.JobControllerName))
 	case m.chance(0.08):
-		j.Spec.Suspend = &yes
+		j.Spec.Suspend = new(true)
 	case m.chance(0.08):
 		j.Status.Conditions = []batchv1.JobCondition{{Type: pick(m.r, batchv1.JobComplete, batchv1.JobFailed, batchv1.JobFailureTarget),
 			Status: corev1.ConditionTrue}}
 	}
 }
 
-func (m *mixedCluster) cron(a *mixedApp) {
-	m.job(a)
+func (m *mixedCluster) addCronJob(a *mixedApp) {
+	m.addJob(a)
 	c := &batchv1.CronJob{Spec: batchv1.CronJobSpec{Schedule: "0 * * * *",
 		JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: *a.template.DeepCopy()}}}}
 	m.addOwner(a, "batch/v1", "CronJob", &c.ObjectMeta, a.name+"-cron")
@@ -98,8 +93,8 @@ func (m *mixedCluster) cron(a *mixedApp) {
 	m.o.CronJobs = append(m.o.CronJobs, c)
 }
 
-// workflowJob adds a Job whose owner has an unknown kind.
-func (m *mixedCluster) workflowJob(a *mixedApp) {
-	m.job(a)
+// addWorkflowJob adds a Job whose owner has an unknown kind.
+func (m *mixedCluster) addWorkflowJob(a *mixedApp) {
+	m.addJob(a)
 	m.addOwner(a, "example.com/v1", "Thing", &metav1.ObjectMeta{}, a.name+"-flow")
 }

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// Settings returns a random valid config.yaml with a NodeLoad strategy and often a
-// ZoneSpread strategy.
+// Settings returns a random valid config.yaml with a NodeLoad strategy and often a ZoneSpread strategy.
 func Settings(r *rand.Rand) string {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -27,7 +26,7 @@ func Settings(r *rand.Rand) string {
 		pick(r, "0.2", "0.3", "0.4", "0.5", "0.6"))
 	maybe(0.8, "- {name: zones, type: ZoneSpread, schedule: \"0 * * * *\", args: {maxSkew: %d, by: %s}}", 1+r.IntN(2),
 		pick(r, "owner", "owner", "service"))
-	guards(r, say, maybe)
+	writeGuards(r, say, maybe)
 	say("limits:\n  perHour: {}")
 	maybe(0.5, "  perPass: %s", pick(r, "1", "3", "8", "12", "9%", "17%", "unlimited", "unlimited", "unlimited"))
 	maybe(0.5, "  perNode: %s", pick(r, "0", "1", "2", "3", "19%", "33%", "70%", "unlimited", "unlimited", "unlimited"))
@@ -35,7 +34,7 @@ func Settings(r *rand.Rand) string {
 	maybe(0.6, "  perOwner: %s", pick(r, "1", "2", "30%", "49%", "70%", "70%", "0%", "unlimited", "unlimited", "unlimited"))
 	maybe(0.5, "  perZone: %s", pick(r, "2", "4", "11%", "23%", "50%", "unlimited", "unlimited"))
 	if r.IntN(5) == 0 {
-		windows(r, say, maybe)
+		writeWindows(r, say, maybe)
 	}
 	say("evictor:\n  inFlight: {total: %s, perNode: %s, perOwner: %s}", pick(r, "1", "3", "16", "unlimited"),
 		pick(r, "1", "2", "3", "unlimited"), pick(r, "1", "1", "2", "3", "unlimited"))
@@ -47,7 +46,7 @@ func Settings(r *rand.Rand) string {
 	return strings.Replace(b.String(), "perHour: {}", perHour, 1)
 }
 
-func guards(r *rand.Rand, say func(string, ...any), maybe func(float64, string, ...any)) {
+func writeGuards(r *rand.Rand, say func(string, ...any), maybe func(float64, string, ...any)) {
 	var protect []string
 	for _, p := range protections {
 		if r.Float64() < p.often {
@@ -70,7 +69,7 @@ func guards(r *rand.Rand, say func(string, ...any), maybe func(float64, string, 
 	maybe(0.5, "  minConfidence: 0.5")
 }
 
-// protections lists values of guards.protect with their probability.
+// protections lists values of guards.protect and the probability that a configuration contains them.
 var protections = []struct {
 	name  string
 	often float64
@@ -80,7 +79,7 @@ var protections = []struct {
 	{"PodsWithPVC", 0.3}, {"PodsWithoutPDB", 0.08}, {"PodsWithResourceClaims, PodsRequiredByAffinity", 0.4},
 }
 
-func windows(r *rand.Rand, say func(string, ...any), maybe func(float64, string, ...any)) {
+func writeWindows(r *rand.Rand, say func(string, ...any), maybe func(float64, string, ...any)) {
 	say("windows:")
 	maybe(0.7, "  allow: [{schedule: \"0 %d * * *\", duration: %dh}%s]", r.IntN(24), 4+r.IntN(20),
 		pick(r, "", ", {schedule: \"0 6 * * 6,0\", duration: 12h, timeZone: America/New_York}"))

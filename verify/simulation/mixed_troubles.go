@@ -5,12 +5,12 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// varyTemplate adds a property that guards or the scheduler check to the template of a
-// workload.
+// varyTemplate adds a property to a workload's pod template that a guard or the scheduler checks.
 func (m *mixedCluster) varyTemplate(a *mixedApp) {
 	s := &a.template.Spec
 	claim := func(class *string) {
@@ -21,30 +21,23 @@ func (m *mixedCluster) varyTemplate(a *mixedApp) {
 		s.Volumes = []corev1.Volume{{Name: "data",
 			VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: name}}}}
 	}
-	spread := func(when corev1.UnsatisfiableConstraintAction) {
-		s.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: zoneKey, WhenUnsatisfiable: when,
-			LabelSelector: &metav1.LabelSelector{MatchLabels: a.labels}}}
-	}
-	fast, slow := "fast", "slow"
 	switch m.r.IntN(15) {
 	case 0:
 		s.Volumes = []corev1.Volume{{Name: "scratch", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
 	case 1:
 		s.Volumes = []corev1.Volume{{Name: "logs", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/var/log"}}}}
 	case 2:
-		claim(&fast)
+		claim(new("fast"))
 	case 3:
-		claim(&slow)
+		claim(new("slow"))
 	case 4:
 		claim(nil)
 	case 5:
-		s.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimName: &fast}}
+		s.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimName: new("fast")}}
 	case 6:
-		high := int32(1000)
-		s.Priority, s.PriorityClassName = &high, "high"
+		s.Priority, s.PriorityClassName = new(int32(1000)), "high"
 	case 7:
-		critical := pick(m.r, int32(2000000000), 2000001000)
-		s.Priority = &critical
+		s.Priority = new(pick(m.r, int32(2000000000), 2000001000))
 	case 8:
 		s.SchedulerName = "other"
 	case 9:
@@ -54,14 +47,13 @@ func (m *mixedCluster) varyTemplate(a *mixedApp) {
 	case 11:
 		a.template.Labels["movable"] = "no"
 	case 12, 13:
-		spread(corev1.DoNotSchedule)
+		s.TopologySpreadConstraints = spread(zoneKey, corev1.DoNotSchedule, a.labels)
 	case 14:
-		spread(corev1.ScheduleAnyway)
+		s.TopologySpreadConstraints = spread(zoneKey, corev1.ScheduleAnyway, a.labels)
 	}
 }
 
-// addTrouble adds a property to a workload, or to one of its pods, that may forbid an
-// eviction.
+// addTrouble changes a workload or one of its pods in a way that may forbid an eviction.
 func (m *mixedCluster) addTrouble(a *mixedApp) {
 	if len(a.pods) == 0 {
 		return
@@ -71,8 +63,7 @@ func (m *mixedCluster) addTrouble(a *mixedApp) {
 	case 0, 1:
 		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}}
 	case 2:
-		gone := metav1.NewTime(m.now)
-		p.DeletionTimestamp = &gone
+		p.DeletionTimestamp = new(metav1.NewTime(m.now))
 	case 3:
 		p.Spec.NodeName, p.Status = "", corev1.PodStatus{Phase: corev1.PodPending}
 		waits := 10 * time.Second
@@ -87,8 +78,7 @@ func (m *mixedCluster) addTrouble(a *mixedApp) {
 			[]corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}}
 	case 6, 7:
 		for _, p := range a.pods[m.r.IntN(len(a.pods)):] {
-			start := metav1.NewTime(m.now.Add(-time.Duration(m.r.IntN(7*60)) * time.Second))
-			p.Status.StartTime = &start
+			p.Status.StartTime = new(metav1.NewTime(m.now.Add(-time.Duration(m.r.IntN(7*60)) * time.Second)))
 		}
 	case 8:
 		p.Status.StartTime = nil
@@ -101,12 +91,11 @@ func (m *mixedCluster) addTrouble(a *mixedApp) {
 			m.addRequest(a.meta[m.r.IntN(len(a.meta))].Annotations)
 		}
 	case 14: // one pod too many
-		m.pod(a, p.Labels, fmt.Sprintf("%s-more-%02d", a.name, len(a.pods)))
+		m.addPod(a, p.Labels, fmt.Sprintf("%s-more-%02d", a.name, len(a.pods)))
 	case 15:
 		if len(a.meta) > 0 {
-			gone := metav1.NewTime(m.now)
 			o := a.meta[m.r.IntN(len(a.meta))]
-			o.DeletionTimestamp, o.Finalizers = &gone, []string{"foregroundDeletion"}
+			o.DeletionTimestamp, o.Finalizers = new(metav1.NewTime(m.now)), []string{"foregroundDeletion"}
 		}
 	case 16:
 		p.Labels["evenkeel.io/"+pick(m.r, "evict", "do-not-disrupt")] = pick(m.r, "never", "true", "1h")
@@ -133,14 +122,13 @@ func (m *mixedCluster) addTrouble(a *mixedApp) {
 	}
 }
 
-// addSinglePods adds pods without controllers and pods of the kubelet.
+// addSinglePods adds bare pods, mirror pods and static pods.
 func (m *mixedCluster) addSinglePods() {
-	one := int32(1)
 	for i := range m.r.IntN(4) {
-		a := &mixedApp{ns: "ns0", name: fmt.Sprintf("single%d", i), n: one, cpu: 300,
+		a := &mixedApp{ns: "ns0", name: fmt.Sprintf("single%d", i), n: 1, cpu: 300,
 			template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "registry.example.com/single:v1",
-				Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": intQuantity(300)}}}}}}}
-		p := m.pod(a, map[string]string{"single": "yes"}, a.name)
+				Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": *resource.NewMilliQuantity(300, resource.DecimalSI)}}}}}}}
+		p := m.addPod(a, map[string]string{"single": "yes"}, a.name)
 		switch m.r.IntN(3) {
 		case 0:
 			p.Annotations["kubernetes.io/config.mirror"], p.Annotations["kubernetes.io/config.source"] = "hash", "file"
@@ -154,27 +142,27 @@ func (m *mixedCluster) addSinglePods() {
 func (m *mixedCluster) addBudgetsAndServices() {
 	for _, a := range m.apps {
 		if m.r.IntN(2) == 0 {
-			m.budget(a.ns, a.name, &metav1.LabelSelector{MatchLabels: a.labels})
+			m.addBudget(a.ns, a.name, matchLabels(a.labels))
 		}
 		if m.chance(0.05) {
-			m.budget(a.ns, a.name+"-too", &metav1.LabelSelector{MatchLabels: a.labels})
+			m.addBudget(a.ns, a.name+"-too", matchLabels(a.labels))
 		}
 		if m.r.IntN(3) > 0 {
-			m.service(a.ns, a.name, a.labels)
+			m.addService(a.ns, a.name, a.labels)
 		}
 	}
 	for i := range 5 {
 		ns := fmt.Sprintf("ns%d", i)
-		m.service(ns, "leader", map[string]string{"role": "leader"})
+		m.addService(ns, "leader", map[string]string{"role": "leader"})
 		switch {
 		case m.chance(0.03):
-			m.budget(ns, "all", &metav1.LabelSelector{})
+			m.addBudget(ns, "all", &metav1.LabelSelector{})
 		case m.chance(0.05):
-			m.budget(ns, "tier", &metav1.LabelSelector{MatchLabels: map[string]string{"tier": "front"}})
+			m.addBudget(ns, "tier", &metav1.LabelSelector{MatchLabels: map[string]string{"tier": "front"}})
 		case m.chance(0.15):
-			m.budget(ns, "canary", &metav1.LabelSelector{MatchLabels: map[string]string{"track": "canary"}})
+			m.addBudget(ns, "canary", &metav1.LabelSelector{MatchLabels: map[string]string{"track": "canary"}})
 		case m.chance(0.15):
-			m.service(ns, "canary", map[string]string{"track": "canary"})
+			m.addService(ns, "canary", map[string]string{"track": "canary"})
 		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// RandomState returns a planner state for a Mixed cluster. It has evictions of the last
-// two hours, and backoffs that may have ended. In half of the cases it is empty.
+// RandomState returns a planner state for a Mixed cluster. The state contains evictions of the last
+// two hours, and backoffs of which some have ended. Half of the states are empty.
 func RandomState(r *rand.Rand, o *cluster.Objects) plan.PlannerState {
 	st := plan.PlannerState{APIVersion: plan.APIVersion, Kind: plan.PlannerStateKind}
 	if r.IntN(2) == 0 {

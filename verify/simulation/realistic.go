@@ -14,35 +14,34 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// Realistic adds to pods and nodes the fields that an API server, a kubelet, an overlay
-// network and a service mesh write. A pod then has five to six kilobytes of protobuf, so
-// benchmark figures apply to real clusters. The planner reads only some of them, such as
-// tolerations, priority and allocated resources.
+// Realistic adds to pods and nodes the fields that an API server, a kubelet, an overlay network and a service mesh
+// write. Each pod then takes five to six kilobytes as protobuf, as in real clusters. The planner reads only a few
+// of these fields, such as tolerations, priority and allocated resources.
 func Realistic(r *rand.Rand, o *cluster.Objects) {
 	for i, p := range o.Pods {
-		p.UID = lifelikeUID(r)
+		p.UID = realisticUID(r)
 		p.ResourceVersion = fmt.Sprint(1_000_000 + i)
 		p.CreationTimestamp = metav1.NewTime(epoch)
 		p.GenerateName = p.Name[:strings.LastIndex(p.Name, "-")+1]
 		p.Annotations = map[string]string{
-			"cni.example.com/containerID": randomHex(r, 64), "cni.example.com/podIP": lifelikeIP(i) + "/32",
-			"cni.example.com/podIPs":            lifelikeIP(i) + "/32",
+			"cni.example.com/containerID": randomHex(r, 64), "cni.example.com/podIP": realisticIP(i) + "/32",
+			"cni.example.com/podIPs":            realisticIP(i) + "/32",
 			"kubectl.kubernetes.io/restartedAt": "2026-01-01T00:00:00Z", "prometheus.io/scrape": "true", "prometheus.io/port": "8080",
 			"checksum/config": randomHex(r, 64)}
 		p.ManagedFields = managedFields()
-		lifelikeSpec(&p.Spec, p.Name)
-		lifelikeStatus(r, i, p)
+		realisticSpec(&p.Spec, p.Name)
+		realisticStatus(r, i, p)
 	}
 	for i, n := range o.Nodes {
-		lifelikeNode(r, i, n)
+		realisticNode(r, i, n)
 	}
 }
 
-func lifelikeUID(r *rand.Rand) types.UID {
+func realisticUID(r *rand.Rand) types.UID {
 	return types.UID(randomHex(r, 8) + "-" + randomHex(r, 4) + "-" + randomHex(r, 4) + "-" + randomHex(r, 4) + "-" + randomHex(r, 12))
 }
 
-func lifelikeIP(i int) string { return fmt.Sprintf("10.%d.%d.%d", i>>16, i>>8&255, i&255) }
+func realisticIP(i int) string { return fmt.Sprintf("10.%d.%d.%d", i>>16, i>>8&255, i&255) }
 
 func randomHex(r *rand.Rand, n int) string {
 	var b strings.Builder
@@ -63,14 +62,13 @@ func managedFields() []metav1.ManagedFieldsEntry {
 	return []metav1.ManagedFieldsEntry{entry("kube-controller-manager", "", 1200), entry("kubelet", "status", 900)}
 }
 
-func lifelikeSpec(s *corev1.PodSpec, name string) {
+func realisticSpec(s *corev1.PodSpec, name string) {
 	seconds, expires, mode, yes, links, zero := int64(300), int64(3607), int32(420), true, true, int32(0)
 	s.RestartPolicy, s.DNSPolicy, s.SchedulerName = corev1.RestartPolicyAlways, corev1.DNSClusterFirst, corev1.DefaultSchedulerName
 	s.ServiceAccountName, s.DeprecatedServiceAccount, s.EnableServiceLinks, s.Priority = "app", "app", &links, &zero
 	s.SecurityContext = &corev1.PodSecurityContext{RunAsNonRoot: &yes, FSGroup: &expires,
 		SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}}
-	policy := corev1.PreemptLowerPriority
-	s.PreemptionPolicy = &policy
+	s.PreemptionPolicy = new(corev1.PreemptLowerPriority)
 	for _, key := range []string{"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"} {
 		s.Tolerations = append(s.Tolerations, corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists,
 			Effect: corev1.TaintEffectNoExecute, TolerationSeconds: &seconds})
@@ -107,11 +105,11 @@ func lifelikeSpec(s *corev1.PodSpec, name string) {
 	}
 }
 
-func lifelikeStatus(r *rand.Rand, i int, p *corev1.Pod) {
+func realisticStatus(r *rand.Rand, i int, p *corev1.Pod) {
 	yes, started, at := true, metav1.NewTime(epoch), metav1.NewTime(epoch.Add(time.Second))
 	s := &p.Status
 	s.StartTime, s.QOSClass, s.ObservedGeneration = &started, corev1.PodQOSGuaranteed, 1
-	s.HostIP, s.PodIP = "192.168.1.7", lifelikeIP(i)
+	s.HostIP, s.PodIP = "192.168.1.7", realisticIP(i)
 	s.HostIPs, s.PodIPs = []corev1.HostIP{{IP: s.HostIP}}, []corev1.PodIP{{IP: s.PodIP}}
 	s.Conditions = nil
 	for _, c := range []corev1.PodConditionType{"PodReadyToStartContainers", corev1.PodInitialized, corev1.PodReady, corev1.ContainersReady,
@@ -130,11 +128,11 @@ func lifelikeStatus(r *rand.Rand, i int, p *corev1.Pod) {
 	}
 }
 
-func lifelikeNode(r *rand.Rand, i int, n *corev1.Node) {
-	n.UID, n.ResourceVersion, n.CreationTimestamp, n.ManagedFields = lifelikeUID(r), fmt.Sprint(i), metav1.NewTime(epoch), managedFields()
+func realisticNode(r *rand.Rand, i int, n *corev1.Node) {
+	n.UID, n.ResourceVersion, n.CreationTimestamp, n.ManagedFields = realisticUID(r), fmt.Sprint(i), metav1.NewTime(epoch), managedFields()
 	n.Status.Capacity = n.Status.Allocatable.DeepCopy()
 	n.Status.Capacity["ephemeral-storage"] = resource.MustParse("100Gi")
-	n.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: lifelikeIP(i)},
+	n.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: realisticIP(i)},
 		{Type: corev1.NodeHostName, Address: n.Name}}
 	n.Status.NodeInfo = corev1.NodeSystemInfo{MachineID: randomHex(r, 32), BootID: randomHex(r, 32), KernelVersion: "6.12.0",
 		OSImage: "Linux", ContainerRuntimeVersion: "containerd://2.1.0", KubeletVersion: "v1.37.1", OperatingSystem: "linux",

@@ -1,27 +1,24 @@
-// Package simulation generates clusters for tests and benchmarks from a seed. It never
-// makes or judges a plan, and is not part of the program.
+// Package simulation generates clusters for tests and benchmarks from a seed. The package never
+// makes or judges a plan and is not part of the program.
 package simulation
 
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-const zoneKey = "topology.kubernetes.io/zone"
-
-// settings are environment variables that give pods a realistic size of some kilobytes.
+// settings contains environment variables that give each pod a realistic size of several kilobytes.
 var settings = func() []corev1.EnvVar {
 	var env []corev1.EnvVar
 	for i := range 20 {
@@ -30,25 +27,19 @@ var settings = func() []corev1.EnvVar {
 	return env
 }()
 
-var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-
-// Crowded returns a cluster over three zones with Deployments of per pods. Some
-// Deployments crowd few nodes, and some have a budget.
+// Crowded returns a cluster in three zones whose Deployments have per pods each. The first nodes
+// hold more pods than the others, and every fifth Deployment has a budget.
 func Crowded(r *rand.Rand, nodes, deployments, per int) *cluster.Objects {
 	o := &cluster.Objects{TakenAt: epoch.Add(24 * time.Hour), ServerVersion: "1.37"}
 	for i := range nodes {
 		o.Nodes = append(o.Nodes, bigNode(fmt.Sprintf("n%05d", i), fmt.Sprintf("z%d", i%3)))
 	}
 	for i := range 10 {
-		ns := fmt.Sprintf("ns%d", i)
-		o.Namespaces = append(o.Namespaces, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns, UID: types.UID(ns)}})
+		addNamespace(o, fmt.Sprintf("ns%d", i))
 	}
-	free := make([]int64, nodes)
-	for i := range free {
-		free[i] = 9900
-	}
+	free := slices.Repeat([]int64{9900}, nodes)
 	for d := range deployments {
-		app(o, r, free, fmt.Sprintf("ns%d", d%10), fmt.Sprintf("d%05d", d), per, int64(100*(1+d%4)), d)
+		addCrowdedApp(o, r, free, d, per)
 	}
 	return o
 }
@@ -58,59 +49,46 @@ func bigNode(name, zone string) *corev1.Node {
 	has := corev1.ResourceList{"cpu": resource.MustParse("10"), "memory": resource.MustParse("40Gi"), "pods": resource.MustParse("110")}
 	return &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), Labels: map[string]string{zoneKey: zone, "kubernetes.io/hostname": name}},
-		Status: corev1.NodeStatus{Allocatable: has,
-			Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}}}
+		Status:     readyNode(has)}
 }
 
-func app(o *cluster.Objects, r *rand.Rand, free []int64, ns, name string, per int, cpu int64, d int) {
-	labels, replicas, yes := map[string]string{"app": name}, int32(per), true
-	hashed := map[string]string{"app": name, "pod-template-hash": "x"}
-	grace := int64(30)
-	spec := corev1.PodSpec{TerminationGracePeriodSeconds: &grace,
-		Containers: []corev1.Container{{Name: "c", Image: "registry.example.com/" + name + ":v1", Env: settings,
-			Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": *resource.NewMilliQuantity(cpu, resource.DecimalSI),
-				"memory": *resource.NewQuantity(cpu<<22, resource.BinarySI)}}}}}
+func addCrowdedApp(o *cluster.Objects, r *rand.Rand, free []int64, d, per int) {
+	ns, name, cpu := fmt.Sprintf("ns%d", d%10), fmt.Sprintf("d%05d", d), int64(100*(1+d%4))
+	labels := map[string]string{"app": name}
+	spec := corev1.PodSpec{TerminationGracePeriodSeconds: new(int64(30)),
+		Containers: []corev1.Container{{Name: "c", Image: "registry.example.com/" + name + ":v1", Env: settings, Resources: requests(cpu, cpu<<22)}}}
 	if d%4 == 0 {
-		spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: zoneKey,
-			WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: &metav1.LabelSelector{MatchLabels: labels}}}
+		spec.TopologySpreadConstraints = spread(zoneKey, corev1.DoNotSchedule, labels)
 	}
-	template := corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: hashed}, Spec: spec}
-	o.Deployments = append(o.Deployments, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name,
-		UID: types.UID("deploy-" + name)},
-		Spec: appsv1.DeploymentSpec{Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: template}})
-	o.ReplicaSets = append(o.ReplicaSets, &appsv1.ReplicaSet{
-		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name + "-x", UID: types.UID("rs-" + name), Labels: hashed,
-			OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "Deployment", Name: name, UID: types.UID("deploy-" + name),
-				Controller: &yes}}},
-		Spec: appsv1.ReplicaSetSpec{Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: hashed}, Template: template}})
+	rs := addDeployment(o, ns, name, "x", int32(per), spec)
 	if d%5 == 1 {
-		away := intstr.FromInt32(int32(d % 3))
-		o.PodDisruptionBudgets = append(o.PodDisruptionBudgets,
-			&policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name, Generation: 1},
-				Spec: policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: labels}, MaxUnavailable: &away},
-				Status: policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, CurrentHealthy: replicas,
-					DesiredHealthy: max(0, replicas-away.IntVal),
-					ExpectedPods:   replicas, DisruptionsAllowed: min(away.IntVal, replicas)}})
+		addBudget(o, ns, name, labels, int32(per), int32(d%3))
 	}
-	start := metav1.NewTime(epoch)
 	for i := range per {
 		n := int(float64(len(free)) * r.Float64() * r.Float64()) // the first nodes get more pods
 		for free[n] < cpu {
 			n = (n + 1) % len(free)
 		}
 		free[n] -= cpu
-		bound := *spec.DeepCopy()
-		bound.NodeName = fmt.Sprintf("n%05d", n)
-		pod := fmt.Sprintf("%s-x-%02d", name, i)
-		o.Pods = append(o.Pods, &corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: pod, UID: types.UID(pod), Labels: hashed,
-				OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: name + "-x", UID: types.UID("rs-" + name),
-					Controller: &yes}}},
-			Spec: bound,
-			Status: corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &start,
-				Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}})
+		addPod(o, rs, fmt.Sprintf("%s-x-%02d", name, i), fmt.Sprintf("n%05d", n))
 	}
 }
 
-// pick returns a random element.
-func pick[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
+// WithReplacements returns a copy of o in which every moved pod is Ready on its predicted node and all budgets are
+// healthy. A replacement keeps the name of the evicted pod. WithReplacements does not change o.
+func WithReplacements(o *cluster.Objects, moves []plan.Move) *cluster.Objects {
+	to := make(map[string]string, len(moves))
+	for _, m := range moves {
+		to[m.Pod.UID] = m.To
+	}
+	out := *o
+	out.Pods = nil
+	for _, p := range o.Pods {
+		if node, moved := to[string(p.UID)]; moved {
+			p = p.DeepCopy()
+			p.Spec.NodeName = node
+		}
+		out.Pods = append(out.Pods, p)
+	}
+	return &out
+}

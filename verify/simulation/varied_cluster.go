@@ -21,8 +21,7 @@ type variedCluster struct {
 	apps                   []*variedApp
 }
 
-// nodeSpace is a node with its free resources. weight is its relative probability to
-// receive a pod.
+// nodeSpace is a node with its free resources. weight is the relative probability that the node receives a pod.
 type nodeSpace struct {
 	node      *corev1.Node
 	cpu, mem  int64
@@ -32,7 +31,7 @@ type nodeSpace struct {
 
 func (v *variedCluster) chance(p float64) bool { return v.r.Float64() < p }
 
-func (v *variedCluster) nodes(n int) {
+func (v *variedCluster) addNodes(n int) {
 	for i := range n {
 		name := fmt.Sprintf("n%03d", i)
 		cpu := pick(v.r, int64(4000), 8000, 8000, 16000)
@@ -42,9 +41,8 @@ func (v *variedCluster) nodes(n int) {
 			labels["disk"] = "ssd"
 		}
 		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), Labels: labels}}
-		node.Status.Allocatable = corev1.ResourceList{"cpu": *resource.NewMilliQuantity(cpu, resource.DecimalSI),
-			"memory": *resource.NewQuantity(mem, resource.BinarySI), "pods": resource.MustParse("110")}
-		node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+		node.Status = readyNode(requests(cpu, mem).Requests)
+		node.Status.Allocatable["pods"] = resource.MustParse("110")
 		v.o.Nodes = append(v.o.Nodes, node)
 		draw := pick(v.r, 1.9, 1.9, 1.9, 1, 1, 1, 1, 0.3, 0.3, 0.3)
 		v.spaces = append(v.spaces, nodeSpace{node, cpu * 97 / 100, mem * 95 / 100, draw * float64(cpu), map[string]int{}})
@@ -52,8 +50,8 @@ func (v *variedCluster) nodes(n int) {
 	}
 }
 
-// pickNode returns a random node that has room and that the workload allows, by weight. It
-// returns nil if there is none.
+// pickNode returns a random node, by weight, that has room and meets the workload's constraints. pickNode returns
+// nil if no node does.
 func (v *variedCluster) pickNode(a *variedApp) *corev1.Node {
 	var sum float64
 	weights := make([]float64, len(v.spaces))
@@ -88,8 +86,8 @@ type variedApp struct {
 	node         map[string]string // required labels of its nodes
 	zonalVolume  bool              // each pod has a volume that binds it to a zone
 
-	ref  metav1.OwnerReference
-	pods []*corev1.Pod
+	owners []metav1.OwnerReference // of its pods
+	pods   []*corev1.Pod
 }
 
 func (a *variedApp) allowed(s *nodeSpace) bool {

@@ -16,17 +16,16 @@ import (
 
 var (
 	long  = flag.Bool("long", false, "run all seeds at full size, and check the wanted limits instead of the current ones")
-	nodes = flag.Int("nodes", 0, "number of nodes; 0 means that of the scenario")
+	nodes = flag.Int("nodes", 0, "number of nodes; 0 means the number in the scenario")
 )
 
 // scenarioFile is the content of a scenario.yaml.
 type scenarioFile struct {
 	Nodes, Pods int
-	// ShortNodes is the number of nodes in the short form. Pods and churn shrink in
-	// proportion. The flag -nodes overrides it in both forms.
+	// ShortNodes is the number of nodes in the short form. Pods and churn shrink in proportion. The
+	// flag -nodes overrides the number of nodes in both forms.
 	ShortNodes int
-	// Seeds is the number of seeds in the short form. 0 means that only the long form runs
-	// the scenario.
+	// Seeds is the number of seeds in the short form. 0 means that only the long form runs the scenario.
 	Seeds, LongSeeds    int
 	Passes, ShortPasses int
 	EveryMinutes        int
@@ -36,13 +35,13 @@ type scenarioFile struct {
 	UnpredictedFrac float64
 	OnePlan         bool
 	Want            map[string]float64
-	// Today has the current limits where Want is not reached yet.
+	// Today holds the current limits of the figures that do not meet Want yet.
 	Today map[string]float64
 }
 
-// TestCourses runs the scenarios in testdata. Each file has a description, the changes of
+// TestScenarios runs the scenarios in testdata. Each file has a description, the changes of
 // the cluster, the wanted limits and the configuration.
-func TestCourses(t *testing.T) {
+func TestScenarios(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) < 3 {
 		t.Fatalf("%d scenarios, %v", len(files), err)
@@ -113,8 +112,7 @@ func runScenario(t *testing.T, a *txtar.Archive) {
 	checkLimits(t, f, worst)
 }
 
-// nodeCount returns the number of nodes that replaces that of the file. 0 means no
-// replacement.
+// nodeCount returns the number of nodes that overrides Nodes. 0 means no override.
 func (f scenarioFile) nodeCount() int {
 	switch {
 	case *nodes > 0:
