@@ -4,10 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"math"
+	"slices"
 )
 
-// ContentID returns a hash of a plan without its ID, in 16 hex digits. Equal plans have
-// equal IDs.
+// ContentID returns a hash of a plan without its ID, in 16 hex digits. Equal plans have equal IDs.
 func ContentID(p Plan) string {
 	p.ID = ""
 	b, err := json.Marshal(p)
@@ -16,4 +17,33 @@ func ContentID(p Plan) string {
 	}
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:8])
+}
+
+// ContinueNumbering returns p with steps and waves that continue those of the first plan of
+// the same pass. The result has a new ID.
+func (p Plan) ContinueNumbering(first Plan) Plan {
+	steps, waves := 0, 0
+	for _, m := range first.Moves {
+		steps, waves = max(steps, m.Step), max(waves, m.Wave)
+	}
+	p.Moves, p.Hints = slices.Clone(p.Moves), slices.Clone(p.Hints)
+	for i := range p.Moves {
+		p.Moves[i].Step += steps
+		p.Moves[i].Wave += waves
+	}
+	for i := range p.Hints {
+		p.Hints[i].Wave += waves
+	}
+	p.ID = ContentID(p)
+	return p
+}
+
+// Round rounds a float to four decimal places. After rounding, sums of the same numbers in any order print the same
+// bytes.
+func Round(x float64) float64 {
+	r := math.Round(x*1e4) / 1e4
+	if r == 0 {
+		return 0 // never -0
+	}
+	return r
 }

@@ -2,13 +2,13 @@ package plan
 
 import "time"
 
-// Explanation says why the pods of a subject would or would not be moved now.
+// Explanation gives the reasons why the planner would or would not move the pods of a subject now.
 type Explanation struct {
 	APIVersion string    `json:"apiVersion"`
 	Kind       string    `json:"kind"` // "Explanation"
 	TakenAt    time.Time `json:"takenAt"`
 	Subject    ObjectRef `json:"subject"`
-	// Blocks says why the controller does not evict now, or why a strategy is suspended.
+	// Blocks are the reasons why the controller does not evict now, or why a strategy is suspended.
 	Blocks []EvictionBlock `json:"blocks,omitempty"`
 	// Node is set if the subject is a node.
 	Node *NodeStatus `json:"node,omitempty"`
@@ -23,13 +23,11 @@ type Explanation struct {
 type NodeStatus struct {
 	Zone    string `json:"zone"`
 	InScope bool   `json:"inScope"`
-	// State says why the node takes no pods, such as "cordoned" or "not Ready". It is empty
-	// if the node takes pods.
+	// State lists conditions that keep pods away, such as "cordoned" or "not Ready". It is empty if the node takes pods.
 	State []string `json:"state"`
 	// Used is the known usage by resource, as fractions of allocatable.
 	Used map[string]float64 `json:"used,omitempty"`
-	// Hint is the pressure hint on the node, or the reason why a hint is missing. It is nil
-	// if the node needs none.
+	// Hint is the pressure hint on the node, or the reason why a hint is missing. It is nil if the node needs no hint.
 	Hint *PressureHint `json:"hint,omitempty"`
 }
 
@@ -38,10 +36,10 @@ type GoalStatus struct {
 	Goal Goal `json:"goal"`
 	// EvictionHelps reports that evicting the pod would lower the excess of the goal.
 	EvictionHelps bool `json:"evictionHelps"`
-	// Constraint reports that the plan does not serve the goal: its strategy is not due, or
-	// waits (see WaitReason).
+	// Constraint reports that the plan must not worsen the goal but does not try to meet it. The strategy of the goal is
+	// not due, or it waits for samples.
 	Constraint bool `json:"constraint"`
-	// WaitReason says which samples the strategy waits for.
+	// WaitReason describes the samples that the strategy waits for.
 	WaitReason string `json:"waitReason,omitempty"`
 	// ExcessAfter is the predicted excess after the whole plan.
 	ExcessAfter float64 `json:"excessAfter"`
@@ -56,10 +54,9 @@ type PodExplanation struct {
 	Move *Move `json:"move,omitempty"`
 	// Verdict is the reason why the pod would be moved or stays.
 	Verdict Reason `json:"verdict"`
-	// NotNeeded says why no goal needs the pod to leave. It is set only if a guard is the
-	// verdict.
+	// NotNeeded is the reason why no goal needs an eviction of the pod. It is set only if the verdict comes from a guard.
 	NotNeeded string `json:"notNeeded,omitempty"`
-	// OnlyObstacle reports that the pod would be moved without the rule in Verdict.
+	// OnlyObstacle reports that the planner would move the pod without the rule in Verdict.
 	OnlyObstacle bool         `json:"onlyObstacle"`
 	Goals        []GoalStatus `json:"goals"`
 	Requests     []string     `json:"requests"`
@@ -78,32 +75,29 @@ type RuleResult struct {
 
 // Landing is the predicted landing of the replacement in the current cluster.
 type Landing struct {
-	// UnknownReason says why the landing cannot be predicted. The other fields are then
-	// empty.
+	// UnknownReason is the reason why the landing cannot be predicted. If it is set, the other fields are empty.
 	UnknownReason string `json:"unknownReason,omitempty"`
-	// Verdict is the reason why the landing is not acceptable. It is empty if the landing
-	// is acceptable.
+	// Verdict is the reason why the landing is not acceptable. Its code is empty for an acceptable landing.
 	Verdict            Reason  `json:"verdict"`
 	Confidence         float64 `json:"confidence"`
 	ReturnProbability  float64 `json:"returnProbability"`
 	PendingProbability float64 `json:"pendingProbability"`
-	// Steer is the kind of hint that would steer the scheduler, on the nodes HintedNodes.
-	// The probabilities assume it. It is empty without a hint.
+	// Steer is the kind of hint on HintedNodes that would steer the scheduler. The probabilities assume the hint.
 	Steer       string       `json:"steer,omitempty"`
 	HintedNodes []string     `json:"hintedNodes,omitempty"`
 	Nodes       []TargetNode `json:"nodes"`
 }
 
-// TargetNode is a node as a possible target.
+// TargetNode is a possible target of a move.
 type TargetNode struct {
 	Name string `json:"name"`
 	Zone string `json:"zone"`
-	// Probability that the replacement lands here.
+	// Probability is the probability that the replacement lands on this node.
 	Probability float64 `json:"probability"`
-	// Acceptable reports that the move would serve its goals with the replacement here.
+	// Acceptable reports that the move contributes to its goals if the replacement lands on this node.
 	Acceptable bool `json:"acceptable"`
-	// WorsenedGoal is a goal whose excess would grow with the replacement here.
+	// WorsenedGoal is a goal whose excess would grow if the replacement landed on this node.
 	WorsenedGoal *GoalStatus `json:"worsenedGoal,omitempty"`
-	// Detail says which filter rejects the node, or gives its score.
+	// Detail names the filter that rejects the node, or gives the score of the node.
 	Detail string `json:"detail"`
 }

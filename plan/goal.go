@@ -6,14 +6,13 @@ import "github.com/evenkeel-project/evenkeel/cluster"
 type GoalKind string
 
 const (
-	// NodeBelow wants a resource of a node at or below Limit, a fraction of allocatable.
+	// NodeBelow requires a resource of a node at or below Limit, a fraction of allocatable.
 	NodeBelow GoalKind = "NodeBelow"
-	// SkewAtMost wants at most Limit more pods of a group in the fullest domain of
-	// TopologyKey than in the emptiest.
+	// SkewAtMost requires that the fullest domain of TopologyKey has at most Limit more pods of a group than the emptiest.
 	SkewAtMost GoalKind = "SkewAtMost"
-	// NodeEmpty wants no evictable pods on a node.
+	// NodeEmpty requires a node without evictable pods.
 	NodeEmpty GoalKind = "NodeEmpty"
-	// PodGone wants a pod evicted.
+	// PodGone requires the eviction of a pod.
 	PodGone GoalKind = "PodGone"
 )
 
@@ -43,25 +42,22 @@ type Goal struct {
 	// Limit is a fraction 0..1 for NodeBelow, a count of pods for SkewAtMost.
 	Limit  float64 `json:"limit"`
 	Weight float64 `json:"weight"`
-	// Excess is the amount above the limit before the plan: a fraction of allocatable for
-	// NodeBelow, skew minus limit for SkewAtMost, and pods for the others. It is 0 if the
-	// goal is met.
+	// Excess is the amount above the limit before the plan: a fraction of allocatable for NodeBelow, skew minus limit
+	// for SkewAtMost, and pods for the others. It is 0 if the goal is met.
 	Excess float64 `json:"excess"`
-	// Reason is the reason of moves that serve this goal.
+	// Reason is the reason of moves that contribute to this goal.
 	Reason Reason `json:"-"`
 
-	// Constraint marks a goal that the plan must not worsen but does not serve, because its
-	// strategy is not due.
+	// Constraint marks a goal that the plan must not worsen but does not try to meet, because its strategy is not due.
 	Constraint bool `json:"-"`
-	// WaitReason says why a goal with excess is a Constraint although its strategy is due:
-	// the strategy waits for more samples. It is empty otherwise.
+	// WaitReason is set for an unmet goal that is a Constraint although its strategy is due. It describes the samples that
+	// the strategy waits for.
 	WaitReason string `json:"-"`
 	// Amounts are the amounts that NodeBelow counts. Nil means the requests of all pods.
 	Amounts *cluster.Amounts `json:"-"`
 	// Node is the subject of NodeBelow and NodeEmpty.
 	Node cluster.NodeID `json:"-"`
-	// Pods is the group of SkewAtMost (bound or not, without terminal pods), or the pod of
-	// PodGone.
+	// Pods is the group of SkewAtMost without terminal pods, or the pod of PodGone.
 	Pods []cluster.PodID `json:"-"`
 	// Domains are the values of TopologyKey in which the group can run, sorted.
 	Domains []string `json:"-"`

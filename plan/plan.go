@@ -1,3 +1,8 @@
+// Package plan defines the data that flows through Evenkeel: goals, moves, rejections, plans, run reports and planner
+// state. The JSON form is stable.
+//
+// The package decides nothing. It rounds floats and orders lists, so equal plans have equal bytes. It never reads a
+// clock, a client or the environment.
 package plan
 
 import "time"
@@ -24,20 +29,18 @@ type Plan struct {
 	Goals      []Goal         `json:"goals"` // those with excess before
 	// Strategies lists all enabled strategies in the order of the configuration.
 	Strategies []StrategyState `json:"strategies"`
-	// HintsNoData says why no pressure hint rule has data for any node. It is empty if a
-	// rule has data or there are no rules.
+	// HintsNoData is the reason why no pressure hint rule has data for any node. It is empty if a rule has data, or
+	// without rules.
 	HintsNoData string `json:"hintsNoData,omitempty"`
-	// Schedulers lists the schedulers without a profile that have pods or counted bindings,
-	// sorted by name.
+	// Schedulers lists the schedulers without a profile that have pods or counted bindings, sorted by name.
 	Schedulers []SchedulerState `json:"schedulers,omitempty"`
 	Before     State            `json:"before"`
 	After      State            `json:"after"`
 	Bound      Bound            `json:"bound"`
 	Inputs     []Input          `json:"inputs"`
-	// Blocks says why planned moves are not executed.
+	// Blocks are the reasons why planned moves are not executed.
 	Blocks []EvictionBlock `json:"blocks,omitempty"`
-	// SearchLimitReached says which limit ended the search before it had tried everything.
-	// It is empty if the search was complete.
+	// SearchLimitReached names the limit that ended the search early. It is empty if the search was complete.
 	SearchLimitReached string `json:"searchLimitReached,omitempty"`
 }
 
@@ -54,16 +57,14 @@ type StrategyState struct {
 	Goals int `json:"goals"`
 	// Unmet is the number of goals with excess.
 	Unmet int `json:"unmet"`
-	// Due reports that this pass serves the goals of the strategy. The plan only avoids
-	// worsening the goals of other strategies. It is false if the strategy states no goals.
+	// Due reports that this pass tries to meet the goals of the strategy. The plan only avoids worsening the goals of
+	// other strategies. Due is false for a strategy without goals.
 	Due bool `json:"due"`
-	// WaitingNodes is the number of nodes with an unmet goal for which the strategy waits
-	// for more samples. WaitReason says how many, if that is the same for all of these
-	// nodes.
+	// WaitingNodes is the number of nodes with an unmet goal for which the strategy waits for more samples. WaitReason
+	// gives the number of samples if the number is the same for all of these nodes.
 	WaitingNodes int    `json:"waitingNodes,omitempty"`
 	WaitReason   string `json:"waitReason,omitempty"`
-	// NoData says which usage data a strategy by load lacks. It is empty for strategies
-	// that have their data.
+	// NoData names the usage data that a strategy by load lacks. It is empty if the strategy has its data.
 	NoData string `json:"noData,omitempty"`
 }
 
@@ -85,16 +86,13 @@ type Move struct {
 	Reason             Reason     `json:"reason"`
 	Benefit            float64    `json:"benefit"`
 	Cost               float64    `json:"cost"`
-	// DisplacedFor is the pod that moves to From in a later wave, when this pod has left.
-	// That move serves the Goals; this one serves none by itself. It is nil if the move
-	// serves its goals itself.
+	// DisplacedFor is the pod that moves to From in a later wave, when this pod has left. Only the later move contributes
+	// to the Goals. DisplacedFor is nil for a move that contributes to its goals itself.
 	DisplacedFor *PodRef `json:"displacedFor,omitempty"`
 
-	// AcceptableNodes names the acceptable nodes. The evictor compares them with the
-	// landing.
+	// AcceptableNodes names the acceptable nodes. The evictor compares them with the landing.
 	AcceptableNodes []string `json:"-"`
-	// NotAfter is the time at which a required window closes. It is zero if no window
-	// closes within a day.
+	// NotAfter is the time at which a required window closes. It is zero if no window closes within a day.
 	NotAfter time.Time `json:"-"`
 	// EligibilityInputs records the labels, annotations and controller of the pod at planning time.
 	// The evictor compares it to detect changes.
@@ -103,15 +101,15 @@ type Move struct {
 	GracePeriodSeconds int64 `json:"-"`
 }
 
-// WaveHints lists the nodes that carry a hint during a wave: from before its first eviction
-// until its replacements are bound.
+// WaveHints lists the nodes that carry a hint from before the first eviction of a wave until its replacements are
+// bound.
 type WaveHints struct {
 	Wave  int      `json:"wave"`
 	Kind  string   `json:"kind"` // taint or label
 	Nodes []string `json:"nodes"`
 }
 
-// HintsForWave returns the hints of a wave. Nodes is empty if the wave has no hints.
+// HintsForWave returns the hints of a wave. If the wave has no hints, the list of nodes is empty.
 func (p *Plan) HintsForWave(wave int) WaveHints {
 	for _, h := range p.Hints {
 		if h.Wave == wave {
@@ -124,19 +122,18 @@ func (p *Plan) HintsForWave(wave int) WaveHints {
 // Steered reports whether the prediction of the move depends on the hints of its wave.
 func (m Move) Steered() bool { return m.Steer != "" && m.Steer != "none" }
 
-// Acceptable counts the nodes on which a replacement still serves the goals of its move.
+// Acceptable counts the nodes on which a replacement lets its move contribute to its goals.
 type Acceptable struct {
 	Nodes int `json:"nodes"`
 }
 
-// Rejections counts the pods that are not moved by reason code, and has the first samples
-// of each code.
+// Rejections counts the pods that are not moved by reason code. It contains the first pods of each code.
 type Rejections struct {
 	Counts  map[Code]int `json:"counts"`
 	Samples []Rejection  `json:"samples"`
 }
 
-// Rejection says why one pod is not moved.
+// Rejection is a pod that is not moved, with the reason.
 type Rejection struct {
 	Pod      PodRef `json:"pod"`
 	Node     string `json:"node,omitempty"`
@@ -144,52 +141,45 @@ type Rejection struct {
 	Reason   Reason `json:"reason"`
 }
 
-// Bound is the proven lower bound on evictions, with the reasons for the goals that stay
-// unmet.
+// Bound is the proven lower bound on evictions, with the reasons for the goals that stay unmet.
 type Bound struct {
-	// MinEvictions is a lower bound on evictions for every goal that permitted evictions
-	// can reach.
+	// MinEvictions is a lower bound on the evictions that meet every goal that permitted evictions can meet.
 	MinEvictions int `json:"minEvictions"`
-	// MinForPlan is a lower bound on evictions for the result of this plan.
+	// MinForPlan is a lower bound on the evictions for the result of this plan.
 	MinForPlan int `json:"minForPlan"`
-	// Residual is the share of excess that no permitted eviction removes, times the weight,
-	// summed over goals.
+	// Residual is the share of excess that no permitted eviction removes, times the weight, summed over goals.
 	Residual float64 `json:"residual"`
-	// ResidualByGoal is the excess that no permitted eviction removes, by goal ID and in
-	// the unit of the goal.
+	// ResidualByGoal is the excess that no permitted eviction removes, by goal ID and in the unit of the goal.
 	ResidualByGoal map[string]float64 `json:"residualByGoal"`
 	BlockedBy      []Blocker          `json:"blockedBy"`
-	// Unmet sums the excess beyond Residual that no single further eviction removes. Each
-	// goal counts with its share times its weight. UnmetGoals gives the reason for each
-	// goal.
+	// Unmet is the excess beyond Residual that no single further eviction removes: the share of each goal times its
+	// weight, summed over goals. UnmetGoals gives the reason for each goal.
 	Unmet      float64     `json:"unmet,omitempty"`
 	UnmetGoals []UnmetGoal `json:"unmetGoals,omitempty"`
 }
 
-// UnmetReason says why excess remains although it is not proven out of reach.
+// UnmetReason is the reason why excess remains that permitted evictions may still be able to remove.
 type UnmetReason string
 
 const (
-	// UnmetByScheduler means that a node would help the goal, but the scheduler would more
-	// likely place the replacement elsewhere.
+	// UnmetByScheduler means that a node would help the goal, but the scheduler would more likely place the replacement on
+	// another node.
 	UnmetByScheduler UnmetReason = "scheduler"
-	// UnmetNoTarget means that pods may leave, but each possible node would worsen another
-	// goal.
+	// UnmetNoTarget means that pods may leave, but each possible target node would worsen another goal.
 	UnmetNoTarget UnmetReason = "noTarget"
-	// UnmetBenefitTooSmall means that the excess is too small to be worth an eviction.
+	// UnmetBenefitTooSmall means that the excess is too small to justify an eviction.
 	UnmetBenefitTooSmall UnmetReason = "benefitTooSmall"
 	// UnmetByGuards means that guards and budgets forbid every eviction that would help.
 	UnmetByGuards UnmetReason = "guards"
 )
 
-// UnmetGoal is excess that no single further eviction lowers after the plan. Another plan
-// might lower it.
+// UnmetGoal is excess that no single further eviction lowers after the plan. A different plan may lower the excess.
 type UnmetGoal struct {
 	Goal   string      `json:"goal"`
 	Reason UnmetReason `json:"reason"`
 	// Excess is in the unit of the goal. It does not include Bound.ResidualByGoal.
 	Excess float64 `json:"excess"`
-	// Rejections counts the pods that could serve the goal, by the reason why each stays.
+	// Rejections counts the pods whose eviction could help the goal, by the reason why each pod stays.
 	Rejections map[Code]int `json:"rejections"`
 	Detail     string       `json:"detail"`
 }
@@ -214,8 +204,7 @@ type Input struct {
 type State struct {
 	Nodes       []NodeState             `json:"nodes"`
 	Utilization map[string]Distribution `json:"utilization"` // by requests
-	// Used is measured usage over the nodes with known usage. It is absent if no node has
-	// any.
+	// Used is measured usage over the nodes with known usage. It is absent if no node has known usage.
 	Used      map[string]Distribution `json:"used,omitempty"`
 	Excess    map[string]float64      `json:"excess"` // by goal id
 	Workloads []WorkloadState         `json:"workloads"`
@@ -229,16 +218,15 @@ type NodeState struct {
 	Used      map[string]float64 `json:"used,omitempty"`
 }
 
-// Distribution summarises a resource over all nodes. Mean is the total use divided by the
-// total allocatable.
+// Distribution summarises a resource over all nodes. Mean is the total use divided by the total allocatable.
 type Distribution struct {
 	Max    float64 `json:"max"`
 	Mean   float64 `json:"mean"`
 	StdDev float64 `json:"stddev"`
 }
 
-// WorkloadState is a workload by zone, with its failure category if its worst zone failed
-// (1 complete loss to 4 minor; see docs/reference/impact.md).
+// WorkloadState is the distribution of a workload over zones. FailureCategory is the effect of losing its worst zone,
+// from 1 (complete loss) to 4 (minor); see docs/reference/impact.md.
 type WorkloadState struct {
 	Namespace       string         `json:"namespace"`
 	Kind            string         `json:"kind"`

@@ -1,29 +1,36 @@
 package plan
 
-import "time"
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+)
 
-// PlannerState is what Evenkeel stores between passes. It survives restarts and changes of
-// the leader. Entries expire (see planner/history). Lists are sorted, so the same state
-// gives the same bytes.
+// PlannerState is the data that Evenkeel stores between passes. It survives restarts and changes of the leader. Entries
+// expire (see planner/history). Lists are sorted, so equal states have equal bytes.
 type PlannerState struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"` // "PlannerState"
-	// SpentBudgets are PodDisruptionBudgets (namespace/name) whose allowance an eviction
-	// with answer 409 may have consumed. Each entry is valid until its time.
+	// SpentBudgets are PodDisruptionBudgets (namespace/name) whose allowance a refused eviction (409) may have consumed.
+	// Each entry is valid until its time.
 	SpentBudgets map[string]time.Time `json:"spentBudgets,omitempty"`
 	// Evictions counts the evictions of the last hour, including reserved ones.
 	Evictions []EvictionCount `json:"evictions,omitempty"`
-	// Backoffs are the workloads in backoff after a failed landing, and those that recently
-	// were.
+	// Backoffs are the current and recent backoffs of workloads after a bad landing.
 	Backoffs []Backoff `json:"backoffs,omitempty"`
-	// Runs are live passes without a report yet.
+	// Runs are live passes that have no report yet.
 	Runs []OpenRun `json:"runs,omitempty"`
 	// Pause is set while an operator has paused evictions.
 	Pause *Pause `json:"pause,omitempty"`
 	// Breaker is set while the breaker is open.
 	Breaker *BreakerTrip `json:"breaker,omitempty"`
-	// Schedulers counts the bindings of schedulers without a profile, by schedulerName. It
-	// has at most MaxSchedulers entries.
+	// Schedulers counts the bindings of schedulers without a profile, by schedulerName. It has at most MaxSchedulers
+	// entries.
 	Schedulers map[string]SchedulerBindings `json:"schedulers,omitempty"`
 }
 
@@ -33,8 +40,7 @@ type EvictionCount struct {
 	Workload ObjectRef `json:"workload"`
 	Minute   time.Time `json:"minute"`
 	Count    int       `json:"count"`
-	// First is the time at which the first eviction was recorded, before it was requested.
-	// Zero means unknown.
+	// First is the time at which the controller reserved the first of these evictions. Zero means unknown.
 	First time.Time `json:"first,omitzero"`
 }
 
@@ -43,13 +49,13 @@ type Backoff struct {
 	Workload ObjectRef `json:"workload"`
 	Since    time.Time `json:"since"`
 	Until    time.Time `json:"until"`
-	// Failures is the number of consecutive passes with a failed landing.
+	// Failures is the number of consecutive passes with a bad landing.
 	Failures int `json:"failures"`
 	// Reason is the reason of the last failure.
 	Reason Reason `json:"reason"`
 }
 
-// OpenRun is a pass that has reserved evictions and has no report yet.
+// OpenRun is a pass with reserved evictions and without a report.
 type OpenRun struct {
 	RunID   string    `json:"runID"`
 	Holder  string    `json:"holder"` // of the Lease
@@ -58,8 +64,7 @@ type OpenRun struct {
 	Reservations []Reservation `json:"reservations"`
 }
 
-// Reservation is an eviction that the controller may request, with its outcome once that is
-// known.
+// Reservation is an eviction that the controller may request. Outcome is nil until the outcome is known.
 type Reservation struct {
 	Step     int       `json:"step"`
 	Wave     int       `json:"wave"`
@@ -73,22 +78,143 @@ type Reservation struct {
 	Outcome  *Outcome  `json:"outcome,omitempty"`
 }
 
-// Pause says who paused evictions, and why.
+// Pause is a pause of evictions by an operator.
 type Pause struct {
 	Since time.Time `json:"since"`
-	// Until is when the pause ends. Zero means that an operator must end it.
+	// Until is the end of the pause. Zero means that an operator must end the pause.
 	Until  time.Time `json:"until,omitzero"`
 	By     string    `json:"by"`
 	Reason string    `json:"reason,omitempty"`
 }
 
-// BreakerTrip says why the breaker is open.
+// BreakerTrip is the reason why the breaker is open.
 type BreakerTrip struct {
 	At     time.Time `json:"at"`
 	Reason Reason    `json:"reason"`
-	// Until is the earliest time at which the breaker closes. The cause must be gone as
-	// well.
+	// Until is the earliest time at which the breaker closes. The breaker stays open while its cause persists.
 	Until time.Time `json:"until"`
 	// Pods are the UIDs of the pods that became unschedulable in the stopped pass.
 	Pods []string `json:"pods,omitempty"`
+}
+
+// EvictionBlock is a reason why the controller does not evict. Paused and BreakerOpen block all evictions.
+type EvictionBlock struct {
+	Reason Reason    `json:"reason"`
+	Since  time.Time `json:"since,omitzero"`
+	// Until is the earliest time at which the block ends without an operator. Zero means unknown.
+	Until time.Time `json:"until,omitzero"`
+}
+
+// ActiveAt reports whether the pause is active at a time.
+func (p *Pause) ActiveAt(now time.Time) bool {
+	return p != nil && (p.Until.IsZero() || now.Before(p.Until))
+}
+
+// Block returns the pause as an EvictionBlock. The message contains the author, start, end and reason of the pause.
+func (p *Pause) Block() EvictionBlock {
+	text := "evictions are paused"
+	if !p.Since.IsZero() {
+		text += " since " + p.Since.UTC().Format(time.RFC3339)
+	}
+	text += " by " + p.By
+	if !p.Until.IsZero() {
+		text += ", until " + p.Until.UTC().Format(time.RFC3339)
+	}
+	if p.Reason != "" {
+		text += ": " + p.Reason
+	}
+	return EvictionBlock{Reason: Reason{Code: Paused, Message: text}, Since: p.Since, Until: p.Until}
+}
+
+// PlannerStateKind is the kind of a PlannerState as a document.
+const PlannerStateKind = "PlannerState"
+
+// ReadPlannerState reads a PlannerState from JSON. Empty text gives an empty state. The error names the invalid field.
+func ReadPlannerState(text []byte) (PlannerState, error) {
+	st := PlannerState{APIVersion: APIVersion, Kind: PlannerStateKind}
+	if err := st.decode(text); err != nil {
+		return PlannerState{}, fmt.Errorf("reading the PlannerState: %w", err)
+	}
+	st.Sort()
+	return st, nil
+}
+
+func (st *PlannerState) decode(text []byte) error {
+	if len(text) == 0 {
+		return nil
+	}
+	var head struct{ APIVersion, Kind string }
+	if json.Unmarshal(text, &head) == nil && (head.APIVersion != APIVersion || head.Kind != PlannerStateKind) {
+		st.APIVersion, st.Kind = head.APIVersion, head.Kind
+		return st.Validate()
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(st); err != nil {
+		return err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return errors.New("unexpected data after the document")
+	}
+	return st.Validate()
+}
+
+// Validate returns an error that names the first invalid field.
+func (st *PlannerState) Validate() error {
+	if st.APIVersion != APIVersion || st.Kind != PlannerStateKind {
+		return fmt.Errorf("the document is a %s %s (want %s %s)", st.APIVersion, st.Kind, APIVersion, PlannerStateKind)
+	}
+	for i, e := range st.Evictions {
+		if e.Count < 1 || e.Workload.Name == "" || e.Minute.IsZero() {
+			return fmt.Errorf("evictions[%d]: want a workload, a minute, and a count of 1 or more", i)
+		}
+	}
+	for i, b := range st.Backoffs {
+		if b.Failures < 1 || b.Workload.Name == "" || b.Until.Before(b.Since) {
+			return fmt.Errorf("backoffs[%d]: want a workload, 1 failure or more, and since before until", i)
+		}
+	}
+	for i, r := range st.Runs {
+		if r.RunID == "" {
+			return fmt.Errorf("runs[%d].runID: missing", i)
+		}
+		for j, x := range r.Reservations {
+			if x.Pod.UID == "" || x.Workload.Name == "" {
+				return fmt.Errorf("runs[%d].reservations[%d]: want a workload, and a pod with its UID", i, j)
+			}
+		}
+	}
+	if n := len(st.Schedulers); n > MaxSchedulers {
+		return fmt.Errorf("schedulers: %d entries (want at most %d)", n, MaxSchedulers)
+	}
+	for name, b := range st.Schedulers {
+		if name == "" || b.Hits < 0 || b.Hits > b.Predicted || b.Predicted > b.Seen {
+			return fmt.Errorf("schedulers[%q]: want 0 <= hits <= predicted <= seen, and a name", name)
+		}
+	}
+	return nil
+}
+
+// Sort sorts all lists in place.
+func (st *PlannerState) Sort() {
+	slices.SortStableFunc(st.Evictions, func(a, b EvictionCount) int {
+		return cmp.Or(a.Workload.Compare(b.Workload), a.Minute.Compare(b.Minute))
+	})
+	slices.SortStableFunc(st.Backoffs, func(a, b Backoff) int { return a.Workload.Compare(b.Workload) })
+	slices.SortStableFunc(st.Runs, func(a, b OpenRun) int { return cmp.Compare(a.RunID, b.RunID) })
+	for _, r := range st.Runs {
+		slices.SortStableFunc(r.Reservations, func(a, b Reservation) int {
+			return cmp.Or(cmp.Compare(a.Step, b.Step), cmp.Compare(a.Pod.UID, b.Pod.UID))
+		})
+	}
+}
+
+// PlannerStateSource is the Input.Source of the planner state.
+const PlannerStateSource = "plannerState"
+
+// UnknownStateInput returns the Input of a plan that was made without the planner state. age is the time since the last
+// successful read of the state, and why is the reason why the last read failed.
+func UnknownStateInput(age, why string) Input {
+	return Input{Source: PlannerStateSource, Age: age,
+		Problems: []string{"the planner state is unknown, so the plan ignores backoffs and hourly eviction counts: " + why}}
 }

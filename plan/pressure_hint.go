@@ -10,13 +10,11 @@ const (
 	HintToRemove HintState = "wouldBeCleared"
 	HintToWrite  HintState = "wouldBeWritten"
 	HintExpired  HintState = "expired"
-	// HintForeign means that a label or taint of another owner has the key of the hint.
+	// HintForeign means that another program or person has set a label or taint with the key of the hint.
 	HintForeign HintState = "foreign"
-	// HintAwaitingSamples means that the level is exceeded, but not yet for enough
-	// consecutive samples.
+	// HintAwaitingSamples means that the level is exceeded, but not yet for enough consecutive samples.
 	HintAwaitingSamples HintState = "awaitingSamples"
-	// HintLimitReached means that the node is hot, but hotter nodes use up the limit on
-	// hints.
+	// HintLimitReached means that the node is hot, but hotter nodes use up the limit on hints.
 	HintLimitReached HintState = "limitReached"
 )
 
@@ -24,22 +22,22 @@ const (
 type PressureHint struct {
 	Node  string    `json:"node"`
 	State HintState `json:"state"`
-	// Predicted reports that the plan assumes the change that State names. Only dry runs do
-	// so. Moves that need the hint are valid only after the change.
+	// Predicted reports that the plan assumes the change that State names. Only plans of dry runs assume changes. Moves
+	// that need the hint are valid only after the change.
 	Predicted bool `json:"predicted,omitempty"`
-	// Rule is the rule that exceeded its level the most, and Value its value in the unit of
-	// the rule. OtherRules are the other rules above their level.
+	// Rule is the rule that exceeded its level the most, and Value its value in the unit of the rule. OtherRules are the
+	// other rules above their level.
 	Rule       string    `json:"rule,omitempty"`
 	Value      float64   `json:"value,omitempty"`
 	OtherRules []string  `json:"otherRules,omitempty"`
 	Since      time.Time `json:"since,omitzero"`
 	Expires    time.Time `json:"expires,omitzero"`
-	// Samples is the number of consecutive samples above the level, and RequiredSamples the
-	// number that the rule requires. Both are set for HintAwaitingSamples.
+	// Samples is the number of consecutive samples above the level, and RequiredSamples the number that the rule requires.
+	// Both are set for HintAwaitingSamples.
 	Samples         int `json:"samples,omitempty"`
 	RequiredSamples int `json:"requiredSamples,omitempty"`
-	// ForeignHint is the label or taint of the other owner, and RemoveCommand the command
-	// that removes it. Both are set for HintForeign.
+	// ForeignHint is the foreign label or taint, and RemoveCommand the command that removes it. Both are set for
+	// HintForeign.
 	ForeignHint   string `json:"foreignHint,omitempty"`
 	RemoveCommand string `json:"removeCommand,omitempty"`
 }

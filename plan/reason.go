@@ -1,7 +1,6 @@
 package plan
 
-// Code is a stable reason code that states a fact. docs/reference/reasons.md explains each
-// code, and a test checks that it does.
+// Code is a stable reason code that states a fact. docs/reference/reasons.md explains each code.
 type Code string
 
 // Reason is a code and a message for people.
@@ -19,43 +18,41 @@ const (
 
 // Guards that forbid an eviction.
 const (
-	MirrorPod         Code = "MirrorPod"
-	StaticPod         Code = "StaticPod"
-	DaemonSetPod      Code = "DaemonSetPod"
-	BarePod           Code = "BarePod"
-	PodTerminating    Code = "PodTerminating"
-	PodTerminal       Code = "PodTerminal"
-	PodNotBound       Code = "PodNotBound"
-	SystemCritical    Code = "SystemCritical"
-	PriorityTooHigh   Code = "PriorityTooHigh"
-	LocalStorage      Code = "LocalStorage"
-	JobPod            Code = "JobPod"
-	UnknownController Code = "UnknownController"
-	OwnerNotFound     Code = "OwnerNotFound"
-	TooFewReplicas    Code = "TooFewReplicas"
-	PodTooYoung       Code = "PodTooYoung"
-	NamespaceExcluded Code = "NamespaceExcluded"
-	NodeOutOfScope    Code = "NodeOutOfScope"
-
-	OwnPod                Code = "OwnPod"
-	PodNotSelected        Code = "PodNotSelected"
-	PersistentVolume      Code = "PersistentVolume"
-	ProtectedStorageClass Code = "ProtectedStorageClass"
-	NoPodDisruptionBudget Code = "NoPodDisruptionBudget"
-	ResourceClaims        Code = "ResourceClaims"
-	NodeNotReady          Code = "NodeNotReady"
-	NodeBeingDisrupted    Code = "NodeBeingDisrupted"
-	NodeExcluded          Code = "NodeExcluded"
-	EvictionInProgress    Code = "EvictionInProgress"
-	RolloutInProgress     Code = "RolloutInProgress"
-	ScalingDown           Code = "ScalingDown"
-	NoReplacement         Code = "NoReplacement"
-	RevisionWouldChange   Code = "RevisionWouldChange"
-	JobWouldFail          Code = "JobWouldFail"
-	WorkloadDegraded      Code = "WorkloadDegraded"
-	LastReadyPod          Code = "LastReadyPod"
-	RequiredByAffinity    Code = "RequiredByAffinity"
-
+	MirrorPod              Code = "MirrorPod"
+	StaticPod              Code = "StaticPod"
+	DaemonSetPod           Code = "DaemonSetPod"
+	BarePod                Code = "BarePod"
+	PodTerminating         Code = "PodTerminating"
+	PodTerminal            Code = "PodTerminal"
+	PodNotBound            Code = "PodNotBound"
+	SystemCritical         Code = "SystemCritical"
+	PriorityTooHigh        Code = "PriorityTooHigh"
+	LocalStorage           Code = "LocalStorage"
+	JobPod                 Code = "JobPod"
+	UnknownController      Code = "UnknownController"
+	OwnerNotFound          Code = "OwnerNotFound"
+	TooFewReplicas         Code = "TooFewReplicas"
+	PodTooYoung            Code = "PodTooYoung"
+	NamespaceExcluded      Code = "NamespaceExcluded"
+	NodeOutOfScope         Code = "NodeOutOfScope"
+	OwnPod                 Code = "OwnPod"
+	PodNotSelected         Code = "PodNotSelected"
+	PersistentVolume       Code = "PersistentVolume"
+	ProtectedStorageClass  Code = "ProtectedStorageClass"
+	NoPodDisruptionBudget  Code = "NoPodDisruptionBudget"
+	ResourceClaims         Code = "ResourceClaims"
+	NodeNotReady           Code = "NodeNotReady"
+	NodeBeingDisrupted     Code = "NodeBeingDisrupted"
+	NodeExcluded           Code = "NodeExcluded"
+	EvictionInProgress     Code = "EvictionInProgress"
+	RolloutInProgress      Code = "RolloutInProgress"
+	ScalingDown            Code = "ScalingDown"
+	NoReplacement          Code = "NoReplacement"
+	RevisionWouldChange    Code = "RevisionWouldChange"
+	JobWouldFail           Code = "JobWouldFail"
+	WorkloadDegraded       Code = "WorkloadDegraded"
+	LastReadyPod           Code = "LastReadyPod"
+	RequiredByAffinity     Code = "RequiredByAffinity"
 	SchedulerNotResponding Code = "SchedulerNotResponding"
 )
 
@@ -111,7 +108,6 @@ const (
 	StateUnavailable        Code = "StateUnavailable"
 	NotLeading              Code = "NotLeading"
 	PlanRefused             Code = "PlanRefused"
-
-	Paused      Code = "Paused"
-	BreakerOpen Code = "BreakerOpen"
+	Paused                  Code = "Paused"
+	BreakerOpen             Code = "BreakerOpen"
 )

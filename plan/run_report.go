@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Mode says whether a pass evicts.
+// Mode is dryRun for a pass that evicts nothing, and live for a pass that evicts.
 type Mode string
 
 const (
@@ -22,21 +22,18 @@ type RunReport struct {
 	Started    time.Time `json:"started"`
 	Finished   time.Time `json:"finished"`
 	Plan       Plan      `json:"plan"`
-	// Replan is the second plan of the pass, made because a move of Plan failed or a
-	// replacement landed elsewhere. Its steps and waves continue those of Plan. It is nil
-	// if there was none.
+	// Replan is the second plan of a pass in which a move failed or a replacement landed elsewhere. Its steps and waves
+	// continue the numbers of Plan. It is nil without a second plan.
 	Replan *Plan `json:"replan,omitempty"`
-	// Approval says who approved a saved plan. It is nil for the plan of a scheduled pass.
+	// Approval names the person who approved a saved plan. It is nil for the plan of a scheduled pass.
 	Approval *Approval `json:"approval,omitempty"`
 	Outcomes []Outcome `json:"outcomes"`
-	// Stopped says why the pass ended before the end of the plan. It is nil if the pass was
-	// complete.
+	// Stopped is the reason why the pass ended early. It is nil if the pass was complete.
 	Stopped *Reason `json:"stopped"`
-	// Recovery is set if another process made the evictions. That process may already have
-	// reported the same run.
+	// Recovery is set if another process made the evictions. That process may already have reported the same run.
 	Recovery *Recovery `json:"recovery,omitempty"`
-	// Inputs are changed files that this process refused, so their previous content is in
-	// effect. Age is the time since the change, and Problems says why.
+	// Inputs are changed files that this process refused. Their previous content is in effect. Age is the time since the
+	// change, and Problems are the reasons.
 	Inputs []Input `json:"inputs,omitempty"`
 }
 
@@ -48,21 +45,20 @@ func (r *RunReport) Moves() []Move {
 	return slices.Concat(r.Plan.Moves, r.Replan.Moves)
 }
 
-// Approval says who approved a saved plan, and when.
+// Approval is the approval of a saved plan.
 type Approval struct {
 	By string    `json:"by"`
 	At time.Time `json:"at"`
 }
 
-// Recovery says whose run is reported. This process found the run open when it started,
-// because the other process ended before it closed the run. The other process may also have
-// reported it, with the same runID.
+// Recovery names the process that started a recovered run. This process found the run open when it started, because the
+// other process ended before it closed the run. The other process may have reported the run too, with the same runID.
 type Recovery struct {
 	Holder string `json:"holder"` // of the Lease during the run
 }
 
-// EndedBeforePlanning reports whether the pass ended before planning. Plan then only has
-// the time up to which the cluster was known.
+// EndedBeforePlanning reports whether the pass ended before planning. The Plan of such a pass contains only the time of
+// the snapshot.
 func (r *RunReport) EndedBeforePlanning() bool {
 	if r.Stopped == nil || len(r.Plan.Moves) > 0 {
 		return false

@@ -5,11 +5,9 @@ const MaxSchedulers = 16
 
 // SchedulerBindings counts the observed bindings of one scheduler.
 type SchedulerBindings struct {
-	Seen int `json:"seen"`
-	// Predicted is the number of bindings for which the default profile makes a prediction.
-	Predicted int `json:"predicted"`
-	// Hits is the number of predicted bindings with a correct prediction.
-	Hits int `json:"hits"`
+	Seen      int `json:"seen"`
+	Predicted int `json:"predicted"` // bindings for which the default profile makes a prediction
+	Hits      int `json:"hits"`      // bindings with a correct prediction
 }
 
 // HitRate returns the share 0..1 of correct predictions, or 0 without predictions.
@@ -31,7 +29,6 @@ type SchedulerState struct {
 	Hits      int `json:"hits"`
 	// HitRate is the share 0..1 of correct predictions. It is nil without predictions.
 	HitRate *float64 `json:"hitRate,omitempty"`
-	// Trusted reports that the default profile predicts the scheduler well enough, so its
-	// pods may move.
+	// Trusted reports that the default profile predicts the scheduler well enough for moves of its pods.
 	Trusted bool `json:"trusted"`
 }

@@ -22,8 +22,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner"
 )
 
-// TestScenarios compares the plan for each scenario with want.plan, including every
-// rejection.
+// TestScenarios compares the plan for each scenario with want.plan, including every rejection.
 func TestScenarios(t *testing.T) {
 	all := scenario.All(t)
 	if len(all) < 30 {
@@ -32,11 +31,11 @@ func TestScenarios(t *testing.T) {
 	for _, s := range all {
 		t.Run(s.Name, func(t *testing.T) {
 			if s.Prose == "" {
-				t.Error("the scenario does not say what it shows")
+				t.Error("the scenario has no description")
 			}
-			p := planOf(t, s)
-			followsSchema(t, p)
-			got := text(p)
+			p := planScenario(t, s)
+			checkSchema(t, p)
+			got := formatPlan(p)
 			if golden.Update() {
 				s.SetWant(t, got)
 				return
@@ -48,14 +47,14 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-// opened returns the snapshot, the state and the configuration of a scenario.
-func opened(t *testing.T, s *scenario.Scenario, changes ...string) (*cluster.Snapshot, plan.PlannerState, *config.Config) {
+// openScenario returns the snapshot, the state and the configuration of a scenario.
+func openScenario(t *testing.T, s *scenario.Scenario, changes ...string) (*cluster.Snapshot, plan.PlannerState, *config.Config) {
 	t.Helper()
-	return openedWith(t, s, s.Objects(t, changes...))
+	return openScenarioWith(t, s, s.Objects(t, changes...))
 }
 
-// openedWith is opened with these objects instead of those of the scenario.
-func openedWith(t *testing.T, s *scenario.Scenario, objects *cluster.Objects) (*cluster.Snapshot, plan.PlannerState, *config.Config) {
+// openScenarioWith is openScenario with other objects.
+func openScenarioWith(t *testing.T, s *scenario.Scenario, objects *cluster.Objects) (*cluster.Snapshot, plan.PlannerState, *config.Config) {
 	t.Helper()
 	snapshot, err := cluster.New(objects)
 	if err != nil {
@@ -72,17 +71,17 @@ func openedWith(t *testing.T, s *scenario.Scenario, objects *cluster.Objects) (*
 	return snapshot, st, conf
 }
 
-// planOf returns the plan for a scenario after some changes to its objects. The plan
-// lists every rejection.
-func planOf(t *testing.T, s *scenario.Scenario, changes ...string) plan.Plan {
+// planScenario returns the plan for a scenario after some changes to its objects. The plan lists every
+// rejection.
+func planScenario(t *testing.T, s *scenario.Scenario, changes ...string) plan.Plan {
 	t.Helper()
-	return planFor(t, s, s.Objects(t, changes...))
+	return planScenarioWith(t, s, s.Objects(t, changes...))
 }
 
-// planFor is planOf with these objects instead of those of the scenario.
-func planFor(t *testing.T, s *scenario.Scenario, objects *cluster.Objects) plan.Plan {
+// planScenarioWith is planOf with these objects instead of those of the scenario.
+func planScenarioWith(t *testing.T, s *scenario.Scenario, objects *cluster.Objects) plan.Plan {
 	t.Helper()
-	snapshot, st, conf := openedWith(t, s, objects)
+	snapshot, st, conf := openScenarioWith(t, s, objects)
 	opts := conf.PlannerOptions()
 	opts.SamplesPerCode = -1
 	p := planner.New(opts)
@@ -93,8 +92,8 @@ func planFor(t *testing.T, s *scenario.Scenario, objects *cluster.Objects) plan.
 	return p.Plan(snapshot, st, controller.Goals(snapshot, conf.BuildStrategies(), s.Due), snapshot.TakenAt)
 }
 
-// text formats a plan as want.plan does.
-func text(p plan.Plan) string {
+// formatPlan formats a plan as want.plan does.
+func formatPlan(p plan.Plan) string {
 	var b strings.Builder
 	for _, h := range p.Blocks {
 		fmt.Fprintf(&b, "held: everything: %s: %s\n", h.Reason.Code, h.Reason.Message)
@@ -163,8 +162,8 @@ func text(p plan.Plan) string {
 	return b.String()
 }
 
-// followsSchema checks the JSON of a plan against the published schema.
-func followsSchema(t *testing.T, p plan.Plan) {
+// checkSchema checks the JSON of a plan against the published schema.
+func checkSchema(t *testing.T, p plan.Plan) {
 	t.Helper()
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema.Plan))
 	if err != nil {
@@ -183,6 +182,6 @@ func followsSchema(t *testing.T, p plan.Plan) {
 		t.Fatal(err)
 	}
 	if err := c.MustCompile(schema.PlanID).Validate(value); err != nil {
-		t.Errorf("the plan breaks its schema: %v", err)
+		t.Errorf("the plan does not match its schema: %v", err)
 	}
 }

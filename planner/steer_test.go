@@ -25,21 +25,21 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// atOnce returns a cluster whose pods have no grace period. Other pods fill its nodes
+// clusterWithoutGracePeriods returns a cluster whose pods have no grace period. Other pods fill its nodes
 // unevenly, so the scheduler often puts a replacement back on a crowded node.
-func atOnce(seed uint64) *cluster.Objects {
+func clusterWithoutGracePeriods(seed uint64) *cluster.Objects {
 	r := rand.New(rand.NewPCG(seed, 21))
 	o := simulation.Crowded(r, 9, 8, 6)
 	none := int64(0)
 	for _, p := range o.Pods {
 		p.Spec.TerminationGracePeriodSeconds = &none
 	}
-	return fill(o, func() int64 { return int64(100 * r.IntN(65)) })
+	return addFillerPods(o, func() int64 { return int64(100 * r.IntN(65)) })
 }
 
-// fill sets small requests for all pods. It adds a pod to each node, which requests
-// milliCPU() and 4 MiB of memory per milliCPU. It changes o and returns it.
-func fill(o *cluster.Objects, milliCPU func() int64) *cluster.Objects {
+// addFillerPods sets small requests for all pods. addFillerPods adds a pod to each node, which requests
+// milliCPU() and 4 MiB of memory per milliCPU. addFillerPods changes o and returns it.
+func addFillerPods(o *cluster.Objects, milliCPU func() int64) *cluster.Objects {
 	for _, p := range o.Pods {
 		p.Spec.Containers[0].Resources.Requests = corev1.ResourceList{"cpu": resource.MustParse("10m"), "memory": resource.MustParse("10Mi")}
 	}
@@ -55,7 +55,7 @@ func fill(o *cluster.Objects, milliCPU func() int64) *cluster.Objects {
 	return o
 }
 
-func steeredBy(t *testing.T, how string) *config.Config {
+func configWithSteering(t *testing.T, how string) *config.Config {
 	t.Helper()
 	conf, err := config.Load("c", []byte(strings.Replace(twoStrategies, "strategies:", "evictor: {steer: "+how+"}\nstrategies:", 1)))
 	if err != nil {
@@ -64,16 +64,16 @@ func steeredBy(t *testing.T, how string) *config.Config {
 	return conf
 }
 
-// TestSteeredPlansHold: if the nodes have the hints of the first wave, its moves land on
-// acceptable nodes. Only waves with steered moves have hints, on no more nodes than
-// evictor.steerMaxFrac allows. In some clusters, steering leaves less excess.
+// TestSteeredPlansHold: if the nodes have the hints of the first wave, its moves land on acceptable nodes.
+// Only waves with steered moves have hints, on no more nodes than evictor.steerMaxFrac allows. In some
+// clusters, steering leaves less excess.
 func TestSteeredPlansHold(t *testing.T) {
 	steered, better := 0, 0
 	for seed := range uint64(30) {
-		_, without := made(t, atOnce(seed), loaded(t))
-		conf := steeredBy(t, "taint")
-		s, p := made(t, atOnce(seed), conf)
-		if residual(p) < residual(without) {
+		_, without := planRandomCluster(t, clusterWithoutGracePeriods(seed), configWithTwoStrategies(t))
+		conf := configWithSteering(t, "taint")
+		s, p := planRandomCluster(t, clusterWithoutGracePeriods(seed), conf)
+		if sumExcess(p) < sumExcess(without) {
 			better++
 		}
 		for _, h := range p.Hints {
@@ -86,24 +86,24 @@ func TestSteeredPlansHold(t *testing.T) {
 			if m.Steered() {
 				steered++
 				if len(p.HintsForWave(m.Wave).Nodes) == 0 {
-					t.Errorf("seed %d: step %d is steered by nothing", seed, m.Step)
+					t.Errorf("seed %d: step %d is steered, but its wave has no hints", seed, m.Step)
 				}
 			}
 		}
 		first, _ := planner.New(conf.PlannerOptions()).Recheck(s, plan.PlannerState{}, controller.Goals(s, conf.BuildStrategies(), nil), p, 1, s.TakenAt)
-		landsAsForetold(t, seed, s, p.HintsForWave(1).Nodes, first)
+		checkLandings(t, seed, s, p.HintsForWave(1).Nodes, first)
 	}
 	t.Logf("%d moves steered, %d plans better for it", steered, better)
 	if steered < 20 || better < 5 {
-		t.Errorf("%d moves steered, %d plans better for it; the clusters show nothing", steered, better)
+		t.Errorf("only %d moves are steered, and steering improves only %d plans", steered, better)
 	}
 }
 
-// landsAsForetold puts the hints on the nodes and predicts the moves of the first wave
-// again. Each must land on an acceptable node with a probability of at least 0.9.
-func landsAsForetold(t *testing.T, seed uint64, s *cluster.Snapshot, nodes []string, first []plan.Move) {
+// checkLandings puts the hints on the nodes and predicts the moves of the first wave again. Each move must
+// land on an acceptable node with a probability of at least 0.9.
+func checkLandings(t *testing.T, seed uint64, s *cluster.Snapshot, nodes []string, first []plan.Move) {
 	t.Helper()
-	o := atOnce(seed)
+	o := clusterWithoutGracePeriods(seed)
 	for i, n := range o.Nodes {
 		if slices.Contains(nodes, n.Name) {
 			o.Nodes[i], _ = hints.Put(n, hints.Hint{Node: n.Name, Kind: hints.Taint, Run: "r"})
@@ -117,16 +117,15 @@ func landsAsForetold(t *testing.T, seed uint64, s *cluster.Snapshot, nodes []str
 	for _, m := range first {
 		good := func(n cluster.NodeID) bool { return slices.Contains(m.AcceptableNodes, s.Nodes[n].Name) }
 		if got := w.Predict(hinted.PodByUID(m.Pod.UID).ID).Prob(good); got < 0.9 {
-			t.Errorf("seed %d: step %d lands well with probability %v, predicted %v", seed, m.Step, got, m.Confidence)
+			t.Errorf("seed %d: step %d has an acceptable landing with probability %v, predicted %v", seed, m.Step, got, m.Confidence)
 		}
 	}
 }
 
-// TestRecheckJudgesWithTheHintsAsPlanned: Recheck keeps both moves with the planned
-// hints. If the nodes cannot be hinted any more, it keeps only the move that needs no
-// hint.
+// TestRecheckJudgesWithTheHintsAsPlanned: Recheck keeps both moves with the planned hints. If the nodes can
+// no longer be hinted, Recheck keeps only the move that needs no hint.
 func TestRecheckJudgesWithTheHintsAsPlanned(t *testing.T) {
-	s, opts, goals := scenarioOf(t, "steer-wave")
+	s, opts, goals := loadScenario(t, "steer-wave")
 	p := planner.New(opts).Plan(s, plan.PlannerState{}, goals, s.TakenAt)
 	ok, dropped := planner.New(opts).Recheck(s, plan.PlannerState{}, goals, p, 1, s.TakenAt)
 	if len(ok) != 2 || len(dropped) != 0 || ok[0].Steered() || !ok[1].Steered() {
@@ -155,10 +154,10 @@ func TestRecheckJudgesWithTheHintsAsPlanned(t *testing.T) {
 	}
 }
 
-// TestUnsteeredMovesDoNotNeedTheHints: if Recheck drops all steered moves of a wave, it
-// judges the other moves without hints and keeps them.
+// TestUnsteeredMovesDoNotNeedTheHints: if Recheck drops all steered moves of a wave, it judges the other
+// moves without hints and keeps them.
 func TestUnsteeredMovesDoNotNeedTheHints(t *testing.T) {
-	s, opts, goals := scenarioOf(t, "seed-114")
+	s, opts, goals := loadScenario(t, "seed-114")
 	opts.Steer = hints.Taint
 	p := planner.New(opts).Plan(s, plan.PlannerState{}, goals, s.TakenAt)
 	p.Hints = []plan.WaveHints{{Wave: 1, Kind: "taint", Nodes: []string{"n3"}}}
@@ -169,10 +168,9 @@ func TestUnsteeredMovesDoNotNeedTheHints(t *testing.T) {
 	}
 }
 
-// TestExplainShowsSteering: the explanation of a steered pod shows the landing with the
-// hints.
+// TestExplainShowsSteering: the explanation of a steered pod shows the landing with the hints.
 func TestExplainShowsSteering(t *testing.T) {
-	s, opts, goals := scenarioOf(t, "steer-taint-123-grace-0")
+	s, opts, goals := loadScenario(t, "steer-taint-123-grace-0")
 	e := planner.New(opts).Explain(s, plan.PlannerState{}, goals, s.TakenAt)
 	for _, id := range s.NodeByName("n3").Pods {
 		p := &s.Pods[id]
@@ -189,14 +187,14 @@ func TestExplainShowsSteering(t *testing.T) {
 	}
 }
 
-func scenarioOf(t *testing.T, name string) (*cluster.Snapshot, settings.Options, []plan.Goal) {
+func loadScenario(t *testing.T, name string) (*cluster.Snapshot, settings.Options, []plan.Goal) {
 	t.Helper()
-	s, _, conf := opened(t, scenario.Read(t, name))
+	s, _, conf := openScenario(t, scenario.Read(t, name))
 	return s, conf.PlannerOptions(), controller.Goals(s, conf.BuildStrategies(), nil)
 }
 
-// TestNoMoreThanAHundredNodesAreHinted: a wave hints at most 100 nodes, even if
-// evictor.steerMaxFrac allows more.
+// TestNoMoreThanAHundredNodesAreHinted: a wave hints at most 100 nodes, even if evictor.steerMaxFrac allows
+// more.
 func TestNoMoreThanAHundredNodesAreHinted(t *testing.T) {
 	objects := &cluster.Objects{}
 	for i := range 205 {
@@ -210,7 +208,7 @@ func TestNoMoreThanAHundredNodesAreHinted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conf := steeredBy(t, "taint, steerMaxFrac: 1")
+	conf := configWithSteering(t, "taint, steerMaxFrac: 1")
 	for n, want := range map[int]string{100: "", 101: "101 nodes would be hinted, and no more than 100 are at once"} {
 		p := plan.Plan{Moves: []plan.Move{{Step: 1, Wave: 1, Pod: plan.PodRef{Namespace: "shop", Name: "d", UID: "d"}, From: "n000", Steer: "taint"}},
 			Hints: []plan.WaveHints{{Wave: 1, Kind: "taint"}}}
@@ -228,9 +226,8 @@ func TestNoMoreThanAHundredNodesAreHinted(t *testing.T) {
 	}
 }
 
-// TestTheShareIsOfNodesForOrdinaryPods: evictor.steerMaxFrac is a share of the nodes
-// that are open to pods without tolerations. Cordoned nodes and nodes with a NoSchedule
-// or NoExecute taint do not count.
+// TestTheShareIsOfNodesForOrdinaryPods: evictor.steerMaxFrac is a share of the nodes that are open to pods
+// without tolerations. Cordoned nodes and nodes with a NoSchedule or NoExecute taint do not count.
 func TestTheShareIsOfNodesForOrdinaryPods(t *testing.T) {
 	taint := func(e corev1.TaintEffect) func(*corev1.Node) {
 		return func(n *corev1.Node) { n.Spec.Taints = []corev1.Taint{{Key: "gpu", Effect: e}} }
@@ -245,7 +242,7 @@ func TestTheShareIsOfNodesForOrdinaryPods(t *testing.T) {
 		"a NoExecute taint":  {taint(corev1.TaintEffectNoExecute), false},
 		"cordoned":           {func(n *corev1.Node) { n.Spec.Unschedulable = true }, false},
 	} {
-		s, opts, goals := scenarioOf(t, "steer-taint-123-grace-0")
+		s, opts, goals := loadScenario(t, "steer-taint-123-grace-0")
 		objects := s.Objects
 		for i := range 3 {
 			n := s.Nodes[0].Object.DeepCopy()
@@ -267,10 +264,10 @@ func TestTheShareIsOfNodesForOrdinaryPods(t *testing.T) {
 	}
 }
 
-// TestLeftoverHintsAreAProblem: a plan reports expired hints as a problem, even if it
-// does not steer. A hint without a valid expiry time counts as expired.
+// TestLeftoverHintsAreAProblem: a plan reports expired hints as a problem, even if it does not steer. A hint
+// without a valid expiry time counts as expired.
 func TestLeftoverHintsAreAProblem(t *testing.T) {
-	s, opts, goals := scenarioOf(t, "seed-114")
+	s, opts, goals := loadScenario(t, "seed-114")
 	opts.Steer = hints.None
 	now := s.TakenAt
 	for expires, want := range map[string]string{

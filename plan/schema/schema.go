@@ -1,9 +1,7 @@
-// Package schema has the JSON Schema (draft 2020-12) of the documents that Evenkeel
-// writes.
+// Package schema contains the JSON Schema (draft 2020-12) of the documents that Evenkeel writes.
 //
-// It decides nothing. It states the fields of a Plan and a RunReport for the programs that
-// read them. A test compares the schemas with the Go types. The package never validates
-// documents.
+// The schemas state the fields of a Plan and a RunReport for the programs that read these documents. A test compares
+// the schemas with the Go types. The package never validates documents.
 package schema
 
 import _ "embed"
@@ -13,13 +11,13 @@ import _ "embed"
 //go:embed plan.json
 var Plan []byte
 
-// RunReport is the JSON Schema of a run report document. It refers to the schema of Plan
-// by its $id, so a validator needs both.
+// RunReport is the JSON Schema of a run report document. It refers to the schema of Plan by $id, so a validator needs
+// both.
 //
 //go:embed runreport.json
 var RunReport []byte
 
-// PlanID and RunReportID are the $id of the schemas. No server serves these addresses.
+// PlanID and RunReportID are the $id of the schemas. No web server answers at these addresses.
 const (
 	PlanID      = "https://evenkeel.io/schema/v1alpha1/plan.json"
 	RunReportID = "https://evenkeel.io/schema/v1alpha1/runreport.json"

@@ -8,15 +8,15 @@ import (
 // Unbounded is the headroom of a node that no goal is about.
 const Unbounded = int64(1) << 62
 
-// Headroom holds, for one way to count, how much more each node can take before a goal about it is
-// worse off.
+// Headroom holds the amount that each node can take before a goal about that node becomes worse, for one way
+// to count.
 type Headroom struct {
 	Amounts *cluster.Amounts
 	ByNode  []int64
 }
 
-// follow updates the headroom after a pod moves.
-func (h Headroom) follow(pod cluster.PodID, from, to cluster.NodeID) {
+// applyMove updates the headroom after a pod moves.
+func (h Headroom) applyMove(pod cluster.PodID, from, to cluster.NodeID) {
 	if from != cluster.NoNode && h.ByNode[from] != Unbounded {
 		h.ByNode[from] += h.Amounts.Contribution(pod, from)
 	}
@@ -25,7 +25,7 @@ func (h Headroom) follow(pod cluster.PodID, from, to cluster.NodeID) {
 	}
 }
 
-// RoomNeed is the amount that a pod needs of a counted resource, and the room of each node.
+// RoomNeed holds the amount of a counted resource that a pod needs, and the room on each node.
 type RoomNeed struct {
 	amount int64
 	room   []int64 // by node

@@ -10,8 +10,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// TestCountIsThatOfServe compares Count with the number of nodes for which Acceptable is true. It
-// uses node goals, group goals or both, some of them constraints.
+// TestCountIsThatOfServe compares Count with the number of nodes for which Acceptable is true.
+// TestCountIsThatOfServe uses node goals, group goals or both, some of them constraints.
 func TestCountIsThatOfServe(t *testing.T) {
 	s, err := cluster.New(simulation.Uneven(rand.New(rand.NewPCG(3, 1)), 60, 900))
 	if err != nil {
@@ -55,7 +55,7 @@ func TestCountIsThatOfServe(t *testing.T) {
 		}
 	}
 	if some < 500 || none < 500 {
-		t.Errorf("%d pods have places and %d have none: they show too little", some, none)
+		t.Errorf("only %d pods have an acceptable node and %d have none", some, none)
 	}
 }
 

@@ -1,11 +1,10 @@
 package search
 
-// finalPass continues until no further single move helps, or the predictions are used up.
-// Without it, the next plan would find these moves. An attempt stops when a round adds less
-// than 0.5 % of the moves. Later moves can also make room for a pod rejected earlier.
-// finalPass records in FinalPassGoals the unmet goals of which it tried every pod again at
-// the end, worst first. The prediction limit may shorten this list. For other unmet goals,
-// the plan does not claim that no further move helps.
+// finalPass adds single moves until no further single move helps, or until it has no predictions left.
+// Without finalPass, the next plan would find these moves: an attempt stops when a round adds less than 0.5 %
+// of the moves, and later moves can make room for a pod rejected earlier. FinalPassGoals then lists the unmet
+// goals whose pods finalPass tried again at the end, worst first. The prediction limit may shorten this list.
+// For other unmet goals, a further move may still help.
 func (c *Search) finalPass() {
 	c.FinalPassGoals = nil
 	c.openWave()
@@ -19,7 +18,7 @@ func (c *Search) finalPass() {
 			}
 			c.scope = anyGoal
 			c.round++
-			c.serveAll(todo)
+			c.moveForGoals(todo)
 		}
 		if len(c.Moves) == was {
 			c.closeWave()
@@ -31,13 +30,13 @@ func (c *Search) finalPass() {
 	}
 }
 
-// affordableGoals returns the unmet goals, worst first, of which all pods can be predicted
-// within effort predictions. It returns none if limits are exhausted.
+// affordableGoals returns the unmet goals whose pods can all be predicted within effort predictions, worst
+// goal first. If limits are exhausted, affordableGoals returns nil.
 func (c *goalSearch) affordableGoals(effort int) []int {
 	if _, spent := c.Limits.Exhausted(); spent {
 		return nil
 	}
-	todo, left := c.Goals.ByNeed(c.unmetAttempts), effort-*c.predictions
+	todo, left := c.Goals.UnmetByPriority(c.unmetAttempts), effort-*c.predictions
 	for i, g := range todo {
 		if left -= len(c.PodsOf(g)); left < 0 {
 			return todo[:i]

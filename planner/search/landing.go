@@ -10,9 +10,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 )
 
-// PredictLanding predicts where the replacement of a pod lands. It accepts the landing if,
-// with at least minConfidence, it improves a requested goal and makes no goal worse.
-// Otherwise it returns the reason and false.
+// PredictLanding predicts where the replacement of a pod lands. PredictLanding accepts the landing if it
+// improves a requested goal and makes no goal worse, with at least minConfidence. Otherwise PredictLanding
+// returns the reason and false.
 func (c *State) PredictLanding(pod cluster.PodID) (Landing, plan.Reason, bool) {
 	from := c.Model.NodeOf(pod)
 	*c.predictions++
@@ -29,22 +29,21 @@ func (c *State) PredictLanding(pod cluster.PodID) (Landing, plan.Reason, bool) {
 		predicted:          pr,
 	}
 	if l.Confidence < c.Options.MinConfidence {
-		if !anyOf(pr.Gone.FeasibleSet, good) {
-			if why, pressed := c.onlyUnderPressure(&places, pr); pressed {
+		if !containsNode(pr.Gone.FeasibleSet, good) {
+			if why, pressed := c.pressureReason(&places, pr); pressed {
 				return l, why, false
 			}
-			return l, noTarget(from, pr), false
+			return l, noTargetReason(from, pr), false
 		}
-		return l, c.tooUncertain(from, pr, &places, l), false
+		return l, c.uncertainReason(from, pr, &places, l), false
 	}
 	l.To = pr.LikeliestOf(good)
-	l.Served = c.Goals.Served(pod, from, l.To)
+	l.ImprovedGoals = c.Goals.ImprovedGoals(pod, from, l.To)
 	return l, plan.Reason{}, true
 }
 
-// Accepts reports whether a replacement may land on n: another node, Ready, not under
-// pressure, and acceptable to the goals. A pod may tolerate a NotReady node, but it does not
-// run there.
+// Accepts reports whether a replacement may land on n: another node, Ready, not under pressure, and
+// acceptable to the goals. A pod that tolerates a NotReady node still cannot run on that node.
 func (c *State) Accepts(places *goal.TargetCheck, n cluster.NodeID) bool {
 	return n != places.From && c.Ready[n] && places.Acceptable(n)
 }
@@ -61,7 +60,7 @@ func (c *State) AcceptableNodes(pod cluster.PodID, l *Landing) []cluster.NodeID 
 	return out
 }
 
-func anyOf(nodes prediction.NodeSet, good func(cluster.NodeID) bool) bool {
+func containsNode(nodes prediction.NodeSet, good func(cluster.NodeID) bool) bool {
 	for n := range nodes.All() {
 		if good(n) {
 			return true
@@ -70,8 +69,8 @@ func anyOf(nodes prediction.NodeSet, good func(cluster.NodeID) bool) bool {
 	return false
 }
 
-// noTarget returns the reason if no node is acceptable.
-func noTarget(from cluster.NodeID, pr prediction.Prediction) plan.Reason {
+// noTargetReason returns the reason if no node is acceptable.
+func noTargetReason(from cluster.NodeID, pr prediction.Prediction) plan.Reason {
 	others := pr.Gone.FeasibleSet.Len()
 	if pr.Gone.FeasibleSet.Has(from) {
 		others--
@@ -90,9 +89,9 @@ func otherNodes(n int) string {
 	return strconv.Itoa(n) + " other nodes"
 }
 
-// tooUncertain returns the reason for a landing below minConfidence. It distinguishes a
-// replacement that would return, or land where it helps no goal, from an uncertain landing.
-func (c *State) tooUncertain(from cluster.NodeID, pr prediction.Prediction, places *goal.TargetCheck, l Landing) plan.Reason {
+// uncertainReason returns the reason for a landing below minConfidence. The reason says whether the
+// replacement would return, would improve no goal, or has an uncertain landing.
+func (c *State) uncertainReason(from cluster.NodeID, pr prediction.Prediction, places *goal.TargetCheck, l Landing) plan.Reason {
 	back := pr.Prob(func(n cluster.NodeID) bool { return n == from || !places.Helps(n) })
 	need := c.Options.MinConfidence
 	if back >= 1-l.Confidence-back {
@@ -104,9 +103,9 @@ func (c *State) tooUncertain(from cluster.NodeID, pr prediction.Prediction, plac
 		"its replacement lands where it helps with probability %.2f only (guards.minConfidence wants %.2f)", l.Confidence, need)}
 }
 
-// onlyUnderPressure reports whether the replacement would help only on nodes under pressure,
-// and returns the reason.
-func (c *State) onlyUnderPressure(places *goal.TargetCheck, pr prediction.Prediction) (plan.Reason, bool) {
+// pressureReason reports whether the replacement would help only on nodes under pressure, and returns the
+// reason.
+func (c *State) pressureReason(places *goal.TargetCheck, pr prediction.Prediction) (plan.Reason, bool) {
 	n := 0
 	for id := range pr.Gone.FeasibleSet.All() {
 		if id != places.From && c.Snapshot.Nodes[id].Ready && c.Goals.UnderPressure[id] && places.Acceptable(id) {
@@ -123,11 +122,11 @@ func (c *State) onlyUnderPressure(places *goal.TargetCheck, pr prediction.Predic
 	return plan.Reason{Code: plan.NodesUnderPressure, Message: fmt.Sprintf("its replacement would help on %s, %s the pressure hint, and on none without", otherNodes(n), which)}, true
 }
 
-// PredictDisplacedLanding predicts where the replacement of a displaced pod lands. It accepts
-// the landing if, with at least minConfidence, no goal becomes worse. Otherwise it returns
-// the reason and false.
+// PredictDisplacedLanding predicts where the replacement of a displaced pod lands. PredictDisplacedLanding
+// accepts the landing if no goal becomes worse, with at least minConfidence. Otherwise
+// PredictDisplacedLanding returns the reason and false.
 func (c *State) PredictDisplacedLanding(pod cluster.PodID) (Landing, plan.Reason, bool) {
-	if b := c.unmeasured(pod); b != nil {
+	if b := c.amountWithUnknownUsage(pod); b != nil {
 		return Landing{}, plan.Reason{Code: plan.UsageUnknown, Message: fmt.Sprintf("how much %s it uses is not known", b.Measure.Resource)}, false
 	}
 	from := c.Model.NodeOf(pod)
@@ -137,7 +136,7 @@ func (c *State) PredictDisplacedLanding(pod cluster.PodID) (Landing, plan.Reason
 		return Landing{}, plan.Reason{Code: plan.PlacementUnknown, Message: pr.UnsupportedReason}, false
 	}
 	places := c.checkDisplacedTargets(pod, from)
-	good := func(n cluster.NodeID) bool { return c.harmless(&places, n) }
+	good := func(n cluster.NodeID) bool { return c.displacedMayLandOn(&places, n) }
 	l := Landing{Confidence: plan.Round(pr.Prob(good)), ReturnProbability: plan.Round(pr.ProbOf(from)), PendingProbability: plan.Round(pr.Pending()), predicted: pr}
 	if l.Confidence < c.Options.MinConfidence {
 		return l, plan.Reason{Code: plan.UncertainLanding, Message: fmt.Sprintf(
@@ -147,17 +146,16 @@ func (c *State) PredictDisplacedLanding(pod cluster.PodID) (Landing, plan.Reason
 	return l, plan.Reason{}, true
 }
 
-// checkDisplacedTargets returns the target check of a displaced pod. Its move serves no goal
-// by load, but the pod that takes its place may serve one. The check therefore protects nodes
-// without a goal from overload.
+// checkDisplacedTargets returns the target check of a displaced pod. The second move of the step may improve
+// a goal by load. The check therefore protects nodes without a goal from overload.
 func (c *State) checkDisplacedTargets(pod cluster.PodID, from cluster.NodeID) goal.TargetCheck {
 	places := c.Goals.CheckTargets(pod, from)
 	places.OutsideGoals = c.Goals.RoomNeededOutsideGoals(pod)
 	return places
 }
 
-// harmless reports whether the replacement of a displaced pod may land on n.
-func (c *State) harmless(places *goal.TargetCheck, n cluster.NodeID) bool {
+// displacedMayLandOn reports whether the replacement of a displaced pod may land on n.
+func (c *State) displacedMayLandOn(places *goal.TargetCheck, n cluster.NodeID) bool {
 	if n == places.From || !c.Ready[n] || places.Harms(n) || !goal.HasRoom(places.OutsideGoals, n) {
 		return false
 	}
@@ -169,9 +167,9 @@ func (c *State) harmless(places *goal.TargetCheck, n cluster.NodeID) bool {
 	return true
 }
 
-// unmeasured returns an amount that goals count and for which the pod's usage is unknown, or
-// nil. Without its usage, the planner cannot exclude harm elsewhere.
-func (c *State) unmeasured(pod cluster.PodID) *cluster.Amounts {
+// amountWithUnknownUsage returns an amount of the goals for which the pod's usage is unknown, or nil. If the
+// usage of a pod is unknown, the planner cannot exclude that the pod overloads another node.
+func (c *State) amountWithUnknownUsage(pod cluster.PodID) *cluster.Amounts {
 	for amounts := range c.Goals.KnownUsage { // the map order does not matter: the plan does not contain the amount
 		if k := amounts.PodQuality(pod); k == cluster.Unknown || k == cluster.BoundAfterSample {
 			return amounts
@@ -185,7 +183,7 @@ func (c *State) AcceptableDisplacedNodes(pod cluster.PodID, l *Landing) []cluste
 	places := c.checkDisplacedTargets(pod, c.Model.NodeOf(pod))
 	var out []cluster.NodeID
 	for n := range l.predicted.Gone.FeasibleSet.All() {
-		if c.harmless(&places, n) {
+		if c.displacedMayLandOn(&places, n) {
 			out = append(out, n)
 		}
 	}

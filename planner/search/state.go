@@ -10,7 +10,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
-// State is the simulation state of a plan: the node of each pod, and the excess of each goal.
+// State is the simulation state of a plan: the node of each pod and the excess of each goal.
 type State struct {
 	Snapshot *cluster.Snapshot
 	Options  *settings.Options
@@ -18,13 +18,13 @@ type State struct {
 	Ready    []bool // by node: true if Ready and not under pressure
 	Model    *placement.ClusterModel
 	Goals    *goal.Tracker
-	// predictions counts the landings predicted; all clones share it.
+	// predictions counts the predicted landings. All clones share the counter.
 	predictions *int
 	// moveCount counts the moves made and undone.
 	moveCount int
 }
 
-// newState returns the state of the snapshot, without moves.
+// newState returns the simulation state of the snapshot, without moves.
 func newState(opts *settings.Options, s *cluster.Snapshot, goals []plan.Goal, schedulers []plan.SchedulerState, now time.Time) *State {
 	o := opts.Placement
 	o.Profiles = opts.Trust.Profiles(o.Profiles, schedulers)

@@ -11,12 +11,11 @@ type Step struct {
 	From    cluster.NodeID
 	Landing Landing
 	goal    int // index of the goal for which the search tried it
-	// Benefit is the weighted share of the goals' initial excess that the pod's leaving
-	// removes. MostServed is the goal of which it removes the largest share. Both are
-	// measured before the move.
-	Benefit    float64
-	MostServed int
-	// Displaced is set if the move only makes room for another; otherwise nil.
+	// Benefit is the weighted share of the goals' initial excess that the eviction removes. MostImproved is
+	// the goal that loses the largest share of its excess. Both values are measured before the move.
+	Benefit      float64
+	MostImproved int
+	// Displaced is set only for moves that make room for another pod.
 	Displaced *DisplacedFor
 }
 
@@ -36,14 +35,13 @@ type WaveStep struct {
 type Landing struct {
 	To                                                cluster.NodeID
 	Acceptable                                        int   // number of nodes on which the landing is acceptable
-	Served                                            []int // goals that the move improves
+	ImprovedGoals                                     []int // goals that the move improves
 	Confidence, ReturnProbability, PendingProbability float64
-	// Hinted are the nodes that must carry a hint for this prediction. In a wave, they are
-	// the hinted nodes of the wave.
+	// Hinted lists the nodes that must carry a hint for this prediction. Within a wave, Hinted lists all
+	// hinted nodes of the wave.
 	Hinted []cluster.NodeID
 	// Steered says that the landing is acceptable only with hints.
 	Steered bool
-	// predicted is the prediction behind this landing. The search clears it when it accepts
-	// the move.
+	// predicted is the underlying prediction, which the search clears when it accepts the move.
 	predicted prediction.Prediction
 }

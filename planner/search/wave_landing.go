@@ -7,24 +7,22 @@ import (
 	"slices"
 )
 
-// countAcceptable returns how many nodes are acceptable for a landing.
+// countAcceptable returns the number of nodes that are acceptable for a landing.
 func (c *waveBuilder) countAcceptable(pod cluster.PodID, l *Landing) int {
 	places := c.Goals.CheckTargets(pod, c.Model.NodeOf(pod))
 	c.nodeBuffer = l.predicted.Gone.FeasibleSet.Append(c.nodeBuffer[:0])
 	return places.Count(c.nodeBuffer, c.Ready)
 }
 
-// rejectedSinceMove caches the pods without an acceptable landing in the current state, with
-// the reasons. The cache is valid until a move is made or undone. It avoids repeated
-// predictions: in a large cluster, whole rounds find nothing. It stays empty if steering is
-// enabled, because hints change landings.
+// rejectedSinceMove caches the pods without an acceptable landing in the current state, with the reasons. The
+// cache is valid until a move is made or undone. In a large cluster, whole rounds find no move, and the cache
+// avoids repeated predictions. If steering is enabled, the cache stays empty, because hints change landings.
 type rejectedSinceMove struct {
 	at  int // State.moveCount when the reasons were recorded
 	why map[cluster.PodID]plan.Reason
 }
 
-// maxCleared is the largest number of entries for which add clears the map instead of
-// replacing it.
+// maxCleared is the largest number of entries for which add clears the map instead of replacing it.
 const maxCleared = 64
 
 func (u *rejectedSinceMove) of(c *State, pod cluster.PodID) (plan.Reason, bool) {
@@ -49,18 +47,18 @@ func (u *rejectedSinceMove) add(c *State, pod cluster.PodID, why plan.Reason) {
 	u.why[pod] = why
 }
 
-// wavePair returns the states in which a move of the wave must land well: the beginning of
-// the wave and the current state. It returns one state while both are equal.
-func (c *waveBuilder) wavePair() []*State {
+// statesOfWave returns the states in which a move of the wave needs an acceptable landing: the beginning of
+// the wave and the current state. While both are equal, statesOfWave returns only one.
+func (c *waveBuilder) statesOfWave() []*State {
 	if len(c.wave.steps) == 0 {
 		return []*State{c.State}
 	}
 	return []*State{c.wave.start, c.State}
 }
 
-// landInWave predicts the pod's landing with the hints of the wave. If useHints is set, it
-// may add hints. It returns joinsLater if the landing is not acceptable at the beginning of
-// the wave, or if hints may help in the next wave.
+// landInWave predicts the pod's landing with the hints of the wave. If useHints is set, landInWave may add
+// hints. landInWave returns joinsLater if the landing is not acceptable at the beginning of the wave, or if
+// hints may help in the next wave.
 func (c *waveBuilder) landInWave(pod cluster.PodID) (Landing, plan.Reason, joinResult) {
 	w := c.wave
 	if why, known := c.sinceMove.of(c.State, pod); known {
@@ -71,7 +69,7 @@ func (c *waveBuilder) landInWave(pod cluster.PodID) (Landing, plan.Reason, joinR
 	own := !ok
 	if ok && len(w.steps) > 0 {
 		if _, r, holds := w.start.PredictLanding(pod); !holds {
-			if !c.useHints || !steerable(r.Code) {
+			if !c.useHints || !hintsMayHelp(r.Code) {
 				return l, r, joinsLater
 			}
 			reason, ok = r, false
@@ -85,13 +83,13 @@ func (c *waveBuilder) landInWave(pod cluster.PodID) (Landing, plan.Reason, joinR
 		}
 		return l, plan.Reason{}, joined
 	}
-	if !c.useHints || !steerable(reason.Code) {
+	if !c.useHints || !hintsMayHelp(reason.Code) {
 		if own {
 			c.sinceMove.add(c.State, pod, reason)
 		}
 		return l, reason, refused
 	}
-	l, why := findHints(c.wavePair(), pod, w.hinted)
+	l, why := findHints(c.statesOfWave(), pod, w.hinted)
 	switch {
 	case why == "":
 		return l, plan.Reason{}, joined
@@ -102,8 +100,8 @@ func (c *waveBuilder) landInWave(pod cluster.PodID) (Landing, plan.Reason, joinR
 	return l, reason, refused
 }
 
-// hintsCannotHelp reports whether hints would not help the pod in the next wave, which begins
-// with the current state.
+// hintsCannotHelp reports whether hints would not help the pod in the next wave, which begins with the
+// current state.
 func (c *waveBuilder) hintsCannotHelp(pod cluster.PodID) bool {
 	_, why := findHints([]*State{c.State}, pod, nil)
 	return why != ""
@@ -111,15 +109,15 @@ func (c *waveBuilder) hintsCannotHelp(pod cluster.PodID) bool {
 
 // needsHints reports whether the landing would be unacceptable without the wave's hints.
 func (c *waveBuilder) needsHints(pod cluster.PodID) bool {
-	both := c.wavePair()
+	both := c.statesOfWave()
 	SetHints(both, nil)
 	_, _, without := predictLandings(both, pod, false)
 	SetHints(both, c.wave.hinted)
 	return without.Code != ""
 }
 
-// addHints predicts all moves of the wave again, with the hints in now. If a landing is no
-// longer acceptable, it restores the wave and returns false.
+// addHints predicts all moves of the wave again, with the hints in now. If a landing is no longer acceptable,
+// addHints restores the wave and returns false.
 func (c *waveBuilder) addHints(all []Step, now []cluster.NodeID) bool {
 	w, before := c.wave, c.wave.steps
 	both := []*State{w.start, c.State}
@@ -153,19 +151,18 @@ func (c *waveBuilder) addHints(all []Step, now []cluster.NodeID) bool {
 	return true
 }
 
-// recordBenefit records the benefit and the served goals of a move. The caller applies the
-// move afterwards.
+// recordBenefit records the benefit and the improved goals of a move. The caller applies the move afterwards.
 func (c *waveBuilder) recordBenefit(m *Step) {
 	m.Benefit = c.Goals.BenefitOfLeaving(m.Pod, m.From)
-	served := m.Landing.Served
+	improved := m.Landing.ImprovedGoals
 	switch {
-	case slices.Contains(served, m.goal):
-	case len(served) > 0 && !c.Goals.CouldServe(m.goal, m.Pod, m.From):
-		m.goal = served[0]
+	case slices.Contains(improved, m.goal):
+	case len(improved) > 0 && !c.Goals.CouldImprove(m.goal, m.Pod, m.From):
+		m.goal = improved[0]
 	default:
-		served = append(slices.Clone(served), m.goal)
+		improved = append(slices.Clone(improved), m.goal)
 	}
-	m.Landing.Served, m.MostServed = served, c.Goals.MostServed(m.Pod, m.From, served)
+	m.Landing.ImprovedGoals, m.MostImproved = improved, c.Goals.MostImproved(m.Pod, m.From, improved)
 	m.Landing.Acceptable = c.countAcceptable(m.Pod, &m.Landing)
 	m.Landing.predicted = prediction.Prediction{}
 }

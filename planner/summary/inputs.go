@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// inputs returns the data sources of the plan. It includes annotations only if some of them are
+// planInputs returns the data sources of the plan. planInputs includes annotations only if some of them are
 // invalid.
-func inputs(c *search.Search) []plan.Input {
+func planInputs(c *search.Search) []plan.Input {
 	in := []plan.Input{requestsInput(c.Snapshot, c.Now)}
 	if load, known := loadInput(c); known {
 		in = append(in, load)
@@ -51,8 +51,8 @@ func inputs(c *search.Search) []plan.Input {
 	return append(in, asked)
 }
 
-// nodesInput counts the nodes in scope that are NotReady or have no zone label, and names uncounted
-// domains. The pods of a NotReady node are uncertain.
+// nodesInput counts the nodes in scope that are NotReady or have no zone label, and names uncounted domains.
+// The pods of a NotReady node are uncertain.
 func nodesInput(c *search.Search, age string) plan.Input {
 	in := plan.Input{Source: "nodes", Age: age, Coverage: 1, Problems: []string{}}
 	all, unready, zoneless := 0, 0, 0
@@ -90,14 +90,14 @@ func requestsInput(s *cluster.Snapshot, now time.Time) plan.Input {
 	for _, kind := range slices.Sorted(maps.Keys(s.Objects.Skipped)) {
 		in.Problems = append(in.Problems, fmt.Sprintf("%d objects of kind %s are not read", s.Objects.Skipped[kind], kind))
 	}
-	if absent := absentKinds(s.Objects); s.Objects.TakenAt.IsZero() && len(absent) > 0 {
+	if absent := missingKinds(s.Objects); s.Objects.TakenAt.IsZero() && len(absent) > 0 {
 		in.Problems = append(in.Problems, fmt.Sprintf("the snapshot, which evenkeel capture did not make, has no %s: taken as there being none", strings.Join(absent, " and no ")))
 	}
 	return in
 }
 
-// absentKinds returns the object kinds that can protect pods and of which the snapshot has none.
-func absentKinds(o *cluster.Objects) []string {
+// missingKinds returns the object kinds that can protect pods and of which the snapshot has none.
+func missingKinds(o *cluster.Objects) []string {
 	var out []string
 	if len(o.Services) == 0 {
 		out = append(out, "Service")

@@ -9,9 +9,9 @@ import (
 // noZone is the zone of nodes without a zone label.
 const noZone = ""
 
-// workloads returns every workload with bound pods, with its pods by zone and its failure category.
-// It leaves out workloads that run one pod per node.
-func workloads(c *search.Search) []plan.WorkloadState {
+// workloadStates returns every workload with bound pods, with its pods by zone and its failure category.
+// DaemonSets and static pods are left out.
+func workloadStates(c *search.Search) []plan.WorkloadState {
 	zones := map[string]bool{}
 	for _, z := range c.Limits.Zones {
 		if z != noZone {
@@ -24,14 +24,14 @@ func workloads(c *search.Search) []plan.WorkloadState {
 		if w.Kind == "DaemonSet" || w.Kind == "Node" {
 			continue
 		}
-		if st, ok := workload(c, w, zones, busy); ok {
+		if st, ok := workloadState(c, w, zones, busy); ok {
 			out = append(out, st)
 		}
 	}
 	return out
 }
 
-func workload(c *search.Search, w *cluster.Workload, zones map[string]bool, busy plan.WorkloadUtilization) (plan.WorkloadState, bool) {
+func workloadState(c *search.Search, w *cluster.Workload, zones map[string]bool, busy plan.WorkloadUtilization) (plan.WorkloadState, bool) {
 	st := plan.WorkloadState{Namespace: w.Namespace, Kind: w.Kind, Name: w.Name, Zones: map[string]int{}}
 	for z := range zones {
 		st.Zones[z] = 0
