@@ -20,8 +20,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/window"
 )
 
-// barePodScenario returns a scenario of pods without a controller. Node n1 has few requests, so the scheduler
-// prefers it; measured adds its high CPU usage.
+// barePodScenario returns a scenario of pods without a controller. Node n1 has few requests, so the scheduler prefers
+// it; measured adds its high CPU usage.
 func barePodScenario() *scenario.Scenario {
 	objects := "base: three-nodes\nobjects:\n"
 	for i := range 4 {
@@ -52,9 +52,9 @@ const barePod = `- kind: Pod
     affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 100, preference: {matchExpressions: [{key: status, operator: NotIn, values: [presure]}]}}]}}
 `
 
-// TestBarePodsAreHelpedByHintsOnly covers a cluster in which only hints for the scheduler can help, because
-// all pods are bare pods. The planner never evicts pods without a controller. The node gets its hint after
-// the second sample, and the scheduler then places a new pod on another node.
+// TestBarePodsAreHelpedByHintsOnly covers a cluster in which only hints for the scheduler can help, because all pods
+// are bare pods. The planner never evicts pods without a controller. The node gets its hint after the second sample,
+// and the scheduler then places a new pod on another node.
 func TestBarePodsAreHelpedByHintsOnly(t *testing.T) {
 	bare := barePodScenario()
 	s, _, conf := openScenario(t, bare)
@@ -88,8 +88,8 @@ func TestBarePodsAreHelpedByHintsOnly(t *testing.T) {
 	checkNoEvictions(t, hinted, conf)
 }
 
-// usageFromSamples returns a function that computes the usage from a number of samples. In each sample, n1
-// uses 90 % of its CPU, and n2 and n3 use 5 %.
+// usageFromSamples returns a function that computes the usage from a number of samples. In each sample, n1 uses 90 %
+// of its CPU, and n2 and n3 use 5 %.
 func usageFromSamples(conf *config.Config, s *cluster.Snapshot) func(samples int) *cluster.Usage {
 	var watches []window.LevelWatch
 	for _, r := range conf.HintRules() {
@@ -127,8 +127,8 @@ func possibleNodesOfNewPod(t *testing.T, s *cluster.Snapshot) []string {
 	return nil
 }
 
-// checkNoEvictions checks that a plan with the usage of two samples has a goal but no move, and rejects four
-// pods as bare pods.
+// checkNoEvictions checks that a plan with the usage of two samples has a goal but no move, and rejects four pods as
+// bare pods.
 func checkNoEvictions(t *testing.T, s *cluster.Snapshot, conf *config.Config) {
 	t.Helper()
 	objects := *s.Objects

@@ -10,8 +10,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// halved names a scenario whose Deployment web has four pods in each of two zones. Each pod uses 1000m of CPU
-// and requests 200m. If a zone fails, the load of the other pods doubles.
+// halved names a scenario whose Deployment web has four pods in each of two zones. Each pod uses 1000m of CPU and
+// requests 200m. If a zone fails, the load of the other pods doubles.
 const halved = "load-hinted"
 
 // setCPULimit returns a change that sets the CPU limit of web.
@@ -19,8 +19,8 @@ func setCPULimit(cpu string) string {
 	return `{kind: Deployment, metadata: {name: web}, spec: {template: {spec: {containers: [{name: c, resources: {limits: {cpu: "` + cpu + `"}}}]}}}}`
 }
 
-// TestUsageTellsCategory3From4: usage decides between failure categories 3 and 4. If a pod has no recent
-// measurement, the category is 3 and not certain.
+// TestUsageTellsCategory3From4: usage decides between failure categories 3 and 4. If a pod has no recent measurement,
+// the category is 3 and not certain.
 func TestUsageTellsCategory3From4(t *testing.T) {
 	uses := func(cpu int64) func(*cluster.Objects) {
 		return func(o *cluster.Objects) {

@@ -6,9 +6,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// TestWhatIsInDoubtIsNoExcessAndNoRoom: the usage over the window and the newest measurement of a node may
-// differ. The excess of a goal uses the lower of both values. By the higher of both values, the plan lifts no
-// node above its limit.
+// TestWhatIsInDoubtIsNoExcessAndNoRoom: the usage over the window and the newest measurement of a node may differ.
+// The excess of a goal uses the lower of both values. By the higher of both values, the plan lifts no node above its
+// limit.
 func TestWhatIsInDoubtIsNoExcessAndNoRoom(t *testing.T) {
 	byLoad, plain := 0, 0
 	for seed := range uint64(20) {

@@ -16,8 +16,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/summary"
 )
 
-// Explainer explains why pods move or stay. Explanations contain the moves of the plan that the planner makes
-// now, and the result of every rule for the current cluster.
+// Explainer explains why pods move or stay. Explanations contain the moves of the plan that the planner makes now,
+// and the result of every rule for the current cluster.
 type Explainer struct {
 	start *search.Search
 	done  *search.Search
@@ -108,8 +108,8 @@ func (e *Explainer) pod(id cluster.PodID) plan.PodExplanation {
 	return x
 }
 
-// setVerdict sets what happens to the pod, whether a single obstacle prevents its move, and whether a goal
-// needs its eviction.
+// setVerdict sets what happens to the pod, whether a single obstacle prevents its move, and whether a goal needs its
+// eviction.
 func (e *Explainer) setVerdict(p *cluster.Pod, x *plan.PodExplanation) {
 	if m, moved := e.moves[p.ID]; moved {
 		x.Move, x.Verdict = &m, m.Reason
@@ -136,8 +136,8 @@ func (e *Explainer) setVerdict(p *cluster.Pod, x *plan.PodExplanation) {
 	x.OnlyObstacle = refused && len(inTheWay) == 1 && inTheWay[0].Code == x.Verdict.Code && x.Landing.Verdict.Code == ""
 }
 
-// awaitsSamples describes a goal that the eviction would improve but that still waits for usage samples, or
-// returns "".
+// awaitsSamples describes a goal that the eviction would improve but that still waits for usage samples, or returns
+// "".
 func (e *Explainer) awaitsSamples(p *cluster.Pod) (why string) {
 	if p.Node == cluster.NoNode || p.Terminal {
 		return ""
@@ -162,11 +162,9 @@ func notNeededMessage(wanted bool) string {
 // currentRejections returns the reasons of all rules that reject the pod now.
 func currentRejections(x *plan.PodExplanation) []plan.Reason {
 	var out []plan.Reason
-	for _, list := range [...][]plan.RuleResult{x.Guards, x.Budgets, x.Limits} {
-		for _, c := range list {
-			if !c.Allows {
-				out = append(out, plan.Reason{Code: c.Code, Message: c.Message})
-			}
+	for _, c := range slices.Concat(x.Guards, x.Budgets, x.Limits) {
+		if !c.Allows {
+			out = append(out, plan.Reason{Code: c.Code, Message: c.Message})
 		}
 	}
 	if x.Landing.Verdict.Code != "" {
@@ -203,8 +201,7 @@ func (e *Explainer) guards(p *cluster.Pod) []plan.RuleResult {
 	return out
 }
 
-// budgets returns the results of two rules: the back-off of the pod's workload, and the budget that covers
-// the pod.
+// budgets returns the results of two rules: the back-off of the pod's workload, and the budget that covers the pod.
 func (e *Explainer) budgets(p *cluster.Pod) []plan.RuleResult {
 	out := []plan.RuleResult{}
 	if r, rests := e.start.Eligibility.BackedOff(p); rests {

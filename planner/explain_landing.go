@@ -25,7 +25,7 @@ func explainLanding(c *search.Search, p *cluster.Pod) plan.Landing {
 	if !ok {
 		l.Verdict = reason
 	}
-	acceptable := c.AcceptableNodes(p.ID, &got)
+	acceptable := c.AcceptableNodes(p.ID, &got, false)
 	if got.Steered { // compute the remaining fields with the hints
 		search.SetHints([]*search.State{c.State}, got.Hinted)
 		defer search.SetHints([]*search.State{c.State}, nil)
@@ -67,9 +67,9 @@ func worsenedGoal(c *search.Search, p *cluster.Pod, n cluster.NodeID) *plan.Goal
 	return out
 }
 
-// nodeDetails explains, by node, why the node rejects the replacement or how its score compares. nodeDetails
-// covers two states: the victim still terminates, and the victim is gone. If only one state is possible or
-// both give the same text, the text appears once.
+// nodeDetails explains, by node, why the node rejects the replacement or how its score compares. nodeDetails covers
+// two states: the victim still terminates, and the victim is gone. If only one state is possible or both give the
+// same text, the text appears once.
 func nodeDetails(c *search.Search, p *cluster.Pod, pr prediction.Prediction) []string {
 	nodeVerdicts := c.Model.Explain(p.ID)
 	n := len(c.Snapshot.Nodes)

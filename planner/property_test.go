@@ -62,8 +62,8 @@ func TestOrderOfObjectsDoesNotMatter(t *testing.T) {
 	}
 }
 
-// TestPlansKeepTheirPromises checks random plans independently of the planner's code. Waves respect budgets
-// and caps, and the plan respects limits and bounds. No goal is worse after the plan.
+// TestPlansKeepTheirPromises checks random plans independently of the planner's code. Waves respect budgets and caps,
+// and the plan respects limits and bounds. No goal is worse after the plan.
 func TestPlansKeepTheirPromises(t *testing.T) {
 	for seed := range uint64(40) {
 		o := simulation.Crowded(rand.New(rand.NewPCG(seed, 2)), 15, 15, 8)

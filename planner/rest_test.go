@@ -9,8 +9,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner"
 )
 
-// TestTheRestOfAPassCountsWhatItDid: Replan counts the evictions of the first plan against every limit of the
-// pass. Against perHour, these evictions count once, from the planner state.
+// TestTheRestOfAPassCountsWhatItDid: Replan counts the evictions of the first plan against every limit of the pass.
+// Against perHour, these evictions count once, from the planner state.
 func TestTheRestOfAPassCountsWhatItDid(t *testing.T) {
 	for _, c := range []struct {
 		limits string
@@ -56,8 +56,8 @@ func TestAPassLeavesItsReplacementsAlone(t *testing.T) {
 	}
 }
 
-// TestAReplacementStaysForAWhile: a pod that started after an eviction of its workload may be the
-// replacement. The planner does not move such a pod for evictor.backoff.initial (10 minutes).
+// TestAReplacementStaysForAWhile: a pod that started after an eviction of its workload may be the replacement. The
+// planner does not move such a pod for evictor.backoff.initial (10 minutes).
 func TestAReplacementStaysForAWhile(t *testing.T) {
 	s, p, goals, made := planTwoMoves(t, "{}")
 	start := s.Pods[0].Object.Status.StartTime.Time
@@ -80,8 +80,8 @@ func TestAReplacementStaysForAWhile(t *testing.T) {
 	}
 }
 
-// TestTheRestOfAPassCountsFailuresOfJobs: Replan counts the evictions of the first plan as failures of the
-// Job. The status of the Job may not include them yet.
+// TestTheRestOfAPassCountsFailuresOfJobs: Replan counts the evictions of the first plan as failures of the Job. The
+// status of the Job may not include them yet.
 func TestTheRestOfAPassCountsFailuresOfJobs(t *testing.T) {
 	s, opts, goals := loadScenario(t, "job-failures-add-up")
 	p := planner.New(opts)

@@ -15,10 +15,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// TestLargeClustersArePlannedByOdds: on 240 nodes, the scheduler samples 117 feasible nodes (49 %). Over all
-// samples, the landing of each move is acceptable with at least guards.minConfidence. Landings rejected as
-// uncertain have a lower probability. In each explanation, the probabilities of the nodes add up to those of
-// the pod.
+// TestLargeClustersArePlannedByOdds: on 240 nodes, the scheduler samples 117 feasible nodes (49 %). Over all samples,
+// the landing of each move is acceptable with at least guards.minConfidence. Landings rejected as uncertain have a
+// lower probability. In each explanation, the probabilities of the nodes add up to those of the pod.
 func TestLargeClustersArePlannedByOdds(t *testing.T) {
 	conf := configWithTwoStrategies(t)
 	s, p := planRandomCluster(t, nodesWithRareEmptyOnes(), conf)
@@ -53,8 +52,8 @@ func TestLargeClustersArePlannedByOdds(t *testing.T) {
 	}
 }
 
-// nodesWithRareEmptyOnes returns a cluster of 240 nodes. About one node in 20 is almost empty, and wins in
-// every sample that contains it, whatever its zone.
+// nodesWithRareEmptyOnes returns a cluster of 240 nodes. About one node in 20 is almost empty, and wins in every
+// sample that contains it, whatever its zone.
 func nodesWithRareEmptyOnes() *cluster.Objects {
 	r := rand.New(rand.NewPCG(3, 5))
 	return addFillerPods(simulation.Crowded(r, 240, 16, 12), func() int64 { return int64(100 * (r.IntN(10) + 50*min(r.IntN(20), 1))) })
@@ -92,8 +91,7 @@ func checkProbabilitiesSumToOne(t *testing.T, s *cluster.Snapshot, p *cluster.Po
 	}
 }
 
-// TestSampledShareIsTheProfiles: if the profile scores all nodes, fewer nodes are possible than if it scores
-// 50 %.
+// TestSampledShareIsTheProfiles: if the profile scores all nodes, fewer nodes are possible than if it scores 50 %.
 func TestSampledShareIsTheProfiles(t *testing.T) {
 	possible := func(percent int) int {
 		s, err := cluster.New(nodesWithRareEmptyOnes())

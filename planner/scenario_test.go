@@ -71,8 +71,7 @@ func openScenarioWith(t *testing.T, s *scenario.Scenario, objects *cluster.Objec
 	return snapshot, st, conf
 }
 
-// planScenario returns the plan for a scenario after some changes to its objects. The plan lists every
-// rejection.
+// planScenario returns the plan for a scenario after some changes to its objects. The plan lists every rejection.
 func planScenario(t *testing.T, s *scenario.Scenario, changes ...string) plan.Plan {
 	t.Helper()
 	return planScenarioWith(t, s, s.Objects(t, changes...))

@@ -25,8 +25,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// clusterWithoutGracePeriods returns a cluster whose pods have no grace period. Other pods fill its nodes
-// unevenly, so the scheduler often puts a replacement back on a crowded node.
+// clusterWithoutGracePeriods returns a cluster whose pods have no grace period. Other pods fill its nodes unevenly,
+// so the scheduler often puts a replacement back on a crowded node.
 func clusterWithoutGracePeriods(seed uint64) *cluster.Objects {
 	r := rand.New(rand.NewPCG(seed, 21))
 	o := simulation.Crowded(r, 9, 8, 6)
@@ -37,8 +37,8 @@ func clusterWithoutGracePeriods(seed uint64) *cluster.Objects {
 	return addFillerPods(o, func() int64 { return int64(100 * r.IntN(65)) })
 }
 
-// addFillerPods sets small requests for all pods. addFillerPods adds a pod to each node, which requests
-// milliCPU() and 4 MiB of memory per milliCPU. addFillerPods changes o and returns it.
+// addFillerPods sets small requests for all pods. addFillerPods adds a pod to each node, which requests milliCPU()
+// and 4 MiB of memory per milliCPU. addFillerPods changes o and returns it.
 func addFillerPods(o *cluster.Objects, milliCPU func() int64) *cluster.Objects {
 	for _, p := range o.Pods {
 		p.Spec.Containers[0].Resources.Requests = corev1.ResourceList{"cpu": resource.MustParse("10m"), "memory": resource.MustParse("10Mi")}
@@ -64,9 +64,9 @@ func configWithSteering(t *testing.T, how string) *config.Config {
 	return conf
 }
 
-// TestSteeredPlansHold: if the nodes have the hints of the first wave, its moves land on acceptable nodes.
-// Only waves with steered moves have hints, on no more nodes than evictor.steerMaxFrac allows. In some
-// clusters, steering leaves less excess.
+// TestSteeredPlansHold: if the nodes have the hints of the first wave, its moves land on acceptable nodes. Only waves
+// with steered moves have hints, on no more nodes than evictor.steerMaxFrac allows. In some clusters, steering leaves
+// less excess.
 func TestSteeredPlansHold(t *testing.T) {
 	steered, better := 0, 0
 	for seed := range uint64(30) {
@@ -99,8 +99,8 @@ func TestSteeredPlansHold(t *testing.T) {
 	}
 }
 
-// checkLandings puts the hints on the nodes and predicts the moves of the first wave again. Each move must
-// land on an acceptable node with a probability of at least 0.9.
+// checkLandings puts the hints on the nodes and predicts the moves of the first wave again. Each move must land on an
+// acceptable node with a probability of at least 0.9.
 func checkLandings(t *testing.T, seed uint64, s *cluster.Snapshot, nodes []string, first []plan.Move) {
 	t.Helper()
 	o := clusterWithoutGracePeriods(seed)
@@ -122,8 +122,8 @@ func checkLandings(t *testing.T, seed uint64, s *cluster.Snapshot, nodes []strin
 	}
 }
 
-// TestRecheckJudgesWithTheHintsAsPlanned: Recheck keeps both moves with the planned hints. If the nodes can
-// no longer be hinted, Recheck keeps only the move that needs no hint.
+// TestRecheckJudgesWithTheHintsAsPlanned: Recheck keeps both moves with the planned hints. If the nodes can no longer
+// be hinted, Recheck keeps only the move that needs no hint.
 func TestRecheckJudgesWithTheHintsAsPlanned(t *testing.T) {
 	s, opts, goals := loadScenario(t, "steer-wave")
 	p := planner.New(opts).Plan(s, plan.PlannerState{}, goals, s.TakenAt)
@@ -154,8 +154,8 @@ func TestRecheckJudgesWithTheHintsAsPlanned(t *testing.T) {
 	}
 }
 
-// TestUnsteeredMovesDoNotNeedTheHints: if Recheck drops all steered moves of a wave, it judges the other
-// moves without hints and keeps them.
+// TestUnsteeredMovesDoNotNeedTheHints: if Recheck drops all steered moves of a wave, it judges the other moves
+// without hints and keeps them.
 func TestUnsteeredMovesDoNotNeedTheHints(t *testing.T) {
 	s, opts, goals := loadScenario(t, "seed-114")
 	opts.Steer = hints.Taint
@@ -193,8 +193,7 @@ func loadScenario(t *testing.T, name string) (*cluster.Snapshot, settings.Option
 	return s, conf.PlannerOptions(), controller.Goals(s, conf.BuildStrategies(), nil)
 }
 
-// TestNoMoreThanAHundredNodesAreHinted: a wave hints at most 100 nodes, even if evictor.steerMaxFrac allows
-// more.
+// TestNoMoreThanAHundredNodesAreHinted: a wave hints at most 100 nodes, even if evictor.steerMaxFrac allows more.
 func TestNoMoreThanAHundredNodesAreHinted(t *testing.T) {
 	objects := &cluster.Objects{}
 	for i := range 205 {
@@ -226,8 +225,8 @@ func TestNoMoreThanAHundredNodesAreHinted(t *testing.T) {
 	}
 }
 
-// TestTheShareIsOfNodesForOrdinaryPods: evictor.steerMaxFrac is a share of the nodes that are open to pods
-// without tolerations. Cordoned nodes and nodes with a NoSchedule or NoExecute taint do not count.
+// TestTheShareIsOfNodesForOrdinaryPods: evictor.steerMaxFrac is a share of the nodes that are open to pods without
+// tolerations. Cordoned nodes and nodes with a NoSchedule or NoExecute taint do not count.
 func TestTheShareIsOfNodesForOrdinaryPods(t *testing.T) {
 	taint := func(e corev1.TaintEffect) func(*corev1.Node) {
 		return func(n *corev1.Node) { n.Spec.Taints = []corev1.Taint{{Key: "gpu", Effect: e}} }
@@ -264,8 +263,8 @@ func TestTheShareIsOfNodesForOrdinaryPods(t *testing.T) {
 	}
 }
 
-// TestLeftoverHintsAreAProblem: a plan reports expired hints as a problem, even if it does not steer. A hint
-// without a valid expiry time counts as expired.
+// TestLeftoverHintsAreAProblem: a plan reports expired hints as a problem, even if it does not steer. A hint without
+// a valid expiry time counts as expired.
 func TestLeftoverHintsAreAProblem(t *testing.T) {
 	s, opts, goals := loadScenario(t, "seed-114")
 	opts.Steer = hints.None

@@ -61,8 +61,8 @@ func budgetWithoutDisruptions(name string) *policyv1.PodDisruptionBudget {
 		Status: policyv1.PodDisruptionBudgetStatus{CurrentHealthy: 1, DesiredHealthy: 1, ExpectedPods: 1}}
 }
 
-// TestTheFirstHalfOfAStepIsNotMadeForNothing: Recheck keeps the move of cache only if three conditions hold.
-// The pod of api exists, may be evicted, and can move only if cache moves first.
+// TestTheFirstHalfOfAStepIsNotMadeForNothing: Recheck keeps the move of cache only if three conditions hold. The pod
+// of api exists, may be evicted, and can move only if cache moves first.
 func TestTheFirstHalfOfAStepIsNotMadeForNothing(t *testing.T) {
 	r := newDisplacementCase(t)
 	if ok, dropped := r.recheck(t, 1, func(*cluster.Objects) {}); len(ok) != 1 || ok[0].To != "n3" || !slices.Equal(ok[0].AcceptableNodes, []string{"n3"}) || ok[0].DisplacedFor == nil {
@@ -97,8 +97,8 @@ func TestTheFirstHalfOfAStepIsNotMadeForNothing(t *testing.T) {
 	}
 }
 
-// TestTheSecondHalfOfAStepWaitsForRoom: Recheck drops the move of api while cache is on its old node. Recheck
-// keeps the move of api once the replacement of cache is on the predicted node.
+// TestTheSecondHalfOfAStepWaitsForRoom: Recheck drops the move of api while cache is on its old node. Recheck keeps
+// the move of api once the replacement of cache is on the predicted node.
 func TestTheSecondHalfOfAStepWaitsForRoom(t *testing.T) {
 	r := newDisplacementCase(t)
 	if ok, dropped := r.recheck(t, 2, func(*cluster.Objects) {}); len(ok) != 0 || len(dropped) != 1 || dropped[0].Reason.Code != plan.PremiseChanged {
@@ -156,8 +156,8 @@ func TestExplainSaysForWhomRoomIsMade(t *testing.T) {
 	}
 }
 
-// TestAPodThatHasJustComeMakesNoRoom: the planner displaces a pod only if it has run for at least an hour.
-// Therefore, a pass never displaces a pod that the last pass moved.
+// TestAPodThatHasJustComeMakesNoRoom: the planner displaces a pod only if it has run for at least an hour. Therefore,
+// a pass never displaces a pod that the last pass moved.
 func TestAPodThatHasJustComeMakesNoRoom(t *testing.T) {
 	r := newDisplacementCase(t)
 	for _, c := range []struct {
@@ -184,8 +184,8 @@ func TestAPodThatHasJustComeMakesNoRoom(t *testing.T) {
 	}
 }
 
-// TestNoRoomIsMadeAtTheCostOfANodeWithoutAGoal: n3 is excluded and has no goal. The planner displaces small
-// to n3 only if n3 does not exceed the target of the other nodes.
+// TestNoRoomIsMadeAtTheCostOfANodeWithoutAGoal: n3 is excluded and has no goal. The planner displaces small to n3
+// only if n3 does not exceed the target of the other nodes.
 func TestNoRoomIsMadeAtTheCostOfANodeWithoutAGoal(t *testing.T) {
 	excluded := scenario.Read(t, "step-excluded-target")
 	for _, c := range []struct {

@@ -19,8 +19,8 @@ import (
 
 const head = "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\n"
 
-// planExample plans for examples/three-zones.yaml with a configuration. If change is not nil, example applies
-// it to the objects first. If due is nil, all strategies are due.
+// planExample plans for examples/three-zones.yaml with a configuration. If change is not nil, example applies it to
+// the objects first. If due is nil, all strategies are due.
 func planExample(t *testing.T, conf string, due []string, change func(*cluster.Objects)) plan.Plan {
 	t.Helper()
 	o, err := cluster.ReadFiles([]string{"../examples/three-zones.yaml"}, nil)
@@ -98,8 +98,7 @@ func TestHintsNeedNoStrategy(t *testing.T) {
 	}
 }
 
-// TestStrategiesAreCounted: the plan counts the goals of each strategy separately, also of those that are not
-// due.
+// TestStrategiesAreCounted: the plan counts the goals of each strategy separately, also of those that are not due.
 func TestStrategiesAreCounted(t *testing.T) {
 	p := planExample(t, head+"strategies:\n- {name: zones, type: ZoneSpread, schedule: '@hourly'}\n- {name: hot, type: NodeLoad, schedule: '@hourly', args: {target: {cpu: 0.9}}}", []string{"hot"}, nil)
 	want := []plan.StrategyState{{Name: "zones", Goals: 4, Unmet: 1}, {Name: "hot", Goals: 3, Due: true}}
@@ -111,8 +110,8 @@ func TestStrategiesAreCounted(t *testing.T) {
 	}
 }
 
-// TestDomainsThatAreNotCounted: the plan names a zone that spread goals do not count, with the reason. The
-// nodes of such a zone accept no pods, or the pods of the zone could not be scheduled there again.
+// TestDomainsThatAreNotCounted: the plan names a zone that spread goals do not count, with the reason. The nodes of
+// such a zone accept no pods, or the pods of the zone could not be scheduled there again.
 func TestDomainsThatAreNotCounted(t *testing.T) {
 	conf := head + "strategies:\n- {name: zones, type: ZoneSpread, schedule: '@hourly'}"
 	if got := inputProblems(planExample(t, conf, nil, nil)); len(got) > 0 {

@@ -11,8 +11,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// TestCouldImproveFindsANode checks CouldImprove for group goals. The result must be true exactly if a move to
-// some node lowers the excess, also for pods outside the counted domains.
+// TestCouldImproveFindsANode checks CouldImprove for group goals. The result must be true exactly if a move to some
+// node lowers the excess, also for pods outside the counted domains.
 func TestCouldImproveFindsANode(t *testing.T) {
 	s, err := cluster.New(simulation.Uneven(rand.New(rand.NewPCG(3, 1)), 60, 900))
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// TestCountIsThatOfServe compares Count with the number of nodes for which Acceptable is true.
-// TestCountIsThatOfServe uses node goals, group goals or both, some of them constraints.
+// TestCountIsThatOfServe compares Count with the number of nodes for which Acceptable is true. TestCountIsThatOfServe
+// uses node goals, group goals or both, some of them constraints.
 func TestCountIsThatOfServe(t *testing.T) {
 	s, err := cluster.New(simulation.Uneven(rand.New(rand.NewPCG(3, 1)), 60, 900))
 	if err != nil {

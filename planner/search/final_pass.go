@@ -1,10 +1,10 @@
 package search
 
-// finalPass adds single moves until no further single move helps, or until it has no predictions left.
-// Without finalPass, the next plan would find these moves: an attempt stops when a round adds less than 0.5 %
-// of the moves, and later moves can make room for a pod rejected earlier. FinalPassGoals then lists the unmet
-// goals whose pods finalPass tried again at the end, worst first. The prediction limit may shorten this list.
-// For other unmet goals, a further move may still help.
+// finalPass adds single moves until no further single move helps, or until it has no predictions left. Without
+// finalPass, the next plan would find these moves: an attempt stops when a round adds less than 0.5 % of the moves,
+// and later moves can make room for a pod rejected earlier. FinalPassGoals then lists the unmet goals whose pods
+// finalPass tried again at the end, worst first. The prediction limit may shorten this list. For other unmet goals, a
+// further move may still help.
 func (c *Search) finalPass() {
 	c.FinalPassGoals = nil
 	c.openWave()
@@ -30,8 +30,8 @@ func (c *Search) finalPass() {
 	}
 }
 
-// affordableGoals returns the unmet goals whose pods can all be predicted within effort predictions, worst
-// goal first. If limits are exhausted, affordableGoals returns nil.
+// affordableGoals returns the unmet goals whose pods can all be predicted within effort predictions, worst goal
+// first. If limits are exhausted, affordableGoals returns nil.
 func (c *goalSearch) affordableGoals(effort int) []int {
 	if _, spent := c.Limits.Exhausted(); spent {
 		return nil

@@ -8,10 +8,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 )
 
-// greedyMoves repeatedly makes the move that leaves the least excess. Goals in Goals.First come before
-// others. The greedy order often leaves less excess than working on one goal after another. Each move costs a
-// prediction for every pod of an unmet goal, which suits clusters of about ten nodes. The first move is for a
-// pod that is not in notFirst. greedyMoves returns the pod of its first move, or -1 if no move is possible.
+// greedyMoves repeatedly makes the move that leaves the least excess. Goals in Goals.First come before others. The
+// greedy order often leaves less excess than working on one goal after another. Each move costs a prediction for
+// every pod of an unmet goal, which suits clusters of about ten nodes. The first move is for a pod that is not in
+// notFirst. greedyMoves returns the pod of its first move, or -1 if no move is possible.
 func (c *goalSearch) greedyMoves(notFirst []cluster.PodID) cluster.PodID {
 	first := cluster.PodID(-1)
 	c.useHints, c.scope = false, anyGoal
@@ -52,8 +52,8 @@ func (a greedyMove) compare(b greedyMove) int {
 	return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.rank, b.rank), cmp.Compare(a.left, b.left), cmp.Compare(a.cost, b.cost), cmp.Compare(a.pod, b.pod))
 }
 
-// greediestMove returns the best move of any pod that is not excluded. If no move is possible, the pod is
-// -1. If the move belongs in the next wave, waits is true.
+// greediestMove returns the best move of any pod that is not excluded. If no move is possible, the pod is -1. If the
+// move belongs in the next wave, waits is true.
 func (c *goalSearch) greediestMove(excluded []cluster.PodID) (best greedyMove, waits bool) {
 	best.pod = -1
 	c.round++

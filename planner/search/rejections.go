@@ -8,8 +8,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Rejections keeps the last rejection of each candidate. Many pods share one rejection, for example all pods
-// that one limit blocks.
+// Rejections keeps the last rejection of each candidate. Many pods share one rejection, for example all pods that one
+// limit blocks.
 type Rejections struct {
 	byPod    []int32 // by pod: index in distinct plus one; 0: no rejection
 	distinct []rejection
@@ -69,8 +69,8 @@ func (r *Rejections) forgetLimits() {
 	}
 }
 
-// List counts all rejections by code. List returns the first perCode samples of each code, sorted by code and
-// pod. A negative perCode keeps all samples.
+// List counts all rejections by code. List returns the first perCode samples of each code, sorted by code and pod. A
+// negative perCode keeps all samples.
 func (r *Rejections) List(s *cluster.Snapshot, perCode int) plan.Rejections {
 	out := plan.Rejections{Counts: map[plan.Code]int{}, Samples: []plan.Rejection{}}
 	for i := range r.byPod { // pods are in the order of names

@@ -1,6 +1,5 @@
-// Package search finds the moves of a plan. Package search orders candidates, predicts where each replacement
-// lands, and groups moves into waves. Package search never evicts pods. Package summary converts the search
-// into a plan.
+// Package search finds the moves of a plan. Package search orders candidates, predicts where each replacement lands,
+// and groups moves into waves. Package search never evicts pods. Package summary converts the search into a plan.
 package search
 
 import (
@@ -34,8 +33,8 @@ func NewSearch(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerState
 	}}
 }
 
-// passOverGoals moves pods for all goals. Moves without hints come before moves with hints, and the scopes
-// are tried in order.
+// passOverGoals moves pods for all goals. Moves without hints come before moves with hints, and the scopes are tried
+// in order.
 func (c *Search) passOverGoals() {
 	for _, c.onlyFirst = range c.firstOnlyTurns() {
 		for _, c.useHints = range c.hintPhases() {
@@ -56,9 +55,9 @@ func (c *Search) Run() {
 	}
 }
 
-// singleMoves finds the moves that improve a goal by themselves. A goal often stays unmet because earlier
-// moves for other goals used the target nodes of its pods. The next attempt therefore starts with the unmet
-// goals. singleMoves keeps the best attempt and ends with the final pass.
+// singleMoves finds the moves that improve a goal by themselves. A goal often stays unmet because earlier moves for
+// other goals used the target nodes of its pods. The next attempt therefore starts with the unmet goals. singleMoves
+// keeps the best attempt and ends with the final pass.
 func (c *Search) singleMoves() {
 	unmetPods := c.countUnmetPods()
 	c.attempt()
@@ -83,8 +82,8 @@ func (c *Search) singleMoves() {
 	c.finalPass()
 }
 
-// attempt makes one pass over the goals. If moves have become needless, attempt removes these moves and makes
-// another pass. If a goal then has more excess than before, attempt restores the earlier moves.
+// attempt makes one pass over the goals. If moves have become needless, attempt removes these moves and makes another
+// pass. If a goal then has more excess than before, attempt restores the earlier moves.
 func (c *Search) attempt() {
 	c.passOverGoals()
 	if n := c.countNeedless(); n == 0 || n*minShareOfMoves < len(c.Moves) {
@@ -99,10 +98,10 @@ func (c *Search) attempt() {
 	}
 }
 
-// attemptFirstAlone makes an attempt that moves pods for the goals in Goals.First before all other goals.
-// This attempt is made only if the best attempt leaves excess in the first goals and moves pods for other
-// goals. Moves for other goals fill waves, use up limits and take room on nodes. The attempt costs as much as
-// the first attempt. If no limit blocks a first goal, the attempt must fit into predictionsForRepeat.
+// attemptFirstAlone makes an attempt that moves pods for the goals in Goals.First before all other goals. This
+// attempt is made only if the best attempt leaves excess in the first goals and moves pods for other goals. Moves for
+// other goals fill waves, use up limits and take room on nodes. The attempt costs as much as the first attempt. If no
+// limit blocks a first goal, the attempt must fit into predictionsForRepeat.
 func (c *Search) attemptFirstAlone(best *attemptResult) {
 	if plan.Round(best.firstExcessLeft) == 0 || !c.hasMovesForOtherGoals() || !c.limitsBlockFirstGoals() && 2**c.predictions > c.predictionsForRepeat() {
 		return

@@ -12,8 +12,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
-// resourceUsage is the usage of one resource on the nodes after the planned moves. Nodes with unknown usage
-// are left out.
+// resourceUsage is the usage of one resource on the nodes after the planned moves. Nodes with unknown usage are left
+// out.
 type resourceUsage struct {
 	resource string
 	of       map[cluster.NodeID]float64 // share of the node's total
@@ -70,8 +70,8 @@ func addUsage(c *search.Search, st *plan.State) {
 	}
 }
 
-// loadInput describes the usage data: source, age, and the share of nodes in scope with known usage. The
-// problems name the goals and strategies that do not act because data is missing.
+// loadInput describes the usage data: source, age, and the share of nodes in scope with known usage. The problems
+// name the goals and strategies that do not act because data is missing.
 func loadInput(c *search.Search) (plan.Input, bool) {
 	l, scope := c.Snapshot.Usage, c.Options.Guards.Scope
 	if l == nil {
@@ -125,8 +125,8 @@ func describeStatistic(u *cluster.Usage) string {
 	return fmt.Sprintf("%s over %s", u.Statistic, window)
 }
 
-// unmeasuredResources describes the resources that strategies need and the source does not report. If the
-// source reports no resource at all, the result is empty.
+// unmeasuredResources describes the resources that strategies need and the source does not report. If the source
+// reports no resource at all, the result is empty.
 func unmeasuredResources(c *search.Search) []string {
 	var out []string
 	l, scope := c.Snapshot.Usage, c.Options.Guards.Scope
