@@ -93,17 +93,20 @@ func TestBarePodsAreHelpedByHintsOnly(t *testing.T) {
 func usageFromSamples(conf *config.Config, s *cluster.Snapshot) func(samples int) *cluster.Usage {
 	var watches []window.LevelWatch
 	for _, r := range conf.HintRules() {
-		watches = append(watches, window.LevelWatch{Name: r.WatchName(), Resource: r.Resource, Enter: r.Enter, Leave: r.Leave, Below: r.Below, For: r.MinSamples})
+		watches = append(watches, window.LevelWatch{Name: r.WatchName(), Resource: r.Resource, Enter: r.Enter, Leave: r.Leave,
+			Below: r.Below, For: r.MinSamples})
 	}
 	return func(samples int) *cluster.Usage {
-		w := window.New(window.Options{Source: "metricsServer", Statistic: window.Latest, Window: 5 * time.Minute, MaxAge: 3 * time.Minute, Interval: time.Minute, Watches: watches})
+		w := window.New(window.Options{Source: "metricsServer", Statistic: window.Latest, Window: 5 * time.Minute,
+			MaxAge: 3 * time.Minute, Interval: time.Minute, Watches: watches})
 		for i := range samples {
 			at := s.TakenAt.Add(time.Duration(i-samples+1) * time.Minute)
 			sample := usage.Sample{Taken: at, Nodes: map[string]usage.Reading{}}
 			var nodes []usage.Node
 			for n, used := range map[string]int64{"n1": 9000, "n2": 500, "n3": 500} {
 				sample.Nodes[n] = usage.Reading{At: at, Used: map[string]int64{"cpu": used}}
-				nodes = append(nodes, usage.Node{Name: n, Allocatable: cluster.Resources{MilliCPU: 10000, MemoryBytes: 10 << 30}, Capacity: cluster.Resources{MilliCPU: 10000, MemoryBytes: 10 << 30}})
+				nodes = append(nodes, usage.Node{Name: n, Allocatable: cluster.Resources{MilliCPU: 10000, MemoryBytes: 10 << 30},
+					Capacity: cluster.Resources{MilliCPU: 10000, MemoryBytes: 10 << 30}})
 			}
 			w.Add(sample, nodes, nil)
 		}
@@ -137,7 +140,8 @@ func checkNoEvictions(t *testing.T, s *cluster.Snapshot, conf *config.Config) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := planner.New(conf.PlannerOptions()).Plan(again, plan.PlannerState{}, controller.Goals(again, conf.BuildStrategies(), nil), again.TakenAt)
+	p := planner.New(conf.PlannerOptions()).Plan(again, plan.PlannerState{},
+		controller.Goals(again, conf.BuildStrategies(), nil), again.TakenAt)
 	if len(p.Goals) == 0 || len(p.Moves) > 0 || p.Rejections.Counts[plan.BarePod] != 4 {
 		t.Errorf("goals %v, moves %v, rejections %v; want one goal for n1, no move, and four bare pods", p.Goals, p.Moves, p.Rejections.Counts)
 	}

@@ -27,7 +27,8 @@ type Explainer struct {
 // Explain makes the plan once. The Explainer can then explain many pods.
 func (p *Planner) Explain(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *Explainer {
 	goals = goal.Number(s, goals)
-	e := &Explainer{start: search.NewSearch(&p.opts, s, st, goals, now), done: search.NewSearch(&p.opts, s, st, goals, now), moves: map[cluster.PodID]plan.Move{}}
+	e := &Explainer{start: search.NewSearch(&p.opts, s, st, goals, now), done: search.NewSearch(&p.opts, s, st, goals, now),
+		moves: map[cluster.PodID]plan.Move{}}
 	e.done.Run()
 	for i, st := range e.done.Moves {
 		m := summary.DescribeMove(e.done, st)
@@ -40,7 +41,8 @@ func (p *Planner) Explain(s *cluster.Snapshot, st plan.PlannerState, goals []pla
 // Pod explains one pod.
 func (e *Explainer) Pod(id cluster.PodID) plan.Explanation {
 	p := &e.start.Snapshot.Pods[id]
-	x := e.explanation(plan.ObjectRef{APIVersion: "v1", Kind: "Pod", Namespace: p.Object.Namespace, Name: p.Object.Name, UID: string(p.Object.UID)})
+	x := e.explanation(plan.ObjectRef{APIVersion: "v1", Kind: "Pod", Namespace: p.Object.Namespace, Name: p.Object.Name,
+		UID: string(p.Object.UID)})
 	x.Pods = append(x.Pods, e.pod(id))
 	return x
 }
@@ -83,20 +85,23 @@ func (e *Explainer) Workload(id cluster.WorkloadID) plan.Explanation {
 }
 
 func (e *Explainer) explanation(subject plan.ObjectRef) plan.Explanation {
-	return plan.Explanation{APIVersion: plan.APIVersion, Kind: "Explanation", TakenAt: e.start.Snapshot.TakenAt.UTC(), Subject: subject, Blocks: summary.Blocks(e.start),
+	return plan.Explanation{APIVersion: plan.APIVersion, Kind: "Explanation", TakenAt: e.start.Snapshot.TakenAt.UTC(),
+		Subject: subject, Blocks: summary.Blocks(e.start),
 		Goals: []plan.GoalStatus{}, Requests: []string{}, Pods: []plan.PodExplanation{}}
 }
 
 func (e *Explainer) goal(g int, evictionHelps bool) plan.GoalStatus {
 	goal := e.start.Goals.Goals[g]
 	goal.Excess = e.start.Goals.ReportedExcess(g)
-	return plan.GoalStatus{Goal: goal, EvictionHelps: evictionHelps, Constraint: goal.Constraint, WaitReason: goal.WaitReason, ExcessAfter: e.done.Goals.ReportedExcess(g)}
+	return plan.GoalStatus{Goal: goal, EvictionHelps: evictionHelps, Constraint: goal.Constraint,
+		WaitReason: goal.WaitReason, ExcessAfter: e.done.Goals.ReportedExcess(g)}
 }
 
 func (e *Explainer) pod(id cluster.PodID) plan.PodExplanation {
 	s := e.start.Snapshot
 	p := &s.Pods[id]
-	x := plan.PodExplanation{Pod: plan.PodRefOf(p), Owner: plan.OwnerRefOf(s, p), Requests: append([]string{}, annotation.DescribePod(s, p, e.start.Options.Guards.TimeZone)...)}
+	x := plan.PodExplanation{Pod: plan.PodRefOf(p), Owner: plan.OwnerRefOf(s, p),
+		Requests: append([]string{}, annotation.DescribePod(s, p, e.start.Options.Guards.TimeZone)...)}
 	x.Guards, x.Budgets = e.guards(p), e.budgets(p)
 	x.Goals, x.Limits, x.Landing = []plan.GoalStatus{}, []plan.RuleResult{}, plan.Landing{Nodes: []plan.TargetNode{}}
 	x.Node = p.Object.Spec.NodeName
@@ -230,7 +235,8 @@ func (e *Explainer) limits(p *cluster.Pod) []plan.RuleResult {
 	out := []plan.RuleResult{}
 	used := e.done.Limits.Allowances(p.ID)
 	for i, a := range e.start.Limits.Allowances(p.ID) {
-		out = append(out, plan.RuleResult{Code: a.Code, Allows: a.Left() > 0, Message: fmt.Sprintf("%s allows %s%s; the plan uses %d", a.Name(), a.Description(), a.LastHour(), used[i].Planned)})
+		out = append(out, plan.RuleResult{Code: a.Code, Allows: a.Left() > 0,
+			Message: fmt.Sprintf("%s allows %s%s; the plan uses %d", a.Name(), a.Description(), a.LastHour(), used[i].Planned)})
 	}
 	return out
 }

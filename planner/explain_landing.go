@@ -79,7 +79,8 @@ func nodeDetails(c *search.Search, p *cluster.Pod, pr prediction.Prediction) []s
 		case v.RefusedBy != "":
 			return v.Why
 		case s.SampleSize > 0: // the best of a sample can differ from the best of all
-			return fmt.Sprintf("scores %d beside all %d that fit, of which the scheduler judges %d at a time", v.Total, len(s.Feasible), s.SampleSize)
+			return fmt.Sprintf("scores %d beside all %d that fit, of which the scheduler judges %d at a time", v.Total,
+				len(s.Feasible), s.SampleSize)
 		case v.Total == s.Best:
 			return fmt.Sprintf("scores %d, the best", v.Total)
 		}

@@ -115,7 +115,8 @@ func checkWaves(t *testing.T, seed uint64, s *cluster.Snapshot, p plan.Plan) {
 		count[inWave{m.Wave, "total"}]++
 		count[inWave{m.Wave, "node " + m.From}]++
 		count[inWave{m.Wave, "owner " + m.Owner.Name}]++
-		if perNode[m.From] > 5 || count[inWave{m.Wave, "total"}] > 16 || count[inWave{m.Wave, "node " + m.From}] > 2 || count[inWave{m.Wave, "owner " + m.Owner.Name}] > 1 {
+		if perNode[m.From] > 5 || count[inWave{m.Wave, "total"}] > 16 || count[inWave{m.Wave, "node " + m.From}] > 2 ||
+			count[inWave{m.Wave, "owner " + m.Owner.Name}] > 1 {
 			t.Errorf("seed %d: step %d breaks a cap", seed, m.Step)
 		}
 		for _, b := range s.Budgets {

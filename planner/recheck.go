@@ -21,7 +21,8 @@ import (
 //
 // If the wave has hints, Recheck first assumes the planned hints. If these hints are impossible now or no steered
 // move remains valid, Recheck checks the other moves without hints and drops all steered moves.
-func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, pl plan.Plan, wave int, now time.Time) (ok []plan.Move, dropped []plan.Outcome) {
+func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, pl plan.Plan, wave int,
+	now time.Time) (ok []plan.Move, dropped []plan.Outcome) {
 	goals = goal.Number(s, goals)
 	var moves []plan.Move
 	for _, m := range pl.Moves {
@@ -45,7 +46,8 @@ func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []pla
 	known := dropped
 	ok, dropped = recheckAll(search.NewSearch(&p.opts, s, st, goals, now), rest, nil)
 	for _, m := range steered {
-		o := plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Dropped, Reason: plan.Reason{Code: plan.PremiseChanged, Message: "it cannot be steered now: " + why}}
+		o := plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Dropped,
+			Reason: plan.Reason{Code: plan.PremiseChanged, Message: "it cannot be steered now: " + why}}
 		if i := slices.IndexFunc(known, func(o plan.Outcome) bool { return o.Step == m.Step }); i >= 0 {
 			o = known[i]
 		}
@@ -186,7 +188,8 @@ func FindPod(s *cluster.Snapshot, ref plan.PodRef) *cluster.Pod {
 // predictAgain predicts the landing again: first as the first move of the wave, then after the moves applied so far.
 // The displaced pod of a step need not improve a goal, but the other move of the step must be possible, and only with
 // the displacement.
-func predictAgain(c *search.Search, start *search.State, w *eligibility.InFlightCount, m plan.Move, p *cluster.Pod) (first, l search.Landing, r plan.Reason, good bool) {
+func predictAgain(c *search.Search, start *search.State, w *eligibility.InFlightCount, m plan.Move,
+	p *cluster.Pod) (first, l search.Landing, r plan.Reason, good bool) {
 	land := (*search.State).PredictLanding
 	if m.DisplacedFor != nil {
 		land = (*search.State).PredictDisplacedLanding

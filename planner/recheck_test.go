@@ -42,7 +42,8 @@ func planTwoMoves(t *testing.T, limits string) (*cluster.Snapshot, *planner.Plan
 }
 
 func stateAfterEviction(m plan.Move, n int, at time.Time) plan.PlannerState {
-	return plan.PlannerState{Evictions: []plan.EvictionCount{{Workload: history.WorkloadOfMove(m), Minute: at.Truncate(time.Minute), Count: n}}}
+	return plan.PlannerState{Evictions: []plan.EvictionCount{{Workload: history.WorkloadOfMove(m),
+		Minute: at.Truncate(time.Minute), Count: n}}}
 }
 
 // TestRecheckCountsTheHour: evictions by other passes since the plan was made count against perHour. Recheck keeps
@@ -75,7 +76,8 @@ func TestRecheckCountsNothingTwice(t *testing.T) {
 		}
 	}
 	// A reserved move counts if its outcome is recorded, or if it has another step number.
-	settled, _ := history.RecordOutcomes(st, "r", []plan.Outcome{{Step: 2, Pod: made.Moves[1].Pod, Outcome: plan.UnknownOutcome}}, s.TakenAt, history.Options{Initial: time.Nanosecond, Max: time.Nanosecond})
+	settled, _ := history.RecordOutcomes(st, "r", []plan.Outcome{{Step: 2, Pod: made.Moves[1].Pod,
+		Outcome: plan.UnknownOutcome}}, s.TakenAt, history.Options{Initial: time.Nanosecond, Max: time.Nanosecond})
 	another := made
 	another.Moves = []plan.Move{made.Moves[1]}
 	another.Moves[0].Step = 7
@@ -95,7 +97,8 @@ func TestRecheckCountsNothingTwice(t *testing.T) {
 func TestRecheckDropsWhatRests(t *testing.T) {
 	s, p, goals, made := planTwoMoves(t, "{}")
 	m := made.Moves[0]
-	st := plan.PlannerState{Backoffs: []plan.Backoff{{Workload: history.WorkloadOfMove(m), Since: s.TakenAt, Until: s.TakenAt.Add(time.Minute), Failures: 1}}}
+	st := plan.PlannerState{Backoffs: []plan.Backoff{{Workload: history.WorkloadOfMove(m), Since: s.TakenAt,
+		Until: s.TakenAt.Add(time.Minute), Failures: 1}}}
 	ok, dropped := p.Recheck(s, st, goals, made, 1, s.TakenAt)
 	if len(ok) != 0 || len(dropped) != 2 || dropped[0].Reason.Code != plan.BackedOff {
 		t.Errorf("hold %d, dropped %+v", len(ok), dropped)

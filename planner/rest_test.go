@@ -48,7 +48,8 @@ func TestTheRestOfAPassCountsWhatItDid(t *testing.T) {
 func TestAPassLeavesItsReplacementsAlone(t *testing.T) {
 	s, p, goals, _ := planTwoMoves(t, "{}")
 	began := s.Pods[0].Object.Status.StartTime.Add(-time.Second)
-	if got := p.Replan(s, plan.PlannerState{}, goals, nil, began, s.TakenAt); len(got.Moves) > 0 || got.Rejections.Counts[plan.PodTooYoung] == 0 {
+	if got := p.Replan(s, plan.PlannerState{}, goals, nil, began, s.TakenAt); len(got.Moves) > 0 ||
+		got.Rejections.Counts[plan.PodTooYoung] == 0 {
 		t.Errorf("%d moves, %v", len(got.Moves), got.Rejections.Counts)
 	}
 	if got := p.Replan(s, plan.PlannerState{}, goals, nil, began.Add(3*time.Second), s.TakenAt); len(got.Moves) != 2 {
@@ -75,7 +76,8 @@ func TestAReplacementStaysForAWhile(t *testing.T) {
 		st.Evictions[0].First = start.Add(c.evicted)
 		got := p.Plan(s, st, goals, start.Add(c.age))
 		if len(got.Moves) != c.moves || (got.Rejections.Counts[plan.BackedOff] == 0) != (c.moves > 0) {
-			t.Errorf("evicted %s after they started, %s old: %d moves, %v; want %d", c.evicted, c.age, len(got.Moves), got.Rejections.Counts, c.moves)
+			t.Errorf("evicted %s after they started, %s old: %d moves, %v; want %d", c.evicted, c.age, len(got.Moves),
+				got.Rejections.Counts, c.moves)
 		}
 	}
 }
@@ -96,7 +98,8 @@ func TestTheRestOfAPassCountsFailuresOfJobs(t *testing.T) {
 	for i := range done {
 		done[i].Pod.Name, done[i].Pod.UID = "gone", "gone"
 	}
-	if got := p.Replan(s, plan.PlannerState{}, goals, done, s.TakenAt, s.TakenAt); len(got.Moves) > 0 || got.Rejections.Counts[plan.JobWouldFail] == 0 {
+	if got := p.Replan(s, plan.PlannerState{}, goals, done, s.TakenAt, s.TakenAt); len(got.Moves) > 0 ||
+		got.Rejections.Counts[plan.JobWouldFail] == 0 {
 		t.Errorf("%d moves, %v", len(got.Moves), got.Rejections.Counts)
 	}
 }

@@ -26,7 +26,8 @@ func TestLargeClustersArePlannedByOdds(t *testing.T) {
 	unsure := 0
 	for _, m := range p.Moves {
 		if m.Confidence < opts.MinConfidence || m.Confidence+m.ReturnProbability+m.PendingProbability > 1.0001 {
-			t.Errorf("%s: confidence %v, returnProbability %v, pendingProbability %v", m.Pod, m.Confidence, m.ReturnProbability, m.PendingProbability)
+			t.Errorf("%s: confidence %v, returnProbability %v, pendingProbability %v", m.Pod, m.Confidence, m.ReturnProbability,
+				m.PendingProbability)
 		}
 		if m.Confidence < 1 {
 			unsure++
@@ -81,7 +82,8 @@ func checkProbabilitiesSumToOne(t *testing.T, s *cluster.Snapshot, p *cluster.Po
 		if n.Name == s.Nodes[p.Node].Name {
 			back = n.Probability
 		}
-		if strings.Contains(n.Detail, "the best") || !strings.Contains(n.Detail, "of which the scheduler judges 117 at a time") && strings.Contains(n.Detail, "scores") {
+		if strings.Contains(n.Detail, "the best") || !strings.Contains(n.Detail,
+			"of which the scheduler judges 117 at a time") && strings.Contains(n.Detail, "scores") {
 			t.Fatalf("%s on %s: %q", p.Object.Name, n.Name, n.Detail)
 		}
 	}

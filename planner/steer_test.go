@@ -48,7 +48,8 @@ func addFillerPods(o *cluster.Objects, milliCPU func() int64) *cluster.Objects {
 		o.Pods = append(o.Pods, &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "other", Name: fmt.Sprint("fill-", i), UID: types.UID(fmt.Sprint("fill-", i))},
 			Spec: corev1.PodSpec{NodeName: n.Name, Containers: []corev1.Container{{Name: "c", Resources: corev1.ResourceRequirements{
-				Requests: corev1.ResourceList{"cpu": *resource.NewMilliQuantity(cpu, resource.DecimalSI), "memory": *resource.NewQuantity(cpu<<22, resource.BinarySI)}}}}},
+				Requests: corev1.ResourceList{"cpu": *resource.NewMilliQuantity(cpu, resource.DecimalSI),
+					"memory": *resource.NewQuantity(cpu<<22, resource.BinarySI)}}}}},
 			Status: corev1.PodStatus{Phase: corev1.PodRunning},
 		})
 	}
@@ -90,7 +91,8 @@ func TestSteeredPlansHold(t *testing.T) {
 				}
 			}
 		}
-		first, _ := planner.New(conf.PlannerOptions()).Recheck(s, plan.PlannerState{}, controller.Goals(s, conf.BuildStrategies(), nil), p, 1, s.TakenAt)
+		first, _ := planner.New(conf.PlannerOptions()).Recheck(s, plan.PlannerState{},
+			controller.Goals(s, conf.BuildStrategies(), nil), p, 1, s.TakenAt)
 		checkLandings(t, seed, s, p.HintsForWave(1).Nodes, first)
 	}
 	t.Logf("%d moves steered, %d plans better for it", steered, better)
@@ -135,8 +137,10 @@ func TestRecheckJudgesWithTheHintsAsPlanned(t *testing.T) {
 		edit func(*settings.Options, *plan.Plan)
 		want string
 	}{
-		"steering is off": {func(o *settings.Options, _ *plan.Plan) { o.Steer = hints.None }, "the plan steers by taint, and evictor.steer is none"},
-		"another kind":    {func(o *settings.Options, _ *plan.Plan) { o.Steer = hints.Label }, "the plan steers by taint, and evictor.steer is label"},
+		"steering is off": {func(o *settings.Options, _ *plan.Plan) { o.Steer = hints.None },
+			"the plan steers by taint, and evictor.steer is none"},
+		"another kind": {func(o *settings.Options, _ *plan.Plan) { o.Steer = hints.Label },
+			"the plan steers by taint, and evictor.steer is label"},
 		"a smaller share": {func(o *settings.Options, _ *plan.Plan) { o.SteerMaxFrac = 0.1 }, "evictor.steerMaxFrac allows 0 of 3"},
 		"a node is gone":  {func(_ *settings.Options, p *plan.Plan) { p.Hints[0].Nodes = []string{"n9"} }, "node n9 is gone"},
 	} {
@@ -178,7 +182,8 @@ func TestExplainShowsSteering(t *testing.T) {
 			continue
 		}
 		x := e.Pod(id).Pods[0]
-		if l := x.Landing; l.Steer != "taint" || !slices.Equal(l.HintedNodes, []string{"n3"}) || l.Confidence != 1 || l.Nodes[0].Name != "n1" || l.Nodes[0].Probability != 1 {
+		if l := x.Landing; l.Steer != "taint" || !slices.Equal(l.HintedNodes, []string{"n3"}) || l.Confidence != 1 ||
+			l.Nodes[0].Name != "n1" || l.Nodes[0].Probability != 1 {
 			t.Errorf("%s: %+v", p.Object.Name, l)
 		}
 		if x.Verdict.Code == plan.WouldReturn {
@@ -202,14 +207,16 @@ func TestNoMoreThanAHundredNodesAreHinted(t *testing.T) {
 			Status:     corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},
 		})
 	}
-	objects.Pods = append(objects.Pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "d", UID: "d"}, Spec: corev1.PodSpec{NodeName: "n000"}})
+	objects.Pods = append(objects.Pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "d", UID: "d"},
+		Spec: corev1.PodSpec{NodeName: "n000"}})
 	s, err := cluster.New(objects)
 	if err != nil {
 		t.Fatal(err)
 	}
 	conf := configWithSteering(t, "taint, steerMaxFrac: 1")
 	for n, want := range map[int]string{100: "", 101: "101 nodes would be hinted, and no more than 100 are at once"} {
-		p := plan.Plan{Moves: []plan.Move{{Step: 1, Wave: 1, Pod: plan.PodRef{Namespace: "shop", Name: "d", UID: "d"}, From: "n000", Steer: "taint"}},
+		p := plan.Plan{Moves: []plan.Move{{Step: 1, Wave: 1, Pod: plan.PodRef{Namespace: "shop", Name: "d", UID: "d"},
+			From: "n000", Steer: "taint"}},
 			Hints: []plan.WaveHints{{Wave: 1, Kind: "taint"}}}
 		for i := range n {
 			p.Hints[0].Nodes = append(p.Hints[0].Nodes, s.Nodes[i].Name)

@@ -60,8 +60,10 @@ func TestNoGoalIsSaid(t *testing.T) {
 		change func(*cluster.Objects)
 		want   string
 	}{
-		"misspelt key":    {conf: "strategies:\n" + zones + ", args: {topologyKey: topology.kubernetes.io/zones}}", want: strings.Replace(workload, "io/zone", "io/zones", 1)},
-		"no such service": {conf: "strategies:\n" + zones + ", args: {by: service}}", want: strings.Replace(workload, "a workload", "a Service", 1), change: func(o *cluster.Objects) { o.Services = nil }},
+		"misspelt key": {conf: "strategies:\n" + zones + ", args: {topologyKey: topology.kubernetes.io/zones}}",
+			want: strings.Replace(workload, "io/zone", "io/zones", 1)},
+		"no such service": {conf: "strategies:\n" + zones + ", args: {by: service}}",
+			want: strings.Replace(workload, "a workload", "a Service", 1), change: func(o *cluster.Objects) { o.Services = nil }},
 		"no zone labels": {conf: "strategies:\n" + zones + "}", want: workload, change: func(o *cluster.Objects) {
 			for _, n := range o.Nodes {
 				delete(n.Labels, limits.ZoneKey)
@@ -122,13 +124,15 @@ func TestDomainsThatAreNotCounted(t *testing.T) {
 		t.Errorf("cordoned: %q", got)
 	}
 	unready := func(o *cluster.Objects) { cordon(o); o.Nodes[2].Status.Conditions = nil }
-	if got := inputProblems(planExample(t, conf, nil, unready)); !slices.Contains(got, "nodes: zone-3 is not counted: n3 is cordoned, not Ready") {
+	if got := inputProblems(planExample(t, conf, nil, unready)); !slices.Contains(got,
+		"nodes: zone-3 is not counted: n3 is cordoned, not Ready") {
 		t.Errorf("not Ready: %q", got)
 	}
 	taint := func(o *cluster.Objects) {
 		o.Nodes[2].Spec.Taints = []corev1.Taint{{Key: "dedicated", Effect: corev1.TaintEffectNoSchedule}}
 	}
-	if got := inputProblems(planExample(t, conf, nil, taint)); !slices.Equal(got, []string{"nodes: zone-3 is not counted by 2 goals: pods that stand there could not run there again"}) {
+	if got := inputProblems(planExample(t, conf, nil, taint)); !slices.Equal(got,
+		[]string{"nodes: zone-3 is not counted by 2 goals: pods that stand there could not run there again"}) {
 		t.Errorf("tainted: %q", got)
 	}
 }

@@ -46,7 +46,8 @@ func (t *Tracker) UnmetByPriority(stuck []int) []int {
 		}
 	}
 	slices.SortFunc(all, func(a, b needy) int {
-		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.drained, b.drained), cmp.Compare(b.stuck, a.stuck), cmp.Compare(a.kind, b.kind), cmp.Compare(b.excess, a.excess), cmp.Compare(a.goal, b.goal))
+		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.drained, b.drained), cmp.Compare(b.stuck, a.stuck),
+			cmp.Compare(a.kind, b.kind), cmp.Compare(b.excess, a.excess), cmp.Compare(a.goal, b.goal))
 	})
 	out := make([]int, len(all))
 	for i := range all {
@@ -58,7 +59,8 @@ func (t *Tracker) UnmetByPriority(stuck []int) []int {
 // drainRank returns 0 for goals about nodes that are drained first or under pressure, and 1 for others.
 func (t *Tracker) drainRank(i int) int {
 	g := &t.Goals[i]
-	return rank(g.Kind == plan.NodeBelow && (t.UnderPressure != nil && t.UnderPressure[g.Node] || t.Annotations.OfNode(t.Snapshot, g.Node).DrainFirst))
+	return rank(g.Kind == plan.NodeBelow && (t.UnderPressure != nil && t.UnderPressure[g.Node] ||
+		t.Annotations.OfNode(t.Snapshot, g.Node).DrainFirst))
 }
 
 // rank returns 0 for goals that come first, and 1 for others.

@@ -163,7 +163,8 @@ func (a *TargetCheck) Helps(n cluster.NodeID) bool {
 	if n == a.From {
 		return false
 	}
-	if a.leavingImproves || slices.ContainsFunc(a.usageImproved, func(x *cluster.Amounts) bool { return usageKnown(x, n) }) && HasRoom(a.OutsideGoals, n) {
+	if a.leavingImproves || slices.ContainsFunc(a.usageImproved,
+		func(x *cluster.Amounts) bool { return usageKnown(x, n) }) && HasRoom(a.OutsideGoals, n) {
 		return true
 	}
 	for i := range a.groups {

@@ -41,7 +41,8 @@ type Tracker struct {
 // kind.
 func NewTracker(s *cluster.Snapshot, goals []plan.Goal) *Tracker {
 	t := &Tracker{Snapshot: s, Goals: goals, Measures: make([]Measure, len(goals)), InitialExcess: make([]int64, len(goals)),
-		ByNode: make([][]int32, len(s.Nodes)), byPod: make([][]int32, len(s.Pods)), KnownUsage: map[*cluster.Amounts][]int64{}, roomOutsideGoals: map[*cluster.Amounts][]int64{}, Annotations: annotation.NewCache()}
+		ByNode: make([][]int32, len(s.Nodes)), byPod: make([][]int32,
+			len(s.Pods)), KnownUsage: map[*cluster.Amounts][]int64{}, roomOutsideGoals: map[*cluster.Amounts][]int64{}, Annotations: annotation.NewCache()}
 	domains, requests := domainCache{}, requestAmounts{}
 	for i, g := range goals {
 		switch g.Kind {

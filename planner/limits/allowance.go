@@ -67,7 +67,8 @@ func (a Allowance) LastHour() string {
 }
 
 func (a Allowance) reason() plan.Reason {
-	return plan.Reason{Code: a.Code, Message: fmt.Sprintf("%s allows %s%s; %d planned already", a.Name(), a.Description(), a.LastHour(), a.Planned)}
+	return plan.Reason{Code: a.Code, Message: fmt.Sprintf("%s allows %s%s; %d planned already", a.Name(), a.Description(),
+		a.LastHour(), a.Planned)}
 }
 
 func describeZone(zone string) string {

@@ -25,7 +25,8 @@ type Counter struct {
 
 // NewCounter returns a Counter without planned evictions. The parameter hour holds the evictions of the last hour.
 func NewCounter(s *cluster.Snapshot, opts settings.Limits, hour history.HourlyCounts) *Counter {
-	l := &Counter{snapshot: s, options: opts, lastHour: hour, Zones: ZonesOf(s), bound: newPodCounts(s), planned: newPodCounts(s), earlierPlan: newPodCounts(s)}
+	l := &Counter{snapshot: s, options: opts, lastHour: hour, Zones: ZonesOf(s), bound: newPodCounts(s),
+		planned: newPodCounts(s), earlierPlan: newPodCounts(s)}
 	for i := range s.Pods {
 		if p := &s.Pods[i]; p.Node != cluster.NoNode && !p.Terminal {
 			l.bound.all++
@@ -84,12 +85,17 @@ func (l *Counter) Allowances(pod cluster.PodID) [8]Allowance {
 	ns, zone := p.Object.Namespace, l.Zones[p.Node]
 	return [...]Allowance{
 		l.PerPass(),
-		{plan.LimitPerNode, l.options.PerNode, l.bound.node[p.Node], l.planned.node[p.Node] + l.earlierPlan.node[p.Node], "limits.perNode", l.snapshot.Nodes[p.Node].Name, 0, ""},
-		{plan.LimitPerNamespace, l.options.PerNamespace, l.bound.namespace[ns], l.planned.namespace[ns] + l.earlierPlan.namespace[ns], "limits.perNamespace", ns, 0, ""},
-		{plan.LimitPerOwner, l.options.PerOwner, l.bound.ofWorkload(p.Workload), l.planned.ofWorkload(p.Workload) + l.earlierPlan.ofWorkload(p.Workload), "limits.perOwner", "", 0, ""},
-		{plan.LimitPerZone, l.options.PerZone, l.bound.zone[zone], l.planned.zone[zone] + l.earlierPlan.zone[zone], "limits.perZone", zone, 0, ""},
+		{plan.LimitPerNode, l.options.PerNode, l.bound.node[p.Node], l.planned.node[p.Node] + l.earlierPlan.node[p.Node],
+			"limits.perNode", l.snapshot.Nodes[p.Node].Name, 0, ""},
+		{plan.LimitPerNamespace, l.options.PerNamespace, l.bound.namespace[ns],
+			l.planned.namespace[ns] + l.earlierPlan.namespace[ns], "limits.perNamespace", ns, 0, ""},
+		{plan.LimitPerOwner, l.options.PerOwner, l.bound.ofWorkload(p.Workload),
+			l.planned.ofWorkload(p.Workload) + l.earlierPlan.ofWorkload(p.Workload), "limits.perOwner", "", 0, ""},
+		{plan.LimitPerZone, l.options.PerZone, l.bound.zone[zone], l.planned.zone[zone] + l.earlierPlan.zone[zone],
+			"limits.perZone", zone, 0, ""},
 		l.hourlyOfOwner(p),
-		{plan.LimitPerHour, l.options.PerHour.Namespace, 0, l.planned.namespace[ns], "limits.perHour.namespace", ns, l.lastHour.Namespace[ns], ""},
+		{plan.LimitPerHour, l.options.PerHour.Namespace, 0, l.planned.namespace[ns], "limits.perHour.namespace", ns,
+			l.lastHour.Namespace[ns], ""},
 		l.HourlyOfCluster(),
 	}
 }

@@ -118,7 +118,8 @@ func (p *proof) firstMovableSuffice(k *goal.SkewMeasure, g plan.Goal) bool {
 	leaving, arriving, least, found := make([]int, len(k.Counts)), make([]int, len(k.Counts)), slices.Min(k.Counts), 0
 	for _, id := range g.Pods {
 		from, _ := k.DomainIndex(p.Snapshot.Pods[id].Node)
-		if leaving[from] >= k.Counts[from]-least || p.Snapshot.Pods[id].Terminal || !p.reach.mayLeave(id) || !p.countReachableDomains(nodes, id, from, arriving) {
+		if leaving[from] >= k.Counts[from]-least || p.Snapshot.Pods[id].Terminal || !p.reach.mayLeave(id) ||
+			!p.countReachableDomains(nodes, id, from, arriving) {
 			continue
 		}
 		leaving[from]++

@@ -72,7 +72,8 @@ type domainNodes struct {
 // byDomain returns the nodes by the domains of the group. byDomain reuses the latest result, because nearly all
 // groups count the same domains.
 func (r *reachability) byDomain(k *goal.SkewMeasure) *domainNodes {
-	if was := r.sorted.k; was != nil && was.Domains == k.Domains && len(was.Counts) == len(k.Counts) && slices.Equal(was.IndexByDomain, k.IndexByDomain) {
+	if was := r.sorted.k; was != nil && was.Domains == k.Domains && len(was.Counts) == len(k.Counts) &&
+		slices.Equal(was.IndexByDomain, k.IndexByDomain) {
 		return &r.sorted
 	}
 	r.sorted = domainNodes{k: k, in: make([][]cluster.NodeID, len(k.Counts)), targets: make([][]classTargets, len(k.Counts))}

@@ -41,7 +41,8 @@ func (c *goalSearch) candidates(g int) []candidate {
 	}
 	c.candidateBuffer = out
 	slices.SortFunc(out, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.benefit, a.benefit), cmp.Compare(a.size, b.size), cmp.Compare(a.cost, b.cost), c.compareStartTimes(a.pod, b.pod), cmp.Compare(a.pod, b.pod))
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.benefit, a.benefit), cmp.Compare(a.size, b.size),
+			cmp.Compare(a.cost, b.cost), c.compareStartTimes(a.pod, b.pod), cmp.Compare(a.pod, b.pod))
 	})
 	return out
 }
@@ -56,7 +57,8 @@ func (c *pass) sizeFor(g *plan.Goal, p *cluster.Pod) float64 {
 	var size float64
 	alloc := &c.Snapshot.Nodes[g.Node].Allocatable
 	if len(alloc.Extended) == 0 { // the common case, without the cost of Names; the order is that of Names
-		for _, x := range [...][2]int64{{p.Requests.MilliCPU, alloc.MilliCPU}, {p.Requests.EphemeralStorageByte, alloc.EphemeralStorageByte}, {p.Requests.MemoryBytes, alloc.MemoryBytes}} {
+		for _, x := range [...][2]int64{{p.Requests.MilliCPU, alloc.MilliCPU},
+			{p.Requests.EphemeralStorageByte, alloc.EphemeralStorageByte}, {p.Requests.MemoryBytes, alloc.MemoryBytes}} {
 			if x[1] > 0 {
 				size += float64(x[0]) / float64(x[1])
 			}

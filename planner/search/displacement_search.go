@@ -25,7 +25,8 @@ import (
 const displacementMinBenefit = 0.005
 
 func (a displacement) compare(b displacement) int {
-	return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.cost, b.cost), cmp.Compare(a.pod, b.pod), cmp.Compare(a.target, b.target), cmp.Compare(a.displaced, b.displaced))
+	return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.cost, b.cost), cmp.Compare(a.pod, b.pod),
+		cmp.Compare(a.target, b.target), cmp.Compare(a.displaced, b.displaced))
 }
 
 // displacementMoves adds steps of two moves, and the single moves that these steps make possible. displacementMoves
@@ -35,7 +36,8 @@ func (c *goalSearch) displacementMoves() (some bool) {
 		return false
 	}
 	before := c.currentResult()
-	m := &displacementSearch{goalSearch: c, tries: min(maxTries, max(displacementPredictions/max(1, len(c.Snapshot.Nodes)), *c.predictions/displacementShare))}
+	m := &displacementSearch{goalSearch: c, tries: min(maxTries,
+		max(displacementPredictions/max(1, len(c.Snapshot.Nodes)), *c.predictions/displacementShare))}
 	c.useHints, c.scope = false, anyGoal
 	c.openWave()
 	for range displacementRounds {
@@ -124,7 +126,8 @@ func (m *displacementSearch) predictStep(o opening, g int) (displacement, bool) 
 		value -= m.Goals.ExcessChange(o.pod, from, l.To)
 	}
 	m.Undo(first)
-	return displacement{o.displaced, o.pod, o.target, g, l.ImprovedGoals, value, eligibility.EvictionCost(&m.Snapshot.Pods[o.displaced]) + eligibility.EvictionCost(&m.Snapshot.Pods[o.pod])}, ok
+	return displacement{o.displaced, o.pod, o.target, g, l.ImprovedGoals, value,
+		eligibility.EvictionCost(&m.Snapshot.Pods[o.displaced]) + eligibility.EvictionCost(&m.Snapshot.Pods[o.pod])}, ok
 }
 
 // worthTwoEvictions reports whether the second move of a step has enough benefit for two evictions.

@@ -49,7 +49,8 @@ type greedyMove struct {
 }
 
 func (a greedyMove) compare(b greedyMove) int {
-	return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.rank, b.rank), cmp.Compare(a.left, b.left), cmp.Compare(a.cost, b.cost), cmp.Compare(a.pod, b.pod))
+	return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.rank, b.rank), cmp.Compare(a.left, b.left),
+		cmp.Compare(a.cost, b.cost), cmp.Compare(a.pod, b.pod))
 }
 
 // greediestMove returns the best move of any pod that is not excluded. If no move is possible, the pod is -1. If the
@@ -60,7 +61,8 @@ func (c *goalSearch) greediestMove(excluded []cluster.PodID) (best greedyMove, w
 	for _, g := range c.Goals.UnmetByPriority(c.unmetAttempts) {
 		for _, pod := range c.PodsOf(g) {
 			from := c.Model.NodeOf(pod)
-			if c.Moved[pod] || c.triedIn[pod] == c.round || slices.Contains(excluded, pod) || from == cluster.NoNode || !c.Goals.CouldImprove(g, pod, from) {
+			if c.Moved[pod] || c.triedIn[pod] == c.round || slices.Contains(excluded, pod) || from == cluster.NoNode ||
+				!c.Goals.CouldImprove(g, pod, from) {
 				continue
 			}
 			c.triedIn[pod] = c.round
@@ -74,7 +76,8 @@ func (c *goalSearch) greediestMove(excluded []cluster.PodID) (best greedyMove, w
 			if a == refused {
 				continue
 			}
-			m := greedyMove{pod, g, c.Goals.FirstGoalRank(g), c.Eligibility.Rank(pod), c.Goals.ExcessChange(pod, from, l.To), eligibility.EvictionCost(&c.Snapshot.Pods[pod])}
+			m := greedyMove{pod, g, c.Goals.FirstGoalRank(g), c.Eligibility.Rank(pod), c.Goals.ExcessChange(pod, from, l.To),
+				eligibility.EvictionCost(&c.Snapshot.Pods[pod])}
 			if best.pod < 0 || m.compare(best) < 0 {
 				best, waits = m, a == joinsLater || !c.wave.CanAdd(c.Eligibility, pod)
 			}

@@ -90,7 +90,8 @@ func (c *State) unhelpfulNodes(pod cluster.PodID, all bool) []cluster.NodeID {
 	pr := c.Model.Predict(pod)
 	nodes := pr.Possible()
 	if all {
-		nodes = unionOfNodes(nodes, slices.DeleteFunc(slices.Clone(pr.Gone.Feasible), func(n cluster.NodeID) bool { return c.Steering.refused[n] != "" }))
+		nodes = unionOfNodes(nodes, slices.DeleteFunc(slices.Clone(pr.Gone.Feasible),
+			func(n cluster.NodeID) bool { return c.Steering.refused[n] != "" }))
 	}
 	places := c.Goals.CheckTargets(pod, from)
 	return slices.DeleteFunc(nodes, func(n cluster.NodeID) bool { return n != from && !c.Goals.UnderPressure[n] && places.Acceptable(n) })

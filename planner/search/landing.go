@@ -110,7 +110,8 @@ func (c *State) pressureReason(places *goal.TargetCheck, pr prediction.Predictio
 	if n == 0 {
 		return plan.Reason{}, false
 	}
-	return plan.Reason{Code: plan.NodesUnderPressure, Message: fmt.Sprintf("its replacement would help on %s, which %s the pressure hint, and on none without", plural.Count(n, "other node"), plural.Choose(n, "carries", "carry"))}, true
+	return plan.Reason{Code: plan.NodesUnderPressure, Message: fmt.Sprintf(
+		"its replacement would help on %s, which %s the pressure hint, and on none without", plural.Count(n, "other node"), plural.Choose(n, "carries", "carry"))}, true
 }
 
 // PredictDisplacedLanding predicts where the replacement of a displaced pod lands. PredictDisplacedLanding accepts
@@ -118,7 +119,8 @@ func (c *State) pressureReason(places *goal.TargetCheck, pr prediction.Predictio
 // reason and false.
 func (c *State) PredictDisplacedLanding(pod cluster.PodID) (Landing, plan.Reason, bool) {
 	if b := c.amountWithUnknownUsage(pod); b != nil {
-		return Landing{}, plan.Reason{Code: plan.UsageUnknown, Message: fmt.Sprintf("how much %s it uses is not known", b.Measure.Resource)}, false
+		return Landing{}, plan.Reason{Code: plan.UsageUnknown, Message: fmt.Sprintf("how much %s it uses is not known",
+			b.Measure.Resource)}, false
 	}
 	from := c.Model.NodeOf(pod)
 	*c.predictions++
@@ -128,7 +130,8 @@ func (c *State) PredictDisplacedLanding(pod cluster.PodID) (Landing, plan.Reason
 	}
 	places := c.checkDisplacedTargets(pod, from)
 	good := func(n cluster.NodeID) bool { return c.displacedMayLandOn(&places, n) }
-	l := Landing{Confidence: plan.Round(pr.Prob(good)), ReturnProbability: plan.Round(pr.ProbOf(from)), PendingProbability: plan.Round(pr.Pending()), predicted: pr}
+	l := Landing{Confidence: plan.Round(pr.Prob(good)), ReturnProbability: plan.Round(pr.ProbOf(from)),
+		PendingProbability: plan.Round(pr.Pending()), predicted: pr}
 	if l.Confidence < c.Options.MinConfidence {
 		return l, plan.Reason{Code: plan.UncertainLanding, Message: fmt.Sprintf(
 			"its replacement lands where it makes no goal worse with probability %.2f only (guards.minConfidence wants %.2f)", l.Confidence, c.Options.MinConfidence)}, false

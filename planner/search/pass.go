@@ -88,7 +88,8 @@ func (c *pass) PredictionLimitReached() (plan.Reason, bool) {
 	if most == 0 || *c.predictions < most {
 		return plan.Reason{}, false
 	}
-	return plan.Reason{Code: plan.PredictionLimitReached, Message: fmt.Sprintf("limits.maxPredictions lets a plan predict %s; it was cut short", plural.Count(most, "landing"))}, true
+	return plan.Reason{Code: plan.PredictionLimitReached, Message: fmt.Sprintf(
+		"limits.maxPredictions lets a plan predict %s; it was cut short", plural.Count(most, "landing"))}, true
 }
 
 // PodsOf lists the pods of goal g in the snapshot. For a node goal, the list omits replacements that landed on the
@@ -189,7 +190,8 @@ func newPass(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerState, 
 	schedulers := opts.Trust.SchedulerStates(s, opts.Placement.Profiles, st.Schedulers)
 	c := pass{
 		State: newState(opts, s, goals, schedulers, now), PlannerState: st, Now: now, Schedulers: schedulers,
-		Limits: limits.NewCounter(s, opts.Limits, history.CountLastHour(st, now)), Rejections: newRejections(len(s.Pods)), Moved: make([]bool, len(s.Pods)),
+		Limits:     limits.NewCounter(s, opts.Limits, history.CountLastHour(st, now)),
+		Rejections: newRejections(len(s.Pods)), Moved: make([]bool, len(s.Pods)),
 	}
 	c.Eligibility = eligibility.NewChecker(s, c.Model, st, opts, now)
 	c.Goals.Annotations = c.Eligibility.Guards.Annotations

@@ -33,9 +33,11 @@ func (c *pass) usageUnknown(b *goal.NodeMeasure, pod cluster.PodID) (plan.Reason
 	resource, name := b.Amounts.Measure.Resource, c.Snapshot.Nodes[b.Node].Name
 	switch b.Amounts.PodQuality(pod) {
 	case cluster.Unknown:
-		return plan.Reason{Code: plan.UsageUnknown, Message: fmt.Sprintf("how much %s it uses is not known: %s measured %s, but not the pod", resource, c.Snapshot.Usage.Raw.Source, name)}, true
+		return plan.Reason{Code: plan.UsageUnknown, Message: fmt.Sprintf(
+			"how much %s it uses is not known: %s measured %s, but not the pod", resource, c.Snapshot.Usage.Raw.Source, name)}, true
 	case cluster.BoundAfterSample:
-		return plan.Reason{Code: plan.UsageUnknown, Message: fmt.Sprintf("how much %s it uses is not known yet: it came to %s after the last sample, of %s",
+		return plan.Reason{Code: plan.UsageUnknown, Message: fmt.Sprintf(
+			"how much %s it uses is not known yet: it came to %s after the last sample, of %s",
 			resource, name, c.Snapshot.Usage.MeasuredAt(b.Node).UTC().Format(time.RFC3339))}, true
 	}
 	return plan.Reason{}, false

@@ -123,7 +123,8 @@ func (c *goalSearch) dropNeedlessDisplacements() {
 // repeatDisplacedMove repeats the first move of a step. The second move belongs in the next wave. If the first move
 // is rejected, the caller tries the second move alone.
 func (c *waveBuilder) repeatDisplacedMove(m Step) joinResult {
-	a := displacement{displaced: m.Pod, pod: m.Displaced.Pod, target: m.Displaced.On, goal: m.goal, improvedGoals: slices.Clone(m.Landing.ImprovedGoals)}
+	a := displacement{displaced: m.Pod, pod: m.Displaced.Pod, target: m.Displaced.On, goal: m.goal,
+		improvedGoals: slices.Clone(m.Landing.ImprovedGoals)}
 	switch {
 	case c.joinDisplaced(a):
 		return joined

@@ -29,7 +29,8 @@ type Search struct {
 // NewSearch returns a search without moves.
 func NewSearch(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *Search {
 	return &Search{goalSearch: goalSearch{
-		waveBuilder: waveBuilder{pass: newPass(opts, s, st, goals, now)}, triedIn: make([]int32, len(s.Pods)), unmetAttempts: make([]int, len(goals)),
+		waveBuilder: waveBuilder{pass: newPass(opts, s, st, goals, now)},
+		triedIn:     make([]int32, len(s.Pods)), unmetAttempts: make([]int, len(goals)),
 	}}
 }
 
@@ -103,7 +104,8 @@ func (c *Search) attempt() {
 // other goals fill waves, use up limits and take room on nodes. The attempt costs as much as the first attempt. If no
 // limit blocks a first goal, the attempt must fit into predictionsForRepeat.
 func (c *Search) attemptFirstAlone(best *attemptResult) {
-	if plan.Round(best.firstExcessLeft) == 0 || !c.hasMovesForOtherGoals() || !c.limitsBlockFirstGoals() && 2**c.predictions > c.predictionsForRepeat() {
+	if plan.Round(best.firstExcessLeft) == 0 || !c.hasMovesForOtherGoals() || !c.limitsBlockFirstGoals() &&
+		2**c.predictions > c.predictionsForRepeat() {
 		return
 	}
 	c.restart()

@@ -29,7 +29,8 @@ type State struct {
 func newState(opts *settings.Options, s *cluster.Snapshot, goals []plan.Goal, schedulers []plan.SchedulerState, now time.Time) *State {
 	o := opts.Placement
 	o.Profiles = opts.Trust.Profiles(o.Profiles, schedulers)
-	c := &State{s, opts, newSteering(s, opts), make([]bool, len(s.Nodes)), placement.NewClusterModel(s, o), goal.NewTracker(s, goals), new(int), 0}
+	c := &State{s, opts, newSteering(s, opts), make([]bool, len(s.Nodes)), placement.NewClusterModel(s, o),
+		goal.NewTracker(s, goals), new(int), 0}
 	c.Goals.UnderPressure = opts.Pressure.NodesUnderPressure(s, now)
 	c.Goals.First = c.Goals.FirstGoals()
 	for i := range s.Nodes {

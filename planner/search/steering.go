@@ -93,7 +93,8 @@ func (st *Steering) Forbids(nodes []cluster.NodeID) string {
 		if st.maxNodes == maxHintedNodes {
 			return fmt.Sprintf("%s would be hinted, and no more than %d are at once", plural.Count(len(all), "node"), maxHintedNodes)
 		}
-		return fmt.Sprintf("%s would be hinted, and evictor.steerMaxFrac allows %d of %d", plural.Count(len(all), "node"), st.maxNodes, st.eligible)
+		return fmt.Sprintf("%s would be hinted, and evictor.steerMaxFrac allows %d of %d", plural.Count(len(all), "node"),
+			st.maxNodes, st.eligible)
 	}
 	return ""
 }

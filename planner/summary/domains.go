@@ -41,7 +41,8 @@ func uncountedDomains(c *search.Search) []string {
 			case all:
 				out = append(out, fmt.Sprintf("%s is not counted: %s", value, why))
 			case goals > 0:
-				out = append(out, fmt.Sprintf("%s is not counted by %s: pods that stand there could not run there again", value, plural.Count(goals, "goal")))
+				out = append(out, fmt.Sprintf("%s is not counted by %s: pods that stand there could not run there again", value,
+					plural.Count(goals, "goal")))
 			}
 		}
 	}

@@ -95,7 +95,8 @@ func leftoverHints(s *cluster.Snapshot, now time.Time) string {
 	if len(nodes) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s still hinted by a run that has ended, and pods avoid them (%s): run `evenkeel hints clear`", plural.Count(len(nodes), "node"), JoinNames(nodes))
+	return fmt.Sprintf("%s still hinted by a run that has ended, and pods avoid them (%s): run `evenkeel hints clear`",
+		plural.Count(len(nodes), "node"), JoinNames(nodes))
 }
 
 // JoinNames joins at most maxProblems names.

@@ -77,7 +77,8 @@ func loadInput(c *search.Search) (plan.Input, bool) {
 	if l == nil {
 		return plan.Input{}, false
 	}
-	in := plan.Input{Source: sourceName(l.Raw), Statistic: describeStatistic(l.Raw), Age: c.Now.Sub(l.Raw.SampledAt).Round(time.Second).String(), Coverage: 1, Problems: []string{}}
+	in := plan.Input{Source: sourceName(l.Raw), Statistic: describeStatistic(l.Raw),
+		Age: c.Now.Sub(l.Raw.SampledAt).Round(time.Second).String(), Coverage: 1, Problems: []string{}}
 	if l.Raw.SampledAt.IsZero() {
 		in.Age = "never"
 	}
