@@ -219,10 +219,6 @@ func (e *Explainer) budgets(p *cluster.Pod) []plan.RuleResult {
 		}
 		return out
 	}
-	if len(p.Budgets) > 1 {
-		r, _ := e.start.Eligibility.Budgets.Allows(p, budget.Charges{})
-		return append(out, plan.RuleResult{Code: r.Code, Message: r.Message})
-	}
 	r, ok := e.start.Eligibility.Budgets.Allows(p, budget.Charges{})
 	if ok {
 		r = plan.Reason{Code: plan.BlockedByPDB, Message: e.start.Eligibility.Budgets.Describe(p.Budgets[0])}

@@ -72,7 +72,6 @@ func (p *Planner) Replan(s *cluster.Snapshot, st plan.PlannerState, goals []plan
 	return runSearch(c)
 }
 
-// runSearch runs the search and returns its plan.
 func runSearch(c *search.Search) plan.Plan {
 	before, start := summary.DescribeState(c), c.Goals.Clone()
 	c.Run()

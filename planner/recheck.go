@@ -42,7 +42,8 @@ func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []pla
 			return ok, dropped
 		}
 	}
-	steered, rest := splitSteered(moves)
+	steered := slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool { return !m.Steered() })
+	rest := slices.DeleteFunc(moves, plan.Move.Steered)
 	known := dropped
 	ok, dropped = recheckAll(search.NewSearch(&p.opts, s, st, goals, now), rest, nil)
 	for _, m := range steered {
@@ -54,17 +55,6 @@ func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []pla
 		dropped = append(dropped, o)
 	}
 	return ok, dropped
-}
-
-func splitSteered(moves []plan.Move) (steered, rest []plan.Move) {
-	for _, m := range moves {
-		if m.Steered() {
-			steered = append(steered, m)
-		} else {
-			rest = append(rest, m)
-		}
-	}
-	return steered, rest
 }
 
 // findPlannedHints returns the nodes of a wave's hints, or the reason why these nodes can no longer be hinted.

@@ -146,7 +146,6 @@ type domains struct {
 
 const NoDomain = -1
 
-// domainCache caches the domains by topology key.
 type domainCache map[string]*domains
 
 func (x domainCache) forKey(s *cluster.Snapshot, key string) *domains {

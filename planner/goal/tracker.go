@@ -176,7 +176,6 @@ type Headroom struct {
 	ByNode  []int64
 }
 
-// applyMove updates the headroom after a pod moves.
 func (h Headroom) applyMove(pod cluster.PodID, from, to cluster.NodeID) {
 	if from != cluster.NoNode && h.ByNode[from] != Unbounded {
 		h.ByNode[from] += h.Amounts.Contribution(pod, from)

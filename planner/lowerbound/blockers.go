@@ -57,7 +57,6 @@ func (p *proof) blockers() []plan.Blocker {
 	return out
 }
 
-// describeUnmetGoal returns the clause that describes an unmet goal after the plan.
 func describeUnmetGoal(g plan.Goal) string {
 	if g.Kind == plan.NodeBelow {
 		return fmt.Sprintf("%s stays above %.2f of its %s", g.Subject.Name, g.Limit, g.Resource)

@@ -15,7 +15,6 @@ type evictionNeed struct {
 	sums     [2]int // evictions for nodes, evictions for groups
 }
 
-// podShare holds the contributions of one pod's eviction to the needs.
 type podShare struct {
 	at   Pod
 	half []needShare

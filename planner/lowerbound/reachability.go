@@ -54,7 +54,6 @@ func newReachability(c *search.Search, start *goal.Tracker) *reachability {
 	return r
 }
 
-// mayLeave reports whether the eligibility rules allow the eviction of the pod.
 func (r *reachability) mayLeave(pod cluster.PodID) bool {
 	_, refused := r.search.Eligibility.Refuse(pod)
 	return !refused

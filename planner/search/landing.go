@@ -148,7 +148,6 @@ func (c *State) checkDisplacedTargets(pod cluster.PodID, from cluster.NodeID) go
 	return places
 }
 
-// displacedMayLandOn reports whether the replacement of a displaced pod may land on n.
 func (c *State) displacedMayLandOn(places *goal.TargetCheck, n cluster.NodeID) bool {
 	if n == places.From || !c.Ready[n] || places.Harms(n) || !goal.HasRoom(places.OutsideGoals, n) {
 		return false

@@ -144,7 +144,6 @@ func (m *displacementSearch) displaceable(t cluster.NodeID, wants []resourceNeed
 	return ids
 }
 
-// displacementSearch finds steps of two moves.
 type displacementSearch struct {
 	*goalSearch
 	tries int

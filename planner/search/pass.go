@@ -12,7 +12,6 @@ import (
 	"time"
 )
 
-// attemptResult is the result of one attempt.
 type attemptResult struct {
 	moves      []WaveStep
 	hinted     [][]cluster.NodeID
@@ -185,7 +184,6 @@ type pass struct {
 	HintedByWave [][]cluster.NodeID // nodes hinted in each wave
 }
 
-// newPass returns a pass without moves.
 func newPass(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) pass {
 	schedulers := opts.Trust.SchedulerStates(s, opts.Placement.Profiles, st.Schedulers)
 	c := pass{

@@ -32,7 +32,6 @@ func (r *Rejections) Of(pod cluster.PodID) (rejection, bool) {
 
 func (r *Rejections) has(pod cluster.PodID) bool { return r.byPod[pod] > 0 }
 
-// clone returns an independent copy.
 func (r *Rejections) clone() *Rejections {
 	return &Rejections{slices.Clone(r.byPod), slices.Clone(r.distinct)}
 }

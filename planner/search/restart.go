@@ -22,7 +22,6 @@ func (c *goalSearch) rewind(made []Step) {
 	c.round++
 }
 
-// steps returns the current moves without their waves.
 func (c *goalSearch) steps() (out []Step) {
 	for _, m := range c.Moves {
 		out = append(out, m.Step)

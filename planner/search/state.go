@@ -25,7 +25,6 @@ type State struct {
 	moveCount int
 }
 
-// newState returns the simulation state of the snapshot, without moves.
 func newState(opts *settings.Options, s *cluster.Snapshot, goals []plan.Goal, schedulers []plan.SchedulerState, now time.Time) *State {
 	o := opts.Placement
 	o.Profiles = opts.Trust.Profiles(o.Profiles, schedulers)

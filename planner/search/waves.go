@@ -168,7 +168,6 @@ const (
 	scopes
 )
 
-// waveBuilder adds moves to waves.
 type waveBuilder struct {
 	pass
 	wave       *wave
@@ -178,7 +177,6 @@ type waveBuilder struct {
 	nodeBuffer []cluster.NodeID // buffer of countAcceptable
 }
 
-// joinResult is the result of trying a candidate.
 type joinResult int
 
 const (

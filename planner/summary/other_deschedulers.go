@@ -68,7 +68,6 @@ func isDescheduler(labels map[string]string, spec *corev1.PodSpec) bool {
 	})
 }
 
-// joinUpToThree joins at most three names.
 func joinUpToThree(names []string) string {
 	const most = 3
 	if extra := len(names) - most; extra > 0 {

@@ -60,7 +60,6 @@ func missingUsageReason(c *search.Search, info settings.StrategyInfo) string {
 	return ""
 }
 
-// noUsageReason returns the reason why no usage is known.
 func noUsageReason(l *cluster.ResolvedUsage) string {
 	switch {
 	case l == nil:

@@ -21,7 +21,6 @@ type resourceUsage struct {
 	total    float64
 }
 
-// usageByResource returns the known usage, by resource.
 func usageByResource(c *search.Search) []resourceUsage {
 	var out []resourceUsage
 	for _, r := range c.Snapshot.Usage.Resources() {
@@ -48,7 +47,6 @@ func usageByResource(c *search.Search) []resourceUsage {
 	return out
 }
 
-// addUsage adds the usage to the state, next to the requests.
 func addUsage(c *search.Search, st *plan.State) {
 	for _, u := range usageByResource(c) {
 		fracs := make([]float64, 0, len(u.of))
