@@ -42,8 +42,8 @@ func ParseCountLimit(s string) (CountLimit, error) {
 	return CountLimit{n: n, percent: percent}, nil
 }
 
-// For returns the limit for a total. A percentage above 0 is rounded down to at least 1, because otherwise the pods of small
-// workloads could never move.
+// For returns the limit for a total. A percentage above 0 is rounded down to at least 1, because otherwise the pods of
+// small workloads could never move.
 func (c CountLimit) For(total int) int {
 	switch {
 	case c.unlimited:

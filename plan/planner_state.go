@@ -7,8 +7,8 @@ import "time"
 type PlannerState struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"` // "PlannerState"
-	// SpentBudgets are PodDisruptionBudgets (namespace/name) whose allowance a refused eviction (409) may have consumed. Each
-	// entry is valid until its time.
+	// SpentBudgets are PodDisruptionBudgets (namespace/name) whose allowance a refused eviction (409) may have consumed.
+	// Each entry is valid until its time.
 	SpentBudgets map[string]time.Time `json:"spentBudgets,omitempty"`
 	// Evictions counts the evictions of the last hour, including reserved ones.
 	Evictions []EvictionCount `json:"evictions,omitempty"`
@@ -20,7 +20,8 @@ type PlannerState struct {
 	Pause *Pause `json:"pause,omitempty"`
 	// Breaker is set while the breaker is open.
 	Breaker *BreakerTrip `json:"breaker,omitempty"`
-	// Schedulers counts the bindings of schedulers without a profile, by schedulerName. It has at most MaxSchedulers entries.
+	// Schedulers counts the bindings of schedulers without a profile, by schedulerName. It has at most MaxSchedulers
+	// entries.
 	Schedulers map[string]SchedulerBindings `json:"schedulers,omitempty"`
 }
 

@@ -73,8 +73,8 @@ func (t explainTable) writePodExplanation(p plan.PodExplanation, blocks []plan.E
 	t.writeLanding(p)
 }
 
-// targetsText describes the predicted nodes of a replacement and the confidence. The replacement of a displaced pod must
-// only make no goal worse.
+// targetsText describes the predicted nodes of a replacement and the confidence. The replacement of a displaced pod
+// must only make no goal worse.
 func targetsText(m *plan.Move) string {
 	to, confidence, nodes := escape(m.To), percent(m.Confidence), m.Acceptable.Nodes
 	switch {
@@ -158,8 +158,8 @@ func (t explainTable) writeRequests(list []string) {
 	}
 }
 
-// writeRules writes every rule that refuses the eviction, and the number of rules that allow it. The wide form writes all
-// rules.
+// writeRules writes every rule that refuses the eviction, and the number of rules that allow it. The wide form writes
+// all rules.
 func (t explainTable) writeRules(title, noun string, list []plan.RuleResult) {
 	if len(list) == 0 {
 		return

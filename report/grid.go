@@ -7,16 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// grid aligns cells in columns. Two spaces separate columns, and lines have no
-// trailing spaces.
+// grid aligns cells in columns. Two spaces separate columns, and lines have no trailing spaces.
 type grid struct {
 	head  []string
 	right []bool
 	rows  [][]string
 }
 
-// newGrid returns a grid with these headings. A heading that starts with ">" aligns
-// its column to the right.
+// newGrid returns a grid with these headings. A heading that starts with ">" aligns its column to the right.
 func newGrid(heads ...string) *grid {
 	g := &grid{}
 	for _, h := range heads {

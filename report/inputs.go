@@ -29,8 +29,7 @@ func (t *table) writeInputs(p plan.Plan) {
 	t.addSection(title, g, maxLines)
 }
 
-// writeSchedulers writes how many bindings of each scheduler without a profile were
-// predicted correctly.
+// writeSchedulers writes how many bindings of each scheduler without a profile were predicted correctly.
 func (t *table) writeSchedulers(p plan.Plan) {
 	g := newGrid("SCHEDULER", ">PODS", ">BINDINGS SEEN", ">PREDICTED", ">CORRECT", ">HIT RATE", "ITS PODS")
 	for _, s := range p.Schedulers {

@@ -11,7 +11,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Plan writes p to w. It uses at most the first element of opts. It returns an error if the format is unknown or w fails.
+// Plan writes p to w. It uses at most the first element of opts. It returns an error if the format is unknown or w
+// fails.
 func Plan(w io.Writer, format Format, p plan.Plan, opts ...Options) error {
 	p = withoutNil(p)
 	return writeDocument(w, format, p, opts, func(t *table) { t.writePlan(p, "Plan", evictionEffectText(p, opts)) })
@@ -32,8 +33,8 @@ func Run(w io.Writer, format Format, r plan.RunReport, opts ...Options) error {
 	return writeDocument(w, format, r, opts, func(t *table) { runTable{t}.writeRun(r) })
 }
 
-// Explain writes e to w in the same way as Plan. The wide form shows every rule and every node, and the full explanation
-// of each pod of a node or workload.
+// Explain writes e to w in the same way as Plan. The wide form shows every rule and every node, and the full
+// explanation of each pod of a node or workload.
 func Explain(w io.Writer, format Format, e plan.Explanation, opts ...Options) error {
 	return writeDocument(w, format, e, opts, func(t *table) { explainTable{t}.writeExplanation(e) })
 }

@@ -131,8 +131,8 @@ func zoneNames(p plan.Plan) []string {
 	return sortedKeys(seen)
 }
 
-// podsPerZone writes pod counts per zone: as 2/2/2 in the order of zones if a heading can name all zones, and otherwise as
-// name:count.
+// podsPerZone writes pod counts per zone: as 2/2/2 in the order of zones if a heading can name all zones, and otherwise
+// as name:count.
 func podsPerZone(pods map[string]int, zones []string) string {
 	if pods == nil {
 		return "-"

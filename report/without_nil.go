@@ -2,8 +2,7 @@ package report
 
 import "github.com/evenkeel-project/evenkeel/plan"
 
-// withoutNil returns p with empty lists and maps in place of nil ones, so that JSON
-// contains [] and {} instead of null.
+// withoutNil returns p with empty lists and maps in place of nil ones, so that JSON contains [] and {} instead of null.
 func withoutNil(p plan.Plan) plan.Plan {
 	p.Moves = append([]plan.Move{}, p.Moves...)
 	for i := range p.Moves {

@@ -10,9 +10,8 @@ import (
 	"strings"
 )
 
-// writeYAML writes doc as YAML in the field order of its JSON form. Encoders that
-// read JSON sort the keys, and yaml/v3 writes characters that change the text
-// direction unescaped. The subset of YAML that a report needs is small.
+// writeYAML writes doc as YAML in the field order of its JSON form. Encoders that read JSON sort the keys, and yaml/v3
+// writes characters that change the text direction unescaped. The subset of YAML that a report needs is small.
 func writeYAML(w io.Writer, doc any) error {
 	var js bytes.Buffer
 	if err := writeJSON(&js, doc, ""); err != nil {

@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/klog/v2"
+
+	"github.com/evenkeel-project/evenkeel/report"
 )
 
 // globalFlags are the flags of every command.
@@ -92,4 +94,13 @@ func requirePlanArgument(_ *cobra.Command, args []string) error {
 		return fmt.Errorf("apply needs one plan file, got %d; make one with `evenkeel plan -o json > plan.json`", len(args))
 	}
 	return nil
+}
+
+// parseFormat parses the flag --output.
+func parseFormat(text string) (report.Format, error) {
+	format, err := report.ParseFormat(text)
+	if err != nil {
+		return "", fmt.Errorf("--output: %w", err)
+	}
+	return format, nil
 }

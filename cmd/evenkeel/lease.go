@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"fmt"
 	"os"
 	"os/user"
@@ -87,4 +89,19 @@ func ownNamespace() string {
 		return ns
 	}
 	return corev1.NamespaceDefault
+}
+
+func leaseIdentity() string {
+	name, err := os.Hostname()
+	if err != nil {
+		name = "unknown"
+	}
+	return name + "_" + newRunID()
+}
+
+// newRunID returns 8 random hex digits.
+func newRunID() string {
+	b := make([]byte, 4)
+	_, _ = rand.Read(b) // never fails (crypto/rand)
+	return hex.EncodeToString(b)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/controller/state"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -124,4 +125,8 @@ func (f *pauseFlags) resume(cmd *cobra.Command, g *globalFlags) error {
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "Namespace %s: evictions are no longer paused.\n", f.namespace)
 	return nil
+}
+
+func (g *globalFlags) pauseStore(client kubernetes.Interface, namespace string) state.PauseStore {
+	return state.PauseStore{Client: client, Namespace: namespace, Clock: clock.RealClock{}}
 }

@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -14,7 +12,6 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
-	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 	"github.com/evenkeel-project/evenkeel/hints/reconciler"
 	"github.com/evenkeel-project/evenkeel/hints/writer"
@@ -53,16 +50,18 @@ func (p *pressureHints) configureReconciler(conf *config.Config) {
 	}
 }
 
-// runOnceWith reconciles hints once, and then maintains hints while work runs. If the configuration disables hints,
-// runOnceWith only removes expired hints, and ignores errors of these removals.
-func (p *pressureHints) runOnceWith(ctx context.Context, c *controller.Controller, conf *config.Config,
-	work func(context.Context, *controller.Controller) error) error {
-	unwritten := p.reconciler.ReconcileFirst(ctx)
+// reconcileOnce reconciles hints once. If the configuration disables hints, reconcileOnce only removes expired hints, and
+// ignores errors of these removals.
+func (p *pressureHints) reconcileOnce(ctx context.Context, conf *config.Config) error {
+	err := p.reconciler.ReconcileFirst(ctx)
 	if !conf.Hints.Enabled {
-		unwritten = nil
+		return nil
 	}
-	return errors.Join(p.runWith(ctx, c, work), unwritten)
+	return err
 }
+
+// run maintains hints until ctx ends.
+func (p *pressureHints) run(ctx context.Context) { p.reconciler.Run(ctx, p.sampled) }
 
 // warnAboutShortTTL logs a warning if new hints would expire before the next scheduled pass can renew or remove them.
 // A dry run writes no hints and causes no warning.
@@ -78,16 +77,6 @@ func warnAboutShortTTL(conf *config.Config, now time.Time, log *slog.Logger) {
 		log.Warn("pressure hints may expire before they are renewed, and then stay until a later pass: set hints.ttl to at least twice the time between passes, or run without --once",
 			"ttl", ttl, "next", next.UTC(), "in", rest.Round(time.Second))
 	}
-}
-
-// runWith maintains hints while work runs.
-func (p *pressureHints) runWith(ctx context.Context, c *controller.Controller,
-	work func(context.Context, *controller.Controller) error) error {
-	keeping, end := context.WithCancel(ctx)
-	var wg sync.WaitGroup
-	wg.Go(func() { p.reconciler.Run(keeping, p.sampled) })
-	defer func() { end(); wg.Wait() }()
-	return work(ctx, c)
 }
 
 // HintedNodes implements web.HintSource. The result includes nodes whose label another program wrote, because pods

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
@@ -43,17 +41,4 @@ func (w *bindingFilter) matches(p *corev1.Pod) bool {
 func newSchedulerTrust(w *bindingFilter, o *observe.Observer, m *metrics.Metrics, log *slog.Logger) *controller.SchedulerTrust {
 	return &controller.SchedulerTrust{Observer: o, Bindings: o.WatchBindings(w.matches), Clock: clock.RealClock{}, Log: log,
 		OnCount: m.RecordBinding}
-}
-
-// runWithTrust counts bindings while work runs. A process that does not lead also counts, and therefore has counts
-// when it takes over.
-func runWithTrust(ctx context.Context, trust *controller.SchedulerTrust, work func(context.Context) error) error {
-	if trust == nil {
-		return work(ctx)
-	}
-	counting, end := context.WithCancel(ctx)
-	var wg sync.WaitGroup
-	wg.Go(func() { trust.Run(counting) })
-	defer func() { end(); wg.Wait() }()
-	return work(ctx)
 }

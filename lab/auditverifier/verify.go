@@ -13,17 +13,6 @@ type Result struct {
 	Violations           []Violation
 }
 
-// Count returns the number of violations of one kind.
-func (v Result) Count(k Kind) int {
-	n := 0
-	for _, x := range v.Violations {
-		if x.Kind == k {
-			n++
-		}
-	}
-	return n
-}
-
 // Verify checks every eviction, write and report against the rules.
 func (c Evidence) Verify() Result {
 	l := readLog(c.Events, c.Ours, c.Namespace)

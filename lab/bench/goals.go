@@ -125,7 +125,7 @@ func (c Measurement) predictionOrNaN() Prediction {
 // medianOfProgram returns the median of the runs of one measurement; NaN if there are none.
 func medianOfProgram(all []repetitions, phase string, z clusterSize, target, program string, f func(Measurement) float64) float64 {
 	if r := findRepetitions(all, Measurement{Phase: phase, Nodes: z.nodes, Pods: z.pods, Target: target}, program); r != nil {
-		return medianOf(r, f)
+		return r.summarize(f).Mid
 	}
 	return math.NaN()
 }

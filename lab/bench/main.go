@@ -5,12 +5,10 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
-	"time"
 )
 
 func main() {
@@ -31,13 +29,8 @@ func run(ctx context.Context, args []string, stderr *os.File) error {
 	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
 	fs.IntVar(&s.nodes, "nodes", 500, "fake nodes")
 	fs.IntVar(&s.pods, "pods", 10000, "pods, in Deployments of 20")
-	fs.StringVar(&s.work, "work", "bin/bench-rate", "folder for the results of finished steps")
-	fs.StringVar(&s.out, "out", "docs/benchmarks", "folder for the published results")
-	fs.StringVar(&s.evenkeel, "evenkeel", "bin/evenkeel", "path of evenkeel")
-	fs.StringVar(&s.peer, "peer", "bin/descheduler", "path of the descheduler")
-	fs.StringVar(&s.kwok, "kwok", "bin/kwok", "path of kwok")
+	s.addFlags(fs, "bin/bench-rate")
 	fs.IntVar(&s.maxEvictions, "at-most", 0, "maximum evictions of each program (0: unlimited)")
-	fs.DurationVar(&s.limit, "limit", 30*time.Minute, "time limit of each program")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
@@ -73,13 +66,8 @@ func runAllSteps(ctx context.Context, s settings, args []string, stderr *os.File
 			fmt.Fprintln(stderr, "bench: already done:", step)
 			continue
 		}
-		fmt.Fprintln(stderr, "bench:", step)
-		cmd := exec.CommandContext(ctx, os.Args[0], append(args, step)...)
-		cmd.Stdout, cmd.Stderr = stderr, stderr
-		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-		cmd.WaitDelay = 20 * time.Second
-		if err := cmd.Run(); err != nil {
-			return fmt.Errorf("step %s: %w; run the command again to continue with this step", step, err)
+		if err := runStep(ctx, args, []string{step}, stderr); err != nil {
+			return err
 		}
 	}
 	return publishRates(s, os.Stdout)

@@ -28,6 +28,10 @@ type Measurement struct {
 	Target  string `json:"target"`
 	Program string `json:"program"`
 	Run     int    `json:"run"`
+
+	contender contender
+	target    balanceTarget
+
 	// Build and Policy identify the program and the configuration that were measured.
 	Build  string `json:"build"`
 	Policy string `json:"policy"`
@@ -61,9 +65,11 @@ type Measurement struct {
 	Machine    string    `json:"machine"`
 }
 
+func (c Measurement) size() clusterSize { return clusterSize{c.Nodes, c.Pods} }
+
 // isRepetitionOf reports whether two measurements are repetitions of the same measurement.
 func (c Measurement) isRepetitionOf(o Measurement) bool {
-	return c.Phase == o.Phase && c.Nodes == o.Nodes && c.Pods == o.Pods && c.Target == o.Target && c.Program == o.Program
+	return c.Phase == o.Phase && c.size() == o.size() && c.Target == o.Target && c.Program == o.Program
 }
 
 // fileName returns the file name of a measurement within the folder of its cluster size.

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/evenkeel-project/evenkeel/lab/bench/chart"
 )
 
 func cycleSeconds(c Measurement) float64 { return c.CycleSeconds }
@@ -38,20 +40,20 @@ func groupRepetitions(measurements []Measurement, phase string) []repetitions {
 	return out
 }
 
-// minMedianMax returns the minimum, median and maximum of a measure over the runs that succeeded.
-func (r repetitions) minMedianMax(f func(Measurement) float64) (least, median, most float64) {
+// summarize returns the minimum, median and maximum of a measure over the runs that succeeded; NaN without such runs.
+func (r repetitions) summarize(f func(Measurement) float64) chart.Bar {
 	var all []float64
 	for _, c := range r {
 		if v := f(c); c.Error == "" && !math.IsNaN(v) {
 			all = append(all, v)
 		}
 	}
-	if len(all) == 0 {
-		return math.NaN(), math.NaN(), math.NaN()
+	n := len(all)
+	if n == 0 {
+		return chart.Bar{Low: math.NaN(), Mid: math.NaN(), High: math.NaN()}
 	}
 	slices.Sort(all)
-	n := len(all)
-	return all[0], (all[(n-1)/2] + all[n/2]) / 2, all[n-1]
+	return chart.Bar{Low: all[0], Mid: (all[(n-1)/2] + all[n/2]) / 2, High: all[n-1]}
 }
 
 // describeRunCount returns the number of runs, and how many of them failed.
@@ -70,11 +72,11 @@ func (r repetitions) describeRunCount() string {
 
 // formatRange returns "min / median / max" of a measure.
 func (r repetitions) formatRange(f func(Measurement) float64) string {
-	least, median, most := r.minMedianMax(f)
-	if math.IsNaN(median) {
+	b := r.summarize(f)
+	if math.IsNaN(b.Mid) {
 		return "-"
 	}
-	return formatNumber(least) + " / " + formatNumber(median) + " / " + formatNumber(most)
+	return formatNumber(b.Low) + " / " + formatNumber(b.Mid) + " / " + formatNumber(b.High)
 }
 
 func formatNumber(v float64) string {

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,6 +18,15 @@ type settings struct {
 	kwok           string
 	maxEvictions   int
 	limit          time.Duration
+}
+
+func (s *settings) addFlags(fs *flag.FlagSet, work string) {
+	fs.StringVar(&s.work, "work", work, "folder for the results of finished steps")
+	fs.StringVar(&s.out, "out", "docs/benchmarks", "folder for the published results")
+	fs.StringVar(&s.evenkeel, "evenkeel", "bin/evenkeel", "path of evenkeel")
+	fs.StringVar(&s.peer, "peer", "bin/descheduler", "path of the descheduler")
+	fs.StringVar(&s.kwok, "kwok", "bin/kwok", "path of kwok")
+	fs.DurationVar(&s.limit, "limit", 30*time.Minute, "time limit for each start of a program")
 }
 
 func (s settings) resultPath(step string) string {

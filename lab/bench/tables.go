@@ -13,15 +13,15 @@ func plannerTable(measurements []Measurement) string {
 		"than peer-all", "runs")
 	all := groupRepetitions(measurements, dryPhase)
 	for _, r := range all {
-		ours := medianOf(r, plannerSeconds)
+		ours := r.summarize(plannerSeconds).Mid
 		var faster [2]string
 		for i, p := range []contender{peerLoad, peerAll} {
 			faster[i] = "-"
 			if theirs := findRepetitions(all, r[0], p.Name); theirs != nil && !strings.HasPrefix(r[0].Program, "peer") {
-				faster[i] = formatNumber(medianOf(theirs, plannerSeconds) / ours)
+				faster[i] = formatNumber(theirs.summarize(plannerSeconds).Mid / ours)
 			}
 		}
-		writeRow(&b, clusterSize{r[0].Nodes, r[0].Pods}.String(), r[0].Program, r.formatRange(plannerSeconds),
+		writeRow(&b, r[0].size().String(), r[0].Program, r.formatRange(plannerSeconds),
 			formatNumber(1e6*ours/float64(r[0].Pods)), faster[0], faster[1], r.describeRunCount())
 	}
 	return nonEmptyTable(b.String())
@@ -37,11 +37,11 @@ func liveMemoryTable(measurements []Measurement) string {
 		for i, p := range []contender{peerLoad, peerAll} {
 			part[i] = "-"
 			if theirs := findRepetitions(all, r[0], p.Name); theirs != nil && r[0].Program != p.Name {
-				part[i] = formatNumber(medianOf(r, peakMiB) / medianOf(theirs, peakMiB))
+				part[i] = formatNumber(r.summarize(peakMiB).Mid / theirs.summarize(peakMiB).Mid)
 			}
 		}
-		writeRow(&b, clusterSize{r[0].Nodes, r[0].Pods}.String(), r[0].Program, fmt.Sprint(r[0].Evictions),
-			formatNumber(medianOf(r, peakMiB)), part[0], part[1], fmt.Sprint(r[0].Requests), describeSuccess(r[0]))
+		writeRow(&b, r[0].size().String(), r[0].Program, fmt.Sprint(r[0].Evictions),
+			formatNumber(r.summarize(peakMiB).Mid), part[0], part[1], fmt.Sprint(r[0].Requests), describeSuccess(r[0]))
 	}
 	return nonEmptyTable(b.String())
 }
@@ -54,11 +54,6 @@ func findRepetitions(all []repetitions, c Measurement, program string) repetitio
 		}
 	}
 	return nil
-}
-
-func medianOf(r repetitions, f func(Measurement) float64) float64 {
-	_, median, _ := r.minMedianMax(f)
-	return median
 }
 
 func describeSuccess(c Measurement) string {
@@ -180,7 +175,7 @@ func evictionRunTable(measurements []Measurement) string {
 	for _, t := range targets {
 		done := map[clusterSize]bool{}
 		for _, r := range all {
-			z := clusterSize{r[0].Nodes, r[0].Pods}
+			z := r[0].size()
 			if r[0].Target != t.Name || done[z] {
 				continue
 			}
@@ -236,7 +231,7 @@ func roundsTable(measurements []Measurement) string {
 			continue
 		}
 		for i, r := range c.Rounds {
-			writeRow(&b, clusterSize{c.Nodes, c.Pods}.String(), c.Target, c.Program, fmt.Sprint(c.Run), fmt.Sprint(i+1),
+			writeRow(&b, c.size().String(), c.Target, c.Program, fmt.Sprint(c.Run), fmt.Sprint(i+1),
 				fmt.Sprint(r.Evictions), formatNumber(r.Seconds), formatNumber(r.OverallRate),
 				formatNumber(r.After.CPUStdDev), fmt.Sprint(r.After.NodesAbove), fmt.Sprint(r.After.Skewed),
 				fmt.Sprint(r.After.Pending), r.LoadBefore+", "+r.LoadAfter)
@@ -254,7 +249,7 @@ func predictionTable(measurements []Measurement) string {
 			continue
 		}
 		f := c.Prediction
-		writeRow(&b, clusterSize{c.Nodes, c.Pods}.String(), c.Target, fmt.Sprint(c.Run), fmt.Sprint(f.Moves), fmt.Sprint(c.Rounds[0].Evictions),
+		writeRow(&b, c.size().String(), c.Target, fmt.Sprint(c.Run), fmt.Sprint(f.Moves), fmt.Sprint(c.Rounds[0].Evictions),
 			formatNumber(f.ZonePercent), formatNumber(f.HistogramPercent), formatNumber(c.Rounds[0].After.CPUStdDev))
 	}
 	return nonEmptyTable(b.String())
@@ -265,7 +260,7 @@ func dryRunTable(unit string, f func(Measurement) float64) func([]Measurement) s
 		var b strings.Builder
 		writeHeader(&b, "nodes/pods", "program", unit+": min / median / max", "runs")
 		for _, r := range groupRepetitions(measurements, dryPhase) {
-			writeRow(&b, clusterSize{r[0].Nodes, r[0].Pods}.String(), r[0].Program, r.formatRange(f), r.describeRunCount())
+			writeRow(&b, r[0].size().String(), r[0].Program, r.formatRange(f), r.describeRunCount())
 		}
 		return nonEmptyTable(b.String())
 	}

@@ -16,7 +16,10 @@ import (
 
 // Audit returns the audit events so far. With the default policy, these are every eviction and every request of a
 // ServiceAccount.
-func (c *Cluster) Audit() ([]auditv1.Event, error) {
+func (c *Cluster) Audit() ([]auditv1.Event, error) { return c.AuditSince(new(int64)) }
+
+// AuditSince returns the audit events after a byte offset of the log, and advances the offset. It reads whole lines only.
+func (c *Cluster) AuditSince(offset *int64) ([]auditv1.Event, error) {
 	data, err := os.ReadFile(c.filePath("audit.log"))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil // the API server creates the file with the first event
@@ -25,7 +28,7 @@ func (c *Cluster) Audit() ([]auditv1.Event, error) {
 		return nil, fmt.Errorf("reading the audit log: %w", err)
 	}
 	var events []auditv1.Event
-	for line := range bytes.Lines(data) {
+	for line := range bytes.Lines(data[*offset:]) {
 		if !bytes.HasSuffix(line, []byte("\n")) {
 			break // the API server is still writing this line
 		}
@@ -34,6 +37,7 @@ func (c *Cluster) Audit() ([]auditv1.Event, error) {
 			return nil, fmt.Errorf("reading the audit log: %w", err)
 		}
 		events = append(events, e)
+		*offset += int64(len(line))
 	}
 	return events, nil
 }
@@ -61,9 +65,6 @@ func (c *Cluster) ServiceAccountKubeconfig(ctx context.Context, namespace, name 
 	path := filepath.Join(c.dir, fmt.Sprintf("kubeconfig-%s-%s", namespace, name))
 	return path, c.writeKubeconfigFor(path, t.Status.Token, namespace)
 }
-
-// AuditLog returns the path of the audit log.
-func (c *Cluster) AuditLog() string { return c.filePath("audit.log") }
 
 // UserKubeconfig writes a kubeconfig for one of Options.Users and returns its path.
 func (c *Cluster) UserKubeconfig(u User) (string, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/evenkeel-project/evenkeel/lab/auditverifier"
 	"github.com/evenkeel-project/evenkeel/lab/proxy"
 )
 
@@ -32,10 +31,7 @@ func runFaultyPasses(ctx context.Context, s *drillRun) error {
 		s.completed++
 		s.logProgress("%.0f%% faults, %s", 100*f.Rate, s.exitSummary(p))
 	}
-	if err := s.workload.waitUntilStable(ctx, stableTimeout); err != nil {
-		s.addViolation(auditverifier.ProcessFailure, "", "%v", err)
-	}
-	return s.runCleanPass(ctx)
+	return s.runStableCleanPass(ctx)
 }
 
 // exitSummary describes in a few words how a process ended.

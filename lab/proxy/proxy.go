@@ -9,8 +9,8 @@ import (
 	"fmt"
 	"io"
 	stdlog "log"
+	"maps"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -47,7 +47,6 @@ type Proxy struct {
 	options      Options
 	server       *httptest.Server
 	reverseProxy *httputil.ReverseProxy
-	conns        *connTracker
 
 	mu          sync.Mutex
 	random      *rand.Rand
@@ -81,8 +80,7 @@ func Start(o Options) (*Proxy, error) {
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 	}
 	p.server = httptest.NewUnstartedServer(p)
-	p.conns = &connTracker{Listener: p.server.Listener, open: map[net.Conn]bool{}}
-	p.server.Listener, p.server.EnableHTTP2, p.server.Config.ErrorLog = p.conns, o.HTTP2, quiet
+	p.server.EnableHTTP2, p.server.Config.ErrorLog = o.HTTP2, quiet
 	p.server.StartTLS()
 	return p, nil
 }
@@ -99,7 +97,7 @@ func (p *Proxy) CA() []byte {
 func (p *Proxy) Close() {
 	p.Cut(true) // releases requests that wait at the gate
 	p.Restore()
-	p.conns.closeAll()
+	p.server.CloseClientConnections()
 	p.server.Close()
 	if t, ok := p.reverseProxy.Transport.(*http.Transport); ok {
 		t.CloseIdleConnections()
@@ -118,7 +116,7 @@ func (p *Proxy) Cut(refuse bool) {
 	}
 	p.mu.Unlock()
 	if refuse {
-		p.conns.closeAll()
+		p.server.CloseClientConnections()
 	}
 }
 
@@ -138,11 +136,7 @@ func (p *Proxy) Restore() {
 func (p *Proxy) FaultCounts() map[string]int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	out := map[string]int{}
-	for k, n := range p.faultCounts {
-		out[k] = n
-	}
-	return out
+	return maps.Clone(p.faultCounts)
 }
 
 // waitWhileCut waits while traffic through the proxy is cut. waitWhileCut returns false if the request must be aborted.

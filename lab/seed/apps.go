@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 )
@@ -18,14 +20,8 @@ func CreateApps(ctx context.Context, client kubernetes.Interface, namespace stri
 
 // CreateAppsInParallel is like Apps but creates several apps in parallel, so the pods have a random order of age.
 func CreateAppsInParallel(ctx context.Context, client kubernetes.Interface, namespace string, apps []App, atOnce int) error {
-	if err := ensureNamespace(ctx, client, namespace); err != nil {
-		return fmt.Errorf("creating namespace %s: %w", namespace, err)
-	}
-	if err := WaitUntil(ctx, time.Minute, func() (bool, error) {
-		_, err := client.CoreV1().ServiceAccounts(namespace).Get(ctx, "default", metav1.GetOptions{})
-		return err == nil, nil
-	}); err != nil {
-		return fmt.Errorf("waiting for the default service account of %s: %w", namespace, err)
+	if err := CreateNamespace(ctx, client, namespace); err != nil {
+		return err
 	}
 	group, creating := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
@@ -44,6 +40,33 @@ func CreateAppsInParallel(ctx context.Context, client kubernetes.Interface, name
 		if err := a.waitUntilStable(ctx, client, namespace); err != nil {
 			return fmt.Errorf("waiting for %s/%s: %w", namespace, a.Name, err)
 		}
+	}
+	return nil
+}
+
+// CreateNamespace creates a namespace unless it exists, and waits for its default ServiceAccount. If a namespace of that
+// name is still being deleted, CreateNamespace waits and creates it again.
+func CreateNamespace(ctx context.Context, client kubernetes.Interface, name string) error {
+	api := client.CoreV1().Namespaces()
+	err := WaitUntil(ctx, time.Minute, func() (bool, error) {
+		_, err := api.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
+		if !apierrors.IsAlreadyExists(err) {
+			return err == nil, err
+		}
+		old, err := api.Get(ctx, name, metav1.GetOptions{})
+		if err == nil && old.DeletionTimestamp != nil {
+			err = fmt.Errorf("an earlier namespace %s is still being deleted", name)
+		}
+		return err == nil, err
+	})
+	if err != nil {
+		return fmt.Errorf("creating namespace %s: %w", name, err)
+	}
+	if err := WaitUntil(ctx, time.Minute, func() (bool, error) {
+		_, err := client.CoreV1().ServiceAccounts(name).Get(ctx, "default", metav1.GetOptions{})
+		return err == nil, err
+	}); err != nil {
+		return fmt.Errorf("waiting for the default service account of %s: %w", name, err)
 	}
 	return nil
 }

@@ -137,8 +137,7 @@ func (o Options) newTrip(at time.Time, why string) *plan.BreakerTrip {
 	return &plan.BreakerTrip{At: at, Until: at.Add(o.Hold), Reason: plan.Reason{Code: plan.BreakerOpen, Message: why}}
 }
 
-// CheckOutcomes checks the outcomes of a pass so far. It returns a trip if the pass must stop, and nil
-// otherwise.
+// CheckOutcomes checks the outcomes of a pass so far. It returns a trip if the pass must stop, and nil otherwise.
 func (o Options) CheckOutcomes(outcomes []plan.Outcome, now time.Time) *plan.BreakerTrip {
 	tried, failed, observed, bad := 0, 0, 0, 0
 	var lastFailed, lastBad string

@@ -1,5 +1,4 @@
-// Package history updates the state that passes share: reserved and executed evictions, and the backoffs of
-// workloads.
+// Package history updates the state that passes share: reserved and executed evictions, and the backoffs of workloads.
 //
 // It decides how long an eviction counts against the hourly limits, how long a backoff lasts, and when state
 // expires. Its functions return a new state and never change their argument. The package never reads a clock

@@ -46,8 +46,8 @@ func HasNoProfile(name string, profiles map[string]scheduler.Profile) bool {
 }
 
 // CheckBinding reports whether a newly bound pod is on a node that the default profile would have chosen. It ignores
-// pods that were bound later, because the scheduler did not know them. A pod was bound later if earlier does not contain
-// its UID and it was not bound in an earlier second.
+// pods that were bound later, because the scheduler did not know them. A pod was bound later if earlier does not
+// contain its UID and it was not bound in an earlier second.
 //
 // If a comparison would prove little, predicted is false: if no node can be predicted, if the pod has volume claims, or
 // if more than half of the feasible nodes have the best score. Therefore a scheduler that chooses nodes at random is

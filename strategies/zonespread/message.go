@@ -9,9 +9,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// maxShownDomains is how many domains a message lists, so that it stays on one line in a cluster with hundreds of domains.
+// maxShownDomains limits the domains in a message, so that the message fits on one line in a cluster with hundreds of
+// domains.
 const maxShownDomains = 8
 
+// skewMessage describes the current distribution of the pods and the closest even distribution.
 func (a *topology) skewMessage(s *cluster.Snapshot, key string, subject plan.ObjectRef, pods []cluster.PodID, r *reachable) string {
 	total, touched := 0, []int32(nil)
 	for _, id := range pods {
@@ -38,8 +40,9 @@ func (a *topology) skewMessage(s *cluster.Snapshot, key string, subject plan.Obj
 		subject.Name, strings.Join(now, "/")+more, len(r.indexes), key, strings.Join(even, "/")+more)
 }
 
-// evenSplit returns, for the domains that the message lists, the even distribution that needs the fewest moves. If the pods
-// cannot be divided evenly, the fullest domains keep one more pod; among equally full domains, the first ones do.
+// evenSplit returns the even distribution that needs the fewest moves, for the first maxShownDomains domains. If the
+// pods cannot be divided evenly, the fullest domains keep one more pod. Among equally full domains, the first domains
+// keep one more pod.
 func (a *topology) evenSplit(in, touched []int32, total int) []int {
 	even := make([]int, min(len(in), maxShownDomains))
 	for i := range even {

@@ -1,6 +1,7 @@
 package zonespread
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -11,34 +12,28 @@ import (
 // zoneKey is the node label that defines the zones of failure categories.
 const zoneKey = "topology.kubernetes.io/zone"
 
-// spreadSettings returns the settings of a group: those of annotations, or else those of the arguments. If the controllers of
-// a group have different annotations, the first topology key, the smallest skew and the strictest zone SLO apply.
-func (z *Strategy) spreadSettings(s *cluster.Snapshot, one []*cluster.Pod) (key string, skew, slo int) {
-	for _, p := range one {
+// spreadSettings returns the settings of a group from annotations, with the arguments as defaults. If the controllers
+// of a group have different annotations, the first topology key, the smallest skew and the strictest zone SLO apply.
+// pods has one pod of each controller.
+func (z *Strategy) spreadSettings(s *cluster.Snapshot, pods []*cluster.Pod) (key string, skew, slo int) {
+	for _, p := range pods {
 		r := annotation.OfWorkload(s, p)
-		if key == "" {
-			key = r.SpreadBy
-		}
+		key = cmp.Or(key, r.SpreadBy)
 		if r.MaxSkew > 0 && (skew == 0 || r.MaxSkew < skew) {
 			skew = r.MaxSkew
 		}
 		slo = max(slo, r.ZoneSLO)
 	}
-	if key == "" {
-		key = z.args.TopologyKey
-	}
-	if skew == 0 {
-		skew = z.args.MaxSkew
-	}
-	return key, skew, slo
+	return cmp.Or(key, z.args.TopologyKey), cmp.Or(skew, z.args.MaxSkew), slo
 }
 
-// missedSLOWeight is the weight of a group that misses its zone SLO. The planner serves it before groups with weight 1.
+// missedSLOWeight is the weight of a group that misses its zone SLO. The planner improves such a group before groups
+// with weight 1.
 const missedSLOWeight = 2
 
 // goalWeight returns the weight of a group's goal, and a message if the group misses its zone SLO. Without usage data,
 // category 4 cannot be distinguished from 3, so an SLO of 4 counts as missed.
-func goalWeight(s *cluster.Snapshot, busy func() plan.WorkloadUtilization, pods []cluster.PodID, slo int) (weight float64, missed string) {
+func goalWeight(s *cluster.Snapshot, utilization func() plan.WorkloadUtilization, pods []cluster.PodID, slo int) (weight float64, missed string) {
 	if slo == 0 {
 		return 1, ""
 	}
@@ -48,7 +43,7 @@ func goalWeight(s *cluster.Snapshot, busy func() plan.WorkloadUtilization, pods 
 		count[zone]++
 		most = max(most, count[zone])
 	}
-	category, _ := busy().Category(pods, most)
+	category, _ := utilization().Category(pods, most)
 	if category >= slo {
 		return 1, ""
 	}

@@ -1,8 +1,9 @@
 // Package zonespread states one goal for each workload or Service: its pods are spread evenly over the values of a
 // topology key, such as zones.
 //
-// It decides which pods form a group, and over which domains they can spread. It never selects the pods to move. It does
-// not handle topology spread constraints of pods: the scheduler and package placement do.
+// The package decides which pods form a group, and over which domains the pods can spread. It never selects the pods to
+// move. It ignores the topology spread constraints of pods; the scheduler and package placement apply these
+// constraints.
 package zonespread
 
 import (
@@ -17,11 +18,11 @@ import (
 
 // Args are the arguments of the strategy.
 type Args struct {
-	// TopologyKey is a node label; its values are the domains.
+	// TopologyKey is a node label. Its values are the domains.
 	TopologyKey string `json:"topologyKey"`
 	// MaxSkew is the largest allowed difference between the numbers of pods in two domains.
 	MaxSkew int `json:"maxSkew"`
-	// By says which pods form a group: those of one owner, or those of one service.
+	// By is "owner" if the pods of an owner form a group, or "service" if the pods of a Service form a group.
 	By string `json:"by"`
 }
 
@@ -32,7 +33,7 @@ type Strategy struct {
 	scope cluster.Scope
 }
 
-// New creates the strategy called name from its arguments (JSON), and returns every error in them.
+// New creates the strategy called name from its arguments (JSON), and returns all errors of the arguments.
 func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) {
 	a := Args{TopologyKey: "topology.kubernetes.io/zone", MaxSkew: 1, By: "owner"}
 	errs := arg.Decode(raw, &a)
@@ -67,7 +68,7 @@ func (z *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	for i := range s.Workloads {
 		w := &s.Workloads[i]
 		if w.Kind == "DaemonSet" || w.Kind == "Node" {
-			continue // these run one pod on each node by design
+			continue // each node runs its own pod of these kinds
 		}
 		add(plan.ObjectRef{APIVersion: w.APIVersion, Kind: w.Kind, Namespace: w.Namespace, Name: w.Name, UID: w.UID}, w.Pods)
 	}
@@ -83,7 +84,7 @@ func (z *Strategy) Requirements() string {
 	return group + " in scope with at least two pods that can run on at least two values of " + z.args.TopologyKey
 }
 
-// UsageNeeds returns nothing: the strategy counts pods.
+// UsageNeeds returns the zero value, because the strategy counts pods.
 func (z *Strategy) UsageNeeds() arg.UsageNeeds { return arg.UsageNeeds{} }
 
 func (z *Strategy) goal(d *topologyCache, subject plan.ObjectRef, all []cluster.PodID) (plan.Goal, bool) {
@@ -94,14 +95,14 @@ func (z *Strategy) goal(d *topologyCache, subject plan.ObjectRef, all []cluster.
 	if len(pods) < 2 {
 		return plan.Goal{}, false
 	}
-	one := onePerController(d.snapshot, pods)
-	key, skew, slo := z.spreadSettings(d.snapshot, one)
+	representatives := onePerController(d.snapshot, pods)
+	key, skew, slo := z.spreadSettings(d.snapshot, representatives)
 	a := d.topology(key)
-	r := a.reachableByGroup(one)
+	r := a.reachableByGroup(representatives)
 	if len(r.values) < 2 {
 		return plan.Goal{}, false
 	}
-	weight, missed := goalWeight(d.snapshot, d.burdens, pods, slo)
+	weight, missed := goalWeight(d.snapshot, d.utilization, pods, slo)
 	return plan.Goal{
 		Strategy: z.name, Kind: plan.SkewAtMost, Subject: subject, TopologyKey: key,
 		Limit: float64(skew), Weight: weight, Pods: pods, Domains: r.values,
@@ -109,8 +110,8 @@ func (z *Strategy) goal(d *topologyCache, subject plan.ObjectRef, all []cluster.
 	}, true
 }
 
-// runningPods returns the pods that are bound to a node and not terminating or finished. The scheduler will place the
-// replacements of the others.
+// runningPods returns the pods that are bound to a node and neither terminating nor finished. The scheduler will place
+// the replacements of the other pods.
 func runningPods(s *cluster.Snapshot, all []cluster.PodID) []cluster.PodID {
 	var pods []cluster.PodID
 	for _, id := range all {
@@ -125,23 +126,19 @@ func runningPods(s *cluster.Snapshot, all []cluster.PodID) []cluster.PodID {
 // path: pods of one controller are usually adjacent.
 func onePerController(s *cluster.Snapshot, pods []cluster.PodID) []*cluster.Pod {
 	var out []*cluster.Pod
+	var last [2]string
 	seen := map[[2]string]bool{}
-	var last *cluster.Pod
 	for _, id := range pods {
 		p := &s.Pods[id]
-		if last != nil && p.Controller != nil && last.Controller != nil &&
-			p.Controller.Name == last.Controller.Name && p.Controller.Kind == last.Controller.Kind {
-			continue
-		}
-		last = p
 		key := [2]string{string(p.Object.UID)}
 		if p.Controller != nil {
 			key = [2]string{p.Controller.Kind, p.Controller.Name}
 		}
-		if !seen[key] {
+		if key != last && !seen[key] {
 			seen[key] = true
 			out = append(out, p)
 		}
+		last = key
 	}
 	return out
 }

@@ -84,8 +84,7 @@ func disruptedPods(b *cluster.Budget, now time.Time) map[string]bool {
 	return disrupted
 }
 
-// addScale sums the desired replicas of the controllers of the budget's pods. Pods without a
-// controller add nothing.
+// addScale sums the desired replicas of the controllers of the budget's pods. Pods without a controller add nothing.
 func (t *podCounts) addScale(s *cluster.Snapshot, b *cluster.Budget) {
 	seen := map[string]bool{}
 	for _, id := range b.Pods {

@@ -8,8 +8,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// A pod that has ended uses no resources, and the Eviction API deletes it without checking its
-// PodDisruptionBudget.
+// A pod that has ended uses no resources, and the Eviction API deletes it without checking its PodDisruptionBudget.
 var podTerminal = Rule{plan.PodTerminal, PodScope, func(in Input) (string, bool) {
 	return fmt.Sprintf("the pod has ended (%s)", in.Pod.Object.Status.Phase), in.Pod.Terminal
 }}

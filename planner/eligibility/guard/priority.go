@@ -13,8 +13,7 @@ var systemCritical = Rule{plan.SystemCritical, PodScope, func(in Input) (string,
 	return fmt.Sprintf("the pod is system-critical (priority %d)", p), critical && in.Options.Protect[ProtectSystemCritical]
 }}
 
-// Kubernetes gives these priorities to the built-in classes and reserves values above 1,000,000,000
-// for the system.
+// Kubernetes gives these priorities to the built-in classes and reserves values above 1,000,000,000 for the system.
 const (
 	systemClusterCriticalPriority int32 = 2000000000
 	systemNodeCriticalPriority    int32 = 2000001000

@@ -1,4 +1,4 @@
-package main
+package heap
 
 import (
 	"io/fs"
@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestTuneHeap checks that tuneHeap lowers GOGC and applies the memory limit of the container, unless environment
+// TestTune checks that Tune lowers GOGC and applies the memory limit of the container, unless environment
 // variables set them.
-func TestTuneHeap(t *testing.T) {
+func TestTune(t *testing.T) {
 	const v2, v1 = "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"
 	before := debug.SetGCPercent(100)
 	t.Cleanup(func() { debug.SetGCPercent(before); debug.SetMemoryLimit(math.MaxInt64) })
@@ -31,7 +31,7 @@ func TestTuneHeap(t *testing.T) {
 	} {
 		debug.SetGCPercent(100)
 		debug.SetMemoryLimit(math.MaxInt64)
-		tuneHeap(func(k string) string { return c.env[k] }, func(name string) ([]byte, error) {
+		Tune(func(k string) string { return c.env[k] }, func(name string) ([]byte, error) {
 			if text, ok := c.files[name]; ok {
 				return []byte(text), nil
 			}

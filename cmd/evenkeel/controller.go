@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
 	"log/slog"
 	"sync"
 	"time"
@@ -11,15 +14,18 @@ import (
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/controller/leader"
 	"github.com/evenkeel-project/evenkeel/controller/state"
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/hints/writer"
+	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
+	"github.com/evenkeel-project/evenkeel/report"
 )
 
 // controllerSettings apply each new configuration to the controller.
@@ -48,8 +54,11 @@ func (s *controllerSettings) connect(watching context.Context, g *globalFlags, c
 	s.store = stateWithPause{state.New(client, namespace), g.pauseStore(client, namespace)}
 	s.events = evictor.EventRecorder{Recorder: broadcaster.NewRecorder(scheme.Scheme, "evenkeel"), Namespace: namespace,
 		LookupUID: o.WorkloadUID}
-	s.startEvents = onceOrWarn(s.log, "no events will be written",
-		func() error { return broadcaster.StartRecordingToSinkWithContext(watching) })
+	s.startEvents = sync.OnceFunc(func() {
+		if err := broadcaster.StartRecordingToSinkWithContext(watching); err != nil {
+			s.log.Warn("no Events will be written", "error", err)
+		}
+	})
 	return broadcaster.Shutdown
 }
 
@@ -106,11 +115,73 @@ func (s *controllerSettings) evictionGate(ctx context.Context) *plan.Reason {
 	return s.lease.CheckLeading()
 }
 
-// onceOrWarn returns a function that runs f once and logs its error.
-func onceOrWarn(log *slog.Logger, what string, f func() error) func() {
-	return sync.OnceFunc(func() {
-		if err := f(); err != nil {
-			log.Warn(what, "error", err)
-		}
-	})
+// dryRunObserver adds to each snapshot the pressure hints that a live run would have written.
+type dryRunObserver struct {
+	controller.Observer
+	planner *planner.Planner
+}
+
+// Snapshot implements controller.Observer.
+func (f dryRunObserver) Snapshot(ctx context.Context) (*cluster.Snapshot, error) {
+	s, err := f.Observer.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return withPredictedHints(f.planner, s)
+}
+
+// withPredictedHints returns the snapshot with the pressure hints that the planner predicts.
+func withPredictedHints(p *planner.Planner, s *cluster.Snapshot) (*cluster.Snapshot, error) {
+	s, err := p.PredictHints(s)
+	if err != nil {
+		return nil, fmt.Errorf("predicting pressure hints: %w", err)
+	}
+	return s, nil
+}
+
+func newController(reports *reportWriter, log *slog.Logger, o *observe.Observer, m *metrics.Metrics) *controller.Controller {
+	return &controller.Controller{Dependencies: controller.Dependencies{Observer: o}, Recorder: m, Clock: clock.RealClock{}, Log: log, NewRunID: newRunID,
+		OnReport: reports.write}
+}
+
+// stateWithPause loads the saved state and the current pause for passes. Load fails if the pause is unreadable.
+type stateWithPause struct {
+	*state.Store
+	pauses state.PauseStore
+}
+
+// Load implements controller.StateStore.
+func (m stateWithPause) Load(ctx context.Context) (plan.PlannerState, error) {
+	st, err := m.Store.Load(ctx)
+	if err != nil {
+		return st, err
+	}
+	st.Pause, err = m.pauses.Read(ctx)
+	return st, err
+}
+
+// reportWriter writes the report of each pass.
+type reportWriter struct {
+	out    io.Writer
+	format report.Format
+	log    *slog.Logger
+	// failed is the error of the last report, or nil. A command that makes a single pass must return this error; a
+	// long-running program only logs it.
+	failed error
+}
+
+func (r *reportWriter) write(of plan.RunReport) {
+	if r.failed = report.Run(r.out, r.format, of); r.failed != nil {
+		r.failed = fmt.Errorf("run %s: %w; the log and the Events list its evictions", of.RunID, r.failed)
+		r.log.Error("the report was not written", "run", of.RunID, "error", r.failed)
+	}
+}
+
+// errorIfNotBegun returns an error if the command was stopped before its pass began. Without this error, the exit
+// code 0 would mean a complete pass.
+func errorIfNotBegun(err error, begun bool) error {
+	if err == nil && !begun {
+		return errors.New("stopped before the pass began: nothing was evicted")
+	}
+	return err
 }

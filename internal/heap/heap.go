@@ -1,4 +1,5 @@
-package main
+// Package heap limits the memory that the Go runtime uses. It changes only settings of the runtime.
+package heap
 
 import (
 	"math"
@@ -21,10 +22,10 @@ const (
 // cgroupLimitFiles contain the memory limit of the container in bytes, for cgroup v2 and for cgroup v1.
 var cgroupLimitFiles = []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}
 
-// tuneHeap lowers the memory usage of the program at the cost of some CPU time. Near the memory limit of the
+// Tune lowers the memory usage of the program at the cost of some CPU time. Near the memory limit of the
 // container, Go collects garbage more often, so the kernel does not kill the program. The environment variables GOGC
 // and GOMEMLIMIT take precedence.
-func tuneHeap(getenv func(string) string, readFile func(string) ([]byte, error)) {
+func Tune(getenv func(string) string, readFile func(string) ([]byte, error)) {
 	if getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
