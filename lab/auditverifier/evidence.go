@@ -46,6 +46,10 @@ type Violation struct {
 	What string
 }
 
+func newViolation(k Kind, at time.Time, user, format string, args ...any) Violation {
+	return Violation{Kind: k, At: at, User: user, What: fmt.Sprintf(format, args...)}
+}
+
 func (v Violation) String() string {
 	return fmt.Sprintf("%s %s %s: %s", v.Kind, v.At.UTC().Format("15:04:05.000"), v.User, v.What)
 }

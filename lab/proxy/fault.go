@@ -3,8 +3,11 @@ package proxy
 import (
 	"math/rand/v2"
 	"net/http"
-	"strings"
+	"slices"
 	"time"
+
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apiserver/pkg/endpoints/request"
 )
 
 // fault is the fault that the proxy injects into one request.
@@ -95,42 +98,26 @@ const (
 	Other    Class = "other"
 )
 
-// classify returns the class of a request from its method and path.
-func classify(r *http.Request) Class {
-	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
-	at := len(parts) - 1
-	has := func(name string) bool { return parts[at] == name || at > 0 && parts[at-1] == name }
-	switch {
-	case r.Method == http.MethodPost && parts[at] == "eviction":
-		return Eviction
-	case has("leases"):
-		return Lease
-	case has("configmaps"):
-		return State
-	case has("events"):
-		return Event
-	case r.Method != http.MethodGet:
-		return Other
-	case r.URL.Query().Get("watch") == "true" || r.URL.Query().Get("watch") == "1":
-		return Watch
-	case isList(parts):
-		return List
-	}
-	return Get
-}
+var requestInfo = request.RequestInfoFactory{APIPrefixes: sets.NewString("api", "apis"),
+	GrouplessAPIPrefixes: sets.NewString("api")}
 
-// isList reports whether a path names a collection, such as /api/v1/pods or /api/v1/namespaces/NS/pods, or the same
-// below /apis. In the path of a collection, one or three path elements follow the API version.
-func isList(parts []string) bool {
-	n := len(parts)
-	switch {
-	case parts[0] == "api" && n > 2:
-		n -= 2
-	case parts[0] == "apis" && n > 3:
-		n -= 3
-	default:
-		return false
+// classify returns the class of a request from its method, path and query.
+func classify(r *http.Request) Class {
+	info, err := requestInfo.NewRequestInfo(r)
+	if err != nil {
+		return Other
 	}
-	rest := parts[len(parts)-n:]
-	return n == 1 || n == 3 && rest[0] == "namespaces"
+	switch {
+	case info.Verb == "create" && info.Subresource == "eviction":
+		return Eviction
+	case info.Resource == "leases":
+		return Lease
+	case info.Resource == "configmaps":
+		return State
+	case info.Resource == "events":
+		return Event
+	case slices.Contains([]Class{List, Watch, Get}, Class(info.Verb)):
+		return Class(info.Verb)
+	}
+	return Other
 }
