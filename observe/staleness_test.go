@@ -76,7 +76,7 @@ func (x *fakeInformer) endWatch() {
 	}
 }
 
-// wantStaleness checks how old the view is now.
+// wantStaleness checks the age of the view.
 func (x *fakeInformer) wantStaleness(want time.Duration, why string) {
 	x.t.Helper()
 	until, err := x.asOf()
@@ -122,9 +122,9 @@ func TestAWatchThatWorksIsNow(t *testing.T) {
 	x.wantStaleness(time.Minute, "the answer is 410")
 }
 
-// TestWatchesThatEndAtOnceAreNone covers a proxy that opens each watch and closes it
+// TestWatchesThatEndAtOnceDoNotCount covers a proxy that opens each watch and closes it
 // immediately, with or without an error.
-func TestWatchesThatEndAtOnceAreNone(t *testing.T) {
+func TestWatchesThatEndAtOnceDoNotCount(t *testing.T) {
 	x := newFakeInformer(t)
 	x.finishedList("", "", nil)
 	for range 5 {
@@ -146,7 +146,7 @@ func TestWatchesThatEndAtOnceAreNone(t *testing.T) {
 
 // TestOnlyAWholeListCounts checks that only a complete list counts, as of the request for its
 // first page.
-func TestOnlyAWholeListCounts(t *testing.T) {
+func TestOnlyCompleteListCounts(t *testing.T) {
 	x := newFakeInformer(t)
 	x.finishedList("", "", nil)
 	x.advanceClock(time.Minute)
@@ -163,7 +163,7 @@ func TestOnlyAWholeListCounts(t *testing.T) {
 
 // TestAStreamedListCountsFromItsEnd checks that a streamed list counts only when its end
 // arrives.
-func TestAStreamedListCountsFromItsEnd(t *testing.T) {
+func TestStreamedListCountsFromItsEnd(t *testing.T) {
 	x := newFakeInformer(t)
 	x.finishedList("", "", nil)
 	x.advanceClock(time.Minute)
@@ -192,8 +192,8 @@ func TestAWatchThatFallsSilentIsBroken(t *testing.T) {
 	x.wantStaleness(181*time.Second, "its watch ended")
 }
 
-// TestStopDoesNotWaitForAReader checks that Stop returns although no informer reads the events.
-func TestStopDoesNotWaitForAReader(t *testing.T) {
+// TestStopDoesNotWaitForReader checks that Stop returns even if no informer reads the events.
+func TestStopDoesNotWaitForReader(t *testing.T) {
 	x := newFakeInformer(t)
 	x.startWatch(false, nil)
 	sent := make(chan struct{})

@@ -61,12 +61,12 @@ func shopSnapshot(t testing.TB, requests ...request) (*cluster.Snapshot, *cluste
 	for _, r := range requests {
 		setKey([placeCount]metav1.Object{pod, set, ns}[r.place], r.key, r.value, r.label)
 	}
-	return snapshot(t, &cluster.Objects{Namespaces: []*corev1.Namespace{ns}, StatefulSets: []*appsv1.StatefulSet{set},
+	return newSnapshot(t, &cluster.Objects{Namespaces: []*corev1.Namespace{ns}, StatefulSets: []*appsv1.StatefulSet{set},
 		Pods: []*corev1.Pod{pod}})
 }
 
-// snapshot indexes the objects, adds a node if there is none, and returns their first pod.
-func snapshot(t testing.TB, o *cluster.Objects) (*cluster.Snapshot, *cluster.Pod) {
+// newSnapshot indexes the objects, adds a node if there is none, and returns their first pod.
+func newSnapshot(t testing.TB, o *cluster.Objects) (*cluster.Snapshot, *cluster.Pod) {
 	t.Helper()
 	if len(o.Nodes) == 0 {
 		o.Nodes = []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}}

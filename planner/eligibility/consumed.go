@@ -11,9 +11,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 )
 
-// Consumed counts the permanent effects of earlier waves. A replacement lacks the labels that a person
-// added to the evicted pod. Each Service, budget or required pod affinity that selects by those labels
-// therefore loses one pod.
+// Consumed counts the permanent effects of earlier waves. A replacement lacks the labels that a person added to the
+// evicted pod. Each Service, budget or required pod affinity that selects by those labels therefore loses one pod.
 type Consumed struct {
 	Services map[cluster.ServiceID]int
 	Budgets  budget.Charges

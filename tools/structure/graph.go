@@ -71,9 +71,8 @@ func declaredOutsideFunctions(pkg *types.Package, o types.Object) bool {
 	return o.Parent() == pkg.Scope()
 }
 
-// bestOrder looks for the order of files, from top to bottom, with the fewest references that point
-// up. It improves several orders by moving one file at a time, so it may miss the optimum. One
-// round costs O(files^2).
+// bestOrder looks for the order of files, from top to bottom, with the fewest references that point up. It
+// improves several orders by moving one file at a time, so it may miss the optimum. One round costs O(files^2).
 func (g *graph) bestOrder() []int {
 	uses := make([][]int, len(g.files))
 	for i := range uses {

@@ -103,7 +103,7 @@ func (s *Source) fetchAnswer(ctx context.Context) (Answer, *usage.Problem) {
 	return a, nil
 }
 
-// capacityShares returns the values of one type as shares of capacity. It prefers the latest value,
+// capacityShares returns the values of one type as shares of capacity. capacityShares prefers the latest value,
 // because Evenkeel computes its own statistics, and falls back to the average.
 func capacityShares(g *usage.SampleBuilder, a Answer, kind Type, at time.Time) []usage.Value {
 	var out []usage.Value

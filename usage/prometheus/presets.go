@@ -80,8 +80,7 @@ func (p Preset) nodeQueries() []metricQuery {
 	return nil
 }
 
-// podQueries returns the preset's queries about pods. All presets except None use the kubelet's
-// metrics for pods.
+// podQueries returns the preset's queries about pods. All presets except None use the kubelet's metrics for pods.
 func (p Preset) podQueries() []metricQuery {
 	if p == None || p == "" {
 		return nil
@@ -95,8 +94,7 @@ func fillPreset(query, label string, window time.Duration) string {
 	return strings.NewReplacer("(L)", "("+label+")", "[W]", "["+promqlDuration(window)+"]").Replace(query)
 }
 
-// promqlDuration formats a duration in whole seconds or milliseconds. PromQL does not accept
-// fractions.
+// promqlDuration formats a duration in whole seconds or milliseconds. PromQL does not accept fractions.
 func promqlDuration(d time.Duration) string {
 	if d%time.Second == 0 {
 		return fmt.Sprintf("%ds", d/time.Second)

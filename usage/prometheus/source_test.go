@@ -123,8 +123,7 @@ func TestPodsAndAvailableMemory(t *testing.T) {
 	}
 }
 
-// TestPushedValuesAreAsOldAsTheirPush checks the age of pushed values. A Pushgateway serves
-// them forever.
+// TestPushedValuesAreAsOldAsTheirPush checks the age of pushed values. A Pushgateway serves them forever.
 func TestPushedValuesAreAsOldAsTheirPush(t *testing.T) {
 	h := fakePrometheus{
 		{"push_time_seconds and on (job, instance, instance) k8_node", vectorJSON("n1", unixBefore(10*time.Second), "n2", unixBefore(time.Hour))},

@@ -11,8 +11,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// disruptedPodsTimeout is the time after which the disruption controller removes a pod from
-// status.disruptedPods.
+// disruptedPodsTimeout is the time after which the disruption controller removes a pod from status.disruptedPods.
 const disruptedPodsTimeout = 2 * time.Minute
 
 // budgetState is the status that the disruption controller computes for a budget.
@@ -60,16 +59,14 @@ func (r *liveState) budgetStatus(b budget) budgetState {
 	return s
 }
 
-// recentlyEvicted reports whether the API server accepted an eviction of the pod within
-// disruptedPodsTimeout.
+// recentlyEvicted reports whether the API server accepted an eviction of the pod within disruptedPodsTimeout.
 func (r *liveState) recentlyEvicted(b budget, p *corev1.Pod) bool {
 	at, listed := b.Status.DisruptedPods[p.Name]
 	return listed && at.Add(disruptedPodsTimeout).After(r.now)
 }
 
-// addReplicas adds the replicas of the pods' controllers to s.expected and counts each controller
-// once. If a ReplicaSet belongs to a Deployment, the Deployment counts, as in the disruption
-// controller.
+// addReplicas adds the replicas of the pods' controllers to s.expected and counts each controller once. If a
+// ReplicaSet belongs to a Deployment, the Deployment counts, as in the disruption controller.
 func (r *liveState) addReplicas(s *budgetState, pods []*corev1.Pod) {
 	seen := map[string]bool{}
 	for _, p := range pods {
@@ -100,9 +97,8 @@ func (r *liveState) addReplicas(s *budgetState, pods []*corev1.Pod) {
 	}
 }
 
-// checkBudgets checks a wave against every PodDisruptionBudget. Within a wave no replacement is
-// Ready yet, and the evictions can happen in any order. Each eviction must therefore be allowed
-// even after all others.
+// checkBudgets checks a wave against every PodDisruptionBudget. Within a wave no replacement is Ready yet, and the
+// evictions can happen in any order. Each eviction must therefore be allowed even after all others.
 func (r *verifier) checkBudgets(calls []call) {
 	taken := map[string][]call{}
 	for _, c := range calls {
@@ -121,9 +117,9 @@ func (r *verifier) checkBudgets(calls []call) {
 	}
 }
 
-// checkBudget checks the evictions that one budget covers, as the eviction handler of the API
-// server does. It uses the status that the disruption controller would write now, and in the first
-// wave also the current status.
+// checkBudget checks the evictions that one budget covers, as the eviction handler of the API server does.
+// checkBudget uses the status that the disruption controller would write now, and in the first wave also the
+// current status.
 func (r *verifier) checkBudget(b budget, calls []call) {
 	now := r.budgetStatus(b)
 	first := calls[0].move.Wave == 1

@@ -64,8 +64,7 @@ func (r *podGuards) checkReplacement(p *corev1.Pod, c ownerChain, add rejectFunc
 	}
 }
 
-// hasSucceeded reports whether any pod of the Job has succeeded, according to the Job's status or
-// its pods.
+// hasSucceeded reports whether any pod of the Job has succeeded, according to the Job's status or its pods.
 func (r *podGuards) hasSucceeded(job *batchv1.Job) bool {
 	if u := job.Status.UncountedTerminatedPods; job.Status.Succeeded > 0 || u != nil && len(u.Succeeded) > 0 {
 		return true

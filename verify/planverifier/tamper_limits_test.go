@@ -22,8 +22,7 @@ func lowerLimit(limit func(r *planverifier.Rules) *planverifier.Limit,
 	}
 }
 
-// lowerHourlyLimit clears the planner state and sets an hourly limit to one less than the plan
-// uses.
+// lowerHourlyLimit clears the planner state and sets an hourly limit to one less than the plan uses.
 func lowerHourlyLimit(limit func(r *planverifier.Rules) *planverifier.Limit,
 	of func(x plan.Move, p *corev1.Pod) string) func(m *planCase) (string, bool) {
 	return func(m *planCase) (string, bool) {

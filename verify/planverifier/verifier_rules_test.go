@@ -15,8 +15,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/planverifier"
 )
 
-// verifierRules converts a configuration to rules of the verifier, field by field. It does
-// not use the options of the planner.
+// verifierRules converts a configuration to rules of the verifier, field by field. verifierRules does not use the
+// options of the planner.
 func verifierRules(t testing.TB, c *config.Config) planverifier.Rules {
 	t.Helper()
 	g, l, f := c.Guards, c.Limits, c.Evictor.InFlight

@@ -43,8 +43,7 @@ type problem struct {
 	conf *config.Config
 }
 
-// randomProblem generates the problem for a seed. Pods request 35 to 55 % of the CPU, so the
-// targets leave room.
+// randomProblem generates the problem for a seed. Pods request 35 to 55 % of the CPU, so the targets leave room.
 func randomProblem(t testing.TB, seed, fewest, most, mostPods int) problem {
 	t.Helper()
 	r := rand.New(rand.NewPCG(uint64(seed), 77))

@@ -12,8 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// writeBudgetStatus writes the status that the disruption controller would write. Some budgets get
-// a stale status.
+// writeBudgetStatus writes the status that the disruption controller would write. Some budgets get a stale status.
 func (m *mixedBase) writeBudgetStatus(b *policyv1.PodDisruptionBudget) {
 	sel, err := metav1.LabelSelectorAsSelector(b.Spec.Selector)
 	if err != nil {
@@ -80,8 +79,7 @@ func podReady(p *corev1.Pod) bool {
 	return false
 }
 
-// sumScales returns the total replicas of the pods' controllers, or false if a controller has no
-// scale.
+// sumScales returns the total replicas of the pods' controllers, or false if a controller has no scale.
 func (m *mixedBase) sumScales(pods []*corev1.Pod) (int, bool) {
 	sum, seen := 0, map[string]bool{}
 	for _, p := range pods {

@@ -19,10 +19,9 @@ const (
 	gpuNodeCPU                      = 96_000 // milliCPU
 )
 
-// FullInGPUs returns a cluster in which pods request 98 % of the GPUs and about 59 % of the
-// CPU. Pods request different amounts of CPU per GPU, so about a quarter of the nodes exceed
-// 80 % of their CPU. A pod of such a node fits almost nowhere else, because other pods occupy
-// the GPUs.
+// FullInGPUs returns a cluster in which pods request 98 % of the GPUs and about 59 % of the CPU. Pods request
+// different amounts of CPU per GPU, so about a quarter of the nodes exceed 80 % of their CPU. A pod of such a node
+// fits almost nowhere else, because other pods occupy the GPUs.
 func FullInGPUs(r *rand.Rand, nodes int) *cluster.Objects {
 	o := &cluster.Objects{TakenAt: epoch.Add(24 * time.Hour), ServerVersion: "1.37"}
 	addNamespace(o, "shop")

@@ -14,11 +14,10 @@ import (
 // mostPods is the maximum number of pods of a Mixed cluster.
 const mostPods = 160
 
-// Mixed returns a small cluster that exercises every guard, annotation and budget rule. Its
-// workloads have all kinds of owners, budgets, Services and states, and some of its nodes are
-// crowded or broken. In three of four clusters, broken objects are at most half as frequent, so
-// that a plan can move more pods. One snapshot in five is taken in a night with a daylight-saving
-// change.
+// Mixed returns a small cluster that exercises every guard, annotation and budget rule. The workloads have all
+// kinds of owners, budgets, Services and states, and some of its nodes are crowded or broken. In three of four
+// clusters, broken objects are at most half as frequent, so that a plan can move more pods. One snapshot in five
+// is taken in a night with a daylight-saving change.
 func Mixed(r *rand.Rand) *cluster.Objects {
 	now := epoch.Add(time.Duration(r.IntN(14*24*60)) * time.Minute)
 	if nights := Nights(); r.IntN(5) == 0 {
@@ -52,8 +51,8 @@ func MixedAt(r *rand.Rand, now time.Time) *cluster.Objects {
 	return m.o
 }
 
-// addRequiredPeers adds, in one of three clusters, a pod that requires a pod of some workload on
-// its node. It uses its own random source, so the rest of the cluster does not change.
+// addRequiredPeers adds, in one of three clusters, a pod that requires a pod of some workload on its node.
+// addRequiredPeers uses its own random source, so the rest of the cluster does not change.
 func (m *mixedCluster) addRequiredPeers() {
 	r := rand.New(rand.NewPCG(uint64(m.now.Unix()), uint64(len(m.o.Pods))))
 	if len(m.apps) == 0 || r.IntN(3) > 0 {

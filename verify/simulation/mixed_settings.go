@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// Settings returns a random valid config.yaml with a NodeLoad strategy and often a
-// ZoneSpread strategy.
+// Settings returns a random valid config.yaml with a NodeLoad strategy and often a ZoneSpread strategy.
 func Settings(r *rand.Rand) string {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -70,8 +69,7 @@ func writeGuards(r *rand.Rand, say func(string, ...any), maybe func(float64, str
 	maybe(0.5, "  minConfidence: 0.5")
 }
 
-// protections lists values of guards.protect and the probability that a configuration contains
-// them.
+// protections lists values of guards.protect and the probability that a configuration contains them.
 var protections = []struct {
 	name  string
 	often float64

@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"math/rand/v2"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -13,6 +14,13 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
+
+const zoneKey = "topology.kubernetes.io/zone"
+
+var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// pick returns a random element.
+func pick[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
 
 // controlledBy returns the owner references of an object with one controller.
 func controlledBy(apiVersion, kind, name string, uid types.UID) []metav1.OwnerReference {

@@ -21,8 +21,7 @@ type variedCluster struct {
 	apps                   []*variedApp
 }
 
-// nodeSpace is a node with its free resources. weight is the relative probability that the node
-// receives a pod.
+// nodeSpace is a node with its free resources. weight is the relative probability that the node receives a pod.
 type nodeSpace struct {
 	node      *corev1.Node
 	cpu, mem  int64
@@ -51,8 +50,8 @@ func (v *variedCluster) addNodes(n int) {
 	}
 }
 
-// pickNode returns a random node, by weight, that has room and meets the workload's constraints. It
-// returns nil if no node does.
+// pickNode returns a random node, by weight, that has room and meets the workload's constraints. pickNode returns
+// nil if no node does.
 func (v *variedCluster) pickNode(a *variedApp) *corev1.Node {
 	var sum float64
 	weights := make([]float64, len(v.spaces))

@@ -56,7 +56,8 @@ func checkDoNotDisrupt(in Input) (string, bool) {
 }
 
 // checkRequestUnreadable refuses if an annotation is invalid, because the author may have wanted to protect the pod. It
-// ignores two annotations on the node: an invalid exclude excludes the node (NodeExcluded), and drain-first protects no pod.
+// ignores two annotations on the node: an invalid exclude excludes the node (NodeExcluded), and drain-first protects no
+// pod.
 func checkRequestUnreadable(in Input) (string, bool) {
 	if ns := in.Pod.Object.Namespace; in.Snapshot.Namespace(ns) == nil {
 		return "namespace " + ns + " is not in the snapshot, so its annotations are unknown", true

@@ -77,8 +77,7 @@ var ownerNotFound = Rule{plan.OwnerNotFound, PodScope, func(in Input) (string, b
 	return fmt.Sprintf("the pod's owner %s %s/%s is not in the snapshot", w.Kind, w.Namespace, w.Name), true
 }}
 
-// If the namespace or an owner is being deleted, or the Job is done, no controller creates a
-// replacement.
+// If the namespace or an owner is being deleted, or the Job is done, no controller creates a replacement.
 var noReplacement = Rule{plan.NoReplacement, WorkloadScope, func(in Input) (string, bool) {
 	ns := in.Snapshot.Namespace(in.Pod.Object.Namespace)
 	if ns != nil && ns.DeletionTimestamp != nil {

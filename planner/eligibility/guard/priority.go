@@ -6,21 +6,18 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// The cluster needs system-critical pods to work.
 var systemCritical = Rule{plan.SystemCritical, PodScope, func(in Input) (string, bool) {
 	p, known := podPriority(in)
 	critical := known && p >= systemClusterCriticalPriority
 	return fmt.Sprintf("the pod is system-critical (priority %d)", p), critical && in.Options.Protect[ProtectSystemCritical]
 }}
 
-// Kubernetes gives these priorities to the built-in classes and reserves values above 1,000,000,000
-// for the system.
+// Kubernetes gives these priorities to the built-in classes and reserves values above 1,000,000,000 for the system.
 const (
 	systemClusterCriticalPriority int32 = 2000000000
 	systemNodeCriticalPriority    int32 = 2000001000
 )
 
-// Users protect pods of high priority with guards.priorityBelow.
 var priorityTooHigh = Rule{plan.PriorityTooHigh, PodScope, func(in Input) (string, bool) {
 	limit, known := priorityLimit(in)
 	if !known {

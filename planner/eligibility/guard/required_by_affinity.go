@@ -12,8 +12,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Kubernetes does not evict a pod whose required podAffinity is no longer met (IgnoredDuringExecution). Without this rule
-// such a pod would keep running without the pod that it requires.
+// Kubernetes does not evict a pod whose required podAffinity is no longer met (IgnoredDuringExecution). Without this
+// rule such a pod would keep running without the pod that it requires.
 var requiredByAffinity = Rule{plan.RequiredByAffinity, PlanScope, func(in Input) (string, bool) {
 	if !in.Options.Protect[ProtectRequired] {
 		return "", false
@@ -24,7 +24,8 @@ var requiredByAffinity = Rule{plan.RequiredByAffinity, PlanScope, func(in Input)
 // EvictionCounts counts evicted pods by the index of the affinity requirement that they matched.
 type EvictionCounts map[int]int
 
-// affinityRequirements are the required podAffinity terms of bound pods. A requirement is one term in one topology domain.
+// affinityRequirements are the required podAffinity terms of bound pods. A requirement is one term in one topology
+// domain.
 type affinityRequirements struct {
 	byPod    map[cluster.PodID][]int // the requirements that a pod matches
 	matches  []int                   // the number of matching pods, by requirement

@@ -2,7 +2,6 @@ package passes
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -35,23 +34,20 @@ func (c *Simulation) applyChurn() {
 // randomCount returns a random number of events between two passes for a mean number per hour.
 func (c *Simulation) randomCount(perHour float64) int {
 	mean := perHour * float64(c.EveryMinutes) / 60
-	n := int(math.Floor(mean))
+	n := int(mean)
 	if c.r.Float64() < mean-float64(n) {
 		n++
 	}
 	return n
 }
 
-func (c *Simulation) nextOrdinal(rs *appsv1.ReplicaSet) int {
+// newPod returns a new unbound pod of a ReplicaSet.
+func (c *Simulation) newPod(rs *appsv1.ReplicaSet) *corev1.Pod {
+	name := fmt.Sprintf("%s-%02d", rs.Name, c.podsCreated[string(rs.UID)])
 	c.podsCreated[string(rs.UID)]++
-	return c.podsCreated[string(rs.UID)] - 1
-}
-
-func (c *Simulation) namedPod(rs *appsv1.ReplicaSet, name string) *corev1.Pod {
-	yes, start := true, metav1.NewTime(c.now)
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: rs.Namespace, Name: name,
-		UID: types.UID(fmt.Sprintf("%s@%d", name, c.now.Unix())), Labels: rs.Spec.Template.Labels, CreationTimestamp: start,
-		OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: rs.Name, UID: rs.UID, Controller: &yes}}},
+		UID: types.UID(fmt.Sprintf("%s@%d", name, c.now.Unix())), Labels: rs.Spec.Template.Labels, CreationTimestamp: metav1.NewTime(c.now),
+		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(rs, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"))}},
 		Spec: rs.Spec.Template.Spec, Status: corev1.PodStatus{Phase: corev1.PodPending}}
 	c.histories[string(p.UID)] = &podHistory{}
 	c.templateRequests[string(p.UID)] = p.Spec.Containers[0].Resources.Requests
@@ -143,23 +139,18 @@ func (c *Simulation) scaleDeployment(i int) {
 	}
 	left := -by
 	c.removePods(func(p *corev1.Pod) bool {
-		left--
 		if p.OwnerReferences[0].UID != rs.UID {
-			left++
 			return false
 		}
+		left--
 		return left >= 0
 	})
 }
 
 // schedule binds each Pending pod to a random node, with the predicted probabilities.
 func (c *Simulation) schedule() {
-	waiting := false
 	c.placed = 0
-	for _, p := range c.o.Pods {
-		waiting = waiting || p.Spec.NodeName == ""
-	}
-	if !waiting {
+	if !slices.ContainsFunc(c.o.Pods, func(p *corev1.Pod) bool { return p.Spec.NodeName == "" }) {
 		return
 	}
 	s := c.takeSnapshot()
@@ -177,8 +168,7 @@ func (c *Simulation) schedule() {
 	}
 }
 
-// drawLanding draws a random node from a prediction. drawLanding returns NoNode if the pod stays
-// Pending.
+// drawLanding draws a random node from a prediction. drawLanding returns NoNode if the pod stays Pending.
 func (c *Simulation) drawLanding(pr prediction.Prediction) cluster.NodeID {
 	st := pr.Terminating
 	if c.r.Float64() < pr.WeightGone {

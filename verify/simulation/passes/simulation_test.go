@@ -1,21 +1,9 @@
-// Package passes runs the planner on a simulated cluster, pass after pass. Between passes the
-// cluster changes: requests vary, Deployments roll out and scale, nodes join and leave. The planner
-// keeps its state between passes.
-//
-// All changes derive from a seed. The package counts what the planner does, and its tests judge the
-// result. It is not part of the program.
-//
-// Simplifications: replacements land with the probabilities that package placement
-// predicts, so the simulation does not test predictions. Each replacement is Ready
-// at once. Rollouts and scalings happen between two passes.
 package passes
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -33,15 +21,14 @@ type Scenario struct {
 	EveryMinutes int
 	Noise        Noise
 	Churn        Churn
-	// UnpredictedFrac is the share of replacements that ignore the prediction and land on a random
-	// feasible node.
+	// UnpredictedFrac is the share of replacements that ignore the prediction and land on a random feasible node.
 	UnpredictedFrac float64
 	// OnePlan disables the second plan of a pass.
 	OnePlan bool
 }
 
-// Noise varies the requests of pods in every pass, by a uniform random fraction of the requests in
-// the pod template. It simulates varying load for NodeLoad strategies on requests.
+// Noise varies the requests of pods in every pass, by a uniform random fraction of the requests in the pod
+// template. Noise simulates varying load for NodeLoad strategies on requests.
 type Noise struct {
 	// Pods varies each pod separately. Nodes varies all pods of a node by the same factor.
 	Pods, Nodes float64
@@ -154,9 +141,4 @@ func withRequests(p *corev1.Pod, requests corev1.ResourceList) *corev1.Pod {
 	out.Spec.Containers = []corev1.Container{p.Spec.Containers[0]}
 	out.Spec.Containers[0].Resources.Requests = requests
 	return &out
-}
-
-// newPod returns a new unbound pod of a ReplicaSet.
-func (c *Simulation) newPod(rs *appsv1.ReplicaSet) *corev1.Pod {
-	return c.namedPod(rs, fmt.Sprintf("%s-%02d", rs.Name, c.nextOrdinal(rs)))
 }

@@ -28,9 +28,8 @@ type Pass struct {
 	// Evictions is the number of evictions. LandedElsewhere is the number of replacements
 	// that landed on a node that the plan does not accept.
 	Evictions, LandedElsewhere int
-	// EvictedAgain counts the evictions of replicas that were moved within the last hour.
-	// EvictedAgainSoon counts the evictions of replicas that were moved within the shortest
-	// backoff.
+	// EvictedAgain counts the evictions of replicas that were moved within the last hour. EvictedAgainSoon counts
+	// the evictions of replicas that were moved within the shortest backoff.
 	EvictedAgain, EvictedAgainSoon int
 	// BackedOff counts the evictions of workloads in backoff.
 	BackedOff int
@@ -61,8 +60,7 @@ func (c *Simulation) runPass() Pass {
 	return out
 }
 
-// goals returns the goals of all strategies. Goals of strategies that are not due are
-// constraints.
+// goals returns the goals of all strategies. Goals of strategies that are not due are constraints.
 func (c *Simulation) goals(s *cluster.Snapshot) []plan.Goal {
 	var out []plan.Goal
 	since := c.now.Add(-time.Duration(c.EveryMinutes) * time.Minute)
@@ -96,8 +94,7 @@ func (c *Simulation) executePlan(p *planner.Planner, s *cluster.Snapshot, pl pla
 	c.state = history.CloseRun(c.state, run.RunID)
 }
 
-// executeWaves executes the waves of a plan. It returns the outcomes and the number of dropped
-// moves.
+// executeWaves executes the waves of a plan. executeWaves returns the outcomes and the number of dropped moves.
 func (c *Simulation) executeWaves(p *planner.Planner, s *cluster.Snapshot, pl plan.Plan, out *Pass) (outcomes []plan.Outcome, fell int) {
 	for wave := pl.Moves[0].Wave; wave <= pl.Moves[len(pl.Moves)-1].Wave; wave++ {
 		if wave > 1 {
@@ -184,17 +181,13 @@ func (c *Simulation) replacePod(i int, m plan.Move, s *cluster.Snapshot, to clus
 
 // measureState records the state of the cluster after the pass.
 func (c *Simulation) measureState(s *cluster.Snapshot, out *Pass) {
-	var goals []plan.Goal
-	for _, st := range c.conf.BuildStrategies() {
-		goals = append(goals, st.Strategy.Goals(s)...)
-	}
 	out.StdDev = cpuDeviation(s)
 	for _, p := range c.o.Pods {
 		if p.Spec.NodeName == "" {
 			out.Pending++
 		}
 	}
-	for _, g := range goals {
+	for _, g := range c.goals(s) {
 		switch {
 		case g.Kind == plan.NodeBelow:
 			out.Goals++
@@ -220,8 +213,7 @@ func isSkewed(s *cluster.Snapshot, g plan.Goal) bool {
 	return hi-lo > int(g.Limit)
 }
 
-// cpuDeviation returns the standard deviation of the nodes' requested CPU, as a fraction of
-// allocatable.
+// cpuDeviation returns the standard deviation of the nodes' requested CPU, as a fraction of allocatable.
 func cpuDeviation(s *cluster.Snapshot) float64 {
 	var used, total, squares float64
 	for i := range s.Nodes {

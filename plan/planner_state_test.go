@@ -13,7 +13,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-func TestWhatIsRememberedReadsBackAsItWasWritten(t *testing.T) {
+func TestPlannerStateRoundTrip(t *testing.T) {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	d := plan.ObjectRef{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: "d"}
 	c := d
@@ -39,7 +39,7 @@ func TestWhatIsRememberedReadsBackAsItWasWritten(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	// A state that is written by hand may have any order.
+	// A person may write a state with lists in any order.
 	slices.Reverse(want.Evictions)
 	slices.Reverse(want.Backoffs)
 	slices.Reverse(want.Runs)
@@ -55,7 +55,7 @@ func TestWhatIsRememberedReadsBackAsItWasWritten(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeRememberedIsRefused(t *testing.T) {
+func TestInvalidPlannerStatesAreRefused(t *testing.T) {
 	const begin = `{"apiVersion":"evenkeel.io/v1alpha1","kind":"PlannerState",`
 	many := make([]string, 17)
 	for i := range many {

@@ -10,8 +10,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// scopeErrors returns the rules whose answer differs between pods with the same node or owner
-// although their scope says that it is equal.
+// scopeErrors returns the rules that have different results for pods of one node or owner, although their scope
+// promises equal results.
 func scopeErrors(snapshots []*cluster.Snapshot, rules []Rule) []string {
 	opts := DefaultOptions()
 	for _, p := range []Protection{ProtectPVC, ProtectWithoutPDB, ProtectResourceClaims, ProtectRequired} {
@@ -64,12 +64,12 @@ func scenarioSnapshots(t *testing.T) []*cluster.Snapshot {
 
 func TestScopes(t *testing.T) {
 	if wrong := scopeErrors(scenarioSnapshots(t), Rules); len(wrong) > 0 {
-		t.Errorf("the answers of these rules depend on more than their scope: %s", strings.Join(wrong, ", "))
+		t.Errorf("the results of these rules depend on more than their scope: %s", strings.Join(wrong, ", "))
 	}
 }
 
-// TestAWrongScopeIsFound gives rules about single pods the scope of a node or a workload.
-func TestAWrongScopeIsFound(t *testing.T) {
+// TestWrongScopesAreDetected gives a too wide scope to rules about single pods or workloads.
+func TestWrongScopesAreDetected(t *testing.T) {
 	snapshots := scenarioSnapshots(t)
 	for code, scope := range map[plan.Code]Scope{plan.BarePod: NodeScope, plan.TooFewReplicas: NodeScope, plan.PodTooYoung: WorkloadScope} {
 		rules := slices.Clone(Rules)
@@ -81,8 +81,8 @@ func TestAWrongScopeIsFound(t *testing.T) {
 	}
 }
 
-// TestRulesWithoutScopeAreNeverSkipped checks two pods of one node and one owner with one cache.
-func TestRulesWithoutScopeAreNeverSkipped(t *testing.T) {
+// TestSkippedScopes counts the calls of a rule for two pods of one node and one owner, by scope.
+func TestSkippedScopes(t *testing.T) {
 	sc := &scenario.Scenario{Cluster: []byte(`
 objects:
 - {kind: Node, metadata: {name: n1}}
