@@ -106,7 +106,7 @@ func (b *builder) addClaims() {
 }
 
 func (b *builder) addNodes() {
-	for _, n := range sorted(b.o.Nodes) {
+	for _, n := range sortedByName(b.o.Nodes) {
 		if _, twice := b.s.nodeByName[n.Name]; twice {
 			b.addError("Node %s occurs twice in the snapshot", n.Name)
 			continue
@@ -130,7 +130,7 @@ func NodeReady(n *corev1.Node) bool {
 func (b *builder) addPods() {
 	cache := requestCache{}
 	b.s.Pods = slices.Grow(b.s.Pods, len(b.o.Pods))
-	for _, p := range sorted(b.o.Pods) {
+	for _, p := range sortedByName(b.o.Pods) {
 		if b.isDuplicatePod(p) {
 			b.addError("Pod %s/%s occurs twice in the snapshot", p.Namespace, p.Name)
 			continue

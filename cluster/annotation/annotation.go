@@ -50,9 +50,9 @@ type object struct {
 	meta metav1.Object
 }
 
-// values returns the values of a key: the value of the annotation, and the value of the label if
+// requestValues returns the values of a key: the value of the annotation, and the value of the label if
 // the two differ.
-func (o object) values(key string) []Source {
+func (o object) requestValues(key string) []Source {
 	var out []Source
 	v, annotated := o.meta.GetAnnotations()[key]
 	if annotated {

@@ -34,14 +34,14 @@ type span struct {
 func (c clock) span(t time.Time) span {
 	t = t.In(c.loc)
 	from, to := t.ZoneBounds()
-	s := span{from, to, offset(t), offset(t)}
+	s := span{from, to, utcOffset(t), utcOffset(t)}
 	if !from.IsZero() {
-		s.offsetBefore = offset(from.Add(-time.Nanosecond))
+		s.offsetBefore = utcOffset(from.Add(-time.Nanosecond))
 	}
 	return s
 }
 
-func offset(t time.Time) time.Duration {
+func utcOffset(t time.Time) time.Duration {
 	_, seconds := t.Zone()
 	return time.Duration(seconds) * time.Second
 }
