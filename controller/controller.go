@@ -1,6 +1,5 @@
-// Package controller runs passes. In a pass it takes a snapshot of the cluster, collects the
-// goals of the strategies, has the planner make a plan, executes the plan wave by wave, and
-// reports the result.
+// Package controller runs passes. In a pass it takes a snapshot of the cluster, collects the goals of the strategies,
+// has the planner make a plan, executes the plan wave by wave, and reports the result.
 //
 // The package decides when a pass starts and when it must stop. The package never chooses a pod to
 // evict; package evictor sends the evictions.
@@ -16,7 +15,9 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/breaker"
 	"github.com/evenkeel-project/evenkeel/planner/history"
@@ -44,8 +45,7 @@ type Settings struct {
 type Dependencies struct {
 	Observer Observer
 	Evictor  evictor.Evictor
-	// HintWriter writes the hints of each wave, and removes expired hints even if steering is off;
-	// nil in a dry run.
+	// HintWriter writes the hints of each wave, and removes expired hints even if steering is off; nil in a dry run.
 	HintWriter HintWriter
 	// Store is read before every pass, and written only by passes that evict.
 	Store    StateStore
@@ -107,21 +107,63 @@ func Goals(s *cluster.Snapshot, all []config.ScheduledStrategy, due []string) []
 	return goals
 }
 
-func (c *Controller) strategyNames() []string {
-	out := make([]string, len(c.Strategies))
-	for i, s := range c.Strategies {
-		out[i] = s.Name
-	}
-	return out
+// Observer takes snapshots of the cluster.
+type Observer interface {
+	Snapshot(ctx context.Context) (*cluster.Snapshot, error)
 }
 
-func (c *Controller) sleepUntil(ctx context.Context, t time.Time) bool {
-	timer := c.Clock.NewTimer(t.Sub(c.Clock.Now()))
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C():
-		return ctx.Err() == nil
-	}
+// Planner makes plans and checks them again before execution.
+type Planner interface {
+	Plan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) plan.Plan
+	// Admit applies limits, windows and budgets to a saved plan. Admit returns an outcome for each forbidden move.
+	Admit(s *cluster.Snapshot, st plan.PlannerState, p plan.Plan, now time.Time) []plan.Outcome
+	// Recheck returns the moves of a wave that are still valid on a new snapshot, and an
+	// outcome for each other move of the wave.
+	Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, p plan.Plan, wave int,
+		now time.Time) ([]plan.Move, []plan.Outcome)
+}
+
+// Replanner makes a new plan after some moves of a pass failed. Moves in done count against the
+// limits of the pass, and began is the start of the pass.
+type Replanner interface {
+	Replan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, done []plan.Move, began, now time.Time) plan.Plan
+}
+
+// HintWriter writes steering hints to nodes and removes them.
+type HintWriter interface {
+	Put(ctx context.Context, list []hints.Hint) error
+	Remove(ctx context.Context, nodes []string, which func(hints.Hint) bool) ([]string, error)
+}
+
+// StateStore keeps the planner's state between passes, restarts and leaders. Save returns an
+// error if another process has written the state since Load.
+type StateStore interface {
+	Load(ctx context.Context) (plan.PlannerState, error)
+	Save(ctx context.Context, st plan.PlannerState) error
+}
+
+// Resolver finds the outcome of evictions that an earlier process reserved but did not record.
+type Resolver interface {
+	Resolve(ctx context.Context, open []plan.Reservation) ([]plan.Outcome, error)
+}
+
+// Approvals provides saved plans that a person approved for execution.
+type Approvals interface {
+	Pending(ctx context.Context) (*approval.Request, error)
+	// Claim ensures that a plan is executed at most once.
+	Claim(ctx context.Context, r *approval.Request) error
+	Complete(ctx context.Context, r approval.Request, report plan.RunReport) error
+}
+
+// EventPublisher publishes Kubernetes events about back-offs of workloads, pauses and breaker
+// trips. A failure to publish has no effect on the pass.
+type EventPublisher interface {
+	BackedOff(b plan.Backoff)
+	StateChanged(before, after plan.PlannerState)
+}
+
+// MetricsRecorder updates metrics.
+type MetricsRecorder interface {
+	RecordPass(r plan.RunReport)
+	RecordSkipped(strategies []string)
 }

@@ -48,8 +48,7 @@ func snapshotOf(t *testing.T, o *cluster.Objects) *cluster.Snapshot {
 	return s
 }
 
-// newDisplacementController returns a controller for a cluster in which evicting pod cache makes
-// room for pod api.
+// newDisplacementController returns a controller for a cluster in which evicting pod cache makes room for pod api.
 func newDisplacementController(t *testing.T, first plan.Outcome) (*controller.Controller, *displacementEvictor) {
 	t.Helper()
 	made := scenario.Read(t, "step-makes-room")
@@ -100,8 +99,7 @@ func TestTheSecondHalfOfAStepFollowsOnlyTheFirst(t *testing.T) {
 	}
 }
 
-// closingBudgetObserver adds a disruption budget to all snapshots but the first. The budget allows
-// no eviction of api.
+// closingBudgetObserver adds a disruption budget to all snapshots but the first. The budget allows no eviction of api.
 type closingBudgetObserver struct {
 	*fixedObserver
 	closed *cluster.Snapshot

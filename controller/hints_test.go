@@ -27,8 +27,7 @@ type fakeHintWriter struct {
 	on    map[string]hints.Hint
 	log   []string
 	fails error
-	// removeErr is the number of removals that still fail. given contains the time limit of each
-	// removal.
+	// removeErr is the number of removals that still fail. given contains the time limit of each removal.
 	removeErr int
 	given     []time.Duration
 	// takeFails is the error of every removal. The hints stay on their nodes.
@@ -220,8 +219,7 @@ func (mixedPlanner) Recheck(_ *cluster.Snapshot, _ plan.PlannerState, _ []plan.G
 	return p.Moves, nil
 }
 
-// hintFailureReports returns the reports of passes over a mixed wave whose hints cannot be
-// written.
+// hintFailureReports returns the reports of passes over a mixed wave whose hints cannot be written.
 func hintFailureReports(t *testing.T) []plan.RunReport {
 	t.Helper()
 	var out []plan.RunReport

@@ -137,8 +137,7 @@ func runCase(t *testing.T, p outcomeCase) Result {
 	return newTestLive(w, clock.RealClock{}).EvictWave(ctx, []plan.Move{m}, nil)
 }
 
-// TestOutcomes causes every outcome of a move and compares the messages with
-// testdata/outcomes.txt.
+// TestOutcomes causes every outcome of a move and compares the messages with testdata/outcomes.txt.
 func TestOutcomes(t *testing.T) {
 	var lines []string
 	said := map[plan.Code]bool{}

@@ -20,8 +20,7 @@ func newNode() *corev1.Node {
 	}
 }
 
-// Remove reverses Put. Put and Remove leave everything else on the node and do not modify their
-// argument.
+// Remove reverses Put. Put and Remove leave everything else on the node and do not modify their argument.
 func TestPutAndTakeAreInverse(t *testing.T) {
 	for _, kind := range []hints.Kind{hints.Taint, hints.Label} {
 		n := newNode()
@@ -46,8 +45,7 @@ func TestPutAndTakeAreInverse(t *testing.T) {
 	}
 }
 
-// If another run puts its hint, the node has the run and expiry of that run, and only one kind of
-// hint.
+// If another run puts its hint, the node has the run and expiry of that run, and only one kind of hint.
 func TestAnotherRunTakesOver(t *testing.T) {
 	n, _ := hints.Put(newNode(), hints.Hint{Node: "n1", Kind: hints.Label, Run: "dead", Expires: noon})
 	h := hints.Hint{Node: "n1", Kind: hints.Taint, Run: "new", Expires: noon.Add(time.Hour)}
@@ -57,8 +55,7 @@ func TestAnotherRunTakesOver(t *testing.T) {
 	}
 }
 
-// Without our annotations, or with another effect, a taint or label belongs to another owner
-// and stays.
+// Without our annotations, or with another effect, a taint or label belongs to another owner and stays.
 func TestWhatIsNotOursStays(t *testing.T) {
 	byHand := newNode()
 	byHand.Spec.Taints = append(byHand.Spec.Taints, hints.NewTaint())
@@ -100,9 +97,8 @@ func TestExpiry(t *testing.T) {
 	}
 }
 
-// A taint or label of another owner under our key outlives a hint of the other kind. Their order
-// does not matter, and the other owner's taint or label does not become ours when the kind of the
-// hint changes.
+// A taint or label of another owner under our key outlives a hint of the other kind. Their order does not matter, and
+// the other owner's taint or label does not become ours when the kind of the hint changes.
 func TestTheOtherKindIsNotOurs(t *testing.T) {
 	tainted := func(n *corev1.Node) { n.Spec.Taints = append(n.Spec.Taints, hints.NewTaint()) }
 	labelled := func(n *corev1.Node) { n.Labels[hints.Key] = hints.Value }
@@ -141,8 +137,7 @@ func TestTheOtherKindIsNotOurs(t *testing.T) {
 	}
 }
 
-// If the annotation with the kind is missing, the kind follows from the taint or label on the
-// node.
+// If the annotation with the kind is missing, the kind follows from the taint or label on the node.
 func TestAHintWithoutItsKind(t *testing.T) {
 	for _, kind := range []hints.Kind{hints.Taint, hints.Label} {
 		n, _ := hints.Put(newNode(), hints.Hint{Node: "n1", Kind: kind, Run: "r", Expires: noon})

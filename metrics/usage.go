@@ -9,7 +9,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/monitor"
 )
 
-// problemKinds lists the known values of the label kind.
 var problemKinds = []usage.ProblemKind{usage.Unreachable, usage.BadAnswer, usage.Empty, usage.NotANumber, usage.Implausible,
 	usage.Stale, usage.UnknownNode, usage.Ambiguous, usage.Missing}
 

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -108,13 +109,7 @@ func reasonText(r plan.Reason) string {
 	return escape(r.Message) + " (" + escape(string(r.Code)) + ")"
 }
 
-// orDash returns s, or a dash if s is empty.
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
-}
+func orDash(s string) string { return cmp.Or(s, "-") }
 
 // zoneNames returns all zones of the plan, sorted.
 func zoneNames(p plan.Plan) []string {

@@ -82,7 +82,7 @@ func (s *controllerSettings) apply(c *controller.Controller, conf *config.Config
 	c.Store, c.History, c.Breaker = s.store, conf.HistoryOptions(), conf.BreakerOptions()
 	if conf.DryRun {
 		c.Observer = dryRunObserver{s.observer, p}
-		c.Mode, c.Evictor, c.BatchSize, c.HintWriter, c.Events = plan.DryRun, evictor.NewDryRun(), 0, nil, nil
+		c.Mode, c.Evictor, c.BatchSize, c.HintWriter, c.Events = plan.DryRun, evictor.DryRun{}, 0, nil, nil
 		return
 	}
 	s.enableEvictions(c, conf)

@@ -201,8 +201,7 @@ func (s *scenario) printHints() {
 	}
 }
 
-// edit applies an edit of another client to a node: label K=V, taint K, annotate K=V, or
-// cordon.
+// edit applies an edit of another client to a node: label K=V, taint K, annotate K=V, or cordon.
 func (s *scenario) edit(name, what string) {
 	n := s.nodes[name].DeepCopy()
 	verb, arg, _ := strings.Cut(what, " ")

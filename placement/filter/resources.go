@@ -6,14 +6,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// Fits reports whether a pod with these requests fits on the node, next to `pods` pods that
-// use `used`. Nil requests always fit: the filter NodeResourcesFit is then disabled.
+// Fits reports whether a pod with these requests fits on the node, next to `pods` pods that use
+// `used`. Nil requests always fit: the filter NodeResourcesFit is then disabled.
 func Fits(node *cluster.Node, requests, used *cluster.Resources, pods int64) bool {
 	return requests == nil || missingResource(node, requests, used, pods) == ""
 }
 
-// missingResource returns the first resource for which a pod does not fit on the node;
-// empty if the pod fits.
+// missingResource returns the first resource for which a pod does not fit on the node; empty if the
+// pod fits.
 func missingResource(node *cluster.Node, requests, used *cluster.Resources, pods int64) string {
 	r, a := requests, &node.Allocatable
 	switch {

@@ -9,9 +9,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// TestAlikePodsHaveOneKey builds clusters whose pods use every field. If sameClass says
-// that two pods are equal, their keys are equal. sameClass recognizes ordinary pods of
-// one controller.
+// TestAlikePodsHaveOneKey builds clusters whose pods use every field. Pods that are equal by
+// sameClass must have equal keys. Ordinary pods of one controller must be equal by sameClass.
 func TestAlikePodsHaveOneKey(t *testing.T) {
 	found := 0
 	for seed := range uint64(20) {

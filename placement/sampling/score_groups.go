@@ -11,7 +11,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/score"
 )
 
-// nodeScores holds the feasible nodes of an attempt, in node order, and what they score.
+// nodeScores holds the feasible nodes of an attempt in node order, and their scores.
 type nodeScores struct {
 	attempt          *cycle.Attempt
 	sampleSize       int
@@ -22,9 +22,9 @@ type nodeScores struct {
 	groups           scoreGroups
 }
 
-// scoreGroups sorts the feasible nodes into score groups and levels. Nodes of a group
-// have the same inputs to the relative scores, so they get the same relative scores in
-// every sample. Nodes of a level also have the same fixed score.
+// scoreGroups sorts the feasible nodes into score groups and levels. Nodes of a group have the same
+// inputs to the relative scores, so they get the same relative scores in every sample. Nodes of a
+// level also have the same fixed score.
 type scoreGroups struct {
 	ofNode     []int32   // by node: its group
 	count      int       // number of groups
@@ -39,7 +39,7 @@ type scoreGroups struct {
 	table, order []int32
 }
 
-// The columns: raw values that are normalised over the sample, then the matching pods of
+// The columns are the raw values that are normalised over the sample, then the matching pods of
 // each soft spread constraint.
 const (
 	taintColumn = iota
@@ -48,14 +48,14 @@ const (
 	spreadColumn
 )
 
-// Values in the columns of soft constraints: the node lacks the label, or the score skips
-// the node.
+// Special values in the columns of soft constraints: NoLabel for a node without the label,
+// notScored for a node that the score skips.
 const (
 	NoLabel   = -1
 	notScored = -2
 )
 
-// findScoreGroups sorts the nodes by the columns and fixed scores.
+// findScoreGroups groups nodes with the same columns, and assigns levels by fixed score.
 func (s *nodeScores) findScoreGroups() {
 	k, n := &s.groups, len(s.nodes)
 	k.ofNode = cycle.ResizeZeroed(k.ofNode, n)
@@ -72,7 +72,7 @@ func (s *nodeScores) findScoreGroups() {
 	k.assignLevels()
 }
 
-// readScoreInputs reads the columns of the relative scores that have a weight.
+// readScoreInputs fills the columns of the relative scores whose weight is not 0.
 func (s *nodeScores) readScoreInputs() {
 	k, r, in := &s.groups, s.attempt, s.attempt.Replacement
 	weights := &in.Profile.Weights
@@ -130,7 +130,7 @@ func (s *nodeScores) readSpreadCounts(c *cycle.SpreadConstraint, out []int64) {
 // maxTableEntries limits the size of a lookup table. Larger ranges use a map or sorting.
 const maxTableEntries = 1 << 16
 
-// splitBy splits the score groups by one more column.
+// splitBy splits the score groups by the values of one more column.
 func (k *scoreGroups) splitBy(column []int64) {
 	least, most := minMax(column)
 	if least == most {
@@ -153,7 +153,7 @@ func (k *scoreGroups) splitBy(column []int64) {
 	k.count = int(count)
 }
 
-// splitByMap is splitBy for a column with a large range.
+// splitByMap does the same as splitBy if the values of the column have a large range.
 func (k *scoreGroups) splitByMap(column []int64) {
 	number := map[[2]int64]int32{}
 	for i, v := range column {
@@ -168,7 +168,6 @@ func (k *scoreGroups) splitByMap(column []int64) {
 	k.count = len(number)
 }
 
-// sumFixedScores adds up the scores that do not depend on the sample.
 func (s *nodeScores) sumFixedScores() {
 	k, r := &s.groups, s.attempt
 	k.fixedScore = cycle.ResizeZeroed(k.fixedScore, len(s.nodes))
@@ -222,7 +221,7 @@ func (k *scoreGroups) assignLevels() {
 	}
 }
 
-// assignLevelsBySorting is numberLevels for a large range of fixed scores.
+// assignLevelsBySorting does the same as assignLevels for a large range of fixed scores.
 func (k *scoreGroups) assignLevelsBySorting() {
 	k.order = cycle.Resize(k.order, len(k.ofNode))
 	for i := range k.order {
@@ -245,7 +244,6 @@ func (k *scoreGroups) assignLevelsBySorting() {
 	k.firstLevel[k.count] = int32(len(k.levelScore))
 }
 
-// minMax returns the smallest and the largest value.
 func minMax(values []int64) (least, most int64) {
 	least, most = values[0], values[0]
 	for _, v := range values { // well-predicted branches are faster than min and max
@@ -258,18 +256,16 @@ func minMax(values []int64) (least, most int64) {
 	return least, most
 }
 
-// nodeCount returns the number of feasible nodes, without the one that appendChangedNode
-// adds.
+// nodeCount returns the number of feasible nodes, without the one that appendChangedNode adds.
 func (s *nodeScores) nodeCount() int { return len(s.startProbability) }
 
-// groupOfLevel returns the score group of a level.
 func (k *scoreGroups) groupOfLevel(level int32) int {
 	return sort.Search(k.count, func(kind int) bool { return k.firstLevel[kind] > level }) - 1
 }
 
-// sortByNodeOrder sorts the feasible nodes by node order and computes startProbability.
-// A window begins with a node if the search starts there, or at an infeasible node
-// directly before it. It reports whether the input equals the last one.
+// sortByNodeOrder sorts the feasible nodes by node order and computes startProbability. A window
+// begins with a node if the search starts at the node, or at an infeasible node directly before it.
+// The result reports whether the list feasible is the same as in the last call.
 func (s *nodeScores) sortByNodeOrder(feasible []cluster.NodeID) bool {
 	w := s.attempt.Model
 	if w.InitNodeOrder(); s.feasibleNumber == nil {

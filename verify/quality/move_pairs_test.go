@@ -69,7 +69,7 @@ func (g *exhaustiveSearch) likeliestMove(pod cluster.PodID) (podMove, bool) {
 		return podMove{}, false
 	}
 	pr := g.model.Predict(pod)
-	to := pr.Likeliest()
+	to := pr.LikeliestOf(func(cluster.NodeID) bool { return true })
 	if pr.UnsupportedReason != "" || to == cluster.NoNode || to == from || !g.s.Nodes[to].Ready {
 		return podMove{}, false
 	}

@@ -7,13 +7,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Users select nodes by label.
 var nodeOutOfScope = Rule{plan.NodeOutOfScope, NodeScope, func(in Input) (string, bool) {
 	n := &in.Snapshot.Nodes[in.Pod.Node]
 	return "node " + n.Name + " is out of scope (nodeSelector)", !in.Options.Scope.HasNode(n)
 }}
 
-// An annotation or a label on the node excludes it.
 var nodeExcluded = Rule{plan.NodeExcluded, NodeScope, func(in Input) (string, bool) {
 	for _, source := range in.nodeAnnotations().Exclude {
 		return source.String(), true

@@ -6,7 +6,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// The cluster needs system-critical pods to work.
 var systemCritical = Rule{plan.SystemCritical, PodScope, func(in Input) (string, bool) {
 	p, known := podPriority(in)
 	critical := known && p >= systemClusterCriticalPriority
@@ -19,7 +18,6 @@ const (
 	systemNodeCriticalPriority    int32 = 2000001000
 )
 
-// Users protect pods of high priority with guards.priorityBelow.
 var priorityTooHigh = Rule{plan.PriorityTooHigh, PodScope, func(in Input) (string, bool) {
 	limit, known := priorityLimit(in)
 	if !known {

@@ -8,7 +8,52 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf16"
+
+	"github.com/evenkeel-project/evenkeel/plan"
 )
+
+func writeJSON(w io.Writer, doc any, indent string) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", indent)
+	if err := enc.Encode(doc); err != nil {
+		return fmt.Errorf("encoding the report as JSON: %w", err)
+	}
+	return writeBytes(w, escapeInvisible(b.Bytes()))
+}
+
+// escapeInvisible replaces characters that control a terminal or change the
+// text direction by JSON escapes. The encoder already escapes those below U+0020.
+func escapeInvisible(doc []byte) []byte {
+	if !bytes.ContainsFunc(doc, isInvisible) {
+		return doc
+	}
+	var b bytes.Buffer
+	for _, r := range string(doc) {
+		if !isInvisible(r) {
+			b.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			fmt.Fprintf(&b, `\u%04x`, unit)
+		}
+	}
+	return b.Bytes()
+}
+
+func isInvisible(r rune) bool {
+	return r >= 0x7f && !unicode.IsPrint(r) && r != unicode.ReplacementChar
+}
+
+func writeBytes(w io.Writer, data []byte) error {
+	if _, err := w.Write(data); err != nil {
+		return fmt.Errorf("writing the report: %w", err)
+	}
+	return nil
+}
 
 // writeYAML writes doc as YAML in the field order of its JSON form. Encoders that read JSON sort the keys, and yaml/v3
 // writes characters that change the text direction unescaped. The subset of YAML that a report needs is small.
@@ -121,4 +166,62 @@ func yamlScalar(tok json.Token) string {
 		return strconv.Quote(v)
 	}
 	return fmt.Sprint(tok) // a number or a boolean
+}
+
+// withoutNil returns p with empty lists and maps in place of nil ones, so that JSON contains [] and {} instead of null.
+func withoutNil(p plan.Plan) plan.Plan {
+	p.Moves = append([]plan.Move{}, p.Moves...)
+	for i := range p.Moves {
+		p.Moves[i].Goals = nonNilSlice(p.Moves[i].Goals)
+	}
+	p.Goals = nonNilSlice(p.Goals)
+	p.Strategies = nonNilSlice(p.Strategies)
+	p.Rejections.Samples = nonNilSlice(p.Rejections.Samples)
+	p.Rejections.Counts = nonNilMap(p.Rejections.Counts)
+	p.Bound.BlockedBy = nonNilSlice(p.Bound.BlockedBy)
+	p.Bound.ResidualByGoal = nonNilMap(p.Bound.ResidualByGoal)
+	p.Before, p.After = stateWithoutNil(p.Before), stateWithoutNil(p.After)
+	p.Inputs = append([]plan.Input{}, p.Inputs...)
+	for i := range p.Inputs {
+		p.Inputs[i].Problems = nonNilSlice(p.Inputs[i].Problems)
+	}
+	return p
+}
+
+func runWithoutNil(r plan.RunReport) plan.RunReport {
+	r.Plan = withoutNil(r.Plan)
+	if r.Replan != nil {
+		replan := withoutNil(*r.Replan)
+		r.Replan = &replan
+	}
+	r.Outcomes = nonNilSlice(r.Outcomes)
+	return r
+}
+
+func stateWithoutNil(s plan.State) plan.State {
+	s.Utilization = nonNilMap(s.Utilization)
+	s.Excess = nonNilMap(s.Excess)
+	s.Nodes = append([]plan.NodeState{}, s.Nodes...)
+	for i := range s.Nodes {
+		s.Nodes[i].Requested = nonNilMap(s.Nodes[i].Requested)
+	}
+	s.Workloads = append([]plan.WorkloadState{}, s.Workloads...)
+	for i := range s.Workloads {
+		s.Workloads[i].Zones = nonNilMap(s.Workloads[i].Zones)
+	}
+	return s
+}
+
+func nonNilSlice[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+func nonNilMap[K comparable, V any](m map[K]V) map[K]V {
+	if m == nil {
+		return map[K]V{}
+	}
+	return m
 }
