@@ -22,8 +22,10 @@ var (
 
 	preferNoEviction = Rule{plan.PreferNoEviction, PodScope, func(in Input) (string, bool) {
 		requests := in.podAnnotations().PreferNoEviction
-		return joinCauses(requests) + ", and guards.noEvictionPolicy is " + string(Mandatory),
-			len(requests) > 0 && in.Options.NoEvictionPolicy == Mandatory
+		if len(requests) == 0 || in.Options.NoEvictionPolicy != Mandatory {
+			return "", false
+		}
+		return joinCauses(requests) + ", and guards.noEvictionPolicy is " + string(Mandatory), true
 	}}
 
 	// Another program, for example KubeVirt, migrates the pod in its own way.

@@ -42,7 +42,10 @@ var scalingDown = Rule{plan.ScalingDown, WorkloadScope, func(in Input) (string, 
 		return "", false
 	}
 	n := in.countPods(w).active
-	return fmt.Sprintf("%s %s has %d pods and wants %d", w.Kind, w.Name, n, w.Replicas), n > int(w.Replicas) && !hasTwoTemplates(in)
+	if n <= int(w.Replicas) || hasTwoTemplates(in) {
+		return "", false
+	}
+	return fmt.Sprintf("%s %s has %d pods and wants %d", w.Kind, w.Name, n, w.Replicas), true
 }}
 
 // A workload with fewer available pods than desired must not lose another one.
@@ -52,7 +55,10 @@ var workloadDegraded = Rule{plan.WorkloadDegraded, WorkloadScope, func(in Input)
 		return "", false
 	}
 	available, desired := in.countPods(w).available, DesiredReplicas(w)
-	return fmt.Sprintf("%d of %d pods of %s %s are available", available, desired, w.Kind, w.Name), available < desired
+	if available >= desired {
+		return "", false
+	}
+	return fmt.Sprintf("%d of %d pods of %s %s are available", available, desired, w.Kind, w.Name), true
 }}
 
 // podCounts are numbers of pods of one workload.

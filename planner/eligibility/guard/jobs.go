@@ -58,7 +58,10 @@ func JobFails(s *cluster.Snapshot, p *cluster.Pod, earlierEvictions int) (messag
 		}
 	}
 	n, limit := countFailures(s, p, j)+earlierEvictions+1, backoffLimit(j)
-	return fmt.Sprintf("the eviction would be failure %d of Job %s, above its backoffLimit %d", n, j.Name, limit), n > limit
+	if n <= limit {
+		return "", false
+	}
+	return fmt.Sprintf("the eviction would be failure %d of Job %s, above its backoffLimit %d", n, j.Name, limit), true
 }
 
 // actionOnDisruption returns the worst action that the podFailurePolicy may take for an evicted pod. Kubernetes applies

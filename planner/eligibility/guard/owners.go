@@ -39,8 +39,11 @@ var unknownController = Rule{plan.UnknownController, PodScope, func(in Input) (s
 			"Evenkeel does not know how %s (spec.managedBy) replaces the pods of Job %s (to allow evictions, add %s to guards.controllers)",
 			manager, c.Name, kind), true
 	}
+	if knownControllers[kind] {
+		return "", false
+	}
 	return fmt.Sprintf("Evenkeel does not know how %s replaces pods (to allow evictions, add it to guards.controllers)",
-		strings.TrimPrefix(kind, "/")), !knownControllers[kind]
+		strings.TrimPrefix(kind, "/")), true
 }}
 
 // jobManager returns spec.managedBy of the pod's Job. It returns "" if the Job controller

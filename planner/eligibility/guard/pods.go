@@ -51,7 +51,10 @@ var barePod = Rule{plan.BarePod, PodScope, func(in Input) (string, bool) {
 
 // A pod that has ended uses no resources, and the Eviction API deletes it without checking its PodDisruptionBudget.
 var podTerminal = Rule{plan.PodTerminal, PodScope, func(in Input) (string, bool) {
-	return fmt.Sprintf("the pod has ended (%s)", in.Pod.Object.Status.Phase), in.Pod.Terminal
+	if !in.Pod.Terminal {
+		return "", false
+	}
+	return fmt.Sprintf("the pod has ended (%s)", in.Pod.Object.Status.Phase), true
 }}
 
 // The controller of a terminating pod is already replacing it.

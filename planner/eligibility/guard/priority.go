@@ -8,8 +8,10 @@ import (
 
 var systemCritical = Rule{plan.SystemCritical, PodScope, func(in Input) (string, bool) {
 	p, known := podPriority(in)
-	critical := known && p >= systemClusterCriticalPriority
-	return fmt.Sprintf("the pod is system-critical (priority %d)", p), critical && in.Options.Protect[ProtectSystemCritical]
+	if !known || p < systemClusterCriticalPriority || !in.Options.Protect[ProtectSystemCritical] {
+		return "", false
+	}
+	return fmt.Sprintf("the pod is system-critical (priority %d)", p), true
 }}
 
 // Kubernetes gives these priorities to the built-in classes and reserves values above 1,000,000,000 for the system.
@@ -27,7 +29,10 @@ var priorityTooHigh = Rule{plan.PriorityTooHigh, PodScope, func(in Input) (strin
 	if !known {
 		return fmt.Sprintf("the pod's priority is unknown: the cluster has no PriorityClass %q", in.Pod.Object.Spec.PriorityClassName), true
 	}
-	return fmt.Sprintf("the pod's priority %d is not below %d", p, limit), p >= limit
+	if p < limit {
+		return "", false
+	}
+	return fmt.Sprintf("the pod's priority %d is not below %d", p, limit), true
 }}
 
 // priorityLimit returns the lowest priority that guards.priorityBelow protects. It returns false if the

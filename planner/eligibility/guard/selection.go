@@ -27,5 +27,8 @@ var podNotSelected = Rule{plan.PodNotSelected, PodScope, func(in Input) (string,
 	if selector == nil || selector.Empty() {
 		return "", false
 	}
-	return fmt.Sprintf("guards.podSelector %q does not select the pod", selector), !selector.Matches(labels.Set(in.Pod.Object.Labels))
+	if selector.Matches(labels.Set(in.Pod.Object.Labels)) {
+		return "", false
+	}
+	return fmt.Sprintf("guards.podSelector %q does not select the pod", selector), true
 }}
