@@ -78,7 +78,7 @@ func compareStep(ctx context.Context, s comparison, step []string, stderr *os.Fi
 	return measureRealRun(ctx, s, measurements[i], stderr)
 }
 
-// compareAll measures all outstanding measurements. A failed step does not stop the others.
+// compareAll makes all outstanding measurements. A failed step does not stop the others.
 func compareAll(ctx context.Context, s comparison, args []string, stderr *os.File) error {
 	measurements, err := plannedMeasurements(s)
 	if err != nil {

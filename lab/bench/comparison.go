@@ -48,12 +48,12 @@ func (s comparison) forSize(z clusterSize) comparison {
 	return s
 }
 
-// stepArgs returns the command line arguments that measure a measurement.
+// stepArgs returns the command line arguments of the step that makes a measurement.
 func (c Measurement) stepArgs() []string {
 	return []string{c.Phase, c.size().String(), c.Target, c.Program, fmt.Sprint(c.Run)}
 }
 
-// controlPlaneKey identifies the control plane on which a measurement is measured. Each real run needs its own control plane;
+// controlPlaneKey identifies the control plane of a measurement. Each real run needs its own control plane;
 // runs that hardly change the cluster share one control plane per size.
 func (c Measurement) controlPlaneKey() string {
 	if c.Phase == realPhase {
@@ -62,7 +62,7 @@ func (c Measurement) controlPlaneKey() string {
 	return strings.Join(c.stepArgs()[:2], " ")
 }
 
-// plannedMeasurements returns all measurements to measure, in order. The programs take turns, so that other load on the machine
+// plannedMeasurements returns all measurements to make, in order. The programs take turns, so that other load on the machine
 // affects all of them.
 func plannedMeasurements(s comparison) ([]Measurement, error) {
 	var out []Measurement

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// publishComparison writes all measurements so far: the measurements as JSON, and a page with drawings. It also prints the page.
+// publishComparison writes all measurements so far, as JSON, and as a page with drawings. It also prints the page.
 func publishComparison(s comparison, out io.Writer) error {
 	measurements, err := readMeasurements(s)
 	if err != nil {

@@ -67,7 +67,7 @@ type Measurement struct {
 
 func (c Measurement) size() clusterSize { return clusterSize{c.Nodes, c.Pods} }
 
-// isRepetitionOf reports whether two measurements are repetitions of the same measurement.
+// isRepetitionOf reports whether two measurements differ only in the number of the run.
 func (c Measurement) isRepetitionOf(o Measurement) bool {
 	return c.Phase == o.Phase && c.size() == o.size() && c.Target == o.Target && c.Program == o.Program
 }
@@ -77,7 +77,7 @@ func (c Measurement) fileName() string {
 	return fmt.Sprintf("%s-%s-%s-%d.json", c.Phase, c.Target, c.Program, c.Run)
 }
 
-// store writes a measured measurement to the folder of its cluster size.
+// store writes a measurement to the folder of its cluster size.
 func (c Measurement) store(folder string) error {
 	c.MeasuredAt, c.Machine = time.Now().UTC().Truncate(time.Second), describeMachine()
 	return writeJSON(filepath.Join(folder, c.fileName()), c)

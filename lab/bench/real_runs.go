@@ -99,7 +99,7 @@ func withControlPlane(ctx context.Context, s comparison, users []controlplane.Us
 	return do(c)
 }
 
-// measureEvictingRun measures one measurement with one start of the program per user. A failure of the program is stored as a result;
+// measureEvictingRun makes one measurement with one start of the program per user. A failure of the program is stored as a result;
 // a failure of the lab is returned as an error.
 func measureEvictingRun(ctx context.Context, s comparison, c *controlplane.Cluster, measurement Measurement,
 	users []controlplane.User, stderr *os.File) error {

@@ -24,7 +24,7 @@ func evictionCount(c Measurement) float64 { return float64(c.Evictions) }
 // repetitions are the repetitions of one measurement.
 type repetitions []Measurement
 
-// groupRepetitions groups the measurements of a phase by measurement, in the order of their first measurements.
+// groupRepetitions groups the measurements of a phase that differ only in the number of the run.
 func groupRepetitions(measurements []Measurement, phase string) []repetitions {
 	var out []repetitions
 	for _, c := range measurements {
