@@ -39,7 +39,11 @@ func (p *proof) blockers() []plan.Blocker {
 			}
 			if r, ok := p.Rejections.Of(id); ok {
 				code := r.Reason.Code
-				counts[cause{code, cmp.Or(p.provenCause(g, id), causeWords[code], "kept by a guard: "+string(code))}]++
+				words := cmp.Or(p.provenCause(g, id), causeWords[code])
+				if words == "" {
+					words = "kept by a guard: " + string(code)
+				}
+				counts[cause{code, words}]++
 			}
 		}
 		var causes []cause
