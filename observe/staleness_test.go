@@ -144,8 +144,8 @@ func TestWatchesThatEndAtOnceDoNotCount(t *testing.T) {
 	x.wantStaleness(0, "")
 }
 
-// TestOnlyAWholeListCounts checks that only a complete list counts, as of the request for its
-// first page.
+// TestOnlyCompleteListCounts checks that a list counts only after its last page. The view is then
+// current up to the request for the first page.
 func TestOnlyCompleteListCounts(t *testing.T) {
 	x := newFakeInformer(t)
 	x.finishedList("", "", nil)
@@ -161,8 +161,8 @@ func TestOnlyCompleteListCounts(t *testing.T) {
 	x.wantStaleness(61*time.Second, "connection refused")
 }
 
-// TestAStreamedListCountsFromItsEnd checks that a streamed list counts only when its end
-// arrives.
+// TestStreamedListCountsFromItsEnd checks that streamed initial objects count only after the last of
+// them.
 func TestStreamedListCountsFromItsEnd(t *testing.T) {
 	x := newFakeInformer(t)
 	x.finishedList("", "", nil)
@@ -173,13 +173,13 @@ func TestStreamedListCountsFromItsEnd(t *testing.T) {
 	x.wantStaleness(2*time.Minute, "")
 	x.sendEvent(initialEventsEnd)
 	x.wantStaleness(0, "")
-	x.advanceClock(time.Hour) // the end of the list does not promise further bookmarks
+	x.advanceClock(time.Hour) // the bookmark at the end of the list is not a regular bookmark
 	x.wantStaleness(0, "")
 }
 
-// TestAWatchThatFallsSilentIsBroken covers a hanging connection. If bookmarks came every
-// minute, their absence is the only sign.
-func TestAWatchThatFallsSilentIsBroken(t *testing.T) {
+// TestSilentWatchIsBroken covers a connection that hangs. After regular bookmarks, only their absence
+// shows that the watch is broken.
+func TestSilentWatchIsBroken(t *testing.T) {
 	x := newFakeInformer(t)
 	x.finishedList("", "", nil)
 	x.startWatch(false, nil)
@@ -198,6 +198,6 @@ func TestStopDoesNotWaitForReader(t *testing.T) {
 	x.startWatch(false, nil)
 	sent := make(chan struct{})
 	go func() { x.fake.Modify(emptyPod); close(sent) }()
-	<-sent          // the stream has the event, but no reader
-	x.opened.Stop() // otherwise its goroutine stays, and TestMain reports it
+	<-sent          // the event was sent, but the informer does not read it
+	x.opened.Stop() // ends the goroutine, because TestMain reports leaked goroutines
 }

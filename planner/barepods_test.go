@@ -20,8 +20,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/window"
 )
 
-// barePodScenario returns a scenario of pods without a controller. Node n1 has few requests, so the scheduler
-// prefers it; measured adds its high CPU usage.
+// barePodScenario returns a scenario of pods without a controller. Node n1 has few requests, so the scheduler prefers
+// it; measured adds its high CPU usage.
 func barePodScenario() *scenario.Scenario {
 	objects := "base: three-nodes\nobjects:\n"
 	for i := range 4 {
@@ -52,9 +52,9 @@ const barePod = `- kind: Pod
     affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 100, preference: {matchExpressions: [{key: status, operator: NotIn, values: [presure]}]}}]}}
 `
 
-// TestBarePodsAreHelpedByHintsOnly covers a cluster in which only hints for the scheduler can help, because
-// all pods are bare pods. The planner never evicts pods without a controller. The node gets its hint after
-// the second sample, and the scheduler then places a new pod on another node.
+// TestBarePodsAreHelpedByHintsOnly covers a cluster in which only hints for the scheduler can help, because all pods
+// are bare pods. The planner never evicts pods without a controller. The node gets its hint after the second sample,
+// and the scheduler then places a new pod on another node.
 func TestBarePodsAreHelpedByHintsOnly(t *testing.T) {
 	bare := barePodScenario()
 	s, _, conf := openScenario(t, bare)
@@ -88,22 +88,25 @@ func TestBarePodsAreHelpedByHintsOnly(t *testing.T) {
 	checkNoEvictions(t, hinted, conf)
 }
 
-// usageFromSamples returns a function that computes the usage from a number of samples. In each sample, n1
-// uses 90 % of its CPU, and n2 and n3 use 5 %.
+// usageFromSamples returns a function that computes the usage from a number of samples. In each sample, n1 uses 90 %
+// of its CPU, and n2 and n3 use 5 %.
 func usageFromSamples(conf *config.Config, s *cluster.Snapshot) func(samples int) *cluster.Usage {
 	var watches []window.LevelWatch
 	for _, r := range conf.HintRules() {
-		watches = append(watches, window.LevelWatch{Name: r.WatchName(), Resource: r.Resource, Enter: r.Enter, Leave: r.Leave, Below: r.Below, For: r.MinSamples})
+		watches = append(watches, window.LevelWatch{Name: r.WatchName(), Resource: r.Resource, Enter: r.Enter, Leave: r.Leave,
+			Below: r.Below, For: r.MinSamples})
 	}
 	return func(samples int) *cluster.Usage {
-		w := window.New(window.Options{Source: "metricsServer", Statistic: window.Latest, Window: 5 * time.Minute, MaxAge: 3 * time.Minute, Interval: time.Minute, Watches: watches})
+		w := window.New(window.Options{Source: "metricsServer", Statistic: window.Latest, Window: 5 * time.Minute,
+			MaxAge: 3 * time.Minute, Interval: time.Minute, Watches: watches})
 		for i := range samples {
 			at := s.TakenAt.Add(time.Duration(i-samples+1) * time.Minute)
 			sample := usage.Sample{Taken: at, Nodes: map[string]usage.Reading{}}
 			var nodes []usage.Node
 			for n, used := range map[string]int64{"n1": 9000, "n2": 500, "n3": 500} {
 				sample.Nodes[n] = usage.Reading{At: at, Used: map[string]int64{"cpu": used}}
-				nodes = append(nodes, usage.Node{Name: n, Allocatable: cluster.Resources{MilliCPU: 10000, MemoryBytes: 10 << 30}, Capacity: cluster.Resources{MilliCPU: 10000, MemoryBytes: 10 << 30}})
+				nodes = append(nodes, usage.Node{Name: n, Allocatable: cluster.Resources{MilliCPU: 10000, MemoryBytes: 10 << 30},
+					Capacity: cluster.Resources{MilliCPU: 10000, MemoryBytes: 10 << 30}})
 			}
 			w.Add(sample, nodes, nil)
 		}
@@ -127,8 +130,8 @@ func possibleNodesOfNewPod(t *testing.T, s *cluster.Snapshot) []string {
 	return nil
 }
 
-// checkNoEvictions checks that a plan with the usage of two samples has a goal but no move, and rejects four
-// pods as bare pods.
+// checkNoEvictions checks that a plan with the usage of two samples has a goal but no move, and rejects four pods as
+// bare pods.
 func checkNoEvictions(t *testing.T, s *cluster.Snapshot, conf *config.Config) {
 	t.Helper()
 	objects := *s.Objects
@@ -137,7 +140,8 @@ func checkNoEvictions(t *testing.T, s *cluster.Snapshot, conf *config.Config) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := planner.New(conf.PlannerOptions()).Plan(again, plan.PlannerState{}, controller.Goals(again, conf.BuildStrategies(), nil), again.TakenAt)
+	p := planner.New(conf.PlannerOptions()).Plan(again, plan.PlannerState{},
+		controller.Goals(again, conf.BuildStrategies(), nil), again.TakenAt)
 	if len(p.Goals) == 0 || len(p.Moves) > 0 || p.Rejections.Counts[plan.BarePod] != 4 {
 		t.Errorf("goals %v, moves %v, rejections %v; want one goal for n1, no move, and four bare pods", p.Goals, p.Moves, p.Rejections.Counts)
 	}

@@ -24,8 +24,8 @@ strategies:
 - {name: hot, type: NodeLoad, schedule: "*/10 * * * *", args: {basis: load, deviation: {cpu: 0.05, memory: 0.1}}}
 `
 
-// clusterWithRandomUsage returns a crowded cluster with random usage. Every third node has 20 CPUs and 80Gi
-// of memory.
+// clusterWithRandomUsage returns a crowded cluster with random usage. Every third node has 20 CPUs and 80Gi of
+// memory.
 func clusterWithRandomUsage(seed uint64) *cluster.Objects {
 	r := rand.New(rand.NewPCG(seed, 4))
 	o := simulation.Crowded(r, 15, 15, 8)
@@ -46,8 +46,8 @@ func configByUsage(t testing.TB) *config.Config {
 	return conf
 }
 
-// TestPlansByLoadKeepTheirPromiseschecks that no goal is worse after the plan, and that no excess ends below
-// the proven residual. The predicted usage of nodes changes by the usage of the moved pods.
+// TestPlansByLoadKeepTheirPromiseschecks that no goal is worse after the plan, and that no excess ends below the
+// proven residual. The predicted usage of nodes changes by the usage of the moved pods.
 func TestPlansByLoadKeepTheirPromises(t *testing.T) {
 	moves, byUse, ratios := 0, 0, 0
 	for seed := range uint64(40) {
@@ -82,8 +82,8 @@ func TestPlansByLoadKeepTheirPromises(t *testing.T) {
 	}
 }
 
-// checkUsageAfterPlan computes the CPU usage of each node after the plan from the usage of the moved pods,
-// and compares it with the plan. checkUsageAfterPlan returns early if a moved pod has no measurement.
+// checkUsageAfterPlan computes the CPU usage of each node after the plan from the usage of the moved pods, and
+// compares it with the plan. checkUsageAfterPlan returns early if a moved pod has no measurement.
 func checkUsageAfterPlan(t *testing.T, seed uint64, s *cluster.Snapshot, p plan.Plan) {
 	t.Helper()
 	before, after := map[string]plan.NodeState{}, map[string]plan.NodeState{}
@@ -136,8 +136,8 @@ func TestOrderOfUsageDoesNotMatter(t *testing.T) {
 	}
 }
 
-// TestOnceIsEnough: after the moves of a plan, with the usage of the pods on their new nodes, the next plan
-// moves no pod back.
+// TestOnceIsEnough: after the moves of a plan, with the usage of the pods on their new nodes, the next plan moves no
+// pod back.
 func TestOnceIsEnough(t *testing.T) {
 	moved := 0
 	for seed := range uint64(20) {
@@ -185,8 +185,7 @@ func moveUsage(u *cluster.Usage, p cluster.PodUsage, m plan.Move) {
 	}
 }
 
-// TestByLoadFewPodsMove: without limits, the median plan has at most 1.1 times as many evictions as its lower
-// bound.
+// TestByLoadFewPodsMove: without limits, the median plan has at most 1.1 times as many evictions as its lower bound.
 func TestByLoadFewPodsMove(t *testing.T) {
 	text := `apiVersion: evenkeel.io/v1alpha1
 kind: RebalanceConfig

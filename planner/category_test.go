@@ -10,8 +10,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// halved names a scenario whose Deployment web has four pods in each of two zones. Each pod uses 1000m of CPU
-// and requests 200m. If a zone fails, the load of the other pods doubles.
+// halved names a scenario whose Deployment web has four pods in each of two zones. Each pod uses 1000m of CPU and
+// requests 200m. If a zone fails, the load of the other pods doubles.
 const halved = "load-hinted"
 
 // setCPULimit returns a change that sets the CPU limit of web.
@@ -19,8 +19,8 @@ func setCPULimit(cpu string) string {
 	return `{kind: Deployment, metadata: {name: web}, spec: {template: {spec: {containers: [{name: c, resources: {limits: {cpu: "` + cpu + `"}}}]}}}}`
 }
 
-// TestUsageTellsCategory3From4: usage decides between failure categories 3 and 4. If a pod has no recent
-// measurement, the category is 3 and not certain.
+// TestUsageTellsCategory3From4: usage decides between failure categories 3 and 4. If a pod has no recent measurement,
+// the category is 3 and not certain.
 func TestUsageTellsCategory3From4(t *testing.T) {
 	uses := func(cpu int64) func(*cluster.Objects) {
 		return func(o *cluster.Objects) {
@@ -65,7 +65,8 @@ func TestUsageTellsCategory3From4(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := scenario.Read(t, halved)
-			s.Config = []byte(strings.Replace(string(s.Config), "strategies:\n", "strategies:\n- {name: zones, type: ZoneSpread, schedule: \"0 * * * *\"}\n", 1))
+			s.Config = []byte(strings.Replace(string(s.Config), "strategies:\n",
+				"strategies:\n- {name: zones, type: ZoneSpread, schedule: \"0 * * * *\"}\n", 1))
 			changes := []string{`{kind: Deployment, metadata: {name: web, annotations: {evenkeel.io/zone-slo: "4"}}}`}
 			if c.change != "" {
 				changes = append(changes, c.change)

@@ -12,9 +12,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// TestPlansAreTheSameOnAnyNumberOfCores: the plan is the same, byte by byte, on one, two and eight
-// processors, also if two plans are computed at the same time. The scheduler samples the nodes of these
-// clusters. One cluster is planned with steering.
+// TestPlansAreTheSameOnAnyNumberOfCores: the plan is the same, byte by byte, on one, two and eight processors, also
+// if two plans are computed at the same time. The scheduler samples the nodes of these clusters. One cluster is
+// planned with steering.
 func TestPlansAreTheSameOnAnyNumberOfCores(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for steer, size := range map[string][2]int{"none": {520, 6000}, "taint": {220, 3000}} {

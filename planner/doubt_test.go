@@ -6,9 +6,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// TestWhatIsInDoubtIsNoExcessAndNoRoom: the usage over the window and the newest measurement of a node may
-// differ. The excess of a goal uses the lower of both values. By the higher of both values, the plan lifts no
-// node above its limit.
+// TestWhatIsInDoubtIsNoExcessAndNoRoom: the usage over the window and the newest measurement of a node may differ.
+// The excess of a goal uses the lower of both values. By the higher of both values, the plan lifts no node above its
+// limit.
 func TestWhatIsInDoubtIsNoExcessAndNoRoom(t *testing.T) {
 	byLoad, plain := 0, 0
 	for seed := range uint64(20) {
@@ -35,7 +35,8 @@ func TestWhatIsInDoubtIsNoExcessAndNoRoom(t *testing.T) {
 		}
 		for _, g := range p.Goals {
 			if p.After.Excess[g.ID] > p.Before.Excess[g.ID] || p.After.Excess[g.ID] < p.Bound.ResidualByGoal[g.ID] {
-				t.Errorf("seed %d: the excess of %s changes from %v to %v, with a proven residual of %v", seed, g.ID, p.Before.Excess[g.ID], p.After.Excess[g.ID], p.Bound.ResidualByGoal[g.ID])
+				t.Errorf("seed %d: the excess of %s changes from %v to %v, with a proven residual of %v", seed, g.ID,
+					p.Before.Excess[g.ID], p.After.Excess[g.ID], p.Bound.ResidualByGoal[g.ID])
 			}
 			if g.Kind != plan.NodeBelow {
 				continue
@@ -48,7 +49,8 @@ func TestWhatIsInDoubtIsNoExcessAndNoRoom(t *testing.T) {
 			total := float64(n.Allocatable.Get(g.Resource))
 			lower := was - float64(s.Usage.Uncertain(n.ID, g.Resource))/total
 			if excess := max(0, lower-g.Limit); p.Before.Excess[g.ID] > excess+2e-4 {
-				t.Errorf("seed %d: %s has an excess of %v in %s, but its lower value is %v above the limit", seed, name, p.Before.Excess[g.ID], g.Resource, excess)
+				t.Errorf("seed %d: %s has an excess of %v in %s, but its lower value is %v above the limit", seed, name,
+					p.Before.Excess[g.ID], g.Resource, excess)
 			}
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// TestExplanationsAgreeWithPlans: the explanation of each pod agrees with the plan. If only one reason keeps
-// a pod on its node, one of its checks has the code of that reason.
+// TestExplanationsAgreeWithPlans: the explanation of each pod agrees with the plan. If only one reason keeps a pod on
+// its node, one of its checks has the code of that reason.
 func TestExplanationsAgreeWithPlans(t *testing.T) {
 	for seed := range uint64(10) {
 		o := simulation.Crowded(rand.New(rand.NewPCG(seed, 7)), 12, 12, 8)

@@ -22,11 +22,10 @@ strategies:
 - {name: hot, type: NodeLoad, schedule: "*/10 * * * *", args: {target: {cpu: 0.4}}}
 `
 
-// TestWhatLimitsAllowGoesToHintedNodesFirst: a plan spends its limit first on nodes with the pressure hint.
-// If the plan reaches the limit with other moves, one of two conditions must hold: no more pods can leave
-// hinted nodes after the moves off these nodes, or a plan for hinted nodes alone does not leave less excess on
-// hinted nodes. No move ends on a hinted node. The search is not exhaustive: about one in 1,000 similar
-// clusters fails this test.
+// TestWhatLimitsAllowGoesToHintedNodesFirst: a plan spends its limit first on nodes with the pressure hint. If the
+// plan reaches the limit with other moves, one of two conditions must hold: no more pods can leave hinted nodes after
+// the moves off these nodes, or a plan for hinted nodes alone does not leave less excess on hinted nodes. No move
+// ends on a hinted node. The search is not exhaustive: about one in 1,000 similar clusters fails this test.
 func TestWhatLimitsAllowGoesToHintedNodesFirst(t *testing.T) {
 	inNeed, spent := 0, 0
 	for seed := range uint64(400) {

@@ -62,8 +62,8 @@ func TestOrderOfObjectsDoesNotMatter(t *testing.T) {
 	}
 }
 
-// TestPlansKeepTheirPromises checks random plans independently of the planner's code. Waves respect budgets
-// and caps, and the plan respects limits and bounds. No goal is worse after the plan.
+// TestPlansKeepTheirPromises checks random plans independently of the planner's code. Waves respect budgets and caps,
+// and the plan respects limits and bounds. No goal is worse after the plan.
 func TestPlansKeepTheirPromises(t *testing.T) {
 	for seed := range uint64(40) {
 		o := simulation.Crowded(rand.New(rand.NewPCG(seed, 2)), 15, 15, 8)
@@ -115,7 +115,8 @@ func checkWaves(t *testing.T, seed uint64, s *cluster.Snapshot, p plan.Plan) {
 		count[inWave{m.Wave, "total"}]++
 		count[inWave{m.Wave, "node " + m.From}]++
 		count[inWave{m.Wave, "owner " + m.Owner.Name}]++
-		if perNode[m.From] > 5 || count[inWave{m.Wave, "total"}] > 16 || count[inWave{m.Wave, "node " + m.From}] > 2 || count[inWave{m.Wave, "owner " + m.Owner.Name}] > 1 {
+		if perNode[m.From] > 5 || count[inWave{m.Wave, "total"}] > 16 || count[inWave{m.Wave, "node " + m.From}] > 2 ||
+			count[inWave{m.Wave, "owner " + m.Owner.Name}] > 1 {
 			t.Errorf("seed %d: step %d breaks a cap", seed, m.Step)
 		}
 		for _, b := range s.Budgets {

@@ -15,13 +15,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/summary"
 )
 
-// Recheck checks one wave of a plan against a fresh snapshot, just before the wave is executed. Recheck
-// returns the moves that are still valid, with new predicted landings, and an outcome for each dropped move.
-// Recheck never adds a move.
+// Recheck checks one wave of a plan against a fresh snapshot, just before the wave is executed. Recheck returns the
+// moves that are still valid, with new predicted landings, and an outcome for each dropped move. Recheck never adds a
+// move.
 //
-// If the wave has hints, Recheck first assumes the planned hints. If these hints are impossible now or no
-// steered move remains valid, Recheck checks the other moves without hints and drops all steered moves.
-func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, pl plan.Plan, wave int, now time.Time) (ok []plan.Move, dropped []plan.Outcome) {
+// If the wave has hints, Recheck first assumes the planned hints. If these hints are impossible now or no steered
+// move remains valid, Recheck checks the other moves without hints and drops all steered moves.
+func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, pl plan.Plan, wave int,
+	now time.Time) (ok []plan.Move, dropped []plan.Outcome) {
 	goals = goal.Number(s, goals)
 	var moves []plan.Move
 	for _, m := range pl.Moves {
@@ -41,11 +42,13 @@ func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []pla
 			return ok, dropped
 		}
 	}
-	steered, rest := splitSteered(moves)
+	steered := slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool { return !m.Steered() })
+	rest := slices.DeleteFunc(moves, plan.Move.Steered)
 	known := dropped
 	ok, dropped = recheckAll(search.NewSearch(&p.opts, s, st, goals, now), rest, nil)
 	for _, m := range steered {
-		o := plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Dropped, Reason: plan.Reason{Code: plan.PremiseChanged, Message: "it cannot be steered now: " + why}}
+		o := plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Dropped,
+			Reason: plan.Reason{Code: plan.PremiseChanged, Message: "it cannot be steered now: " + why}}
 		if i := slices.IndexFunc(known, func(o plan.Outcome) bool { return o.Step == m.Step }); i >= 0 {
 			o = known[i]
 		}
@@ -54,19 +57,7 @@ func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []pla
 	return ok, dropped
 }
 
-func splitSteered(moves []plan.Move) (steered, rest []plan.Move) {
-	for _, m := range moves {
-		if m.Steered() {
-			steered = append(steered, m)
-		} else {
-			rest = append(rest, m)
-		}
-	}
-	return steered, rest
-}
-
-// findPlannedHints returns the nodes of a wave's hints, or the reason why these nodes can no longer be
-// hinted.
+// findPlannedHints returns the nodes of a wave's hints, or the reason why these nodes can no longer be hinted.
 func findPlannedHints(c *search.Search, h plan.WaveHints) ([]cluster.NodeID, string) {
 	if string(c.Steering.Kind) != h.Kind {
 		return nil, fmt.Sprintf("the plan steers by %s, and evictor.steer is %s", h.Kind, c.Steering.Kind)
@@ -144,8 +135,8 @@ func recheckMove(c *search.Search, start *search.State, w *eligibility.InFlightC
 	return fresh, plan.Outcome{}, true
 }
 
-// isReserved reports whether the limits already count this move. A pass reserves a whole wave, executes it in
-// parts and rechecks each part.
+// isReserved reports whether the limits already count this move. A pass reserves a whole wave, executes it in parts
+// and rechecks each part.
 func isReserved(c *search.Search, m plan.Move) bool {
 	return slices.ContainsFunc(c.PlannerState.Runs, func(run plan.OpenRun) bool {
 		return slices.ContainsFunc(run.Reservations, func(r plan.Reservation) bool {
@@ -154,18 +145,18 @@ func isReserved(c *search.Search, m plan.Move) bool {
 	})
 }
 
-// refreshMove replaces the prediction in the move. The scheduler may place the replacements of a wave in any
-// order, so nodes that are acceptable for the first replacement remain acceptable.
+// refreshMove replaces the prediction in the move. The scheduler may place the replacements of a wave in any order,
+// so nodes that are acceptable for the first replacement remain acceptable.
 func refreshMove(c *search.Search, start *search.State, first *search.Landing, p *cluster.Pod, m plan.Move, l *search.Landing) plan.Move {
-	s := c.Snapshot
+	s, displaced := c.Snapshot, m.DisplacedFor != nil
 	m.Pod, m.Owner, m.GracePeriodSeconds = plan.PodRefOf(p), plan.OwnerRefOf(s, p), summary.GracePeriodSeconds(c, p)
 	m.NotAfter, m.EligibilityInputs = c.Eligibility.AllowedUntil(p), annotation.Fingerprint(p.Object)
 	m.Goals = slices.Clone(m.Goals)
-	acceptable := acceptableNodes(c.State, m, p.ID, l)
+	acceptable := c.AcceptableNodes(p.ID, l, displaced)
 	m.To, m.Acceptable.Nodes = s.Nodes[l.To].Name, len(acceptable)
 	m.Confidence, m.ReturnProbability, m.PendingProbability = l.Confidence, l.ReturnProbability, l.PendingProbability
 	m.AcceptableNodes = nil
-	either := append(acceptable, acceptableNodes(start, m, p.ID, first)...)
+	either := append(acceptable, start.AcceptableNodes(p.ID, first, displaced)...)
 	slices.Sort(either)
 	for _, n := range slices.Compact(either) {
 		m.AcceptableNodes = append(m.AcceptableNodes, s.Nodes[n].Name)
@@ -184,18 +175,11 @@ func FindPod(s *cluster.Snapshot, ref plan.PodRef) *cluster.Pod {
 	return s.PodByKey(ref.String())
 }
 
-// acceptableNodes returns the nodes on which the replacement of a move may land.
-func acceptableNodes(c *search.State, m plan.Move, pod cluster.PodID, l *search.Landing) []cluster.NodeID {
-	if m.DisplacedFor != nil {
-		return c.AcceptableDisplacedNodes(pod, l)
-	}
-	return c.AcceptableNodes(pod, l)
-}
-
-// predictAgain predicts the landing again: first as the first move of the wave, then after the moves applied
-// so far. The displaced pod of a step need not improve a goal, but the other move of the step must be
-// possible, and only with the displacement.
-func predictAgain(c *search.Search, start *search.State, w *eligibility.InFlightCount, m plan.Move, p *cluster.Pod) (first, l search.Landing, r plan.Reason, good bool) {
+// predictAgain predicts the landing again: first as the first move of the wave, then after the moves applied so far.
+// The displaced pod of a step need not improve a goal, but the other move of the step must be possible, and only with
+// the displacement.
+func predictAgain(c *search.Search, start *search.State, w *eligibility.InFlightCount, m plan.Move,
+	p *cluster.Pod) (first, l search.Landing, r plan.Reason, good bool) {
 	land := (*search.State).PredictLanding
 	if m.DisplacedFor != nil {
 		land = (*search.State).PredictDisplacedLanding
@@ -211,8 +195,7 @@ func predictAgain(c *search.Search, start *search.State, w *eligibility.InFlight
 	return first, l, r, good
 }
 
-// stillNeeded reports whether a pod must still make room for another pod. If not, stillNeeded returns the
-// reason.
+// stillNeeded reports whether a pod must still make room for another pod. If not, stillNeeded returns the reason.
 func stillNeeded(c *search.Search, m plan.Move, q *cluster.Pod, l search.Landing) (plan.Reason, bool) {
 	name := m.DisplacedFor.String()
 	p := FindPod(c.Snapshot, *m.DisplacedFor)
@@ -235,8 +218,8 @@ func stillNeeded(c *search.Search, m plan.Move, q *cluster.Pod, l search.Landing
 	return plan.Reason{}, true
 }
 
-// refuseOtherHalf checks the rules for the other move of a step that do not depend on the landing. The result
-// is true if a rule rejects that move.
+// refuseOtherHalf checks the rules for the other move of a step that do not depend on the landing. The result is true
+// if a rule rejects that move.
 func refuseOtherHalf(c *search.Search, m plan.Move, q cluster.PodID, p *cluster.Pod) (plan.Reason, bool) {
 	if r, no := c.Eligibility.Refuse(p.ID); no {
 		return r, true

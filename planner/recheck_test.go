@@ -42,11 +42,12 @@ func planTwoMoves(t *testing.T, limits string) (*cluster.Snapshot, *planner.Plan
 }
 
 func stateAfterEviction(m plan.Move, n int, at time.Time) plan.PlannerState {
-	return plan.PlannerState{Evictions: []plan.EvictionCount{{Workload: history.WorkloadOfMove(m), Minute: at.Truncate(time.Minute), Count: n}}}
+	return plan.PlannerState{Evictions: []plan.EvictionCount{{Workload: history.WorkloadOfMove(m),
+		Minute: at.Truncate(time.Minute), Count: n}}}
 }
 
-// TestRecheckCountsTheHour: evictions by other passes since the plan was made count against perHour. Recheck
-// keeps only as many moves of a wave as perHour still allows.
+// TestRecheckCountsTheHour: evictions by other passes since the plan was made count against perHour. Recheck keeps
+// only as many moves of a wave as perHour still allows.
 func TestRecheckCountsTheHour(t *testing.T) {
 	for _, c := range []struct{ past, holds int }{{0, 2}, {1, 2}, {2, 1}, {3, 0}} {
 		s, p, goals, made := planTwoMoves(t, "{perHour: {owner: 3}}")
@@ -62,8 +63,8 @@ func TestRecheckCountsTheHour(t *testing.T) {
 	}
 }
 
-// TestRecheckCountsNothingTwice: the reservation of a wave uses up perHour. Recheck does not count the
-// reserved moves again, also if it judges only a part of the wave.
+// TestRecheckCountsNothingTwice: the reservation of a wave uses up perHour. Recheck does not count the reserved moves
+// again, also if it judges only a part of the wave.
 func TestRecheckCountsNothingTwice(t *testing.T) {
 	s, p, goals, made := planTwoMoves(t, "{perHour: {owner: 2, cluster: 2}}")
 	st := history.Reserve(plan.PlannerState{}, plan.OpenRun{RunID: "r"}, made.Moves, s.TakenAt)
@@ -75,7 +76,8 @@ func TestRecheckCountsNothingTwice(t *testing.T) {
 		}
 	}
 	// A reserved move counts if its outcome is recorded, or if it has another step number.
-	settled, _ := history.RecordOutcomes(st, "r", []plan.Outcome{{Step: 2, Pod: made.Moves[1].Pod, Outcome: plan.UnknownOutcome}}, s.TakenAt, history.Options{Initial: time.Nanosecond, Max: time.Nanosecond})
+	settled, _ := history.RecordOutcomes(st, "r", []plan.Outcome{{Step: 2, Pod: made.Moves[1].Pod,
+		Outcome: plan.UnknownOutcome}}, s.TakenAt, history.Options{Initial: time.Nanosecond, Max: time.Nanosecond})
 	another := made
 	another.Moves = []plan.Move{made.Moves[1]}
 	another.Moves[0].Step = 7
@@ -90,12 +92,13 @@ func TestRecheckCountsNothingTwice(t *testing.T) {
 	}
 }
 
-// TestRecheckDropsWhatRests: checks that Recheck drops a move if its workload started a back-off after the
-// plan was made.
+// TestRecheckDropsWhatRests: checks that Recheck drops a move if its workload started a back-off after the plan was
+// made.
 func TestRecheckDropsWhatRests(t *testing.T) {
 	s, p, goals, made := planTwoMoves(t, "{}")
 	m := made.Moves[0]
-	st := plan.PlannerState{Backoffs: []plan.Backoff{{Workload: history.WorkloadOfMove(m), Since: s.TakenAt, Until: s.TakenAt.Add(time.Minute), Failures: 1}}}
+	st := plan.PlannerState{Backoffs: []plan.Backoff{{Workload: history.WorkloadOfMove(m), Since: s.TakenAt,
+		Until: s.TakenAt.Add(time.Minute), Failures: 1}}}
 	ok, dropped := p.Recheck(s, st, goals, made, 1, s.TakenAt)
 	if len(ok) != 0 || len(dropped) != 2 || dropped[0].Reason.Code != plan.BackedOff {
 		t.Errorf("hold %d, dropped %+v", len(ok), dropped)
@@ -105,8 +108,8 @@ func TestRecheckDropsWhatRests(t *testing.T) {
 	}
 }
 
-// TestRecheckKnowsNoOrderWithinAWave: two pods leave one node, and each of two other nodes has room for one
-// of them. Recheck accepts either node for either pod, because the evictions of a wave have no order.
+// TestRecheckKnowsNoOrderWithinAWave: two pods leave one node, and each of two other nodes has room for one of them.
+// Recheck accepts either node for either pod, because the evictions of a wave have no order.
 func TestRecheckKnowsNoOrderWithinAWave(t *testing.T) {
 	for _, full := range []string{"10Gi", "2Gi"} { // only the CPU goal limits a and b to one pod, or their memory does too
 		s, p, goals, made := planTwoPodsForTwoNodes(t, full)
@@ -127,8 +130,8 @@ func checkBothNodesAcceptable(t *testing.T, s *cluster.Snapshot, p *planner.Plan
 	}
 }
 
-// planTwoPodsForTwoNodes returns a plan that moves two pods off node hot in one wave. Nodes a and b have the
-// given memory, of which 1Gi is requested. Each pod requests 1Gi.
+// planTwoPodsForTwoNodes returns a plan that moves two pods off node hot in one wave. Nodes a and b have the given
+// memory, of which 1Gi is requested. Each pod requests 1Gi.
 func planTwoPodsForTwoNodes(t *testing.T, memory string) (*cluster.Snapshot, *planner.Planner, []plan.Goal, plan.Plan) {
 	t.Helper()
 	y := &strings.Builder{}

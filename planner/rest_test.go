@@ -9,8 +9,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner"
 )
 
-// TestTheRestOfAPassCountsWhatItDid: Replan counts the evictions of the first plan against every limit of the
-// pass. Against perHour, these evictions count once, from the planner state.
+// TestTheRestOfAPassCountsWhatItDid: Replan counts the evictions of the first plan against every limit of the pass.
+// Against perHour, these evictions count once, from the planner state.
 func TestTheRestOfAPassCountsWhatItDid(t *testing.T) {
 	for _, c := range []struct {
 		limits string
@@ -48,7 +48,8 @@ func TestTheRestOfAPassCountsWhatItDid(t *testing.T) {
 func TestAPassLeavesItsReplacementsAlone(t *testing.T) {
 	s, p, goals, _ := planTwoMoves(t, "{}")
 	began := s.Pods[0].Object.Status.StartTime.Add(-time.Second)
-	if got := p.Replan(s, plan.PlannerState{}, goals, nil, began, s.TakenAt); len(got.Moves) > 0 || got.Rejections.Counts[plan.PodTooYoung] == 0 {
+	if got := p.Replan(s, plan.PlannerState{}, goals, nil, began, s.TakenAt); len(got.Moves) > 0 ||
+		got.Rejections.Counts[plan.PodTooYoung] == 0 {
 		t.Errorf("%d moves, %v", len(got.Moves), got.Rejections.Counts)
 	}
 	if got := p.Replan(s, plan.PlannerState{}, goals, nil, began.Add(3*time.Second), s.TakenAt); len(got.Moves) != 2 {
@@ -56,8 +57,8 @@ func TestAPassLeavesItsReplacementsAlone(t *testing.T) {
 	}
 }
 
-// TestAReplacementStaysForAWhile: a pod that started after an eviction of its workload may be the
-// replacement. The planner does not move such a pod for evictor.backoff.initial (10 minutes).
+// TestAReplacementStaysForAWhile: a pod that started after an eviction of its workload may be the replacement. The
+// planner does not move such a pod for evictor.backoff.initial (10 minutes).
 func TestAReplacementStaysForAWhile(t *testing.T) {
 	s, p, goals, made := planTwoMoves(t, "{}")
 	start := s.Pods[0].Object.Status.StartTime.Time
@@ -75,13 +76,14 @@ func TestAReplacementStaysForAWhile(t *testing.T) {
 		st.Evictions[0].First = start.Add(c.evicted)
 		got := p.Plan(s, st, goals, start.Add(c.age))
 		if len(got.Moves) != c.moves || (got.Rejections.Counts[plan.BackedOff] == 0) != (c.moves > 0) {
-			t.Errorf("evicted %s after they started, %s old: %d moves, %v; want %d", c.evicted, c.age, len(got.Moves), got.Rejections.Counts, c.moves)
+			t.Errorf("evicted %s after they started, %s old: %d moves, %v; want %d", c.evicted, c.age, len(got.Moves),
+				got.Rejections.Counts, c.moves)
 		}
 	}
 }
 
-// TestTheRestOfAPassCountsFailuresOfJobs: Replan counts the evictions of the first plan as failures of the
-// Job. The status of the Job may not include them yet.
+// TestTheRestOfAPassCountsFailuresOfJobs: Replan counts the evictions of the first plan as failures of the Job. The
+// status of the Job may not include them yet.
 func TestTheRestOfAPassCountsFailuresOfJobs(t *testing.T) {
 	s, opts, goals := loadScenario(t, "job-failures-add-up")
 	p := planner.New(opts)
@@ -96,7 +98,8 @@ func TestTheRestOfAPassCountsFailuresOfJobs(t *testing.T) {
 	for i := range done {
 		done[i].Pod.Name, done[i].Pod.UID = "gone", "gone"
 	}
-	if got := p.Replan(s, plan.PlannerState{}, goals, done, s.TakenAt, s.TakenAt); len(got.Moves) > 0 || got.Rejections.Counts[plan.JobWouldFail] == 0 {
+	if got := p.Replan(s, plan.PlannerState{}, goals, done, s.TakenAt, s.TakenAt); len(got.Moves) > 0 ||
+		got.Rejections.Counts[plan.JobWouldFail] == 0 {
 		t.Errorf("%d moves, %v", len(got.Moves), got.Rejections.Counts)
 	}
 }

@@ -15,10 +15,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// TestLargeClustersArePlannedByOdds: on 240 nodes, the scheduler samples 117 feasible nodes (49 %). Over all
-// samples, the landing of each move is acceptable with at least guards.minConfidence. Landings rejected as
-// uncertain have a lower probability. In each explanation, the probabilities of the nodes add up to those of
-// the pod.
+// TestLargeClustersArePlannedByOdds: on 240 nodes, the scheduler samples 117 feasible nodes (49 %). Over all samples,
+// the landing of each move is acceptable with at least guards.minConfidence. Landings rejected as uncertain have a
+// lower probability. In each explanation, the probabilities of the nodes add up to those of the pod.
 func TestLargeClustersArePlannedByOdds(t *testing.T) {
 	conf := configWithTwoStrategies(t)
 	s, p := planRandomCluster(t, nodesWithRareEmptyOnes(), conf)
@@ -27,7 +26,8 @@ func TestLargeClustersArePlannedByOdds(t *testing.T) {
 	unsure := 0
 	for _, m := range p.Moves {
 		if m.Confidence < opts.MinConfidence || m.Confidence+m.ReturnProbability+m.PendingProbability > 1.0001 {
-			t.Errorf("%s: confidence %v, returnProbability %v, pendingProbability %v", m.Pod, m.Confidence, m.ReturnProbability, m.PendingProbability)
+			t.Errorf("%s: confidence %v, returnProbability %v, pendingProbability %v", m.Pod, m.Confidence, m.ReturnProbability,
+				m.PendingProbability)
 		}
 		if m.Confidence < 1 {
 			unsure++
@@ -53,8 +53,8 @@ func TestLargeClustersArePlannedByOdds(t *testing.T) {
 	}
 }
 
-// nodesWithRareEmptyOnes returns a cluster of 240 nodes. About one node in 20 is almost empty, and wins in
-// every sample that contains it, whatever its zone.
+// nodesWithRareEmptyOnes returns a cluster of 240 nodes. About one node in 20 is almost empty, and wins in every
+// sample that contains it, whatever its zone.
 func nodesWithRareEmptyOnes() *cluster.Objects {
 	r := rand.New(rand.NewPCG(3, 5))
 	return addFillerPods(simulation.Crowded(r, 240, 16, 12), func() int64 { return int64(100 * (r.IntN(10) + 50*min(r.IntN(20), 1))) })
@@ -82,7 +82,8 @@ func checkProbabilitiesSumToOne(t *testing.T, s *cluster.Snapshot, p *cluster.Po
 		if n.Name == s.Nodes[p.Node].Name {
 			back = n.Probability
 		}
-		if strings.Contains(n.Detail, "the best") || !strings.Contains(n.Detail, "of which the scheduler judges 117 at a time") && strings.Contains(n.Detail, "scores") {
+		if strings.Contains(n.Detail, "the best") || !strings.Contains(n.Detail,
+			"of which the scheduler judges 117 at a time") && strings.Contains(n.Detail, "scores") {
 			t.Fatalf("%s on %s: %q", p.Object.Name, n.Name, n.Detail)
 		}
 	}
@@ -92,8 +93,7 @@ func checkProbabilitiesSumToOne(t *testing.T, s *cluster.Snapshot, p *cluster.Po
 	}
 }
 
-// TestSampledShareIsTheProfiles: if the profile scores all nodes, fewer nodes are possible than if it scores
-// 50 %.
+// TestSampledShareIsTheProfiles: if the profile scores all nodes, fewer nodes are possible than if it scores 50 %.
 func TestSampledShareIsTheProfiles(t *testing.T) {
 	possible := func(percent int) int {
 		s, err := cluster.New(nodesWithRareEmptyOnes())

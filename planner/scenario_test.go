@@ -71,8 +71,7 @@ func openScenarioWith(t *testing.T, s *scenario.Scenario, objects *cluster.Objec
 	return snapshot, st, conf
 }
 
-// planScenario returns the plan for a scenario after some changes to its objects. The plan lists every
-// rejection.
+// planScenario returns the plan for a scenario after some changes to its objects. The plan lists every rejection.
 func planScenario(t *testing.T, s *scenario.Scenario, changes ...string) plan.Plan {
 	t.Helper()
 	return planScenarioWith(t, s, s.Objects(t, changes...))
@@ -127,7 +126,8 @@ func formatPlan(p plan.Plan) string {
 		if m.Steered() {
 			steer = ", steered by " + m.Steer
 		}
-		fmt.Fprintf(&b, "move %d wave %d: %s %s -> %s (good %v%s) for %s: %s: %s\n", m.Step, m.Wave, m.Pod, m.From, m.To, m.Confidence, steer, strings.Join(m.Goals, ","), m.Reason.Code, m.Reason.Message)
+		fmt.Fprintf(&b, "move %d wave %d: %s %s -> %s (good %v%s) for %s: %s: %s\n", m.Step, m.Wave, m.Pod, m.From, m.To,
+			m.Confidence, steer, strings.Join(m.Goals, ","), m.Reason.Code, m.Reason.Message)
 	}
 	for _, h := range p.Hints {
 		fmt.Fprintf(&b, "hints wave %d: %s on %s\n", h.Wave, h.Kind, strings.Join(h.Nodes, ", "))
@@ -136,7 +136,8 @@ func formatPlan(p plan.Plan) string {
 		fmt.Fprintf(&b, "stays: %s on %s: %s: %s\n", r.Pod, r.Node, r.Reason.Code, r.Reason.Message)
 	}
 	for _, st := range p.Schedulers {
-		fmt.Fprintf(&b, "scheduler %s: %d pods, bindings seen %d, predicted %d, came true %d, trusted %v\n", st.Name, st.Pods, st.Seen, st.Predicted, st.Hits, st.Trusted)
+		fmt.Fprintf(&b, "scheduler %s: %d pods, bindings seen %d, predicted %d, came true %d, trusted %v\n", st.Name, st.Pods,
+			st.Seen, st.Predicted, st.Hits, st.Trusted)
 	}
 	for _, st := range p.Strategies {
 		if st.Goals > 0 && !st.Due {

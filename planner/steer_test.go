@@ -25,8 +25,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// clusterWithoutGracePeriods returns a cluster whose pods have no grace period. Other pods fill its nodes
-// unevenly, so the scheduler often puts a replacement back on a crowded node.
+// clusterWithoutGracePeriods returns a cluster whose pods have no grace period. Other pods fill its nodes unevenly,
+// so the scheduler often puts a replacement back on a crowded node.
 func clusterWithoutGracePeriods(seed uint64) *cluster.Objects {
 	r := rand.New(rand.NewPCG(seed, 21))
 	o := simulation.Crowded(r, 9, 8, 6)
@@ -37,8 +37,8 @@ func clusterWithoutGracePeriods(seed uint64) *cluster.Objects {
 	return addFillerPods(o, func() int64 { return int64(100 * r.IntN(65)) })
 }
 
-// addFillerPods sets small requests for all pods. addFillerPods adds a pod to each node, which requests
-// milliCPU() and 4 MiB of memory per milliCPU. addFillerPods changes o and returns it.
+// addFillerPods sets small requests for all pods. addFillerPods adds a pod to each node, which requests milliCPU()
+// and 4 MiB of memory per milliCPU. addFillerPods changes o and returns it.
 func addFillerPods(o *cluster.Objects, milliCPU func() int64) *cluster.Objects {
 	for _, p := range o.Pods {
 		p.Spec.Containers[0].Resources.Requests = corev1.ResourceList{"cpu": resource.MustParse("10m"), "memory": resource.MustParse("10Mi")}
@@ -48,7 +48,8 @@ func addFillerPods(o *cluster.Objects, milliCPU func() int64) *cluster.Objects {
 		o.Pods = append(o.Pods, &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "other", Name: fmt.Sprint("fill-", i), UID: types.UID(fmt.Sprint("fill-", i))},
 			Spec: corev1.PodSpec{NodeName: n.Name, Containers: []corev1.Container{{Name: "c", Resources: corev1.ResourceRequirements{
-				Requests: corev1.ResourceList{"cpu": *resource.NewMilliQuantity(cpu, resource.DecimalSI), "memory": *resource.NewQuantity(cpu<<22, resource.BinarySI)}}}}},
+				Requests: corev1.ResourceList{"cpu": *resource.NewMilliQuantity(cpu, resource.DecimalSI),
+					"memory": *resource.NewQuantity(cpu<<22, resource.BinarySI)}}}}},
 			Status: corev1.PodStatus{Phase: corev1.PodRunning},
 		})
 	}
@@ -64,9 +65,9 @@ func configWithSteering(t *testing.T, how string) *config.Config {
 	return conf
 }
 
-// TestSteeredPlansHold: if the nodes have the hints of the first wave, its moves land on acceptable nodes.
-// Only waves with steered moves have hints, on no more nodes than evictor.steerMaxFrac allows. In some
-// clusters, steering leaves less excess.
+// TestSteeredPlansHold: if the nodes have the hints of the first wave, its moves land on acceptable nodes. Only waves
+// with steered moves have hints, on no more nodes than evictor.steerMaxFrac allows. In some clusters, steering leaves
+// less excess.
 func TestSteeredPlansHold(t *testing.T) {
 	steered, better := 0, 0
 	for seed := range uint64(30) {
@@ -90,7 +91,8 @@ func TestSteeredPlansHold(t *testing.T) {
 				}
 			}
 		}
-		first, _ := planner.New(conf.PlannerOptions()).Recheck(s, plan.PlannerState{}, controller.Goals(s, conf.BuildStrategies(), nil), p, 1, s.TakenAt)
+		first, _ := planner.New(conf.PlannerOptions()).Recheck(s, plan.PlannerState{},
+			controller.Goals(s, conf.BuildStrategies(), nil), p, 1, s.TakenAt)
 		checkLandings(t, seed, s, p.HintsForWave(1).Nodes, first)
 	}
 	t.Logf("%d moves steered, %d plans better for it", steered, better)
@@ -99,8 +101,8 @@ func TestSteeredPlansHold(t *testing.T) {
 	}
 }
 
-// checkLandings puts the hints on the nodes and predicts the moves of the first wave again. Each move must
-// land on an acceptable node with a probability of at least 0.9.
+// checkLandings puts the hints on the nodes and predicts the moves of the first wave again. Each move must land on an
+// acceptable node with a probability of at least 0.9.
 func checkLandings(t *testing.T, seed uint64, s *cluster.Snapshot, nodes []string, first []plan.Move) {
 	t.Helper()
 	o := clusterWithoutGracePeriods(seed)
@@ -122,8 +124,8 @@ func checkLandings(t *testing.T, seed uint64, s *cluster.Snapshot, nodes []strin
 	}
 }
 
-// TestRecheckJudgesWithTheHintsAsPlanned: Recheck keeps both moves with the planned hints. If the nodes can
-// no longer be hinted, Recheck keeps only the move that needs no hint.
+// TestRecheckJudgesWithTheHintsAsPlanned: Recheck keeps both moves with the planned hints. If the nodes can no longer
+// be hinted, Recheck keeps only the move that needs no hint.
 func TestRecheckJudgesWithTheHintsAsPlanned(t *testing.T) {
 	s, opts, goals := loadScenario(t, "steer-wave")
 	p := planner.New(opts).Plan(s, plan.PlannerState{}, goals, s.TakenAt)
@@ -135,8 +137,10 @@ func TestRecheckJudgesWithTheHintsAsPlanned(t *testing.T) {
 		edit func(*settings.Options, *plan.Plan)
 		want string
 	}{
-		"steering is off": {func(o *settings.Options, _ *plan.Plan) { o.Steer = hints.None }, "the plan steers by taint, and evictor.steer is none"},
-		"another kind":    {func(o *settings.Options, _ *plan.Plan) { o.Steer = hints.Label }, "the plan steers by taint, and evictor.steer is label"},
+		"steering is off": {func(o *settings.Options, _ *plan.Plan) { o.Steer = hints.None },
+			"the plan steers by taint, and evictor.steer is none"},
+		"another kind": {func(o *settings.Options, _ *plan.Plan) { o.Steer = hints.Label },
+			"the plan steers by taint, and evictor.steer is label"},
 		"a smaller share": {func(o *settings.Options, _ *plan.Plan) { o.SteerMaxFrac = 0.1 }, "evictor.steerMaxFrac allows 0 of 3"},
 		"a node is gone":  {func(_ *settings.Options, p *plan.Plan) { p.Hints[0].Nodes = []string{"n9"} }, "node n9 is gone"},
 	} {
@@ -154,8 +158,8 @@ func TestRecheckJudgesWithTheHintsAsPlanned(t *testing.T) {
 	}
 }
 
-// TestUnsteeredMovesDoNotNeedTheHints: if Recheck drops all steered moves of a wave, it judges the other
-// moves without hints and keeps them.
+// TestUnsteeredMovesDoNotNeedTheHints: if Recheck drops all steered moves of a wave, it judges the other moves
+// without hints and keeps them.
 func TestUnsteeredMovesDoNotNeedTheHints(t *testing.T) {
 	s, opts, goals := loadScenario(t, "seed-114")
 	opts.Steer = hints.Taint
@@ -178,7 +182,8 @@ func TestExplainShowsSteering(t *testing.T) {
 			continue
 		}
 		x := e.Pod(id).Pods[0]
-		if l := x.Landing; l.Steer != "taint" || !slices.Equal(l.HintedNodes, []string{"n3"}) || l.Confidence != 1 || l.Nodes[0].Name != "n1" || l.Nodes[0].Probability != 1 {
+		if l := x.Landing; l.Steer != "taint" || !slices.Equal(l.HintedNodes, []string{"n3"}) || l.Confidence != 1 ||
+			l.Nodes[0].Name != "n1" || l.Nodes[0].Probability != 1 {
 			t.Errorf("%s: %+v", p.Object.Name, l)
 		}
 		if x.Verdict.Code == plan.WouldReturn {
@@ -193,8 +198,7 @@ func loadScenario(t *testing.T, name string) (*cluster.Snapshot, settings.Option
 	return s, conf.PlannerOptions(), controller.Goals(s, conf.BuildStrategies(), nil)
 }
 
-// TestNoMoreThanAHundredNodesAreHinted: a wave hints at most 100 nodes, even if evictor.steerMaxFrac allows
-// more.
+// TestNoMoreThanAHundredNodesAreHinted: a wave hints at most 100 nodes, even if evictor.steerMaxFrac allows more.
 func TestNoMoreThanAHundredNodesAreHinted(t *testing.T) {
 	objects := &cluster.Objects{}
 	for i := range 205 {
@@ -203,14 +207,16 @@ func TestNoMoreThanAHundredNodesAreHinted(t *testing.T) {
 			Status:     corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},
 		})
 	}
-	objects.Pods = append(objects.Pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "d", UID: "d"}, Spec: corev1.PodSpec{NodeName: "n000"}})
+	objects.Pods = append(objects.Pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "d", UID: "d"},
+		Spec: corev1.PodSpec{NodeName: "n000"}})
 	s, err := cluster.New(objects)
 	if err != nil {
 		t.Fatal(err)
 	}
 	conf := configWithSteering(t, "taint, steerMaxFrac: 1")
 	for n, want := range map[int]string{100: "", 101: "101 nodes would be hinted, and no more than 100 are at once"} {
-		p := plan.Plan{Moves: []plan.Move{{Step: 1, Wave: 1, Pod: plan.PodRef{Namespace: "shop", Name: "d", UID: "d"}, From: "n000", Steer: "taint"}},
+		p := plan.Plan{Moves: []plan.Move{{Step: 1, Wave: 1, Pod: plan.PodRef{Namespace: "shop", Name: "d", UID: "d"},
+			From: "n000", Steer: "taint"}},
 			Hints: []plan.WaveHints{{Wave: 1, Kind: "taint"}}}
 		for i := range n {
 			p.Hints[0].Nodes = append(p.Hints[0].Nodes, s.Nodes[i].Name)
@@ -226,8 +232,8 @@ func TestNoMoreThanAHundredNodesAreHinted(t *testing.T) {
 	}
 }
 
-// TestTheShareIsOfNodesForOrdinaryPods: evictor.steerMaxFrac is a share of the nodes that are open to pods
-// without tolerations. Cordoned nodes and nodes with a NoSchedule or NoExecute taint do not count.
+// TestTheShareIsOfNodesForOrdinaryPods: evictor.steerMaxFrac is a share of the nodes that are open to pods without
+// tolerations. Cordoned nodes and nodes with a NoSchedule or NoExecute taint do not count.
 func TestTheShareIsOfNodesForOrdinaryPods(t *testing.T) {
 	taint := func(e corev1.TaintEffect) func(*corev1.Node) {
 		return func(n *corev1.Node) { n.Spec.Taints = []corev1.Taint{{Key: "gpu", Effect: e}} }
@@ -264,8 +270,8 @@ func TestTheShareIsOfNodesForOrdinaryPods(t *testing.T) {
 	}
 }
 
-// TestLeftoverHintsAreAProblem: a plan reports expired hints as a problem, even if it does not steer. A hint
-// without a valid expiry time counts as expired.
+// TestLeftoverHintsAreAProblem: a plan reports expired hints as a problem, even if it does not steer. A hint without
+// a valid expiry time counts as expired.
 func TestLeftoverHintsAreAProblem(t *testing.T) {
 	s, opts, goals := loadScenario(t, "seed-114")
 	opts.Steer = hints.None

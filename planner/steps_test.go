@@ -61,11 +61,12 @@ func budgetWithoutDisruptions(name string) *policyv1.PodDisruptionBudget {
 		Status: policyv1.PodDisruptionBudgetStatus{CurrentHealthy: 1, DesiredHealthy: 1, ExpectedPods: 1}}
 }
 
-// TestTheFirstHalfOfAStepIsNotMadeForNothing: Recheck keeps the move of cache only if three conditions hold.
-// The pod of api exists, may be evicted, and can move only if cache moves first.
+// TestTheFirstHalfOfAStepIsNotMadeForNothing: Recheck keeps the move of cache only if three conditions hold. The pod
+// of api exists, may be evicted, and can move only if cache moves first.
 func TestTheFirstHalfOfAStepIsNotMadeForNothing(t *testing.T) {
 	r := newDisplacementCase(t)
-	if ok, dropped := r.recheck(t, 1, func(*cluster.Objects) {}); len(ok) != 1 || ok[0].To != "n3" || !slices.Equal(ok[0].AcceptableNodes, []string{"n3"}) || ok[0].DisplacedFor == nil {
+	if ok, dropped := r.recheck(t, 1, func(*cluster.Objects) {}); len(ok) != 1 || ok[0].To != "n3" ||
+		!slices.Equal(ok[0].AcceptableNodes, []string{"n3"}) || ok[0].DisplacedFor == nil {
 		t.Errorf("without a change to the cluster: moves %+v, dropped %+v", ok, dropped)
 	}
 	for _, c := range []struct {
@@ -74,34 +75,40 @@ func TestTheFirstHalfOfAStepIsNotMadeForNothing(t *testing.T) {
 		says   string
 		change func(o *cluster.Objects)
 	}{
-		{"api is gone", plan.PremiseChanged, "shop/api-6c8f-00, for which it was to make room, is gone", func(o *cluster.Objects) { deletePod(o, "api") }},
+		{"api is gone", plan.PremiseChanged, "shop/api-6c8f-00, for which it was to make room, is gone",
+			func(o *cluster.Objects) { deletePod(o, "api") }},
 		{"api's budget has closed", plan.PremiseChanged, "BlockedByPDB: shop/api-6c8f-00, for which it was to make room, may not leave: pdb shop/api allows 0", func(o *cluster.Objects) {
 			o.PodDisruptionBudgets = append(o.PodDisruptionBudgets, budgetWithoutDisruptions("api"))
 		}},
-		{"there is room", plan.NotNeeded, "there is room for shop/api-6c8f-00 without its leaving", func(o *cluster.Objects) { deletePod(o, "base-2") }},
-		{"api could not land there even then", plan.PremiseChanged, "shop/api-6c8f-00 could not move to n2 even then: its replacement fits on no other node", func(o *cluster.Objects) {
-			for i, p := range o.Pods {
-				if p.Name == "base-2" {
-					p = p.DeepCopy()
-					p.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = *o.Nodes[0].Status.Allocatable.Cpu()
-					o.Pods[i] = p
+		{"there is room", plan.NotNeeded, "there is room for shop/api-6c8f-00 without its leaving",
+			func(o *cluster.Objects) { deletePod(o, "base-2") }},
+		{"api could not land there even then", plan.PremiseChanged,
+			"shop/api-6c8f-00 could not move to n2 even then: its replacement fits on no other node", func(o *cluster.Objects) {
+				for i, p := range o.Pods {
+					if p.Name == "base-2" {
+						p = p.DeepCopy()
+						p.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = *o.Nodes[0].Status.Allocatable.Cpu()
+						o.Pods[i] = p
+					}
 				}
-			}
-		}},
-		{"n1 is not over its target any more", plan.PremiseChanged, "could not move to n2 even then", func(o *cluster.Objects) { deletePod(o, "base-1") }},
+			}},
+		{"n1 is not over its target any more", plan.PremiseChanged, "could not move to n2 even then",
+			func(o *cluster.Objects) { deletePod(o, "base-1") }},
 	} {
 		ok, dropped := r.recheck(t, 1, c.change)
-		if len(ok) != 0 || len(dropped) != 1 || dropped[0].Outcome != plan.Dropped || dropped[0].Reason.Code != c.code || !strings.Contains(dropped[0].Reason.Message, c.says) {
+		if len(ok) != 0 || len(dropped) != 1 || dropped[0].Outcome != plan.Dropped || dropped[0].Reason.Code != c.code ||
+			!strings.Contains(dropped[0].Reason.Message, c.says) {
 			t.Errorf("%s: %d moves remain, dropped %+v", c.what, len(ok), dropped)
 		}
 	}
 }
 
-// TestTheSecondHalfOfAStepWaitsForRoom: Recheck drops the move of api while cache is on its old node. Recheck
-// keeps the move of api once the replacement of cache is on the predicted node.
+// TestTheSecondHalfOfAStepWaitsForRoom: Recheck drops the move of api while cache is on its old node. Recheck keeps
+// the move of api once the replacement of cache is on the predicted node.
 func TestTheSecondHalfOfAStepWaitsForRoom(t *testing.T) {
 	r := newDisplacementCase(t)
-	if ok, dropped := r.recheck(t, 2, func(*cluster.Objects) {}); len(ok) != 0 || len(dropped) != 1 || dropped[0].Reason.Code != plan.PremiseChanged {
+	if ok, dropped := r.recheck(t, 2, func(*cluster.Objects) {}); len(ok) != 0 || len(dropped) != 1 ||
+		dropped[0].Reason.Code != plan.PremiseChanged {
 		t.Errorf("while cache is on its old node: moves %+v, dropped %+v", ok, dropped)
 	}
 	ok, dropped := r.recheck(t, 2, func(o *cluster.Objects) { *o = *simulation.WithReplacements(o, r.plan.Moves[:1]) })
@@ -120,7 +127,8 @@ func TestAdmissionTakesStepsAsAWhole(t *testing.T) {
 	opts := r.conf.PlannerOptions()
 	opts.Limits.PerPass = plan.Absolute(1)
 	dropped := planner.New(opts).Admit(s, plan.PlannerState{}, r.plan, s.TakenAt)
-	if len(dropped) != 2 || dropped[0].Reason.Code != plan.LimitPerPass || dropped[1].Step != 1 || dropped[1].Reason.Message != "shop/api-6c8f-00, which it is of no use without, is not moved: LimitPerPass" {
+	if len(dropped) != 2 || dropped[0].Reason.Code != plan.LimitPerPass || dropped[1].Step != 1 ||
+		dropped[1].Reason.Message != "shop/api-6c8f-00, which it is of no use without, is not moved: LimitPerPass" {
 		t.Errorf("%+v", dropped)
 	}
 	if dropped := r.planner.Admit(s, plan.PlannerState{}, r.plan, s.TakenAt); len(dropped) != 0 {
@@ -149,15 +157,17 @@ func TestExplainSaysForWhomRoomIsMade(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := r.planner.Explain(s, plan.PlannerState{}, controller.Goals(s, r.conf.BuildStrategies(), nil), s.TakenAt).Pod(s.PodByKey("shop/cache-6c8f-00").ID)
+	x := r.planner.Explain(s, plan.PlannerState{}, controller.Goals(s, r.conf.BuildStrategies(), nil),
+		s.TakenAt).Pod(s.PodByKey("shop/cache-6c8f-00").ID)
 	got := x.Pods[0]
-	if got.Move == nil || got.Move.DisplacedFor == nil || got.Verdict.Code != plan.DisplacedForMove || !strings.Contains(got.Verdict.Message, "shop/api-6c8f-00 can move to n2") {
+	if got.Move == nil || got.Move.DisplacedFor == nil || got.Verdict.Code != plan.DisplacedForMove ||
+		!strings.Contains(got.Verdict.Message, "shop/api-6c8f-00 can move to n2") {
 		t.Errorf("%+v", got.Verdict)
 	}
 }
 
-// TestAPodThatHasJustComeMakesNoRoom: the planner displaces a pod only if it has run for at least an hour.
-// Therefore, a pass never displaces a pod that the last pass moved.
+// TestAPodThatHasJustComeMakesNoRoom: the planner displaces a pod only if it has run for at least an hour. Therefore,
+// a pass never displaces a pod that the last pass moved.
 func TestAPodThatHasJustComeMakesNoRoom(t *testing.T) {
 	r := newDisplacementCase(t)
 	for _, c := range []struct {
@@ -184,8 +194,8 @@ func TestAPodThatHasJustComeMakesNoRoom(t *testing.T) {
 	}
 }
 
-// TestNoRoomIsMadeAtTheCostOfANodeWithoutAGoal: n3 is excluded and has no goal. The planner displaces small
-// to n3 only if n3 does not exceed the target of the other nodes.
+// TestNoRoomIsMadeAtTheCostOfANodeWithoutAGoal: n3 is excluded and has no goal. The planner displaces small to n3
+// only if n3 does not exceed the target of the other nodes.
 func TestNoRoomIsMadeAtTheCostOfANodeWithoutAGoal(t *testing.T) {
 	excluded := scenario.Read(t, "step-excluded-target")
 	for _, c := range []struct {

@@ -19,8 +19,8 @@ import (
 
 const head = "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\n"
 
-// planExample plans for examples/three-zones.yaml with a configuration. If change is not nil, example applies
-// it to the objects first. If due is nil, all strategies are due.
+// planExample plans for examples/three-zones.yaml with a configuration. If change is not nil, example applies it to
+// the objects first. If due is nil, all strategies are due.
 func planExample(t *testing.T, conf string, due []string, change func(*cluster.Objects)) plan.Plan {
 	t.Helper()
 	o, err := cluster.ReadFiles([]string{"../examples/three-zones.yaml"}, nil)
@@ -60,8 +60,10 @@ func TestNoGoalIsSaid(t *testing.T) {
 		change func(*cluster.Objects)
 		want   string
 	}{
-		"misspelt key":    {conf: "strategies:\n" + zones + ", args: {topologyKey: topology.kubernetes.io/zones}}", want: strings.Replace(workload, "io/zone", "io/zones", 1)},
-		"no such service": {conf: "strategies:\n" + zones + ", args: {by: service}}", want: strings.Replace(workload, "a workload", "a Service", 1), change: func(o *cluster.Objects) { o.Services = nil }},
+		"misspelt key": {conf: "strategies:\n" + zones + ", args: {topologyKey: topology.kubernetes.io/zones}}",
+			want: strings.Replace(workload, "io/zone", "io/zones", 1)},
+		"no such service": {conf: "strategies:\n" + zones + ", args: {by: service}}",
+			want: strings.Replace(workload, "a workload", "a Service", 1), change: func(o *cluster.Objects) { o.Services = nil }},
 		"no zone labels": {conf: "strategies:\n" + zones + "}", want: workload, change: func(o *cluster.Objects) {
 			for _, n := range o.Nodes {
 				delete(n.Labels, limits.ZoneKey)
@@ -98,8 +100,7 @@ func TestHintsNeedNoStrategy(t *testing.T) {
 	}
 }
 
-// TestStrategiesAreCounted: the plan counts the goals of each strategy separately, also of those that are not
-// due.
+// TestStrategiesAreCounted: the plan counts the goals of each strategy separately, also of those that are not due.
 func TestStrategiesAreCounted(t *testing.T) {
 	p := planExample(t, head+"strategies:\n- {name: zones, type: ZoneSpread, schedule: '@hourly'}\n- {name: hot, type: NodeLoad, schedule: '@hourly', args: {target: {cpu: 0.9}}}", []string{"hot"}, nil)
 	want := []plan.StrategyState{{Name: "zones", Goals: 4, Unmet: 1}, {Name: "hot", Goals: 3, Due: true}}
@@ -111,8 +112,8 @@ func TestStrategiesAreCounted(t *testing.T) {
 	}
 }
 
-// TestDomainsThatAreNotCounted: the plan names a zone that spread goals do not count, with the reason. The
-// nodes of such a zone accept no pods, or the pods of the zone could not be scheduled there again.
+// TestDomainsThatAreNotCounted: the plan names a zone that spread goals do not count, with the reason. The nodes of
+// such a zone accept no pods, or the pods of the zone could not be scheduled there again.
 func TestDomainsThatAreNotCounted(t *testing.T) {
 	conf := head + "strategies:\n- {name: zones, type: ZoneSpread, schedule: '@hourly'}"
 	if got := inputProblems(planExample(t, conf, nil, nil)); len(got) > 0 {
@@ -123,13 +124,15 @@ func TestDomainsThatAreNotCounted(t *testing.T) {
 		t.Errorf("cordoned: %q", got)
 	}
 	unready := func(o *cluster.Objects) { cordon(o); o.Nodes[2].Status.Conditions = nil }
-	if got := inputProblems(planExample(t, conf, nil, unready)); !slices.Contains(got, "nodes: zone-3 is not counted: n3 is cordoned, not Ready") {
+	if got := inputProblems(planExample(t, conf, nil, unready)); !slices.Contains(got,
+		"nodes: zone-3 is not counted: n3 is cordoned, not Ready") {
 		t.Errorf("not Ready: %q", got)
 	}
 	taint := func(o *cluster.Objects) {
 		o.Nodes[2].Spec.Taints = []corev1.Taint{{Key: "dedicated", Effect: corev1.TaintEffectNoSchedule}}
 	}
-	if got := inputProblems(planExample(t, conf, nil, taint)); !slices.Equal(got, []string{"nodes: zone-3 is not counted by 2 goals: pods that stand there could not run there again"}) {
+	if got := inputProblems(planExample(t, conf, nil, taint)); !slices.Equal(got,
+		[]string{"nodes: zone-3 is not counted by 2 goals: pods that stand there could not run there again"}) {
 		t.Errorf("tainted: %q", got)
 	}
 }

@@ -47,11 +47,7 @@ func (t *table) writeOrigin(p plan.Plan) {
 
 // shortPlanID returns the first 12 characters of a content hash.
 func shortPlanID(id string) string {
-	const keep = 12
-	if len(id) > keep {
-		id = id[:keep]
-	}
-	return orDash(escape(id))
+	return orDash(escape(id[:min(len(id), 12)]))
 }
 
 func (t *table) writeGoals(p plan.Plan) {

@@ -148,7 +148,7 @@ func countWorseWorkloads(p plan.Plan) int {
 	return n
 }
 
-// movesEffectText says how many goals the evictions meet and improve.
+// movesEffectText gives the numbers of goals that the evictions meet and improve.
 func movesEffectText(evictions, met, improved, goals int) string {
 	text, s := plural.Count(evictions, "eviction"), plural.Choose(evictions, "s", "")
 	switch {

@@ -12,7 +12,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// The objects of shopSnapshot that can carry a request.
+// These constants select the object in shopSnapshot that carries a request.
 const (
 	placePod = iota
 	placeStatefulSet
@@ -87,8 +87,8 @@ func readRequests(t testing.TB, requests ...request) Pod {
 // mondayAt returns 2026-01-05 at the given hour, UTC.
 func mondayAt(hour int) time.Time { return time.Date(2026, 1, 5, hour, 0, 0, 0, time.UTC) }
 
-// isProtected reports whether the requests keep a pod of this age in place at this time. It
-// applies them as the guards do.
+// isProtected reports whether the requests protect a pod of this age at this time. Like the guards,
+// isProtected applies all requests.
 func (r Pod) isProtected(age time.Duration, now time.Time) bool {
 	if len(r.NeverEvict)+len(r.Problems)+len(r.EvictionInProgress) > 0 {
 		return true

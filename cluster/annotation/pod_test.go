@@ -16,7 +16,7 @@ import (
 const holdsForever = time.Duration(0)
 
 // TestOneRequest reads every key with each kind of value, on the pod, its owner and its
-// namespace. Foreign keys count only on pods.
+// namespace. Keys of other programs count only on pods.
 func TestOneRequest(t *testing.T) {
 	type want struct {
 		never, prefer, preferNot, inProgress, problem bool
@@ -65,7 +65,7 @@ func TestOneRequest(t *testing.T) {
 		{Exclude, "true", false, problem}, // valid only on a node
 		{"example.org/evict", "never", false, none},
 		{"x" + Prefix + "evict", "never", false, none},
-		// These keys concern the spread and protect no pod.
+		// These keys request a spread and do not protect the pod.
 		{SpreadBy, "not a key", false, none},
 		{MaxSkew, "none", false, none},
 		{ZoneSLO, "9", false, none},
@@ -246,8 +246,8 @@ func TestOwnersAreNamed(t *testing.T) {
 	}
 }
 
-// TestNothingLongIsRepeated checks that messages stay short. An annotation may be 256 KiB long.
-func TestNothingLongIsRepeated(t *testing.T) {
+// TestMessagesTruncateValues checks that messages repeat only the start of a long value. An annotation may be 256 KiB long.
+func TestMessagesTruncateValues(t *testing.T) {
 	long := strings.Repeat("ä", 300)
 	for _, q := range []request{
 		{placePod, Evict, long, false}, {placePod, DoNotDisrupt, long, false}, {placePod, DoNotDisrupt, strings.Repeat("0", 300) + "4h", false},

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -54,15 +53,14 @@ func newCapture(g *globalFlags) *cobra.Command {
 	return c
 }
 
-// saveSnapshot writes the snapshot to a temporary file and renames that file. A reader of path never sees an
-// incomplete snapshot.
+// saveSnapshot writes the snapshot atomically: a reader of path never sees an incomplete file.
 func saveSnapshot(path string, o *cluster.Objects, format cluster.Format) error {
 	tmp, err := os.CreateTemp(filepath.Dir(path), ".evenkeel-*")
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", path, unwrapPathError(err))
 	}
 	defer os.Remove(tmp.Name())
-	if err := writeAndClose(tmp, o, format); err != nil {
+	if err := errors.Join(cluster.Write(tmp, o, format), tmp.Close()); err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
@@ -85,12 +83,4 @@ func unwrapPathError(err error) error {
 		return l.Err
 	}
 	return err
-}
-
-func writeAndClose(f io.WriteCloser, o *cluster.Objects, format cluster.Format) error {
-	if err := cluster.Write(f, o, format); err != nil {
-		f.Close()
-		return err
-	}
-	return f.Close()
 }

@@ -67,8 +67,7 @@ var (
 	noContext    = regexp.MustCompile(`context was not found for specified context: ([^,\]]*)`)
 )
 
-// describeKubeconfigError explains why the kubeconfig is unusable. It replaces client-go errors that contain Go type
-// names.
+// describeKubeconfigError explains why the kubeconfig is unusable, without the Go type names of client-go errors.
 func (g *globalFlags) describeKubeconfigError(err error) string {
 	const check = "; check --kubeconfig and --context"
 	text := err.Error()

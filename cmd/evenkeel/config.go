@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net/url"
@@ -42,11 +43,8 @@ func dueStrategies(cmd *cobra.Command, all []config.ScheduledStrategy, names []s
 	}
 	for _, n := range names {
 		if !slices.Contains(known, n) {
-			has := "none"
-			if len(known) > 0 {
-				has = strings.Join(known, ", ")
-			}
-			return nil, fmt.Errorf("--strategy %q: the configuration has no strategy of that name (it has: %s)", n, has)
+			return nil, fmt.Errorf("--strategy %q: the configuration has no strategy of that name (it has: %s)", n,
+				cmp.Or(strings.Join(known, ", "), "none"))
 		}
 	}
 	return names, nil
@@ -207,8 +205,8 @@ func (f *schedulerFlags) options(g *globalFlags, stdin io.Reader) (schedulerconf
 // maxInputBytes is the largest file that a conversion reads. Typical files have a few kilobytes.
 const maxInputBytes = 1 << 20
 
-// readInputFile reads a file of at most limit bytes. The path - means standard input. It also returns the name of the
-// input for messages.
+// readInputFile reads a file, or standard input for the path "-". It fails above limit bytes. name describes the
+// input.
 func readInputFile(path string, stdin io.Reader, limit int64) (name string, data []byte, err error) {
 	name, in := "standard input", stdin
 	if path != "-" {

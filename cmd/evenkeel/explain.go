@@ -144,8 +144,7 @@ func findWorkload(s *cluster.Snapshot, name string) (func(*planner.Explainer) pl
 	return func(e *planner.Explainer) plan.Explanation { return e.Workload(s.Workloads[i].ID) }, nil
 }
 
-// topLevelOwner returns the workload that owns a controller of pods, such as the Deployment of a ReplicaSet. It
-// returns nil if no pod has this controller.
+// topLevelOwner returns the workload that owns a controller of pods, such as the Deployment of a ReplicaSet, or nil.
 func topLevelOwner(s *cluster.Snapshot, kind, namespace, name string) *cluster.Workload {
 	for i := range s.Pods {
 		p := &s.Pods[i]

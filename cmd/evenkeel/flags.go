@@ -39,8 +39,7 @@ func rejectArguments(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("unknown command \"%s %s\"%s; see %s --help", cmd.CommandPath(), args[0], meant, cmd.CommandPath())
 }
 
-// flagError adds a pointer to --help. It also rewrites errors about flag values, because the originals contain names
-// of Go functions.
+// flagError adds a pointer to --help, and replaces names of Go functions in errors about flag values.
 func flagError(cmd *cobra.Command, err error) error {
 	if errors.Is(err, pflag.ErrHelp) {
 		return err

@@ -104,8 +104,7 @@ func (h *hintCommand) readHints() error {
 	return nil
 }
 
-// dynamicSchedulerLabelKey and dynamicSchedulerLabel describe the label that dynamicScheduler leaves on nodes when it
-// stops.
+// Constants of the label that dynamicScheduler leaves on nodes when dynamicScheduler stops.
 const (
 	dynamicSchedulerLabelKey = "status"
 	dynamicSchedulerLabel    = "label status=presure"

@@ -23,8 +23,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
-// inputFlags select the input of a command: files, or the live cluster with the saved state in the namespace of the
-// Lease.
+// inputFlags select the input of a command: files, or the live cluster with its saved state.
 type inputFlags struct {
 	files     []string
 	namespace string

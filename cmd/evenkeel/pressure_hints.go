@@ -42,22 +42,19 @@ func newPressureHints(client kubernetes.Interface, o *observe.Observer, m *metri
 // setConfig applies a new configuration to HintedNodes immediately, also during a pass.
 func (p *pressureHints) setConfig(conf *config.Config) { p.conf.Store(conf) }
 
-// configureReconciler applies a new configuration to the reconciler. The controller calls configureReconciler between
-// passes.
+// configureReconciler applies a new configuration to the reconciler, between two passes.
 func (p *pressureHints) configureReconciler(conf *config.Config) {
 	if p != nil {
 		p.reconciler.Configure(reconciler.Options{Options: conf.PressureOptions(), DryRun: conf.DryRun})
 	}
 }
 
-// reconcileOnce reconciles hints once. If the configuration disables hints, reconcileOnce only removes expired hints, and
-// ignores errors of these removals.
+// reconcileOnce reconciles hints once. If hints are disabled, reconcileOnce removes expired hints and ignores errors.
 func (p *pressureHints) reconcileOnce(ctx context.Context, conf *config.Config) error {
-	err := p.reconciler.ReconcileFirst(ctx)
-	if !conf.Hints.Enabled {
-		return nil
+	if err := p.reconciler.ReconcileFirst(ctx); conf.Hints.Enabled {
+		return err
 	}
-	return err
+	return nil
 }
 
 // run maintains hints until ctx ends.
@@ -79,8 +76,8 @@ func warnAboutShortTTL(conf *config.Config, now time.Time, log *slog.Logger) {
 	}
 }
 
-// HintedNodes implements web.HintSource. The result includes nodes whose label another program wrote, because pods
-// avoid these nodes too.
+// HintedNodes implements web.HintSource. It also returns nodes whose label another program wrote: pods avoid them,
+// too.
 func (p *pressureHints) HintedNodes() (nodes []string, value string, on bool) {
 	conf := p.conf.Load()
 	if conf == nil || !conf.Hints.Enabled {

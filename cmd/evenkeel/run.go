@@ -204,8 +204,8 @@ func runAsLeader(ctx context.Context, lease *leader.Lease, c *controller.Control
 	return nil
 }
 
-// runPasses makes passes until a new configuration changes dryRun or ctx ends. If ctx ends, runPasses returns an
-// error for each run that it could not close.
+// runPasses makes passes until a new configuration changes dryRun, or until ctx ends. In the latter case, the error
+// names each run that runPasses could not close.
 func runPasses(ctx context.Context, c *controller.Controller) error {
 	c.Run(ctx)
 	if ctx.Err() == nil {
@@ -232,8 +232,7 @@ func (f *runFlags) check() error {
 	return nil
 }
 
-// runSinglePass makes one pass. It returns an error if the pass could not run to its end. Rejected and dropped moves
-// are not errors.
+// runSinglePass makes one pass, and returns an error if the pass could not run to its end.
 func runSinglePass(ctx context.Context, c *controller.Controller, due []string) error {
 	r, err := c.RunOnce(ctx, due)
 	switch {

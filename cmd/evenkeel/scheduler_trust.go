@@ -36,8 +36,7 @@ func (w *bindingFilter) matches(p *corev1.Pod) bool {
 	return profiles != nil && trust.HasNoProfile(trust.SchedulerName(p), *profiles)
 }
 
-// newSchedulerTrust watches the bindings that the filter selects. The caller must call newSchedulerTrust before it
-// starts the observer.
+// newSchedulerTrust watches the bindings that the filter selects. The observer must not be started yet.
 func newSchedulerTrust(w *bindingFilter, o *observe.Observer, m *metrics.Metrics, log *slog.Logger) *controller.SchedulerTrust {
 	return &controller.SchedulerTrust{Observer: o, Bindings: o.WatchBindings(w.matches), Clock: clock.RealClock{}, Log: log,
 		OnCount: m.RecordBinding}

@@ -44,8 +44,7 @@ type usageMonitor struct {
 	sampled chan struct{}
 }
 
-// newUsageMonitor creates a usageMonitor and adds its usage to the snapshots of the observer. It returns an error if
-// it cannot create the usage source.
+// newUsageMonitor creates the usage source, and adds its usage to the snapshots of the observer.
 func newUsageMonitor(conf *config.Config, o *observe.Observer, rc *rest.Config, log *slog.Logger,
 	record func() monitor.Recorder) (*usageMonitor, error) {
 	m := &usageMonitor{observer: o, rest: rc, log: log, record: record, changed: make(chan struct{}), sampled: make(chan struct{}, 1)}
@@ -181,8 +180,7 @@ func (m *usageMonitor) checkSampleCounts() error {
 	return errors.Join(errs...)
 }
 
-// canCountSamples reports whether a single pass can count consecutive samples: the usage source has a history, or
-// there is no source.
+// canCountSamples reports whether the usage source has a history, or is missing.
 func (m *usageMonitor) canCountSamples() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -190,8 +188,7 @@ func (m *usageMonitor) canCountSamples() bool {
 	return remembers || m.source == nil
 }
 
-// sampleCountWarnings returns a warning for each strategy that needs several consecutive samples from a usage source
-// without a history.
+// sampleCountWarnings returns a warning for each strategy that needs samples from a missing usage history.
 func (m *usageMonitor) sampleCountWarnings(conf *config.Config) []string {
 	if m.canCountSamples() {
 		return nil

@@ -8,9 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
-	"strings"
 	"time"
+
+	"github.com/prometheus/procfs"
 )
 
 // The phases of the comparison with the descheduler.
@@ -86,10 +86,10 @@ func (c Measurement) store(folder string) error {
 // describeMachine describes the cores and the memory of this machine.
 func describeMachine() string {
 	memory := ""
-	data, _ := os.ReadFile("/proc/meminfo")
-	if fields := strings.Fields(string(data)); len(fields) > 1 { // MemTotal: N kB
-		kib, _ := strconv.ParseFloat(fields[1], 64)
-		memory = fmt.Sprintf(", %.0f GiB", kib/(1<<20))
+	if fs, err := procfs.NewDefaultFS(); err == nil {
+		if m, err := fs.Meminfo(); err == nil && m.MemTotal != nil {
+			memory = fmt.Sprintf(", %.0f GiB", float64(*m.MemTotal)/(1<<20))
+		}
 	}
 	return fmt.Sprintf("%d cores%s", runtime.NumCPU(), memory)
 }

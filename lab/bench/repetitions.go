@@ -93,19 +93,16 @@ func formatNumber(v float64) string {
 	return fmt.Sprintf("%.4f", v)
 }
 
-func writeRow(b *strings.Builder, measurements ...string) {
-	b.WriteString("| " + strings.Join(measurements, " | ") + " |\n")
-}
-
-func writeHeader(b *strings.Builder, measurements ...string) {
-	writeRow(b, measurements...)
-	b.WriteString(strings.Repeat("|---", len(measurements)) + "|\n")
-}
-
-// nonEmptyTable returns a table, or "" if the table has no rows.
-func nonEmptyTable(text string) string {
-	if strings.Count(text, "\n") <= 2 {
+// renderTable returns a Markdown table; empty if there are no rows.
+func renderTable(header []string, rows [][]string) string {
+	if len(rows) == 0 {
 		return ""
 	}
-	return text
+	var b strings.Builder
+	rule := slices.Repeat([]string{"---"}, len(header))
+	fmt.Fprintf(&b, "| %s |\n|%s|\n", strings.Join(header, " | "), strings.Join(rule, "|"))
+	for _, row := range rows {
+		fmt.Fprintf(&b, "| %s |\n", strings.Join(row, " | "))
+	}
+	return b.String()
 }

@@ -165,7 +165,8 @@ func (o Options) CheckOutcomes(outcomes []plan.Outcome, now time.Time) *plan.Bre
 		return o.newTrip(now, fmt.Sprintf("%d of %d evictions failed, more than %s (evictor.breaker.maxFailedFrac); the last failure: %s",
 			failed, tried, percent(o.MaxFailedFrac), lastFailed))
 	case exceedsWithMinimum(bad, observed, o.MaxBadLandingsFrac):
-		return o.newTrip(now, fmt.Sprintf("%d of %d replacements landed badly, more than %s (evictor.breaker.maxBadLandingsFrac); the last bad landing: %s",
+		return o.newTrip(now, fmt.Sprintf(
+			"%d of %d replacements landed badly, more than %s (evictor.breaker.maxBadLandingsFrac); the last bad landing: %s",
 			bad, observed, percent(o.MaxBadLandingsFrac), lastBad))
 	}
 	return nil

@@ -26,8 +26,7 @@ func (t *Tracker) CouldImproveNodeAndGroup(pod cluster.PodID, from cluster.NodeI
 	return node && group
 }
 
-// MostImproved returns the goal in the list that loses the largest weighted share of its excess by the
-// eviction.
+// MostImproved returns the goal in the list that loses the largest weighted share of its excess by the eviction.
 func (t *Tracker) MostImproved(pod cluster.PodID, from cluster.NodeID, goals []int) int {
 	best, most := goals[0], -1.0
 	for _, i := range goals {
@@ -39,16 +38,15 @@ func (t *Tracker) MostImproved(pod cluster.PodID, from cluster.NodeID, goals []i
 	return best
 }
 
-// usageAllowsTarget reports whether goal i allows node n as a target with regard to usage. For goals that do
-// not count load, the result is true. For goals by load, the usage of n must be known. If no goal is about n,
-// n must also have room below the limit, so that the move does not overload n.
+// usageAllowsTarget reports whether goal i allows node n as a target with regard to usage. For goals that do not
+// count load, the result is true. For goals by load, the usage of n must be known. If no goal is about n, n must also
+// have room below the limit, so that the move does not overload n.
 func (t *Tracker) usageAllowsTarget(i int, pod cluster.PodID, n cluster.NodeID) bool {
 	b, ok := t.Measures[i].(*NodeMeasure)
 	return !ok || !b.Amounts.Measure.ByUsage || n == cluster.NoNode || usageKnown(b.Amounts, n) && HasRoom(t.RoomNeededOutsideGoals(pod), n)
 }
 
-// CouldImprove reports whether the eviction can lower the excess of goal g. CouldImprove assumes the best
-// target.
+// CouldImprove reports whether the eviction can lower the excess of goal g. CouldImprove assumes the best target.
 func (t *Tracker) CouldImprove(g int, pod cluster.PodID, from cluster.NodeID) bool {
 	return t.ExcessAfterLeaving(g, pod, from) < t.Excess(g)
 }
@@ -66,8 +64,8 @@ func (t *Tracker) ExcessAfterLeaving(g int, pod cluster.PodID, from cluster.Node
 	return k.ExcessAfterLeaving(from)
 }
 
-// BenefitOfLeaving returns the largest possible benefit of the eviction: the removed share of the initial
-// excess, weighted and summed over all requested goals.
+// BenefitOfLeaving returns the largest possible benefit of the eviction: the removed share of the initial excess,
+// weighted and summed over all requested goals.
 func (t *Tracker) BenefitOfLeaving(pod cluster.PodID, from cluster.NodeID) float64 {
 	var sum float64
 	t.EachAffected(pod, from, cluster.NoNode, func(i int) bool {
@@ -94,8 +92,8 @@ func (t *Tracker) ImprovedGoals(pod cluster.PodID, from, to cluster.NodeID) []in
 	return slices.Compact(out)
 }
 
-// ExcessChange returns the change in the weighted sum of excess over all requested goals, each as a share of
-// its initial excess. Negative values are improvements.
+// ExcessChange returns the change in the weighted sum of excess over all requested goals, each as a share of its
+// initial excess. Negative values are improvements.
 func (t *Tracker) ExcessChange(pod cluster.PodID, from, to cluster.NodeID) (sum float64) {
 	t.EachAffected(pod, from, to, func(i int) bool {
 		if g := &t.Goals[i]; !g.Constraint {

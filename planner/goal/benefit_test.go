@@ -11,8 +11,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// TestCouldImproveFindsANode checks CouldImprove for group goals. The result must be true exactly if a move to
-// some node lowers the excess, also for pods outside the counted domains.
+// TestCouldImproveFindsANode checks CouldImprove for group goals. The result must be true exactly if a move to some
+// node lowers the excess, also for pods outside the counted domains.
 func TestCouldImproveFindsANode(t *testing.T) {
 	s, err := cluster.New(simulation.Uneven(rand.New(rand.NewPCG(3, 1)), 60, 900))
 	if err != nil {
@@ -23,7 +23,8 @@ func TestCouldImproveFindsANode(t *testing.T) {
 	for out := range len(all) + 1 { // index of the domain that the goal does not count; the last index means none
 		counted := slices.Delete(slices.Clone(all), out, min(out+1, len(all)))
 		for i := range s.Workloads {
-			tr := NewTracker(s, []plan.Goal{{Kind: plan.SkewAtMost, TopologyKey: limits.ZoneKey, Domains: counted, Limit: 1, Weight: 1, Pods: s.Workloads[i].Pods}})
+			tr := NewTracker(s, []plan.Goal{{Kind: plan.SkewAtMost, TopologyKey: limits.ZoneKey, Domains: counted, Limit: 1,
+				Weight: 1, Pods: s.Workloads[i].Pods}})
 			for _, id := range s.Workloads[i].Pods {
 				from := s.Pods[id].Node
 				want := slices.ContainsFunc(s.Nodes, func(n cluster.Node) bool { return tr.Measures[0].ExcessAfter(id, from, n.ID) < tr.Excess(0) })

@@ -96,8 +96,8 @@ func TestEveryUsefulMoveLowersTheCountByOne(t *testing.T) {
 	}
 }
 
-// TestOnlyFullDomainsGive makes random moves. The fewest moves never fall by more than the number of moves
-// out of domains above m1.
+// TestOnlyFullDomainsGive makes random moves. The fewest moves never fall by more than the number of moves out of
+// domains above m1.
 func TestOnlyFullDomainsGive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.IntRange(1, 3).Draw(t, "s")

@@ -5,14 +5,13 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// NodeMeasure measures NodeBelow: the amount over the limit, in milliCPU or bytes. For ratios the unit is
-// millionths.
+// NodeMeasure measures NodeBelow: the amount over the limit, in milliCPU or bytes. For ratios the unit is millionths.
 type NodeMeasure struct {
 	Amounts            *cluster.Amounts
 	Node               cluster.NodeID
 	used, limit, Total int64
-	// uncertain is the part of used that may no longer be in use. Excess ignores the uncertain part, but
-	// addHeadroom counts it.
+	// uncertain is the part of used that may no longer be in use. Excess ignores the uncertain part, but addHeadroom
+	// counts it.
 	uncertain int64
 }
 
@@ -74,8 +73,8 @@ func (r requestAmounts) forGoal(s *cluster.Snapshot, g plan.Goal) *cluster.Amoun
 
 // Measure computes how far one goal is from being met, as an integer in the goal's own unit.
 type Measure interface {
-	// Excess returns the amount over the limit in milliCPU, bytes or millionths, or the number of pods that
-	// must move. If the goal is met, Excess returns 0.
+	// Excess returns the amount over the limit in milliCPU, bytes or millionths, or the number of pods that must
+	// move. If the goal is met, Excess returns 0.
 	Excess() int64
 	// ExcessAfter returns the excess after the pod moves. Either node may be NoNode.
 	ExcessAfter(pod cluster.PodID, from, to cluster.NodeID) int64

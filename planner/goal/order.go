@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// FirstGoals marks the goals that the planner handles before all others: unmet requested goals about nodes
-// that are drained first or under pressure. Only goals with the highest weight of all unmet goals qualify.
-// First goals use the limits first.
+// FirstGoals marks the goals that the planner handles before all others: unmet requested goals about nodes that are
+// drained first or under pressure. Only goals with the highest weight of all unmet goals qualify. First goals use the
+// limits first.
 func (t *Tracker) FirstGoals() []bool {
 	heaviest := 0.0
 	for i := range t.Goals {
@@ -29,14 +29,11 @@ func (t *Tracker) FirstGoals() []bool {
 
 // FirstGoalRank returns 0 for the goals in First, and 1 for others.
 func (t *Tracker) FirstGoalRank(g int) int {
-	if t.First[g] {
-		return 0
-	}
-	return 1
+	return rank(t.First[g])
 }
 
-// UnmetByPriority returns the unmet requested goals, sorted by higher weight, drained node, more attempts in
-// stuck, group goal, higher excess, and goal index.
+// UnmetByPriority returns the unmet requested goals, sorted by higher weight, drained node, more attempts in stuck,
+// group goal, higher excess, and goal index.
 func (t *Tracker) UnmetByPriority(stuck []int) []int {
 	type needy struct {
 		goal, drained, stuck, kind int
@@ -45,11 +42,12 @@ func (t *Tracker) UnmetByPriority(stuck []int) []int {
 	var all []needy
 	for i := range t.Goals {
 		if g := &t.Goals[i]; !g.Constraint && t.Excess(i) > 0 {
-			all = append(all, needy{i, t.drainRank(i), stuck[i], goalKindRank(g.Kind), g.Weight, t.ReportedExcess(i)})
+			all = append(all, needy{i, t.drainRank(i), stuck[i], rank(g.Kind == plan.SkewAtMost), g.Weight, t.ReportedExcess(i)})
 		}
 	}
 	slices.SortFunc(all, func(a, b needy) int {
-		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.drained, b.drained), cmp.Compare(b.stuck, a.stuck), cmp.Compare(a.kind, b.kind), cmp.Compare(b.excess, a.excess), cmp.Compare(a.goal, b.goal))
+		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.drained, b.drained), cmp.Compare(b.stuck, a.stuck),
+			cmp.Compare(a.kind, b.kind), cmp.Compare(b.excess, a.excess), cmp.Compare(a.goal, b.goal))
 	})
 	out := make([]int, len(all))
 	for i := range all {
@@ -60,23 +58,20 @@ func (t *Tracker) UnmetByPriority(stuck []int) []int {
 
 // drainRank returns 0 for goals about nodes that are drained first or under pressure, and 1 for others.
 func (t *Tracker) drainRank(i int) int {
-	if g := &t.Goals[i]; g.Kind == plan.NodeBelow && (t.UnderPressure != nil && t.UnderPressure[g.Node] || t.Annotations.OfNode(t.Snapshot, g.Node).DrainFirst) {
+	g := &t.Goals[i]
+	return rank(g.Kind == plan.NodeBelow && (t.UnderPressure != nil && t.UnderPressure[g.Node] ||
+		t.Annotations.OfNode(t.Snapshot, g.Node).DrainFirst))
+}
+
+// rank returns 0 for goals that come first, and 1 for others.
+func rank(first bool) int {
+	if first {
 		return 0
 	}
 	return 1
 }
 
-// goalKindRank puts group goals before node goals. A move between domains can still choose a node in the
-// target domain that improves a node goal.
-func goalKindRank(k plan.GoalKind) int {
-	if k == plan.SkewAtMost {
-		return 0
-	}
-	return 1
-}
-
-// Number sorts goals into a stable order and sets their excess. Number names the goals with excess g1, g2,
-// and so on.
+// Number sorts goals into a stable order and sets their excess. Number names the goals with excess g1, g2, and so on.
 func Number(s *cluster.Snapshot, goals []plan.Goal) []plan.Goal {
 	goals = sortedByKey(goals)
 	t := NewTracker(s, goals)

@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// TargetCheck decides for every node whether a pod's replacement on the node improves a requested goal and
-// harms no goal. CheckTargets precomputes everything that does not depend on the node.
+// TargetCheck decides for every node whether a pod's replacement on the node improves a requested goal and harms no
+// goal. CheckTargets precomputes everything that does not depend on the node.
 type TargetCheck struct {
 	From cluster.NodeID
-	// leavingImproves is true if the eviction improves a goal, whatever the target. LeavingHarms is true if
-	// the eviction worsens a goal, whatever the target.
+	// leavingImproves is true if the eviction improves a goal, whatever the target. LeavingHarms is true if the
+	// eviction worsens a goal, whatever the target.
 	leavingImproves, LeavingHarms bool
-	// usageImproved holds the amounts by load whose goals the eviction improves. The improvement counts only
-	// if the usage of the target is known.
+	// usageImproved holds the amounts by load whose goals the eviction improves. The improvement counts only if the
+	// usage of the target is known.
 	usageImproved []*cluster.Amounts
 	// OutsideGoals is the room that a target needs if no goal is about the target.
 	OutsideGoals []RoomNeed
@@ -27,8 +27,8 @@ type groupEffect struct {
 	effects      []effect // by domain index plus one; index 0 is for nodes without a domain
 }
 
-// effect is a set of two flags: harmless if the group goal does not become worse, helpful if a requested
-// group goal improves.
+// effect is a set of two flags: harmless if the group goal does not become worse, helpful if a requested group goal
+// improves.
 type effect uint8
 
 const (
@@ -115,12 +115,12 @@ func (t *Tracker) groupEffects(i int, from cluster.NodeID) groupEffect {
 	return g
 }
 
-// Acceptable reports whether a replacement on n improves at least one requested goal and worsens no goal,
-// constraints included.
+// Acceptable reports whether a replacement on n improves at least one requested goal and worsens no goal, constraints
+// included.
 func (a *TargetCheck) Acceptable(n cluster.NodeID) bool { return !a.Harms(n) && a.Helps(n) }
 
-// Count returns the number of ready nodes in the list for which Acceptable is true, without the pod's own
-// node. The last loop avoids branches, because their outcomes are hard to predict.
+// Count returns the number of ready nodes in the list for which Acceptable is true, without the pod's own node. The
+// last loop avoids branches, because their outcomes are hard to predict.
 func (a *TargetCheck) Count(nodes []cluster.NodeID, ready []bool) (count int) {
 	if a.LeavingHarms || !a.leavingImproves && len(a.groups)+len(a.usageImproved) == 0 {
 		return 0
@@ -163,7 +163,8 @@ func (a *TargetCheck) Helps(n cluster.NodeID) bool {
 	if n == a.From {
 		return false
 	}
-	if a.leavingImproves || slices.ContainsFunc(a.usageImproved, func(x *cluster.Amounts) bool { return usageKnown(x, n) }) && HasRoom(a.OutsideGoals, n) {
+	if a.leavingImproves || slices.ContainsFunc(a.usageImproved,
+		func(x *cluster.Amounts) bool { return usageKnown(x, n) }) && HasRoom(a.OutsideGoals, n) {
 		return true
 	}
 	for i := range a.groups {
@@ -192,8 +193,8 @@ func (a *TargetCheck) Harms(n cluster.NodeID) bool {
 	return a.LeavingHarms
 }
 
-// HarmsGroup reports whether a replacement on n worsens a group goal. A displaced pod outside the group
-// cannot make up for the harm.
+// HarmsGroup reports whether a replacement on n worsens a group goal. A displaced pod outside the group cannot make
+// up for the harm.
 func (a *TargetCheck) HarmsGroup(n cluster.NodeID) bool {
 	return slices.ContainsFunc(a.groups, func(g groupEffect) bool { return g.onNode(n)&harmless == 0 })
 }

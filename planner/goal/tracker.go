@@ -1,12 +1,13 @@
-// Package goal measures how far each goal is from being met and follows moves of pods. For each pod, package
-// goal says which goals an eviction improves, and on which nodes the replacement makes no goal worse. Package
-// goal never decides which pod moves, and never predicts a placement.
+// Package goal measures how far each goal is from being met and follows moves of pods. For each pod, package goal
+// says which goals an eviction improves, and on which nodes the replacement makes no goal worse. Package goal never
+// decides which pod moves, and never predicts a placement.
 package goal
 
 import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/cluster/annotation"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"maps"
 	"slices"
 )
 
@@ -19,17 +20,16 @@ type Tracker struct {
 	InitialExcess []int64
 	ByNode        [][]int32 // by node: the indices of the goals about it
 	byPod         [][]int32 // by pod: the indices of the group goals that contain it
-	// Headroom holds one entry per way to count. Each entry has, by node, the amount that the node can take
-	// before a goal about it becomes worse.
+	// Headroom holds one entry per way to count. Each entry has, by node, the amount that the node can take before a
+	// goal about it becomes worse.
 	Headroom []Headroom
-	// KnownUsage holds, for each amount counted by load, a value per node: Unbounded if the node's usage is
-	// known, and 0 otherwise.
+	// KnownUsage holds, for each amount counted by load, a value per node: Unbounded if the node's usage is known,
+	// and 0 otherwise.
 	KnownUsage map[*cluster.Amounts][]int64
-	// roomOutsideGoals holds, for each amount counted by load, the room of each node below the limit of the
-	// goals about other nodes. Nodes with a goal of their own have Unbounded.
+	// roomOutsideGoals holds, for each amount counted by load, the room of each node below the limit of the goals
+	// about other nodes. Nodes with a goal of their own have Unbounded.
 	roomOutsideGoals map[*cluster.Amounts][]int64
-	// UnderPressure marks, by node, the nodes under pressure. The slice is nil if pressure hints are not
-	// used.
+	// UnderPressure marks, by node, the nodes under pressure. The slice is nil if pressure hints are not used.
 	UnderPressure []bool
 	// First marks, by goal, the goals that the planner handles before all others; see FirstGoals.
 	First []bool
@@ -37,11 +37,12 @@ type Tracker struct {
 	Annotations *annotation.Cache
 }
 
-// NewTracker returns a Tracker for these goals with the excess in the snapshot. NewTracker panics on an
-// unknown goal kind.
+// NewTracker returns a Tracker for these goals with the excess in the snapshot. NewTracker panics on an unknown goal
+// kind.
 func NewTracker(s *cluster.Snapshot, goals []plan.Goal) *Tracker {
 	t := &Tracker{Snapshot: s, Goals: goals, Measures: make([]Measure, len(goals)), InitialExcess: make([]int64, len(goals)),
-		ByNode: make([][]int32, len(s.Nodes)), byPod: make([][]int32, len(s.Pods)), KnownUsage: map[*cluster.Amounts][]int64{}, roomOutsideGoals: map[*cluster.Amounts][]int64{}, Annotations: annotation.NewCache()}
+		ByNode: make([][]int32, len(s.Nodes)), byPod: make([][]int32,
+			len(s.Pods)), KnownUsage: map[*cluster.Amounts][]int64{}, roomOutsideGoals: map[*cluster.Amounts][]int64{}, Annotations: annotation.NewCache()}
 	domains, requests := domainCache{}, requestAmounts{}
 	for i, g := range goals {
 		switch g.Kind {
@@ -69,20 +70,15 @@ func (t *Tracker) Clone() *Tracker {
 	for i := range c.Headroom {
 		c.Headroom[i].ByNode = slices.Clone(c.Headroom[i].ByNode)
 	}
-	c.roomOutsideGoals = cloneRooms(t.roomOutsideGoals)
+	c.roomOutsideGoals = maps.Clone(t.roomOutsideGoals)
+	for amounts, room := range c.roomOutsideGoals {
+		c.roomOutsideGoals[amounts] = slices.Clone(room)
+	}
 	c.Measures = make([]Measure, len(t.Measures))
 	for i, m := range t.Measures {
 		c.Measures[i] = m.clone()
 	}
 	return &c
-}
-
-func cloneRooms(rooms map[*cluster.Amounts][]int64) map[*cluster.Amounts][]int64 {
-	out := make(map[*cluster.Amounts][]int64, len(rooms))
-	for a, room := range rooms {
-		out[a] = slices.Clone(room)
-	}
-	return out
 }
 
 // Excess returns the excess of goal i in the integer unit of its Measure.
@@ -102,8 +98,8 @@ func (t *Tracker) Move(pod cluster.PodID, from, to cluster.NodeID) {
 	}
 }
 
-// EachAffected calls f for every goal that the move can change, until f returns false. EachAffected reports
-// whether f always returned true.
+// EachAffected calls f for every goal that the move can change, until f returns false. EachAffected reports whether f
+// always returned true.
 func (t *Tracker) EachAffected(pod cluster.PodID, from, to cluster.NodeID, f func(i int) bool) bool {
 	for _, n := range [...]cluster.NodeID{from, to} {
 		if n == cluster.NoNode || n == to && from == to {
@@ -123,8 +119,8 @@ func (t *Tracker) EachAffected(pod cluster.PodID, from, to cluster.NodeID, f fun
 	return true
 }
 
-// addHeadroom records the amount that the goal still allows on its node. The parameter limit is the limit of
-// the goal.
+// addHeadroom records the amount that the goal still allows on its node. The parameter limit is the limit of the
+// goal.
 func (t *Tracker) addHeadroom(b *NodeMeasure, limit float64) {
 	at := slices.IndexFunc(t.Headroom, func(h Headroom) bool { return h.Amounts == b.Amounts })
 	if at < 0 {
@@ -142,8 +138,8 @@ func (t *Tracker) addHeadroom(b *NodeMeasure, limit float64) {
 	}
 }
 
-// addUsageHeadroom records the nodes with known usage. For nodes that no goal is about, addUsageHeadroom also
-// records the remaining room.
+// addUsageHeadroom records the nodes with known usage. For nodes that no goal is about, addUsageHeadroom also records
+// the remaining room.
 func (t *Tracker) addUsageHeadroom(b *NodeMeasure, limit float64) {
 	if t.KnownUsage[b.Amounts] == nil {
 		known, room := make([]int64, len(t.Snapshot.Nodes)), make([]int64, len(t.Snapshot.Nodes))
@@ -168,4 +164,39 @@ func (t *Tracker) RoomNeededOutsideGoals(pod cluster.PodID) []RoomNeed {
 		}
 	}
 	return out
+}
+
+// Unbounded is the headroom of a node that no goal is about.
+const Unbounded = int64(1) << 62
+
+// Headroom holds the amount that each node can take before a goal about that node becomes worse, for one way to
+// count.
+type Headroom struct {
+	Amounts *cluster.Amounts
+	ByNode  []int64
+}
+
+func (h Headroom) applyMove(pod cluster.PodID, from, to cluster.NodeID) {
+	if from != cluster.NoNode && h.ByNode[from] != Unbounded {
+		h.ByNode[from] += h.Amounts.Contribution(pod, from)
+	}
+	if to != cluster.NoNode && h.ByNode[to] != Unbounded {
+		h.ByNode[to] -= h.Amounts.Contribution(pod, to)
+	}
+}
+
+// RoomNeed holds the amount of a counted resource that a pod needs, and the room on each node.
+type RoomNeed struct {
+	amount int64
+	room   []int64 // by node
+}
+
+func usageKnown(a *cluster.Amounts, n cluster.NodeID) bool {
+	_, _, known := a.NodeUsed(n)
+	return known
+}
+
+// HasRoom reports whether the node has room for all needs.
+func HasRoom(needs []RoomNeed, n cluster.NodeID) bool {
+	return !slices.ContainsFunc(needs, func(x RoomNeed) bool { return x.amount > x.room[n] })
 }

@@ -3,13 +3,14 @@ package limits
 import (
 	"fmt"
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"math"
 	"strconv"
 )
 
-// Allowance is one limit with the number of evictions that count against the limit. Limits per hour also
-// count the evictions of the last hour.
+// Allowance is one limit with the number of evictions that count against the limit. Limits per hour also count the
+// evictions of the last hour.
 type Allowance struct {
 	Code               plan.Code
 	limit              plan.CountLimit
@@ -45,17 +46,16 @@ func (a Allowance) allowedInPass() int { return a.limit.For(a.podCount) - a.last
 // Left returns the number of further evictions that the limit allows in this pass.
 func (a Allowance) Left() int { return a.allowedInPass() - a.Planned }
 
-// Description describes the allowed number of evictions. For a percentage, the text includes the number of
-// pods.
+// Description describes the allowed number of evictions. For a percentage, the text includes the number of pods.
 func (a Allowance) Description() string {
 	n := a.limit.For(a.podCount)
 	switch {
 	case n == math.MaxInt:
 		return "unlimited"
 	case a.limit.String() == strconv.Itoa(n):
-		return countEvictions(n)
+		return plural.Count(n, "eviction")
 	}
-	return fmt.Sprintf("%s of %s, which is %s", a.limit, CountPods(a.podCount), countEvictions(n))
+	return fmt.Sprintf("%s of %s, which is %s", a.limit, plural.Count(a.podCount, "pod"), plural.Count(n, "eviction"))
 }
 
 // For an hourly limit, LastHour describes the evictions of the last hour. For other limits, the result is "".
@@ -67,22 +67,8 @@ func (a Allowance) LastHour() string {
 }
 
 func (a Allowance) reason() plan.Reason {
-	return plan.Reason{Code: a.Code, Message: fmt.Sprintf("%s allows %s%s; %d planned already", a.Name(), a.Description(), a.LastHour(), a.Planned)}
-}
-
-func countEvictions(n int) string {
-	if n == 1 {
-		return "1 eviction"
-	}
-	return strconv.Itoa(n) + " evictions"
-}
-
-// CountPods returns the number with the noun "pod" or "pods".
-func CountPods(n int) string {
-	if n == 1 {
-		return "1 pod"
-	}
-	return strconv.Itoa(n) + " pods"
+	return plan.Reason{Code: a.Code, Message: fmt.Sprintf("%s allows %s%s; %d planned already", a.Name(), a.Description(),
+		a.LastHour(), a.Planned)}
 }
 
 func describeZone(zone string) string {

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
-	"github.com/evenkeel-project/evenkeel/planner/limits"
 )
 
 // A cause explains why pods of an unmet goal are not moved: a code, and the words that follow "are".
@@ -21,8 +21,8 @@ type cause struct {
 // maxDetails limits the details in one plan, unless SamplesPerCode asks for all rejections.
 const maxDetails = 200
 
-// blockers returns the causes for which the pods of each unmet goal are not moved. Each entry has the number
-// of pods with that cause, and the most frequent cause comes first.
+// blockers returns the causes for which the pods of each unmet goal are not moved. Each entry has the number of pods
+// with that cause, and the most frequent cause comes first.
 func (p *proof) blockers() []plan.Blocker {
 	out := []plan.Blocker{}
 	for g, goal := range p.Goals.Goals {
@@ -38,7 +38,8 @@ func (p *proof) blockers() []plan.Blocker {
 				all++
 			}
 			if r, ok := p.Rejections.Of(id); ok {
-				counts[p.causeOf(g, id, r.Reason.Code)]++
+				code := r.Reason.Code
+				counts[cause{code, cmp.Or(p.provenCause(g, id), causeWords[code], "kept by a guard: "+string(code))}]++
 			}
 		}
 		var causes []cause
@@ -49,13 +50,13 @@ func (p *proof) blockers() []plan.Blocker {
 			return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(string(a.code), string(b.code)), strings.Compare(a.words, b.words))
 		})
 		for _, x := range causes {
-			out = append(out, plan.Blocker{Code: x.code, Detail: fmt.Sprintf("%s (%s): %s %s", describeUnmetGoal(goal), goal.ID, countOfPods(counts[x], all), x.words)})
+			out = append(out, plan.Blocker{Code: x.code, Detail: fmt.Sprintf("%s (%s): %d of its %s %s %s",
+				describeUnmetGoal(goal), goal.ID, counts[x], plural.Count(all, "pod"), plural.Choose(counts[x], "is", "are"), x.words)})
 		}
 	}
 	return out
 }
 
-// describeUnmetGoal returns the clause that describes an unmet goal after the plan.
 func describeUnmetGoal(g plan.Goal) string {
 	if g.Kind == plan.NodeBelow {
 		return fmt.Sprintf("%s stays above %.2f of its %s", g.Subject.Name, g.Limit, g.Resource)
@@ -63,27 +64,8 @@ func describeUnmetGoal(g plan.Goal) string {
 	return fmt.Sprintf("%s stays skewed by more than %d over %s", g.Subject, int(g.Limit), g.TopologyKey)
 }
 
-func countOfPods(n, all int) string {
-	if n == 1 {
-		return fmt.Sprintf("1 of its %s is", limits.CountPods(all))
-	}
-	return fmt.Sprintf("%d of its %s are", n, limits.CountPods(all))
-}
-
-// causeOf returns the proven cause for which a pod is not moved. If nothing is proven, causeOf uses the
-// search's rejection code.
-func (p *proof) causeOf(g int, id cluster.PodID, code plan.Code) cause {
-	if words := p.provenCause(g, id); words != "" {
-		return cause{code, words}
-	}
-	if words := causeWords[code]; words != "" {
-		return cause{code, words}
-	}
-	return cause{code, "kept by a guard: " + string(code)}
-}
-
-// provenCause returns the proven reason why an evictable pod cannot leave its node, or its domain for a group
-// goal. If nothing is proven, the result is "".
+// provenCause returns the proven reason why an evictable pod cannot leave its node, or its domain for a group goal.
+// If nothing is proven, the result is "".
 func (p *proof) provenCause(g int, id cluster.PodID) string {
 	if !p.reach.mayLeave(id) {
 		return ""

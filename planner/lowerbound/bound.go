@@ -6,13 +6,12 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
-// Compute computes two lower bounds on evictions: one for meeting the requested goals as far as possible, and
-// one for reaching the plan's excess. Compute also returns the excess that no permitted eviction can remove.
-// Only pods that may be evicted and can run on another node count. The parameter start holds the goals before
-// the plan.
+// Compute computes two lower bounds on evictions: one for meeting the requested goals as far as possible, and one for
+// reaching the plan's excess. Compute also returns the excess that no permitted eviction can remove. Only pods that
+// may be evicted and can run on another node count. The parameter start holds the goals before the plan.
 //
-// A pod leaves only one node, so the needs of nodes add up. A pod can belong to several groups, so only the needs
-// of disjoint groups add up. CountBound and WeightedBound combine both kinds of needs.
+// A pod leaves only one node, so the needs of nodes add up. A pod can belong to several groups, so only the needs of
+// disjoint groups add up. CountBound and WeightedBound combine both kinds of needs.
 func Compute(c *search.Search, start *goal.Tracker) plan.Bound {
 	all, some := podsOfUnmetGoals(c, start)
 	p := &proof{c, start, newReachability(c, start), newEvictionNeed(all), newEvictionNeed(some), 0, map[string]float64{}}
@@ -26,8 +25,7 @@ func Compute(c *search.Search, start *goal.Tracker) plan.Bound {
 	return b
 }
 
-// podsOfUnmetGoals counts the pods of all unmet requested goals, and the pods of goals whose excess the plan
-// lowers.
+// podsOfUnmetGoals counts the pods of all unmet requested goals, and the pods of goals whose excess the plan lowers.
 func podsOfUnmetGoals(c *search.Search, start *goal.Tracker) (all, some int) {
 	for g, goal := range start.Goals {
 		if was := start.Excess(g); was > 0 && !goal.Constraint {

@@ -15,14 +15,13 @@ type evictionNeed struct {
 	sums     [2]int // evictions for nodes, evictions for groups
 }
 
-// podShare holds the contributions of one pod's eviction to the needs.
 type podShare struct {
 	at   Pod
 	half []needShare
 }
 
-// maxSharedPods is the largest number of pods for which both bounds are computed. For more pods, lowerBound
-// returns the larger of the two sums.
+// maxSharedPods is the largest number of pods for which both bounds are computed. For more pods, lowerBound returns
+// the larger of the two sums.
 const maxSharedPods = 50_000
 
 func newEvictionNeed(pods int) *evictionNeed {
@@ -73,8 +72,8 @@ func (d *evictionNeed) addGroup(evictions int, pods []cluster.PodID) {
 	d.needs = append(d.needs, float64(evictions))
 }
 
-// lowerBound returns the least number of evictions that meet the needs. The parameter most is the number of
-// evictions of a known solution.
+// lowerBound returns the least number of evictions that meet the needs. The parameter most is the number of evictions
+// of a known solution.
 func (d *evictionNeed) lowerBound(most int) int {
 	if d.sumsOnly {
 		return max(d.sums[0], d.sums[1])

@@ -8,13 +8,13 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 )
 
-// addGroupNeeds adds the fewest moves of each unmet group to the bound. addGroupNeeds skips a group that
-// shares pods with an earlier one, because one eviction can improve both. If too few pods can change domain,
-// addGroupNeeds adds the remaining excess to the residual. One eviction lowers the excess of a group by at
-// most one move. This also limits plans that meet only part of the goal.
+// addGroupNeeds adds the fewest moves of each unmet group to the bound. addGroupNeeds skips a group that shares pods
+// with an earlier one, because one eviction can improve both. If too few pods can change domain, addGroupNeeds adds
+// the remaining excess to the residual. One eviction lowers the excess of a group by at most one move. This also
+// limits plans that meet only part of the goal.
 //
-// addGroupNeeds skips a group if its total may change: a pod of its workloads is Pending or terminating, or a
-// pod can enter or leave the counted domains.
+// addGroupNeeds skips a group if its total may change: a pod of its workloads is Pending or terminating, or a pod can
+// enter or leave the counted domains.
 func (p *proof) addGroupNeeds() {
 	used, whole := make([]bool, len(p.Snapshot.Pods)), workloadsComplete{}
 	for g, wanted := range p.Goals.Goals {
@@ -75,16 +75,16 @@ func (p *proof) groupIsFixed(g plan.Goal, used []bool, whole workloadsComplete) 
 	return true
 }
 
-// movablePods holds the pods of a group that can change domain, and the numbers of pods that can leave and
-// enter each domain.
+// movablePods holds the pods of a group that can change domain, and the numbers of pods that can leave and enter each
+// domain.
 type movablePods struct {
 	pods              []cluster.PodID
 	domains           []int // the domain of each pod in pods
 	leaving, arriving []int
 }
 
-// findMovablePods finds the pods of a group that can change domain. The result open is true if a pod can
-// enter or leave the counted domains. In this case, m is incomplete.
+// findMovablePods finds the pods of a group that can change domain. The result open is true if a pod can enter or
+// leave the counted domains. In this case, m is incomplete.
 func (p *proof) findMovablePods(k *goal.SkewMeasure, g plan.Goal) (m movablePods, open bool) {
 	nodes := p.reach.byDomain(k)
 	m.leaving, m.arriving = make([]int, len(k.Counts)), make([]int, len(k.Counts))
@@ -104,9 +104,9 @@ func (p *proof) findMovablePods(k *goal.SkewMeasure, g plan.Goal) (m movablePods
 	return m, false
 }
 
-// firstMovableSuffice reports whether the first few movable pods suffice to meet the group's limit in k.Moves
-// moves. If the first pods suffice, more movable pods do not change the bound. firstMovableSuffice returns
-// false if a pod can enter or leave the counted domains.
+// firstMovableSuffice reports whether the first few movable pods suffice to meet the group's limit in k.Moves moves.
+// If the first pods suffice, more movable pods do not change the bound. firstMovableSuffice returns false if a pod
+// can enter or leave the counted domains.
 func (p *proof) firstMovableSuffice(k *goal.SkewMeasure, g plan.Goal) bool {
 	nodes := p.reach.byDomain(k)
 	if len(nodes.outside) > 0 || slices.ContainsFunc(g.Pods, func(id cluster.PodID) bool {
@@ -118,7 +118,8 @@ func (p *proof) firstMovableSuffice(k *goal.SkewMeasure, g plan.Goal) bool {
 	leaving, arriving, least, found := make([]int, len(k.Counts)), make([]int, len(k.Counts)), slices.Min(k.Counts), 0
 	for _, id := range g.Pods {
 		from, _ := k.DomainIndex(p.Snapshot.Pods[id].Node)
-		if leaving[from] >= k.Counts[from]-least || p.Snapshot.Pods[id].Terminal || !p.reach.mayLeave(id) || !p.countReachableDomains(nodes, id, from, arriving) {
+		if leaving[from] >= k.Counts[from]-least || p.Snapshot.Pods[id].Terminal || !p.reach.mayLeave(id) ||
+			!p.countReachableDomains(nodes, id, from, arriving) {
 			continue
 		}
 		leaving[from]++
@@ -132,8 +133,8 @@ func (p *proof) firstMovableSuffice(k *goal.SkewMeasure, g plan.Goal) bool {
 	return false
 }
 
-// countReachableDomains increments arriving for each domain that the pod can move to. The result is true if
-// the pod can move to at least one domain.
+// countReachableDomains increments arriving for each domain that the pod can move to. The result is true if the pod
+// can move to at least one domain.
 func (p *proof) countReachableDomains(nodes *domainNodes, id cluster.PodID, from int, arriving []int) (any bool) {
 	for z := range nodes.in {
 		if z != from && p.reach.canEnterDomain(nodes, z, id) {
@@ -144,12 +145,12 @@ func (p *proof) countReachableDomains(nodes *domainNodes, id cluster.PodID, from
 	return any
 }
 
-// podsThatMustGive returns the pods in domains with more than m1 pods. If a plan lowers the fewest moves F of
-// the group by n, the plan moves at least n of these pods. The threshold m1 is the least count m, from the
-// smallest domain up, for which fewer than F pods exceed m + limit.
+// podsThatMustGive returns the pods in domains with more than m1 pods. If a plan lowers the fewest moves F of the
+// group by n, the plan moves at least n of these pods. The threshold m1 is the least count m, from the smallest
+// domain up, for which fewer than F pods exceed m + limit.
 //
-// Proof: let c be the counts before the plan and c' the counts after it. From c', the fewest further moves
-// meet the limit and lead to c*. From c to c*, domains above m1 lose at least F pods:
+// Proof: let c be the counts before the plan and c' the counts after it. From c', the fewest further moves meet the
+// limit and lead to c*. From c to c*, domains above m1 lose at least F pods:
 //   - If the smallest count in c* is below m1, at least F pods are too many. All of them are
 //     in domains above m1.
 //   - Otherwise every domain at or below m1 keeps its pods or gains some. At least F pods
@@ -166,9 +167,8 @@ func (m movablePods) podsThatMustGive(k *goal.SkewMeasure) (out []cluster.PodID)
 	return out
 }
 
-// addNodeNeeds adds the largest need of any goal for each node: the fewest pods that may leave and cover its
-// excess. addNodeNeeds adds the excess that evictions cannot remove to the residual, as a share of the goal's
-// excess.
+// addNodeNeeds adds the largest need of any goal for each node: the fewest pods that may leave and cover its excess.
+// addNodeNeeds adds the excess that evictions cannot remove to the residual, as a share of the goal's excess.
 func (p *proof) addNodeNeeds() {
 	for n := range p.Snapshot.Nodes {
 		most, planned := 0, 0
@@ -212,9 +212,8 @@ func (p *proof) addAmountNeed(g int) {
 	p.planned.addAmount(gone, pods)
 }
 
-// coverLargestFirst takes the largest pods that may leave until they cover an amount. The results are the
-// number of these pods, the number that covers part, and the uncovered amount. Eligibility is checked only
-// for the pods needed.
+// coverLargestFirst takes the largest pods that may leave until they cover an amount. The results are the number of
+// these pods, the number that covers part, and the uncovered amount. Eligibility is checked only for the pods needed.
 func (p *proof) coverLargestFirst(b *goal.NodeMeasure, amount, part int64) (all, some int, rest int64) {
 	rest = amount
 	for _, x := range p.podsBySize(b) {

@@ -10,8 +10,8 @@ import (
 )
 
 // proof holds the lower bounds that apply to every plan. The bound in full is for meeting the goals as far as
-// permitted evictions can. The bound in planned is for reaching the plan's excess. proof also holds the
-// excess that no eviction removes.
+// permitted evictions can. The bound in planned is for reaching the plan's excess. proof also holds the excess that
+// no eviction removes.
 type proof struct {
 	*search.Search
 	start         *goal.Tracker
@@ -26,8 +26,7 @@ func (p *proof) canLeaveForGood(pod cluster.PodID) bool {
 	return p.reach.mayLeave(pod) && p.reach.canRunElsewhere(pod)
 }
 
-// addResidual adds a share of a goal's excess to the residual. The parameter v is the same excess in the
-// goal's unit.
+// addResidual adds a share of a goal's excess to the residual. The parameter v is the same excess in the goal's unit.
 func (p *proof) addResidual(g plan.Goal, share, v float64) {
 	if share > 0 {
 		p.residual += float64(g.Weight * share)

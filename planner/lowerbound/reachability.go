@@ -9,10 +9,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
-// reachability computes where replacements can land under any plan, however many other pods leave. If
-// reachability excludes a node, no plan can reach that node. reachability applies only the filters that do
-// not depend on other pods. Resources and node goals are checked as if every evictable pod had left. A node
-// goal allows a pod if the node then holds at most the limit, or at most its initial amount.
+// reachability computes where replacements can land under any plan, however many other pods leave. If reachability
+// excludes a node, no plan can reach that node. reachability applies only the filters that do not depend on other
+// pods. Resources and node goals are checked as if every evictable pod had left. A node goal allows a pod if the node
+// then holds at most the limit, or at most its initial amount.
 type reachability struct {
 	search *search.Search
 	// start holds the goals before the plan.
@@ -28,8 +28,8 @@ type reachability struct {
 	targets []classTargets
 }
 
-// classTargets holds the first two nodes of a list that can hold pods of an equivalence class. If a pod runs
-// on one of the two nodes, the other node is its target.
+// classTargets holds the first two nodes of a list that can hold pods of an equivalence class. If a pod runs on one
+// of the two nodes, the other node is its target.
 type classTargets struct {
 	known bool
 	nodes [2]cluster.NodeID
@@ -54,14 +54,13 @@ func newReachability(c *search.Search, start *goal.Tracker) *reachability {
 	return r
 }
 
-// mayLeave reports whether the eligibility rules allow the eviction of the pod.
 func (r *reachability) mayLeave(pod cluster.PodID) bool {
 	_, refused := r.search.Eligibility.Refuse(pod)
 	return !refused
 }
 
-// domainNodes holds the nodes of each counted domain and the nodes outside the counted domains. Groups that
-// count the same domains share one domainNodes.
+// domainNodes holds the nodes of each counted domain and the nodes outside the counted domains. Groups that count the
+// same domains share one domainNodes.
 type domainNodes struct {
 	k       *goal.SkewMeasure
 	in      [][]cluster.NodeID
@@ -69,10 +68,11 @@ type domainNodes struct {
 	targets [][]classTargets // by domain and equivalence class
 }
 
-// byDomain returns the nodes by the domains of the group. byDomain reuses the latest result, because nearly
-// all groups count the same domains.
+// byDomain returns the nodes by the domains of the group. byDomain reuses the latest result, because nearly all
+// groups count the same domains.
 func (r *reachability) byDomain(k *goal.SkewMeasure) *domainNodes {
-	if was := r.sorted.k; was != nil && was.Domains == k.Domains && len(was.Counts) == len(k.Counts) && slices.Equal(was.IndexByDomain, k.IndexByDomain) {
+	if was := r.sorted.k; was != nil && was.Domains == k.Domains && len(was.Counts) == len(k.Counts) &&
+		slices.Equal(was.IndexByDomain, k.IndexByDomain) {
 		return &r.sorted
 	}
 	r.sorted = domainNodes{k: k, in: make([][]cluster.NodeID, len(k.Counts)), targets: make([][]classTargets, len(k.Counts))}
@@ -94,20 +94,19 @@ func (r *reachability) couldRun(pod cluster.PodID) func(cluster.NodeID, *cluster
 	return r.could
 }
 
-// canRunElsewhere reports whether the pod can run on another node. The caller must check that the pod may be
-// evicted.
+// canRunElsewhere reports whether the pod can run on another node. The caller must check that the pod may be evicted.
 func (r *reachability) canRunElsewhere(pod cluster.PodID) bool {
 	return r.canClassRunOnAny(&r.targets, pod, r.all)
 }
 
-// canEnterDomain reports whether the pod can run on another node in domain z. The caller must check that the
-// pod may be evicted.
+// canEnterDomain reports whether the pod can run on another node in domain z. The caller must check that the pod may
+// be evicted.
 func (r *reachability) canEnterDomain(d *domainNodes, z int, pod cluster.PodID) bool {
 	return r.canClassRunOnAny(&d.targets[z], pod, d.in[z])
 }
 
-// canClassRunOnAny returns the same as canRunOnAny and caches the result for each equivalence class. Pods of
-// one class have equal requests; their targets differ only by their own nodes.
+// canClassRunOnAny returns the same as canRunOnAny and caches the result for each equivalence class. Pods of one
+// class have equal requests; their targets differ only by their own nodes.
 func (r *reachability) canClassRunOnAny(homes *[]classTargets, pod cluster.PodID, nodes []cluster.NodeID) bool {
 	class := r.search.Model.ClassNumber(pod)
 	if class < 0 {
@@ -134,13 +133,8 @@ func (r *reachability) canClassRunOnAny(homes *[]classTargets, pod cluster.PodID
 
 // canRunOnAny reports whether the pod can run on one of these nodes other than its own.
 func (r *reachability) canRunOnAny(pod cluster.PodID, nodes []cluster.NodeID) bool {
-	from, could := r.search.Snapshot.Pods[pod].Node, r.couldRun(pod)
-	for _, n := range nodes {
-		if n != from && r.search.Ready[n] && r.couldHold(pod, n, could) {
-			return true
-		}
-	}
-	return false
+	could := r.couldRun(pod)
+	return r.anyOtherNode(pod, nodes, func(n cluster.NodeID) bool { return r.couldHold(pod, n, could) })
 }
 
 // couldHold reports whether the node can hold the pod, either now or after all evictable pods have left.
@@ -153,9 +147,9 @@ func (r *reachability) couldHold(pod cluster.PodID, n cluster.NodeID, could func
 	return could(n, &least.requested, least.pods) && r.goalsAllow(pod, n, least)
 }
 
-// goalsAllow reports whether the goals about the node allow the pod together with the given pods. A goal
-// allows amounts up to the larger of its limit and the node's initial amount. goalsAllow ignores goals by
-// load and goals that count selected pods, because their least amounts are unknown.
+// goalsAllow reports whether the goals about the node allow the pod together with the given pods. A goal allows
+// amounts up to the larger of its limit and the node's initial amount. goalsAllow ignores goals by load and goals
+// that count selected pods, because their least amounts are unknown.
 func (r *reachability) goalsAllow(pod cluster.PodID, n cluster.NodeID, beside *stayingPods) bool {
 	for i := range r.start.Headroom {
 		a, room := r.start.Headroom[i].Amounts, r.start.Headroom[i].ByNode
@@ -186,8 +180,7 @@ func (r *reachability) stayingOn(n cluster.NodeID) *stayingPods {
 	return at
 }
 
-// runsIfEmpty reports whether the pod can run on one of these nodes, other than its own, if that node is
-// empty.
+// runsIfEmpty reports whether the pod can run on one of these nodes, other than its own, if that node is empty.
 func (r *reachability) runsIfEmpty(pod cluster.PodID, nodes []cluster.NodeID) bool {
 	could, none := r.couldRun(pod), cluster.Resources{}
 	return r.anyOtherNode(pod, nodes, func(n cluster.NodeID) bool { return could(n, &none, 0) })

@@ -12,10 +12,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 )
 
-// unmetGoals returns the unmet goals with the excess that no proof explains, and the weighted sum of that
-// excess. unmetGoals reports only goals that the final pass examined. For each of these goals, guards, the
-// placement model or other goals rejected every pod that could improve the goal. So no single eviction helps,
-// but two moves together might.
+// unmetGoals returns the unmet goals with the excess that no proof explains, and the weighted sum of that excess.
+// unmetGoals reports only goals that the final pass examined. For each of these goals, guards, the placement model or
+// other goals rejected every pod that could improve the goal. So no single eviction helps, but two moves together
+// might.
 func (p *proof) unmetGoals() (all float64, out []plan.UnmetGoal) {
 	for _, g := range slices.Sorted(slices.Values(p.FinalPassGoals)) {
 		goal := p.Goals.Goals[g]
@@ -39,9 +39,8 @@ func (p *proof) unmetGoals() (all float64, out []plan.UnmetGoal) {
 	return plan.Round(all), out
 }
 
-// countRejections counts the rejection codes of the pods that could improve goal g. The list elsewhere gets
-// the pods whose predicted landing does not help. If the rejection of a pod is not final, countRejections
-// returns false.
+// countRejections counts the rejection codes of the pods that could improve goal g. The list elsewhere gets the pods
+// whose predicted landing does not help. If the rejection of a pod is not final, countRejections returns false.
 func (p *proof) countRejections(g int, codes map[plan.Code]int, elsewhere *[]cluster.PodID) bool {
 	for _, id := range p.PodsOf(g) {
 		from := p.Model.NodeOf(id)
@@ -60,8 +59,8 @@ func (p *proof) countRejections(g int, codes map[plan.Code]int, elsewhere *[]clu
 	return true
 }
 
-// rejectionCode returns the code for which a pod is not moved (again). The result is false if no code exists
-// or a later pass may lift the rejection.
+// rejectionCode returns the code for which a pod is not moved (again). The result is false if no code exists or a
+// later pass may lift the rejection.
 func (p *proof) rejectionCode(id cluster.PodID) (plan.Code, bool) {
 	if p.Moved[id] {
 		_, reason, lands := p.PredictLanding(id)
@@ -91,8 +90,8 @@ func unmetReason(codes map[plan.Code]int) plan.UnmetReason {
 	return plan.UnmetByGuards
 }
 
-// unmetDetail returns the sentence with the rejection codes of the goal and their numbers of pods, the most
-// frequent first.
+// unmetDetail returns the sentence with the rejection codes of the goal and their numbers of pods, the most frequent
+// first.
 func (p *proof) unmetDetail(g int, h plan.UnmetGoal) string {
 	codes := slices.SortedFunc(maps.Keys(h.Rejections), func(a, b plan.Code) int {
 		return cmp.Or(cmp.Compare(h.Rejections[b], h.Rejections[a]), strings.Compare(string(a), string(b)))
@@ -104,8 +103,8 @@ func (p *proof) unmetDetail(g int, h plan.UnmetGoal) string {
 	return fmt.Sprintf("%s (%s): %s", describeUnmetGoal(p.Goals.Goals[g]), h.Goal, strings.Join(each, ", "))
 }
 
-// likelyLandings returns a clause with the domains or nodes on which the replacements of these pods are too
-// likely to land, the most frequent first. If no prediction names a node, the result is "".
+// likelyLandings returns a clause with the domains or nodes on which the replacements of these pods are too likely to
+// land, the most frequent first. If no prediction names a node, the result is "".
 func (p *proof) likelyLandings(g int, pods []cluster.PodID) string {
 	counts := map[string]int{}
 	for _, id := range pods {
@@ -140,8 +139,7 @@ func (p *proof) likelyLandings(g int, pods []cluster.PodID) string {
 	return "; replacements are too likely to " + strings.Join(words, ", ")
 }
 
-// placeName returns the name of the node's domain if the goal counts that domain, and otherwise the name of
-// the node.
+// placeName returns the name of the node's domain if the goal counts that domain, and otherwise the name of the node.
 func (p *proof) placeName(g int, n cluster.NodeID) string {
 	if k, ok := p.Goals.Measures[g].(*goal.SkewMeasure); ok {
 		if i, counted := k.DomainIndex(n); counted {

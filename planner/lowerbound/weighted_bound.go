@@ -22,9 +22,9 @@ func (s *podShares) Add(of ...needShare) {
 	}
 }
 
-// The subgradient method is limited by the following constants. In clusters of up to 200 nodes, the bound
-// after 300 steps is within 0.1 evictions of the bound after 3,000 steps. maxVisits keeps the time for the
-// largest clusters below 100 ms.
+// The subgradient method is limited by the following constants. In clusters of up to 200 nodes, the bound after 300
+// steps is within 0.1 evictions of the bound after 3,000 steps. maxVisits keeps the time for the largest clusters
+// below 100 ms.
 const (
 	maxSteps     = 300
 	maxVisits    = 20_000_000
@@ -33,17 +33,16 @@ const (
 	rounding = 1e-6
 )
 
-// weightedBound returns a lower bound on the pods whose evictions meet every need. The parameter most is the
-// number of pods of a known solution. Unlike CountBound, weightedBound uses the sizes of the pods.
+// weightedBound returns a lower bound on the pods whose evictions meet every need. The parameter most is the number
+// of pods of a known solution. Unlike CountBound, weightedBound uses the sizes of the pods.
 //
-// The bound is the dual of a linear program. The following bound holds for any non-negative prices of the
-// needs:
+// The bound is the dual of a linear program. The following bound holds for any non-negative prices of the needs:
 //
 //	fewest >= sum(price x need) - sum over pods of max(0, value of the pod's shares - 1)
 //
-// The value of a share is its price times its amount. Every choice of prices proves a bound. weightedBound
-// improves the prices by the subgradient method with Polyak's step length (1969). Each product is rounded
-// separately, so that every machine returns the same result.
+// The value of a share is its price times its amount. Every choice of prices proves a bound. weightedBound improves
+// the prices by the subgradient method with Polyak's step length (1969). Each product is rounded separately, so that
+// every machine returns the same result.
 func weightedBound(needs []float64, pods *podShares, most int) int {
 	if len(needs) == 0 || len(pods.ends) == 0 {
 		return 0

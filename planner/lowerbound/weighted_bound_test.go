@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestPricedNeverExceedsTheFewest compares WeightedBound with a search through all sets of up to 13 pods.
-// With unequal sizes the bound must often be higher than CountBound.
+// TestPricedNeverExceedsTheFewest compares WeightedBound with a search through all sets of up to 13 pods. With
+// unequal sizes the bound must often be higher than CountBound.
 func TestPricedNeverExceedsTheFewest(t *testing.T) {
 	exact, sharper := 0, 0
 	for seed := range uint64(2000) {

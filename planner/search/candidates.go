@@ -15,40 +15,34 @@ type candidate struct {
 	pod cluster.PodID
 	// rank orders candidates by annotations and drain requests: -1 is first, 1 is last.
 	rank int
-	// benefit is the share of each goal's initial excess that the eviction removes, weighted and summed over
-	// goals.
+	// benefit is the share of each goal's initial excess that the eviction removes, weighted and summed over goals.
 	benefit float64
-	// size sums the pod's requests as shares of the node; goals by load use the measured usage. For group
-	// goals, size is 0. If two pods have the same benefit, the search prefers the smaller pod.
+	// size sums the pod's requests as shares of the node; goals by load use the measured usage. For group goals, size
+	// is 0. If two pods have the same benefit, the search prefers the smaller pod.
 	size float64
 	cost float64
 }
 
-// candidates lists the pods whose eviction could improve goal g, best first. The next call of candidates
-// overwrites the list.
+// candidates lists the pods whose eviction could improve goal g, best first. The next call of candidates overwrites
+// the list.
 func (c *goalSearch) candidates(g int) []candidate {
 	out := c.candidateBuffer[:0]
 	goal := &c.Goals.Goals[g]
-	consider := func(id cluster.PodID) {
-		if c.Moved[id] || c.triedIn[id] == c.round {
-			return
-		}
+	for _, id := range c.PodsOf(g) {
 		from := c.Model.NodeOf(id)
-		if from == cluster.NoNode || !c.Goals.CouldImprove(g, id, from) {
-			return
+		if c.Moved[id] || c.triedIn[id] == c.round || from == cluster.NoNode || !c.Goals.CouldImprove(g, id, from) {
+			continue
 		}
 		if c.scope == nodeAndGroup && !c.Goals.CouldImproveNodeAndGroup(id, from) {
-			return
+			continue
 		}
 		p := &c.Snapshot.Pods[id]
 		out = append(out, candidate{id, c.Eligibility.Rank(id), c.Goals.BenefitOfLeaving(id, from), c.sizeFor(goal, p), c.costOf(p)})
 	}
-	for _, id := range c.PodsOf(g) {
-		consider(id)
-	}
 	c.candidateBuffer = out
 	slices.SortFunc(out, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.benefit, a.benefit), cmp.Compare(a.size, b.size), cmp.Compare(a.cost, b.cost), c.compareStartTimes(a.pod, b.pod), cmp.Compare(a.pod, b.pod))
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.benefit, a.benefit), cmp.Compare(a.size, b.size),
+			cmp.Compare(a.cost, b.cost), c.compareStartTimes(a.pod, b.pod), cmp.Compare(a.pod, b.pod))
 	})
 	return out
 }
@@ -63,7 +57,8 @@ func (c *pass) sizeFor(g *plan.Goal, p *cluster.Pod) float64 {
 	var size float64
 	alloc := &c.Snapshot.Nodes[g.Node].Allocatable
 	if len(alloc.Extended) == 0 { // the common case, without the cost of Names; the order is that of Names
-		for _, x := range [...][2]int64{{p.Requests.MilliCPU, alloc.MilliCPU}, {p.Requests.EphemeralStorageByte, alloc.EphemeralStorageByte}, {p.Requests.MemoryBytes, alloc.MemoryBytes}} {
+		for _, x := range [...][2]int64{{p.Requests.MilliCPU, alloc.MilliCPU},
+			{p.Requests.EphemeralStorageByte, alloc.EphemeralStorageByte}, {p.Requests.MemoryBytes, alloc.MemoryBytes}} {
 			if x[1] > 0 {
 				size += float64(x[0]) / float64(x[1])
 			}
@@ -131,8 +126,8 @@ func (c *goalSearch) countUnmetPods() (pods int) {
 // goalSearch tries the pods of unmet goals.
 type goalSearch struct {
 	waveBuilder
-	// triedIn is the last round in which the search rejected the pod's landing or compared its move, by pod.
-	// The search skips the pod for the rest of that round.
+	// triedIn is the last round in which the search rejected the pod's landing or compared its move, by pod. The
+	// search skips the pod for the rest of that round.
 	triedIn         []int32
 	round           int32
 	onlyFirst       bool  // the search now considers only the goals in Goals.First

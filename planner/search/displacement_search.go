@@ -9,35 +9,35 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 )
 
-// If no single move helps and goals are unmet, the search looks for steps of two moves. First pod q leaves
-// node t, which improves no goal. Then pod p lands on t, which improves a goal. Each of the two moves is safe
-// by itself:
+// If no single move helps and goals are unmet, the search looks for steps of two moves. First pod q leaves node t,
+// which improves no goal. Then pod p lands on t, which improves a goal. Each of the two moves is safe by itself:
 //
 //	wave k     q leaves t    its replacement harms no goal wherever it is likely to land
 //	wave k+1   p leaves h    its replacement is predicted on t, after q has left t
 //
-// If the second move fails, the first move has cost one eviction but has harmed no goal. The two moves are a
-// swap if q lands on h. The search ignores steps of three moves, because each further pod multiplies the
-// number of combinations.
+// If the second move fails, the first move has cost one eviction but has harmed no goal. The two moves are a swap if
+// q lands on h. The search ignores steps of three moves, because each further pod multiplies the number of
+// combinations.
 
-// displacementMinBenefit is the least benefit per eviction of a step, as a share of the node's total. A step
-// of two evictions must lower a node's excess by 1 % of its total, or improve a group goal. The share does
-// not depend on the initial excess, so the next plan values the same step equally. For single moves, the
-// minimum is minBenefit.
+// displacementMinBenefit is the least benefit per eviction of a step, as a share of the node's total. A step of two
+// evictions must lower a node's excess by 1 % of its total, or improve a group goal. The share does not depend on the
+// initial excess, so the next plan values the same step equally. For single moves, the minimum is minBenefit.
 const displacementMinBenefit = 0.005
 
 func (a displacement) compare(b displacement) int {
-	return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.cost, b.cost), cmp.Compare(a.pod, b.pod), cmp.Compare(a.target, b.target), cmp.Compare(a.displaced, b.displaced))
+	return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.cost, b.cost), cmp.Compare(a.pod, b.pod),
+		cmp.Compare(a.target, b.target), cmp.Compare(a.displaced, b.displaced))
 }
 
-// displacementMoves adds steps of two moves, and the single moves that these steps make possible.
-// displacementMoves reports whether the plan has new steps.
+// displacementMoves adds steps of two moves, and the single moves that these steps make possible. displacementMoves
+// reports whether the plan has new steps.
 func (c *goalSearch) displacementMoves() (some bool) {
 	if c.Options.NoSteps || !c.countUnmet() || c.evictionsLeft() < 2 {
 		return false
 	}
 	before := c.currentResult()
-	m := &displacementSearch{goalSearch: c, tries: min(maxTries, max(displacementPredictions/max(1, len(c.Snapshot.Nodes)), *c.predictions/displacementShare))}
+	m := &displacementSearch{goalSearch: c, tries: min(maxTries,
+		max(displacementPredictions/max(1, len(c.Snapshot.Nodes)), *c.predictions/displacementShare))}
 	c.useHints, c.scope = false, anyGoal
 	c.openWave()
 	for range displacementRounds {
@@ -108,8 +108,8 @@ func (m *displacementSearch) candidatesFor(g int) []cluster.PodID {
 	return out
 }
 
-// predictStep predicts both moves of a step. The result is true if both landings are acceptable and the
-// second move is worth two evictions.
+// predictStep predicts both moves of a step. The result is true if both landings are acceptable and the second move
+// is worth two evictions.
 func (m *displacementSearch) predictStep(o opening, g int) (displacement, bool) {
 	q := m.displacedLanding(o.displaced)
 	if q == nil || !m.limitsAllowBoth(o.displaced, o.pod) {
@@ -126,7 +126,8 @@ func (m *displacementSearch) predictStep(o opening, g int) (displacement, bool) 
 		value -= m.Goals.ExcessChange(o.pod, from, l.To)
 	}
 	m.Undo(first)
-	return displacement{o.displaced, o.pod, o.target, g, l.ImprovedGoals, value, eligibility.EvictionCost(&m.Snapshot.Pods[o.displaced]) + eligibility.EvictionCost(&m.Snapshot.Pods[o.pod])}, ok
+	return displacement{o.displaced, o.pod, o.target, g, l.ImprovedGoals, value,
+		eligibility.EvictionCost(&m.Snapshot.Pods[o.displaced]) + eligibility.EvictionCost(&m.Snapshot.Pods[o.pod])}, ok
 }
 
 // worthTwoEvictions reports whether the second move of a step has enough benefit for two evictions.
@@ -137,8 +138,8 @@ func (m *displacementSearch) worthTwoEvictions(p cluster.PodID, from cluster.Nod
 	})
 }
 
-// displacedLanding returns the predicted landing of the replacement of displaced pod q, or nil if no landing
-// is acceptable. The result is cached during one call of bestStep.
+// displacedLanding returns the predicted landing of the replacement of displaced pod q, or nil if no landing is
+// acceptable. The result is cached during one call of bestStep.
 func (m *displacementSearch) displacedLanding(q cluster.PodID) *Landing {
 	l, known := m.landings[q]
 	if !known {
@@ -159,8 +160,8 @@ func (m *displacementSearch) limitsAllowBoth(q, p cluster.PodID) bool {
 	return !no
 }
 
-// joinStep makes a step: q leaves in the current or the next wave, and p in the wave after that. If one of
-// the moves does not join, joinStep undoes the step and returns false.
+// joinStep makes a step: q leaves in the current or the next wave, and p in the wave after that. If one of the moves
+// does not join, joinStep undoes the step and returns false.
 func (m *displacementSearch) joinStep(a displacement) bool {
 	c := m.goalSearch
 	if len(c.wave.hinted) > 0 || !c.joinDisplaced(a) {

@@ -11,7 +11,8 @@ import (
 
 // finalPassSearch returns a search after its final pass. One pod on n0 moves to n2, which is then full.
 func finalPassSearch(t *testing.T, effort int) *Search {
-	c := newSmallSearch(t, 3, []string{"n0 a 3", "n0 b 3", "n0 c 3", "n1 d 8", "n2 e 5"}, func(o *settings.Options) { o.MaxPredictions = effort }, halfUsedGoals("cpu", 0, 1)...)
+	c := newSmallSearch(t, 3, []string{"n0 a 3", "n0 b 3", "n0 c 3", "n1 d 8", "n2 e 5"},
+		func(o *settings.Options) { o.MaxPredictions = effort }, halfUsedGoals("cpu", 0, 1)...)
 	c.wave = newWave(c.State.Clone(), eligibility.NewConsumed(), 1)
 	c.finalPass()
 	return c
@@ -36,18 +37,19 @@ func TestSettlingGoesOnUntilNothingHelps(t *testing.T) {
 	}
 }
 
-// TestSettlingAsksAgainAfterTheMovesOfOthers: no node has room for pods a and b until c has left n1, and the
-// goal of c has less excess.
+// TestSettlingAsksAgainAfterTheMovesOfOthers: no node has room for pods a and b until c has left n1, and the goal of
+// c has less excess.
 func TestSettlingAsksAgainAfterTheMovesOfOthers(t *testing.T) {
-	c := newSmallSearch(t, 3, []string{`n0 a 4,"memory":4Gi`, `n0 b 5,"memory":4Gi`, `n1 c 6,"memory":2Gi`, `n2 e 1,"memory":7Gi`}, nil, halfUsedGoals("cpu", 0, 1)...)
+	c := newSmallSearch(t, 3, []string{`n0 a 4,"memory":4Gi`, `n0 b 5,"memory":4Gi`, `n1 c 6,"memory":2Gi`,
+		`n2 e 1,"memory":7Gi`}, nil, halfUsedGoals("cpu", 0, 1)...)
 	c.wave = newWave(c.State.Clone(), eligibility.NewConsumed(), 1)
 	if c.finalPass(); len(c.Moves) != 2 || c.Moves[0].Pod != 2 || c.Moves[1].Wave != 2 || len(c.FinalPassGoals) > 0 {
 		t.Errorf("moves %+v: want c, then a; final pass goals %v", c.Moves, c.FinalPassGoals)
 	}
 }
 
-// TestWithinAnEffort checks that the final pass takes whole goals, worst first, while the predictions for all
-// their pods fit. TestWithinAnEffort takes none if limits allow no eviction.
+// TestWithinAnEffort checks that the final pass takes whole goals, worst first, while the predictions for all their
+// pods fit. TestWithinAnEffort takes none if limits allow no eviction.
 func TestWithinAnEffort(t *testing.T) {
 	pods := []string{"n0 a 3", "n0 b 3", "n0 c 3", "n1 d 8"}
 	c := newSmallSearch(t, 3, pods, nil, halfUsedGoals("cpu", 0, 1)...)
@@ -63,8 +65,8 @@ func TestWithinAnEffort(t *testing.T) {
 	}
 }
 
-// TestSettlingTakesWhatIsLeftOfTheEffort checks that the final pass uses only the remaining predictions, and
-// no more than a further attempt may use.
+// TestSettlingTakesWhatIsLeftOfTheEffort checks that the final pass uses only the remaining predictions, and no more
+// than a further attempt may use.
 func TestSettlingTakesWhatIsLeftOfTheEffort(t *testing.T) {
 	for effort, want := range map[int]int{0: repeatPredictions / 2, 50: 40, repeatPredictions: repeatPredictions / 2} {
 		c := newSmallSearch(t, 2, []string{"n0 a 8"}, func(o *settings.Options) { o.MaxPredictions = effort }, halfUsedGoals("cpu", 0)...)

@@ -24,20 +24,19 @@ func (c *State) PredictWithHints(pod cluster.PodID) (Landing, plan.Reason, bool)
 	return steered, plan.Reason{}, true
 }
 
-// hintsMayHelp reports whether hints may change the result: the pod may leave, but its landing is not certain
-// enough.
+// hintsMayHelp reports whether hints may change the result: the pod may leave, but its landing is not certain enough.
 func hintsMayHelp(code plan.Code) bool {
 	return code == plan.WouldReturn || code == plan.UncertainLanding
 }
 
-// hintRounds is the number of rounds in which findHints adds only nodes on which the replacement may land.
-// Later rounds add all nodes on which the replacement fits but does not help.
+// hintRounds is the number of rounds in which findHints adds only nodes on which the replacement may land. Later
+// rounds add all nodes on which the replacement fits but does not help.
 const hintRounds = 2
 
-// findHints looks for nodes to hint, in addition to base, so that the replacement has an acceptable landing
-// in every state. findHints adds nodes that the scheduler could choose but where the replacement improves no
-// goal. If no set of nodes suffices, findHints returns the reason. Before and after the call, the cluster
-// models of the states carry the hints in base.
+// findHints looks for nodes to hint, in addition to base, so that the replacement has an acceptable landing in every
+// state. findHints adds nodes that the scheduler could choose but where the replacement improves no goal. If no set
+// of nodes suffices, findHints returns the reason. Before and after the call, the cluster models of the states carry
+// the hints in base.
 func findHints(states []*State, pod cluster.PodID, base []cluster.NodeID) (Landing, string) {
 	c := states[0]
 	st := c.Steering
@@ -66,9 +65,9 @@ func findHints(states []*State, pod cluster.PodID, base []cluster.NodeID) (Landi
 	}
 }
 
-// predictLandings predicts the pod's landing in every state. predictLandings returns the landing in the last
-// state that accepts it, the nodes to hint, and the reason against it, if any. Reasons that hints cannot
-// change take precedence.
+// predictLandings predicts the pod's landing in every state. predictLandings returns the landing in the last state
+// that accepts it, the nodes to hint, and the reason against it, if any. Reasons that hints cannot change take
+// precedence.
 func predictLandings(states []*State, pod cluster.PodID, all bool) (l Landing, more []cluster.NodeID, reason plan.Reason) {
 	for _, c := range states {
 		fresh, r, ok := c.PredictLanding(pod)
@@ -84,14 +83,15 @@ func predictLandings(states []*State, pod cluster.PodID, all bool) (l Landing, m
 	return l, more, reason
 }
 
-// unhelpfulNodes returns the nodes on which the replacement may land but improves no goal. If all is set, the
-// result includes every node that may be hinted and on which the replacement fits but improves no goal.
+// unhelpfulNodes returns the nodes on which the replacement may land but improves no goal. If all is set, the result
+// includes every node that may be hinted and on which the replacement fits but improves no goal.
 func (c *State) unhelpfulNodes(pod cluster.PodID, all bool) []cluster.NodeID {
 	from := c.Model.NodeOf(pod)
 	pr := c.Model.Predict(pod)
 	nodes := pr.Possible()
 	if all {
-		nodes = unionOfNodes(nodes, slices.DeleteFunc(slices.Clone(pr.Gone.Feasible), func(n cluster.NodeID) bool { return c.Steering.refused[n] != "" }))
+		nodes = unionOfNodes(nodes, slices.DeleteFunc(slices.Clone(pr.Gone.Feasible),
+			func(n cluster.NodeID) bool { return c.Steering.refused[n] != "" }))
 	}
 	places := c.Goals.CheckTargets(pod, from)
 	return slices.DeleteFunc(nodes, func(n cluster.NodeID) bool { return n != from && !c.Goals.UnderPressure[n] && places.Acceptable(n) })

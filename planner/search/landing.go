@@ -2,17 +2,17 @@ package search
 
 import (
 	"fmt"
+	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/placement/prediction"
-	"strconv"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 )
 
-// PredictLanding predicts where the replacement of a pod lands. PredictLanding accepts the landing if it
-// improves a requested goal and makes no goal worse, with at least minConfidence. Otherwise PredictLanding
-// returns the reason and false.
+// PredictLanding predicts where the replacement of a pod lands. PredictLanding accepts the landing if it improves a
+// requested goal and makes no goal worse, with at least minConfidence. Otherwise PredictLanding returns the reason
+// and false.
 func (c *State) PredictLanding(pod cluster.PodID) (Landing, plan.Reason, bool) {
 	from := c.Model.NodeOf(pod)
 	*c.predictions++
@@ -42,18 +42,21 @@ func (c *State) PredictLanding(pod cluster.PodID) (Landing, plan.Reason, bool) {
 	return l, plan.Reason{}, true
 }
 
-// Accepts reports whether a replacement may land on n: another node, Ready, not under pressure, and
-// acceptable to the goals. A pod that tolerates a NotReady node still cannot run on that node.
+// Accepts reports whether a replacement may land on n: another node, Ready, not under pressure, and acceptable to the
+// goals. A pod that tolerates a NotReady node still cannot run on that node.
 func (c *State) Accepts(places *goal.TargetCheck, n cluster.NodeID) bool {
 	return n != places.From && c.Ready[n] && places.Acceptable(n)
 }
 
-// AcceptableNodes lists the nodes that are acceptable for a landing.
-func (c *State) AcceptableNodes(pod cluster.PodID, l *Landing) []cluster.NodeID {
-	places := c.Goals.CheckTargets(pod, c.Model.NodeOf(pod))
-	var out []cluster.NodeID
+// AcceptableNodes lists the nodes that are acceptable for a landing. For a displaced pod, these are the nodes on
+// which its replacement harms no goal.
+func (c *State) AcceptableNodes(pod cluster.PodID, l *Landing, displaced bool) (out []cluster.NodeID) {
+	accepts, places := c.Accepts, c.Goals.CheckTargets(pod, c.Model.NodeOf(pod))
+	if displaced {
+		accepts, places = c.displacedMayLandOn, c.checkDisplacedTargets(pod, c.Model.NodeOf(pod))
+	}
 	for n := range l.predicted.Gone.FeasibleSet.All() {
-		if c.Accepts(&places, n) {
+		if accepts(&places, n) {
 			out = append(out, n)
 		}
 	}
@@ -79,18 +82,11 @@ func noTargetReason(from cluster.NodeID, pr prediction.Prediction) plan.Reason {
 		return plan.Reason{Code: plan.NoTargetFits, Message: "its replacement fits on no other node"}
 	}
 	return plan.Reason{Code: plan.NoTargetFits, Message: fmt.Sprintf(
-		"its replacement fits on %s, but each would leave the goal unserved or make another worse", otherNodes(others))}
+		"its replacement fits on %s, but each would leave the goal unserved or make another worse", plural.Count(others, "other node"))}
 }
 
-func otherNodes(n int) string {
-	if n == 1 {
-		return "1 other node"
-	}
-	return strconv.Itoa(n) + " other nodes"
-}
-
-// uncertainReason returns the reason for a landing below minConfidence. The reason says whether the
-// replacement would return, would improve no goal, or has an uncertain landing.
+// uncertainReason returns the reason for a landing below minConfidence. The reason says whether the replacement would
+// return, would improve no goal, or has an uncertain landing.
 func (c *State) uncertainReason(from cluster.NodeID, pr prediction.Prediction, places *goal.TargetCheck, l Landing) plan.Reason {
 	back := pr.Prob(func(n cluster.NodeID) bool { return n == from || !places.Helps(n) })
 	need := c.Options.MinConfidence
@@ -103,8 +99,7 @@ func (c *State) uncertainReason(from cluster.NodeID, pr prediction.Prediction, p
 		"its replacement lands where it helps with probability %.2f only (guards.minConfidence wants %.2f)", l.Confidence, need)}
 }
 
-// pressureReason reports whether the replacement would help only on nodes under pressure, and returns the
-// reason.
+// pressureReason reports whether the replacement would help only on nodes under pressure, and returns the reason.
 func (c *State) pressureReason(places *goal.TargetCheck, pr prediction.Prediction) (plan.Reason, bool) {
 	n := 0
 	for id := range pr.Gone.FeasibleSet.All() {
@@ -115,19 +110,17 @@ func (c *State) pressureReason(places *goal.TargetCheck, pr prediction.Predictio
 	if n == 0 {
 		return plan.Reason{}, false
 	}
-	which := "which carry"
-	if n == 1 {
-		which = "which carries"
-	}
-	return plan.Reason{Code: plan.NodesUnderPressure, Message: fmt.Sprintf("its replacement would help on %s, %s the pressure hint, and on none without", otherNodes(n), which)}, true
+	return plan.Reason{Code: plan.NodesUnderPressure, Message: fmt.Sprintf(
+		"its replacement would help on %s, which %s the pressure hint, and on none without", plural.Count(n, "other node"), plural.Choose(n, "carries", "carry"))}, true
 }
 
-// PredictDisplacedLanding predicts where the replacement of a displaced pod lands. PredictDisplacedLanding
-// accepts the landing if no goal becomes worse, with at least minConfidence. Otherwise
-// PredictDisplacedLanding returns the reason and false.
+// PredictDisplacedLanding predicts where the replacement of a displaced pod lands. PredictDisplacedLanding accepts
+// the landing if no goal becomes worse, with at least minConfidence. Otherwise PredictDisplacedLanding returns the
+// reason and false.
 func (c *State) PredictDisplacedLanding(pod cluster.PodID) (Landing, plan.Reason, bool) {
 	if b := c.amountWithUnknownUsage(pod); b != nil {
-		return Landing{}, plan.Reason{Code: plan.UsageUnknown, Message: fmt.Sprintf("how much %s it uses is not known", b.Measure.Resource)}, false
+		return Landing{}, plan.Reason{Code: plan.UsageUnknown, Message: fmt.Sprintf("how much %s it uses is not known",
+			b.Measure.Resource)}, false
 	}
 	from := c.Model.NodeOf(pod)
 	*c.predictions++
@@ -137,7 +130,8 @@ func (c *State) PredictDisplacedLanding(pod cluster.PodID) (Landing, plan.Reason
 	}
 	places := c.checkDisplacedTargets(pod, from)
 	good := func(n cluster.NodeID) bool { return c.displacedMayLandOn(&places, n) }
-	l := Landing{Confidence: plan.Round(pr.Prob(good)), ReturnProbability: plan.Round(pr.ProbOf(from)), PendingProbability: plan.Round(pr.Pending()), predicted: pr}
+	l := Landing{Confidence: plan.Round(pr.Prob(good)), ReturnProbability: plan.Round(pr.ProbOf(from)),
+		PendingProbability: plan.Round(pr.Pending()), predicted: pr}
 	if l.Confidence < c.Options.MinConfidence {
 		return l, plan.Reason{Code: plan.UncertainLanding, Message: fmt.Sprintf(
 			"its replacement lands where it makes no goal worse with probability %.2f only (guards.minConfidence wants %.2f)", l.Confidence, c.Options.MinConfidence)}, false
@@ -146,15 +140,14 @@ func (c *State) PredictDisplacedLanding(pod cluster.PodID) (Landing, plan.Reason
 	return l, plan.Reason{}, true
 }
 
-// checkDisplacedTargets returns the target check of a displaced pod. The second move of the step may improve
-// a goal by load. The check therefore protects nodes without a goal from overload.
+// checkDisplacedTargets returns the target check of a displaced pod. The second move of the step may improve a goal
+// by load. The check therefore protects nodes without a goal from overload.
 func (c *State) checkDisplacedTargets(pod cluster.PodID, from cluster.NodeID) goal.TargetCheck {
 	places := c.Goals.CheckTargets(pod, from)
 	places.OutsideGoals = c.Goals.RoomNeededOutsideGoals(pod)
 	return places
 }
 
-// displacedMayLandOn reports whether the replacement of a displaced pod may land on n.
 func (c *State) displacedMayLandOn(places *goal.TargetCheck, n cluster.NodeID) bool {
 	if n == places.From || !c.Ready[n] || places.Harms(n) || !goal.HasRoom(places.OutsideGoals, n) {
 		return false
@@ -167,8 +160,8 @@ func (c *State) displacedMayLandOn(places *goal.TargetCheck, n cluster.NodeID) b
 	return true
 }
 
-// amountWithUnknownUsage returns an amount of the goals for which the pod's usage is unknown, or nil. If the
-// usage of a pod is unknown, the planner cannot exclude that the pod overloads another node.
+// amountWithUnknownUsage returns an amount of the goals for which the pod's usage is unknown, or nil. If the usage of
+// a pod is unknown, the planner cannot exclude that the pod overloads another node.
 func (c *State) amountWithUnknownUsage(pod cluster.PodID) *cluster.Amounts {
 	for amounts := range c.Goals.KnownUsage { // the map order does not matter: the plan does not contain the amount
 		if k := amounts.PodQuality(pod); k == cluster.Unknown || k == cluster.BoundAfterSample {
@@ -176,16 +169,4 @@ func (c *State) amountWithUnknownUsage(pod cluster.PodID) *cluster.Amounts {
 		}
 	}
 	return nil
-}
-
-// AcceptableDisplacedNodes lists the nodes on which the replacement harms no goal.
-func (c *State) AcceptableDisplacedNodes(pod cluster.PodID, l *Landing) []cluster.NodeID {
-	places := c.checkDisplacedTargets(pod, c.Model.NodeOf(pod))
-	var out []cluster.NodeID
-	for n := range l.predicted.Gone.FeasibleSet.All() {
-		if c.displacedMayLandOn(&places, n) {
-			out = append(out, n)
-		}
-	}
-	return out
 }

@@ -3,6 +3,7 @@ package search
 import (
 	"fmt"
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 	"github.com/evenkeel-project/evenkeel/planner/history"
@@ -11,14 +12,13 @@ import (
 	"time"
 )
 
-// attemptResult is the result of one attempt.
 type attemptResult struct {
 	moves      []WaveStep
 	hinted     [][]cluster.NodeID
 	rejections *Rejections
 	excess     []int64 // by goal
-	// excessLeft sums the weighted remaining shares of the initial excess over all requested goals.
-	// firstExcessLeft sums only the goals in Goals.First.
+	// excessLeft sums the weighted remaining shares of the initial excess over all requested goals. firstExcessLeft
+	// sums only the goals in Goals.First.
 	excessLeft, firstExcessLeft float64
 }
 
@@ -57,9 +57,9 @@ func (c *pass) worseThan(o attemptResult) bool {
 	return false
 }
 
-// A second attempt costs as much as the first. repeatPredictions limits the predictions of all attempts
-// together, multiplied by the number of nodes. At 200 nodes, repeatPredictions allows 20,000 predictions, so
-// clusters of up to a few hundred nodes get several attempts.
+// A second attempt costs as much as the first. repeatPredictions limits the predictions of all attempts together,
+// multiplied by the number of nodes. At 200 nodes, repeatPredictions allows 20,000 predictions, so clusters of up to
+// a few hundred nodes get several attempts.
 const (
 	maxAttempts       = 6
 	repeatPredictions = 4_000_000
@@ -67,8 +67,8 @@ const (
 	maxGreedyStarts   = 8
 )
 
-// predictionsForRepeat returns the number of predictions that a plan may reach with a further attempt. If
-// limits are exhausted, the result is 0, and the next pass continues with the remaining goals.
+// predictionsForRepeat returns the number of predictions that a plan may reach with a further attempt. If limits are
+// exhausted, the result is 0, and the next pass continues with the remaining goals.
 func (c *pass) predictionsForRepeat() int {
 	if _, spent := c.Limits.Exhausted(); spent {
 		return 0
@@ -80,32 +80,19 @@ func (c *pass) predictionsForRepeat() int {
 	return most
 }
 
-// PredictionLimitReached reports whether the search has reached limits.maxPredictions. The reason applies to
-// each remaining pod. At this limit, the search ends and keeps the moves planned so far.
+// PredictionLimitReached reports whether the search has reached limits.maxPredictions. The reason applies to each
+// remaining pod. At this limit, the search ends and keeps the moves planned so far.
 func (c *pass) PredictionLimitReached() (plan.Reason, bool) {
 	most := c.Options.MaxPredictions
 	if most == 0 || *c.predictions < most {
 		return plan.Reason{}, false
 	}
-	return plan.Reason{Code: plan.PredictionLimitReached, Message: fmt.Sprintf("limits.maxPredictions lets a plan predict %s; it was cut short", CountPredictions(most))}, true
+	return plan.Reason{Code: plan.PredictionLimitReached, Message: fmt.Sprintf(
+		"limits.maxPredictions lets a plan predict %s; it was cut short", plural.Count(most, "landing"))}, true
 }
 
-func CountPredictions(n int) string {
-	if n == 1 {
-		return "1 landing"
-	}
-	return fmt.Sprintf("%d landings", n)
-}
-
-func CountPodsWere(n int) string {
-	if n == 1 {
-		return "1 pod was"
-	}
-	return fmt.Sprintf("%d pods were", n)
-}
-
-// PodsOf lists the pods of goal g in the snapshot. For a node goal, the list omits replacements that landed
-// on the node during planning.
+// PodsOf lists the pods of goal g in the snapshot. For a node goal, the list omits replacements that landed on the
+// node during planning.
 func (c *pass) PodsOf(g int) []cluster.PodID {
 	if goal := &c.Goals.Goals[g]; goal.Kind == plan.NodeBelow {
 		return c.Snapshot.Nodes[goal.Node].Pods
@@ -142,8 +129,8 @@ func (c *pass) isNeedless(m Step) bool {
 	})
 }
 
-// isDisplacement reports whether move i makes room for move i+1. The first move of a step always precedes the
-// second directly.
+// isDisplacement reports whether move i makes room for move i+1. The first move of a step always precedes the second
+// directly.
 func (c *pass) isDisplacement(i int) bool {
 	return c.Moves[i].Displaced != nil && i+1 < len(c.Moves) && c.Moves[i+1].Pod == c.Moves[i].Displaced.Pod
 }
@@ -197,12 +184,12 @@ type pass struct {
 	HintedByWave [][]cluster.NodeID // nodes hinted in each wave
 }
 
-// newPass returns a pass without moves.
 func newPass(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) pass {
 	schedulers := opts.Trust.SchedulerStates(s, opts.Placement.Profiles, st.Schedulers)
 	c := pass{
 		State: newState(opts, s, goals, schedulers, now), PlannerState: st, Now: now, Schedulers: schedulers,
-		Limits: limits.NewCounter(s, opts.Limits, history.CountLastHour(st, now)), Rejections: newRejections(len(s.Pods)), Moved: make([]bool, len(s.Pods)),
+		Limits:     limits.NewCounter(s, opts.Limits, history.CountLastHour(st, now)),
+		Rejections: newRejections(len(s.Pods)), Moved: make([]bool, len(s.Pods)),
 	}
 	c.Eligibility = eligibility.NewChecker(s, c.Model, st, opts, now)
 	c.Goals.Annotations = c.Eligibility.Guards.Annotations

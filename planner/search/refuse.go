@@ -33,22 +33,23 @@ func (c *pass) usageUnknown(b *goal.NodeMeasure, pod cluster.PodID) (plan.Reason
 	resource, name := b.Amounts.Measure.Resource, c.Snapshot.Nodes[b.Node].Name
 	switch b.Amounts.PodQuality(pod) {
 	case cluster.Unknown:
-		return plan.Reason{Code: plan.UsageUnknown, Message: fmt.Sprintf("how much %s it uses is not known: %s measured %s, but not the pod", resource, c.Snapshot.Usage.Raw.Source, name)}, true
+		return plan.Reason{Code: plan.UsageUnknown, Message: fmt.Sprintf(
+			"how much %s it uses is not known: %s measured %s, but not the pod", resource, c.Snapshot.Usage.Raw.Source, name)}, true
 	case cluster.BoundAfterSample:
-		return plan.Reason{Code: plan.UsageUnknown, Message: fmt.Sprintf("how much %s it uses is not known yet: it came to %s after the last sample, of %s",
+		return plan.Reason{Code: plan.UsageUnknown, Message: fmt.Sprintf(
+			"how much %s it uses is not known yet: it came to %s after the last sample, of %s",
 			resource, name, c.Snapshot.Usage.MeasuredAt(b.Node).UTC().Format(time.RFC3339))}, true
 	}
 	return plan.Reason{}, false
 }
 
-// minBenefit is the least benefit of an eviction, as a share of the node's allocatable: 0.05 %. Reports show
-// a smaller excess as 0.0 %, and a varying load repeatedly crosses its limit by that little. The minimum does
-// not depend on the excess, so the next plan values the same move equally. Moves that improve a group goal
-// need no minimum benefit, because a group goal counts whole pods.
+// minBenefit is the least benefit of an eviction, as a share of the node's allocatable: 0.05 %. Reports show a
+// smaller excess as 0.0 %, and a varying load repeatedly crosses its limit by that little. The minimum does not
+// depend on the excess, so the next plan values the same move equally. Moves that improve a group goal need no
+// minimum benefit, because a group goal counts whole pods.
 const minBenefit = 0.0005
 
-// benefitTooSmall reports whether a pod's eviction would improve goals, but each goal by less than
-// minBenefit.
+// benefitTooSmall reports whether a pod's eviction would improve goals, but each goal by less than minBenefit.
 func (c *pass) benefitTooSmall(pod cluster.PodID) (plan.Reason, bool) {
 	from := c.Model.NodeOf(pod)
 	var most float64
@@ -75,15 +76,14 @@ func (c *pass) benefitTooSmall(pod cluster.PodID) (plan.Reason, bool) {
 		100*most, c.Goals.Goals[of].Resource, c.Snapshot.Nodes[from].Name, 100*minBenefit)}, true
 }
 
-// Refuse applies all checks that do not depend on the landing. Refuse returns the first reason against the
-// eviction.
+// Refuse applies all checks that do not depend on the landing. Refuse returns the first reason against the eviction.
 func (c *pass) Refuse(pod cluster.PodID) (plan.Reason, bool) {
 	if reason, refused := c.Eligibility.Refuse(pod); refused {
 		return reason, true
 	}
 	p := &c.Snapshot.Pods[pod]
-	// The Job's status may not include pods that an earlier plan evicted. Counting an evicted pod twice is
-	// safer than ignoring the pod.
+	// The Job's status may not include pods that an earlier plan evicted. Counting an evicted pod twice is safer than
+	// ignoring the pod.
 	if why, fails := guard.JobFails(c.Snapshot, p, c.Limits.PlannedFor(p.Workload)); fails {
 		return plan.Reason{Code: plan.JobWouldFail, Message: why}, true
 	}

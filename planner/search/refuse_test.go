@@ -17,12 +17,13 @@ func TestWhatIsTooLittleToLeaveFor(t *testing.T) {
 		goals         []plan.Goal
 		says          string
 	}{
-		"excess below the floor": {"1", "4004m", halfUsedGoals("cpu", 0), "its leaving would take 0.040 % of the cpu of n0 off what is above the limit"},
-		"excess at the floor":    {"1", "4005m", halfUsedGoals("cpu", 0), ""},
-		"a small pod":            {"4m", "6", halfUsedGoals("cpu", 0), "0.040 % of the cpu of n0"},
-		"no excess":              {"1", "4", halfUsedGoals("cpu", 0), ""},
-		"nobody asks":            {"1", "4004m", []plan.Goal{constraint}, ""},
-		"a group needs it":       {"1", "4004m", append(halfUsedGoals("cpu", 0), skewed), ""},
+		"excess below the floor": {"1", "4004m", halfUsedGoals("cpu", 0),
+			"its leaving would take 0.040 % of the cpu of n0 off what is above the limit"},
+		"excess at the floor": {"1", "4005m", halfUsedGoals("cpu", 0), ""},
+		"a small pod":         {"4m", "6", halfUsedGoals("cpu", 0), "0.040 % of the cpu of n0"},
+		"no excess":           {"1", "4", halfUsedGoals("cpu", 0), ""},
+		"nobody asks":         {"1", "4004m", []plan.Goal{constraint}, ""},
+		"a group needs it":    {"1", "4004m", append(halfUsedGoals("cpu", 0), skewed), ""},
 		"enough for another": {"1", "4004m", append(halfUsedGoals("cpu", 0),
 			plan.Goal{Node: 0, Resource: "cpu", Limit: 0.4}), ""},
 	} {

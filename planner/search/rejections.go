@@ -8,8 +8,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Rejections keeps the last rejection of each candidate. Many pods share one rejection, for example all pods
-// that one limit blocks.
+// Rejections keeps the last rejection of each candidate. Many pods share one rejection, for example all pods that one
+// limit blocks.
 type Rejections struct {
 	byPod    []int32 // by pod: index in distinct plus one; 0: no rejection
 	distinct []rejection
@@ -32,7 +32,6 @@ func (r *Rejections) Of(pod cluster.PodID) (rejection, bool) {
 
 func (r *Rejections) has(pod cluster.PodID) bool { return r.byPod[pod] > 0 }
 
-// clone returns an independent copy.
 func (r *Rejections) clone() *Rejections {
 	return &Rejections{slices.Clone(r.byPod), slices.Clone(r.distinct)}
 }
@@ -52,7 +51,8 @@ func (r *Rejections) add(pod cluster.PodID, strategy string, reason plan.Reason)
 func (r *Rejections) remove(pod cluster.PodID) { r.byPod[pod] = 0 }
 
 // limitCodes lists the codes of rejections that depend on the number of moves.
-var limitCodes = []plan.Code{plan.LimitPerPass, plan.LimitPerNode, plan.LimitPerNamespace, plan.LimitPerOwner, plan.LimitPerZone, plan.LimitPerHour}
+var limitCodes = []plan.Code{plan.LimitPerPass, plan.LimitPerNode, plan.LimitPerNamespace, plan.LimitPerOwner,
+	plan.LimitPerZone, plan.LimitPerHour}
 
 // ByLimit reports whether a limit blocks the pod.
 func (r *Rejections) ByLimit(pod cluster.PodID) bool {
@@ -69,8 +69,8 @@ func (r *Rejections) forgetLimits() {
 	}
 }
 
-// List counts all rejections by code. List returns the first perCode samples of each code, sorted by code and
-// pod. A negative perCode keeps all samples.
+// List counts all rejections by code. List returns the first perCode samples of each code, sorted by code and pod. A
+// negative perCode keeps all samples.
 func (r *Rejections) List(s *cluster.Snapshot, perCode int) plan.Rejections {
 	out := plan.Rejections{Counts: map[plan.Code]int{}, Samples: []plan.Rejection{}}
 	for i := range r.byPod { // pods are in the order of names

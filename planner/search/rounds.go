@@ -15,10 +15,10 @@ func (c *goalSearch) unmetGoals() []int {
 	return list
 }
 
-// minShareOfMoves is the reciprocal of 0.5 %. The search stops rescanning when a round changes less than 0.5
-// % of the moves. The search also keeps needless moves below that share. In a large cluster, the last rounds
-// cost as much as the first round and move few pods. If the plan has at most minShareOfMoves moves, one new
-// move is enough for another round.
+// minShareOfMoves is the reciprocal of 0.5 %. The search stops rescanning when a round changes less than 0.5 % of the
+// moves. The search also keeps needless moves below that share. In a large cluster, the last rounds cost as much as
+// the first round and move few pods. If the plan has at most minShareOfMoves moves, one new move is enough for
+// another round.
 const minShareOfMoves = 200
 
 // repeatRounds repeats rounds over all goals, because a move for one goal can make room for another goal.
@@ -33,8 +33,8 @@ func (c *goalSearch) repeatRounds() {
 	}
 }
 
-// moveForGoals moves pods for each goal, in the order of todo. Goals that wait for the next wave come first
-// in the next wave.
+// moveForGoals moves pods for each goal, in the order of todo. Goals that wait for the next wave come first in the
+// next wave.
 func (c *goalSearch) moveForGoals(todo []int) {
 	for len(todo) > 0 {
 		var later []int
@@ -53,8 +53,8 @@ func (c *goalSearch) moveForGoals(todo []int) {
 	}
 }
 
-// moveForGoal moves pods for goal g until g is met or no candidate joins. The result is true if g waits for
-// the next wave.
+// moveForGoal moves pods for goal g until g is met or no candidate joins. The result is true if g waits for the next
+// wave.
 func (c *goalSearch) moveForGoal(g int) (waits bool) {
 	c.rejectUnknownUsage(g)
 	for c.Goals.Excess(g) > 0 {
@@ -72,8 +72,8 @@ func (c *goalSearch) moveForGoal(g int) (waits bool) {
 	return false
 }
 
-// joinBestCandidate tries the candidates of goal g, best first, until one joins the wave. If the wave has no
-// room for a candidate, another candidate with the same rank and benefit may join instead.
+// joinBestCandidate tries the candidates of goal g, best first, until one joins the wave. If the wave has no room for
+// a candidate, another candidate with the same rank and benefit may join instead.
 func (c *goalSearch) joinBestCandidate(g int) joinResult {
 	var waits *candidate
 	all := c.candidates(g)
@@ -100,8 +100,8 @@ func (c *goalSearch) joinBestCandidate(g int) joinResult {
 	return refused
 }
 
-// tryCandidate adds the pod to the current wave if the pod may be evicted and its landing is acceptable. The
-// reason is empty if the pod may still join later, in the next wave or with hints.
+// tryCandidate adds the pod to the current wave if the pod may be evicted and its landing is acceptable. The reason
+// is empty if the pod may still join later, in the next wave or with hints.
 func (c *goalSearch) tryCandidate(pod cluster.PodID, g int) (joinResult, plan.Reason) {
 	if reason, no := c.Refuse(pod); no {
 		return refused, reason

@@ -1,6 +1,5 @@
-// Package search finds the moves of a plan. Package search orders candidates, predicts where each replacement
-// lands, and groups moves into waves. Package search never evicts pods. Package summary converts the search
-// into a plan.
+// Package search finds the moves of a plan. Package search orders candidates, predicts where each replacement lands,
+// and groups moves into waves. Package search never evicts pods. Package summary converts the search into a plan.
 package search
 
 import (
@@ -30,12 +29,13 @@ type Search struct {
 // NewSearch returns a search without moves.
 func NewSearch(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *Search {
 	return &Search{goalSearch: goalSearch{
-		waveBuilder: waveBuilder{pass: newPass(opts, s, st, goals, now)}, triedIn: make([]int32, len(s.Pods)), unmetAttempts: make([]int, len(goals)),
+		waveBuilder: waveBuilder{pass: newPass(opts, s, st, goals, now)},
+		triedIn:     make([]int32, len(s.Pods)), unmetAttempts: make([]int, len(goals)),
 	}}
 }
 
-// passOverGoals moves pods for all goals. Moves without hints come before moves with hints, and the scopes
-// are tried in order.
+// passOverGoals moves pods for all goals. Moves without hints come before moves with hints, and the scopes are tried
+// in order.
 func (c *Search) passOverGoals() {
 	for _, c.onlyFirst = range c.firstOnlyTurns() {
 		for _, c.useHints = range c.hintPhases() {
@@ -56,9 +56,9 @@ func (c *Search) Run() {
 	}
 }
 
-// singleMoves finds the moves that improve a goal by themselves. A goal often stays unmet because earlier
-// moves for other goals used the target nodes of its pods. The next attempt therefore starts with the unmet
-// goals. singleMoves keeps the best attempt and ends with the final pass.
+// singleMoves finds the moves that improve a goal by themselves. A goal often stays unmet because earlier moves for
+// other goals used the target nodes of its pods. The next attempt therefore starts with the unmet goals. singleMoves
+// keeps the best attempt and ends with the final pass.
 func (c *Search) singleMoves() {
 	unmetPods := c.countUnmetPods()
 	c.attempt()
@@ -83,8 +83,8 @@ func (c *Search) singleMoves() {
 	c.finalPass()
 }
 
-// attempt makes one pass over the goals. If moves have become needless, attempt removes these moves and makes
-// another pass. If a goal then has more excess than before, attempt restores the earlier moves.
+// attempt makes one pass over the goals. If moves have become needless, attempt removes these moves and makes another
+// pass. If a goal then has more excess than before, attempt restores the earlier moves.
 func (c *Search) attempt() {
 	c.passOverGoals()
 	if n := c.countNeedless(); n == 0 || n*minShareOfMoves < len(c.Moves) {
@@ -99,12 +99,13 @@ func (c *Search) attempt() {
 	}
 }
 
-// attemptFirstAlone makes an attempt that moves pods for the goals in Goals.First before all other goals.
-// This attempt is made only if the best attempt leaves excess in the first goals and moves pods for other
-// goals. Moves for other goals fill waves, use up limits and take room on nodes. The attempt costs as much as
-// the first attempt. If no limit blocks a first goal, the attempt must fit into predictionsForRepeat.
+// attemptFirstAlone makes an attempt that moves pods for the goals in Goals.First before all other goals. This
+// attempt is made only if the best attempt leaves excess in the first goals and moves pods for other goals. Moves for
+// other goals fill waves, use up limits and take room on nodes. The attempt costs as much as the first attempt. If no
+// limit blocks a first goal, the attempt must fit into predictionsForRepeat.
 func (c *Search) attemptFirstAlone(best *attemptResult) {
-	if plan.Round(best.firstExcessLeft) == 0 || !c.hasMovesForOtherGoals() || !c.limitsBlockFirstGoals() && 2**c.predictions > c.predictionsForRepeat() {
+	if plan.Round(best.firstExcessLeft) == 0 || !c.hasMovesForOtherGoals() || !c.limitsBlockFirstGoals() &&
+		2**c.predictions > c.predictionsForRepeat() {
 		return
 	}
 	c.restart()
@@ -157,4 +158,49 @@ func (c *Search) greedyAttempts(unmetPods int, best *attemptResult) {
 		}
 		firsts = append(firsts, first)
 	}
+}
+
+// finalPass adds single moves until no further single move helps, or until it has no predictions left. Without
+// finalPass, the next plan would find these moves: an attempt stops when a round adds less than 0.5 % of the moves,
+// and later moves can make room for a pod rejected earlier. FinalPassGoals then lists the unmet goals whose pods
+// finalPass tried again at the end, worst first. The prediction limit may shorten this list. For other unmet goals, a
+// further move may still help.
+func (c *Search) finalPass() {
+	c.FinalPassGoals = nil
+	c.openWave()
+	effort := *c.predictions + c.finalPassPredictions()
+	for {
+		was := len(c.Moves)
+		var todo []int
+		for _, c.useHints = range c.hintPhases() {
+			if todo = c.affordableGoals(effort); len(todo) == 0 {
+				break
+			}
+			c.scope = anyGoal
+			c.round++
+			c.moveForGoals(todo)
+		}
+		if len(c.Moves) == was {
+			c.closeWave()
+			if _, spent := c.PredictionLimitReached(); !spent {
+				c.FinalPassGoals = todo // otherwise some pods may not have been tried again
+			}
+			return
+		}
+	}
+}
+
+// affordableGoals returns the unmet goals whose pods can all be predicted within effort predictions, worst goal
+// first. If limits are exhausted, affordableGoals returns nil.
+func (c *goalSearch) affordableGoals(effort int) []int {
+	if _, spent := c.Limits.Exhausted(); spent {
+		return nil
+	}
+	todo, left := c.Goals.UnmetByPriority(c.unmetAttempts), effort-*c.predictions
+	for i, g := range todo {
+		if left -= len(c.PodsOf(g)); left < 0 {
+			return todo[:i]
+		}
+	}
+	return todo
 }

@@ -20,9 +20,8 @@ const (
 	smallPod  = "- {apiVersion: v1, kind: Pod, metadata: {namespace: shop, name: p%[1]d, uid: p%[1]d, labels: {app: %[3]s}, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: %[3]s, uid: %[3]s, controller: true}]}, spec: {nodeName: %[2]s, containers: [{name: c, resources: {requests: {cpu: %[4]s}}}]}, status: {phase: Running, startTime: '2026-01-01T00:00:00Z', conditions: [{type: Ready, status: 'True'}]}}\n"
 )
 
-// smallCluster returns a cluster of nodes n0, n1, ... of 10 CPU and 10 GiB, each in its own zone. Each entry
-// of pods is a node, a ReplicaSet and a request: "n0 api 500m", or `n0 api 500m,"memory":1Gi`. The pods are
-// named p0, p1, ...
+// smallCluster returns a cluster of nodes n0, n1, ... of 10 CPU and 10 GiB, each in its own zone. Each entry of pods
+// is a node, a ReplicaSet and a request: "n0 api 500m", or `n0 api 500m,"memory":1Gi`. The pods are named p0, p1, ...
 func smallCluster(t *testing.T, nodes int, pods []string) *cluster.Snapshot {
 	t.Helper()
 	var text strings.Builder
@@ -53,8 +52,8 @@ func smallCluster(t *testing.T, nodes int, pods []string) *cluster.Snapshot {
 	return s
 }
 
-// newSmallSearch starts a search in a small cluster. No guard or limit blocks its pods. Group goals apply to
-// the first ReplicaSet.
+// newSmallSearch starts a search in a small cluster. No guard or limit blocks its pods. Group goals apply to the
+// first ReplicaSet.
 func newSmallSearch(t *testing.T, nodes int, pods []string, change func(*settings.Options), goals ...plan.Goal) *Search {
 	t.Helper()
 	s := smallCluster(t, nodes, pods)

@@ -32,8 +32,8 @@ func TestARefusalHoldsUntilTheNextMove(t *testing.T) {
 	}
 }
 
-// TestWhatHintsMayChangeIsNotRemembered checks that the cache stays empty when steering is enabled, and that
-// a move invalidates it.
+// TestWhatHintsMayChangeIsNotRemembered checks that the cache stays empty when steering is enabled, and that a move
+// invalidates it.
 func TestWhatHintsMayChangeIsNotRemembered(t *testing.T) {
 	why := plan.Reason{Code: plan.NoTargetFits}
 	for _, steer := range []hints.Kind{hints.None, hints.Taint} {

@@ -14,9 +14,9 @@ func (c *waveBuilder) countAcceptable(pod cluster.PodID, l *Landing) int {
 	return places.Count(c.nodeBuffer, c.Ready)
 }
 
-// rejectedSinceMove caches the pods without an acceptable landing in the current state, with the reasons. The
-// cache is valid until a move is made or undone. In a large cluster, whole rounds find no move, and the cache
-// avoids repeated predictions. If steering is enabled, the cache stays empty, because hints change landings.
+// rejectedSinceMove caches the pods without an acceptable landing in the current state, with the reasons. The cache
+// is valid until a move is made or undone. In a large cluster, whole rounds find no move, and the cache avoids
+// repeated predictions. If steering is enabled, the cache stays empty, because hints change landings.
 type rejectedSinceMove struct {
 	at  int // State.moveCount when the reasons were recorded
 	why map[cluster.PodID]plan.Reason
@@ -47,8 +47,8 @@ func (u *rejectedSinceMove) add(c *State, pod cluster.PodID, why plan.Reason) {
 	u.why[pod] = why
 }
 
-// statesOfWave returns the states in which a move of the wave needs an acceptable landing: the beginning of
-// the wave and the current state. While both are equal, statesOfWave returns only one.
+// statesOfWave returns the states in which a move of the wave needs an acceptable landing: the beginning of the wave
+// and the current state. While both are equal, statesOfWave returns only one.
 func (c *waveBuilder) statesOfWave() []*State {
 	if len(c.wave.steps) == 0 {
 		return []*State{c.State}
@@ -56,9 +56,9 @@ func (c *waveBuilder) statesOfWave() []*State {
 	return []*State{c.wave.start, c.State}
 }
 
-// landInWave predicts the pod's landing with the hints of the wave. If useHints is set, landInWave may add
-// hints. landInWave returns joinsLater if the landing is not acceptable at the beginning of the wave, or if
-// hints may help in the next wave.
+// landInWave predicts the pod's landing with the hints of the wave. If useHints is set, landInWave may add hints.
+// landInWave returns joinsLater if the landing is not acceptable at the beginning of the wave, or if hints may help
+// in the next wave.
 func (c *waveBuilder) landInWave(pod cluster.PodID) (Landing, plan.Reason, joinResult) {
 	w := c.wave
 	if why, known := c.sinceMove.of(c.State, pod); known {
@@ -100,8 +100,7 @@ func (c *waveBuilder) landInWave(pod cluster.PodID) (Landing, plan.Reason, joinR
 	return l, reason, refused
 }
 
-// hintsCannotHelp reports whether hints would not help the pod in the next wave, which begins with the
-// current state.
+// hintsCannotHelp reports whether hints would not help the pod in the next wave, which begins with the current state.
 func (c *waveBuilder) hintsCannotHelp(pod cluster.PodID) bool {
 	_, why := findHints([]*State{c.State}, pod, nil)
 	return why != ""

@@ -9,10 +9,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 )
 
-// wave holds the moves that are in flight at once. A move joins only if its landing is acceptable at the
-// beginning of the wave and also after the wave's other moves. Therefore, the scheduler may place the
-// replacements in any order. Node hints belong to a wave: the search predicts all moves of a wave with all
-// hints of that wave.
+// wave holds the moves that are in flight at once. A move joins only if its landing is acceptable at the beginning of
+// the wave and also after the wave's other moves. Therefore, the scheduler may place the replacements in any order.
+// Node hints belong to a wave: the search predicts all moves of a wave with all hints of that wave.
 type wave struct {
 	start    *State // the cluster at the beginning of the wave
 	number   int
@@ -22,14 +21,13 @@ type wave struct {
 	eligibility.InFlightCount
 }
 
-// newWave returns an empty wave. The parameter gone holds the budgets that earlier waves consumed
-// permanently.
+// newWave returns an empty wave. The parameter gone holds the budgets that earlier waves consumed permanently.
 func newWave(start *State, gone *eligibility.Consumed, number int) *wave {
 	return &wave{start: start, number: number, consumed: gone, InFlightCount: eligibility.NewInFlight(start.Options.InFlight, gone)}
 }
 
-// join adds the pod to the current wave if the wave has room and the landing is acceptable. The parameter g
-// is the goal for which the pod moves.
+// join adds the pod to the current wave if the wave has room and the landing is acceptable. The parameter g is the
+// goal for which the pod moves.
 func (c *waveBuilder) join(pod cluster.PodID, g int) (joinResult, plan.Reason) {
 	w := c.wave
 	if !w.CanAdd(c.Eligibility, pod) {
@@ -70,8 +68,8 @@ func (c *waveBuilder) recordMove(m Step) {
 	c.Rejections.remove(m.Pod)
 }
 
-// closeWave ends the current wave and begins the next. The next wave assumes that the replacements of the
-// current wave are Ready.
+// closeWave ends the current wave and begins the next. The next wave assumes that the replacements of the current
+// wave are Ready.
 func (c *waveBuilder) closeWave() {
 	w := c.wave
 	if len(w.steps) == 0 {
@@ -96,8 +94,7 @@ func (c *waveBuilder) noRoomReason(pod cluster.PodID) plan.Reason {
 	return plan.Reason{Code: plan.UncertainLanding, Message: "its landing depends on the order in which others are placed"}
 }
 
-// A displacement is a step of two moves: the pod displaced leaves target, then pod lands on target and
-// improves goal.
+// A displacement is a step of two moves: the pod displaced leaves target, then pod lands on target and improves goal.
 type displacement struct {
 	displaced, pod cluster.PodID
 	target         cluster.NodeID
@@ -120,7 +117,7 @@ func (c *waveBuilder) joinDisplaced(a displacement) bool {
 	if !ok {
 		return false
 	}
-	l.ImprovedGoals, l.Acceptable = a.improvedGoals, len(c.AcceptableDisplacedNodes(a.displaced, &l))
+	l.ImprovedGoals, l.Acceptable = a.improvedGoals, len(c.AcceptableNodes(a.displaced, &l, true))
 	l.predicted = prediction.Prediction{}
 	st := Step{Pod: a.displaced, From: a.target, Landing: l, goal: a.goal, Displaced: &DisplacedFor{a.pod, a.target}}
 	st.MostImproved = c.Goals.MostImproved(a.pod, c.Model.NodeOf(a.pod), a.improvedGoals)
@@ -159,10 +156,9 @@ func (c *waveBuilder) dropLast() {
 	}
 }
 
-// scope says which goals a move must improve. The search tries the scopes in order. One eviction that
-// improves a node goal and a group goal replaces two evictions. If the replacement improves only one of the
-// two goals, part of the pod's benefit is lost. In 40 random clusters of package quality, this order saves 5
-// % of the evictions.
+// scope says which goals a move must improve. The search tries the scopes in order. One eviction that improves a node
+// goal and a group goal replaces two evictions. If the replacement improves only one of the two goals, part of the
+// pod's benefit is lost. In 40 random clusters of package quality, this order saves 5 % of the evictions.
 type scope int
 
 const (
@@ -172,7 +168,6 @@ const (
 	scopes
 )
 
-// waveBuilder adds moves to waves.
 type waveBuilder struct {
 	pass
 	wave       *wave
@@ -182,7 +177,6 @@ type waveBuilder struct {
 	nodeBuffer []cluster.NodeID // buffer of countAcceptable
 }
 
-// joinResult is the result of trying a candidate.
 type joinResult int
 
 const (

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
@@ -14,9 +15,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
-// uncountedDomains describes topology values that no skew goal counts, or that some goals do not count
-// although their pods run there. Such values explain why a goal can be met while the numbers of pods per zone
-// look uneven.
+// uncountedDomains describes topology values that no skew goal counts, or that some goals do not count although their
+// pods run there. Such values explain why a goal can be met while the numbers of pods per zone look uneven.
 func uncountedDomains(c *search.Search) []string {
 	keys := map[string]bool{}
 	if slices.ContainsFunc(strategyStates(c), func(st plan.StrategyState) bool { return st.Goals == 0 }) {
@@ -41,22 +41,16 @@ func uncountedDomains(c *search.Search) []string {
 			case all:
 				out = append(out, fmt.Sprintf("%s is not counted: %s", value, why))
 			case goals > 0:
-				out = append(out, fmt.Sprintf("%s is not counted by %s: pods that stand there could not run there again", value, goalCount(goals)))
+				out = append(out, fmt.Sprintf("%s is not counted by %s: pods that stand there could not run there again", value,
+					plural.Count(goals, "goal")))
 			}
 		}
 	}
 	return out
 }
 
-func goalCount(n int) string {
-	if n == 1 {
-		return "1 goal"
-	}
-	return fmt.Sprintf("%d goals", n)
-}
-
-// domainsOutside returns the values of the topology key that the goal does not count although pods of its
-// group run there.
+// domainsOutside returns the values of the topology key that the goal does not count although pods of its group run
+// there.
 func domainsOutside(c *search.Search, k *goal.SkewMeasure, g plan.Goal) map[string]bool {
 	out := map[string]bool{}
 	for _, id := range g.Pods {
@@ -84,8 +78,8 @@ func nodesByLabel(c *search.Search, key string) map[string][]*cluster.Node {
 	return out
 }
 
-// allNodesClosed reports whether every node is NotReady or cordoned, and describes why. A node that is about
-// to be removed still takes pods until it is cordoned.
+// allNodesClosed reports whether every node is NotReady or cordoned, and describes why. A node that is about to be
+// removed still takes pods until it is cordoned.
 func allNodesClosed(c *search.Search, nodes []*cluster.Node) (why string, none bool) {
 	var words []string
 	for _, n := range nodes {

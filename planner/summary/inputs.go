@@ -12,21 +12,16 @@ import (
 	"time"
 )
 
-// planInputs returns the data sources of the plan. planInputs includes annotations only if some of them are
-// invalid.
+// planInputs returns the data sources of the plan. planInputs includes annotations only if some of them are invalid.
 func planInputs(c *search.Search) []plan.Input {
 	in := []plan.Input{requestsInput(c.Snapshot, c.Now)}
 	if load, known := loadInput(c); known {
 		in = append(in, load)
 	}
-	if nodes := nodesInput(c, in[0].Age); len(nodes.Problems) > 0 {
-		in = append(in, nodes)
-	}
-	if others := otherDeschedulersInput(c.Snapshot, in[0].Age); len(others.Problems) > 0 {
-		in = append(in, others)
-	}
-	if stated := strategiesInput(c, in[0].Age); len(stated.Problems) > 0 {
-		in = append(in, stated)
+	for _, x := range [...]plan.Input{nodesInput(c, in[0].Age), otherDeschedulersInput(c.Snapshot, in[0].Age), strategiesInput(c, in[0].Age)} {
+		if len(x.Problems) > 0 {
+			in = append(in, x)
+		}
 	}
 	for _, left := range [...]string{leftoverHints(c.Snapshot, c.Now), expiredHints(c.Snapshot, c.Now)} {
 		if left != "" {
@@ -51,8 +46,8 @@ func planInputs(c *search.Search) []plan.Input {
 	return append(in, asked)
 }
 
-// nodesInput counts the nodes in scope that are NotReady or have no zone label, and names uncounted domains.
-// The pods of a NotReady node are uncertain.
+// nodesInput counts the nodes in scope that are NotReady or have no zone label, and names uncounted domains. The pods
+// of a NotReady node are uncertain.
 func nodesInput(c *search.Search, age string) plan.Input {
 	in := plan.Input{Source: "nodes", Age: age, Coverage: 1, Problems: []string{}}
 	all, unready, zoneless := 0, 0, 0

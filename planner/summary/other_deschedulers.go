@@ -17,8 +17,8 @@ const (
 	instanceLabel = "app.kubernetes.io/instance"
 )
 
-// otherDeschedulersInput names other programs in the cluster that evict pods to move them. Such programs
-// ignore Evenkeel's goals, limits and back-offs, and may undo its moves.
+// otherDeschedulersInput names other programs in the cluster that evict pods to move them. Such programs ignore
+// Evenkeel's goals, limits and back-offs, and may undo its moves.
 func otherDeschedulersInput(s *cluster.Snapshot, age string) plan.Input {
 	in := plan.Input{Source: "others", Age: age, Coverage: 1, Problems: []string{}}
 	var movers, releases []string
@@ -55,8 +55,7 @@ func otherDeschedulersInput(s *cluster.Snapshot, age string) plan.Input {
 	return in
 }
 
-// isDescheduler recognizes kubernetes-sigs/descheduler by the label of its chart or manifests, or by its
-// image.
+// isDescheduler recognizes kubernetes-sigs/descheduler by the label of its chart or manifests, or by its image.
 func isDescheduler(labels map[string]string, spec *corev1.PodSpec) bool {
 	const name = "descheduler"
 	if labels[nameLabel] == name || labels["app"] == name {
@@ -69,7 +68,6 @@ func isDescheduler(labels map[string]string, spec *corev1.PodSpec) bool {
 	})
 }
 
-// joinUpToThree joins at most three names.
 func joinUpToThree(names []string) string {
 	const most = 3
 	if extra := len(names) - most; extra > 0 {

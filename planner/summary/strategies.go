@@ -40,9 +40,9 @@ func strategyStates(c *search.Search) []plan.StrategyState {
 	return out
 }
 
-// missingUsageReason describes the usage data that a strategy by load lacks, or returns "" if the data
-// suffices. The usage of all of the strategy's resources must be known. Otherwise, an eviction for CPU could
-// fill the disk of another node.
+// missingUsageReason describes the usage data that a strategy by load lacks, or returns "" if the data suffices. The
+// usage of all of the strategy's resources must be known. Otherwise, an eviction for CPU could fill the disk of
+// another node.
 func missingUsageReason(c *search.Search, info settings.StrategyInfo) string {
 	l, scope := c.Snapshot.Usage, c.Options.Guards.Scope
 	switch {
@@ -60,7 +60,6 @@ func missingUsageReason(c *search.Search, info settings.StrategyInfo) string {
 	return ""
 }
 
-// noUsageReason returns the reason why no usage is known.
 func noUsageReason(l *cluster.ResolvedUsage) string {
 	switch {
 	case l == nil:
@@ -71,8 +70,8 @@ func noUsageReason(l *cluster.ResolvedUsage) string {
 	return "nothing is known: the last answer of " + sourceName(l.Raw) + " is too old, or says nothing of use"
 }
 
-// hintsWithoutDataReason returns the reason why no hint rule can evaluate any node. If a rule can evaluate a
-// node or no rule exists, the result is "".
+// hintsWithoutDataReason returns the reason why no hint rule can evaluate any node. If a rule can evaluate a node or
+// no rule exists, the result is "".
 func hintsWithoutDataReason(c *search.Search) string {
 	rules, l := c.Options.HintRules.Rules, c.Snapshot.Usage
 	if len(rules) == 0 {

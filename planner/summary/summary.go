@@ -1,5 +1,5 @@
-// Package summary describes a finished search as a plan.Plan: moves, rejections, inputs, and the cluster
-// before and after. Package summary only reads the search.
+// Package summary describes a finished search as a plan.Plan: moves, rejections, inputs, and the cluster before and
+// after. Package summary only reads the search.
 package summary
 
 import (
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
@@ -17,8 +18,8 @@ import (
 // validity is the time for which a plan may be executed after the planner made it.
 const validity = 15 * time.Minute
 
-// Summarize converts the search to a plan. The parameters before and start hold the cluster and the goals at
-// the start of the search.
+// Summarize converts the search to a plan. The parameters before and start hold the cluster and the goals at the
+// start of the search.
 func Summarize(c *search.Search, before plan.State, start *goal.Tracker) plan.Plan {
 	out := plan.Plan{
 		APIVersion: plan.APIVersion, Kind: "Plan",
@@ -36,7 +37,9 @@ func Summarize(c *search.Search, before plan.State, start *goal.Tracker) plan.Pl
 		Pressure:   PressureHints(c), HintsNoData: hintsWithoutDataReason(c),
 	}
 	if _, spent := c.PredictionLimitReached(); spent {
-		out.SearchLimitReached = fmt.Sprintf("limits.maxPredictions lets a plan predict %s; %s not tried to the end", search.CountPredictions(c.Options.MaxPredictions), search.CountPodsWere(out.Rejections.Counts[plan.PredictionLimitReached]))
+		pods := out.Rejections.Counts[plan.PredictionLimitReached]
+		out.SearchLimitReached = fmt.Sprintf("limits.maxPredictions lets a plan predict %s; %s %s not tried to the end",
+			plural.Count(c.Options.MaxPredictions, "landing"), plural.Count(pods, "pod"), plural.Choose(pods, "was", "were"))
 	}
 	for i, nodes := range c.HintedByWave {
 		if len(nodes) > 0 {

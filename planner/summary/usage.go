@@ -12,8 +12,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
-// resourceUsage is the usage of one resource on the nodes after the planned moves. Nodes with unknown usage
-// are left out.
+// resourceUsage is the usage of one resource on the nodes after the planned moves. Nodes with unknown usage are left
+// out.
 type resourceUsage struct {
 	resource string
 	of       map[cluster.NodeID]float64 // share of the node's total
@@ -21,7 +21,6 @@ type resourceUsage struct {
 	total    float64
 }
 
-// usageByResource returns the known usage, by resource.
 func usageByResource(c *search.Search) []resourceUsage {
 	var out []resourceUsage
 	for _, r := range c.Snapshot.Usage.Resources() {
@@ -48,7 +47,6 @@ func usageByResource(c *search.Search) []resourceUsage {
 	return out
 }
 
-// addUsage adds the usage to the state, next to the requests.
 func addUsage(c *search.Search, st *plan.State) {
 	for _, u := range usageByResource(c) {
 		fracs := make([]float64, 0, len(u.of))
@@ -70,14 +68,15 @@ func addUsage(c *search.Search, st *plan.State) {
 	}
 }
 
-// loadInput describes the usage data: source, age, and the share of nodes in scope with known usage. The
-// problems name the goals and strategies that do not act because data is missing.
+// loadInput describes the usage data: source, age, and the share of nodes in scope with known usage. The problems
+// name the goals and strategies that do not act because data is missing.
 func loadInput(c *search.Search) (plan.Input, bool) {
 	l, scope := c.Snapshot.Usage, c.Options.Guards.Scope
 	if l == nil {
 		return plan.Input{}, false
 	}
-	in := plan.Input{Source: sourceName(l.Raw), Statistic: describeStatistic(l.Raw), Age: c.Now.Sub(l.Raw.SampledAt).Round(time.Second).String(), Coverage: 1, Problems: []string{}}
+	in := plan.Input{Source: sourceName(l.Raw), Statistic: describeStatistic(l.Raw),
+		Age: c.Now.Sub(l.Raw.SampledAt).Round(time.Second).String(), Coverage: 1, Problems: []string{}}
 	if l.Raw.SampledAt.IsZero() {
 		in.Age = "never"
 	}
@@ -125,8 +124,8 @@ func describeStatistic(u *cluster.Usage) string {
 	return fmt.Sprintf("%s over %s", u.Statistic, window)
 }
 
-// unmeasuredResources describes the resources that strategies need and the source does not report. If the
-// source reports no resource at all, the result is empty.
+// unmeasuredResources describes the resources that strategies need and the source does not report. If the source
+// reports no resource at all, the result is empty.
 func unmeasuredResources(c *search.Search) []string {
 	var out []string
 	l, scope := c.Snapshot.Usage, c.Options.Guards.Scope

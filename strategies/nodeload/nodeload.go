@@ -66,7 +66,8 @@ func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) 
 		l.selector = sel
 	}
 	if a.For > 1 && l.selector != nil {
-		fail("for", "counts samples of whole nodes, but selector counts only some of their pods; the combination is not supported (want for: 1, or no selector)")
+		fail("for", "counts samples of whole nodes, but selector counts only some of their pods; "+
+			"the combination is not supported (want for: 1, or no selector)")
 	}
 	errs = append(errs, l.checkFractions("target", a.Target)...)
 	return l, append(errs, l.checkFractions("deviation", a.Deviation)...)

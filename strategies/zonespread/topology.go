@@ -128,7 +128,8 @@ func nodeConstraints(s *corev1.PodSpec) string {
 		t := &s.Tolerations[i]
 		b.WriteString("\nt" + strconv.Quote(t.Key) + string(t.Operator) + strconv.Quote(t.Value) + string(t.Effect))
 	}
-	if affinity := s.Affinity; affinity != nil && affinity.NodeAffinity != nil && affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
+	if affinity := s.Affinity; affinity != nil && affinity.NodeAffinity != nil &&
+		affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
 		for _, term := range affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
 			b.WriteString("\na")
 			writeRequirements(&b, 'e', term.MatchExpressions)

@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -169,7 +170,8 @@ const missedSLOWeight = 2
 
 // goalWeight returns the weight of a group's goal, and a message if the group misses its zone SLO. Without usage data,
 // category 4 cannot be distinguished from 3, so an SLO of 4 counts as missed.
-func goalWeight(s *cluster.Snapshot, utilization func() plan.WorkloadUtilization, pods []cluster.PodID, slo int) (weight float64, missed string) {
+func goalWeight(s *cluster.Snapshot, utilization func() plan.WorkloadUtilization, pods []cluster.PodID, slo int) (
+	weight float64, missed string) {
 	if slo == 0 {
 		return 1, ""
 	}
@@ -184,4 +186,60 @@ func goalWeight(s *cluster.Snapshot, utilization func() plan.WorkloadUtilization
 		return 1, ""
 	}
 	return missedSLOWeight, fmt.Sprintf("; failure category %d misses its zone-slo of %d", category, slo)
+}
+
+// maxShownDomains limits the domains in a message, so that the message fits on one line in a cluster with hundreds of
+// domains.
+const maxShownDomains = 8
+
+// skewMessage describes the current distribution of the pods and the closest even distribution.
+func (a *topology) skewMessage(s *cluster.Snapshot, key string, subject plan.ObjectRef, pods []cluster.PodID, r *reachable) string {
+	total, touched := 0, []int32(nil)
+	for _, id := range pods {
+		if v := a.valueOfNode[s.Pods[id].Node]; v != noValue && r.contains[v] {
+			if a.podCount[v] == 0 {
+				touched = append(touched, v)
+			}
+			a.podCount[v]++
+			total++
+		}
+	}
+	now, even := make([]string, 0, maxShownDomains), make([]string, 0, maxShownDomains)
+	for i, share := range a.evenSplit(r.indexes, touched, total) {
+		now, even = append(now, strconv.Itoa(a.podCount[r.indexes[i]])), append(even, strconv.Itoa(share))
+	}
+	for _, v := range touched {
+		a.podCount[v] = 0
+	}
+	more := ""
+	if len(r.indexes) > maxShownDomains {
+		more = "/..."
+	}
+	return fmt.Sprintf("%s has %s pods over %d values of %s; %s would be even",
+		subject.Name, strings.Join(now, "/")+more, len(r.indexes), key, strings.Join(even, "/")+more)
+}
+
+// evenSplit returns the even distribution that needs the fewest moves, for the first maxShownDomains domains. If the
+// pods cannot be divided evenly, the fullest domains keep one more pod. Among equally full domains, the first domains
+// keep one more pod.
+func (a *topology) evenSplit(in, touched []int32, total int) []int {
+	even := make([]int, min(len(in), maxShownDomains))
+	for i := range even {
+		rank := 0
+		for _, v := range touched {
+			if a.podCount[v] > a.podCount[in[i]] {
+				rank++
+			}
+		}
+		for _, v := range in[:i] {
+			if a.podCount[v] == a.podCount[in[i]] {
+				rank++
+			}
+		}
+		even[i] = total / len(in)
+		if rank < total%len(in) {
+			even[i]++
+		}
+	}
+	return even
 }

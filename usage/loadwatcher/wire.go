@@ -48,7 +48,7 @@ type Metadata struct {
 	DataCenter string `json:"dataCenter"`
 }
 
-// Metric is one value.
+// Metric is one value of a node, with its type and statistic.
 type Metric struct {
 	Name     string   `json:"name"`
 	Type     Type     `json:"type"`

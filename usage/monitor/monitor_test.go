@@ -310,7 +310,8 @@ func TestASourceThatSaysInPartWhatItRemembers(t *testing.T) {
 		if u.Samples != 3 || !isHot(u) {
 			t.Errorf("%+v", u)
 		}
-		wantProblem(t, u, "the history of metricsServer could be read only in part; samples of the rest are counted since 2000-01-01T00:00:00Z: memory: the server answers 503")
+		wantProblem(t, u, "the history of metricsServer could be read only in part; "+
+			"samples of the rest are counted since 2000-01-01T00:00:00Z: memory: the server answers 503")
 		for range 11 {
 			advanceTime(interval)
 			m.SampleOnce(t.Context())

@@ -43,7 +43,8 @@ func TestSmallPlansAreOptimal(t *testing.T) {
 		case o.best.better(mine):
 			tally.worse++
 			kinds[mine.describeAdvantage(o.best)]++
-			t.Logf("seed %d (%d nodes, %d pods): the plan leaves %.3f of %.3f with %d evictions; the best leaves %.3f with %d:\n    the plan %s\n    the best %s", seed,
+			t.Logf("seed %d (%d nodes, %d pods): the plan leaves %.3f of %.3f with %d evictions; the best leaves %.3f with %d:\n"+
+				"    the plan %s\n    the best %s", seed,
 				len(p.s.Nodes), len(p.s.Pods), mine.excess, best.excess, mine.evictions, o.best.excess, o.best.evictions,
 				formatMoves(p, podMoves(p, pl)), formatMoves(p, o.steps))
 		case o.cut:

@@ -36,9 +36,9 @@ func FullInGPUs(r *rand.Rand, nodes int) *cluster.Objects {
 		if i < nodesWithFreeGPU {
 			gpus--
 		}
-		cpuPerGPU := pick(r, 4100.0, 5100, 6100, 9500, 10_600)
+		cpuPerGPU := pickRandom(r, 4100.0, 5100, 6100, 9500, 10_600)
 		for k := 0; gpus > 0; k++ {
-			g := min(gpus, pick(r, int64(1), 1, 1, 2, 2, 4))
+			g := min(gpus, pickRandom(r, int64(1), 1, 1, 2, 2, 4))
 			requested := int64(cpuPerGPU * float64(g) * (0.5 + r.Float64()))
 			requested = max(500, min(requested/100*100, cpu-gpus*500))
 			addGPUApp(o, fmt.Sprintf("gpu-%s-%d", n.Name, k), n.Name, requested, g)

@@ -32,7 +32,7 @@ func (m *mixedBase) chance(p float64) bool { return m.r.Float64() < p*m.chanceFa
 func (m *mixedBase) addNamespaces() {
 	for i := range 5 {
 		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("ns%d", i), UID: types.UID(fmt.Sprintf("ns%d", i)),
-			Labels: map[string]string{"team": pick(m.r, "red", "blue")}, Annotations: map[string]string{}}}
+			Labels: map[string]string{"team": pickRandom(m.r, "red", "blue")}, Annotations: map[string]string{}}}
 		switch {
 		case m.chance(0.03):
 			ns.DeletionTimestamp, ns.Status.Phase = new(metav1.NewTime(m.now)), corev1.NamespaceTerminating
@@ -47,7 +47,7 @@ func (m *mixedBase) addNamespaces() {
 // addRequest adds one or two Evenkeel annotations, valid or invalid.
 func (m *mixedBase) addRequest(to map[string]string) {
 	for range 1 + m.r.IntN(5)/4 {
-		kv := pick(m.r, []string{"evict", "never"}, []string{"evict", "prefer"}, []string{"evict", "prefer"}, []string{"evict", "Never"},
+		kv := pickRandom(m.r, []string{"evict", "never"}, []string{"evict", "prefer"}, []string{"evict", "prefer"}, []string{"evict", "Never"},
 			[]string{"do-not-disrupt", "true"}, []string{"do-not-disrupt", "2h"}, []string{"do-not-disrupt", "30m"},
 			[]string{"do-not-disrupt", "4 h"},
 			[]string{"window", "0 8 * * * 10h"}, []string{"window", "0 18 * * * 14h Europe/Berlin"},
@@ -61,7 +61,7 @@ func (m *mixedBase) addRequest(to map[string]string) {
 
 // addForeignAnnotation adds one annotation of another tool.
 func (m *mixedBase) addForeignAnnotation(to map[string]string) {
-	kv := pick(m.r, []string{"cluster-autoscaler.kubernetes.io/safe-to-evict", "false"},
+	kv := pickRandom(m.r, []string{"cluster-autoscaler.kubernetes.io/safe-to-evict", "false"},
 		[]string{"cluster-autoscaler.kubernetes.io/safe-to-evict", "true"},
 		[]string{"karpenter.sh/do-not-disrupt", "true"}, []string{"karpenter.sh/do-not-disrupt", "3h"}, []string{"karpenter.sh/do-not-evict",
 			"true"},
@@ -95,7 +95,7 @@ func (m *mixedBase) breakNode(n *corev1.Node) {
 		n.Spec.Unschedulable = true
 		taint("node.kubernetes.io/unschedulable", "")
 	case 1:
-		n.Status.Conditions[0].Status = pick(m.r, corev1.ConditionFalse, corev1.ConditionUnknown)
+		n.Status.Conditions[0].Status = pickRandom(m.r, corev1.ConditionFalse, corev1.ConditionUnknown)
 		taint("node.kubernetes.io/not-ready", "")
 	case 2:
 		taint("karpenter.sh/disrupted", "")

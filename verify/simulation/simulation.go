@@ -56,9 +56,10 @@ func addCrowdedApp(o *cluster.Objects, r *rand.Rand, free []int64, d, per int) {
 	ns, name, cpu := fmt.Sprintf("ns%d", d%10), fmt.Sprintf("d%05d", d), int64(100*(1+d%4))
 	labels := map[string]string{"app": name}
 	spec := corev1.PodSpec{TerminationGracePeriodSeconds: new(int64(30)),
-		Containers: []corev1.Container{{Name: "c", Image: "registry.example.com/" + name + ":v1", Env: settings, Resources: requests(cpu, cpu<<22)}}}
+		Containers: []corev1.Container{{Name: "c", Image: "registry.example.com/" + name + ":v1", Env: settings,
+			Resources: requests(cpu, cpu<<22)}}}
 	if d%4 == 0 {
-		spec.TopologySpreadConstraints = spread(zoneKey, corev1.DoNotSchedule, labels)
+		spec.TopologySpreadConstraints = spreadConstraint(zoneKey, corev1.DoNotSchedule, labels)
 	}
 	rs := addDeployment(o, ns, name, "x", int32(per), spec)
 	if d%5 == 1 {

@@ -30,7 +30,7 @@ func Varied(r *rand.Rand, nodes, mostPods int) *cluster.Objects {
 	v.addNodes(nodes)
 	want := int64((0.35 + 0.2*r.Float64()) * float64(v.totalCPU))
 	for i := 0; v.requestedCPU < want && (mostPods == 0 || len(v.o.Pods) < mostPods); i++ {
-		replicas := pick(r, 2, 2, 3, 3, 4, 5, 6, 8, 10, 12)
+		replicas := pickRandom(r, 2, 2, 3, 3, 4, 5, 6, 8, 10, 12)
 		if nodes <= 10 {
 			replicas = min(replicas, 5)
 		}
@@ -43,11 +43,11 @@ func Varied(r *rand.Rand, nodes, mostPods int) *cluster.Objects {
 }
 
 func (v *variedCluster) addWorkload(i, replicas int) {
-	a := &variedApp{ns: fmt.Sprintf("ns%d", i%4), name: fmt.Sprintf("a%03d", i), cpu: pick(v.r, int64(100), 200, 250, 300, 400, 500,
+	a := &variedApp{ns: fmt.Sprintf("ns%d", i%4), name: fmt.Sprintf("a%03d", i), cpu: pickRandom(v.r, int64(100), 200, 250, 300, 400, 500,
 		750, 1000, 1500)}
-	a.mem = int64(float64(a.cpu<<20) * pick(v.r, 1.0, 2, 3, 4, 6))
+	a.mem = int64(float64(a.cpu<<20) * pickRandom(v.r, 1.0, 2, 3, 4, 6))
 	if v.chance(0.35) {
-		a.favouredZone = pick(v.r, "z0", "z1", "z2")
+		a.favouredZone = pickRandom(v.r, "z0", "z1", "z2")
 	}
 	a.template = corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": a.name}}, Spec: corev1.PodSpec{
 		TerminationGracePeriodSeconds: new(int64(30)), SchedulerName: corev1.DefaultSchedulerName, RestartPolicy: corev1.RestartPolicyAlways,
@@ -124,9 +124,9 @@ func (v *variedCluster) addPodAffinity(a *variedApp, replicas int) {
 				{Weight: 50, PodAffinityTerm: near}}}
 		}
 	case x < 0.46:
-		spec.TopologySpreadConstraints = spread(zoneKey, corev1.DoNotSchedule, own)
+		spec.TopologySpreadConstraints = spreadConstraint(zoneKey, corev1.DoNotSchedule, own)
 	case x < 0.54:
-		spec.TopologySpreadConstraints = spread("kubernetes.io/hostname", corev1.ScheduleAnyway, own)
+		spec.TopologySpreadConstraints = spreadConstraint("kubernetes.io/hostname", corev1.ScheduleAnyway, own)
 	}
 }
 
@@ -217,7 +217,7 @@ func (v *variedCluster) addPod(a *variedApp, name string, labels map[string]stri
 // addBudget adds a budget that allows some disruptions. About one budget in twelve allows no disruptions.
 func (v *variedCluster) addBudget(a *variedApp) {
 	n := len(a.pods)
-	away := min(n-1, pick(v.r, 1, 1, 1, 2, max(1, n/4)))
+	away := min(n-1, pickRandom(v.r, 1, 1, 1, 2, max(1, n/4)))
 	if v.chance(0.08) {
 		away = 0
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// knownControllers lists the kinds for which Evenkeel knows how they replace pods.
+// knownControllers lists the controllers whose replacement of pods Evenkeel can predict.
 var knownControllers = map[string]bool{
 	"apps/ReplicaSet":        true,
 	"apps/StatefulSet":       true,

@@ -33,7 +33,7 @@ const (
 	ownName  = "evenkeel"
 )
 
-// If Evenkeel evicted its own pod, it could not finish the pass.
+// An eviction of its own pod would keep Evenkeel from finishing the pass.
 var ownPod = Rule{plan.OwnPod, PodScope, func(in Input) (string, bool) {
 	return "the pod belongs to Evenkeel", in.Pod.Object.Labels[ownLabel] == ownName
 }}
