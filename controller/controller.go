@@ -7,6 +7,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/hints"
+	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/breaker"
 	"github.com/evenkeel-project/evenkeel/planner/history"
@@ -166,4 +168,70 @@ type EventPublisher interface {
 type MetricsRecorder interface {
 	RecordPass(r plan.RunReport)
 	RecordSkipped(strategies []string)
+}
+
+// pass is one pass of a controller, either with a new plan or with an approved plan.
+type pass struct {
+	*Controller
+	log    *slog.Logger
+	due    []string // nil means all strategies
+	report plan.RunReport
+
+	snapshot *cluster.Snapshot // the snapshot from which the plan was made
+	goals    []plan.Goal
+	// breakerBaseline is the health of the cluster when the pass began.
+	breakerBaseline breaker.Baseline
+	// breakerReason says why the breaker blocks this pass.
+	breakerReason *plan.Reason
+	// loadErr says why a dry run plans without the stored state.
+	loadErr error
+	// reserved is set once the pass has tried to reserve evictions.
+	reserved bool
+	// leftoverHints contains the nodes from which the pass could not remove its hints.
+	leftoverHints []string
+}
+
+func (c *Controller) newPass(due []string) *pass {
+	r := plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport", RunID: c.NewRunID(), Mode: c.Mode,
+		Started: c.Clock.Now().UTC(), Outcomes: []plan.Outcome{}}
+	if c.RefusedInputs != nil {
+		r.Inputs = c.RefusedInputs()
+	}
+	return &pass{Controller: c, log: c.Log.With("run", r.RunID), due: due, report: r}
+}
+
+func droppedOutcomes(moves []plan.Move, why plan.Reason) []plan.Outcome {
+	var out []plan.Outcome
+	for _, m := range moves {
+		out = append(out, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Dropped, Reason: why})
+	}
+	return out
+}
+
+func (p *pass) dropRemaining(todo plan.Plan, why *plan.Reason) {
+	done := map[int]bool{}
+	for _, o := range p.report.Outcomes {
+		done[o.Step] = true
+	}
+	remaining := slices.DeleteFunc(slices.Clone(todo.Moves), func(m plan.Move) bool { return done[m.Step] })
+	p.report.Outcomes = append(p.report.Outcomes, droppedOutcomes(remaining,
+		plan.Reason{Code: plan.Interrupted, Message: "not tried: the pass had stopped: " + string(why.Code)})...)
+}
+
+type codedError struct {
+	code plan.Code
+	error
+}
+
+// Unwrap returns the cause.
+func (e codedError) Unwrap() error { return e.error }
+
+// snapshotFailure returns the reason to report for a failed snapshot. The message of the reason is
+// doing followed by the error.
+func snapshotFailure(err error, doing string) *plan.Reason {
+	code := plan.APIError
+	if stale := (*observe.StaleError)(nil); errors.As(err, &stale) {
+		code = plan.ClusterViewStale
+	}
+	return &plan.Reason{Code: code, Message: doing + err.Error()}
 }

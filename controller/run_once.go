@@ -4,13 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"log/slog"
 	"slices"
 
-	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/breaker"
 )
 
 // RunOnce runs one pass for the strategies that are due; nil means all. RunOnce returns an error if
@@ -83,64 +80,6 @@ func (c *Controller) emitEvents() {
 	c.lastEventState = c.state
 }
 
-// pass is one pass of a controller, either with a new plan or with an approved plan.
-type pass struct {
-	*Controller
-	log    *slog.Logger
-	due    []string // nil means all strategies
-	report plan.RunReport
-
-	snapshot *cluster.Snapshot // the snapshot from which the plan was made
-	goals    []plan.Goal
-	// breakerBaseline is the health of the cluster when the pass began.
-	breakerBaseline breaker.Baseline
-	// breakerReason says why the breaker blocks this pass.
-	breakerReason *plan.Reason
-	// loadErr says why a dry run plans without the stored state.
-	loadErr error
-	// reserved is set once the pass has tried to reserve evictions.
-	reserved bool
-	// leftoverHints contains the nodes from which the pass could not remove its hints.
-	leftoverHints []string
-}
-
-func (c *Controller) newPass(due []string) *pass {
-	r := plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport", RunID: c.NewRunID(), Mode: c.Mode,
-		Started: c.Clock.Now().UTC(), Outcomes: []plan.Outcome{}}
-	if c.RefusedInputs != nil {
-		r.Inputs = c.RefusedInputs()
-	}
-	return &pass{Controller: c, log: c.Log.With("run", r.RunID), due: due, report: r}
-}
-
-func droppedOutcomes(moves []plan.Move, why plan.Reason) []plan.Outcome {
-	var out []plan.Outcome
-	for _, m := range moves {
-		out = append(out, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Dropped, Reason: why})
-	}
-	return out
-}
-
-// dropRemaining records an outcome for each move of a plan that has no outcome yet.
-func (p *pass) dropRemaining(todo plan.Plan, why *plan.Reason) {
-	done := map[int]bool{}
-	for _, o := range p.report.Outcomes {
-		done[o.Step] = true
-	}
-	remaining := slices.DeleteFunc(slices.Clone(todo.Moves), func(m plan.Move) bool { return done[m.Step] })
-	p.report.Outcomes = append(p.report.Outcomes, droppedOutcomes(remaining,
-		plan.Reason{Code: plan.Interrupted, Message: "not tried: the pass had stopped: " + string(why.Code)})...)
-}
-
-// codedError adds the reason code for the report to an error.
-type codedError struct {
-	code plan.Code
-	error
-}
-
-// Unwrap returns the cause.
-func (e codedError) Unwrap() error { return e.error }
-
 // reportFailure publishes the report of a pass that could not start. Every pass has a report. The
 // report of an approved plan contains the plan, with every move dropped.
 func (p *pass) reportFailure(ctx context.Context, err error) {
@@ -171,12 +110,57 @@ func failureReason(ctx context.Context, err error) *plan.Reason {
 	return snapshotFailure(err, "")
 }
 
-// snapshotFailure returns the reason to report for a failed snapshot. The message of the reason is
-// doing followed by the error.
-func snapshotFailure(err error, doing string) *plan.Reason {
-	code := plan.APIError
-	if stale := (*observe.StaleError)(nil); errors.As(err, &stale) {
-		code = plan.ClusterViewStale
+// replan makes and executes a second plan within the pass if a move failed or a replacement landed
+// elsewhere (docs/adr/0008). Without a replan, the next pass would have to evict more pods for the
+// same goals. The limits apply to both plans together, and there is no third plan. A dry run or a
+// stopped pass never replans. Apply never calls replan.
+func (p *pass) replan(ctx context.Context) {
+	if p.Replanner == nil || p.Mode != plan.Live || p.report.Stopped != nil || ctx.Err() != nil || p.blockedReason() != nil ||
+		!slices.ContainsFunc(p.report.Outcomes, needsReplan) {
+		return
 	}
-	return &plan.Reason{Code: code, Message: doing + err.Error()}
+	s, err := p.Observer.Snapshot(ctx)
+	if err != nil {
+		p.log.Warn("this pass does not replan, because the cluster cannot be read; the next pass plans what remains", "error", err)
+		return
+	}
+	goals := Goals(s, p.Strategies, p.due)
+	second := p.Replanner.Replan(s, p.state, goals, executedMoves(p.report), p.report.Started, s.TakenAt)
+	p.log.Info("replanned", "moves", len(second.Moves), "lowerBound", second.Bound.MinForPlan)
+	if len(second.Moves) == 0 {
+		return
+	}
+	second = second.ContinueNumbering(p.report.Plan)
+	p.report.Replan = &second
+	p.executeWaves(ctx, second)
+	p.recheckBreaker(ctx)
+}
+
+// needsReplan reports whether a move was dropped because it was no longer valid, or whether its
+// replacement landed on a node that the plan did not accept. Moves that a budget blocks do not
+// cause a replan, because the budget will not allow more evictions so soon.
+func needsReplan(o plan.Outcome) bool {
+	switch o.Outcome {
+	case plan.AlreadyGone:
+		return true
+	case plan.Evicted:
+		return o.Landed != "" && !o.LandedAsPredicted
+	case plan.Dropped:
+		return o.Reason.Code != plan.HintNotWritten && !blockedByBudget(o)
+	}
+	return false
+}
+
+// executedMoves returns the moves of the first plan whose pods were or may have been evicted.
+func executedMoves(report plan.RunReport) (done []plan.Move) {
+	evicted := map[int]bool{}
+	for _, o := range report.Outcomes {
+		evicted[o.Step] = evicted[o.Step] || o.Outcome == plan.Evicted || o.Outcome == plan.UnknownOutcome
+	}
+	for _, m := range report.Plan.Moves {
+		if evicted[m.Step] {
+			done = append(done, m)
+		}
+	}
+	return done
 }

@@ -105,7 +105,6 @@ func (l *Lease) runWhileLeading(ctx context.Context, lost <-chan struct{}, work 
 
 const lastGetTimeout = 2 * time.Second
 
-// timeoutError says why the Lease could not be taken within wait.
 func (l *Lease) timeoutError(ctx context.Context, lock resourcelock.Interface, holder string, wait time.Duration) error {
 	if holder != "" {
 		return fmt.Errorf("the Lease %s/%s is held by %s and did not become free within %s", l.Namespace, l.leaseName(), holder, wait)

@@ -70,7 +70,6 @@ func Decompress(packed []byte) ([]byte, error) {
 	return text, err
 }
 
-// errNewerVersion means that the content has an API version that this program does not know.
 var errNewerVersion = errors.New("it was written by a newer version of evenkeel")
 
 // unpackConfigMap returns the part in a ConfigMap, and its JSON. A ConfigMap without data is an empty part.

@@ -35,7 +35,6 @@ type Store struct {
 	known  map[string]*storedPart // by part
 }
 
-// storedPart is the last known content of a ConfigMap.
 type storedPart struct {
 	name            string
 	resourceVersion string // empty: the ConfigMap does not exist

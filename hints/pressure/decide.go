@@ -195,7 +195,6 @@ func (d *decider) keepUnmeasured(n *corev1.Node, old Hint, ours bool) {
 	d.wantHint(n, old)
 }
 
-// keepOrRemove keeps our hint on a node if stays is true, and removes it otherwise.
 func (d *decider) keepOrRemove(n *corev1.Node, old Hint, stays bool) {
 	_, ours := FromNode(n)
 	switch {

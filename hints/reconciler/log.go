@@ -52,7 +52,6 @@ func removalCommand(label string, foreign []pressure.Foreign) []any {
 	return []any{"removeIfUnused", fmt.Sprintf("kubectl label nodes -l %s %s-", label, key)}
 }
 
-// logDryRun logs the changes that a live reconciler would write.
 func (k *Reconciler) logDryRun(changes []pressure.Change) {
 	now := map[string]string{}
 	for _, c := range changes {
