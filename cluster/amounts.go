@@ -7,8 +7,8 @@ type Measure struct {
 	// ByUsage selects measured usage instead of requests.
 	ByUsage  bool
 	Resource string
-	// Pods selects the pods that count. If it is nil, all pods count. With ByUsage, system
-	// processes then count, too.
+	// Pods selects the pods whose requests or usage are summed. If it is nil, all pods
+	// count. With ByUsage, system processes then count, too.
 	Pods labels.Selector
 }
 

@@ -127,7 +127,7 @@ func redactStatus(s *corev1.PodStatus) {
 	s.EphemeralContainerStatuses = nil
 }
 
-// hashImage replaces an image name by a hash. An empty name stays empty.
+// hashImage replaces an image name with a hash. An empty name stays empty.
 func hashImage(image string) string {
 	if image == "" {
 		return ""

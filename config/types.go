@@ -208,8 +208,8 @@ type Hints struct {
 	TTL           Duration  `json:"ttl"`
 	// SkipTaints are keys of taints. A node with such a NoSchedule or NoExecute taint gets no hint.
 	SkipTaints []string `json:"skipTaints"`
-	// For and ClearMargin are defaults for rules. For is a number of consecutive samples. A hint is cleared when the
-	// value is back inside the level by ClearMargin, a fraction of the level.
+	// The fields For and ClearMargin are the defaults for rules that do not set them. For is a number of consecutive
+	// samples. A hint is cleared when the value is back inside the level by ClearMargin, a fraction of the level.
 	For         int        `json:"for"`
 	ClearMargin float64    `json:"clearMargin"`
 	Rules       []HintRule `json:"rules"`

@@ -162,7 +162,7 @@ func TestOutcomes(t *testing.T) {
 			}
 		})
 	}
-	for _, c := range codesUsed(t) {
+	for _, c := range reasonCodesInSource(t) {
 		if !said[c] {
 			t.Errorf("nothing provokes %s", c)
 		}
@@ -170,8 +170,8 @@ func TestOutcomes(t *testing.T) {
 	golden.EqualLines(t, "testdata/outcomes.txt", lines)
 }
 
-// codesUsed returns the reason codes that the code of this package uses.
-func codesUsed(t *testing.T) []plan.Code {
+// reasonCodesInSource returns the reason codes that the code of this package uses.
+func reasonCodesInSource(t *testing.T) []plan.Code {
 	t.Helper()
 	codes := map[string]plan.Code{}
 	reasons := parseFile(t, "../plan/reason.go")

@@ -26,7 +26,7 @@ func hintedCluster(r *rand.Rand, hinted map[int]hints.Kind) *snapshotBuilder {
 				n.Spec.Taints = []corev1.Taint{{Key: "other", Effect: corev1.TaintEffectPreferNoSchedule}}
 			}
 			if kind, ok := hinted[i]; ok {
-				*n = *func() *corev1.Node { x, _ := hints.Put(n, hints.Hint{Kind: kind, Run: "r"}); return x }()
+				*n = *func() *corev1.Node { x, _ := hints.WithHint(n, hints.Hint{Kind: kind, Run: "r"}); return x }()
 			}
 		})
 	}

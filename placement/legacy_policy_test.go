@@ -150,8 +150,8 @@ func findRolloutOutcomes(t *testing.T, w *ClusterModel, i int, lag int, found ma
 	}
 }
 
-// nextPodsToDelete returns the old pods that the ReplicaSet may delete next: one pod of each node
-// with the most old pods.
+// nextPodsToDelete returns the old pods that the ReplicaSet may delete next: one pod from each of
+// the nodes that tie for the most old pods.
 func nextPodsToDelete(t *testing.T, w *ClusterModel) (list []cluster.PodID) {
 	on := make([]cluster.PodID, 3)
 	counts := make([]int, 3)

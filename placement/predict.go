@@ -79,8 +79,8 @@ func (m *ClusterModel) predictState(in *cycle.Replacement, p cluster.PodID) pred
 }
 
 // goneProbability returns the probability that the replacement is scheduled only after the victim
-// is gone. The probability is 1 for a StatefulSet, and for a Job that waits for the end of the
-// victim.
+// is gone. The probability is 1 for a StatefulSet, and for a Job that creates the replacement
+// only after the victim has terminated.
 func (m *ClusterModel) goneProbability(p cluster.PodID) float64 {
 	pod := &m.Snap.Pods[p]
 	grace := ptr.Deref(pod.Object.Spec.TerminationGracePeriodSeconds, corev1.DefaultTerminationGracePeriodSeconds)

@@ -69,7 +69,7 @@ func (m *ClusterModel) scorersFor(p *scheduler.Compiled) []cycle.Scorer {
 // nodeChecksOf returns the node checks of the pod's spec under a profile, and builds them on first
 // use.
 func (m *ClusterModel) nodeChecksOf(pod *corev1.Pod, p *scheduler.Compiled) *cycle.NodeChecks {
-	key := string(nodeChecksKey(model.AppendText(nil, p.NodeChecksKey), &pod.Spec))
+	key := string(nodeChecksKey(model.AppendLengthPrefixed(nil, p.NodeChecksKey), &pod.Spec))
 	if v := m.nodeChecks[key]; v != nil {
 		return v
 	}

@@ -36,7 +36,7 @@ func TestSpreadLeavesTerminatingPodsOut(t *testing.T) {
 }
 
 // TestNodeWithoutZone: with the pod's own constraints on the zone, a node without a zone gets score
-// 0. With the system's defaults, it is scored by its host name.
+// 0. With the system's default constraints, only the host name counts for such a node.
 func TestNodeWithoutZone(t *testing.T) {
 	for own, want := range map[bool]int64{true: 0, false: 100} {
 		b := newSnapshotBuilder()

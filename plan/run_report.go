@@ -51,8 +51,9 @@ type Approval struct {
 	At time.Time `json:"at"`
 }
 
-// Recovery names the process that started a recovered run. This process found the run open when it started, because the
-// other process ended before it closed the run. The other process may have reported the run too, with the same runID.
+// Recovery names the process that started a recovered run. This process found the run open when it started. The
+// previous process had ended before it closed the run. The other process may have reported the run too, with the same
+// runID.
 type Recovery struct {
 	Holder string `json:"holder"` // of the Lease during the run
 }

@@ -108,7 +108,7 @@ func checkLandings(t *testing.T, seed uint64, s *cluster.Snapshot, nodes []strin
 	o := clusterWithoutGracePeriods(seed)
 	for i, n := range o.Nodes {
 		if slices.Contains(nodes, n.Name) {
-			o.Nodes[i], _ = hints.Put(n, hints.Hint{Node: n.Name, Kind: hints.Taint, Run: "r"})
+			o.Nodes[i], _ = hints.WithHint(n, hints.Hint{Node: n.Name, Kind: hints.Taint, Run: "r"})
 		}
 	}
 	hinted, err := cluster.New(o)
@@ -282,7 +282,7 @@ func TestLeftoverHintsAreAProblem(t *testing.T) {
 		"soon": "1 node still hinted by a run that has ended, and pods avoid them (n3): run `evenkeel hints clear`",
 	} {
 		n := s.NodeByName("n3")
-		n.Object, _ = hints.Put(n.Object, hints.Hint{Node: "n3", Kind: hints.Taint, Run: "dead"})
+		n.Object, _ = hints.WithHint(n.Object, hints.Hint{Node: "n3", Kind: hints.Taint, Run: "dead"})
 		n.Object.Annotations[hints.ExpiresAnnotation] = expires
 		got := ""
 		for _, in := range planner.New(opts).Plan(s, plan.PlannerState{}, goals, now).Inputs {

@@ -19,7 +19,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// displacementCase is a scenario whose plan moves the pod of cache so that the pod of api fits on its node.
+// In the scenario displacementCase, the plan moves the pod of Deployment cache to make room for the pod of
+// Deployment api.
 type displacementCase struct {
 	objects *cluster.Objects
 	conf    *config.Config

@@ -144,6 +144,6 @@ func TestTimeOfSnapshot(t *testing.T) {
 		t.Error("the example must have no time, but it has one")
 	}
 	if p := planExample(t, conf, nil, func(o *cluster.Objects) { o.TakenAt = time.Time{} }); !p.TakenAtEstimated || p.TakenAt.IsZero() {
-		t.Errorf("the estimated time must be the newest time of an object: %+v", p.TakenAt)
+		t.Errorf("the time of the snapshot must be the newest timestamp of any object: %+v", p.TakenAt)
 	}
 }

@@ -95,7 +95,7 @@ func buildAnswer(l UsageSource) loadwatcher.Answer {
 		var m []loadwatcher.Metric
 		for _, of := range []struct {
 			resource string
-			kind     loadwatcher.Type
+			kind     loadwatcher.MetricType
 		}{{"cpu", loadwatcher.CPU}, {"memory", loadwatcher.Memory}} {
 			if x, known := n.ByResource[of.resource]; known {
 				// Clients that read the last metric of a list get the mean.

@@ -27,7 +27,7 @@ type Source struct {
 // String returns the key, the value as it was written, and the object.
 func (s Source) String() string { return fmt.Sprintf("%s: %q on %s", s.Key, s.Value, s.Object) }
 
-// truncated returns the source with a value that is short enough for messages.
+// truncated returns the source with its value shortened for messages.
 func (s Source) truncated() Source {
 	s.Value = truncate(s.Value)
 	return s

@@ -8,7 +8,7 @@ import (
 )
 
 // TestFingerprint checks that a change of a label, a request or the controller changes the
-// fingerprint. Annotations without requests do not change the fingerprint.
+// fingerprint. Annotations that Evenkeel does not read do not change the fingerprint.
 func TestFingerprint(t *testing.T) {
 	pod := func(change func(p *corev1.Pod)) string {
 		yes := true

@@ -70,7 +70,7 @@ func (f *applyFlags) run(cmd *cobra.Command, g *globalFlags, path string) error 
 		return err
 	}
 	if f.namespace == "" {
-		return errors.New("Evenkeel's namespace is unknown; set --lease-namespace to the namespace of its Lease, pause and state")
+		return errors.New("namespace of Evenkeel is unknown; set --lease-namespace to the namespace of its Lease, pause and state")
 	}
 	by := plan.Approval{By: apiUser(cmd.Context(), client), At: time.Now().UTC().Truncate(time.Second)}
 	lease := &leader.Lease{Client: client, Namespace: f.namespace, Identity: leaseIdentity(), OnLeadingChange: func(bool) {}}

@@ -114,7 +114,7 @@ func (l *Lease) timeoutError(ctx context.Context, lock resourcelock.Interface, h
 	if _, _, err := lock.Get(ctx); err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("could not take the Lease %s/%s within %s: reading it: %w", l.Namespace, l.leaseName(), wait, err)
 	}
-	return fmt.Errorf("could not take the Lease %s/%s within %s: it has no holder, so writing it failed; "+
+	return fmt.Errorf("could not take the Lease %s/%s within %s: no process holds it, but it could not be written; "+
 		"check the permission to create and update leases in that namespace", l.Namespace, l.leaseName(), wait)
 }
 

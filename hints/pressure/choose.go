@@ -38,7 +38,7 @@ func (d *decider) chooseHottest(hot []candidate) {
 	hot = slices.DeleteFunc(hot, func(c candidate) bool {
 		// A hint for old measurements would have expired already. If another owner uses the hint
 		// keys, the node cannot get a hint.
-		out, _ := Put(c.node, d.desiredHint(c))
+		out, _ := WithHint(c.node, d.desiredHint(c))
 		_, stands := FromNode(out)
 		if over := !c.expires.After(d.now); over || !stands {
 			d.keepOrRemove(c.node, c.current, false)

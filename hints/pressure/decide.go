@@ -209,7 +209,7 @@ func (d *decider) keepOrRemove(n *corev1.Node, old Hint, stays bool) {
 // wantHint puts the hint on the node, and records a change if the node differs.
 func (d *decider) wantHint(n *corev1.Node, h Hint) {
 	h.Node = n.Name
-	out, changed := Put(n, h)
+	out, changed := WithHint(n, h)
 	if stands, ours := FromNode(out); ours {
 		d.out.Hinted = append(d.out.Hinted, stands)
 	}

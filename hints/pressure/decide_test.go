@@ -162,7 +162,7 @@ func (s *scenario) applyChanges(d pressure.Decision) {
 			out, changed = pressure.Remove(n)
 			fmt.Fprintf(&s.out, "  write %s: no hint\n", c.Node)
 		} else {
-			out, changed = pressure.Put(n, *c.Hint)
+			out, changed = pressure.WithHint(n, *c.Hint)
 			h, _ := pressure.FromNode(out)
 			fmt.Fprintf(&s.out, "  write %s: %s\n", c.Node, out.Annotations[pressure.Key])
 			if h.Description() == "" {

@@ -58,7 +58,7 @@ func applyChange(n *corev1.Node, c Change) *corev1.Node {
 		out, _ := Remove(n)
 		return out
 	}
-	out, _ := Put(n, *c.Hint)
+	out, _ := WithHint(n, *c.Hint)
 	return out
 }
 

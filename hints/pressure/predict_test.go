@@ -41,7 +41,7 @@ func clusterWithEveryState(t *testing.T) (pressure.Options, []*corev1.Node, *clu
 			n.Labels["status"] = x.label
 		}
 		if x.expires != 0 {
-			n, _ = pressure.Put(n, pressure.Hint{Since: noon.Add(-time.Hour), Expires: noon.Add(x.expires), Rule: "cpu", Value: 0.9, Label: o.Label,
+			n, _ = pressure.WithHint(n, pressure.Hint{Since: noon.Add(-time.Hour), Expires: noon.Add(x.expires), Rule: "cpu", Value: 0.9, Label: o.Label,
 				Taint: o.Taint})
 		}
 		nodes = append(nodes, n)

@@ -83,10 +83,10 @@ func FromNode(n *corev1.Node) (Hint, bool) {
 	return h, true
 }
 
-// Put returns the node with the hint, and whether it changed. Put removes the label and taint of an earlier hint if
-// want does not contain them. If another owner's label or taint uses a wanted key, Put neither changes nor records it.
-// If that leaves neither a label nor a taint, Put removes the hint.
-func Put(n *corev1.Node, want Hint) (*corev1.Node, bool) {
+// WithHint returns the node with the hint, and whether it changed. WithHint removes the label and taint of an earlier hint if
+// want does not contain them. If another owner's label or taint uses a wanted key, WithHint neither changes nor records it.
+// If that leaves neither a label nor a taint, WithHint removes the hint.
+func WithHint(n *corev1.Node, want Hint) (*corev1.Node, bool) {
 	old, _ := FromNode(n)
 	out := copyForEdit(n)
 	if old.Label != want.Label {

@@ -228,7 +228,7 @@ func hintEdit(judged *corev1.Node, h *pressure.Hint, ttl time.Duration) func(*co
 		if ours && n.ResourceVersion != judged.ResourceVersion && there.Equivalent(*h) && there.Expires.After(h.Expires.Add(-ttl/2)) {
 			return n
 		}
-		out, _ := pressure.Put(n, *h)
+		out, _ := pressure.WithHint(n, *h)
 		return out
 	}
 }

@@ -78,7 +78,7 @@ func (w *Writer) Put(ctx context.Context, list []hints.Hint) error {
 }
 
 func putHint(n *corev1.Node, h hints.Hint) (*corev1.Node, error) {
-	out, _ := hints.Put(n, h)
+	out, _ := hints.WithHint(n, h)
 	if _, ours := hints.FromNode(out); !ours && h.Kind == hints.Label && !hints.HasLabel(out) {
 		return nil, fmt.Errorf("the node has the label %s=%s of another owner", hints.Key, n.Labels[hints.Key])
 	}

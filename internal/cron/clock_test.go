@@ -131,14 +131,14 @@ func TestClockAgreesWithLocalTime(t *testing.T) {
 					}
 					c := s.clock()
 					c.includeRepeated, c.includeSkipped = mode.twice, mode.jumps
-					checkClock(t, fmt.Sprintf("%s in %s, %+v", fields, zone, mode), c, rs, expectedStarts(fields, rs, mode.twice, mode.jumps))
+					expectWallTimes(t, fmt.Sprintf("%s in %s, %+v", fields, zone, mode), c, rs, expectedStarts(fields, rs, mode.twice, mode.jumps))
 				}
 			}
 		}
 	}
 }
 
-func checkClock(t *testing.T, name string, c clock, rs []wallReading, starts map[int64]bool) {
+func expectWallTimes(t *testing.T, name string, c clock, rs []wallReading, starts map[int64]bool) {
 	t.Helper()
 	var last time.Time
 	for i, r := range rs {

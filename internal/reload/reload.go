@@ -54,8 +54,8 @@ func (w *Watcher[T]) LoadFirst() (T, error) {
 		if err != nil {
 			return v, err
 		}
-		// Load reports which files it read only afterwards, so LoadFirst loads again until the
-		// files stay the same.
+		// The files may change while Load reads them. LoadFirst therefore loads again until
+		// they do not change during a load.
 		if same := slices.Equal(files, w.files); same && fingerprint(files) == before || tries == 3 {
 			w.files, w.judged = files, before
 			return v, nil

@@ -62,7 +62,8 @@ func (f Faults) rate(c Class) float64 {
 	return f.Rate
 }
 
-// pickFault chooses the fault of a request and its delay.
+// pickFault chooses the fault to inject into a request, and the delay before
+// it.
 func (f Faults) pickFault(rnd *rand.Rand, c Class, r *http.Request) (fault, time.Duration) {
 	hit, which, share, long := rnd.Float64() < f.rate(c), rnd.IntN(1<<30), rnd.Float64(), rnd.IntN(5) == 0
 	if !hit {

@@ -27,13 +27,13 @@ func (b *Scratch) CountHardSpread(slot int, c *SpreadConstraint, hasKeys []bool)
 	return least
 }
 
-// Resize returns a slice of length n that reuses s if s is large enough. Resize does not clear the
+// ResizeSlice returns a slice of length n that reuses s if s is large enough. ResizeSlice does not clear the
 // values.
-func Resize[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
+func ResizeSlice[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 
 // ResizeZeroed resizes a slice like Resize and sets every value to zero.
 func ResizeZeroed[T any](s []T, n int) []T {
-	s = Resize(s, n)
+	s = ResizeSlice(s, n)
 	clear(s)
 	return s
 }

@@ -36,7 +36,7 @@ type startRange struct{ from, to int32 }
 // resetLevels starts again at the best level of every score group.
 func (q *windowOdds) resetLevels() {
 	c := &q.levels
-	c.nextLevel, c.nextTotal = cycle.Resize(c.nextLevel, len(q.scoreGroups)), cycle.Resize(c.nextTotal, len(q.scoreGroups))
+	c.nextLevel, c.nextTotal = cycle.ResizeSlice(c.nextLevel, len(q.scoreGroups)), cycle.ResizeSlice(c.nextTotal, len(q.scoreGroups))
 	for k := range q.scoreGroups {
 		c.nextLevel[k] = 0
 		q.storeNextTotal(k)
@@ -58,9 +58,9 @@ func (q *windowOdds) storeNextTotal(k int) {
 	}
 }
 
-// nextBestTotal lists all nodes with the best remaining total score and returns this score; noScore
+// nodesWithNextBestScore lists all nodes with the best remaining total score and returns this score; noScore
 // if no node remains.
-func (q *windowOdds) nextBestTotal() int32 {
+func (q *windowOdds) nodesWithNextBestScore() int32 {
 	c := &q.levels
 	for {
 		best := slices.Max(c.nextTotal)
@@ -99,7 +99,7 @@ func (q *windowOdds) distributeOdds(runs []startRange, from, to int32) {
 	low, _ := f.indexOf(c.openStarts[0].from)
 	last, _ := f.indexOf(c.openStarts[len(c.openStarts)-1].to - 1) // number of feasible nodes before the last start
 	for len(c.openStarts) > 0 {
-		total := q.nextBestTotal()
+		total := q.nodesWithNextBestScore()
 		q.collectNodes(total, int32(low), int32(last+q.sampleSize))
 		if len(c.nodes) > 0 && q.creditWindows() {
 			c.maxTotal = max(c.maxTotal, total)

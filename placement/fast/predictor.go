@@ -73,7 +73,7 @@ func (q *Predictor) predictTerminating(victim cluster.NodeID, out *prediction.St
 	q.saved.known = false
 	q.allowGroups()
 	q.findFeasible()
-	q.findSpecialNodes(victim)
+	q.collectSpecialNodes(victim)
 	q.initTopScores()
 	return q.predictState(victim, out, x)
 }
@@ -166,7 +166,7 @@ func (q *Predictor) predictUnsampled(out *prediction.State, x *stateBuffers) {
 	q.spreadWeights = [maxSoftConstraints]float64{}
 	q.scoreAllFeasible()
 	q.resetLevels()
-	total := q.nextBestTotal()
+	total := q.nodesWithNextBestScore()
 	out.Best, out.FeasibleSet = int64(total), q.feasibleSet(x)
 	for k, t := range q.levels.nextTotal {
 		if s, level := &q.scoreLists[k], q.levels.nextLevel[k]; t == total {

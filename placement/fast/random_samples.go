@@ -40,7 +40,7 @@ func (q *windowOdds) computeRandomSampleOdds() (rest float64) {
 	q.resetLevels()
 	missed, passed := 1.0, 0 // missed: probability that no passed node is in the sample
 	for missed >= sampling.Negligible && passed < n {
-		total, better, count := q.nextBestTotal(), missed, 0
+		total, better, count := q.nodesWithNextBestScore(), missed, 0
 		for k, t := range c.nextTotal {
 			if t != total {
 				continue

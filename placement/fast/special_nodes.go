@@ -18,9 +18,9 @@ type specialNode struct {
 	feasible      bool
 }
 
-// findSpecialNodes lists the special nodes and marks their positions, in O(k log N) time for k
+// collectSpecialNodes lists the special nodes and marks their positions, in O(k log N) time for k
 // special nodes.
-func (q *topNodes) findSpecialNodes(victim cluster.NodeID) {
+func (q *topNodes) collectSpecialNodes(victim cluster.NodeID) {
 	var buf [128]cluster.NodeID
 	nodes := buf[:0]
 	add := func(c *model.PodCounter) {

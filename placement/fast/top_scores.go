@@ -16,7 +16,7 @@ type topNodes struct {
 	scoreLists   []scoreList // by score group
 	topScores    topScores
 	specialNodes []specialNode
-	specialOrder []int32 // scratch of listSpecialNodes
+	specialOrder []int32 // scratch of collectSpecialNodes
 }
 
 // scoreList lists feasible nodes of one score group by falling fixed score. A score list starts
@@ -35,8 +35,8 @@ const noScore = math.MinInt32
 // topScores decides how many nodes of each group are scored. Computing a score costs more than an
 // estimate, and only the best nodes matter.
 //
-// The estimate of a node is twice its weighted score for free resources and images, without the new
-// pod. The estimate of a node gives an upper bound of its score.
+// The estimate of a node is twice its weighted score for free resources and images. The requests of
+// the new pod are not included. The estimate of a node gives an upper bound of its score.
 type topScores struct {
 	minLoss       int32 // the pod lowers every estimate by at least this
 	maxBalanced   int32 // upper bound of the weighted BalancedAllocation score
@@ -64,7 +64,7 @@ func (q *topNodes) initTopScores() {
 	for len(q.scoreLists) < groups {
 		q.scoreLists = append(q.scoreLists, scoreList{})
 	}
-	h.wantedNodes, h.minEstimate = h.wantedNodes[:0], cycle.Resize(h.minEstimate, groups)
+	h.wantedNodes, h.minEstimate = h.wantedNodes[:0], cycle.ResizeSlice(h.minEstimate, groups)
 	for g := range groups {
 		h.wantedNodes = append(h.wantedNodes, 0)
 		s := &q.scoreLists[g]
@@ -226,7 +226,7 @@ func (h *topScores) estimateOfRank(quota int) int32 {
 // sortLevels sorts the found nodes into levels of equal score by counting, in O(nodes + range of
 // scores) time.
 func (s *scoreList) sortLevels(table *[]int32) {
-	s.levelScores, s.levelStarts, s.nodes = s.levelScores[:0], s.levelStarts[:0], cycle.Resize(s.nodes, len(s.found))
+	s.levelScores, s.levelStarts, s.nodes = s.levelScores[:0], s.levelStarts[:0], cycle.ResizeSlice(s.nodes, len(s.found))
 	if len(s.found) == 0 {
 		s.levelStarts = append(s.levelStarts, 0)
 		return

@@ -52,8 +52,8 @@ func (q *windowOdds) splitStarts(victim cluster.NodeID) (with, others []startRan
 	return []startRange{{0, to}, {from + n, n}}, []startRange{{to, from + n}}
 }
 
-// startsCovering returns the first and last start whose windows contain the node. A negative first
-// start lies before the start of the node order.
+// startsCovering returns the first and last start whose windows contain the node. The first start
+// may be negative: the window then begins at the end of the node order.
 func (q *windowOdds) startsCovering(at int32) (from, to int32) {
 	f, size := &q.feasible, int32(q.sampleSize)
 	if at >= size {

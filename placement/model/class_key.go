@@ -17,11 +17,11 @@ import (
 // priority, scheduler and pod-level resources.
 func appendRareFields(b []byte, p *cluster.Pod) []byte {
 	spec := &p.Object.Spec
-	b = AppendText(binary.AppendVarint(b, int64(ptr.Deref(p.Object.Spec.Priority, 0))), scheduler.NameOf(p.Object))
+	b = AppendLengthPrefixed(binary.AppendVarint(b, int64(ptr.Deref(p.Object.Spec.Priority, 0))), scheduler.NameOf(p.Object))
 	ports := hostPorts(spec)
 	b = binary.AppendVarint(b, int64(len(ports)))
 	for _, x := range ports {
-		b = binary.AppendVarint(AppendText(AppendText(b, x.ip), string(x.protocol)), int64(x.port))
+		b = binary.AppendVarint(AppendLengthPrefixed(AppendLengthPrefixed(b, x.ip), string(x.protocol)), int64(x.port))
 	}
 	b = appendVolumes(b, spec.Volumes)
 	if spec.Resources != nil {
@@ -38,9 +38,9 @@ func appendVolumes(b []byte, volumes []corev1.Volume) []byte {
 		s := &v.VolumeSource
 		switch {
 		case s.PersistentVolumeClaim != nil:
-			b = AppendText(append(b, 'p'), s.PersistentVolumeClaim.ClaimName)
+			b = AppendLengthPrefixed(append(b, 'p'), s.PersistentVolumeClaim.ClaimName)
 		case s.Image != nil:
-			b = AppendText(append(b, 'i'), s.Image.Reference)
+			b = AppendLengthPrefixed(append(b, 'i'), s.Image.Reference)
 		case s.Ephemeral != nil, s.GCEPersistentDisk != nil, s.AWSElasticBlockStore != nil, s.ISCSI != nil, s.RBD != nil,
 			s.AzureDisk != nil, s.Cinder != nil, s.PortworxVolume != nil:
 			b = AppendMessage(append(b, 'v'), v)
@@ -75,10 +75,10 @@ func FeatureBits(spec *corev1.PodSpec) (bits byte) {
 // each field before the field, so different pods never share a key.
 func appendKey(b []byte, p *cluster.Pod) []byte {
 	spec := &p.Object.Spec
-	b = AppendText(b, p.Object.Namespace)
+	b = AppendLengthPrefixed(b, p.Object.Namespace)
 	b = AppendMap(b, p.Object.Labels)
 	if c := p.Controller; c != nil {
-		b = AppendText(AppendText(AppendText(b, c.APIVersion), c.Kind), c.Name)
+		b = AppendLengthPrefixed(AppendLengthPrefixed(AppendLengthPrefixed(b, c.APIVersion), c.Kind), c.Name)
 	} else {
 		b = append(b, 0)
 	}
@@ -101,14 +101,14 @@ func appendKey(b []byte, p *cluster.Pod) []byte {
 	for _, cs := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
 		b = binary.AppendVarint(b, int64(len(cs)))
 		for i := range cs {
-			b = AppendText(b, cs[i].Image)
+			b = AppendLengthPrefixed(b, cs[i].Image)
 		}
 	}
 	return appendRareFields(b, p)
 }
 
-// AppendText appends a string preceded by its length.
-func AppendText(b []byte, s string) []byte {
+// AppendLengthPrefixed appends a string preceded by its length.
+func AppendLengthPrefixed(b []byte, s string) []byte {
 	return append(binary.AppendVarint(b, int64(len(s))), s...)
 }
 
@@ -122,7 +122,7 @@ func AppendMap(b []byte, m map[string]string) []byte {
 	}
 	slices.Sort(keys)
 	for _, k := range keys {
-		b = AppendText(AppendText(b, k), m[k])
+		b = AppendLengthPrefixed(AppendLengthPrefixed(b, k), m[k])
 	}
 	return b
 }
@@ -132,7 +132,7 @@ func appendAmounts(b []byte, r cluster.Resources) []byte {
 		b = binary.AppendVarint(b, v)
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Extended)) {
-		b = binary.AppendVarint(AppendText(b, string(name)), r.Extended[name])
+		b = binary.AppendVarint(AppendLengthPrefixed(b, string(name)), r.Extended[name])
 	}
 	return b
 }
@@ -168,7 +168,7 @@ func sameClass(a *cluster.Pod, c *EquivalenceClass) bool {
 		maps.Equal(x.NodeSelector, y.NodeSelector) && x.Affinity == nil && y.Affinity == nil && x.Resources == nil && y.Resources == nil &&
 		slices.EqualFunc(x.Tolerations, y.Tolerations, sameToleration) &&
 		slices.EqualFunc(x.TopologySpreadConstraints, y.TopologySpreadConstraints, sameConstraint) &&
-		hasSimpleSpec(x) && sameImages(x.InitContainers, y.InitContainers) && sameImages(x.Containers, y.Containers)
+		hasNoRareFields(x) && sameImages(x.InitContainers, y.InitContainers) && sameImages(x.Containers, y.Containers)
 }
 
 func sameController(a, b *metav1.OwnerReference) bool {
@@ -190,9 +190,9 @@ func sameConstraint(a, b corev1.TopologySpreadConstraint) bool {
 		maps.Equal(a.LabelSelector.MatchLabels, b.LabelSelector.MatchLabels)
 }
 
-// hasSimpleSpec reports whether the spec sets none of the fields that appendRareFields appends,
-// other than priority and scheduler.
-func hasSimpleSpec(spec *corev1.PodSpec) bool {
+// hasNoRareFields reports whether the spec sets only priority and scheduler among the fields that
+// appendRareFields appends.
+func hasNoRareFields(spec *corev1.PodSpec) bool {
 	for i := range spec.Volumes {
 		if s := &spec.Volumes[i].VolumeSource; s.Projected == nil && s.EmptyDir == nil && s.ConfigMap == nil &&
 			s.Secret == nil && s.HostPath == nil && s.DownwardAPI == nil {

@@ -19,8 +19,8 @@ func (m *Cluster) ClassNumber(p cluster.PodID) int {
 	return -1
 }
 
-// ClassCount returns the number of equivalence classes.
-func (m *Cluster) ClassCount() int { return len(m.ClassList) }
+// EquivalenceClassCount returns the number of equivalence classes.
+func (m *Cluster) EquivalenceClassCount() int { return len(m.ClassList) }
 
 // Cluster is a snapshot in which the planner can move pods, with every count that filters and
 // scores read. A Cluster is not safe for concurrent use.
@@ -85,7 +85,7 @@ type nodeRequests struct {
 func (m *Cluster) NodeOf(p cluster.PodID) cluster.NodeID { return m.PodNode[p] }
 
 // Move removes the pod from its node and places its replacement on the node `to`. With NoNode,
-// there is no replacement. A second Move to the first node undoes the move.
+// there is no replacement. Moving the pod back to its original node undoes the move.
 func (m *Cluster) Move(p cluster.PodID, to cluster.NodeID) {
 	from := m.PodNode[p]
 	if from == to || m.Snap.Pods[p].Terminal {

@@ -7,8 +7,8 @@ import (
 )
 
 // PodCounter counts the pods of some equivalence classes on each node. The counter lists only nodes
-// with counted pods. Most classes run on few nodes, so thousands of counters for thousands of nodes
-// need little memory.
+// with counted pods. The pods of most classes run on few nodes, so a counter lists few nodes and
+// needs little memory.
 type PodCounter struct {
 	Nodes []NodeCount // sorted by node; no entry has 0 pods
 	Total int64

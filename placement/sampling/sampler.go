@@ -116,9 +116,8 @@ func (s *Sampler) scorePolicySamples() {
 // last state.
 func (s *Sampler) HasReusableWindows() bool { return s.previous.replacement != nil }
 
-// SampleSampleSize returns how many feasible nodes the scheduler looks for before it stops, for a
-// cluster with this number of nodes. percentage is percentageOfNodesToScore; 0 for the adaptive
-// default.
+// SampleSize returns how many feasible nodes the scheduler looks for in a cluster of that many
+// nodes before it stops. percentage is percentageOfNodesToScore; 0 for the adaptive default.
 func SampleSize(nodes, percentage int) int {
 	if nodes < minSampleNodes {
 		return nodes

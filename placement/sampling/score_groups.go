@@ -65,7 +65,7 @@ func (s *nodeScores) findScoreGroups() {
 			k.splitBy(k.column[c])
 		}
 	}
-	k.firstNode = cycle.Resize(k.firstNode, k.count)
+	k.firstNode = cycle.ResizeSlice(k.firstNode, k.count)
 	for i := n - 1; i >= 0; i-- {
 		k.firstNode[k.ofNode[i]] = int32(i)
 	}
@@ -80,7 +80,7 @@ func (s *nodeScores) readScoreInputs() {
 		k.column, k.hasColumn = append(k.column, nil), append(k.hasColumn, false)
 	}
 	for c := range k.column {
-		k.column[c] = cycle.Resize(k.column[c], len(s.nodes))
+		k.column[c] = cycle.ResizeSlice(k.column[c], len(s.nodes))
 	}
 	clear(k.hasColumn)
 	if k.hasColumn[taintColumn] = weights.TaintToleration > 0; k.hasColumn[taintColumn] {
@@ -172,7 +172,7 @@ func (s *nodeScores) sumFixedScores() {
 	k, r := &s.groups, s.attempt
 	k.fixedScore = cycle.ResizeZeroed(k.fixedScore, len(s.nodes))
 	b := r.Scratch
-	b.Total = cycle.Resize(b.Total, len(s.nodes))
+	b.Total = cycle.ResizeSlice(b.Total, len(s.nodes))
 	fixed := k.fixedScore[:len(s.nodes)]
 	for _, x := range r.Replacement.Scorers {
 		if x.Relative || x.AlwaysZero(r.Replacement) {
@@ -194,7 +194,7 @@ func (s *nodeScores) sumFixedScores() {
 
 // assignLevels numbers the levels by score group, then by fixed score.
 func (k *scoreGroups) assignLevels() {
-	k.level, k.firstLevel, k.levelScore = cycle.Resize(k.level, len(k.ofNode)), cycle.Resize(k.firstLevel, k.count+1), k.levelScore[:0]
+	k.level, k.firstLevel, k.levelScore = cycle.ResizeSlice(k.level, len(k.ofNode)), cycle.ResizeSlice(k.firstLevel, k.count+1), k.levelScore[:0]
 	least, most := minMax(k.fixedScore)
 	span := most - least + 1
 	if span > maxTableEntries/int64(k.count) {
@@ -223,7 +223,7 @@ func (k *scoreGroups) assignLevels() {
 
 // assignLevelsBySorting does the same as assignLevels for a large range of fixed scores.
 func (k *scoreGroups) assignLevelsBySorting() {
-	k.order = cycle.Resize(k.order, len(k.ofNode))
+	k.order = cycle.ResizeSlice(k.order, len(k.ofNode))
 	for i := range k.order {
 		k.order[i] = int32(i)
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/score"
 )
 
-// hasConstantDomains reports whether every window has the same domains of a soft constraint. Then
-// hasConstantDomains also stores the number of domains.
+// hasConstantDomains reports whether a soft constraint has the same topology domains in every
+// window. Then hasConstantDomains also stores the number of domains.
 func (s *windowScorer) hasConstantDomains(c int) bool {
 	w, column, rule := &s.window, s.groups.column[spreadColumn+c], &s.attempt.Replacement.Spread.Soft[c]
 	if rule.Hostname {
@@ -18,7 +18,7 @@ func (s *windowScorer) hasConstantDomains(c int) bool {
 			return true
 		}
 	} else {
-		w.nodesByDomain[c] = cycle.Resize(w.nodesByDomain[c], rule.Topology.Size)
+		w.nodesByDomain[c] = cycle.ResizeSlice(w.nodesByDomain[c], rule.Topology.Size)
 		if w.domainCount[c] = s.countConstantDomains(c); w.domainCount[c] > 0 {
 			return true
 		}

@@ -65,11 +65,11 @@ func (s *windowScorer) resetWindow() {
 	w.creditByLevel, w.creditAtEntry = cycle.ResizeZeroed(w.creditByLevel, levels), cycle.ResizeZeroed(w.creditAtEntry, len(s.nodes))
 	w.odds = cycle.ResizeZeroed(w.odds, len(s.nodes))
 	w.maxTotal, w.spreadScoresUnknown = 0, true
-	w.relativeScore, w.rawSpread = cycle.Resize(w.relativeScore, k.count), cycle.Resize(w.rawSpread, k.count)
+	w.relativeScore, w.rawSpread = cycle.ResizeSlice(w.relativeScore, k.count), cycle.ResizeSlice(w.rawSpread, k.count)
 	w.scoreVersion = cycle.ResizeZeroed(w.scoreVersion, k.count)
 	w.rangesVersion, w.bestUnknown, w.rangesStale = 1, true, true
 	soft := len(s.attempt.Replacement.Spread.Soft)
-	w.domainCount, w.weightedDomains, w.countedConstraints = cycle.Resize(w.domainCount, soft), cycle.Resize(w.weightedDomains, soft), w.countedConstraints[:0]
+	w.domainCount, w.weightedDomains, w.countedConstraints = cycle.ResizeSlice(w.domainCount, soft), cycle.ResizeSlice(w.weightedDomains, soft), w.countedConstraints[:0]
 	for len(w.nodesByDomain) < soft {
 		w.nodesByDomain = append(w.nodesByDomain, nil)
 	}

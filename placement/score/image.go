@@ -23,7 +23,7 @@ func (w *ImageIndex) Scores(pod *corev1.Pod) []int8 {
 	refs, counted := imageRefs(w.snap, pod)
 	key := binary.AppendVarint(nil, int64(counted))
 	for _, ref := range refs {
-		key = model.AppendText(key, ref)
+		key = model.AppendLengthPrefixed(key, ref)
 	}
 	scores, ok := w.scoreCache[string(key)]
 	if !ok {

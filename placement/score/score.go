@@ -13,7 +13,7 @@ func Score(r *cycle.Attempt, feasible []cluster.NodeID) {
 	}
 	b.Total = cycle.ResizeZeroed(b.Total, len(feasible))
 	for k := range scorers {
-		out := cycle.Resize(b.Scores[k], len(feasible))
+		out := cycle.ResizeSlice(b.Scores[k], len(feasible))
 		b.Scores[k] = out
 		switch s := &scorers[k]; {
 		case s.AlwaysZero(r.Replacement):

@@ -77,8 +77,9 @@ func (v *Checker) findRefusal(pod cluster.PodID) (plan.Reason, bool) {
 	return v.overBudget(p)
 }
 
-// BackedOff returns the reason if the pod's workload is backed off, with start, end and cause. It also refuses
-// a pod that may be a recent replacement. Otherwise every pass could evict the replacement again.
+// If the pod's workload is in back-off, BackedOff returns the reason. The message contains the start, the end
+// and the cause of the back-off. It also refuses a pod that may be a recent replacement. Otherwise every pass
+// could evict the replacement again.
 func (v *Checker) BackedOff(p *cluster.Pod) (plan.Reason, bool) {
 	if r, recent := v.recentReplacement(p); recent {
 		return r, true

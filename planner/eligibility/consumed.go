@@ -76,7 +76,7 @@ func (v *Checker) lastRequired(evicted guard.EvictionCounts, pod cluster.PodID) 
 	if !v.options.Guards.Protect[guard.ProtectRequired] {
 		return "", false
 	}
-	return v.Guards.LastRequired(v.snapshot, evicted, pod)
+	return v.Guards.IsLastRequiredByAffinity(v.snapshot, evicted, pod)
 }
 
 func (v *Checker) recordRequired(evicted guard.EvictionCounts, pod cluster.PodID) {

@@ -20,8 +20,8 @@ type Tracker struct {
 	InitialExcess []int64
 	ByNode        [][]int32 // by node: the indices of the goals about it
 	byPod         [][]int32 // by pod: the indices of the group goals that contain it
-	// Headroom holds one entry per way to count. Each entry has, by node, the amount that the node can take before a
-	// goal about it becomes worse.
+	// Headroom holds one entry for each resource and basis. Each entry has, by node, the amount that the node can
+	// take before a goal about it becomes worse.
 	Headroom []Headroom
 	// KnownUsage holds, for each amount counted by load, a value per node: Unbounded if the node's usage is known,
 	// and 0 otherwise.

@@ -113,7 +113,7 @@ func (r *reachability) canClassRunOnAny(homes *[]classTargets, pod cluster.PodID
 		return r.canRunOnAny(pod, nodes)
 	}
 	if *homes == nil {
-		*homes = make([]classTargets, r.search.Model.ClassCount())
+		*homes = make([]classTargets, r.search.Model.EquivalenceClassCount())
 	}
 	h := &(*homes)[class]
 	if !h.known {

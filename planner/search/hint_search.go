@@ -66,7 +66,7 @@ func findHints(states []*State, pod cluster.PodID, base []cluster.NodeID) (Landi
 }
 
 // predictLandings predicts the pod's landing in every state. predictLandings returns the landing in the last state
-// that accepts it, the nodes to hint, and the reason against it, if any. Reasons that hints cannot change take
+// that accepts it, the nodes to hint, and the reason against it, if any. A reason that no hint can remove takes
 // precedence.
 func predictLandings(states []*State, pod cluster.PodID, all bool) (l Landing, more []cluster.NodeID, reason plan.Reason) {
 	for _, c := range states {

@@ -14,7 +14,7 @@ import (
 
 // planInputs returns the data sources of the plan. planInputs includes annotations only if some of them are invalid.
 func planInputs(c *search.Search) []plan.Input {
-	in := []plan.Input{requestsInput(c.Snapshot, c.Now)}
+	in := []plan.Input{describeRequestsInput(c.Snapshot, c.Now)}
 	if load, known := loadInput(c); known {
 		in = append(in, load)
 	}
@@ -80,7 +80,7 @@ func nodesInput(c *search.Search, age string) plan.Input {
 	return in
 }
 
-func requestsInput(s *cluster.Snapshot, now time.Time) plan.Input {
+func describeRequestsInput(s *cluster.Snapshot, now time.Time) plan.Input {
 	in := plan.Input{Source: "requests", Age: now.Sub(s.TakenAt).Round(time.Second).String(), Coverage: 1, Problems: []string{}}
 	for _, kind := range slices.Sorted(maps.Keys(s.Objects.Skipped)) {
 		in.Problems = append(in.Problems, fmt.Sprintf("%d objects of kind %s are not read", s.Objects.Skipped[kind], kind))

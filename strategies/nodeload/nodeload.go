@@ -238,9 +238,9 @@ func (l *Strategy) usageMarks(s *cluster.Snapshot) markIndex {
 }
 
 // waitReason returns the reason why no pod may leave a node above its limit yet, or "". If agreed is false, the window
-// and the newest sample do not both exceed the limit, perhaps because pods have left. If sure is false, only the
-// estimated usage of pods without a sample exceeds the limit. Otherwise the node may need more consecutive samples
-// above the limit.
+// and the newest sample do not both exceed the limit, perhaps because pods have left. If sure is false, the node
+// exceeds the limit only with the estimated usage of pods that have no sample. Otherwise the node may need more
+// consecutive samples above the limit.
 func (l *Strategy) waitReason(m *cluster.Mark, agreed, sure bool) string {
 	switch {
 	case !agreed:

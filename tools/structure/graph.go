@@ -101,7 +101,8 @@ func (g *graph) bestOrder() []int {
 func improve(order []int, uses [][]int) bool {
 	for i, file := range order {
 		rest := slices.Delete(slices.Clone(order), i, i+1)
-		// If the file is at the very top, every use of it from below points up.
+		// If the file comes first in the order, every reference to it counts as
+		// pointing up.
 		up, here := 0, 0
 		for _, other := range rest {
 			up += uses[other][file]

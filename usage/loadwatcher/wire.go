@@ -50,21 +50,21 @@ type Metadata struct {
 
 // Metric is one value of a node, with its type and statistic.
 type Metric struct {
-	Name     string   `json:"name"`
-	Type     Type     `json:"type"`
-	Operator Operator `json:"operator"`
-	Rollup   string   `json:"rollup"`
+	Name     string     `json:"name"`
+	Type     MetricType `json:"type"`
+	Operator Operator   `json:"operator"`
+	Rollup   string     `json:"rollup"`
 	// Value is a percentage of the node's capacity.
 	Value float64 `json:"value"`
 }
 
-// Type says what a metric measures.
-type Type string
+// MetricType says what a metric measures.
+type MetricType string
 
 // Types of metrics. Other types are ignored.
 const (
-	CPU    Type = "CPU"
-	Memory Type = "Memory"
+	CPU    MetricType = "CPU"
+	Memory MetricType = "Memory"
 )
 
 // Operator is the statistic over the samples in the window.

@@ -20,7 +20,7 @@ type Options struct {
 	// URL is the address of the server. The path /api/v1/query is appended.
 	URL    string
 	Preset Preset
-	// RateWindow is the window of rates in preset queries.
+	// RateWindow is the range of rate() in preset queries.
 	RateWindow time.Duration
 	// Queries maps resources to PromQL queries about nodes. The queries return ratios of capacity for cpu and
 	// memory, bytes for memory.available, and ratios for any other resource. The queries replace the preset's

@@ -59,8 +59,8 @@ func (s *Source) Sample(ctx context.Context, nodes []usage.Node) (usage.Sample, 
 		usable = s.addAnswer(g, a, replies[a.text], replies[a.timeQuery]) || usable
 	}
 	sample := g.Sample()
-	// Prometheus reports values at the query time. Rates look back, and the series of a deleted
-	// pod remain for a while.
+	// The timestamp of a value is the evaluation time of the query, not the time of the scrape.
+	// Rates look back, and the series of a deleted pod remain for a while.
 	sample.PodDelay = s.opts.MaxAge
 	if !usable {
 		return sample, fmt.Errorf("asking Prometheus: %s", mainProblem(sample.Problems))

@@ -9,7 +9,8 @@ import (
 type Statistic string
 
 // The supported statistics. The standard deviation is always reported in addition. Percentiles are interpolated,
-// and deviations are those of the whole population, as in quantile_over_time and stddev_over_time of Prometheus.
+// and deviations are population standard deviations, as in quantile_over_time and stddev_over_time of
+// Prometheus.
 const (
 	Latest Statistic = "latest"
 	Mean   Statistic = "mean"

@@ -112,7 +112,7 @@ func (w *Windows) includesHistory(of *series) bool {
 	return found
 }
 
-// olderTime returns the older of two times. 0 means no time.
+// olderTime returns the earlier of two times. 0 means that a time is unset.
 func olderTime(a, b int64) int64 {
 	if a == 0 {
 		return b

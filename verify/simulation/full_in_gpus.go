@@ -14,9 +14,9 @@ import (
 
 // The nodes of FullInGPUs.
 const (
-	gpuResource corev1.ResourceName = "nvidia.com/gpu"
-	gpusPerNode                     = 8
-	gpuNodeCPU                      = 96_000 // milliCPU
+	gpusPerNode = 8
+	gpuNodeCPU  = 96_000 // milliCPU
+	gpuResource = corev1.ResourceName("nvidia.com/gpu")
 )
 
 // FullInGPUs returns a cluster in which pods request 98 % of the GPUs and about 59 % of the CPU. Pods request

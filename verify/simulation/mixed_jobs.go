@@ -52,7 +52,8 @@ func (m *mixedCluster) podFailurePolicy() *batchv1.PodFailurePolicy {
 	return &batchv1.PodFailurePolicy{Rules: rules}
 }
 
-// addJobTrouble puts a Job into a state in which an eviction may fail the Job or may get no replacement.
+// addJobTrouble puts a Job into a state in which an eviction may fail the Job, or the evicted pod may
+// not be replaced.
 func (m *mixedCluster) addJobTrouble(a *mixedApp, j *batchv1.Job) {
 	switch {
 	case m.chance(0.1):

@@ -34,7 +34,7 @@ var unknownController = Rule{plan.UnknownController, PodScope, func(in Input) (s
 	if slices.Contains(in.Options.Controllers, kind) {
 		return "", false
 	}
-	if manager := jobManager(in.Pod.Owners); manager != "" {
+	if manager := jobManagedBy(in.Pod.Owners); manager != "" {
 		return fmt.Sprintf(
 			"Evenkeel does not know how %s (spec.managedBy) replaces the pods of Job %s (to allow evictions, add %s to guards.controllers)",
 			manager, c.Name, kind), true
@@ -46,9 +46,9 @@ var unknownController = Rule{plan.UnknownController, PodScope, func(in Input) (s
 		strings.TrimPrefix(kind, "/")), true
 }}
 
-// jobManager returns spec.managedBy of the pod's Job. It returns "" if the Job controller
+// jobManagedBy returns spec.managedBy of the pod's Job. It returns "" if the Job controller
 // manages the Job, or if the pod has no Job.
-func jobManager(owners []metav1.Object) string {
+func jobManagedBy(owners []metav1.Object) string {
 	if len(owners) == 0 {
 		return ""
 	}

@@ -18,7 +18,7 @@ var requiredByAffinity = Rule{plan.RequiredByAffinity, PlanScope, func(in Input)
 	if !in.Options.Protect[ProtectRequired] {
 		return "", false
 	}
-	return in.Cache.LastRequired(in.Snapshot, nil, in.Pod.ID)
+	return in.Cache.IsLastRequiredByAffinity(in.Snapshot, nil, in.Pod.ID)
 }}
 
 // EvictionCounts counts evicted pods by the index of the affinity requirement that they matched.
@@ -47,9 +47,9 @@ func (c *Cache) RecordEviction(s *cluster.Snapshot, evicted EvictionCounts, pod 
 	}
 }
 
-// LastRequired reports whether this pod is the only pod that another pod's required podAffinity still matches after the
+// IsLastRequiredByAffinity reports whether this pod is the only pod that another pod's required podAffinity still matches after the
 // counted evictions. The message names the other pod.
-func (c *Cache) LastRequired(s *cluster.Snapshot, evicted EvictionCounts, pod cluster.PodID) (message string, required bool) {
+func (c *Cache) IsLastRequiredByAffinity(s *cluster.Snapshot, evicted EvictionCounts, pod cluster.PodID) (message string, required bool) {
 	a := c.affinityRequirements(s)
 	for _, r := range a.byPod[pod] {
 		if a.matches[r]-evicted[r] < 2 {

@@ -180,7 +180,7 @@ func cutAtLast(s, sep string) (before, after string, found bool) {
 func (r *process) bindProbes(t *testing.T, ns, scheduler string, want int) {
 	t.Helper()
 	for range 4 * want {
-		if r.predictedCount(scheduler) >= want {
+		if r.countPredictedBindings(scheduler) >= want {
 			return
 		}
 		before := r.bindingCount(scheduler)
@@ -194,15 +194,15 @@ func (r *process) bindProbes(t *testing.T, ns, scheduler string, want int) {
 			t.Fatal(err)
 		}
 	}
-	t.Fatalf("only %d of %d bindings of %s were predicted", r.predictedCount(scheduler), want, scheduler)
+	t.Fatalf("only %d of %d bindings of %s were predicted", r.countPredictedBindings(scheduler), want, scheduler)
 }
 
-func (r *process) predictedCount(scheduler string) int {
+func (r *process) countPredictedBindings(scheduler string) int {
 	return r.metricCount(scheduler, "hit") + r.metricCount(scheduler, "miss")
 }
 
 func (r *process) bindingCount(scheduler string) int {
-	return r.predictedCount(scheduler) + r.metricCount(scheduler, "unclear")
+	return r.countPredictedBindings(scheduler) + r.metricCount(scheduler, "unclear")
 }
 
 func (r *process) metricCount(scheduler, result string) (n int) {
