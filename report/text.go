@@ -116,13 +116,14 @@ func zoneNames(p plan.Plan) []string {
 	seen := map[string]int{}
 	for _, s := range []plan.State{p.Before, p.After} {
 		for _, n := range s.Nodes {
-			seen[n.Zone]++
+			if n.Zone != "" {
+				seen[n.Zone]++
+			}
 		}
 		for _, w := range s.Workloads {
-			maps.Copy(seen, w.Zones)
+			maps.Copy(seen, w.Zones) // "" is for pods on nodes without a zone
 		}
 	}
-	delete(seen, "")
 	return sortedKeys(seen)
 }
 

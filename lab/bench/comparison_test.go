@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -112,14 +113,26 @@ func TestWhatEvenkeelSaysOfItsPlanning(t *testing.T) {
 }
 
 func TestWhatTheKernelSaysOfAProcess(t *testing.T) {
+	usage := func() (u syscall.Rusage, cpu time.Duration) {
+		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+			t.Fatal(err)
+		}
+		return u, time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	}
+	for _, used := usage(); used < 50*time.Millisecond; _, used = usage() { // use some CPU time
+	}
 	r := &runningProgram{pid: os.Getpid()}
-	for begun := time.Now(); time.Since(begun) < 50*time.Millisecond; { // use some CPU time
+	_, least := usage()
+	r.samplePeak()
+	got := r.cpuTime()
+	u, most := usage()
+	const tick = 10 * time.Millisecond // the kernel counts in ticks
+	if got < least-2*tick || got > most+2*tick {
+		t.Errorf("CPU time %s, want %s to %s", got, least, most)
 	}
-	if r.samplePeak(); r.peak.Load() < 1<<20 {
-		t.Errorf("peak of %d bytes", r.peak.Load())
-	}
-	if got := r.cpuTime(); got < 10*time.Millisecond || got > time.Hour {
-		t.Errorf("CPU time %s", got)
+	// Maxrss includes the memory of the program that started the test.
+	if peak, most := r.peak.Load(), u.Maxrss*1024; peak < 8<<20 || peak > most {
+		t.Errorf("peak of %d bytes, want at least 8 MiB and at most %d", peak, most)
 	}
 }
 

@@ -2,10 +2,13 @@ package controlplane
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"os"
 	"path/filepath"
 
@@ -20,15 +23,23 @@ func (c *Cluster) Audit() ([]auditv1.Event, error) { return c.AuditSince(new(int
 
 // AuditSince returns the audit events after a byte offset of the log, and advances the offset. It reads whole lines only.
 func (c *Cluster) AuditSince(offset *int64) ([]auditv1.Event, error) {
-	data, err := os.ReadFile(c.filePath("audit.log"))
+	f, err := os.Open(c.filePath("audit.log"))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil // the API server creates the file with the first event
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the audit log: %w", err)
 	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || info.Size() < *offset {
+		return nil, fmt.Errorf("reading the audit log: it is shorter than the %d bytes read before (%w)", *offset, cmp.Or(err, io.ErrUnexpectedEOF))
+	}
+	data, err := io.ReadAll(io.NewSectionReader(f, *offset, math.MaxInt64-*offset))
+	if err != nil {
+		return nil, fmt.Errorf("reading the audit log: %w", err)
+	}
 	var events []auditv1.Event
-	for line := range bytes.Lines(data[*offset:]) {
+	for line := range bytes.Lines(data) {
 		if !bytes.HasSuffix(line, []byte("\n")) {
 			break // the API server is still writing this line
 		}

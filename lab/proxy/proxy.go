@@ -16,6 +16,7 @@ import (
 	stdlog "log"
 	"maps"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -52,6 +53,7 @@ type Proxy struct {
 	options      Options
 	server       *httptest.Server
 	reverseProxy *httputil.ReverseProxy
+	conns        *connTracker
 
 	mu          sync.Mutex
 	random      *rand.Rand
@@ -85,7 +87,8 @@ func Start(o Options) (*Proxy, error) {
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 	}
 	p.server = httptest.NewUnstartedServer(p)
-	p.server.EnableHTTP2, p.server.Config.ErrorLog = o.HTTP2, quiet
+	p.conns = &connTracker{Listener: p.server.Listener, open: map[net.Conn]bool{}}
+	p.server.Listener, p.server.EnableHTTP2, p.server.Config.ErrorLog = p.conns, o.HTTP2, quiet
 	p.server.StartTLS()
 	return p, nil
 }
@@ -102,7 +105,7 @@ func (p *Proxy) CA() []byte {
 func (p *Proxy) Close() {
 	p.Cut(true) // releases requests that wait at the gate
 	p.Restore()
-	p.server.CloseClientConnections()
+	p.conns.closeAll()
 	p.server.Close()
 	if t, ok := p.reverseProxy.Transport.(*http.Transport); ok {
 		t.CloseIdleConnections()
@@ -121,7 +124,7 @@ func (p *Proxy) Cut(refuse bool) {
 	}
 	p.mu.Unlock()
 	if refuse {
-		p.server.CloseClientConnections()
+		p.conns.closeAll()
 	}
 }
 

@@ -133,15 +133,15 @@ func onePerController(s *cluster.Snapshot, pods []cluster.PodID) []*cluster.Pod 
 	seen := map[[2]string]bool{}
 	for _, id := range pods {
 		p := &s.Pods[id]
-		key := [2]string{string(p.Object.UID)}
-		if p.Controller != nil {
-			key = [2]string{p.Controller.Kind, p.Controller.Name}
+		if p.Controller == nil {
+			out = append(out, p)
+			continue
 		}
-		if key != last && !seen[key] {
+		if key := [2]string{p.Controller.Kind, p.Controller.Name}; key != last && !seen[key] {
 			seen[key] = true
 			out = append(out, p)
+			last = key
 		}
-		last = key
 	}
 	return out
 }

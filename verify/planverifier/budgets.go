@@ -48,15 +48,30 @@ func (r *liveState) budgetStatus(b budget) budgetState {
 	switch minAvailable, maxUnavailable := b.Spec.MinAvailable, b.Spec.MaxUnavailable; {
 	case maxUnavailable != nil:
 		r.addReplicas(&s, pods)
-		n, _ := intstr.GetScaledValueFromIntOrPercent(maxUnavailable, s.expected, true)
-		s.desired = max(0, s.expected-n)
+		s.desired = max(0, s.expected-resolvePercent(*maxUnavailable, s.expected))
 	case minAvailable != nil && minAvailable.Type == intstr.Int:
 		s.expected, s.desired = len(pods), int(minAvailable.IntVal)
 	case minAvailable != nil:
 		r.addReplicas(&s, pods)
-		s.desired, _ = intstr.GetScaledValueFromIntOrPercent(minAvailable, s.expected, true)
+		s.desired = resolvePercent(*minAvailable, s.expected)
 	}
 	return s
+}
+
+// resolvePercent returns the number, or the percentage of n rounded up. The planner uses a library function for this; the
+// verifier does not, so that both do not make the same mistake.
+func resolvePercent(v intstr.IntOrString, n int) int {
+	if v.Type == intstr.Int {
+		return int(v.IntVal)
+	}
+	percent := 0
+	for _, digit := range v.StrVal {
+		if digit < '0' || digit > '9' {
+			break
+		}
+		percent = percent*10 + int(digit-'0')
+	}
+	return (n*percent + 99) / 100
 }
 
 // recentlyEvicted reports whether the API server accepted an eviction of the pod within disruptedPodsTimeout.
