@@ -3,6 +3,7 @@ package cluster
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"iter"
 	"maps"
 	"reflect"
@@ -93,11 +94,13 @@ func newKindDef[T any, P interface {
 	return kindDef{apiVersion + " " + gvk.Kind, reflect.PointerTo(goType), decode, all, add}
 }
 
-// Add adds an object to the list of its kind. It ignores objects of kinds that no snapshot holds.
+// Add adds an object to the list of its kind. Add panics if no snapshot holds objects of that kind.
 func (o *Objects) Add(x any) {
-	if k, ok := kindByType[reflect.TypeOf(x)]; ok {
-		k.add(o, x.(object))
+	k, ok := kindByType[reflect.TypeOf(x)]
+	if !ok {
+		panic(fmt.Sprintf("no snapshot holds a %T", x))
 	}
+	k.add(o, x.(object))
 }
 
 var (

@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 )
 
@@ -106,12 +105,12 @@ func Read(r io.Reader, name string, o *Objects) error {
 		in = bufio.NewReaderSize(z, 1<<16)
 	}
 	source := &limitedReader{r: in, remaining: maxFileBytes}
-	text, _, isJSON := utilyaml.GuessJSONStream(source, 1<<16)
+	in = bufio.NewReaderSize(source, 1<<16)
 	read := readYAML
-	if isJSON {
+	if startsJSON(in) {
 		read = readJSON
 	}
-	err := read(text, name, o)
+	err := read(in, name, o)
 	if source.err != nil { // the parser only sees truncated input
 		return fmt.Errorf("%s: reading the file: %w; is the file complete?", name, source.err)
 	}
@@ -197,4 +196,19 @@ func splitYAMLDocuments(data []byte, atEOF bool) (advance int, token []byte, err
 		return len(data), bytes.TrimPrefix(data, []byte("---")), nil
 	}
 	return 0, nil, nil
+}
+
+// startsJSON reports whether the stream begins with a JSON object or list. It reads ahead and keeps
+// what it has read, and nothing else of the stream.
+func startsJSON(in *bufio.Reader) bool {
+	for i := 1; i <= 4096; i++ {
+		b, err := in.Peek(i)
+		if err != nil {
+			return false
+		}
+		if c := b[i-1]; !strings.ContainsRune(" \t\r\n", rune(c)) {
+			return c == '{' || c == '['
+		}
+	}
+	return false
 }

@@ -78,9 +78,9 @@ func (b *Store) Submit(ctx context.Context, r Request) error {
 		Data: map[string]string{keyState: statePending, keyID: r.Plan.ID, keyBy: r.ApprovedBy,
 			keyAt: r.ApprovedAt.UTC().Format(time.RFC3339)},
 		BinaryData: map[string][]byte{keyPlan: packed}}
-	call, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(ctx, callTimeout) // for all calls together
 	defer cancel()
-	if _, err = b.configMaps.Create(call, o, metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) {
+	if _, err = b.configMaps.Create(ctx, o, metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) {
 		return err
 	}
 	before, err := b.get(ctx)
@@ -167,7 +167,8 @@ func (b *Store) Complete(ctx context.Context, r Request, report plan.RunReport) 
 // Withdraw cancels a request that no process has claimed. Withdraw returns false if the request has
 // been claimed, completed or replaced.
 func (b *Store) Withdraw(ctx context.Context, id string) (bool, error) {
-	ctx = context.WithoutCancel(ctx)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout) // for all calls together
+	defer cancel()
 	o, err := b.get(ctx)
 	if err != nil || o.Data[keyID] != id || o.Data[keyState] != statePending {
 		return false, err

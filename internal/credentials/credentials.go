@@ -13,6 +13,8 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"net/http"
@@ -21,7 +23,6 @@ import (
 
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/util/cert"
 
 	"github.com/evenkeel-project/evenkeel/internal/reload"
 )
@@ -162,12 +163,22 @@ func checkCA(data []byte, file string) error {
 	if len(data) == 0 {
 		return nil
 	}
-	found, err := cert.ParseCertsPEM(data)
-	if err == nil && len(found) < bytes.Count(data, []byte("-----BEGIN CERTIFICATE-----")) {
-		err = errors.New("a certificate is truncated")
+	begun, found := bytes.Count(data, []byte("-----BEGIN")), 0
+	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {
+		begun--
+		if block.Type != "CERTIFICATE" {
+			continue
+		}
+		if _, err := x509.ParseCertificate(block.Bytes); err != nil {
+			return fmt.Errorf("certificate authority: a certificate in %s cannot be parsed: %w", describeFile(file), err)
+		}
+		found++
 	}
-	if err != nil {
-		return fmt.Errorf("certificate authority: %s: %w", describeFile(file), err)
+	switch {
+	case found == 0:
+		return fmt.Errorf("certificate authority: %s contains no certificate (want PEM)", describeFile(file))
+	case begun != 0:
+		return fmt.Errorf("certificate authority: a certificate in %s is truncated", describeFile(file))
 	}
 	return nil
 }

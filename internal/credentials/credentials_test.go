@@ -196,8 +196,9 @@ func TestContentThatCannotBeUsedIsRefused(t *testing.T) {
 	}
 	for _, c := range []struct{ file, text, want string }{
 		{"ca", "", "is empty"},
-		{"ca", "not a certificate", "does not contain any valid"},
-		{"ca", whole[:len(whole)/2], "does not contain any valid"},
+		{"ca", "not a certificate", "contains no certificate"},
+		{"ca", whole[:len(whole)/2], "contains no certificate"},
+		{"ca", whole + "-----BEGIN CERTIF", "is truncated"},
 		{"ca", whole + whole[:len(whole)/2], "is truncated"},
 		{"ca", whole[:len(whole)/2] + whole, "certificate authority"},
 		{"ca", "-----BEGIN CERTIFICATE-----\nQUJD\n-----END CERTIFICATE-----\n", "x509: malformed certificate"},

@@ -34,6 +34,11 @@ type span struct {
 func (c clock) span(t time.Time) span {
 	t = t.In(c.loc)
 	from, to := t.ZoneBounds()
+	if !to.IsZero() && !to.After(t) {
+		// In a leap year beyond the zone's table (2044, 2048), time.ZoneBounds ends the year a day
+		// early and then returns an end that has passed.
+		_, to = t.AddDate(0, 0, 1).ZoneBounds()
+	}
 	s := span{from, to, utcOffset(t), utcOffset(t)}
 	if !from.IsZero() {
 		s.offsetBefore = utcOffset(from.Add(-time.Nanosecond))
@@ -46,7 +51,7 @@ func utcOffset(t time.Time) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// toWallTime returns the local time at t, as a time in UTC. realTime is the inverse.
+// toWallTime returns the local time at t, as a time in UTC. toInstant is the inverse.
 func (s span) toWallTime(t time.Time) time.Time   { return t.UTC().Add(s.offset) }
 func (s span) toInstant(wall time.Time) time.Time { return wall.Add(-s.offset) }
 

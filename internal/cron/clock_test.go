@@ -252,3 +252,29 @@ func TestUntilIsFastForManyWindows(t *testing.T) {
 		}
 	}
 }
+
+// TestNextInDistantLeapYears checks schedules beyond the table of the time zone, where time.ZoneBounds
+// ends a leap year a day early. The search must end and find the last day of the year.
+func TestNextInDistantLeapYears(t *testing.T) {
+	for _, tc := range []struct{ expr, zone, after, want string }{
+		{"* */5 3 2 *", "Europe/Berlin", "2048-10-25T02:06:19+01:00", "2049-02-03T00:00:00+01:00"},
+		{"30 12 31 12 *", "Europe/Berlin", "2048-10-25T02:06:19+01:00", "2048-12-31T12:30:00+01:00"},
+		{"* 9,14 * 7 */2", "Europe/Dublin", "2044-12-06T06:28:00Z", "2045-07-01T08:00:00Z"},
+	} {
+		zone, err := time.LoadLocation(tc.zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := Parse(tc.expr, zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		after, err := time.Parse(time.RFC3339, tc.after)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Next(after).Format(time.RFC3339); got != tc.want {
+			t.Errorf("%s in %s after %s: %s, want %s", tc.expr, tc.zone, tc.after, got, tc.want)
+		}
+	}
+}
