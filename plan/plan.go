@@ -90,7 +90,8 @@ type Move struct {
 	// to the Goals. DisplacedFor is nil for a move that contributes to its goals itself.
 	DisplacedFor *PodRef `json:"displacedFor,omitempty"`
 
-	// AcceptableNodes names the acceptable nodes. The evictor compares them with the landing.
+	// AcceptableNodes names the acceptable nodes. The evictor compares them with the node on
+	// which the replacement was scheduled.
 	AcceptableNodes []string `json:"-"`
 	// NotAfter is the time at which a required window closes. It is zero if no window closes within a day.
 	NotAfter time.Time `json:"-"`

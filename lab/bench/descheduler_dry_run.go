@@ -73,8 +73,8 @@ func parseKlogLine(text string) (time.Time, string, bool) {
 	return at, what, err == nil
 }
 
-// measuredLoop is the number of the measured loop, starting at 1. During the first loop, the descheduler still fills
-// its cache.
+// measuredLoop is the number of the measured loop, starting at 1. During the first loop, the descheduler is still
+// filling its cache.
 const measuredLoop = 2
 
 // measureDeschedulerDryRun runs the descheduler until the measured loop has ended.

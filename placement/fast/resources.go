@@ -31,8 +31,9 @@ const (
 	maxAllocatable = 1 << 43
 )
 
-// noPodSlot is the free cpu of a node with the maximum number of pods. noRequest is the threshold
-// of a pod without a request. noRequest lies below every free amount except noPodSlot.
+// noPodSlot is stored as the free CPU of a node that already has the maximum number of pods.
+// noRequest is the threshold of a pod without a request. noRequest lies below every free amount
+// except noPodSlot.
 const (
 	noPodSlot = -1 << 62
 	noRequest = -1 << 61

@@ -74,7 +74,8 @@ type Step struct {
 	Displaced *DisplacedFor
 }
 
-// DisplacedFor names the pod for which a move makes room, and the node on which it does.
+// DisplacedFor names the pod for which a move makes room, and the node on which it makes
+// room.
 type DisplacedFor struct {
 	Pod cluster.PodID
 	On  cluster.NodeID

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// sample is one number of an answer.
+// sample is one value in a query response.
 type sample struct {
 	// labels holds the values of the requested labels. A missing label is empty.
 	labels [3]string

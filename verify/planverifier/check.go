@@ -73,7 +73,8 @@ func (r *verifier) checkMoveFields(m plan.Move, pod *corev1.Pod) bool {
 	return true
 }
 
-// checkWave checks the evictions of one wave in any order, and then places their replacements.
+// checkWave checks the evictions of one wave in every order, and then places their
+// replacements.
 func (r *verifier) checkWave(calls []call) {
 	for _, c := range calls {
 		for _, no := range r.rejections(c.pod) {

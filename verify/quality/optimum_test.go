@@ -139,9 +139,9 @@ type searchResult struct {
 	cut    bool // the search reached its limit of states
 }
 
-// exploreStates searches for a better score than mine, one eviction after the other. exploreStates drops a state
-// whose lower bound is not better than the best score. The first search follows only the most promising states;
-// the second search follows all states, up to the limit.
+// exploreStates searches for a score better than mine, which is the plan's, one eviction at a time.
+// exploreStates drops a state whose lower bound is not better than the best score. The first search follows only
+// the most promising states; the second search follows all states, up to the limit.
 func exploreStates(p problem, mine score, limit int) searchResult {
 	narrow := searchResult{best: mine}
 	narrow.search(newExhaustiveSearch(p), limit, 30)
