@@ -151,7 +151,7 @@ func (p *proof) countReachableDomains(nodes *domainNodes, id cluster.PodID, from
 //
 // Proof: let c be the counts before the plan and c' the counts after it. From c', the fewest further moves meet the
 // limit and lead to c*. From c to c*, domains above m1 lose at least F pods:
-// - If the smallest count in c* is below m1, there are at least F excess pods. All of them are
+//   - If the smallest count in c* is below m1, there are at least F excess pods. All of them are
 //     in domains above m1.
 //   - Otherwise every domain at or below m1 keeps its pods or gains some. At least F pods
 //     move, so domains above m1 lose them.
