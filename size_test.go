@@ -20,14 +20,6 @@ const (
 	maxMethodsPerType = 30
 )
 
-// sizeExceptions are packages that may exceed a limit, each with the reason.
-var sizeExceptions = map[string]struct {
-	files, lines int
-	reason       string
-}{
-	"cmd/evenkeel": {files: 30, reason: "one small file per command"},
-}
-
 type packageSize struct {
 	files, lines int
 	methods      map[string]int
@@ -36,15 +28,11 @@ type packageSize struct {
 // TestSizes checks packages, types and top-level folders against the limits above.
 func TestSizes(t *testing.T) {
 	for pkg, size := range packageSizes(t) {
-		files, lines := maxPackageFiles, maxPackageLines
-		if e, ok := sizeExceptions[pkg]; ok {
-			files, lines = max(files, e.files), max(lines, e.lines)
+		if size.files > maxPackageFiles {
+			t.Errorf("package %s has %d files without tests, the limit is %d", pkg, size.files, maxPackageFiles)
 		}
-		if size.files > files {
-			t.Errorf("package %s has %d files without tests, the limit is %d", pkg, size.files, files)
-		}
-		if size.lines > lines {
-			t.Errorf("package %s has %d lines without tests, the limit is %d", pkg, size.lines, lines)
+		if size.lines > maxPackageLines {
+			t.Errorf("package %s has %d lines without tests, the limit is %d", pkg, size.lines, maxPackageLines)
 		}
 		for name, n := range size.methods {
 			if n > maxMethodsPerType {

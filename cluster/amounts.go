@@ -1,36 +1,33 @@
 package cluster
 
-import (
-	"k8s.io/apimachinery/pkg/labels"
-)
+import "k8s.io/apimachinery/pkg/labels"
 
-// Measure selects what counts as the fill level of a node: a resource, and either usage or
-// requests.
+// Measure defines the fill level of a node: the usage or the requests of one resource.
 type Measure struct {
-	// ByUsage counts measured usage. If it is false, requests count.
+	// ByUsage selects measured usage instead of requests.
 	ByUsage  bool
 	Resource string
-	// Pods selects the pods that count. If it is nil, all pods count, and with ByUsage
-	// everything else that uses the node.
+	// Pods selects the pods whose requests or usage are summed. If it is nil, all pods
+	// count. With ByUsage, system processes then count, too.
 	Pods labels.Selector
 }
 
-// Amounts holds what nodes and pods use or request by one Measure, in milliCPU, bytes, or
-// millionths of a node. A goal and the moves towards it use the same Amounts. A move therefore
-// never removes more than the goal counted.
+// Amounts holds the usage or the requests of all nodes and pods by one Measure, in milliCPU, bytes,
+// or millionths of a node. A goal and the moves for it use the same Amounts, so a move never
+// removes more than the goal counted.
 type Amounts struct {
 	Measure  Measure
 	snapshot *Snapshot
-	// Both slices are indexed by node. They are nil if the requests of all pods count.
-	// unknownAmount marks unknown usage.
+	// These slices are indexed by node. They are nil if the requests of all pods count. The value
+	// of unknown usage is unknownAmount.
 	used, certain, uncertain []int64
-	// Indexed by pod; nil if the requests of all pods count. freed is what leaving the current
-	// node frees; added is what landing adds.
+	// These slices are indexed by pod. They are nil if the requests of all pods count. An eviction
+	// frees the freed amount on the pod's node, and the replacement adds the added amount to its node.
 	freed, added []int64
-	quality      []UsageQuality // by pod; nil: all are known
+	quality      []UsageQuality // by pod; nil if the amounts of all pods are known
 }
 
-// Amounts evaluates the snapshot by a measure. Usage that does not meet the requirements is
+// Amounts evaluates the snapshot by a measure. Usage that does not meet the requirements counts as
 // unknown.
 func (s *Snapshot) Amounts(m Measure, t UsageRequirements) *Amounts {
 	a := &Amounts{Measure: m, snapshot: s}
@@ -47,14 +44,14 @@ func (s *Snapshot) Amounts(m Measure, t UsageRequirements) *Amounts {
 	return a
 }
 
-func (a *Amounts) matches(p *Pod) bool {
+func (a *Amounts) countsPod(p *Pod) bool {
 	return a.Measure.Pods == nil || a.Measure.Pods.Matches(labels.Set(p.Object.Labels))
 }
 
 func (a *Amounts) sumRequests() {
 	for i := range a.snapshot.Pods {
 		p := &a.snapshot.Pods[i]
-		if p.Terminal || !a.matches(p) {
+		if p.Terminal || !a.countsPod(p) {
 			continue
 		}
 		a.freed[i] = p.Requests.Get(a.Measure.Resource)
@@ -67,7 +64,7 @@ func (a *Amounts) sumRequests() {
 }
 
 // measureUsage fills the amounts from measured usage. A pod without a measurement frees nothing
-// on its node, and adds its assumed usage where it lands.
+// on its node and adds its assumed usage to another node.
 func (a *Amounts) measureUsage(t UsageRequirements) {
 	l, resource := a.snapshot.Usage, a.Measure.Resource
 	a.quality = make([]UsageQuality, len(a.snapshot.Pods))
@@ -84,7 +81,7 @@ func (a *Amounts) measureUsage(t UsageRequirements) {
 	}
 	for i := range a.snapshot.Pods {
 		p := &a.snapshot.Pods[i]
-		if p.Terminal || !a.matches(p) {
+		if p.Terminal || !a.countsPod(p) {
 			a.quality[i] = Measured // the pod does not count, which is certain
 			continue
 		}
@@ -100,19 +97,16 @@ func (a *Amounts) measureUsage(t UsageRequirements) {
 }
 
 // addPodUse adds a pod to the sums of its node. If the usage of one counted pod is unknown, the
-// usage of the node is unknown.
+// sum for the node is unknown.
 func (a *Amounts) addPodUse(n NodeID, use int64, known UsageQuality) {
-	if a.used[n] == unknownAmount {
-		return
-	}
-	switch known {
-	case Unknown:
+	if a.used[n] == unknownAmount || known == Unknown {
 		a.used[n] = unknownAmount
 		return
-	case Estimated, Measured:
-		a.certain[n] += use
 	}
 	a.used[n] += use
+	if known >= Estimated {
+		a.certain[n] += use
+	}
 }
 
 func (s *Snapshot) usageIsFresh(n NodeID, t UsageRequirements) bool {
@@ -120,9 +114,9 @@ func (s *Snapshot) usageIsFresh(n NodeID, t UsageRequirements) bool {
 	return age >= -MaxClockSkew && (t.MaxAge <= 0 || age <= t.MaxAge)
 }
 
-// NodeUsed returns what a node uses or has requested. certain leaves out assumed and uncertain
+// NodeUsed returns the usage or the requests on a node. certain excludes assumed and uncertain
 // parts. known is false if the usage is unknown.
-func (a *Amounts) NodeUsed(n NodeID) (used, sure int64, known bool) {
+func (a *Amounts) NodeUsed(n NodeID) (used, certain int64, known bool) {
 	if a.used == nil {
 		used = a.snapshot.Nodes[n].Requested.Get(a.Measure.Resource)
 		return used, used, true
@@ -133,8 +127,8 @@ func (a *Amounts) NodeUsed(n NodeID) (used, sure int64, known bool) {
 	return a.used[n], a.certain[n], true
 }
 
-// Uncertain returns how much of NodeUsed may belong to pods that left without being seen. It
-// occupies the node, but no pod is moved because of it.
+// Uncertain returns the part of NodeUsed that may belong to pods that have already left. This part
+// occupies the node, but the planner moves no pod because of it.
 func (a *Amounts) Uncertain(n NodeID) int64 {
 	if a.uncertain == nil {
 		return 0
@@ -150,8 +144,8 @@ func (a *Amounts) Total(n NodeID) int64 {
 	return a.snapshot.Nodes[n].Allocatable.Get(a.Measure.Resource)
 }
 
-// Contribution returns what a pod adds to a node. On the pod's current node, that is the amount
-// that certainly leaves with it. On any other node, it is the amount that probably arrives.
+// Contribution returns the amount of a pod on a node. For the pod's current node, it is the amount
+// that an eviction certainly frees. For any other node, it is the amount that the pod probably adds.
 func (a *Amounts) Contribution(p PodID, n NodeID) int64 {
 	switch {
 	case a.freed == nil:
@@ -162,7 +156,7 @@ func (a *Amounts) Contribution(p PodID, n NodeID) int64 {
 	return a.added[p]
 }
 
-// PodQuality says how a pod's usage is known.
+// PodQuality returns how reliable the amount of a pod is.
 func (a *Amounts) PodQuality(p PodID) UsageQuality {
 	if a.quality == nil {
 		return Measured
@@ -170,7 +164,7 @@ func (a *Amounts) PodQuality(p PodID) UsageQuality {
 	return a.quality[p]
 }
 
-// Coverage counts all nodes in scope, and those whose usage is known.
+// Coverage counts the nodes in scope, and those of them whose usage is known.
 func (a *Amounts) Coverage(scope Scope) (known, all int) {
 	for i := range a.snapshot.Nodes {
 		if !scope.HasNode(&a.snapshot.Nodes[i]) {

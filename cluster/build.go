@@ -106,7 +106,7 @@ func (b *builder) addClaims() {
 }
 
 func (b *builder) addNodes() {
-	for _, n := range sorted(b.o.Nodes) {
+	for _, n := range sortedByName(b.o.Nodes) {
 		if _, twice := b.s.nodeByName[n.Name]; twice {
 			b.addError("Node %s occurs twice in the snapshot", n.Name)
 			continue
@@ -122,15 +122,14 @@ func (b *builder) addNodes() {
 
 // NodeReady reports whether the node's Ready condition is true.
 func NodeReady(n *corev1.Node) bool {
-	return slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
-		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
-	})
+	i := slices.IndexFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool { return c.Type == corev1.NodeReady })
+	return i >= 0 && n.Status.Conditions[i].Status == corev1.ConditionTrue
 }
 
 func (b *builder) addPods() {
 	cache := requestCache{}
 	b.s.Pods = slices.Grow(b.s.Pods, len(b.o.Pods))
-	for _, p := range sorted(b.o.Pods) {
+	for _, p := range sortedByName(b.o.Pods) {
 		if b.isDuplicatePod(p) {
 			b.addError("Pod %s/%s occurs twice in the snapshot", p.Namespace, p.Name)
 			continue
@@ -140,7 +139,7 @@ func (b *builder) addPods() {
 			Controller:  metav1.GetControllerOfNoCopy(p),
 			Terminating: p.DeletionTimestamp != nil,
 			Terminal:    p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed,
-			Ready:       slices.ContainsFunc(p.Status.Conditions, isReady),
+			Ready:       podReady(p),
 		}
 		pod.Requests, pod.NonZero = cache.requests(p)
 		if pod.Node != NoNode && !pod.Terminal {
@@ -196,8 +195,9 @@ func (b *builder) recordUnattempted(p *Pod) {
 	}
 }
 
-func isReady(c corev1.PodCondition) bool {
-	return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+func podReady(p *corev1.Pod) bool {
+	i := slices.IndexFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady })
+	return i >= 0 && p.Status.Conditions[i].Status == corev1.ConditionTrue
 }
 
 // newestTimestamp returns the newest timestamp in the objects.

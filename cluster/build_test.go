@@ -18,9 +18,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// TestNewIsWhatEveryPodSays compares shared and indexed results with results computed for each
-// pod alone.
-func TestNewIsWhatEveryPodSays(t *testing.T) {
+// TestNewMatchesPlainComputation compares the results of caches and indexes with results that are
+// computed for each pod alone.
+func TestNewMatchesPlainComputation(t *testing.T) {
 	compared, selected := 0, 0
 	for seed := range uint64(150) {
 		r := rand.New(rand.NewPCG(seed, 11))
@@ -40,7 +40,7 @@ func TestNewIsWhatEveryPodSays(t *testing.T) {
 		}
 		for i := range s.Pods {
 			p := &s.Pods[i]
-			exact, nonZero := cluster.PlainRequests(p.Object)
+			exact, nonZero := cluster.RequestsWithoutCache(p.Object)
 			if !reflect.DeepEqual(p.Requests, exact) || !reflect.DeepEqual(p.NonZero, nonZero) {
 				t.Fatalf("seed %d: pod %s requests %v and %v, want %v and %v", seed, p.Object.Name, p.Requests, p.NonZero, exact, nonZero)
 			}
@@ -125,8 +125,8 @@ func addRandomSelectors(r *rand.Rand, o *cluster.Objects) {
 	}
 }
 
-// varyRequests changes one pod in two. Its requests then differ from those of the other pods,
-// or only look different.
+// varyRequests changes every second pod. Some changes alter the requests of the pod, others only
+// write the same requests differently.
 func varyRequests(r *rand.Rand, p *corev1.Pod) {
 	some := func() corev1.ResourceList {
 		l := corev1.ResourceList{"cpu": *resource.NewMilliQuantity(int64(100*r.IntN(4)), resource.DecimalSI)}

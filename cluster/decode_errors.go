@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,7 +15,7 @@ import (
 	resourceapi "k8s.io/apimachinery/pkg/api/resource"
 )
 
-// describeToken describes a JSON token that is not expected at its place.
+// describeToken describes an unexpected JSON token.
 func describeToken(t json.Token) string {
 	switch t := t.(type) {
 	case json.Delim:
@@ -33,10 +34,9 @@ func truncate(text string) string {
 	return text
 }
 
-// errTruncated means that the input ends too early.
 var errTruncated = errors.New("the input is truncated; is the file complete?")
 
-// plainJSONError describes a JSON error in plain words, including input that ends too early.
+// plainJSONError translates an error of the JSON parser into plain words.
 func plainJSONError(err error) error {
 	var syntax *json.SyntaxError
 	switch {
@@ -48,7 +48,7 @@ func plainJSONError(err error) error {
 	return err
 }
 
-// plainDecodeError says in plain words, with the field, why an object could not be decoded.
+// plainDecodeError explains in plain words why an object cannot be decoded, and names the field.
 func plainDecodeError(raw []byte, err error) error {
 	var wrongType *json.UnmarshalTypeError
 	var noTime *time.ParseError
@@ -59,9 +59,7 @@ func plainDecodeError(raw []byte, err error) error {
 		if isNumber && wanted == "a whole number" { // the number has a fraction, or is too large
 			wanted += " in range"
 		}
-		if word, ok := jsonTypeNames[found]; ok {
-			found = word
-		}
+		found = cmp.Or(jsonTypeNames[found], found)
 		if wanted == "a word" && (wrongType.Value == "bool" || wrongType.Value == "number") {
 			wanted = "a word (in quotes)"
 		}

@@ -1,4 +1,4 @@
 package cluster
 
-// PlainRequests computes the requests of one pod without a cache.
-var PlainRequests = effectiveRequests
+// RequestsWithoutCache computes the requests of one pod without a cache.
+var RequestsWithoutCache = effectiveRequests

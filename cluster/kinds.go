@@ -1,9 +1,14 @@
 package cluster
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"iter"
+	"maps"
 	"reflect"
+	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -11,6 +16,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 )
@@ -75,7 +81,7 @@ func newKindDef[T any, P interface {
 	}
 	all := func(o *Objects) iter.Seq[object] {
 		return func(yield func(object) bool) {
-			for _, p := range sorted(*list(o)) {
+			for _, p := range sortedByName(*list(o)) {
 				shallow := *p // informers drop apiVersion and kind; the object itself is shared
 				c := P(&shallow)
 				c.GetObjectKind().SetGroupVersionKind(gvk)
@@ -88,11 +94,13 @@ func newKindDef[T any, P interface {
 	return kindDef{apiVersion + " " + gvk.Kind, reflect.PointerTo(goType), decode, all, add}
 }
 
-// Add adds an object to the list of its kind. It ignores objects of kinds that no snapshot holds.
+// Add adds an object to the list of its kind. Add panics if no snapshot holds objects of that kind.
 func (o *Objects) Add(x any) {
-	if k, ok := kindByType[reflect.TypeOf(x)]; ok {
-		k.add(o, x.(object))
+	k, ok := kindByType[reflect.TypeOf(x)]
+	if !ok {
+		panic(fmt.Sprintf("no snapshot holds a %T", x))
 	}
+	k.add(o, x.(object))
 }
 
 var (
@@ -105,3 +113,30 @@ func init() {
 		kindByName[k.name], kindByType[k.goType] = k, k
 	}
 }
+
+// sortedByName returns a copy ordered by namespace, name and UID. It extracts the names first: with
+// 150,000 objects, calling the getters in every comparison takes three times as long.
+func sortedByName[T metav1.Object](objects []T) []T {
+	type keyed struct {
+		namespace, name string
+		object          T
+	}
+	keys := make([]keyed, len(objects))
+	for i, o := range objects {
+		keys[i] = keyed{o.GetNamespace(), o.GetName(), o}
+	}
+	slices.SortFunc(keys, func(a, b keyed) int {
+		if c := cmp.Or(strings.Compare(a.namespace, b.namespace), strings.Compare(a.name, b.name)); c != 0 {
+			return c
+		}
+		return strings.Compare(string(a.object.GetUID()), string(b.object.GetUID()))
+	})
+	out := make([]T, len(keys))
+	for i := range keys {
+		out[i] = keys[i].object
+	}
+	return out
+}
+
+// sortedKeys returns the keys of a map in order.
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

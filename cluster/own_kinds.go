@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// The kinds that Evenkeel defines for snapshots, in any version. This package stores a
-// PlannerState without reading it.
+// Evenkeel defines these kinds for snapshots. This package stores a PlannerState of any version
+// without decoding it.
 const (
 	ownGroup         = "evenkeel.io/"
 	plannerStateKind = "PlannerState"

@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 )
 
@@ -27,8 +26,8 @@ const (
 // maxListDepth limits how deep Lists may be nested, because each level is parsed again.
 const maxListDepth = 8
 
-// ReadFiles reads objects from files, directories and standard input ("-"). In a directory it
-// reads .yaml, .yml, .json and .gz files in name order and skips hidden files.
+// ReadFiles reads objects from files, directories and standard input ("-"). In a directory,
+// ReadFiles reads the .yaml, .yml, .json and .gz files in name order and skips hidden files.
 func ReadFiles(paths []string, stdin io.Reader) (*Objects, error) {
 	o := &Objects{}
 	for _, path := range paths {
@@ -88,9 +87,9 @@ func readFile(path string, o *Objects) error {
 	return Read(f, path, o)
 }
 
-// Read adds the objects of one stream to o. The stream is a List or several documents in YAML
-// or JSON, optionally gzip-compressed. Objects of unknown kinds are counted in o.Skipped.
-// Errors name the stream, the document and the item.
+// Read adds the objects of one stream to o. The stream contains Lists or single objects in YAML or
+// JSON, optionally compressed with gzip. Read counts objects of unknown kinds in o.Skipped. Errors
+// name the stream, the document and the item.
 func Read(r io.Reader, name string, o *Objects) error {
 	in := bufio.NewReaderSize(r, 1<<16)
 	magic, _ := in.Peek(2)
@@ -106,19 +105,19 @@ func Read(r io.Reader, name string, o *Objects) error {
 		in = bufio.NewReaderSize(z, 1<<16)
 	}
 	source := &limitedReader{r: in, remaining: maxFileBytes}
-	text, _, isJSON := utilyaml.GuessJSONStream(source, 1<<16)
+	in = bufio.NewReaderSize(source, 1<<16)
 	read := readYAML
-	if isJSON {
+	if startsJSON(in) {
 		read = readJSON
 	}
-	err := read(text, name, o)
-	if source.err != nil { // the truncated input looks broken, so this error explains more
+	err := read(in, name, o)
+	if source.err != nil { // the parser only sees truncated input
 		return fmt.Errorf("%s: reading the file: %w; is the file complete?", name, source.err)
 	}
 	return err
 }
 
-// limitedReader returns an error, instead of io.EOF, if the stream is longer than the limit.
+// limitedReader returns an error, not io.EOF, if the stream is longer than the limit.
 type limitedReader struct {
 	r         io.Reader
 	remaining int64
@@ -161,7 +160,7 @@ func readYAML(in io.Reader, name string, o *Objects) error {
 	return nil
 }
 
-// yamlErrorText describes a YAML error without the prefix of the library.
+// yamlErrorText translates an error of the YAML library into plain words.
 func yamlErrorText(err error) string {
 	text := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "yaml: "), "unmarshal errors:\n  ")
 	if strings.Contains(text, "control characters") || strings.Contains(text, "UTF-8") {
@@ -170,7 +169,7 @@ func yamlErrorText(err error) string {
 	return "broken YAML: " + text
 }
 
-// splitYAMLDocuments is a bufio.SplitFunc that splits at lines that contain only "---".
+// splitYAMLDocuments is a bufio.SplitFunc that splits a stream at "---" lines.
 func splitYAMLDocuments(data []byte, atEOF bool) (advance int, token []byte, err error) {
 	for from := 0; ; {
 		i := bytes.Index(data[from:], []byte("---"))
@@ -197,4 +196,19 @@ func splitYAMLDocuments(data []byte, atEOF bool) (advance int, token []byte, err
 		return len(data), bytes.TrimPrefix(data, []byte("---")), nil
 	}
 	return 0, nil, nil
+}
+
+// startsJSON reports whether the stream begins with a JSON object or list. It reads ahead and keeps
+// what it has read, and nothing else of the stream.
+func startsJSON(in *bufio.Reader) bool {
+	for i := 1; i <= 4096; i++ {
+		b, err := in.Peek(i)
+		if err != nil {
+			return false
+		}
+		if c := b[i-1]; !strings.ContainsRune(" \t\r\n", rune(c)) {
+			return c == '{' || c == '['
+		}
+	}
+	return false
 }

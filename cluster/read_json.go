@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// readJSON reads consecutive JSON documents. It decodes the items of a List while reading, so a
-// large List is never in memory as a whole.
+// readJSON reads consecutive JSON documents. It decodes the items of a List one by one, so it never
+// holds the text of a large List in memory.
 func readJSON(in io.Reader, name string, o *Objects) error {
 	d := json.NewDecoder(in)
 	for n := 1; ; n++ {
@@ -30,10 +30,10 @@ type document struct {
 	o      *Objects
 	fields map[string]json.RawMessage
 	isList bool
-	depth  int // the number of Lists around it
+	depth  int // the number of enclosing Lists
 }
 
-// readDocument reads one document. It returns io.EOF if no document is left.
+// readDocument reads one document. It returns io.EOF at the end of the stream.
 func readDocument(d *json.Decoder, at string, o *Objects, depth int) error {
 	open, err := d.Token()
 	if err != nil {
@@ -124,8 +124,8 @@ type listItem struct {
 	fallback header
 }
 
-// itemDecoder decodes items in order, in parallel with the parser that splits the stream into
-// items. Each of the two takes about half of the time.
+// itemDecoder decodes items in order, while the parser splits the stream into items. Decoding and
+// parsing each take about half of the time.
 type itemDecoder struct {
 	items chan listItem
 	done  chan error
@@ -145,14 +145,14 @@ func (doc *document) startDecoder() *itemDecoder {
 	return w
 }
 
-// wait waits until all items are decoded and returns the first error.
+// wait waits until the items are decoded and returns the first error.
 func (w *itemDecoder) wait() error {
 	close(w.items)
 	return <-w.done
 }
 
-// defaultItemHeader returns apiVersion and kind for items of a typed list such as a PodList,
-// which omit them.
+// defaultItemHeader returns apiVersion and kind for the items of a typed list such as a PodList.
+// Such items omit both fields.
 func (doc *document) defaultItemHeader() header {
 	var h header
 	if json.Unmarshal(doc.fields["apiVersion"], &h.APIVersion) != nil || json.Unmarshal(doc.fields["kind"], &h.Kind) != nil {
@@ -194,8 +194,8 @@ type header struct {
 	Kind       string `json:"kind"`
 }
 
-// peekHeader reads apiVersion and kind only. kubectl and API servers write them first, and the
-// rest of a pod is several kilobytes.
+// peekHeader reads only apiVersion and kind. kubectl and API servers write both fields first, so
+// peekHeader need not parse the rest of an object.
 func peekHeader(raw []byte, h header) (header, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {
@@ -220,7 +220,7 @@ func peekHeader(raw []byte, h header) (header, error) {
 	return h, nil
 }
 
-// addObject decodes one object. Missing header fields are taken from fallback.
+// addObject decodes one object. It takes missing header fields from fallback.
 func (o *Objects) addObject(raw []byte, at string, fallback header, depth int) error {
 	h, err := peekHeader(raw, fallback)
 	if err != nil {
@@ -255,11 +255,11 @@ func (o *Objects) addObject(raw []byte, at string, fallback header, depth int) e
 	return nil
 }
 
-// objectName returns the namespace and name of an object, as far as they can be decoded.
+// objectName returns the namespace and name of an object. Either is missing if it is not readable.
 func objectName(raw []byte) string {
 	var o struct {
 		Metadata struct{ Namespace, Name string } `json:"metadata"`
 	}
-	_ = json.Unmarshal(raw, &o) // the caller already reports what is wrong with the object
+	_ = json.Unmarshal(raw, &o) // the caller already reports the error
 	return strings.TrimPrefix(o.Metadata.Namespace+"/"+o.Metadata.Name, "/")
 }

@@ -150,9 +150,9 @@ func TestReadErrorsNameFileAndDocument(t *testing.T) {
 
 const plannerStateJSON = `{"apiVersion":"evenkeel.io/v1alpha1","evictions":[{"count":1}],"kind":"PlannerState"}`
 
-// TestAPlannerStateIsKept checks that a PlannerState of any version is kept, because this
-// package does not interpret it. The reason for a missing PlannerState is also kept.
-func TestAPlannerStateIsKept(t *testing.T) {
+// TestReadKeepsPlannerState checks that a PlannerState of any version, or the reason why the
+// PlannerState is missing, survives writing and reading.
+func TestReadKeepsPlannerState(t *testing.T) {
 	o, err := readText(t, "apiVersion: v1\nkind: List\nmetadata: {annotations: {evenkeel.io/state-unknown: it is forbidden}}\nitems: [{apiVersion: v1, kind: Node, metadata: {name: a}}]\n---\n"+plannerStateJSON+"\n")
 	if err != nil {
 		t.Fatal(err)

@@ -29,8 +29,8 @@ func (s *Snapshot) resolveUsage(u *Usage) *ResolvedUsage {
 	return r.resolved
 }
 
-// resource returns the usage of a resource. It is created with all nodes and pods unknown.
-func (r *usageResolver) resource(name string) *resourceUse {
+// resourceUsage returns the usage of a resource. For a new resource, the usage of all nodes and pods is unknown.
+func (r *usageResolver) resourceUsage(name string) *resourceUse {
 	c := r.resolved.byResource[name]
 	if c == nil {
 		nodes := func() []int64 { return make([]int64, len(r.snapshot.Nodes)) }
@@ -58,7 +58,7 @@ func (r *usageResolver) readNodes() {
 			if !isShareOfNode(name) {
 				continue
 			}
-			c := r.resource(name)
+			c := r.resourceUsage(name)
 			if seen[n.ID] || !isPlausible(amount) {
 				c.used[n.ID] = unknownAmount
 				continue
@@ -76,8 +76,8 @@ func (r *usageResolver) readNodes() {
 			continue
 		}
 		seen[n.ID] = true
-		if r.resolved.windowFilled[n.ID] = seconds(r.usage.WindowSeconds); m.SpanSeconds > 0 {
-			r.resolved.windowFilled[n.ID] = min(r.resolved.windowFilled[n.ID], seconds(m.SpanSeconds))
+		if r.resolved.windowFilled[n.ID] = secondsToDuration(r.usage.WindowSeconds); m.SpanSeconds > 0 {
+			r.resolved.windowFilled[n.ID] = min(r.resolved.windowFilled[n.ID], secondsToDuration(m.SpanSeconds))
 		}
 		if r.resolved.measuredAt[n.ID] = m.At; m.At.IsZero() {
 			r.resolved.measuredAt[n.ID] = r.usage.SampledAt
@@ -85,17 +85,17 @@ func (r *usageResolver) readNodes() {
 	}
 }
 
-// readPods takes over the measurements of pods that are still on their nodes, and subtracts
-// those of pods that left.
+// readPods adopts the measurements of pods that are still on their nodes. It subtracts the usage of
+// pods that have left from their former nodes.
 func (r *usageResolver) readPods() {
 	for i := range r.usage.Pods {
 		m := &r.usage.Pods[i]
-		p, gone := r.findMeasuredPod(m)
+		p, hasLeft := r.findMeasuredPod(m)
 		for name, amount := range m.Used {
-			c := r.resource(name)
+			c := r.resourceUsage(name)
 			switch {
 			case !isPlausible(amount):
-			case gone:
+			case hasLeft:
 				r.subtractLeftPod(c, name, m, amount)
 			case p != nil && c.quality[p.ID] == Unknown:
 				c.podUsed[p.ID], c.quality[p.ID] = amount, Measured
@@ -108,14 +108,13 @@ func (r *usageResolver) readPods() {
 	}
 }
 
-// maxSampleLag is how much older than its node's sample a pod's newest sample may be. Sources
-// sometimes skip a pod.
+// maxSampleLag limits how much older than its node's sample a pod's newest sample may be. Usage
+// sources sometimes skip a pod.
 const maxSampleLag = time.Minute
 
-// findMeasuredPod returns the pod that was measured. If it returns nil, gone says whether the
-// pod left its node; if gone is false, the sample is too old. A source without UIDs may have
-// measured another pod of the same name.
-func (r *usageResolver) findMeasuredPod(m *PodUsage) (p *Pod, gone bool) {
+// findMeasuredPod returns the pod that was measured. It returns nil if the pod has left its node, or
+// if the sample is too old. A source without UIDs may have measured an earlier pod of the same name.
+func (r *usageResolver) findMeasuredPod(m *PodUsage) (p *Pod, hasLeft bool) {
 	if m.UID != "" {
 		p = r.snapshot.PodByUID(m.UID)
 	} else if p = r.snapshot.PodByKey(m.Namespace + "/" + m.Name); p != nil && p.Node != NoNode {
@@ -132,8 +131,8 @@ func (r *usageResolver) findMeasuredPod(m *PodUsage) (p *Pod, gone bool) {
 	return p, false
 }
 
-// estimatePodsFromNodes divides the measured usage of each node among its pods in proportion to
-// their requests as scores count them. It counts all usage of the node as usage of pods.
+// estimatePodsFromNodes distributes the measured usage of each node among its pods, in proportion
+// to the requests that scores use. It treats the whole usage of the node as usage of pods.
 func (r *usageResolver) estimatePodsFromNodes(c *resourceUse, name string) {
 	for i := range r.snapshot.Nodes {
 		n := &r.snapshot.Nodes[i]
@@ -148,8 +147,8 @@ func (r *usageResolver) estimatePodsFromNodes(c *resourceUse, name string) {
 		}
 		for _, id := range n.Pods {
 			p := &r.snapshot.Pods[id]
-			if asks := p.NonZero.Get(name); asks > 0 && !r.boundTooLate(p) {
-				hi, lo := bits.Mul64(uint64(c.used[i]), uint64(asks))
+			if request := p.NonZero.Get(name); request > 0 && !r.boundTooLate(p) {
+				hi, lo := bits.Mul64(uint64(c.used[i]), uint64(request))
 				part, _ := bits.Div64(hi, lo, uint64(sum)) // request <= sum, so the quotient fits
 				c.podUsed[id], c.quality[id] = int64(part), Estimated
 			}
@@ -157,15 +156,15 @@ func (r *usageResolver) estimatePodsFromNodes(c *resourceUse, name string) {
 	}
 }
 
-// assumeUnmeasuredPods adds the assumed usage of pods without a measurement to the pods and
-// their nodes.
+// assumeUnmeasuredPods assumes a usage for each pod without a measurement. If the pod was bound
+// recently, it adds the assumed usage to the pod's node.
 func (r *usageResolver) assumeUnmeasuredPods(c *resourceUse, name string) {
 	type mean struct{ sum, pods int64 }
-	of := make([]mean, len(r.snapshot.Workloads))
+	means := make([]mean, len(r.snapshot.Workloads)) // by workload
 	for i := range r.snapshot.Pods {
 		if p := &r.snapshot.Pods[i]; c.quality[i] != Unknown && p.Workload != NoWorkload {
-			of[p.Workload].sum += c.podUsed[i]
-			of[p.Workload].pods++
+			means[p.Workload].sum += c.podUsed[i]
+			means[p.Workload].pods++
 		}
 	}
 	for i := range r.snapshot.Pods {
@@ -174,8 +173,8 @@ func (r *usageResolver) assumeUnmeasuredPods(c *resourceUse, name string) {
 			continue
 		}
 		c.podUsed[i] = p.NonZero.Get(name)
-		if p.Workload != NoWorkload && of[p.Workload].pods > 0 {
-			c.podUsed[i] = of[p.Workload].sum / of[p.Workload].pods
+		if p.Workload != NoWorkload && means[p.Workload].pods > 0 {
+			c.podUsed[i] = means[p.Workload].sum / means[p.Workload].pods
 		}
 		if p.Node != NoNode && r.boundTooLate(p) {
 			c.quality[i] = BoundAfterSample

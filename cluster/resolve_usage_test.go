@@ -31,8 +31,8 @@ func newUsageFixture(source string, nodes ...string) *usageFixture {
 	return u
 }
 
-// addPod adds a pod of ReplicaSet app that requests milliCPU. It was bound that long after the
-// sample.
+// addPod adds a pod of ReplicaSet app with a request in milliCPU. The pod was bound some time after
+// the sample.
 func (u *usageFixture) addPod(app, name, node string, milliCPU int64, after time.Duration) *corev1.Pod {
 	yes := true
 	if !slices.ContainsFunc(u.o.ReplicaSets, func(r *appsv1.ReplicaSet) bool { return r.Name == app }) {
@@ -195,8 +195,8 @@ func TestUsageIsBroughtToTheSnapshot(t *testing.T) {
 	}
 }
 
-// newWindowFixture returns node n1 measured over a window. Pod a1 arrived or left that long
-// before the sample.
+// newWindowFixture returns a fixture with the usage of node n1 over a window. Pod a1 arrived or left
+// some time before the sample.
 func newWindowFixture(source, statistic string, window time.Duration, samples int, came, left time.Duration) *usageFixture {
 	u := newUsageFixture(source, "n1")
 	u.o.Usage.Statistic, u.o.Usage.WindowSeconds, u.o.Usage.Samples = statistic, window.Seconds(), samples
@@ -237,9 +237,9 @@ func TestStatisticsOverAWindow(t *testing.T) {
 	}
 }
 
-// TestARateHoldsWhatLeftForAWhile checks the part of a1 that a rate may still include. It must
-// not cause another move, and it must not count as free room.
-func TestARateHoldsWhatLeftForAWhile(t *testing.T) {
+// TestRateIncludesUsageOfLeftPod checks the part of a1's usage that a rate may still include. This
+// part must not cause another move, and the planner must not treat it as free.
+func TestRateIncludesUsageOfLeftPod(t *testing.T) {
 	for _, c := range []struct {
 		statistic, resource string
 		left                time.Duration
@@ -269,9 +269,9 @@ func TestARateHoldsWhatLeftForAWhile(t *testing.T) {
 	}
 }
 
-// TestWindowsThatAreNotFull uses a window of 15 minutes with two samples from the last minute.
-// The statistic covers only these two.
-func TestWindowsThatAreNotFull(t *testing.T) {
+// TestPartlyFilledWindows uses a window of 15 minutes with two samples from the last minute. The
+// statistic covers only these two samples.
+func TestPartlyFilledWindows(t *testing.T) {
 	for _, c := range []struct {
 		statistic  string
 		came, left time.Duration
@@ -293,8 +293,8 @@ func TestWindowsThatAreNotFull(t *testing.T) {
 	}
 }
 
-// TestOldSamplesOfPods checks that a pod with an old sample is unknown, and that a new pod may
-// lack a sample.
+// TestOldSamplesOfPods checks that the usage of a pod with an old sample is unknown, and that a new
+// pod may lack a sample.
 func TestOldSamplesOfPods(t *testing.T) {
 	u := newUsageFixture("metricsServer", "n1")
 	u.addPod("a", "a1", "n1", 100, -time.Hour)
@@ -320,9 +320,9 @@ func TestLoadWatcherKnowsNodesOnly(t *testing.T) {
 	}
 }
 
-// TestOnlyPartsOfANodeAreUse checks that available memory and values of hint rules do not count
+// TestOtherValuesAreNoShareOfNode checks that available memory and values of hint rules do not count
 // as shares of a node.
-func TestOnlyPartsOfANodeAreUse(t *testing.T) {
+func TestOtherValuesAreNoShareOfNode(t *testing.T) {
 	u := newUsageFixture("prometheus", "n1")
 	u.addNodeUsage("n1", 1200)
 	maps.Copy(u.o.Usage.Nodes[0].Used, map[string]int64{"memory.available": 1 << 30, "rule:frost": -1, "disk": 400_000})

@@ -2,40 +2,41 @@ package cluster
 
 import "time"
 
-// UsageQuality says how the usage of a pod is known.
+// UsageQuality describes how reliable the usage of a pod is. A higher value is more reliable.
 type UsageQuality uint8
 
 const (
-	// Unknown means that the pod was not measured.
+	// Unknown means that the source did not measure the pod.
 	Unknown UsageQuality = iota
-	// BoundAfterSample means that the pod was bound after its node was measured. Its usage is
-	// assumed.
+	// BoundAfterSample means that the pod was bound after the last sample of its node, so its usage
+	// is assumed.
 	BoundAfterSample
-	// Estimated means that the source measures nodes only. The value is the pod's share by
-	// requests.
+	// Estimated means that the source measures only nodes. The usage of the pod is a share of its
+	// node's usage, in proportion to requests.
 	Estimated
 	// Measured means that the source measured the pod.
 	Measured
 )
 
-// ResolvedUsage is a Usage by node and pod, updated from the time of its samples to the time of
-// the snapshot:
+// ResolvedUsage contains the usage of each node and pod, updated from the time of the samples to
+// the time of the snapshot:
 //
-//   - If a measured pod has left its node, its usage is subtracted, as far as the node's statistic
-//     includes it. If a measured pod arrived recently, the part that the statistic lacks is added.
-//   - If a pod was bound after its node was measured, or too shortly before to be measured itself,
-//     its assumed usage is added. That is the mean of the other pods of its workload. If none of
-//     them is known, it is the pod's requests as scores count them (100m and 200Mi for a container
-//     without requests).
+//   - If a measured pod has left its node, the node's usage is reduced by the part of the pod's usage
+//     that the node's statistic includes.
+//   - If a measured pod arrived recently, the part of its usage that the statistic lacks is added.
+//   - If a pod was bound after its node was measured, or less than a minute before, its assumed usage
+//     is added. The assumed usage is the mean of the measured pods of its workload. If there is no
+//     such pod, it is the request that scores use (100m and 200Mi for a container without requests).
 //
-// If a pod's newest sample is much older than its node's, the pod is unknown.
+// If a pod's newest sample is much older than the newest sample of its node, the usage of the pod is
+// unknown.
 //
-// If a Usage gives a newest measurement besides the statistic, the higher of the two counts,
-// and the difference is uncertain. The usage of a pod that left is also uncertain while a rate
-// still includes part of it.
+// If the newest measurement of a node differs from the statistic, the higher value counts, and the
+// difference is uncertain. The usage of a pod that left is also uncertain while a rate still
+// includes part of it.
 //
-// A negative amount, or one that no machine can have, is unknown. So is a node that is listed
-// twice, and a resource that the Usage does not name.
+// Negative and implausibly large amounts count as unknown. If a node is listed twice, its usage is
+// unknown.
 type ResolvedUsage struct {
 	Raw          *Usage
 	windowFilled []time.Duration // by node: how much of the window its samples cover
@@ -46,11 +47,12 @@ type ResolvedUsage struct {
 
 // resourceUse is the usage of one resource.
 type resourceUse struct {
-	used    []int64 // by node, assumed usage included; unknownAmount: unknown
+	used    []int64 // by node, including assumed usage; unknownAmount if it is unknown
 	assumed []int64 // by node, the assumed part of used
-	// Indexed by node. newest is the newest measurement if it limits used, else unknownAmount.
-	// lag and newestLag are how much of used and newest a rate may still include for pods that
-	// left. uncertain is how much of used may have left without being seen.
+	// These slices are indexed by node. newest is the newest measurement, or unknownAmount if the
+	// statistic is enough. lag and newestLag are the parts of used and newest that a rate may still
+	// include for pods that left. uncertain is the part of used that may belong to pods
+	// that have already left.
 	newest, lag, newestLag, uncertain []int64
 	quality                           []UsageQuality
 	podUsed                           []int64 // by pod: measured, estimated or assumed usage
@@ -58,7 +60,7 @@ type resourceUse struct {
 
 const unknownAmount = int64(-1)
 
-// maxPlausibleUsage is more than any machine has, in milliCPU or bytes (1Pi).
+// maxPlausibleUsage exceeds the resources of any machine, in milliCPU or bytes (1Pi).
 const maxPlausibleUsage = int64(1) << 50
 
 func isPlausible(n int64) bool { return n >= 0 && n <= maxPlausibleUsage }
@@ -79,35 +81,35 @@ func (r *ResolvedUsage) MeasuredAt(n NodeID) time.Time {
 	return r.measuredAt[n]
 }
 
-// of returns the usage of a resource, or nil if the resource was not measured.
-func (r *ResolvedUsage) of(resource string) *resourceUse {
+// resource returns the usage of a resource, or nil if the resource was not measured.
+func (r *ResolvedUsage) resource(resource string) *resourceUse {
 	if r == nil {
 		return nil
 	}
 	return r.byResource[resource]
 }
 
-// NodeUsed returns a node's usage of a resource at the time of the snapshot, and the assumed
-// part of it. known is false if the usage is unknown.
-func (r *ResolvedUsage) NodeUsed(n NodeID, resource string) (used, probable int64, known bool) {
-	if u := r.of(resource); u != nil && u.used[n] != unknownAmount {
+// NodeUsed returns a node's usage of a resource at the time of the snapshot, and its assumed part.
+// known is false if the usage is unknown.
+func (r *ResolvedUsage) NodeUsed(n NodeID, resource string) (used, assumed int64, known bool) {
+	if u := r.resource(resource); u != nil && u.used[n] != unknownAmount {
 		return u.used[n], u.assumed[n], true
 	}
 	return 0, 0, false
 }
 
-// Uncertain returns how much of a node's usage may have left with pods that were never listed.
-// A window with samples from the source's history still includes them.
+// Uncertain returns the part of a node's usage that may belong to pods that left before this process
+// started. Samples from the source's history still include such pods.
 func (r *ResolvedUsage) Uncertain(n NodeID, resource string) int64 {
-	if u := r.of(resource); u != nil {
+	if u := r.resource(resource); u != nil {
 		return u.uncertain[n]
 	}
 	return 0
 }
 
-// PodUsed returns a pod's usage of a resource, and how it is known.
+// PodUsed returns a pod's usage of a resource, and how reliable the value is.
 func (r *ResolvedUsage) PodUsed(p PodID, resource string) (int64, UsageQuality) {
-	if u := r.of(resource); u != nil {
+	if u := r.resource(resource); u != nil {
 		return u.podUsed[p], u.quality[p]
 	}
 	return 0, Unknown

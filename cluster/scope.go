@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// Scope says which nodes and namespaces the planner may work on, and when their measured usage
-// is acted on. Pods out of scope still occupy nodes and count in topology domains.
+// Scope selects the nodes and namespaces in which the planner may move pods. Pods out of scope still
+// occupy nodes and count in topology domains.
 type Scope struct {
 	// Nodes selects nodes by label. Nil selects all.
 	Nodes labels.Selector
@@ -18,9 +18,9 @@ type Scope struct {
 	Exclude []string
 	// Namespaces selects namespaces by label. Nil selects all.
 	Namespaces labels.Selector
-	// Usage says when the measured usage of these nodes is acted on.
+	// Usage defines when strategies may rely on measured usage.
 	Usage UsageRequirements
-	// UtilizationLimit is the maximum utilization (0..1 of capacity) of the pods that survive
+	// UtilizationLimit is the maximum utilization (0..1 of capacity) of the remaining pods after
 	// the failure of a zone. It separates failure categories 3 and 4.
 	UtilizationLimit float64
 }
@@ -43,11 +43,11 @@ func (s Scope) HasNamespace(x *Snapshot, name string) bool {
 	return o != nil && s.Namespaces.Matches(labels.Set(o.Labels))
 }
 
-// UsageRequirements says when measured usage may be acted on.
+// UsageRequirements defines when strategies may rely on measured usage.
 type UsageRequirements struct {
-	// MaxAge is the age beyond which a node's usage is unknown. 0 means no limit.
+	// MaxAge limits the age of a node's usage. Older usage counts as unknown. 0 means no limit.
 	MaxAge time.Duration
-	// MinCoverage is the minimum share (0..1) of the nodes in scope whose usage must be known
-	// before any strategy acts on usage.
+	// MinCoverage is the minimum share (0..1) of the nodes in scope with known usage. With a lower
+	// share, no strategy relies on usage.
 	MinCoverage float64
 }

@@ -2,9 +2,8 @@
 // the workloads that own them, disruption budgets and Services. It reads snapshots from files
 // and writes them as native objects.
 //
-// It decides which pods count on a node, what they request and which workload owns them. It
-// never decides whether a pod may leave or where it would go. It never talks to an API server
-// and never reads a clock.
+// The package determines the pods on each node, their requests and the workloads that own them. It
+// does not decide whether a pod may move. It never contacts an API server and never reads a clock.
 package cluster
 
 import (
@@ -28,11 +27,11 @@ type Snapshot struct {
 	Workloads   []Workload
 	Budgets     []Budget
 	Services    []Service
-	Objects     *Objects // everything the snapshot was built from, read-only
-	// ActualNodes maps names to the nodes as they are in the cluster. A dry run sets it if
-	// Nodes show hints that it does not write. Nil means that Nodes are the actual ones.
+	Objects     *Objects // the objects that the snapshot indexes, read-only
+	// ActualNodes maps names to the nodes in the cluster. A dry run adds hints to Nodes without
+	// writing them to the cluster. ActualNodes is nil if Nodes contains no such hints.
 	ActualNodes map[string]*corev1.Node
-	// Usage is Objects.Usage by node and pod, or nil if there is none.
+	// Usage holds Objects.Usage by node and pod. It is nil if Objects.Usage is nil.
 	Usage *ResolvedUsage
 	// UnknownNodePods counts pods that are bound to nodes outside the snapshot.
 	UnknownNodePods int
@@ -45,7 +44,7 @@ type Snapshot struct {
 	claimByKey        map[string]*corev1.PersistentVolumeClaim
 }
 
-// NodeByName returns the node with that name, or nil.
+// NodeByName returns the node with this name, or nil.
 func (s *Snapshot) NodeByName(name string) *Node {
 	if id, ok := s.nodeByName[name]; ok {
 		return &s.Nodes[id]
@@ -53,7 +52,7 @@ func (s *Snapshot) NodeByName(name string) *Node {
 	return nil
 }
 
-// PodByUID returns the pod with that UID, or nil.
+// PodByUID returns the pod with this UID, or nil.
 func (s *Snapshot) PodByUID(uid string) *Pod {
 	if id, ok := s.podByUID[uid]; ok {
 		return &s.Pods[id]

@@ -1,6 +1,9 @@
 package cluster
 
 import (
+	"maps"
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,8 +31,7 @@ type Resources struct {
 	MilliCPU             int64
 	MemoryBytes          int64
 	EphemeralStorageByte int64
-	// Extended holds all other resources (nvidia.com/gpu, hugepages-2Mi, ...). It is nil if
-	// there are none.
+	// Extended holds all other resources, such as nvidia.com/gpu and hugepages-2Mi. It may be nil.
 	Extended map[corev1.ResourceName]int64
 }
 
@@ -41,15 +43,15 @@ type Node struct {
 	Allocatable Resources
 	AllowedPods int64
 	Ready       bool
-	// Requested sums Requests of Pods.
+	// Requested is the sum of the Requests of Pods.
 	Requested Resources
-	// Pods are the bound pods that are not terminal, sorted by ID. Terminating pods are
-	// included, because they hold their resources until they are gone.
+	// Pods lists the bound pods that are not terminal, sorted by ID. It includes terminating pods,
+	// because they use their resources until they end.
 	Pods []PodID
 }
 
-// Label returns the value of a node label and whether it is set. Like the scheduler, it does
-// not derive kubernetes.io/hostname from the node name.
+// Label returns the value of a node label and whether the label is set. Like the scheduler, Label
+// does not derive kubernetes.io/hostname from the node name.
 func (n *Node) Label(key string) (string, bool) { v, ok := n.Object.Labels[key]; return v, ok }
 
 // Pod is one pod with its node and its owners.
@@ -57,25 +59,25 @@ type Pod struct {
 	ID       PodID
 	Object   *corev1.Pod // read-only
 	Requests Resources   // effective requests, as the scheduler counts them
-	// NonZero are the requests that scores use. A container without a request gets the
-	// scheduler's default (100m, 200Mi).
+	// NonZero holds the requests that the scheduler's scores use. For a container without requests,
+	// scores assume 100m of cpu and 200Mi of memory.
 	NonZero  Resources
 	Node     NodeID     // NoNode while unbound
-	Workload WorkloadID // the topmost owner found, NoWorkload for bare pods
-	// Controller is the pod's own controller reference, or nil for a bare pod.
+	Workload WorkloadID // the topmost owner, NoWorkload for bare pods
+	// Controller is the controller reference of the pod, or nil for a bare pod.
 	Controller *metav1.OwnerReference
-	// Owners are the owners in the snapshot, starting with the Controller. The slice is shared
-	// between pods.
+	// Owners lists the owners in the snapshot, starting with the Controller. Pods of one controller
+	// share the slice.
 	Owners []metav1.Object
-	// OwnerMissing says that the Controller, or an owner above it, is not in the snapshot. The
-	// workload is then the highest known reference. If only the owner of a Job is missing, the
-	// workload is the Job.
+	// OwnerMissing is true if the Controller, or an owner above the Controller, is not in the
+	// snapshot. The workload is then the topmost known reference. If only the owner of a Job is
+	// missing, the workload is the Job.
 	OwnerMissing bool
 	Terminating  bool
 	Terminal     bool // Succeeded or Failed
 	Ready        bool
-	Budgets      []BudgetID  // PodDisruptionBudgets that select it
-	Services     []ServiceID // Services that select it
+	Budgets      []BudgetID  // PodDisruptionBudgets that select the pod
+	Services     []ServiceID // Services that select the pod
 }
 
 // Workload is the topmost owner that replaces pods: a Deployment, a StatefulSet, a Job, ... A
@@ -87,8 +89,8 @@ type Workload struct {
 	Namespace  string
 	Name       string
 	UID        string
-	// Replicas is the desired number of replicas, or -1 if it is unknown. If the owner is not
-	// in the snapshot, it is the sum of the replicas of the owners below it.
+	// Replicas is the desired number of replicas, or -1 if the number is unknown. If the workload is
+	// not in the snapshot, Replicas is the sum of the replicas of the owners below the workload.
 	Replicas     int32
 	Pods         []PodID // not terminal, bound or unbound, sorted by ID
 	TerminalPods []PodID // terminal pods, sorted by ID
@@ -102,8 +104,8 @@ type Budget struct {
 	Object   *policyv1.PodDisruptionBudget // read-only
 	Selector labels.Selector
 	Pods     []PodID
-	// Unreadable says why the selector cannot be used. The budget then counts for every pod of
-	// its namespace.
+	// Unreadable explains why the selector is invalid. A budget with an invalid selector applies to
+	// every pod of its namespace.
 	Unreadable string
 }
 
@@ -120,4 +122,74 @@ type Service struct {
 type object interface {
 	metav1.Object
 	runtime.Object
+}
+
+// Get returns the amount of the named resource: milliCPU for cpu, bytes for memory and
+// ephemeral-storage, units for all other resources.
+func (r Resources) Get(name string) int64 {
+	switch corev1.ResourceName(name) {
+	case corev1.ResourceCPU:
+		return r.MilliCPU
+	case corev1.ResourceMemory:
+		return r.MemoryBytes
+	case corev1.ResourceEphemeralStorage:
+		return r.EphemeralStorageByte
+	}
+	return r.Extended[corev1.ResourceName(name)]
+}
+
+// Names returns cpu, memory, ephemeral-storage and the extended resources, sorted.
+func (r Resources) Names() []string {
+	names := []string{string(corev1.ResourceCPU), string(corev1.ResourceEphemeralStorage), string(corev1.ResourceMemory)}
+	for name := range r.Extended {
+		names = append(names, string(name))
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Add adds o to r.
+func (r *Resources) Add(o Resources) { r.add(o, 1) }
+
+// Sub subtracts o from r.
+func (r *Resources) Sub(o Resources) { r.add(o, -1) }
+
+func (r *Resources) add(o Resources, sign int64) {
+	r.MilliCPU += sign * o.MilliCPU
+	r.MemoryBytes += sign * o.MemoryBytes
+	r.EphemeralStorageByte += sign * o.EphemeralStorageByte
+	for name, n := range o.Extended {
+		if r.Extended == nil {
+			r.Extended = map[corev1.ResourceName]int64{}
+		}
+		r.Extended[name] += sign * n
+	}
+}
+
+// Clone returns a copy that shares nothing with r.
+func (r Resources) Clone() Resources {
+	r.Extended = maps.Clone(r.Extended)
+	return r
+}
+
+// ResourcesOf converts a native resource list. It leaves out the pod count.
+func ResourcesOf(list corev1.ResourceList) Resources {
+	var r Resources
+	for name, q := range list {
+		switch name {
+		case corev1.ResourceCPU:
+			r.MilliCPU = q.MilliValue()
+		case corev1.ResourceMemory:
+			r.MemoryBytes = q.Value()
+		case corev1.ResourceEphemeralStorage:
+			r.EphemeralStorageByte = q.Value()
+		case corev1.ResourcePods:
+		default:
+			if r.Extended == nil {
+				r.Extended = map[corev1.ResourceName]int64{}
+			}
+			r.Extended[name] = q.Value()
+		}
+	}
+	return r
 }

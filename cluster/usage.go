@@ -16,43 +16,41 @@ type Usage struct {
 	// std.
 	Statistic     string  `json:"statistic"`
 	WindowSeconds float64 `json:"windowSeconds"`
-	// SampledAt is the time of the newest sample. Samples is the number of samples in the
-	// window.
+	// SampledAt is the time of the newest sample. Samples counts the samples in the window.
 	SampledAt time.Time   `json:"sampledAt"`
 	Samples   int         `json:"samples"`
 	Nodes     []NodeUsage `json:"nodes"`
 	Pods      []PodUsage  `json:"pods"`
-	// Marks say which nodes are beyond a watched level, and for how many samples.
+	// Marks lists the nodes whose usage exceeds a watched level, and for how many samples.
 	Marks []Mark `json:"marks,omitempty"`
-	// RateSeconds is the period over which the source averages cpu. After a pod leaves, a
-	// measurement drops gradually over this period. With 0, it drops at once.
+	// RateSeconds is the period over which the source averages cpu. After a pod leaves, the
+	// measured cpu usage drops gradually over this period. With 0, the usage drops at once.
 	RateSeconds float64 `json:"rateSeconds,omitempty"`
-	// NodesOnly says that the source measures nodes only, so the usage of pods is estimated. If
-	// it is false, a pod that is not listed is unknown.
+	// NodesOnly means that the source measures only nodes, so the usage of pods is estimated. If
+	// NodesOnly is false, the usage of a pod that is not listed is unknown.
 	NodesOnly bool `json:"nodesOnly,omitempty"`
-	// Problems describe bad answers of the source. Their number and length are limited.
+	// Problems describes unusable responses of the source. Their number and length are limited.
 	Problems []string `json:"problems,omitempty"`
 }
 
-// NodeUsage is the usage of one node. A node that is not listed is unknown, and so is a
-// resource that is not in Used.
+// NodeUsage is the usage of one node. The usage of a node that is not listed, or of a resource that
+// is not in Used, is unknown.
 type NodeUsage struct {
 	Name string `json:"name"`
-	// At is the older of the times at which cpu and memory were last measured. If neither was
-	// measured, it is the oldest time of the other resources.
+	// At is the time at which cpu and memory were measured, the older one if the times differ. If
+	// neither was measured, At is the oldest time of the other resources.
 	At time.Time `json:"at"`
-	// Used maps resources to amounts: cpu in milliCPU, memory and memory.available in bytes.
-	// The value for a hint rule is named "rule:" plus the rule, in millionths of the rule's
-	// unit. Any other resource is a ratio of the whole node, in millionths.
+	// Used maps resources to amounts: cpu in milliCPU, memory and memory.available in bytes. The key
+	// "rule:NAME" holds the value of a hint rule, in millionths of the rule's unit. Any other
+	// resource is a fraction of the node, in millionths.
 	Used map[string]int64 `json:"used"`
-	// Newest is the newest measurement. It is set if the window includes samples from the
-	// source's history and the value differs from Used. Pods that left before this process
-	// started are not listed, but Used may still include them. The real usage lies between the
-	// two values. The lower one counts for pods that have to leave, the higher one for pods
-	// that may arrive.
+	// Newest is the newest measurement. It is set if the window includes samples from the source's
+	// history and Newest differs from Used. The samples may include pods that left before this
+	// process started, so the real usage lies between Newest and Used. The planner uses the lower
+	// value to decide which pods must leave, and the higher value to decide which pods may arrive.
 	Newest map[string]int64 `json:"newest,omitempty"`
-	// SpanSeconds is how much of the window the samples cover. It is shorter in a new process
-	// and for a new node. 0 means all of it.
+	// SpanSeconds is the part of the window that the samples cover, in seconds. 0 means the whole
+	// window. In a new process and for a new node, the samples cover only part of the window.
 	SpanSeconds float64 `json:"spanSeconds,omitempty"`
 	// Deviation is the standard deviation over the window, in the same units.
 	Deviation map[string]int64 `json:"deviation,omitempty"`
@@ -66,73 +64,70 @@ type PodUsage struct {
 	UID string `json:"uid,omitempty"`
 	// Node is the pod's node when the sample was taken.
 	Node string `json:"node"`
-	// At is the time of the pod's newest sample. Zero means the time of its node. A pod that
-	// left stays listed while the window contains samples of it.
+	// At is the time of the pod's newest sample. Zero means the time of the node's sample. A pod
+	// that has left stays listed while the window contains samples of the pod.
 	At   time.Time        `json:"at,omitzero"`
 	Used map[string]int64 `json:"used"`
-	// Estimated says that the source measures nodes only. The value is the pod's share of its
-	// node's usage, divided by requests.
+	// Estimated means that the source measures only nodes. Used is then the pod's share of the
+	// node's usage, in proportion to requests.
 	Estimated bool `json:"estimated,omitempty"`
 }
 
-// Mark is the state of a node relative to one watched level. Strategies with `for` and hint
-// rules watch levels.
+// Mark records how long the usage of a node has exceeded a watched level. Strategies with a `for`
+// setting and hint rules watch levels.
 type Mark struct {
 	// Watch names the strategy or rule.
 	Watch    string `json:"watch"`
 	Node     string `json:"node"`
 	Resource string `json:"resource"`
-	// Hot is set after the node was beyond the enter level for the required number of
-	// consecutive samples. It is cleared when the node reaches the leave level.
+	// Hot becomes true when the required number of consecutive samples exceed the enter level. It
+	// becomes false when the node reaches the leave level.
 	Hot bool `json:"hot"`
-	// Samples counts the consecutive samples beyond the enter level, up to the required number.
+	// Samples counts the consecutive samples that exceed the enter level, up to Required.
 	Samples int `json:"samples"`
 	// Required is the number of consecutive samples that make a node hot.
 	Required int `json:"of"`
-	// Value is the newest measurement in the unit of the level: for cpu and memory, a fraction
-	// of allocatable. 0 means not reported.
+	// Value is the newest measurement in the unit of the level, for example a fraction of the
+	// allocatable cpu. 0 means that the source did not report a value.
 	Value float64 `json:"value,omitempty"`
 	// Since is the time of the first of the consecutive samples.
 	Since time.Time `json:"since"`
-	// At is when Value was measured. The node may have a newer sample of another resource. Zero
-	// means the time of the node's newest sample.
+	// At is the time at which Value was measured. Zero means the time of the node's newest sample.
 	At time.Time `json:"at,omitzero"`
-	// CountRestarted says that counting started again with this process, so the state before is
-	// unknown.
+	// CountRestarted means that this process restarted the count, so earlier samples are unknown.
 	CountRestarted bool `json:"fresh,omitempty"`
 }
 
 // Names of measured resources other than cpu, memory and ratios of a whole node.
 const (
-	// MemoryAvailable is the memory that a node has left, as in the kubelet's eviction signal
-	// of that name: capacity minus working set, in bytes.
+	// MemoryAvailable is the capacity of a node minus its working set, in bytes. The kubelet has an
+	// eviction signal of the same name.
 	MemoryAvailable = "memory.available"
-	// HintRulePrefix starts the names of values measured for hint rules. The values are in the
-	// unit of the rule, in millionths.
+	// HintRulePrefix is the prefix of values for hint rules, in millionths of the rule's unit.
 	HintRulePrefix = "rule:"
 )
 
-// MaxClockSkew is the tolerated difference between clocks. A sample that claims to be newer
-// than that is rejected: it would outdate all samples until its time is reached.
+// MaxClockSkew is the tolerated difference between clocks. Samples from further in the future are
+// rejected, because every later sample would appear older.
 const MaxClockSkew = time.Minute
 
-// UsageDenominator returns the whole that a measured amount is divided by to get a ratio: all
-// cpu in milliCPU, all memory in bytes. It is 1 for memory.available, which is compared in
-// bytes, and 1,000,000 for ratios in millionths.
-func UsageDenominator(there *Resources, resource string) int64 {
+// UsageDenominator returns the divisor that turns a measured amount into a level: the allocatable
+// milliCPU for cpu and the allocatable bytes for memory. It returns 1 for memory.available, whose
+// levels are in bytes, and 1,000,000 for fractions in millionths.
+func UsageDenominator(allocatable *Resources, resource string) int64 {
 	switch resource {
 	case "cpu":
-		return there.MilliCPU
+		return allocatable.MilliCPU
 	case "memory":
-		return there.MemoryBytes
+		return allocatable.MemoryBytes
 	case MemoryAvailable:
 		return 1
 	}
 	return 1_000_000
 }
 
-// isShareOfNode reports whether a resource measures use of the node. memory.available measures
-// what is left, and the meaning of a hint rule's value is known only to the rule.
+// isShareOfNode reports whether the amounts of pods add up to the amount of the node. The amounts of
+// memory.available and of hint rules do not add up.
 func isShareOfNode(resource string) bool {
 	return resource != MemoryAvailable && !strings.HasPrefix(resource, HintRulePrefix)
 }

@@ -25,8 +25,8 @@ func exampleUsage() *cluster.Usage {
 	}
 }
 
-// TestAUsageIsKept checks that a Usage survives writing and reading in both formats.
-func TestAUsageIsKept(t *testing.T) {
+// TestReadKeepsUsage checks that a Usage survives writing and reading in both formats.
+func TestReadKeepsUsage(t *testing.T) {
 	o := &cluster.Objects{Nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}}, Usage: exampleUsage(),
 		PlannerState: []byte(plannerStateJSON)}
 	for _, f := range []cluster.Format{cluster.JSON, cluster.YAML} {

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,19 +13,19 @@ import (
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 )
 
-// An API server stores no object without a name, with a negative amount, or with an amount
-// whose sums overflow. Such an object was written by hand or is damaged. The limits are far
-// above the largest machines, which have a few dozen TiB of memory.
+// Larger amounts than these would overflow in sums. The largest machines have a few dozen TiB of
+// memory.
 var (
 	maxCPU      = resourceapi.MustParse("1M")
 	maxQuantity = resourceapi.MustParse("1Pi")
 )
 
-// clusterScopedKinds are the kinds without a namespace.
+// clusterScopedKinds lists the kinds whose objects have no namespace.
 var clusterScopedKinds = []string{"Namespace", "Node", "PriorityClass", "PersistentVolume", "StorageClass", "CSINode",
 	"CSIDriver", "VolumeAttachment", "NodeMetrics"}
 
-// validateObject returns an error if no API server would store the object.
+// validateObject returns an error if an API server would reject the object. Users may pass objects
+// that were written by hand or are damaged.
 func validateObject(kind string, x object) error {
 	if x.GetName() == "" {
 		return errors.New("metadata.name is missing")
@@ -77,12 +78,8 @@ func checkPodAmounts(s *corev1.PodSpec) error {
 			}
 		}
 	}
-	if s.Resources != nil {
-		if err := checkRequirements("resources", s.Resources); err != nil {
-			return err
-		}
-	}
-	return checkAmounts("overhead", s.Overhead)
+	return errors.Join(checkRequirements("resources", cmp.Or(s.Resources, &corev1.ResourceRequirements{})),
+		checkAmounts("overhead", s.Overhead))
 }
 
 func checkRequirements(at string, r *corev1.ResourceRequirements) error {

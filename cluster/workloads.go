@@ -13,18 +13,18 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// maxOwnerDepth limits the chain of owners, so that a cycle of owner references ends.
+// maxOwnerDepth limits the length of an owner chain, because owner references may form a cycle.
 const maxOwnerDepth = 8
 
 // owner is an object that controls pods or other owners.
 type owner struct {
 	apiVersion, kind string
 	object           metav1.Object
-	replicas         int32 // -1 if the kind has no such number
+	replicas         int32 // -1 if the kind has no number of replicas
 }
 
-// ownerIndex finds controllers by UID. For hand-written snapshots without UIDs, it finds them
-// by namespace, kind and name.
+// ownerIndex finds controllers by UID. Hand-written snapshots may lack UIDs, so it also finds
+// controllers by namespace, kind and name.
 type ownerIndex struct {
 	byUID  map[string]*owner
 	byName map[string]*owner
@@ -50,7 +50,7 @@ func (b *builder) indexOwners() *ownerIndex {
 
 func addOwners[T object](b *builder, x *ownerIndex, apiVersion string, list []T) {
 	kind := reflect.TypeFor[T]().Elem().Name()
-	for _, o := range sorted(list) {
+	for _, o := range sortedByName(list) {
 		key := ownerNameKey(o.GetNamespace(), apiVersion, kind, o.GetName())
 		if x.byName[key] != nil {
 			b.addError("%s %s/%s occurs twice in the snapshot", kind, o.GetNamespace(), o.GetName())
@@ -80,7 +80,7 @@ func desiredReplicas(x object) int32 {
 	return ReplicasOrDefault(specReplicas(x))
 }
 
-// ReplicasOrDefault returns a number of replicas. Nil means 1, as in the API.
+// ReplicasOrDefault returns the number of replicas, or 1 if n is nil.
 func ReplicasOrDefault(n *int32) int32 { return ptr.Deref(n, 1) }
 
 func (x *ownerIndex) find(ns string, ref *metav1.OwnerReference) *owner {
@@ -101,8 +101,8 @@ type ownerChain struct {
 	top     *metav1.OwnerReference // reference to the workload
 	found   *owner                 // the workload; nil if it is not in the snapshot
 	owners  []metav1.Object        // the owners found, lowest first; includes the CronJob above a Job
-	lowest  *owner                 // the first of them
-	missing bool                   // the chain ends at an object that is not in the snapshot
+	lowest  *owner                 // the first of owners
+	missing bool                   // true if the chain ends at an object that is not in the snapshot
 
 	workload *Workload // the workload of all pods with this controller
 }
@@ -139,7 +139,7 @@ func (x *ownerIndex) resolveChain(ns string, ref *metav1.OwnerReference) ownerCh
 	return c
 }
 
-// controllerKey identifies a controller as pods refer to it, in any API version.
+// controllerKey identifies the controller that a pod refers to, in any API version.
 type controllerKey struct{ namespace, group, kind, name, uid string }
 
 func newControllerKey(p *Pod) controllerKey {
@@ -147,7 +147,7 @@ func newControllerKey(p *Pod) controllerKey {
 	return controllerKey{p.Object.Namespace, apiGroup(c.APIVersion), c.Kind, c.Name, string(c.UID)}
 }
 
-// addWorkloads finds the workload of every pod. Pods of one controller share the owner chain.
+// addWorkloads assigns a workload to every pod. Pods of one controller share an owner chain.
 func (b *builder) addWorkloads() {
 	x := b.indexOwners()
 	chains := map[controllerKey]*ownerChain{}
@@ -165,7 +165,7 @@ func (b *builder) addWorkloads() {
 			c = &got
 			c.workload = b.findOrAddWorkload(byKey, p.Object.Namespace, c)
 			if c.found == nil && c.lowest != nil {
-				c.workload.addReplicas(c.lowest.replicas)
+				c.workload.addOwnerReplicas(c.lowest.replicas)
 			}
 			chains[from] = c
 		}
@@ -183,14 +183,14 @@ func (b *builder) findOrAddWorkload(byKey map[string]*Workload, ns string, c *ow
 	return byKey[key]
 }
 
-// addReplicas adds the replicas of an owner below a workload that is not in the snapshot.
-func (w *Workload) addReplicas(n int32) {
+// addOwnerReplicas adds the replicas of an owner below a workload that is not in the snapshot.
+func (w *Workload) addOwnerReplicas(n int32) {
 	if n >= 0 {
 		w.Replicas = max(0, w.Replicas) + n
 	}
 }
 
-// assignWorkloadIDs puts the workloads in order, and assigns the pods to them.
+// assignWorkloadIDs adds the workloads to the snapshot in order and assigns the pods to them.
 func (b *builder) assignWorkloadIDs(byKey map[string]*Workload, ofPod []*Workload) {
 	b.s.Workloads = slices.Grow(b.s.Workloads, len(byKey))
 	for _, key := range sortedKeys(byKey) {
@@ -224,7 +224,7 @@ func newWorkload(ns string, ref *metav1.OwnerReference, found *owner) Workload {
 }
 
 func (b *builder) addServices() {
-	for _, o := range sorted(b.o.Services) {
+	for _, o := range sortedByName(b.o.Services) {
 		svc := Service{ID: ServiceID(len(b.s.Services)), Object: o, Selector: labels.Nothing()}
 		if len(o.Spec.Selector) > 0 {
 			svc.Selector = labels.SelectorFromSet(o.Spec.Selector)
@@ -243,7 +243,7 @@ func (b *builder) addServices() {
 // the namespace, a missing selector selects none.
 func (b *builder) addBudgets() {
 	seen := map[string]bool{}
-	for _, o := range sorted(b.o.PodDisruptionBudgets) {
+	for _, o := range sortedByName(b.o.PodDisruptionBudgets) {
 		name := o.Namespace + "/" + o.Name
 		if seen[name] {
 			b.addError("PodDisruptionBudget %s occurs twice in the snapshot", name)
@@ -263,8 +263,8 @@ func (b *builder) addBudgets() {
 	}
 }
 
-// selectorError says why a stored selector cannot be used. API servers keep stored selectors
-// that they would reject today.
+// selectorError explains why a stored selector is invalid. API servers keep stored selectors that
+// newer versions would reject.
 func selectorError(err error) string {
 	if err == nil {
 		return ""

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,8 +17,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/prometheus"
 )
 
-// check reports each value that has the right type but is invalid. It also sets the fields of c that depend on
-// several values.
+// check reports invalid values, and sets the fields of c that depend on several values.
 func check(c *Config, d *strict.Decoder) {
 	if !d.Has("apiVersion") || c.APIVersion != Version {
 		d.Errorf("apiVersion", "want %s", Version)
@@ -30,12 +30,17 @@ func check(c *Config, d *strict.Decoder) {
 	checkLoad(c, d)
 	checkStrategies(c, d, loc)
 	checkGuards(c, d)
-	checkWindows(c, d, loc)
+	c.windows = cron.Windows{
+		Allow: checkWindowList(d, "windows.allow", c.Windows.Allow, loc), Deny: checkWindowList(d, "windows.deny", c.Windows.Deny, loc),
+	}
 	checkFraction(d, "impact.utilizationLimit", c.Impact.UtilizationLimit)
 	checkEvictor(c, d)
 	checkBreaker(c, d)
 	checkPlacement(c, d)
-	checkWeb(c, d)
+	if c.Web.Watcher && c.Load.Source == SourceRequests {
+		d.Errorf("web.watcher", "needs a source of usage, but load.source is %s (want metricsServer, prometheus or loadWatcher there)",
+			SourceRequests)
+	}
 	checkHints(c, d)
 }
 
@@ -103,11 +108,7 @@ func checkStrategyType(c *Config, d *strict.Decoder, path string, s Strategy) st
 	}
 	st, errs := strategies.New(s.Name, s.Type, s.Args, c.Scope())
 	for _, err := range errs {
-		at := path + ".args"
-		if err.Path != "" {
-			at += "." + err.Path
-		}
-		d.Errorf(at, "%s", err.Message)
+		d.Errorf(strings.TrimSuffix(path+".args."+err.Path, "."), "%s", err.Message)
 	}
 	needs := st.UsageNeeds()
 	switch {
@@ -124,8 +125,7 @@ func checkStrategyType(c *Config, d *strict.Decoder, path string, s Strategy) st
 	return st
 }
 
-// checkMeasuredResources rejects resources that the usage source never measures. A strategy moves no pods if the
-// usage of one of its resources is unknown.
+// checkMeasuredResources rejects resources whose usage the source never measures.
 func checkMeasuredResources(c *Config, d *strict.Decoder, path string, needs arg.UsageNeeds) {
 	known := measuredResources(c)
 	presetUnknown := !slices.Contains(prometheus.Presets(), prometheus.Preset(c.Load.Prometheus.Preset))
@@ -136,10 +136,7 @@ func checkMeasuredResources(c *Config, d *strict.Decoder, path string, needs arg
 		if slices.Contains(known, r) {
 			continue
 		}
-		has := strings.Join(known, ", ")
-		if has == "" {
-			has = "nothing"
-		}
+		has := cmp.Or(strings.Join(known, ", "), "nothing")
 		if c.Load.Source == SourcePrometheus {
 			has += "; to measure more, add keys to load.prometheus.queries"
 		}
@@ -148,14 +145,7 @@ func checkMeasuredResources(c *Config, d *strict.Decoder, path string, needs arg
 	}
 }
 
-// checkWindows checks and builds the windows. loc is the default time zone of windows.
-func checkWindows(c *Config, d *strict.Decoder, loc *time.Location) {
-	c.windows = cron.Windows{
-		Allow: checkWindowList(d, "windows.allow", c.Windows.Allow, loc),
-		Deny:  checkWindowList(d, "windows.deny", c.Windows.Deny, loc),
-	}
-}
-
+// checkWindowList checks and builds windows. loc is the default time zone of windows.
 func checkWindowList(d *strict.Decoder, list string, windows []Window, loc *time.Location) []cron.Window {
 	var out []cron.Window
 	for i, w := range windows {

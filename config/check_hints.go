@@ -82,8 +82,7 @@ func checkEnabledHints(c *Config, d *strict.Decoder) {
 	}
 }
 
-// checkHintKey rejects label and taint keys that belong to Kubernetes, and keys with Evenkeel's prefix except the key
-// of hints.
+// checkHintKey rejects keys that belong to Kubernetes, and other keys with Evenkeel's prefix.
 func checkHintKey(d *strict.Decoder, path, key string) {
 	prefix, _, _ := strings.Cut(key, "/")
 	switch {
@@ -98,14 +97,14 @@ func checkHintKey(d *strict.Decoder, path, key string) {
 
 // checkHintRules checks the rules and sets c.pressureRules.
 func checkHintRules(c *Config, d *strict.Decoder) {
-	names := map[string]string{}
-	add := func(r pressure.Rule, path string) string {
-		if first, twice := names[r.Name]; twice && r.Name != "" {
-			return first
+	named := map[string]string{} // path of the rule with each name
+	add := func(r HintRule, path, namePath string) {
+		if other, twice := named[r.Name]; twice && r.Name != "" {
+			d.Errorf(namePath, "%s already has the name %s", other, r.Name)
+			return
 		}
-		names[r.Name] = path
-		c.pressureRules = append(c.pressureRules, r)
-		return ""
+		named[r.Name] = path
+		c.pressureRules = append(c.pressureRules, c.Hints.toPressureRule(r))
 	}
 	c.pressureRules = nil
 	for i, r := range c.Hints.Rules {
@@ -118,9 +117,7 @@ func checkHintRules(c *Config, d *strict.Decoder) {
 		if r.For < 0 || r.For == 0 && d.Has(path+".for") {
 			d.Errorf(path+".for", "%d is too small (want 1 or more consecutive samples)", r.For)
 		}
-		if first := add(c.Hints.toPressureRule(r), path); first != "" {
-			d.Errorf(path+".name", "%[2]s already has the name %[1]s", r.Name, first)
-		}
+		add(r, path, path+".name")
 	}
 	if c.Hints.RulesFile == "" {
 		return
@@ -135,10 +132,7 @@ func checkHintRules(c *Config, d *strict.Decoder) {
 		return
 	}
 	for _, r := range rules {
-		rule := HintRule{Name: r.Name, PromQL: r.Query, Above: &r.Threshold}
-		if first := add(c.Hints.toPressureRule(rule), "hints.rulesFile"); first != "" {
-			d.Errorf("hints.rulesFile", "%[2]s already has the name %[1]s", r.Name, first)
-		}
+		add(HintRule{Name: r.Name, PromQL: r.Query, Above: &r.Threshold}, "hints.rulesFile", "hints.rulesFile")
 	}
 }
 
@@ -201,8 +195,7 @@ func checkLevels(d *strict.Decoder, path string, r HintRule) {
 	}
 }
 
-// ruleLevel is the level at which a hint is set, and the level at which the hint is cleared. name and clearName are
-// the keys of these levels.
+// ruleLevel contains the level that sets a hint, the level that clears the hint, and the names of their keys.
 type ruleLevel struct {
 	name, clearName string
 	level, clear    *float64

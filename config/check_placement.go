@@ -54,8 +54,7 @@ func checkPlacement(c *Config, d *strict.Decoder) {
 	checkFraction(d, "placement.trust.minHitRate", c.Placement.Trust.MinHitRate)
 }
 
-// readReferencedFile reads a file that the configuration refers to. A relative path starts at the directory of the
-// configuration.
+// readReferencedFile reads a file. A relative path starts at the directory of the configuration.
 func readReferencedFile(c *Config, d *strict.Decoder, field, file string) (path string, data []byte, ok bool) {
 	path = file
 	if !filepath.IsAbs(path) {

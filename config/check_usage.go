@@ -15,8 +15,7 @@ import (
 
 var loadSources = []string{SourceRequests, SourceMetricsServer, SourcePrometheus, SourceLoadWatcher}
 
-// Limits on durations. Usage sources measure every few seconds at most, and one sample of a large cluster costs
-// nearly a second of CPU time.
+// Limits on durations. One sample of a large cluster costs nearly a second of CPU time.
 const (
 	minInterval = 5 * time.Second
 	minTimeout  = 100 * time.Millisecond
@@ -102,13 +101,6 @@ func checkAddress(d *strict.Decoder, path, text string, needed bool, example str
 		d.Errorf(path, "has more than an address and a path (want a URL such as %s)", example)
 	case strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/api/v1/query"):
 		d.Errorf(path, "ends in /api/v1/query, which Evenkeel appends itself (want the part before it, such as %s)", example)
-	}
-}
-
-func checkWeb(c *Config, d *strict.Decoder) {
-	if c.Web.Watcher && c.Load.Source == SourceRequests {
-		d.Errorf("web.watcher", "needs a source of usage, but load.source is %s (want metricsServer, prometheus or loadWatcher there)",
-			SourceRequests)
 	}
 }
 

@@ -15,8 +15,7 @@ const (
 	Kind    = "RebalanceConfig"
 )
 
-// Default returns the default configuration, which has no strategies. TestDefaultsMatchOtherPackages compares it
-// with the defaults of other packages.
+// Default returns the default configuration, which has no strategies.
 func Default() *Config {
 	minute := Duration(time.Minute)
 	return &Config{

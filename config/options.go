@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -22,13 +23,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/history"
 	"github.com/evenkeel-project/evenkeel/planner/settings"
 	"github.com/evenkeel-project/evenkeel/planner/trust"
-	"github.com/evenkeel-project/evenkeel/strategies/arg"
 	"github.com/evenkeel-project/evenkeel/usage/prometheus"
 	"github.com/evenkeel-project/evenkeel/usage/window"
 )
 
-// BuildStrategies returns the strategies in the order of the file. An invalid configuration may lack some of its
-// strategies.
+// BuildStrategies returns the valid strategies, in the order of the file.
 func (c *Config) BuildStrategies() []ScheduledStrategy { return slices.Clone(c.scheduled) }
 
 // Scope returns the nodes and namespaces in scope, and the requirements for usage data.
@@ -41,23 +40,13 @@ func (c *Config) Scope() cluster.Scope {
 	}
 }
 
-// parseSelector returns nil for an empty or invalid selector. A nil selector selects all objects; check reports
-// invalid selectors.
+// parseSelector returns nil, which selects all objects, for an empty or invalid selector.
 func parseSelector(text string) labels.Selector {
 	sel, err := labels.Parse(text)
 	if err != nil || sel.Empty() {
 		return nil
 	}
 	return sel
-}
-
-// Location returns the default time zone of schedules and windows.
-func (c *Config) Location() *time.Location {
-	loc, err := cron.LoadZone(c.TimeZone)
-	if err != nil {
-		return time.UTC
-	}
-	return loc
 }
 
 // PlannerOptions returns the options of the planner.
@@ -68,9 +57,13 @@ func (c *Config) PlannerOptions() settings.Options {
 	o.Trust = trust.Options(c.Placement.Trust)
 	o.MinConfidence = c.Guards.MinConfidence
 	o.MaxUnavailableWithoutPDB = c.Guards.MaxUnavailableWithoutPDB
-	o.Limits = c.Limits.plannerLimits()
-	o.MaxPredictions = c.Limits.MaxPredictions.For(0)
-	o.InFlight = c.Evictor.InFlight.plannerLimits()
+	l, f := c.Limits, c.Evictor.InFlight
+	o.Limits = settings.Limits{
+		PerPass: l.PerPass, PerNode: l.PerNode, PerNamespace: l.PerNamespace, PerOwner: l.PerOwner, PerZone: l.PerZone,
+		PerHour: settings.PerHour(l.PerHour),
+	}
+	o.MaxPredictions = l.MaxPredictions.For(0)
+	o.InFlight = settings.InFlight{Total: f.Total.For(0), PerNode: f.PerNode.For(0), PerOwner: f.PerOwner.For(0)}
 	o.Pressure = settings.PressureHint{LabelKey: c.Hints.Label.Key, LabelValue: c.Hints.Label.Value, TaintKey: c.Hints.Taint.Key}
 	o.HintsNodes = c.Hints.Enabled
 	o.HintRules, o.PredictHints = c.PressureOptions(), c.DryRun && c.Hints.Enabled
@@ -91,7 +84,10 @@ func (c *Config) guardOptions() guard.Options {
 		SchedulerTimeout: time.Duration(c.Guards.SchedulerTimeout), Protect: map[guard.Protection]bool{},
 		ProtectedStorageClasses: c.Guards.ProtectedStorageClasses, PodSelector: parseSelector(c.Guards.PodSelector),
 		Controllers: c.Guards.Controllers, NoEvictionPolicy: guard.Policy(c.Guards.NoEvictionPolicy),
-		Windows: c.windows, TimeZone: c.Location(),
+		Windows: c.windows, TimeZone: time.UTC,
+	}
+	if loc, err := cron.LoadZone(c.TimeZone); err == nil {
+		g.TimeZone = loc
 	}
 	if n, err := strconv.ParseInt(c.Guards.PriorityBelow, 10, 32); err == nil {
 		g.PriorityBelow = int32(n)
@@ -102,17 +98,6 @@ func (c *Config) guardOptions() guard.Options {
 		g.Protect[guard.Protection(p)] = true
 	}
 	return g
-}
-
-func (l Limits) plannerLimits() settings.Limits {
-	return settings.Limits{
-		PerPass: l.PerPass, PerNode: l.PerNode, PerNamespace: l.PerNamespace, PerOwner: l.PerOwner, PerZone: l.PerZone,
-		PerHour: settings.PerHour(l.PerHour),
-	}
-}
-
-func (f InFlight) plannerLimits() settings.InFlight {
-	return settings.InFlight{Total: f.Total.For(0), PerNode: f.PerNode.For(0), PerOwner: f.PerOwner.For(0)}
 }
 
 // HistoryOptions returns the options of the eviction history.
@@ -190,8 +175,7 @@ func (c *Config) HasUsageSource() bool { return c.Load.Source != SourceRequests 
 // watcherWindow is the longest window that clients can request from a load-watcher.
 const watcherWindow = 15 * time.Minute
 
-// UsageWindowOptions configure which usage samples Evenkeel keeps, which statistic it computes, and which levels it
-// watches.
+// UsageWindowOptions returns the options of the usage windows: kept samples, statistic, and watched levels.
 func (c *Config) UsageWindowOptions() window.Options {
 	o := window.Options{
 		Source: c.Load.Source, Statistic: window.Statistic(c.Load.Statistic), Window: time.Duration(c.Load.Window),
@@ -218,7 +202,10 @@ func (c *Config) StrategyWatches() []window.LevelWatch {
 	var out []window.LevelWatch
 	for _, s := range c.scheduled {
 		for _, w := range s.Strategy.UsageNeeds().Watches {
-			out = append(out, toLevelWatch(w))
+			level := cmp.Or(w.Target, w.Deviation) // unlike a hint, a strategy enters and leaves the hot state at the same level
+			out = append(out, window.LevelWatch{
+				Name: w.Name, Resource: w.Resource, Enter: level, Leave: level, Deviation: w.Target == 0, For: w.For,
+			})
 		}
 	}
 	return out
@@ -233,16 +220,6 @@ func (c *Config) HintRuleQueries() map[string]string {
 		}
 	}
 	return out
-}
-
-// toLevelWatch converts a watch of a strategy. Unlike a hint, a strategy enters and leaves the hot state at the same
-// level.
-func toLevelWatch(w arg.Watch) window.LevelWatch {
-	level, deviation := w.Target, false
-	if level == 0 {
-		level, deviation = w.Deviation, true
-	}
-	return window.LevelWatch{Name: w.Name, Resource: w.Resource, Enter: level, Leave: level, Deviation: deviation, For: w.For}
 }
 
 // PrometheusOptions returns the options of the Prometheus source, without the HTTP client.

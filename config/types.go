@@ -55,8 +55,7 @@ type Strategy struct {
 	Args     json.RawMessage `json:"args,omitempty"`
 }
 
-// Impact configures failure impact. UtilizationLimit bounds the utilization of the surviving nodes, as a fraction of
-// allocatable.
+// Impact bounds the utilization of nodes that survive a failure, as a fraction of allocatable.
 type Impact struct {
 	UtilizationLimit float64 `json:"utilizationLimit"`
 }
@@ -179,8 +178,7 @@ type Prometheus struct {
 	RateWindow Duration `json:"rateWindow"`
 	// Queries return the usage of nodes, by resource. A query replaces the query of the preset for that resource.
 	Queries map[string]string `json:"queries"`
-	// PodQueries return the usage of pods, for cpu and memory. An empty query disables the measurement of that
-	// resource.
+	// PodQueries return the usage of pods, for cpu and memory. An empty query disables the resource.
 	PodQueries map[string]string `json:"podQueries"`
 	// Freshness contains queries, by resource, that return when the usage of each node was measured.
 	Freshness          map[string]string `json:"freshness"`
@@ -208,11 +206,10 @@ type Hints struct {
 	Taint         HintTaint `json:"taint"`
 	MaxHintedFrac float64   `json:"maxHintedFrac"`
 	TTL           Duration  `json:"ttl"`
-	// SkipTaints are taint keys. A node with such a taint gets no hint if the effect of the taint is NoSchedule or
-	// NoExecute.
+	// SkipTaints are keys of taints. A node with such a NoSchedule or NoExecute taint gets no hint.
 	SkipTaints []string `json:"skipTaints"`
-	// For and ClearMargin are defaults for rules. For is a number of consecutive samples. A hint is cleared when the
-	// value is back inside the level by ClearMargin, a fraction of the level.
+	// The fields For and ClearMargin are the defaults for rules that do not set them. For is a number of consecutive
+	// samples. A hint is cleared when the value is back inside the level by ClearMargin, a fraction of the level.
 	For         int        `json:"for"`
 	ClearMargin float64    `json:"clearMargin"`
 	Rules       []HintRule `json:"rules"`
@@ -267,8 +264,7 @@ type PlacementProfile struct {
 	Policy            string             `json:"policy,omitempty"`
 }
 
-// TargetLoadPacking contains arguments of the score plugin TargetLoadPacking; nil fields select the defaults of the
-// plugin.
+// TargetLoadPacking contains arguments of the plugin TargetLoadPacking; nil selects the default.
 type TargetLoadPacking struct {
 	TargetUtilization *float64 `json:"targetUtilization"`
 	DefaultMilliCPU   *int     `json:"defaultMilliCPU"`

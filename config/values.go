@@ -80,13 +80,9 @@ func decodeCount(d *strict.Decoder, n *yaml.Node, v reflect.Value, path string) 
 	if whole {
 		want = "a whole number, or unlimited"
 	}
-	if n.Kind != yaml.ScalarNode {
-		d.TypeErrorf(n, path, "want "+want+"; found %s", strict.Describe(n))
-		return
-	}
 	c, err := plan.ParseCountLimit(n.Value)
 	switch {
-	case err != nil && whole && !strings.HasPrefix(n.Value, "-"):
+	case n.Kind != yaml.ScalarNode || err != nil && whole && !strings.HasPrefix(n.Value, "-"):
 		d.TypeErrorf(n, path, "want "+want+"; found %s", strict.Describe(n))
 	case err != nil:
 		d.TypeErrorf(n, path, "%v", err)
@@ -102,7 +98,7 @@ type Duration time.Duration
 func (d Duration) String() string {
 	s := time.Duration(d).String()
 	for _, cut := range [...]string{"m0s", "h0m"} {
-		if len(s) > len(cut) && s[len(s)-len(cut):] == cut {
+		if strings.HasSuffix(s, cut) {
 			s = s[:len(s)-2]
 		}
 	}

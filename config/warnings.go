@@ -24,8 +24,7 @@ func (c *Config) Warnings(now time.Time) []string {
 		unusedSourceWarnings(c), secretWarnings(c))
 }
 
-// limitWarnings report limits that permit no eviction. Such limits are no errors, because a user may set one to stop
-// evictions quickly.
+// limitWarnings report limits that permit no eviction. Users may set such limits to stop evictions quickly.
 func limitWarnings(c *Config) []string {
 	var out []string
 	l := c.Limits
@@ -127,8 +126,7 @@ func hintWarnings(c *Config) []string {
 	return out
 }
 
-// unusedSourceWarnings report a usage source that the configuration does not use. hintWarnings report disabled hint
-// rules.
+// unusedSourceWarnings report a usage source that the configuration does not use.
 func unusedSourceWarnings(c *Config) []string {
 	if !c.HasUsageSource() || c.Web.Watcher || len(c.pressureRules) > 0 {
 		return nil
@@ -141,20 +139,17 @@ func unusedSourceWarnings(c *Config) []string {
 
 // recordSecretFiles sets c.secretFiles to the files of the configured source.
 func recordSecretFiles(c *Config, d *strict.Decoder) {
-	p, w := c.Load.Prometheus, c.Load.LoadWatcher
 	c.secretFiles = nil
-	note := func(source, field, path string) {
-		if path != "" && c.Load.Source == source {
-			field = "load." + source + "." + field
-			c.secretFiles = append(c.secretFiles, secretFile{fmt.Sprintf("%s:%d: %s", d.File(), d.Line(field), field), path})
+	p, w := c.Load.Prometheus, c.Load.LoadWatcher
+	for _, x := range []struct{ source, field, path string }{
+		{SourcePrometheus, "tokenFile", p.TokenFile}, {SourcePrometheus, "caFile", p.CAFile},
+		{SourcePrometheus, "certFile", p.CertFile}, {SourcePrometheus, "keyFile", p.KeyFile},
+		{SourceLoadWatcher, "tokenFile", w.TokenFile}, {SourceLoadWatcher, "caFile", w.CAFile},
+	} {
+		if field := "load." + x.source + "." + x.field; x.path != "" && c.Load.Source == x.source {
+			c.secretFiles = append(c.secretFiles, secretFile{fmt.Sprintf("%s:%d: %s", d.File(), d.Line(field), field), x.path})
 		}
 	}
-	note(SourcePrometheus, "tokenFile", p.TokenFile)
-	note(SourcePrometheus, "caFile", p.CAFile)
-	note(SourcePrometheus, "certFile", p.CertFile)
-	note(SourcePrometheus, "keyFile", p.KeyFile)
-	note(SourceLoadWatcher, "tokenFile", w.TokenFile)
-	note(SourceLoadWatcher, "caFile", w.CAFile)
 }
 
 // secretWarnings report credential files that are unreadable on this machine. They are no errors, because users often

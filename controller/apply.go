@@ -9,10 +9,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// approvalPollInterval is the time between two checks for an approved plan.
 const approvalPollInterval = 5 * time.Second
 
-// applyApprovedPlan executes the pending approved plan, if any.
 func (c *Controller) applyApprovedPlan(ctx context.Context) {
 	if c.Approvals == nil || c.Mode != plan.Live {
 		return

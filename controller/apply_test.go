@@ -26,7 +26,7 @@ func savedPlan(t *testing.T) (*controller.Controller, *reservationEvictor, plan.
 	t.Helper()
 	m := &memoryStore{}
 	e := &reservationEvictor{store: m}
-	c, o := newController(t, evictor.NewDryRun(), plan.DryRun)
+	c, o := newController(t, evictor.DryRun{}, plan.DryRun)
 	c.Store = m
 	c.Clock = clocktesting.NewFakeClock(o.s.TakenAt)
 	r, err := c.RunOnce(t.Context(), nil)

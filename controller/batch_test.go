@@ -31,8 +31,7 @@ func (o *oneWavePlanner) Recheck(_ *cluster.Snapshot, _ plan.PlannerState, _ []p
 	return p.Moves[:last], []plan.Outcome{{Step: p.Moves[last].Step, Outcome: plan.Dropped}}
 }
 
-// If the pacer delays the moves of a long wave, the controller takes another snapshot before
-// it continues.
+// If the pacer delays the moves of a long wave, the controller takes another snapshot before it continues.
 func TestALongWaveIsLookedAtAgain(t *testing.T) {
 	e, p := &scriptedEvictor{}, &oneWavePlanner{}
 	c, _ := newController(t, e, plan.Live)

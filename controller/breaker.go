@@ -34,9 +34,8 @@ func (p *pass) blockedReason() *plan.Reason {
 	return p.breakerReason
 }
 
-// tripBreaker stores a trip of the breaker, which blocks this pass and the next ones. If the
-// breaker is already open, the earlier trip stays. tripBreaker returns the reason to stop the pass,
-// or nil if t is nil.
+// tripBreaker stores a trip of the breaker, which blocks this pass and the next ones. If the breaker is already open,
+// the earlier trip stays. tripBreaker returns the reason to stop the pass, or nil if t is nil.
 func (p *pass) tripBreaker(t *plan.BreakerTrip) *plan.Reason {
 	switch {
 	case t == nil:

@@ -34,8 +34,7 @@ func (p *twoWavePlanner) Recheck(_ *cluster.Snapshot, _ plan.PlannerState, _ []p
 	return []plan.Move{m}, nil
 }
 
-// runTwoWaves runs a pass in a synctest bubble, where the time advances whenever the pass
-// waits.
+// runTwoWaves runs a pass in a synctest bubble, where the time advances whenever the pass waits.
 func runTwoWaves(t *testing.T, p *twoWavePlanner) (evicted []int, waited time.Duration) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

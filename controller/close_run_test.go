@@ -137,8 +137,7 @@ func TestARunIsRecoveredOnceByAProcess(t *testing.T) {
 	}
 }
 
-// emptyResolver fails the test if the controller asks for any outcome, because all outcomes are
-// recorded.
+// emptyResolver fails the test if the controller asks for any outcome, because all outcomes are recorded.
 type emptyResolver struct{ t *testing.T }
 
 func (u emptyResolver) Resolve(_ context.Context, open []plan.Reservation) ([]plan.Outcome, error) {

@@ -1,6 +1,5 @@
-// Package controller runs passes. In a pass it takes a snapshot of the cluster, collects the
-// goals of the strategies, has the planner make a plan, executes the plan wave by wave, and
-// reports the result.
+// Package controller runs passes. In a pass it takes a snapshot of the cluster, collects the goals of the strategies,
+// has the planner make a plan, executes the plan wave by wave, and reports the result.
 //
 // The package decides when a pass starts and when it must stop. The package never chooses a pod to
 // evict; package evictor sends the evictions.
@@ -8,6 +7,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"time"
@@ -16,7 +16,10 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/hints"
+	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/breaker"
 	"github.com/evenkeel-project/evenkeel/planner/history"
@@ -44,8 +47,7 @@ type Settings struct {
 type Dependencies struct {
 	Observer Observer
 	Evictor  evictor.Evictor
-	// HintWriter writes the hints of each wave, and removes expired hints even if steering is off;
-	// nil in a dry run.
+	// HintWriter writes the hints of each wave, and removes expired hints even if steering is off; nil in a dry run.
 	HintWriter HintWriter
 	// Store is read before every pass, and written only by passes that evict.
 	Store    StateStore
@@ -107,21 +109,129 @@ func Goals(s *cluster.Snapshot, all []config.ScheduledStrategy, due []string) []
 	return goals
 }
 
-func (c *Controller) strategyNames() []string {
-	out := make([]string, len(c.Strategies))
-	for i, s := range c.Strategies {
-		out[i] = s.Name
+// Observer takes snapshots of the cluster.
+type Observer interface {
+	Snapshot(ctx context.Context) (*cluster.Snapshot, error)
+}
+
+// Planner makes plans and checks them again before execution.
+type Planner interface {
+	Plan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) plan.Plan
+	// Admit applies limits, windows and budgets to a saved plan. Admit returns an outcome for each forbidden move.
+	Admit(s *cluster.Snapshot, st plan.PlannerState, p plan.Plan, now time.Time) []plan.Outcome
+	// Recheck returns the moves of a wave that are still valid on a new snapshot, and an
+	// outcome for each other move of the wave.
+	Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, p plan.Plan, wave int,
+		now time.Time) ([]plan.Move, []plan.Outcome)
+}
+
+// Replanner makes a new plan after some moves of a pass failed. Moves in done count against the
+// limits of the pass, and began is the start of the pass.
+type Replanner interface {
+	Replan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, done []plan.Move, began, now time.Time) plan.Plan
+}
+
+// HintWriter writes steering hints to nodes and removes them.
+type HintWriter interface {
+	Put(ctx context.Context, list []hints.Hint) error
+	Remove(ctx context.Context, nodes []string, which func(hints.Hint) bool) ([]string, error)
+}
+
+// StateStore keeps the planner's state between passes, restarts and leaders. Save returns an
+// error if another process has written the state since Load.
+type StateStore interface {
+	Load(ctx context.Context) (plan.PlannerState, error)
+	Save(ctx context.Context, st plan.PlannerState) error
+}
+
+// Resolver finds the outcome of evictions that an earlier process reserved but did not record.
+type Resolver interface {
+	Resolve(ctx context.Context, open []plan.Reservation) ([]plan.Outcome, error)
+}
+
+// Approvals provides saved plans that a person approved for execution.
+type Approvals interface {
+	Pending(ctx context.Context) (*approval.Request, error)
+	// Claim ensures that a plan is executed at most once.
+	Claim(ctx context.Context, r *approval.Request) error
+	Complete(ctx context.Context, r approval.Request, report plan.RunReport) error
+}
+
+// EventPublisher publishes Kubernetes events about back-offs of workloads, pauses and breaker
+// trips. A failure to publish has no effect on the pass.
+type EventPublisher interface {
+	BackedOff(b plan.Backoff)
+	StateChanged(before, after plan.PlannerState)
+}
+
+// MetricsRecorder updates metrics.
+type MetricsRecorder interface {
+	RecordPass(r plan.RunReport)
+	RecordSkipped(strategies []string)
+}
+
+// pass is one pass of a controller, either with a new plan or with an approved plan.
+type pass struct {
+	*Controller
+	log    *slog.Logger
+	due    []string // nil means all strategies
+	report plan.RunReport
+
+	snapshot *cluster.Snapshot // the snapshot from which the plan was made
+	goals    []plan.Goal
+	// breakerBaseline is the health of the cluster when the pass began.
+	breakerBaseline breaker.Baseline
+	// breakerReason says why the breaker blocks this pass.
+	breakerReason *plan.Reason
+	// loadErr says why a dry run plans without the stored state.
+	loadErr error
+	// reserved is set once the pass has tried to reserve evictions.
+	reserved bool
+	// leftoverHints contains the nodes from which the pass could not remove its hints.
+	leftoverHints []string
+}
+
+func (c *Controller) newPass(due []string) *pass {
+	r := plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport", RunID: c.NewRunID(), Mode: c.Mode,
+		Started: c.Clock.Now().UTC(), Outcomes: []plan.Outcome{}}
+	if c.RefusedInputs != nil {
+		r.Inputs = c.RefusedInputs()
+	}
+	return &pass{Controller: c, log: c.Log.With("run", r.RunID), due: due, report: r}
+}
+
+func droppedOutcomes(moves []plan.Move, why plan.Reason) []plan.Outcome {
+	var out []plan.Outcome
+	for _, m := range moves {
+		out = append(out, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Dropped, Reason: why})
 	}
 	return out
 }
 
-func (c *Controller) sleepUntil(ctx context.Context, t time.Time) bool {
-	timer := c.Clock.NewTimer(t.Sub(c.Clock.Now()))
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C():
-		return ctx.Err() == nil
+func (p *pass) dropRemaining(todo plan.Plan, why *plan.Reason) {
+	done := map[int]bool{}
+	for _, o := range p.report.Outcomes {
+		done[o.Step] = true
 	}
+	remaining := slices.DeleteFunc(slices.Clone(todo.Moves), func(m plan.Move) bool { return done[m.Step] })
+	p.report.Outcomes = append(p.report.Outcomes, droppedOutcomes(remaining,
+		plan.Reason{Code: plan.Interrupted, Message: "not tried: the pass had stopped: " + string(why.Code)})...)
+}
+
+type codedError struct {
+	code plan.Code
+	error
+}
+
+// Unwrap returns the cause.
+func (e codedError) Unwrap() error { return e.error }
+
+// snapshotFailure returns the reason to report for a failed snapshot. The message of the reason is
+// doing followed by the error.
+func snapshotFailure(err error, doing string) *plan.Reason {
+	code := plan.APIError
+	if stale := (*observe.StaleError)(nil); errors.As(err, &stale) {
+		code = plan.ClusterViewStale
+	}
+	return &plan.Reason{Code: code, Message: doing + err.Error()}
 }

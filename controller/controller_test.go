@@ -88,8 +88,9 @@ func newController(t *testing.T, e evictor.Evictor, mode plan.Mode) (*controller
 			History: history.Options{Initial: 10 * time.Minute, Max: 24 * time.Hour},
 		},
 		Dependencies: controller.Dependencies{Observer: o, Evictor: e, Store: &memoryStore{}, Holder: "test"},
-		Clock:        clocktesting.NewFakeClock(time.Date(2026, 1, 1, 0, 0, 30, 0, time.UTC)), Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-		Recorder: &skipRecorder{}, NewRunID: func() string { return "r1" }, OnReport: func(plan.RunReport) {},
+		Clock:        clocktesting.NewFakeClock(time.Date(2026, 1, 1, 0, 0, 30, 0, time.UTC)),
+		Log:          slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Recorder:     &skipRecorder{}, NewRunID: func() string { return "r1" }, OnReport: func(plan.RunReport) {},
 	}, o
 }
 
@@ -122,7 +123,7 @@ func TestAStopAccountsForWhatWasNotTried(t *testing.T) {
 }
 
 func TestDryRunIsThePlanNotCarriedOut(t *testing.T) {
-	c, o := newController(t, evictor.NewDryRun(), plan.DryRun)
+	c, o := newController(t, evictor.DryRun{}, plan.DryRun)
 	r, err := c.RunOnce(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -157,7 +158,7 @@ func TestStrategiesThatAreNotDueAreConstraints(t *testing.T) {
 // The test advances the clock through ten minutes.
 func TestStrategiesFireOnTheirSchedules(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, _ := newController(t, evictor.NewDryRun(), plan.DryRun)
+		c, _ := newController(t, evictor.DryRun{}, plan.DryRun)
 		fake := c.Clock.(*clocktesting.FakeClock)
 		fake.SetTime(time.Date(2026, 1, 1, 0, 49, 59, 0, time.UTC))
 		reports := make(chan plan.RunReport)
@@ -185,7 +186,7 @@ func TestStrategiesFireOnTheirSchedules(t *testing.T) {
 // other strategy, which runs @every 15m.
 func TestAnEveryIsNotPutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, _ := newController(t, evictor.NewDryRun(), plan.DryRun)
+		c, _ := newController(t, evictor.DryRun{}, plan.DryRun)
 		every, err := cron.Parse("@every 15m", time.UTC)
 		if err != nil {
 			t.Fatal(err)

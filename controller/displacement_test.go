@@ -48,8 +48,7 @@ func snapshotOf(t *testing.T, o *cluster.Objects) *cluster.Snapshot {
 	return s
 }
 
-// newDisplacementController returns a controller for a cluster in which evicting pod cache makes
-// room for pod api.
+// newDisplacementController returns a controller for a cluster in which evicting pod cache makes room for pod api.
 func newDisplacementController(t *testing.T, first plan.Outcome) (*controller.Controller, *displacementEvictor) {
 	t.Helper()
 	made := scenario.Read(t, "step-makes-room")
@@ -100,14 +99,13 @@ func TestTheSecondHalfOfAStepFollowsOnlyTheFirst(t *testing.T) {
 	}
 }
 
-// closingBudgetObserver adds a disruption budget to all snapshots but the first. The budget allows
-// no eviction of api.
-type closingBudgetObserver struct {
+// observerWithLaterBudget adds a disruption budget to all snapshots but the first. The budget allows no eviction of api.
+type observerWithLaterBudget struct {
 	*fixedObserver
 	closed *cluster.Snapshot
 }
 
-func (o *closingBudgetObserver) Snapshot(ctx context.Context) (*cluster.Snapshot, error) {
+func (o *observerWithLaterBudget) Snapshot(ctx context.Context) (*cluster.Snapshot, error) {
 	if o.snapshots > 0 {
 		o.s = o.closed
 	}
@@ -122,7 +120,7 @@ func TestNoStepIsBegunThatCannotEnd(t *testing.T) {
 		&policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "api"},
 			Spec:   policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "api"}}},
 			Status: policyv1.PodDisruptionBudgetStatus{CurrentHealthy: 1, DesiredHealthy: 1, ExpectedPods: 1}})
-	c.Observer = &closingBudgetObserver{e.o, snapshotOf(t, &o)}
+	c.Observer = &observerWithLaterBudget{e.o, snapshotOf(t, &o)}
 	r, err := c.RunOnce(t.Context(), nil)
 	if err != nil || len(r.Plan.Moves) != 2 || len(e.waves) != 0 {
 		t.Errorf("got error %v, %d planned moves, %d waves", err, len(r.Plan.Moves), len(e.waves))

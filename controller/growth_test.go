@@ -34,9 +34,8 @@ import (
 // leaking one pod or move per pass would add kilobytes.
 const bytesPerPass = 512
 
-// The test runs many passes in one process. Each pass evicts pods over HTTP and waits for
-// replacements. The test compares the goroutines and the heap after the first passes with those at
-// the end.
+// The test runs many passes in one process. Each pass evicts pods over HTTP and waits for replacements. The test
+// compares the goroutines and the heap after the first passes with those at the end.
 func TestPassesLeaveNothingBehind(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	t.Cleanup(func() { goleak.VerifyNone(t, before) }) // runs after all other cleanups
@@ -118,8 +117,7 @@ func workloadOf(p *corev1.Pod) string {
 	return ""
 }
 
-// renewedCluster is a cluster that is rebuilt for each pass, and its API server. Replacements
-// land as predicted.
+// renewedCluster is a cluster that is rebuilt for each pass, and its API server. Replacements land as predicted.
 type renewedCluster struct {
 	controller.Planner
 	fake *clocktesting.FakeClock

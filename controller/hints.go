@@ -30,10 +30,6 @@ const (
 	maxHintRemovalTimeout = 25 * time.Second
 )
 
-func hintRemovalTimeout(nodes int) time.Duration {
-	return min(minHintRemovalTimeout+time.Duration(nodes)*hintRemovalPerNode, maxHintRemovalTimeout)
-}
-
 // writeWaveHints writes the hints of a wave to their nodes. The returned function removes the hints
 // on its first call, even after ctx has ended. removeLeftoverHints tries again to remove hints that
 // remain. If writing fails, writeWaveHints removes the hints and returns the reason.
@@ -78,7 +74,8 @@ func (p *pass) removeLeftoverHints(ctx context.Context) {
 
 // removeHints removes the hints of this run from the nodes, even if ctx has ended.
 func (p *pass) removeHints(ctx context.Context, nodes []string) error {
-	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), hintRemovalTimeout(len(nodes)))
+	timeout := min(minHintRemovalTimeout+time.Duration(len(nodes))*hintRemovalPerNode, maxHintRemovalTimeout)
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	defer cancel()
 	_, err := p.HintWriter.Remove(call, nodes, func(h hints.Hint) bool { return h.Run == p.report.RunID })
 	return err
@@ -93,16 +90,6 @@ func hintFailureReason(ctx context.Context, err error) *plan.Reason {
 		return &plan.Reason{Code: plan.Interrupted, Message: "the process was told to stop while it wrote hints"}
 	}
 	return &plan.Reason{Code: plan.HintNotWritten, Message: err.Error()}
-}
-
-// passStopReason returns the reason if it must stop the pass, else nil. If a hint cannot be
-// written, only its wave is dropped. A missing permission affects every wave, and only a person can
-// grant it.
-func passStopReason(r *plan.Reason) *plan.Reason {
-	if r.Code == plan.HintNotWritten {
-		return nil
-	}
-	return r
 }
 
 // hintFailureOutcomes returns the outcomes of moves whose wave got no hints. Moves that need no
@@ -122,10 +109,9 @@ func hintFailureOutcomes(moves []plan.Move, why plan.Reason) []plan.Outcome {
 
 const expiredHintsRemedy = "hints of an earlier run are still on nodes; run `evenkeel hints clear`"
 
-// removeExpiredHints removes the hints that a killed process left, even if steering is off. A dry
-// run, or a controller without a HintWriter, only logs these hints. removeExpiredHints returns a
-// new snapshot if it has removed a hint. A failure does not stop the pass: the model takes the
-// remaining hints into account.
+// removeExpiredHints removes the hints that a killed process left, even if steering is off. A dry run, or a controller
+// without a HintWriter, only logs these hints. removeExpiredHints returns a new snapshot if it has removed a hint. A
+// failure does not stop the pass: the model takes the remaining hints into account.
 func (p *pass) removeExpiredHints(ctx context.Context, s *cluster.Snapshot) (*cluster.Snapshot, error) {
 	now := p.Clock.Now()
 	nodes := p.expiredHints(s, now)
@@ -150,8 +136,7 @@ func (p *pass) removeExpiredHints(ctx context.Context, s *cluster.Snapshot) (*cl
 	return p.Observer.Snapshot(ctx)
 }
 
-// expiredHints returns the nodes with an expired hint. expiredHints logs other hints of earlier
-// runs.
+// expiredHints returns the nodes with an expired hint. expiredHints logs other hints of earlier runs.
 func (p *pass) expiredHints(s *cluster.Snapshot, now time.Time) (nodes []string) {
 	var unreadable []string
 	for i := range s.Nodes {

@@ -27,8 +27,7 @@ type fakeHintWriter struct {
 	on    map[string]hints.Hint
 	log   []string
 	fails error
-	// removeErr is the number of removals that still fail. given contains the time limit of each
-	// removal.
+	// removeErr is the number of removals that still fail. given contains the time limit of each removal.
 	removeErr int
 	given     []time.Duration
 	// takeFails is the error of every removal. The hints stay on their nodes.
@@ -163,7 +162,7 @@ func TestExpiredHintsGoBeforeThePlan(t *testing.T) {
 		h := hints.Hint{Node: node, Kind: hints.Taint, Run: "dead", Expires: at}
 		b.on[node] = h
 		n := o.s.NodeByName(node)
-		n.Object, _ = hints.Put(n.Object, h)
+		n.Object, _ = hints.WithHint(n.Object, h)
 	}
 	if _, err := c.RunOnce(t.Context(), nil); err != nil || !slices.Equal(b.log, []string{"take n1"}) || o.snapshots != 2 {
 		t.Errorf("got log %v after %d snapshots, error %v", b.log, o.snapshots, err)
@@ -207,21 +206,20 @@ func TestWhatCannotBeHintedIsNotEvicted(t *testing.T) {
 	}
 }
 
-// mixedPlanner plans one wave of two moves. Only the first move needs a hint.
-type mixedPlanner struct{ unlimitedPlanner }
+// partlySteeredPlanner plans one wave of two moves. Only the first move needs a hint.
+type partlySteeredPlanner struct{ unlimitedPlanner }
 
-func (mixedPlanner) Plan(*cluster.Snapshot, plan.PlannerState, []plan.Goal, time.Time) plan.Plan {
+func (partlySteeredPlanner) Plan(*cluster.Snapshot, plan.PlannerState, []plan.Goal, time.Time) plan.Plan {
 	return plan.Plan{Moves: []plan.Move{{Step: 1, Wave: 1, Steer: "taint"}, {Step: 2, Wave: 1, Steer: "none"}},
 		Hints: []plan.WaveHints{{Wave: 1, Kind: "taint", Nodes: []string{"n3"}}}}
 }
 
-func (mixedPlanner) Recheck(_ *cluster.Snapshot, _ plan.PlannerState, _ []plan.Goal, p plan.Plan, _ int, _ time.Time) ([]plan.Move,
+func (partlySteeredPlanner) Recheck(_ *cluster.Snapshot, _ plan.PlannerState, _ []plan.Goal, p plan.Plan, _ int, _ time.Time) ([]plan.Move,
 	[]plan.Outcome) {
 	return p.Moves, nil
 }
 
-// hintFailureReports returns the reports of passes over a mixed wave whose hints cannot be
-// written.
+// hintFailureReports returns the reports of passes over a mixed wave whose hints cannot be written.
 func hintFailureReports(t *testing.T) []plan.RunReport {
 	t.Helper()
 	var out []plan.RunReport
@@ -233,7 +231,7 @@ func hintFailureReports(t *testing.T) []plan.RunReport {
 		ctx, cancel := context.WithCancel(t.Context())
 		e := &scriptedEvictor{}
 		c, _ := newController(t, e, plan.Live)
-		c.Planner, c.HintWriter = mixedPlanner{}, b
+		c.Planner, c.HintWriter = partlySteeredPlanner{}, b
 		if name == "stopped" {
 			c.HintWriter = stoppingHintWriter{b, cancel}
 		}
@@ -367,7 +365,7 @@ func TestLeftoverHintsAreSaid(t *testing.T) {
 		c.Log = slog.New(slog.NewTextHandler(&said, nil))
 		h := hints.Hint{Node: "n1", Kind: hints.Taint, Run: "dead", Expires: c.Clock.Now().Add(-time.Minute)}
 		n := c.Observer.(*fixedObserver).s.NodeByName("n1")
-		n.Object, _ = hints.Put(n.Object, h)
+		n.Object, _ = hints.WithHint(n.Object, h)
 		if b.on["n1"] = h; x.expiry != "" {
 			n.Object.Annotations[hints.ExpiresAnnotation] = x.expiry
 		}

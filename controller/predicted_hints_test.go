@@ -12,9 +12,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner"
 )
 
-// The plan of a dry run assumes a predicted pressure hint. If the hint is not on the node, the
-// scheduler would return the pod, so the move is dropped. If the hint is on the node, the plan
-// is executed.
+// The plan of a dry run assumes a predicted pressure hint. If the hint is not on the node, the scheduler would return
+// the pod, so the move is dropped. If the hint is on the node, the plan is executed.
 func TestAPredictedHintEvictsNothing(t *testing.T) {
 	conf, err := config.LoadFile("../examples/by-load.yaml")
 	if err != nil {

@@ -15,8 +15,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner"
 )
 
-// reloadWithSchedule returns a function that applies a configuration with one strategy on a
-// schedule.
+// reloadWithSchedule returns a function that applies a configuration with one strategy on a schedule.
 func reloadWithSchedule(t *testing.T, schedule string, then func(*controller.Controller)) func(*controller.Controller) {
 	t.Helper()
 	conf, err := config.Load("c",
@@ -58,7 +57,7 @@ func newReloadingController(t *testing.T, e evictor.Evictor) (c *controller.Cont
 // A changed schedule wakes the controller, even if it had no schedule before.
 func TestAChangedScheduleWakesTheController(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, fake, reports, start := newReloadingController(t, evictor.NewDryRun())
+		c, fake, reports, start := newReloadingController(t, evictor.DryRun{})
 		c.Strategies = nil
 		changes := make(chan func(*controller.Controller))
 		c.Reloads = changes
@@ -72,11 +71,10 @@ func TestAChangedScheduleWakesTheController(t *testing.T) {
 	})
 }
 
-// If a new configuration arrives when a pass is due, the controller runs this pass with the
-// new configuration.
+// If a new configuration arrives when a pass is due, the controller runs this pass with the new configuration.
 func TestAPassThatIsDueIsNotLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, fake, reports, start := newReloadingController(t, evictor.NewDryRun())
+		c, fake, reports, start := newReloadingController(t, evictor.DryRun{})
 		changes := make(chan func(*controller.Controller), 1)
 		c.Reloads = changes
 		took := make(chan bool, 1)
@@ -115,8 +113,7 @@ func (m *reloadingEvictor) EvictWave(ctx context.Context, moves []plan.Move, bou
 	return m.scriptedEvictor.EvictWave(ctx, moves, bound)
 }
 
-// A pass of two waves keeps its configuration although the configuration changes during the
-// first wave.
+// A pass of two waves keeps its configuration although the configuration changes during the first wave.
 func TestAPassEndsWithTheConfigurationItBeganWith(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		changes := make(chan func(*controller.Controller), 1)
@@ -125,7 +122,7 @@ func TestAPassEndsWithTheConfigurationItBeganWith(t *testing.T) {
 		c.Mode = plan.Live
 		c.Reloads = changes
 		e.change = func() {
-			changes <- reloadWithSchedule(t, "30 * * * *", func(c *controller.Controller) { c.Mode, c.Evictor = plan.DryRun, evictor.NewDryRun() })
+			changes <- reloadWithSchedule(t, "30 * * * *", func(c *controller.Controller) { c.Mode, c.Evictor = plan.DryRun, evictor.DryRun{} })
 		}
 		start()
 		synctest.Wait()
@@ -142,7 +139,7 @@ func TestAPassEndsWithTheConfigurationItBeganWith(t *testing.T) {
 }
 
 func TestReportsNameWhatIsRefused(t *testing.T) {
-	c, _ := newController(t, evictor.NewDryRun(), plan.DryRun)
+	c, _ := newController(t, evictor.DryRun{}, plan.DryRun)
 	c.RefusedInputs = func() []plan.Input {
 		return []plan.Input{{Source: "config", Age: "5s", Problems: []string{"line 3"}}}
 	}

@@ -33,7 +33,8 @@ func (p *secondMoveDroppingPlanner) Recheck(_ *cluster.Snapshot, _ plan.PlannerS
 	return []plan.Move{m}, nil
 }
 
-func (p *secondMoveDroppingPlanner) Replan(_ *cluster.Snapshot, _ plan.PlannerState, _ []plan.Goal, done []plan.Move, _, _ time.Time) plan.Plan {
+func (p *secondMoveDroppingPlanner) Replan(_ *cluster.Snapshot, _ plan.PlannerState, _ []plan.Goal, done []plan.Move,
+	_, _ time.Time) plan.Plan {
 	p.done = append(p.done, done)
 	return plan.Plan{Moves: []plan.Move{{Step: 1, Wave: 1, Pod: podRef("c")}}, Hints: []plan.WaveHints{{Wave: 1}}}
 }

@@ -3,8 +3,10 @@ package controller
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 
+	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -40,7 +42,6 @@ func (p *pass) observe(ctx context.Context) error {
 	return err
 }
 
-// makePlan collects the goals and makes a plan for them.
 func (p *pass) makePlan() {
 	begun := p.Clock.Now()
 	p.goals = Goals(p.snapshot, p.Strategies, p.due)
@@ -60,8 +61,7 @@ func (p *pass) stopIfBlocked() bool {
 	return true
 }
 
-// finish publishes the report, and then removes the pass and its reservations from the stored
-// state.
+// finish publishes the report, and then removes the pass and its reservations from the stored state.
 func (p *pass) finish(ctx context.Context) plan.RunReport {
 	p.report.Finished = p.Clock.Now().UTC()
 	slices.SortStableFunc(p.report.Outcomes, func(a, b plan.Outcome) int { return cmp.Compare(a.Step, b.Step) })
@@ -72,11 +72,95 @@ func (p *pass) finish(ctx context.Context) plan.RunReport {
 	return p.report
 }
 
-// emitEvents publishes events about pauses and breaker trips that began or ended since the last
-// call.
+// emitEvents publishes events about pauses and breaker trips that began or ended since the last call.
 func (c *Controller) emitEvents() {
 	if c.Events != nil {
 		c.Events.StateChanged(c.lastEventState, c.state)
 	}
 	c.lastEventState = c.state
+}
+
+// reportFailure publishes the report of a pass that could not start. Every pass has a report. The
+// report of an approved plan contains the plan, with every move dropped.
+func (p *pass) reportFailure(ctx context.Context, err error) {
+	r := &p.report
+	r.Stopped = failureReason(ctx, err)
+	if r.Plan.ID == "" {
+		at := r.Started
+		if stale := (*observe.StaleError)(nil); errors.As(err, &stale) {
+			at = stale.Until.UTC()
+		}
+		r.Plan = plan.Plan{APIVersion: plan.APIVersion, Kind: "Plan", TakenAt: at, Expires: at}
+		r.Plan.ID = plan.ContentID(r.Plan)
+	}
+	p.dropRemaining(r.Plan, r.Stopped)
+	r.Finished = p.Clock.Now().UTC()
+	p.Recorder.RecordPass(*r)
+	p.OnReport(*r)
+}
+
+func failureReason(ctx context.Context, err error) *plan.Reason {
+	var coded codedError
+	switch {
+	case ctx.Err() != nil:
+		return &plan.Reason{Code: plan.Interrupted, Message: "the process was told to stop before it made a plan"}
+	case errors.As(err, &coded):
+		return &plan.Reason{Code: coded.code, Message: err.Error()}
+	}
+	return snapshotFailure(err, "")
+}
+
+// replan makes and executes a second plan within the pass if a move failed or a replacement landed
+// elsewhere (docs/adr/0008). Without a replan, the next pass would have to evict more pods for the
+// same goals. The limits apply to both plans together, and there is no third plan. A dry run or a
+// stopped pass never replans. Apply never calls replan.
+func (p *pass) replan(ctx context.Context) {
+	if p.Replanner == nil || p.Mode != plan.Live || p.report.Stopped != nil || ctx.Err() != nil || p.blockedReason() != nil ||
+		!slices.ContainsFunc(p.report.Outcomes, needsReplan) {
+		return
+	}
+	s, err := p.Observer.Snapshot(ctx)
+	if err != nil {
+		p.log.Warn("this pass does not replan, because the cluster cannot be read; the next pass plans what remains", "error", err)
+		return
+	}
+	goals := Goals(s, p.Strategies, p.due)
+	second := p.Replanner.Replan(s, p.state, goals, executedMoves(p.report), p.report.Started, s.TakenAt)
+	p.log.Info("replanned", "moves", len(second.Moves), "lowerBound", second.Bound.MinForPlan)
+	if len(second.Moves) == 0 {
+		return
+	}
+	second = second.ContinueNumbering(p.report.Plan)
+	p.report.Replan = &second
+	p.executeWaves(ctx, second)
+	p.recheckBreaker(ctx)
+}
+
+// needsReplan reports whether a move was dropped because it was no longer valid, or whether its
+// replacement landed on a node that the plan did not accept. Moves that a budget blocks do not
+// cause a replan, because the budget will not allow more evictions so soon.
+func needsReplan(o plan.Outcome) bool {
+	switch o.Outcome {
+	case plan.AlreadyGone:
+		return true
+	case plan.Evicted:
+		return o.Landed != "" && !o.LandedAsPredicted
+	case plan.Dropped:
+		return o.Reason.Code != plan.HintNotWritten && !blockedByBudget(o)
+	}
+	return false
+}
+
+// executedMoves returns the moves of the first plan whose pods were or may have been evicted.
+func executedMoves(report plan.RunReport) (done []plan.Move) {
+	evicted := map[int]bool{}
+	for _, o := range report.Outcomes {
+		evicted[o.Step] = evicted[o.Step] || o.Outcome == plan.Evicted || o.Outcome == plan.UnknownOutcome
+	}
+	for _, m := range report.Plan.Moves {
+		if evicted[m.Step] {
+			done = append(done, m)
+		}
+	}
+	return done
 }

@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// Run runs a pass whenever a strategy is due, until ctx ends. Strategies that are due at the same
-// time share a pass. If a strategy becomes due while a pass runs, its pass is skipped and counted:
-// passes never overlap and never queue.
+// Run runs a pass whenever a strategy is due, until ctx ends. Strategies that are due at the same time share a pass. If
+// a strategy becomes due while a pass runs, its pass is skipped and counted: passes never overlap and never queue.
 //
 // Between passes Run executes approved plans and applies new configurations. Run returns when a new
 // configuration switches between dry run and live, because the two modes use different Leases.
@@ -29,19 +28,21 @@ func (c *Controller) Run(ctx context.Context) {
 			c.applyApprovedPlan(ctx)
 			continue
 		}
-		c.runPass(ctx, strategiesDueAt(c.strategyNames(), next, at))
+		var due []string
+		for i, s := range c.Strategies {
+			if next[i].Equal(at) {
+				due = append(due, s.Name)
+			}
+		}
+		if _, err := c.RunOnce(ctx, due); err != nil {
+			c.Log.Error("the pass failed; no pod was evicted", "strategies", due, "error", err)
+		}
 		now := c.Clock.Now()
 		if skipped := c.missedStrategies(next, at, now); len(skipped) > 0 {
 			c.Log.Warn("strategies were due while a pass was running; they are skipped", "strategies", skipped)
 			c.Recorder.RecordSkipped(skipped)
 		}
 		next = c.advanceSchedules(next, now)
-	}
-}
-
-func (c *Controller) runPass(ctx context.Context, due []string) {
-	if _, err := c.RunOnce(ctx, due); err != nil {
-		c.Log.Error("the pass failed; no pod was evicted", "strategies", due, "error", err)
 	}
 }
 
@@ -76,9 +77,8 @@ func (c *Controller) waitForWork(ctx context.Context, at time.Time) func(*Contro
 	return nil
 }
 
-// firingsStart returns the time after which strategies are due under a new configuration: normally
-// now. If the time of the next pass has come, it returns a time just before that, so that the pass
-// is not lost.
+// firingsStart returns the time after which strategies are due under a new configuration: normally now. If the time of
+// the next pass has come, it returns a time just before that, so that the pass is not lost.
 func firingsStart(at, now time.Time) time.Time {
 	if !at.IsZero() && !at.After(now) {
 		return at.Add(-1)
@@ -108,8 +108,7 @@ func (c *Controller) advanceSchedules(next []time.Time, now time.Time) []time.Ti
 	return out
 }
 
-// missedStrategies returns the strategies that became due while a pass was running. The pass was
-// due at the time at.
+// missedStrategies returns the strategies that became due while a pass was running. The pass was due at the time at.
 func (c *Controller) missedStrategies(next []time.Time, at, now time.Time) []string {
 	var missed []string
 	for i, s := range c.Strategies {
@@ -133,14 +132,4 @@ func earliestTime(times []time.Time) time.Time {
 		}
 	}
 	return first
-}
-
-func strategiesDueAt(names []string, next []time.Time, at time.Time) []string {
-	var due []string
-	for i, t := range next {
-		if t.Equal(at) {
-			due = append(due, names[i])
-		}
-	}
-	return due
 }

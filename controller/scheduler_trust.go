@@ -5,10 +5,10 @@ import (
 	"log/slog"
 	"maps"
 	"sync"
-	"time"
 
 	"k8s.io/utils/clock"
 
+	"github.com/evenkeel-project/evenkeel/internal/wait"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/trust"
 )
@@ -53,24 +53,9 @@ func (s *SchedulerTrust) Run(ctx context.Context) {
 		}
 		begun := s.Clock.Now()
 		s.checkBinding(ctx, uid, earlier)
-		if !s.sleep(ctx, idleFactor*s.Clock.Since(begun)) {
+		if !wait.Sleep(ctx, s.Clock, idleFactor*s.Clock.Since(begun)) {
 			return
 		}
-	}
-}
-
-// sleep waits for d. sleep returns false if ctx ends first.
-func (s *SchedulerTrust) sleep(ctx context.Context, d time.Duration) bool {
-	if d <= 0 {
-		return ctx.Err() == nil
-	}
-	t := s.Clock.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C():
-		return ctx.Err() == nil
-	case <-ctx.Done():
-		return false
 	}
 }
 
@@ -95,8 +80,7 @@ func (s *SchedulerTrust) checkBinding(ctx context.Context, uid string, earlier [
 		"node", p.Object.Spec.NodeName, "predicted", predicted, "hit", hit)
 }
 
-// countBinding counts one binding. countBinding ignores schedulers beyond the first
-// plan.MaxSchedulers.
+// countBinding counts one binding. countBinding ignores schedulers beyond the first plan.MaxSchedulers.
 func (s *SchedulerTrust) countBinding(scheduler string, hit, predicted bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -162,7 +162,7 @@ func TestSchedulerTrustIsIdleLongerThanItChecks(t *testing.T) {
 
 // The next pass uses the counts, and the scheduler becomes trusted.
 func TestAPassPlansWithTheCounts(t *testing.T) {
-	c, o := newController(t, evictor.NewDryRun(), plan.DryRun)
+	c, o := newController(t, evictor.DryRun{}, plan.DryRun)
 	c.Trust = countBindings(t, schedulerCluster(t, []string{"fancy"}, false), "fancy")
 	p := &stateCapturingPlanner{Planner: c.Planner}
 	c.Planner = p

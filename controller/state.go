@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/internal/wait"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/history"
 )
@@ -50,9 +51,8 @@ func (p *pass) loadState(ctx context.Context) error {
 	return p.recoverOpenRuns(ctx)
 }
 
-// restoreUnsaved adds to the loaded state the changes that earlier passes of this process could not
-// save. restoreUnsaved saves nothing, and it forgets runs that are no longer open in the stored
-// state.
+// restoreUnsaved adds to the loaded state the changes that earlier passes of this process could not save.
+// restoreUnsaved saves nothing, and it forgets runs that are no longer open in the stored state.
 func (c *Controller) restoreUnsaved() {
 	if c.state.Breaker == nil {
 		c.state.Breaker = c.unsaved.trip
@@ -115,20 +115,18 @@ func (p *pass) recoverOpenRuns(ctx context.Context) error {
 func (c *Controller) recoveryReport(runID string) plan.RunReport {
 	report := plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport", RunID: runID, Mode: plan.Live,
 		Finished: c.Clock.Now().UTC(), Outcomes: []plan.Outcome{}}
-	for _, run := range c.state.Runs {
-		if run.RunID != runID {
-			continue
-		}
-		report.Started = run.Started
-		report.Plan = history.PartialPlan(run)
-		for _, r := range run.Reservations {
-			report.Outcomes = append(report.Outcomes, *r.Outcome)
-		}
-		report.Recovery = &plan.Recovery{Holder: run.Holder}
-		report.Stopped = &plan.Reason{Code: plan.Interrupted, Message: fmt.Sprintf(
-			"the process of this pass (%s) ended before it recorded the end of the pass; the next process found these outcomes of its reservations",
-			run.Holder)}
+	i := slices.IndexFunc(c.state.Runs, func(r plan.OpenRun) bool { return r.RunID == runID })
+	if i < 0 {
+		return report
 	}
+	run := c.state.Runs[i]
+	report.Started, report.Plan, report.Recovery = run.Started, history.PartialPlan(run), &plan.Recovery{Holder: run.Holder}
+	for _, r := range run.Reservations {
+		report.Outcomes = append(report.Outcomes, *r.Outcome)
+	}
+	report.Stopped = &plan.Reason{Code: plan.Interrupted, Message: fmt.Sprintf(
+		"the process of this pass (%s) ended before it recorded the end of the pass; the next process found these outcomes of its reservations",
+		run.Holder)}
 	return report
 }
 
@@ -146,9 +144,8 @@ func (p *pass) reserveEvictions(ctx context.Context, moves []plan.Move) *plan.Re
 	return nil
 }
 
-// recordOutcomes saves the outcomes of reserved evictions. If saving fails, recordOutcomes returns
-// the reason to stop the pass. The reservations then count as evictions until the outcomes are
-// saved.
+// recordOutcomes saves the outcomes of reserved evictions. If saving fails, recordOutcomes returns the reason to stop
+// the pass. The reservations then count as evictions until the outcomes are saved.
 func (c *Controller) recordOutcomes(ctx context.Context, runID string, outcomes []plan.Outcome) *plan.Reason {
 	var longest []plan.Backoff
 	c.state, longest = history.RecordOutcomes(c.state, runID, outcomes, c.Clock.Now(), c.History)
@@ -165,16 +162,15 @@ func (c *Controller) recordOutcomes(ctx context.Context, runID string, outcomes 
 	return nil
 }
 
-// closeRun removes a reported run from the stored state. It retries, because this may be the
-// last action of the process. All attempts together take at most saveTimeout, so the time
-// after SIGTERM stays bounded.
+// closeRun removes a reported run from the stored state. It retries, because this may be the last action of the
+// process. All attempts together take at most saveTimeout, so the time after SIGTERM stays bounded.
 func (c *Controller) closeRun(ctx context.Context, runID string) error {
 	c.state = history.CloseRun(c.state, runID)
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
 	for attempt := 1; ; attempt++ {
 		err := c.Store.Save(call, c.state)
-		if err == nil || attempt == closeAttempts || !c.sleepUntil(call, c.Clock.Now().Add(closeRetryDelay)) {
+		if err == nil || attempt == closeAttempts || !wait.Sleep(call, c.Clock, closeRetryDelay) {
 			return err
 		}
 	}

@@ -111,7 +111,7 @@ func TestWithoutMemoryNothingIsEvicted(t *testing.T) {
 	if err != nil || r.Stopped == nil || r.Stopped.Code != plan.StateUnavailable || len(e.waves) != 0 || len(r.Outcomes) != 2 {
 		t.Errorf("failed save: got error %v, stop reason %+v, %d waves", err, r.Stopped, len(e.waves))
 	}
-	c, _ = newController(t, evictor.NewDryRun(), plan.DryRun)
+	c, _ = newController(t, evictor.DryRun{}, plan.DryRun)
 	for _, m := range []*memoryStore{{}, {unreadable: down}} {
 		c.Store = m
 		r, err := c.RunOnce(t.Context(), nil)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/internal/wait"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -33,7 +34,7 @@ func (p *pass) executeWaves(ctx context.Context, todo plan.Plan) {
 // snapshot before each batch. executeWave returns the reason to stop the pass, or nil.
 func (p *pass) executeWave(ctx context.Context, todo plan.Plan, wave int) *plan.Reason {
 	remaining := todo
-	remaining.Moves = movesInWave(todo, wave)
+	remaining.Moves = slices.DeleteFunc(slices.Clone(todo.Moves), func(m plan.Move) bool { return m.Wave != wave })
 	if p.Mode == plan.Live {
 		ready, dropped := splitByRoom(todo.Moves, p.report.Outcomes, remaining.Moves)
 		remaining.Moves, p.report.Outcomes = ready, append(p.report.Outcomes, dropped...)
@@ -82,8 +83,7 @@ const (
 	budgetPollInterval  = 500 * time.Millisecond
 )
 
-// recheckWave checks a wave on a new snapshot. recheckWave does not wait for budgets before the
-// first batch of a plan.
+// recheckWave checks a wave on a new snapshot. recheckWave does not wait for budgets before the first batch of a plan.
 func (p *pass) recheckWave(ctx context.Context, remaining plan.Plan, wave int, first bool) ([]plan.Move, []plan.Outcome, error) {
 	until := p.Clock.Now().Add(budgetStatusTimeout)
 	for {
@@ -95,10 +95,8 @@ func (p *pass) recheckWave(ctx context.Context, remaining plan.Plan, wave int, f
 			return nil, nil, nil
 		}
 		moves, dropped := p.Planner.Recheck(s, p.state, Goals(s, p.Strategies, p.due), remaining, wave, s.TakenAt)
-		if first || !slices.ContainsFunc(dropped, blockedByBudget) || !p.Clock.Now().Before(until) {
-			return moves, dropped, nil
-		}
-		if !p.sleepUntil(ctx, p.Clock.Now().Add(budgetPollInterval)) {
+		if first || !slices.ContainsFunc(dropped, blockedByBudget) || !p.Clock.Now().Before(until) ||
+			!wait.Sleep(ctx, p.Clock, budgetPollInterval) {
 			return moves, dropped, nil
 		}
 	}
@@ -128,7 +126,10 @@ func (p *pass) evictBatch(ctx context.Context, todo plan.Plan, wave int, batch [
 		remove, failure := p.writeWaveHints(ctx, todo, wave)
 		if failure != nil {
 			p.report.Outcomes = append(p.report.Outcomes, hintFailureOutcomes(batch, *failure)...)
-			return passStopReason(failure)
+			if failure.Code == plan.HintNotWritten {
+				return nil // unlike a missing permission, this affects only one wave
+			}
+			return failure
 		}
 		defer remove()
 		onBound = remove
@@ -183,12 +184,56 @@ func (p *pass) recordSpentBudgets(ctx context.Context, pods []plan.PodRef) *plan
 	return nil
 }
 
-func movesInWave(p plan.Plan, wave int) []plan.Move {
-	var out []plan.Move
-	for _, m := range p.Moves {
-		if m.Wave == wave {
-			out = append(out, m)
+// A displaced move evicts a pod from a node to make room there for a later move.
+
+// splitByRoom returns the candidates that have room. For each other candidate, whose displaced move did not make room
+// as predicted, it returns an outcome. A displaced pod that was already gone, or did not need to move, takes no room.
+func splitByRoom(all []plan.Move, done []plan.Outcome, candidates []plan.Move) (ready []plan.Move, dropped []plan.Outcome) {
+	for _, m := range candidates {
+		if why := roomProblem(all, done, m); why != "" {
+			dropped = append(dropped, droppedOutcomes([]plan.Move{m}, plan.Reason{Code: plan.PremiseChanged, Message: why})...)
+		} else {
+			ready = append(ready, m)
 		}
 	}
-	return out
+	return ready, dropped
+}
+
+// roomProblem returns the reason why a move has no room, or "" if the move has room or needs no displaced move.
+func roomProblem(all []plan.Move, done []plan.Outcome, m plan.Move) string {
+	for _, q := range all {
+		if q.DisplacedFor == nil || q.DisplacedFor.UID != m.Pod.UID {
+			continue
+		}
+		k := slices.IndexFunc(done, func(o plan.Outcome) bool { return o.Step == q.Step })
+		if k < 0 {
+			return fmt.Sprintf("%s was to make room for it on %s, but was not tried", q.Pod, q.From)
+		}
+		switch o := done[k]; {
+		case o.Outcome == plan.Evicted && o.LandedAsPredicted, o.Outcome == plan.AlreadyGone,
+			o.Outcome == plan.Dropped && o.Reason.Code == plan.NotNeeded:
+		case o.Outcome == plan.Evicted && o.Landed != "":
+			return fmt.Sprintf("%s was to make room for it on %s, but its replacement landed on %s, not on the predicted node %s", q.Pod, q.From,
+				o.Landed, q.To)
+		default:
+			return fmt.Sprintf("%s was to make room for it on %s, but did not: %s (%s)", q.Pod, q.From, o.Outcome, o.Reason.Code)
+		}
+	}
+	return ""
+}
+
+// displacementProblem returns a message if a displaced move makes room for no later move, and ""
+// otherwise. The planner never makes a plan with such a move.
+func displacementProblem(moves []plan.Move) string {
+	for _, q := range moves {
+		if q.DisplacedFor == nil {
+			continue
+		}
+		if !slices.ContainsFunc(moves, func(p plan.Move) bool {
+			return p.Pod.UID == q.DisplacedFor.UID && p.Wave > q.Wave && p.DisplacedFor == nil
+		}) {
+			return fmt.Sprintf("step %d makes room for %s, but no later wave moves that pod", q.Step, q.DisplacedFor)
+		}
+	}
+	return ""
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// countingAPI counts the evictions that wait for an answer at the same time. countingAPI answers no
-// eviction until `target` evictions wait.
+// countingAPI counts the evictions that are pending at the same time. It holds every
+// eviction until `target` evictions are pending.
 type countingAPI struct {
 	*fakeCluster
 	mu        sync.Mutex

@@ -52,10 +52,13 @@ func Classify(err error) Verdict {
 		return blockedVerdict(plan.BlockedByPDB, s.Message)
 	case s.Code == http.StatusTooManyRequests:
 		v := blockedVerdict(plan.APIThrottled, "the API server asks to slow down: "+s.Message)
-		v.Throttled, v.RetryAfter = true, retryAfter(err)
+		seconds, _ := apierrors.SuggestsClientDelay(err)
+		v.Throttled, v.RetryAfter = true, time.Duration(seconds)*time.Second
 		return v
 	case s.Code == http.StatusForbidden || s.Code == http.StatusUnauthorized:
-		return stopVerdict(plan.PermissionMissing, permissionMessage("create pods/eviction", err))
+		v := blockedVerdict(plan.PermissionMissing, permissionMessage("create pods/eviction", err))
+		v.Stop = true
+		return v
 	case s.Code == http.StatusNotFound:
 		return Verdict{Outcome: plan.AlreadyGone, Reason: plan.Reason{Code: plan.PodGoneAlready, Message: "the pod is gone"}}
 	case s.Code == http.StatusConflict:
@@ -72,11 +75,6 @@ func Classify(err error) Verdict {
 		Message: fmt.Sprintf("the API server answered %d: %s", s.Code, s.Message)}}
 }
 
-func retryAfter(err error) time.Duration {
-	seconds, _ := apierrors.SuggestsClientDelay(err)
-	return time.Duration(seconds) * time.Second
-}
-
 // permissionMessage returns a message with a remedy: for a missing permission, or for credentials
 // that the API server does not accept.
 func permissionMessage(to string, err error) string {
@@ -88,8 +86,4 @@ func permissionMessage(to string, err error) string {
 
 func blockedVerdict(code plan.Code, msg string) Verdict {
 	return Verdict{Outcome: plan.Blocked, Reason: plan.Reason{Code: code, Message: msg}}
-}
-
-func stopVerdict(code plan.Code, msg string) Verdict {
-	return Verdict{Outcome: plan.Blocked, Stop: true, Reason: plan.Reason{Code: code, Message: msg}}
 }

@@ -12,13 +12,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// EventRecorder publishes Kubernetes events about evicted pods, workloads with the longest
-// back-off, pauses and breaker trips. Recorder sends events in the background and drops those that
-// it cannot send.
+// EventRecorder publishes Kubernetes events about evicted pods, workloads with the longest back-off, pauses and breaker
+// trips. Recorder sends events in the background and drops those that it cannot send.
 type EventRecorder struct {
 	Recorder events.EventRecorder
-	// Namespace is the namespace of the Lease. Events about pauses and breaker trips refer to the
-	// Lease.
+	// Namespace is the namespace of the Lease. Events about pauses and breaker trips refer to the Lease.
 	Namespace string
 	// LookupUID returns the UID of a workload. Without the UID, `kubectl describe` does not show
 	// the events. Nil means that no UID is known.

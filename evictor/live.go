@@ -21,6 +21,9 @@ func NewLive(client kubernetes.Interface, pods PodSource, workloadOf func(*corev
 }
 
 func newLive(a podAPI, pods PodSource, workloadOf func(*corev1.Pod) string, opts Options) *Live {
+	if opts.CheckPause == nil {
+		opts.CheckPause = func(context.Context) *plan.Reason { return nil }
+	}
 	return &Live{a, pods, workloadOf, opts, newPacer(opts.PerMinute, opts.Clock), make(chan struct{}, maxCalls)}
 }
 
@@ -44,8 +47,9 @@ func (l *Live) EvictWave(ctx context.Context, moves []plan.Move, bound func()) R
 	wave, halt := context.WithCancel(ctx)
 	defer halt()
 	hold := &throttle{clock: l.opts.Clock, waveStarted: l.opts.Clock.Now()}
-	followed := make(chan struct{})
-	go func() { defer close(followed); w.run(l) }()
+	tracking, stopTracking := context.WithCancel(context.WithoutCancel(ctx))
+	var tracker sync.WaitGroup
+	tracker.Go(func() { w.run(tracking, l) })
 	for i, m := range moves {
 		wg.Go(func() {
 			defer w.markBound(m)
@@ -56,8 +60,8 @@ func (l *Live) EvictWave(ctx context.Context, moves []plan.Move, bound func()) R
 		})
 	}
 	wg.Wait()
-	close(w.done)
-	<-followed
+	stopTracking()
+	tracker.Wait()
 	r := summarizeAttempts(outcomes)
 	if r.Stop == nil && ctx.Err() != nil {
 		r.Stop = &plan.Reason{Code: plan.Interrupted, Message: "the process was told to stop"}
@@ -108,9 +112,8 @@ func (l *Live) executeMove(ctx, wave context.Context, w *waveTracker, h *throttl
 	return a
 }
 
-// tryUntilAnswered waits for its turn and requests an eviction. tryUntilAnswered repeats throttled
-// requests, which the API server has not processed. If tryUntilAnswered returns a nil pod, the
-// attempt has ended.
+// tryUntilAnswered waits for its turn and requests an eviction. tryUntilAnswered repeats throttled requests, which the
+// API server has not processed. If tryUntilAnswered returns a nil pod, the attempt has ended.
 func (l *Live) tryUntilAnswered(ctx, wave context.Context, h *throttle, m plan.Move) (*corev1.Pod, Verdict, attempt) {
 	for {
 		if !l.waitTurn(wave, h) {
@@ -135,10 +138,9 @@ func (l *Live) tryUntilAnswered(ctx, wave context.Context, h *throttle, m plan.M
 	}
 }
 
-// maxCalls bounds the evictions that wait for an answer at the same time. The API server answers
-// after about 100 ms, so 32 calls allow about 300 evictions per second. The default limits
-// (evictor.perMinute, evictor.inFlight.total) allow fewer. The bound matters only if both limits
-// are unset.
+// maxCalls bounds the evictions that wait for an answer at the same time. The API server answers after about 100 ms, so
+// 32 calls allow about 300 evictions per second. The default limits (evictor.perMinute, evictor.inFlight.total) allow
+// fewer. The bound matters only if both limits are unset.
 const maxCalls = 32
 
 // beginCall waits until fewer than maxCalls evictions wait for an answer. beginCall returns false
@@ -154,9 +156,8 @@ func (l *Live) beginCall(ctx context.Context) bool {
 
 func (l *Live) endCall() { <-l.calls }
 
-// waitTurn waits until the API server allows requests, the pacer gives a turn, and fewer than
-// maxCalls evictions wait for an answer. After waitTurn has returned true, the caller must call
-// endCall.
+// waitTurn waits until the API server allows requests, the pacer gives a turn, and fewer than maxCalls evictions wait
+// for an answer. After waitTurn has returned true, the caller must call endCall.
 func (l *Live) waitTurn(wave context.Context, h *throttle) bool {
 	for h.wait(wave) && l.pacer.wait(wave) && l.beginCall(wave) {
 		if h.remaining() <= 0 {
@@ -181,7 +182,7 @@ func (l *Live) tryOnce(ctx, wave context.Context, h *throttle, m plan.Move) (*co
 		return nil, v, newAttempt(m, plan.Dropped, plan.OutsideWindow,
 			"not tried: the eviction window closed at "+m.NotAfter.UTC().Format(time.RFC3339))
 	}
-	if shut := l.checkPause(wave); shut != nil {
+	if shut := l.opts.CheckPause(wave); shut != nil {
 		a := newAttempt(m, plan.Dropped, shut.Code, "not tried: "+shut.Message)
 		a.stop = shut
 		return nil, v, a
@@ -190,13 +191,6 @@ func (l *Live) tryOnce(ctx, wave context.Context, h *throttle, m plan.Move) (*co
 	v = l.sendEviction(ctx, m)
 	h.recordLatency(l.opts.Clock.Since(begun))
 	return pod, v, attempt{}
-}
-
-func (l *Live) checkPause(ctx context.Context) *plan.Reason {
-	if l.opts.CheckPause == nil {
-		return nil
-	}
-	return l.opts.CheckPause(ctx)
 }
 
 // readPod reads the pod right before its eviction. If readPod returns a nil pod, the attempt has

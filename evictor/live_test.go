@@ -23,8 +23,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// fakeCluster simulates pods and the Eviction API. An evicted pod disappears, and a
-// replacement may appear.
+// fakeCluster simulates pods and the Eviction API. An evicted pod disappears, and a replacement may appear.
 type fakeCluster struct {
 	mu            sync.Mutex
 	pods          map[string]*corev1.Pod
@@ -299,7 +298,7 @@ func TestToldToStopBeginsNoEviction(t *testing.T) {
 }
 
 func TestDryRunEvictsNothing(t *testing.T) {
-	r := NewDryRun().EvictWave(t.Context(), []plan.Move{testMove(1, "d1", "u1")}, nil)
+	r := DryRun{}.EvictWave(t.Context(), []plan.Move{testMove(1, "d1", "u1")}, nil)
 	if o := singleOutcome(t, r); o.Outcome != plan.WouldEvict || r.Stop != nil {
 		t.Errorf("%+v", r)
 	}

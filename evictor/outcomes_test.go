@@ -137,8 +137,7 @@ func runCase(t *testing.T, p outcomeCase) Result {
 	return newTestLive(w, clock.RealClock{}).EvictWave(ctx, []plan.Move{m}, nil)
 }
 
-// TestOutcomes causes every outcome of a move and compares the messages with
-// testdata/outcomes.txt.
+// TestOutcomes causes every outcome of a move and compares the messages with testdata/outcomes.txt.
 func TestOutcomes(t *testing.T) {
 	var lines []string
 	said := map[plan.Code]bool{}
@@ -163,7 +162,7 @@ func TestOutcomes(t *testing.T) {
 			}
 		})
 	}
-	for _, c := range codesUsed(t) {
+	for _, c := range reasonCodesInSource(t) {
 		if !said[c] {
 			t.Errorf("nothing provokes %s", c)
 		}
@@ -171,8 +170,8 @@ func TestOutcomes(t *testing.T) {
 	golden.EqualLines(t, "testdata/outcomes.txt", lines)
 }
 
-// codesUsed returns the reason codes that the code of this package uses.
-func codesUsed(t *testing.T) []plan.Code {
+// reasonCodesInSource returns the reason codes that the code of this package uses.
+func reasonCodesInSource(t *testing.T) []plan.Code {
 	t.Helper()
 	codes := map[string]plan.Code{}
 	reasons := parseFile(t, "../plan/reason.go")

@@ -18,9 +18,8 @@ const watchAfterStop = 3 * time.Second
 // to find its outcome, and watchAfterStop.
 const ShutdownTimeout = 2*callTimeout + watchAfterStop
 
-// waitForReplacement follows one accepted eviction until the evicted pod is gone and its
-// replacement is Ready. waitForReplacement gives up after the grace period plus VerifyTimeout, or
-// watchAfterStop after ctx has ended.
+// waitForReplacement follows one accepted eviction until the evicted pod is gone and its replacement is Ready.
+// waitForReplacement gives up after the grace period plus VerifyTimeout, or watchAfterStop after ctx has ended.
 func (l *Live) waitForReplacement(ctx context.Context, w *waveTracker, m plan.Move) attempt {
 	start := l.opts.Clock.Now()
 	grace := m.GracePeriodSeconds
@@ -50,7 +49,8 @@ func (l *Live) waitForReplacement(ctx context.Context, w *waveTracker, m plan.Mo
 			defer t.Stop()
 			last = t.C()
 		case <-last:
-			return unverifiedAttempt(m, r)
+			return evictedAttempt(m, r, plan.OutcomeUnknown,
+				"the pod was evicted, but the process was told to stop before its replacement was Ready")
 		case <-deadline.C():
 			w.scan(l, m.Pod.Namespace) // run may not have seen the newest changes
 			r, gone := w.replacementState(f)
@@ -107,8 +107,4 @@ func timedOutAttempt(m plan.Move, r *corev1.Pod, gone bool, after time.Duration)
 	}
 	a.stop = &a.outcome.Reason
 	return a
-}
-
-func unverifiedAttempt(m plan.Move, r *corev1.Pod) attempt {
-	return evictedAttempt(m, r, plan.OutcomeUnknown, "the pod was evicted, but the process was told to stop before its replacement was Ready")
 }

@@ -13,8 +13,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// slowAPI answers evictions after a delay, or never. slowAPI returns early if the call is
-// cancelled.
+// slowAPI answers evictions after a delay, or never. slowAPI returns early if the call is cancelled.
 type slowAPI struct {
 	*fakeCluster
 	after time.Duration

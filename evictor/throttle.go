@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"k8s.io/utils/clock"
+
+	"github.com/evenkeel-project/evenkeel/internal/wait"
 )
 
-// maxThrottle is the longest total delay of a wave. An answer with status 429 may contain the time
-// to wait. API Priority and Fairness asks for 1 to 32 s. If the answer contains no time, evictions
-// are delayed for defaultThrottle.
+// maxThrottle is the longest total delay of a wave. An answer with status 429 may contain the time to wait. API
+// Priority and Fairness asks for 1 to 32 s. If the answer contains no time, evictions are delayed for defaultThrottle.
 const (
 	maxThrottle     = 30 * time.Second
 	defaultThrottle = time.Second
@@ -33,23 +34,20 @@ type throttle struct {
 // the time for the pacer plus the longest delay that the API server may ask for.
 const maxWaveAge = snapshotFreshness + maxThrottle
 
-// recordLatency records how long the API server took to answer.
 func (h *throttle) recordLatency(took time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.sawSlowAnswer = h.sawSlowAnswer || took > callTimeout
 }
 
-// waveIsStale reports whether answers were slow and the wave is older than maxWaveAge.
 func (h *throttle) waveIsStale() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.sawSlowAnswer && h.clock.Since(h.waveStarted) > maxWaveAge
 }
 
-// extend delays evictions for d from now, or for defaultThrottle if d is not positive.
-// Overlapping delays count once. If the total delay would exceed maxThrottle, it changes
-// nothing and returns false.
+// extend delays evictions for d from now, or for defaultThrottle if d is not positive. Overlapping delays count once.
+// If the total delay would exceed maxThrottle, it changes nothing and returns false.
 func (h *throttle) extend(d time.Duration) bool {
 	if d <= 0 {
 		d = defaultThrottle
@@ -57,11 +55,7 @@ func (h *throttle) extend(d time.Duration) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := h.clock.Now()
-	from := now
-	if h.until.After(now) {
-		from = h.until
-	}
-	more := now.Add(d).Sub(from)
+	more := min(d, now.Add(d).Sub(h.until))
 	if more <= 0 {
 		return true
 	}
@@ -73,8 +67,7 @@ func (h *throttle) extend(d time.Duration) bool {
 	return true
 }
 
-// remaining returns how long evictions are still delayed; 0 or less means that they are not
-// delayed.
+// remaining returns how long evictions are still delayed; 0 or less means that they are not delayed.
 func (h *throttle) remaining() time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -88,8 +81,60 @@ func (h *throttle) wait(ctx context.Context) bool {
 		if d <= 0 {
 			return ctx.Err() == nil
 		}
-		if !sleep(ctx, h.clock, d) {
+		if !wait.Sleep(ctx, h.clock, d) {
 			return false
 		}
 	}
+}
+
+// pacer spaces evictions evenly. Unused turns are not saved up.
+type pacer struct {
+	interval time.Duration
+	clock    clock.WithTicker
+
+	mu   sync.Mutex
+	next time.Time
+}
+
+// snapshotFreshness is the maximum age of a snapshot when an eviction that depends on it begins.
+const snapshotFreshness = 15 * time.Second
+
+// BatchSize returns the number of evictions that a pacer starts within snapshotFreshness, but at
+// least 1. If perMinute is not positive, BatchSize returns 0, which means no limit.
+func BatchSize(perMinute int) int {
+	if perMinute <= 0 {
+		return 0
+	}
+	return max(1, int(int64(perMinute)*int64(snapshotFreshness)/int64(time.Minute)))
+}
+
+func newPacer(perMinute int, c clock.WithTicker) *pacer {
+	p := &pacer{clock: c}
+	if perMinute > 0 {
+		p.interval = time.Minute / time.Duration(perMinute)
+	}
+	return p
+}
+
+// continueFrom delays the first turn of p until the longer interval of the two pacers has passed
+// since the last turn of before.
+func (p *pacer) continueFrom(before *pacer) {
+	before.mu.Lock()
+	defer before.mu.Unlock()
+	if !before.next.IsZero() {
+		p.next = before.next.Add(max(p.interval-before.interval, 0))
+	}
+}
+
+// wait returns true when it is the caller's turn, and false if ctx ends first.
+func (p *pacer) wait(ctx context.Context) bool {
+	if ctx.Err() != nil {
+		return false
+	}
+	p.mu.Lock()
+	now := p.clock.Now()
+	delay := max(p.next.Sub(now), 0)
+	p.next = now.Add(delay + p.interval)
+	p.mu.Unlock()
+	return wait.Sleep(ctx, p.clock, delay)
 }

@@ -27,8 +27,7 @@ func throttledError(seconds int) error {
 	return err
 }
 
-// No eviction is requested during the time for which the API server asks to wait. Afterwards
-// all are requested.
+// No eviction is requested during the time for which the API server asks to wait. Afterwards all are requested.
 func TestAThrottlingServerHoldsTheWaveBack(t *testing.T) {
 	runAtNoon(t, func(t *testing.T) {
 		w := newFakeCluster(testPod("d1", "u1", "n3"), testPod("d2", "u2", "n3"), testPod("d3", "u3", "n3"))
@@ -60,8 +59,7 @@ func TestAThrottlingServerHoldsTheWaveBack(t *testing.T) {
 	})
 }
 
-// Repeated delays of 10 s are accepted three times. A delay of one minute stops the pass at
-// once.
+// Repeated delays of 10 s are accepted three times. A delay of one minute stops the pass at once.
 func TestAServerThatThrottlesForLongStopsThePass(t *testing.T) {
 	for _, c := range []struct{ seconds, asked int }{{10, 4}, {30, 2}, {60, 1}, {0, 31}} {
 		runAtNoon(t, func(t *testing.T) {
@@ -135,8 +133,7 @@ func TestToldToStopEndsTheHold(t *testing.T) {
 	}
 }
 
-// throttlingServer answers over HTTP. Like API Priority and Fairness, it rejects the first
-// request of each kind.
+// throttlingServer answers over HTTP. Like API Priority and Fairness, it rejects the first request of each kind.
 type throttlingServer struct {
 	*fakeCluster
 	mu       sync.Mutex
@@ -171,8 +168,7 @@ func (s *throttlingServer) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(out).Encode(metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusSuccess})
 }
 
-// The real client does not repeat the request itself, and it keeps the time that the server
-// asks to wait.
+// The real client does not repeat the request itself, and it keeps the time that the server asks to wait.
 func TestRetryAfterOverHTTP(t *testing.T) {
 	const read, evict = "GET /api/v1/namespaces/shop/pods/d1", "POST /api/v1/namespaces/shop/pods/d1/eviction"
 	for reject, want := range map[string][]string{"/eviction": {read, evict, read, evict}, "/pods/d1": {read, read, evict}} {

@@ -2,6 +2,7 @@ package evictor
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 	"sync"
@@ -10,12 +11,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/evenkeel-project/evenkeel/internal/wait"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// waveTracker assigns replacements to the evictions of a wave. waveTracker knows which pods existed
-// before the wave and which replacements are claimed, so that each evicted pod of a workload gets
-// its own replacement.
+// waveTracker assigns replacements to the evictions of a wave. waveTracker knows which pods existed before the wave and
+// which replacements are claimed, so that each evicted pod of a workload gets its own replacement.
 type waveTracker struct {
 	mu            sync.Mutex
 	preexisting   map[types.UID]bool
@@ -23,14 +24,11 @@ type waveTracker struct {
 	claimed       map[types.UID]string
 	// tracked are the accepted evictions whose replacement is not Ready yet.
 	tracked []*trackedEviction
-	// unbound are the UIDs of pods whose replacements are not bound yet. onBound is called once the
-	// map becomes empty.
+	// unbound are the UIDs of pods whose replacements are not bound yet. onBound is called once the map becomes empty.
 	unbound map[string]bool
 	onBound func()
-	done    chan struct{}
 }
 
-// trackedEviction is the observed progress of one eviction.
 type trackedEviction struct {
 	move        plan.Move
 	replacement *corev1.Pod
@@ -40,7 +38,7 @@ type trackedEviction struct {
 
 func (l *Live) newWaveTracker(moves []plan.Move) *waveTracker {
 	w := &waveTracker{preexisting: map[types.UID]bool{}, workloadByUID: map[string]string{}, claimed: map[types.UID]string{},
-		unbound: map[string]bool{}, done: make(chan struct{})}
+		unbound: map[string]bool{}}
 	seen := map[string]bool{}
 	for _, m := range moves {
 		w.unbound[m.Pod.UID] = true
@@ -96,42 +94,26 @@ const (
 	maxScanIdle = 100 * time.Millisecond
 )
 
-// run scans the pods after each change until the wave is done. One scan updates all moves. If each
+// run scans the pods after each change until ctx ends. One scan updates all moves. If each
 // move scanned for itself, every change of a pod would cost one scan of its namespace per move.
-func (w *waveTracker) run(l *Live) {
+func (w *waveTracker) run(ctx context.Context, l *Live) {
 	for {
 		changed := l.pods.Changed() // read before the scan, so that no change is missed
 		begun := l.opts.Clock.Now()
 		for _, ns := range w.namespaces() {
 			w.scan(l, ns)
 		}
-		if !w.idle(l, min(maxScanIdle, idlePerScan*l.opts.Clock.Since(begun))) {
+		if !wait.Sleep(ctx, l.opts.Clock, min(maxScanIdle, idlePerScan*l.opts.Clock.Since(begun))) {
 			return
 		}
 		select {
 		case <-changed:
-		case <-w.done:
+		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// idle waits for d. idle returns false if the wave is done first.
-func (w *waveTracker) idle(l *Live, d time.Duration) bool {
-	if d <= 0 {
-		return true
-	}
-	t := l.opts.Clock.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C():
-		return true
-	case <-w.done:
-		return false
-	}
-}
-
-// namespaces returns the sorted namespaces of all tracked evictions.
 func (w *waveTracker) namespaces() (out []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -142,9 +124,8 @@ func (w *waveTracker) namespaces() (out []string) {
 	return slices.Compact(out)
 }
 
-// scan updates the tracked evictions of a namespace: whether the evicted pod is gone, and which pod
-// replaces it. The replacement is the oldest new pod of the workload that no other eviction has
-// claimed.
+// scan updates the tracked evictions of a namespace: whether the evicted pod is gone, and which pod replaces it. The
+// replacement is the oldest new pod of the workload that no other eviction has claimed.
 func (w *waveTracker) scan(l *Live, namespace string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

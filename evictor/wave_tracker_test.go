@@ -63,8 +63,7 @@ func TestBoundDoesNotWaitForReady(t *testing.T) {
 	}
 }
 
-// A replacement without a node is not bound. If the wave is told to stop, it calls bound at
-// its end.
+// A replacement without a node is not bound. If the wave is told to stop, it calls bound at its end.
 func TestBoundWaitsForTheScheduler(t *testing.T) {
 	w := newFakeCluster(testPod("d1", "u1", "n3"))
 	w.pending, w.notReady = true, true

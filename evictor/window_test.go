@@ -44,8 +44,7 @@ func TestAWindowEndsEvictions(t *testing.T) {
 	}
 }
 
-// The window can close while the pod is read, so the evictor checks the clock right before the
-// request.
+// The window can close while the pod is read, so the evictor checks the clock right before the request.
 func TestAWindowThatClosesWhileThePodIsReadEndsItsEviction(t *testing.T) {
 	w := newFakeCluster(testPod("d1", "u1", "n3"))
 	fake := clocktesting.NewFakeClock(noon)
@@ -87,8 +86,7 @@ func TestAWindowThatClosesWithinAWave(t *testing.T) {
 	})
 }
 
-// runAtNoon runs f in a synctest bubble at noon. The time advances when all goroutines of the
-// bubble wait.
+// runAtNoon runs f in a synctest bubble at noon. The time advances when all goroutines of the bubble wait.
 func runAtNoon(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

@@ -1,6 +1,5 @@
-// Package hints defines the steering hints that Evenkeel puts on nodes for a short time: which
-// taint or label a hint is, which annotations record its run and expiry, and how a node looks with
-// and without it.
+// Package hints defines the steering hints that Evenkeel puts on nodes for a short time: which taint or label a hint
+// is, which annotations record its run and expiry, and how a node looks with and without it.
 //
 // The package decides what a node should contain. The package never calls an API server
 // (hints/writer does) and never reads a clock. A taint or label without the annotations of Evenkeel
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Kind is the kind of a hint.
@@ -92,10 +92,9 @@ func FromNode(n *corev1.Node) (Hint, bool) {
 	return h, true
 }
 
-// Put returns the node with the hint, and whether it changed. Put changes nothing else on the node.
-// If a taint or label of another owner uses Key, Put keeps it, writes no hint, and removes an
-// existing hint of Evenkeel.
-func Put(n *corev1.Node, h Hint) (*corev1.Node, bool) {
+// WithHint returns the node with the hint, and whether it changed. WithHint changes nothing else on the node. If a taint or label
+// of another owner uses Key, WithHint keeps it, writes no hint, and removes an existing hint of Evenkeel.
+func WithHint(n *corev1.Node, h Hint) (*corev1.Node, bool) {
 	old, ours := FromNode(n)
 	if ours && old.Kind == h.Kind && old.Run == h.Run && old.Expires.Equal(h.Expires.Truncate(time.Second)) {
 		return n, false
@@ -108,11 +107,11 @@ func Put(n *corev1.Node, h Hint) (*corev1.Node, bool) {
 	case Taint:
 		out.Spec.Taints = append(out.Spec.Taints, NewTaint())
 	case Label:
-		out.Labels = setKey(out.Labels, Key, Value)
+		metav1.SetMetaDataLabel(&out.ObjectMeta, Key, Value)
 	}
 	for key, value := range map[string]string{RunAnnotation: h.Run, ExpiresAnnotation: h.Expires.UTC().Format(time.RFC3339),
 		KindAnnotation: string(h.Kind)} {
-		out.Annotations = setKey(out.Annotations, key, value)
+		metav1.SetMetaDataAnnotation(&out.ObjectMeta, key, value)
 	}
 	return out, true
 }
@@ -125,7 +124,6 @@ func Remove(n *corev1.Node) (*corev1.Node, bool) {
 	return withoutHint(n), true
 }
 
-// withoutHint returns a deep copy of the node without our hint.
 func withoutHint(n *corev1.Node) *corev1.Node {
 	out := n.DeepCopy()
 	h, ours := FromNode(n)
@@ -144,18 +142,10 @@ func withoutHint(n *corev1.Node) *corev1.Node {
 	return out
 }
 
-func setKey(m map[string]string, key, value string) map[string]string {
-	m = maps.Clone(m)
-	if m == nil {
-		m = map[string]string{}
-	}
-	m[key] = value
-	return m
-}
-
 // WithLabel returns a copy of the node with the label.
 func WithLabel(n *corev1.Node) *corev1.Node {
 	out := *n
-	out.Labels = setKey(n.Labels, Key, Value)
+	out.Labels = maps.Clone(n.Labels)
+	metav1.SetMetaDataLabel(&out.ObjectMeta, Key, Value)
 	return &out
 }

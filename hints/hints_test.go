@@ -20,20 +20,19 @@ func newNode() *corev1.Node {
 	}
 }
 
-// Remove reverses Put. Put and Remove leave everything else on the node and do not modify their
-// argument.
+// Remove reverses Put. Put and Remove leave everything else on the node and do not modify their argument.
 func TestPutAndTakeAreInverse(t *testing.T) {
 	for _, kind := range []hints.Kind{hints.Taint, hints.Label} {
 		n := newNode()
 		h := hints.Hint{Node: "n1", Kind: kind, Run: "r1", Expires: noon}
-		with, changed := hints.Put(n, h)
+		with, changed := hints.WithHint(n, h)
 		if got, ours := hints.FromNode(with); !changed || !ours || got != h {
 			t.Errorf("%s: got hint %+v, want %+v", kind, got, h)
 		}
 		if hints.HasTaint(with) != (kind == hints.Taint) || hints.HasLabel(with) != (kind == hints.Label) {
 			t.Errorf("%s: got taints %v, labels %v", kind, with.Spec.Taints, with.Labels)
 		}
-		if _, changed := hints.Put(with, h); changed {
+		if _, changed := hints.WithHint(with, h); changed {
 			t.Errorf("%s: putting the same hint again changed the node", kind)
 		}
 		without, changed := hints.Remove(with)
@@ -46,30 +45,28 @@ func TestPutAndTakeAreInverse(t *testing.T) {
 	}
 }
 
-// If another run puts its hint, the node has the run and expiry of that run, and only one kind of
-// hint.
+// If another run puts its hint, the node has the run and expiry of that run, and only one kind of hint.
 func TestAnotherRunTakesOver(t *testing.T) {
-	n, _ := hints.Put(newNode(), hints.Hint{Node: "n1", Kind: hints.Label, Run: "dead", Expires: noon})
+	n, _ := hints.WithHint(newNode(), hints.Hint{Node: "n1", Kind: hints.Label, Run: "dead", Expires: noon})
 	h := hints.Hint{Node: "n1", Kind: hints.Taint, Run: "new", Expires: noon.Add(time.Hour)}
-	n, changed := hints.Put(n, h)
+	n, changed := hints.WithHint(n, h)
 	if got, _ := hints.FromNode(n); !changed || got != h || hints.HasLabel(n) || len(n.Spec.Taints) != 2 {
 		t.Errorf("%+v, %v, %v", got, n.Labels, n.Spec.Taints)
 	}
 }
 
-// Without our annotations, or with another effect, a taint or label belongs to another owner
-// and stays.
+// Without our annotations, or with another effect, a taint or label belongs to another owner and stays.
 func TestWhatIsNotOursStays(t *testing.T) {
 	byHand := newNode()
 	byHand.Spec.Taints = append(byHand.Spec.Taints, hints.NewTaint())
 	labelled := newNode()
 	labelled.Labels[hints.Key] = "by-hand"
 	h := hints.Hint{Node: "n1", Kind: hints.Taint, Run: "r", Expires: noon}
-	if _, changed := hints.Put(byHand, h); changed {
+	if _, changed := hints.WithHint(byHand, h); changed {
 		t.Error("Put took over the taint of another owner")
 	}
 	h.Kind = hints.Label
-	if _, changed := hints.Put(labelled, h); changed {
+	if _, changed := hints.WithHint(labelled, h); changed {
 		t.Error("Put changed the label of another owner")
 	}
 	for _, n := range []*corev1.Node{byHand, labelled} {
@@ -87,7 +84,7 @@ func TestWhatIsNotOursStays(t *testing.T) {
 }
 
 func TestExpiry(t *testing.T) {
-	n, _ := hints.Put(newNode(), hints.Hint{Node: "n1", Kind: hints.Taint, Run: "r", Expires: noon})
+	n, _ := hints.WithHint(newNode(), hints.Hint{Node: "n1", Kind: hints.Taint, Run: "r", Expires: noon})
 	h, _ := hints.FromNode(n)
 	for at, want := range map[time.Time]bool{noon.Add(-time.Second): false, noon: false, noon.Add(time.Second): true} {
 		if h.Expired(at) != want {
@@ -100,9 +97,8 @@ func TestExpiry(t *testing.T) {
 	}
 }
 
-// A taint or label of another owner under our key outlives a hint of the other kind. Their order
-// does not matter, and the other owner's taint or label does not become ours when the kind of the
-// hint changes.
+// A taint or label of another owner under our key outlives a hint of the other kind. Their order does not matter, and
+// the other owner's taint or label does not become ours when the kind of the hint changes.
 func TestTheOtherKindIsNotOurs(t *testing.T) {
 	tainted := func(n *corev1.Node) { n.Spec.Taints = append(n.Spec.Taints, hints.NewTaint()) }
 	labelled := func(n *corev1.Node) { n.Labels[hints.Key] = hints.Value }
@@ -110,11 +106,11 @@ func TestTheOtherKindIsNotOurs(t *testing.T) {
 		h := hints.Hint{Node: "n1", Kind: kind, Run: "r", Expires: noon}
 		want := newNode()
 		byHand(want)
-		first, changed := hints.Put(want, h)
+		first, changed := hints.WithHint(want, h)
 		if got, _ := hints.FromNode(first); !changed || got != h || !hints.HasTaint(first) || !hints.HasLabel(first) {
 			t.Errorf("%s: got hint %+v, labels %v, taints %v", kind, got, first.Labels, first.Spec.Taints)
 		}
-		later, _ := hints.Put(newNode(), h)
+		later, _ := hints.WithHint(newNode(), h)
 		byHand(later)
 		other := h
 		if other.Kind = hints.Taint; kind == hints.Taint {
@@ -124,7 +120,7 @@ func TestTheOtherKindIsNotOurs(t *testing.T) {
 			if left, _ := hints.Remove(n); !reflect.DeepEqual(left, want) {
 				t.Errorf("%s, with another owner's %s: after Remove got %v, %v, %v", kind, name, left.Labels, left.Spec.Taints, left.Annotations)
 			}
-			if left, changed := hints.Put(n, other); !changed || !reflect.DeepEqual(left, want) {
+			if left, changed := hints.WithHint(n, other); !changed || !reflect.DeepEqual(left, want) {
 				t.Errorf("%s, with another owner's %s, then %s: got %v, %v, %v", kind, name, other.Kind, left.Labels, left.Spec.Taints,
 					left.Annotations)
 			}
@@ -141,11 +137,10 @@ func TestTheOtherKindIsNotOurs(t *testing.T) {
 	}
 }
 
-// If the annotation with the kind is missing, the kind follows from the taint or label on the
-// node.
+// If the annotation with the kind is missing, the kind follows from the taint or label on the node.
 func TestAHintWithoutItsKind(t *testing.T) {
 	for _, kind := range []hints.Kind{hints.Taint, hints.Label} {
-		n, _ := hints.Put(newNode(), hints.Hint{Node: "n1", Kind: kind, Run: "r", Expires: noon})
+		n, _ := hints.WithHint(newNode(), hints.Hint{Node: "n1", Kind: kind, Run: "r", Expires: noon})
 		delete(n.Annotations, hints.KindAnnotation)
 		if got, _ := hints.FromNode(n); got.Kind != kind {
 			t.Errorf("a hint of kind %s is read as %s", kind, got.Kind)

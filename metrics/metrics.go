@@ -1,8 +1,7 @@
 // Package metrics exports Prometheus metrics about passes, plans, evictions, hints and reloads.
 //
-// The package decides the names and labels. Label values come from bounded sets (reason codes,
-// outcomes, strategy names of the configuration), so the number of series is bounded. The package
-// never makes a decision from a metric.
+// The package decides the names and labels. Label values come from bounded sets (reason codes, outcomes, strategy names
+// of the configuration), so the number of series is bounded. The package never makes a decision from a metric.
 package metrics
 
 import (
@@ -11,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -40,8 +40,7 @@ type Metrics struct {
 	usage        *usageMetrics // nil without a usage source
 }
 
-// New creates and registers the metrics. The version and configHash become labels of
-// evenkeel_build_info.
+// New creates and registers the metrics. The version and configHash become labels of evenkeel_build_info.
 func New(version, configHash string) *Metrics {
 	r := prometheus.NewRegistry()
 	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -92,9 +91,8 @@ func (m *Metrics) SetConfigHash(hash string) {
 	m.info.WithLabelValues(hash).Set(1)
 }
 
-// RecordBinding counts a binding made by a scheduler without a profile. The counts b include this
-// binding. predicted reports whether the model predicted a node, and hit reports whether the
-// prediction was correct.
+// RecordBinding counts a binding made by a scheduler without a profile. The counts b include this binding. predicted
+// reports whether the model predicted a node, and hit reports whether the prediction was correct.
 func (m *Metrics) RecordBinding(scheduler string, b plan.SchedulerBindings, hit, predicted bool) {
 	result := "unclear"
 	switch {
@@ -121,8 +119,7 @@ func (m *Metrics) RecordSkipped(strategies []string) {
 	}
 }
 
-// RecordPass counts a pass and its outcomes. A pass that ended before planning leaves the plan
-// gauges unchanged.
+// RecordPass counts a pass and its outcomes. A pass that ended before planning leaves the plan gauges unchanged.
 func (m *Metrics) RecordPass(r plan.RunReport) {
 	stopped := ""
 	if r.Stopped != nil {
@@ -184,4 +181,23 @@ func setBool(g prometheus.Gauge, yes bool) {
 	if yes {
 		g.Set(1)
 	}
+}
+
+func newGauge(r prometheus.Registerer, name, help string) prometheus.Gauge {
+	return promauto.With(r).NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
+}
+
+func newGauges(r prometheus.Registerer, name, help string, labels ...string) *prometheus.GaugeVec {
+	return promauto.With(r).NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
+}
+
+func newCounters(r prometheus.Registerer, name, help string, labels ...string) *prometheus.CounterVec {
+	return promauto.With(r).NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+}
+
+// newHistogram registers a histogram of durations in seconds. The upper bound of the first bucket
+// is 0.01 s, and each further bound is four times as long.
+func newHistogram(r prometheus.Registerer, name, help string, buckets int) prometheus.Histogram {
+	return promauto.With(r).NewHistogram(prometheus.HistogramOpts{Name: name, Help: help,
+		Buckets: prometheus.ExponentialBuckets(0.01, 4, buckets)})
 }

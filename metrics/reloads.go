@@ -46,8 +46,7 @@ func (m *Metrics) ReloadSucceeded(w FileKind, now time.Time) {
 	m.reloads.total.WithLabelValues(string(w), "taken").Inc()
 }
 
-// ReloadRefused counts a reload whose content is invalid. The program keeps the previous
-// content.
+// ReloadRefused counts a reload whose content is invalid. The program keeps the previous content.
 func (m *Metrics) ReloadRefused(w FileKind) {
 	m.reloads.total.WithLabelValues(string(w), "refused").Inc()
 	m.reloads.successful.WithLabelValues(string(w)).Set(0)

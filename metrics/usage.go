@@ -9,11 +9,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/monitor"
 )
 
-// problemKinds lists the known values of the label kind.
 var problemKinds = []usage.ProblemKind{usage.Unreachable, usage.BadAnswer, usage.Empty, usage.NotANumber, usage.Implausible,
 	usage.Stale, usage.UnknownNode, usage.Ambiguous, usage.Missing}
 
-// otherProblem is the label value for kinds that are not in problemKinds.
 const otherProblem = "Other"
 
 type usageMetrics struct {

@@ -8,16 +8,15 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// maxEarlier limits how many earlier bindings are remembered. It is more than a scheduler makes
-// within a second, the precision of binding times.
+// maxEarlier limits how many earlier bindings a Bindings remembers. Binding times have a precision
+// of one second, and a scheduler binds fewer pods in a second.
 const maxEarlier = 512
 
-// Bindings reports pods that are bound while a caller waits in NextBinding. Other bindings are
-// dropped.
+// Bindings reports the pods that are bound while a caller waits in NextBinding.
 type Bindings struct {
 	wanted  func(*corev1.Pod) bool
 	next    chan binding
-	earlier []string // UIDs of the pods bound last, in the order of the watch
+	earlier []string // UIDs of the last bound pods, in the order of the watch
 }
 
 type binding struct {
@@ -25,15 +24,15 @@ type binding struct {
 	earlier []string
 }
 
-// WatchBindings watches for bindings of pods for which want returns true. It must be called
-// before Start.
+// WatchBindings watches for bindings of pods for which want returns true. Callers must call
+// WatchBindings before Start.
 func (o *Observer) WatchBindings(want func(*corev1.Pod) bool) *Bindings {
 	b := &Bindings{wanted: want, next: make(chan binding)}
 	_, _ = o.pods().AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: b.podAdded, UpdateFunc: b.podUpdated})
 	return b
 }
 
-// podAdded handles pods that were bound before the watch started, or created with a node.
+// podAdded records pods that were bound before the watch started, or that were created with a node.
 func (b *Bindings) podAdded(x any) {
 	if p, ok := x.(*corev1.Pod); ok && p.Spec.NodeName != "" {
 		b.record(p)
@@ -55,7 +54,7 @@ func (b *Bindings) podUpdated(before, after any) {
 	b.record(now)
 }
 
-// record keeps the order of bindings. Handlers never run concurrently.
+// record appends a pod to the earlier bindings. Informers never call handlers concurrently.
 func (b *Bindings) record(p *corev1.Pod) {
 	if len(b.earlier) == maxEarlier {
 		b.earlier = slices.Delete(b.earlier, 0, 1)

@@ -67,7 +67,7 @@ func TestNextBindingEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, _, ok := b.NextBinding(ctx); ok {
-		t.Error("reported a binding that does not exist")
+		t.Error("NextBinding reported a binding that does not exist")
 	}
 }
 
@@ -82,11 +82,11 @@ func TestBindingsAreBounded(t *testing.T) {
 	if len(b.earlier) != 512 || b.earlier[0] != "88" || b.earlier[511] != "599" {
 		t.Errorf("%d UIDs were kept, from %s to %s", len(b.earlier), b.earlier[0], b.earlier[len(b.earlier)-1])
 	}
-	// A pod of the same name that was created again while the watch was closed.
+	// The pod was deleted and created again with the same name while the watch was closed.
 	again := newPod("599", "n2", "")
 	again.UID = "new"
 	b.podUpdated(newPod("599", "n1", ""), again)
 	if b.earlier[511] != "new" {
-		t.Error("a recreated pod is not distinguished from the earlier one")
+		t.Error("podUpdated treats a recreated pod like the earlier pod")
 	}
 }

@@ -15,7 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// translatedError is an error of the client library in plain words, with a hint what to check.
+// translatedError describes an error of the client library in plain words and suggests a check.
 type translatedError struct {
 	text string
 	err  error
@@ -29,8 +29,8 @@ const (
 	proxyHint   = "; does a proxy or another server answer instead of the API server?"
 )
 
-// plainError translates an error of the client library into plain words. It compares messages
-// where the library has no error type or value.
+// plainError translates an error of the client library into plain words. It compares the text of
+// errors that have no type or value of their own.
 func plainError(err error) error {
 	if err == nil {
 		return nil
@@ -48,7 +48,7 @@ func plainError(err error) error {
 	return &translatedError{answerProblem(err), err}
 }
 
-// statusText returns what the server, or a proxy in front of it, answered.
+// statusText describes an error response of the API server, or of a proxy in front of the server.
 func statusText(s metav1.Status) string {
 	text := s.Message
 	if s.Details != nil && len(s.Details.Causes) > 0 && s.Reason != metav1.StatusReasonForbidden {
@@ -62,7 +62,7 @@ func statusText(s metav1.Status) string {
 	return strings.TrimSuffix(fmt.Sprintf("the answer is %d: %s", s.Code, text), ": ")
 }
 
-// connectionProblem says why there was no answer.
+// connectionProblem explains why the API server did not respond.
 func connectionProblem(err error) string {
 	text := firstLine(err.Error())
 	var badCertificate *tls.CertificateVerificationError
@@ -95,7 +95,7 @@ var (
 	noFormat    = regexp.MustCompile(`^serializer for (\S+) doesn't exist`)
 )
 
-// answerProblem says why an answer cannot be used.
+// answerProblem explains why a response of the API server is unusable.
 func answerProblem(err error) string {
 	text := listPrefix.ReplaceAllString(firstLine(err.Error()), "")
 	switch {

@@ -10,11 +10,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/lru"
 )
 
-// internCache makes objects of one controller share equal parts in memory. The decoder gives each
-// pod its own copy of the pod template. Stored objects are read-only, so sharing is safe.
+// internCache makes objects of one controller share equal parts in memory. Each object is
+// decoded with its own copy of the template. Stored objects are read-only, so sharing is safe.
 type internCache struct {
 	pods ownerCache[corev1.Pod, *corev1.Pod]
 	sets ownerCache[appsv1.ReplicaSet, *appsv1.ReplicaSet]
@@ -27,17 +26,15 @@ func newInternCache() *internCache {
 		pods: ownerCache[corev1.Pod, *corev1.Pod]{byOwner: map[types.UID]*internEntry[corev1.Pod]{}, copyShared: sharePodFields},
 		sets: ownerCache[appsv1.ReplicaSet, *appsv1.ReplicaSet]{byOwner: map[types.UID]*internEntry[appsv1.ReplicaSet]{},
 			copyShared: shareReplicaSetFields},
-		resourceListPool: resourceListPool{lists: lru.New(poolSize)},
-		imagePool:        imagePool{lru.New(poolSize)},
 	}
 }
 
-// internEntry holds two objects of a controller, whose parts later objects share. The second is
-// needed if the first is deleted. The pointers are weak, so the cache does not keep deleted
-// objects alive.
+// internEntry holds two objects of a controller whose parts later objects share. The pointers
+// are weak, so only the informer store decides how long an object lives. There are two, because
+// one may be deleted.
 type internEntry[T any] [2]weak.Pointer[T]
 
-// ownerCache maps the UID of each controller to its intern entry.
+// ownerCache holds the intern entry of every controller.
 type ownerCache[T any, P interface {
 	*T
 	metav1.Object
@@ -48,31 +45,31 @@ type ownerCache[T any, P interface {
 	copyShared func(from, to P)
 }
 
-func (c *ownerCache[T, P]) intern(p P) {
-	controller := metav1.GetControllerOfNoCopy(p)
-	if controller == nil || controller.UID == "" {
+func (f *ownerCache[T, P]) intern(p P) {
+	c := metav1.GetControllerOfNoCopy(p)
+	if c == nil || c.UID == "" {
 		return
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.removeDead()
-	e := c.byOwner[controller.UID]
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.removeDead()
+	e := f.byOwner[c.UID]
 	if e == nil {
 		e = &internEntry[T]{}
-		c.byOwner[controller.UID] = e
+		f.byOwner[c.UID] = e
 	}
 	free := -1
 	for i := range e {
 		switch entry := P(e[i].Value()); {
 		case entry == p: // the object is already an entry
 			return
-		case entry == nil:
+		case entry == nil || entry.GetDeletionTimestamp() != nil || entry.GetUID() == p.GetUID():
+			if entry != nil {
+				f.copyShared(entry, p)
+			}
 			free = i
 		default:
-			c.copyShared(entry, p)
-			if entry.GetDeletionTimestamp() != nil || entry.GetUID() == p.GetUID() {
-				free = i
-			}
+			f.copyShared(entry, p)
 		}
 	}
 	if free >= 0 && p.GetDeletionTimestamp() == nil {
@@ -80,42 +77,73 @@ func (c *ownerCache[T, P]) intern(p P) {
 	}
 }
 
-// removeDead removes the entries of controllers whose objects were deleted. It does so each time
-// the number of controllers has doubled.
-func (c *ownerCache[T, P]) removeDead() {
-	if len(c.byOwner) < max(c.sweepAt, 1024) {
+// removeDead removes controllers without live objects each time the number of controllers has
+// doubled.
+func (f *ownerCache[T, P]) removeDead() {
+	if len(f.byOwner) < max(f.sweepAt, 1024) {
 		return
 	}
-	maps.DeleteFunc(c.byOwner, func(_ types.UID, e *internEntry[T]) bool { return e[0].Value() == nil && e[1].Value() == nil })
-	c.sweepAt = 2 * len(c.byOwner)
+	maps.DeleteFunc(f.byOwner, func(_ types.UID, e *internEntry[T]) bool { return e[0].Value() == nil && e[1].Value() == nil })
+	f.sweepAt = 2 * len(f.byOwner)
 }
 
-// shareEqual makes *to use the memory of from if both are equal.
+// shareEqual sets *to to from if both are equal.
 func shareEqual[T any](from T, to *T) {
 	if reflect.DeepEqual(from, *to) {
 		*to = from
 	}
 }
 
-// shareEqualFields makes each field of *to use the memory of the same field of *from if both are
-// equal.
-func shareEqualFields[T any](from, to *T) {
-	source, target := reflect.ValueOf(from).Elem(), reflect.ValueOf(to).Elem()
-	for i := range target.NumField() {
-		f, t := source.Field(i), target.Field(i)
-		if !t.IsZero() && reflect.DeepEqual(f.Interface(), t.Interface()) {
-			t.Set(f)
-		}
+// shareEqualString is shareEqual for strings.
+func shareEqualString[T ~string](from T, to *T) {
+	if from == *to {
+		*to = from
 	}
 }
 
 func sharePodFields(from, to *corev1.Pod) {
-	shareEqualFields(&from.ObjectMeta, &to.ObjectMeta)
-	shareEqualFields(&from.Spec, &to.Spec)
-	shareEqualFields(&from.Status, &to.Status)
+	shareEqual(from.Labels, &to.Labels)
+	shareEqual(from.Annotations, &to.Annotations)
+	shareEqual(from.OwnerReferences, &to.OwnerReferences)
+	shareEqual(from.Finalizers, &to.Finalizers)
+	shareEqualString(from.Namespace, &to.Namespace)
+	sharePodSpecFields(&from.Spec, &to.Spec)
+	shareEqual(from.Status.ContainerStatuses, &to.Status.ContainerStatuses)
+	shareEqual(from.Status.InitContainerStatuses, &to.Status.InitContainerStatuses)
+	shareEqual(from.Status.Resources, &to.Status.Resources)
+	shareEqual(from.Status.AllocatedResources, &to.Status.AllocatedResources)
+	shareEqualString(from.Status.Phase, &to.Status.Phase)
+	shareEqualString(from.Status.QOSClass, &to.Status.QOSClass)
 }
 
 func shareReplicaSetFields(from, to *appsv1.ReplicaSet) {
-	shareEqualFields(&from.ObjectMeta, &to.ObjectMeta)
-	shareEqualFields(&from.Spec.Template.Spec, &to.Spec.Template.Spec)
+	shareEqual(from.OwnerReferences, &to.OwnerReferences)
+	shareEqualString(from.Namespace, &to.Namespace)
+	sharePodSpecFields(&from.Spec.Template.Spec, &to.Spec.Template.Spec)
+}
+
+// sharePodSpecFields shares the fields that pods get from their template.
+func sharePodSpecFields(from, to *corev1.PodSpec) {
+	shareEqual(from.Containers, &to.Containers)
+	shareEqual(from.InitContainers, &to.InitContainers)
+	shareEqual(from.Volumes, &to.Volumes)
+	shareEqual(from.Tolerations, &to.Tolerations)
+	shareEqual(from.Affinity, &to.Affinity)
+	shareEqual(from.TopologySpreadConstraints, &to.TopologySpreadConstraints)
+	shareEqual(from.NodeSelector, &to.NodeSelector)
+	shareEqual(from.ReadinessGates, &to.ReadinessGates)
+	shareEqual(from.Overhead, &to.Overhead)
+	shareEqual(from.Resources, &to.Resources)
+	shareEqual(from.TerminationGracePeriodSeconds, &to.TerminationGracePeriodSeconds)
+	shareEqual(from.ActiveDeadlineSeconds, &to.ActiveDeadlineSeconds)
+	shareEqual(from.Priority, &to.Priority)
+	shareEqual(from.PreemptionPolicy, &to.PreemptionPolicy)
+	shareEqual(from.EnableServiceLinks, &to.EnableServiceLinks)
+	shareEqual(from.AutomountServiceAccountToken, &to.AutomountServiceAccountToken)
+	shareEqualString(from.PriorityClassName, &to.PriorityClassName)
+	shareEqualString(from.SchedulerName, &to.SchedulerName)
+	shareEqualString(from.ServiceAccountName, &to.ServiceAccountName)
+	shareEqualString(from.DeprecatedServiceAccount, &to.DeprecatedServiceAccount)
+	shareEqualString(from.RestartPolicy, &to.RestartPolicy)
+	shareEqualString(from.DNSPolicy, &to.DNSPolicy)
 }

@@ -5,70 +5,97 @@ import (
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/lru"
 )
 
-// poolSize limits how many values a pool remembers. A cluster has several hundred distinct
-// resource lists and several thousand images. 4,096 resource lists take 3 MB.
+// poolSize limits one generation of a pool. A cluster has several hundred distinct resource
+// lists and several thousand images. 4,096 resource lists take 3 MB.
 const poolSize = 4096
 
-// resourceListPool makes equal resource lists share memory. A list of two resources takes 700
-// bytes, and a pod has five lists.
-type resourceListPool struct {
-	lists *lru.Cache // corev1.ResourceList by key
+// pool stores values that objects of different controllers have in common, each once. It has
+// two generations. When the young one is full, it becomes the old one, and unused old values
+// are dropped.
+type pool[V any] struct {
+	mu         sync.Mutex
+	young, old map[string]V
+}
 
-	mu    sync.Mutex // guards the buffers below
+// find returns the value of a key.
+func (p *pool[V]) find(key []byte) (V, bool) {
+	if v, ok := p.young[string(key)]; ok {
+		return v, true
+	}
+	v, ok := p.old[string(key)]
+	if ok {
+		p.put(string(key), v)
+	}
+	return v, ok
+}
+
+func (p *pool[V]) put(key string, v V) {
+	if p.young == nil || len(p.young) >= poolSize {
+		p.old, p.young = p.young, map[string]V{}
+	}
+	p.young[key] = v
+}
+
+// resourceListPool shares equal resource lists. A list is a map, which takes 700 bytes for two
+// resources, and a pod has five lists.
+type resourceListPool struct {
+	lists pool[corev1.ResourceList]
 	names []string
 	key   []byte
 }
 
-// intern replaces each list by a shared list whose quantities are written in the same way.
-func (p *resourceListPool) intern(lists ...*corev1.ResourceList) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+// intern replaces each list by a shared list with the same quantities. Quantities are the same
+// if they are written the same.
+func (a *resourceListPool) intern(lists ...*corev1.ResourceList) {
+	a.lists.mu.Lock()
+	defer a.lists.mu.Unlock()
 	for _, l := range lists {
 		if len(*l) == 0 {
 			continue
 		}
-		p.writeKey(*l)
-		key := string(p.key)
-		if same, ok := p.lists.Get(key); ok {
-			*l = same.(corev1.ResourceList)
+		a.writeKey(*l)
+		if same, ok := a.lists.find(a.key); ok {
+			*l = same
 		} else {
-			p.lists.Add(key, *l)
+			a.lists.put(string(a.key), *l)
 		}
 	}
 }
 
 // writeKey builds the key of a list. Only equal lists have equal keys.
-func (p *resourceListPool) writeKey(l corev1.ResourceList) {
-	p.names, p.key = p.names[:0], p.key[:0]
+func (a *resourceListPool) writeKey(l corev1.ResourceList) {
+	a.names, a.key = a.names[:0], a.key[:0]
 	for name := range l {
-		p.names = append(p.names, string(name))
+		a.names = append(a.names, string(name))
 	}
-	slices.Sort(p.names)
-	for _, name := range p.names {
+	slices.Sort(a.names)
+	for _, name := range a.names {
 		q := l[corev1.ResourceName(name)]
-		p.key = append(append(append(p.key, name...), 0), q.Format...)
-		p.key = append(append(append(p.key, 0), q.String()...), 0)
+		a.key = append(append(append(a.key, name...), 0), q.Format...)
+		a.key = append(append(append(a.key, 0), q.String()...), 0)
 	}
 }
 
-// imagePool makes nodes share the names of the images that they have.
-type imagePool struct {
-	names *lru.Cache // all names of an image, by its first name
-}
+// imagePool shares lists of image names. Every node lists the names of each image that it has.
+type imagePool struct{ names pool[[]string] }
 
-func (p *imagePool) intern(list []corev1.ContainerImage) {
+func (m *imagePool) intern(list []corev1.ContainerImage) {
+	m.names.mu.Lock()
+	defer m.names.mu.Unlock()
 	for i := range list {
 		names := list[i].Names
 		if len(names) == 0 {
 			continue
 		}
-		if same, ok := p.names.Get(names[0]); !ok {
-			p.names.Add(names[0], names)
-		} else if slices.Equal(same.([]string), names) { // nodes may know different tags of one image
-			list[i].Names = same.([]string)
+		// Nodes may know different tags of the same image.
+		same, ok := m.names.find([]byte(names[0]))
+		switch {
+		case !ok:
+			m.names.put(names[0], names)
+		case slices.Equal(same, names):
+			list[i].Names = same
 		}
 	}
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/window"
 )
 
-// ReplacingOwnerUID returns the UID of the owner that replaces a pod: the Deployment above its
-// ReplicaSet, or else its controller. It returns "" for a bare pod. During a rollout, another
-// ReplicaSet of the Deployment may create the replacement.
+// ReplacingOwnerUID returns the UID of the owner that replaces a pod, or "" for a bare pod. For a pod
+// of a Deployment, it is the UID of the Deployment: during a rollout, another ReplicaSet may create
+// the replacement. For other pods, it is the UID of the controller.
 func (o *Observer) ReplacingOwnerUID(p *corev1.Pod) string {
 	c := metav1.GetControllerOfNoCopy(p)
 	if c == nil {
@@ -46,8 +46,8 @@ func (o *Observer) WorkloadUID(kind, namespace, name string) types.UID {
 
 var workloadKinds = []string{"Deployment", "ReplicaSet", "StatefulSet", "ReplicationController", "Job", "Pod"}
 
-// PodPlace returns the node of a pod ("namespace/name"). It returns false if the pod does not
-// exist, has ended, or is not bound.
+// PodPlace returns the node and the identity of a pod ("namespace/name"). It returns false if the pod
+// does not exist, has ended, or is not bound.
 func (o *Observer) PodPlace(pod string) (window.PodPlace, bool) {
 	x, found, err := o.pods().GetStore().GetByKey(pod)
 	p, ok := x.(*corev1.Pod)

@@ -1,14 +1,15 @@
 // Package observe keeps an up-to-date view of a live cluster through shared informers, and
 // takes snapshots of it.
 //
-// It decides what is watched and which parts of each object are kept. It never writes to the
-// cluster and never evaluates what it sees.
+// The package selects the watched kinds and the stored fields of each object. It never writes to the
+// cluster and makes no decisions about pods.
 package observe
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -34,18 +35,18 @@ type Observer struct {
 	factory informers.SharedInformerFactory
 	watched []watchedKind
 
-	maxStaleness atomic.Int64 // see SetMaxStaleness
+	maxStaleness atomic.Int64 // in nanoseconds; see SetMaxStaleness
 
 	mu          sync.Mutex
-	denials     map[string]denial // by resource: the last refused list or watch
-	failures    map[string]error  // by resource: the last other list failure
+	denials     map[string]denial // the last refused list or watch, by resource
+	failures    map[string]error  // the last list failure for another reason, by resource
 	podsChanged chan struct{}
 	version     string
 	uid         string
 	usage       func() *cluster.Usage // see SetUsageSource
 }
 
-// New returns an observer. It watches nothing before Start.
+// New returns an observer, which starts watching with Start.
 func New(client kubernetes.Interface, c clock.PassiveClock) *Observer {
 	o := &Observer{client: client, clock: c, denials: map[string]denial{}, failures: map[string]error{}, podsChanged: make(chan struct{})}
 	keep := newInternCache().stripAndIntern
@@ -53,8 +54,7 @@ func New(client kubernetes.Interface, c clock.PassiveClock) *Observer {
 	for _, k := range kinds {
 		w := watchedKind{kind: k, staleness: &staleness{clock: c}}
 		w.informer = k.informer(o.factory, client, w.staleness, keep)
-		// The handler must be set before Start. Without it, the informer would retry a refused
-		// request forever.
+		// Without this handler, the informer would retry a refused request forever.
 		_ = w.informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, _ *cache.Reflector, err error) { o.recordFailure(k, err) })
 		o.watched = append(o.watched, w)
 	}
@@ -69,11 +69,11 @@ func New(client kubernetes.Interface, c clock.PassiveClock) *Observer {
 // Start starts watching until ctx ends.
 func (o *Observer) Start(ctx context.Context) { o.factory.Start(ctx.Done()) }
 
-// shutdownTimeout limits Shutdown. After a 429 answer the informer sleeps for up to 30 seconds
-// and cannot be woken.
+// shutdownTimeout limits Shutdown. After a 429 response, an informer sleeps for up to 30 seconds
+// and cannot be interrupted.
 const shutdownTimeout = time.Second
 
-// Shutdown waits until every watch has ended, but at most one second. The context passed to
+// Shutdown waits until all watches have ended, but at most one second. The context that was passed to
 // Start must end first.
 func (o *Observer) Shutdown() {
 	ended := make(chan struct{})
@@ -84,8 +84,8 @@ func (o *Observer) Shutdown() {
 	}
 }
 
-// WaitForSync waits until every kind is listed. If a permission is missing, it returns the
-// error at once. If the server is unreachable, it returns the error when ctx ends.
+// WaitForSync waits until all kinds are listed. If a permission is missing, it returns an error at
+// once. If the API server is unreachable, it returns an error when ctx ends.
 func (o *Observer) WaitForSync(ctx context.Context) error {
 	if err := o.readServerIdentity(ctx); err != nil {
 		return err
@@ -109,16 +109,11 @@ func (o *Observer) WaitForSync(ctx context.Context) error {
 
 // Synced reports whether every kind has been listed.
 func (o *Observer) Synced() bool {
-	for _, w := range o.watched {
-		if !w.synced() {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(o.watched, func(w watchedKind) bool { return !w.synced() })
 }
 
-// synced reports whether a list was received from an API server. The client reads any other
-// answer as an empty list without a resource version.
+// synced reports whether the informer has received a list from an API server. client-go decodes other
+// responses as an empty list without a resource version.
 func (w watchedKind) synced() bool {
 	return w.informer.HasSynced() && w.informer.LastSyncResourceVersion() != ""
 }
@@ -151,14 +146,14 @@ func (o *Observer) readServerIdentity(ctx context.Context) error {
 	return nil
 }
 
-// denial is a missing permission and when it was noticed.
+// denial records a missing permission and the time of the refused request.
 type denial struct {
 	err error
 	at  time.Time
 }
 
-// denialLifetime is how long a denial counts. During this time the informer retries at least
-// twice a minute, and each new denial restarts the time.
+// denialLifetime is the time after which a denial is obsolete. The informer retries at least twice a
+// minute, so a permission that is still missing causes a new denial before.
 const denialLifetime = 2 * time.Minute
 
 func (o *Observer) recordFailure(k kind, err error) {
@@ -171,8 +166,7 @@ func (o *Observer) recordFailure(k kind, err error) {
 	o.failures[k.resource] = plainError(err)
 }
 
-// CredentialsRenewed discards denials of the previous credentials. If the new credentials are
-// refused, the next request records it. Until then, the staleness limit protects snapshots.
+// CredentialsRenewed discards the denials of the previous credentials.
 func (o *Observer) CredentialsRenewed() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -208,7 +202,7 @@ func (o *Observer) notSyncedError() error {
 	return fmt.Errorf("listing %s: no usable answer in time; is the API server overloaded, or the network interrupted?", missing)
 }
 
-// plainAccessError names the missing permission.
+// plainAccessError describes a failed request. If a permission is missing, the error names it.
 func plainAccessError(verb, resource string, err error) error {
 	switch {
 	case apierrors.IsForbidden(err):
@@ -230,8 +224,8 @@ func (o *Observer) notifyPodChange() {
 	o.podsChanged = make(chan struct{})
 }
 
-// Changed returns a channel that is closed at the next change of any pod. Call it before
-// reading Pods, so that no change is missed.
+// Changed returns a channel that is closed when any pod changes next. To miss no change, call Changed
+// before Pods.
 func (o *Observer) Changed() <-chan struct{} {
 	o.mu.Lock()
 	defer o.mu.Unlock()

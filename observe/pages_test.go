@@ -16,9 +16,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// TestAListComesInPages checks that lists are paged if the server does not stream them to a
+// TestListsArePaged checks that lists are paged if the server does not stream them to a
 // watch. Only the stripped objects of each page may stay in memory.
-func TestAListComesInPages(t *testing.T) {
+func TestListsArePaged(t *testing.T) {
 	o := simulation.Uneven(rand.New(rand.NewPCG(1, 1)), 60, 1200)
 	simulation.Realistic(rand.New(rand.NewPCG(1, 1)), o)
 	client := newClient(kubeSystem())
@@ -64,10 +64,10 @@ func TestAListComesInPages(t *testing.T) {
 	}
 }
 
-// TestAPageThatFailsIsTheListsError checks that the error of a page is the error of the list.
+// TestPageErrorFailsList checks that the error of a page is the error of the list.
 // It also checks that a resource version that was seen is requested.
-func TestAPageThatFailsIsTheListsError(t *testing.T) {
-	_, err := listPage(metav1.ListOptions{ResourceVersion: "0", ResourceVersionMatch: "NotOlderThan"}, keepAll,
+func TestPageErrorFailsList(t *testing.T) {
+	_, err := listPage(metav1.ListOptions{ResourceVersion: "0", ResourceVersionMatch: "NotOlderThan"}, keepUnchanged,
 		func(o metav1.ListOptions) (*corev1.PodList, error) {
 			if o != (metav1.ListOptions{}) {
 				t.Errorf("asked for %+v", o)
@@ -77,7 +77,7 @@ func TestAPageThatFailsIsTheListsError(t *testing.T) {
 	if err == nil {
 		t.Error("no error")
 	}
-	if _, err := listPage(metav1.ListOptions{ResourceVersion: "7"}, keepAll, func(o metav1.ListOptions) (*corev1.PodList, error) {
+	if _, err := listPage(metav1.ListOptions{ResourceVersion: "7"}, keepUnchanged, func(o metav1.ListOptions) (*corev1.PodList, error) {
 		if o.ResourceVersion != "7" {
 			t.Errorf("asked for %+v", o)
 		}

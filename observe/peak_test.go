@@ -39,7 +39,7 @@ const (
 	peakServe = "EVENKEEL_PEAK_SERVE"
 )
 
-// TestServePeak is the server of TestPeakMemory in a separate process. It streams every kind to
+// TestServePeak runs the server for TestPeakMemory in a separate process. It streams every kind to
 // informers as an API server does.
 func TestServePeak(t *testing.T) {
 	size := os.Getenv(peakServe)
@@ -221,7 +221,7 @@ func startPeakServer(t *testing.T, size string) kubernetes.Interface {
 	return nil
 }
 
-// residentMemory returns the memory of the process as the kernel reports it.
+// residentMemory returns the resident memory of the process.
 func residentMemory(t *testing.T) string {
 	t.Helper()
 	status, err := os.ReadFile("/proc/self/status")

@@ -8,8 +8,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// Objects returns all objects as last seen, with the current time, the server version and the
-// measured usage.
+// Objects returns the last known state of all objects, with the current time, the server version and
+// the measured usage.
 func (o *Observer) Objects() *cluster.Objects {
 	usage := o.currentUsage()
 	out := &cluster.Objects{TakenAt: o.clock.Now().UTC(), Usage: usage}
@@ -24,9 +24,9 @@ func (o *Observer) Objects() *cluster.Objects {
 	return out
 }
 
-// Snapshot indexes the objects as last seen. It returns an error while a permission is missing,
-// because decisions on an incomplete view would be wrong. It returns *StaleError if the view of
-// a kind is older than SetMaxStaleness allows.
+// Snapshot indexes the last known state of all objects. It returns an error if a permission is
+// missing, because the view is then incomplete. It returns *StaleError if the view of a kind is older
+// than SetMaxStaleness allows.
 func (o *Observer) Snapshot(context.Context) (*cluster.Snapshot, error) {
 	if err := o.permissionError(); err != nil {
 		return nil, err
@@ -41,16 +41,15 @@ func (o *Observer) Snapshot(context.Context) (*cluster.Snapshot, error) {
 	return s, nil
 }
 
-// SetUsageSource sets the function that supplies the measured usage for later snapshots. Nil
-// means no usage.
+// SetUsageSource sets the function that returns the measured usage for snapshots. Nil means no usage.
 func (o *Observer) SetUsageSource(usage func() *cluster.Usage) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.usage = usage
 }
 
-// currentUsage must be called before the objects are read. Pods that arrived after the
-// measurement are then visible in the objects.
+// currentUsage returns the measured usage, or nil. Callers read the objects afterwards, so the objects
+// include all pods that arrived after the measurement.
 func (o *Observer) currentUsage() *cluster.Usage {
 	o.mu.Lock()
 	usage := o.usage
@@ -61,7 +60,7 @@ func (o *Observer) currentUsage() *cluster.Usage {
 	return usage()
 }
 
-// SetMaxStaleness sets how old the view of any kind may be for a snapshot. 0 means no limit.
+// SetMaxStaleness limits the age of the view of each kind for a snapshot. 0 means no limit.
 func (o *Observer) SetMaxStaleness(d time.Duration) { o.maxStaleness.Store(int64(d)) }
 
 // stalenessError returns the error for the kind with the oldest view, or nil if no view is

@@ -20,15 +20,15 @@ func storeObjects(b *testing.B, o *Observer, objects *cluster.Objects) {
 		var list []any
 		switch w.resource {
 		case "nodes":
-			list = toAny(objects.Nodes)
+			list = anySlice(objects.Nodes)
 		case "pods":
-			list = toAny(objects.Pods)
+			list = anySlice(objects.Pods)
 		case "replicasets":
-			list = toAny(objects.ReplicaSets)
+			list = anySlice(objects.ReplicaSets)
 		case "deployments":
-			list = toAny(objects.Deployments)
+			list = anySlice(objects.Deployments)
 		case "namespaces":
-			list = toAny(objects.Namespaces)
+			list = anySlice(objects.Namespaces)
 		}
 		for _, x := range list {
 			kept, err := keep(x)
@@ -42,7 +42,7 @@ func storeObjects(b *testing.B, o *Observer, objects *cluster.Objects) {
 	}
 }
 
-func toAny[T any](list []T) []any {
+func anySlice[T any](list []T) []any {
 	out := make([]any, len(list))
 	for i, x := range list {
 		out[i] = x

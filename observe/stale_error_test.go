@@ -61,9 +61,9 @@ func (p *fakePodServer) attemptCount() int {
 	return p.attempts
 }
 
-// TestNoSnapshotOfWhatIsLongPast makes requests for pods fail. It covers failures that the
+// TestSnapshotFailsWithStaleView makes requests for pods fail. It covers failures that the
 // client library retries silently and failures that it reports.
-func TestNoSnapshotOfWhatIsLongPast(t *testing.T) {
+func TestSnapshotFailsWithStaleView(t *testing.T) {
 	for name, cut := range map[string]error{
 		"refused connections": syscall.ECONNREFUSED, // retried silently
 		"too many requests":   apierrors.NewTooManyRequests("slow down", 1),
@@ -140,9 +140,9 @@ func waitFor(t *testing.T, ctx context.Context, done func() bool) {
 	}
 }
 
-// TestWithoutABoundAnyViewWillDo covers commands that take a single snapshot. They set no
+// TestSnapshotWithoutStalenessLimit covers commands that take a single snapshot. They set no
 // limit.
-func TestWithoutABoundAnyViewWillDo(t *testing.T) {
+func TestSnapshotWithoutStalenessLimit(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(epoch)
 	o := New(newClient(kubeSystem()), clock)
 	var stale *StaleError

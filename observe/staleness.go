@@ -14,11 +14,10 @@ import (
 )
 
 const (
-	// watchProvenAfter is how long a new watch without events must stay open before it counts
-	// as working. A proxy in front of the API server may open watches and close them at once.
-	// Informers also count a shorter watch as failed.
+	// watchProvenAfter is the time after which a new watch without events counts as working. A proxy
+	// in front of the API server may open a watch and close it at once.
 	watchProvenAfter = time.Second
-	// maxWatchSilence is how long a watch may be silent after a bookmark. API servers send a
+	// maxWatchSilence is the maximum time without events after a bookmark. API servers send a
 	// bookmark every minute.
 	maxWatchSilence = 3 * time.Minute
 )
@@ -26,8 +25,7 @@ const (
 // StaleError says that the view of a kind is too old for a snapshot.
 type StaleError struct {
 	Resource string
-	// Until is the time up to which the view is current. It is zero if the kind was never
-	// listed.
+	// Until is the time up to which the view is current. Zero means that the kind was never listed.
 	Until time.Time
 	Age   time.Duration
 	Max   time.Duration
@@ -48,9 +46,9 @@ func (e *StaleError) Error() string {
 
 func (e *StaleError) Unwrap() error { return e.Err }
 
-// staleness tracks the time up to which the view of one kind is current. While a watch works,
-// that is now. Otherwise it is the end of the last working watch or the start of the last
-// complete list.
+// staleness tracks the time up to which the view of one kind is current. While a watch works, the
+// view is up to date. After a watch ends, the view stays current up to the end of the watch, or up to
+// the start of the last complete list.
 type staleness struct {
 	clock clock.PassiveClock
 
@@ -105,8 +103,8 @@ func (c *staleness) advance(t time.Time) {
 	}
 }
 
-// trackList runs a list request and records the outcome. A paged list is complete with its last
-// page, and current as of its first.
+// trackList runs a list request and records the outcome. A list is complete after its last page. The
+// view is then current up to the request for the first page.
 func trackList[L runtime.Object](c *staleness, opts metav1.ListOptions, list func() (L, error)) (runtime.Object, error) {
 	if opts.Continue == "" {
 		c.startList()
@@ -138,8 +136,8 @@ func trackWatch(c *staleness, opts metav1.ListOptions, open func() (watch.Interf
 	return s, nil
 }
 
-// trackedWatch records each event before it forwards it. After the informer has received the
-// initial list from it, the view therefore counts as current.
+// trackedWatch records each event before forwarding it to the informer. When the informer has received
+// the initial objects, the view therefore already counts as current.
 type trackedWatch struct {
 	watch.Interface
 	staleness *staleness
@@ -175,8 +173,8 @@ func (s *trackedWatch) forward() {
 	}
 }
 
-// currentUntil returns the time up to which the watch shows the state of the cluster. It
-// returns the zero time if the watch is broken or too new to tell.
+// currentUntil returns the time up to which the events of the watch are complete. It returns the zero
+// time if the watch is broken or too new.
 func (s *trackedWatch) currentUntil(now time.Time) time.Time {
 	switch {
 	case s.broken || s.sendingInitial:

@@ -76,7 +76,7 @@ func (x *fakeInformer) endWatch() {
 	}
 }
 
-// wantStaleness checks how old the view is now.
+// wantStaleness checks the age of the view.
 func (x *fakeInformer) wantStaleness(want time.Duration, why string) {
 	x.t.Helper()
 	until, err := x.asOf()
@@ -122,9 +122,9 @@ func TestAWatchThatWorksIsNow(t *testing.T) {
 	x.wantStaleness(time.Minute, "the answer is 410")
 }
 
-// TestWatchesThatEndAtOnceAreNone covers a proxy that opens each watch and closes it
+// TestWatchesThatEndAtOnceDoNotCount covers a proxy that opens each watch and closes it
 // immediately, with or without an error.
-func TestWatchesThatEndAtOnceAreNone(t *testing.T) {
+func TestWatchesThatEndAtOnceDoNotCount(t *testing.T) {
 	x := newFakeInformer(t)
 	x.finishedList("", "", nil)
 	for range 5 {
@@ -144,9 +144,9 @@ func TestWatchesThatEndAtOnceAreNone(t *testing.T) {
 	x.wantStaleness(0, "")
 }
 
-// TestOnlyAWholeListCounts checks that only a complete list counts, as of the request for its
-// first page.
-func TestOnlyAWholeListCounts(t *testing.T) {
+// TestOnlyCompleteListCounts checks that a list counts only after its last page. The view is then
+// current up to the request for the first page.
+func TestOnlyCompleteListCounts(t *testing.T) {
 	x := newFakeInformer(t)
 	x.finishedList("", "", nil)
 	x.advanceClock(time.Minute)
@@ -161,9 +161,9 @@ func TestOnlyAWholeListCounts(t *testing.T) {
 	x.wantStaleness(61*time.Second, "connection refused")
 }
 
-// TestAStreamedListCountsFromItsEnd checks that a streamed list counts only when its end
-// arrives.
-func TestAStreamedListCountsFromItsEnd(t *testing.T) {
+// TestStreamedListCountsFromItsEnd checks that streamed initial objects count only after the last of
+// them.
+func TestStreamedListCountsFromItsEnd(t *testing.T) {
 	x := newFakeInformer(t)
 	x.finishedList("", "", nil)
 	x.advanceClock(time.Minute)
@@ -173,13 +173,13 @@ func TestAStreamedListCountsFromItsEnd(t *testing.T) {
 	x.wantStaleness(2*time.Minute, "")
 	x.sendEvent(initialEventsEnd)
 	x.wantStaleness(0, "")
-	x.advanceClock(time.Hour) // the end of the list does not promise further bookmarks
+	x.advanceClock(time.Hour) // the bookmark at the end of the list is not a regular bookmark
 	x.wantStaleness(0, "")
 }
 
-// TestAWatchThatFallsSilentIsBroken covers a hanging connection. If bookmarks came every
-// minute, their absence is the only sign.
-func TestAWatchThatFallsSilentIsBroken(t *testing.T) {
+// TestSilentWatchIsBroken covers a connection that hangs. After regular bookmarks, only their absence
+// shows that the watch is broken.
+func TestSilentWatchIsBroken(t *testing.T) {
 	x := newFakeInformer(t)
 	x.finishedList("", "", nil)
 	x.startWatch(false, nil)
@@ -192,12 +192,12 @@ func TestAWatchThatFallsSilentIsBroken(t *testing.T) {
 	x.wantStaleness(181*time.Second, "its watch ended")
 }
 
-// TestStopDoesNotWaitForAReader checks that Stop returns although no informer reads the events.
-func TestStopDoesNotWaitForAReader(t *testing.T) {
+// TestStopDoesNotWaitForReader checks that Stop returns even if no informer reads the events.
+func TestStopDoesNotWaitForReader(t *testing.T) {
 	x := newFakeInformer(t)
 	x.startWatch(false, nil)
 	sent := make(chan struct{})
 	go func() { x.fake.Modify(emptyPod); close(sent) }()
-	<-sent          // the stream has the event, but no reader
-	x.opened.Stop() // otherwise its goroutine stays, and TestMain reports it
+	<-sent          // the event was sent, but the informer does not read it
+	x.opened.Stop() // ends the goroutine, because TestMain reports leaked goroutines
 }

@@ -43,7 +43,7 @@ func encodeAll[T any, P interface {
 	return out
 }
 
-// decodeAndStrip decodes objects and strips each twice, as an informer does when it lists.
+// decodeAndStrip decodes objects and strips each of them twice, like an informer that lists.
 func decodeAndStrip[T any, P interface {
 	*T
 	protoMessage
@@ -73,7 +73,7 @@ func encodedCluster(t *testing.T) (pods, sets [][]byte) {
 	return encodeAll(t, o.Pods), encodeAll(t, o.ReplicaSets)
 }
 
-func keepAll(x any) (any, error) { return x, nil }
+func keepUnchanged(x any) (any, error) { return x, nil }
 
 // heapBytes returns how many bytes the result of make takes on the heap.
 func heapBytes(make func() any) float64 {
@@ -89,9 +89,9 @@ func heapBytes(make func() any) float64 {
 	return float64(after.HeapAlloc) - float64(before.HeapAlloc)
 }
 
-// TestBytesKept measures the heap size of pods and ReplicaSets as an API server sends them. It
-// compares the size before and after stripping and sharing.
-func TestBytesKept(t *testing.T) {
+// TestStrippedSize measures the heap size of pods and ReplicaSets from an API server, before and after
+// stripping and sharing.
+func TestStrippedSize(t *testing.T) {
 	pods, sets := encodedCluster(t)
 	sent := 0
 	for _, b := range pods {
@@ -101,23 +101,22 @@ func TestBytesKept(t *testing.T) {
 		n := float64(len(messages))
 		s := newInternCache()
 		kept = heapBytes(func() any { return []any{s, decode(s.stripAndIntern)} }) / n
-		return heapBytes(func() any { return decode(keepAll) }) / n, kept
+		return heapBytes(func() any { return decode(keepUnchanged) }) / n, kept
 	}
 	podAll, podKept := measure(pods, func(keep func(any) (any, error)) any { return decodeAndStrip[corev1.Pod](t, pods, keep) })
 	setAll, setKept := measure(sets, func(keep func(any) (any, error)) any { return decodeAndStrip[appsv1.ReplicaSet](t, sets, keep) })
 	t.Logf("a pod has %d bytes on the wire, %.0f on the heap, %.0f when stripped; a ReplicaSet %.0f on the heap, %.0f when stripped", sent/len(pods),
 		podAll, podKept, setAll, setKept)
 	if podKept > 2200 {
-		t.Errorf("a stripped pod of a Deployment takes %.0f bytes, want at most 2200: with 100,000 pods, each 1000 bytes are 100 MB", podKept)
+		t.Errorf("a stripped pod of a Deployment takes %.0f bytes, want at most 2200", podKept)
 	}
 	if setKept > 4000 {
 		t.Errorf("a stripped ReplicaSet takes %.0f bytes, want at most 4000", setKept)
 	}
 }
 
-// TestWhatIsKeptMakesTheSamePlan checks on random clusters that stripped objects give
-// byte-identical plans.
-func TestWhatIsKeptMakesTheSamePlan(t *testing.T) {
+// TestStrippingKeepsPlans checks on random clusters that stripping does not change plans.
+func TestStrippingKeepsPlans(t *testing.T) {
 	conf, err := config.Load("c", []byte(`apiVersion: evenkeel.io/v1alpha1
 kind: RebalanceConfig
 strategies:
@@ -173,11 +172,10 @@ strategies:
 	}
 }
 
-// stripObjects returns the objects as an observer stores them.
+// stripObjects returns stripped copies of the objects.
 func stripObjects(t *testing.T, o *cluster.Objects) *cluster.Objects {
 	t.Helper()
 	out, s := *o, newInternCache()
-	// Every list of pointers is copied and stripped.
 	for v, i := reflect.ValueOf(&out).Elem(), 0; i < v.NumField(); i++ {
 		list := v.Field(i)
 		if list.Kind() != reflect.Slice || list.Type().Elem().Kind() != reflect.Pointer {
@@ -196,7 +194,7 @@ func stripObjects(t *testing.T, o *cluster.Objects) *cluster.Objects {
 	return &out
 }
 
-// writeAndRead writes and reads a snapshot as the command capture does.
+// writeAndRead writes the objects as a snapshot and reads the snapshot.
 func writeAndRead(t *testing.T, o *cluster.Objects) *cluster.Objects {
 	t.Helper()
 	var b bytes.Buffer
@@ -210,9 +208,9 @@ func writeAndRead(t *testing.T, o *cluster.Objects) *cluster.Objects {
 	return out
 }
 
-// TestSiblingsShareWhatIsEqualAndNothingElse checks that sharing does not change a pod, and
-// that equal parts are stored once.
-func TestSiblingsShareWhatIsEqualAndNothingElse(t *testing.T) {
+// TestSharingKeepsPodsEqual checks that sharing does not change pods, and that pods of one controller
+// share equal parts.
+func TestSharingKeepsPodsEqual(t *testing.T) {
 	shared := 0
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 31))
@@ -242,9 +240,8 @@ func TestSiblingsShareWhatIsEqualAndNothingElse(t *testing.T) {
 	}
 }
 
-// TestNothingIsKeptForSiblingsThatAreGone checks that the cache does not keep deleted pods
-// alive.
-func TestNothingIsKeptForSiblingsThatAreGone(t *testing.T) {
+// TestCacheReleasesDeletedPods checks that the cache does not keep deleted pods alive.
+func TestCacheReleasesDeletedPods(t *testing.T) {
 	s := newInternCache()
 	o := simulation.Uneven(rand.New(rand.NewPCG(1, 1)), 1000, 24_000)
 	for _, p := range o.Pods {

@@ -10,8 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// withAttachLimits gives x-0 a volume, and sets how many volumes nodes a, b and c can
-// attach.
+// withAttachLimits gives x-0 a volume, and sets how many volumes nodes a, b and c can attach.
 func withAttachLimits(a, b, c int32, more func(*snapshotBuilder)) func(*snapshotBuilder) {
 	return func(x *snapshotBuilder) {
 		x.boundClaim("c", nil)
@@ -52,7 +51,8 @@ func TestNodeVolumeLimits(t *testing.T) {
 		{"room for both", withAttachLimits(1, 2, 1, other("b")), "a b c", "a b c", ""},
 		{"the same volume is there", withAttachLimits(1, 1, 1, func(b *snapshotBuilder) { b.alsoUses("c", "b") }), "a b c", "a b c", ""},
 		{"still attached there", withAttachLimits(1, 1, 1, func(b *snapshotBuilder) { b.boundClaim("d", nil); b.volumeAttachment("pv-d", "b") }), "a c", "a c", scheduler.NodeVolumeLimits},
-		// After the pod is gone, its attachment to a still counts, in addition to the new one.
+		// A VolumeAttachment still counts on the node of a deleted pod, in addition to the new
+		// attachment.
 		{"the victim's own", withAttachLimits(1, 1, 1, func(b *snapshotBuilder) { b.volumeAttachment("pv-c", "a") }), "a b c", "b c", ""},
 		{"driver missing", withAttachLimits(1, 1, 1, prevent(true)), "a c", "a c", scheduler.NodeVolumeLimits},
 		{"driver missing, and nobody minds", withAttachLimits(1, 1, 1, prevent(false)), "a b c", "a b c", ""},
@@ -64,8 +64,8 @@ func TestNodeVolumeLimits(t *testing.T) {
 	})
 }
 
-// TestAttachmentGoesWithItsPod: once a pod has moved away, its volume is detached. A
-// recorded volume that no pod of the snapshot uses stays attached.
+// TestAttachmentGoesWithItsPod: once a pod has moved away, its volume is detached. A recorded
+// volume that no pod of the snapshot uses stays attached.
 func TestAttachmentGoesWithItsPod(t *testing.T) {
 	b := newSnapshotBuilder()
 	b.node("a", "za")
@@ -93,8 +93,8 @@ func TestAttachmentGoesWithItsPod(t *testing.T) {
 	}
 }
 
-// TestEphemeralVolumes: the replacement gets a new claim for an ephemeral volume, which
-// may be on any node, regardless of the victim's claim.
+// TestEphemeralVolumes: the replacement gets a new claim for an ephemeral volume, which may be on
+// any node, regardless of the victim's claim.
 func TestEphemeralVolumes(t *testing.T) {
 	b := newSnapshotBuilder()
 	b.node("a", "za")

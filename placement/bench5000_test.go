@@ -9,9 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// newCluster5000 builds 5,000 nodes in 3 zones with 2,500 apps of 40 pods. Most apps use
-// the default spread. One in eight has a hard zone spread, and one in eight soft
-// anti-affinity on the host name. One node in fifty has a taint.
+// newCluster5000 builds 5,000 nodes in 3 zones with 2,500 apps of 40 pods. Most apps use the
+// default spread. One in eight has a hard zone spread, and one in eight soft anti-affinity on the
+// host name. One node in fifty has a taint.
 func newCluster5000() *snapshotBuilder {
 	b := newSnapshotBuilder()
 	for i := range 5000 {
@@ -46,9 +46,9 @@ func newCluster5000() *snapshotBuilder {
 	return b
 }
 
-// BenchmarkPredict5000 measures one prediction (both states, all starts) on 5,000 nodes
-// with 100,000 pods. Each equivalence class has been predicted before. Another pod moves
-// before each prediction.
+// BenchmarkPredict5000 measures one prediction (both states, all starts) on 5,000 nodes with
+// 100,000 pods. The benchmark first predicts each equivalence class once. The benchmark moves
+// another pod before each prediction.
 func BenchmarkPredict5000(b *testing.B) {
 	w := newCluster5000().model(b)
 	for _, c := range []struct {

@@ -21,10 +21,9 @@ func newUnevenCluster5000(b *testing.B, pods int) *cluster.Snapshot {
 	return s
 }
 
-// BenchmarkPredictUneven measures one prediction after another pod has moved, as in a
-// plan. "first" builds each equivalence class and predicts it for the first time. "other
-// class" predicts classes again, thousands of moves later. "one class" repeats one
-// class.
+// BenchmarkPredictUneven measures one prediction after another pod has moved, as in a plan. The
+// case "first" predicts each equivalence class for the first time. The case "other class" predicts
+// known classes again, thousands of moves later. The case "one class" repeats one class.
 func BenchmarkPredictUneven(b *testing.B) {
 	s := newUnevenCluster5000(b, 100_000)
 	w := placement.NewClusterModel(s, placement.Options{})

@@ -53,9 +53,8 @@ func (b *snapshotBuilder) node(name, zone string, edit ...func(*corev1.Node)) {
 	b.objects.Nodes = append(b.objects.Nodes, n)
 }
 
-// app adds a ReplicaSet with a pod on each of the given nodes ("" for an unbound pod),
-// named app-0, app-1 and so on. Each pod requests milliCPU, and the same share of 10Gi
-// of memory.
+// app adds a ReplicaSet with a pod on each of the given nodes ("" for an unbound pod), named app-0,
+// app-1 and so on. Each pod requests milliCPU, and the same share of 10Gi of memory.
 func (b *snapshotBuilder) app(name string, milliCPU int64, edit func(*corev1.PodSpec), nodes ...string) {
 	labels := map[string]string{"app": name}
 	spec := corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "registry.example/" + name + ":1"}}}
@@ -90,7 +89,7 @@ func (b *snapshotBuilder) service(name string) {
 	})
 }
 
-// pod returns the added pod with that name, so that a test can change it.
+// pod returns the added pod with that name. Tests may change the returned pod.
 func (b *snapshotBuilder) pod(name string) *corev1.Pod {
 	for _, p := range b.objects.Pods {
 		if p.Name == name {
@@ -171,3 +170,5 @@ func scoreOf(t testing.TB, v NodeVerdict, plugin string) int64 {
 	t.Fatalf("no score %s in %+v", plugin, v)
 	return 0
 }
+
+func anyNode(cluster.NodeID) bool { return true }

@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// TestCloneStandsAlone: after different moves, a copy predicts the same as a new model
-// with the same moves, and so does the original.
+// TestCloneStandsAlone: after different moves, a copy predicts the same as a new model with the
+// same moves, and so does the original.
 func TestCloneStandsAlone(t *testing.T) {
 	profiles := []scheduler.Profile{scheduler.DefaultProfile(), scheduler.PolicyProfile(scheduler.DefaultPolicy())}
 	same := func(seed int64, which string, a, b *ClusterModel) {
@@ -59,8 +59,8 @@ func TestCloneStandsAlone(t *testing.T) {
 	}
 }
 
-// TestCloneKeepsWhatPodsHold: a move in a copy changes ports, disks and extended
-// resources in the copy only.
+// TestCloneKeepsWhatPodsHold: a move in a copy changes ports, disks and extended resources in the
+// copy only.
 func TestCloneKeepsWhatPodsHold(t *testing.T) {
 	gpu := corev1.ResourceName("example.com/gpu")
 	for name, holds := range map[string]func(*corev1.PodSpec){

@@ -12,9 +12,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/score"
 )
 
-// ClusterModel is a snapshot in which pods can be moved while a plan is built. It keeps
-// every count that filters and scores need, so a move costs a few additions. It is not
-// safe for concurrent use.
+// ClusterModel is a snapshot in which the planner can move pods. The model keeps every count that
+// filters and scores need, so a move costs a few additions. A ClusterModel is not safe for
+// concurrent use.
 type ClusterModel struct {
 	*model.Cluster
 
@@ -48,18 +48,18 @@ func NewClusterModel(s *cluster.Snapshot, opts Options) *ClusterModel {
 
 // Options describe the schedulers that place the cluster's pods.
 type Options struct {
-	// Profiles are the schedulers' profiles by schedulerName. Without an entry,
-	// default-scheduler has DefaultProfile. Pods of other schedulers without an entry
-	// are not supported.
+	// Profiles are the schedulers' profiles by schedulerName. Without an entry, default-scheduler
+	// has DefaultProfile. Pods of other schedulers without an entry are not supported.
 	Profiles map[string]scheduler.Profile
-	// GracePeriodSeconds is the grace period that evictions request; nil: each pod's own.
+	// GracePeriodSeconds is the grace period that evictions request; nil: each pod's own grace
+	// period.
 	GracePeriodSeconds *int64
 }
 
-// Clone returns a copy of the model. Moves and hints in one do not change the other, and
-// both may be used at the same time. They share what depends only on the snapshot, and
-// the copy keeps the results of each class. It takes O(pods + nodes + classes) time,
-// much less than NewClusterModel.
+// Clone returns a copy of the model. Moves and hints in the copy do not change the original, and
+// the reverse. Different goroutines may use the original and the copy. The copy shares the data
+// that depends only on the snapshot. Clone takes O(pods + nodes + classes) time, much less than
+// NewClusterModel.
 func (m *ClusterModel) Clone() *ClusterModel {
 	c := *m
 	c.nodeChecks, c.scorers = maps.Clone(m.nodeChecks), maps.Clone(m.scorers)

@@ -8,8 +8,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/score"
 )
 
-// NodeVerdict is the result of filters and scores for one node in one state of the
-// victim.
+// NodeVerdict is the result of filters and scores for one node in one state of the victim.
 type NodeVerdict struct {
 	Node cluster.NodeID
 	Gone bool // true: the victim is gone; false: it terminates
@@ -20,17 +19,17 @@ type NodeVerdict struct {
 	Total     int64
 }
 
-// PluginScore is the score of one plugin for a node.
+// PluginScore is the score that one plugin gives a node.
 type PluginScore struct {
 	Plugin     string
 	Normalised int64 // 0 to 100 (in a legacy Policy 0 to 10); 0 if the plugin does not score this pod
 	Weight     int64
 }
 
-// Explain returns the result of every node for the pod's replacement: first while the
-// victim terminates, then once it is gone, each sorted by node. The scores compare all
-// feasible nodes, even where the scheduler only scores a sample of them. It returns nil
-// if the pod is not supported.
+// Explain returns filter and score results of every node for the pod's replacement: first while the
+// victim terminates, then once the victim is gone. Both parts are sorted by node. The scores
+// compare all feasible nodes, even where the scheduler only scores a sample of them. Explain
+// returns nil if the pod is not supported.
 func (m *ClusterModel) Explain(p cluster.PodID) []NodeVerdict {
 	if _, ok := m.Supported(p); !ok {
 		return nil
@@ -41,7 +40,6 @@ func (m *ClusterModel) Explain(p cluster.PodID) []NodeVerdict {
 	return out
 }
 
-// explainNodes returns the result of every node in one state of the victim.
 func (m *ClusterModel) explainNodes(in *cycle.Replacement, p cluster.PodID, gone bool) []NodeVerdict {
 	r := m.newAttempt(in, p)
 	var feasible []cluster.NodeID

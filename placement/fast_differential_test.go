@@ -16,8 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// newVariedCluster builds nodes of several sizes, some nearly full. Its apps use every
-// feature that the fast prediction supports.
+// newVariedCluster builds nodes of several sizes, some nearly full. The apps of the cluster use
+// every feature that the fast prediction supports.
 func newVariedCluster(seed int64, nodes int) *snapshotBuilder {
 	rnd := rand.New(rand.NewSource(seed))
 	b := newSnapshotBuilder()
@@ -94,8 +94,8 @@ func setVariedSpec(s *corev1.PodSpec, a int, rnd *rand.Rand) {
 	}
 }
 
-// TestQuickIsTheSameAsTheGeneralWay compares the fast and the general prediction on many
-// clusters and several profiles, while pods move and hints change.
+// TestQuickIsTheSameAsTheGeneralWay compares the fast and the general prediction on many clusters
+// and several profiles, while pods move and hints change.
 func TestQuickIsTheSameAsTheGeneralWay(t *testing.T) {
 	seeds := int64(60)
 	if testing.Short() {
@@ -134,8 +134,8 @@ func TestQuickIsTheSameAsTheGeneralWay(t *testing.T) {
 	}
 }
 
-// compareWithGeneral returns how many of the states the fast prediction supported, and
-// the number of states.
+// compareWithGeneral returns how many of the states the fast prediction supported, and the number
+// of states.
 func compareWithGeneral(t *testing.T, w *ClusterModel, pod cluster.PodID) (quick, states int) {
 	t.Helper()
 	var only prediction.Prediction

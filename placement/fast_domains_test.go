@@ -14,8 +14,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
-// TestQuickSeesDomainsWhoseNodesAllHoldPods uses a small zone in which every node has a
-// pod of the Deployment. Only some windows contain the zone. The weight of a constraint
+// TestQuickSeesDomainsWhoseNodesAllHoldPods uses a small zone in which every node has a pod of the
+// Deployment. Only some sample windows contain nodes of this zone. The weight of a constraint
 // depends on the number of domains in the window.
 func TestQuickSeesDomainsWhoseNodesAllHoldPods(t *testing.T) {
 	asked := 0
@@ -49,8 +49,8 @@ func equalsNode(n cluster.NodeID) func(cluster.NodeID) bool {
 	return func(x cluster.NodeID) bool { return x == n }
 }
 
-// newSmallZoneModel builds 300 nodes in three zones. The third zone has six nodes, each
-// with a pod of the app.
+// newSmallZoneModel builds 300 nodes in three zones. The third zone has six nodes, each with a pod
+// of the app.
 func newSmallZoneModel(t *testing.T, r *rand.Rand) *ClusterModel {
 	b := newSnapshotBuilder()
 	base, at := [2]int{r.IntN(40), r.IntN(40)}, []string(nil)

@@ -12,8 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// feasibleCase changes a cluster and lists the feasible nodes for the replacement of x-0.
-// Node a is in zone za, nodes b and c are in zone zb, and x-0 is on a.
+// feasibleCase changes a cluster and lists the feasible nodes for the replacement of x-0. Node a is
+// in zone za, nodes b and c are in zone zb, and x-0 is on a.
 type feasibleCase struct {
 	name              string
 	edit              func(*snapshotBuilder)
@@ -51,8 +51,8 @@ func runFeasibleCases(t *testing.T, cases []feasibleCase) {
 	}
 }
 
-// checkMoveAndBack moves every pod to every node and back, and checks that the
-// prediction is the same as before.
+// checkMoveAndBack moves every pod to every node and back, and checks that the prediction is the
+// same as before.
 func checkMoveAndBack(t *testing.T, m *ClusterModel, want prediction.Prediction) {
 	t.Helper()
 	for i := range m.Snap.Pods {
@@ -183,8 +183,8 @@ func TestNominatedPods(t *testing.T) {
 	})
 }
 
-// TestRequests: pod-level requests replace the sum of the containers' requests in the
-// filter, and LeastAllocated ignores them. Overhead and sidecars are added.
+// TestRequests: pod-level requests replace the sum of the containers' requests in the filter, and
+// LeastAllocated ignores them. Overhead and sidecars are added.
 func TestRequests(t *testing.T) {
 	cpu := func(milli int64) corev1.ResourceList {
 		return corev1.ResourceList{"cpu": *resource.NewMilliQuantity(milli, resource.DecimalSI)}

@@ -101,9 +101,8 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-// TestAffinityToItsOwnKind: a pod that matches its own affinity may run anywhere if no
-// other pod matches. While the victim terminates, the replacement must run in the
-// victim's zone.
+// TestAffinityToItsOwnKind checks that a pod that matches its own affinity may run on any node if
+// no other pod matches. While the victim terminates, the replacement must run in the victim's zone.
 func TestAffinityToItsOwnKind(t *testing.T) {
 	b := newSnapshotBuilder()
 	b.node("a", "za")
@@ -119,8 +118,8 @@ func TestAffinityToItsOwnKind(t *testing.T) {
 	}
 }
 
-// TestTerminatingVictim: a terminating victim still counts for anti-affinity and
-// resources, but not for topology spread.
+// TestTerminatingVictim: a terminating victim still counts for anti-affinity and resources, but not
+// for topology spread.
 func TestTerminatingVictim(t *testing.T) {
 	b := newSnapshotBuilder()
 	b.node("a", "za")
@@ -151,15 +150,15 @@ func TestPendingWhenNothingIsFeasible(t *testing.T) {
 	b.app("x", 6000, nil, "a") // its replacement fits only when it is gone
 	m := b.model(t)
 	p := m.Predict(podID(t, m, "x-0"))
-	if p.Pending() != 0.9 || p.Likeliest() != nodeID(t, m, "a") {
-		t.Errorf("pending %v, likeliest %v; want 0.9 and a", p.Pending(), p.Likeliest())
+	if p.Pending() != 0.9 || p.LikeliestOf(anyNode) != nodeID(t, m, "a") {
+		t.Errorf("pending %v, likeliest %v; want 0.9 and a", p.Pending(), p.LikeliestOf(anyNode))
 	}
 	m.Move(podID(t, m, "x-0"), cluster.NoNode)
 	b.objects.Nodes[0].Spec.Unschedulable = true
 	m = b.model(t)
 	p = m.Predict(podID(t, m, "x-0"))
-	if p.Pending() != 1 || p.Likeliest() != cluster.NoNode {
-		t.Errorf("pending %v, likeliest %v; want certain", p.Pending(), p.Likeliest())
+	if p.Pending() != 1 || p.LikeliestOf(anyNode) != cluster.NoNode {
+		t.Errorf("pending %v, likeliest %v; want certain", p.Pending(), p.LikeliestOf(anyNode))
 	}
 }
 

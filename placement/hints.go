@@ -8,10 +8,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/score"
 )
 
-// SetHints replaces the model's steering hints: exactly these nodes get a hint of the
-// kind, in addition to the hints of the snapshot. An empty list removes the hints. A
-// taint changes the score of TaintToleration. A label changes the score of NodeAffinity,
-// and, if a pod requires it, the feasible nodes.
+// SetHints replaces the model's steering hints by hints of this kind on exactly these nodes. The
+// hints of the snapshot remain. A taint changes the score of TaintToleration. A label changes the
+// score of NodeAffinity, and, if a pod requires it, the feasible nodes.
 func (m *ClusterModel) SetHints(kind hints.Kind, nodes []cluster.NodeID) {
 	if len(nodes) == 0 && m.Hints.IsEmpty() {
 		return
@@ -29,8 +28,8 @@ func (m *ClusterModel) SetHints(kind hints.Kind, nodes []cluster.NodeID) {
 	}
 }
 
-// RespondsToHint reports whether a hint of the kind can change where the scheduler
-// places the pod's replacement: the pod does not tolerate the taint, or reads the label.
+// RespondsToHint reports whether a hint of the kind can change the placement of the pod's
+// replacement, because the pod does not tolerate the taint or reads the label.
 func (m *ClusterModel) RespondsToHint(p cluster.PodID, kind hints.Kind) bool {
 	pod := m.Snap.Pods[p].Object
 	profile := m.ProfileOf(pod.Spec.SchedulerName)

@@ -13,9 +13,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
-// hintedCluster returns a random cluster. Some pods tolerate the steering taint, some
-// require or prefer nodes without the label, and some do neither. Some nodes have
-// another taint.
+// hintedCluster returns a random cluster. Some pods tolerate the steering taint, some require or
+// prefer nodes without the label, and some do neither. Some nodes have another taint.
 func hintedCluster(r *rand.Rand, hinted map[int]hints.Kind) *snapshotBuilder {
 	b := newSnapshotBuilder()
 	names := []string{""}
@@ -27,7 +26,7 @@ func hintedCluster(r *rand.Rand, hinted map[int]hints.Kind) *snapshotBuilder {
 				n.Spec.Taints = []corev1.Taint{{Key: "other", Effect: corev1.TaintEffectPreferNoSchedule}}
 			}
 			if kind, ok := hinted[i]; ok {
-				*n = *func() *corev1.Node { x, _ := hints.Put(n, hints.Hint{Kind: kind, Run: "r"}); return x }()
+				*n = *func() *corev1.Node { x, _ := hints.WithHint(n, hints.Hint{Kind: kind, Run: "r"}); return x }()
 			}
 		})
 	}
@@ -70,9 +69,9 @@ func hintProfiles() []scheduler.Profile {
 	}
 }
 
-// TestAHintedWorldIsOneWhoseNodesCarryTheHint: a model with hints predicts the same as a
-// model of a cluster whose nodes have the hints. Without the hints, it predicts the same
-// as before.
+// TestAHintedWorldIsOneWhoseNodesCarryTheHint: a model with hints predicts the same as a model of a
+// cluster whose nodes have the hints. After the hints are removed, the model predicts the same as
+// before.
 func TestAHintedWorldIsOneWhoseNodesCarryTheHint(t *testing.T) {
 	profiles := hintProfiles()
 	differ, heard := map[hints.Kind]int{}, make([]map[hints.Kind]int, len(profiles))
@@ -119,10 +118,10 @@ func TestAHintedWorldIsOneWhoseNodesCarryTheHint(t *testing.T) {
 	if differ[hints.Taint] < 100 || differ[hints.Label] < 50 {
 		t.Errorf("hints changed predictions %v times only", differ)
 	}
-	// Profiles 1 and 2 read the label for every pod. In profile 3, the taint has no weight, so
-	// no pod responds to it.
+	// Profiles 1 and 2 read the label for every pod. In profile 3, the taint has no weight, so no
+	// pod responds to it.
 	if l := hints.Label; heard[1][l] <= heard[0][l] || heard[2][l] <= heard[0][l] || heard[3][hints.Taint] > 0 {
-		t.Errorf("pods heard hints %v times, by profile", heard)
+		t.Errorf("pods responded to hints %v times, by profile", heard)
 	}
 }
 

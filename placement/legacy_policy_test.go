@@ -20,8 +20,8 @@ func policyWithSpreadWeight(weight int64) scheduler.Policy {
 	return p
 }
 
-// findOutcomes places the unbound pods one after the other, for every way to break ties.
-// It collects the pods per node at the end.
+// findOutcomes places the unbound pods one after the other, for every way to break ties, and
+// collects the final pods per node.
 func findOutcomes(t *testing.T, w *ClusterModel, pods []cluster.PodID, found map[string]bool) {
 	t.Helper()
 	if len(pods) == 0 {
@@ -46,8 +46,7 @@ func findOutcomes(t *testing.T, w *ClusterModel, pods []cluster.PodID, found map
 	}
 }
 
-// newClusterWithUnplacedD returns the seed scenario, in which the six pods of D are not
-// placed yet.
+// newClusterWithUnplacedD returns the seed scenario, in which the six pods of D are not placed yet.
 func newClusterWithUnplacedD() *snapshotBuilder {
 	b := newThreeZoneCluster(0, 0, 0)
 	b.objects.ReplicaSets = b.objects.ReplicaSets[:3]
@@ -65,9 +64,8 @@ func podIDsOfD(t *testing.T, w *ClusterModel) (list []cluster.PodID) {
 	return list
 }
 
-// TestWorkedPolicy places six pods of 10 % on zones with requests of 70, 70 and 10 %.
-// With SelectorSpread weight 1 the result is usually 1/2/3 or 2/1/3. With weight 5 it is
-// always 2/2/2.
+// TestWorkedPolicy places six pods of 10 % on zones with requests of 70, 70 and 10 %. With
+// SelectorSpread weight 1 the result is usually 1/2/3 or 2/1/3. With weight 5 it is always 2/2/2.
 func TestWorkedPolicy(t *testing.T) {
 	for _, c := range []struct {
 		weight int64
@@ -84,10 +82,10 @@ func TestWorkedPolicy(t *testing.T) {
 	}
 }
 
-// TestWorkedPolicyRollingUpdate replaces D, which starts at 1/2/3. The Deployment
-// creates two new pods before it deletes an old one (maxSurge 25 %, rounded up). It ends
-// at 1/1/4 with weight 1 and at 2/2/2 with weight 5, for every way to break ties. If it
-// replaces pods one by one, weight 1 can also end balanced.
+// TestWorkedPolicyRollingUpdate replaces D, which starts at 1/2/3. The Deployment creates two new
+// pods before it deletes an old one (maxSurge 25 %, rounded up). D ends at 1/1/4 with weight 1 and
+// at 2/2/2 with weight 5, for every way to break ties. With pods replaced one by one, weight 1 can
+// also end balanced.
 func TestWorkedPolicyRollingUpdate(t *testing.T) {
 	for _, c := range []struct {
 		weight int64
@@ -121,8 +119,8 @@ func TestWorkedPolicyRollingUpdate(t *testing.T) {
 }
 
 // findRolloutOutcomes places the new pods one after the other, for every way to break ties. After
-// each new pod except the first lag ones, it deletes an old pod. It adds the final
-// number of new pods per node to found.
+// each new pod except the first `lag` pods, an old pod is deleted. The final numbers of new pods
+// per node are added to found.
 func findRolloutOutcomes(t *testing.T, w *ClusterModel, i int, lag int, found map[string]bool) {
 	t.Helper()
 	if i == 6 {
@@ -152,8 +150,8 @@ func findRolloutOutcomes(t *testing.T, w *ClusterModel, i int, lag int, found ma
 	}
 }
 
-// nextPodsToDelete returns the old pods that the ReplicaSet may delete next: one pod of each node
-// with the most old pods.
+// nextPodsToDelete returns the old pods that the ReplicaSet may delete next: one pod from each of
+// the nodes that tie for the most old pods.
 func nextPodsToDelete(t *testing.T, w *ClusterModel) (list []cluster.PodID) {
 	on := make([]cluster.PodID, 3)
 	counts := make([]int, 3)
@@ -172,9 +170,8 @@ func nextPodsToDelete(t *testing.T, w *ClusterModel) (list []cluster.PodID) {
 	return list
 }
 
-// TestPolicyFunctions checks the scores of one function for nodes a, b and c after the
-// victim x-0 on a is gone. Nodes a and b are in zone za, c in zb. Node b has a pod of
-// the same Service.
+// TestPolicyFunctions checks the scores of one function for nodes a, b and c after the victim x-0
+// on a is gone. Nodes a and b are in zone za, c in zb. Node b has a pod of the same Service.
 func TestPolicyFunctions(t *testing.T) {
 	cases := []struct {
 		name    string
@@ -182,7 +179,8 @@ func TestPolicyFunctions(t *testing.T) {
 		edit    func(*snapshotBuilder)
 		a, b, c int64
 	}{
-		// maxN 1, maxZ 1: a 10/3 + 0; b 0; c 10/3 + 20/3.
+		// The maxima are maxN = 1 and maxZ = 1, so a gets 10/3 + 0, b gets 0, and c gets 10/3 +
+		// 20/3.
 		{name: "selector spread", f: scheduler.PriorityFunction{Name: "SelectorSpreadPriority"}, a: 3, b: 0, c: 10},
 		{name: "selector spread without a zone", f: scheduler.PriorityFunction{Name: "SelectorSpreadPriority"},
 			edit: func(b *snapshotBuilder) { delete(b.objects.Nodes[0].Labels, zoneKey) }, a: 10, b: 0, c: 10},
@@ -269,7 +267,7 @@ func setAppLabel(b *snapshotBuilder, pods ...string) {
 	}
 }
 
-// TestPolicyThatIsNotKnown checks that the reason names the unknown function.
+// TestPolicyThatIsNotKnown checks that UnsupportedReason names the unknown priority function.
 func TestPolicyThatIsNotKnown(t *testing.T) {
 	b := newSnapshotBuilder()
 	b.node("a", "za")

@@ -7,8 +7,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/score"
 )
 
-// updateLocalResults updates the results of the nodes whose pods changed since the last
-// prediction of the class.
+// updateLocalResults updates the results of the nodes whose pods changed since the last prediction
+// of the class.
 func (m *ClusterModel) updateLocalResults(in *cycle.Replacement) {
 	f, now := &in.Local, m.DroppedChanges+len(m.ChangedNodes)
 	switch {
@@ -34,7 +34,6 @@ func (m *ClusterModel) updateLocalResults(in *cycle.Replacement) {
 	f.SeenChanges = now
 }
 
-// updateNodeResults computes the local results of one node.
 func (m *ClusterModel) updateNodeResults(in *cycle.Replacement, n int) {
 	f, used := &in.Local, &m.Requests[n]
 	f.Passes[n] = filter.PassesStaticFilters(in, cluster.NodeID(n)) &&
@@ -51,11 +50,10 @@ func (m *ClusterModel) updateNodeResults(in *cycle.Replacement, n int) {
 	}
 }
 
-// CouldRun returns a function that reports whether a replacement of the pod could run on
-// a node next to `pods` pods that request `held`. It checks resources and the filters
-// that do not depend on other pods: readiness, selectors, taints, volumes and declared
-// features. It does not check ports, volume limits, topology spread and inter-pod
-// affinity. For unsupported pods, the function returns true.
+// CouldRun returns a function that reports whether a replacement of the pod could run on a node
+// next to `pods` pods that request `held`. The function checks resources, readiness, selectors,
+// taints, volumes and declared features. The function ignores ports, volume limits, topology spread
+// and inter-pod affinity. For unsupported pods, the function returns true.
 func (m *ClusterModel) CouldRun(p cluster.PodID) func(n cluster.NodeID, held *cluster.Resources, pods int64) bool {
 	if _, ok := m.Supported(p); !ok {
 		return func(cluster.NodeID, *cluster.Resources, int64) bool { return true }

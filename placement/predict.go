@@ -15,13 +15,11 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// goneWeight is the probability that the replacement is scheduled only after a victim
-// with a grace period has ended. Controllers create the replacement quickly, but some
-// victims end before that.
+// goneWeight is the probability that a victim with a grace period has ended before its replacement
+// is scheduled. Controllers create replacements quickly, but some victims end earlier.
 const goneWeight = 0.1
 
-// Predict predicts where the replacement of the pod would land if the pod were evicted
-// now.
+// Predict predicts where the replacement of the pod would land if the pod were evicted now.
 func (m *ClusterModel) Predict(p cluster.PodID) prediction.Prediction {
 	pr := m.PredictOdds(p)
 	for _, s := range [...]*prediction.State{&pr.Terminating, &pr.Gone} {
@@ -33,8 +31,8 @@ func (m *ClusterModel) Predict(p cluster.PodID) prediction.Prediction {
 	return pr
 }
 
-// PredictOdds is Predict with the feasible nodes as a set, which is much faster with
-// thousands of nodes. The result is valid until the model's next prediction.
+// PredictOdds works like Predict, but returns the feasible nodes as a set. A set is much faster
+// with thousands of nodes. The result is valid until the model's next prediction.
 func (m *ClusterModel) PredictOdds(p cluster.PodID) prediction.Prediction {
 	why, ok := m.Supported(p)
 	if !ok {
@@ -56,7 +54,6 @@ func (m *ClusterModel) PredictOdds(p cluster.PodID) prediction.Prediction {
 	return pr
 }
 
-// predictState runs filters and scores in the current state of the model.
 func (m *ClusterModel) predictState(in *cycle.Replacement, p cluster.PodID) prediction.State {
 	r := m.newAttempt(in, p)
 	feasible := filter.FeasibleNodes(&r, m.scratch.Feasible[:0])
@@ -81,9 +78,9 @@ func (m *ClusterModel) predictState(in *cycle.Replacement, p cluster.PodID) pred
 	return s
 }
 
-// goneProbability returns the probability that the replacement is scheduled only after
-// the victim is gone. It is 1 for a StatefulSet, and for a Job unless its
-// podReplacementPolicy is TerminatingOrFailed.
+// goneProbability returns the probability that the replacement is scheduled only after the victim
+// is gone. The probability is 1 for a StatefulSet, and for a Job that creates the replacement
+// only after the victim has terminated.
 func (m *ClusterModel) goneProbability(p cluster.PodID) float64 {
 	pod := &m.Snap.Pods[p]
 	grace := ptr.Deref(pod.Object.Spec.TerminationGracePeriodSeconds, corev1.DefaultTerminationGracePeriodSeconds)
@@ -95,28 +92,22 @@ func (m *ClusterModel) goneProbability(p cluster.PodID) float64 {
 	return goneWeight
 }
 
-// predictFast predicts both states with the fast predictor. It returns false if the pod
-// needs the general prediction. The slices in pr are valid until the next call.
+// predictFast predicts both states with the fast predictor, or returns false if the pod needs the
+// general prediction. The slices in pr are valid until the next call.
 func (w *ClusterModel) predictFast(in *cycle.Replacement, p cluster.PodID, pr *prediction.Prediction) bool {
 	if w.disableFast || len(w.Nominated) > 0 {
 		return false
 	}
-	q := w.fastPredictor()
-	q.RandomSampleWeight = w.randomSampleWeight
-	return q.Predict(in, p, pr)
-}
-
-// fastPredictor returns the fast predictor of the model. It builds it on first use.
-func (w *ClusterModel) fastPredictor() *fast.Predictor {
 	if w.fast == nil {
 		w.fast = fast.NewPredictor(w.Cluster, &w.groups)
 		w.OnChange = w.fast.NodeChanged
 	}
-	return w.fast
+	w.fast.RandomSampleWeight = w.randomSampleWeight
+	return w.fast.Predict(in, p, pr)
 }
 
-// inBothVictimStates calls f while the victim terminates, then once it is gone. It restores
-// the victim afterwards.
+// inBothVictimStates calls f while the victim terminates, then once it is gone. Afterwards,
+// inBothVictimStates restores the victim.
 func inBothVictimStates(m *model.Cluster, p cluster.PodID, f func(gone bool)) {
 	n := m.PodNode[p]
 	if n == cluster.NoNode {

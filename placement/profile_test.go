@@ -26,9 +26,9 @@ func newProfileWith(edit func(*scheduler.Profile)) scheduler.Profile {
 	return p
 }
 
-// TestProfileScores changes one setting of the default profile and compares a plugin's
-// scores of nodes a and b after the victim on a is gone. Each node has 10 CPUs and 10Gi;
-// pods on b request 5 CPUs and 2Gi.
+// TestProfileScores changes one setting of the default profile and compares a plugin's scores of
+// nodes a and b after the victim on a is gone. Each node has 10 CPUs and 10Gi; pods on b request 5
+// CPUs and 2Gi.
 func TestProfileScores(t *testing.T) {
 	const gpu = "example.com/gpu"
 	cases := []struct {
@@ -99,7 +99,7 @@ func addMatchingPod(b *snapshotBuilder) {
 	setAppLabel(b, "z-0")
 }
 
-// withGPUs gives each node 4 GPUs, and lets x-0 request n of them.
+// withGPUs gives each node 4 GPUs, and lets x-0 request n GPUs.
 func withGPUs(n int64) func(*snapshotBuilder) {
 	return func(b *snapshotBuilder) {
 		for _, node := range b.objects.Nodes {
@@ -112,8 +112,8 @@ func withGPUs(n int64) func(*snapshotBuilder) {
 	}
 }
 
-// TestWeights: the total is the weighted sum of the scores, and plugins with weight 0 do
-// not appear.
+// TestWeights: the total is the weighted sum of the scores, and plugins with weight 0 do not
+// appear.
 func TestWeights(t *testing.T) {
 	p := newProfileWith(func(p *scheduler.Profile) { p.Weights = scheduler.Weights{PodTopologySpread: 5, ResourcesFit: 2} })
 	m := newThreeZoneCluster(1, 1, 4).modelWithProfile(t, p)
@@ -173,8 +173,8 @@ func TestDisabledFilters(t *testing.T) {
 	}
 }
 
-// TestEachProfileHasItsOwnView: pods that differ only in their scheduler have their own
-// node checks.
+// TestEachProfileHasItsOwnView: pods that differ only in their scheduler have their own node
+// checks.
 func TestEachProfileHasItsOwnView(t *testing.T) {
 	b := newSnapshotBuilder()
 	b.node("a", "za")
@@ -222,8 +222,8 @@ func TestIgnoredResources(t *testing.T) {
 	}
 }
 
-// TestProfilesByScheduler: each pod is placed by its own scheduler. Pods of a scheduler
-// without a profile are not supported.
+// TestProfilesByScheduler: each pod is placed by its own scheduler. Pods of a scheduler without a
+// profile are not supported.
 func TestProfilesByScheduler(t *testing.T) {
 	b := newSnapshotBuilder()
 	b.node("a", "za")
@@ -249,8 +249,8 @@ func TestProfilesByScheduler(t *testing.T) {
 	}
 }
 
-// TestFilterThatCannotBeSwitchedOff: only the pods that the disabled filter affects are
-// not supported.
+// TestFilterThatCannotBeSwitchedOff checks that the disabled filter makes only the pods unsupported
+// that the filter affects.
 func TestFilterThatCannotBeSwitchedOff(t *testing.T) {
 	b := newSnapshotBuilder()
 	b.node("a", "za")

@@ -13,8 +13,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// randomSampleOdds computes the odds in a random sample from the totals over all
-// feasible nodes. It counts the samples without any better node.
+// randomSampleOdds computes the odds of each node in a random sample by counting the samples
+// without a better node.
 func randomSampleOdds(w *ClusterModel, p cluster.PodID, gone bool) map[cluster.NodeID]float64 {
 	in, odds := w.replacementOf(p), map[cluster.NodeID]float64{}
 	size := sampling.SampleSize(len(w.Snap.Nodes), in.Profile.PercentageOfNodesToScore)
@@ -89,8 +89,8 @@ func TestScatteredPartIsThatOfEverySet(t *testing.T) {
 	}
 }
 
-// TestScatteredPartIsMixedIn checks that the odds of windows and of random samples are
-// combined by their weights. Without sampling there are no odds.
+// TestScatteredPartIsMixedIn checks that predictions combine the odds of windows and of random
+// samples by their weights. If the scheduler does not sample, Odds is nil.
 func TestScatteredPartIsMixedIn(t *testing.T) {
 	w := newUnevenCluster(3, 300).model(t)
 	p := podID(t, w, "a3-0")

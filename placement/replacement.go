@@ -48,13 +48,11 @@ func (m *ClusterModel) replacementOf(p cluster.PodID) *cycle.Replacement {
 	return in
 }
 
-// newAttempt starts a scheduling attempt.
 func (m *ClusterModel) newAttempt(in *cycle.Replacement, pod cluster.PodID) cycle.Attempt {
 	m.updateLocalResults(in)
 	return cycle.NewAttempt(m.Cluster, &m.scratch, in, pod)
 }
 
-// scorersFor returns the score plugins of a profile.
 func (m *ClusterModel) scorersFor(p *scheduler.Compiled) []cycle.Scorer {
 	list, known := m.scorers[p]
 	if !known {
@@ -68,10 +66,10 @@ func (m *ClusterModel) scorersFor(p *scheduler.Compiled) []cycle.Scorer {
 	return list
 }
 
-// nodeChecksOf returns the node checks of the pod's spec under a profile, and builds
-// them on first use.
+// nodeChecksOf returns the node checks of the pod's spec under a profile, and builds them on first
+// use.
 func (m *ClusterModel) nodeChecksOf(pod *corev1.Pod, p *scheduler.Compiled) *cycle.NodeChecks {
-	key := string(nodeChecksKey(model.AppendText(nil, p.NodeChecksKey), &pod.Spec))
+	key := string(nodeChecksKey(model.AppendLengthPrefixed(nil, p.NodeChecksKey), &pod.Spec))
 	if v := m.nodeChecks[key]; v != nil {
 		return v
 	}

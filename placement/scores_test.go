@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// TestScores puts a pod of app x on node a and checks the scores of nodes a and b after
-// the victim is gone.
+// TestScores puts a pod of app x on node a and checks the scores of nodes a and b after the victim
+// is gone.
 func TestScores(t *testing.T) {
 	prefer := func(s *corev1.PodSpec) {
 		s.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{
@@ -66,8 +66,7 @@ func TestScores(t *testing.T) {
 	}
 }
 
-// TestImageScoresAreSharedByImages checks that classes with the same images share one
-// slice.
+// TestImageScoresAreSharedByImages checks that classes with the same images share one slice.
 func TestImageScoresAreSharedByImages(t *testing.T) {
 	b := newSnapshotBuilder()
 	b.node("n1", "", func(n *corev1.Node) {

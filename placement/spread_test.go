@@ -7,8 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestSpreadLeavesTerminatingPodsOut: pods that terminate in the snapshot keep their
-// resources, but topology spread never counts them, also after another pod moves.
+// TestSpreadLeavesTerminatingPodsOut: pods that terminate in the snapshot keep their resources, but
+// topology spread never counts them, also after another pod moves.
 func TestSpreadLeavesTerminatingPodsOut(t *testing.T) {
 	b := newSnapshotBuilder()
 	b.node("a", "za")
@@ -35,8 +35,8 @@ func TestSpreadLeavesTerminatingPodsOut(t *testing.T) {
 	}
 }
 
-// TestNodeWithoutZone: with the pod's own constraints on the zone, a node without a zone
-// gets score 0. With the system's defaults, it is scored by its host name.
+// TestNodeWithoutZone: with the pod's own constraints on the zone, a node without a zone gets score
+// 0. With the system's default constraints, only the host name counts for such a node.
 func TestNodeWithoutZone(t *testing.T) {
 	for own, want := range map[bool]int64{true: 0, false: 100} {
 		b := newSnapshotBuilder()

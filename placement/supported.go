@@ -11,13 +11,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Supported reports whether the placement of the pod's replacement can be predicted. If
-// not, it returns a sentence that says why.
+// Supported reports whether the placement of the pod's replacement can be predicted. If not, it
+// returns a sentence that says why.
 func (m *ClusterModel) Supported(p cluster.PodID) (why string, ok bool) {
 	pod := &m.Snap.Pods[p]
 	for _, check := range [...]func(*ClusterModel, *cluster.Pod) string{
 		(*ClusterModel).unsupportedServer, (*ClusterModel).unsupportedScheduler, (*ClusterModel).unsupportedFilter,
-		unsupportedResourceClaims, unsupportedResize, (*ClusterModel).unsupportedTemplate,
+		unsupportedPod, (*ClusterModel).unsupportedTemplate,
 	} {
 		if why := check(m, pod); why != "" {
 			return why, false
@@ -38,7 +38,6 @@ func (m *ClusterModel) Supported(p cluster.PodID) (why string, ok bool) {
 	return "", true
 }
 
-// unsupportedServer returns why the version of the API server is not supported.
 func (m *ClusterModel) unsupportedServer(*cluster.Pod) string {
 	if s := m.Snap; s.ServerMajor != 1 || s.ServerMinor < 36 || s.ServerMinor > 37 {
 		return fmt.Sprintf("kube-scheduler %d.%d is not supported (supported: 1.36 and 1.37)", s.ServerMajor, s.ServerMinor)
@@ -46,8 +45,7 @@ func (m *ClusterModel) unsupportedServer(*cluster.Pod) string {
 	return ""
 }
 
-// unsupportedScheduler returns why the pod's scheduler or scheduling fields are not
-// supported.
+// unsupportedScheduler returns why the pod's scheduler or scheduling fields are not supported.
 func (m *ClusterModel) unsupportedScheduler(p *cluster.Pod) string {
 	if p.Terminal {
 		return "the pod has ended, so it gets no replacement"
@@ -64,7 +62,6 @@ func (m *ClusterModel) unsupportedScheduler(p *cluster.Pod) string {
 	return ""
 }
 
-// unsupportedProfile returns why the profile of a scheduler is not supported.
 func (m *ClusterModel) unsupportedProfile(p *scheduler.Compiled, name string) string {
 	switch why := p.UnsupportedReason; {
 	case why == scheduler.UnknownScheduler:
@@ -80,8 +77,8 @@ func (m *ClusterModel) unsupportedProfile(p *scheduler.Compiled, name string) st
 	return ""
 }
 
-// unsupportedFilter returns the disabled filter that affects the pod and that the model
-// cannot disable.
+// unsupportedFilter returns the disabled filter that affects the pod and that the model cannot
+// disable.
 func (m *ClusterModel) unsupportedFilter(p *cluster.Pod) string {
 	for _, f := range m.PodClass[p.ID].Profile.DisabledFilters {
 		if !slices.Contains(scheduler.SwitchableFilters, f) && isAffectedByFilter(f, p.Object) {
@@ -91,8 +88,8 @@ func (m *ClusterModel) unsupportedFilter(p *cluster.Pod) string {
 	return ""
 }
 
-// isAffectedByFilter reports whether the filter may refuse a node to the pod's
-// replacement. The filter is one that the model cannot disable.
+// isAffectedByFilter reports whether the filter may refuse a node to the pod's replacement. The
+// filter must be one of the filters that the model cannot disable.
 func isAffectedByFilter(f scheduler.Filter, p *corev1.Pod) bool {
 	switch f {
 	case scheduler.VolumeBinding:
@@ -105,17 +102,12 @@ func isAffectedByFilter(f scheduler.Filter, p *corev1.Pod) bool {
 	return true
 }
 
-// unsupportedResourceClaims returns why a pod with dynamic resources is not supported.
-func unsupportedResourceClaims(_ *ClusterModel, p *cluster.Pod) string {
+// unsupportedPod returns why a pod that uses resource claims, or that is being resized, is not
+// supported. The requests of a resized pod and of its replacement may differ.
+func unsupportedPod(_ *ClusterModel, p *cluster.Pod) string {
 	if len(p.Object.Spec.ResourceClaims) > 0 || p.Object.Status.ExtendedResourceClaimStatus != nil {
 		return "it uses resource claims, which are not supported"
 	}
-	return ""
-}
-
-// unsupportedResize returns why a pod that is being resized is not supported: its
-// requests and those of its replacement may differ.
-func unsupportedResize(_ *ClusterModel, p *cluster.Pod) string {
 	for _, c := range p.Object.Status.Conditions {
 		if c.Status == corev1.ConditionTrue && (c.Type == corev1.PodResizePending || c.Type == corev1.PodResizeInProgress) {
 			return "it is being resized in place, so the requests of its replacement are not known"
@@ -124,15 +116,14 @@ func unsupportedResize(_ *ClusterModel, p *cluster.Pod) string {
 	return ""
 }
 
-// dependsOnOwnerSelector reports whether the selector of the pod's controller changes
-// scores.
+// dependsOnOwnerSelector reports whether the selector of the pod's controller changes scores.
 func (m *ClusterModel) dependsOnOwnerSelector(p *cluster.Pod) bool {
 	f := m.PodClass[p.ID].Profile
-	return f.Policy != nil || f.ScoresUseOwnerSelectors() && len(p.Object.Spec.TopologySpreadConstraints) == 0
+	return f.Policy != nil || (f.SystemDefaultSpread || len(f.DefaultSpread) > 0) && len(p.Object.Spec.TopologySpreadConstraints) == 0
 }
 
-// unsupportedOwner returns why the owner of the pod is not supported: its template is
-// scheduled in another way, or its selector is not known.
+// unsupportedOwner returns why the owner of the pod is not supported: its template is scheduled in
+// another way, or its selector is not known.
 func (m *ClusterModel) unsupportedOwner(p *cluster.Pod) string {
 	o, ok := m.OwnerOf(p)
 	if !ok {
@@ -157,8 +148,8 @@ func (m *ClusterModel) unsupportedOwner(p *cluster.Pod) string {
 	return ""
 }
 
-// unsupportedAffinity returns why the pod's affinity or spread constraints are not
-// supported: they are invalid, or select namespaces by labels that are not known.
+// unsupportedAffinity returns why the pod's affinity or spread constraints are not supported: they
+// are invalid, or select namespaces by labels that are not known.
 func (m *ClusterModel) unsupportedAffinity(p *cluster.Pod) string {
 	if m.InvalidAffinityPod != "" {
 		return fmt.Sprintf("the affinity of pod %s is invalid", m.InvalidAffinityPod)
@@ -173,7 +164,6 @@ func (m *ClusterModel) unsupportedAffinity(p *cluster.Pod) string {
 	return in.UnknownNamespaceReason
 }
 
-// unsupportedVolumes returns why the pod's volumes are not supported.
 func (m *ClusterModel) unsupportedVolumes(p *cluster.Pod) string {
 	if len(m.PodClass[p.ID].Sample.Object.Spec.Volumes) == 0 {
 		return ""
@@ -181,19 +171,18 @@ func (m *ClusterModel) unsupportedVolumes(p *cluster.Pod) string {
 	return m.replacementOf(p.ID).Volumes.UnsupportedReason
 }
 
-// hasNoAffinity reports whether the pod and all pods on nodes have nothing that
-// unsupportedAffinity must check. It saves building the replacement until the pod is
-// predicted.
+// hasNoAffinity reports whether the pod and all pods on nodes have nothing that unsupportedAffinity
+// must check. For such pods, the replacement is built only for a prediction.
 func (m *ClusterModel) hasNoAffinity(p *cluster.Pod) bool {
 	spec := &m.PodClass[p.ID].Sample.Object.Spec
 	return spec.Affinity == nil && len(spec.TopologySpreadConstraints) == 0 &&
 		len(m.AntiAffinityTerms)+len(m.ScoredTerms) == 0 && model.FeatureBits(spec) == 0
 }
 
-// unsupportedTemplate returns why a changed pod is not supported. If a pod was changed
-// after its creation, for example by an in-place resize, and its template has other
-// requests, the requests of the replacement are not known. Admission plugins may also
-// change requests, so an unchanged pod is never compared with its template.
+// unsupportedTemplate returns why a pod that was changed after its creation is not supported. The
+// requests of the replacement are not known if the pod was changed after its creation, for example
+// by an in-place resize, and its template has other requests. Admission plugins may also change
+// requests, so an unchanged pod is never compared with its template.
 func (m *ClusterModel) unsupportedTemplate(p *cluster.Pod) string {
 	o, ok := m.OwnerOf(p)
 	if p.Object.Generation <= 1 || !ok || o.Template == nil {

@@ -20,8 +20,8 @@ func (b *snapshotBuilder) metrics(node, cpu string) {
 		Timestamp: metav1.NewTime(measurementTime), Usage: corev1.ResourceList{"cpu": resource.MustParse(cpu)}})
 }
 
-// TestTargetLoadPacking puts x-0 on node a and checks the scores of a, b and c. Each
-// node has 4 cpus; a uses 20 %, b uses 50 %, and c has no measurement.
+// TestTargetLoadPacking puts x-0 on node a and checks the scores of a, b and c. Each node has 4
+// cpus; a uses 20 %, b uses 50 %, and c has no measurement.
 func TestTargetLoadPacking(t *testing.T) {
 	requests := func(request, limit string) func(*corev1.PodSpec) {
 		return func(s *corev1.PodSpec) {
@@ -82,8 +82,8 @@ func TestTargetLoadPacking(t *testing.T) {
 	}
 }
 
-// TestPackingFollowsMoves checks that the expected usage of a moved pod counts on its
-// new node, until it moves back.
+// TestPackingFollowsMoves checks that the expected usage of a moved pod counts on its new node
+// until the pod moves back.
 func TestPackingFollowsMoves(t *testing.T) {
 	b := newSnapshotBuilder()
 	b.node("a", "za")

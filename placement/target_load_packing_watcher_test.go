@@ -32,8 +32,8 @@ func (s servedWindows) Loads() ([]loadwindow.NodeLoads, time.Duration, time.Time
 	return s.Windows.Loads(measurementTime, 15*time.Minute), 15 * time.Minute, measurementTime
 }
 
-// TestScoresAreThoseOfWhatIsServed checks that trimaran, which reads GET /watcher,
-// computes our scores from the same windows. Recently bound pods are included.
+// TestScoresAreThoseOfWhatIsServed checks that trimaran's formula gives the model's scores for the
+// usage that GET /watcher returns. Recently bound pods are included.
 func TestScoresAreThoseOfWhatIsServed(t *testing.T) {
 	windows := loadwindow.New(loadwindow.Options{Source: "metricsServer", Statistic: loadwindow.Mean, Window: 15 * time.Minute, MaxAge: 3 * time.Minute, Interval: time.Minute})
 	b := newSnapshotBuilder()
@@ -91,8 +91,8 @@ func TestScoresAreThoseOfWhatIsServed(t *testing.T) {
 	}
 }
 
-// targetLoadPackingScore is the score of trimaran's TargetLoadPacking. It uses the last
-// cpu metric that is an average or the latest value.
+// targetLoadPackingScore is the score of trimaran's TargetLoadPacking. The score uses the last cpu
+// metric that is an average or the latest value.
 func targetLoadPackingScore(a loadwatcher.Answer, node string, milliCPU, capacity float64) int64 {
 	percent, found := 0.0, false
 	for _, m := range a.Data.Nodes[node].Metrics {

@@ -101,8 +101,8 @@ func TestBoundVolumes(t *testing.T) {
 	})
 }
 
-// withUnboundClaim gives x-0 an unbound claim of 5Gi whose StorageClass waits for the
-// pod. Without a provisioner, the class provisions no volumes.
+// withUnboundClaim gives x-0 an unbound claim of 5Gi whose StorageClass waits for the pod. Without
+// a provisioner, the class provisions no volumes.
 func withUnboundClaim(provisioner string, more func(*snapshotBuilder)) func(*snapshotBuilder) {
 	return func(b *snapshotBuilder) {
 		b.storageClass("late", provisioner, storagev1.VolumeBindingWaitForFirstConsumer)
@@ -169,8 +169,8 @@ func TestWaitingClaims(t *testing.T) {
 	})
 }
 
-// TestVolumeBindingScore: VolumeBinding prefers the node where the claim uses the
-// smallest share. 5 of 20Gi leave 75 %, 5 of 10Gi leave 50 %.
+// TestVolumeBindingScore: VolumeBinding prefers the node where the claim uses the smallest share. 5
+// of 20Gi leave 75 %, 5 of 10Gi leave 50 %.
 func TestVolumeBindingScore(t *testing.T) {
 	for _, c := range []struct {
 		name    string

@@ -12,8 +12,8 @@ import (
 )
 
 // newThreeZoneCluster has one node per zone, n1 to n3. Apps A, B and C request 70, 70 and 10 % of
-// the nodes; C requires affinity to B. The arguments are the number of D's pods on each
-// node, of 10 % each.
+// the nodes; C requires affinity to B. The arguments are the numbers of D's pods on each node; each
+// pod requests 10 %.
 func newThreeZoneCluster(z1, z2, z3 int) *snapshotBuilder {
 	b := newSnapshotBuilder()
 	for _, z := range []string{"1", "2", "3"} {
@@ -38,9 +38,9 @@ func newThreeZoneCluster(z1, z2, z3 int) *snapshotBuilder {
 	return b
 }
 
-// TestWorkedZones compares the two plugins that differ between the nodes: 2 x
-// PodTopologySpread + LeastAllocated. TaintToleration adds 3 x 100 and
-// BalancedAllocation 75 to every node, and InterPodAffinity 0.
+// TestWorkedZones compares the two plugins that differ between the nodes: 2 x PodTopologySpread +
+// LeastAllocated. TaintToleration adds 3 x 100 and BalancedAllocation 75 to every node, and
+// InterPodAffinity 0.
 func TestWorkedZones(t *testing.T) {
 	cases := []struct {
 		name       string
@@ -92,8 +92,8 @@ func TestProbabilitiesWeighBothStates(t *testing.T) {
 	if got := on("n3"); math.Abs(got-0.05) > 1e-9 {
 		t.Errorf("n3: %v, want 0.05", got)
 	}
-	if p.Pending() != 0 || m.Snap.Nodes[p.Likeliest()].Name != "n1" {
-		t.Errorf("pending %v, likeliest %v", p.Pending(), p.Likeliest())
+	if p.Pending() != 0 || m.Snap.Nodes[p.LikeliestOf(anyNode)].Name != "n1" {
+		t.Errorf("pending %v, likeliest %v", p.Pending(), p.LikeliestOf(anyNode))
 	}
 }
 
@@ -109,8 +109,8 @@ func TestWithoutGraceOnlyGoneCounts(t *testing.T) {
 	}
 }
 
-// TestRequiredAffinityKeepsCBesideB: C may only run on the nodes of B, although n3 has
-// the fewest requests.
+// TestRequiredAffinityKeepsCBesideB: C may only run on the nodes of B, although n3 has the fewest
+// requests.
 func TestRequiredAffinityKeepsCBesideB(t *testing.T) {
 	m := newThreeZoneCluster(0, 0, 1).model(t)
 	p := m.Predict(podID(t, m, "c-0"))
@@ -135,7 +135,7 @@ func TestMoveChangesThePredictionAndMovingBackRestoresIt(t *testing.T) {
 	if got := m.Requested(n3).MilliCPU; got != requested.MilliCPU-1000 {
 		t.Errorf("n3 has %d requested, want 1000 less than %d", got, requested.MilliCPU)
 	}
-	// D now has 2/1/3 pods. Only n2 wins, because it has the fewest.
+	// D now has 2/1/3 pods. Only n2 wins, because n2 has the fewest requests.
 	if got := nodeNames(m, m.Predict(podID(t, m, "d-5")).Terminating.Winners); got != "n2" {
 		t.Errorf("after the move the winners are %q, want n2", got)
 	}
@@ -145,8 +145,8 @@ func TestMoveChangesThePredictionAndMovingBackRestoresIt(t *testing.T) {
 	}
 }
 
-// TestMovedWorldEqualsFreshOne: after a move, the model predicts the same as a model of
-// a snapshot with the pod on that node.
+// TestMovedWorldEqualsFreshOne checks that, after a move, the model predicts the same as a new
+// model with the pod on that node.
 func TestMovedWorldEqualsFreshOne(t *testing.T) {
 	moved := newThreeZoneCluster(1, 2, 3).model(t)
 	moved.Predict(podID(t, moved, "d-5")) // counters exist before the move

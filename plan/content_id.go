@@ -38,7 +38,8 @@ func (p Plan) ContinueNumbering(first Plan) Plan {
 	return p
 }
 
-// Round rounds a float to four decimal places. After rounding, sums of the same numbers in any order print the same bytes.
+// Round rounds a float to four decimal places. After rounding, sums of the same numbers in any order print the same
+// bytes.
 func Round(x float64) float64 {
 	r := math.Round(x*1e4) / 1e4
 	if r == 0 {

@@ -6,9 +6,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// TestStepsAndWavesGoOn checks that a second plan continues the numbers of the first, and
-// that neither plan changes.
-func TestStepsAndWavesGoOn(t *testing.T) {
+// TestContinueNumbering checks that a second plan continues the numbers of the first, and that neither plan changes.
+func TestContinueNumbering(t *testing.T) {
 	first := plan.Plan{Moves: []plan.Move{{Step: 1, Wave: 1}, {Step: 3, Wave: 2}, {Step: 2, Wave: 1}}}
 	next := plan.Plan{ID: "x", Moves: []plan.Move{{Step: 1, Wave: 1}, {Step: 2, Wave: 3}}, Hints: []plan.WaveHints{{Wave: 3}}}
 	got := next.ContinueNumbering(first)

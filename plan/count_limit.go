@@ -42,8 +42,8 @@ func ParseCountLimit(s string) (CountLimit, error) {
 	return CountLimit{n: n, percent: percent}, nil
 }
 
-// For returns the limit for a total. A percentage above 0 is rounded down to at least 1, because otherwise the pods of small
-// workloads could never move.
+// For returns the limit for a total. A percentage above 0 is rounded down to at least 1, because otherwise the pods of
+// small workloads could never move.
 func (c CountLimit) For(total int) int {
 	switch {
 	case c.unlimited:
@@ -74,17 +74,13 @@ func (c CountLimit) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads a number or a string.
-func (c *CountLimit) UnmarshalJSON(b []byte) error {
+func (c *CountLimit) UnmarshalJSON(b []byte) (err error) {
 	s := string(b)
 	if len(b) > 0 && b[0] == '"' {
 		if err := json.Unmarshal(b, &s); err != nil {
 			return err
 		}
 	}
-	parsed, err := ParseCountLimit(s)
-	if err != nil {
-		return err
-	}
-	*c = parsed
-	return nil
+	*c, err = ParseCountLimit(s)
+	return err
 }

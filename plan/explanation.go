@@ -36,8 +36,8 @@ type GoalStatus struct {
 	Goal Goal `json:"goal"`
 	// EvictionHelps reports that evicting the pod would lower the excess of the goal.
 	EvictionHelps bool `json:"evictionHelps"`
-	// Constraint reports that the plan must not worsen the goal but does not try to meet it. The strategy of the goal is not
-	// due, or it waits for samples.
+	// Constraint reports that the plan must not worsen the goal but does not try to meet it. The strategy of the goal is
+	// not due, or it waits for samples.
 	Constraint bool `json:"constraint"`
 	// WaitReason describes the samples that the strategy waits for.
 	WaitReason string `json:"waitReason,omitempty"`

@@ -8,9 +8,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// FailureCategory returns the effect of losing `lost` of `total` pods: 1 if all pods are lost, 2 if more than half are lost,
-// 3 if the remaining pods exceed the utilization limit, and 4 otherwise. Without usage data the function cannot distinguish
-// 3 from 4. It then returns 3 and certain = false. See docs/reference/impact.md.
+// FailureCategory returns the effect of losing `lost` of `total` pods: 1 if all pods are lost, 2 if more than half are
+// lost, 3 if the remaining pods exceed the utilization limit, and 4 otherwise. Without usage data the function cannot
+// distinguish 3 from 4. It then returns 3 and certain = false. See docs/reference/impact.md.
 func FailureCategory(total, lost int) (category int, certain bool) {
 	switch {
 	case lost == total:
@@ -21,8 +21,8 @@ func FailureCategory(total, lost int) (category int, certain bool) {
 	return 3, false
 }
 
-// FailureCategoryAtUtilization is FailureCategory with a known utilization of the pods. The remaining pods take over the work
-// of the lost pods. For example, if 2 of 6 pods are lost, a utilization of 0.8 rises to 1.2.
+// FailureCategoryAtUtilization is FailureCategory with a known utilization of the pods. The remaining pods take over
+// the work of the lost pods. For example, if 2 of 6 pods are lost, a utilization of 0.8 rises to 1.2.
 func FailureCategoryAtUtilization(total, lost int, utilization, limit float64) int {
 	category, certain := FailureCategory(total, lost)
 	if !certain && Round(utilization*float64(total)/float64(total-lost)) <= limit {
@@ -31,8 +31,8 @@ func FailureCategoryAtUtilization(total, lost int, utilization, limit float64) i
 	return category
 }
 
-// WorkloadUtilization computes the measured CPU utilization of the pods of a workload. When pods are lost, the remaining pods
-// take over their work. CPU usage grows with the work; memory usage mostly does not.
+// WorkloadUtilization computes the measured CPU utilization of the pods of a workload. When pods are lost, the
+// remaining pods take over their work. CPU usage grows with the work; memory usage mostly does not.
 type WorkloadUtilization struct {
 	snapshot *cluster.Snapshot
 	amounts  *cluster.Amounts // nil without measured usage
@@ -51,8 +51,8 @@ func NewWorkloadUtilization(s *cluster.Snapshot, scope cluster.Scope) WorkloadUt
 
 const cpu = string(corev1.ResourceCPU)
 
-// Category returns the failure category of these pods if `lost` of them are lost. If the category depends on usage and the
-// usage of a pod is unknown, it returns 3 and certain = false.
+// Category returns the failure category of these pods if `lost` of them are lost. If the category depends on usage and
+// the usage of a pod is unknown, it returns 3 and certain = false.
 func (b WorkloadUtilization) Category(pods []cluster.PodID, lost int) (category int, certain bool) {
 	if category, certain = FailureCategory(len(pods), lost); certain {
 		return category, true
@@ -84,8 +84,8 @@ func (b WorkloadUtilization) utilization(pods []cluster.PodID) (frac float64, kn
 	return float64(used) / float64(max(1, capacity)), capacity > 0
 }
 
-// cpuCapacity returns the CPU in milli that a pod may use: its limit, or its request if a container has no limit. It returns
-// 0 for a pod without limit and request.
+// cpuCapacity returns the CPU in milli that a pod may use: its limit, or its request if a container has no limit. It
+// returns 0 for a pod without limit and request.
 func cpuCapacity(p *cluster.Pod) (milli int64) {
 	spec := &p.Object.Spec
 	if spec.Resources != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// TestFailureCategories uses six pods over three zones. The utilization limit after the
-// worst zone fails is 0.9.
+// TestFailureCategories spreads six pods over three zones. The utilization limit after the
+// failure of the worst zone is 0.9.
 func TestFailureCategories(t *testing.T) {
 	for _, c := range []struct {
 		lost int

@@ -42,17 +42,16 @@ type Goal struct {
 	// Limit is a fraction 0..1 for NodeBelow, a count of pods for SkewAtMost.
 	Limit  float64 `json:"limit"`
 	Weight float64 `json:"weight"`
-	// Excess is the amount above the limit before the plan: a fraction of allocatable for
-	// NodeBelow, skew minus limit for SkewAtMost, and pods for the others. It is 0 if the
-	// goal is met.
+	// Excess is the amount above the limit before the plan: a fraction of allocatable for NodeBelow, skew minus limit
+	// for SkewAtMost, and pods for the others. It is 0 if the goal is met.
 	Excess float64 `json:"excess"`
 	// Reason is the reason of moves that contribute to this goal.
 	Reason Reason `json:"-"`
 
 	// Constraint marks a goal that the plan must not worsen but does not try to meet, because its strategy is not due.
 	Constraint bool `json:"-"`
-	// WaitReason is set for an unmet goal that is a Constraint although its strategy is due. It describes the samples that the
-	// strategy waits for.
+	// WaitReason is set for an unmet goal that is a Constraint although its strategy is due. It describes the samples that
+	// the strategy waits for.
 	WaitReason string `json:"-"`
 	// Amounts are the amounts that NodeBelow counts. Nil means the requests of all pods.
 	Amounts *cluster.Amounts `json:"-"`

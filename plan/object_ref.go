@@ -25,8 +25,8 @@ type PodRef struct {
 // String returns namespace/name.
 func (r PodRef) String() string { return r.Namespace + "/" + r.Name }
 
-// ObjectRef identifies any other object, such as an owner or the subject of a goal. Namespace is empty for cluster-scoped
-// objects, and for the owner of a move, because the owner is in the namespace of the pod.
+// ObjectRef identifies any other object, such as an owner or the subject of a goal. Namespace is empty for
+// cluster-scoped objects, and for the owner of a move, because the owner is in the namespace of the pod.
 type ObjectRef struct {
 	APIVersion string `json:"apiVersion,omitempty"`
 	Kind       string `json:"kind"`

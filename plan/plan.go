@@ -1,8 +1,8 @@
-// Package plan defines the data that flows through Evenkeel: goals, moves, rejections, plans, run reports and planner state.
-// The JSON form is stable.
+// Package plan defines the data that flows through Evenkeel: goals, moves, rejections, plans, run reports and planner
+// state. The JSON form is stable.
 //
-// The package decides nothing. It rounds floats and orders lists, so equal plans have equal bytes. It never reads a clock, a
-// client or the environment.
+// The package decides nothing. It rounds floats and orders lists, so equal plans have equal bytes. It never reads a
+// clock, a client or the environment.
 package plan
 
 import "time"
@@ -29,11 +29,10 @@ type Plan struct {
 	Goals      []Goal         `json:"goals"` // those with excess before
 	// Strategies lists all enabled strategies in the order of the configuration.
 	Strategies []StrategyState `json:"strategies"`
-	// HintsNoData is the reason why no pressure hint rule has data for any node. It is empty if a rule has data, or without
-	// rules.
+	// HintsNoData is the reason why no pressure hint rule has data for any node. It is empty if a rule has data, or
+	// without rules.
 	HintsNoData string `json:"hintsNoData,omitempty"`
-	// Schedulers lists the schedulers without a profile that have pods or counted bindings,
-	// sorted by name.
+	// Schedulers lists the schedulers without a profile that have pods or counted bindings, sorted by name.
 	Schedulers []SchedulerState `json:"schedulers,omitempty"`
 	Before     State            `json:"before"`
 	After      State            `json:"after"`
@@ -58,11 +57,11 @@ type StrategyState struct {
 	Goals int `json:"goals"`
 	// Unmet is the number of goals with excess.
 	Unmet int `json:"unmet"`
-	// Due reports that this pass tries to meet the goals of the strategy. The plan only avoids worsening the goals of other
-	// strategies. Due is false for a strategy without goals.
+	// Due reports that this pass tries to meet the goals of the strategy. The plan only avoids worsening the goals of
+	// other strategies. Due is false for a strategy without goals.
 	Due bool `json:"due"`
-	// WaitingNodes is the number of nodes with an unmet goal for which the strategy waits for more samples. WaitReason gives
-	// the number of samples if the number is the same for all of these nodes.
+	// WaitingNodes is the number of nodes with an unmet goal for which the strategy waits for more samples. WaitReason
+	// gives the number of samples if the number is the same for all of these nodes.
 	WaitingNodes int    `json:"waitingNodes,omitempty"`
 	WaitReason   string `json:"waitReason,omitempty"`
 	// NoData names the usage data that a strategy by load lacks. It is empty if the strategy has its data.
@@ -87,11 +86,12 @@ type Move struct {
 	Reason             Reason     `json:"reason"`
 	Benefit            float64    `json:"benefit"`
 	Cost               float64    `json:"cost"`
-	// DisplacedFor is the pod that moves to From in a later wave, when this pod has left. Only the later move contributes to
-	// the Goals. DisplacedFor is nil for a move that contributes to its goals itself.
+	// DisplacedFor is the pod that moves to From in a later wave, when this pod has left. Only the later move contributes
+	// to the Goals. DisplacedFor is nil for a move that contributes to its goals itself.
 	DisplacedFor *PodRef `json:"displacedFor,omitempty"`
 
-	// AcceptableNodes names the acceptable nodes. The evictor compares them with the landing.
+	// AcceptableNodes names the acceptable nodes. The evictor compares them with the node on
+	// which the replacement was scheduled.
 	AcceptableNodes []string `json:"-"`
 	// NotAfter is the time at which a required window closes. It is zero if no window closes within a day.
 	NotAfter time.Time `json:"-"`
@@ -102,7 +102,8 @@ type Move struct {
 	GracePeriodSeconds int64 `json:"-"`
 }
 
-// WaveHints lists the nodes that carry a hint from before the first eviction of a wave until its replacements are bound.
+// WaveHints lists the nodes that carry a hint from before the first eviction of a wave until its replacements are
+// bound.
 type WaveHints struct {
 	Wave  int      `json:"wave"`
 	Kind  string   `json:"kind"` // taint or label
@@ -152,8 +153,8 @@ type Bound struct {
 	// ResidualByGoal is the excess that no permitted eviction removes, by goal ID and in the unit of the goal.
 	ResidualByGoal map[string]float64 `json:"residualByGoal"`
 	BlockedBy      []Blocker          `json:"blockedBy"`
-	// Unmet is the excess beyond Residual that no single further eviction removes: the share of each goal times its weight,
-	// summed over goals. UnmetGoals gives the reason for each goal.
+	// Unmet is the excess beyond Residual that no single further eviction removes: the share of each goal times its
+	// weight, summed over goals. UnmetGoals gives the reason for each goal.
 	Unmet      float64     `json:"unmet,omitempty"`
 	UnmetGoals []UnmetGoal `json:"unmetGoals,omitempty"`
 }
@@ -218,16 +219,15 @@ type NodeState struct {
 	Used      map[string]float64 `json:"used,omitempty"`
 }
 
-// Distribution summarises a resource over all nodes. Mean is the total use divided by the
-// total allocatable.
+// Distribution summarises a resource over all nodes. Mean is the total use divided by the total allocatable.
 type Distribution struct {
 	Max    float64 `json:"max"`
 	Mean   float64 `json:"mean"`
 	StdDev float64 `json:"stddev"`
 }
 
-// WorkloadState is the distribution of a workload over zones. FailureCategory is the effect of losing its worst zone, from
-// 1 (complete loss) to 4 (minor); see docs/reference/impact.md.
+// WorkloadState is the distribution of a workload over zones. FailureCategory is the effect of losing its worst zone,
+// from 1 (complete loss) to 4 (minor); see docs/reference/impact.md.
 type WorkloadState struct {
 	Namespace       string         `json:"namespace"`
 	Kind            string         `json:"kind"`

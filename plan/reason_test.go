@@ -14,8 +14,7 @@ import (
 	"testing"
 )
 
-// goldenFiles contain output of the program. A test of the package that owns each file
-// checks it.
+// goldenFiles are patterns of files with output of the program. The package that owns a file checks the file in a test.
 var goldenFiles = []string{
 	"../planner/testdata/scenarios/*.txtar",
 	"../planner/breaker/testdata/trips.txt",
@@ -28,7 +27,7 @@ var goldenFiles = []string{
 // TestEveryCodeIsDocumentedAndShown checks that docs/reference/reasons.md has a section
 // with an example for each code, and that the example occurs in a golden file.
 func TestEveryCodeIsDocumentedAndShown(t *testing.T) {
-	documented, answers, codes := documentedCodes(t), readAll(t, goldenFiles), codesInSource(t)
+	documented, answers, codes := documentedCodes(t), readMatchingFiles(t, goldenFiles), codesInSource(t)
 	for _, c := range codes {
 		p, ok := documented[c]
 		if !ok {
@@ -60,7 +59,7 @@ var (
 // documentedCodes returns the sections of docs/reference/reasons.md by code.
 func documentedCodes(t *testing.T) map[string]string {
 	t.Helper()
-	text := readAll(t, []string{"../docs/reference/reasons.md"})
+	text := readMatchingFiles(t, []string{"../docs/reference/reasons.md"})
 	out := map[string]string{}
 	at := headingPattern.FindAllStringSubmatchIndex(text, -1)
 	for i, m := range at {
@@ -77,7 +76,7 @@ func documentedCodes(t *testing.T) map[string]string {
 	return out
 }
 
-func readAll(t *testing.T, patterns []string) string {
+func readMatchingFiles(t *testing.T, patterns []string) string {
 	t.Helper()
 	var b strings.Builder
 	for _, pattern := range patterns {

@@ -22,8 +22,8 @@ type RunReport struct {
 	Started    time.Time `json:"started"`
 	Finished   time.Time `json:"finished"`
 	Plan       Plan      `json:"plan"`
-	// Replan is the second plan of a pass in which a move failed or a replacement landed elsewhere. Its steps and waves continue
-	// the numbers of Plan. It is nil without a second plan.
+	// Replan is the second plan of a pass in which a move failed or a replacement landed elsewhere. Its steps and waves
+	// continue the numbers of Plan. It is nil without a second plan.
 	Replan *Plan `json:"replan,omitempty"`
 	// Approval names the person who approved a saved plan. It is nil for the plan of a scheduled pass.
 	Approval *Approval `json:"approval,omitempty"`
@@ -32,8 +32,8 @@ type RunReport struct {
 	Stopped *Reason `json:"stopped"`
 	// Recovery is set if another process made the evictions. That process may already have reported the same run.
 	Recovery *Recovery `json:"recovery,omitempty"`
-	// Inputs are changed files that this process refused. Their previous content is in effect. Age is the time since the change,
-	// and Problems are the reasons.
+	// Inputs are changed files that this process refused. Their previous content is in effect. Age is the time since the
+	// change, and Problems are the reasons.
 	Inputs []Input `json:"inputs,omitempty"`
 }
 
@@ -51,14 +51,15 @@ type Approval struct {
 	At time.Time `json:"at"`
 }
 
-// Recovery names the process that started a recovered run. This process found the run open when it started, because the other
-// process ended before it closed the run. The other process may have reported the run too, with the same runID.
+// Recovery names the process that started a recovered run. This process found the run open when it started. The
+// previous process had ended before it closed the run. The other process may have reported the run too, with the same
+// runID.
 type Recovery struct {
 	Holder string `json:"holder"` // of the Lease during the run
 }
 
-// EndedBeforePlanning reports whether the pass ended before planning. The Plan of such a pass contains only the time of the
-// snapshot.
+// EndedBeforePlanning reports whether the pass ended before planning. The Plan of such a pass contains only the time of
+// the snapshot.
 func (r *RunReport) EndedBeforePlanning() bool {
 	if r.Stopped == nil || len(r.Plan.Moves) > 0 {
 		return false

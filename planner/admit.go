@@ -9,8 +9,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
-// Admit checks a saved plan, which a person may have edited, against the limits. It returns an
-// outcome for each move that exceeds a limit. Recheck checks all other rules, wave by wave.
+// Admit checks a saved plan, which a person may have edited, against the limits. Admit returns an outcome for each
+// move that exceeds a limit. All other rules are checked by Recheck, wave by wave.
 func (p *Planner) Admit(s *cluster.Snapshot, st plan.PlannerState, pl plan.Plan, now time.Time) []plan.Outcome {
 	c := search.NewSearch(&p.opts, s, st, nil, now)
 	var dropped []plan.Outcome
@@ -28,7 +28,7 @@ func (p *Planner) Admit(s *cluster.Snapshot, st plan.PlannerState, pl plan.Plan,
 	return dropUnpaired(pl, dropped)
 }
 
-// dropUnpaired also drops the other half of a displacement step if one half is dropped.
+// If one move of a displacement step is dropped, dropUnpaired also drops the other move.
 func dropUnpaired(pl plan.Plan, dropped []plan.Outcome) []plan.Outcome {
 	gone := map[int]plan.Code{}
 	for _, o := range dropped {
@@ -50,8 +50,9 @@ func dropUnpaired(pl plan.Plan, dropped []plan.Outcome) []plan.Outcome {
 				continue
 			}
 			gone[out.Step] = plan.PremiseChanged
-			dropped = append(dropped, plan.Outcome{Step: out.Step, Pod: out.Pod, Outcome: plan.Dropped, Reason: plan.Reason{Code: plan.PremiseChanged,
-				Message: fmt.Sprintf("%s, which it is of no use without, is not moved: %s", in.Pod, why)}})
+			dropped = append(dropped, plan.Outcome{Step: out.Step, Pod: out.Pod, Outcome: plan.Dropped,
+				Reason: plan.Reason{Code: plan.PremiseChanged,
+					Message: fmt.Sprintf("%s, which it is of no use without, is not moved: %s", in.Pod, why)}})
 		}
 	}
 	return dropped

@@ -20,9 +20,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/window"
 )
 
-// barePods returns a scenario of pods without a controller. Node n1 has few requests, so
-// the scheduler prefers it; measured adds its high CPU usage.
-func barePods() *scenario.Scenario {
+// barePodScenario returns a scenario of pods without a controller. Node n1 has few requests, so the scheduler prefers
+// it; measured adds its high CPU usage.
+func barePodScenario() *scenario.Scenario {
 	objects := "base: three-nodes\nobjects:\n"
 	for i := range 4 {
 		objects += fmt.Sprintf(barePod, fmt.Sprint("busy-", i), "100m", "100Mi", "n1")
@@ -52,13 +52,13 @@ const barePod = `- kind: Pod
     affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 100, preference: {matchExpressions: [{key: status, operator: NotIn, values: [presure]}]}}]}}
 `
 
-// TestBarePodsAreHelpedByHintsOnly covers the case that dynamicScheduler was made for.
-// The planner never evicts pods without a controller. The node gets its hint after the
-// second sample, and the scheduler then places a new pod on another node.
+// TestBarePodsAreHelpedByHintsOnly covers a cluster in which only hints for the scheduler can help, because all pods
+// are bare pods. The planner never evicts pods without a controller. The node gets its hint after the second sample,
+// and the scheduler then places a new pod on another node.
 func TestBarePodsAreHelpedByHintsOnly(t *testing.T) {
-	bare := barePods()
-	s, _, conf := opened(t, bare)
-	usage := measured(conf, s)
+	bare := barePodScenario()
+	s, _, conf := openScenario(t, bare)
+	usage := usageFromSamples(conf, s)
 
 	nodes := []*corev1.Node{}
 	for i := range s.Nodes {
@@ -72,38 +72,41 @@ func TestBarePodsAreHelpedByHintsOnly(t *testing.T) {
 	if len(d.Changes) != 1 || d.Changes[0].Node != "n1" {
 		t.Fatalf("changes %+v, want a hint on n1", d.Changes)
 	}
-	if got := newPod(t, s); !slices.Equal(got, []string{"n1"}) {
-		t.Errorf("without the hint the new pod goes to %v, want n1: what is asked for is least there", got)
+	if got := possibleNodesOfNewPod(t, s); !slices.Equal(got, []string{"n1"}) {
+		t.Errorf("without the hint the new pod goes to %v, want n1, which has the fewest requests", got)
 	}
-	hinted, _, _ := opened(t, bare)
+	hinted, _, _ := openScenario(t, bare)
 	for i := range hinted.Nodes {
 		if n := &hinted.Nodes[i]; n.Name == "n1" {
-			out, _ := pressure.Put(n.Object, *d.Changes[0].Hint)
+			out, _ := pressure.WithHint(n.Object, *d.Changes[0].Hint)
 			*n.Object = *out
 		}
 	}
-	if got := newPod(t, hinted); slices.Contains(got, "n1") {
+	if got := possibleNodesOfNewPod(t, hinted); slices.Contains(got, "n1") {
 		t.Errorf("with the hint the new pod still goes to %v", got)
 	}
-	noEvictions(t, hinted, conf)
+	checkNoEvictions(t, hinted, conf)
 }
 
-// measured returns a function that computes the usage from a number of samples. In each
-// sample, n1 uses 90 % of its CPU, and n2 and n3 use 5 %.
-func measured(conf *config.Config, s *cluster.Snapshot) func(samples int) *cluster.Usage {
+// usageFromSamples returns a function that computes the usage from a number of samples. In each sample, n1 uses 90 %
+// of its CPU, and n2 and n3 use 5 %.
+func usageFromSamples(conf *config.Config, s *cluster.Snapshot) func(samples int) *cluster.Usage {
 	var watches []window.LevelWatch
 	for _, r := range conf.HintRules() {
-		watches = append(watches, window.LevelWatch{Name: r.WatchName(), Resource: r.Resource, Enter: r.Enter, Leave: r.Leave, Below: r.Below, For: r.MinSamples})
+		watches = append(watches, window.LevelWatch{Name: r.WatchName(), Resource: r.Resource, Enter: r.Enter, Leave: r.Leave,
+			Below: r.Below, For: r.MinSamples})
 	}
 	return func(samples int) *cluster.Usage {
-		w := window.New(window.Options{Source: "metricsServer", Statistic: window.Latest, Window: 5 * time.Minute, MaxAge: 3 * time.Minute, Interval: time.Minute, Watches: watches})
+		w := window.New(window.Options{Source: "metricsServer", Statistic: window.Latest, Window: 5 * time.Minute,
+			MaxAge: 3 * time.Minute, Interval: time.Minute, Watches: watches})
 		for i := range samples {
 			at := s.TakenAt.Add(time.Duration(i-samples+1) * time.Minute)
 			sample := usage.Sample{Taken: at, Nodes: map[string]usage.Reading{}}
 			var nodes []usage.Node
 			for n, used := range map[string]int64{"n1": 9000, "n2": 500, "n3": 500} {
 				sample.Nodes[n] = usage.Reading{At: at, Used: map[string]int64{"cpu": used}}
-				nodes = append(nodes, usage.Node{Name: n, Allocatable: cluster.Resources{MilliCPU: 10000, MemoryBytes: 10 << 30}, Capacity: cluster.Resources{MilliCPU: 10000, MemoryBytes: 10 << 30}})
+				nodes = append(nodes, usage.Node{Name: n, Allocatable: cluster.Resources{MilliCPU: 10000, MemoryBytes: 10 << 30},
+					Capacity: cluster.Resources{MilliCPU: 10000, MemoryBytes: 10 << 30}})
 			}
 			w.Add(sample, nodes, nil)
 		}
@@ -111,8 +114,8 @@ func measured(conf *config.Config, s *cluster.Snapshot) func(samples int) *clust
 	}
 }
 
-// newPod returns the nodes on which the scheduler may place the unbound pod "new".
-func newPod(t *testing.T, s *cluster.Snapshot) []string {
+// possibleNodesOfNewPod returns the nodes on which the scheduler may place the unbound pod "new".
+func possibleNodesOfNewPod(t *testing.T, s *cluster.Snapshot) []string {
 	t.Helper()
 	for i := range s.Pods {
 		if s.Pods[i].Object.Name == "new" {
@@ -127,18 +130,19 @@ func newPod(t *testing.T, s *cluster.Snapshot) []string {
 	return nil
 }
 
-// noEvictions checks that a plan with the usage of two samples has a goal but no move,
-// and rejects four pods as bare pods.
-func noEvictions(t *testing.T, s *cluster.Snapshot, conf *config.Config) {
+// checkNoEvictions checks that a plan with the usage of two samples has a goal but no move, and rejects four pods as
+// bare pods.
+func checkNoEvictions(t *testing.T, s *cluster.Snapshot, conf *config.Config) {
 	t.Helper()
 	objects := *s.Objects
-	objects.Usage = measured(conf, s)(2)
+	objects.Usage = usageFromSamples(conf, s)(2)
 	again, err := cluster.New(&objects)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := planner.New(conf.PlannerOptions()).Plan(again, plan.PlannerState{}, controller.Goals(again, conf.BuildStrategies(), nil), again.TakenAt)
+	p := planner.New(conf.PlannerOptions()).Plan(again, plan.PlannerState{},
+		controller.Goals(again, conf.BuildStrategies(), nil), again.TakenAt)
 	if len(p.Goals) == 0 || len(p.Moves) > 0 || p.Rejections.Counts[plan.BarePod] != 4 {
-		t.Errorf("goals %v, moves %v, stays %v; want the goal to take load off n1, no move, and four pods that nobody would replace", p.Goals, p.Moves, p.Rejections.Counts)
+		t.Errorf("goals %v, moves %v, rejections %v; want one goal for n1, no move, and four bare pods", p.Goals, p.Moves, p.Rejections.Counts)
 	}
 }

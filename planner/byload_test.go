@@ -24,9 +24,9 @@ strategies:
 - {name: hot, type: NodeLoad, schedule: "*/10 * * * *", args: {basis: load, deviation: {cpu: 0.05, memory: 0.1}}}
 `
 
-// unequal returns a crowded cluster with random usage. Every third node has 20 CPUs and
-// 80Gi of memory.
-func unequal(seed uint64) *cluster.Objects {
+// clusterWithRandomUsage returns a crowded cluster with random usage. Every third node has 20 CPUs and 80Gi of
+// memory.
+func clusterWithRandomUsage(seed uint64) *cluster.Objects {
 	r := rand.New(rand.NewPCG(seed, 4))
 	o := simulation.Crowded(r, 15, 15, 8)
 	for i := 0; i < len(o.Nodes); i += 3 {
@@ -37,7 +37,7 @@ func unequal(seed uint64) *cluster.Objects {
 	return o
 }
 
-func loadedByLoad(t testing.TB) *config.Config {
+func configByUsage(t testing.TB) *config.Config {
 	t.Helper()
 	conf, err := config.Load("c", []byte(byLoad))
 	if err != nil {
@@ -46,26 +46,26 @@ func loadedByLoad(t testing.TB) *config.Config {
 	return conf
 }
 
-// TestPlansByLoadKeepTheirPromises: no goal is worse after the plan, and none ends below
-// the bound. The predicted usage of nodes changes by the usage of the moved pods.
+// TestPlansByLoadKeepTheirPromiseschecks that no goal is worse after the plan, and that no excess ends below the
+// proven residual. The predicted usage of nodes changes by the usage of the moved pods.
 func TestPlansByLoadKeepTheirPromises(t *testing.T) {
 	moves, byUse, ratios := 0, 0, 0
 	for seed := range uint64(40) {
-		o := unequal(seed)
-		s, p := made(t, o, loadedByLoad(t))
+		o := clusterWithRandomUsage(seed)
+		s, p := planRandomCluster(t, o, configByUsage(t))
 		checkWaves(t, seed, s, p)
 		for id, before := range p.Before.Excess {
 			if p.After.Excess[id] > before {
 				t.Errorf("seed %d: goal %s is worse after the plan", seed, id)
 			}
 			if p.After.Excess[id] < p.Bound.ResidualByGoal[id] {
-				t.Errorf("seed %d: goal %s ends below what is proven to stay", seed, id)
+				t.Errorf("seed %d: goal %s ends below its proven residual", seed, id)
 			}
 		}
 		if n := len(p.Moves); n < p.Bound.MinForPlan {
 			t.Errorf("seed %d: %d moves, proven minimum %d", seed, n, p.Bound.MinForPlan)
 		}
-		checkUse(t, seed, s, p)
+		checkUsageAfterPlan(t, seed, s, p)
 		moves += len(p.Moves)
 		for _, m := range p.Moves {
 			if m.Strategy == "hot" {
@@ -78,14 +78,13 @@ func TestPlansByLoadKeepTheirPromises(t *testing.T) {
 	}
 	t.Logf("%d moves, %d of them by load; %d of 40 plans within 1.1 of the bound", moves, byUse, ratios)
 	if byUse < 40 {
-		t.Errorf("%d moves by load prove too little", byUse)
+		t.Errorf("only %d moves by load in all clusters", byUse)
 	}
 }
 
-// checkUse computes the CPU usage of each node after the plan from the usage of the
-// moved pods, and compares it with the plan. It returns early if a moved pod has no
-// measurement.
-func checkUse(t *testing.T, seed uint64, s *cluster.Snapshot, p plan.Plan) {
+// checkUsageAfterPlan computes the CPU usage of each node after the plan from the usage of the moved pods, and
+// compares it with the plan. checkUsageAfterPlan returns early if a moved pod has no measurement.
+func checkUsageAfterPlan(t *testing.T, seed uint64, s *cluster.Snapshot, p plan.Plan) {
 	t.Helper()
 	before, after := map[string]plan.NodeState{}, map[string]plan.NodeState{}
 	for i := range p.Before.Nodes {
@@ -101,7 +100,7 @@ func checkUse(t *testing.T, seed uint64, s *cluster.Snapshot, p plan.Plan) {
 		}
 		if !known {
 			if m.Strategy == "hot" {
-				t.Errorf("seed %d: step %d evicts for its use a pod that nobody measured", seed, m.Step)
+				t.Errorf("seed %d: step %d evicts a pod with unmeasured usage for a goal by load", seed, m.Step)
 			}
 			return // other tests cover the estimated usage of unmeasured pods
 		}
@@ -112,24 +111,23 @@ func checkUse(t *testing.T, seed uint64, s *cluster.Snapshot, p plan.Plan) {
 		size := float64(s.NodeByName(name).Allocatable.MilliCPU)
 		got, known := after[name].Used["cpu"]
 		if _, was := was.Used["cpu"]; known != was {
-			t.Errorf("seed %d: the use of %s is known %v, afterwards %v", seed, name, was, known)
+			t.Errorf("seed %d: usage of %s known before the plan: %v, after the plan: %v", seed, name, was, known)
 		}
 		if want := was.Used["cpu"] + change[name]/size; known && math.Abs(got-want) > 2e-4 {
-			t.Errorf("seed %d: %s uses %v afterwards, want %v", seed, name, got, want)
+			t.Errorf("seed %d: %s uses %v after the plan, want %v", seed, name, got, want)
 		}
 	}
 }
 
-// TestOrderOfUsageDoesNotMatter: the plan is the same, byte by byte, if the usage is
-// shuffled.
+// TestOrderOfUsageDoesNotMatter: the plan is the same, byte by byte, if the usage is shuffled.
 func TestOrderOfUsageDoesNotMatter(t *testing.T) {
 	for seed := range uint64(5) {
-		o := unequal(seed)
-		_, first := made(t, o, loadedByLoad(t))
+		o := clusterWithRandomUsage(seed)
+		_, first := planRandomCluster(t, o, configByUsage(t))
 		r, u := rand.New(rand.NewPCG(seed, 5)), o.Usage
 		r.Shuffle(len(u.Nodes), func(i, j int) { u.Nodes[i], u.Nodes[j] = u.Nodes[j], u.Nodes[i] })
 		r.Shuffle(len(u.Pods), func(i, j int) { u.Pods[i], u.Pods[j] = u.Pods[j], u.Pods[i] })
-		_, second := made(t, o, loadedByLoad(t))
+		_, second := planRandomCluster(t, o, configByUsage(t))
 		a, _ := json.Marshal(first)
 		b, _ := json.Marshal(second)
 		if string(a) != string(b) {
@@ -138,13 +136,13 @@ func TestOrderOfUsageDoesNotMatter(t *testing.T) {
 	}
 }
 
-// TestOnceIsEnough: after the moves of a plan, with the usage of the pods on their new
-// nodes, the next plan moves no pod back.
+// TestOnceIsEnough: after the moves of a plan, with the usage of the pods on their new nodes, the next plan moves no
+// pod back.
 func TestOnceIsEnough(t *testing.T) {
 	moved := 0
 	for seed := range uint64(20) {
-		o := unequal(seed)
-		s, p := made(t, o, loadedByLoad(t))
+		o := clusterWithRandomUsage(seed)
+		s, p := planRandomCluster(t, o, configByUsage(t))
 		home := map[string]string{}
 		use := map[string]cluster.PodUsage{}
 		for _, u := range o.Usage.Pods {
@@ -154,10 +152,10 @@ func TestOnceIsEnough(t *testing.T) {
 			pod := s.PodByUID(m.Pod.UID).Object
 			home[string(pod.UID)] = m.From
 			pod.Spec.NodeName = m.To
-			moveUse(o.Usage, use[m.Pod.UID], m)
+			moveUsage(o.Usage, use[m.Pod.UID], m)
 		}
 		moved += len(p.Moves)
-		_, again := made(t, o, loadedByLoad(t))
+		_, again := planRandomCluster(t, o, configByUsage(t))
 		for _, m := range again.Moves {
 			if home[m.Pod.UID] == m.To {
 				t.Errorf("seed %d: %s goes back to %s", seed, m.Pod, m.To)
@@ -169,7 +167,7 @@ func TestOnceIsEnough(t *testing.T) {
 	}
 }
 
-func moveUse(u *cluster.Usage, p cluster.PodUsage, m plan.Move) {
+func moveUsage(u *cluster.Usage, p cluster.PodUsage, m plan.Move) {
 	for i := range u.Nodes {
 		for name, n := range p.Used {
 			switch u.Nodes[i].Name {
@@ -187,8 +185,7 @@ func moveUse(u *cluster.Usage, p cluster.PodUsage, m plan.Move) {
 	}
 }
 
-// TestByLoadFewPodsMove: without limits, the median plan has at most 1.1 times as many
-// evictions as the lower bound for what it reaches.
+// TestByLoadFewPodsMove: without limits, the median plan has at most 1.1 times as many evictions as its lower bound.
 func TestByLoadFewPodsMove(t *testing.T) {
 	text := `apiVersion: evenkeel.io/v1alpha1
 kind: RebalanceConfig
@@ -204,7 +201,7 @@ limits: {perPass: unlimited, perNode: unlimited, perNamespace: unlimited, perOwn
 	var ratios []float64
 	moves := 0
 	for seed := range uint64(40) {
-		_, p := made(t, unequal(seed), conf)
+		_, p := planRandomCluster(t, clusterWithRandomUsage(seed), conf)
 		moves += len(p.Moves)
 		if p.Bound.MinForPlan > 0 {
 			ratios = append(ratios, float64(len(p.Moves))/float64(p.Bound.MinForPlan))
@@ -218,8 +215,7 @@ limits: {perPass: unlimited, perNode: unlimited, perNamespace: unlimited, perOwn
 	}
 }
 
-// TestTheStatisticIsNamed: the inputs of a plan name the statistic and the window of the
-// usage.
+// TestTheStatisticIsNamed: the inputs of a plan name the statistic and the window of the usage.
 func TestTheStatisticIsNamed(t *testing.T) {
 	for change, want := range map[string]string{
 		"{kind: Usage, statistic: p90, windowSeconds: 300}":    "p90 over 5m",
@@ -227,7 +223,7 @@ func TestTheStatisticIsNamed(t *testing.T) {
 		"{kind: Usage, statistic: latest, windowSeconds: 300}": "latest",
 		"{kind: Usage, statistic: null, windowSeconds: null}":  "",
 	} {
-		in := planOf(t, scenario.Read(t, "load-fewest-pods"), change).Inputs
+		in := planScenario(t, scenario.Read(t, "load-fewest-pods"), change).Inputs
 		i := slices.IndexFunc(in, func(in plan.Input) bool {
 			return in.Source != "requests" && in.Coverage > 0 && in.Source != "strategies"
 		})

@@ -10,18 +10,17 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// halved names a scenario whose Deployment web has four pods in each of two zones. Each
-// pod uses 1000m of CPU and requests 200m. If a zone fails, the load of the other pods
-// doubles.
+// halved names a scenario whose Deployment web has four pods in each of two zones. Each pod uses 1000m of CPU and
+// requests 200m. If a zone fails, the load of the other pods doubles.
 const halved = "load-hinted"
 
-// limited returns a change that sets the CPU limit of web.
-func limited(cpu string) string {
+// setCPULimit returns a change that sets the CPU limit of web.
+func setCPULimit(cpu string) string {
 	return `{kind: Deployment, metadata: {name: web}, spec: {template: {spec: {containers: [{name: c, resources: {limits: {cpu: "` + cpu + `"}}}]}}}}`
 }
 
-// TestUsageTellsCategory3From4: usage decides between failure categories 3 and 4. If a
-// pod has no recent measurement, the category is 3 and not certain.
+// TestUsageTellsCategory3From4: usage decides between failure categories 3 and 4. If a pod has no recent measurement,
+// the category is 3 and not certain.
 func TestUsageTellsCategory3From4(t *testing.T) {
 	uses := func(cpu int64) func(*cluster.Objects) {
 		return func(o *cluster.Objects) {
@@ -57,23 +56,24 @@ func TestUsageTellsCategory3From4(t *testing.T) {
 	}{
 		{"five times what is requested", "", asStated, 3, true, 2},
 		{"a fifth of what is requested", "", uses(40), 4, true, 1},
-		{"half of the limit: all of it afterwards", limited("2"), asStated, 3, true, 2},
-		{"0.45 of the limit: just what may be", limited("2"), uses(900), 4, true, 1},
-		{"a quarter of the limit", limited("4"), asStated, 4, true, 1},
+		{"half of the limit: all of it afterwards", setCPULimit("2"), asStated, 3, true, 2},
+		{"0.45 of the limit: just what may be", setCPULimit("2"), uses(900), 4, true, 1},
+		{"a quarter of the limit", setCPULimit("4"), asStated, 4, true, 1},
 		{"one pod not measured", "", unmeasured, 3, false, 2},
 		{"measured long ago", "", measuredLongAgo, 3, false, 2},
 		{"requests go by nothing that is used", "{kind: Usage, $patch: delete}", asStated, 3, false, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := scenario.Read(t, halved)
-			s.Config = []byte(strings.Replace(string(s.Config), "strategies:\n", "strategies:\n- {name: zones, type: ZoneSpread, schedule: \"0 * * * *\"}\n", 1))
+			s.Config = []byte(strings.Replace(string(s.Config), "strategies:\n",
+				"strategies:\n- {name: zones, type: ZoneSpread, schedule: \"0 * * * *\"}\n", 1))
 			changes := []string{`{kind: Deployment, metadata: {name: web, annotations: {evenkeel.io/zone-slo: "4"}}}`}
 			if c.change != "" {
 				changes = append(changes, c.change)
 			}
 			objects := s.Objects(t, changes...)
 			c.edit(objects)
-			p, found := planFor(t, s, objects), 0
+			p, found := planScenarioWith(t, s, objects), 0
 			for _, w := range p.Before.Workloads {
 				if w.Name == "web" {
 					found++

@@ -12,9 +12,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// TestPlansAreTheSameOnAnyNumberOfCores: the plan is the same, byte by byte, on one, two
-// and eight processors, also if two plans are computed at the same time. The scheduler
-// samples the nodes of these clusters. One cluster is planned with steering.
+// TestPlansAreTheSameOnAnyNumberOfCores: the plan is the same, byte by byte, on one, two and eight processors, also
+// if two plans are computed at the same time. The scheduler samples the nodes of these clusters. One cluster is
+// planned with steering.
 func TestPlansAreTheSameOnAnyNumberOfCores(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for steer, size := range map[string][2]int{"none": {520, 6000}, "taint": {220, 3000}} {
@@ -29,7 +29,7 @@ func TestPlansAreTheSameOnAnyNumberOfCores(t *testing.T) {
 			plans := make(chan []byte)
 			for range min(cores, 2) {
 				go func() {
-					_, p := made(t, simulation.Uneven(rand.New(rand.NewPCG(4, 1)), size[0], size[1]), conf)
+					_, p := planRandomCluster(t, simulation.Uneven(rand.New(rand.NewPCG(4, 1)), size[0], size[1]), conf)
 					b, _ := json.Marshal(p)
 					plans <- b
 				}()

@@ -16,8 +16,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/summary"
 )
 
-// Explainer explains why pods move or stay. It uses the plan that the planner makes now, and the
-// result of every rule for the cluster as it is.
+// Explainer explains why pods move or stay. Explanations contain the moves of the plan that the planner makes now,
+// and the result of every rule for the current cluster.
 type Explainer struct {
 	start *search.Search
 	done  *search.Search
@@ -27,7 +27,8 @@ type Explainer struct {
 // Explain makes the plan once. The Explainer can then explain many pods.
 func (p *Planner) Explain(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *Explainer {
 	goals = goal.Number(s, goals)
-	e := &Explainer{start: search.NewSearch(&p.opts, s, st, goals, now), done: search.NewSearch(&p.opts, s, st, goals, now), moves: map[cluster.PodID]plan.Move{}}
+	e := &Explainer{start: search.NewSearch(&p.opts, s, st, goals, now), done: search.NewSearch(&p.opts, s, st, goals, now),
+		moves: map[cluster.PodID]plan.Move{}}
 	e.done.Run()
 	for i, st := range e.done.Moves {
 		m := summary.DescribeMove(e.done, st)
@@ -40,7 +41,8 @@ func (p *Planner) Explain(s *cluster.Snapshot, st plan.PlannerState, goals []pla
 // Pod explains one pod.
 func (e *Explainer) Pod(id cluster.PodID) plan.Explanation {
 	p := &e.start.Snapshot.Pods[id]
-	x := e.explanation(plan.ObjectRef{APIVersion: "v1", Kind: "Pod", Namespace: p.Object.Namespace, Name: p.Object.Name, UID: string(p.Object.UID)})
+	x := e.explanation(plan.ObjectRef{APIVersion: "v1", Kind: "Pod", Namespace: p.Object.Namespace, Name: p.Object.Name,
+		UID: string(p.Object.UID)})
 	x.Pods = append(x.Pods, e.pod(id))
 	return x
 }
@@ -50,7 +52,7 @@ func (e *Explainer) Node(id cluster.NodeID) plan.Explanation {
 	s := e.start.Snapshot
 	n := &s.Nodes[id]
 	x := e.explanation(plan.ObjectRef{APIVersion: "v1", Kind: "Node", Name: n.Name, UID: string(n.Object.UID)})
-	x.Node = nodeStatusOf(e.start, n)
+	x.Node = describeNode(e.start, n)
 	for g, goal := range e.start.Goals.Goals {
 		if (goal.Kind == plan.NodeBelow || goal.Kind == plan.NodeEmpty) && goal.Node == id {
 			x.Goals = append(x.Goals, e.goal(g, false))
@@ -83,33 +85,36 @@ func (e *Explainer) Workload(id cluster.WorkloadID) plan.Explanation {
 }
 
 func (e *Explainer) explanation(subject plan.ObjectRef) plan.Explanation {
-	return plan.Explanation{APIVersion: plan.APIVersion, Kind: "Explanation", TakenAt: e.start.Snapshot.TakenAt.UTC(), Subject: subject, Blocks: summary.Blocks(e.start),
+	return plan.Explanation{APIVersion: plan.APIVersion, Kind: "Explanation", TakenAt: e.start.Snapshot.TakenAt.UTC(),
+		Subject: subject, Blocks: summary.Blocks(e.start),
 		Goals: []plan.GoalStatus{}, Requests: []string{}, Pods: []plan.PodExplanation{}}
 }
 
-func (e *Explainer) goal(g int, serves bool) plan.GoalStatus {
+func (e *Explainer) goal(g int, evictionHelps bool) plan.GoalStatus {
 	goal := e.start.Goals.Goals[g]
 	goal.Excess = e.start.Goals.ReportedExcess(g)
-	return plan.GoalStatus{Goal: goal, EvictionHelps: serves, Constraint: goal.Constraint, WaitReason: goal.WaitReason, ExcessAfter: e.done.Goals.ReportedExcess(g)}
+	return plan.GoalStatus{Goal: goal, EvictionHelps: evictionHelps, Constraint: goal.Constraint,
+		WaitReason: goal.WaitReason, ExcessAfter: e.done.Goals.ReportedExcess(g)}
 }
 
 func (e *Explainer) pod(id cluster.PodID) plan.PodExplanation {
 	s := e.start.Snapshot
 	p := &s.Pods[id]
-	x := plan.PodExplanation{Pod: plan.PodRefOf(p), Owner: plan.OwnerRefOf(s, p), Requests: append([]string{}, annotation.DescribePod(s, p, e.start.Options.Guards.TimeZone)...)}
+	x := plan.PodExplanation{Pod: plan.PodRefOf(p), Owner: plan.OwnerRefOf(s, p),
+		Requests: append([]string{}, annotation.DescribePod(s, p, e.start.Options.Guards.TimeZone)...)}
 	x.Guards, x.Budgets = e.guards(p), e.budgets(p)
 	x.Goals, x.Limits, x.Landing = []plan.GoalStatus{}, []plan.RuleResult{}, plan.Landing{Nodes: []plan.TargetNode{}}
 	x.Node = p.Object.Spec.NodeName
 	if p.Node != cluster.NoNode && !p.Terminal {
 		x.Goals, x.Limits = e.goals(p), e.limits(p)
-		x.Landing = landingOf(e.start, p)
+		x.Landing = explainLanding(e.start, p)
 	}
 	e.setVerdict(p, &x)
 	return x
 }
 
-// setVerdict sets what happens to the pod, whether a single obstacle keeps it, and whether a goal
-// needs its eviction.
+// setVerdict sets what happens to the pod, whether a single obstacle prevents its move, and whether a goal needs its
+// eviction.
 func (e *Explainer) setVerdict(p *cluster.Pod, x *plan.PodExplanation) {
 	if m, moved := e.moves[p.ID]; moved {
 		x.Move, x.Verdict = &m, m.Reason
@@ -126,25 +131,25 @@ func (e *Explainer) setVerdict(p *cluster.Pod, x *plan.PodExplanation) {
 		x.Verdict = r.Reason
 	case guarded >= 0:
 		x.Verdict = plan.Reason{Code: x.Guards[guarded].Code, Message: x.Guards[guarded].Message}
-		x.NotNeeded = notNeeded(wanted)
+		x.NotNeeded = notNeededMessage(wanted)
 	case !wanted && e.awaitsSamples(p) != "":
 		x.Verdict = plan.Reason{Code: plan.WaitsForSamples, Message: e.awaitsSamples(p)}
 	default:
-		x.Verdict = plan.Reason{Code: plan.NotNeeded, Message: notNeeded(wanted)}
+		x.Verdict = plan.Reason{Code: plan.NotNeeded, Message: notNeededMessage(wanted)}
 	}
-	inTheWay := refusalsOf(x)
+	inTheWay := currentRejections(x)
 	x.OnlyObstacle = refused && len(inTheWay) == 1 && inTheWay[0].Code == x.Verdict.Code && x.Landing.Verdict.Code == ""
 }
 
-// awaitsSamples describes a goal that the pod's leaving would serve but that still waits for usage
-// samples. It returns "" if none exists.
+// awaitsSamples describes a goal that the eviction would improve but that still waits for usage samples, or returns
+// "".
 func (e *Explainer) awaitsSamples(p *cluster.Pod) (why string) {
 	if p.Node == cluster.NoNode || p.Terminal {
 		return ""
 	}
 	t := e.start.Goals
 	t.EachAffected(p.ID, p.Node, cluster.NoNode, func(g int) bool {
-		if waits := t.Goals[g].WaitReason; waits != "" && t.Excess(g) > 0 && t.CouldServe(g, p.ID, p.Node) {
+		if waits := t.Goals[g].WaitReason; waits != "" && t.Excess(g) > 0 && t.CouldImprove(g, p.ID, p.Node) {
 			why = fmt.Sprintf("its leaving would help, and is not asked for yet: %s is %s (%s)", t.Goals[g].Subject.Name, waits, t.Goals[g].Resource)
 		}
 		return why == ""
@@ -152,21 +157,19 @@ func (e *Explainer) awaitsSamples(p *cluster.Pod) (why string) {
 	return why
 }
 
-func notNeeded(wanted bool) string {
+func notNeededMessage(wanted bool) string {
 	if wanted {
 		return "other pods serve the goals with fewer or cheaper evictions"
 	}
 	return "no goal that is not met would be served by its leaving"
 }
 
-// refusalsOf returns all rejections for the cluster as it is.
-func refusalsOf(x *plan.PodExplanation) []plan.Reason {
+// currentRejections returns the reasons of all rules that reject the pod now.
+func currentRejections(x *plan.PodExplanation) []plan.Reason {
 	var out []plan.Reason
-	for _, list := range [...][]plan.RuleResult{x.Guards, x.Budgets, x.Limits} {
-		for _, c := range list {
-			if !c.Allows {
-				out = append(out, plan.Reason{Code: c.Code, Message: c.Message})
-			}
+	for _, c := range slices.Concat(x.Guards, x.Budgets, x.Limits) {
+		if !c.Allows {
+			out = append(out, plan.Reason{Code: c.Code, Message: c.Message})
 		}
 	}
 	if x.Landing.Verdict.Code != "" {
@@ -180,8 +183,8 @@ func (e *Explainer) goals(p *cluster.Pod) []plan.GoalStatus {
 	out := []plan.GoalStatus{}
 	t := e.start.Goals
 	t.EachAffected(p.ID, p.Node, cluster.NoNode, func(g int) bool {
-		serves := !t.Goals[g].Constraint && t.Excess(g) > 0 && t.CouldServe(g, p.ID, p.Node)
-		out = append(out, e.goal(g, serves))
+		helps := !t.Goals[g].Constraint && t.Excess(g) > 0 && t.CouldImprove(g, p.ID, p.Node)
+		out = append(out, e.goal(g, helps))
 		return true
 	})
 	return out
@@ -203,8 +206,7 @@ func (e *Explainer) guards(p *cluster.Pod) []plan.RuleResult {
 	return out
 }
 
-// budgets returns the results of two rules: the back-off of the pod's workload, and the budget that
-// covers the pod.
+// budgets returns the results of two rules: the back-off of the pod's workload, and the budget that covers the pod.
 func (e *Explainer) budgets(p *cluster.Pod) []plan.RuleResult {
 	out := []plan.RuleResult{}
 	if r, rests := e.start.Eligibility.BackedOff(p); rests {
@@ -216,10 +218,6 @@ func (e *Explainer) budgets(p *cluster.Pod) []plan.RuleResult {
 			out = append(out, plan.RuleResult{Code: r.Code, Allows: allowed > 0, Message: r.Message})
 		}
 		return out
-	}
-	if len(p.Budgets) > 1 {
-		r, _ := e.start.Eligibility.Budgets.Allows(p, budget.Charges{})
-		return append(out, plan.RuleResult{Code: r.Code, Message: r.Message})
 	}
 	r, ok := e.start.Eligibility.Budgets.Allows(p, budget.Charges{})
 	if ok {
@@ -233,13 +231,14 @@ func (e *Explainer) limits(p *cluster.Pod) []plan.RuleResult {
 	out := []plan.RuleResult{}
 	used := e.done.Limits.Allowances(p.ID)
 	for i, a := range e.start.Limits.Allowances(p.ID) {
-		out = append(out, plan.RuleResult{Code: a.Code, Allows: a.Left() > 0, Message: fmt.Sprintf("%s allows %s%s; the plan uses %d", a.Name(), a.Allows(), a.LastHour(), used[i].Planned)})
+		out = append(out, plan.RuleResult{Code: a.Code, Allows: a.Left() > 0,
+			Message: fmt.Sprintf("%s allows %s%s; the plan uses %d", a.Name(), a.Description(), a.LastHour(), used[i].Planned)})
 	}
 	return out
 }
 
-// usedFracs returns the known usage of the node by resource, as a share of the node's total.
-func usedFracs(state plan.State, node string) map[string]float64 {
+// nodeUsage returns the known usage of the node by resource, as a share of the node's total.
+func nodeUsage(state plan.State, node string) map[string]float64 {
 	i := slices.IndexFunc(state.Nodes, func(n plan.NodeState) bool { return n.Name == node })
 	if i < 0 {
 		return nil
@@ -247,10 +246,10 @@ func usedFracs(state plan.State, node string) map[string]float64 {
 	return maps.Clone(state.Nodes[i].Used)
 }
 
-// nodeStatusOf returns the state of the node itself, without its pods.
-func nodeStatusOf(c *search.Search, n *cluster.Node) *plan.NodeStatus {
+// describeNode returns the state of the node itself, without its pods.
+func describeNode(c *search.Search, n *cluster.Node) *plan.NodeStatus {
 	return &plan.NodeStatus{
 		Zone: c.Limits.Zones[n.ID], InScope: c.Options.Guards.Scope.HasNode(n), State: guard.NodeState(n),
-		Used: usedFracs(summary.DescribeState(c), n.Name), Hint: summary.HintOf(c, n.Name),
+		Used: nodeUsage(summary.DescribeState(c), n.Name), Hint: summary.HintOf(c, n.Name),
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
-// landingOf predicts where the pod's replacement lands, even if a rule keeps the pod.
-func landingOf(c *search.Search, p *cluster.Pod) plan.Landing {
+// explainLanding predicts where the pod's replacement lands, even if a rule prevents the eviction.
+func explainLanding(c *search.Search, p *cluster.Pod) plan.Landing {
 	l := plan.Landing{Nodes: []plan.TargetNode{}}
 	pr := c.Model.Predict(p.ID)
 	if pr.UnsupportedReason != "" {
@@ -25,7 +25,7 @@ func landingOf(c *search.Search, p *cluster.Pod) plan.Landing {
 	if !ok {
 		l.Verdict = reason
 	}
-	acceptable := c.AcceptableNodes(p.ID, &got)
+	acceptable := c.AcceptableNodes(p.ID, &got, false)
 	if got.Steered { // compute the remaining fields with the hints
 		search.SetHints([]*search.State{c.State}, got.Hinted)
 		defer search.SetHints([]*search.State{c.State}, nil)
@@ -67,9 +67,9 @@ func worsenedGoal(c *search.Search, p *cluster.Pod, n cluster.NodeID) *plan.Goal
 	return out
 }
 
-// nodeDetails explains, by node, why the node rejects the replacement or how its score compares. It
-// covers two states: the victim still terminates, and the victim is gone. If only one state is
-// possible or both give the same text, the text appears once.
+// nodeDetails explains, by node, why the node rejects the replacement or how its score compares. nodeDetails covers
+// two states: the victim still terminates, and the victim is gone. If only one state is possible or both give the
+// same text, the text appears once.
 func nodeDetails(c *search.Search, p *cluster.Pod, pr prediction.Prediction) []string {
 	nodeVerdicts := c.Model.Explain(p.ID)
 	n := len(c.Snapshot.Nodes)
@@ -79,7 +79,8 @@ func nodeDetails(c *search.Search, p *cluster.Pod, pr prediction.Prediction) []s
 		case v.RefusedBy != "":
 			return v.Why
 		case s.SampleSize > 0: // the best of a sample can differ from the best of all
-			return fmt.Sprintf("scores %d beside all %d that fit, of which the scheduler judges %d at a time", v.Total, len(s.Feasible), s.SampleSize)
+			return fmt.Sprintf("scores %d beside all %d that fit, of which the scheduler judges %d at a time", v.Total,
+				len(s.Feasible), s.SampleSize)
 		case v.Total == s.Best:
 			return fmt.Sprintf("scores %d, the best", v.Total)
 		}

@@ -11,14 +11,13 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// TestExplanationsAgreeWithPlans: the explanation of each pod agrees with the plan. If
-// only one reason keeps a pod on its node, one of its checks has the code of that
-// reason.
+// TestExplanationsAgreeWithPlans: the explanation of each pod agrees with the plan. If only one reason keeps a pod on
+// its node, one of its checks has the code of that reason.
 func TestExplanationsAgreeWithPlans(t *testing.T) {
 	for seed := range uint64(10) {
 		o := simulation.Crowded(rand.New(rand.NewPCG(seed, 7)), 12, 12, 8)
-		conf := loaded(t)
-		s, p := made(t, o, conf)
+		conf := configWithTwoStrategies(t)
+		s, p := planRandomCluster(t, o, conf)
 		moved, refused := map[string]plan.Move{}, map[string]plan.Code{}
 		for _, m := range p.Moves {
 			moved[m.Pod.UID] = m
@@ -37,14 +36,14 @@ func TestExplanationsAgreeWithPlans(t *testing.T) {
 				t.Fatalf("seed %d: %s: the plan has %+v, explained is %+v", seed, x.Pod, m, *x.Move)
 			case refused[x.Pod.UID] != "" && refused[x.Pod.UID] != x.Verdict.Code:
 				t.Fatalf("seed %d: %s: refused as %s, explained as %s", seed, x.Pod, refused[x.Pod.UID], x.Verdict.Code)
-			case x.OnlyObstacle && !names(x, x.Verdict.Code):
+			case x.OnlyObstacle && !isRejectedWith(x, x.Verdict.Code):
 				t.Fatalf("seed %d: %s: %s alone keeps it, but no check says so", seed, x.Pod, x.Verdict.Code)
 			}
 		}
 	}
 }
 
-func names(x plan.PodExplanation, code plan.Code) bool {
+func isRejectedWith(x plan.PodExplanation, code plan.Code) bool {
 	for _, list := range [][]plan.RuleResult{x.Guards, x.Budgets, x.Limits} {
 		for _, c := range list {
 			if c.Code == code && !c.Allows {

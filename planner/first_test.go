@@ -22,12 +22,10 @@ strategies:
 - {name: hot, type: NodeLoad, schedule: "*/10 * * * *", args: {target: {cpu: 0.4}}}
 `
 
-// TestWhatLimitsAllowGoesToHintedNodesFirst: a plan spends its limit first on nodes with
-// the pressure hint. If it reaches the limit with other moves, one of two conditions
-// must hold. Either no more pods can leave hinted nodes after the moves that help them.
-// Or the plan leaves no more excess on hinted nodes than a plan for them alone. No move
-// ends on a hinted node. The search is not exhaustive: about one in 1,000 similar
-// clusters fails this test.
+// TestWhatLimitsAllowGoesToHintedNodesFirst: a plan spends its limit first on nodes with the pressure hint. If the
+// plan reaches the limit with other moves, one of two conditions must hold: no more pods can leave hinted nodes after
+// the moves off these nodes, or a plan for hinted nodes alone does not leave less excess on hinted nodes. No move
+// ends on a hinted node. The search is not exhaustive: about one in 1,000 similar clusters fails this test.
 func TestWhatLimitsAllowGoesToHintedNodesFirst(t *testing.T) {
 	inNeed, spent := 0, 0
 	for seed := range uint64(400) {
@@ -43,32 +41,32 @@ func TestWhatLimitsAllowGoesToHintedNodesFirst(t *testing.T) {
 				n.Labels["evenkeel.io/pressure"] = "true"
 			}
 		}
-		s, all := made(t, o, conf)
-		ours, others := split(s, all)
+		s, all := planRandomCluster(t, o, conf)
+		ours, others := splitMovesByHintedNode(s, all)
 		if len(ours) > 0 {
 			inNeed++
 		}
 		if len(all.Moves) == limit && len(others) > 0 {
 			spent++
-			alone, more := forHinted(t, o, conf), forHinted(t, simulation.WithReplacements(o, ours), conf)
-			if got, want := leftOf(s, all), leftOf(s, alone); len(more.Moves) > 0 && got > want+1e-3 {
-				t.Errorf("seed %d: %d of %d moves are for others, and %s could have left %s; %.3f is left, and %.3f of a plan for hinted nodes alone",
+			alone, more := planForHintedNodes(t, o, conf), planForHintedNodes(t, simulation.WithReplacements(o, ours), conf)
+			if got, want := remainingExcessOfHinted(s, all), remainingExcessOfHinted(s, alone); len(more.Moves) > 0 && got > want+1e-3 {
+				t.Errorf("seed %d: %d of %d moves are for other goals, but %s could have left %s; remaining excess %.3f, with a plan for hinted nodes alone %.3f",
 					seed, len(others), limit, more.Moves[0].Pod.Name, more.Moves[0].From, got, want)
 			}
 		}
 		for _, m := range all.Moves {
-			if hinted(s, m.To) {
+			if isHinted(s, m.To) {
 				t.Errorf("seed %d: %s moves to %s, which is hinted", seed, m.Pod.Name, m.To)
 			}
 		}
 	}
 	if inNeed < 50 || spent < 20 {
-		t.Errorf("only %d clusters had hinted nodes from which pods move, and in %d the limit was spent on others too", inNeed, spent)
+		t.Errorf("pods left hinted nodes in only %d clusters, and in %d of them other moves also used the limit", inNeed, spent)
 	}
 }
 
-// forHinted plans only for the goals of hinted nodes. All other goals are constraints.
-func forHinted(t *testing.T, o *cluster.Objects, conf *config.Config) plan.Plan {
+// planForHintedNodes plans only for the goals of hinted nodes. All other goals are constraints.
+func planForHintedNodes(t *testing.T, o *cluster.Objects, conf *config.Config) plan.Plan {
 	t.Helper()
 	s, err := cluster.New(o)
 	if err != nil {
@@ -76,16 +74,16 @@ func forHinted(t *testing.T, o *cluster.Objects, conf *config.Config) plan.Plan 
 	}
 	goals := controller.Goals(s, conf.BuildStrategies(), nil)
 	for i := range goals {
-		goals[i].Constraint = goals[i].Kind != plan.NodeBelow || !hinted(s, goals[i].Subject.Name)
+		goals[i].Constraint = goals[i].Kind != plan.NodeBelow || !isHinted(s, goals[i].Subject.Name)
 	}
 	return planner.New(conf.PlannerOptions()).Plan(s, plan.PlannerState{}, goals, s.TakenAt)
 }
 
-// split separates the moves that serve the goal of a hinted node from the others.
-func split(s *cluster.Snapshot, p plan.Plan) (ours, others []plan.Move) {
+// splitMovesByHintedNode separates the moves that serve the goal of a hinted node from the others.
+func splitMovesByHintedNode(s *cluster.Snapshot, p plan.Plan) (ours, others []plan.Move) {
 	serves := map[string]bool{}
 	for _, g := range p.Goals {
-		serves[g.ID] = g.Kind == plan.NodeBelow && hinted(s, g.Subject.Name)
+		serves[g.ID] = g.Kind == plan.NodeBelow && isHinted(s, g.Subject.Name)
 	}
 	for _, m := range p.Moves {
 		if slices.ContainsFunc(m.Goals, func(id string) bool { return serves[id] }) {
@@ -97,15 +95,14 @@ func split(s *cluster.Snapshot, p plan.Plan) (ours, others []plan.Move) {
 	return ours, others
 }
 
-func hinted(s *cluster.Snapshot, node string) bool {
+func isHinted(s *cluster.Snapshot, node string) bool {
 	return s.NodeByName(node).Object.Labels["evenkeel.io/pressure"] == "true"
 }
 
-// leftOf sums, over the goals of hinted nodes, the share of the excess that the plan
-// leaves.
-func leftOf(s *cluster.Snapshot, p plan.Plan) (sum float64) {
+// remainingExcessOfHinted sums, over the goals of hinted nodes, the share of the excess that the plan leaves.
+func remainingExcessOfHinted(s *cluster.Snapshot, p plan.Plan) (sum float64) {
 	for _, g := range p.Goals {
-		if g.Kind == plan.NodeBelow && hinted(s, g.Subject.Name) {
+		if g.Kind == plan.NodeBelow && isHinted(s, g.Subject.Name) {
 			sum += p.After.Excess[g.ID] / p.Before.Excess[g.ID]
 		}
 	}

@@ -1,9 +1,9 @@
-// Package planner turns goals into a plan: the fewest evictions whose predicted replacements serve
-// the goals better.
+// Package planner turns goals into a plan: the fewest evictions whose predicted replacements bring the goals closer
+// to being met.
 //
-// It decides which pods move, in which order and in which waves. It computes a lower bound on
-// evictions and gives a reason for every rejection. It never evicts pods, calls an API server or
-// reads a clock. The same snapshot, state, goals, options and time give the same bytes.
+// Package planner decides which pods move, in which order and in which waves. The plan includes a lower bound on
+// evictions and a reason for every rejection. Package planner never evicts pods, calls an API server or reads a
+// clock. The same snapshot, state, goals, options and time give the same plan, byte by byte.
 package planner
 
 import (
@@ -25,20 +25,16 @@ type Planner struct{ opts settings.Options }
 // New returns a planner with these options.
 func New(opts settings.Options) *Planner { return &Planner{opts} }
 
-// Plan makes a plan for the goals at the time now. Each round of an attempt predicts at most one
-// landing per pod that could serve a goal, and two per move.
+// Plan makes a plan for the goals at the time now. Each round of an attempt predicts at most one landing per pod that
+// could improve a goal, and two landings per move.
 func (p *Planner) Plan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) plan.Plan {
-	c := search.NewSearch(&p.opts, s, st, goal.Number(s, goals), now)
-	before, start := summary.DescribeState(c), c.Goals.Clone()
-	c.Run()
-	return summary.Summarize(c, before, start)
+	return runSearch(search.NewSearch(&p.opts, s, st, goal.Number(s, goals), now))
 }
 
-// PredictHints returns the cluster with the pressure hints that the rules want now, and without
-// those that they do not want. Snapshot.ActualNodes keeps the nodes as they really are. If the
-// option PredictHints is off or the rules change no node, it returns s itself. The option is for
-// dry runs. A run that evicts waits until the hints are written, so both plan on the same nodes. It
-// returns an error if the changed objects form no valid snapshot.
+// PredictHints returns the cluster with exactly the pressure hints that the hint rules require now.
+// Snapshot.ActualNodes keeps the unchanged nodes. If the option PredictHints is off or the rules change no node,
+// PredictHints returns s itself. The option is for dry runs: a run that evicts waits until the hints are written, so
+// both runs plan on the same nodes. PredictHints returns an error if the changed objects form no valid snapshot.
 func (p *Planner) PredictHints(s *cluster.Snapshot) (*cluster.Snapshot, error) {
 	if !p.opts.PredictHints {
 		return s, nil
@@ -63,9 +59,9 @@ func (p *Planner) PredictHints(s *cluster.Snapshot) (*cluster.Snapshot, error) {
 	return out, nil
 }
 
-// Replan makes a second plan in a pass in which not every move succeeded as planned. done holds the
-// moves that were executed, or may have been, since began. The limits of the pass count them. Pods
-// that started after began stay. So the pass never evicts the replacements that it caused.
+// Replan makes a second plan in a pass in which not every move succeeded as planned. The parameter done holds the
+// moves that were or may have been executed since began. These moves count against the limits of the pass. Replan
+// never evicts pods that started after began, so the pass never evicts its own replacements.
 func (p *Planner) Replan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, done []plan.Move, began, now time.Time) plan.Plan {
 	later := *p
 	if age := now.Sub(began) + time.Second; age > later.opts.Guards.MinPodAge { // pod timestamps have a resolution of one second
@@ -73,6 +69,10 @@ func (p *Planner) Replan(s *cluster.Snapshot, st plan.PlannerState, goals []plan
 	}
 	c := search.NewSearch(&later.opts, s, st, goal.Number(s, goals), now)
 	c.Limits.AddEarlierMoves(done)
+	return runSearch(c)
+}
+
+func runSearch(c *search.Search) plan.Plan {
 	before, start := summary.DescribeState(c), c.Goals.Clone()
 	c.Run()
 	return summary.Summarize(c, before, start)

@@ -20,7 +20,7 @@ strategies:
 - {name: hot, type: NodeLoad, schedule: "*/10 * * * *", args: {target: {cpu: 0.7, memory: 0.7}}}
 `
 
-func made(t testing.TB, o *cluster.Objects, conf *config.Config) (*cluster.Snapshot, plan.Plan) {
+func planRandomCluster(t testing.TB, o *cluster.Objects, conf *config.Config) (*cluster.Snapshot, plan.Plan) {
 	t.Helper()
 	s, err := cluster.New(o)
 	if err != nil {
@@ -31,7 +31,7 @@ func made(t testing.TB, o *cluster.Objects, conf *config.Config) (*cluster.Snaps
 	return s, planner.New(opts).Plan(s, plan.PlannerState{}, controller.Goals(s, conf.BuildStrategies(), nil), s.TakenAt)
 }
 
-func loaded(t testing.TB) *config.Config {
+func configWithTwoStrategies(t testing.TB) *config.Config {
 	t.Helper()
 	conf, err := config.Load("c", []byte(twoStrategies))
 	if err != nil {
@@ -40,13 +40,12 @@ func loaded(t testing.TB) *config.Config {
 	return conf
 }
 
-// TestOrderOfObjectsDoesNotMatter: the plan is the same, byte by byte, if the objects
-// are shuffled.
+// TestOrderOfObjectsDoesNotMatter: the plan is the same, byte by byte, if the objects are shuffled.
 func TestOrderOfObjectsDoesNotMatter(t *testing.T) {
 	for seed := range uint64(10) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		o := simulation.Crowded(r, 12, 12, 8)
-		_, first := made(t, o, loaded(t))
+		_, first := planRandomCluster(t, o, configWithTwoStrategies(t))
 		if len(first.Moves) == 0 {
 			t.Fatalf("seed %d: nothing to move", seed)
 		}
@@ -54,7 +53,7 @@ func TestOrderOfObjectsDoesNotMatter(t *testing.T) {
 		r.Shuffle(len(o.Pods), func(i, j int) { o.Pods[i], o.Pods[j] = o.Pods[j], o.Pods[i] })
 		r.Shuffle(len(o.ReplicaSets), func(i, j int) { o.ReplicaSets[i], o.ReplicaSets[j] = o.ReplicaSets[j], o.ReplicaSets[i] })
 		r.Shuffle(len(o.Deployments), func(i, j int) { o.Deployments[i], o.Deployments[j] = o.Deployments[j], o.Deployments[i] })
-		_, second := made(t, o, loaded(t))
+		_, second := planRandomCluster(t, o, configWithTwoStrategies(t))
 		a, _ := json.Marshal(first)
 		b, _ := json.Marshal(second)
 		if string(a) != string(b) {
@@ -63,24 +62,23 @@ func TestOrderOfObjectsDoesNotMatter(t *testing.T) {
 	}
 }
 
-// TestPlansKeepTheirPromises checks random plans independently of the planner's code.
-// Waves respect budgets and caps, and the plan respects limits and bounds. No goal is
-// worse after the plan.
+// TestPlansKeepTheirPromises checks random plans independently of the planner's code. Waves respect budgets and caps,
+// and the plan respects limits and bounds. No goal is worse after the plan.
 func TestPlansKeepTheirPromises(t *testing.T) {
 	for seed := range uint64(40) {
 		o := simulation.Crowded(rand.New(rand.NewPCG(seed, 2)), 15, 15, 8)
-		conf := loaded(t)
-		s, p := made(t, o, conf)
+		conf := configWithTwoStrategies(t)
+		s, p := planRandomCluster(t, o, conf)
 		checkWaves(t, seed, s, p)
-		if got := len(p.Moves); got < p.Bound.MinEvictions && residual(p) == 0 {
+		if got := len(p.Moves); got < p.Bound.MinEvictions && sumExcess(p) == 0 {
 			t.Errorf("seed %d: %d moves meet every goal, below the proven minimum %d", seed, got, p.Bound.MinEvictions)
 		}
-		if got := len(p.Moves); got < p.Bound.MinForPlan || residual(p) == 0 && p.Bound.MinForPlan != p.Bound.MinEvictions {
-			t.Errorf("seed %d: %d moves; proven of what they reach %d, of what can be reached %d", seed, got, p.Bound.MinForPlan, p.Bound.MinEvictions)
+		if got := len(p.Moves); got < p.Bound.MinForPlan || sumExcess(p) == 0 && p.Bound.MinForPlan != p.Bound.MinEvictions {
+			t.Errorf("seed %d: %d moves; lower bound for the plan %d, for the goals %d", seed, got, p.Bound.MinForPlan, p.Bound.MinEvictions)
 		}
 		for id, stays := range p.Bound.ResidualByGoal {
 			if p.After.Excess[id] < stays {
-				t.Errorf("seed %d: of goal %s %v is left, where no eviction takes away more than all but %v", seed, id, p.After.Excess[id], stays)
+				t.Errorf("seed %d: goal %s ends with excess %v, below the proven residual %v", seed, id, p.After.Excess[id], stays)
 			}
 		}
 		for id, before := range p.Before.Excess {
@@ -91,7 +89,7 @@ func TestPlansKeepTheirPromises(t *testing.T) {
 	}
 }
 
-func residual(p plan.Plan) (sum float64) {
+func sumExcess(p plan.Plan) (sum float64) {
 	for _, x := range p.After.Excess {
 		sum += x
 	}
@@ -117,7 +115,8 @@ func checkWaves(t *testing.T, seed uint64, s *cluster.Snapshot, p plan.Plan) {
 		count[inWave{m.Wave, "total"}]++
 		count[inWave{m.Wave, "node " + m.From}]++
 		count[inWave{m.Wave, "owner " + m.Owner.Name}]++
-		if perNode[m.From] > 5 || count[inWave{m.Wave, "total"}] > 16 || count[inWave{m.Wave, "node " + m.From}] > 2 || count[inWave{m.Wave, "owner " + m.Owner.Name}] > 1 {
+		if perNode[m.From] > 5 || count[inWave{m.Wave, "total"}] > 16 || count[inWave{m.Wave, "node " + m.From}] > 2 ||
+			count[inWave{m.Wave, "owner " + m.Owner.Name}] > 1 {
 			t.Errorf("seed %d: step %d breaks a cap", seed, m.Step)
 		}
 		for _, b := range s.Budgets {
@@ -141,7 +140,7 @@ func BenchmarkPlan(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	conf := loaded(b)
+	conf := configWithTwoStrategies(b)
 	b.ReportAllocs()
 	for b.Loop() {
 		goals := controller.Goals(s, conf.BuildStrategies(), nil)

@@ -15,14 +15,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/summary"
 )
 
-// Recheck checks one wave of a plan against a fresh snapshot, just before the wave is executed. It
-// returns the moves that are still valid, with new predicted landings. It returns an outcome for
-// each dropped move. It never adds a move.
+// Recheck checks one wave of a plan against a fresh snapshot, just before the wave is executed. Recheck returns the
+// moves that are still valid, with new predicted landings, and an outcome for each dropped move. Recheck never adds a
+// move.
 //
-// If the wave has hints, Recheck first assumes the planned hints. If these hints are impossible now
-// or no steered move remains valid, it checks the other moves without hints and drops all steered
-// moves.
-func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, pl plan.Plan, wave int, now time.Time) (ok []plan.Move, dropped []plan.Outcome) {
+// If the wave has hints, Recheck first assumes the planned hints. If these hints are impossible now or no steered
+// move remains valid, Recheck checks the other moves without hints and drops all steered moves.
+func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, pl plan.Plan, wave int,
+	now time.Time) (ok []plan.Move, dropped []plan.Outcome) {
 	goals = goal.Number(s, goals)
 	var moves []plan.Move
 	for _, m := range pl.Moves {
@@ -35,18 +35,20 @@ func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []pla
 	if len(planned.Nodes) == 0 {
 		return recheckAll(c, moves, nil)
 	}
-	hinted, why := plannedHints(c, planned)
+	hinted, why := findPlannedHints(c, planned)
 	if why == "" {
 		ok, dropped = recheckAll(c, moves, hinted)
 		if slices.ContainsFunc(ok, plan.Move.Steered) {
 			return ok, dropped
 		}
 	}
-	steered, rest := splitSteered(moves)
+	steered := slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool { return !m.Steered() })
+	rest := slices.DeleteFunc(moves, plan.Move.Steered)
 	known := dropped
 	ok, dropped = recheckAll(search.NewSearch(&p.opts, s, st, goals, now), rest, nil)
 	for _, m := range steered {
-		o := plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Dropped, Reason: plan.Reason{Code: plan.PremiseChanged, Message: "it cannot be steered now: " + why}}
+		o := plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Dropped,
+			Reason: plan.Reason{Code: plan.PremiseChanged, Message: "it cannot be steered now: " + why}}
 		if i := slices.IndexFunc(known, func(o plan.Outcome) bool { return o.Step == m.Step }); i >= 0 {
 			o = known[i]
 		}
@@ -55,20 +57,8 @@ func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []pla
 	return ok, dropped
 }
 
-func splitSteered(moves []plan.Move) (steered, rest []plan.Move) {
-	for _, m := range moves {
-		if m.Steered() {
-			steered = append(steered, m)
-		} else {
-			rest = append(rest, m)
-		}
-	}
-	return steered, rest
-}
-
-// plannedHints returns the nodes of a wave's hints. Otherwise it returns the reason why they can no
-// longer be hinted.
-func plannedHints(c *search.Search, h plan.WaveHints) ([]cluster.NodeID, string) {
+// findPlannedHints returns the nodes of a wave's hints, or the reason why these nodes can no longer be hinted.
+func findPlannedHints(c *search.Search, h plan.WaveHints) ([]cluster.NodeID, string) {
 	if string(c.Steering.Kind) != h.Kind {
 		return nil, fmt.Sprintf("the plan steers by %s, and evictor.steer is %s", h.Kind, c.Steering.Kind)
 	}
@@ -84,11 +74,11 @@ func plannedHints(c *search.Search, h plan.WaveHints) ([]cluster.NodeID, string)
 }
 
 func recheckAll(c *search.Search, moves []plan.Move, hinted []cluster.NodeID) (ok []plan.Move, dropped []plan.Outcome) {
-	start := c.State.Clone()
-	search.SetHints([]*search.State{c.State, start}, hinted)
+	states := search.NewWaveStates(c.State)
+	search.SetHints([]*search.State{c.State, states.Start, states.Crowded}, hinted)
 	w := eligibility.NewInFlight(c.Options.InFlight, eligibility.NewConsumed())
 	for _, m := range moves {
-		fresh, out, holds := recheckMove(c, start, &w, m)
+		fresh, out, holds := recheckMove(c, states, &w, m)
 		if !holds {
 			dropped = append(dropped, out)
 			continue
@@ -98,7 +88,7 @@ func recheckAll(c *search.Search, moves []plan.Move, hinted []cluster.NodeID) (o
 	return ok, dropped
 }
 
-func recheckMove(c *search.Search, start *search.State, w *eligibility.InFlightCount, m plan.Move) (plan.Move, plan.Outcome, bool) {
+func recheckMove(c *search.Search, states *search.WaveStates, w *eligibility.InFlightCount, m plan.Move) (plan.Move, plan.Outcome, bool) {
 	drop := func(kind plan.OutcomeKind, code plan.Code, msg string) (plan.Move, plan.Outcome, bool) {
 		return m, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: kind, Reason: plan.Reason{Code: code, Message: msg}}, false
 	}
@@ -121,14 +111,14 @@ func recheckMove(c *search.Search, start *search.State, w *eligibility.InFlightC
 	if why, fails := guard.JobFails(c.Snapshot, p, w.Owner[p.Workload]); fails {
 		return drop(plan.Dropped, plan.JobWouldFail, why)
 	}
-	counted := reserved(c, m)
+	counted := isReserved(c, m)
 	if r, refused := c.Limits.RefuseHourly(p.ID); refused && !counted {
 		return drop(plan.Dropped, r.Code, r.Message)
 	}
 	if !w.CanAdd(c.Eligibility, p.ID) {
 		return drop(plan.Dropped, plan.PremiseChanged, "fewer pods may be away at once than when the plan was made")
 	}
-	first, l, r, good := predictAgain(c, start, w, m, p)
+	first, l, r, good := predictAgain(c, states, w, m, p)
 	switch {
 	case good:
 	case r.Code == plan.NotNeeded:
@@ -136,8 +126,16 @@ func recheckMove(c *search.Search, start *search.State, w *eligibility.InFlightC
 	default:
 		return drop(plan.Dropped, plan.PremiseChanged, fmt.Sprintf("%s: %s", r.Code, r.Message))
 	}
-	fresh := refreshMove(c, start, &first, p, m, &l)
-	c.Apply(search.Step{Pod: p.ID, From: p.Node, Landing: l})
+	step := search.Step{Pod: p.ID, From: p.Node, Landing: l}
+	if m.DisplacedFor != nil {
+		step.Displaced = &search.DisplacedFor{}
+	}
+	if !states.OthersStay(c.State, step) {
+		return drop(plan.Dropped, plan.PremiseChanged, "the replacement of another pod of the wave could no longer land as planned")
+	}
+	fresh := refreshMove(c, states.Start, &first, p, m, &l)
+	c.Apply(step)
+	states.Join(step)
 	w.Add(c.Eligibility, p.ID)
 	if !counted {
 		c.Limits.Add(p.ID)
@@ -145,9 +143,9 @@ func recheckMove(c *search.Search, start *search.State, w *eligibility.InFlightC
 	return fresh, plan.Outcome{}, true
 }
 
-// reserved reports whether the limits already count this move. A pass reserves a whole wave,
-// executes it in parts and rechecks each part.
-func reserved(c *search.Search, m plan.Move) bool {
+// isReserved reports whether the limits already count this move. A pass reserves a whole wave, executes it in parts
+// and rechecks each part.
+func isReserved(c *search.Search, m plan.Move) bool {
 	return slices.ContainsFunc(c.PlannerState.Runs, func(run plan.OpenRun) bool {
 		return slices.ContainsFunc(run.Reservations, func(r plan.Reservation) bool {
 			return m.Pod.UID != "" && r.Pod.UID == m.Pod.UID && r.Step == m.Step && r.Wave == m.Wave && r.Outcome == nil
@@ -155,19 +153,18 @@ func reserved(c *search.Search, m plan.Move) bool {
 	})
 }
 
-// refreshMove replaces the prediction in the move and keeps its purpose. The order in which the
-// scheduler places the replacements of a wave is unknown. So nodes that are acceptable for the
-// first replacement of the wave stay acceptable.
+// refreshMove replaces the prediction in the move. The scheduler may place the replacements of a wave in any order,
+// so nodes that are acceptable for the first replacement remain acceptable.
 func refreshMove(c *search.Search, start *search.State, first *search.Landing, p *cluster.Pod, m plan.Move, l *search.Landing) plan.Move {
-	s := c.Snapshot
+	s, displaced := c.Snapshot, m.DisplacedFor != nil
 	m.Pod, m.Owner, m.GracePeriodSeconds = plan.PodRefOf(p), plan.OwnerRefOf(s, p), summary.GracePeriodSeconds(c, p)
 	m.NotAfter, m.EligibilityInputs = c.Eligibility.AllowedUntil(p), annotation.Fingerprint(p.Object)
 	m.Goals = slices.Clone(m.Goals)
-	acceptable := placesOf(c.State, m, p.ID, l)
+	acceptable := c.AcceptableNodes(p.ID, l, displaced)
 	m.To, m.Acceptable.Nodes = s.Nodes[l.To].Name, len(acceptable)
 	m.Confidence, m.ReturnProbability, m.PendingProbability = l.Confidence, l.ReturnProbability, l.PendingProbability
 	m.AcceptableNodes = nil
-	either := append(acceptable, placesOf(start, m, p.ID, first)...)
+	either := append(acceptable, start.AcceptableNodes(p.ID, first, displaced)...)
 	slices.Sort(either)
 	for _, n := range slices.Compact(either) {
 		m.AcceptableNodes = append(m.AcceptableNodes, s.Nodes[n].Name)
@@ -175,7 +172,7 @@ func refreshMove(c *search.Search, start *search.State, first *search.Landing, p
 	return m
 }
 
-// FindPod returns the pod with the UID of ref. If there is none, it returns the pod with the same
+// FindPod returns the pod with the UID of ref. If no pod has this UID, FindPod returns the pod with the same
 // namespace and name, or nil.
 func FindPod(s *cluster.Snapshot, ref plan.PodRef) *cluster.Pod {
 	if ref.UID != "" {
@@ -186,26 +183,21 @@ func FindPod(s *cluster.Snapshot, ref plan.PodRef) *cluster.Pod {
 	return s.PodByKey(ref.String())
 }
 
-// placesOf returns the nodes on which the replacement of a move may land.
-func placesOf(c *search.State, m plan.Move, pod cluster.PodID, l *search.Landing) []cluster.NodeID {
-	if m.DisplacedFor != nil {
-		return c.AcceptableDisplacedNodes(pod, l)
-	}
-	return c.AcceptableNodes(pod, l)
-}
-
-// predictAgain predicts the landing again: first as the first move of the wave, then after the
-// moves applied so far. The displaced pod of a step need not improve a goal. The other half of its
-// step must be possible, and only with the displacement.
-func predictAgain(c *search.Search, start *search.State, w *eligibility.InFlightCount, m plan.Move, p *cluster.Pod) (first, l search.Landing, r plan.Reason, good bool) {
+// predictAgain predicts the landing again: first as the first move of the wave, then after the moves applied so far.
+// The displaced pod of a step need not improve a goal, but the other move of the step must be possible, and only with
+// the displacement.
+func predictAgain(c *search.Search, states *search.WaveStates, w *eligibility.InFlightCount, m plan.Move,
+	p *cluster.Pod) (first, l search.Landing, r plan.Reason, good bool) {
 	land := (*search.State).PredictLanding
 	if m.DisplacedFor != nil {
 		land = (*search.State).PredictDisplacedLanding
 	}
-	first, r, good = land(start, p.ID)
+	first, r, good = land(states.Start, p.ID)
 	l = first
 	if good && w.Total > 0 {
-		l, r, good = land(c.State, p.ID)
+		if l, r, good = land(c.State, p.ID); good {
+			l, r, good = states.PredictInWave(p.ID, l, land)
+		}
 	}
 	if good && m.DisplacedFor != nil {
 		r, good = stillNeeded(c, m, p, l)
@@ -213,15 +205,14 @@ func predictAgain(c *search.Search, start *search.State, w *eligibility.InFlight
 	return first, l, r, good
 }
 
-// stillNeeded reports whether a pod must still make room for another. If not, it returns the
-// reason.
+// stillNeeded reports whether a pod must still make room for another pod. If not, stillNeeded returns the reason.
 func stillNeeded(c *search.Search, m plan.Move, q *cluster.Pod, l search.Landing) (plan.Reason, bool) {
 	name := m.DisplacedFor.String()
 	p := FindPod(c.Snapshot, *m.DisplacedFor)
 	if p == nil || m.DisplacedFor.UID != "" && string(p.Object.UID) != m.DisplacedFor.UID || p.Node == cluster.NoNode || p.ID == q.ID {
 		return plan.Reason{Code: plan.PodGoneAlready, Message: fmt.Sprintf("%s, for which it was to make room, is gone", name)}, false
 	}
-	if r, no := otherHalfAllowed(c, m, q.ID, p); no {
+	if r, no := refuseOtherHalf(c, m, q.ID, p); no {
 		return plan.Reason{Code: r.Code, Message: fmt.Sprintf("%s, for which it was to make room, may not leave: %s", name, r.Message)}, false
 	}
 	if _, _, ok := c.PredictLanding(p.ID); ok {
@@ -237,13 +228,13 @@ func stillNeeded(c *search.Search, m plan.Move, q *cluster.Pod, l search.Landing
 	return plan.Reason{}, true
 }
 
-// otherHalfAllowed checks the rules for the other half of a step that do not depend on its landing.
-// It returns true if one of them rejects the move.
-func otherHalfAllowed(c *search.Search, m plan.Move, q cluster.PodID, p *cluster.Pod) (plan.Reason, bool) {
+// refuseOtherHalf checks the rules for the other move of a step that do not depend on the landing. The result is true
+// if a rule rejects that move.
+func refuseOtherHalf(c *search.Search, m plan.Move, q cluster.PodID, p *cluster.Pod) (plan.Reason, bool) {
 	if r, no := c.Eligibility.Refuse(p.ID); no {
 		return r, true
 	}
-	if !reserved(c, m) {
+	if !isReserved(c, m) {
 		c.Limits.Add(q)
 		defer c.Limits.Remove(q)
 	}

@@ -17,9 +17,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/history"
 )
 
-// twoApart returns a plan with two moves of one Deployment in one wave, under the given
-// limits.
-func twoApart(t *testing.T, limits string) (*cluster.Snapshot, *planner.Planner, []plan.Goal, plan.Plan) {
+// planTwoMoves returns a plan with two moves of one Deployment in one wave, under the given limits.
+func planTwoMoves(t *testing.T, limits string) (*cluster.Snapshot, *planner.Planner, []plan.Goal, plan.Plan) {
 	t.Helper()
 	o, err := cluster.ReadFiles([]string{"../examples/three-zones.yaml"}, nil)
 	if err != nil {
@@ -42,18 +41,19 @@ func twoApart(t *testing.T, limits string) (*cluster.Snapshot, *planner.Planner,
 	return s, p, goals, made
 }
 
-func evicted(m plan.Move, n int, at time.Time) plan.PlannerState {
-	return plan.PlannerState{Evictions: []plan.EvictionCount{{Workload: history.WorkloadOfMove(m), Minute: at.Truncate(time.Minute), Count: n}}}
+func stateAfterEviction(m plan.Move, n int, at time.Time) plan.PlannerState {
+	return plan.PlannerState{Evictions: []plan.EvictionCount{{Workload: history.WorkloadOfMove(m),
+		Minute: at.Truncate(time.Minute), Count: n}}}
 }
 
-// TestRecheckCountsTheHour: evictions by other passes since the plan was made count
-// against perHour. Recheck keeps only as many moves of a wave as perHour still allows.
+// TestRecheckCountsTheHour: evictions by other passes since the plan was made count against perHour. Recheck keeps
+// only as many moves of a wave as perHour still allows.
 func TestRecheckCountsTheHour(t *testing.T) {
 	for _, c := range []struct{ past, holds int }{{0, 2}, {1, 2}, {2, 1}, {3, 0}} {
-		s, p, goals, made := twoApart(t, "{perHour: {owner: 3}}")
-		ok, dropped := p.Recheck(s, evicted(made.Moves[0], c.past, s.TakenAt), goals, made, 1, s.TakenAt)
+		s, p, goals, made := planTwoMoves(t, "{perHour: {owner: 3}}")
+		ok, dropped := p.Recheck(s, stateAfterEviction(made.Moves[0], c.past, s.TakenAt), goals, made, 1, s.TakenAt)
 		if len(ok) != c.holds || len(ok)+len(dropped) != 2 {
-			t.Errorf("%d in the hour: %d hold, dropped %+v", c.past, len(ok), dropped)
+			t.Errorf("%d evictions in the hour: %d moves remain, dropped %+v", c.past, len(ok), dropped)
 		}
 		for _, o := range dropped {
 			if o.Reason.Code != plan.LimitPerHour || o.Outcome != plan.Dropped {
@@ -63,20 +63,21 @@ func TestRecheckCountsTheHour(t *testing.T) {
 	}
 }
 
-// TestRecheckCountsNothingTwice: the reservation of a wave uses up perHour. Recheck does
-// not count the reserved moves again, also if it judges only a part of the wave.
+// TestRecheckCountsNothingTwice: the reservation of a wave uses up perHour. Recheck does not count the reserved moves
+// again, also if it judges only a part of the wave.
 func TestRecheckCountsNothingTwice(t *testing.T) {
-	s, p, goals, made := twoApart(t, "{perHour: {owner: 2, cluster: 2}}")
+	s, p, goals, made := planTwoMoves(t, "{perHour: {owner: 2, cluster: 2}}")
 	st := history.Reserve(plan.PlannerState{}, plan.OpenRun{RunID: "r"}, made.Moves, s.TakenAt)
 	rest := made
 	rest.Moves = made.Moves[1:]
 	for _, of := range []plan.Plan{made, rest} {
 		if ok, dropped := p.Recheck(s, st, goals, of, 1, s.TakenAt); len(ok) != len(of.Moves) {
-			t.Errorf("of %d reserved moves %d hold: %+v", len(of.Moves), len(ok), dropped)
+			t.Errorf("of %d reserved moves %d remain: %+v", len(of.Moves), len(ok), dropped)
 		}
 	}
 	// A reserved move counts if its outcome is recorded, or if it has another step number.
-	settled, _ := history.RecordOutcomes(st, "r", []plan.Outcome{{Step: 2, Pod: made.Moves[1].Pod, Outcome: plan.UnknownOutcome}}, s.TakenAt, history.Options{Initial: time.Nanosecond, Max: time.Nanosecond})
+	settled, _ := history.RecordOutcomes(st, "r", []plan.Outcome{{Step: 2, Pod: made.Moves[1].Pod,
+		Outcome: plan.UnknownOutcome}}, s.TakenAt, history.Options{Initial: time.Nanosecond, Max: time.Nanosecond})
 	another := made
 	another.Moves = []plan.Move{made.Moves[1]}
 	another.Moves[0].Step = 7
@@ -91,11 +92,13 @@ func TestRecheckCountsNothingTwice(t *testing.T) {
 	}
 }
 
-// TestRecheckDropsWhatRests: a workload may start a back-off between two waves.
+// TestRecheckDropsWhatRests: checks that Recheck drops a move if its workload started a back-off after the plan was
+// made.
 func TestRecheckDropsWhatRests(t *testing.T) {
-	s, p, goals, made := twoApart(t, "{}")
+	s, p, goals, made := planTwoMoves(t, "{}")
 	m := made.Moves[0]
-	st := plan.PlannerState{Backoffs: []plan.Backoff{{Workload: history.WorkloadOfMove(m), Since: s.TakenAt, Until: s.TakenAt.Add(time.Minute), Failures: 1}}}
+	st := plan.PlannerState{Backoffs: []plan.Backoff{{Workload: history.WorkloadOfMove(m), Since: s.TakenAt,
+		Until: s.TakenAt.Add(time.Minute), Failures: 1}}}
 	ok, dropped := p.Recheck(s, st, goals, made, 1, s.TakenAt)
 	if len(ok) != 0 || len(dropped) != 2 || dropped[0].Reason.Code != plan.BackedOff {
 		t.Errorf("hold %d, dropped %+v", len(ok), dropped)
@@ -105,17 +108,16 @@ func TestRecheckDropsWhatRests(t *testing.T) {
 	}
 }
 
-// TestRecheckKnowsNoOrderWithinAWave: two pods leave one node, and each of two other
-// nodes has room for one of them. Recheck accepts either node for either pod, because
-// the evictions of a wave have no order.
+// TestRecheckKnowsNoOrderWithinAWave: two pods leave one node, and each of two other nodes has room for one of them.
+// Recheck accepts either node for either pod, because the evictions of a wave have no order.
 func TestRecheckKnowsNoOrderWithinAWave(t *testing.T) {
 	for _, full := range []string{"10Gi", "2Gi"} { // only the CPU goal limits a and b to one pod, or their memory does too
-		s, p, goals, made := twoForTwoPlaces(t, full)
-		eitherMayTakeEither(t, s, p, goals, made)
+		s, p, goals, made := planTwoPodsForTwoNodes(t, full)
+		checkBothNodesAcceptable(t, s, p, goals, made)
 	}
 }
 
-func eitherMayTakeEither(t *testing.T, s *cluster.Snapshot, p *planner.Planner, goals []plan.Goal, made plan.Plan) {
+func checkBothNodesAcceptable(t *testing.T, s *cluster.Snapshot, p *planner.Planner, goals []plan.Goal, made plan.Plan) {
 	t.Helper()
 	ok, dropped := p.Recheck(s, plan.PlannerState{}, goals, made, 1, s.TakenAt)
 	if len(ok) != 2 || len(dropped) != 0 {
@@ -128,9 +130,9 @@ func eitherMayTakeEither(t *testing.T, s *cluster.Snapshot, p *planner.Planner, 
 	}
 }
 
-// twoForTwoPlaces returns a plan that moves two pods off node hot in one wave. Nodes a
-// and b have the given memory, of which 1Gi is requested. Each pod requests 1Gi.
-func twoForTwoPlaces(t *testing.T, memory string) (*cluster.Snapshot, *planner.Planner, []plan.Goal, plan.Plan) {
+// planTwoPodsForTwoNodes returns a plan that moves two pods off node hot in one wave. Nodes a and b have the given
+// memory, of which 1Gi is requested. Each pod requests 1Gi.
+func planTwoPodsForTwoNodes(t *testing.T, memory string) (*cluster.Snapshot, *planner.Planner, []plan.Goal, plan.Plan) {
 	t.Helper()
 	y := &strings.Builder{}
 	y.WriteString("apiVersion: v1\nkind: Namespace\nmetadata: {name: d}\n")

@@ -24,9 +24,8 @@ limits: {perPass: PASS, perNode: unlimited, perNamespace: unlimited, perOwner: u
 evictor: {perMinute: unlimited, inFlight: {total: unlimited, perNode: unlimited, perOwner: unlimited}}
 `
 
-// BenchmarkPlanScale plans for clusters of several sizes, with at most 500 evictions and
-// without a limit. It reports the number of moves, the number of waves and the lower
-// bound.
+// BenchmarkPlanScale plans for clusters of several sizes, with at most 500 evictions and without a limit.
+// BenchmarkPlanScale reports the number of moves, the number of waves and the lower bound.
 func BenchmarkPlanScale(b *testing.B) {
 	for _, size := range [][2]int{{500, 10_000}, {1000, 20_000}, {2000, 40_000}, {5000, 100_000}, {5000, 150_000}} {
 		b.Run(fmt.Sprintf("nodes=%d/pods=%d", size[0], size[1]), func(b *testing.B) {
@@ -35,13 +34,13 @@ func BenchmarkPlanScale(b *testing.B) {
 				b.Fatal(err)
 			}
 			for _, pass := range []string{"500", "unlimited"} {
-				planScale(b, s, pass)
+				benchmarkPlans(b, s, pass)
 			}
 		})
 	}
 }
 
-func planScale(b *testing.B, s *cluster.Snapshot, pass string) {
+func benchmarkPlans(b *testing.B, s *cluster.Snapshot, pass string) {
 	conf, err := config.Load("c", []byte(strings.Replace(bothStrategies, "PASS", pass, 1)))
 	if err != nil {
 		b.Fatal(err)

@@ -22,8 +22,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner"
 )
 
-// TestScenarios compares the plan for each scenario with want.plan, including every
-// rejection.
+// TestScenarios compares the plan for each scenario with want.plan, including every rejection.
 func TestScenarios(t *testing.T) {
 	all := scenario.All(t)
 	if len(all) < 30 {
@@ -32,11 +31,11 @@ func TestScenarios(t *testing.T) {
 	for _, s := range all {
 		t.Run(s.Name, func(t *testing.T) {
 			if s.Prose == "" {
-				t.Error("the scenario does not say what it shows")
+				t.Error("the scenario has no description")
 			}
-			p := planOf(t, s)
-			followsSchema(t, p)
-			got := text(p)
+			p := planScenario(t, s)
+			checkSchema(t, p)
+			got := formatPlan(p)
 			if golden.Update() {
 				s.SetWant(t, got)
 				return
@@ -48,14 +47,14 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-// opened returns the snapshot, the state and the configuration of a scenario.
-func opened(t *testing.T, s *scenario.Scenario, changes ...string) (*cluster.Snapshot, plan.PlannerState, *config.Config) {
+// openScenario returns the snapshot, the state and the configuration of a scenario.
+func openScenario(t *testing.T, s *scenario.Scenario, changes ...string) (*cluster.Snapshot, plan.PlannerState, *config.Config) {
 	t.Helper()
-	return openedWith(t, s, s.Objects(t, changes...))
+	return openScenarioWith(t, s, s.Objects(t, changes...))
 }
 
-// openedWith is opened with these objects instead of those of the scenario.
-func openedWith(t *testing.T, s *scenario.Scenario, objects *cluster.Objects) (*cluster.Snapshot, plan.PlannerState, *config.Config) {
+// openScenarioWith is openScenario with other objects.
+func openScenarioWith(t *testing.T, s *scenario.Scenario, objects *cluster.Objects) (*cluster.Snapshot, plan.PlannerState, *config.Config) {
 	t.Helper()
 	snapshot, err := cluster.New(objects)
 	if err != nil {
@@ -72,17 +71,16 @@ func openedWith(t *testing.T, s *scenario.Scenario, objects *cluster.Objects) (*
 	return snapshot, st, conf
 }
 
-// planOf returns the plan for a scenario after some changes to its objects. The plan
-// lists every rejection.
-func planOf(t *testing.T, s *scenario.Scenario, changes ...string) plan.Plan {
+// planScenario returns the plan for a scenario after some changes to its objects. The plan lists every rejection.
+func planScenario(t *testing.T, s *scenario.Scenario, changes ...string) plan.Plan {
 	t.Helper()
-	return planFor(t, s, s.Objects(t, changes...))
+	return planScenarioWith(t, s, s.Objects(t, changes...))
 }
 
-// planFor is planOf with these objects instead of those of the scenario.
-func planFor(t *testing.T, s *scenario.Scenario, objects *cluster.Objects) plan.Plan {
+// planScenarioWith is planOf with these objects instead of those of the scenario.
+func planScenarioWith(t *testing.T, s *scenario.Scenario, objects *cluster.Objects) plan.Plan {
 	t.Helper()
-	snapshot, st, conf := openedWith(t, s, objects)
+	snapshot, st, conf := openScenarioWith(t, s, objects)
 	opts := conf.PlannerOptions()
 	opts.SamplesPerCode = -1
 	p := planner.New(opts)
@@ -93,8 +91,8 @@ func planFor(t *testing.T, s *scenario.Scenario, objects *cluster.Objects) plan.
 	return p.Plan(snapshot, st, controller.Goals(snapshot, conf.BuildStrategies(), s.Due), snapshot.TakenAt)
 }
 
-// text formats a plan as want.plan does.
-func text(p plan.Plan) string {
+// formatPlan formats a plan as want.plan does.
+func formatPlan(p plan.Plan) string {
 	var b strings.Builder
 	for _, h := range p.Blocks {
 		fmt.Fprintf(&b, "held: everything: %s: %s\n", h.Reason.Code, h.Reason.Message)
@@ -128,7 +126,8 @@ func text(p plan.Plan) string {
 		if m.Steered() {
 			steer = ", steered by " + m.Steer
 		}
-		fmt.Fprintf(&b, "move %d wave %d: %s %s -> %s (good %v%s) for %s: %s: %s\n", m.Step, m.Wave, m.Pod, m.From, m.To, m.Confidence, steer, strings.Join(m.Goals, ","), m.Reason.Code, m.Reason.Message)
+		fmt.Fprintf(&b, "move %d wave %d: %s %s -> %s (good %v%s) for %s: %s: %s\n", m.Step, m.Wave, m.Pod, m.From, m.To,
+			m.Confidence, steer, strings.Join(m.Goals, ","), m.Reason.Code, m.Reason.Message)
 	}
 	for _, h := range p.Hints {
 		fmt.Fprintf(&b, "hints wave %d: %s on %s\n", h.Wave, h.Kind, strings.Join(h.Nodes, ", "))
@@ -137,7 +136,8 @@ func text(p plan.Plan) string {
 		fmt.Fprintf(&b, "stays: %s on %s: %s: %s\n", r.Pod, r.Node, r.Reason.Code, r.Reason.Message)
 	}
 	for _, st := range p.Schedulers {
-		fmt.Fprintf(&b, "scheduler %s: %d pods, bindings seen %d, predicted %d, came true %d, trusted %v\n", st.Name, st.Pods, st.Seen, st.Predicted, st.Hits, st.Trusted)
+		fmt.Fprintf(&b, "scheduler %s: %d pods, bindings seen %d, predicted %d, came true %d, trusted %v\n", st.Name, st.Pods,
+			st.Seen, st.Predicted, st.Hits, st.Trusted)
 	}
 	for _, st := range p.Strategies {
 		if st.Goals > 0 && !st.Due {
@@ -163,8 +163,8 @@ func text(p plan.Plan) string {
 	return b.String()
 }
 
-// followsSchema checks the JSON of a plan against the published schema.
-func followsSchema(t *testing.T, p plan.Plan) {
+// checkSchema checks the JSON of a plan against the published schema.
+func checkSchema(t *testing.T, p plan.Plan) {
 	t.Helper()
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema.Plan))
 	if err != nil {
@@ -183,6 +183,6 @@ func followsSchema(t *testing.T, p plan.Plan) {
 		t.Fatal(err)
 	}
 	if err := c.MustCompile(schema.PlanID).Validate(value); err != nil {
-		t.Errorf("the plan breaks its schema: %v", err)
+		t.Errorf("the plan does not match its schema: %v", err)
 	}
 }

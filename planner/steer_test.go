@@ -25,21 +25,21 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// atOnce returns a cluster whose pods have no grace period. Other pods fill its nodes
-// unevenly, so the scheduler often puts a replacement back on a crowded node.
-func atOnce(seed uint64) *cluster.Objects {
+// clusterWithoutGracePeriods returns a cluster whose pods have no grace period. Other pods fill its nodes unevenly,
+// so the scheduler often puts a replacement back on a crowded node.
+func clusterWithoutGracePeriods(seed uint64) *cluster.Objects {
 	r := rand.New(rand.NewPCG(seed, 21))
 	o := simulation.Crowded(r, 9, 8, 6)
 	none := int64(0)
 	for _, p := range o.Pods {
 		p.Spec.TerminationGracePeriodSeconds = &none
 	}
-	return fill(o, func() int64 { return int64(100 * r.IntN(65)) })
+	return addFillerPods(o, func() int64 { return int64(100 * r.IntN(65)) })
 }
 
-// fill sets small requests for all pods. It adds a pod to each node, which requests
-// milliCPU() and 4 MiB of memory per milliCPU. It changes o and returns it.
-func fill(o *cluster.Objects, milliCPU func() int64) *cluster.Objects {
+// addFillerPods sets small requests for all pods. addFillerPods adds a pod to each node, which requests milliCPU()
+// and 4 MiB of memory per milliCPU. addFillerPods changes o and returns it.
+func addFillerPods(o *cluster.Objects, milliCPU func() int64) *cluster.Objects {
 	for _, p := range o.Pods {
 		p.Spec.Containers[0].Resources.Requests = corev1.ResourceList{"cpu": resource.MustParse("10m"), "memory": resource.MustParse("10Mi")}
 	}
@@ -48,14 +48,15 @@ func fill(o *cluster.Objects, milliCPU func() int64) *cluster.Objects {
 		o.Pods = append(o.Pods, &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "other", Name: fmt.Sprint("fill-", i), UID: types.UID(fmt.Sprint("fill-", i))},
 			Spec: corev1.PodSpec{NodeName: n.Name, Containers: []corev1.Container{{Name: "c", Resources: corev1.ResourceRequirements{
-				Requests: corev1.ResourceList{"cpu": *resource.NewMilliQuantity(cpu, resource.DecimalSI), "memory": *resource.NewQuantity(cpu<<22, resource.BinarySI)}}}}},
+				Requests: corev1.ResourceList{"cpu": *resource.NewMilliQuantity(cpu, resource.DecimalSI),
+					"memory": *resource.NewQuantity(cpu<<22, resource.BinarySI)}}}}},
 			Status: corev1.PodStatus{Phase: corev1.PodRunning},
 		})
 	}
 	return o
 }
 
-func steeredBy(t *testing.T, how string) *config.Config {
+func configWithSteering(t *testing.T, how string) *config.Config {
 	t.Helper()
 	conf, err := config.Load("c", []byte(strings.Replace(twoStrategies, "strategies:", "evictor: {steer: "+how+"}\nstrategies:", 1)))
 	if err != nil {
@@ -64,16 +65,16 @@ func steeredBy(t *testing.T, how string) *config.Config {
 	return conf
 }
 
-// TestSteeredPlansHold: if the nodes have the hints of the first wave, its moves land on
-// acceptable nodes. Only waves with steered moves have hints, on no more nodes than
-// evictor.steerMaxFrac allows. In some clusters, steering leaves less excess.
+// TestSteeredPlansHold: if the nodes have the hints of the first wave, its moves land on acceptable nodes. Only waves
+// with steered moves have hints, on no more nodes than evictor.steerMaxFrac allows. In some clusters, steering leaves
+// less excess.
 func TestSteeredPlansHold(t *testing.T) {
 	steered, better := 0, 0
 	for seed := range uint64(30) {
-		_, without := made(t, atOnce(seed), loaded(t))
-		conf := steeredBy(t, "taint")
-		s, p := made(t, atOnce(seed), conf)
-		if residual(p) < residual(without) {
+		_, without := planRandomCluster(t, clusterWithoutGracePeriods(seed), configWithTwoStrategies(t))
+		conf := configWithSteering(t, "taint")
+		s, p := planRandomCluster(t, clusterWithoutGracePeriods(seed), conf)
+		if sumExcess(p) < sumExcess(without) {
 			better++
 		}
 		for _, h := range p.Hints {
@@ -86,27 +87,28 @@ func TestSteeredPlansHold(t *testing.T) {
 			if m.Steered() {
 				steered++
 				if len(p.HintsForWave(m.Wave).Nodes) == 0 {
-					t.Errorf("seed %d: step %d is steered by nothing", seed, m.Step)
+					t.Errorf("seed %d: step %d is steered, but its wave has no hints", seed, m.Step)
 				}
 			}
 		}
-		first, _ := planner.New(conf.PlannerOptions()).Recheck(s, plan.PlannerState{}, controller.Goals(s, conf.BuildStrategies(), nil), p, 1, s.TakenAt)
-		landsAsForetold(t, seed, s, p.HintsForWave(1).Nodes, first)
+		first, _ := planner.New(conf.PlannerOptions()).Recheck(s, plan.PlannerState{},
+			controller.Goals(s, conf.BuildStrategies(), nil), p, 1, s.TakenAt)
+		checkLandings(t, seed, s, p.HintsForWave(1).Nodes, first)
 	}
 	t.Logf("%d moves steered, %d plans better for it", steered, better)
 	if steered < 20 || better < 5 {
-		t.Errorf("%d moves steered, %d plans better for it; the clusters show nothing", steered, better)
+		t.Errorf("only %d moves are steered, and steering improves only %d plans", steered, better)
 	}
 }
 
-// landsAsForetold puts the hints on the nodes and predicts the moves of the first wave
-// again. Each must land on an acceptable node with a probability of at least 0.9.
-func landsAsForetold(t *testing.T, seed uint64, s *cluster.Snapshot, nodes []string, first []plan.Move) {
+// checkLandings puts the hints on the nodes and predicts the moves of the first wave again. Each move must land on an
+// acceptable node with a probability of at least 0.9.
+func checkLandings(t *testing.T, seed uint64, s *cluster.Snapshot, nodes []string, first []plan.Move) {
 	t.Helper()
-	o := atOnce(seed)
+	o := clusterWithoutGracePeriods(seed)
 	for i, n := range o.Nodes {
 		if slices.Contains(nodes, n.Name) {
-			o.Nodes[i], _ = hints.Put(n, hints.Hint{Node: n.Name, Kind: hints.Taint, Run: "r"})
+			o.Nodes[i], _ = hints.WithHint(n, hints.Hint{Node: n.Name, Kind: hints.Taint, Run: "r"})
 		}
 	}
 	hinted, err := cluster.New(o)
@@ -117,16 +119,15 @@ func landsAsForetold(t *testing.T, seed uint64, s *cluster.Snapshot, nodes []str
 	for _, m := range first {
 		good := func(n cluster.NodeID) bool { return slices.Contains(m.AcceptableNodes, s.Nodes[n].Name) }
 		if got := w.Predict(hinted.PodByUID(m.Pod.UID).ID).Prob(good); got < 0.9 {
-			t.Errorf("seed %d: step %d lands well with probability %v, predicted %v", seed, m.Step, got, m.Confidence)
+			t.Errorf("seed %d: step %d has an acceptable landing with probability %v, predicted %v", seed, m.Step, got, m.Confidence)
 		}
 	}
 }
 
-// TestRecheckJudgesWithTheHintsAsPlanned: Recheck keeps both moves with the planned
-// hints. If the nodes cannot be hinted any more, it keeps only the move that needs no
-// hint.
+// TestRecheckJudgesWithTheHintsAsPlanned: Recheck keeps both moves with the planned hints. If the nodes can no longer
+// be hinted, Recheck keeps only the move that needs no hint.
 func TestRecheckJudgesWithTheHintsAsPlanned(t *testing.T) {
-	s, opts, goals := scenarioOf(t, "steer-wave")
+	s, opts, goals := loadScenario(t, "steer-wave")
 	p := planner.New(opts).Plan(s, plan.PlannerState{}, goals, s.TakenAt)
 	ok, dropped := planner.New(opts).Recheck(s, plan.PlannerState{}, goals, p, 1, s.TakenAt)
 	if len(ok) != 2 || len(dropped) != 0 || ok[0].Steered() || !ok[1].Steered() {
@@ -136,8 +137,10 @@ func TestRecheckJudgesWithTheHintsAsPlanned(t *testing.T) {
 		edit func(*settings.Options, *plan.Plan)
 		want string
 	}{
-		"steering is off": {func(o *settings.Options, _ *plan.Plan) { o.Steer = hints.None }, "the plan steers by taint, and evictor.steer is none"},
-		"another kind":    {func(o *settings.Options, _ *plan.Plan) { o.Steer = hints.Label }, "the plan steers by taint, and evictor.steer is label"},
+		"steering is off": {func(o *settings.Options, _ *plan.Plan) { o.Steer = hints.None },
+			"the plan steers by taint, and evictor.steer is none"},
+		"another kind": {func(o *settings.Options, _ *plan.Plan) { o.Steer = hints.Label },
+			"the plan steers by taint, and evictor.steer is label"},
 		"a smaller share": {func(o *settings.Options, _ *plan.Plan) { o.SteerMaxFrac = 0.1 }, "evictor.steerMaxFrac allows 0 of 3"},
 		"a node is gone":  {func(_ *settings.Options, p *plan.Plan) { p.Hints[0].Nodes = []string{"n9"} }, "node n9 is gone"},
 	} {
@@ -155,10 +158,10 @@ func TestRecheckJudgesWithTheHintsAsPlanned(t *testing.T) {
 	}
 }
 
-// TestUnsteeredMovesDoNotNeedTheHints: if Recheck drops all steered moves of a wave, it
-// judges the other moves without hints and keeps them.
+// TestUnsteeredMovesDoNotNeedTheHints: if Recheck drops all steered moves of a wave, it judges the other moves
+// without hints and keeps them.
 func TestUnsteeredMovesDoNotNeedTheHints(t *testing.T) {
-	s, opts, goals := scenarioOf(t, "seed-114")
+	s, opts, goals := loadScenario(t, "seed-114")
 	opts.Steer = hints.Taint
 	p := planner.New(opts).Plan(s, plan.PlannerState{}, goals, s.TakenAt)
 	p.Hints = []plan.WaveHints{{Wave: 1, Kind: "taint", Nodes: []string{"n3"}}}
@@ -169,10 +172,9 @@ func TestUnsteeredMovesDoNotNeedTheHints(t *testing.T) {
 	}
 }
 
-// TestExplainShowsSteering: the explanation of a steered pod shows the landing with the
-// hints.
+// TestExplainShowsSteering: the explanation of a steered pod shows the landing with the hints.
 func TestExplainShowsSteering(t *testing.T) {
-	s, opts, goals := scenarioOf(t, "steer-taint-123-grace-0")
+	s, opts, goals := loadScenario(t, "steer-taint-123-grace-0")
 	e := planner.New(opts).Explain(s, plan.PlannerState{}, goals, s.TakenAt)
 	for _, id := range s.NodeByName("n3").Pods {
 		p := &s.Pods[id]
@@ -180,7 +182,8 @@ func TestExplainShowsSteering(t *testing.T) {
 			continue
 		}
 		x := e.Pod(id).Pods[0]
-		if l := x.Landing; l.Steer != "taint" || !slices.Equal(l.HintedNodes, []string{"n3"}) || l.Confidence != 1 || l.Nodes[0].Name != "n1" || l.Nodes[0].Probability != 1 {
+		if l := x.Landing; l.Steer != "taint" || !slices.Equal(l.HintedNodes, []string{"n3"}) || l.Confidence != 1 ||
+			l.Nodes[0].Name != "n1" || l.Nodes[0].Probability != 1 {
 			t.Errorf("%s: %+v", p.Object.Name, l)
 		}
 		if x.Verdict.Code == plan.WouldReturn {
@@ -189,14 +192,13 @@ func TestExplainShowsSteering(t *testing.T) {
 	}
 }
 
-func scenarioOf(t *testing.T, name string) (*cluster.Snapshot, settings.Options, []plan.Goal) {
+func loadScenario(t *testing.T, name string) (*cluster.Snapshot, settings.Options, []plan.Goal) {
 	t.Helper()
-	s, _, conf := opened(t, scenario.Read(t, name))
+	s, _, conf := openScenario(t, scenario.Read(t, name))
 	return s, conf.PlannerOptions(), controller.Goals(s, conf.BuildStrategies(), nil)
 }
 
-// TestNoMoreThanAHundredNodesAreHinted: a wave hints at most 100 nodes, even if
-// evictor.steerMaxFrac allows more.
+// TestNoMoreThanAHundredNodesAreHinted: a wave hints at most 100 nodes, even if evictor.steerMaxFrac allows more.
 func TestNoMoreThanAHundredNodesAreHinted(t *testing.T) {
 	objects := &cluster.Objects{}
 	for i := range 205 {
@@ -205,14 +207,16 @@ func TestNoMoreThanAHundredNodesAreHinted(t *testing.T) {
 			Status:     corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},
 		})
 	}
-	objects.Pods = append(objects.Pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "d", UID: "d"}, Spec: corev1.PodSpec{NodeName: "n000"}})
+	objects.Pods = append(objects.Pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "d", UID: "d"},
+		Spec: corev1.PodSpec{NodeName: "n000"}})
 	s, err := cluster.New(objects)
 	if err != nil {
 		t.Fatal(err)
 	}
-	conf := steeredBy(t, "taint, steerMaxFrac: 1")
+	conf := configWithSteering(t, "taint, steerMaxFrac: 1")
 	for n, want := range map[int]string{100: "", 101: "101 nodes would be hinted, and no more than 100 are at once"} {
-		p := plan.Plan{Moves: []plan.Move{{Step: 1, Wave: 1, Pod: plan.PodRef{Namespace: "shop", Name: "d", UID: "d"}, From: "n000", Steer: "taint"}},
+		p := plan.Plan{Moves: []plan.Move{{Step: 1, Wave: 1, Pod: plan.PodRef{Namespace: "shop", Name: "d", UID: "d"},
+			From: "n000", Steer: "taint"}},
 			Hints: []plan.WaveHints{{Wave: 1, Kind: "taint"}}}
 		for i := range n {
 			p.Hints[0].Nodes = append(p.Hints[0].Nodes, s.Nodes[i].Name)
@@ -228,9 +232,8 @@ func TestNoMoreThanAHundredNodesAreHinted(t *testing.T) {
 	}
 }
 
-// TestTheShareIsOfNodesForOrdinaryPods: evictor.steerMaxFrac is a share of the nodes
-// that are open to pods without tolerations. Cordoned nodes and nodes with a NoSchedule
-// or NoExecute taint do not count.
+// TestTheShareIsOfNodesForOrdinaryPods: evictor.steerMaxFrac is a share of the nodes that are open to pods without
+// tolerations. Cordoned nodes and nodes with a NoSchedule or NoExecute taint do not count.
 func TestTheShareIsOfNodesForOrdinaryPods(t *testing.T) {
 	taint := func(e corev1.TaintEffect) func(*corev1.Node) {
 		return func(n *corev1.Node) { n.Spec.Taints = []corev1.Taint{{Key: "gpu", Effect: e}} }
@@ -245,7 +248,7 @@ func TestTheShareIsOfNodesForOrdinaryPods(t *testing.T) {
 		"a NoExecute taint":  {taint(corev1.TaintEffectNoExecute), false},
 		"cordoned":           {func(n *corev1.Node) { n.Spec.Unschedulable = true }, false},
 	} {
-		s, opts, goals := scenarioOf(t, "steer-taint-123-grace-0")
+		s, opts, goals := loadScenario(t, "steer-taint-123-grace-0")
 		objects := s.Objects
 		for i := range 3 {
 			n := s.Nodes[0].Object.DeepCopy()
@@ -267,10 +270,10 @@ func TestTheShareIsOfNodesForOrdinaryPods(t *testing.T) {
 	}
 }
 
-// TestLeftoverHintsAreAProblem: a plan reports expired hints as a problem, even if it
-// does not steer. A hint without a valid expiry time counts as expired.
+// TestLeftoverHintsAreAProblem: a plan reports expired hints as a problem, even if it does not steer. A hint without
+// a valid expiry time counts as expired.
 func TestLeftoverHintsAreAProblem(t *testing.T) {
-	s, opts, goals := scenarioOf(t, "seed-114")
+	s, opts, goals := loadScenario(t, "seed-114")
 	opts.Steer = hints.None
 	now := s.TakenAt
 	for expires, want := range map[string]string{
@@ -279,7 +282,7 @@ func TestLeftoverHintsAreAProblem(t *testing.T) {
 		"soon": "1 node still hinted by a run that has ended, and pods avoid them (n3): run `evenkeel hints clear`",
 	} {
 		n := s.NodeByName("n3")
-		n.Object, _ = hints.Put(n.Object, hints.Hint{Node: "n3", Kind: hints.Taint, Run: "dead"})
+		n.Object, _ = hints.WithHint(n.Object, hints.Hint{Node: "n3", Kind: hints.Taint, Run: "dead"})
 		n.Object.Annotations[hints.ExpiresAnnotation] = expires
 		got := ""
 		for _, in := range planner.New(opts).Plan(s, plan.PlannerState{}, goals, now).Inputs {

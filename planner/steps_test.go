@@ -19,28 +19,28 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// room is a scenario whose plan moves the pod of cache so that the pod of api fits on
-// its node.
-type room struct {
+// In the scenario displacementCase, the plan moves the pod of Deployment cache to make room for the pod of
+// Deployment api.
+type displacementCase struct {
 	objects *cluster.Objects
 	conf    *config.Config
 	planner *planner.Planner
 	plan    plan.Plan
 }
 
-func makesRoom(t *testing.T) room {
+func newDisplacementCase(t *testing.T) displacementCase {
 	t.Helper()
-	s, st, conf := opened(t, scenario.Read(t, "step-makes-room"))
+	s, st, conf := openScenario(t, scenario.Read(t, "step-makes-room"))
 	p := planner.New(conf.PlannerOptions())
 	made := p.Plan(s, st, controller.Goals(s, conf.BuildStrategies(), nil), s.TakenAt)
 	if len(made.Moves) != 2 || made.Moves[0].DisplacedFor == nil || *made.Moves[0].DisplacedFor != made.Moves[1].Pod {
 		t.Fatalf("want one step: %+v", made.Moves)
 	}
-	return room{s.Objects, conf, p, made}
+	return displacementCase{s.Objects, conf, p, made}
 }
 
 // recheck runs Recheck for one wave after a change to the cluster.
-func (r room) recheck(t *testing.T, wave int, change func(o *cluster.Objects)) ([]plan.Move, []plan.Outcome) {
+func (r displacementCase) recheck(t *testing.T, wave int, change func(o *cluster.Objects)) ([]plan.Move, []plan.Outcome) {
 	t.Helper()
 	o := *r.objects
 	o.Pods = slices.Clone(o.Pods)
@@ -52,23 +52,23 @@ func (r room) recheck(t *testing.T, wave int, change func(o *cluster.Objects)) (
 	return r.planner.Recheck(s, plan.PlannerState{}, controller.Goals(s, r.conf.BuildStrategies(), nil), r.plan, wave, s.TakenAt)
 }
 
-func without(o *cluster.Objects, name string) {
+func deletePod(o *cluster.Objects, name string) {
 	o.Pods = slices.DeleteFunc(o.Pods, func(p *corev1.Pod) bool { return strings.HasPrefix(p.Name, name) })
 }
 
-func closed(name string) *policyv1.PodDisruptionBudget {
+func budgetWithoutDisruptions(name string) *policyv1.PodDisruptionBudget {
 	return &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name},
 		Spec:   policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": name}}},
 		Status: policyv1.PodDisruptionBudgetStatus{CurrentHealthy: 1, DesiredHealthy: 1, ExpectedPods: 1}}
 }
 
-// TestTheFirstHalfOfAStepIsNotMadeForNothing: Recheck keeps the move of cache only if
-// three conditions hold. The pod of api exists, it may be evicted, and it can move only
-// if cache moves first.
+// TestTheFirstHalfOfAStepIsNotMadeForNothing: Recheck keeps the move of cache only if three conditions hold. The pod
+// of api exists, may be evicted, and can move only if cache moves first.
 func TestTheFirstHalfOfAStepIsNotMadeForNothing(t *testing.T) {
-	r := makesRoom(t)
-	if ok, dropped := r.recheck(t, 1, func(*cluster.Objects) {}); len(ok) != 1 || ok[0].To != "n3" || !slices.Equal(ok[0].AcceptableNodes, []string{"n3"}) || ok[0].DisplacedFor == nil {
-		t.Errorf("nothing has changed: %+v, dropped %+v", ok, dropped)
+	r := newDisplacementCase(t)
+	if ok, dropped := r.recheck(t, 1, func(*cluster.Objects) {}); len(ok) != 1 || ok[0].To != "n3" ||
+		!slices.Equal(ok[0].AcceptableNodes, []string{"n3"}) || ok[0].DisplacedFor == nil {
+		t.Errorf("without a change to the cluster: moves %+v, dropped %+v", ok, dropped)
 	}
 	for _, c := range []struct {
 		what   string
@@ -76,36 +76,41 @@ func TestTheFirstHalfOfAStepIsNotMadeForNothing(t *testing.T) {
 		says   string
 		change func(o *cluster.Objects)
 	}{
-		{"api is gone", plan.PremiseChanged, "shop/api-6c8f-00, for which it was to make room, is gone", func(o *cluster.Objects) { without(o, "api") }},
+		{"api is gone", plan.PremiseChanged, "shop/api-6c8f-00, for which it was to make room, is gone",
+			func(o *cluster.Objects) { deletePod(o, "api") }},
 		{"api's budget has closed", plan.PremiseChanged, "BlockedByPDB: shop/api-6c8f-00, for which it was to make room, may not leave: pdb shop/api allows 0", func(o *cluster.Objects) {
-			o.PodDisruptionBudgets = append(o.PodDisruptionBudgets, closed("api"))
+			o.PodDisruptionBudgets = append(o.PodDisruptionBudgets, budgetWithoutDisruptions("api"))
 		}},
-		{"there is room", plan.NotNeeded, "there is room for shop/api-6c8f-00 without its leaving", func(o *cluster.Objects) { without(o, "base-2") }},
-		{"api could not land there even then", plan.PremiseChanged, "shop/api-6c8f-00 could not move to n2 even then: its replacement fits on no other node", func(o *cluster.Objects) {
-			for i, p := range o.Pods {
-				if p.Name == "base-2" {
-					p = p.DeepCopy()
-					p.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = *o.Nodes[0].Status.Allocatable.Cpu()
-					o.Pods[i] = p
+		{"there is room", plan.NotNeeded, "there is room for shop/api-6c8f-00 without its leaving",
+			func(o *cluster.Objects) { deletePod(o, "base-2") }},
+		{"api could not land there even then", plan.PremiseChanged,
+			"shop/api-6c8f-00 could not move to n2 even then: its replacement fits on no other node", func(o *cluster.Objects) {
+				for i, p := range o.Pods {
+					if p.Name == "base-2" {
+						p = p.DeepCopy()
+						p.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = *o.Nodes[0].Status.Allocatable.Cpu()
+						o.Pods[i] = p
+					}
 				}
-			}
-		}},
-		{"n1 is not over its target any more", plan.PremiseChanged, "could not move to n2 even then", func(o *cluster.Objects) { without(o, "base-1") }},
+			}},
+		{"n1 is not over its target any more", plan.PremiseChanged, "could not move to n2 even then",
+			func(o *cluster.Objects) { deletePod(o, "base-1") }},
 	} {
 		ok, dropped := r.recheck(t, 1, c.change)
-		if len(ok) != 0 || len(dropped) != 1 || dropped[0].Outcome != plan.Dropped || dropped[0].Reason.Code != c.code || !strings.Contains(dropped[0].Reason.Message, c.says) {
-			t.Errorf("%s: %d moves hold, dropped %+v", c.what, len(ok), dropped)
+		if len(ok) != 0 || len(dropped) != 1 || dropped[0].Outcome != plan.Dropped || dropped[0].Reason.Code != c.code ||
+			!strings.Contains(dropped[0].Reason.Message, c.says) {
+			t.Errorf("%s: %d moves remain, dropped %+v", c.what, len(ok), dropped)
 		}
 	}
 }
 
-// TestTheSecondHalfOfAStepWaitsForRoom: Recheck drops the move of api while cache is on
-// its old node. It keeps the move once the replacement of cache is on the predicted
-// node.
+// TestTheSecondHalfOfAStepWaitsForRoom: Recheck drops the move of api while cache is on its old node. Recheck keeps
+// the move of api once the replacement of cache is on the predicted node.
 func TestTheSecondHalfOfAStepWaitsForRoom(t *testing.T) {
-	r := makesRoom(t)
-	if ok, dropped := r.recheck(t, 2, func(*cluster.Objects) {}); len(ok) != 0 || len(dropped) != 1 || dropped[0].Reason.Code != plan.PremiseChanged {
-		t.Errorf("the cache has not moved: %+v, %+v", ok, dropped)
+	r := newDisplacementCase(t)
+	if ok, dropped := r.recheck(t, 2, func(*cluster.Objects) {}); len(ok) != 0 || len(dropped) != 1 ||
+		dropped[0].Reason.Code != plan.PremiseChanged {
+		t.Errorf("while cache is on its old node: moves %+v, dropped %+v", ok, dropped)
 	}
 	ok, dropped := r.recheck(t, 2, func(o *cluster.Objects) { *o = *simulation.WithReplacements(o, r.plan.Moves[:1]) })
 	if len(ok) != 1 || ok[0].To != "n2" {
@@ -113,10 +118,9 @@ func TestTheSecondHalfOfAStepWaitsForRoom(t *testing.T) {
 	}
 }
 
-// TestAdmissionTakesStepsAsAWhole: if a limit allows only one of the two moves of a
-// step, Admit drops both.
+// TestAdmissionTakesStepsAsAWhole: if a limit allows only one of the two moves of a step, Admit drops both.
 func TestAdmissionTakesStepsAsAWhole(t *testing.T) {
-	r := makesRoom(t)
+	r := newDisplacementCase(t)
 	s, err := cluster.New(r.objects)
 	if err != nil {
 		t.Fatal(err)
@@ -124,7 +128,8 @@ func TestAdmissionTakesStepsAsAWhole(t *testing.T) {
 	opts := r.conf.PlannerOptions()
 	opts.Limits.PerPass = plan.Absolute(1)
 	dropped := planner.New(opts).Admit(s, plan.PlannerState{}, r.plan, s.TakenAt)
-	if len(dropped) != 2 || dropped[0].Reason.Code != plan.LimitPerPass || dropped[1].Step != 1 || dropped[1].Reason.Message != "shop/api-6c8f-00, which it is of no use without, is not moved: LimitPerPass" {
+	if len(dropped) != 2 || dropped[0].Reason.Code != plan.LimitPerPass || dropped[1].Step != 1 ||
+		dropped[1].Reason.Message != "shop/api-6c8f-00, which it is of no use without, is not moved: LimitPerPass" {
 		t.Errorf("%+v", dropped)
 	}
 	if dropped := r.planner.Admit(s, plan.PlannerState{}, r.plan, s.TakenAt); len(dropped) != 0 {
@@ -132,10 +137,9 @@ func TestAdmissionTakesStepsAsAWhole(t *testing.T) {
 	}
 }
 
-// TestOnlySingleMovesWithoutSteps: with NoSteps, the planner does not displace a pod for
-// another move.
+// TestOnlySingleMovesWithoutSteps: with NoSteps, the planner does not displace a pod for another move.
 func TestOnlySingleMovesWithoutSteps(t *testing.T) {
-	r := makesRoom(t)
+	r := newDisplacementCase(t)
 	s, err := cluster.New(r.objects)
 	if err != nil {
 		t.Fatal(err)
@@ -147,25 +151,26 @@ func TestOnlySingleMovesWithoutSteps(t *testing.T) {
 	}
 }
 
-// TestExplainSaysForWhomRoomIsMade: the explanation of a displaced pod names the pod
-// that can then move.
+// TestExplainSaysForWhomRoomIsMade: the explanation of a displaced pod names the pod that can then move.
 func TestExplainSaysForWhomRoomIsMade(t *testing.T) {
-	r := makesRoom(t)
+	r := newDisplacementCase(t)
 	s, err := cluster.New(r.objects)
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := r.planner.Explain(s, plan.PlannerState{}, controller.Goals(s, r.conf.BuildStrategies(), nil), s.TakenAt).Pod(s.PodByKey("shop/cache-6c8f-00").ID)
+	x := r.planner.Explain(s, plan.PlannerState{}, controller.Goals(s, r.conf.BuildStrategies(), nil),
+		s.TakenAt).Pod(s.PodByKey("shop/cache-6c8f-00").ID)
 	got := x.Pods[0]
-	if got.Move == nil || got.Move.DisplacedFor == nil || got.Verdict.Code != plan.DisplacedForMove || !strings.Contains(got.Verdict.Message, "shop/api-6c8f-00 can move to n2") {
+	if got.Move == nil || got.Move.DisplacedFor == nil || got.Verdict.Code != plan.DisplacedForMove ||
+		!strings.Contains(got.Verdict.Message, "shop/api-6c8f-00 can move to n2") {
 		t.Errorf("%+v", got.Verdict)
 	}
 }
 
-// TestAPodThatHasJustComeMakesNoRoom: the planner displaces a pod only if it has run for
-// at least an hour. So a pass does not displace a pod that the last pass moved.
+// TestAPodThatHasJustComeMakesNoRoom: the planner displaces a pod only if it has run for at least an hour. Therefore,
+// a pass never displaces a pod that the last pass moved.
 func TestAPodThatHasJustComeMakesNoRoom(t *testing.T) {
-	r := makesRoom(t)
+	r := newDisplacementCase(t)
 	for _, c := range []struct {
 		age   time.Duration
 		moves int
@@ -185,21 +190,20 @@ func TestAPodThatHasJustComeMakesNoRoom(t *testing.T) {
 			t.Fatal(err)
 		}
 		if p := r.planner.Plan(s, plan.PlannerState{}, controller.Goals(s, r.conf.BuildStrategies(), nil), s.TakenAt); len(p.Moves) != c.moves {
-			t.Errorf("the cache runs for %s: %d moves, want %d", c.age, len(p.Moves), c.moves)
+			t.Errorf("the pod of cache has run for %s: %d moves, want %d", c.age, len(p.Moves), c.moves)
 		}
 	}
 }
 
-// TestNoRoomIsMadeAtTheCostOfANodeWithoutAGoal: n3 is excluded and has no goal. The
-// planner displaces small to n3 only if n3 does not exceed the target of the other
-// nodes.
+// TestNoRoomIsMadeAtTheCostOfANodeWithoutAGoal: n3 is excluded and has no goal. The planner displaces small to n3
+// only if n3 does not exceed the target of the other nodes.
 func TestNoRoomIsMadeAtTheCostOfANodeWithoutAGoal(t *testing.T) {
 	excluded := scenario.Read(t, "step-excluded-target")
 	for _, c := range []struct {
 		uses  int64
 		moves int
 	}{{7000, 2}, {7001, 0}} {
-		s, st, conf := opened(t, excluded)
+		s, st, conf := openScenario(t, excluded)
 		for i := range s.Objects.Usage.Nodes {
 			if n := &s.Objects.Usage.Nodes[i]; n.Name == "n3" {
 				n.Used["cpu"] = c.uses

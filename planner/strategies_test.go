@@ -19,9 +19,9 @@ import (
 
 const head = "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\n"
 
-// example plans for examples/three-zones.yaml with a configuration. If change is not
-// nil, example applies it to the objects first. If due is nil, all strategies are due.
-func example(t *testing.T, conf string, due []string, change func(*cluster.Objects)) plan.Plan {
+// planExample plans for examples/three-zones.yaml with a configuration. If change is not nil, example applies it to
+// the objects first. If due is nil, all strategies are due.
+func planExample(t *testing.T, conf string, due []string, change func(*cluster.Objects)) plan.Plan {
 	t.Helper()
 	o, err := cluster.ReadFiles([]string{"../examples/three-zones.yaml"}, nil)
 	if err != nil {
@@ -41,7 +41,7 @@ func example(t *testing.T, conf string, due []string, change func(*cluster.Objec
 	return planner.New(c.PlannerOptions()).Plan(s, plan.PlannerState{}, controller.Goals(s, c.BuildStrategies(), due), s.TakenAt)
 }
 
-func problems(p plan.Plan) []string {
+func inputProblems(p plan.Plan) []string {
 	var out []string
 	for _, in := range p.Inputs {
 		for _, problem := range in.Problems {
@@ -60,8 +60,10 @@ func TestNoGoalIsSaid(t *testing.T) {
 		change func(*cluster.Objects)
 		want   string
 	}{
-		"misspelt key":    {conf: "strategies:\n" + zones + ", args: {topologyKey: topology.kubernetes.io/zones}}", want: strings.Replace(workload, "io/zone", "io/zones", 1)},
-		"no such service": {conf: "strategies:\n" + zones + ", args: {by: service}}", want: strings.Replace(workload, "a workload", "a Service", 1), change: func(o *cluster.Objects) { o.Services = nil }},
+		"misspelt key": {conf: "strategies:\n" + zones + ", args: {topologyKey: topology.kubernetes.io/zones}}",
+			want: strings.Replace(workload, "io/zone", "io/zones", 1)},
+		"no such service": {conf: "strategies:\n" + zones + ", args: {by: service}}",
+			want: strings.Replace(workload, "a workload", "a Service", 1), change: func(o *cluster.Objects) { o.Services = nil }},
 		"no zone labels": {conf: "strategies:\n" + zones + "}", want: workload, change: func(o *cluster.Objects) {
 			for _, n := range o.Nodes {
 				delete(n.Labels, limits.ZoneKey)
@@ -73,8 +75,8 @@ func TestNoGoalIsSaid(t *testing.T) {
 		"no strategy":       {conf: "strategies: []", want: "strategies: the configuration has no strategy"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := example(t, head+c.conf, nil, c.change)
-			if got := problems(p); !slices.Contains(got, c.want) {
+			p := planExample(t, head+c.conf, nil, c.change)
+			if got := inputProblems(p); !slices.Contains(got, c.want) {
 				t.Errorf("want %q among\n%s", c.want, strings.Join(got, "\n"))
 			}
 			for _, st := range p.Strategies {
@@ -82,56 +84,55 @@ func TestNoGoalIsSaid(t *testing.T) {
 					t.Errorf("without goals: %+v", st)
 				}
 			}
-			followsSchema(t, p)
+			checkSchema(t, p)
 		})
 	}
 }
 
-// TestHintsNeedNoStrategy: if hints are enabled, a configuration without strategies is
-// not a problem.
+// TestHintsNeedNoStrategy: if hints are enabled, a configuration without strategies is not a problem.
 func TestHintsNeedNoStrategy(t *testing.T) {
 	const hints = "load: {source: metricsServer}\nhints: {enabled: %t, rules: [{name: cpu, resource: cpu, above: 0.8}]}\nstrategies: []"
 	for enabled, want := range map[bool]bool{true: false, false: true} {
-		p := example(t, head+fmt.Sprintf(hints, enabled), nil, nil)
-		if got := slices.Contains(problems(p), "strategies: the configuration has no strategy"); got != want {
-			t.Errorf("hints.enabled %t: said to have no strategy: %t", enabled, got)
+		p := planExample(t, head+fmt.Sprintf(hints, enabled), nil, nil)
+		if got := slices.Contains(inputProblems(p), "strategies: the configuration has no strategy"); got != want {
+			t.Errorf("hints.enabled %t: the plan reports a missing strategy: %t", enabled, got)
 		}
 	}
 }
 
-// TestStrategiesAreCounted: the plan counts the goals of each strategy separately, also
-// of those that are not due.
+// TestStrategiesAreCounted: the plan counts the goals of each strategy separately, also of those that are not due.
 func TestStrategiesAreCounted(t *testing.T) {
-	p := example(t, head+"strategies:\n- {name: zones, type: ZoneSpread, schedule: '@hourly'}\n- {name: hot, type: NodeLoad, schedule: '@hourly', args: {target: {cpu: 0.9}}}", []string{"hot"}, nil)
+	p := planExample(t, head+"strategies:\n- {name: zones, type: ZoneSpread, schedule: '@hourly'}\n- {name: hot, type: NodeLoad, schedule: '@hourly', args: {target: {cpu: 0.9}}}", []string{"hot"}, nil)
 	want := []plan.StrategyState{{Name: "zones", Goals: 4, Unmet: 1}, {Name: "hot", Goals: 3, Due: true}}
 	if !slices.Equal(p.Strategies, want) {
 		t.Errorf("%+v, want %+v", p.Strategies, want)
 	}
-	if got := problems(p); len(got) > 0 {
-		t.Errorf("problems where there are none: %q", got)
+	if got := inputProblems(p); len(got) > 0 {
+		t.Errorf("unexpected problems: %q", got)
 	}
 }
 
-// TestDomainsThatAreNotCounted: the plan names a zone that spread goals do not count,
-// with the reason. Its nodes accept no pods, or the pods on them could not be scheduled
-// there again.
+// TestDomainsThatAreNotCounted: the plan names a zone that spread goals do not count, with the reason. The nodes of
+// such a zone accept no pods, or the pods of the zone could not be scheduled there again.
 func TestDomainsThatAreNotCounted(t *testing.T) {
 	conf := head + "strategies:\n- {name: zones, type: ZoneSpread, schedule: '@hourly'}"
-	if got := problems(example(t, conf, nil, nil)); len(got) > 0 {
-		t.Errorf("problems where there are none: %q", got)
+	if got := inputProblems(planExample(t, conf, nil, nil)); len(got) > 0 {
+		t.Errorf("unexpected problems: %q", got)
 	}
 	cordon := func(o *cluster.Objects) { o.Nodes[2].Spec.Unschedulable = true }
-	if got := problems(example(t, conf, nil, cordon)); !slices.Equal(got, []string{"nodes: zone-3 is not counted: n3 is cordoned"}) {
+	if got := inputProblems(planExample(t, conf, nil, cordon)); !slices.Equal(got, []string{"nodes: zone-3 is not counted: n3 is cordoned"}) {
 		t.Errorf("cordoned: %q", got)
 	}
 	unready := func(o *cluster.Objects) { cordon(o); o.Nodes[2].Status.Conditions = nil }
-	if got := problems(example(t, conf, nil, unready)); !slices.Contains(got, "nodes: zone-3 is not counted: n3 is cordoned, not Ready") {
+	if got := inputProblems(planExample(t, conf, nil, unready)); !slices.Contains(got,
+		"nodes: zone-3 is not counted: n3 is cordoned, not Ready") {
 		t.Errorf("not Ready: %q", got)
 	}
 	taint := func(o *cluster.Objects) {
 		o.Nodes[2].Spec.Taints = []corev1.Taint{{Key: "dedicated", Effect: corev1.TaintEffectNoSchedule}}
 	}
-	if got := problems(example(t, conf, nil, taint)); !slices.Equal(got, []string{"nodes: zone-3 is not counted by 2 goals: pods that stand there could not run there again"}) {
+	if got := inputProblems(planExample(t, conf, nil, taint)); !slices.Equal(got,
+		[]string{"nodes: zone-3 is not counted by 2 goals: pods that stand there could not run there again"}) {
 		t.Errorf("tainted: %q", got)
 	}
 }
@@ -139,10 +140,10 @@ func TestDomainsThatAreNotCounted(t *testing.T) {
 // TestTimeOfSnapshot: if the snapshot has no time, the plan marks its time as estimated.
 func TestTimeOfSnapshot(t *testing.T) {
 	conf := head + "strategies: []"
-	if p := example(t, conf, nil, nil); p.TakenAtEstimated {
-		t.Error("the example says when it was taken")
+	if p := planExample(t, conf, nil, nil); p.TakenAtEstimated {
+		t.Error("the example must have no time, but it has one")
 	}
-	if p := example(t, conf, nil, func(o *cluster.Objects) { o.TakenAt = time.Time{} }); !p.TakenAtEstimated || p.TakenAt.IsZero() {
-		t.Errorf("the time is the newest one: %+v", p.TakenAt)
+	if p := planExample(t, conf, nil, func(o *cluster.Objects) { o.TakenAt = time.Time{} }); !p.TakenAtEstimated || p.TakenAt.IsZero() {
+		t.Errorf("the time of the snapshot must be the newest timestamp of any object: %+v", p.TakenAt)
 	}
 }

@@ -8,38 +8,40 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// TestHintsThatJudgeNoNode: the plan says why the hint rules can judge no node. Usage of
-// resources without a rule does not help.
+// TestHintsThatJudgeNoNode: the plan gives the reason if the hint rules can evaluate no node. Usage of resources
+// without a rule does not count.
 func TestHintsThatJudgeNoNode(t *testing.T) {
 	conf := head + "load: {source: prometheus, prometheus: {url: 'http://p'}}\nhints: {enabled: true, taint: {enabled: true}, rules: [{name: cpu, resource: cpu, above: 0.9}, {name: io, promql: io, above: 9}]}\nstrategies: []"
 	usage := func(used map[string]int64) func(*cluster.Objects) {
 		return func(o *cluster.Objects) {
-			o.Usage = &cluster.Usage{Source: "prometheus", SampledAt: o.TakenAt, Nodes: []cluster.NodeUsage{{Name: o.Nodes[0].Name, At: o.TakenAt, Used: used}}}
+			o.Usage = &cluster.Usage{Source: "prometheus", SampledAt: o.TakenAt,
+				Nodes: []cluster.NodeUsage{{Name: o.Nodes[0].Name, At: o.TakenAt, Used: used}}}
 		}
 	}
 	for name, c := range map[string]struct {
 		change func(*cluster.Objects)
 		want   string
 	}{
-		"one rule":       {usage(map[string]int64{"rule:io": 3}), ""},
-		"another figure": {usage(map[string]int64{"memory": 3000}), "nothing is known: the last answer of prometheus is too old, or says nothing of use"},
-		"no answer":      {func(o *cluster.Objects) { o.Usage = &cluster.Usage{Source: "prometheus"} }, "nothing is known: prometheus gave no answer"},
-		"no usage":       {nil, "nothing is known: the snapshot holds no usage"},
+		"one rule": {usage(map[string]int64{"rule:io": 3}), ""},
+		"another figure": {usage(map[string]int64{"memory": 3000}),
+			"nothing is known: the last answer of prometheus is too old, or says nothing of use"},
+		"no answer": {func(o *cluster.Objects) { o.Usage = &cluster.Usage{Source: "prometheus"} },
+			"nothing is known: prometheus gave no answer"},
+		"no usage": {nil, "nothing is known: the snapshot holds no usage"},
 	} {
-		p := example(t, conf, nil, c.change)
+		p := planExample(t, conf, nil, c.change)
 		if p.HintsNoData != c.want {
 			t.Errorf("%s: %q, want %q", name, p.HintsNoData, c.want)
 		}
-		if said := slices.Contains(problems(p), "strategies: the rules of hints can judge no node: "+c.want); said != (c.change == nil) {
+		if said := slices.Contains(inputProblems(p), "strategies: the rules of hints can judge no node: "+c.want); said != (c.change == nil) {
 			t.Errorf("%s: inputs say it: %t", name, said)
 		}
-		followsSchema(t, p)
+		checkSchema(t, p)
 	}
 }
 
-// TestAResourceThatNobodyMeasures: if no node has a measurement of a resource, the
-// strategy states no goal, and the plan names the resource. Otherwise a pod that leaves
-// a node for its CPU could fill the disk of another.
+// TestAResourceThatNobodyMeasures: if no node has a measurement of a resource, the strategy states no goal, and the
+// plan names the resource. Otherwise, a pod that leaves a node because of CPU could fill the disk of another node.
 func TestAResourceThatNobodyMeasures(t *testing.T) {
 	conf := head + "load: {source: prometheus, prometheus: {url: 'http://p', queries: {disk: d}}}\nstrategies:\n- {name: hot, type: NodeLoad, schedule: '@hourly', args: {basis: load, target: {cpu: 0.1, disk: 0.8}}}"
 	usage := func(used map[string]int64) func(*cluster.Objects) {
@@ -54,19 +56,20 @@ func TestAResourceThatNobodyMeasures(t *testing.T) {
 		change         func(*cluster.Objects)
 		unknown, input string
 	}{
-		"disk":      {usage(map[string]int64{"cpu": 3000}), "too little is known: use of disk is known of 0 of 3 nodes in scope", "prometheus: use of disk is known of 0 of 3 nodes in scope: strategy hot states no goal, of cpu or disk either"},
-		"both":      {usage(map[string]int64{"cpu": 3000, "disk": 1}), "", ""},
-		"none":      {usage(nil), "nothing is known: the last answer of prometheus is too old, or says nothing of use", ""},
-		"no usage":  {nil, "nothing is known: the snapshot holds no usage", ""},
-		"no answer": {func(o *cluster.Objects) { o.Usage = &cluster.Usage{Source: "prometheus"} }, "nothing is known: prometheus gave no answer", ""},
+		"disk":     {usage(map[string]int64{"cpu": 3000}), "too little is known: use of disk is known of 0 of 3 nodes in scope", "prometheus: use of disk is known of 0 of 3 nodes in scope: strategy hot states no goal, of cpu or disk either"},
+		"both":     {usage(map[string]int64{"cpu": 3000, "disk": 1}), "", ""},
+		"none":     {usage(nil), "nothing is known: the last answer of prometheus is too old, or says nothing of use", ""},
+		"no usage": {nil, "nothing is known: the snapshot holds no usage", ""},
+		"no answer": {func(o *cluster.Objects) { o.Usage = &cluster.Usage{Source: "prometheus"} },
+			"nothing is known: prometheus gave no answer", ""},
 	} {
-		p := example(t, conf, nil, c.change)
+		p := planExample(t, conf, nil, c.change)
 		if got := p.Strategies[0]; got.NoData != c.unknown || (got.Goals == 0) != (c.unknown != "") {
 			t.Errorf("%s: %+v", name, got)
 		}
-		if got := problems(p); c.input != "" && !slices.Contains(got, c.input) {
+		if got := inputProblems(p); c.input != "" && !slices.Contains(got, c.input) {
 			t.Errorf("%s: %s", name, strings.Join(got, "\n"))
 		}
-		followsSchema(t, p)
+		checkSchema(t, p)
 	}
 }

@@ -11,8 +11,7 @@ import (
 // maxListedGoals limits the goals that one paragraph of the bound names.
 const maxListedGoals = 5
 
-// writeBound compares the plan with the lower bound on evictions, and lists what blocks
-// the goals that stay unmet.
+// writeBound compares the plan with the lower bound on evictions, and lists what blocks the goals that stay unmet.
 func (t *table) writeBound(p plan.Plan) {
 	if len(p.Goals) == 0 {
 		return
@@ -77,8 +76,7 @@ var unmetReasons = [...]struct {
 	{plan.UnmetByGuards, "guards and budgets block the pods"},
 }
 
-// residualsText lists the excess that no permitted eviction removes, by goal and in the
-// unit of each goal.
+// residualsText lists the excess that no permitted eviction removes, by goal and in the unit of each goal.
 func (t *table) residualsText(p plan.Plan) string {
 	var parts []string
 	for _, g := range p.Goals {

@@ -41,7 +41,7 @@ func (t explainTable) writePodLines(pods []plan.PodExplanation) {
 	for _, p := range pods {
 		g.addRow(escape(p.Pod.String()), orDash(escape(p.Node)), verdictText(p))
 	}
-	t.addSection("Pods", g, t.rowLimit(40))
+	t.addSection("Pods", g, 40)
 }
 
 func verdictText(p plan.PodExplanation) string {
@@ -73,8 +73,8 @@ func (t explainTable) writePodExplanation(p plan.PodExplanation, blocks []plan.E
 	t.writeLanding(p)
 }
 
-// targetsText describes the predicted nodes of a replacement and the confidence. The replacement of a displaced pod must
-// only make no goal worse.
+// targetsText describes the predicted nodes of a replacement and the confidence. The replacement of a displaced pod
+// must only make no goal worse.
 func targetsText(m *plan.Move) string {
 	to, confidence, nodes := escape(m.To), percent(m.Confidence), m.Acceptable.Nodes
 	switch {
@@ -130,7 +130,7 @@ func (t explainTable) writeGoalStatuses(goals []plan.GoalStatus, ofPod bool, non
 		}
 		g.addRow(cells...)
 	}
-	t.addSection("Goals", g, t.rowLimit(maxLines))
+	t.addSection("Goals", g, maxLines)
 }
 
 func helpText(v plan.GoalStatus) string {
@@ -148,18 +148,17 @@ func helpText(v plan.GoalStatus) string {
 }
 
 func (t explainTable) writeRequests(list []string) {
-	if len(list) == 0 {
-		return
-	}
-	t.addLine("")
-	t.addLine("Requested by annotations and labels")
-	for _, r := range list {
+	for i, r := range list {
+		if i == 0 {
+			t.addLine("")
+			t.addLine("Requested by annotations and labels")
+		}
 		t.addLine("  %s", escape(r))
 	}
 }
 
-// writeRules writes every rule that refuses the eviction, and the number of rules that allow it. The wide form writes all
-// rules.
+// writeRules writes every rule that refuses the eviction, and the number of rules that allow it. The wide form writes
+// all rules.
 func (t explainTable) writeRules(title, noun string, list []plan.RuleResult) {
 	if len(list) == 0 {
 		return
@@ -192,12 +191,12 @@ func (t explainTable) writeRules(title, noun string, list []plan.RuleResult) {
 
 func (t explainTable) writeLanding(p plan.PodExplanation) {
 	l := p.Landing
-	if l.UnknownReason == "" && len(l.Nodes) == 0 {
-		return
-	}
 	if l.UnknownReason != "" {
 		t.addLine("")
 		t.addLine("The landing of its replacement cannot be predicted: %s.", escape(l.UnknownReason))
+		return
+	}
+	if len(l.Nodes) == 0 {
 		return
 	}
 	g := newGrid("NODE", "ZONE", ">PROBABILITY", "HELPS THERE", "WHY")
@@ -213,7 +212,7 @@ func (t explainTable) writeLanding(p plan.PodExplanation) {
 		}
 		g.addRow(escape(n.Name), orDash(escape(n.Zone)), percent(n.Probability), helps, escape(n.Detail))
 	}
-	t.addSection("Where its replacement would land now, before any other move", g, t.rowLimit(12))
+	t.addSection("Where its replacement would land now, before any other move", g, 12)
 	if l.Steer != "" {
 		t.addLine("  These probabilities assume a %s on %s.", escape(l.Steer), escape(strings.Join(l.HintedNodes, ", ")))
 	}
@@ -223,14 +222,6 @@ func (t explainTable) writeLanding(p plan.PodExplanation) {
 	if l.Verdict.Code != "" {
 		t.addLine("  This landing is not acceptable: %s.", reasonText(l.Verdict))
 	}
-}
-
-// rowLimit returns n, or 0 (no limit) for the wide form.
-func (t explainTable) rowLimit(n int) int {
-	if t.wide {
-		return 0
-	}
-	return n
 }
 
 // writeNodeStatus writes whether a node is in scope and takes pods, its usage and its hint.

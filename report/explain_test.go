@@ -10,10 +10,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
-// explained returns an explanation with a value in every field.
-func explained() plan.Explanation {
-	m := move(1, "d-6f9c-x1", "n3", "n1")
-	goal := plan.GoalStatus{Goal: threeZones().Goals[0], EvictionHelps: true}
+// fullExplanation returns an explanation with a value in every field.
+func fullExplanation() plan.Explanation {
+	m := newMove(1, "d-6f9c-x1", "n3", "n1")
+	goal := plan.GoalStatus{Goal: threeZonesPlan().Goals[0], EvictionHelps: true}
 	pod := plan.PodExplanation{
 		Pod: m.Pod, Node: "n3", Owner: m.Owner, Verdict: m.Reason, Move: &m, Goals: []plan.GoalStatus{goal},
 		Requests: []string{"prefers to be evicted"},
@@ -33,30 +33,30 @@ func explained() plan.Explanation {
 		Goals:   []plan.GoalStatus{goal}, Requests: []string{"evenkeel.io/drain-first on node n3"}, Pods: []plan.PodExplanation{pod, stays}}
 }
 
-// onePod returns the explanation of pod i alone.
-func onePod(i int) plan.Explanation {
-	e := explained()
+// explanationOfPod returns the explanation of pod i alone.
+func explanationOfPod(i int) plan.Explanation {
+	e := fullExplanation()
 	e.Pods = e.Pods[i : i+1]
 	e.Subject = plan.ObjectRef{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: e.Pods[0].Pod.Name}
 	return e
 }
 
 func TestExplainGolden(t *testing.T) {
-	for name, e := range map[string]plan.Explanation{"explain-node": explained(), "explain-moved": onePod(0), "explain-stays": onePod(1)} {
+	for name, e := range map[string]plan.Explanation{"explain-node": fullExplanation(), "explain-moved": explanationOfPod(0), "explain-stays": explanationOfPod(1)} {
 		for _, f := range []report.Format{report.Table, report.Wide} {
 			var b bytes.Buffer
 			if err := report.Explain(&b, f, e); err != nil {
 				t.Fatal(err)
 			}
-			compare(t, name+"."+string(f), b.Bytes())
+			compareWithGolden(t, name+"."+string(f), b.Bytes())
 		}
 	}
 }
 
-// TestNothingHostileInAnExplanation adds control characters to every string of an
-// explanation. None may reach the output.
-func TestNothingHostileInAnExplanation(t *testing.T) {
-	for _, e := range []plan.Explanation{explained(), onePod(0), onePod(1)} {
+// TestExplanationsEscapeControlCharacters adds control characters to every string of an
+// explanation. No control character may reach the output.
+func TestExplanationsEscapeControlCharacters(t *testing.T) {
+	for _, e := range []plan.Explanation{fullExplanation(), explanationOfPod(0), explanationOfPod(1)} {
 		kind := e.Subject.Kind
 		addControlCharacters(reflect.ValueOf(&e).Elem())
 		e.Subject.Kind = kind
@@ -96,10 +96,9 @@ func addControlCharacters(v reflect.Value) {
 	}
 }
 
-// TestAnExplanationNamesThePause checks that the head of the explanation says that
-// evictions are paused.
-func TestAnExplanationNamesThePause(t *testing.T) {
-	for _, e := range []plan.Explanation{explained(), onePod(0), onePod(1)} {
+// TestExplanationShowsThePause checks that the head of the explanation says that evictions are paused.
+func TestExplanationShowsThePause(t *testing.T) {
+	for _, e := range []plan.Explanation{fullExplanation(), explanationOfPod(0), explanationOfPod(1)} {
 		e.Blocks = []plan.EvictionBlock{(&plan.Pause{By: "alice", Reason: "release 42"}).Block()}
 		for _, f := range []report.Format{report.Table, report.Wide} {
 			var b bytes.Buffer

@@ -9,9 +9,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
-// TestNodeOpensWithItsState checks that the explanation of a node starts with the state of
+// TestExplanationStartsWithNodeState checks that the explanation of a node starts with the state of
 // the node, before its pods.
-func TestNodeOpensWithItsState(t *testing.T) {
+func TestExplanationStartsWithNodeState(t *testing.T) {
 	for want, n := range map[string]plan.NodeStatus{
 		"The node is in zone z1, in scope; it takes pods.": {Zone: "z1", InScope: true},
 		"The node is in no zone, in scope; it is cordoned, not Ready.": {InScope: true,
@@ -26,7 +26,7 @@ func TestNodeOpensWithItsState(t *testing.T) {
 		"Pressure hint: no hint: hotter nodes use up the limit (hints.maxHintedFrac).": {Zone: "z1", InScope: true,
 			Hint: &plan.PressureHint{State: plan.HintLimitReached}},
 	} {
-		e := explained()
+		e := fullExplanation()
 		e.Node = &n
 		var b bytes.Buffer
 		if err := report.Explain(&b, report.Table, e); err != nil {

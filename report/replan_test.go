@@ -9,13 +9,12 @@ import (
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
-// TestTheSecondPlanOfAPassIsShown checks that a run report counts the moves of the replan
-// and shows it below the first plan.
-func TestTheSecondPlanOfAPassIsShown(t *testing.T) {
-	rest := threeZones()
-	rest.Moves = []plan.Move{move(3, "d-6f9c-x3", "n3", "n2")}
-	r := run(plan.Live, threeZones(), outcome(1, "d-6f9c-x1", plan.Evicted, "n1", true), outcome(2, "d-6f9c-x2", plan.Evicted, "n3", false),
-		outcome(3, "d-6f9c-x3", plan.Evicted, "n2", true))
+// TestReplanIsShown checks that a run report counts the moves of the replan and shows it below the first plan.
+func TestReplanIsShown(t *testing.T) {
+	rest := threeZonesPlan()
+	rest.Moves = []plan.Move{newMove(3, "d-6f9c-x3", "n3", "n2")}
+	r := newRun(plan.Live, threeZonesPlan(), newOutcome(1, "d-6f9c-x1", plan.Evicted, "n1", true), newOutcome(2, "d-6f9c-x2", plan.Evicted, "n3", false),
+		newOutcome(3, "d-6f9c-x3", plan.Evicted, "n2", true))
 	r.Replan = &rest
 	var out bytes.Buffer
 	if err := report.Run(&out, report.Table, r); err != nil {

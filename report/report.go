@@ -6,12 +6,15 @@
 package report
 
 import (
+	"fmt"
 	"io"
+	"strings"
 
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Plan writes p to w. It uses at most the first element of opts. It returns an error if the format is unknown or w fails.
+// Plan writes p to w. It uses at most the first element of opts. It returns an error if the format is unknown or w
+// fails.
 func Plan(w io.Writer, format Format, p plan.Plan, opts ...Options) error {
 	p = withoutNil(p)
 	return writeDocument(w, format, p, opts, func(t *table) { t.writePlan(p, "Plan", evictionEffectText(p, opts)) })
@@ -32,8 +35,8 @@ func Run(w io.Writer, format Format, r plan.RunReport, opts ...Options) error {
 	return writeDocument(w, format, r, opts, func(t *table) { runTable{t}.writeRun(r) })
 }
 
-// Explain writes e to w in the same way as Plan. The wide form shows every rule and every node, and the full explanation
-// of each pod of a node or workload.
+// Explain writes e to w in the same way as Plan. The wide form shows every rule and every node, and the full
+// explanation of each pod of a node or workload.
 func Explain(w io.Writer, format Format, e plan.Explanation, opts ...Options) error {
 	return writeDocument(w, format, e, opts, func(t *table) { explainTable{t}.writeExplanation(e) })
 }
@@ -52,4 +55,37 @@ func writeDocument(w io.Writer, format Format, doc any, opts []Options, fill fun
 	}
 	_, err := ParseFormat(string(format))
 	return err
+}
+
+// Format names an output format.
+type Format string
+
+const (
+	Table Format = "table" // for people: the verdict, the changes, and why nothing more changes
+	Wide  Format = "wide"  // Table with every line and every column
+	JSON  Format = "json"  // the document itself: indented for a plan, one line for a run
+	YAML  Format = "yaml"  // the same document with the same field order
+)
+
+// Formats lists the formats in the order in which help texts name them.
+func Formats() []Format { return []Format{Table, Wide, JSON, YAML} }
+
+// ParseFormat returns the format with that name. The error for an unknown name lists all formats.
+func ParseFormat(name string) (Format, error) {
+	var known []string
+	for _, f := range Formats() {
+		if string(f) == name {
+			return f, nil
+		}
+		known = append(known, string(f))
+	}
+	return "", fmt.Errorf("%q is not an output format (want one of %s)", name, strings.Join(known, ", "))
+}
+
+// Options are the settings that the caller passes for tables.
+type Options struct {
+	// Color adds terminal colours to Table and Wide. The caller checks the terminal and NO_COLOR.
+	Color bool
+	// Evicts reports that `evenkeel run` evicts with the configuration of this plan. The reported command did not evict.
+	Evicts bool
 }

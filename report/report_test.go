@@ -16,52 +16,51 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-func compare(t *testing.T, name string, got []byte) {
+func compareWithGolden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	golden.Equal(t, filepath.Join("testdata", name), got)
 }
 
-func plans() map[string]plan.Plan {
-	return map[string]plan.Plan{"three-zones": threeZones(), "nothing-to-do": nothingToDo(), "blocked": blocked(), "hot-nodes": hotNodes(),
-		"hostile": withHostileNames(), "steering-hints": withSteeringHints(), "untrusted-schedulers": untrustedSchedulers(),
-		"evictions-blocked": evictionsBlocked(),
-		"pressure-hints":    withPressureHints()}
+func samplePlans() map[string]plan.Plan {
+	return map[string]plan.Plan{"three-zones": threeZonesPlan(), "nothing-to-do": nothingToDoPlan(), "blocked": blockedByBudgetPlan(), "hot-nodes": hotNodesPlan(),
+		"hostile": hostileNamesPlan(), "steering-hints": steeringHintsPlan(), "untrusted-schedulers": untrustedSchedulersPlan(),
+		"evictions-blocked": evictionsBlockedPlan(),
+		"pressure-hints":    pressureHintsPlan()}
 }
 
 func TestPlanGolden(t *testing.T) {
-	for name, p := range plans() {
+	for name, p := range samplePlans() {
 		for _, f := range []report.Format{report.Table, report.Wide} {
 			var b bytes.Buffer
 			if err := report.Plan(&b, f, p); err != nil {
 				t.Fatal(err)
 			}
-			compare(t, name+"."+string(f), b.Bytes())
+			compareWithGolden(t, name+"."+string(f), b.Bytes())
 		}
 	}
 	for _, f := range []report.Format{report.JSON, report.YAML} {
 		var b bytes.Buffer
-		if err := report.Plan(&b, f, threeZones()); err != nil {
+		if err := report.Plan(&b, f, threeZonesPlan()); err != nil {
 			t.Fatal(err)
 		}
-		compare(t, "three-zones."+string(f), b.Bytes())
+		compareWithGolden(t, "three-zones."+string(f), b.Bytes())
 	}
 }
 
 func TestRunGolden(t *testing.T) {
 	for name, r := range map[string]plan.RunReport{"run-live": liveRun(), "run-dry": dryRun(), "run-refused": refusedRun(),
-		"run-recovered": recoveredRun(), "run-nothing-to-do": run(plan.Live, nothingToDo()), "run-without-evictions": runWithoutEvictions()} {
+		"run-recovered": recoveredRun(), "run-nothing-to-do": newRun(plan.Live, nothingToDoPlan()), "run-without-evictions": runWithoutEvictions()} {
 		var b bytes.Buffer
 		if err := report.Run(&b, report.Table, r); err != nil {
 			t.Fatal(err)
 		}
-		compare(t, name+".table", b.Bytes())
+		compareWithGolden(t, name+".table", b.Bytes())
 	}
 }
 
-// TestNothingHostileReachesTheTerminal checks that no format writes control characters of
-// names.
-func TestNothingHostileReachesTheTerminal(t *testing.T) {
-	p := withHostileNames()
+// TestPlansEscapeControlCharacters checks that no format writes the control characters in names.
+func TestPlansEscapeControlCharacters(t *testing.T) {
+	p := hostileNamesPlan()
 	p.ConfigHash = "\U000e0001\u2028\x7f" // a tag character: two units in JSON
 	for _, f := range report.Formats() {
 		var b bytes.Buffer
@@ -76,12 +75,12 @@ func TestNothingHostileReachesTheTerminal(t *testing.T) {
 	}
 }
 
-func TestColourOnlyWhenAsked(t *testing.T) {
+func TestColors(t *testing.T) {
 	var plainText, coloured bytes.Buffer
-	if err := report.Plan(&plainText, report.Table, threeZones()); err != nil {
+	if err := report.Plan(&plainText, report.Table, threeZonesPlan()); err != nil {
 		t.Fatal(err)
 	}
-	if err := report.Plan(&coloured, report.Table, threeZones(), report.Options{Color: true}); err != nil {
+	if err := report.Plan(&coloured, report.Table, threeZonesPlan(), report.Options{Color: true}); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(plainText.String(), "\x1b") || !strings.HasPrefix(coloured.String(), "\x1b[1;32mPlan: 2 evictions") {
@@ -93,10 +92,9 @@ func TestColourOnlyWhenAsked(t *testing.T) {
 	}
 }
 
-// TestYAMLIsTheSameDocument checks that YAML and JSON encode the same document, for every
-// plan.
-func TestYAMLIsTheSameDocument(t *testing.T) {
-	for name, p := range plans() {
+// TestYAMLEqualsJSON checks that YAML and JSON encode the same document, for every plan.
+func TestYAMLEqualsJSON(t *testing.T) {
+	for name, p := range samplePlans() {
 		if name == "hostile" {
 			p.Moves[0].Reason.Message = strings.ToValidUTF8(p.Moves[0].Reason.Message, "?")
 		}
@@ -144,8 +142,8 @@ func TestJSONOfRunIsOneLine(t *testing.T) {
 	}
 }
 
-// TestRunsInYAMLAreDocuments checks that each run starts a new YAML document.
-func TestRunsInYAMLAreDocuments(t *testing.T) {
+// TestEachRunIsAYAMLDocument checks that each run starts a new YAML document.
+func TestEachRunIsAYAMLDocument(t *testing.T) {
 	var b bytes.Buffer
 	for range 2 {
 		if err := report.Run(&b, report.YAML, liveRun()); err != nil {
@@ -162,9 +160,9 @@ func TestRunsInYAMLAreDocuments(t *testing.T) {
 	}
 }
 
-// TestRenderingLeavesThePlanAlone checks that rendering does not change the plan.
-func TestRenderingLeavesThePlanAlone(t *testing.T) {
-	p, want := blocked(), blocked()
+// TestRenderingDoesNotChangeThePlan checks that rendering does not change the plan.
+func TestRenderingDoesNotChangeThePlan(t *testing.T) {
+	p, want := blockedByBudgetPlan(), blockedByBudgetPlan()
 	p.Moves, want.Moves = make([]plan.Move, 1), make([]plan.Move, 1)
 	for _, f := range report.Formats() {
 		var b bytes.Buffer
@@ -185,12 +183,12 @@ func (brokenWriter) Write([]byte) (int, error) { return 0, errBroken }
 
 func TestErrors(t *testing.T) {
 	for _, f := range report.Formats() {
-		if err := report.Plan(brokenWriter{}, f, nothingToDo()); !errors.Is(err, errBroken) {
+		if err := report.Plan(brokenWriter{}, f, nothingToDoPlan()); !errors.Is(err, errBroken) {
 			t.Errorf("%s: %v", f, err)
 		}
 	}
 	want := `"xml" is not an output format (want one of table, wide, json, yaml)`
-	if err := report.Plan(&bytes.Buffer{}, "xml", nothingToDo()); err == nil || err.Error() != want {
+	if err := report.Plan(&bytes.Buffer{}, "xml", nothingToDoPlan()); err == nil || err.Error() != want {
 		t.Errorf("unknown format: %v", err)
 	}
 	if err := report.Run(&bytes.Buffer{}, "xml", liveRun()); err == nil || err.Error() != want {
@@ -201,9 +199,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestAnApprovedRunSaysByWhom checks that the report names the approver and escapes
-// control characters in the name.
-func TestAnApprovedRunSaysByWhom(t *testing.T) {
+// TestRunShowsTheApprover checks that the report names the approver and escapes control characters in the name.
+func TestRunShowsTheApprover(t *testing.T) {
 	r := liveRun()
 	r.Approval = &plan.Approval{By: "alice\x1b[2J", At: r.Started}
 	var b bytes.Buffer

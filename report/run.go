@@ -60,8 +60,8 @@ func countOutcomes(r plan.RunReport, kinds ...plan.OutcomeKind) int {
 	return n
 }
 
-// writeNotExecuted lists, step by step, why no move of an approved plan was executed. It omits the plan itself, because the
-// person who approved the plan has a copy.
+// writeNotExecuted lists, step by step, why no move of an approved plan was executed. It omits the plan itself, because
+// the person who approved the plan has a copy.
 func (t runTable) writeNotExecuted(r plan.RunReport) {
 	g := newGrid(">STEP", "POD", "OUTCOME", "WHY")
 	for _, o := range r.Outcomes {

@@ -9,8 +9,8 @@ import (
 
 var taken = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// base returns a plan with the fields that every plan has.
-func base() plan.Plan {
+// newPlan returns a plan with the fields that every plan has.
+func newPlan() plan.Plan {
 	return plan.Plan{
 		APIVersion: plan.APIVersion, Kind: "Plan", ID: "3f9c2a7be01d44c09a", TakenAt: taken, Expires: taken.Add(15 * time.Minute),
 		Cluster: plan.ClusterInfo{UID: "c-1", Version: "1.37"}, ConfigHash: "9b1e",
@@ -18,16 +18,16 @@ func base() plan.Plan {
 	}
 }
 
-func node(name, zone string, cpu, memory float64) plan.NodeState {
+func nodeState(name, zone string, cpu, memory float64) plan.NodeState {
 	return plan.NodeState{Name: name, Zone: zone, Requested: map[string]float64{"cpu": cpu, "memory": memory}}
 }
 
-func workload(kind, name string, category int, z1, z2, z3 int) plan.WorkloadState {
+func workloadState(kind, name string, category int, z1, z2, z3 int) plan.WorkloadState {
 	return plan.WorkloadState{Namespace: "shop", Kind: kind, Name: name, Zones: map[string]int{"z1": z1, "z2": z2, "z3": z3},
 		Skew: max(z1, z2, z3) - min(z1, z2, z3), FailureCategory: category, CategoryCertain: category < 3}
 }
 
-func move(step int, name, from, to string) plan.Move {
+func newMove(step int, name, from, to string) plan.Move {
 	return plan.Move{
 		Pod: plan.PodRef{Namespace: "shop", Name: name, UID: "u-" + name}, Owner: plan.ObjectRef{APIVersion: "apps/v1", Kind: "Deployment",
 			Name: "d", UID: "u-d"},
@@ -38,15 +38,14 @@ func move(step int, name, from, to string) plan.Move {
 	}
 }
 
-// threeZones returns the plan of the basic scenario: Deployment d with 1/1/4 pods gets
-// 2/2/2.
-func threeZones() plan.Plan {
-	p := base()
-	single := workload("StatefulSet", "single", 1, 0, 1, 0)
+// threeZonesPlan returns the plan of the basic scenario: Deployment d with 1/1/4 pods gets 2/2/2.
+func threeZonesPlan() plan.Plan {
+	p := newPlan()
+	single := workloadState("StatefulSet", "single", 1, 0, 1, 0)
 	p.Goals = []plan.Goal{{ID: "g1", Strategy: "zones", Kind: plan.SkewAtMost, TopologyKey: "topology.kubernetes.io/zone", Limit: 1,
 		Weight: 1, Excess: 2,
 		Subject: plan.ObjectRef{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: "d"}}}
-	p.Moves = []plan.Move{move(1, "d-6f9c-x1", "n3", "n1"), move(2, "d-6f9c-x2", "n3", "n2")}
+	p.Moves = []plan.Move{newMove(1, "d-6f9c-x1", "n3", "n1"), newMove(2, "d-6f9c-x2", "n3", "n2")}
 	p.Rejections = plan.Rejections{Counts: map[plan.Code]int{plan.DaemonSetPod: 3, plan.WouldReturn: 2}, Samples: []plan.Rejection{
 		{Pod: plan.PodRef{Namespace: "kube-system", Name: "proxy-1"}, Node: "n1", Strategy: "zones",
 			Reason: plan.Reason{Code: plan.DaemonSetPod, Message: "a DaemonSet pod comes back to the same node"}},
@@ -57,21 +56,20 @@ func threeZones() plan.Plan {
 	}}
 	p.Bound = plan.Bound{MinEvictions: 2, MinForPlan: 2}
 	p.Strategies = []plan.StrategyState{{Name: "zones", Goals: 3, Unmet: 1, Due: true}}
-	p.Before = plan.State{Nodes: []plan.NodeState{node("n1", "z1", .8, .8), node("n2", "z2", .8, .8), node("n3", "z3", .5, .505)},
+	p.Before = plan.State{Nodes: []plan.NodeState{nodeState("n1", "z1", .8, .8), nodeState("n2", "z2", .8, .8), nodeState("n3", "z3", .5, .505)},
 		Excess: map[string]float64{"g1": 2},
-		Workloads: []plan.WorkloadState{workload("Deployment", "a", 3, 1, 1, 1), workload("Deployment", "b", 2, 1, 1, 0),
-			workload("Deployment", "d", 2, 1, 1, 4), single}}
-	p.After = plan.State{Nodes: []plan.NodeState{node("n1", "z1", .9, .9), node("n2", "z2", .9, .9), node("n3", "z3", .3, .305)},
+		Workloads: []plan.WorkloadState{workloadState("Deployment", "a", 3, 1, 1, 1), workloadState("Deployment", "b", 2, 1, 1, 0),
+			workloadState("Deployment", "d", 2, 1, 1, 4), single}}
+	p.After = plan.State{Nodes: []plan.NodeState{nodeState("n1", "z1", .9, .9), nodeState("n2", "z2", .9, .9), nodeState("n3", "z3", .3, .305)},
 		Excess: map[string]float64{"g1": 0},
-		Workloads: []plan.WorkloadState{workload("Deployment", "a", 3, 1, 1, 1), workload("Deployment", "b", 2, 1, 1, 0),
-			workload("Deployment", "d", 3, 2, 2, 2), single}}
+		Workloads: []plan.WorkloadState{workloadState("Deployment", "a", 3, 1, 1, 1), workloadState("Deployment", "b", 2, 1, 1, 0),
+			workloadState("Deployment", "d", 3, 2, 2, 2), single}}
 	return p
 }
 
-// withSteeringHints returns a plan with hints in both waves. The second wave has more
-// nodes than a line shows.
-func withSteeringHints() plan.Plan {
-	p := threeZones()
+// steeringHintsPlan returns a plan with hints in both waves. The second wave has more nodes than a line shows.
+func steeringHintsPlan() plan.Plan {
+	p := threeZonesPlan()
 	many := []string{}
 	for i := range 23 {
 		many = append(many, fmt.Sprintf("node-%02d", i))
@@ -81,10 +79,10 @@ func withSteeringHints() plan.Plan {
 	return p
 }
 
-// untrustedSchedulers returns a plan with schedulers without a profile: one is trusted,
+// untrustedSchedulersPlan returns a plan with schedulers without a profile: one is trusted,
 // one has a low hit rate, one has no data.
-func untrustedSchedulers() plan.Plan {
-	p := nothingToDo()
+func untrustedSchedulersPlan() plan.Plan {
+	p := nothingToDoPlan()
 	all, some := 0.9833, 0.5
 	p.Schedulers = []plan.SchedulerState{
 		{Name: "binpack", Pods: 12, Seen: 80, Predicted: 60, Hits: 30, HitRate: &some},
@@ -94,10 +92,9 @@ func untrustedSchedulers() plan.Plan {
 	return p
 }
 
-// evictionsBlocked returns a plan that a pause, the breaker and a suspended strategy
-// block.
-func evictionsBlocked() plan.Plan {
-	p := threeZones()
+// evictionsBlockedPlan returns a plan that a pause, the breaker and a suspended strategy block.
+func evictionsBlockedPlan() plan.Plan {
+	p := threeZonesPlan()
 	p.Blocks = []plan.EvictionBlock{
 		(&plan.Pause{Since: taken.Add(-time.Hour), Until: taken.Add(time.Hour), By: "alice\x1b[2J", Reason: "release 42"}).Block(),
 		{Reason: plan.Reason{Code: plan.BreakerOpen, Message: "the breaker has been open since 2025-12-31T23:55:00Z: 11 pods became unschedulable"},
@@ -106,19 +103,19 @@ func evictionsBlocked() plan.Plan {
 	return p
 }
 
-// nothingToDo returns a plan without unmet goals.
-func nothingToDo() plan.Plan {
-	p := base()
-	p.Before = plan.State{Nodes: []plan.NodeState{node("n1", "", .5, .5)}}
+// nothingToDoPlan returns a plan without unmet goals.
+func nothingToDoPlan() plan.Plan {
+	p := newPlan()
+	p.Before = plan.State{Nodes: []plan.NodeState{nodeState("n1", "", .5, .5)}}
 	p.After = p.Before
 	p.Strategies = []plan.StrategyState{{Name: "zones", Goals: 14, Due: true}}
 	return p
 }
 
-// blocked returns a plan with an unmet goal and no moves, because of a budget. A source of
-// data is stale.
-func blocked() plan.Plan {
-	p := threeZones()
+// blockedByBudgetPlan returns a plan with an unmet goal and no moves, because of a budget. The plan
+// also has a stale source of data.
+func blockedByBudgetPlan() plan.Plan {
+	p := threeZonesPlan()
 	p.Moves = nil
 	p.After = p.Before
 	p.Bound = plan.Bound{MinEvictions: 0, Residual: 1, ResidualByGoal: map[string]float64{"g1": 2},
@@ -132,9 +129,9 @@ func blocked() plan.Plan {
 	return p
 }
 
-// hotNodes returns a plan for a cluster with more nodes than the table shows.
-func hotNodes() plan.Plan {
-	p := base()
+// hotNodesPlan returns a plan for a cluster with more nodes than the table shows.
+func hotNodesPlan() plan.Plan {
+	p := newPlan()
 	for i := range 30 {
 		cpu := .4
 		if i == 7 {
@@ -151,11 +148,11 @@ func hotNodes() plan.Plan {
 			n.Requested = map[string]float64{"cpu": .5, "memory": .35, "nvidia.com/gpu": .5}
 		}
 		p.After.Nodes = append(p.After.Nodes, n)
-		w := workload("StatefulSet", fmt.Sprintf("db-%02d", i), 1, 3, 0, 0)
+		w := workloadState("StatefulSet", fmt.Sprintf("db-%02d", i), 1, 3, 0, 0)
 		p.Before.Workloads = append(p.Before.Workloads, w)
 		p.After.Workloads = append(p.After.Workloads, w)
 	}
-	last := workload("ReplicaSet", "web", 4, 2, 2, 2)
+	last := workloadState("ReplicaSet", "web", 4, 2, 2, 2)
 	last.CategoryCertain = true
 	p.Before.Workloads, p.After.Workloads = append(p.Before.Workloads, last), append(p.After.Workloads, last)
 	p.Inputs = append(p.Inputs, plan.Input{Source: "metricsServer", Statistic: "latest", Age: "12s", Coverage: 1})
@@ -180,9 +177,9 @@ func hotNodes() plan.Plan {
 	return p
 }
 
-// withPressureHints returns a plan of a dry run with a hint in every state.
-func withPressureHints() plan.Plan {
-	p := nothingToDo()
+// pressureHintsPlan returns a plan of a dry run with a hint in every state.
+func pressureHintsPlan() plan.Plan {
+	p := nothingToDoPlan()
 	since, until := taken.Add(-time.Hour), taken.Add(5*time.Minute)
 	p.Pressure = []plan.PressureHint{
 		{Node: "n1", State: plan.HintPresent, Rule: "memory", Value: .875, OtherRules: []string{"cpu"}, Since: since, Expires: until},
@@ -199,9 +196,9 @@ func withPressureHints() plan.Plan {
 	return p
 }
 
-// withHostileNames returns a plan with names that contain control characters.
-func withHostileNames() plan.Plan {
-	p := threeZones()
+// hostileNamesPlan returns a plan with names that contain control characters.
+func hostileNamesPlan() plan.Plan {
+	p := threeZonesPlan()
 	p.Moves = p.Moves[:1]
 	p.After.Excess, p.Bound.MinForPlan = map[string]float64{"g1": 1}, 1
 	p.Moves[0].Pod.Name = "x\x1b[2J\x07"
@@ -212,45 +209,44 @@ func withHostileNames() plan.Plan {
 	return p
 }
 
-func outcome(step int, name string, kind plan.OutcomeKind, landed string, predicted bool) plan.Outcome {
+func newOutcome(step int, name string, kind plan.OutcomeKind, landed string, predicted bool) plan.Outcome {
 	return plan.Outcome{Step: step, Pod: plan.PodRef{Namespace: "shop", Name: name, UID: "u-" + name}, Outcome: kind, Landed: landed,
 		LandedAsPredicted: predicted}
 }
 
-func run(mode plan.Mode, p plan.Plan, outcomes ...plan.Outcome) plan.RunReport {
+func newRun(mode plan.Mode, p plan.Plan, outcomes ...plan.Outcome) plan.RunReport {
 	return plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport", RunID: "r-1", Mode: mode, Started: taken.Add(time.Second),
 		Finished: taken.Add(12345 * time.Millisecond), Plan: p, Outcomes: outcomes}
 }
 
-// liveRun returns a run in which a replacement landed elsewhere and an eviction was
-// blocked.
+// liveRun returns a run in which a replacement landed elsewhere and an eviction was blocked.
 func liveRun() plan.RunReport {
-	p := threeZones()
-	p.Moves = append(p.Moves, move(3, "d-6f9c-x3", "n3", "n2"))
-	good, bad := outcome(1, "d-6f9c-x1", plan.Evicted, "n1", true), outcome(2, "d-6f9c-x2", plan.Evicted, "n3", false)
+	p := threeZonesPlan()
+	p.Moves = append(p.Moves, newMove(3, "d-6f9c-x3", "n3", "n2"))
+	good, bad := newOutcome(1, "d-6f9c-x1", plan.Evicted, "n1", true), newOutcome(2, "d-6f9c-x2", plan.Evicted, "n3", false)
 	good.Replacement, good.ReadyAfter = &plan.PodRef{Namespace: "shop", Name: "d-6f9c-y1", UID: "u-y1"}, "4s"
 	bad.Replacement, bad.ReadyAfter = &plan.PodRef{Namespace: "shop", Name: "d-6f9c-y2", UID: "u-y2"}, "5s"
 	bad.Reason = plan.Reason{Code: plan.LandedElsewhere, Message: "n2 was predicted"}
-	refused := outcome(3, "d-6f9c-x3", plan.Blocked, "", false)
+	refused := newOutcome(3, "d-6f9c-x3", plan.Blocked, "", false)
 	refused.Reason = plan.Reason{Code: plan.BlockedByPDB, Message: "pdb shop/d allows 0 more"}
-	r := run(plan.Live, p, good, bad, refused)
+	r := newRun(plan.Live, p, good, bad, refused)
 	r.Stopped = &plan.Reason{Code: plan.Interrupted, Message: "asked to end by a signal"}
 	return r
 }
 
-// runWithoutEvictions returns the run of an approved plan that is outdated.
+// runWithoutEvictions returns the run of an approved plan without any eviction.
 func runWithoutEvictions() plan.RunReport {
-	gone, other := outcome(1, "d-6f9c-x1", plan.AlreadyGone, "", false), outcome(2, "d-6f9c-x2", plan.Dropped, "", false)
+	gone, other := newOutcome(1, "d-6f9c-x1", plan.AlreadyGone, "", false), newOutcome(2, "d-6f9c-x2", plan.Dropped, "", false)
 	gone.Reason = plan.Reason{Code: plan.PodGoneAlready, Message: "the pod is gone"}
 	other.Reason = plan.Reason{Code: plan.PremiseChanged, Message: "the pod is no longer on n3"}
-	r := run(plan.Live, threeZones(), gone, other)
+	r := newRun(plan.Live, threeZonesPlan(), gone, other)
 	r.Approval = &plan.Approval{By: "alice", At: taken}
 	return r
 }
 
 // refusedRun returns a run that did not plan because its view of the pods was stale.
 func refusedRun() plan.RunReport {
-	r := run(plan.Live, plan.Plan{APIVersion: plan.APIVersion, Kind: "Plan", ID: "p-0", TakenAt: taken, Expires: taken})
+	r := newRun(plan.Live, plan.Plan{APIVersion: plan.APIVersion, Kind: "Plan", ID: "p-0", TakenAt: taken, Expires: taken})
 	r.Stopped = &plan.Reason{Code: plan.ClusterViewStale,
 		Message: "pods are known as of 2026-01-01T00:00:00Z only, 3m0s ago, longer than guards.maxStaleness 2m0s"}
 	return r
@@ -266,6 +262,6 @@ func recoveredRun() plan.RunReport {
 
 // dryRun returns a dry run of the basic scenario.
 func dryRun() plan.RunReport {
-	return run(plan.DryRun, threeZones(), outcome(1, "d-6f9c-x1", plan.WouldEvict, "", false), outcome(2, "d-6f9c-x2", plan.WouldEvict, "",
+	return newRun(plan.DryRun, threeZonesPlan(), newOutcome(1, "d-6f9c-x1", plan.WouldEvict, "", false), newOutcome(2, "d-6f9c-x2", plan.WouldEvict, "",
 		false))
 }

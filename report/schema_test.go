@@ -9,8 +9,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// TestJSONFollowsTheSchema checks that the JSON output is valid, also for plans with nil
-// lists and maps.
+// TestJSONFollowsTheSchema checks that the JSON output is valid, also for plans with nil lists and maps.
 func TestJSONFollowsTheSchema(t *testing.T) {
 	c := jsonschema.NewCompiler()
 	for id, text := range map[string][]byte{schema.PlanID: schema.Plan, schema.RunReportID: schema.RunReport} {
@@ -32,7 +31,7 @@ func TestJSONFollowsTheSchema(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for name, p := range plans() {
+	for name, p := range samplePlans() {
 		var b, run1 bytes.Buffer
 		if err := report.Plan(&b, report.JSON, p); err != nil {
 			t.Fatal(err)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // maxLines limits the sections that grow with the cluster. Wide shows all lines.
@@ -64,4 +66,70 @@ func (t *table) addSection(title string, g *grid, limit int) {
 	if hidden > 0 {
 		t.addLine("  ... and %d more (-o wide shows all)", hidden)
 	}
+}
+
+// grid aligns cells in columns. Two spaces separate columns, and lines have no trailing spaces.
+type grid struct {
+	head  []string
+	right []bool
+	rows  [][]string
+}
+
+// newGrid returns a grid with these headings. A heading that starts with ">" aligns its column to the right.
+func newGrid(heads ...string) *grid {
+	g := &grid{}
+	for _, h := range heads {
+		g.head = append(g.head, strings.TrimPrefix(h, ">"))
+		g.right = append(g.right, strings.HasPrefix(h, ">"))
+	}
+	return g
+}
+
+func (g *grid) addRow(cells ...string) { g.rows = append(g.rows, cells) }
+
+// lines returns the heading and the rows, each indented by two spaces.
+func (g *grid) lines() []string {
+	width := make([]int, len(g.head))
+	all := append([][]string{g.head}, g.rows...)
+	for _, row := range all {
+		for i, cell := range row {
+			width[i] = max(width[i], utf8.RuneCountInString(cell))
+		}
+	}
+	lines := make([]string, 0, len(all))
+	for _, row := range all {
+		var b strings.Builder
+		for i, cell := range row {
+			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell))
+			if g.right[i] {
+				cell, pad = pad+cell, ""
+			}
+			b.WriteString("  " + cell + pad)
+		}
+		lines = append(lines, strings.TrimRight(b.String(), " "))
+	}
+	return lines
+}
+
+// escape makes text from the cluster safe for a terminal. It escapes control
+// characters, characters that change the text direction, and invalid UTF-8.
+func escape(s string) string {
+	var b strings.Builder
+	for i, r := range s {
+		switch {
+		case r == utf8.RuneError && s[i] >= utf8.RuneSelf && !strings.HasPrefix(s[i:], "\uFFFD"):
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r < 0x80 && unicode.IsControl(r):
+			fmt.Fprintf(&b, `\x%02x`, r)
+		case unicode.IsControl(r), unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co):
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -108,31 +109,26 @@ func reasonText(r plan.Reason) string {
 	return escape(r.Message) + " (" + escape(string(r.Code)) + ")"
 }
 
-// orDash returns s, or a dash if s is empty.
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
-}
+func orDash(s string) string { return cmp.Or(s, "-") }
 
 // zoneNames returns all zones of the plan, sorted.
 func zoneNames(p plan.Plan) []string {
 	seen := map[string]int{}
 	for _, s := range []plan.State{p.Before, p.After} {
 		for _, n := range s.Nodes {
-			seen[n.Zone]++
+			if n.Zone != "" {
+				seen[n.Zone]++
+			}
 		}
 		for _, w := range s.Workloads {
-			maps.Copy(seen, w.Zones)
+			maps.Copy(seen, w.Zones) // "" is for pods on nodes without a zone
 		}
 	}
-	delete(seen, "")
 	return sortedKeys(seen)
 }
 
-// podsPerZone writes pod counts per zone: as 2/2/2 in the order of zones if a heading can name all zones, and otherwise as
-// name:count.
+// podsPerZone writes pod counts per zone: as 2/2/2 in the order of zones if a heading can name all zones, and otherwise
+// as name:count.
 func podsPerZone(pods map[string]int, zones []string) string {
 	if pods == nil {
 		return "-"

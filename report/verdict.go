@@ -79,8 +79,8 @@ func isPlannerStateUnknown(p plan.Plan) bool {
 	return slices.ContainsFunc(p.Inputs, func(in plan.Input) bool { return in.Source == plan.PlannerStateSource && len(in.Problems) > 0 })
 }
 
-// waitingText lists the nodes above their target for which strategies wait for more samples. It returns "" if no strategy
-// waits.
+// waitingText lists the nodes above their target for which strategies wait for more samples. It returns "" if no
+// strategy waits.
 func waitingText(all []plan.StrategyState) string {
 	var out []string
 	for _, st := range all {
@@ -100,8 +100,8 @@ func waitingText(all []plan.StrategyState) string {
 	return strings.Join(out, ", ")
 }
 
-// noDataText describes the missing data of strategies and pressure hints. With named set, it also names the strategies. It
-// returns "" if no data is missing.
+// noDataText describes the missing data of strategies and pressure hints. With named set, it also names the strategies.
+// It returns "" if no data is missing.
 func noDataText(p plan.Plan, named bool) string {
 	var out []string
 	for _, st := range p.Strategies {
@@ -148,7 +148,7 @@ func countWorseWorkloads(p plan.Plan) int {
 	return n
 }
 
-// movesEffectText says how many goals the evictions meet and improve.
+// movesEffectText gives the numbers of goals that the evictions meet and improve.
 func movesEffectText(evictions, met, improved, goals int) string {
 	text, s := plural.Count(evictions, "eviction"), plural.Choose(evictions, "s", "")
 	switch {
@@ -160,8 +160,8 @@ func movesEffectText(evictions, met, improved, goals int) string {
 	return fmt.Sprintf("%s meet%s %d of %d goals and improve%s %d", text, s, met, goals, s, improved)
 }
 
-// nothingToDoText explains an empty plan. It distinguishes goals that are met, strategies that state no goals, and unmet
-// goals of strategies that are not due.
+// nothingToDoText explains an empty plan. It distinguishes goals that are met, strategies that state no goals, and
+// unmet goals of strategies that are not due.
 func nothingToDoText(p plan.Plan) (text, color string) {
 	due, notDue, unmet := []string{}, []string{}, []string{}
 	stated, dueGoals := 0, 0
@@ -205,8 +205,8 @@ func unmetText(st plan.StrategyState) string {
 		plural.Choose(st.Unmet, "is", "are"))
 }
 
-// noStrategiesText explains a plan for a configuration without strategies. Such a configuration may still write pressure
-// hints.
+// noStrategiesText explains a plan for a configuration without strategies. Such a configuration may still write
+// pressure hints.
 func noStrategiesText(p plan.Plan) (text, color string) {
 	missing := 0
 	for _, h := range p.Pressure {

@@ -19,8 +19,8 @@ func firstLine(t *testing.T, p plan.Plan, opts ...report.Options) string {
 	return line
 }
 
-// TestNothingToDo checks the first line of plans without moves. It says that goals are met
-// only if goals exist.
+// TestNothingToDo checks the first line of plans without moves. The line may say that
+// goals are met only if goals exist.
 func TestNothingToDo(t *testing.T) {
 	type st = plan.StrategyState
 	for want, all := range map[string][]st{
@@ -40,17 +40,17 @@ func TestNothingToDo(t *testing.T) {
 		"no strategy that is due states a goal; 1 goal of zones is not met, but the strategy is not due": {{Name: "zones", Goals: 10, Unmet: 1},
 			{Name: "hot"}},
 	} {
-		p := nothingToDo()
+		p := nothingToDoPlan()
 		p.Strategies = all
 		if got := firstLine(t, p); got != "Plan: "+want+"; dry run: nothing is evicted." {
 			t.Errorf("%+v:\n%s\nwant\n%s", all, got, want)
 		}
 	}
-	if got := firstLine(t, nothingToDo(), report.Options{Evicts: true}); !strings.HasSuffix(got,
+	if got := firstLine(t, nothingToDoPlan(), report.Options{Evicts: true}); !strings.HasSuffix(got,
 		"met; this command evicts nothing; with this configuration `evenkeel run` evicts.") {
 		t.Errorf("with a configuration that evicts: %s", got)
 	}
-	p := nothingToDo()
+	p := nothingToDoPlan()
 	p.Inputs = append(p.Inputs, plan.Input{Source: plan.PlannerStateSource, Problems: []string{"not known"}})
 	if got := firstLine(t, p, report.Options{Evicts: true}); !strings.HasSuffix(got,
 		", and it could not read the planner state; with this configuration `evenkeel run` evicts if it can read the state.") {
@@ -61,9 +61,8 @@ func TestNothingToDo(t *testing.T) {
 	}
 }
 
-// TestWhatEvictionsBring checks that the first line counts improved goals apart from met
-// goals.
-func TestWhatEvictionsBring(t *testing.T) {
+// TestMetAndImprovedGoals checks that the first line counts improved goals and met goals separately.
+func TestMetAndImprovedGoals(t *testing.T) {
 	for want, after := range map[string][]float64{
 		"2 evictions meet 1 of 1 goals":               {0},
 		"2 evictions improve 1 of 1 goals, 0 met":     {1},
@@ -71,7 +70,7 @@ func TestWhatEvictionsBring(t *testing.T) {
 		"2 evictions meet 1 of 3 goals and improve 1": {0, 1, 3},
 		"2 evictions meet 1 of 2 goals":               {0, 3},
 	} {
-		p := threeZones()
+		p := threeZonesPlan()
 		one := p.Goals[0]
 		p.Goals, p.After.Excess = nil, map[string]float64{}
 		for i, v := range after {
@@ -82,17 +81,17 @@ func TestWhatEvictionsBring(t *testing.T) {
 			t.Errorf("%v: %s\nwant %s", after, got, want)
 		}
 	}
-	p := threeZones()
+	p := threeZonesPlan()
 	p.Moves, p.After.Excess = p.Moves[:1], map[string]float64{"g1": 1}
 	if got := firstLine(t, p); !strings.HasPrefix(got, "Plan: 1 eviction improves 1 of 1 goals, 0 met; ") {
 		t.Errorf("one eviction: %s", got)
 	}
 }
 
-// TestWhoIsWorseOffIsSaid checks that the first line counts the workloads with a worse
-// failure category after the plan. Only a ZoneSpread strategy prevents that.
-func TestWhoIsWorseOffIsSaid(t *testing.T) {
-	p := threeZones()
+// TestWorseFailureCategoriesAreCounted checks that the first line counts the workloads with a worse
+// failure category after the plan. Only a ZoneSpread strategy prevents a worse category.
+func TestWorseFailureCategoriesAreCounted(t *testing.T) {
+	p := threeZonesPlan()
 	for _, c := range []struct {
 		was, is int
 		want    string
@@ -114,10 +113,10 @@ func TestWhoIsWorseOffIsSaid(t *testing.T) {
 	}
 }
 
-// TestHeldPlansSaySoFirst checks that the first line of a report says that evictions are blocked. It
-// applies to plans with and without evictions configured, and to runs.
-func TestHeldPlansSaySoFirst(t *testing.T) {
-	p := evictionsBlocked()
+// TestBlockedEvictionsInFirstLine checks that the first line of a report says that evictions are blocked. The
+// test uses plans with and without configured evictions, and runs.
+func TestBlockedEvictionsInFirstLine(t *testing.T) {
+	p := evictionsBlockedPlan()
 	if got := firstLine(t, p); !strings.HasSuffix(got, "; dry run, and evictions are blocked (Paused, BreakerOpen): nothing is evicted.") {
 		t.Errorf("in dry run: %s", got)
 	}
@@ -130,8 +129,8 @@ func TestHeldPlansSaySoFirst(t *testing.T) {
 		t.Errorf("a suspended strategy must not block others: %s", got)
 	}
 	dry := dryRun()
-	dry.Plan = evictionsBlocked()
-	stopped := run(plan.Live, evictionsBlocked(), outcome(1, "d-6f9c-x1", plan.Dropped, "", false), outcome(2, "d-6f9c-x2", plan.Dropped, "",
+	dry.Plan = evictionsBlockedPlan()
+	stopped := newRun(plan.Live, evictionsBlockedPlan(), newOutcome(1, "d-6f9c-x1", plan.Dropped, "", false), newOutcome(2, "d-6f9c-x2", plan.Dropped, "",
 		false))
 	stopped.Stopped = &stopped.Plan.Blocks[0].Reason
 	for want, r := range map[string]plan.RunReport{
@@ -145,9 +144,9 @@ func TestHeldPlansSaySoFirst(t *testing.T) {
 	}
 }
 
-// TestTimeThatNobodyNoted checks that an estimated snapshot time is marked as estimated.
-func TestTimeThatNobodyNoted(t *testing.T) {
-	p := nothingToDo()
+// TestEstimatedSnapshotTime checks that an estimated snapshot time is marked as estimated.
+func TestEstimatedSnapshotTime(t *testing.T) {
+	p := nothingToDoPlan()
 	p.TakenAtEstimated = true
 	var b bytes.Buffer
 	if err := report.Plan(&b, report.Table, p); err != nil {

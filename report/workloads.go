@@ -39,8 +39,7 @@ func (t *table) writeWorkloads(p plan.Plan) {
 	t.addSection("Workloads by zone, and the effect of losing one zone (1 complete loss, 2 substantial, 3 noticeable, 4 minor)", g, maxLines)
 }
 
-// goalSubjectsAndOwners returns the names of all goal subjects and of the owners of
-// moved pods.
+// goalSubjectsAndOwners returns the names of all goal subjects and of the owners of moved pods.
 func goalSubjectsAndOwners(p plan.Plan) map[string]bool {
 	names := map[string]bool{}
 	for _, g := range p.Goals {

@@ -1,5 +1,5 @@
 // Package strategies lists the strategies in order. A strategy reads a snapshot and states goals, including goals that
-// are already met. It never selects pods, and it never knows about other strategies.
+// are already met. A strategy never selects pods and does not depend on other strategies.
 package strategies
 
 import (
@@ -16,28 +16,30 @@ import (
 // Strategy states goals. It returns the same goals in the same order for the same snapshot.
 type Strategy interface {
 	Goals(s *cluster.Snapshot) []plan.Goal
-	// Requirements says in words what a snapshot must contain before the strategy states a goal, such as "a Ready node
-	// with cpu, in scope". It depends only on the arguments.
+	// Requirements describes what a snapshot must contain before the strategy states a goal, such as "a Ready node with
+	// cpu, in scope". The text depends only on the arguments.
 	Requirements() string
 	// UsageNeeds returns the measured usage that the strategy needs.
 	UsageNeeds() arg.UsageNeeds
 }
 
-// Definition describes one type of strategy. New creates the strategy called name from its arguments (JSON), and returns
-// every error in them.
+// constructor creates the strategy called name from its arguments (JSON), and returns all errors of the arguments.
+type constructor[S Strategy] func(name string, args []byte, scope cluster.Scope) (S, []arg.Error)
+
+// Definition describes one type of strategy.
 type Definition struct {
 	Type string
-	New  func(name string, args []byte, scope cluster.Scope) (Strategy, []arg.Error)
+	New  constructor[Strategy]
 }
 
-// All are the types of strategies. Among goals of equal weight, the planner serves the goals of earlier types first. To
-// add a strategy, add a folder and a line here.
+// All are the types of strategies. Among goals of equal weight, the planner works on the goals of earlier types first.
+// To add a strategy, add a folder and a line here.
 var All = []Definition{
-	{Type: "ZoneSpread", New: adapt(zonespread.New)},
-	{Type: "NodeLoad", New: adapt(nodeload.New)},
+	{Type: "ZoneSpread", New: asStrategy(zonespread.New)},
+	{Type: "NodeLoad", New: asStrategy(nodeload.New)},
 }
 
-func adapt[S Strategy](f func(string, []byte, cluster.Scope) (S, []arg.Error)) func(string, []byte, cluster.Scope) (Strategy, []arg.Error) {
+func asStrategy[S Strategy](f constructor[S]) constructor[Strategy] {
 	return func(name string, args []byte, scope cluster.Scope) (Strategy, []arg.Error) {
 		return f(name, args, scope)
 	}
@@ -52,7 +54,7 @@ func Types() []string {
 	return types
 }
 
-// New creates the strategy called name of type typ, and returns every error in its arguments.
+// New creates the strategy called name of type typ, and returns all errors of its arguments.
 func New(name, typ string, args []byte, scope cluster.Scope) (Strategy, []arg.Error) {
 	for _, d := range All {
 		if d.Type == typ {

@@ -32,11 +32,10 @@ func (x *nodeIndex) add(key string, i int) {
 	}
 }
 
-// find returns the nodes whose name, hostname or address is the text. If no node matches, find
-// tries again without a port. Examples are n1, 10.0.0.1, fd00::1, n1:9100, 10.0.0.1:9100 and
-// [fd00::1]:9100. No result means that the name is unknown. Several results mean that it is
-// ambiguous: n1 may be the name of one node and the hostname of another. find resolves no DNS names
-// and matches no partial names.
+// find returns the nodes whose name, hostname or address is the text. If no node matches, find tries again without
+// a port. Examples are n1, 10.0.0.1, fd00::1, n1:9100, 10.0.0.1:9100 and [fd00::1]:9100. No result means that the
+// name is unknown. Several results mean that it is ambiguous: n1 may be the name of one node and the hostname of
+// another. find resolves no DNS names and matches no partial names.
 //
 // The text fd00::1:9100 is ambiguous, so find treats it as an address without a port.
 func (x *nodeIndex) find(text string) []int {

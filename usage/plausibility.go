@@ -5,8 +5,7 @@ import "math"
 // Unit is the unit of a number that a source gives.
 type Unit int
 
-// Units of values. A Reading stores cpu in milliCPU, memory in bytes, and any other value in
-// millionths.
+// Units of values. A Reading stores cpu in milliCPU, memory in bytes, and any other value in millionths.
 const (
 	Cores    Unit = iota // of cpu
 	Bytes                // of memory
@@ -35,8 +34,7 @@ const (
 
 func (u Unit) isRatio() bool { return u == Share || u == Fraction }
 
-// maxPlausible returns the maximum plausible value for a node with that capacity, in milliCPU
-// or bytes.
+// maxPlausible returns the maximum plausible value for a node with that capacity, in milliCPU or bytes.
 func (u Unit) maxPlausible(capacity float64) float64 {
 	switch {
 	case u.isRatio():

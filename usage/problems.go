@@ -74,8 +74,7 @@ func (f *problemGroups) problems() []Problem {
 // userinfo is the user and password in a URL.
 var userinfo = regexp.MustCompile(`//[^/@\s]*@`)
 
-// sanitize turns external text into one line of at most `most` characters and removes passwords
-// from URLs.
+// sanitize turns external text into one line of at most `most` characters and removes passwords from URLs.
 func sanitize(text string, most int) string {
 	if text == "" {
 		return `""`

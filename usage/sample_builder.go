@@ -23,15 +23,12 @@ type Value struct {
 // PodValue is one number that a source gave for a pod.
 type PodValue struct {
 	Namespace, Name string
-	// Node is the name of the pod's node in the source, or empty if the source does not report
-	// it.
-	Node   string
-	Amount float64
-	At     time.Time
+	Amount          float64
+	At              time.Time
 }
 
-// SampleBuilder builds a sample from the values of a source. It omits implausible values and
-// records a problem for each. Each SampleBuilder builds one sample.
+// SampleBuilder builds a sample from the values of a source. SampleBuilder omits implausible values and records a
+// problem for each. Each SampleBuilder builds one sample.
 type SampleBuilder struct {
 	index     *nodeIndex
 	nodes     []Node
@@ -40,14 +37,13 @@ type SampleBuilder struct {
 	readings  []Reading // by node
 	pods      map[string]Reading
 	problems  problemGroups
-	nodeNames map[string]string // node names by their names in the source, found before
 	maxPodUse map[string]float64
 }
 
 // NewSampleBuilder starts a sample taken now. Measurements older than maxAge are stale.
 func NewSampleBuilder(nodes []Node, now time.Time, maxAge time.Duration) *SampleBuilder {
 	g := &SampleBuilder{index: newNodeIndex(nodes), nodes: nodes, now: now, maxAge: maxAge, readings: make([]Reading, len(nodes)),
-		pods: map[string]Reading{}, nodeNames: map[string]string{}, maxPodUse: map[string]float64{}}
+		pods: map[string]Reading{}, maxPodUse: map[string]float64{}}
 	for _, n := range nodes {
 		g.maxPodUse["cpu"] = max(g.maxPodUse["cpu"], float64(n.Capacity.MilliCPU))
 		g.maxPodUse["memory"] = max(g.maxPodUse["memory"], float64(n.Capacity.MemoryBytes))
@@ -110,8 +106,7 @@ func (g *SampleBuilder) addNode(n int, resource string, unit Unit, v Value) {
 	r.Used[resource], r.Times[resource] = unit.amount(v.Amount, capacity), v.At
 }
 
-// DeriveMemoryAvailable sets memory.available from memory. The memory values must be working
-// sets.
+// DeriveMemoryAvailable sets memory.available from memory. The memory values must be working sets.
 func (g *SampleBuilder) DeriveMemoryAvailable() {
 	for n := range g.readings {
 		used, known := g.readings[n].Used["memory"]
@@ -122,9 +117,8 @@ func (g *SampleBuilder) DeriveMemoryAvailable() {
 	}
 }
 
-// AddPods adds the values of one resource of pods: cpu in cores, or memory in bytes. AddPods omits
-// a pod with two values. It accepts pods that the cluster does not know, because pods can start at
-// any time.
+// AddPods adds the values of one resource of pods: cpu in cores, or memory in bytes. AddPods omits a pod with two
+// values. AddPods accepts pods that the cluster does not know, because pods can start at any time.
 func (g *SampleBuilder) AddPods(resource string, unit Unit, values []PodValue) {
 	if len(values) == 0 {
 		g.AddProblem(Empty, resource+" of pods"+NoValues)
@@ -159,28 +153,11 @@ func (g *SampleBuilder) AddPods(resource string, unit Unit, values []PodValue) {
 			r = Reading{At: v.At, Used: make(map[string]int64, 2)}
 		}
 		r.Used[resource] = unit.amount(v.Amount, 0)
-		if older, node := v.At.Before(r.At), r.Node == "" && v.Node != ""; !known || older || node {
-			if older {
-				r.At = v.At
-			}
-			if node {
-				r.Node = g.nodeName(v.Node)
-			}
+		if older := v.At.Before(r.At); !known || older {
+			r.At = v.At
 			g.pods[key] = r
 		}
 	}
-}
-
-// nodeName returns the node for a name in the source, or "" if it is unknown or ambiguous.
-func (g *SampleBuilder) nodeName(text string) string {
-	name, ok := g.nodeNames[text]
-	if !ok {
-		if found := g.index.find(text); len(found) == 1 {
-			name = g.nodes[found[0]].Name
-		}
-		g.nodeNames[text] = name
-	}
-	return name
 }
 
 // AddProblemOf adds a problem that several nodes or pods may share, such as "cpu: a histogram
@@ -194,7 +171,7 @@ func (g *SampleBuilder) AddProblem(kind ProblemKind, detail string) {
 	g.problems.single = append(g.problems.single, Problem{Kind: kind, Detail: sanitize(detail, maxDetail)})
 }
 
-// Sample returns the plausible values. Its problems are sorted by kind and text.
+// Sample returns the plausible values. The problems are sorted by kind and text.
 func (g *SampleBuilder) Sample() Sample {
 	s := Sample{Taken: g.now, Nodes: make(map[string]Reading, len(g.nodes)), Pods: g.pods, Problems: g.problems.problems()}
 	for n, r := range g.readings {
@@ -241,8 +218,7 @@ func (g *SampleBuilder) rejectPercentages(resource string, values []Value) bool 
 	return false
 }
 
-// checkAge returns the reason why a measurement time is unusable. An empty kind means that the time
-// is usable.
+// checkAge returns the reason why a measurement time is unusable. An empty kind means that the time is usable.
 func (g *SampleBuilder) checkAge(at time.Time) (ProblemKind, string) {
 	switch age := g.now.Sub(at); {
 	case age > g.maxAge:

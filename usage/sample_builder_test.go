@@ -120,13 +120,13 @@ func TestReadingsAreAsOldAsTheirOldestPart(t *testing.T) {
 	g := NewSampleBuilder(threeNodes(), noon, time.Minute)
 	g.AddNodes("cpu", Share, []Value{{"n1", 0, noon.Add(-2 * time.Second)}})
 	g.AddNodes("memory", Share, []Value{{"n1", 0, noon.Add(-40 * time.Second)}})
-	g.AddPods("cpu", Cores, []PodValue{{"a", "p", "n1:9100", 1, noon.Add(-50 * time.Second)}})
-	g.AddPods("memory", Bytes, []PodValue{{"a", "p", "", 1, noon}})
+	g.AddPods("cpu", Cores, []PodValue{{"a", "p", 1, noon.Add(-50 * time.Second)}})
+	g.AddPods("memory", Bytes, []PodValue{{"a", "p", 1, noon}})
 	s := g.Sample()
 	if got := s.Nodes["n1"]; noon.Sub(got.At) != 40*time.Second || len(got.Times) != 1 || noon.Sub(got.Times["cpu"]) != 2*time.Second {
 		t.Errorf("%+v", got)
 	}
-	want := Reading{At: noon.Add(-50 * time.Second), Node: "n1", Used: map[string]int64{"cpu": 1000, "memory": 1}}
+	want := Reading{At: noon.Add(-50 * time.Second), Used: map[string]int64{"cpu": 1000, "memory": 1}}
 	if d := cmp.Diff(want, s.Pods["a/p"]); d != "" {
 		t.Error(d)
 	}
@@ -134,10 +134,10 @@ func TestReadingsAreAsOldAsTheirOldestPart(t *testing.T) {
 
 func TestWhatIsBelievedAboutPods(t *testing.T) {
 	g := NewSampleBuilder(threeNodes(), noon, time.Minute)
-	pod := func(name string, v float64) PodValue { return PodValue{"a", name, "", v, noon} }
+	pod := func(name string, v float64) PodValue { return PodValue{"a", name, v, noon} }
 	g.AddPods("cpu", Cores, []PodValue{pod("ok", 0.1), pod("nan", math.NaN()), pod("huge", 9), pod("minus", -1), pod("twice", 1),
 		pod("twice", 1),
-		pod("", 1), {"a", "old", "", 1, noon.Add(-time.Hour)}})
+		pod("", 1), {"a", "old", 1, noon.Add(-time.Hour)}})
 	g.AddPods("memory", Bytes, nil)
 	s := g.Sample()
 	if d := cmp.Diff(map[string]Reading{"a/ok": {At: noon, Used: map[string]int64{"cpu": 100}}}, s.Pods); d != "" {

@@ -1,9 +1,8 @@
 // Package usage defines the measured usage of nodes and pods. A Source reads samples from one
 // program. A Problem describes an unusable part of an answer.
 //
-// The package decides what an answer means and whether it is plausible. A missing, stale,
-// non-numeric or implausible value is unknown and is reported as a problem. The package never
-// decides which usage is too high.
+// The package decides what an answer means and whether it is plausible. A missing, stale, non-numeric or
+// implausible value is unknown and is reported as a problem. The package never decides which usage is too high.
 package usage
 
 import (
@@ -15,14 +14,12 @@ import (
 
 // Source reads the current usage of nodes and pods.
 type Source interface {
-	// Sample reads one sample. nodes are the nodes of the cluster. An error means that there is
-	// no usable answer. Unusable parts of an answer are left out of the sample and listed in
-	// its problems.
+	// Sample reads one sample. nodes are the nodes of the cluster. An error means that there is no usable answer.
+	// Unusable parts of an answer are left out of the sample and listed in its problems.
 	Sample(ctx context.Context, nodes []Node) (Sample, error)
 }
 
-// HistorySource is a source that also knows past usage, so a new process need not count samples
-// from zero.
+// HistorySource is a source that also knows past usage, so a new process need not count samples from zero.
 type HistorySource interface {
 	// History returns the samples since a time, oldest first, at most one per step. If History
 	// returns both samples and an error, the error says which samples are missing.
@@ -53,9 +50,8 @@ type Sample struct {
 	// Nodes maps node names to readings. Pods maps namespace/name to readings.
 	Nodes map[string]Reading
 	Pods  map[string]Reading
-	// PodDelay is the maximum time between a pod's measurement and its reported time. It is set if
-	// the source does not report measurement times. A value may then belong to an earlier pod of
-	// the same name.
+	// PodDelay is the maximum time between a pod's measurement and its reported time. PodDelay is set if the
+	// source does not report measurement times. A value may then belong to an earlier pod of the same name.
 	PodDelay time.Duration
 	// FromHistory means that the sample comes from the source's history. Pods that ran at that time
 	// but no longer exist may be missing.
@@ -66,15 +62,12 @@ type Sample struct {
 
 // Reading is the usage of one node or pod.
 type Reading struct {
-	// At is the older of the times at which the source measured cpu and memory. These times may be
-	// well before the query. If neither was measured, At is the oldest time of the other resources.
+	// At is the older of the times at which the source measured cpu and memory. Both times may be well before the
+	// query. If neither was measured, At is the oldest time of the other resources.
 	At time.Time
 	// Times holds the times of resources that were not measured at At. Times is nil if all
 	// resources were measured at At.
 	Times map[string]time.Time
-	// Node is the pod's node. Node is empty in readings of nodes, and if the source does not report
-	// it.
-	Node string
 	// Used maps resources to amounts: cpu in milliCPU, memory and memory.available in bytes. The
 	// key of a hint rule is "rule:" plus its name, and the value is in millionths of the rule's
 	// unit. Any other resource is a ratio of the whole node, in millionths.

@@ -13,21 +13,18 @@ import (
 
 // UsageSource provides the measured usage of nodes.
 type UsageSource interface {
-	// Enabled reports whether clients may read the usage. If it returns false, the routes answer
-	// 404.
+	// Enabled reports whether clients may read the usage. If it returns false, the routes answer 404.
 	Enabled() bool
 	// Source returns the name of the program that measured the usage.
 	Source() string
-	// Loads returns the nodes with known usage, the length of the window, and the current
-	// time.
+	// Loads returns the nodes with known usage, the length of the window, and the current time.
 	Loads() (loads []window.NodeLoads, over time.Duration, now time.Time)
 }
 
-// WatcherRoutes returns the routes of a load-watcher: GET /watcher, /watcher?host=NAME and
-// /watcher/health. The answer contains only nodes with known usage. If there are none, GET /watcher
-// answers 500, which clients treat as missing data. For an unknown host, GET /watcher answers 404.
-// Clients need no authentication, so the routes together serve at most maxInFlight requests at
-// once; further requests get 503.
+// WatcherRoutes returns the routes of a load-watcher: GET /watcher, /watcher?host=NAME and /watcher/health. The answer
+// contains only nodes with known usage. If there are none, GET /watcher answers 500, which clients treat as missing
+// data. For an unknown host, GET /watcher answers 404. Clients need no authentication, so the routes together serve at
+// most maxInFlight requests at once; further requests get 503.
 func WatcherRoutes(l UsageSource) []Route {
 	turns := make(chan struct{}, maxInFlight)
 	page := func(pattern string, f http.HandlerFunc) Route {
@@ -98,7 +95,7 @@ func buildAnswer(l UsageSource) loadwatcher.Answer {
 		var m []loadwatcher.Metric
 		for _, of := range []struct {
 			resource string
-			kind     loadwatcher.Type
+			kind     loadwatcher.MetricType
 		}{{"cpu", loadwatcher.CPU}, {"memory", loadwatcher.Memory}} {
 			if x, known := n.ByResource[of.resource]; known {
 				// Clients that read the last metric of a list get the mean.

@@ -20,12 +20,10 @@ type Route struct {
 	Handler http.Handler
 }
 
-// maxInFlight is the maximum number of concurrent requests for metrics, and for the watcher
-// routes.
+// maxInFlight is the maximum number of concurrent requests for metrics, and for the watcher routes.
 const maxInFlight = 4
 
-// Serve answers /livez, /readyz, /metrics and the additional routes on the listener until ctx
-// ends.
+// Serve answers /livez, /readyz, /metrics and the additional routes on the listener until ctx ends.
 func Serve(ctx context.Context, l net.Listener, ready func() bool, registry *prometheus.Registry, more ...Route) error {
 	srv := &http.Server{
 		Handler:           Handler(ready, registry, more...),

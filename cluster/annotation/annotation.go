@@ -27,7 +27,7 @@ type Source struct {
 // String returns the key, the value as it was written, and the object.
 func (s Source) String() string { return fmt.Sprintf("%s: %q on %s", s.Key, s.Value, s.Object) }
 
-// truncated returns the source with a value that is short enough for messages.
+// truncated returns the source with its value shortened for messages.
 func (s Source) truncated() Source {
 	s.Value = truncate(s.Value)
 	return s
@@ -50,9 +50,9 @@ type object struct {
 	meta metav1.Object
 }
 
-// values returns the values of a key: the value of the annotation, and the value of the label if
+// requestValues returns the values of a key: the value of the annotation, and the value of the label if
 // the two differ.
-func (o object) values(key string) []Source {
+func (o object) requestValues(key string) []Source {
 	var out []Source
 	v, annotated := o.meta.GetAnnotations()[key]
 	if annotated {

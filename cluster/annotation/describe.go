@@ -32,7 +32,7 @@ func DescribeNode(n *cluster.Node) []string {
 func (o object) describe(keys []string, problems []Problem) []string {
 	var out []string
 	for _, key := range keys {
-		for _, src := range o.values(key) {
+		for _, src := range o.requestValues(key) {
 			src = src.truncated()
 			if !slices.ContainsFunc(problems, func(p Problem) bool { return p.Source == src }) {
 				out = append(out, src.String())

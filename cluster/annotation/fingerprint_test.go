@@ -7,9 +7,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestReadSeesWhatDecisionsRestOn checks that a change of a label, a request or the controller
-// changes the fingerprint. Annotations of other programs do not.
-func TestReadSeesWhatDecisionsRestOn(t *testing.T) {
+// TestFingerprint checks that a change of a label, a request or the controller changes the
+// fingerprint. Annotations that Evenkeel does not read do not change the fingerprint.
+func TestFingerprint(t *testing.T) {
 	pod := func(change func(p *corev1.Pod)) string {
 		yes := true
 		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "a"}, Annotations: map[string]string{"cni": "x"},

@@ -12,7 +12,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// The objects of shopSnapshot that can carry a request.
+// These constants select the object in shopSnapshot that carries a request.
 const (
 	placePod = iota
 	placeStatefulSet
@@ -61,12 +61,12 @@ func shopSnapshot(t testing.TB, requests ...request) (*cluster.Snapshot, *cluste
 	for _, r := range requests {
 		setKey([placeCount]metav1.Object{pod, set, ns}[r.place], r.key, r.value, r.label)
 	}
-	return snapshot(t, &cluster.Objects{Namespaces: []*corev1.Namespace{ns}, StatefulSets: []*appsv1.StatefulSet{set},
+	return newSnapshot(t, &cluster.Objects{Namespaces: []*corev1.Namespace{ns}, StatefulSets: []*appsv1.StatefulSet{set},
 		Pods: []*corev1.Pod{pod}})
 }
 
-// snapshot indexes the objects, adds a node if there is none, and returns their first pod.
-func snapshot(t testing.TB, o *cluster.Objects) (*cluster.Snapshot, *cluster.Pod) {
+// newSnapshot indexes the objects, adds a node if there is none, and returns their first pod.
+func newSnapshot(t testing.TB, o *cluster.Objects) (*cluster.Snapshot, *cluster.Pod) {
 	t.Helper()
 	if len(o.Nodes) == 0 {
 		o.Nodes = []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}}
@@ -87,8 +87,8 @@ func readRequests(t testing.TB, requests ...request) Pod {
 // mondayAt returns 2026-01-05 at the given hour, UTC.
 func mondayAt(hour int) time.Time { return time.Date(2026, 1, 5, hour, 0, 0, 0, time.UTC) }
 
-// isProtected reports whether the requests keep a pod of this age in place at this time. It
-// applies them as the guards do.
+// isProtected reports whether the requests protect a pod of this age at this time. Like the guards,
+// isProtected applies all requests.
 func (r Pod) isProtected(age time.Duration, now time.Time) bool {
 	if len(r.NeverEvict)+len(r.Problems)+len(r.EvictionInProgress) > 0 {
 		return true

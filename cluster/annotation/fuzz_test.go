@@ -37,9 +37,9 @@ func isReadable(key, value string) bool {
 	return !strings.HasPrefix(key, "evenkeel.io/")
 }
 
-// FuzzAnnotations adds a second annotation to an object that already has one. The second request must
-// never release a pod that the first one protects. If it cannot be read, the pod must be
-// protected and the problem reported. The same objects must always be read in the same way.
+// FuzzAnnotations adds a second annotation to an object that already has one. The second annotation
+// must never remove the protection of the first. An unreadable request must protect the pod and be
+// reported. Reading the same objects again must give the same result.
 func FuzzAnnotations(f *testing.F) {
 	for _, v := range []string{"never", "prefer", "true", "false", "4h", "-1h", "", "0 22 * * 1-5 6h Europe/Berlin",
 		"@daily 1h; 0 8 * * * 9h", "@every 90m 1h"} {

@@ -27,7 +27,7 @@ func OfNode(n *cluster.Node) Node {
 	o := object{"node " + n.Name, n.Object}
 	r.Problems = slices.DeleteFunc(o.unknownKeys(nodeKeys, podKeys), func(p Problem) bool { return hints.IsOwnKey(p.Key) })
 	for _, key := range nodeKeys.keys {
-		for _, src := range o.values(key) {
+		for _, src := range o.requestValues(key) {
 			switch {
 			case src.Value == "false":
 				continue

@@ -59,7 +59,7 @@ func (r *Pod) readRequests(o object, loc *time.Location) {
 }
 
 func (r *Pod) readEvict(o object) {
-	for _, src := range o.values(Evict) {
+	for _, src := range o.requestValues(Evict) {
 		switch src.Value {
 		case "never":
 			r.NeverEvict = append(r.NeverEvict, src)
@@ -72,7 +72,7 @@ func (r *Pod) readEvict(o object) {
 }
 
 func (r *Pod) readProtection(o object, key string) {
-	for _, src := range o.values(key) {
+	for _, src := range o.requestValues(key) {
 		d, err := time.ParseDuration(src.Value)
 		switch {
 		case src.Value == "false":
@@ -106,7 +106,7 @@ func protectionCause(value string) string {
 const maxDays = 36500
 
 func (r *Pod) readWindows(o object, loc *time.Location) {
-	for _, src := range o.values(AllowWindow) {
+	for _, src := range o.requestValues(AllowWindow) {
 		w, err := parseWindows(src.Value, loc)
 		if err != nil {
 			r.Problems = append(r.Problems, Problem{Source: src.truncated(), Want: wantWindow, Cause: err.Error()})
@@ -119,13 +119,13 @@ func (r *Pod) readWindows(o object, loc *time.Location) {
 // readForeignKeys reads the keys of other programs on a pod. For the descheduler, its "evict"
 // annotation overrides protections. For Evenkeel, the annotation only expresses a preference.
 func (r *Pod) readForeignKeys(o object) {
-	if len(o.values(DeschedulerEvict)) > 0 {
+	if len(o.requestValues(DeschedulerEvict)) > 0 {
 		r.PreferEviction = true
 	}
-	for _, src := range o.values(DeschedulerPreferNoEviction) {
+	for _, src := range o.requestValues(DeschedulerPreferNoEviction) {
 		r.PreferNoEviction = append(r.PreferNoEviction, src.truncated())
 	}
-	for _, src := range o.values(DeschedulerEvictionInProgress) {
+	for _, src := range o.requestValues(DeschedulerEvictionInProgress) {
 		r.EvictionInProgress = append(r.EvictionInProgress, src.truncated())
 	}
 	r.readBoolean(o, SafeToEvict, "false", "true")
@@ -135,7 +135,7 @@ func (r *Pod) readForeignKeys(o object) {
 
 // readBoolean reads a key with two values: one value protects the pod, the other does not.
 func (r *Pod) readBoolean(o object, key, protecting, releasing string) {
-	for _, src := range o.values(key) {
+	for _, src := range o.requestValues(key) {
 		switch src.Value {
 		case releasing:
 		case protecting:

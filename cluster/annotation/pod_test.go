@@ -16,7 +16,7 @@ import (
 const holdsForever = time.Duration(0)
 
 // TestOneRequest reads every key with each kind of value, on the pod, its owner and its
-// namespace. Foreign keys count only on pods.
+// namespace. Keys of other programs count only on pods.
 func TestOneRequest(t *testing.T) {
 	type want struct {
 		never, prefer, preferNot, inProgress, problem bool
@@ -65,7 +65,7 @@ func TestOneRequest(t *testing.T) {
 		{Exclude, "true", false, problem}, // valid only on a node
 		{"example.org/evict", "never", false, none},
 		{"x" + Prefix + "evict", "never", false, none},
-		// These keys concern the spread and protect no pod.
+		// These keys request a spread and do not protect the pod.
 		{SpreadBy, "not a key", false, none},
 		{MaxSkew, "none", false, none},
 		{ZoneSLO, "9", false, none},
@@ -200,20 +200,20 @@ func TestOwners(t *testing.T) {
 	pod := &corev1.Pod{ObjectMeta: objectMeta("pod", "web-1-a", set, "ReplicaSet")}
 	setKey(set, Evict, "never", false)
 	setKey(set, Prefix+"typo", "x", false)
-	s, p := snapshot(t, &cluster.Objects{Deployments: []*appsv1.Deployment{deployment}, ReplicaSets: []*appsv1.ReplicaSet{set},
+	s, p := newSnapshot(t, &cluster.Objects{Deployments: []*appsv1.Deployment{deployment}, ReplicaSets: []*appsv1.ReplicaSet{set},
 		Pods: []*corev1.Pod{pod}})
 	if r := NewCache().OfPod(s, p, nil); r.isProtected(0, mondayAt(12)) || len(NewCache().Problems(s, nil)) != 0 {
 		t.Errorf("the copy on a ReplicaSet was read: %+v, %v", r, NewCache().Problems(s, nil))
 	}
 	setKey(deployment, Evict, "never", false)
-	s, p = snapshot(t, &cluster.Objects{Deployments: []*appsv1.Deployment{deployment}, ReplicaSets: []*appsv1.ReplicaSet{set},
+	s, p = newSnapshot(t, &cluster.Objects{Deployments: []*appsv1.Deployment{deployment}, ReplicaSets: []*appsv1.ReplicaSet{set},
 		Pods: []*corev1.Pod{pod}})
 	if r := NewCache().OfPod(s, p, nil); len(r.NeverEvict) != 1 || r.NeverEvict[0].String() != `evenkeel.io/evict: "never" on Deployment shop/web` {
 		t.Errorf("%+v", r)
 	}
 	alone := &appsv1.ReplicaSet{ObjectMeta: objectMeta("rs", "web-1", nil, "")}
 	setKey(alone, Evict, "never", false)
-	s, p = snapshot(t, &cluster.Objects{ReplicaSets: []*appsv1.ReplicaSet{alone}, Pods: []*corev1.Pod{pod}})
+	s, p = newSnapshot(t, &cluster.Objects{ReplicaSets: []*appsv1.ReplicaSet{alone}, Pods: []*corev1.Pod{pod}})
 	if r := NewCache().OfPod(s, p, nil); len(r.NeverEvict) != 1 || r.NeverEvict[0].Object != "ReplicaSet shop/web-1" {
 		t.Errorf("a ReplicaSet without a Deployment: %+v", r)
 	}
@@ -227,7 +227,7 @@ func TestOwnersOfAJob(t *testing.T) {
 	pod.OwnerReferences[0].APIVersion = "batch/v1"
 	setKey(cron, DoNotDisrupt, "true", false)
 	setKey(job, Evict, "never", false)
-	s, p := snapshot(t, &cluster.Objects{CronJobs: []*batchv1.CronJob{cron}, Jobs: []*batchv1.Job{job}, Pods: []*corev1.Pod{pod}})
+	s, p := newSnapshot(t, &cluster.Objects{CronJobs: []*batchv1.CronJob{cron}, Jobs: []*batchv1.Job{job}, Pods: []*corev1.Pod{pod}})
 	r := NewCache().OfPod(s, p, nil)
 	if len(r.Protections) != 1 || r.Protections[0].Object != "CronJob shop/report" || len(r.NeverEvict) != 1 ||
 		r.NeverEvict[0].Object != "Job shop/report-1" {
@@ -246,8 +246,8 @@ func TestOwnersAreNamed(t *testing.T) {
 	}
 }
 
-// TestNothingLongIsRepeated checks that messages stay short. An annotation may be 256 KiB long.
-func TestNothingLongIsRepeated(t *testing.T) {
+// TestMessagesTruncateValues checks that messages repeat only the start of a long value. An annotation may be 256 KiB long.
+func TestMessagesTruncateValues(t *testing.T) {
 	long := strings.Repeat("ä", 300)
 	for _, q := range []request{
 		{placePod, Evict, long, false}, {placePod, DoNotDisrupt, long, false}, {placePod, DoNotDisrupt, strings.Repeat("0", 300) + "4h", false},

@@ -9,9 +9,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// TestProblemsSayWhatIsWrong checks that problems name the wrong part of a value, or suggest a
-// key.
-func TestProblemsSayWhatIsWrong(t *testing.T) {
+// TestProblemCauses checks that problems name the wrong part of a value, or suggest a key.
+func TestProblemCauses(t *testing.T) {
 	const keysOfPods = "evenkeel.io/evict, evenkeel.io/do-not-disrupt, evenkeel.io/window, evenkeel.io/spread-by, evenkeel.io/max-skew, evenkeel.io/zone-slo"
 	for _, c := range []struct{ key, value, want string }{
 		{Prefix + "evicted", "never", `evenkeel.io/evicted: "never" on the pod: no such key (did you mean evenkeel.io/evict?)`},

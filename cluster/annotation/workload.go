@@ -38,14 +38,14 @@ func OfWorkload(s *cluster.Snapshot, p *cluster.Pod) Workload {
 }
 
 func (r *Workload) readObject(o object) {
-	for _, src := range o.values(SpreadBy) {
+	for _, src := range o.requestValues(SpreadBy) {
 		if len(validation.IsQualifiedName(src.Value)) > 0 {
 			r.Problems = append(r.Problems, newProblem(src, wantSpreadBy))
 		} else if r.SpreadBy == "" {
 			r.SpreadBy = src.Value
 		}
 	}
-	for _, src := range o.values(MaxSkew) {
+	for _, src := range o.requestValues(MaxSkew) {
 		n, err := strconv.Atoi(src.Value)
 		if err != nil || n < 1 || strings.HasPrefix(src.Value, "+") {
 			r.Problems = append(r.Problems, newProblem(src, wantMaxSkew))
@@ -53,7 +53,7 @@ func (r *Workload) readObject(o object) {
 			r.MaxSkew = n
 		}
 	}
-	for _, src := range o.values(ZoneSLO) {
+	for _, src := range o.requestValues(ZoneSLO) {
 		if src.Value == "3" || src.Value == "4" {
 			r.ZoneSLO = max(r.ZoneSLO, int(src.Value[0]-'0'))
 		} else {

@@ -111,7 +111,7 @@ func TestProblems(t *testing.T) {
 	second.Name, second.UID, second.Annotations = "db-1", "pod-db-1", nil
 	s.Objects.Pods = append(s.Objects.Pods, second)
 	setKey(s.Objects.Nodes[0], DrainFirst, "x", false)
-	s, _ = snapshot(t, s.Objects)
+	s, _ = newSnapshot(t, s.Objects)
 	var got []string
 	for _, p := range NewCache().Problems(s, nil) {
 		got = append(got, p.Object+" "+p.Key)

@@ -17,7 +17,6 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/config"
-	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/controller/leader"
 	"github.com/evenkeel-project/evenkeel/metrics"
@@ -71,7 +70,7 @@ func (f *applyFlags) run(cmd *cobra.Command, g *globalFlags, path string) error 
 		return err
 	}
 	if f.namespace == "" {
-		return errors.New("Evenkeel's namespace is unknown; set --lease-namespace to the namespace of its Lease, pause and state")
+		return errors.New("namespace of Evenkeel is unknown; set --lease-namespace to the namespace of its Lease, pause and state")
 	}
 	by := plan.Approval{By: apiUser(cmd.Context(), client), At: time.Now().UTC().Truncate(time.Second)}
 	lease := &leader.Lease{Client: client, Namespace: f.namespace, Identity: leaseIdentity(), OnLeadingChange: func(bool) {}}
@@ -97,9 +96,9 @@ func (f *applyFlags) run(cmd *cobra.Command, g *globalFlags, path string) error 
 
 // check returns the output format, or an error if a flag has an invalid value.
 func (f *applyFlags) check() (report.Format, error) {
-	format, err := report.ParseFormat(f.output)
+	format, err := parseFormat(f.output)
 	if err != nil {
-		return "", fmt.Errorf("--output: %w", err)
+		return "", err
 	}
 	if f.leaseTimeout <= 0 || f.wait <= 0 {
 		return "", errors.New("--lease-timeout and --wait: want more than 0s")
@@ -113,29 +112,15 @@ func (f *applyFlags) check() (report.Format, error) {
 // readPlan reads a plan that `evenkeel plan -o json` printed. The path - means standard input.
 func readPlan(path string, stdin io.Reader) (plan.Plan, error) {
 	var p plan.Plan
-	in := stdin
-	switch path {
-	case "":
+	if path == "" {
 		return p, errors.New("reading the plan: the file name is empty (use - for standard input)")
-	case "-":
-		path = "standard input"
-	default:
-		file, err := os.Open(path)
-		if err != nil {
-			return p, fmt.Errorf("reading the plan: %w", err)
-		}
-		defer file.Close()
-		in = file
 	}
-	data, err := io.ReadAll(io.LimitReader(in, maxPlanBytes+1))
-	switch {
-	case err != nil:
-		return p, fmt.Errorf("reading %s: %w", path, unwrapPathError(err))
-	case len(data) > maxPlanBytes:
-		return p, fmt.Errorf("reading %s: it is larger than %d MiB, the limit for plans", path, maxPlanBytes>>20)
+	name, data, err := readInputFile(path, stdin, maxPlanBytes)
+	if err != nil {
+		return p, fmt.Errorf("reading the plan: %w", err)
 	}
 	if err := json.Unmarshal(data, &p); err != nil || p.Kind != "Plan" || p.APIVersion != plan.APIVersion {
-		return p, fmt.Errorf("%s is not a plan (want the output of `evenkeel plan -o json`: apiVersion %s, kind Plan)", path, plan.APIVersion)
+		return p, fmt.Errorf("%s is not a plan (want the output of `evenkeel plan -o json`: apiVersion %s, kind Plan)", name, plan.APIVersion)
 	}
 	return p, nil
 }
@@ -191,10 +176,8 @@ func (f *applyFlags) executePlan(cmd *cobra.Command, g *globalFlags, log *slog.L
 	o := observe.New(client, clock.RealClock{})
 	defer func() { end(); o.Shutdown() }()
 	o.Start(watching)
-	wait, cancel := context.WithTimeout(cmd.Context(), g.syncTimeout)
-	defer cancel()
-	if err := o.WaitForSync(wait); err != nil {
-		return fmt.Errorf("reading the cluster at %s: %w", serverHost(rc), err)
+	if err := g.waitForSync(cmd.Context(), o, rc); err != nil {
+		return err
 	}
 	counts := metrics.New(programVersion(), conf.Hash())
 	loads, err := newUsageMonitor(conf, o, rc, log, counts.UsageRecorder)
@@ -213,22 +196,17 @@ func (f *applyFlags) executePlan(cmd *cobra.Command, g *globalFlags, log *slog.L
 	begun := false
 	err = lease.Lead(cmd.Context(), f.leaseTimeout, func(ctx context.Context) error {
 		begun = true
-		return loads.runWith(ctx, func(ctx context.Context) error {
-			err := applyPlan(ctx, c, p, by)
-			return errors.Join(err, reports.failed)
+		return runBeside(ctx, loads.run, func(ctx context.Context) error {
+			r, err := c.Apply(ctx, p, by)
+			if err != nil {
+				err = fmt.Errorf("nothing was evicted: %w", err)
+			} else {
+				err = incompleteError(r)
+			}
+			return errors.Join(err, c.UnclosedRuns(), reports.failed)
 		})
 	})
 	return errorIfNotBegun(err, begun)
-}
-
-func applyPlan(ctx context.Context, c *controller.Controller, p plan.Plan, by plan.Approval) error {
-	r, err := c.Apply(ctx, p, by)
-	if err != nil {
-		err = fmt.Errorf("nothing was evicted: %w", err)
-	} else {
-		err = incompleteError(r)
-	}
-	return errors.Join(err, c.UnclosedRuns())
 }
 
 // incompleteError returns an error if something stopped the plan, or if no move was executed. An eviction without an

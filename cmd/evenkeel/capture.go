@@ -1,6 +1,11 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -46,4 +51,36 @@ func newCapture(g *globalFlags) *cobra.Command {
 		"configuration file; the snapshot contains what its source of usage measures (default: the built-in one, which has no source)")
 	c.Flags().BoolVar(&redact, "redact", false, "leave out data that may be confidential and that Evenkeel does not read")
 	return c
+}
+
+// saveSnapshot writes the snapshot atomically: a reader of path never sees an incomplete file.
+func saveSnapshot(path string, o *cluster.Objects, format cluster.Format) error {
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".evenkeel-*")
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", path, unwrapPathError(err))
+	}
+	defer os.Remove(tmp.Name())
+	if err := errors.Join(cluster.Write(tmp, o, format), tmp.Close()); err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fmt.Errorf("writing %s: it is a directory", path)
+	}
+	if err := os.Rename(tmp.Name(), path); err != nil {
+		return fmt.Errorf("writing %s: %w", path, unwrapPathError(err))
+	}
+	return nil
+}
+
+// unwrapPathError removes the file name from an error, because it is the name of a temporary file.
+func unwrapPathError(err error) error {
+	var p *fs.PathError
+	var l *os.LinkError
+	switch {
+	case errors.As(err, &p):
+		return p.Err
+	case errors.As(err, &l):
+		return l.Err
+	}
+	return err
 }

@@ -7,8 +7,10 @@ import (
 	"io/fs"
 	"net/url"
 	"regexp"
+	"runtime/debug"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -65,8 +67,7 @@ var (
 	noContext    = regexp.MustCompile(`context was not found for specified context: ([^,\]]*)`)
 )
 
-// describeKubeconfigError explains why the kubeconfig is unusable. It replaces client-go errors that contain Go type
-// names.
+// describeKubeconfigError explains why the kubeconfig is unusable, without the Go type names of client-go errors.
 func (g *globalFlags) describeKubeconfigError(err error) string {
 	const check = "; check --kubeconfig and --context"
 	text := err.Error()
@@ -97,14 +98,41 @@ func serverHost(c *rest.Config) string {
 	return u.Redacted()
 }
 
-// startObserver starts an observer and waits until the observer has read the whole cluster, for at most syncTimeout.
+// startObserver starts an observer and waits until the observer has read the whole cluster.
 func (g *globalFlags) startObserver(ctx context.Context, client kubernetes.Interface, conf *rest.Config) (*observe.Observer, error) {
 	o := observe.New(client, clock.RealClock{})
 	o.Start(ctx)
-	wait, cancel := context.WithTimeout(ctx, g.syncTimeout)
+	return o, g.waitForSync(ctx, o, conf)
+}
+
+// waitForSync waits until the observer has read the whole cluster, for at most syncTimeout.
+func (g *globalFlags) waitForSync(ctx context.Context, o *observe.Observer, conf *rest.Config) error {
+	ctx, cancel := context.WithTimeout(ctx, g.syncTimeout)
 	defer cancel()
-	if err := o.WaitForSync(wait); err != nil {
-		return nil, fmt.Errorf("reading the cluster at %s: %w", serverHost(conf), err)
+	if err := o.WaitForSync(ctx); err != nil {
+		return fmt.Errorf("reading the cluster at %s: %w", serverHost(conf), err)
 	}
-	return o, nil
+	return nil
+}
+
+// explainForbidden names the missing permission if err says that the API server denied the request.
+func explainForbidden(what string, err error) error {
+	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
+		return fmt.Errorf("permission to %s is missing; grant it to this account: %w", what, err)
+	}
+	return err
+}
+
+// version is set by the linker in images, because their build has no git history.
+var version string
+
+// programVersion returns the version that the linker set, or else the version that the go command derives from git.
+func programVersion() string {
+	if version != "" {
+		return version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "dev"
 }

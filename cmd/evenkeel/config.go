@@ -1,16 +1,22 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/evenkeel-project/evenkeel"
 	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/config/convert"
+	"github.com/evenkeel-project/evenkeel/config/schedulerconfig"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 )
 
@@ -37,11 +43,8 @@ func dueStrategies(cmd *cobra.Command, all []config.ScheduledStrategy, names []s
 	}
 	for _, n := range names {
 		if !slices.Contains(known, n) {
-			has := "none"
-			if len(known) > 0 {
-				has = strings.Join(known, ", ")
-			}
-			return nil, fmt.Errorf("--strategy %q: the configuration has no strategy of that name (it has: %s)", n, has)
+			return nil, fmt.Errorf("--strategy %q: the configuration has no strategy of that name (it has: %s)", n,
+				cmp.Or(strings.Join(known, ", "), "none"))
 		}
 	}
 	return names, nil
@@ -88,16 +91,144 @@ func describeConfig(out io.Writer, name string, conf *config.Config) {
 		}
 	}
 	switch n := len(conf.Strategies); {
-	case n == 0 && hints != "":
+	case n > 0:
+		fmt.Fprintf(out, "%s is valid: %d %s, %s%s.\n", name, n, plural.Choose(n, "strategy", "strategies"), mode, hints)
+	case hints != "":
 		fmt.Fprintf(out, "%s is valid: it has no strategies, so it evicts nothing%s.\n", name, hints)
-	case n == 0:
-		fmt.Fprintf(out, "%s is valid, but has no strategies: Evenkeel would do nothing.\n", name)
-	case n == 1:
-		fmt.Fprintf(out, "%s is valid: 1 strategy, %s%s.\n", name, mode, hints)
 	default:
-		fmt.Fprintf(out, "%s is valid: %d strategies, %s%s.\n", name, n, mode, hints)
+		fmt.Fprintf(out, "%s is valid, but has no strategies: Evenkeel would do nothing.\n", name)
 	}
 	for _, w := range conf.Warnings(time.Now()) {
 		fmt.Fprintln(out, "Warning: "+w)
 	}
+}
+
+func newConfigConvert() *cobra.Command {
+	var o convert.Options
+	c := &cobra.Command{
+		Use: "convert FILE", Short: "Convert dynamicScheduler's rule.yaml to a configuration", Args: requireFileArgument,
+		Long: "Prints a config.yaml with comments. It sets the same label on the same nodes as dynamicScheduler does with this\n" +
+			"rule.yaml; the comments say what differs. Read it, save it, and check it with `evenkeel config check`.",
+		Example: "  evenkeel config convert rule.yaml --prometheus-url http://prometheus.monitoring:9090 > config.yaml",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.PrometheusURL != "" {
+				if err := checkHTTPURL("prometheus-url", o.PrometheusURL, "http://prometheus.monitoring:9090"); err != nil {
+					return err
+				}
+			}
+			name, data, err := readInputFile(args[0], cmd.InOrStdin(), maxInputBytes)
+			if err != nil {
+				return fmt.Errorf("reading the file to convert: %w", err)
+			}
+			o.NodeLabel = config.Default().Load.Prometheus.NodeLabel
+			text, err := convert.ToConfig(name, data, o)
+			if err != nil {
+				return err
+			}
+			_, err = io.WriteString(cmd.OutOrStdout(), text)
+			return err
+		},
+	}
+	c.Flags().StringVar(&o.PrometheusURL, "prometheus-url", "", "address of Prometheus: the value of dynamicScheduler's flag -prom")
+	return c
+}
+
+type schedulerFlags struct {
+	spreadWeight            int
+	pressure, watcher, from string
+}
+
+func newConfigScheduler(g *globalFlags) *cobra.Command {
+	f := &schedulerFlags{}
+	c := &cobra.Command{
+		Use: "scheduler", Short: "Print a configuration for kube-scheduler that spreads pods evenly", Args: rejectArguments,
+		Long: "Prints a KubeSchedulerConfiguration (v1) for kube-scheduler's flag --config: PodTopologySpread has a higher\n" +
+			"weight, and pods without spread constraints are spread over zones and nodes. --kubeconfig sets clientConnection.",
+		Example: "  evenkeel config scheduler --kubeconfig /etc/kubernetes/scheduler.conf > scheduler.yaml\n" +
+			"  evenkeel config scheduler --pressure-label status=presure\n" +
+			"  evenkeel config scheduler --from-policy policy.json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o, err := f.options(g, cmd.InOrStdin())
+			if err != nil {
+				return err
+			}
+			text, lost := schedulerconfig.Print(o)
+			for _, l := range lost {
+				fmt.Fprintln(cmd.ErrOrStderr(), "evenkeel: changed by the conversion:", l)
+			}
+			_, err = io.WriteString(cmd.OutOrStdout(), text)
+			return err
+		},
+	}
+	fl := c.Flags()
+	fl.IntVar(&f.spreadWeight, "spread-weight", 0,
+		"weight of PodTopologySpread (default: 5, or the weight in the Policy; kube-scheduler's own is 2)")
+	fl.StringVar(&f.pressure, "pressure-label", "", "prefer nodes without this label, KEY=VALUE or KEY, such as evenkeel.io/pressure=true")
+	fl.StringVar(&f.watcher, "watcher", "", "URL of a load-watcher; prints a profile for trimaran as a comment")
+	fl.StringVar(&f.from, "from-policy", "", "convert this legacy scheduler Policy (JSON or YAML; -: standard input)")
+	return c
+}
+
+func (f *schedulerFlags) options(g *globalFlags, stdin io.Reader) (schedulerconfig.Options, error) {
+	o := schedulerconfig.Options{SpreadWeight: f.spreadWeight, Kubeconfig: g.kubeconfig}
+	if f.spreadWeight < 0 || f.spreadWeight > 10000 {
+		return o, fmt.Errorf("--spread-weight: %d is not a valid weight (want 1..10000)", f.spreadWeight)
+	}
+	if f.pressure != "" {
+		o.PressureKey, o.PressureValue, _ = strings.Cut(f.pressure, "=")
+		if len(validation.IsQualifiedName(o.PressureKey)) > 0 || len(validation.IsValidLabelValue(o.PressureValue)) > 0 {
+			return o, fmt.Errorf("--pressure-label: %q is not a label (want KEY=VALUE, such as evenkeel.io/pressure=true)", f.pressure)
+		}
+	}
+	if f.watcher != "" {
+		if err := checkHTTPURL("watcher", f.watcher, "http://evenkeel.evenkeel-system:8080"); err != nil {
+			return o, err
+		}
+		// Trimaran adds /watcher itself.
+		o.Watcher = strings.TrimSuffix(strings.TrimSuffix(f.watcher, "/"), "/watcher")
+	}
+	if f.from == "" {
+		return o, nil
+	}
+	name, data, err := readInputFile(f.from, stdin, maxInputBytes)
+	if err != nil {
+		return o, fmt.Errorf("--from-policy: %w", err)
+	}
+	policy, err := convert.LoadPolicy(name, data)
+	if err != nil {
+		return o, err
+	}
+	o.Profile = convert.SchedulerProfile(policy)
+	return o, nil
+}
+
+// maxInputBytes is the largest file that a conversion reads. Typical files have a few kilobytes.
+const maxInputBytes = 1 << 20
+
+// readInputFile reads a file, or standard input for the path "-". It fails above limit bytes. name describes the
+// input.
+func readInputFile(path string, stdin io.Reader, limit int64) (name string, data []byte, err error) {
+	name, in := "standard input", stdin
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return path, nil, err
+		}
+		defer f.Close()
+		name, in = path, f
+	}
+	data, err = io.ReadAll(io.LimitReader(in, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = fmt.Errorf("%s is larger than %d MiB", name, limit>>20)
+	}
+	return name, data, err
+}
+
+// checkHTTPURL returns an error if text is not the URL of an HTTP server without credentials and parameters.
+func checkHTTPURL(flag, text, example string) error {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" {
+		return fmt.Errorf("--%s: %q is not a URL (want one such as %s)", flag, text, example)
+	}
+	return nil
 }

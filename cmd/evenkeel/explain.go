@@ -3,9 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -13,10 +15,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
-type explainFlags struct{ planningFlags }
-
 func newExplain(g *globalFlags) *cobra.Command {
-	f := &explainFlags{}
+	f := &planningFlags{}
 	c := &cobra.Command{
 		Use: "explain", Short: "Explain why Evenkeel would or would not move a pod, or the pods of a node or workload, now",
 		Example: "  evenkeel explain pod shop/web-6c8f-x1\n  evenkeel explain node n1\n  evenkeel explain workload deployment/shop/web -f snapshot.yaml -o wide",
@@ -26,9 +26,9 @@ func newExplain(g *globalFlags) *cobra.Command {
 	}
 	f.add(c.PersistentFlags())
 	c.AddCommand(
-		f.newSubcommand(g, "pod NAMESPACE/NAME", "Explain why Evenkeel would or would not move a pod", findPod),
-		f.newSubcommand(g, "node NAME", "Explain the goals of a node, and which of its pods Evenkeel would move", findNode),
-		f.newSubcommand(g, "workload KIND/NAMESPACE/NAME", "Explain the goals of a workload, and which of its pods Evenkeel would move", findWorkload),
+		f.newExplainSubcommand(g, "pod NAMESPACE/NAME", "Explain why Evenkeel would or would not move a pod", findPod),
+		f.newExplainSubcommand(g, "node NAME", "Explain the goals of a node, and which of its pods Evenkeel would move", findNode),
+		f.newExplainSubcommand(g, "workload KIND/NAMESPACE/NAME", "Explain the goals of a workload, and which of its pods Evenkeel would move", findWorkload),
 	)
 	return c
 }
@@ -36,7 +36,7 @@ func newExplain(g *globalFlags) *cobra.Command {
 // subjectFinder finds the pod, node or workload with the given name, and returns a function that explains the object.
 type subjectFinder func(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.Explanation, error)
 
-func (f *explainFlags) newSubcommand(g *globalFlags, use, short string, find subjectFinder) *cobra.Command {
+func (f *planningFlags) newExplainSubcommand(g *globalFlags, use, short string, find subjectFinder) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -44,34 +44,22 @@ func (f *explainFlags) newSubcommand(g *globalFlags, use, short string, find sub
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, g, args[0], find) },
+		RunE: func(cmd *cobra.Command, args []string) error { return f.explain(cmd, g, args[0], find) },
 	}
 }
 
-func (f *explainFlags) run(cmd *cobra.Command, g *globalFlags, name string, find subjectFinder) error {
+func (f *planningFlags) explain(cmd *cobra.Command, g *globalFlags, name string, find subjectFinder) error {
 	g.logger(cmd)
-	j, err := f.parse(cmd)
+	in, err := f.read(cmd, g, "")
 	if err != nil {
 		return err
 	}
-	s, err := f.input.snapshot(cmd, g)
+	explain, err := find(in.snapshot, name)
 	if err != nil {
 		return err
 	}
-	by := planner.New(j.conf.PlannerOptions())
-	if s, err = withPredictedHints(by, s); err != nil {
-		return err
-	}
-	explain, err := find(s, name)
-	if err != nil {
-		return err
-	}
-	st, err := f.input.state(s)
-	if err != nil {
-		return err
-	}
-	e := by.Explain(s, st, j.goals(s), s.TakenAt)
-	return report.Explain(cmd.OutOrStdout(), j.format, explain(e))
+	e := in.planner.Explain(in.snapshot, in.state, in.goals, in.snapshot.TakenAt)
+	return report.Explain(cmd.OutOrStdout(), in.format, explain(e))
 }
 
 func findPod(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.Explanation, error) {
@@ -91,4 +79,79 @@ func findNode(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.E
 		return nil, fmt.Errorf("node %s not found", name)
 	}
 	return func(e *planner.Explainer) plan.Explanation { return e.Node(n.ID) }, nil
+}
+
+// workloadKinds lists the built-in kinds of workloads, with the short names that kubectl accepts.
+var workloadKinds = []struct {
+	kind, group string
+	short       []string
+}{
+	{"Deployment", "apps", []string{"deploy"}},
+	{"StatefulSet", "apps", []string{"sts"}},
+	{"ReplicaSet", "apps", []string{"rs"}},
+	{"DaemonSet", "apps", []string{"ds"}},
+	{"Job", "batch", nil},
+	{"CronJob", "batch", []string{"cj"}},
+	{"ReplicationController", "", []string{"rc"}},
+}
+
+// resolveKind returns the kind for a singular, plural or short name, in upper or lower case. The name may include the
+// group, as in deployments.apps. A custom kind is accepted only if the snapshot contains such a workload.
+func resolveKind(s *cluster.Snapshot, text string) (string, error) {
+	name, group, grouped := strings.Cut(strings.ToLower(text), ".")
+	var known []string
+	for _, k := range workloadKinds {
+		known = append(known, strings.ToLower(k.kind))
+		if isSameKind(name, k.kind) || slices.Contains(k.short, name) {
+			if !grouped || k.group != "" && strings.TrimPrefix(group, "v1.") == k.group {
+				return k.kind, nil
+			}
+		}
+	}
+	for _, w := range s.Workloads {
+		of, _, _ := strings.Cut(w.APIVersion, "/")
+		if isSameKind(name, w.Kind) && (!grouped || group == of) {
+			return w.Kind, nil
+		}
+	}
+	return "", fmt.Errorf("unknown kind %q; want %s", text, strings.Join(known, ", "))
+}
+
+// isSameKind reports whether a lower-case name is the singular or plural of kind.
+func isSameKind(name, kind string) bool {
+	return strings.TrimSuffix(name, "s") == strings.TrimSuffix(strings.ToLower(kind), "s")
+}
+
+func findWorkload(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.Explanation, error) {
+	parts := strings.Split(name, "/")
+	if len(parts) != 3 {
+		return nil, fmt.Errorf("%q is not a workload (want KIND/NAMESPACE/NAME, such as deployment/shop/web)", name)
+	}
+	kind, err := resolveKind(s, parts[0])
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(s.Workloads, func(w cluster.Workload) bool {
+		return w.Kind == kind && w.Namespace == parts[1] && w.Name == parts[2]
+	})
+	if i < 0 {
+		text := strings.ToLower(kind) + " " + parts[1] + "/" + parts[2]
+		if w := topLevelOwner(s, kind, parts[1], parts[2]); w != nil {
+			return nil, fmt.Errorf("%s is owned by another workload; explain %s/%s/%s instead", text, strings.ToLower(w.Kind), w.Namespace, w.Name)
+		}
+		return nil, fmt.Errorf("%s not found, or it has no pods", text)
+	}
+	return func(e *planner.Explainer) plan.Explanation { return e.Workload(s.Workloads[i].ID) }, nil
+}
+
+// topLevelOwner returns the workload that owns a controller of pods, such as the Deployment of a ReplicaSet, or nil.
+func topLevelOwner(s *cluster.Snapshot, kind, namespace, name string) *cluster.Workload {
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		c := metav1.GetControllerOf(p.Object)
+		if c != nil && p.Object.Namespace == namespace && c.Kind == kind && c.Name == name {
+			return s.WorkloadOf(p)
+		}
+	}
+	return nil
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/klog/v2"
+
+	"github.com/evenkeel-project/evenkeel/report"
 )
 
 // globalFlags are the flags of every command.
@@ -37,8 +39,7 @@ func rejectArguments(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("unknown command \"%s %s\"%s; see %s --help", cmd.CommandPath(), args[0], meant, cmd.CommandPath())
 }
 
-// flagError adds a pointer to --help. It also rewrites errors about flag values, because the originals contain names
-// of Go functions.
+// flagError adds a pointer to --help, and replaces names of Go functions in errors about flag values.
 func flagError(cmd *cobra.Command, err error) error {
 	if errors.Is(err, pflag.ErrHelp) {
 		return err
@@ -92,4 +93,13 @@ func requirePlanArgument(_ *cobra.Command, args []string) error {
 		return fmt.Errorf("apply needs one plan file, got %d; make one with `evenkeel plan -o json > plan.json`", len(args))
 	}
 	return nil
+}
+
+// parseFormat parses the flag --output.
+func parseFormat(text string) (report.Format, error) {
+	format, err := report.ParseFormat(text)
+	if err != nil {
+		return "", fmt.Errorf("--output: %w", err)
+	}
+	return format, nil
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/hints"
@@ -105,8 +104,7 @@ func (h *hintCommand) readHints() error {
 	return nil
 }
 
-// dynamicSchedulerLabelKey and dynamicSchedulerLabel describe the label that dynamicScheduler leaves on nodes when it
-// stops.
+// Constants of the label that dynamicScheduler leaves on nodes when dynamicScheduler stops.
 const (
 	dynamicSchedulerLabelKey = "status"
 	dynamicSchedulerLabel    = "label status=presure"
@@ -217,12 +215,4 @@ func (h *hintCommand) printRemoved(out io.Writer, taken []string, matches func(e
 	if len(h.found) == 0 {
 		fmt.Fprintln(out, "No node has a hint of Evenkeel.")
 	}
-}
-
-// explainForbidden names the missing permission if err says that the API server denied the request.
-func explainForbidden(what string, err error) error {
-	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
-		return fmt.Errorf("permission to %s is missing; grant it to this account: %w", what, err)
-	}
-	return err
 }

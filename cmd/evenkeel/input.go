@@ -1,7 +1,10 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 
@@ -16,11 +19,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller/state"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
-// inputFlags select the input of a command: files, or the live cluster with the saved state in the namespace of the
-// Lease.
+// inputFlags select the input of a command: files, or the live cluster with its saved state.
 type inputFlags struct {
 	files     []string
 	namespace string
@@ -62,33 +65,7 @@ func (f *inputFlags) objects(cmd *cobra.Command, g *globalFlags) (*cluster.Objec
 	if err != nil {
 		return nil, err
 	}
-	return addSavedState(cmd.Context(), o,
-		stateWithOptionalPause{state.New(client, f.namespace), g.pauseStore(client, f.namespace), g.logger(cmd)})
-}
-
-func (f *inputFlags) snapshot(cmd *cobra.Command, g *globalFlags) (*cluster.Snapshot, error) {
-	o, err := f.objects(cmd, g)
-	if err != nil {
-		return nil, err
-	}
-	return f.buildSnapshot(o)
-}
-
-func (f *inputFlags) buildSnapshot(o *cluster.Objects) (*cluster.Snapshot, error) {
-	s, err := cluster.New(o)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.describeSource(), err)
-	}
-	return s, nil
-}
-
-// state returns the planner state that the snapshot contains, or an empty state.
-func (f *inputFlags) state(s *cluster.Snapshot) (plan.PlannerState, error) {
-	st, err := plan.ReadPlannerState(s.Objects.PlannerState)
-	if err != nil {
-		return st, fmt.Errorf("%s: %w", f.describeSource(), err)
-	}
-	return st, nil
+	return addSavedState(cmd.Context(), o, state.New(client, f.namespace), g.pauseStore(client, f.namespace), g.logger(cmd))
 }
 
 // readCluster reads the whole cluster once. If conf is not nil, readCluster also takes one usage sample from the
@@ -128,29 +105,70 @@ func (f *planningFlags) add(fl *pflag.FlagSet) {
 	fl.StringVarP(&f.output, "output", "o", "table", "table, wide, json or yaml")
 }
 
-// planSettings are the parsed values of planningFlags.
-type planSettings struct {
-	format     report.Format
-	conf       *config.Config
-	strategies []config.ScheduledStrategy
-	due        []string
+// planningInput is everything that a plan depends on, and the output format.
+type planningInput struct {
+	format   report.Format
+	conf     *config.Config
+	due      []string // names of the due strategies
+	planner  *planner.Planner
+	snapshot *cluster.Snapshot // with predicted hints
+	state    plan.PlannerState
+	goals    []plan.Goal
 }
 
-func (f *planningFlags) parse(cmd *cobra.Command) (planSettings, error) {
-	format, err := report.ParseFormat(f.output)
+// read parses the flags and reads the input. If saveTo is not empty, read also writes the input to that file.
+func (f *planningFlags) read(cmd *cobra.Command, g *globalFlags, saveTo string) (*planningInput, error) {
+	format, err := parseFormat(f.output)
 	if err != nil {
-		return planSettings{}, fmt.Errorf("--output: %w", err)
+		return nil, err
 	}
 	conf, err := loadConfig(f.config)
 	if err != nil {
-		return planSettings{}, err
+		return nil, err
 	}
 	f.input.conf = conf
-	j := planSettings{format: format, conf: conf, strategies: conf.BuildStrategies()}
-	j.due, err = dueStrategies(cmd, j.strategies, f.strategies)
-	return j, err
+	strategies := conf.BuildStrategies()
+	in := &planningInput{format: format, conf: conf, planner: planner.New(conf.PlannerOptions())}
+	if in.due, err = dueStrategies(cmd, strategies, f.strategies); err != nil {
+		return nil, err
+	}
+	objects, err := f.input.objects(cmd, g)
+	if err != nil {
+		return nil, err
+	}
+	if saveTo != "" {
+		if err := saveSnapshot(saveTo, objects, cluster.JSON); err != nil {
+			return nil, err
+		}
+	}
+	s, err := cluster.New(objects)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.input.describeSource(), err)
+	}
+	if in.snapshot, err = withPredictedHints(in.planner, s); err != nil {
+		return nil, err
+	}
+	if in.state, err = plan.ReadPlannerState(objects.PlannerState); err != nil {
+		return nil, fmt.Errorf("%s: %w", f.input.describeSource(), err)
+	}
+	in.goals = controller.Goals(in.snapshot, strategies, in.due)
+	return in, nil
 }
 
-func (j planSettings) goals(s *cluster.Snapshot) []plan.Goal {
-	return controller.Goals(s, j.strategies, j.due)
+// addSavedState adds the saved state to the objects. If the pause is unreadable, addSavedState only logs a warning.
+// If the state is unreadable, addSavedState adds the error instead: the plan then shows the error and evicts nothing.
+func addSavedState(ctx context.Context, o *cluster.Objects, store *state.Store, pauses state.PauseStore,
+	log *slog.Logger) (*cluster.Objects, error) {
+	st, err := store.Load(ctx)
+	if err != nil {
+		o.PlannerStateError = err.Error()
+		return o, ctx.Err()
+	}
+	if st.Pause, err = pauses.Read(ctx); err != nil {
+		log.Warn("cannot read the pause of evictions", "error", err)
+	}
+	if o.PlannerState, err = json.Marshal(st); err != nil {
+		return nil, fmt.Errorf("encoding the saved state: %w", err)
+	}
+	return o, nil
 }

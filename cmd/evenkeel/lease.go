@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/user"
 	"strconv"
@@ -21,7 +23,7 @@ import (
 )
 
 func addLeaseNamespaceFlag(fl *pflag.FlagSet, into *string) {
-	fl.StringVar(into, "lease-namespace", ownNamespace(), "namespace of Evenkeel's Lease, pause and state")
+	fl.StringVar(into, "lease-namespace", cmp.Or(os.Getenv("POD_NAMESPACE"), corev1.NamespaceDefault), "namespace of Evenkeel's Lease, pause and state")
 }
 
 func checkNamespace(name string) error {
@@ -56,8 +58,7 @@ func warnWithoutLease(cmd *cobra.Command, client kubernetes.Interface, namespace
 	return "", false
 }
 
-// warnWithoutLeader prints a warning if no process holds the Lease, because a pause then stops no process at the
-// moment.
+// warnWithoutLeader prints a warning if no process holds the Lease, because a pause then has no immediate effect.
 func warnWithoutLeader(cmd *cobra.Command, client kubernetes.Interface, namespace string) {
 	if holder, known := warnWithoutLease(cmd, client, namespace); known && holder == "" {
 		fmt.Fprintf(cmd.ErrOrStderr(),
@@ -81,10 +82,13 @@ func apiUser(ctx context.Context, client kubernetes.Interface) string {
 	return name + " (user of this machine; the API server returned no user name)"
 }
 
-// ownNamespace returns the namespace of the pod that the program runs in. Outside a pod it returns "default".
-func ownNamespace() string {
-	if ns := os.Getenv("POD_NAMESPACE"); ns != "" {
-		return ns
+func leaseIdentity() string {
+	name, err := os.Hostname()
+	if err != nil {
+		name = "unknown"
 	}
-	return corev1.NamespaceDefault
+	return name + "_" + newRunID()
 }
+
+// newRunID returns 8 random hex digits.
+func newRunID() string { return fmt.Sprintf("%08x", rand.Uint32()) }

@@ -10,15 +10,18 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	_ "time/tzdata" // configurations name time zones, and container images often lack the time zone database
 
 	"github.com/spf13/cobra"
+
+	"github.com/evenkeel-project/evenkeel/internal/heap"
 )
 
 // errMovesPlanned makes the program exit with code 2.
 var errMovesPlanned = errors.New("moves are planned")
 
 func main() {
-	tuneHeap(os.Getenv, os.ReadFile)
+	heap.Tune(os.Getenv, os.ReadFile)
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
@@ -61,4 +64,11 @@ func newRoot(g *globalFlags) *cobra.Command {
 	root.AddCommand(newRun(g), newPlan(g), newApply(g), newExplain(g), newPause(g), newResume(g), newHints(g), newCapture(g), newConfig(g),
 		newVersion())
 	return root
+}
+
+func newVersion() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: rejectArguments,
+		Run: func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), programVersion()) },
+	}
 }

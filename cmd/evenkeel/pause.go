@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/controller/state"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -29,7 +29,7 @@ func newPause(g *globalFlags) *cobra.Command {
 		Example: "  evenkeel pause --reason \"release 42\"\n  evenkeel pause --for 2h",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.pause(cmd, g) },
 	}
-	f.add(c.Flags())
+	addLeaseNamespaceFlag(c.Flags(), &f.namespace)
 	c.Flags().DurationVar(&f.duration, "for", 0, "allow evictions again after this time (default: only after resume)")
 	c.Flags().StringVar(&f.reason, "reason", "", "reason for the pause (default: the reason of the current pause)")
 	return c
@@ -41,11 +41,9 @@ func newResume(g *globalFlags) *cobra.Command {
 		Use: "resume", Short: "End a pause", Args: rejectArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.resume(cmd, g) },
 	}
-	f.add(c.Flags())
+	addLeaseNamespaceFlag(c.Flags(), &f.namespace)
 	return c
 }
-
-func (f *pauseFlags) add(fl *pflag.FlagSet) { addLeaseNamespaceFlag(fl, &f.namespace) }
 
 func (f *pauseFlags) check(cmd *cobra.Command) error {
 	if err := checkNamespace(f.namespace); err != nil {
@@ -124,4 +122,8 @@ func (f *pauseFlags) resume(cmd *cobra.Command, g *globalFlags) error {
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "Namespace %s: evictions are no longer paused.\n", f.namespace)
 	return nil
+}
+
+func (g *globalFlags) pauseStore(client kubernetes.Interface, namespace string) state.PauseStore {
+	return state.PauseStore{Client: client, Namespace: namespace, Clock: clock.RealClock{}}
 }

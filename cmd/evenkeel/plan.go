@@ -1,18 +1,10 @@
 package main
 
 import (
-	"errors"
-	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
@@ -39,36 +31,15 @@ func newPlan(g *globalFlags) *cobra.Command {
 
 func (f *planFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	log, begun := g.logger(cmd), time.Now()
-	j, err := f.parse(cmd)
-	if err != nil {
-		return err
-	}
-	objects, err := f.input.objects(cmd, g)
-	if err != nil {
-		return err
-	}
-	if f.saveInput != "" {
-		if err := saveSnapshot(f.saveInput, objects, cluster.JSON); err != nil {
-			return err
-		}
-	}
-	s, err := f.input.buildSnapshot(objects)
-	if err != nil {
-		return err
-	}
-	by := planner.New(j.conf.PlannerOptions())
-	if s, err = withPredictedHints(by, s); err != nil {
-		return err
-	}
-	st, err := f.input.state(s)
+	in, err := f.read(cmd, g, f.saveInput)
 	if err != nil {
 		return err
 	}
 	observed := time.Now()
-	p := by.Plan(s, st, j.goals(s), s.TakenAt)
+	p := in.planner.Plan(in.snapshot, in.state, in.goals, in.snapshot.TakenAt)
 	log.Debug("planned", "moves", len(p.Moves), "minEvictions", p.Bound.MinEvictions, "observing", observed.Sub(begun), "planning",
 		time.Since(observed))
-	if err := report.Plan(cmd.OutOrStdout(), j.format, p, report.Options{Evicts: !j.conf.DryRun}); err != nil {
+	if err := report.Plan(cmd.OutOrStdout(), in.format, p, report.Options{Evicts: !in.conf.DryRun}); err != nil {
 		return err
 	}
 	switch {
@@ -77,46 +48,5 @@ func (f *planFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	case len(p.Moves) > 0:
 		return errMovesPlanned
 	}
-	return unknownUsageErrors(p, j.due) // callers read 0 as: nothing to move
-}
-
-// saveSnapshot writes the snapshot to a temporary file and renames that file. A reader of path never sees an
-// incomplete snapshot.
-func saveSnapshot(path string, o *cluster.Objects, format cluster.Format) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".evenkeel-*")
-	if err != nil {
-		return fmt.Errorf("writing %s: %w", path, unwrapPathError(err))
-	}
-	defer os.Remove(tmp.Name())
-	if err := writeAndClose(tmp, o, format); err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
-	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return fmt.Errorf("writing %s: it is a directory", path)
-	}
-	if err := os.Rename(tmp.Name(), path); err != nil {
-		return fmt.Errorf("writing %s: %w", path, unwrapPathError(err))
-	}
-	return nil
-}
-
-// unwrapPathError removes the file name from an error, because it is the name of a temporary file.
-func unwrapPathError(err error) error {
-	var p *fs.PathError
-	var l *os.LinkError
-	switch {
-	case errors.As(err, &p):
-		return p.Err
-	case errors.As(err, &l):
-		return l.Err
-	}
-	return err
-}
-
-func writeAndClose(f io.WriteCloser, o *cluster.Objects, format cluster.Format) error {
-	if err := cluster.Write(f, o, format); err != nil {
-		f.Close()
-		return err
-	}
-	return f.Close()
+	return unknownUsageErrors(p, in.due) // callers read 0 as: nothing to move
 }

@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -14,7 +12,6 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
-	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 	"github.com/evenkeel-project/evenkeel/hints/reconciler"
 	"github.com/evenkeel-project/evenkeel/hints/writer"
@@ -45,24 +42,23 @@ func newPressureHints(client kubernetes.Interface, o *observe.Observer, m *metri
 // setConfig applies a new configuration to HintedNodes immediately, also during a pass.
 func (p *pressureHints) setConfig(conf *config.Config) { p.conf.Store(conf) }
 
-// configureReconciler applies a new configuration to the reconciler. The controller calls configureReconciler between
-// passes.
+// configureReconciler applies a new configuration to the reconciler, between two passes.
 func (p *pressureHints) configureReconciler(conf *config.Config) {
 	if p != nil {
 		p.reconciler.Configure(reconciler.Options{Options: conf.PressureOptions(), DryRun: conf.DryRun})
 	}
 }
 
-// runOnceWith reconciles hints once, and then maintains hints while work runs. If the configuration disables hints,
-// runOnceWith only removes expired hints, and ignores errors of these removals.
-func (p *pressureHints) runOnceWith(ctx context.Context, c *controller.Controller, conf *config.Config,
-	work func(context.Context, *controller.Controller) error) error {
-	unwritten := p.reconciler.ReconcileFirst(ctx)
-	if !conf.Hints.Enabled {
-		unwritten = nil
+// reconcileOnce reconciles hints once. If hints are disabled, reconcileOnce removes expired hints and ignores errors.
+func (p *pressureHints) reconcileOnce(ctx context.Context, conf *config.Config) error {
+	if err := p.reconciler.ReconcileFirst(ctx); conf.Hints.Enabled {
+		return err
 	}
-	return errors.Join(p.runWith(ctx, c, work), unwritten)
+	return nil
 }
+
+// run maintains hints until ctx ends.
+func (p *pressureHints) run(ctx context.Context) { p.reconciler.Run(ctx, p.sampled) }
 
 // warnAboutShortTTL logs a warning if new hints would expire before the next scheduled pass can renew or remove them.
 // A dry run writes no hints and causes no warning.
@@ -80,18 +76,8 @@ func warnAboutShortTTL(conf *config.Config, now time.Time, log *slog.Logger) {
 	}
 }
 
-// runWith maintains hints while work runs.
-func (p *pressureHints) runWith(ctx context.Context, c *controller.Controller,
-	work func(context.Context, *controller.Controller) error) error {
-	keeping, end := context.WithCancel(ctx)
-	var wg sync.WaitGroup
-	wg.Go(func() { p.reconciler.Run(keeping, p.sampled) })
-	defer func() { end(); wg.Wait() }()
-	return work(ctx, c)
-}
-
-// HintedNodes implements web.HintSource. The result includes nodes whose label another program wrote, because pods
-// avoid these nodes too.
+// HintedNodes implements web.HintSource. It also returns nodes whose label another program wrote: pods avoid them,
+// too.
 func (p *pressureHints) HintedNodes() (nodes []string, value string, on bool) {
 	conf := p.conf.Load()
 	if conf == nil || !conf.Hints.Enabled {

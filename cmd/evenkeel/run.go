@@ -2,13 +2,10 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
 	"slices"
 	"time"
 
@@ -57,89 +54,138 @@ func newRun(g *globalFlags) *cobra.Command {
 
 func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	log := g.logger(cmd)
-	format, err := f.format()
+	if f.output == "" {
+		f.output = string(report.JSON)
+		if f.once {
+			f.output = string(report.Table)
+		}
+	}
+	format, err := parseFormat(f.output)
 	if err != nil {
 		return err
 	}
-	m, files := metrics.New(programVersion(), ""), &watchedFiles{}
-	set := &controllerSettings{log: log}
-	conf, changes, err := f.configuration(files, m, log, set)
-	if err != nil {
-		return err
-	}
-	m.SetConfigHash(conf.Hash())
-	if cmd.Flags().Changed("strategy") && !f.once {
-		return errors.New("--strategy requires --once; without --once every strategy runs on its schedule")
-	}
-	if err := f.check(); err != nil {
-		return err
-	}
-	names, err := dueStrategies(cmd, conf.BuildStrategies(), f.strategies)
-	if err != nil {
-		return err
-	}
-	client, rc, err := f.client(files, m, log, g, func() { set.observer.CredentialsRenewed() })
+	r := &runCommand{runFlags: f, g: g, log: log, metrics: metrics.New(programVersion(), ""), settings: &controllerSettings{log: log},
+		reports: &reportWriter{out: cmd.OutOrStdout(), format: format, log: log}}
+	changes, err := r.connect(cmd)
 	if err != nil {
 		return err
 	}
 	// The observer outlives the context of the command: after SIGTERM, the evictor still watches accepted evictions.
 	watching, endWatching := context.WithCancel(context.WithoutCancel(cmd.Context()))
-	o := observe.New(client, clock.RealClock{})
-	defer func() { endWatching(); o.Shutdown() }()
-	if set.usage, err = newUsageMonitor(conf, o, rc, log, m.UsageRecorder); err != nil {
+	defer func() { endWatching(); r.observer.Shutdown() }()
+	set := r.settings
+	if set.usage, err = newUsageMonitor(r.conf, r.observer, r.rest, log, r.metrics.UsageRecorder); err != nil {
 		return err
 	}
-	set.hints = newPressureHints(client, o, m, log, set.usage.nodeUsage, set.usage.sampled)
-	var schedulerTrust *controller.SchedulerTrust
+	set.hints = newPressureHints(r.client, r.observer, r.metrics, log, set.usage.nodeUsage, set.usage.sampled)
 	if !f.once { // a single pass sees too few bindings
-		set.applyOutsidePass(conf)
-		schedulerTrust = newSchedulerTrust(&set.bindings, o, m, log)
+		set.applyOutsidePass(r.conf)
+		r.trust = newSchedulerTrust(&set.bindings, r.observer, r.metrics, log)
 	}
-	o.Start(watching)
-	defer set.connect(watching, g, client, o, f.namespace)()
-	set.lease = &leader.Lease{Client: client, Namespace: f.namespace, Identity: leaseIdentity(), OnLeadingChange: func(leads bool) {
-		m.SetLeading(leads)
+	r.observer.Start(watching)
+	defer set.connect(watching, g, r.client, r.observer, f.namespace)()
+	set.lease = &leader.Lease{Client: r.client, Namespace: f.namespace, Identity: leaseIdentity(), OnLeadingChange: func(leads bool) {
+		r.metrics.SetLeading(leads)
 		log.Info("leadership", "leads", leads, "namespace", f.namespace)
 	}}
-	reports := &reportWriter{out: cmd.OutOrStdout(), format: format, log: log}
-	c := newController(reports, log, o, m)
-	c.Reloads, c.RefusedInputs, c.Trust = changes, files.rejectedFiles, schedulerTrust
-	c.Approvals = approval.New(client, f.namespace)
-	set.apply(c, conf)
-
-	if !f.once {
-		defer files.start(watching)()
-		log.Info("running", "mode", c.Mode, "cluster", serverHost(rc), "namespace", f.namespace, "config", conf.Hash(), "strategies", names)
-		return f.serve(cmd.Context(), log, o, m, append(web.WatcherRoutes(set.usage), web.HintRoutes(set.hints)...),
-			func(ctx context.Context) error {
-				return set.usage.runWith(ctx, func(ctx context.Context) error {
-					return runWithTrust(ctx, schedulerTrust, func(ctx context.Context) error { return runAsLeader(ctx, set.lease, c, set.hints) })
-				})
-			})
+	c := newController(r.reports, log, r.observer, r.metrics)
+	c.Reloads, c.RefusedInputs, c.Trust = changes, r.files.rejectedFiles, r.trust
+	c.Approvals = approval.New(r.client, f.namespace)
+	set.apply(c, r.conf)
+	if f.once {
+		return r.runOnce(cmd.Context(), c)
 	}
+	defer r.files.start(watching)()
+	return r.runSchedules(cmd.Context(), c)
+}
+
+// runCommand is one execution of the command run.
+type runCommand struct {
+	*runFlags
+	g        *globalFlags
+	log      *slog.Logger
+	metrics  *metrics.Metrics
+	reports  *reportWriter
+	files    watchedFiles
+	settings *controllerSettings
+	conf     *config.Config
+	due      []string // names of the due strategies
+	client   kubernetes.Interface
+	rest     *rest.Config
+	observer *observe.Observer
+	trust    *controller.SchedulerTrust // nil with --once
+}
+
+// connect loads the configuration, checks the flags, and connects to the cluster. Without --once, the program follows
+// changes of the configuration, which it receives on the returned channel, and changes of the credentials.
+func (r *runCommand) connect(cmd *cobra.Command) (changes <-chan func(*controller.Controller), err error) {
+	if r.once {
+		r.conf, err = loadConfig(r.config)
+	} else {
+		r.conf, changes, err = r.files.loadAndWatchConfig(r.config, r.metrics, r.log, r.settings.applyOutsidePass, r.settings.apply)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.metrics.SetConfigHash(r.conf.Hash())
+	if cmd.Flags().Changed("strategy") && !r.once {
+		return nil, errors.New("--strategy requires --once; without --once every strategy runs on its schedule")
+	}
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	if r.due, err = dueStrategies(cmd, r.conf.BuildStrategies(), r.strategies); err != nil {
+		return nil, err
+	}
+	if r.once {
+		r.client, r.rest, err = r.g.client()
+	} else {
+		r.client, r.rest, err = r.files.newReloadingClient(r.g, r.metrics, r.log, func() { r.observer.CredentialsRenewed() })
+	}
+	if err == nil {
+		r.observer = observe.New(r.client, clock.RealClock{})
+	}
+	return changes, err
+}
+
+// runSchedules serves the web endpoints, and runs the strategies on their schedules while this process leads.
+func (r *runCommand) runSchedules(ctx context.Context, c *controller.Controller) error {
+	set := r.settings
+	r.log.Info("running", "mode", c.Mode, "cluster", serverHost(r.rest), "namespace", r.namespace, "config", r.conf.Hash(), "strategies", r.due)
+	return r.serve(ctx, append(web.WatcherRoutes(set.usage), web.HintRoutes(set.hints)...), func(ctx context.Context) error {
+		return runBeside(ctx, set.usage.run, func(ctx context.Context) error {
+			return runBeside(ctx, r.trust.Run, func(ctx context.Context) error { return runAsLeader(ctx, set.lease, c, set.hints) })
+		})
+	})
+}
+
+// runOnce makes a single pass.
+func (r *runCommand) runOnce(ctx context.Context, c *controller.Controller) error {
+	set := r.settings
 	if err := set.usage.checkSampleCounts(); err != nil {
 		return err
 	}
-	wait, cancel := context.WithTimeout(cmd.Context(), g.syncTimeout)
-	defer cancel()
-	if err := o.WaitForSync(wait); err != nil {
-		return fmt.Errorf("reading the cluster at %s: %w", serverHost(rc), err)
+	if err := r.g.waitForSync(ctx, r.observer, r.rest); err != nil {
+		return err
 	}
-	set.usage.sampleOnce(cmd.Context())
-	warnAboutShortTTL(conf, time.Now(), log)
+	set.usage.sampleOnce(ctx)
+	warnAboutShortTTL(r.conf, time.Now(), r.log)
 	begun := false
-	pass := func(ctx context.Context, c *controller.Controller) error {
-		begun = true
-		err := runSinglePass(ctx, c, names)
-		return errors.Join(err, reports.failed)
-	}
 	work := func(ctx context.Context) error {
-		return set.usage.runWith(ctx, func(ctx context.Context) error { return set.hints.runOnceWith(ctx, c, conf, pass) })
+		return runBeside(ctx, set.usage.run, func(ctx context.Context) error {
+			unwritten := set.hints.reconcileOnce(ctx, r.conf)
+			err := runBeside(ctx, set.hints.run, func(ctx context.Context) error {
+				begun = true
+				return errors.Join(runSinglePass(ctx, c, r.due), r.reports.failed)
+			})
+			return errors.Join(err, unwritten)
+		})
 	}
-	if conf.DryRun {
-		err = work(cmd.Context()) // a dry run evicts nothing, so it needs no Lease
+	var err error
+	if r.conf.DryRun {
+		err = work(ctx) // a dry run evicts nothing, so it needs no Lease
 	} else {
-		err = set.lease.Lead(cmd.Context(), f.leaseTimeout, work)
+		err = set.lease.Lead(ctx, r.leaseTimeout, work)
 	}
 	return errorIfNotBegun(err, begun)
 }
@@ -149,15 +195,17 @@ func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 func runAsLeader(ctx context.Context, lease *leader.Lease, c *controller.Controller, hints *pressureHints) error {
 	for ctx.Err() == nil {
 		lease.DryRun = c.Mode != plan.Live
-		if err := lease.Lead(ctx, 0, func(ctx context.Context) error { return hints.runWith(ctx, c, runPasses) }); err != nil {
+		if err := lease.Lead(ctx, 0, func(ctx context.Context) error {
+			return runBeside(ctx, hints.run, func(ctx context.Context) error { return runPasses(ctx, c) })
+		}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// runPasses makes passes until a new configuration changes dryRun or ctx ends. If ctx ends, runPasses returns an
-// error for each run that it could not close.
+// runPasses makes passes until a new configuration changes dryRun, or until ctx ends. In the latter case, the error
+// names each run that runPasses could not close.
 func runPasses(ctx context.Context, c *controller.Controller) error {
 	c.Run(ctx)
 	if ctx.Err() == nil {
@@ -184,22 +232,7 @@ func (f *runFlags) check() error {
 	return nil
 }
 
-func (f *runFlags) format() (report.Format, error) {
-	if f.output == "" {
-		f.output = string(report.JSON)
-		if f.once {
-			f.output = string(report.Table)
-		}
-	}
-	format, err := report.ParseFormat(f.output)
-	if err != nil {
-		return "", fmt.Errorf("--output: %w", err)
-	}
-	return format, nil
-}
-
-// runSinglePass makes one pass. It returns an error if the pass could not run to its end. Rejected and dropped moves
-// are not errors.
+// runSinglePass makes one pass, and returns an error if the pass could not run to its end.
 func runSinglePass(ctx context.Context, c *controller.Controller, due []string) error {
 	r, err := c.RunOnce(ctx, due)
 	switch {
@@ -225,47 +258,22 @@ func unknownUsageErrors(p plan.Plan, due []string) error {
 	return errors.Join(errs...)
 }
 
-// configuration loads the configuration. Without --once it also watches the file for changes.
-func (f *runFlags) configuration(files *watchedFiles, m *metrics.Metrics, log *slog.Logger,
-	s *controllerSettings) (*config.Config, <-chan func(*controller.Controller), error) {
-	if !f.once {
-		return files.loadAndWatchConfig(f.config, m, log, s.applyOutsidePass, s.apply)
-	}
-	conf, err := loadConfig(f.config)
-	return conf, nil, err
-}
-
-// client connects to the cluster. Without --once the client takes over changed credentials.
-func (f *runFlags) client(files *watchedFiles, m *metrics.Metrics, log *slog.Logger, g *globalFlags,
-	renewed func()) (kubernetes.Interface, *rest.Config, error) {
-	if !f.once {
-		return files.newReloadingClient(g, m, log, renewed)
-	}
-	return g.client()
-}
-
-func newController(reports *reportWriter, log *slog.Logger, o *observe.Observer, m *metrics.Metrics) *controller.Controller {
-	return &controller.Controller{Dependencies: controller.Dependencies{Observer: o}, Recorder: m, Clock: clock.RealClock{}, Log: log, NewRunID: newRunID,
-		OnReport: reports.write}
-}
-
 // serve runs the web server and work in parallel. If either fails, serve stops the other.
-func (f *runFlags) serve(ctx context.Context, log *slog.Logger, o *observe.Observer, m *metrics.Metrics, routes []web.Route,
-	work func(context.Context) error) error {
-	l, err := net.Listen("tcp", f.bind)
+func (r *runCommand) serve(ctx context.Context, routes []web.Route, work func(context.Context) error) error {
+	l, err := net.Listen("tcp", r.bind)
 	if err != nil {
 		return fmt.Errorf("listening for health checks: %w; set --bind-address", err)
 	}
-	log.Info("serving /livez, /readyz and /metrics", "address", l.Addr().String())
+	r.log.Info("serving /livez, /readyz and /metrics", "address", l.Addr().String())
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	served := make(chan error, 1)
 	go func() {
-		err := web.Serve(ctx, l, o.Synced, m.Registry, routes...)
+		err := web.Serve(ctx, l, r.observer.Synced, r.metrics.Registry, routes...)
 		cancel(err)
 		served <- err
 	}()
-	if err := o.WaitForSync(ctx); err != nil && ctx.Err() == nil {
+	if err := r.observer.WaitForSync(ctx); err != nil && ctx.Err() == nil {
 		cancel(err)
 		<-served
 		return fmt.Errorf("reading the cluster: %w", err)
@@ -273,19 +281,4 @@ func (f *runFlags) serve(ctx context.Context, log *slog.Logger, o *observe.Obser
 	err = work(ctx)
 	cancel(err)
 	return errors.Join(err, <-served)
-}
-
-func leaseIdentity() string {
-	name, err := os.Hostname()
-	if err != nil {
-		name = "unknown"
-	}
-	return name + "_" + newRunID()
-}
-
-// newRunID returns 8 random hex digits.
-func newRunID() string {
-	b := make([]byte, 4)
-	_, _ = rand.Read(b) // never fails (crypto/rand)
-	return hex.EncodeToString(b)
 }

@@ -19,7 +19,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/usage"
+	"github.com/evenkeel-project/evenkeel/usage/fetch"
+	"github.com/evenkeel-project/evenkeel/usage/loadwatcher"
+	"github.com/evenkeel-project/evenkeel/usage/metricsserver"
 	"github.com/evenkeel-project/evenkeel/usage/monitor"
+	"github.com/evenkeel-project/evenkeel/usage/prometheus"
 	"github.com/evenkeel-project/evenkeel/usage/window"
 )
 
@@ -40,8 +44,7 @@ type usageMonitor struct {
 	sampled chan struct{}
 }
 
-// newUsageMonitor creates a usageMonitor and adds its usage to the snapshots of the observer. It returns an error if
-// it cannot create the usage source.
+// newUsageMonitor creates the usage source, and adds its usage to the snapshots of the observer.
 func newUsageMonitor(conf *config.Config, o *observe.Observer, rc *rest.Config, log *slog.Logger,
 	record func() monitor.Recorder) (*usageMonitor, error) {
 	m := &usageMonitor{observer: o, rest: rc, log: log, record: record, changed: make(chan struct{}), sampled: make(chan struct{}, 1)}
@@ -125,28 +128,15 @@ func (m *usageMonitor) sampleOnce(ctx context.Context) {
 	}
 }
 
-// runWith takes samples while work runs.
-func (m *usageMonitor) runWith(ctx context.Context, work func(context.Context) error) error {
-	sampling, end := context.WithCancel(ctx)
-	var wg sync.WaitGroup
-	wg.Go(func() { m.run(sampling) })
-	defer func() { end(); wg.Wait() }()
-	return work(ctx)
-}
-
+// run takes samples until ctx ends.
 func (m *usageMonitor) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		now, changed := m.currentMonitor()
-		sampling, end := context.WithCancel(ctx)
-		var wg sync.WaitGroup
-		var sampled <-chan struct{}
-		if now != nil {
-			sampled = now.Sampled()
-			wg.Go(func() { now.Run(sampling) })
+		if now == nil {
+			m.forwardSamples(ctx, nil, changed)
+			continue
 		}
-		m.forwardSamples(ctx, sampled, changed)
-		end()
-		wg.Wait()
+		_ = runBeside(ctx, now.Run, func(context.Context) error { m.forwardSamples(ctx, now.Sampled(), changed); return nil })
 	}
 }
 
@@ -190,8 +180,7 @@ func (m *usageMonitor) checkSampleCounts() error {
 	return errors.Join(errs...)
 }
 
-// canCountSamples reports whether a single pass can count consecutive samples: the usage source has a history, or
-// there is no source.
+// canCountSamples reports whether the usage source has a history, or is missing.
 func (m *usageMonitor) canCountSamples() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -199,8 +188,7 @@ func (m *usageMonitor) canCountSamples() bool {
 	return remembers || m.source == nil
 }
 
-// sampleCountWarnings returns a warning for each strategy that needs several consecutive samples from a usage source
-// without a history.
+// sampleCountWarnings returns a warning for each strategy that needs samples from a missing usage history.
 func (m *usageMonitor) sampleCountWarnings(conf *config.Config) []string {
 	if m.canCountSamples() {
 		return nil
@@ -259,4 +247,56 @@ func (m *usageMonitor) Loads() ([]window.NodeLoads, time.Duration, time.Time) {
 		return now.Loads()
 	}
 	return nil, 0, time.Time{}
+}
+
+// newUsageSource creates the usage source that a valid configuration selects.
+func newUsageSource(conf *config.Config, rc *rest.Config) (usage.Source, error) {
+	l := conf.Load
+	source, err := usage.Source(nil), error(nil)
+	switch l.Source {
+	case config.SourceMetricsServer:
+		source, err = metricsserver.New(rc,
+			metricsserver.Options{Timeout: time.Duration(l.MetricsServer.Timeout), MaxAge: time.Duration(l.MaxAge), Now: time.Now})
+	case config.SourcePrometheus:
+		source, err = newPrometheusSource(conf)
+	case config.SourceLoadWatcher:
+		source, err = newLoadWatcherSource(conf)
+	default:
+		err = fmt.Errorf("%s is not a source of usage", l.Source)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("load.%s: %w", l.Source, err)
+	}
+	return source, nil
+}
+
+func newPrometheusSource(conf *config.Config) (usage.Source, error) {
+	p := conf.Load.Prometheus
+	client, err := fetch.New(fetch.Options{TokenFile: p.TokenFile, CAFile: p.CAFile, CertFile: p.CertFile, KeyFile: p.KeyFile,
+		InsecureSkipVerify: p.InsecureSkipVerify})
+	if err != nil {
+		return nil, err
+	}
+	o := conf.PrometheusOptions()
+	o.Client, o.Now = client, time.Now
+	return prometheus.New(o)
+}
+
+func newLoadWatcherSource(conf *config.Config) (usage.Source, error) {
+	l := conf.Load.LoadWatcher
+	client, err := fetch.New(fetch.Options{TokenFile: l.TokenFile, CAFile: l.CAFile})
+	if err != nil {
+		return nil, err
+	}
+	return loadwatcher.New(loadwatcher.Options{URL: l.URL, Timeout: time.Duration(l.Timeout), MaxAge: time.Duration(conf.Load.MaxAge),
+		Client: client, Now: time.Now})
+}
+
+// runBeside runs work, and runs background until work ends.
+func runBeside(ctx context.Context, background func(context.Context), work func(context.Context) error) error {
+	running, end := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	wg.Go(func() { background(running) })
+	defer func() { end(); wg.Wait() }()
+	return work(ctx)
 }

@@ -66,7 +66,7 @@ func addWatcher[T any](w *watchedFiles, kind metrics.FileKind, m *metrics.Metric
 		log.Error("the changed files are invalid; the previous content stays in effect", "files", kind, "error", err)
 		m.ReloadRefused(kind)
 	}
-	w.watchers = append(w.watchers, fileWatcher{kind, files.Run, files.Check, files.Problem})
+	w.watchers = append(w.watchers, fileWatcher{kind, files.Run, files.Poll, files.Problem})
 	m.WatchStarted(kind, time.Now())
 	return files
 }

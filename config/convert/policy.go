@@ -216,8 +216,7 @@ func (p *Policy) Profile() scheduler.Profile {
 	return out
 }
 
-// labelsPresenceAffinity converts the labelsPresenceAffinity predicates to required node affinity. It returns nil if there are no
-// such predicates.
+// labelsPresenceAffinity returns the labelsPresence predicates as required node affinity, or nil if there are none.
 func (p *Policy) labelsPresenceAffinity() *corev1.NodeAffinity {
 	var term corev1.NodeSelectorTerm
 	for _, x := range p.Predicates {

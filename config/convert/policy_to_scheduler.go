@@ -20,8 +20,7 @@ var pluginOfPriority = map[string]string{
 // policyConversion builds a scheduler profile from a Policy.
 type policyConversion struct{ *schedulerconfig.Profile }
 
-// SchedulerProfile converts a Policy to a profile of KubeSchedulerConfiguration. The notes of the profile say which
-// settings have no equivalent.
+// SchedulerProfile converts a Policy to a scheduler profile, with notes about settings without an equivalent.
 func SchedulerProfile(policy *Policy) *schedulerconfig.Profile {
 	p := policyConversion{&schedulerconfig.Profile{Weights: map[string]int{}}}
 	for _, x := range policy.priorities() {

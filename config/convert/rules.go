@@ -20,15 +20,13 @@ import (
 
 // Options are settings that a rule.yaml does not contain.
 type Options struct {
-	// PrometheusURL is the address of Prometheus. If the address is empty, a comment in the result asks the user to
-	// fill in the address.
+	// PrometheusURL is the address of Prometheus. If it is empty, the result contains a placeholder.
 	PrometheusURL string
 	// NodeLabel is the label of query results that contains the name of the node.
 	NodeLabel string
 }
 
-// ToConfig converts dynamicScheduler's rule.yaml to a config.yaml with comments. For other known kinds of files, the
-// error recommends another command.
+// ToConfig converts dynamicScheduler's rule.yaml to a config.yaml with comments.
 func ToConfig(name string, data []byte, o Options) (string, error) {
 	root, err := parseRuleFile(name, data)
 	if err != nil {
@@ -54,8 +52,7 @@ func ToConfig(name string, data []byte, o Options) (string, error) {
 	return "", fmt.Errorf("%s: this kind of file cannot be converted (want dynamicScheduler's rule.yaml, which has Rulename)", name)
 }
 
-// convertedHeader is the beginning of the converted file. The header explains what stays the same as in
-// dynamicScheduler, and what changes.
+// convertedHeader is the beginning of the converted file, with the differences from dynamicScheduler.
 const convertedHeader = `# Made by ` + "`evenkeel config convert`" + ` from dynamicScheduler's %s.
 # The same as before: a node is hot if a query returns more than its threshold, in the
 # unit of the query. Hot nodes have the label. GET /status and GET /nodes still work.
@@ -111,8 +108,7 @@ func baseName(name string) string {
 	return parts[len(parts)-1]
 }
 
-// ruleFile is dynamicScheduler's rule.yaml. dynamicScheduler labels a node as hot if the value of any rule is above
-// its threshold.
+// ruleFile is dynamicScheduler's rule.yaml.
 type ruleFile struct {
 	// PromJob is informational, because the queries contain the job name, too.
 	PromJob struct {
@@ -135,8 +131,7 @@ type Rule struct {
 }
 
 // LoadRules reads the rules of a rule.yaml, sorted by name. The result of each query must have the label nodeLabel.
-// Each rule must have a threshold. (For a missing or misspelt threshold, dynamicScheduler uses 0, which makes every
-// node hot.)
+// The threshold is required; dynamicScheduler uses 0 without it, which makes every node hot.
 func LoadRules(name string, data []byte, nodeLabel string) ([]Rule, error) {
 	root, err := parseRuleFile(name, data)
 	if err != nil {

@@ -24,8 +24,7 @@ func (p *schedulerProfile) readArgs(d *strict.Decoder, path string, out *schedul
 			d.Errorf(at+".name", "%s is configured twice", c.Name)
 		}
 		seen[c.Name] = true
-		read, understood := argReaders[c.Name]
-		if understood && len(c.Args) > 0 && string(c.Args) != "null" {
+		if read := argReaders[c.Name]; read != nil && len(c.Args) > 0 && string(c.Args) != "null" {
 			read(d, at+".args", out)
 		}
 	}
@@ -75,8 +74,7 @@ func readFitArgs(d *strict.Decoder, path string, out *scheduler.Profile) {
 	}
 }
 
-// CheckResourceWeights converts resources with weights from 1 to most; a weight of 0 counts as 1. It reports invalid
-// weights to d.
+// CheckResourceWeights converts resources with weights, and reports weights above most. A weight of 0 counts as 1.
 func CheckResourceWeights(d *strict.Decoder, path string, list []ResourceSpec, most int) []scheduler.ResourceWeight {
 	var out []scheduler.ResourceWeight
 	seen := map[string]bool{}

@@ -135,8 +135,7 @@ func (p *schedulerProfile) checkPlugins(d *strict.Decoder, path string) {
 	}
 }
 
-// unsupportedReason says why Evenkeel cannot predict placements of the profile. It returns "" for a supported
-// profile.
+// unsupportedReason says why Evenkeel cannot predict placements of the profile; "" if it can.
 func (p *schedulerProfile) unsupportedReason() string {
 	for _, set := range p.Plugins.extensionPoints() {
 		for _, x := range set.Enabled {

@@ -38,8 +38,7 @@ type Profile struct {
 	RequiredTerms         []corev1.NodeSelectorRequirement
 	PreferredTerms        []corev1.PreferredSchedulingTerm
 	HardPodAffinityWeight *int
-	// Strategy, Shape and Resources configure the scoring strategy of NodeResourcesFit. An empty Strategy selects the
-	// default.
+	// Strategy, Shape and Resources configure NodeResourcesFit. An empty Strategy selects the default.
 	Strategy  string
 	Shape     []ShapePoint
 	Resources []ResourceSpec
@@ -211,10 +210,7 @@ func (w *configWriter) writeRequirements(list []corev1.NodeSelectorRequirement) 
 
 // QuoteIfNeeded returns text as YAML. It quotes text that YAML would read as another type.
 func QuoteIfNeeded(text string) string {
-	b, err := yaml.Marshal(text)
-	if err != nil {
-		return strconv.Quote(text)
-	}
+	b, _ := yaml.Marshal(text) // never fails for a string
 	return strings.TrimSpace(string(b))
 }
 

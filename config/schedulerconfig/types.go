@@ -91,8 +91,7 @@ type ResourceSpec struct {
 	Weight int    `json:"weight"`
 }
 
-// ShapePoint is one point of a RequestedToCapacityRatio function. Utilization is in percent of allocatable; Score is
-// 0 to 10.
+// ShapePoint maps a utilization in percent of allocatable to a score from 0 to 10.
 type ShapePoint struct {
 	Utilization int `json:"utilization"`
 	Score       int `json:"score"`

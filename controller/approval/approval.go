@@ -1,18 +1,14 @@
 // Package approval hands an approved plan to the process that may evict, and returns its report.
 //
-// A request is a ConfigMap in the namespace of the Lease. A user who may write ConfigMaps in that
-// namespace can have plans executed; all limits apply. The package never decides whether a plan is
-// still valid, and never evicts.
+// A request is a ConfigMap in the namespace of the Lease. A user who may write ConfigMaps in that namespace can have
+// plans executed; all limits apply. The package never decides whether a plan is still valid, and never evicts.
 package approval
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,6 +17,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 
+	"github.com/evenkeel-project/evenkeel/controller/state"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -38,14 +35,11 @@ const (
 	statePending  = "pending"
 	stateClaimed  = "taken" // a leader executes it, or has ended while it did
 	stateAnswered = "answered"
-	// stateWithdrawn: no process leads, so the client that submitted the plan executes the plan
-	// itself.
+	// stateWithdrawn: no process leads, so the client that submitted the plan executes the plan itself.
 	stateWithdrawn = "withdrawn"
 
 	// callTimeout bounds each API call.
 	callTimeout = 4 * time.Second
-	// maxUnpackedBytes bounds one uncompressed document.
-	maxUnpackedBytes = 64 << 20
 	// maxPackedBytes bounds one compressed document, so that plan and report together stay below
 	// the API server's limit of 1 MiB.
 	maxPackedBytes = 450 << 10
@@ -84,50 +78,43 @@ func (b *Store) Submit(ctx context.Context, r Request) error {
 		Data: map[string]string{keyState: statePending, keyID: r.Plan.ID, keyBy: r.ApprovedBy,
 			keyAt: r.ApprovedAt.UTC().Format(time.RFC3339)},
 		BinaryData: map[string][]byte{keyPlan: packed}}
-	call, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(ctx, callTimeout) // for all calls together
 	defer cancel()
-	if _, err = b.configMaps.Create(call, o, metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) {
+	if _, err = b.configMaps.Create(ctx, o, metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) {
 		return err
 	}
-	before, err := b.configMaps.Get(call, ConfigMapName, metav1.GetOptions{})
+	before, err := b.get(ctx)
 	if err != nil {
 		return err
 	}
-	if at, _ := time.Parse(time.RFC3339, before.Data[keyAt]); isOpen(before.Data[keyState]) && r.ApprovedAt.Sub(at) < claimTimeout {
+	unfinished := "waiting for the leader"
+	switch before.Data[keyState] {
+	case stateClaimed:
+		unfinished = "being executed"
+	case stateAnswered, stateWithdrawn:
+		unfinished = ""
+	}
+	if at, _ := time.Parse(time.RFC3339, before.Data[keyAt]); unfinished != "" && r.ApprovedAt.Sub(at) < claimTimeout {
 		return fmt.Errorf("plan %s, approved by %s at %s, is %s; wait until it ends, or delete ConfigMap %s", before.Data[keyID],
-			before.Data[keyBy], before.Data[keyAt], describeState(before.Data[keyState]), ConfigMapName)
+			before.Data[keyBy], before.Data[keyAt], unfinished, ConfigMapName)
 	}
 	o.ResourceVersion = before.ResourceVersion
-	_, err = b.configMaps.Update(call, o, metav1.UpdateOptions{})
+	_, err = b.update(ctx, o)
 	return err
 }
 
-func isOpen(state string) bool { return state != stateAnswered && state != stateWithdrawn }
-
-func describeState(state string) string {
-	if state == stateClaimed {
-		return "being executed"
-	}
-	return "waiting for the leader"
-}
-
-// Pending returns the request that waits for execution, or nil. Only a leader that executes no plan
-// may call Pending. Pending completes a request that cannot be read, and a request that an earlier
-// leader claimed but did not complete.
+// Pending returns the request that waits for execution, or nil. Only a leader that executes no plan may call Pending.
+// Pending completes a request that cannot be read, and a request that an earlier leader claimed but did not complete.
 func (b *Store) Pending(ctx context.Context) (*Request, error) {
-	call, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	o, err := b.configMaps.Get(call, ConfigMapName, metav1.GetOptions{})
+	o, err := b.get(ctx)
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("looking for an approved plan: %w", err)
 	case o.Data[keyState] == stateClaimed: // an earlier leader claimed it, since this one executes no plan now
-		return nil, b.Complete(ctx, Request{configMap: o}, plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport",
-			Plan: plan.Plan{ID: o.Data[keyID]},
-			Stopped: &plan.Reason{Code: plan.Interrupted,
-				Message: "the process that executed the plan has ended; the reports of the current leader contain its evictions"}})
+		return nil, b.Complete(ctx, Request{configMap: o}, stoppedReport(plan.Plan{ID: o.Data[keyID]}, plan.Interrupted,
+			"the process that executed the plan has ended; the reports of the current leader contain its evictions"))
 	case o.Data[keyState] != statePending:
 		return nil, nil
 	}
@@ -135,10 +122,13 @@ func (b *Store) Pending(ctx context.Context) (*Request, error) {
 	r.ApprovedAt, _ = time.Parse(time.RFC3339, o.Data[keyAt]) // for display only
 	if err := decompress(o.BinaryData[keyPlan], &r.Plan); err != nil {
 		return nil, errors.Join(fmt.Errorf("reading the plan in ConfigMap %s: %w", ConfigMapName, err),
-			b.Complete(ctx, *r, plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport",
-				Stopped: &plan.Reason{Code: plan.PlanRefused, Message: "the plan cannot be read: " + err.Error()}}))
+			b.Complete(ctx, *r, stoppedReport(plan.Plan{}, plan.PlanRefused, "the plan cannot be read: "+err.Error())))
 	}
 	return r, nil
+}
+
+func stoppedReport(p plan.Plan, code plan.Code, message string) plan.RunReport {
+	return plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport", Plan: p, Stopped: &plan.Reason{Code: code, Message: message}}
 }
 
 // Claim records that this process executes the request, so that the plan is executed at most once,
@@ -146,9 +136,7 @@ func (b *Store) Pending(ctx context.Context) (*Request, error) {
 func (b *Store) Claim(ctx context.Context, r *Request) error {
 	o := r.configMap.DeepCopy()
 	o.Data[keyState] = stateClaimed
-	call, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	o, err := b.configMaps.Update(call, o, metav1.UpdateOptions{})
+	o, err := b.update(ctx, o)
 	if err != nil {
 		return fmt.Errorf("claiming ConfigMap %s: %w", ConfigMapName, err)
 	}
@@ -172,23 +160,21 @@ func (b *Store) Complete(ctx context.Context, r Request, report plan.RunReport) 
 		o.BinaryData = map[string][]byte{}
 	}
 	o.BinaryData[keyReport] = packed
-	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
-	defer cancel()
-	_, err = b.configMaps.Update(call, o, metav1.UpdateOptions{})
+	_, err = b.update(context.WithoutCancel(ctx), o)
 	return err
 }
 
 // Withdraw cancels a request that no process has claimed. Withdraw returns false if the request has
 // been claimed, completed or replaced.
 func (b *Store) Withdraw(ctx context.Context, id string) (bool, error) {
-	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout) // for all calls together
 	defer cancel()
-	o, err := b.configMaps.Get(call, ConfigMapName, metav1.GetOptions{})
+	o, err := b.get(ctx)
 	if err != nil || o.Data[keyID] != id || o.Data[keyState] != statePending {
 		return false, err
 	}
 	o.Data[keyState] = stateWithdrawn
-	if _, err = b.configMaps.Update(call, o, metav1.UpdateOptions{}); apierrors.IsConflict(err) {
+	if _, err = b.update(ctx, o); apierrors.IsConflict(err) {
 		return false, nil
 	}
 	return err == nil, err
@@ -196,14 +182,13 @@ func (b *Store) Withdraw(ctx context.Context, id string) (bool, error) {
 
 // Report returns the report of a submitted plan, or nil while the plan is not finished.
 func (b *Store) Report(ctx context.Context, id string) (*plan.RunReport, error) {
-	call, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	o, err := b.configMaps.Get(call, ConfigMapName, metav1.GetOptions{})
+	o, err := b.get(ctx)
 	switch {
 	case err != nil:
 		return nil, err
 	case o.Data[keyID] != id:
-		return nil, fmt.Errorf("the request was replaced by plan %s, approved by %s, in ConfigMap %s", o.Data[keyID], o.Data[keyBy], ConfigMapName)
+		return nil, fmt.Errorf("the request was replaced by plan %s, approved by %s, in ConfigMap %s", o.Data[keyID], o.Data[keyBy],
+			ConfigMapName)
 	case o.Data[keyState] != stateAnswered:
 		return nil, nil
 	}
@@ -214,33 +199,35 @@ func (b *Store) Report(ctx context.Context, id string) (*plan.RunReport, error) 
 	return &r, nil
 }
 
+func (b *Store) get(ctx context.Context) (*corev1.ConfigMap, error) {
+	call, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	return b.configMaps.Get(call, ConfigMapName, metav1.GetOptions{})
+}
+
+func (b *Store) update(ctx context.Context, o *corev1.ConfigMap) (*corev1.ConfigMap, error) {
+	call, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	return b.configMaps.Update(call, o, metav1.UpdateOptions{})
+}
+
 func compress(doc any) ([]byte, error) {
-	var buf bytes.Buffer
-	z := gzip.NewWriter(&buf)
-	if err := json.NewEncoder(z).Encode(doc); err != nil {
+	text, err := json.Marshal(doc)
+	if err != nil {
 		return nil, err
 	}
-	if err := z.Close(); err != nil {
-		return nil, err
+	packed, err := state.Compress(text)
+	if err == nil && len(packed) > maxPackedBytes {
+		err = fmt.Errorf("the document is too large (%d KiB compressed, at most %d); make a plan with fewer moves (limits.perPass)",
+			len(packed)>>10, maxPackedBytes>>10)
 	}
-	if buf.Len() > maxPackedBytes {
-		return nil, fmt.Errorf("the document is too large (%d KiB compressed, at most %d); make a plan with fewer moves (limits.perPass)",
-			buf.Len()>>10, maxPackedBytes>>10)
-	}
-	return buf.Bytes(), nil
+	return packed, err
 }
 
 func decompress(packed []byte, doc any) error {
-	z, err := gzip.NewReader(bytes.NewReader(packed))
+	text, err := state.Decompress(packed)
 	if err != nil {
 		return err
 	}
-	data, err := io.ReadAll(io.LimitReader(z, maxUnpackedBytes+1))
-	if err != nil {
-		return err
-	}
-	if len(data) > maxUnpackedBytes {
-		return fmt.Errorf("it is larger than %d MiB", maxUnpackedBytes>>20)
-	}
-	return json.Unmarshal(data, doc)
+	return json.Unmarshal(text, doc)
 }

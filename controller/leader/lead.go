@@ -21,8 +21,7 @@ import (
 // wait, Lead returns the error at once. Otherwise it returns the error after renewDeadline, because
 // a Role is briefly missing while it is replaced.
 func (l *Lease) Lead(ctx context.Context, wait time.Duration, work func(ctx context.Context) error) error {
-	// The context of the elector ends only after work has returned, so that the Lease is released
-	// last.
+	// The context of the elector ends only after work has returned, so that the Lease is released last.
 	elect, release := context.WithCancel(context.WithoutCancel(ctx))
 	defer release()
 	started := make(chan context.Context, 1)
@@ -104,10 +103,8 @@ func (l *Lease) runWhileLeading(ctx context.Context, lost <-chan struct{}, work 
 	return err
 }
 
-// lastGetTimeout bounds the read that shows why a Lease could not be taken.
 const lastGetTimeout = 2 * time.Second
 
-// timeoutError says why the Lease could not be taken within wait.
 func (l *Lease) timeoutError(ctx context.Context, lock resourcelock.Interface, holder string, wait time.Duration) error {
 	if holder != "" {
 		return fmt.Errorf("the Lease %s/%s is held by %s and did not become free within %s", l.Namespace, l.leaseName(), holder, wait)
@@ -117,6 +114,69 @@ func (l *Lease) timeoutError(ctx context.Context, lock resourcelock.Interface, h
 	if _, _, err := lock.Get(ctx); err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("could not take the Lease %s/%s within %s: reading it: %w", l.Namespace, l.leaseName(), wait, err)
 	}
-	return fmt.Errorf("could not take the Lease %s/%s within %s: it has no holder, so writing it failed; "+
+	return fmt.Errorf("could not take the Lease %s/%s within %s: no process holds it, but it could not be written; "+
 		"check the permission to create and update leases in that namespace", l.Namespace, l.leaseName(), wait)
+}
+
+// observedLock is the lock of the elector. observedLock records the last renewal and missing access in its lease field.
+type observedLock struct {
+	resourcelock.Interface
+	lease *Lease
+	// accessDenied receives the error once access has been missing for accessGrace.
+	accessDenied chan error
+	accessGrace  time.Duration
+}
+
+// Get implements resourcelock.Interface.
+func (o observedLock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	r, raw, err := o.Interface.Get(ctx)
+	o.recordAccess("get", err)
+	return r, raw, err
+}
+
+// Create implements resourcelock.Interface.
+func (o observedLock) Create(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
+	return o.recordWrite("create", r, func() error { return o.Interface.Create(ctx, r) })
+}
+
+// Update implements resourcelock.Interface.
+func (o observedLock) Update(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
+	return o.recordWrite("update", r, func() error { return o.Interface.Update(ctx, r) })
+}
+
+func (o observedLock) recordWrite(verb string, r resourcelock.LeaderElectionRecord, write func() error) error {
+	began := o.lease.clock().Now()
+	err := write()
+	o.recordAccess(verb, err)
+	switch {
+	case err != nil:
+	case r.HolderIdentity == o.lease.Identity:
+		o.lease.lastRenewal.Store(&began)
+	default: // the Lease was released
+		o.lease.lastRenewal.Store(nil)
+	}
+	return err
+}
+
+// recordAccess records whether a permission or the namespace was missing. Other errors change nothing.
+func (o observedLock) recordAccess(verb string, err error) {
+	why := o.lease.accessError(verb, err)
+	if why == nil {
+		if err == nil {
+			o.lease.accessFailure.Store(nil)
+		}
+		return
+	}
+	f := accessFailure{o.lease.clock().Now(), why}
+	if earlier := o.lease.accessFailure.Load(); earlier != nil {
+		f.since = earlier.since
+	}
+	o.lease.accessFailure.Store(&f)
+	if o.lease.clock().Since(f.since) < o.accessGrace {
+		return
+	}
+	select {
+	case o.accessDenied <- f.err:
+	default: // one error is enough
+	}
 }

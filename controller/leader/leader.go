@@ -41,8 +41,7 @@ type Lease struct {
 	DryRun bool
 	// Identity distinguishes this process from others.
 	Identity string
-	// OnLeadingChange is called with true when this process starts to lead and with false when it
-	// stops.
+	// OnLeadingChange is called with true when this process starts to lead and with false when it stops.
 	OnLeadingChange func(bool)
 
 	// Clock is the real clock if it is nil.
@@ -52,9 +51,8 @@ type Lease struct {
 	accessFailure atomic.Pointer[accessFailure] // from the last attempt; nil: nothing was missing
 }
 
-// CheckLeading returns the reason why this process must not act as leader now, or nil. CheckLeading
-// compares the last renewal with the clock, because a suspended process may learn late that it lost
-// the Lease.
+// CheckLeading returns the reason why this process must not act as leader now, or nil. CheckLeading compares the last
+// renewal with the clock, because a suspended process may learn late that it lost the Lease.
 func (l *Lease) CheckLeading() *plan.Reason {
 	now := l.clock().Now()
 	switch at := l.lastRenewal.Load(); {
@@ -80,8 +78,7 @@ func (l *Lease) Leader(ctx context.Context) (string, error) {
 	return l.HolderOf(lease), nil
 }
 
-// HolderOf returns the holder of a Lease that was just read, or "" if the Lease was released or has
-// expired.
+// HolderOf returns the holder of a Lease that was just read, or "" if the Lease was released or has expired.
 func (l *Lease) HolderOf(lease *coordinationv1.Lease) string {
 	s := lease.Spec
 	if s.HolderIdentity == nil || s.RenewTime == nil || s.LeaseDurationSeconds == nil ||
@@ -105,8 +102,7 @@ func (l *Lease) clock() clock.PassiveClock {
 	return l.Clock
 }
 
-// accessFailure is a missing permission or namespace. since is the first of the consecutive failed
-// attempts.
+// accessFailure is a missing permission or namespace. since is the first of the consecutive failed attempts.
 type accessFailure struct {
 	since time.Time
 	err   error

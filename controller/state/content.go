@@ -24,21 +24,11 @@ const (
 	// maxBytes bounds one compressed part. The API server rejects objects above 1 MiB, including
 	// names and labels; the limit of etcd is 1.5 MiB.
 	maxBytes = 900 << 10
-	// maxUnpacked bounds the uncompressed JSON of one part.
+	// maxUnpacked bounds one uncompressed document.
 	maxUnpacked = 64 << 20
 )
 
-// partLabels identify the ConfigMaps of the state.
 var partLabels = map[string]string{"app.kubernetes.io/managed-by": "evenkeel", "evenkeel.io/state": "part"}
-
-// encodePart returns a part as JSON. Equal parts give equal bytes.
-func encodePart(p plan.PlannerState) ([]byte, error) {
-	text, err := json.Marshal(p)
-	if err != nil {
-		return nil, fmt.Errorf("encoding the state: %w", err)
-	}
-	return text, nil
-}
 
 // packConfigMap returns the ConfigMap of a part. If text is empty, the ConfigMap has no data.
 func packConfigMap(namespace, name string, text []byte) (*corev1.ConfigMap, error) {
@@ -46,43 +36,52 @@ func packConfigMap(namespace, name string, text []byte) (*corev1.ConfigMap, erro
 	if len(text) == 0 {
 		return cm, nil
 	}
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	if _, err := z.Write(text); err != nil {
+	packed, err := Compress(text)
+	if err != nil {
 		return nil, fmt.Errorf("packing ConfigMap %s/%s: %w", namespace, name, err)
 	}
-	if err := z.Close(); err != nil {
-		return nil, fmt.Errorf("packing ConfigMap %s/%s: %w", namespace, name, err)
-	}
-	if b.Len() > maxBytes {
+	if len(packed) > maxBytes {
 		return nil, fmt.Errorf("ConfigMap %s/%s would have %d KiB, more than the %d that fit; lower limits.perPass or limits.perHour to "+
-			"reduce the size of the state", namespace, name, b.Len()>>10, maxBytes>>10)
+			"reduce the size of the state", namespace, name, len(packed)>>10, maxBytes>>10)
 	}
-	cm.BinaryData = map[string][]byte{dataKey: b.Bytes()}
+	cm.BinaryData = map[string][]byte{dataKey: packed}
 	return cm, nil
 }
 
-// errNewerVersion means that the content has an API version that this program does not know.
+// Compress returns a document in the form in which ConfigMaps store it.
+func Compress(text []byte) ([]byte, error) {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, err := z.Write(text)
+	err = errors.Join(err, z.Close())
+	return b.Bytes(), err
+}
+
+// Decompress is the inverse of Compress. It returns an error if the document is too large.
+func Decompress(packed []byte) ([]byte, error) {
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(z, maxUnpacked+1))
+	if err == nil && len(text) > maxUnpacked {
+		err = fmt.Errorf("the document has more than %d MiB", maxUnpacked>>20)
+	}
+	return text, err
+}
+
 var errNewerVersion = errors.New("it was written by a newer version of evenkeel")
 
-// unpackConfigMap returns the part in a ConfigMap, and its JSON. A ConfigMap without data is an
-// empty part.
+// unpackConfigMap returns the part in a ConfigMap, and its JSON. A ConfigMap without data is an empty part.
 func unpackConfigMap(cm *corev1.ConfigMap) (plan.PlannerState, []byte, error) {
 	var none plan.PlannerState
 	packed := cm.BinaryData[dataKey]
 	if len(packed) == 0 {
 		return none, nil, nil
 	}
-	z, err := gzip.NewReader(bytes.NewReader(packed))
+	text, err := Decompress(packed)
 	if err != nil {
 		return none, nil, fmt.Errorf("unpacking it: %w", err)
-	}
-	text, err := io.ReadAll(io.LimitReader(z, maxUnpacked+1))
-	if err != nil {
-		return none, nil, fmt.Errorf("unpacking it: %w", err)
-	}
-	if len(text) > maxUnpacked {
-		return none, nil, fmt.Errorf("unpacking it: the state has more than %d bytes", maxUnpacked)
 	}
 	// Unknown fields are accepted: a later release with the same API version may have added them.
 	// After a downgrade, only such fields are lost.
@@ -103,7 +102,6 @@ func unpackConfigMap(cm *corev1.ConfigMap) (plan.PlannerState, []byte, error) {
 	return st, text, nil
 }
 
-// unreadableError returns an error with the remedy for a ConfigMap that cannot be read.
 func unreadableError(namespace, name string, err error) error {
 	what := "the evictions of the last hour, the back-offs and the interrupted passes of some namespaces"
 	if strings.HasSuffix(name, clusterPart) {

@@ -37,8 +37,7 @@ const pauseCallTimeout = 4 * time.Second
 // maxTextRunes is the maximum displayed length of a text that any user may have written.
 const maxTextRunes = 300
 
-// PauseStore reads and writes the pause of an installation. Namespace is the namespace of the
-// Lease.
+// PauseStore reads and writes the pause of an installation. Namespace is the namespace of the Lease.
 type PauseStore struct {
 	Client    kubernetes.Interface
 	Namespace string
@@ -84,9 +83,8 @@ func (p PauseStore) CheckPause(ctx context.Context) *plan.Reason {
 	return nil
 }
 
-// Pause pauses evictions from now on. Pause returns the pause that was active before, or nil. If
-// evictions are already paused, Pause keeps the start time, and keeps the reason unless want has
-// one.
+// Pause pauses evictions from now on. Pause returns the pause that was active before, or nil. If evictions are already
+// paused, Pause keeps the start time, and keeps the reason unless want has one.
 func (p PauseStore) Pause(ctx context.Context, want plan.Pause) (before *plan.Pause, err error) {
 	err = p.retryConflicts(func() error {
 		m, err := p.get(ctx)
@@ -130,8 +128,7 @@ func (p PauseStore) Resume(ctx context.Context) (before *plan.Pause, err error) 
 		before = p.activePause(m)
 		call, cancel := context.WithTimeout(ctx, pauseCallTimeout)
 		defer cancel()
-		// With these preconditions, the API server does not delete a pause that another person has
-		// just renewed.
+		// With these preconditions, the API server does not delete a pause that another person has just renewed.
 		err = p.Client.CoreV1().ConfigMaps(p.Namespace).Delete(call, PauseName, metav1.DeleteOptions{
 			Preconditions: &metav1.Preconditions{UID: &m.UID, ResourceVersion: &m.ResourceVersion}})
 		if apierrors.IsNotFound(err) {
@@ -142,8 +139,7 @@ func (p PauseStore) Resume(ctx context.Context) (before *plan.Pause, err error) 
 	return before, err
 }
 
-// pauseAttempts is the maximum number of attempts to change the pause if other clients change it
-// too.
+// pauseAttempts is the maximum number of attempts to change the pause if other clients change it too.
 const pauseAttempts = 5
 
 // retryConflicts calls change until it does not fail with a conflict, at most pauseAttempts times.
@@ -201,8 +197,7 @@ func pauseData(p plan.Pause) map[string]string {
 	return d
 }
 
-// parsePause never fails. A value that it cannot parse counts as a pause without an end, and is
-// named in the reason.
+// parsePause never fails. A value that it cannot parse counts as a pause without an end, and is named in the reason.
 func parsePause(m *corev1.ConfigMap) *plan.Pause {
 	p := &plan.Pause{Since: m.CreationTimestamp.UTC(), By: sanitize(m.Data[keyBy]), Reason: sanitize(m.Data[keyReason])}
 	if p.By == "" {
@@ -236,8 +231,7 @@ func parsePause(m *corev1.ConfigMap) *plan.Pause {
 	return p
 }
 
-// sanitize makes text that any user may have written safe to print: on one line, short, and without
-// control characters.
+// sanitize makes text that any user may have written safe to print: on one line, short, and without control characters.
 func sanitize(s string) string {
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "?")), " ")
 	s = strings.Map(func(r rune) rune {

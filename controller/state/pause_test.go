@@ -186,8 +186,7 @@ func TestWhatCannotBeReadShutsTheGate(t *testing.T) {
 	})
 }
 
-// Other clients write first: twice before this client creates the ConfigMap, and then before it
-// updates the ConfigMap.
+// Other clients write first: twice before this client creates the ConfigMap, and then before it updates the ConfigMap.
 func TestPauseRetries(t *testing.T) {
 	p, client, _ := newPauseStore(nil)
 	tried := 0

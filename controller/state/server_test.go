@@ -17,16 +17,14 @@ const ns = "ops"
 
 var configMaps = schema.GroupResource{Resource: "configmaps"}
 
-// fakeServer serves ConfigMaps like an API server: it increments resource versions and rejects
-// writes with an old one.
+// fakeServer serves ConfigMaps like an API server: it increments resource versions and rejects writes with an old one.
 type fakeServer struct {
 	mu         sync.Mutex
 	version    int
 	configMaps map[string]*corev1.ConfigMap
 	writes     []string // names of the ConfigMaps, in order
 	calls      int
-	// before and after can replace the answer of a call. When after is called, the call has already
-	// taken effect.
+	// before and after can replace the answer of a call. When after is called, the call has already taken effect.
 	before, after func(verb, name string, call int) error
 }
 

@@ -17,7 +17,6 @@ const shardCount = 16
 // clusterPart is the name of the part for data that belongs to no namespace.
 const clusterPart = "cluster"
 
-// partNames returns the names of all parts, in order.
 func partNames() []string {
 	out := make([]string, 0, shardCount+1)
 	for i := range shardCount {
@@ -26,7 +25,6 @@ func partNames() []string {
 	return append(out, clusterPart)
 }
 
-// partOf returns the part for the data of a namespace.
 func partOf(namespace string) string {
 	if namespace == "" {
 		return clusterPart

@@ -1,8 +1,15 @@
+// Package state stores a plan.PlannerState in ConfigMaps, so that evictions and back-offs survive
+// restarts and changes of the leader. The package also stores the pause that a user sets.
+//
+// The package decides how the state is split into ConfigMaps, and it never overwrites what another
+// process wrote. Package planner/history decides what is stored and for how long. The package never
+// repeats a write before it knows the outcome of the first attempt.
 package state
 
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -28,13 +35,11 @@ type Store struct {
 	known  map[string]*storedPart // by part
 }
 
-// storedPart is the last known content of a ConfigMap.
 type storedPart struct {
 	name            string
 	resourceVersion string // empty: the ConfigMap does not exist
 	content         []byte // the JSON in it; may be empty
-	// unconfirmed is the content of a write whose outcome is unknown; nil if all outcomes are
-	// known.
+	// unconfirmed is the content of a write whose outcome is unknown; nil if all outcomes are known.
 	unconfirmed []byte
 }
 
@@ -83,7 +88,6 @@ func (s *Store) Save(ctx context.Context, st plan.PlannerState) error {
 	return runParallel(len(changed), func(i int) error { return s.writePart(ctx, changed[i]) })
 }
 
-// partChange is the new content of a ConfigMap.
 type partChange struct {
 	target  *storedPart
 	content []byte
@@ -99,8 +103,8 @@ func (s *Store) changedParts(st plan.PlannerState) ([]partChange, error) {
 		if p, ok := states[name]; ok {
 			p.Sort()
 			var err error
-			if text, err = encodePart(p); err != nil {
-				return nil, err
+			if text, err = json.Marshal(p); err != nil {
+				return nil, fmt.Errorf("encoding the state: %w", err)
 			}
 		}
 		to := s.known[name]

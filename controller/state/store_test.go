@@ -234,8 +234,7 @@ func TestWhatDoesNotFitIsRefusedBeforeAnythingIsWritten(t *testing.T) {
 	}
 }
 
-// The reservations of ten thousand evictions in one namespace fit into a part
-// (docs/reference/state.md).
+// The reservations of ten thousand evictions in one namespace fit into a part (docs/reference/state.md).
 func TestTenThousandUnderWayFit(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 1))
 	run := plan.OpenRun{RunID: "0a1b2c3d", Holder: "evenkeel-7d4b9c6f5-abcde_01234567", Started: noon}
@@ -257,8 +256,7 @@ func TestTenThousandUnderWayFit(t *testing.T) {
 	t.Logf("%d KiB", len(api.configMaps[namePrefix+partOf("shop")].BinaryData[dataKey])>>10)
 }
 
-// After a crash or an error between two writes, the stored state may contain too many reservations,
-// but never too few.
+// After a crash or an error between two writes, the stored state may contain too many reservations, but never too few.
 func TestAPartThatCannotBeWrittenLeavesTheOthers(t *testing.T) {
 	api := newFakeServer()
 	s := New(api.client(), ns)

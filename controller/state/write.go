@@ -41,9 +41,8 @@ func (s *Store) get(ctx context.Context, name string) (*corev1.ConfigMap, error)
 	return s.client.CoreV1().ConfigMaps(s.namespace).Get(call, name, metav1.GetOptions{})
 }
 
-// writePart writes the content of one ConfigMap. If the outcome of an earlier write is unknown, it
-// reads the ConfigMap before it writes again. The content shows which process wrote it, because no
-// two processes write the same content.
+// writePart writes the content of one ConfigMap. If the outcome of an earlier write is unknown, it reads the ConfigMap
+// before it writes again. The content shows which process wrote it, because no two processes write the same content.
 func (s *Store) writePart(ctx context.Context, c partChange) error {
 	to := c.target
 	for try := 1; ; try++ {

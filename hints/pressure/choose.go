@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/cluster/annotation"
@@ -21,9 +22,8 @@ type candidate struct {
 	expires time.Time
 }
 
-// activeHintFactor multiplies the severity of nodes that already have a hint. Otherwise the hint
-// would alternate between nodes with similar usage. Each change costs two writes and sends new pods
-// to another node.
+// activeHintFactor multiplies the severity of nodes that already have a hint. Otherwise the hint would alternate
+// between nodes with similar usage. Each change costs two writes and sends new pods to another node.
 const activeHintFactor = 1.1
 
 func (c *candidate) severity() float64 {
@@ -33,13 +33,12 @@ func (c *candidate) severity() float64 {
 	return c.reasons[0].severity
 }
 
-// chooseHottest gives a hint to the hottest nodes, up to the limit.
 func (d *decider) chooseHottest(hot []candidate) {
 	free := d.maxHinted() - d.unmeasured
 	hot = slices.DeleteFunc(hot, func(c candidate) bool {
 		// A hint for old measurements would have expired already. If another owner uses the hint
 		// keys, the node cannot get a hint.
-		out, _ := Put(c.node, d.desiredHint(c))
+		out, _ := WithHint(c.node, d.desiredHint(c))
 		_, stands := FromNode(out)
 		if over := !c.expires.After(d.now); over || !stands {
 			d.keepOrRemove(c.node, c.current, false)
@@ -58,9 +57,8 @@ func (d *decider) chooseHottest(hot []candidate) {
 	}
 }
 
-// maxHinted returns the maximum number of nodes with a hint: MaxHintedFrac of the nodes, rounded
-// down. With two or more nodes the maximum is at least one, because another node remains for new
-// pods.
+// maxHinted returns the maximum number of nodes with a hint: MaxHintedFrac of the nodes, rounded down. With two or more
+// nodes the maximum is at least one, because another node remains for new pods.
 func (d *decider) maxHinted() int {
 	n := int(math.Floor(d.MaxHintedFrac*float64(d.hintable) + 1e-9))
 	if n == 0 && d.hintable >= 2 {
@@ -87,12 +85,7 @@ func (d *decider) desiredHint(c candidate) Hint {
 	return h
 }
 
-func sameRules(a, b []string) bool {
-	a, b = slices.Clone(a), slices.Clone(b)
-	slices.Sort(a)
-	slices.Sort(b)
-	return slices.Equal(a, b)
-}
+func sameRules(a, b []string) bool { return sets.New(a...).Equal(sets.New(b...)) }
 
 // mustSkip reports whether a node in scope must not get a hint, because it accepts no pods or an
 // annotation excludes it.
@@ -101,4 +94,46 @@ func (d *decider) mustSkip(n *corev1.Node) bool {
 		return slices.Contains(d.SkipTaints, t.Key) && (t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute)
 	})
 	return skipped || n.Spec.Unschedulable || len(annotation.OfNode(&cluster.Node{Name: n.Name, Object: n}).Exclude) > 0
+}
+
+// Rule says when a node is under pressure.
+type Rule struct {
+	Name string
+	// Resource is the measured quantity. Values of cpu and memory are fractions of allocatable;
+	// values of other resources have their own units.
+	Resource string
+	// Query is the PromQL that measures Resource; empty if the source measures Resource itself.
+	Query string
+	// A node becomes hot if its value exceeds Enter, and stays hot until the value reaches Leave.
+	// If Below is set, lower values mean more pressure.
+	Enter, Leave float64
+	Below        bool
+	// MinSamples is the number of consecutive samples that must exceed Enter.
+	MinSamples int
+}
+
+// watchPrefix distinguishes rules from strategies, whose names contain no slash.
+const watchPrefix = "hints/"
+
+// WatchName returns the name of the usage watch that evaluates the rule.
+func (r Rule) WatchName() string { return watchPrefix + r.Name }
+
+// severity returns how far a value is beyond Enter, as a ratio: 1 at the level, and more beyond it. A ratio makes rules
+// with different units comparable. If Enter is 0 or less, severity is 1 plus the distance from Enter.
+func (r Rule) severity(v float64) float64 {
+	switch {
+	case math.IsNaN(v):
+		return 1
+	case r.Enter <= 0:
+		d := v - r.Enter
+		if r.Below {
+			d = -d
+		}
+		return max(1+d, 0)
+	case !r.Below:
+		return max(v/r.Enter, 0)
+	case v <= 0:
+		return math.MaxFloat64
+	}
+	return r.Enter / v
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,8 +18,7 @@ import (
 type Options struct {
 	// Label has the form key=value, and Taint is a taint key. Empty means none.
 	Label, Taint string
-	// MaxHintedFrac bounds the fraction of nodes with a hint. A hint on all nodes would have no
-	// effect.
+	// MaxHintedFrac bounds the fraction of nodes with a hint. A hint on all nodes would have no effect.
 	MaxHintedFrac float64
 	// TTL is how long a hint stays after the last measurement of a hot node.
 	TTL   time.Duration
@@ -92,7 +92,6 @@ func (o Options) Decide(nodes []*corev1.Node, usage *cluster.Usage, seen LastHot
 	return d.out
 }
 
-// decider makes one decision.
 type decider struct {
 	Options
 	lastHot     LastHot
@@ -119,8 +118,7 @@ func (d *decider) indexUsage(usage *cluster.Usage) {
 	}
 }
 
-// decideNode decides about one node. decideNode returns true for a hot node, which must be compared
-// with others.
+// decideNode decides about one node. decideNode returns true for a hot node, which must be compared with others.
 func (d *decider) decideNode(n *corev1.Node) (candidate, bool) {
 	old, ours := FromNode(n)
 	if d.outOfScope(n) {
@@ -128,7 +126,7 @@ func (d *decider) decideNode(n *corev1.Node) (candidate, bool) {
 		d.keepOrRemove(n, old, ours && !old.Expired(d.now))
 		return candidate{}, false
 	}
-	key, _, _ := splitLabel(d.Label)
+	key, _, _ := strings.Cut(d.Label, "=")
 	d.out.Foreign = append(d.out.Foreign, FindForeign(n, key, d.Taint)...)
 	if d.mustSkip(n) {
 		d.keepOrRemove(n, old, false)
@@ -155,7 +153,6 @@ func (d *decider) decideNode(n *corev1.Node) (candidate, bool) {
 	return candidate{}, false
 }
 
-// outOfScope reports whether no rule applies to the node.
 func (d *decider) outOfScope(n *corev1.Node) bool {
 	return len(d.Rules) == 0 || d.Scope != nil && !d.Scope.Matches(labels.Set(n.Labels)) || n.DeletionTimestamp != nil
 }
@@ -198,7 +195,6 @@ func (d *decider) keepUnmeasured(n *corev1.Node, old Hint, ours bool) {
 	d.wantHint(n, old)
 }
 
-// keepOrRemove keeps our hint on a node if stays is true, and removes it otherwise.
 func (d *decider) keepOrRemove(n *corev1.Node, old Hint, stays bool) {
 	_, ours := FromNode(n)
 	switch {
@@ -213,7 +209,7 @@ func (d *decider) keepOrRemove(n *corev1.Node, old Hint, stays bool) {
 // wantHint puts the hint on the node, and records a change if the node differs.
 func (d *decider) wantHint(n *corev1.Node, h Hint) {
 	h.Node = n.Name
-	out, changed := Put(n, h)
+	out, changed := WithHint(n, h)
 	if stands, ours := FromNode(out); ours {
 		d.out.Hinted = append(d.out.Hinted, stands)
 	}
@@ -222,7 +218,6 @@ func (d *decider) wantHint(n *corev1.Node, h Hint) {
 	}
 }
 
-// hotRule is a rule that is hot for a node.
 type hotRule struct {
 	rule       string
 	value      float64
@@ -230,8 +225,7 @@ type hotRule struct {
 	measuredAt time.Time // zero: the time of the node's usage
 }
 
-// evaluateRules returns the rules that are hot for a node, the most severe first, and the rules
-// without data.
+// evaluateRules returns the rules that are hot for a node, the most severe first, and the rules without data.
 func (d *decider) evaluateRules(n *corev1.Node) (hot []hotRule, unknown []string) {
 	used := d.usageByNode[n.Name]
 	for _, r := range d.Rules {
@@ -254,8 +248,7 @@ func (d *decider) evaluateRules(n *corev1.Node) (hot []hotRule, unknown []string
 	return hot, unknown
 }
 
-// measuredValue returns the value of the last sample, or else the usage over the window as a
-// fraction of allocatable.
+// measuredValue returns the value of the last sample, or else the usage over the window as a fraction of allocatable.
 func measuredValue(m cluster.Mark, used int64, n *corev1.Node) float64 {
 	if m.Value != 0 {
 		return m.Value

@@ -162,7 +162,7 @@ func (s *scenario) applyChanges(d pressure.Decision) {
 			out, changed = pressure.Remove(n)
 			fmt.Fprintf(&s.out, "  write %s: no hint\n", c.Node)
 		} else {
-			out, changed = pressure.Put(n, *c.Hint)
+			out, changed = pressure.WithHint(n, *c.Hint)
 			h, _ := pressure.FromNode(out)
 			fmt.Fprintf(&s.out, "  write %s: %s\n", c.Node, out.Annotations[pressure.Key])
 			if h.Description() == "" {
@@ -201,8 +201,7 @@ func (s *scenario) printHints() {
 	}
 }
 
-// edit applies an edit of another client to a node: label K=V, taint K, annotate K=V, or
-// cordon.
+// edit applies an edit of another client to a node: label K=V, taint K, annotate K=V, or cordon.
 func (s *scenario) edit(name, what string) {
 	n := s.nodes[name].DeepCopy()
 	verb, arg, _ := strings.Cut(what, " ")

@@ -2,6 +2,7 @@ package pressure
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -57,7 +58,7 @@ func applyChange(n *corev1.Node, c Change) *corev1.Node {
 		out, _ := Remove(n)
 		return out
 	}
-	out, _ := Put(n, *c.Hint)
+	out, _ := WithHint(n, *c.Hint)
 	return out
 }
 
@@ -105,9 +106,8 @@ func nodeHint(n *corev1.Node, c Change, changed bool, now time.Time) (NodeHint, 
 	return NodeHint{Hint: old, State: Present}, true
 }
 
-// hintsAwaitingSamples returns the unlisted nodes that exceed a level in fewer consecutive samples
-// than the rule requires. For each node, hintsAwaitingSamples chooses the rule that needs the
-// fewest further samples.
+// hintsAwaitingSamples returns the unlisted nodes that exceed a level in fewer consecutive samples than the rule
+// requires. For each node, hintsAwaitingSamples chooses the rule that needs the fewest further samples.
 func (o Options) hintsAwaitingSamples(nodes map[string]*corev1.Node, usage *cluster.Usage, spoken map[string]bool) []NodeHint {
 	if usage == nil {
 		return nil
@@ -125,12 +125,7 @@ func (o Options) hintsAwaitingSamples(nodes map[string]*corev1.Node, usage *clus
 				RequiredSamples: m.Required}
 		}
 	}
-	out := make([]NodeHint, 0, len(best))
-	for _, s := range best {
-		out = append(out, s)
-	}
-	slices.SortFunc(out, func(a, b NodeHint) int { return cmp.Compare(a.Node, b.Node) })
-	return out
+	return slices.Collect(maps.Values(best))
 }
 
 func nodesByName(nodes []*corev1.Node) map[string]*corev1.Node {

@@ -41,7 +41,7 @@ func clusterWithEveryState(t *testing.T) (pressure.Options, []*corev1.Node, *clu
 			n.Labels["status"] = x.label
 		}
 		if x.expires != 0 {
-			n, _ = pressure.Put(n, pressure.Hint{Since: noon.Add(-time.Hour), Expires: noon.Add(x.expires), Rule: "cpu", Value: 0.9, Label: o.Label,
+			n, _ = pressure.WithHint(n, pressure.Hint{Since: noon.Add(-time.Hour), Expires: noon.Add(x.expires), Rule: "cpu", Value: 0.9, Label: o.Label,
 				Taint: o.Taint})
 		}
 		nodes = append(nodes, n)
@@ -79,8 +79,7 @@ func TestStandings(t *testing.T) {
 	}
 }
 
-// Predict returns the nodes exactly as Decide's changes would leave them. It does not modify
-// its arguments.
+// Predict returns the nodes exactly as Decide's changes would leave them. It does not modify its arguments.
 func TestForetold(t *testing.T) {
 	o, nodes, u := clusterWithEveryState(t)
 	before := make([]*corev1.Node, len(nodes))
@@ -116,8 +115,7 @@ func TestForetold(t *testing.T) {
 	}
 }
 
-// The command contains the effect of the taint. Without the effect, kubectl would remove all taints
-// with the key.
+// The command contains the effect of the taint. Without the effect, kubectl would remove all taints with the key.
 func TestForeignTaint(t *testing.T) {
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}, Spec: corev1.NodeSpec{Taints: []corev1.Taint{
 		{Key: "k", Value: "v", Effect: corev1.TaintEffectPreferNoSchedule}, {Key: "k", Effect: corev1.TaintEffectNoSchedule}}}}

@@ -8,6 +8,7 @@ package pressure
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Key is the annotation that records a hint. Key is also the default key of the label and of the
@@ -26,8 +28,7 @@ type Hint struct {
 	Node string `json:"-"`
 	// Since is the start of the uninterrupted time for which the node has had the hint.
 	Since time.Time `json:"since"`
-	// Expires is the time after which any process may remove the hint; zero if the annotation
-	// cannot be parsed.
+	// Expires is the time after which any process may remove the hint; zero if the annotation cannot be parsed.
 	Expires time.Time `json:"expires"`
 	// Rule is the most severe hot rule when the hint was written. Value is the measured value in
 	// the unit of the rule. OtherRules are the other hot rules.
@@ -51,8 +52,7 @@ func (h Hint) Rules() []string {
 	return append([]string{h.Rule}, h.OtherRules...)
 }
 
-// Equivalent reports whether two hints have the same rules, label and taint, regardless of their
-// times.
+// Equivalent reports whether two hints have the same rules, label and taint, regardless of their times.
 func (h Hint) Equivalent(other Hint) bool {
 	return h.Label == other.Label && h.Taint == other.Taint && sameRules(h.Rules(), other.Rules())
 }
@@ -69,8 +69,7 @@ func (h Hint) Description() string {
 	return strings.Join(out, ", ")
 }
 
-// FromNode returns the hint that is recorded on a node. If the annotation cannot be parsed, only
-// the field Node is set.
+// FromNode returns the hint that is recorded on a node. If the annotation cannot be parsed, only the field Node is set.
 func FromNode(n *corev1.Node) (Hint, bool) {
 	text, ours := n.Annotations[Key]
 	if !ours {
@@ -84,11 +83,10 @@ func FromNode(n *corev1.Node) (Hint, bool) {
 	return h, true
 }
 
-// Put returns the node with the hint, and whether it changed. Put removes the label and taint of an
-// earlier hint if want does not contain them. If another owner's label or taint uses a wanted key,
-// Put neither changes nor records it. If that leaves neither a label nor a taint, Put removes the
-// hint.
-func Put(n *corev1.Node, want Hint) (*corev1.Node, bool) {
+// WithHint returns the node with the hint, and whether it changed. WithHint removes the label and taint of an earlier hint if
+// want does not contain them. If another owner's label or taint uses a wanted key, WithHint neither changes nor records it.
+// If that leaves neither a label nor a taint, WithHint removes the hint.
+func WithHint(n *corev1.Node, want Hint) (*corev1.Node, bool) {
 	old, _ := FromNode(n)
 	out := copyForEdit(n)
 	if old.Label != want.Label {
@@ -106,10 +104,7 @@ func Put(n *corev1.Node, want Hint) (*corev1.Node, bool) {
 	if want.Label == "" && want.Taint == "" {
 		return Remove(n)
 	}
-	if out.Annotations == nil {
-		out.Annotations = map[string]string{}
-	}
-	out.Annotations[Key] = want.annotation()
+	metav1.SetMetaDataAnnotation(&out.ObjectMeta, Key, want.annotation())
 	if sameHintFields(n, out) {
 		return n, false
 	}
@@ -151,40 +146,27 @@ func (h Hint) annotation() string {
 }
 
 func sameHintFields(a, b *corev1.Node) bool {
-	return a.Annotations[Key] == b.Annotations[Key] && maps.Equal(a.Labels, b.Labels) && slices.Equal(taintStrings(a), taintStrings(b))
+	return a.Annotations[Key] == b.Annotations[Key] && maps.Equal(a.Labels, b.Labels) &&
+		slices.EqualFunc(a.Spec.Taints, b.Spec.Taints, func(s, t corev1.Taint) bool { return s.ToString() == t.ToString() })
 }
-
-func taintStrings(n *corev1.Node) []string {
-	out := make([]string, 0, len(n.Spec.Taints))
-	for _, t := range n.Spec.Taints {
-		out = append(out, t.ToString())
-	}
-	return out
-}
-
-// splitLabel splits key=value. found is false if there is no "=".
-func splitLabel(label string) (key, value string, found bool) { return strings.Cut(label, "=") }
 
 // putLabel puts the label text (key=value) on the node, unless another owner uses its key. putLabel
 // reports whether the label is ours now.
 func putLabel(n *corev1.Node, text, recorded string) bool {
-	key, value, found := splitLabel(text)
+	key, value, found := strings.Cut(text, "=")
 	if !found {
 		return false
 	}
 	if there, taken := n.Labels[key]; taken {
 		return text == recorded && there == value
 	}
-	if n.Labels == nil {
-		n.Labels = map[string]string{}
-	}
-	n.Labels[key] = value
+	metav1.SetMetaDataLabel(&n.ObjectMeta, key, value)
 	return true
 }
 
 // removeLabel removes our label, unless another client has changed its value.
 func removeLabel(n *corev1.Node, recorded string) {
-	if key, value, _ := splitLabel(recorded); key != "" && n.Labels[key] == value {
+	if key, value, _ := strings.Cut(recorded, "="); key != "" && n.Labels[key] == value {
 		delete(n.Labels, key)
 	}
 }
@@ -209,4 +191,38 @@ func removeTaint(n *corev1.Node, recorded string) {
 // isOwnTaint reports whether the taint can be ours: our taints have no value.
 func isOwnTaint(t corev1.Taint, key string) bool {
 	return t.Key == key && t.Value == "" && t.Effect == corev1.TaintEffectPreferNoSchedule
+}
+
+// Foreign is a label or taint of another owner that uses a hint key.
+type Foreign struct{ Node, Description string }
+
+const (
+	labelPrefix = "label "
+	taintPrefix = "taint "
+)
+
+// FindForeign returns the labels and taints on a node that use labelKey or taintKey but belong to
+// another owner. An empty key matches nothing.
+func FindForeign(n *corev1.Node, labelKey, taintKey string) []Foreign {
+	old, _ := FromNode(n)
+	var out []Foreign
+	if there, taken := n.Labels[labelKey]; labelKey != "" && taken && old.Label != labelKey+"="+there {
+		out = append(out, Foreign{n.Name, fmt.Sprintf("%s%s=%s", labelPrefix, labelKey, there)})
+	}
+	for _, t := range n.Spec.Taints {
+		if taintKey != "" && t.Key == taintKey && t.Effect == corev1.TaintEffectPreferNoSchedule &&
+			!(old.Taint == taintKey && isOwnTaint(t, taintKey)) {
+			out = append(out, Foreign{n.Name, taintPrefix + t.ToString()})
+		}
+	}
+	return out
+}
+
+// RemoveCommand returns a kubectl command that removes the label or taint. Evenkeel never removes it.
+func (f Foreign) RemoveCommand() string {
+	if label, is := strings.CutPrefix(f.Description, labelPrefix); is {
+		key, _, _ := strings.Cut(label, "=")
+		return "kubectl label node " + f.Node + " " + key + "-"
+	}
+	return "kubectl taint node " + f.Node + " " + strings.TrimPrefix(f.Description, taintPrefix) + "-"
 }

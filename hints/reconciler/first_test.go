@@ -12,8 +12,7 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// ReconcileFirst returns when the watch shows its writes. A following Run repeats no log line and
-// no write.
+// ReconcileFirst returns when the watch shows its writes. A following Run repeats no log line and no write.
 func TestThePassSeesWhatFirstWrote(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTestCluster(t, labelAndTaint, newNode("n1"), newNode("n2"))
@@ -51,8 +50,7 @@ func TestThePassSeesWhatFirstWrote(t *testing.T) {
 	})
 }
 
-// ReconcileFirst does not wait forever for an interrupted watch, and not at all for a failed
-// write.
+// ReconcileFirst does not wait forever for an interrupted watch, and not at all for a failed write.
 func TestFirstDoesNotWaitForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, refuse := range []error{nil, errors.New("etcd is down")} {

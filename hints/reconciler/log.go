@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 )
 
@@ -19,7 +22,6 @@ func (k *Reconciler) isNewMessage(subject, text string) bool {
 	return text != ""
 }
 
-// logObstacles logs why nodes get no hint or cannot be evaluated.
 func (k *Reconciler) logObstacles(o Options, d pressure.Decision) {
 	var foreign []string
 	for _, f := range d.Foreign {
@@ -50,7 +52,6 @@ func removalCommand(label string, foreign []pressure.Foreign) []any {
 	return []any{"removeIfUnused", fmt.Sprintf("kubectl label nodes -l %s %s-", label, key)}
 }
 
-// logDryRun logs the changes that a live reconciler would write.
 func (k *Reconciler) logDryRun(changes []pressure.Change) {
 	now := map[string]string{}
 	for _, c := range changes {
@@ -84,7 +85,6 @@ func (k *Reconciler) logChange(dryRun bool, node string, h *pressure.Hint) {
 	k.Log.Info(written, "node", node, "rules", h.Rules(), "value", h.Value, "hint", h.Description(), "expires", h.Expires.UTC())
 }
 
-// logFailures logs which nodes could not be written, once for each reason.
 func (k *Reconciler) logFailures(failures map[string][]string) {
 	var text []string
 	for _, reason := range slices.Sorted(maps.Keys(failures)) {
@@ -93,4 +93,36 @@ func (k *Reconciler) logFailures(failures map[string][]string) {
 	if k.isNewMessage("failed", strings.Join(text, "; ")) {
 		k.Log.Error("pressure hints could not be written; the next reconciliation tries again", "error", strings.Join(text, "; "))
 	}
+}
+
+// Counts contains the numbers of one reconciliation, for metrics.
+type Counts struct {
+	// ByRule is the number of nodes with a hint, by the rule recorded in the hint. In a dry run it
+	// is the number of nodes that would have a hint.
+	ByRule map[string]int
+	// Unmeasured, Capped, Foreign and Unknown are numbers of nodes, as in pressure.Decision.
+	Unmeasured, Capped, Foreign, Unknown int
+	// Written and Failed are the numbers of node writes of this reconciliation.
+	Written, Failed int
+}
+
+// countByRule counts the desired hints by rule. For nodes that could not be written, it counts the
+// hint that is on the node instead.
+func countByRule(rules []pressure.Rule, hinted []pressure.Hint, nodes []*corev1.Node, undone []string) map[string]int {
+	out := map[string]int{}
+	for _, r := range rules {
+		out[r.Name] = 0
+	}
+	missed := sets.New(undone...)
+	for _, h := range hinted {
+		if !missed.Has(h.Node) {
+			out[h.Rule]++
+		}
+	}
+	for _, n := range nodes {
+		if h, ours := pressure.FromNode(n); ours && missed.Has(n.Name) {
+			out[h.Rule]++
+		}
+	}
+	return out
 }

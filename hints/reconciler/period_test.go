@@ -43,14 +43,12 @@ const (
 	everyPeriod = 30 * time.Second
 )
 
-// largeCluster has 5,000 nodes of 4 cores with 20 pods each. Every fifth node uses 90 % of its
-// CPU.
+// largeCluster has 5,000 nodes of 4 cores with 20 pods each. Every fifth node uses 90 % of its CPU.
 type largeCluster struct {
 	nodes []*corev1.Node
 	index map[string]int
 	pods  map[string]window.PodPlace
-	// answers returns the server's next answer for a request. The field asked counts the
-	// requests.
+	// answers returns the server's next answer for a request. The field asked counts the requests.
 	answers atomic.Pointer[func(r *http.Request) (contentType string, body []byte)]
 	asked   atomic.Int32
 	patched int
@@ -218,10 +216,9 @@ func (m *largeCluster) answerAsPrometheus(_ *testing.T, at time.Time) {
 	m.answers.Store(&answer)
 }
 
-// TestOnePeriodOfALargeCluster measures the CPU time of one sampling period with 5,000 nodes and
-// 100,000 pods if nothing changes. The time includes queries, parsing, windows, hint decisions and
-// the server, which runs in this process. The test uses the best of three periods after the first
-// samples.
+// TestOnePeriodOfALargeCluster measures the CPU time of one sampling period with 5,000 nodes and 100,000 pods if
+// nothing changes. The time includes queries, parsing, windows, hint decisions and the server, which runs in this
+// process. The test uses the best of three periods after the first samples.
 func TestOnePeriodOfALargeCluster(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped with -short, because it generates 50 MB of metrics five times; `make test-unit` runs it")

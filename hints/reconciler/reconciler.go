@@ -1,26 +1,26 @@
 // Package reconciler keeps the pressure hints on nodes up to date after each sample.
 //
-// The package decides when to reconcile, what to log, and how long to back off from writing.
-// Package hints/pressure decides which nodes get a hint, and hints/writer writes nodes. The package
-// never measures usage and never evicts.
+// The package decides when to reconcile, what to log, and how long to back off from writing. Package hints/pressure
+// decides which nodes get a hint, and hints/writer writes nodes. The package never measures usage and never evicts.
 package reconciler
 
 import (
 	"context"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 	"github.com/evenkeel-project/evenkeel/hints/writer"
+	"github.com/evenkeel-project/evenkeel/internal/wait"
 )
 
 // Writer writes nodes.
@@ -29,8 +29,7 @@ type Writer interface {
 }
 
 const (
-	// Interval is the maximum time between two reconciliations. Hints must expire even if no sample
-	// arrives.
+	// Interval is the maximum time between two reconciliations. Hints must expire even if no sample arrives.
 	Interval = 10 * time.Second
 	// writeTimeout bounds the writes of one reconciliation.
 	writeTimeout = time.Minute
@@ -40,8 +39,7 @@ const (
 	maxBackoff = 5 * time.Minute
 )
 
-// Options come from the configuration. Without rules no node gets a hint, and expired hints are
-// removed.
+// Options come from the configuration. Without rules no node gets a hint, and expired hints are removed.
 type Options struct {
 	pressure.Options
 	// DryRun logs what would be written, and writes nothing.
@@ -52,8 +50,7 @@ type Options struct {
 type Reconciler struct {
 	// Nodes returns the nodes of the cluster from a watch. They are read-only.
 	Nodes func() []*corev1.Node
-	// Usage returns the current usage data. Without usage data, Usage returns nil or usage without
-	// nodes.
+	// Usage returns the current usage data. Without usage data, Usage returns nil or usage without nodes.
 	Usage   func() *cluster.Usage
 	Writer  Writer
 	Clock   clock.WithTicker
@@ -88,15 +85,13 @@ func (k *Reconciler) options() Options {
 	return k.opts
 }
 
-// setLeading starts or stops leadership, and applies the latest options.
 func (k *Reconciler) setLeading(runs bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.opts, k.running = k.next, runs
 }
 
-// startLeading starts leadership and discards what this process saw while it led earlier, because
-// that may be outdated.
+// startLeading starts leadership and discards what this process saw while it led earlier, because that may be outdated.
 func (k *Reconciler) startLeading() {
 	k.lastHot, k.lastLogged, k.backoff, k.backoffUntil = pressure.LastHot{}, map[string]string{}, 0, time.Time{}
 	k.setLeading(true)
@@ -123,9 +118,8 @@ func (k *Reconciler) ReconcileFirst(ctx context.Context) error {
 	return nil
 }
 
-// Run reconciles after each sample, and at least once per Interval, until ctx ends. After Run has
-// returned, hints stay until they expire, and the next leader counts them. Run therefore resets the
-// counts of this process when it ends.
+// Run reconciles after each sample, and at least once per Interval, until ctx ends. After Run has returned, hints stay
+// until they expire, and the next leader counts them. Run therefore resets the counts of this process when it ends.
 func (k *Reconciler) Run(ctx context.Context, sampled <-chan struct{}) {
 	if !k.isRunning() {
 		k.startLeading()
@@ -162,7 +156,11 @@ func (k *Reconciler) reconcile(ctx context.Context) (Counts, []pressure.Change) 
 	o, now := k.options(), k.Clock.Now()
 	nodes := k.Nodes()
 	d := o.Decide(nodes, k.Usage(), k.lastHot, now)
-	c := Counts{Unmeasured: len(d.Unmeasured), Capped: len(d.Capped), Foreign: len(foreignNodes(d)), Unknown: d.Unknown}
+	foreign := sets.Set[string]{}
+	for _, f := range d.Foreign {
+		foreign.Insert(f.Node)
+	}
+	c := Counts{Unmeasured: len(d.Unmeasured), Capped: len(d.Capped), Foreign: foreign.Len(), Unknown: d.Unknown}
 	k.logObstacles(o, d)
 	var undone []string
 	switch {
@@ -230,7 +228,7 @@ func hintEdit(judged *corev1.Node, h *pressure.Hint, ttl time.Duration) func(*co
 		if ours && n.ResourceVersion != judged.ResourceVersion && there.Equivalent(*h) && there.Expires.After(h.Expires.Add(-ttl/2)) {
 			return n
 		}
-		out, _ := pressure.Put(n, *h)
+		out, _ := pressure.WithHint(n, *h)
 		return out
 	}
 }
@@ -255,20 +253,38 @@ func failureMessage(err error) string {
 	return err.Error()
 }
 
-func foreignNodes(d pressure.Decision) []string {
-	var out []string
-	for _, f := range d.Foreign {
-		out = append(out, f.Node)
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-// abbreviate joins at most ten names.
 func abbreviate(names []string) string {
 	const most = 10
 	if len(names) > most {
 		return strings.Join(names[:most], " ") + " ..."
 	}
 	return strings.Join(names, " ")
+}
+
+const (
+	// shownTimeout is how long ReconcileFirst waits until a watch shows its writes. That usually
+	// takes milliseconds. A pass with an older view of the nodes is also safe.
+	shownTimeout      = 5 * time.Second
+	shownPollInterval = 50 * time.Millisecond
+)
+
+// waitUntilShown waits until Nodes shows the changes, ctx ends, or shownTimeout has passed.
+func (k *Reconciler) waitUntilShown(ctx context.Context, changes []pressure.Change) {
+	end := k.Clock.Now().Add(shownTimeout)
+	for !nodesHaveChanges(k.Nodes(), changes) && k.Clock.Now().Before(end) && wait.Sleep(ctx, k.Clock, shownPollInterval) {
+		continue
+	}
+}
+
+func nodesHaveChanges(nodes []*corev1.Node, changes []pressure.Change) bool {
+	wanted := make(map[string]*pressure.Hint, len(changes))
+	for _, c := range changes {
+		wanted[c.Node] = c.Hint
+	}
+	for _, n := range nodes {
+		if h, changed := wanted[n.Name]; changed && hintEdit(n, h, 0)(n) != n {
+			return false
+		}
+	}
+	return true
 }

@@ -26,8 +26,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// The first sample writes each hinted node once, without reading it first. Unchanged samples
-// write nothing.
+// The first sample writes each hinted node once, without reading it first. Unchanged samples write nothing.
 func TestThreeUnchangedSamplesWriteNothing(t *testing.T) {
 	w := newTestCluster(t, labelAndTaint, newNode("n1"), newNode("n2"), newNode("n3"))
 	w.hot = map[string]float64{"n1": 0.9, "n3": 0.95}
@@ -193,9 +192,8 @@ func TestAMissingPermissionIsSaidOnce(t *testing.T) {
 	}
 }
 
-// After a failed write, the counts show the hints that are on the nodes. The counts include hints
-// that could not be renewed or removed, but not hints that could not be put. The same applies to
-// reconciliations during the back-off.
+// After a failed write, the counts show the hints that are on the nodes. The counts include hints that could not be
+// renewed or removed, but not hints that could not be put. The same applies to reconciliations during the back-off.
 func TestWhatCouldNotBeWrittenStandsAsItDid(t *testing.T) {
 	w := newTestCluster(t, labelAndTaint, newNode("n1"), newNode("n2"), newNode("n3"), newNode("n4"))
 	w.hot, w.cool = map[string]float64{"n1": 0.9, "n2": 0.9}, []string{"n3", "n4"}
@@ -210,8 +208,7 @@ func TestWhatCouldNotBeWrittenStandsAsItDid(t *testing.T) {
 	}
 }
 
-// If the rules are removed, existing hints are not renewed. Hints of another release stay
-// until they expire.
+// If the rules are removed, existing hints are not renewed. Hints of another release stay until they expire.
 func TestWithoutRulesOnlyExpiredHintsGo(t *testing.T) {
 	w := newTestCluster(t, labelAndTaint, newNode("n1"), newNode("n2"))
 	w.hot = map[string]float64{"n1": 0.9}

@@ -108,8 +108,7 @@ func (w *testCluster) serve(a clienttesting.Action) (bool, runtime.Object, error
 	return false, nil, nil
 }
 
-// applyPatch applies a merge patch to labels, annotations and taints, and assigns a new
-// resourceVersion.
+// applyPatch applies a merge patch to labels, annotations and taints, and assigns a new resourceVersion.
 func applyPatch(n *corev1.Node, patch []byte) (*corev1.Node, error) {
 	var p struct {
 		Metadata struct{ Labels, Annotations map[string]*string }

@@ -21,11 +21,11 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/hints"
+	"github.com/evenkeel-project/evenkeel/internal/wait"
 )
 
 const (
-	// callTimeout bounds every call, so that no call of an old leader is in progress when the next
-	// leader starts.
+	// callTimeout bounds every call, so that no call of an old leader is in progress when the next leader starts.
 	callTimeout = 4 * time.Second
 	// maxAttempts bounds the writes of one node. Each attempt starts with a new read.
 	maxAttempts = 6
@@ -50,8 +50,8 @@ type Writer struct {
 
 // New returns a writer. If observed is not nil, the writer waits until observed shows each write, because
 // the scheduler watches the same API server.
-func New(client kubernetes.Interface, c clock.WithTicker, seen func(name string) *corev1.Node) *Writer {
-	return &Writer{client, c, seen}
+func New(client kubernetes.Interface, c clock.WithTicker, observed func(name string) *corev1.Node) *Writer {
+	return &Writer{client, c, observed}
 }
 
 // ErrNotObserved means that a hint was written but the watch does not show it.
@@ -78,30 +78,36 @@ func (w *Writer) Put(ctx context.Context, list []hints.Hint) error {
 }
 
 func putHint(n *corev1.Node, h hints.Hint) (*corev1.Node, error) {
-	out, _ := hints.Put(n, h)
+	out, _ := hints.WithHint(n, h)
 	if _, ours := hints.FromNode(out); !ours && h.Kind == hints.Label && !hints.HasLabel(out) {
 		return nil, fmt.Errorf("the node has the label %s=%s of another owner", hints.Key, n.Labels[hints.Key])
 	}
 	return out, nil
 }
 
-// Remove removes the hints of Evenkeel that match, and returns the nodes that had such a hint. A
-// node that does not exist has no hint. A node that cannot be written does not stop the others; the
-// error names each such node. Remove waits for the watch once, after all writes, so that a slow
-// watch does not delay the removal.
+// Remove removes the hints of Evenkeel that match, and returns the nodes that had such a hint. A node that does not
+// exist has no hint. A node that cannot be written does not stop the others; the error names each such node. Remove
+// waits for the watch once, after all writes, so that a slow watch does not delay the removal.
 func (w *Writer) Remove(ctx context.Context, nodes []string, which func(hints.Hint) bool) ([]string, error) {
-	var mu sync.Mutex
-	taken, ended := []string{}, map[string]error{}
-	untried := forEachConcurrently(ctx, nodes, func(ctx context.Context, name string) error {
-		wrote, err := w.removeFromNode(ctx, name, which)
-		mu.Lock()
-		defer mu.Unlock()
-		if ended[name] = err; wrote {
-			taken = append(taken, name)
+	edits := make([]Edit, len(nodes))
+	for i, name := range nodes {
+		edits[i] = Edit{Node: name, Change: func(n *corev1.Node) *corev1.Node {
+			if h, ours := hints.FromNode(n); !ours || !which(h) {
+				return n
+			}
+			out, _ := hints.Remove(n)
+			return out
+		}}
+	}
+	removed, failed := []string{}, []error{}
+	for _, r := range w.Edit(ctx, edits) {
+		if r.Written {
+			removed = append(removed, r.Node)
 		}
-		return nil
-	})
-	slices.Sort(taken)
+		if r.Err != nil {
+			failed = append(failed, fmt.Errorf("removing the hint from node %s: %w", r.Node, r.Err))
+		}
+	}
 	shown := func(name string) bool {
 		n := w.observed(name)
 		if n == nil {
@@ -111,66 +117,36 @@ func (w *Writer) Remove(ctx context.Context, nodes []string, which func(hints.Hi
 		return ours && which(h)
 	}
 	if w.observed != nil {
-		w.waitUntil(ctx, func() bool { return !slices.ContainsFunc(taken, shown) })
+		w.waitUntil(ctx, func() bool { return !slices.ContainsFunc(removed, shown) })
 	}
-	var left []error
-	for _, name := range nodes {
-		err, tried := ended[name]
-		if !tried {
-			err = untried
-		}
-		if err != nil {
-			left = append(left, fmt.Errorf("removing the hint from node %s: %w", name, err))
-		}
-	}
-	return taken, errors.Join(left...)
+	return removed, errors.Join(failed...)
 }
 
-// removeFromNode removes the hint of one node. removeFromNode reports whether the node had a
-// matching hint.
-func (w *Writer) removeFromNode(ctx context.Context, name string, which func(hints.Hint) bool) (bool, error) {
-	wrote := false
-	err := w.changeNode(ctx, name, nil, func(n *corev1.Node) (*corev1.Node, error) {
-		h, ours := hints.FromNode(n)
-		if wrote = ours && which(h); !wrote {
-			return n, nil
-		}
-		out, _ := hints.Remove(n)
-		return out, nil
-	})
-	if apierrors.IsNotFound(err) {
-		return false, nil
-	}
-	return wrote && err == nil, err
-}
-
-// changeNode reads a node, edits it and writes the difference. changeNode starts again with a read
-// after a conflict or a lost answer. If observed is not nil, the first attempt uses it instead of a
-// read.
-func (w *Writer) changeNode(ctx context.Context, name string, seen *corev1.Node, edit func(*corev1.Node) (*corev1.Node, error)) error {
+// changeNode reads a node, edits it and writes the difference. changeNode starts again with a read after a conflict or
+// a lost answer. If observed is not nil, the first attempt uses it instead of a read.
+func (w *Writer) changeNode(ctx context.Context, name string, observed *corev1.Node, edit func(*corev1.Node) (*corev1.Node, error)) error {
 	pause := minBackoff
 	for try := 1; ; try++ {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		err := w.tryOnce(ctx, name, seen, edit)
-		seen = nil
+		err := w.tryOnce(ctx, name, observed, edit)
+		observed = nil
 		if err == nil || !isRetryable(err) {
 			return err
 		}
 		if try == maxAttempts {
 			return fmt.Errorf("after %d tries: %w", maxAttempts, err)
 		}
-		if !w.sleep(ctx, pause) {
+		if !wait.Sleep(ctx, w.clock, pause) {
 			return ctx.Err()
 		}
 		pause *= 2
 	}
 }
 
-// isRetryable reports whether another attempt may succeed. An error that is not an answer of the
-// API server, such as a lost connection, leaves the outcome of the write open; the next read shows
-// it.
+// isRetryable reports whether another attempt may succeed. An error that is not an answer of the API server, such as a
+// lost connection, leaves the outcome of the write open; the next read shows it.
 func isRetryable(err error) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
@@ -212,22 +188,11 @@ func (w *Writer) tryOnce(ctx context.Context, name string, n *corev1.Node, edit 
 func (w *Writer) waitUntil(ctx context.Context, shown func() bool) bool {
 	until := w.clock.Now().Add(observeTimeout)
 	for !shown() {
-		if !w.clock.Now().Before(until) || !w.sleep(ctx, pollInterval) {
+		if !w.clock.Now().Before(until) || !wait.Sleep(ctx, w.clock, pollInterval) {
 			return false
 		}
 	}
 	return true
-}
-
-func (w *Writer) sleep(ctx context.Context, d time.Duration) bool {
-	t := w.clock.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C():
-		return true
-	}
 }
 
 // forEachConcurrently calls f for every item, with a few calls at a time. After the first error it

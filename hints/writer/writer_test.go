@@ -143,8 +143,7 @@ func TestForeignTaintsSurviveConcurrentWrites(t *testing.T) {
 	}
 }
 
-// An existing hint is not written again. Remove writes nothing if the hint is missing or does
-// not match.
+// An existing hint is not written again. Remove writes nothing if the hint is missing or does not match.
 func TestNothingIsWrittenTwice(t *testing.T) {
 	for _, kind := range []hints.Kind{hints.Taint, hints.Label} {
 		s := newServer(t, "n1", "n2")

@@ -1,7 +1,5 @@
 // Package cputime measures the CPU time of the current process for tests and benchmarks. Other
-// programs on the same machine affect it less than elapsed time.
-//
-// Only tests use it. It sets no limits.
+// programs on the same machine affect CPU time less than elapsed time.
 package cputime
 
 import (
@@ -10,8 +8,7 @@ import (
 	"time"
 )
 
-// Used returns the CPU time that the process has used so far. It includes garbage collection
-// and servers that run inside the process.
+// Used returns the CPU time of the process so far, including garbage collection.
 func Used(t testing.TB) time.Duration {
 	t.Helper()
 	var u syscall.Rusage

@@ -10,13 +10,21 @@
 package credentials
 
 import (
+	"bytes"
+	"cmp"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync/atomic"
 
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/rest"
+
+	"github.com/evenkeel-project/evenkeel/internal/reload"
 )
 
 // Source locates the credentials.
@@ -109,4 +117,86 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 // CloseIdleConnections closes idle connections. client-go calls it if a connection may be broken.
 func (t *Transport) CloseIdleConnections() {
 	utilnet.CloseIdleConnectionsFor(t.current.Load().transport)
+}
+
+// maxBytes limits the size of a file. A bundle of all public authorities has about 250 kB.
+const maxBytes = 1 << 20
+
+// loadFiles returns a copy of conf that contains the data of the files it names, and the names
+// of these files.
+func loadFiles(conf *rest.Config) (*rest.Config, []string, error) {
+	c := rest.CopyConfig(conf)
+	var files []string
+	var errs []error
+	read := func(what, file string, data []byte) []byte {
+		if len(data) > 0 || file == "" {
+			return data
+		}
+		files = append(files, file)
+		data, err := reload.ReadFile(file, maxBytes)
+		if err == nil && len(bytes.TrimSpace(data)) == 0 {
+			err = fmt.Errorf("%s is empty", file)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", what, err))
+		}
+		return data
+	}
+	c.CAData = read("certificate authority", c.CAFile, c.CAData)
+	c.CertData = read("client certificate", c.CertFile, c.CertData)
+	c.KeyData = read("client key", c.KeyFile, c.KeyData)
+	if c.BearerTokenFile != "" { // client-go prefers the file to an inline token
+		c.BearerToken = strings.TrimSpace(string(read("token", c.BearerTokenFile, nil)))
+	}
+	if len(errs) == 0 {
+		errs = append(errs, checkCA(c.CAData, conf.CAFile), checkKeyPair(c, conf), checkToken(c.BearerToken, conf.BearerTokenFile))
+	}
+	c.CAFile, c.CertFile, c.KeyFile, c.BearerTokenFile = "", "", "", ""
+	return c, files, errors.Join(errs...)
+}
+
+func describeFile(file string) string { return cmp.Or(file, "the kubeconfig") }
+
+// checkCA returns an error unless every certificate in the bundle is complete. client-go skips
+// a truncated certificate without an error.
+func checkCA(data []byte, file string) error {
+	if len(data) == 0 {
+		return nil
+	}
+	begun, found := bytes.Count(data, []byte("-----BEGIN")), 0
+	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {
+		begun--
+		if block.Type != "CERTIFICATE" {
+			continue
+		}
+		if _, err := x509.ParseCertificate(block.Bytes); err != nil {
+			return fmt.Errorf("certificate authority: a certificate in %s cannot be parsed: %w", describeFile(file), err)
+		}
+		found++
+	}
+	switch {
+	case found == 0:
+		return fmt.Errorf("certificate authority: %s contains no certificate (want PEM)", describeFile(file))
+	case begun != 0:
+		return fmt.Errorf("certificate authority: a certificate in %s is truncated", describeFile(file))
+	}
+	return nil
+}
+
+func checkKeyPair(c, conf *rest.Config) error {
+	if len(c.CertData) == 0 && len(c.KeyData) == 0 {
+		return nil
+	}
+	if _, err := tls.X509KeyPair(c.CertData, c.KeyData); err != nil {
+		return fmt.Errorf("client certificate %s and key %s: %w", describeFile(conf.CertFile), describeFile(conf.KeyFile), err)
+	}
+	return nil
+}
+
+// checkToken returns an error unless text can be a header value (RFC 6750: visible ASCII).
+func checkToken(text, file string) error {
+	if strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+		return fmt.Errorf("token: %s does not contain a token (want visible ASCII)", describeFile(file))
+	}
+	return nil
 }

@@ -98,7 +98,7 @@ type testClient struct {
 	now    *credentials.Transport
 }
 
-// newTestClient connects to a server with the files "ca" and "token".
+// newTestClient returns a client that reads its credentials from the files "ca" and "token".
 func newTestClient(t *testing.T) *testClient {
 	b := &testClient{server: newServer(t), t: t, dir: t.TempDir()}
 	b.write("ca", b.rotateCertificate(t))
@@ -129,7 +129,7 @@ func (b *testClient) write(name, text string) {
 	}
 }
 
-// reload checks and replaces the credentials as the program does after a change.
+// reload reads, checks and replaces the credentials, like the program after a change.
 func (b *testClient) reload() error {
 	set, _, err := b.source.Read()
 	if err == nil {
@@ -196,8 +196,9 @@ func TestContentThatCannotBeUsedIsRefused(t *testing.T) {
 	}
 	for _, c := range []struct{ file, text, want string }{
 		{"ca", "", "is empty"},
-		{"ca", "not a certificate", "does not contain any valid"},
-		{"ca", whole[:len(whole)/2], "does not contain any valid"},
+		{"ca", "not a certificate", "contains no certificate"},
+		{"ca", whole[:len(whole)/2], "contains no certificate"},
+		{"ca", whole + "-----BEGIN CERTIF", "is truncated"},
 		{"ca", whole + whole[:len(whole)/2], "is truncated"},
 		{"ca", whole[:len(whole)/2] + whole, "certificate authority"},
 		{"ca", "-----BEGIN CERTIFICATE-----\nQUJD\n-----END CERTIFICATE-----\n", "x509: malformed certificate"},
@@ -239,9 +240,9 @@ func TestContentThatCannotBeUsedIsRefused(t *testing.T) {
 	}
 }
 
-// The new address may be another cluster, so the client refuses it. It also refuses content
-// without an authority, because client-go would then trust the system's authorities.
-func TestAnotherServerIsRefused(t *testing.T) {
+// The client rejects another server address, because it may belong to another cluster. The client also
+// rejects credentials without a certificate authority.
+func TestRejectsAnotherServer(t *testing.T) {
 	b := newTestClient(t)
 	load := b.source.Load
 	change := func(f func(*rest.Config)) {
@@ -264,8 +265,8 @@ func TestAnotherServerIsRefused(t *testing.T) {
 	}
 }
 
-// The client uses changed data that is inline in the kubeconfig.
-func TestTheKubeconfigItselfIsReadAgain(t *testing.T) {
+// The kubeconfig may contain the certificate authority and the token itself.
+func TestRereadsKubeconfig(t *testing.T) {
 	b := newTestClient(t)
 	write := func(ca, token string) {
 		k := clientcmdapi.NewConfig()

@@ -34,21 +34,26 @@ type span struct {
 func (c clock) span(t time.Time) span {
 	t = t.In(c.loc)
 	from, to := t.ZoneBounds()
-	s := span{from, to, offset(t), offset(t)}
+	if !to.IsZero() && !to.After(t) {
+		// In a leap year beyond the zone's table (2044, 2048), time.ZoneBounds ends the year a day
+		// early and then returns an end that has passed.
+		_, to = t.AddDate(0, 0, 1).ZoneBounds()
+	}
+	s := span{from, to, utcOffset(t), utcOffset(t)}
 	if !from.IsZero() {
-		s.offsetBefore = offset(from.Add(-time.Nanosecond))
+		s.offsetBefore = utcOffset(from.Add(-time.Nanosecond))
 	}
 	return s
 }
 
-func offset(t time.Time) time.Duration {
+func utcOffset(t time.Time) time.Duration {
 	_, seconds := t.Zone()
 	return time.Duration(seconds) * time.Second
 }
 
-// wallTime returns the local time at t, as a time in UTC. realTime is the inverse.
-func (s span) wallTime(t time.Time) time.Time    { return t.UTC().Add(s.offset) }
-func (s span) realTime(wall time.Time) time.Time { return wall.Add(-s.offset) }
+// toWallTime returns the local time at t, as a time in UTC. toInstant is the inverse.
+func (s span) toWallTime(t time.Time) time.Time   { return t.UTC().Add(s.offset) }
+func (s span) toInstant(wall time.Time) time.Time { return wall.Add(-s.offset) }
 
 // firstWallTime returns the first local time of the span. If includeRepeated is false, it
 // returns the first one that did not occur in the previous span. It is zero for the first span.
@@ -59,7 +64,7 @@ func (s span) firstWallTime(includeRepeated bool) time.Time {
 	if s.offsetBefore > s.offset && !includeRepeated {
 		return s.from.UTC().Add(s.offsetBefore)
 	}
-	return s.wallTime(s.from)
+	return s.toWallTime(s.from)
 }
 
 // skipsFiring reports whether the clock change before the span skips a local time at which the
@@ -68,7 +73,7 @@ func (c clock) skipsFiring(s span) bool {
 	if s.from.IsZero() || s.offsetBefore >= s.offset {
 		return false
 	}
-	end := s.wallTime(s.from)
+	end := s.toWallTime(s.from)
 	at, ok := c.lastWallTime(end.Add(-time.Nanosecond), s.from.UTC().Add(s.offsetBefore))
 	return ok && at.Before(end)
 }
@@ -81,19 +86,19 @@ func (c clock) nextFiring(t time.Time) time.Time {
 		if c.includeSkipped && s.from.After(t) && c.skipsFiring(s) {
 			return s.from
 		}
-		wall := s.wallTime(at)
+		wall := s.toWallTime(at)
 		if at.After(t) { // the start of a later span can match, too
 			wall = wall.Add(-time.Nanosecond)
 		}
 		if first := s.firstWallTime(c.includeRepeated); !first.IsZero() && wall.Before(first) {
 			wall = first.Add(-time.Nanosecond)
 		}
-		end := s.wallTime(limit)
+		end := s.toWallTime(limit)
 		if !s.to.IsZero() && s.to.Before(limit) {
-			end = s.wallTime(s.to)
+			end = s.toWallTime(s.to)
 		}
 		if found, ok := c.firstWallTime(wall, end); ok {
-			return s.realTime(found).In(t.Location())
+			return s.toInstant(found).In(t.Location())
 		}
 		if s.to.IsZero() {
 			break
@@ -107,8 +112,8 @@ func (c clock) nextFiring(t time.Time) time.Time {
 func (c clock) lastFiring(t, since time.Time) time.Time {
 	for at := t; at.After(since); {
 		s := c.span(at)
-		if found, ok := c.lastWallTime(s.wallTime(at), s.firstWallTime(c.includeRepeated)); ok {
-			if got := s.realTime(found); got.After(since) {
+		if found, ok := c.lastWallTime(s.toWallTime(at), s.firstWallTime(c.includeRepeated)); ok {
+			if got := s.toInstant(found); got.After(since) {
 				return got.In(t.Location())
 			}
 			return time.Time{}

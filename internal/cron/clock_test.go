@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// If the transition skips a start, a deny window opens at the transition. If a start occurs
-// twice, it opens twice. An allow window opens once or not at all.
-func TestADenyWindowOpensWhereTheClockIsMoved(t *testing.T) {
+// A deny window whose start is skipped opens at the clock change, and one whose start occurs twice
+// opens twice. An allow window does not open at a skipped start, and opens once at a repeated start.
+func TestWindowsAtClockChanges(t *testing.T) {
 	for _, c := range []struct {
 		window, now string
 		deny, allow bool
 	}{
-		// Berlin skips 02:00 to 03:00 at 01:00 UTC.
+		// At 01:00 UTC, local time in Berlin skips from 02:00 to 03:00.
 		{"0 2 * * * 6h Europe/Berlin", "2026-03-29T00:59:59Z", false, false},
 		{"0 2 * * * 6h Europe/Berlin", "2026-03-29T01:00:00Z", true, false},
 		{"0 2 * * * 6h Europe/Berlin", "2026-03-29T03:00:00Z", true, false},
@@ -22,21 +22,21 @@ func TestADenyWindowOpensWhereTheClockIsMoved(t *testing.T) {
 		{"59 2 * * * 1h Europe/Berlin", "2026-03-29T01:30:00Z", true, false},
 		{"0 3 * * * 1h Europe/Berlin", "2026-03-29T01:30:00Z", true, true},
 		{"0 2 * * 1 6h Europe/Berlin", "2026-03-29T03:00:00Z", false, false}, // a Sunday
-		// Berlin repeats 02:00 to 03:00, at 00:00 and at 01:00 UTC.
+		// In Berlin, the hour from 02:00 to 03:00 occurs twice, from 00:00 and from 01:00 UTC.
 		{"0 2 * * * 1h Europe/Berlin", "2026-10-25T00:30:00Z", true, true},
 		{"0 2 * * * 1h Europe/Berlin", "2026-10-25T01:30:00Z", true, false},
 		{"0 2 * * * 1h Europe/Berlin", "2026-10-25T02:00:00Z", false, false},
-		// Santiago skips midnight of Sunday, 2026-09-06, at 04:00 UTC.
+		// At 04:00 UTC on Sunday, 2026-09-06, local time in Santiago skips from 00:00 to 01:00.
 		{"0 0 * * 0 3h America/Santiago", "2026-09-06T03:59:00Z", false, false},
 		{"0 0 * * 0 3h America/Santiago", "2026-09-06T04:30:00Z", true, false},
 		{"0 23 * * 6 30m America/Santiago", "2026-04-05T03:15:00Z", true, false},
-		// The transitions of Lord Howe are half an hour long. It skips 02:00 to 02:30 at 15:30
-		// UTC, and it repeats 01:30 to 02:00.
+		// The clock changes of Lord Howe Island are half an hour. Local time skips from 02:00 to 02:30
+		// at 15:30 UTC. The half hour from 01:30 to 02:00 occurs twice.
 		{"15 2 * * * 10m Australia/Lord_Howe", "2026-10-03T15:35:00Z", true, false},
 		{"45 1 * * * 10m Australia/Lord_Howe", "2026-04-04T14:50:00Z", true, true},
 		{"45 1 * * * 10m Australia/Lord_Howe", "2026-04-04T15:20:00Z", true, false},
 	} {
-		w, now := window(t, c.window), parseTime(t, c.now)
+		w, now := parseWindow(t, c.window), parseTime(t, c.now)
 		_, denied := Windows{Deny: []Window{w}}.Open(now)
 		_, allowed := Windows{Allow: []Window{w}}.Open(now)
 		if !denied != c.deny || allowed != c.allow {
@@ -45,15 +45,15 @@ func TestADenyWindowOpensWhereTheClockIsMoved(t *testing.T) {
 	}
 }
 
-// A pass that starts before the transition ends at the transition.
-func TestDenyEndsWhatBeganBeforeTheJump(t *testing.T) {
-	w := Windows{Deny: []Window{window(t, "30 2 * * * 1h Europe/Berlin")}}
+// A deny window whose start is skipped ends the permitted time at the clock change.
+func TestDenyWindowEndsPassAtClockChange(t *testing.T) {
+	w := Windows{Deny: []Window{parseWindow(t, "30 2 * * * 1h Europe/Berlin")}}
 	if got, want := w.Until(parseTime(t, "2026-03-28T23:00:00Z")), parseTime(t, "2026-03-29T01:00:00Z"); !got.Equal(want) {
 		t.Errorf("got end %s, want %s", got, want)
 	}
 }
 
-// wallReading is the local time of one minute.
+// wallReading describes the local time of one minute.
 type wallReading struct {
 	real                time.Time
 	wall                string // 2026-03-29 01:59
@@ -84,8 +84,7 @@ func wallMinutes(wall string) int64 {
 	return x.Unix() / 60
 }
 
-// expectedStarts returns the starts for "minutes hours", given as comma-separated lists, on
-// every day.
+// expectedStarts returns the expected firings of an expression with lists of minutes and hours.
 func expectedStarts(fields string, rs []wallReading, twice, jumps bool) map[int64]bool {
 	names := map[string]bool{}
 	f := strings.Fields(fields)
@@ -111,9 +110,9 @@ func expectedStarts(fields string, rs []wallReading, twice, jumps bool) map[int6
 	return out
 }
 
-// The test compares next and last with local time minute by minute, over every transition of
-// four zones in 2026.
-func TestClockAgreesWithTheWall(t *testing.T) {
+// The test compares nextFiring and lastFiring with local time, minute by minute, around every clock
+// change of four time zones in 2026.
+func TestClockAgreesWithLocalTime(t *testing.T) {
 	for zone, days := range map[string][]string{
 		"Europe/Berlin": {"2026-03-28", "2026-10-24"}, "America/Santiago": {"2026-04-04", "2026-09-05"},
 		"Australia/Lord_Howe": {"2026-04-04", "2026-10-03"}, "America/St_Johns": {"2026-03-07", "2026-10-31"}, "Asia/Tokyo": {"2026-03-28"},
@@ -132,14 +131,14 @@ func TestClockAgreesWithTheWall(t *testing.T) {
 					}
 					c := s.clock()
 					c.includeRepeated, c.includeSkipped = mode.twice, mode.jumps
-					checkClock(t, fmt.Sprintf("%s in %s, %+v", fields, zone, mode), c, rs, expectedStarts(fields, rs, mode.twice, mode.jumps))
+					expectWallTimes(t, fmt.Sprintf("%s in %s, %+v", fields, zone, mode), c, rs, expectedStarts(fields, rs, mode.twice, mode.jumps))
 				}
 			}
 		}
 	}
 }
 
-func checkClock(t *testing.T, name string, c clock, rs []wallReading, starts map[int64]bool) {
+func expectWallTimes(t *testing.T, name string, c clock, rs []wallReading, starts map[int64]bool) {
 	t.Helper()
 	var last time.Time
 	for i, r := range rs {
@@ -165,16 +164,16 @@ func checkClock(t *testing.T, name string, c clock, rs []wallReading, starts map
 	}
 }
 
-func TestOpeningOfAll(t *testing.T) {
+func TestDescribeNextOpening(t *testing.T) {
 	set := func(allow, deny string) Windows {
 		var w Windows
 		for _, text := range strings.Split(allow, ";") {
 			if text != "" {
-				w.Allow = append(w.Allow, window(t, text))
+				w.Allow = append(w.Allow, parseWindow(t, text))
 			}
 		}
 		if deny != "" {
-			w.Deny = []Window{window(t, deny)}
+			w.Deny = []Window{parseWindow(t, deny)}
 		}
 		return w
 	}
@@ -208,7 +207,7 @@ func TestOpeningOfAll(t *testing.T) {
 	}
 }
 
-// costlyWindows returns as many windows of the slowest kind as an annotation allows.
+// costlyWindows returns 20 copies of a window, the maximum number in an annotation.
 func costlyWindows(tb testing.TB, text string) Windows {
 	tb.Helper()
 	var w Windows
@@ -240,9 +239,8 @@ func BenchmarkWindows(b *testing.B) {
 	})
 }
 
-// Twenty windows of the slowest kind cost at most a second for hundreds of pods. One such
-// window cost a second before.
-func TestWindowsAreCheap(t *testing.T) {
+// Until must be fast even for an annotation with 20 windows that open every minute.
+func TestUntilIsFastForManyWindows(t *testing.T) {
 	now := time.Date(2026, 3, 29, 1, 0, 0, 0, time.UTC)
 	for _, text := range []string{"* * * * * 1m", "* * * * * 168h Europe/Berlin", "0-58 * * * * 1m"} {
 		w, start := costlyWindows(t, text), time.Now()
@@ -251,6 +249,32 @@ func TestWindowsAreCheap(t *testing.T) {
 		}
 		if took := time.Since(start); took > time.Second {
 			t.Errorf("%s: 20 calls of Until with 20 windows took %s", text, took)
+		}
+	}
+}
+
+// TestNextInDistantLeapYears checks schedules beyond the table of the time zone, where time.ZoneBounds
+// ends a leap year a day early. The search must end and find the last day of the year.
+func TestNextInDistantLeapYears(t *testing.T) {
+	for _, tc := range []struct{ expr, zone, after, want string }{
+		{"* */5 3 2 *", "Europe/Berlin", "2048-10-25T02:06:19+01:00", "2049-02-03T00:00:00+01:00"},
+		{"30 12 31 12 *", "Europe/Berlin", "2048-10-25T02:06:19+01:00", "2048-12-31T12:30:00+01:00"},
+		{"* 9,14 * 7 */2", "Europe/Dublin", "2044-12-06T06:28:00Z", "2045-07-01T08:00:00Z"},
+	} {
+		zone, err := time.LoadLocation(tc.zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := Parse(tc.expr, zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		after, err := time.Parse(time.RFC3339, tc.after)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Next(after).Format(time.RFC3339); got != tc.want {
+			t.Errorf("%s in %s after %s: %s, want %s", tc.expr, tc.zone, tc.after, got, tc.want)
 		}
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// first is the start of 2000, in seconds since 1970.
-const first = 946684800
+// year2000 is the start of the year 2000, in seconds since 1970.
+const year2000 = 946684800
 
 // FuzzWindow checks that Open and Until of a window agree at every instant. It also checks
 // Windows: they are open until just before Until, and closed at Until.
@@ -20,13 +20,13 @@ func FuzzWindow(f *testing.F) {
 			if err != nil {
 				f.Fatal(err)
 			}
-			f.Add(text, "0 8 * * 1-5 10h", v.Unix()-first, int64(0))
-			f.Add(text, "0 2 * * * 30m Europe/Berlin", v.Unix()-first, int64(999999999))
+			f.Add(text, "0 8 * * 1-5 10h", v.Unix()-year2000, int64(0))
+			f.Add(text, "0 2 * * * 30m Europe/Berlin", v.Unix()-year2000, int64(999999999))
 		}
 	}
 	f.Fuzz(func(t *testing.T, one, two string, seconds, nanos int64) {
-		// The range is 2000 to 2100, where time zones have rules.
-		now := time.Unix(first+int64(uint64(seconds)%3155760000), int64(uint64(nanos)%1e9))
+		// The range is 2000 to 2100, for which the time zone database has rules.
+		now := time.Unix(year2000+int64(uint64(seconds)%3155760000), int64(uint64(nanos)%1e9))
 		w, err := ParseWindow(one, time.UTC)
 		if err != nil {
 			return

@@ -8,7 +8,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/cron"
 )
 
-func TestRefusesWhatMakesNoSense(t *testing.T) {
+func TestParseRejectsInvalidExpressions(t *testing.T) {
 	for expr, want := range map[string]string{
 		"0 0 30 2 *":  "never fires",
 		"TZ=0":        "time zone",

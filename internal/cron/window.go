@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// Bounds on the length of a window. Weekly windows that are longer never close.
+// A weekly window that is longer than maxLength never closes.
 const (
 	minLength = time.Minute
 	maxLength = 7 * 24 * time.Hour
 )
 
-// Window opens on a schedule and stays open for a fixed length. At a daylight saving
-// transition, it opens once for a repeated time and not at all for a skipped time. As a deny
-// window it opens both times, and at the transition for a skipped time.
+// Window opens on a schedule and stays open for a fixed length. An allow window opens once for a local
+// time that occurs twice, and never for a skipped local time. A deny window opens both times, and at
+// the clock change for a skipped local time.
 type Window struct {
 	start  Schedule
 	length time.Duration
@@ -37,8 +37,8 @@ func CheckLength(length time.Duration) error {
 	return nil
 }
 
-// ParseStart reads the expression for the start of a window. It accepts what Parse accepts,
-// except @every.
+// ParseStart reads the cron expression for the start of a window. It accepts the same expressions as
+// Parse, except @every.
 func ParseStart(expr string, loc *time.Location) (Schedule, error) {
 	if strings.HasPrefix(strings.TrimSpace(expr), "@every") {
 		return Schedule{}, fmt.Errorf("%s cannot start a window: it names no times (want cron fields, such as \"0 22 * * *\")", quote(expr))
@@ -46,8 +46,8 @@ func ParseStart(expr string, loc *time.Location) (Schedule, error) {
 	return Parse(expr, loc)
 }
 
-// ParseWindow reads a window from one line: five cron fields (or @daily ...), its length, and
-// an optional time zone that overrides loc. An example is "0 22 * * 1-5 6h Europe/Berlin".
+// ParseWindow reads a window such as "0 22 * * 1-5 6h Europe/Berlin": a cron expression, a length, and
+// an optional time zone that overrides loc.
 func ParseWindow(text string, loc *time.Location) (Window, error) {
 	fields := strings.Fields(text)
 	cron := 5
@@ -62,18 +62,13 @@ func ParseWindow(text string, loc *time.Location) (Window, error) {
 		loc, fields = zone, fields[:cron+1]
 	}
 	if len(fields) != cron+1 {
-		return Window{}, fmt.Errorf(
-			"%s is not a window (want cron fields, a duration and perhaps a time zone, such as \"0 22 * * 1-5 6h Europe/Berlin\")",
-			quote(text),
-		)
+		return Window{}, fmt.Errorf("%s is not a window (want cron fields, a duration and perhaps a time zone, "+
+			"such as \"0 22 * * 1-5 6h Europe/Berlin\")", quote(text))
 	}
 	length, err := time.ParseDuration(fields[cron])
 	if err != nil {
-		return Window{}, fmt.Errorf(
-			"%s is not a window: %s is not a duration (want a number and a unit, such as 6h)",
-			quote(text),
-			quote(fields[cron]),
-		)
+		return Window{}, fmt.Errorf("%s is not a window: %s is not a duration (want a number and a unit, such as 6h)",
+			quote(text), quote(fields[cron]))
 	}
 	return NewWindow(strings.Join(fields[:cron], " "), length, loc)
 }
@@ -87,8 +82,8 @@ func LoadZone(name string) (*time.Location, error) {
 	return loc, nil
 }
 
-// Until returns when the window that is open at t closes, or zero if it is closed. A window
-// that opens again before it closes counts as one window.
+// Until returns the closing time of a window that is open at t, or zero if the window is closed. Each
+// start before t extends the time during which the window is open.
 func (w Window) Until(t time.Time) time.Time { return w.closesAt(t, w.start.clock()) }
 
 // Open reports whether the window is open at t.
@@ -102,8 +97,7 @@ func (w Window) closesAt(t time.Time, c clock) time.Time {
 	return at.Add(w.length)
 }
 
-// denyClock returns the clock of a deny window. It includes repeated and skipped times, so
-// that no denied time is lost.
+// denyClock returns the clock of a deny window, which includes repeated and skipped local times.
 func (w Window) denyClock() clock {
 	c := w.start.clock()
 	c.includeRepeated, c.includeSkipped = true, true

@@ -15,7 +15,7 @@ func parseTime(t *testing.T, s string) time.Time {
 	return v
 }
 
-func window(t *testing.T, text string) Window {
+func parseWindow(t *testing.T, text string) Window {
 	t.Helper()
 	w, err := ParseWindow(text, time.UTC)
 	if err != nil {
@@ -42,7 +42,7 @@ func TestWindowOpensAndCloses(t *testing.T) {
 		{"0,30 2 * * * 1h Europe/Berlin", "2026-10-25T00:35:00Z", "2026-10-25T01:30:00Z"},
 		{"0,30 2 * * * 1h Europe/Berlin", "2026-10-25T01:35:00Z", ""},
 	} {
-		w, now := window(t, c.window), parseTime(t, c.now)
+		w, now := parseWindow(t, c.window), parseTime(t, c.now)
 		got := ""
 		if u := w.Until(now); !u.IsZero() {
 			got = u.UTC().Format(time.RFC3339)
@@ -54,8 +54,8 @@ func TestWindowOpensAndCloses(t *testing.T) {
 }
 
 func TestWindowsDefaultToDenyOnceOneIsAllowed(t *testing.T) {
-	night, lunch := window(t, "0 22 * * * 6h"), window(t, "0 12 * * * 1h")
-	early := window(t, "0 4 * * * 2h")
+	night, lunch := parseWindow(t, "0 22 * * * 6h"), parseWindow(t, "0 12 * * * 1h")
+	early := parseWindow(t, "0 4 * * * 2h")
 	for _, c := range []struct {
 		name  string
 		w     Windows
@@ -71,9 +71,9 @@ func TestWindowsDefaultToDenyOnceOneIsAllowed(t *testing.T) {
 		{"denied", Windows{Deny: []Window{lunch}}, "2026-01-05T12:30:00Z", false, ""},
 		{"denied later", Windows{Deny: []Window{lunch}}, "2026-01-05T11:30:00Z", true, "2026-01-05T12:00:00Z"},
 		{"deny beats allow", Windows{Allow: []Window{lunch}, Deny: []Window{lunch}}, "2026-01-05T12:30:00Z", false, ""},
-		{"a deny window cuts an allow window", Windows{Allow: []Window{window(t, "0 8 * * * 10h")}, Deny: []Window{lunch}},
+		{"a deny window cuts an allow window", Windows{Allow: []Window{parseWindow(t, "0 8 * * * 10h")}, Deny: []Window{lunch}},
 			"2026-01-05T09:00:00Z", true, "2026-01-05T12:00:00Z"},
-		{"overlapping windows are always open", Windows{Allow: []Window{window(t, "0 * * * * 2h")}}, "2026-01-05T09:00:00Z", true, ""},
+		{"overlapping windows are always open", Windows{Allow: []Window{parseWindow(t, "0 * * * * 2h")}}, "2026-01-05T09:00:00Z", true, ""},
 	} {
 		now := parseTime(t, c.now)
 		why, open := c.w.Open(now)

@@ -5,38 +5,32 @@ import (
 	"time"
 )
 
-// Windows decide when evictions are permitted. A deny window that is open forbids them. If
-// there are allow windows, at least one must be open.
+// Windows restrict the times of evictions. All deny windows must be closed. If there are allow
+// windows, at least one of them must be open.
 type Windows struct{ Allow, Deny []Window }
 
 const (
-	// closingHorizon is how far ahead Until searches for a closing time.
-	closingHorizon = 24 * time.Hour
-	// openingHorizon is how far ahead nextOpening searches.
-	openingHorizon = 366 * 24 * time.Hour
-	// maxHandovers is how many consecutive allow windows allowedUntil follows. maxOpeningSteps
-	// is how many times nextOpening tries.
-	maxHandovers    = 60
-	maxOpeningSteps = 2000
-	// maxFirings is how many firings EverFiresWhileOpen tries. A schedule that fires every
-	// hour has fewer firings in a year.
-	maxFirings = 10_000
+	closingHorizon  = 24 * time.Hour       // limits the search of Until
+	openingHorizon  = 366 * 24 * time.Hour // limits the search of nextOpening
+	maxHandovers    = 60                   // limits the consecutive allow windows in allowedUntil
+	maxOpeningSteps = 2000                 // limits the steps of nextOpening
+	maxFirings      = 10_000               // limits EverFiresWhileOpen; more than one per hour for a year
 )
 
-// Open reports whether the windows permit evictions at t. If they do not, why is the reason.
+// Open reports whether the windows permit evictions at t. If they do not, why explains the reason.
 func (w Windows) Open(t time.Time) (why string, open bool) {
 	for _, d := range w.Deny {
 		if !d.closesAt(t, d.denyClock()).IsZero() {
 			return fmt.Sprintf("the deny window %q is open", d), false
 		}
 	}
-	if w.allowed(t) {
+	if w.allowOpen(t) {
 		return "", true
 	}
 	return "no allow window is open", false
 }
 
-func (w Windows) allowed(t time.Time) bool {
+func (w Windows) allowOpen(t time.Time) bool {
 	for _, a := range w.Allow {
 		if a.Open(t) {
 			return true
@@ -45,8 +39,8 @@ func (w Windows) allowed(t time.Time) bool {
 	return len(w.Allow) == 0
 }
 
-// DescribeNextOpening describes when all windows permit evictions again, up to a year ahead.
-// They must not permit them at t.
+// DescribeNextOpening describes when all windows permit evictions again, up to a year ahead. The
+// windows must not permit evictions at t.
 func DescribeNextOpening(t time.Time, all ...Windows) string {
 	at, found := nextOpening(t, all)
 	switch {
@@ -65,15 +59,15 @@ func DescribeNextOpening(t time.Time, all ...Windows) string {
 	return "never within a year: these windows do not overlap"
 }
 
-// EverOpen reports whether all windows are open together at some time within a year from t. It
-// also returns true if the search gives up.
+// EverOpen reports whether all windows permit evictions together at some time within a year from t. It
+// also returns true if the search reaches its limit.
 func EverOpen(t time.Time, all ...Windows) bool {
 	at, found := nextOpening(t, all)
 	return found || at.Before(t.Add(openingHorizon))
 }
 
-// EverFiresWhileOpen reports whether the schedule fires within a year from t while all windows
-// are open. It also returns true if the search gives up.
+// EverFiresWhileOpen reports whether the schedule fires within a year from t while all windows permit
+// evictions. It also returns true if the search reaches its limit.
 func EverFiresWhileOpen(t time.Time, s Schedule, all ...Windows) bool {
 	end := t.Add(openingHorizon)
 	for range maxFirings {
@@ -93,8 +87,8 @@ func EverFiresWhileOpen(t time.Time, s Schedule, all ...Windows) bool {
 	return true
 }
 
-// nextOpening returns the first time from t on at which all windows are open. If it finds
-// none, at is a time before which there is none: a year ahead, or less after maxOpeningSteps.
+// nextOpening returns the first time from t on at which all windows permit evictions. If found is
+// false, no such time is before at, which is at most a year ahead.
 func nextOpening(t time.Time, all []Windows) (at time.Time, found bool) {
 	end := t.Add(openingHorizon)
 	at = t
@@ -113,15 +107,15 @@ func nextOpening(t time.Time, all []Windows) (at time.Time, found bool) {
 	return at, false
 }
 
-// earliestOpen returns t if the windows are open at t. Otherwise it returns a later time
-// before which they are closed.
+// earliestOpen returns t if the windows permit evictions at t. Otherwise it returns a later time before
+// which the windows permit no evictions.
 func (w Windows) earliestOpen(t time.Time) time.Time {
 	for _, d := range w.Deny {
 		if u := d.closesAt(t, d.denyClock()); u.After(t) {
 			t = u
 		}
 	}
-	if w.allowed(t) {
+	if w.allowOpen(t) {
 		return t
 	}
 	first := t.Add(2 * openingHorizon)
@@ -133,9 +127,9 @@ func (w Windows) earliestOpen(t time.Time) time.Time {
 	return first
 }
 
-// Until returns when windows that are open at t close, or zero if they stay open for a day. If
-// many allow windows follow each other, the result can be too early, but it is at least
-// maxHandovers minutes ahead of t.
+// Until returns the time until which the windows that are open at t permit evictions, or zero if that
+// is a day or more. With more than maxHandovers consecutive allow windows, Until may return an earlier
+// time, at least maxHandovers minutes after t.
 func (w Windows) Until(t time.Time) time.Time {
 	end := t.Add(closingHorizon)
 	for _, d := range w.Deny {
@@ -152,7 +146,7 @@ func (w Windows) Until(t time.Time) time.Time {
 	return end
 }
 
-// allowedUntil returns when consecutive allow windows close, at most end.
+// allowedUntil returns the time at which the last of consecutive allow windows closes, at most end.
 func (w Windows) allowedUntil(t, end time.Time) time.Time {
 	at := t
 	for range maxHandovers {

@@ -1,8 +1,7 @@
 // Package golden compares results of tests with files under testdata. If the tests run with
 // -update, it rewrites the files.
 //
-// Only tests use it. It cannot tell whether a new result is correct: review the diff before
-// you commit it.
+// Only tests use this package. Review the diff of rewritten files before you commit them.
 package golden
 
 import (

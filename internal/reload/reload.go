@@ -54,8 +54,8 @@ func (w *Watcher[T]) LoadFirst() (T, error) {
 		if err != nil {
 			return v, err
 		}
-		// Load reports which files it read only afterwards, so LoadFirst loads again until the
-		// files stay the same.
+		// The files may change while Load reads them. LoadFirst therefore loads again until
+		// they do not change during a load.
 		if same := slices.Equal(files, w.files); same && fingerprint(files) == before || tries == 3 {
 			w.files, w.judged = files, before
 			return v, nil
@@ -73,13 +73,13 @@ func (w *Watcher[T]) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C():
-			w.Check()
+			w.Poll()
 		}
 	}
 }
 
-// Check polls the files once.
-func (w *Watcher[T]) Check() {
+// Poll polls the files once.
+func (w *Watcher[T]) Poll() {
 	now := fingerprint(w.files)
 	if now == w.judged || now != w.candidate {
 		w.candidate = now
@@ -97,7 +97,9 @@ func (w *Watcher[T]) Check() {
 		return
 	}
 	w.judged = now
-	w.setProblem(err)
+	w.mu.Lock()
+	w.problem, w.since = err, w.Clock.Now()
+	w.mu.Unlock()
 	if err != nil {
 		w.OnRefuse(err)
 		return
@@ -114,12 +116,6 @@ func appendMissing(list, more []string) []string {
 		}
 	}
 	return out
-}
-
-func (w *Watcher[T]) setProblem(err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.problem, w.since = err, w.Clock.Now()
 }
 
 // Problem returns the error of the newest content and the time of its load. The error is nil if

@@ -81,7 +81,7 @@ func (b *testWatcher) loadFirst() {
 
 func (b *testWatcher) check(n int) {
 	for range n {
-		b.Check()
+		b.Poll()
 	}
 }
 

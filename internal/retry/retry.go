@@ -36,12 +36,9 @@ func IsFinal(err error) bool {
 
 // Sleep waits after attempt number try, counted from 1. It returns false if ctx has ended.
 func Sleep(ctx context.Context, try int) bool {
-	t := time.NewTimer(minBackoff << (try - 1))
-	defer t.Stop()
 	select {
 	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return ctx.Err() == nil
+	case <-time.After(minBackoff << (try - 1)):
 	}
+	return ctx.Err() == nil
 }

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// item is an object that entries and controllers still change.
+// item is an object that is still being built.
 type item struct {
 	kind
 	object unstructured.Unstructured
@@ -24,12 +24,12 @@ type item struct {
 // builder builds objects from entries.
 type builder struct{ items []*item }
 
-// rounds lists kinds in the order in which build makes their objects: controllers make
-// ReplicaSets and then pods. The empty string stands for all other kinds.
+// rounds lists kinds in the order in which build makes their objects. Controllers make ReplicaSets
+// before pods. The empty string means all other kinds.
 var rounds = []string{"", "ReplicaSet", "Pod"}
 
-// build applies the entries in rounds. In each round, an entry changes the objects
-// that it names, or makes one. Then controllers make the objects of the next rounds.
+// build applies the entries of one round after another. An entry changes the objects that it names,
+// or makes a new object. After each round, controllers make the objects of the next rounds.
 func build(raw []map[string]any) ([]map[string]any, error) {
 	b := &builder{}
 	for _, round := range rounds {
@@ -39,12 +39,12 @@ func build(raw []map[string]any) ([]map[string]any, error) {
 			}
 		}
 		for _, i := range b.items {
-			if roundOf(i.object.GetKind()) != round {
+			if roundOfKind(i.object.GetKind()) != round {
 				continue
 			}
 			i.setDerivedFields()
-			for _, made := range i.children() {
-				if err := b.add(made, roundOf(made["kind"].(string))); err != nil {
+			for _, made := range i.childEntries() {
+				if err := b.add(made, roundOfKind(made["kind"].(string))); err != nil {
 					return nil, err
 				}
 			}
@@ -52,15 +52,15 @@ func build(raw []map[string]any) ([]map[string]any, error) {
 	}
 	var objects []map[string]any
 	for _, i := range b.items {
-		if err := i.check(); err != nil {
-			return nil, fmt.Errorf("object %s: %w", key(&i.object), err)
+		if err := i.validate(); err != nil {
+			return nil, fmt.Errorf("object %s: %w", objectKey(&i.object), err)
 		}
 		objects = append(objects, i.object.Object)
 	}
 	return objects, nil
 }
 
-func roundOf(kind string) string {
+func roundOfKind(kind string) string {
 	if slices.Contains(rounds, kind) {
 		return kind
 	}
@@ -70,14 +70,14 @@ func roundOf(kind string) string {
 // add applies an entry if its kind belongs to the round.
 func (b *builder) add(raw map[string]any, round string) error {
 	e, err := newEntry(raw)
-	if err != nil || roundOf(e.patch.GetKind()) != round {
+	if err != nil || roundOfKind(e.patch.GetKind()) != round {
 		return err
 	}
 	return b.apply(e)
 }
 
-// apply changes or deletes the objects that the entry names. If there are none, it makes
-// one. It returns an error if a deletion or a name with "*" matches no object.
+// apply changes or deletes the objects that the entry names, or makes a new object. It returns an
+// error if a deletion or a name with "*" matches no object.
 func (b *builder) apply(e *entry) error {
 	deletes := e.patch.Object["$patch"] == "delete"
 	var found []*item
@@ -111,15 +111,17 @@ func (b *builder) apply(e *entry) error {
 
 // newItem returns an object with the entry's name, the defaults of its kind and a UID.
 func newItem(e *entry) (*item, error) {
-	o, err := newObject(e.patch.GetName(), e.kind)
-	if err == nil && e.schema != nil {
-		setDefault(child(o, "metadata"), "uid", key(&e.patch))
+	o := map[string]any{}
+	defaults := strings.ReplaceAll(e.defaults, "NAME", e.patch.GetName())
+	err := yaml.UnmarshalStrict([]byte(defaults), &o)
+	if e.schema != nil {
+		setDefault(objectAt(o, "metadata"), "uid", objectKey(&e.patch))
 	}
 	return &item{kind: e.kind, object: unstructured.Unstructured{Object: o}}, err
 }
 
-// merge applies the entry as a strategic merge patch, as kubectl patch does. If the kind
-// has no schema, merge replaces the fields that the entry has.
+// merge applies the entry as a strategic merge patch, like kubectl patch. If the kind has no schema,
+// merge replaces the fields of the entry.
 func (i *item) merge(e *entry) error {
 	if e.nodes != nil {
 		i.nodes = e.nodes
@@ -129,7 +131,7 @@ func (i *item) merge(e *entry) error {
 		return nil
 	}
 	patch := e.patch.DeepCopy()
-	if strings.Contains(key(patch), "*") {
+	if strings.Contains(objectKey(patch), "*") {
 		patch.SetName(i.object.GetName())
 		patch.SetNamespace(i.object.GetNamespace())
 	}
@@ -138,8 +140,8 @@ func (i *item) merge(e *entry) error {
 	return err
 }
 
-// check returns an error if the object has a field that its kind does not have.
-func (i *item) check() error {
+// validate returns an error if the object has a field that its kind does not have.
+func (i *item) validate() error {
 	if i.schema == nil {
 		return nil
 	}

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// defaultNamespace is the namespace of objects that name none.
+// defaultNamespace is the namespace of objects whose entry lacks a namespace.
 const defaultNamespace = "shop"
 
 // entry is one element of the field objects of a cluster.yaml or a base.
@@ -19,14 +19,13 @@ type entry struct {
 	kind
 	// patch holds the fields of a Kubernetes object. It has a kind and a name.
 	patch unstructured.Unstructured
-	// nodes holds the node of each pod of a workload. It is nil if the entry has no
-	// field pods.
+	// nodes lists the node of each pod of a workload. It is nil if the entry lacks the pods field.
 	nodes []string
 }
 
-// newEntry completes a raw entry, without changing raw. It sets a missing apiVersion or
-// namespace and completes owner references. It removes the fields pods and requests,
-// which Kubernetes does not have, except from a Usage.
+// newEntry returns a completed copy of a raw entry. It sets a missing apiVersion or namespace and
+// completes owner references. It translates the shorthand fields pods and requests, which a Usage
+// does not have.
 func newEntry(raw map[string]any) (*entry, error) {
 	e := &entry{patch: unstructured.Unstructured{Object: runtime.DeepCopyJSON(raw)}}
 	var err error
@@ -36,13 +35,13 @@ func newEntry(raw map[string]any) (*entry, error) {
 	o := e.patch.Object
 	setDefault(o, "apiVersion", e.apiVersion)
 	if e.namespaced {
-		setDefault(child(o, "metadata"), "namespace", defaultNamespace)
+		setDefault(objectAt(o, "metadata"), "namespace", defaultNamespace)
 	}
-	for _, ref := range list(o, "metadata", "ownerReferences") {
+	for _, ref := range objectsAt(o, "metadata", "ownerReferences") {
 		completeOwner(ref, e.patch.GetNamespace())
 	}
 	if e.patch.GetKind() == "Usage" {
-		for _, pod := range list(o, "pods") {
+		for _, pod := range objectsAt(o, "pods") {
 			setDefault(pod, "namespace", defaultNamespace)
 			setDefault(pod, "uid", path.Join("Pod", fmt.Sprint(pod["namespace"]), fmt.Sprint(pod["name"])))
 		}
@@ -52,14 +51,14 @@ func newEntry(raw map[string]any) (*entry, error) {
 	return e, e.parsePods()
 }
 
-// key returns the kind, the namespace and the name of an object, joined by slashes. It
-// is also the object's UID.
-func key(o *unstructured.Unstructured) string {
+// objectKey joins the kind, the namespace and the name of an object by slashes. The key is also the
+// UID of the object.
+func objectKey(o *unstructured.Unstructured) string {
 	return path.Join(o.GetKind(), o.GetNamespace(), o.GetName())
 }
 
 func (e *entry) matches(o *unstructured.Unstructured) bool {
-	match, err := path.Match(key(&e.patch), key(o))
+	match, err := path.Match(objectKey(&e.patch), objectKey(o))
 	return err == nil && match
 }
 
@@ -91,14 +90,14 @@ func (e *entry) moveRequests() {
 		return
 	}
 	delete(e.patch.Object, "requests")
-	spec := child(e.patch.Object, "spec")
+	spec := objectAt(e.patch.Object, "spec")
 	if e.patch.GetKind() != "Pod" {
-		spec = child(spec, "template", "spec")
+		spec = objectAt(spec, "template", "spec")
 	}
 	setDefault(spec, "containers", []any{map[string]any{"name": "c"}})
-	for _, c := range list(spec, "containers") {
+	for _, c := range objectsAt(spec, "containers") {
 		if c["name"] == "c" {
-			child(c, "resources")["requests"] = requests
+			objectAt(c, "resources")["requests"] = requests
 		}
 	}
 }
@@ -115,8 +114,8 @@ func completeOwner(ref map[string]any, namespace string) {
 	setDefault(ref, "blockOwnerDeletion", true)
 }
 
-// child returns the object at a path. It creates missing objects on the way.
-func child(o map[string]any, path ...string) map[string]any {
+// objectAt returns the object at a path. It creates missing objects on the way.
+func objectAt(o map[string]any, path ...string) map[string]any {
 	for _, name := range path {
 		next, ok := o[name].(map[string]any)
 		if !ok {
@@ -128,9 +127,9 @@ func child(o map[string]any, path ...string) map[string]any {
 	return o
 }
 
-// list returns the objects in the list at a path. It skips elements that are not
+// objectsAt returns the objects in the list at a path. It skips elements that are not
 // objects.
-func list(o map[string]any, path ...string) []map[string]any {
+func objectsAt(o map[string]any, path ...string) []map[string]any {
 	field, _, _ := unstructured.NestedFieldNoCopy(o, path...)
 	elements, _ := field.([]any)
 	var objects []map[string]any

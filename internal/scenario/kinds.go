@@ -3,25 +3,23 @@ package scenario
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"k8s.io/client-go/kubernetes/scheme"
-	"sigs.k8s.io/yaml"
 )
 
 // kind describes the objects of a kind.
 type kind struct {
 	apiVersion string
 	namespaced bool
-	// schema is a pointer to a value of the Go type, for the strategic merge patch. If it
-	// is nil, an entry replaces the fields that it has.
+	// schema is a pointer to a value of the Go type, for the strategic merge patch. If schema is nil,
+	// an entry replaces whole fields.
 	schema any
-	// defaults are the default fields, in YAML. NAME stands for the object's name.
+	// defaults contains the default fields in YAML, with NAME in place of the object's name.
 	defaults string
 }
 
-// kindOf returns a v1 kind of Kubernetes, or Usage or PlannerState. Any other name is an
-// error.
+// kindOf returns the description of a v1 kind of Kubernetes, of Usage, or of PlannerState. It returns
+// an error for other names.
 func kindOf(name string) (kind, error) {
 	if name == "Usage" || name == "PlannerState" {
 		return kind{apiVersion: "evenkeel.io/v1alpha1"}, nil
@@ -71,10 +69,3 @@ spec:
 `
 	container = `{name: c, image: "registry.k8s.io/pause:3.10"}`
 )
-
-// newObject returns an object with the defaults of its kind.
-func newObject(name string, k kind) (map[string]any, error) {
-	o := map[string]any{}
-	err := yaml.UnmarshalStrict([]byte(strings.ReplaceAll(k.defaults, "NAME", name)), &o)
-	return o, err
-}

@@ -1,17 +1,21 @@
 // Package scenario reads the scenarios under planner/testdata/scenarios for tests.
 //
-// A scenario is a txtar file: prose, a configuration, a cluster and the plan that the
-// planner must return for it. README.md beside the scenarios describes the format.
+// A scenario is a txtar file with a description, a configuration, a cluster and the expected plan.
+// The README.md file in the scenarios folder describes the format.
 package scenario
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
+	"sigs.k8s.io/yaml"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/internal/golden"
@@ -21,15 +25,15 @@ import (
 type Scenario struct {
 	// Name is the file's name without its extension.
 	Name string
-	// Prose says what the scenario shows.
+	// Prose describes the purpose of the scenario.
 	Prose string
 	// Config is the configuration, in YAML.
 	Config []byte
 	// Cluster is the cluster, in the format of README.md.
 	Cluster []byte
-	// Due names the strategies that are due. It is nil if all are due.
+	// Due lists the strategies that are due. Nil means all strategies.
 	Due []string
-	// Want is the plan that the planner must return, as text.
+	// Want is the expected plan as text.
 	Want string
 
 	file    string
@@ -42,8 +46,7 @@ func Dir() string {
 	return filepath.Join(filepath.Dir(file), "../../planner/testdata/scenarios")
 }
 
-// All returns all scenarios, sorted by file name. It fails the test if it cannot read
-// one.
+// All returns all scenarios, sorted by file name. It fails the test if a file is not valid.
 func All(t testing.TB) []*Scenario {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(Dir(), "*.txtar"))
@@ -83,8 +86,8 @@ func Read(t testing.TB, name string) *Scenario {
 	return s
 }
 
-// Objects builds the objects of the cluster. Each change has the format of an entry of
-// the field objects. Objects applies the changes after the entries of the file.
+// Objects builds the objects of the cluster. The changes are additional entries of the objects field,
+// in YAML. Objects applies the changes after the entries of the file.
 func (s *Scenario) Objects(t testing.TB, changes ...string) *cluster.Objects {
 	t.Helper()
 	list, err := expand(s.Cluster, changes)
@@ -98,8 +101,7 @@ func (s *Scenario) Objects(t testing.TB, changes ...string) *cluster.Objects {
 	return o
 }
 
-// SetWant writes this plan into the file as want.plan. Tests call it when they run with
-// -update.
+// SetWant stores the plan as the expected plan in the file. Tests with -update call SetWant.
 func (s *Scenario) SetWant(t testing.TB, plan string) {
 	t.Helper()
 	for i := range s.archive.Files {
@@ -108,4 +110,61 @@ func (s *Scenario) SetWant(t testing.TB, plan string) {
 		}
 	}
 	golden.Write(t, s.file, txtar.Format(s.archive))
+}
+
+// defaultTime is the time of the snapshot if cluster.yaml has no takenAt.
+const defaultTime = "2026-01-02T00:00:00Z"
+
+// clusterFile is the content of cluster.yaml and of a base.
+type clusterFile struct {
+	// Base is the name of a file in the folder bases, without its extension.
+	Base string `json:"base"`
+	// TakenAt is the time of the snapshot, in RFC 3339.
+	TakenAt string `json:"takenAt"`
+	// Objects change objects of the base or add objects.
+	Objects []map[string]any `json:"objects"`
+}
+
+// expand returns the objects of a cluster.yaml as a v1 List in JSON. It applies the
+// changes, which are entries in YAML, after the entries of the file.
+func expand(text []byte, changes []string) ([]byte, error) {
+	d, err := parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("cluster.yaml: %w", err)
+	}
+	for _, change := range changes {
+		var o map[string]any
+		if err := yaml.UnmarshalStrict([]byte(change), &o); err != nil {
+			return nil, fmt.Errorf("change %q: %w", change, err)
+		}
+		d.Objects = append(d.Objects, o)
+	}
+	objects, err := build(d.Objects)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(map[string]any{
+		"apiVersion": "v1", "kind": "List",
+		"metadata": map[string]any{"annotations": map[string]string{"evenkeel.io/taken-at": d.TakenAt, "evenkeel.io/server-version": "1.37"}},
+		"items":    objects,
+	})
+}
+
+// parse reads a cluster.yaml or a base. It puts the entries of the base first. It
+// returns an error for unknown fields and for a base that does not exist.
+func parse(text []byte) (*clusterFile, error) {
+	d := &clusterFile{TakenAt: defaultTime}
+	if err := yaml.UnmarshalStrict(text, d); err != nil || d.Base == "" {
+		return d, err
+	}
+	text, err := os.ReadFile(filepath.Join(Dir(), "bases", d.Base+".yaml"))
+	if err != nil {
+		return nil, fmt.Errorf("base %s: %w", d.Base, err)
+	}
+	base, err := parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("base %s: %w", d.Base, err)
+	}
+	d.Objects = append(base.Objects, d.Objects...)
+	return d, nil
 }

@@ -14,24 +14,23 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/suggest"
 )
 
-// Decode fills the struct that `into` points to. Fields that the document does not have keep their value, and so do
-// fields whose value has another type. In a map, a float64 whose value has another type becomes NaN: the key was given.
-// A field is matched by its json tag.
+// Decode fills the struct that `into` points to, by json tags. A field keeps its value if the document lacks the field
+// or has a value of the wrong type. In a map, a float64 of the wrong type becomes NaN, so that the key is present.
 func (d *Decoder) Decode(root *yaml.Node, into any) {
-	d.value(root, reflect.ValueOf(into).Elem(), "")
+	d.decodeValue(root, reflect.ValueOf(into).Elem(), "")
 }
 
-// DecodeAt decodes the value at a path that an earlier Decode kept as json.RawMessage. The document must have it.
+// DecodeAt decodes the value at a path that Decode has stored as json.RawMessage. The path must exist.
 func (d *Decoder) DecodeAt(path string, into any) {
-	d.value(d.nodes[path], reflect.ValueOf(into).Elem(), path)
+	d.decodeValue(d.nodes[path], reflect.ValueOf(into).Elem(), path)
 }
 
 var rawType = reflect.TypeFor[json.RawMessage]()
 
-func (d *Decoder) value(n *yaml.Node, v reflect.Value, path string) {
+func (d *Decoder) decodeValue(n *yaml.Node, v reflect.Value, path string) {
 	d.nodes[path] = n
 	if v.Type() == rawType {
-		d.raw(n, v, path)
+		d.decodeRaw(n, v, path)
 		return
 	}
 	if n.Tag == "!!null" {
@@ -46,21 +45,21 @@ func (d *Decoder) value(n *yaml.Node, v reflect.Value, path string) {
 	}
 	switch v.Kind() {
 	case reflect.Struct:
-		d.object(n, v, path)
+		d.decodeStruct(n, v, path)
 	case reflect.Map:
-		d.mapping(n, v, path)
+		d.decodeMap(n, v, path)
 	case reflect.Slice:
-		d.list(n, v, path)
+		d.decodeList(n, v, path)
 	case reflect.Pointer:
 		p := reflect.New(v.Type().Elem())
-		d.value(n, p.Elem(), path)
+		d.decodeValue(n, p.Elem(), path)
 		v.Set(p)
 	default:
-		d.scalar(n, v, path)
+		d.decodeScalar(n, v, path)
 	}
 }
 
-func (d *Decoder) object(n *yaml.Node, v reflect.Value, path string) {
+func (d *Decoder) decodeStruct(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.MappingNode {
 		d.nodeErrorf(n, path, "want keys and values, found %s", Describe(n))
 		return
@@ -75,13 +74,13 @@ func (d *Decoder) object(n *yaml.Node, v reflect.Value, path string) {
 		}
 	}
 	d.eachKey(n, path, func(key, val *yaml.Node) {
-		at := join(path, key.Value)
+		at := joinPath(path, key.Value)
 		i, known := fields[key.Value]
 		if !known {
 			d.nodeErrorf(key, at, "unknown %s%s", d.options.Key, suggest.DidYouMean(key.Value, names))
 			return
 		}
-		d.value(val, v.Field(i), at)
+		d.decodeValue(val, v.Field(i), at)
 	})
 }
 
@@ -90,13 +89,13 @@ func jsonName(f reflect.StructField) string {
 	return name
 }
 
-// eachKey calls f for each key and value of a mapping, and reports keys that occur twice.
+// eachKey calls f for each key of a mapping and adds an error for each duplicate key.
 func (d *Decoder) eachKey(n *yaml.Node, path string, f func(key, val *yaml.Node)) {
 	seen := map[string]int{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key := n.Content[i]
 		if line, twice := seen[key.Value]; twice {
-			d.nodeErrorf(key, join(path, key.Value), "duplicate key (first on line %d)", line)
+			d.nodeErrorf(key, joinPath(path, key.Value), "duplicate key (first on line %d)", line)
 			continue
 		}
 		seen[key.Value] = key.Line
@@ -104,7 +103,7 @@ func (d *Decoder) eachKey(n *yaml.Node, path string, f func(key, val *yaml.Node)
 	}
 }
 
-func (d *Decoder) mapping(n *yaml.Node, v reflect.Value, path string) {
+func (d *Decoder) decodeMap(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.MappingNode {
 		d.nodeErrorf(n, path, "want keys and values, found %s", Describe(n))
 		return
@@ -115,78 +114,71 @@ func (d *Decoder) mapping(n *yaml.Node, v reflect.Value, path string) {
 		if x.Kind() == reflect.Float64 {
 			x.SetFloat(math.NaN())
 		}
-		d.value(val, x, join(path, key.Value))
+		d.decodeValue(val, x, joinPath(path, key.Value))
 		m.SetMapIndex(reflect.ValueOf(key.Value), x)
 	})
 	v.Set(m)
 }
 
-func (d *Decoder) list(n *yaml.Node, v reflect.Value, path string) {
+func (d *Decoder) decodeList(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.SequenceNode {
 		d.nodeErrorf(n, path, "want a list, found %s", Describe(n))
 		return
 	}
 	s := reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content))
 	for i, c := range n.Content {
-		d.value(c, s.Index(i), fmt.Sprintf("%s[%d]", path, i))
+		d.decodeValue(c, s.Index(i), fmt.Sprintf("%s[%d]", path, i))
 	}
 	v.Set(s)
 }
 
-func (d *Decoder) scalar(n *yaml.Node, v reflect.Value, path string) {
-	fail := func(suggestion string) {
-		d.TypeErrorf(n, path, "want %s, found %s%s", d.describeField(v.Type(), path), Describe(n), suggestion)
-	}
+func (d *Decoder) decodeScalar(n *yaml.Node, v reflect.Value, path string) {
+	suggestion, kind := "", v.Kind()
 	if n.Kind != yaml.ScalarNode {
-		fail("")
-		return
+		kind = reflect.Invalid
 	}
-	switch v.Kind() {
+	switch kind {
+	case reflect.Invalid:
 	case reflect.Bool:
-		b, err := strconv.ParseBool(n.Value)
-		if err != nil || n.Tag != "!!bool" {
-			fail("")
+		if b, err := strconv.ParseBool(n.Value); err == nil && n.Tag == "!!bool" {
+			v.SetBool(b)
 			return
 		}
-		v.SetBool(b)
 	case reflect.Int, reflect.Int32, reflect.Int64:
-		i, err := strconv.ParseInt(n.Value, 10, 32)
-		if err != nil || n.Tag != "!!int" {
-			fail("")
+		if i, err := strconv.ParseInt(n.Value, 10, 32); err == nil && n.Tag == "!!int" {
+			v.SetInt(i)
 			return
 		}
-		v.SetInt(i)
 	case reflect.Float64:
-		f, err := strconv.ParseFloat(n.Value, 64)
-		if err != nil || n.Tag != "!!int" && n.Tag != "!!float" {
-			fail(cmp.Or(SuggestFraction(n.Value), suggestBytes(n.Value)))
+		if f, err := strconv.ParseFloat(n.Value, 64); err == nil && (n.Tag == "!!int" || n.Tag == "!!float") {
+			v.SetFloat(f)
 			return
 		}
-		v.SetFloat(f)
+		suggestion = cmp.Or(SuggestFraction(n.Value), suggestBytes(n.Value))
 	case reflect.String:
-		if d.options.QuotedStrings && n.Tag != "!!str" {
-			fail("")
+		if n.Tag == "!!str" || !d.options.QuotedStrings {
+			v.SetString(n.Value) // an unquoted number keeps its text
 			return
 		}
-		v.SetString(n.Value) // a number that is not quoted is kept as written
 	default:
 		panic("strict: no decoder for " + v.Type().String())
 	}
+	d.TypeErrorf(n, path, "want %s, found %s%s", d.describeField(v.Type(), path), Describe(n), suggestion)
 }
 
-// raw keeps a value as JSON for a caller that knows its type, and remembers the lines of its fields.
-func (d *Decoder) raw(n *yaml.Node, v reflect.Value, path string) {
+// decodeRaw stores a value as JSON for a later DecodeAt, and records the lines of its fields.
+func (d *Decoder) decodeRaw(n *yaml.Node, v reflect.Value, path string) {
 	before := len(d.errors)
 	d.recordNodes(n, path)
 	if len(d.errors) > before {
 		return
 	}
 	var x any
-	if err := n.Decode(&x); err != nil {
-		d.nodeErrorf(n, path, "%v", err)
-		return
+	var b []byte
+	err := n.Decode(&x)
+	if err == nil {
+		b, err = json.Marshal(x)
 	}
-	b, err := json.Marshal(x)
 	if err != nil {
 		d.nodeErrorf(n, path, "%v", err)
 		return
@@ -198,7 +190,7 @@ func (d *Decoder) recordNodes(n *yaml.Node, path string) {
 	d.nodes[path] = n
 	switch n.Kind {
 	case yaml.MappingNode:
-		d.eachKey(n, path, func(key, val *yaml.Node) { d.recordNodes(val, join(path, key.Value)) })
+		d.eachKey(n, path, func(key, val *yaml.Node) { d.recordNodes(val, joinPath(path, key.Value)) })
 	case yaml.SequenceNode:
 		for i, c := range n.Content {
 			d.recordNodes(c, fmt.Sprintf("%s[%d]", path, i))
@@ -206,7 +198,7 @@ func (d *Decoder) recordNodes(n *yaml.Node, path string) {
 	}
 }
 
-func join(path, key string) string {
+func joinPath(path, key string) string {
 	if path == "" {
 		return key
 	}

@@ -1,8 +1,7 @@
 // Package strict decodes one YAML or JSON document into Go structs. It rejects unknown keys, duplicate keys and
 // values of another type, and it reports every error at once, each with its line and the path of its field.
 //
-// It decides whether a document has the right form. It never decides whether a value makes sense: callers check that
-// and add their errors with Decoder.Errorf.
+// The package checks only the form of a document. Callers check the values and add their errors with Decoder.Errorf.
 package strict
 
 import (
@@ -11,18 +10,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// ErrEmpty says that a document has no content.
+// ErrEmpty is the error for a document without content.
 var ErrEmpty = errors.New("the file is empty")
 
-// Parse parses a single document. The name is used in errors. It rejects YAML aliases, because a few lines of them
-// can expand to gigabytes.
+// Parse parses a single document. Errors contain the name. Parse rejects YAML aliases, because a few lines with
+// aliases can expand to gigabytes.
 func Parse(name string, data []byte) (*yaml.Node, error) {
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	var doc, second yaml.Node
@@ -67,7 +69,7 @@ func findAlias(n *yaml.Node) *yaml.Node {
 // Error is one error in a document.
 type Error struct {
 	Line int
-	// Path is the path of the field, such as limits.perPass; empty for the document as a whole.
+	// Path is the path of the field, such as limits.perPass. An empty path means the whole document.
 	Path    string
 	Message string
 }
@@ -82,11 +84,11 @@ func (e Error) Error() string {
 
 // Options adapt a Decoder to a kind of document.
 type Options struct {
-	// Types decode values of types that strict does not know. A function reports a wrong value with Decoder.TypeErrorf.
+	// Types contains decoders for additional types. A decoder reports a wrong value with Decoder.TypeErrorf.
 	Types map[reflect.Type]func(d *Decoder, n *yaml.Node, v reflect.Value, path string)
-	// QuotedStrings rejects a number, or true or false, where the struct has a string.
+	// QuotedStrings rejects unquoted numbers and booleans as values of string fields.
 	QuotedStrings bool
-	// Key and Float are what errors call a key and a float64: "key" and "a number" if empty.
+	// Key and Float are the words for a key and a float64 in errors. The defaults are "key" and "a number".
 	Key, Float string
 }
 
@@ -95,12 +97,12 @@ type Decoder struct {
 	file       string
 	options    Options
 	errors     []Error
-	fileErrors []error               // from other files that this one names
+	fileErrors []error               // from other files to which this file refers
 	nodes      map[string]*yaml.Node // by path
-	typeErrors map[string]bool       // by path: fields that still have their default, because their value has another type
+	typeErrors map[string]bool       // by path: fields whose value has the wrong type
 }
 
-// New returns a decoder for a file. The name is used in errors.
+// New returns a decoder for a file. Errors contain the name of the file.
 func New(file string, o Options) *Decoder {
 	o.Key, o.Float = cmp.Or(o.Key, "key"), cmp.Or(o.Float, "a number")
 	return &Decoder{file: file, options: o, nodes: map[string]*yaml.Node{}, typeErrors: map[string]bool{}}
@@ -112,35 +114,30 @@ func (d *Decoder) File() string { return d.file }
 // Has reports whether the document has a value at path.
 func (d *Decoder) Has(path string) bool { return d.nodes[path] != nil }
 
-// HasTypeError reports whether the value at path has another type than its field, which then keeps its default.
+// HasTypeError reports whether the value at path has the wrong type. Its field then keeps the default.
 func (d *Decoder) HasTypeError(path string) bool { return d.typeErrors[path] }
 
-// Line returns the line of the field at path, or of the nearest field above it that the document has.
+// Line returns the line of the field at path. If the document lacks the field, Line returns the line of the nearest
+// parent.
 func (d *Decoder) Line(path string) int {
-	for {
+	for ; ; path = path[:max(0, strings.LastIndexAny(path, ".["))] {
 		if n := d.nodes[path]; n != nil {
 			return n.Line
 		}
-		i := strings.LastIndexAny(path, ".[")
-		switch {
-		case i >= 0:
-			path = path[:i]
-		case path == "":
+		if path == "" {
 			return 1
-		default:
-			path = ""
 		}
 	}
 }
 
-// Errorf adds an error about the value of a field. It adds nothing if the value has a type error already.
+// Errorf adds an error about the value of a field, unless the value has a type error.
 func (d *Decoder) Errorf(path, format string, args ...any) {
 	if !d.typeErrors[path] {
 		d.errors = append(d.errors, Error{d.Line(path), path, fmt.Sprintf(format, args...)})
 	}
 }
 
-// TypeErrorf adds an error about a value at node n that its field cannot hold.
+// TypeErrorf adds an error about a value of the wrong type at node n.
 func (d *Decoder) TypeErrorf(n *yaml.Node, path, format string, args ...any) {
 	d.nodeErrorf(n, path, format, args...)
 	d.typeErrors[path] = true
@@ -150,7 +147,7 @@ func (d *Decoder) nodeErrorf(n *yaml.Node, path, format string, args ...any) {
 	d.errors = append(d.errors, Error{n.Line, path, fmt.Sprintf(format, args...)})
 }
 
-// AddFileError adds the error of another file that this document names.
+// AddFileError adds an error from another file to which this document refers.
 func (d *Decoder) AddFileError(err error) { d.fileErrors = append(d.fileErrors, err) }
 
 // Errors returns the errors of the document, in the order in which they were found.
@@ -164,4 +161,85 @@ func (d *Decoder) Err() error {
 		errs = append(errs, fmt.Errorf("%s:%d: %s", d.file, e.Line, e.Error()))
 	}
 	return errors.Join(append(errs, d.fileErrors...)...)
+}
+
+// maxShown limits how many characters of a value an error repeats.
+const maxShown = 40
+
+// Describe returns the quoted value of a node, "a list", or "keys and values".
+func Describe(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.MappingNode:
+		return "keys and values"
+	case yaml.SequenceNode:
+		return "a list"
+	}
+	v := n.Value
+	if r := []rune(v); len(r) > maxShown {
+		v = string(r[:maxShown]) + "..."
+	}
+	return strconv.Quote(v)
+}
+
+// describeField describes the values that the field at path accepts.
+func (d *Decoder) describeField(t reflect.Type, path string) string {
+	if strings.HasSuffix(strings.ToLower(path), "selector") {
+		return "a label selector such as \"app=web\""
+	}
+	return d.describeType(t)
+}
+
+func (d *Decoder) describeType(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		return "a whole number"
+	case reflect.Float64:
+		return d.options.Float
+	case reflect.Slice:
+		return "a list"
+	case reflect.Map, reflect.Struct:
+		return "keys and values"
+	}
+	return "a word"
+}
+
+// SuggestFraction returns " (did you mean 0.80?)" for text such as 80% or "0.8", and "" for other text.
+func SuggestFraction(text string) string {
+	percent, isPercent := strings.CutSuffix(strings.TrimSpace(text), "%")
+	v, err := strconv.ParseFloat(strings.TrimSpace(percent), 64)
+	if !isPercent {
+		v *= 100
+	}
+	if err != nil || !(v > 0 && v <= 100) {
+		return ""
+	}
+	return " (did you mean " + FormatPercent(v) + "?)"
+}
+
+// FormatPercent formats p percent as a fraction with at least two decimal places.
+func FormatPercent(p float64) string {
+	s := strconv.FormatFloat(math.Round(p*1e4)/1e6, 'f', -1, 64)
+	if _, digits, _ := strings.Cut(s, "."); len(digits) == 1 {
+		s += "0"
+	}
+	return s
+}
+
+// suggestBytes returns " (did you mean 1073741824?)" for a quantity such as 1Gi, and "" for other text.
+func suggestBytes(text string) string {
+	q, err := resource.ParseQuantity(text)
+	if err != nil || q.Format != resource.BinarySI {
+		return ""
+	}
+	return fmt.Sprintf(" (did you mean %d?)", q.Value())
+}
+
+// FormatNumber formats a number. It writes integers below 1e15 without an exponent.
+func FormatNumber(f float64) string {
+	if f == math.Trunc(f) && math.Abs(f) < 1e15 {
+		return strconv.FormatFloat(f, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(f, 'g', -1, 64)
 }

@@ -1,10 +1,9 @@
-// Package suggest finds the known word that a misspelled word resembles. It decides which
-// words are similar enough to suggest. It never corrects a word itself.
+// Package suggest finds the known word that a misspelled word resembles.
 package suggest
 
 import "strings"
 
-// maxLetters is the longest word that Nearest compares. All known words are shorter.
+// maxLetters limits the length of the words that Nearest compares. All known words are shorter.
 const maxLetters = 64
 
 // Nearest returns the known word with the fewest single-letter edits from word, ignoring case.

@@ -1,6 +1,7 @@
 package auditverifier
 
 import (
+	"cmp"
 	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
@@ -49,21 +50,18 @@ type Budget struct {
 // requiredHealthy returns how many of the expected pods must stay healthy. Percentages are rounded up, as in the
 // disruption controller.
 func (b Budget) requiredHealthy(expected int) int {
-	switch {
-	case b.MaxUnavailable != nil:
-		n, err := intstr.GetScaledValueFromIntOrPercent(b.MaxUnavailable, expected, true)
-		if err != nil {
-			return expected
-		}
-		return max(0, expected-n)
-	case b.MinAvailable != nil:
-		n, err := intstr.GetScaledValueFromIntOrPercent(b.MinAvailable, expected, true)
-		if err != nil {
-			return expected
-		}
-		return n
+	amount := cmp.Or(b.MaxUnavailable, b.MinAvailable)
+	if amount == nil {
+		return 0
 	}
-	return 0
+	n, err := intstr.GetScaledValueFromIntOrPercent(amount, expected, true)
+	switch {
+	case err != nil:
+		return expected
+	case b.MaxUnavailable != nil:
+		return max(0, expected-n)
+	}
+	return n
 }
 
 // Workload is a Deployment.

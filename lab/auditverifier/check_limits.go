@@ -1,7 +1,6 @@
 package auditverifier
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -32,8 +31,8 @@ func (c Evidence) checkPerPass(done []*completedEviction) []Violation {
 		} {
 			key := pass + " " + x.name + " " + x.at
 			if counts[key]++; x.limit > 0 && counts[key] == x.limit+1 {
-				out = append(out, Violation{Kind: LimitExceeded, At: e.At, User: e.User,
-					What: fmt.Sprintf("limits.%s: more than %d evictions in one pass for %s", x.name, x.limit, x.at)})
+				out = append(out, newViolation(LimitExceeded, e.At, e.User,
+					"limits.%s: more than %d evictions in one pass for %s", x.name, x.limit, x.at))
 			}
 		}
 	}
@@ -72,8 +71,8 @@ func (c Evidence) checkPerHour(done []*completedEviction) []Violation {
 			k := x.key(e)
 			times[k] = append(times[k], e.At)
 			if n := countWithin(times[k], time.Hour); x.limit > 0 && n > x.limit {
-				out = append(out, Violation{Kind: LimitExceeded, At: e.At, User: e.User,
-					What: fmt.Sprintf("limits.perHour.%s: %d evictions within an hour for %s; the limit is %d", x.name, n, k, x.limit)})
+				out = append(out, newViolation(LimitExceeded, e.At, e.User,
+					"limits.perHour.%s: %d evictions within an hour for %s; the limit is %d", x.name, n, k, x.limit))
 			}
 		}
 	}
@@ -104,16 +103,15 @@ func (c Evidence) checkPace(done []*completedEviction) []Violation {
 	for _, e := range done {
 		for i, first := range byUser[e.User] {
 			if k := len(byUser[e.User]) - i; e.At.Sub(first.At) < time.Duration(k)*interval-c.Rules.Slack {
-				out = append(out, Violation{Kind: LimitExceeded, At: e.At, User: e.User,
-					What: fmt.Sprintf("perMinute: %d evictions within %s", k+1, e.At.Sub(first.At).Round(time.Millisecond))})
+				out = append(out, newViolation(LimitExceeded, e.At, e.User,
+					"perMinute: %d evictions within %s", k+1, e.At.Sub(first.At).Round(time.Millisecond)))
 				break
 			}
 		}
 		byUser[e.User] = append(byUser[e.User], e)
 		all = append(all, e.At)
 		if n := countWithin(all, time.Minute-c.Rules.Slack-interval); n > c.Rules.PerMinute {
-			out = append(out, Violation{Kind: LimitExceeded, At: e.At, User: e.User,
-				What: fmt.Sprintf("perMinute: %d evictions of all processes within a minute", n)})
+			out = append(out, newViolation(LimitExceeded, e.At, e.User, "perMinute: %d evictions of all processes within a minute", n))
 		}
 	}
 	return out

@@ -14,8 +14,8 @@ func (c Evidence) findDuplicateReports() []Violation {
 			continue
 		}
 		if user, before := first[r.RunID]; before && r.RunID != "" {
-			out = append(out, Violation{Kind: FalseClaim, At: r.Finished, User: r.User,
-				What: fmt.Sprintf("%s already reported run %s, but this second report is not marked as a recovery", user, r.RunID)})
+			out = append(out, newViolation(FalseClaim, r.Finished, r.User,
+				"%s already reported run %s, but this second report is not marked as a recovery", user, r.RunID))
 		}
 		first[r.RunID] = r.User
 	}
@@ -58,8 +58,8 @@ func (c Evidence) checkReports(asked []Eviction, done []*completedEviction) []Vi
 	}
 	for _, e := range done {
 		if reported[e.UID] == "" {
-			out = append(out, Violation{Kind: UnreportedEviction, At: e.At, User: e.User,
-				What: fmt.Sprintf("%s/%s (%s) was evicted, but no report contains it", e.Namespace, e.Name, e.UID)})
+			out = append(out, newViolation(UnreportedEviction, e.At, e.User,
+				"%s/%s (%s) was evicted, but no report contains it", e.Namespace, e.Name, e.UID))
 		}
 	}
 	return out

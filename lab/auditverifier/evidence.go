@@ -1,7 +1,17 @@
+// Package auditverifier checks what a rebalancer did. The verifier compares three sources: the audit log of the API
+// server, a recording of every state of pods, budgets, workloads, nodes and the Lease, and the reports of the
+// rebalancer.
+//
+// The verifier counts evictions itself. Its only input from the program under test is the reports, which it checks. The
+// package never connects to a cluster.
 package auditverifier
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"strings"
 	"time"
 
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
@@ -34,6 +44,10 @@ type Violation struct {
 	At   time.Time
 	User string
 	What string
+}
+
+func newViolation(k Kind, at time.Time, user, format string, args ...any) Violation {
+	return Violation{Kind: k, At: at, User: user, What: fmt.Sprintf(format, args...)}
 }
 
 func (v Violation) String() string {
@@ -70,4 +84,43 @@ type Evidence struct {
 	Ours func(user string) bool
 	// Namespace is the only namespace in which the program may write Leases and ConfigMaps.
 	Namespace string
+}
+
+// Report holds the fields of a RunReport that the verifier checks.
+type Report struct {
+	// User is the user of the process that wrote the report.
+	User              string `json:"-"`
+	RunID             string `json:"runID"`
+	Started, Finished time.Time
+	Outcomes          []Outcome
+	// Recovery is set if the process reports the run of another process.
+	Recovery *struct{ Holder string }
+	Stopped  *struct{ Code, Message string }
+}
+
+// Outcome is the reported outcome for one pod.
+type Outcome struct {
+	Pod     struct{ Namespace, Name, UID string }
+	Outcome string
+	Reason  struct{ Code, Message string }
+}
+
+// ReadReports reads the reports that a process wrote to its standard output. whole is false if the last report is
+// incomplete because the process was killed.
+func ReadReports(user, out string) (reports []Report, whole bool, err error) {
+	d := json.NewDecoder(strings.NewReader(out))
+	for {
+		var r Report
+		err := d.Decode(&r)
+		switch {
+		case errors.Is(err, io.EOF):
+			return reports, true, nil
+		case errors.Is(err, io.ErrUnexpectedEOF):
+			return reports, false, nil
+		case err != nil:
+			return reports, false, err
+		}
+		r.User = user
+		reports = append(reports, r)
+	}
 }

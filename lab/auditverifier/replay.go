@@ -74,8 +74,8 @@ func (r *replay) checkEviction(e *completedEviction, ch Change) {
 	e.pod, e.zone = &before, r.nodes[before.Node].Zone
 	r.done = append(r.done, e)
 	fail := func(k Kind, format string, args ...any) {
-		r.violations = append(r.violations, Violation{Kind: k, At: e.At, User: e.User,
-			What: fmt.Sprintf("%s/%s (%s) on %s: ", e.Namespace, e.Name, e.UID, before.Node) + fmt.Sprintf(format, args...)})
+		what := fmt.Sprintf("%s/%s (%s) on %s: ", e.Namespace, e.Name, e.UID, before.Node) + fmt.Sprintf(format, args...)
+		r.violations = append(r.violations, Violation{Kind: k, At: e.At, User: e.User, What: what})
 	}
 	if why := before.Protected; why != "" {
 		fail(ProtectedEvicted, "%s", why)
@@ -187,8 +187,8 @@ func (r *replay) checkInFlight(e *completedEviction, fail func(Kind, string, ...
 func (r *replay) evictionsWithoutChange() []Violation {
 	var out []Violation
 	for _, e := range r.unseenEvictions {
-		out = append(out, Violation{Kind: IncompleteRecording, At: e.At, User: e.User,
-			What: fmt.Sprintf("%s/%s (%s) was evicted, but the recording does not show that the pod ended", e.Namespace, e.Name, e.UID)})
+		out = append(out, newViolation(IncompleteRecording, e.At, e.User,
+			"%s/%s (%s) was evicted, but the recording does not show that the pod ended", e.Namespace, e.Name, e.UID))
 	}
 	return out
 }

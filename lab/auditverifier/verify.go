@@ -2,7 +2,6 @@ package auditverifier
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 )
 
@@ -11,17 +10,6 @@ type Result struct {
 	// Evictions counts evictions that took place; Requested counts requests to evict.
 	Evictions, Requested int
 	Violations           []Violation
-}
-
-// Count returns the number of violations of one kind.
-func (v Result) Count(k Kind) int {
-	n := 0
-	for _, x := range v.Violations {
-		if x.Kind == k {
-			n++
-		}
-	}
-	return n
 }
 
 // Verify checks every eviction, write and report against the rules.
@@ -64,8 +52,7 @@ func (c Evidence) completedEvictions(all []Eviction) ([]*completedEviction, []Vi
 		}
 		switch {
 		case e.accepted() && seen[e.UID]:
-			wrong = append(wrong, Violation{Kind: EvictedTwice, At: e.At, User: e.User,
-				What: fmt.Sprintf("%s/%s (%s) was evicted before", e.Namespace, e.Name, e.UID)})
+			wrong = append(wrong, newViolation(EvictedTwice, e.At, e.User, "%s/%s (%s) was evicted before", e.Namespace, e.Name, e.UID))
 		case seen[e.UID]:
 		case e.accepted(), e.outcomeUnknown() && disrupted[e.UID] &&
 			!slices.ContainsFunc(all[i+1:], func(o Eviction) bool { return o.UID == e.UID && o.accepted() }):

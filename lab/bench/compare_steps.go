@@ -31,12 +31,7 @@ func runComparison(ctx context.Context, args []string, stderr *os.File) error {
 	}
 	names(&s.programs, "programs", "measure only these programs, NAME,...")
 	names(&s.targets, "targets", "measure only these targets of real runs, NAME,...")
-	fs.StringVar(&s.work, "work", "bin/bench-peer", "folder for the results of finished steps")
-	fs.StringVar(&s.out, "out", "docs/benchmarks", "folder for the published results")
-	fs.StringVar(&s.evenkeel, "evenkeel", "bin/evenkeel", "path of evenkeel")
-	fs.StringVar(&s.peer, "peer", "bin/descheduler", "path of the descheduler")
-	fs.StringVar(&s.kwok, "kwok", "bin/kwok", "path of kwok")
-	fs.DurationVar(&s.limit, "limit", 30*time.Minute, "time limit for each start of a program")
+	s.addFlags(fs, "bin/bench-peer")
 	fs.BoolVar(&s.retry, "retry", false, "repeat failed runs")
 	fs.BoolVar(&s.renew, "renew", false, "repeat runs of another build or configuration")
 	if err := fs.Parse(args); err != nil {
@@ -44,7 +39,7 @@ func runComparison(ctx context.Context, args []string, stderr *os.File) error {
 	}
 	switch step := fs.Arg(0); step {
 	case "":
-		return compareAll(ctx, s, args, stderr)
+		return compareAll(ctx, s, append([]string{"peer"}, args...), stderr)
 	case "publish":
 		return publishComparison(s, os.Stdout)
 	case "print":
@@ -69,19 +64,21 @@ func compareStep(ctx context.Context, s comparison, step []string, stderr *os.Fi
 			return fmt.Errorf("creating the folder for results: %w", err)
 		}
 		return seedCluster(ctx, s.settings, stderr)
-	case dryPhase:
-		return measureDryRuns(ctx, s, stderr)
-	case livePhase:
-		return measureLiveRuns(ctx, s, stderr)
+	case dryPhase, livePhase:
+		return measureSharedRuns(ctx, s, step[0], stderr)
 	}
-	c, err := parseMeasurement(step)
+	measurements, err := plannedMeasurements(s)
 	if err != nil {
 		return err
 	}
-	return measureRealRun(ctx, s, c, stderr)
+	i := slices.IndexFunc(measurements, func(m Measurement) bool { return slices.Equal(m.stepArgs(), step) })
+	if i < 0 {
+		return fmt.Errorf("unknown step %v", step)
+	}
+	return measureRealRun(ctx, s, measurements[i], stderr)
 }
 
-// compareAll measures all outstanding measurements. A failed step does not stop the others.
+// compareAll makes all outstanding measurements. A failed step does not stop the others.
 func compareAll(ctx context.Context, s comparison, args []string, stderr *os.File) error {
 	measurements, err := plannedMeasurements(s)
 	if err != nil {
@@ -90,14 +87,16 @@ func compareAll(ctx context.Context, s comparison, args []string, stderr *os.Fil
 	var failed []error
 	begun := map[string]bool{}
 	for _, c := range measurements {
-		z := clusterSize{c.Nodes, c.Pods}
+		z := c.size()
 		ok, err := mustMeasure(s.forSize(z), c)
 		if err != nil || !ok || begun[c.controlPlaneKey()] {
 			failed = append(failed, err)
 			continue
 		}
-		if err := ensureSeeded(ctx, s, z, args, stderr); err != nil {
-			return errors.Join(append(failed, err)...)
+		if !stepDone(s.forSize(z).settings, "seed") {
+			if err := runStep(ctx, args, []string{"seed", z.String()}, stderr); err != nil {
+				return errors.Join(append(failed, err)...)
+			}
 		}
 		step := c.stepArgs()
 		if c.Phase != realPhase {
@@ -112,19 +111,10 @@ func compareAll(ctx context.Context, s comparison, args []string, stderr *os.Fil
 	return errors.Join(append(failed, publishComparison(s, os.Stdout))...)
 }
 
-// ensureSeeded creates the cluster of a size unless it exists.
-func ensureSeeded(ctx context.Context, s comparison, z clusterSize, args []string, stderr *os.File) error {
-	at := s.forSize(z)
-	if stepDone(at.settings, "seed") {
-		return nil
-	}
-	return runStep(ctx, args, []string{"seed", z.String()}, stderr)
-}
-
 // runStep runs one step in a separate process.
 func runStep(ctx context.Context, args, step []string, stderr *os.File) error {
 	fmt.Fprintln(stderr, "bench:", strings.Join(step, " "))
-	cmd := exec.CommandContext(ctx, os.Args[0], slices.Concat([]string{"peer"}, args, step)...)
+	cmd := exec.CommandContext(ctx, os.Args[0], slices.Concat(args, step)...)
 	cmd.Stdout, cmd.Stderr = stderr, stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 30 * time.Second

@@ -48,12 +48,12 @@ func (s comparison) forSize(z clusterSize) comparison {
 	return s
 }
 
-// stepArgs returns the command line arguments that measure a measurement.
+// stepArgs returns the command line arguments of the step that makes a measurement.
 func (c Measurement) stepArgs() []string {
-	return []string{c.Phase, clusterSize{c.Nodes, c.Pods}.String(), c.Target, c.Program, fmt.Sprint(c.Run)}
+	return []string{c.Phase, c.size().String(), c.Target, c.Program, fmt.Sprint(c.Run)}
 }
 
-// controlPlaneKey identifies the control plane on which a measurement is measured. Each real run needs its own control plane;
+// controlPlaneKey identifies the control plane of a measurement. Each real run needs its own control plane;
 // runs that hardly change the cluster share one control plane per size.
 func (c Measurement) controlPlaneKey() string {
 	if c.Phase == realPhase {
@@ -62,20 +62,7 @@ func (c Measurement) controlPlaneKey() string {
 	return strings.Join(c.stepArgs()[:2], " ")
 }
 
-func parseMeasurement(step []string) (Measurement, error) {
-	if len(step) != 5 {
-		return Measurement{}, fmt.Errorf("invalid step %v", step)
-	}
-	on, err := parseSizes(step[1])
-	if err != nil {
-		return Measurement{}, err
-	}
-	c := Measurement{Phase: step[0], Nodes: on[0].nodes, Pods: on[0].pods, Target: step[2], Program: step[3]}
-	_, err = fmt.Sscan(step[4], &c.Run)
-	return c, err
-}
-
-// plannedMeasurements returns all measurements to measure, in order. The programs take turns, so that other load on the machine
+// plannedMeasurements returns all measurements to make, in order. The programs take turns, so that other load on the machine
 // affects all of them.
 func plannedMeasurements(s comparison) ([]Measurement, error) {
 	var out []Measurement
@@ -98,10 +85,11 @@ func plannedMeasurements(s comparison) ([]Measurement, error) {
 		}
 		return nil
 	}
-	t, err := findTarget(s.dryTarget)
-	if err != nil {
-		return nil, err
+	i := slices.IndexFunc(targets, func(t balanceTarget) bool { return t.Name == s.dryTarget })
+	if i < 0 {
+		return nil, fmt.Errorf("unknown target %q", s.dryTarget)
 	}
+	t := targets[i]
 	return out, errors.Join(
 		add(dryPhase, s.dryOn, []balanceTarget{t}, dryContenders, s.dryRuns),
 		add(livePhase, s.liveOn, []balanceTarget{t}, liveContenders, 1),
@@ -119,7 +107,7 @@ func (s comparison) newMeasurement(phase string, z clusterSize, t balanceTarget,
 	b, err := fileFingerprint(s.binaryPath(p))
 	o := s.programConfig(phase, p, t)
 	return Measurement{Phase: phase, Nodes: z.nodes, Pods: z.pods, Target: t.Name, Program: p.Name, Run: run,
-		Build: b, Policy: o.fingerprint()}, err
+		Build: b, Policy: o.fingerprint(), contender: p, target: t}, err
 }
 
 func (s comparison) programConfig(phase string, p contender, t balanceTarget) programConfig {

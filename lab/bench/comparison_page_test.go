@@ -51,7 +51,7 @@ func TestEveryFigureCanBePrinted(t *testing.T) {
 	}
 }
 
-// TestWhatIsMeasuredAgain checks that a measured measurement is measured again only on request.
+// TestWhatIsMeasuredAgain checks that a measurement is repeated only on request.
 func TestWhatIsMeasuredAgain(t *testing.T) {
 	s := comparison{settings: settings{work: t.TempDir()}}
 	c := Measurement{Phase: dryPhase, Program: "peer-load", Target: "a", Run: 1, Build: "old"}

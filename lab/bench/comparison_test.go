@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -112,11 +113,26 @@ func TestWhatEvenkeelSaysOfItsPlanning(t *testing.T) {
 }
 
 func TestWhatTheKernelSaysOfAProcess(t *testing.T) {
-	if got := parsePeakKiB("Name:\tx\nVmPeak:\t 90 kB\nVmHWM:\t   1234 kB\nVmRSS:\t 12 kB\n"); got != 1234 {
-		t.Errorf("peak of %d KiB", got)
+	usage := func() (u syscall.Rusage, cpu time.Duration) {
+		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+			t.Fatal(err)
+		}
+		return u, time.Duration(u.Utime.Nano() + u.Stime.Nano())
 	}
-	if got := parseCPUTime("7 (a ) b) S 1 7 7 0 -1 4194560 100 0 0 0 250 50 0 0 20 0 9 0 1 2 3"); got != 3*time.Second {
-		t.Errorf("CPU time %s", got)
+	for _, used := usage(); used < 50*time.Millisecond; _, used = usage() { // use some CPU time
+	}
+	r := &runningProgram{pid: os.Getpid()}
+	_, least := usage()
+	r.samplePeak()
+	got := r.cpuTime()
+	u, most := usage()
+	const tick = 10 * time.Millisecond // the kernel counts in ticks
+	if got < least-2*tick || got > most+2*tick {
+		t.Errorf("CPU time %s, want %s to %s", got, least, most)
+	}
+	// Maxrss includes the memory of the program that started the test.
+	if peak, most := r.peak.Load(), u.Maxrss*1024; peak < 8<<20 || peak > most {
+		t.Errorf("peak of %d bytes, want at least 8 MiB and at most %d", peak, most)
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/evenkeel-project/evenkeel/lab/freeport"
 )
 
 // deschedulerLog parses the descheduler's log (with -v=3). A loop begins with "Resetting pod evictor counters". In a dry run,
@@ -71,21 +73,20 @@ func parseKlogLine(text string) (time.Time, string, bool) {
 	return at, what, err == nil
 }
 
-// measuredLoop is the number of the measured loop, starting at 1. During the first loop, the descheduler still fills
-// its cache.
+// measuredLoop is the number of the measured loop, starting at 1. During the first loop, the descheduler is still
+// filling its cache.
 const measuredLoop = 2
 
 // measureDeschedulerDryRun runs the descheduler until the measured loop has ended.
 func measureDeschedulerDryRun(ctx context.Context, s comparison, measurement *Measurement, policy, kube string) error {
-	args, err := s.peerArgs(policy, kube)
-	if err != nil {
-		return err
-	}
 	// The interval is long enough to fill the cache before the second loop.
 	interval := max(10*time.Second, time.Duration(s.nodes)*12*time.Millisecond)
 	l := &deschedulerLog{}
 	var peak int64
-	args = append(args, "--dry-run", "--descheduling-interval", interval.String())
+	args, err := s.peerArgs(policy, kube, "-v", "3", "--dry-run", "--descheduling-interval", interval.String())
+	if err != nil {
+		return err
+	}
 	_, u, err := program{path: s.peer, args: args,
 		log: filepath.Join(s.work, measurement.Program+".log"), limit: s.limit,
 		onLine: func(r *runningProgram, line string) {
@@ -114,10 +115,11 @@ func measureDeschedulerDryRun(ctx context.Context, s comparison, measurement *Me
 	return nil
 }
 
-// peerArgs returns the descheduler's flags without the interval.
-func (s comparison) peerArgs(policy, kube string) ([]string, error) {
-	port, err := freePort()
-	return []string{"--kubeconfig", kube, "--policy-config-file", policy, "-v", "3",
+// peerArgs returns the descheduler's flags and the given further flags.
+func (s settings) peerArgs(policy, kube string, more ...string) ([]string, error) {
+	port, err := freeport.Get()
+	return append([]string{"--kubeconfig", kube, "--policy-config-file", policy,
 		"--client-connection-qps", "1000", "--client-connection-burst", "1000",
-		"--bind-address", "127.0.0.1", "--secure-port", fmt.Sprint(port), "--cert-dir", filepath.Join(s.work, "peer-certs")}, err
+		"--bind-address", "127.0.0.1", "--secure-port", fmt.Sprint(port), "--cert-dir", filepath.Join(s.work, "peer-certs")},
+		more...), err
 }

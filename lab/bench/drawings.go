@@ -22,8 +22,7 @@ func drawOverSizes(title, unit string, f func(Measurement) float64) func([]Measu
 	return func(measurements []Measurement) []drawing {
 		l := &chart.Lines{Title: title, X: "nodes with 20 pods each (both scales logarithmic)", Y: unit}
 		for _, r := range groupRepetitions(measurements, dryPhase) {
-			least, median, most := r.minMedianMax(f)
-			l.AddPoint(r[0].Program, chart.Point{X: float64(r[0].Nodes), Bar: chart.Bar{Low: least, Mid: median, High: most}})
+			l.AddPoint(r[0].Program, chart.Point{X: float64(r[0].Nodes), Bar: r.summarize(f)})
 		}
 		return []drawing{{"", title, l}}
 	}
@@ -32,8 +31,7 @@ func drawOverSizes(title, unit string, f func(Measurement) float64) func([]Measu
 func drawLiveMemory(measurements []Measurement) []drawing {
 	c := &chart.Chart{Title: "Peak memory while a few pods are evicted", X: "nodes/pods", Y: "MiB"}
 	for _, r := range groupRepetitions(measurements, livePhase) {
-		least, median, most := r.minMedianMax(peakMiB)
-		c.SetBar(r[0].Program, clusterSize{r[0].Nodes, r[0].Pods}.String(), chart.Bar{Low: least, Mid: median, High: most})
+		c.SetBar(r[0].Program, r[0].size().String(), r.summarize(peakMiB))
 	}
 	return []drawing{{"", c.Title, c}}
 }
@@ -47,9 +45,8 @@ func drawEvictionRuns(measurements []Measurement) []drawing {
 		}
 		c := &chart.Chart{Title: "Evicting until quiet: " + line.name, X: "target, nodes/pods", Y: line.unit}
 		for _, r := range groupRepetitions(measurements, realPhase) {
-			least, median, most := r.minMedianMax(line.value)
-			t := "(" + r[0].Target + ") " + clusterSize{r[0].Nodes, r[0].Pods}.String()
-			c.SetBar(r[0].Program, t, chart.Bar{Low: least, Mid: median, High: most})
+			t := "(" + r[0].Target + ") " + r[0].size().String()
+			c.SetBar(r[0].Program, t, r.summarize(line.value))
 		}
 		out = append(out, drawing{line.drawn, c.Title, c})
 	}

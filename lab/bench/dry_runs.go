@@ -13,39 +13,9 @@ import (
 	"time"
 
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/evenkeel-project/evenkeel/lab/controlplane"
 )
-
-// measureDryRuns measures all outstanding dry runs of one cluster size on a shared control plane, because dry runs do
-// not change the cluster.
-func measureDryRuns(ctx context.Context, s comparison, stderr *os.File) error {
-	measurements, err := s.outstandingMeasurements(dryPhase)
-	if err != nil || len(measurements) == 0 {
-		return err
-	}
-	users := make([]controlplane.User, len(measurements))
-	for i, c := range measurements {
-		users[i] = newUser(c)
-	}
-	c, err := controlplane.Start(ctx, controlplane.Options{WithoutKwok: true, Etcd: filepath.Join(s.work, "etcd"),
-		ControllerManagerFlags: managerFlags["tuned"], Users: users, AuditPolicy: auditPolicy(users), Progress: stderr})
-	if err != nil {
-		return err
-	}
-	defer c.Stop()
-	if err := waitForDeployments(ctx, c, s.settings, startTimeout); err != nil {
-		return fmt.Errorf("waiting until all Deployments have their pods: %w", err)
-	}
-	for i, measurement := range measurements {
-		if err := measureDryRun(ctx, s, c, &measurement, users[i], stderr); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // outstandingMeasurements returns the outstanding measurements of a phase for the current cluster size.
 func (s comparison) outstandingMeasurements(phase string) ([]Measurement, error) {
@@ -87,52 +57,27 @@ rules:
 `, strings.Join(names, ", "))
 }
 
-// kubeconfig writes a kubeconfig for the user.
-func kubeconfig(s comparison, c *controlplane.Cluster, u controlplane.User) (string, error) {
-	k := clientcmdapi.NewConfig()
-	k.Clusters["lab"] = &clientcmdapi.Cluster{Server: c.Config.Host, CertificateAuthorityData: c.Config.CAData}
-	k.AuthInfos["lab"] = &clientcmdapi.AuthInfo{Token: u.Token}
-	k.Contexts["lab"] = &clientcmdapi.Context{Cluster: "lab", AuthInfo: "lab"}
-	k.CurrentContext = "lab"
-	path := filepath.Join(s.work, "kubeconfig")
-	return path, clientcmd.WriteToFile(*k, path)
-}
-
-// measureDryRun measures one measurement. A failure of the program is stored as a result; a failure of the lab is returned as an
-// error.
-func measureDryRun(ctx context.Context, s comparison, c *controlplane.Cluster, measurement *Measurement,
-	u controlplane.User, stderr *os.File) error {
-	t, err := findTarget(measurement.Target)
+// measureDryRun makes and stores one dry run.
+func measureDryRun(ctx context.Context, s comparison, c *controlplane.Cluster, measurement Measurement,
+	users []controlplane.User, stderr *os.File) error {
+	if err := waitForDeployments(ctx, c, s.settings, startTimeout); err != nil {
+		return err
+	}
+	config, err := s.programConfig(dryPhase, measurement.contender, measurement.target).write(s.work)
 	if err != nil {
 		return err
 	}
-	p, err := findContender(measurement.Program)
+	kube, err := c.UserKubeconfig(users[0])
 	if err != nil {
 		return err
 	}
-	o := s.programConfig(dryPhase, p, t)
-	config, err := o.write(s.work)
-	if err != nil {
+	if err := measurement.record(ctx, stderr, func() error {
+		if measurement.contender.Peer {
+			return measureDeschedulerDryRun(ctx, s, &measurement, config, kube)
+		}
+		return measureEvenkeelDryRun(ctx, s, &measurement, config, kube)
+	}); err != nil {
 		return err
-	}
-	kube, err := kubeconfig(s, c, u)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintln(stderr, "bench:", strings.Join(measurement.stepArgs(), " "))
-	measurement.LoadBefore = loadAverage()
-	if p.Peer {
-		err = measureDeschedulerDryRun(ctx, s, measurement, config, kube)
-	} else {
-		err = measureEvenkeelDryRun(ctx, s, measurement, p, config, kube)
-	}
-	measurement.LoadAfter = loadAverage()
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if err != nil {
-		measurement.Error = err.Error()
-		fmt.Fprintln(stderr, "bench:", err)
 	}
 	events, err := c.Audit()
 	if err != nil {
@@ -141,7 +86,7 @@ func measureDryRun(ctx context.Context, s comparison, c *controlplane.Cluster, m
 	if n := len(acceptedEvictions(events)); n > 0 {
 		return fmt.Errorf("a dry run evicted %d pods", n)
 	}
-	measurement.Requests = countRequests(events, u.Name)
+	measurement.Requests = countRequests(events, users[0].Name)
 	return measurement.store(s.work)
 }
 
@@ -156,7 +101,8 @@ func countRequests(events []auditv1.Event, user string) int {
 	return len(seen)
 }
 
-func measureEvenkeelDryRun(ctx context.Context, s comparison, measurement *Measurement, p contender, config, kube string) error {
+func measureEvenkeelDryRun(ctx context.Context, s comparison, measurement *Measurement, config, kube string) error {
+	p := measurement.contender
 	args := []string{"plan", "-v", "-o", "json", "--config", config, "--kubeconfig", kube}
 	if p.Dry == "run" {
 		args = []string{"run", "--once", "-o", "json", "--lease-namespace", namespaceName(0),

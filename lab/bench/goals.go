@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"math"
-	"strings"
 )
 
 // measurementGoal is an upper or lower bound on a measured value.
@@ -15,7 +14,7 @@ type measurementGoal struct {
 	lowerBound bool // the value must be at least bound
 }
 
-func (w measurementGoal) writeRow(b *strings.Builder, all []repetitions) {
+func (w measurementGoal) row(all []repetitions) []string {
 	v, sign := w.value(all), "<="
 	kept := v <= w.bound
 	if w.lowerBound {
@@ -28,7 +27,7 @@ func (w measurementGoal) writeRow(b *strings.Builder, all []repetitions) {
 	case kept:
 		verdict = "yes"
 	}
-	writeRow(b, w.name, sign+" "+formatNumber(w.bound), formatNumber(v), verdict)
+	return []string{w.name, sign + " " + formatNumber(w.bound), formatNumber(v), verdict}
 }
 
 // The cluster sizes of the goals.
@@ -39,8 +38,7 @@ var (
 
 // goalTable compares the measurements with this project's own goals.
 func goalTable(measurements []Measurement) string {
-	var b strings.Builder
-	writeHeader(&b, "value", "goal", "measured", "met")
+	var rows [][]string
 	if len(measurements) == 0 {
 		return ""
 	}
@@ -49,24 +47,27 @@ func goalTable(measurements []Measurement) string {
 	for _, t := range targets {
 		for _, w := range realGoals(t) {
 			w.name = fmt.Sprintf("(%s) %s: %s", t.Name, realSize, w.name)
-			w.writeRow(&b, real)
+			rows = append(rows, w.row(real))
 		}
 	}
 	// The comparison uses peer-all, because Evenkeel also plans for both goals.
 	for _, p := range []contender{evenkeelPlan, evenkeelOnce} {
-		measurementGoal{name: fmt.Sprintf("%s: planning of %s, times faster than %s", largeSize, p.Name, peerAll.Name),
+		rows = append(rows, measurementGoal{
+			name:  fmt.Sprintf("%s: planning of %s, times faster than %s", largeSize, p.Name, peerAll.Name),
 			bound: 10, lowerBound: true,
-			value: ratioOfMedians(dryPhase, largeSize, peerAll.Name, p.Name, plannerSeconds)}.writeRow(&b, dryOnes)
+			value: ratioOfMedians(dryPhase, largeSize, peerAll.Name, p.Name, plannerSeconds)}.row(dryOnes))
 	}
 	for _, peer := range []contender{peerLoad, peerAll} {
-		measurementGoal{name: fmt.Sprintf("%s: peak memory while evicting, as a fraction of %s", largeSize, peer.Name), bound: 0.5,
-			value: ratioOfMedians(livePhase, largeSize, evenkeelRun.Name, peer.Name, peakMiB)}.writeRow(&b, liveOnes)
+		rows = append(rows, measurementGoal{
+			name: fmt.Sprintf("%s: peak memory while evicting, as a fraction of %s", largeSize, peer.Name), bound: 0.5,
+			value: ratioOfMedians(livePhase, largeSize, evenkeelRun.Name, peer.Name, peakMiB)}.row(liveOnes))
 	}
-	measurementGoal{name: fmt.Sprintf("%s: peak memory of a dry run, difference to the real run, %%", largeSize), bound: 10,
+	rows = append(rows, measurementGoal{
+		name: fmt.Sprintf("%s: peak memory of a dry run, difference to the real run, %%", largeSize), bound: 10,
 		value: func(all []repetitions) float64 {
 			return 100 * math.Abs(ratioOfMedians(livePhase, largeSize, evenkeelDryRun.Name, evenkeelRun.Name, peakMiB)(all)-1)
-		}}.writeRow(&b, liveOnes)
-	return b.String()
+		}}.row(liveOnes))
+	return renderTable([]string{"value", "goal", "measured", "met"}, rows)
 }
 
 // realGoals returns the goals for evicting until a round evicts nothing.
@@ -125,7 +126,7 @@ func (c Measurement) predictionOrNaN() Prediction {
 // medianOfProgram returns the median of the runs of one measurement; NaN if there are none.
 func medianOfProgram(all []repetitions, phase string, z clusterSize, target, program string, f func(Measurement) float64) float64 {
 	if r := findRepetitions(all, Measurement{Phase: phase, Nodes: z.nodes, Pods: z.pods, Target: target}, program); r != nil {
-		return medianOf(r, f)
+		return r.summarize(f).Mid
 	}
 	return math.NaN()
 }

@@ -1,11 +1,21 @@
+// Command bench compares the eviction rates of Evenkeel and of the kubernetes-sigs descheduler. Both programs run on
+// the same unbalanced cluster, a real control plane with fake nodes. The controller-manager has either default or tuned
+// settings.
+//
+// With the argument peer, the command also compares planning time, CPU and memory on several cluster sizes, and the
+// imbalance that remains after both programs stop evicting.
+//
+// All counts come from the audit log of the API server. Each step stores its result in a folder, and an interrupted run
+// continues after the last finished step. The command itself evicts nothing.
 package main
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
@@ -31,13 +41,8 @@ func run(ctx context.Context, args []string, stderr *os.File) error {
 	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
 	fs.IntVar(&s.nodes, "nodes", 500, "fake nodes")
 	fs.IntVar(&s.pods, "pods", 10000, "pods, in Deployments of 20")
-	fs.StringVar(&s.work, "work", "bin/bench-rate", "folder for the results of finished steps")
-	fs.StringVar(&s.out, "out", "docs/benchmarks", "folder for the published results")
-	fs.StringVar(&s.evenkeel, "evenkeel", "bin/evenkeel", "path of evenkeel")
-	fs.StringVar(&s.peer, "peer", "bin/descheduler", "path of the descheduler")
-	fs.StringVar(&s.kwok, "kwok", "bin/kwok", "path of kwok")
+	s.addFlags(fs, "bin/bench-rate")
 	fs.IntVar(&s.maxEvictions, "at-most", 0, "maximum evictions of each program (0: unlimited)")
-	fs.DurationVar(&s.limit, "limit", 30*time.Minute, "time limit of each program")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
@@ -73,14 +78,53 @@ func runAllSteps(ctx context.Context, s settings, args []string, stderr *os.File
 			fmt.Fprintln(stderr, "bench: already done:", step)
 			continue
 		}
-		fmt.Fprintln(stderr, "bench:", step)
-		cmd := exec.CommandContext(ctx, os.Args[0], append(args, step)...)
-		cmd.Stdout, cmd.Stderr = stderr, stderr
-		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-		cmd.WaitDelay = 20 * time.Second
-		if err := cmd.Run(); err != nil {
-			return fmt.Errorf("step %s: %w; run the command again to continue with this step", step, err)
+		if err := runStep(ctx, args, []string{step}, stderr); err != nil {
+			return err
 		}
 	}
 	return publishRates(s, os.Stdout)
 }
+
+// settings are the flags of the command. Each step runs in a separate process with the same flags.
+type settings struct {
+	nodes, pods    int
+	work, out      string
+	evenkeel, peer string
+	kwok           string
+	maxEvictions   int
+	limit          time.Duration
+}
+
+func (s *settings) addFlags(fs *flag.FlagSet, work string) {
+	fs.StringVar(&s.work, "work", work, "folder for the results of finished steps")
+	fs.StringVar(&s.out, "out", "docs/benchmarks", "folder for the published results")
+	fs.StringVar(&s.evenkeel, "evenkeel", "bin/evenkeel", "path of evenkeel")
+	fs.StringVar(&s.peer, "peer", "bin/descheduler", "path of the descheduler")
+	fs.StringVar(&s.kwok, "kwok", "bin/kwok", "path of kwok")
+	fs.DurationVar(&s.limit, "limit", 30*time.Minute, "time limit for each start of a program")
+}
+
+func (s settings) resultPath(step string) string {
+	return filepath.Join(s.work, strings.ReplaceAll(step, "/", "-")+".json")
+}
+
+func stepDone(s settings, step string) bool {
+	_, err := os.Stat(s.resultPath(step))
+	return err == nil
+}
+
+// writeJSON writes a result atomically, so an interrupted step has no result.
+func writeJSON(path string, v any) error {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	part := path + ".part"
+	return errors.Join(os.WriteFile(part, append(data, '\n'), 0o644), os.Rename(part, path))
+}
+
+// programs and managers are the rows of the comparison, in the order of the table.
+var (
+	programs = []string{"peer", "evenkeel"}
+	managers = []string{"default", "tuned"}
+)

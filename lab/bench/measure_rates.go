@@ -1,17 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
-	"syscall"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -43,7 +38,7 @@ func measureRates(ctx context.Context, s settings, program, manager string, stde
 	}
 	defer c.Stop()
 	if err := waitForDeployments(ctx, c, s, startTimeout); err != nil {
-		return fmt.Errorf("waiting until all Deployments have their pods: %w", err)
+		return err
 	}
 	p := runEvenkeel
 	if program == "peer" {
@@ -51,7 +46,7 @@ func measureRates(ctx context.Context, s settings, program, manager string, stde
 	}
 	r := Result{Program: program, ControllerManager: manager, LoadBefore: loadAverage()}
 	begun := time.Now()
-	moves, err := p(ctx, s, c, stderr)
+	moves, err := p(ctx, s, c)
 	r.Seconds, r.LoadAfter = time.Since(begun).Seconds(), loadAverage()
 	if err != nil && ctx.Err() != nil {
 		return err
@@ -75,7 +70,7 @@ const startTimeout = 10 * time.Minute
 
 // waitForDeployments waits until all Deployments have exactly their pods, all Ready.
 func waitForDeployments(ctx context.Context, c *controlplane.Cluster, s settings, patience time.Duration) error {
-	return seed.WaitUntil(ctx, patience, func() (bool, error) {
+	err := seed.WaitUntil(ctx, patience, func() (bool, error) {
 		list, err := c.Client.AppsV1().Deployments("").List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return false, err
@@ -99,6 +94,10 @@ func waitForDeployments(ctx context.Context, c *controlplane.Cluster, s settings
 		}
 		return true, nil
 	})
+	if err != nil {
+		return fmt.Errorf("waiting until all Deployments have their pods: %w", err)
+	}
+	return nil
 }
 
 const evenkeelConfig = `apiVersion: evenkeel.io/v1alpha1
@@ -107,28 +106,24 @@ dryRun: false
 guards: {minPodAge: 0s}   # the replacements are seconds old
 strategies:
 - {name: hot, type: NodeLoad, schedule: "0 * * * *", args: {target: {cpu: 0.5, memory: 0.5}}}
-limits: {perPass: %s, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited%s}
+limits: {perPass: %s, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited,
+  perHour: {owner: unlimited, namespace: unlimited, cluster: unlimited}}
 evictor: {perMinute: unlimited, inFlight: {total: 512, perNode: unlimited, perOwner: unlimited}}
 `
 
 // runEvenkeel makes one pass. The result maps each pod to its wave.
-func runEvenkeel(ctx context.Context, s settings, c *controlplane.Cluster, stderr *os.File) (map[string]int, error) {
+func runEvenkeel(ctx context.Context, s settings, c *controlplane.Cluster) (map[string]int, error) {
 	config := filepath.Join(s.work, "evenkeel.yaml")
 	perPass := "unlimited"
 	if s.maxEvictions > 0 {
 		perPass = fmt.Sprint(s.maxEvictions)
 	}
-	// Older versions of the program reject limits per hour.
-	for _, perHour := range []string{", perHour: {owner: unlimited, namespace: unlimited, cluster: unlimited}", ""} {
-		if err := os.WriteFile(config, fmt.Appendf(nil, evenkeelConfig, perPass, perHour), 0o644); err != nil {
-			return nil, err
-		}
-		if exec.CommandContext(ctx, s.evenkeel, "config", "check", config).Run() == nil {
-			break
-		}
+	if err := os.WriteFile(config, fmt.Appendf(nil, evenkeelConfig, perPass), 0o644); err != nil {
+		return nil, err
 	}
-	out, err := runLogged(ctx, s, "evenkeel", stderr, s.evenkeel, "run", "--once", "-o", "json", "--lease-namespace", namespaceName(0),
-		"--bind-address", "127.0.0.1:0", "--kubeconfig", c.Kubeconfig, "--config", config)
+	out, _, err := program{path: s.evenkeel, log: filepath.Join(s.work, "evenkeel.log"), limit: s.limit,
+		args: []string{"run", "--once", "-o", "json", "--lease-namespace", namespaceName(0),
+			"--bind-address", "127.0.0.1:0", "--kubeconfig", c.Kubeconfig, "--config", config}}.run(ctx)
 	var report struct {
 		Plan struct {
 			Moves []struct {
@@ -163,7 +158,7 @@ kind: DeschedulerPolicy
 `
 
 // runDescheduler makes one round with the descheduler, which has no waves.
-func runDescheduler(ctx context.Context, s settings, c *controlplane.Cluster, stderr *os.File) (map[string]int, error) {
+func runDescheduler(ctx context.Context, s settings, c *controlplane.Cluster) (map[string]int, error) {
 	policy, limit := filepath.Join(s.work, "policy.yaml"), ""
 	if s.maxEvictions > 0 {
 		limit = fmt.Sprintf("maxNoOfPodsToEvictTotal: %d\n", s.maxEvictions)
@@ -171,43 +166,10 @@ func runDescheduler(ctx context.Context, s settings, c *controlplane.Cluster, st
 	if err := os.WriteFile(policy, fmt.Appendf(nil, peerPolicy, limit), 0o644); err != nil {
 		return nil, err
 	}
-	port, err := freePort()
+	args, err := s.peerArgs(policy, c.Kubeconfig, "--descheduling-interval", "0")
 	if err != nil {
 		return nil, err
 	}
-	_, err = runLogged(ctx, s, "peer", stderr, s.peer, "--kubeconfig", c.Kubeconfig, "--policy-config-file", policy,
-		"--descheduling-interval", "0", "--client-connection-qps", "1000", "--client-connection-burst", "1000",
-		"--bind-address", "127.0.0.1", "--secure-port", fmt.Sprint(port),
-		"--cert-dir", filepath.Join(s.work, "peer-certs"))
+	_, _, err = program{path: s.peer, args: args, log: filepath.Join(s.work, "peer.log"), limit: s.limit}.run(ctx)
 	return nil, err
-}
-
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, fmt.Errorf("finding a free port: %w", err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
-}
-
-// runLogged runs a program, writes its standard error to a file, and returns its standard output.
-func runLogged(ctx context.Context, s settings, name string, stderr *os.File, path string, args ...string) ([]byte, error) {
-	log, err := os.Create(filepath.Join(s.work, name+".log"))
-	if err != nil {
-		return nil, err
-	}
-	defer log.Close()
-	limited, cancel := context.WithTimeout(ctx, s.limit)
-	defer cancel()
-	cmd := exec.CommandContext(limited, path, args...)
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, log
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	cmd.WaitDelay = 20 * time.Second
-	fmt.Fprintln(stderr, "bench:", filepath.Base(path), strings.Join(args, " "))
-	if err := cmd.Run(); err != nil {
-		return out.Bytes(), fmt.Errorf("%s: %w; see its log %s", name, err, log.Name())
-	}
-	return out.Bytes(), nil
 }

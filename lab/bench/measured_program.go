@@ -9,15 +9,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strconv"
-	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
-)
 
-// The kernel counts CPU time in hundredths of a second (USER_HZ) on every architecture that Go supports.
-const cpuTick = 10 * time.Millisecond
+	"github.com/prometheus/procfs"
+)
 
 // resourceUse is the time and memory that a program used.
 type resourceUse struct {
@@ -93,7 +90,7 @@ func (r *runningProgram) wait(cmd *exec.Cmd) error {
 // watchPeak samples the peak resident memory of the program. The peak that the kernel reports at the end includes the
 // parent's memory, so it is too high if the parent is large.
 func (r *runningProgram) watchPeak(ended <-chan struct{}) {
-	t := time.NewTicker(2 * cpuTick)
+	t := time.NewTicker(20 * time.Millisecond)
 	defer t.Stop()
 	for {
 		r.samplePeak()
@@ -106,46 +103,26 @@ func (r *runningProgram) watchPeak(ended <-chan struct{}) {
 }
 
 func (r *runningProgram) samplePeak() {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", r.pid))
+	p, err := procfs.NewProc(r.pid)
 	if err != nil {
 		return // the program has ended
 	}
-	if kib := parsePeakKiB(string(data)); kib > 0 {
-		r.peak.Store(max(r.peak.Load(), kib<<10))
+	if status, err := p.NewStatus(); err == nil {
+		r.peak.Store(max(r.peak.Load(), int64(status.VmHWM)))
 	}
 }
 
-// parsePeakKiB returns VmHWM in KiB from the text of /proc/PID/status; 0 if it is missing.
-func parsePeakKiB(status string) int64 {
-	for line := range strings.Lines(status) {
-		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-			n, _ := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
-			return n
-		}
-	}
-	return 0
-}
-
-// cpuTime returns the CPU time that the program has used so far.
+// cpuTime returns the CPU time that the program has used so far; 0 if the program has ended.
 func (r *runningProgram) cpuTime() time.Duration {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", r.pid))
+	p, err := procfs.NewProc(r.pid)
 	if err != nil {
 		return 0
 	}
-	return parseCPUTime(string(data))
-}
-
-// parseCPUTime returns the user and system time from the text of /proc/PID/stat. The second field is the program's name in
-// parentheses, which can contain any character.
-func parseCPUTime(stat string) time.Duration {
-	_, rest, _ := strings.Cut(stat[max(0, strings.LastIndexByte(stat, ')')):], " ")
-	fields := strings.Fields(rest)
-	if len(fields) < 13 {
+	stat, err := p.Stat()
+	if err != nil {
 		return 0
 	}
-	user, _ := strconv.ParseInt(fields[11], 10, 64)
-	system, _ := strconv.ParseInt(fields[12], 10, 64)
-	return time.Duration(user+system) * cpuTick
+	return time.Duration(stat.CPUTime() * float64(time.Second))
 }
 
 // lineWriter is a writer that also calls a function for each line.
@@ -171,6 +148,6 @@ func (l *lineWriter) Write(p []byte) (int, error) {
 // loadAverage returns the machine's load average of the last minute.
 func loadAverage() string {
 	data, _ := os.ReadFile("/proc/loadavg")
-	first, _, _ := strings.Cut(string(data), " ")
-	return first
+	first, _, _ := bytes.Cut(data, []byte(" "))
+	return string(first)
 }

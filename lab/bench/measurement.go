@@ -8,9 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
-	"strings"
 	"time"
+
+	"github.com/prometheus/procfs"
 )
 
 // The phases of the comparison with the descheduler.
@@ -28,6 +28,10 @@ type Measurement struct {
 	Target  string `json:"target"`
 	Program string `json:"program"`
 	Run     int    `json:"run"`
+
+	contender contender
+	target    balanceTarget
+
 	// Build and Policy identify the program and the configuration that were measured.
 	Build  string `json:"build"`
 	Policy string `json:"policy"`
@@ -61,9 +65,11 @@ type Measurement struct {
 	Machine    string    `json:"machine"`
 }
 
-// isRepetitionOf reports whether two measurements are repetitions of the same measurement.
+func (c Measurement) size() clusterSize { return clusterSize{c.Nodes, c.Pods} }
+
+// isRepetitionOf reports whether two measurements differ only in the number of the run.
 func (c Measurement) isRepetitionOf(o Measurement) bool {
-	return c.Phase == o.Phase && c.Nodes == o.Nodes && c.Pods == o.Pods && c.Target == o.Target && c.Program == o.Program
+	return c.Phase == o.Phase && c.size() == o.size() && c.Target == o.Target && c.Program == o.Program
 }
 
 // fileName returns the file name of a measurement within the folder of its cluster size.
@@ -71,7 +77,7 @@ func (c Measurement) fileName() string {
 	return fmt.Sprintf("%s-%s-%s-%d.json", c.Phase, c.Target, c.Program, c.Run)
 }
 
-// store writes a measured measurement to the folder of its cluster size.
+// store writes a measurement to the folder of its cluster size.
 func (c Measurement) store(folder string) error {
 	c.MeasuredAt, c.Machine = time.Now().UTC().Truncate(time.Second), describeMachine()
 	return writeJSON(filepath.Join(folder, c.fileName()), c)
@@ -80,10 +86,10 @@ func (c Measurement) store(folder string) error {
 // describeMachine describes the cores and the memory of this machine.
 func describeMachine() string {
 	memory := ""
-	data, _ := os.ReadFile("/proc/meminfo")
-	if fields := strings.Fields(string(data)); len(fields) > 1 { // MemTotal: N kB
-		kib, _ := strconv.ParseFloat(fields[1], 64)
-		memory = fmt.Sprintf(", %.0f GiB", kib/(1<<20))
+	if fs, err := procfs.NewDefaultFS(); err == nil {
+		if m, err := fs.Meminfo(); err == nil && m.MemTotal != nil {
+			memory = fmt.Sprintf(", %.0f GiB", float64(*m.MemTotal)/(1<<20))
+		}
 	}
 	return fmt.Sprintf("%d cores%s", runtime.NumCPU(), memory)
 }

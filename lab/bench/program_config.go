@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"text/template"
 )
@@ -28,15 +27,6 @@ var targets = []balanceTarget{
 	{Name: "a", Description: "no node requests more than 0.55 of its CPU or memory", CPU: 0.55, Memory: 0.55, Underutilized: 0.20},
 	{Name: "b", Description: "no node is more than 0.02 above the mean fraction of requested CPU", CPU: 0.02, Deviation: true,
 		Underutilized: 0.02},
-}
-
-func findTarget(name string) (balanceTarget, error) {
-	for _, t := range targets {
-		if t.Name == name {
-			return t, nil
-		}
-	}
-	return balanceTarget{}, fmt.Errorf("unknown target %q", name)
 }
 
 // threshold returns the fraction above which a node is too full.
@@ -81,15 +71,6 @@ var (
 	// The list includes a dry run with the same limit as the runs that evict a few pods.
 	liveContenders = []contender{peerLoad, peerAll, evenkeelDryRun, evenkeelRun}
 )
-
-func findContender(name string) (contender, error) {
-	for _, c := range slices.Concat(dryContenders, liveContenders, realContenders) {
-		if c.Name == name {
-			return c, nil
-		}
-	}
-	return contender{}, fmt.Errorf("unknown program %q", name)
-}
 
 // programConfig is the configuration of a program for one run.
 type programConfig struct {

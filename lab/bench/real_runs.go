@@ -29,8 +29,6 @@ type evictionRun struct {
 	comparison  comparison
 	cluster     *controlplane.Cluster
 	measurement *Measurement
-	contender   contender
-	target      balanceTarget
 	users       []controlplane.User
 	known       map[string]bool // pods at the start
 	evicted     int             // evictions so far, including earlier measurements
@@ -40,10 +38,6 @@ type evictionRun struct {
 // measureRealRun restarts the program until it evicts nothing. Each start has its own user, which separates the requests in
 // the audit log.
 func measureRealRun(ctx context.Context, s comparison, measurement Measurement, stderr *os.File) error {
-	measurement, err := s.refreshMeasurement(measurement)
-	if err != nil {
-		return err
-	}
 	var users []controlplane.User
 	for i := range maxRounds {
 		u := newUser(measurement)
@@ -55,34 +49,25 @@ func measureRealRun(ctx context.Context, s comparison, measurement Measurement, 
 	})
 }
 
-// refreshMeasurement updates the build and the configuration of a measurement.
-func (s comparison) refreshMeasurement(asked Measurement) (Measurement, error) {
-	p, err := findContender(asked.Program)
-	if err != nil {
-		return asked, err
-	}
-	t, err := findTarget(asked.Target)
-	if err != nil {
-		return asked, err
-	}
-	return s.newMeasurement(asked.Phase, clusterSize{asked.Nodes, asked.Pods}, t, p, asked.Run)
-}
-
-// measureLiveRuns lets each program evict a few pods on one control plane. A few evictions hardly change a cluster of
-// thousands of pods.
-func measureLiveRuns(ctx context.Context, s comparison, stderr *os.File) error {
-	measurements, err := s.outstandingMeasurements(livePhase)
+// measureSharedRuns measures all outstanding runs of a phase for one cluster size on one control plane: dry runs, and
+// runs that evict a few pods. A few evictions hardly change a cluster of thousands of pods.
+func measureSharedRuns(ctx context.Context, s comparison, phase string, stderr *os.File) error {
+	measurements, err := s.outstandingMeasurements(phase)
 	if err != nil || len(measurements) == 0 {
 		return err
 	}
 	users := make([]controlplane.User, len(measurements))
-	for i, c := range measurements {
-		users[i] = newUser(c)
+	for i, m := range measurements {
+		users[i] = newUser(m)
+	}
+	measure := measureEvictingRun
+	if phase == dryPhase {
+		measure, s.kwok = measureDryRun, ""
 	}
 	return withControlPlane(ctx, s, users, stderr, func(c *controlplane.Cluster) error {
-		for i, measurement := range measurements {
-			fmt.Fprintln(stderr, "bench:", strings.Join(measurement.stepArgs(), " "))
-			if err := measureEvictingRun(ctx, s, c, measurement, users[i:i+1], stderr); err != nil {
+		for i, m := range measurements {
+			fmt.Fprintln(stderr, "bench:", strings.Join(m.stepArgs(), " "))
+			if err := measure(ctx, s, c, m, users[i:i+1], stderr); err != nil {
 				return err
 			}
 		}
@@ -90,10 +75,22 @@ func measureLiveRuns(ctx context.Context, s comparison, stderr *os.File) error {
 	})
 }
 
-// withControlPlane starts a control plane with fake kubelets and calls do.
+// record runs do. A failure of the program is stored in the measurement; record fails only if ctx ends.
+func (c *Measurement) record(ctx context.Context, stderr *os.File, do func() error) error {
+	c.LoadBefore = loadAverage()
+	err := do()
+	c.LoadAfter = loadAverage()
+	if err != nil && ctx.Err() == nil {
+		c.Error = err.Error()
+		fmt.Fprintln(stderr, "bench:", err)
+	}
+	return ctx.Err()
+}
+
+// withControlPlane starts a control plane, with fake kubelets if s.kwok is set, and calls do.
 func withControlPlane(ctx context.Context, s comparison, users []controlplane.User, stderr *os.File,
 	do func(*controlplane.Cluster) error) error {
-	c, err := controlplane.Start(ctx, controlplane.Options{Kwok: s.kwok, Etcd: filepath.Join(s.work, "etcd"),
+	c, err := controlplane.Start(ctx, controlplane.Options{Kwok: s.kwok, WithoutKwok: s.kwok == "", Etcd: filepath.Join(s.work, "etcd"),
 		ControllerManagerFlags: managerFlags["tuned"], Users: users, AuditPolicy: auditPolicy(users), Progress: stderr})
 	if err != nil {
 		return err
@@ -102,39 +99,23 @@ func withControlPlane(ctx context.Context, s comparison, users []controlplane.Us
 	return do(c)
 }
 
-// measureEvictingRun measures one measurement with one start of the program per user. A failure of the program is stored as a result;
+// measureEvictingRun makes one measurement with one start of the program per user. A failure of the program is stored as a result;
 // a failure of the lab is returned as an error.
 func measureEvictingRun(ctx context.Context, s comparison, c *controlplane.Cluster, measurement Measurement,
 	users []controlplane.User, stderr *os.File) error {
-	p, err := findContender(measurement.Program)
-	if err != nil {
-		return err
-	}
-	t, err := findTarget(measurement.Target)
-	if err != nil {
-		return err
-	}
-	r := &evictionRun{comparison: s, cluster: c, measurement: &measurement, contender: p, target: t,
-		users: users, known: map[string]bool{}, stderr: stderr}
+	r := &evictionRun{comparison: s, cluster: c, measurement: &measurement, users: users, known: map[string]bool{}, stderr: stderr}
 	if err := r.prepare(ctx); err != nil {
 		return err
 	}
-	measurement.LoadBefore = loadAverage()
-	err = r.runRounds(ctx)
-	measurement.LoadAfter = loadAverage()
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if err != nil {
-		measurement.Error = err.Error()
-		fmt.Fprintln(stderr, "bench:", err)
+	if err := measurement.record(ctx, stderr, func() error { return r.runRounds(ctx) }); err != nil {
+		return err
 	}
 	return measurement.store(s.work)
 }
 
 func (r *evictionRun) prepare(ctx context.Context) (err error) {
 	if err := waitForDeployments(ctx, r.cluster, r.comparison.settings, startTimeout); err != nil {
-		return fmt.Errorf("waiting until all Deployments have their pods: %w", err)
+		return err
 	}
 	pods, err := r.cluster.Client.CoreV1().Pods("").List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -148,12 +129,12 @@ func (r *evictionRun) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	r.evicted = len(acceptedEvictions(events))
-	r.measurement.Start, err = readState(ctx, r.cluster.Client, r.target, r.known)
+	r.measurement.Start, err = readState(ctx, r.cluster.Client, r.measurement.target, r.known)
 	return err
 }
 
 func (r *evictionRun) runRounds(ctx context.Context) error {
-	config, err := r.comparison.programConfig(r.measurement.Phase, r.contender, r.target).write(r.comparison.work)
+	config, err := r.comparison.programConfig(r.measurement.Phase, r.measurement.contender, r.measurement.target).write(r.comparison.work)
 	if err != nil {
 		return err
 	}
@@ -188,14 +169,14 @@ func (r *evictionRun) addToTotals(round Round) {
 }
 
 func (r *evictionRun) runRound(ctx context.Context, i int, config string) (Round, error) {
-	kube, err := kubeconfig(r.comparison, r.cluster, r.users[i])
+	kube, err := r.cluster.UserKubeconfig(r.users[i])
 	if err != nil {
 		return Round{}, err
 	}
 	var out Round
-	out.Program, out.ControllerManager, out.LoadBefore = r.contender.Name, "tuned", loadAverage()
+	out.Program, out.ControllerManager, out.LoadBefore = r.measurement.contender.Name, "tuned", loadAverage()
 	run := r.runEvenkeel
-	if r.contender.Peer {
+	if r.measurement.contender.Peer {
 		run = r.runDescheduler
 	}
 	waves, plan, u, err := run(ctx, config, kube)
@@ -210,7 +191,7 @@ func (r *evictionRun) runRound(ctx context.Context, i int, config string) (Round
 	if err := waitForDeployments(ctx, r.cluster, r.comparison.settings, stableTimeout); err != nil {
 		out.Unstable = err.Error()
 	}
-	if out.After, err = readState(ctx, r.cluster.Client, r.target, r.known); err != nil {
+	if out.After, err = readState(ctx, r.cluster.Client, r.measurement.target, r.known); err != nil {
 		return out, err
 	}
 	events, err := r.cluster.Audit()
@@ -258,11 +239,11 @@ func (r *evictionRun) runEvenkeel(ctx context.Context, config, kube string) (map
 
 // runDescheduler makes one round with the descheduler, which has no waves and makes no predictions.
 func (r *evictionRun) runDescheduler(ctx context.Context, policy, kube string) (map[string]int, *planOutput, resourceUse, error) {
-	args, err := r.comparison.peerArgs(policy, kube)
+	args, err := r.comparison.peerArgs(policy, kube, "-v", "3", "--descheduling-interval", "0")
 	if err != nil {
 		return nil, nil, resourceUse{}, err
 	}
-	_, u, err := program{path: r.comparison.peer, args: append(args, "--descheduling-interval", "0"), log: r.logPath(),
+	_, u, err := program{path: r.comparison.peer, args: args, log: r.logPath(),
 		limit: r.comparison.limit}.run(ctx)
 	return nil, nil, u, err
 }

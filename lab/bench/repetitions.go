@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/evenkeel-project/evenkeel/lab/bench/chart"
 )
 
 func cycleSeconds(c Measurement) float64 { return c.CycleSeconds }
@@ -22,7 +24,7 @@ func evictionCount(c Measurement) float64 { return float64(c.Evictions) }
 // repetitions are the repetitions of one measurement.
 type repetitions []Measurement
 
-// groupRepetitions groups the measurements of a phase by measurement, in the order of their first measurements.
+// groupRepetitions groups the measurements of a phase that differ only in the number of the run.
 func groupRepetitions(measurements []Measurement, phase string) []repetitions {
 	var out []repetitions
 	for _, c := range measurements {
@@ -38,20 +40,20 @@ func groupRepetitions(measurements []Measurement, phase string) []repetitions {
 	return out
 }
 
-// minMedianMax returns the minimum, median and maximum of a measure over the runs that succeeded.
-func (r repetitions) minMedianMax(f func(Measurement) float64) (least, median, most float64) {
+// summarize returns the minimum, median and maximum of a measure over the runs that succeeded; NaN without such runs.
+func (r repetitions) summarize(f func(Measurement) float64) chart.Bar {
 	var all []float64
 	for _, c := range r {
 		if v := f(c); c.Error == "" && !math.IsNaN(v) {
 			all = append(all, v)
 		}
 	}
-	if len(all) == 0 {
-		return math.NaN(), math.NaN(), math.NaN()
+	n := len(all)
+	if n == 0 {
+		return chart.Bar{Low: math.NaN(), Mid: math.NaN(), High: math.NaN()}
 	}
 	slices.Sort(all)
-	n := len(all)
-	return all[0], (all[(n-1)/2] + all[n/2]) / 2, all[n-1]
+	return chart.Bar{Low: all[0], Mid: (all[(n-1)/2] + all[n/2]) / 2, High: all[n-1]}
 }
 
 // describeRunCount returns the number of runs, and how many of them failed.
@@ -70,11 +72,11 @@ func (r repetitions) describeRunCount() string {
 
 // formatRange returns "min / median / max" of a measure.
 func (r repetitions) formatRange(f func(Measurement) float64) string {
-	least, median, most := r.minMedianMax(f)
-	if math.IsNaN(median) {
+	b := r.summarize(f)
+	if math.IsNaN(b.Mid) {
 		return "-"
 	}
-	return formatNumber(least) + " / " + formatNumber(median) + " / " + formatNumber(most)
+	return formatNumber(b.Low) + " / " + formatNumber(b.Mid) + " / " + formatNumber(b.High)
 }
 
 func formatNumber(v float64) string {
@@ -91,19 +93,16 @@ func formatNumber(v float64) string {
 	return fmt.Sprintf("%.4f", v)
 }
 
-func writeRow(b *strings.Builder, measurements ...string) {
-	b.WriteString("| " + strings.Join(measurements, " | ") + " |\n")
-}
-
-func writeHeader(b *strings.Builder, measurements ...string) {
-	writeRow(b, measurements...)
-	b.WriteString(strings.Repeat("|---", len(measurements)) + "|\n")
-}
-
-// nonEmptyTable returns a table, or "" if the table has no rows.
-func nonEmptyTable(text string) string {
-	if strings.Count(text, "\n") <= 2 {
+// renderTable returns a Markdown table; empty if there are no rows.
+func renderTable(header []string, rows [][]string) string {
+	if len(rows) == 0 {
 		return ""
 	}
-	return text
+	var b strings.Builder
+	rule := slices.Repeat([]string{"---"}, len(header))
+	fmt.Fprintf(&b, "| %s |\n|%s|\n", strings.Join(header, " | "), strings.Join(rule, "|"))
+	for _, row := range rows {
+		fmt.Fprintf(&b, "| %s |\n", strings.Join(row, " | "))
+	}
+	return b.String()
 }

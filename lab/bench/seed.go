@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sync/errgroup"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
@@ -61,12 +60,16 @@ func seedCluster(ctx context.Context, s settings, stderr *os.File) error {
 
 func createObjects(ctx context.Context, client kubernetes.Interface, s settings) error {
 	rnd := rand.New(rand.NewPCG(1, 1))
-	if err := inParallel(ctx, s.nodes, func(ctx context.Context, i int) error { return createNode(ctx, client, i) }); err != nil {
-		return fmt.Errorf("creating nodes: %w", err)
+	if err := inParallel(ctx, s.nodes, func(ctx context.Context, i int) error {
+		return seed.CreateNode(ctx, client, seed.Node{Name: nodeName(i), Zone: fmt.Sprintf("z%d", i%zones), CPU: nodeCPU, MemoryGi: 40})
+	}); err != nil {
+		return err
 	}
-	err := inParallel(ctx, namespaces, func(ctx context.Context, i int) error { return createNamespace(ctx, client, namespaceName(i)) })
+	err := inParallel(ctx, namespaces, func(ctx context.Context, i int) error {
+		return seed.CreateNamespace(ctx, client, namespaceName(i))
+	})
 	if err != nil {
-		return fmt.Errorf("creating namespaces: %w", err)
+		return err
 	}
 	apps := make([]*app, s.pods/perApp)
 	for i := range apps {
@@ -94,31 +97,6 @@ func inParallel(ctx context.Context, n int, do func(context.Context, int) error)
 
 func namespaceName(i int) string { return fmt.Sprintf("ns%d", i) }
 func nodeName(i int) string      { return fmt.Sprintf("n%05d", i) }
-
-func createNode(ctx context.Context, client kubernetes.Interface, i int) error {
-	has := corev1.ResourceList{"cpu": *resource.NewQuantity(nodeCPU, resource.DecimalSI), "memory": resource.MustParse("40Gi"),
-		"pods": resource.MustParse("110"), "ephemeral-storage": resource.MustParse("100Gi")}
-	_, err := client.CoreV1().Nodes().Create(ctx, &corev1.Node{
-		ObjectMeta: metav1.ObjectMeta{Name: nodeName(i), Annotations: map[string]string{controlplane.NodeAnnotation: "fake"},
-			Labels: map[string]string{seed.ZoneKey: fmt.Sprintf("z%d", i%zones), "kubernetes.io/hostname": nodeName(i),
-				"kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}},
-		Status: corev1.NodeStatus{Capacity: has, Allocatable: has, Conditions: []corev1.NodeCondition{
-			{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady",
-				LastHeartbeatTime: metav1.Now(), LastTransitionTime: metav1.Now()}}},
-	}, metav1.CreateOptions{})
-	return err
-}
-
-func createNamespace(ctx context.Context, client kubernetes.Interface, name string) error {
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	if _, err := client.CoreV1().Namespaces().Create(ctx, ns, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
-		return err
-	}
-	return seed.WaitUntil(ctx, time.Minute, func() (bool, error) {
-		_, err := client.CoreV1().ServiceAccounts(name).Get(ctx, "default", metav1.GetOptions{})
-		return err == nil, nil
-	})
-}
 
 // app is a Deployment with its ReplicaSet.
 type app struct {

@@ -8,42 +8,42 @@ import (
 
 // plannerTable shows planning times, and how many times faster Evenkeel is than each configuration of the descheduler.
 func plannerTable(measurements []Measurement) string {
-	var b strings.Builder
-	writeHeader(&b, "nodes/pods", "program", "seconds: min / median / max", "µs per pod", "times faster than peer-load",
-		"than peer-all", "runs")
+	header := []string{"nodes/pods", "program", "seconds: min / median / max", "µs per pod", "times faster than peer-load",
+		"than peer-all", "runs"}
+	var rows [][]string
 	all := groupRepetitions(measurements, dryPhase)
 	for _, r := range all {
-		ours := medianOf(r, plannerSeconds)
+		ours := r.summarize(plannerSeconds).Mid
 		var faster [2]string
 		for i, p := range []contender{peerLoad, peerAll} {
 			faster[i] = "-"
 			if theirs := findRepetitions(all, r[0], p.Name); theirs != nil && !strings.HasPrefix(r[0].Program, "peer") {
-				faster[i] = formatNumber(medianOf(theirs, plannerSeconds) / ours)
+				faster[i] = formatNumber(theirs.summarize(plannerSeconds).Mid / ours)
 			}
 		}
-		writeRow(&b, clusterSize{r[0].Nodes, r[0].Pods}.String(), r[0].Program, r.formatRange(plannerSeconds),
-			formatNumber(1e6*ours/float64(r[0].Pods)), faster[0], faster[1], r.describeRunCount())
+		rows = append(rows, []string{r[0].size().String(), r[0].Program, r.formatRange(plannerSeconds),
+			formatNumber(1e6 * ours / float64(r[0].Pods)), faster[0], faster[1], r.describeRunCount()})
 	}
-	return nonEmptyTable(b.String())
+	return renderTable(header, rows)
 }
 
 // liveMemoryTable compares the memory of runs that evict.
 func liveMemoryTable(measurements []Measurement) string {
-	var b strings.Builder
-	writeHeader(&b, "nodes/pods", "program", "evictions", "MiB", "of peer-load", "of peer-all", "API requests", "succeeded")
+	header := []string{"nodes/pods", "program", "evictions", "MiB", "of peer-load", "of peer-all", "API requests", "succeeded"}
+	var rows [][]string
 	all := groupRepetitions(measurements, livePhase)
 	for _, r := range all {
 		var part [2]string
 		for i, p := range []contender{peerLoad, peerAll} {
 			part[i] = "-"
 			if theirs := findRepetitions(all, r[0], p.Name); theirs != nil && r[0].Program != p.Name {
-				part[i] = formatNumber(medianOf(r, peakMiB) / medianOf(theirs, peakMiB))
+				part[i] = formatNumber(r.summarize(peakMiB).Mid / theirs.summarize(peakMiB).Mid)
 			}
 		}
-		writeRow(&b, clusterSize{r[0].Nodes, r[0].Pods}.String(), r[0].Program, fmt.Sprint(r[0].Evictions),
-			formatNumber(medianOf(r, peakMiB)), part[0], part[1], fmt.Sprint(r[0].Requests), describeSuccess(r[0]))
+		rows = append(rows, []string{r[0].size().String(), r[0].Program, fmt.Sprint(r[0].Evictions),
+			formatNumber(r.summarize(peakMiB).Mid), part[0], part[1], fmt.Sprint(r[0].Requests), describeSuccess(r[0])})
 	}
-	return nonEmptyTable(b.String())
+	return renderTable(header, rows)
 }
 
 // findRepetitions returns the runs of another program under the same conditions as c; nil if there are none.
@@ -54,11 +54,6 @@ func findRepetitions(all []repetitions, c Measurement, program string) repetitio
 		}
 	}
 	return nil
-}
-
-func medianOf(r repetitions, f func(Measurement) float64) float64 {
-	_, median, _ := r.minMedianMax(f)
-	return median
 }
 
 func describeSuccess(c Measurement) string {
@@ -180,7 +175,7 @@ func evictionRunTable(measurements []Measurement) string {
 	for _, t := range targets {
 		done := map[clusterSize]bool{}
 		for _, r := range all {
-			z := clusterSize{r[0].Nodes, r[0].Pods}
+			z := r[0].size()
 			if r[0].Target != t.Name || done[z] {
 				continue
 			}
@@ -188,7 +183,7 @@ func evictionRunTable(measurements []Measurement) string {
 			writeRealTarget(&b, t, z, all)
 		}
 	}
-	return nonEmptyTable(b.String())
+	return b.String()
 }
 
 func writeRealTarget(b *strings.Builder, t balanceTarget, z clusterSize, all []repetitions) {
@@ -207,66 +202,62 @@ func writeRealTarget(b *strings.Builder, t balanceTarget, z clusterSize, all []r
 			"%d Deployments skewed over zones, %d of them with a required spread constraint.\n\n",
 			s.CPUMean, s.CPUStdDev, s.NodesAbove, s.Skewed, s.Broken)
 	}
-	titles := []string{""}
+	titles, counts := []string{""}, []string{"runs"}
 	for _, r := range columns {
-		titles = append(titles, r[0].Program)
+		titles, counts = append(titles, r[0].Program), append(counts, r.describeRunCount())
 	}
-	writeHeader(b, titles...)
+	var rows [][]string
 	for _, line := range realRows {
 		values := []string{line.name}
 		for _, r := range columns {
 			values = append(values, r.formatRange(line.value))
 		}
-		writeRow(b, values...)
+		rows = append(rows, values)
 	}
-	counts := []string{"runs"}
-	for _, r := range columns {
-		counts = append(counts, r.describeRunCount())
-	}
-	writeRow(b, counts...)
+	b.WriteString(renderTable(titles, append(rows, counts)))
 }
 
 // roundsTable shows every round of every real run.
 func roundsTable(measurements []Measurement) string {
-	var b strings.Builder
-	writeHeader(&b, "nodes/pods", "target", "program", "run", "round", "evictions", "seconds", "1/s",
-		"standard deviation, %", "above", "skewed", "Pending", "load average before, after")
+	header := []string{"nodes/pods", "target", "program", "run", "round", "evictions", "seconds", "1/s",
+		"standard deviation, %", "above", "skewed", "Pending", "load average before, after"}
+	var rows [][]string
 	for _, c := range measurements {
 		if c.Phase != realPhase {
 			continue
 		}
 		for i, r := range c.Rounds {
-			writeRow(&b, clusterSize{c.Nodes, c.Pods}.String(), c.Target, c.Program, fmt.Sprint(c.Run), fmt.Sprint(i+1),
+			rows = append(rows, []string{c.size().String(), c.Target, c.Program, fmt.Sprint(c.Run), fmt.Sprint(i + 1),
 				fmt.Sprint(r.Evictions), formatNumber(r.Seconds), formatNumber(r.OverallRate),
 				formatNumber(r.After.CPUStdDev), fmt.Sprint(r.After.NodesAbove), fmt.Sprint(r.After.Skewed),
-				fmt.Sprint(r.After.Pending), r.LoadBefore+", "+r.LoadAfter)
+				fmt.Sprint(r.After.Pending), r.LoadBefore + ", " + r.LoadAfter})
 		}
 	}
-	return nonEmptyTable(b.String())
+	return renderTable(header, rows)
 }
 
 func predictionTable(measurements []Measurement) string {
-	var b strings.Builder
-	writeHeader(&b, "nodes/pods", "target", "run", "moves planned", "evicted",
-		"largest zone difference, %", "nodes in another step of the histogram, %", "actual standard deviation, %")
+	header := []string{"nodes/pods", "target", "run", "moves planned", "evicted",
+		"largest zone difference, %", "nodes in another step of the histogram, %", "actual standard deviation, %"}
+	var rows [][]string
 	for _, c := range measurements {
 		if c.Phase != realPhase || c.Prediction == nil || len(c.Rounds) == 0 {
 			continue
 		}
 		f := c.Prediction
-		writeRow(&b, clusterSize{c.Nodes, c.Pods}.String(), c.Target, fmt.Sprint(c.Run), fmt.Sprint(f.Moves), fmt.Sprint(c.Rounds[0].Evictions),
-			formatNumber(f.ZonePercent), formatNumber(f.HistogramPercent), formatNumber(c.Rounds[0].After.CPUStdDev))
+		rows = append(rows, []string{c.size().String(), c.Target, fmt.Sprint(c.Run), fmt.Sprint(f.Moves), fmt.Sprint(c.Rounds[0].Evictions),
+			formatNumber(f.ZonePercent), formatNumber(f.HistogramPercent), formatNumber(c.Rounds[0].After.CPUStdDev)})
 	}
-	return nonEmptyTable(b.String())
+	return renderTable(header, rows)
 }
 
 func dryRunTable(unit string, f func(Measurement) float64) func([]Measurement) string {
 	return func(measurements []Measurement) string {
-		var b strings.Builder
-		writeHeader(&b, "nodes/pods", "program", unit+": min / median / max", "runs")
+		header := []string{"nodes/pods", "program", unit + ": min / median / max", "runs"}
+		var rows [][]string
 		for _, r := range groupRepetitions(measurements, dryPhase) {
-			writeRow(&b, clusterSize{r[0].Nodes, r[0].Pods}.String(), r[0].Program, r.formatRange(f), r.describeRunCount())
+			rows = append(rows, []string{r[0].size().String(), r[0].Program, r.formatRange(f), r.describeRunCount()})
 		}
-		return nonEmptyTable(b.String())
+		return renderTable(header, rows)
 	}
 }

@@ -64,8 +64,9 @@ func postEviction(ctx context.Context, ns, name string, uid types.UID, dryRun bo
 		MaxRetries(0).Body(e).Do(ctx).Error()
 }
 
-// chargeByConflict sends an eviction with a wrong UID to a pod whose budget allows it. The server refuses the eviction
-// but charges the budget. The result is the charged budget; empty if no pod of the case qualifies.
+// chargeByConflict requests an eviction with a wrong UID. The API server rejects it with a conflict, but the budget
+// has already been decremented. The server refuses the eviction but charges the budget. The result is the charged
+// budget; empty if no pod of the case qualifies.
 func (c *testCase) chargeByConflict(ctx context.Context) (spent string, err error) {
 	for _, plan := range c.budgets {
 		b, err := client.PolicyV1().PodDisruptionBudgets(c.namespace).Get(ctx, plan.name, metav1.GetOptions{})

@@ -49,8 +49,8 @@ func (r release) podArgs(ctx context.Context, t *testing.T, kind, config string)
 	return nil
 }
 
-// TestPassWithTheRightsOfTheRelease balances the seed scenario with the permissions of the release's ServiceAccount.
-// The audit log must show no forbidden request.
+// TestPassWithTheRightsOfTheRelease runs one pass as the release's ServiceAccount. Its permissions must be enough to
+// even out three zones. The audit log must show no forbidden request.
 func TestPassWithTheRightsOfTheRelease(t *testing.T) {
 	for _, kind := range []string{"Deployment", "CronJob"} {
 		t.Run(kind, func(t *testing.T) {

@@ -10,6 +10,9 @@ import (
 	"fmt"
 	"math/big"
 	"time"
+
+	"k8s.io/client-go/util/cert"
+	"k8s.io/client-go/util/keyutil"
 )
 
 func addAggregationFiles(files map[string][]byte) error {
@@ -38,14 +41,7 @@ func newAuthority(name string) (*Authority, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, IsCA: true, BasicConstraintsValid: true,
-		KeyUsage:  x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour)}
-	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
-	if err != nil {
-		return nil, err
-	}
-	c, err = x509.ParseCertificate(der)
+	c, err := cert.NewSelfSignedCACert(cert.Config{CommonName: name}, key)
 	return &Authority{c, key}, err
 }
 
@@ -54,11 +50,11 @@ func NewAuthority() (*Authority, error) { return newAuthority("lab-servers") }
 
 // PEM returns the authority's own certificate.
 func (a *Authority) PEM() []byte {
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw})
+	return pem.EncodeToMemory(&pem.Block{Type: cert.CertificateBlockType, Bytes: a.cert.Raw})
 }
 
 // IssueCertificate creates a certificate and its key for a client name and, optionally, server names.
-func (a *Authority) IssueCertificate(name string, servers ...string) (cert, key []byte, err error) {
+func (a *Authority) IssueCertificate(name string, servers ...string) (certPEM, keyPEM []byte, err error) {
 	k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, nil, err
@@ -71,10 +67,6 @@ func (a *Authority) IssueCertificate(name string, servers ...string) (cert, key 
 	if err != nil {
 		return nil, nil, fmt.Errorf("signing the certificate of %s: %w", name, err)
 	}
-	private, err := x509.MarshalECPrivateKey(k)
-	if err != nil {
-		return nil, nil, err
-	}
-	cert = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
-	return cert, pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private}), nil
+	keyPEM, err = keyutil.MarshalPrivateKeyToPEM(k)
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), keyPEM, err
 }

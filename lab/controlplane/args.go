@@ -48,7 +48,7 @@ func (l *componentLayout) apiServerArgs() []string {
 		// TaintNodesByCondition would taint new nodes, and only a node lifecycle controller removes the taint.
 		"--disable-admission-plugins=TaintNodesByCondition",
 		"--endpoint-reconciler-type=none", "--allow-privileged=true",
-		"--audit-policy-file=" + l.filePath("audit-policy.yaml"), "--audit-log-path=" + l.filePath("audit.log"),
+		"--audit-policy-file=" + l.filePath("audit-policy.yaml"), "--audit-log-path=" + l.filePath("audit.log"), "--audit-log-maxsize=10000",
 	}, l.aggregationArgs()...)
 }
 

@@ -2,10 +2,13 @@ package controlplane
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"os"
 	"path/filepath"
 
@@ -16,11 +19,22 @@ import (
 
 // Audit returns the audit events so far. With the default policy, these are every eviction and every request of a
 // ServiceAccount.
-func (c *Cluster) Audit() ([]auditv1.Event, error) {
-	data, err := os.ReadFile(c.filePath("audit.log"))
+func (c *Cluster) Audit() ([]auditv1.Event, error) { return c.AuditSince(new(int64)) }
+
+// AuditSince returns the audit events after a byte offset of the log, and advances the offset. It reads whole lines only.
+func (c *Cluster) AuditSince(offset *int64) ([]auditv1.Event, error) {
+	f, err := os.Open(c.filePath("audit.log"))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil // the API server creates the file with the first event
 	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the audit log: %w", err)
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || info.Size() < *offset {
+		return nil, fmt.Errorf("reading the audit log: it is shorter than the %d bytes read before (%w)", *offset, cmp.Or(err, io.ErrUnexpectedEOF))
+	}
+	data, err := io.ReadAll(io.NewSectionReader(f, *offset, math.MaxInt64-*offset))
 	if err != nil {
 		return nil, fmt.Errorf("reading the audit log: %w", err)
 	}
@@ -34,6 +48,7 @@ func (c *Cluster) Audit() ([]auditv1.Event, error) {
 			return nil, fmt.Errorf("reading the audit log: %w", err)
 		}
 		events = append(events, e)
+		*offset += int64(len(line))
 	}
 	return events, nil
 }
@@ -61,9 +76,6 @@ func (c *Cluster) ServiceAccountKubeconfig(ctx context.Context, namespace, name 
 	path := filepath.Join(c.dir, fmt.Sprintf("kubeconfig-%s-%s", namespace, name))
 	return path, c.writeKubeconfigFor(path, t.Status.Token, namespace)
 }
-
-// AuditLog returns the path of the audit log.
-func (c *Cluster) AuditLog() string { return c.filePath("audit.log") }
 
 // UserKubeconfig writes a kubeconfig for one of Options.Users and returns its path.
 func (c *Cluster) UserKubeconfig(u User) (string, error) {

@@ -1,8 +1,16 @@
+// Package controlplane runs a real Kubernetes control plane: etcd, kube-apiserver, kube-scheduler and
+// kube-controller-manager. All components run in this process, or each component runs in a separate process that can be
+// frozen and killed. Kwok simulates the nodes in a child process.
+//
+// The package creates no objects in the cluster. RBAC and the admission plugins ServiceAccount and PodSecurity are
+// enabled. The audit log records the clients' requests independently of the clients. A process can hold one control
+// plane.
 package controlplane
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"sync"
 	"time"
@@ -62,4 +70,19 @@ func (c *Cluster) Stop() {
 	case <-time.After(3 * time.Second): // an API server without etcd ends slowly; its data is disposable
 	}
 	os.RemoveAll(c.dir)
+}
+
+// CopyEtcdData ends the components like Stop, and copies etcd's data to a folder from which another lab can start
+// (Options.Etcd). The folder must not exist. The caller must still call Stop.
+func (c *Cluster) CopyEtcdData(folder string) error {
+	c.cancel()
+	select {
+	case <-c.etcdEnded: // the other components end more slowly but write nothing without etcd
+	case <-time.After(time.Minute):
+		return errors.New("etcd did not end within a minute, so its data was not copied")
+	}
+	if err := os.CopyFS(folder, os.DirFS(c.filePath("etcd"))); err != nil {
+		return fmt.Errorf("copying the data of etcd: %w", err)
+	}
+	return nil
 }

@@ -1,13 +1,8 @@
 package controlplane
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/hex"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"net"
@@ -18,6 +13,7 @@ import (
 
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"k8s.io/client-go/util/keyutil"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/yaml"
 
@@ -50,11 +46,7 @@ rules:
 `
 
 func (l *componentLayout) writeFiles(o Options) error {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return err
-	}
-	der, err := x509.MarshalECPrivateKey(key)
+	key, err := keyutil.MakeEllipticPrivateKeyPEM()
 	if err != nil {
 		return err
 	}
@@ -71,7 +63,7 @@ func (l *componentLayout) writeFiles(o Options) error {
 		tokens += fmt.Sprintf("%s,%s,%s,%s\n", u.Token, u.Name, u.Name, u.Group)
 	}
 	files := map[string][]byte{
-		"sa.key":            pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}),
+		"sa.key":            key,
 		"tokens.csv":        []byte(tokens),
 		"audit-policy.yaml": policy,
 		"scheduler.yaml":    scheduler,
@@ -95,9 +87,7 @@ func (l *componentLayout) writeFiles(o Options) error {
 // ensureAdminToken returns the administrator's token, which is random for each lab.
 func (l *componentLayout) ensureAdminToken() string {
 	if l.adminToken == "" {
-		b := make([]byte, 16)
-		_, _ = rand.Read(b) // crypto/rand never fails
-		l.adminToken = hex.EncodeToString(b)
+		l.adminToken = rand.Text()
 	}
 	return l.adminToken
 }
@@ -112,8 +102,13 @@ func (l *componentLayout) writeKubeconfigFor(path, token, namespace string) erro
 	if err != nil {
 		return err
 	}
+	return WriteKubeconfig(path, fmt.Sprintf("https://127.0.0.1:%d", l.ports.apiServer), ca, token, namespace)
+}
+
+// WriteKubeconfig writes a kubeconfig for one server, which a token authenticates to.
+func WriteKubeconfig(path, server string, ca []byte, token, namespace string) error {
 	k := clientcmdapi.NewConfig()
-	k.Clusters["lab"] = &clientcmdapi.Cluster{Server: fmt.Sprintf("https://127.0.0.1:%d", l.ports.apiServer), CertificateAuthorityData: ca}
+	k.Clusters["lab"] = &clientcmdapi.Cluster{Server: server, CertificateAuthorityData: ca}
 	k.AuthInfos["lab"] = &clientcmdapi.AuthInfo{Token: token}
 	k.Contexts["lab"] = &clientcmdapi.Context{Cluster: "lab", AuthInfo: "lab", Namespace: namespace}
 	k.CurrentContext = "lab"

@@ -2,9 +2,26 @@ package controlplane
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 )
+
+//go:embed usage.yaml
+var usage []byte
+
+// The annotations that set the resource usage of a pod, as quantities. An annotation applies to every container of the
+// pod and can change at any time. The default is 1m and 1Mi per container.
+const (
+	UsageCPU    = "kwok.x-k8s.io/usage-cpu"
+	UsageMemory = "kwok.x-k8s.io/usage-memory"
+)
+
+//go:embed stages.yaml
+var stages []byte
+
+// NodeAnnotation marks the nodes that kwok manages.
+const NodeAnnotation = "kwok.x-k8s.io/node"
 
 // runKwok starts kwok as a child process. kwok is not linked as a library, because it would exit this process on an
 // error. The child ends with this process.

@@ -41,7 +41,10 @@ func (c *Cluster) RestartScheduler(ctx context.Context, config []byte) error {
 		return err
 	}
 	if p := c.processes[Scheduler]; p != nil {
-		return c.restarted(ctx, p)
+		if err := p.Start(); err != nil {
+			return err
+		}
+		return c.waitForScheduler(ctx)
 	}
 	configz.Delete("componentconfig") // kube-scheduler registers it once per process
 	c.startScheduler(c.lifetime)
@@ -64,13 +67,6 @@ func (c *Cluster) StopScheduler() error {
 	case <-time.After(30 * time.Second):
 		return fmt.Errorf("kube-scheduler did not end within 30s")
 	}
-}
-
-func (c *Cluster) restarted(ctx context.Context, p *Process) error {
-	if err := p.Start(); err != nil {
-		return err
-	}
-	return c.waitForScheduler(ctx)
 }
 
 func (c *Cluster) waitForScheduler(ctx context.Context) error {

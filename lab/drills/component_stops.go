@@ -17,12 +17,12 @@ const (
 	shortStop = 5 * time.Second
 )
 
-// onEviction returns a hook that calls f at the n-th eviction request, and a flag that is true after the call.
-func onEviction(n int, f func()) (func(*process, proxy.Class, int, proxy.Moment), *atomic.Bool) {
+// onEviction returns a hook that calls f once, at the n-th eviction request, and a flag that is true after the call.
+func onEviction(n int, at proxy.Moment, f func(*process)) (func(*process, proxy.Class, int, proxy.Moment), *atomic.Bool) {
 	fired := &atomic.Bool{}
-	return func(_ *process, c proxy.Class, k int, m proxy.Moment) {
-		if c == proxy.Eviction && k >= n && m == proxy.Arrived && fired.CompareAndSwap(false, true) {
-			f()
+	return func(p *process, c proxy.Class, k int, m proxy.Moment) {
+		if c == proxy.Eviction && k >= n && m == at && fired.CompareAndSwap(false, true) {
+			f(p)
 		}
 	}, fired
 }
@@ -45,7 +45,7 @@ func (s *drillRun) repeatFailure(ctx context.Context, attempt func(try int) erro
 // runInterrupted runs a pass and calls f at its n-th request to evict. runInterrupted returns nil if the pass sends
 // fewer requests.
 func (s *drillRun) runInterrupted(ctx context.Context, h processOptions, n int, f func()) (*process, error) {
-	hook, fired := onEviction(n, f)
+	hook, fired := onEviction(n, proxy.Arrived, func(*process) { f() })
 	h.args, h.hook = singlePassArgs(time.Minute), hook
 	p, err := s.startProcess(h)
 	if err != nil {

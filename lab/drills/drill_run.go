@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/lab/auditverifier"
@@ -46,58 +47,33 @@ func defaultRules() auditverifier.Rules {
 	}
 }
 
-// configText returns the configuration for the rules, with one strategy per schedule. The configuration omits the
-// sections in without, for binaries that do not support them.
-func configText(r auditverifier.Rules, without map[string]bool, schedules ...string) string {
+// configText returns the configuration for the rules, with one strategy per schedule.
+func configText(r auditverifier.Rules, schedules ...string) string {
 	var b strings.Builder
 	b.WriteString("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\ndryRun: false\nguards: {minPodAge: 0s}\n")
 	fmt.Fprintf(&b, "limits:\n  perPass: %d\n  perNode: %d\n  perNamespace: %d\n  perOwner: %d\n  perZone: %d\n",
 		r.PerPass, r.PerNode, r.PerNamespace, r.PerOwner, r.PerZone)
-	if !without["perHour"] {
-		fmt.Fprintf(&b, "  perHour: {owner: %d, namespace: %d, cluster: %d}\n", r.HourOwner, r.HourNamespace, r.HourCluster)
-	}
+	fmt.Fprintf(&b, "  perHour: {owner: %d, namespace: %d, cluster: %d}\n", r.HourOwner, r.HourNamespace, r.HourCluster)
 	fmt.Fprintf(&b, "evictor:\n  perMinute: %d\n  inFlight: {total: %d, perNode: %d, perOwner: %d}\n  verifyTimeout: %s\n",
 		r.PerMinute, r.FlightTotal, r.FlightNode, r.FlightOwner, verifyTimeout)
-	if !without["backoff"] {
-		b.WriteString("  backoff: {initial: 1s, max: 4s}\n")
-	}
-	if !without["breaker"] {
-		b.WriteString("  breaker: {maxUnreadyNodesFrac: 1, maxPendingPods: unlimited, maxFailedFrac: 1, maxBadLandingsFrac: 1}\n")
-	}
-	b.WriteString("strategies:\n")
+	b.WriteString("  backoff: {initial: 1s, max: 4s}\n" +
+		"  breaker: {maxUnreadyNodesFrac: 1, maxPendingPods: unlimited, maxFailedFrac: 1, maxBadLandingsFrac: 1}\nstrategies:\n")
 	for i, schedule := range schedules {
 		fmt.Fprintf(&b, "- {name: zones-%d, type: ZoneSpread, schedule: %q}\n", i+1, schedule)
 	}
 	return b.String()
 }
 
-// configure writes the drill's configuration. configure omits, and notes, the sections that the binary does not
-// support.
+// configure writes the drill's configuration and checks it with the binary.
 func (s *drillRun) configure(ctx context.Context, schedules ...string) error {
 	s.config = filepath.Join(s.dir, s.name+".yaml")
-	without := map[string]bool{}
-	for {
-		if err := os.WriteFile(s.config, []byte(configText(s.rules, without, schedules...)), 0o600); err != nil {
-			return err
-		}
-		out, err := exec.CommandContext(ctx, s.options.Evenkeel, "config", "check", s.config).CombinedOutput()
-		if err == nil {
-			return nil
-		}
-		dropped := false
-		for _, key := range []string{"perHour", "backoff", "breaker"} {
-			if strings.Contains(string(out), key) && !without[key] {
-				without[key], dropped = true, true
-				s.notes["config without "+key+", which this binary does not support"]++
-			}
-		}
-		if !dropped {
-			return fmt.Errorf("checking the configuration: %w\n%s", err, out)
-		}
-		if without["perHour"] {
-			s.rules.HourOwner, s.rules.HourNamespace, s.rules.HourCluster = 0, 0, 0
-		}
+	if err := os.WriteFile(s.config, []byte(configText(s.rules, schedules...)), 0o600); err != nil {
+		return err
 	}
+	if out, err := exec.CommandContext(ctx, s.options.Evenkeel, "config", "check", s.config).CombinedOutput(); err != nil {
+		return fmt.Errorf("checking the configuration: %w\n%s", err, out)
+	}
+	return nil
 }
 
 // singlePassArgs returns the arguments for a single pass.
@@ -124,6 +100,22 @@ func (s *drillRun) waitForPass(ctx context.Context, p *process) {
 
 func (s *drillRun) addViolation(k auditverifier.Kind, user, format string, args ...any) {
 	s.violations = append(s.violations, auditverifier.Violation{Kind: k, At: time.Now(), User: user, What: fmt.Sprintf(format, args...)})
+}
+
+// runStableCleanPass waits until the workload is stable, and runs a pass without faults.
+func (s *drillRun) runStableCleanPass(ctx context.Context) error {
+	if err := s.workload.waitUntilStable(ctx, stableTimeout); err != nil {
+		s.addViolation(auditverifier.ProcessFailure, "", "%v", err)
+	}
+	return s.runCleanPass(ctx)
+}
+
+// stopProcess sends SIGTERM and waits until the process has ended.
+func (s *drillRun) stopProcess(ctx context.Context, p *process) {
+	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+	if !p.wait(ctx, 30*time.Second) {
+		s.addViolation(auditverifier.ProcessFailure, p.user, "the process did not end within 30s of SIGTERM")
+	}
 }
 
 // runCleanPass runs a pass without faults. The pass must report all evictions that a killed process did not report.
@@ -154,7 +146,7 @@ func (s *drillRun) verify(ctx context.Context) (auditverifier.Result, int, error
 		r, bad := p.readOutput()
 		reports, wrong = append(reports, r...), append(wrong, bad...)
 	}
-	events, err := s.audit.readNew()
+	events, err := s.cluster.AuditSince(&s.auditRead)
 	if err != nil {
 		return auditverifier.Result{}, 0, err
 	}

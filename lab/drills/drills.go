@@ -1,3 +1,8 @@
+// Package drills runs the shipped binary against a real control plane while something breaks: the network, the process
+// itself (kill -9), the leader's connection, a component, a credential or a permission. After each drill, package
+// auditverifier checks independently what the processes did.
+//
+// A seed determines all failures and their times. A drill fails if the verifier finds a violation.
 package drills
 
 import (
@@ -5,13 +10,39 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"io"
 	"math/rand/v2"
 	"os"
+	"regexp"
+	"slices"
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/lab/auditverifier"
 	"github.com/evenkeel-project/evenkeel/lab/controlplane"
+	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
+
+// Options select what to run.
+type Options struct {
+	// Evenkeel and Kwok are the paths of the programs. Component is the command that runs one control plane component
+	// (see controlplane.Options.Command).
+	Evenkeel, Kwok string
+	Component      []string
+	// Run selects drills by name; nil selects all.
+	Run *regexp.Regexp
+	// Short runs a few repetitions of the cheap drills only.
+	Short bool
+	// Reps overrides the repetitions of every drill; 0 keeps each drill's own number.
+	Reps int
+	Seed uint64
+	// Results is the file with the results of the drills that passed. Run skips the drills in this file. If Results is
+	// empty, no file is used.
+	Results string
+	// Run writes the result table to Table and progress lines to Progress.
+	Table, Progress io.Writer
+	// Keep is a folder for the files of processes that violated a rule; if empty, the files are deleted.
+	Keep string
+}
 
 // drill is one kind of failure.
 type drill struct {
@@ -67,7 +98,7 @@ func Run(ctx context.Context, o Options) error {
 		if o.Run != nil && !o.Run.MatchString(d.name) || o.Short && d.short == 0 {
 			continue
 		}
-		if _, done := findResult(rows, d.name); !done {
+		if !slices.ContainsFunc(rows, func(r drillResult) bool { return r.Name == d.name }) {
 			todo = append(todo, d)
 		}
 	}
@@ -90,10 +121,8 @@ func Run(ctx context.Context, o Options) error {
 		}
 	}
 	writeTable(o.Table, rows)
-	for _, r := range rows {
-		if r.failed() {
-			return ErrViolated
-		}
+	if slices.ContainsFunc(rows, drillResult.failed) {
+		return ErrViolated
 	}
 	return nil
 }
@@ -115,10 +144,10 @@ func (a *environment) runDrill(ctx context.Context, d drill) (drillResult, error
 		random: rand.New(rand.NewPCG(a.options.Seed, h.Sum64())),
 		rules:  defaultRules(), users: map[string]bool{}, notes: map[string]int{}}
 	begun := time.Now()
-	if err := a.createNamespace(ctx, s.namespace); err != nil {
+	if err := seed.CreateNamespace(ctx, a.cluster.Client, s.namespace); err != nil {
 		return drillResult{}, err
 	}
-	if _, err := a.audit.readNew(); err != nil { // skip events of earlier drills
+	if _, err := a.cluster.AuditSince(&a.auditRead); err != nil { // skip events of earlier drills
 		return drillResult{}, err
 	}
 	a.recorder.reset(s.namespace)

@@ -3,21 +3,19 @@ package drills
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/evenkeel-project/evenkeel/lab/controlplane"
 	"github.com/evenkeel-project/evenkeel/lab/proxy"
+	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
 // The group of the users under test. Each process runs as a separate user, so the audit log shows which process sent a
@@ -51,7 +49,7 @@ type environment struct {
 	recorder  *recorder
 	copies    *proxy.ListCache
 	workload  *workload
-	audit     auditLog
+	auditRead int64 // offset in the audit log
 	failed    error
 }
 
@@ -61,11 +59,10 @@ func newEnvironment(ctx context.Context, o Options) (*environment, error) {
 		return nil, err
 	}
 	a := &environment{options: o, dir: dir, copies: proxy.NewListCache()}
-	secret := make([]byte, 8)
-	_, _ = rand.Read(secret) // crypto/rand never fails
+	secret := rand.Text()
 	var known []controlplane.User
 	for i := range userCount {
-		a.tokens = append(a.tokens, fmt.Sprintf("%s-%04d", hex.EncodeToString(secret), i))
+		a.tokens = append(a.tokens, fmt.Sprintf("%s-%04d", secret, i))
 		known = append(known, controlplane.User{Token: a.tokens[i], Name: userName(i), Group: userGroup})
 	}
 	if a.cluster, err = controlplane.Start(ctx, controlplane.Options{Kwok: o.Kwok, Command: o.Component, Users: known,
@@ -95,7 +92,6 @@ func (a *environment) prepareCluster(ctx context.Context) error {
 			return fmt.Errorf("reading the API server's certificate: %w", err)
 		}
 	}
-	a.audit = auditLog{path: a.cluster.AuditLog()}
 	for _, role := range permissionRoles() {
 		if _, err := a.cluster.Client.RbacV1().ClusterRoles().Create(ctx, &role, metav1.CreateOptions{}); err != nil {
 			return err
@@ -145,7 +141,10 @@ func (a *environment) grant(ctx context.Context, role string) error {
 			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
 			Subjects: []rbacv1.Subject{{Kind: "Group", APIGroup: rbacv1.GroupName, Name: userGroup},
 				{Kind: "Group", APIGroup: rbacv1.GroupName, Name: "system:serviceaccounts:" + tokenNamespace}}}, metav1.CreateOptions{})
-	return ignoreExists(err)
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return err
 }
 
 func (a *environment) revoke(ctx context.Context, role string) error {
@@ -154,20 +153,8 @@ func (a *environment) revoke(ctx context.Context, role string) error {
 
 // kubeconfig writes a kubeconfig with which a user connects through a proxy.
 func (a *environment) kubeconfig(name, token, namespace string, p *proxy.Proxy) (string, error) {
-	k := clientcmdapi.NewConfig()
-	k.Clusters["drill"] = &clientcmdapi.Cluster{Server: p.URL(), CertificateAuthorityData: p.CA()}
-	k.AuthInfos["drill"] = &clientcmdapi.AuthInfo{Token: token}
-	k.Contexts["drill"] = &clientcmdapi.Context{Cluster: "drill", AuthInfo: "drill", Namespace: namespace}
-	k.CurrentContext = "drill"
 	path := filepath.Join(a.dir, name+".kubeconfig")
-	return path, clientcmd.WriteToFile(*k, path)
-}
-
-// createNamespace creates a namespace for the Lease and the state of a drill.
-func (a *environment) createNamespace(ctx context.Context, name string) error {
-	_, err := a.cluster.Client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}},
-		metav1.CreateOptions{})
-	return ignoreExists(err)
+	return path, controlplane.WriteKubeconfig(path, p.URL(), p.CA(), token, namespace)
 }
 
 // component returns the process of a control plane component.
@@ -191,18 +178,13 @@ func (a *environment) checkComponents() error {
 
 // waitUntilReady waits until the API server answers again.
 func (a *environment) waitUntilReady(ctx context.Context, limit time.Duration) error {
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	for {
+	if err := seed.WaitUntil(ctx, limit, func() (bool, error) {
 		_, err := a.cluster.Client.Discovery().RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
-		if err == nil {
-			return nil
-		}
-		if ctx.Err() != nil {
-			return fmt.Errorf("waiting for the API server: %w", err)
-		}
-		sleep(ctx, 200*time.Millisecond)
+		return err == nil, err
+	}); err != nil {
+		return fmt.Errorf("waiting for the API server: %w", err)
 	}
+	return nil
 }
 
 // tokenNamespace is the namespace of the drill that uses ServiceAccounts.

@@ -53,10 +53,7 @@ func runGrowth(ctx context.Context, s *drillRun) error {
 	if end := <-turned; hands.Err() == nil || err != nil {
 		return fmt.Errorf("sampling metrics: %w; unbalancing the workload: %w", err, end)
 	}
-	p.terminate()
-	if !p.wait(ctx, 30*time.Second) {
-		s.addViolation(auditverifier.ProcessFailure, p.user, "the process did not end within 30s of SIGTERM")
-	}
+	s.stopProcess(ctx, p)
 	s.recordGrowth(p, computeGrowth(samples, warmUpPasses(s.reps)))
 	if err := s.workload.cordonAllBut(ctx, 0); err != nil { // the last unbalancing may have been interrupted
 		return err

@@ -86,7 +86,7 @@ func TestAnUnfinishedWindowDoesNotCount(t *testing.T) {
 }
 
 func TestSchedulesDriftApart(t *testing.T) {
-	text := configText(defaultRules(), nil, driftingSchedules()...)
+	text := configText(defaultRules(), driftingSchedules()...)
 	for i := range driftingCount {
 		if want := fmt.Sprintf(`{name: zones-%d, type: ZoneSpread, schedule: "@every %ds"}`, i+1, 60+i); !strings.Contains(text, want) {
 			t.Errorf("no %s", want)

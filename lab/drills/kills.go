@@ -2,10 +2,8 @@ package drills
 
 import (
 	"context"
-	"sync/atomic"
 	"time"
 
-	"github.com/evenkeel-project/evenkeel/lab/auditverifier"
 	"github.com/evenkeel-project/evenkeel/lab/proxy"
 )
 
@@ -72,10 +70,7 @@ func killPasses(ctx context.Context, s *drillRun) error {
 			return err
 		}
 	}
-	if err := s.workload.waitUntilStable(ctx, stableTimeout); err != nil {
-		s.addViolation(auditverifier.ProcessFailure, "", "%v", err)
-	}
-	return s.runCleanPass(ctx)
+	return s.runStableCleanPass(ctx)
 }
 
 func (s *drillRun) killPass(ctx context.Context) error {
@@ -122,24 +117,14 @@ func checkHourLimitAcrossKills(ctx context.Context, s *drillRun) error {
 	if err := s.configure(ctx, "0 0 1 1 *"); err != nil {
 		return err
 	}
-	if s.rules.HourCluster == 0 {
-		s.addViolation(auditverifier.ProcessFailure, "", "this binary does not support limits.perHour")
-		s.rules.HourCluster = hourLimit
-	}
 	s.minEvictions = hourLimit / 2
 	for i := range s.reps {
 		if err := s.workload.unbalance(ctx, s.random); err != nil {
 			return err
 		}
-		var fired atomic.Bool
 		h := processOptions{args: singlePassArgs(time.Minute)}
 		if i < s.reps/2 {
-			n := 1 + s.random.IntN(3)
-			h.hook = func(p *process, c proxy.Class, k int, m proxy.Moment) {
-				if c == proxy.Eviction && k >= n && m == proxy.Answered && fired.CompareAndSwap(false, true) {
-					p.kill()
-				}
-			}
+			h.hook, _ = onEviction(1+s.random.IntN(3), proxy.Answered, func(p *process) { p.kill() })
 		}
 		p, err := s.startProcess(h)
 		if err != nil {
@@ -150,4 +135,42 @@ func checkHourLimitAcrossKills(ctx context.Context, s *drillRun) error {
 		s.logProgress("%s", s.exitSummary(p))
 	}
 	return s.runCleanPass(ctx)
+}
+
+// maxDelay is the longest time for which the proxy delays a request. A watch that the proxy silences ends within
+// maxDelay, too.
+const maxDelay = 3 * time.Second
+
+// runFaultyPasses sends each pass through a proxy that disturbs 1 to 30 % of its requests.
+func runFaultyPasses(ctx context.Context, s *drillRun) error {
+	s.rules.Slack += maxDelay
+	if err := s.configure(ctx, "0 0 1 1 *"); err != nil {
+		return err
+	}
+	s.minEvictions = s.reps / 2
+	for i := range s.reps {
+		if err := s.workload.unbalance(ctx, s.random); err != nil {
+			return err
+		}
+		f := proxy.Faults{Rate: 0.01 + 0.29*s.random.Float64(), MaxDelay: maxDelay, StaleFor: time.Minute}
+		p, err := s.startProcess(processOptions{args: singlePassArgs(time.Minute), faults: f, http2: i%2 == 0})
+		if err != nil {
+			return err
+		}
+		s.waitForPass(ctx, p)
+		s.completed++
+		s.logProgress("%.0f%% faults, %s", 100*f.Rate, s.exitSummary(p))
+	}
+	return s.runStableCleanPass(ctx)
+}
+
+// exitSummary describes in a few words how a process ended.
+func (s *drillRun) exitSummary(p *process) string {
+	if p.wasKilled() {
+		return "killed"
+	}
+	if p.cmd.ProcessState.ExitCode() == 0 {
+		return "exit 0"
+	}
+	return "exit 1: " + p.lastLine()
 }

@@ -5,7 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/evenkeel-project/evenkeel/lab/auditverifier"
 	"github.com/evenkeel-project/evenkeel/lab/proxy"
 )
 
@@ -100,15 +99,9 @@ func cutOffLeader(ctx context.Context, s *drillRun) error {
 		}
 	}
 	for _, p := range d.processes {
-		p.terminate()
-		if !p.wait(ctx, 30*time.Second) {
-			s.addViolation(auditverifier.ProcessFailure, p.user, "the process did not end within 30s of SIGTERM")
-		}
+		s.stopProcess(ctx, p)
 	}
-	if err := s.workload.waitUntilStable(ctx, stableTimeout); err != nil {
-		s.addViolation(auditverifier.ProcessFailure, "", "%v", err)
-	}
-	return s.runCleanPass(ctx)
+	return s.runStableCleanPass(ctx)
 }
 
 // cutLeaderOnce waits for a pass in which the leader loses its connection, and then until the leader ends.
@@ -130,15 +123,4 @@ func (d *replicaPair) cutLeaderOnce(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	return d.run.checkComponents()
-}
-
-// waitWithoutKill waits for the process to end. After the time limit, waitWithoutKill returns without killing the process.
-func (p *process) waitWithoutKill(ctx context.Context, limit time.Duration) {
-	t := time.NewTimer(limit)
-	defer t.Stop()
-	select {
-	case <-p.ended:
-	case <-t.C:
-	case <-ctx.Done():
-	}
 }

@@ -79,22 +79,27 @@ func (p *process) kill() bool {
 	return true
 }
 
-// terminate sends SIGTERM.
-func (p *process) terminate() { _ = p.cmd.Process.Signal(syscall.SIGTERM) }
-
 // wait waits for the process to end and kills it after the limit. wait returns false if it had to kill the process.
 func (p *process) wait(ctx context.Context, limit time.Duration) bool {
+	if p.waitWithoutKill(ctx, limit) {
+		return true
+	}
+	p.kill()
+	<-p.ended
+	return ctx.Err() != nil
+}
+
+// waitWithoutKill waits until the process ends, and returns false after the limit.
+func (p *process) waitWithoutKill(ctx context.Context, limit time.Duration) bool {
 	t := time.NewTimer(limit)
 	defer t.Stop()
 	select {
 	case <-p.ended:
 		return true
-	case <-ctx.Done():
 	case <-t.C:
+	case <-ctx.Done():
 	}
-	p.kill()
-	<-p.ended
-	return ctx.Err() != nil
+	return false
 }
 
 // wasKilled reports whether SIGKILL ended the process.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/ptr"
 
 	"github.com/evenkeel-project/evenkeel/lab/auditverifier"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
@@ -106,7 +108,7 @@ func (r *recorder) recordDeleted(kind string, there map[string]bool, at int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for k, ch := range r.current {
-		if len(k) > len(kind) && k[:len(kind)+1] == kind+"/" && !there[k] {
+		if strings.HasPrefix(k, kind+"/") && !there[k] {
 			ch.Gone, ch.Revision, ch.Seen = true, at, time.Now()
 			delete(r.current, k)
 			r.changes = append(r.changes, ch)
@@ -181,10 +183,7 @@ func (r *recorder) recordState(kind string, o runtime.Object, gone bool) string 
 }
 
 func parseRevision(s string) int64 {
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil {
-		return 0
-	}
+	n, _ := strconv.ParseInt(s, 10, 64)
 	return n
 }
 
@@ -203,17 +202,9 @@ func newChange(o runtime.Object) auditverifier.Change {
 		return auditverifier.Change{Node: &auditverifier.Node{Name: o.Name, Zone: o.Labels[seed.ZoneKey],
 			Excluded: o.Annotations["evenkeel.io/exclude"] == "true"}}
 	case *coordinationv1.Lease:
-		l := &auditverifier.Lease{}
-		if o.Spec.HolderIdentity != nil {
-			l.Holder = *o.Spec.HolderIdentity
-		}
-		if o.Spec.RenewTime != nil {
-			l.Renewed = o.Spec.RenewTime.Time
-		}
-		if o.Spec.LeaseDurationSeconds != nil {
-			l.Duration = time.Duration(*o.Spec.LeaseDurationSeconds) * time.Second
-		}
-		return auditverifier.Change{Lease: l}
+		return auditverifier.Change{Lease: &auditverifier.Lease{Holder: ptr.Deref(o.Spec.HolderIdentity, ""),
+			Renewed:  ptr.Deref(o.Spec.RenewTime, metav1.MicroTime{}).Time,
+			Duration: time.Duration(ptr.Deref(o.Spec.LeaseDurationSeconds, 0)) * time.Second}}
 	}
 	return auditverifier.Change{}
 }

@@ -30,15 +30,6 @@ type drillResult struct {
 
 func (r drillResult) failed() bool { return len(r.Violations) > 0 }
 
-func findResult(rows []drillResult, name string) (drillResult, bool) {
-	for _, r := range rows {
-		if r.Name == name {
-			return r, true
-		}
-	}
-	return drillResult{}, false
-}
-
 // readResults returns the saved results of drills that passed. Run repeats failed drills.
 func readResults(path string) ([]drillResult, error) {
 	if path == "" {
@@ -48,19 +39,14 @@ func readResults(path string) ([]drillResult, error) {
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
-	var rows, passed []drillResult
+	var rows []drillResult
 	if err == nil {
 		err = json.Unmarshal(b, &rows)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading earlier results: %w", err)
 	}
-	for _, r := range rows {
-		if !r.failed() {
-			passed = append(passed, r)
-		}
-	}
-	return passed, nil
+	return slices.DeleteFunc(rows, drillResult.failed), nil
 }
 
 func writeResults(path string, rows []drillResult) error {

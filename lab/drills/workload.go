@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/ptr"
 
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
@@ -50,12 +51,10 @@ type workload struct {
 func budgetSpec(minAvailable, maxUnavailable string) *policyv1.PodDisruptionBudgetSpec {
 	s := &policyv1.PodDisruptionBudgetSpec{}
 	if minAvailable != "" {
-		x := intstr.Parse(minAvailable)
-		s.MinAvailable = &x
+		s.MinAvailable = ptr.To(intstr.Parse(minAvailable))
 	}
 	if maxUnavailable != "" {
-		x := intstr.Parse(maxUnavailable)
-		s.MaxUnavailable = &x
+		s.MaxUnavailable = ptr.To(intstr.Parse(maxUnavailable))
 	}
 	return s
 }
@@ -88,7 +87,7 @@ func createWorkload(ctx context.Context, client kubernetes.Interface) (*workload
 		return nil, err
 	}
 	for _, ns := range workloadNamespaces {
-		if err := ignoreExists(t.createNamespace(ctx, ns)); err != nil {
+		if err := seed.CreateNamespace(ctx, client, ns); err != nil {
 			return nil, err
 		}
 	}
@@ -111,25 +110,6 @@ func createWorkload(ctx context.Context, client kubernetes.Interface) (*workload
 		return nil, err
 	}
 	return t, t.cordonAllBut(ctx, 0)
-}
-
-func ignoreExists(err error) error {
-	if apierrors.IsAlreadyExists(err) {
-		return nil
-	}
-	return err
-}
-
-func (t *workload) createNamespace(ctx context.Context, name string) error {
-	_, err := t.client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}},
-		metav1.CreateOptions{})
-	if err != nil {
-		return err
-	}
-	return seed.WaitUntil(ctx, time.Minute, func() (bool, error) {
-		_, err := t.client.CoreV1().ServiceAccounts(name).Get(ctx, "default", metav1.GetOptions{})
-		return err == nil, err
-	})
 }
 
 func podTemplate(a app) corev1.PodTemplateSpec {
@@ -226,7 +206,6 @@ func (t *workload) unbalance(ctx context.Context, rnd *rand.Rand) error {
 
 // deletePodsOutside deletes the pods of apps that run outside of a zone.
 func (t *workload) deletePodsOutside(ctx context.Context, apps []app, zone int) error {
-	now := int64(0)
 	for _, a := range apps {
 		pods, err := t.client.CoreV1().Pods(a.namespace).List(ctx, metav1.ListOptions{LabelSelector: "app=" + a.name})
 		if err != nil {
@@ -237,7 +216,7 @@ func (t *workload) deletePodsOutside(ctx context.Context, apps []app, zone int) 
 			if _, err := fmt.Sscanf(p.Spec.NodeName, "n%d", &n); err == nil && (n-1)%zoneCount+1 == zone {
 				continue
 			}
-			err := t.client.CoreV1().Pods(p.Namespace).Delete(ctx, p.Name, metav1.DeleteOptions{GracePeriodSeconds: &now})
+			err := t.client.CoreV1().Pods(p.Namespace).Delete(ctx, p.Name, metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)})
 			if err != nil && !apierrors.IsNotFound(err) {
 				return err
 			}

@@ -65,7 +65,7 @@ func parseObjects(t *testing.T, manifests, kind string) []manifest {
 	t.Helper()
 	var found []manifest
 	for _, doc := range strings.Split(manifests, "\n---\n") {
-		var o object
+		var o manifest
 		if err := yaml.UnmarshalStrict([]byte(doc), &o); err != nil {
 			t.Fatalf("%v in\n%s", err, doc)
 		}

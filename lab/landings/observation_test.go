@@ -31,8 +31,9 @@ type observation struct {
 }
 
 // observeLandings pairs victims with replacements. At most one pod of a workload is in flight, so the first new pod
-// replaces the first victim in the audit log. A landing is acceptable if the node is not the source and its final
-// requests are within the target. A node that receives pods only becomes fuller, so its final state is decisive.
+// in the audit log is the replacement of the first victim. A landing is acceptable if the node is not the source
+// and its final requests are within the target. A node that receives pods only becomes fuller, so its final state
+// is decisive.
 func observeLandings(t *testing.T, ns string, before, after []corev1.Pod) observation {
 	t.Helper()
 	known, was := map[types.UID]bool{}, map[string]*corev1.Pod{}

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// connTracker is a listener that can close all its connections at once.
+// connTracker is a listener that can close all its connections at once, without a TLS alert, as a lost network does.
 type connTracker struct {
 	net.Listener
 	mu   sync.Mutex

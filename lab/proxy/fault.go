@@ -3,7 +3,11 @@ package proxy
 import (
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"time"
+
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apiserver/pkg/endpoints/request"
 )
 
 // fault is the fault that the proxy injects into one request.
@@ -58,7 +62,8 @@ func (f Faults) rate(c Class) float64 {
 	return f.Rate
 }
 
-// pickFault chooses the fault of a request and its delay.
+// pickFault chooses the fault to inject into a request, and the delay before
+// it.
 func (f Faults) pickFault(rnd *rand.Rand, c Class, r *http.Request) (fault, time.Duration) {
 	hit, which, share, long := rnd.Float64() < f.rate(c), rnd.IntN(1<<30), rnd.Float64(), rnd.IntN(5) == 0
 	if !hit {
@@ -77,4 +82,43 @@ func (f Faults) pickFault(rnd *rand.Rand, c Class, r *http.Request) (fault, time
 		x = delayed // the API server guarantees that a list without a resource version is current
 	}
 	return x, d
+}
+
+// Class is the kind of a request.
+type Class string
+
+// The classes of requests.
+const (
+	List     Class = "list"
+	Watch    Class = "watch"
+	Get      Class = "get"
+	Eviction Class = "eviction"
+	Lease    Class = "lease" // any request for Leases
+	State    Class = "state" // any request for ConfigMaps, in which the program keeps its state
+	Event    Class = "event"
+	Other    Class = "other"
+)
+
+var requestInfo = request.RequestInfoFactory{APIPrefixes: sets.NewString("api", "apis"),
+	GrouplessAPIPrefixes: sets.NewString("api")}
+
+// classify returns the class of a request from its method, path and query.
+func classify(r *http.Request) Class {
+	info, err := requestInfo.NewRequestInfo(r)
+	if err != nil {
+		return Other
+	}
+	switch {
+	case info.Verb == "create" && info.Subresource == "eviction":
+		return Eviction
+	case info.Resource == "leases":
+		return Lease
+	case info.Resource == "configmaps":
+		return State
+	case info.Resource == "events":
+		return Event
+	case slices.Contains([]Class{List, Watch, Get}, Class(info.Verb)):
+		return Class(info.Verb)
+	}
+	return Other
 }

@@ -1,3 +1,8 @@
+// Package proxy is a fault-injecting proxy between a client and the API server. The proxy acts like a bad network or an
+// overloaded server: it delays, refuses, drops or truncates responses, serves outdated lists, and silences watches.
+//
+// A seed determines which request gets which fault. The proxy adds no credentials, but forwards the client's
+// credentials.
 package proxy
 
 import (
@@ -9,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	stdlog "log"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -138,11 +144,7 @@ func (p *Proxy) Restore() {
 func (p *Proxy) FaultCounts() map[string]int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	out := map[string]int{}
-	for k, n := range p.faultCounts {
-		out[k] = n
-	}
-	return out
+	return maps.Clone(p.faultCounts)
 }
 
 // waitWhileCut waits while traffic through the proxy is cut. waitWhileCut returns false if the request must be aborted.

@@ -3,8 +3,10 @@
 package seed
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -25,30 +27,40 @@ const ZoneKey = "topology.kubernetes.io/zone"
 // and so on in turn.
 func CreateNodes(ctx context.Context, client kubernetes.Interface, zones, perZone int) error {
 	for i := range zones * perZone {
-		name := fmt.Sprintf("n%d", i+1)
-		if err := createNode(ctx, client, name, fmt.Sprintf("zone-%d", i%zones+1)); err != nil {
-			return fmt.Errorf("creating node %s: %w", name, err)
+		n := Node{Name: fmt.Sprintf("n%d", i+1), Zone: fmt.Sprintf("zone-%d", i%zones+1)}
+		if err := CreateNode(ctx, client, n); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func createNode(ctx context.Context, client kubernetes.Interface, name, zone string) error {
-	has := corev1.ResourceList{"cpu": resource.MustParse("10"), "memory": resource.MustParse("10Gi"),
-		"pods": resource.MustParse("110"), "ephemeral-storage": resource.MustParse("100Gi")}
-	n := &corev1.Node{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{"kwok.x-k8s.io/node": "fake"},
-			Labels: map[string]string{ZoneKey: zone, "topology.kubernetes.io/region": "lab", "kubernetes.io/hostname": name,
-				"kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}},
-		Status: corev1.NodeStatus{Capacity: has, Allocatable: has,
-			Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady",
-				LastHeartbeatTime: metav1.Now(), LastTransitionTime: metav1.Now()}}},
+// Node describes a fake Ready node. If CPU or MemoryGi is 0, it is 10.
+type Node struct {
+	Name, Zone    string
+	CPU, MemoryGi int64
+	Annotations   map[string]string // in addition to the annotation with which kwok manages the node
+	Status        corev1.NodeStatus // addresses and endpoints of the kubelet
+}
+
+// CreateNode creates a node unless it exists.
+func CreateNode(ctx context.Context, client kubernetes.Interface, n Node) error {
+	n.Status.Capacity = corev1.ResourceList{"cpu": *resource.NewQuantity(cmp.Or(n.CPU, 10), resource.DecimalSI),
+		"memory": *resource.NewQuantity(cmp.Or(n.MemoryGi, 10)<<30, resource.BinarySI),
+		"pods":   resource.MustParse("110"), "ephemeral-storage": resource.MustParse("100Gi")}
+	n.Status.Allocatable = n.Status.Capacity
+	n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady",
+		LastHeartbeatTime: metav1.Now(), LastTransitionTime: metav1.Now()}}
+	annotations := map[string]string{"kwok.x-k8s.io/node": "fake"}
+	maps.Copy(annotations, n.Annotations)
+	labels := map[string]string{ZoneKey: n.Zone, "topology.kubernetes.io/region": "lab", "kubernetes.io/hostname": n.Name,
+		"kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}
+	_, err := client.CoreV1().Nodes().Create(ctx, &corev1.Node{Status: n.Status,
+		ObjectMeta: metav1.ObjectMeta{Name: n.Name, Annotations: annotations, Labels: labels}}, metav1.CreateOptions{})
+	if err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("creating node %s: %w", n.Name, err)
 	}
-	_, err := client.CoreV1().Nodes().Create(ctx, n, metav1.CreateOptions{})
-	if apierrors.IsAlreadyExists(err) {
-		return nil
-	}
-	return err
+	return nil
 }
 
 // appTimeout limits the time until one app is stable, on a slow machine with many other apps.
@@ -92,26 +104,6 @@ func ThreeZoneApps(place [3]int, grace int64) []App {
 		{Name: "c", MilliCPU: 3000, MemoryMi: 3060, Nodes: []string{"n1", "n2"}, GraceSeconds: grace, AffinityApp: "b"},
 		{Name: "d", MilliCPU: 1000, MemoryMi: 1020, Nodes: d, GraceSeconds: grace},
 	}
-}
-
-// ensureNamespace creates a namespace unless it exists. If a namespace of that name is still being deleted,
-// ensureNamespace waits and creates it again.
-func ensureNamespace(ctx context.Context, client kubernetes.Interface, name string) error {
-	api := client.CoreV1().Namespaces()
-	return WaitUntil(ctx, time.Minute, func() (bool, error) {
-		_, err := api.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
-		if !apierrors.IsAlreadyExists(err) {
-			return err == nil, err
-		}
-		old, err := api.Get(ctx, name, metav1.GetOptions{})
-		if err != nil {
-			return false, err
-		}
-		if old.DeletionTimestamp != nil {
-			return false, fmt.Errorf("an earlier namespace %s is still being deleted", name)
-		}
-		return true, nil
-	})
 }
 
 // create creates the pods first, then the ReplicaSet, then the Deployment. In this order, each controller adopts the

@@ -1,3 +1,8 @@
+// Package usagestack runs released usage sources beside a lab: metrics-server, Prometheus, a Pushgateway and a
+// node_exporter. Annotations define the resource usage of the fake pods.
+//
+// The package starts the sources and connects them. The package does not decide what is measured, and does not use the
+// program under test.
 package usagestack
 
 import (
@@ -10,7 +15,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -101,33 +105,12 @@ type Node struct {
 
 // AddNode creates a Ready node whose kubelet kwok simulates.
 func (b *Stack) AddNode(ctx context.Context, n Node) error {
-	if n.CPU == 0 {
-		n.CPU = 10
-	}
-	if n.MemoryGi == 0 {
-		n.MemoryGi = 10
-	}
-	has := corev1.ResourceList{"cpu": *resource.NewQuantity(n.CPU, resource.DecimalSI),
-		"memory": *resource.NewQuantity(n.MemoryGi<<30, resource.BinarySI),
-		"pods":   resource.MustParse("110"), "ephemeral-storage": resource.MustParse("100Gi")}
-	now := metav1.Now()
-	node := &corev1.Node{
-		ObjectMeta: metav1.ObjectMeta{Name: n.Name,
-			Annotations: map[string]string{controlplane.NodeAnnotation: "fake",
-				"metrics.k8s.io/resource-metrics-path": "/metrics/nodes/" + n.Name + "/metrics/resource"},
-			Labels: map[string]string{seed.ZoneKey: "zone-1", "kubernetes.io/hostname": n.Name,
-				"kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}},
-		Status: corev1.NodeStatus{Capacity: has, Allocatable: has,
+	return seed.CreateNode(ctx, b.Client, seed.Node{Name: n.Name, Zone: "zone-1", CPU: n.CPU, MemoryGi: n.MemoryGi,
+		Annotations: map[string]string{"metrics.k8s.io/resource-metrics-path": "/metrics/nodes/" + n.Name + "/metrics/resource"},
+		Status: corev1.NodeStatus{
 			Addresses: []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: n.Address},
 				{Type: corev1.NodeExternalIP, Address: "127.0.0.1"}},
-			DaemonEndpoints: corev1.NodeDaemonEndpoints{KubeletEndpoint: corev1.DaemonEndpoint{Port: int32(b.KwokPort())}},
-			Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady",
-				LastHeartbeatTime: now, LastTransitionTime: now}}},
-	}
-	if _, err := b.Client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("creating node %s: %w", n.Name, err)
-	}
-	return nil
+			DaemonEndpoints: corev1.NodeDaemonEndpoints{KubeletEndpoint: corev1.DaemonEndpoint{Port: int32(b.KwokPort())}}}})
 }
 
 // UsageAnnotations returns the pod annotations that make each container use the given amounts.

@@ -5,30 +5,29 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/model"
 )
 
-// Attempt is one scheduling attempt for a replacement. It holds the counts by topology
-// domain that filters and scores read.
+// Attempt is one scheduling attempt for a replacement, with the counts by topology domain that
+// filters and scores read.
 type Attempt struct {
 	Model       *model.Cluster
 	Scratch     *Scratch
 	Replacement *Replacement
 	Victim      cluster.PodID // whose replacement is placed
-	// ClaimInUse is an exclusive claim of the replacement that another pod uses; empty
-	// if there is none.
+	// ClaimInUse is an exclusive claim of the replacement that another pod uses; empty if there is
+	// none.
 	ClaimInUse string
-	// Nominated are the nominated pods that this attempt adds to a node. SkipInterPod
-	// disables the filter InterPodAffinity for them.
+	// Nominated lists the nominated pods that this attempt adds to a node. SkipInterPod disables
+	// the filter InterPodAffinity for nominated pods.
 	Nominated       []cluster.PodID
 	SkipInterPod    bool
 	NoInterPodTerms bool // result of hasNoInterPodTerms; only set if there are nominated pods
 	NoPodMatches    bool // no pod in the cluster matches the required affinity
-	// FilterSlots is the number of slices of Scratch.CountsByDomain that filters use:
-	// for hard constraints, then for required affinity, anti-affinity, and the
-	// anti-affinity of pods on nodes. Scores use the slices after them.
+	// FilterSlots is the number of slices of Scratch.CountsByDomain that filters use: for hard
+	// constraints, then for required affinity, anti-affinity, and the anti-affinity of pods on
+	// nodes. Scores use the slices after them.
 	FilterSlots int
 }
 
-// NewAttempt starts a scheduling attempt and computes the counts by domain that the
-// filters read.
+// NewAttempt starts a scheduling attempt and computes the counts by domain that the filters read.
 func NewAttempt(m *model.Cluster, b *Scratch, in *Replacement, pod cluster.PodID) Attempt {
 	b.MinSpreadCounts = b.MinSpreadCounts[:0]
 	for i := range in.Spread.Hard {
@@ -41,8 +40,8 @@ func NewAttempt(m *model.Cluster, b *Scratch, in *Replacement, pod cluster.PodID
 	return r
 }
 
-// CountTerms counts the pods of the required affinity terms and of these anti-affinity terms
-// by domain. The caller has counted the hard spread constraints.
+// CountTerms counts the pods of the required affinity terms and of these anti-affinity terms by
+// domain. The caller has counted the hard spread constraints.
 func (r *Attempt) CountTerms(anti ...[]TermWithTopology) {
 	slot := len(r.Replacement.Spread.Hard)
 	r.NoPodMatches = true
@@ -61,9 +60,8 @@ func (r *Attempt) CountTerms(anti ...[]TermWithTopology) {
 	r.FilterSlots = slot
 }
 
-// hasNoInterPodTerms reports whether inter-pod affinity had nothing to check before the
-// nominated pods were added. If so, the scheduler skips this filter for nominated pods
-// too.
+// hasNoInterPodTerms reports whether InterPodAffinity checks nothing without the nominated pods. In
+// that case, the scheduler skips the filter for nominated pods too.
 func (r *Attempt) hasNoInterPodTerms() bool {
 	if len(r.Replacement.InterPod.Required)+len(r.Replacement.InterPod.Anti) > 0 {
 		return false
@@ -80,19 +78,19 @@ func (r *Attempt) hasNoInterPodTerms() bool {
 	return true
 }
 
-// Scorer is one score plugin of a profile. A plugin whose scores do not depend on other nodes
-// sets NodeScores. All others set Score.
+// Scorer is one score plugin of a profile. A plugin whose scores do not depend on other nodes sets
+// NodeScores. All others set Score.
 type Scorer struct {
 	Name   string
 	Weight int64
-	// Score sets every value of out: one score for each feasible node, from 0 to 100,
-	// or from 0 to 10 in a legacy Policy. The values of out are undefined before.
+	// Score sets every value of out: one score for each feasible node, from 0 to 100, or from 0 to
+	// 10 in a legacy Policy. Score must not read out before.
 	Score func(r *Attempt, feasible []cluster.NodeID, out []int64)
 	// NodeScores returns the score of each node of the cluster; nil if every node gets 0.
 	NodeScores func(in *Replacement) []int8
 	// IsIdle reports whether Score would give every node 0; nil: never.
 	IsIdle func(in *Replacement) bool
-	// Relative: a node's score depends on the other scored nodes.
+	// Relative is true if a node's score depends on the other scored nodes.
 	Relative bool
 }
 

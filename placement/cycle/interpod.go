@@ -7,16 +7,16 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
-// TermWithTopology is an affinity term with its matching pods and its topology. Weight
-// is set for score terms only; it is negative for anti-affinity.
+// TermWithTopology is an affinity term with its matching pods and its topology. Only score terms
+// have a Weight. The Weight of anti-affinity is negative.
 type TermWithTopology struct {
 	Pods     *model.PodCounter
 	Topology *model.Topology
 	Weight   int64
 }
 
-// InterPodTerms are the inter-pod affinity terms that filters and scores read for a
-// replacement of one class.
+// InterPodTerms are the inter-pod affinity terms that filters and scores read for a replacement of
+// one class.
 type InterPodTerms struct {
 	Required     []TermWithTopology // one for each topology; all count the pods that match every required term
 	MatchesSelf  bool
@@ -25,7 +25,7 @@ type InterPodTerms struct {
 	Scored       []TermWithTopology
 }
 
-// NewInterPodTerms returns the terms for a class. It returns an error if a selector of
+// NewInterPodTerms returns the inter-pod affinity terms for a class, or an error if a selector of
 // the pod is invalid.
 func NewInterPodTerms(m *model.Cluster, c *model.EquivalenceClass) (InterPodTerms, error) {
 	var ip InterPodTerms
@@ -71,9 +71,8 @@ func NewInterPodTerms(m *model.Cluster, c *model.EquivalenceClass) (InterPodTerm
 	return ip, nil
 }
 
-// UnknownNamespaceReason returns why the terms cannot be evaluated: a term selects
-// namespaces by label, and the snapshot does not have a namespace. It returns an empty
-// text if all terms can be evaluated.
+// UnknownNamespaceReason returns an error message if a term selects namespaces by label and the
+// snapshot lacks the labels of a namespace; empty if all labels are known.
 func UnknownNamespaceReason(m *model.Cluster, c *model.EquivalenceClass) string {
 	for _, list := range [...][]*model.ExistingTerm{m.AntiAffinityTerms, m.ScoredTerms} {
 		for _, o := range list {

@@ -9,8 +9,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/volume"
 )
 
-// Replacement holds what filters and scores know about every replacement of one
-// equivalence class.
+// Replacement holds the data that filters and scores read for every replacement of one equivalence
+// class.
 type Replacement struct {
 	Class   *model.EquivalenceClass
 	Profile *scheduler.Compiled
@@ -47,14 +47,13 @@ func (in *Replacement) DropDisabledFilters() {
 	}
 }
 
-// HasNoDomainFilters reports whether no filter of the class counts pods by topology
-// domain.
+// HasNoDomainFilters reports whether no filter of the class counts pods by topology domain.
 func (in *Replacement) HasNoDomainFilters() bool {
 	return len(in.Spread.Hard)+len(in.InterPod.Required)+len(in.InterPod.Anti)+len(in.InterPod.ExistingAnti) == 0
 }
 
-// CloneFor copies a replacement for the copy of its class in a cloned model. The copy
-// computes the results that depend on the pods of each node again.
+// CloneFor copies a replacement for the copy of its class in a cloned model. The copy recomputes
+// the results that depend on the pods of each node.
 func (r *Replacement) CloneFor(c *model.EquivalenceClass, k *model.ClonedCounters) *Replacement {
 	in := *r
 	in.Class, in.Local = c, LocalResults{}
@@ -75,16 +74,15 @@ func (r *Replacement) CloneFor(c *model.EquivalenceClass, k *model.ClonedCounter
 	return &in
 }
 
-// PolicyCounters are the counts that the spread functions of a legacy Policy read.
+// PolicyCounters holds the counts that the spread functions of a legacy Policy read.
 type PolicyCounters struct {
 	Selected *model.PodCounter // pods that match every selector of the pod's owners
 	Service  *model.PodCounter // pods of the first Service that selects the pod; nil for none
 	Zones    *model.Topology
 }
 
-// LocalResults are the results of filters and scores that depend only on the node and
-// its pods. They stay valid until the pods of the node change, so a prediction updates
-// only a few nodes.
+// LocalResults are the results of filters and scores that depend only on the node and its pods. A
+// result stays valid until the pods of the node change, so a prediction updates only a few nodes.
 type LocalResults struct {
 	SeenChanges  int    // number of changes of the model that the results include
 	Passes       []bool // passes every filter other than those that count domains
@@ -92,8 +90,8 @@ type LocalResults struct {
 	Balanced     []int8 // BalancedAllocation; nil: it does not score
 }
 
-// StaticScores are the parts of the scores that do not depend on other pods, by node.
-// Several classes share them; they are read-only.
+// StaticScores are the parts of the scores that do not depend on other pods, by node. Several
+// classes share these scores, so they are read-only.
 type StaticScores struct {
 	PreferNoSchedule []int64 // untolerated PreferNoSchedule taints
 	Preferred        []int64 // sum of matching preferred node affinity weights; nil: none
@@ -101,9 +99,9 @@ type StaticScores struct {
 	HintTaint        int64   // 1 if the pod does not tolerate the steering taint
 }
 
-// NodeChecks are the results of checking a pod spec against the nodes' readiness, taints
-// and labels. Pods with the same node selector, node affinity, tolerations and profile
-// share them; they are read-only.
+// NodeChecks are the results of checking a pod spec against the nodes' readiness, taints and
+// labels. Pods with the same node selector, node affinity, tolerations and profile share these
+// checks, so they are read-only.
 type NodeChecks struct {
 	ID           int    // unique ID
 	AffinityOK   []bool // node selector and required node affinity

@@ -8,8 +8,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/model"
 )
 
-// CountHardSpread counts the matching pods of each domain. It returns the lowest count
-// among the domains of eligible nodes; 0 if there are fewer than minDomains domains.
+// CountHardSpread counts the matching pods of each domain. The result is the lowest count among the
+// domains of eligible nodes; 0 if there are fewer than minDomains domains.
 func (b *Scratch) CountHardSpread(slot int, c *SpreadConstraint, hasKeys []bool) int64 {
 	d := b.ResetCounts(slot, c.Topology.Size)
 	for _, x := range c.Pods.Nodes {
@@ -27,13 +27,13 @@ func (b *Scratch) CountHardSpread(slot int, c *SpreadConstraint, hasKeys []bool)
 	return least
 }
 
-// Resize returns a slice of length n that reuses s if s is large enough. Resize does not
-// clear the values.
-func Resize[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
+// ResizeSlice returns a slice of length n that reuses s if s is large enough. ResizeSlice does not clear the
+// values.
+func ResizeSlice[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 
-// ResizeZeroed is Resize for a slice whose values are all zero.
+// ResizeZeroed resizes a slice like Resize and sets every value to zero.
 func ResizeZeroed[T any](s []T, n int) []T {
-	s = Resize(s, n)
+	s = ResizeSlice(s, n)
 	clear(s)
 	return s
 }
@@ -59,8 +59,8 @@ func (b *Scratch) ResetCounts(i, size int) []int32 {
 	return b.CountsByDomain[i]
 }
 
-// CountTerm counts the pods of a term in each domain. The counts are the i-th slice of
-// CountsByDomain.
+// CountTerm counts the pods of a term in each domain. CountTerm stores the counts in the i-th slice
+// of CountsByDomain.
 func (b *Scratch) CountTerm(i int, t TermWithTopology) []int32 {
 	d := b.ResetCounts(i, t.Topology.Size)
 	for _, x := range t.Pods.Nodes {

@@ -12,8 +12,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// systemDefaultConstraints are the default constraints of kube-scheduler (plugin
-// podtopologyspread, systemDefaultConstraints).
+// systemDefaultConstraints are the default constraints of kube-scheduler (plugin podtopologyspread,
+// systemDefaultConstraints).
 var systemDefaultConstraints = []corev1.TopologySpreadConstraint{
 	{TopologyKey: corev1.LabelHostname, MaxSkew: 3, WhenUnsatisfiable: corev1.ScheduleAnyway},
 	{TopologyKey: corev1.LabelTopologyZone, MaxSkew: 5, WhenUnsatisfiable: corev1.ScheduleAnyway},
@@ -37,13 +37,13 @@ type SpreadRules struct {
 	Hard, Soft   []SpreadConstraint
 	HardKeyNodes []bool // nodes with every topology key of the hard constraints
 	SoftKeyNodes []bool // nodes with every topology key of the soft constraints
-	// RequireAllKeys: a node without one of the keys gets score 0. With the system's
-	// default constraints, such a node is scored by the keys that it has.
+	// If RequireAllKeys is true, a node without one of the topology keys gets score 0. Otherwise
+	// (the system's default constraints), the keys that the node has are scored.
 	RequireAllKeys bool
 }
 
-// NewSpreadRules returns the constraints of the pod; if it has none, the profile's
-// default constraints. It returns an error if a selector is invalid.
+// NewSpreadRules returns the constraints of the pod; if it has none, the profile's default
+// constraints. It returns an error if a selector is invalid.
 func NewSpreadRules(m *model.Cluster, c *model.EquivalenceClass, in *Replacement) (SpreadRules, error) {
 	own := c.Sample.Object.Spec.TopologySpreadConstraints
 	r := SpreadRules{RequireAllKeys: len(own) > 0 || !c.Profile.SystemDefaultSpread}
@@ -67,8 +67,8 @@ func NewSpreadRules(m *model.Cluster, c *model.EquivalenceClass, in *Replacement
 	return r, nil
 }
 
-// findDomains sets the domains of a hard constraint: those of nodes that count and have
-// every key.
+// findDomains sets the domains of a hard constraint. The nodes must count for the constraint and
+// have every topology key.
 func (c *SpreadConstraint) findDomains(hasKeys []bool) {
 	seen := make([]bool, c.Topology.Size)
 	for n, ok := range c.CountedNodes {
@@ -79,7 +79,7 @@ func (c *SpreadConstraint) findDomains(hasKeys []bool) {
 	}
 }
 
-// add appends a constraint to the hard or the soft ones.
+// add appends a constraint to the hard or the soft constraints.
 func (r *SpreadRules) add(t *corev1.TopologySpreadConstraint, x SpreadConstraint) {
 	if t.WhenUnsatisfiable == corev1.DoNotSchedule {
 		r.Hard = append(r.Hard, x)
@@ -88,8 +88,8 @@ func (r *SpreadRules) add(t *corev1.TopologySpreadConstraint, x SpreadConstraint
 	}
 }
 
-// nodesWithAllKeys reports, by node, whether it has every topology key. Classes with the
-// same keys share the slice; it is read-only.
+// nodesWithAllKeys reports, by node, whether it has every topology key. Classes with the same keys
+// share the slice, so it is read-only.
 func nodesWithAllKeys(m *model.Cluster, cs []SpreadConstraint) []bool {
 	var key []byte
 	for i := range cs {
@@ -109,8 +109,8 @@ func nodesWithAllKeys(m *model.Cluster, cs []SpreadConstraint) []bool {
 	return ok
 }
 
-// addMatchLabelKeys adds the pod's values of the keys to the selector. The API server of
-// 1.34 and later has already done so; adding them twice changes nothing.
+// addMatchLabelKeys adds the pod's values of the keys to the selector. API servers 1.34 and later
+// have already added these values; adding them twice changes nothing.
 func addMatchLabelKeys(sel labels.Selector, keys []string, pod labels.Set) labels.Selector {
 	own := labels.Set{}
 	for _, k := range keys {
@@ -125,8 +125,8 @@ func addMatchLabelKeys(sel labels.Selector, keys []string, pod labels.Set) label
 	return labels.SelectorFromSet(own).Add(reqs...)
 }
 
-// newSpreadConstraint returns a constraint of the pod or the profile that counts the
-// pods that match the selector.
+// newSpreadConstraint returns a constraint of the pod or the profile that counts the pods that
+// match the selector.
 func newSpreadConstraint(m *model.Cluster, c *model.EquivalenceClass, in *Replacement,
 	t *corev1.TopologySpreadConstraint, sel labels.Selector) SpreadConstraint {
 	x := SpreadConstraint{
@@ -150,9 +150,9 @@ func newSpreadConstraint(m *model.Cluster, c *model.EquivalenceClass, in *Replac
 	return x
 }
 
-// addDefaultConstraints adds the profile's default constraints if the pod belongs to a
-// Service, ReplicationController, ReplicaSet or StatefulSet. Their selectors become the
-// selector of the constraints.
+// addDefaultConstraints adds the profile's default constraints if the pod belongs to a Service,
+// ReplicationController, ReplicaSet or StatefulSet. The constraints select the pods of all these
+// owners.
 func addDefaultConstraints(m *model.Cluster, r *SpreadRules, c *model.EquivalenceClass, in *Replacement) {
 	list := c.Profile.DefaultSpread
 	if c.Profile.SystemDefaultSpread {
@@ -170,8 +170,8 @@ func addDefaultConstraints(m *model.Cluster, r *SpreadRules, c *model.Equivalenc
 	}
 }
 
-// defaultSelector joins the selectors of the pod's Services and of its controller. As in
-// the scheduler, the controller is found by name.
+// defaultSelector joins the selectors of the pod's Services and of its controller. As in the
+// scheduler, the controller is found by name.
 func defaultSelector(m *model.Cluster, c *model.EquivalenceClass) labels.Selector {
 	set := labels.Set{}
 	for _, s := range m.Services[c.Namespace] {

@@ -11,9 +11,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
-// nodeGroups divides the nodes for a class. Nodes of a group differ only in free
-// resources, images and the pods counted per node. Classes with the same node checks,
-// topology keys and profile share it. It is read-only.
+// nodeGroups divides the nodes into groups for a class. Nodes of a group differ only in free
+// resources, images and the pods counted per node. Classes with the same node checks, topology keys
+// and profile share the groups, which are read-only.
 type nodeGroups struct {
 	group []uint8          // by position; noGroup: the pod cannot run there
 	nodes []cluster.NodeID // by group: one of its nodes
@@ -26,8 +26,7 @@ const (
 	noGroup   = 255
 )
 
-// classView is how the fast prediction reads a class; nil if the class needs the general
-// prediction.
+// classView holds the data of a class for the fast prediction.
 type classView struct {
 	groups       *nodeGroups
 	anti         []cycle.TermWithTopology // terms whose domains contain several nodes
@@ -36,7 +35,7 @@ type classView struct {
 	scoredByNode []cycle.TermWithTopology
 }
 
-// GroupCache keeps the node groups, and the view of each class, until the hints on nodes
+// GroupCache caches the node groups and the classView of each class until the hints on nodes
 // change.
 type GroupCache struct {
 	groups      map[string]*nodeGroups
@@ -45,26 +44,25 @@ type GroupCache struct {
 	hintVersion int          // number of Clear calls plus 1
 }
 
-// NewGroupCache returns an empty cache for this many classes.
 func NewGroupCache(classes int) GroupCache {
 	return GroupCache{groups: map[string]*nodeGroups{}, views: make([]*classView, classes), viewVersion: make([]int, classes), hintVersion: 1}
 }
 
-// Clone returns a copy with the node groups. The views are built again, because they
-// refer to the pods of the model.
+// Clone copies the node groups. The copy has no class views, because these refer to the pods of the
+// model.
 func (g *GroupCache) Clone() GroupCache {
 	c := NewGroupCache(len(g.views))
 	c.groups, c.hintVersion = maps.Clone(g.groups), g.hintVersion
 	return c
 }
 
-// Clear drops everything. The caller calls it when hints on nodes change.
+// Clear empties the cache. The caller must call Clear when hints on nodes change.
 func (g *GroupCache) Clear() {
 	g.hintVersion++
 	clear(g.groups)
 }
 
-// viewOf returns the view of the class, built on first use; nil if the class needs the
+// viewOf returns the classView of the class, and builds it on first use; nil if the class needs the
 // general prediction.
 func (g *GroupCache) viewOf(m *model.Cluster, in *cycle.Replacement) *classView {
 	c := in.Class.Number
@@ -78,8 +76,8 @@ func (g *GroupCache) viewOf(m *model.Cluster, in *cycle.Replacement) *classView 
 	return g.views[c]
 }
 
-// supportsProfile reports whether the profile has the default plugins, with weights that
-// are small enough for int32 totals.
+// supportsProfile reports whether the profile has the default plugins, with weights that are small
+// enough for int32 totals.
 func supportsProfile(p *scheduler.Compiled) bool {
 	x := &p.Weights
 	return p.Policy == nil && p.Packing == nil && p.FitStrategy.IsDefault() && len(p.BalancedResources) == 0 &&
@@ -87,8 +85,8 @@ func supportsProfile(p *scheduler.Compiled) bool {
 		x.TaintToleration+x.NodeAffinity+x.InterPodAffinity+x.PodTopologySpread <= 10_000 // int32 holds the totals
 }
 
-// supportsClass reports whether the pod depends only on cpu, memory, properties of the
-// nodes and counts of pods.
+// supportsClass reports whether the placement of the pod depends only on cpu, memory, properties of
+// the nodes and counts of pods.
 func supportsClass(in *cycle.Replacement) bool {
 	if in.CheckedRequests == nil || len(in.Requests.Extended) > 0 || in.Requests.EphemeralStorageByte > 0 ||
 		len(in.Ports) > 0 || len(in.Disks) > 0 || len(in.Class.Claims) > 0 || len(in.Volumes.Attach) > 0 || len(in.Volumes.ExclusiveClaims) > 0 ||
@@ -159,7 +157,6 @@ func (g *GroupCache) groupsOf(m *model.Cluster, in *cycle.Replacement) *nodeGrou
 	return land
 }
 
-// topologiesOf returns the topologies that filters and scores of the class read.
 func topologiesOf(in *cycle.Replacement) (out []*model.Topology) {
 	add := func(t *model.Topology) {
 		if !slices.Contains(out, t) {
@@ -179,8 +176,8 @@ func topologiesOf(in *cycle.Replacement) (out []*model.Topology) {
 	return out
 }
 
-// newNodeGroups sorts the nodes into groups by everything that a filter or score reads
-// of the node itself.
+// newNodeGroups groups the nodes that filters and scores cannot tell apart, except by free
+// resources, images and pods.
 func newNodeGroups(w *model.Cluster, in *cycle.Replacement, topologies []*model.Topology) *nodeGroups {
 	count, number := len(w.Snap.Nodes), map[string]uint8{}
 	land := &nodeGroups{group: make([]uint8, count), all: make([]uint64, (count+63)/64)}
@@ -213,8 +210,8 @@ func newNodeGroups(w *model.Cluster, in *cycle.Replacement, topologies []*model.
 	return land
 }
 
-// groupDomain returns what the nodes of a group share: their domain, or, if each node is
-// a domain, whether they have the label.
+// groupDomain returns the node's domain. If each node is a domain, groupDomain returns 0 for all
+// nodes with the label.
 func groupDomain(t *model.Topology, n cluster.NodeID) int32 {
 	if x := t.Domain[n]; x == model.NoDomain || !t.OneNodePerDomain {
 		return x

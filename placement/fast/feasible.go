@@ -11,8 +11,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/model"
 )
 
-// feasibility finds the nodes that every filter passes. It holds the input of the
-// current prediction.
+// feasibility holds the input of the current prediction and finds the nodes that pass every filter.
 type feasibility struct {
 	nodeResources
 	scratch     *cycle.Scratch
@@ -27,7 +26,6 @@ type feasibility struct {
 	feasible         feasibleNodes
 }
 
-// feasibleNodes lists the feasible nodes in node order.
 type feasibleNodes struct {
 	count       int
 	positions   []int32  // rising; then those of the first window again, plus the number of nodes
@@ -35,8 +33,8 @@ type feasibleNodes struct {
 	countBefore []int32  // by word of bits: number of feasible nodes before it
 }
 
-// allowGroups finds the node groups that pass the filters that count pods by domain. It
-// reports whether the result differs from the last one.
+// allowGroups finds the node groups that pass the filters PodTopologySpread and InterPodAffinity,
+// and reports whether these groups changed.
 func (q *feasibility) allowGroups() (changed bool) {
 	r := q.countSharedDomains()
 	if len(q.groupAllowed) != maxGroups+6 {
@@ -50,7 +48,8 @@ func (q *feasibility) allowGroups() (changed bool) {
 	return changed
 }
 
-// countSharedDomains counts the pods that the filters read, for domains of several nodes.
+// countSharedDomains counts the pods that the filters read in each topology domain that has several
+// nodes.
 func (q *feasibility) countSharedDomains() cycle.Attempt {
 	in, b := q.replacement, q.scratch
 	b.MinSpreadCounts = b.MinSpreadCounts[:0]
@@ -68,8 +67,8 @@ func (q *feasibility) countSharedDomains() cycle.Attempt {
 	return r
 }
 
-// minPodsPerNode returns the smallest count of a hard constraint whose domains are
-// single nodes.
+// minPodsPerNode returns the smallest pod count of any domain for a hard constraint whose domains
+// are single nodes.
 func minPodsPerNode(c *cycle.SpreadConstraint, hasKeys []bool) int64 {
 	if len(c.Domains) < c.MinDomains {
 		return 0
@@ -87,8 +86,8 @@ func minPodsPerNode(c *cycle.SpreadConstraint, hasKeys []bool) int64 {
 	return least
 }
 
-// passesSpreadOfGroup is the PodTopologySpread filter for the domains that all nodes of
-// a group share.
+// passesSpreadOfGroup is the PodTopologySpread filter for the domains that all nodes of a group
+// share.
 func passesSpreadOfGroup(r *cycle.Attempt, n int) bool {
 	for i := range r.Replacement.Spread.Hard {
 		c := &r.Replacement.Spread.Hard[i]
@@ -100,8 +99,7 @@ func passesSpreadOfGroup(r *cycle.Attempt, n int) bool {
 	return true
 }
 
-// nodesExcludedByPods returns the nodes that a filter rejects because of the pods on the
-// node itself.
+// nodesExcludedByPods returns the nodes that a filter rejects because of the node's own pods.
 func (q *feasibility) nodesExcludedByPods() (out []cluster.NodeID) {
 	for _, t := range q.view.antiByNode {
 		for _, x := range t.Pods.Nodes {
@@ -125,14 +123,13 @@ func (q *feasibility) nodesExcludedByPods() (out []cluster.NodeID) {
 	return out
 }
 
-// isFeasible reports whether a node passes all filters in the current state.
 func (q *feasibility) isFeasible(n cluster.NodeID) bool {
-	place := q.position[n]
-	return q.groupAllowed[q.view.groups.group[place]] && q.fitsAtPosition(place) && !slices.Contains(q.nodesExcludedByPods(), n)
+	place, r := q.position[n], q.replacement.CheckedRequests
+	return q.groupAllowed[q.view.groups.group[place]] && q.free[place].milliCPU >= requestThreshold(r.MilliCPU) &&
+		q.free[place].bytes >= requestThreshold(r.MemoryBytes) && !slices.Contains(q.nodesExcludedByPods(), n)
 }
 
-// requestThreshold returns the free amount that a request needs; nothing requested
-// always fits.
+// requestThreshold returns the free amount that a request needs. A request of 0 always fits.
 func requestThreshold(v int64) int64 {
 	if v <= 0 {
 		return noRequest
@@ -140,14 +137,7 @@ func requestThreshold(v int64) int64 {
 	return min(v, -noRequest)
 }
 
-// fitsAtPosition reports whether the node at a position has the requested resources
-// free.
-func (q *feasibility) fitsAtPosition(place int32) bool {
-	x := &q.free[place]
-	return x.milliCPU >= requestThreshold(q.replacement.CheckedRequests.MilliCPU) && x.bytes >= requestThreshold(q.replacement.CheckedRequests.MemoryBytes)
-}
-
-// findFeasible lists the feasible nodes. It costs O(nodes).
+// findFeasible lists the feasible nodes in O(nodes) time.
 func (q *feasibility) findFeasible() {
 	f, count := &q.feasible, 0
 	milliCPU, bytes := requestThreshold(q.replacement.CheckedRequests.MilliCPU), requestThreshold(q.replacement.CheckedRequests.MemoryBytes)
@@ -184,7 +174,6 @@ func (q *feasibility) findFeasible() {
 	f.count = count
 }
 
-// findOpenPositions returns the bit set of the positions of allowed groups.
 func (q *feasibility) findOpenPositions() []uint64 {
 	land := q.view.groups
 	q.openPositions = append(q.openPositions[:0], land.all...)
@@ -199,8 +188,8 @@ func (q *feasibility) findOpenPositions() []uint64 {
 	return q.openPositions
 }
 
-// wrapFeasible appends the first nodes of the list again, because windows continue at
-// the start of the node order.
+// wrapFeasible appends the first feasible nodes again, because sample windows wrap around at the
+// end of the node order.
 func (q *feasibility) wrapFeasible() {
 	f, n := &q.feasible, int32(len(q.position))
 	for i, place := range f.positions[:q.sampleSize] {
@@ -208,23 +197,12 @@ func (q *feasibility) wrapFeasible() {
 	}
 }
 
-// indexOf returns the index of a position among the feasible nodes, or where it would be
-// inserted.
+// indexOf returns the index of a position among the feasible nodes, or where it would be inserted.
 func (f *feasibleNodes) indexOf(place int32) (at int, found bool) {
-	low, high := 0, f.count
-	for low < high {
-		mid := int(uint(low+high) >> 1)
-		if f.positions[mid] < place {
-			low = mid + 1
-		} else {
-			high = mid
-		}
-	}
-	return low, low < f.count && f.positions[low] == place
+	return slices.BinarySearch(f.positions[:f.count], place)
 }
 
-// isOrdinary reports whether the node at a position belongs to the group and is not
-// special.
+// isOrdinary reports whether the node at a position belongs to the group and is not special.
 func (q *feasibility) isOrdinary(place int32, g uint8) bool {
 	return q.view.groups.group[place] == g && q.specialPositions[place>>6]>>(place&63)&1 == 0
 }

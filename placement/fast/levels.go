@@ -15,8 +15,8 @@ type windowOdds struct {
 	nodesWithOdds []uint64 // bit set of the nodes that may have odds
 }
 
-// levelSearch goes through the totals from the best one down, and distributes the odds
-// of the starts.
+// levelSearch visits the total scores in falling order and distributes the odds of the start
+// positions.
 type levelSearch struct {
 	maxTotal int32 // best total of any window until now
 
@@ -30,21 +30,21 @@ type levelSearch struct {
 	shareLevels          []int32
 }
 
-// startRange is a range of start positions: from is included, to is not.
+// startRange is the half-open range [from, to) of start positions.
 type startRange struct{ from, to int32 }
 
 // resetLevels starts again at the best level of every score group.
 func (q *windowOdds) resetLevels() {
 	c := &q.levels
-	c.nextLevel, c.nextTotal = cycle.Resize(c.nextLevel, len(q.scoreGroups)), cycle.Resize(c.nextTotal, len(q.scoreGroups))
+	c.nextLevel, c.nextTotal = cycle.ResizeSlice(c.nextLevel, len(q.scoreGroups)), cycle.ResizeSlice(c.nextTotal, len(q.scoreGroups))
 	for k := range q.scoreGroups {
 		c.nextLevel[k] = 0
 		q.storeNextTotal(k)
 	}
 }
 
-// storeNextTotal stores the total of the next level of a score group. If nodes are not
-// listed yet, it stores an upper bound of their totals.
+// storeNextTotal stores the total score of a score group's next level, or an upper bound if nodes
+// are not listed yet.
 func (q *windowOdds) storeNextTotal(k int) {
 	s, c := &q.scoreLists[k], &q.levels
 	at := int(c.nextLevel[k])
@@ -58,9 +58,9 @@ func (q *windowOdds) storeNextTotal(k int) {
 	}
 }
 
-// nextBestTotal returns the best remaining total, after all its nodes are listed;
-// noScore if no node remains.
-func (q *windowOdds) nextBestTotal() int32 {
+// nodesWithNextBestScore lists all nodes with the best remaining total score and returns this score; noScore
+// if no node remains.
+func (q *windowOdds) nodesWithNextBestScore() int32 {
 	c := &q.levels
 	for {
 		best := slices.Max(c.nextTotal)
@@ -69,7 +69,7 @@ func (q *windowOdds) nextBestTotal() int32 {
 		}
 		sure := true
 		for k, t := range c.nextTotal {
-			if s := &q.scoreLists[k]; t == best && !s.isComplete(c.nextLevel[k]) {
+			if s := &q.scoreLists[k]; t == best && (int(c.nextLevel[k]) == len(s.levelScores) || s.levelScores[c.nextLevel[k]] <= s.unlistedMax) {
 				q.listMoreNodes(k)
 				q.storeNextTotal(k)
 				sure = false
@@ -81,13 +81,8 @@ func (q *windowOdds) nextBestTotal() int32 {
 	}
 }
 
-// isComplete reports whether the list contains all nodes of a level.
-func (s *scoreList) isComplete(level int32) bool {
-	return int(level) < len(s.levelScores) && s.levelScores[level] > s.unlistedMax
-}
-
-// distributeOdds distributes the odds of the starts between two positions. Each score
-// group must have one score in all their windows.
+// distributeOdds distributes the odds of the starts between two positions. The score of each score
+// group must be the same in all windows of these starts.
 func (q *windowOdds) distributeOdds(runs []startRange, from, to int32) {
 	c := &q.levels
 	c.openStarts = c.openStarts[:0]
@@ -104,7 +99,7 @@ func (q *windowOdds) distributeOdds(runs []startRange, from, to int32) {
 	low, _ := f.indexOf(c.openStarts[0].from)
 	last, _ := f.indexOf(c.openStarts[len(c.openStarts)-1].to - 1) // number of feasible nodes before the last start
 	for len(c.openStarts) > 0 {
-		total := q.nextBestTotal()
+		total := q.nodesWithNextBestScore()
 		q.collectNodes(total, int32(low), int32(last+q.sampleSize))
 		if len(c.nodes) > 0 && q.creditWindows() {
 			c.maxTotal = max(c.maxTotal, total)
@@ -112,9 +107,9 @@ func (q *windowOdds) distributeOdds(runs []startRange, from, to int32) {
 	}
 }
 
-// collectNodes lists the nodes with this total and an index in low..high, in node order.
-// It then advances to the next levels. A node of a window that wraps around has its
-// index plus the number of feasible nodes.
+// collectNodes lists the nodes with this total score and an index in low..high, in node order. Then
+// collectNodes advances to the next levels. If a window wraps around, the number of feasible nodes
+// is added to the index.
 func (q *windowOdds) collectNodes(total, low, high int32) {
 	c, f, again := &q.levels, &q.feasible, int32(0)
 	c.nodes = c.nodes[:0]
@@ -158,8 +153,8 @@ func (c *levelSearch) mergeFrom(from int) {
 	}
 }
 
-// firstStartWith returns the first start position whose window contains the node. The
-// node's own position is the last such start.
+// firstStartWith returns the first start position whose window contains the node. The last one is
+// the node's own position.
 func (q *windowOdds) firstStartWith(at int32) int32 {
 	if at < int32(q.sampleSize) {
 		return 0
@@ -167,9 +162,8 @@ func (q *windowOdds) firstStartWith(at int32) int32 {
 	return q.feasible.positions[at-int32(q.sampleSize)] + 1
 }
 
-// creditWindows splits the odds of each open start equally between the collected nodes
-// in its window. Starts without such a node stay open. It reports whether any start was
-// credited.
+// creditWindows splits the odds of each open start equally between the collected nodes in its
+// window, and reports whether any window has a collected node. Other starts stay open.
 func (q *windowOdds) creditWindows() (any bool) {
 	c := &q.levels
 	c.creditAtEntry, c.deferred = cycle.ResizeZeroed(c.creditAtEntry, len(c.nodes)), c.deferred[:0]
@@ -208,7 +202,6 @@ func (q *windowOdds) creditWindows() (any bool) {
 	return any
 }
 
-// deferStarts keeps starts open for the next total.
 func (c *levelSearch) deferStarts(from, to int32) {
 	if last := len(c.deferred) - 1; last >= 0 && c.deferred[last].to == from {
 		c.deferred[last].to = to
@@ -217,7 +210,6 @@ func (c *levelSearch) deferStarts(from, to int32) {
 	c.deferred = append(c.deferred, startRange{from, to})
 }
 
-// addOdds adds to the odds of a feasible node.
 func (q *windowOdds) addOdds(at int32, odds float64) {
 	if at >= int32(q.feasible.count) {
 		at -= int32(q.feasible.count)
@@ -228,8 +220,7 @@ func (q *windowOdds) addOdds(at int32, odds float64) {
 }
 
 // levelOdds is the probability that each node of some levels wins in a random sample.
-// The levels are listed in levelSearch.shareLevels, as pairs of score group and level,
-// up to end.
+// levelSearch.shareLevels lists the levels up to end, as pairs of score group and level.
 type levelOdds struct {
 	odds float64
 	end  int

@@ -11,11 +11,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/sampling"
 )
 
-// Predictor predicts the State of a replacement for both states of the victim. It
-// returns the same result as sampling.Sampler, and reuses its slices for every
-// prediction. The placement tests compare the two.
+// Predictor predicts the State of a replacement for both states of the victim. The result equals
+// that of sampling.Sampler. A Predictor reuses its slices for every prediction.
 //
-// It works in five steps:
+// A prediction has five steps:
 //
 //  1. One pass over all nodes compares free resources with the pod's requests and
 //     lists the feasible nodes.
@@ -29,8 +28,8 @@ import (
 //  5. For each such range of starts, nodes are taken by falling total score until every
 //     window contains one of them. The remaining nodes cannot win.
 //
-// With N nodes, k special nodes, K score groups and m nodes taken, a prediction costs
-// O(N + (k + m) log N + k K). The second state of the victim repeats only steps 3 to 5.
+// With N nodes, k special nodes, K score groups and m nodes taken, a prediction costs O(N + (k + m)
+// log N + k K). The second state of the victim repeats only steps 3 to 5.
 type Predictor struct {
 	windowOdds
 	groups             *GroupCache
@@ -39,8 +38,8 @@ type Predictor struct {
 	buffers            [2]stateBuffers // the slices of the last predicted states
 }
 
-// Predict fills in both states of the victim. It returns false if the pod needs the
-// general prediction. The result is valid until the next call.
+// Predict fills in both states of the victim, or returns false if the pod needs the general
+// prediction. The result is valid until the next call of Predict.
 func (q *Predictor) Predict(in *cycle.Replacement, p cluster.PodID, pr *prediction.Prediction) bool {
 	m := q.model
 	size := sampling.SampleSize(len(m.Snap.Nodes), in.Profile.PercentageOfNodesToScore)
@@ -70,18 +69,18 @@ func (q *Predictor) Predict(in *cycle.Replacement, p cluster.PodID, pr *predicti
 	return ok
 }
 
-// predictTerminating predicts the state in which the victim still terminates.
 func (q *Predictor) predictTerminating(victim cluster.NodeID, out *prediction.State, x *stateBuffers) bool {
 	q.saved.known = false
 	q.allowGroups()
 	q.findFeasible()
-	q.findSpecialNodes(victim)
+	q.collectSpecialNodes(victim)
 	q.initTopScores()
 	return q.predictState(victim, out, x)
 }
 
-// predictGone predicts the state in which the victim is gone. It must follow
-// predictTerminating. Only the victim's node can have become feasible.
+// predictGone predicts the state in which the victim is gone. The caller must call
+// predictTerminating before. Only the feasibility of the victim's node differs between the two
+// states.
 func (q *Predictor) predictGone(victim cluster.NodeID, out *prediction.State, x *stateBuffers) bool {
 	if q.allowGroups() {
 		return q.predictTerminating(victim, out, x)
@@ -90,9 +89,9 @@ func (q *Predictor) predictGone(victim cluster.NodeID, out *prediction.State, x 
 	return q.predictState(victim, out, x)
 }
 
-// predictState computes the odds of the current state. It returns false if there are too
-// many score groups. The second state reuses the odds of the starts whose windows cannot
-// contain the victim's node.
+// predictState computes the odds of the current state, or returns false if there are too many score
+// groups. The second state reuses the odds of the starts whose windows cannot contain the victim's
+// node.
 func (q *Predictor) predictState(victim cluster.NodeID, out *prediction.State, x *stateBuffers) bool {
 	alike, ok := q.findScoreGroups()
 	if !ok {
@@ -119,7 +118,7 @@ func (q *Predictor) predictState(victim cluster.NodeID, out *prediction.State, x
 	return true
 }
 
-// savedOdds holds the odds of the starts whose windows do not contain the victim's node.
+// savedOdds holds the odds of the start positions whose windows do not contain the victim's node.
 type savedOdds struct {
 	known    bool
 	nodes    []int32
@@ -127,7 +126,6 @@ type savedOdds struct {
 	maxTotal int32
 }
 
-// saveOdds stores the odds of the first state.
 func (q *Predictor) saveOdds() {
 	k := &q.saved
 	k.known = true
@@ -140,7 +138,6 @@ func (q *Predictor) saveOdds() {
 	}
 }
 
-// restoreOdds loads the stored odds.
 func (q *Predictor) restoreOdds() {
 	q.levels.maxTotal = q.saved.maxTotal
 	for i, n := range q.saved.nodes {
@@ -149,7 +146,6 @@ func (q *Predictor) restoreOdds() {
 	}
 }
 
-// clearOdds sets all odds to 0.
 func (q *windowOdds) clearOdds() {
 	for i, word := range q.nodesWithOdds {
 		for ; word != 0; word &= word - 1 {
@@ -159,8 +155,8 @@ func (q *windowOdds) clearOdds() {
 	}
 }
 
-// predictUnsampled finds the nodes with the best total if the scheduler scores every
-// feasible node.
+// predictUnsampled finds the nodes with the best total score if the scheduler scores every feasible
+// node.
 func (q *Predictor) predictUnsampled(out *prediction.State, x *stateBuffers) {
 	*out = prediction.State{}
 	if q.feasible.count == 0 {
@@ -170,7 +166,7 @@ func (q *Predictor) predictUnsampled(out *prediction.State, x *stateBuffers) {
 	q.spreadWeights = [maxSoftConstraints]float64{}
 	q.scoreAllFeasible()
 	q.resetLevels()
-	total := q.nextBestTotal()
+	total := q.nodesWithNextBestScore()
 	out.Best, out.FeasibleSet = int64(total), q.feasibleSet(x)
 	for k, t := range q.levels.nextTotal {
 		if s, level := &q.scoreLists[k], q.levels.nextLevel[k]; t == total {
@@ -183,20 +179,18 @@ func (q *Predictor) predictUnsampled(out *prediction.State, x *stateBuffers) {
 	x.winners = out.Winners
 }
 
-// feasibleSet returns the feasible nodes, in the slices of the buffers.
 func (q *Predictor) feasibleSet(x *stateBuffers) prediction.NodeSet {
 	x.feasible = append(x.feasible[:0], q.feasible.bits...)
 	return prediction.NodeSet{Count: q.feasible.count, Bits: x.feasible, Position: q.position, Order: q.model.NodeOrder}
 }
 
-// stateBuffers are the slices of a State. They are reused.
+// stateBuffers holds the slices of a predicted State for reuse.
 type stateBuffers struct {
 	feasible []uint64
 	winners  []cluster.NodeID
 	odds     []float64
 }
 
-// writeState writes the winners and their odds.
 func (q *Predictor) writeState(out *prediction.State, x *stateBuffers) {
 	out.SampleSize, out.Best, out.FeasibleSet = q.sampleSize, int64(q.levels.maxTotal), q.feasibleSet(x)
 	out.Winners, out.Odds = x.winners[:0], x.odds[:0]
@@ -210,8 +204,8 @@ func (q *Predictor) writeState(out *prediction.State, x *stateBuffers) {
 	}
 }
 
-// NewPredictor returns a predictor for the model. The model must call NodeChanged
-// whenever the pods on a node change.
+// NewPredictor returns a predictor for the model. The model must call NodeChanged whenever the pods
+// on a node change.
 func NewPredictor(w *model.Cluster, groups *GroupCache) *Predictor {
 	n := len(w.Snap.Nodes)
 	words := (n + 63) / 64

@@ -6,8 +6,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/sampling"
 )
 
-// mixInRandomSamples combines the odds of the windows with the odds in a random sample,
-// as sampling.Sampler does. It reads about 10 N / sampleSize nodes.
+// mixInRandomSamples combines the odds of the windows with the odds in a random sample, as
+// sampling.Sampler does. The cost is about 10 N / sampleSize node reads.
 func (q *windowOdds) mixInRandomSamples(weight float64) {
 	if weight == 0 {
 		return
@@ -32,15 +32,15 @@ func (q *windowOdds) mixInRandomSamples(weight float64) {
 	}
 }
 
-// computeRandomSampleOdds stores the odds of the best levels in a random sample. The
-// caller divides them by the returned sum.
+// computeRandomSampleOdds stores the odds of the best levels in a random sample. The caller must
+// divide these odds by the returned sum.
 func (q *windowOdds) computeRandomSampleOdds() (rest float64) {
 	c, n := &q.levels, q.feasible.count
 	c.shares, c.shareLevels = c.shares[:0], c.shareLevels[:0]
 	q.resetLevels()
 	missed, passed := 1.0, 0 // missed: probability that no passed node is in the sample
 	for missed >= sampling.Negligible && passed < n {
-		total, better, count := q.nextBestTotal(), missed, 0
+		total, better, count := q.nodesWithNextBestScore(), missed, 0
 		for k, t := range c.nextTotal {
 			if t != total {
 				continue

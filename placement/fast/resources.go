@@ -7,38 +7,40 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/score"
 )
 
-// freeResources is what the resource filter compares: allocatable minus requested.
+// freeResources holds a node's allocatable minus requested resources, which the resource filter
+// compares with the pod's requests.
 type freeResources struct{ milliCPU, bytes int64 }
 
-// scoringData is what the resource scores read of a node. leftMilliCPU and leftBytes are
-// allocatable minus the non-zero requests. percentPerMilliCPU and percentPerByte are 100
-// / allocatable. halfShareDiff is half the difference between the requested shares of
-// cpu and memory, in percent. balance is score.Balance without the new pod.
+// scoringData holds the values of a node that the resource scores read. leftMilliCPU and leftBytes
+// are allocatable minus the non-zero requests. percentPerMilliCPU and percentPerByte are 100 /
+// allocatable. halfShareDiff is half the difference between the requested shares of cpu and memory,
+// in percent. balance is score.Balance without the new pod.
 type scoringData struct {
 	leftMilliCPU, leftBytes, percentPerMilliCPU, percentPerByte float64
 	halfShareDiff                                               float64
 	balance                                                     int64
 }
 
-// The product left x percentPerUnit, plus roundUp, rounds down to the same number as the
-// integer division 100 x left / allocatable = v. The float error is less than 3 x 10^-14
-// for v <= 100. roundUp is 5.7 x 10^-14, so the sum is never below v. It exceeds v by less
-// than 9 x 10^-14. If v is not a whole number, the next one is at least 1 / allocatable =
-// 1.1 x 10^-13 away.
+// The product left x percentPerUnit, plus roundUp, rounds down to the same number as the integer
+// division 100 x left / allocatable = v. The float error is less than 3 x 10^-14 for v <= 100.
+// roundUp is 5.7 x 10^-14, so the sum is never below v. The sum exceeds v by less than 9 x 10^-14.
+// If v is not a whole number, the next whole number is at least 1 / allocatable = 1.1 x 10^-13
+// away.
 const (
 	roundUp        = 1.0 / (1 << 44)
 	maxAllocatable = 1 << 43
 )
 
-// noPodSlot is the free cpu of a node with the maximum number of pods. noRequest is the
-// threshold of a pod without a request. It lies below every other free amount.
+// noPodSlot is stored as the free CPU of a node that already has the maximum number of pods.
+// noRequest is the threshold of a pod without a request. noRequest lies below every free amount
+// except noPodSlot.
 const (
 	noPodSlot = -1 << 62
 	noRequest = -1 << 61
 )
 
-// nodeResources holds the free resources of every node, by its position in the node
-// order. NodeChanged keeps them current.
+// nodeResources holds the free resources of every node, by position in the node order. NodeChanged
+// keeps the values current.
 type nodeResources struct {
 	model           *model.Cluster
 	position        []int32         // by node: its position in the node order
@@ -56,7 +58,6 @@ type nodeResources struct {
 	hasAssumedRequests        bool  // some pod has no cpu or memory request, so scores assume one
 }
 
-// newNodeResources reads the resources of every node of the model.
 func newNodeResources(w *model.Cluster) nodeResources {
 	n := len(w.Snap.Nodes)
 	words := (n + 63) / 64
@@ -85,8 +86,8 @@ func newNodeResources(w *model.Cluster) nodeResources {
 	return q
 }
 
-// NodeChanged rereads the resources of a node. The caller calls it after every change of
-// the pods there.
+// NodeChanged rereads the resources of a node. The caller must call NodeChanged after every change
+// of the node's pods.
 func (q *nodeResources) NodeChanged(n cluster.NodeID) {
 	place := q.position[n]
 	l, x, has := &q.model.Requests[n], &q.scoring[place], &q.free[place]
@@ -113,12 +114,11 @@ func (q *nodeResources) NodeChanged(n cluster.NodeID) {
 	}
 }
 
-// ampleFraction says how much of the largest node is "ample". If a pod requests at most
-// this fraction, findFeasible accepts all ample nodes without comparing each of them.
+// An "ample" node has at least 1/ampleFraction of the largest node free. If a pod requests at most
+// this amount, findFeasible accepts all ample nodes without comparing each of them.
 const ampleFraction = 16
 
-// freePercentOf returns the free resources in percent, rounded down; 0 if they are
-// negative.
+// freePercentOf returns the free share of a resource in percent, rounded down; 0 if it is negative.
 func freePercentOf(left, per float64) int32 {
 	if left < 0 {
 		return 0
@@ -126,7 +126,7 @@ func freePercentOf(left, per float64) int32 {
 	return int32(left*per + roundUp)
 }
 
-// maxFreePercent returns the largest free percent of any node.
+// maxFreePercent returns the largest sum of free CPU percent and free memory percent of any node.
 func (q *nodeResources) maxFreePercent() int {
 	for q.countByFree[q.maxFreeBound] == 0 && q.maxFreeBound > 0 {
 		q.maxFreeBound--

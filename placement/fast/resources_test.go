@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestFreePartIsThatOfTheDivision: the product with the reciprocal, rounded down, is
-// the division's result, next to every whole number too.
+// TestFreePartIsThatOfTheDivision checks that multiplying by the reciprocal and rounding down gives
+// the same result as the integer division.
 func TestFreePartIsThatOfTheDivision(t *testing.T) {
 	rnd := rand.New(rand.NewSource(1))
 	for range 200_000 {

@@ -13,23 +13,23 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/score"
 )
 
-// Limits of the fast prediction: soft spread constraints of a class, and score groups of
-// special nodes.
+// Limits of the fast prediction: soft spread constraints of a class, and score groups of special
+// nodes.
 const (
 	maxSoftConstraints = 4
 	maxScoreGroups     = 600
 )
 
-// relativeScorer computes the relative scores of the score groups: the scores that
-// depend on the other nodes in the sample.
+// relativeScorer computes the relative scores of the score groups: the scores that depend on the
+// other nodes in the sample.
 type relativeScorer struct {
 	topNodes
 	scoreGroups   []scoreGroup                // one for each node group, then those of the special nodes
 	spreadWeights [maxSoftConstraints]float64 // by soft constraint; spreadScore was computed with them
 }
 
-// scoreGroup holds nodes with equal inputs to the relative scores, and their scores in
-// the current window.
+// scoreGroup holds nodes with equal inputs to the relative scores, and their scores in the current
+// window.
 type scoreGroup struct {
 	scoreInputs
 	inEveryWindow int32 // 1 if every window contains the group
@@ -38,16 +38,16 @@ type scoreGroup struct {
 	relativeScore int32 // weighted sum of the relative scores in the window
 }
 
-// scoreInputs are the raw values of the relative scores of a node.
+// scoreInputs holds the raw values of a node's relative scores.
 type scoreInputs struct {
 	taints, preferred, interPod int64
 	spreadPods                  [maxSoftConstraints]int64 // by soft constraint: matching pods, or sampling.NoLabel
 	spreadDomain                [maxSoftConstraints]int32
 }
 
-// findScoreGroups finds the score groups of the node groups and of the special nodes. ok
-// is false if there are too many. alike reports whether the node groups have the same
-// inputs as before.
+// findScoreGroups finds the score groups of the node groups and of the special nodes. The result ok
+// is false if there are too many score groups. The result alike reports whether the node groups
+// have the same inputs as before.
 func (q *relativeScorer) findScoreGroups() (alike, ok bool) {
 	sums, groups := q.sumDomains(), len(q.view.groups.nodes)
 	for len(q.scoreGroups) < groups {
@@ -79,8 +79,8 @@ func (q *relativeScorer) findScoreGroups() (alike, ok bool) {
 	return alike, true
 }
 
-// sumDomains counts pods by domain: first for the scored inter-pod terms, then for the
-// soft constraints. It returns the first slot that it uses.
+// sumDomains counts pods by domain: first for the scored inter-pod terms, then for the soft
+// constraints. The result is the first slot of these counts.
 func (q *relativeScorer) sumDomains() int {
 	slot, r := len(q.replacement.Spread.Hard)+len(q.replacement.InterPod.Required)+len(q.view.anti), cycle.Attempt{Model: q.model, Scratch: q.scratch, Replacement: q.replacement}
 	for i, t := range q.view.scored {
@@ -95,7 +95,7 @@ func (q *relativeScorer) sumDomains() int {
 	return slot
 }
 
-// groupInputs returns the inputs of a node without the pods that are counted per node.
+// groupInputs returns the score inputs of a node, except for pods that are counted per node.
 func (q *relativeScorer) groupInputs(n cluster.NodeID, slot int) (r scoreInputs) {
 	f, weights, b := &q.replacement.StaticScores, &q.replacement.Profile.Weights, q.scratch
 	if weights.TaintToleration > 0 {
@@ -126,7 +126,7 @@ func (q *relativeScorer) groupInputs(n cluster.NodeID, slot int) (r scoreInputs)
 	return r
 }
 
-// specialInputs adds the pods that are counted per node.
+// specialInputs adds to the score inputs of a node the pods that are counted per node.
 func (q *relativeScorer) specialInputs(r scoreInputs, n cluster.NodeID) scoreInputs {
 	for i := range q.softSpread {
 		if q.softSpread[i].Hostname && r.spreadPods[i] != sampling.NoLabel {
@@ -141,7 +141,6 @@ func (q *relativeScorer) specialInputs(r scoreInputs, n cluster.NodeID) scoreInp
 	return r
 }
 
-// listSpecialNodes fills the score lists of the score groups of special nodes.
 func (q *relativeScorer) listSpecialNodes(groups int) {
 	for len(q.scoreLists) < len(q.scoreGroups) {
 		q.scoreLists = append(q.scoreLists, scoreList{})
@@ -173,8 +172,8 @@ func (q *relativeScorer) listSpecialNodes(groups int) {
 	}
 }
 
-// updateSpreadScores recomputes the raw spread scores for a window with this many nodes
-// and the present score groups. It returns false if nothing changed.
+// updateSpreadScores recomputes the raw spread scores for a window with this many nodes and the
+// present score groups, and reports whether the scores changed.
 func (q *relativeScorer) updateSpreadScores(nodes int) bool {
 	var weights [maxSoftConstraints]float64
 	for i := range q.softSpread {
@@ -200,8 +199,7 @@ func (q *relativeScorer) updateSpreadScores(nodes int) bool {
 	return true
 }
 
-// countPresentDomains counts the domains of a soft constraint in which a present score
-// group lies.
+// countPresentDomains counts the domains of a soft constraint that contain a present score group.
 func (q *relativeScorer) countPresentDomains(constraint int) (count int) {
 	seen := cycle.ResizeZeroed(q.scratch.Seen, q.softSpread[constraint].Topology.Size)
 	q.scratch.Seen = seen
@@ -214,7 +212,6 @@ func (q *relativeScorer) countPresentDomains(constraint int) (count int) {
 	return count
 }
 
-// presentRanges returns the smallest and largest raw scores of the present score groups.
 func (q *relativeScorer) presentRanges() sampling.Ranges {
 	x := sampling.Ranges{InterPodMin: math.MaxInt64, InterPodMax: math.MinInt64, SpreadMin: math.MaxInt64}
 	for k := range q.scoreGroups {
@@ -229,8 +226,6 @@ func (q *relativeScorer) presentRanges() sampling.Ranges {
 	return x
 }
 
-// computeRelativeScores computes the relative scores of all score groups, normalised to
-// the ranges.
 func (q *relativeScorer) computeRelativeScores(x *sampling.Ranges) {
 	weights := &q.replacement.Profile.Weights
 	for k := range q.scoreGroups {
@@ -249,8 +244,7 @@ func (q *relativeScorer) computeRelativeScores(x *sampling.Ranges) {
 	}
 }
 
-// scoreAllFeasible computes the relative scores as if the window contained all feasible
-// nodes.
+// scoreAllFeasible computes the relative scores as if the window contained all feasible nodes.
 func (q *relativeScorer) scoreAllFeasible() {
 	for k := range q.scoreGroups {
 		q.scoreGroups[k].presence = 1

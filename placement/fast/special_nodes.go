@@ -7,8 +7,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/model"
 )
 
-// specialNode is a node that is scored alone: the victim's node, or a node with pods
-// that a score counts per node.
+// specialNode is a node that the predictor scores individually: the victim's node, or a node with
+// pods that a score counts per node.
 type specialNode struct {
 	node          cluster.NodeID
 	feasibleIndex int32 // index among the feasible nodes; -1: not feasible
@@ -18,9 +18,9 @@ type specialNode struct {
 	feasible      bool
 }
 
-// findSpecialNodes lists the special nodes and marks their positions. It costs O(k log
-// N) for k special nodes.
-func (q *topNodes) findSpecialNodes(victim cluster.NodeID) {
+// collectSpecialNodes lists the special nodes and marks their positions, in O(k log N) time for k
+// special nodes.
+func (q *topNodes) collectSpecialNodes(victim cluster.NodeID) {
 	var buf [128]cluster.NodeID
 	nodes := buf[:0]
 	add := func(c *model.PodCounter) {
@@ -68,7 +68,6 @@ func (q *topNodes) scoreSpecialNode(x *specialNode) {
 	x.feasibleIndex, x.fixedScore = int32(at), sum[0]
 }
 
-// updateVictimNode updates the victim's node after the victim's pod has left it.
 func (q *topNodes) updateVictimNode(victim cluster.NodeID) {
 	i := slices.IndexFunc(q.specialNodes, func(x specialNode) bool { return x.node == victim })
 	if i < 0 {
@@ -91,8 +90,8 @@ func (q *topNodes) updateVictimNode(victim cluster.NodeID) {
 	q.scoreSpecialNode(x)
 }
 
-// renumberFeasible shifts all stored indexes from one on, after a node was inserted into
-// or removed from the feasible nodes.
+// renumberFeasible shifts all stored indexes from `from` on, after a node was inserted into or
+// removed from the feasible nodes.
 func (q *topNodes) renumberFeasible(from, place, by int32) {
 	q.feasible.count += int(by)
 	for i := int(place>>6) + 1; i < len(q.feasible.countBefore); i++ {

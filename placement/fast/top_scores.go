@@ -9,18 +9,18 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/score"
 )
 
-// topNodes lists the best feasible nodes of each score group by the part of their score
-// that no other node changes: the fixed score.
+// topNodes lists the best feasible nodes of each score group by fixed score: the part of the score
+// that no other node changes.
 type topNodes struct {
 	feasibility
 	scoreLists   []scoreList // by score group
 	topScores    topScores
 	specialNodes []specialNode
-	specialOrder []int32 // scratch of listSpecialNodes
+	specialOrder []int32 // scratch of collectSpecialNodes
 }
 
-// scoreList lists feasible nodes of one score group by falling fixed score. It starts
-// with the best nodes; listMoreNodes extends it.
+// scoreList lists feasible nodes of one score group by falling fixed score. A score list starts
+// with the best nodes; listMoreNodes extends the list.
 type scoreList struct {
 	nodes       []int32 // indexes of feasible nodes; by level, then in node order
 	levelScores []int32 // by level, falling
@@ -32,11 +32,11 @@ type scoreList struct {
 
 const noScore = math.MinInt32
 
-// topScores decides how many nodes of each group are scored. Computing a score costs
-// more than an estimate, and only the best nodes matter.
+// topScores decides how many nodes of each group are scored. Computing a score costs more than an
+// estimate, and only the best nodes matter.
 //
-// The estimate of a node is twice its weighted score for free resources and images,
-// without the new pod. A lower estimate bounds the score of a node from above.
+// The estimate of a node is twice its weighted score for free resources and images. The requests of
+// the new pod are not included. The estimate of a node gives an upper bound of its score.
 type topScores struct {
 	minLoss       int32 // the pod lowers every estimate by at least this
 	maxBalanced   int32 // upper bound of the weighted BalancedAllocation score
@@ -51,21 +51,20 @@ type topScores struct {
 	groupPositions, pickedPositions []uint64 // bit sets: positions of the group, and of the nodes to list
 }
 
-// At first listMoreNodes lists as many nodes as initialWindows windows contain. Each
-// further call multiplies the number by quotaFactor.
+// At first listMoreNodes lists as many nodes as initialWindows windows contain. Each further call
+// multiplies the number by quotaFactor.
 const (
 	initialWindows = 10
 	quotaFactor    = 4
 )
 
-// initTopScores resets the score lists of all groups; none of their nodes is listed yet.
 func (q *topNodes) initTopScores() {
 	h, groups := &q.topScores, len(q.view.groups.nodes)
 	q.computeBounds()
 	for len(q.scoreLists) < groups {
 		q.scoreLists = append(q.scoreLists, scoreList{})
 	}
-	h.wantedNodes, h.minEstimate = h.wantedNodes[:0], cycle.Resize(h.minEstimate, groups)
+	h.wantedNodes, h.minEstimate = h.wantedNodes[:0], cycle.ResizeSlice(h.minEstimate, groups)
 	for g := range groups {
 		h.wantedNodes = append(h.wantedNodes, 0)
 		s := &q.scoreLists[g]
@@ -76,7 +75,6 @@ func (q *topNodes) initTopScores() {
 	}
 }
 
-// hasOrdinaryNode reports whether a group has a feasible node that is not special.
 func (q *topNodes) hasOrdinaryNode(g int) bool {
 	if !q.groupAllowed[g] {
 		return false
@@ -89,7 +87,6 @@ func (q *topNodes) hasOrdinaryNode(g int) bool {
 	return false
 }
 
-// reset empties the list.
 func (s *scoreList) reset() {
 	s.nodes, s.levelScores, s.levelStarts, s.found, s.unlistedMax = s.nodes[:0], s.levelScores[:0], s.levelStarts[:0], s.found[:0], noScore
 }
@@ -97,11 +94,10 @@ func (s *scoreList) reset() {
 // maxScore returns the largest fixed score that a node with this estimate can have.
 func (h *topScores) maxScore(mark int32) int32 { return max(mark-h.minLoss, 0)>>1 + h.maxBalanced }
 
-// computeBounds relates fixed scores to estimates. minLoss: the pod lowers each free
-// share at least by its share of the largest node, rounded down. If scores assume larger
-// requests than the pod has, only one of the two resources is certain to shrink.
-// estimateSlack covers the extra loss on the smallest node and the spread of
-// BalancedAllocation around its mean.
+// computeBounds computes bounds of fixed scores from estimates. The pod lowers each free share by
+// minLoss or more: its share of the largest node, rounded down. If scores assume larger requests
+// than the pod has, only one of the two resources is certain to shrink. estimateSlack covers the
+// extra loss on the smallest node and the spread of BalancedAllocation around its mean.
 func (q *topNodes) computeBounds() {
 	h, weights, as := &q.topScores, &q.replacement.Profile.Weights, &q.replacement.ScoredRequests
 	cpu, memory := scheduler.MaxScore*as.MilliCPU/q.mostMilliCPU, scheduler.MaxScore*as.MemoryBytes/q.mostBytes
@@ -120,8 +116,8 @@ func (q *topNodes) computeBounds() {
 	}
 }
 
-// listMoreNodes extends the score list of a group. It costs O(nodes of the group), plus
-// one score for each node that it adds.
+// listMoreNodes extends the score list of a group, in O(nodes of the group) time plus one score for
+// each added node.
 func (q *topNodes) listMoreNodes(g int) {
 	h, s := &q.topScores, &q.scoreLists[g]
 	if h.wantedNodes[g] == 0 {
@@ -138,8 +134,8 @@ func (q *topNodes) listMoreNodes(g int) {
 	s.sortLevels(&h.countByEstimate)
 }
 
-// lowerMinEstimate sets the smallest estimate to list so that the wanted number of nodes
-// is reached.
+// lowerMinEstimate lowers the smallest listed estimate until the list has the wanted number of
+// nodes.
 func (h *topScores) lowerMinEstimate(g int, s *scoreList, reached int32) {
 	if h.minEstimate[g] = min(reached-int32(h.estimateSlack), h.minEstimate[g]-1); h.minEstimate[g] <= 0 {
 		h.minEstimate[g], s.unlistedMax = 0, noScore
@@ -148,8 +144,8 @@ func (h *topScores) lowerMinEstimate(g int, s *scoreList, reached int32) {
 	}
 }
 
-// listByFreePercent is listByEstimate without image scores. The estimate then depends
-// only on the free percent, so the nodes are found through bit sets.
+// listByFreePercent is listByEstimate without image scores. Without image scores, the estimate
+// depends only on the free percent, so bit sets find the nodes.
 func (q *topNodes) listByFreePercent(g int) {
 	h, f, s, wanted, base := &q.topScores, &q.feasible, &q.scoreLists[g], q.topScores.wantedNodes[g], q.maxFreePercent()
 	mine := append(h.groupPositions[:0], q.view.groups.bits[g]...)
@@ -189,8 +185,8 @@ func (q *topNodes) listByFreePercent(g int) {
 	}
 }
 
-// listByEstimate finds the ordinary feasible nodes of a group in node order, and counts
-// them by estimate.
+// listByEstimate finds the ordinary feasible nodes of a group in node order, and counts them by
+// estimate.
 func (q *topNodes) listByEstimate(g int) {
 	h, f, images := &q.topScores, &q.feasible, q.replacement.StaticScores.Images
 	h.entries, h.countByEstimate = h.entries[:0], cycle.ResizeZeroed(h.countByEstimate, h.estimateRange)
@@ -199,10 +195,7 @@ func (q *topNodes) listByEstimate(g int) {
 		for left := places & fits &^ q.specialPositions[i]; left != 0; left &= left - 1 {
 			bit := left & -left
 			place := i<<6 + bits.TrailingZeros64(left)
-			mark := int32(q.freePercent[place]) * h.freeFactor
-			if images != nil {
-				mark += h.imageFactor * int32(images[q.model.NodeOrder[place]])
-			}
+			mark := int32(q.freePercent[place])*h.freeFactor + h.imageFactor*int32(images[q.model.NodeOrder[place]])
 			h.countByEstimate[mark]++
 			number := int(f.countBefore[i]) + bits.OnesCount64(fits&(bit-1))
 			h.entries = append(h.entries, uint64(place)<<40|uint64(number)<<16|uint64(mark))
@@ -220,8 +213,7 @@ func (q *topNodes) listByEstimate(g int) {
 	}
 }
 
-// estimateOfRank returns the estimate that at least this many of the counted nodes
-// reach.
+// estimateOfRank returns the largest estimate that at least `quota` of the counted nodes reach.
 func (h *topScores) estimateOfRank(quota int) int32 {
 	for mark := h.estimateRange - 1; mark > 0; mark-- {
 		if quota -= int(h.countByEstimate[mark]); quota <= 0 {
@@ -231,10 +223,10 @@ func (h *topScores) estimateOfRank(quota int) int32 {
 	return 0
 }
 
-// sortLevels sorts the found nodes into levels of equal score, by counting. It costs
-// O(nodes + range of scores).
+// sortLevels sorts the found nodes into levels of equal score by counting, in O(nodes + range of
+// scores) time.
 func (s *scoreList) sortLevels(table *[]int32) {
-	s.levelScores, s.levelStarts, s.nodes = s.levelScores[:0], s.levelStarts[:0], cycle.Resize(s.nodes, len(s.found))
+	s.levelScores, s.levelStarts, s.nodes = s.levelScores[:0], s.levelStarts[:0], cycle.ResizeSlice(s.nodes, len(s.found))
 	if len(s.found) == 0 {
 		s.levelStarts = append(s.levelStarts, 0)
 		return
@@ -263,9 +255,8 @@ func (s *scoreList) sortLevels(table *[]int32) {
 	}
 }
 
-// maxBalancedScore returns an upper bound of the weighted BalancedAllocation score. The
-// pod changes the deviation by at most half of its larger share of cpu or memory.
-// Rounding adds less than 1.
+// maxBalancedScore returns an upper bound of the weighted BalancedAllocation score. The pod changes
+// the deviation by at most half of its larger share of cpu or memory, plus less than 1 by rounding.
 func (q *topNodes) maxBalancedScore() int32 {
 	weight, r := int32(q.replacement.Profile.Weights.BalancedAllocation), &q.replacement.Requests
 	share := max(float64(max(r.MilliCPU, 0))/float64(q.leastMilliCPU), float64(max(r.MemoryBytes, 0))/float64(q.leastBytes))
@@ -273,8 +264,8 @@ func (q *topNodes) maxBalancedScore() int32 {
 	return weight * int32(min(score.BalanceGain(gain, 0), scheduler.MaxScore))
 }
 
-// scoreFixed replaces each position in the list by the fixed score of its node:
-// NodeResourcesFit, BalancedAllocation and ImageLocality.
+// scoreFixed replaces each position in the list by the fixed score of its node: NodeResourcesFit,
+// BalancedAllocation and ImageLocality.
 func (q *topNodes) scoreFixed(list []int32) {
 	as, r, weights, images := &q.replacement.ScoredRequests, &q.replacement.Requests, &q.replacement.Profile.Weights, q.replacement.StaticScores.Images
 	cpu, memory := float64(as.MilliCPU), float64(as.MemoryBytes)
@@ -301,13 +292,12 @@ func (q *topNodes) scoreFixed(list []int32) {
 	}
 }
 
-// roundingMargin decides when a balance is computed by exact division: if the float
-// result is this close to a whole number. The float error is about 10,000 times smaller.
-// A feasible node has the requested resources free, so a share exceeds 1 only if the pod
-// does not change it.
+// If a float result is within roundingMargin of a whole number, the balance is computed by exact
+// division. The float error is about 10,000 times smaller. A feasible node has the requested
+// resources free, so a share exceeds 1 only if the pod does not change it.
 const roundingMargin = 1e-9
 
-// computeExactBalance returns the balance of the node including the new pod.
+// computeExactBalance returns score.Balance of the node including the new pod.
 func (q *topNodes) computeExactBalance(place int32) int64 {
 	l, r := &q.model.Requests[q.model.NodeOrder[place]], &q.replacement.Requests
 	return score.Balance(l.MilliCPU+r.MilliCPU, l.AllocatableMilliCPU, l.MemoryBytes+r.MemoryBytes, l.AllocatableBytes)

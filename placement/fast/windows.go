@@ -7,15 +7,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/sampling"
 )
 
-// windowEvents divides the start positions at the places where a score group enters or
-// leaves the window.
+// windowEvents lists the start positions at which a score group enters or leaves the window.
 type windowEvents struct {
 	events          []uint64 // sorted: start << 32 | score group << 1 | 1 if it enters
 	constantDomains bool     // every window contains every group that has a node
 }
 
-// findWindowEvents finds where score groups enter and leave. It costs O(k log k) for k
-// special nodes, plus O(N) for each group that some window lacks.
+// findWindowEvents finds the start positions at which score groups enter and leave the window. The
+// time is O(k log k) for k special nodes, plus O(N) for each group that some window lacks.
 func (q *windowOdds) findWindowEvents() {
 	p := &q.windows
 	p.events, p.constantDomains = p.events[:0], true
@@ -37,8 +36,8 @@ func (q *windowOdds) findWindowEvents() {
 	q.spreadWeights = [maxSoftConstraints]float64{}
 }
 
-// splitStarts returns the starts whose windows contain the victim's node when it is
-// feasible, and the other starts.
+// splitStarts splits the start positions by whether their windows contain the victim's node if this
+// node is feasible.
 func (q *windowOdds) splitStarts(victim cluster.NodeID) (with, others []startRange) {
 	n := int32(len(q.position))
 	if victim == cluster.NoNode || q.view.groups.group[q.position[victim]] == noGroup {
@@ -53,8 +52,8 @@ func (q *windowOdds) splitStarts(victim cluster.NodeID) (with, others []startRan
 	return []startRange{{0, to}, {from + n, n}}, []startRange{{to, from + n}}
 }
 
-// startsCovering returns the first and last start whose windows contain the node. The
-// first is negative if it lies before the start of the node order.
+// startsCovering returns the first and last start whose windows contain the node. The first start
+// may be negative: the window then begins at the end of the node order.
 func (q *windowOdds) startsCovering(at int32) (from, to int32) {
 	f, size := &q.feasible, int32(q.sampleSize)
 	if at >= size {
@@ -78,8 +77,8 @@ func (q *windowOdds) addWindowEvents(kind, from, to int32) {
 	}
 }
 
-// inEveryWindow reports whether a group is certain to be in every window: it has a node
-// in every half window. A false result is not certain.
+// inEveryWindow reports whether a group has a node in every half window, and therefore in every
+// window. If the result is false, the group may still be in every window.
 func (q *windowOdds) inEveryWindow(g uint8) bool {
 	f, half := &q.feasible, q.sampleSize/2
 	for from := 0; from < f.count; from += half {
@@ -94,7 +93,6 @@ func (q *windowOdds) inEveryWindow(g uint8) bool {
 	return true
 }
 
-// addGroupEvents records which windows contain a group.
 func (q *windowOdds) addGroupEvents(g uint8) {
 	f, from, to, any := &q.feasible, int32(0), int32(0), false
 	for i := range f.count {
@@ -117,9 +115,9 @@ func (q *windowOdds) addGroupEvents(g uint8) {
 	}
 }
 
-// predictStarts distributes the odds of all starts in these ranges. It joins consecutive
-// starts whose windows have the same ranges of raw scores, because each node then has
-// one total.
+// predictStarts distributes the odds of all starts in these ranges. Consecutive starts whose
+// windows have the same ranges of raw scores are handled together, because each node has one total
+// score in all of them.
 func (q *windowOdds) predictStarts(runs []startRange) {
 	p, i, from, n, began := &q.windows, 0, int32(0), int32(len(q.position)), false
 	for k := range q.scoreGroups {
@@ -150,7 +148,6 @@ func (q *windowOdds) predictStarts(runs []startRange) {
 	}
 }
 
-// overlapsAnyRange reports whether any start from..to lies in one of the ranges.
 func overlapsAnyRange(runs []startRange, from, to int32) bool {
 	for _, r := range runs {
 		if r.from < to && from < r.to {

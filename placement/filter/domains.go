@@ -38,7 +38,6 @@ func PassesInterPodAffinity(r *cycle.Attempt, n int, anti ...[]cycle.TermWithTop
 	return true
 }
 
-// passesTopologySpread checks the hard topology spread constraints.
 func passesTopologySpread(r *cycle.Attempt, n int) bool {
 	for i := range r.Replacement.Spread.Hard {
 		c := &r.Replacement.Spread.Hard[i]

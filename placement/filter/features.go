@@ -9,7 +9,6 @@ import (
 	"k8s.io/component-helpers/nodedeclaredfeatures"
 )
 
-// requiredFeatures returns the features that a node must declare to run the pod.
 func requiredFeatures(m *model.Cluster, pod *corev1.Pod) (nodedeclaredfeatures.FeatureSet, error) {
 	server, err := version.ParseGeneric(fmt.Sprintf("%d.%d", m.Snap.ServerMajor, m.Snap.ServerMinor))
 	if err != nil {
@@ -18,8 +17,8 @@ func requiredFeatures(m *model.Cluster, pod *corev1.Pod) (nodedeclaredfeatures.F
 	return nodedeclaredfeatures.DefaultFramework.InferForPodScheduling(&nodedeclaredfeatures.PodInfo{Spec: &pod.Spec}, server)
 }
 
-// DeclaredFeatures reports, by node, whether the node declares every feature that the
-// pod needs; nil if the pod needs none.
+// DeclaredFeatures reports, by node, whether the node declares every feature that the pod needs;
+// nil if the pod needs none.
 func DeclaredFeatures(m *model.Cluster, pod *corev1.Pod) ([]bool, error) {
 	need, err := requiredFeatures(m, pod)
 	if err != nil || need.IsEmpty() {

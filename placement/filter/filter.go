@@ -8,16 +8,16 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
-// PassesStaticFilters reports whether the node passes every filter that depends neither on
-// other pods nor on free resources.
+// PassesStaticFilters reports whether the node passes every filter that depends neither on other
+// pods nor on free resources.
 func PassesStaticFilters(in *cycle.Replacement, n cluster.NodeID) bool {
 	passes := func(byNode []bool) bool { return byNode == nil || byNode[n] }
 	return in.CanRun[n] && in.Volumes.RefusedReason == "" && passes(in.Volumes.Bindable) && passes(in.Volumes.InZone) &&
 		passes(in.FeaturesOK)
 }
 
-// FeasibleNodes appends the nodes that pass every filter. It ignores nominated pods;
-// RefusedWithNominatedPods checks them.
+// FeasibleNodes appends the nodes that pass every filter. RefusedWithNominatedPods checks nominated
+// pods, which FeasibleNodes ignores.
 func FeasibleNodes(r *cycle.Attempt, out []cluster.NodeID) []cluster.NodeID {
 	if r.ClaimInUse != "" {
 		return out
@@ -31,8 +31,8 @@ func FeasibleNodes(r *cycle.Attempt, out []cluster.NodeID) []cluster.NodeID {
 	return out
 }
 
-// RefusedBy returns the first filter, in the order of the scheduler, that refuses the
-// node; empty if the node passes.
+// RefusedBy returns the first filter, in the order of the scheduler, that refuses the node; empty
+// if the node passes.
 func RefusedBy(r *cycle.Attempt, n int) scheduler.Filter {
 	in := r.Replacement
 	if !in.CanRun[n] {
@@ -61,9 +61,9 @@ func RefusedBy(r *cycle.Attempt, n int) scheduler.Filter {
 	return ""
 }
 
-// nominatedPodsLeaveClaims reports whether no nominated pod uses an exclusive claim of
-// the replacement. As in the scheduler, this check only runs for a replacement that also
-// has exclusive disks.
+// nominatedPodsLeaveClaims reports whether no nominated pod uses an exclusive claim of the
+// replacement. As in the scheduler, the check for claims of nominated pods runs only for a
+// replacement with exclusive disks.
 func nominatedPodsLeaveClaims(r *cycle.Attempt) bool {
 	if len(r.Replacement.Disks) == 0 {
 		return true

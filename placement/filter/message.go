@@ -7,7 +7,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
-// RefusalMessage returns a sentence that says why the filter refuses the node.
+// RefusalRefusalMessage returns a sentence that says why the filter refuses the node.
 func RefusalMessage(r *cycle.Attempt, n int, f scheduler.Filter) string {
 	node := r.Model.Snap.Nodes[n].Name
 	switch f {
@@ -37,7 +37,6 @@ func RefusalMessage(r *cycle.Attempt, n int, f scheduler.Filter) string {
 	return volumeMessage(r, n, f)
 }
 
-// volumeMessage returns the sentence for the volume filters.
 func volumeMessage(r *cycle.Attempt, n int, f scheduler.Filter) string {
 	node, in := r.Model.Snap.Nodes[n].Name, r.Replacement
 	switch {

@@ -7,9 +7,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
-// nominatedWithPriority returns the pods nominated to the node with the same or a higher
-// priority than the replacement. It skips pods of other schedulers, because a scheduler
-// only knows its own nominated pods.
+// nominatedWithPriority returns the pods nominated to the node with the same or a higher priority
+// than the replacement. Pods of other schedulers are skipped, because a scheduler only knows its
+// own nominated pods.
 func nominatedWithPriority(r *cycle.Attempt, n cluster.NodeID) (out []cluster.PodID) {
 	mine := scheduler.NameOf(r.Replacement.Class.Sample.Object)
 	for _, p := range r.Model.Nominated[n] {
@@ -22,9 +22,9 @@ func nominatedWithPriority(r *cycle.Attempt, n cluster.NodeID) (out []cluster.Po
 	return out
 }
 
-// RefusedWithNominatedPods checks a feasible node again, with the nominated pods on it.
-// It returns the filter that refuses the node; empty if the node passes. It overwrites
-// the counts of the attempt.
+// RefusedWithNominatedPods checks a feasible node again, with the nominated pods on the node. The
+// result is the filter that refuses the node; empty if the node passes. The check overwrites the
+// counts of the attempt.
 func RefusedWithNominatedPods(r *cycle.Attempt, n cluster.NodeID) scheduler.Filter {
 	list := nominatedWithPriority(r, n)
 	if len(list) == 0 {
@@ -44,9 +44,9 @@ func RefusedWithNominatedPods(r *cycle.Attempt, n cluster.NodeID) scheduler.Filt
 	return refused
 }
 
-// adjustEmptySelectorCounts counts a nominated pod for constraints with an empty
-// selector. Such a constraint counts no pods on nodes, but the scheduler adds the
-// nominated pods.
+// adjustEmptySelectorCounts counts a nominated pod for constraints with an empty selector. A
+// constraint with an empty selector counts no pods on nodes, but the scheduler adds the nominated
+// pods.
 func adjustEmptySelectorCounts(r *cycle.Attempt, p cluster.PodID, n cluster.NodeID, by int32) {
 	if r.Model.PodClass[p].Namespace != r.Replacement.Class.Namespace {
 		return

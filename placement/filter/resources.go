@@ -6,15 +6,43 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// Fits reports whether a pod with these requests fits on the node, next to `pods` pods that
-// use `used`. Nil requests always fit: the filter NodeResourcesFit is then disabled.
+// Fits reports whether a pod with these requests fits on the node, next to `pods` pods that use
+// `used`. Nil requests always fit: the filter NodeResourcesFit is then disabled.
 func Fits(node *cluster.Node, requests, used *cluster.Resources, pods int64) bool {
-	return requests == nil || missingResource(node, requests, used, pods) == ""
+	if requests == nil {
+		return true
+	}
+	if missingBasicResource(node, requests, used, pods) != "" {
+		return false
+	}
+	for name, amount := range requests.Extended {
+		if amount > 0 && amount > node.Allocatable.Extended[name]-used.Extended[name] {
+			return false
+		}
+	}
+	return true
 }
 
-// missingResource returns the first resource for which a pod does not fit on the node;
-// empty if the pod fits.
+// missingResource returns the first resource for which a pod does not fit on the node; empty if the
+// pod fits.
 func missingResource(node *cluster.Node, requests, used *cluster.Resources, pods int64) string {
+	if name := missingBasicResource(node, requests, used, pods); name != "" {
+		return name
+	}
+	var short []string
+	for name, amount := range requests.Extended {
+		if amount > 0 && amount > node.Allocatable.Extended[name]-used.Extended[name] {
+			short = append(short, string(name))
+		}
+	}
+	if len(short) == 0 {
+		return ""
+	}
+	return slices.Min(short)
+}
+
+// missingBasicResource is missingResource without extended resources.
+func missingBasicResource(node *cluster.Node, requests, used *cluster.Resources, pods int64) string {
 	r, a := requests, &node.Allocatable
 	switch {
 	case pods+1 > node.AllowedPods:
@@ -26,14 +54,5 @@ func missingResource(node *cluster.Node, requests, used *cluster.Resources, pods
 	case r.EphemeralStorageByte > 0 && r.EphemeralStorageByte > a.EphemeralStorageByte-used.EphemeralStorageByte:
 		return "ephemeral-storage"
 	}
-	var short []string
-	for name, amount := range r.Extended {
-		if amount > 0 && amount > a.Extended[name]-used.Extended[name] {
-			short = append(short, string(name))
-		}
-	}
-	if len(short) == 0 {
-		return ""
-	}
-	return slices.Min(short)
+	return ""
 }

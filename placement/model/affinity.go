@@ -26,8 +26,8 @@ type ExistingTerm struct {
 }
 
 // newAffinityTerm resolves a term of a pod in a namespace. A term without namespaces and
-// namespaceSelector selects the pod's own namespace. The API server has already merged
-// matchLabelKeys and mismatchLabelKeys into the selector when it created the pod.
+// namespaceSelector selects the pod's own namespace. The API server has merged matchLabelKeys and
+// mismatchLabelKeys into the selector when the pod was created.
 func newAffinityTerm(namespace string, t *corev1.PodAffinityTerm) (AffinityTerm, error) {
 	sel, err := metav1.LabelSelectorAsSelector(t.LabelSelector)
 	if err != nil {
@@ -45,7 +45,7 @@ func newAffinityTerm(namespace string, t *corev1.PodAffinityTerm) (AffinityTerm,
 }
 
 // selectionKey identifies the pods that the term selects. Two terms that differ only in the
-// topology key have the same id.
+// topology key have the same selectionKey.
 func (t *AffinityTerm) selectionKey() string {
 	ns := t.nsSelector.String()
 	if t.NeedsNamespaces() {
@@ -56,8 +56,8 @@ func (t *AffinityTerm) selectionKey() string {
 	return strings.Join(t.namespaces, ",") + "|" + ns + "|" + selectorID(t.selector)
 }
 
-// selectorID returns the selector's text. labels.Nothing and labels.Everything both
-// print an empty text, so Everything returns "*".
+// selectorID returns the selector's text. labels.Nothing and labels.Everything both print an empty
+// text, so Everything returns "*".
 func selectorID(s labels.Selector) string {
 	if s.Empty() {
 		return "*"
@@ -71,16 +71,15 @@ func (t *AffinityTerm) NeedsNamespaces() bool {
 	return selectable && len(reqs) > 0
 }
 
-// PodTerms are the inter-pod affinity terms of one pod spec. Weights holds the weight of
-// each preferred term; it is negative for anti-affinity.
+// PodTerms are the inter-pod affinity terms of one pod spec.
 type PodTerms struct {
 	Affinity, Anti []AffinityTerm
 	Preferred      []AffinityTerm
 	Weights        []int64 // by preferred term; negative for anti-affinity
 }
 
-// ReadTerms reads the inter-pod affinity terms of a pod in a namespace. It returns the
-// first error and reads the other terms.
+// ReadTerms reads the inter-pod affinity terms of a pod in a namespace. After an invalid term,
+// ReadTerms reads the other terms and returns the first error.
 func ReadTerms(namespace string, a *corev1.Affinity) (PodTerms, error) {
 	var t PodTerms
 	if a == nil {

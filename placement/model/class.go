@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// EquivalenceClass is a set of pods that the scheduler cannot tell apart. They have the
-// same scheduler, namespace, labels, owner, requests, affinity, tolerations, spread
+// EquivalenceClass is a set of pods that the scheduler cannot tell apart. The pods of a class have
+// the same scheduler, namespace, labels, owner, requests, affinity, tolerations, spread
 // constraints, images, volumes, ports and priority.
 type EquivalenceClass struct {
 	Number           int // index in Cluster.ClassList

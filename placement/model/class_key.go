@@ -13,15 +13,15 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// appendRareFields appends the fields that few pods set: ports, volumes, required node
-// features, priority, scheduler and pod-level resources.
+// appendRareFields appends the fields that few pods set: ports, volumes, required node features,
+// priority, scheduler and pod-level resources.
 func appendRareFields(b []byte, p *cluster.Pod) []byte {
 	spec := &p.Object.Spec
-	b = AppendText(binary.AppendVarint(b, int64(ptr.Deref(p.Object.Spec.Priority, 0))), scheduler.NameOf(p.Object))
+	b = AppendLengthPrefixed(binary.AppendVarint(b, int64(ptr.Deref(p.Object.Spec.Priority, 0))), scheduler.NameOf(p.Object))
 	ports := hostPorts(spec)
 	b = binary.AppendVarint(b, int64(len(ports)))
 	for _, x := range ports {
-		b = binary.AppendVarint(AppendText(AppendText(b, x.ip), string(x.protocol)), int64(x.port))
+		b = binary.AppendVarint(AppendLengthPrefixed(AppendLengthPrefixed(b, x.ip), string(x.protocol)), int64(x.port))
 	}
 	b = appendVolumes(b, spec.Volumes)
 	if spec.Resources != nil {
@@ -31,16 +31,16 @@ func appendRareFields(b []byte, p *cluster.Pod) []byte {
 	return append(b, FeatureBits(spec))
 }
 
-// appendVolumes appends the volumes that can decide on which nodes the pod fits.
+// appendVolumes appends the volumes that affect which nodes the pod fits on.
 func appendVolumes(b []byte, volumes []corev1.Volume) []byte {
 	for i := range volumes {
 		v := &volumes[i]
 		s := &v.VolumeSource
 		switch {
 		case s.PersistentVolumeClaim != nil:
-			b = AppendText(append(b, 'p'), s.PersistentVolumeClaim.ClaimName)
+			b = AppendLengthPrefixed(append(b, 'p'), s.PersistentVolumeClaim.ClaimName)
 		case s.Image != nil:
-			b = AppendText(append(b, 'i'), s.Image.Reference)
+			b = AppendLengthPrefixed(append(b, 'i'), s.Image.Reference)
 		case s.Ephemeral != nil, s.GCEPersistentDisk != nil, s.AWSElasticBlockStore != nil, s.ISCSI != nil, s.RBD != nil,
 			s.AzureDisk != nil, s.Cinder != nil, s.PortworxVolume != nil:
 			b = AppendMessage(append(b, 'v'), v)
@@ -71,14 +71,14 @@ func FeatureBits(spec *corev1.PodSpec) (bits byte) {
 	return bits
 }
 
-// appendKey appends every field of the pod that the scheduler reads. Each field is
-// preceded by its length, so different pods never share a key.
+// appendKey appends every field of the pod that the scheduler reads. appendKey writes the length of
+// each field before the field, so different pods never share a key.
 func appendKey(b []byte, p *cluster.Pod) []byte {
 	spec := &p.Object.Spec
-	b = AppendText(b, p.Object.Namespace)
+	b = AppendLengthPrefixed(b, p.Object.Namespace)
 	b = AppendMap(b, p.Object.Labels)
 	if c := p.Controller; c != nil {
-		b = AppendText(AppendText(AppendText(b, c.APIVersion), c.Kind), c.Name)
+		b = AppendLengthPrefixed(AppendLengthPrefixed(AppendLengthPrefixed(b, c.APIVersion), c.Kind), c.Name)
 	} else {
 		b = append(b, 0)
 	}
@@ -101,14 +101,14 @@ func appendKey(b []byte, p *cluster.Pod) []byte {
 	for _, cs := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
 		b = binary.AppendVarint(b, int64(len(cs)))
 		for i := range cs {
-			b = AppendText(b, cs[i].Image)
+			b = AppendLengthPrefixed(b, cs[i].Image)
 		}
 	}
 	return appendRareFields(b, p)
 }
 
-// AppendText appends a string preceded by its length.
-func AppendText(b []byte, s string) []byte {
+// AppendLengthPrefixed appends a string preceded by its length.
+func AppendLengthPrefixed(b []byte, s string) []byte {
 	return append(binary.AppendVarint(b, int64(len(s))), s...)
 }
 
@@ -122,18 +122,17 @@ func AppendMap(b []byte, m map[string]string) []byte {
 	}
 	slices.Sort(keys)
 	for _, k := range keys {
-		b = AppendText(AppendText(b, k), m[k])
+		b = AppendLengthPrefixed(AppendLengthPrefixed(b, k), m[k])
 	}
 	return b
 }
 
-// appendAmounts appends the amount of each resource.
 func appendAmounts(b []byte, r cluster.Resources) []byte {
 	for _, v := range [...]int64{r.MilliCPU, r.MemoryBytes, r.EphemeralStorageByte, int64(len(r.Extended))} {
 		b = binary.AppendVarint(b, v)
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Extended)) {
-		b = binary.AppendVarint(AppendText(b, string(name)), r.Extended[name])
+		b = binary.AppendVarint(AppendLengthPrefixed(b, string(name)), r.Extended[name])
 	}
 	return b
 }
@@ -153,10 +152,9 @@ func AppendMessage(b []byte, m interface {
 	return b
 }
 
-// sameClass reports whether the pod has the same key (appendKey) as the pods of the
-// class. A false result can be wrong, because sameClass does not compare fields that few
-// pods set. Most pods equal another pod of their controller, and this comparison is much
-// cheaper than building a key.
+// sameClass reports whether the pod has the same key (appendKey) as the pods of the class.
+// sameClass returns false for pods that set rarely used fields, even if the keys are equal. For
+// most pods, sameClass avoids building a key, which costs much more.
 func sameClass(a *cluster.Pod, c *EquivalenceClass) bool {
 	if !c.simple {
 		return false
@@ -170,22 +168,20 @@ func sameClass(a *cluster.Pod, c *EquivalenceClass) bool {
 		maps.Equal(x.NodeSelector, y.NodeSelector) && x.Affinity == nil && y.Affinity == nil && x.Resources == nil && y.Resources == nil &&
 		slices.EqualFunc(x.Tolerations, y.Tolerations, sameToleration) &&
 		slices.EqualFunc(x.TopologySpreadConstraints, y.TopologySpreadConstraints, sameConstraint) &&
-		hasSimpleSpec(x) && sameImages(x.InitContainers, y.InitContainers) && sameImages(x.Containers, y.Containers)
+		hasNoRareFields(x) && sameImages(x.InitContainers, y.InitContainers) && sameImages(x.Containers, y.Containers)
 }
 
-// sameController reports whether both references name the same controller.
 func sameController(a, b *metav1.OwnerReference) bool {
 	return a != nil && b != nil && a.APIVersion == b.APIVersion && a.Kind == b.Kind && a.Name == b.Name
 }
 
-// sameToleration reports whether both tolerations are equal.
 func sameToleration(a, b corev1.Toleration) bool {
 	return a.Key == b.Key && a.Operator == b.Operator && a.Value == b.Value && a.Effect == b.Effect &&
 		ptr.Equal(a.TolerationSeconds, b.TolerationSeconds)
 }
 
-// sameConstraint reports whether both constraints are equal. It returns false for
-// constraints with rarely used fields.
+// sameConstraint reports whether both constraints are equal. Constraints with rarely used fields
+// are never equal.
 func sameConstraint(a, b corev1.TopologySpreadConstraint) bool {
 	return a.MaxSkew == b.MaxSkew && a.TopologyKey == b.TopologyKey && a.WhenUnsatisfiable == b.WhenUnsatisfiable &&
 		len(a.MatchLabelKeys)+len(b.MatchLabelKeys) == 0 && a.MinDomains == nil && b.MinDomains == nil &&
@@ -194,9 +190,9 @@ func sameConstraint(a, b corev1.TopologySpreadConstraint) bool {
 		maps.Equal(a.LabelSelector.MatchLabels, b.LabelSelector.MatchLabels)
 }
 
-// hasSimpleSpec reports whether the spec sets none of the fields that appendRareFields
-// appends, other than priority and scheduler.
-func hasSimpleSpec(spec *corev1.PodSpec) bool {
+// hasNoRareFields reports whether the spec sets only priority and scheduler among the fields that
+// appendRareFields appends.
+func hasNoRareFields(spec *corev1.PodSpec) bool {
 	for i := range spec.Volumes {
 		if s := &spec.Volumes[i].VolumeSource; s.Projected == nil && s.EmptyDir == nil && s.ConfigMap == nil &&
 			s.Secret == nil && s.HostPath == nil && s.DownwardAPI == nil {
@@ -206,7 +202,6 @@ func hasSimpleSpec(spec *corev1.PodSpec) bool {
 	return FeatureBits(spec) == 0 && len(hostPorts(spec)) == 0
 }
 
-// sameImages reports whether both lists have the same images in the same order.
 func sameImages(a, b []corev1.Container) bool {
 	if len(a) != len(b) {
 		return false

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Clone copies the model. A move in one copy does not change the other. Both share what
-// depends only on the snapshot. It takes O(pods + nodes + classes) time. The second
-// result returns the copy of each counter.
+// Clone copies the model in O(pods + nodes + classes) time. Moves in the copy do not change the
+// original, and the reverse. The copy shares the data that depends only on the snapshot. The second
+// result maps each counter to its copy.
 func (m *Cluster) Clone() (*Cluster, *ClonedCounters) {
 	c := *m
 	c.PodNode, c.terminating = slices.Clone(m.PodNode), maps.Clone(m.terminating)
@@ -29,12 +29,12 @@ func (m *Cluster) Clone() (*Cluster, *ClonedCounters) {
 	return &c, k
 }
 
-// ClonedCounters returns the copy of each counter of a cloned model.
+// ClonedCounters maps each counter of a model to the counter of its clone.
 type ClonedCounters struct {
 	counters map[*PodCounter]*PodCounter
 }
 
-// Counter returns the copy of a counter; nil for nil.
+// Counter returns the copy of a counter; nil for a nil counter.
 func (k *ClonedCounters) Counter(c *PodCounter) *PodCounter {
 	if c == nil {
 		return nil
@@ -47,7 +47,6 @@ func (k *ClonedCounters) Counter(c *PodCounter) *PodCounter {
 	return x
 }
 
-// counterList returns the copies of the counters.
 func (k *ClonedCounters) counterList(list []*PodCounter) []*PodCounter {
 	list = slices.Clone(list)
 	for i := range list {
@@ -56,7 +55,6 @@ func (k *ClonedCounters) counterList(list []*PodCounter) []*PodCounter {
 	return list
 }
 
-// cloneTerms copies the counters and the affinity terms of the pods on nodes.
 func (k *ClonedCounters) cloneTerms(m, c *Cluster) {
 	c.spreadCounters, c.termCounters = maps.Clone(m.spreadCounters), maps.Clone(m.termCounters)
 	for _, counters := range [...]map[string]*PodCounter{c.spreadCounters, c.termCounters} {
@@ -79,7 +77,6 @@ func (k *ClonedCounters) cloneTerms(m, c *Cluster) {
 	}
 }
 
-// cloneClasses copies the equivalence classes and the counters that count their pods.
 func (k *ClonedCounters) cloneClasses(m, c *Cluster) {
 	copies := make([]EquivalenceClass, len(m.ClassList))
 	c.ClassList, c.PodClass = make([]*EquivalenceClass, len(copies)), slices.Clone(m.PodClass)

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// ClassNumber returns the number of the pod's equivalence class, from 0 to ClassCount-1;
-// -1 for a terminal pod. CouldRun answers the same for all supported pods of a class.
+// ClassNumber returns the number of the pod's equivalence class, from 0 to ClassCount-1; -1 for a
+// terminal pod. CouldRun returns the same result for all supported pods of a class.
 func (m *Cluster) ClassNumber(p cluster.PodID) int {
 	if c := m.PodClass[p]; c != nil {
 		return c.Number
@@ -19,11 +19,11 @@ func (m *Cluster) ClassNumber(p cluster.PodID) int {
 	return -1
 }
 
-// ClassCount returns the number of equivalence classes.
-func (m *Cluster) ClassCount() int { return len(m.ClassList) }
+// EquivalenceClassCount returns the number of equivalence classes.
+func (m *Cluster) EquivalenceClassCount() int { return len(m.ClassList) }
 
-// Cluster is a snapshot in which pods can be moved, with every count that filters and
-// scores read. It is not safe for concurrent use.
+// Cluster is a snapshot in which the planner can move pods, with every count that filters and
+// scores read. A Cluster is not safe for concurrent use.
 type Cluster struct {
 	Snap     *cluster.Snapshot
 	profiles map[string]*scheduler.Compiled // by schedulerName
@@ -46,12 +46,13 @@ type Cluster struct {
 	termsByID         map[string]*ExistingTerm
 
 	NamespaceLabels map[string]labels.Set
-	// UnknownNamespace is a namespace that has pods but is not in the snapshot; empty if there is none.
+	// UnknownNamespace is a namespace that has pods but is not in the snapshot; empty if there is
+	// none.
 	UnknownNamespace string
 	// NotReadyNode is the first node that is not ready; empty if there is none.
 	NotReadyNode string
-	// InvalidAffinityPod is a pod whose affinity cannot be parsed; empty if there is none.
-	// With such a pod in the cluster, no placement can be predicted.
+	// InvalidAffinityPod is a pod whose affinity cannot be parsed; empty if there is none. With
+	// such a pod in the cluster, no placement can be predicted.
 	InvalidAffinityPod string
 	Services           map[string][]*corev1.Service
 	owners             map[ownerKey]Owner
@@ -71,9 +72,9 @@ type Cluster struct {
 	NodePosition []int32          // by node: its index in NodeOrder
 }
 
-// nodeRequests holds the sums of the requests of the pods on one node, and the node's
-// allocatable CPU and memory, because scores read both together. LeastAllocated reads the
-// NonZero sums, and everything else reads the plain sums.
+// nodeRequests holds the sums of the requests of the pods on one node, and the node's allocatable
+// CPU and memory, because scores read both together. LeastAllocated reads the NonZero sums, and
+// everything else reads the plain sums.
 type nodeRequests struct {
 	AllocatableMilliCPU, AllocatableBytes int64
 	cluster.Resources
@@ -81,12 +82,11 @@ type nodeRequests struct {
 	Pods                          int64
 }
 
-// NodeOf returns the node of the pod in this model; NoNode for an unbound, terminal or
-// removed pod.
+// NodeOf returns the node of the pod in this model; NoNode for an unbound, terminal or removed pod.
 func (m *Cluster) NodeOf(p cluster.PodID) cluster.NodeID { return m.PodNode[p] }
 
-// Move removes the pod from its node and places its replacement on the node `to`. With
-// NoNode, there is no replacement. A move back to the first node undoes it.
+// Move removes the pod from its node and places its replacement on the node `to`. With NoNode,
+// there is no replacement. Moving the pod back to its original node undoes the move.
 func (m *Cluster) Move(p cluster.PodID, to cluster.NodeID) {
 	from := m.PodNode[p]
 	if from == to || m.Snap.Pods[p].Terminal {
@@ -112,8 +112,8 @@ func (m *Cluster) AdjustPod(p cluster.PodID, n cluster.NodeID, by int64) {
 	m.AdjustUsage(p, n, by)
 }
 
-// AdjustSpread adds the pod to the counts of topology spread (by = 1), or removes it (by
-// = -1). These counts never include pods that terminate in the snapshot.
+// AdjustSpread adds the pod to the counts of topology spread (by = 1), or removes it (by = -1).
+// Counts of topology spread never include pods that terminate in the snapshot.
 func (m *Cluster) AdjustSpread(p cluster.PodID, n cluster.NodeID, by int32) {
 	if m.Snap.Pods[p].Terminating {
 		return
@@ -123,8 +123,8 @@ func (m *Cluster) AdjustSpread(p cluster.PodID, n cluster.NodeID, by int32) {
 	}
 }
 
-// AdjustUsage adds the pod to all counts other than those of topology spread (by = 1),
-// or removes it (by = -1).
+// AdjustUsage adds the pod to all counts other than those of topology spread (by = 1), or removes
+// it (by = -1).
 func (m *Cluster) AdjustUsage(p cluster.PodID, n cluster.NodeID, by int64) {
 	pod, l := &m.Snap.Pods[p], &m.Requests[n]
 	l.MilliCPU += by * pod.Requests.MilliCPU
@@ -153,7 +153,6 @@ func (m *Cluster) AdjustUsage(p cluster.PodID, n cluster.NodeID, by int64) {
 	}
 }
 
-// adjustExclusive changes the counts of ports, disks, claims and attached volumes.
 func (m *Cluster) adjustExclusive(p cluster.PodID, n cluster.NodeID, by int32) {
 	c := m.PodClass[p]
 	m.Ports.adjust(c.Ports, int(n), by)
@@ -162,8 +161,8 @@ func (m *Cluster) adjustExclusive(p cluster.PodID, n cluster.NodeID, by int32) {
 	m.Attachments.Adjust(p, int(n), by)
 }
 
-// ProfileOf returns the profile of a schedulerName. For an unknown scheduler, it adds
-// and returns a profile with an UnsupportedReason.
+// ProfileOf returns the profile of a schedulerName. For an unknown scheduler, ProfileOf adds and
+// returns a profile with an UnsupportedReason.
 func (m *Cluster) ProfileOf(name string) *scheduler.Compiled {
 	if name == "" {
 		name = corev1.DefaultSchedulerName
@@ -178,8 +177,7 @@ func (m *Cluster) ProfileOf(name string) *scheduler.Compiled {
 	return p
 }
 
-// OwnerOf returns what the snapshot says about the pod's controller; false if the
-// snapshot does not have the controller.
+// OwnerOf returns the pod's controller; false if the snapshot does not have the controller.
 func (m *Cluster) OwnerOf(p *cluster.Pod) (Owner, bool) {
 	c := p.Controller
 	if c == nil {
@@ -189,8 +187,8 @@ func (m *Cluster) OwnerOf(p *cluster.Pod) (Owner, bool) {
 	return o, ok
 }
 
-// NodeObject returns the node with the steering labels of this model. It does not add
-// the steering taints.
+// NodeObject returns the node with the steering labels of this model, but without its steering
+// taints.
 func (m *Cluster) NodeObject(n int) *corev1.Node {
 	if m.Hints.labels != nil && m.Hints.labels[n] != nil {
 		return m.Hints.labels[n]
@@ -198,8 +196,8 @@ func (m *Cluster) NodeObject(n int) *corev1.Node {
 	return m.Snap.Nodes[n].Object
 }
 
-// InitNodeOrder returns the order in which the scheduler examines nodes. On first use,
-// it sets NodeOrder and NodePosition.
+// InitNodeOrder returns the order in which the scheduler examines nodes. The first call sets
+// NodeOrder and NodePosition.
 func (m *Cluster) InitNodeOrder() []cluster.NodeID {
 	if m.NodeOrder == nil {
 		m.NodeOrder = newNodeOrder(m.Snap)
@@ -211,12 +209,11 @@ func (m *Cluster) InitNodeOrder() []cluster.NodeID {
 	return m.NodeOrder
 }
 
-// labelKey is a label key in a namespace.
 type labelKey struct{ namespace, key string }
 
-// recordChange records that the pods of a node changed. It drops the list when the list
-// gets as long as the list of nodes. A reader that missed dropped changes must examine
-// every node.
+// recordChange records that the pods of a node changed. When ChangedNodes has as many entries as
+// there are nodes, recordChange drops all entries. A reader that missed dropped changes must
+// examine every node.
 func (m *Cluster) recordChange(n cluster.NodeID) {
 	if len(m.ChangedNodes) >= len(m.Snap.Nodes) {
 		m.DroppedChanges += len(m.ChangedNodes)
@@ -233,8 +230,8 @@ func (m *Cluster) MatchesTerm(t *AffinityTerm, c *EquivalenceClass) bool {
 	return t.selector.Matches(c.Labels)
 }
 
-// MatchesAllTerms reports whether every term selects the pods of the class. It returns
-// false for no terms.
+// MatchesAllTerms reports whether every term selects the pods of the class; false if terms is
+// empty.
 func (m *Cluster) MatchesAllTerms(terms []AffinityTerm, c *EquivalenceClass) bool {
 	for i := range terms {
 		if !m.MatchesTerm(&terms[i], c) {

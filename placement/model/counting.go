@@ -10,9 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 )
 
-// classesMatching returns the classes of the namespace that can match the selector. It
-// uses the requirement `key=value` of the selector that the fewest classes meet. Without
-// such a requirement, it returns all classes of the namespace.
+// classesMatching returns the classes of the namespace that can match the selector. Of all
+// requirements `key=value` of the selector, the one that matches the fewest classes decides. If the
+// selector has no such requirement, the result is all classes of the namespace.
 func (m *Cluster) classesMatching(namespace string, sel labels.Selector) []*EquivalenceClass {
 	best, known := m.classesByNamespace[namespace], false
 	reqs, _ := sel.Requirements()
@@ -43,8 +43,8 @@ func (m *Cluster) classesByLabelValue(k labelKey) map[string][]*EquivalenceClass
 	return list
 }
 
-// SpreadCounter counts the pods of a namespace that match the selector. An empty
-// selector counts no pods, as in the scheduler.
+// SpreadCounter counts the pods of a namespace that match the selector. An empty selector counts no
+// pods, as in the scheduler.
 func (m *Cluster) SpreadCounter(namespace string, sel labels.Selector) *PodCounter {
 	id := namespace + "|" + selectorID(sel)
 	if k := m.spreadCounters[id]; k != nil {
@@ -102,8 +102,8 @@ func (m *Cluster) countClassPods(c *EquivalenceClass, k *PodCounter, terminating
 	}
 }
 
-// registerTerms registers the terms of the pods of a class that affect other pods. It
-// must run before any pod is counted.
+// registerTerms registers the terms of the pods of a class that affect other pods. The caller must
+// register terms before any pod is counted.
 func (m *Cluster) registerTerms(c *EquivalenceClass) {
 	t, err := ReadTerms(c.Namespace, c.Sample.Object.Spec.Affinity)
 	if err != nil {
@@ -121,8 +121,8 @@ func (m *Cluster) registerTerms(c *EquivalenceClass) {
 	}
 }
 
-// registerTerm adds the term to the list, unless the list has it, and lets its counter
-// count the class.
+// registerTerm adds the term to the list unless the list contains it. The term's counter then
+// counts the pods of the class.
 func (m *Cluster) registerTerm(c *EquivalenceClass, t AffinityTerm, weight int64, list *[]*ExistingTerm) {
 	id := fmt.Sprintf("%d|%t|%s|%s", weight, list == &m.AntiAffinityTerms, t.Key, t.selectionKey())
 	o := m.termsByID[id]

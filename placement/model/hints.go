@@ -12,8 +12,7 @@ type SteeringHints struct {
 	labels []*corev1.Node // by node: a copy with the label; nil for nodes without a hint
 }
 
-// ExtraTaints returns the number of steering taints that the model adds to the node: 0
-// or 1.
+// ExtraTaints returns the number of steering taints that the model adds to the node: 0 or 1.
 func (h *SteeringHints) ExtraTaints(n cluster.NodeID) int64 {
 	if h.taints == nil {
 		return 0
@@ -21,8 +20,8 @@ func (h *SteeringHints) ExtraTaints(n cluster.NodeID) int64 {
 	return h.taints[n]
 }
 
-// NewSteeringHints returns hints of one kind on exactly these nodes. A node that has the
-// taint in the snapshot gets no second one.
+// NewSteeringHints returns hints of one kind on exactly these nodes. If the snapshot already has
+// the taint on a node, the node gets no second taint.
 func NewSteeringHints(s *cluster.Snapshot, kind hints.Kind, nodes []cluster.NodeID) (h SteeringHints) {
 	switch {
 	case len(nodes) == 0:

@@ -15,8 +15,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// NewCluster builds the model of a snapshot, with each pod on its node in the snapshot.
-// profiles are the schedulers' profiles by schedulerName.
+// NewCluster builds the model of a snapshot, with each pod on its node in the snapshot. profiles
+// are the schedulers' profiles by schedulerName.
 func NewCluster(s *cluster.Snapshot, profiles map[string]scheduler.Profile) *Cluster {
 	m := &Cluster{
 		Snap:               s,
@@ -52,7 +52,7 @@ func NewCluster(s *cluster.Snapshot, profiles map[string]scheduler.Profile) *Clu
 	return m
 }
 
-// readNodes stores what each node can allocate, and the first node that is not ready.
+// readNodes stores the allocatable resources of each node, and the first node that is not ready.
 func readNodes(m *Cluster) {
 	for i := range m.Snap.Nodes {
 		n := &m.Snap.Nodes[i]
@@ -63,8 +63,8 @@ func readNodes(m *Cluster) {
 	}
 }
 
-// compileProfiles compiles the profiles, and adds the default profile if
-// default-scheduler has none.
+// compileProfiles compiles the profiles, and adds the default profile if default-scheduler has
+// none.
 func compileProfiles(m *Cluster, profiles map[string]scheduler.Profile) {
 	m.profiles = make(map[string]*scheduler.Compiled, len(profiles)+1)
 	for _, name := range slices.Sorted(maps.Keys(profiles)) {
@@ -80,8 +80,8 @@ func compileProfiles(m *Cluster, profiles map[string]scheduler.Profile) {
 	}
 }
 
-// indexNominated indexes the unbound pods by their status.nominatedNodeName: preemption
-// has made room for them on that node.
+// indexNominated indexes the unbound pods by status.nominatedNodeName: the node on which preemption
+// has made room for the pod.
 func indexNominated(m *Cluster) {
 	m.Nominated = map[cluster.NodeID][]cluster.PodID{}
 	for i := range m.Snap.Pods {
@@ -95,7 +95,6 @@ func indexNominated(m *Cluster) {
 	}
 }
 
-// groupPods assigns every pod that is not terminal to its equivalence class.
 func groupPods(m *Cluster) {
 	byKey, latest := map[string]*EquivalenceClass{}, make([]*EquivalenceClass, len(m.Snap.Workloads))
 	var key []byte
@@ -135,12 +134,11 @@ func groupPods(m *Cluster) {
 	}
 }
 
-// newClass returns the equivalence class of a pod, with no pods in it.
 func newClass(m *Cluster, p *cluster.Pod) *EquivalenceClass {
 	c := &EquivalenceClass{
 		Namespace: p.Object.Namespace, Labels: labels.Set(p.Object.Labels), Sample: p,
 		Profile: m.ProfileOf(p.Object.Spec.SchedulerName), Priority: ptr.Deref(p.Object.Spec.Priority, 0),
-		simple: hasSimpleSpec(&p.Object.Spec), Ports: hostPorts(&p.Object.Spec), Disks: volume.ExclusiveDisks(&p.Object.Spec),
+		simple: hasNoRareFields(&p.Object.Spec), Ports: hostPorts(&p.Object.Spec), Disks: volume.ExclusiveDisks(&p.Object.Spec),
 	}
 	if m.Packing != nil {
 		c.ExpectedMilliCPU = expectedMilliCPU(m, p)
@@ -153,10 +151,10 @@ func newClass(m *Cluster, p *cluster.Pod) *EquivalenceClass {
 	return c
 }
 
-// expectedMilliCPU returns the milliCPU that TargetLoadPacking expects a pod to use. For
-// each container, that is its limit, else its request times the factor, else the
-// default. The pod's overhead is added. The pod's own profile gives the factor and the
-// default; if it has none, the first profile with TargetLoadPacking does.
+// expectedMilliCPU returns the milliCPU that TargetLoadPacking expects a pod to use. A container is
+// expected to use its limit, else its request times Factor, else DefaultMilliCPU. The pod's
+// overhead is added. Factor and DefaultMilliCPU come from the pod's own profile, or else from the
+// first profile with TargetLoadPacking.
 func expectedMilliCPU(m *Cluster, p *cluster.Pod) int64 {
 	t := m.ProfileOf(p.Object.Spec.SchedulerName).Packing
 	if t == nil {
@@ -177,7 +175,6 @@ func expectedMilliCPU(m *Cluster, p *cluster.Pod) int64 {
 	return sum
 }
 
-// indexOwners indexes Services, namespaces and controllers by name.
 func indexOwners(m *Cluster) {
 	m.Services = map[string][]*corev1.Service{}
 	for i := range m.Snap.Services {
@@ -194,7 +191,6 @@ func indexOwners(m *Cluster) {
 	}
 }
 
-// addOwners indexes the controllers by name.
 func addOwners(m *Cluster, o *cluster.Objects) {
 	for _, rc := range o.ReplicationControllers {
 		own := Owner{Selector: labels.SelectorFromSet(rc.Spec.Selector)}

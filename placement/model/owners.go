@@ -6,18 +6,17 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// ownerKey identifies a controller.
 type ownerKey struct{ apiVersion, kind, namespace, name string }
 
-// Owner is what the snapshot says about the controller of a pod.
+// Owner holds the data of a pod's controller.
 type Owner struct {
 	Selector       labels.Selector
 	Template       *corev1.PodSpec
 	WaitsForVictim bool // creates the replacement only after the victim is gone
 }
 
-// jobWaitsForVictim reports whether a Job replaces a pod only after the pod has ended.
-// With a podFailurePolicy, the default of podReplacementPolicy is Failed.
+// jobWaitsForVictim reports whether a Job replaces a pod only after the pod has ended. If a Job has
+// a podFailurePolicy, its podReplacementPolicy defaults to Failed.
 func jobWaitsForVictim(j *batchv1.Job) bool {
 	if p := j.Spec.PodReplacementPolicy; p != nil {
 		return *p == batchv1.Failed

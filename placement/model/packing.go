@@ -8,17 +8,17 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// measurementDelay is the reporting interval of the metrics agents that trimaran
-// assumes. A measurement includes a pod only if the pod was bound at least this long
-// before the measurement ended.
+// measurementDelay is the reporting interval that trimaran assumes for metrics agents. A
+// measurement includes a pod only if the pod was bound at least this long before the measurement
+// ended.
 const measurementDelay = 60 * time.Second
 
 // PackingState holds the measured CPU usage that TargetLoadPacking reads.
 type PackingState struct {
 	HasMeasurements bool // the snapshot has NodeMetrics or Usage
 	Nodes           []NodeMeasurement
-	// defaultArgs are the arguments of the first profile, by name, that uses
-	// TargetLoadPacking. They apply to pods of other schedulers.
+	// defaultArgs are the arguments of the first profile, by name, that uses TargetLoadPacking. The
+	// default arguments apply to pods of schedulers without TargetLoadPacking.
 	defaultArgs *scheduler.TargetLoadPacking
 }
 
@@ -59,8 +59,8 @@ func newPacking(s *cluster.Snapshot) *PackingState {
 	return k
 }
 
-// readUsage reads the usage from a usage source. As in the answer of load-watcher's GET
-// /watcher, all measurements end at the same time: the oldest time among the nodes.
+// readUsage reads the usage from a usage source. As in the answer of load-watcher's GET /watcher,
+// all measurements end at the same time: the oldest time among the nodes.
 func (k *PackingState) readUsage(s *cluster.Snapshot, u *cluster.Usage) {
 	var end time.Time
 	for i := range u.Nodes {
@@ -80,8 +80,8 @@ func (k *PackingState) readUsage(s *cluster.Snapshot, u *cluster.Usage) {
 	}
 }
 
-// adjust adds a pod's expected milliCPU to a node, or removes it, unless the node's
-// measurement includes the pod. No measurement includes a pod that the model has moved.
+// adjust adds or subtracts a pod's expected milliCPU on a node, unless the node's measurement
+// includes the pod. Measurements never include a pod that the model has moved.
 func (k *PackingState) adjust(p *cluster.Pod, n cluster.NodeID, milliCPU int64) {
 	x := &k.Nodes[n]
 	if n != p.Node || bindingTime(p.Object).After(x.measuredUntil.Add(-measurementDelay)) {
@@ -89,8 +89,8 @@ func (k *PackingState) adjust(p *cluster.Pod, n cluster.NodeID, milliCPU int64) 
 	}
 }
 
-// bindingTime returns when the pod was bound to its node, or else when it started; the zero
-// time if neither is known.
+// bindingTime returns when the pod was bound to its node, or else when it started; the zero time if
+// neither is known.
 func bindingTime(p *corev1.Pod) time.Time {
 	for i := range p.Status.Conditions {
 		if c := &p.Status.Conditions[i]; c.Type == corev1.PodScheduled && c.Status == corev1.ConditionTrue {

@@ -6,9 +6,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// PodCounter counts the pods of some classes on each node. It lists only nodes that have
-// such pods. Most classes are on few nodes, so thousands of counters over thousands of
-// nodes stay small.
+// PodCounter counts the pods of some equivalence classes on each node. The counter lists only nodes
+// with counted pods. The pods of most classes run on few nodes, so a counter lists few nodes and
+// needs little memory.
 type PodCounter struct {
 	Nodes []NodeCount // sorted by node; no entry has 0 pods
 	Total int64
@@ -20,8 +20,8 @@ type NodeCount struct {
 	Pods int32
 }
 
-// Add adds `by` pods to the node. It takes O(log k) time for k nodes with pods, and O(k)
-// when a node gets its first pod or loses its last.
+// Add adds `by` pods to the node. The time is O(log k) for k nodes with pods, and O(k) when a node
+// gets its first pod or loses its last.
 func (c *PodCounter) Add(n cluster.NodeID, by int32) {
 	i, found := c.find(n)
 	switch {
@@ -36,7 +36,7 @@ func (c *PodCounter) Add(n cluster.NodeID, by int32) {
 	}
 }
 
-// CountOn returns the number of counted pods on the node.
+// Count
 func (c *PodCounter) CountOn(n cluster.NodeID) int32 {
 	if i, found := c.find(n); found {
 		return c.Nodes[i].Pods
@@ -44,7 +44,7 @@ func (c *PodCounter) CountOn(n cluster.NodeID) int32 {
 	return 0
 }
 
-// find returns the node's index in the list, or the index at which to insert it.
+// find returns the node's index in Nodes, or the index at which to insert the node.
 func (c *PodCounter) find(n cluster.NodeID) (at int, found bool) {
 	low, high := 0, len(c.Nodes)
 	for low < high {

@@ -24,8 +24,8 @@ func (a HostPort) conflictsWith(b HostPort) bool {
 	return a.port == b.port && a.protocol == b.protocol && (a.ip == b.ip || a.ip == anyIP || b.ip == anyIP)
 }
 
-// hostPorts returns the ports that a pod uses while it runs: those of its containers and
-// sidecars. It skips init containers, because they end before the containers start.
+// hostPorts returns the host ports of a pod's containers and sidecars. Other init containers end
+// before the containers start, so their ports do not count.
 func hostPorts(spec *corev1.PodSpec) []HostPort {
 	var out []HostPort
 	add := func(c *corev1.Container) {
@@ -52,7 +52,6 @@ func hostPorts(spec *corev1.PodSpec) []HostPort {
 // PortTable counts, for each node, the pods that use each host port.
 type PortTable []map[HostPort]int32
 
-// adjust changes the number of pods that use the ports on a node.
 func (t PortTable) adjust(ports []HostPort, n int, by int32) {
 	for _, p := range ports {
 		if t[n] == nil {
@@ -65,7 +64,8 @@ func (t PortTable) adjust(ports []HostPort, n int, by int32) {
 	}
 }
 
-// FirstTaken returns the first of the ports that a pod on the node uses; 0 if there is none.
+// FirstFirstTaken returns the first of the ports that a pod on the node uses; 0 if all ports are
+// free.
 func (t PortTable) FirstTaken(ports []HostPort, n int) int32 {
 	for _, want := range ports {
 		for used := range t[n] {
@@ -77,7 +77,6 @@ func (t PortTable) FirstTaken(ports []HostPort, n int) int32 {
 	return 0
 }
 
-// clone returns a copy of the table.
 func (t PortTable) clone() PortTable {
 	c := slices.Clone(t)
 	for i := range c {

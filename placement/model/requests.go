@@ -9,10 +9,9 @@ import (
 	"k8s.io/component-helpers/resource"
 )
 
-// RequestsOf returns the requests of a new pod with this spec, and the requests that
-// scores assume for it. The assumed requests leave out pod-level resources:
-// NodeResourcesFit ignores them when it scores a new pod, although it counts them for
-// the pods on nodes.
+// RequestsOf returns the requests of a new pod with this spec, and the requests that scores assume
+// for it. The assumed requests leave out pod-level resources: NodeResourcesFit ignores pod-level
+// resources of a new pod, but counts them for the pods on nodes.
 func RequestsOf(p *corev1.Pod) (request, assumed cluster.Resources) {
 	opts := resource.PodResourcesOptions{}
 	opts.NonMissingContainerRequests, opts.SkipPodLevelResources = nonZeroDefaults, true
@@ -24,7 +23,7 @@ func RequestsOfTemplate(p *corev1.Pod) cluster.Resources {
 	return cluster.ResourcesOf(resource.PodRequests(p, resource.PodResourcesOptions{}))
 }
 
-// EqualResources reports whether both have the same amount of every resource.
+// EqualResources reports whether a and b have the same amount of every resource.
 func EqualResources(a, b cluster.Resources) bool {
 	return a.MilliCPU == b.MilliCPU && a.MemoryBytes == b.MemoryBytes &&
 		a.EphemeralStorageByte == b.EphemeralStorageByte && maps.Equal(a.Extended, b.Extended)

@@ -7,8 +7,8 @@ import (
 
 // Topology maps each node to its domain of one topology key.
 type Topology struct {
-	// Domain holds, for each node, the index of its label value; NoDomain without the
-	// label. Number 0 is the empty value.
+	// Domain holds the domain number of each node; NoDomain for a node without the label. The
+	// number of the empty label value is 0.
 	Domain           []int32
 	Size             int
 	ID               int  // unique ID
@@ -23,8 +23,8 @@ func (m *Cluster) TopologyOf(key string) *Topology {
 	return m.TopologyBy(key, func(n *cluster.Node) (string, bool) { return n.Label(key) })
 }
 
-// TopologyBy returns the topology in which nodes with the same value of domainOf form a
-// domain, and builds it on first use. domainOf returns false for nodes outside all domains.
+// TopologyBy returns the topology in which nodes with the same value of domainOf form a domain, and
+// builds it on first use. domainOf returns false for nodes outside all domains.
 func (m *Cluster) TopologyBy(id string, domainOf func(*cluster.Node) (string, bool)) *Topology {
 	if t := m.Topologies[id]; t != nil {
 		return t
@@ -52,9 +52,9 @@ func (m *Cluster) TopologyBy(id string, domainOf func(*cluster.Node) (string, bo
 	return t
 }
 
-// newNodeOrder returns the order in which the scheduler examines nodes: one node of each
-// zone in turn. The scheduler keeps zones and nodes in the order in which it first saw
-// them. The model sorts them by name, as the scheduler lists them when it starts.
+// newNodeOrder returns the order in which the scheduler examines nodes: one node of each zone in
+// turn. The scheduler keeps zones and nodes in the order in which it first saw them. The model
+// sorts zones and nodes by name, which is the scheduler's order after a restart.
 func newNodeOrder(s *cluster.Snapshot) []cluster.NodeID {
 	var zones [][]cluster.NodeID
 	number := map[[2]string]int{}
@@ -79,8 +79,8 @@ func newNodeOrder(s *cluster.Snapshot) []cluster.NodeID {
 	return out
 }
 
-// zoneOf returns the region and the zone of a node. As in the scheduler, the old labels
-// take precedence.
+// zoneOf returns the region and the zone of a node. As in the scheduler, the deprecated labels take
+// precedence.
 func zoneOf(n *corev1.Node) [2]string {
 	label := func(old, now string) string {
 		if v, ok := n.Labels[old]; ok {

@@ -19,17 +19,20 @@ var knownPriorities = []struct {
 	{"InterPodAffinityPriority", func(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 		score.InterPodScores(r, feasible, out, scheduler.MaxPolicyScore)
 	}},
-	{"LeastRequestedPriority", leastRequested},
+	{"LeastRequestedPriority", func(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
+		requestedScore(r, feasible, out, func(requested, capacity int64) int64 { return capacity - requested })
+	}},
 	{"BalancedResourceAllocation", balancedAllocation},
 	{"NodePreferAvoidPodsPriority", preferAvoidPods},
 	{"NodeAffinityPriority", nodeAffinity},
 	{"TaintTolerationPriority", taintToleration},
-	{"MostRequestedPriority", mostRequested},
+	{"MostRequestedPriority", func(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
+		requestedScore(r, feasible, out, func(requested, _ int64) int64 { return requested })
+	}},
 	{"EqualPriority", func(_ *cycle.Attempt, _ []cluster.NodeID, out []int64) { fillScores(out, 1) }},
 }
 
-// Plugins returns the priority functions of a Policy as score plugins. It skips unknown
-// functions.
+// Plugins returns the priority functions of a Policy as score plugins. It skips unknown functions.
 func Plugins(p *scheduler.Policy) []cycle.Scorer {
 	var list []cycle.Scorer
 	for _, f := range p.Priorities {
@@ -68,23 +71,15 @@ func taintToleration(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 
 func nodeAffinity(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 	if r.Replacement.StaticScores.Preferred == nil {
-		fillScores(out, 0)
+		clear(out)
 		return
 	}
 	score.CopyByNode(out, feasible, r.Replacement.StaticScores.Preferred)
 	score.Normalise(out, scheduler.MaxPolicyScore, false)
 }
 
-// leastRequested is (10 (C-R)/C for cpu + the same for memory) / 2 in integers. A
-// container without a request counts as 100m and 200Mi.
-func leastRequested(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
-	requestedScore(r, feasible, out, func(requested, capacity int64) int64 { return capacity - requested })
-}
-
-func mostRequested(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
-	requestedScore(r, feasible, out, func(requested, _ int64) int64 { return requested })
-}
-
+// requestedScore gives (10 part/C for cpu + the same for memory) / 2 in integers, with capacity C.
+// A container without a request counts as 100m and 200Mi.
 func requestedScore(r *cycle.Attempt, feasible []cluster.NodeID, out []int64, part func(requested, capacity int64) int64) {
 	one := func(requested, capacity int64) int64 {
 		if capacity == 0 || requested > capacity {
@@ -100,8 +95,8 @@ func requestedScore(r *cycle.Attempt, feasible []cluster.NodeID, out []int64, pa
 	}
 }
 
-// balancedAllocation is 10 (1 - |cpu fraction - memory fraction|), 0 if one of them is 1
-// or more. A resource that the node does not have counts as fully requested.
+// balancedAllocation gives 10 (1 - |cpu fraction - memory fraction|); 0 if one of the fractions is
+// 1 or more. A resource that the node does not have counts as fully requested.
 func balancedAllocation(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 	pod := &r.Replacement.ScoredRequests
 	for i, n := range feasible {
@@ -116,8 +111,8 @@ func balancedAllocation(r *cycle.Attempt, feasible []cluster.NodeID, out []int64
 	}
 }
 
-// preferAvoidPods is 0 if the annotation of the node names the pod's
-// ReplicationController or ReplicaSet, else 10.
+// preferAvoidPods gives 0 to nodes whose annotation names the pod's ReplicationController or
+// ReplicaSet, and 10 to other nodes.
 func preferAvoidPods(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 	c := r.Replacement.Class.Sample.Controller
 	fillScores(out, scheduler.MaxPolicyScore)

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// NewCounters returns the pod counters of a class. It finds the owners by their
-// selectors, as those schedulers did, not by owner reference.
+// NewCounters returns the pod counters of a class. As in schedulers with a legacy Policy, owners
+// are found by their selectors instead of by owner reference.
 func NewCounters(w *model.Cluster, c *model.EquivalenceClass) cycle.PolicyCounters {
 	p := cycle.PolicyCounters{Zones: regionAndZone(w)}
 	all := labels.NewSelector()
@@ -39,8 +39,8 @@ func addRequirements(a, b labels.Selector) labels.Selector {
 	return a.Add(reqs...)
 }
 
-// ownerSelectors returns the selectors of the namespace's ReplicationControllers,
-// ReplicaSets and StatefulSets.
+// ownerSelectors returns the selectors of the namespace's ReplicationControllers, ReplicaSets and
+// StatefulSets.
 func ownerSelectors(w *model.Cluster, namespace string) []labels.Selector {
 	o := w.Snap.Objects
 	if o == nil {
@@ -66,8 +66,8 @@ func ownerSelectors(w *model.Cluster, namespace string) []labels.Selector {
 	return list
 }
 
-// regionAndZone returns the topology in which nodes with the same region and zone form a
-// domain. Nodes without both labels belong to no domain.
+// regionAndZone returns the topology in which nodes with the same region and zone form a domain.
+// Nodes without both labels belong to no domain.
 func regionAndZone(w *model.Cluster) *model.Topology {
 	return w.TopologyBy("region and zone", func(n *cluster.Node) (string, bool) { // blanks cannot be in a label key
 		region := labelOrLegacy(n, corev1.LabelTopologyRegion, corev1.LabelFailureDomainBetaRegion)
@@ -88,9 +88,9 @@ func labelOrLegacy(n *cluster.Node, key, older string) string {
 //
 //	node = 10 (maxN - n) / maxN    zone = 10 (maxZ - z) / maxZ
 //
-// where n and z are the owner's pods on the node and in its zone, feasible nodes
-// only; 10 where the maximum is 0. A node without a zone has its node part alone.
-// It is computed exactly, in integers.
+// where n and z are the owner's pods on the node and in its zone, feasible nodes only; 10 where the
+// maximum is 0. A node without a zone gets only the node part. The computation is exact, in
+// integers.
 func selectorSpread(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 	c := r.Replacement.Policy
 	zones := r.Scratch.ResetCounts(r.FilterSlots, c.Zones.Size)
@@ -122,9 +122,9 @@ func unusedFraction(n, most int64) (part, whole int64) {
 	return most - n, most
 }
 
-// serviceAntiAffinity is 10 (N - N_label) / N. N counts the pods of the service on
-// feasible nodes; N_label counts those with the same label value. It is 10 if N is 0,
-// and 0 for a node without the label.
+// serviceAntiAffinity gives a node 10 (N - N_label) / N. N counts the pods of the service on all
+// feasible nodes, N_label those on feasible nodes with the same label value. Every node gets 10 if
+// N is 0. A node without the label gets 0.
 func serviceAntiAffinity(r *cycle.Attempt, key string, feasible []cluster.NodeID, out []int64) {
 	topo, service := r.Model.TopologyOf(key), r.Replacement.Policy.Service
 	byValue := r.Scratch.ResetCounts(r.FilterSlots, topo.Size)

@@ -1,3 +1,3 @@
-// Package prediction holds the result of a prediction: the nodes on which a replacement
-// may land, and the probability of each. It never computes a prediction.
+// Package prediction holds the result of a prediction: the nodes on which a replacement may land,
+// and the probability of each. The package never computes a prediction.
 package prediction

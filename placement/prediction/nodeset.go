@@ -9,7 +9,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/model"
 )
 
-// NodeSet is a set of nodes, stored as a bit set. The zero value is empty.
+// NodeSet is a bit set of nodes. The zero value is empty.
 type NodeSet struct {
 	Count    int
 	Bits     []uint64         // by position
@@ -17,7 +17,6 @@ type NodeSet struct {
 	Order    []cluster.NodeID // by position; read-only
 }
 
-// NewNodeSet returns the set of these nodes.
 func NewNodeSet(w *model.Cluster, nodes []cluster.NodeID) NodeSet {
 	w.InitNodeOrder()
 	places := w.NodePosition
@@ -28,10 +27,8 @@ func NewNodeSet(w *model.Cluster, nodes []cluster.NodeID) NodeSet {
 	return s
 }
 
-// Len returns the number of nodes in the set.
 func (s NodeSet) Len() int { return s.Count }
 
-// Has reports whether the set contains the node.
 func (s NodeSet) Has(n cluster.NodeID) bool {
 	if s.Count == 0 {
 		return false
@@ -40,7 +37,8 @@ func (s NodeSet) Has(n cluster.NodeID) bool {
 	return s.Bits[at>>6]>>(at&63)&1 != 0
 }
 
-// Append appends the nodes of the set to the list, in node order of the search.
+// Append appends the nodes of the set to the list, in the order in which the scheduler examines
+// nodes.
 func (s NodeSet) Append(list []cluster.NodeID) []cluster.NodeID {
 	list = slices.Grow(list, s.Count)
 	for i, word := range s.Bits {
@@ -51,13 +49,7 @@ func (s NodeSet) Append(list []cluster.NodeID) []cluster.NodeID {
 	return list
 }
 
-// Equal reports whether both sets contain the same nodes. Both must come from one
-// snapshot.
-func (s NodeSet) Equal(o NodeSet) bool {
-	return s.Count == o.Count && slices.Equal(s.Bits, o.Bits)
-}
-
-// All iterates over the set by rising NodeID.
+// All iterates over the set in the order of NodeID.
 func (s NodeSet) All() iter.Seq[cluster.NodeID] {
 	return func(yield func(cluster.NodeID) bool) {
 		for n := range s.Position {

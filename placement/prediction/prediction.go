@@ -23,15 +23,15 @@ func (p Prediction) Possible() []cluster.NodeID {
 
 // Prediction says where the replacement of a pod would land.
 type Prediction struct {
-	// Terminating: the victim still holds its resources, and inter-pod affinity counts
-	// it. Topology spread no longer counts it.
+	// Terminating is the state in which the victim still holds its resources, and inter-pod
+	// affinity counts the victim. Topology spread no longer counts the victim.
 	Terminating State
-	// Gone: the victim no longer exists.
+	// Gone is the state in which the victim no longer exists.
 	Gone State
 	// WeightGone is the probability of Gone, 0..1; Terminating has the remainder.
 	WeightGone float64
-	// UnsupportedReason says why the pod cannot be predicted; empty if it can. If it is
-	// set, both states are empty and every probability is 0, including Pending.
+	// UnsupportedReason says why the placement cannot be predicted; empty if it can. With an
+	// UnsupportedReason, both states are empty and every probability is 0, including Pending.
 	UnsupportedReason string
 }
 
@@ -45,8 +45,7 @@ func (p Prediction) ProbOf(n cluster.NodeID) float64 {
 	return (1-p.WeightGone)*p.Terminating.probOf(n) + p.WeightGone*p.Gone.probOf(n)
 }
 
-// Pending returns the probability that no node is feasible. It is 0 if the pod is
-// unsupported.
+// Pending returns the probability that no node is feasible; 0 if the pod is unsupported.
 func (p Prediction) Pending() float64 {
 	if p.UnsupportedReason != "" {
 		return 0
@@ -61,13 +60,8 @@ func (p Prediction) Pending() float64 {
 	return sum
 }
 
-// Likeliest returns the node with the highest probability. Ties go to the lowest NodeID.
-// It returns NoNode if no node is possible.
-func (p Prediction) Likeliest() cluster.NodeID {
-	return p.LikeliestOf(func(cluster.NodeID) bool { return true })
-}
-
-// LikeliestOf is Likeliest among the nodes that `on` accepts.
+// LikeliestOf returns the node with the highest probability among the nodes that `on` accepts. Ties
+// go to the lowest NodeID. The result is NoNode if no such node is possible.
 func (p Prediction) LikeliestOf(on func(cluster.NodeID) bool) cluster.NodeID {
 	best, bestProb := cluster.NoNode, 0.0
 	a, b := p.Terminating.Winners, p.Gone.Winners
@@ -88,4 +82,60 @@ func (p Prediction) LikeliestOf(on func(cluster.NodeID) bool) cluster.NodeID {
 		}
 	}
 	return best
+}
+
+// State is the scheduler's decision in one state of the victim.
+type State struct {
+	// Feasible are the nodes that pass every filter, sorted. PredictOdds leaves it nil.
+	Feasible []cluster.NodeID
+	// FeasibleSet contains the nodes that pass every filter. Only PredictOdds sets FeasibleSet.
+	FeasibleSet NodeSet
+	// Winners are the nodes that the scheduler may choose, sorted: those with the best total score.
+	// If the scheduler scores a sample, Winners has the winners of every possible sample.
+	Winners []cluster.NodeID
+	// Odds are the probabilities of the winners and sum to 1. If Odds is nil, all winners have the
+	// same probability. This holds whenever the scheduler scores every feasible node.
+	Odds []float64
+	// SampleSize is how many feasible nodes the scheduler scores; 0: all.
+	SampleSize int
+	// Best is the best total score in any sample; 0 if no node is feasible.
+	Best int64
+}
+
+// WinnerProb returns the probability that Winners[i] is chosen in this state.
+func (s State) WinnerProb(i int) float64 {
+	if s.Odds != nil {
+		return s.Odds[i]
+	}
+	return 1 / float64(len(s.Winners))
+}
+
+func (s State) probOf(n cluster.NodeID) float64 {
+	i, wins := slices.BinarySearch(s.Winners, n)
+	switch {
+	case !wins:
+		return 0
+	case len(s.Winners) == 1:
+		return 1
+	}
+	return s.WinnerProb(i)
+}
+
+func (s State) prob(on func(cluster.NodeID) bool) float64 {
+	hits, sum := 0, 0.0
+	for i, n := range s.Winners {
+		if on(n) {
+			hits++
+			if s.Odds != nil {
+				sum += s.Odds[i]
+			}
+		}
+	}
+	switch {
+	case hits == 0:
+		return 0
+	case s.Odds == nil || hits == len(s.Winners):
+		return float64(hits) / float64(len(s.Winners))
+	}
+	return sum
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
 )
 
-// previousState keeps the windows of the first state of the victim for the second state.
-// Usually the two states differ only in the victim's node. Windows without that node
-// then have the same outcome, so they are scored first and their result is stored.
+// previousState keeps the windows of the first state of the victim for the second state. Usually
+// the two states differ only in the victim's node. Windows without the victim's node have the same
+// outcome in both states, so the sampler scores these windows first and stores the result.
 type previousState struct {
 	replacement *cycle.Replacement // whose windows are stored; nil: none
 	changedNode int                // index of the node that the stored windows do not contain
@@ -19,7 +19,7 @@ type previousState struct {
 	window      slidingWindow
 }
 
-// readScores reads the scores of the attempt, and keeps those of the previous state.
+// readScores reads the scores of the attempt, and keeps the scores of the previous state.
 func (s *Sampler) readScores() {
 	x, k := &s.previous, &s.groups
 	x.column, k.column = k.column, x.column
@@ -29,8 +29,8 @@ func (s *Sampler) readScores() {
 	s.sumFixedScores()
 }
 
-// scoreEveryWindow computes the odds over all windows. Each window splits its
-// probability equally between the nodes with its best total.
+// scoreEveryWindow computes the odds over all windows. Each window splits its probability equally
+// between the nodes with its best total.
 func (s *Sampler) scoreEveryWindow() {
 	n, x := len(s.nodes), &s.previous
 	s.findScoreGroups()
@@ -49,9 +49,8 @@ func (s *Sampler) scoreEveryWindow() {
 	s.scoreWindowsWithChangedNode(x.changedNode)
 }
 
-// rescoreChangedWindows computes the odds if only the changed node differs from the
-// first state. It then scores only the windows that contain this node. Otherwise it
-// returns false.
+// rescoreChangedWindows returns false unless only the changed node differs from the first state. To
+// compute the odds, rescoreChangedWindows scores only the windows that contain the changed node.
 func (s *Sampler) rescoreChangedWindows() bool {
 	x, k, n := &s.previous, &s.groups, len(s.nodes)
 	if x.replacement != s.attempt.Replacement {
@@ -74,14 +73,13 @@ func (s *Sampler) rescoreChangedWindows() bool {
 	return true
 }
 
-// equalExceptChanged reports whether two lists differ at most in the changed node.
 func (x *previousState) equalExceptChanged(a, b []int64) bool {
 	p := x.changedNode
 	return slices.Equal(a[:p], b[:p]) && slices.Equal(a[p+1:], b[p+1:])
 }
 
-// appendChangedNode appends the new scores of the changed node as one more node, with a
-// score group and a level of its own.
+// appendChangedNode appends a node with the new scores of the changed node, in a new score group
+// and a new level.
 func (s *Sampler) appendChangedNode() {
 	x, k, w, n := &s.previous, &s.groups, &s.window, len(s.nodes)
 	value := k.fixedScore[x.changedNode]
@@ -104,8 +102,8 @@ func (s *Sampler) appendChangedNode() {
 	w.rawSpread = append(w.rawSpread, s.rawSpreadScore(int(kind)))
 }
 
-// slideWindow scores this many windows, the first of which begins at index from. All
-// nodes of the first window except the last must already be inside.
+// slideWindow scores `windows` windows, the first of which begins at index from. The window must
+// already contain all nodes of the first window except the last.
 func (s *Sampler) slideWindow(from, windows int) {
 	n := s.nodeCount()
 	last := (from + s.sampleSize - 1) % n
@@ -122,8 +120,8 @@ func (s *Sampler) slideWindow(from, windows int) {
 	}
 }
 
-// scoreWindowsWithChangedNode scores the windows that contain the changed node, which
-// the given index represents. At the end it pays out the odds of all nodes inside.
+// scoreWindowsWithChangedNode scores the windows that contain the changed node, which has the index
+// pivot. Afterwards, all nodes of the last window get their odds.
 func (s *Sampler) scoreWindowsWithChangedNode(pivot int) {
 	n, at := s.nodeCount(), s.previous.changedNode
 	from := (at + 1 + n - s.sampleSize) % n
@@ -140,8 +138,8 @@ func (s *Sampler) scoreWindowsWithChangedNode(pivot int) {
 	}
 }
 
-// creditBestLevels adds the probability of the window that begins at index from to its
-// best levels. last is the index of the node that has just entered.
+// creditBestLevels adds the probability of the window that begins at index from to its best levels.
+// The node with the index last has just entered.
 func (s *Sampler) creditBestLevels(from, last int) {
 	w := &s.window
 	if w.spreadScoresUnknown || len(w.countedConstraints) > 0 && !slices.Equal(w.domainCount, w.weightedDomains) {
@@ -169,7 +167,7 @@ func (s *Sampler) creditBestLevels(from, last int) {
 	}
 }
 
-// copyFrom makes the window equal to another one. It keeps its own slices.
+// copyFrom copies another window into the slices of this window.
 func (w *slidingWindow) copyFrom(from *slidingWindow) {
 	own := *w
 	*w = *from

@@ -9,20 +9,19 @@ import (
 
 // RandomSampleWeight is the weight of a random sample in the odds, 0..1.
 //
-// The scheduler filters nodes in parallel, in chunks of about the square root of their
-// number. When it stops, some chunks are incomplete, so the sample is not exactly a
-// window. The difference grows with the number of processors and cannot be predicted.
-// Therefore this part of the odds assumes that every set of feasible nodes is equally
-// likely. The value was measured on the scheduler's own code
-// (docs/reference/placement.md).
+// The scheduler filters nodes in parallel, in chunks of about the square root of their number. When
+// the search stops, some chunks are incomplete, so the sample is not exactly a window. The
+// difference grows with the number of processors and cannot be predicted. For this share of the
+// odds, the model assumes that every set of feasible nodes is equally likely. RandomSampleWeight
+// was measured on the scheduler's own code (docs/reference/placement.md).
 const RandomSampleWeight = 0.15
 
-// Negligible is the probability at which computeRandomSampleOdds stops: that no better
-// node is in the sample.
+// Negligible is the probability of a sample without any better node at which
+// computeRandomSampleOdds stops.
 const Negligible = 1e-4
 
-// mixInRandomSamples replaces the odds by (1 - weight) x odds of the windows + weight x
-// odds of a random sample.
+// mixInRandomSamples replaces the odds by (1 - weight) x odds of the windows + weight x odds of a
+// random sample.
 func (s *Sampler) mixInRandomSamples(weight float64) {
 	if weight == 0 {
 		return
@@ -38,10 +37,10 @@ func (s *Sampler) mixInRandomSamples(weight float64) {
 	}
 }
 
-// computeRandomSampleOdds computes the probability of each node to win in a random
-// sample. The best nodes win if the sample contains one of them. The next best win if it
-// contains one of theirs and no better node, and so on. It stops when a better node is
-// nearly certain. Totals are computed with all feasible nodes in the window.
+// computeRandomSampleOdds computes the probability of each node to win in a random sample. A node
+// can win only if the sample contains no better node. The computation goes from the best nodes down
+// and stops when the sample almost certainly contains a better node. Total scores are computed with
+// all feasible nodes in the window.
 func (s *Sampler) computeRandomSampleOdds() {
 	w, n := &s.window, len(s.nodes)
 	s.randomOdds = cycle.ResizeZeroed(s.randomOdds, len(s.groups.levelScore))
@@ -67,7 +66,6 @@ func (s *Sampler) computeRandomSampleOdds() {
 	}
 }
 
-// fillWindowWithAllNodes puts all feasible nodes into the window.
 func (s *Sampler) fillWindowWithAllNodes() {
 	w, k := &s.window, &s.groups
 	clear(w.nodesByLevel)
@@ -114,8 +112,8 @@ func (s *Sampler) countAllDomains() {
 	}
 }
 
-// usePolicyTotals makes the totals of a legacy Policy, over all feasible nodes, the
-// fixed scores of a single score group.
+// usePolicyTotals makes the totals of a legacy Policy, over all feasible nodes, the fixed scores of
+// a single score group.
 func (s *Sampler) usePolicyTotals() {
 	k := &s.groups
 	s.readScoreInputs()

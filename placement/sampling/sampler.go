@@ -9,9 +9,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/score"
 )
 
-// Sample size of kube-scheduler (pkg/scheduler, numFeasibleNodesToFind). A sample has at
-// least minSampleNodes feasible nodes. If no percentage is configured, the scheduler uses
-// 50 % of the nodes, minus 1 % per 125 nodes, but at least 5 %.
+// These constants define the sample size of kube-scheduler (pkg/scheduler, numFeasibleNodesToFind).
+// A sample has at least minSampleNodes feasible nodes. If no percentage is configured, the
+// scheduler uses 50 % of the nodes, minus 1 % per 125 nodes, but at least 5 %.
 const (
 	minSampleNodes   = 100
 	minSamplePercent = 5
@@ -19,14 +19,13 @@ const (
 	nodesPerPercent  = 125
 )
 
-// Sampler predicts the winner where kube-scheduler scores only a sample of the feasible
-// nodes. It reuses its slices for every prediction. A Sampler is not safe for
-// concurrent use.
+// Sampler predicts the winner if kube-scheduler scores only a sample of the feasible nodes. A
+// Sampler reuses its slices and is not safe for concurrent use.
 //
-// A sample is a window: sampleSize feasible nodes that follow each other in the node
-// order. The start index of the scheduler is unknown, so every start is equally likely.
-// From one window to the next one node leaves and one enters, so a step usually costs
-// O(1). In the worst case it costs O(score groups).
+// A sample is a window: sampleSize feasible nodes that follow each other in the node order. The
+// start index of the scheduler is unknown, so every start is equally likely. From one window to the
+// next, one node leaves and one node enters. Such a step usually costs O(1), in the worst case
+// O(score groups).
 type Sampler struct {
 	windowScorer
 	previous       previousState
@@ -34,8 +33,8 @@ type Sampler struct {
 	randomOdds     []float64 // by level: odds of each of its nodes in a random sample
 }
 
-// PredictState returns the odds over all samples. randomWeight is the probability that a
-// sample is random. feasible must be sorted.
+// PredictState returns the odds over all samples. A sample is random with the probability
+// randomWeight. The list feasible must be sorted.
 func (s *Sampler) PredictState(r *cycle.Attempt, feasible []cluster.NodeID, size int, randomWeight float64) prediction.State {
 	s.attempt = r
 	if !s.sortByNodeOrder(feasible) || s.sampleSize != size {
@@ -74,17 +73,17 @@ func (s *Sampler) PredictState(r *cycle.Attempt, feasible []cluster.NodeID, size
 	return out
 }
 
-// The functions of a legacy Policy cannot be updated cheaply from one window to the next,
-// so each window is scored alone. Only some windows are scored, at even distances:
-// together they have policyNodeBudget nodes, and there are at least minPolicySamples. In
-// clusters of up to about 300 nodes all windows are scored.
+// The functions of a legacy Policy cannot be updated cheaply from one window to the next, so each
+// window is scored alone. Only some windows are scored, at even distances: together they have
+// policyNodeBudget nodes, and there are at least minPolicySamples. In clusters of up to about 300
+// nodes all windows are scored.
 const (
 	policyNodeBudget = 50_000
 	minPolicySamples = 100
 )
 
-// scorePolicySamples computes the odds from some of the windows. Each stands for the
-// windows that begin between it and the next one.
+// scorePolicySamples computes the odds from some of the windows. Each scored window represents the
+// windows that begin before the next scored window.
 func (s *Sampler) scorePolicySamples() {
 	n, w := len(s.nodes), &s.window
 	w.odds, w.maxTotal = cycle.ResizeZeroed(w.odds, n), 0
@@ -113,13 +112,12 @@ func (s *Sampler) scorePolicySamples() {
 	}
 }
 
-// HasReusableWindows reports whether the next state of the same victim can reuse windows
-// of the last state.
+// HasReusableWindows reports whether the next state of the same victim can reuse windows of the
+// last state.
 func (s *Sampler) HasReusableWindows() bool { return s.previous.replacement != nil }
 
-// SampleSize returns how many feasible nodes the scheduler looks for before it stops. nodes is
-// the number of all nodes; percentage is percentageOfNodesToScore, 0 for the adaptive
-// default.
+// SampleSize returns how many feasible nodes the scheduler looks for in a cluster of that many
+// nodes before it stops. percentage is percentageOfNodesToScore; 0 for the adaptive default.
 func SampleSize(nodes, percentage int) int {
 	if nodes < minSampleNodes {
 		return nodes

@@ -11,7 +11,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/score"
 )
 
-// nodeScores holds the feasible nodes of an attempt, in node order, and what they score.
+// nodeScores holds the feasible nodes of an attempt in node order, and their scores.
 type nodeScores struct {
 	attempt          *cycle.Attempt
 	sampleSize       int
@@ -22,9 +22,9 @@ type nodeScores struct {
 	groups           scoreGroups
 }
 
-// scoreGroups sorts the feasible nodes into score groups and levels. Nodes of a group
-// have the same inputs to the relative scores, so they get the same relative scores in
-// every sample. Nodes of a level also have the same fixed score.
+// scoreGroups sorts the feasible nodes into score groups and levels. Nodes of a group have the same
+// inputs to the relative scores, so they get the same relative scores in every sample. Nodes of a
+// level also have the same fixed score.
 type scoreGroups struct {
 	ofNode     []int32   // by node: its group
 	count      int       // number of groups
@@ -39,7 +39,7 @@ type scoreGroups struct {
 	table, order []int32
 }
 
-// The columns: raw values that are normalised over the sample, then the matching pods of
+// The columns are the raw values that are normalised over the sample, then the matching pods of
 // each soft spread constraint.
 const (
 	taintColumn = iota
@@ -48,14 +48,14 @@ const (
 	spreadColumn
 )
 
-// Values in the columns of soft constraints: the node lacks the label, or the score skips
-// the node.
+// Special values in the columns of soft constraints: NoLabel for a node without the label,
+// notScored for a node that the score skips.
 const (
 	NoLabel   = -1
 	notScored = -2
 )
 
-// findScoreGroups sorts the nodes by the columns and fixed scores.
+// findScoreGroups groups nodes with the same columns, and assigns levels by fixed score.
 func (s *nodeScores) findScoreGroups() {
 	k, n := &s.groups, len(s.nodes)
 	k.ofNode = cycle.ResizeZeroed(k.ofNode, n)
@@ -65,14 +65,14 @@ func (s *nodeScores) findScoreGroups() {
 			k.splitBy(k.column[c])
 		}
 	}
-	k.firstNode = cycle.Resize(k.firstNode, k.count)
+	k.firstNode = cycle.ResizeSlice(k.firstNode, k.count)
 	for i := n - 1; i >= 0; i-- {
 		k.firstNode[k.ofNode[i]] = int32(i)
 	}
 	k.assignLevels()
 }
 
-// readScoreInputs reads the columns of the relative scores that have a weight.
+// readScoreInputs fills the columns of the relative scores whose weight is not 0.
 func (s *nodeScores) readScoreInputs() {
 	k, r, in := &s.groups, s.attempt, s.attempt.Replacement
 	weights := &in.Profile.Weights
@@ -80,7 +80,7 @@ func (s *nodeScores) readScoreInputs() {
 		k.column, k.hasColumn = append(k.column, nil), append(k.hasColumn, false)
 	}
 	for c := range k.column {
-		k.column[c] = cycle.Resize(k.column[c], len(s.nodes))
+		k.column[c] = cycle.ResizeSlice(k.column[c], len(s.nodes))
 	}
 	clear(k.hasColumn)
 	if k.hasColumn[taintColumn] = weights.TaintToleration > 0; k.hasColumn[taintColumn] {
@@ -130,7 +130,7 @@ func (s *nodeScores) readSpreadCounts(c *cycle.SpreadConstraint, out []int64) {
 // maxTableEntries limits the size of a lookup table. Larger ranges use a map or sorting.
 const maxTableEntries = 1 << 16
 
-// splitBy splits the score groups by one more column.
+// splitBy splits the score groups by the values of one more column.
 func (k *scoreGroups) splitBy(column []int64) {
 	least, most := minMax(column)
 	if least == most {
@@ -153,7 +153,7 @@ func (k *scoreGroups) splitBy(column []int64) {
 	k.count = int(count)
 }
 
-// splitByMap is splitBy for a column with a large range.
+// splitByMap does the same as splitBy if the values of the column have a large range.
 func (k *scoreGroups) splitByMap(column []int64) {
 	number := map[[2]int64]int32{}
 	for i, v := range column {
@@ -168,12 +168,11 @@ func (k *scoreGroups) splitByMap(column []int64) {
 	k.count = len(number)
 }
 
-// sumFixedScores adds up the scores that do not depend on the sample.
 func (s *nodeScores) sumFixedScores() {
 	k, r := &s.groups, s.attempt
 	k.fixedScore = cycle.ResizeZeroed(k.fixedScore, len(s.nodes))
 	b := r.Scratch
-	b.Total = cycle.Resize(b.Total, len(s.nodes))
+	b.Total = cycle.ResizeSlice(b.Total, len(s.nodes))
 	fixed := k.fixedScore[:len(s.nodes)]
 	for _, x := range r.Replacement.Scorers {
 		if x.Relative || x.AlwaysZero(r.Replacement) {
@@ -195,7 +194,7 @@ func (s *nodeScores) sumFixedScores() {
 
 // assignLevels numbers the levels by score group, then by fixed score.
 func (k *scoreGroups) assignLevels() {
-	k.level, k.firstLevel, k.levelScore = cycle.Resize(k.level, len(k.ofNode)), cycle.Resize(k.firstLevel, k.count+1), k.levelScore[:0]
+	k.level, k.firstLevel, k.levelScore = cycle.ResizeSlice(k.level, len(k.ofNode)), cycle.ResizeSlice(k.firstLevel, k.count+1), k.levelScore[:0]
 	least, most := minMax(k.fixedScore)
 	span := most - least + 1
 	if span > maxTableEntries/int64(k.count) {
@@ -222,9 +221,9 @@ func (k *scoreGroups) assignLevels() {
 	}
 }
 
-// assignLevelsBySorting is numberLevels for a large range of fixed scores.
+// assignLevelsBySorting does the same as assignLevels for a large range of fixed scores.
 func (k *scoreGroups) assignLevelsBySorting() {
-	k.order = cycle.Resize(k.order, len(k.ofNode))
+	k.order = cycle.ResizeSlice(k.order, len(k.ofNode))
 	for i := range k.order {
 		k.order[i] = int32(i)
 	}
@@ -245,7 +244,6 @@ func (k *scoreGroups) assignLevelsBySorting() {
 	k.firstLevel[k.count] = int32(len(k.levelScore))
 }
 
-// minMax returns the smallest and the largest value.
 func minMax(values []int64) (least, most int64) {
 	least, most = values[0], values[0]
 	for _, v := range values { // well-predicted branches are faster than min and max
@@ -258,18 +256,16 @@ func minMax(values []int64) (least, most int64) {
 	return least, most
 }
 
-// nodeCount returns the number of feasible nodes, without the one that appendChangedNode
-// adds.
+// nodeCount returns the number of feasible nodes, without the one that appendChangedNode adds.
 func (s *nodeScores) nodeCount() int { return len(s.startProbability) }
 
-// groupOfLevel returns the score group of a level.
 func (k *scoreGroups) groupOfLevel(level int32) int {
 	return sort.Search(k.count, func(kind int) bool { return k.firstLevel[kind] > level }) - 1
 }
 
-// sortByNodeOrder sorts the feasible nodes by node order and computes startProbability.
-// A window begins with a node if the search starts there, or at an infeasible node
-// directly before it. It reports whether the input equals the last one.
+// sortByNodeOrder sorts the feasible nodes by node order and computes startProbability. A window
+// begins with a node if the search starts at the node, or at an infeasible node directly before it.
+// The result reports whether the list feasible is the same as in the last call.
 func (s *nodeScores) sortByNodeOrder(feasible []cluster.NodeID) bool {
 	w := s.attempt.Model
 	if w.InitNodeOrder(); s.feasibleNumber == nil {

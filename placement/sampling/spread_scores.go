@@ -8,8 +8,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/score"
 )
 
-// hasConstantDomains reports whether every window has the same domains of a soft
-// constraint. If so, it stores their number.
+// hasConstantDomains reports whether a soft constraint has the same topology domains in every
+// window. Then hasConstantDomains also stores the number of domains.
 func (s *windowScorer) hasConstantDomains(c int) bool {
 	w, column, rule := &s.window, s.groups.column[spreadColumn+c], &s.attempt.Replacement.Spread.Soft[c]
 	if rule.Hostname {
@@ -18,7 +18,7 @@ func (s *windowScorer) hasConstantDomains(c int) bool {
 			return true
 		}
 	} else {
-		w.nodesByDomain[c] = cycle.Resize(w.nodesByDomain[c], rule.Topology.Size)
+		w.nodesByDomain[c] = cycle.ResizeSlice(w.nodesByDomain[c], rule.Topology.Size)
 		if w.domainCount[c] = s.countConstantDomains(c); w.domainCount[c] > 0 {
 			return true
 		}
@@ -28,8 +28,7 @@ func (s *windowScorer) hasConstantDomains(c int) bool {
 	return false
 }
 
-// countConstantDomains returns the number of domains if every window contains all of
-// them, else 0.
+// countConstantDomains returns the number of domains if every window contains all of them, else 0.
 func (s *windowScorer) countConstantDomains(c int) (domains int32) {
 	last, column, topo := s.window.nodesByDomain[c], s.groups.column[spreadColumn+c], s.attempt.Replacement.Spread.Soft[c].Topology
 	clear(last)
@@ -55,8 +54,8 @@ func (s *windowScorer) countConstantDomains(c int) (domains int32) {
 	return domains
 }
 
-// updateDomainCounts adds a node to the domain counts of the window (by = 1) or removes
-// it (by = -1). For the host name it counts nodes.
+// updateDomainCounts adds a node to the domain counts of the window (by = 1) or removes it (by =
+// -1). For the host name, each node is a domain.
 func (s *windowScorer) updateDomainCounts(i int, by int32) {
 	w, k := &s.window, &s.groups
 	soft := s.attempt.Replacement.Spread.Soft
@@ -74,8 +73,7 @@ func (s *windowScorer) updateDomainCounts(i int, by int32) {
 	}
 }
 
-// updateSpreadScores recomputes the raw spread scores of all groups for the domains of
-// the window.
+// updateSpreadScores recomputes the raw spread scores of all groups for the domains of the window.
 func (s *windowScorer) updateSpreadScores() {
 	w := &s.window
 	copy(w.weightedDomains, w.domainCount)
@@ -90,7 +88,6 @@ func (s *windowScorer) updateSpreadScores() {
 	}
 }
 
-// rawSpreadScore returns the raw score of a group by the soft constraints.
 func (s *windowScorer) rawSpreadScore(kind int) int64 {
 	k, soft, sum := &s.groups, s.attempt.Replacement.Spread.Soft, 0.0
 	for c := range soft {

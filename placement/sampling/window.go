@@ -15,16 +15,16 @@ type windowScorer struct {
 	window slidingWindow
 }
 
-// slidingWindow is the current sample. Usually little changes when a node enters or
-// leaves. The ranges change only if a group with an extreme value enters or leaves. The
-// best nodes change only if one of them leaves, or an equally good one enters.
+// slidingWindow is the current sample. Most data stays the same when a node enters or leaves. The
+// ranges change only if a group with an extreme value enters or leaves. The best nodes change only
+// if one of the best nodes leaves, or an equally good node enters.
 type slidingWindow struct {
 	nodesByLevel []int32 // by level: number of nodes inside
 	nodesByGroup []int32 // by group: number of nodes inside
 	topLevel     []int32 // by group: no higher level has a node inside
 
-	// creditByLevel is the total odds that each node of a level has earned while inside.
-	// creditAtEntry is that value when the node entered.
+	// creditByLevel is the sum of the odds that each node of a level earns while the node is in the
+	// window. creditAtEntry is the creditByLevel at the time the node entered.
 	creditByLevel []float64
 	creditAtEntry []float64
 	odds          []float64 // by node: probability that it is chosen
@@ -49,15 +49,14 @@ type slidingWindow struct {
 	countedConstraints  []int     // soft constraints whose domains differ between windows
 }
 
-// Ranges are the smallest and largest raw scores in a sample. They normalise raw scores
-// to 0..100.
+// Ranges are the smallest and largest raw scores in a sample. The ranges normalise raw scores to
+// 0..100.
 type Ranges struct {
 	Taints, Preferred        int64 // maximum; the minimum is 0
 	InterPodMin, InterPodMax int64
 	SpreadMin, SpreadMax     int64
 }
 
-// resetWindow empties the window.
 func (s *windowScorer) resetWindow() {
 	w, k := &s.window, &s.groups
 	levels := len(k.levelScore)
@@ -66,11 +65,11 @@ func (s *windowScorer) resetWindow() {
 	w.creditByLevel, w.creditAtEntry = cycle.ResizeZeroed(w.creditByLevel, levels), cycle.ResizeZeroed(w.creditAtEntry, len(s.nodes))
 	w.odds = cycle.ResizeZeroed(w.odds, len(s.nodes))
 	w.maxTotal, w.spreadScoresUnknown = 0, true
-	w.relativeScore, w.rawSpread = cycle.Resize(w.relativeScore, k.count), cycle.Resize(w.rawSpread, k.count)
+	w.relativeScore, w.rawSpread = cycle.ResizeSlice(w.relativeScore, k.count), cycle.ResizeSlice(w.rawSpread, k.count)
 	w.scoreVersion = cycle.ResizeZeroed(w.scoreVersion, k.count)
 	w.rangesVersion, w.bestUnknown, w.rangesStale = 1, true, true
 	soft := len(s.attempt.Replacement.Spread.Soft)
-	w.domainCount, w.weightedDomains, w.countedConstraints = cycle.Resize(w.domainCount, soft), cycle.Resize(w.weightedDomains, soft), w.countedConstraints[:0]
+	w.domainCount, w.weightedDomains, w.countedConstraints = cycle.ResizeSlice(w.domainCount, soft), cycle.ResizeSlice(w.weightedDomains, soft), w.countedConstraints[:0]
 	for len(w.nodesByDomain) < soft {
 		w.nodesByDomain = append(w.nodesByDomain, nil)
 	}
@@ -82,7 +81,6 @@ func (s *windowScorer) resetWindow() {
 	}
 }
 
-// addNode adds the node at index i to the window.
 func (s *windowScorer) addNode(i int) {
 	w, kind, level := &s.window, s.groups.ofNode[i], s.groups.level[i]
 	w.creditAtEntry[i] = w.creditByLevel[level]
@@ -106,7 +104,7 @@ func (s *windowScorer) compareWithBest(i int) {
 	}
 }
 
-// removeNode removes the node at index i from the window and pays out its odds.
+// removeNode removes the node at index i from the window and adds up its odds.
 func (s *windowScorer) removeNode(i int) {
 	w, kind, level := &s.window, s.groups.ofNode[i], s.groups.level[i]
 	s.addNodeOdds(i)
@@ -127,7 +125,7 @@ func (s *windowScorer) removeNode(i int) {
 	}
 }
 
-// addNodeOdds adds what the level of the node was credited since the node entered.
+// addNodeOdds adds the odds that the node's level was credited since the node entered the window.
 func (s *windowScorer) addNodeOdds(i int) {
 	w := &s.window
 	w.odds[i] += w.creditByLevel[s.groups.level[i]] - w.creditAtEntry[i]
@@ -139,8 +137,7 @@ func (s *windowScorer) hasSpreadScore(kind int32) bool {
 	return len(k.hasColumn) > spreadColumn && k.hasColumn[spreadColumn] && k.column[spreadColumn][k.firstNode[kind]] != notScored
 }
 
-// affectsRanges reports whether a raw score of the group is at or beyond the ranges of
-// the sample.
+// affectsRanges reports whether a raw score of the group is at or beyond the ranges of the sample.
 func (s *windowScorer) affectsRanges(kind int32) bool {
 	w, k := &s.window, &s.groups
 	x, i := &w.ranges, k.firstNode[kind]
@@ -154,7 +151,6 @@ func (s *windowScorer) affectsRanges(kind int32) bool {
 	return s.hasSpreadScore(kind) && (w.rawSpread[kind] <= x.SpreadMin || w.rawSpread[kind] >= x.SpreadMax)
 }
 
-// updateRanges recomputes the ranges of the window.
 func (s *windowScorer) updateRanges() {
 	w, k := &s.window, &s.groups
 	x := Ranges{InterPodMin: math.MaxInt64, InterPodMax: math.MinInt64, SpreadMin: math.MaxInt64}
@@ -185,8 +181,7 @@ func (s *windowScorer) updateRanges() {
 	w.rangesStale = false
 }
 
-// relativeScore returns the weighted sum of the relative scores of a group in the
-// window.
+// relativeScore returns the weighted sum of the relative scores of a group in the window.
 func (s *windowScorer) relativeScore(kind int32) int64 {
 	w := &s.window
 	if w.scoreVersion[kind] != w.rangesVersion {
@@ -195,7 +190,6 @@ func (s *windowScorer) relativeScore(kind int32) int64 {
 	return w.relativeScore[kind]
 }
 
-// computeRelativeScore computes relativeScore without the cache.
 func (s *windowScorer) computeRelativeScore(kind int32) (sum int64) {
 	k, x, weights := &s.groups, &s.window.ranges, &s.attempt.Replacement.Profile.Weights
 	i := k.firstNode[kind]

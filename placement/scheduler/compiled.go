@@ -47,8 +47,7 @@ func Compile(name string, p Profile) *Compiled {
 	return c
 }
 
-// readScorePlugins sets UnsupportedReason for an unsupported priority function, and
-// ScoresTaints.
+// readScorePlugins sets UnsupportedReason for an unsupported priority function, and ScoresTaints.
 func (c *Compiled) readScorePlugins() {
 	if p := c.Policy; p != nil {
 		if why := p.unsupportedReason(); why != "" {
@@ -62,43 +61,36 @@ func (c *Compiled) readScorePlugins() {
 	c.ScoresTaints = c.Weights.TaintToleration > 0
 }
 
-// setUnsupported sets UnsupportedReason unless it is already set.
 func (p *Compiled) setUnsupported(format string, args ...any) {
 	if p.UnsupportedReason == "" {
 		p.UnsupportedReason = fmt.Sprintf(format, args...)
 	}
 }
 
-// readAddedAffinity parses the profile's addedAffinity. If it is invalid, the profile is
-// unsupported.
+// readAddedAffinity parses the profile's addedAffinity. With an invalid addedAffinity, the profile
+// is unsupported.
 func (p *Compiled) readAddedAffinity(a *corev1.NodeAffinity) {
-	var err error
+	var err, preferredErr error
 	if required := a.RequiredDuringSchedulingIgnoredDuringExecution; required != nil {
-		if p.AddedRequired, err = nodeaffinity.NewNodeSelector(required); err != nil {
-			p.setUnsupported("its addedAffinity is invalid: %v", err)
-		}
+		p.AddedRequired, err = nodeaffinity.NewNodeSelector(required)
 	}
 	if preferred := a.PreferredDuringSchedulingIgnoredDuringExecution; len(preferred) > 0 {
-		if p.AddedPreferred, err = nodeaffinity.NewPreferredSchedulingTerms(preferred); err != nil {
-			p.setUnsupported("its addedAffinity is invalid: %v", err)
+		p.AddedPreferred, preferredErr = nodeaffinity.NewPreferredSchedulingTerms(preferred)
+	}
+	for _, e := range [...]error{err, preferredErr} {
+		if e != nil {
+			p.setUnsupported("its addedAffinity is invalid: %v", e)
 		}
 	}
 }
 
-// ScoresUseOwnerSelectors reports whether the scores depend on the selectors of the
-// pod's Services and controller.
-func (p *Compiled) ScoresUseOwnerSelectors() bool {
-	return p.SystemDefaultSpread || len(p.DefaultSpread) > 0 || p.Policy != nil
-}
-
-// checksResource reports whether the filter NodeResourcesFit checks a resource.
-func (p *Compiled) checksResource(name corev1.ResourceName) bool {
+func (p *Compiled) ignoresResource(name corev1.ResourceName) bool {
 	group, _, _ := strings.Cut(string(name), "/")
-	return !slices.Contains(p.IgnoredResources, string(name)) && !slices.Contains(p.IgnoredGroups, group)
+	return slices.Contains(p.IgnoredResources, string(name)) || slices.Contains(p.IgnoredGroups, group)
 }
 
-// CheckedRequests returns the part of the requests that the filter NodeResourcesFit
-// checks; nil if the profile disables the filter.
+// CheckedRequests returns the part of the requests that the filter NodeResourcesFit checks; nil if
+// the profile disables the filter.
 func (p *Compiled) CheckedRequests(r *cluster.Resources) *cluster.Resources {
 	if p.Disabled[NodeResourcesFit] {
 		return nil
@@ -108,7 +100,7 @@ func (p *Compiled) CheckedRequests(r *cluster.Resources) *cluster.Resources {
 	}
 	asked := *r
 	asked.Extended = maps.Clone(r.Extended)
-	maps.DeleteFunc(asked.Extended, func(name corev1.ResourceName, _ int64) bool { return !p.checksResource(name) })
+	maps.DeleteFunc(asked.Extended, func(name corev1.ResourceName, _ int64) bool { return p.ignoresResource(name) })
 	return &asked
 }
 

@@ -1,7 +1,7 @@
 package scheduler
 
-// Filter is the name of a scheduler filter. The constants are in the order in which the
-// scheduler runs them.
+// Filter is the name of a scheduler filter. The constants are in the order in which the scheduler
+// runs the filters.
 type Filter string
 
 const (
@@ -18,17 +18,17 @@ const (
 	PodTopologySpread    Filter = "PodTopologySpread"
 	InterPodAffinity     Filter = "InterPodAffinity"
 	NodeDeclaredFeatures Filter = "NodeDeclaredFeatures"
-	// NominatedPods is not a scheduler plugin. It refuses a node that passes every
-	// filter, but not together with the pods nominated to it.
+	// NominatedPods is not a scheduler plugin. The filter refuses a node if the pod fits there only
+	// without the pods that are nominated to the node.
 	NominatedPods Filter = "NominatedPods"
 )
 
-// ComparisonOperators is the feature gate TaintTolerationComparisonOperators, off by
-// default in 1.36 and 1.37.
+// ComparisonOperators is the feature gate TaintTolerationComparisonOperators, off by default in
+// 1.36 and 1.37.
 const ComparisonOperators = false
 
-// SwitchableFilters are the filters that a profile may disable. If a profile disables
-// another filter, no placement is predicted for the pods that this filter affects.
+// SwitchableFilters are the filters that a profile may disable. If a profile disables another
+// filter, no placement is predicted for the pods that this filter affects.
 var SwitchableFilters = []Filter{
 	NodeUnschedulable, TaintToleration, NodeAffinity, NodePorts, NodeResourcesFit, VolumeRestrictions,
 	NodeVolumeLimits, VolumeZone, PodTopologySpread, InterPodAffinity, NodeDeclaredFeatures,

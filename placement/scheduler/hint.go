@@ -7,8 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// PodReadsHintLabel reports whether the pod's node selector or node affinity reads the
-// hint label.
+// PodReadsHintLabel reports whether the pod's node selector or node affinity reads the hint label.
 func PodReadsHintLabel(pod *corev1.Pod) bool {
 	if _, ok := pod.Spec.NodeSelector[hints.Key]; ok {
 		return true

@@ -8,30 +8,30 @@ import (
 // MaxPolicyScore is the highest score of a legacy priority function, before its weight.
 const MaxPolicyScore = 10
 
-// Policy holds the scores of a scheduler that follows a legacy Policy, as kube-scheduler
-// did before 1.23. A node's total is the sum of weight times score over the functions,
-// where each score is an integer from 0 to 10. The scheduler breaks ties at random.
+// Policy holds the scores of a scheduler that follows a legacy Policy, as kube-scheduler did before
+// 1.23. A node's total is the sum of weight times score over the functions, where each score is an
+// integer from 0 to 10. The scheduler breaks ties at random.
 type Policy struct {
 	Priorities []PriorityFunction
 	// HardPodAffinityWeight is hardPodAffinitySymmetricWeight, 0..100.
 	HardPodAffinityWeight int64
 }
 
-// PriorityFunction is one priority function of a Policy. Name is a supported function
-// without arguments; it can be any name if one of the labels is set.
+// PriorityFunction is one priority function of a Policy. Name must be a supported function without
+// arguments, unless one of the labels is set.
 type PriorityFunction struct {
 	Name   string
 	Weight int64
-	// AntiAffinityLabel makes it serviceAntiAffinity over this node label.
+	// AntiAffinityLabel turns the function into serviceAntiAffinity over this node label.
 	AntiAffinityLabel string
-	// PreferLabel makes it labelPreference: nodes with this label get 10, other
-	// nodes 0. PreferAbsent swaps the two.
+	// PreferLabel turns the function into labelPreference: nodes with this label get 10, other
+	// nodes 0. PreferAbsent swaps the two scores.
 	PreferLabel  string
 	PreferAbsent bool
 }
 
-// policyFunctionNames are the supported priority functions without arguments. The first
-// seven are the default.
+// policyFunctionNames are the supported priority functions without arguments. The first seven
+// functions are the default.
 var policyFunctionNames = []string{
 	"SelectorSpreadPriority", "InterPodAffinityPriority", "LeastRequestedPriority", "BalancedResourceAllocation",
 	"NodePreferAvoidPodsPriority", "NodeAffinityPriority", "TaintTolerationPriority", "MostRequestedPriority", "EqualPriority",
@@ -51,8 +51,7 @@ func DefaultPolicy() Policy {
 	return p
 }
 
-// unsupportedReason names the first unsupported function; it is empty if all are
-// supported.
+// unsupportedReason names the first unsupported priority function; empty if all are supported.
 func (p *Policy) unsupportedReason() string {
 	for _, f := range p.Priorities {
 		if f.AntiAffinityLabel == "" && f.PreferLabel == "" && !slices.Contains(policyFunctionNames, f.Name) {

@@ -4,46 +4,46 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Profile describes how one scheduler filters and scores: the settings of one profile of
-// its KubeSchedulerConfiguration. Start from DefaultProfile: the zero value enables
-// every filter and no score.
+// Profile describes how one scheduler filters and scores: the settings of one profile of its
+// KubeSchedulerConfiguration. Start from DefaultProfile: the zero value enables every filter and no
+// score.
 type Profile struct {
-	// UnsupportedReason says why no placement can be predicted for this scheduler's
-	// pods, such as an unsupported plugin; empty if it can.
+	// UnsupportedReason says why no placement can be predicted for this scheduler's pods, such as
+	// an unsupported plugin; empty if it can.
 	UnsupportedReason string
 	// Weights are the weights of the score plugins. A plugin with weight 0 does not score.
 	Weights Weights
 	// DisabledFilters are the filters that the scheduler does not run.
 	DisabledFilters []Filter
-	// SystemDefaultSpread: pods without spread constraints get the system's defaults
-	// (defaultingType System). If it is false, they get DefaultSpread (defaultingType
-	// List), whose constraints have no selectors.
+	// If SystemDefaultSpread is true, pods without spread constraints get the system's defaults
+	// (defaultingType System). If SystemDefaultSpread is false, these pods get DefaultSpread
+	// (defaultingType List), whose constraints have no selectors.
 	SystemDefaultSpread bool
 	DefaultSpread       []corev1.TopologySpreadConstraint
-	// FitStrategy is the scoring strategy of NodeResourcesFit. The zero value is
-	// LeastAllocated over CPU and memory.
+	// FitStrategy is the scoring strategy of NodeResourcesFit. The zero value is LeastAllocated
+	// over CPU and memory.
 	FitStrategy ScoringStrategy
-	// BalancedResources are the resources that NodeResourcesBalancedAllocation balances;
-	// empty: CPU and memory.
+	// BalancedResources are the resources that NodeResourcesBalancedAllocation balances; empty: CPU
+	// and memory.
 	BalancedResources []corev1.ResourceName
 	// IgnoredResources are extended resources that the filter NodeResourcesFit ignores.
-	// IgnoredGroups are prefixes of such resources, the part before the slash.
+	// IgnoredGroups are prefixes of ignored resources: the part before the slash.
 	IgnoredResources, IgnoredGroups []string
 	// AddedAffinity is node affinity that every pod gets in addition to its own.
 	AddedAffinity *corev1.NodeAffinity
-	// HardPodAffinityWeight is the score weight, from 0 to 100, of the required affinity
-	// terms of pods on nodes that match the new pod.
+	// HardPodAffinityWeight is the score weight, from 0 to 100, of the required affinity terms of
+	// pods on nodes that match the new pod.
 	HardPodAffinityWeight int64
-	// IgnorePreferredTerms: InterPodAffinity does not score pods that have no
-	// preferred terms of their own.
+	// If IgnorePreferredTerms is true, InterPodAffinity does not score pods without preferred terms
+	// of their own.
 	IgnorePreferredTerms bool
-	// PercentageOfNodesToScore is the number of feasible nodes at which the scheduler
-	// stops searching, in percent of all nodes; 0: the scheduler's default, which
-	// depends on the number of nodes.
+	// PercentageOfNodesToScore is the number of feasible nodes at which the scheduler stops
+	// searching, in percent of all nodes; 0: the scheduler's default, which depends on the number
+	// of nodes.
 	PercentageOfNodesToScore int
 	// Packing enables the score plugin TargetLoadPacking; nil: disabled.
 	Packing *TargetLoadPacking
-	// Policy replaces all scores by those of a legacy Policy; nil: no Policy. It does
+	// Policy replaces all scores by those of a legacy Policy; nil: no Policy. A legacy Policy does
 	// not change the filters.
 	Policy *Policy
 }
@@ -53,8 +53,7 @@ func DefaultProfile() Profile {
 	return Profile{Weights: defaultWeights, SystemDefaultSpread: true, HardPodAffinityWeight: 1}
 }
 
-// MostAllocatedProfile returns the default profile with the scoring strategy
-// MostAllocated.
+// MostAllocatedProfile returns the default profile with the scoring strategy MostAllocated.
 func MostAllocatedProfile() Profile {
 	p := DefaultProfile()
 	p.FitStrategy.Type = MostAllocated
@@ -69,9 +68,8 @@ func PolicyProfile(policy Policy) Profile {
 	return p
 }
 
-// PackingProfile returns the default profile with TargetLoadPacking. As trimaran's
-// documentation recommends, it does not score by NodeResourcesFit and
-// NodeResourcesBalancedAllocation.
+// PackingProfile returns the default profile with TargetLoadPacking. As trimaran's documentation
+// recommends, the profile has no scores for NodeResourcesFit and NodeResourcesBalancedAllocation.
 func PackingProfile(t TargetLoadPacking) Profile {
 	p := DefaultProfile()
 	p.Weights.ResourcesFit, p.Weights.BalancedAllocation = 0, 0

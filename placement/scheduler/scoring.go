@@ -13,8 +13,8 @@ const (
 	RequestedToCapacityRatio StrategyType = "RequestedToCapacityRatio"
 )
 
-// ScoringStrategy is the scoring strategy of NodeResourcesFit. The zero value is
-// LeastAllocated over CPU and memory.
+// ScoringStrategy is the scoring strategy of NodeResourcesFit. The zero value is LeastAllocated
+// over CPU and memory.
 type ScoringStrategy struct {
 	Type      StrategyType
 	Resources []ResourceWeight // empty: cpu and memory, weight 1 each
@@ -28,15 +28,14 @@ type ResourceWeight struct {
 	Weight int64
 }
 
-// ShapePoint is one point of a scoring function. Utilization is a percentage, Score is
-// from 0 to 10. The function is linear between points and constant outside them.
+// ShapePoint is one point of a scoring function. Utilization is a percentage, Score is from 0 to
+// 10. The function is linear between points and constant outside them.
 type ShapePoint struct{ Utilization, Score int64 }
 
 // coreResources are CPU and memory with the same weight.
 var coreResources = []ResourceWeight{{corev1.ResourceCPU, 1}, {corev1.ResourceMemory, 1}}
 
-// IsDefault reports whether the strategy is LeastAllocated over CPU and memory with
-// equal weights.
+// IsDefault reports whether the strategy is LeastAllocated over CPU and memory with equal weights.
 func (s *ScoringStrategy) IsDefault() bool {
 	return (s.Type == "" || s.Type == LeastAllocated) && len(s.Resources) == 0
 }
@@ -52,14 +51,14 @@ func (s *ScoringStrategy) ResourcesOrDefault() []ResourceWeight {
 // PackingName is the name of the score plugin TargetLoadPacking.
 const PackingName = "TargetLoadPacking"
 
-// TargetLoadPacking holds the arguments of trimaran's plugin TargetLoadPacking. Nodes
-// get the highest score when their CPU utilization is at the target.
+// TargetLoadPacking holds the arguments of trimaran's plugin TargetLoadPacking. Nodes get the
+// highest score when their CPU utilization is at the target.
 type TargetLoadPacking struct {
 	Weight int64
 	// Target is the preferred CPU utilization, in percent of the node's capacity.
 	Target int64
-	// DefaultMilliCPU is the expected usage of a container without request and limit.
-	// A container with only a request is expected to use Factor times its request.
+	// DefaultMilliCPU is the expected usage of a container without request and limit. A container
+	// with only a request is expected to use Factor times its request.
 	DefaultMilliCPU int64
 	Factor          float64
 }

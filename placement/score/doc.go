@@ -1,3 +1,3 @@
-// Package score computes the scores of the plugins of kube-scheduler, one plugin a
-// file, with their integer rounding. It never decides which nodes are feasible.
+// Package score computes the scores of kube-scheduler's plugins with their integer rounding. The
+// package never decides which nodes are feasible.
 package score

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestPacked are the worked examples of the formula.
+// TestPacked checks worked examples of the TargetLoadPacking formula.
 func TestPacked(t *testing.T) {
 	for _, c := range []struct {
 		p, target float64

@@ -11,20 +11,19 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Image sizes below and above these bytes (the latter per container) make no
-// difference to ImageLocality.
+// ImageLocality treats smaller images as minImageBytes, and larger images as maxImageBytes per
+// container.
 const (
 	minImageBytes = 23 << 20
 	maxImageBytes = 1000 << 20
 )
 
-// Scores returns 0..100 by node. Pods with the same images share the slice; it is
-// read-only.
+// Scores returns 0..100 by node. Pods with the same images share the slice, so it is read-only.
 func (w *ImageIndex) Scores(pod *corev1.Pod) []int8 {
 	refs, counted := imageRefs(w.snap, pod)
 	key := binary.AppendVarint(nil, int64(counted))
 	for _, ref := range refs {
-		key = model.AppendText(key, ref)
+		key = model.AppendLengthPrefixed(key, ref)
 	}
 	scores, ok := w.scoreCache[string(key)]
 	if !ok {
@@ -34,7 +33,7 @@ func (w *ImageIndex) Scores(pod *corev1.Pod) []int8 {
 	return scores
 }
 
-// imageRefs lists the images of a pod, and how many of them scale the maximum.
+// imageRefs lists the images of a pod. The number `counted` scales the maximum of the score.
 func imageRefs(snap *cluster.Snapshot, pod *corev1.Pod) (refs []string, counted int) {
 	for i := range pod.Spec.InitContainers {
 		refs = append(refs, pod.Spec.InitContainers[i].Image)
@@ -54,8 +53,8 @@ func imageRefs(snap *cluster.Snapshot, pod *corev1.Pod) (refs []string, counted 
 	return refs, counted
 }
 
-// scoreRefs scores the bytes of the images on a node, each weighted by the share of
-// nodes that have the image. It returns nil if every node scores 0.
+// scoreRefs scores the bytes of the images on a node, each weighted by the share of nodes that have
+// the image. The result is nil if every node scores 0.
 func (w *ImageIndex) scoreRefs(refs []string, counted int) []int8 {
 	sums := make([]int64, len(w.snap.Nodes))
 	found := false
@@ -85,7 +84,6 @@ func (w *ImageIndex) scoreRefs(refs []string, counted int) []int8 {
 	return out
 }
 
-// withDefaultTag adds :latest to an image reference without a tag.
 func withDefaultTag(ref string) string {
 	if strings.LastIndex(ref, ":") <= strings.LastIndex(ref, "/") {
 		return ref + ":latest"
@@ -93,16 +91,14 @@ func withDefaultTag(ref string) string {
 	return ref
 }
 
-// imageNodes is one image name: its size and its nodes. A list is smaller than an entry
-// per node and name: most names are on few nodes, and a large cluster has more names
-// than nodes.
+// imageNodes holds the size of an image and the nodes that have the image. Most images are on few
+// nodes, so a list of nodes needs less memory than an entry per node and image.
 type imageNodes struct {
 	bytes int64
 	nodes []cluster.NodeID // in order
 }
 
-// ImageIndex knows which images are on which nodes, and caches the scores by list of
-// images.
+// ImageIndex indexes the nodes by image, and caches the scores of each list of images.
 type ImageIndex struct {
 	snap       *cluster.Snapshot
 	images     map[string]*imageNodes

@@ -4,16 +4,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
 	"github.com/evenkeel-project/evenkeel/placement/model"
-	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
-// scoreInterPod scales the sums of the weights of matching terms to 0..100, between the
-// smallest and the largest sum of the feasible nodes.
-func scoreInterPod(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
-	InterPodScores(r, feasible, out, scheduler.MaxScore)
-}
-
-// InterPodScores is scoreInterPod with the scale 0..top.
+// InterPodScores scales the weight sums of matching terms from the range of all feasible nodes to
+// 0..top.
 func InterPodScores(r *cycle.Attempt, feasible []cluster.NodeID, out []int64, top int64) {
 	clear(out)
 	if !SumTermWeights(r, feasible, out) || len(out) == 0 {
@@ -28,8 +22,8 @@ func InterPodScores(r *cycle.Attempt, feasible []cluster.NodeID, out []int64, to
 	}
 }
 
-// SumTermWeights adds the weights of the matching terms by the domains of the nodes. It
-// reports whether any term matches a pod.
+// SumTermWeights adds up the weights of the matching terms for each node, and reports whether any
+// term matches a pod.
 func SumTermWeights(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) (any bool) {
 	for _, t := range r.Replacement.InterPod.Scored {
 		if t.Pods.Total == 0 {
@@ -46,7 +40,7 @@ func SumTermWeights(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) (a
 	return any
 }
 
-// ScaleToRange scales least..most to 0..top. It returns 0 if both are equal.
+// ScaleToRange scales v from the range least..most to 0..top. The result is 0 if least equals most.
 func ScaleToRange(v, least, most, top int64) int64 {
 	if most <= least {
 		return 0

@@ -7,8 +7,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
 )
 
-// scorePacking scores by predicted cpu utilization. A node without a measurement scores
-// 0, as in the plugin.
+// scorePacking scores nodes by expected cpu utilization. As in the plugin, a node without a
+// measurement gets 0.
 func scorePacking(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 	for i, n := range feasible {
 		x := &r.Model.Packing.Nodes[n]
@@ -20,8 +20,8 @@ func scorePacking(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 	}
 }
 
-// packingScore returns the score at p percent utilization with a target of t. It rises
-// from t at 0 to 100 at t, then falls from t to 0 at 100. Above 100 it is 0.
+// packingScore returns the score at p percent utilization with a target of t. The score rises from
+// t at 0 % to 100 at t %, then falls from t to 0 at 100 %. Above 100 %, the score is 0.
 func packingScore(p, t float64) int64 {
 	switch {
 	case p > 100:

@@ -1,20 +1,24 @@
 package score
 
 import (
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
-// plugins lists the score plugins in the order in which Explain prints them. A new plugin
-// needs a field in scheduler.Weights, a line in Weights.ScorePlugins and a line here. Package
-// sampling must know each relative plugin.
+// plugins lists the score plugins in the order in which Explain prints them. A new plugin needs a
+// field in scheduler.Weights, a line in Weights.ScorePlugins and a line here. Package sampling must
+// know each relative plugin.
 var plugins = []cycle.Scorer{
 	{Name: "TaintToleration", Score: scoreTaints, Relative: true},
 	{Name: "NodeAffinity", Score: scoreNodeAffinity, Relative: true,
 		IsIdle: func(in *cycle.Replacement) bool { return in.StaticScores.Preferred == nil }},
 	{Name: "PodTopologySpread", Score: scoreSpread, Relative: true,
 		IsIdle: func(in *cycle.Replacement) bool { return len(in.Spread.Soft) == 0 }},
-	{Name: "InterPodAffinity", Score: scoreInterPod, Relative: true,
+	{Name: "InterPodAffinity", Relative: true,
+		Score: func(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
+			InterPodScores(r, feasible, out, scheduler.MaxScore)
+		},
 		IsIdle: func(in *cycle.Replacement) bool { return len(in.InterPod.Scored) == 0 }},
 	{Name: "NodeResourcesFit", NodeScores: func(in *cycle.Replacement) []int8 { return in.Local.ResourcesFit }},
 	{Name: "NodeResourcesBalancedAllocation", NodeScores: func(in *cycle.Replacement) []int8 { return in.Local.Balanced }},

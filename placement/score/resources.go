@@ -11,8 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// ResourcesFit returns the score of NodeResourcesFit by the strategy of the profile. The
-// scheduler assumes 100m and 200Mi if a container requests no cpu or memory.
+// ResourcesFit returns the score of NodeResourcesFit by the strategy of the profile. The scheduler
+// assumes 100m and 200Mi if a container requests no cpu or memory.
 func ResourcesFit(w *model.Cluster, in *cycle.Replacement, n cluster.NodeID) int64 {
 	if strategy := &in.Profile.FitStrategy; !strategy.IsDefault() {
 		return weightedResourceScore(w, strategy, in, n)
@@ -23,8 +23,8 @@ func ResourcesFit(w *model.Cluster, in *cycle.Replacement, n cluster.NodeID) int
 		l.NonZeroBytes+in.ScoredRequests.MemoryBytes, l.AllocatableBytes)
 }
 
-// leastAllocated returns the mean of the free cpu and memory in percent, each rounded
-// down. It skips a resource that the node does not have.
+// leastAllocated returns the mean of the free shares of cpu and memory in percent, each rounded
+// down. A resource that the node does not have is skipped.
 func leastAllocated(cpu, cpuCap, mem, memCap int64) int64 {
 	var sum, count int64
 	for _, x := range [...][2]int64{{cpu, cpuCap}, {mem, memCap}} {
@@ -48,10 +48,9 @@ func freePercent(requested, capacity int64) int64 {
 	return (capacity - requested) * scheduler.MaxScore / capacity
 }
 
-// weightedResourceScore returns the weighted mean of the scores of the resources. It
-// skips a resource that the node does not have, and an extended resource that the pod
-// does not request. RequestedToCapacityRatio also skips scores of 0, and rounds to the
-// nearest integer.
+// weightedResourceScore returns the weighted mean of the scores of the resources. A resource that
+// the node does not have, and an extended resource that the pod does not request, are skipped.
+// RequestedToCapacityRatio also skips scores of 0, and rounds to the nearest integer.
 func weightedResourceScore(w *model.Cluster, s *scheduler.ScoringStrategy, in *cycle.Replacement, n cluster.NodeID) int64 {
 	var sum, weights int64
 	for _, x := range s.ResourcesOrDefault() {
@@ -75,7 +74,6 @@ func weightedResourceScore(w *model.Cluster, s *scheduler.ScoringStrategy, in *c
 	return sum / weights
 }
 
-// strategyScore returns the score of one resource, 0..100.
 func strategyScore(s *scheduler.ScoringStrategy, requested, capacity int64) int64 {
 	switch s.Type {
 	case scheduler.MostAllocated:
@@ -105,9 +103,9 @@ func shapeScore(s *scheduler.ScoringStrategy, utilization int64) int64 {
 	return s.Shape[len(s.Shape)-1].Score * stretch
 }
 
-// requestedWith returns how much of a resource would be requested on the node with the
-// pod, and the capacity. It returns 0, 0 for a resource that is not scored. If assumed
-// is true, the default requests replace missing ones.
+// requestedWith returns the requested amount of a resource on the node including the pod, and the
+// node's capacity; 0, 0 for a resource that is not scored. If assumed is true, default requests
+// replace missing requests.
 func requestedWith(w *model.Cluster, in *cycle.Replacement, n cluster.NodeID, name corev1.ResourceName, assumed bool) (requested, capacity int64) {
 	l, comes, cpu, memory := &w.Requests[n], &in.Requests, w.Requests[n].MilliCPU, w.Requests[n].MemoryBytes
 	if assumed {
@@ -128,16 +126,16 @@ func requestedWith(w *model.Cluster, in *cycle.Replacement, n cluster.NodeID, na
 	return l.Extended[name] + own, w.Snap.Nodes[n].Allocatable.Extended[name]
 }
 
-// isScalarResource reports whether a score skips the resource if the pod does not
-// request it. This holds for extended resources, huge pages and attach limits.
+// isScalarResource reports whether the resource is an extended resource, huge pages or an attach
+// limit. Scores skip such a resource if the pod does not request it.
 func isScalarResource(name corev1.ResourceName) bool {
 	return strings.Contains(string(name), "/") || strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix) ||
 		strings.HasPrefix(string(name), corev1.ResourceAttachableVolumesPrefix)
 }
 
-// BalancedAllocation returns the score of NodeResourcesBalancedAllocation. It is about
-// 75 if the pod changes little, and up to 100 if it balances the node. It is 0 if the
-// pod requests none of the resources.
+// BalancedAllocation returns the score of NodeResourcesBalancedAllocation. The score is about 75 if
+// the pod changes little, and up to 100 if the pod balances the node. The score is 0 if the pod
+// requests none of the resources.
 func BalancedAllocation(w *model.Cluster, in *cycle.Replacement, n cluster.NodeID) int64 {
 	if list := in.Profile.BalancedResources; len(list) > 0 {
 		return balancedAllocationOver(w, list, in, n)
@@ -157,7 +155,7 @@ func BalanceGain(with, without int64) int64 {
 	return scheduler.MaxScore/2 + (scheduler.MaxScore/2+with-without)/2
 }
 
-// balancedAllocationOver is BalancedAllocation for configured resources.
+// balancedAllocationOver computes BalancedAllocation for configured resources.
 func balancedAllocationOver(w *model.Cluster, resources []corev1.ResourceName, in *cycle.Replacement, n cluster.NodeID) int64 {
 	none := true
 	var with, without []float64
@@ -177,9 +175,9 @@ func balancedAllocationOver(w *model.Cluster, resources []corev1.ResourceName, i
 	return BalanceGain(balanceOfFractions(with), balanceOfFractions(without))
 }
 
-// Balance returns 100 minus the standard deviation of the requested fractions of cpu and
-// memory, in percent. Each fraction is at most 1. The standard deviation of two values
-// is half their difference.
+// Balance returns 100 minus the standard deviation of the requested fractions of cpu and memory, in
+// percent. Each requested fraction is at most 1. The standard deviation of two values is half their
+// difference.
 func Balance(cpu, cpuCap, mem, memCap int64) int64 {
 	if cpuCap == 0 || memCap == 0 {
 		return scheduler.MaxScore
@@ -190,7 +188,7 @@ func Balance(cpu, cpuCap, mem, memCap int64) int64 {
 	return int64((1 - std) * scheduler.MaxScore)
 }
 
-// balanceOfFractions is Balance for any number of fractions.
+// balanceOfFractions computes Balance for any number of requested fractions.
 func balanceOfFractions(fractions []float64) int64 {
 	std := 0.0
 	switch len(fractions) {

@@ -5,8 +5,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
 )
 
-// Score computes the normalised scores and the totals of the feasible nodes, in the
-// scratch.
+// Score writes the normalised scores and the total scores of the feasible nodes to the scratch.
 func Score(r *cycle.Attempt, feasible []cluster.NodeID) {
 	b, scorers := r.Scratch, r.Replacement.Scorers
 	for len(b.Scores) < len(scorers) {
@@ -14,7 +13,7 @@ func Score(r *cycle.Attempt, feasible []cluster.NodeID) {
 	}
 	b.Total = cycle.ResizeZeroed(b.Total, len(feasible))
 	for k := range scorers {
-		out := cycle.Resize(b.Scores[k], len(feasible))
+		out := cycle.ResizeSlice(b.Scores[k], len(feasible))
 		b.Scores[k] = out
 		switch s := &scorers[k]; {
 		case s.AlwaysZero(r.Replacement):
@@ -32,15 +31,15 @@ func Score(r *cycle.Attempt, feasible []cluster.NodeID) {
 	}
 }
 
-// CopyByNode copies the values of the feasible nodes.
+// CopyByNode copies the values of the feasible nodes from a list by node.
 func CopyByNode[T int8 | int64](out []int64, feasible []cluster.NodeID, byNode []T) {
 	for i, n := range feasible {
 		out[i] = int64(byNode[n])
 	}
 }
 
-// Normalise scales counts to 0..top of the largest count. With reverse the smallest
-// count is best, and all zero becomes all top (helper.DefaultNormalizeScore).
+// Normalise scales counts to 0..top of the largest count. If reverse is true, the smallest count
+// gets the best score; if all counts are 0, every node gets top (helper.DefaultNormalizeScore).
 func Normalise(s []int64, top int64, reverse bool) {
 	var most int64
 	for _, v := range s {

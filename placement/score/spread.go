@@ -9,13 +9,13 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
-// scoreSpread scores the soft spread constraints. The raw score of a node is the rounded
-// sum, over the constraints whose label it has, of
+// scoreSpread scores the soft spread constraints. The raw score of a node is the rounded sum, over
+// the constraints whose label it has, of
 //
 //	matching pods of its domain x ln(domains + 2) + maxSkew - 1
 //
-// Its score is 100 (most + least - raw) / most. Only domains of feasible nodes count.
-// For kubernetes.io/hostname each feasible node is a domain.
+// The score is 100 (most + least - raw) / most. Only domains of feasible nodes count. For
+// kubernetes.io/hostname, each feasible node is a domain.
 func scoreSpread(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 	rules := &r.Replacement.Spread
 	if len(rules.Soft) == 0 || len(feasible) == 0 {
@@ -46,8 +46,8 @@ func scoreSpread(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 	normaliseSpread(r.Scratch, out)
 }
 
-// normaliseSpread rounds and inverts the raw scores. Few values differ, so small tables
-// save most of the rounding and dividing.
+// normaliseSpread rounds and inverts the raw scores. Few values differ, so small tables save most
+// of the rounding and dividing.
 func normaliseSpread(b *cycle.Scratch, out []int64) {
 	least, most := int64(math.MaxInt64), int64(0)
 	var raw [16]float64
@@ -82,9 +82,9 @@ func normaliseSpread(b *cycle.Scratch, out []int64) {
 	}
 }
 
-// addDomainTerms adds the term of a constraint, except for the host name. With the
-// system defaults, nodes without the label form one domain with the empty value. They
-// count as a domain, but get no term.
+// addDomainTerms adds the term of a constraint on a label other than the host name. With the system
+// defaults, nodes without the label form one domain with the empty value. These nodes count as a
+// domain, but their score has no term for the constraint.
 func addDomainTerms(r *cycle.Attempt, c *cycle.SpreadConstraint, feasible []cluster.NodeID) {
 	b := r.Scratch
 	candidate := cycle.ResizeZeroed(b.Seen, c.Topology.Size)
@@ -105,7 +105,7 @@ func addDomainTerms(r *cycle.Attempt, c *cycle.SpreadConstraint, feasible []clus
 	}
 }
 
-// CountSpreadPods counts the matching pods by domain.
+// CountSpreadPods counts the pods that match a spread constraint by domain.
 func CountSpreadPods(r *cycle.Attempt, c *cycle.SpreadConstraint) []int32 {
 	d, rules := r.Scratch.ResetCounts(r.FilterSlots, c.Topology.Size), &r.Replacement.Spread
 	for _, x := range c.Pods.Nodes {
@@ -116,7 +116,7 @@ func CountSpreadPods(r *cycle.Attempt, c *cycle.SpreadConstraint) []int32 {
 	return d
 }
 
-// SpreadTerm returns the term of one constraint. It rounds the product before adding, so
+// SpreadTerm returns the term of one constraint. The product is rounded before the addition, so
 // every processor computes the same sum.
 func SpreadTerm(pods int32, weight float64, maxSkew int64) float64 {
 	return float64(float64(pods)*weight) + float64(maxSkew-1)

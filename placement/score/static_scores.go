@@ -13,11 +13,11 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 )
 
-// HintTaints is the taint that a hint puts on a node.
+// HintTaints contains the taint that a hint puts on a node.
 var HintTaints = []corev1.Taint{hints.NewTaint()}
 
-// NewStaticScores computes the scores that no other pod changes. added is the preferred
-// node affinity of the profile.
+// NewStaticScores computes the scores that no other pod changes. The terms `added` are the
+// preferred node affinity of the profile.
 func NewStaticScores(w *model.Cluster, pod *corev1.Pod, added *nodeaffinity.PreferredSchedulingTerms) (cycle.StaticScores, error) {
 	f := cycle.StaticScores{PreferNoSchedule: make([]int64, len(w.Snap.Nodes)), HintTaint: CountUntolerated(HintTaints, pod.Spec.Tolerations)}
 	for i := range w.Snap.Nodes {
@@ -63,8 +63,7 @@ func scoreTaints(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 	Normalise(out, scheduler.MaxScore, true)
 }
 
-// CountTaints counts the untolerated PreferNoSchedule taints of each node, including
-// hints.
+// CountTaints counts the untolerated PreferNoSchedule taints of each node, including hints.
 func CountTaints(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 	f := &r.Replacement.StaticScores
 	if f.HintTaint == 0 || !r.Model.Hints.HasTaints() {

@@ -12,17 +12,16 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// AttachableVolume is a volume that counts against a driver's limit on a node. Volumes with
-// the same driver and handle are one volume, even if several pods use it.
+// AttachableVolume is a volume that counts against a driver's limit on a node. Two volumes with the
+// same driver and handle are one volume, even if several pods use the volume.
 type AttachableVolume struct {
 	driver string
 	id     string // driver and handle
-	// translated: an in-tree volume. A node with a CSINode attaches it through the
-	// CSI driver.
+	// translated is true for an in-tree volume. A node with a CSINode attaches in-tree volumes
+	// through the CSI driver.
 	translated bool
 }
 
-// newAttachableVolume returns the volume with a driver and a handle.
 func newAttachableVolume(driver, handle string, translated bool) AttachableVolume {
 	return AttachableVolume{driver, driver + "/" + handle, translated}
 }
@@ -30,33 +29,30 @@ func newAttachableVolume(driver, handle string, translated bool) AttachableVolum
 // recordedAttachment is a VolumeAttachment of a node.
 type recordedAttachment struct {
 	id, driver string
-	// inUse: a pod of the snapshot uses the volume on this node. The volume is
-	// detached once that pod has moved away.
+	// inUse is true if a pod of the snapshot uses the volume on this node. The volume is detached
+	// after that pod has moved to another node.
 	inUse bool
 }
 
-// nodeAttachments are the attached volumes of one node.
 type nodeAttachments struct {
 	podsByVolume    map[string]int32     // uses by pods, by volume
 	volumesByDriver map[string]int64     // volumes that pods use, by driver
 	recorded        []recordedAttachment // sorted by id
 }
 
-// migratedDrivers are the CSI drivers that replaced in-tree volume plugins, by
-// provisioner (nodevolumelimits, isCSIMigrationOn). Their volumes count against the
-// driver's limit.
+// migratedDrivers are the CSI drivers that replaced in-tree volume plugins, by provisioner
+// (nodevolumelimits, isCSIMigrationOn). Their volumes count against the driver's limit.
 var migratedDrivers = map[string]string{
 	"kubernetes.io/aws-ebs": "ebs.csi.aws.com", "kubernetes.io/gce-pd": "pd.csi.storage.gke.io",
 	"kubernetes.io/azure-disk": "disk.csi.azure.com", "kubernetes.io/cinder": "cinder.csi.openstack.org",
 	"kubernetes.io/portworx-volume": "pxd.portworx.com",
 }
 
-// unlimitedProvisioners are the in-tree provisioners whose volumes count against no
-// limit.
+// unlimitedProvisioners are the in-tree provisioners whose volumes have no limit per node.
 var unlimitedProvisioners = []string{"kubernetes.io/azure-file", "kubernetes.io/vsphere-volume"}
 
-// attachables returns the volumes that a node must attach for a pod. The function
-// `claim` returns the claim of a volume; nil if there is none.
+// attachables returns the volumes that a node must attach for a pod. The function `claim` returns
+// the claim of a volume; nil if the volume has no claim.
 func (st *Storage) attachables(p *corev1.Pod, claim func(*corev1.Volume) *corev1.PersistentVolumeClaim) []AttachableVolume {
 	var out []AttachableVolume
 	add := func(a AttachableVolume, ok bool) {
@@ -77,8 +73,8 @@ func (st *Storage) attachables(p *corev1.Pod, claim func(*corev1.Volume) *corev1
 	return out
 }
 
-// inlineAttachable returns an in-tree volume of a pod spec. As in the scheduler, a GCE
-// disk gets the zone UNSPECIFIED.
+// inlineAttachable returns an in-tree volume of a pod spec. As in the scheduler, a GCE disk gets
+// the zone UNSPECIFIED.
 func inlineAttachable(v *corev1.Volume) (AttachableVolume, bool) {
 	s := corev1.PersistentVolumeSource{AWSElasticBlockStore: v.AWSElasticBlockStore, GCEPersistentDisk: v.GCEPersistentDisk,
 		AzureDisk: v.AzureDisk, PortworxVolume: v.PortworxVolume}
@@ -96,8 +92,8 @@ func ebsVolumeID(id string) string {
 	return id
 }
 
-// claimAttachable returns the volume of a claim. For an unbound claim, it returns a
-// volume of the provisioner of its StorageClass, with a name of its own.
+// claimAttachable returns the volume of a claim. For an unbound claim, the result is a volume of
+// its StorageClass's provisioner with a unique name.
 func (st *Storage) claimAttachable(c *corev1.PersistentVolumeClaim) (AttachableVolume, bool) {
 	pv := st.volumes[c.Spec.VolumeName]
 	if c.Spec.VolumeName == "" || pv == nil {
@@ -139,8 +135,7 @@ type Attachments struct {
 	VictimNode cluster.NodeID                       // node that the victim has just left; its volumes are still attached there
 }
 
-// NewAttachments reads the volumes of the pods and the VolumeAttachments of the
-// snapshot.
+// NewAttachments reads the volumes of the pods and the VolumeAttachments of the snapshot.
 func NewAttachments(st *Storage) *Attachments {
 	a := &Attachments{storage: st, VictimNode: cluster.NoNode, volumesOf: map[cluster.PodID][]AttachableVolume{},
 		attached: make([]nodeAttachments, len(st.snap.Nodes))}
@@ -165,7 +160,6 @@ func NewAttachments(st *Storage) *Attachments {
 	return a
 }
 
-// addRecorded adds a VolumeAttachment to its node.
 func (x *Attachments) addRecorded(va *storagev1.VolumeAttachment) {
 	n := x.storage.snap.NodeByName(va.Spec.NodeName)
 	if n == nil || va.Spec.Attacher == "" || va.Spec.Source.PersistentVolumeName == nil {
@@ -206,8 +200,8 @@ func (x *Attachments) Adjust(p cluster.PodID, n int, by int32) {
 	}
 }
 
-// countDetaching counts the driver's volumes that have a VolumeAttachment, but that no
-// pod on the node uses.
+// countDetaching counts the driver's volumes that have a VolumeAttachment, although no pod on the
+// node uses the volume.
 func (x *Attachments) countDetaching(n int, driver string) (count int64) {
 	a := &x.attached[n]
 	for _, r := range a.recorded {
@@ -218,8 +212,8 @@ func (x *Attachments) countDetaching(n int, driver string) (count int64) {
 	return count
 }
 
-// BlockingDriver returns a driver that refuses the pod on the node: the driver is not
-// installed, or has reached its limit. It returns an empty text if there is none.
+// BlockingDriver returns a driver that refuses the pod on the node, because the driver is not
+// installed or has reached its limit; empty if no driver refuses the pod.
 func (a *Attachments) BlockingDriver(attach []AttachableVolume, n int) string {
 	if len(attach) == 0 {
 		return ""
@@ -261,11 +255,12 @@ func (a *Attachments) Clone() *Attachments {
 	return &c
 }
 
-// ChecksDrivers reports the feature gate VolumeLimitScaling, on by default since 1.37.
+// ChecksDrivers returns the value of the feature gate VolumeLimitScaling, which is on by default
+// since 1.37.
 func (st *Storage) ChecksDrivers() bool { return st.snap.ServerMinor >= 37 }
 
-// DriverInstalled reports whether the driver runs on the node. It returns true if the
-// driver does not set preventPodSchedulingIfMissing.
+// DriverInstalled reports whether the driver runs on the node; always true if the driver does not
+// set preventPodSchedulingIfMissing.
 func (st *Storage) DriverInstalled(driver string, n int) bool {
 	d := st.drivers[driver]
 	if d == nil || !ptr.Deref(d.Spec.PreventPodSchedulingIfMissing, false) {

@@ -22,13 +22,13 @@ var zoneLabels = []string{
 	corev1.LabelTopologyZone, corev1.LabelTopologyRegion,
 }
 
-// newerLabel maps each deprecated label to its present name.
+// newerLabel maps each deprecated label to its current name.
 var newerLabel = map[string]string{
 	corev1.LabelFailureDomainBetaZone:   corev1.LabelTopologyZone,
 	corev1.LabelFailureDomainBetaRegion: corev1.LabelTopologyRegion,
 }
 
-// isInVolumeZone is the filter VolumeZone. A node without any zone label passes.
+// isInVolumeZone is the filter VolumeZone. A node without any zone label passes the filter.
 func isInVolumeZone(volumes []*corev1.PersistentVolume, node map[string]string) bool {
 	if !slices.ContainsFunc(zoneLabels, func(k string) bool { _, ok := node[k]; return ok }) {
 		return true
@@ -51,8 +51,8 @@ func isInVolumeZone(volumes []*corev1.PersistentVolume, node map[string]string) 
 	return true
 }
 
-// zonesOf returns the zones of a volume from its label. Two underscores separate the
-// zones. A label with an empty zone is ignored.
+// zonesOf returns the zones of a volume from its label. Two underscores separate the zones. A label
+// with an empty zone is ignored.
 func zonesOf(l map[string]string, key string) ([]string, bool) {
 	value, ok := l[key]
 	if !ok {
@@ -67,7 +67,6 @@ func zonesOf(l map[string]string, key string) ([]string, bool) {
 	return zones, true
 }
 
-// isReachable reports whether the node matches the volume's node affinity.
 func isReachable(pv *corev1.PersistentVolume, node *corev1.Node) bool {
 	if pv.Spec.NodeAffinity == nil || pv.Spec.NodeAffinity.Required == nil {
 		return true
@@ -78,13 +77,11 @@ func isReachable(pv *corev1.PersistentVolume, node *corev1.Node) bool {
 	return ok && err == nil
 }
 
-// capacityUse is the storage of one StorageClass that a pod would use on a node, in
-// bytes.
+// capacityUse is the storage of one StorageClass that a pod would use on a node, in bytes.
 type capacityUse struct{ requested, capacity int64 }
 
-// bindOnNode is the filter and the score of VolumeBinding for one node. The node must
-// reach the bound volumes, and each unbound claim must find an available volume or allow
-// provisioning.
+// bindOnNode is the filter and the score of VolumeBinding for one node. The node must reach the
+// bound volumes, and each unbound claim must find an available volume or allow provisioning.
 func (st *Storage) bindOnNode(cs *claimSet, node *cluster.Node) (bool, int64) {
 	for _, pv := range cs.bound {
 		if !isReachable(pv, node.Object) {
@@ -116,8 +113,8 @@ func (st *Storage) bindOnNode(cs *claimSet, node *cluster.Node) (bool, int64) {
 	return true, capacityScore(dynamic)
 }
 
-// matchVolumes assigns each claim, the smallest first, the smallest matching volume. It
-// returns the used storage by StorageClass and the claims without a matching volume.
+// matchVolumes assigns the smallest matching volume to each claim, starting with the smallest
+// claim. The results are the used storage by StorageClass and the claims without a matching volume.
 func (st *Storage) matchVolumes(claims []*corev1.PersistentVolumeClaim, node *corev1.Node) (
 	map[string]capacityUse, []*corev1.PersistentVolumeClaim) {
 	slices.SortStableFunc(claims, func(a, b *corev1.PersistentVolumeClaim) int {
@@ -140,8 +137,8 @@ func (st *Storage) matchVolumes(claims []*corev1.PersistentVolumeClaim, node *co
 	return uses, missing
 }
 
-// matchVolume returns the volume that is reserved for the claim; if there is none, the
-// smallest available one; else nil.
+// matchVolume returns the volume that is reserved for the claim, or else the smallest available
+// volume; nil if no volume matches.
 func (st *Storage) matchVolume(c *corev1.PersistentVolumeClaim, node *corev1.Node, taken map[string]bool) *corev1.PersistentVolume {
 	selector := labels.Everything()
 	if c.Spec.Selector != nil {
@@ -172,7 +169,6 @@ func (st *Storage) matchVolume(c *corev1.PersistentVolumeClaim, node *corev1.Nod
 	return best
 }
 
-// capacityOf returns the size of the volume in bytes.
 func capacityOf(pv *corev1.PersistentVolume) int64 {
 	q := pv.Spec.Capacity[corev1.ResourceStorage]
 	return q.Value()
@@ -188,21 +184,19 @@ func matchesClaim(pv *corev1.PersistentVolume, c *corev1.PersistentVolumeClaim) 
 		ptr.Deref(pv.Spec.VolumeAttributesClassName, "") == ptr.Deref(c.Spec.VolumeAttributesClassName, "")
 }
 
-// isReservedFor reports whether the volume's claimRef names the claim.
 func isReservedFor(pv *corev1.PersistentVolume, c *corev1.PersistentVolumeClaim) bool {
 	r := pv.Spec.ClaimRef
 	return r.Namespace == c.Namespace && r.Name == c.Name && (r.UID == "" || r.UID == c.UID)
 }
 
-// allowsAccessModes reports whether the volume has every access mode of the claim.
 func allowsAccessModes(pv *corev1.PersistentVolume, c *corev1.PersistentVolumeClaim) bool {
 	return !slices.ContainsFunc(c.Spec.AccessModes, func(m corev1.PersistentVolumeAccessMode) bool {
 		return !slices.Contains(pv.Spec.AccessModes, m)
 	})
 }
 
-// canProvision reports whether volumes for all the claims can be provisioned for the
-// node, and the known capacity that they use by StorageClass.
+// canProvision reports whether volumes for all the claims can be provisioned for the node. The
+// first result is the used capacity by StorageClass, as far as it is known.
 func (st *Storage) canProvision(claims []*corev1.PersistentVolumeClaim, node *corev1.Node) (map[string]capacityUse, bool) {
 	uses := map[string]capacityUse{}
 	for _, c := range claims {
@@ -223,8 +217,8 @@ func (st *Storage) canProvision(claims []*corev1.PersistentVolumeClaim, node *co
 	return uses, true
 }
 
-// allowsTopology reports whether the StorageClass provisions volumes for nodes with
-// these labels. One of its terms must match, with all of its expressions.
+// allowsTopology reports whether the StorageClass provisions volumes for nodes with these labels.
+// All expressions of at least one topology term must match.
 func allowsTopology(class *storagev1.StorageClass, node map[string]string) bool {
 	if len(class.AllowedTopologies) == 0 {
 		return true
@@ -239,8 +233,8 @@ func allowsTopology(class *storagev1.StorageClass, node map[string]string) bool 
 	})
 }
 
-// capacityFor returns a CSIStorageCapacity that the node can reach and that has enough
-// free storage. It returns nil and true if the driver does not publish capacities.
+// capacityFor returns a CSIStorageCapacity that the node can reach and that has enough free
+// storage. If the driver does not publish capacities, the results are nil and true.
 func (st *Storage) capacityFor(c *corev1.PersistentVolumeClaim, class *storagev1.StorageClass, node *corev1.Node) (
 	*storagev1.CSIStorageCapacity, bool) {
 	want, asks := c.Spec.Resources.Requests[corev1.ResourceStorage]
@@ -261,7 +255,7 @@ func (st *Storage) capacityFor(c *corev1.PersistentVolumeClaim, class *storagev1
 	return nil, false
 }
 
-// capacityScore returns the mean of the free shares of the StorageClasses, in percent.
+// capacityScore returns the mean free share of the StorageClasses, in percent.
 func capacityScore(uses map[string]capacityUse) int64 {
 	var sum int64
 	for _, u := range uses {

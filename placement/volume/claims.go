@@ -6,11 +6,12 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 )
 
-// claimOf returns the claim of a volume of a pod on a node; nil if the snapshot does not
-// have it.
+// claimOf returns the claim of a volume of a pod on a node; nil if the snapshot does not have it.
 func (st *Storage) claimOf(p *corev1.Pod, v *corev1.Volume) *corev1.PersistentVolumeClaim {
 	if v.PersistentVolumeClaim != nil {
 		return st.snap.Claim(p.Namespace, v.PersistentVolumeClaim.ClaimName)
@@ -22,8 +23,8 @@ func (st *Storage) claimOf(p *corev1.Pod, v *corev1.Volume) *corev1.PersistentVo
 	return c
 }
 
-// newEphemeralClaim returns the claim that the replacement gets for an ephemeral volume.
-// If the template names no StorageClass, the claim gets the default one.
+// newEphemeralClaim returns the claim that the replacement gets for an ephemeral volume. If the
+// template names no StorageClass, the claim gets the default one.
 func (st *Storage) newEphemeralClaim(p *corev1.Pod, v *corev1.Volume) *corev1.PersistentVolumeClaim {
 	t := v.Ephemeral.VolumeClaimTemplate
 	if t == nil {
@@ -37,7 +38,6 @@ func (st *Storage) newEphemeralClaim(p *corev1.Pod, v *corev1.Volume) *corev1.Pe
 	return c
 }
 
-// claimSet holds the claims of a replacement by their state.
 type claimSet struct {
 	bound             []*corev1.PersistentVolume
 	delayed           []*corev1.PersistentVolumeClaim // unbound claims with WaitForFirstConsumer
@@ -46,7 +46,6 @@ type claimSet struct {
 	unsupportedReason string                          // why no placement can be predicted; empty if it can
 }
 
-// newClaimSet reads the claims of the replacement.
 func (st *Storage) newClaimSet(p *corev1.Pod) claimSet {
 	var cs claimSet
 	for i := range p.Spec.Volumes {
@@ -72,13 +71,12 @@ func (st *Storage) newClaimSet(p *corev1.Pod) claimSet {
 	return cs
 }
 
-// setFirst sets a reason unless it is already set.
+// setFirst sets the reason, unless the reason is already set.
 func setFirst(reason *string, format string, args ...any) {
 	*reason = cmp.Or(*reason, fmt.Sprintf(format, args...))
 }
 
-// addClaim adds a claim to the list of its state, or sets the reason why it cannot be
-// used.
+// addClaim adds a claim to the list of its state, or sets the reason why it cannot be used.
 func (st *Storage) addClaim(cs *claimSet, c *corev1.PersistentVolumeClaim, ephemeral bool) {
 	_, bindCompleted := c.Annotations[bindCompletedAnnotation]
 	name := c.Spec.VolumeName
@@ -96,14 +94,13 @@ func (st *Storage) addClaim(cs *claimSet, c *corev1.PersistentVolumeClaim, ephem
 	}
 }
 
-// addUnboundClaim adds a claim without a volume.
 func (st *Storage) addUnboundClaim(cs *claimSet, c *corev1.PersistentVolumeClaim, ephemeral bool) {
 	name := classOfClaim(c)
 	class := st.classes[name]
 	switch {
 	case name != "" && class == nil:
 		setFirst(&cs.unsupportedReason, "StorageClass %s of its claim %s is not in the snapshot", name, c.Name)
-	case class != nil && waitsForFirstConsumer(class):
+	case class != nil && ptr.Deref(class.VolumeBindingMode, "") == storagev1.VolumeBindingWaitForFirstConsumer:
 		cs.delayed = append(cs.delayed, c)
 	case ephemeral:
 		setFirst(&cs.unsupportedReason, "its ephemeral volume is provisioned before the pod is scheduled, so its zone is not known")
@@ -112,7 +109,6 @@ func (st *Storage) addUnboundClaim(cs *claimSet, c *corev1.PersistentVolumeClaim
 	}
 }
 
-// addBoundClaim adds the volume of a bound claim.
 func (st *Storage) addBoundClaim(cs *claimSet, c *corev1.PersistentVolumeClaim) {
 	pv := st.volumes[c.Spec.VolumeName]
 	if pv == nil {
@@ -126,8 +122,7 @@ func (st *Storage) addBoundClaim(cs *claimSet, c *corev1.PersistentVolumeClaim) 
 	cs.bound = append(cs.bound, pv)
 }
 
-// Placement holds the results for the volumes of a new pod that do not depend on other
-// pods.
+// Placement holds the results for the volumes of a new pod that do not depend on other pods.
 type Placement struct {
 	Attach            []AttachableVolume // volumes that are counted against the limits of nodes
 	ExclusiveClaims   []string           // names of the claims with access mode ReadWriteOncePod
@@ -138,8 +133,8 @@ type Placement struct {
 	Score             []int8             // score of VolumeBinding, by node; nil: the pod has no claims
 }
 
-// PlacePod checks the volumes of a new pod on every node. If countLimits is false, the
-// filter NodeVolumeLimits is disabled.
+// PlacePod checks the volumes of a new pod on every node. PlacePod counts volume limits only if
+// countLimits is true.
 func (st *Storage) PlacePod(pod *corev1.Pod, countLimits bool) (v Placement) {
 	if len(pod.Spec.Volumes) == 0 {
 		return v
@@ -177,6 +172,6 @@ func (st *Storage) PlacePod(pod *corev1.Pod, countLimits bool) (v Placement) {
 	return v
 }
 
-// scoresCapacity reports the feature gate StorageCapacityScoring, on by default since
-// 1.37.
+// scoresCapacity returns the value of the feature gate StorageCapacityScoring, which is on by
+// default since 1.37.
 func (st *Storage) scoresCapacity() bool { return st.snap.ServerMinor >= 37 }

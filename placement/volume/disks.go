@@ -8,22 +8,20 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Disk is a disk that a pod spec names directly. Pods on one node cannot share it,
-// unless all of them only read it.
+// Disk is a disk that a pod spec names directly. Pods on one node cannot share the disk, unless all
+// of them only read from the disk.
 type Disk struct {
 	id       string
 	readOnly bool
 }
 
-// diskUses counts the volumes of one disk on each node, and how many of these are
-// read-only.
+// diskUses counts the volumes of one disk on each node, and how many of these are read-only.
 type diskUses struct {
 	volumes, readers map[int]int32
 }
 
-// ExclusiveDisks returns the disks of a pod. A Ceph image has one entry per monitor,
-// because each of its monitors can identify it. EBS disks conflict even if both pods
-// only read.
+// ExclusiveDisks returns the disks of a pod. A Ceph image has one entry per monitor, because each
+// monitor identifies the image. EBS disks conflict even if both pods only read.
 func ExclusiveDisks(spec *corev1.PodSpec) []Disk {
 	var out []Disk
 	for i := range spec.Volumes {
@@ -70,8 +68,8 @@ func (t *DiskTable) AdjustDisks(disks []Disk, n int, by int32) {
 	}
 }
 
-// Conflicts reports whether a pod on the node uses one of the disks in a way that
-// refuses a new pod.
+// Conflicts reports whether a pod on the node uses one of the disks in a way that refuses a new
+// pod.
 func (t *DiskTable) Conflicts(disks []Disk, n int) bool {
 	return slices.ContainsFunc(disks, func(d Disk) bool {
 		u := t.usesByDisk[d.id]
@@ -93,8 +91,8 @@ func (t *DiskTable) AdjustClaims(namespace string, claims []string, by int32) {
 	}
 }
 
-// ClaimInUse returns the first of the claims that a pod on any node uses; empty if there
-// is none.
+// ClaimInUse returns the first of the claims that a pod on any node uses; empty if no claim is in
+// use.
 func (t *DiskTable) ClaimInUse(namespace string, claims []string) string {
 	for _, name := range claims {
 		if t.claimUses[namespace+"/"+name] > 0 {

@@ -10,15 +10,15 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Annotations of claims and StorageClasses that the volume controller sets or reads.
+// These constants are annotations of claims and StorageClasses that the volume controller sets or
+// reads.
 const (
 	bindCompletedAnnotation = "pv.kubernetes.io/bind-completed"
 	selectedNode            = "volume.kubernetes.io/selected-node"
 	defaultClass            = "storageclass.kubernetes.io/is-default-class"
 )
 
-// Storage holds what the snapshot says about volumes. A move of a pod does not change
-// it.
+// Storage holds the snapshot's data about volumes, which a move of a pod does not change.
 type Storage struct {
 	snap           *cluster.Snapshot
 	volumes        map[string]*corev1.PersistentVolume
@@ -49,7 +49,7 @@ func NewStorage(s *cluster.Snapshot) *Storage {
 	st.noCSINodes = len(o.CSINodes) == 0
 	for _, pv := range o.PersistentVolumes {
 		st.volumes[pv.Name] = pv
-		class := classOfVolume(pv)
+		class := classOf(pv.Annotations, pv.Spec.StorageClassName)
 		st.volumesByClass[class] = append(st.volumesByClass[class], pv)
 	}
 	for _, list := range st.volumesByClass {
@@ -71,8 +71,8 @@ func NewStorage(s *cluster.Snapshot) *Storage {
 	return st
 }
 
-// indexClasses indexes the StorageClasses and finds the default one as admission does:
-// the newest of those marked as default; the first by name if several are equally new.
+// indexClasses indexes the StorageClasses and finds the default one as admission does: the newest
+// of those marked as default; the first by name if several are equally new.
 func (st *Storage) indexClasses(list []*storagev1.StorageClass) {
 	var best *storagev1.StorageClass
 	for _, c := range list {
@@ -90,7 +90,6 @@ func (st *Storage) indexClasses(list []*storagev1.StorageClass) {
 	}
 }
 
-// indexCSINodes indexes the CSINodes and the volume limits of their drivers.
 func (st *Storage) indexCSINodes(s *cluster.Snapshot, list []*storagev1.CSINode) {
 	for _, c := range list {
 		n := s.NodeByName(c.Name)
@@ -110,26 +109,15 @@ func (st *Storage) indexCSINodes(s *cluster.Snapshot, list []*storagev1.CSINode)
 	}
 }
 
-// classOfClaim returns the StorageClass of the claim. The annotation takes precedence
-// over the field.
+// classOfClaim returns the name of the claim's StorageClass.
 func classOfClaim(c *corev1.PersistentVolumeClaim) string {
-	if name, ok := c.Annotations[corev1.BetaStorageClassAnnotation]; ok {
-		return name
-	}
-	return ptr.Deref(c.Spec.StorageClassName, "")
+	return classOf(c.Annotations, ptr.Deref(c.Spec.StorageClassName, ""))
 }
 
-// classOfVolume returns the StorageClass of the volume. The annotation takes precedence
-// over the field.
-func classOfVolume(v *corev1.PersistentVolume) string {
-	if name, ok := v.Annotations[corev1.BetaStorageClassAnnotation]; ok {
+// classOf returns the name of a StorageClass. The annotation takes precedence over the field.
+func classOf(annotations map[string]string, field string) string {
+	if name, ok := annotations[corev1.BetaStorageClassAnnotation]; ok {
 		return name
 	}
-	return v.Spec.StorageClassName
-}
-
-// waitsForFirstConsumer reports whether volumes of the class are chosen only when a pod
-// that uses them is scheduled.
-func waitsForFirstConsumer(c *storagev1.StorageClass) bool {
-	return ptr.Deref(c.VolumeBindingMode, "") == storagev1.VolumeBindingWaitForFirstConsumer
+	return field
 }

@@ -1,7 +1,7 @@
 // Package schema contains the JSON Schema (draft 2020-12) of the documents that Evenkeel writes.
 //
-// The schemas state the fields of a Plan and a RunReport for the programs that read these documents. A test compares the
-// schemas with the Go types. The package never validates documents.
+// The schemas state the fields of a Plan and a RunReport for the programs that read these documents. A test compares
+// the schemas with the Go types. The package never validates documents.
 package schema
 
 import _ "embed"
@@ -11,7 +11,8 @@ import _ "embed"
 //go:embed plan.json
 var Plan []byte
 
-// RunReport is the JSON Schema of a run report document. It refers to the schema of Plan by $id, so a validator needs both.
+// RunReport is the JSON Schema of a run report document. It refers to the schema of Plan by $id, so a validator needs
+// both.
 //
 //go:embed runreport.json
 var RunReport []byte

@@ -15,7 +15,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-func compile(t *testing.T) (planSchema, runSchema *jsonschema.Schema) {
+func compileSchemas(t *testing.T) (planSchema, runSchema *jsonschema.Schema) {
 	t.Helper()
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()
@@ -31,7 +31,7 @@ func compile(t *testing.T) (planSchema, runSchema *jsonschema.Schema) {
 	return c.MustCompile(schema.PlanID), c.MustCompile(schema.RunReportID)
 }
 
-// planExample is the example of the design document, completed.
+// planExample is a plan in which every required field has a value.
 const planExample = `{"apiVersion":"evenkeel.io/v1alpha1","kind":"Plan","id":"3f9c","takenAt":"2026-01-01T00:00:00Z","expires":"2026-01-01T00:15:00Z",
  "cluster":{"uid":"c1","version":"1.37"},"configHash":"9b1e",
  "moves":[{"pod":{"namespace":"shop","name":"d-x1","uid":"u1"},"owner":{"apiVersion":"apps/v1","kind":"Deployment","name":"d","uid":"u2"},"goals":["g1"],
@@ -57,7 +57,7 @@ const runReportExample = `{"apiVersion":"evenkeel.io/v1alpha1","kind":"RunReport
    "landed":"n1","landedAsPredicted":true,"readyAfter":"4s"}],
  "stopped":null}`
 
-func decode(t *testing.T, text []byte) any {
+func decodeJSON(t *testing.T, text []byte) any {
 	t.Helper()
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
@@ -67,23 +67,23 @@ func decode(t *testing.T, text []byte) any {
 }
 
 func TestDesignExamplesAreValid(t *testing.T) {
-	planSchema, runSchema := compile(t)
-	if err := planSchema.Validate(decode(t, []byte(planExample))); err != nil {
+	planSchema, runSchema := compileSchemas(t)
+	if err := planSchema.Validate(decodeJSON(t, []byte(planExample))); err != nil {
 		t.Error(err)
 	}
-	if err := runSchema.Validate(decode(t, []byte(runReportExample))); err != nil {
+	if err := runSchema.Validate(decodeJSON(t, []byte(runReportExample))); err != nil {
 		t.Error(err)
 	}
 	stopped := strings.Replace(runReportExample, `"stopped":null`, `"stopped":{"code":"Interrupted","message":"asked to end"}`, 1)
-	if err := runSchema.Validate(decode(t, []byte(stopped))); err != nil {
+	if err := runSchema.Validate(decodeJSON(t, []byte(stopped))); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestGoTypesWriteWhatTheSchemaSays decodes the examples into the Go types and encodes
+// TestGoTypesFollowTheSchema decodes the examples into the Go types and encodes
 // them again. No field may be unknown, and the result must be valid.
-func TestGoTypesWriteWhatTheSchemaSays(t *testing.T) {
-	planSchema, runSchema := compile(t)
+func TestGoTypesFollowTheSchema(t *testing.T) {
+	planSchema, runSchema := compileSchemas(t)
 	var p plan.Plan
 	var r plan.RunReport
 	for _, c := range []struct {
@@ -100,37 +100,36 @@ func TestGoTypesWriteWhatTheSchemaSays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := c.schema.Validate(decode(t, again)); err != nil {
+		if err := c.schema.Validate(decodeJSON(t, again)); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
-// TestEnumsAreWhole checks that the enums of the schema contain every kind and outcome of
-// the Go types.
-func TestEnumsAreWhole(t *testing.T) {
-	planSchema, runSchema := compile(t)
+// TestEnumsAreComplete checks that the enums of the schema contain every kind and outcome of the Go types.
+func TestEnumsAreComplete(t *testing.T) {
+	planSchema, runSchema := compileSchemas(t)
 	for _, k := range []plan.GoalKind{plan.NodeBelow, plan.SkewAtMost, plan.NodeEmpty, plan.PodGone} {
 		text := strings.Replace(planExample, `"kind":"SkewAtMost"`, `"resource":"cpu","kind":"`+string(k)+`"`, 1)
-		if err := planSchema.Validate(decode(t, []byte(text))); err != nil {
+		if err := planSchema.Validate(decodeJSON(t, []byte(text))); err != nil {
 			t.Errorf("%s: %v", k, err)
 		}
 	}
 	for _, h := range []plan.UnmetReason{plan.UnmetByScheduler, plan.UnmetNoTarget, plan.UnmetBenefitTooSmall, plan.UnmetByGuards} {
 		text := strings.Replace(planExample, `"reason":"scheduler"`, `"reason":"`+string(h)+`"`, 1)
-		if err := planSchema.Validate(decode(t, []byte(text))); err != nil {
+		if err := planSchema.Validate(decodeJSON(t, []byte(text))); err != nil {
 			t.Errorf("%s: %v", h, err)
 		}
 	}
 	for _, k := range []plan.OutcomeKind{plan.Evicted, plan.WouldEvict, plan.Blocked, plan.AlreadyGone, plan.UnknownOutcome, plan.Dropped} {
 		text := strings.Replace(runReportExample, `"outcome":"evicted"`, `"outcome":"`+string(k)+`"`, 1)
-		if err := runSchema.Validate(decode(t, []byte(text))); err != nil {
+		if err := runSchema.Validate(decodeJSON(t, []byte(text))); err != nil {
 			t.Errorf("%s: %v", k, err)
 		}
 	}
 	for _, m := range []plan.Mode{plan.DryRun, plan.Live} {
 		text := strings.Replace(runReportExample, `"mode":"dryRun"`, `"mode":"`+string(m)+`"`, 1)
-		if err := runSchema.Validate(decode(t, []byte(text))); err != nil {
+		if err := runSchema.Validate(decodeJSON(t, []byte(text))); err != nil {
 			t.Errorf("%s: %v", m, err)
 		}
 	}
@@ -139,7 +138,7 @@ func TestEnumsAreWhole(t *testing.T) {
 		strings.Replace(planExample, `"topologyKey":"topology.kubernetes.io/zone",`, ``, 1),
 		strings.Replace(planExample, `2026-01-01T00:00:00Z`, `yesterday`, 1),
 		strings.Replace(planExample, `"confidence":0.97`, `"confidence":97`, 1), strings.Replace(planExample, `"step":1`, `"step":0`, 1)} {
-		if planSchema.Validate(decode(t, []byte(wrong))) == nil {
+		if planSchema.Validate(decodeJSON(t, []byte(wrong))) == nil {
 			t.Errorf("the schema accepts an invalid document: %s", wrong)
 		}
 	}
@@ -153,15 +152,15 @@ var optionalFields = []string{"takenAtEstimated", "uid", "node", "strategy@sampl
 // isFreeForm lists the objects with arbitrary keys.
 var isFreeForm = []string{"counts", "requested", "used", "utilization", "excess", "zones", "residualByGoal", "rejections"}
 
-// TestMutantsAreRefused removes each field, adds a field to each object, and changes the
+// TestSchemaRejectsMutations removes each field, adds a field to each object, and changes the
 // type of each field. The schema must reject each change.
-func TestMutantsAreRefused(t *testing.T) {
-	planSchema, runSchema := compile(t)
+func TestSchemaRejectsMutations(t *testing.T) {
+	planSchema, runSchema := compileSchemas(t)
 	for name, c := range map[string]struct {
 		schema *jsonschema.Schema
 		text   string
 	}{"plan": {planSchema, planExample}, "run": {runSchema, runReportExample}} {
-		root, seen := decode(t, []byte(c.text)), 0
+		root, seen := decodeJSON(t, []byte(c.text)), 0
 		forEachMutation(root, "", func(what string) {
 			seen++
 			if c.schema.Validate(root) == nil {
@@ -220,18 +219,18 @@ func valueOfOtherType(v any) any {
 	return "seven"
 }
 
-// TestFieldsMatchTheTypes compares the fields of the schema and the Go types by name. It
+// TestSchemaFieldsMatchGoTypes compares the fields of the schema and the Go types by name. The test
 // also covers fields that no example uses.
-func TestFieldsMatchTheTypes(t *testing.T) {
+func TestSchemaFieldsMatchGoTypes(t *testing.T) {
 	docs := map[string]map[string]any{}
 	for id, text := range map[string][]byte{schema.PlanID: schema.Plan, schema.RunReportID: schema.RunReport} {
-		docs[id] = decode(t, text).(map[string]any)
+		docs[id] = decodeJSON(t, text).(map[string]any)
 	}
-	compare(t, docs, schema.PlanID, docs[schema.PlanID], reflect.TypeFor[plan.Plan](), "plan")
-	compare(t, docs, schema.RunReportID, docs[schema.RunReportID], reflect.TypeFor[plan.RunReport](), "run")
+	compareSchemaWithType(t, docs, schema.PlanID, docs[schema.PlanID], reflect.TypeFor[plan.Plan](), "plan")
+	compareSchemaWithType(t, docs, schema.RunReportID, docs[schema.RunReportID], reflect.TypeFor[plan.RunReport](), "run")
 }
 
-func compare(t *testing.T, docs map[string]map[string]any, base string, s map[string]any, typ reflect.Type, path string) {
+func compareSchemaWithType(t *testing.T, docs map[string]map[string]any, base string, s map[string]any, typ reflect.Type, path string) {
 	t.Helper()
 	if target, ok := s["$ref"].(string); ok {
 		id, pointer, _ := strings.Cut(target, "#")
@@ -245,25 +244,25 @@ func compare(t *testing.T, docs map[string]map[string]any, base string, s map[st
 	}
 	if either, ok := s["anyOf"].([]any); ok {
 		s = either[len(either)-1].(map[string]any)
-		compare(t, docs, base, s, typ, path)
+		compareSchemaWithType(t, docs, base, s, typ, path)
 		return
 	}
 	switch typ.Kind() {
 	case reflect.Pointer:
-		compare(t, docs, base, s, typ.Elem(), path)
+		compareSchemaWithType(t, docs, base, s, typ.Elem(), path)
 	case reflect.Slice:
-		compare(t, docs, base, s["items"].(map[string]any), typ.Elem(), path+"[]")
+		compareSchemaWithType(t, docs, base, s["items"].(map[string]any), typ.Elem(), path+"[]")
 	case reflect.Map:
-		compare(t, docs, base, s["additionalProperties"].(map[string]any), typ.Elem(), path+"{}")
+		compareSchemaWithType(t, docs, base, s["additionalProperties"].(map[string]any), typ.Elem(), path+"{}")
 	case reflect.Struct:
 		if typ == reflect.TypeFor[time.Time]() {
 			return
 		}
-		compareStruct(t, docs, base, s, typ, path)
+		compareSchemaWithStruct(t, docs, base, s, typ, path)
 	}
 }
 
-func compareStruct(t *testing.T, docs map[string]map[string]any, base string, s map[string]any, typ reflect.Type, path string) {
+func compareSchemaWithStruct(t *testing.T, docs map[string]map[string]any, base string, s map[string]any, typ reflect.Type, path string) {
 	t.Helper()
 	properties := s["properties"].(map[string]any)
 	known := map[string]bool{}
@@ -282,7 +281,7 @@ func compareStruct(t *testing.T, docs map[string]map[string]any, base string, s 
 		if omits := strings.Contains(options, "omitempty"); omits && required {
 			t.Errorf("%s.%s has omitempty, but the schema requires it", path, name)
 		}
-		compare(t, docs, base, property, typ.Field(i).Type, path+"."+name)
+		compareSchemaWithType(t, docs, base, property, typ.Field(i).Type, path+"."+name)
 	}
 	for name := range properties {
 		if !known[name] {

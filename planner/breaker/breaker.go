@@ -137,13 +137,12 @@ func (o Options) newTrip(at time.Time, why string) *plan.BreakerTrip {
 	return &plan.BreakerTrip{At: at, Until: at.Add(o.Hold), Reason: plan.Reason{Code: plan.BreakerOpen, Message: why}}
 }
 
-// CheckOutcomes checks the outcomes of a pass so far. It returns a trip if the pass must stop, and nil
-// otherwise.
+// CheckOutcomes checks the outcomes of a pass so far. It returns a trip if the pass must stop, and nil otherwise.
 func (o Options) CheckOutcomes(outcomes []plan.Outcome, now time.Time) *plan.BreakerTrip {
 	tried, failed, observed, bad := 0, 0, 0, 0
 	var lastFailed, lastBad string
 	for _, x := range outcomes {
-		if evictionFailed(x) {
+		if x.Outcome == plan.UnknownOutcome || x.Reason.Code == plan.APIError { // no answer or an error, but no refusal
 			tried, failed = tried+1, failed+1
 			lastFailed = x.Reason.Message
 			continue
@@ -166,7 +165,8 @@ func (o Options) CheckOutcomes(outcomes []plan.Outcome, now time.Time) *plan.Bre
 		return o.newTrip(now, fmt.Sprintf("%d of %d evictions failed, more than %s (evictor.breaker.maxFailedFrac); the last failure: %s",
 			failed, tried, percent(o.MaxFailedFrac), lastFailed))
 	case exceedsWithMinimum(bad, observed, o.MaxBadLandingsFrac):
-		return o.newTrip(now, fmt.Sprintf("%d of %d replacements landed badly, more than %s (evictor.breaker.maxBadLandingsFrac); the last bad landing: %s",
+		return o.newTrip(now, fmt.Sprintf(
+			"%d of %d replacements landed badly, more than %s (evictor.breaker.maxBadLandingsFrac); the last bad landing: %s",
 			bad, observed, percent(o.MaxBadLandingsFrac), lastBad))
 	}
 	return nil
@@ -175,12 +175,6 @@ func (o Options) CheckOutcomes(outcomes []plan.Outcome, now time.Time) *plan.Bre
 // exceedsWithMinimum is exceedsFraction, but returns false for fewer than minEvictions or minBad evictions.
 func exceedsWithMinimum(bad, all int, frac float64) bool {
 	return all >= minEvictions && bad >= minBad && exceedsFraction(bad, all, frac)
-}
-
-// evictionFailed reports whether the API server did not answer or returned an error. If a budget blocks the
-// eviction, the pod is already deleted or a permission is missing, evictionFailed returns false.
-func evictionFailed(x plan.Outcome) bool {
-	return x.Outcome == plan.UnknownOutcome || x.Reason.Code == plan.APIError
 }
 
 // StaysOpen returns the reason why no pass may begin, or nil if a pass may begin. The breaker stays open until the

@@ -50,7 +50,7 @@ func (w clusterState) snapshot(t testing.TB, when time.Time) *cluster.Snapshot {
 	return s
 }
 
-func pod(name string, change ...func(*corev1.Pod)) *corev1.Pod {
+func newPod(name string, change ...func(*corev1.Pod)) *corev1.Pod {
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID("u-" + name)}, Status: corev1.PodStatus{Phase: corev1.PodPending}}
 	for _, f := range change {
 		f(p)
@@ -58,31 +58,31 @@ func pod(name string, change ...func(*corev1.Pod)) *corev1.Pod {
 	return p
 }
 
-func withReason(reason string) func(*corev1.Pod) {
+func setPendingReason(reason string) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: reason}}
 	}
 }
 
-var markUnschedulable = withReason(corev1.PodReasonUnschedulable)
+var markUnschedulable = setPendingReason(corev1.PodReasonUnschedulable)
 
 func bindToNode(p *corev1.Pod) { p.Spec.NodeName = "n01" }
 
-func podList(n int, prefix string, change ...func(*corev1.Pod)) []*corev1.Pod {
+func newPods(n int, prefix string, change ...func(*corev1.Pod)) []*corev1.Pod {
 	var out []*corev1.Pod
 	for i := range n {
-		out = append(out, pod(fmt.Sprintf("%s-%03d", prefix, i), change...))
+		out = append(out, newPod(fmt.Sprintf("%s-%03d", prefix, i), change...))
 	}
 	return out
 }
 
-func outcomes(kinds ...plan.Outcome) []plan.Outcome { return kinds }
+func newOutcomes(kinds ...plan.Outcome) []plan.Outcome { return kinds }
 
-func landedWell() plan.Outcome {
+func goodLanding() plan.Outcome {
 	return plan.Outcome{Outcome: plan.Evicted, LandedAsPredicted: true, Landed: "n1", Reason: plan.Reason{Code: plan.ZoneSkewed}}
 }
 
-func outcome(kind plan.OutcomeKind, code plan.Code) plan.Outcome {
+func newOutcome(kind plan.OutcomeKind, code plan.Code) plan.Outcome {
 	return plan.Outcome{Outcome: kind, Reason: plan.Reason{Code: code, Message: "because of " + string(code)}}
 }
 
@@ -112,23 +112,23 @@ func TestUnreadyNodes(t *testing.T) {
 }
 
 func TestPodsThatBecameUnschedulable(t *testing.T) {
-	before := clusterState{nodes: 3, pods: append(podList(40, "old", markUnschedulable), podList(40, "new")...)}
+	before := clusterState{nodes: 3, pods: append(newPods(40, "old", markUnschedulable), newPods(40, "new")...)}
 	base := breaker.NewBaseline(before.snapshot(t, noon))
 	for _, c := range []struct {
 		name  string
 		pods  []*corev1.Pod
 		trips int // the pods in the trip; 0 for no trip
 	}{
-		{"unschedulable before the pass", podList(40, "old", markUnschedulable), 0},
-		{"as many as allowed", podList(10, "new", markUnschedulable), 0},
-		{"one more", podList(11, "new", markUnschedulable), 11},
-		{"pods created during the pass", podList(11, "fresh", markUnschedulable), 11},
-		{"merely Pending", podList(40, "new"), 0},
-		{"gated", podList(40, "new", withReason(corev1.PodReasonSchedulingGated)), 0},
-		{"bound meanwhile", podList(40, "new", markUnschedulable, bindToNode), 0},
-		{"terminating", podList(40, "new", markUnschedulable, func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: noon} }), 0},
-		{"ended", podList(40, "new", markUnschedulable, func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }), 0},
-		{"a trip stores at most 1000 pods", podList(1200, "fresh", markUnschedulable), 1000},
+		{"unschedulable before the pass", newPods(40, "old", markUnschedulable), 0},
+		{"as many as allowed", newPods(10, "new", markUnschedulable), 0},
+		{"one more", newPods(11, "new", markUnschedulable), 11},
+		{"pods created during the pass", newPods(11, "fresh", markUnschedulable), 11},
+		{"merely Pending", newPods(40, "new"), 0},
+		{"gated", newPods(40, "new", setPendingReason(corev1.PodReasonSchedulingGated)), 0},
+		{"bound meanwhile", newPods(40, "new", markUnschedulable, bindToNode), 0},
+		{"terminating", newPods(40, "new", markUnschedulable, func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: noon} }), 0},
+		{"ended", newPods(40, "new", markUnschedulable, func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }), 0},
+		{"a trip stores at most 1000 pods", newPods(1200, "fresh", markUnschedulable), 1000},
 	} {
 		trip := opts.CheckCluster(clusterState{nodes: 3, pods: c.pods}.snapshot(t, noon.Add(time.Minute)), base)
 		if (trip != nil) != (c.trips > 0) {
@@ -141,41 +141,41 @@ func TestPodsThatBecameUnschedulable(t *testing.T) {
 	}
 	off := opts
 	off.MaxPendingPods = plan.Unlimited()
-	if trip := off.CheckCluster(clusterState{nodes: 3, pods: podList(300, "fresh", markUnschedulable)}.snapshot(t, noon), base); trip != nil {
+	if trip := off.CheckCluster(clusterState{nodes: 3, pods: newPods(300, "fresh", markUnschedulable)}.snapshot(t, noon), base); trip != nil {
 		t.Errorf("unlimited: %+v", trip)
 	}
 }
 
 func TestFailuresAndBadLandings(t *testing.T) {
-	failed, lost := outcome(plan.UnknownOutcome, plan.APIError), outcome(plan.UnknownOutcome, plan.OutcomeUnknown)
-	unread, elsewhere := outcome(plan.Dropped, plan.APIError), outcome(plan.Evicted, plan.LandedElsewhere)
-	budget, gone, unseen := outcome(plan.Blocked, plan.BlockedByPDB), outcome(plan.AlreadyGone, plan.PodGoneAlready), outcome(plan.Evicted, plan.OutcomeUnknown)
-	denied, busy := outcome(plan.Blocked, plan.PermissionMissing), outcome(plan.Blocked, plan.APIThrottled)
-	pending, crash := outcome(plan.Evicted, plan.ReplacementNotScheduled), outcome(plan.Evicted, plan.ReplacementNotReady)
-	g, unpredicted := landedWell(), outcome(plan.Evicted, plan.ZoneSkewed)
+	failed, lost := newOutcome(plan.UnknownOutcome, plan.APIError), newOutcome(plan.UnknownOutcome, plan.OutcomeUnknown)
+	unread, elsewhere := newOutcome(plan.Dropped, plan.APIError), newOutcome(plan.Evicted, plan.LandedElsewhere)
+	budget, gone, unseen := newOutcome(plan.Blocked, plan.BlockedByPDB), newOutcome(plan.AlreadyGone, plan.PodGoneAlready), newOutcome(plan.Evicted, plan.OutcomeUnknown)
+	denied, busy := newOutcome(plan.Blocked, plan.PermissionMissing), newOutcome(plan.Blocked, plan.APIThrottled)
+	pending, crash := newOutcome(plan.Evicted, plan.ReplacementNotScheduled), newOutcome(plan.Evicted, plan.ReplacementNotReady)
+	g, unpredicted := goodLanding(), newOutcome(plan.Evicted, plan.ZoneSkewed)
 	for _, c := range []struct {
 		name     string
 		outcomes []plan.Outcome
 		trips    string
 	}{
 		{"nothing", nil, ""},
-		{"all well", outcomes(g, g, g, g), ""},
-		{"one of one", outcomes(failed), ""},
-		{"two of two", outcomes(failed, lost), ""},
-		{"one of three", outcomes(failed, g, g), ""},
-		{"two of three", outcomes(failed, lost, g), "2 of 3 evictions failed"},
-		{"a pod that cannot be read", outcomes(unread, unread, g), "2 of 3 evictions failed"},
-		{"as many as allowed", outcomes(failed, lost, g, g, g, g, g, g, g, g), ""},
-		{"refused evictions do not change the fraction", outcomes(failed, lost, g, budget, budget, budget, budget, budget, budget, gone, gone), "2 of 3 evictions failed"},
-		{"refused evictions are not failures", outcomes(budget, budget, budget, gone, gone, denied, busy), ""},
-		{"one bad landing", outcomes(elsewhere), ""},
-		{"one of three", outcomes(elsewhere, g, g), ""},
-		{"two of three", outcomes(elsewhere, elsewhere, g), "2 of 3 replacements landed badly"},
-		{"of every kind", outcomes(elsewhere, pending, crash, g, g), "3 of 5 replacements landed badly"},
-		{"as many as allowed", outcomes(elsewhere, crash, g, g, g, g, g, g, g, g), ""},
-		{"on a node that was not predicted", outcomes(unpredicted, unpredicted, g), "2 of 3 replacements landed badly"},
-		{"unobserved replacements do not count", outcomes(unseen, unseen, unseen, unseen), ""},
-		{"unobserved replacements do not change the fraction", outcomes(elsewhere, elsewhere, g, unseen, unseen, unseen, unseen, unseen, unseen, unseen), "2 of 3 replacements landed badly"},
+		{"all well", newOutcomes(g, g, g, g), ""},
+		{"one of one", newOutcomes(failed), ""},
+		{"two of two", newOutcomes(failed, lost), ""},
+		{"one of three", newOutcomes(failed, g, g), ""},
+		{"two of three", newOutcomes(failed, lost, g), "2 of 3 evictions failed"},
+		{"a pod that cannot be read", newOutcomes(unread, unread, g), "2 of 3 evictions failed"},
+		{"as many as allowed", newOutcomes(failed, lost, g, g, g, g, g, g, g, g), ""},
+		{"refused evictions do not change the fraction", newOutcomes(failed, lost, g, budget, budget, budget, budget, budget, budget, gone, gone), "2 of 3 evictions failed"},
+		{"refused evictions are not failures", newOutcomes(budget, budget, budget, gone, gone, denied, busy), ""},
+		{"one bad landing", newOutcomes(elsewhere), ""},
+		{"one of three", newOutcomes(elsewhere, g, g), ""},
+		{"two of three", newOutcomes(elsewhere, elsewhere, g), "2 of 3 replacements landed badly"},
+		{"of every kind", newOutcomes(elsewhere, pending, crash, g, g), "3 of 5 replacements landed badly"},
+		{"as many as allowed", newOutcomes(elsewhere, crash, g, g, g, g, g, g, g, g), ""},
+		{"on a node that was not predicted", newOutcomes(unpredicted, unpredicted, g), "2 of 3 replacements landed badly"},
+		{"unobserved replacements do not count", newOutcomes(unseen, unseen, unseen, unseen), ""},
+		{"unobserved replacements do not change the fraction", newOutcomes(elsewhere, elsewhere, g, unseen, unseen, unseen, unseen, unseen, unseen, unseen), "2 of 3 replacements landed badly"},
 	} {
 		trip := opts.CheckOutcomes(c.outcomes, noon)
 		if (trip != nil) != (c.trips != "") || trip != nil && (!strings.HasPrefix(trip.Reason.Message, c.trips) || trip.Reason.Code != plan.BreakerOpen || len(trip.Pods) > 0) {
@@ -184,9 +184,9 @@ func TestFailuresAndBadLandings(t *testing.T) {
 	}
 }
 
-func TestHoldsUntilAllIsWell(t *testing.T) {
+func TestStaysOpen(t *testing.T) {
 	begin := clusterState{nodes: 10}.snapshot(t, noon)
-	trip := opts.CheckCluster(clusterState{nodes: 10, pods: podList(11, "new", markUnschedulable)}.snapshot(t, noon), breaker.NewBaseline(begin))
+	trip := opts.CheckCluster(clusterState{nodes: 10, pods: newPods(11, "new", markUnschedulable)}.snapshot(t, noon), breaker.NewBaseline(begin))
 	late := noon.Add(11 * time.Minute)
 	for _, c := range []struct {
 		name string
@@ -197,14 +197,14 @@ func TestHoldsUntilAllIsWell(t *testing.T) {
 	}{
 		{"no trip", nil, clusterState{nodes: 10, unready: 9}, noon, ""},
 		{"the hold time is not over", trip, clusterState{nodes: 10}, noon.Add(10*time.Minute - 1), "it stays open at least until 2026-01-02T12:10:00Z"},
-		{"all scheduled", trip, clusterState{nodes: 10, pods: podList(11, "new", bindToNode)}, noon.Add(10 * time.Minute), ""},
+		{"all scheduled", trip, clusterState{nodes: 10, pods: newPods(11, "new", bindToNode)}, noon.Add(10 * time.Minute), ""},
 		{"all gone", trip, clusterState{nodes: 10}, late, ""},
-		{"as many are Pending as allowed", trip, clusterState{nodes: 10, pods: append(podList(10, "new", markUnschedulable), pod("new-010", bindToNode))}, late, ""},
-		{"one more is Pending", trip, clusterState{nodes: 10, pods: podList(11, "new", markUnschedulable)}, late, "11 pods still Pending, for example shop/new-010"},
-		{"without a scheduling attempt", trip, clusterState{nodes: 10, pods: podList(11, "new")}, late, "11 pods still Pending"},
-		{"other pods are Pending", trip, clusterState{nodes: 10, pods: podList(30, "other", markUnschedulable)}, late, ""},
+		{"as many are Pending as allowed", trip, clusterState{nodes: 10, pods: append(newPods(10, "new", markUnschedulable), newPod("new-010", bindToNode))}, late, ""},
+		{"one more is Pending", trip, clusterState{nodes: 10, pods: newPods(11, "new", markUnschedulable)}, late, "11 pods still Pending, for example shop/new-010"},
+		{"without a scheduling attempt", trip, clusterState{nodes: 10, pods: newPods(11, "new")}, late, "11 pods still Pending"},
+		{"other pods are Pending", trip, clusterState{nodes: 10, pods: newPods(30, "other", markUnschedulable)}, late, ""},
 		{"nodes became NotReady", trip, clusterState{nodes: 10, unready: 4}, late, "still 4 of 10 nodes that are not cordoned are not Ready"},
-		{"failures end with the hold time", opts.CheckOutcomes(outcomes(outcome(plan.UnknownOutcome, plan.APIError), outcome(plan.UnknownOutcome, plan.APIError), landedWell()), noon), clusterState{nodes: 10}, noon.Add(10 * time.Minute), ""},
+		{"failures end with the hold time", opts.CheckOutcomes(newOutcomes(newOutcome(plan.UnknownOutcome, plan.APIError), newOutcome(plan.UnknownOutcome, plan.APIError), goodLanding()), noon), clusterState{nodes: 10}, noon.Add(10 * time.Minute), ""},
 	} {
 		r := opts.StaysOpen(c.trip, c.w.snapshot(t, c.at), c.at)
 		if (r != nil) != (c.open != "") || r != nil && (r.Code != plan.BreakerOpen || !strings.Contains(r.Message, "; "+c.open)) {
@@ -213,34 +213,34 @@ func TestHoldsUntilAllIsWell(t *testing.T) {
 	}
 }
 
-// TestWords compares the messages with testdata/trips.txt, which the reference quotes.
-func TestWords(t *testing.T) {
+// TestBreakerMessages compares the messages with testdata/trips.txt, which the reference quotes.
+func TestBreakerMessages(t *testing.T) {
 	begin := clusterState{nodes: 10}.snapshot(t, noon)
 	base := breaker.NewBaseline(begin)
-	lost := outcome(plan.UnknownOutcome, plan.OutcomeUnknown)
+	lost := newOutcome(plan.UnknownOutcome, plan.OutcomeUnknown)
 	lost.Reason.Message = "no answer: read: connection reset by peer"
-	elsewhere := outcome(plan.Evicted, plan.LandedElsewhere)
+	elsewhere := newOutcome(plan.Evicted, plan.LandedElsewhere)
 	elsewhere.Reason.Message = "landed on n3, which was not predicted (n1)"
 	trips := []*plan.BreakerTrip{
 		opts.CheckCluster(clusterState{nodes: 10, unready: 4}.snapshot(t, noon), base),
-		opts.CheckCluster(clusterState{nodes: 10, pods: podList(11, "d", markUnschedulable)}.snapshot(t, noon), base),
-		opts.CheckOutcomes(outcomes(lost, lost, landedWell(), landedWell()), noon),
-		opts.CheckOutcomes(outcomes(elsewhere, elsewhere, landedWell(), landedWell()), noon),
+		opts.CheckCluster(clusterState{nodes: 10, pods: newPods(11, "d", markUnschedulable)}.snapshot(t, noon), base),
+		opts.CheckOutcomes(newOutcomes(lost, lost, goodLanding(), goodLanding()), noon),
+		opts.CheckOutcomes(newOutcomes(elsewhere, elsewhere, goodLanding(), goodLanding()), noon),
 	}
 	var lines []string
 	for _, trip := range trips {
 		lines = append(lines, string(trip.Reason.Code)+": "+trip.Reason.Message)
 	}
-	r := opts.StaysOpen(trips[1], clusterState{nodes: 10, pods: podList(11, "d", markUnschedulable)}.snapshot(t, noon), noon.Add(time.Hour))
+	r := opts.StaysOpen(trips[1], clusterState{nodes: 10, pods: newPods(11, "d", markUnschedulable)}.snapshot(t, noon), noon.Add(time.Hour))
 	lines = append(lines, string(r.Code)+": "+r.Message)
 	golden.Equal(t, "testdata/trips.txt", []byte(strings.Join(lines, "\n")+"\n"))
 }
 
-// TestMoreTroubleNeverHelps checks that another failure never closes the breaker, and that a refusal
-// changes nothing.
-func TestMoreTroubleNeverHelps(t *testing.T) {
+// TestFurtherFailuresNeverClose checks that a further failed eviction never closes the breaker, and that a
+// refused eviction changes nothing.
+func TestFurtherFailuresNeverClose(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		kinds := []plan.Outcome{landedWell(), outcome(plan.UnknownOutcome, plan.APIError), outcome(plan.Evicted, plan.LandedElsewhere), outcome(plan.Blocked, plan.BlockedByPDB)}
+		kinds := []plan.Outcome{goodLanding(), newOutcome(plan.UnknownOutcome, plan.APIError), newOutcome(plan.Evicted, plan.LandedElsewhere), newOutcome(plan.Blocked, plan.BlockedByPDB)}
 		list := rapid.SliceOfN(rapid.SampledFrom(kinds), 0, 30).Draw(t, "outcomes")
 		before := opts.CheckOutcomes(list, noon)
 		if worse := opts.CheckOutcomes(append(slices.Clone(list), kinds[1]), noon); before != nil && worse == nil {

@@ -5,7 +5,10 @@ package eligibility
 
 import (
 	"fmt"
+	"strconv"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement"
@@ -74,8 +77,9 @@ func (v *Checker) findRefusal(pod cluster.PodID) (plan.Reason, bool) {
 	return v.overBudget(p)
 }
 
-// BackedOff returns the reason if the pod's workload is backed off, with start, end and cause. It also refuses
-// a pod that may be a recent replacement. Otherwise every pass could evict the replacement again.
+// If the pod's workload is in back-off, BackedOff returns the reason. The message contains the start, the end
+// and the cause of the back-off. It also refuses a pod that may be a recent replacement. Otherwise every pass
+// could evict the replacement again.
 func (v *Checker) BackedOff(p *cluster.Pod) (plan.Reason, bool) {
 	if r, recent := v.recentReplacement(p); recent {
 		return r, true
@@ -173,4 +177,21 @@ func (v *Checker) AllowanceWithoutPDB(p *cluster.Pod) (plan.Reason, int) {
 	return plan.Reason{Code: plan.WorkloadUnavailable, Message: fmt.Sprintf(
 		"%d of %d pods of %s %s are unavailable; without a PodDisruptionBudget, at most %d may be unavailable (guards.maxUnavailableWithoutPDB)",
 		unavailable, desired, w.Kind, w.Name, v.options.MaxUnavailableWithoutPDB)}, v.options.MaxUnavailableWithoutPDB - unavailable
+}
+
+// EvictionCost returns the disruption that the eviction of a pod causes. An ordinary pod costs 1. Priority adds up
+// to 1, in proportion to 1e9, the highest user priority. The annotation controller.kubernetes.io/pod-deletion-cost
+// adds or subtracts up to 0.5. A pod that is not Ready costs half.
+func EvictionCost(p *cluster.Pod) float64 {
+	c := 1.0
+	if pr := p.Object.Spec.Priority; pr != nil {
+		c += min(1, max(0, float64(*pr)/1e9))
+	}
+	if n, err := strconv.ParseInt(p.Object.Annotations[corev1.PodDeletionCost], 10, 32); err == nil {
+		c += float64(n) / (1 << 32)
+	}
+	if !p.Ready {
+		c /= 2
+	}
+	return plan.Round(c)
 }

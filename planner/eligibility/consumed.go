@@ -11,9 +11,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 )
 
-// Consumed counts the permanent effects of earlier waves. A replacement lacks the labels that a person
-// added to the evicted pod. Each Service, budget or required pod affinity that selects by those labels
-// therefore loses one pod.
+// Consumed counts the permanent effects of earlier waves. A replacement lacks the labels that a person added to the
+// evicted pod. Each Service, budget or required pod affinity that selects by those labels therefore loses one pod.
 type Consumed struct {
 	Services map[cluster.ServiceID]int
 	Budgets  budget.Charges
@@ -77,7 +76,7 @@ func (v *Checker) lastRequired(evicted guard.EvictionCounts, pod cluster.PodID) 
 	if !v.options.Guards.Protect[guard.ProtectRequired] {
 		return "", false
 	}
-	return v.Guards.LastRequired(v.snapshot, evicted, pod)
+	return v.Guards.IsLastRequiredByAffinity(v.snapshot, evicted, pod)
 }
 
 func (v *Checker) recordRequired(evicted guard.EvictionCounts, pod cluster.PodID) {

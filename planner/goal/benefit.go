@@ -6,20 +6,18 @@ import (
 	"slices"
 )
 
-// ServesAll reports whether a move to `to` serves every requested goal that the pod's leaving could
-// serve.
-func (t *Tracker) ServesAll(pod cluster.PodID, from, to cluster.NodeID) bool {
+// ImprovesAll reports whether a move to `to` improves every requested goal that the eviction could improve.
+func (t *Tracker) ImprovesAll(pod cluster.PodID, from, to cluster.NodeID) bool {
 	return t.EachAffected(pod, from, cluster.NoNode, func(i int) bool {
-		return t.Goals[i].Constraint || !t.CouldServe(i, pod, from) || t.Measures[i].ExcessAfter(pod, from, to) < t.Excess(i)
+		return t.Goals[i].Constraint || !t.CouldImprove(i, pod, from) || t.Measures[i].ExcessAfter(pod, from, to) < t.Excess(i)
 	})
 }
 
-// CouldServeNodeAndGroup reports whether the pod's leaving could serve both a node goal and a group
-// goal.
-func (t *Tracker) CouldServeNodeAndGroup(pod cluster.PodID, from cluster.NodeID) bool {
+// CouldImproveNodeAndGroup reports whether the eviction could improve both a node goal and a group goal.
+func (t *Tracker) CouldImproveNodeAndGroup(pod cluster.PodID, from cluster.NodeID) bool {
 	node, group := false, false
 	t.EachAffected(pod, from, cluster.NoNode, func(i int) bool {
-		if !t.Goals[i].Constraint && t.CouldServe(i, pod, from) {
+		if !t.Goals[i].Constraint && t.CouldImprove(i, pod, from) {
 			group = group || t.Goals[i].Kind == plan.SkewAtMost
 			node = node || t.Goals[i].Kind != plan.SkewAtMost
 		}
@@ -28,11 +26,10 @@ func (t *Tracker) CouldServeNodeAndGroup(pod cluster.PodID, from cluster.NodeID)
 	return node && group
 }
 
-// MostServed returns the goal in served for which the pod's leaving removes the largest weighted
-// share of excess.
-func (t *Tracker) MostServed(pod cluster.PodID, from cluster.NodeID, served []int) int {
-	best, most := served[0], -1.0
-	for _, i := range served {
+// MostImproved returns the goal in the list that loses the largest weighted share of its excess by the eviction.
+func (t *Tracker) MostImproved(pod cluster.PodID, from cluster.NodeID, goals []int) int {
+	best, most := goals[0], -1.0
+	for _, i := range goals {
 		share := t.Goals[i].Weight * float64(t.Excess(i)-t.ExcessAfterLeaving(i, pod, from)) / float64(t.InitialExcess[i])
 		if share > most {
 			best, most = i, share
@@ -41,22 +38,21 @@ func (t *Tracker) MostServed(pod cluster.PodID, from cluster.NodeID, served []in
 	return best
 }
 
-// usageKnownAt reports whether goal i allows node n as a target with regard to usage. It is always
-// true for goals that do not count load. For goals by load, the usage of n must be known. If no
-// goal is about n, n must also have room below the limit, so that the move does not overload it.
-func (t *Tracker) usageKnownAt(i int, pod cluster.PodID, n cluster.NodeID) bool {
+// usageAllowsTarget reports whether goal i allows node n as a target with regard to usage. For goals that do not
+// count load, the result is true. For goals by load, the usage of n must be known. If no goal is about n, n must also
+// have room below the limit, so that the move does not overload n.
+func (t *Tracker) usageAllowsTarget(i int, pod cluster.PodID, n cluster.NodeID) bool {
 	b, ok := t.Measures[i].(*NodeMeasure)
 	return !ok || !b.Amounts.Measure.ByUsage || n == cluster.NoNode || usageKnown(b.Amounts, n) && HasRoom(t.RoomNeededOutsideGoals(pod), n)
 }
 
-// CouldServe reports whether leaving `from` can lower the excess of goal g. It assumes the best
-// target.
-func (t *Tracker) CouldServe(g int, pod cluster.PodID, from cluster.NodeID) bool {
+// CouldImprove reports whether the eviction can lower the excess of goal g. CouldImprove assumes the best target.
+func (t *Tracker) CouldImprove(g int, pod cluster.PodID, from cluster.NodeID) bool {
 	return t.ExcessAfterLeaving(g, pod, from) < t.Excess(g)
 }
 
-// ExcessAfterLeaving returns the least excess of goal g after the pod leaves `from`. For a skew
-// goal, it assumes the best target domain.
+// ExcessAfterLeaving returns the least excess of goal g after the pod leaves `from`. For a skew goal,
+// ExcessAfterLeaving assumes the best target domain.
 func (t *Tracker) ExcessAfterLeaving(g int, pod cluster.PodID, from cluster.NodeID) int64 {
 	k, ok := t.Measures[g].(*SkewMeasure)
 	if !ok {
@@ -68,8 +64,8 @@ func (t *Tracker) ExcessAfterLeaving(g int, pod cluster.PodID, from cluster.Node
 	return k.ExcessAfterLeaving(from)
 }
 
-// BenefitOfLeaving returns the largest benefit of the eviction: the sum over all requested goals of
-// weight times the removed share of the initial excess.
+// BenefitOfLeaving returns the largest possible benefit of the eviction: the removed share of the initial excess,
+// weighted and summed over all requested goals.
 func (t *Tracker) BenefitOfLeaving(pod cluster.PodID, from cluster.NodeID) float64 {
 	var sum float64
 	t.EachAffected(pod, from, cluster.NoNode, func(i int) bool {
@@ -83,11 +79,11 @@ func (t *Tracker) BenefitOfLeaving(pod cluster.PodID, from cluster.NodeID) float
 	return plan.Round(sum)
 }
 
-// Served returns the requested goals that the move improves, in ascending order.
-func (t *Tracker) Served(pod cluster.PodID, from, to cluster.NodeID) []int {
+// ImprovedGoals returns the requested goals that the move improves, in ascending order.
+func (t *Tracker) ImprovedGoals(pod cluster.PodID, from, to cluster.NodeID) []int {
 	var out []int
 	t.EachAffected(pod, from, to, func(i int) bool {
-		if !t.Goals[i].Constraint && t.Measures[i].ExcessAfter(pod, from, to) < t.Measures[i].Excess() && t.usageKnownAt(i, pod, to) {
+		if !t.Goals[i].Constraint && t.Measures[i].ExcessAfter(pod, from, to) < t.Measures[i].Excess() && t.usageAllowsTarget(i, pod, to) {
 			out = append(out, i)
 		}
 		return true
@@ -96,8 +92,8 @@ func (t *Tracker) Served(pod cluster.PodID, from, to cluster.NodeID) []int {
 	return slices.Compact(out)
 }
 
-// ExcessChange returns the change that a move causes in the sum over requested goals of weight
-// times excess. Each excess is a share of the initial excess. Negative values are improvements.
+// ExcessChange returns the change in the weighted sum of excess over all requested goals, each as a share of its
+// initial excess. Negative values are improvements.
 func (t *Tracker) ExcessChange(pod cluster.PodID, from, to cluster.NodeID) (sum float64) {
 	t.EachAffected(pod, from, to, func(i int) bool {
 		if g := &t.Goals[i]; !g.Constraint {

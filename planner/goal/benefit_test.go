@@ -11,9 +11,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// TestWhatCouldServeServesSomewhere checks CouldServe for group goals. It must be true exactly if a
-// move to some node lowers the excess, also for pods outside of the counted domains.
-func TestWhatCouldServeServesSomewhere(t *testing.T) {
+// TestCouldImproveFindsANode checks CouldImprove for group goals. The result must be true exactly if a move to some
+// node lowers the excess, also for pods outside the counted domains.
+func TestCouldImproveFindsANode(t *testing.T) {
 	s, err := cluster.New(simulation.Uneven(rand.New(rand.NewPCG(3, 1)), 60, 900))
 	if err != nil {
 		t.Fatal(err)
@@ -23,11 +23,12 @@ func TestWhatCouldServeServesSomewhere(t *testing.T) {
 	for out := range len(all) + 1 { // index of the domain that the goal does not count; the last index means none
 		counted := slices.Delete(slices.Clone(all), out, min(out+1, len(all)))
 		for i := range s.Workloads {
-			tr := NewTracker(s, []plan.Goal{{Kind: plan.SkewAtMost, TopologyKey: limits.ZoneKey, Domains: counted, Limit: 1, Weight: 1, Pods: s.Workloads[i].Pods}})
+			tr := NewTracker(s, []plan.Goal{{Kind: plan.SkewAtMost, TopologyKey: limits.ZoneKey, Domains: counted, Limit: 1,
+				Weight: 1, Pods: s.Workloads[i].Pods}})
 			for _, id := range s.Workloads[i].Pods {
 				from := s.Pods[id].Node
 				want := slices.ContainsFunc(s.Nodes, func(n cluster.Node) bool { return tr.Measures[0].ExcessAfter(id, from, n.ID) < tr.Excess(0) })
-				if got := tr.CouldServe(0, id, from); got != want {
+				if got := tr.CouldImprove(0, id, from); got != want {
 					t.Fatalf("of %v, pod %s of %s: could serve is %v, want %v", counted, s.Pods[id].Object.Name, s.Nodes[from].Name, got, want)
 				}
 				if _, in := tr.Measures[0].(*SkewMeasure).DomainIndex(from); want && !in {
@@ -39,6 +40,6 @@ func TestWhatCouldServeServesSomewhere(t *testing.T) {
 		}
 	}
 	if outside < 50 || could < 50 {
-		t.Errorf("%d pods outside what is counted and %d others could serve: they show too little", outside, could)
+		t.Errorf("only %d pods outside the counted domains and %d other pods could improve a goal", outside, could)
 	}
 }

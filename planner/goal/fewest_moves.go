@@ -2,8 +2,8 @@ package goal
 
 import "slices"
 
-// FewestMovesWithin returns the same as FewestMoves if at most leaving[z] pods leave domain z and
-// at most arriving[z] pods enter it. It returns false if no such moves meet s.
+// FewestMovesWithin is FewestMoves with the restriction that at most leaving[z] pods leave domain z and at most
+// arriving[z] pods enter domain z. The result is false if no such moves meet s.
 func FewestMovesWithin(counts, leaving, arriving []int, s int) (int, bool) {
 	best, found := 0, false
 	for m := slices.Min(counts); m <= slices.Max(counts); m++ {
@@ -25,22 +25,18 @@ func FewestMovesWithin(counts, leaving, arriving []int, s int) (int, bool) {
 
 // Spread returns the largest count minus the smallest.
 func Spread(counts []int) int {
-	lo, hi := counts[0], counts[0]
-	for _, c := range counts {
-		lo, hi = min(lo, c), max(hi, c)
-	}
-	return hi - lo
+	return slices.Max(counts) - slices.Min(counts)
 }
 
-// FewestMoves returns the least number of pods that must change domain. Afterwards no domain has
-// over s pods more than another. The total stays constant.
+// FewestMoves returns the least number of pods that must change domain. Afterwards, the pod counts of two domains
+// differ by at most s. The total number of pods stays constant.
 //
 //	min over m of max( sum over z of (c_z - m - s)+ , sum over z of (m - c_z)+ )
 //
-// m is the final count of the emptiest domain. At least the first sum of pods must leave, and at
-// least the second sum must arrive. The larger sum suffices, because domains between m and m+s can
-// give or take the difference. Both terms are monotone in m, so the minimum is where they cross.
-// Cost: O(domains x (max - min)).
+// In the formula, m is the final count of the emptiest domain. The first sum counts pods that must leave their
+// domains. The second sum counts pods that must arrive. The larger sum suffices, because domains between m and m+s
+// can give or take the difference. Both sums are monotone in m, so the minimum is where the sums cross. Cost:
+// O(domains x (max - min)).
 func FewestMoves(counts []int, s int) int {
 	lo, hi := counts[0], counts[0]
 	for _, c := range counts {

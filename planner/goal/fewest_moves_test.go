@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// bruteFewest finds the fewest moves by breadth-first search through all sequences of moves.
-func bruteFewest(counts, leaving, arriving []int, s int) (int, bool) {
+// bruteForceMoves finds the fewest moves by breadth-first search through all sequences of moves.
+func bruteForceMoves(counts, leaving, arriving []int, s int) (int, bool) {
 	type node struct{ counts, leaving, arriving []int }
 	level := []node{{counts, leaving, arriving}}
 	for depth := 0; depth <= 6; depth++ {
@@ -53,7 +53,7 @@ func TestFewestMovesIsWhatExhaustiveSearchFinds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		counts := rapid.SliceOfN(rapid.IntRange(0, 4), 2, 4).Draw(t, "counts")
 		s := rapid.IntRange(1, 3).Draw(t, "s")
-		want, ok := bruteFewest(counts, counts, []int{9, 9, 9, 9}, s)
+		want, ok := bruteForceMoves(counts, counts, []int{9, 9, 9, 9}, s)
 		if !ok {
 			t.Skip("more than six moves")
 		}
@@ -74,7 +74,7 @@ func TestFewestMovesWithPinnedPods(t *testing.T) {
 		}
 		s := rapid.IntRange(1, 2).Draw(t, "s")
 		got, ok := FewestMovesWithin(counts, leaving, arriving, s)
-		want, wantOK := bruteFewest(counts, leaving, arriving, s)
+		want, wantOK := bruteForceMoves(counts, leaving, arriving, s)
 		if ok != wantOK || ok && got != want {
 			t.Fatalf("fewestMovesOf(%v, %v, %v, %d) = %d %v, exhaustive search finds %d %v", counts, leaving, arriving, s, got, ok, want, wantOK)
 		}
@@ -96,8 +96,8 @@ func TestEveryUsefulMoveLowersTheCountByOne(t *testing.T) {
 	}
 }
 
-// TestOnlyFullDomainsGive makes random moves. The fewest moves never fall by more than the number
-// of moves out of domains above m1.
+// TestOnlyFullDomainsGive makes random moves. The fewest moves never fall by more than the number of moves out of
+// domains above m1.
 func TestOnlyFullDomainsGive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.IntRange(1, 3).Draw(t, "s")

@@ -5,14 +5,13 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// NodeMeasure measures NodeBelow: the amount over the limit, in milliCPU or bytes. For ratios the
-// unit is millionths.
+// NodeMeasure measures NodeBelow: the amount over the limit, in milliCPU or bytes. For ratios the unit is millionths.
 type NodeMeasure struct {
 	Amounts            *cluster.Amounts
 	Node               cluster.NodeID
 	used, limit, Total int64
-	// uncertain is the part of used that may be gone already. Excess does not count it, but
-	// addHeadroom does.
+	// uncertain is the part of used that may no longer be in use. Excess ignores the uncertain part, but addHeadroom
+	// counts it.
 	uncertain int64
 }
 
@@ -33,14 +32,14 @@ func (b *NodeMeasure) clone() Measure {
 func (b *NodeMeasure) Excess() int64 { return max(0, b.used-b.uncertain-b.limit) }
 
 func (b *NodeMeasure) ExcessAfter(pod cluster.PodID, from, to cluster.NodeID) int64 {
-	return max(0, b.used+b.change(pod, from, to)-b.uncertain-b.limit)
+	return max(0, b.used+b.usageChange(pod, from, to)-b.uncertain-b.limit)
 }
 
 func (b *NodeMeasure) Move(pod cluster.PodID, from, to cluster.NodeID) {
-	b.used += b.change(pod, from, to)
+	b.used += b.usageChange(pod, from, to)
 }
 
-func (b *NodeMeasure) change(pod cluster.PodID, from, to cluster.NodeID) int64 {
+func (b *NodeMeasure) usageChange(pod cluster.PodID, from, to cluster.NodeID) int64 {
 	switch {
 	case from == to:
 		return 0
@@ -59,10 +58,10 @@ func (b *NodeMeasure) Reported() float64 {
 	return plan.Round(float64(b.Excess()) / float64(b.Total))
 }
 
-// requestAmounts caches the requests of all pods, by resource. Goals without Amounts count these.
+// requestAmounts caches the requests of all pods by resource, for goals without Amounts.
 type requestAmounts map[string]*cluster.Amounts
 
-func (r requestAmounts) of(s *cluster.Snapshot, g plan.Goal) *cluster.Amounts {
+func (r requestAmounts) forGoal(s *cluster.Snapshot, g plan.Goal) *cluster.Amounts {
 	if g.Amounts != nil {
 		return g.Amounts
 	}
@@ -72,10 +71,10 @@ func (r requestAmounts) of(s *cluster.Snapshot, g plan.Goal) *cluster.Amounts {
 	return r[g.Resource]
 }
 
-// Measure is the distance of one goal from being met, in integers of its own unit.
+// Measure computes how far one goal is from being met, as an integer in the goal's own unit.
 type Measure interface {
-	// Excess returns 0 if the goal is met. Otherwise it returns the amount over the limit, in
-	// milliCPU, bytes or millionths, or the number of pods that must move.
+	// Excess returns the amount over the limit in milliCPU, bytes or millionths, or the number of pods that must
+	// move. If the goal is met, Excess returns 0.
 	Excess() int64
 	// ExcessAfter returns the excess after the pod moves. Either node may be NoNode.
 	ExcessAfter(pod cluster.PodID, from, to cluster.NodeID) int64

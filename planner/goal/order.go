@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// FirstGoals marks, by goal, the goals that the planner serves before all others. They are unmet
-// requested goals about nodes that are drained first or under pressure. No other unmet goal may
-// have a higher weight. These goals use the limits first.
+// FirstGoals marks the goals that the planner handles before all others: unmet requested goals about nodes that are
+// drained first or under pressure. Only goals with the highest weight of all unmet goals qualify. First goals use the
+// limits first.
 func (t *Tracker) FirstGoals() []bool {
 	heaviest := 0.0
 	for i := range t.Goals {
@@ -22,22 +22,19 @@ func (t *Tracker) FirstGoals() []bool {
 	out := make([]bool, len(t.Goals))
 	for i := range out {
 		g := &t.Goals[i]
-		out[i] = !g.Constraint && t.Excess(i) > 0 && g.Weight >= heaviest && t.drainOrder(i) == 0
+		out[i] = !g.Constraint && t.Excess(i) > 0 && g.Weight >= heaviest && t.drainRank(i) == 0
 	}
 	return out
 }
 
-// FirstOrder returns 0 for goals that the planner serves first, and 1 for others.
-func (t *Tracker) FirstOrder(g int) int {
-	if t.First[g] {
-		return 0
-	}
-	return 1
+// FirstGoalRank returns 0 for the goals in First, and 1 for others.
+func (t *Tracker) FirstGoalRank(g int) int {
+	return rank(t.First[g])
 }
 
-// ByNeed returns the unmet requested goals in the order of need. The criteria are: higher weight,
-// nodes to drain first, more attempts in stuck, group goals, higher excess, and goal index.
-func (t *Tracker) ByNeed(stuck []int) []int {
+// UnmetByPriority returns the unmet requested goals, sorted by higher weight, drained node, more attempts in stuck,
+// group goal, higher excess, and goal index.
+func (t *Tracker) UnmetByPriority(stuck []int) []int {
 	type needy struct {
 		goal, drained, stuck, kind int
 		weight, excess             float64
@@ -45,11 +42,12 @@ func (t *Tracker) ByNeed(stuck []int) []int {
 	var all []needy
 	for i := range t.Goals {
 		if g := &t.Goals[i]; !g.Constraint && t.Excess(i) > 0 {
-			all = append(all, needy{i, t.drainOrder(i), stuck[i], kindOrder(g.Kind), g.Weight, t.ReportedExcess(i)})
+			all = append(all, needy{i, t.drainRank(i), stuck[i], rank(g.Kind == plan.SkewAtMost), g.Weight, t.ReportedExcess(i)})
 		}
 	}
 	slices.SortFunc(all, func(a, b needy) int {
-		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.drained, b.drained), cmp.Compare(b.stuck, a.stuck), cmp.Compare(a.kind, b.kind), cmp.Compare(b.excess, a.excess), cmp.Compare(a.goal, b.goal))
+		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.drained, b.drained), cmp.Compare(b.stuck, a.stuck),
+			cmp.Compare(a.kind, b.kind), cmp.Compare(b.excess, a.excess), cmp.Compare(a.goal, b.goal))
 	})
 	out := make([]int, len(all))
 	for i := range all {
@@ -58,26 +56,22 @@ func (t *Tracker) ByNeed(stuck []int) []int {
 	return out
 }
 
-// drainOrder returns 0 for goals about nodes that are drained first or under pressure, and 1 for
-// others.
-func (t *Tracker) drainOrder(i int) int {
-	if g := &t.Goals[i]; g.Kind == plan.NodeBelow && (t.UnderPressure != nil && t.UnderPressure[g.Node] || t.Annotations.OfNode(t.Snapshot, g.Node).DrainFirst) {
+// drainRank returns 0 for goals about nodes that are drained first or under pressure, and 1 for others.
+func (t *Tracker) drainRank(i int) int {
+	g := &t.Goals[i]
+	return rank(g.Kind == plan.NodeBelow && (t.UnderPressure != nil && t.UnderPressure[g.Node] ||
+		t.Annotations.OfNode(t.Snapshot, g.Node).DrainFirst))
+}
+
+// rank returns 0 for goals that come first, and 1 for others.
+func rank(first bool) int {
+	if first {
 		return 0
 	}
 	return 1
 }
 
-// kindOrder puts group goals before node goals. A move between domains leaves a choice of nodes in
-// the target domain, which node goals can then use.
-func kindOrder(k plan.GoalKind) int {
-	if k == plan.SkewAtMost {
-		return 0
-	}
-	return 1
-}
-
-// Number sorts goals into a stable order and sets their excess. It names the goals with excess g1,
-// g2, and so on.
+// Number sorts goals into a stable order and sets their excess. Number names the goals with excess g1, g2, and so on.
 func Number(s *cluster.Snapshot, goals []plan.Goal) []plan.Goal {
 	goals = sortedByKey(goals)
 	t := NewTracker(s, goals)
@@ -92,7 +86,7 @@ func Number(s *cluster.Snapshot, goals []plan.Goal) []plan.Goal {
 	return goals
 }
 
-// sortedByKey sorts goals by their keys. It computes each key once.
+// sortedByKey sorts goals by their keys, and computes each key once.
 func sortedByKey(goals []plan.Goal) []plan.Goal {
 	type keyed struct {
 		key string

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// GiverThreshold returns the threshold m1 for the pods that movablePods.givers returns in package
-// lowerbound. If the limit is below 1, the threshold is below every count.
+// GiverThreshold returns the threshold m1 for movablePods.podsThatMustGive in package lowerbound. If the limit is
+// below 1, the threshold is below every count.
 func (k *SkewMeasure) GiverThreshold() int {
 	m := slices.Min(k.Counts)
 	if k.Limit < 1 {
@@ -24,8 +24,8 @@ func (k *SkewMeasure) GiverThreshold() int {
 	}
 }
 
-// ReachableSkew returns the least skew, at least the limit, that plans can reach, and the fewest
-// moves for it. leaving and arriving bound the pods that leave and enter each domain.
+// ReachableSkew returns the least skew, at least the limit, that plans can reach, and the fewest moves for it.
+// leaving and arriving bound the pods that leave and enter each domain.
 func (k *SkewMeasure) ReachableSkew(leaving, arriving []int) (limit, moves int) {
 	for s := k.Limit; s < Spread(k.Counts); s++ {
 		if n, ok := FewestMovesWithin(k.Counts, leaving, arriving, s); ok {
@@ -35,8 +35,8 @@ func (k *SkewMeasure) ReachableSkew(leaving, arriving []int) (limit, moves int) 
 	return Spread(k.Counts), 0
 }
 
-// ExcessAfterLeaving returns the excess after a pod moves from a node to the emptiest domain. A pod
-// from a node that the goal does not count increases the total.
+// ExcessAfterLeaving returns the excess after a pod moves from a node to the emptiest domain. A pod from a node that
+// the goal does not count increases the total.
 func (k *SkewMeasure) ExcessAfterLeaving(from cluster.NodeID) int64 {
 	if k.excessAfterLeaving == nil {
 		k.excessAfterLeaving = make([]int32, len(k.Counts)+1)
@@ -48,12 +48,7 @@ func (k *SkewMeasure) ExcessAfterLeaving(from cluster.NodeID) int64 {
 	if k.excessAfterLeaving[a] > 0 {
 		return int64(k.excessAfterLeaving[a] - 1)
 	}
-	emptiest := 0
-	for i, c := range k.Counts {
-		if c < k.Counts[emptiest] {
-			emptiest = i
-		}
-	}
+	emptiest := slices.Index(k.Counts, slices.Min(k.Counts))
 	k.Counts[emptiest]++
 	if counted {
 		k.Counts[a]--
@@ -67,16 +62,16 @@ func (k *SkewMeasure) ExcessAfterLeaving(from cluster.NodeID) int64 {
 	return int64(n)
 }
 
-// SkewMeasure measures SkewAtMost by the fewest pods that must move. Every useful move lowers that
-// number by one, but may not lower max minus min.
+// SkewMeasure measures SkewAtMost by the fewest pods that must move. Every useful move lowers the fewest moves by
+// one, but may leave the skew unchanged.
 type SkewMeasure struct {
 	Domains       *domains
 	IndexByDomain []int32 // by domain: its index in Counts, or NoDomain
 	Counts        []int
 	Limit         int
 	Moves         int // fewest moves that meet the limit
-	// excessAfterLeaving caches ExcessAfterLeaving plus one, by index in Counts. 0 means unknown.
-	// The last entry is for pods outside of the counted domains.
+	// excessAfterLeaving caches the result of ExcessAfterLeaving plus one, by index in Counts. The value 0 means
+	// unknown. The last entry is for pods outside the counted domains.
 	excessAfterLeaving []int32
 }
 
@@ -107,8 +102,8 @@ func (k *SkewMeasure) clone() Measure {
 	return &c
 }
 
-// DomainIndex returns the index in Counts of the node's domain. It returns false if the goal does not
-// count the node.
+// DomainIndex returns the index in Counts of the node's domain. DomainIndex returns false if the goal does not count
+// the node.
 func (k *SkewMeasure) DomainIndex(n cluster.NodeID) (int, bool) {
 	if n == cluster.NoNode || k.Domains.ByNode[n] == NoDomain {
 		return 0, false
@@ -120,19 +115,19 @@ func (k *SkewMeasure) DomainIndex(n cluster.NodeID) (int, bool) {
 func (k *SkewMeasure) Excess() int64 { return int64(k.Moves) }
 
 func (k *SkewMeasure) ExcessAfter(_ cluster.PodID, from, to cluster.NodeID) int64 {
-	k.shift(from, to)
+	k.movePod(from, to)
 	n := FewestMoves(k.Counts, k.Limit)
-	k.shift(to, from)
+	k.movePod(to, from)
 	return int64(n)
 }
 
 func (k *SkewMeasure) Move(_ cluster.PodID, from, to cluster.NodeID) {
-	k.shift(from, to)
+	k.movePod(from, to)
 	k.Moves = FewestMoves(k.Counts, k.Limit)
 	clear(k.excessAfterLeaving)
 }
 
-func (k *SkewMeasure) shift(from, to cluster.NodeID) {
+func (k *SkewMeasure) movePod(from, to cluster.NodeID) {
 	if i, ok := k.DomainIndex(from); ok {
 		k.Counts[i]--
 	}
@@ -151,10 +146,9 @@ type domains struct {
 
 const NoDomain = -1
 
-// domainCache caches the domains by topology key.
 type domainCache map[string]*domains
 
-func (x domainCache) of(s *cluster.Snapshot, key string) *domains {
+func (x domainCache) forKey(s *cluster.Snapshot, key string) *domains {
 	if d := x[key]; d != nil {
 		return d
 	}

@@ -5,30 +5,30 @@ import (
 	"slices"
 )
 
-// TargetCheck decides for every node whether a pod's replacement there serves a requested goal and
-// harms none. It computes everything that does not depend on the node only once.
+// TargetCheck decides for every node whether a pod's replacement on the node improves a requested goal and harms no
+// goal. CheckTargets precomputes everything that does not depend on the node.
 type TargetCheck struct {
 	From cluster.NodeID
-	// leavingServes is true if leaving serves a goal on any target. LeavingHarms is true if leaving
-	// worsens a goal on any target.
-	leavingServes, LeavingHarms bool
-	// usageServed holds the amounts by load whose goals the leaving serves. It counts only for
-	// targets with known usage.
-	usageServed []*cluster.Amounts
-	// OutsideGoals is the room that such a target needs if no goal is about it.
+	// leavingImproves is true if the eviction improves a goal, whatever the target. LeavingHarms is true if the
+	// eviction worsens a goal, whatever the target.
+	leavingImproves, LeavingHarms bool
+	// usageImproved holds the amounts by load whose goals the eviction improves. The improvement counts only if the
+	// usage of the target is known.
+	usageImproved []*cluster.Amounts
+	// OutsideGoals is the room that a target needs if no goal is about the target.
 	OutsideGoals []RoomNeed
 	needs        []RoomNeed
 	groups       []groupEffect
 }
 
-// groupEffect holds the effect of a landing in each domain on one group goal.
+// groupEffect holds, for one group goal, the effect of a landing in each domain.
 type groupEffect struct {
 	domainByNode []int32  // domain of each node
 	effects      []effect // by domain index plus one; index 0 is for nodes without a domain
 }
 
-// effect is a set of two flags: harmless if the group goal is not worse off, helpful if it improves
-// and is requested.
+// effect is a set of two flags: harmless if the group goal does not become worse, helpful if a requested group goal
+// improves.
 type effect uint8
 
 const (
@@ -36,7 +36,7 @@ const (
 	helpful
 )
 
-func (g *groupEffect) at(n cluster.NodeID) effect { return g.effects[g.domainByNode[n]+1] }
+func (g *groupEffect) onNode(n cluster.NodeID) effect { return g.effects[g.domainByNode[n]+1] }
 
 // CheckTargets returns the TargetCheck for a pod that leaves `from`. `from` may be NoNode.
 func (t *Tracker) CheckTargets(pod cluster.PodID, from cluster.NodeID) TargetCheck {
@@ -49,20 +49,19 @@ func (t *Tracker) CheckTargets(pod cluster.PodID, from cluster.NodeID) TargetChe
 				continue
 			}
 			if b, ok := t.Measures[i].(*NodeMeasure); ok && b.Amounts.Measure.ByUsage {
-				a.usageServed = append(a.usageServed, b.Amounts)
+				a.usageImproved = append(a.usageImproved, b.Amounts)
 			} else {
-				a.leavingServes = true
+				a.leavingImproves = true
 			}
 		}
 	}
-	if len(a.usageServed) > 0 {
+	if len(a.usageImproved) > 0 {
 		a.OutsideGoals = t.RoomNeededOutsideGoals(pod)
 	}
-	if !a.leavingServes && len(t.byPod[pod]) == 0 {
-		// Leaving can serve only goals by load, so a target must also have known usage and enough
-		// room.
-		for _, amounts := range a.usageServed {
-			a.leavingServes = true
+	if !a.leavingImproves && len(t.byPod[pod]) == 0 {
+		// The eviction can improve only goals by load, so the target needs known usage and enough room.
+		for _, amounts := range a.usageImproved {
+			a.leavingImproves = true
 			a.needs = append(a.needs, RoomNeed{1, t.KnownUsage[amounts]})
 		}
 		a.needs = append(a.needs, a.OutsideGoals...)
@@ -116,17 +115,17 @@ func (t *Tracker) groupEffects(i int, from cluster.NodeID) groupEffect {
 	return g
 }
 
-// Acceptable reports whether a replacement on n improves at least one requested goal and worsens no
-// goal, constraints included.
+// Acceptable reports whether a replacement on n improves at least one requested goal and worsens no goal, constraints
+// included.
 func (a *TargetCheck) Acceptable(n cluster.NodeID) bool { return !a.Harms(n) && a.Helps(n) }
 
-// Count returns the number of ready nodes in the list for which Acceptable is true, without the
-// pod's own node. The last loop avoids branches, because they are hard to predict.
+// Count returns the number of ready nodes in the list for which Acceptable is true, without the pod's own node. The
+// last loop avoids branches, because their outcomes are hard to predict.
 func (a *TargetCheck) Count(nodes []cluster.NodeID, ready []bool) (count int) {
-	if a.LeavingHarms || !a.leavingServes && len(a.groups)+len(a.usageServed) == 0 {
+	if a.LeavingHarms || !a.leavingImproves && len(a.groups)+len(a.usageImproved) == 0 {
 		return 0
 	}
-	if len(a.needs) == 0 || len(a.needs) > 2 || len(a.groups) > 1 || len(a.usageServed) > 0 {
+	if len(a.needs) == 0 || len(a.needs) > 2 || len(a.groups) > 1 || len(a.usageImproved) > 0 {
 		for _, n := range nodes {
 			if ready[n] && a.Acceptable(n) && n != a.From {
 				count++
@@ -138,7 +137,7 @@ func (a *TargetCheck) Count(nodes []cluster.NodeID, ready []bool) (count int) {
 	always := harmless | helpful
 	var g groupEffect
 	if len(a.groups) > 0 {
-		if g, always = a.groups[0], 0; a.leavingServes {
+		if g, always = a.groups[0], 0; a.leavingImproves {
 			always = helpful
 		}
 	}
@@ -148,7 +147,7 @@ func (a *TargetCheck) Count(nodes []cluster.NodeID, ready []bool) (count int) {
 		}
 		marks := always
 		if len(g.domainByNode) > 0 {
-			marks |= g.at(n)
+			marks |= g.onNode(n)
 		}
 		fits := 1 - int(uint64((one.room[n]-one.amount)|(two.room[n]-two.amount))>>63)
 		if !ready[n] { // rare
@@ -164,11 +163,12 @@ func (a *TargetCheck) Helps(n cluster.NodeID) bool {
 	if n == a.From {
 		return false
 	}
-	if a.leavingServes || slices.ContainsFunc(a.usageServed, func(x *cluster.Amounts) bool { return usageKnown(x, n) }) && HasRoom(a.OutsideGoals, n) {
+	if a.leavingImproves || slices.ContainsFunc(a.usageImproved,
+		func(x *cluster.Amounts) bool { return usageKnown(x, n) }) && HasRoom(a.OutsideGoals, n) {
 		return true
 	}
 	for i := range a.groups {
-		if a.groups[i].at(n)&helpful != 0 {
+		if a.groups[i].onNode(n)&helpful != 0 {
 			return true
 		}
 	}
@@ -186,15 +186,15 @@ func (a *TargetCheck) Harms(n cluster.NodeID) bool {
 		}
 	}
 	for i := range a.groups {
-		if a.groups[i].at(n)&harmless == 0 {
+		if a.groups[i].onNode(n)&harmless == 0 {
 			return true
 		}
 	}
 	return a.LeavingHarms
 }
 
-// HarmsGroup reports whether a replacement on n worsens a group goal. A displaced pod outside the
-// group cannot compensate for that.
+// HarmsGroup reports whether a replacement on n worsens a group goal. A displaced pod outside the group cannot make
+// up for the harm.
 func (a *TargetCheck) HarmsGroup(n cluster.NodeID) bool {
-	return slices.ContainsFunc(a.groups, func(g groupEffect) bool { return g.at(n)&harmless == 0 })
+	return slices.ContainsFunc(a.groups, func(g groupEffect) bool { return g.onNode(n)&harmless == 0 })
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// TestCountIsThatOfServe compares Count with the number of nodes for which Acceptable is true. It
+// TestCountIsThatOfServe compares Count with the number of nodes for which Acceptable is true. TestCountIsThatOfServe
 // uses node goals, group goals or both, some of them constraints.
 func TestCountIsThatOfServe(t *testing.T) {
 	s, err := cluster.New(simulation.Uneven(rand.New(rand.NewPCG(3, 1)), 60, 900))
@@ -22,12 +22,14 @@ func TestCountIsThatOfServe(t *testing.T) {
 		var goals []plan.Goal
 		for i := range s.Nodes {
 			for _, r := range []string{"cpu", "memory"}[:min(kinds, 2)] {
-				goals = append(goals, plan.Goal{Strategy: "hot", Kind: plan.NodeBelow, Node: cluster.NodeID(i), Resource: r, Limit: 0.5, Weight: 1, Constraint: kinds > 5})
+				goals = append(goals, plan.Goal{Strategy: "hot", Kind: plan.NodeBelow, Node: cluster.NodeID(i), Resource: r,
+					Limit: 0.5, Weight: 1, Constraint: kinds > 5})
 			}
 		}
 		for i := range s.Workloads {
 			if w := &s.Workloads[i]; kinds != 1 {
-				goals = append(goals, plan.Goal{Strategy: "zones", Kind: plan.SkewAtMost, TopologyKey: limits.ZoneKey, Domains: domainsOf(s), Limit: 1, Weight: 1,
+				goals = append(goals, plan.Goal{Strategy: "zones", Kind: plan.SkewAtMost, TopologyKey: limits.ZoneKey,
+					Domains: domainsOf(s), Limit: 1, Weight: 1,
 					Pods: w.Pods, Subject: plan.ObjectRef{Kind: w.Kind, Namespace: w.Namespace, Name: w.Name}, Constraint: kinds == 4})
 			}
 		}
@@ -55,7 +57,7 @@ func TestCountIsThatOfServe(t *testing.T) {
 		}
 	}
 	if some < 500 || none < 500 {
-		t.Errorf("%d pods have places and %d have none: they show too little", some, none)
+		t.Errorf("only %d pods have an acceptable node and %d have none", some, none)
 	}
 }
 

@@ -1,18 +1,17 @@
-// Package goal measures how far each goal is from being met and follows moves of pods.
-// For a pod it says which goals an eviction serves, and which nodes its replacement may
-// land on without making a goal worse. It never decides which pod moves, and never
-// predicts a placement.
+// Package goal measures how far each goal is from being met and follows moves of pods. For each pod, package goal
+// says which goals an eviction improves, and on which nodes the replacement makes no goal worse. Package goal never
+// decides which pod moves, and never predicts a placement.
 package goal
 
 import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/cluster/annotation"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"maps"
 	"slices"
 )
 
-// Tracker holds the goals and the excess of each goal. It starts with the snapshot and follows
-// moves.
+// Tracker holds the goals and the excess of each goal. Tracker starts with the snapshot and follows moves.
 type Tracker struct {
 	Snapshot *cluster.Snapshot
 	Goals    []plan.Goal
@@ -21,39 +20,39 @@ type Tracker struct {
 	InitialExcess []int64
 	ByNode        [][]int32 // by node: the indices of the goals about it
 	byPod         [][]int32 // by pod: the indices of the group goals that contain it
-	// Headroom holds one entry per way to count. The entry gives, by node, how much more the node
-	// can take before a goal about it is worse off.
+	// Headroom holds one entry for each resource and basis. Each entry has, by node, the amount that the node can
+	// take before a goal about it becomes worse.
 	Headroom []Headroom
-	// KnownUsage applies to amounts counted by load. By node, it is Unbounded if the node's usage
-	// is known, and 0 otherwise.
+	// KnownUsage holds, for each amount counted by load, a value per node: Unbounded if the node's usage is known,
+	// and 0 otherwise.
 	KnownUsage map[*cluster.Amounts][]int64
-	// roomOutsideGoals applies to amounts counted by load. By node, it is the room below the limit
-	// of the other nodes' goals. Nodes with a goal of their own have Unbounded.
+	// roomOutsideGoals holds, for each amount counted by load, the room of each node below the limit of the goals
+	// about other nodes. Nodes with a goal of their own have Unbounded.
 	roomOutsideGoals map[*cluster.Amounts][]int64
-	// UnderPressure marks, by node, the nodes under pressure. Nil means that the option is not
-	// used.
+	// UnderPressure marks, by node, the nodes under pressure. The slice is nil if pressure hints are not used.
 	UnderPressure []bool
-	// First marks, by goal, the goals that the planner serves before all others; see FirstGoals.
+	// First marks, by goal, the goals that the planner handles before all others; see FirstGoals.
 	First []bool
 	// Annotations caches the parsed annotations of nodes and pods.
 	Annotations *annotation.Cache
 }
 
-// NewTracker returns a Tracker for these goals with the excess in the snapshot. It panics on an unknown
-// goal kind.
+// NewTracker returns a Tracker for these goals with the excess in the snapshot. NewTracker panics on an unknown goal
+// kind.
 func NewTracker(s *cluster.Snapshot, goals []plan.Goal) *Tracker {
 	t := &Tracker{Snapshot: s, Goals: goals, Measures: make([]Measure, len(goals)), InitialExcess: make([]int64, len(goals)),
-		ByNode: make([][]int32, len(s.Nodes)), byPod: make([][]int32, len(s.Pods)), KnownUsage: map[*cluster.Amounts][]int64{}, roomOutsideGoals: map[*cluster.Amounts][]int64{}, Annotations: annotation.NewCache()}
+		ByNode: make([][]int32, len(s.Nodes)), byPod: make([][]int32,
+			len(s.Pods)), KnownUsage: map[*cluster.Amounts][]int64{}, roomOutsideGoals: map[*cluster.Amounts][]int64{}, Annotations: annotation.NewCache()}
 	domains, requests := domainCache{}, requestAmounts{}
 	for i, g := range goals {
 		switch g.Kind {
 		case plan.SkewAtMost:
-			t.Measures[i] = newSkewMeasure(s, g, domains.of(s, g.TopologyKey))
+			t.Measures[i] = newSkewMeasure(s, g, domains.forKey(s, g.TopologyKey))
 			for _, p := range g.Pods {
 				t.byPod[p] = append(t.byPod[p], int32(i))
 			}
 		case plan.NodeBelow:
-			t.Measures[i] = newNodeMeasure(g, requests.of(s, g))
+			t.Measures[i] = newNodeMeasure(g, requests.forGoal(s, g))
 			t.ByNode[g.Node] = append(t.ByNode[g.Node], int32(i))
 			t.addHeadroom(t.Measures[i].(*NodeMeasure), g.Limit)
 		default:
@@ -71,20 +70,15 @@ func (t *Tracker) Clone() *Tracker {
 	for i := range c.Headroom {
 		c.Headroom[i].ByNode = slices.Clone(c.Headroom[i].ByNode)
 	}
-	c.roomOutsideGoals = cloneRooms(t.roomOutsideGoals)
+	c.roomOutsideGoals = maps.Clone(t.roomOutsideGoals)
+	for amounts, room := range c.roomOutsideGoals {
+		c.roomOutsideGoals[amounts] = slices.Clone(room)
+	}
 	c.Measures = make([]Measure, len(t.Measures))
 	for i, m := range t.Measures {
 		c.Measures[i] = m.clone()
 	}
 	return &c
-}
-
-func cloneRooms(rooms map[*cluster.Amounts][]int64) map[*cluster.Amounts][]int64 {
-	out := make(map[*cluster.Amounts][]int64, len(rooms))
-	for a, room := range rooms {
-		out[a] = slices.Clone(room)
-	}
-	return out
 }
 
 // Excess returns the excess of goal i in the integer unit of its Measure.
@@ -97,15 +91,15 @@ func (t *Tracker) ReportedExcess(i int) float64 { return t.Measures[i].Reported(
 func (t *Tracker) Move(pod cluster.PodID, from, to cluster.NodeID) {
 	t.EachAffected(pod, from, to, func(i int) bool { t.Measures[i].Move(pod, from, to); return true })
 	for i := range t.Headroom {
-		t.Headroom[i].follow(pod, from, to)
+		t.Headroom[i].applyMove(pod, from, to)
 	}
 	for amounts, room := range t.roomOutsideGoals {
-		Headroom{amounts, room}.follow(pod, from, to)
+		Headroom{amounts, room}.applyMove(pod, from, to)
 	}
 }
 
-// EachAffected calls f for every goal that the move can change, until f returns false. It reports
-// whether f always returned true.
+// EachAffected calls f for every goal that the move can change, until f returns false. EachAffected reports whether f
+// always returned true.
 func (t *Tracker) EachAffected(pod cluster.PodID, from, to cluster.NodeID, f func(i int) bool) bool {
 	for _, n := range [...]cluster.NodeID{from, to} {
 		if n == cluster.NoNode || n == to && from == to {
@@ -125,7 +119,8 @@ func (t *Tracker) EachAffected(pod cluster.PodID, from, to cluster.NodeID, f fun
 	return true
 }
 
-// addHeadroom records how much more the goal allows on its node. limit is the limit of the goal.
+// addHeadroom records the amount that the goal still allows on its node. The parameter limit is the limit of the
+// goal.
 func (t *Tracker) addHeadroom(b *NodeMeasure, limit float64) {
 	at := slices.IndexFunc(t.Headroom, func(h Headroom) bool { return h.Amounts == b.Amounts })
 	if at < 0 {
@@ -143,8 +138,8 @@ func (t *Tracker) addHeadroom(b *NodeMeasure, limit float64) {
 	}
 }
 
-// addUsageHeadroom records the nodes with known usage. For nodes that no goal is about, it also
-// records how much more they can take.
+// addUsageHeadroom records the nodes with known usage. For nodes that no goal is about, addUsageHeadroom also records
+// the remaining room.
 func (t *Tracker) addUsageHeadroom(b *NodeMeasure, limit float64) {
 	if t.KnownUsage[b.Amounts] == nil {
 		known, room := make([]int64, len(t.Snapshot.Nodes)), make([]int64, len(t.Snapshot.Nodes))
@@ -169,4 +164,39 @@ func (t *Tracker) RoomNeededOutsideGoals(pod cluster.PodID) []RoomNeed {
 		}
 	}
 	return out
+}
+
+// Unbounded is the headroom of a node that no goal is about.
+const Unbounded = int64(1) << 62
+
+// Headroom holds the amount that each node can take before a goal about that node becomes worse, for one way to
+// count.
+type Headroom struct {
+	Amounts *cluster.Amounts
+	ByNode  []int64
+}
+
+func (h Headroom) applyMove(pod cluster.PodID, from, to cluster.NodeID) {
+	if from != cluster.NoNode && h.ByNode[from] != Unbounded {
+		h.ByNode[from] += h.Amounts.Contribution(pod, from)
+	}
+	if to != cluster.NoNode && h.ByNode[to] != Unbounded {
+		h.ByNode[to] -= h.Amounts.Contribution(pod, to)
+	}
+}
+
+// RoomNeed holds the amount of a counted resource that a pod needs, and the room on each node.
+type RoomNeed struct {
+	amount int64
+	room   []int64 // by node
+}
+
+func usageKnown(a *cluster.Amounts, n cluster.NodeID) bool {
+	_, _, known := a.NodeUsed(n)
+	return known
+}
+
+// HasRoom reports whether the node has room for all needs.
+func HasRoom(needs []RoomNeed, n cluster.NodeID) bool {
+	return !slices.ContainsFunc(needs, func(x RoomNeed) bool { return x.amount > x.room[n] })
 }

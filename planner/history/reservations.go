@@ -1,5 +1,4 @@
-// Package history updates the state that passes share: reserved and executed evictions, and the backoffs of
-// workloads.
+// Package history updates the state that passes share: reserved and executed evictions, and the backoffs of workloads.
 //
 // It decides how long an eviction counts against the hourly limits, how long a backoff lasts, and when state
 // expires. Its functions return a new state and never change their argument. The package never reads a clock
@@ -68,7 +67,9 @@ func Reserve(st plan.PlannerState, run plan.OpenRun, moves []plan.Move, now time
 // RecordOutcomes adds the outcomes of reserved evictions. It stops counting the evictions that did not happen,
 // and it backs off the workloads with a bad landing. It also returns the backoffs that reached Options.Max, for
 // the caller to report.
-func RecordOutcomes(st plan.PlannerState, runID string, outcomes []plan.Outcome, now time.Time, o Options) (plan.PlannerState, []plan.Backoff) {
+func RecordOutcomes(
+	st plan.PlannerState, runID string, outcomes []plan.Outcome, now time.Time, o Options,
+) (plan.PlannerState, []plan.Backoff) {
 	st.Runs = slices.Clone(st.Runs)
 	i := slices.IndexFunc(st.Runs, func(r plan.OpenRun) bool { return r.RunID == runID })
 	if i < 0 {
@@ -156,13 +157,15 @@ func PartialPlan(run plan.OpenRun) plan.Plan {
 		Bound:      plan.Bound{ResidualByGoal: map[string]float64{}, BlockedBy: []plan.Blocker{}},
 	}
 	for _, s := range [...]*plan.State{&p.Before, &p.After} {
-		*s = plan.State{Nodes: []plan.NodeState{}, Utilization: map[string]plan.Distribution{}, Excess: map[string]float64{}, Workloads: []plan.WorkloadState{}}
+		*s = plan.State{Nodes: []plan.NodeState{}, Utilization: map[string]plan.Distribution{},
+			Excess: map[string]float64{}, Workloads: []plan.WorkloadState{}}
 	}
 	for _, r := range run.Reservations {
 		owner := r.Workload
 		owner.Namespace = ""
 		p.Moves = append(p.Moves, plan.Move{
-			Pod: r.Pod, Owner: owner, Goals: []string{}, From: r.From, To: r.To, Strategy: r.Strategy, Step: r.Step, Wave: r.Wave, Steer: "none", Reason: r.Reason,
+			Pod: r.Pod, Owner: owner, Goals: []string{}, From: r.From, To: r.To, Strategy: r.Strategy,
+			Step: r.Step, Wave: r.Wave, Steer: "none", Reason: r.Reason,
 		})
 	}
 	p.ID = plan.ContentID(p)

@@ -16,27 +16,27 @@ var (
 	opts = Options{Initial: 10 * time.Minute, Max: 24 * time.Hour}
 )
 
-func move(step int, name string) plan.Move {
+func newMove(step int, name string) plan.Move {
 	return plan.Move{Step: step, Wave: 1, From: "n1", To: "n2", Strategy: "zones",
 		Pod:   plan.PodRef{Namespace: "shop", Name: fmt.Sprint(name, "-", step), UID: fmt.Sprint(name, "-uid-", step)},
 		Owner: plan.ObjectRef{APIVersion: "apps/v1", Kind: "Deployment", Name: name, UID: "x"}}
 }
 
-func outcomeOf(m plan.Move, kind plan.OutcomeKind, code plan.Code) plan.Outcome {
+func newOutcome(m plan.Move, kind plan.OutcomeKind, code plan.Code) plan.Outcome {
 	return plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: kind, Reason: plan.Reason{Code: code, Message: "because"}, LandedAsPredicted: code == plan.ZoneSkewed}
 }
 
 // recordEviction reserves one eviction in a new run, records its outcome and closes the run.
 func recordEviction(st plan.PlannerState, at time.Time, kind plan.OutcomeKind, code plan.Code) (plan.PlannerState, []plan.Backoff) {
-	m := move(1, "d")
+	m := newMove(1, "d")
 	run := at.Format(time.RFC3339)
 	st = Reserve(st, plan.OpenRun{RunID: run}, []plan.Move{m}, at)
-	st, longest := RecordOutcomes(st, run, []plan.Outcome{outcomeOf(m, kind, code)}, at, opts)
+	st, longest := RecordOutcomes(st, run, []plan.Outcome{newOutcome(m, kind, code)}, at, opts)
 	return CloseRun(st, run), longest
 }
 
-func TestReservedEvictionsCountUntilTheyDidNotTakePlace(t *testing.T) {
-	a, b, c := move(1, "d"), move(2, "d"), move(3, "e")
+func TestReservedEvictionsCount(t *testing.T) {
+	a, b, c := newMove(1, "d"), newMove(2, "d"), newMove(3, "e")
 	st := Reserve(plan.PlannerState{}, plan.OpenRun{RunID: "r"}, []plan.Move{a, b, c}, noon)
 	if h := CountLastHour(st, noon); h.Cluster != 3 || h.Namespace["shop"] != 3 || h.Workload[WorkloadOfMove(a)] != 2 {
 		t.Errorf("reserved: %+v", h)
@@ -45,11 +45,11 @@ func TestReservedEvictionsCountUntilTheyDidNotTakePlace(t *testing.T) {
 	if h := CountLastHour(again, noon); h.Cluster != 3 {
 		t.Errorf("reserved twice: %+v", h)
 	}
-	st, _ = RecordOutcomes(st, "r", []plan.Outcome{outcomeOf(a, plan.Evicted, plan.ZoneSkewed), outcomeOf(b, plan.Blocked, plan.BlockedByPDB), outcomeOf(c, plan.UnknownOutcome, plan.OutcomeUnknown)}, noon, opts)
+	st, _ = RecordOutcomes(st, "r", []plan.Outcome{newOutcome(a, plan.Evicted, plan.ZoneSkewed), newOutcome(b, plan.Blocked, plan.BlockedByPDB), newOutcome(c, plan.UnknownOutcome, plan.OutcomeUnknown)}, noon, opts)
 	if h := CountLastHour(st, noon); h.Cluster != 2 || h.Workload[WorkloadOfMove(a)] != 1 || h.Workload[WorkloadOfMove(c)] != 1 {
 		t.Errorf("after the outcomes: %+v", h)
 	}
-	st, _ = RecordOutcomes(st, "r", []plan.Outcome{outcomeOf(a, plan.Dropped, plan.Interrupted)}, noon, opts)
+	st, _ = RecordOutcomes(st, "r", []plan.Outcome{newOutcome(a, plan.Dropped, plan.Interrupted)}, noon, opts)
 	if h := CountLastHour(st, noon); h.Cluster != 2 {
 		t.Errorf("after repeated outcomes: %+v", h)
 	}
@@ -58,25 +58,25 @@ func TestReservedEvictionsCountUntilTheyDidNotTakePlace(t *testing.T) {
 	}
 }
 
-// TestAPodThatIsTriedAgainCountsAgain moves a pod in a replan after the first eviction was refused.
-func TestAPodThatIsTriedAgainCountsAgain(t *testing.T) {
+// TestRetriedPodCountsAgain moves a pod in a replan after the first eviction was refused.
+func TestRetriedPodCountsAgain(t *testing.T) {
 	run := plan.OpenRun{RunID: "r"}
-	first := move(1, "d")
+	first := newMove(1, "d")
 	again := first
 	again.Step, again.Wave = 4, 3
 	st := Reserve(plan.PlannerState{}, run, []plan.Move{first}, noon)
-	st, _ = RecordOutcomes(st, "r", []plan.Outcome{outcomeOf(first, plan.Blocked, plan.BlockedByPDB)}, noon, opts)
+	st, _ = RecordOutcomes(st, "r", []plan.Outcome{newOutcome(first, plan.Blocked, plan.BlockedByPDB)}, noon, opts)
 	st = Reserve(st, run, []plan.Move{again}, noon.Add(time.Second))
 	if h := CountLastHour(st, noon); h.Cluster != 1 || len(st.Runs[0].Reservations) != 2 {
 		t.Errorf("reserved again: %+v, %+v", h, st.Runs[0].Reservations)
 	}
-	st, _ = RecordOutcomes(st, "r", []plan.Outcome{outcomeOf(first, plan.Blocked, plan.BlockedByPDB), outcomeOf(again, plan.Evicted, plan.WouldReturn)}, noon.Add(time.Minute), opts)
+	st, _ = RecordOutcomes(st, "r", []plan.Outcome{newOutcome(first, plan.Blocked, plan.BlockedByPDB), newOutcome(again, plan.Evicted, plan.WouldReturn)}, noon.Add(time.Minute), opts)
 	if h := CountLastHour(st, noon); h.Cluster != 1 || h.Workload[WorkloadOfMove(again)] != 1 || len(st.Backoffs) != 1 {
 		t.Errorf("after the outcomes: %+v, backoffs %+v", h, st.Backoffs)
 	}
 }
 
-func TestAnEvictionCountsForAnHour(t *testing.T) {
+func TestEvictionCountsForAnHour(t *testing.T) {
 	at := noon.Add(59 * time.Second)
 	st, _ := recordEviction(plan.PlannerState{}, at, plan.Evicted, plan.ZoneSkewed)
 	if n := CountLastHour(st, at.Add(time.Hour)).Cluster; n != 1 {
@@ -90,9 +90,9 @@ func TestAnEvictionCountsForAnHour(t *testing.T) {
 	}
 }
 
-func TestRestsDoubleUntilTheWorkloadIsGivenUp(t *testing.T) {
+func TestBackoffsDoubleUpToMax(t *testing.T) {
 	var st plan.PlannerState
-	at, w := noon, WorkloadOfMove(move(1, "d"))
+	at, w := noon, WorkloadOfMove(newMove(1, "d"))
 	for i, want := range []time.Duration{10 * time.Minute, 20 * time.Minute, 40 * time.Minute, 80 * time.Minute, 160 * time.Minute, 320 * time.Minute, 640 * time.Minute, 1280 * time.Minute, 24 * time.Hour, 24 * time.Hour} {
 		var longest []plan.Backoff
 		st, longest = recordEviction(st, at, plan.Evicted, plan.ReplacementNotReady)
@@ -105,7 +105,7 @@ func TestRestsDoubleUntilTheWorkloadIsGivenUp(t *testing.T) {
 		}
 		at = b.Until
 		if _, active := ActiveBackoff(st, w, at); active {
-			t.Errorf("failure %d: the backoff is active at its end", i+1)
+			t.Errorf("failure %d: the backoff is still active at its end", i+1)
 		}
 		st = Expire(st, at.Add(time.Hour), opts)
 	}
@@ -114,7 +114,7 @@ func TestRestsDoubleUntilTheWorkloadIsGivenUp(t *testing.T) {
 	}
 }
 
-func TestWhatCountsAsSettled(t *testing.T) {
+func TestGoodAndBadLandings(t *testing.T) {
 	for _, c := range []struct {
 		kind    plan.OutcomeKind
 		code    plan.Code
@@ -131,7 +131,7 @@ func TestWhatCountsAsSettled(t *testing.T) {
 		{plan.AlreadyGone, plan.PodGoneAlready, false},
 	} {
 		st, _ := recordEviction(plan.PlannerState{}, noon, c.kind, c.code)
-		if _, active := ActiveBackoff(st, WorkloadOfMove(move(1, "d")), noon); active != c.backoff {
+		if _, active := ActiveBackoff(st, WorkloadOfMove(newMove(1, "d")), noon); active != c.backoff {
 			t.Errorf("%s %s: backoff %v, want %v", c.kind, c.code, active, c.backoff)
 		}
 	}
@@ -144,9 +144,9 @@ func TestWhatCountsAsSettled(t *testing.T) {
 	}
 }
 
-// TestStatesAreNeverChangedInPlace makes random calls. No call changes its argument, counts stay
-// positive, and lists stay sorted.
-func TestStatesAreNeverChangedInPlace(t *testing.T) {
+// TestFunctionsNeverChangeTheirArgument makes random calls. No call may change its argument, counts
+// must stay positive, and lists must stay sorted.
+func TestFunctionsNeverChangeTheirArgument(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var st plan.PlannerState
 		at := noon
@@ -155,7 +155,7 @@ func TestStatesAreNeverChangedInPlace(t *testing.T) {
 			was := st
 			at = at.Add(time.Duration(rapid.IntRange(0, 2000).Draw(t, "seconds")) * time.Second)
 			run := rapid.SampledFrom([]string{"r1", "r2"}).Draw(t, "run")
-			m := move(rapid.IntRange(1, 4).Draw(t, "step"), rapid.SampledFrom([]string{"d", "c", "e"}).Draw(t, "owner"))
+			m := newMove(rapid.IntRange(1, 4).Draw(t, "step"), rapid.SampledFrom([]string{"d", "c", "e"}).Draw(t, "owner"))
 			var next plan.PlannerState
 			switch rapid.IntRange(0, 3).Draw(t, "call") {
 			case 0:
@@ -163,7 +163,7 @@ func TestStatesAreNeverChangedInPlace(t *testing.T) {
 			case 1:
 				code := rapid.SampledFrom([]plan.Code{plan.ZoneSkewed, plan.LandedElsewhere}).Draw(t, "code")
 				kind := rapid.SampledFrom([]plan.OutcomeKind{plan.Evicted, plan.Blocked}).Draw(t, "kind")
-				next, _ = RecordOutcomes(st, run, []plan.Outcome{outcomeOf(m, kind, code)}, at, opts)
+				next, _ = RecordOutcomes(st, run, []plan.Outcome{newOutcome(m, kind, code)}, at, opts)
 			case 2:
 				next = CloseRun(st, run)
 			default:

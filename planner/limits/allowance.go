@@ -3,12 +3,13 @@ package limits
 import (
 	"fmt"
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"math"
 	"strconv"
 )
 
-// Allowance is one limit and its use by the pods that it applies to. Limits per hour also count the
+// Allowance is one limit with the number of evictions that count against the limit. Limits per hour also count the
 // evictions of the last hour.
 type Allowance struct {
 	Code               plan.Code
@@ -19,7 +20,7 @@ type Allowance struct {
 	workloadKind       string // kind of the workload that subject names
 }
 
-// Name returns the configuration key of the limit and the subject that it applies to.
+// Name returns the configuration key of the limit and its subject, for example a node or a namespace.
 func (a Allowance) Name() string {
 	switch a.Code {
 	case plan.LimitPerNode:
@@ -34,30 +35,30 @@ func (a Allowance) Name() string {
 			return a.configKey + " in " + a.subject
 		}
 	case plan.LimitPerZone:
-		return a.configKey + " " + inZone(a.subject)
+		return a.configKey + " " + describeZone(a.subject)
 	}
 	return a.configKey
 }
 
-// most returns how many evictions the limit allows in this pass.
-func (a Allowance) most() int { return a.limit.For(a.podCount) - a.lastHour }
+// allowedInPass returns the number of evictions that the limit allows in this pass.
+func (a Allowance) allowedInPass() int { return a.limit.For(a.podCount) - a.lastHour }
 
-// Left returns how many more evictions the limit allows in this pass.
-func (a Allowance) Left() int { return a.most() - a.Planned }
+// Left returns the number of further evictions that the limit allows in this pass.
+func (a Allowance) Left() int { return a.allowedInPass() - a.Planned }
 
-// Allows describes the allowed number of evictions. For a percentage, it adds the number of pods.
-func (a Allowance) Allows() string {
+// Description describes the allowed number of evictions. For a percentage, the text includes the number of pods.
+func (a Allowance) Description() string {
 	n := a.limit.For(a.podCount)
 	switch {
 	case n == math.MaxInt:
 		return "unlimited"
 	case a.limit.String() == strconv.Itoa(n):
-		return countEvictions(n)
+		return plural.Count(n, "eviction")
 	}
-	return fmt.Sprintf("%s of %s, which is %s", a.limit, CountPods(a.podCount), countEvictions(n))
+	return fmt.Sprintf("%s of %s, which is %s", a.limit, plural.Count(a.podCount, "pod"), plural.Count(n, "eviction"))
 }
 
-// LastHour describes the evictions of the last hour for an hourly limit. It returns "" for others.
+// For an hourly limit, LastHour describes the evictions of the last hour. For other limits, the result is "".
 func (a Allowance) LastHour() string {
 	if a.Code != plan.LimitPerHour {
 		return ""
@@ -66,35 +67,21 @@ func (a Allowance) LastHour() string {
 }
 
 func (a Allowance) reason() plan.Reason {
-	return plan.Reason{Code: a.Code, Message: fmt.Sprintf("%s allows %s%s; %d planned already", a.Name(), a.Allows(), a.LastHour(), a.Planned)}
+	return plan.Reason{Code: a.Code, Message: fmt.Sprintf("%s allows %s%s; %d planned already", a.Name(), a.Description(),
+		a.LastHour(), a.Planned)}
 }
 
-func countEvictions(n int) string {
-	if n == 1 {
-		return "1 eviction"
-	}
-	return strconv.Itoa(n) + " evictions"
-}
-
-// CountPods returns the number with the noun "pod" or "pods".
-func CountPods(n int) string {
-	if n == 1 {
-		return "1 pod"
-	}
-	return strconv.Itoa(n) + " pods"
-}
-
-func inZone(zone string) string {
+func describeZone(zone string) string {
 	if zone == "" {
 		return "outside of zones"
 	}
 	return "in " + zone
 }
 
-func strictest(list []Allowance) (plan.Reason, bool) {
+func strictestExceeded(list []Allowance) (plan.Reason, bool) {
 	var least *Allowance
 	for i := range list {
-		if a := &list[i]; a.Left() < 1 && (least == nil || a.most() < least.most()) {
+		if a := &list[i]; a.Left() < 1 && (least == nil || a.allowedInPass() < least.allowedInPass()) {
 			least = a
 		}
 	}

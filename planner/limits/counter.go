@@ -1,6 +1,5 @@
-// Package limits counts the planned evictions of a pass against the limits per pass and per hour.
-// It names the limit that rejects one more eviction. It never looks at goals, guards, budgets or
-// placement.
+// Package limits counts the planned evictions of a pass against the limits per pass and per hour. Package limits
+// ignores goals, guards, budgets and placement.
 package limits
 
 import (
@@ -19,14 +18,15 @@ type Counter struct {
 	Zones    []string             // zone of each node
 	bound    podCounts
 	planned  podCounts
-	// earlierPlan counts the evictions of an earlier plan in this pass. Limits per pass include
-	// them. Limits per hour find them in lastHour.
+	// earlierPlan counts the evictions of an earlier plan in this pass for the limits per pass. For the limits per
+	// hour, lastHour includes these evictions.
 	earlierPlan podCounts
 }
 
-// NewCounter returns a Counter without planned evictions. hour holds the evictions of the last hour.
+// NewCounter returns a Counter without planned evictions. The parameter hour holds the evictions of the last hour.
 func NewCounter(s *cluster.Snapshot, opts settings.Limits, hour history.HourlyCounts) *Counter {
-	l := &Counter{snapshot: s, options: opts, lastHour: hour, Zones: ZonesOf(s), bound: newPodCounts(s), planned: newPodCounts(s), earlierPlan: newPodCounts(s)}
+	l := &Counter{snapshot: s, options: opts, lastHour: hour, Zones: ZonesOf(s), bound: newPodCounts(s),
+		planned: newPodCounts(s), earlierPlan: newPodCounts(s)}
 	for i := range s.Pods {
 		if p := &s.Pods[i]; p.Node != cluster.NoNode && !p.Terminal {
 			l.bound.all++
@@ -58,15 +58,15 @@ func (l *Counter) Remove(pod cluster.PodID) {
 	l.planned.add(l.snapshot, l.Zones, &l.snapshot.Pods[pod], -1)
 }
 
-// PlannedFor returns the number of evictions of the workload's pods in this pass. Pods
-// without a workload are counted together.
+// PlannedFor returns the number of evictions of the workload's pods in this pass. All pods without a workload share
+// one count.
 func (l *Counter) PlannedFor(w cluster.WorkloadID) int {
 	return l.planned.ofWorkload(w) + l.earlierPlan.ofWorkload(w)
 }
 
 // Exhausted returns the limit that allows no more evictions of any pod.
 func (l *Counter) Exhausted() (plan.Reason, bool) {
-	return strictest([]Allowance{l.PerPass(), l.HourlyOfCluster()})
+	return strictestExceeded([]Allowance{l.PerPass(), l.HourlyOfCluster()})
 }
 
 // PerPass returns the limit of evictions per pass in the whole cluster.
@@ -79,25 +79,28 @@ func (l *Counter) HourlyOfCluster() Allowance {
 	return Allowance{plan.LimitPerHour, l.options.PerHour.Cluster, 0, l.planned.all, "limits.perHour.cluster", "", l.lastHour.Cluster, ""}
 }
 
-// Allowances returns the limits that an eviction of this pod counts against: first those per pass,
-// then those per hour.
+// Allowances returns the limits that apply to an eviction of this pod. Limits per pass come before limits per hour.
 func (l *Counter) Allowances(pod cluster.PodID) [8]Allowance {
 	p := &l.snapshot.Pods[pod]
 	ns, zone := p.Object.Namespace, l.Zones[p.Node]
 	return [...]Allowance{
 		l.PerPass(),
-		{plan.LimitPerNode, l.options.PerNode, l.bound.node[p.Node], l.planned.node[p.Node] + l.earlierPlan.node[p.Node], "limits.perNode", l.snapshot.Nodes[p.Node].Name, 0, ""},
-		{plan.LimitPerNamespace, l.options.PerNamespace, l.bound.namespace[ns], l.planned.namespace[ns] + l.earlierPlan.namespace[ns], "limits.perNamespace", ns, 0, ""},
-		{plan.LimitPerOwner, l.options.PerOwner, l.bound.ofWorkload(p.Workload), l.planned.ofWorkload(p.Workload) + l.earlierPlan.ofWorkload(p.Workload), "limits.perOwner", "", 0, ""},
-		{plan.LimitPerZone, l.options.PerZone, l.bound.zone[zone], l.planned.zone[zone] + l.earlierPlan.zone[zone], "limits.perZone", zone, 0, ""},
+		{plan.LimitPerNode, l.options.PerNode, l.bound.node[p.Node], l.planned.node[p.Node] + l.earlierPlan.node[p.Node],
+			"limits.perNode", l.snapshot.Nodes[p.Node].Name, 0, ""},
+		{plan.LimitPerNamespace, l.options.PerNamespace, l.bound.namespace[ns],
+			l.planned.namespace[ns] + l.earlierPlan.namespace[ns], "limits.perNamespace", ns, 0, ""},
+		{plan.LimitPerOwner, l.options.PerOwner, l.bound.ofWorkload(p.Workload),
+			l.planned.ofWorkload(p.Workload) + l.earlierPlan.ofWorkload(p.Workload), "limits.perOwner", "", 0, ""},
+		{plan.LimitPerZone, l.options.PerZone, l.bound.zone[zone], l.planned.zone[zone] + l.earlierPlan.zone[zone],
+			"limits.perZone", zone, 0, ""},
 		l.hourlyOfOwner(p),
-		{plan.LimitPerHour, l.options.PerHour.Namespace, 0, l.planned.namespace[ns], "limits.perHour.namespace", ns, l.lastHour.Namespace[ns], ""},
+		{plan.LimitPerHour, l.options.PerHour.Namespace, 0, l.planned.namespace[ns], "limits.perHour.namespace", ns,
+			l.lastHour.Namespace[ns], ""},
 		l.HourlyOfCluster(),
 	}
 }
 
-// hourlyOfOwner returns the hourly limit of the pod's workload. A pod without a workload has a
-// limit of its own.
+// hourlyOfOwner returns the hourly limit of the pod's workload. A pod without a workload has a limit of its own.
 func (l *Counter) hourlyOfOwner(p *cluster.Pod) Allowance {
 	w := history.WorkloadOfPod(l.snapshot, p)
 	planned := l.planned.ofWorkload(p.Workload)
@@ -107,24 +110,24 @@ func (l *Counter) hourlyOfOwner(p *cluster.Pod) Allowance {
 	return Allowance{plan.LimitPerHour, l.options.PerHour.Owner, 0, planned, "limits.perHour.owner", w.Name, l.lastHour.Workload[w], w.Kind}
 }
 
-// Refuse returns the strictest limit that one more eviction of this pod would exceed: the one that
-// allows the fewest evictions in this pass.
+// Refuse returns the strictest limit that one more eviction of this pod would exceed: the one that allows the fewest
+// evictions in this pass.
 func (l *Counter) Refuse(pod cluster.PodID) (plan.Reason, bool) {
 	all := l.Allowances(pod)
-	return strictest(all[:])
+	return strictestExceeded(all[:])
 }
 
 // RefuseHourly returns the same as Refuse, but checks only limits per hour.
 func (l *Counter) RefuseHourly(pod cluster.PodID) (plan.Reason, bool) {
 	all := l.Allowances(pod)
-	return strictest(slices.DeleteFunc(all[:], func(a Allowance) bool { return a.Code != plan.LimitPerHour }))
+	return strictestExceeded(slices.DeleteFunc(all[:], func(a Allowance) bool { return a.Code != plan.LimitPerHour }))
 }
 
 // ZoneKey is the node label that defines zones for perZone limits and reports.
 const ZoneKey = "topology.kubernetes.io/zone"
 
-// AddEarlierMoves counts the moves of an earlier plan in this pass. It finds their nodes and
-// workloads by name, because their pods may be gone from the snapshot.
+// AddEarlierMoves counts the moves of an earlier plan in this pass. AddEarlierMoves finds nodes and workloads by
+// name, because the snapshot may no longer contain the pods.
 func (l *Counter) AddEarlierMoves(moves []plan.Move) {
 	workloads := map[plan.ObjectRef]cluster.WorkloadID{}
 	for i := range l.snapshot.Workloads {

@@ -7,22 +7,22 @@ import (
 	"strings"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
-	"github.com/evenkeel-project/evenkeel/planner/limits"
 )
 
-// cause is the reason why pods of an unmet goal stay: a code, and the words that follow "are".
+// A cause explains why pods of an unmet goal are not moved: a code, and the words that follow "are".
 type cause struct {
 	code  plan.Code
 	words string
 }
 
-// maxDetails is the largest number of details in one plan if the number of samples is also limited.
+// maxDetails limits the details in one plan, unless SamplesPerCode asks for all rejections.
 const maxDetails = 200
 
-// blockers returns, for each unmet goal, the causes for which its pods stay. Each entry has the
-// number of pods with that cause. The most frequent cause comes first.
+// blockers returns the causes for which the pods of each unmet goal are not moved. Each entry has the number of pods
+// with that cause, and the most frequent cause comes first.
 func (p *proof) blockers() []plan.Blocker {
 	out := []plan.Blocker{}
 	for g, goal := range p.Goals.Goals {
@@ -38,7 +38,12 @@ func (p *proof) blockers() []plan.Blocker {
 				all++
 			}
 			if r, ok := p.Rejections.Of(id); ok {
-				counts[p.cause(g, id, r.Reason.Code)]++
+				code := r.Reason.Code
+				words := cmp.Or(p.provenCause(g, id), causeWords[code])
+				if words == "" {
+					words = "kept by a guard: " + string(code)
+				}
+				counts[cause{code, words}]++
 			}
 		}
 		var causes []cause
@@ -49,41 +54,22 @@ func (p *proof) blockers() []plan.Blocker {
 			return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(string(a.code), string(b.code)), strings.Compare(a.words, b.words))
 		})
 		for _, x := range causes {
-			out = append(out, plan.Blocker{Code: x.code, Detail: fmt.Sprintf("%s (%s): %s %s", goalLeftUnmet(goal), goal.ID, countOfPods(counts[x], all), x.words)})
+			out = append(out, plan.Blocker{Code: x.code, Detail: fmt.Sprintf("%s (%s): %d of its %s %s %s",
+				describeUnmetGoal(goal), goal.ID, counts[x], plural.Count(all, "pod"), plural.Choose(counts[x], "is", "are"), x.words)})
 		}
 	}
 	return out
 }
 
-// goalLeftUnmet returns the clause that describes an unmet goal after the plan.
-func goalLeftUnmet(g plan.Goal) string {
+func describeUnmetGoal(g plan.Goal) string {
 	if g.Kind == plan.NodeBelow {
 		return fmt.Sprintf("%s stays above %.2f of its %s", g.Subject.Name, g.Limit, g.Resource)
 	}
 	return fmt.Sprintf("%s stays skewed by more than %d over %s", g.Subject, int(g.Limit), g.TopologyKey)
 }
 
-func countOfPods(n, all int) string {
-	if n == 1 {
-		return fmt.Sprintf("1 of its %s is", limits.CountPods(all))
-	}
-	return fmt.Sprintf("%d of its %s are", n, limits.CountPods(all))
-}
-
-// cause returns the proven cause for which a pod stays, or else the reason why the search rejected
-// it.
-func (p *proof) cause(g int, id cluster.PodID, code plan.Code) cause {
-	if words := p.provenCause(g, id); words != "" {
-		return cause{code, words}
-	}
-	if words := causeWords[code]; words != "" {
-		return cause{code, words}
-	}
-	return cause{code, "kept by a guard: " + string(code)}
-}
-
-// provenCause returns the proven reason why a pod that may leave stays on its node, or in its
-// domain for a group goal. It returns "" if nothing is proven.
+// provenCause returns the proven reason why an evictable pod cannot leave its node, or its domain for a group goal.
+// If nothing is proven, the result is "".
 func (p *proof) provenCause(g int, id cluster.PodID) string {
 	if !p.reach.mayLeave(id) {
 		return ""
@@ -101,7 +87,7 @@ func (p *proof) provenCause(g int, id cluster.PodID) string {
 		here = zone
 	}
 	switch {
-	case p.reach.anyOf(id, others):
+	case p.reach.canRunOnAny(id, others):
 		return ""
 	case p.onlyUnderPressure(id, others):
 		return "" // causeWords describes the pressure hint
@@ -121,7 +107,7 @@ func (p *proof) onlyUnderPressure(id cluster.PodID, nodes []cluster.NodeID) bool
 	})
 }
 
-// causeWords are the words for causes that an operator can change.
+// causeWords describes the causes that an operator can change.
 var causeWords = map[plan.Code]string{
 	plan.NoTargetFits:           "without a node that takes them and leaves no goal worse",
 	plan.NodesUnderPressure:     "without a node that takes them but those that carry the pressure hint",

@@ -6,18 +6,17 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
-// Of computes two lower bounds on evictions: one for meeting the requested goals as far as
-// possible, and one for reaching the plan's excess. It also returns the excess that no permitted
-// eviction can remove. It counts only pods that may leave and can run on another node. start holds
-// the goals before the plan.
+// Compute computes two lower bounds on evictions: one for meeting the requested goals as far as possible, and one for
+// reaching the plan's excess. Compute also returns the excess that no permitted eviction can remove. Only pods that
+// may be evicted and can run on another node count. The parameter start holds the goals before the plan.
 //
-// A pod leaves only one node, so the needs of nodes add up. A pod can serve several groups, so only
-// the needs of disjoint groups add up. CountBound and WeightedBound combine both kinds of needs.
-func Of(c *search.Search, start *goal.Tracker) plan.Bound {
+// A pod leaves only one node, so the needs of nodes add up. A pod can belong to several groups, so only the needs of
+// disjoint groups add up. CountBound and WeightedBound combine both kinds of needs.
+func Compute(c *search.Search, start *goal.Tracker) plan.Bound {
 	all, some := podsOfUnmetGoals(c, start)
-	p := &proof{c, start, newReachability(c, start), newDemand(all), newDemand(some), 0, map[string]float64{}}
-	p.nodes()
-	p.groups()
+	p := &proof{c, start, newReachability(c, start), newEvictionNeed(all), newEvictionNeed(some), 0, map[string]float64{}}
+	p.addNodeNeeds()
+	p.addGroupNeeds()
 	b := plan.Bound{
 		MinEvictions: p.full.lowerBound(p.full.sums[0] + p.full.sums[1]), MinForPlan: p.planned.lowerBound(len(c.Moves)),
 		Residual: plan.Round(p.residual), ResidualByGoal: p.byGoal, BlockedBy: p.blockers(),
@@ -26,8 +25,7 @@ func Of(c *search.Search, start *goal.Tracker) plan.Bound {
 	return b
 }
 
-// podsOfUnmetGoals counts the pods of requested goals with excess in all. some counts only those of
-// goals whose excess the plan lowers.
+// podsOfUnmetGoals counts the pods of all unmet requested goals, and the pods of goals whose excess the plan lowers.
 func podsOfUnmetGoals(c *search.Search, start *goal.Tracker) (all, some int) {
 	for g, goal := range start.Goals {
 		if was := start.Excess(g); was > 0 && !goal.Constraint {

@@ -1,24 +1,21 @@
-// Package lowerbound computes lower bounds on the evictions of any plan. Two kinds of goals need
-// evictions: nodes that some pods must leave, and groups of pods, some of which must move. One pod
-// may serve a node and a group.
+// Package lowerbound computes lower bounds on the evictions of any plan. Two kinds of goals need evictions: nodes
+// that some pods must leave, and groups of pods, some of which must move. One eviction can satisfy a need of a node
+// and a need of a group.
 //
-// CountBound uses numbers of pods, and WeightedBound also uses their sizes. The package never
-// considers where replacements land, and it never applies limits. So every plan needs at least as
-// many evictions.
+// CountBound uses numbers of pods, and WeightedBound also uses their sizes. Both bounds ignore limits and the
+// landings of replacements, so every plan needs at least as many evictions.
 package lowerbound
 
-// Pod is a pod that may be evicted. Its eviction serves the node and the group with these indices. An
-// index of -1 means none.
+// A Pod may be evicted. The eviction reduces the needs of the node and the group with these indices. The index -1
+// means that the pod has no such node or group.
 type Pod struct{ Node, Group int32 }
 
-// CountBound returns the size of the smallest set of pods that meets all needs: at least nodes[n]
-// pods on node n and at least groups[g] pods of group g. A need above the number of existing pods
-// counts as that number.
+// CountBound returns the size of the smallest set of pods that meets all needs: at least nodes[n] pods on node n and
+// at least groups[g] pods of group g. A need is capped at the number of existing pods.
 //
-// A pod is an edge between its node and its group, and a need is a minimum degree. The smallest
-// edge cover with these degrees has sum(needs) - M edges. M is the size of the largest matching in
-// which no vertex has more edges than its need (Gallai 1959, for needs of 1). An edge saves an
-// eviction only if both of its vertices need it.
+// A pod is an edge between its node and its group, and a need is a minimum degree. The smallest edge cover with these
+// degrees has sum(needs) - M edges. M is the size of the largest matching in which no vertex has more edges than its
+// need (Gallai 1959, for needs of 1). An edge saves an eviction only if both of its vertices need it.
 //
 // Hopcroft and Karp's algorithm (1973) finds the matching in O(pods x sqrt(needs)).
 func CountBound(nodes, groups []int, pods []Pod) int {
@@ -32,8 +29,8 @@ func CountBound(nodes, groups []int, pods []Pod) int {
 	return all - f.maximize()
 }
 
-// matching is a set of edges in which no vertex has more edges than its capacity. Side 0 holds the
-// nodes, side 1 the groups.
+// matching is a set of edges in which no vertex has more edges than its capacity. Side 0 holds the nodes, side 1 the
+// groups.
 type matching struct {
 	edges    [][2]int32
 	at       [2][][]int32 // the edges of each vertex
@@ -99,7 +96,7 @@ func (f *matching) maximize() int {
 
 func (f *matching) hasCapacity(side int, v int32) bool { return f.used[side][v] < f.capacity[side][v] }
 
-// flip adds an edge to the matching, or removes it.
+// flip adds the edge to the matching, or removes a matched edge.
 func (f *matching) flip(e int32) {
 	d := int32(1)
 	if f.matched[e] {
@@ -110,8 +107,8 @@ func (f *matching) flip(e int32) {
 	f.used[1][f.edges[e][1]] += d
 }
 
-// computeLevels sets the distance of each vertex from a node with free capacity, by breadth-first
-// search. It follows unmatched edges to groups and matched edges to nodes. It reports whether it
+// computeLevels sets the distance of each vertex from a node with free capacity, by breadth-first search.
+// computeLevels follows unmatched edges to groups and matched edges to nodes. computeLevels reports whether it
 // reaches a group with free capacity.
 func (f *matching) computeLevels() (reached bool) {
 	type vertex struct {
@@ -145,8 +142,8 @@ func (f *matching) computeLevels() (reached bool) {
 	return reached
 }
 
-// augment finds a path of increasing levels to a group with free capacity and flips its edges. That
-// adds one edge to the matching.
+// augment finds a path of increasing levels to a group with free capacity and flips its edges. Flipping the path adds
+// one edge to the matching.
 func (f *matching) augment(side int, v int32) bool {
 	if side == 1 && f.hasCapacity(1, v) {
 		return true

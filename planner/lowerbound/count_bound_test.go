@@ -53,7 +53,7 @@ func TestFewestIsTheFewest(t *testing.T) {
 		}
 	}
 	if both < 300 {
-		t.Errorf("only %d cases need more than either kind alone", both)
+		t.Errorf("only %d cases need more evictions than the nodes alone or the groups alone", both)
 	}
 }
 
@@ -83,8 +83,8 @@ func meetsNeeds(set uint, pods []Pod, nodes, groups []int, there [2][4]int) bool
 	return true
 }
 
-// BenchmarkFewest uses 5,000 nodes and 150,000 pods.
-func BenchmarkFewest(b *testing.B) {
+// BenchmarkCountBound uses 5,000 nodes and 150,000 pods.
+func BenchmarkCountBound(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
 	nodes, groups, pods := make([]int, 5000), make([]int, 7500), make([]Pod, 150_000)
 	for i := range nodes {

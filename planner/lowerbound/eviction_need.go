@@ -4,33 +4,31 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// evictionNeed sums up the evictions that the goals need: counts for CountBound, amounts for
-// WeightedBound.
+// evictionNeed sums up the evictions that the goals need: counts for CountBound, amounts for WeightedBound.
 type evictionNeed struct {
 	nodes, groups []int
 	needs         []float64
 	pods          map[cluster.PodID]*podShare
 	order         []cluster.PodID // the keys of pods in the order of insertion
-	// alone is true if there are too many pods. Then only sums is filled.
-	alone bool
-	sums  [2]int // evictions for nodes, evictions for groups
+	// sumsOnly is true if the number of pods exceeds maxSharedPods. In this case, only sums is filled.
+	sumsOnly bool
+	sums     [2]int // evictions for nodes, evictions for groups
 }
 
-// podShare holds the contributions of one pod's eviction to the needs.
 type podShare struct {
 	at   Pod
-	half []Share
+	half []needShare
 }
 
-// maxSharedPods is the largest number of pods for which both bounds are computed. Above it,
-// lowerBound returns the larger of the two sums.
+// maxSharedPods is the largest number of pods for which both bounds are computed. For more pods, lowerBound returns
+// the larger of the two sums.
 const maxSharedPods = 50_000
 
-func newDemand(pods int) *evictionNeed {
-	return &evictionNeed{pods: map[cluster.PodID]*podShare{}, alone: pods > maxSharedPods}
+func newEvictionNeed(pods int) *evictionNeed {
+	return &evictionNeed{pods: map[cluster.PodID]*podShare{}, sumsOnly: pods > maxSharedPods}
 }
 
-func (d *evictionNeed) of(pod cluster.PodID) *podShare {
+func (d *evictionNeed) shareOf(pod cluster.PodID) *podShare {
 	x := d.pods[pod]
 	if x == nil {
 		x = &podShare{at: Pod{Node: -1, Group: -1}}
@@ -40,58 +38,58 @@ func (d *evictionNeed) of(pod cluster.PodID) *podShare {
 	return x
 }
 
-// node adds the need that this number of pods leaves one node.
-func (d *evictionNeed) node(evictions int) {
+// addNode adds a need: the given number of pods must leave one node.
+func (d *evictionNeed) addNode(evictions int) {
 	d.nodes = append(d.nodes, evictions)
 	d.sums[0] += evictions
 }
 
-// amount adds the need that pods with this total size leave the node of the latest call of node.
-func (d *evictionNeed) amount(amount int64, pods []sized) {
-	if d.alone || amount <= 0 {
+// addAmount adds a need: pods with this total size must leave the node of the latest addNode call.
+func (d *evictionNeed) addAmount(amount int64, pods []podSize) {
+	if d.sumsOnly || amount <= 0 {
 		return
 	}
 	for _, p := range pods {
-		x := d.of(p.id)
+		x := d.shareOf(p.id)
 		x.at.Node = int32(len(d.nodes) - 1)
-		x.half = append(x.half, Share{Need: int32(len(d.needs)), Amount: min(1, float64(p.size)/float64(amount))})
+		x.half = append(x.half, needShare{Need: int32(len(d.needs)), Amount: min(1, float64(p.size)/float64(amount))})
 	}
 	d.needs = append(d.needs, 1)
 }
 
-// group adds the need that this number of the given pods moves.
-func (d *evictionNeed) group(evictions int, pods []cluster.PodID) {
+// addGroup adds a need: the given number of these pods must move.
+func (d *evictionNeed) addGroup(evictions int, pods []cluster.PodID) {
 	d.sums[1] += evictions
-	if d.alone || evictions <= 0 {
+	if d.sumsOnly || evictions <= 0 {
 		return
 	}
 	for _, id := range pods {
-		x := d.of(id)
+		x := d.shareOf(id)
 		x.at.Group = int32(len(d.groups))
-		x.half = append(x.half, Share{Need: int32(len(d.needs)), Amount: 1})
+		x.half = append(x.half, needShare{Need: int32(len(d.needs)), Amount: 1})
 	}
 	d.groups = append(d.groups, evictions)
 	d.needs = append(d.needs, float64(evictions))
 }
 
-// lowerBound returns the least number of evictions that meet the needs. most is the number of
-// evictions of a known solution.
+// lowerBound returns the least number of evictions that meet the needs. The parameter most is the number of evictions
+// of a known solution.
 func (d *evictionNeed) lowerBound(most int) int {
-	if d.alone {
+	if d.sumsOnly {
 		return max(d.sums[0], d.sums[1])
 	}
-	var shares Shares
+	var shares podShares
 	pods := make([]Pod, 0, len(d.order))
 	for _, id := range d.order {
 		x := d.pods[id]
 		pods = append(pods, x.at)
 		shares.Add(x.half...)
 	}
-	return max(CountBound(d.nodes, d.groups, pods), WeightedBound(d.needs, &shares, most))
+	return max(CountBound(d.nodes, d.groups, pods), weightedBound(d.needs, &shares, most))
 }
 
-// sized is a pod with its request of a resource. For goals by load, size is its known usage.
-type sized struct {
+// podSize is a pod with its request of a resource, or with its known usage for goals by load.
+type podSize struct {
 	size int64
 	id   cluster.PodID
 }

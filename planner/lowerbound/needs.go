@@ -8,15 +8,15 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 )
 
-// groups adds the fewest moves of each unmet group to the bound. It skips a group that shares pods
-// with an earlier one, because one eviction can serve both. If too few pods can change domain, it
-// adds the excess that remains to the residual. One eviction lowers the excess of a group by at
-// most one move. That also bounds a plan that meets only part of the goal.
+// addGroupNeeds adds the fewest moves of each unmet group to the bound. addGroupNeeds skips a group that shares pods
+// with an earlier one, because one eviction can improve both. If too few pods can change domain, addGroupNeeds adds
+// the remaining excess to the residual. One eviction lowers the excess of a group by at most one move. This also
+// limits plans that meet only part of the goal.
 //
-// groups skips a group if its total may change: a pod of its workloads is Pending or terminating,
-// or a pod can enter or leave the counted domains.
-func (p *proof) groups() {
-	used, whole := make([]bool, len(p.Snapshot.Pods)), complete{}
+// addGroupNeeds skips a group if its total may change: a pod of its workloads is Pending or terminating, or a pod can
+// enter or leave the counted domains.
+func (p *proof) addGroupNeeds() {
+	used, whole := make([]bool, len(p.Snapshot.Pods)), workloadsComplete{}
 	for g, wanted := range p.Goals.Goals {
 		k, ok := p.start.Measures[g].(*goal.SkewMeasure)
 		if !ok || wanted.Constraint || k.Excess() == 0 || !p.groupIsFixed(wanted, used, whole) {
@@ -24,9 +24,9 @@ func (p *proof) groups() {
 		}
 		left := p.Goals.Excess(g)
 		limit, moves, able := k.Limit, k.Moves, movablePods{}
-		if who := !p.full.alone || !p.planned.alone && left < k.Excess(); who || !p.firstMovableSuffice(k, wanted) {
+		if who := !p.full.sumsOnly || !p.planned.sumsOnly && left < k.Excess(); who || !p.firstMovableSuffice(k, wanted) {
 			var open bool
-			if able, open = p.movable(k, wanted); open {
+			if able, open = p.findMovablePods(k, wanted); open {
 				continue
 			}
 			limit, moves = k.ReachableSkew(able.leaving, able.arriving)
@@ -36,23 +36,23 @@ func (p *proof) groups() {
 		}
 		movers := able.pods
 		if limit == k.Limit {
-			movers = able.givers(k)
+			movers = able.podsThatMustGive(k)
 		}
-		p.full.group(moves, movers)
+		p.full.addGroup(moves, movers)
 		if left > 0 {
 			moves = int(k.Excess() - left)
 		}
-		p.planned.group(moves, able.givers(k))
+		p.planned.addGroup(moves, able.podsThatMustGive(k))
 		if was := goal.Spread(k.Counts) - k.Limit; was > 0 {
 			p.addResidual(wanted, float64(limit-k.Limit)/float64(was), float64(limit-k.Limit))
 		}
 	}
 }
 
-// complete caches, by workload, whether all its pods are bound and not terminating.
-type complete map[cluster.WorkloadID]bool
+// workloadsComplete caches, by workload, whether all its pods are bound and not terminating.
+type workloadsComplete map[cluster.WorkloadID]bool
 
-func (x complete) of(s *cluster.Snapshot, w cluster.WorkloadID) bool {
+func (x workloadsComplete) isComplete(s *cluster.Snapshot, w cluster.WorkloadID) bool {
 	whole, known := x[w]
 	if !known {
 		whole = !slices.ContainsFunc(s.Workloads[w].Pods, func(id cluster.PodID) bool {
@@ -63,11 +63,11 @@ func (x complete) of(s *cluster.Snapshot, w cluster.WorkloadID) bool {
 	return whole
 }
 
-func (p *proof) groupIsFixed(g plan.Goal, used []bool, whole complete) bool {
+func (p *proof) groupIsFixed(g plan.Goal, used []bool, whole workloadsComplete) bool {
 	last := cluster.NoWorkload // the workload of the pod before; usually all pods have the same one
 	for _, id := range g.Pods {
 		w := p.Snapshot.Pods[id].Workload
-		if used[id] || w != cluster.NoWorkload && w != last && !whole.of(p.Snapshot, w) {
+		if used[id] || w != cluster.NoWorkload && w != last && !whole.isComplete(p.Snapshot, w) {
 			return false
 		}
 		last = w
@@ -75,17 +75,17 @@ func (p *proof) groupIsFixed(g plan.Goal, used []bool, whole complete) bool {
 	return true
 }
 
-// movablePods are the pods of a group that can change domain. leaving and arriving are the numbers
-// of pods that can leave and enter each domain.
+// movablePods holds the pods of a group that can change domain, and the numbers of pods that can leave and enter each
+// domain.
 type movablePods struct {
 	pods              []cluster.PodID
 	domains           []int // the domain of each pod in pods
 	leaving, arriving []int
 }
 
-// movable finds the pods of a group that can change domain. open reports whether a pod can enter or
-// leave the counted domains. If open is true, m is incomplete.
-func (p *proof) movable(k *goal.SkewMeasure, g plan.Goal) (m movablePods, open bool) {
+// findMovablePods finds the pods of a group that can change domain. The result open is true if a pod can enter or
+// leave the counted domains. In this case, m is incomplete.
+func (p *proof) findMovablePods(k *goal.SkewMeasure, g plan.Goal) (m movablePods, open bool) {
 	nodes := p.reach.byDomain(k)
 	m.leaving, m.arriving = make([]int, len(k.Counts)), make([]int, len(k.Counts))
 	for _, id := range g.Pods {
@@ -93,10 +93,10 @@ func (p *proof) movable(k *goal.SkewMeasure, g plan.Goal) (m movablePods, open b
 		if p.Snapshot.Pods[id].Terminal || !p.reach.mayLeave(id) {
 			continue
 		}
-		if !counted || p.reach.anyOf(id, nodes.outside) {
+		if !counted || p.reach.canRunOnAny(id, nodes.outside) {
 			return m, true
 		}
-		if p.countDomains(nodes, id, from, m.arriving) {
+		if p.countReachableDomains(nodes, id, from, m.arriving) {
 			m.pods, m.domains = append(m.pods, id), append(m.domains, from)
 			m.leaving[from]++
 		}
@@ -104,9 +104,9 @@ func (p *proof) movable(k *goal.SkewMeasure, g plan.Goal) (m movablePods, open b
 	return m, false
 }
 
-// firstMovableSuffice reports whether the first few movable pods suffice to meet the group's limit
-// in k.Moves moves. Then more movable pods do not change the bound, and the caller can skip them.
-// It returns false if a pod can enter or leave the counted domains.
+// firstMovableSuffice reports whether the first few movable pods suffice to meet the group's limit in k.Moves moves.
+// If the first pods suffice, more movable pods do not change the bound. firstMovableSuffice returns false if a pod
+// can enter or leave the counted domains.
 func (p *proof) firstMovableSuffice(k *goal.SkewMeasure, g plan.Goal) bool {
 	nodes := p.reach.byDomain(k)
 	if len(nodes.outside) > 0 || slices.ContainsFunc(g.Pods, func(id cluster.PodID) bool {
@@ -118,7 +118,8 @@ func (p *proof) firstMovableSuffice(k *goal.SkewMeasure, g plan.Goal) bool {
 	leaving, arriving, least, found := make([]int, len(k.Counts)), make([]int, len(k.Counts)), slices.Min(k.Counts), 0
 	for _, id := range g.Pods {
 		from, _ := k.DomainIndex(p.Snapshot.Pods[id].Node)
-		if leaving[from] >= k.Counts[from]-least || p.Snapshot.Pods[id].Terminal || !p.reach.mayLeave(id) || !p.countDomains(nodes, id, from, arriving) {
+		if leaving[from] >= k.Counts[from]-least || p.Snapshot.Pods[id].Terminal || !p.reach.mayLeave(id) ||
+			!p.countReachableDomains(nodes, id, from, arriving) {
 			continue
 		}
 		leaving[from]++
@@ -132,11 +133,11 @@ func (p *proof) firstMovableSuffice(k *goal.SkewMeasure, g plan.Goal) bool {
 	return false
 }
 
-// countDomains increments arriving for each domain that the pod can move to. It reports whether
-// there is at least one.
-func (p *proof) countDomains(nodes *byDomain, id cluster.PodID, from int, arriving []int) (any bool) {
+// countReachableDomains increments arriving for each domain that the pod can move to. The result is true if the pod
+// can move to at least one domain.
+func (p *proof) countReachableDomains(nodes *domainNodes, id cluster.PodID, from int, arriving []int) (any bool) {
 	for z := range nodes.in {
-		if z != from && p.reach.enters(nodes, z, id) {
+		if z != from && p.reach.canEnterDomain(nodes, z, id) {
 			arriving[z]++
 			any = true
 		}
@@ -144,19 +145,19 @@ func (p *proof) countDomains(nodes *byDomain, id cluster.PodID, from int, arrivi
 	return any
 }
 
-// givers returns the pods in domains with more than m1 pods. If a plan lowers the fewest moves F of
-// the group by n, it moves at least n of these pods. m1 is the least count m, from the smallest
+// podsThatMustGive returns the pods in domains with more than m1 pods. If a plan lowers the fewest moves F of the
+// group by n, the plan moves at least n of these pods. The threshold m1 is the least count m, from the smallest
 // domain up, for which fewer than F pods exceed m + limit.
 //
-// Proof: let c be the counts before the plan and c' the counts after it. From c', the fewest
-// further moves meet the limit and lead to c*. From c to c*, domains above m1 lose at least F pods:
-//   - If the smallest count in c* is below m1, at least F pods are too many. All of them are
+// Proof: let c be the counts before the plan and c' the counts after it. From c', the fewest further moves meet the
+// limit and lead to c*. From c to c*, domains above m1 lose at least F pods:
+//   - If the smallest count in c* is below m1, there are at least F excess pods. All of them are
 //     in domains above m1.
 //   - Otherwise every domain at or below m1 keeps its pods or gains some. At least F pods
 //     move, so domains above m1 lose them.
 //
 // F(c') of these pods move after the plan, so at least F - F(c') move in the plan.
-func (m movablePods) givers(k *goal.SkewMeasure) (out []cluster.PodID) {
+func (m movablePods) podsThatMustGive(k *goal.SkewMeasure) (out []cluster.PodID) {
 	m1 := k.GiverThreshold()
 	for i, id := range m.pods {
 		if k.Counts[m.domains[i]] > m1 {
@@ -166,10 +167,9 @@ func (m movablePods) givers(k *goal.SkewMeasure) (out []cluster.PodID) {
 	return out
 }
 
-// nodes adds the largest need of any goal for each node: the fewest pods that may leave and cover
-// its excess. It adds the excess that they cannot cover to the residual, as a share of the goal's
-// excess.
-func (p *proof) nodes() {
+// addNodeNeeds adds the largest need of any goal for each node: the fewest pods that may leave and cover its excess.
+// addNodeNeeds adds the excess that evictions cannot remove to the residual, as a share of the goal's excess.
+func (p *proof) addNodeNeeds() {
 	for n := range p.Snapshot.Nodes {
 		most, planned := 0, 0
 		var hot []int32
@@ -186,21 +186,21 @@ func (p *proof) nodes() {
 		if most == 0 {
 			continue
 		}
-		p.full.node(most)
-		p.planned.node(planned)
+		p.full.addNode(most)
+		p.planned.addNode(planned)
 		for _, g := range hot {
-			p.amounts(int(g))
+			p.addAmountNeed(int(g))
 		}
 	}
 }
 
-// amounts adds the need of a node goal, with all pods whose eviction can serve it.
-func (p *proof) amounts(g int) {
+// addAmountNeed adds the need of a node goal, with all pods whose eviction can improve the goal.
+func (p *proof) addAmountNeed(g int) {
 	b, gone := p.start.Measures[g].(*goal.NodeMeasure), p.start.Excess(g)-p.Goals.Excess(g)
-	if p.full.alone && (p.planned.alone || gone == 0) {
+	if p.full.sumsOnly && (p.planned.sumsOnly || gone == 0) {
 		return
 	}
-	var pods []sized
+	var pods []podSize
 	var sum int64
 	for _, x := range p.podsBySize(b) {
 		if p.canLeaveForGood(x.id) {
@@ -208,13 +208,12 @@ func (p *proof) amounts(g int) {
 			sum += x.size
 		}
 	}
-	p.full.amount(min(b.Excess(), sum), pods)
-	p.planned.amount(gone, pods)
+	p.full.addAmount(min(b.Excess(), sum), pods)
+	p.planned.addAmount(gone, pods)
 }
 
-// coverLargestFirst takes the largest pods that may leave until they cover an amount. all is their
-// number, some is the number that covers part, and rest is the uncovered amount. It checks
-// eligibility only for the pods that it needs.
+// coverLargestFirst takes the largest pods that may leave until they cover an amount. The results are the number of
+// these pods, the number that covers part, and the uncovered amount. Eligibility is checked only for the pods needed.
 func (p *proof) coverLargestFirst(b *goal.NodeMeasure, amount, part int64) (all, some int, rest int64) {
 	rest = amount
 	for _, x := range p.podsBySize(b) {

@@ -9,13 +9,13 @@ import (
 	"slices"
 )
 
-// proof holds the lower bounds that apply to every plan. One is for meeting the goals as far as
-// permitted evictions can; the other is for reaching the plan's excess. It also holds the excess
-// that no eviction removes.
+// proof holds the lower bounds that apply to every plan. The bound in full is for meeting the goals as far as
+// permitted evictions can. The bound in planned is for reaching the plan's excess. proof also holds the excess that
+// no eviction removes.
 type proof struct {
 	*search.Search
 	start         *goal.Tracker
-	reach         *Reachability
+	reach         *reachability
 	full, planned *evictionNeed
 	residual      float64
 	byGoal        map[string]float64
@@ -23,11 +23,10 @@ type proof struct {
 
 // canLeaveForGood reports whether a pod may leave its node and can run on another one.
 func (p *proof) canLeaveForGood(pod cluster.PodID) bool {
-	return p.reach.mayLeave(pod) && p.reach.anywhere(pod)
+	return p.reach.mayLeave(pod) && p.reach.canRunElsewhere(pod)
 }
 
-// addResidual adds a share of a goal's excess to the residual. v is the same excess in the goal's
-// unit.
+// addResidual adds a share of a goal's excess to the residual. The parameter v is the same excess in the goal's unit.
 func (p *proof) addResidual(g plan.Goal, share, v float64) {
 	if share > 0 {
 		p.residual += float64(g.Weight * share)
@@ -36,13 +35,13 @@ func (p *proof) addResidual(g plan.Goal, share, v float64) {
 }
 
 // podsBySize returns the pods on the goal's node, the largest first.
-func (p *proof) podsBySize(b *goal.NodeMeasure) []sized {
-	var pods []sized
+func (p *proof) podsBySize(b *goal.NodeMeasure) []podSize {
+	var pods []podSize
 	for _, id := range p.Snapshot.Nodes[b.Node].Pods {
 		if size := b.Amounts.Contribution(id, b.Node); size > 0 {
-			pods = append(pods, sized{size, id})
+			pods = append(pods, podSize{size, id})
 		}
 	}
-	slices.SortFunc(pods, func(x, y sized) int { return cmp.Or(cmp.Compare(y.size, x.size), cmp.Compare(x.id, y.id)) })
+	slices.SortFunc(pods, func(x, y podSize) int { return cmp.Or(cmp.Compare(y.size, x.size), cmp.Compare(x.id, y.id)) })
 	return pods
 }

@@ -12,10 +12,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 )
 
-// unmetGoals returns the unmet goals with the excess that no proof explains, and the weighted sum
-// of that excess. It reports only goals that the final pass examined. For each of them, every pod
-// that could serve the goal was rejected by guards, the placement model or other goals. This shows
-// that no single eviction helps. It does not prove that no plan helps, because two moves together
+// unmetGoals returns the unmet goals with the excess that no proof explains, and the weighted sum of that excess.
+// unmetGoals reports only goals that the final pass examined. For each of these goals, guards, the placement model or
+// other goals rejected every pod that could improve the goal. So no single eviction helps, but two moves together
 // might.
 func (p *proof) unmetGoals() (all float64, out []plan.UnmetGoal) {
 	for _, g := range slices.Sorted(slices.Values(p.FinalPassGoals)) {
@@ -40,16 +39,15 @@ func (p *proof) unmetGoals() (all float64, out []plan.UnmetGoal) {
 	return plan.Round(all), out
 }
 
-// countRejections counts the rejection codes of the pods that could serve goal g. It adds to elsewhere the
-// pods whose predicted landing does not help. It returns false if one of the pods has no lasting
-// reason to stay.
+// countRejections counts the rejection codes of the pods that could improve goal g. The list elsewhere gets the pods
+// whose predicted landing does not help. If the rejection of a pod is not final, countRejections returns false.
 func (p *proof) countRejections(g int, codes map[plan.Code]int, elsewhere *[]cluster.PodID) bool {
 	for _, id := range p.PodsOf(g) {
 		from := p.Model.NodeOf(id)
-		if from == cluster.NoNode || p.Snapshot.Pods[id].Terminal || !p.Goals.CouldServe(g, id, from) {
+		if from == cluster.NoNode || p.Snapshot.Pods[id].Terminal || !p.Goals.CouldImprove(g, id, from) {
 			continue
 		}
-		code, stays := p.refusal(id)
+		code, stays := p.rejectionCode(id)
 		if !stays {
 			return false
 		}
@@ -61,10 +59,9 @@ func (p *proof) countRejections(g int, codes map[plan.Code]int, elsewhere *[]clu
 	return true
 }
 
-// refusal returns the code for which a pod stays where the plan leaves it. The result is false if
-// no code exists or a later pass can lift the rejection. If the plan moves the pod, refusal asks
-// whether it could move again.
-func (p *proof) refusal(id cluster.PodID) (plan.Code, bool) {
+// rejectionCode returns the code for which a pod is not moved (again). The result is false if no code exists or a
+// later pass may lift the rejection.
+func (p *proof) rejectionCode(id cluster.PodID) (plan.Code, bool) {
 	if p.Moved[id] {
 		_, reason, lands := p.PredictLanding(id)
 		return reason.Code, !lands
@@ -76,9 +73,8 @@ func (p *proof) refusal(id cluster.PodID) (plan.Code, bool) {
 	return r.Reason.Code, refused
 }
 
-// unmetReason returns the main reason why a goal is unmet, from the rejection codes. The first
-// match decides:
-//   - The scheduler does not reliably choose a node that serves the goal.
+// unmetReason returns the main reason why a goal is unmet, from the rejection codes. The first match decides:
+//   - The scheduler does not reliably choose a node that improves the goal.
 //   - A pod may leave, but no node can take it.
 //   - No eviction has enough benefit.
 //   - Otherwise guards protect the pods.
@@ -94,8 +90,8 @@ func unmetReason(codes map[plan.Code]int) plan.UnmetReason {
 	return plan.UnmetByGuards
 }
 
-// unmetDetail returns the sentence with the rejection codes of the goal and their numbers of pods,
-// the most frequent first.
+// unmetDetail returns the sentence with the rejection codes of the goal and their numbers of pods, the most frequent
+// first.
 func (p *proof) unmetDetail(g int, h plan.UnmetGoal) string {
 	codes := slices.SortedFunc(maps.Keys(h.Rejections), func(a, b plan.Code) int {
 		return cmp.Or(cmp.Compare(h.Rejections[b], h.Rejections[a]), strings.Compare(string(a), string(b)))
@@ -104,12 +100,11 @@ func (p *proof) unmetDetail(g int, h plan.UnmetGoal) string {
 	for _, code := range codes {
 		each = append(each, fmt.Sprintf("%s %d", code, h.Rejections[code]))
 	}
-	return fmt.Sprintf("%s (%s): %s", goalLeftUnmet(p.Goals.Goals[g]), h.Goal, strings.Join(each, ", "))
+	return fmt.Sprintf("%s (%s): %s", describeUnmetGoal(p.Goals.Goals[g]), h.Goal, strings.Join(each, ", "))
 }
 
-// likelyLandings returns the clause about where the replacements of these pods are too likely to
-// land, the most frequent place first. A place is a domain for a group goal, and otherwise a node.
-// It returns "" if no prediction names a node.
+// likelyLandings returns a clause with the domains or nodes on which the replacements of these pods are too likely to
+// land, the most frequent first. If no prediction names a node, the result is "".
 func (p *proof) likelyLandings(g int, pods []cluster.PodID) string {
 	counts := map[string]int{}
 	for _, id := range pods {
@@ -144,8 +139,7 @@ func (p *proof) likelyLandings(g int, pods []cluster.PodID) string {
 	return "; replacements are too likely to " + strings.Join(words, ", ")
 }
 
-// placeName returns the name of the node's domain if the goal counts that domain, and otherwise the
-// name of the node.
+// placeName returns the name of the node's domain if the goal counts that domain, and otherwise the name of the node.
 func (p *proof) placeName(g int, n cluster.NodeID) string {
 	if k, ok := p.Goals.Measures[g].(*goal.SkewMeasure); ok {
 		if i, counted := k.DomainIndex(n); counted {
@@ -155,5 +149,5 @@ func (p *proof) placeName(g int, n cluster.NodeID) string {
 	return p.Snapshot.Nodes[n].Name
 }
 
-// maxPlaces is the largest number of places that one detail names.
+// maxPlaces is the largest number of domains or nodes that one detail names.
 const maxPlaces = 3

@@ -2,49 +2,48 @@ package lowerbound
 
 import "math"
 
-// Share is the amount by which a pod's eviction reduces the need with this index, in the unit of the
-// need.
-type Share struct {
+// A needShare is the amount by which a pod's eviction reduces a need, in the unit of the need.
+type needShare struct {
 	Need   int32
 	Amount float64
 }
 
-// Shares holds the shares of many pods.
-type Shares struct {
-	all  []Share
+// podShares holds the shares of many pods.
+type podShares struct {
+	all  []needShare
 	ends []int32
 }
 
-// Add appends the shares of one pod. It ignores a pod without shares.
-func (s *Shares) Add(of ...Share) {
+// Add appends the shares of one pod. Add ignores a pod without shares.
+func (s *podShares) Add(of ...needShare) {
 	if len(of) > 0 {
 		s.all = append(s.all, of...)
 		s.ends = append(s.ends, int32(len(s.all)))
 	}
 }
 
-// Limits of the subgradient method. In clusters of up to 200 nodes, the bound after 300 steps is
-// within 0.1 evictions of the bound after 3,000 steps. maxVisits keeps the time for the largest
-// clusters below 100 ms.
+// The subgradient method is limited by the following constants. In clusters of up to 200 nodes, the bound after 300
+// steps is within 0.1 evictions of the bound after 3,000 steps. maxVisits keeps the time for the largest clusters
+// below 100 ms.
 const (
 	maxSteps     = 300
 	maxVisits    = 20_000_000
 	maxIdleSteps = 15 // steps without a better bound before the step length is halved
-	// rounding is the largest error of the sums.
+	// rounding is the largest rounding error of the sums.
 	rounding = 1e-6
 )
 
-// WeightedBound returns a lower bound on the pods whose evictions meet every need. most is the number
-// of pods of a known solution. Unlike CountBound, it uses the sizes of the pods.
+// weightedBound returns a lower bound on the pods whose evictions meet every need. The parameter most is the number
+// of pods of a known solution. Unlike CountBound, weightedBound uses the sizes of the pods.
 //
-// The bound is the dual of a linear program. For any non-negative price of each need:
+// The bound is the dual of a linear program. The following bound holds for any non-negative prices of the needs:
 //
 //	fewest >= sum(price x need) - sum over pods of max(0, value of the pod's shares - 1)
 //
-// The value of a share is its price times its amount. Every choice of prices proves a bound. The
-// function improves the prices by the subgradient method with Polyak's step length (1969). It
-// rounds each product separately, so that every machine returns the same result.
-func WeightedBound(needs []float64, pods *Shares, most int) int {
+// The value of a share is its price times its amount. Every choice of prices proves a bound. weightedBound improves
+// the prices by the subgradient method with Polyak's step length (1969). Each product is rounded separately, so that
+// every machine returns the same result.
+func weightedBound(needs []float64, pods *podShares, most int) int {
 	if len(needs) == 0 || len(pods.ends) == 0 {
 		return 0
 	}
@@ -77,8 +76,8 @@ func WeightedBound(needs []float64, pods *Shares, most int) int {
 	return min(most, int(math.Ceil(best-rounding)))
 }
 
-// bound returns the lower bound that the prices prove. It stores the subgradient in slope.
-func (s *Shares) bound(needs, prices, slope []float64) (value float64) {
+// bound returns the lower bound that the prices prove, and stores the subgradient in slope.
+func (s *podShares) bound(needs, prices, slope []float64) (value float64) {
 	for i, n := range needs {
 		value += float64(prices[i] * n)
 		slope[i] = n

@@ -6,20 +6,20 @@ import (
 	"testing"
 )
 
-// TestPricedNeverExceedsTheFewest compares WeightedBound with a search through all sets of up to 13
-// pods. With unequal sizes the bound must often be higher than CountBound.
+// TestPricedNeverExceedsTheFewest compares WeightedBound with a search through all sets of up to 13 pods. With
+// unequal sizes the bound must often be higher than CountBound.
 func TestPricedNeverExceedsTheFewest(t *testing.T) {
 	exact, sharper := 0, 0
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 10))
 		nodes, groups := 1+r.IntN(3), 1+r.IntN(3)
 		needs := make([]float64, nodes+groups)
-		pods, of := make([]Pod, 1+r.IntN(13)), [][]Share{}
-		var shares Shares
+		pods, of := make([]Pod, 1+r.IntN(13)), [][]needShare{}
+		var shares podShares
 		for i := range pods {
 			pods[i] = Pod{int32(r.IntN(nodes)), int32(r.IntN(groups))}
-			size := pick(r, 0.2, 0.3, 0.5, 1)
-			of = append(of, []Share{{pods[i].Node, size}, {int32(nodes) + pods[i].Group, 1}})
+			size := smallestChoice(r, 0.2, 0.3, 0.5, 1)
+			of = append(of, []needShare{{pods[i].Node, size}, {int32(nodes) + pods[i].Group, 1}})
 			shares.Add(of[i]...)
 		}
 		for set, n := r.Uint64()&(1<<len(pods)-1), 0; n < len(pods); n++ { // chooses needs that some set of pods meets
@@ -38,7 +38,7 @@ func TestPricedNeverExceedsTheFewest(t *testing.T) {
 				want = n
 			}
 		}
-		got := WeightedBound(needs, &shares, len(pods))
+		got := weightedBound(needs, &shares, len(pods))
 		if got > want {
 			t.Fatalf("seed %d: needs %v, shares %v: bound %d, but %d pods are enough", seed, needs, of, got, want)
 		}
@@ -59,9 +59,9 @@ func TestPricedNeverExceedsTheFewest(t *testing.T) {
 	}
 }
 
-func pick(r *rand.Rand, of ...float64) float64 { return of[r.IntN(len(of))] }
+func smallestChoice(r *rand.Rand, of ...float64) float64 { return of[r.IntN(len(of))] }
 
-func coversNeeds(set uint64, of [][]Share, needs []float64) bool {
+func coversNeeds(set uint64, of [][]needShare, needs []float64) bool {
 	has := make([]float64, len(needs))
 	for i, shares := range of {
 		if set>>i&1 == 1 {

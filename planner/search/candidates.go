@@ -10,46 +10,39 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 )
 
-// candidate is a pod whose leaving could serve a goal.
+// A candidate is a pod whose eviction could improve a goal.
 type candidate struct {
 	pod cluster.PodID
-	// rank comes from annotations and drain requests: -1 before others, 1 last.
+	// rank orders candidates by annotations and drain requests: -1 is first, 1 is last.
 	rank int
-	// benefit is the share of the goals' initial excess that the pod's leaving removes, times
-	// the goal's weight, summed over goals.
+	// benefit is the share of each goal's initial excess that the eviction removes, weighted and summed over goals.
 	benefit float64
-	// size is what the pod requests, or uses for a goal by load, as shares of the node,
-	// summed over resources. It is 0 for group goals. Of pods with the same benefit, the
-	// search prefers the smaller.
+	// size sums the pod's requests as shares of the node; goals by load use the measured usage. For group goals, size
+	// is 0. If two pods have the same benefit, the search prefers the smaller pod.
 	size float64
 	cost float64
 }
 
-// candidates lists the pods whose leaving could serve goal g, best first. The next call
-// overwrites the list.
+// candidates lists the pods whose eviction could improve goal g, best first. The next call of candidates overwrites
+// the list.
 func (c *goalSearch) candidates(g int) []candidate {
 	out := c.candidateBuffer[:0]
 	goal := &c.Goals.Goals[g]
-	consider := func(id cluster.PodID) {
-		if c.Moved[id] || c.triedIn[id] == c.round {
-			return
-		}
+	for _, id := range c.PodsOf(g) {
 		from := c.Model.NodeOf(id)
-		if from == cluster.NoNode || !c.Goals.CouldServe(g, id, from) {
-			return
+		if c.Moved[id] || c.triedIn[id] == c.round || from == cluster.NoNode || !c.Goals.CouldImprove(g, id, from) {
+			continue
 		}
-		if c.scope == nodeAndGroup && !c.Goals.CouldServeNodeAndGroup(id, from) {
-			return
+		if c.scope == nodeAndGroup && !c.Goals.CouldImproveNodeAndGroup(id, from) {
+			continue
 		}
 		p := &c.Snapshot.Pods[id]
 		out = append(out, candidate{id, c.Eligibility.Rank(id), c.Goals.BenefitOfLeaving(id, from), c.sizeFor(goal, p), c.costOf(p)})
 	}
-	for _, id := range c.PodsOf(g) {
-		consider(id)
-	}
 	c.candidateBuffer = out
 	slices.SortFunc(out, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.benefit, a.benefit), cmp.Compare(a.size, b.size), cmp.Compare(a.cost, b.cost), c.younger(a.pod, b.pod), cmp.Compare(a.pod, b.pod))
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.benefit, a.benefit), cmp.Compare(a.size, b.size),
+			cmp.Compare(a.cost, b.cost), c.compareStartTimes(a.pod, b.pod), cmp.Compare(a.pod, b.pod))
 	})
 	return out
 }
@@ -64,7 +57,8 @@ func (c *pass) sizeFor(g *plan.Goal, p *cluster.Pod) float64 {
 	var size float64
 	alloc := &c.Snapshot.Nodes[g.Node].Allocatable
 	if len(alloc.Extended) == 0 { // the common case, without the cost of Names; the order is that of Names
-		for _, x := range [...][2]int64{{p.Requests.MilliCPU, alloc.MilliCPU}, {p.Requests.EphemeralStorageByte, alloc.EphemeralStorageByte}, {p.Requests.MemoryBytes, alloc.MemoryBytes}} {
+		for _, x := range [...][2]int64{{p.Requests.MilliCPU, alloc.MilliCPU},
+			{p.Requests.EphemeralStorageByte, alloc.EphemeralStorageByte}, {p.Requests.MemoryBytes, alloc.MemoryBytes}} {
 			if x[1] > 0 {
 				size += float64(x[0]) / float64(x[1])
 			}
@@ -79,7 +73,7 @@ func (c *pass) sizeFor(g *plan.Goal, p *cluster.Pod) float64 {
 	return size
 }
 
-// costOf returns the eviction cost of a pod. It computes it once per pod.
+// costOf returns the eviction cost of a pod and caches the result.
 func (c *goalSearch) costOf(p *cluster.Pod) float64 {
 	if c.costByPod == nil {
 		c.costByPod = make([]float64, len(c.Snapshot.Pods))
@@ -90,8 +84,8 @@ func (c *goalSearch) costOf(p *cluster.Pod) float64 {
 	return c.costByPod[p.ID]
 }
 
-// younger orders pods by start time, latest first: a young pod loses less cached data.
-func (c *pass) younger(a, b cluster.PodID) int {
+// compareStartTimes orders pods by start time, latest first: a young pod loses less cached data.
+func (c *pass) compareStartTimes(a, b cluster.PodID) int {
 	sa, sb := c.Snapshot.Pods[a].Object.Status.StartTime, c.Snapshot.Pods[b].Object.Status.StartTime
 	if sa == nil || sb == nil {
 		return 0
@@ -99,8 +93,7 @@ func (c *pass) younger(a, b cluster.PodID) int {
 	return sb.Compare(sa.Time)
 }
 
-// usageSize returns the size of a pod for a goal by load: its usage as a share of the node's
-// total, summed over load goals.
+// usageSize sums a pod's usage as shares of the node's totals, over the goals by load.
 func (c *pass) usageSize(g *plan.Goal, p *cluster.Pod) float64 {
 	var size float64
 	for _, i := range c.Goals.ByNode[g.Node] {
@@ -111,8 +104,7 @@ func (c *pass) usageSize(g *plan.Goal, p *cluster.Pod) float64 {
 	return size
 }
 
-// countUnmet adds one to unmetAttempts of each unmet requested goal. It reports whether there
-// is one.
+// countUnmet increments unmetAttempts of each unmet requested goal and reports whether any goal is unmet.
 func (c *goalSearch) countUnmet() (some bool) {
 	for g, goal := range c.Goals.Goals {
 		if !goal.Constraint && c.Goals.Excess(g) > 0 {
@@ -123,9 +115,9 @@ func (c *goalSearch) countUnmet() (some bool) {
 	return some
 }
 
-// countUnmetPods returns the number of pods of unmet goals. It counts a pod once per goal.
+// countUnmetPods sums the number of pods over the unmet goals.
 func (c *goalSearch) countUnmetPods() (pods int) {
-	for _, g := range c.Goals.ByNeed(c.unmetAttempts) {
+	for _, g := range c.Goals.UnmetByPriority(c.unmetAttempts) {
 		pods += len(c.PodsOf(g))
 	}
 	return pods
@@ -134,8 +126,8 @@ func (c *goalSearch) countUnmetPods() (pods int) {
 // goalSearch tries the pods of unmet goals.
 type goalSearch struct {
 	waveBuilder
-	// triedIn is the last round in which the search rejected the pod's landing or compared
-	// its move, by pod. It skips the pod for the rest of that round.
+	// triedIn is the last round in which the search rejected the pod's landing or compared its move, by pod. The
+	// search skips the pod for the rest of that round.
 	triedIn         []int32
 	round           int32
 	onlyFirst       bool  // the search now considers only the goals in Goals.First

@@ -9,45 +9,45 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 )
 
-// If no single move helps and goals are unmet, the search looks for steps of two moves. Pod
-// q leaves a node, which serves no goal. Pod p, whose leaving serves one, lands on that node.
-// Each move is safe by itself:
+// If no single move helps and goals are unmet, the search looks for steps of two moves. First pod q leaves node t,
+// which improves no goal. Then pod p lands on t, which improves a goal. Each of the two moves is safe by itself:
 //
 //	wave k     q leaves t    its replacement harms no goal wherever it is likely to land
 //	wave k+1   p leaves h    its replacement is predicted on t, after q has left t
 //
-// If the second move fails, the first has cost one eviction, but it has harmed no goal and
-// exceeded no budget. The step is a swap if q lands on h. The search ignores steps of three
-// moves: each further pod multiplies the search and the cost of a failed step.
+// If the second move fails, the first move has cost one eviction but has harmed no goal. The two moves are a swap if
+// q lands on h. The search ignores steps of three moves, because each further pod multiplies the number of
+// combinations.
 
-// displacementMinBenefit is the least benefit per eviction of a step, as a share of the
-// node's total. A step of two evictions must lower a node's excess by 1 % of its total, or
-// serve a group. The share does not depend on the initial excess, so the same step is worth
-// as much to the next plan. Single moves have only the smaller floor minBenefit.
+// displacementMinBenefit is the least benefit per eviction of a step, as a share of the node's total. A step of two
+// evictions must lower a node's excess by 1 % of its total, or improve a group goal. The share does not depend on the
+// initial excess, so the next plan values the same step equally. For single moves, the minimum is minBenefit.
 const displacementMinBenefit = 0.005
 
 func (a displacement) compare(b displacement) int {
-	return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.cost, b.cost), cmp.Compare(a.pod, b.pod), cmp.Compare(a.target, b.target), cmp.Compare(a.displaced, b.displaced))
+	return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.cost, b.cost), cmp.Compare(a.pod, b.pod),
+		cmp.Compare(a.target, b.target), cmp.Compare(a.displaced, b.displaced))
 }
 
-// displacementMoves adds steps of two moves, and the single moves that these steps make
-// possible. It reports whether it added any.
+// displacementMoves adds steps of two moves, and the single moves that these steps make possible. displacementMoves
+// reports whether the plan has new steps.
 func (c *goalSearch) displacementMoves() (some bool) {
 	if c.Options.NoSteps || !c.countUnmet() || c.evictionsLeft() < 2 {
 		return false
 	}
-	before := c.result()
-	m := &displacementSearch{goalSearch: c, tries: min(maxTries, max(displacementPredictions/max(1, len(c.Snapshot.Nodes)), *c.predictions/displacementShare))}
+	before := c.currentResult()
+	m := &displacementSearch{goalSearch: c, tries: min(maxTries,
+		max(displacementPredictions/max(1, len(c.Snapshot.Nodes)), *c.predictions/displacementShare))}
 	c.useHints, c.scope = false, anyGoal
 	c.openWave()
 	for range displacementRounds {
-		if !m.serveAll() {
+		if !m.addSteps() {
 			break
 		}
 		some = true
 		if len(c.Snapshot.Nodes) <= maxNodesToRepeat {
 			c.closeWave()
-			c.rounds()
+			c.repeatRounds()
 		}
 	}
 	c.closeWave()
@@ -59,18 +59,16 @@ func (c *goalSearch) displacementMoves() (some bool) {
 	return some
 }
 
-// maxNodesToRepeat is the largest number of nodes with which single moves are tried again
-// after steps. In larger clusters, that costs as much as the whole search before and finds
-// few moves.
+// maxNodesToRepeat is the largest cluster in which the search tries single moves again after steps. In larger
+// clusters, repeating the single moves doubles the search time and finds few moves.
 const maxNodesToRepeat = 200
 
-// serveAll looks for steps for each unmet goal, in order of need. It reports whether it made
-// any.
-func (m *displacementSearch) serveAll() (some bool) {
-	for _, g := range m.Goals.ByNeed(m.unmetAttempts) {
+// addSteps looks for steps for each unmet goal, by priority, and reports whether it added any step.
+func (m *displacementSearch) addSteps() (some bool) {
+	for _, g := range m.Goals.UnmetByPriority(m.unmetAttempts) {
 		for m.Goals.Excess(g) > 0 && m.tries > 0 && m.evictionsLeft() >= 2 {
-			best, found := m.best(g)
-			if !found || !m.join(best) {
+			best, found := m.bestStep(g)
+			if !found || !m.joinStep(best) {
 				break
 			}
 			some = true
@@ -79,15 +77,15 @@ func (m *displacementSearch) serveAll() (some bool) {
 	return some
 }
 
-// best returns the step with the highest value among those it predicts for goal g.
-func (m *displacementSearch) best(g int) (best displacement, found bool) {
+// bestStep predicts steps for goal g and returns the step with the highest value.
+func (m *displacementSearch) bestStep(g int) (best displacement, found bool) {
 	m.landings = map[cluster.PodID]*Landing{}
 	for _, p := range m.candidatesFor(g) {
 		for _, o := range m.openings(p) {
 			if m.tries <= 0 {
 				return best, found
 			}
-			if a, ok := m.predict(o, g); ok && (!found || a.compare(best) < 0) {
+			if a, ok := m.predictStep(o, g); ok && (!found || a.compare(best) < 0) {
 				best, found = a, true
 			}
 		}
@@ -95,8 +93,7 @@ func (m *displacementSearch) best(g int) (best displacement, found bool) {
 	return best, found
 }
 
-// candidatesFor returns at most maxCandidates pods that may leave and whose leaving could
-// serve goal g.
+// candidatesFor returns at most maxCandidates evictable pods whose eviction could improve goal g.
 func (m *displacementSearch) candidatesFor(g int) []cluster.PodID {
 	m.round++ // a new round, so that pods tried before are candidates again
 	var out []cluster.PodID
@@ -111,9 +108,9 @@ func (m *displacementSearch) candidatesFor(g int) []cluster.PodID {
 	return out
 }
 
-// predict predicts both moves of a step. It reports whether both landings are acceptable and
-// the second move is worth two evictions.
-func (m *displacementSearch) predict(o opening, g int) (displacement, bool) {
+// predictStep predicts both moves of a step. The result is true if both landings are acceptable and the second move
+// is worth two evictions.
+func (m *displacementSearch) predictStep(o opening, g int) (displacement, bool) {
 	q := m.displacedLanding(o.displaced)
 	if q == nil || !m.limitsAllowBoth(o.displaced, o.pod) {
 		return displacement{}, false
@@ -129,20 +126,20 @@ func (m *displacementSearch) predict(o opening, g int) (displacement, bool) {
 		value -= m.Goals.ExcessChange(o.pod, from, l.To)
 	}
 	m.Undo(first)
-	return displacement{o.displaced, o.pod, o.target, g, l.Served, value, eligibility.EvictionCost(&m.Snapshot.Pods[o.displaced]) + eligibility.EvictionCost(&m.Snapshot.Pods[o.pod])}, ok
+	return displacement{o.displaced, o.pod, o.target, g, l.ImprovedGoals, value,
+		eligibility.EvictionCost(&m.Snapshot.Pods[o.displaced]) + eligibility.EvictionCost(&m.Snapshot.Pods[o.pod])}, ok
 }
 
-// worthTwoEvictions reports whether the second move of a step has enough benefit for two
-// evictions.
+// worthTwoEvictions reports whether the second move of a step has enough benefit for two evictions.
 func (m *displacementSearch) worthTwoEvictions(p cluster.PodID, from cluster.NodeID, l Landing) bool {
-	return slices.ContainsFunc(l.Served, func(g int) bool {
+	return slices.ContainsFunc(l.ImprovedGoals, func(g int) bool {
 		b, ok := m.Goals.Measures[g].(*goal.NodeMeasure)
 		return !ok || float64(b.Excess()-b.ExcessAfter(p, from, l.To)) >= 2*displacementMinBenefit*float64(b.Total)
 	})
 }
 
-// displacedLanding returns the predicted landing of the replacement of displaced pod q, or
-// nil if no landing is acceptable. It predicts once per pod and call of best.
+// displacedLanding returns the predicted landing of the replacement of displaced pod q, or nil if no landing is
+// acceptable. The result is cached during one call of bestStep.
 func (m *displacementSearch) displacedLanding(q cluster.PodID) *Landing {
 	l, known := m.landings[q]
 	if !known {
@@ -155,8 +152,7 @@ func (m *displacementSearch) displacedLanding(q cluster.PodID) *Landing {
 	return l
 }
 
-// limitsAllowBoth reports whether p may leave after q has left. The caller has checked that q
-// may leave.
+// limitsAllowBoth reports whether p may leave after q has left. The caller has checked that q may leave.
 func (m *displacementSearch) limitsAllowBoth(q, p cluster.PodID) bool {
 	m.Limits.Add(q)
 	_, no := m.Refuse(p)
@@ -164,9 +160,9 @@ func (m *displacementSearch) limitsAllowBoth(q, p cluster.PodID) bool {
 	return !no
 }
 
-// join makes a step: q leaves in the current or the next wave, and p in the wave after that.
-// If one of the moves does not join, it undoes the step and returns false.
-func (m *displacementSearch) join(a displacement) bool {
+// joinStep makes a step: q leaves in the current or the next wave, and p in the wave after that. If one of the moves
+// does not join, joinStep undoes the step and returns false.
+func (m *displacementSearch) joinStep(a displacement) bool {
 	c := m.goalSearch
 	if len(c.wave.hinted) > 0 || !c.joinDisplaced(a) {
 		c.closeWave()

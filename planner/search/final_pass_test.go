@@ -9,66 +9,67 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
-// settling returns a search after its final pass. One pod on n0 moves to n2, which is then
-// full.
-func settling(t *testing.T, effort int) *Search {
-	c := searching(t, 3, []string{"n0 a 3", "n0 b 3", "n0 c 3", "n1 d 8", "n2 e 5"}, func(o *settings.Options) { o.MaxPredictions = effort }, half("cpu", 0, 1)...)
+// finalPassSearch returns a search after its final pass. One pod on n0 moves to n2, which is then full.
+func finalPassSearch(t *testing.T, effort int) *Search {
+	c := newSmallSearch(t, 3, []string{"n0 a 3", "n0 b 3", "n0 c 3", "n1 d 8", "n2 e 5"},
+		func(o *settings.Options) { o.MaxPredictions = effort }, halfUsedGoals("cpu", 0, 1)...)
 	c.wave = newWave(NewWaveStates(c.State), eligibility.NewConsumed(), 1)
 	c.finalPass()
 	return c
 }
 
-// TestSettlingGoesOnUntilNothingHelps checks that the final pass stops only when no move
-// helps. It claims no goal unless it tried every pod again.
+// TestSettlingGoesOnUntilNothingHelps checks that the final pass continues until no further move helps.
+// TestSettlingGoesOnUntilNothingHelps claims no goal unless it tried every pod again.
 func TestSettlingGoesOnUntilNothingHelps(t *testing.T) {
-	all := settling(t, 0)
+	all := finalPassSearch(t, 0)
 	if len(all.Moves) != 1 || !slices.Equal(slices.Sorted(slices.Values(all.FinalPassGoals)), []int{0, 1}) {
-		t.Fatalf("%d moves, and all was tried of goals %v; want one, and of both", len(all.Moves), all.FinalPassGoals)
+		t.Fatalf("%d moves, final pass over goals %v; want one move and both goals", len(all.Moves), all.FinalPassGoals)
 	}
 	need := *all.predictions
 	for effort := 1; effort <= 2*need+9; effort++ {
-		c := settling(t, effort)
+		c := finalPassSearch(t, effort)
 		if _, spent := c.PredictionLimitReached(); spent && len(c.FinalPassGoals) > 0 {
-			t.Errorf("effort %d: spent, and yet all was tried of %v", effort, c.FinalPassGoals)
+			t.Errorf("%d predictions: limit reached, but FinalPassGoals is %v", effort, c.FinalPassGoals)
 		}
 		if effort > need+len(c.Snapshot.Pods) && len(c.FinalPassGoals) != 2 {
-			t.Errorf("effort %d of %d: all was tried of %v", effort, need, c.FinalPassGoals)
+			t.Errorf("%d of %d predictions: FinalPassGoals is %v", effort, need, c.FinalPassGoals)
 		}
 	}
 }
 
-// TestSettlingAsksAgainAfterTheMovesOfOthers: pods a and b find no node until c has left n1.
-// The goal of c is less far from its limit.
+// TestSettlingAsksAgainAfterTheMovesOfOthers: no node has room for pods a and b until c has left n1, and the goal of
+// c has less excess.
 func TestSettlingAsksAgainAfterTheMovesOfOthers(t *testing.T) {
-	c := searching(t, 3, []string{`n0 a 4,"memory":4Gi`, `n0 b 5,"memory":4Gi`, `n1 c 6,"memory":2Gi`, `n2 e 1,"memory":7Gi`}, nil, half("cpu", 0, 1)...)
+	c := newSmallSearch(t, 3, []string{`n0 a 4,"memory":4Gi`, `n0 b 5,"memory":4Gi`, `n1 c 6,"memory":2Gi`,
+		`n2 e 1,"memory":7Gi`}, nil, halfUsedGoals("cpu", 0, 1)...)
 	c.wave = newWave(NewWaveStates(c.State), eligibility.NewConsumed(), 1)
 	if c.finalPass(); len(c.Moves) != 2 || c.Moves[0].Pod != 2 || c.Moves[1].Wave != 2 || len(c.FinalPassGoals) > 0 {
-		t.Errorf("%+v: want c, and then a; %v is left", c.Moves, c.FinalPassGoals)
+		t.Errorf("moves %+v: want c, then a; final pass goals %v", c.Moves, c.FinalPassGoals)
 	}
 }
 
-// TestWithinAnEffort checks that the final pass takes whole goals, worst first, while the
-// predictions for all their pods fit. It takes none if limits allow no eviction.
+// TestWithinAnEffort checks that the final pass takes whole goals, worst first, while the predictions for all their
+// pods fit. TestWithinAnEffort takes none if limits allow no eviction.
 func TestWithinAnEffort(t *testing.T) {
 	pods := []string{"n0 a 3", "n0 b 3", "n0 c 3", "n1 d 8"}
-	c := searching(t, 3, pods, nil, half("cpu", 0, 1)...)
+	c := newSmallSearch(t, 3, pods, nil, halfUsedGoals("cpu", 0, 1)...)
 	*c.predictions = 10
 	for effort, want := range map[int]int{12: 0, 13: 1, 14: 2} {
 		if got := c.affordableGoals(effort); len(got) != want || want == 1 && c.Goals.Goals[got[0]].Node != 0 {
-			t.Errorf("effort %d: goals %v, want the %d worst", effort, got, want)
+			t.Errorf("%d predictions: goals %v, want the %d worst goals", effort, got, want)
 		}
 	}
-	none := searching(t, 3, pods, func(o *settings.Options) { o.Limits.PerPass = plan.Absolute(0) }, half("cpu", 0, 1)...)
+	none := newSmallSearch(t, 3, pods, func(o *settings.Options) { o.Limits.PerPass = plan.Absolute(0) }, halfUsedGoals("cpu", 0, 1)...)
 	if got := none.affordableGoals(100); len(got) > 0 {
-		t.Errorf("no pod may go, and goals %v are tried", got)
+		t.Errorf("limits allow no eviction, but goals %v are affordable", got)
 	}
 }
 
-// TestSettlingTakesWhatIsLeftOfTheEffort checks that the final pass uses only remaining
-// predictions, and no more than further attempts may.
+// TestSettlingTakesWhatIsLeftOfTheEffort checks that the final pass uses only the remaining predictions, and no more
+// than a further attempt may use.
 func TestSettlingTakesWhatIsLeftOfTheEffort(t *testing.T) {
 	for effort, want := range map[int]int{0: repeatPredictions / 2, 50: 40, repeatPredictions: repeatPredictions / 2} {
-		c := searching(t, 2, []string{"n0 a 8"}, func(o *settings.Options) { o.MaxPredictions = effort }, half("cpu", 0)...)
+		c := newSmallSearch(t, 2, []string{"n0 a 8"}, func(o *settings.Options) { o.MaxPredictions = effort }, halfUsedGoals("cpu", 0)...)
 		*c.predictions = 10
 		if got := c.finalPassPredictions(); got != want {
 			t.Errorf("limits.maxPredictions %d: %d, want %d", effort, got, want)
@@ -76,12 +77,11 @@ func TestSettlingTakesWhatIsLeftOfTheEffort(t *testing.T) {
 	}
 }
 
-// TestAWaveThatGoesOnFollowsTheLast checks that a new wave has the next number and no pods in
-// flight.
+// TestAWaveThatGoesOnFollowsTheLast checks that a new wave has the next number and no pods in flight.
 func TestAWaveThatGoesOnFollowsTheLast(t *testing.T) {
-	c := settling(t, 0)
+	c := finalPassSearch(t, 0)
 	c.Moves[0].Wave = 4
 	if c.openWave(); c.wave.number != 5 || c.wave.Total != 0 {
-		t.Errorf("wave %d with %d pods away, want 5 with none", c.wave.number, c.wave.Total)
+		t.Errorf("wave %d with %d pods in flight, want wave 5 with none", c.wave.number, c.wave.Total)
 	}
 }

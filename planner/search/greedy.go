@@ -8,11 +8,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 )
 
-// greedyMoves repeatedly makes the move that leaves the least excess, goals in Goals.First
-// before others. It less often gets stuck with excess left than serving goal after goal. Each
-// move costs a prediction for every pod of an unmet goal, which suits clusters of about ten
-// nodes. The first move is none of the pods in notFirst. greedyMoves returns the pod of its
-// first move, or -1 if it made none.
+// greedyMoves repeatedly makes the move that leaves the least excess. Goals in Goals.First come before others. The
+// greedy order often leaves less excess than working on one goal after another. Each move costs a prediction for
+// every pod of an unmet goal, which suits clusters of about ten nodes. The first move is for a pod that is not in
+// notFirst. greedyMoves returns the pod of its first move, or -1 if no move is possible.
 func (c *goalSearch) greedyMoves(notFirst []cluster.PodID) cluster.PodID {
 	first := cluster.PodID(-1)
 	c.useHints, c.scope = false, anyGoal
@@ -50,18 +49,20 @@ type greedyMove struct {
 }
 
 func (a greedyMove) compare(b greedyMove) int {
-	return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.rank, b.rank), cmp.Compare(a.left, b.left), cmp.Compare(a.cost, b.cost), cmp.Compare(a.pod, b.pod))
+	return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.rank, b.rank), cmp.Compare(a.left, b.left),
+		cmp.Compare(a.cost, b.cost), cmp.Compare(a.pod, b.pod))
 }
 
-// greediestMove returns the best move, without the pods in not. The pod is -1 if there is
-// none. waits reports that the move belongs in the next wave.
-func (c *goalSearch) greediestMove(not []cluster.PodID) (best greedyMove, waits bool) {
+// greediestMove returns the best move of any pod that is not excluded. If no move is possible, the pod is -1. If the
+// move belongs in the next wave, waits is true.
+func (c *goalSearch) greediestMove(excluded []cluster.PodID) (best greedyMove, waits bool) {
 	best.pod = -1
 	c.round++
-	for _, g := range c.Goals.ByNeed(c.unmetAttempts) {
+	for _, g := range c.Goals.UnmetByPriority(c.unmetAttempts) {
 		for _, pod := range c.PodsOf(g) {
 			from := c.Model.NodeOf(pod)
-			if c.Moved[pod] || c.triedIn[pod] == c.round || slices.Contains(not, pod) || from == cluster.NoNode || !c.Goals.CouldServe(g, pod, from) {
+			if c.Moved[pod] || c.triedIn[pod] == c.round || slices.Contains(excluded, pod) || from == cluster.NoNode ||
+				!c.Goals.CouldImprove(g, pod, from) {
 				continue
 			}
 			c.triedIn[pod] = c.round
@@ -75,7 +76,8 @@ func (c *goalSearch) greediestMove(not []cluster.PodID) (best greedyMove, waits 
 			if a == refused {
 				continue
 			}
-			m := greedyMove{pod, g, c.Goals.FirstOrder(g), c.Eligibility.Rank(pod), c.Goals.ExcessChange(pod, from, l.To), eligibility.EvictionCost(&c.Snapshot.Pods[pod])}
+			m := greedyMove{pod, g, c.Goals.FirstGoalRank(g), c.Eligibility.Rank(pod), c.Goals.ExcessChange(pod, from, l.To),
+				eligibility.EvictionCost(&c.Snapshot.Pods[pod])}
 			if best.pod < 0 || m.compare(best) < 0 {
 				best, waits = m, a == joinsLater || !c.wave.CanAdd(c.Eligibility, pod)
 			}

@@ -7,11 +7,11 @@ import (
 	"slices"
 )
 
-// PredictWithHints predicts as PredictLanding does. If the replacement would return or its
-// landing is uncertain, it looks for node hints that make the landing acceptable.
+// PredictWithHints calls PredictLanding. If the replacement would return or its landing is uncertain,
+// PredictWithHints looks for node hints that make the landing acceptable.
 func (c *State) PredictWithHints(pod cluster.PodID) (Landing, plan.Reason, bool) {
 	l, reason, ok := c.PredictLanding(pod)
-	if ok || !c.Options.Steers() || !steerable(reason.Code) {
+	if ok || !c.Options.Steers() || !hintsMayHelp(reason.Code) {
 		return l, reason, ok
 	}
 	steered, why := findHints([]*State{c}, pod, nil)
@@ -24,23 +24,24 @@ func (c *State) PredictWithHints(pod cluster.PodID) (Landing, plan.Reason, bool)
 	return steered, plan.Reason{}, true
 }
 
-// steerable reports whether hints may change the result: the pod may leave, but its landing
-// is not certain enough.
-func steerable(code plan.Code) bool { return code == plan.WouldReturn || code == plan.UncertainLanding }
+// hintsMayHelp reports whether hints may change the result: the pod may leave, but its landing is not certain enough.
+func hintsMayHelp(code plan.Code) bool {
+	return code == plan.WouldReturn || code == plan.UncertainLanding
+}
 
-// hintRounds is how many rounds of findHints add only the nodes on which the replacement may
-// land. Later rounds add all nodes on which the replacement fits but does not help.
+// hintRounds is the number of rounds in which findHints adds only nodes on which the replacement may land. Later
+// rounds add all nodes on which the replacement fits but does not help.
 const hintRounds = 2
 
-// findHints finds nodes to hint, in addition to base, with which the pod's replacement lands
-// well in every state. It adds nodes that the scheduler could choose and on which the
-// replacement does not help. If it finds no such set, it returns why. Before and after the
-// call, the cluster models of the states carry the hints in base.
+// findHints looks for nodes to hint, in addition to base, so that the replacement has an acceptable landing in every
+// state. findHints adds nodes that the scheduler could choose but where the replacement improves no goal. If no set
+// of nodes suffices, findHints returns the reason. Before and after the call, the cluster models of the states carry
+// the hints in base.
 func findHints(states []*State, pod cluster.PodID, base []cluster.NodeID) (Landing, string) {
 	c := states[0]
 	st := c.Steering
 	if !c.Model.RespondsToHint(pod, st.Kind) {
-		return Landing{}, st.ignoresHints()
+		return Landing{}, st.noResponseReason()
 	}
 	defer SetHints(states, base)
 	for round, hinted := 0, base; ; round++ {
@@ -50,10 +51,10 @@ func findHints(states []*State, pod cluster.PodID, base []cluster.NodeID) (Landi
 		case reason.Code == "":
 			l.Hinted, l.Steered = hinted, true
 			return l, ""
-		case !steerable(reason.Code):
+		case !hintsMayHelp(reason.Code):
 			return Landing{}, reason.Message
 		}
-		next := unionOf(hinted, more)
+		next := unionOfNodes(hinted, more)
 		if len(next) == len(hinted) || round > hintRounds {
 			return Landing{}, "a hint would not be enough"
 		}
@@ -64,9 +65,9 @@ func findHints(states []*State, pod cluster.PodID, base []cluster.NodeID) (Landi
 	}
 }
 
-// predictLandings predicts the pod's landing in every state. It returns the landing in the
-// last state that accepts it, the nodes to hint, and the reason against it, if any. A reason
-// that hints cannot change takes precedence.
+// predictLandings predicts the pod's landing in every state. predictLandings returns the landing in the last state
+// that accepts it, the nodes to hint, and the reason against it, if any. A reason that no hint can remove takes
+// precedence.
 func predictLandings(states []*State, pod cluster.PodID, all bool) (l Landing, more []cluster.NodeID, reason plan.Reason) {
 	for i, c := range states {
 		fresh, r, ok := c.PredictLanding(pod)
@@ -77,22 +78,23 @@ func predictLandings(states []*State, pod cluster.PodID, all bool) (l Landing, m
 			l = fresh
 			continue
 		}
-		if reason.Code == "" || !steerable(r.Code) {
+		if reason.Code == "" || !hintsMayHelp(r.Code) {
 			reason = r
 		}
-		more = unionOf(more, c.unhelpfulNodes(pod, all))
+		more = unionOfNodes(more, c.unhelpfulNodes(pod, all))
 	}
 	return l, more, reason
 }
 
-// unhelpfulNodes returns the nodes on which the replacement may land without helping. With
-// all, it adds every node on which it fits without helping and that may be hinted.
+// unhelpfulNodes returns the nodes on which the replacement may land but improves no goal. If all is set, the result
+// includes every node that may be hinted and on which the replacement fits but improves no goal.
 func (c *State) unhelpfulNodes(pod cluster.PodID, all bool) []cluster.NodeID {
 	from := c.Model.NodeOf(pod)
 	pr := c.Model.Predict(pod)
 	nodes := pr.Possible()
 	if all {
-		nodes = unionOf(nodes, slices.DeleteFunc(slices.Clone(pr.Gone.Feasible), func(n cluster.NodeID) bool { return c.Steering.refused[n] != "" }))
+		nodes = unionOfNodes(nodes, slices.DeleteFunc(slices.Clone(pr.Gone.Feasible),
+			func(n cluster.NodeID) bool { return c.Steering.refused[n] != "" }))
 	}
 	places := c.Goals.CheckTargets(pod, from)
 	return slices.DeleteFunc(nodes, func(n cluster.NodeID) bool { return n != from && !c.Goals.UnderPressure[n] && places.Acceptable(n) })
@@ -104,8 +106,8 @@ func SetHints(states []*State, nodes []cluster.NodeID) {
 	}
 }
 
-// SteeringOf returns the value of a move's field steer.
-func (c *State) SteeringOf(l Landing) string {
+// SteerKind returns the value of a move's field steer.
+func (c *State) SteerKind(l Landing) string {
 	if l.Steered {
 		return string(c.Steering.Kind)
 	}

@@ -2,17 +2,17 @@ package search
 
 import (
 	"fmt"
+	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/placement/prediction"
-	"strconv"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 )
 
-// PredictLanding predicts where the replacement of a pod lands. It accepts the landing if,
-// with at least minConfidence, it improves a requested goal and makes no goal worse.
-// Otherwise it returns the reason and false.
+// PredictLanding predicts where the replacement of a pod lands. PredictLanding accepts the landing if it improves a
+// requested goal and makes no goal worse, with at least minConfidence. Otherwise PredictLanding returns the reason
+// and false.
 func (c *State) PredictLanding(pod cluster.PodID) (Landing, plan.Reason, bool) {
 	from := c.Model.NodeOf(pod)
 	*c.predictions++
@@ -29,39 +29,41 @@ func (c *State) PredictLanding(pod cluster.PodID) (Landing, plan.Reason, bool) {
 		predicted:          pr,
 	}
 	if l.Confidence < c.Options.MinConfidence {
-		if !anyOf(pr.Gone.FeasibleSet, good) {
-			if why, pressed := c.onlyUnderPressure(&places, pr); pressed {
+		if !containsNode(pr.Gone.FeasibleSet, good) {
+			if why, pressed := c.pressureReason(&places, pr); pressed {
 				return l, why, false
 			}
-			return l, noTarget(from, pr), false
+			return l, noTargetReason(from, pr), false
 		}
-		return l, c.tooUncertain(from, pr, &places, l), false
+		return l, c.uncertainReason(from, pr, &places, l), false
 	}
 	l.To = pr.LikeliestOf(good)
-	l.Served = c.Goals.Served(pod, from, l.To)
+	l.ImprovedGoals = c.Goals.ImprovedGoals(pod, from, l.To)
 	return l, plan.Reason{}, true
 }
 
-// Accepts reports whether a replacement may land on n: another node, Ready, not under
-// pressure, and acceptable to the goals. A pod may tolerate a NotReady node, but it does not
-// run there.
+// Accepts reports whether a replacement may land on n: another node, Ready, not under pressure, and acceptable to the
+// goals. A pod that tolerates a NotReady node still cannot run on that node.
 func (c *State) Accepts(places *goal.TargetCheck, n cluster.NodeID) bool {
 	return n != places.From && c.Ready[n] && places.Acceptable(n)
 }
 
-// AcceptableNodes lists the nodes that are acceptable for a landing.
-func (c *State) AcceptableNodes(pod cluster.PodID, l *Landing) []cluster.NodeID {
-	places := c.Goals.CheckTargets(pod, c.Model.NodeOf(pod))
-	var out []cluster.NodeID
+// AcceptableNodes lists the nodes that are acceptable for a landing. For a displaced pod, these are the nodes on
+// which its replacement harms no goal.
+func (c *State) AcceptableNodes(pod cluster.PodID, l *Landing, displaced bool) (out []cluster.NodeID) {
+	accepts, places := c.Accepts, c.Goals.CheckTargets(pod, c.Model.NodeOf(pod))
+	if displaced {
+		accepts, places = c.displacedMayLandOn, c.checkDisplacedTargets(pod, c.Model.NodeOf(pod))
+	}
 	for n := range l.predicted.Gone.FeasibleSet.All() {
-		if c.Accepts(&places, n) {
+		if accepts(&places, n) {
 			out = append(out, n)
 		}
 	}
 	return out
 }
 
-func anyOf(nodes prediction.NodeSet, good func(cluster.NodeID) bool) bool {
+func containsNode(nodes prediction.NodeSet, good func(cluster.NodeID) bool) bool {
 	for n := range nodes.All() {
 		if good(n) {
 			return true
@@ -70,8 +72,8 @@ func anyOf(nodes prediction.NodeSet, good func(cluster.NodeID) bool) bool {
 	return false
 }
 
-// noTarget returns the reason if no node is acceptable.
-func noTarget(from cluster.NodeID, pr prediction.Prediction) plan.Reason {
+// noTargetReason returns the reason if no node is acceptable.
+func noTargetReason(from cluster.NodeID, pr prediction.Prediction) plan.Reason {
 	others := pr.Gone.FeasibleSet.Len()
 	if pr.Gone.FeasibleSet.Has(from) {
 		others--
@@ -80,19 +82,12 @@ func noTarget(from cluster.NodeID, pr prediction.Prediction) plan.Reason {
 		return plan.Reason{Code: plan.NoTargetFits, Message: "its replacement fits on no other node"}
 	}
 	return plan.Reason{Code: plan.NoTargetFits, Message: fmt.Sprintf(
-		"its replacement fits on %s, but each would leave the goal unserved or make another worse", otherNodes(others))}
+		"its replacement fits on %s, but each would leave the goal unserved or make another worse", plural.Count(others, "other node"))}
 }
 
-func otherNodes(n int) string {
-	if n == 1 {
-		return "1 other node"
-	}
-	return strconv.Itoa(n) + " other nodes"
-}
-
-// tooUncertain returns the reason for a landing below minConfidence. It distinguishes a
-// replacement that would return, or land where it helps no goal, from an uncertain landing.
-func (c *State) tooUncertain(from cluster.NodeID, pr prediction.Prediction, places *goal.TargetCheck, l Landing) plan.Reason {
+// uncertainReason returns the reason for a landing below minConfidence. The reason says whether the replacement would
+// return, would improve no goal, or has an uncertain landing.
+func (c *State) uncertainReason(from cluster.NodeID, pr prediction.Prediction, places *goal.TargetCheck, l Landing) plan.Reason {
 	back := pr.Prob(func(n cluster.NodeID) bool { return n == from || !places.Helps(n) })
 	need := c.Options.MinConfidence
 	if back >= 1-l.Confidence-back {
@@ -104,9 +99,8 @@ func (c *State) tooUncertain(from cluster.NodeID, pr prediction.Prediction, plac
 		"its replacement lands where it helps with probability %.2f only (guards.minConfidence wants %.2f)", l.Confidence, need)}
 }
 
-// onlyUnderPressure reports whether the replacement would help only on nodes under pressure,
-// and returns the reason.
-func (c *State) onlyUnderPressure(places *goal.TargetCheck, pr prediction.Prediction) (plan.Reason, bool) {
+// pressureReason reports whether the replacement would help only on nodes under pressure, and returns the reason.
+func (c *State) pressureReason(places *goal.TargetCheck, pr prediction.Prediction) (plan.Reason, bool) {
 	n := 0
 	for id := range pr.Gone.FeasibleSet.All() {
 		if id != places.From && c.Snapshot.Nodes[id].Ready && c.Goals.UnderPressure[id] && places.Acceptable(id) {
@@ -116,19 +110,17 @@ func (c *State) onlyUnderPressure(places *goal.TargetCheck, pr prediction.Predic
 	if n == 0 {
 		return plan.Reason{}, false
 	}
-	which := "which carry"
-	if n == 1 {
-		which = "which carries"
-	}
-	return plan.Reason{Code: plan.NodesUnderPressure, Message: fmt.Sprintf("its replacement would help on %s, %s the pressure hint, and on none without", otherNodes(n), which)}, true
+	return plan.Reason{Code: plan.NodesUnderPressure, Message: fmt.Sprintf(
+		"its replacement would help on %s, which %s the pressure hint, and on none without", plural.Count(n, "other node"), plural.Choose(n, "carries", "carry"))}, true
 }
 
-// PredictDisplacedLanding predicts where the replacement of a displaced pod lands. It accepts
-// the landing if, with at least minConfidence, no goal becomes worse. Otherwise it returns
-// the reason and false.
+// PredictDisplacedLanding predicts where the replacement of a displaced pod lands. PredictDisplacedLanding accepts
+// the landing if no goal becomes worse, with at least minConfidence. Otherwise PredictDisplacedLanding returns the
+// reason and false.
 func (c *State) PredictDisplacedLanding(pod cluster.PodID) (Landing, plan.Reason, bool) {
-	if b := c.unmeasured(pod); b != nil {
-		return Landing{}, plan.Reason{Code: plan.UsageUnknown, Message: fmt.Sprintf("how much %s it uses is not known", b.Measure.Resource)}, false
+	if b := c.amountWithUnknownUsage(pod); b != nil {
+		return Landing{}, plan.Reason{Code: plan.UsageUnknown, Message: fmt.Sprintf("how much %s it uses is not known",
+			b.Measure.Resource)}, false
 	}
 	from := c.Model.NodeOf(pod)
 	*c.predictions++
@@ -137,8 +129,9 @@ func (c *State) PredictDisplacedLanding(pod cluster.PodID) (Landing, plan.Reason
 		return Landing{}, plan.Reason{Code: plan.PlacementUnknown, Message: pr.UnsupportedReason}, false
 	}
 	places := c.checkDisplacedTargets(pod, from)
-	good := func(n cluster.NodeID) bool { return c.harmless(&places, n) }
-	l := Landing{Confidence: plan.Round(pr.Prob(good)), ReturnProbability: plan.Round(pr.ProbOf(from)), PendingProbability: plan.Round(pr.Pending()), predicted: pr}
+	good := func(n cluster.NodeID) bool { return c.displacedMayLandOn(&places, n) }
+	l := Landing{Confidence: plan.Round(pr.Prob(good)), ReturnProbability: plan.Round(pr.ProbOf(from)),
+		PendingProbability: plan.Round(pr.Pending()), predicted: pr}
 	if l.Confidence < c.Options.MinConfidence {
 		return l, plan.Reason{Code: plan.UncertainLanding, Message: fmt.Sprintf(
 			"its replacement lands where it makes no goal worse with probability %.2f only (guards.minConfidence wants %.2f)", l.Confidence, c.Options.MinConfidence)}, false
@@ -147,17 +140,15 @@ func (c *State) PredictDisplacedLanding(pod cluster.PodID) (Landing, plan.Reason
 	return l, plan.Reason{}, true
 }
 
-// checkDisplacedTargets returns the target check of a displaced pod. Its move serves no goal
-// by load, but the pod that takes its place may serve one. The check therefore protects nodes
-// without a goal from overload.
+// checkDisplacedTargets returns the target check of a displaced pod. The second move of the step may improve a goal
+// by load. The check therefore protects nodes without a goal from overload.
 func (c *State) checkDisplacedTargets(pod cluster.PodID, from cluster.NodeID) goal.TargetCheck {
 	places := c.Goals.CheckTargets(pod, from)
 	places.OutsideGoals = c.Goals.RoomNeededOutsideGoals(pod)
 	return places
 }
 
-// harmless reports whether the replacement of a displaced pod may land on n.
-func (c *State) harmless(places *goal.TargetCheck, n cluster.NodeID) bool {
+func (c *State) displacedMayLandOn(places *goal.TargetCheck, n cluster.NodeID) bool {
 	if n == places.From || !c.Ready[n] || places.Harms(n) || !goal.HasRoom(places.OutsideGoals, n) {
 		return false
 	}
@@ -169,25 +160,13 @@ func (c *State) harmless(places *goal.TargetCheck, n cluster.NodeID) bool {
 	return true
 }
 
-// unmeasured returns an amount that goals count and for which the pod's usage is unknown, or
-// nil. Without its usage, the planner cannot exclude harm elsewhere.
-func (c *State) unmeasured(pod cluster.PodID) *cluster.Amounts {
+// amountWithUnknownUsage returns an amount of the goals for which the pod's usage is unknown, or nil. If the usage of
+// a pod is unknown, the planner cannot exclude that the pod overloads another node.
+func (c *State) amountWithUnknownUsage(pod cluster.PodID) *cluster.Amounts {
 	for amounts := range c.Goals.KnownUsage { // the map order does not matter: the plan does not contain the amount
 		if k := amounts.PodQuality(pod); k == cluster.Unknown || k == cluster.BoundAfterSample {
 			return amounts
 		}
 	}
 	return nil
-}
-
-// AcceptableDisplacedNodes lists the nodes on which the replacement harms no goal.
-func (c *State) AcceptableDisplacedNodes(pod cluster.PodID, l *Landing) []cluster.NodeID {
-	places := c.checkDisplacedTargets(pod, c.Model.NodeOf(pod))
-	var out []cluster.NodeID
-	for n := range l.predicted.Gone.FeasibleSet.All() {
-		if c.harmless(&places, n) {
-			out = append(out, n)
-		}
-	}
-	return out
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 )
 
-// opening says that pod could land on target if displaced left it.
+// An opening is a node, target, on which pod could land if the pod displaced left the node.
 type opening struct {
 	pod, displaced cluster.PodID
 	target         cluster.NodeID
 }
 
-// resourceNeed is one resource, or one amount that a goal counts, of which a pod needs room.
-// All values are in the unit of the resource.
+// resourceNeed is the need of a pod for one resource, or for one amount that a goal counts. All values are in the
+// unit of the resource.
 type resourceNeed struct {
 	amount int64
 	room   func(cluster.NodeID) int64
@@ -24,16 +24,15 @@ type resourceNeed struct {
 	total  func(cluster.NodeID) int64
 }
 
-// openedNode is a node that could run a pod if another left, with the largest missing share
-// of the node's total.
+// openedNode is a node that could run a pod if another pod left. The field missing is the largest missing amount as a
+// share of the node's total.
 type openedNode struct {
 	node    cluster.NodeID
 	missing float64
 }
 
-// openings returns the openings for p: nodes that lack room for p and on which p would serve
-// a goal, each with pods whose leaving makes enough room. Nodes with the smallest missing
-// share come first.
+// openings returns the openings for p: nodes that lack room for p and on which p would improve a goal. Each opening
+// has a pod whose eviction makes enough room. Nodes with the smallest missing share come first.
 func (m *displacementSearch) openings(p cluster.PodID) (out []opening) {
 	m.tries-- // it checks every node
 	from := m.Model.NodeOf(p)
@@ -48,7 +47,7 @@ func (m *displacementSearch) openings(p cluster.PodID) (out []opening) {
 		if t == from || !m.Ready[t] || !could(t, &cluster.Resources{}, 0) || !places.Helps(t) || places.HarmsGroup(t) {
 			continue
 		}
-		if lack := largestLack(wants, t); lack > 0 {
+		if lack := largestMissingShare(wants, t); lack > 0 {
 			nodes = append(nodes, openedNode{t, lack})
 		}
 	}
@@ -63,7 +62,7 @@ func (m *displacementSearch) openings(p cluster.PodID) (out []opening) {
 	return out
 }
 
-// resourceNeeds returns what p requests, and what goals with a headroom count of p.
+// resourceNeeds returns the requests of p, and the amounts of p that goals count.
 func (m *displacementSearch) resourceNeeds(p cluster.PodID) []resourceNeed {
 	var out []resourceNeed
 	asks := m.Snapshot.Pods[p].Requests
@@ -89,9 +88,9 @@ func (m *displacementSearch) resourceNeeds(p cluster.PodID) []resourceNeed {
 	return out
 }
 
-// largestLack returns the largest missing room for p, as a share of the node's total. It
-// returns 0 if nothing is missing.
-func largestLack(wants []resourceNeed, n cluster.NodeID) (most float64) {
+// largestMissingShare returns the largest amount that the node lacks for the pod, as a share of the node's total. If
+// the node has enough room, the result is 0.
+func largestMissingShare(wants []resourceNeed, n cluster.NodeID) (most float64) {
 	for _, w := range wants {
 		if total := w.total(n); total > 0 {
 			most = max(most, float64(w.amount-w.room(n))/float64(total))
@@ -100,20 +99,19 @@ func largestLack(wants []resourceNeed, n cluster.NodeID) (most float64) {
 	return most
 }
 
-// minRuntime is how long a pod must have run before it makes room for another. Without it,
-// consecutive passes could undo each other's steps without end.
+// minRuntime is the time a pod must have run before the planner displaces the pod for another. Without minRuntime,
+// consecutive passes could undo each other's steps forever.
 const minRuntime = time.Hour
 
-// runsLongEnough reports whether the pod has run for at least minRuntime. It returns false if
-// the start time is unknown.
+// runsLongEnough reports whether the pod has run for at least minRuntime. If the start time is unknown, the result is
+// false.
 func (c *pass) runsLongEnough(pod cluster.PodID) bool {
 	start := c.Snapshot.Pods[pod].Object.Status.StartTime
 	return start != nil && c.Now.Sub(start.Time) >= minRuntime
 }
 
-// displaceable returns at most maxDisplaceable pods on t that may leave and whose leaving
-// makes enough room. They are ordered by rank, eviction cost and size. Pods with a preference
-// against eviction are left out.
+// displaceable returns at most maxDisplaceable pods on t that may be evicted and whose eviction makes enough room.
+// The pods are ordered by rank, eviction cost and size. Pods that prefer no eviction are left out.
 func (m *displacementSearch) displaceable(t cluster.NodeID, wants []resourceNeed) []cluster.PodID {
 	var out []candidate
 	for _, q := range m.Snapshot.Nodes[t].Pods {
@@ -146,20 +144,18 @@ func (m *displacementSearch) displaceable(t cluster.NodeID, wants []resourceNeed
 	return ids
 }
 
-// displacementSearch finds steps of two moves.
 type displacementSearch struct {
 	*goalSearch
 	tries int
-	// landings caches, by displaced pod, the predicted landing of its replacement; nil: no
-	// acceptable landing.
+	// landings caches the predicted landing of the replacement of each displaced pod. nil means that no landing is
+	// acceptable.
 	landings map[cluster.PodID]*Landing
 }
 
-// These constants bound the search for steps. It may try a fortieth of the predictions made
-// before it, a few percent of the time. It may always try displacementPredictions divided by
-// the number of nodes, because a prediction costs more in larger clusters. maxTries bounds
-// both. That is 10,000 tries on up to 200 nodes and 4,000 on 500. With fewer tries, the next
-// plan would find steps that this plan missed.
+// These constants limit the search for steps. The search for steps may try one fortieth of the predictions so far, or
+// displacementPredictions divided by the number of nodes if that is more. A prediction costs more in larger clusters.
+// The result is capped at maxTries: 10,000 tries on up to 200 nodes, and 4,000 tries on 500 nodes. With fewer tries,
+// the next plan would find steps that this plan missed.
 const (
 	displacementPredictions = 2_000_000
 	displacementShare       = 40

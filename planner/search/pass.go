@@ -3,6 +3,7 @@ package search
 import (
 	"fmt"
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 	"github.com/evenkeel-project/evenkeel/planner/history"
@@ -11,18 +12,17 @@ import (
 	"time"
 )
 
-// attemptResult is the result of one attempt.
 type attemptResult struct {
 	moves      []WaveStep
 	hinted     [][]cluster.NodeID
 	rejections *Rejections
 	excess     []int64 // by goal
-	// excessLeft sums, over requested goals, the weight times the remaining share of the
-	// initial excess. firstExcessLeft is the sum over the goals in Goals.First.
+	// excessLeft sums the weighted remaining shares of the initial excess over all requested goals. firstExcessLeft
+	// sums only the goals in Goals.First.
 	excessLeft, firstExcessLeft float64
 }
 
-func (c *pass) result() attemptResult {
+func (c *pass) currentResult() attemptResult {
 	o := attemptResult{c.Moves, c.HintedByWave, c.Rejections.clone(), make([]int64, len(c.Goals.Goals)), 0, 0}
 	for g := range o.excess {
 		o.excess[g] = c.Goals.Excess(g)
@@ -37,8 +37,8 @@ func (c *pass) result() attemptResult {
 	return o
 }
 
-// better reports whether o leaves less excess than the other result. It compares
-// firstExcessLeft, then excessLeft, then the number of moves.
+// better reports whether o leaves less excess than the other result. better compares firstExcessLeft, then
+// excessLeft, then the number of moves.
 func (o attemptResult) better(than attemptResult) bool {
 	if a, b := plan.Round(o.firstExcessLeft), plan.Round(than.firstExcessLeft); a != b {
 		return a < b
@@ -57,9 +57,9 @@ func (c *pass) worseThan(o attemptResult) bool {
 	return false
 }
 
-// A further attempt costs as much as the first. repeatPredictions bounds the predictions of
-// all attempts together, multiplied by the number of nodes. At 200 nodes that allows 20,000
-// predictions. Clusters of up to a few hundred nodes therefore get several attempts.
+// A second attempt costs as much as the first. repeatPredictions limits the predictions of all attempts together,
+// multiplied by the number of nodes. At 200 nodes, repeatPredictions allows 20,000 predictions, so clusters of up to
+// a few hundred nodes get several attempts.
 const (
 	maxAttempts       = 6
 	repeatPredictions = 4_000_000
@@ -67,8 +67,8 @@ const (
 	maxGreedyStarts   = 8
 )
 
-// predictionsForRepeat returns how many predictions a plan may reach with a further attempt.
-// It returns 0 if limits are exhausted: the next pass serves the remaining goals.
+// predictionsForRepeat returns the number of predictions that a plan may reach with a further attempt. If limits are
+// exhausted, the result is 0, and the next pass continues with the remaining goals.
 func (c *pass) predictionsForRepeat() int {
 	if _, spent := c.Limits.Exhausted(); spent {
 		return 0
@@ -80,33 +80,19 @@ func (c *pass) predictionsForRepeat() int {
 	return most
 }
 
-// PredictionLimitReached reports whether the search has used limits.maxPredictions, and
-// returns the reason for each remaining pod. The search then ends and keeps the moves that it
-// has planned.
+// PredictionLimitReached reports whether the search has reached limits.maxPredictions. The reason applies to each
+// remaining pod. At this limit, the search ends and keeps the moves planned so far.
 func (c *pass) PredictionLimitReached() (plan.Reason, bool) {
 	most := c.Options.MaxPredictions
 	if most == 0 || *c.predictions < most {
 		return plan.Reason{}, false
 	}
-	return plan.Reason{Code: plan.PredictionLimitReached, Message: fmt.Sprintf("limits.maxPredictions lets a plan predict %s; it was cut short", CountPredictions(most))}, true
+	return plan.Reason{Code: plan.PredictionLimitReached, Message: fmt.Sprintf(
+		"limits.maxPredictions lets a plan predict %s; it was cut short", plural.Count(most, "landing"))}, true
 }
 
-func CountPredictions(n int) string {
-	if n == 1 {
-		return "1 landing"
-	}
-	return fmt.Sprintf("%d landings", n)
-}
-
-func CountPodsWere(n int) string {
-	if n == 1 {
-		return "1 pod was"
-	}
-	return fmt.Sprintf("%d pods were", n)
-}
-
-// PodsOf lists the pods of goal g in the snapshot. For a node goal, it omits replacements
-// that landed later: these have moved already.
+// PodsOf lists the pods of goal g in the snapshot. For a node goal, the list omits replacements that landed on the
+// node during planning.
 func (c *pass) PodsOf(g int) []cluster.PodID {
 	if goal := &c.Goals.Goals[g]; goal.Kind == plan.NodeBelow {
 		return c.Snapshot.Nodes[goal.Node].Pods
@@ -114,14 +100,12 @@ func (c *pass) PodsOf(g int) []cluster.PodID {
 	return c.Goals.Goals[g].Pods
 }
 
-// evictionsLeft returns how many more evictions the per-pass limit and the cluster's hourly
-// limit allow.
+// evictionsLeft returns how many more evictions the per-pass limit and the cluster's hourly limit allow.
 func (c *pass) evictionsLeft() int {
 	return min(c.Limits.PerPass().Left(), c.Limits.HourlyOfCluster().Left())
 }
 
-// finalPassPredictions returns how many predictions the final pass may make. See
-// predictionsForRepeat.
+// finalPassPredictions returns the number of predictions that the final pass may make.
 func (c *pass) finalPassPredictions() int {
 	most := repeatPredictions / max(1, len(c.Snapshot.Nodes))
 	if effort := c.Options.MaxPredictions; effort > 0 {
@@ -132,39 +116,38 @@ func (c *pass) finalPassPredictions() int {
 
 func (c *pass) countNeedless() (count int) {
 	for i := range c.Moves {
-		if c.needlessAt(i) {
+		if c.isNeedlessAt(i) {
 			count++
 		}
 	}
 	return count
 }
 
-func (c *pass) needless(m Step) bool {
+func (c *pass) isNeedless(m Step) bool {
 	return c.Goals.EachAffected(m.Pod, m.Landing.To, m.From, func(i int) bool {
 		return c.Goals.Measures[i].ExcessAfter(m.Pod, m.Landing.To, m.From) <= c.Goals.Excess(i)
 	})
 }
 
-// isDisplacement reports whether move i makes room for move i+1. The first move of a step
-// always precedes the second directly.
+// isDisplacement reports whether move i makes room for move i+1. The first move of a step always precedes the second
+// directly.
 func (c *pass) isDisplacement(i int) bool {
 	return c.Moves[i].Displaced != nil && i+1 < len(c.Moves) && c.Moves[i+1].Pod == c.Moves[i].Displaced.Pod
 }
 
-// needlessAt reports whether move i is needless. The first move of a step is needless if the
-// second is needless or missing.
-func (c *pass) needlessAt(i int) bool {
+// isNeedlessAt reports whether move i is needless. The first move of a step is needless if the second move is
+// needless or missing.
+func (c *pass) isNeedlessAt(i int) bool {
 	switch {
 	case c.isDisplacement(i):
-		return c.needless(c.Moves[i+1].Step)
+		return c.isNeedless(c.Moves[i+1].Step)
 	case c.Moves[i].Displaced != nil:
 		return true
 	}
-	return c.needless(c.Moves[i].Step)
+	return c.isNeedless(c.Moves[i].Step)
 }
 
-// hasUnpairedDisplacement reports whether the first move of a step is present without the
-// second.
+// hasUnpairedDisplacement reports whether a step has its first move but not its second.
 func (c *pass) hasUnpairedDisplacement() bool {
 	for i := range c.Moves {
 		if c.Moves[i].Displaced != nil && !c.isDisplacement(i) {
@@ -174,7 +157,7 @@ func (c *pass) hasUnpairedDisplacement() bool {
 	return false
 }
 
-// dropMove removes the last move from the list. It does not change the state.
+// dropMove removes the last move from the list without changing the simulation state.
 func (c *pass) dropMove() {
 	n := len(c.Moves) - 1
 	m := c.Moves[n]
@@ -186,12 +169,12 @@ func (c *pass) dropMove() {
 	}
 }
 
-// pass is one planning pass. Its embedded State includes all moves so far.
+// A pass holds the state of one planning pass. The embedded State includes all moves so far.
 type pass struct {
 	*State
 	PlannerState plan.PlannerState
 	Now          time.Time
-	// Schedulers are the schedulers without a configured profile.
+	// Schedulers lists the schedulers without a configured profile.
 	Schedulers   []plan.SchedulerState
 	Limits       *limits.Counter
 	Eligibility  *eligibility.Checker
@@ -201,12 +184,12 @@ type pass struct {
 	HintedByWave [][]cluster.NodeID // nodes hinted in each wave
 }
 
-// newPass returns a pass without moves.
 func newPass(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) pass {
 	schedulers := opts.Trust.SchedulerStates(s, opts.Placement.Profiles, st.Schedulers)
 	c := pass{
 		State: newState(opts, s, goals, schedulers, now), PlannerState: st, Now: now, Schedulers: schedulers,
-		Limits: limits.NewCounter(s, opts.Limits, history.CountLastHour(st, now)), Rejections: newRejections(len(s.Pods)), Moved: make([]bool, len(s.Pods)),
+		Limits:     limits.NewCounter(s, opts.Limits, history.CountLastHour(st, now)),
+		Rejections: newRejections(len(s.Pods)), Moved: make([]bool, len(s.Pods)),
 	}
 	c.Eligibility = eligibility.NewChecker(s, c.Model, st, opts, now)
 	c.Goals.Annotations = c.Eligibility.Guards.Annotations

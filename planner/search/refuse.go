@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// rejectUnknownUsage rejects the pods on the node of goal g whose usage is unknown, if the
-// goal is by usage.
+// If goal g is by usage, rejectUnknownUsage rejects the pods on its node whose usage is unknown.
 func (c *pass) rejectUnknownUsage(g int) {
 	b, ok := c.Goals.Measures[g].(*goal.NodeMeasure)
 	if !ok || !b.Amounts.Measure.ByUsage {
@@ -29,28 +28,28 @@ func (c *pass) rejectUnknownUsage(g int) {
 	}
 }
 
-// usageUnknown reports whether a pod's usage is unknown, and returns why.
+// usageUnknown reports whether a pod's usage is unknown, with the reason.
 func (c *pass) usageUnknown(b *goal.NodeMeasure, pod cluster.PodID) (plan.Reason, bool) {
 	resource, name := b.Amounts.Measure.Resource, c.Snapshot.Nodes[b.Node].Name
 	switch b.Amounts.PodQuality(pod) {
 	case cluster.Unknown:
-		return plan.Reason{Code: plan.UsageUnknown, Message: fmt.Sprintf("how much %s it uses is not known: %s measured %s, but not the pod", resource, c.Snapshot.Usage.Raw.Source, name)}, true
+		return plan.Reason{Code: plan.UsageUnknown, Message: fmt.Sprintf(
+			"how much %s it uses is not known: %s measured %s, but not the pod", resource, c.Snapshot.Usage.Raw.Source, name)}, true
 	case cluster.BoundAfterSample:
-		return plan.Reason{Code: plan.UsageUnknown, Message: fmt.Sprintf("how much %s it uses is not known yet: it came to %s after the last sample, of %s",
+		return plan.Reason{Code: plan.UsageUnknown, Message: fmt.Sprintf(
+			"how much %s it uses is not known yet: it came to %s after the last sample, of %s",
 			resource, name, c.Snapshot.Usage.MeasuredAt(b.Node).UTC().Format(time.RFC3339))}, true
 	}
 	return plan.Reason{}, false
 }
 
-// minBenefit is the least benefit of an eviction, as a share of the node's allocatable: 0.05
-// %. Reports show a smaller excess as 0.0 % over, and a varying load crosses its limit by so
-// little again and again. The share does not depend on the excess, so the same remainder is
-// worth as little to the next plan. A move that a group needs has no floor: a group counts
-// whole pods.
+// minBenefit is the least benefit of an eviction, as a share of the node's allocatable: 0.05 %. Reports show a
+// smaller excess as 0.0 %, and a varying load repeatedly crosses its limit by that little. The minimum does not
+// depend on the excess, so the next plan values the same move equally. Moves that improve a group goal need no
+// minimum benefit, because a group goal counts whole pods.
 const minBenefit = 0.0005
 
-// benefitTooSmall reports whether a pod's leaving would serve goals, but each by less than
-// minBenefit.
+// benefitTooSmall reports whether a pod's eviction would improve goals, but each goal by less than minBenefit.
 func (c *pass) benefitTooSmall(pod cluster.PodID) (plan.Reason, bool) {
 	from := c.Model.NodeOf(pod)
 	var most float64
@@ -77,15 +76,14 @@ func (c *pass) benefitTooSmall(pod cluster.PodID) (plan.Reason, bool) {
 		100*most, c.Goals.Goals[of].Resource, c.Snapshot.Nodes[from].Name, 100*minBenefit)}, true
 }
 
-// Refuse applies all checks that do not depend on the landing. It returns the first reason
-// against the eviction.
+// Refuse applies all checks that do not depend on the landing. Refuse returns the first reason against the eviction.
 func (c *pass) Refuse(pod cluster.PodID) (plan.Reason, bool) {
 	if reason, refused := c.Eligibility.Refuse(pod); refused {
 		return reason, true
 	}
 	p := &c.Snapshot.Pods[pod]
-	// The Job's status may not include pods that an earlier plan evicted. Counting such a pod
-	// twice is safer than not counting it.
+	// The Job's status may not include pods that an earlier plan evicted. Counting an evicted pod twice is safer than
+	// ignoring the pod.
 	if why, fails := guard.JobFails(c.Snapshot, p, c.Limits.PlannedFor(p.Workload)); fails {
 		return plan.Reason{Code: plan.JobWouldFail, Message: why}, true
 	}
@@ -95,12 +93,11 @@ func (c *pass) Refuse(pod cluster.PodID) (plan.Reason, bool) {
 	return c.Limits.Refuse(pod)
 }
 
-// rejectAll rejects, with one reason, all pods that could serve goal g and have no reason
-// yet.
+// rejectAll records the reason for all pods that could improve goal g and are not rejected yet.
 func (c *pass) rejectAll(g int, reason plan.Reason) {
 	for _, id := range c.PodsOf(g) {
 		if !c.Rejections.has(id) && !c.Moved[id] {
-			if from := c.Model.NodeOf(id); from != cluster.NoNode && c.Goals.CouldServe(g, id, from) {
+			if from := c.Model.NodeOf(id); from != cluster.NoNode && c.Goals.CouldImprove(g, id, from) {
 				c.Rejections.add(id, c.Goals.Goals[g].Strategy, reason)
 			}
 		}

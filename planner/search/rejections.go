@@ -8,8 +8,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Rejections keeps the last rejection of each pod that was a candidate. Many pods share one
-// rejection, above all those that a limit blocks.
+// Rejections keeps the last rejection of each candidate. Many pods share one rejection, for example all pods that one
+// limit blocks.
 type Rejections struct {
 	byPod    []int32 // by pod: index in distinct plus one; 0: no rejection
 	distinct []rejection
@@ -22,7 +22,7 @@ type rejection struct {
 
 func newRejections(pods int) *Rejections { return &Rejections{byPod: make([]int32, pods)} }
 
-// Of returns why the pod is not moved, if it was rejected.
+// Of returns the rejection of the pod, if any.
 func (r *Rejections) Of(pod cluster.PodID) (rejection, bool) {
 	if i := r.byPod[pod]; i > 0 {
 		return r.distinct[i-1], true
@@ -32,13 +32,11 @@ func (r *Rejections) Of(pod cluster.PodID) (rejection, bool) {
 
 func (r *Rejections) has(pod cluster.PodID) bool { return r.byPod[pod] > 0 }
 
-// clone returns an independent copy.
 func (r *Rejections) clone() *Rejections {
 	return &Rejections{slices.Clone(r.byPod), slices.Clone(r.distinct)}
 }
 
-// add records why a pod is not moved. PredictionLimitReached does not replace an earlier
-// reason.
+// add records why a pod is not moved. PredictionLimitReached does not replace an earlier reason.
 func (r *Rejections) add(pod cluster.PodID, strategy string, reason plan.Reason) {
 	if r.has(pod) && reason.Code == plan.PredictionLimitReached {
 		return
@@ -52,8 +50,9 @@ func (r *Rejections) add(pod cluster.PodID, strategy string, reason plan.Reason)
 
 func (r *Rejections) remove(pod cluster.PodID) { r.byPod[pod] = 0 }
 
-// limitCodes are the codes of rejections that depend on the number of moves.
-var limitCodes = []plan.Code{plan.LimitPerPass, plan.LimitPerNode, plan.LimitPerNamespace, plan.LimitPerOwner, plan.LimitPerZone, plan.LimitPerHour}
+// limitCodes lists the codes of rejections that depend on the number of moves.
+var limitCodes = []plan.Code{plan.LimitPerPass, plan.LimitPerNode, plan.LimitPerNamespace, plan.LimitPerOwner,
+	plan.LimitPerZone, plan.LimitPerHour}
 
 // ByLimit reports whether a limit blocks the pod.
 func (r *Rejections) ByLimit(pod cluster.PodID) bool {
@@ -70,8 +69,8 @@ func (r *Rejections) forgetLimits() {
 	}
 }
 
-// List counts all rejections by code. It keeps the first perCode samples of each code, sorted
-// by code and pod; a negative perCode keeps all.
+// List counts all rejections by code. List returns the first perCode samples of each code, sorted by code and pod. A
+// negative perCode keeps all samples.
 func (r *Rejections) List(s *cluster.Snapshot, perCode int) plan.Rejections {
 	out := plan.Rejections{Counts: map[plan.Code]int{}, Samples: []plan.Rejection{}}
 	for i := range r.byPod { // pods are in the order of names

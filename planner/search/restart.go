@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// rewind resets the current state and the wave's start to the snapshot. made are the moves in
-// the current state, in order.
+// rewind resets the current state and the wave's start to the snapshot. The parameter made lists the moves in the
+// current state, in order.
 func (c *goalSearch) rewind(made []Step) {
 	for _, m := range slices.Backward(made) {
 		c.Undo(m)
@@ -22,13 +22,16 @@ func (c *goalSearch) rewind(made []Step) {
 	c.round++
 }
 
+func (c *goalSearch) steps() (out []Step) {
+	for _, m := range c.Moves {
+		out = append(out, m.Step)
+	}
+	return out
+}
+
 // restore replaces the current moves by those of o, unchanged.
 func (c *goalSearch) restore(o attemptResult) {
-	var made []Step
-	for _, m := range c.Moves {
-		made = append(made, m.Step)
-	}
-	c.rewind(made)
+	c.rewind(c.steps())
 	for _, m := range o.moves {
 		c.Apply(m.Step)
 		c.wave.applyClosed(m.Step)
@@ -40,22 +43,18 @@ func (c *goalSearch) restore(o attemptResult) {
 
 // restart undoes all moves and clears all rejections.
 func (c *goalSearch) restart() {
-	var made []Step
-	for _, m := range c.Moves {
-		made = append(made, m.Step)
-	}
-	c.rewind(made)
+	c.rewind(c.steps())
 	c.Rejections = newRejections(len(c.Snapshot.Pods))
 }
 
-// dropNeedless removes each move whose removal makes no goal worse: a large pod that moves
-// late can make an earlier move needless. It then repeats the other moves, in waves, because
-// their landings may have depended on the removed ones.
+// dropNeedless removes each move whose removal makes no goal worse. For example, the late move of a large pod can
+// make an earlier move needless. dropNeedless then repeats the other moves, because their landings may have depended
+// on the removed moves.
 func (c *goalSearch) dropNeedless() {
 	var needed []Step
 	for i := 0; i < len(c.Moves); i++ {
 		switch {
-		case !c.needlessAt(i):
+		case !c.isNeedlessAt(i):
 			needed = append(needed, c.Moves[i].Step)
 		case c.isDisplacement(i):
 			c.Undo(c.Moves[i+1].Step)
@@ -67,20 +66,20 @@ func (c *goalSearch) dropNeedless() {
 	}
 	c.rewind(needed)
 	for len(needed) > 0 {
-		needed = c.rejoin(needed)
+		needed = c.repeatMoves(needed)
 	}
 }
 
-// rejoin repeats the moves for which one more wave has room, and returns the remaining moves.
-// It drops a move for which even an empty wave has no room.
-func (c *goalSearch) rejoin(moves []Step) (rest []Step) {
+// repeatMoves repeats the moves that fit into one more wave, and returns the remaining moves. A move that does not
+// fit into an empty wave is dropped.
+func (c *goalSearch) repeatMoves(moves []Step) (rest []Step) {
 	for i, m := range moves {
 		if c.wave.Full() {
 			rest = append(rest, moves[i:]...)
 			break
 		}
 		if m.Displaced != nil {
-			switch c.rejoinDisplaced(m) {
+			switch c.repeatDisplacedMove(m) {
 			case joined:
 				rest = append(rest, moves[i+1:]...)
 			case joinsLater:
@@ -103,15 +102,15 @@ func (c *goalSearch) rejoin(moves []Step) (rest []Step) {
 	return rest
 }
 
-// dropNeedlessDisplacements removes steps and single moves that later moves made needless,
-// and repeats the others. It restores the earlier moves if a goal ends farther from its
-// limit, the evictions do not decrease, or a step is incomplete.
+// dropNeedlessDisplacements removes steps and single moves that later moves made needless, and repeats the others. If
+// a goal then has more excess, a step is incomplete, or the number of evictions is not lower,
+// dropNeedlessDisplacements restores the earlier moves.
 func (c *goalSearch) dropNeedlessDisplacements() {
 	c.dropLast()
 	if n := c.countNeedless(); n == 0 || n*minShareOfMoves < len(c.Moves) {
 		return
 	}
-	first := c.result()
+	first := c.currentResult()
 	c.dropNeedless()
 	c.closeWave()
 	c.dropLast()
@@ -120,10 +119,11 @@ func (c *goalSearch) dropNeedlessDisplacements() {
 	}
 }
 
-// rejoinDisplaced repeats the first move of a step. The second belongs in the next wave. If
-// the first is rejected, the caller tries the second alone.
-func (c *waveBuilder) rejoinDisplaced(m Step) joinResult {
-	a := displacement{displaced: m.Pod, pod: m.Displaced.Pod, target: m.Displaced.On, goal: m.goal, served: slices.Clone(m.Landing.Served)}
+// repeatDisplacedMove repeats the first move of a step. The second move belongs in the next wave. If the first move
+// is rejected, the caller tries the second move alone.
+func (c *waveBuilder) repeatDisplacedMove(m Step) joinResult {
+	a := displacement{displaced: m.Pod, pod: m.Displaced.Pod, target: m.Displaced.On, goal: m.goal,
+		improvedGoals: slices.Clone(m.Landing.ImprovedGoals)}
 	switch {
 	case c.joinDisplaced(a):
 		return joined

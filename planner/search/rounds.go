@@ -6,38 +6,36 @@ import (
 	"slices"
 )
 
-// goalsToServe lists the goals that the search serves now, in order of need.
-func (c *goalSearch) goalsToServe() []int {
-	list := c.Goals.ByNeed(c.unmetAttempts)
+// unmetGoals lists the unmet goals that the search considers now, by priority.
+func (c *goalSearch) unmetGoals() []int {
+	list := c.Goals.UnmetByPriority(c.unmetAttempts)
 	if c.onlyFirst {
 		return slices.DeleteFunc(list, func(g int) bool { return !c.Goals.First[g] })
 	}
 	return list
 }
 
-// minShareOfMoves is the reciprocal of 0.5 %. The search stops rescanning when less than 0.5
-// % of the moves would change, and keeps needless moves below that share. In a large cluster,
-// the last rounds cost as much as the first and move few pods. Repeating all other moves
-// nearly always leaves some goals farther from their limits. With at most minShareOfMoves
-// moves, a single move is enough to continue.
+// minShareOfMoves is 1 divided by the minimum share of moves that a round must change: 0.5 %. The search stops
+// rescanning when a round changes less than 0.5 % of the moves. The search also keeps needless moves below that
+// share. In a large cluster, the last rounds cost as much as the first round and move few pods. If the plan has at
+// most minShareOfMoves moves, one new move is enough for another round.
 const minShareOfMoves = 200
 
-// rounds repeats rounds over all goals, because a move for one goal can make room for
-// another. It stops after a round that adds no move, or less than 0.5 % of the moves. It also
-// stops when limits are exhausted.
-func (c *goalSearch) rounds() {
+// repeatRounds repeats rounds over all goals, because a move for one goal can make room for another goal.
+// repeatRounds stops when limits are exhausted, or after a round that adds less than 0.5 % of the moves.
+func (c *goalSearch) repeatRounds() {
 	for again := true; again; {
 		c.round++
 		was := len(c.Moves)
-		c.serveAll(c.goalsToServe())
+		c.moveForGoals(c.unmetGoals())
 		_, spent := c.Limits.Exhausted()
 		again = len(c.Moves) > was && (len(c.Moves)-was)*minShareOfMoves >= len(c.Moves) && !spent
 	}
 }
 
-// serveAll serves each goal as far as possible, in the order of todo. Goals that wait for the
-// next wave come first in it.
-func (c *goalSearch) serveAll(todo []int) {
+// moveForGoals moves pods for each goal, in the order of todo. Goals that wait for the next wave come first in the
+// next wave.
+func (c *goalSearch) moveForGoals(todo []int) {
 	for len(todo) > 0 {
 		var later []int
 		for i, g := range todo {
@@ -45,7 +43,7 @@ func (c *goalSearch) serveAll(todo []int) {
 				later = append(later, todo[i:]...)
 				break
 			}
-			if c.serveGoal(g) {
+			if c.moveForGoal(g) {
 				later = append(later, g)
 			}
 		}
@@ -55,9 +53,9 @@ func (c *goalSearch) serveAll(todo []int) {
 	}
 }
 
-// serveGoal moves pods for goal g until g is met or no candidate joins. It reports whether g
-// waits for the next wave.
-func (c *goalSearch) serveGoal(g int) (waits bool) {
+// moveForGoal moves pods for goal g until g is met or no candidate joins. The result is true if g waits for the next
+// wave.
+func (c *goalSearch) moveForGoal(g int) (waits bool) {
 	c.rejectUnknownUsage(g)
 	for c.Goals.Excess(g) > 0 {
 		if reason, spent := c.Limits.Exhausted(); spent {
@@ -74,9 +72,8 @@ func (c *goalSearch) serveGoal(g int) (waits bool) {
 	return false
 }
 
-// joinBestCandidate tries the candidates of goal g, best first, until one joins the wave. If
-// the wave has no room for a candidate, another with the same rank and benefit may replace
-// it.
+// joinBestCandidate tries the candidates of goal g, best first, until one joins the wave. If the wave has no room for
+// a candidate, another candidate with the same rank and benefit may join instead.
 func (c *goalSearch) joinBestCandidate(g int) joinResult {
 	var waits *candidate
 	all := c.candidates(g)
@@ -103,9 +100,8 @@ func (c *goalSearch) joinBestCandidate(g int) joinResult {
 	return refused
 }
 
-// tryCandidate adds the pod to the current wave if the pod may leave and its replacement
-// lands well. The reason stays empty if the pod may still join later, in the next wave or
-// with hints.
+// tryCandidate adds the pod to the current wave if the pod may be evicted and its landing is acceptable. The reason
+// is empty if the pod may still join later, in the next wave or with hints.
 func (c *goalSearch) tryCandidate(pod cluster.PodID, g int) (joinResult, plan.Reason) {
 	if reason, no := c.Refuse(pod); no {
 		return refused, reason
@@ -118,7 +114,7 @@ func (c *goalSearch) tryCandidate(pod cluster.PodID, g int) (joinResult, plan.Re
 		return a, plan.Reason{}
 	}
 	c.triedIn[pod] = c.round
-	if !c.useHints && c.Options.Steers() && steerable(reason.Code) {
+	if !c.useHints && c.Options.Steers() && hintsMayHelp(reason.Code) {
 		reason = plan.Reason{}
 	}
 	return refused, reason

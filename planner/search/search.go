@@ -1,6 +1,5 @@
-// Package search finds the moves of a plan. It orders candidates, predicts where each
-// replacement lands, and joins moves into waves. It never evicts a pod and never writes the
-// plan; package summary does.
+// Package search finds the moves of a plan. Package search orders candidates, predicts where each replacement lands,
+// and groups moves into waves. Package search never evicts pods. Package summary converts the search into a plan.
 package search
 
 import (
@@ -12,8 +11,7 @@ import (
 	"time"
 )
 
-// firstOnlyTurns returns the values of onlyFirst, in the order in which the search applies
-// them.
+// firstOnlyTurns returns the values of onlyFirst, in the order in which the search applies them.
 func (c *Search) firstOnlyTurns() []bool {
 	if c.firstAlone {
 		return []bool{true, false}
@@ -31,17 +29,18 @@ type Search struct {
 // NewSearch returns a search without moves.
 func NewSearch(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *Search {
 	return &Search{goalSearch: goalSearch{
-		waveBuilder: waveBuilder{pass: newPass(opts, s, st, goals, now)}, triedIn: make([]int32, len(s.Pods)), unmetAttempts: make([]int, len(goals)),
+		waveBuilder: waveBuilder{pass: newPass(opts, s, st, goals, now)},
+		triedIn:     make([]int32, len(s.Pods)), unmetAttempts: make([]int, len(goals)),
 	}}
 }
 
-// passOverGoals serves the goals. It tries moves without hints before moves with hints, and
-// the scopes in order.
+// passOverGoals moves pods for all goals. Moves without hints come before moves with hints, and the scopes are tried
+// in order.
 func (c *Search) passOverGoals() {
 	for _, c.onlyFirst = range c.firstOnlyTurns() {
 		for _, c.useHints = range c.hintPhases() {
 			for c.scope = range scopes {
-				c.rounds()
+				c.repeatRounds()
 			}
 		}
 	}
@@ -57,16 +56,15 @@ func (c *Search) Run() {
 	}
 }
 
-// singleMoves finds the moves that serve a goal by themselves. A goal often stays unmet
-// because earlier moves for other goals took the nodes that its pods would land on. The next
-// attempt therefore serves such goals first. singleMoves keeps the best attempt and ends with
-// the final pass.
+// singleMoves finds the moves that improve a goal by themselves. A goal often stays unmet because earlier moves for
+// other goals used the target nodes of its pods. The next attempt therefore starts with the unmet goals. singleMoves
+// keeps the best attempt and ends with the final pass.
 func (c *Search) singleMoves() {
-	pull := c.countUnmetPods()
+	unmetPods := c.countUnmetPods()
 	c.attempt()
-	best, vain, last := c.result(), 0, 0
+	best, vain, last := c.currentResult(), 0, 0
 	c.attemptFirstAlone(&best)
-	c.greedyAttempts(pull, &best)
+	c.greedyAttempts(unmetPods, &best)
 	for range maxAttempts - 1 {
 		spent := *c.predictions
 		if !c.countUnmet() || vain == maxFailedAttempts || 2*spent-last > c.predictionsForRepeat() {
@@ -75,7 +73,7 @@ func (c *Search) singleMoves() {
 		last = spent
 		c.restart()
 		c.attempt()
-		if o := c.result(); o.better(best) {
+		if o := c.currentResult(); o.better(best) {
 			best, vain = o, 0
 		} else {
 			vain++
@@ -85,15 +83,15 @@ func (c *Search) singleMoves() {
 	c.finalPass()
 }
 
-// attempt serves the goals once. If moves have become needless, it removes them and
-// continues. If that leaves a goal farther from its limit, it restores the earlier moves.
+// attempt makes one pass over the goals. If moves have become needless, attempt removes these moves and makes another
+// pass. If a goal then has more excess than before, attempt restores the earlier moves.
 func (c *Search) attempt() {
 	c.passOverGoals()
 	if n := c.countNeedless(); n == 0 || n*minShareOfMoves < len(c.Moves) {
 		c.dropLast()
 		return
 	}
-	first := c.result()
+	first := c.currentResult()
 	c.dropNeedless()
 	c.passOverGoals()
 	if c.dropLast(); c.worseThan(first) {
@@ -101,35 +99,35 @@ func (c *Search) attempt() {
 	}
 }
 
-// attemptFirstAlone makes an attempt that serves the goals in Goals.First alone before all
-// others. It does so only if the best attempt leaves excess in these goals and also moves
-// pods for others. A wave takes few pods of one node; moves for other goals fill it, spend
-// limits and take room. The attempt costs as much as the first. If no limit blocks a first
-// goal, it must fit the predictions for repeated attempts.
+// attemptFirstAlone makes an attempt that moves pods for the goals in Goals.First before all other goals. This
+// attempt is made only if the best attempt leaves excess in the first goals and moves pods for other goals. Moves for
+// other goals fill waves, use up limits and take room on nodes. The attempt costs as much as the first attempt. If no
+// limit blocks a first goal, the attempt must fit into predictionsForRepeat.
 func (c *Search) attemptFirstAlone(best *attemptResult) {
-	if plan.Round(best.firstExcessLeft) == 0 || !c.servesOthers() || !c.limitedFirst() && 2**c.predictions > c.predictionsForRepeat() {
+	if plan.Round(best.firstExcessLeft) == 0 || !c.hasMovesForOtherGoals() || !c.limitsBlockFirstGoals() &&
+		2**c.predictions > c.predictionsForRepeat() {
 		return
 	}
 	c.restart()
 	c.firstAlone = true
 	c.attempt()
-	if o := c.result(); o.better(*best) {
+	if o := c.currentResult(); o.better(*best) {
 		*best = o
 		return
 	}
 	c.firstAlone = false
 }
 
-// servesOthers reports whether some move serves no goal in Goals.First.
-func (c *pass) servesOthers() bool {
+// hasMovesForOtherGoals reports whether a move improves no goal in Goals.First.
+func (c *pass) hasMovesForOtherGoals() bool {
 	return slices.ContainsFunc(c.Moves, func(m WaveStep) bool {
-		return !slices.ContainsFunc(m.Landing.Served, func(g int) bool { return c.Goals.First[g] })
+		return !slices.ContainsFunc(m.Landing.ImprovedGoals, func(g int) bool { return c.Goals.First[g] })
 	})
 }
 
-// limitedFirst reports whether limits are exhausted, or a limit blocks a pod of an unmet goal
-// in Goals.First.
-func (c *pass) limitedFirst() bool {
+// limitsBlockFirstGoals reports whether limits are exhausted, or a limit blocks a pod of an unmet goal in
+// Goals.First.
+func (c *pass) limitsBlockFirstGoals() bool {
 	if _, spent := c.Limits.Exhausted(); spent {
 		return true
 	}
@@ -141,18 +139,18 @@ func (c *pass) limitedFirst() bool {
 	return false
 }
 
-// greedyAttempts makes up to maxGreedyStarts greedy attempts, each with a different first
-// move. pull is the number of pods of unmet goals. It keeps the best result in best.
-func (c *Search) greedyAttempts(pull int, best *attemptResult) {
+// greedyAttempts makes up to maxGreedyStarts greedy attempts, each with a different first move. The parameter
+// unmetPods is the number of pods of unmet goals. greedyAttempts keeps the best result in best.
+func (c *Search) greedyAttempts(unmetPods int, best *attemptResult) {
 	var firsts []cluster.PodID
 	for range maxGreedyStarts {
-		if !c.countUnmet() || *c.predictions+2*pull*(len(best.moves)+1) > c.predictionsForRepeat()/2 {
+		if !c.countUnmet() || *c.predictions+2*unmetPods*(len(best.moves)+1) > c.predictionsForRepeat()/2 {
 			return
 		}
 		c.restart()
 		first := c.greedyMoves(firsts)
 		c.attempt()
-		if o := c.result(); o.better(*best) {
+		if o := c.currentResult(); o.better(*best) {
 			*best = o
 		}
 		if first < 0 {
@@ -160,4 +158,49 @@ func (c *Search) greedyAttempts(pull int, best *attemptResult) {
 		}
 		firsts = append(firsts, first)
 	}
+}
+
+// finalPass adds single moves until no further single move helps, or until it has no predictions left. Without
+// finalPass, the next plan would find these moves: an attempt stops when a round adds less than 0.5 % of the moves,
+// and later moves can make room for a pod rejected earlier. FinalPassGoals then lists the unmet goals whose pods
+// finalPass tried again at the end, worst first. The prediction limit may shorten this list. For other unmet goals, a
+// further move may still help.
+func (c *Search) finalPass() {
+	c.FinalPassGoals = nil
+	c.openWave()
+	effort := *c.predictions + c.finalPassPredictions()
+	for {
+		was := len(c.Moves)
+		var todo []int
+		for _, c.useHints = range c.hintPhases() {
+			if todo = c.affordableGoals(effort); len(todo) == 0 {
+				break
+			}
+			c.scope = anyGoal
+			c.round++
+			c.moveForGoals(todo)
+		}
+		if len(c.Moves) == was {
+			c.closeWave()
+			if _, spent := c.PredictionLimitReached(); !spent {
+				c.FinalPassGoals = todo // otherwise some pods may not have been tried again
+			}
+			return
+		}
+	}
+}
+
+// affordableGoals returns the unmet goals whose pods can all be predicted within effort predictions, worst goal
+// first. If limits are exhausted, affordableGoals returns nil.
+func (c *goalSearch) affordableGoals(effort int) []int {
+	if _, spent := c.Limits.Exhausted(); spent {
+		return nil
+	}
+	todo, left := c.Goals.UnmetByPriority(c.unmetAttempts), effort-*c.predictions
+	for i, g := range todo {
+		if left -= len(c.PodsOf(g)); left < 0 {
+			return todo[:i]
+		}
+	}
+	return todo
 }

@@ -20,10 +20,9 @@ const (
 	smallPod  = "- {apiVersion: v1, kind: Pod, metadata: {namespace: shop, name: p%[1]d, uid: p%[1]d, labels: {app: %[3]s}, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: %[3]s, uid: %[3]s, controller: true}]}, spec: {nodeName: %[2]s, containers: [{name: c, resources: {requests: {cpu: %[4]s}}}]}, status: {phase: Running, startTime: '2026-01-01T00:00:00Z', conditions: [{type: Ready, status: 'True'}]}}\n"
 )
 
-// small returns a cluster of nodes n0, n1, ... of 10 CPU and 10 GiB, each in its own zone.
-// Each entry of pods is a node, a ReplicaSet and a request: "n0 api 500m", or `n0 api
-// 500m,"memory":1Gi`. The pods are named p0, p1, ...
-func small(t *testing.T, nodes int, pods []string) *cluster.Snapshot {
+// smallCluster returns a cluster of nodes n0, n1, ... of 10 CPU and 10 GiB, each in its own zone. Each entry of pods
+// is a node, a ReplicaSet and a request: "n0 api 500m", or `n0 api 500m,"memory":1Gi`. The pods are named p0, p1, ...
+func smallCluster(t *testing.T, nodes int, pods []string) *cluster.Snapshot {
 	t.Helper()
 	var text strings.Builder
 	text.WriteString(smallHead)
@@ -53,11 +52,11 @@ func small(t *testing.T, nodes int, pods []string) *cluster.Snapshot {
 	return s
 }
 
-// searching starts a search in a small cluster. No guard or limit blocks its pods. Group
-// goals apply to the first ReplicaSet.
-func searching(t *testing.T, nodes int, pods []string, change func(*settings.Options), goals ...plan.Goal) *Search {
+// newSmallSearch starts a search in a small cluster. No guard or limit blocks its pods. Group goals apply to the
+// first ReplicaSet.
+func newSmallSearch(t *testing.T, nodes int, pods []string, change func(*settings.Options), goals ...plan.Goal) *Search {
 	t.Helper()
-	s := small(t, nodes, pods)
+	s := smallCluster(t, nodes, pods)
 	all, opts := plan.Unlimited(), settings.DefaultOptions()
 	opts.Guards.MinReplicas, opts.MaxUnavailableWithoutPDB = 0, 9
 	opts.Limits = settings.Limits{
@@ -79,8 +78,8 @@ func searching(t *testing.T, nodes int, pods []string, change func(*settings.Opt
 	return NewSearch(&opts, s, plan.PlannerState{}, goal.Number(s, goals), s.TakenAt)
 }
 
-// half returns goals of at most half of a resource on each of these nodes.
-func half(resource string, nodes ...cluster.NodeID) (out []plan.Goal) {
+// halfUsedGoals returns goals of at most half of a resource on each of these nodes.
+func halfUsedGoals(resource string, nodes ...cluster.NodeID) (out []plan.Goal) {
 	for _, n := range nodes {
 		out = append(out, plan.Goal{Kind: plan.NodeBelow, Node: n, Resource: resource, Limit: 0.5})
 	}

@@ -5,12 +5,13 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/prediction"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
-// State is the simulation state of a plan: the node of each pod, and the excess of each goal.
+// State is the simulation state of a plan: the node of each pod and the excess of each goal.
 type State struct {
 	Snapshot *cluster.Snapshot
 	Options  *settings.Options
@@ -18,17 +19,17 @@ type State struct {
 	Ready    []bool // by node: true if Ready and not under pressure
 	Model    *placement.ClusterModel
 	Goals    *goal.Tracker
-	// predictions counts the landings predicted; all clones share it.
+	// predictions counts the predicted landings. All clones share the counter.
 	predictions *int
 	// moveCount counts the moves made and undone.
 	moveCount int
 }
 
-// newState returns the state of the snapshot, without moves.
 func newState(opts *settings.Options, s *cluster.Snapshot, goals []plan.Goal, schedulers []plan.SchedulerState, now time.Time) *State {
 	o := opts.Placement
 	o.Profiles = opts.Trust.Profiles(o.Profiles, schedulers)
-	c := &State{s, opts, newSteering(s, opts), make([]bool, len(s.Nodes)), placement.NewClusterModel(s, o), goal.NewTracker(s, goals), new(int), 0}
+	c := &State{s, opts, newSteering(s, opts), make([]bool, len(s.Nodes)), placement.NewClusterModel(s, o),
+		goal.NewTracker(s, goals), new(int), 0}
 	c.Goals.UnderPressure = opts.Pressure.NodesUnderPressure(s, now)
 	c.Goals.First = c.Goals.FirstGoals()
 	for i := range s.Nodes {
@@ -57,4 +58,46 @@ func (c *State) Undo(m Step) {
 func (c *State) move(pod cluster.PodID, to cluster.NodeID) {
 	c.moveCount++
 	c.Model.Move(pod, to)
+}
+
+// Step is a move that the search has accepted.
+type Step struct {
+	Pod     cluster.PodID
+	From    cluster.NodeID
+	Landing Landing
+	goal    int // index of the goal for which the search tried it
+	// Benefit is the weighted share of the goals' initial excess that the eviction removes. MostImproved is the goal
+	// that loses the largest share of its excess. Both values are measured before the move.
+	Benefit      float64
+	MostImproved int
+	// Displaced is set only for moves that make room for another pod.
+	Displaced *DisplacedFor
+}
+
+// DisplacedFor names the pod for which a move makes room, and the node on which it makes
+// room.
+type DisplacedFor struct {
+	Pod cluster.PodID
+	On  cluster.NodeID
+}
+
+// WaveStep is a step with the number of its wave, from 1.
+type WaveStep struct {
+	Step
+	Wave int
+}
+
+// Landing is the predicted landing of a replacement. Probabilities are fractions of 1.
+type Landing struct {
+	To                                                cluster.NodeID
+	Acceptable                                        int   // number of nodes on which the landing is acceptable
+	ImprovedGoals                                     []int // goals that the move improves
+	Confidence, ReturnProbability, PendingProbability float64
+	// Hinted lists the nodes that must carry a hint for this prediction. Within a wave, Hinted lists all hinted nodes
+	// of the wave.
+	Hinted []cluster.NodeID
+	// Steered says that the landing is acceptable only with hints.
+	Steered bool
+	// predicted is the underlying prediction, which the search clears when it accepts the move.
+	predicted prediction.Prediction
 }

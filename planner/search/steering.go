@@ -9,6 +9,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/cluster/annotation"
 	"github.com/evenkeel-project/evenkeel/hints"
+	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 	"github.com/evenkeel-project/evenkeel/planner/settings"
@@ -19,8 +20,8 @@ type Steering struct {
 	Kind     hints.Kind
 	refused  []string // by node: why it must not be hinted; empty: it may be
 	maxNodes int
-	// alreadyHinted are the nodes that carry the hint in the snapshot. A pass that was killed
-	// left them. They count towards maxNodes.
+	// alreadyHinted lists the nodes that carry a hint in the snapshot, left behind by a killed pass. These nodes
+	// count towards maxNodes.
 	alreadyHinted []cluster.NodeID
 	// eligible counts the nodes that may be hinted and that admit pods without tolerations.
 	eligible int
@@ -46,13 +47,12 @@ func newSteering(s *cluster.Snapshot, o *settings.Options) *Steering {
 	return st
 }
 
-// maxHintedNodes bounds the nodes that are hinted at once, whatever evictor.steerMaxFrac
-// allows. The controller can write and remove this many hints between SIGTERM and its end.
+// maxHintedNodes limits the number of nodes hinted at once, even if evictor.steerMaxFrac allows more. The controller
+// can remove this many hints between SIGTERM and its exit.
 const maxHintedNodes = 100
 
-// autoscalerCandidateTaint marks a node that the cluster autoscaler may remove soon. The
-// taint does not keep pods out. It lowers the node's score, and hints must not interfere with
-// that score.
+// autoscalerCandidateTaint marks a node that the cluster autoscaler may remove soon. autoscalerCandidateTaint does
+// not keep pods out but lowers the node's score, and hints must not change that score.
 const autoscalerCandidateTaint = "DeletionCandidateOfClusterAutoscaler"
 
 func whyNotHinted(n *cluster.Node, scope cluster.Scope) string {
@@ -82,40 +82,33 @@ func admitsOrdinaryPods(n *cluster.Node) bool {
 	})
 }
 
-// Forbids returns why these nodes must not all be hinted at once. It returns an empty string
-// if they may.
+// Forbids returns the reason why these nodes must not all be hinted at once, or "" if hinting them is allowed.
 func (st *Steering) Forbids(nodes []cluster.NodeID) string {
 	for _, n := range nodes {
 		if why := st.refused[n]; why != "" {
 			return why
 		}
 	}
-	if all := unionOf(nodes, st.alreadyHinted); len(all) > st.maxNodes {
+	if all := unionOfNodes(nodes, st.alreadyHinted); len(all) > st.maxNodes {
 		if st.maxNodes == maxHintedNodes {
-			return fmt.Sprintf("%s would be hinted, and no more than %d are at once", CountNodes(len(all)), maxHintedNodes)
+			return fmt.Sprintf("%s would be hinted, and no more than %d are at once", plural.Count(len(all), "node"), maxHintedNodes)
 		}
-		return fmt.Sprintf("%s would be hinted, and evictor.steerMaxFrac allows %d of %d", CountNodes(len(all)), st.maxNodes, st.eligible)
+		return fmt.Sprintf("%s would be hinted, and evictor.steerMaxFrac allows %d of %d", plural.Count(len(all), "node"),
+			st.maxNodes, st.eligible)
 	}
 	return ""
 }
 
-func CountNodes(n int) string {
-	if n == 1 {
-		return "1 node"
-	}
-	return fmt.Sprintf("%d nodes", n)
-}
-
-// ignoresHints returns why hints do not affect a pod that does not respond to them.
-func (st *Steering) ignoresHints() string {
+// noResponseReason explains why hints do not affect a pod.
+func (st *Steering) noResponseReason() string {
 	if st.Kind == hints.Label {
 		return "it has no node affinity that looks at the label " + hints.Key
 	}
 	return "it tolerates the taint " + hints.Key
 }
 
-// unionOf returns the union of two sets of nodes, sorted.
-func unionOf(a, b []cluster.NodeID) []cluster.NodeID {
+// unionOfNodes returns the union of two sets of nodes, sorted.
+func unionOfNodes(a, b []cluster.NodeID) []cluster.NodeID {
 	out := slices.Concat(a, b)
 	slices.Sort(out)
 	return slices.Compact(out)

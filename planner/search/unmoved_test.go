@@ -12,7 +12,7 @@ import (
 
 // TestARefusalHoldsUntilTheNextMove: n1 has no room for p0 until p2 has left n1.
 func TestARefusalHoldsUntilTheNextMove(t *testing.T) {
-	c := searching(t, 3, []string{"n0 a 4", "n0 b 4", "n1 c 7", "n2 d 3"}, nil, half("cpu", 0)...)
+	c := newSmallSearch(t, 3, []string{"n0 a 4", "n0 b 4", "n1 c 7", "n2 d 3"}, nil, halfUsedGoals("cpu", 0)...)
 	c.wave = newWave(NewWaveStates(c.State), eligibility.NewConsumed(), 1)
 	c.move(3, 1) // n1 is full; n2 has room but is not Ready
 	c.Ready[2], c.Ready[1] = false, true
@@ -23,22 +23,22 @@ func TestARefusalHoldsUntilTheNextMove(t *testing.T) {
 	world, asked := c.Model, *c.predictions
 	c.Model = nil // a prediction would panic
 	if _, again, a := c.landInWave(0); a != refused || again != first || *c.predictions != asked+1 {
-		t.Errorf("%v, %+v after %d predictions; want the same for one more", a, again, *c.predictions-asked)
+		t.Errorf("%v, %+v after %d predictions; want the cached rejection after one prediction", a, again, *c.predictions-asked)
 	}
 	c.Model = world
 	c.move(2, 2)
 	if l, why, a := c.landInWave(0); a != joined || l.To != 1 {
-		t.Errorf("%v, %+v: want n1, which has room now", a, why)
+		t.Errorf("%v, %+v: want a landing on n1, which has room now", a, why)
 	}
 }
 
-// TestWhatHintsMayChangeIsNotRemembered checks that the cache stays empty when steering is
-// enabled, and that a move invalidates it.
+// TestWhatHintsMayChangeIsNotRemembered checks that the cache stays empty when steering is enabled, and that a move
+// invalidates it.
 func TestWhatHintsMayChangeIsNotRemembered(t *testing.T) {
 	why := plan.Reason{Code: plan.NoTargetFits}
 	for _, steer := range []hints.Kind{hints.None, hints.Taint} {
 		for _, many := range []int{2, 2 * maxCleared} {
-			c := searching(t, 2, []string{"n0 a 1", "n0 b 1"}, func(o *settings.Options) { o.Steer = steer }, half("cpu", 0)...)
+			c := newSmallSearch(t, 2, []string{"n0 a 1", "n0 b 1"}, func(o *settings.Options) { o.Steer = steer }, halfUsedGoals("cpu", 0)...)
 			for i := range many {
 				c.sinceMove.add(c.State, cluster.PodID(i), why)
 			}
@@ -47,11 +47,11 @@ func TestWhatHintsMayChangeIsNotRemembered(t *testing.T) {
 			}
 			c.move(0, 1)
 			if _, known := c.sinceMove.of(c.State, 1); known {
-				t.Errorf("steer %s: still known after a move", steer)
+				t.Errorf("steer %s: the rejection is still cached after a move", steer)
 			}
 			c.sinceMove.add(c.State, 1, why)
 			if _, known := c.sinceMove.of(c.State, 0); known {
-				t.Errorf("steer %s: what was refused before the move came back with another refusal", steer)
+				t.Errorf("steer %s: a rejection from before the move is cached again", steer)
 			}
 		}
 	}

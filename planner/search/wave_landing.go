@@ -7,24 +7,22 @@ import (
 	"slices"
 )
 
-// countAcceptable returns how many nodes are acceptable for a landing.
+// countAcceptable returns the number of nodes that are acceptable for a landing.
 func (c *waveBuilder) countAcceptable(pod cluster.PodID, l *Landing) int {
 	places := c.Goals.CheckTargets(pod, c.Model.NodeOf(pod))
 	c.nodeBuffer = l.predicted.Gone.FeasibleSet.Append(c.nodeBuffer[:0])
 	return places.Count(c.nodeBuffer, c.Ready)
 }
 
-// rejectedSinceMove caches the pods without an acceptable landing in the current state, with
-// the reasons. The cache is valid until a move is made or undone. It avoids repeated
-// predictions: in a large cluster, whole rounds find nothing. It stays empty if steering is
-// enabled, because hints change landings.
+// rejectedSinceMove caches the pods without an acceptable landing in the current state, with the reasons. The cache
+// is valid until a move is made or undone. In a large cluster, whole rounds find no move, and the cache avoids
+// repeated predictions. If steering is enabled, the cache stays empty, because hints change landings.
 type rejectedSinceMove struct {
 	at  int // State.moveCount when the reasons were recorded
 	why map[cluster.PodID]plan.Reason
 }
 
-// maxCleared is the largest number of entries for which add clears the map instead of
-// replacing it.
+// maxCleared is the largest number of entries for which add clears the map instead of replacing it.
 const maxCleared = 64
 
 func (u *rejectedSinceMove) of(c *State, pod cluster.PodID) (plan.Reason, bool) {
@@ -49,12 +47,12 @@ func (u *rejectedSinceMove) add(c *State, pod cluster.PodID, why plan.Reason) {
 	u.why[pod] = why
 }
 
-// waveStates returns the states in which a move of the wave must land well.
+// waveStates returns the states in which a move of the wave needs an acceptable landing.
 func (c *waveBuilder) waveStates() []*State {
 	return []*State{c.wave.Start, c.State, c.wave.Crowded}
 }
 
-// differentStates returns waveStates, or one state while all are equal.
+// differentStates returns waveStates, or only the current state while all are equal.
 func (c *waveBuilder) differentStates() []*State {
 	if len(c.wave.steps) == 0 {
 		return []*State{c.State}
@@ -62,9 +60,9 @@ func (c *waveBuilder) differentStates() []*State {
 	return c.waveStates()
 }
 
-// landInWave predicts the pod's landing with the hints of the wave. If useHints is set, it
-// may add hints. It returns joinsLater if the landing is not acceptable at the beginning of
-// the wave, or if hints may help in the next wave.
+// landInWave predicts the pod's landing with the hints of the wave. If useHints is set, landInWave may add hints.
+// landInWave returns joinsLater if the landing is not acceptable at the beginning of the wave, or if hints may help
+// in the next wave.
 func (c *waveBuilder) landInWave(pod cluster.PodID) (Landing, plan.Reason, joinResult) {
 	w := c.wave
 	if why, known := c.sinceMove.of(c.State, pod); known {
@@ -74,7 +72,7 @@ func (c *waveBuilder) landInWave(pod cluster.PodID) (Landing, plan.Reason, joinR
 	l, reason, ok := c.PredictLanding(pod)
 	own := !ok
 	if ok && len(w.steps) > 0 {
-		if l, reason, ok = w.PredictInWave(pod, l, (*State).PredictLanding); !ok && (!c.useHints || !steerable(reason.Code)) {
+		if l, reason, ok = w.PredictInWave(pod, l, (*State).PredictLanding); !ok && (!c.useHints || !hintsMayHelp(reason.Code)) {
 			return l, reason, joinsLater
 		}
 	}
@@ -87,7 +85,7 @@ func (c *waveBuilder) landInWave(pod cluster.PodID) (Landing, plan.Reason, joinR
 		}
 		return l, plan.Reason{}, joined
 	}
-	if !c.useHints || !steerable(reason.Code) {
+	if !c.useHints || !hintsMayHelp(reason.Code) {
 		if own {
 			c.sinceMove.add(c.State, pod, reason)
 		}
@@ -104,8 +102,7 @@ func (c *waveBuilder) landInWave(pod cluster.PodID) (Landing, plan.Reason, joinR
 	return l, reason, refused
 }
 
-// hintsCannotHelp reports whether hints would not help the pod in the next wave, which begins
-// with the current state.
+// hintsCannotHelp reports whether hints would not help the pod in the next wave, which begins with the current state.
 func (c *waveBuilder) hintsCannotHelp(pod cluster.PodID) bool {
 	_, why := findHints([]*State{c.State}, pod, nil)
 	return why != ""
@@ -120,19 +117,19 @@ func (c *waveBuilder) needsHints(pod cluster.PodID) bool {
 	return without.Code != ""
 }
 
-// addHints predicts all moves of the wave again, with the hints in now. If a landing is no
-// longer acceptable, it restores the wave and returns false.
+// addHints predicts all moves of the wave again, with the hints in now. If a landing is no longer acceptable,
+// addHints restores the wave and returns false.
 func (c *waveBuilder) addHints(all []Step, now []cluster.NodeID) bool {
 	w, before := c.wave, c.wave.steps
-	all3 := c.waveStates()
+	waveStates := c.waveStates()
 	for _, m := range slices.Backward(before) {
 		c.Undo(m)
 		w.leave(m)
 	}
-	SetHints(all3, now)
+	SetHints(waveStates, now)
 	for i := range all {
 		m := &all[i]
-		states := all3
+		states := waveStates
 		if i == 0 {
 			states = []*State{c.State}
 		}
@@ -142,7 +139,7 @@ func (c *waveBuilder) addHints(all []Step, now []cluster.NodeID) bool {
 				c.Undo(done)
 				w.leave(done)
 			}
-			SetHints(all3, w.hinted)
+			SetHints(waveStates, w.hinted)
 			for _, m := range before {
 				c.Apply(m)
 				w.Join(m)
@@ -159,19 +156,18 @@ func (c *waveBuilder) addHints(all []Step, now []cluster.NodeID) bool {
 	return true
 }
 
-// recordBenefit records the benefit and the served goals of a move. The caller applies the
-// move afterwards.
+// recordBenefit records the benefit and the improved goals of a move. The caller applies the move afterwards.
 func (c *waveBuilder) recordBenefit(m *Step) {
 	m.Benefit = c.Goals.BenefitOfLeaving(m.Pod, m.From)
-	served := m.Landing.Served
+	improved := m.Landing.ImprovedGoals
 	switch {
-	case slices.Contains(served, m.goal):
-	case len(served) > 0 && !c.Goals.CouldServe(m.goal, m.Pod, m.From):
-		m.goal = served[0]
+	case slices.Contains(improved, m.goal):
+	case len(improved) > 0 && !c.Goals.CouldImprove(m.goal, m.Pod, m.From):
+		m.goal = improved[0]
 	default:
-		served = append(slices.Clone(served), m.goal)
+		improved = append(slices.Clone(improved), m.goal)
 	}
-	m.Landing.Served, m.MostServed = served, c.Goals.MostServed(m.Pod, m.From, served)
+	m.Landing.ImprovedGoals, m.MostImproved = improved, c.Goals.MostImproved(m.Pod, m.From, improved)
 	m.Landing.Acceptable = c.countAcceptable(m.Pod, &m.Landing)
 	m.Landing.predicted = prediction.Prediction{}
 }

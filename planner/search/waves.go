@@ -9,10 +9,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 )
 
-// wave holds the moves that are in flight at once. A move joins only if its landing is
-// acceptable at the beginning of the wave and also after the wave's other moves. The order in
-// which the scheduler places the replacements then does not matter. Node hints belong to a
-// wave: the search predicts all of its moves with all of its hints.
+// wave holds the moves that are in flight at once. A move joins only if its landing is acceptable at the beginning of
+// the wave and also after the wave's other moves. Therefore, the scheduler may place the replacements in any order.
+// Node hints belong to a wave: the search predicts all moves of a wave with all hints of that wave.
 type wave struct {
 	*WaveStates
 	number   int
@@ -22,27 +21,27 @@ type wave struct {
 	eligibility.InFlightCount
 }
 
-// newWave returns an empty wave. gone is what earlier waves consumed permanently.
+// newWave returns an empty wave. The parameter gone holds the budgets that earlier waves consumed permanently.
 func newWave(states *WaveStates, gone *eligibility.Consumed, number int) *wave {
 	return &wave{WaveStates: states, number: number, consumed: gone, InFlightCount: eligibility.NewInFlight(states.Start.Options.InFlight, gone)}
 }
 
-// join adds the pod to the current wave if the wave has room and the landing is acceptable. g
-// is the goal that the pod is to serve.
+// join adds the pod to the current wave if the wave has room and the landing is acceptable. The parameter g is the
+// goal for which the pod moves.
 func (c *waveBuilder) join(pod cluster.PodID, g int) (joinResult, plan.Reason) {
 	w := c.wave
 	if !w.CanAdd(c.Eligibility, pod) {
 		if w.Total > 0 {
 			return joinsLater, plan.Reason{}
 		}
-		return refused, c.noRoom(pod)
+		return refused, c.noRoomReason(pod)
 	}
 	l, reason, a := c.landInWave(pod)
 	if a != joined {
 		return a, reason
 	}
 	m := Step{Pod: pod, From: c.Model.NodeOf(pod), Landing: l, goal: g}
-	if c.scope < anyGoal && !c.Goals.ServesAll(pod, m.From, l.To) {
+	if c.scope < anyGoal && !c.Goals.ImprovesAll(pod, m.From, l.To) {
 		return refused, plan.Reason{} // a later scope may accept it
 	}
 	if len(l.Hinted) > len(w.hinted) && len(w.steps) > 0 {
@@ -61,11 +60,11 @@ func (c *waveBuilder) join(pod cluster.PodID, g int) (joinResult, plan.Reason) {
 		w.Join(m)
 		w.steps = append(w.steps, m)
 	}
-	c.accept(m)
+	c.recordMove(m)
 	return joined, plan.Reason{}
 }
 
-func (c *waveBuilder) accept(m Step) {
+func (c *waveBuilder) recordMove(m Step) {
 	c.wave.Add(c.Eligibility, m.Pod)
 	c.Moves = append(c.Moves, WaveStep{m, c.wave.number})
 	c.Moved[m.Pod] = true
@@ -73,8 +72,8 @@ func (c *waveBuilder) accept(m Step) {
 	c.Rejections.remove(m.Pod)
 }
 
-// closeWave ends the current wave and begins the next. In the next wave, the replacements of
-// this one are Ready.
+// closeWave ends the current wave and begins the next. The next wave assumes that the replacements of the current
+// wave are Ready.
 func (c *waveBuilder) closeWave() {
 	w := c.wave
 	if len(w.steps) == 0 {
@@ -91,27 +90,26 @@ func (c *waveBuilder) closeWave() {
 	c.wave = newWave(w.WaveStates, w.consumed, w.number+1)
 }
 
-// noRoom returns why a pod may not leave any more although no pod is in flight.
-func (c *waveBuilder) noRoom(pod cluster.PodID) plan.Reason {
+// noRoomReason returns the reason why a pod does not fit into an empty wave.
+func (c *waveBuilder) noRoomReason(pod cluster.PodID) plan.Reason {
 	if reason, no := c.wave.consumed.Refuse(c.Eligibility, pod); no {
 		return reason
 	}
 	return plan.Reason{Code: plan.UncertainLanding, Message: "its landing depends on the order in which others are placed"}
 }
 
-// displacement is a step of two moves: displaced leaves target, and pod lands there and
-// serves goal.
+// A displacement is a step of two moves: the pod displaced leaves target, then pod lands on target and improves goal.
 type displacement struct {
 	displaced, pod cluster.PodID
 	target         cluster.NodeID
 	goal           int
-	served         []int   // goals that pod's move serves
+	improvedGoals  []int   // goals that the move of pod improves
 	value          float64 // weighted excess that both moves remove, as a share of the initial excess
 	cost           float64
 }
 
-// joinDisplaced adds the first move of a step to the current wave, if the wave has room and
-// the landing is acceptable.
+// joinDisplaced adds the first move of a step to the current wave, if the wave has room and the landing is
+// acceptable.
 func (c *waveBuilder) joinDisplaced(a displacement) bool {
 	if !c.wave.CanAdd(c.Eligibility, a.displaced) {
 		return false
@@ -123,17 +121,17 @@ func (c *waveBuilder) joinDisplaced(a displacement) bool {
 	if !ok {
 		return false
 	}
-	l.Served, l.Acceptable = a.served, len(c.AcceptableDisplacedNodes(a.displaced, &l))
+	l.ImprovedGoals, l.Acceptable = a.improvedGoals, len(c.AcceptableNodes(a.displaced, &l, true))
 	l.predicted = prediction.Prediction{}
 	st := Step{Pod: a.displaced, From: a.target, Landing: l, goal: a.goal, Displaced: &DisplacedFor{a.pod, a.target}}
-	st.MostServed = c.Goals.MostServed(a.pod, c.Model.NodeOf(a.pod), a.served)
+	st.MostImproved = c.Goals.MostImproved(a.pod, c.Model.NodeOf(a.pod), a.improvedGoals)
 	if !c.wave.OthersStay(c.State, st) {
 		return false
 	}
 	c.Apply(st)
 	c.wave.Join(st)
 	c.wave.steps = append(c.wave.steps, st)
-	c.accept(st)
+	c.recordMove(st)
 	return true
 }
 
@@ -156,9 +154,9 @@ func (c *waveBuilder) openWave() {
 	c.wave = newWave(c.wave.WaveStates, gone, last+1)
 }
 
-// dropLast undoes needless moves at the end of the list, on which no other move depends.
+// dropLast undoes needless moves at the end of the list. No other move depends on the last moves.
 func (c *waveBuilder) dropLast() {
-	for n := len(c.Moves) - 1; n >= 0 && c.needlessAt(n); n-- {
+	for n := len(c.Moves) - 1; n >= 0 && c.isNeedlessAt(n); n-- {
 		m := c.Moves[n]
 		c.Undo(m.Step)
 		c.wave.undoClosed(m.Step)
@@ -166,20 +164,18 @@ func (c *waveBuilder) dropLast() {
 	}
 }
 
-// scope says which goals a move must serve. The search tries the scopes in order. One
-// eviction that serves a node and a group replaces two evictions. If the replacement serves
-// only one of the two, the move loses part of the pod's benefit. In 40 random clusters of
-// package quality, this order saves 5 % of the evictions.
+// scope says which goals a move must improve. The search tries the scopes in order. One eviction that improves a node
+// goal and a group goal replaces two evictions. If the replacement improves only one of the two goals, part of the
+// pod's benefit is lost. In 40 random clusters of package quality, this order saves 5 % of the evictions.
 type scope int
 
 const (
-	nodeAndGroup scope = iota // the move serves a node, a group, and every goal that its pod's leaving could serve
-	allGoals                  // the move serves every goal that its pod's leaving could serve
-	anyGoal                   // the move serves at least one goal
+	nodeAndGroup scope = iota // a node goal, a group goal, and every goal that the eviction could improve
+	allGoals                  // every goal that the eviction could improve
+	anyGoal                   // at least one goal
 	scopes
 )
 
-// waveBuilder adds moves to waves.
 type waveBuilder struct {
 	pass
 	wave       *wave
@@ -189,7 +185,6 @@ type waveBuilder struct {
 	nodeBuffer []cluster.NodeID // buffer of countAcceptable
 }
 
-// joinResult is the result of trying a candidate.
 type joinResult int
 
 const (

@@ -1,5 +1,5 @@
-// Package settings holds the options of the planner and their defaults. It makes no decision
-// about a pod.
+// Package settings holds the options of the planner and their defaults. Package settings makes no decision about a
+// pod.
 package settings
 
 import (
@@ -20,59 +20,53 @@ import (
 type Options struct {
 	Guards    guard.Options
 	Placement placement.Options
-	// Trust says which schedulers outside Placement are predicted with the default profile.
+	// Trust says which schedulers without a profile in Placement are predicted with the default profile.
 	Trust    trust.Options
 	Limits   Limits
 	InFlight InFlight
-	// MinConfidence is the least probability, from 0 to 1, with which the replacement must
-	// land on an acceptable node.
+	// MinConfidence is the least probability, from 0 to 1, with which the replacement must land on an acceptable
+	// node.
 	MinConfidence float64
-	// MaxUnavailableWithoutPDB bounds the unavailable pods of a workload that no
-	// PodDisruptionBudget selects.
+	// MaxUnavailableWithoutPDB limits the unavailable pods of a workload that no PodDisruptionBudget selects.
 	MaxUnavailableWithoutPDB int
-	// Steer is how the evictor steers the scheduler if prediction alone is not certain
-	// enough. The zero value and hints.None mean no steering.
+	// Steer selects how the evictor steers the scheduler if a predicted landing is not certain enough. The zero value
+	// and hints.None disable steering.
 	Steer hints.Kind
 	// SteerMaxFrac is the largest fraction of the eligible nodes that may be hinted at once.
 	SteerMaxFrac float64
 	// Pressure is the hint that marks nodes under pressure.
 	Pressure PressureHint
-	// HintsNodes says that the controller hints nodes under pressure. This needs no strategy.
+	// HintsNodes says that the controller hints nodes under pressure, even without any strategy.
 	HintsNodes bool
-	// HintRules say which nodes are to carry the pressure hint; without rules, none.
+	// HintRules say which nodes should carry the pressure hint. Without rules, no node should.
 	HintRules pressure.Options
-	// PredictHints plans as if the hints of HintRules were written, for a dry run that writes
-	// none. See Planner.PredictHints.
+	// PredictHints makes dry runs plan as if the hints of HintRules were already written. See Planner.PredictHints.
 	PredictHints bool
 	// Breaker says when a tripped breaker may close again.
 	Breaker breaker.Options
-	// MinReplacementAge is the least age at which the replacement of an evicted pod may be
-	// evicted.
+	// MinReplacementAge is the least age at which the replacement of an evicted pod may be evicted.
 	MinReplacementAge time.Duration
-	// MaxPredictions is how many landings a plan may predict; 0: no limit. At the limit, the
-	// plan is the best so far. See plan.Plan.SearchLimitReached.
+	// MaxPredictions is the number of landings that a plan may predict, or 0 for no limit. At the limit, the planner
+	// returns the best plan so far. See plan.Plan.SearchLimitReached.
 	MaxPredictions int
-	// NoSteps restricts the plan to single moves, each of which serves a goal by itself. No
-	// pod makes room for another.
+	// NoSteps restricts the plan to single moves: no pod is moved only to make room for another pod.
 	NoSteps bool
-	// Strategies are all enabled strategies, in order. The plan needs them to tell a strategy
-	// without a goal from one whose goals are met.
+	// Strategies lists all enabled strategies in order, so that the plan can report strategies without a goal.
 	Strategies []StrategyInfo
 	// ConfigHash is copied into the plan.
 	ConfigHash string
-	// SamplesPerCode bounds the rejections listed per code; negative: all.
+	// SamplesPerCode limits the rejections listed per code. A negative value lists all rejections.
 	SamplesPerCode int
 }
 
-// Limits bound the evictions of one pass. Percentages are of bound pods: in the cluster, on
-// the node, in the namespace, of the owner, in the zone.
+// Limits bound the evictions of one pass. Percentages are shares of the bound pods of the cluster, node, namespace,
+// owner or zone.
 type Limits struct {
 	PerPass, PerNode, PerNamespace, PerOwner, PerZone plan.CountLimit
 	PerHour                                           PerHour
 }
 
-// PerHour bounds the evictions of the last hour, including those of earlier passes.
-// Percentages are not supported.
+// PerHour bounds the evictions of the last hour, including those of earlier passes. Percentages are not supported.
 type PerHour struct {
 	Owner, Namespace, Cluster plan.CountLimit
 }
@@ -127,25 +121,25 @@ func (o Options) Validate() []error {
 
 func (o Options) Steers() bool { return o.Steer == hints.Taint || o.Steer == hints.Label }
 
-// StrategyInfo is an enabled strategy, whether due or not.
+// StrategyInfo describes an enabled strategy, whether the strategy is due in this pass or not.
 type StrategyInfo struct {
 	Name string
-	// Needs describes, in words, what the strategy needs to state a goal.
+	// Needs describes in words what the strategy needs before it can request a goal.
 	Needs string
-	// ByLoad are the resources whose usage the strategy needs; empty: none.
+	// ByLoad lists the resources whose usage the strategy needs.
 	ByLoad []string
 }
 
-// PressureHint is the mark of a node under pressure: a label, or a taint with the effect
-// PreferNoSchedule. The writer does not matter. An empty key matches nothing.
+// PressureHint is the mark of a node under pressure: a label, or a taint with the effect PreferNoSchedule. The hint
+// counts regardless of its writer. An empty key matches nothing.
 type PressureHint struct {
 	LabelKey, LabelValue string
 	TaintKey             string
 }
 
-// ActiveOn reports whether the node carries the hint and it is valid. A hint recorded as
-// Evenkeel's is not valid after it expires. Hints of other writers do not expire. Placement
-// still uses every label and taint on the node, as the scheduler does.
+// ActiveOn reports whether the node carries a valid hint. Hints written by Evenkeel are valid until they expire.
+// Hints of other writers do not expire. Placement still uses every label and taint on the node, as the scheduler
+// does.
 func (h PressureHint) ActiveOn(n *corev1.Node, now time.Time) bool {
 	label, taint := h.present(n)
 	if !label && !taint {
@@ -169,8 +163,8 @@ func (h PressureHint) present(n *corev1.Node) (label, taint bool) {
 	return labelled && h.LabelKey != "" && v == h.LabelValue, taint
 }
 
-// NodesUnderPressure reports, by node, whether the node carries a valid hint. The planner
-// drains these nodes first and moves nothing to them.
+// NodesUnderPressure reports, by node, whether the node carries a valid hint. The planner drains these nodes first
+// and moves nothing to them.
 func (h PressureHint) NodesUnderPressure(s *cluster.Snapshot, now time.Time) []bool {
 	out := make([]bool, len(s.Nodes))
 	for i := range s.Nodes {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
@@ -14,12 +15,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
-// uncountedDomains describes topology values that no skew goal counts, or that some goals do not
-// count although their pods run there. It explains why a goal can be met while pods per zone look
-// uneven.
+// uncountedDomains describes topology values that no skew goal counts, or that some goals do not count although their
+// pods run there. Such values explain why a goal can be met while the numbers of pods per zone look uneven.
 func uncountedDomains(c *search.Search) []string {
 	keys := map[string]bool{}
-	if slices.ContainsFunc(strategies(c), func(st plan.StrategyState) bool { return st.Goals == 0 }) {
+	if slices.ContainsFunc(strategyStates(c), func(st plan.StrategyState) bool { return st.Goals == 0 }) {
 		keys[limits.ZoneKey] = true // a closed zone can be the reason why a strategy has no goal
 	}
 	missing := map[[2]string]int{} // by key and value: number of goals that do not count it but have pods there
@@ -33,30 +33,24 @@ func uncountedDomains(c *search.Search) []string {
 	}
 	out := []string{}
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		byValue := nodesBy(c, key)
+		byValue := nodesByLabel(c, key)
 		for _, value := range slices.Sorted(maps.Keys(byValue)) {
 			goals := missing[[2]string{key, value}]
-			why, all := allClosed(c, byValue[value])
+			why, all := allNodesClosed(c, byValue[value])
 			switch {
 			case all:
 				out = append(out, fmt.Sprintf("%s is not counted: %s", value, why))
 			case goals > 0:
-				out = append(out, fmt.Sprintf("%s is not counted by %s: pods that stand there could not run there again", value, goalCount(goals)))
+				out = append(out, fmt.Sprintf("%s is not counted by %s: pods that stand there could not run there again", value,
+					plural.Count(goals, "goal")))
 			}
 		}
 	}
 	return out
 }
 
-func goalCount(n int) string {
-	if n == 1 {
-		return "1 goal"
-	}
-	return fmt.Sprintf("%d goals", n)
-}
-
-// domainsOutside returns the values of the topology key that the goal does not count although pods
-// of its group run there.
+// domainsOutside returns the values of the topology key that the goal does not count although pods of its group run
+// there.
 func domainsOutside(c *search.Search, k *goal.SkewMeasure, g plan.Goal) map[string]bool {
 	out := map[string]bool{}
 	for _, id := range g.Pods {
@@ -72,8 +66,8 @@ func domainsOutside(c *search.Search, k *goal.SkewMeasure, g plan.Goal) map[stri
 	return out
 }
 
-// nodesBy groups the nodes in scope by the value of a label. It skips nodes without the label.
-func nodesBy(c *search.Search, key string) map[string][]*cluster.Node {
+// nodesByLabel groups the nodes in scope by the value of a label. nodesByLabel skips nodes without the label.
+func nodesByLabel(c *search.Search, key string) map[string][]*cluster.Node {
 	out := map[string][]*cluster.Node{}
 	for i := range c.Snapshot.Nodes {
 		n := &c.Snapshot.Nodes[i]
@@ -84,9 +78,9 @@ func nodesBy(c *search.Search, key string) map[string][]*cluster.Node {
 	return out
 }
 
-// allClosed reports whether every node is NotReady or cordoned, and describes why. A node that is
-// about to be removed still takes pods until it is cordoned.
-func allClosed(c *search.Search, nodes []*cluster.Node) (why string, none bool) {
+// allNodesClosed reports whether every node is NotReady or cordoned, and describes why. A node that is about to be
+// removed still takes pods until it is cordoned.
+func allNodesClosed(c *search.Search, nodes []*cluster.Node) (why string, none bool) {
 	var words []string
 	for _, n := range nodes {
 		if n.Ready && !n.Object.Spec.Unschedulable {
@@ -100,5 +94,5 @@ func allClosed(c *search.Search, nodes []*cluster.Node) (why string, none bool) 
 	return strings.Join(words, ", "), true
 }
 
-// maxNamed is the largest number of nodes that one sentence names.
+// maxNamed is the largest number of nodes named in one problem.
 const maxNamed = 3

@@ -12,21 +12,16 @@ import (
 	"time"
 )
 
-// inputs returns the data sources of the plan. It includes annotations only if some of them are
-// invalid.
-func inputs(c *search.Search) []plan.Input {
-	in := []plan.Input{requestsInput(c.Snapshot, c.Now)}
+// planInputs returns the data sources of the plan. planInputs includes annotations only if some of them are invalid.
+func planInputs(c *search.Search) []plan.Input {
+	in := []plan.Input{describeRequestsInput(c.Snapshot, c.Now)}
 	if load, known := loadInput(c); known {
 		in = append(in, load)
 	}
-	if nodes := nodesInput(c, in[0].Age); len(nodes.Problems) > 0 {
-		in = append(in, nodes)
-	}
-	if others := otherDeschedulersInput(c.Snapshot, in[0].Age); len(others.Problems) > 0 {
-		in = append(in, others)
-	}
-	if stated := strategiesInput(c, in[0].Age); len(stated.Problems) > 0 {
-		in = append(in, stated)
+	for _, x := range [...]plan.Input{nodesInput(c, in[0].Age), otherDeschedulersInput(c.Snapshot, in[0].Age), strategiesInput(c, in[0].Age)} {
+		if len(x.Problems) > 0 {
+			in = append(in, x)
+		}
 	}
 	for _, left := range [...]string{leftoverHints(c.Snapshot, c.Now), expiredHints(c.Snapshot, c.Now)} {
 		if left != "" {
@@ -51,8 +46,8 @@ func inputs(c *search.Search) []plan.Input {
 	return append(in, asked)
 }
 
-// nodesInput counts the nodes in scope that are NotReady or have no zone label, and names uncounted
-// domains. The pods of a NotReady node are uncertain.
+// nodesInput counts the nodes in scope that are NotReady or have no zone label, and names uncounted domains. The pods
+// of a NotReady node are uncertain.
 func nodesInput(c *search.Search, age string) plan.Input {
 	in := plan.Input{Source: "nodes", Age: age, Coverage: 1, Problems: []string{}}
 	all, unready, zoneless := 0, 0, 0
@@ -85,19 +80,19 @@ func nodesInput(c *search.Search, age string) plan.Input {
 	return in
 }
 
-func requestsInput(s *cluster.Snapshot, now time.Time) plan.Input {
+func describeRequestsInput(s *cluster.Snapshot, now time.Time) plan.Input {
 	in := plan.Input{Source: "requests", Age: now.Sub(s.TakenAt).Round(time.Second).String(), Coverage: 1, Problems: []string{}}
 	for _, kind := range slices.Sorted(maps.Keys(s.Objects.Skipped)) {
 		in.Problems = append(in.Problems, fmt.Sprintf("%d objects of kind %s are not read", s.Objects.Skipped[kind], kind))
 	}
-	if absent := absentKinds(s.Objects); s.Objects.TakenAt.IsZero() && len(absent) > 0 {
+	if absent := missingKinds(s.Objects); s.Objects.TakenAt.IsZero() && len(absent) > 0 {
 		in.Problems = append(in.Problems, fmt.Sprintf("the snapshot, which evenkeel capture did not make, has no %s: taken as there being none", strings.Join(absent, " and no ")))
 	}
 	return in
 }
 
-// absentKinds returns the object kinds that can protect pods and of which the snapshot has none.
-func absentKinds(o *cluster.Objects) []string {
+// missingKinds returns the object kinds that can protect pods and of which the snapshot has none.
+func missingKinds(o *cluster.Objects) []string {
 	var out []string
 	if len(o.Services) == 0 {
 		out = append(out, "Service")

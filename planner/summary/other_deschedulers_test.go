@@ -39,18 +39,24 @@ func TestOthersThatMovePodsAreNamed(t *testing.T) {
 		crons []*batchv1.CronJob
 		want  string
 	}{
-		"nobody":                 {[]*corev1.Pod{pod("shop", "web", "nginx:1"), pod("shop", "x", "example.org/descheduler-policy-ui:1")}, nil, ""},
-		"by image":               {[]*corev1.Pod{pod("ops", "d", "registry.k8s.io/descheduler/descheduler:v0.36.0")}, nil, "a descheduler runs too (pod ops/d): "},
-		"by digest":              {[]*corev1.Pod{pod("ops", "d", "descheduler@sha256:0")}, nil, "a descheduler runs too (pod ops/d): "},
-		"by label":               {[]*corev1.Pod{pod("ops", "d", "mirror/ds:1", nameLabel, "descheduler")}, nil, "a descheduler runs too (pod ops/d): "},
-		"one that has ended":     {[]*corev1.Pod{ended}, nil, ""},
-		"now and then":           {nil, []*batchv1.CronJob{cron("k8s/descheduler:1", nil)}, "a descheduler runs too (CronJob ops/level): "},
-		"suspended":              {nil, []*batchv1.CronJob{cron("k8s/descheduler:1", &yes)}, ""},
-		"two replicas of ours":   {[]*corev1.Pod{one("a-1"), one("a-2")}, nil, ""},
-		"two releases of ours":   {[]*corev1.Pod{one("a-1"), pod("test", "b", "evenkeel", nameLabel, "evenkeel", instanceLabel, "b")}, nil, "evenkeel runs as 2 releases (ek/a, test/b): "},
-		"more than can be named": {[]*corev1.Pod{pod("a", "d", "descheduler"), pod("b", "d", "descheduler"), pod("c", "d", "descheduler"), pod("d", "d", "descheduler")}, nil, "a descheduler runs too (pod a/d, pod b/d, pod c/d and 1 more): "},
+		"nobody": {[]*corev1.Pod{pod("shop", "web", "nginx:1"),
+			pod("shop", "x", "example.org/descheduler-policy-ui:1")}, nil, ""},
+		"by image": {[]*corev1.Pod{pod("ops", "d", "registry.k8s.io/descheduler/descheduler:v0.36.0")}, nil,
+			"a descheduler runs too (pod ops/d): "},
+		"by digest": {[]*corev1.Pod{pod("ops", "d", "descheduler@sha256:0")}, nil, "a descheduler runs too (pod ops/d): "},
+		"by label": {[]*corev1.Pod{pod("ops", "d", "mirror/ds:1", nameLabel, "descheduler")}, nil,
+			"a descheduler runs too (pod ops/d): "},
+		"one that has ended":   {[]*corev1.Pod{ended}, nil, ""},
+		"now and then":         {nil, []*batchv1.CronJob{cron("k8s/descheduler:1", nil)}, "a descheduler runs too (CronJob ops/level): "},
+		"suspended":            {nil, []*batchv1.CronJob{cron("k8s/descheduler:1", &yes)}, ""},
+		"two replicas of ours": {[]*corev1.Pod{one("a-1"), one("a-2")}, nil, ""},
+		"two releases of ours": {[]*corev1.Pod{one("a-1"), pod("test", "b", "evenkeel", nameLabel, "evenkeel", instanceLabel,
+			"b")}, nil, "evenkeel runs as 2 releases (ek/a, test/b): "},
+		"more than can be named": {[]*corev1.Pod{pod("a", "d", "descheduler"), pod("b", "d", "descheduler"),
+			pod("c", "d", "descheduler"), pod("d", "d", "descheduler")}, nil, "a descheduler runs too (pod a/d, pod b/d, pod c/d and 1 more): "},
 	} {
-		s, err := cluster.New(&cluster.Objects{Nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}}, Pods: c.pods, CronJobs: c.crons})
+		s, err := cluster.New(&cluster.Objects{Nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}}, Pods: c.pods,
+			CronJobs: c.crons})
 		if err != nil {
 			t.Fatal(err)
 		}

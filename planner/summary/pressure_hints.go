@@ -5,6 +5,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
+	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/search"
 	corev1 "k8s.io/api/core/v1"
@@ -66,8 +67,8 @@ func HintOf(c *search.Search, node string) *plan.PressureHint {
 	return nil
 }
 
-// expiredHints describes the nodes that carry an expired pressure hint. It returns "" if there are
-// none. The hint reconciler removes hints within seconds, so no reconciler manages these.
+// expiredHints describes the nodes that carry an expired pressure hint. The hint reconciler removes expired hints
+// within seconds, so no reconciler manages the described nodes.
 func expiredHints(s *cluster.Snapshot, now time.Time) string {
 	var nodes []string
 	for i := range s.Nodes {
@@ -78,15 +79,12 @@ func expiredHints(s *cluster.Snapshot, now time.Time) string {
 	if len(nodes) == 0 {
 		return ""
 	}
-	carry := "carry a pressure hint that has"
-	if len(nodes) == 1 {
-		carry = "carries a pressure hint that has"
-	}
-	return fmt.Sprintf("%s %s expired; goals ignore it, pods may still avoid them (%s): run `evenkeel hints gc`", search.CountNodes(len(nodes)), carry, NameFew(nodes))
+	return fmt.Sprintf("%s %s a pressure hint that has expired; goals ignore it, pods may still avoid them (%s): run `evenkeel hints gc`",
+		plural.Count(len(nodes), "node"), plural.Choose(len(nodes), "carries", "carry"), JoinNames(nodes))
 }
 
-// leftoverHints describes the nodes with a steering hint that a finished run left behind. It
-// returns "" if there are none. It does not depend on whether this plan steers.
+// leftoverHints describes the nodes with a steering hint that a finished run left behind. The result does not depend
+// on whether this plan steers.
 func leftoverHints(s *cluster.Snapshot, now time.Time) string {
 	var nodes []string
 	for i := range s.Nodes {
@@ -97,11 +95,12 @@ func leftoverHints(s *cluster.Snapshot, now time.Time) string {
 	if len(nodes) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s still hinted by a run that has ended, and pods avoid them (%s): run `evenkeel hints clear`", search.CountNodes(len(nodes)), NameFew(nodes))
+	return fmt.Sprintf("%s still hinted by a run that has ended, and pods avoid them (%s): run `evenkeel hints clear`",
+		plural.Count(len(nodes), "node"), JoinNames(nodes))
 }
 
-// NameFew joins at most maxProblems names.
-func NameFew(nodes []string) string {
+// JoinNames joins at most maxProblems names.
+func JoinNames(nodes []string) string {
 	names := strings.Join(nodes[:min(len(nodes), maxProblems)], ", ")
 	if more := len(nodes) - maxProblems; more > 0 {
 		names += fmt.Sprintf(", and %d more", more)

@@ -6,7 +6,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
-// reported lists the resources that node states show.
+// reported lists the resources shown in node states.
 var reported = []string{"cpu", "memory"}
 
 // DescribeState describes the cluster after the moves of the search so far.
@@ -15,13 +15,13 @@ func DescribeState(c *search.Search) plan.State {
 		Nodes:       make([]plan.NodeState, len(c.Snapshot.Nodes)),
 		Utilization: map[string]plan.Distribution{},
 		Excess:      map[string]float64{},
-		Workloads:   workloads(c),
+		Workloads:   workloadStates(c),
 	}
 	for i := range c.Snapshot.Nodes {
 		st.Nodes[i] = nodeState(c, &c.Snapshot.Nodes[i])
 	}
 	for _, r := range reported {
-		st.Utilization[r] = distribution(c, r)
+		st.Utilization[r] = requestDistribution(c, r)
 	}
 	addUsage(c, &st)
 	for i, g := range c.Goals.Goals {
@@ -43,9 +43,9 @@ func nodeState(c *search.Search, n *cluster.Node) plan.NodeState {
 	return st
 }
 
-// distribution summarises the requested fractions of nodes. The mean is total requests over total
-// allocatable. The deviation is that of the nodes from this mean.
-func distribution(c *search.Search, resource string) plan.Distribution {
+// requestDistribution summarises the requested fractions of nodes. The mean is the total of requests divided by the
+// total of allocatable. The standard deviation is computed around this mean.
+func requestDistribution(c *search.Search, resource string) plan.Distribution {
 	var used, total float64
 	fracs := []float64{}
 	for i := range c.Snapshot.Nodes {
@@ -59,10 +59,10 @@ func distribution(c *search.Search, resource string) plan.Distribution {
 	if total == 0 {
 		return plan.Distribution{}
 	}
-	return distributionOf(fracs, used/total)
+	return newDistribution(fracs, used/total)
 }
 
-// Blocks returns what blocks all evictions now: a pause or the breaker.
+// Blocks returns the reasons that block all evictions now: a pause or an open breaker.
 func Blocks(c *search.Search) []plan.EvictionBlock {
 	var out []plan.EvictionBlock
 	if c.PlannerState.Pause.ActiveAt(c.Now) {
@@ -74,4 +74,57 @@ func Blocks(c *search.Search) []plan.EvictionBlock {
 		}
 	}
 	return out
+}
+
+// noZone is the zone of nodes without a zone label.
+const noZone = ""
+
+// workloadStates returns every workload with bound pods, with its pods by zone and its failure category. DaemonSets
+// and static pods are left out.
+func workloadStates(c *search.Search) []plan.WorkloadState {
+	zones := map[string]bool{}
+	for _, z := range c.Limits.Zones {
+		if z != noZone {
+			zones[z] = true
+		}
+	}
+	out, busy := []plan.WorkloadState{}, plan.NewWorkloadUtilization(c.Snapshot, c.Options.Guards.Scope)
+	for i := range c.Snapshot.Workloads {
+		w := &c.Snapshot.Workloads[i]
+		if w.Kind == "DaemonSet" || w.Kind == "Node" {
+			continue
+		}
+		if st, ok := workloadState(c, w, zones, busy); ok {
+			out = append(out, st)
+		}
+	}
+	return out
+}
+
+func workloadState(c *search.Search, w *cluster.Workload, zones map[string]bool, busy plan.WorkloadUtilization) (plan.WorkloadState, bool) {
+	st := plan.WorkloadState{Namespace: w.Namespace, Kind: w.Kind, Name: w.Name, Zones: map[string]int{}}
+	for z := range zones {
+		st.Zones[z] = 0
+	}
+	pods, most := make([]cluster.PodID, 0, len(w.Pods)), 0
+	for _, id := range w.Pods {
+		n := c.Model.NodeOf(id)
+		if n == cluster.NoNode || c.Snapshot.Pods[id].Terminating {
+			continue
+		}
+		z := c.Limits.Zones[n]
+		st.Zones[z]++
+		pods = append(pods, id)
+		most = max(most, st.Zones[z])
+	}
+	least := most
+	for _, n := range st.Zones {
+		least = min(least, n)
+	}
+	st.Skew = most - least
+	st.FailureCategory, st.CategoryCertain = busy.Category(pods, most)
+	if st.Zones[noZone] > 0 {
+		st.FailureCategory, st.CategoryCertain = min(st.FailureCategory, 3), false
+	}
+	return st, len(pods) > 0
 }

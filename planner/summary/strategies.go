@@ -10,8 +10,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
-// strategies counts the goals of each enabled strategy, and of strategies that occur only in goals.
-func strategies(c *search.Search) []plan.StrategyState {
+// strategyStates counts the goals of each enabled strategy, and of strategies that occur only in goals.
+func strategyStates(c *search.Search) []plan.StrategyState {
 	out := []plan.StrategyState{}
 	for _, info := range c.Options.Strategies {
 		out = append(out, plan.StrategyState{Name: info.Name})
@@ -29,27 +29,27 @@ func strategies(c *search.Search) []plan.StrategyState {
 		}
 		out[i].Due = out[i].Due || !g.Constraint || g.WaitReason != ""
 		if g.WaitReason != "" {
-			addWaiting(&out[i], g, nodes)
+			addWaitingGoal(&out[i], g, nodes)
 		}
 	}
 	for i, info := range c.Options.Strategies {
 		if out[i].Goals == 0 {
-			out[i].NoData = noData(c, info)
+			out[i].NoData = missingUsageReason(c, info)
 		}
 	}
 	return out
 }
 
-// noData describes the usage data that a strategy by load lacks. It returns "" if the data
-// suffices. All of the strategy's resources must be known. Otherwise an eviction for CPU could fill
-// the disk of another node.
-func noData(c *search.Search, info settings.StrategyInfo) string {
+// missingUsageReason describes the usage data that a strategy by load lacks, or returns "" if the data suffices. The
+// usage of all of the strategy's resources must be known. Otherwise, an eviction for CPU could fill the disk of
+// another node.
+func missingUsageReason(c *search.Search, info settings.StrategyInfo) string {
 	l, scope := c.Snapshot.Usage, c.Options.Guards.Scope
 	switch {
 	case len(info.ByLoad) == 0:
 		return ""
 	case len(l.Resources()) == 0:
-		return noUsage(l)
+		return noUsageReason(l)
 	}
 	for _, r := range info.ByLoad {
 		if a := c.Snapshot.Amounts(cluster.Measure{ByUsage: true, Resource: r}, scope.Usage); !a.CoverageSufficient(scope) {
@@ -60,8 +60,7 @@ func noData(c *search.Search, info settings.StrategyInfo) string {
 	return ""
 }
 
-// noUsage returns the reason why no usage is known.
-func noUsage(l *cluster.ResolvedUsage) string {
+func noUsageReason(l *cluster.ResolvedUsage) string {
 	switch {
 	case l == nil:
 		return "nothing is known: the snapshot holds no usage"
@@ -71,26 +70,26 @@ func noUsage(l *cluster.ResolvedUsage) string {
 	return "nothing is known: the last answer of " + sourceName(l.Raw) + " is too old, or says nothing of use"
 }
 
-// hintsUnknown returns the reason why no hint rule can evaluate any node. It returns "" if a rule
-// can, or if there are no rules.
-func hintsUnknown(c *search.Search) string {
+// hintsWithoutDataReason returns the reason why no hint rule can evaluate any node. If a rule can evaluate a node or
+// no rule exists, the result is "".
+func hintsWithoutDataReason(c *search.Search) string {
 	rules, l := c.Options.HintRules.Rules, c.Snapshot.Usage
 	if len(rules) == 0 {
 		return ""
 	}
 	if l == nil {
-		return noUsage(l)
+		return noUsageReason(l)
 	}
 	for _, r := range rules {
 		if slices.ContainsFunc(l.Raw.Nodes, func(n cluster.NodeUsage) bool { _, known := n.Used[r.Resource]; return known }) {
 			return ""
 		}
 	}
-	return noUsage(l)
+	return noUsageReason(l)
 }
 
-// addWaiting counts the node of a goal that waits.
-func addWaiting(st *plan.StrategyState, g plan.Goal, nodes map[string]map[string]bool) {
+// addWaitingGoal counts the node of a goal that still waits for usage samples.
+func addWaitingGoal(st *plan.StrategyState, g plan.Goal, nodes map[string]map[string]bool) {
 	known := nodes[g.Strategy]
 	if known == nil {
 		known = map[string]bool{}
@@ -103,16 +102,15 @@ func addWaiting(st *plan.StrategyState, g plan.Goal, nodes map[string]map[string
 	}
 }
 
-// strategiesInput describes the strategies without goals and what they need. This distinguishes a
-// strategy without goals from one whose goals are all met.
+// strategiesInput describes the strategies that have no goals, and what each strategy needs to have a goal.
 func strategiesInput(c *search.Search, age string) plan.Input {
 	in := plan.Input{Source: "strategies", Age: age, Coverage: 1, Problems: []string{}}
-	stated := strategies(c)
+	stated := strategyStates(c)
 	if len(stated) == 0 && !c.Options.HintsNodes {
 		in.Problems = append(in.Problems, "the configuration has no strategy")
 	}
-	if c.Snapshot.Usage == nil && hintsUnknown(c) != "" {
-		in.Problems = append(in.Problems, "the rules of hints can judge no node: "+hintsUnknown(c))
+	if c.Snapshot.Usage == nil && hintsWithoutDataReason(c) != "" {
+		in.Problems = append(in.Problems, "the rules of hints can judge no node: "+hintsWithoutDataReason(c))
 	}
 	for i, info := range c.Options.Strategies {
 		if stated[i].Goals == 0 {

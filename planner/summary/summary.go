@@ -1,5 +1,5 @@
-// Package summary describes a finished search as a plan.Plan: moves, rejections, inputs,
-// and the cluster before and after. It only reads the search.
+// Package summary describes a finished search as a plan.Plan: moves, rejections, inputs, and the cluster before and
+// after. Package summary only reads the search.
 package summary
 
 import (
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
@@ -14,10 +15,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
-// validity is how long a plan may be executed after the planner makes it.
+// validity is the time for which a plan may be executed after the planner made it.
 const validity = 15 * time.Minute
 
-// Summarize converts the search to a plan. before and start are the cluster and the goals at the
+// Summarize converts the search to a plan. The parameters before and start hold the cluster and the goals at the
 // start of the search.
 func Summarize(c *search.Search, before plan.State, start *goal.Tracker) plan.Plan {
 	out := plan.Plan{
@@ -29,14 +30,16 @@ func Summarize(c *search.Search, before plan.State, start *goal.Tracker) plan.Pl
 		Rejections: c.Rejections.List(c.Snapshot, c.Options.SamplesPerCode),
 		Goals:      []plan.Goal{},
 		Before:     before,
-		Strategies: strategies(c),
+		Strategies: strategyStates(c),
 		Schedulers: c.Schedulers,
-		Inputs:     inputs(c),
+		Inputs:     planInputs(c),
 		Blocks:     Blocks(c),
-		Pressure:   PressureHints(c), HintsNoData: hintsUnknown(c),
+		Pressure:   PressureHints(c), HintsNoData: hintsWithoutDataReason(c),
 	}
 	if _, spent := c.PredictionLimitReached(); spent {
-		out.SearchLimitReached = fmt.Sprintf("limits.maxPredictions lets a plan predict %s; %s not tried to the end", search.CountPredictions(c.Options.MaxPredictions), search.CountPodsWere(out.Rejections.Counts[plan.PredictionLimitReached]))
+		pods := out.Rejections.Counts[plan.PredictionLimitReached]
+		out.SearchLimitReached = fmt.Sprintf("limits.maxPredictions lets a plan predict %s; %s %s not tried to the end",
+			plural.Count(c.Options.MaxPredictions, "landing"), plural.Count(pods, "pod"), plural.Choose(pods, "was", "were"))
 	}
 	for i, nodes := range c.HintedByWave {
 		if len(nodes) > 0 {
@@ -48,7 +51,7 @@ func Summarize(c *search.Search, before plan.State, start *goal.Tracker) plan.Pl
 		m.Step = i + 1
 		out.Moves = append(out.Moves, m)
 	}
-	out.After, out.Bound = DescribeState(c), lowerbound.Of(c, start)
+	out.After, out.Bound = DescribeState(c), lowerbound.Compute(c, start)
 	for _, g := range c.Goals.Goals {
 		if g.ID != "" {
 			out.Goals = append(out.Goals, g)
@@ -58,7 +61,7 @@ func Summarize(c *search.Search, before plan.State, start *goal.Tracker) plan.Pl
 	return out
 }
 
-// GracePeriodSeconds returns how long a victim may take to terminate, in seconds.
+// GracePeriodSeconds returns the time that a victim may take to terminate, in seconds.
 func GracePeriodSeconds(c *search.Search, p *cluster.Pod) int64 {
 	for _, g := range []*int64{c.Options.Placement.GracePeriodSeconds, p.Object.Spec.TerminationGracePeriodSeconds} {
 		if g != nil {
@@ -76,20 +79,20 @@ func DescribeMove(c *search.Search, st search.WaveStep) plan.Move {
 		From: c.Snapshot.Nodes[st.From].Name, To: c.Snapshot.Nodes[st.Landing.To].Name,
 		Acceptable: plan.Acceptable{Nodes: st.Landing.Acceptable},
 		Confidence: st.Landing.Confidence, ReturnProbability: st.Landing.ReturnProbability, PendingProbability: st.Landing.PendingProbability,
-		NotAfter: c.Eligibility.AllowedUntil(p), Wave: st.Wave, Steer: c.SteeringOf(st.Landing), Benefit: st.Benefit, Cost: eligibility.EvictionCost(p),
+		NotAfter: c.Eligibility.AllowedUntil(p), Wave: st.Wave, Steer: c.SteerKind(st.Landing), Benefit: st.Benefit, Cost: eligibility.EvictionCost(p),
 		GracePeriodSeconds: GracePeriodSeconds(c, p),
 	}
-	for _, i := range st.Landing.Served {
+	for _, i := range st.Landing.ImprovedGoals {
 		m.Goals = append(m.Goals, c.Goals.Goals[i].ID)
 	}
-	m.Strategy, m.Reason = c.Goals.Goals[st.MostServed].Strategy, c.Goals.Goals[st.MostServed].Reason
+	m.Strategy, m.Reason = c.Goals.Goals[st.MostImproved].Strategy, c.Goals.Goals[st.MostImproved].Reason
 	if st.Displaced != nil {
 		describeDisplacement(c, &m, st.Step)
 	}
 	return m
 }
 
-// describeDisplacement adds the fields of a move that only makes room for another pod.
+// describeDisplacement sets the fields that are specific to a move that makes room for another pod.
 func describeDisplacement(c *search.Search, m *plan.Move, st search.Step) {
 	p := plan.PodRefOf(&c.Snapshot.Pods[st.Displaced.Pod])
 	m.DisplacedFor = &p

@@ -12,18 +12,17 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
-// usage is the usage of one resource on the nodes after the planned moves. It leaves out nodes with
-// unknown usage.
-type usage struct {
+// resourceUsage is the usage of one resource on the nodes after the planned moves. Nodes with unknown usage are left
+// out.
+type resourceUsage struct {
 	resource string
 	of       map[cluster.NodeID]float64 // share of the node's total
 	used     float64                    // sum over these nodes; total likewise
 	total    float64
 }
 
-// usages returns the known usage, by resource.
-func usages(c *search.Search) []usage {
-	var out []usage
+func usageByResource(c *search.Search) []resourceUsage {
+	var out []resourceUsage
 	for _, r := range c.Snapshot.Usage.Resources() {
 		a := c.Snapshot.Amounts(cluster.Measure{ByUsage: true, Resource: r}, c.Options.Guards.Scope.Usage)
 		change := map[cluster.NodeID]int64{}
@@ -31,7 +30,7 @@ func usages(c *search.Search) []usage {
 			change[m.From] -= a.Contribution(m.Pod, m.From)
 			change[m.Landing.To] += a.Contribution(m.Pod, m.Landing.To)
 		}
-		u := usage{resource: r, of: map[cluster.NodeID]float64{}}
+		u := resourceUsage{resource: r, of: map[cluster.NodeID]float64{}}
 		for i := range c.Snapshot.Nodes {
 			n := cluster.NodeID(i)
 			used, _, known := a.NodeUsed(n)
@@ -48,9 +47,8 @@ func usages(c *search.Search) []usage {
 	return out
 }
 
-// addUsage adds the usage to the state, next to the requests.
 func addUsage(c *search.Search, st *plan.State) {
-	for _, u := range usages(c) {
+	for _, u := range usageByResource(c) {
 		fracs := make([]float64, 0, len(u.of))
 		for i := range st.Nodes {
 			f, known := u.of[cluster.NodeID(i)]
@@ -66,18 +64,19 @@ func addUsage(c *search.Search, st *plan.State) {
 		if st.Used == nil {
 			st.Used = map[string]plan.Distribution{}
 		}
-		st.Used[u.resource] = distributionOf(fracs, u.used/u.total)
+		st.Used[u.resource] = newDistribution(fracs, u.used/u.total)
 	}
 }
 
-// loadInput describes the usage data: source, age, and the share of nodes in scope with known
-// usage. Its problems name the goals and strategies that do not act because data is missing.
+// loadInput describes the usage data: source, age, and the share of nodes in scope with known usage. The problems
+// name the goals and strategies that do not act because data is missing.
 func loadInput(c *search.Search) (plan.Input, bool) {
 	l, scope := c.Snapshot.Usage, c.Options.Guards.Scope
 	if l == nil {
 		return plan.Input{}, false
 	}
-	in := plan.Input{Source: sourceName(l.Raw), Statistic: statisticOf(l.Raw), Age: c.Now.Sub(l.Raw.SampledAt).Round(time.Second).String(), Coverage: 1, Problems: []string{}}
+	in := plan.Input{Source: sourceName(l.Raw), Statistic: describeStatistic(l.Raw),
+		Age: c.Now.Sub(l.Raw.SampledAt).Round(time.Second).String(), Coverage: 1, Problems: []string{}}
 	if l.Raw.SampledAt.IsZero() {
 		in.Age = "never"
 	}
@@ -113,8 +112,8 @@ func sourceName(u *cluster.Usage) string {
 	return u.Source
 }
 
-// statisticOf returns the statistic and time window of a Usage, or "" if unknown.
-func statisticOf(u *cluster.Usage) string {
+// describeStatistic returns the statistic and time window of a Usage, or "" if unknown.
+func describeStatistic(u *cluster.Usage) string {
 	window := time.Duration(u.WindowSeconds * float64(time.Second))
 	if u.Statistic == "" || u.Statistic == "latest" || window <= 0 {
 		return u.Statistic
@@ -125,8 +124,8 @@ func statisticOf(u *cluster.Usage) string {
 	return fmt.Sprintf("%s over %s", u.Statistic, window)
 }
 
-// unmeasuredResources describes the resources that strategies need and the source does not report.
-// It returns nothing if the source reports no resource at all.
+// unmeasuredResources describes the resources that strategies need and the source does not report. If the source
+// reports no resource at all, the result is empty.
 func unmeasuredResources(c *search.Search) []string {
 	var out []string
 	l, scope := c.Snapshot.Usage, c.Options.Guards.Scope
@@ -153,9 +152,8 @@ func waitingGoals(c *search.Search) []string {
 	return out
 }
 
-// distributionOf summarises fractions around the given mean. Large nodes have more weight in that
-// mean.
-func distributionOf(fracs []float64, mean float64) plan.Distribution {
+// newDistribution summarises fractions around the given mean, in which large nodes have more weight.
+func newDistribution(fracs []float64, mean float64) plan.Distribution {
 	var most, squares float64
 	for _, f := range fracs {
 		most = max(most, f)

@@ -5,6 +5,7 @@
 package trust
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -33,10 +34,7 @@ const MaxMinBindings = 500
 
 // SchedulerName returns the name of the pod's scheduler. An empty name means the default scheduler.
 func SchedulerName(p *corev1.Pod) string {
-	if p.Spec.SchedulerName == "" {
-		return corev1.DefaultSchedulerName
-	}
-	return p.Spec.SchedulerName
+	return cmp.Or(p.Spec.SchedulerName, corev1.DefaultSchedulerName)
 }
 
 // HasNoProfile reports whether neither the configuration nor Kubernetes has a profile for a scheduler.
@@ -46,8 +44,8 @@ func HasNoProfile(name string, profiles map[string]scheduler.Profile) bool {
 }
 
 // CheckBinding reports whether a newly bound pod is on a node that the default profile would have chosen. It ignores
-// pods that were bound later, because the scheduler did not know them. A pod was bound later if earlier does not contain
-// its UID and it was not bound in an earlier second.
+// pods that were bound later, because the scheduler did not know them. A pod was bound later if earlier does not
+// contain its UID and it was not bound in an earlier second.
 //
 // If a comparison would prove little, predicted is false: if no node can be predicted, if the pod has volume claims, or
 // if more than half of the feasible nodes have the best score. Therefore a scheduler that chooses nodes at random is
@@ -83,7 +81,8 @@ func boundAt(p *corev1.Pod) time.Time {
 }
 
 // SchedulerStates returns the schedulers without a profile that have bound pods or counted bindings, sorted by name.
-func (o Options) SchedulerStates(s *cluster.Snapshot, profiles map[string]scheduler.Profile, seen map[string]plan.SchedulerBindings) []plan.SchedulerState {
+func (o Options) SchedulerStates(s *cluster.Snapshot, profiles map[string]scheduler.Profile,
+	seen map[string]plan.SchedulerBindings) []plan.SchedulerState {
 	pods := map[string]int{}
 	for name := range seen {
 		if HasNoProfile(name, profiles) {
@@ -125,7 +124,8 @@ func (o Options) Profiles(configured map[string]scheduler.Profile, states []plan
 	for _, st := range states {
 		p := scheduler.DefaultProfile()
 		if !st.Trusted {
-			p.UnsupportedReason = fmt.Sprintf("its scores are unknown: bindings seen %d, predicted %d, correct %d; required are %d predicted and %s of them correct (placement.trust)",
+			p.UnsupportedReason = fmt.Sprintf(
+				"its scores are unknown: bindings seen %d, predicted %d, correct %d; required are %d predicted and %s of them correct (placement.trust)",
 				st.Seen, st.Predicted, st.Hits, o.MinBindings, percent(o.MinHitRate))
 		}
 		out[st.Name] = p

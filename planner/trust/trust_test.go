@@ -24,7 +24,7 @@ var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 // objects holds nodes with 10 CPUs and pods of the scheduler fancy.
 type objects struct{ cluster.Objects }
 
-func nodes(n int) *objects {
+func newNodes(n int) *objects {
 	o := &objects{}
 	o.ServerVersion = "1.37"
 	o.Namespaces = []*corev1.Namespace{{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}}
@@ -37,8 +37,8 @@ func nodes(n int) *objects {
 	return o
 }
 
-// pod adds a pod that was bound the given number of seconds after the start.
-func (o *objects) pod(name, node string, cpu int64, seconds int, edit ...func(*corev1.Pod)) *objects {
+// addPod adds a pod that was bound the given number of seconds after the start.
+func (o *objects) addPod(name, node string, cpu int64, seconds int, edit ...func(*corev1.Pod)) *objects {
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID(name), CreationTimestamp: metav1.NewTime(start)},
 		Spec: corev1.PodSpec{SchedulerName: "fancy", NodeName: node, Containers: []corev1.Container{{Name: "c", Resources: corev1.ResourceRequirements{
 			Requests: corev1.ResourceList{"cpu": *resource.NewQuantity(cpu, resource.DecimalSI), "memory": *resource.NewQuantity(cpu<<30, resource.BinarySI)}}}}},
@@ -51,7 +51,7 @@ func (o *objects) pod(name, node string, cpu int64, seconds int, edit ...func(*c
 	return o
 }
 
-// checkBinding returns "hit", "miss" or "silent" for a pod.
+// checkBinding returns "hit", "miss", or "silent" without a prediction.
 func (o *objects) checkBinding(t *testing.T, name string, earlier ...string) string {
 	t.Helper()
 	s, err := cluster.New(&o.Objects)
@@ -66,9 +66,9 @@ func (o *objects) checkBinding(t *testing.T, name string, earlier ...string) str
 	return map[[2]bool]string{{true, true}: "hit", {false, true}: "miss", {false, false}: "silent"}[[2]bool{hit, predicted}]
 }
 
-// TestJudge uses three nodes. The default profile places a new pod on n3, which has the most free CPU.
-func TestJudge(t *testing.T) {
-	base := func() *objects { return nodes(3).pod("a", "n1", 6, 0).pod("b", "n2", 5, 0) }
+// TestCheckBinding uses three nodes. The default profile places a new pod on n3, the node with the most free CPU.
+func TestCheckBinding(t *testing.T) {
+	base := func() *objects { return newNodes(3).addPod("a", "n1", 6, 0).addPod("b", "n2", 5, 0) }
 	claim := func(p *corev1.Pod) {
 		p.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{}}}}
 	}
@@ -79,18 +79,18 @@ func TestJudge(t *testing.T) {
 		o    *objects
 		want string
 	}{
-		"on the emptiest node":               {base().pod("p", "n3", 1, 9), "hit"},
-		"elsewhere":                          {base().pod("p", "n1", 1, 9), "miss"},
-		"not bound":                          {base().pod("p", "", 1, 9), "silent"},
-		"three of three nodes are best":      {nodes(3).pod("p", "n3", 1, 9), "silent"},
-		"one of two nodes is best":           {nodes(2).pod("a", "n1", 5, 0).pod("p", "n2", 1, 9), "hit"},
-		"two of three nodes are best":        {nodes(3).pod("a", "n1", 5, 0).pod("p", "n1", 1, 9), "silent"},
-		"the pod fits on one node only":      {base().pod("p", "n3", 9, 9), "silent"},
-		"the pod has a volume claim":         {base().pod("p", "n3", 1, 9, claim), "silent"},
-		"the time of the binding is unknown": {base().pod("p", "n3", 1, 9, untimed), "silent"},
-		"the pod is terminating":             {base().pod("p", "n3", 1, 9, leaving), "silent"},
-		"the pod has ended":                  {base().pod("p", "n3", 1, 9, ended), "silent"},
-		"two pods were bound later":          {base().pod("p", "n3", 1, 9).pod("q", "n3", 8, 10).pod("r", "n3", 1, 10), "hit"},
+		"on the emptiest node":               {base().addPod("p", "n3", 1, 9), "hit"},
+		"elsewhere":                          {base().addPod("p", "n1", 1, 9), "miss"},
+		"not bound":                          {base().addPod("p", "", 1, 9), "silent"},
+		"three of three nodes are best":      {newNodes(3).addPod("p", "n3", 1, 9), "silent"},
+		"one of two nodes is best":           {newNodes(2).addPod("a", "n1", 5, 0).addPod("p", "n2", 1, 9), "hit"},
+		"two of three nodes are best":        {newNodes(3).addPod("a", "n1", 5, 0).addPod("p", "n1", 1, 9), "silent"},
+		"the pod fits on one node only":      {base().addPod("p", "n3", 9, 9), "silent"},
+		"the pod has a volume claim":         {base().addPod("p", "n3", 1, 9, claim), "silent"},
+		"the time of the binding is unknown": {base().addPod("p", "n3", 1, 9, untimed), "silent"},
+		"the pod is terminating":             {base().addPod("p", "n3", 1, 9, leaving), "silent"},
+		"the pod has ended":                  {base().addPod("p", "n3", 1, 9, ended), "silent"},
+		"two pods were bound later":          {base().addPod("p", "n3", 1, 9).addPod("q", "n3", 8, 10).addPod("r", "n3", 1, 10), "hit"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := c.o.checkBinding(t, "p", "a", "b"); got != c.want {
@@ -100,10 +100,10 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestJudgeKeepsTheOrderWithinASecond binds q to n3 and p to n2 in the same second. If q was bound
-// first, n2 is correct for p. If not, n3 is correct.
-func TestJudgeKeepsTheOrderWithinASecond(t *testing.T) {
-	o := nodes(3).pod("a", "n1", 6, 0).pod("b", "n2", 4, 0).pod("q", "n3", 8, 9).pod("p", "n2", 1, 9)
+// TestCheckBindingWithinOneSecond binds q to n3 and p to n2 in the same second. If q was bound
+// first, n2 is the correct node for p. Otherwise n3 is the correct node for p.
+func TestCheckBindingWithinOneSecond(t *testing.T) {
+	o := newNodes(3).addPod("a", "n1", 6, 0).addPod("b", "n2", 4, 0).addPod("q", "n3", 8, 9).addPod("p", "n2", 1, 9)
 	if got := o.checkBinding(t, "p", "a", "b", "q"); got != "hit" {
 		t.Errorf("q was bound before p: %s, want hit", got)
 	}
@@ -112,19 +112,19 @@ func TestJudgeKeepsTheOrderWithinASecond(t *testing.T) {
 	}
 }
 
-// TestALotIsNotTakenForTheDefaultProfile binds pods at random. At most half of them are on a correct
-// node, far below a sensible minHitRate.
-func TestALotIsNotTakenForTheDefaultProfile(t *testing.T) {
+// TestRandomSchedulerIsNotTrusted binds pods at random. At most half of these pods are
+// on a correct node. A sensible minHitRate is much higher.
+func TestRandomSchedulerIsNotTrusted(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var b plan.SchedulerBindings
 	for range 400 {
-		o, earlier := nodes(2+r.IntN(6)), []string{}
+		o, earlier := newNodes(2+r.IntN(6)), []string{}
 		for i := range 4 {
 			name := fmt.Sprintf("a%d", i)
-			o.pod(name, o.Nodes[r.IntN(len(o.Nodes))].Name, 1, 0)
+			o.addPod(name, o.Nodes[r.IntN(len(o.Nodes))].Name, 1, 0)
 			earlier = append(earlier, name)
 		}
-		o.pod("p", o.Nodes[r.IntN(len(o.Nodes))].Name, 1, 9)
+		o.addPod("p", o.Nodes[r.IntN(len(o.Nodes))].Name, 1, 9)
 		switch o.checkBinding(t, "p", earlier...) {
 		case "hit":
 			b.Hits++
@@ -139,11 +139,11 @@ func TestALotIsNotTakenForTheDefaultProfile(t *testing.T) {
 	}
 }
 
-func TestStatesAndProfiles(t *testing.T) {
-	o := nodes(1).pod("a", "n1", 1, 0).pod("b", "n1", 1, 0, func(p *corev1.Pod) { p.Spec.SchedulerName = "" }).
-		pod("c", "n1", 1, 0, func(p *corev1.Pod) { p.Spec.SchedulerName = "known" }).
-		pod("d", "", 1, 0, func(p *corev1.Pod) { p.Spec.SchedulerName = "waits" }).
-		pod("e", "n1", 1, 0, func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed })
+func TestSchedulerStatesAndProfiles(t *testing.T) {
+	o := newNodes(1).addPod("a", "n1", 1, 0).addPod("b", "n1", 1, 0, func(p *corev1.Pod) { p.Spec.SchedulerName = "" }).
+		addPod("c", "n1", 1, 0, func(p *corev1.Pod) { p.Spec.SchedulerName = "known" }).
+		addPod("d", "", 1, 0, func(p *corev1.Pod) { p.Spec.SchedulerName = "waits" }).
+		addPod("e", "n1", 1, 0, func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed })
 	s, err := cluster.New(&o.Objects)
 	if err != nil {
 		t.Fatal(err)

@@ -1,5 +1,5 @@
 // Package arg decodes and checks the arguments of strategies. It decides whether an argument is well-formed, and
-// says what is wrong with each, by field path. It never knows what a strategy does with an argument.
+// reports each error with its field path. The package does not depend on the meaning of an argument.
 package arg
 
 import (
@@ -9,14 +9,15 @@ import (
 	"strconv"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/evenkeel-project/evenkeel/internal/strict"
 )
 
-// Error is one argument that cannot be used.
+// Error is an invalid argument.
 type Error struct {
-	// Path is the field inside args, such as target.cpu; empty for args as a whole.
+	// Path is the field inside args, such as target.cpu. It is empty for an error in args as a whole.
 	Path    string
 	Message string
 }
@@ -29,8 +30,8 @@ func (e Error) Error() string {
 }
 
 // Decode decodes JSON strictly into v, a pointer to a struct, and returns every error. It rejects unknown keys,
-// duplicate keys and values of another type. Empty input and null leave v unchanged. A value of another type leaves its
-// field unchanged, but in a map of fractions it becomes NaN: the key was given.
+// duplicate keys and values of a wrong type. Empty input and null leave v unchanged. A value of a wrong type leaves its
+// field unchanged; in a map of fractions, the value becomes NaN, so that the key is present.
 func Decode(raw []byte, v any) []Error {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return nil
@@ -73,10 +74,33 @@ func LabelKey(path, key string) []Error {
 
 // Resource checks the name of a compute resource of nodes.
 func Resource(path, name string) []Error {
-	if name == "cpu" || name == "memory" || name == "ephemeral-storage" || strings.Contains(name, "/") || strings.HasPrefix(name,
-		"hugepages-") {
+	if name == "cpu" || name == "memory" || name == "ephemeral-storage" || strings.Contains(name, "/") ||
+		strings.HasPrefix(name, corev1.ResourceHugePagesPrefix) {
 		return nil
 	}
 	const known = "cpu, memory, ephemeral-storage or an extended resource such as example.com/gpu"
 	return []Error{{path, fmt.Sprintf("unknown resource %q (want %s)", name, known)}}
+}
+
+// UsageNeeds is the measured usage that a strategy needs with its arguments. A strategy that needs no usage returns the
+// zero value.
+type UsageNeeds struct {
+	// Required reports whether the strategy needs a source of usage.
+	Required bool
+	// Resources are the resources of nodes whose usage must be known, sorted.
+	Resources []string
+	// Field is the argument that names the resources, such as target.
+	Field string
+	// Watches are the levels to compare with every sample between passes. The list is empty if one sample is enough.
+	Watches []Watch
+}
+
+// Watch is a level for one resource of all nodes. A node is hot after For consecutive samples above the level.
+type Watch struct {
+	// Name is the name of the strategy.
+	Name, Resource string
+	// Target is the level, as a fraction of allocatable. If Target is 0, the level is the mean of the nodes in scope plus
+	// Deviation.
+	Target, Deviation float64
+	For               int
 }

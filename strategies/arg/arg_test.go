@@ -31,7 +31,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-func TestMistakes(t *testing.T) {
+func TestInvalidArguments(t *testing.T) {
 	for in, want := range map[string][]string{
 		`{"topologykey":"a"}`:                       {"topologykey: unknown argument (did you mean topologyKey?)"},
 		`{"maxSkew":1,"MAXSKEW":3}`:                 {"MAXSKEW: unknown argument (did you mean maxSkew?)"},

@@ -14,7 +14,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-func TestMistakes(t *testing.T) {
+func TestInvalidArguments(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"target":{"cpu":0.8}}`:                                       "",
 		`{"basis":"load","for":3,"target":{"cpu":0.8}}`:                "",
@@ -26,7 +26,7 @@ func TestMistakes(t *testing.T) {
 		`{"target":{"pressure":0.8}}`:                                  `target.pressure: unknown resource "pressure" (want cpu, memory, ephemeral-storage or an extended resource such as example.com/gpu)`,
 		`{"selector":"=x","target":{"cpu":0.8}}`:                       `selector: "=x" is not a label selector: found '=', expected: !, identifier, or 'end of string'`,
 		`{"basis":"load","target":{"memory.available":0.1}}`:           "target.memory.available: is free memory, not used memory (want memory, or a hint rule with below)",
-		`{"basis":"load","for":2,"selector":"a=b","target":{"cpu":1}}`: "for: counts samples of whole nodes, but selector counts only some of their pods; the combination is not built yet (want for: 1, or no selector)",
+		`{"basis":"load","for":2,"selector":"a=b","target":{"cpu":1}}`: "for: counts samples of whole nodes, but selector counts only some of their pods; the combination is not supported (want for: 1, or no selector)",
 		`{"basis":"load"}`:                                             "want either target or deviation, with at least one resource, such as target: {cpu: 0.80}",
 	} {
 		_, errs := New("hot", []byte(in), cluster.Scope{})
@@ -42,8 +42,9 @@ func TestMistakes(t *testing.T) {
 
 var snapshotTime = time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
 
-// snapshot returns a cluster with the nodes n1 (4 cores), n2 and n3 (16 cores each). used is their usage one minute ago.
-func snapshot(t *testing.T, marks []cluster.Mark, used ...map[string]int64) *cluster.Snapshot {
+// newSnapshot returns a cluster with the nodes n1 (4 cores), n2 and n3 (16 cores each). used is their usage one minute
+// ago.
+func newSnapshot(t *testing.T, marks []cluster.Mark, used ...map[string]int64) *cluster.Snapshot {
 	t.Helper()
 	o := &cluster.Objects{TakenAt: snapshotTime, Usage: &cluster.Usage{Source: "prometheus", SampledAt: snapshotTime.Add(-time.Minute), Marks: marks}}
 	for i, cores := range []string{"4", "16", "16"} {
@@ -92,21 +93,21 @@ func TestGoalsByLoad(t *testing.T) {
 		want       []string
 	}{
 		{"a node with unknown usage has no goal", `{"basis":"load","target":{"cpu":0.8}}`,
-			snapshot(t, nil, milliCPU(3900), milliCPU(100)), []string{"n1 load cpu 0.800", "n2 load cpu 0.800"}},
-		{"the usage of too few nodes is known", `{"basis":"load","target":{"cpu":0.8}}`, snapshot(t, nil, milliCPU(3900)), nil},
-		{"for one of two resources, the usage of too few nodes is known", `{"basis":"load","target":{"cpu":0.8,"memory":0.8}}`, snapshot(t, nil, milliCPU(3900), milliCPU(100), milliCPU(100)), nil},
+			newSnapshot(t, nil, milliCPU(3900), milliCPU(100)), []string{"n1 load cpu 0.800", "n2 load cpu 0.800"}},
+		{"the usage of too few nodes is known", `{"basis":"load","target":{"cpu":0.8}}`, newSnapshot(t, nil, milliCPU(3900)), nil},
+		{"for one of two resources, the usage of too few nodes is known", `{"basis":"load","target":{"cpu":0.8,"memory":0.8}}`, newSnapshot(t, nil, milliCPU(3900), milliCPU(100), milliCPU(100)), nil},
 		{"the mean counts nodes with known usage, by size: 7200 of 20000", `{"basis":"load","deviation":{"cpu":0.1}}`,
-			snapshot(t, nil, milliCPU(4000), milliCPU(3200)), []string{"n1 load cpu 0.460", "n2 load cpu 0.460"}},
+			newSnapshot(t, nil, milliCPU(4000), milliCPU(3200)), []string{"n1 load cpu 0.460", "n2 load cpu 0.460"}},
 		{"a ratio with any name", `{"basis":"load","target":{"pressure":0.5}}`,
-			snapshot(t, nil, map[string]int64{"pressure": 600_000}, map[string]int64{"pressure": 0}), []string{"n1 load pressure 0.500", "n2 load pressure 0.500"}},
-		{"no usage", `{"basis":"load","target":{"cpu":0.8}}`, snapshot(t, nil), nil},
-		{"basis requests ignores usage", `{"target":{"cpu":0.8}}`, snapshot(t, nil), []string{"n1  cpu 0.800", "n2  cpu 0.800", "n3  cpu 0.800"}},
+			newSnapshot(t, nil, map[string]int64{"pressure": 600_000}, map[string]int64{"pressure": 0}), []string{"n1 load pressure 0.500", "n2 load pressure 0.500"}},
+		{"no usage", `{"basis":"load","target":{"cpu":0.8}}`, newSnapshot(t, nil), nil},
+		{"basis requests ignores usage", `{"target":{"cpu":0.8}}`, newSnapshot(t, nil), []string{"n1  cpu 0.800", "n2  cpu 0.800", "n3  cpu 0.800"}},
 		{"not for long enough", `{"basis":"load","for":3,"target":{"cpu":0.5}}`,
-			snapshot(t, []cluster.Mark{mark("n1", true, 3, false), mark("n2", false, 2, true), {Watch: "other", Node: "n3", Resource: "cpu", Hot: true}}, milliCPU(3900), milliCPU(9000), milliCPU(9000)),
+			newSnapshot(t, []cluster.Mark{mark("n1", true, 3, false), mark("n2", false, 2, true), {Watch: "other", Node: "n3", Resource: "cpu", Hot: true}}, milliCPU(3900), milliCPU(9000), milliCPU(9000)),
 			[]string{"n1 load cpu 0.500",
 				"n2 load cpu 0.500 constraint true: above its target in 2 of 3 samples in a row, counted since this process started",
 				"n3 load cpu 0.500 constraint true: above its target in 0 of 3 samples in a row"}},
-		{"a node at its target does not wait", `{"basis":"load","for":3,"target":{"cpu":0.5}}`, snapshot(t, nil, milliCPU(2000), milliCPU(8000), milliCPU(8000)),
+		{"a node at its target does not wait", `{"basis":"load","for":3,"target":{"cpu":0.5}}`, newSnapshot(t, nil, milliCPU(2000), milliCPU(8000), milliCPU(8000)),
 			[]string{"n1 load cpu 0.500", "n2 load cpu 0.500", "n3 load cpu 0.500"}},
 	} {
 		if got := describeGoals(t, c.args, c.s); !slices.Equal(got, c.want) {
@@ -115,9 +116,9 @@ func TestGoalsByLoad(t *testing.T) {
 	}
 }
 
-// TestProbableUseMovesNothing checks that the estimated usage of a pod without a sample does not move pods off n1.
-func TestProbableUseMovesNothing(t *testing.T) {
-	s := snapshot(t, nil, milliCPU(1900), milliCPU(0), milliCPU(0))
+// TestEstimatedUsageMovesNoPods checks that the estimated usage of a pod without a sample does not move pods off n1.
+func TestEstimatedUsageMovesNoPods(t *testing.T) {
+	s := newSnapshot(t, nil, milliCPU(1900), milliCPU(0), milliCPU(0))
 	o := *s.Objects
 	start := metav1.NewTime(snapshotTime)
 	o.Pods = []*corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "new"},
@@ -134,10 +135,10 @@ func TestProbableUseMovesNothing(t *testing.T) {
 	}
 }
 
-// TestTwoAccountsOfANode checks that no pod leaves a node if only its window or only its newest measurement exceeds the
-// target. If both do, the message has the lower value.
-func TestTwoAccountsOfANode(t *testing.T) {
-	s := snapshot(t, nil, milliCPU(3900), milliCPU(10000), milliCPU(0))
+// TestWindowAndNewestSample checks that no pod leaves a node if only its window or only its newest measurement exceeds
+// the target. If both do, the message has the lower value.
+func TestWindowAndNewestSample(t *testing.T) {
+	s := newSnapshot(t, nil, milliCPU(3900), milliCPU(10000), milliCPU(0))
 	o := *s.Objects
 	o.Usage.Nodes[0].Newest = map[string]int64{"cpu": 1900}
 	o.Usage.Nodes[1].Newest = map[string]int64{"cpu": 9600}
@@ -156,7 +157,7 @@ func TestTwoAccountsOfANode(t *testing.T) {
 	}
 }
 
-func TestWatches(t *testing.T) {
+func TestUsageNeedsWatches(t *testing.T) {
 	of := func(args string) string {
 		l, errs := New("hot", []byte(args), cluster.Scope{})
 		if len(errs) > 0 {

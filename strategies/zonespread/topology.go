@@ -13,27 +13,27 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// topologyCache are the values of topology keys and who can reach them, computed
-// once for each key and each distinct set of node constraints. Thousands of workloads share a few of them, and checking
-// every node for every workload would take a hundred times as long as the rest of a pass.
+// topologyCache contains the values of topology keys, and the values that pods can reach, for each distinct set of node
+// constraints. Thousands of workloads share a few sets of constraints. Checking every node for every workload would
+// take a hundred times as long as the rest of a pass.
 type topologyCache struct {
-	snapshot   *cluster.Snapshot
-	scope      cluster.Scope
-	topologies map[string]*topology
-	burdens    func() plan.WorkloadUtilization // computed on the first call
+	snapshot    *cluster.Snapshot
+	scope       cluster.Scope
+	topologies  map[string]*topology
+	utilization func() plan.WorkloadUtilization // computed on the first call
 }
 
-// topology is one topology key.
+// topology is one topology key with its values, the domains.
 type topology struct {
 	values                 []string                     // sorted
-	valueOfNode            []int32                      // by node: index of its value; noValue without the label
-	nodesOfValue           [][]*cluster.Node            // by value: the nodes in scope
+	valueOfNode            []int32                      // index of the value by node, or noValue without the label
+	nodesOfValue           [][]*cluster.Node            // nodes in scope by value
 	reachableByConstraints map[string]*reachable        // by node constraints of a pod
 	unions                 map[[2]*reachable]*reachable // of two sets
-	podCount               []int                        // by value: scratch space, all 0 between calls
+	podCount               []int                        // scratch space by value, all 0 between calls
 }
 
-// reachable is the set of values where some pods can run.
+// reachable is the set of values with nodes on which some pods can run.
 type reachable struct {
 	contains []bool // by value
 	indexes  []int32
@@ -75,17 +75,14 @@ func (d *topologyCache) topology(key string) *topology {
 	return a
 }
 
-// reachableByGroup returns the values with nodes in scope on which a pod of the group can run. Pods of one controller share a
-// template, so the caller passes one pod of each controller.
-func (a *topology) reachableByGroup(one []*cluster.Pod) *reachable {
-	var all *reachable
-	for _, p := range one {
-		r := a.reachableByPod(p.Object)
-		if all == nil || all == r {
-			all = r
-			continue
+// reachableByGroup returns the values with nodes in scope on which a pod of the group can run. Pods of one controller
+// share a template, so pods has one pod of each controller.
+func (a *topology) reachableByGroup(pods []*cluster.Pod) *reachable {
+	all := a.reachableByPod(pods[0].Object)
+	for _, p := range pods[1:] {
+		if r := a.reachableByPod(p.Object); r != all {
+			all = a.union(all, r)
 		}
-		all = a.union(all, r)
 	}
 	return all
 }
@@ -95,8 +92,8 @@ func (a *topology) reachableByPod(p *corev1.Pod) *reachable {
 	if r := a.reachableByConstraints[key]; r != nil {
 		return r
 	}
-	runs := filter.CanRunFunc(p)
-	r := a.newReachable(func(v int) bool { return slices.ContainsFunc(a.nodesOfValue[v], runs) })
+	canRun := filter.CanRunFunc(p)
+	r := a.newReachable(func(v int) bool { return slices.ContainsFunc(a.nodesOfValue[v], canRun) })
 	a.reachableByConstraints[key] = r
 	return r
 }
@@ -120,13 +117,9 @@ func (a *topology) newReachable(has func(v int) bool) *reachable {
 	return r
 }
 
-// nodeConstraints are what placement.Runs asks of a pod: two pods with the same run on
-// the same nodes.
+// nodeConstraints returns a key for the fields that filter.CanRun reads. Two pods with equal keys can run on the same
+// nodes.
 func nodeConstraints(s *corev1.PodSpec) string {
-	affinity := s.Affinity
-	if len(s.NodeSelector) == 0 && len(s.Tolerations) == 0 && affinity == nil {
-		return ""
-	}
 	var b strings.Builder
 	for _, key := range slices.Sorted(maps.Keys(s.NodeSelector)) {
 		b.WriteString(strconv.Quote(key) + strconv.Quote(s.NodeSelector[key]))
@@ -135,7 +128,8 @@ func nodeConstraints(s *corev1.PodSpec) string {
 		t := &s.Tolerations[i]
 		b.WriteString("\nt" + strconv.Quote(t.Key) + string(t.Operator) + strconv.Quote(t.Value) + string(t.Effect))
 	}
-	if affinity != nil && affinity.NodeAffinity != nil && affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
+	if affinity := s.Affinity; affinity != nil && affinity.NodeAffinity != nil &&
+		affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
 		for _, term := range affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
 			b.WriteString("\na")
 			writeRequirements(&b, 'e', term.MatchExpressions)

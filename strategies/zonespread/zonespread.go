@@ -1,27 +1,31 @@
 // Package zonespread states one goal for each workload or Service: its pods are spread evenly over the values of a
 // topology key, such as zones.
 //
-// It decides which pods form a group, and over which domains they can spread. It never selects the pods to move. It does
-// not handle topology spread constraints of pods: the scheduler and package placement do.
+// The package decides which pods form a group, and over which domains the pods can spread. It never selects the pods to
+// move. It ignores the topology spread constraints of pods; the scheduler and package placement apply these
+// constraints.
 package zonespread
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/cluster/annotation"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies/arg"
 )
 
 // Args are the arguments of the strategy.
 type Args struct {
-	// TopologyKey is a node label; its values are the domains.
+	// TopologyKey is a node label. Its values are the domains.
 	TopologyKey string `json:"topologyKey"`
 	// MaxSkew is the largest allowed difference between the numbers of pods in two domains.
 	MaxSkew int `json:"maxSkew"`
-	// By says which pods form a group: those of one owner, or those of one service.
+	// By is "owner" if the pods of an owner form a group, or "service" if the pods of a Service form a group.
 	By string `json:"by"`
 }
 
@@ -32,7 +36,7 @@ type Strategy struct {
 	scope cluster.Scope
 }
 
-// New creates the strategy called name from its arguments (JSON), and returns every error in them.
+// New creates the strategy called name from its arguments (JSON), and returns all errors of the arguments.
 func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) {
 	a := Args{TopologyKey: "topology.kubernetes.io/zone", MaxSkew: 1, By: "owner"}
 	errs := arg.Decode(raw, &a)
@@ -67,7 +71,7 @@ func (z *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	for i := range s.Workloads {
 		w := &s.Workloads[i]
 		if w.Kind == "DaemonSet" || w.Kind == "Node" {
-			continue // these run one pod on each node by design
+			continue // each node runs its own pod of these kinds
 		}
 		add(plan.ObjectRef{APIVersion: w.APIVersion, Kind: w.Kind, Namespace: w.Namespace, Name: w.Name, UID: w.UID}, w.Pods)
 	}
@@ -83,7 +87,7 @@ func (z *Strategy) Requirements() string {
 	return group + " in scope with at least two pods that can run on at least two values of " + z.args.TopologyKey
 }
 
-// UsageNeeds returns nothing: the strategy counts pods.
+// UsageNeeds returns the zero value, because the strategy counts pods.
 func (z *Strategy) UsageNeeds() arg.UsageNeeds { return arg.UsageNeeds{} }
 
 func (z *Strategy) goal(d *topologyCache, subject plan.ObjectRef, all []cluster.PodID) (plan.Goal, bool) {
@@ -94,14 +98,14 @@ func (z *Strategy) goal(d *topologyCache, subject plan.ObjectRef, all []cluster.
 	if len(pods) < 2 {
 		return plan.Goal{}, false
 	}
-	one := onePerController(d.snapshot, pods)
-	key, skew, slo := z.spreadSettings(d.snapshot, one)
+	representatives := onePerController(d.snapshot, pods)
+	key, skew, slo := z.spreadSettings(d.snapshot, representatives)
 	a := d.topology(key)
-	r := a.reachableByGroup(one)
+	r := a.reachableByGroup(representatives)
 	if len(r.values) < 2 {
 		return plan.Goal{}, false
 	}
-	weight, missed := goalWeight(d.snapshot, d.burdens, pods, slo)
+	weight, missed := goalWeight(d.snapshot, d.utilization, pods, slo)
 	return plan.Goal{
 		Strategy: z.name, Kind: plan.SkewAtMost, Subject: subject, TopologyKey: key,
 		Limit: float64(skew), Weight: weight, Pods: pods, Domains: r.values,
@@ -109,8 +113,8 @@ func (z *Strategy) goal(d *topologyCache, subject plan.ObjectRef, all []cluster.
 	}, true
 }
 
-// runningPods returns the pods that are bound to a node and not terminating or finished. The scheduler will place the
-// replacements of the others.
+// runningPods returns the pods that are bound to a node and neither terminating nor finished. The scheduler will place
+// the replacements of the other pods.
 func runningPods(s *cluster.Snapshot, all []cluster.PodID) []cluster.PodID {
 	var pods []cluster.PodID
 	for _, id := range all {
@@ -125,23 +129,117 @@ func runningPods(s *cluster.Snapshot, all []cluster.PodID) []cluster.PodID {
 // path: pods of one controller are usually adjacent.
 func onePerController(s *cluster.Snapshot, pods []cluster.PodID) []*cluster.Pod {
 	var out []*cluster.Pod
+	var last [2]string
 	seen := map[[2]string]bool{}
-	var last *cluster.Pod
 	for _, id := range pods {
 		p := &s.Pods[id]
-		if last != nil && p.Controller != nil && last.Controller != nil &&
-			p.Controller.Name == last.Controller.Name && p.Controller.Kind == last.Controller.Kind {
+		if p.Controller == nil {
+			out = append(out, p)
 			continue
 		}
-		last = p
-		key := [2]string{string(p.Object.UID)}
-		if p.Controller != nil {
-			key = [2]string{p.Controller.Kind, p.Controller.Name}
-		}
-		if !seen[key] {
+		if key := [2]string{p.Controller.Kind, p.Controller.Name}; key != last && !seen[key] {
 			seen[key] = true
 			out = append(out, p)
+			last = key
 		}
 	}
 	return out
+}
+
+// zoneKey is the node label that defines the zones of failure categories.
+const zoneKey = "topology.kubernetes.io/zone"
+
+// spreadSettings returns the settings of a group from annotations, with the arguments as defaults. If the controllers
+// of a group have different annotations, the first topology key, the smallest skew and the strictest zone SLO apply.
+// pods has one pod of each controller.
+func (z *Strategy) spreadSettings(s *cluster.Snapshot, pods []*cluster.Pod) (key string, skew, slo int) {
+	for _, p := range pods {
+		r := annotation.OfWorkload(s, p)
+		key = cmp.Or(key, r.SpreadBy)
+		if r.MaxSkew > 0 && (skew == 0 || r.MaxSkew < skew) {
+			skew = r.MaxSkew
+		}
+		slo = max(slo, r.ZoneSLO)
+	}
+	return cmp.Or(key, z.args.TopologyKey), cmp.Or(skew, z.args.MaxSkew), slo
+}
+
+// missedSLOWeight is the weight of a group that misses its zone SLO. The planner improves such a group before groups
+// with weight 1.
+const missedSLOWeight = 2
+
+// goalWeight returns the weight of a group's goal, and a message if the group misses its zone SLO. Without usage data,
+// category 4 cannot be distinguished from 3, so an SLO of 4 counts as missed.
+func goalWeight(s *cluster.Snapshot, utilization func() plan.WorkloadUtilization, pods []cluster.PodID, slo int) (
+	weight float64, missed string) {
+	if slo == 0 {
+		return 1, ""
+	}
+	count, most := map[string]int{}, 0
+	for _, id := range pods {
+		zone, _ := s.Nodes[s.Pods[id].Node].Label(zoneKey)
+		count[zone]++
+		most = max(most, count[zone])
+	}
+	category, _ := utilization().Category(pods, most)
+	if category >= slo {
+		return 1, ""
+	}
+	return missedSLOWeight, fmt.Sprintf("; failure category %d misses its zone-slo of %d", category, slo)
+}
+
+// maxShownDomains limits the domains in a message, so that the message fits on one line in a cluster with hundreds of
+// domains.
+const maxShownDomains = 8
+
+// skewMessage describes the current distribution of the pods and the closest even distribution.
+func (a *topology) skewMessage(s *cluster.Snapshot, key string, subject plan.ObjectRef, pods []cluster.PodID, r *reachable) string {
+	total, touched := 0, []int32(nil)
+	for _, id := range pods {
+		if v := a.valueOfNode[s.Pods[id].Node]; v != noValue && r.contains[v] {
+			if a.podCount[v] == 0 {
+				touched = append(touched, v)
+			}
+			a.podCount[v]++
+			total++
+		}
+	}
+	now, even := make([]string, 0, maxShownDomains), make([]string, 0, maxShownDomains)
+	for i, share := range a.evenSplit(r.indexes, touched, total) {
+		now, even = append(now, strconv.Itoa(a.podCount[r.indexes[i]])), append(even, strconv.Itoa(share))
+	}
+	for _, v := range touched {
+		a.podCount[v] = 0
+	}
+	more := ""
+	if len(r.indexes) > maxShownDomains {
+		more = "/..."
+	}
+	return fmt.Sprintf("%s has %s pods over %d values of %s; %s would be even",
+		subject.Name, strings.Join(now, "/")+more, len(r.indexes), key, strings.Join(even, "/")+more)
+}
+
+// evenSplit returns the even distribution that needs the fewest moves, for the first maxShownDomains domains. If the
+// pods cannot be divided evenly, the fullest domains keep one more pod. Among equally full domains, the first domains
+// keep one more pod.
+func (a *topology) evenSplit(in, touched []int32, total int) []int {
+	even := make([]int, min(len(in), maxShownDomains))
+	for i := range even {
+		rank := 0
+		for _, v := range touched {
+			if a.podCount[v] > a.podCount[in[i]] {
+				rank++
+			}
+		}
+		for _, v := range in[:i] {
+			if a.podCount[v] == a.podCount[in[i]] {
+				rank++
+			}
+		}
+		even[i] = total / len(in)
+		if rank < total%len(in) {
+			even[i]++
+		}
+	}
+	return even
 }

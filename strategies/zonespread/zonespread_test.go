@@ -22,8 +22,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// expectedGoal computes the domains and the message of a goal the slow way: it checks every node for every pod of the group,
-// and sorts all domains.
+// expectedGoal computes the domains and the message of a goal the slow way: it checks every node for every pod of the
+// group, and sorts all domains.
 func expectedGoal(s *cluster.Snapshot, scope cluster.Scope, g plan.Goal) (domains []string, message string) {
 	found, count := map[string]bool{}, map[string]int{}
 	for _, id := range g.Pods {
@@ -102,8 +102,8 @@ func requiredAffinity(key string, not []string, field bool) *corev1.Affinity {
 	return &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: terms}}}
 }
 
-// TestDomainsAreWhatEveryNodeSays compares the goals on random clusters with those that expectedGoal computes.
-func TestDomainsAreWhatEveryNodeSays(t *testing.T) {
+// TestGoalsEqualExpectedGoals compares the goals on random clusters with those that expectedGoal computes.
+func TestGoalsEqualExpectedGoals(t *testing.T) {
 	selector, err := labels.Parse("kubernetes.io/hostname notin (n01, n04)")
 	if err != nil {
 		t.Fatal(err)

@@ -71,9 +71,8 @@ func declaredOutsideFunctions(pkg *types.Package, o types.Object) bool {
 	return o.Parent() == pkg.Scope()
 }
 
-// bestOrder looks for the order of files, from top to bottom, with the fewest references that point
-// up. It improves several orders by moving one file at a time, so it may miss the optimum. One
-// round costs O(files^2).
+// bestOrder looks for the order of files, from top to bottom, with the fewest references that point up. It
+// improves several orders by moving one file at a time, so it may miss the optimum. One round costs O(files^2).
 func (g *graph) bestOrder() []int {
 	uses := make([][]int, len(g.files))
 	for i := range uses {
@@ -102,7 +101,8 @@ func (g *graph) bestOrder() []int {
 func improve(order []int, uses [][]int) bool {
 	for i, file := range order {
 		rest := slices.Delete(slices.Clone(order), i, i+1)
-		// If the file is at the very top, every use of it from below points up.
+		// If the file comes first in the order, every reference to it counts as
+		// pointing up.
 		up, here := 0, 0
 		for _, other := range rest {
 			up += uses[other][file]

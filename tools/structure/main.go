@@ -5,9 +5,8 @@
 //
 //	package  files  lines  references  up  share
 //
-// With -v it also prints each reference that points up, with the names that cause it. With
-// -max N it exits with code 1 if more than N percent point up in a package of at least eight
-// files. It changes nothing.
+// With -v it also prints each reference that points up, with the names that cause it. With -max N it exits with
+// code 1 if more than N percent point up in a package of at least eight files. It changes nothing.
 package main
 
 import (

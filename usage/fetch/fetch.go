@@ -41,7 +41,7 @@ type Options struct {
 	MaxBytes int64
 }
 
-// New returns a client. It reads the files once to check that they are valid.
+// New returns a client. New reads the files once to check that they are valid.
 func New(o Options) (*http.Client, error) {
 	if o.MaxBytes == 0 {
 		o.MaxBytes = maxBytes
@@ -231,8 +231,8 @@ func tooLargeError(most int64) error {
 	return badAnswer(fmt.Sprintf("the answer is larger than %d MiB", most>>20))
 }
 
-// AuthHint returns text that says how to fix a 401 or 403 status, for the end of an error message.
-// It is empty for other statuses. The text names the configuration key tokenFile.
+// AuthHint returns text that says how to fix a 401 or 403 status, for the end of an error message. The text is
+// empty for other statuses. The text names the configuration key tokenFile.
 func AuthHint(status int) string {
 	switch status {
 	case http.StatusUnauthorized:
@@ -243,8 +243,7 @@ func AuthHint(status int) string {
 	return ""
 }
 
-// ProblemOf describes in one line why a request got no answer. The description does not contain the
-// request.
+// ProblemOf describes in one line why a request got no answer. The description does not contain the request.
 func ProblemOf(err error, deadline time.Duration) usage.Problem {
 	var bad badAnswer
 	var outer *url.Error

@@ -54,7 +54,7 @@ func (s *Source) Sample(ctx context.Context, nodes []usage.Node) (usage.Sample, 
 	}
 	// A load-watcher takes its newest sample at the end of the window.
 	at := time.Unix(a.Window.End, 0).UTC()
-	for resource, kind := range map[string]Type{"cpu": CPU, "memory": Memory} {
+	for resource, kind := range map[string]MetricType{"cpu": CPU, "memory": Memory} {
 		g.AddNodes(resource, usage.Share, capacityShares(g, a, kind, at))
 	}
 	sample := g.Sample()
@@ -103,9 +103,9 @@ func (s *Source) fetchAnswer(ctx context.Context) (Answer, *usage.Problem) {
 	return a, nil
 }
 
-// capacityShares returns the values of one type as shares of capacity. It prefers the latest value,
+// capacityShares returns the values of one type as shares of capacity. capacityShares prefers the latest value,
 // because Evenkeel computes its own statistics, and falls back to the average.
-func capacityShares(g *usage.SampleBuilder, a Answer, kind Type, at time.Time) []usage.Value {
+func capacityShares(g *usage.SampleBuilder, a Answer, kind MetricType, at time.Time) []usage.Value {
 	var out []usage.Value
 	for name, n := range a.Data.Nodes {
 		var best *Metric

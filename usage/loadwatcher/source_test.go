@@ -112,7 +112,8 @@ func TestBadAnswers(t *testing.T) {
 			usage.Problem{Kind: usage.Stale, Detail: "cpu: measured more than 3m0s ago for n1"}},
 		"negative": {200, strings.Replace(good, "12.5", "-12.5", 1), usage.Problem{Kind: usage.Implausible, Detail: "cpu: negative for n1"}},
 		"no percent": {200, strings.Replace(good, "12.5", "1250", 1),
-			usage.Problem{Kind: usage.Implausible, Detail: "cpu: 12.5 for n1 is not a ratio (want 0..1; is it a percentage?); all 1 values are rejected"}},
+			usage.Problem{Kind: usage.Implausible,
+				Detail: "cpu: 12.5 for n1 is not a ratio (want 0..1; is it a percentage?); all 1 values are rejected"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := newTestSource(t, func(w http.ResponseWriter, _ *http.Request) {

@@ -48,23 +48,23 @@ type Metadata struct {
 	DataCenter string `json:"dataCenter"`
 }
 
-// Metric is one value.
+// Metric is one value of a node, with its type and statistic.
 type Metric struct {
-	Name     string   `json:"name"`
-	Type     Type     `json:"type"`
-	Operator Operator `json:"operator"`
-	Rollup   string   `json:"rollup"`
+	Name     string     `json:"name"`
+	Type     MetricType `json:"type"`
+	Operator Operator   `json:"operator"`
+	Rollup   string     `json:"rollup"`
 	// Value is a percentage of the node's capacity.
 	Value float64 `json:"value"`
 }
 
-// Type says what a metric measures.
-type Type string
+// MetricType says what a metric measures.
+type MetricType string
 
 // Types of metrics. Other types are ignored.
 const (
-	CPU    Type = "CPU"
-	Memory Type = "Memory"
+	CPU    MetricType = "CPU"
+	Memory MetricType = "Memory"
 )
 
 // Operator is the statistic over the samples in the window.
@@ -77,13 +77,12 @@ const (
 	Latest    Operator = "Latest"
 )
 
-// errNoNodes means that an answer has no NodeMetricsMap. The server is probably not a
-// load-watcher.
+// errNoNodes means that an answer has no NodeMetricsMap. The server is probably not a load-watcher.
 var errNoNodes = errors.New("data.NodeMetricsMap is missing; is the server a load-watcher?")
 
-// Encode writes an answer. It leaves out values that are not finite, and nodes without a value. A
-// single NaN makes trimaran's client reject the whole answer, while a missing node only scores 0.
-// Encode writes empty lists instead of null.
+// Encode writes an answer. Encode leaves out values that are not finite, and nodes without a value. A single NaN
+// makes trimaran's client reject the whole answer, while a missing node only scores 0. Encode writes empty lists
+// instead of null.
 func Encode(w io.Writer, a Answer) error {
 	nodes := make(map[string]NodeMetrics, len(a.Data.Nodes))
 	for name, n := range a.Data.Nodes {
@@ -110,8 +109,8 @@ func finiteMetrics(in []Metric) []Metric {
 	return out
 }
 
-// Decode reads an answer and ignores unknown keys. It returns an error if a value is not a JSON
-// number, because load-watcher can send a bare NaN.
+// Decode reads an answer and ignores unknown keys. Decode returns an error if a value is not a JSON number,
+// because load-watcher can send a bare NaN.
 func Decode(body []byte) (Answer, error) {
 	var a Answer
 	if err := json.Unmarshal(body, &a); err != nil {

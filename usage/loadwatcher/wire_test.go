@@ -10,8 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// recordedAnswer returns testdata/watcher.json, an answer of load-watcher v0.2.4 as recorded
-// from the network.
+// recordedAnswer returns testdata/watcher.json, an answer of load-watcher v0.2.4 as recorded from the network.
 func recordedAnswer(t testing.TB) []byte {
 	t.Helper()
 	b, err := os.ReadFile("testdata/watcher.json")

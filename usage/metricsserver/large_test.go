@@ -13,8 +13,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage"
 )
 
-// largeCluster returns an API with 5,000 nodes, and 150,000 pods with two containers and five
-// labels each.
+// largeCluster returns an API with 5,000 nodes, and 150,000 pods with two containers and five labels each.
 func largeCluster(tb testing.TB) (*fakeMetricsAPI, []usage.Node) {
 	var ofNodes v1beta1.NodeMetricsList
 	var all []usage.Node

@@ -1,8 +1,8 @@
 // Package metricsserver reads the usage of nodes and pods from the metrics API of a cluster,
 // metrics.k8s.io. metrics-server or an adapter serves that API.
 //
-// The package sends two requests for each sample at any cluster size, because the API has no
-// paging. It never contacts a node.
+// The package sends two requests for each sample at any cluster size, because the API has no paging. The package
+// never contacts a node.
 package metricsserver
 
 import (
@@ -44,8 +44,7 @@ type Source struct {
 	client rest.Interface
 }
 
-// New returns a source for an API server. The source asks for protobuf, which is much cheaper to
-// decode than JSON.
+// New returns a source for an API server. The source asks for protobuf, which is much cheaper to decode than JSON.
 func New(conf *rest.Config, o Options) (*Source, error) {
 	c := rest.CopyConfig(conf)
 	c.APIPath, c.GroupVersion = "/apis", &v1beta1.SchemeGroupVersion

@@ -162,10 +162,12 @@ func TestWhyThereIsNoAnswer(t *testing.T) {
 		want   usage.Problem
 	}{
 		"not installed": {404, "404 page not found",
-			usage.Problem{Kind: usage.Unreachable, Detail: "nodes: the cluster does not serve metrics.k8s.io/v1beta1; is metrics-server installed?"}},
+			usage.Problem{Kind: usage.Unreachable,
+				Detail: "nodes: the cluster does not serve metrics.k8s.io/v1beta1; is metrics-server installed?"}},
 		"not running": {503, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"ServiceUnavailable","code":503}`,
 			usage.Problem{Kind: usage.Unreachable, Detail: "nodes: metrics.k8s.io/v1beta1 is not available; is metrics-server running?"}},
-		"not allowed": {403, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"nodes.metrics.k8s.io is forbidden","reason":"Forbidden","code":403}`, usage.Problem{Kind: usage.BadAnswer, Detail: "nodes: nodes.metrics.k8s.io is forbidden"}},
+		"not allowed": {403, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"nodes.metrics.k8s.io is forbidden",
+			"reason":"Forbidden","code":403}`, usage.Problem{Kind: usage.BadAnswer, Detail: "nodes: nodes.metrics.k8s.io is forbidden"}},
 		"half": {200, `{"kind":"NodeMetricsList","apiVersion":"metrics.k8s.io/v1beta1","items":[{"metadata":`,
 			usage.Problem{Kind: usage.BadAnswer, Detail: "nodes: the answer cannot be read: "}},
 		"another kind": {200, `{"kind":"Gadget","apiVersion":"metrics.k8s.io/v1beta1"}`,

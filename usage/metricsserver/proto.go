@@ -62,10 +62,10 @@ func decodeProto(body []byte, kind string) ([]itemMetrics, error) {
 	var raw []byte
 	var apiVersion, found string
 	var err error
-	for n, f := range fields(body, &err) {
+	for n, f := range protoFields(body, &err) {
 		switch n {
 		case 1:
-			for n, f := range fields(f.bytes, &err) {
+			for n, f := range protoFields(f.bytes, &err) {
 				switch n {
 				case 1:
 					apiVersion = string(f.bytes)
@@ -84,7 +84,7 @@ func decodeProto(body []byte, kind string) ([]itemMetrics, error) {
 		return nil, fmt.Errorf("it is a %.40q of %.60q (want %s of metrics.k8s.io/v1beta1)", found, apiVersion, kind)
 	}
 	out := make([]itemMetrics, 0, len(raw)/300)
-	for n, f := range fields(raw, &err) {
+	for n, f := range protoFields(raw, &err) {
 		if n == 2 {
 			out = append(out, decodeItem(f.bytes, kind == podList, &err))
 		}
@@ -97,13 +97,13 @@ const (
 	podList  = "PodMetricsList"
 )
 
-// decodeItem reads a NodeMetrics or PodMetrics. Like fields, it sets *err if it fails.
+// decodeItem reads a NodeMetrics or PodMetrics. Like protoFields, it sets *err if it fails.
 func decodeItem(b []byte, pod bool, err *error) (m itemMetrics) {
 	var node resourceUse
-	for n, f := range fields(b, err) {
+	for n, f := range protoFields(b, err) {
 		switch n {
 		case 1:
-			for n, f := range fields(f.bytes, err) {
+			for n, f := range protoFields(f.bytes, err) {
 				switch n {
 				case 1:
 					m.name = string(f.bytes)
@@ -113,7 +113,7 @@ func decodeItem(b []byte, pod bool, err *error) (m itemMetrics) {
 			}
 		case 2:
 			var seconds, nanos int64
-			for n, f := range fields(f.bytes, err) {
+			for n, f := range protoFields(f.bytes, err) {
 				switch n {
 				case 1:
 					seconds = int64(f.varint)
@@ -123,7 +123,7 @@ func decodeItem(b []byte, pod bool, err *error) (m itemMetrics) {
 			}
 			m.at = time.Unix(seconds, nanos).UTC()
 		case 3:
-			for n, f := range fields(f.bytes, err) {
+			for n, f := range protoFields(f.bytes, err) {
 				if n == 1 {
 					m.window = time.Duration(f.varint)
 				}
@@ -134,7 +134,7 @@ func decodeItem(b []byte, pod bool, err *error) (m itemMetrics) {
 				continue
 			}
 			var c resourceUse
-			for n, f := range fields(f.bytes, err) {
+			for n, f := range protoFields(f.bytes, err) {
 				if n == 2 {
 					decodeResourceEntry(f.bytes, &c, err)
 				}
@@ -151,12 +151,12 @@ func decodeItem(b []byte, pod bool, err *error) (m itemMetrics) {
 // decodeResourceEntry reads one entry of a ResourceList: a name, and a Quantity encoded as a string.
 func decodeResourceEntry(b []byte, into *resourceUse, err *error) {
 	var name, amount []byte
-	for n, f := range fields(b, err) {
+	for n, f := range protoFields(b, err) {
 		switch n {
 		case 1:
 			name = f.bytes
 		case 2:
-			for n, f := range fields(f.bytes, err) {
+			for n, f := range protoFields(f.bytes, err) {
 				if n == 1 {
 					amount = f.bytes
 				}
@@ -196,9 +196,9 @@ type field struct {
 	varint uint64
 }
 
-// fields iterates over the fields of a protobuf message by number. It stops if *err is set, and sets
-// *err if the message is broken.
-func fields(b []byte, err *error) iter.Seq2[protowire.Number, field] {
+// protoFields iterates over the fields of a protobuf message by number. protoFields stops if *err is set, and sets *err if
+// the message is broken.
+func protoFields(b []byte, err *error) iter.Seq2[protowire.Number, field] {
 	return func(yield func(protowire.Number, field) bool) {
 		for len(b) > 0 && *err == nil {
 			var f field

@@ -8,8 +8,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage"
 )
 
-// loadHistory reads the samples between the last added sample and the current one from the source.
-// It omits the last half interval, which the current sample covers, so no measurement counts twice.
+// loadHistory reads the samples between the last added sample and the current one from the source. loadHistory
+// omits the last half interval, which the current sample covers, so no measurement counts twice.
 func (m *Monitor) loadHistory(ctx context.Context, nodes []usage.Node, until time.Time) []usage.Sample {
 	h, remembers := m.source.(usage.HistorySource)
 	if !remembers {

@@ -1,9 +1,9 @@
 // Package monitor samples a usage source periodically, independent of the planning schedule,
 // and keeps the samples in windows.
 //
-// The package decides when to query the source, how long to wait for an answer, and how to report a
-// source that does not answer. It never decides which usage is too high. While a source does not
-// answer, measurements age until the usage is unknown.
+// The package decides when to query the source, how long to wait for an answer, and how to report a source that
+// does not answer. The package never decides which usage is too high. While a source does not answer, measurements
+// age until the usage is unknown.
 package monitor
 
 import (
@@ -72,7 +72,7 @@ type Monitor struct {
 	firstAttempt time.Time
 	lastAttempt  time.Time // the newest attempt
 	samples      int
-	// noHistoryReason says why the windows started without the source's history. It is empty if the
+	// noHistoryReason says why the windows started without the source's history. noHistoryReason is empty if the
 	// history was loaded.
 	noHistoryReason string
 	// historyGap says which part of the history could not be read at historyGapAt.
@@ -98,8 +98,7 @@ func New(o window.Options, s usage.Source, c Cluster, k clock.WithTicker, log *s
 		sampled: make(chan struct{}, 1), opts: o, windows: window.New(o)}
 }
 
-// Run samples until ctx ends. The first sample is due at once or, after a call of SampleOnce, one
-// interval later.
+// Run samples until ctx ends. The first sample is due at once or, after a call of SampleOnce, one interval later.
 func (m *Monitor) Run(ctx context.Context) {
 	for {
 		timer := m.clock.NewTimer(m.nextDelay())

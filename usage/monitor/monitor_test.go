@@ -116,8 +116,7 @@ func newMonitor(s usage.Source) (*monitor.Monitor, *fakeRecorder) {
 	return monitor.New(testOptions(), s, oneNodeCluster{}, clock.RealClock{}, slog.New(slog.NewTextHandler(io.Discard, nil)), n), n
 }
 
-// withRunningMonitor calls f with a running monitor. Time passes only while all goroutines
-// wait.
+// withRunningMonitor calls f with a running monitor. Time passes only while all goroutines wait.
 func withRunningMonitor(t *testing.T, s usage.Source, f func(*monitor.Monitor, *fakeRecorder)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -183,9 +182,8 @@ func TestSamplesOnItsOwnClock(t *testing.T) {
 	})
 }
 
-// TestASourceThatIsDown checks a source that stops answering. Known usage is valid for maxAge
-// only. The delay between attempts grows to at most two minutes. After the source is back,
-// counting starts again.
+// TestASourceThatIsDown checks a source that stops answering. Known usage is valid for maxAge only. The delay
+// between attempts grows to at most two minutes. After the source is back, counting starts again.
 func TestASourceThatIsDown(t *testing.T) {
 	s := &fakeSource{cpu: 900}
 	withRunningMonitor(t, s, func(m *monitor.Monitor, n *fakeRecorder) {
@@ -312,7 +310,8 @@ func TestASourceThatSaysInPartWhatItRemembers(t *testing.T) {
 		if u.Samples != 3 || !isHot(u) {
 			t.Errorf("%+v", u)
 		}
-		wantProblem(t, u, "the history of metricsServer could be read only in part; samples of the rest are counted since 2000-01-01T00:00:00Z: memory: the server answers 503")
+		wantProblem(t, u, "the history of metricsServer could be read only in part; "+
+			"samples of the rest are counted since 2000-01-01T00:00:00Z: memory: the server answers 503")
 		for range 11 {
 			advanceTime(interval)
 			m.SampleOnce(t.Context())
@@ -333,8 +332,7 @@ func TestASourceThatCannotSayWhatItRemembers(t *testing.T) {
 	})
 }
 
-// TestUsageOfAMoment checks that the usage is computed once, and again when something may have
-// changed.
+// TestUsageOfAMoment checks that the usage is computed once, and again when something may have changed.
 func TestUsageOfAMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, _ := newMonitor(&fakeSource{cpu: 900})

@@ -9,9 +9,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/window"
 )
 
-// Usage returns the known usage of nodes and pods, and the problems of the source. The result is
-// read-only and never nil. While the source does not answer, known usage expires after MaxAge, and
-// the problems say why.
+// Usage returns the known usage of nodes and pods, and the problems of the source. The result is read-only and
+// never nil. While the source does not answer, known usage expires after MaxAge, and the problems say why.
 func (m *Monitor) Usage() *cluster.Usage {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -31,7 +30,7 @@ func (m *Monitor) usageStillValid(now time.Time) bool {
 	return !slices.ContainsFunc(m.last.Nodes, func(n cluster.NodeUsage) bool { return now.Sub(n.At) > m.opts.MaxAge })
 }
 
-// NodeUsage returns Usage without pods, for hints. It is cheap to compute.
+// NodeUsage returns Usage without pods, for hints. NodeUsage is cheap to compute.
 func (m *Monitor) NodeUsage() *cluster.Usage {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -54,8 +53,8 @@ func (m *Monitor) Loads() (loads []window.NodeLoads, over time.Duration, now tim
 	return m.loads, m.loadsOver, now
 }
 
-// buildLoads computes the loads. They stay valid until one of their measurements is too old or the
-// next sample arrives.
+// buildLoads computes the loads. The loads stay valid until one of their measurements is too old or the next
+// sample arrives.
 func (m *Monitor) buildLoads(now time.Time) {
 	span, over := m.windows.SampleSpan(now), time.Duration(0)
 	for _, over = range [...]time.Duration{5 * time.Minute, 10 * time.Minute, 15 * time.Minute} {

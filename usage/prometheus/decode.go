@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// sample is one number of an answer.
+// sample is one value in a query response.
 type sample struct {
 	// labels holds the values of the requested labels. A missing label is empty.
 	labels [3]string
@@ -19,8 +19,8 @@ type sample struct {
 	histogram bool
 }
 
-// answer is the API's answer. The client library's types are not used, because they allocate a map
-// of labels per value. For 150,000 pods, these maps alone exceed the CPU budget of a sample.
+// answer is a decoded answer of the API. The client library's types are not used, because they allocate a map of
+// labels per value. For 150,000 pods, these maps alone exceed the CPU budget of a sample.
 type answer struct {
 	status, errorType, message string
 	warnings                   []string
@@ -36,12 +36,10 @@ type answerReader struct {
 	answer answer
 }
 
-// decodeAnswer decodes the answer to an instant query (a vector) or to a range query (a
-// matrix).
+// decodeAnswer decodes the answer to an instant query (a vector) or to a range query (a matrix).
 func decodeAnswer(body []byte, labels []string) (answer, error) {
 	r := answerReader{jsonScanner: jsonScanner{text: string(body)}, labels: labels}
-	// A pod takes about 100 bytes of an answer. A preallocated slice need not be copied as it
-	// grows.
+	// A pod takes about 100 bytes of an answer. A preallocated slice need not be copied as it grows.
 	r.answer.samples = make([]sample, 0, len(body)/100)
 	if c := r.peek(); c != '{' {
 		return answer{}, errors.New(describeNonObject(c))

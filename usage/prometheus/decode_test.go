@@ -85,10 +85,13 @@ func TestAnswersReadAsTheLibraryReadsThem(t *testing.T) {
 		"odd numbers": []byte(`{"status":"success","data":{"resultType":"vector","result":[
 			{"metric":{"pod":"a"},"value":[1767268800,"NaN"]},{"metric":{"pod":"b"},"value":[1767268800.5,"+Inf"]},
 			{"metric":{"pod":"c"},"value":[1767268800,"-Inf"]},{"metric":{"pod":"d"},"value":[1767268800,"1e-7"]}]}}`),
-		"escapes":   []byte(`{"status":"success","data":{"resultType":"vector","result":[{"metric":{"pod":"a\"\\\u00e9\ud83d\ude00","x":"\n"},"value":[1767268800,"1"]}]}}`),
-		"histogram": []byte(`{"status":"success","data":{"resultType":"vector","result":[{"metric":{"pod":"a"},"histogram":[1767268800,{"count":"1","sum":"2","buckets":[[0,"0","1","1"]]}]}]}}`),
-		"range":     []byte(`{"status":"success","data":{"resultType":"matrix","result":[{"metric":{"pod":"a"},"values":[[1767268800,"1"],[1767268830,"2"]]}]}}`),
-		"infos":     []byte(`{"status":"success","data":{"resultType":"vector","result":[]},"infos":["metric might not be a counter"]}`),
+		"escapes": []byte(`{"status":"success","data":{"resultType":"vector","result":[
+			{"metric":{"pod":"a\"\\\u00e9\ud83d\ude00","x":"\n"},"value":[1767268800,"1"]}]}}`),
+		"histogram": []byte(`{"status":"success","data":{"resultType":"vector","result":[
+			{"metric":{"pod":"a"},"histogram":[1767268800,{"count":"1","sum":"2","buckets":[[0,"0","1","1"]]}]}]}}`),
+		"range": []byte(`{"status":"success","data":{"resultType":"matrix","result":[
+			{"metric":{"pod":"a"},"values":[[1767268800,"1"],[1767268830,"2"]]}]}}`),
+		"infos": []byte(`{"status":"success","data":{"resultType":"vector","result":[]},"infos":["metric might not be a counter"]}`),
 	} {
 		t.Run(name, func(t *testing.T) {
 			want, err := decodeWithClientLibrary(t, body)

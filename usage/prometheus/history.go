@@ -12,12 +12,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage"
 )
 
-// maxHistorySteps limits the number of samples in a range query. 15 minutes in steps of one
-// second are 900.
+// maxHistorySteps limits the number of samples in a range query. 15 minutes in steps of one second are 900.
 const maxHistorySteps = 1000
 
-// History runs the queries about nodes over the time from since until now. It leaves out pods,
-// because their samples would exceed the size limit of an answer in large clusters.
+// History runs the queries about nodes over the time from since until now. History leaves out pods, because their
+// samples would exceed the size limit of an answer in large clusters.
 func (s *Source) History(ctx context.Context, nodes []usage.Node, since time.Time, step time.Duration) ([]usage.Sample, error) {
 	step = step.Truncate(time.Millisecond)
 	now, since := s.opts.Now(), since.Truncate(time.Millisecond)

@@ -24,8 +24,7 @@ func (s *jsonScanner) fail(format string, args ...any) {
 	}
 }
 
-// peek returns the next byte that is not white space. It returns 0 at the end and after an
-// error.
+// peek returns the next byte that is not white space. peek returns 0 at the end and after an error.
 func (s *jsonScanner) peek() byte {
 	for ; s.pos < len(s.text); s.pos++ {
 		switch c := s.text[s.pos]; c {

@@ -20,11 +20,11 @@ type Options struct {
 	// URL is the address of the server. The path /api/v1/query is appended.
 	URL    string
 	Preset Preset
-	// RateWindow is the window of rates in preset queries.
+	// RateWindow is the range of rate() in preset queries.
 	RateWindow time.Duration
-	// Queries maps resources to PromQL queries about nodes. They return ratios of capacity for cpu
-	// and memory, bytes for memory.available, and ratios for any other resource. They replace the
-	// preset's queries or add to them.
+	// Queries maps resources to PromQL queries about nodes. The queries return ratios of capacity for cpu and
+	// memory, bytes for memory.available, and ratios for any other resource. The queries replace the preset's
+	// queries or add to them.
 	Queries map[string]string
 	// PodQueries are PromQL queries about pods: cpu in cores and memory in bytes, with the labels
 	// namespace and pod. An empty query removes the query of the preset.
@@ -129,8 +129,7 @@ func (o Options) userQueries() map[string]metricQuery {
 	return out
 }
 
-// MeasuredResources returns the resources of nodes that the queries measure, sorted. Rules are not
-// included.
+// MeasuredResources returns the resources of nodes that the queries measure, sorted. Rules are not included.
 func (o Options) MeasuredResources() []string {
 	out := slices.Collect(maps.Keys(o.Queries))
 	for _, a := range o.Preset.nodeQueries() {

@@ -11,8 +11,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/promql"
 )
 
-// TestPresetsArePromQL checks that presets are valid with any label, and query both cpu and
-// memory.
+// TestPresetsArePromQL checks that presets are valid with any label, and query both cpu and memory.
 func TestPresetsArePromQL(t *testing.T) {
 	for _, p := range Presets() {
 		for _, label := range []string{"instance", "node"} {

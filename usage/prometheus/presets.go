@@ -60,9 +60,11 @@ const (
 	// A restarted container has two series for a while. A container that two kubelet endpoints
 	// report always has two series. In both cases, the larger value is the container's usage.
 	podCPU = `max by (namespace, pod) (rate(pod_cpu_usage_seconds_total[W])) or ` +
-		`sum by (namespace, pod) (max by (namespace, pod, container) (rate(container_cpu_usage_seconds_total{container!="", container!="POD", pod!=""}[W])))`
+		`sum by (namespace, pod) (max by (namespace, pod, container) (` +
+		`rate(container_cpu_usage_seconds_total{container!="", container!="POD", pod!=""}[W])))`
 	podMem = `max by (namespace, pod) (pod_memory_working_set_bytes) or ` +
-		`sum by (namespace, pod) (max by (namespace, pod, container) (container_memory_working_set_bytes{container!="", container!="POD", pod!=""}))`
+		`sum by (namespace, pod) (max by (namespace, pod, container) (` +
+		`container_memory_working_set_bytes{container!="", container!="POD", pod!=""}))`
 )
 
 // nodeQueries returns the preset's queries about nodes, in order.
@@ -80,8 +82,7 @@ func (p Preset) nodeQueries() []metricQuery {
 	return nil
 }
 
-// podQueries returns the preset's queries about pods. All presets except None use the kubelet's
-// metrics for pods.
+// podQueries returns the preset's queries about pods. All presets except None use the kubelet's metrics for pods.
 func (p Preset) podQueries() []metricQuery {
 	if p == None || p == "" {
 		return nil
@@ -95,8 +96,7 @@ func fillPreset(query, label string, window time.Duration) string {
 	return strings.NewReplacer("(L)", "("+label+")", "[W]", "["+promqlDuration(window)+"]").Replace(query)
 }
 
-// promqlDuration formats a duration in whole seconds or milliseconds. PromQL does not accept
-// fractions.
+// promqlDuration formats a duration in whole seconds or milliseconds. PromQL does not accept fractions.
 func promqlDuration(d time.Duration) string {
 	if d%time.Second == 0 {
 		return fmt.Sprintf("%ds", d/time.Second)

@@ -46,9 +46,8 @@ func New(o Options) (*Source, error) {
 	return &Source{o, asks, client}, nil
 }
 
-// Sample runs every query once: two for each resource of nodes (the value and the time of
-// measurement) and one for each resource of pods. If Sample returns an error, the sample still
-// lists the problems.
+// Sample runs every query once: two for each resource of nodes (the value and the time of measurement) and one for
+// each resource of pods. If Sample returns an error, the sample still lists the problems.
 func (s *Source) Sample(ctx context.Context, nodes []usage.Node) (usage.Sample, error) {
 	now := s.opts.Now()
 	replies := s.runQueries(ctx, s.queries, func(text string) url.Values {
@@ -60,8 +59,8 @@ func (s *Source) Sample(ctx context.Context, nodes []usage.Node) (usage.Sample, 
 		usable = s.addAnswer(g, a, replies[a.text], replies[a.timeQuery]) || usable
 	}
 	sample := g.Sample()
-	// Prometheus reports values at the query time. Rates look back, and the series of a deleted
-	// pod remain for a while.
+	// The timestamp of a value is the evaluation time of the query, not the time of the scrape.
+	// Rates look back, and the series of a deleted pod remain for a while.
 	sample.PodDelay = s.opts.MaxAge
 	if !usable {
 		return sample, fmt.Errorf("asking Prometheus: %s", mainProblem(sample.Problems))
@@ -69,8 +68,8 @@ func (s *Source) Sample(ctx context.Context, nodes []usage.Node) (usage.Sample, 
 	return sample, nil
 }
 
-// mainProblem returns the most important problem. It lists all queries without values, because
-// a query may be wrong or its metric may not exist.
+// mainProblem returns the most important problem. mainProblem lists all queries without values, because a query
+// may be wrong or its metric may not exist.
 func mainProblem(problems []usage.Problem) string {
 	if problems[0].Kind != usage.Empty {
 		return problems[0].Detail
@@ -84,8 +83,7 @@ func mainProblem(problems []usage.Problem) string {
 	return strings.Join(about, ", ") + usage.NoValues
 }
 
-// addAnswer adds the answer to a query. addAnswer returns false if the answer has no values of
-// nodes.
+// addAnswer adds the answer to a query. addAnswer returns false if the answer has no values of nodes.
 func (s *Source) addAnswer(g *usage.SampleBuilder, a metricQuery, values, times queryResult) bool {
 	about := a.resource
 	if a.ofPods {
@@ -124,8 +122,7 @@ func podValues(g *usage.SampleBuilder, about string, samples []sample) []usage.P
 	return out
 }
 
-// nodeValues converts samples and leaves out histograms. nodeValues returns false if no value has
-// the node label.
+// nodeValues converts samples and leaves out histograms. nodeValues returns false if no value has the node label.
 func nodeValues(g *usage.SampleBuilder, about string, samples []sample) ([]usage.Value, bool) {
 	out := make([]usage.Value, 0, len(samples))
 	labelled := len(samples) == 0
@@ -140,8 +137,7 @@ func nodeValues(g *usage.SampleBuilder, about string, samples []sample) ([]usage
 	return out, labelled
 }
 
-// withMeasurementTimes sets the time of each value from the answer to the time query, matched
-// by the node label.
+// withMeasurementTimes sets the time of each value from the answer to the time query, matched by the node label.
 func withMeasurementTimes(g *usage.SampleBuilder, a metricQuery, values []usage.Value, times []sample) []usage.Value {
 	at := make(map[string]time.Time, len(times))
 	for _, t := range times {
@@ -206,8 +202,8 @@ func (s *Source) runQueries(ctx context.Context, asks []metricQuery, form func(s
 	return out
 }
 
-// query runs one query. It checks for an error first, because a partial answer can carry both
-// data and an error.
+// query runs one query. query checks for an error first, because a partial answer can carry both data and an
+// error.
 func (s *Source) query(ctx context.Context, path string, form url.Values, labels []string, want string) ([]sample, *usage.Problem) {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
 	defer cancel()

@@ -98,7 +98,8 @@ func TestNodesAreTakenFromRatios(t *testing.T) {
 
 func TestPodsAndAvailableMemory(t *testing.T) {
 	pods := func(a, b string) string {
-		return fmt.Sprintf(`{"metric":{"namespace":"shop","pod":"a"},"value":[%d,%q]},{"metric":{"namespace":"shop","pod":"b"},"value":[%d,%q]}`, noon.Unix(), a, noon.Unix(), b)
+		return fmt.Sprintf(`{"metric":{"namespace":"shop","pod":"a"},"value":[%d,%q]},
+			{"metric":{"namespace":"shop","pod":"b"},"value":[%d,%q]}`, noon.Unix(), a, noon.Unix(), b)
 	}
 	s := newTestSource(t, fakePrometheus{
 		{"timestamp(", vectorJSON("n1", unixBefore(0), "n2", unixBefore(0))},
@@ -123,8 +124,7 @@ func TestPodsAndAvailableMemory(t *testing.T) {
 	}
 }
 
-// TestPushedValuesAreAsOldAsTheirPush checks the age of pushed values. A Pushgateway serves
-// them forever.
+// TestPushedValuesAreAsOldAsTheirPush checks the age of pushed values. A Pushgateway serves pushed values forever.
 func TestPushedValuesAreAsOldAsTheirPush(t *testing.T) {
 	h := fakePrometheus{
 		{"push_time_seconds and on (job, instance, instance) k8_node", vectorJSON("n1", unixBefore(10*time.Second), "n2", unixBefore(time.Hour))},
@@ -206,7 +206,8 @@ func TestBadAnswers(t *testing.T) {
 			"the answer is a scalar (want a vector)"},
 		"a matrix": {200, `{"status":"success","data":{"resultType":"matrix","result":[]}}`, usage.BadAnswer,
 			"the answer is a matrix (want a vector)"},
-		"a histogram": {200, `{"status":"success","data":{"resultType":"vector","result":[{"metric":{"instance":"n1"},"histogram":[1,{"count":"1","sum":"2"}]}]}}`, usage.Implausible, "cpu: a histogram for n1"},
+		"a histogram": {200, `{"status":"success","data":{"resultType":"vector","result":[
+			{"metric":{"instance":"n1"},"histogram":[1,{"count":"1","sum":"2"}]}]}}`, usage.Implausible, "cpu: a histogram for n1"},
 		"warnings and values": {200, strings.Replace(good, `"data"`, `"warnings":["store down"],"data"`, 1), usage.BadAnswer,
 			"the answer may be partial: store down"},
 		"warnings, no values": {200, `{"status":"success","data":{"resultType":"vector","result":[]},"warnings":["store down"]}`,

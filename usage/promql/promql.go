@@ -1,7 +1,7 @@
 // Package promql checks PromQL queries before they are sent.
 //
-// The package decides whether a query can return one number per node or pod, with the label that
-// identifies the node or pod. It never contacts a server and cannot know whether the metrics exist.
+// The package decides whether a query can return one number per node or pod, with the label that identifies the
+// node or pod. The package never contacts a server and cannot know whether the metrics exist.
 package promql
 
 import (
@@ -140,11 +140,10 @@ func unwrap(e parser.Expr) parser.Expr {
 	}
 }
 
-// PushTimeQuery returns a query for the time when the values of q were pushed to a Pushgateway. The
-// query returns Unix seconds by label, for the oldest part of each value, and nothing for values
-// that were not pushed. A Pushgateway serves pushed values forever. Only the metric
-// push_time_seconds of the Pushgateway tells the age of pushed values. That metric has the grouping
-// labels of the push, such as job and instance.
+// PushTimeQuery returns a query for the time when the values of q were pushed to a Pushgateway. The query returns
+// Unix seconds by label, for the oldest part of each value, and nothing for values that were not pushed. A
+// Pushgateway serves pushed values forever. Only the metric push_time_seconds of the Pushgateway tells the age of
+// pushed values. That metric has the grouping labels of the push, such as job and instance.
 func (q Query) PushTimeQuery(label string) string {
 	var selectors []string
 	parser.Inspect(q.expr, func(n parser.Node, _ []parser.Node) error {

@@ -77,8 +77,9 @@ func TestPercentages(t *testing.T) {
 
 func TestWhenItWasPushed(t *testing.T) {
 	for text, want := range map[string]string{
-		`m{job="a"} * 1048576`:                  `min by (node) (push_time_seconds and on (job, instance, node) m{job="a"})`,
-		"a offset 1m / (a + rate(b[5m:10s]))":   "min by (node) (push_time_seconds and on (job, instance, node) a or push_time_seconds and on (job, instance, node) b)",
+		`m{job="a"} * 1048576`: `min by (node) (push_time_seconds and on (job, instance, node) m{job="a"})`,
+		"a offset 1m / (a + rate(b[5m:10s]))": "min by (node) (push_time_seconds and on (job, instance, node) a or " +
+			"push_time_seconds and on (job, instance, node) b)",
 		"max_over_time(c[5m] @ 17) unless c":    "min by (node) (push_time_seconds and on (job, instance, node) c)",
 		`{__name__=~"a|b"}`:                     `min by (node) (push_time_seconds and on (job, instance, node) {__name__=~"a|b"})`,
 		`sum by (node) (label_join(a,"b",":"))`: "min by (node) (push_time_seconds and on (job, instance, node) a)",

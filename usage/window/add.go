@@ -10,8 +10,7 @@ import (
 // Add adds a sample. Samples must arrive in the order in which they were taken. If a sample was
 // taken much earlier than the previous one, Add drops all earlier samples. nodes lists the nodes of
 // the cluster; Add drops all other nodes. A measurement with an unchanged time counts only once.
-// place returns the location of a pod, or false to omit the pod. If place is nil, the readings
-// contain the nodes of pods.
+// place returns the location of a pod, or false to omit the pod.
 func (w *Windows) Add(s usage.Sample, nodes []usage.Node, place func(pod string) (PodPlace, bool)) {
 	if s.Taken.Before(w.lastSampleTime.Add(-cluster.MaxClockSkew)) { // the clock was set back, so old and new samples cannot be ordered
 		*w = *New(w.opts)
@@ -50,9 +49,9 @@ func (w *Windows) dropDeletedNodes(nodes []usage.Node) {
 	}
 }
 
-// addNode adds the new measurements of a node, each resource with its own time. It omits
-// measurements later than latest and measurements from before the node was created. A source may
-// still report values of an earlier machine of the same name.
+// addNode adds the new measurements of a node, each resource with its own time. addNode omits measurements later
+// than latest and measurements from before the node was created. A source may still report values of an earlier
+// machine of the same name.
 func (w *Windows) addNode(n *usage.Node, r usage.Reading, latest time.Time) {
 	x := w.nodes[n.Name]
 	if x == nil {

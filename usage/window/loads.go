@@ -8,8 +8,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// LoadStatistics are statistics of one resource of a node over a window, in percent of the
-// node's capacity.
+// LoadStatistics are statistics of one resource of a node over a window, in percent of the node's capacity.
 type LoadStatistics struct{ Latest, Mean, Std float64 }
 
 // NodeLoads are the known loads of a node, by resource: cpu and memory.
@@ -69,8 +68,7 @@ func (w *Windows) SampleSpan(now time.Time) time.Duration {
 	return time.Duration(newest-oldest) * time.Millisecond
 }
 
-// Coverage returns the share (0..1) of nodes whose usage is known. Coverage returns 0 if there are
-// no nodes.
+// Coverage returns the share (0..1) of nodes whose usage is known. Coverage returns 0 if there are no nodes.
 func (w *Windows) Coverage(now time.Time, nodes int) float64 {
 	known := 0
 	for _, n := range w.nodes {
@@ -84,8 +82,7 @@ func (w *Windows) Coverage(now time.Time, nodes int) float64 {
 	return float64(known) / float64(nodes)
 }
 
-// NewestMeasurement returns the time of the newest measurement of any node, or zero if no node was
-// measured.
+// NewestMeasurement returns the time of the newest measurement of any node, or zero if no node was measured.
 func (w *Windows) NewestMeasurement() time.Time {
 	newest := int64(0)
 	for _, n := range w.nodes {

@@ -17,14 +17,11 @@ func (w *Windows) addPods(s usage.Sample, place func(string) (PodPlace, bool)) {
 		if r.At.IsZero() || r.At.After(s.Taken.Add(cluster.MaxClockSkew)) {
 			continue
 		}
-		at := PodPlace{Node: r.Node}
-		if place != nil {
-			var here bool
-			if at, here = place(key); !here || r.At.Before(at.Created) || w.hadOtherPod(key, at.UID) && r.At.Add(-s.PodDelay).Before(at.Created) {
-				continue
-			}
-		}
 		p := w.pods[key]
+		at, here := place(key)
+		if !here || r.At.Before(at.Created) || p != nil && p.uid != at.UID && r.At.Add(-s.PodDelay).Before(at.Created) {
+			continue // the pod is gone, or the measurement may be of an earlier pod of that name
+		}
 		if p == nil || p.uid != at.UID || p.node != at.Node {
 			p = w.startPod(p, key, at)
 		}
@@ -34,14 +31,8 @@ func (w *Windows) addPods(s usage.Sample, place func(string) (PodPlace, bool)) {
 	w.removeExpiredPods(place)
 }
 
-// hadOtherPod reports whether there was another pod with this name.
-func (w *Windows) hadOtherPod(key, uid string) bool {
-	p := w.pods[key]
-	return p != nil && p.uid != uid
-}
-
-// startPod starts the samples of a pod. It marks an earlier pod of that name, or the same pod on
-// another node, as left.
+// startPod starts the samples of a pod. startPod marks an earlier pod of that name, or the same pod on another
+// node, as left.
 func (w *Windows) startPod(before *pod, key string, at PodPlace) *pod {
 	key = strings.Clone(key) // the key may share memory with a whole answer
 	if before != nil {
@@ -54,7 +45,7 @@ func (w *Windows) startPod(before *pod, key string, at PodPlace) *pod {
 	return p
 }
 
-// removeExpiredPods drops pods that have not been measured for a long time. It marks a pod as left
+// removeExpiredPods drops pods that have not been measured for a long time. removeExpiredPods marks a pod as left
 // if the last sample lacks it and it is no longer on its node.
 func (w *Windows) removeExpiredPods(place func(string) (PodPlace, bool)) {
 	oldest := w.podClock.tenths(w.lastSampleTime.Add(-max(w.opts.Window, w.opts.MaxAge)))
@@ -64,7 +55,7 @@ func (w *Windows) removeExpiredPods(place func(string) (PodPlace, bool)) {
 			w.sortedPods = nil
 			continue
 		}
-		if !p.left && p.sample != w.sampleCount && place != nil {
+		if !p.left && p.sample != w.sampleCount {
 			at, here := place(key)
 			p.left = !here || at.UID != p.uid || at.Node != p.node
 		}

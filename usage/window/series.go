@@ -54,9 +54,8 @@ type series struct {
 // nodeSample is a value of a node. at is in Unix milliseconds.
 type nodeSample struct{ at, v int64 }
 
-// podSample is the usage of a pod. A podSample takes only 12 bytes, because there are many pods. at
-// is in tenths of a second since the base of tenthsClock. Memory is in pages of 4 KiB, as kernels
-// count it, up to 16 TiB.
+// podSample is the usage of a pod. A podSample takes only 12 bytes, because there are many pods. at is in tenths
+// of a second since the base of tenthsClock. Memory is in pages of 4 KiB, as kernels count it, up to 16 TiB.
 type podSample struct{ at, milliCPU, pages uint32 }
 
 const (

@@ -8,9 +8,9 @@ import (
 // Statistic is a statistic over the samples in a window.
 type Statistic string
 
-// The supported statistics. The standard deviation is always reported in addition. Percentiles are
-// interpolated, and deviations are those of the whole population, as in quantile_over_time and
-// stddev_over_time of Prometheus.
+// The supported statistics. The standard deviation is always reported in addition. Percentiles are interpolated,
+// and deviations are population standard deviations, as in quantile_over_time and stddev_over_time of
+// Prometheus.
 const (
 	Latest Statistic = "latest"
 	Mean   Statistic = "mean"
@@ -22,8 +22,8 @@ const (
 // Statistics returns all statistics.
 func Statistics() []Statistic { return []Statistic{Latest, Mean, P90, P95, Max} }
 
-// compute returns the statistic of the values, which must be in the order of measurement and
-// not empty. It may reorder them.
+// compute returns the statistic of the values, which must be in the order of measurement and not empty. compute
+// may reorder the values.
 func (s Statistic) compute(values []int64) int64 {
 	switch s {
 	case Mean:

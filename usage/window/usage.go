@@ -20,10 +20,9 @@ const (
 // maxDetailsPerKind limits how many problems of one kind are listed.
 const maxDetailsPerKind = 3
 
-// Usage returns the usage of nodes and pods, and the state of nodes relative to watched levels. The
-// lists are sorted by name. Usage omits nodes and pods that were not measured within MaxAge before
-// now. A pod that left stays listed while the window contains measurements of it, because its
-// node's statistics include its usage.
+// Usage returns the usage of nodes and pods, and the state of nodes relative to watched levels. The lists are
+// sorted by name. Usage omits nodes and pods that were not measured within MaxAge before now. A pod that left
+// stays listed while the window contains measurements of it, because its node's statistics include its usage.
 func (w *Windows) Usage(now time.Time) *cluster.Usage {
 	u := w.NodeUsage(now)
 	u.Pods = w.podUsage(now)
@@ -105,16 +104,15 @@ func (w *Windows) nodeUsage(n *node, now time.Time) (cluster.NodeUsage, int) {
 	return u, samples
 }
 
-// includesHistory reports whether the window contains samples from the source's history. Pods that
-// ran at that time and no longer exist may never have been listed, so their usage cannot be
-// subtracted from the node's usage.
+// includesHistory reports whether the window contains samples from the source's history. Pods that ran at that
+// time and no longer exist may never have been listed, so their usage cannot be subtracted from the node's usage.
 func (w *Windows) includesHistory(of *series) bool {
 	oldest, until, found := w.lastSampleTime.Add(-w.opts.Window).UnixMilli(), w.historyUntil.UnixMilli(), false
 	of.each(func(p nodeSample) { found = found || p.at > oldest && p.at <= until })
 	return found
 }
 
-// olderTime returns the older of two times. 0 means no time.
+// olderTime returns the earlier of two times. 0 means that a time is unset.
 func olderTime(a, b int64) int64 {
 	if a == 0 {
 		return b
@@ -138,8 +136,8 @@ func (w *Windows) coveredSpan(of *series, samples int) time.Duration {
 	return min(time.Duration(last.at-first)*time.Millisecond*time.Duration(samples)/time.Duration(samples-1), w.opts.Window)
 }
 
-// valuesWithin appends the values in the window that ends with the newest sample. It appends
-// the last value in any case.
+// valuesWithin appends the values in the window that ends with the newest sample. valuesWithin appends the last
+// value in any case.
 func (w *Windows) valuesWithin(of *series, d time.Duration, values []int64) []int64 {
 	oldest := w.lastSampleTime.Add(-d).UnixMilli()
 	of.each(func(p nodeSample) {

@@ -84,8 +84,7 @@ func describeState(u *cluster.Usage) string {
 	return fmt.Sprintf("%d/%d%s", m.Samples, m.Required, map[bool]string{true: "?"}[m.CountRestarted])
 }
 
-// TestRulesMayBeNegative checks that the query of a rule may return any number. It is stored in
-// millionths.
+// TestRulesMayBeNegative checks that the query of a rule may return any number. The value is stored in millionths.
 func TestRulesMayBeNegative(t *testing.T) {
 	w := window.New(testOptions(window.LevelWatch{Name: "hints/frost", Resource: "rule:frost", Enter: -1.5, Leave: 0, Below: true, For: 1}))
 	w.Add(usage.Sample{Taken: secondsAfterStart(0),

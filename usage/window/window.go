@@ -1,7 +1,7 @@
-// Package window keeps samples for a while. It computes statistics over a window and the time for
-// which nodes have been beyond a level.
+// Package window keeps samples for a while. The package computes statistics over a window and the time for which
+// nodes have been beyond a level.
 //
-// The package decides what "hot" means over time, and when a sample is too old. It never queries a
+// The package decides what "hot" means over time, and when a sample is too old. The package never queries a
 // source, never reads a clock, and never decides which usage is too high.
 package window
 
@@ -20,10 +20,9 @@ type Options struct {
 	// Source is the name of the source.
 	Source    string
 	Statistic Statistic
-	// Window is the period of the statistic. It ends with the newest sample.
+	// Window is the period of the statistic. Window ends with the newest sample.
 	Window time.Duration
-	// KeepNodeSamples is the time for which samples of nodes are kept for Loads, if it is longer
-	// than Window.
+	// KeepNodeSamples is the time for which samples of nodes are kept for Loads, if it is longer than Window.
 	KeepNodeSamples time.Duration
 	// NodesOnly means that the source does not measure pods.
 	NodesOnly bool
@@ -45,13 +44,12 @@ type PodPlace struct {
 	Created time.Time
 }
 
-// Windows holds samples. It is not safe for concurrent use.
+// Windows holds samples. Windows is not safe for concurrent use.
 type Windows struct {
 	opts  Options
 	nodes map[string]*node
 	pods  map[string]*pod
-	// sortedPods holds the pods sorted by namespace and name. Nil means that the pods must be
-	// sorted again.
+	// sortedPods holds the pods sorted by namespace and name. Nil means that the pods must be sorted again.
 	sortedPods []*pod
 	// lastSampleTime is the time of the newest sample. sampleCount counts the samples.
 	lastSampleTime time.Time
@@ -84,8 +82,7 @@ type node struct {
 	states                []watchState // by watch
 }
 
-// isCurrent reports whether a measurement is not too old and not in the future. at is in Unix
-// milliseconds.
+// isCurrent reports whether a measurement is not too old and not in the future. at is in Unix milliseconds.
 func (o Options) isCurrent(at int64, now time.Time) bool {
 	age := now.UnixMilli() - at
 	return age <= o.MaxAge.Milliseconds() && age >= -cluster.MaxClockSkew.Milliseconds()

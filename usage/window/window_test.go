@@ -17,6 +17,9 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 const gib = 1 << 30
 
+// onNodeA returns the location of a pod on node a.
+func onNodeA(string) (window.PodPlace, bool) { return window.PodPlace{Node: "a"}, true }
+
 func secondsAfterStart(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
 
 func testOptions(watches ...window.LevelWatch) window.Options {
@@ -52,8 +55,7 @@ func sampleOfNodeA(seconds int, cpu int64) usage.Sample {
 }
 
 func TestStatisticsOverTheWindow(t *testing.T) {
-	// With 30 s between samples and the newest at 360 s, the window contains those from 90 s to
-	// 360 s.
+	// With 30 s between samples and the newest at 360 s, the window contains those from 90 s to 360 s.
 	values := []int64{900, 900, 900, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000}
 	for statistic, want := range map[window.Statistic]int64{
 		window.Latest: 1000, window.Mean: 550, window.P90: 910, window.P95: 955, window.Max: 1000,
@@ -63,9 +65,8 @@ func TestStatisticsOverTheWindow(t *testing.T) {
 		w := window.New(o)
 		for i, v := range values {
 			s := sampleOfNodeA(30*i, v)
-			s.Pods = map[string]usage.Reading{"shop/web": {At: secondsAfterStart(30 * i), Node: "a",
-				Used: map[string]int64{"cpu": v, "memory": v * 4096}}}
-			w.Add(s, testNodes("a"), nil)
+			s.Pods = map[string]usage.Reading{"shop/web": {At: secondsAfterStart(30 * i), Used: map[string]int64{"cpu": v, "memory": v * 4096}}}
+			w.Add(s, testNodes("a"), onNodeA)
 		}
 		u := w.Usage(secondsAfterStart(380))
 		if u.Samples != 10 || !u.SampledAt.Equal(secondsAfterStart(360)) || u.Statistic != string(statistic) ||
@@ -91,10 +92,10 @@ func TestWhatIsOldIsUnknown(t *testing.T) {
 	s.Nodes["b"] = usage.Reading{At: secondsAfterStart(-170), Used: map[string]int64{"cpu": 1}}
 	s.Nodes["c"] = usage.Reading{At: secondsAfterStart(90), Used: map[string]int64{"cpu": 1}} // a clock that is far ahead
 	s.Pods = map[string]usage.Reading{
-		"shop/young": {At: secondsAfterStart(0), Node: "a", Used: map[string]int64{"cpu": 1}},
-		"shop/old":   {At: secondsAfterStart(-170), Node: "a", Used: map[string]int64{"cpu": 1}},
+		"shop/young": {At: secondsAfterStart(0), Used: map[string]int64{"cpu": 1}},
+		"shop/old":   {At: secondsAfterStart(-170), Used: map[string]int64{"cpu": 1}},
 	}
-	w.Add(s, testNodes("a", "b", "c"), nil)
+	w.Add(s, testNodes("a", "b", "c"), onNodeA)
 	for seconds, want := range map[int]string{0: "a b /old /young", 11: "a /young", 180: "a /young", 181: ""} {
 		u := w.Usage(secondsAfterStart(seconds))
 		var got []string
@@ -193,9 +194,8 @@ func TestTheTimeOfANode(t *testing.T) {
 	}
 }
 
-// TestWhatTheSourceRemembers covers pods that left before any process listed them. While the window
-// includes the source's history, the usage contains the newest measurement in addition to the
-// statistic.
+// TestWhatTheSourceRemembers covers pods that left before any process listed them. While the window includes the
+// source's history, the usage contains the newest measurement in addition to the statistic.
 func TestWhatTheSourceRemembers(t *testing.T) {
 	w := window.New(testOptions())
 	newest := func(seconds int) string {
@@ -247,8 +247,7 @@ func TestProblemsAreBounded(t *testing.T) {
 	}
 }
 
-// TestAClockThatIsSetBack checks that samples are accepted at once after the clock was set
-// back.
+// TestAClockThatIsSetBack checks that samples are accepted at once after the clock was set back.
 func TestAClockThatIsSetBack(t *testing.T) {
 	w := window.New(testOptions())
 	w.Add(sampleOfNodeA(3600, 500), testNodes("a"), nil)

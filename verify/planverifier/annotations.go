@@ -78,9 +78,8 @@ func (r *podGuards) checkAnnotations(p *corev1.Pod, add rejectFunc) {
 	r.checkForeignAnnotations(p, add)
 }
 
-// doNotDisruptActive reports whether a do-not-disrupt value protects the pod now. A do-not-disrupt
-// value is "true" or a duration that begins when the pod starts. A pod without a start time is
-// protected.
+// doNotDisruptActive reports whether a do-not-disrupt value protects the pod now. A do-not-disrupt value is "true"
+// or a duration that begins when the pod starts. A pod without a start time is protected.
 func (r *podGuards) doNotDisruptActive(p *corev1.Pod, value string) (stays, readable bool) {
 	if value == "true" {
 		return true, true
@@ -92,8 +91,7 @@ func (r *podGuards) doNotDisruptActive(p *corev1.Pod, value string) (stays, read
 	return p.Status.StartTime == nil || r.now.Before(p.Status.StartTime.Add(d)), true
 }
 
-// checkForeignAnnotations checks the annotations of other tools. Only annotations on the pod itself
-// count.
+// checkForeignAnnotations checks the annotations of other tools. Only annotations on the pod itself count.
 func (r *podGuards) checkForeignAnnotations(p *corev1.Pod, add rejectFunc) {
 	has := func(k string) bool { _, ok := p.Annotations[k]; return ok }
 	add(p.Annotations["cluster-autoscaler.kubernetes.io/safe-to-evict"] == "false", plan.DoNotDisrupt, "safe-to-evict is false")
@@ -105,8 +103,7 @@ func (r *podGuards) checkForeignAnnotations(p *corev1.Pod, add rejectFunc) {
 		"it has the annotation prefer-no-eviction")
 }
 
-// parseWindows parses a window annotation. The annotation may list several windows, of which one
-// must be open.
+// parseWindows parses a window annotation. The annotation may list several windows, of which one must be open.
 func (r *podGuards) parseWindows(value string) ([]Window, error) {
 	var out []Window
 	for _, one := range strings.Split(value, ";") {

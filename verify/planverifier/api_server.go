@@ -44,8 +44,7 @@ type apiServer struct {
 	calls               int
 	awaitingReplacement []call // calls of the wave without a replacement, in order
 	evicted             []call // all accepted calls
-	// healthyOffset maps each budget to the healthy pods in its status minus the healthy pods in
-	// the cluster.
+	// healthyOffset maps each budget to the healthy pods in its status minus the healthy pods in the cluster.
 	healthyOffset map[string]int
 }
 
@@ -73,8 +72,7 @@ func (s *apiServer) reachedMaxCalls() bool {
 	return s.order.MaxCalls > 0 && s.calls >= s.order.MaxCalls
 }
 
-// runWave evicts the pods of one wave. If MaxCalls interrupts the wave, runWave creates no further
-// replacements.
+// runWave evicts the pods of one wave. If MaxCalls interrupts the wave, runWave creates no further replacements.
 func (s *apiServer) runWave(calls []call) {
 	order := make([]int, len(calls))
 	for i := range order {
@@ -128,8 +126,7 @@ func (s *apiServer) evict(c call) {
 	s.checkInFlight(s.awaitingReplacement)
 }
 
-// answerEviction follows the eviction handler of Kubernetes
-// (pkg/registry/core/pod/storage/eviction.go).
+// answerEviction follows the eviction handler of Kubernetes (pkg/registry/core/pod/storage/eviction.go).
 func (s *apiServer) answerEviction(c call, pod *corev1.Pod) bool {
 	if isTerminal(pod) || pod.Status.Phase == corev1.PodPending {
 		return true // no budget applies
@@ -224,9 +221,8 @@ func (s *apiServer) checkWorkloadAfter(c call) {
 	}
 }
 
-// ClusterAfter returns the cluster after a plan was interrupted. All replacements of earlier waves
-// exist. In the interrupted wave, evicted pods are terminating and their replacements are not bound
-// yet.
+// ClusterAfter returns the cluster after a plan was interrupted. All replacements of earlier waves exist. In the
+// interrupted wave, evicted pods are terminating and their replacements are not bound yet.
 func ClusterAfter(o *cluster.Objects, c Rules, p plan.Plan, now time.Time, course CallOrder) *cluster.Objects {
 	s := runServer(o, c, p, now, course)
 	out := *o

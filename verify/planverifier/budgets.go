@@ -11,8 +11,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// disruptedPodsTimeout is the time after which the disruption controller removes a pod from
-// status.disruptedPods.
+// disruptedPodsTimeout is the time after which the disruption controller removes a pod from status.disruptedPods.
 const disruptedPodsTimeout = 2 * time.Minute
 
 // budgetState is the status that the disruption controller computes for a budget.
@@ -49,27 +48,40 @@ func (r *liveState) budgetStatus(b budget) budgetState {
 	switch minAvailable, maxUnavailable := b.Spec.MinAvailable, b.Spec.MaxUnavailable; {
 	case maxUnavailable != nil:
 		r.addReplicas(&s, pods)
-		n, _ := intstr.GetScaledValueFromIntOrPercent(maxUnavailable, s.expected, true)
-		s.desired = max(0, s.expected-n)
+		s.desired = max(0, s.expected-resolvePercent(*maxUnavailable, s.expected))
 	case minAvailable != nil && minAvailable.Type == intstr.Int:
 		s.expected, s.desired = len(pods), int(minAvailable.IntVal)
 	case minAvailable != nil:
 		r.addReplicas(&s, pods)
-		s.desired, _ = intstr.GetScaledValueFromIntOrPercent(minAvailable, s.expected, true)
+		s.desired = resolvePercent(*minAvailable, s.expected)
 	}
 	return s
 }
 
-// recentlyEvicted reports whether the API server accepted an eviction of the pod within
-// disruptedPodsTimeout.
+// resolvePercent returns the number, or the percentage of n rounded up. The planner uses a library function for this; the
+// verifier does not, so that both do not make the same mistake.
+func resolvePercent(v intstr.IntOrString, n int) int {
+	if v.Type == intstr.Int {
+		return int(v.IntVal)
+	}
+	percent := 0
+	for _, digit := range v.StrVal {
+		if digit < '0' || digit > '9' {
+			break
+		}
+		percent = percent*10 + int(digit-'0')
+	}
+	return (n*percent + 99) / 100
+}
+
+// recentlyEvicted reports whether the API server accepted an eviction of the pod within disruptedPodsTimeout.
 func (r *liveState) recentlyEvicted(b budget, p *corev1.Pod) bool {
 	at, listed := b.Status.DisruptedPods[p.Name]
 	return listed && at.Add(disruptedPodsTimeout).After(r.now)
 }
 
-// addReplicas adds the replicas of the pods' controllers to s.expected and counts each controller
-// once. If a ReplicaSet belongs to a Deployment, the Deployment counts, as in the disruption
-// controller.
+// addReplicas adds the replicas of the pods' controllers to s.expected and counts each controller once. If a
+// ReplicaSet belongs to a Deployment, the Deployment counts, as in the disruption controller.
 func (r *liveState) addReplicas(s *budgetState, pods []*corev1.Pod) {
 	seen := map[string]bool{}
 	for _, p := range pods {
@@ -100,9 +112,8 @@ func (r *liveState) addReplicas(s *budgetState, pods []*corev1.Pod) {
 	}
 }
 
-// checkBudgets checks a wave against every PodDisruptionBudget. Within a wave no replacement is
-// Ready yet, and the evictions can happen in any order. Each eviction must therefore be allowed
-// even after all others.
+// checkBudgets checks a wave against every PodDisruptionBudget. Within a wave no replacement is Ready yet, and the
+// evictions can happen in any order. Each eviction must therefore be allowed even after all others.
 func (r *verifier) checkBudgets(calls []call) {
 	taken := map[string][]call{}
 	for _, c := range calls {
@@ -121,9 +132,9 @@ func (r *verifier) checkBudgets(calls []call) {
 	}
 }
 
-// checkBudget checks the evictions that one budget covers, as the eviction handler of the API
-// server does. It uses the status that the disruption controller would write now, and in the first
-// wave also the current status.
+// checkBudget checks the evictions that one budget covers, as the eviction handler of the API server does.
+// checkBudget uses the status that the disruption controller would write now, and in the first wave also the
+// current status.
 func (r *verifier) checkBudget(b budget, calls []call) {
 	now := r.budgetStatus(b)
 	first := calls[0].move.Wave == 1

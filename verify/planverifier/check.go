@@ -1,7 +1,6 @@
 package planverifier
 
 import (
-	"fmt"
 	"maps"
 	"time"
 
@@ -27,40 +26,8 @@ func Check(o *cluster.Objects, c Rules, p plan.Plan, now time.Time) []Violation 
 	return r.violations
 }
 
-// verifier checks the evictions of a plan against the live state.
-type verifier struct{ *liveState }
-
-// liveState holds the state of the cluster while the verifier executes the waves of a plan.
-type liveState struct {
-	*podGuards
-
-	violations []Violation
-	// livePods holds the pods before the current wave, by namespace/name. It contains the
-	// replacements of the pods that earlier waves evicted.
-	livePods map[string]*corev1.Pod
-	// jobFailures counts the evictions that fail a pod of a Job, by Job.
-	jobFailures map[string]int
-	// replacements counts the replacements so far; their names contain the count.
-	replacements int
-}
-
-func newVerifier(o *cluster.Objects, c Rules, now time.Time) *verifier {
-	windows := &windowClock{now: now, clocks: map[string]clockTimes{}, windowStarts: map[string][]int{}}
-	return &verifier{&liveState{podGuards: &podGuards{clusterIndex: indexCluster(o), windowClock: windows, rules: c}}}
-}
-
-// call is one eviction: a move and its pod.
-type call struct {
-	move plan.Move
-	pod  *corev1.Pod
-}
-
-func (r *liveState) report(m plan.Move, code plan.Code, format string, args ...any) {
-	r.violations = append(r.violations, Violation{m.Step, m.Pod.String(), code, fmt.Sprintf(format, args...)})
-}
-
-// splitWaves groups the moves by wave and checks their steps, waves and names. It omits moves of
-// pods that do not exist.
+// splitWaves groups the moves by wave and checks their steps, waves and names. splitWaves omits moves of pods that
+// do not exist.
 func (r *verifier) splitWaves(p plan.Plan) [][]call {
 	r.livePods, r.jobFailures = maps.Clone(r.pods), map[string]int{}
 	var out [][]call
@@ -106,7 +73,7 @@ func (r *verifier) checkMoveFields(m plan.Move, pod *corev1.Pod) bool {
 	return true
 }
 
-// checkWave checks the evictions of one wave in any order, and then places their
+// checkWave checks the evictions of one wave in every order, and then places their
 // replacements.
 func (r *verifier) checkWave(calls []call) {
 	for _, c := range calls {

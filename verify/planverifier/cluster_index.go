@@ -109,8 +109,7 @@ func isTerminal(p *corev1.Pod) bool {
 
 func isTerminating(p *corev1.Pod) bool { return p.DeletionTimestamp != nil }
 
-// isReady reports whether budgets and Services count the pod, because it is Ready and not
-// terminating.
+// isReady reports whether budgets and Services count the pod, because it is Ready and not terminating.
 func isReady(p *corev1.Pod) bool {
 	return !isTerminal(p) && !isTerminating(p) && hasReadyCondition(p)
 }

@@ -38,7 +38,8 @@ func (r *podGuards) checkController(p *corev1.Pod, add rejectFunc) {
 		add(true, plan.OwnerNotFound, c.cron.kind+" "+c.cron.name+", the owner of its Job, does not exist")
 	}
 	if job, ok := low.object.(*batchv1.Job); ok {
-		add(ptr.Deref(job.Spec.ManagedBy, batchv1.JobControllerName) != batchv1.JobControllerName, plan.UnknownController, "another controller manages its Job (managedBy)")
+		add(ptr.Deref(job.Spec.ManagedBy, batchv1.JobControllerName) != batchv1.JobControllerName, plan.UnknownController,
+			"another controller manages its Job (managedBy)")
 	}
 	r.checkReplacement(p, c, add)
 	r.checkRevision(p, low, add)
@@ -64,8 +65,7 @@ func (r *podGuards) checkReplacement(p *corev1.Pod, c ownerChain, add rejectFunc
 	}
 }
 
-// hasSucceeded reports whether any pod of the Job has succeeded, according to the Job's status or
-// its pods.
+// hasSucceeded reports whether any pod of the Job has succeeded, according to the Job's status or its pods.
 func (r *podGuards) hasSucceeded(job *batchv1.Job) bool {
 	if u := job.Status.UncountedTerminatedPods; job.Status.Succeeded > 0 || u != nil && len(u.Succeeded) > 0 {
 		return true

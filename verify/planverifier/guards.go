@@ -15,22 +15,6 @@ import (
 // criticalPriority is the value of the PriorityClass system-cluster-critical.
 const criticalPriority = 2000000000
 
-// podGuards decides whether a single pod may be evicted, independent of other moves.
-type podGuards struct {
-	*clusterIndex
-	*windowClock
-	rules Rules
-}
-
-// rejection is a reason why a pod may not be evicted.
-type rejection struct {
-	code plan.Code
-	why  string
-}
-
-// rejectFunc records a rejection if rejected is true.
-type rejectFunc = func(rejected bool, code plan.Code, why string)
-
 // rejections returns all reasons why a pod may not be evicted, independent of other moves.
 func (r *podGuards) rejections(p *corev1.Pod) []rejection {
 	var out []rejection
@@ -109,8 +93,7 @@ func (r *podGuards) priorityLimit() (int64, bool) {
 	return r.priorityClass(r.rules.PriorityBelow)
 }
 
-// priorityClass returns the value of a PriorityClass. The two built-in PriorityClasses exist in
-// every cluster.
+// priorityClass returns the value of a PriorityClass. The two built-in PriorityClasses exist in every cluster.
 func (r *podGuards) priorityClass(name string) (int64, bool) {
 	for _, c := range r.objects.PriorityClasses {
 		if c.Name == name {

@@ -72,10 +72,9 @@ func (r *podGuards) jobOf(p *corev1.Pod) (*batchv1.Job, bool) {
 	return job, ok
 }
 
-// jobFailureAction returns the worst action that the podFailurePolicy can take for an
-// evicted pod. The first rule on DisruptionTarget certainly matches, so later rules do not
-// count. Any earlier rule may match, because exit codes and other conditions are unknown
-// before the eviction.
+// jobFailureAction returns the worst action that the podFailurePolicy can take for an evicted pod. The first rule
+// on DisruptionTarget certainly matches, so later rules do not count. Any earlier rule may match, because exit
+// codes and other conditions are unknown before the eviction.
 func (r *liveState) jobFailureAction(job *batchv1.Job) batchv1.PodFailurePolicyAction {
 	policy := job.Spec.PodFailurePolicy
 	if policy == nil {

@@ -24,9 +24,8 @@ func (l owner) hasKind(kind string) bool {
 	return l.kind == kind && l.group == groups[kind]
 }
 
-// ownerChain lists the controllers above a pod, from the lowest up. The topmost controller may not
-// exist in the cluster. A CronJob is stored separately, because it creates Jobs and does not
-// replace pods.
+// ownerChain lists the controllers above a pod, from the lowest up. The topmost controller may not exist in the
+// cluster. A CronJob is stored separately, because it creates Jobs and does not replace pods.
 type ownerChain struct {
 	id    string // identifies the topmost controller; empty for bare pods
 	links []owner
@@ -114,8 +113,7 @@ func (r *ownerIndex) walkOwners(p *corev1.Pod) (c ownerChain) {
 	return c
 }
 
-// replicas returns the number of pods that a controller wants. replicas returns false if the number
-// is unknown.
+// replicas returns the number of pods that a controller wants. replicas returns false if the number is unknown.
 func (l owner) replicas() (int, bool) {
 	one := func(n *int32) int { return int(ptr.Deref(n, 1)) }
 	switch x := l.object.(type) {

@@ -15,8 +15,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// plans is the number of random plans. wantedWithMoves and wantedMoves are the minimum for
-// a meaningful test.
+// plans is the number of random plans. wantedWithMoves and wantedMoves are the minimum for a meaningful test.
 const (
 	plans           = 1000
 	wantedWithMoves = 600
@@ -100,8 +99,7 @@ func TestNoPlanBreaksARule(t *testing.T) {
 	checkAllCodesOccur(t, met)
 }
 
-// checkAllCodesOccur checks that every guard, budget and limit rejects at least one pod in the
-// generated plans.
+// checkAllCodesOccur checks that every guard, budget and limit rejects at least one pod in the generated plans.
 func checkAllCodesOccur(t *testing.T, met map[plan.Code]int) {
 	want := []plan.Code{plan.BlockedByPDB, plan.MultiplePDBs, plan.PDBNotObserved, plan.WorkloadUnavailable,
 		plan.LimitPerPass, plan.LimitPerNode, plan.LimitPerNamespace, plan.LimitPerOwner, plan.LimitPerZone, plan.LimitPerHour, plan.BackedOff}

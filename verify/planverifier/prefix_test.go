@@ -15,8 +15,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// makePlanFor makes a plan for the cluster and returns it with the verifier's rules for the same
-// configuration.
+// makePlanFor makes a plan for the cluster and returns it with the verifier's rules for the same configuration.
 func makePlanFor(t testing.TB, o *cluster.Objects, text string, now time.Time, past plan.PlannerState) (plan.Plan, planverifier.Rules) {
 	t.Helper()
 	conf, err := config.Load("seed.yaml", []byte(text))
@@ -34,10 +33,9 @@ func makePlanFor(t testing.TB, o *cluster.Objects, text string, now time.Time, p
 	return planner.New(opts).Plan(s, past, controller.Goals(s, conf.BuildStrategies(), nil), now), rules
 }
 
-// TestPlansAfterAnyPrefix interrupts a plan after a random number of evictions, in a random order
-// within each wave. At that moment, evicted pods are still terminating and replacements are
-// Pending. A second plan for that cluster must break no rule. A single plan cannot exceed a budget
-// in this way; two plans together can.
+// TestPlansAfterAnyPrefix interrupts a plan after a random number of evictions, in a random order within each
+// wave. At that moment, evicted pods are still terminating and replacements are Pending. A second plan for that
+// cluster must break no rule. A single plan cannot exceed a budget in this way; two plans together can.
 func TestPlansAfterAnyPrefix(t *testing.T) {
 	t.Parallel()
 	const wanted = 600

@@ -58,7 +58,10 @@ var clusterTampers = []tampering{
 		editFirstPod(func(m *planCase, p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: m.o.TakenAt} })},
 	{"a terminal pod", plan.PodTerminal, editFirstPod(func(m *planCase, p *corev1.Pod) { p.Status.Phase = corev1.PodFailed })},
 	{"a pod without a node", plan.PodNotBound, editFirstPod(func(m *planCase, p *corev1.Pod) { p.Spec.NodeName = "" })},
-	{"a bare pod", plan.BarePod, editFirstPod(func(m *planCase, p *corev1.Pod) { p.OwnerReferences = nil; m.rules.Protect["BarePods"] = true })},
+	{"a bare pod", plan.BarePod, editFirstPod(func(m *planCase, p *corev1.Pod) {
+		p.OwnerReferences = nil
+		m.rules.Protect["BarePods"] = true
+	})},
 	{"a young pod", plan.PodTooYoung, editFirstPod(func(m *planCase, p *corev1.Pod) {
 		p.Status.StartTime = &metav1.Time{Time: m.o.TakenAt.Add(-time.Minute)}
 		m.rules.MinPodAge = time.Minute + time.Second
@@ -89,7 +92,8 @@ var clusterTampers = []tampering{
 			}
 		}
 	})},
-	{"an excluded node", plan.NodeExcluded, editSourceNode(func(m *planCase, n *corev1.Node) { n.Annotations["evenkeel.io/exclude"] = "true" })},
+	{"an excluded node", plan.NodeExcluded,
+		editSourceNode(func(m *planCase, n *corev1.Node) { n.Annotations["evenkeel.io/exclude"] = "true" })},
 	{"a node that is not Ready", plan.NodeNotReady,
 		editSourceNode(func(m *planCase, n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionUnknown })},
 	{"a node that Karpenter disrupts", plan.NodeBeingDisrupted, editSourceNode(func(m *planCase, n *corev1.Node) {

@@ -18,8 +18,7 @@ func makeTightCase(t testing.TB, seed uint64) planCase {
 	return planCase{o, rules, p}
 }
 
-// TestNoStepBreaksARule checks plans with displaced moves. No prefix of the evictions may break a
-// rule.
+// TestNoStepBreaksARule checks plans with displaced moves. No prefix of the evictions may break a rule.
 func TestNoStepBreaksARule(t *testing.T) {
 	t.Parallel()
 	steps := 0
@@ -43,8 +42,7 @@ func TestNoStepBreaksARule(t *testing.T) {
 	}
 }
 
-// TestTamperedStepsAreNamed breaks a valid displaced move in one place. The verifier must
-// report the violation.
+// TestTamperedStepsAreNamed breaks a valid displaced move in one place. The verifier must report the violation.
 func TestTamperedStepsAreNamed(t *testing.T) {
 	t.Parallel()
 	for _, x := range stepTampers {

@@ -10,8 +10,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/planverifier"
 )
 
-// lowerLimit sets a limit to one less than the plan uses.
-func lowerLimit(limit func(r *planverifier.Rules) *planverifier.Limit,
+// setLimitBelowUse sets a limit to one less than the plan uses.
+func setLimitBelowUse(limit func(r *planverifier.Rules) *planverifier.Limit,
 	of func(x plan.Move, p *corev1.Pod) string) func(m *planCase) (string, bool) {
 	return func(m *planCase) (string, bool) {
 		n, pod := maxMovesPer(m, of)
@@ -22,13 +22,12 @@ func lowerLimit(limit func(r *planverifier.Rules) *planverifier.Limit,
 	}
 }
 
-// lowerHourlyLimit clears the planner state and sets an hourly limit to one less than the plan
-// uses.
+// lowerHourlyLimit clears the planner state and sets an hourly limit to one less than the plan uses.
 func lowerHourlyLimit(limit func(r *planverifier.Rules) *planverifier.Limit,
 	of func(x plan.Move, p *corev1.Pod) string) func(m *planCase) (string, bool) {
 	return func(m *planCase) (string, bool) {
 		m.rules.State = plan.PlannerState{}
-		return lowerLimit(limit, of)(m)
+		return setLimitBelowUse(limit, of)(m)
 	}
 }
 
@@ -41,17 +40,17 @@ func ownerKey(x plan.Move) string {
 
 // limitTampers make a plan exceed a limit by one.
 var limitTampers = []tampering{
-	{"one more than perPass", plan.LimitPerPass, lowerLimit(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerPass },
+	{"one more than perPass", plan.LimitPerPass, setLimitBelowUse(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerPass },
 		func(x plan.Move, p *corev1.Pod) string { return "all" })},
-	{"one more than perNode", plan.LimitPerNode, lowerLimit(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerNode },
+	{"one more than perNode", plan.LimitPerNode, setLimitBelowUse(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerNode },
 		func(x plan.Move, p *corev1.Pod) string { return x.From })},
 	{"one more than perNamespace", plan.LimitPerNamespace,
-		lowerLimit(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerNamespace },
+		setLimitBelowUse(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerNamespace },
 			func(x plan.Move, p *corev1.Pod) string { return x.Pod.Namespace })},
-	{"one more than perOwner", plan.LimitPerOwner, lowerLimit(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerOwner },
+	{"one more than perOwner", plan.LimitPerOwner, setLimitBelowUse(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerOwner },
 		func(x plan.Move, p *corev1.Pod) string { return ownerKey(x) })},
 	{"one more than perZone", plan.LimitPerZone, func(m *planCase) (string, bool) {
-		return lowerLimit(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerZone }, func(x plan.Move, p *corev1.Pod) string {
+		return setLimitBelowUse(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerZone }, func(x plan.Move, p *corev1.Pod) string {
 			for _, n := range m.o.Nodes {
 				if n.Name == x.From {
 					return n.Labels["topology.kubernetes.io/zone"]
@@ -100,13 +99,13 @@ var limitTampers = []tampering{
 		return m.plan.Moves[0].Pod.String(), true
 	}},
 	{"one more in flight than inFlight.total", planverifier.InFlight,
-		lowerLimit(func(r *planverifier.Rules) *planverifier.Limit { return &r.InFlightTotal },
+		setLimitBelowUse(func(r *planverifier.Rules) *planverifier.Limit { return &r.InFlightTotal },
 			func(x plan.Move, p *corev1.Pod) string { return fmt.Sprint(x.Wave) })},
 	{"one more in flight than inFlight.perNode", planverifier.InFlight,
-		lowerLimit(func(r *planverifier.Rules) *planverifier.Limit { return &r.InFlightPerNode },
+		setLimitBelowUse(func(r *planverifier.Rules) *planverifier.Limit { return &r.InFlightPerNode },
 			func(x plan.Move, p *corev1.Pod) string { return fmt.Sprint(x.Wave, x.From) })},
 	{"one more in flight than inFlight.perOwner", planverifier.InFlight,
-		lowerLimit(func(r *planverifier.Rules) *planverifier.Limit { return &r.InFlightPerWorkload },
+		setLimitBelowUse(func(r *planverifier.Rules) *planverifier.Limit { return &r.InFlightPerWorkload },
 			func(x plan.Move, p *corev1.Pod) string {
 				if ownerKey(x) == "" {
 					return ""

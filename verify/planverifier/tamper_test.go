@@ -135,7 +135,7 @@ func moveToOtherNode(m planCase, name string) plan.Move {
 	panic("no pod " + name)
 }
 
-// planTampers break the plan itself.
+// planTampers change the plan itself so that it is invalid.
 var planTampers = []tampering{
 	{"a pod is moved twice", planverifier.PodTwice, func(m *planCase) (string, bool) {
 		m.plan.Moves = insertMove(m.plan.Moves, m.plan.Moves[0])
@@ -216,8 +216,7 @@ var planTampers = []tampering{
 	}},
 }
 
-// editFirstMove changes the first move. The returned function also returns the pod that the
-// violation must name.
+// editFirstMove changes the first move. The returned function also returns the pod that the violation must name.
 func editFirstMove(f func(m *planCase, x *plan.Move)) func(m *planCase) (string, bool) {
 	return func(m *planCase) (string, bool) {
 		x := &m.plan.Moves[0]
@@ -226,8 +225,8 @@ func editFirstMove(f func(m *planCase, x *plan.Move)) func(m *planCase) (string,
 	}
 }
 
-// maxMovesPer groups the moves by the key that groupOf returns. It returns the size of the largest
-// group and the last pod of that group.
+// maxMovesPer groups the moves by the key that groupOf returns. maxMovesPer returns the size of the largest group
+// and the last pod of that group.
 func maxMovesPer(m *planCase, of func(x plan.Move, p *corev1.Pod) string) (n int, pod string) {
 	counts := map[string]int{}
 	for _, x := range m.plan.Moves {

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -17,8 +16,7 @@ const (
 	UsageNotLowered plan.Code = "LoadTooHigh"  // the usage of the pod would bring its target node above the target
 )
 
-// measuredUsage holds the known usage of one resource. New pods without a measurement are not
-// included.
+// measuredUsage holds the known usage of one resource. New pods without a measurement are not included.
 type measuredUsage struct {
 	used map[string]int64 // by node; nodes without known usage are absent
 	pods map[string]int64 // by namespace/name; only measured pods
@@ -70,10 +68,6 @@ func (r *verifier) checkUsageMove(rule UsageStrategy, g measuredUsage, m plan.Mo
 // hasUsageGoal reports whether the strategy has a goal on the node.
 func (r *liveState) hasUsageGoal(n *corev1.Node) bool {
 	return isReadyNode(n) && r.selectedByNodeSelector(n) && n.Annotations["evenkeel.io/exclude"] == "" && n.Labels["evenkeel.io/exclude"] == ""
-}
-
-func (r *podGuards) selectedByNodeSelector(n *corev1.Node) bool {
-	return r.rules.NodeSelector == nil || r.rules.NodeSelector.Matches(labels.Set(n.Labels))
 }
 
 func allocatable(n *corev1.Node, resource string) int64 {

@@ -32,9 +32,8 @@ func makeUsageCase(t testing.TB, seed uint64) planCase {
 	return planCase{o, rules, p}
 }
 
-// TestNoPlanByLoadBreaksARule plans on random clusters with random usage. Some nodes and pods have
-// no usage, or stale usage. No plan may evict a pod with unknown usage or push a node above its
-// target.
+// TestNoPlanByLoadBreaksARule plans on random clusters with random usage. Some nodes and pods have no usage, or
+// stale usage. No plan may evict a pod with unknown usage or push a node above its target.
 func TestNoPlanByLoadBreaksARule(t *testing.T) {
 	t.Parallel()
 	const seeds = 300
@@ -66,8 +65,7 @@ func TestNoPlanByLoadBreaksARule(t *testing.T) {
 	}
 }
 
-// TestLoadTampering changes the cluster of a valid plan. The verifier must report each
-// change.
+// TestLoadTampering changes the cluster of a valid plan. The verifier must report each change.
 func TestLoadTampering(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -15,20 +15,22 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/planverifier"
 )
 
-// verifierRules converts a configuration to rules of the verifier, field by field. It does
-// not use the options of the planner.
+// verifierRules converts a configuration to rules of the verifier, field by field. verifierRules does not use the
+// options of the planner.
 func verifierRules(t testing.TB, c *config.Config) planverifier.Rules {
 	t.Helper()
 	g, l, f := c.Guards, c.Limits, c.Evictor.InFlight
 	r := planverifier.Rules{
-		NodeSelector: parseSelector(t, c.NodeSelector), NamespaceSelector: parseSelector(t, c.Namespaces.Selector), PodSelector: parseSelector(t, g.PodSelector),
-		Include: c.Namespaces.Include, Exclude: c.Namespaces.Exclude, Protect: map[string]bool{},
+		NodeSelector: parseSelector(t, c.NodeSelector), NamespaceSelector: parseSelector(t, c.Namespaces.Selector),
+		PodSelector: parseSelector(t, g.PodSelector),
+		Include:     c.Namespaces.Include, Exclude: c.Namespaces.Exclude, Protect: map[string]bool{},
 		ProtectedStorageClasses: g.ProtectedStorageClasses, Controllers: g.Controllers, MinReplicas: g.MinReplicas,
 		MinPodAge: time.Duration(g.MinPodAge), SchedulerTimeout: time.Duration(g.SchedulerTimeout),
 		PriorityBelow: g.PriorityBelow, NoEvictionMandatory: g.NoEvictionPolicy == "mandatory",
 		MaxUnavailableWithoutPDB: g.MaxUnavailableWithoutPDB,
 		PerPass:                  parseLimit(t, l.PerPass.String()), PerNode: parseLimit(t, l.PerNode.String()),
-		PerNamespace: parseLimit(t, l.PerNamespace.String()), PerOwner: parseLimit(t, l.PerOwner.String()), PerZone: parseLimit(t, l.PerZone.String()),
+		PerNamespace: parseLimit(t, l.PerNamespace.String()), PerOwner: parseLimit(t, l.PerOwner.String()),
+		PerZone:      parseLimit(t, l.PerZone.String()),
 		PerHourOwner: parseLimit(t, l.PerHour.Owner.String()), PerHourNamespace: parseLimit(t, l.PerHour.Namespace.String()),
 		PerHourCluster: parseLimit(t, l.PerHour.Cluster.String()),
 		InFlightTotal:  parseLimit(t, f.Total.String()), InFlightPerNode: parseLimit(t, f.PerNode.String()),

@@ -13,29 +13,25 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// checkInFlight checks the number of pods that one wave evicts against the in-flight
-// limits.
+// checkInFlight checks the number of pods that one wave evicts against the in-flight limits.
 func (r *verifier) checkInFlight(calls []call) {
-	nodes, owners := map[string]int{}, map[string]int{}
-	for i, c := range calls {
-		owner := r.chains[key(c.pod)].id
-		nodes[c.pod.Spec.NodeName]++
-		owners[owner]++
-		if max := r.rules.InFlightTotal.forPods(0); i+1 > max {
-			r.report(c.move, InFlight, "%d pods of the wave are in flight; the limit is %d", i+1, max)
+	inFlight := map[string]int{}
+	count := func(c call, limit Limit, group string) {
+		if inFlight[group]++; inFlight[group] > limit.forPods(0) {
+			r.report(c.move, InFlight, "%d pods of %s are in flight; the limit is %d", inFlight[group], group, limit.forPods(0))
 		}
-		if n, max := nodes[c.pod.Spec.NodeName], r.rules.InFlightPerNode.forPods(0); n > max {
-			r.report(c.move, InFlight, "%d pods of node %s are in flight; the limit is %d", n, c.pod.Spec.NodeName, max)
-		}
-		if n, max := owners[owner], r.rules.InFlightPerWorkload.forPods(0); owner != "" && n > max {
-			r.report(c.move, InFlight, "%d pods of %s are in flight; the limit is %d", n, owner, max)
+	}
+	for _, c := range calls {
+		count(c, r.rules.InFlightTotal, "the wave")
+		count(c, r.rules.InFlightPerNode, "node "+c.pod.Spec.NodeName)
+		if owner := r.chainOf(c.pod).id; owner != "" {
+			count(c, r.rules.InFlightPerWorkload, "workload "+owner)
 		}
 	}
 }
 
-// checkUnavailable checks workloads without a budget against maxUnavailableWithoutPDB. If a
-// workload already has that many unavailable pods, none of its other pods may be evicted, Ready or
-// not.
+// checkUnavailable checks workloads without a budget against maxUnavailableWithoutPDB. If a workload already has
+// that many unavailable pods, none of its other pods may be evicted, Ready or not.
 func (r *verifier) checkUnavailable(calls []call) {
 	gone := map[string]int{} // Ready pods that the wave evicts, by workload
 	for _, c := range calls {

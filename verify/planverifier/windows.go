@@ -66,8 +66,7 @@ func (w Window) parseFields() (cronFields, error) {
 	return out, nil
 }
 
-// parseField parses one part of a cron field: a number, a range such as 3-9, or *. A range or * may
-// end in /step.
+// parseField parses one part of a cron field: a number, a range such as 3-9, or *. A range or * may end in /step.
 func parseField(part string, low, high int, matches *[60]bool) error {
 	span, by, stepped := strings.Cut(part, "/")
 	step := 1
@@ -121,8 +120,8 @@ const (
 	windowHorizon = 24 * time.Hour
 )
 
-// The local times cover lookBehind before now and lookAhead after now. Both exceed what windows
-// need by some hours, which allows for clock changes.
+// The local times cover lookBehind before now and lookAhead after now. Both periods are some hours longer than
+// windows need, which allows for clock changes.
 const (
 	maxWindow  = 24 * time.Hour
 	lookBehind = maxWindow + 4*time.Hour
@@ -150,10 +149,9 @@ func (r *windowClock) localTimes(loc *time.Location) clockTimes {
 	return r.clocks[loc.String()]
 }
 
-// startsOf returns the minutes at which a window opens, as indexes into the local times. If a local
-// time occurs twice, a deny window opens both times; an allow window opens once, unless it opens
-// every hour. If a local time is skipped, a deny window opens right after the gap; an allow window
-// does not open.
+// startsOf returns the minutes at which a window opens, as indexes into the local times. If a local time occurs
+// twice, a deny window opens both times; an allow window opens once, unless it opens every hour. If a local time
+// is skipped, a deny window opens right after the gap; an allow window does not open.
 func (r *windowClock) startsOf(w Window, denies bool) []int {
 	key := fmt.Sprint(w, denies)
 	if out, done := r.windowStarts[key]; done {

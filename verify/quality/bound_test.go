@@ -21,9 +21,9 @@ type measurement struct {
 	// statedBound is the lower bound in the plan. bound is the bound that this test proves for the
 	// same result, over node goals and group goals together.
 	statedBound, bound int
-	// These fields are shares of the goals' initial excess that remain after the plan. No plan can
-	// remove proven. The plan states a reason for unmetByReason. unexplained has no reason.
-	// runnableElsewhere is caused by pods that could run on another node.
+	// These fields are shares of the goals' initial excess that remain after the plan. No plan can remove the
+	// share proven. The plan states a reason for the shares unmetByReason. The share unexplained has no reason.
+	// The share runnableElsewhere is caused by pods that could run on another node.
 	proven, unexplained, runnableElsewhere float64
 	unmetByReason                          map[plan.UnmetReason]float64
 	// wrongReasons counts the unmet goals whose stated reason a single eviction disproves.
@@ -31,8 +31,7 @@ type measurement struct {
 	took         time.Duration
 	why          string
 	replanMoves  int // moves of a second plan on the result
-	// unmet holds the excess that is not proven unreachable, by kind of goal and most frequent
-	// rejection.
+	// unmet holds the excess that is not proven unreachable, by kind of goal and most frequent rejection.
 	unmet map[string]float64
 }
 
@@ -134,10 +133,9 @@ func measurePlan(t *testing.T, seed, most int) measurement {
 	return f
 }
 
-// provenBound returns a lower bound on the evictions that any plan needs for the same remaining
-// excess. A node needs at least as many evictions as its largest pods that together cover the
-// reduction. A group needs at least as many moves as the plan makes for it. Package lowerbound
-// combines both without counting an eviction twice.
+// provenBound returns a lower bound on the evictions that any plan needs for the same remaining excess. A node
+// needs at least as many evictions as its largest pods that together cover the reduction. A group needs at least
+// as many moves as the plan makes for it. Package lowerbound combines both without counting an eviction twice.
 func provenBound(t *testing.T, p problem, pl plan.Plan) int {
 	before, after := newExhaustiveSearch(p), newExhaustiveSearch(p)
 	applyPlanChecked(t, p.seed, after, pl)

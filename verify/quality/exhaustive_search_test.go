@@ -13,10 +13,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
-// exhaustiveSearch tries sequences of evictions and computes goal excesses with its own code. Each
-// pod is evicted at most once. The replacement must land with enough confidence on a node where at
-// least one goal improves and none gets worse. The search uses the planner's guards, budgets and
-// placement model.
+// exhaustiveSearch tries sequences of evictions and computes goal excesses with its own code. Each pod is evicted
+// at most once. The replacement must land with enough confidence on a node where at least one goal improves and
+// none gets worse. The search uses the planner's guards, budgets and placement model.
 type exhaustiveSearch struct {
 	s        *cluster.Snapshot
 	opts     settings.Options
@@ -38,9 +37,9 @@ type podMove struct {
 type goalState struct {
 	goal    plan.Goal
 	initial int64
-	// NodeBelow: the requested amount and its limit.
+	// NodeBelow: the requested amount and the limit.
 	used, most int64
-	// SkewAtMost: pods by domain.
+	// SkewAtMost: the number of pods in each domain.
 	domain []int // by node; -1: the node is in no domain of the goal
 	member map[cluster.PodID]bool
 	counts []int
@@ -74,8 +73,8 @@ func newExhaustiveSearch(p problem) *exhaustiveSearch {
 	return g
 }
 
-// otherNodes returns the other nodes that could run the replacement. It checks only conditions that
-// moves do not change: readiness, selectors, taints, size, and the zone of volumes.
+// otherNodes returns the other nodes that could run the replacement. otherNodes checks only conditions that moves
+// do not change: readiness, selectors, taints, size, and the zone of volumes.
 func otherNodes(s *cluster.Snapshot, pod *cluster.Pod) (out []cluster.NodeID) {
 	zone := volumeZone(s, pod)
 	for i := range s.Nodes {
@@ -153,9 +152,9 @@ func (x *goalState) excess() int64 {
 	return int64(fewestMoves(x.counts, int(x.goal.Limit)))
 }
 
-// fewestMoves returns the fewest moves that bring the skew of a group to its limit. It tries every
-// possible size of the smallest domain: pods leave domains that are too large and enter domains
-// that are too small.
+// fewestMoves returns the fewest moves that bring the skew of a group to its limit. fewestMoves tries every
+// possible size of the smallest domain: pods leave domains that are too large and enter domains that are too
+// small.
 func fewestMoves(counts []int, skew int) int {
 	total := 0
 	for _, c := range counts {
@@ -229,8 +228,8 @@ func (g *exhaustiveSearch) couldHelp(pod cluster.PodID, from cluster.NodeID) boo
 	return false
 }
 
-// predictedMove returns the predicted move of a pod. It returns false unless the prediction is confident
-// enough and the move improves a goal.
+// predictedMove returns the predicted move of a pod. predictedMove returns false unless the prediction is
+// confident enough and the move improves a goal.
 func (g *exhaustiveSearch) predictedMove(pod cluster.PodID) (podMove, bool) {
 	from := g.model.NodeOf(pod)
 	if g.moved[pod] || !g.mayEvict[pod] || from == cluster.NoNode || !g.couldHelp(pod, from) {
@@ -268,8 +267,7 @@ func (g *exhaustiveSearch) undoMove() {
 	g.moved[h.pod] = false
 }
 
-// excess returns the weighted sum over all goals of the remaining excess, as a share of the initial
-// excess.
+// excess returns the weighted sum over all goals of the remaining excess, as a share of the initial excess.
 func (g *exhaustiveSearch) excess() (all float64) {
 	for _, x := range g.goals {
 		all += x.goal.Weight * float64(x.excess()) / float64(x.initial)

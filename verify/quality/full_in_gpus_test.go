@@ -12,9 +12,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// TestSwapSearchHelpsWhereGPUsAreFull plans on clusters in which pods request 98 % of the GPUs
-// and 59 % of the CPU. Plans with displaced moves must leave fewer goals unmet than plans
-// without them.
+// TestSwapSearchHelpsWhereGPUsAreFull plans on clusters in which pods request 98 % of the GPUs and 59 % of the
+// CPU. Plans with displaced moves must leave fewer goals unmet than plans without them.
 func TestSwapSearchHelpsWhereGPUsAreFull(t *testing.T) {
 	conf, err := config.Load("c", fmt.Appendf(nil, balanceConfig, "0.8", 1, "none"))
 	if err != nil {

@@ -61,15 +61,15 @@ func (g *exhaustiveSearch) bestPair() (first, second podMove, gain float64) {
 	return first, second, gain
 }
 
-// likeliestMove returns the move of a pod to its likeliest node, even if the move helps no goal.
-// It returns false unless the prediction is confident enough.
+// likeliestMove returns the move of a pod to its likeliest node, even if the move helps no goal. likeliestMove
+// returns false unless the prediction is confident enough.
 func (g *exhaustiveSearch) likeliestMove(pod cluster.PodID) (podMove, bool) {
 	from := g.model.NodeOf(pod)
 	if g.moved[pod] || !g.mayEvict[pod] || from == cluster.NoNode {
 		return podMove{}, false
 	}
 	pr := g.model.Predict(pod)
-	to := pr.Likeliest()
+	to := pr.LikeliestOf(func(cluster.NodeID) bool { return true })
 	if pr.UnsupportedReason != "" || to == cluster.NoNode || to == from || !g.s.Nodes[to].Ready {
 		return podMove{}, false
 	}

@@ -43,7 +43,8 @@ func TestSmallPlansAreOptimal(t *testing.T) {
 		case o.best.better(mine):
 			tally.worse++
 			kinds[mine.describeAdvantage(o.best)]++
-			t.Logf("seed %d (%d nodes, %d pods): the plan leaves %.3f of %.3f with %d evictions; the best leaves %.3f with %d:\n    the plan %s\n    the best %s", seed,
+			t.Logf("seed %d (%d nodes, %d pods): the plan leaves %.3f of %.3f with %d evictions; the best leaves %.3f with %d:\n"+
+				"    the plan %s\n    the best %s", seed,
 				len(p.s.Nodes), len(p.s.Pods), mine.excess, best.excess, mine.evictions, o.best.excess, o.best.evictions,
 				formatMoves(p, podMoves(p, pl)), formatMoves(p, o.steps))
 		case o.cut:
@@ -104,9 +105,8 @@ func (a score) describeAdvantage(b score) string {
 	return "less excess, more evictions"
 }
 
-// applyPlanChecked executes a plan and checks each move. chained counts the moves that improve no
-// goal on their own, because they may be part of a chain. At the end, no goal may be worse than
-// before.
+// applyPlanChecked executes a plan and checks each move. chained counts the moves that improve no goal on their
+// own, because they may be part of a chain. At the end, no goal may be worse than before.
 func applyPlanChecked(t *testing.T, seed int, g *exhaustiveSearch, pl plan.Plan) (at score, chained int) {
 	t.Helper()
 	before := make([]int64, len(g.goals))
@@ -139,9 +139,9 @@ type searchResult struct {
 	cut    bool // the search reached its limit of states
 }
 
-// exploreStates searches for a better score than mine, one eviction after the other. It drops a
-// state whose lower bound is not better than the best score. The first search follows only the most
-// promising states; the second search follows all states, up to the limit.
+// exploreStates searches for a score better than mine, which is the plan's, one eviction at a time.
+// exploreStates drops a state whose lower bound is not better than the best score. The first search follows only
+// the most promising states; the second search follows all states, up to the limit.
 func exploreStates(p problem, mine score, limit int) searchResult {
 	narrow := searchResult{best: mine}
 	narrow.search(newExhaustiveSearch(p), limit, 30)
@@ -183,8 +183,7 @@ func (o *searchResult) search(g *exhaustiveSearch, limit, width int) {
 	}
 }
 
-// expand tries each allowed move, and returns the new states that may lead to a better
-// score.
+// expand tries each allowed move, and returns the new states that may lead to a better score.
 func (o *searchResult) expand(g *exhaustiveSearch, seen map[string]bool) (out []searchNode) {
 	for _, h := range g.allowedMoves(o.best) {
 		g.applyMove(h)
@@ -217,9 +216,8 @@ func (g *exhaustiveSearch) allowedMoves(best score) (out []podMove) {
 	return out
 }
 
-// lowerBound returns the best score that any continuation of this state can reach. It assumes that
-// every pod that has not moved yet can leave without worsening a goal, and counts the fewest such
-// evictions.
+// lowerBound returns the best score that any continuation of this state can reach. lowerBound assumes that every
+// pod that has not moved yet can leave without worsening a goal, and counts the fewest such evictions.
 func (g *exhaustiveSearch) lowerBound() score {
 	var left float64
 	nodes, groups := map[cluster.NodeID]int{}, 0
@@ -251,8 +249,8 @@ func (g *exhaustiveSearch) lowerBound() score {
 	return score{left, len(g.steps) + max(all, groups)}
 }
 
-// fewestEvictions counts the largest evictable pods on a goal's node that together request an
-// amount. It also returns the part of the amount that they do not cover.
+// fewestEvictions counts the largest evictable pods on a goal's node that together request an amount.
+// fewestEvictions also returns the part of the amount that these pods do not cover.
 func (g *exhaustiveSearch) fewestEvictions(x *goalState, amount int64) (n int, rest int64) {
 	var sizes []int64
 	for _, p := range g.s.Nodes[x.goal.Node].Pods {

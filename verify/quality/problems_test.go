@@ -32,7 +32,8 @@ guards: {minPodAge: 0s}
 strategies:
 - {name: hot, type: NodeLoad, schedule: "*/10 * * * *", args: {target: {cpu: %[1]s, memory: %[1]s}}}
 - {name: zones, type: ZoneSpread, schedule: "0 * * * *", args: {maxSkew: %[2]d}}
-limits: {perPass: unlimited, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited, perHour: {owner: unlimited, namespace: unlimited, cluster: unlimited}}
+limits: {perPass: unlimited, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited,
+  perHour: {owner: unlimited, namespace: unlimited, cluster: unlimited}}
 evictor: {perMinute: unlimited, inFlight: {total: unlimited, perNode: unlimited, perOwner: unlimited}, steer: %[3]s}
 `
 
@@ -43,8 +44,7 @@ type problem struct {
 	conf *config.Config
 }
 
-// randomProblem generates the problem for a seed. Pods request 35 to 55 % of the CPU, so the
-// targets leave room.
+// randomProblem generates the problem for a seed. Pods request 35 to 55 % of the CPU, so the targets leave room.
 func randomProblem(t testing.TB, seed, fewest, most, mostPods int) problem {
 	t.Helper()
 	r := rand.New(rand.NewPCG(uint64(seed), 77))

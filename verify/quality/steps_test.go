@@ -67,8 +67,7 @@ func TestStepsHarmNothingAtAnyPrefix(t *testing.T) {
 	}
 }
 
-// TestNoStepIsNeedless removes both moves of a displacement from a plan. More excess must
-// remain.
+// TestNoStepIsNeedless removes both moves of a displacement from a plan. More excess must remain.
 func TestNoStepIsNeedless(t *testing.T) {
 	for seed := range uint64(200) {
 		p := tightProblem(t, seed)

@@ -27,9 +27,8 @@ func unmetGoalOf(pl plan.Plan, g plan.Goal) plan.UnmetGoal {
 	return plan.UnmetGoal{}
 }
 
-// countWrongReasons counts the unmet goals whose stated reason a single eviction disproves. It
-// tries each eviction after the plan with exhaustiveSearch. Pods that the plan has moved may move
-// again.
+// countWrongReasons counts the unmet goals whose stated reason a single eviction disproves. countWrongReasons
+// tries each eviction after the plan with exhaustiveSearch. Pods that the plan has moved may move again.
 func countWrongReasons(t *testing.T, p problem, pl plan.Plan) (n int) {
 	g := newExhaustiveSearch(p)
 	applyPlanChecked(t, p.seed, g, pl)
@@ -57,9 +56,8 @@ func countWrongReasons(t *testing.T, p problem, pl plan.Plan) (n int) {
 	return n
 }
 
-// TestTheLastRoundLeavesNothing uses a problem with 290 moves. In this problem, the rounds of an
-// attempt end before the planner retries a pod that it rejected early. A second plan must have no
-// moves.
+// TestTheLastRoundLeavesNothing uses a problem with 290 moves. In this problem, the rounds of an attempt end
+// before the planner retries a pod that it rejected early. A second plan must have no moves.
 func TestTheLastRoundLeavesNothing(t *testing.T) {
 	p := randomProblem(t, 83, 20, 200, 0)
 	pl := p.plan()
@@ -68,9 +66,8 @@ func TestTheLastRoundLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestNothingIsHeldThatAPodFromOutsideServes uses a group that is skewed over the zones in which
-// its pods can run. One pod runs in a zone to which it could not return. Its replacement would fill
-// the emptiest zone.
+// TestNothingIsHeldThatAPodFromOutsideServes uses a group that is skewed over the zones in which its pods can run.
+// One pod runs in a zone to which it could not return. Its replacement would fill the emptiest zone.
 func TestNothingIsHeldThatAPodFromOutsideServes(t *testing.T) {
 	p := randomProblem(t, 307, 5, 25, 120)
 	o := p.options()

@@ -12,8 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// writeBudgetStatus writes the status that the disruption controller would write. Some budgets get
-// a stale status.
+// writeBudgetStatus writes the status that the disruption controller would write. Some budgets get a stale status.
 func (m *mixedBase) writeBudgetStatus(b *policyv1.PodDisruptionBudget) {
 	sel, err := metav1.LabelSelectorAsSelector(b.Spec.Selector)
 	if err != nil {
@@ -28,7 +27,7 @@ func (m *mixedBase) writeBudgetStatus(b *policyv1.PodDisruptionBudget) {
 	s := &b.Status
 	s.ObservedGeneration = b.Generation
 	if m.chance(0.08) && len(pods) > 0 {
-		ago := pick(m.r, 10*time.Second, time.Minute, 5*time.Minute)
+		ago := pickRandom(m.r, 10*time.Second, time.Minute, 5*time.Minute)
 		s.DisruptedPods = map[string]metav1.Time{pods[m.r.IntN(len(pods))].Name: metav1.NewTime(m.now.Add(-ago))}
 	}
 	healthy := 0
@@ -80,8 +79,7 @@ func podReady(p *corev1.Pod) bool {
 	return false
 }
 
-// sumScales returns the total replicas of the pods' controllers, or false if a controller has no
-// scale.
+// sumScales returns the total replicas of the pods' controllers, or false if a controller has no scale.
 func (m *mixedBase) sumScales(pods []*corev1.Pod) (int, bool) {
 	sum, seen := 0, map[string]bool{}
 	for _, p := range pods {
@@ -133,15 +131,15 @@ func (m *mixedBase) replicasOf(ns string, ref metav1.OwnerReference) (int, bool)
 func (m *mixedBase) addBudget(ns, name string, sel *metav1.LabelSelector) {
 	b := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name, UID: types.UID("pdb-" + ns + name),
 		Generation: 1}, Spec: policyv1.PodDisruptionBudgetSpec{Selector: sel}}
-	amounts := []intstr.IntOrString{intstr.FromInt32(int32(pick(m.r, 1, 1, 2, 3, 0))),
-		intstr.FromString(pick(m.r, "10%", "25%", "30%", "34%", "50%", "0%")),
-		intstr.FromInt32(int32(1 + m.r.IntN(4))), intstr.FromString(pick(m.r, "50%", "67%", "75%", "90%"))}
+	amounts := []intstr.IntOrString{intstr.FromInt32(int32(pickRandom(m.r, 1, 1, 2, 3, 0))),
+		intstr.FromString(pickRandom(m.r, "10%", "25%", "30%", "34%", "50%", "0%")),
+		intstr.FromInt32(int32(1 + m.r.IntN(4))), intstr.FromString(pickRandom(m.r, "50%", "67%", "75%", "90%"))}
 	if i := m.r.IntN(4); i < 2 {
 		b.Spec.MaxUnavailable = &amounts[i]
 	} else {
 		b.Spec.MinAvailable = &amounts[i]
 	}
-	b.Spec.UnhealthyPodEvictionPolicy = pick(m.r, nil, nil, new(policyv1.AlwaysAllow), new(policyv1.IfHealthyBudget))
+	b.Spec.UnhealthyPodEvictionPolicy = pickRandom(m.r, nil, nil, new(policyv1.AlwaysAllow), new(policyv1.IfHealthyBudget))
 	m.writeBudgetStatus(b)
 	m.o.PodDisruptionBudgets = append(m.o.PodDisruptionBudgets, b)
 }

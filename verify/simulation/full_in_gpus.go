@@ -14,15 +14,14 @@ import (
 
 // The nodes of FullInGPUs.
 const (
-	gpuResource corev1.ResourceName = "nvidia.com/gpu"
-	gpusPerNode                     = 8
-	gpuNodeCPU                      = 96_000 // milliCPU
+	gpusPerNode = 8
+	gpuNodeCPU  = 96_000 // milliCPU
+	gpuResource = corev1.ResourceName("nvidia.com/gpu")
 )
 
-// FullInGPUs returns a cluster in which pods request 98 % of the GPUs and about 59 % of the
-// CPU. Pods request different amounts of CPU per GPU, so about a quarter of the nodes exceed
-// 80 % of their CPU. A pod of such a node fits almost nowhere else, because other pods occupy
-// the GPUs.
+// FullInGPUs returns a cluster in which pods request 98 % of the GPUs and about 59 % of the CPU. Pods request
+// different amounts of CPU per GPU, so about a quarter of the nodes exceed 80 % of their CPU. A pod of such a node
+// fits almost nowhere else, because other pods occupy the GPUs.
 func FullInGPUs(r *rand.Rand, nodes int) *cluster.Objects {
 	o := &cluster.Objects{TakenAt: epoch.Add(24 * time.Hour), ServerVersion: "1.37"}
 	addNamespace(o, "shop")
@@ -37,9 +36,9 @@ func FullInGPUs(r *rand.Rand, nodes int) *cluster.Objects {
 		if i < nodesWithFreeGPU {
 			gpus--
 		}
-		cpuPerGPU := pick(r, 4100.0, 5100, 6100, 9500, 10_600)
+		cpuPerGPU := pickRandom(r, 4100.0, 5100, 6100, 9500, 10_600)
 		for k := 0; gpus > 0; k++ {
-			g := min(gpus, pick(r, int64(1), 1, 1, 2, 2, 4))
+			g := min(gpus, pickRandom(r, int64(1), 1, 1, 2, 2, 4))
 			requested := int64(cpuPerGPU * float64(g) * (0.5 + r.Float64()))
 			requested = max(500, min(requested/100*100, cpu-gpus*500))
 			addGPUApp(o, fmt.Sprintf("gpu-%s-%d", n.Name, k), n.Name, requested, g)

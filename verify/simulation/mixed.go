@@ -14,11 +14,10 @@ import (
 // mostPods is the maximum number of pods of a Mixed cluster.
 const mostPods = 160
 
-// Mixed returns a small cluster that exercises every guard, annotation and budget rule. Its
-// workloads have all kinds of owners, budgets, Services and states, and some of its nodes are
-// crowded or broken. In three of four clusters, broken objects are at most half as frequent, so
-// that a plan can move more pods. One snapshot in five is taken in a night with a daylight-saving
-// change.
+// Mixed returns a small cluster that exercises every guard, annotation and budget rule. The workloads have all
+// kinds of owners, budgets, Services and states, and some nodes are crowded or broken. In three of four
+// clusters, broken objects are at most half as frequent, so that a plan can move more pods. One snapshot in five
+// is taken in a night with a daylight-saving change.
 func Mixed(r *rand.Rand) *cluster.Objects {
 	now := epoch.Add(time.Duration(r.IntN(14*24*60)) * time.Minute)
 	if nights := Nights(); r.IntN(5) == 0 {
@@ -39,7 +38,7 @@ func Nights() []time.Time {
 // MixedAt returns a Mixed cluster whose snapshot is taken at now.
 func MixedAt(r *rand.Rand, now time.Time) *cluster.Objects {
 	m := &mixedCluster{mixedBase: &mixedBase{r: r, now: now, o: &cluster.Objects{TakenAt: now, ServerVersion: "1.37"}}}
-	m.chanceFactor = pick(r, 1, 0.5, 0.25, 0.1)
+	m.chanceFactor = pickRandom(r, 1, 0.5, 0.25, 0.1)
 	m.addNamespaces()
 	m.addNodes(4 + r.IntN(17))
 	m.addPriorityClasses()
@@ -52,8 +51,8 @@ func MixedAt(r *rand.Rand, now time.Time) *cluster.Objects {
 	return m.o
 }
 
-// addRequiredPeers adds, in one of three clusters, a pod that requires a pod of some workload on
-// its node. It uses its own random source, so the rest of the cluster does not change.
+// addRequiredPeers adds, in one of three clusters, a pod that requires a pod of some workload on its node.
+// addRequiredPeers uses its own random source, so the rest of the cluster does not change.
 func (m *mixedCluster) addRequiredPeers() {
 	r := rand.New(rand.NewPCG(uint64(m.now.Unix()), uint64(len(m.o.Pods))))
 	if len(m.apps) == 0 || r.IntN(3) > 0 {
@@ -89,7 +88,7 @@ func (m *mixedCluster) addWorkload(i int) {
 	}
 	a.labels = map[string]string{"app": a.name}
 	a.template = corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": a.name,
-		"tier": pick(m.r, "front", "back")}},
+		"tier": pickRandom(m.r, "front", "back")}},
 		Spec: corev1.PodSpec{TerminationGracePeriodSeconds: new(int64(30)), Priority: new(int32(0)), SchedulerName: corev1.DefaultSchedulerName,
 			RestartPolicy: corev1.RestartPolicyAlways,
 			Containers:    []corev1.Container{{Name: "c", Image: "registry.example.com/" + a.name + ":v1", Resources: requests(a.cpu, a.cpu<<21)}}}}
@@ -97,12 +96,13 @@ func (m *mixedCluster) addWorkload(i int) {
 		m.varyTemplate(a)
 	}
 	m.apps = append(m.apps, a)
-	kinds := []func(*mixedApp){m.addBareReplicaSet, m.addReplicationController, m.addStatefulSet, m.addStatefulSet, m.addJob, m.addJob, m.addCronJob, m.addWorkflowJob,
+	kinds := []func(*mixedApp){m.addBareReplicaSet, m.addReplicationController, m.addStatefulSet, m.addStatefulSet,
+		m.addJob, m.addJob, m.addCronJob, m.addWorkflowJob,
 		m.addDaemonSet, m.addCustomController, m.addArgoRollout, m.addCanary, m.addOperatorOwned, m.addOperatorOwned, m.addOrphans, m.addBarePods}
 	if m.r.Float64() > 0.55*m.chanceFactor {
 		m.addDeployment(a)
 	} else {
-		pick(m.r, kinds...)(a)
+		pickRandom(m.r, kinds...)(a)
 	}
 	for range 3 {
 		if m.chance(0.25) {

@@ -10,8 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// addOwner adds an owner above the workload and sets it as the controller of the pods or
-// of the previous owner.
+// addOwner adds an owner above the workload and sets it as the controller of the pods or of the previous owner.
 func (m *mixedCluster) addOwner(a *mixedApp, apiVersion, kind string, o *metav1.ObjectMeta, name string) {
 	o.Namespace, o.Name, o.Generation, o.Annotations = a.ns, name, 1, map[string]string{}
 	o.UID = types.UID(kind + "-" + a.ns + "-" + name)
@@ -105,8 +104,7 @@ func (m *mixedCluster) addStatefulSet(a *mixedApp) {
 	}
 }
 
-// addSecondRevision gives a StatefulSet two revisions, with OnDelete, with a partition, or during an
-// update.
+// addSecondRevision gives a StatefulSet two revisions, with OnDelete, with a partition, or during an update.
 func (m *mixedCluster) addSecondRevision(a *mixedApp, s *appsv1.StatefulSet) {
 	s.Status.UpdateRevision = a.name + "-r2"
 	from := m.r.IntN(len(a.pods) + 1) // pods from this ordinal on are updated

@@ -2,7 +2,9 @@ package simulation
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -30,7 +32,7 @@ func (m *mixedBase) chance(p float64) bool { return m.r.Float64() < p*m.chanceFa
 func (m *mixedBase) addNamespaces() {
 	for i := range 5 {
 		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("ns%d", i), UID: types.UID(fmt.Sprintf("ns%d", i)),
-			Labels: map[string]string{"team": pick(m.r, "red", "blue")}, Annotations: map[string]string{}}}
+			Labels: map[string]string{"team": pickRandom(m.r, "red", "blue")}, Annotations: map[string]string{}}}
 		switch {
 		case m.chance(0.03):
 			ns.DeletionTimestamp, ns.Status.Phase = new(metav1.NewTime(m.now)), corev1.NamespaceTerminating
@@ -45,7 +47,7 @@ func (m *mixedBase) addNamespaces() {
 // addRequest adds one or two Evenkeel annotations, valid or invalid.
 func (m *mixedBase) addRequest(to map[string]string) {
 	for range 1 + m.r.IntN(5)/4 {
-		kv := pick(m.r, []string{"evict", "never"}, []string{"evict", "prefer"}, []string{"evict", "prefer"}, []string{"evict", "Never"},
+		kv := pickRandom(m.r, []string{"evict", "never"}, []string{"evict", "prefer"}, []string{"evict", "prefer"}, []string{"evict", "Never"},
 			[]string{"do-not-disrupt", "true"}, []string{"do-not-disrupt", "2h"}, []string{"do-not-disrupt", "30m"},
 			[]string{"do-not-disrupt", "4 h"},
 			[]string{"window", "0 8 * * * 10h"}, []string{"window", "0 18 * * * 14h Europe/Berlin"},
@@ -59,7 +61,7 @@ func (m *mixedBase) addRequest(to map[string]string) {
 
 // addForeignAnnotation adds one annotation of another tool.
 func (m *mixedBase) addForeignAnnotation(to map[string]string) {
-	kv := pick(m.r, []string{"cluster-autoscaler.kubernetes.io/safe-to-evict", "false"},
+	kv := pickRandom(m.r, []string{"cluster-autoscaler.kubernetes.io/safe-to-evict", "false"},
 		[]string{"cluster-autoscaler.kubernetes.io/safe-to-evict", "true"},
 		[]string{"karpenter.sh/do-not-disrupt", "true"}, []string{"karpenter.sh/do-not-disrupt", "3h"}, []string{"karpenter.sh/do-not-evict",
 			"true"},
@@ -93,7 +95,7 @@ func (m *mixedBase) breakNode(n *corev1.Node) {
 		n.Spec.Unschedulable = true
 		taint("node.kubernetes.io/unschedulable", "")
 	case 1:
-		n.Status.Conditions[0].Status = pick(m.r, corev1.ConditionFalse, corev1.ConditionUnknown)
+		n.Status.Conditions[0].Status = pickRandom(m.r, corev1.ConditionFalse, corev1.ConditionUnknown)
 		taint("node.kubernetes.io/not-ready", "")
 	case 2:
 		taint("karpenter.sh/disrupted", "")
@@ -141,4 +143,43 @@ func (m *mixedBase) addService(ns, name string, selector map[string]string) {
 	m.o.Services = append(m.o.Services,
 		&corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name, UID: types.UID("svc-" + ns + name)},
 			Spec: corev1.ServiceSpec{Selector: selector}})
+}
+
+// mixedApp is one workload of a Mixed cluster.
+type mixedApp struct {
+	ns, name string
+	n        int32
+	cpu      int64
+	labels   map[string]string // the selector
+	template corev1.PodTemplateSpec
+	pods     []*corev1.Pod
+	meta     []*metav1.ObjectMeta    // of its owners, from the lowest up
+	owners   []metav1.OwnerReference // of its pods
+}
+
+func (m *mixedCluster) addPod(a *mixedApp, labels map[string]string, name string) *corev1.Pod {
+	start := m.now.Add(-time.Duration(10+m.r.IntN(600)) * time.Minute)
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: a.ns, Name: name, UID: types.UID(a.ns + "-" + name),
+		Labels: maps.Clone(labels), Annotations: map[string]string{}, OwnerReferences: slices.Clone(a.owners)},
+		Spec: *a.template.Spec.DeepCopy()}
+	p.Spec.NodeName = m.pickNode(a.cpu)
+	if p.Status = readyPod(start); p.Spec.NodeName == "" {
+		p.Status = corev1.PodStatus{Phase: corev1.PodPending}
+	}
+	a.pods = append(a.pods, p)
+	m.o.Pods = append(m.o.Pods, p)
+	return p
+}
+
+// addPods creates the pods of the workload.
+func (m *mixedCluster) addPods(a *mixedApp, labels map[string]string, name string) {
+	for i := range a.n {
+		m.addPod(a, labels, fmt.Sprintf(name, i))
+	}
+}
+
+// mixedCluster adds workloads to a Mixed cluster.
+type mixedCluster struct {
+	*mixedBase
+	apps []*mixedApp
 }

@@ -33,11 +33,11 @@ func (m *mixedCluster) podFailurePolicy() *batchv1.PodFailurePolicy {
 	code := func(action batchv1.PodFailurePolicyAction) batchv1.PodFailurePolicyRule {
 		return batchv1.PodFailurePolicyRule{Action: action,
 			OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: batchv1.PodFailurePolicyOnExitCodesOpIn,
-				Values: []int32{pick(m.r, int32(42), 137, 143)}}}
+				Values: []int32{pickRandom(m.r, int32(42), 137, 143)}}}
 	}
 	fail, ignore, count := batchv1.PodFailurePolicyActionFailJob, batchv1.PodFailurePolicyActionIgnore, batchv1.PodFailurePolicyActionCount
 	disrupted := on(ignore, corev1.DisruptionTarget, corev1.ConditionTrue)
-	rules := pick(m.r, nil, nil, nil,
+	rules := pickRandom(m.r, nil, nil, nil,
 		[]batchv1.PodFailurePolicyRule{disrupted},
 		[]batchv1.PodFailurePolicyRule{on(fail, corev1.DisruptionTarget, corev1.ConditionTrue)},
 		[]batchv1.PodFailurePolicyRule{code(fail), disrupted},
@@ -52,8 +52,8 @@ func (m *mixedCluster) podFailurePolicy() *batchv1.PodFailurePolicy {
 	return &batchv1.PodFailurePolicy{Rules: rules}
 }
 
-// addJobTrouble puts a Job into a state in which an eviction may fail the Job or may get no
-// replacement.
+// addJobTrouble puts a Job into a state in which an eviction may fail the Job, or the evicted pod may
+// not be replaced.
 func (m *mixedCluster) addJobTrouble(a *mixedApp, j *batchv1.Job) {
 	switch {
 	case m.chance(0.1):
@@ -74,11 +74,11 @@ func (m *mixedCluster) addJobTrouble(a *mixedApp, j *batchv1.Job) {
 			*j.Spec.Parallelism--
 		}
 	case m.chance(0.05):
-		j.Spec.ManagedBy = new(pick(m.r, "example.com/other", batchv1.JobControllerName))
+		j.Spec.ManagedBy = new(pickRandom(m.r, "example.com/other", batchv1.JobControllerName))
 	case m.chance(0.08):
 		j.Spec.Suspend = new(true)
 	case m.chance(0.08):
-		j.Status.Conditions = []batchv1.JobCondition{{Type: pick(m.r, batchv1.JobComplete, batchv1.JobFailed, batchv1.JobFailureTarget),
+		j.Status.Conditions = []batchv1.JobCondition{{Type: pickRandom(m.r, batchv1.JobComplete, batchv1.JobFailed, batchv1.JobFailureTarget),
 			Status: corev1.ConditionTrue}}
 	}
 }

@@ -37,7 +37,7 @@ func (m *mixedCluster) varyTemplate(a *mixedApp) {
 	case 6:
 		s.Priority, s.PriorityClassName = new(int32(1000)), "high"
 	case 7:
-		s.Priority = new(pick(m.r, int32(2000000000), 2000001000))
+		s.Priority = new(pickRandom(m.r, int32(2000000000), 2000001000))
 	case 8:
 		s.SchedulerName = "other"
 	case 9:
@@ -47,9 +47,9 @@ func (m *mixedCluster) varyTemplate(a *mixedApp) {
 	case 11:
 		a.template.Labels["movable"] = "no"
 	case 12, 13:
-		s.TopologySpreadConstraints = spread(zoneKey, corev1.DoNotSchedule, a.labels)
+		s.TopologySpreadConstraints = spreadConstraint(zoneKey, corev1.DoNotSchedule, a.labels)
 	case 14:
-		s.TopologySpreadConstraints = spread(zoneKey, corev1.ScheduleAnyway, a.labels)
+		s.TopologySpreadConstraints = spreadConstraint(zoneKey, corev1.ScheduleAnyway, a.labels)
 	}
 }
 
@@ -74,7 +74,7 @@ func (m *mixedCluster) addTrouble(a *mixedApp) {
 	case 4: // bound, and still pulling its image
 		p.Status.Phase, p.Status.Conditions = corev1.PodPending, nil
 	case 5:
-		p.Status.Phase, p.Status.Conditions = pick(m.r, corev1.PodFailed, corev1.PodSucceeded),
+		p.Status.Phase, p.Status.Conditions = pickRandom(m.r, corev1.PodFailed, corev1.PodSucceeded),
 			[]corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}}
 	case 6, 7:
 		for _, p := range a.pods[m.r.IntN(len(a.pods)):] {
@@ -98,7 +98,7 @@ func (m *mixedCluster) addTrouble(a *mixedApp) {
 			o.DeletionTimestamp, o.Finalizers = new(metav1.NewTime(m.now)), []string{"foregroundDeletion"}
 		}
 	case 16:
-		p.Labels["evenkeel.io/"+pick(m.r, "evict", "do-not-disrupt")] = pick(m.r, "never", "true", "1h")
+		p.Labels["evenkeel.io/"+pickRandom(m.r, "evict", "do-not-disrupt")] = pickRandom(m.r, "never", "true", "1h")
 	case 17, 18: // replacements lack this label
 		for range 1 + m.r.IntN(3) {
 			a.pods[m.r.IntN(len(a.pods))].Labels["track"] = "canary"
@@ -113,11 +113,11 @@ func (m *mixedCluster) addTrouble(a *mixedApp) {
 		m.addRequest(p.Annotations)
 		for _, k := range []string{"evenkeel.io/evict", "evenkeel.io/do-not-disrupt"} {
 			if v, asked := p.Annotations[k]; asked {
-				p.Annotations[k], p.Labels[k] = pick(m.r, "prefer", "false", "30m", v), pick(m.r, "never", "true", "2h", v)
+				p.Annotations[k], p.Labels[k] = pickRandom(m.r, "prefer", "false", "30m", v), pickRandom(m.r, "never", "true", "2h", v)
 			}
 		}
 	case 23: // a pod as written by hand
-		p.Spec.Priority, p.Spec.PriorityClassName = nil, pick(m.r, "", "high", "batch", "gone", "system-cluster-critical")
+		p.Spec.Priority, p.Spec.PriorityClassName = nil, pickRandom(m.r, "", "high", "batch", "gone", "system-cluster-critical")
 		delete(p.Labels, "controller-revision-hash")
 	}
 }
@@ -133,7 +133,7 @@ func (m *mixedCluster) addSinglePods() {
 		case 0:
 			p.Annotations["kubernetes.io/config.mirror"], p.Annotations["kubernetes.io/config.source"] = "hash", "file"
 		case 1:
-			p.Annotations["kubernetes.io/config.source"] = pick(m.r, "file", "http")
+			p.Annotations["kubernetes.io/config.source"] = pickRandom(m.r, "file", "http")
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"math/rand/v2"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -13,6 +14,13 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
+
+const zoneKey = "topology.kubernetes.io/zone"
+
+var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// pickRandom returns a random element.
+func pickRandom[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
 
 // controlledBy returns the owner references of an object with one controller.
 func controlledBy(apiVersion, kind, name string, uid types.UID) []metav1.OwnerReference {
@@ -33,9 +41,9 @@ func requests(milliCPU, memory int64) corev1.ResourceRequirements {
 		"memory": *resource.NewQuantity(memory, resource.BinarySI)}}
 }
 
-// spread returns a topology spread constraint with a maxSkew of 1.
-func spread(topologyKey string, when corev1.UnsatisfiableConstraintAction, l map[string]string) []corev1.TopologySpreadConstraint {
-	return []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: topologyKey, WhenUnsatisfiable: when, LabelSelector: matchLabels(l)}}
+// spreadConstraint returns a topology spread constraint with a maxSkew of 1.
+func spreadConstraint(key string, when corev1.UnsatisfiableConstraintAction, l map[string]string) []corev1.TopologySpreadConstraint {
+	return []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: key, WhenUnsatisfiable: when, LabelSelector: matchLabels(l)}}
 }
 
 // readyNode returns the status of a Ready node.

@@ -27,7 +27,7 @@ func RandomState(r *rand.Rand, o *cluster.Objects) plan.PlannerState {
 		if r.IntN(12) == 0 {
 			since := o.TakenAt.Add(-time.Duration(r.IntN(60)) * time.Minute).UTC()
 			st.Backoffs = append(st.Backoffs, plan.Backoff{Workload: w, Since: since,
-				Until:    since.Add(pick(r, 10*time.Minute, 20*time.Minute, 2*time.Hour)),
+				Until:    since.Add(pickRandom(r, 10*time.Minute, 20*time.Minute, 2*time.Hour)),
 				Failures: 1 + r.IntN(4), Reason: plan.Reason{Code: plan.LandedElsewhere, Message: "it landed on n00"}})
 		}
 	}

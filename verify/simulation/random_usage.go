@@ -16,10 +16,9 @@ const (
 	staleAge = time.Hour
 )
 
-// RandomUsage adds random usage of nodes and pods to a cluster, mostly unrelated to their requests.
-// Some nodes and pods have no usage, or stale usage. Some measured pods no longer exist, and nodes
-// also have usage that belongs to no pod. Some nodes have been above the target of strategy hot for
-// 3 samples.
+// RandomUsage adds random usage of nodes and pods to a cluster, mostly unrelated to their requests. Some nodes and
+// pods have no usage, or stale usage. Some measured pods no longer exist, and nodes also have usage that belongs
+// to no pod. Some nodes have been above the target of strategy hot for 3 samples.
 func RandomUsage(r *rand.Rand, o *cluster.Objects) {
 	u := &cluster.Usage{APIVersion: "evenkeel.io/v1alpha1", Kind: "Usage", Source: "metricsServer", Statistic: "p90", WindowSeconds: 300,
 		Samples: 20, SampledAt: o.TakenAt.Add(-useAge)}
@@ -66,8 +65,7 @@ func RandomUsage(r *rand.Rand, o *cluster.Objects) {
 	o.Usage = u
 }
 
-// randomPodUsage returns usage that is mostly small, and sometimes far above the requests
-// of the pod.
+// randomPodUsage returns usage that is mostly small, and sometimes far above the requests of the pod.
 func randomPodUsage(r *rand.Rand, p *corev1.Pod) map[string]int64 {
 	var cpu, memory int64
 	for i := range p.Spec.Containers {

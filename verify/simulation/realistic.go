@@ -14,10 +14,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// Realistic adds to pods and nodes the fields that an API server, a kubelet, an overlay network and
-// a service mesh write. Each pod then takes five to six kilobytes as protobuf, as in real clusters.
-// The planner reads only a few of these fields, such as tolerations, priority and allocated
-// resources.
+// Realistic adds to pods and nodes the fields that an API server, a kubelet, an overlay network and a service mesh
+// write. Each pod then takes five to six kilobytes as protobuf, as in real clusters. The planner reads only a few
+// of these fields, such as tolerations, priority and allocated resources.
 func Realistic(r *rand.Rand, o *cluster.Objects) {
 	for i, p := range o.Pods {
 		p.UID = realisticUID(r)
@@ -69,8 +68,7 @@ func realisticSpec(s *corev1.PodSpec, name string) {
 	s.ServiceAccountName, s.DeprecatedServiceAccount, s.EnableServiceLinks, s.Priority = "app", "app", &links, &zero
 	s.SecurityContext = &corev1.PodSecurityContext{RunAsNonRoot: &yes, FSGroup: &expires,
 		SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}}
-	policy := corev1.PreemptLowerPriority
-	s.PreemptionPolicy = &policy
+	s.PreemptionPolicy = new(corev1.PreemptLowerPriority)
 	for _, key := range []string{"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"} {
 		s.Tolerations = append(s.Tolerations, corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists,
 			Effect: corev1.TaintEffectNoExecute, TolerationSeconds: &seconds})

@@ -15,9 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
 )
-
-const zoneKey = "topology.kubernetes.io/zone"
 
 // settings contains environment variables that give each pod a realistic size of several kilobytes.
 var settings = func() []corev1.EnvVar {
@@ -27,8 +26,6 @@ var settings = func() []corev1.EnvVar {
 	}
 	return env
 }()
-
-var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // Crowded returns a cluster in three zones whose Deployments have per pods each. The first nodes
 // hold more pods than the others, and every fifth Deployment has a budget.
@@ -59,9 +56,10 @@ func addCrowdedApp(o *cluster.Objects, r *rand.Rand, free []int64, d, per int) {
 	ns, name, cpu := fmt.Sprintf("ns%d", d%10), fmt.Sprintf("d%05d", d), int64(100*(1+d%4))
 	labels := map[string]string{"app": name}
 	spec := corev1.PodSpec{TerminationGracePeriodSeconds: new(int64(30)),
-		Containers: []corev1.Container{{Name: "c", Image: "registry.example.com/" + name + ":v1", Env: settings, Resources: requests(cpu, cpu<<22)}}}
+		Containers: []corev1.Container{{Name: "c", Image: "registry.example.com/" + name + ":v1", Env: settings,
+			Resources: requests(cpu, cpu<<22)}}}
 	if d%4 == 0 {
-		spec.TopologySpreadConstraints = spread(zoneKey, corev1.DoNotSchedule, labels)
+		spec.TopologySpreadConstraints = spreadConstraint(zoneKey, corev1.DoNotSchedule, labels)
 	}
 	rs := addDeployment(o, ns, name, "x", int32(per), spec)
 	if d%5 == 1 {
@@ -77,5 +75,21 @@ func addCrowdedApp(o *cluster.Objects, r *rand.Rand, free []int64, d, per int) {
 	}
 }
 
-// pick returns a random element.
-func pick[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
+// WithReplacements returns a copy of o in which every moved pod is Ready on its predicted node and all budgets are
+// healthy. A replacement keeps the name of the evicted pod. WithReplacements does not change o.
+func WithReplacements(o *cluster.Objects, moves []plan.Move) *cluster.Objects {
+	to := make(map[string]string, len(moves))
+	for _, m := range moves {
+		to[m.Pod.UID] = m.To
+	}
+	out := *o
+	out.Pods = nil
+	for _, p := range o.Pods {
+		if node, moved := to[string(p.UID)]; moved {
+			p = p.DeepCopy()
+			p.Spec.NodeName = node
+		}
+		out.Pods = append(out.Pods, p)
+	}
+	return &out
+}

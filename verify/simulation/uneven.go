@@ -45,7 +45,7 @@ func addUnevenApp(o *cluster.Objects, i int, memPart float64) {
 	spec := corev1.PodSpec{TerminationGracePeriodSeconds: new(int64(30)), Containers: []corev1.Container{{Name: "app",
 		Image: "registry.k8s.io/pause:3.10", Env: settings, Resources: requests(cpu, int64(float64(cpu)*4.096*memPart)<<20)}}}
 	if i%4 == 0 {
-		spec.TopologySpreadConstraints = spread(zoneKey, corev1.DoNotSchedule, map[string]string{"app": name})
+		spec.TopologySpreadConstraints = spreadConstraint(zoneKey, corev1.DoNotSchedule, map[string]string{"app": name})
 	}
 	addDeployment(o, fmt.Sprintf("ns%d", i%10), name, "seed", unevenPer, spec)
 }

@@ -3,6 +3,7 @@ package simulation
 import (
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -10,14 +11,43 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
+// Varied returns a cluster of unequal nodes over three zones. The workloads have constraints that limit a plan:
+// budgets, node affinity, pod affinity, topology spread, zonal volumes, node selectors and do-not-disrupt. About
+// 30 % of the nodes hold far more than their share, and 30 % far less. Pods request 35 to 55 % of the CPU.
+// mostPods limits the number of pods; 0 means no limit.
+//
+// A Varied cluster has no broken objects. Tests use it to measure how good a plan is, and use Mixed
+// to check whether a plan is allowed.
+func Varied(r *rand.Rand, nodes, mostPods int) *cluster.Objects {
+	v := &variedCluster{r: r, o: &cluster.Objects{TakenAt: epoch.Add(24 * time.Hour), ServerVersion: "1.37"}}
+	for i := range 4 {
+		addNamespace(v.o, fmt.Sprintf("ns%d", i))
+	}
+	v.addNodes(nodes)
+	want := int64((0.35 + 0.2*r.Float64()) * float64(v.totalCPU))
+	for i := 0; v.requestedCPU < want && (mostPods == 0 || len(v.o.Pods) < mostPods); i++ {
+		replicas := pickRandom(r, 2, 2, 3, 3, 4, 5, 6, 8, 10, 12)
+		if nodes <= 10 {
+			replicas = min(replicas, 5)
+		}
+		if mostPods > 0 {
+			replicas = min(replicas, mostPods-len(v.o.Pods))
+		}
+		v.addWorkload(i, replicas)
+	}
+	return v.o
+}
+
 func (v *variedCluster) addWorkload(i, replicas int) {
-	a := &variedApp{ns: fmt.Sprintf("ns%d", i%4), name: fmt.Sprintf("a%03d", i), cpu: pick(v.r, int64(100), 200, 250, 300, 400, 500,
+	a := &variedApp{ns: fmt.Sprintf("ns%d", i%4), name: fmt.Sprintf("a%03d", i), cpu: pickRandom(v.r, int64(100), 200, 250, 300, 400, 500,
 		750, 1000, 1500)}
-	a.mem = int64(float64(a.cpu<<20) * pick(v.r, 1.0, 2, 3, 4, 6))
+	a.mem = int64(float64(a.cpu<<20) * pickRandom(v.r, 1.0, 2, 3, 4, 6))
 	if v.chance(0.35) {
-		a.favouredZone = pick(v.r, "z0", "z1", "z2")
+		a.favouredZone = pickRandom(v.r, "z0", "z1", "z2")
 	}
 	a.template = corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": a.name}}, Spec: corev1.PodSpec{
 		TerminationGracePeriodSeconds: new(int64(30)), SchedulerName: corev1.DefaultSchedulerName, RestartPolicy: corev1.RestartPolicyAlways,
@@ -65,8 +95,7 @@ func (v *variedCluster) restrictNodes(a *variedApp) {
 	}
 }
 
-// addPodAffinity gives some workloads pod affinity, anti-affinity or topology spread
-// constraints.
+// addPodAffinity gives some workloads pod affinity, anti-affinity or topology spread constraints.
 func (v *variedCluster) addPodAffinity(a *variedApp, replicas int) {
 	own := map[string]string{"app": a.name}
 	spec := &a.template.Spec
@@ -95,9 +124,9 @@ func (v *variedCluster) addPodAffinity(a *variedApp, replicas int) {
 				{Weight: 50, PodAffinityTerm: near}}}
 		}
 	case x < 0.46:
-		spec.TopologySpreadConstraints = spread(zoneKey, corev1.DoNotSchedule, own)
+		spec.TopologySpreadConstraints = spreadConstraint(zoneKey, corev1.DoNotSchedule, own)
 	case x < 0.54:
-		spec.TopologySpreadConstraints = spread("kubernetes.io/hostname", corev1.ScheduleAnyway, own)
+		spec.TopologySpreadConstraints = spreadConstraint("kubernetes.io/hostname", corev1.ScheduleAnyway, own)
 	}
 }
 
@@ -131,13 +160,13 @@ func (v *variedCluster) addStatefulSet(a *variedApp, replicas int) {
 		name := fmt.Sprintf("%s-%d", a.name, i)
 		labels := maps.Clone(a.template.Labels)
 		labels[appsv1.ControllerRevisionHashLabelKey], labels[appsv1.StatefulSetPodNameLabel] = rev, name
-		p := v.addPod(a, name, labels)
+		p, zone := v.addPod(a, name, labels)
 		if p == nil {
 			break
 		}
 		p.Spec.Volumes = []corev1.Volume{{Name: "data",
 			VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data-" + name}}}}
-		v.addVolume(a.ns, "data-"+name, v.zoneOf(p.Spec.NodeName))
+		v.addVolume(a.ns, "data-"+name, zone)
 	}
 	n := int32(len(a.pods))
 	if n == 0 {
@@ -147,15 +176,6 @@ func (v *variedCluster) addStatefulSet(a *variedApp, replicas int) {
 		Spec: appsv1.StatefulSetSpec{Replicas: &n, Selector: matchLabels(a.template.Labels), Template: a.template},
 		Status: appsv1.StatefulSetStatus{Replicas: n, ReadyReplicas: n, CurrentReplicas: n, UpdatedReplicas: n, CurrentRevision: rev,
 			UpdateRevision: rev}})
-}
-
-func (v *variedCluster) zoneOf(node string) string {
-	for _, s := range v.spaces {
-		if s.node.Name == node {
-			return s.node.Labels[zoneKey]
-		}
-	}
-	return ""
 }
 
 func (v *variedCluster) addVolume(ns, claim, zone string) {
@@ -178,11 +198,11 @@ func (v *variedCluster) addVolume(ns, claim, zone string) {
 			Status: corev1.PersistentVolumeStatus{Phase: corev1.VolumeBound}})
 }
 
-// addPod adds a bound pod. It returns nil if no node has room.
-func (v *variedCluster) addPod(a *variedApp, name string, labels map[string]string) *corev1.Pod {
+// addPod adds a bound pod and returns the zone of its node. addPod returns nil if no node has room.
+func (v *variedCluster) addPod(a *variedApp, name string, labels map[string]string) (*corev1.Pod, string) {
 	node := v.pickNode(a)
 	if node == nil {
-		return nil
+		return nil, ""
 	}
 	start := v.o.TakenAt.Add(-time.Duration(60+v.r.IntN(600)) * time.Minute)
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: a.ns, Name: name, UID: types.UID(a.ns + "-" + name),
@@ -191,14 +211,13 @@ func (v *variedCluster) addPod(a *variedApp, name string, labels map[string]stri
 	p.Spec.NodeName = node.Name
 	a.pods = append(a.pods, p)
 	v.o.Pods = append(v.o.Pods, p)
-	return p
+	return p, node.Labels[zoneKey]
 }
 
-// addBudget adds a budget that allows some disruptions. About one budget in twelve allows no
-// disruptions.
+// addBudget adds a budget that allows some disruptions. About one budget in twelve allows no disruptions.
 func (v *variedCluster) addBudget(a *variedApp) {
 	n := len(a.pods)
-	away := min(n-1, pick(v.r, 1, 1, 1, 2, max(1, n/4)))
+	away := min(n-1, pickRandom(v.r, 1, 1, 1, 2, max(1, n/4)))
 	if v.chance(0.08) {
 		away = 0
 	}

@@ -21,8 +21,7 @@ type variedCluster struct {
 	apps                   []*variedApp
 }
 
-// nodeSpace is a node with its free resources. weight is the relative probability that the node
-// receives a pod.
+// nodeSpace is a node with its free resources. weight is the relative probability that the node receives a pod.
 type nodeSpace struct {
 	node      *corev1.Node
 	cpu, mem  int64
@@ -35,8 +34,8 @@ func (v *variedCluster) chance(p float64) bool { return v.r.Float64() < p }
 func (v *variedCluster) addNodes(n int) {
 	for i := range n {
 		name := fmt.Sprintf("n%03d", i)
-		cpu := pick(v.r, int64(4000), 8000, 8000, 16000)
-		mem := cpu / 1000 * pick(v.r, int64(2), 4, 4, 4, 8) << 30
+		cpu := pickRandom(v.r, int64(4000), 8000, 8000, 16000)
+		mem := cpu / 1000 * pickRandom(v.r, int64(2), 4, 4, 4, 8) << 30
 		labels := map[string]string{zoneKey: fmt.Sprintf("z%d", i%3), "kubernetes.io/hostname": name}
 		if v.chance(0.35) {
 			labels["disk"] = "ssd"
@@ -45,14 +44,14 @@ func (v *variedCluster) addNodes(n int) {
 		node.Status = readyNode(requests(cpu, mem).Requests)
 		node.Status.Allocatable["pods"] = resource.MustParse("110")
 		v.o.Nodes = append(v.o.Nodes, node)
-		draw := pick(v.r, 1.9, 1.9, 1.9, 1, 1, 1, 1, 0.3, 0.3, 0.3)
+		draw := pickRandom(v.r, 1.9, 1.9, 1.9, 1, 1, 1, 1, 0.3, 0.3, 0.3)
 		v.spaces = append(v.spaces, nodeSpace{node, cpu * 97 / 100, mem * 95 / 100, draw * float64(cpu), map[string]int{}})
 		v.totalCPU += cpu
 	}
 }
 
-// pickNode returns a random node, by weight, that has room and meets the workload's constraints. It
-// returns nil if no node does.
+// pickNode returns a random node, by weight, that has room and meets the workload's constraints. pickNode returns
+// nil if no node does.
 func (v *variedCluster) pickNode(a *variedApp) *corev1.Node {
 	var sum float64
 	weights := make([]float64, len(v.spaces))

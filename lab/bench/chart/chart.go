@@ -60,27 +60,18 @@ func (c *Chart) Write(w io.Writer) error {
 			}
 		}
 	}
-	d := beginDrawing(w, c.Title, c.X, c.Y)
-	d.y = axis{low: 0, high: positiveOr(high*1.1, 1)}
 	var names []string
 	for _, s := range c.Series {
 		names = append(names, s.Name)
 	}
-	d.drawLegend(names)
-	for _, v := range d.y.ticks() {
-		d.drawTickY(v)
+	if high <= 0 {
+		high = 1 / 1.1
 	}
+	d := beginDrawing(w, c.Title, c.X, c.Y, axis{}, axis{high: high * 1.1}, names)
 	for g := range c.Groups {
 		c.drawGroup(d, g)
 	}
 	return d.finish()
-}
-
-func positiveOr(v, otherwise float64) float64 {
-	if v > 0 {
-		return v
-	}
-	return otherwise
 }
 
 func (c *Chart) drawGroup(d *drawing, g int) {

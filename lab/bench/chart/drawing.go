@@ -29,14 +29,19 @@ type drawing struct {
 	err  error
 }
 
-// beginDrawing writes the parts that every figure has.
-func beginDrawing(w io.Writer, title, x, y string) *drawing {
-	d := &drawing{w: w}
+// beginDrawing writes the titles, the legend and the ticks of the vertical axis.
+func beginDrawing(w io.Writer, title, x, y string, scaleX, scaleY axis, names []string) *drawing {
+	d := &drawing{w: w, x: scaleX, y: scaleY}
 	d.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" role="img">`, width, height)
 	d.printf(`<title>%s</title>`, html.EscapeString(title))
 	d.drawText(left, 18, "start", 14, title)
 	d.drawText(8, top-18, "start", 11, y)
 	d.drawText((left+width-right)/2, height-12, "middle", 11, x)
+	d.drawLegend(names)
+	for _, v := range d.y.ticks() {
+		d.drawLine(left, d.yOf(v), width-right, d.yOf(v), grid, 1)
+		d.drawText(left-6, d.yOf(v)+4, "end", 11, formatShort(v))
+	}
 	return d
 }
 
@@ -77,11 +82,6 @@ func (d *drawing) yOf(v float64) float64 {
 
 // xOf returns the x coordinate of a value.
 func (d *drawing) xOf(v float64) float64 { return left + d.x.fraction(v)*(width-left-right) }
-
-func (d *drawing) drawTickY(v float64) {
-	d.drawLine(left, d.yOf(v), width-right, d.yOf(v), grid, 1)
-	d.drawText(left-6, d.yOf(v)+4, "end", 11, formatShort(v))
-}
 
 // axis is a linear or logarithmic scale; a logarithmic axis requires low > 0.
 type axis struct {

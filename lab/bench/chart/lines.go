@@ -42,16 +42,12 @@ func (l *Lines) Empty() bool {
 
 // Write writes the curves as SVG.
 func (l *Lines) Write(w io.Writer) error {
-	d := beginDrawing(w, l.Title, l.X, l.Y)
-	d.x, d.y = l.axes()
 	var names []string
 	for _, c := range l.Curves {
 		names = append(names, c.Name)
 	}
-	d.drawLegend(names)
-	for _, v := range d.y.ticks() {
-		d.drawTickY(v)
-	}
+	x, y := l.axes()
+	d := beginDrawing(w, l.Title, l.X, l.Y, x, y, names)
 	for _, v := range l.sizes() {
 		d.drawLine(d.xOf(v), top, d.xOf(v), height-bottom, grid, 1)
 		d.drawText(d.xOf(v), height-bottom+16, "middle", 11, formatShort(v))

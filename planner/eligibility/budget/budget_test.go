@@ -16,8 +16,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// TestAllowed counts the evictions of Ready pods that the pods allow. The status allows any number.
-func TestAllowed(t *testing.T) {
+// TestAllowedEvictions counts the allowed evictions of Ready pods. The status of the budget allows any number,
+// so only the pods limit the evictions.
+func TestAllowedEvictions(t *testing.T) {
 	ready := func(n int) string { return strings.Repeat("r ", n) }
 	for _, c := range []struct {
 		name   string
@@ -39,7 +40,7 @@ func TestAllowed(t *testing.T) {
 		{"maxUnavailable 2, one not Ready", func(x *objects) { x.addDeployment("d", 7, ready(6)+"-") }, maxUnavailable("2"), 1},
 		{"maxUnavailable 2, one terminating", func(x *objects) { x.addDeployment("d", 7, ready(6)+"rt") }, maxUnavailable("2"), 1},
 		{"maxUnavailable 2, one not created yet", func(x *objects) { x.addDeployment("d", 7, ready(6)) }, maxUnavailable("2"), 1},
-		{"neither", func(x *objects) { x.addDeployment("d", 7, ready(7)) }, permissivePDB("b"), 0},
+		{"neither", func(x *objects) { x.addDeployment("d", 7, ready(7)) }, newPermissivePDB("b"), 0},
 
 		{"a number counts the pods there, not the scale", func(x *objects) { x.addDeployment("d", 9, ready(5)) }, minAvailable("3"), 2},
 		{"a percentage counts the scale", func(x *objects) { x.addDeployment("d", 9, ready(7)) }, minAvailable("50%"), 2},
@@ -93,9 +94,8 @@ func TestAllowed(t *testing.T) {
 	}
 }
 
-// TestTheStricterOfStatusAndCount checks that an eviction needs the permission of both the status
-// and the count.
-func TestTheStricterOfStatusAndCount(t *testing.T) {
+// TestStricterOfStatusAndCount checks that the status of the budget and the counted pods must both allow an eviction.
+func TestStricterOfStatusAndCount(t *testing.T) {
 	for _, c := range []struct{ status, away, want int }{{0, 3, 0}, {1, 3, 1}, {3, 1, 1}, {3, 0, 0}, {2, 2, 2}} {
 		x := newObjects()
 		x.addDeployment("d", 5, "r r r r r")
@@ -103,14 +103,14 @@ func TestTheStricterOfStatusAndCount(t *testing.T) {
 		b.Status.DisruptionsAllowed = int32(c.status)
 		s := x.snapshot(t, b)
 		if got, _ := evictAllowed(NewTracker(s, nil, now), s); got != c.want {
-			t.Errorf("the status allows %d, the count %d: %d evictions allowed, want %d", c.status, c.away, got, c.want)
+			t.Errorf("the status allows %d evictions, the counted pods %d: got %d, want %d", c.status, c.away, got, c.want)
 		}
 	}
 }
 
-// TestAForeignControllersScale uses a controller whose scale is not in the snapshot. Only the status
-// knows the required pods; the snapshot and the status know the healthy pods.
-func TestAForeignControllersScale(t *testing.T) {
+// TestUnknownScale uses a controller whose scale is not in the snapshot. Only the status
+// contains the required number of pods; the snapshot and the status contain the healthy pods.
+func TestUnknownScale(t *testing.T) {
 	for states, want := range map[string]int{"r r r": 1, "r r -": 1, "r - -": 0} {
 		x := newObjects()
 		x.addPods(states, "example.org/v1", "Herd", "h")
@@ -123,9 +123,8 @@ func TestAForeignControllersScale(t *testing.T) {
 	}
 }
 
-// TestPodsThatAreNotReady covers both values of unhealthyPodEvictionPolicy. The first pod of the
-// Deployment is not Ready.
-func TestPodsThatAreNotReady(t *testing.T) {
+// TestUnreadyPods covers both values of unhealthyPodEvictionPolicy. The first pod of the Deployment is not Ready.
+func TestUnreadyPods(t *testing.T) {
 	always, healthyOnly := policyv1.AlwaysAllow, policyv1.IfHealthyBudget
 	for _, c := range []struct {
 		name              string
@@ -164,9 +163,9 @@ func TestPodsThatAreNotReady(t *testing.T) {
 	}
 }
 
-// TestEvictionsUnderWayCountAgainstTheHealthy evicts an unready pod after planned evictions. It is
-// free only while enough healthy pods remain.
-func TestEvictionsUnderWayCountAgainstTheHealthy(t *testing.T) {
+// TestPlannedEvictionsReduceHealthyPods evicts an unready pod after planned evictions. The
+// budget does not count the eviction of the unready pod while enough healthy pods remain.
+func TestPlannedEvictionsReduceHealthyPods(t *testing.T) {
 	x := newObjects()
 	x.addDeployment("d", 4, "- r r r")
 	b := maxUnavailable("2")
@@ -175,7 +174,7 @@ func TestEvictionsUnderWayCountAgainstTheHealthy(t *testing.T) {
 	book := NewTracker(s, nil, now)
 	for gone, want := range []bool{true, true, false} {
 		if _, ok := book.Allows(&s.Pods[0], Charges{0: gone}); ok != want {
-			t.Errorf("after %d evictions of Ready pods: %v, want %v", gone, ok, want)
+			t.Errorf("after %d evictions of Ready pods: allowed %v, want %v", gone, ok, want)
 		}
 	}
 }
@@ -224,8 +223,8 @@ func TestClosedBudgets(t *testing.T) {
 	}
 }
 
-// TestDisruptedPods checks a pod in status.disruptedPods. For two minutes it is not healthy and cannot
-// be evicted again. Then the disruption controller counts it as before.
+// TestDisruptedPods checks a pod in status.disruptedPods. For two minutes the pod does not
+// count as healthy and cannot be evicted again. After that the disruption controller counts the pod as before.
 func TestDisruptedPods(t *testing.T) {
 	for _, c := range []struct {
 		ago    time.Duration
@@ -250,7 +249,7 @@ func TestDisruptedPods(t *testing.T) {
 	}
 }
 
-func TestWhichBudgetsCount(t *testing.T) {
+func TestBudgetsOfAPod(t *testing.T) {
 	second := maxUnavailable("2")
 	second.Name = "c"
 	nilSelector, emptySelector, other := maxUnavailable("0"), maxUnavailable("0"), maxUnavailable("0")
@@ -290,7 +289,7 @@ func TestWhichBudgetsCount(t *testing.T) {
 	}
 }
 
-func TestWords(t *testing.T) {
+func TestBudgetMessages(t *testing.T) {
 	x := newObjects()
 	x.addDeployment("d", 4, "r r r r")
 	s := x.snapshot(t, maxUnavailable("1"))

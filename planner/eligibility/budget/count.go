@@ -84,8 +84,7 @@ func disruptedPods(b *cluster.Budget, now time.Time) map[string]bool {
 	return disrupted
 }
 
-// addScale sums the desired replicas of the controllers of the budget's pods. Pods without a
-// controller add nothing.
+// addScale sums the desired replicas of the controllers of the budget's pods. Pods without a controller add nothing.
 func (t *podCounts) addScale(s *cluster.Snapshot, b *cluster.Budget) {
 	seen := map[string]bool{}
 	for _, id := range b.Pods {
@@ -96,7 +95,8 @@ func (t *podCounts) addScale(s *cluster.Snapshot, b *cluster.Budget) {
 		o, replicas, known := scaleOf(p)
 		switch {
 		case o == nil && isBuiltInKind(p.Controller):
-			t.err = fmt.Sprintf("%s %s, the controller of pod %s, does not exist or has no scale", p.Controller.Kind, p.Controller.Name, p.Object.Name)
+			t.err = fmt.Sprintf("%s %s, the controller of pod %s, does not exist or has no scale",
+				p.Controller.Kind, p.Controller.Name, p.Object.Name)
 			return
 		case !known:
 			t.scaleUnknown = true

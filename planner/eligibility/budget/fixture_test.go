@@ -56,7 +56,7 @@ func (x *objects) addPod(state string, owner ...string) *corev1.Pod {
 	return p
 }
 
-// addPods adds one pod of the owner for each word of states.
+// addPods adds one pod of the owner for each word in states.
 func (x *objects) addPods(states string, owner ...string) {
 	for _, s := range strings.Fields(states) {
 		x.addPod(s, owner...)
@@ -74,27 +74,27 @@ func (x *objects) addDeployment(name string, replicas int32, states string) {
 	x.addPods(states, "apps/v1", "ReplicaSet", name)
 }
 
-// permissivePDB is a budget for app=a whose status allows 1000 evictions.
-func permissivePDB(name string) *policyv1.PodDisruptionBudget {
+// newPermissivePDB returns a budget for app=a whose status allows 1000 evictions.
+func newPermissivePDB(name string) *policyv1.PodDisruptionBudget {
 	return &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, Generation: 1},
 		Spec:   policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "a"}}},
 		Status: policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, DisruptionsAllowed: 1000, CurrentHealthy: 1000, DesiredHealthy: 1}}
 }
 
-func parse(s string) *intstr.IntOrString {
+func parseIntOrPercent(s string) *intstr.IntOrString {
 	v := intstr.Parse(s)
 	return &v
 }
 
 func minAvailable(v string) *policyv1.PodDisruptionBudget {
-	b := permissivePDB("b")
-	b.Spec.MinAvailable = parse(v)
+	b := newPermissivePDB("b")
+	b.Spec.MinAvailable = parseIntOrPercent(v)
 	return b
 }
 
 func maxUnavailable(v string) *policyv1.PodDisruptionBudget {
-	b := permissivePDB("b")
-	b.Spec.MaxUnavailable = parse(v)
+	b := newPermissivePDB("b")
+	b.Spec.MaxUnavailable = parseIntOrPercent(v)
 	return b
 }
 

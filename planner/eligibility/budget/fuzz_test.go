@@ -32,7 +32,7 @@ type fuzzCase struct {
 	always, stale             bool
 }
 
-func (c fuzzCase) build(t *testing.T) (*objects, *policyv1.PodDisruptionBudget) {
+func (c fuzzCase) buildObjects(t *testing.T) (*objects, *policyv1.PodDisruptionBudget) {
 	x := newObjects()
 	x.addDeployment("d", int32(c.replicas[0]), "")
 	x.addDeployment("e", int32(c.replicas[1]), "")
@@ -111,8 +111,8 @@ func allowedPods(b *Tracker, s *cluster.Snapshot, charges Charges) []bool {
 }
 
 // FuzzBudget evicts one pod after the other and checks four properties. The status and a second
-// implementation of the rules limit the evictions of Ready pods. An eviction never allows another
-// one. Allows changes nothing. A planned eviction has the same effect as an executed one.
+// implementation of the rules limit the evictions of Ready pods. No eviction raises the number of
+// allowed evictions. Allows changes nothing. A planned eviction has the same effect as an executed one.
 func FuzzBudget(f *testing.F) {
 	f.Add([]byte{1, 1, 1, 1}, uint8(0), uint8(1), uint8(4), uint8(0), uint8(1), uint8(4), uint8(3), false, false)
 	f.Add([]byte{1, 1, 9, 9, 0}, uint8(2), uint8(50), uint8(3), uint8(2), uint8(9), uint8(4), uint8(2), false, false)
@@ -123,7 +123,7 @@ func FuzzBudget(f *testing.F) {
 			pods = pods[:40]
 		}
 		c := fuzzCase{pods, mode, value, [2]uint8{first, second}, allowed, healthy, desired, always, stale}
-		x, b := c.build(t)
+		x, b := c.buildObjects(t)
 		s := x.snapshot(t, b.DeepCopy())
 		book, charges, evicted := NewTracker(s, nil, now), Charges{}, 0
 		before := allowedPods(book, s, charges)
@@ -163,7 +163,7 @@ func FuzzBudget(f *testing.F) {
 }
 
 // applyEviction changes the objects as the API server and the disruption controller do after the
-// eviction of Ready pod i. The snapshot shares no changed object.
+// eviction of Ready pod i. The function replaces objects of the snapshot and does not change them.
 func (c fuzzCase) applyEviction(x *objects, b *policyv1.PodDisruptionBudget, i int) {
 	p := x.objects.Pods[i].DeepCopy()
 	p.DeletionTimestamp = &metav1.Time{Time: now}
@@ -174,7 +174,7 @@ func (c fuzzCase) applyEviction(x *objects, b *policyv1.PodDisruptionBudget, i i
 	b.Status.CurrentHealthy--
 }
 
-// compareAnswers compares the answers of a new tracker with those of the planned evictions.
+// compareAnswers compares a tracker of the changed objects with the results after the planned evictions.
 func compareAnswers(t *testing.T, x *objects, b *policyv1.PodDisruptionBudget, want []bool) {
 	t.Helper()
 	s := x.snapshot(t, b.DeepCopy())

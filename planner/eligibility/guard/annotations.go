@@ -22,8 +22,10 @@ var (
 
 	preferNoEviction = Rule{plan.PreferNoEviction, PodScope, func(in Input) (string, bool) {
 		requests := in.podAnnotations().PreferNoEviction
-		return joinCauses(requests) + ", and guards.noEvictionPolicy is " + string(Mandatory),
-			len(requests) > 0 && in.Options.NoEvictionPolicy == Mandatory
+		if len(requests) == 0 || in.Options.NoEvictionPolicy != Mandatory {
+			return "", false
+		}
+		return joinCauses(requests) + ", and guards.noEvictionPolicy is " + string(Mandatory), true
 	}}
 
 	// Another program, for example KubeVirt, migrates the pod in its own way.
@@ -56,7 +58,8 @@ func checkDoNotDisrupt(in Input) (string, bool) {
 }
 
 // checkRequestUnreadable refuses if an annotation is invalid, because the author may have wanted to protect the pod. It
-// ignores two annotations on the node: an invalid exclude excludes the node (NodeExcluded), and drain-first protects no pod.
+// ignores two annotations on the node: an invalid exclude excludes the node (NodeExcluded), and drain-first protects no
+// pod.
 func checkRequestUnreadable(in Input) (string, bool) {
 	if ns := in.Pod.Object.Namespace; in.Snapshot.Namespace(ns) == nil {
 		return "namespace " + ns + " is not in the snapshot, so its annotations are unknown", true

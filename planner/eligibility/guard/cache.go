@@ -38,3 +38,52 @@ func NewCache() *Cache {
 		podCounts:    map[cluster.WorkloadID]podCounts{},
 	}
 }
+
+// ownerKey identifies the pods of one workload with the same direct owner object and the same kind of controller.
+type ownerKey struct {
+	workload cluster.WorkloadID
+	owner    metav1.Object
+	kind     string
+}
+
+// ownerKeyOf returns false if the snapshot has no workload or no owner of the pod.
+func ownerKeyOf(p *cluster.Pod) (ownerKey, bool) {
+	if p.Workload == cluster.NoWorkload || p.Controller == nil || len(p.Owners) == 0 {
+		return ownerKey{}, false
+	}
+	return ownerKey{p.Workload, p.Owners[0], p.Controller.Kind}, true
+}
+
+// passedScopes records the nodes and the owners that have a pod that passed every rule.
+type passedScopes struct {
+	nodes  []bool     // by cluster.NodeID
+	owners []ownerKey // the latest owner with such a pod, by cluster.WorkloadID
+}
+
+// covers reports whether an earlier pod has already passed the rules of this scope for the pod p.
+func (s *passedScopes) covers(scope Scope, p *cluster.Pod) bool {
+	if s.nodes == nil {
+		return false
+	}
+	switch scope {
+	case NodeScope:
+		return p.Node != cluster.NoNode && s.nodes[p.Node]
+	case WorkloadScope:
+		key, ok := ownerKeyOf(p)
+		return ok && s.owners[p.Workload] == key
+	}
+	return false
+}
+
+// add records a pod that passed every rule.
+func (s *passedScopes) add(snapshot *cluster.Snapshot, p *cluster.Pod) {
+	if s.nodes == nil {
+		s.nodes, s.owners = make([]bool, len(snapshot.Nodes)), make([]ownerKey, len(snapshot.Workloads))
+	}
+	if p.Node != cluster.NoNode {
+		s.nodes[p.Node] = true
+	}
+	if key, ok := ownerKeyOf(p); ok {
+		s.owners[p.Workload] = key
+	}
+}

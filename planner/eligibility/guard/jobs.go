@@ -53,17 +53,20 @@ func JobFails(s *cluster.Snapshot, p *cluster.Pod, earlierEvictions int) (messag
 	}
 	if limit := j.Spec.BackoffLimitPerIndex; limit != nil {
 		if n := failuresOfIndex(p.Object) + 1; n > int(*limit) {
-			return fmt.Sprintf("the eviction would be failure %d of the pod's index in Job %s, above its backoffLimitPerIndex %d", n, j.Name, *limit), true
+			return fmt.Sprintf("the eviction would be failure %d of the pod's index in Job %s, above its backoffLimitPerIndex %d",
+				n, j.Name, *limit), true
 		}
 	}
 	n, limit := countFailures(s, p, j)+earlierEvictions+1, backoffLimit(j)
-	return fmt.Sprintf("the eviction would be failure %d of Job %s, above its backoffLimit %d", n, j.Name, limit), n > limit
+	if n <= limit {
+		return "", false
+	}
+	return fmt.Sprintf("the eviction would be failure %d of Job %s, above its backoffLimit %d", n, j.Name, limit), true
 }
 
-// actionOnDisruption returns the worst action that the podFailurePolicy may take for an evicted
-// pod. Kubernetes applies the first matching rule, and a rule for DisruptionTarget always matches.
-// Earlier rules may match too, because the pod's exit codes and other conditions are unknown. If an
-// earlier rule has the worst action, certain is false.
+// actionOnDisruption returns the worst action that the podFailurePolicy may take for an evicted pod. Kubernetes applies
+// the first matching rule, and a rule for DisruptionTarget always matches. Earlier rules may match too, because the
+// pod's exit codes and other conditions are unknown. If an earlier rule has the worst action, certain is false.
 func actionOnDisruption(j *batchv1.Job) (worst batchv1.PodFailurePolicyAction, certain bool) {
 	if j.Spec.PodFailurePolicy == nil {
 		return batchv1.PodFailurePolicyActionCount, true
@@ -138,8 +141,7 @@ func failuresOfIndex(p *corev1.Pod) int {
 	return n
 }
 
-// backoffLimit returns the limit for all pods of the Job. A Job with backoffLimitPerIndex has no
-// default limit.
+// backoffLimit returns the limit for all pods of the Job. A Job with backoffLimitPerIndex has no default limit.
 func backoffLimit(j *batchv1.Job) int {
 	switch {
 	case j.Spec.BackoffLimit != nil:

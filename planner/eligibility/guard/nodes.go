@@ -7,13 +7,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Users select nodes by label.
 var nodeOutOfScope = Rule{plan.NodeOutOfScope, NodeScope, func(in Input) (string, bool) {
 	n := &in.Snapshot.Nodes[in.Pod.Node]
-	return "node " + n.Name + " is out of scope (nodeSelector)", !in.Options.Scope.HasNode(n)
+	if in.Options.Scope.HasNode(n) {
+		return "", false
+	}
+	return "node " + n.Name + " is out of scope (nodeSelector)", true
 }}
 
-// An annotation or a label on the node excludes it.
 var nodeExcluded = Rule{plan.NodeExcluded, NodeScope, func(in Input) (string, bool) {
 	for _, source := range in.nodeAnnotations().Exclude {
 		return source.String(), true
@@ -24,7 +25,10 @@ var nodeExcluded = Rule{plan.NodeExcluded, NodeScope, func(in Input) (string, bo
 // No kubelet terminates pods on a NotReady node. The node lifecycle controller evicts its pods.
 var nodeNotReady = Rule{plan.NodeNotReady, NodeScope, func(in Input) (string, bool) {
 	n := &in.Snapshot.Nodes[in.Pod.Node]
-	return "node " + n.Name + " is not Ready", !n.Ready
+	if n.Ready {
+		return "", false
+	}
+	return "node " + n.Name + " is not Ready", true
 }}
 
 // Another program that removes a node also evicts its pods. If two programs evict pods of the same
@@ -32,7 +36,10 @@ var nodeNotReady = Rule{plan.NodeNotReady, NodeScope, func(in Input) (string, bo
 var nodeBeingDisrupted = Rule{plan.NodeBeingDisrupted, NodeScope, func(in Input) (string, bool) {
 	n := &in.Snapshot.Nodes[in.Pod.Node]
 	by := DisruptedBy(n)
-	return fmt.Sprintf("node %s is being removed by %s", n.Name, by), by != ""
+	if by == "" {
+		return "", false
+	}
+	return fmt.Sprintf("node %s is being removed by %s", n.Name, by), true
 }}
 
 // disruptionTaints maps the taints of nodes that will be removed to the programs that set them.

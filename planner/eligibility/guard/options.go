@@ -12,8 +12,8 @@ import (
 // Protection is a value of guards.protect: a kind of pod that Evenkeel does not evict.
 type Protection string
 
-// The values of guards.protect. Evenkeel never evicts DaemonSet, mirror and static pods, even if the list omits them. The
-// default list does not contain the last four values.
+// The values of guards.protect. Evenkeel never evicts DaemonSet, mirror and static pods, even if the list omits them.
+// The default list does not contain the last four values.
 const (
 	ProtectLocalStorage   Protection = "PodsWithLocalStorage"
 	ProtectDaemonSets     Protection = "DaemonSetPods"

@@ -8,8 +8,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// The windows of the configuration and all windows in annotations must be open. The message contains the next time at which
-// all of these windows are open.
+// The windows of the configuration and all windows in annotations must be open. The message contains the next time at
+// which all of these windows are open.
 var outsideWindow = Rule{plan.OutsideWindow, PodScope, func(in Input) (string, bool) {
 	if why, open := in.Options.Windows.Open(in.Now); !open {
 		return why + " (windows); " + nextOpening(in), true
@@ -22,8 +22,8 @@ var outsideWindow = Rule{plan.OutsideWindow, PodScope, func(in Input) (string, b
 	return "", false
 }}
 
-// AllowedUntil returns the time at which the first of the pod's open windows closes. It returns the zero time if no window
-// closes within a day.
+// AllowedUntil returns the time at which the first of the pod's open windows closes. It returns the zero time if no
+// window closes within a day.
 func AllowedUntil(in Input) time.Time {
 	find := func(windows []cron.Windows) time.Time {
 		var end time.Time

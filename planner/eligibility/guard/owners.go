@@ -14,7 +14,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// knownControllers lists the kinds for which Evenkeel knows how they replace pods.
+// knownControllers lists the controllers whose replacement of pods Evenkeel can predict.
 var knownControllers = map[string]bool{
 	"apps/ReplicaSet":        true,
 	"apps/StatefulSet":       true,
@@ -34,18 +34,21 @@ var unknownController = Rule{plan.UnknownController, PodScope, func(in Input) (s
 	if slices.Contains(in.Options.Controllers, kind) {
 		return "", false
 	}
-	if manager := jobManager(in.Pod.Owners); manager != "" {
+	if manager := jobManagedBy(in.Pod.Owners); manager != "" {
 		return fmt.Sprintf(
 			"Evenkeel does not know how %s (spec.managedBy) replaces the pods of Job %s (to allow evictions, add %s to guards.controllers)",
 			manager, c.Name, kind), true
 	}
+	if knownControllers[kind] {
+		return "", false
+	}
 	return fmt.Sprintf("Evenkeel does not know how %s replaces pods (to allow evictions, add it to guards.controllers)",
-		strings.TrimPrefix(kind, "/")), !knownControllers[kind]
+		strings.TrimPrefix(kind, "/")), true
 }}
 
-// jobManager returns spec.managedBy of the pod's Job. It returns "" if the Job controller
+// jobManagedBy returns spec.managedBy of the pod's Job. It returns "" if the Job controller
 // manages the Job, or if the pod has no Job.
-func jobManager(owners []metav1.Object) string {
+func jobManagedBy(owners []metav1.Object) string {
 	if len(owners) == 0 {
 		return ""
 	}
@@ -77,8 +80,7 @@ var ownerNotFound = Rule{plan.OwnerNotFound, PodScope, func(in Input) (string, b
 	return fmt.Sprintf("the pod's owner %s %s/%s is not in the snapshot", w.Kind, w.Namespace, w.Name), true
 }}
 
-// If the namespace or an owner is being deleted, or the Job is done, no controller creates a
-// replacement.
+// If the namespace or an owner is being deleted, or the Job is done, no controller creates a replacement.
 var noReplacement = Rule{plan.NoReplacement, WorkloadScope, func(in Input) (string, bool) {
 	ns := in.Snapshot.Namespace(in.Pod.Object.Namespace)
 	if ns != nil && ns.DeletionTimestamp != nil {

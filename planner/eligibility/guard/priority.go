@@ -6,21 +6,20 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// The cluster needs system-critical pods to work.
 var systemCritical = Rule{plan.SystemCritical, PodScope, func(in Input) (string, bool) {
 	p, known := podPriority(in)
-	critical := known && p >= systemClusterCriticalPriority
-	return fmt.Sprintf("the pod is system-critical (priority %d)", p), critical && in.Options.Protect[ProtectSystemCritical]
+	if !known || p < systemClusterCriticalPriority || !in.Options.Protect[ProtectSystemCritical] {
+		return "", false
+	}
+	return fmt.Sprintf("the pod is system-critical (priority %d)", p), true
 }}
 
-// Kubernetes gives these priorities to the built-in classes and reserves values above 1,000,000,000
-// for the system.
+// Kubernetes gives these priorities to the built-in classes and reserves values above 1,000,000,000 for the system.
 const (
 	systemClusterCriticalPriority int32 = 2000000000
 	systemNodeCriticalPriority    int32 = 2000001000
 )
 
-// Users protect pods of high priority with guards.priorityBelow.
 var priorityTooHigh = Rule{plan.PriorityTooHigh, PodScope, func(in Input) (string, bool) {
 	limit, known := priorityLimit(in)
 	if !known {
@@ -30,7 +29,10 @@ var priorityTooHigh = Rule{plan.PriorityTooHigh, PodScope, func(in Input) (strin
 	if !known {
 		return fmt.Sprintf("the pod's priority is unknown: the cluster has no PriorityClass %q", in.Pod.Object.Spec.PriorityClassName), true
 	}
-	return fmt.Sprintf("the pod's priority %d is not below %d", p, limit), p >= limit
+	if p < limit {
+		return "", false
+	}
+	return fmt.Sprintf("the pod's priority %d is not below %d", p, limit), true
 }}
 
 // priorityLimit returns the lowest priority that guards.priorityBelow protects. It returns false if the

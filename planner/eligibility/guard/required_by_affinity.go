@@ -12,19 +12,20 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Kubernetes does not evict a pod whose required podAffinity is no longer met (IgnoredDuringExecution). Without this rule
-// such a pod would keep running without the pod that it requires.
+// Kubernetes does not evict a pod whose required podAffinity is no longer met (IgnoredDuringExecution). Without this
+// rule such a pod would keep running without the pod that it requires.
 var requiredByAffinity = Rule{plan.RequiredByAffinity, PlanScope, func(in Input) (string, bool) {
 	if !in.Options.Protect[ProtectRequired] {
 		return "", false
 	}
-	return in.Cache.LastRequired(in.Snapshot, nil, in.Pod.ID)
+	return in.Cache.IsLastRequiredByAffinity(in.Snapshot, nil, in.Pod.ID)
 }}
 
 // EvictionCounts counts evicted pods by the index of the affinity requirement that they matched.
 type EvictionCounts map[int]int
 
-// affinityRequirements are the required podAffinity terms of bound pods. A requirement is one term in one topology domain.
+// affinityRequirements are the required podAffinity terms of bound pods. A requirement is one term in one topology
+// domain.
 type affinityRequirements struct {
 	byPod    map[cluster.PodID][]int // the requirements that a pod matches
 	matches  []int                   // the number of matching pods, by requirement
@@ -46,9 +47,9 @@ func (c *Cache) RecordEviction(s *cluster.Snapshot, evicted EvictionCounts, pod 
 	}
 }
 
-// LastRequired reports whether this pod is the only pod that another pod's required podAffinity still matches after the
+// IsLastRequiredByAffinity reports whether this pod is the only pod that another pod's required podAffinity still matches after the
 // counted evictions. The message names the other pod.
-func (c *Cache) LastRequired(s *cluster.Snapshot, evicted EvictionCounts, pod cluster.PodID) (message string, required bool) {
+func (c *Cache) IsLastRequiredByAffinity(s *cluster.Snapshot, evicted EvictionCounts, pod cluster.PodID) (message string, required bool) {
 	a := c.affinityRequirements(s)
 	for _, r := range a.byPod[pod] {
 		if a.matches[r]-evicted[r] < 2 {

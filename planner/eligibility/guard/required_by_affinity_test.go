@@ -11,9 +11,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// TestWhoRequiresAPodBesideIt uses two workloads with the same podAffinity term. The pods of cache
-// match it, the pods of web do not.
-func TestWhoRequiresAPodBesideIt(t *testing.T) {
+// TestRequiredByAffinity uses two workloads with the same podAffinity term. The pods of
+// workload cache match the term, the pods of workload web do not.
+func TestRequiredByAffinity(t *testing.T) {
 	near := func(space *metav1.LabelSelector) *corev1.Affinity {
 		return &corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{
 			{LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "cache"}}, NamespaceSelector: space, TopologyKey: "host"}}}}

@@ -36,8 +36,8 @@ var rolloutInProgress = Rule{plan.RolloutInProgress, WorkloadScope, func(in Inpu
 	return fmt.Sprintf("%s %s is rolling out: its pods belong to %d ReplicaSets", w.Kind, w.Name, n), true
 }}
 
-// hasTwoTemplates reports whether the workload has pods of two templates. It ignores a change that the controller has not
-// observed, because the change may affect only the number of replicas.
+// hasTwoTemplates reports whether the workload has pods of two templates. It ignores a change that the controller has
+// not observed, because the change may affect only the number of replicas.
 func hasTwoTemplates(in Input) bool {
 	for _, o := range in.Pod.Owners {
 		if d, ok := o.(*appsv1.Deployment); ok && outdatedPods(d) > 0 {
@@ -48,8 +48,8 @@ func hasTwoTemplates(in Input) bool {
 	return n > 1
 }
 
-// replicaSetCount returns the workload of a ReplicaSet's pod and the number of its ReplicaSets with pods. It counts pods,
-// because the status may be stale. For other pods it returns 0.
+// replicaSetCount returns the workload of a ReplicaSet's pod and the number of its ReplicaSets with pods. It counts
+// pods, because the status may be stale. For other pods it returns 0.
 func replicaSetCount(in Input) (*cluster.Workload, int) {
 	w := in.Snapshot.WorkloadOf(in.Pod)
 	if w == nil || in.Pod.Controller.Kind != "ReplicaSet" {
@@ -67,8 +67,8 @@ func replicaSetCount(in Input) (*cluster.Workload, int) {
 	return w, n
 }
 
-// countReplicaSets counts the ReplicaSets with pods of the workload and with the same controller as the pod's ReplicaSet.
-// A workload of an unknown kind may have several Deployments.
+// countReplicaSets counts the ReplicaSets with pods of the workload and with the same controller as the pod's
+// ReplicaSet. A workload of an unknown kind may have several Deployments.
 func countReplicaSets(s *cluster.Snapshot, w *cluster.Workload, owners []metav1.Object) int {
 	names, want := map[string]bool{}, controllerOfOwner(owners)
 	last := "" // a fast path: nearly all pods have the same ReplicaSet
@@ -135,8 +135,8 @@ func updatePartition(o *appsv1.StatefulSet) int32 {
 	return 0
 }
 
-// With OnDelete or a partition, the replacement of a StatefulSet pod may have another revision. Users decide when to update
-// such a pod.
+// With OnDelete or a partition, the replacement of a StatefulSet pod may have another revision. Users decide when to
+// update such a pod.
 var revisionWouldChange = Rule{plan.RevisionWouldChange, PodScope, func(in Input) (string, bool) {
 	if len(in.Pod.Owners) == 0 {
 		return "", false

@@ -1,5 +1,5 @@
-// Package guard decides whether Evenkeel may evict a pod at all, for any purpose. Check applies Rules in their order and
-// returns the reason of the first rule that refuses. If a rule lacks information, the rule refuses.
+// Package guard decides whether Evenkeel may evict a pod at all, for any purpose. Check applies Rules in their order
+// and returns the reason of the first rule that refuses. If a rule lacks information, the rule refuses.
 //
 // The package never predicts the node of the replacement; package placement does. It never checks PodDisruptionBudgets
 // (package budget) or limits (package planner).

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -15,10 +16,7 @@ var schedulerNotResponding = Rule{plan.SchedulerNotResponding, PlanScope, func(i
 	if in.Options.SchedulerTimeout <= 0 {
 		return "", false
 	}
-	name := in.Pod.Object.Spec.SchedulerName
-	if name == "" {
-		name = corev1.DefaultSchedulerName
-	}
+	name := cmp.Or(in.Pod.Object.Spec.SchedulerName, corev1.DefaultSchedulerName)
 	id, found := in.Snapshot.OldestUnattempted[name]
 	if !found {
 		return "", false

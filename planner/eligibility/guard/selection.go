@@ -9,7 +9,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Users select namespaces by name and by label.
 var namespaceExcluded = Rule{plan.NamespaceExcluded, WorkloadScope, func(in Input) (string, bool) {
 	ns, scope := in.Pod.Object.Namespace, in.Options.Scope
 	switch {
@@ -23,11 +22,13 @@ var namespaceExcluded = Rule{plan.NamespaceExcluded, WorkloadScope, func(in Inpu
 	return fmt.Sprintf("namespaces.selector %q does not select namespace %s", scope.Namespaces, ns), true
 }}
 
-// guards.podSelector limits evictions to the pods that it selects.
 var podNotSelected = Rule{plan.PodNotSelected, PodScope, func(in Input) (string, bool) {
 	selector := in.Options.PodSelector
 	if selector == nil || selector.Empty() {
 		return "", false
 	}
-	return fmt.Sprintf("guards.podSelector %q does not select the pod", selector), !selector.Matches(labels.Set(in.Pod.Object.Labels))
+	if selector.Matches(labels.Set(in.Pod.Object.Labels)) {
+		return "", false
+	}
+	return fmt.Sprintf("guards.podSelector %q does not select the pod", selector), true
 }}

@@ -25,8 +25,7 @@ type scenarioFile struct {
 	// ShortNodes is the number of nodes in the short form. Pods and churn shrink in proportion. The
 	// flag -nodes overrides the number of nodes in both forms.
 	ShortNodes int
-	// Seeds is the number of seeds in the short form. 0 means that only the long form runs
-	// the scenario.
+	// Seeds is the number of seeds in the short form. 0 means that only the long form runs the scenario.
 	Seeds, LongSeeds    int
 	Passes, ShortPasses int
 	EveryMinutes        int

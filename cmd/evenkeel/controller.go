@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/controller/leader"
+	"github.com/evenkeel-project/evenkeel/controller/state"
+	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/hints/writer"
+	"github.com/evenkeel-project/evenkeel/metrics"
+	"github.com/evenkeel-project/evenkeel/observe"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner"
+	"github.com/evenkeel-project/evenkeel/report"
+)
+
+// controllerSettings apply each new configuration to the controller.
+type controllerSettings struct {
+	client   kubernetes.Interface
+	observer *observe.Observer
+	log      *slog.Logger
+	events   evictor.EventRecorder
+	store    stateWithPause
+	lease    *leader.Lease
+	// startEvents starts to write Events; later calls do nothing.
+	startEvents func()
+	bindings    bindingFilter
+	usage       *usageMonitor  // nil for apply
+	hints       *pressureHints // nil for apply
+	// previousEvictor passes its rate limit on to the next evictor.
+	previousEvictor *evictor.Live
+}
+
+// connect sets the client, the observer, the state store and the event recorder. Events are written until the context
+// watching ends. The caller must call the returned function at the end.
+func (s *controllerSettings) connect(watching context.Context, g *globalFlags, client kubernetes.Interface, o *observe.Observer,
+	namespace string) (stop func()) {
+	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: client.EventsV1()})
+	s.client, s.observer = client, o
+	s.store = stateWithPause{state.New(client, namespace), g.pauseStore(client, namespace)}
+	s.events = evictor.EventRecorder{Recorder: broadcaster.NewRecorder(scheme.Scheme, "evenkeel"), Namespace: namespace,
+		LookupUID: o.WorkloadUID}
+	s.startEvents = sync.OnceFunc(func() {
+		if err := broadcaster.StartRecordingToSinkWithContext(watching); err != nil {
+			s.log.Warn("no Events will be written", "error", err)
+		}
+	})
+	return broadcaster.Shutdown
+}
+
+// applyOutsidePass immediately applies the settings that may change during a pass.
+func (s *controllerSettings) applyOutsidePass(conf *config.Config) {
+	s.bindings.setConfig(conf)
+	if s.hints != nil {
+		s.hints.setConfig(conf)
+	}
+	if s.usage != nil {
+		s.usage.setConfig(conf)
+	}
+}
+
+// apply sets all fields of c that depend on the configuration. The controller calls apply between passes.
+func (s *controllerSettings) apply(c *controller.Controller, conf *config.Config) {
+	s.observer.SetMaxStaleness(time.Duration(conf.Guards.MaxStaleness))
+	p := planner.New(conf.PlannerOptions())
+	c.Planner, c.Replanner, c.Strategies, c.ConfigHash = p, p, conf.BuildStrategies(), conf.Hash()
+	s.hints.configureReconciler(conf)
+	c.Store, c.History, c.Breaker = s.store, conf.HistoryOptions(), conf.BreakerOptions()
+	if conf.DryRun {
+		c.Observer = dryRunObserver{s.observer, p}
+		c.Mode, c.Evictor, c.BatchSize, c.HintWriter, c.Events = plan.DryRun, evictor.DryRun{}, 0, nil, nil
+		return
+	}
+	s.enableEvictions(c, conf)
+}
+
+// enableEvictions makes c evict, even if the configuration has dryRun: true.
+func (s *controllerSettings) enableEvictions(c *controller.Controller, conf *config.Config) {
+	s.startEvents()
+	c.Observer = s.observer // evictions use only hints that exist, never predicted ones
+	live := evictor.NewLive(s.client, s.observer, s.observer.ReplacingOwnerUID, evictor.Options{
+		GracePeriodSeconds: conf.Evictor.GracePeriodSeconds, PerMinute: conf.PerMinute(),
+		VerifyTimeout: time.Duration(conf.Evictor.VerifyTimeout), Clock: clock.RealClock{}, Log: s.log, Events: s.events,
+		CheckPause: s.evictionGate, CheckLeading: s.lease.CheckLeading,
+	})
+	if s.previousEvictor != nil {
+		live.ContinueFrom(s.previousEvictor)
+	}
+	s.previousEvictor = live
+	c.Mode, c.Evictor, c.BatchSize = plan.Live, live, evictor.BatchSize(conf.PerMinute())
+	c.Resolver, c.Events, c.Holder = live, s.events, s.lease.Identity
+	c.HintWriter, c.HintTTL = writer.New(s.client, clock.RealClock{}, s.observer.Node), time.Duration(conf.Evictor.SteerTTL)
+}
+
+// evictionGate returns the reason why the next eviction must not happen: evictions are paused, or this process lost
+// the Lease. A nil reason permits the eviction. The evictor calls evictionGate before every eviction.
+func (s *controllerSettings) evictionGate(ctx context.Context) *plan.Reason {
+	if r := s.store.pauses.CheckPause(ctx); r != nil {
+		return r
+	}
+	return s.lease.CheckLeading()
+}
+
+// dryRunObserver adds to each snapshot the pressure hints that a live run would have written.
+type dryRunObserver struct {
+	controller.Observer
+	planner *planner.Planner
+}
+
+// Snapshot implements controller.Observer.
+func (f dryRunObserver) Snapshot(ctx context.Context) (*cluster.Snapshot, error) {
+	s, err := f.Observer.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return withPredictedHints(f.planner, s)
+}
+
+// withPredictedHints returns the snapshot with the pressure hints that the planner predicts.
+func withPredictedHints(p *planner.Planner, s *cluster.Snapshot) (*cluster.Snapshot, error) {
+	s, err := p.PredictHints(s)
+	if err != nil {
+		return nil, fmt.Errorf("predicting pressure hints: %w", err)
+	}
+	return s, nil
+}
+
+func newController(reports *reportWriter, log *slog.Logger, o *observe.Observer, m *metrics.Metrics) *controller.Controller {
+	return &controller.Controller{Dependencies: controller.Dependencies{Observer: o}, Recorder: m, Clock: clock.RealClock{}, Log: log, NewRunID: newRunID,
+		OnReport: reports.write}
+}
+
+// stateWithPause loads the saved state and the current pause for passes. Load fails if the pause is unreadable.
+type stateWithPause struct {
+	*state.Store
+	pauses state.PauseStore
+}
+
+// Load implements controller.StateStore.
+func (m stateWithPause) Load(ctx context.Context) (plan.PlannerState, error) {
+	st, err := m.Store.Load(ctx)
+	if err != nil {
+		return st, err
+	}
+	st.Pause, err = m.pauses.Read(ctx)
+	return st, err
+}
+
+// reportWriter writes the report of each pass.
+type reportWriter struct {
+	out    io.Writer
+	format report.Format
+	log    *slog.Logger
+	// failed is the error of the last report, or nil. A command that makes a single pass must return this error; a
+	// long-running program only logs it.
+	failed error
+}
+
+func (r *reportWriter) write(of plan.RunReport) {
+	if r.failed = report.Run(r.out, r.format, of); r.failed != nil {
+		r.failed = fmt.Errorf("run %s: %w; the log and the Events list its evictions", of.RunID, r.failed)
+		r.log.Error("the report was not written", "run", of.RunID, "error", r.failed)
+	}
+}
+
+// errorIfNotBegun returns an error if the command was stopped before its pass began. Without this error, the exit
+// code 0 would mean a complete pass.
+func errorIfNotBegun(err error, begun bool) error {
+	if err == nil && !begun {
+		return errors.New("stopped before the pass began: nothing was evicted")
+	}
+	return err
+}

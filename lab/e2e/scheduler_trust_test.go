@@ -1,0 +1,245 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/evenkeel-project/evenkeel/lab/seed"
+	"github.com/evenkeel-project/evenkeel/lab/testbed"
+)
+
+// twoMoreProfiles adds two unknown profiles to the real kube-scheduler: fancy places pods like the default profile,
+// packed prefers full nodes.
+const twoMoreProfiles = `
+profiles:
+- schedulerName: default-scheduler
+- schedulerName: fancy
+- schedulerName: packed
+  pluginConfig:
+  - name: NodeResourcesFit
+    args:
+      apiVersion: kubescheduler.config.k8s.io/v1
+      kind: NodeResourcesFitArgs
+      scoringStrategy: {type: MostAllocated, resources: [{name: cpu, weight: 1}, {name: memory, weight: 1}]}
+`
+
+// TestAnUnknownSchedulerIsTrustedOnceItsBindingsComeTrue creates Deployment d with 1/1/4 pods per zone and scheduler
+// fancy. The pods of d must not be moved after 11 predicted bindings of fancy, and must be moved after 12. Scheduler
+// packed gets as many predictions but must remain untrusted.
+func TestAnUnknownSchedulerIsTrustedOnceItsBindingsComeTrue(t *testing.T) {
+	skipIfShort(t)
+	const wanted = 12
+	restartScheduler(t, twoMoreProfiles)
+	apps := seed.ThreeZoneApps([3]int{1, 1, 4}, 1)
+	apps[3].SchedulerName = "fancy"
+	ns := seedApps(t, apps)
+	r := startProcess(t, ns, testbed.ConfigFile(t, fmt.Sprintf(`
+strategies:
+- {name: zones, type: ZoneSpread, schedule: "* * * * *"}
+placement: {trust: {minBindings: %d, minHitRate: 0.9}}
+`, wanted)))
+
+	r.bindProbes(t, ns, "packed", wanted)
+	r.bindProbes(t, ns, "fancy", wanted-1)
+	shut := r.waitFor(t, func(p passSummary) bool {
+		return p.scheduler("fancy").Predicted == wanted-1 && p.scheduler("packed").Predicted == wanted
+	})
+	s := shut.scheduler("fancy")
+	if s.Pods != 6 || s.Hits != wanted-1 || s.Trusted || len(shut.Plan.Moves) != 0 || shut.Plan.Rejections.Counts["PlacementUnknown"] == 0 {
+		t.Errorf("after %d bindings: %+v, %d moves, rejections %v", wanted-1, s, len(shut.Plan.Moves), shut.Plan.Rejections.Counts)
+	}
+	if s := shut.scheduler("packed"); s.Hits > wanted/2 || s.Trusted {
+		t.Errorf("packed places pods unlike the default and must remain untrusted, got %+v", s)
+	}
+	checkEvictions(t, ns, 0)
+
+	r.bindProbes(t, ns, "fancy", wanted)
+	open := r.waitFor(t, func(p passSummary) bool { return len(p.Plan.Moves) > 0 })
+	if s := open.scheduler("fancy"); !s.Trusted || s.Hits < wanted || open.scheduler("packed").Trusted {
+		t.Errorf("after %d bindings: %+v", wanted, open.Plan.Schedulers)
+	}
+	t.Logf("%+v", open.Plan.Schedulers)
+	if err := seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
+		s, err := seed.PodsByZone(t.Context(), lab.Client, ns, "d")
+		return err == nil && s["zone-1"] == 2 && s["zone-2"] == 2 && s["zone-3"] == 2, err
+	}); err != nil {
+		t.Errorf("waiting for 2/2/2: %v", err)
+	}
+	checkEvictions(t, ns, 2)
+	waitForMetric(t, r.url, `evenkeel_scheduler_hit_ratio{scheduler="fancy"} 1`)
+	_ = r.cmd.Process.Signal(syscallTerm)
+	if err := r.cmd.Wait(); err != nil {
+		t.Errorf("the process did not exit cleanly: %v", err)
+	}
+}
+
+// passSummary holds the schedulers and the moves of a report.
+type passSummary struct {
+	Plan struct {
+		Moves      []json.RawMessage
+		Rejections struct{ Counts map[string]int }
+		Schedulers []schedulerState
+	}
+}
+
+type schedulerState struct {
+	Name                        string
+	Pods, Seen, Predicted, Hits int
+	Trusted                     bool
+}
+
+func (p passSummary) scheduler(name string) schedulerState {
+	for _, s := range p.Plan.Schedulers {
+		if s.Name == name {
+			return s
+		}
+	}
+	return schedulerState{}
+}
+
+// process is a running `evenkeel run` that writes its reports to a file.
+type process struct {
+	cmd       *exec.Cmd
+	url, file string
+	probes    int
+}
+
+func startProcess(t *testing.T, ns, config string) *process {
+	t.Helper()
+	address := freePort(t)
+	r := &process{url: "http://" + address, file: filepath.Join(t.TempDir(), "reports")}
+	out, err := os.Create(r.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log strings.Builder
+	r.cmd = exec.CommandContext(t.Context(), testbed.Evenkeel, "run", "--config", config,
+		"--kubeconfig", lab.Kubeconfig, "--lease-namespace", ns, "--bind-address", address)
+	r.cmd.Stdout, r.cmd.Stderr = out, &log
+	if err := r.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = r.cmd.Process.Kill()
+		_ = r.cmd.Wait()
+		out.Close()
+		if t.Failed() {
+			text, _ := os.ReadFile(r.file)
+			t.Logf("%s\n%s\n%s", log.String(), text, metricsOf(r.url))
+		}
+	})
+	return r
+}
+
+// waitFor returns the first report that matches, starting with the last one; the process writes one report per minute.
+func (r *process) waitFor(t *testing.T, ok func(passSummary) bool) (last passSummary) {
+	t.Helper()
+	if err := seed.WaitUntil(t.Context(), 2*time.Minute, func() (bool, error) {
+		text, err := os.ReadFile(r.file)
+		if err != nil {
+			return false, err
+		}
+		whole, _, found := cutAtLast(string(text), "\n")
+		if !found {
+			return false, fmt.Errorf("the process has not written a report")
+		}
+		lines := strings.Split(whole, "\n")
+		last = passSummary{}
+		if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil {
+			return false, err
+		}
+		if !ok(last) {
+			return false, fmt.Errorf("the last report has schedulers %+v", last.Plan.Schedulers)
+		}
+		return true, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return last
+}
+
+func cutAtLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
+}
+
+// bindProbes creates pods for a scheduler one after the other, until the given number of its bindings have been
+// predicted. The pods have different preferences, and bindProbes deletes each pod after its binding.
+func (r *process) bindProbes(t *testing.T, ns, scheduler string, want int) {
+	t.Helper()
+	for range 4 * want {
+		if r.countPredictedBindings(scheduler) >= want {
+			return
+		}
+		before := r.bindingCount(scheduler)
+		name := r.bindProbe(t, ns, scheduler)
+		deadline := time.Now().Add(3 * time.Second) // the program may skip a binding
+		_ = seed.WaitUntil(t.Context(), 5*time.Second, func() (bool, error) {
+			return r.bindingCount(scheduler) > before || time.Now().After(deadline), nil
+		})
+		none := int64(0)
+		if err := lab.Client.CoreV1().Pods(ns).Delete(t.Context(), name, metav1.DeleteOptions{GracePeriodSeconds: &none}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Fatalf("only %d of %d bindings of %s were predicted", r.countPredictedBindings(scheduler), want, scheduler)
+}
+
+func (r *process) countPredictedBindings(scheduler string) int {
+	return r.metricCount(scheduler, "hit") + r.metricCount(scheduler, "miss")
+}
+
+func (r *process) bindingCount(scheduler string) int {
+	return r.countPredictedBindings(scheduler) + r.metricCount(scheduler, "unclear")
+}
+
+func (r *process) metricCount(scheduler, result string) (n int) {
+	head := fmt.Sprintf("evenkeel_scheduler_bindings_total{result=%q,scheduler=%q} ", result, scheduler)
+	for line := range strings.SplitSeq(metricsOf(r.url), "\n") {
+		if rest, ok := strings.CutPrefix(line, head); ok {
+			_, _ = fmt.Sscan(rest, &n)
+		}
+	}
+	return n
+}
+
+// bindProbe creates a small pod that prefers zone-1, zone-2 or no zone, and waits until the pod is bound.
+func (r *process) bindProbe(t *testing.T, ns, scheduler string) (name string) {
+	t.Helper()
+	r.probes++
+	name = fmt.Sprintf("probe-%03d", r.probes)
+	requests := corev1.ResourceList{"cpu": resource.MustParse("50m"), "memory": resource.MustParse("20Mi")}
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.PodSpec{SchedulerName: scheduler,
+		Containers: []corev1.Container{{Name: "c", Image: "registry.k8s.io/pause:3.10",
+			Resources: corev1.ResourceRequirements{Requests: requests}}}}}
+	if i := r.probes % 4; i > 2 {
+		zone := corev1.NodeSelectorRequirement{Key: seed.ZoneKey, Operator: corev1.NodeSelectorOpIn,
+			Values: []string{fmt.Sprintf("zone-%d", r.probes/4%2+1)}}
+		preferred := []corev1.PreferredSchedulingTerm{{Weight: 100,
+			Preference: corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{zone}}}}
+		p.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: preferred}}
+	}
+	api := lab.Client.CoreV1().Pods(ns)
+	if _, err := api.Create(t.Context(), p, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
+		p, err := api.Get(t.Context(), name, metav1.GetOptions{})
+		return err == nil && p.Spec.NodeName != "", err
+	}); err != nil {
+		t.Fatalf("waiting for %s to bind %s: %v", scheduler, name, err)
+	}
+	return name
+}

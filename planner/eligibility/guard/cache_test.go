@@ -1,0 +1,108 @@
+package guard
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/scenario"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// scopeErrors returns the rules that have different results for pods of one node or owner, although their scope
+// promises equal results.
+func scopeErrors(snapshots []*cluster.Snapshot, rules []Rule) []string {
+	opts := DefaultOptions()
+	for _, p := range []Protection{ProtectPVC, ProtectWithoutPDB, ProtectResourceClaims, ProtectRequired} {
+		opts.Protect[p] = true
+	}
+	var found []string
+	for _, s := range snapshots {
+		for _, r := range rules {
+			answers := map[any]string{}
+			for i := range s.Pods {
+				p := &s.Pods[i]
+				var key any
+				switch owner, ok := ownerKeyOf(p); {
+				case p.Node == cluster.NoNode:
+					continue
+				case r.Scope == NodeScope:
+					key = p.Node
+				case r.Scope == WorkloadScope && ok:
+					key = owner
+				default:
+					continue
+				}
+				msg, refused := r.Check(Input{Snapshot: s, Pod: p, Now: s.TakenAt, Options: &opts, Cache: NewCache()})
+				answer := "allows the eviction"
+				if refused {
+					answer = msg
+				}
+				if other, seen := answers[key]; seen && other != answer && !slices.Contains(found, string(r.Code)) {
+					found = append(found, string(r.Code))
+				}
+				answers[key] = answer
+			}
+		}
+	}
+	return found
+}
+
+// scenarioSnapshots returns the clusters of all scenarios.
+func scenarioSnapshots(t *testing.T) []*cluster.Snapshot {
+	var all []*cluster.Snapshot
+	for _, sc := range scenario.All(t) {
+		s, err := cluster.New(sc.Objects(t))
+		if err != nil {
+			t.Fatalf("%s: %v", sc.Name, err)
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+func TestScopes(t *testing.T) {
+	if wrong := scopeErrors(scenarioSnapshots(t), Rules); len(wrong) > 0 {
+		t.Errorf("the results of these rules depend on more than their scope: %s", strings.Join(wrong, ", "))
+	}
+}
+
+// TestWrongScopesAreDetected gives a too wide scope to rules about single pods or workloads.
+func TestWrongScopesAreDetected(t *testing.T) {
+	snapshots := scenarioSnapshots(t)
+	for code, scope := range map[plan.Code]Scope{plan.BarePod: NodeScope, plan.TooFewReplicas: NodeScope, plan.PodTooYoung: WorkloadScope} {
+		rules := slices.Clone(Rules)
+		i := slices.IndexFunc(rules, func(r Rule) bool { return r.Code == code })
+		rules[i].Scope = scope
+		if wrong := scopeErrors(snapshots, rules); !slices.Contains(wrong, string(code)) {
+			t.Errorf("%s with scope %d: no error", code, scope)
+		}
+	}
+}
+
+// TestSkippedScopes counts the calls of a rule for two pods of one node and one owner, by scope.
+func TestSkippedScopes(t *testing.T) {
+	sc := &scenario.Scenario{Cluster: []byte(`
+objects:
+- {kind: Node, metadata: {name: n1}}
+- {kind: Deployment, metadata: {name: web}, pods: [2 on n1]}
+`)}
+	s, err := cluster.New(sc.Objects(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for scope, want := range map[Scope]int{PlanScope: 2, PodScope: 2, WorkloadScope: 1, NodeScope: 1} {
+		calls, opts, cache := 0, DefaultOptions(), NewCache()
+		rules := []Rule{{Code: plan.BarePod, Scope: scope, Check: func(Input) (string, bool) { calls++; return "", false }}}
+		for i := range s.Pods {
+			check(rules, Input{Snapshot: s, Pod: &s.Pods[i], Now: s.TakenAt, Options: &opts, Cache: cache})
+		}
+		if calls != want {
+			t.Errorf("scope %d: %d calls, want %d", scope, calls, want)
+		}
+	}
+	if got := (Rule{}).Scope; got != PlanScope {
+		t.Errorf("a rule without a scope has scope %d, want PlanScope", got)
+	}
+}

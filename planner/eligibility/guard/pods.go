@@ -1,0 +1,88 @@
+package guard
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// A mirror pod is the API object of a static pod. An eviction deletes only the mirror pod, and the
+// kubelet continues to run the static pod.
+var mirrorPod = Rule{plan.MirrorPod, PodScope, func(in Input) (string, bool) {
+	_, mirror := in.Pod.Object.Annotations[corev1.MirrorPodAnnotationKey]
+	return "the pod is a mirror pod and cannot move: the kubelet of its node runs it", mirror
+}}
+
+// configSource is the annotation in which the kubelet stores the source of a pod: api, file or http.
+const configSource = "kubernetes.io/config.source"
+
+// The kubelet reads a static pod from a file or a URL, never from the API.
+var staticPod = Rule{plan.StaticPod, PodScope, func(in Input) (string, bool) {
+	source, known := in.Pod.Object.Annotations[configSource]
+	ownedByNode := in.Pod.Controller != nil && in.Pod.Controller.Kind == "Node"
+	return "the pod is a static pod and cannot move: the kubelet of its node created it", ownedByNode || known && source != "api"
+}}
+
+// The chart sets this label on every pod of Evenkeel.
+const (
+	ownLabel = "app.kubernetes.io/name"
+	ownName  = "evenkeel"
+)
+
+// An eviction of its own pod would keep Evenkeel from finishing the pass.
+var ownPod = Rule{plan.OwnPod, PodScope, func(in Input) (string, bool) {
+	return "the pod belongs to Evenkeel", in.Pod.Object.Labels[ownLabel] == ownName
+}}
+
+// The DaemonSet controller creates the replacement on the same node.
+var daemonSetPod = Rule{plan.DaemonSetPod, PodScope, func(in Input) (string, bool) {
+	isDaemonSet := in.Pod.Controller != nil && in.Pod.Controller.Kind == "DaemonSet"
+	return "the DaemonSet controller would replace the pod on the same node", isDaemonSet
+}}
+
+// A pod without a controller has no replacement: its eviction deletes it.
+var barePod = Rule{plan.BarePod, PodScope, func(in Input) (string, bool) {
+	return "no controller would replace the pod", in.Pod.Controller == nil && in.Options.Protect[ProtectBarePods]
+}}
+
+// A pod that has ended uses no resources, and the Eviction API deletes it without checking its PodDisruptionBudget.
+var podTerminal = Rule{plan.PodTerminal, PodScope, func(in Input) (string, bool) {
+	if !in.Pod.Terminal {
+		return "", false
+	}
+	return fmt.Sprintf("the pod has ended (%s)", in.Pod.Object.Status.Phase), true
+}}
+
+// The controller of a terminating pod is already replacing it.
+var podTerminating = Rule{plan.PodTerminating, PodScope, func(in Input) (string, bool) {
+	return "the pod is already terminating", in.Pod.Terminating
+}}
+
+// An unbound pod uses no node. The Eviction API ignores PodDisruptionBudgets for pending pods.
+var podNotBound = Rule{plan.PodNotBound, PodScope, func(in Input) (string, bool) {
+	return "the pod is not bound to a known node", in.Pod.Node == cluster.NoNode
+}}
+
+// The scheduler placed a young pod with recent data, and repeated moves would interrupt its work.
+// If the start time is missing or invalid, the age is unknown and the rule refuses.
+var podTooYoung = Rule{plan.PodTooYoung, PodScope, func(in Input) (string, bool) {
+	if in.Options.MinPodAge <= 0 {
+		return "", false
+	}
+	start := in.Pod.Object.Status.StartTime
+	if start == nil {
+		return "the pod has no start time, so its age is unknown", true
+	}
+	age := in.Now.Sub(start.Time)
+	if age < 0 {
+		return fmt.Sprintf("the pod's start time %s is in the future, so its age is unknown", start.UTC().Format(time.RFC3339)), true
+	}
+	if age >= in.Options.MinPodAge {
+		return "", false
+	}
+	return fmt.Sprintf("the pod started %s ago, less than guards.minPodAge %s", age.Round(time.Second), in.Options.MinPodAge), true
+}}

@@ -1,0 +1,227 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+func writeJSON(w io.Writer, doc any, indent string) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", indent)
+	if err := enc.Encode(doc); err != nil {
+		return fmt.Errorf("encoding the report as JSON: %w", err)
+	}
+	return writeBytes(w, escapeInvisible(b.Bytes()))
+}
+
+// escapeInvisible replaces characters that control a terminal or change the
+// text direction by JSON escapes. The encoder already escapes those below U+0020.
+func escapeInvisible(doc []byte) []byte {
+	if !bytes.ContainsFunc(doc, isInvisible) {
+		return doc
+	}
+	var b bytes.Buffer
+	for _, r := range string(doc) {
+		if !isInvisible(r) {
+			b.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			fmt.Fprintf(&b, `\u%04x`, unit)
+		}
+	}
+	return b.Bytes()
+}
+
+func isInvisible(r rune) bool {
+	return r >= 0x7f && !unicode.IsPrint(r) && r != unicode.ReplacementChar
+}
+
+func writeBytes(w io.Writer, data []byte) error {
+	if _, err := w.Write(data); err != nil {
+		return fmt.Errorf("writing the report: %w", err)
+	}
+	return nil
+}
+
+// writeYAML writes doc as YAML in the field order of its JSON form. Encoders that read JSON sort the keys, and yaml/v3
+// writes characters that change the text direction unescaped. The subset of YAML that a report needs is small.
+func writeYAML(w io.Writer, doc any) error {
+	var js bytes.Buffer
+	if err := writeJSON(&js, doc, ""); err != nil {
+		return err
+	}
+	dec := json.NewDecoder(&js)
+	dec.UseNumber()
+	y := yamlWriter{dec: dec}
+	if err := y.value("", true); err != nil {
+		return fmt.Errorf("encoding the report as YAML: %w", err)
+	}
+	return writeBytes(w, y.out.Bytes())
+}
+
+type yamlWriter struct {
+	dec *json.Decoder
+	out bytes.Buffer
+}
+
+// value writes the next JSON value with that indent. inline means that the value
+// starts the document or follows "- ", so no space or newline precedes it.
+func (y *yamlWriter) value(indent string, inline bool) error {
+	tok, err := y.dec.Token()
+	if err != nil {
+		return err
+	}
+	switch tok {
+	case json.Delim('{'):
+		return y.mapping(indent, inline)
+	case json.Delim('['):
+		return y.sequence(indent)
+	}
+	if !inline {
+		y.out.WriteByte(' ')
+	}
+	y.out.WriteString(yamlScalar(tok))
+	y.out.WriteByte('\n')
+	return nil
+}
+
+func (y *yamlWriter) mapping(indent string, inline bool) error {
+	if !y.dec.More() {
+		return y.empty("{}", inline)
+	}
+	if !inline {
+		y.out.WriteByte('\n')
+	}
+	for first := true; y.dec.More(); first = false {
+		key, err := y.dec.Token()
+		if err != nil {
+			return err
+		}
+		if !first || !inline {
+			y.out.WriteString(indent)
+		}
+		y.out.WriteString(yamlScalar(key) + ":")
+		if err := y.value(indent+"  ", false); err != nil {
+			return err
+		}
+	}
+	_, err := y.dec.Token() // the closing brace
+	return err
+}
+
+func (y *yamlWriter) sequence(indent string) error {
+	if !y.dec.More() {
+		return y.empty("[]", false)
+	}
+	y.out.WriteByte('\n')
+	indent = strings.TrimSuffix(indent, "  ") // a list has the indent of its key
+	for y.dec.More() {
+		y.out.WriteString(indent + "- ")
+		if err := y.value(indent+"  ", true); err != nil {
+			return err
+		}
+	}
+	_, err := y.dec.Token() // the closing bracket
+	return err
+}
+
+func (y *yamlWriter) empty(text string, inline bool) error {
+	if !inline {
+		y.out.WriteByte(' ')
+	}
+	y.out.WriteString(text + "\n")
+	_, err := y.dec.Token() // the closing delimiter
+	return err
+}
+
+var (
+	plainWord = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]*$`)
+	// reservedWords are words that some YAML version reads as a boolean or null.
+	reservedWords = map[string]bool{"y": true, "n": true, "yes": true, "no": true, "on": true, "off": true,
+		"true": true, "false": true, "null": true}
+)
+
+// yamlScalar writes a string without quotes if every YAML reader reads it as a string,
+// and in double quotes otherwise. YAML understands the escapes of strconv.Quote.
+func yamlScalar(tok json.Token) string {
+	switch v := tok.(type) {
+	case nil:
+		return "null"
+	case string:
+		if plainWord.MatchString(v) && !reservedWords[strings.ToLower(v)] {
+			return v
+		}
+		return strconv.Quote(v)
+	}
+	return fmt.Sprint(tok) // a number or a boolean
+}
+
+// withoutNil returns p with empty lists and maps in place of nil ones, so that JSON contains [] and {} instead of null.
+func withoutNil(p plan.Plan) plan.Plan {
+	p.Moves = append([]plan.Move{}, p.Moves...)
+	for i := range p.Moves {
+		p.Moves[i].Goals = nonNilSlice(p.Moves[i].Goals)
+	}
+	p.Goals = nonNilSlice(p.Goals)
+	p.Strategies = nonNilSlice(p.Strategies)
+	p.Rejections.Samples = nonNilSlice(p.Rejections.Samples)
+	p.Rejections.Counts = nonNilMap(p.Rejections.Counts)
+	p.Bound.BlockedBy = nonNilSlice(p.Bound.BlockedBy)
+	p.Bound.ResidualByGoal = nonNilMap(p.Bound.ResidualByGoal)
+	p.Before, p.After = stateWithoutNil(p.Before), stateWithoutNil(p.After)
+	p.Inputs = append([]plan.Input{}, p.Inputs...)
+	for i := range p.Inputs {
+		p.Inputs[i].Problems = nonNilSlice(p.Inputs[i].Problems)
+	}
+	return p
+}
+
+func runWithoutNil(r plan.RunReport) plan.RunReport {
+	r.Plan = withoutNil(r.Plan)
+	if r.Replan != nil {
+		replan := withoutNil(*r.Replan)
+		r.Replan = &replan
+	}
+	r.Outcomes = nonNilSlice(r.Outcomes)
+	return r
+}
+
+func stateWithoutNil(s plan.State) plan.State {
+	s.Utilization = nonNilMap(s.Utilization)
+	s.Excess = nonNilMap(s.Excess)
+	s.Nodes = append([]plan.NodeState{}, s.Nodes...)
+	for i := range s.Nodes {
+		s.Nodes[i].Requested = nonNilMap(s.Nodes[i].Requested)
+	}
+	s.Workloads = append([]plan.WorkloadState{}, s.Workloads...)
+	for i := range s.Workloads {
+		s.Workloads[i].Zones = nonNilMap(s.Workloads[i].Zones)
+	}
+	return s
+}
+
+func nonNilSlice[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+func nonNilMap[K comparable, V any](m map[K]V) map[K]V {
+	if m == nil {
+		return map[K]V{}
+	}
+	return m
+}

@@ -1,0 +1,167 @@
+package planverifier
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// checkPassLimits checks the whole plan against the limits of a pass.
+func (r *verifier) checkPassLimits(p plan.Plan) {
+	held := []struct {
+		code  plan.Code
+		limit Limit
+		of    func(pod *corev1.Pod) string // empty: the limit does not apply
+	}{
+		{plan.LimitPerPass, r.rules.PerPass, func(*corev1.Pod) string { return "all" }},
+		{plan.LimitPerNode, r.rules.PerNode, func(pod *corev1.Pod) string { return pod.Spec.NodeName }},
+		{plan.LimitPerNamespace, r.rules.PerNamespace, func(pod *corev1.Pod) string { return pod.Namespace }},
+		{plan.LimitPerOwner, r.rules.PerOwner, func(pod *corev1.Pod) string { return r.chains[key(pod)].id }},
+		{plan.LimitPerZone, r.rules.PerZone, func(pod *corev1.Pod) string { return r.zoneOf(pod) }},
+	}
+	for _, h := range held {
+		total, moved := map[string]int{}, map[string]int{}
+		for _, pod := range r.pods {
+			if r.isBound(pod) && !isTerminal(pod) {
+				total[h.of(pod)]++
+			}
+		}
+		for _, m := range p.Moves {
+			pod := r.pods[m.Pod.String()]
+			if pod == nil || h.of(pod) == "" {
+				continue
+			}
+			group := h.of(pod)
+			if moved[group]++; moved[group] > h.limit.forPods(total[group]) {
+				r.report(m, h.code, "%d of the %d pods of %s; the limit is %d", moved[group], total[group], group, h.limit.forPods(total[group]))
+			}
+		}
+	}
+}
+
+func (r *liveState) zoneOf(p *corev1.Pod) string {
+	if n := r.nodes[p.Spec.NodeName]; n != nil {
+		return n.Labels[zoneLabel]
+	}
+	return ""
+}
+
+// checkRejections checks that samples and counts agree, that rejected pods exist, and that
+// every pod that could help an unmet goal has a reason.
+func (r *verifier) checkRejections(p plan.Plan) {
+	counts, said := map[plan.Code]int{}, map[string]bool{}
+	for _, no := range p.Rejections.Samples {
+		counts[no.Reason.Code]++
+		said[no.Pod.String()] = true
+		if r.pods[no.Pod.String()] == nil {
+			r.violations = append(r.violations, Violation{0, no.Pod.String(), MalformedPlan, "the rejected pod does not exist"})
+		}
+	}
+	if !maps.Equal(counts, p.Rejections.Counts) {
+		r.violations = append(r.violations, Violation{0, "", MalformedPlan, fmt.Sprintf("the plan counts %v rejections and lists %v",
+			p.Rejections.Counts, counts)})
+		return
+	}
+	for _, m := range p.Moves {
+		said[m.Pod.String()] = true
+	}
+	for _, g := range p.Goals {
+		if p.After.Excess[g.ID] <= 0 || g.Constraint {
+			continue
+		}
+		for _, k := range r.podsThatHelp(g) {
+			if !said[k] {
+				r.violations = append(r.violations, Violation{0, k, UnexplainedStay, "goal " + g.ID + " (" + string(g.Kind) + " " +
+					g.Subject.String() + ") is not met, and the plan gives no reason why the pod stays"})
+			}
+		}
+	}
+}
+
+// podsThatHelp returns the pods whose eviction would certainly serve a goal.
+func (r *verifier) podsThatHelp(g plan.Goal) []string {
+	var out []string
+	if g.Kind == plan.NodeBelow {
+		for k, p := range r.pods {
+			takes := requestsResource(p, g.Resource)
+			if g.Basis == plan.BasisLoad {
+				takes = hasUsage(r.objects, p, g.Resource)
+			}
+			if p.Spec.NodeName == g.Subject.Name && !isTerminal(p) && takes {
+				out = append(out, k)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func requestsResource(p *corev1.Pod, name string) bool {
+	for _, c := range p.Spec.Containers {
+		if q, ok := c.Resources.Requests[corev1.ResourceName(name)]; ok && !q.IsZero() {
+			return true
+		}
+	}
+	return false
+}
+
+// podWorkloadKey returns the key of the pod's workload in the planner state: group, kind, namespace
+// and name. A pod without a controller is its own workload.
+func (r *liveState) podWorkloadKey(p *corev1.Pod) string {
+	if top := r.chains[key(p)].top(); top != nil {
+		return strings.Join([]string{top.group, top.kind, p.Namespace, top.name}, "/")
+	}
+	return strings.Join([]string{"", "Pod", p.Namespace, p.Name}, "/")
+}
+
+func workloadKey(w plan.ObjectRef) string {
+	return strings.Join([]string{apiGroup(w.APIVersion), w.Kind, w.Namespace, w.Name}, "/")
+}
+
+// checkBackoff checks that the workload of the pod is not in backoff.
+func (r *verifier) checkBackoff(c call) {
+	for _, b := range r.rules.State.Backoffs {
+		if workloadKey(b.Workload) == r.podWorkloadKey(c.pod) && b.Until.After(r.now) {
+			r.report(c.move, plan.BackedOff, "%s %s is in backoff until %s", b.Workload.Kind, b.Workload.Name, b.Until.Format(time.RFC3339))
+		}
+	}
+}
+
+// checkHourlyLimits checks the evictions of the last hour plus those of the plan against the hourly
+// limits. An eviction counts as made at the end of its minute.
+func (r *verifier) checkHourlyLimits(p plan.Plan) {
+	owners, spaces, all := map[string]int{}, map[string]int{}, 0
+	count := func(owner, namespace string, n int) {
+		owners[owner] += n
+		spaces[namespace] += n
+		all += n
+	}
+	for _, e := range r.rules.State.Evictions {
+		if r.now.Sub(e.Minute.Add(time.Minute)) < time.Hour {
+			count(workloadKey(e.Workload), e.Workload.Namespace, e.Count)
+		}
+	}
+	for _, m := range p.Moves {
+		pod := r.pods[m.Pod.String()]
+		if pod == nil {
+			continue
+		}
+		owner := r.podWorkloadKey(pod)
+		count(owner, pod.Namespace, 1)
+		if n, max := owners[owner], r.rules.PerHourOwner.forPods(0); n > max {
+			r.report(m, plan.LimitPerHour, "%d evictions of %s within the hour; the limit is %d", n, owner, max)
+		}
+		if n, max := spaces[pod.Namespace], r.rules.PerHourNamespace.forPods(0); n > max {
+			r.report(m, plan.LimitPerHour, "%d evictions in namespace %s within the hour; the limit is %d", n, pod.Namespace, max)
+		}
+		if max := r.rules.PerHourCluster.forPods(0); all > max {
+			r.report(m, plan.LimitPerHour, "%d evictions within the hour; the limit is %d", all, max)
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package planverifier
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// verifier checks the evictions of a plan against the live state.
+type verifier struct{ *liveState }
+
+// liveState holds the state of the cluster while the verifier executes the waves of a plan.
+type liveState struct {
+	*podGuards
+
+	violations []Violation
+	// livePods holds the pods before the current wave, by namespace/name. livePods contains the replacements of
+	// the pods that earlier waves evicted.
+	livePods map[string]*corev1.Pod
+	// jobFailures counts the evictions that fail a pod of a Job, by Job.
+	jobFailures map[string]int
+	// replacements counts the replacements so far; their names contain the count.
+	replacements int
+}
+
+func newVerifier(o *cluster.Objects, c Rules, now time.Time) *verifier {
+	windows := &windowClock{now: now, clocks: map[string]clockTimes{}, windowStarts: map[string][]int{}}
+	return &verifier{&liveState{podGuards: &podGuards{clusterIndex: indexCluster(o), windowClock: windows, rules: c}}}
+}
+
+// call is one eviction: a move and its pod.
+type call struct {
+	move plan.Move
+	pod  *corev1.Pod
+}
+
+func (r *liveState) report(m plan.Move, code plan.Code, format string, args ...any) {
+	r.violations = append(r.violations, Violation{m.Step, m.Pod.String(), code, fmt.Sprintf(format, args...)})
+}
+
+// podGuards decides whether a single pod may be evicted, independent of other moves.
+type podGuards struct {
+	*clusterIndex
+	*windowClock
+	rules Rules
+}
+
+// rejection is a reason why a pod may not be evicted.
+type rejection struct {
+	code plan.Code
+	why  string
+}
+
+// rejectFunc records a rejection if rejected is true.
+type rejectFunc = func(rejected bool, code plan.Code, why string)
+
+func (r *podGuards) selectedByNodeSelector(n *corev1.Node) bool {
+	return r.rules.NodeSelector == nil || r.rules.NodeSelector.Matches(labels.Set(n.Labels))
+}
