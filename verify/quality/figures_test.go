@@ -3,14 +3,16 @@ package quality
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
+// percentile returns the nearest-rank percentile: the smallest value that at least this share of the values does not exceed.
 func percentile(sorted []float64, share float64) float64 {
-	return sorted[min(len(sorted)-1, int(share*float64(len(sorted))))]
+	return sorted[max(0, int(math.Ceil(share*float64(len(sorted))))-1)]
 }
 
 // shareAtMost returns the share of the values that are at most x.
