@@ -49,7 +49,7 @@ func (t *table) writeMovesLegend(moves []plan.Move) {
 		return
 	}
 	if slices.ContainsFunc(moves, func(m plan.Move) bool { return m.To != "" && m.Acceptable.Nodes > 1 }) {
-		t.addLine("  (+n): the move contributes to its goals on n other nodes as well")
+		t.addLine("  (+n): the replacement may also land on n other nodes, where the move contributes to its goals as much")
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/klog/v2"
 
+	"github.com/evenkeel-project/evenkeel/internal/suggest"
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
@@ -31,12 +32,11 @@ func rejectArguments(cmd *cobra.Command, args []string) error {
 	if !cmd.HasSubCommands() {
 		return fmt.Errorf("unexpected argument %q: %s takes only flags; see %s --help", args[0], cmd.CommandPath(), cmd.CommandPath())
 	}
-	meant := ""
-	cmd.SuggestionsMinimumDistance = 2
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		meant = " (did you mean " + near[0] + "?)"
+	var names []string
+	for _, c := range cmd.Commands() {
+		names = append(names, c.Name())
 	}
-	return fmt.Errorf("unknown command \"%s %s\"%s; see %s --help", cmd.CommandPath(), args[0], meant, cmd.CommandPath())
+	return fmt.Errorf("unknown command \"%s %s\"%s; see %s --help", cmd.CommandPath(), args[0], suggest.DidYouMean(args[0], names), cmd.CommandPath())
 }
 
 // flagError adds a pointer to --help, and replaces names of Go functions in errors about flag values.

@@ -58,6 +58,7 @@ func flagRows(*testing.T) []badInput {
 		{input: "an address without a port", args: "run --bind-address nowhere", want: `evenkeel: --bind-address: "nowhere" is not an address (want HOST:PORT, or :PORT for every address)`, exit: 1},
 		{input: "an invalid port", args: "run --bind-address :100000", want: `evenkeel: --bind-address: "100000" is not a port (want 1 to 65535, or 0 for any free port)`, exit: 1},
 		{input: "explain without a subject", args: "explain", want: "evenkeel: explain needs a subject; want: explain pod NAMESPACE/NAME, explain node NAME, or explain workload KIND/NAMESPACE/NAME", exit: 1},
+		{input: "a command with a missing letter", args: "pln", want: `evenkeel: unknown command "evenkeel pln" (did you mean plan?); see evenkeel --help`, exit: 1},
 		{input: "an unknown subject of explain", args: "explain service shop/d -f three-zones.yaml", want: `evenkeel: unknown command "evenkeel explain service"; see evenkeel explain --help`, exit: 1},
 		{input: "explain pod without a name", args: "explain pod -f three-zones.yaml", want: "evenkeel: want one name: explain pod NAMESPACE/NAME", exit: 1},
 		{input: "explain pod with two names", args: "explain pod shop/a shop/b -f three-zones.yaml", want: "evenkeel: want one name: explain pod NAMESPACE/NAME", exit: 1},
