@@ -118,6 +118,9 @@ func recheckMove(c *search.Search, states *search.WaveStates, w *eligibility.InF
 	if !w.CanAdd(c.Eligibility, p.ID) {
 		return drop(plan.Dropped, plan.PremiseChanged, "fewer pods may be away at once than when the plan was made")
 	}
+	if !states.Independent(p.ID) {
+		return drop(plan.Dropped, plan.PremiseChanged, "its landing depends on the order in which the pods of the wave are replaced")
+	}
 	first, l, r, good := predictAgain(c, states, w, m, p)
 	switch {
 	case good:
@@ -127,12 +130,6 @@ func recheckMove(c *search.Search, states *search.WaveStates, w *eligibility.InF
 		return drop(plan.Dropped, plan.PremiseChanged, fmt.Sprintf("%s: %s", r.Code, r.Message))
 	}
 	step := search.Step{Pod: p.ID, From: p.Node, Landing: l}
-	if m.DisplacedFor != nil {
-		step.Displaced = &search.DisplacedFor{}
-	}
-	if !states.OthersStay(c.State, step) {
-		return drop(plan.Dropped, plan.PremiseChanged, "the replacement of another pod of the wave could no longer land as planned")
-	}
 	fresh := refreshMove(c, states.Start, &first, p, m, &l)
 	c.Apply(step)
 	states.Join(step)

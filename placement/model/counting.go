@@ -133,3 +133,8 @@ func (m *Cluster) registerTerm(c *EquivalenceClass, t AffinityTerm, weight int64
 	}
 	c.termCounters = append(c.termCounters, o.Pods)
 }
+
+// CountedBy reports whether the counter counts the pods of the class.
+func (c *EquivalenceClass) CountedBy(k *PodCounter) bool {
+	return slices.Contains(c.spreadCounters, k) || slices.Contains(c.termCounters, k)
+}

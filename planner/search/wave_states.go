@@ -4,8 +4,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -25,8 +23,8 @@ type WaveStates struct {
 	terminating map[cluster.NodeID]int
 	// withAffinity counts the evicted pods of the wave that have inter-pod affinity.
 	withAffinity int
-	// spreading are the moves of the wave with required topology spread constraints.
-	spreading []Step
+	// members are the pods of the wave, and dependent those that depend on the places of others.
+	members, dependent []cluster.PodID
 }
 
 // NewWaveStates returns the states of an empty wave that begins in state c.
@@ -40,8 +38,9 @@ func NewWaveStates(c *State) *WaveStates {
 func (w *WaveStates) Join(m Step) {
 	w.Crowded.Model.PlaceReplacement(m.Pod, m.Landing.To)
 	w.count(m, 1)
-	if len(requiredSpread(w.object(m.Pod))) > 0 {
-		w.spreading = append(w.spreading, m)
+	w.members = append(w.members, m.Pod)
+	if w.Start.Model.DependsOnOthers(m.Pod) {
+		w.dependent = append(w.dependent, m.Pod)
 	}
 }
 
@@ -67,7 +66,8 @@ func (w *WaveStates) count(m Step, by int) {
 		w.withAffinity += by
 	}
 	if by < 0 {
-		w.spreading = slices.DeleteFunc(w.spreading, func(e Step) bool { return e.Pod == m.Pod })
+		left := func(p cluster.PodID) bool { return p == m.Pod }
+		w.members, w.dependent = slices.DeleteFunc(w.members, left), slices.DeleteFunc(w.dependent, left)
 	}
 }
 
@@ -91,9 +91,9 @@ type predictor func(*State, cluster.PodID) (Landing, plan.Reason, bool)
 // PredictInWave predicts the landing of a pod in both states. l is its landing in the current
 // state. The result has the worst probabilities of all states.
 //
-// It skips the prediction in Crowded if that state cannot decide: no evicted pod still
-// terminates on a node that may win, and no pod of the wave has inter-pod affinity. Topology
-// spread does not count terminating pods.
+// It skips the prediction in Crowded if that state cannot decide: the scheduler prefers free
+// nodes, no evicted pod still terminates on a node that may win, and no pod of the wave has
+// inter-pod affinity. Topology spread does not count terminating pods.
 func (w *WaveStates) PredictInWave(pod cluster.PodID, l Landing, predict predictor) (Landing, plan.Reason, bool) {
 	first, reason, ok := predict(w.Start, pod)
 	if !ok {
@@ -113,7 +113,7 @@ func (w *WaveStates) PredictInWave(pod cluster.PodID, l Landing, predict predict
 }
 
 func (w *WaveStates) crowdMatters(pod cluster.PodID, l Landing) bool {
-	if w.withAffinity > 0 || hasPodAffinity(w.object(pod)) {
+	if w.withAffinity > 0 || hasPodAffinity(w.object(pod)) || !w.Start.Model.AvoidsPods(pod) {
 		return true
 	}
 	onTerminating := func(n cluster.NodeID) bool { return w.terminating[n] > 0 }
@@ -128,54 +128,16 @@ func (l Landing) worst(o Landing) Landing {
 	return l
 }
 
-// OthersStay reports whether the landings of the wave's earlier moves remain acceptable if the
-// replacement of m is placed before theirs. Requests, ports and required anti-affinity are
-// symmetric: if m fits beside the others, they fit beside it. Only a spread constraint of an
-// earlier move that counts m can refuse a node because of m.
-func (w *WaveStates) OthersStay(c *State, m Step) bool {
-	pod := w.object(m.Pod)
-	for _, e := range slices.Clone(w.spreading) {
-		if counts(w.object(e.Pod), pod) && !w.stays(c, m, e) {
-			return false
-		}
-	}
-	return true
-}
-
-// counts reports whether a required spread constraint of p counts the other pod.
-func counts(p, other *corev1.Pod) bool {
-	return p.Namespace == other.Namespace && slices.ContainsFunc(requiredSpread(p), func(c corev1.TopologySpreadConstraint) bool {
-		sel, err := metav1.LabelSelectorAsSelector(c.LabelSelector)
-		return err != nil || sel.Matches(labels.Set(other.Labels))
-	})
-}
-
-// stays reports whether the landing of an earlier move is acceptable after m.
-func (w *WaveStates) stays(c *State, m, earlier Step) bool {
-	predict := (*State).PredictLanding
-	if earlier.Displaced != nil {
-		predict = (*State).PredictDisplacedLanding
-	}
-	w.leave(earlier)
-	w.Join(m)
-	c.Goals.Move(earlier.Pod, earlier.Landing.To, earlier.From)
-	c.Goals.Move(m.Pod, m.From, m.Landing.To)
-	_, _, ok := predict(w.Crowded, earlier.Pod)
-	c.Goals.Move(m.Pod, m.Landing.To, m.From)
-	c.Goals.Move(earlier.Pod, earlier.From, earlier.Landing.To)
-	w.leave(m)
-	w.Join(earlier)
-	return ok
+// Independent reports whether no required spread constraint and no required affinity term relates
+// the pod to a pod of the wave. Spread does not count terminating pods, and affinity can be met by a
+// pod that leaves, so the order of evictions and placements would decide where such pods fit.
+func (w *WaveStates) Independent(pod cluster.PodID) bool {
+	m := w.Start.Model
+	return !slices.ContainsFunc(w.dependent, func(member cluster.PodID) bool { return m.DependsOn(member, pod) }) &&
+		!(m.DependsOnOthers(pod) && slices.ContainsFunc(w.members, func(member cluster.PodID) bool { return m.DependsOn(pod, member) }))
 }
 
 func hasPodAffinity(p *corev1.Pod) bool {
 	a := p.Spec.Affinity
 	return a != nil && (a.PodAffinity != nil || a.PodAntiAffinity != nil)
-}
-
-// requiredSpread returns the spread constraints that can refuse a node.
-func requiredSpread(p *corev1.Pod) []corev1.TopologySpreadConstraint {
-	return slices.DeleteFunc(slices.Clone(p.Spec.TopologySpreadConstraints), func(c corev1.TopologySpreadConstraint) bool {
-		return c.WhenUnsatisfiable != corev1.DoNotSchedule
-	})
 }

@@ -36,6 +36,9 @@ func (c *waveBuilder) join(pod cluster.PodID, g int) (joinResult, plan.Reason) {
 		}
 		return refused, c.noRoomReason(pod)
 	}
+	if !w.Independent(pod) {
+		return joinsLater, plan.Reason{}
+	}
 	l, reason, a := c.landInWave(pod)
 	if a != joined {
 		return a, reason
@@ -50,9 +53,6 @@ func (c *waveBuilder) join(pod cluster.PodID, g int) (joinResult, plan.Reason) {
 		}
 		m.Landing = w.steps[len(w.steps)-1].Landing
 	} else {
-		if !w.OthersStay(c.State, m) {
-			return joinsLater, plan.Reason{}
-		}
 		w.hinted = l.Hinted
 		SetHints(c.waveStates(), w.hinted)
 		c.recordBenefit(&m)
@@ -111,7 +111,7 @@ type displacement struct {
 // joinDisplaced adds the first move of a step to the current wave, if the wave has room and the landing is
 // acceptable.
 func (c *waveBuilder) joinDisplaced(a displacement) bool {
-	if !c.wave.CanAdd(c.Eligibility, a.displaced) {
+	if !c.wave.CanAdd(c.Eligibility, a.displaced) || !c.wave.Independent(a.displaced) {
 		return false
 	}
 	l, _, ok := c.PredictDisplacedLanding(a.displaced)
@@ -125,9 +125,6 @@ func (c *waveBuilder) joinDisplaced(a displacement) bool {
 	l.predicted = prediction.Prediction{}
 	st := Step{Pod: a.displaced, From: a.target, Landing: l, goal: a.goal, Displaced: &DisplacedFor{a.pod, a.target}}
 	st.MostImproved = c.Goals.MostImproved(a.pod, c.Model.NodeOf(a.pod), a.improvedGoals)
-	if !c.wave.OthersStay(c.State, st) {
-		return false
-	}
 	c.Apply(st)
 	c.wave.Join(st)
 	c.wave.steps = append(c.wave.steps, st)

@@ -27,7 +27,7 @@ func (r *verifier) checkWaveRoom(calls []call) {
 			}
 		}
 		for j, p := range next {
-			if j != i {
+			if j != i && r.isBound(p) {
 				others = append(others, p)
 			}
 		}

@@ -1,0 +1,172 @@
+package planner_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner"
+	"github.com/evenkeel-project/evenkeel/verify/simulation"
+)
+
+const denseConfig = `apiVersion: evenkeel.io/v1alpha1
+kind: RebalanceConfig
+strategies:
+- {name: hosts, type: ZoneSpread, schedule: "0 * * * *", args: {maxSkew: 1, topologyKey: kubernetes.io/hostname}}
+guards: {minPodAge: 0s, minReplicas: 1, protect: [PodsWithLocalStorage, DaemonSetPods, SystemCriticalPods, BarePods, Jobs]}
+limits: {perPass: unlimited, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited,
+  perHour: {owner: unlimited, namespace: unlimited, cluster: unlimited}}
+evictor: {perMinute: unlimited, inFlight: {total: unlimited, perNode: unlimited, perOwner: %d}}
+`
+
+// TestLandingsHoldInEveryOrder enumerates, for each wave of at most 5 moves, every combination of the
+// other pods: each may still terminate or be gone, and its replacement may be placed or not. The
+// predicted node must be feasible in all of them.
+func TestLandingsHoldInEveryOrder(t *testing.T) {
+	for name, constrain := range map[string]func(*rand.Rand, *corev1.PodSpec, map[string]string){
+		"own constraints":       func(*rand.Rand, *corev1.PodSpec, map[string]string) {},
+		"common spread":         addCommonSpread,
+		"required pod affinity": addRequiredAffinity,
+	} {
+		t.Run(name, func(t *testing.T) {
+			checked := 0
+			for seed := range uint64(150) {
+				checked += checkOrders(t, seed, constrain)
+			}
+			if t.Logf("%d states", checked); checked < 100 {
+				t.Errorf("%d states are too few", checked)
+			}
+		})
+	}
+}
+
+// addCommonSpread gives all pods with a spread constraint one label, which the constraint counts.
+func addCommonSpread(r *rand.Rand, spec *corev1.PodSpec, labels map[string]string) {
+	for i := range spec.TopologySpreadConstraints {
+		labels["tier"] = "x"
+		spec.TopologySpreadConstraints[i].MaxSkew = 1
+		spec.TopologySpreadConstraints[i].LabelSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"tier": "x"}}
+	}
+}
+
+// addRequiredAffinity makes half of the workloads require a pod of another one in their zone.
+func addRequiredAffinity(r *rand.Rand, spec *corev1.PodSpec, labels map[string]string) {
+	if r.IntN(2) == 0 {
+		return
+	}
+	other := map[string]string{"app": fmt.Sprintf("w%02d", r.IntN(8))}
+	if spec.Affinity == nil {
+		spec.Affinity = &corev1.Affinity{}
+	}
+	spec.Affinity.PodAffinity = &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{
+		{TopologyKey: corev1.LabelTopologyZone, LabelSelector: &metav1.LabelSelector{MatchLabels: other}}}}
+}
+
+// checkOrders plans on a dense cluster and checks its waves. It returns the number of states.
+func checkOrders(t *testing.T, seed uint64, constrain func(*rand.Rand, *corev1.PodSpec, map[string]string)) int {
+	r := rand.New(rand.NewPCG(seed, 8))
+	o := simulation.Dense(r)
+	for i, d := range o.Deployments {
+		template := &o.ReplicaSets[i].Spec.Template
+		template.Labels = maps.Clone(template.Labels)
+		constrain(r, &template.Spec, template.Labels)
+		d.Spec.Template = *template.DeepCopy()
+		for _, p := range o.Pods {
+			if p.OwnerReferences[0].Name == o.ReplicaSets[i].Name {
+				node := p.Spec.NodeName
+				p.Labels, p.Spec = template.Labels, *template.Spec.DeepCopy()
+				p.Spec.NodeName = node
+			}
+		}
+	}
+	conf, err := config.Load("c", fmt.Appendf(nil, denseConfig, 1+r.IntN(3)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := cluster.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := planner.New(conf.PlannerOptions()).Plan(s, plan.PlannerState{}, controller.Goals(s, conf.BuildStrategies(), nil), s.TakenAt)
+	m := placement.NewClusterModel(s, placement.Options{})
+	checked := 0
+	for len(p.Moves) > 0 {
+		n := slices.IndexFunc(p.Moves, func(x plan.Move) bool { return x.Wave != p.Moves[0].Wave })
+		if n < 0 {
+			n = len(p.Moves)
+		}
+		wave := waveOrder{s, m, p.Moves[:n]}
+		if n > 1 && n <= 5 {
+			checked += wave.check(t, seed)
+		}
+		for i := range wave.moves {
+			m.Move(wave.pod(i), wave.node(wave.moves[i].To))
+		}
+		p.Moves = p.Moves[n:]
+	}
+	return checked
+}
+
+// waveOrder is a wave and the cluster before it.
+type waveOrder struct {
+	s     *cluster.Snapshot
+	m     *placement.ClusterModel
+	moves []plan.Move
+}
+
+func (w waveOrder) pod(i int) cluster.PodID         { return w.s.PodByUID(w.moves[i].Pod.UID).ID }
+func (w waveOrder) node(name string) cluster.NodeID { return w.s.NodeByName(name).ID }
+
+// check checks every move in every state of the others, and returns the number of states.
+func (w waveOrder) check(t *testing.T, seed uint64) (states int) {
+	for i := range w.moves {
+		var others []int
+		for j := range w.moves {
+			if j != i {
+				others = append(others, j)
+			}
+		}
+		for code := range 1 << (2 * len(others)) {
+			states++
+			if !w.fits(i, others, code) {
+				t.Errorf("seed %d, wave %d: %s does not fit on %s in state %b of %d others", seed, w.moves[i].Wave, w.moves[i].Pod.Name,
+					w.moves[i].To, code, len(others))
+				break
+			}
+		}
+	}
+	return states
+}
+
+// fits reports whether move i fits on its node. Two bits of code say for each other move whether its
+// replacement is placed, and whether its pod still terminates.
+func (w waveOrder) fits(i int, others []int, code int) bool {
+	for k, j := range others {
+		to := cluster.NoNode
+		if code>>(2*k)&1 != 0 {
+			to = w.node(w.moves[j].To)
+		}
+		if code>>(2*k)&2 != 0 {
+			w.m.PlaceReplacement(w.pod(j), to)
+		} else {
+			w.m.Move(w.pod(j), to)
+		}
+	}
+	defer func() {
+		for _, j := range others {
+			w.m.EndTermination(w.pod(j))
+			w.m.Move(w.pod(j), w.node(w.moves[j].From))
+		}
+	}()
+	return slices.Contains(w.m.Predict(w.pod(i)).Gone.Feasible, w.node(w.moves[i].To))
+}
