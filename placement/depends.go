@@ -25,7 +25,7 @@ func (m *ClusterModel) DependsOn(p, q cluster.PodID) bool {
 
 // AvoidsPods reports whether a terminating pod on a node can only lower the score of that node for
 // the replacement of p: the profile prefers free nodes.
-func (m *ClusterModel) AvoidsPods(p cluster.PodID) bool {
+func AvoidsPods(m *ClusterModel, p cluster.PodID) bool {
 	profile := m.PodClass[p].Profile
 	return profile.Policy == nil && profile.Packing == nil && profile.FitStrategy.IsDefault()
 }

@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -113,7 +114,7 @@ func (w *WaveStates) PredictInWave(pod cluster.PodID, l Landing, predict predict
 }
 
 func (w *WaveStates) crowdMatters(pod cluster.PodID, l Landing) bool {
-	if w.withAffinity > 0 || hasPodAffinity(w.object(pod)) || !w.Start.Model.AvoidsPods(pod) {
+	if w.withAffinity > 0 || hasPodAffinity(w.object(pod)) || !placement.AvoidsPods(w.Start.Model, pod) {
 		return true
 	}
 	onTerminating := func(n cluster.NodeID) bool { return w.terminating[n] > 0 }
