@@ -3,7 +3,6 @@ package drills
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/lab/auditverifier"
@@ -16,16 +15,6 @@ const (
 	stopFor   = 30 * time.Second
 	shortStop = 5 * time.Second
 )
-
-// onEviction returns a hook that calls f once, at the n-th eviction request, and a flag that is true after the call.
-func onEviction(n int, at proxy.Moment, f func(*process)) (func(*process, proxy.Class, int, proxy.Moment), *atomic.Bool) {
-	fired := &atomic.Bool{}
-	return func(p *process, c proxy.Class, k int, m proxy.Moment) {
-		if c == proxy.Eviction && k >= n && m == at && fired.CompareAndSwap(false, true) {
-			f(p)
-		}
-	}, fired
-}
 
 // repeatFailure unbalances the workload and calls attempt, until the failure has occurred in all repetitions or too many
 // attempts missed it. Finally, repeat runs a pass without faults.

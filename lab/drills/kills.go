@@ -2,6 +2,7 @@ package drills
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/lab/proxy"
@@ -173,4 +174,14 @@ func (s *drillRun) exitSummary(p *process) string {
 		return "exit 0"
 	}
 	return "exit 1: " + p.lastLine()
+}
+
+// onEviction returns a hook that calls f once, at the n-th eviction request, and a flag that is true after the call.
+func onEviction(n int, at proxy.Moment, f func(*process)) (func(*process, proxy.Class, int, proxy.Moment), *atomic.Bool) {
+	fired := &atomic.Bool{}
+	return func(p *process, c proxy.Class, k int, m proxy.Moment) {
+		if c == proxy.Eviction && k >= n && m == at && fired.CompareAndSwap(false, true) {
+			f(p)
+		}
+	}, fired
 }
