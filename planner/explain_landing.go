@@ -3,11 +3,11 @@ package planner
 import (
 	"cmp"
 	"fmt"
-	"github.com/evenkeel-project/evenkeel/placement/prediction"
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/prediction"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/search"
 )

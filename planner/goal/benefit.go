@@ -1,9 +1,10 @@
 package goal
 
 import (
+	"slices"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"slices"
 )
 
 // ImprovesAll reports whether a move to `to` improves every requested goal that the eviction could improve.

@@ -3,10 +3,11 @@ package goal
 import (
 	"cmp"
 	"fmt"
-	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/plan"
 	"slices"
 	"strings"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
 )
 
 // FirstGoals marks the goals that the planner handles before all others: unmet requested goals about nodes that are

@@ -1,9 +1,10 @@
 package goal
 
 import (
+	"slices"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"slices"
 )
 
 // GiverThreshold returns the threshold m1 for movablePods.podsThatMustGive in package lowerbound. If the limit is

@@ -1,8 +1,9 @@
 package goal
 
 import (
-	"github.com/evenkeel-project/evenkeel/cluster"
 	"slices"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
 // TargetCheck decides for every node whether a pod's replacement on the node improves a requested goal and harms no

@@ -4,11 +4,12 @@
 package goal
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/cluster/annotation"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"maps"
-	"slices"
 )
 
 // Tracker holds the goals and the excess of each goal. Tracker starts with the snapshot and follows moves.

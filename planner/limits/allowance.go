@@ -2,11 +2,12 @@ package limits
 
 import (
 	"fmt"
+	"math"
+	"strconv"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"math"
-	"strconv"
 )
 
 // Allowance is one limit with the number of evictions that count against the limit. Limits per hour also count the

@@ -3,11 +3,12 @@
 package limits
 
 import (
+	"slices"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/history"
 	"github.com/evenkeel-project/evenkeel/planner/settings"
-	"slices"
 )
 
 // Counter counts the evictions of a pass against the configured limits.

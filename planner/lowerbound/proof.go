@@ -2,11 +2,12 @@ package lowerbound
 
 import (
 	"cmp"
+	"slices"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 	"github.com/evenkeel-project/evenkeel/planner/search"
-	"slices"
 )
 
 // proof holds the lower bounds that apply to every plan. The bound in full is for meeting the goals as far as

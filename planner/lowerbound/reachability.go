@@ -1,10 +1,10 @@
 package lowerbound
 
 import (
-	"github.com/evenkeel-project/evenkeel/placement/filter"
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/filter"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 	"github.com/evenkeel-project/evenkeel/planner/search"
 )

@@ -1,10 +1,11 @@
 package search
 
 import (
+	"slices"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"slices"
 )
 
 // PredictWithHints calls PredictLanding. If the replacement would return or its landing is uncertain,

@@ -2,10 +2,10 @@ package search
 
 import (
 	"fmt"
-	"github.com/evenkeel-project/evenkeel/internal/plural"
-	"github.com/evenkeel-project/evenkeel/placement/prediction"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/plural"
+	"github.com/evenkeel-project/evenkeel/placement/prediction"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 )

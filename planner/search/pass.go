@@ -2,6 +2,8 @@ package search
 
 import (
 	"fmt"
+	"time"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -9,7 +11,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/history"
 	"github.com/evenkeel-project/evenkeel/planner/limits"
 	"github.com/evenkeel-project/evenkeel/planner/settings"
-	"time"
 )
 
 type attemptResult struct {

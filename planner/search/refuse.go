@@ -2,11 +2,12 @@ package search
 
 import (
 	"fmt"
+	"time"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
-	"time"
 )
 
 // If goal g is by usage, rejectUnknownUsage rejects the pods on its node whose usage is unknown.

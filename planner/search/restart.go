@@ -1,8 +1,9 @@
 package search
 
 import (
-	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 	"slices"
+
+	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 )
 
 // rewind resets the current state and the wave's start to the snapshot. The parameter made lists the moves in the

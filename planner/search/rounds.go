@@ -1,9 +1,10 @@
 package search
 
 import (
+	"slices"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"slices"
 )
 
 // unmetGoals lists the unmet goals that the search considers now, by priority.

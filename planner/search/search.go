@@ -3,12 +3,13 @@
 package search
 
 import (
+	"slices"
+	"time"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 	"github.com/evenkeel-project/evenkeel/planner/settings"
-	"slices"
-	"time"
 )
 
 // firstOnlyTurns returns the values of onlyFirst, in the order in which the search applies them.

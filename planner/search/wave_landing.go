@@ -1,10 +1,11 @@
 package search
 
 import (
+	"slices"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/prediction"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"slices"
 )
 
 // countAcceptable returns the number of nodes that are acceptable for a landing.

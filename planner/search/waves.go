@@ -1,17 +1,18 @@
 package search
 
 import (
-	"github.com/evenkeel-project/evenkeel/placement/prediction"
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/prediction"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 )
 
 // wave holds the moves that are in flight at once. A move joins only if its landing is acceptable at the beginning of
-// the wave and also after the wave's other moves. Therefore, the scheduler may place the replacements in any order.
-// Node hints belong to a wave: the search predicts all moves of a wave with all hints of that wave.
+// the wave and also after the wave's other moves. States in between, in which some pods still terminate and some
+// replacements are placed, are not checked. Node hints belong to a wave: the search predicts all moves of a wave with
+// all hints of that wave.
 type wave struct {
 	*WaveStates
 	number   int

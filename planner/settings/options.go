@@ -4,6 +4,10 @@ package settings
 
 import (
 	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
@@ -12,8 +16,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/breaker"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 	"github.com/evenkeel-project/evenkeel/planner/trust"
-	corev1 "k8s.io/api/core/v1"
-	"time"
 )
 
 // Options are the settings of the planner.

@@ -2,14 +2,15 @@ package summary
 
 import (
 	"fmt"
-	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/limits"
-	"github.com/evenkeel-project/evenkeel/planner/search"
 	"maps"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/limits"
+	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
 // planInputs returns the data sources of the plan. planInputs includes annotations only if some of them are invalid.

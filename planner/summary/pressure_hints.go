@@ -2,15 +2,17 @@ package summary
 
 import (
 	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/search"
-	corev1 "k8s.io/api/core/v1"
-	"strings"
-	"time"
 )
 
 // ActualNode returns the node as it really is, without predicted hints.
