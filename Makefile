@@ -59,6 +59,10 @@ test-lab-long: lab ## test-lab with all 20 repetitions of the seed scenario, and
 test-landings: lab ## compare 500 placements and a pass of 200 moves on 300 nodes with the predictions
 	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 60m -v ./landings
 
+.PHONY: test-security
+test-security: lab ## attacks on a real API server: hostile credentials, objects, admission and webhooks
+	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 20m -v -run "^TestSecurity" ./e2e
+
 # What measures usage in test-load. metrics-server is built with the versions that its
 # module pins; Prometheus' programs are Debian's, unpacked and not installed.
 .PHONY: metrics-server
