@@ -106,7 +106,7 @@ func TestStoppedApplySaysThatPlanStays(t *testing.T) {
 func TestReleaseFlagDefault(t *testing.T) {
 	for _, namespace := range []string{"", "ops"} {
 		t.Setenv("POD_NAMESPACE", namespace)
-		for _, c := range []*cobra.Command{newApply(&globalFlags{}), newPause(&globalFlags{}), newResume(&globalFlags{}), newPlan(&globalFlags{})} {
+		for _, c := range []*cobra.Command{newApply(&globalFlags{}), newPause(&globalFlags{}), newResume(&globalFlags{}), newPlan(&globalFlags{}), newCapture(&globalFlags{})} {
 			if f := c.Flags().Lookup("lease-namespace"); f.DefValue != namespace {
 				t.Errorf("%s: default %q, want %q", c.Name(), f.DefValue, namespace)
 			}
