@@ -56,7 +56,7 @@ func (r *podGuards) checkPod(p *corev1.Pod, add rejectFunc) {
 
 	if c.MinPodAge > 0 {
 		start := p.Status.StartTime
-		add(start == nil || r.now.Sub(start.Time) < c.MinPodAge, plan.PodTooYoung, "it is younger than "+c.MinPodAge.String())
+		add(start.IsZero() || r.now.Sub(start.Time) < c.MinPodAge, plan.PodTooYoung, "it is younger than "+c.MinPodAge.String())
 	}
 	add(c.SchedulerTimeout > 0 && r.schedulerSilent(p), plan.SchedulerNotResponding,
 		"its scheduler has not attempted a pending pod in time")
@@ -153,13 +153,8 @@ func (r *podGuards) checkNamespaceAndNode(p *corev1.Pod, add rejectFunc) {
 	}
 	add(!r.selectedByNodeSelector(n), plan.NodeOutOfScope, "its node is out of scope")
 	add(!isReadyNode(n), plan.NodeNotReady, "its node is not Ready")
-	add(n.DeletionTimestamp != nil, plan.NodeBeingDisrupted, "its node is being deleted")
-	for _, t := range n.Spec.Taints {
-		switch t.Key {
-		case "karpenter.sh/disrupted", "karpenter.sh/disruption", "ToBeDeletedByClusterAutoscaler":
-			add(true, plan.NodeBeingDisrupted, "its node has the taint "+t.Key)
-		}
-	}
+	why := whyRemoved(n)
+	add(why != "", plan.NodeBeingDisrupted, "its node "+why)
 	for _, kv := range []map[string]string{n.Annotations, n.Labels} {
 		v, there := kv["evenkeel.io/exclude"]
 		add(there && v != "false", plan.NodeExcluded, "its node has evenkeel.io/exclude: "+v)
@@ -168,6 +163,27 @@ func (r *podGuards) checkNamespaceAndNode(p *corev1.Pod, add rejectFunc) {
 			add(ours && !slices.Contains([]string{"exclude", "drain-first", "pressure", "steer"}, name), plan.RequestUnreadable,
 				"its node has the unknown key "+k)
 		}
+	}
+}
+
+// whyRemoved returns why a node is about to disappear with its pods, or "" if it stays.
+func whyRemoved(n *corev1.Node) string {
+	if n.DeletionTimestamp != nil {
+		return "is being deleted"
+	}
+	for _, t := range n.Spec.Taints {
+		switch t.Key {
+		case "karpenter.sh/disrupted", "karpenter.sh/disruption", "ToBeDeletedByClusterAutoscaler":
+			return "has the taint " + t.Key
+		}
+	}
+	return ""
+}
+
+// checkTarget checks that the node on which the replacement should land does not disappear.
+func (r *verifier) checkTarget(c call) {
+	if n := r.nodes[c.move.To]; n != nil && whyRemoved(n) != "" {
+		r.report(c.move, plan.NodeBeingDisrupted, "the target %s %s", n.Name, whyRemoved(n))
 	}
 }
 
