@@ -53,6 +53,36 @@ func TestLivePlanUsesSavedState(t *testing.T) {
 	}
 }
 
+// TestCaptureContainsState checks that a plan on a captured snapshot leaves a workload in back-off alone, as a plan on
+// the cluster does, also if the snapshot is redacted. If the cluster has no release, capture says that the snapshot has
+// no state.
+func TestCaptureContainsState(t *testing.T) {
+	isolateFromCluster(t)
+	now := time.Now().UTC()
+	backedOff := fmt.Sprintf(`{"apiVersion":"evenkeel.io/v1alpha1","kind":"PlannerState","backoffs":[{"workload":{"apiVersion":"apps/v1","kind":"Deployment","namespace":"shop","name":"d"},"since":%q,"until":%q,"failures":1,"reason":{"code":"LandedElsewhere","message":"it landed on n3"}}]}`,
+		now.Format(time.RFC3339), now.Add(time.Hour).Format(time.RFC3339))
+	for holder, want := range map[string]string{"node-7": "BackedOff", "": "2 evictions meet 1 of 1 goals"} {
+		releases, warning := map[string]string{}, "warning: no release of Evenkeel was found"
+		if holder != "" {
+			releases["ops"], warning = holder, ""
+		}
+		dir := t.TempDir()
+		row := badInput{server: &serverFault{paths: map[string]http.HandlerFunc{allLeases: releasesIn(releases),
+			"/api/v1/namespaces/ops/configmaps/evenkeel-state-09": respondText(200, "application/json", stateConfigMap(t, backedOff))}}}
+		row.serve(t, dir)
+		for _, flag := range []string{"", " --redact"} {
+			saved := filepath.Join(dir, "saved.json")
+			got := invoke(t, connectTimeout, strings.Fields("capture -o "+saved+" --kubeconfig "+filepath.Join(dir, "kubeconfig.yaml")+flag), "")
+			if got.exit != 0 || (got.stderr == "") != (warning == "") || !strings.Contains(got.stderr, warning) {
+				t.Errorf("capture%s: exit %d, stderr %q, want %q", flag, got.exit, got.stderr, warning)
+			}
+			if again := runPlan(t, "plan", "-f", saved); !strings.Contains(again, want) {
+				t.Errorf("the plan on the output of capture%s does not contain %q:\n%s", flag, want, again)
+			}
+		}
+	}
+}
+
 func runPlan(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, err bytes.Buffer
