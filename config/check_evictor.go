@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/evenkeel-project/evenkeel/cluster/annotation"
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/internal/strict"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
@@ -29,6 +30,7 @@ func checkGuards(c *Config, d *strict.Decoder) {
 		d.Errorf("guards.maxStaleness", "%s is too short, because the API server restarts every watch from time to time (want %s or more)",
 			g.MaxStaleness, Duration(minStaleness))
 	}
+	checkGracePeriod(c, d)
 	if _, err := strconv.ParseInt(g.PriorityBelow, 10, 32); err != nil {
 		if problems := validation.IsDNS1123Subdomain(g.PriorityBelow); len(problems) > 0 {
 			d.Errorf("guards.priorityBelow", "%q is neither a number nor the name of a PriorityClass", g.PriorityBelow)
@@ -38,6 +40,20 @@ func checkGuards(c *Config, d *strict.Decoder) {
 		d.CheckOneOf(fmt.Sprintf("guards.protect[%d]", i), "protection", p, toStrings(guard.Protections()))
 	}
 	checkGuardSelectors(c, d)
+}
+
+// longestGracePeriod is the upper limit of guards.maxGracePeriod, because a pass waits for evicted pods to terminate.
+const longestGracePeriod = 24 * time.Hour
+
+func checkGracePeriod(c *Config, d *strict.Decoder) {
+	most := c.Guards.MaxGracePeriod
+	if most < Duration(time.Second) || most > Duration(longestGracePeriod) {
+		d.Errorf("guards.maxGracePeriod", "%s is out of range (want 1s to 24h)", most)
+		return
+	}
+	if own := c.Evictor.GracePeriodSeconds; own != nil && *own > int64(time.Duration(most)/time.Second) {
+		d.Errorf("evictor.gracePeriodSeconds", "%d s is longer than guards.maxGracePeriod %s, so no pod would be evicted", *own, most)
+	}
 }
 
 func checkGuardSelectors(c *Config, d *strict.Decoder) {
@@ -55,6 +71,9 @@ func checkGuardSelectors(c *Config, d *strict.Decoder) {
 			d.Errorf(fmt.Sprintf("guards.controllers[%d]", i),
 				"%q is not the kind of a controller (want group/Kind, such as apps.kruise.io/CloneSet)", name)
 		}
+	}
+	for i, name := range g.Groups {
+		d.CheckOneOf(fmt.Sprintf("guards.groups[%d]", i), "program", name, toStrings(annotation.GroupPrograms()))
 	}
 	d.CheckOneOf("guards.noEvictionPolicy", "policy", g.NoEvictionPolicy, toStrings([]guard.Policy{guard.Preferred, guard.Mandatory}))
 }

@@ -29,6 +29,8 @@ const (
 	leaseDuration = 15 * time.Second
 	renewDeadline = 10 * time.Second
 	retryPeriod   = 2 * time.Second
+	// callTimeout bounds each request. A request without an answer leaves time for another one before renewDeadline.
+	callTimeout = renewDeadline / 2
 )
 
 // Lease elects the leader among the processes of one installation.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -48,6 +49,9 @@ func (r *podGuards) checkPod(p *corev1.Pod, add rejectFunc) {
 	add(c.Protect["PodsWithoutPDB"] && len(r.budgetsOf(p.Namespace, p.Labels)) == 0, plan.NoPodDisruptionBudget,
 		"no PodDisruptionBudget selects it")
 
+	group := r.groupProgram(p)
+	add(p.Spec.SchedulingGroup != nil || group != "" && !slices.Contains(c.Groups, group), plan.PartOfGroup, "it belongs to a group "+group)
+
 	priority, sure := r.priority(p)
 	add(!sure, plan.PriorityTooHigh, "its PriorityClass "+p.Spec.PriorityClassName+" does not exist")
 	add(c.Protect["SystemCriticalPods"] && priority >= criticalPriority, plan.SystemCritical, "its priority is critical")
@@ -56,8 +60,15 @@ func (r *podGuards) checkPod(p *corev1.Pod, add rejectFunc) {
 
 	if c.MinPodAge > 0 {
 		start := p.Status.StartTime
-		add(start == nil || r.now.Sub(start.Time) < c.MinPodAge, plan.PodTooYoung, "it is younger than "+c.MinPodAge.String())
+		add(start.IsZero() || r.now.Sub(start.Time) < c.MinPodAge, plan.PodTooYoung, "it is younger than "+c.MinPodAge.String())
 	}
+	grace := int64(30) // the default of the API
+	for _, g := range []*int64{p.Spec.TerminationGracePeriodSeconds, c.GracePeriodSeconds} {
+		if g != nil {
+			grace = *g
+		}
+	}
+	add(c.MaxGracePeriod > 0 && grace > int64(c.MaxGracePeriod/time.Second), plan.GracePeriodTooLong, "it may take long to terminate")
 	add(c.SchedulerTimeout > 0 && r.schedulerSilent(p), plan.SchedulerNotResponding,
 		"its scheduler has not attempted a pending pod in time")
 }
@@ -103,6 +114,28 @@ func specPriority(p *corev1.Pod) int32 {
 		return 0
 	}
 	return *p.Spec.Priority
+}
+
+// groupProgram returns the program that manages the pod as part of a group, or "". It reads the keys on the pod only.
+func (r *podGuards) groupProgram(p *corev1.Pod) string {
+	for _, kv := range []map[string]string{p.Labels, p.Annotations} {
+		for key := range kv {
+			prefix, _, _ := strings.Cut(key, "/")
+			switch prefix {
+			case "kueue.x-k8s.io":
+				return "Kueue"
+			case "scheduling.k8s.io", "scheduling.volcano.sh", "volcano.sh":
+				return "Volcano"
+			case "scheduling.x-k8s.io", "pod-group.scheduling.sigs.k8s.io":
+				return "Coscheduling"
+			case "leaderworkerset.sigs.k8s.io":
+				return "LeaderWorkerSet"
+			case "jobset.sigs.k8s.io":
+				return "JobSet"
+			}
+		}
+	}
+	return ""
 }
 
 func (r *podGuards) priority(p *corev1.Pod) (value int64, known bool) {
@@ -153,13 +186,8 @@ func (r *podGuards) checkNamespaceAndNode(p *corev1.Pod, add rejectFunc) {
 	}
 	add(!r.selectedByNodeSelector(n), plan.NodeOutOfScope, "its node is out of scope")
 	add(!isReadyNode(n), plan.NodeNotReady, "its node is not Ready")
-	add(n.DeletionTimestamp != nil, plan.NodeBeingDisrupted, "its node is being deleted")
-	for _, t := range n.Spec.Taints {
-		switch t.Key {
-		case "karpenter.sh/disrupted", "karpenter.sh/disruption", "ToBeDeletedByClusterAutoscaler":
-			add(true, plan.NodeBeingDisrupted, "its node has the taint "+t.Key)
-		}
-	}
+	why := whyRemoved(n)
+	add(why != "", plan.NodeBeingDisrupted, "its node "+why)
 	for _, kv := range []map[string]string{n.Annotations, n.Labels} {
 		v, there := kv["evenkeel.io/exclude"]
 		add(there && v != "false", plan.NodeExcluded, "its node has evenkeel.io/exclude: "+v)
@@ -168,6 +196,27 @@ func (r *podGuards) checkNamespaceAndNode(p *corev1.Pod, add rejectFunc) {
 			add(ours && !slices.Contains([]string{"exclude", "drain-first", "pressure", "steer"}, name), plan.RequestUnreadable,
 				"its node has the unknown key "+k)
 		}
+	}
+}
+
+// whyRemoved returns why a node is about to disappear with its pods, or "" if it stays.
+func whyRemoved(n *corev1.Node) string {
+	if n.DeletionTimestamp != nil {
+		return "is being deleted"
+	}
+	for _, t := range n.Spec.Taints {
+		switch t.Key {
+		case "karpenter.sh/disrupted", "karpenter.sh/disruption", "ToBeDeletedByClusterAutoscaler":
+			return "has the taint " + t.Key
+		}
+	}
+	return ""
+}
+
+// checkTarget checks that the node on which the replacement should land does not disappear.
+func (r *verifier) checkTarget(c call) {
+	if n := r.nodes[c.move.To]; n != nil && whyRemoved(n) != "" {
+		r.report(c.move, plan.NodeBeingDisrupted, "the target %s %s", n.Name, whyRemoved(n))
 	}
 }
 

@@ -25,6 +25,7 @@ var Rules = []Rule{
 	preferNoEviction,
 	evictionInProgress,
 	// The configuration.
+	partOfGroup,
 	jobPod,
 	unknownController,
 	ownerNotFound,
@@ -34,6 +35,7 @@ var Rules = []Rule{
 	persistentVolume,
 	protectedStorageClass,
 	resourceClaims,
+	gracePeriodTooLong,
 	noPodDisruptionBudget,
 	namespaceExcluded,
 	podNotSelected,
