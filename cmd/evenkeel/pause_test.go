@@ -59,7 +59,7 @@ func (s *pauseServer) handle(w http.ResponseWriter, r *http.Request) {
 		}
 		s.m = o.(*corev1.ConfigMap)
 	case s.m == nil:
-		respondStatus(404, "NotFound", "configmaps \"evenkeel-pause\" not found")(w, r)
+		respondNotFound(w, r)
 		return
 	case r.Method == http.MethodDelete:
 		s.m = nil

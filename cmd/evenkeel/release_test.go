@@ -40,7 +40,7 @@ func runWithReleases(t *testing.T, list http.HandlerFunc, args string) (got prog
 				respondText(201, "application/json", pauseJSON(namespace))(w, r)
 				return
 			}
-			respondStatus(404, "NotFound", "not found")(w, r)
+			respondNotFound(w, r)
 		}
 	}
 	r := badInput{server: &serverFault{paths: paths}}

@@ -26,7 +26,7 @@ func TestLivePlanUsesSavedState(t *testing.T) {
 		want   string
 	}{
 		{"a workload is backed off", respondText(200, "application/json", stateConfigMap(t, backedOff)), maps + "evenkeel-state-09", "BackedOff: "},
-		{"no state was written yet", respondStatus(404, "NotFound", "not found"), maps, ""},
+		{"no state was written yet", respondNotFound, maps, ""},
 		{"no permission to read it", respondStatus(403, "Forbidden", "no"), maps, "the planner state is unknown, so the plan ignores backoffs and hourly eviction counts: reading ConfigMap ops/evenkeel-state-00: no; the chart's Role"},
 		{"invalid content", respondText(200, "application/json", stateConfigMap(t, "{")), maps + "evenkeel-state-09", "reading ConfigMap ops/evenkeel-state-09: unexpected end of JSON input; "},
 	} {
@@ -98,5 +98,5 @@ func stateConfigMap(t *testing.T, text string) string {
 	z := gzip.NewWriter(&b)
 	z.Write([]byte(text))
 	z.Close()
-	return fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"x","namespace":"ops","resourceVersion":"7"},"binaryData":{"state.json.gz":"%s"}}`, base64.StdEncoding.EncodeToString(b.Bytes()))
+	return fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"evenkeel-state-09","namespace":"ops","resourceVersion":"7"},"binaryData":{"state.json.gz":"%s"}}`, base64.StdEncoding.EncodeToString(b.Bytes()))
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -58,6 +59,13 @@ func (r *podGuards) checkPod(p *corev1.Pod, add rejectFunc) {
 		start := p.Status.StartTime
 		add(start.IsZero() || r.now.Sub(start.Time) < c.MinPodAge, plan.PodTooYoung, "it is younger than "+c.MinPodAge.String())
 	}
+	grace := int64(30) // the default of the API
+	for _, g := range []*int64{p.Spec.TerminationGracePeriodSeconds, c.GracePeriodSeconds} {
+		if g != nil {
+			grace = *g
+		}
+	}
+	add(c.MaxGracePeriod > 0 && grace > int64(c.MaxGracePeriod/time.Second), plan.GracePeriodTooLong, "it may take long to terminate")
 	add(c.SchedulerTimeout > 0 && r.schedulerSilent(p), plan.SchedulerNotResponding,
 		"its scheduler has not attempted a pending pod in time")
 }
