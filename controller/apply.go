@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -44,7 +45,7 @@ func (c *Controller) Apply(ctx context.Context, approved plan.Plan, by plan.Appr
 	p.log = p.log.With("plan", approved.ID, "approvedBy", by.By)
 	if c.unknownStrategy(approved) != "" {
 		p.report.Plan = withoutContent(approved) // the report is counted by strategy, so only known names may be in it
-		p.publishFailure(plan.Reason{Code: plan.PlanRefused, Message: c.configProblem(approved)})
+		p.reportFailure(ctx, codedError{plan.PlanRefused, errors.New(c.configProblem(approved))})
 		return p.report, nil
 	}
 	if err := p.observe(ctx); err != nil {

@@ -84,6 +84,7 @@ func (c *Controller) emitEvents() {
 // report of an approved plan contains the plan, with every move dropped.
 func (p *pass) reportFailure(ctx context.Context, err error) {
 	r := &p.report
+	r.Stopped = failureReason(ctx, err)
 	if r.Plan.ID == "" {
 		at := r.Started
 		if stale := (*observe.StaleError)(nil); errors.As(err, &stale) {
@@ -92,13 +93,6 @@ func (p *pass) reportFailure(ctx context.Context, err error) {
 		r.Plan = plan.Plan{APIVersion: plan.APIVersion, Kind: "Plan", TakenAt: at, Expires: at}
 		r.Plan.ID = plan.ContentID(r.Plan)
 	}
-	p.publishFailure(*failureReason(ctx, err))
-}
-
-// publishFailure publishes the report of a pass that could not start, for this reason.
-func (p *pass) publishFailure(why plan.Reason) {
-	r := &p.report
-	r.Stopped = &why
 	p.dropRemaining(r.Plan, r.Stopped)
 	r.Finished = p.Clock.Now().UTC()
 	p.Recorder.RecordPass(*r)
