@@ -20,6 +20,7 @@ type Rules struct {
 	Protect                 map[string]bool
 	ProtectedStorageClasses []string
 	Controllers             []string // group/Kind
+	Groups                  []string // programs
 	MinReplicas             int
 	MinPodAge               time.Duration
 	// MaxGracePeriod is the longest time that a pod may take to terminate; 0 means no limit. GracePeriodSeconds replaces
