@@ -43,6 +43,10 @@ type fakeCluster struct {
 	// returns an error, the read fails with that error.
 	onGet func(n int) error
 	reads int
+	// reviews counts access reviews. mayNotEvict is their answer, and reviewErr their error.
+	reviews     int
+	mayNotEvict bool
+	reviewErr   error
 	// onEvict is called for each eviction request, unless it is nil.
 	onEvict func()
 }
@@ -98,6 +102,13 @@ func (w *fakeCluster) evict(_ context.Context, e *policyv1.Eviction) error {
 		w.changed = make(chan struct{})
 	}
 	return w.answer
+}
+
+func (w *fakeCluster) mayEvict(context.Context, string) (bool, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.reviews++
+	return !w.mayNotEvict, w.reviewErr
 }
 
 func (w *fakeCluster) Pods(string) []*corev1.Pod {

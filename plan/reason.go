@@ -93,6 +93,7 @@ const (
 	LimitPerHour            Code = "LimitPerHour"
 	BackedOff               Code = "BackedOff"
 	PermissionMissing       Code = "PermissionMissing"
+	BlockedByAdmission      Code = "BlockedByAdmission"
 	PremiseChanged          Code = "PremiseChanged"
 	PodGoneAlready          Code = "PodGone"
 	UIDChanged              Code = "UIDChanged"
