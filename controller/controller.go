@@ -84,6 +84,8 @@ type Controller struct {
 	// lastEventState is the state that was last passed to Events.StateChanged.
 	lastEventState plan.PlannerState
 	unsaved        unsavedState
+	// unanswered is the last approved plan until its report is stored.
+	unanswered *unansweredPlan
 }
 
 // unsavedState contains the state that earlier passes of this process could not save.
