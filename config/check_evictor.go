@@ -76,7 +76,7 @@ func checkGuardSelectors(c *Config, d *strict.Decoder) {
 
 func checkEvictor(c *Config, d *strict.Decoder) {
 	v := c.Evictor
-	checkGracePeriod(d, v.GracePeriodSeconds)
+	checkEvictionGracePeriod(d, v.GracePeriodSeconds)
 	if v.VerifyTimeout < Duration(time.Second) {
 		d.Errorf("evictor.verifyTimeout", "%s is too short to see a replacement come up (want 1s or more)", v.VerifyTimeout)
 	}
@@ -105,9 +105,9 @@ func checkEvictor(c *Config, d *strict.Decoder) {
 	}
 }
 
-// checkGracePeriod refuses 0, which deletes a pod by force: the API server removes the pod at once, although its
+// checkEvictionGracePeriod refuses 0, which deletes a pod by force: the API server removes the pod at once, although its
 // containers may still run. A StatefulSet may then run two pods of the same name.
-func checkGracePeriod(d *strict.Decoder, seconds *int64) {
+func checkEvictionGracePeriod(d *strict.Decoder, seconds *int64) {
 	switch {
 	case seconds == nil || *seconds >= 1:
 	case *seconds == 0:
