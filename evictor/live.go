@@ -52,6 +52,7 @@ func (l *Live) EvictWave(ctx context.Context, moves []plan.Move, bound func()) R
 	tracker.Go(func() { w.run(tracking, l) })
 	for i, m := range moves {
 		wg.Go(func() {
+			defer w.turns.end(m) // after halt
 			defer w.markBound(m)
 			outcomes[i] = l.executeMove(ctx, wave, w, hold, m)
 			if outcomes[i].stop != nil {
@@ -85,6 +86,9 @@ func summarizeAttempts(attempts []attempt) (r Result) {
 // executeMove evicts a pod and waits for its replacement. ctx is the context of the pass. The
 // context wave ends earlier if another move stops the pass.
 func (l *Live) executeMove(ctx, wave context.Context, w *waveTracker, h *throttle, m plan.Move) attempt {
+	if a, ok := l.waitForWorkload(wave, w, h, m); !ok {
+		return a
+	}
 	pod, v, a := l.tryUntilAnswered(ctx, wave, h, m)
 	if pod == nil {
 		return a
@@ -173,6 +177,9 @@ func (l *Live) waitTurn(wave context.Context, h *throttle) bool {
 func (l *Live) tryOnce(ctx, wave context.Context, h *throttle, m plan.Move) (*corev1.Pod, Verdict, attempt) {
 	pod, v, a := l.readPod(wave, m)
 	if pod == nil {
+		return nil, v, a
+	}
+	if v, a, ok := l.checkSiblings(wave, m); !ok {
 		return nil, v, a
 	}
 	if wave.Err() != nil {

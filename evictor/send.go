@@ -68,6 +68,7 @@ func (l *Live) cancelWhenOverdue(ctx, call context.Context, end context.CancelCa
 
 type podAPI interface {
 	get(ctx context.Context, namespace, name string) (*corev1.Pod, error)
+	list(ctx context.Context, namespace string, opts metav1.ListOptions) (*corev1.PodList, error)
 	evict(ctx context.Context, e *policyv1.Eviction) error
 }
 
