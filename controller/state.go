@@ -49,6 +49,7 @@ func (p *pass) loadState(ctx context.Context) error {
 	if p.Mode != plan.Live {
 		return nil
 	}
+	p.otherRelease = p.checkOtherReleases(ctx)
 	p.restoreUnsaved()
 	return p.recoverOpenRuns(ctx)
 }
@@ -132,9 +133,19 @@ func (c *Controller) recoveryReport(runID string) plan.RunReport {
 	return report
 }
 
-// reserveEvictions saves reservations for a batch before its evictions are requested. If saving
-// fails, reserveEvictions returns a reason, and no eviction of the batch may be requested.
+func (c *Controller) checkOtherReleases(ctx context.Context) *plan.Reason {
+	if c.CheckOtherReleases == nil {
+		return nil
+	}
+	return c.CheckOtherReleases(ctx)
+}
+
+// reserveEvictions saves reservations for a batch before its evictions are requested. If saving fails, or if another
+// release evicts, reserveEvictions returns a reason, and no eviction of the batch may be requested.
 func (p *pass) reserveEvictions(ctx context.Context, moves []plan.Move) *plan.Reason {
+	if r := p.checkOtherReleases(ctx); r != nil {
+		return r
+	}
 	before := p.state
 	p.reserved = true
 	run := plan.OpenRun{RunID: p.report.RunID, Holder: p.Holder, Started: p.report.Started}

@@ -110,6 +110,7 @@ const (
 	Interrupted             Code = "Interrupted"
 	StateUnavailable        Code = "StateUnavailable"
 	NotLeading              Code = "NotLeading"
+	OtherReleaseActive      Code = "OtherReleaseActive"
 	PlanRefused             Code = "PlanRefused"
 	Paused                  Code = "Paused"
 	BreakerOpen             Code = "BreakerOpen"
