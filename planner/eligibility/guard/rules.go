@@ -44,6 +44,8 @@ var Rules = []Rule{
 	nodeExcluded,
 	nodeNotReady,
 	nodeBeingDisrupted,
+	nodeBeingDrained,
+	blockedByPod,
 	// The state of the workload.
 	tooFewReplicas,
 	podTooYoung,
@@ -52,6 +54,7 @@ var Rules = []Rule{
 	resourceQuota,
 	foreignFinalizer,
 	scalingDown,
+	workloadPaused,
 	rolloutInProgress,
 	revisionWouldChange,
 	jobWouldFail,
