@@ -24,7 +24,7 @@ type Cache struct {
 	requirements *affinityRequirements
 	waiting      map[schedulerPriority]cluster.PodID // see longestWaiting
 	tried        map[string]map[int32]time.Time      // see newestTried
-	quotas       map[string][]*corev1.ResourceQuota // by namespace; nil until the first use
+	quotas       map[string][]*corev1.ResourceQuota  // by namespace; nil until the first use
 	passed       passedScopes
 }
 
