@@ -90,6 +90,8 @@ type Controller struct {
 	lastEventState plan.PlannerState
 	unsaved        unsavedState
 	progress       progress
+	// unanswered is the last approved plan until its report is stored.
+	unanswered *unansweredPlan
 }
 
 // unsavedState contains the state that earlier passes of this process could not save.

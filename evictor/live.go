@@ -24,7 +24,8 @@ func newLive(a podAPI, pods PodSource, workloadOf func(*corev1.Pod) string, opts
 	if opts.CheckPause == nil {
 		opts.CheckPause = func(context.Context) *plan.Reason { return nil }
 	}
-	return &Live{a, pods, workloadOf, opts, newPacer(opts.PerMinute, opts.Clock), make(chan struct{}, maxCalls)}
+	return &Live{podAPI: a, pods: pods, workloadOf: workloadOf, opts: opts, pacer: newPacer(opts.PerMinute, opts.Clock),
+		calls: make(chan struct{}, maxCalls), access: &accessReviews{api: a}}
 }
 
 // ContinueFrom takes over the pacing and the running calls of an earlier evictor, which must no
@@ -38,6 +39,7 @@ func (l *Live) ContinueFrom(before *Live) {
 // begins, and accepted evictions are watched for watchAfterStop.
 func (l *Live) EvictWave(ctx context.Context, moves []plan.Move, bound func()) Result {
 	w := l.newWaveTracker(moves)
+	l.access.forget()
 	outcomes := make([]attempt, len(moves))
 	var wg sync.WaitGroup
 	w.onBound = func() { wg.Go(bound) }
@@ -93,8 +95,11 @@ func (l *Live) executeMove(ctx, wave context.Context, w *waveTracker, h *throttl
 	if pod == nil {
 		return a
 	}
-	if v.Ambiguous {
+	switch {
+	case v.Ambiguous:
 		v = l.resolveAmbiguous(ctx, m, v)
+	case v.CheckAccess:
+		v = l.access.resolve(ctx, m.Pod.Namespace, v)
 	}
 	if !v.Accepted {
 		a := newAttempt(m, v.Outcome, v.Reason.Code, v.Reason.Message)

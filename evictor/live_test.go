@@ -46,6 +46,10 @@ type fakeCluster struct {
 	// returns an error, the read fails with that error.
 	onGet func(n int) error
 	reads int
+	// reviews counts access reviews. mayNotEvict is their answer, and reviewErr their error.
+	reviews     int
+	mayNotEvict bool
+	reviewErr   error
 	// onList is called before the nth list, counting from 1, unless it is nil. If onList returns an error, the list fails
 	// with that error.
 	onList func(n int) error
@@ -130,6 +134,13 @@ func (w *fakeCluster) evict(_ context.Context, e *policyv1.Eviction) error {
 		w.changed = make(chan struct{})
 	}
 	return w.answer
+}
+
+func (w *fakeCluster) mayEvict(context.Context, string) (bool, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.reviews++
+	return !w.mayNotEvict, w.reviewErr
 }
 
 // add creates a pod.

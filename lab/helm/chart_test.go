@@ -193,7 +193,7 @@ func TestCronJobsGroupBySchedule(t *testing.T) {
 			t.Errorf("job: %v", spec)
 		}
 	}
-	const tail = " --config /etc/evenkeel/config.yaml]"
+	const tail = " --lease-timeout 1800s --config /etc/evenkeel/config.yaml]"
 	want := []string{"0 * * * * Etc/UTC [run --once --strategy a,c" + tail,
 		"*/5 * * * * Etc/UTC [run --once --strategy b" + tail, "0 * * * * Asia/Tokyo [run --once --strategy d" + tail}
 	if !reflect.DeepEqual(got, want) || len(names) != 3 {
