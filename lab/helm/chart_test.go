@@ -23,8 +23,12 @@ func TestGolden(t *testing.T) {
 	for name, args := range map[string][]string{
 		"deployment":       {},
 		"deployment-evict": {"--set", "config.dryRun=false", "--set", "service.enabled=true", "--set", "replicas=2"},
-		"cronjob":          {"--set", "kind=CronJob"},
-		"cronjob-evict":    {"--set", "kind=CronJob", "--set", "config.dryRun=false", "--set", "config.timeZone=Europe/Berlin"},
+		// Every permission that the chart can grant.
+		"deployment-steer": {"--set", "config.dryRun=false,config.evictor.steer=taint,config.load.source=metricsServer",
+			"--set", "config.evictor.gracePeriodSeconds=20,flowSchema.enabled=true",
+			"--set-json", `config.namespaces.include=["shop","web"]`},
+		"cronjob":       {"--set", "kind=CronJob"},
+		"cronjob-evict": {"--set", "kind=CronJob", "--set", "config.dryRun=false", "--set", "config.timeZone=Europe/Berlin"},
 	} {
 		got := renderChart(t, args...)
 		path := filepath.Join("testdata", name+".yaml")
