@@ -29,6 +29,7 @@ func checkGuards(c *Config, d *strict.Decoder) {
 		d.Errorf("guards.maxStaleness", "%s is too short, because the API server restarts every watch from time to time (want %s or more)",
 			g.MaxStaleness, Duration(minStaleness))
 	}
+	checkGracePeriod(c, d)
 	if _, err := strconv.ParseInt(g.PriorityBelow, 10, 32); err != nil {
 		if problems := validation.IsDNS1123Subdomain(g.PriorityBelow); len(problems) > 0 {
 			d.Errorf("guards.priorityBelow", "%q is neither a number nor the name of a PriorityClass", g.PriorityBelow)
@@ -38,6 +39,20 @@ func checkGuards(c *Config, d *strict.Decoder) {
 		d.CheckOneOf(fmt.Sprintf("guards.protect[%d]", i), "protection", p, toStrings(guard.Protections()))
 	}
 	checkGuardSelectors(c, d)
+}
+
+// longestGracePeriod is the upper limit of guards.maxGracePeriod, because a pass waits for evicted pods to terminate.
+const longestGracePeriod = 24 * time.Hour
+
+func checkGracePeriod(c *Config, d *strict.Decoder) {
+	most := c.Guards.MaxGracePeriod
+	if most < Duration(time.Second) || most > Duration(longestGracePeriod) {
+		d.Errorf("guards.maxGracePeriod", "%s is out of range (want 1s to 24h)", most)
+		return
+	}
+	if own := c.Evictor.GracePeriodSeconds; own != nil && *own > int64(time.Duration(most)/time.Second) {
+		d.Errorf("evictor.gracePeriodSeconds", "%d s is longer than guards.maxGracePeriod %s, so no pod would be evicted", *own, most)
+	}
 }
 
 func checkGuardSelectors(c *Config, d *strict.Decoder) {

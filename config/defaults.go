@@ -26,7 +26,7 @@ func Default() *Config {
 		Strategies: []Strategy{},
 		Impact:     Impact{UtilizationLimit: 0.9},
 		Guards: Guards{
-			MinConfidence: 0.9, MinReplicas: 2, MinPodAge: 5 * minute, SchedulerTimeout: minute,
+			MinConfidence: 0.9, MinReplicas: 2, MinPodAge: 5 * minute, MaxGracePeriod: 10 * minute, SchedulerTimeout: minute,
 			MaxStaleness: 2 * minute, PriorityBelow: "system-cluster-critical", MaxUnavailableWithoutPDB: 1, Protect: toStrings(guard.DefaultProtections()),
 			ProtectedStorageClasses: []string{}, Controllers: []string{}, NoEvictionPolicy: string(guard.Preferred),
 		},

@@ -65,6 +65,7 @@ type Guards struct {
 	MinConfidence            float64  `json:"minConfidence"`
 	MinReplicas              int      `json:"minReplicas"`
 	MinPodAge                Duration `json:"minPodAge"`
+	MaxGracePeriod           Duration `json:"maxGracePeriod"`
 	SchedulerTimeout         Duration `json:"schedulerTimeout"`
 	MaxStaleness             Duration `json:"maxStaleness"`
 	PriorityBelow            string   `json:"priorityBelow"`

@@ -9,13 +9,13 @@ import (
 )
 
 // checkBreaker checks whether the breaker blocks this pass, and records the baseline for later
-// checks. Before that, checkBreaker updates the scheduler counts in the state.
+// checks. It also updates the scheduler counts in the state.
 func (p *pass) checkBreaker() {
 	p.updateSchedulerCounts()
-	if p.breakerReason = p.Breaker.StaysOpen(p.state.Breaker, p.snapshot, p.Clock.Now()); p.breakerReason == nil {
+	p.breakerBaseline = breaker.NewBaseline(p.snapshot, p.state.NodeCounts)
+	if p.breakerReason = p.Breaker.StaysOpen(p.state.Breaker, p.snapshot, p.state.NodeCounts, p.Clock.Now()); p.breakerReason == nil {
 		p.state.Breaker = nil
 	}
-	p.breakerBaseline = breaker.NewBaseline(p.snapshot)
 	if p.state.Breaker == nil {
 		p.breakerReason = p.tripBreaker(p.Breaker.CheckCluster(p.snapshot, p.breakerBaseline))
 	}

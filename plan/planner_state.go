@@ -29,6 +29,8 @@ type PlannerState struct {
 	Pause *Pause `json:"pause,omitempty"`
 	// Breaker is set while the breaker is open.
 	Breaker *BreakerTrip `json:"breaker,omitempty"`
+	// NodeCounts are the numbers of nodes that recent passes saw, the oldest first. It has at most MaxNodeCounts entries.
+	NodeCounts []NodeCount `json:"nodeCounts,omitempty"`
 	// Schedulers counts the bindings of schedulers without a profile, by schedulerName. It has at most MaxSchedulers
 	// entries.
 	Schedulers map[string]SchedulerBindings `json:"schedulers,omitempty"`
@@ -96,6 +98,15 @@ type BreakerTrip struct {
 	// Pods are the UIDs of the pods that became unschedulable in the stopped pass.
 	Pods []string `json:"pods,omitempty"`
 }
+
+// NodeCount is the number of nodes of the cluster at a time.
+type NodeCount struct {
+	At    time.Time `json:"at"`
+	Nodes int       `json:"nodes"`
+}
+
+// MaxNodeCounts is the maximum number of node counts in a PlannerState.
+const MaxNodeCounts = 64
 
 // EvictionBlock is a reason why the controller does not evict. Paused and BreakerOpen block all evictions.
 type EvictionBlock struct {
@@ -184,6 +195,14 @@ func (st *PlannerState) Validate() error {
 			}
 		}
 	}
+	if n := len(st.NodeCounts); n > MaxNodeCounts {
+		return fmt.Errorf("nodeCounts: %d entries (want at most %d)", n, MaxNodeCounts)
+	}
+	for i, c := range st.NodeCounts {
+		if c.Nodes < 0 || c.At.IsZero() {
+			return fmt.Errorf("nodeCounts[%d]: want a time, and 0 nodes or more", i)
+		}
+	}
 	if n := len(st.Schedulers); n > MaxSchedulers {
 		return fmt.Errorf("schedulers: %d entries (want at most %d)", n, MaxSchedulers)
 	}
@@ -201,6 +220,7 @@ func (st *PlannerState) Sort() {
 		return cmp.Or(a.Workload.Compare(b.Workload), a.Minute.Compare(b.Minute))
 	})
 	slices.SortStableFunc(st.Backoffs, func(a, b Backoff) int { return a.Workload.Compare(b.Workload) })
+	slices.SortStableFunc(st.NodeCounts, func(a, b NodeCount) int { return a.At.Compare(b.At) })
 	slices.SortStableFunc(st.Runs, func(a, b OpenRun) int { return cmp.Compare(a.RunID, b.RunID) })
 	for _, r := range st.Runs {
 		slices.SortStableFunc(r.Reservations, func(a, b Reservation) int {

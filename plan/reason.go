@@ -41,6 +41,7 @@ const (
 	ProtectedStorageClass  Code = "ProtectedStorageClass"
 	NoPodDisruptionBudget  Code = "NoPodDisruptionBudget"
 	ResourceClaims         Code = "ResourceClaims"
+	GracePeriodTooLong     Code = "GracePeriodTooLong"
 	NodeNotReady           Code = "NodeNotReady"
 	NodeBeingDisrupted     Code = "NodeBeingDisrupted"
 	NodeExcluded           Code = "NodeExcluded"

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/cobra"
 	"k8s.io/client-go/kubernetes/fake"
 
 	"github.com/evenkeel-project/evenkeel/controller/approval"
@@ -101,16 +102,14 @@ func TestStoppedApplySaysThatPlanStays(t *testing.T) {
 	}
 }
 
-// TestApplyExampleSetsNamespace checks that the example of apply sets --lease-namespace, because the flag has no
-// default outside a pod.
-func TestApplyExampleSetsNamespace(t *testing.T) {
-	t.Setenv("POD_NAMESPACE", "")
-	c := newApply(&globalFlags{})
-	if f := c.Flags().Lookup("lease-namespace"); f.DefValue != "" || !strings.Contains(c.Example, "evenkeel apply plan.json --lease-namespace ") {
-		t.Errorf("default %q, example %s", f.DefValue, c.Example)
-	}
-	t.Setenv("POD_NAMESPACE", "ops")
-	if f := newApply(&globalFlags{}).Flags().Lookup("lease-namespace"); f.DefValue != "ops" {
-		t.Errorf("default of --lease-namespace in a pod: %q, want ops", f.DefValue)
+// TestReleaseFlagDefault checks that commands in a pod use the release of the pod, and that others find the release.
+func TestReleaseFlagDefault(t *testing.T) {
+	for _, namespace := range []string{"", "ops"} {
+		t.Setenv("POD_NAMESPACE", namespace)
+		for _, c := range []*cobra.Command{newApply(&globalFlags{}), newPause(&globalFlags{}), newResume(&globalFlags{}), newPlan(&globalFlags{}), newCapture(&globalFlags{})} {
+			if f := c.Flags().Lookup("lease-namespace"); f.DefValue != namespace {
+				t.Errorf("%s: default %q, want %q", c.Name(), f.DefValue, namespace)
+			}
+		}
 	}
 }

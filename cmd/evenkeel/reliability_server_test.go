@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -122,7 +123,7 @@ func (s *fakeAPIServer) handle(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(200)
 		_, _ = w.Write(body)
 	default:
-		respondStatus(404, "NotFound", "not found")(w, r)
+		respondNotFound(w, r)
 	}
 }
 
@@ -189,6 +190,13 @@ func respondStatus(code int, reason, message string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, code, map[string]any{"apiVersion": "v1", "kind": "Status", "status": "Failure", "code": code, "reason": reason, "message": message})
 	}
+}
+
+// respondNotFound answers as an API server does if the object of the path does not exist: it names the object.
+func respondNotFound(w http.ResponseWriter, r *http.Request) {
+	resource, name := path.Split(r.URL.Path)
+	writeJSON(w, 404, map[string]any{"apiVersion": "v1", "kind": "Status", "status": "Failure", "code": 404, "reason": "NotFound",
+		"message": "not found", "details": map[string]any{"kind": path.Base(resource), "name": name}})
 }
 
 // respondText answers with a text.

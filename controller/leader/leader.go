@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/clock"
 
+	"github.com/evenkeel-project/evenkeel/controller/release"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -25,11 +26,11 @@ import (
 // process can start to lead leaseDuration after that renewal at the earliest. Eviction calls of the
 // old leader must end in the 5 s between these times.
 const (
-	liveLeaseName   = "evenkeel"
-	dryRunLeaseName = "evenkeel-dry-run"
-	leaseDuration   = 15 * time.Second
-	renewDeadline   = 10 * time.Second
-	retryPeriod     = 2 * time.Second
+	leaseDuration = 15 * time.Second
+	renewDeadline = 10 * time.Second
+	retryPeriod   = 2 * time.Second
+	// callTimeout bounds each request. A request without an answer leaves time for another one before renewDeadline.
+	callTimeout = renewDeadline / 2
 )
 
 // Lease elects the leader among the processes of one installation.
@@ -80,19 +81,14 @@ func (l *Lease) Leader(ctx context.Context) (string, error) {
 
 // HolderOf returns the holder of a Lease that was just read, or "" if the Lease was released or has expired.
 func (l *Lease) HolderOf(lease *coordinationv1.Lease) string {
-	s := lease.Spec
-	if s.HolderIdentity == nil || s.RenewTime == nil || s.LeaseDurationSeconds == nil ||
-		l.clock().Since(s.RenewTime.Time) > time.Duration(*s.LeaseDurationSeconds)*time.Second {
-		return ""
-	}
-	return *s.HolderIdentity
+	return release.HolderAt(lease, l.clock().Now())
 }
 
 func (l *Lease) leaseName() string {
 	if l.DryRun {
-		return dryRunLeaseName
+		return release.DryRunLeaseName
 	}
-	return liveLeaseName
+	return release.LeaseName
 }
 
 func (l *Lease) clock() clock.PassiveClock {

@@ -102,14 +102,17 @@ func (v *Checker) BackedOff(p *cluster.Pod) (plan.Reason, bool) {
 
 // recentReplacement returns the reason if the pod may be the replacement of a recently evicted pod.
 func (v *Checker) recentReplacement(p *cluster.Pod) (plan.Reason, bool) {
-	start := p.Object.Status.StartTime
-	if start == nil || len(v.state.Evictions) == 0 || v.now.Sub(start.Time) >= v.options.MinReplacementAge ||
-		!history.MayBeReplacement(v.state, history.WorkloadOfPod(v.snapshot, p), start.Time) {
+	start, known := p.Started()
+	if !known { // the kubelet has not started the pod yet
+		start = p.Object.CreationTimestamp.Time
+	}
+	if len(v.state.Evictions) == 0 || v.now.Sub(start) >= v.options.MinReplacementAge ||
+		!history.MayBeReplacement(v.state, history.WorkloadOfPod(v.snapshot, p), start) {
 		return plan.Reason{}, false
 	}
 	return plan.Reason{Code: plan.BackedOff, Message: fmt.Sprintf(
 		"the pod started %s ago and may replace an evicted pod of its workload; a replacement is not evicted for %s (evictor.backoff.initial)",
-		v.now.Sub(start.Time).Round(time.Second), v.options.MinReplacementAge)}, true
+		v.now.Sub(start).Round(time.Second), v.options.MinReplacementAge)}, true
 }
 
 // GuardInput returns the input of the guards for the pod.

@@ -83,6 +83,7 @@ func (r *verifier) checkWave(calls []call) {
 		r.checkBackoff(c)
 		r.checkWindow(c)
 		r.checkJobFailure(c)
+		r.checkTarget(c)
 	}
 	r.checkInFlight(calls)
 	r.checkBudgets(calls)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -56,24 +57,60 @@ func (r *podGuards) checkPod(p *corev1.Pod, add rejectFunc) {
 
 	if c.MinPodAge > 0 {
 		start := p.Status.StartTime
-		add(start == nil || r.now.Sub(start.Time) < c.MinPodAge, plan.PodTooYoung, "it is younger than "+c.MinPodAge.String())
+		add(start.IsZero() || r.now.Sub(start.Time) < c.MinPodAge, plan.PodTooYoung, "it is younger than "+c.MinPodAge.String())
 	}
-	add(c.SchedulerTimeout > 0 && r.schedulerSilent(p.Spec.SchedulerName), plan.SchedulerNotResponding,
+	grace := int64(30) // the default of the API
+	for _, g := range []*int64{p.Spec.TerminationGracePeriodSeconds, c.GracePeriodSeconds} {
+		if g != nil {
+			grace = *g
+		}
+	}
+	add(c.MaxGracePeriod > 0 && grace > int64(c.MaxGracePeriod/time.Second), plan.GracePeriodTooLong, "it may take long to terminate")
+	add(c.SchedulerTimeout > 0 && r.schedulerSilent(p), plan.SchedulerNotResponding,
 		"its scheduler has not attempted a pending pod in time")
 }
 
-// schedulerSilent reports whether a pending pod of the scheduler has waited longer than
-// SchedulerTimeout for its first scheduling attempt.
-func (r *podGuards) schedulerSilent(scheduler string) bool {
+// schedulerSilent reports whether a pending pod of the victim's scheduler has waited longer than SchedulerTimeout for its
+// first scheduling attempt. Pods that their spec can hold back do not count, nor do pods that lost their turn to a newer
+// pod. The order of the queue is priority, then age.
+func (r *podGuards) schedulerSilent(victim *corev1.Pod) bool {
 	for _, p := range r.objects.Pods {
-		tried := slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodScheduled })
-		same := cmp.Or(p.Spec.SchedulerName, "default-scheduler") == cmp.Or(scheduler, "default-scheduler")
-		if same && !tried && p.Spec.NodeName == "" && p.DeletionTimestamp == nil && !isTerminal(p) && len(p.Spec.SchedulingGates) == 0 &&
-			!p.CreationTimestamp.IsZero() && r.now.Sub(p.CreationTimestamp.Time) > r.rules.SchedulerTimeout {
+		if !r.isLate(p) || profileName(p) != profileName(victim) {
+			continue
+		}
+		lostTurn := slices.ContainsFunc(r.objects.Pods, func(q *corev1.Pod) bool {
+			return profileName(q) == profileName(p) && wasTried(q) && q.CreationTimestamp.After(p.CreationTimestamp.Time) &&
+				(specPriority(q) <= specPriority(p) || specPriority(p) < specPriority(victim))
+		})
+		if !lostTurn {
 			return true
 		}
 	}
 	return false
+}
+
+// isLate reports whether the pod has waited longer than SchedulerTimeout and its spec does not explain why.
+func (r *podGuards) isLate(p *corev1.Pod) bool {
+	untried := !slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodScheduled })
+	held := len(p.Spec.SchedulingGates) > 0 || len(p.Spec.ResourceClaims) > 0 || p.Spec.SchedulingGroup != nil
+	return untried && !held && p.Spec.NodeName == "" && p.DeletionTimestamp == nil && !isTerminal(p) &&
+		!p.CreationTimestamp.IsZero() && r.now.Sub(p.CreationTimestamp.Time) > r.rules.SchedulerTimeout
+}
+
+func wasTried(p *corev1.Pod) bool {
+	_, mirror := p.Annotations["kubernetes.io/config.mirror"]
+	return !mirror && slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodScheduled && c.Reason != "SchedulingGated"
+	})
+}
+
+func profileName(p *corev1.Pod) string { return cmp.Or(p.Spec.SchedulerName, "default-scheduler") }
+
+func specPriority(p *corev1.Pod) int32 {
+	if p.Spec.Priority == nil {
+		return 0
+	}
+	return *p.Spec.Priority
 }
 
 func (r *podGuards) priority(p *corev1.Pod) (value int64, known bool) {
@@ -124,13 +161,8 @@ func (r *podGuards) checkNamespaceAndNode(p *corev1.Pod, add rejectFunc) {
 	}
 	add(!r.selectedByNodeSelector(n), plan.NodeOutOfScope, "its node is out of scope")
 	add(!isReadyNode(n), plan.NodeNotReady, "its node is not Ready")
-	add(n.DeletionTimestamp != nil, plan.NodeBeingDisrupted, "its node is being deleted")
-	for _, t := range n.Spec.Taints {
-		switch t.Key {
-		case "karpenter.sh/disrupted", "karpenter.sh/disruption", "ToBeDeletedByClusterAutoscaler":
-			add(true, plan.NodeBeingDisrupted, "its node has the taint "+t.Key)
-		}
-	}
+	why := whyRemoved(n)
+	add(why != "", plan.NodeBeingDisrupted, "its node "+why)
 	for _, kv := range []map[string]string{n.Annotations, n.Labels} {
 		v, there := kv["evenkeel.io/exclude"]
 		add(there && v != "false", plan.NodeExcluded, "its node has evenkeel.io/exclude: "+v)
@@ -139,6 +171,27 @@ func (r *podGuards) checkNamespaceAndNode(p *corev1.Pod, add rejectFunc) {
 			add(ours && !slices.Contains([]string{"exclude", "drain-first", "pressure", "steer"}, name), plan.RequestUnreadable,
 				"its node has the unknown key "+k)
 		}
+	}
+}
+
+// whyRemoved returns why a node is about to disappear with its pods, or "" if it stays.
+func whyRemoved(n *corev1.Node) string {
+	if n.DeletionTimestamp != nil {
+		return "is being deleted"
+	}
+	for _, t := range n.Spec.Taints {
+		switch t.Key {
+		case "karpenter.sh/disrupted", "karpenter.sh/disruption", "ToBeDeletedByClusterAutoscaler":
+			return "has the taint " + t.Key
+		}
+	}
+	return ""
+}
+
+// checkTarget checks that the node on which the replacement should land does not disappear.
+func (r *verifier) checkTarget(c call) {
+	if n := r.nodes[c.move.To]; n != nil && whyRemoved(n) != "" {
+		r.report(c.move, plan.NodeBeingDisrupted, "the target %s %s", n.Name, whyRemoved(n))
 	}
 }
 

@@ -22,7 +22,11 @@ type Rules struct {
 	Controllers             []string // group/Kind
 	MinReplicas             int
 	MinPodAge               time.Duration
-	SchedulerTimeout        time.Duration
+	// MaxGracePeriod is the longest time that a pod may take to terminate; 0 means no limit. GracePeriodSeconds replaces
+	// the grace periods of the pods.
+	MaxGracePeriod     time.Duration
+	GracePeriodSeconds *int64
+	SchedulerTimeout   time.Duration
 	// PriorityBelow is a number or the name of a PriorityClass.
 	PriorityBelow string
 	// NoEvictionMandatory is guards.noEvictionPolicy: mandatory.

@@ -36,6 +36,19 @@ func editSourceNode(f func(m *planCase, n *corev1.Node)) func(m *planCase) (stri
 	}
 }
 
+// editTargetNode changes the target node of the first move.
+func editTargetNode(f func(m *planCase, n *corev1.Node)) func(m *planCase) (string, bool) {
+	return func(m *planCase) (string, bool) {
+		x := m.plan.Moves[0]
+		for _, n := range m.o.Nodes {
+			if n.Name == x.To {
+				f(m, n)
+			}
+		}
+		return x.Pod.String(), true
+	}
+}
+
 // editDeployment changes the Deployment of the first moved pod that belongs to a Deployment.
 func editDeployment(f func(m *planCase, d *appsv1.Deployment)) func(m *planCase) (string, bool) {
 	return func(m *planCase) (string, bool) {
@@ -65,6 +78,9 @@ var clusterTampers = []tampering{
 	{"a young pod", plan.PodTooYoung, editFirstPod(func(m *planCase, p *corev1.Pod) {
 		p.Status.StartTime = &metav1.Time{Time: m.o.TakenAt.Add(-time.Minute)}
 		m.rules.MinPodAge = time.Minute + time.Second
+	})},
+	{"a pod with a long grace period", plan.GracePeriodTooLong, editFirstPod(func(m *planCase, p *corev1.Pod) {
+		p.Spec.TerminationGracePeriodSeconds, m.rules.MaxGracePeriod = new(int64(1e10)), time.Hour
 	})},
 	{"a pod with a high priority", plan.PriorityTooHigh,
 		editFirstPod(func(m *planCase, p *corev1.Pod) { n := int32(100); p.Spec.Priority = &n; m.rules.PriorityBelow = "100" })},
@@ -98,6 +114,12 @@ var clusterTampers = []tampering{
 		editSourceNode(func(m *planCase, n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionUnknown })},
 	{"a node that Karpenter disrupts", plan.NodeBeingDisrupted, editSourceNode(func(m *planCase, n *corev1.Node) {
 		n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: "karpenter.sh/disrupted", Effect: corev1.TaintEffectNoSchedule})
+	})},
+	{"a target that is being deleted", plan.NodeBeingDisrupted, editTargetNode(func(m *planCase, n *corev1.Node) {
+		n.DeletionTimestamp = &metav1.Time{Time: m.o.TakenAt}
+	})},
+	{"a pod with the zero start time", plan.PodTooYoung, editFirstPod(func(m *planCase, p *corev1.Pod) {
+		p.Status.StartTime, m.rules.MinPodAge = &metav1.Time{}, time.Minute
 	})},
 	{"a rollout", plan.RolloutInProgress, editDeployment(func(m *planCase, d *appsv1.Deployment) { d.Generation++ })},
 	{"a workload that scales down", plan.ScalingDown, editDeployment(func(m *planCase, d *appsv1.Deployment) { *d.Spec.Replicas-- })},

@@ -25,6 +25,7 @@ func verifierRules(t testing.TB, c *config.Config) planverifier.Rules {
 		PodSelector: parseSelector(t, g.PodSelector),
 		Include:     c.Namespaces.Include, Exclude: c.Namespaces.Exclude, Protect: map[string]bool{},
 		ProtectedStorageClasses: g.ProtectedStorageClasses, Controllers: g.Controllers, MinReplicas: g.MinReplicas,
+		MaxGracePeriod: time.Duration(g.MaxGracePeriod), GracePeriodSeconds: c.Evictor.GracePeriodSeconds,
 		MinPodAge: time.Duration(g.MinPodAge), SchedulerTimeout: time.Duration(g.SchedulerTimeout),
 		PriorityBelow: g.PriorityBelow, NoEvictionMandatory: g.NoEvictionPolicy == "mandatory",
 		MaxUnavailableWithoutPDB: g.MaxUnavailableWithoutPDB,

@@ -16,7 +16,7 @@ kind: RebalanceConfig
 strategies:
 - {name: spread, type: ZoneSpread, schedule: "0 * * * *", args: {maxSkew: 1, topologyKey: %s}}
 - {name: hot, type: NodeLoad, schedule: "0 * * * *", args: {target: {cpu: 0.9}}}
-guards: {minPodAge: 0s, minReplicas: 1, protect: [PodsWithLocalStorage, DaemonSetPods, SystemCriticalPods, BarePods, Jobs]}
+guards: {minPodAge: 0s, maxGracePeriod: 1h, minReplicas: 1, protect: [PodsWithLocalStorage, DaemonSetPods, SystemCriticalPods, BarePods, Jobs]}
 limits: {perPass: unlimited, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited,
   perHour: {owner: unlimited, namespace: unlimited, cluster: unlimited}}
 evictor: {perMinute: unlimited, inFlight: {total: unlimited, perNode: unlimited, perOwner: %d}}

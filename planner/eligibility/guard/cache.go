@@ -20,6 +20,8 @@ type Cache struct {
 	replicaSets  map[replicaSetsKey]int
 	podCounts    map[cluster.WorkloadID]podCounts
 	requirements *affinityRequirements
+	waiting      map[schedulerPriority]cluster.PodID // see longestWaiting
+	tried        map[string]map[int32]time.Time      // see newestTried
 	passed       passedScopes
 }
 
@@ -36,6 +38,8 @@ func NewCache() *Cache {
 		closings:     map[string]time.Time{},
 		replicaSets:  map[replicaSetsKey]int{},
 		podCounts:    map[cluster.WorkloadID]podCounts{},
+		waiting:      map[schedulerPriority]cluster.PodID{},
+		tried:        map[string]map[int32]time.Time{},
 	}
 }
 

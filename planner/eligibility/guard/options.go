@@ -57,6 +57,10 @@ type Options struct {
 	MinReplicas int
 	// MinPodAge is the lowest age of an evicted pod.
 	MinPodAge time.Duration
+	// MaxGracePeriod is the longest time that an evicted pod may take to terminate; 0 disables the check.
+	MaxGracePeriod time.Duration
+	// GracePeriodSeconds replaces the pods' own grace periods; nil keeps them.
+	GracePeriodSeconds *int64
 	// SchedulerTimeout is the time that a pod may wait for a first scheduling attempt before its scheduler counts as not
 	// responding. 0 disables the check.
 	SchedulerTimeout time.Duration
@@ -86,6 +90,7 @@ func DefaultOptions() Options {
 		Scope:             cluster.Scope{Exclude: []string{"kube-system"}, UtilizationLimit: 0.9},
 		MinReplicas:       2,
 		MinPodAge:         5 * time.Minute,
+		MaxGracePeriod:    10 * time.Minute,
 		SchedulerTimeout:  time.Minute,
 		PriorityBelowName: "system-cluster-critical",
 		Protect:           map[Protection]bool{},

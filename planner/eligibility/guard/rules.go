@@ -34,6 +34,7 @@ var Rules = []Rule{
 	persistentVolume,
 	protectedStorageClass,
 	resourceClaims,
+	gracePeriodTooLong,
 	noPodDisruptionBudget,
 	namespaceExcluded,
 	podNotSelected,
