@@ -286,7 +286,7 @@ func TestSecurityPoliciesAllowHints(t *testing.T) {
 	// As a CronJob, the release has no pod that would decide the tie between nodes. Without steering, the replacement
 	// lands in zone-1 with a probability of 95 %.
 	r.install(ctx, t, append(allPermissions(serveUsage(t, &busy)), "--set", "kind=CronJob", "--set", "cronJob.suspend=true",
-		"--set", "config.guards.minConfidence=0.99")...)
+		"--set-json", "config.guards.minConfidence=0.99")...)
 	config, kubeconfig := r.writeConfig(ctx, t), r.writePodKubeconfig(ctx, t)
 	checkAttempts(ctx, t, kubernetes.NewForConfigOrDie(r.tokenConfig(ctx, t)), []attempt{{"cordon", http.MethodPatch, "/api/v1/nodes/n2",
 		object{"spec": object{"unschedulable": true}}, byPolicy}})
