@@ -197,7 +197,8 @@ func TestCronJobsGroupBySchedule(t *testing.T) {
 			t.Errorf("job: %v", spec)
 		}
 	}
-	const tail = " --config /etc/evenkeel/config.yaml]"
+	// A job that meets another waits for the Lease for half of the time that it has (activeDeadlineSeconds 3600).
+	const tail = " --config /etc/evenkeel/config.yaml --lease-timeout 1800s]"
 	want := []string{"0 * * * * Etc/UTC [run --once --strategy a,c" + tail,
 		"*/5 * * * * Etc/UTC [run --once --strategy b" + tail, "0 * * * * Asia/Tokyo [run --once --strategy d" + tail}
 	if !reflect.DeepEqual(got, want) || len(names) != 3 {
