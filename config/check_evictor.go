@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/evenkeel-project/evenkeel/cluster/annotation"
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/internal/strict"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
@@ -70,6 +71,9 @@ func checkGuardSelectors(c *Config, d *strict.Decoder) {
 			d.Errorf(fmt.Sprintf("guards.controllers[%d]", i),
 				"%q is not the kind of a controller (want group/Kind, such as apps.kruise.io/CloneSet)", name)
 		}
+	}
+	for i, name := range g.Groups {
+		d.CheckOneOf(fmt.Sprintf("guards.groups[%d]", i), "program", name, toStrings(annotation.GroupPrograms()))
 	}
 	d.CheckOneOf("guards.noEvictionPolicy", "policy", g.NoEvictionPolicy, toStrings([]guard.Policy{guard.Preferred, guard.Mandatory}))
 }

@@ -74,6 +74,7 @@ type Guards struct {
 	ProtectedStorageClasses  []string `json:"protectedStorageClasses"`
 	PodSelector              string   `json:"podSelector"`
 	Controllers              []string `json:"controllers"`
+	Groups                   []string `json:"groups"`
 	NoEvictionPolicy         string   `json:"noEvictionPolicy"`
 }
 

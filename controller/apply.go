@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -42,6 +43,11 @@ func (c *Controller) Apply(ctx context.Context, approved plan.Plan, by plan.Appr
 	p := c.newPass(nil)
 	p.report.Plan, p.report.Approval = approved, &by
 	p.log = p.log.With("plan", approved.ID, "approvedBy", by.By)
+	if c.unknownStrategy(approved) != "" {
+		p.report.Plan = withoutContent(approved) // the report is counted by strategy, so only known names may be in it
+		p.reportFailure(ctx, codedError{plan.PlanRefused, errors.New(c.configProblem(approved))})
+		return p.report, nil
+	}
 	if err := p.observe(ctx); err != nil {
 		p.reportFailure(ctx, err)
 		return p.report, err
@@ -81,11 +87,55 @@ func (c *Controller) planProblem(p plan.Plan, clusterUID string) string {
 		return fmt.Sprintf("the plan expired at %s; make a new plan", p.Expires.UTC().Format("2006-01-02T15:04:05Z"))
 	case p.Cluster.UID != clusterUID:
 		return fmt.Sprintf("the plan is for another cluster: its kube-system namespace has the UID %q, here it is %q", p.Cluster.UID, clusterUID)
-	case p.ConfigHash != c.ConfigHash:
+	case c.configProblem(p) != "":
+		return c.configProblem(p)
+	}
+	return movesProblem(p.Moves)
+}
+
+// configProblem returns the reason why the plan does not belong to the current configuration, or "".
+func (c *Controller) configProblem(p plan.Plan) string {
+	if p.ConfigHash != c.ConfigHash {
 		return fmt.Sprintf("the plan was made with another configuration (hash %s) than the one in effect here (hash %s); "+
 			"give the same configuration with --config, or make a new plan with this one", p.ConfigHash, c.ConfigHash)
 	}
-	return movesProblem(p.Moves)
+	if name := c.unknownStrategy(p); name != "" {
+		return fmt.Sprintf("strategy %q is not in the configuration; make a new plan", name[:min(len(name), maxShownName)])
+	}
+	return ""
+}
+
+// maxShownName bounds the part of an unknown name, in bytes, that a message repeats.
+const maxShownName = 60
+
+// unknownStrategy returns the name of a strategy of the plan that the configuration does not have, or "".
+func (c *Controller) unknownStrategy(p plan.Plan) string {
+	known := map[string]bool{"": true} // a move or a goal without a strategy adds no name
+	for _, s := range c.Strategies {
+		known[s.Name] = true
+	}
+	for _, m := range p.Moves {
+		if !known[m.Strategy] {
+			return m.Strategy
+		}
+	}
+	for _, g := range p.Goals {
+		if !known[g.Strategy] {
+			return g.Strategy
+		}
+	}
+	for _, s := range p.Strategies {
+		if !known[s.Name] {
+			return s.Name
+		}
+	}
+	return ""
+}
+
+// withoutContent returns what identifies a plan, without its moves and goals.
+func withoutContent(p plan.Plan) plan.Plan {
+	return plan.Plan{APIVersion: p.APIVersion, Kind: p.Kind, ID: p.ID, TakenAt: p.TakenAt, Expires: p.Expires, Cluster: p.Cluster,
+		ConfigHash: p.ConfigHash}
 }
 
 // movesProblem returns the reason why a list of moves is malformed, or "".

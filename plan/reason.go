@@ -29,6 +29,7 @@ const (
 	PriorityTooHigh        Code = "PriorityTooHigh"
 	LocalStorage           Code = "LocalStorage"
 	JobPod                 Code = "JobPod"
+	PartOfGroup            Code = "PartOfGroup"
 	UnknownController      Code = "UnknownController"
 	OwnerNotFound          Code = "OwnerNotFound"
 	TooFewReplicas         Code = "TooFewReplicas"

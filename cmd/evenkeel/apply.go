@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -25,7 +24,7 @@ import (
 )
 
 // maxPlanBytes is the largest plan file that apply reads, in bytes.
-const maxPlanBytes = 64 << 20
+const maxPlanBytes = 32 << 20
 
 type applyFlags struct {
 	config, output, namespace string
@@ -117,7 +116,10 @@ func readPlan(path string, stdin io.Reader) (plan.Plan, error) {
 	if err != nil {
 		return p, fmt.Errorf("reading the plan: %w", err)
 	}
-	if err := json.Unmarshal(data, &p); err != nil || p.Kind != "Plan" || p.APIVersion != plan.APIVersion {
+	var tooLarge plan.SizeError
+	if err := plan.Decode(data, &p); errors.As(err, &tooLarge) {
+		return p, fmt.Errorf("%s is not a plan: %w", name, err)
+	} else if err != nil || p.Kind != "Plan" || p.APIVersion != plan.APIVersion {
 		return p, fmt.Errorf("%s is not a plan (want the output of `evenkeel plan -o json`: apiVersion %s, kind Plan)", name, plan.APIVersion)
 	}
 	return p, nil

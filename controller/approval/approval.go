@@ -229,5 +229,5 @@ func decompress(packed []byte, doc any) error {
 	if err != nil {
 		return err
 	}
-	return json.Unmarshal(text, doc)
+	return plan.Decode(text, doc)
 }

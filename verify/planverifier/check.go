@@ -90,6 +90,6 @@ func (r *verifier) checkWave(calls []call) {
 	r.checkUnavailable(calls)
 	r.checkLastReady(calls)
 	r.checkRequiredAffinity(calls)
-	r.checkWaveRoom(calls)
+	r.checkWaveOrders(calls)
 	r.placeReplacements(calls)
 }

@@ -49,6 +49,9 @@ func (r *podGuards) checkPod(p *corev1.Pod, add rejectFunc) {
 	add(c.Protect["PodsWithoutPDB"] && len(r.budgetsOf(p.Namespace, p.Labels)) == 0, plan.NoPodDisruptionBudget,
 		"no PodDisruptionBudget selects it")
 
+	group := r.groupProgram(p)
+	add(p.Spec.SchedulingGroup != nil || group != "" && !slices.Contains(c.Groups, group), plan.PartOfGroup, "it belongs to a group "+group)
+
 	priority, sure := r.priority(p)
 	add(!sure, plan.PriorityTooHigh, "its PriorityClass "+p.Spec.PriorityClassName+" does not exist")
 	add(c.Protect["SystemCriticalPods"] && priority >= criticalPriority, plan.SystemCritical, "its priority is critical")
@@ -111,6 +114,28 @@ func specPriority(p *corev1.Pod) int32 {
 		return 0
 	}
 	return *p.Spec.Priority
+}
+
+// groupProgram returns the program that manages the pod as part of a group, or "". It reads the keys on the pod only.
+func (r *podGuards) groupProgram(p *corev1.Pod) string {
+	for _, kv := range []map[string]string{p.Labels, p.Annotations} {
+		for key := range kv {
+			prefix, _, _ := strings.Cut(key, "/")
+			switch prefix {
+			case "kueue.x-k8s.io":
+				return "Kueue"
+			case "scheduling.k8s.io", "scheduling.volcano.sh", "volcano.sh":
+				return "Volcano"
+			case "scheduling.x-k8s.io", "pod-group.scheduling.sigs.k8s.io":
+				return "Coscheduling"
+			case "leaderworkerset.sigs.k8s.io":
+				return "LeaderWorkerSet"
+			case "jobset.sigs.k8s.io":
+				return "JobSet"
+			}
+		}
+	}
+	return ""
 }
 
 func (r *podGuards) priority(p *corev1.Pod) (value int64, known bool) {

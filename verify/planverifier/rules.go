@@ -20,6 +20,7 @@ type Rules struct {
 	Protect                 map[string]bool
 	ProtectedStorageClasses []string
 	Controllers             []string // group/Kind
+	Groups                  []string // programs
 	MinReplicas             int
 	MinPodAge               time.Duration
 	// MaxGracePeriod is the longest time that a pod may take to terminate; 0 means no limit. GracePeriodSeconds replaces
@@ -95,6 +96,6 @@ const (
 	PodTwice         plan.Code = "PodTwice"         // a pod is moved twice
 	InFlight         plan.Code = "InFlight"         // too many pods are in flight at once
 	UnexplainedStay  plan.Code = "UnexplainedStay"  // a pod that could help a goal stays without a reason
-	NeedsOtherGone   plan.Code = "NeedsOtherGone"   // a replacement fits only once another pod of its wave is gone
+	NotInEveryOrder  plan.Code = "NotInEveryOrder"  // a replacement fits only in some orders of its wave
 	WindowNotWatched plan.Code = "WindowNotWatched" // NotAfter is not the time at which a window closes
 )

@@ -82,6 +82,9 @@ var clusterTampers = []tampering{
 	{"a pod with a long grace period", plan.GracePeriodTooLong, editFirstPod(func(m *planCase, p *corev1.Pod) {
 		p.Spec.TerminationGracePeriodSeconds, m.rules.MaxGracePeriod = new(int64(1e10)), time.Hour
 	})},
+	{"a pod of a group", plan.PartOfGroup, editFirstPod(func(m *planCase, p *corev1.Pod) {
+		p.Labels["kueue.x-k8s.io/queue-name"] = "batch"
+	})},
 	{"a pod with a high priority", plan.PriorityTooHigh,
 		editFirstPod(func(m *planCase, p *corev1.Pod) { n := int32(100); p.Spec.Priority = &n; m.rules.PriorityBelow = "100" })},
 	{"evict: never", plan.EvictNever, editFirstPod(func(m *planCase, p *corev1.Pod) { p.Annotations["evenkeel.io/evict"] = "never" })},

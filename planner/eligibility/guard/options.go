@@ -76,6 +76,8 @@ type Options struct {
 	PodSelector labels.Selector
 	// Controllers names additional kinds, as group/Kind, that replace an evicted pod immediately from the same template.
 	Controllers []string
+	// Groups names the programs whose groups may lose a pod; see annotation.GroupPrograms.
+	Groups []string
 	// NoEvictionPolicy applies to pods whose annotation prefers no eviction.
 	NoEvictionPolicy Policy
 	// Windows are the times at which evictions are allowed.

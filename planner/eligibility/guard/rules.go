@@ -25,6 +25,7 @@ var Rules = []Rule{
 	preferNoEviction,
 	evictionInProgress,
 	// The configuration.
+	partOfGroup,
 	jobPod,
 	unknownController,
 	ownerNotFound,
