@@ -80,9 +80,7 @@ func checkGuardSelectors(c *Config, d *strict.Decoder) {
 
 func checkEvictor(c *Config, d *strict.Decoder) {
 	v := c.Evictor
-	if v.GracePeriodSeconds != nil && *v.GracePeriodSeconds < 0 {
-		d.Errorf("evictor.gracePeriodSeconds", "%d is negative (want 0 or more, or null for the pod's own)", *v.GracePeriodSeconds)
-	}
+	checkEvictionGracePeriod(d, v.GracePeriodSeconds)
 	if v.VerifyTimeout < Duration(time.Second) {
 		d.Errorf("evictor.verifyTimeout", "%s is too short to see a replacement come up (want 1s or more)", v.VerifyTimeout)
 	}
@@ -108,6 +106,19 @@ func checkEvictor(c *Config, d *strict.Decoder) {
 		} else if n.For(1) < 1 {
 			d.Errorf(path, "0 would prevent every eviction (want 1 or more, or unlimited; to evict nothing, set dryRun: true)")
 		}
+	}
+}
+
+// checkEvictionGracePeriod refuses 0, which deletes a pod by force: the API server removes the pod at once, although its
+// containers may still run. A StatefulSet may then run two pods of the same name.
+func checkEvictionGracePeriod(d *strict.Decoder, seconds *int64) {
+	switch {
+	case seconds == nil || *seconds >= 1:
+	case *seconds == 0:
+		d.Errorf("evictor.gracePeriodSeconds", "0 deletes pods by force: the replacement may start while the old containers still run, "+
+			"for example two pods of one StatefulSet (want 1 or more, or null for the pod's own)")
+	default:
+		d.Errorf("evictor.gracePeriodSeconds", "%d is negative (want 1 or more, or null for the pod's own)", *seconds)
 	}
 }
 

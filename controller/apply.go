@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/controller/approval"
+	"github.com/evenkeel-project/evenkeel/internal/wait"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -15,6 +17,9 @@ const approvalPollInterval = 5 * time.Second
 func (c *Controller) applyApprovedPlan(ctx context.Context) {
 	if c.Approvals == nil || c.Mode != plan.Live {
 		return
+	}
+	if c.unanswered != nil && !c.answer(ctx) {
+		return // Pending would take the request for one whose process has ended
 	}
 	r, err := c.Approvals.Pending(ctx)
 	if err != nil {
@@ -31,9 +36,44 @@ func (c *Controller) applyApprovedPlan(ctx context.Context) {
 	if err != nil {
 		c.Log.Error("an approved plan could not be executed", "plan", r.Plan.ID, "error", err)
 	}
-	if err := c.Approvals.Complete(ctx, *r, report); err != nil {
-		c.Log.Warn("the report of an approved plan could not be stored for the person who approved the plan", "plan", r.Plan.ID, "error", err)
+	c.unanswered = &unansweredPlan{request: *r, report: report, since: c.Clock.Now()}
+	c.answer(ctx)
+}
+
+// unansweredPlan is an approved plan that was executed, but whose report is not stored yet.
+type unansweredPlan struct {
+	request approval.Request
+	report  plan.RunReport
+	since   time.Time
+}
+
+// maxAnswerDelay bounds how long the leader tries to store the report of an approved plan. Afterwards another plan may
+// replace the request anyway.
+const maxAnswerDelay = time.Hour
+
+// answer stores the report of an approved plan for the person who approved the plan. It tries up to closeAttempts times
+// within saveTimeout. If it fails, the next check for approved plans tries again, until maxAnswerDelay has passed.
+// answer returns false while the report may still be stored later.
+func (c *Controller) answer(ctx context.Context) bool {
+	u := c.unanswered
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
+	defer cancel()
+	var err error
+	for attempt := 1; ; attempt++ {
+		err = c.Approvals.Complete(call, u.request, u.report)
+		if err == nil || errors.Is(err, approval.ErrReplaced) || attempt == closeAttempts || !wait.Sleep(call, c.Clock, closeRetryDelay) {
+			break
+		}
 	}
+	late := err != nil && !errors.Is(err, approval.ErrReplaced) && c.Clock.Since(u.since) < maxAnswerDelay
+	if err != nil {
+		c.Log.Warn("the report of an approved plan could not be stored for the person who approved the plan", "plan", u.request.Plan.ID,
+			"willRetry", late, "error", err)
+	}
+	if !late {
+		c.unanswered = nil
+	}
+	return !late
 }
 
 // Apply executes a saved plan that a person approved. It enforces every limit, window, budget and
@@ -54,7 +94,7 @@ func (c *Controller) Apply(ctx context.Context, approved plan.Plan, by plan.Appr
 	}
 	if why := c.planProblem(approved, p.snapshot.ClusterUID); why != "" {
 		p.report.Stopped = &plan.Reason{Code: plan.PlanRefused, Message: why}
-		p.dropRemaining(approved, p.report.Stopped)
+		p.report.Outcomes = droppedOutcomes(approved.Moves, plan.Reason{Code: plan.PlanRefused, Message: "not tried: the plan was refused"})
 		return p.finish(ctx), nil
 	}
 	p.checkBreaker()

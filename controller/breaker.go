@@ -21,12 +21,14 @@ func (p *pass) checkBreaker() {
 	}
 }
 
-// blockedReason returns the pause or breaker trip that forbids evictions in this pass, or nil. A
+// blockedReason returns the release, pause or breaker trip that forbids evictions in this pass, or nil. A
 // dry run is never blocked.
 func (p *pass) blockedReason() *plan.Reason {
 	switch {
 	case p.Mode != plan.Live:
 		return nil
+	case p.otherRelease != nil:
+		return p.otherRelease
 	case p.state.Pause != nil:
 		r := p.state.Pause.Block().Reason
 		return &r

@@ -1,6 +1,7 @@
 package controller_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -56,5 +57,33 @@ func TestDeletedNodesTripTheBreakerOfTheNextProcess(t *testing.T) {
 	}
 	if r := pass(all*4/10, 5*time.Minute); r.Stopped == nil || r.Stopped.Code != plan.BreakerOpen {
 		t.Errorf("with %d of %d nodes deleted: %+v, want BreakerOpen", all*4/10, all, r.Stopped)
+	}
+}
+
+// Another release may appear at the beginning of a pass, or while the pass evicts.
+func TestAnOlderReleaseStopsThePass(t *testing.T) {
+	for calls, waves := range map[int]int{1: 0, 2: 0, 3: 1} { // calls: the check that finds the other release
+		e := &scriptedEvictor{}
+		c, _ := newController(t, e, plan.Live)
+		asked := 0
+		c.CheckOtherReleases = func(context.Context) *plan.Reason {
+			if asked++; asked < calls {
+				return nil
+			}
+			return &plan.Reason{Code: plan.OtherReleaseActive, Message: "ops"}
+		}
+		r, err := c.RunOnce(t.Context(), nil)
+		if err != nil || r.Stopped == nil || r.Stopped.Code != plan.OtherReleaseActive || len(e.waves) != waves {
+			t.Errorf("check %d: stopped %+v after %d waves (%v), want %d waves", calls, r.Stopped, len(e.waves), err, waves)
+		}
+	}
+}
+
+// A dry run evicts nothing, so it may coexist with any release.
+func TestADryRunCoexistsWithOtherReleases(t *testing.T) {
+	c, _ := newController(t, &scriptedEvictor{}, plan.DryRun)
+	c.CheckOtherReleases = func(context.Context) *plan.Reason { t.Error("a dry run asks for other releases"); return nil }
+	if r, err := c.RunOnce(t.Context(), nil); err != nil || r.Stopped != nil {
+		t.Errorf("%+v, %v", r.Stopped, err)
 	}
 }

@@ -92,6 +92,7 @@ type Live struct {
 	opts       Options
 	pacer      *pacer
 	calls      chan struct{} // one element per eviction that waits for an answer
+	access     *accessReviews
 }
 
 // attempt is the outcome of one move, and its effect on the other moves of the pass.

@@ -33,6 +33,9 @@ func (l *Live) waitForReplacement(ctx context.Context, w *waveTracker, m plan.Mo
 	w.scan(l, m.Pod.Namespace)
 	for {
 		r, gone := w.replacementState(f)
+		if r != nil {
+			w.turns.end(m)
+		}
 		if r != nil && r.Spec.NodeName != "" {
 			w.markBound(m)
 		}

@@ -46,15 +46,24 @@ type EvictionCount struct {
 	First time.Time `json:"first,omitzero"`
 }
 
-// Backoff forbids evictions of the pods of a workload before Until.
+// Backoff forbids evictions of the pods of a workload before Until: a replacement landed badly, or admission refused an
+// eviction.
 type Backoff struct {
 	Workload ObjectRef `json:"workload"`
 	Since    time.Time `json:"since"`
 	Until    time.Time `json:"until"`
-	// Failures is the number of consecutive passes with a bad landing.
+	// Failures is the number of consecutive passes with such a failure.
 	Failures int `json:"failures"`
 	// Reason is the reason of the last failure.
 	Reason Reason `json:"reason"`
+}
+
+// Cause says in a few words what failed.
+func (b Backoff) Cause() string {
+	if b.Reason.Code == BlockedByAdmission {
+		return "admission refused an eviction"
+	}
+	return "a replacement failed"
 }
 
 // OpenRun is a pass with reserved evictions and without a report.

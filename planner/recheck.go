@@ -85,6 +85,10 @@ func recheckAll(c *search.Search, moves []plan.Move, hinted []cluster.NodeID) (o
 		}
 		ok = append(ok, fresh)
 	}
+	for i := range ok {
+		p := FindPod(c.Snapshot, ok[i].Pod)
+		ok[i].ReadyRequirements = c.Eligibility.ReadyRequirements(p, w.Owner[p.Workload])
+	}
 	return ok, dropped
 }
 

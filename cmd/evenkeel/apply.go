@@ -221,6 +221,8 @@ func incompleteError(r plan.RunReport) error {
 			o.Reason.Message, o.Reason.Code)
 	case r.Stopped == nil:
 		return nil
+	case r.Stopped.Code == plan.PlanRefused:
+		return fmt.Errorf("the plan was refused: %s (%s)", r.Stopped.Message, r.Stopped.Code)
 	}
 	return fmt.Errorf("the plan stopped early: %s: %s", r.Stopped.Code, r.Stopped.Message)
 }

@@ -63,6 +63,8 @@ func TestIncompleteError(t *testing.T) {
 		"unknown outcome":   {plan.RunReport{Outcomes: []plan.Outcome{outcome(1, plan.UnknownOutcome)}}, ""},
 		"stopped":           {plan.RunReport{Stopped: paused, Outcomes: []plan.Outcome{outcome(1, plan.Dropped)}}, "the plan stopped early: Paused: by alice"},
 		"stopped after one": {plan.RunReport{Stopped: paused, Outcomes: []plan.Outcome{outcome(1, plan.Evicted)}}, "the plan stopped early: Paused: by alice"},
+		"refused": {plan.RunReport{Stopped: &plan.Reason{Code: plan.PlanRefused, Message: "the plan expired"},
+			Outcomes: []plan.Outcome{outcome(1, plan.Dropped)}}, "the plan was refused: the plan expired (PlanRefused)"},
 	} {
 		got := ""
 		if err := incompleteError(c.r); err != nil {

@@ -107,6 +107,8 @@ func (s *fakeAPIServer) handle(w http.ResponseWriter, r *http.Request) {
 		respondStatus(403, "Forbidden", "no evictions here")(w, r)
 	case s.pod(r.URL.Path) != nil:
 		writeJSON(w, 200, s.pod(r.URL.Path))
+	case r.URL.Path == allLeases:
+		releasesIn(s.leaders())(w, r)
 	case r.URL.Path == "/version":
 		writeJSON(w, 200, map[string]string{"major": "1", "minor": "37", "gitVersion": "v1.37.1"})
 	case r.URL.Path == "/api/v1/namespaces/kube-system":
@@ -125,6 +127,19 @@ func (s *fakeAPIServer) handle(w http.ResponseWriter, r *http.Request) {
 	default:
 		respondNotFound(w, r)
 	}
+}
+
+// leaders returns a holder for each namespace in which a Lease was created.
+func (s *fakeAPIServer) leaders() map[string]string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := map[string]string{}
+	for _, path := range s.posts {
+		if namespace, isLease := strings.CutSuffix(strings.TrimPrefix(path, "/apis/coordination.k8s.io/v1/namespaces/"), "/leases"); isLease {
+			out[namespace] = "me"
+		}
+	}
+	return out
 }
 
 // pod returns the pod at an API path, or nil.

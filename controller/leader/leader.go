@@ -19,6 +19,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/controller/release"
+	"github.com/evenkeel-project/evenkeel/internal/retry"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -63,6 +64,33 @@ func (l *Lease) CheckLeading() *plan.Reason {
 		now.Round(0).Sub(at.Round(0)).Abs() > renewDeadline:
 		return &plan.Reason{Code: plan.NotLeading, Message: fmt.Sprintf("the last renewal of the Lease %s/%s is more than %s old", l.Namespace,
 			l.leaseName(), renewDeadline)}
+	}
+	return nil
+}
+
+// CheckOtherReleases returns the reason why this process must not evict although it leads, or nil: the leader of an older
+// release in another namespace may evict. Each release knows only its own evictions, so two would use every limit twice.
+func (l *Lease) CheckOtherReleases(ctx context.Context) *plan.Reason {
+	call, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	var older *release.Leader
+	err := retry.Read(call, func() (err error) {
+		older, err = release.OlderLeader(call, l.Client, l.Namespace, l.clock().Now())
+		return err
+	})
+	const unknown = "it is unknown whether another release of Evenkeel evicts: "
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return &plan.Reason{Code: plan.Interrupted, Message: "the process was told to stop"}
+	case apierrors.IsForbidden(err):
+		return &plan.Reason{Code: plan.PermissionMissing, Message: unknown + err.Error() +
+			"; grant list on leases named evenkeel in all namespaces to this account"}
+	case err != nil:
+		return &plan.Reason{Code: plan.APIError, Message: unknown + err.Error()}
+	case older != nil:
+		return &plan.Reason{Code: plan.OtherReleaseActive, Message: fmt.Sprintf(
+			"the older release in namespace %s evicts in this cluster (%s holds its Lease evenkeel); "+
+				"uninstall one of them, or set dryRun: true in one", older.Namespace, older.Holder)}
 	}
 	return nil
 }

@@ -1,8 +1,8 @@
 // Package release finds the releases of Evenkeel in a cluster by their Leases.
 //
 // A release is one installation: the processes that share the Leases of one namespace. The package decides which
-// namespaces have a release and which process holds its Lease. It never writes, and it never decides whether a release
-// may evict.
+// namespaces have a release and which process holds its Lease. It also says which release is older, since only the
+// oldest one that is active may evict. The package never writes.
 package release
 
 import (
@@ -41,16 +41,12 @@ type Release struct {
 func Find(ctx context.Context, client kubernetes.Interface, now time.Time) ([]Release, error) {
 	byNamespace := map[string]*Release{}
 	for _, name := range [...]string{LeaseName, DryRunLeaseName} {
-		list, err := client.CoordinationV1().Leases(metav1.NamespaceAll).List(ctx,
-			metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()})
+		leases, err := listLeases(ctx, client, name)
 		if err != nil {
-			return nil, fmt.Errorf("listing the Leases %s of all namespaces: %w", name, err)
+			return nil, err
 		}
-		for i := range list.Items {
-			lease := &list.Items[i]
-			if lease.Name != name { // the server ignored the selector
-				continue
-			}
+		for i := range leases {
+			lease := &leases[i]
 			r := byNamespace[lease.Namespace]
 			if r == nil {
 				r = &Release{Namespace: lease.Namespace}
@@ -65,6 +61,44 @@ func Find(ctx context.Context, client kubernetes.Interface, now time.Time) ([]Re
 	}
 	slices.SortFunc(out, func(a, b Release) int { return cmp.Compare(a.Namespace, b.Namespace) })
 	return out, nil
+}
+
+// listLeases returns the Leases with this name in all namespaces.
+func listLeases(ctx context.Context, client kubernetes.Interface, name string) ([]coordinationv1.Lease, error) {
+	list, err := client.CoordinationV1().Leases(metav1.NamespaceAll).List(ctx,
+		metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()})
+	if err != nil {
+		return nil, fmt.Errorf("listing the Leases %s of all namespaces: %w", name, err)
+	}
+	return slices.DeleteFunc(list.Items, func(l coordinationv1.Lease) bool { return l.Name != name }), nil // if the server ignored the selector
+}
+
+// Leader is the process that holds the Lease LeaseName in a namespace.
+type Leader struct {
+	Namespace, Holder string
+}
+
+// OlderLeader returns the leader of the oldest release that evicts at the given time, if that release is older than the
+// one in the namespace, and nil otherwise. The age of a release is that of its Lease, which the API server sets when the
+// release leads for the first time. So two releases agree about their order, whatever their clocks say.
+func OlderLeader(ctx context.Context, client kubernetes.Interface, namespace string, now time.Time) (*Leader, error) {
+	leases, err := listLeases(ctx, client, LeaseName)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(leases, func(a, b coordinationv1.Lease) int {
+		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Namespace, b.Namespace))
+	})
+	for i := range leases {
+		holder := HolderAt(&leases[i], now)
+		switch {
+		case leases[i].Namespace == namespace:
+			return nil, nil
+		case holder != "":
+			return &Leader{leases[i].Namespace, holder}, nil
+		}
+	}
+	return nil, fmt.Errorf("the Lease %s/%s is not among the Leases of all namespaces", namespace, LeaseName)
 }
 
 // add adds what one of the Leases says.

@@ -96,8 +96,8 @@ func (v *Checker) BackedOff(p *cluster.Pod) (plan.Reason, bool) {
 	if b.Failures > 1 {
 		passes = fmt.Sprintf("the last %d passes", b.Failures)
 	}
-	return plan.Reason{Code: plan.BackedOff, Message: fmt.Sprintf("%s %s is backed off from %s until %s: a replacement failed in %s (%s: %s)",
-		w.Kind, w.Name, b.Since.UTC().Format(time.RFC3339), b.Until.UTC().Format(time.RFC3339), passes, b.Reason.Code, b.Reason.Message)}, true
+	return plan.Reason{Code: plan.BackedOff, Message: fmt.Sprintf("%s %s is backed off from %s until %s: %s in %s (%s: %s)",
+		w.Kind, w.Name, b.Since.UTC().Format(time.RFC3339), b.Until.UTC().Format(time.RFC3339), b.Cause(), passes, b.Reason.Code, b.Reason.Message)}, true
 }
 
 // recentReplacement returns the reason if the pod may be the replacement of a recently evicted pod.
