@@ -62,6 +62,9 @@ func (f *applyFlags) run(cmd *cobra.Command, g *globalFlags, path string) error 
 	if err != nil {
 		return err
 	}
+	if !conf.Approvals.Enabled {
+		return errors.New("nothing was evicted: approvals.enabled is false in the configuration, so no saved plan is executed")
+	}
 	client, rc, err := g.client()
 	if err != nil {
 		return err

@@ -16,7 +16,6 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
-	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/controller/leader"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/observe"
@@ -94,7 +93,6 @@ func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	}}
 	c := newController(r.reports, log, r.observer, r.metrics)
 	c.Reloads, c.RefusedInputs, c.Trust = changes, r.files.rejectedFiles, r.trust
-	c.Approvals = approval.New(r.client, f.namespace)
 	set.apply(c, r.conf)
 	if f.once {
 		return r.runOnce(cmd.Context(), c)
