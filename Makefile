@@ -35,6 +35,7 @@ test: check test-oracle test-lab test-drills ## check, 5,000 cases against kube-
 .PHONY: test-unit
 test-unit: ## unit tests and scenarios
 	go test ./...
+	cd tools && go test ./...
 
 .PHONY: test-lab
 test-lab: lab ## short end-to-end tests in the lab, with a real API server and scheduler
@@ -127,6 +128,11 @@ lint: ## gofmt, vet, staticcheck
 structure: ## how the files of each package refer to each other (STRUCTURE="-v ./planner/..." for the causes)
 	cd tools && go build -o $(BIN)/structure ./structure
 	$(BIN)/structure $(STRUCTURE)
+
+.PHONY: mutants
+mutants: ## break the safety core in 150 small ways; a test must notice each (1 to 3 hours, resumable; MUTANTS="-area guards" for less)
+	cd tools && go build -o $(BIN)/mutants ./mutants
+	$(BIN)/mutants -results $(BIN)/mutants.jsonl $(MUTANTS)
 
 .PHONY: bench
 bench: ## benchmarks of the planner and the snapshot reader

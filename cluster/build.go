@@ -176,23 +176,29 @@ func (b *builder) nodeID(p *corev1.Pod) NodeID {
 	return NoNode
 }
 
-// recordUnattempted updates OldestUnattempted. A pod that a scheduler has tried to place has a
+// recordUnattempted updates Unattempted. A pod that a scheduler has tried to place has a
 // PodScheduled condition, and so has a pod with a scheduling gate.
 func (b *builder) recordUnattempted(p *Pod) {
 	o := p.Object
-	if o.Spec.NodeName != "" || p.Terminating || p.Terminal || len(o.Spec.SchedulingGates) > 0 || o.CreationTimestamp.IsZero() {
+	if o.Spec.NodeName != "" || p.Terminating || p.Terminal || o.CreationTimestamp.IsZero() || mayBeHeldBack(&o.Spec) {
 		return
 	}
 	if slices.ContainsFunc(o.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodScheduled }) {
 		return
 	}
 	name := cmp.Or(o.Spec.SchedulerName, corev1.DefaultSchedulerName)
-	if b.s.OldestUnattempted == nil {
-		b.s.OldestUnattempted = map[string]PodID{}
+	if b.s.Unattempted == nil {
+		b.s.Unattempted = map[string][]PodID{}
 	}
-	if first, ok := b.s.OldestUnattempted[name]; !ok || o.CreationTimestamp.Before(&b.s.Pods[first].Object.CreationTimestamp) {
-		b.s.OldestUnattempted[name] = p.ID
-	}
+	b.s.Unattempted[name] = append(b.s.Unattempted[name], p.ID)
+}
+
+// mayBeHeldBack reports whether a PreEnqueue plugin of kube-scheduler may keep the pod out of the
+// scheduling queue. The plugins are SchedulingGates, DynamicResources (a claim does not exist yet),
+// GangScheduling (the group is incomplete) and DefaultPreemption (only pods that were tried before).
+// They record no condition.
+func mayBeHeldBack(s *corev1.PodSpec) bool {
+	return len(s.SchedulingGates) > 0 || len(s.ResourceClaims) > 0 || s.SchedulingGroup != nil
 }
 
 func podReady(p *corev1.Pod) bool {

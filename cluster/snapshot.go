@@ -35,13 +35,13 @@ type Snapshot struct {
 	Usage *ResolvedUsage
 	// UnknownNodePods counts pods that are bound to nodes outside the snapshot.
 	UnknownNodePods int
-	// OldestUnattempted maps a schedulerName to the oldest pod that the scheduler has not tried
-	// to place.
-	OldestUnattempted map[string]PodID
-	nodeByName        map[string]NodeID
-	podByUID          map[string]PodID
-	namespaceByName   map[string]*corev1.Namespace
-	claimByKey        map[string]*corev1.PersistentVolumeClaim
+	// Unattempted maps a schedulerName to the pods that the scheduler has not tried to place. Pods
+	// whose spec can keep them out of the scheduling queue are not listed.
+	Unattempted     map[string][]PodID
+	nodeByName      map[string]NodeID
+	podByUID        map[string]PodID
+	namespaceByName map[string]*corev1.Namespace
+	claimByKey      map[string]*corev1.PersistentVolumeClaim
 }
 
 // NodeByName returns the node with this name, or nil.

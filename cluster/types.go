@@ -3,6 +3,7 @@ package cluster
 import (
 	"maps"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -78,6 +79,19 @@ type Pod struct {
 	Ready        bool
 	Budgets      []BudgetID  // PodDisruptionBudgets that select the pod
 	Services     []ServiceID // Services that select the pod
+}
+
+// Started returns when the pod started: its start time, or its creation if that is later, because the clock of a kubelet
+// may be wrong. If no start time is recorded, Started returns false.
+func (p *Pod) Started() (time.Time, bool) {
+	start, created := p.Object.Status.StartTime, p.Object.CreationTimestamp.Time
+	switch {
+	case start.IsZero():
+		return time.Time{}, false
+	case created.After(start.Time):
+		return created, true
+	}
+	return start.Time, true
 }
 
 // Workload is the topmost owner that replaces pods: a Deployment, a StatefulSet, a Job, ... A

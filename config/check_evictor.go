@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/evenkeel-project/evenkeel/cluster/annotation"
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/internal/strict"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
@@ -29,6 +30,7 @@ func checkGuards(c *Config, d *strict.Decoder) {
 		d.Errorf("guards.maxStaleness", "%s is too short, because the API server restarts every watch from time to time (want %s or more)",
 			g.MaxStaleness, Duration(minStaleness))
 	}
+	checkGracePeriod(c, d)
 	if _, err := strconv.ParseInt(g.PriorityBelow, 10, 32); err != nil {
 		if problems := validation.IsDNS1123Subdomain(g.PriorityBelow); len(problems) > 0 {
 			d.Errorf("guards.priorityBelow", "%q is neither a number nor the name of a PriorityClass", g.PriorityBelow)
@@ -40,9 +42,33 @@ func checkGuards(c *Config, d *strict.Decoder) {
 	checkGuardSelectors(c, d)
 }
 
+// longestGracePeriod is the upper limit of guards.maxGracePeriod, because a pass waits for evicted pods to terminate.
+const longestGracePeriod = 24 * time.Hour
+
+func checkGracePeriod(c *Config, d *strict.Decoder) {
+	most := c.Guards.MaxGracePeriod
+	if most < Duration(time.Second) || most > Duration(longestGracePeriod) {
+		d.Errorf("guards.maxGracePeriod", "%s is out of range (want 1s to 24h)", most)
+		return
+	}
+	if own := c.Evictor.GracePeriodSeconds; own != nil && *own > int64(time.Duration(most)/time.Second) {
+		d.Errorf("evictor.gracePeriodSeconds", "%d s is longer than guards.maxGracePeriod %s, so no pod would be evicted", *own, most)
+	}
+}
+
 func checkGuardSelectors(c *Config, d *strict.Decoder) {
 	g := c.Guards
 	checkSelector(d, "guards.podSelector", g.PodSelector)
+	for i, b := range g.BlockingPods {
+		path := fmt.Sprintf("guards.blockingPods[%d]", i)
+		checkSelector(d, path+".selector", b.Selector)
+		if strings.TrimSpace(b.Selector) == "" {
+			d.Errorf(path+".selector", "is missing (want the labels of the pods, such as runtime=long)")
+		}
+		if b.Namespace != "" && len(validation.IsDNS1123Label(b.Namespace)) > 0 {
+			d.Errorf(path+".namespace", "%q is not a valid name of a namespace (want lower case letters, digits and dashes)", b.Namespace)
+		}
+	}
 	for i, name := range g.ProtectedStorageClasses {
 		if len(validation.IsDNS1123Subdomain(name)) > 0 {
 			d.Errorf(fmt.Sprintf("guards.protectedStorageClasses[%d]", i),
@@ -56,14 +82,15 @@ func checkGuardSelectors(c *Config, d *strict.Decoder) {
 				"%q is not the kind of a controller (want group/Kind, such as apps.kruise.io/CloneSet)", name)
 		}
 	}
+	for i, name := range g.Groups {
+		d.CheckOneOf(fmt.Sprintf("guards.groups[%d]", i), "program", name, toStrings(annotation.GroupPrograms()))
+	}
 	d.CheckOneOf("guards.noEvictionPolicy", "policy", g.NoEvictionPolicy, toStrings([]guard.Policy{guard.Preferred, guard.Mandatory}))
 }
 
 func checkEvictor(c *Config, d *strict.Decoder) {
 	v := c.Evictor
-	if v.GracePeriodSeconds != nil && *v.GracePeriodSeconds < 0 {
-		d.Errorf("evictor.gracePeriodSeconds", "%d is negative (want 0 or more, or null for the pod's own)", *v.GracePeriodSeconds)
-	}
+	checkEvictionGracePeriod(d, v.GracePeriodSeconds)
 	if v.VerifyTimeout < Duration(time.Second) {
 		d.Errorf("evictor.verifyTimeout", "%s is too short to see a replacement come up (want 1s or more)", v.VerifyTimeout)
 	}
@@ -92,6 +119,19 @@ func checkEvictor(c *Config, d *strict.Decoder) {
 		} else if n.For(1) < 1 {
 			d.Errorf(path, "0 would prevent every eviction (want 1 or more, or unlimited; to evict nothing, set dryRun: true)")
 		}
+	}
+}
+
+// checkEvictionGracePeriod refuses 0, which deletes a pod by force: the API server removes the pod at once, although its
+// containers may still run. A StatefulSet may then run two pods of the same name.
+func checkEvictionGracePeriod(d *strict.Decoder, seconds *int64) {
+	switch {
+	case seconds == nil || *seconds >= 1:
+	case *seconds == 0:
+		d.Errorf("evictor.gracePeriodSeconds", "0 deletes pods by force: the replacement may start while the old containers still run, "+
+			"for example two pods of one StatefulSet (want 1 or more, or null for the pod's own)")
+	default:
+		d.Errorf("evictor.gracePeriodSeconds", "%d is negative (want 1 or more, or null for the pod's own)", *seconds)
 	}
 }
 

@@ -82,9 +82,10 @@ func (c *Config) PlannerOptions() settings.Options {
 func (c *Config) guardOptions() guard.Options {
 	g := guard.Options{
 		Scope: c.Scope(), MinReplicas: c.Guards.MinReplicas, MinPodAge: time.Duration(c.Guards.MinPodAge),
+		MaxGracePeriod: time.Duration(c.Guards.MaxGracePeriod), GracePeriodSeconds: c.Evictor.GracePeriodSeconds,
 		SchedulerTimeout: time.Duration(c.Guards.SchedulerTimeout), Protect: map[guard.Protection]bool{},
 		ProtectedStorageClasses: c.Guards.ProtectedStorageClasses, PodSelector: parseSelector(c.Guards.PodSelector),
-		Controllers: c.Guards.Controllers, NoEvictionPolicy: guard.Policy(c.Guards.NoEvictionPolicy),
+		Controllers: c.Guards.Controllers, Groups: c.Guards.Groups, NoEvictionPolicy: guard.Policy(c.Guards.NoEvictionPolicy),
 		Windows: c.windows, TimeZone: time.UTC,
 	}
 	if loc, err := cron.LoadZone(c.TimeZone); err == nil {
@@ -94,6 +95,11 @@ func (c *Config) guardOptions() guard.Options {
 		g.PriorityBelow = int32(n)
 	} else {
 		g.PriorityBelowName = c.Guards.PriorityBelow
+	}
+	for _, b := range c.Guards.BlockingPods {
+		if sel := parseSelector(b.Selector); sel != nil {
+			g.BlockingPods = append(g.BlockingPods, guard.BlockingPods{Selector: sel, Namespace: b.Namespace})
+		}
 	}
 	for _, p := range c.Guards.Protect {
 		g.Protect[guard.Protection(p)] = true

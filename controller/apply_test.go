@@ -1,6 +1,7 @@
 package controller_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 )
@@ -105,4 +107,65 @@ func limitedPlanner(t *testing.T, limits string) controller.Planner {
 		t.Fatal(err)
 	}
 	return planner.New(conf.PlannerOptions())
+}
+
+// TestPlansWithUnknownStrategiesAreRefused checks that the names in a forged plan do not become labels of metrics: every
+// label value takes memory until the process ends.
+func TestPlansWithUnknownStrategiesAreRefused(t *testing.T) {
+	for name, forge := range map[string]func(p *plan.Plan){
+		"of a move": func(p *plan.Plan) { p.Moves[0].Strategy = "forged" },
+		"of a goal": func(p *plan.Plan) { p.Goals = append(slices.Clone(p.Goals), plan.Goal{ID: "x", Strategy: "forged"}) },
+		"of a strategy": func(p *plan.Plan) {
+			p.Strategies = append(slices.Clone(p.Strategies), plan.StrategyState{Name: "forged"})
+		},
+	} {
+		c, e, p := savedPlan(t)
+		m := metrics.New("v", "h")
+		c.Recorder = m
+		p.Moves = slices.Clone(p.Moves)
+		forge(&p)
+		p.ID = plan.ContentID(p)
+		var published []plan.RunReport
+		c.OnReport = func(r plan.RunReport) { published = append(published, r) }
+		r, err := c.Apply(t.Context(), p, by)
+		want := `strategy "forged" is not in the configuration; make a new plan`
+		if err != nil || r.Stopped == nil || r.Stopped.Code != plan.PlanRefused || r.Stopped.Message != want || len(e.waves) != 0 || len(published) != 1 {
+			t.Errorf("%s: error %v, stop reason %+v, %d waves, %d reports", name, err, r.Stopped, len(e.waves), len(published))
+		}
+		if r.Plan.ID != p.ID || !r.Plan.Expires.Equal(p.Expires) {
+			t.Errorf("%s: the report is about plan %s, want %s", name, r.Plan.ID, p.ID)
+		}
+		checkNoLabel(t, m, "forged")
+	}
+}
+
+// TestApprovedPlansSetNoPlanGauges checks that the gauges about the last plan are about plans of this process, because
+// the codes and counts of a saved plan may be forged.
+func TestApprovedPlansSetNoPlanGauges(t *testing.T) {
+	c, _, p := savedPlan(t)
+	m := metrics.New("v", "h")
+	c.Recorder = m
+	p.Rejections.Counts = map[plan.Code]int{"forged": 1}
+	p.ID = plan.ContentID(p)
+	if r, err := c.Apply(t.Context(), p, by); err != nil || r.Stopped != nil {
+		t.Fatalf("%+v, %v", r.Stopped, err)
+	}
+	checkNoLabel(t, m, "forged")
+}
+
+func checkNoLabel(t *testing.T, m *metrics.Metrics, value string) {
+	t.Helper()
+	families, err := m.Registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		for _, x := range f.Metric {
+			for _, l := range x.Label {
+				if l.GetValue() == value {
+					t.Errorf("metric %s has the label %s=%q", f.GetName(), l.GetName(), value)
+				}
+			}
+		}
+	}
 }

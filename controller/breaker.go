@@ -9,24 +9,26 @@ import (
 )
 
 // checkBreaker checks whether the breaker blocks this pass, and records the baseline for later
-// checks. Before that, checkBreaker updates the scheduler counts in the state.
+// checks. It also updates the scheduler counts in the state.
 func (p *pass) checkBreaker() {
 	p.updateSchedulerCounts()
-	if p.breakerReason = p.Breaker.StaysOpen(p.state.Breaker, p.snapshot, p.Clock.Now()); p.breakerReason == nil {
+	p.breakerBaseline = breaker.NewBaseline(p.snapshot, p.state.NodeCounts)
+	if p.breakerReason = p.Breaker.StaysOpen(p.state.Breaker, p.snapshot, p.state.NodeCounts, p.Clock.Now()); p.breakerReason == nil {
 		p.state.Breaker = nil
 	}
-	p.breakerBaseline = breaker.NewBaseline(p.snapshot)
 	if p.state.Breaker == nil {
 		p.breakerReason = p.tripBreaker(p.Breaker.CheckCluster(p.snapshot, p.breakerBaseline))
 	}
 }
 
-// blockedReason returns the pause or breaker trip that forbids evictions in this pass, or nil. A
+// blockedReason returns the release, pause or breaker trip that forbids evictions in this pass, or nil. A
 // dry run is never blocked.
 func (p *pass) blockedReason() *plan.Reason {
 	switch {
 	case p.Mode != plan.Live:
 		return nil
+	case p.otherRelease != nil:
+		return p.otherRelease
 	case p.state.Pause != nil:
 		r := p.state.Pause.Block().Reason
 		return &r

@@ -56,6 +56,9 @@ type Dependencies struct {
 	Holder string
 	// Events publishes Kubernetes events; nil publishes none.
 	Events EventPublisher
+	// CheckOtherReleases returns the reason why another release evicts instead of this one, or nil. A pass that evicts
+	// calls it when the pass begins and before each batch. Nil means that there is no other release.
+	CheckOtherReleases func(ctx context.Context) *plan.Reason
 	// Approvals provides approved plans; nil means that none are executed.
 	Approvals Approvals
 }
@@ -84,6 +87,8 @@ type Controller struct {
 	// lastEventState is the state that was last passed to Events.StateChanged.
 	lastEventState plan.PlannerState
 	unsaved        unsavedState
+	// unanswered is the last approved plan until its report is stored.
+	unanswered *unansweredPlan
 }
 
 // unsavedState contains the state that earlier passes of this process could not save.
@@ -181,6 +186,8 @@ type pass struct {
 	goals    []plan.Goal
 	// breakerBaseline is the health of the cluster when the pass began.
 	breakerBaseline breaker.Baseline
+	// otherRelease says which other release evicts instead of this one.
+	otherRelease *plan.Reason
 	// breakerReason says why the breaker blocks this pass.
 	breakerReason *plan.Reason
 	// loadErr says why a dry run plans without the stored state.

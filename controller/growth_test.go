@@ -183,6 +183,15 @@ func (w *renewedCluster) Changed() <-chan struct{} {
 func (w *renewedCluster) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if strings.HasSuffix(r.URL.Path, "/pods") {
+		list := corev1.PodList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"}}
+		for _, p := range w.objects.Pods {
+			list.Items = append(list.Items, *p)
+		}
+		out.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(out).Encode(list)
+		return
+	}
 	name := path.Base(strings.TrimSuffix(r.URL.Path, "/eviction"))
 	i := slices.IndexFunc(w.objects.Pods, func(p *corev1.Pod) bool { return p.Name == name })
 	if i < 0 {

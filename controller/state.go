@@ -11,6 +11,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/internal/wait"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/breaker"
 	"github.com/evenkeel-project/evenkeel/planner/history"
 )
 
@@ -19,9 +20,10 @@ import (
 const saveTimeout = 10 * time.Second
 
 // ShutdownTimeout is how long a pass may continue after ctx has ended, if it has no hints on nodes.
-// In this time the evictions of the pass end, and the pass saves their outcomes and closes its run.
+// In this time the evictions of the pass end, the pass saves their outcomes and closes its run, and the leader stores
+// the report of an approved plan.
 // The chart's terminationGracePeriodSeconds is longer.
-const ShutdownTimeout = evictor.ShutdownTimeout + 2*saveTimeout
+const ShutdownTimeout = evictor.ShutdownTimeout + 3*saveTimeout
 
 // closeRun tries up to closeAttempts times, and waits closeRetryDelay between attempts.
 const (
@@ -47,6 +49,7 @@ func (p *pass) loadState(ctx context.Context) error {
 	if p.Mode != plan.Live {
 		return nil
 	}
+	p.otherRelease = p.checkOtherReleases(ctx)
 	p.restoreUnsaved()
 	return p.recoverOpenRuns(ctx)
 }
@@ -130,9 +133,19 @@ func (c *Controller) recoveryReport(runID string) plan.RunReport {
 	return report
 }
 
-// reserveEvictions saves reservations for a batch before its evictions are requested. If saving
-// fails, reserveEvictions returns a reason, and no eviction of the batch may be requested.
+func (c *Controller) checkOtherReleases(ctx context.Context) *plan.Reason {
+	if c.CheckOtherReleases == nil {
+		return nil
+	}
+	return c.CheckOtherReleases(ctx)
+}
+
+// reserveEvictions saves reservations for a batch before its evictions are requested. If saving fails, or if another
+// release evicts, reserveEvictions returns a reason, and no eviction of the batch may be requested.
 func (p *pass) reserveEvictions(ctx context.Context, moves []plan.Move) *plan.Reason {
+	if r := p.checkOtherReleases(ctx); r != nil {
+		return r
+	}
 	before := p.state
 	p.reserved = true
 	run := plan.OpenRun{RunID: p.report.RunID, Holder: p.Holder, Started: p.report.Started}
@@ -150,7 +163,7 @@ func (c *Controller) recordOutcomes(ctx context.Context, runID string, outcomes 
 	var longest []plan.Backoff
 	c.state, longest = history.RecordOutcomes(c.state, runID, outcomes, c.Clock.Now(), c.History)
 	for _, b := range longest {
-		c.Log.Warn("replacements of a workload keep failing; its pods are not evicted until the back-off ends",
+		c.Log.Warn("evictions of a workload keep failing; its pods are not evicted until the back-off ends",
 			"workload", b.Workload.String(), "until", b.Until, "failures", b.Failures, "last", b.Reason.Message)
 		if c.Events != nil {
 			c.Events.BackedOff(b)
@@ -176,12 +189,13 @@ func (c *Controller) closeRun(ctx context.Context, runID string) error {
 	}
 }
 
-// closePass closes the run of a live pass. If closing fails, closePass keeps the outcomes and the
-// breaker trip for the next pass of this process.
+// closePass closes the run of a live pass, and records how many nodes the pass saw. If closing fails, closePass keeps
+// the outcomes and the breaker trip for the next pass of this process.
 func (p *pass) closePass(ctx context.Context) {
 	if p.Mode != plan.Live {
 		return
 	}
+	p.state.NodeCounts = breaker.RecordNodes(p.state.NodeCounts, p.snapshot)
 	if err := p.closeRun(ctx, p.report.RunID); err != nil {
 		p.log.Warn("the end of the pass could not be saved; the next pass tries again", "error", err)
 		p.unsaved.trip = p.state.Breaker

@@ -31,6 +31,10 @@ type Verdict struct {
 	RetryAfter time.Duration
 	// Stop: the pass must not evict any more pods.
 	Stop bool
+	// CheckAccess: a missing permission and admission give the same answer. The caller must ask the API server whether
+	// this account may evict. Until then, the verdict is that of a missing permission.
+	CheckAccess bool
+	refusal     string // the message of the answer; set if CheckAccess is set
 	// BudgetSpent: the API server may have reduced the budget although the pod remains.
 	BudgetSpent bool
 }
@@ -50,6 +54,8 @@ func Classify(err error) Verdict {
 	switch {
 	case byBudget && (s.Code == http.StatusTooManyRequests || s.Code == http.StatusForbidden):
 		return blockedVerdict(plan.BlockedByPDB, s.Message)
+	case deniedByAdmission(s.Message) && s.Code != http.StatusForbidden:
+		return admissionVerdict(s.Message)
 	case s.Code == http.StatusTooManyRequests:
 		v := blockedVerdict(plan.APIThrottled, "the API server asks to slow down: "+s.Message)
 		seconds, _ := apierrors.SuggestsClientDelay(err)
@@ -57,7 +63,8 @@ func Classify(err error) Verdict {
 		return v
 	case s.Code == http.StatusForbidden || s.Code == http.StatusUnauthorized:
 		v := blockedVerdict(plan.PermissionMissing, permissionMessage("create pods/eviction", err))
-		v.Stop = true
+		v.Stop, v.CheckAccess = true, s.Code == http.StatusForbidden
+		v.refusal = singleLine(s.Message)
 		return v
 	case s.Code == http.StatusNotFound:
 		return Verdict{Outcome: plan.AlreadyGone, Reason: plan.Reason{Code: plan.PodGoneAlready, Message: "the pod is gone"}}
@@ -73,6 +80,27 @@ func Classify(err error) Verdict {
 	}
 	return Verdict{Outcome: plan.UnknownOutcome, Reason: plan.Reason{Code: plan.APIError,
 		Message: fmt.Sprintf("the API server answered %d: %s", s.Code, s.Message)}}
+}
+
+// deniedByAdmission reports whether a webhook or a ValidatingAdmissionPolicy denied the request. Both may answer with
+// any status code from 400 on. The API server puts these words before the text of the webhook or of the policy.
+func deniedByAdmission(msg string) bool {
+	return strings.HasPrefix(msg, `admission webhook "`) && strings.Contains(msg, `" denied the request`) ||
+		strings.Contains(msg, "ValidatingAdmissionPolicy '") && strings.Contains(msg, "' denied request: ")
+}
+
+// admissionVerdict is the verdict on an eviction that admission refused. Only this pod is affected. The workload backs
+// off, so the next pass does not try the same eviction again.
+func admissionVerdict(msg string) Verdict {
+	return blockedVerdict(plan.BlockedByAdmission, "admission refused the eviction: "+singleLine(msg))
+}
+
+// maxMessageBytes bounds a text of a webhook or policy in reports and in the stored state.
+const maxMessageBytes = 512
+
+func singleLine(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	return strings.ToValidUTF8(s[:min(len(s), maxMessageBytes)], "")
 }
 
 // permissionMessage returns a message with a remedy: for a missing permission, or for credentials

@@ -28,6 +28,12 @@ func apiStatusError(code int32, reason metav1.StatusReason, msg string) *apierro
 	return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: code, Reason: reason, Message: msg}}
 }
 
+// The texts of a real API server.
+const (
+	deniedByWebhook = `admission webhook "evictions.example.com" denied the request: no evictions on Fridays`
+	deniedByPolicy  = `pods "d1" is forbidden: ValidatingAdmissionPolicy 'quiet' with binding 'quiet' denied request: no evictions now`
+)
+
 func TestClassify(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -35,6 +41,7 @@ func TestClassify(t *testing.T) {
 		accepted bool
 		unsure   bool
 		stop     bool
+		access   bool
 		spent    bool
 		outcome  plan.OutcomeKind
 		code     plan.Code
@@ -51,7 +58,26 @@ func TestClassify(t *testing.T) {
 			outcome: plan.Blocked, code: plan.APIThrottled},
 		{name: "negative budget", err: withBudgetCause(apierrors.NewForbidden(pods, "a", errors.New("pdb"))), outcome: plan.Blocked,
 			code: plan.BlockedByPDB},
-		{name: "no permission", err: apierrors.NewForbidden(pods, "a", errors.New("rbac")), stop: true, outcome: plan.Blocked,
+		{name: "policy, 422", err: apiStatusError(422, metav1.StatusReasonInvalid, deniedByPolicy), outcome: plan.Blocked,
+			code: plan.BlockedByAdmission},
+		{name: "policy, 401", err: apiStatusError(401, metav1.StatusReasonUnauthorized, deniedByPolicy), outcome: plan.Blocked,
+			code: plan.BlockedByAdmission},
+		{name: "webhook, 400", err: apiStatusError(400, "", deniedByWebhook), outcome: plan.Blocked, code: plan.BlockedByAdmission},
+		{name: "webhook, 404", err: apiStatusError(404, metav1.StatusReasonNotFound, deniedByWebhook), outcome: plan.Blocked,
+			code: plan.BlockedByAdmission},
+		{name: "webhook, 409", err: apiStatusError(409, metav1.StatusReasonConflict, deniedByWebhook), outcome: plan.Blocked,
+			code: plan.BlockedByAdmission},
+		{name: "webhook, 422", err: apiStatusError(422, metav1.StatusReasonInvalid, deniedByWebhook), outcome: plan.Blocked,
+			code: plan.BlockedByAdmission},
+		{name: "webhook, 429", err: apiStatusError(429, metav1.StatusReasonTooManyRequests, deniedByWebhook), outcome: plan.Blocked,
+			code: plan.BlockedByAdmission},
+		{name: "webhook, 500", err: apiStatusError(500, metav1.StatusReasonInternalError, deniedByWebhook), outcome: plan.Blocked,
+			code: plan.BlockedByAdmission},
+		{name: "webhook that fails", err: apierrors.NewInternalError(errors.New(`failed calling webhook "x": connection refused`)),
+			unsure: true, code: plan.APIError},
+		{name: "webhook, 403", err: apiStatusError(403, metav1.StatusReasonForbidden, deniedByWebhook), stop: true, access: true,
+			outcome: plan.Blocked, code: plan.PermissionMissing},
+		{name: "no permission", err: apierrors.NewForbidden(pods, "a", errors.New("rbac")), stop: true, access: true, outcome: plan.Blocked,
 			code: plan.PermissionMissing},
 		{name: "no credentials", err: apierrors.NewUnauthorized("token"), stop: true, outcome: plan.Blocked, code: plan.PermissionMissing},
 		{name: "two budgets", err: apiStatusError(500, "",
@@ -69,7 +95,7 @@ func TestClassify(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			v := Classify(c.err)
-			if v.Accepted != c.accepted || v.Ambiguous != c.unsure || v.Stop != c.stop || v.BudgetSpent != c.spent || v.Throttled != c.throttled ||
+			if v.Accepted != c.accepted || v.Ambiguous != c.unsure || v.Stop != c.stop || v.CheckAccess != c.access || v.BudgetSpent != c.spent || v.Throttled != c.throttled ||
 				v.RetryAfter != c.retryAfter || v.Outcome != c.outcome || v.Reason.Code != c.code {
 				t.Errorf("got %+v", v)
 			}

@@ -41,7 +41,7 @@ func truncateNote(s string) string {
 	return strings.ToValidUTF8(s[:min(len(s), maxNoteBytes)], "") // drops a character that was cut in half
 }
 
-// BackedOff publishes that the replacements of a workload failed so often that the workload now has
+// BackedOff publishes that the evictions of a workload failed so often that the workload now has
 // the longest back-off.
 func (r EventRecorder) BackedOff(b plan.Backoff) {
 	w := &corev1.ObjectReference{APIVersion: b.Workload.APIVersion, Kind: b.Workload.Kind, Namespace: b.Workload.Namespace,
@@ -50,8 +50,8 @@ func (r EventRecorder) BackedOff(b plan.Backoff) {
 		w.UID = r.LookupUID(w.Kind, w.Namespace, w.Name)
 	}
 	r.Recorder.Eventf(w, nil, corev1.EventTypeWarning, "BackedOff", "BackOff", "%s", truncateNote(fmt.Sprintf(
-		"its replacements failed after %d evictions in a row; none of its pods is evicted before %s; the last failure: %s (%s)",
-		b.Failures, b.Until.UTC().Format(time.RFC3339), b.Reason.Message, b.Reason.Code)))
+		"%s in %d passes in a row; none of its pods is evicted before %s; the last failure: %s (%s)",
+		b.Cause(), b.Failures, b.Until.UTC().Format(time.RFC3339), b.Reason.Message, b.Reason.Code)))
 }
 
 // InvalidHintRecord publishes that an annotation on a node was not the record of a hint, and was removed.

@@ -46,7 +46,7 @@ func TestWorkloadsThatAreGivenUpAreTold(t *testing.T) {
 	r.LookupUID = func(kind, namespace, name string) types.UID { return types.UID(kind + "-" + namespace + "-" + name) }
 	b.Reason.Message = strings.Repeat("ä", 2000)
 	r.BackedOff(b)
-	want := "Warning Deployment/shop/d uid= BackedOff BackOff: its replacements failed after 9 evictions in a row; none of its pods is " +
+	want := "Warning Deployment/shop/d uid= BackedOff BackOff: a replacement failed in 9 passes in a row; none of its pods is " +
 		"evicted before 2026-01-02T12:00:00Z; the last failure: its replacement d1-new on n1 is not Ready after 1m30s, 100%s of it " +
 		"(ReplacementNotReady)"
 	if len(n.lines) != 2 || n.lines[0] != want || !strings.Contains(n.lines[1], "uid=Deployment-shop-d ") {

@@ -57,6 +57,8 @@ type PodSource interface {
 type Options struct {
 	// GracePeriodSeconds overrides the grace period of the pods; nil keeps it.
 	GracePeriodSeconds *int64
+	// MaxGracePeriod bounds the grace period that Live adds to VerifyTimeout; 0 means DefaultMaxGracePeriod.
+	MaxGracePeriod time.Duration
 	// PerMinute limits how many evictions start in a minute; 0 means no limit.
 	PerMinute int
 	// VerifyTimeout is how long a replacement may take to become Ready, in addition to the grace
@@ -74,6 +76,9 @@ type Options struct {
 	CheckLeading func() *plan.Reason
 }
 
+// DefaultMaxGracePeriod is the longest wait for the end of an evicted pod if Options do not set MaxGracePeriod.
+const DefaultMaxGracePeriod = 10 * time.Minute
+
 // EventPublisher publishes Kubernetes events about evictions. A failure to publish has no effect.
 type EventPublisher interface {
 	Evicted(pod *corev1.Pod, m plan.Move)
@@ -87,6 +92,7 @@ type Live struct {
 	opts       Options
 	pacer      *pacer
 	calls      chan struct{} // one element per eviction that waits for an answer
+	access     *accessReviews
 }
 
 // attempt is the outcome of one move, and its effect on the other moves of the pass.

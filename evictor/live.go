@@ -24,7 +24,8 @@ func newLive(a podAPI, pods PodSource, workloadOf func(*corev1.Pod) string, opts
 	if opts.CheckPause == nil {
 		opts.CheckPause = func(context.Context) *plan.Reason { return nil }
 	}
-	return &Live{a, pods, workloadOf, opts, newPacer(opts.PerMinute, opts.Clock), make(chan struct{}, maxCalls)}
+	return &Live{podAPI: a, pods: pods, workloadOf: workloadOf, opts: opts, pacer: newPacer(opts.PerMinute, opts.Clock),
+		calls: make(chan struct{}, maxCalls), access: &accessReviews{api: a}}
 }
 
 // ContinueFrom takes over the pacing and the running calls of an earlier evictor, which must no
@@ -38,6 +39,7 @@ func (l *Live) ContinueFrom(before *Live) {
 // begins, and accepted evictions are watched for watchAfterStop.
 func (l *Live) EvictWave(ctx context.Context, moves []plan.Move, bound func()) Result {
 	w := l.newWaveTracker(moves)
+	l.access.forget()
 	outcomes := make([]attempt, len(moves))
 	var wg sync.WaitGroup
 	w.onBound = func() { wg.Go(bound) }
@@ -52,6 +54,7 @@ func (l *Live) EvictWave(ctx context.Context, moves []plan.Move, bound func()) R
 	tracker.Go(func() { w.run(tracking, l) })
 	for i, m := range moves {
 		wg.Go(func() {
+			defer w.turns.end(m) // after halt
 			defer w.markBound(m)
 			outcomes[i] = l.executeMove(ctx, wave, w, hold, m)
 			if outcomes[i].stop != nil {
@@ -85,12 +88,18 @@ func summarizeAttempts(attempts []attempt) (r Result) {
 // executeMove evicts a pod and waits for its replacement. ctx is the context of the pass. The
 // context wave ends earlier if another move stops the pass.
 func (l *Live) executeMove(ctx, wave context.Context, w *waveTracker, h *throttle, m plan.Move) attempt {
+	if a, ok := l.waitForWorkload(wave, w, h, m); !ok {
+		return a
+	}
 	pod, v, a := l.tryUntilAnswered(ctx, wave, h, m)
 	if pod == nil {
 		return a
 	}
-	if v.Ambiguous {
+	switch {
+	case v.Ambiguous:
 		v = l.resolveAmbiguous(ctx, m, v)
+	case v.CheckAccess:
+		v = l.access.resolve(ctx, m.Pod.Namespace, v)
 	}
 	if !v.Accepted {
 		a := newAttempt(m, v.Outcome, v.Reason.Code, v.Reason.Message)
@@ -173,6 +182,9 @@ func (l *Live) waitTurn(wave context.Context, h *throttle) bool {
 func (l *Live) tryOnce(ctx, wave context.Context, h *throttle, m plan.Move) (*corev1.Pod, Verdict, attempt) {
 	pod, v, a := l.readPod(wave, m)
 	if pod == nil {
+		return nil, v, a
+	}
+	if v, a, ok := l.checkSiblings(wave, m); !ok {
 		return nil, v, a
 	}
 	if wave.Err() != nil {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -13,6 +15,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
@@ -43,6 +46,14 @@ type fakeCluster struct {
 	// returns an error, the read fails with that error.
 	onGet func(n int) error
 	reads int
+	// reviews counts access reviews. mayNotEvict is their answer, and reviewErr their error.
+	reviews     int
+	mayNotEvict bool
+	reviewErr   error
+	// onList is called before the nth list, counting from 1, unless it is nil. If onList returns an error, the list fails
+	// with that error.
+	onList func(n int) error
+	lists  int
 	// onEvict is called for each eviction request, unless it is nil.
 	onEvict func()
 }
@@ -76,6 +87,31 @@ func (w *fakeCluster) get(_ context.Context, _, name string) (*corev1.Pod, error
 	return nil, apierrors.NewNotFound(pods, name)
 }
 
+// list returns one pod per page, in the order of the names.
+func (w *fakeCluster) list(_ context.Context, _ string, opts metav1.ListOptions) (*corev1.PodList, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lists++
+	if w.onList != nil {
+		if err := w.onList(w.lists); err != nil {
+			return nil, err
+		}
+	}
+	out := &corev1.PodList{}
+	selector, err := labels.Parse(opts.LabelSelector)
+	for _, name := range slices.Sorted(maps.Keys(w.pods)) {
+		switch p := w.pods[name]; {
+		case name <= opts.Continue || !selector.Matches(labels.Set(p.Labels)):
+		case len(out.Items) == 1:
+			out.Continue = out.Items[0].Name
+			return out, nil
+		default:
+			out.Items = append(out.Items, *p)
+		}
+	}
+	return out, err
+}
+
 func (w *fakeCluster) evict(_ context.Context, e *policyv1.Eviction) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -98,6 +134,22 @@ func (w *fakeCluster) evict(_ context.Context, e *policyv1.Eviction) error {
 		w.changed = make(chan struct{})
 	}
 	return w.answer
+}
+
+func (w *fakeCluster) mayEvict(context.Context, string) (bool, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.reviews++
+	return !w.mayNotEvict, w.reviewErr
+}
+
+// add creates a pod.
+func (w *fakeCluster) add(p *corev1.Pod) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.pods[p.Name] = p
+	close(w.changed)
+	w.changed = make(chan struct{})
 }
 
 func (w *fakeCluster) Pods(string) []*corev1.Pod {

@@ -80,7 +80,16 @@ var outcomeCases = []outcomeCase{
 	{"a budget allows no eviction", plan.BlockedByPDB, evictionAnswers(errBudget)},
 	{"the pod has two budgets", plan.MultiplePDBs, evictionAnswers(errSeveral)},
 	{"the server is busy", plan.APIThrottled, evictionAnswers(apierrors.NewTooManyRequestsError("the server has received too many requests"))},
-	{"the permission to evict is missing", plan.PermissionMissing, evictionAnswers(apierrors.NewForbidden(pods, "d1", errAccount))},
+	{"the permission to evict is missing", plan.PermissionMissing, func(w *fakeCluster, _ *plan.Move, _ func()) {
+		w.answer, w.mayNotEvict = apierrors.NewForbidden(pods, "d1", errAccount), true
+	}},
+	{"it is unknown whether the permission to evict is missing", plan.PermissionMissing, func(w *fakeCluster, _ *plan.Move, _ func()) {
+		w.answer, w.reviewErr = apiStatusError(403, metav1.StatusReasonForbidden, deniedByPolicy), errReset
+	}},
+	{"a policy forbids the eviction", plan.BlockedByAdmission,
+		evictionAnswers(apiStatusError(403, metav1.StatusReasonForbidden, deniedByPolicy))},
+	{"a webhook forbids the eviction", plan.BlockedByAdmission,
+		evictionAnswers(apiStatusError(400, "", deniedByWebhook+"\nask the operators"))},
 	{"the permission to read is missing", plan.PermissionMissing, func(w *fakeCluster, _ *plan.Move, _ func()) {
 		readsFailFrom(1, apierrors.NewForbidden(pods, "d1", errors.New(strings.Replace(errAccount.Error(), `create resource "pods/eviction"`,
 			`get resource "pods"`, 1))))(w)
@@ -125,7 +134,7 @@ var stops = map[plan.Code]bool{
 	plan.APIThrottled: true, plan.PermissionMissing: true, plan.OutcomeUnknown: true, plan.Interrupted: true,
 	plan.ReplacementNotReady: true, plan.ReplacementNotScheduled: true,
 	plan.ZoneSkewed: false, plan.LandedElsewhere: false, plan.PodGoneAlready: false, plan.UIDChanged: false, plan.PodTerminating: false,
-	plan.PremiseChanged: false, plan.OutsideWindow: false, plan.BlockedByPDB: false, plan.MultiplePDBs: false,
+	plan.PremiseChanged: false, plan.OutsideWindow: false, plan.BlockedByPDB: false, plan.BlockedByAdmission: false, plan.MultiplePDBs: false,
 }
 
 func runCase(t *testing.T, p outcomeCase) Result {

@@ -1,12 +1,14 @@
 package evictor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -22,11 +24,7 @@ const ShutdownTimeout = 2*callTimeout + watchAfterStop
 // waitForReplacement gives up after the grace period plus VerifyTimeout, or watchAfterStop after ctx has ended.
 func (l *Live) waitForReplacement(ctx context.Context, w *waveTracker, m plan.Move) attempt {
 	start := l.opts.Clock.Now()
-	grace := m.GracePeriodSeconds
-	if g := l.opts.GracePeriodSeconds; g != nil {
-		grace = *g
-	}
-	deadline := l.opts.Clock.NewTimer(l.opts.VerifyTimeout + time.Duration(grace)*time.Second)
+	deadline := l.opts.Clock.NewTimer(l.opts.VerifyTimeout + l.gracePeriod(m))
 	defer deadline.Stop()
 	interrupted := ctx.Done()
 	var last <-chan time.Time
@@ -35,6 +33,9 @@ func (l *Live) waitForReplacement(ctx context.Context, w *waveTracker, m plan.Mo
 	w.scan(l, m.Pod.Namespace)
 	for {
 		r, gone := w.replacementState(f)
+		if r != nil {
+			w.turns.end(m)
+		}
 		if r != nil && r.Spec.NodeName != "" {
 			w.markBound(m)
 		}
@@ -57,6 +58,14 @@ func (l *Live) waitForReplacement(ctx context.Context, w *waveTracker, m plan.Mo
 			return timedOutAttempt(m, r, gone, l.opts.Clock.Since(start))
 		}
 	}
+}
+
+// gracePeriod returns the time that the evicted pod may take to terminate, at most MaxGracePeriod. The pod's own value
+// comes from its author and may exceed the range of a time.Duration.
+func (l *Live) gracePeriod(m plan.Move) time.Duration {
+	most := cmp.Or(l.opts.MaxGracePeriod, DefaultMaxGracePeriod)
+	seconds := ptr.Deref(l.opts.GracePeriodSeconds, m.GracePeriodSeconds)
+	return time.Duration(min(max(seconds, 0), int64(most/time.Second))) * time.Second
 }
 
 func isReady(p *corev1.Pod) bool {

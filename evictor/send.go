@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -68,7 +69,10 @@ func (l *Live) cancelWhenOverdue(ctx, call context.Context, end context.CancelCa
 
 type podAPI interface {
 	get(ctx context.Context, namespace, name string) (*corev1.Pod, error)
+	list(ctx context.Context, namespace string, opts metav1.ListOptions) (*corev1.PodList, error)
 	evict(ctx context.Context, e *policyv1.Eviction) error
+	// mayEvict reports whether this account may evict pods in a namespace.
+	mayEvict(ctx context.Context, namespace string) (bool, error)
 }
 
 // restAPI calls a real API server. Each call sends exactly one request. The typed client would
@@ -84,6 +88,14 @@ func (r restAPI) get(ctx context.Context, namespace, name string) (*corev1.Pod, 
 func (r restAPI) evict(ctx context.Context, e *policyv1.Eviction) error {
 	return r.client.PolicyV1().RESTClient().Post().AbsPath("/api/v1").Namespace(e.Namespace).Resource("pods").Name(e.Name).
 		SubResource("eviction").MaxRetries(0).Body(e).Do(ctx).Error()
+}
+
+func (r restAPI) mayEvict(ctx context.Context, namespace string) (bool, error) {
+	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
+		ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: namespace, Verb: "create", Resource: "pods", Subresource: "eviction"}}}
+	var answer authorizationv1.SelfSubjectAccessReview
+	err := r.client.AuthorizationV1().RESTClient().Post().Resource("selfsubjectaccessreviews").MaxRetries(0).Body(review).Do(ctx).Into(&answer)
+	return answer.Status.Allowed, err
 }
 
 // resolveAmbiguous reads the pod to find out whether an ambiguous eviction took effect. resolveAmbiguous tries up to

@@ -119,7 +119,8 @@ func (m *Metrics) RecordSkipped(strategies []string) {
 	}
 }
 
-// RecordPass counts a pass and its outcomes. A pass that ended before planning leaves the plan gauges unchanged.
+// RecordPass counts a pass and its outcomes. A pass that ended before planning leaves the plan gauges unchanged, and so
+// does an approved plan: it comes from another process, which may have put any code and any count into it.
 func (m *Metrics) RecordPass(r plan.RunReport) {
 	stopped := ""
 	if r.Stopped != nil {
@@ -130,7 +131,9 @@ func (m *Metrics) RecordPass(r plan.RunReport) {
 		m.passSeconds.Observe(r.Finished.Sub(r.Started).Seconds())
 		if !r.EndedBeforePlanning() {
 			m.lastPass.Set(float64(r.Finished.Unix()))
-			m.recordPlan(r.Plan)
+			if r.Approval == nil {
+				m.recordPlan(r.Plan)
+			}
 			m.recordBlocks(r)
 		}
 	}

@@ -100,6 +100,20 @@ type Move struct {
 	EligibilityInputs string `json:"-"`
 	// GracePeriodSeconds is the termination grace period of the evicted pod.
 	GracePeriodSeconds int64 `json:"-"`
+	// ReadyRequirements must hold right before the eviction. Without a PodDisruptionBudget, the API server checks nothing.
+	ReadyRequirements []ReadyRequirement `json:"-"`
+}
+
+// ReadyRequirement is a number of pods that must be Ready besides the evicted pod, in the same namespace.
+type ReadyRequirement struct {
+	Of       string // the workload or Service, for messages
+	Selector string // a label selector; "" selects all pods
+	// OwnerUIDs are the UIDs of the controllers of the pods. If it is empty, any pod that the selector selects counts.
+	OwnerUIDs []string
+	MinReady  int
+	// MinReadyTime is the time for which a pod must have been Ready.
+	MinReadyTime time.Duration
+	Code         Code // of the outcome if fewer pods are Ready
 }
 
 // WaveHints lists the nodes that carry a hint from before the first eviction of a wave until its replacements are

@@ -29,6 +29,8 @@ type PlannerState struct {
 	Pause *Pause `json:"pause,omitempty"`
 	// Breaker is set while the breaker is open.
 	Breaker *BreakerTrip `json:"breaker,omitempty"`
+	// NodeCounts are the numbers of nodes that recent passes saw, the oldest first. It has at most MaxNodeCounts entries.
+	NodeCounts []NodeCount `json:"nodeCounts,omitempty"`
 	// Schedulers counts the bindings of schedulers without a profile, by schedulerName. It has at most MaxSchedulers
 	// entries.
 	Schedulers map[string]SchedulerBindings `json:"schedulers,omitempty"`
@@ -44,15 +46,24 @@ type EvictionCount struct {
 	First time.Time `json:"first,omitzero"`
 }
 
-// Backoff forbids evictions of the pods of a workload before Until.
+// Backoff forbids evictions of the pods of a workload before Until: a replacement landed badly, or admission refused an
+// eviction.
 type Backoff struct {
 	Workload ObjectRef `json:"workload"`
 	Since    time.Time `json:"since"`
 	Until    time.Time `json:"until"`
-	// Failures is the number of consecutive passes with a bad landing.
+	// Failures is the number of consecutive passes with such a failure.
 	Failures int `json:"failures"`
 	// Reason is the reason of the last failure.
 	Reason Reason `json:"reason"`
+}
+
+// Cause says in a few words what failed.
+func (b Backoff) Cause() string {
+	if b.Reason.Code == BlockedByAdmission {
+		return "admission refused an eviction"
+	}
+	return "a replacement failed"
 }
 
 // OpenRun is a pass with reserved evictions and without a report.
@@ -96,6 +107,15 @@ type BreakerTrip struct {
 	// Pods are the UIDs of the pods that became unschedulable in the stopped pass.
 	Pods []string `json:"pods,omitempty"`
 }
+
+// NodeCount is the number of nodes of the cluster at a time.
+type NodeCount struct {
+	At    time.Time `json:"at"`
+	Nodes int       `json:"nodes"`
+}
+
+// MaxNodeCounts is the maximum number of node counts in a PlannerState.
+const MaxNodeCounts = 64
 
 // EvictionBlock is a reason why the controller does not evict. Paused and BreakerOpen block all evictions.
 type EvictionBlock struct {
@@ -184,6 +204,14 @@ func (st *PlannerState) Validate() error {
 			}
 		}
 	}
+	if n := len(st.NodeCounts); n > MaxNodeCounts {
+		return fmt.Errorf("nodeCounts: %d entries (want at most %d)", n, MaxNodeCounts)
+	}
+	for i, c := range st.NodeCounts {
+		if c.Nodes < 0 || c.At.IsZero() {
+			return fmt.Errorf("nodeCounts[%d]: want a time, and 0 nodes or more", i)
+		}
+	}
 	if n := len(st.Schedulers); n > MaxSchedulers {
 		return fmt.Errorf("schedulers: %d entries (want at most %d)", n, MaxSchedulers)
 	}
@@ -201,6 +229,7 @@ func (st *PlannerState) Sort() {
 		return cmp.Or(a.Workload.Compare(b.Workload), a.Minute.Compare(b.Minute))
 	})
 	slices.SortStableFunc(st.Backoffs, func(a, b Backoff) int { return a.Workload.Compare(b.Workload) })
+	slices.SortStableFunc(st.NodeCounts, func(a, b NodeCount) int { return a.At.Compare(b.At) })
 	slices.SortStableFunc(st.Runs, func(a, b OpenRun) int { return cmp.Compare(a.RunID, b.RunID) })
 	for _, r := range st.Runs {
 		slices.SortStableFunc(r.Reservations, func(a, b Reservation) int {

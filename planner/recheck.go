@@ -85,6 +85,10 @@ func recheckAll(c *search.Search, moves []plan.Move, hinted []cluster.NodeID) (o
 		}
 		ok = append(ok, fresh)
 	}
+	for i := range ok {
+		p := FindPod(c.Snapshot, ok[i].Pod)
+		ok[i].ReadyRequirements = c.Eligibility.ReadyRequirements(p, w.Owner[p.Workload])
+	}
 	return ok, dropped
 }
 
@@ -121,7 +125,7 @@ func recheckMove(c *search.Search, states *search.WaveStates, w *eligibility.InF
 	if !states.Independent(p.ID) {
 		return drop(plan.Dropped, plan.PremiseChanged, "its landing depends on the order in which the pods of the wave are replaced")
 	}
-	first, l, r, good := predictAgain(c, states, w, m, p)
+	again, r, good := predictAgain(c, states, w, m, p)
 	switch {
 	case good:
 	case r.Code == plan.NotNeeded:
@@ -129,8 +133,8 @@ func recheckMove(c *search.Search, states *search.WaveStates, w *eligibility.InF
 	default:
 		return drop(plan.Dropped, plan.PremiseChanged, fmt.Sprintf("%s: %s", r.Code, r.Message))
 	}
-	step := search.Step{Pod: p.ID, From: p.Node, Landing: l}
-	fresh := refreshMove(c, states.Start, &first, p, m, &l)
+	step := search.Step{Pod: p.ID, From: p.Node, Landing: again.Landing}
+	fresh := refreshMove(c, p, m, again)
 	c.Apply(step)
 	states.Join(step)
 	w.Add(c.Eligibility, p.ID)
@@ -150,20 +154,16 @@ func isReserved(c *search.Search, m plan.Move) bool {
 	})
 }
 
-// refreshMove replaces the prediction in the move. The scheduler may place the replacements of a wave in any order,
-// so nodes that are acceptable for the first replacement remain acceptable.
-func refreshMove(c *search.Search, start *search.State, first *search.Landing, p *cluster.Pod, m plan.Move, l *search.Landing) plan.Move {
-	s, displaced := c.Snapshot, m.DisplacedFor != nil
+// refreshMove replaces the prediction in the move.
+func refreshMove(c *search.Search, p *cluster.Pod, m plan.Move, l landingAgain) plan.Move {
+	s := c.Snapshot
 	m.Pod, m.Owner, m.GracePeriodSeconds = plan.PodRefOf(p), plan.OwnerRefOf(s, p), summary.GracePeriodSeconds(c, p)
 	m.NotAfter, m.EligibilityInputs = c.Eligibility.AllowedUntil(p), annotation.Fingerprint(p.Object)
 	m.Goals = slices.Clone(m.Goals)
-	acceptable := c.AcceptableNodes(p.ID, l, displaced)
-	m.To, m.Acceptable.Nodes = s.Nodes[l.To].Name, len(acceptable)
+	m.To, m.Acceptable.Nodes = s.Nodes[l.To].Name, l.Acceptable
 	m.Confidence, m.ReturnProbability, m.PendingProbability = l.Confidence, l.ReturnProbability, l.PendingProbability
 	m.AcceptableNodes = nil
-	either := append(acceptable, start.AcceptableNodes(p.ID, first, displaced)...)
-	slices.Sort(either)
-	for _, n := range slices.Compact(either) {
+	for _, n := range l.inEitherState {
 		m.AcceptableNodes = append(m.AcceptableNodes, s.Nodes[n].Name)
 	}
 	return m
@@ -180,26 +180,42 @@ func FindPod(s *cluster.Snapshot, ref plan.PodRef) *cluster.Pod {
 	return s.PodByKey(ref.String())
 }
 
+// landingAgain is the landing of a move that is checked again. The scheduler may place the replacements of a wave in any
+// order, so nodes that are acceptable at the beginning of the wave remain acceptable. inEitherState lists these nodes and
+// those that are acceptable now, without duplicates.
+type landingAgain struct {
+	search.Landing
+	inEitherState []cluster.NodeID
+}
+
 // predictAgain predicts the landing again: first as the first move of the wave, then after the moves applied so far.
 // The displaced pod of a step need not improve a goal, but the other move of the step must be possible, and only with
 // the displacement.
 func predictAgain(c *search.Search, states *search.WaveStates, w *eligibility.InFlightCount, m plan.Move,
-	p *cluster.Pod) (first, l search.Landing, r plan.Reason, good bool) {
-	land := (*search.State).PredictLanding
-	if m.DisplacedFor != nil {
+	p *cluster.Pod) (landingAgain, plan.Reason, bool) {
+	displaced, land := m.DisplacedFor != nil, (*search.State).PredictLanding
+	if displaced {
 		land = (*search.State).PredictDisplacedLanding
 	}
-	first, r, good = land(states.Start, p.ID)
-	l = first
+	first, r, good := land(states.Start, p.ID)
+	l := first
 	if good && w.Total > 0 {
 		if l, r, good = land(c.State, p.ID); good {
 			l, r, good = states.PredictInWave(p.ID, l, land)
 		}
 	}
-	if good && m.DisplacedFor != nil {
+	if !good {
+		return landingAgain{}, r, false
+	}
+	// A landing is valid until the next prediction in its state, so the nodes are listed here.
+	nodes := c.AcceptableNodes(p.ID, &l, displaced)
+	l.Acceptable = len(nodes)
+	nodes = append(nodes, states.Start.AcceptableNodes(p.ID, &first, displaced)...)
+	slices.Sort(nodes)
+	if displaced {
 		r, good = stillNeeded(c, m, p, l)
 	}
-	return first, l, r, good
+	return landingAgain{l, slices.Compact(nodes)}, r, good
 }
 
 // stillNeeded reports whether a pod must still make room for another pod. If not, stillNeeded returns the reason.

@@ -9,6 +9,11 @@ import (
 	"testing"
 	"time"
 
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
@@ -20,11 +25,17 @@ import (
 // planTwoMoves returns a plan with two moves of one Deployment in one wave, under the given limits.
 func planTwoMoves(t *testing.T, limits string) (*cluster.Snapshot, *planner.Planner, []plan.Goal, plan.Plan) {
 	t.Helper()
+	return planTwoMovesWith(t, limits, "maxUnavailableWithoutPDB: 5")
+}
+
+// planTwoMovesWith is planTwoMoves with other settings of the guards.
+func planTwoMovesWith(t *testing.T, limits, guards string) (*cluster.Snapshot, *planner.Planner, []plan.Goal, plan.Plan) {
+	t.Helper()
 	o, err := cluster.ReadFiles([]string{"../examples/three-zones.yaml"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	conf, err := config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nstrategies:\n- {name: zones, type: ZoneSpread, schedule: \"0 * * * *\"}\nguards: {maxUnavailableWithoutPDB: 5, minConfidence: 0.1}\nevictor: {inFlight: {perNode: 5, perOwner: 5}}\nlimits: "+limits+"\n"))
+	conf, err := config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nstrategies:\n- {name: zones, type: ZoneSpread, schedule: \"0 * * * *\"}\nguards: {"+guards+", minConfidence: 0.1}\nevictor: {inFlight: {perNode: 5, perOwner: 5}}\nlimits: "+limits+"\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,4 +187,49 @@ func planTwoPodsForTwoNodes(t *testing.T, memory string) (*cluster.Snapshot, *pl
 		t.Fatalf("want two moves in one wave: %+v\n%+v", made.Moves, made.Rejections)
 	}
 	return s, p, goals, made
+}
+
+// TestRecheckSaysHowManyPodsMustBeReady: Deployment d wants six pods, two of which leave in one wave, and Service d
+// selects them.
+func TestRecheckSaysHowManyPodsMustBeReady(t *testing.T) {
+	for guards, want := range map[string][]string{
+		"maxUnavailableWithoutPDB: 5, protect: [DegradedWorkloads]": {"Deployment d: 4 WorkloadUnavailable"},
+		"maxUnavailableWithoutPDB: 5, protect: [Jobs]":              {"Deployment d: 1 WorkloadUnavailable"},
+		"maxUnavailableWithoutPDB: 6, protect: [Jobs]":              nil,
+		"maxUnavailableWithoutPDB: 6, protect: [LastReadyPods]":     {"Service d: 1 LastReadyPod"},
+	} {
+		s, p, goals, made := planTwoMovesWith(t, "{}", guards)
+		ok, _ := p.Recheck(s, plan.PlannerState{}, goals, made, 1, s.TakenAt)
+		if len(ok) != 2 {
+			t.Fatalf("%s: %d moves remain", guards, len(ok))
+		}
+		for _, m := range ok {
+			var got []string
+			for _, r := range m.ReadyRequirements {
+				got = append(got, fmt.Sprintf("%s: %d %s", r.Of, r.MinReady, r.Code))
+				if r.Selector != "app=d" {
+					t.Errorf("selector %q", r.Selector)
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s: got %q, want %q", guards, got, want)
+			}
+		}
+	}
+	s, p, goals, made := planTwoMovesWith(t, "{}", "maxUnavailableWithoutPDB: 5")
+	objects := *s.Objects
+	objects.PodDisruptionBudgets = []*policyv1.PodDisruptionBudget{{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "d"},
+		Spec: policyv1.PodDisruptionBudgetSpec{MaxUnavailable: ptr.To(intstr.FromInt32(5)),
+			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "d"}}},
+		Status: policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: 5, ExpectedPods: 6, CurrentHealthy: 6},
+	}}
+	s, err := cluster.New(&objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ok, dropped := p.Recheck(s, plan.PlannerState{}, goals, made, 1, s.TakenAt)
+	if len(ok) != 2 || len(ok[0].ReadyRequirements) != 0 {
+		t.Errorf("with a PodDisruptionBudget: %+v, dropped %+v", ok, dropped)
+	}
 }

@@ -104,6 +104,30 @@ func TestTheFirstHalfOfAStepIsNotMadeForNothing(t *testing.T) {
 	}
 }
 
+// TestTheFirstHalfOfAStepInAWave: the move of cache follows another move of its wave. Recheck predicts the landing of api
+// to see whether cache is still needed. The acceptable nodes of the move are still those of cache.
+func TestTheFirstHalfOfAStepInAWave(t *testing.T) {
+	anotherGoal := []string{
+		`{kind: Node, metadata: {name: n4, labels: {topology.kubernetes.io/zone: zone-1}}}`,
+		`{kind: Node, metadata: {name: n5, labels: {topology.kubernetes.io/zone: zone-2}}, status: {allocatable: {cpu: "3", memory: 4Gi}, capacity: {cpu: "3", memory: 4Gi}}}`,
+		`{kind: Deployment, metadata: {name: another}, requests: {cpu: "2", memory: 1Gi}, pods: [1 on n4]}`,
+		`{kind: Pod, metadata: {name: base-4}, requests: {cpu: "7", memory: 9Gi}, spec: {nodeName: n4}}`,
+	}
+	of := scenario.Read(t, "step-makes-room")
+	s, st, conf := openScenario(t, of, anotherGoal...)
+	p := planner.New(conf.PlannerOptions())
+	goals := controller.Goals(s, conf.BuildStrategies(), nil)
+	made := p.Plan(s, st, goals, s.TakenAt)
+	if len(made.Moves) != 3 || made.Moves[1].DisplacedFor == nil {
+		t.Fatalf("want a move and a step: %+v", made.Moves)
+	}
+	made.Moves[1].Wave = 1
+	ok, dropped := p.Recheck(s, st, goals, made, 1, s.TakenAt)
+	if len(ok) != 2 || ok[1].Acceptable.Nodes != 1 || !slices.Equal(ok[1].AcceptableNodes, []string{"n3"}) {
+		t.Errorf("moves %+v, dropped %+v", ok, dropped)
+	}
+}
+
 // TestTheSecondHalfOfAStepWaitsForRoom: Recheck drops the move of api while cache is on its old node. Recheck keeps
 // the move of api once the replacement of cache is on the predicted node.
 func TestTheSecondHalfOfAStepWaitsForRoom(t *testing.T) {

@@ -2,13 +2,9 @@ package planner_test
 
 import (
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
-
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
@@ -33,15 +29,11 @@ evictor: {perMinute: unlimited, inFlight: {total: unlimited, perNode: unlimited,
 // other pods: each may still terminate or be gone, and its replacement may be placed or not. The
 // predicted node must be feasible in all of them.
 func TestLandingsHoldInEveryOrder(t *testing.T) {
-	for name, constrain := range map[string]func(*rand.Rand, *corev1.PodSpec, map[string]string){
-		"own constraints":       func(*rand.Rand, *corev1.PodSpec, map[string]string) {},
-		"common spread":         addCommonSpread,
-		"required pod affinity": addRequiredAffinity,
-	} {
-		t.Run(name, func(t *testing.T) {
+	for _, how := range []string{"own constraints", "spread", "affinity", "anti-affinity"} {
+		t.Run(how, func(t *testing.T) {
 			checked := 0
 			for seed := range uint64(150) {
-				checked += checkOrders(t, seed, constrain)
+				checked += checkOrders(t, seed, how)
 			}
 			if t.Logf("%d states", checked); checked < 100 {
 				t.Errorf("%d states are too few", checked)
@@ -50,45 +42,11 @@ func TestLandingsHoldInEveryOrder(t *testing.T) {
 	}
 }
 
-// addCommonSpread gives all pods with a spread constraint one label, which the constraint counts.
-func addCommonSpread(r *rand.Rand, spec *corev1.PodSpec, labels map[string]string) {
-	for i := range spec.TopologySpreadConstraints {
-		labels["tier"] = "x"
-		spec.TopologySpreadConstraints[i].MaxSkew = 1
-		spec.TopologySpreadConstraints[i].LabelSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"tier": "x"}}
-	}
-}
-
-// addRequiredAffinity makes half of the workloads require a pod of another one in their zone.
-func addRequiredAffinity(r *rand.Rand, spec *corev1.PodSpec, labels map[string]string) {
-	if r.IntN(2) == 0 {
-		return
-	}
-	other := map[string]string{"app": fmt.Sprintf("w%02d", r.IntN(8))}
-	if spec.Affinity == nil {
-		spec.Affinity = &corev1.Affinity{}
-	}
-	spec.Affinity.PodAffinity = &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{
-		{TopologyKey: corev1.LabelTopologyZone, LabelSelector: &metav1.LabelSelector{MatchLabels: other}}}}
-}
-
 // checkOrders plans on a dense cluster and checks its waves. It returns the number of states.
-func checkOrders(t *testing.T, seed uint64, constrain func(*rand.Rand, *corev1.PodSpec, map[string]string)) int {
+func checkOrders(t *testing.T, seed uint64, how string) int {
 	r := rand.New(rand.NewPCG(seed, 8))
 	o := simulation.Dense(r)
-	for i, d := range o.Deployments {
-		template := &o.ReplicaSets[i].Spec.Template
-		template.Labels = maps.Clone(template.Labels)
-		constrain(r, &template.Spec, template.Labels)
-		d.Spec.Template = *template.DeepCopy()
-		for _, p := range o.Pods {
-			if p.OwnerReferences[0].Name == o.ReplicaSets[i].Name {
-				node := p.Spec.NodeName
-				p.Labels, p.Spec = template.Labels, *template.Spec.DeepCopy()
-				p.Spec.NodeName = node
-			}
-		}
-	}
+	simulation.RelateDense(r, o, how)
 	conf, err := config.Load("c", fmt.Appendf(nil, denseConfig, 1+r.IntN(3)))
 	if err != nil {
 		t.Fatal(err)

@@ -49,7 +49,8 @@ func TestPlanGolden(t *testing.T) {
 
 func TestRunGolden(t *testing.T) {
 	for name, r := range map[string]plan.RunReport{"run-live": liveRun(), "run-dry": dryRun(), "run-refused": refusedRun(),
-		"run-recovered": recoveredRun(), "run-nothing-to-do": newRun(plan.Live, nothingToDoPlan()), "run-without-evictions": runWithoutEvictions()} {
+		"run-recovered": recoveredRun(), "run-nothing-to-do": newRun(plan.Live, nothingToDoPlan()), "run-without-evictions": runWithoutEvictions(),
+		"run-plan-refused": refusedPlanRun()} {
 		var b bytes.Buffer
 		if err := report.Run(&b, report.Table, r); err != nil {
 			t.Fatal(err)

@@ -17,13 +17,20 @@ type runTable struct{ *table }
 // writeRun writes what a pass did, and then its plan.
 func (t runTable) writeRun(r plan.RunReport) {
 	t.writeRunVerdict(r)
-	if r.Stopped != nil {
+	switch {
+	case refused(r):
+		t.addLine("%s", t.paint(yellow, "Refused: "+reasonText(*r.Stopped)+"."))
+	case r.Stopped != nil:
 		t.addLine("%s", t.paint(yellow, "Stopped early: "+reasonText(*r.Stopped)+"."))
 	}
 	t.addLine("Run %s, %s, started %s, took %s.", orDash(escape(r.RunID)), modeText(r.Mode),
 		r.Started.UTC().Format(timeLayout), r.Finished.Sub(r.Started).Round(time.Millisecond))
 	if a := r.Approval; a != nil {
-		t.addLine("Approved by %s at %s.", orDash(escape(a.By)), a.At.UTC().Format(timeLayout))
+		verb := "Approved"
+		if refused(r) {
+			verb = "Submitted"
+		}
+		t.addLine("%s by %s at %s.", verb, orDash(escape(a.By)), a.At.UTC().Format(timeLayout))
 	}
 	if a := r.Recovery; a != nil {
 		t.addLine("%s", t.paint(yellow,
@@ -49,6 +56,9 @@ func (t runTable) writeRun(r plan.RunReport) {
 		t.writePlan(*r.Replan, "Replan, because a move failed or a replacement landed elsewhere", "")
 	}
 }
+
+// refused reports whether a saved plan was refused as a whole.
+func refused(r plan.RunReport) bool { return r.Stopped != nil && r.Stopped.Code == plan.PlanRefused }
 
 func countOutcomes(r plan.RunReport, kinds ...plan.OutcomeKind) int {
 	n := 0
@@ -85,6 +95,8 @@ func (t runTable) writeRunVerdict(r plan.RunReport) {
 	}
 	planned := len(r.Moves())
 	switch {
+	case refused(r):
+		t.addLine("%s", t.paint(yellow, "Run: the plan was refused; nothing evicted."))
 	case r.Mode == plan.DryRun && planned > 0:
 		unless, color := "", green
 		if codes := blockingCodes(r.Plan); codes != "" {

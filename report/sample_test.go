@@ -246,6 +246,18 @@ func runWithoutEvictions() plan.RunReport {
 	return r
 }
 
+// refusedPlanRun returns the run of a saved plan that was refused.
+func refusedPlanRun() plan.RunReport {
+	r := newRun(plan.Live, threeZonesPlan(), newOutcome(1, "d-6f9c-x1", plan.Dropped, "", false),
+		newOutcome(2, "d-6f9c-x2", plan.Dropped, "", false))
+	for i := range r.Outcomes {
+		r.Outcomes[i].Reason = plan.Reason{Code: plan.PlanRefused, Message: "not tried: the plan was refused"}
+	}
+	r.Stopped = &plan.Reason{Code: plan.PlanRefused, Message: "the plan expired at 2026-01-01T00:00:00Z; make a new plan"}
+	r.Approval = &plan.Approval{By: "alice", At: taken}
+	return r
+}
+
 // refusedRun returns a run that did not plan because its view of the pods was stale.
 func refusedRun() plan.RunReport {
 	r := newRun(plan.Live, plan.Plan{APIVersion: plan.APIVersion, Kind: "Plan", ID: "p-0", TakenAt: taken, Expires: taken})

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -88,6 +89,10 @@ func (c *Cache) OfPod(s *cluster.Snapshot, p *cluster.Pod, loc *time.Location) P
 		r.Problems = append(r.Problems, o.unknownKeys(podKeys, nodeKeys)...)
 		if i == 0 {
 			r.readForeignKeys(o)
+		}
+		if _, isNamespace := o.meta.(*corev1.Namespace); !isNamespace {
+			r.readGroups(o)
+			r.readPaused(o)
 		}
 	}
 	return r

@@ -64,6 +64,9 @@ func hasKnownKey(o metav1.Object) bool {
 
 func anyKnownPrefix(m map[string]string) bool {
 	for key := range m {
+		if strings.HasSuffix(key, pausedName) {
+			return true
+		}
 		for _, prefix := range knownPrefixes {
 			if strings.HasPrefix(key, prefix) {
 				return true
@@ -73,11 +76,11 @@ func anyKnownPrefix(m map[string]string) bool {
 	return false
 }
 
-var knownPrefixes = [...]string{Prefix, deschedulerPrefix, "cluster-autoscaler.kubernetes.io/", "karpenter.sh/"}
+var knownPrefixes = append([]string{Prefix, deschedulerPrefix, "cluster-autoscaler.kubernetes.io/", "karpenter.sh/"}, allGroupKeys()...)
 
 // foreignKeys lists the keys of other programs that decisions about pods depend on.
-var foreignKeys = []string{DeschedulerEvict, DeschedulerPreferNoEviction, DeschedulerEvictionInProgress, SafeToEvict,
-	KarpenterNoDisrupt, KarpenterNoEvict, corev1.PodDeletionCost, jobIndexFailures}
+var foreignKeys = append([]string{DeschedulerEvict, DeschedulerPreferNoEviction, DeschedulerEvictionInProgress, SafeToEvict,
+	KarpenterNoDisrupt, KarpenterNoEvict, corev1.PodDeletionCost, jobIndexFailures}, allGroupKeys()...)
 
 // jobIndexFailures is the annotation in which the Job controller counts the failures of an
 // index.

@@ -2,12 +2,10 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"slices"
 	"time"
 
@@ -26,7 +24,7 @@ import (
 )
 
 // maxPlanBytes is the largest plan file that apply reads, in bytes.
-const maxPlanBytes = 64 << 20
+const maxPlanBytes = 32 << 20
 
 type applyFlags struct {
 	config, output, namespace string
@@ -38,7 +36,7 @@ func newApply(g *globalFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use: "apply PLAN.json", Short: "Execute a saved plan unchanged", Args: requirePlanArgument,
 		Long:    "Executes a plan that `evenkeel plan -o json` printed, even if the configuration has dryRun: true.\nEvenkeel checks each move again on the current cluster and drops moves that are no longer valid. Limits, windows,\nbudgets, back-offs and pauses apply. If `evenkeel run` holds the Lease, this command submits the plan to it.\n\nExit code: 0 if a pod was evicted and nothing stopped the plan, or if the plan has no moves; 1 otherwise.",
-		Example: "  evenkeel plan --lease-namespace evenkeel -o json > plan.json\n  evenkeel apply plan.json --lease-namespace evenkeel",
+		Example: "  evenkeel plan -o json > plan.json\n  evenkeel apply plan.json",
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, g, args[0]) },
 	}
 	fl := c.Flags()
@@ -46,8 +44,7 @@ func newApply(g *globalFlags) *cobra.Command {
 	fl.StringVarP(&f.output, "output", "o", "table", "report as table, wide, json or yaml")
 	fl.DurationVar(&f.leaseTimeout, "lease-timeout", 2*time.Minute, "how long to wait for the Lease if no process holds it")
 	fl.DurationVar(&f.wait, "wait", 30*time.Minute, "how long to wait for the report if another process executes the plan")
-	fl.StringVar(&f.namespace, "lease-namespace", os.Getenv("POD_NAMESPACE"),
-		"namespace of Evenkeel: of its Lease, its pause and its state; required outside a pod")
+	addReleaseFlag(fl, &f.namespace)
 	return c
 }
 
@@ -69,8 +66,8 @@ func (f *applyFlags) run(cmd *cobra.Command, g *globalFlags, path string) error 
 	if err != nil {
 		return err
 	}
-	if f.namespace == "" {
-		return errors.New("namespace of Evenkeel is unknown; set --lease-namespace to the namespace of its Lease, pause and state")
+	if f.namespace, err = releaseNamespace(cmd.Context(), client, f.namespace); err != nil {
+		return fmt.Errorf("nothing was evicted: %w", err)
 	}
 	by := plan.Approval{By: apiUser(cmd.Context(), client), At: time.Now().UTC().Truncate(time.Second)}
 	lease := &leader.Lease{Client: client, Namespace: f.namespace, Identity: leaseIdentity(), OnLeadingChange: func(bool) {}}
@@ -104,7 +101,7 @@ func (f *applyFlags) check() (report.Format, error) {
 		return "", errors.New("--lease-timeout and --wait: want more than 0s")
 	}
 	if f.namespace == "" {
-		return format, nil // run reports this after it has read the plan and connected
+		return format, nil // run finds the release after it has read the plan and connected
 	}
 	return format, checkNamespace(f.namespace)
 }
@@ -119,7 +116,10 @@ func readPlan(path string, stdin io.Reader) (plan.Plan, error) {
 	if err != nil {
 		return p, fmt.Errorf("reading the plan: %w", err)
 	}
-	if err := json.Unmarshal(data, &p); err != nil || p.Kind != "Plan" || p.APIVersion != plan.APIVersion {
+	var tooLarge plan.SizeError
+	if err := plan.Decode(data, &p); errors.As(err, &tooLarge) {
+		return p, fmt.Errorf("%s is not a plan: %w", name, err)
+	} else if err != nil || p.Kind != "Plan" || p.APIVersion != plan.APIVersion {
 		return p, fmt.Errorf("%s is not a plan (want the output of `evenkeel plan -o json`: apiVersion %s, kind Plan)", name, plan.APIVersion)
 	}
 	return p, nil
@@ -221,6 +221,8 @@ func incompleteError(r plan.RunReport) error {
 			o.Reason.Message, o.Reason.Code)
 	case r.Stopped == nil:
 		return nil
+	case r.Stopped.Code == plan.PlanRefused:
+		return fmt.Errorf("the plan was refused: %s (%s)", r.Stopped.Message, r.Stopped.Code)
 	}
 	return fmt.Errorf("the plan stopped early: %s: %s", r.Stopped.Code, r.Stopped.Message)
 }

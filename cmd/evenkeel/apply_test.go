@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/cobra"
 	"k8s.io/client-go/kubernetes/fake"
 
 	"github.com/evenkeel-project/evenkeel/controller/approval"
@@ -62,6 +63,8 @@ func TestIncompleteError(t *testing.T) {
 		"unknown outcome":   {plan.RunReport{Outcomes: []plan.Outcome{outcome(1, plan.UnknownOutcome)}}, ""},
 		"stopped":           {plan.RunReport{Stopped: paused, Outcomes: []plan.Outcome{outcome(1, plan.Dropped)}}, "the plan stopped early: Paused: by alice"},
 		"stopped after one": {plan.RunReport{Stopped: paused, Outcomes: []plan.Outcome{outcome(1, plan.Evicted)}}, "the plan stopped early: Paused: by alice"},
+		"refused": {plan.RunReport{Stopped: &plan.Reason{Code: plan.PlanRefused, Message: "the plan expired"},
+			Outcomes: []plan.Outcome{outcome(1, plan.Dropped)}}, "the plan was refused: the plan expired (PlanRefused)"},
 	} {
 		got := ""
 		if err := incompleteError(c.r); err != nil {
@@ -101,16 +104,14 @@ func TestStoppedApplySaysThatPlanStays(t *testing.T) {
 	}
 }
 
-// TestApplyExampleSetsNamespace checks that the example of apply sets --lease-namespace, because the flag has no
-// default outside a pod.
-func TestApplyExampleSetsNamespace(t *testing.T) {
-	t.Setenv("POD_NAMESPACE", "")
-	c := newApply(&globalFlags{})
-	if f := c.Flags().Lookup("lease-namespace"); f.DefValue != "" || !strings.Contains(c.Example, "evenkeel apply plan.json --lease-namespace ") {
-		t.Errorf("default %q, example %s", f.DefValue, c.Example)
-	}
-	t.Setenv("POD_NAMESPACE", "ops")
-	if f := newApply(&globalFlags{}).Flags().Lookup("lease-namespace"); f.DefValue != "ops" {
-		t.Errorf("default of --lease-namespace in a pod: %q, want ops", f.DefValue)
+// TestReleaseFlagDefault checks that commands in a pod use the release of the pod, and that others find the release.
+func TestReleaseFlagDefault(t *testing.T) {
+	for _, namespace := range []string{"", "ops"} {
+		t.Setenv("POD_NAMESPACE", namespace)
+		for _, c := range []*cobra.Command{newApply(&globalFlags{}), newPause(&globalFlags{}), newResume(&globalFlags{}), newPlan(&globalFlags{}), newCapture(&globalFlags{})} {
+			if f := c.Flags().Lookup("lease-namespace"); f.DefValue != namespace {
+				t.Errorf("%s: default %q, want %q", c.Name(), f.DefValue, namespace)
+			}
+		}
 	}
 }

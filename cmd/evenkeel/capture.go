@@ -14,11 +14,11 @@ import (
 )
 
 func newCapture(g *globalFlags) *cobra.Command {
-	var output, configFile string
+	var output, configFile, namespace string
 	var redact bool
 	c := &cobra.Command{
 		Use: "capture", Short: "Write a snapshot of the cluster for plan -f", Args: rejectArguments,
-		Long: "Writes the objects that Evenkeel reads, without the settings of containers.\nWith --redact it also leaves out image names, addresses, and annotations that Evenkeel does not read.",
+		Long: "Writes the objects that Evenkeel reads, without the settings of containers, and its saved state.\nWith --redact it also leaves out image names, addresses, and annotations that Evenkeel does not read.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			g.logger(cmd)
 			client, conf, err := g.client()
@@ -29,7 +29,12 @@ func newCapture(g *globalFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o, err := g.readCluster(cmd, client, conf, named)
+			if namespace != "" {
+				if err := checkNamespace(namespace); err != nil {
+					return err
+				}
+			}
+			o, err := g.readClusterAndState(cmd, client, conf, named, namespace)
 			if err != nil {
 				return err
 			}
@@ -49,6 +54,7 @@ func newCapture(g *globalFlags) *cobra.Command {
 	c.Flags().StringVarP(&output, "output", "o", "-", "file to write; .yaml writes YAML, anything else JSON")
 	c.Flags().StringVar(&configFile, "config", "",
 		"configuration file; the snapshot contains what its source of usage measures (default: the built-in one, which has no source)")
+	addReleaseFlag(c.Flags(), &namespace)
 	c.Flags().BoolVar(&redact, "redact", false, "leave out data that may be confidential and that Evenkeel does not read")
 	return c
 }

@@ -93,8 +93,8 @@ func (s *controllerSettings) enableEvictions(c *controller.Controller, conf *con
 	s.startEvents()
 	c.Observer = s.observer // evictions use only hints that exist, never predicted ones
 	live := evictor.NewLive(s.client, s.observer, s.observer.ReplacingOwnerUID, evictor.Options{
-		GracePeriodSeconds: conf.Evictor.GracePeriodSeconds, PerMinute: conf.PerMinute(),
-		VerifyTimeout: time.Duration(conf.Evictor.VerifyTimeout), Clock: clock.RealClock{}, Log: s.log, Events: s.events,
+		GracePeriodSeconds: conf.Evictor.GracePeriodSeconds, MaxGracePeriod: time.Duration(conf.Guards.MaxGracePeriod),
+		PerMinute: conf.PerMinute(), VerifyTimeout: time.Duration(conf.Evictor.VerifyTimeout), Clock: clock.RealClock{}, Log: s.log, Events: s.events,
 		CheckPause: s.evictionGate, CheckLeading: s.lease.CheckLeading,
 	})
 	if s.previousEvictor != nil {
@@ -102,7 +102,7 @@ func (s *controllerSettings) enableEvictions(c *controller.Controller, conf *con
 	}
 	s.previousEvictor = live
 	c.Mode, c.Evictor, c.BatchSize = plan.Live, live, evictor.BatchSize(conf.PerMinute())
-	c.Resolver, c.Events, c.Holder = live, s.events, s.lease.Identity
+	c.Resolver, c.Events, c.Holder, c.CheckOtherReleases = live, s.events, s.lease.Identity, s.lease.CheckOtherReleases
 	c.HintWriter, c.HintTTL = writer.New(s.client, clock.RealClock{}, s.observer.Node), time.Duration(conf.Evictor.SteerTTL)
 }
 

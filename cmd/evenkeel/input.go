@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -32,7 +33,7 @@ type inputFlags struct {
 }
 
 func (f *inputFlags) add(fl *pflag.FlagSet) {
-	addLeaseNamespaceFlag(fl, &f.namespace)
+	addReleaseFlag(fl, &f.namespace)
 	fl.StringArrayVarP(&f.files, "filename", "f", nil,
 		"read objects from a file or directory instead of the cluster (-: standard input); repeatable")
 }
@@ -54,18 +55,43 @@ func (f *inputFlags) objects(cmd *cobra.Command, g *globalFlags) (*cluster.Objec
 	if len(f.files) > 0 {
 		return cluster.ReadFiles(f.files, cmd.InOrStdin())
 	}
-	if err := checkNamespace(f.namespace); err != nil {
-		return nil, err
+	if f.namespace != "" {
+		if err := checkNamespace(f.namespace); err != nil {
+			return nil, err
+		}
 	}
 	client, conf, err := g.client()
 	if err != nil {
 		return nil, fmt.Errorf("%w; or set -f FILE to read a snapshot", err)
 	}
-	o, err := g.readCluster(cmd, client, conf, f.conf)
+	return g.readClusterAndState(cmd, client, conf, f.conf, f.namespace)
+}
+
+// readClusterAndState reads the whole cluster and adds the saved state of the release. Without a release there is no
+// state. If the state cannot be read, the objects say why. In both cases, a warning says so before the plan is printed.
+func (g *globalFlags) readClusterAndState(cmd *cobra.Command, client kubernetes.Interface, rc *rest.Config, conf *config.Config,
+	fromFlag string) (*cluster.Objects, error) {
+	o, err := g.readCluster(cmd, client, rc, conf)
 	if err != nil {
 		return nil, err
 	}
-	return addSavedState(cmd.Context(), o, state.New(client, f.namespace), g.pauseStore(client, f.namespace), g.logger(cmd))
+	namespace, err := releaseNamespace(cmd.Context(), client, fromFlag)
+	switch {
+	case errors.Is(err, errNoRelease):
+		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: %v; without a release there are no pause, no back-offs and no hourly counts\n", err)
+		return o, nil
+	case err != nil:
+		o.PlannerStateError = err.Error()
+	default:
+		o, err = addSavedState(cmd.Context(), o, state.New(client, namespace), g.pauseStore(client, namespace), g.logger(cmd))
+		if err != nil {
+			return nil, err
+		}
+	}
+	if o.PlannerStateError != "" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: %s; pauses, back-offs and hourly counts are unknown\n", o.PlannerStateError)
+	}
+	return o, nil
 }
 
 // readCluster reads the whole cluster once. If conf is not nil, readCluster also takes one usage sample from the

@@ -25,11 +25,11 @@ func newPause(g *globalFlags) *cobra.Command {
 	f := &pauseFlags{}
 	c := &cobra.Command{
 		Use: "pause", Short: "Stop evictions until resume, or for a time", Args: rejectArguments,
-		Long:    "Writes the ConfigMap " + state.PauseName + " in the namespace of the Lease. Evenkeel reads it before every eviction.\nIt keeps watching evictions in progress, and starts no further one. Plans and reports continue.",
+		Long:    "Writes the ConfigMap " + state.PauseName + " in the namespace of Evenkeel, which it finds by its Lease. Evenkeel reads it before every eviction.\nIt keeps watching evictions in progress, and starts no further one. Plans and reports continue.",
 		Example: "  evenkeel pause --reason \"release 42\"\n  evenkeel pause --for 2h",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.pause(cmd, g) },
 	}
-	addLeaseNamespaceFlag(c.Flags(), &f.namespace)
+	addReleaseFlag(c.Flags(), &f.namespace)
 	c.Flags().DurationVar(&f.duration, "for", 0, "allow evictions again after this time (default: only after resume)")
 	c.Flags().StringVar(&f.reason, "reason", "", "reason for the pause (default: the reason of the current pause)")
 	return c
@@ -41,13 +41,15 @@ func newResume(g *globalFlags) *cobra.Command {
 		Use: "resume", Short: "End a pause", Args: rejectArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.resume(cmd, g) },
 	}
-	addLeaseNamespaceFlag(c.Flags(), &f.namespace)
+	addReleaseFlag(c.Flags(), &f.namespace)
 	return c
 }
 
 func (f *pauseFlags) check(cmd *cobra.Command) error {
-	if err := checkNamespace(f.namespace); err != nil {
-		return err
+	if f.namespace != "" {
+		if err := checkNamespace(f.namespace); err != nil {
+			return err
+		}
 	}
 	if cmd.Flags().Changed("for") && f.duration < time.Second {
 		return fmt.Errorf("--for: %s is too short (want 1s or more; leave it out to pause until resume)", f.duration)
@@ -58,8 +60,9 @@ func (f *pauseFlags) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// connect connects to the cluster. It also returns the user name that the pause will contain.
-func (f *pauseFlags) connect(cmd *cobra.Command, g *globalFlags) (kubernetes.Interface, state.PauseStore, string, error) {
+// connect connects to the cluster and finds the namespace of Evenkeel. It also returns the user name that the pause
+// will contain. If the namespace is not known, the error begins with unchanged, which says that nothing has changed.
+func (f *pauseFlags) connect(cmd *cobra.Command, g *globalFlags, unchanged string) (kubernetes.Interface, state.PauseStore, string, error) {
 	g.logger(cmd)
 	if err := f.check(cmd); err != nil {
 		return nil, state.PauseStore{}, "", err
@@ -68,11 +71,14 @@ func (f *pauseFlags) connect(cmd *cobra.Command, g *globalFlags) (kubernetes.Int
 	if err != nil {
 		return nil, state.PauseStore{}, "", err
 	}
+	if f.namespace, err = releaseNamespace(cmd.Context(), client, f.namespace); err != nil {
+		return nil, state.PauseStore{}, "", fmt.Errorf("%s: %w", unchanged, err)
+	}
 	return client, g.pauseStore(client, f.namespace), apiUser(cmd.Context(), client), nil
 }
 
 func (f *pauseFlags) pause(cmd *cobra.Command, g *globalFlags) error {
-	client, pauses, who, err := f.connect(cmd, g)
+	client, pauses, who, err := f.connect(cmd, g, "evictions are not paused")
 	if err != nil {
 		return err
 	}
@@ -104,7 +110,7 @@ func (f *pauseFlags) pause(cmd *cobra.Command, g *globalFlags) error {
 }
 
 func (f *pauseFlags) resume(cmd *cobra.Command, g *globalFlags) error {
-	client, pauses, who, err := f.connect(cmd, g)
+	client, pauses, who, err := f.connect(cmd, g, "the pause is unchanged")
 	if err != nil {
 		return err
 	}

@@ -28,6 +28,7 @@ func (s *pauseServer) paths() map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
 		configMapsPath:                         s.handle,
 		configMapsPath + "/" + state.PauseName: s.handle,
+		allLeases:                              releasesIn(map[string]string{"default": "node-7"}),
 		leases + "/evenkeel":                   respondText(200, "application/json", leaseJSON("node-7", time.Now())),
 		"/apis/authentication.k8s.io/v1/selfsubjectreviews": func(w http.ResponseWriter, r *http.Request) {
 			if s.username == "" {
@@ -58,7 +59,7 @@ func (s *pauseServer) handle(w http.ResponseWriter, r *http.Request) {
 		}
 		s.m = o.(*corev1.ConfigMap)
 	case s.m == nil:
-		respondStatus(404, "NotFound", "configmaps \"evenkeel-pause\" not found")(w, r)
+		respondNotFound(w, r)
 		return
 	case r.Method == http.MethodDelete:
 		s.m = nil
@@ -152,7 +153,7 @@ func TestPauseWarnsWithoutLeader(t *testing.T) {
 			dir := r.prepare(t)
 			r.serve(t, dir)
 			for command, want := range map[string]string{"pause": c.pause, "resume": c.resume} {
-				got := invoke(t, connectTimeout, []string{command, "--kubeconfig", dir + "/kubeconfig.yaml"}, "")
+				got := invoke(t, connectTimeout, []string{command, "--lease-namespace", "default", "--kubeconfig", dir + "/kubeconfig.yaml"}, "")
 				if got.exit != 0 || !strings.HasPrefix(got.stderr, want) || want == "" && got.stderr != "" {
 					t.Errorf("%s: exit %d: %q, want %q", command, got.exit, got.stderr, want)
 				}

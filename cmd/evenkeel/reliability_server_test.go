@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -106,6 +107,8 @@ func (s *fakeAPIServer) handle(w http.ResponseWriter, r *http.Request) {
 		respondStatus(403, "Forbidden", "no evictions here")(w, r)
 	case s.pod(r.URL.Path) != nil:
 		writeJSON(w, 200, s.pod(r.URL.Path))
+	case r.URL.Path == allLeases:
+		releasesIn(s.leaders())(w, r)
 	case r.URL.Path == "/version":
 		writeJSON(w, 200, map[string]string{"major": "1", "minor": "37", "gitVersion": "v1.37.1"})
 	case r.URL.Path == "/api/v1/namespaces/kube-system":
@@ -122,8 +125,21 @@ func (s *fakeAPIServer) handle(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(200)
 		_, _ = w.Write(body)
 	default:
-		respondStatus(404, "NotFound", "not found")(w, r)
+		respondNotFound(w, r)
 	}
+}
+
+// leaders returns a holder for each namespace in which a Lease was created.
+func (s *fakeAPIServer) leaders() map[string]string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := map[string]string{}
+	for _, path := range s.posts {
+		if namespace, isLease := strings.CutSuffix(strings.TrimPrefix(path, "/apis/coordination.k8s.io/v1/namespaces/"), "/leases"); isLease {
+			out[namespace] = "me"
+		}
+	}
+	return out
 }
 
 // pod returns the pod at an API path, or nil.
@@ -189,6 +205,13 @@ func respondStatus(code int, reason, message string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, code, map[string]any{"apiVersion": "v1", "kind": "Status", "status": "Failure", "code": code, "reason": reason, "message": message})
 	}
+}
+
+// respondNotFound answers as an API server does if the object of the path does not exist: it names the object.
+func respondNotFound(w http.ResponseWriter, r *http.Request) {
+	resource, name := path.Split(r.URL.Path)
+	writeJSON(w, 404, map[string]any{"apiVersion": "v1", "kind": "Status", "status": "Failure", "code": 404, "reason": "NotFound",
+		"message": "not found", "details": map[string]any{"kind": path.Base(resource), "name": name}})
 }
 
 // respondText answers with a text.

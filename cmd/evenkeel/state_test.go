@@ -26,7 +26,7 @@ func TestLivePlanUsesSavedState(t *testing.T) {
 		want   string
 	}{
 		{"a workload is backed off", respondText(200, "application/json", stateConfigMap(t, backedOff)), maps + "evenkeel-state-09", "BackedOff: "},
-		{"no state was written yet", respondStatus(404, "NotFound", "not found"), maps, ""},
+		{"no state was written yet", respondNotFound, maps, ""},
 		{"no permission to read it", respondStatus(403, "Forbidden", "no"), maps, "the planner state is unknown, so the plan ignores backoffs and hourly eviction counts: reading ConfigMap ops/evenkeel-state-00: no; the chart's Role"},
 		{"invalid content", respondText(200, "application/json", stateConfigMap(t, "{")), maps + "evenkeel-state-09", "reading ConfigMap ops/evenkeel-state-09: unexpected end of JSON input; "},
 	} {
@@ -53,6 +53,36 @@ func TestLivePlanUsesSavedState(t *testing.T) {
 	}
 }
 
+// TestCaptureContainsState checks that a plan on a captured snapshot leaves a workload in back-off alone, as a plan on
+// the cluster does, also if the snapshot is redacted. If the cluster has no release, capture says that the snapshot has
+// no state.
+func TestCaptureContainsState(t *testing.T) {
+	isolateFromCluster(t)
+	now := time.Now().UTC()
+	backedOff := fmt.Sprintf(`{"apiVersion":"evenkeel.io/v1alpha1","kind":"PlannerState","backoffs":[{"workload":{"apiVersion":"apps/v1","kind":"Deployment","namespace":"shop","name":"d"},"since":%q,"until":%q,"failures":1,"reason":{"code":"LandedElsewhere","message":"it landed on n3"}}]}`,
+		now.Format(time.RFC3339), now.Add(time.Hour).Format(time.RFC3339))
+	for holder, want := range map[string]string{"node-7": "BackedOff", "": "2 evictions meet 1 of 1 goals"} {
+		releases, warning := map[string]string{}, "warning: no release of Evenkeel was found"
+		if holder != "" {
+			releases["ops"], warning = holder, ""
+		}
+		dir := t.TempDir()
+		row := badInput{server: &serverFault{paths: map[string]http.HandlerFunc{allLeases: releasesIn(releases),
+			"/api/v1/namespaces/ops/configmaps/evenkeel-state-09": respondText(200, "application/json", stateConfigMap(t, backedOff))}}}
+		row.serve(t, dir)
+		for _, flag := range []string{"", " --redact"} {
+			saved := filepath.Join(dir, "saved.json")
+			got := invoke(t, connectTimeout, strings.Fields("capture -o "+saved+" --kubeconfig "+filepath.Join(dir, "kubeconfig.yaml")+flag), "")
+			if got.exit != 0 || (got.stderr == "") != (warning == "") || !strings.Contains(got.stderr, warning) {
+				t.Errorf("capture%s: exit %d, stderr %q, want %q", flag, got.exit, got.stderr, warning)
+			}
+			if again := runPlan(t, "plan", "-f", saved); !strings.Contains(again, want) {
+				t.Errorf("the plan on the output of capture%s does not contain %q:\n%s", flag, want, again)
+			}
+		}
+	}
+}
+
 func runPlan(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, err bytes.Buffer
@@ -68,5 +98,5 @@ func stateConfigMap(t *testing.T, text string) string {
 	z := gzip.NewWriter(&b)
 	z.Write([]byte(text))
 	z.Close()
-	return fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"x","namespace":"ops","resourceVersion":"7"},"binaryData":{"state.json.gz":"%s"}}`, base64.StdEncoding.EncodeToString(b.Bytes()))
+	return fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"evenkeel-state-09","namespace":"ops","resourceVersion":"7"},"binaryData":{"state.json.gz":"%s"}}`, base64.StdEncoding.EncodeToString(b.Bytes()))
 }

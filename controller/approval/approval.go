@@ -114,7 +114,7 @@ func (b *Store) Pending(ctx context.Context) (*Request, error) {
 		return nil, fmt.Errorf("looking for an approved plan: %w", err)
 	case o.Data[keyState] == stateClaimed: // an earlier leader claimed it, since this one executes no plan now
 		return nil, b.Complete(ctx, Request{configMap: o}, stoppedReport(plan.Plan{ID: o.Data[keyID]}, plan.Interrupted,
-			"the process that executed the plan has ended; the reports of the current leader contain its evictions"))
+			"the process that took the plan has ended, or could not store its report; the reports of the current leader contain its evictions"))
 	case o.Data[keyState] != statePending:
 		return nil, nil
 	}
@@ -144,8 +144,12 @@ func (b *Store) Claim(ctx context.Context, r *Request) error {
 	return nil
 }
 
+// ErrReplaced means that the request of a report was deleted or replaced. No client can read the report any more.
+var ErrReplaced = errors.New("the request was deleted or replaced")
+
 // Complete stores the report of a request. If the report is too large, Complete omits the plan from
-// the report, because the client already has the plan.
+// the report, because the client already has the plan. If the outcome of an earlier call is unknown, the caller may
+// call Complete again: it finds the report that it stored. It returns ErrReplaced if the request is not there any more.
 func (b *Store) Complete(ctx context.Context, r Request, report plan.RunReport) error {
 	packed, err := compress(report)
 	if err != nil {
@@ -154,13 +158,33 @@ func (b *Store) Complete(ctx context.Context, r Request, report plan.RunReport) 
 			return err
 		}
 	}
-	o := r.configMap.DeepCopy()
+	ctx = context.WithoutCancel(ctx)
+	o := r.configMap
+	if err = b.storeReport(ctx, o, packed); !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
+		return err
+	}
+	now, err := b.get(ctx)
+	switch {
+	case apierrors.IsNotFound(err):
+		return ErrReplaced
+	case err != nil:
+		return err
+	case now.UID != o.UID || now.Data[keyID] != o.Data[keyID] || now.Data[keyAt] != o.Data[keyAt]:
+		return ErrReplaced
+	case now.Data[keyState] == stateAnswered:
+		return nil // an earlier call stored the report, although its answer was lost
+	}
+	return b.storeReport(ctx, now, packed)
+}
+
+func (b *Store) storeReport(ctx context.Context, o *corev1.ConfigMap, packed []byte) error {
+	o = o.DeepCopy()
 	o.Data[keyState] = stateAnswered
 	if o.BinaryData == nil {
 		o.BinaryData = map[string][]byte{}
 	}
 	o.BinaryData[keyReport] = packed
-	_, err = b.update(context.WithoutCancel(ctx), o)
+	_, err := b.update(ctx, o)
 	return err
 }
 
@@ -229,5 +253,5 @@ func decompress(packed []byte, doc any) error {
 	if err != nil {
 		return err
 	}
-	return json.Unmarshal(text, doc)
+	return plan.Decode(text, doc)
 }

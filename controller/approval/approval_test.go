@@ -3,6 +3,7 @@ package approval
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -10,8 +11,11 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
+	ktesting "k8s.io/client-go/testing"
 
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -62,6 +66,50 @@ func TestARequestIsTakenAndAnswered(t *testing.T) {
 	}
 	if _, err := b.Report(ctx, "a1"); err == nil || !strings.Contains(err.Error(), "a2") {
 		t.Errorf("after a newer request replaced it: got error %v", err)
+	}
+}
+
+// TestAReportIsStoredOnce repeats Complete after its first answer was lost, after another client changed the object, and
+// after another request replaced it. Each case starts with a conflict, because the resource version is old.
+func TestAReportIsStoredOnce(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		meanwhile func(b *Store, r *Request) error
+		want      error
+		runID     string
+	}{
+		{"stored already", func(b *Store, r *Request) error { return b.Complete(t.Context(), *r, plan.RunReport{RunID: "first"}) }, nil, "first"},
+		{"labels changed", func(*Store, *Request) error { return nil }, nil, "second"},
+		{"replaced", func(b *Store, r *Request) error {
+			if err := b.Complete(t.Context(), *r, plan.RunReport{}); err != nil {
+				return err
+			}
+			return b.Submit(t.Context(), testRequest("a2", 1))
+		}, ErrReplaced, ""},
+		{"deleted", func(b *Store, _ *Request) error {
+			return b.configMaps.Delete(t.Context(), ConfigMapName, metav1.DeleteOptions{})
+		}, ErrReplaced, ""},
+	} {
+		client := fake.NewClientset()
+		b := New(client, "evenkeel")
+		if err := b.Submit(t.Context(), testRequest("a1", 1)); err != nil {
+			t.Fatal(err)
+		}
+		got, err := b.Pending(t.Context())
+		if err != nil || b.Claim(t.Context(), got) != nil || c.meanwhile(b, got) != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		conflict := true
+		client.PrependReactor("update", "configmaps", func(ktesting.Action) (bool, runtime.Object, error) {
+			defer func() { conflict = false }()
+			return conflict, nil, apierrors.NewConflict(corev1.Resource("configmaps"), ConfigMapName, errors.New("old version"))
+		})
+		if err := b.Complete(t.Context(), *got, plan.RunReport{RunID: "second"}); !errors.Is(err, c.want) {
+			t.Errorf("%s: got error %v, want %v", c.name, err, c.want)
+		}
+		if r, _ := b.Report(t.Context(), "a1"); c.runID != "" && (r == nil || r.RunID != c.runID) {
+			t.Errorf("%s: stored report %+v, want that of run %s", c.name, r, c.runID)
+		}
 	}
 }
 

@@ -129,24 +129,29 @@ type observedLock struct {
 
 // Get implements resourcelock.Interface.
 func (o observedLock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
-	r, raw, err := o.Interface.Get(ctx)
+	call, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	r, raw, err := o.Interface.Get(call)
 	o.recordAccess("get", err)
 	return r, raw, err
 }
 
 // Create implements resourcelock.Interface.
 func (o observedLock) Create(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
-	return o.recordWrite("create", r, func() error { return o.Interface.Create(ctx, r) })
+	return o.recordWrite(ctx, "create", r, func(call context.Context) error { return o.Interface.Create(call, r) })
 }
 
 // Update implements resourcelock.Interface.
 func (o observedLock) Update(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
-	return o.recordWrite("update", r, func() error { return o.Interface.Update(ctx, r) })
+	return o.recordWrite(ctx, "update", r, func(call context.Context) error { return o.Interface.Update(call, r) })
 }
 
-func (o observedLock) recordWrite(verb string, r resourcelock.LeaderElectionRecord, write func() error) error {
+func (o observedLock) recordWrite(ctx context.Context, verb string, r resourcelock.LeaderElectionRecord,
+	write func(context.Context) error) error {
+	call, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
 	began := o.lease.clock().Now()
-	err := write()
+	err := write(call)
 	o.recordAccess(verb, err)
 	switch {
 	case err != nil:

@@ -18,6 +18,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/clock"
 
+	"github.com/evenkeel-project/evenkeel/controller/release"
+	"github.com/evenkeel-project/evenkeel/internal/retry"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -25,11 +27,11 @@ import (
 // process can start to lead leaseDuration after that renewal at the earliest. Eviction calls of the
 // old leader must end in the 5 s between these times.
 const (
-	liveLeaseName   = "evenkeel"
-	dryRunLeaseName = "evenkeel-dry-run"
-	leaseDuration   = 15 * time.Second
-	renewDeadline   = 10 * time.Second
-	retryPeriod     = 2 * time.Second
+	leaseDuration = 15 * time.Second
+	renewDeadline = 10 * time.Second
+	retryPeriod   = 2 * time.Second
+	// callTimeout bounds each request. A request without an answer leaves time for another one before renewDeadline.
+	callTimeout = renewDeadline / 2
 )
 
 // Lease elects the leader among the processes of one installation.
@@ -66,6 +68,33 @@ func (l *Lease) CheckLeading() *plan.Reason {
 	return nil
 }
 
+// CheckOtherReleases returns the reason why this process must not evict although it leads, or nil: the leader of an older
+// release in another namespace may evict. Each release knows only its own evictions, so two would use every limit twice.
+func (l *Lease) CheckOtherReleases(ctx context.Context) *plan.Reason {
+	call, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	var older *release.Leader
+	err := retry.Read(call, func() (err error) {
+		older, err = release.OlderLeader(call, l.Client, l.Namespace, l.clock().Now())
+		return err
+	})
+	const unknown = "it is unknown whether another release of Evenkeel evicts: "
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return &plan.Reason{Code: plan.Interrupted, Message: "the process was told to stop"}
+	case apierrors.IsForbidden(err):
+		return &plan.Reason{Code: plan.PermissionMissing, Message: unknown + err.Error() +
+			"; grant list on leases named evenkeel in all namespaces to this account"}
+	case err != nil:
+		return &plan.Reason{Code: plan.APIError, Message: unknown + err.Error()}
+	case older != nil:
+		return &plan.Reason{Code: plan.OtherReleaseActive, Message: fmt.Sprintf(
+			"the older release in namespace %s evicts in this cluster (%s holds its Lease evenkeel); "+
+				"uninstall one of them, or set dryRun: true in one", older.Namespace, older.Holder)}
+	}
+	return nil
+}
+
 // Leader reads the Lease and returns its holder, or "" if it has none.
 func (l *Lease) Leader(ctx context.Context) (string, error) {
 	lease, err := l.Client.CoordinationV1().Leases(l.Namespace).Get(ctx, l.leaseName(), metav1.GetOptions{})
@@ -80,19 +109,14 @@ func (l *Lease) Leader(ctx context.Context) (string, error) {
 
 // HolderOf returns the holder of a Lease that was just read, or "" if the Lease was released or has expired.
 func (l *Lease) HolderOf(lease *coordinationv1.Lease) string {
-	s := lease.Spec
-	if s.HolderIdentity == nil || s.RenewTime == nil || s.LeaseDurationSeconds == nil ||
-		l.clock().Since(s.RenewTime.Time) > time.Duration(*s.LeaseDurationSeconds)*time.Second {
-		return ""
-	}
-	return *s.HolderIdentity
+	return release.HolderAt(lease, l.clock().Now())
 }
 
 func (l *Lease) leaseName() string {
 	if l.DryRun {
-		return dryRunLeaseName
+		return release.DryRunLeaseName
 	}
-	return liveLeaseName
+	return release.LeaseName
 }
 
 func (l *Lease) clock() clock.PassiveClock {

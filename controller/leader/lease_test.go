@@ -57,7 +57,7 @@ func leadingAnswers(t *testing.T) []plan.Reason {
 
 func TestTheLeaseIsHeldOnlyWhileItIsRenewed(t *testing.T) {
 	var lines []string
-	for _, r := range leadingAnswers(t) {
+	for _, r := range append(leadingAnswers(t), *otherRelease(t, "team-b", ops(15*time.Second, "evenkeel-0_5d3f0a1c"))) {
 		lines = append(lines, string(r.Code)+": "+r.Message)
 	}
 	golden.EqualLines(t, "testdata/outcomes.txt", lines)

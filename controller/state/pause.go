@@ -152,22 +152,12 @@ func (p PauseStore) retryConflicts(change func() error) (err error) {
 	return fmt.Errorf("other clients changed the pause during each of %d attempts; try again: %w", pauseAttempts, err)
 }
 
-// get reads the ConfigMap. If the API server answers that the ConfigMap does not exist, get returns
-// nil. A 404 from another server, such as a proxy, is an error.
+// get reads the ConfigMap. If the API server answers that the ConfigMap does not exist, get returns nil.
 func (p PauseStore) get(ctx context.Context) (*corev1.ConfigMap, error) {
 	call, cancel := context.WithTimeout(ctx, pauseCallTimeout)
 	defer cancel()
-	m, err := p.Client.CoreV1().ConfigMaps(p.Namespace).Get(call, PauseName, metav1.GetOptions{})
-	if apierrors.IsNotFound(err) && !apierrors.IsUnexpectedServerError(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, p.callError("get", err)
-	}
-	if m.Name != PauseName {
-		return nil, fmt.Errorf("reading ConfigMap %s/%s: the answer is about another object (%q)", p.Namespace, PauseName, m.Name)
-	}
-	return m, nil
+	m, err := getConfigMap(call, p.Client, p.Namespace, PauseName)
+	return m, p.callError("get", err)
 }
 
 // callError adds the object, and the missing permission if any, to the error of a call.

@@ -56,6 +56,9 @@ func randomState(t *rapid.T) plan.PlannerState {
 	if rapid.Bool().Draw(t, "tripped") {
 		st.Breaker = &plan.BreakerTrip{At: when(), Pods: []string{"u"}}
 	}
+	some("nodeCounts", func(i int) {
+		st.NodeCounts = append(st.NodeCounts, plan.NodeCount{At: noon.Add(time.Duration(i) * time.Minute), Nodes: 100 - i})
+	})
 	some("schedulers", func(i int) { setKey(&st.Schedulers, fmt.Sprint("s", i), plan.SchedulerBindings{Seen: i}) })
 	st.Sort()
 	return st

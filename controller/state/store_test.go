@@ -14,6 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/evenkeel-project/evenkeel/internal/retry"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -308,4 +310,38 @@ func TestReadingIsRepeatedAFewTimes(t *testing.T) {
 			t.Errorf("after the stop: got error %v after %d calls", err, api.calls)
 		}
 	})
+}
+
+// Only the answer of an API server counts as "not found". Another server may say 404 although the ConfigMap exists,
+// and an open breaker would be forgotten.
+func TestForeignAnswersAreNotAnEmptyState(t *testing.T) {
+	for name, answer := range map[string]error{
+		"a 404 of a proxy":           apierrors.NewGenericServerResponse(404, "get", configMaps, namePrefix+clusterPart, "<h1>Not Found</h1>", 0, true),
+		"a 404 without details":      &apierrors.StatusError{ErrStatus: metav1.Status{Code: 404, Reason: metav1.StatusReasonNotFound}},
+		"a 404 about another object": apierrors.NewNotFound(configMaps, "evenkeel"),
+		"a 404 about another kind":   apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, namePrefix+clusterPart),
+	} {
+		api := newFakeServer()
+		s := New(api.client(), ns)
+		st := mustLoad(t, s)
+		st.Breaker = &plan.BreakerTrip{At: noon, Until: noon.Add(time.Hour)}
+		mustSave(t, s, st)
+		api.before = func(verb, name string, _ int) error {
+			if verb == "get" && name == namePrefix+clusterPart {
+				return answer
+			}
+			return nil
+		}
+		if st, err := New(api.client(), ns).Load(t.Context()); err == nil || !strings.Contains(err.Error(), namePrefix+clusterPart) {
+			t.Errorf("%s: loaded the breaker %+v with error %v; want an error that names the ConfigMap", name, st.Breaker, err)
+		}
+	}
+}
+
+func TestAnAnswerAboutAnotherConfigMapIsAnError(t *testing.T) {
+	api := newFakeServer()
+	api.configMaps[namePrefix+clusterPart] = &corev1.ConfigMap{}
+	if _, err := New(api.client(), ns).Load(t.Context()); !errors.Is(err, errOtherObject) {
+		t.Errorf("got error %v, want %v", err, errOtherObject)
+	}
 }

@@ -23,10 +23,10 @@ func (s *Store) readPart(ctx context.Context, name string) (*storedPart, plan.Pl
 	var cm *corev1.ConfigMap
 	err := retry.Read(ctx, func() (err error) { cm, err = s.get(ctx, name); return err })
 	switch {
-	case apierrors.IsNotFound(err):
-		return &storedPart{name: name}, plan.PlannerState{}, nil
 	case err != nil:
 		return nil, plan.PlannerState{}, fmt.Errorf("reading ConfigMap %s/%s: %w%s", s.namespace, name, err, permissionRemedy(err))
+	case cm == nil:
+		return &storedPart{name: name}, plan.PlannerState{}, nil
 	}
 	st, text, err := unpackConfigMap(cm)
 	if err != nil {
@@ -35,10 +35,11 @@ func (s *Store) readPart(ctx context.Context, name string) (*storedPart, plan.Pl
 	return &storedPart{name: name, resourceVersion: cm.ResourceVersion, content: text}, st, nil
 }
 
+// get returns nil if the API server answers that the ConfigMap does not exist.
 func (s *Store) get(ctx context.Context, name string) (*corev1.ConfigMap, error) {
 	call, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	return s.client.CoreV1().ConfigMaps(s.namespace).Get(call, name, metav1.GetOptions{})
+	return getConfigMap(call, s.client, s.namespace, name)
 }
 
 // writePart writes the content of one ConfigMap. If the outcome of an earlier write is unknown, it reads the ConfigMap

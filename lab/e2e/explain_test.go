@@ -143,7 +143,7 @@ type explanation struct {
 // explain returns the output of explain for a pod or for the pods of a workload.
 func explain(t *testing.T, config string, subject ...string) []explanation {
 	t.Helper()
-	r := runEvenkeel(t, append([]string{"explain", "--config", config, "-o", "json"}, subject...)...)
+	r := runEvenkeel(t, append([]string{"explain", "--config", config, "--lease-namespace", "default", "-o", "json"}, subject...)...)
 	if r.code != 0 || strings.TrimSpace(r.stderr) != "" {
 		t.Fatalf("exit %d: %s", r.code, r.stderr)
 	}

@@ -59,7 +59,8 @@ func TestPermissions(t *testing.T) {
 		t.Error("a dry run has permission to evict")
 	}
 	added := slices.DeleteFunc(slices.Clone(live), func(r string) bool { return slices.Contains(dry, r) })
-	if !reflect.DeepEqual(added, []string{"/configmaps create", "/configmaps update", "/configmaps update", evict}) {
+	if !reflect.DeepEqual(added, []string{"/configmaps create", "/configmaps update", "/configmaps update", evict,
+		"coordination.k8s.io/leases list"}) {
 		t.Errorf("dryRun=false adds %v", added)
 	}
 	const patch = "/nodes patch"

@@ -147,7 +147,7 @@ func predictedProbabilities(t *testing.T, pod, config string) map[string]float64
 			}
 		}
 	}
-	out := runEvenkeel(t, "explain", "pod", pod, "--config", config, "-o", "json")
+	out := runEvenkeel(t, "explain", "pod", pod, "--config", config, "--lease-namespace", "default", "-o", "json")
 	if err := json.Unmarshal(out, &doc); err != nil || len(doc.Pods) != 1 {
 		t.Fatalf("parsing the output of explain: %v in %s", err, out)
 	}

@@ -1,5 +1,5 @@
 // Package breaker decides when a pass must stop because the cluster gets worse, and when the next pass may begin.
-// It checks four signs: NotReady nodes, pods that became unschedulable during the pass, failed evictions, and
+// It checks four signs: nodes that are NotReady or gone, pods that became unschedulable during the pass, failed evictions, and
 // replacements with a bad landing.
 //
 // The package never reads a clock and never stores anything. It returns its findings as a plan.BreakerTrip. The
@@ -20,8 +20,8 @@ import (
 
 // Options are the limits of the breaker. A value above its limit trips the breaker.
 type Options struct {
-	// MaxUnreadyNodesFrac limits the NotReady nodes, as a fraction of all nodes that are not cordoned. Nodes out of
-	// scope count, because the scheduler may place replacements there.
+	// MaxUnreadyNodesFrac limits the nodes that are NotReady or gone, as a fraction of the nodes that recent passes saw.
+	// Cordoned nodes count, and so do nodes out of scope: the scheduler may place replacements there later.
 	MaxUnreadyNodesFrac float64
 	// MaxPendingPods limits the pods that became unschedulable during the pass.
 	MaxPendingPods plan.CountLimit
@@ -50,12 +50,15 @@ const (
 // maxTripPods limits the unschedulable pods that a trip stores.
 const maxTripPods = 1000
 
-// Baseline is the state of the cluster when a pass began: the UIDs of unschedulable pods.
-type Baseline struct{ unschedulable map[string]bool }
+// Baseline is the state of the cluster when a pass began: the UIDs of unschedulable pods, and the nodes of recent passes.
+type Baseline struct {
+	unschedulable map[string]bool
+	nodes         plan.NodeCount
+}
 
-// NewBaseline returns the baseline of a pass from the snapshot at its beginning.
-func NewBaseline(s *cluster.Snapshot) Baseline {
-	b := Baseline{map[string]bool{}}
+// NewBaseline returns the baseline of a pass from the snapshot at its beginning and the node counts of earlier passes.
+func NewBaseline(s *cluster.Snapshot, earlier []plan.NodeCount) Baseline {
+	b := Baseline{map[string]bool{}, expectedNodes(earlier, s)}
 	for i := range s.Pods {
 		if unschedulable(&s.Pods[i]) {
 			b.unschedulable[string(s.Pods[i].Object.UID)] = true
@@ -78,7 +81,7 @@ func isPending(p *cluster.Pod) bool { return p.Node == cluster.NoNode && !p.Term
 // CheckCluster checks the cluster before or during a pass. It returns a trip if the pass must stop,
 // and nil otherwise. Replacements of evicted pods count while they are unschedulable.
 func (o Options) CheckCluster(s *cluster.Snapshot, b Baseline) *plan.BreakerTrip {
-	if why := o.unreadyNodes(s); why != "" {
+	if why := o.unreadyNodes(s, b.nodes); why != "" {
 		return o.newTrip(s.TakenAt, why)
 	}
 	var fresh []*cluster.Pod
@@ -101,26 +104,25 @@ func (o Options) CheckCluster(s *cluster.Snapshot, b Baseline) *plan.BreakerTrip
 	return t
 }
 
-// unreadyNodes returns a message if too many nodes are NotReady, and "" otherwise. It ignores cordoned
-// nodes, because an administrator is working on them.
-func (o Options) unreadyNodes(s *cluster.Snapshot) string {
-	all, unready := 0, []string{}
+// unreadyNodes returns a message if too many nodes are NotReady or gone, and "" otherwise.
+func (o Options) unreadyNodes(s *cluster.Snapshot, expected plan.NodeCount) string {
+	gone, unready, detail := max(0, expected.Nodes-len(s.Nodes)), 0, ""
+	if gone > 0 {
+		detail = fmt.Sprintf(", %d of them gone since %s", gone, expected.At.UTC().Format(time.RFC3339))
+	}
 	for i := range s.Nodes {
-		node := &s.Nodes[i]
-		if node.Object.Spec.Unschedulable {
-			continue
-		}
-		all++
-		if !node.Ready {
-			unready = append(unready, node.Name)
+		if node := &s.Nodes[i]; !node.Ready {
+			if unready++; unready == 1 {
+				detail += ", for example " + node.Name
+			}
 		}
 	}
-	if !exceedsFraction(len(unready), all, o.MaxUnreadyNodesFrac) {
+	all := len(s.Nodes) + gone
+	if !exceedsFraction(gone+unready, all, o.MaxUnreadyNodesFrac) {
 		return ""
 	}
-	return fmt.Sprintf(
-		"%d of %d nodes that are not cordoned are not Ready, more than %s (evictor.breaker.maxUnreadyNodesFrac), for example %s",
-		len(unready), all, percent(o.MaxUnreadyNodesFrac), unready[0])
+	return fmt.Sprintf("%d of %d nodes are not Ready or gone, more than %s (evictor.breaker.maxUnreadyNodesFrac)%s",
+		gone+unready, all, percent(o.MaxUnreadyNodesFrac), detail)
 }
 
 // exceedsFraction reports whether n is more than the fraction frac of all.
@@ -178,8 +180,9 @@ func exceedsWithMinimum(bad, all int, frac float64) bool {
 }
 
 // StaysOpen returns the reason why no pass may begin, or nil if a pass may begin. The breaker stays open until the
-// trip expires, few enough nodes are NotReady, and few enough pods of the trip are Pending.
-func (o Options) StaysOpen(t *plan.BreakerTrip, s *cluster.Snapshot, now time.Time) *plan.Reason {
+// trip expires, few enough nodes are NotReady or gone, and few enough pods of the trip are Pending. earlier contains the node counts of
+// earlier passes.
+func (o Options) StaysOpen(t *plan.BreakerTrip, s *cluster.Snapshot, earlier []plan.NodeCount, now time.Time) *plan.Reason {
 	if t == nil {
 		return nil
 	}
@@ -193,7 +196,7 @@ func (o Options) StaysOpen(t *plan.BreakerTrip, s *cluster.Snapshot, now time.Ti
 	if waiting <= o.MaxPendingPods.For(len(s.Pods)) {
 		why = ""
 	}
-	switch unready := o.unreadyNodes(s); {
+	switch unready := o.unreadyNodes(s, expectedNodes(earlier, s)); {
 	case now.Before(t.Until):
 		why = "it stays open at least until " + t.Until.UTC().Format(time.RFC3339)
 	case unready != "":

@@ -96,12 +96,12 @@ func TestUnreadyNodes(t *testing.T) {
 		{"as many as allowed", clusterState{nodes: 10, unready: 3}, false},
 		{"one more", clusterState{nodes: 10, unready: 4}, true},
 		{"one of three", clusterState{nodes: 3, unready: 1}, true},
-		{"cordoned ones are left out", clusterState{nodes: 10, unready: 3, cordonedUnready: 30}, false},
-		{"on both sides", clusterState{nodes: 9, unready: 3, cordonedUnready: 3}, true},
-		{"all are cordoned", clusterState{cordonedUnready: 3}, false},
+		{"cordoned ones count", clusterState{nodes: 7, unready: 2, cordonedUnready: 2}, true},
+		{"as many as allowed, one of them cordoned", clusterState{nodes: 9, unready: 2, cordonedUnready: 1}, false},
+		{"all are cordoned", clusterState{cordonedUnready: 3}, true},
 	} {
 		s := c.w.snapshot(t, noon)
-		trip := opts.CheckCluster(s, breaker.NewBaseline(s))
+		trip := opts.CheckCluster(s, breaker.NewBaseline(s, nil))
 		if (trip != nil) != c.trips {
 			t.Errorf("%s: %+v", c.name, trip)
 		}
@@ -113,7 +113,7 @@ func TestUnreadyNodes(t *testing.T) {
 
 func TestPodsThatBecameUnschedulable(t *testing.T) {
 	before := clusterState{nodes: 3, pods: append(newPods(40, "old", markUnschedulable), newPods(40, "new")...)}
-	base := breaker.NewBaseline(before.snapshot(t, noon))
+	base := breaker.NewBaseline(before.snapshot(t, noon), nil)
 	for _, c := range []struct {
 		name  string
 		pods  []*corev1.Pod
@@ -186,7 +186,7 @@ func TestFailuresAndBadLandings(t *testing.T) {
 
 func TestStaysOpen(t *testing.T) {
 	begin := clusterState{nodes: 10}.snapshot(t, noon)
-	trip := opts.CheckCluster(clusterState{nodes: 10, pods: newPods(11, "new", markUnschedulable)}.snapshot(t, noon), breaker.NewBaseline(begin))
+	trip := opts.CheckCluster(clusterState{nodes: 10, pods: newPods(11, "new", markUnschedulable)}.snapshot(t, noon), breaker.NewBaseline(begin, nil))
 	late := noon.Add(11 * time.Minute)
 	for _, c := range []struct {
 		name string
@@ -203,10 +203,10 @@ func TestStaysOpen(t *testing.T) {
 		{"one more is Pending", trip, clusterState{nodes: 10, pods: newPods(11, "new", markUnschedulable)}, late, "11 pods still Pending, for example shop/new-010"},
 		{"without a scheduling attempt", trip, clusterState{nodes: 10, pods: newPods(11, "new")}, late, "11 pods still Pending"},
 		{"other pods are Pending", trip, clusterState{nodes: 10, pods: newPods(30, "other", markUnschedulable)}, late, ""},
-		{"nodes became NotReady", trip, clusterState{nodes: 10, unready: 4}, late, "still 4 of 10 nodes that are not cordoned are not Ready"},
+		{"nodes became NotReady", trip, clusterState{nodes: 10, unready: 4}, late, "still 4 of 10 nodes are not Ready or gone"},
 		{"failures end with the hold time", opts.CheckOutcomes(newOutcomes(newOutcome(plan.UnknownOutcome, plan.APIError), newOutcome(plan.UnknownOutcome, plan.APIError), goodLanding()), noon), clusterState{nodes: 10}, noon.Add(10 * time.Minute), ""},
 	} {
-		r := opts.StaysOpen(c.trip, c.w.snapshot(t, c.at), c.at)
+		r := opts.StaysOpen(c.trip, c.w.snapshot(t, c.at), nil, c.at)
 		if (r != nil) != (c.open != "") || r != nil && (r.Code != plan.BreakerOpen || !strings.Contains(r.Message, "; "+c.open)) {
 			t.Errorf("%s: %v, want %q", c.name, r, c.open)
 		}
@@ -216,13 +216,14 @@ func TestStaysOpen(t *testing.T) {
 // TestBreakerMessages compares the messages with testdata/trips.txt, which the reference quotes.
 func TestBreakerMessages(t *testing.T) {
 	begin := clusterState{nodes: 10}.snapshot(t, noon)
-	base := breaker.NewBaseline(begin)
+	base := breaker.NewBaseline(begin, []plan.NodeCount{{At: noon.Add(-5 * time.Minute), Nodes: 10}})
 	lost := newOutcome(plan.UnknownOutcome, plan.OutcomeUnknown)
 	lost.Reason.Message = "no answer: read: connection reset by peer"
 	elsewhere := newOutcome(plan.Evicted, plan.LandedElsewhere)
 	elsewhere.Reason.Message = "landed on n3, which was not predicted (n1)"
 	trips := []*plan.BreakerTrip{
 		opts.CheckCluster(clusterState{nodes: 10, unready: 4}.snapshot(t, noon), base),
+		opts.CheckCluster(clusterState{nodes: 7, unready: 1}.snapshot(t, noon), base),
 		opts.CheckCluster(clusterState{nodes: 10, pods: newPods(11, "d", markUnschedulable)}.snapshot(t, noon), base),
 		opts.CheckOutcomes(newOutcomes(lost, lost, goodLanding(), goodLanding()), noon),
 		opts.CheckOutcomes(newOutcomes(elsewhere, elsewhere, goodLanding(), goodLanding()), noon),
@@ -231,7 +232,7 @@ func TestBreakerMessages(t *testing.T) {
 	for _, trip := range trips {
 		lines = append(lines, string(trip.Reason.Code)+": "+trip.Reason.Message)
 	}
-	r := opts.StaysOpen(trips[1], clusterState{nodes: 10, pods: newPods(11, "d", markUnschedulable)}.snapshot(t, noon), noon.Add(time.Hour))
+	r := opts.StaysOpen(trips[2], clusterState{nodes: 10, pods: newPods(11, "d", markUnschedulable)}.snapshot(t, noon), nil, noon.Add(time.Hour))
 	lines = append(lines, string(r.Code)+": "+r.Message)
 	golden.Equal(t, "testdata/trips.txt", []byte(strings.Join(lines, "\n")+"\n"))
 }

@@ -33,6 +33,7 @@ type Checker struct {
 	// disruptable caches, by workload, DisruptionsAllowed plus one. 0 means unknown.
 	disruptable []int
 	reasons     map[cluster.PodID]plan.Reason // of the refused pods
+	own         map[string]bool               // UIDs of the pods that open runs evict
 }
 
 // podResult caches the results of Refuse and Rank for one pod.
@@ -44,7 +45,7 @@ type podResult struct {
 // NewChecker returns a Checker for the snapshot and state at the time now.
 func NewChecker(s *cluster.Snapshot, w *placement.ClusterModel, st plan.PlannerState, opts *settings.Options, now time.Time) *Checker {
 	return &Checker{s, st, opts, now, w, budget.NewTracker(s, st.SpentBudgets, now), make([]podResult, len(s.Pods)),
-		guard.NewCache(), make([]int, len(s.Workloads)), map[cluster.PodID]plan.Reason{}}
+		guard.NewCache(), make([]int, len(s.Workloads)), map[cluster.PodID]plan.Reason{}, history.EvictedByOpenRuns(st)}
 }
 
 // Refuse returns the reason if Evenkeel may not evict the pod. It caches the result.
@@ -96,25 +97,28 @@ func (v *Checker) BackedOff(p *cluster.Pod) (plan.Reason, bool) {
 	if b.Failures > 1 {
 		passes = fmt.Sprintf("the last %d passes", b.Failures)
 	}
-	return plan.Reason{Code: plan.BackedOff, Message: fmt.Sprintf("%s %s is backed off from %s until %s: a replacement failed in %s (%s: %s)",
-		w.Kind, w.Name, b.Since.UTC().Format(time.RFC3339), b.Until.UTC().Format(time.RFC3339), passes, b.Reason.Code, b.Reason.Message)}, true
+	return plan.Reason{Code: plan.BackedOff, Message: fmt.Sprintf("%s %s is backed off from %s until %s: %s in %s (%s: %s)",
+		w.Kind, w.Name, b.Since.UTC().Format(time.RFC3339), b.Until.UTC().Format(time.RFC3339), b.Cause(), passes, b.Reason.Code, b.Reason.Message)}, true
 }
 
 // recentReplacement returns the reason if the pod may be the replacement of a recently evicted pod.
 func (v *Checker) recentReplacement(p *cluster.Pod) (plan.Reason, bool) {
-	start := p.Object.Status.StartTime
-	if start == nil || len(v.state.Evictions) == 0 || v.now.Sub(start.Time) >= v.options.MinReplacementAge ||
-		!history.MayBeReplacement(v.state, history.WorkloadOfPod(v.snapshot, p), start.Time) {
+	start, known := p.Started()
+	if !known { // the kubelet has not started the pod yet
+		start = p.Object.CreationTimestamp.Time
+	}
+	if len(v.state.Evictions) == 0 || v.now.Sub(start) >= v.options.MinReplacementAge ||
+		!history.MayBeReplacement(v.state, history.WorkloadOfPod(v.snapshot, p), start) {
 		return plan.Reason{}, false
 	}
 	return plan.Reason{Code: plan.BackedOff, Message: fmt.Sprintf(
 		"the pod started %s ago and may replace an evicted pod of its workload; a replacement is not evicted for %s (evictor.backoff.initial)",
-		v.now.Sub(start.Time).Round(time.Second), v.options.MinReplacementAge)}, true
+		v.now.Sub(start).Round(time.Second), v.options.MinReplacementAge)}, true
 }
 
 // GuardInput returns the input of the guards for the pod.
 func (v *Checker) GuardInput(p *cluster.Pod) guard.Input {
-	return guard.Input{Snapshot: v.snapshot, Pod: p, Now: v.now, Options: &v.options.Guards, Cache: v.Guards}
+	return guard.Input{Snapshot: v.snapshot, Pod: p, Now: v.now, Options: &v.options.Guards, Cache: v.Guards, OwnEvictions: v.own}
 }
 
 // overBudget returns the reason if the pod's PodDisruptionBudget blocks the eviction. Without a

@@ -7,12 +7,12 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// updateBackoffs adds one failure to each workload with a bad landing. It removes the backoff of a workload whose
+// updateBackoffs adds one failure to each workload with a bad landing or a refusal by admission. It removes the backoff of a workload whose
 // replacements all landed well.
 func updateBackoffs(st plan.PlannerState, recorded []plan.Reservation, now time.Time, o Options) (plan.PlannerState, []plan.Backoff) {
 	st.Backoffs = slices.Clone(st.Backoffs)
 	var longest []plan.Backoff
-	recorded = slices.DeleteFunc(recorded, func(r plan.Reservation) bool { return !countsAsEviction(*r.Outcome) })
+	recorded = slices.DeleteFunc(recorded, func(r plan.Reservation) bool { return !affectsBackoff(*r.Outcome) })
 	for len(recorded) > 0 {
 		w := recorded[0].Workload
 		var bad *plan.Reason
@@ -39,6 +39,12 @@ func updateBackoffs(st plan.PlannerState, recorded []plan.Reservation, now time.
 		}
 	}
 	return st, longest
+}
+
+// affectsBackoff reports whether an outcome begins or ends a backoff. If admission refuses an eviction, the workload
+// backs off, because the next pass would otherwise choose the same pod again.
+func affectsBackoff(o plan.Outcome) bool {
+	return countsAsEviction(o) || o.Reason.Code == plan.BlockedByAdmission
 }
 
 // findBackoff returns the index of a workload's backoff. If the workload has no backoff, the result is the index at

@@ -76,6 +76,24 @@ func TestRetriedPodCountsAgain(t *testing.T) {
 	}
 }
 
+// TestAdmissionBacksOff checks that a workload backs off if admission refuses an eviction, which then does not count
+// against the hourly limits. A refusal by a budget has no such effect.
+func TestAdmissionBacksOff(t *testing.T) {
+	st, _ := recordEviction(plan.PlannerState{}, noon, plan.Blocked, plan.BlockedByPDB)
+	if len(st.Backoffs) != 0 {
+		t.Errorf("after a refusal by a budget: %+v", st.Backoffs)
+	}
+	st, _ = recordEviction(st, noon, plan.Blocked, plan.BlockedByAdmission)
+	b, active := ActiveBackoff(st, WorkloadOfMove(newMove(1, "d")), noon.Add(time.Minute))
+	if !active || b.Failures != 1 || b.Cause() != "admission refused an eviction" || CountLastHour(st, noon).Cluster != 0 {
+		t.Errorf("after a refusal by admission: %+v, %+v", b, CountLastHour(st, noon))
+	}
+	st, _ = recordEviction(st, noon.Add(time.Hour), plan.Evicted, plan.ZoneSkewed)
+	if len(st.Backoffs) != 0 {
+		t.Errorf("after an eviction: %+v", st.Backoffs)
+	}
+}
+
 func TestEvictionCountsForAnHour(t *testing.T) {
 	at := noon.Add(59 * time.Second)
 	st, _ := recordEviction(plan.PlannerState{}, at, plan.Evicted, plan.ZoneSkewed)

@@ -106,8 +106,8 @@ const minRuntime = time.Hour
 // runsLongEnough reports whether the pod has run for at least minRuntime. If the start time is unknown, the result is
 // false.
 func (c *pass) runsLongEnough(pod cluster.PodID) bool {
-	start := c.Snapshot.Pods[pod].Object.Status.StartTime
-	return start != nil && c.Now.Sub(start.Time) >= minRuntime
+	start, known := c.Snapshot.Pods[pod].Started()
+	return known && c.Now.Sub(start) >= minRuntime
 }
 
 // displaceable returns at most maxDisplaceable pods on t that may be evicted and whose eviction makes enough room.

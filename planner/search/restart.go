@@ -6,8 +6,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 )
 
-// rewind resets the current state and the wave's start to the snapshot. The parameter made lists the moves in the
-// current state, in order.
+// rewind resets the current state and the states of the wave to the snapshot, and begins the first wave. All waves are
+// closed. The parameter made lists the moves in the current state, in order; it may lack moves of c.Moves that the
+// caller has undone there.
 func (c *goalSearch) rewind(made []Step) {
 	for _, m := range slices.Backward(made) {
 		c.Undo(m)

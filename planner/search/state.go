@@ -7,6 +7,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/placement/prediction"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
@@ -16,7 +17,7 @@ type State struct {
 	Snapshot *cluster.Snapshot
 	Options  *settings.Options
 	Steering *Steering
-	Ready    []bool // by node: true if Ready and not under pressure
+	Ready    []bool // by node: true if Ready, not under pressure, and neither removed nor drained
 	Model    *placement.ClusterModel
 	Goals    *goal.Tracker
 	// predictions counts the predicted landings. All clones share the counter.
@@ -33,7 +34,8 @@ func newState(opts *settings.Options, s *cluster.Snapshot, goals []plan.Goal, sc
 	c.Goals.UnderPressure = opts.Pressure.NodesUnderPressure(s, now)
 	c.Goals.First = c.Goals.FirstGoals()
 	for i := range s.Nodes {
-		c.Ready[i] = s.Nodes[i].Ready && !c.Goals.UnderPressure[i]
+		n := &s.Nodes[i]
+		c.Ready[i] = n.Ready && !c.Goals.UnderPressure[i] && guard.Emptied(n) == ""
 	}
 	return c
 }

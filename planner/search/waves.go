@@ -9,10 +9,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 )
 
-// wave holds the moves that are in flight at once. A move joins only if its landing is acceptable at the beginning of
-// the wave and also after the wave's other moves. States in between, in which some pods still terminate and some
-// replacements are placed, are not checked. Node hints belong to a wave: the search predicts all moves of a wave with
-// all hints of that wave.
+// wave holds the moves that are in flight at once. A move joins only if its landing is acceptable in every order in
+// which the pods of the wave terminate and their replacements are placed; see WaveStates. Node hints belong to a wave:
+// the search predicts all moves of a wave with all hints of that wave.
 type wave struct {
 	*WaveStates
 	number   int

@@ -88,7 +88,7 @@ func (r *podGuards) doNotDisruptActive(p *corev1.Pod, value string) (stays, read
 	if err != nil {
 		return false, false
 	}
-	return p.Status.StartTime == nil || r.now.Before(p.Status.StartTime.Add(d)), true
+	return p.Status.StartTime.IsZero() || r.now.Before(p.Status.StartTime.Add(d)), true
 }
 
 // checkForeignAnnotations checks the annotations of other tools. Only annotations on the pod itself count.

@@ -83,12 +83,13 @@ func (r *verifier) checkWave(calls []call) {
 		r.checkBackoff(c)
 		r.checkWindow(c)
 		r.checkJobFailure(c)
+		r.checkTarget(c)
 	}
 	r.checkInFlight(calls)
 	r.checkBudgets(calls)
 	r.checkUnavailable(calls)
 	r.checkLastReady(calls)
 	r.checkRequiredAffinity(calls)
-	r.checkWaveRoom(calls)
+	r.checkWaveOrders(calls)
 	r.placeReplacements(calls)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -48,6 +49,9 @@ func (r *podGuards) checkPod(p *corev1.Pod, add rejectFunc) {
 	add(c.Protect["PodsWithoutPDB"] && len(r.budgetsOf(p.Namespace, p.Labels)) == 0, plan.NoPodDisruptionBudget,
 		"no PodDisruptionBudget selects it")
 
+	group := groupProgram(p)
+	add(p.Spec.SchedulingGroup != nil || group != "" && !slices.Contains(c.Groups, group), plan.PartOfGroup, "it belongs to a group "+group)
+
 	priority, sure := r.priority(p)
 	add(!sure, plan.PriorityTooHigh, "its PriorityClass "+p.Spec.PriorityClassName+" does not exist")
 	add(c.Protect["SystemCriticalPods"] && priority >= criticalPriority, plan.SystemCritical, "its priority is critical")
@@ -56,24 +60,82 @@ func (r *podGuards) checkPod(p *corev1.Pod, add rejectFunc) {
 
 	if c.MinPodAge > 0 {
 		start := p.Status.StartTime
-		add(start == nil || r.now.Sub(start.Time) < c.MinPodAge, plan.PodTooYoung, "it is younger than "+c.MinPodAge.String())
+		add(start.IsZero() || r.now.Sub(start.Time) < c.MinPodAge, plan.PodTooYoung, "it is younger than "+c.MinPodAge.String())
 	}
-	add(c.SchedulerTimeout > 0 && r.schedulerSilent(p.Spec.SchedulerName), plan.SchedulerNotResponding,
+	grace := int64(30) // the default of the API
+	for _, g := range []*int64{p.Spec.TerminationGracePeriodSeconds, c.GracePeriodSeconds} {
+		if g != nil {
+			grace = *g
+		}
+	}
+	add(c.MaxGracePeriod > 0 && grace > int64(c.MaxGracePeriod/time.Second), plan.GracePeriodTooLong, "it may take long to terminate")
+	add(c.SchedulerTimeout > 0 && r.schedulerSilent(p), plan.SchedulerNotResponding,
 		"its scheduler has not attempted a pending pod in time")
 }
 
-// schedulerSilent reports whether a pending pod of the scheduler has waited longer than
-// SchedulerTimeout for its first scheduling attempt.
-func (r *podGuards) schedulerSilent(scheduler string) bool {
+// schedulerSilent reports whether a pending pod of the victim's scheduler has waited longer than SchedulerTimeout for its
+// first scheduling attempt. Pods that their spec can hold back do not count, nor do pods that lost their turn to a newer
+// pod. The order of the queue is priority, then age.
+func (r *podGuards) schedulerSilent(victim *corev1.Pod) bool {
 	for _, p := range r.objects.Pods {
-		tried := slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodScheduled })
-		same := cmp.Or(p.Spec.SchedulerName, "default-scheduler") == cmp.Or(scheduler, "default-scheduler")
-		if same && !tried && p.Spec.NodeName == "" && p.DeletionTimestamp == nil && !isTerminal(p) && len(p.Spec.SchedulingGates) == 0 &&
-			!p.CreationTimestamp.IsZero() && r.now.Sub(p.CreationTimestamp.Time) > r.rules.SchedulerTimeout {
+		if !r.isLate(p) || profileName(p) != profileName(victim) {
+			continue
+		}
+		lostTurn := slices.ContainsFunc(r.objects.Pods, func(q *corev1.Pod) bool {
+			return profileName(q) == profileName(p) && wasTried(q) && q.CreationTimestamp.After(p.CreationTimestamp.Time) &&
+				(specPriority(q) <= specPriority(p) || specPriority(p) < specPriority(victim))
+		})
+		if !lostTurn {
 			return true
 		}
 	}
 	return false
+}
+
+// isLate reports whether the pod has waited longer than SchedulerTimeout and its spec does not explain why.
+func (r *podGuards) isLate(p *corev1.Pod) bool {
+	untried := !slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodScheduled })
+	held := len(p.Spec.SchedulingGates) > 0 || len(p.Spec.ResourceClaims) > 0 || p.Spec.SchedulingGroup != nil
+	return untried && !held && p.Spec.NodeName == "" && p.DeletionTimestamp == nil && !isTerminal(p) &&
+		!p.CreationTimestamp.IsZero() && r.now.Sub(p.CreationTimestamp.Time) > r.rules.SchedulerTimeout
+}
+
+func wasTried(p *corev1.Pod) bool {
+	_, mirror := p.Annotations["kubernetes.io/config.mirror"]
+	return !mirror && slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodScheduled && c.Reason != "SchedulingGated"
+	})
+}
+
+func profileName(p *corev1.Pod) string { return cmp.Or(p.Spec.SchedulerName, "default-scheduler") }
+
+func specPriority(p *corev1.Pod) int32 {
+	if p.Spec.Priority == nil {
+		return 0
+	}
+	return *p.Spec.Priority
+}
+
+// groupProgram returns the program that manages the pod as part of a group, or "". It reads the keys on the pod only.
+func groupProgram(p *corev1.Pod) string {
+	for _, kv := range []map[string]string{p.Labels, p.Annotations} {
+		for key := range kv {
+			prefix, _, _ := strings.Cut(key, "/")
+			switch prefix {
+			case "kueue.x-k8s.io":
+				return "Kueue"
+			case "scheduling.k8s.io", "scheduling.volcano.sh", "volcano.sh":
+				return "Volcano"
+			case "scheduling.x-k8s.io", "pod-group.scheduling.sigs.k8s.io":
+				return "Coscheduling"
+			case "leaderworkerset.sigs.k8s.io":
+				return "LeaderWorkerSet"
+			case "jobset.sigs.k8s.io":
+				return "JobSet"
+			}
+		}
+	}
+	return ""
 }
 
 func (r *podGuards) priority(p *corev1.Pod) (value int64, known bool) {
@@ -124,11 +186,13 @@ func (r *podGuards) checkNamespaceAndNode(p *corev1.Pod, add rejectFunc) {
 	}
 	add(!r.selectedByNodeSelector(n), plan.NodeOutOfScope, "its node is out of scope")
 	add(!isReadyNode(n), plan.NodeNotReady, "its node is not Ready")
-	add(n.DeletionTimestamp != nil, plan.NodeBeingDisrupted, "its node is being deleted")
-	for _, t := range n.Spec.Taints {
-		switch t.Key {
-		case "karpenter.sh/disrupted", "karpenter.sh/disruption", "ToBeDeletedByClusterAutoscaler":
-			add(true, plan.NodeBeingDisrupted, "its node has the taint "+t.Key)
+	why := whyRemoved(n)
+	add(why != "", plan.NodeBeingDisrupted, "its node "+why)
+	add(r.isDrained(n), plan.NodeBeingDrained, "its node is being drained")
+	for _, b := range c.BlockingPods {
+		for _, other := range r.objects.Pods {
+			add(other.Spec.NodeName == n.Name && !isTerminal(other) && (b.Namespace == "" || b.Namespace == other.Namespace) &&
+				b.Selector.Matches(labels.Set(other.Labels)), plan.BlockedByPod, other.Name+" runs on its node")
 		}
 	}
 	for _, kv := range []map[string]string{n.Annotations, n.Labels} {
@@ -139,6 +203,62 @@ func (r *podGuards) checkNamespaceAndNode(p *corev1.Pod, add rejectFunc) {
 			add(ours && !slices.Contains([]string{"exclude", "drain-first", "pressure", "steer"}, name), plan.RequestUnreadable,
 				"its node has the unknown key "+k)
 		}
+	}
+}
+
+// whyRemoved returns why a node is about to disappear with its pods, or "" if it stays.
+func whyRemoved(n *corev1.Node) string {
+	if n.DeletionTimestamp != nil {
+		return "is being deleted"
+	}
+	for _, t := range n.Spec.Taints {
+		switch t.Key {
+		case "karpenter.sh/disrupted", "karpenter.sh/disruption", "ToBeDeletedByClusterAutoscaler":
+			return "has the taint " + t.Key
+		}
+	}
+	return ""
+}
+
+// isDrained reports whether the node has a mark of a drain, or is cordoned while the eviction of a pod on it runs that no
+// open run has requested.
+func (r *podGuards) isDrained(n *corev1.Node) bool {
+	if hasDrainMark(n) {
+		return true
+	}
+	own := map[string]bool{}
+	for _, run := range r.rules.State.Runs {
+		for _, x := range run.Reservations {
+			own[x.Pod.UID] = true
+		}
+	}
+	return n.Spec.Unschedulable && slices.ContainsFunc(r.objects.Pods, func(p *corev1.Pod) bool {
+		return p.Spec.NodeName == n.Name && isTerminating(p) && !isTerminal(p) && !own[string(p.UID)] &&
+			slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+				return c.Type == corev1.DisruptionTarget && c.Reason == "EvictionByEvictionAPI"
+			})
+	})
+}
+
+// hasDrainMark reports whether a taint or an annotation says that somebody drains the node.
+func hasDrainMark(n *corev1.Node) bool {
+	_, kured := n.Annotations["weave.works/kured-reboot-in-progress"]
+	return kured || strings.HasPrefix(n.Annotations["machineconfiguration.openshift.io/desiredDrain"], "drain-") ||
+		slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool {
+			switch prefix, _, _ := strings.Cut(t.Key, "/"); prefix {
+			case "aws-node-termination-handler", "remediator.kubernetes.azure.com", "remediator.aks.microsoft.com", "medik8s.io":
+				return true
+			}
+			return t.Key == "cloud.google.com/impending-node-termination" || t.Key == "weave.works/kured-node-reboot"
+		})
+}
+
+// checkTarget checks that the node on which the replacement should land does not disappear.
+func (r *verifier) checkTarget(c call) {
+	if n := r.nodes[c.move.To]; n != nil && whyRemoved(n) != "" {
+		r.report(c.move, plan.NodeBeingDisrupted, "the target %s %s", n.Name, whyRemoved(n))
+	} else if n != nil && hasDrainMark(n) {
+		r.report(c.move, plan.NodeBeingDrained, "the target %s is being drained", n.Name)
 	}
 }
 

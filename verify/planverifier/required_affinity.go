@@ -67,9 +67,9 @@ func (r *liveState) termSelects(t corev1.PodAffinityTerm, p, q *corev1.Pod) bool
 	if slices.Contains(t.Namespaces, q.Namespace) {
 		return true
 	}
-	if t.NamespaceSelector == nil || r.namespaces[q.Namespace] == nil {
-		return false
+	spaces, err := metav1.LabelSelectorAsSelector(t.NamespaceSelector) // nil selects nothing
+	if ns := r.namespaces[q.Namespace]; err == nil && ns != nil {
+		return spaces.Matches(labels.Set(ns.Labels))
 	}
-	spaces, err := metav1.LabelSelectorAsSelector(t.NamespaceSelector)
-	return err == nil && spaces.Matches(labels.Set(r.namespaces[q.Namespace].Labels))
+	return err == nil && spaces.Empty() // an empty selector selects every namespace
 }

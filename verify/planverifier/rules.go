@@ -20,9 +20,15 @@ type Rules struct {
 	Protect                 map[string]bool
 	ProtectedStorageClasses []string
 	Controllers             []string // group/Kind
+	Groups                  []string // programs
+	BlockingPods            []PodSelector
 	MinReplicas             int
 	MinPodAge               time.Duration
-	SchedulerTimeout        time.Duration
+	// MaxGracePeriod is the longest time that a pod may take to terminate; 0 means no limit. GracePeriodSeconds replaces
+	// the grace periods of the pods.
+	MaxGracePeriod     time.Duration
+	GracePeriodSeconds *int64
+	SchedulerTimeout   time.Duration
 	// PriorityBelow is a number or the name of a PriorityClass.
 	PriorityBelow string
 	// NoEvictionMandatory is guards.noEvictionPolicy: mandatory.
@@ -55,6 +61,12 @@ type UsageStrategy struct {
 	Target float64
 	// For is the number of consecutive samples for which a node must be above Target.
 	For int
+}
+
+// PodSelector selects pods by their labels, in one namespace or in all.
+type PodSelector struct {
+	Selector  labels.Selector
+	Namespace string
 }
 
 // Limit is a number of pods, a percentage of them, or unlimited.
@@ -91,6 +103,6 @@ const (
 	PodTwice         plan.Code = "PodTwice"         // a pod is moved twice
 	InFlight         plan.Code = "InFlight"         // too many pods are in flight at once
 	UnexplainedStay  plan.Code = "UnexplainedStay"  // a pod that could help a goal stays without a reason
-	NeedsOtherGone   plan.Code = "NeedsOtherGone"   // a replacement fits only once another pod of its wave is gone
+	NotInEveryOrder  plan.Code = "NotInEveryOrder"  // a replacement fits only in some orders of its wave
 	WindowNotWatched plan.Code = "WindowNotWatched" // NotAfter is not the time at which a window closes
 )

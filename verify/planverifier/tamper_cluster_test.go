@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/verify/planverifier"
 )
 
 // editFirstPod changes the pod of the first move.
@@ -29,6 +30,19 @@ func editSourceNode(f func(m *planCase, n *corev1.Node)) func(m *planCase) (stri
 		x := m.plan.Moves[0]
 		for _, n := range m.o.Nodes {
 			if n.Name == x.From {
+				f(m, n)
+			}
+		}
+		return x.Pod.String(), true
+	}
+}
+
+// editTargetNode changes the target node of the first move.
+func editTargetNode(f func(m *planCase, n *corev1.Node)) func(m *planCase) (string, bool) {
+	return func(m *planCase) (string, bool) {
+		x := m.plan.Moves[0]
+		for _, n := range m.o.Nodes {
+			if n.Name == x.To {
 				f(m, n)
 			}
 		}
@@ -66,6 +80,12 @@ var clusterTampers = []tampering{
 		p.Status.StartTime = &metav1.Time{Time: m.o.TakenAt.Add(-time.Minute)}
 		m.rules.MinPodAge = time.Minute + time.Second
 	})},
+	{"a pod with a long grace period", plan.GracePeriodTooLong, editFirstPod(func(m *planCase, p *corev1.Pod) {
+		p.Spec.TerminationGracePeriodSeconds, m.rules.MaxGracePeriod = new(int64(1e10)), time.Hour
+	})},
+	{"a pod of a group", plan.PartOfGroup, editFirstPod(func(m *planCase, p *corev1.Pod) {
+		p.Labels["kueue.x-k8s.io/queue-name"] = "batch"
+	})},
 	{"a pod with a high priority", plan.PriorityTooHigh,
 		editFirstPod(func(m *planCase, p *corev1.Pod) { n := int32(100); p.Spec.Priority = &n; m.rules.PriorityBelow = "100" })},
 	{"evict: never", plan.EvictNever, editFirstPod(func(m *planCase, p *corev1.Pod) { p.Annotations["evenkeel.io/evict"] = "never" })},
@@ -98,6 +118,31 @@ var clusterTampers = []tampering{
 		editSourceNode(func(m *planCase, n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionUnknown })},
 	{"a node that Karpenter disrupts", plan.NodeBeingDisrupted, editSourceNode(func(m *planCase, n *corev1.Node) {
 		n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: "karpenter.sh/disrupted", Effect: corev1.TaintEffectNoSchedule})
+	})},
+	{"a node that a spot interruption handler drains", plan.NodeBeingDrained, editSourceNode(func(m *planCase, n *corev1.Node) {
+		n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: "aws-node-termination-handler/spot-itn", Effect: corev1.TaintEffectNoSchedule})
+	})},
+	{"a target that kured reboots", plan.NodeBeingDrained, editTargetNode(func(m *planCase, n *corev1.Node) {
+		n.Annotations["weave.works/kured-reboot-in-progress"] = "x"
+	})},
+	{"a cordoned node from which others evict", plan.NodeBeingDrained, editSourceNode(func(m *planCase, n *corev1.Node) {
+		n.Spec.Unschedulable = true
+		m.o.Pods = append(m.o.Pods, &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "elsewhere", Name: "evicted", UID: "evicted", DeletionTimestamp: &metav1.Time{Time: m.o.TakenAt}},
+			Spec:       corev1.PodSpec{NodeName: n.Name},
+			Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse},
+				{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "EvictionByEvictionAPI"}}}})
+	})},
+	{"a blocking pod on the node", plan.BlockedByPod, editFirstPod(func(m *planCase, p *corev1.Pod) {
+		p.Labels["runtime"] = "long"
+		m.rules.BlockingPods = []planverifier.PodSelector{{Selector: labels.SelectorFromSet(labels.Set{"runtime": "long"}), Namespace: p.Namespace}}
+	})},
+	{"a paused Deployment", plan.WorkloadPaused, editDeployment(func(m *planCase, d *appsv1.Deployment) { d.Spec.Paused = true })},
+	{"a target that is being deleted", plan.NodeBeingDisrupted, editTargetNode(func(m *planCase, n *corev1.Node) {
+		n.DeletionTimestamp = &metav1.Time{Time: m.o.TakenAt}
+	})},
+	{"a pod with the zero start time", plan.PodTooYoung, editFirstPod(func(m *planCase, p *corev1.Pod) {
+		p.Status.StartTime, m.rules.MinPodAge = &metav1.Time{}, time.Minute
 	})},
 	{"a rollout", plan.RolloutInProgress, editDeployment(func(m *planCase, d *appsv1.Deployment) { d.Generation++ })},
 	{"a workload that scales down", plan.ScalingDown, editDeployment(func(m *planCase, d *appsv1.Deployment) { *d.Spec.Replicas-- })},

@@ -24,7 +24,8 @@ func verifierRules(t testing.TB, c *config.Config) planverifier.Rules {
 		NodeSelector: parseSelector(t, c.NodeSelector), NamespaceSelector: parseSelector(t, c.Namespaces.Selector),
 		PodSelector: parseSelector(t, g.PodSelector),
 		Include:     c.Namespaces.Include, Exclude: c.Namespaces.Exclude, Protect: map[string]bool{},
-		ProtectedStorageClasses: g.ProtectedStorageClasses, Controllers: g.Controllers, MinReplicas: g.MinReplicas,
+		ProtectedStorageClasses: g.ProtectedStorageClasses, Controllers: g.Controllers, Groups: g.Groups, MinReplicas: g.MinReplicas,
+		MaxGracePeriod: time.Duration(g.MaxGracePeriod), GracePeriodSeconds: c.Evictor.GracePeriodSeconds,
 		MinPodAge: time.Duration(g.MinPodAge), SchedulerTimeout: time.Duration(g.SchedulerTimeout),
 		PriorityBelow: g.PriorityBelow, NoEvictionMandatory: g.NoEvictionPolicy == "mandatory",
 		MaxUnavailableWithoutPDB: g.MaxUnavailableWithoutPDB,
@@ -35,6 +36,9 @@ func verifierRules(t testing.TB, c *config.Config) planverifier.Rules {
 		PerHourCluster: parseLimit(t, l.PerHour.Cluster.String()),
 		InFlightTotal:  parseLimit(t, f.Total.String()), InFlightPerNode: parseLimit(t, f.PerNode.String()),
 		InFlightPerWorkload: parseLimit(t, f.PerOwner.String()),
+	}
+	for _, b := range g.BlockingPods {
+		r.BlockingPods = append(r.BlockingPods, planverifier.PodSelector{Selector: parseSelector(t, b.Selector), Namespace: b.Namespace})
 	}
 	for _, p := range g.Protect {
 		r.Protect[p] = true

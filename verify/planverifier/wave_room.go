@@ -1,49 +1,78 @@
 package planverifier
 
 import (
+	"maps"
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/component-helpers/resource"
 )
 
-// checkWaveRoom checks that each replacement of a wave fits on its node in every order. The
-// evicted pods of the wave may all still terminate, and the other replacements may all be
-// placed. A terminating pod keeps its requests and host ports, and its required anti-affinity
-// applies. Only the pod's own place is free, because its replacement lands elsewhere.
-func (r *verifier) checkWaveRoom(calls []call) {
-	next := make([]*corev1.Pod, len(calls))
-	for i, c := range calls {
-		next[i] = c.pod.DeepCopy()
-		next[i].Labels = replacementLabels(c.pod, r.chainOf(c.pod).lowest())
-		next[i].Spec.NodeName = c.move.To
+// replacedPod is an evicted pod of a wave and its replacement. The old pod is on its node, the new
+// one on the node where the plan expects it.
+type replacedPod struct{ old, next *corev1.Pod }
+
+// checkWaveOrders checks that each replacement of a wave fits on its node in every order of the
+// wave. Each of the other pods may not be evicted yet, may still terminate or may be gone, and its
+// replacement may be placed or not. The pod itself may terminate or be gone, whichever is better: the
+// confidence of a move says how probable that is.
+func (r *verifier) checkWaveOrders(calls []call) {
+	evicted := map[*corev1.Pod]bool{}
+	wave := make([]replacedPod, 0, len(calls))
+	for _, c := range calls {
+		next := c.pod.DeepCopy()
+		next.Labels = replacementLabels(c.pod, r.chainOf(c.pod).lowest())
+		next.Spec.NodeName, next.Status = c.move.To, corev1.PodStatus{}
+		wave = append(wave, replacedPod{c.pod, next})
+		evicted[c.pod] = true
+	}
+	var settled []*corev1.Pod // pods that the wave does not move
+	for _, name := range sortedKeys(r.livePods) {
+		if p := r.livePods[name]; !evicted[p] && !isTerminal(p) && r.isBound(p) {
+			settled = append(settled, p)
+		}
 	}
 	for i, c := range calls {
-		if r.nodes[c.move.To] == nil {
-			continue
+		if !r.isBound(wave[i].next) {
+			continue // checkMoveFields reports it
 		}
-		var others []*corev1.Pod
-		for _, p := range r.livePods {
-			if p != c.pod && !isTerminal(p) && r.isBound(p) {
-				others = append(others, p)
+		others := slices.Delete(slices.Clone(wave), i, i+1)
+		next, withOwn := wave[i].next, append(slices.Clip(settled), c.pod)
+		unmet := r.unmetAffinity(next, settled, others)
+		if unmet != "" {
+			unmet = r.unmetAffinity(next, withOwn, others)
+		}
+		for _, why := range []string{r.noRoom(next, settled, others), r.unevenSpread(next, settled, others), unmet, r.noVolume(next, settled, others)} {
+			if why != "" {
+				r.report(c.move, NotInEveryOrder, "on %s %s, in an order of wave %d", c.move.To, why, c.move.Wave)
 			}
-		}
-		for j, p := range next {
-			if j != i && r.isBound(p) {
-				others = append(others, p)
-			}
-		}
-		if why := r.noRoom(next[i], others); why != "" {
-			r.report(c.move, NeedsOtherGone, "on %s %s, unless another pod of wave %d is gone", c.move.To, why, c.move.Wave)
 		}
 	}
 }
 
-// noRoom returns why the pod does not fit on its node beside the others; empty if it fits.
-func (r *verifier) noRoom(pod *corev1.Pod, others []*corev1.Pod) string {
+// withAll adds the old and the new pods of a wave to settled, as if all old pods still terminated
+// and all new pods were placed.
+func (r *verifier) withAll(settled []*corev1.Pod, wave []replacedPod) []*corev1.Pod {
+	out := slices.Clone(settled)
+	for _, w := range wave {
+		for _, p := range []*corev1.Pod{w.old, w.next} {
+			if r.isBound(p) {
+				out = append(out, p)
+			}
+		}
+	}
+	return out
+}
+
+// noRoom returns why the pod does not fit on its node while all other pods of the wave hold both
+// their old and their new place; empty if it fits. Requests, host ports and required anti-affinity
+// only add up, so a pod that fits there fits in every order. A terminating pod keeps all three.
+func (r *verifier) noRoom(pod *corev1.Pod, settled []*corev1.Pod, wave []replacedPod) string {
 	allocatable := r.nodes[pod.Spec.NodeName].Status.Allocatable
-	total := resource.PodRequests(pod, resource.PodResourcesOptions{})
-	requested := total.DeepCopy()
+	requested := resource.PodRequests(pod, resource.PodResourcesOptions{})
+	total := requested.DeepCopy()
 	pods := int64(1)
-	for _, p := range others {
+	for _, p := range r.withAll(settled, wave) {
 		if r.excludes(pod, p) || r.excludes(p, pod) {
 			return "required anti-affinity keeps it apart from " + key(p)
 		}
@@ -51,7 +80,7 @@ func (r *verifier) noRoom(pod *corev1.Pod, others []*corev1.Pod) string {
 			continue
 		}
 		pods++
-		for name, amount := range resource.PodRequests(p, resource.PodResourcesOptions{}) {
+		for name, amount := range resource.PodRequests(p, resource.PodResourcesOptions{UseStatusResources: true}) {
 			sum := total[name]
 			sum.Add(amount)
 			total[name] = sum
@@ -60,7 +89,7 @@ func (r *verifier) noRoom(pod *corev1.Pod, others []*corev1.Pod) string {
 			return "it shares a host port with " + key(p)
 		}
 	}
-	for name := range requested {
+	for _, name := range slices.Sorted(maps.Keys(requested)) {
 		if sum, has := total[name], allocatable[name]; !requested.Name(name, "").IsZero() && sum.Cmp(has) > 0 {
 			return "pods would request " + sum.String() + " of " + has.String() + " " + string(name)
 		}

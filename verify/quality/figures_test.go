@@ -45,6 +45,11 @@ func printMeasurements(t *testing.T, all []measurement) {
 			percentile(v, 0.75), percentile(v, 0.95), v[len(v)-1])
 	}
 	t.Logf("%d clusters", len(all))
+	total := 0
+	for _, f := range all {
+		total += f.evictions
+	}
+	t.Logf("%d evictions in total", total)
 	table("nodes", func(f measurement) float64 { return float64(f.nodes) })
 	table("pods", func(f measurement) float64 { return float64(f.pods) })
 	table("evictions", func(f measurement) float64 { return float64(f.evictions) })

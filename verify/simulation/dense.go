@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -80,4 +81,43 @@ func portTaken(o *cluster.Objects, ports []corev1.ContainerPort, node string) bo
 		other := p.Spec.Containers[0].Ports
 		return p.Spec.NodeName == node && len(other) > 0 && other[0].HostPort == ports[0].HostPort
 	})
+}
+
+// RelateDense changes the pods of a cluster of Dense, so that workloads depend on each other. For "spread", the required
+// spread constraints count the pods of all workloads with a constraint. For "affinity", half of the workloads require a
+// pod of another one in their zone. For "anti-affinity", half of the workloads accept no pod of another one on their
+// node. Any other name changes nothing.
+func RelateDense(r *rand.Rand, o *cluster.Objects, how string) {
+	for i, d := range o.Deployments {
+		template := &o.ReplicaSets[i].Spec.Template
+		template.Labels = maps.Clone(template.Labels)
+		relateDenseApp(r, template, how)
+		d.Spec.Template = *template.DeepCopy()
+		for _, p := range o.Pods {
+			if p.OwnerReferences[0].Name == o.ReplicaSets[i].Name {
+				node := p.Spec.NodeName
+				p.Labels, p.Spec = template.Labels, *template.Spec.DeepCopy()
+				p.Spec.NodeName = node
+			}
+		}
+	}
+}
+
+func relateDenseApp(r *rand.Rand, template *corev1.PodTemplateSpec, how string) {
+	related := r.IntN(2) == 0
+	other := matchLabels(map[string]string{"app": fmt.Sprintf("w%02d", r.IntN(8))})
+	switch {
+	case how == "spread":
+		for i := range template.Spec.TopologySpreadConstraints {
+			template.Labels["tier"] = "x"
+			c := &template.Spec.TopologySpreadConstraints[i]
+			c.MaxSkew, c.LabelSelector = 1, matchLabels(map[string]string{"tier": "x"})
+		}
+	case how == "affinity" && related:
+		template.Spec.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{
+			{TopologyKey: zoneKey, LabelSelector: other}}}}
+	case how == "anti-affinity" && related:
+		template.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{
+			{TopologyKey: "kubernetes.io/hostname", LabelSelector: other}}}}
+	}
 }

@@ -46,8 +46,8 @@ func checkDoNotDisrupt(in Input) (string, bool) {
 	var last time.Time
 	message := ""
 	for _, p := range protections {
-		start := in.Pod.Object.Status.StartTime
-		if start == nil {
+		start, known := in.Pod.Started()
+		if !known {
 			return p.String() + ", and the pod has no start time", true
 		}
 		if end := start.Add(p.For); in.Now.Before(end) && end.After(last) {

@@ -6,7 +6,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
@@ -101,10 +100,7 @@ func AvailablePods(s *cluster.Snapshot, w *cluster.Workload, now time.Time) int 
 // isAvailable reports whether a Ready pod has been Ready for minReadySeconds. If minReadySeconds
 // is positive and the transition time is missing, it returns false.
 func isAvailable(p *cluster.Pod, now time.Time) bool {
-	if len(p.Owners) == 0 {
-		return true
-	}
-	minReady := minReadyTime(p.Owners[0])
+	minReady := MinReadyTime(p)
 	if minReady == 0 {
 		return true
 	}
@@ -116,11 +112,14 @@ func isAvailable(p *cluster.Pod, now time.Time) bool {
 	return false
 }
 
-// minReadyTime returns minReadySeconds of a pod's controller. The Deployment controller copies
+// MinReadyTime returns minReadySeconds of a pod's controller. The Deployment controller copies
 // the value of a Deployment to its ReplicaSets.
-func minReadyTime(controller metav1.Object) time.Duration {
+func MinReadyTime(p *cluster.Pod) time.Duration {
+	if len(p.Owners) == 0 {
+		return 0
+	}
 	var seconds int32
-	switch o := controller.(type) {
+	switch o := p.Owners[0].(type) {
 	case *appsv1.ReplicaSet:
 		seconds = o.Spec.MinReadySeconds
 	case *appsv1.StatefulSet:

@@ -19,7 +19,10 @@ type Cache struct {
 	closings     map[string]time.Time // by the windows of the pod's annotations
 	replicaSets  map[replicaSetsKey]int
 	podCounts    map[cluster.WorkloadID]podCounts
+	blockingPods map[cluster.NodeID]string // results of findBlockingPod
 	requirements *affinityRequirements
+	waiting      map[schedulerPriority]cluster.PodID // see longestWaiting
+	tried        map[string]map[int32]time.Time      // see newestTried
 	passed       passedScopes
 }
 
@@ -36,6 +39,9 @@ func NewCache() *Cache {
 		closings:     map[string]time.Time{},
 		replicaSets:  map[replicaSetsKey]int{},
 		podCounts:    map[cluster.WorkloadID]podCounts{},
+		blockingPods: map[cluster.NodeID]string{},
+		waiting:      map[schedulerPriority]cluster.PodID{},
+		tried:        map[string]map[int32]time.Time{},
 	}
 }
 

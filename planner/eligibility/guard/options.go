@@ -57,6 +57,10 @@ type Options struct {
 	MinReplicas int
 	// MinPodAge is the lowest age of an evicted pod.
 	MinPodAge time.Duration
+	// MaxGracePeriod is the longest time that an evicted pod may take to terminate; 0 disables the check.
+	MaxGracePeriod time.Duration
+	// GracePeriodSeconds replaces the pods' own grace periods; nil keeps them.
+	GracePeriodSeconds *int64
 	// SchedulerTimeout is the time that a pod may wait for a first scheduling attempt before its scheduler counts as not
 	// responding. 0 disables the check.
 	SchedulerTimeout time.Duration
@@ -72,6 +76,10 @@ type Options struct {
 	PodSelector labels.Selector
 	// Controllers names additional kinds, as group/Kind, that replace an evicted pod immediately from the same template.
 	Controllers []string
+	// BlockingPods selects pods that keep all pods on their nodes.
+	BlockingPods []BlockingPods
+	// Groups names the programs whose groups may lose a pod; see annotation.GroupPrograms.
+	Groups []string
 	// NoEvictionPolicy applies to pods whose annotation prefers no eviction.
 	NoEvictionPolicy Policy
 	// Windows are the times at which evictions are allowed.
@@ -86,6 +94,7 @@ func DefaultOptions() Options {
 		Scope:             cluster.Scope{Exclude: []string{"kube-system"}, UtilizationLimit: 0.9},
 		MinReplicas:       2,
 		MinPodAge:         5 * time.Minute,
+		MaxGracePeriod:    10 * time.Minute,
 		SchedulerTimeout:  time.Minute,
 		PriorityBelowName: "system-cluster-critical",
 		Protect:           map[Protection]bool{},

@@ -68,16 +68,16 @@ var podNotBound = Rule{plan.PodNotBound, PodScope, func(in Input) (string, bool)
 }}
 
 // The scheduler placed a young pod with recent data, and repeated moves would interrupt its work.
-// If the start time is missing or invalid, the age is unknown and the rule refuses.
+// If the start time is missing, zero or in the future, the age is unknown and the rule refuses.
 var podTooYoung = Rule{plan.PodTooYoung, PodScope, func(in Input) (string, bool) {
 	if in.Options.MinPodAge <= 0 {
 		return "", false
 	}
-	start := in.Pod.Object.Status.StartTime
-	if start == nil {
+	start, known := in.Pod.Started()
+	if !known {
 		return "the pod has no start time, so its age is unknown", true
 	}
-	age := in.Now.Sub(start.Time)
+	age := in.Now.Sub(start)
 	if age < 0 {
 		return fmt.Sprintf("the pod's start time %s is in the future, so its age is unknown", start.UTC().Format(time.RFC3339)), true
 	}

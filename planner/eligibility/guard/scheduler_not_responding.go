@@ -6,18 +6,23 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
 // If a scheduler is down or overloaded, the replacement would stay Pending. The rule refuses if
 // another pod has waited for a first scheduling attempt longer than guards.schedulerTimeout.
+//
+// Pods that the scheduler has passed over do not count. An out-of-tree plugin may hold a pod back
+// without a trace in the object, and the author of such a pod must not stop all evictions.
 var schedulerNotResponding = Rule{plan.SchedulerNotResponding, PlanScope, func(in Input) (string, bool) {
 	if in.Options.SchedulerTimeout <= 0 {
 		return "", false
 	}
-	name := cmp.Or(in.Pod.Object.Spec.SchedulerName, corev1.DefaultSchedulerName)
-	id, found := in.Snapshot.OldestUnattempted[name]
+	name := schedulerOf(in.Pod.Object)
+	id, found := in.longestWaiting(schedulerPriority{name, priorityOf(in.Pod.Object)})
 	if !found {
 		return "", false
 	}
@@ -26,3 +31,80 @@ var schedulerNotResponding = Rule{plan.SchedulerNotResponding, PlanScope, func(i
 	return fmt.Sprintf("%s has not tried to schedule pod %s/%s for %s, longer than guards.schedulerTimeout %s",
 		name, o.Namespace, o.Name, waited.Round(time.Second), in.Options.SchedulerTimeout), waited > in.Options.SchedulerTimeout
 }}
+
+// schedulerPriority is a scheduler and the priority of a pod that waits for it.
+type schedulerPriority struct {
+	scheduler string
+	priority  int32
+}
+
+func schedulerOf(p *corev1.Pod) string {
+	return cmp.Or(p.Spec.SchedulerName, corev1.DefaultSchedulerName)
+}
+
+func priorityOf(p *corev1.Pod) int32 { return ptr.Deref(p.Spec.Priority, 0) }
+
+// longestWaiting returns the oldest pod that the scheduler has neither tried nor passed over. It
+// returns false if there is no such pod.
+func (in Input) longestWaiting(of schedulerPriority) (cluster.PodID, bool) {
+	const none = cluster.PodID(-1)
+	oldest, known := in.Cache.waiting[of]
+	if !known {
+		oldest = none
+		for _, id := range in.Snapshot.Unattempted[of.scheduler] {
+			o := in.Snapshot.Pods[id].Object
+			if !in.passedOver(of, o) && (oldest == none ||
+				o.CreationTimestamp.Before(&in.Snapshot.Pods[oldest].Object.CreationTimestamp)) {
+				oldest = id
+			}
+		}
+		in.Cache.waiting[of] = oldest
+	}
+	return oldest, oldest != none
+}
+
+// passedOver reports whether the scheduler has tried a newer pod although the waiting pod came first
+// in its queue. The queue is ordered by priority, then by age. If the waiting pod has a lower
+// priority than the replacement, the replacement does not wait behind it, and any newer pod shows
+// that the scheduler worked.
+func (in Input) passedOver(of schedulerPriority, waiting *corev1.Pod) bool {
+	own := priorityOf(waiting)
+	for priority, newest := range in.newestTried(of.scheduler) {
+		if newest.After(waiting.CreationTimestamp.Time) && (priority <= own || own < of.priority) {
+			return true
+		}
+	}
+	return false
+}
+
+// newestTried returns, by priority, the creation time of the newest pod that the scheduler has tried
+// to place.
+func (in Input) newestTried(scheduler string) map[int32]time.Time {
+	tried, known := in.Cache.tried[scheduler]
+	if known {
+		return tried
+	}
+	tried = map[int32]time.Time{}
+	for i := range in.Snapshot.Pods {
+		o := in.Snapshot.Pods[i].Object
+		if p := priorityOf(o); schedulerOf(o) == scheduler && schedulerHasTried(o) && o.CreationTimestamp.After(tried[p]) {
+			tried[p] = o.CreationTimestamp.Time
+		}
+	}
+	in.Cache.tried[scheduler] = tried
+	return tried
+}
+
+// schedulerHasTried reports whether a scheduler has tried to place the pod. The API server sets the
+// condition of a pod with a scheduling gate, and the kubelet that of a mirror pod.
+func schedulerHasTried(p *corev1.Pod) bool {
+	if _, mirror := p.Annotations[corev1.MirrorPodAnnotationKey]; mirror {
+		return false
+	}
+	for i := range p.Status.Conditions {
+		if c := &p.Status.Conditions[i]; c.Type == corev1.PodScheduled {
+			return c.Reason != corev1.PodReasonSchedulingGated
+		}
+	}
+	return false
+}

@@ -1,0 +1,89 @@
+package controller_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/breaker"
+)
+
+// withoutNodes returns a snapshot of the three-zone example taken at a time, without the last n nodes and their pods.
+func withoutNodes(t *testing.T, n int, at time.Time) *cluster.Snapshot {
+	t.Helper()
+	o, err := cluster.ReadFiles([]string{"../examples/three-zones.yaml"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep := map[string]bool{}
+	o.Nodes = o.Nodes[:len(o.Nodes)-n]
+	for _, node := range o.Nodes {
+		keep[node.Name] = true
+	}
+	pods := o.Pods
+	o.Pods = nil
+	for _, p := range pods {
+		if keep[p.Spec.NodeName] {
+			o.Pods = append(o.Pods, p)
+		}
+	}
+	o.TakenAt = at
+	s, err := cluster.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// The state carries the number of nodes to the next process.
+func TestDeletedNodesTripTheBreakerOfTheNextProcess(t *testing.T) {
+	store := &memoryStore{}
+	pass := func(gone int, at time.Duration) plan.RunReport {
+		t.Helper()
+		c, o := newController(t, &scriptedEvictor{}, plan.Live)
+		c.Store, c.Breaker = store, breaker.DefaultOptions()
+		o.s = withoutNodes(t, gone, c.Clock.Now().Add(at))
+		r, err := c.RunOnce(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	all := len(withoutNodes(t, 0, time.Time{}).Nodes)
+	if r := pass(0, 0); r.Stopped != nil {
+		t.Fatalf("with all nodes, the pass stopped: %+v", r.Stopped)
+	}
+	if r := pass(all*4/10, 5*time.Minute); r.Stopped == nil || r.Stopped.Code != plan.BreakerOpen {
+		t.Errorf("with %d of %d nodes deleted: %+v, want BreakerOpen", all*4/10, all, r.Stopped)
+	}
+}
+
+// Another release may appear at the beginning of a pass, or while the pass evicts.
+func TestAnOlderReleaseStopsThePass(t *testing.T) {
+	for calls, waves := range map[int]int{1: 0, 2: 0, 3: 1} { // calls: the check that finds the other release
+		e := &scriptedEvictor{}
+		c, _ := newController(t, e, plan.Live)
+		asked := 0
+		c.CheckOtherReleases = func(context.Context) *plan.Reason {
+			if asked++; asked < calls {
+				return nil
+			}
+			return &plan.Reason{Code: plan.OtherReleaseActive, Message: "ops"}
+		}
+		r, err := c.RunOnce(t.Context(), nil)
+		if err != nil || r.Stopped == nil || r.Stopped.Code != plan.OtherReleaseActive || len(e.waves) != waves {
+			t.Errorf("check %d: stopped %+v after %d waves (%v), want %d waves", calls, r.Stopped, len(e.waves), err, waves)
+		}
+	}
+}
+
+// A dry run evicts nothing, so it may coexist with any release.
+func TestADryRunCoexistsWithOtherReleases(t *testing.T) {
+	c, _ := newController(t, &scriptedEvictor{}, plan.DryRun)
+	c.CheckOtherReleases = func(context.Context) *plan.Reason { t.Error("a dry run asks for other releases"); return nil }
+	if r, err := c.RunOnce(t.Context(), nil); err != nil || r.Stopped != nil {
+		t.Errorf("%+v, %v", r.Stopped, err)
+	}
+}

@@ -1,0 +1,168 @@
+package evictor
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// ownedPod returns a pod of ReplicaSet rs.
+func ownedPod(name string) *corev1.Pod {
+	p := testPod(name, "u"+name, "n3")
+	p.OwnerReferences = []metav1.OwnerReference{{Kind: "ReplicaSet", Name: "rs", UID: "rs", Controller: ptr.To(true)}}
+	return p
+}
+
+// moveWithSiblings returns a move of d1 that requires another Ready pod of ReplicaSet rs.
+func moveWithSiblings() plan.Move {
+	m := testMove(1, "d1", "ud1")
+	m.ReadyRequirements = []plan.ReadyRequirement{{Of: "Deployment d", Selector: "app=d", OwnerUIDs: []string{"rs"}, MinReady: 1,
+		Code: plan.WorkloadUnavailable}}
+	return m
+}
+
+// TestSiblingsAreReadRightBeforeTheEviction: after the snapshot, the other pod of the workload may have changed.
+func TestSiblingsAreReadRightBeforeTheEviction(t *testing.T) {
+	denied := apierrors.NewForbidden(pods, "", errors.New("no"))
+	for _, tc := range []struct {
+		name   string
+		change func(w *fakeCluster, sibling *corev1.Pod, r *plan.ReadyRequirement)
+		code   plan.Code // "" if the pod is evicted
+		stop   bool
+	}{
+		{"unchanged", func(*fakeCluster, *corev1.Pod, *plan.ReadyRequirement) {}, "", false},
+		{"no longer Ready", func(_ *fakeCluster, p *corev1.Pod, _ *plan.ReadyRequirement) { p.Status.Conditions = nil }, plan.WorkloadUnavailable, false},
+		{"terminating", func(_ *fakeCluster, p *corev1.Pod, _ *plan.ReadyRequirement) {
+			p.DeletionTimestamp = &metav1.Time{Time: time.Now()}
+		}, plan.WorkloadUnavailable, false},
+		{"gone", func(w *fakeCluster, p *corev1.Pod, _ *plan.ReadyRequirement) { delete(w.pods, p.Name) }, plan.WorkloadUnavailable, false},
+		{"of another owner", func(_ *fakeCluster, p *corev1.Pod, _ *plan.ReadyRequirement) { p.OwnerReferences[0].UID = "other" },
+			plan.WorkloadUnavailable, false},
+		{"without owner", func(_ *fakeCluster, p *corev1.Pod, _ *plan.ReadyRequirement) { p.OwnerReferences = nil }, plan.WorkloadUnavailable, false},
+		{"without owner, and any owner will do", func(_ *fakeCluster, p *corev1.Pod, r *plan.ReadyRequirement) {
+			p.OwnerReferences, r.OwnerUIDs = nil, nil
+		}, "", false},
+		{"not selected", func(_ *fakeCluster, p *corev1.Pod, _ *plan.ReadyRequirement) { p.Labels = nil }, plan.WorkloadUnavailable, false},
+		{"Ready since an unknown time", func(_ *fakeCluster, _ *corev1.Pod, r *plan.ReadyRequirement) { r.MinReadyTime = time.Minute },
+			plan.WorkloadUnavailable, false},
+		{"Ready for a short time", func(_ *fakeCluster, p *corev1.Pod, r *plan.ReadyRequirement) {
+			r.MinReadyTime, p.Status.Conditions[0].LastTransitionTime = time.Minute, metav1.NewTime(time.Now().Add(-time.Second))
+		}, plan.WorkloadUnavailable, false},
+		{"Ready for long enough", func(_ *fakeCluster, p *corev1.Pod, r *plan.ReadyRequirement) {
+			r.MinReadyTime, p.Status.Conditions[0].LastTransitionTime = time.Minute, metav1.NewTime(time.Now().Add(-time.Minute))
+		}, "", false},
+		{"unknown", func(w *fakeCluster, _ *corev1.Pod, _ *plan.ReadyRequirement) {
+			w.onList = func(int) error { return errors.New("connection refused") }
+		}, plan.APIError, false},
+		{"forbidden", func(w *fakeCluster, _ *corev1.Pod, _ *plan.ReadyRequirement) {
+			w.onList = func(int) error { return denied }
+		}, plan.PermissionMissing, true},
+		{"throttled at first", func(w *fakeCluster, _ *corev1.Pod, _ *plan.ReadyRequirement) {
+			w.onList = func(n int) error {
+				if n == 1 {
+					return apierrors.NewTooManyRequests("later", 1)
+				}
+				return nil
+			}
+		}, "", false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m, sibling := moveWithSiblings(), ownedPod("d2")
+				w := newFakeCluster(ownedPod("d1"), sibling)
+				w.createReplacement = "n1"
+				tc.change(w, sibling, &m.ReadyRequirements[0])
+				r := newTestLive(w, clock.RealClock{}).EvictWave(t.Context(), []plan.Move{m}, nil)
+				o := singleOutcome(t, r)
+				evicted := o.Outcome == plan.Evicted
+				if evicted != (tc.code == "") || !evicted && o.Reason.Code != tc.code || evicted != (w.evictRequests == 1) || (r.Stop != nil) != tc.stop {
+					t.Errorf("%d requests, outcome %+v, stop %v", w.evictRequests, o, r.Stop)
+				}
+			})
+		})
+	}
+}
+
+// TestTheReadOfSiblingsIsBounded: the fake API server returns one pod per page.
+func TestTheReadOfSiblingsIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newFakeCluster(ownedPod("d1"))
+		for i := range 2 * siblingPages {
+			p := ownedPod(fmt.Sprintf("e%03d", i))
+			p.Status.Conditions = nil
+			w.pods[p.Name] = p
+		}
+		o := singleOutcome(t, newTestLive(w, clock.RealClock{}).EvictWave(t.Context(), []plan.Move{moveWithSiblings()}, nil))
+		if o.Reason.Code != plan.APIError || !strings.Contains(o.Reason.Message, "more than 5000 pods") || w.lists != siblingPages {
+			t.Errorf("%d lists, outcome %+v", w.lists, o)
+		}
+	})
+}
+
+// TestAWorkloadLosesOnePodUntilItsReplacementExists evicts three pods of a workload in one wave.
+func TestAWorkloadLosesOnePodUntilItsReplacementExists(t *testing.T) {
+	owner := plan.ObjectRef{Kind: "Deployment", Namespace: "shop", Name: "d"}
+	for name, tc := range map[string]struct {
+		pending  bool // a replacement is created and stays pending
+		requests int
+	}{"no replacement": {false, 1}, "pending replacements": {true, 3}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newFakeCluster()
+				w.pending, w.notReady = tc.pending, true
+				var moves []plan.Move
+				for i, name := range []string{"d1", "d2", "d3"} {
+					w.pods[name] = testPod(name, "u"+name, "n3")
+					m := testMove(i+1, name, "u"+name)
+					m.Owner = owner
+					moves = append(moves, m)
+				}
+				r := newTestLive(w, clock.RealClock{}).EvictWave(t.Context(), moves, nil)
+				if w.evictRequests != tc.requests || r.Stop == nil || r.Stop.Code != plan.ReplacementNotScheduled {
+					t.Errorf("%d evictions, want %d; stop reason %v, outcomes %+v", w.evictRequests, tc.requests, r.Stop, r.Outcomes)
+				}
+			})
+		})
+	}
+}
+
+// TestAPodThatWaitsTooLongForItsWorkloadIsNotEvicted: the first pod of a workload takes a minute to end, and its
+// replacement, which needs its name, is created after that.
+func TestAPodThatWaitsTooLongForItsWorkloadIsNotEvicted(t *testing.T) {
+	for after, want := range map[time.Duration]int{maxWaveAge + time.Second: 1, maxWaveAge - time.Second: 2} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newFakeCluster(testPod("d1", "ud1", "n3"), testPod("d2", "ud2", "n3"))
+			var moves []plan.Move
+			for i, name := range []string{"d1", "d2"} {
+				m := testMove(i+1, name, "u"+name)
+				m.Owner = plan.ObjectRef{Kind: "StatefulSet", Namespace: "shop", Name: "d"}
+				moves = append(moves, m)
+			}
+			w.onEvict = func() {
+				n := w.evictRequests
+				time.AfterFunc(after, func() { w.add(testPod(fmt.Sprintf("new%d", n), fmt.Sprintf("new%d", n), "n1")) })
+			}
+			r := newTestLive(w, clock.RealClock{}).EvictWave(t.Context(), moves, nil)
+			dropped := 0
+			for _, o := range r.Outcomes {
+				if o.Outcome == plan.Dropped && o.Reason.Code == plan.PremiseChanged {
+					dropped++
+				}
+			}
+			if w.evictRequests != want || dropped != 2-want {
+				t.Errorf("replacement after %s: %d evictions, want %d: %+v", after, w.evictRequests, want, r.Outcomes)
+			}
+		})
+	}
+}

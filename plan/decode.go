@@ -1,0 +1,66 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Bounds of a document that another process wrote. A plan for 2,000 nodes and 40,000 pods has 3 MB, 23,000 objects and
+// arrays, 130,000 values, and 6 levels.
+const (
+	maxDocumentBytes  = 32 << 20
+	maxDocumentNodes  = 300_000   // objects and arrays; a decoded move takes about 500 bytes
+	maxDocumentValues = 2_000_000 // members of objects and elements of arrays
+	maxDocumentDepth  = 32
+)
+
+// SizeError says which bound a document exceeds.
+type SizeError struct{ message string }
+
+// Error implements error.
+func (e SizeError) Error() string { return e.message }
+
+func sizeErrorf(format string, bound int) error { return SizeError{fmt.Sprintf(format, bound)} }
+
+// Decode decodes a plan or a run report that another process wrote. It returns a SizeError, without decoding, if the
+// document could take much more memory than a plan or a report needs: an object of two bytes becomes a whole Move.
+func Decode(text []byte, doc any) error {
+	if err := checkDocumentSize(text); err != nil {
+		return err
+	}
+	return json.Unmarshal(text, doc)
+}
+
+// checkDocumentSize counts the parts of a JSON document in one pass over its bytes. The counts are also upper bounds
+// for text that is not JSON.
+func checkDocumentSize(text []byte) error {
+	if len(text) > maxDocumentBytes {
+		return sizeErrorf("the document is larger than %d MiB", maxDocumentBytes>>20)
+	}
+	nodes, values, depth := 0, 0, 0
+	inString := false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case inString && c == '\\':
+			i++ // the next byte does not end the string
+		case c == '"':
+			inString = !inString
+		case inString:
+		case c == '{' || c == '[':
+			nodes, depth = nodes+1, depth+1
+		case c == '}' || c == ']':
+			depth--
+		case c == ',':
+			values++
+		}
+		switch {
+		case depth > maxDocumentDepth:
+			return sizeErrorf("the document has more than %d levels", maxDocumentDepth)
+		case nodes > maxDocumentNodes:
+			return sizeErrorf("the document has more than %d objects and arrays", maxDocumentNodes)
+		case values > maxDocumentValues:
+			return sizeErrorf("the document has more than %d values", maxDocumentValues)
+		}
+	}
+	return nil
+}
