@@ -135,11 +135,11 @@ func (c *Config) PerMinute() int {
 func (c *Config) ReferencedFiles() []string { return slices.Clone(c.referencedFiles) }
 
 // Hash returns 12 hex digits that identify the effective configuration, including the content of referenced files.
-// Comments, key order, and the keys web and dryRun do not change the hash. A dry run makes the same plan as a live
+// Comments, key order, and the keys web, approvals and dryRun do not change the hash. A dry run makes the same plan as a live
 // run, so a user can check the plan, set dryRun to false, and execute the plan.
 func (c *Config) Hash() string {
 	hashed := *c
-	hashed.DryRun, hashed.Web = true, Web{}
+	hashed.DryRun, hashed.Web, hashed.Approvals = true, Web{}, Approvals{}
 	b, err := json.Marshal(&hashed)
 	if err != nil {
 		panic("config: marshalling: " + err.Error()) // cannot happen: a Config contains only data

@@ -28,6 +28,7 @@ type Config struct {
 	Evictor      Evictor    `json:"evictor"`
 	Placement    Placement  `json:"placement"`
 	Web          Web        `json:"web"`
+	Approvals    Approvals  `json:"approvals"`
 
 	// check sets these fields.
 	scheduled         []ScheduledStrategy
@@ -288,6 +289,11 @@ type TargetLoadPacking struct {
 type Web struct {
 	// Watcher serves the usage of nodes with the API of a load-watcher.
 	Watcher bool `json:"watcher"`
+}
+
+// Approvals configure whether the leader executes plans that a person approved with `evenkeel apply`.
+type Approvals struct {
+	Enabled bool `json:"enabled"`
 }
 
 // secretFile is a file with credentials for the usage source.
