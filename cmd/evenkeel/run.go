@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
@@ -80,7 +81,8 @@ func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	if set.usage, err = newUsageMonitor(r.conf, r.observer, r.rest, log, r.metrics.UsageRecorder); err != nil {
 		return err
 	}
-	set.hints = newPressureHints(r.client, r.observer, r.metrics, log, set.usage.nodeUsage, set.usage.sampled)
+	set.hints = newPressureHints(r.client, r.observer, r.metrics, log, set.usage.nodeUsage, set.usage.sampled,
+		func(n *corev1.Node, problem string) { set.events.InvalidHintRecord(n, problem) })
 	if !f.once { // a single pass sees too few bindings
 		set.applyOutsidePass(r.conf)
 		r.trust = newSchedulerTrust(&set.bindings, r.observer, r.metrics, log)
