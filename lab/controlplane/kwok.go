@@ -20,6 +20,9 @@ const (
 //go:embed stages.yaml
 var stages []byte
 
+// StopsSlowly is the annotation of pods that terminate only at the end of their grace period. Others take a second.
+const StopsSlowly = "lab.evenkeel.io/stops-slowly"
+
 // NodeAnnotation marks the nodes that kwok manages.
 const NodeAnnotation = "kwok.x-k8s.io/node"
 

@@ -82,6 +82,13 @@ type App struct {
 	ZoneSkew int32
 	// PreferredNodes lists nodes that the pods prefer by node affinity.
 	PreferredNodes []string
+	// AllowedNodes lists the nodes to which required node affinity limits the pods; empty for all. It excludes
+	// PreferredNodes and AvoidedNodeLabel.
+	AllowedNodes []string
+	// HostPort is a host port of each pod; 0 for none.
+	HostPort int32
+	// Apart adds required anti-affinity by node between the pods.
+	Apart bool
 	// AvoidedNodeLabel is a node label that the pods avoid by preferred node affinity.
 	AvoidedNodeLabel map[string]string
 	// Annotations are set on all pods, including replacements.
@@ -215,10 +222,31 @@ func (a App) podSpec() corev1.PodSpec {
 		avoid := corev1.NodeSelectorRequirement{Key: key, Operator: corev1.NodeSelectorOpNotIn, Values: []string{value}}
 		spec.Affinity = preferredNodeAffinity(avoid)
 	}
+	a.constrain(&spec)
 	if a.EmptyDir {
 		spec.Volumes = []corev1.Volume{{Name: "cache", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
 	}
 	return spec
+}
+
+// constrain adds the host port, required node affinity and required anti-affinity.
+func (a App) constrain(spec *corev1.PodSpec) {
+	if a.HostPort > 0 {
+		spec.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 80, HostPort: a.HostPort}}
+	}
+	if len(a.AllowedNodes) > 0 {
+		term := corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{
+			{Key: "kubernetes.io/hostname", Operator: corev1.NodeSelectorOpIn, Values: a.AllowedNodes}}}
+		spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
+			RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{term}}}}
+	}
+	if a.Apart {
+		if spec.Affinity == nil {
+			spec.Affinity = &corev1.Affinity{}
+		}
+		spec.Affinity.PodAntiAffinity = &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{
+			{TopologyKey: "kubernetes.io/hostname", LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": a.Name}}}}}
+	}
 }
 
 // preferredNodeAffinity returns a preferred node affinity with one requirement.
