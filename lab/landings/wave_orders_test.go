@@ -18,8 +18,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
-// denseClusters has ten clusters of 6 to 11 nodes, most of which are 80 to 98 % full. If the planner lets a move count on
-// the room of a pod of its wave, its plan for each cluster has such a move.
+// denseClusters has ten clusters of 4 to 12 nodes, most of which are 80 to 98 % full. If the planner lets a move count on
+// the room of a pod of its wave, replacements become unschedulable in nine of them.
 //
 //go:embed testdata/dense.json
 var denseClusters []byte
