@@ -3,6 +3,7 @@ package guard
 import (
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -23,6 +24,7 @@ type Cache struct {
 	requirements *affinityRequirements
 	waiting      map[schedulerPriority]cluster.PodID // see longestWaiting
 	tried        map[string]map[int32]time.Time      // see newestTried
+	quotas       map[string][]*corev1.ResourceQuota  // by namespace; nil until the first use
 	passed       passedScopes
 }
 
