@@ -4,14 +4,15 @@ import (
 	"math/rand/v2"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// addPrograms adds, in one of three clusters, the marks of programs that group pods or drain nodes, and pods with long
-// grace periods. addPrograms uses its own random source, so the rest of the cluster does not change.
+// addPrograms adds, in one of eight clusters, the marks of programs that group pods or drain nodes, pods with long grace
+// periods or finalizers, and a full ResourceQuota. addPrograms uses its own random source, so the rest of the cluster does not change.
 func (m *mixedCluster) addPrograms() {
 	r := rand.New(rand.NewPCG(uint64(m.now.Unix()), uint64(len(m.apps))))
-	if len(m.apps) == 0 || r.IntN(3) > 0 {
+	if len(m.apps) == 0 || r.IntN(8) > 0 {
 		return
 	}
 	a := m.apps[r.IntN(len(m.apps))]
@@ -24,6 +25,15 @@ func (m *mixedCluster) addPrograms() {
 		case 2:
 			p.Spec.TerminationGracePeriodSeconds = new(pickRandom(r, int64(600), 601, 86400, 1e10))
 		}
+	}
+	owned := m.apps[r.IntN(len(m.apps))]
+	for _, p := range owned.pods {
+		p.Finalizers = append(p.Finalizers, "example.com/backup")
+	}
+	if r.IntN(2) == 0 {
+		full := corev1.ResourceList{corev1.ResourcePods: resource.MustParse("1")}
+		m.o.ResourceQuotas = append(m.o.ResourceQuotas, &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: owned.ns, Name: "full"},
+			Spec: corev1.ResourceQuotaSpec{Hard: full}, Status: corev1.ResourceQuotaStatus{Hard: full, Used: full}})
 	}
 	n := m.o.Nodes[r.IntN(len(m.o.Nodes))]
 	switch r.IntN(3) {

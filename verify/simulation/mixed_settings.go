@@ -44,7 +44,7 @@ func Settings(r *rand.Rand) string {
 			pickRandom(r, "2", "6", "8", "100", "unlimited"), pickRandom(r, "6", "12", "20", "300", "unlimited"))
 	}
 	text := strings.Replace(b.String(), "perHour: {}", perHour, 1)
-	if rand.New(rand.NewPCG(uint64(len(text)), 1)).IntN(6) == 0 { // a source of its own keeps the other settings
+	if rand.New(rand.NewPCG(uint64(len(text)), 1)).IntN(12) == 0 { // a source of its own keeps the other settings
 		text = strings.Replace(text, "guards:\n", "guards:\n  blockingPods: [{selector: role=leader}, {selector: track=canary, namespace: ns1}]\n", 1)
 	}
 	return text

@@ -67,8 +67,8 @@ func setEntry(fields string) string {
 }
 
 // refusals has a row for every way in which a guard refuses.
-var refusals = slices.Concat(podRefusals, annotationRefusals, configRefusals, priorityRefusals, volumeRefusals, nodeRefusals, workloadRefusals, jobRefusals,
-	timeRefusals)
+var refusals = slices.Concat(podRefusals, annotationRefusals, configRefusals, priorityRefusals, volumeRefusals, nodeRefusals,
+	workloadRefusals, jobRefusals, replacementRefusals, timeRefusals)
 
 var podRefusals = []refusal{
 	{code: plan.MirrorPod, objects: podAnnotation("kubernetes.io/config.mirror", "x")},
@@ -226,6 +226,28 @@ var jobRefusals = []refusal{
 	{code: plan.JobWouldFail, name: "earlier rule may match", pod: "job-0", objects: jobEntry("spec: {podFailurePolicy: {rules: [" +
 		"{action: FailIndex, onExitCodes: {operator: In, values: [1]}}, " +
 		"{action: Ignore, onPodConditions: [{type: DisruptionTarget, status: \"True\"}]}]}}")},
+}
+
+const failedCreate = "status: {conditions: [{type: ReplicaFailure, status: \"True\", reason: FailedCreate}]}"
+
+// quota returns a ResourceQuota with these fields of hard and used.
+func quota(hard, used string) string {
+	return fmt.Sprintf("- {kind: ResourceQuota, metadata: {name: q}, spec: {hard: {%s}}, status: {hard: {%s}, used: {%s}}}\n", hard, hard, used)
+}
+
+var replacementRefusals = []refusal{
+	{code: plan.ReplacementRefused, objects: deploymentEntry(failedCreate)},
+	{code: plan.ReplacementRefused, name: "ReplicaSet", objects: "- {kind: ReplicaSet, metadata: {name: web-6c8f}, " + failedCreate + "}\n"},
+	{code: plan.ReplacementRefused, name: "ReplicationController", pod: "rc-0", objects: "- {kind: ReplicationController, metadata: {name: rc}, " +
+		"spec: {replicas: 1}, " + failedCreate + "}\n- {kind: Pod, metadata: {name: rc-0, ownerReferences: " +
+		"[{kind: ReplicationController, name: rc}]}, spec: {nodeName: n1}}\n"},
+	{code: plan.ReplacementRefused, name: "quota", objects: quota("pods: 3", "pods: 3")},
+	{code: plan.ReplacementRefused, name: "quota of a StatefulSet", pod: "db-0", objects: setObject + quota("pods: 5", "pods: 6")},
+	{code: plan.ReplacementRefused, name: "quota without status", objects: quota("pods: 3", "")},
+	{code: plan.ReplacementRefused, name: "quota that requires requests", objects: quota("requests.cpu: 3", "requests.cpu: 1")},
+	{code: plan.ReplacementMissing, objects: deploymentEntry("spec: {replicas: 4}")},
+	{code: plan.ForeignFinalizer, pod: "db-0", objects: setObject +
+		"- {kind: Pod, metadata: {name: db-0, finalizers: [example.com/backup]}}\n"},
 }
 
 var timeRefusals = []refusal{
