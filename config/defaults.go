@@ -62,7 +62,7 @@ func defaultLoad() LoadSource {
 func defaultHints() Hints {
 	return Hints{
 		Label: HintLabel{Key: pressure.Key, Value: "true"}, Taint: HintTaint{Key: pressure.Key},
-		MaxHintedFrac: 0.34, TTL: Duration(10 * time.Minute),
+		FormerLabels: []string{}, FormerTaints: []string{}, MaxHintedFrac: 0.34, TTL: Duration(10 * time.Minute),
 		SkipTaints: []string{"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"},
 		For:        1, ClearMargin: 0.1, Rules: []HintRule{},
 	}

@@ -197,6 +197,7 @@ func (f *applyFlags) executePlan(cmd *cobra.Command, g *globalFlags, log *slog.L
 	}
 	loads.sampleOnce(cmd.Context())
 	begun := false
+	lease.OnWaiting = func(holder string) { logWaiting(log, f.namespace, holder, f.leaseTimeout) }
 	err = lease.Lead(cmd.Context(), f.leaseTimeout, func(ctx context.Context) error {
 		begun = true
 		return runBeside(ctx, loads.run, func(ctx context.Context) error {

@@ -88,6 +88,7 @@ func (s *controllerSettings) apply(c *controller.Controller, conf *config.Config
 		c.Approvals = s.approvals
 	}
 	c.Store, c.History, c.Breaker = s.store, conf.HistoryOptions(), conf.BreakerOptions()
+	c.StepTimeout = controller.StepTimeout(time.Duration(conf.Guards.MaxGracePeriod), time.Duration(conf.Evictor.VerifyTimeout))
 	if conf.DryRun {
 		c.Observer = dryRunObserver{s.observer, p}
 		c.Mode, c.Evictor, c.BatchSize, c.HintWriter, c.Events = plan.DryRun, evictor.DryRun{}, 0, nil, nil
