@@ -33,6 +33,7 @@ type Checker struct {
 	// disruptable caches, by workload, DisruptionsAllowed plus one. 0 means unknown.
 	disruptable []int
 	reasons     map[cluster.PodID]plan.Reason // of the refused pods
+	background  backgroundCount
 }
 
 // podResult caches the results of Refuse and Rank for one pod.
@@ -44,7 +45,7 @@ type podResult struct {
 // NewChecker returns a Checker for the snapshot and state at the time now.
 func NewChecker(s *cluster.Snapshot, w *placement.ClusterModel, st plan.PlannerState, opts *settings.Options, now time.Time) *Checker {
 	return &Checker{s, st, opts, now, w, budget.NewTracker(s, st.SpentBudgets, now), make([]podResult, len(s.Pods)),
-		guard.NewCache(), make([]int, len(s.Workloads)), map[cluster.PodID]plan.Reason{}}
+		guard.NewCache(), make([]int, len(s.Workloads)), map[cluster.PodID]plan.Reason{}, countBackground(st, s, now)}
 }
 
 // Refuse returns the reason if Evenkeel may not evict the pod. It caches the result.
@@ -69,6 +70,9 @@ func (v *Checker) findRefusal(pod cluster.PodID) (plan.Reason, bool) {
 		return r, true
 	}
 	if r, refused := v.BackedOff(p); refused {
+		return r, true
+	}
+	if r, refused := v.inBackground(p); refused {
 		return r, true
 	}
 	if why, ok := v.model.Supported(pod); !ok {
