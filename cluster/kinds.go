@@ -46,6 +46,7 @@ var kinds = []kindDef{
 	newKindDef("batch/v1", func(o *Objects) *[]*batchv1.CronJob { return &o.CronJobs }),
 	newKindDef("v1", func(o *Objects) *[]*corev1.Service { return &o.Services }),
 	newKindDef("policy/v1", func(o *Objects) *[]*policyv1.PodDisruptionBudget { return &o.PodDisruptionBudgets }),
+	newKindDef("v1", func(o *Objects) *[]*corev1.ResourceQuota { return &o.ResourceQuotas }),
 	newKindDef("v1", func(o *Objects) *[]*corev1.PersistentVolumeClaim { return &o.PersistentVolumeClaims }),
 	newKindDef("v1", func(o *Objects) *[]*corev1.PersistentVolume { return &o.PersistentVolumes }),
 	newKindDef("storage.k8s.io/v1", func(o *Objects) *[]*storagev1.StorageClass { return &o.StorageClasses }),

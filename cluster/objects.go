@@ -22,6 +22,7 @@ type Objects struct {
 	ReplicationControllers []*corev1.ReplicationController
 	PersistentVolumeClaims []*corev1.PersistentVolumeClaim
 	PersistentVolumes      []*corev1.PersistentVolume
+	ResourceQuotas         []*corev1.ResourceQuota
 	PodDisruptionBudgets   []*policyv1.PodDisruptionBudget
 	ReplicaSets            []*appsv1.ReplicaSet
 	Deployments            []*appsv1.Deployment

@@ -18,7 +18,7 @@ var keptAnnotationPrefixes = []string{"evenkeel.io/", "descheduler.alpha.kuberne
 	"karpenter.sh/", "controller.kubernetes.io/", "batch.kubernetes.io/", "kubernetes.io/config.", "deployment.kubernetes.io/",
 	"scheduler.alpha.kubernetes.io/", "pv.kubernetes.io/", "volume.kubernetes.io/", "volume.beta.kubernetes.io/",
 	"storageclass.kubernetes.io/", "kueue.x-k8s.io/", "scheduling.k8s.io/", "scheduling.volcano.sh/", "volcano.sh/job-name",
-	"scheduling.x-k8s.io/", "pod-group.scheduling.sigs.k8s.io", "leaderworkerset.sigs.k8s.io/name", "jobset.sigs.k8s.io/jobset-name"}
+	"weave.works/kured-reboot-in-progress", "machineconfiguration.openshift.io/desiredDrain", "scheduling.x-k8s.io/", "pod-group.scheduling.sigs.k8s.io", "leaderworkerset.sigs.k8s.io/name", "jobset.sigs.k8s.io/jobset-name"}
 
 // Redact returns copies without environment variables, commands, addresses, and annotations that
 // no decision depends on. It replaces image names by hashes. It keeps names and labels, because
@@ -94,7 +94,7 @@ func redactVolume(s *corev1.PersistentVolumeSource) {
 
 // IsDecisionAnnotation reports whether a decision may depend on the annotation.
 func IsDecisionAnnotation(key string) bool {
-	return slices.ContainsFunc(keptAnnotationPrefixes, func(prefix string) bool { return strings.HasPrefix(key, prefix) })
+	return strings.HasSuffix(key, "/paused") || slices.ContainsFunc(keptAnnotationPrefixes, func(prefix string) bool { return strings.HasPrefix(key, prefix) })
 }
 
 func redactSpec(s *corev1.PodSpec) {

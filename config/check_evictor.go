@@ -59,6 +59,16 @@ func checkGracePeriod(c *Config, d *strict.Decoder) {
 func checkGuardSelectors(c *Config, d *strict.Decoder) {
 	g := c.Guards
 	checkSelector(d, "guards.podSelector", g.PodSelector)
+	for i, b := range g.BlockingPods {
+		path := fmt.Sprintf("guards.blockingPods[%d]", i)
+		checkSelector(d, path+".selector", b.Selector)
+		if strings.TrimSpace(b.Selector) == "" {
+			d.Errorf(path+".selector", "is missing (want the labels of the pods, such as runtime=long)")
+		}
+		if b.Namespace != "" && len(validation.IsDNS1123Label(b.Namespace)) > 0 {
+			d.Errorf(path+".namespace", "%q is not a valid name of a namespace (want lower case letters, digits and dashes)", b.Namespace)
+		}
+	}
 	for i, name := range g.ProtectedStorageClasses {
 		if len(validation.IsDNS1123Subdomain(name)) > 0 {
 			d.Errorf(fmt.Sprintf("guards.protectedStorageClasses[%d]", i),

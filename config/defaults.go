@@ -28,7 +28,8 @@ func Default() *Config {
 		Guards: Guards{
 			MinConfidence: 0.9, MinReplicas: 2, MinPodAge: 5 * minute, MaxGracePeriod: 10 * minute, SchedulerTimeout: minute,
 			MaxStaleness: 2 * minute, PriorityBelow: "system-cluster-critical", MaxUnavailableWithoutPDB: 1, Protect: toStrings(guard.DefaultProtections()),
-			ProtectedStorageClasses: []string{}, Controllers: []string{}, Groups: []string{}, NoEvictionPolicy: string(guard.Preferred),
+			ProtectedStorageClasses: []string{}, Controllers: []string{}, Groups: []string{}, BlockingPods: []PodSelector{},
+			NoEvictionPolicy: string(guard.Preferred),
 		},
 		Limits: Limits{PerPass: plan.Absolute(50), PerNode: plan.Absolute(5), PerNamespace: plan.Percent(20),
 			PerOwner: plan.Percent(50), PerZone: plan.Absolute(20),

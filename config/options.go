@@ -95,6 +95,11 @@ func (c *Config) guardOptions() guard.Options {
 	} else {
 		g.PriorityBelowName = c.Guards.PriorityBelow
 	}
+	for _, b := range c.Guards.BlockingPods {
+		if sel := parseSelector(b.Selector); sel != nil {
+			g.BlockingPods = append(g.BlockingPods, guard.BlockingPods{Selector: sel, Namespace: b.Namespace})
+		}
+	}
 	for _, p := range c.Guards.Protect {
 		g.Protect[guard.Protection(p)] = true
 	}

@@ -62,20 +62,27 @@ type Impact struct {
 
 // Guards configure which pods Evenkeel must not evict.
 type Guards struct {
-	MinConfidence            float64  `json:"minConfidence"`
-	MinReplicas              int      `json:"minReplicas"`
-	MinPodAge                Duration `json:"minPodAge"`
-	MaxGracePeriod           Duration `json:"maxGracePeriod"`
-	SchedulerTimeout         Duration `json:"schedulerTimeout"`
-	MaxStaleness             Duration `json:"maxStaleness"`
-	PriorityBelow            string   `json:"priorityBelow"`
-	MaxUnavailableWithoutPDB int      `json:"maxUnavailableWithoutPDB"`
-	Protect                  []string `json:"protect"`
-	ProtectedStorageClasses  []string `json:"protectedStorageClasses"`
-	PodSelector              string   `json:"podSelector"`
-	Controllers              []string `json:"controllers"`
-	Groups                   []string `json:"groups"`
-	NoEvictionPolicy         string   `json:"noEvictionPolicy"`
+	MinConfidence            float64       `json:"minConfidence"`
+	MinReplicas              int           `json:"minReplicas"`
+	MinPodAge                Duration      `json:"minPodAge"`
+	MaxGracePeriod           Duration      `json:"maxGracePeriod"`
+	SchedulerTimeout         Duration      `json:"schedulerTimeout"`
+	MaxStaleness             Duration      `json:"maxStaleness"`
+	PriorityBelow            string        `json:"priorityBelow"`
+	MaxUnavailableWithoutPDB int           `json:"maxUnavailableWithoutPDB"`
+	Protect                  []string      `json:"protect"`
+	ProtectedStorageClasses  []string      `json:"protectedStorageClasses"`
+	PodSelector              string        `json:"podSelector"`
+	Controllers              []string      `json:"controllers"`
+	Groups                   []string      `json:"groups"`
+	BlockingPods             []PodSelector `json:"blockingPods"`
+	NoEvictionPolicy         string        `json:"noEvictionPolicy"`
+}
+
+// PodSelector selects pods by their labels. An empty namespace means all namespaces.
+type PodSelector struct {
+	Selector  string `json:"selector"`
+	Namespace string `json:"namespace,omitempty"`
 }
 
 // Limits bound the evictions of one pass and of one hour, and the cost of planning.

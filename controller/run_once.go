@@ -41,14 +41,14 @@ func (p *pass) observe(ctx context.Context) error {
 	}
 	p.snapshot = s
 	if err == nil && p.Mode == plan.Live {
-		p.followBackground()
+		followBackground(p)
 	}
 	return err
 }
 
 // followBackground removes the evictions in the background that have ended, and lets the workloads of those that took
 // too long back off. The pass saves the state later.
-func (p *pass) followBackground() {
+func followBackground(p *pass) {
 	var late []plan.BackgroundEviction
 	p.state, late = history.FollowBackground(p.state, p.snapshot, p.Clock.Now(), p.History)
 	for _, b := range late {

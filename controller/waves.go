@@ -104,7 +104,8 @@ func (p *pass) recheckWave(ctx context.Context, remaining plan.Plan, wave int, f
 
 func blockedByBudget(o plan.Outcome) bool {
 	switch o.Reason.Code {
-	case plan.BlockedByPDB, plan.PDBNotObserved, plan.WorkloadUnavailable, plan.WorkloadDegraded, plan.LastReadyPod:
+	case plan.BlockedByPDB, plan.PDBNotObserved, plan.WorkloadUnavailable, plan.WorkloadDegraded, plan.LastReadyPod,
+		plan.ReplacementMissing, plan.ReplacementRefused:
 		return true
 	}
 	return false

@@ -98,6 +98,8 @@ var kinds = []kind{
 		func(c client) typedClient[*corev1.PersistentVolumeClaimList] {
 			return c.CoreV1().PersistentVolumeClaims("")
 		}),
+	newKind[corev1.ResourceQuota]("resourcequotas",
+		func(c client) typedClient[*corev1.ResourceQuotaList] { return c.CoreV1().ResourceQuotas("") }),
 	newKind[policyv1.PodDisruptionBudget]("poddisruptionbudgets",
 		func(c client) typedClient[*policyv1.PodDisruptionBudgetList] {
 			return c.PolicyV1().PodDisruptionBudgets("")

@@ -56,7 +56,9 @@ type PodExplanation struct {
 	Verdict Reason `json:"verdict"`
 	// NotNeeded is the reason why no goal needs an eviction of the pod. It is set only if the verdict comes from a guard.
 	NotNeeded string `json:"notNeeded,omitempty"`
-	// OnlyObstacle reports that the planner would move the pod without the rule in Verdict.
+	// OnlyObstacle reports that the planner considered the pod, and that no rule but the one in Verdict rejects it now.
+	// Without that rule, the planner may move the pod. It may also move other pods instead: a rule that rejects one pod
+	// of a workload often rejects all of them.
 	OnlyObstacle bool         `json:"onlyObstacle"`
 	Goals        []GoalStatus `json:"goals"`
 	Requests     []string     `json:"requests"`

@@ -107,7 +107,7 @@ func (t explainTable) writePodVerdict(p plan.PodExplanation) {
 		t.addLine("No goal needs it to leave: %s.", escape(p.NotNeeded))
 	}
 	if p.OnlyObstacle {
-		t.addLine("This is the only obstacle: without it the pod would be moved.")
+		t.addLine("No other rule keeps the pod here. Without this one, a new plan may move it, or other pods instead.")
 	}
 }
 

@@ -92,6 +92,7 @@ func (c *Cache) OfPod(s *cluster.Snapshot, p *cluster.Pod, loc *time.Location) P
 		}
 		if _, isNamespace := o.meta.(*corev1.Namespace); !isNamespace {
 			r.readGroups(o)
+			r.readPaused(o)
 		}
 	}
 	return r

@@ -64,6 +64,9 @@ func hasKnownKey(o metav1.Object) bool {
 
 func anyKnownPrefix(m map[string]string) bool {
 	for key := range m {
+		if strings.HasSuffix(key, pausedName) {
+			return true
+		}
 		for _, prefix := range knownPrefixes {
 			if strings.HasPrefix(key, prefix) {
 				return true

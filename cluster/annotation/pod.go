@@ -42,6 +42,8 @@ type Pod struct {
 	EvictionInProgress []Source
 	// Groups lists the groups of other programs that the pod belongs to, at most one for each program.
 	Groups []Group
+	// Paused lists the annotations on the owners that pause their controllers.
+	Paused []Source
 	// Problems lists unreadable requests, which may have been meant to protect the pod.
 	Problems []Problem
 }

@@ -107,6 +107,8 @@ func (s *fakeAPIServer) handle(w http.ResponseWriter, r *http.Request) {
 		respondStatus(403, "Forbidden", "no evictions here")(w, r)
 	case s.pod(r.URL.Path) != nil:
 		writeJSON(w, 200, s.pod(r.URL.Path))
+	case r.URL.Path == "/api/v1/namespaces/shop/pods": // the example has no other namespace
+		writeJSON(w, 200, s.lists[pods])
 	case r.URL.Path == allLeases:
 		releasesIn(s.leaders())(w, r)
 	case r.URL.Path == "/version":

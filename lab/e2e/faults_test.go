@@ -179,7 +179,7 @@ func createAccount(t *testing.T, ns string, more ...rbacv1.PolicyRule) string {
 	read := []string{"get", "list", "watch"}
 	rules := append([]rbacv1.PolicyRule{
 		{APIGroups: []string{""}, Verbs: read, Resources: []string{"nodes", "pods", "namespaces", "services",
-			"replicationcontrollers", "persistentvolumeclaims", "persistentvolumes"}},
+			"replicationcontrollers", "persistentvolumeclaims", "persistentvolumes", "resourcequotas"}},
 		{APIGroups: []string{"apps"}, Resources: []string{"replicasets", "deployments", "statefulsets", "daemonsets"}, Verbs: read},
 		{APIGroups: []string{"batch"}, Resources: []string{"jobs", "cronjobs"}, Verbs: read},
 		{APIGroups: []string{"policy"}, Resources: []string{"poddisruptionbudgets"}, Verbs: read},

@@ -33,6 +33,7 @@ type Checker struct {
 	// disruptable caches, by workload, DisruptionsAllowed plus one. 0 means unknown.
 	disruptable []int
 	reasons     map[cluster.PodID]plan.Reason // of the refused pods
+	own         map[string]bool               // UIDs of the pods that open runs evict
 	background  backgroundCount
 }
 
@@ -45,7 +46,8 @@ type podResult struct {
 // NewChecker returns a Checker for the snapshot and state at the time now.
 func NewChecker(s *cluster.Snapshot, w *placement.ClusterModel, st plan.PlannerState, opts *settings.Options, now time.Time) *Checker {
 	return &Checker{s, st, opts, now, w, budget.NewTracker(s, st.SpentBudgets, now), make([]podResult, len(s.Pods)),
-		guard.NewCache(), make([]int, len(s.Workloads)), map[cluster.PodID]plan.Reason{}, countBackground(st, s, now)}
+		guard.NewCache(), make([]int, len(s.Workloads)), map[cluster.PodID]plan.Reason{}, history.EvictedByOpenRuns(st),
+		countBackground(st, s, now)}
 }
 
 // Refuse returns the reason if Evenkeel may not evict the pod. It caches the result.
@@ -121,7 +123,7 @@ func (v *Checker) recentReplacement(p *cluster.Pod) (plan.Reason, bool) {
 
 // GuardInput returns the input of the guards for the pod.
 func (v *Checker) GuardInput(p *cluster.Pod) guard.Input {
-	return guard.Input{Snapshot: v.snapshot, Pod: p, Now: v.now, Options: &v.options.Guards, Cache: v.Guards}
+	return guard.Input{Snapshot: v.snapshot, Pod: p, Now: v.now, Options: &v.options.Guards, Cache: v.Guards, OwnEvictions: v.own}
 }
 
 // overBudget returns the reason if the pod's PodDisruptionBudget blocks the eviction. Without a

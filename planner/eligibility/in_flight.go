@@ -18,12 +18,13 @@ type InFlightCount struct {
 	budget   budget.Charges
 	evicted  map[cluster.ServiceID]int // Ready pods that each Service has lost
 	required guard.EvictionCounts
+	quotas   guard.QuotaCharges
 }
 
 // NewInFlight returns a count of 0 pods in flight. It copies the consumed numbers.
 func NewInFlight(limits settings.InFlight, consumed *Consumed) InFlightCount {
 	return InFlightCount{limits, 0, map[cluster.NodeID]int{}, map[cluster.WorkloadID]int{},
-		maps.Clone(consumed.Budgets), maps.Clone(consumed.Services), maps.Clone(consumed.Required)}
+		maps.Clone(consumed.Budgets), maps.Clone(consumed.Services), maps.Clone(consumed.Required), guard.QuotaCharges{}}
 }
 
 // Full reports whether the number of pods in flight has reached its limit.
@@ -42,6 +43,9 @@ func (w *InFlightCount) CanAdd(v *Checker, pod cluster.PodID) bool {
 	if _, last := v.lastRequired(w.required, pod); last {
 		return false
 	}
+	if _, refused := v.Guards.QuotaRefusal(v.snapshot, p, w.quotas); refused {
+		return false
+	}
 	if len(p.Budgets) > 0 {
 		_, allowed := v.Budgets.Allows(p, w.budget)
 		return allowed
@@ -57,6 +61,7 @@ func (w *InFlightCount) Add(v *Checker, pod cluster.PodID) {
 	w.Owner[p.Workload]++
 	v.Budgets.Charge(p, w.budget)
 	v.recordRequired(w.required, pod)
+	v.Guards.ChargeQuotas(v.snapshot, p, w.quotas)
 	if p.Ready {
 		for _, id := range p.Services {
 			w.evicted[id]++

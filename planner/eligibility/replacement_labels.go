@@ -5,15 +5,15 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 )
 
 // replacementLabels returns the labels of the pod's replacement: the labels of the owner's template and the labels
 // that controllers add. If the template is unknown, it returns the pod's own labels.
 func replacementLabels(p *cluster.Pod) map[string]string {
-	t := podTemplate(p)
+	t := guard.PodTemplate(p)
 	if t == nil {
 		return p.Object.Labels
 	}
@@ -28,21 +28,4 @@ func replacementLabels(p *cluster.Pod) map[string]string {
 		}
 	}
 	return out
-}
-
-func podTemplate(p *cluster.Pod) *corev1.PodTemplateSpec {
-	if len(p.Owners) == 0 {
-		return nil
-	}
-	switch x := p.Owners[0].(type) {
-	case *appsv1.ReplicaSet:
-		return &x.Spec.Template
-	case *appsv1.StatefulSet:
-		return &x.Spec.Template
-	case *batchv1.Job:
-		return &x.Spec.Template
-	case *corev1.ReplicationController:
-		return x.Spec.Template
-	}
-	return nil
 }

@@ -178,3 +178,20 @@ func PartialPlan(run plan.OpenRun) plan.Plan {
 	p.ID = plan.ContentID(p)
 	return p
 }
+
+// EvictedByOpenRuns returns the UIDs of the pods that open runs have evicted or may have evicted.
+func EvictedByOpenRuns(st plan.PlannerState) map[string]bool {
+	var out map[string]bool
+	for _, run := range st.Runs {
+		for _, r := range run.Reservations {
+			if r.Outcome != nil && r.Outcome.Outcome != plan.Evicted && r.Outcome.Outcome != plan.UnknownOutcome {
+				continue
+			}
+			if out == nil {
+				out = map[string]bool{}
+			}
+			out[r.Pod.UID] = true
+		}
+	}
+	return out
+}

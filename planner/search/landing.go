@@ -46,8 +46,8 @@ func (c *State) PredictLanding(pod cluster.PodID) (Landing, plan.Reason, bool) {
 	return l, plan.Reason{}, true
 }
 
-// Accepts reports whether a replacement may land on n: another node, Ready, not under pressure, not being removed, and
-// acceptable to the goals. A pod that tolerates a NotReady node still cannot run on that node.
+// Accepts reports whether a replacement may land on n: another node, Ready, not under pressure, neither removed nor
+// drained, and acceptable to the goals. A pod that tolerates a NotReady node still cannot run on that node.
 func (c *State) Accepts(places *goal.TargetCheck, n cluster.NodeID) bool {
 	return n != places.From && c.Ready[n] && places.Acceptable(n)
 }
@@ -118,16 +118,16 @@ func (c *State) pressureReason(places *goal.TargetCheck, pr prediction.Predictio
 		"its replacement would help on %s, which %s the pressure hint, and on none without", plural.Count(n, "other node"), plural.Choose(n, "carries", "carry"))}, true
 }
 
-// removedNodesReason reports whether the replacement would help only on nodes that are being removed, and returns the
+// removedNodesReason reports whether the replacement would help only on nodes that are being removed or drained, and returns the
 // reason. The scheduler may still place pods there, which would be evicted again with the node.
 func (c *State) removedNodesReason(places *goal.TargetCheck, pr prediction.Prediction) (plan.Reason, bool) {
 	n := 0
 	for id := range pr.Gone.FeasibleSet.All() {
-		if node := &c.Snapshot.Nodes[id]; node.Ready && guard.DisruptedBy(node) != "" && places.Acceptable(id) && id != places.From {
+		if node := &c.Snapshot.Nodes[id]; node.Ready && guard.Emptied(node) != "" && places.Acceptable(id) && id != places.From {
 			n++
 		}
 	}
-	return plan.Reason{Code: plan.NoTargetFits, Message: fmt.Sprintf("its replacement would help only on %s, which %s being removed",
+	return plan.Reason{Code: plan.NoTargetFits, Message: fmt.Sprintf("its replacement would help only on %s, which %s being removed or drained",
 		plural.Count(n, "other node"), plural.Choose(n, "is", "are"))}, n > 0
 }
 

@@ -56,8 +56,8 @@ const maxHintedNodes = 100
 const autoscalerCandidateTaint = "DeletionCandidateOfClusterAutoscaler"
 
 func whyNotHinted(n *cluster.Node, scope cluster.Scope) string {
-	if who := guard.DisruptedBy(n); who != "" {
-		return fmt.Sprintf("node %s is being removed by %s", n.Name, who)
+	if how := guard.Emptied(n); how != "" {
+		return fmt.Sprintf("node %s is being %s", n.Name, how)
 	}
 	for i := range n.Object.Spec.Taints {
 		if n.Object.Spec.Taints[i].Key == autoscalerCandidateTaint {

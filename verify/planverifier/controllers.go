@@ -185,6 +185,7 @@ func (r *podGuards) checkRollout(c ownerChain, add rejectFunc) {
 	for i, l := range c.links {
 		switch x := l.object.(type) {
 		case *appsv1.Deployment:
+			add(x.Spec.Paused, plan.WorkloadPaused, "the Deployment is paused")
 			add(x.Status.ObservedGeneration < x.Generation, plan.RolloutInProgress, "the Deployment controller has not observed the last change")
 			if rs, ok := c.lowest().object.(*appsv1.ReplicaSet); ok {
 				add(!sameTemplate(rs.Spec.Template, x.Spec.Template), plan.RolloutInProgress,

@@ -49,7 +49,7 @@ func (r *podGuards) checkPod(p *corev1.Pod, add rejectFunc) {
 	add(c.Protect["PodsWithoutPDB"] && len(r.budgetsOf(p.Namespace, p.Labels)) == 0, plan.NoPodDisruptionBudget,
 		"no PodDisruptionBudget selects it")
 
-	group := r.groupProgram(p)
+	group := groupProgram(p)
 	add(p.Spec.SchedulingGroup != nil || group != "" && !slices.Contains(c.Groups, group), plan.PartOfGroup, "it belongs to a group "+group)
 
 	priority, sure := r.priority(p)
@@ -117,7 +117,7 @@ func specPriority(p *corev1.Pod) int32 {
 }
 
 // groupProgram returns the program that manages the pod as part of a group, or "". It reads the keys on the pod only.
-func (r *podGuards) groupProgram(p *corev1.Pod) string {
+func groupProgram(p *corev1.Pod) string {
 	for _, kv := range []map[string]string{p.Labels, p.Annotations} {
 		for key := range kv {
 			prefix, _, _ := strings.Cut(key, "/")
@@ -188,6 +188,13 @@ func (r *podGuards) checkNamespaceAndNode(p *corev1.Pod, add rejectFunc) {
 	add(!isReadyNode(n), plan.NodeNotReady, "its node is not Ready")
 	why := whyRemoved(n)
 	add(why != "", plan.NodeBeingDisrupted, "its node "+why)
+	add(r.isDrained(n), plan.NodeBeingDrained, "its node is being drained")
+	for _, b := range c.BlockingPods {
+		for _, other := range r.objects.Pods {
+			add(other.Spec.NodeName == n.Name && !isTerminal(other) && (b.Namespace == "" || b.Namespace == other.Namespace) &&
+				b.Selector.Matches(labels.Set(other.Labels)), plan.BlockedByPod, other.Name+" runs on its node")
+		}
+	}
 	for _, kv := range []map[string]string{n.Annotations, n.Labels} {
 		v, there := kv["evenkeel.io/exclude"]
 		add(there && v != "false", plan.NodeExcluded, "its node has evenkeel.io/exclude: "+v)
@@ -213,10 +220,45 @@ func whyRemoved(n *corev1.Node) string {
 	return ""
 }
 
+// isDrained reports whether the node has a mark of a drain, or is cordoned while the eviction of a pod on it runs that no
+// open run has requested.
+func (r *podGuards) isDrained(n *corev1.Node) bool {
+	if hasDrainMark(n) {
+		return true
+	}
+	own := map[string]bool{}
+	for _, run := range r.rules.State.Runs {
+		for _, x := range run.Reservations {
+			own[x.Pod.UID] = true
+		}
+	}
+	return n.Spec.Unschedulable && slices.ContainsFunc(r.objects.Pods, func(p *corev1.Pod) bool {
+		return p.Spec.NodeName == n.Name && isTerminating(p) && !isTerminal(p) && !own[string(p.UID)] &&
+			slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+				return c.Type == corev1.DisruptionTarget && c.Reason == "EvictionByEvictionAPI"
+			})
+	})
+}
+
+// hasDrainMark reports whether a taint or an annotation says that somebody drains the node.
+func hasDrainMark(n *corev1.Node) bool {
+	_, kured := n.Annotations["weave.works/kured-reboot-in-progress"]
+	return kured || strings.HasPrefix(n.Annotations["machineconfiguration.openshift.io/desiredDrain"], "drain-") ||
+		slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool {
+			switch prefix, _, _ := strings.Cut(t.Key, "/"); prefix {
+			case "aws-node-termination-handler", "remediator.kubernetes.azure.com", "remediator.aks.microsoft.com", "medik8s.io":
+				return true
+			}
+			return t.Key == "cloud.google.com/impending-node-termination" || t.Key == "weave.works/kured-node-reboot"
+		})
+}
+
 // checkTarget checks that the node on which the replacement should land does not disappear.
 func (r *verifier) checkTarget(c call) {
 	if n := r.nodes[c.move.To]; n != nil && whyRemoved(n) != "" {
 		r.report(c.move, plan.NodeBeingDisrupted, "the target %s %s", n.Name, whyRemoved(n))
+	} else if n != nil && hasDrainMark(n) {
+		r.report(c.move, plan.NodeBeingDrained, "the target %s is being drained", n.Name)
 	}
 }
 

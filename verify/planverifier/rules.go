@@ -21,6 +21,7 @@ type Rules struct {
 	ProtectedStorageClasses []string
 	Controllers             []string // group/Kind
 	Groups                  []string // programs
+	BlockingPods            []PodSelector
 	MinReplicas             int
 	MinPodAge               time.Duration
 	// MaxGracePeriod is the longest time that a pod may take to terminate; 0 means no limit. GracePeriodSeconds replaces
@@ -60,6 +61,12 @@ type UsageStrategy struct {
 	Target float64
 	// For is the number of consecutive samples for which a node must be above Target.
 	For int
+}
+
+// PodSelector selects pods by their labels, in one namespace or in all.
+type PodSelector struct {
+	Selector  labels.Selector
+	Namespace string
 }
 
 // Limit is a number of pods, a percentage of them, or unlimited.

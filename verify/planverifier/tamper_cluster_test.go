@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/verify/planverifier"
 )
 
 // editFirstPod changes the pod of the first move.
@@ -118,6 +119,25 @@ var clusterTampers = []tampering{
 	{"a node that Karpenter disrupts", plan.NodeBeingDisrupted, editSourceNode(func(m *planCase, n *corev1.Node) {
 		n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: "karpenter.sh/disrupted", Effect: corev1.TaintEffectNoSchedule})
 	})},
+	{"a node that a spot interruption handler drains", plan.NodeBeingDrained, editSourceNode(func(m *planCase, n *corev1.Node) {
+		n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: "aws-node-termination-handler/spot-itn", Effect: corev1.TaintEffectNoSchedule})
+	})},
+	{"a target that kured reboots", plan.NodeBeingDrained, editTargetNode(func(m *planCase, n *corev1.Node) {
+		n.Annotations["weave.works/kured-reboot-in-progress"] = "x"
+	})},
+	{"a cordoned node from which others evict", plan.NodeBeingDrained, editSourceNode(func(m *planCase, n *corev1.Node) {
+		n.Spec.Unschedulable = true
+		m.o.Pods = append(m.o.Pods, &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "elsewhere", Name: "evicted", UID: "evicted", DeletionTimestamp: &metav1.Time{Time: m.o.TakenAt}},
+			Spec:       corev1.PodSpec{NodeName: n.Name},
+			Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse},
+				{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "EvictionByEvictionAPI"}}}})
+	})},
+	{"a blocking pod on the node", plan.BlockedByPod, editFirstPod(func(m *planCase, p *corev1.Pod) {
+		p.Labels["runtime"] = "long"
+		m.rules.BlockingPods = []planverifier.PodSelector{{Selector: labels.SelectorFromSet(labels.Set{"runtime": "long"}), Namespace: p.Namespace}}
+	})},
+	{"a paused Deployment", plan.WorkloadPaused, editDeployment(func(m *planCase, d *appsv1.Deployment) { d.Spec.Paused = true })},
 	{"a target that is being deleted", plan.NodeBeingDisrupted, editTargetNode(func(m *planCase, n *corev1.Node) {
 		n.DeletionTimestamp = &metav1.Time{Time: m.o.TakenAt}
 	})},

@@ -37,6 +37,9 @@ func verifierRules(t testing.TB, c *config.Config) planverifier.Rules {
 		InFlightTotal:  parseLimit(t, f.Total.String()), InFlightPerNode: parseLimit(t, f.PerNode.String()),
 		InFlightPerWorkload: parseLimit(t, f.PerOwner.String()),
 	}
+	for _, b := range g.BlockingPods {
+		r.BlockingPods = append(r.BlockingPods, planverifier.PodSelector{Selector: parseSelector(t, b.Selector), Namespace: b.Namespace})
+	}
 	for _, p := range g.Protect {
 		r.Protect[p] = true
 	}

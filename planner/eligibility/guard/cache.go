@@ -3,6 +3,7 @@ package guard
 import (
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -19,9 +20,11 @@ type Cache struct {
 	closings     map[string]time.Time // by the windows of the pod's annotations
 	replicaSets  map[replicaSetsKey]int
 	podCounts    map[cluster.WorkloadID]podCounts
+	blockingPods map[cluster.NodeID]string // results of findBlockingPod
 	requirements *affinityRequirements
 	waiting      map[schedulerPriority]cluster.PodID // see longestWaiting
 	tried        map[string]map[int32]time.Time      // see newestTried
+	quotas       map[string][]*corev1.ResourceQuota  // by namespace; nil until the first use
 	passed       passedScopes
 }
 
@@ -38,6 +41,7 @@ func NewCache() *Cache {
 		closings:     map[string]time.Time{},
 		replicaSets:  map[replicaSetsKey]int{},
 		podCounts:    map[cluster.WorkloadID]podCounts{},
+		blockingPods: map[cluster.NodeID]string{},
 		waiting:      map[schedulerPriority]cluster.PodID{},
 		tried:        map[string]map[int32]time.Time{},
 	}

@@ -72,8 +72,8 @@ func NodeState(n *cluster.Node) []string {
 	if !n.Ready {
 		state = append(state, "not Ready")
 	}
-	if by := DisruptedBy(n); by != "" {
-		state = append(state, "being removed by "+by)
+	if how := Emptied(n); how != "" {
+		state = append(state, "being "+how)
 	}
 	return state
 }

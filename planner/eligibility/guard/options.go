@@ -76,6 +76,8 @@ type Options struct {
 	PodSelector labels.Selector
 	// Controllers names additional kinds, as group/Kind, that replace an evicted pod immediately from the same template.
 	Controllers []string
+	// BlockingPods selects pods that keep all pods on their nodes.
+	BlockingPods []BlockingPods
 	// Groups names the programs whose groups may lose a pod; see annotation.GroupPrograms.
 	Groups []string
 	// NoEvictionPolicy applies to pods whose annotation prefers no eviction.

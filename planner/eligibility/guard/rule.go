@@ -40,6 +40,8 @@ type Input struct {
 	Now      time.Time
 	Options  *Options
 	Cache    *Cache // required
+	// OwnEvictions holds the UIDs of the pods that Evenkeel evicts in runs that are not closed.
+	OwnEvictions map[string]bool
 
 	annotations *annotation.Pod // set by withAnnotations
 }

@@ -1,0 +1,144 @@
+package guard
+
+import (
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	resourceapi "k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+)
+
+func amounts(pairs ...string) corev1.ResourceList {
+	out := corev1.ResourceList{}
+	for i := 0; i < len(pairs); i += 2 {
+		out[corev1.ResourceName(pairs[i])] = resourceapi.MustParse(pairs[i+1])
+	}
+	return out
+}
+
+// quotaPod returns a pod that uses 1 cpu, 2 GPUs and 1Gi of memory, with a limit of 2Gi.
+func quotaPod() *corev1.Pod {
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "p"},
+		Spec: corev1.PodSpec{PriorityClassName: "high", Containers: []corev1.Container{{Name: "c", Resources: corev1.ResourceRequirements{
+			Requests: amounts("cpu", "1", "memory", "1Gi", "example.com/gpu", "2"), Limits: amounts("memory", "2Gi", "example.com/gpu", "2")}}}}}
+}
+
+func quotaRefusal(t *testing.T, p *corev1.Pod, owner metav1.Object, charged bool, q corev1.ResourceQuota) (string, bool) {
+	t.Helper()
+	q.Namespace, q.Name = "shop", "q"
+	s, err := cluster.New(&cluster.Objects{Nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}},
+		Pods: []*corev1.Pod{p}, ResourceQuotas: []*corev1.ResourceQuota{&q}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pod := s.PodByKey("shop/p")
+	if owner != nil {
+		pod.Owners = []metav1.Object{owner}
+	}
+	c, charges := NewCache(), QuotaCharges{}
+	if charged {
+		c.ChargeQuotas(s, pod, charges)
+	}
+	return c.QuotaRefusal(s, pod, charges)
+}
+
+func withStatus(hard, used corev1.ResourceList) corev1.ResourceQuota {
+	return corev1.ResourceQuota{Spec: corev1.ResourceQuotaSpec{Hard: hard}, Status: corev1.ResourceQuotaStatus{Hard: hard, Used: used}}
+}
+
+// TestWhatAQuotaHasRoomFor follows CheckRequest of the admission plugin ResourceQuota.
+func TestWhatAQuotaHasRoomFor(t *testing.T) {
+	template := &appsv1.ReplicaSet{}
+	template.Spec.Template.Spec.Containers = []corev1.Container{{Name: "c", Resources: corev1.ResourceRequirements{Requests: amounts("cpu", "3")}}}
+	lowered := withStatus(amounts("pods", "5"), amounts("pods", "4"))
+	lowered.Spec.Hard = amounts("pods", "4")
+	raised := withStatus(amounts("pods", "4"), amounts("pods", "4"))
+	raised.Spec.Hard = amounts("pods", "5")
+	for name, c := range map[string]struct {
+		quota   corev1.ResourceQuota
+		owner   metav1.Object
+		charged bool // another such pod is in flight
+		refused bool
+	}{
+		"room for one":                           {withStatus(amounts("requests.cpu", "5"), amounts("requests.cpu", "4")), nil, false, false},
+		"room for one, which is taken":           {withStatus(amounts("requests.cpu", "5"), amounts("requests.cpu", "4")), nil, true, true},
+		"no room for requests.cpu":               {withStatus(amounts("requests.cpu", "4500m"), amounts("requests.cpu", "4")), nil, false, true},
+		"no room for cpu":                        {withStatus(amounts("cpu", "4500m"), amounts("cpu", "4")), nil, false, true},
+		"no room for limits.memory":              {withStatus(amounts("limits.memory", "3Gi"), amounts("limits.memory", "2Gi")), nil, false, true},
+		"no room for requests.memory":            {withStatus(amounts("requests.memory", "1Gi"), amounts("requests.memory", "1Gi")), nil, false, true},
+		"no room for an extended resource":       {withStatus(amounts("requests.example.com/gpu", "3"), amounts("requests.example.com/gpu", "2")), nil, false, true},
+		"no room for pods":                       {withStatus(amounts("pods", "4"), amounts("pods", "4")), nil, false, true},
+		"no room for count/pods":                 {withStatus(amounts("count/pods", "4"), amounts("count/pods", "4")), nil, false, true},
+		"no room for claims, which are not read": {withStatus(amounts("requests.storage", "1Gi"), amounts("requests.storage", "1Gi")), nil, false, false},
+		"no room for Services":                   {withStatus(amounts("services", "1"), amounts("services", "1")), nil, false, false},
+		"a StatefulSet frees its own share":      {withStatus(amounts("pods", "4"), amounts("pods", "4")), &appsv1.StatefulSet{}, false, false},
+		"exceeded for a StatefulSet":             {withStatus(amounts("pods", "4"), amounts("pods", "5")), &appsv1.StatefulSet{}, false, true},
+		"a StatefulSet charges nothing":          {withStatus(amounts("pods", "4"), amounts("pods", "4")), &appsv1.StatefulSet{}, true, false},
+		"the template needs more":                {withStatus(amounts("cpu", "5"), amounts("cpu", "3")), template, false, true},
+		"a container lacks the limit":            {withStatus(amounts("limits.cpu", "100"), amounts("limits.cpu", "0")), nil, false, true},
+		"status without used":                    {withStatus(amounts("pods", "4"), nil), nil, false, true},
+		"status without hard":                    {corev1.ResourceQuota{Spec: corev1.ResourceQuotaSpec{Hard: amounts("pods", "4")}}, nil, false, true},
+		"spec lowered, status behind":            {lowered, nil, false, true},
+		"spec raised, status behind":             {raised, nil, false, true},
+	} {
+		if why, refused := quotaRefusal(t, quotaPod(), c.owner, c.charged, c.quota); refused != c.refused {
+			t.Errorf("%s: refused %t (%s), want %t", name, refused, why, c.refused)
+		}
+	}
+}
+
+// TestQuotaScopes checks which quotas without room apply to a pod of PriorityClass high.
+func TestQuotaScopes(t *testing.T) {
+	priority := func(op corev1.ScopeSelectorOperator, values ...string) corev1.ScopedResourceSelectorRequirement {
+		return corev1.ScopedResourceSelectorRequirement{ScopeName: corev1.ResourceQuotaScopePriorityClass, Operator: op, Values: values}
+	}
+	term := corev1.PodAffinityTerm{NamespaceSelector: &metav1.LabelSelector{}}
+	for name, c := range map[string]struct {
+		scopes   []corev1.ResourceQuotaScope
+		selector []corev1.ScopedResourceSelectorRequirement
+		change   func(p *corev1.Pod)
+		applies  bool
+	}{
+		"NotTerminating":                 {scopes: []corev1.ResourceQuotaScope{"NotTerminating"}, applies: true},
+		"Terminating":                    {scopes: []corev1.ResourceQuotaScope{"Terminating"}},
+		"Terminating, with a deadline":   {scopes: []corev1.ResourceQuotaScope{"Terminating"}, change: func(p *corev1.Pod) { p.Spec.ActiveDeadlineSeconds = ptr.To[int64](9) }, applies: true},
+		"NotBestEffort":                  {scopes: []corev1.ResourceQuotaScope{"NotBestEffort"}, applies: true},
+		"BestEffort":                     {scopes: []corev1.ResourceQuotaScope{"BestEffort"}},
+		"BestEffort, without requests":   {scopes: []corev1.ResourceQuotaScope{"BestEffort"}, change: func(p *corev1.Pod) { p.Spec.Containers[0].Resources = corev1.ResourceRequirements{} }, applies: true},
+		"BestEffort by status":           {scopes: []corev1.ResourceQuotaScope{"BestEffort"}, change: func(p *corev1.Pod) { p.Status.QOSClass = corev1.PodQOSBestEffort }, applies: true},
+		"two scopes, one of which holds": {scopes: []corev1.ResourceQuotaScope{"NotBestEffort", "Terminating"}},
+		"PriorityClass":                  {scopes: []corev1.ResourceQuotaScope{"PriorityClass"}, applies: true},
+		"PriorityClass, without one":     {scopes: []corev1.ResourceQuotaScope{"PriorityClass"}, change: func(p *corev1.Pod) { p.Spec.PriorityClassName = "" }},
+		"In":                             {selector: []corev1.ScopedResourceSelectorRequirement{priority("In", "high", "low")}, applies: true},
+		"In others":                      {selector: []corev1.ScopedResourceSelectorRequirement{priority("In", "low")}},
+		"NotIn":                          {selector: []corev1.ScopedResourceSelectorRequirement{priority("NotIn", "high")}},
+		"NotIn others":                   {selector: []corev1.ScopedResourceSelectorRequirement{priority("NotIn", "low")}, applies: true},
+		"Exists":                         {selector: []corev1.ScopedResourceSelectorRequirement{priority("Exists")}, applies: true},
+		"DoesNotExist":                   {selector: []corev1.ScopedResourceSelectorRequirement{priority("DoesNotExist")}},
+		"CrossNamespacePodAffinity":      {scopes: []corev1.ResourceQuotaScope{"CrossNamespacePodAffinity"}},
+		"required affinity": {scopes: []corev1.ResourceQuotaScope{"CrossNamespacePodAffinity"}, change: func(p *corev1.Pod) {
+			p.Spec.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{term}}}
+		}, applies: true},
+		"preferred anti-affinity": {scopes: []corev1.ResourceQuotaScope{"CrossNamespacePodAffinity"}, change: func(p *corev1.Pod) {
+			p.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
+				PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{PodAffinityTerm: term}}}}
+		}, applies: true},
+		"VolumeAttributesClass, which no pod has": {scopes: []corev1.ResourceQuotaScope{"VolumeAttributesClass"}},
+	} {
+		q, p := withStatus(amounts("pods", "1"), amounts("pods", "1")), quotaPod()
+		q.Spec.Scopes = c.scopes
+		if c.selector != nil {
+			q.Spec.ScopeSelector = &corev1.ScopeSelector{MatchExpressions: c.selector}
+		}
+		if c.change != nil {
+			c.change(p)
+		}
+		if why, refused := quotaRefusal(t, p, nil, false, q); refused != c.applies {
+			t.Errorf("%s: refused %t (%s), want %t", name, refused, why, c.applies)
+		}
+	}
+}
