@@ -58,6 +58,7 @@ func followBackground(p *pass) {
 }
 
 func (p *pass) makePlan() {
+	p.expectStep("planning")
 	begun := p.Clock.Now()
 	p.goals = Goals(p.snapshot, p.Strategies, p.due)
 	p.report.Plan = p.markStateUnknown(p.Planner.Plan(p.snapshot, p.state, p.goals, p.snapshot.TakenAt))

@@ -28,11 +28,11 @@ func newRelease(name, namespace string) release {
 	return release{name: name, namespace: namespace, kubeconfig: lab.Kubeconfig, client: lab.Client}
 }
 
-// seedThreeZones creates Deployment d in namespace shop with 1, 1 and 4 pods per zone.
-func seedThreeZones(ctx context.Context, t *testing.T, client kubernetes.Interface) {
+// seedThreeZones creates Deployment d in namespace shop with the given pods per zone.
+func seedThreeZones(ctx context.Context, t *testing.T, client kubernetes.Interface, podsPerZone [3]int) {
 	t.Helper()
 	const graceSeconds = 30
-	if err := seed.CreateApps(ctx, client, "shop", seed.ThreeZoneApps([3]int{1, 1, 4}, graceSeconds)); err != nil {
+	if err := seed.CreateApps(ctx, client, "shop", seed.ThreeZoneApps(podsPerZone, graceSeconds)); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

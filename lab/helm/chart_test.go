@@ -23,8 +23,12 @@ func TestGolden(t *testing.T) {
 	for name, args := range map[string][]string{
 		"deployment":       {},
 		"deployment-evict": {"--set", "config.dryRun=false", "--set", "service.enabled=true", "--set", "replicas=2"},
-		"cronjob":          {"--set", "kind=CronJob"},
-		"cronjob-evict":    {"--set", "kind=CronJob", "--set", "config.dryRun=false", "--set", "config.timeZone=Europe/Berlin"},
+		// Every permission that the chart can grant.
+		"deployment-steer": {"--set", "config.dryRun=false,config.evictor.steer=taint,config.load.source=metricsServer",
+			"--set", "config.evictor.gracePeriodSeconds=20,flowSchema.enabled=true",
+			"--set-json", `config.namespaces.include=["shop","web"]`},
+		"cronjob":       {"--set", "kind=CronJob"},
+		"cronjob-evict": {"--set", "kind=CronJob", "--set", "config.dryRun=false", "--set", "config.timeZone=Europe/Berlin"},
 	} {
 		got := renderChart(t, args...)
 		path := filepath.Join("testdata", name+".yaml")
@@ -193,7 +197,8 @@ func TestCronJobsGroupBySchedule(t *testing.T) {
 			t.Errorf("job: %v", spec)
 		}
 	}
-	const tail = " --config /etc/evenkeel/config.yaml]"
+	// A job that meets another waits for the Lease for half of the time that it has (activeDeadlineSeconds 3600).
+	const tail = " --config /etc/evenkeel/config.yaml --lease-timeout 1800s]"
 	want := []string{"0 * * * * Etc/UTC [run --once --strategy a,c" + tail,
 		"*/5 * * * * Etc/UTC [run --once --strategy b" + tail, "0 * * * * Asia/Tokyo [run --once --strategy d" + tail}
 	if !reflect.DeepEqual(got, want) || len(names) != 3 {

@@ -273,6 +273,22 @@ func TestAllEmptyAnswersAreNamed(t *testing.T) {
 	}
 }
 
+// TestASlowBodyEndsAtTheDeadline serves an answer that begins at once and never ends.
+func TestASlowBodyEndsAtTheDeadline(t *testing.T) {
+	s := newTestSource(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for r.Context().Err() == nil {
+			if _, err := w.Write([]byte(" ")); err != nil {
+				return
+			}
+			w.(http.Flusher).Flush()
+		}
+	}), func(o *Options) { o.Timeout = 50 * time.Millisecond })
+	got, err := s.Sample(t.Context(), twoNodes())
+	if err == nil || !strings.Contains(err.Error(), "no answer within 50ms") || len(got.Nodes) > 0 {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
 func TestDeadlines(t *testing.T) {
 	done := make(chan struct{})
 	s := newTestSource(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-done }),

@@ -167,6 +167,53 @@ spec:
 {{- range $i := until 16 }}evenkeel-state-{{ printf "%02d" $i }}, {{ end }}evenkeel-state-cluster
 {{- end }}
 
+{{/* The name of the Lease. */}}
+{{- define "evenkeel.lease" -}}
+{{- if include "evenkeel.live" . }}evenkeel{{ else }}evenkeel-dry-run{{ end -}}
+{{- end }}
+
+{{/* A ValidatingAdmissionPolicy for the ServiceAccount, up to its validations, and its binding. Call it with a dict:
+root, name, groups, resources, operations, and own if it concerns only the namespace of the release. */}}
+{{- define "evenkeel.policy" -}}
+{{- $name := printf "%s-%s" (include "evenkeel.clusterName" .root) .name -}}
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata:
+  name: {{ $name }}
+  labels:
+    {{- include "evenkeel.labels" .root | nindent 4 }}
+spec:
+  policyName: {{ $name }}
+  validationActions: [Deny]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata:
+  name: {{ $name }}
+  labels:
+    {{- include "evenkeel.labels" .root | nindent 4 }}
+spec:
+  failurePolicy: Fail
+  matchConstraints:
+    {{- if .own }}
+    namespaceSelector:
+      matchLabels:
+        kubernetes.io/metadata.name: {{ .root.Release.Namespace }}
+    {{- end }}
+    # Exact, because otherwise the policy for events would match all events of the API group "" too.
+    matchPolicy: Exact
+    resourceRules:
+    - apiGroups: {{ toJson .groups }}
+      apiVersions: ["*"]
+      operations: {{ toJson .operations }}
+      resources: {{ toJson .resources }}
+  matchConditions:
+  - name: service-account
+    expression: >-
+      has(request.userInfo.username) &&
+      request.userInfo.username == "system:serviceaccount:{{ .root.Release.Namespace }}:{{ include "evenkeel.serviceAccountName" .root }}"
+{{- end }}
+
 {{/* Rejects values that the program would reject, or that would have no effect. */}}
 {{- define "evenkeel.check" -}}
 {{- $config := .Values.config -}}

@@ -1,0 +1,362 @@
+package charttest
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// allPermissions are arguments of an installation that evicts, steers and hints, with usage of the given server. Such a
+// release has every permission that the chart can grant.
+func allPermissions(usageURL string) []string {
+	return []string{"--set", "config.dryRun=false", "--set", "config.evictor.steer=taint", "--set", "config.guards.minPodAge=0s",
+		"--set", "config.load.source=loadWatcher", "--set", "config.load.loadWatcher.url=" + usageURL,
+		"--set", "config.hints.enabled=true", "--set", "config.hints.label.key=example.org/hot",
+		"--set", "config.hints.label.value=yes", "--set", "config.hints.taint.enabled=true", "--set", "flowSchema.enabled=true",
+		"--set-json", `config.hints.rules=[{"name":"cpu","resource":"cpu","above":0.8}]`}
+}
+
+// tokenConfig returns a client configuration with the token of the release's ServiceAccount, as a thief has it.
+func (r release) tokenConfig(ctx context.Context, t *testing.T) *rest.Config {
+	t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", r.writePodKubeconfig(ctx, t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.QPS, config.WarningHandler = -1, rest.NoWarnings{}
+	return config
+}
+
+// attempt is one request with a stolen token. The API server treats it as a dry run: it authorizes and admits the
+// request, and stores nothing.
+type attempt struct {
+	what       string
+	verb, path string
+	body       any
+	// refused is a part of the API server's answer; empty if the request must succeed.
+	refused string
+}
+
+const (
+	byRBAC   = " cannot "
+	byPolicy = "ValidatingAdmissionPolicy"
+)
+
+func (a attempt) send(ctx context.Context, t *testing.T, client kubernetes.Interface) error {
+	t.Helper()
+	body, err := json.Marshal(a.body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := client.CoreV1().RESTClient().Verb(a.verb).RequestURI(a.path).MaxRetries(0)
+	if a.verb != http.MethodGet {
+		request = request.Param("dryRun", "All").Body(body)
+	}
+	if a.verb == http.MethodPatch {
+		return request.SetHeader("Content-Type", string(types.MergePatchType)).Do(ctx).Error()
+	}
+	return request.SetHeader("Content-Type", "application/json").Do(ctx).Error()
+}
+
+type object = map[string]any
+
+// checkAttempts sends the requests. It waits for each refusal, because a policy takes effect some time after its
+// creation.
+func checkAttempts(ctx context.Context, t *testing.T, client kubernetes.Interface, attempts []attempt) {
+	t.Helper()
+	for _, a := range attempts {
+		if a.refused == "" {
+			if err := a.send(ctx, t, client); err != nil {
+				t.Errorf("%s: refused: %v", a.what, err)
+			}
+			continue
+		}
+		var err error
+		for end := time.Now().Add(10 * time.Second); time.Now().Before(end); {
+			if err = a.send(ctx, t, client); err != nil {
+				break
+			}
+		}
+		if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), a.refused) {
+			t.Errorf("%s: %v, want an answer that contains %q", a.what, err, a.refused)
+		}
+	}
+}
+
+// nodeAttempts are changes to node n2, which has the label, annotation and taint example.org/theirs.
+func nodeAttempts() (list []attempt) {
+	theirs := object{"key": "example.org/theirs", "effect": "PreferNoSchedule"}
+	taints := func(more ...object) object {
+		return object{"spec": object{"taints": append([]object{theirs}, more...)}}
+	}
+	labels := func(key string, value any) object { return object{"metadata": object{"labels": object{key: value}}} }
+	annotations := func(key string, value any) object {
+		return object{"metadata": object{"annotations": object{key: value}}}
+	}
+	owner := object{"apiVersion": "v1", "kind": "Node", "name": "n1", "uid": "1"}
+	for what, patch := range map[string]object{
+		"taint NoExecute":                        taints(object{"key": "evenkeel.io/steer", "effect": "NoExecute"}),
+		"taint NoSchedule":                       taints(object{"key": "evenkeel.io/pressure", "effect": "NoSchedule"}),
+		"taint with another key":                 taints(object{"key": "example.org/mine", "effect": "PreferNoSchedule"}),
+		"own taint with a value":                 taints(object{"key": "evenkeel.io/steer", "value": "x", "effect": "PreferNoSchedule"}),
+		"remove the taint of another owner":      {"spec": object{"taints": nil}},
+		"cordon":                                 {"spec": object{"unschedulable": true}},
+		"set the provider ID":                    {"spec": object{"providerID": "aws:///x"}},
+		"other label":                            labels("example.org/mine", "x"),
+		"node-restriction label":                 labels("node-restriction.kubernetes.io/secure", "true"),
+		"own label with another value":           labels("example.org/hot", "x"),
+		"change the label of another owner":      labels("example.org/theirs", "y"),
+		"remove the label of another owner":      labels("example.org/theirs", nil),
+		"remove the zone":                        labels(corev1.LabelTopologyZone, nil),
+		"other annotation":                       annotations("example.org/mine", "x"),
+		"exclude the node from balancing":        annotations("evenkeel.io/exclude", "true"),
+		"remove the annotation of another owner": annotations("example.org/theirs", nil),
+		"add a finalizer":                        {"metadata": object{"finalizers": []string{"example.org/stay"}}},
+		"add an owner":                           {"metadata": object{"ownerReferences": []object{owner}}},
+	} {
+		list = append(list, attempt{what, http.MethodPatch, "/api/v1/nodes/n2", patch, byPolicy})
+	}
+	for what, patch := range map[string]object{
+		"steering taint":      taints(object{"key": "evenkeel.io/steer", "effect": "PreferNoSchedule"}),
+		"pressure taint":      taints(object{"key": "evenkeel.io/pressure", "effect": "PreferNoSchedule"}),
+		"steering label":      labels("evenkeel.io/steer", "avoid"),
+		"pressure label":      labels("example.org/hot", "yes"),
+		"pressure annotation": annotations("evenkeel.io/pressure", "{}"),
+		"steering annotation": annotations("evenkeel.io/steer-run", "1"),
+		"no change":           {"metadata": object{}},
+	} {
+		list = append(list, attempt{what, http.MethodPatch, "/api/v1/nodes/n2", patch, ""})
+	}
+	return append(list,
+		attempt{"change the status of a node", http.MethodPatch, "/api/v1/nodes/n2/status", object{}, byRBAC},
+		attempt{"replace a node", http.MethodPut, "/api/v1/nodes/n2", object{}, byRBAC},
+		attempt{"delete a node", http.MethodDelete, "/api/v1/nodes/n2", object{}, byRBAC},
+		attempt{"reach a kubelet", http.MethodGet, "/api/v1/nodes/n2/proxy/pods", nil, byRBAC})
+}
+
+func evictionAttempts(pod string) (list []attempt) {
+	eviction := func(name string, options object) object {
+		return object{"apiVersion": "policy/v1", "kind": "Eviction", "metadata": object{"name": name}, "deleteOptions": options}
+	}
+	for what, options := range map[string]object{
+		"evict without a grace period": {"gracePeriodSeconds": 0},
+		"evict with a grace period":    {"gracePeriodSeconds": 1},
+		"evict and orphan":             {"propagationPolicy": "Orphan"},
+		"evict and orphan the old way": {"orphanDependents": true},
+	} {
+		list = append(list, attempt{what, http.MethodPost, "/api/v1/namespaces/shop/pods/" + pod + "/eviction", eviction(pod, options), byPolicy})
+	}
+	return append(list,
+		attempt{"evict", http.MethodPost, "/api/v1/namespaces/shop/pods/" + pod + "/eviction",
+			eviction(pod, object{"preconditions": object{}}), ""},
+		attempt{"evict in an excluded namespace", http.MethodPost, "/api/v1/namespaces/kube-system/pods/dns/eviction",
+			eviction("dns", nil), byPolicy},
+		attempt{"delete a pod", http.MethodDelete, "/api/v1/namespaces/shop/pods/" + pod, nil, byRBAC},
+		attempt{"patch a pod", http.MethodPatch, "/api/v1/namespaces/shop/pods/" + pod, object{}, byRBAC},
+		attempt{"exec", http.MethodPost, "/api/v1/namespaces/shop/pods/" + pod + "/exec?command=sh", nil, byRBAC},
+		attempt{"bind a pod", http.MethodPost, "/api/v1/namespaces/shop/pods/" + pod + "/binding", object{}, byRBAC},
+		attempt{"create a pod", http.MethodPost, "/api/v1/namespaces/shop/pods", object{}, byRBAC})
+}
+
+func (r release) objectAttempts() []attempt {
+	named := func(name string) object { return object{"metadata": object{"name": name}} }
+	own := "/api/v1/namespaces/" + r.namespace
+	leases := "/apis/coordination.k8s.io/v1/namespaces/"
+	rbac := "/apis/rbac.authorization.k8s.io/v1"
+	event := func(controller string) object {
+		return object{"metadata": object{"name": "e." + controller}, "reportingController": controller, "reportingInstance": "x",
+			"eventTime": "2026-01-01T00:00:00.000000Z", "type": "Normal", "reason": "FailedCreate", "action": "Create",
+			"regarding": object{"kind": "Pod", "namespace": "shop", "name": "x"}}
+	}
+	events := "/apis/events.k8s.io/v1/namespaces/shop/events"
+	return []attempt{
+		{"create a state ConfigMap", http.MethodPost, own + "/configmaps", named("evenkeel-state-00"), ""},
+		{"create another ConfigMap", http.MethodPost, own + "/configmaps", named("other"), byPolicy},
+		{"create a ConfigMap with a generated name", http.MethodPost, own + "/configmaps",
+			object{"metadata": object{"generateName": "evenkeel-state-"}}, byPolicy},
+		{"pause evictions", http.MethodPost, own + "/configmaps", named("evenkeel-pause"), byPolicy},
+		{"change the configuration", http.MethodPatch, own + "/configmaps/" + r.fullname(), object{}, byRBAC},
+		{"read another ConfigMap", http.MethodGet, "/api/v1/namespaces/kube-system/configmaps/kube-root-ca.crt", nil, byRBAC},
+		{"create the Lease", http.MethodPost, leases + r.namespace + "/leases", named("evenkeel"), ""},
+		{"create another Lease", http.MethodPost, leases + r.namespace + "/leases", named("other"), byPolicy},
+		{"take another Lease", http.MethodPatch, leases + "kube-system/leases/kube-scheduler", object{}, byRBAC},
+		{"write an event", http.MethodPost, events, event("evenkeel"), ""},
+		{"forge an event of another controller", http.MethodPost, events, event("replicaset-controller"), byPolicy},
+		{"forge an event of the old API", http.MethodPost, "/api/v1/namespaces/shop/events", object{}, byRBAC},
+		{"change an event of another controller", http.MethodPatch, events + "/theirs",
+			object{"series": object{"count": 2, "lastObservedTime": "2026-01-01T00:00:00.000000Z"}}, byPolicy},
+		{"read Secrets", http.MethodGet, "/api/v1/secrets", nil, byRBAC},
+		{"read a Secret of its namespace", http.MethodGet, own + "/secrets/sh.helm.release.v1.keel.v1", nil, byRBAC},
+		{"get a token of another account", http.MethodPost, "/api/v1/namespaces/kube-system/serviceaccounts/default/token",
+			object{}, byRBAC},
+		{"extend its ClusterRole", http.MethodPatch, rbac + "/clusterroles/" + r.namespace + "-" + r.fullname(), object{}, byRBAC},
+		{"bind itself to cluster-admin", http.MethodPost, rbac + "/clusterrolebindings", object{}, byRBAC},
+		{"remove its policy", http.MethodDelete, "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/" +
+			r.namespace + "-" + r.fullname() + "-nodes", nil, byRBAC},
+		{"scale a workload", http.MethodPatch, "/apis/apps/v1/namespaces/shop/deployments/d/scale", object{}, byRBAC},
+		{"change a budget", http.MethodPost, "/apis/policy/v1/namespaces/shop/poddisruptionbudgets", object{}, byRBAC},
+	}
+}
+
+// TestSecurityStolenToken tries with the token of the release's ServiceAccount what Evenkeel itself never does. The API
+// server must refuse it, by RBAC or by the policies of the chart. The same requests of another account must not be
+// affected by the policies.
+func TestSecurityStolenToken(t *testing.T) {
+	ctx := t.Context()
+	r := newRelease("keel", "ek-stolen")
+	seedThreeZones(ctx, t, r.client, [3]int{1, 1, 4})
+	theirs := `{"metadata":{"labels":{"example.org/theirs":"x"},"annotations":{"example.org/theirs":"x"}},
+		"spec":{"taints":[{"key":"example.org/theirs","effect":"PreferNoSchedule"}]}}`
+	patchNode(ctx, t, "n2", theirs)
+	t.Cleanup(func() {
+		patchNode(context.Background(), t, "n2", `{"metadata":{"labels":{"example.org/theirs":null},
+			"annotations":{"example.org/theirs":null}},"spec":{"taints":null}}`)
+	})
+	pods, err := r.client.CoreV1().Pods("shop").List(ctx, metav1.ListOptions{})
+	if err != nil || len(pods.Items) == 0 {
+		t.Fatalf("%d pods in shop: %v", len(pods.Items), err)
+	}
+	event := &corev1.Event{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "theirs"}, Reason: "FailedCreate",
+		InvolvedObject: corev1.ObjectReference{Namespace: "shop", Kind: "Pod", Name: "x"}, ReportingController: "theirs"}
+	if _, err := r.client.CoreV1().Events("shop").Create(ctx, event, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	r.install(ctx, t, allPermissions("http://127.0.0.1:1")...)
+	attempts := slices.Concat(nodeAttempts(), evictionAttempts(pods.Items[0].Name), r.objectAttempts())
+	checkAttempts(ctx, t, kubernetes.NewForConfigOrDie(r.tokenConfig(ctx, t)), attempts)
+	for _, a := range attempts {
+		if a.refused != byPolicy {
+			continue
+		}
+		if err := a.send(ctx, t, r.client); err != nil && strings.Contains(err.Error(), byPolicy) {
+			t.Errorf("%s: the policy affects the administrator: %v", a.what, err)
+		}
+	}
+	r.uninstall(ctx, t)
+}
+
+func patchNode(ctx context.Context, t *testing.T, name, patch string) {
+	t.Helper()
+	if _, err := lab.Client.CoreV1().Nodes().Patch(ctx, name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// serveUsage serves the API of a load-watcher. Node n1 uses as many percent of its CPU as percent holds; the others use
+// 1 %.
+func serveUsage(t *testing.T, percent *atomic.Int64) string {
+	t.Helper()
+	cpu := func(value int64) object {
+		return object{"metrics": []object{{"name": "cpu", "type": "CPU", "operator": "Latest", "value": value},
+			{"name": "cpu", "type": "CPU", "operator": "AVG", "value": value}}}
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		now := time.Now().Unix()
+		if err := json.NewEncoder(w).Encode(object{"timestamp": now, "window": object{"duration": "5m", "start": now - 300, "end": now},
+			"data": object{"NodeMetricsMap": object{"n1": cpu(percent.Load()), "n2": cpu(1), "n3": cpu(1)}}}); err != nil {
+			t.Error(err)
+		}
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// TestSecurityPoliciesAllowHints runs three passes as the release's ServiceAccount under the policies of the chart. The
+// first steers and evicts, the second hints the busy node n1, and the third removes the hint.
+func TestSecurityPoliciesAllowHints(t *testing.T) {
+	ctx := t.Context()
+	r := newRelease("keel", "ek-policies")
+	seedThreeZones(ctx, t, r.client, [3]int{1, 2, 3})
+	var busy atomic.Int64
+	busy.Store(1)
+	// As a CronJob, the release has no pod that would decide the tie between nodes. Without steering, the replacement
+	// lands in zone-1 with a probability of 95 %.
+	r.install(ctx, t, append(allPermissions(serveUsage(t, &busy)), "--set", "kind=CronJob", "--set", "cronJob.suspend=true",
+		"--set-json", "config.guards.minConfidence=0.99")...)
+	config, kubeconfig := r.writeConfig(ctx, t), r.writePodKubeconfig(ctx, t)
+	checkAttempts(ctx, t, kubernetes.NewForConfigOrDie(r.tokenConfig(ctx, t)), []attempt{{"cordon", http.MethodPatch, "/api/v1/nodes/n2",
+		object{"spec": object{"unschedulable": true}}, byPolicy}})
+	for _, step := range []struct {
+		percent int64
+		hinted  bool
+	}{{1, false}, {95, true}, {1, false}} {
+		busy.Store(step.percent)
+		before := r.patchedNodes(ctx, t)
+		out, errs, err := r.runEvenkeel(ctx, t, "run", "--once", "--strategy", "zones", "--config", config, "--kubeconfig", kubeconfig)
+		if err != nil {
+			t.Fatalf("a pass with %d %% on n1: %v\n%s%s", step.percent, err, out, errs)
+		}
+		n1, err := r.client.CoreV1().Nodes().Get(ctx, "n1", metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		hasTaint := slices.ContainsFunc(n1.Spec.Taints, func(x corev1.Taint) bool { return x.Key == "evenkeel.io/pressure" })
+		if n1.Labels["example.org/hot"] == "yes" != step.hinted || hasTaint != step.hinted {
+			t.Errorf("with %d %% n1 has labels %v and taints %v, want hinted %v\n%s%s",
+				step.percent, n1.Labels, n1.Spec.Taints, step.hinted, out, errs)
+		}
+		if r.patchedNodes(ctx, t) == before {
+			t.Errorf("the pass with %d %% on n1 patched no node\n%s%s", step.percent, out, errs)
+		}
+	}
+	r.checkRequests(ctx, t, 1)
+	r.uninstall(ctx, t)
+}
+
+// patchedNodes counts the node patches of the release's ServiceAccount that succeeded and were no dry runs.
+func (r release) patchedNodes(ctx context.Context, t *testing.T) (n int) {
+	t.Helper()
+	for _, e := range r.auditedRequests(ctx, t) {
+		if e.Verb == "patch" && e.ObjectRef != nil && e.ObjectRef.Resource == "nodes" &&
+			!strings.Contains(e.RequestURI, "dryRun") && e.ResponseStatus != nil && e.ResponseStatus.Code == http.StatusOK {
+			n++
+		}
+	}
+	return n
+}
+
+// TestSecurityFlowSchema checks that the API server handles the requests of the ServiceAccount in the flows of the
+// release: requests for the Lease in one, all others in the other.
+func TestSecurityFlowSchema(t *testing.T) {
+	ctx := t.Context()
+	r := newRelease("keel", "ek-flow")
+	r.install(ctx, t, "--set", "flowSchema.enabled=true")
+	config := r.tokenConfig(ctx, t)
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for suffix, path := range map[string]string{
+		"all":    "/api/v1/nodes?limit=1",
+		"leases": "/apis/coordination.k8s.io/v1/namespaces/" + r.namespace + "/leases/evenkeel-dry-run",
+	} {
+		flow, err := r.client.FlowcontrolV1().FlowSchemas().Get(ctx, r.namespace+"-"+r.fullname()+"-"+suffix, metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		eventually(ctx, t, "requests to be in flow "+flow.Name, func() (bool, string) {
+			answer, err := client.Get(config.Host + path)
+			if err != nil {
+				return false, err.Error()
+			}
+			answer.Body.Close()
+			uid := answer.Header.Get("X-Kubernetes-Pf-Flowschema-Uid")
+			return uid == string(flow.UID), "the answer names flow " + uid
+		})
+	}
+	r.uninstall(ctx, t)
+}

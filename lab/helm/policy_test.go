@@ -1,0 +1,114 @@
+package helm_test
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// policyNames returns the rendered ValidatingAdmissionPolicies without the prefix of the release, sorted. It checks
+// that each policy rejects, fails closed, applies to the ServiceAccount only, and has a binding.
+func policyNames(t *testing.T, manifests string) (names []string) {
+	t.Helper()
+	bound := []string{}
+	for _, b := range parseObjects(t, manifests, "ValidatingAdmissionPolicyBinding") {
+		if got := valueAt(t, b, "spec", "validationActions"); !reflect.DeepEqual(got, []any{"Deny"}) {
+			t.Errorf("a binding has the actions %v", got)
+		}
+		bound = append(bound, valueAt(t, b, "spec", "policyName").(string))
+	}
+	for _, p := range parseObjects(t, manifests, "ValidatingAdmissionPolicy") {
+		name := valueAt(t, p, "metadata", "name").(string)
+		if !slices.Contains(bound, name) {
+			t.Errorf("policy %s has no binding", name)
+		}
+		condition := valueAt(t, p, "spec", "matchConditions", 0, "expression").(string)
+		if !strings.HasSuffix(condition, `request.userInfo.username == "system:serviceaccount:ek-system:ek-evenkeel"`) ||
+			strings.Contains(condition, "||") || valueAt(t, p, "spec", "failurePolicy") != "Fail" {
+			t.Errorf("policy %s applies to others or fails open: %v", name, p["spec"])
+		}
+		names = append(names, strings.TrimPrefix(name, "ek-system-ek-evenkeel-"))
+	}
+	slices.Sort(names)
+	return names
+}
+
+// TestPoliciesFollowPermissions checks that each permission that RBAC grants as a whole has its policy.
+func TestPoliciesFollowPermissions(t *testing.T) {
+	for _, c := range []struct {
+		want string
+		args []string
+	}{
+		{"events own-objects", nil},
+		{"events evictions own-objects", []string{"--set", "config.dryRun=false"}},
+		{"events evictions nodes own-objects", []string{"--set", "config.dryRun=false,config.evictor.steer=label"}},
+		{"events evictions nodes own-objects", []string{"--set", "config.dryRun=false,config.hints.enabled=true,config.hints.label=null"}},
+		{"events nodes own-objects", append(hintArgs("config.dryRun=false,config.load.source=metricsServer", 1), "--set-json",
+			"config.strategies=[]")},
+		{"events evictions own-objects", []string{"--set", "config.dryRun=false,config.namespaces=null,config.evictor=null,config.hints=null"}},
+		{"", []string{"--set", "config.dryRun=false,admissionPolicy.enabled=false"}},
+		{"", []string{"--set", "config.dryRun=false", "--kube-version", "1.29.9"}},
+		{"events evictions own-objects", []string{"--set", "config.dryRun=false", "--kube-version", "1.30.0-gke.1"}},
+	} {
+		if got := strings.Join(policyNames(t, renderChart(t, c.args...)), " "); got != c.want {
+			t.Errorf("%v: got policies %q, want %q", c.args, got, c.want)
+		}
+	}
+}
+
+// TestEvictionPolicyFollowsTheConfiguration checks the namespaces and the grace period that the policy allows.
+func TestEvictionPolicyFollowsTheConfiguration(t *testing.T) {
+	for _, c := range []struct{ values, namespace, grace string }{
+		{"config.dryRun=false", `!(request.namespace in ["kube-system"])`, "!has(variables.options.gracePeriodSeconds)"},
+		{"config.dryRun=false,config.namespaces.exclude={a,b},config.namespaces.include={c}",
+			`!(request.namespace in ["a","b"]) && request.namespace in ["c"]`, "!has(variables.options.gracePeriodSeconds)"},
+		{"config.dryRun=false,config.namespaces.exclude=null,config.evictor.gracePeriodSeconds=45", `!(request.namespace in [])`,
+			"!has(variables.options.gracePeriodSeconds) || variables.options.gracePeriodSeconds == 45"},
+	} {
+		for _, p := range parseObjects(t, renderChart(t, "--set", c.values), "ValidatingAdmissionPolicy") {
+			if !strings.HasSuffix(valueAt(t, p, "metadata", "name").(string), "-evictions") {
+				continue
+			}
+			if got := valueAt(t, p, "spec", "validations", 0, "expression"); got != c.namespace {
+				t.Errorf("%s: namespaces: %s", c.values, got)
+			}
+			if got := valueAt(t, p, "spec", "validations", 1, "expression"); got != c.grace {
+				t.Errorf("%s: grace period: %s", c.values, got)
+			}
+		}
+	}
+}
+
+// TestFlowSchema checks that the release has no flow by default, makes a priority level unless another is named, and
+// refuses servers without the API.
+func TestFlowSchema(t *testing.T) {
+	if out := renderChart(t); strings.Contains(out, "flowcontrol") {
+		t.Error("the release has a FlowSchema by default")
+	}
+	for _, c := range []struct {
+		values, level string
+		levels        int
+	}{
+		{"flowSchema.enabled=true", "ek-system-ek-evenkeel", 1},
+		{"flowSchema.enabled=true,flowSchema.priorityLevel=workload-low", "workload-low", 0},
+	} {
+		out := renderChart(t, "--set", c.values)
+		if got := len(parseObjects(t, out, "PriorityLevelConfiguration")); got != c.levels {
+			t.Errorf("%s: %d priority levels, want %d", c.values, got, c.levels)
+		}
+		flows := parseObjects(t, out, "FlowSchema")
+		if len(flows) != 2 {
+			t.Errorf("%s: %d FlowSchemas, want one for the Lease and one for the rest", c.values, len(flows))
+		}
+		for _, f := range flows {
+			if got := valueAt(t, f, "spec", "priorityLevelConfiguration", "name"); got != c.level {
+				t.Errorf("%s: level %s, want %s", c.values, got, c.level)
+			}
+		}
+	}
+	_, errs, err := runHelm(t, "template", "ek", chart, "--set", "flowSchema.enabled=true", "--kube-version", "1.28.0")
+	if err == nil || !strings.Contains(errs, "flowSchema.enabled needs Kubernetes 1.29") {
+		t.Errorf("Kubernetes 1.28: %v: %s", err, errs)
+	}
+}

@@ -1,0 +1,168 @@
+package evenkeel_test
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/evenkeel-project/evenkeel/hints"
+	"github.com/evenkeel-project/evenkeel/hints/pressure"
+)
+
+const (
+	securityPage = "docs/security.md"
+	// fullChart is the chart rendered with every permission that it can grant.
+	fullChart = "lab/helm/testdata/deployment-steer.yaml"
+)
+
+func readText(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// tableRows returns the cells of all rows of the tables whose header has the given cells.
+func tableRows(page string, header ...string) (rows [][]string) {
+	inTable := false
+	for _, line := range strings.Split(page, "\n") {
+		if !strings.HasPrefix(line, "|") {
+			inTable = false
+			continue
+		}
+		cells := strings.Split(strings.Trim(line, "|"), "|")
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		switch {
+		case len(cells) >= len(header) && slices.Equal(cells[len(cells)-len(header):], header):
+			inTable = true
+		case inTable && !strings.HasPrefix(line, "|---"):
+			rows = append(rows, cells)
+		}
+	}
+	return rows
+}
+
+// existingTests returns the names of all tests of the repository, including the lab's modules.
+func existingTests(t *testing.T) map[string]bool {
+	t.Helper()
+	found := map[string]bool{}
+	name := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
+	err := filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		for _, m := range name.FindAllStringSubmatch(readText(t, path), -1) {
+			found[m[1]] = true
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// TestSecurityPageNamesTests checks that every test on the page exists, and that every row about an attack or a failure
+// names one. A scenario is written as TestScenarios/name.
+func TestSecurityPageNamesTests(t *testing.T) {
+	page := readText(t, securityPage)
+	exists := existingTests(t)
+	name := regexp.MustCompile(`\b((?:Test|Fuzz)[A-Z]\w*)(?:/([\w-]+))?`)
+	for _, m := range name.FindAllStringSubmatch(page, -1) {
+		if !exists[m[1]] {
+			t.Errorf("%s names %s, which does not exist", securityPage, m[1])
+		}
+		if m[1] != "TestScenarios" {
+			continue
+		}
+		if _, err := os.Stat("planner/testdata/scenarios/" + m[2] + ".txtar"); err != nil {
+			t.Errorf("%s names scenario %s: %v", securityPage, m[2], err)
+		}
+	}
+	rows := tableRows(page, "test")
+	if len(rows) < 20 {
+		t.Errorf("found %d rows with tests, so the search does not work", len(rows))
+	}
+	for _, row := range rows {
+		if !name.MatchString(row[len(row)-1]) {
+			t.Errorf("%s names no test for: %s", securityPage, row[0])
+		}
+	}
+}
+
+// chartPermissions returns the rules that the chart renders, in the form of the page: kind of role, API group,
+// resources, verbs.
+func chartPermissions(t *testing.T) (list []string) {
+	t.Helper()
+	for _, doc := range strings.Split(readText(t, fullChart), "\n---\n") {
+		var role struct {
+			Kind  string
+			Rules []struct{ APIGroups, Resources, ResourceNames, Verbs []string }
+		}
+		if err := yaml.Unmarshal([]byte(doc), &role); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range role.Rules {
+			resources := strings.Join(r.Resources, ", ")
+			if len(r.ResourceNames) > 0 {
+				for i, n := range r.ResourceNames {
+					if strings.HasPrefix(n, "evenkeel-state-") {
+						r.ResourceNames[i] = "evenkeel-state-..."
+					}
+				}
+				resources += " " + strings.Join(slices.Compact(r.ResourceNames), ", ")
+			}
+			scope := map[string]string{"ClusterRole": "cluster", "Role": "its namespace"}[role.Kind]
+			list = append(list, fmt.Sprintf("%s: %s: %s: %s", scope, strings.Join(r.APIGroups, ", "), resources, strings.Join(r.Verbs, ", ")))
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// TestSecurityPageListsPermissions compares the table of permissions with the roles of the chart, in both directions.
+func TestSecurityPageListsPermissions(t *testing.T) {
+	var documented []string
+	for _, row := range tableRows(readText(t, securityPage), "where", "API group", "resources", "verbs", "what for") {
+		documented = append(documented, strings.NewReplacer("`", "", "core", "").Replace(strings.Join(row[:4], ": ")))
+	}
+	slices.Sort(documented)
+	got := chartPermissions(t)
+	for _, p := range got {
+		if !slices.Contains(documented, p) {
+			t.Errorf("%s does not list the permission %q", securityPage, p)
+		}
+	}
+	for _, p := range documented {
+		if !slices.Contains(got, p) {
+			t.Errorf("%s lists the permission %q, which the chart does not grant", securityPage, p)
+		}
+	}
+}
+
+// TestPolicyNamesTheKeysOfHints checks that the policy of the chart allows the keys that Evenkeel writes to nodes.
+func TestPolicyNamesTheKeysOfHints(t *testing.T) {
+	text := readText(t, fullChart)
+	quoted := func(s string) string { return `\"` + s + `\"` }
+	for _, want := range []string{
+		"{" + quoted(pressure.Key) + ":" + quoted("true") + "," + quoted(hints.Key) + ":" + quoted(hints.Value) + "}",
+		"[" + quoted(pressure.Key) + "," + quoted(hints.RunAnnotation) + "," + quoted(hints.ExpiresAnnotation) + "," +
+			quoted(hints.KindAnnotation) + "]",
+		"[" + quoted(hints.Key) + "," + quoted(pressure.Key) + "]",
+	} {
+		if !strings.Contains(text, "expression: \""+want+"\"") {
+			t.Errorf("%s does not contain %s", fullChart, want)
+		}
+	}
+}
