@@ -11,10 +11,11 @@ type usageResolver struct {
 	snapshot *Snapshot
 	usage    *Usage
 	resolved *ResolvedUsage
+	largest  Resources // the largest capacities of a node; no pod can use more
 }
 
 func (s *Snapshot) resolveUsage(u *Usage) *ResolvedUsage {
-	r := &usageResolver{s, u, &ResolvedUsage{Raw: u, byResource: map[string]*resourceUse{},
+	r := &usageResolver{snapshot: s, usage: u, resolved: &ResolvedUsage{Raw: u, byResource: map[string]*resourceUse{},
 		measuredAt: make([]time.Time, len(s.Nodes)), windowFilled: make([]time.Duration, len(s.Nodes))}}
 	r.readNodes()
 	r.readPods()
@@ -48,6 +49,13 @@ func (r *usageResolver) resourceUsage(name string) *resourceUse {
 
 func (r *usageResolver) readNodes() {
 	seen := make([]bool, len(r.snapshot.Nodes))
+	capacities := make([]Resources, len(r.snapshot.Nodes))
+	for i := range capacities {
+		capacity := ResourcesOf(r.snapshot.Nodes[i].Object.Status.Capacity)
+		capacities[i] = capacity
+		r.largest.MilliCPU = max(r.largest.MilliCPU, capacity.MilliCPU)
+		r.largest.MemoryBytes = max(r.largest.MemoryBytes, capacity.MemoryBytes)
+	}
 	for i := range r.usage.Nodes {
 		m := &r.usage.Nodes[i]
 		n := r.snapshot.NodeByName(m.Name)
@@ -59,12 +67,12 @@ func (r *usageResolver) readNodes() {
 				continue
 			}
 			c := r.resourceUsage(name)
-			if seen[n.ID] || !isPlausible(amount) {
+			if seen[n.ID] || !isPlausible(&capacities[n.ID], name, amount) {
 				c.used[n.ID] = unknownAmount
 				continue
 			}
 			c.used[n.ID] = amount
-			if newest, given := m.Newest[name]; given && isPlausible(newest) {
+			if newest, given := m.Newest[name]; given && isPlausible(&capacities[n.ID], name, newest) {
 				c.newest[n.ID] = newest
 			}
 		}
@@ -94,7 +102,7 @@ func (r *usageResolver) readPods() {
 		for name, amount := range m.Used {
 			c := r.resourceUsage(name)
 			switch {
-			case !isPlausible(amount):
+			case !isPlausible(&r.largest, name, amount):
 			case hasLeft:
 				r.subtractLeftPod(c, name, m, amount)
 			case p != nil && c.quality[p.ID] == Unknown:

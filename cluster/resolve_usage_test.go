@@ -330,3 +330,39 @@ func TestOtherValuesAreNoShareOfNode(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// Usage that no machine with that capacity can have is unknown, whatever source it came from.
+func TestImplausibleUsageIsUnknown(t *testing.T) {
+	capacity := corev1.ResourceList{"cpu": resource.MustParse("8"), "memory": resource.MustParse("8Gi")}
+	for _, x := range []struct {
+		name, resource string
+		capacity       corev1.ResourceList
+		amount         int64
+		known          bool
+	}{
+		{"at 1.25 times the capacity", "cpu", capacity, 10_000, true},
+		{"beyond it", "cpu", capacity, 10_001, false},
+		{"of memory", "memory", capacity, 10 << 30, true},
+		{"of memory, beyond it", "memory", capacity, 10<<30 + 1, false},
+		{"a fraction", "disk", capacity, 1_250_000, true},
+		{"a fraction, beyond it", "disk", capacity, 1_250_001, false},
+		{"negative", "cpu", capacity, -1, false},
+		{"of an unknown capacity", "cpu", nil, 1 << 50, true},
+		{"of an unknown capacity, beyond any machine", "cpu", nil, 1<<50 + 1, false},
+	} {
+		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}, Status: corev1.NodeStatus{Capacity: x.capacity}}
+		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}, Spec: corev1.PodSpec{NodeName: "n1"}}
+		u := &Usage{Nodes: []NodeUsage{{Name: "n1", Used: map[string]int64{x.resource: x.amount}}},
+			Pods: []PodUsage{{Namespace: "shop", Name: "web", Node: "n1", Used: map[string]int64{x.resource: x.amount}}}}
+		s, err := New(&Objects{Nodes: []*corev1.Node{n}, Pods: []*corev1.Pod{p}, Usage: u})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if used, _, known := s.Usage.NodeUsed(0, x.resource); known != x.known {
+			t.Errorf("%s: got node usage %d, known %v", x.name, used, known)
+		}
+		if _, quality := s.Usage.PodUsed(0, x.resource); (quality == Measured) != x.known {
+			t.Errorf("%s: got pod quality %v", x.name, quality)
+		}
+	}
+}

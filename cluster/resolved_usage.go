@@ -35,7 +35,8 @@ const (
 // difference is uncertain. The usage of a pod that left is also uncertain while a rate still
 // includes part of it.
 //
-// Negative and implausibly large amounts count as unknown. If a node is listed twice, its usage is
+// Negative amounts, and amounts far above the capacity of the node, count as unknown, whatever source the usage came
+// from. If a node is listed twice, its usage is
 // unknown.
 type ResolvedUsage struct {
 	Raw          *Usage
@@ -60,10 +61,27 @@ type resourceUse struct {
 
 const unknownAmount = int64(-1)
 
+// MaxPlausibleFrac is the maximum plausible share of a whole, such as of the capacity of a node. A share should not
+// exceed 1. However, rates are extrapolated to the ends of their window: with a scrape interval of 60 s and a window of
+// 2 min, a rate can be a few percent too high. CPU accounting and measurement also use different ticks. A margin of 25 %
+// covers both.
+const MaxPlausibleFrac = 1.25
+
 // maxPlausibleUsage exceeds the resources of any machine, in milliCPU or bytes (1Pi).
 const maxPlausibleUsage = int64(1) << 50
 
-func isPlausible(n int64) bool { return n >= 0 && n <= maxPlausibleUsage }
+// isPlausible reports whether a node with that capacity can use the amount. Without a known capacity, the amount need
+// only be one that a machine can have.
+func isPlausible(capacity *Resources, resource string, amount int64) bool {
+	most := maxPlausibleUsage
+	switch whole := capacity.Get(resource); {
+	case resource != "cpu" && resource != "memory": // a fraction of the node, in millionths
+		most = int64(MaxPlausibleFrac * 1e6)
+	case whole > 0:
+		most = min(most, int64(MaxPlausibleFrac*float64(whole)))
+	}
+	return amount >= 0 && amount <= most
+}
 
 // Resources returns the names of the measured resources, sorted.
 func (r *ResolvedUsage) Resources() []string {

@@ -96,6 +96,9 @@ func checkEvictor(c *Config, d *strict.Decoder) {
 	}
 	d.CheckOneOf("evictor.steer", "steering method", v.Steer, toStrings([]hints.Kind{hints.None, hints.Label, hints.Taint}))
 	checkFraction(d, "evictor.steerMaxFrac", v.SteerMaxFrac)
+	if v.SteerTTL > Duration(hints.MaxTTL) {
+		d.Errorf("evictor.steerTTL", "%s is too long (want %s or less)", v.SteerTTL, Duration(hints.MaxTTL))
+	}
 	if v.SteerTTL < Duration(time.Second) {
 		d.Errorf("evictor.steerTTL", "%s is too short to see a replacement scheduled (want 1s or more)", v.SteerTTL)
 	}

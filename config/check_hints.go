@@ -35,6 +35,7 @@ func checkHints(c *Config, d *strict.Decoder) {
 				"%q is not a valid key of a taint (want one such as node-role.kubernetes.io/control-plane)", key)
 		}
 	}
+	checkFormerHints(d, h)
 	checkFraction(d, "hints.maxHintedFrac", h.MaxHintedFrac)
 	if h.TTL < Duration(minTTL) {
 		d.Errorf("hints.ttl", "%s is too short: Evenkeel could not renew the hint in time (want %s or more)", h.TTL, Duration(minTTL))
@@ -92,6 +93,22 @@ func checkHintKey(d *strict.Decoder, path, key string) {
 		d.Errorf(path, "%s has another meaning, or none (want %s, or a key without this prefix)", key, pressure.Key)
 	case prefix != key && (strings.HasSuffix("."+prefix, ".kubernetes.io") || strings.HasSuffix("."+prefix, ".k8s.io")):
 		d.Errorf(path, "%s belongs to Kubernetes (want a key of your own, or %s)", key, pressure.Key)
+	}
+}
+
+// checkFormerHints checks the labels and taints of earlier configurations, which Evenkeel may remove.
+func checkFormerHints(d *strict.Decoder, h *Hints) {
+	for i, text := range h.FormerLabels {
+		path := fmt.Sprintf("hints.formerLabels[%d]", i)
+		key, value, found := strings.Cut(text, "=")
+		if !found || value == "" || len(validation.IsValidLabelValue(value)) > 0 {
+			d.Errorf(path, "%q is not a label (want key=value, such as %s=true)", text, pressure.Key)
+			continue
+		}
+		checkHintKey(d, path, key)
+	}
+	for i, key := range h.FormerTaints {
+		checkHintKey(d, fmt.Sprintf("hints.formerTaints[%d]", i), key)
 	}
 }
 

@@ -35,6 +35,7 @@ func Default() *Config {
 			PerOwner: plan.Percent(50), PerZone: plan.Absolute(20),
 			PerHour:        PerHour{Owner: plan.Absolute(10), Namespace: plan.Absolute(100), Cluster: plan.Absolute(300)},
 			MaxPredictions: plan.Absolute(500_000)},
+		Approvals: Approvals{Enabled: true},
 		Windows:   Windows{Allow: []Window{}, Deny: []Window{}},
 		Placement: Placement{Profiles: []PlacementProfile{}, Trust: SchedulerTrust{MinBindings: 50, MinHitRate: 0.9}},
 		Evictor: Evictor{PerMinute: plan.Absolute(30),
@@ -61,7 +62,7 @@ func defaultLoad() LoadSource {
 func defaultHints() Hints {
 	return Hints{
 		Label: HintLabel{Key: pressure.Key, Value: "true"}, Taint: HintTaint{Key: pressure.Key},
-		MaxHintedFrac: 0.34, TTL: Duration(10 * time.Minute),
+		FormerLabels: []string{}, FormerTaints: []string{}, MaxHintedFrac: 0.34, TTL: Duration(10 * time.Minute),
 		SkipTaints: []string{"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"},
 		For:        1, ClearMargin: 0.1, Rules: []HintRule{},
 	}

@@ -64,7 +64,8 @@ func (c *Config) PlannerOptions() settings.Options {
 	}
 	o.MaxPredictions = l.MaxPredictions.For(0)
 	o.InFlight = settings.InFlight{Total: f.Total.For(0), PerNode: f.PerNode.For(0), PerOwner: f.PerOwner.For(0)}
-	o.Pressure = settings.PressureHint{LabelKey: c.Hints.Label.Key, LabelValue: c.Hints.Label.Value, TaintKey: c.Hints.Taint.Key}
+	o.Pressure = settings.PressureHint{LabelKey: c.Hints.Label.Key, LabelValue: c.Hints.Label.Value, TaintKey: c.Hints.Taint.Key,
+		Owned: c.PressureOptions().Owned()}
 	o.HintsNodes = c.Hints.Enabled
 	o.HintRules, o.PredictHints = c.PressureOptions(), c.DryRun && c.Hints.Enabled
 	o.Breaker, o.MinReplacementAge = c.BreakerOptions(), c.HistoryOptions().Initial
@@ -134,11 +135,11 @@ func (c *Config) PerMinute() int {
 func (c *Config) ReferencedFiles() []string { return slices.Clone(c.referencedFiles) }
 
 // Hash returns 12 hex digits that identify the effective configuration, including the content of referenced files.
-// Comments, key order, and the keys web and dryRun do not change the hash. A dry run makes the same plan as a live
+// Comments, key order, and the keys web, approvals and dryRun do not change the hash. A dry run makes the same plan as a live
 // run, so a user can check the plan, set dryRun to false, and execute the plan.
 func (c *Config) Hash() string {
 	hashed := *c
-	hashed.DryRun, hashed.Web = true, Web{}
+	hashed.DryRun, hashed.Web, hashed.Approvals = true, Web{}, Approvals{}
 	b, err := json.Marshal(&hashed)
 	if err != nil {
 		panic("config: marshalling: " + err.Error()) // cannot happen: a Config contains only data
@@ -162,6 +163,7 @@ func (c *Config) PressureOptions() pressure.Options {
 	o := pressure.Options{
 		MaxHintedFrac: h.MaxHintedFrac, TTL: time.Duration(h.TTL), Rules: c.HintRules(),
 		Scope: parseSelector(c.NodeSelector), SkipTaints: h.SkipTaints,
+		Former: pressure.Owned{Labels: slices.Clone(h.FormerLabels), Taints: append(slices.Clone(h.FormerTaints), h.Taint.Key)},
 	}
 	if h.Label.Key != "" {
 		o.Label = h.Label.Key + "=" + h.Label.Value

@@ -28,6 +28,7 @@ type Config struct {
 	Evictor      Evictor    `json:"evictor"`
 	Placement    Placement  `json:"placement"`
 	Web          Web        `json:"web"`
+	Approvals    Approvals  `json:"approvals"`
 
 	// check sets these fields.
 	scheduled         []ScheduledStrategy
@@ -210,11 +211,15 @@ type LoadWatcher struct {
 
 // Hints configure when Evenkeel labels or taints nodes under pressure.
 type Hints struct {
-	Enabled       bool      `json:"enabled"`
-	Label         HintLabel `json:"label"`
-	Taint         HintTaint `json:"taint"`
-	MaxHintedFrac float64   `json:"maxHintedFrac"`
-	TTL           Duration  `json:"ttl"`
+	Enabled bool      `json:"enabled"`
+	Label   HintLabel `json:"label"`
+	Taint   HintTaint `json:"taint"`
+	// FormerLabels (key=value) and FormerTaints (keys) are those of earlier configurations. Evenkeel removes them from
+	// nodes with its hints, and never writes them.
+	FormerLabels  []string `json:"formerLabels"`
+	FormerTaints  []string `json:"formerTaints"`
+	MaxHintedFrac float64  `json:"maxHintedFrac"`
+	TTL           Duration `json:"ttl"`
 	// SkipTaints are keys of taints. A node with such a NoSchedule or NoExecute taint gets no hint.
 	SkipTaints []string `json:"skipTaints"`
 	// The fields For and ClearMargin are the defaults for rules that do not set them. For is a number of consecutive
@@ -284,6 +289,11 @@ type TargetLoadPacking struct {
 type Web struct {
 	// Watcher serves the usage of nodes with the API of a load-watcher.
 	Watcher bool `json:"watcher"`
+}
+
+// Approvals configure whether the leader executes plans that a person approved with `evenkeel apply`.
+type Approvals struct {
+	Enabled bool `json:"enabled"`
 }
 
 // secretFile is a file with credentials for the usage source.

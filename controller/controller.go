@@ -35,6 +35,8 @@ type Settings struct {
 	// BatchSize is the maximum number of moves between two snapshots within a wave; 0 means the
 	// whole wave. See evictor.BatchSize.
 	BatchSize int
+	// StepTimeout bounds a step of a pass for CheckProgress; 0 means no bound. See the function StepTimeout.
+	StepTimeout time.Duration
 	// HintTTL is how long steering hints stay valid if this process cannot remove them.
 	HintTTL time.Duration
 	History history.Options
@@ -87,6 +89,7 @@ type Controller struct {
 	// lastEventState is the state that was last passed to Events.StateChanged.
 	lastEventState plan.PlannerState
 	unsaved        unsavedState
+	progress       progress
 	// unanswered is the last approved plan until its report is stored.
 	unanswered *unansweredPlan
 }

@@ -107,7 +107,7 @@ func hintFailureOutcomes(moves []plan.Move, why plan.Reason) []plan.Outcome {
 	return out
 }
 
-const expiredHintsRemedy = "hints of an earlier run are still on nodes; run `evenkeel hints clear`"
+const expiredHintsRemedy = "hints of an earlier run are still on nodes; run `evenkeel hints gc`"
 
 // removeExpiredHints removes the hints that a killed process left, even if steering is off. A dry run, or a controller
 // without a HintWriter, only logs these hints. removeExpiredHints returns a new snapshot if it has removed a hint. A
@@ -138,19 +138,13 @@ func (p *pass) removeExpiredHints(ctx context.Context, s *cluster.Snapshot) (*cl
 
 // expiredHints returns the nodes with an expired hint. expiredHints logs other hints of earlier runs.
 func (p *pass) expiredHints(s *cluster.Snapshot, now time.Time) (nodes []string) {
-	var unreadable []string
 	for i := range s.Nodes {
 		switch h, ours := hints.FromNode(s.Nodes[i].Object); {
 		case ours && h.Expired(now):
 			nodes = append(nodes, h.Node)
-		case ours && h.Expires.IsZero():
-			unreadable = append(unreadable, h.Node)
 		case ours && p.Mode == plan.Live:
 			p.log.Info("a hint of an earlier run has not expired yet", "node", h.Node, "hint", h.Run, "expires", h.Expires)
 		}
-	}
-	if len(unreadable) > 0 {
-		p.log.Warn(expiredHintsRemedy, "nodes", unreadable, "error", "their expiry time cannot be read")
 	}
 	return nodes
 }

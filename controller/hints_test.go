@@ -350,12 +350,13 @@ func TestLeftoverHintsAreSaid(t *testing.T) {
 		taken  bool
 		said   string
 	}{
-		"a dry run":                       {mode: plan.DryRun, said: "hints clear"},
+		"a dry run":                       {mode: plan.DryRun, said: "hints gc"},
 		"live":                            {mode: plan.Live, taken: true, said: "removed hints"},
-		"no permission":                   {mode: plan.Live, fails: forbidden, said: "hints clear"},
-		"an unreadable expiry":            {mode: plan.Live, expiry: "soon", said: "hints clear"},
-		"it has not expired":              {mode: plan.Live, expiry: "2030-01-01T00:00:00Z", said: "not expired yet"},
-		"a dry run beside a live process": {mode: plan.DryRun, expiry: "2030-01-01T00:00:00Z"},
+		"no permission":                   {mode: plan.Live, fails: forbidden, said: "hints gc"},
+		"an unreadable expiry":            {mode: plan.Live, expiry: "soon", taken: true, said: "removed hints"},
+		"an expiry in the far future":     {mode: plan.Live, expiry: "9999-01-01T00:00:00Z", taken: true, said: "removed hints"},
+		"it has not expired":              {mode: plan.Live, expiry: "1h", said: "not expired yet"},
+		"a dry run beside a live process": {mode: plan.DryRun, expiry: "1h"},
 	} {
 		c, b, _ := newSteeringController(t, "seed-even", x.mode) // steering is off in its configuration
 		if b.takeFails = x.fails; x.mode == plan.DryRun {
@@ -367,6 +368,9 @@ func TestLeftoverHintsAreSaid(t *testing.T) {
 		n := c.Observer.(*fixedObserver).s.NodeByName("n1")
 		n.Object, _ = hints.WithHint(n.Object, h)
 		if b.on["n1"] = h; x.expiry != "" {
+			if in, err := time.ParseDuration(x.expiry); err == nil {
+				x.expiry = c.Clock.Now().Add(in).Format(time.RFC3339)
+			}
 			n.Object.Annotations[hints.ExpiresAnnotation] = x.expiry
 		}
 		_, err := c.RunOnce(t.Context(), nil)
@@ -374,7 +378,7 @@ func TestLeftoverHintsAreSaid(t *testing.T) {
 			strings.Contains(said.String(), "hint") {
 			t.Errorf("%s: got log %v, error %v, messages %s", name, b.log, err, said.String())
 		}
-		if advised := strings.Contains(said.String(), "hints clear"); advised != (x.said == "hints clear") {
+		if advised := strings.Contains(said.String(), "hints gc"); advised != (x.said == "hints gc") {
 			t.Errorf("%s: the controller logged %s", name, said.String())
 		}
 	}

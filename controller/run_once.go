@@ -43,6 +43,7 @@ func (p *pass) observe(ctx context.Context) error {
 }
 
 func (p *pass) makePlan() {
+	p.expectStep("planning")
 	begun := p.Clock.Now()
 	p.goals = Goals(p.snapshot, p.Strategies, p.due)
 	p.report.Plan = p.markStateUnknown(p.Planner.Plan(p.snapshot, p.state, p.goals, p.snapshot.TakenAt))

@@ -11,6 +11,7 @@ import (
 // Between passes Run executes approved plans and applies new configurations. Run returns when a new
 // configuration switches between dry run and live, because the two modes use different Leases.
 func (c *Controller) Run(ctx context.Context) {
+	defer c.expectNothing()
 	next, mode := c.nextFirings(c.Clock.Now()), c.Mode
 	for ctx.Err() == nil {
 		at := earliestTime(next)
@@ -50,17 +51,22 @@ func (c *Controller) Run(ctx context.Context) {
 // new configuration, or for the end of ctx. waitForWork returns the function that applies the new
 // configuration, or nil. A new configuration takes precedence over a pass that is due.
 func (c *Controller) waitForWork(ctx context.Context, at time.Time) func(*Controller) {
-	var due <-chan time.Time
+	var due, poll <-chan time.Time
+	var longest time.Duration // 0: no limit
 	if !at.IsZero() {
+		longest = max(0, at.Sub(c.Clock.Now())) + loopSlack
 		timer := c.Clock.NewTimer(at.Sub(c.Clock.Now()))
 		defer timer.Stop()
 		due = timer.C()
 	}
-	var poll <-chan time.Time
 	if c.Approvals != nil {
+		longest = approvalPollInterval + loopSlack
 		timer := c.Clock.NewTimer(approvalPollInterval)
 		defer timer.Stop()
 		poll = timer.C()
+	}
+	if c.expectNothing(); longest > 0 {
+		c.expect("waiting for the next pass", longest)
 	}
 	select {
 	case <-ctx.Done():

@@ -34,6 +34,7 @@ const (
 // loadState loads the stored state. If loading fails, a live pass returns an error, and a dry run
 // continues with an empty state. A live pass also closes the runs that earlier passes left open.
 func (p *pass) loadState(ctx context.Context) error {
+	p.expectStep("reading the state")
 	st, err := p.Store.Load(ctx)
 	p.loadErr = err
 	switch {
@@ -146,6 +147,7 @@ func (p *pass) reserveEvictions(ctx context.Context, moves []plan.Move) *plan.Re
 	if r := p.checkOtherReleases(ctx); r != nil {
 		return r
 	}
+	p.expectStep("executing a batch of evictions")
 	before := p.state
 	p.reserved = true
 	run := plan.OpenRun{RunID: p.report.RunID, Holder: p.Holder, Started: p.report.Started}
@@ -160,6 +162,7 @@ func (p *pass) reserveEvictions(ctx context.Context, moves []plan.Move) *plan.Re
 // recordOutcomes saves the outcomes of reserved evictions. If saving fails, recordOutcomes returns the reason to stop
 // the pass. The reservations then count as evictions until the outcomes are saved.
 func (c *Controller) recordOutcomes(ctx context.Context, runID string, outcomes []plan.Outcome) *plan.Reason {
+	c.expectStep("recording evictions")
 	var longest []plan.Backoff
 	c.state, longest = history.RecordOutcomes(c.state, runID, outcomes, c.Clock.Now(), c.History)
 	for _, b := range longest {

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 
+	"github.com/evenkeel-project/evenkeel/hints/pressure"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -51,6 +52,15 @@ func (r EventRecorder) BackedOff(b plan.Backoff) {
 	r.Recorder.Eventf(w, nil, corev1.EventTypeWarning, "BackedOff", "BackOff", "%s", truncateNote(fmt.Sprintf(
 		"%s in %d passes in a row; none of its pods is evicted before %s; the last failure: %s (%s)",
 		b.Cause(), b.Failures, b.Until.UTC().Format(time.RFC3339), b.Reason.Message, b.Reason.Code)))
+}
+
+// InvalidHintRecord publishes that an annotation on a node was not the record of a hint, and was removed.
+func (r EventRecorder) InvalidHintRecord(node *corev1.Node, problem string) {
+	if r.Recorder == nil || node == nil {
+		return
+	}
+	r.Recorder.Eventf(node, nil, corev1.EventTypeWarning, "InvalidHintRecord", "RemoveAnnotation", "%s", truncateNote(
+		"the annotation "+pressure.Key+" was removed, because "+problem+"; labels and taints of the node stay"))
 }
 
 // StateChanged publishes each pause and breaker trip that began or ended between the two states.

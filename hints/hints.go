@@ -48,12 +48,18 @@ type Hint struct {
 	Node string
 	Kind Kind
 	Run  string
-	// Expires is zero if the annotation cannot be parsed. Such a hint does not expire.
+	// Expires is zero if the annotation cannot be parsed.
 	Expires time.Time
 }
 
-// Expired reports whether any process may remove the hint.
-func (h Hint) Expired(now time.Time) bool { return !h.Expires.IsZero() && now.After(h.Expires) }
+// MaxTTL is the longest lifetime of a hint.
+const MaxTTL = 24 * time.Hour
+
+// Expired reports whether any process may remove the hint. A kubelet may write any annotation on its own node, so a
+// hint whose expiry cannot be parsed or lies more than MaxTTL ahead has expired, too: Evenkeel writes no such expiry.
+func (h Hint) Expired(now time.Time) bool {
+	return h.Expires.IsZero() || now.After(h.Expires) || h.Expires.After(now.Add(MaxTTL))
+}
 
 // NewTaint returns the taint of a hint.
 func NewTaint() corev1.Taint {

@@ -91,9 +91,14 @@ func TestExpiry(t *testing.T) {
 			t.Errorf("at %s: got expired %v", at, !want)
 		}
 	}
-	n.Annotations[hints.ExpiresAnnotation] = "soon"
-	if h, ours := hints.FromNode(n); !ours || h.Expired(noon.Add(1000*time.Hour)) {
-		t.Errorf("with an unparsable expiry: got ours %v, hint %+v", ours, h)
+	for expires, want := range map[string]bool{
+		"soon": true, "9999-01-01T00:00:00Z": true, noon.Add(hints.MaxTTL).Format(time.RFC3339): false,
+		noon.Add(hints.MaxTTL + time.Second).Format(time.RFC3339): true,
+	} {
+		n.Annotations[hints.ExpiresAnnotation] = expires
+		if h, ours := hints.FromNode(n); !ours || h.Expired(noon) != want {
+			t.Errorf("expires %s: got ours %v, expired %v, want %v", expires, ours, h.Expired(noon), want)
+		}
 	}
 }
 

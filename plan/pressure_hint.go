@@ -10,6 +10,10 @@ const (
 	HintToRemove HintState = "wouldBeCleared"
 	HintToWrite  HintState = "wouldBeWritten"
 	HintExpired  HintState = "expired"
+	// HintMissing means that the record has not expired, but its label or taint is missing on the node.
+	HintMissing HintState = "missing"
+	// HintInvalidRecord means that the annotation on the node is not the record of a hint.
+	HintInvalidRecord HintState = "invalidRecord"
 	// HintForeign means that another program or person has set a label or taint with the key of the hint.
 	HintForeign HintState = "foreign"
 	// HintAwaitingSamples means that the level is exceeded, but not yet for enough consecutive samples.
@@ -40,4 +44,6 @@ type PressureHint struct {
 	// HintForeign.
 	ForeignHint   string `json:"foreignHint,omitempty"`
 	RemoveCommand string `json:"removeCommand,omitempty"`
+	// Problem says what is wrong with the record. It is set for HintInvalidRecord.
+	Problem string `json:"problem,omitempty"`
 }

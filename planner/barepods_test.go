@@ -78,7 +78,7 @@ func TestBarePodsAreHelpedByHintsOnly(t *testing.T) {
 	hinted, _, _ := openScenario(t, bare)
 	for i := range hinted.Nodes {
 		if n := &hinted.Nodes[i]; n.Name == "n1" {
-			out, _ := pressure.WithHint(n.Object, *d.Changes[0].Hint)
+			out, _ := conf.PressureOptions().Owned().WithHint(n.Object, *d.Changes[0].Hint)
 			*n.Object = *out
 		}
 	}

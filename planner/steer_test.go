@@ -278,8 +278,8 @@ func TestLeftoverHintsAreAProblem(t *testing.T) {
 	now := s.TakenAt
 	for expires, want := range map[string]string{
 		now.Add(time.Minute).Format(time.RFC3339):  "",
-		now.Add(-time.Minute).Format(time.RFC3339): "1 node still hinted by a run that has ended, and pods avoid them (n3): run `evenkeel hints clear`",
-		"soon": "1 node still hinted by a run that has ended, and pods avoid them (n3): run `evenkeel hints clear`",
+		now.Add(-time.Minute).Format(time.RFC3339): "1 node still hinted by a run that has ended, and pods avoid them (n3): run `evenkeel hints gc`",
+		"soon": "1 node still hinted by a run that has ended, and pods avoid them (n3): run `evenkeel hints gc`",
 	} {
 		n := s.NodeByName("n3")
 		n.Object, _ = hints.WithHint(n.Object, hints.Hint{Node: "n3", Kind: hints.Taint, Run: "dead"})

@@ -60,6 +60,10 @@ func hintStateText(h plan.PressureHint) string {
 			return "expired; would be removed"
 		}
 		return "expired: `evenkeel hints gc` removes it"
+	case plan.HintMissing:
+		return "recorded, but its label or taint is missing on the node"
+	case plan.HintInvalidRecord:
+		return "invalid record: " + escape(h.Problem) + "; the plan assumes no hint"
 	case plan.HintForeign:
 		return "foreign label or taint (" + escape(h.ForeignHint) + "): remove it with `" + escape(h.RemoveCommand) + "`"
 	case plan.HintAwaitingSamples:

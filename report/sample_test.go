@@ -191,6 +191,8 @@ func pressureHintsPlan() plan.Plan {
 		{Node: "n6", State: plan.HintLimitReached},
 		{Node: "n7\x1b", State: plan.HintToWrite, Rule: "cpu", Value: .9, Since: taken, Expires: until},
 		{Node: "n8", State: plan.HintToRemove, Rule: "cpu", Value: .9, Since: since, Expires: until},
+		{Node: "n10", State: plan.HintMissing, Rule: "cpu", Value: .9, Since: since, Expires: until},
+		{Node: "n11", State: plan.HintInvalidRecord, Problem: "it cannot be read"},
 		{Node: "n9", State: plan.HintExpired, Rule: "cpu", Value: .9, Since: since, Expires: since},
 	}
 	return p

@@ -1,6 +1,10 @@
 package usage
 
-import "math"
+import (
+	"math"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+)
 
 // Unit is the unit of a number that a source gives.
 type Unit int
@@ -15,16 +19,11 @@ const (
 )
 
 const (
-	// maxPlausibleFrac is the maximum plausible share of a whole. A share of capacity should
-	// not exceed 1. However, rates are extrapolated to the ends of their window: with a scrape
-	// interval of 60 s and a window of 2 min, a rate can be a few percent too high. CPU
-	// accounting and measurement also use different ticks. A margin of 25 % covers both.
-	maxPlausibleFrac = 1.25
 	// A share between minPercent and maxPercent must be a percentage. The values of other nodes are
 	// then percentages too, and 0.9 % must not be read as 90 %. The whole answer is rejected. A
 	// value above maxPercent is not a percentage, so only this value is rejected.
 	minPercent = 2
-	maxPercent = 100 * maxPlausibleFrac
+	maxPercent = 100 * cluster.MaxPlausibleFrac
 	// negativeTolerance allows for the rounding error of subtracting two equal sums.
 	negativeTolerance = -1e-6
 	// maxAmount limits plain numbers, and amounts of nodes with unknown capacity, so that their
@@ -38,11 +37,11 @@ func (u Unit) isRatio() bool { return u == Share || u == Fraction }
 func (u Unit) maxPlausible(capacity float64) float64 {
 	switch {
 	case u.isRatio():
-		return maxPlausibleFrac
+		return cluster.MaxPlausibleFrac
 	case u == Cores && capacity > 0:
-		return capacity / 1000 * maxPlausibleFrac
+		return capacity / 1000 * cluster.MaxPlausibleFrac
 	case u == Bytes && capacity > 0:
-		return capacity * maxPlausibleFrac
+		return capacity * cluster.MaxPlausibleFrac
 	}
 	return maxAmount
 }

@@ -26,7 +26,7 @@ func (k fakeUsage) Loads() ([]window.NodeLoads, time.Duration, time.Time) {
 }
 
 func watcherHandler(k fakeUsage) http.Handler {
-	return web.Handler(func() bool { return true }, metrics.New("v1", "abc").Registry, web.WatcherRoutes(k)...)
+	return web.Handler(web.Health{Ready: func() bool { return true }}, metrics.New("v1", "abc").Registry, web.WatcherRoutes(k)...)
 }
 
 func usageOfTwoNodes() fakeUsage {
@@ -88,7 +88,7 @@ func (s slowUsage) Loads() ([]window.NodeLoads, time.Duration, time.Time) {
 // All watcher routes together serve at most four requests at once.
 func TestWatcherAnswersAFewAtOnce(t *testing.T) {
 	s := slowUsage{usageOfTwoNodes(), make(chan struct{}), make(chan struct{})}
-	h := web.Handler(func() bool { return true }, metrics.New("v1", "abc").Registry, web.WatcherRoutes(s)...)
+	h := web.Handler(web.Health{Ready: func() bool { return true }}, metrics.New("v1", "abc").Registry, web.WatcherRoutes(s)...)
 	codes := make(chan int)
 	for i := range 4 {
 		go func() {

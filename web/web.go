@@ -23,10 +23,18 @@ type Route struct {
 // maxInFlight is the maximum number of concurrent requests for metrics, and for the watcher routes.
 const maxInFlight = 4
 
+// Health says whether this process works.
+type Health struct {
+	// Live returns an error if only a restart helps; nil means that there is no such check.
+	Live func() error
+	// Ready reports whether the initial list of cluster objects is complete.
+	Ready func() bool
+}
+
 // Serve answers /livez, /readyz, /metrics and the additional routes on the listener until ctx ends.
-func Serve(ctx context.Context, l net.Listener, ready func() bool, registry *prometheus.Registry, more ...Route) error {
+func Serve(ctx context.Context, l net.Listener, health Health, registry *prometheus.Registry, more ...Route) error {
 	srv := &http.Server{
-		Handler:           Handler(ready, registry, more...),
+		Handler:           Handler(health, registry, more...),
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,
 		WriteTimeout: 30 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 1 << 14,
 	}
@@ -48,13 +56,21 @@ func Serve(ctx context.Context, l net.Listener, ready func() bool, registry *pro
 	return nil
 }
 
-// Handler serves the health, metrics and additional routes. GET /livez always answers 200. GET
-// /readyz answers 200 if ready returns true, whether or not this process leads.
-func Handler(ready func() bool, registry *prometheus.Registry, more ...Route) http.Handler {
+// Handler serves the health, metrics and additional routes. GET /livez answers 200 unless Live returns an error. GET
+// /readyz answers 200 if Ready returns true, whether or not this process leads.
+func Handler(health Health, registry *prometheus.Registry, more ...Route) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) {
+		if health.Live != nil {
+			if err := health.Live(); err != nil {
+				http.Error(w, err.Error(), http.StatusServiceUnavailable)
+				return
+			}
+		}
+		fmt.Fprintln(w, "ok")
+	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		if !ready() {
+		if !health.Ready() {
 			http.Error(w, "the initial list of cluster objects is not complete yet", http.StatusServiceUnavailable)
 			return
 		}

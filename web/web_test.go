@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -26,13 +27,17 @@ func getPage(t *testing.T, h http.Handler, method, path string) (int, string) {
 }
 
 func TestHandler(t *testing.T) {
-	ready := false
-	h := web.Handler(func() bool { return ready }, metrics.New("v1", "abc").Registry)
+	ready, stuck := false, error(nil)
+	h := web.Handler(web.Health{Ready: func() bool { return ready }, Live: func() error { return stuck }}, metrics.New("v1", "abc").Registry)
 	if code, _ := getPage(t, h, "GET", "/livez"); code != 200 {
 		t.Errorf("livez %d", code)
 	}
 	if code, _ := getPage(t, h, "GET", "/readyz"); code != 503 {
 		t.Errorf("got status %d for /readyz before the initial list is complete", code)
+	}
+	stuck = errors.New("a pass is stuck")
+	if code, text := getPage(t, h, "GET", "/livez"); code != 503 || !strings.Contains(text, "a pass is stuck") {
+		t.Errorf("livez of a stuck process: %d %s", code, text)
 	}
 	ready = true
 	if code, _ := getPage(t, h, "GET", "/readyz"); code != 200 {
@@ -56,7 +61,9 @@ func TestServeEndsWithItsContext(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- web.Serve(ctx, l, func() bool { return true }, prometheus.NewRegistry()) }()
+	go func() {
+		ended <- web.Serve(ctx, l, web.Health{Ready: func() bool { return true }}, prometheus.NewRegistry())
+	}()
 	r, err := http.Get("http://" + l.Addr().String() + "/livez")
 	if err != nil {
 		t.Fatal(err)

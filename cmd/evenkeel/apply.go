@@ -62,6 +62,9 @@ func (f *applyFlags) run(cmd *cobra.Command, g *globalFlags, path string) error 
 	if err != nil {
 		return err
 	}
+	if !conf.Approvals.Enabled {
+		return errors.New("nothing was evicted: approvals.enabled is false in the configuration, so no saved plan is executed")
+	}
 	client, rc, err := g.client()
 	if err != nil {
 		return err
@@ -194,6 +197,7 @@ func (f *applyFlags) executePlan(cmd *cobra.Command, g *globalFlags, log *slog.L
 	}
 	loads.sampleOnce(cmd.Context())
 	begun := false
+	lease.OnWaiting = func(holder string) { logWaiting(log, f.namespace, holder, f.leaseTimeout) }
 	err = lease.Lead(cmd.Context(), f.leaseTimeout, func(ctx context.Context) error {
 		begun = true
 		return runBeside(ctx, loads.run, func(ctx context.Context) error {

@@ -38,3 +38,19 @@ func TestOnlyDryRunsPredictHints(t *testing.T) {
 		t.Error("a live pass after a dry run uses predicted hints, want only the hints on nodes")
 	}
 }
+
+// TestApprovalsCanBeSwitchedOff checks that a new configuration starts and stops the execution of approved plans.
+func TestApprovalsCanBeSwitchedOff(t *testing.T) {
+	client := fake.NewClientset()
+	o := observe.New(client, clock.RealClock{})
+	s := &controllerSettings{log: slog.New(slog.DiscardHandler), lease: &leader.Lease{}}
+	defer s.connect(t.Context(), &globalFlags{}, client, o, "ops")()
+	c := &controller.Controller{}
+	conf := config.Default()
+	for _, enabled := range []bool{true, false, true} {
+		conf.Approvals.Enabled = enabled
+		if s.apply(c, conf); (c.Approvals != nil) != enabled {
+			t.Errorf("enabled %t: the controller takes approved plans: %t", enabled, c.Approvals != nil)
+		}
+	}
+}

@@ -10,11 +10,13 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/clock"
 
+	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 	"github.com/evenkeel-project/evenkeel/hints/writer"
@@ -26,46 +28,35 @@ func newHints(g *globalFlags) *cobra.Command {
 		Long: "During a wave, nodes may have a hint that keeps replacements away (evictor.steer); the pass that wrote the hint\nremoves it. Nodes under pressure have a hint while the pressure lasts (hints.enabled); the leader removes it.\nUse these commands after that process was killed, and to uninstall Evenkeel.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	sub := func(use, short string, do func(cmd *cobra.Command, h *hintCommand) error) *cobra.Command {
-		one := &cobra.Command{Use: use, Short: short, Args: rejectArguments, RunE: func(cmd *cobra.Command, _ []string) error {
+	var file string
+	sub := func(use, short string, args cobra.PositionalArgs, do func(cmd *cobra.Command, h *hintCommand) error) {
+		one := &cobra.Command{Use: use, Short: short, Args: args, RunE: func(cmd *cobra.Command, nodes []string) error {
 			g.logger(cmd)
-			client, conf, err := g.client()
+			conf, err := loadConfig(file)
+			if err != nil {
+				return err
+			}
+			client, host, err := g.client()
 			if err != nil {
 				return err
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), g.syncTimeout)
 			defer cancel()
-			h := &hintCommand{ctx: ctx, writer: writer.New(client, clock.RealClock{}, nil), now: time.Now()}
-			if err := h.readHints(); err != nil {
-				return fmt.Errorf("reading the nodes at %s: %w", serverHost(conf), explainForbidden("list nodes", err))
+			h := &hintCommand{ctx: ctx, writer: writer.New(client, clock.RealClock{}, nil), now: time.Now(), conf: conf, configGiven: file != ""}
+			if err := h.readHints(nodes); err != nil {
+				return fmt.Errorf("reading the nodes at %s: %w", serverHost(host), explainForbidden("list nodes", err))
 			}
 			return do(cmd, h)
 		}}
+		one.Flags().StringVar(&file, "config", "",
+			"configuration file of the controller, which names the label and the taint of hints (default: the built-in one)")
 		c.AddCommand(one)
-		return one
 	}
-	var file string
-	list := sub("list", "List the hints on nodes, and labels and taints of others with the same keys",
-		func(cmd *cobra.Command, h *hintCommand) error {
-			conf, err := loadConfig(file)
-			if err != nil {
-				return err
-			}
-			h.findForeignHints(conf.Hints.Label.Key, conf.Hints.Taint.Key)
-			return listHints(cmd, h)
-		})
-	list.Flags().StringVar(&file, "config", "", "configuration file that names the label and the taint (default: the built-in one)")
-	sub("gc", "Remove expired hints", removeExpiredHints)
-	sub("clear", "Remove all hints now, to uninstall; a running controller may set them again", removeAllHints)
+	sub("list", "List the hints on nodes, and labels and taints of others with the same keys", rejectArguments, listHints)
+	sub("gc", "Remove expired hints", rejectArguments, removeExpiredHints)
+	sub("clear [NODE...]", "Remove all hints now, or those of the given nodes; a running controller may set them again",
+		cobra.ArbitraryArgs, removeAllHints)
 	return c
-}
-
-func removeExpiredHints(cmd *cobra.Command, h *hintCommand) error {
-	return h.removeHints(cmd, func(expires time.Time) bool { return !expires.IsZero() && h.now.After(expires) })
-}
-
-func removeAllHints(cmd *cobra.Command, h *hintCommand) error {
-	return h.removeHints(cmd, func(time.Time) bool { return true })
 }
 
 // hintCommand holds the state of one hints command: the nodes and the hints on them.
@@ -73,35 +64,60 @@ type hintCommand struct {
 	ctx    context.Context
 	writer *writer.Writer
 	now    time.Time
-	nodes  []corev1.Node
-	found  []nodeHint
-	// foreign lists labels and taints that other programs set, and that look like hints or use the same keys.
-	foreign []pressure.Foreign
+	conf   *config.Config
+	// configGiven reports whether the user named a configuration. Without one, records that the built-in configuration
+	// does not know may be those of the controller.
+	configGiven bool
+	nodes       []corev1.Node
+	found       []nodeHint
+	invalid     []pressure.InvalidRecord
 }
 
 // nodeHint is a steering hint or a pressure hint on a node.
 type nodeHint struct {
 	node, kind, cause string
 	expires           time.Time
-	steering          bool
+	expired           bool
 }
 
-func (h *hintCommand) readHints() error {
+// readHints reads the hints of the named nodes, or of all nodes if no node is named.
+func (h *hintCommand) readHints(names []string) error {
 	nodes, err := h.writer.Nodes(h.ctx)
 	if err != nil {
 		return err
 	}
-	h.nodes = nodes
+	for _, name := range names {
+		if !slices.ContainsFunc(nodes, func(n corev1.Node) bool { return n.Name == name }) {
+			return fmt.Errorf("there is no node %q", name)
+		}
+	}
+	owned := h.conf.PressureOptions().Owned()
 	for i := range nodes {
 		n := &nodes[i]
-		if x, ours := hints.FromNode(n); ours {
-			h.found = append(h.found, nodeHint{n.Name, string(x.Kind), x.Run, x.Expires, true})
+		if len(names) > 0 && !slices.Contains(names, n.Name) {
+			continue
 		}
-		if x, ours := pressure.FromNode(n); ours {
-			h.found = append(h.found, nodeHint{n.Name, "pressure", describePressureHint(x), x.Expires, false})
+		h.nodes = append(h.nodes, *n)
+		if x, ours := hints.FromNode(n); ours {
+			h.found = append(h.found, nodeHint{n.Name, string(x.Kind), printable(x.Run), x.Expires, x.Expired(h.now)})
+		}
+		if x, ours := owned.FromNode(n); ours {
+			h.found = append(h.found, nodeHint{n.Name, "pressure", describePressureHint(x, n), x.Expires, x.Expired(h.now)})
+		}
+		if problem := owned.InvalidRecord(n); problem != "" {
+			h.invalid = append(h.invalid, pressure.InvalidRecord{Node: n.Name, Problem: problem})
 		}
 	}
 	return nil
+}
+
+// printable returns a text of an annotation, which a kubelet may have written, so that a terminal can show it.
+func printable(s string) string {
+	const most = 64
+	if len(s) > most || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return fmt.Sprintf("%.*q", most, s)
+	}
+	return s
 }
 
 // Constants of the label that dynamicScheduler leaves on nodes when dynamicScheduler stops.
@@ -110,109 +126,146 @@ const (
 	dynamicSchedulerLabel    = "label status=presure"
 )
 
-// findForeignHints finds labels and taints that have the keys of Evenkeel's hints, but were set by other programs.
-func (h *hintCommand) findForeignHints(labelKey, taintKey string) {
+// findForeignHints returns labels and taints that have the keys of Evenkeel's hints, but were set by other programs.
+func (h *hintCommand) findForeignHints() []pressure.Foreign {
+	labelKey, taintKey, owned := h.conf.Hints.Label.Key, h.conf.Hints.Taint.Key, h.conf.PressureOptions().Owned()
+	var out []pressure.Foreign
 	for i := range h.nodes {
-		h.foreign = append(h.foreign, pressure.FindForeign(&h.nodes[i], labelKey, taintKey)...)
+		out = append(out, owned.FindForeign(&h.nodes[i], labelKey, taintKey)...)
 		if labelKey == dynamicSchedulerLabelKey {
 			continue
 		}
-		for _, f := range pressure.FindForeign(&h.nodes[i], dynamicSchedulerLabelKey, "") {
+		for _, f := range owned.FindForeign(&h.nodes[i], dynamicSchedulerLabelKey, "") {
 			if f.Description == dynamicSchedulerLabel {
-				h.foreign = append(h.foreign, f)
+				out = append(out, f)
 			}
 		}
 	}
+	return out
 }
 
-// describePressureHint names the rules that set the hint, and its label and taint.
-func describePressureHint(x pressure.Hint) string {
-	if x.Rule == "" {
-		return "unreadable record"
-	}
+// describePressureHint names the rules that set the hint, and its label and taint. It says which of them is missing on
+// the node.
+func describePressureHint(x pressure.Hint, n *corev1.Node) string {
 	value := strconv.FormatFloat(x.Value, 'f', -1, 64)
 	also := ""
 	if len(x.OtherRules) > 0 {
 		also = ", also " + strings.Join(x.OtherRules, ", ")
 	}
-	return fmt.Sprintf("%s at %s%s (%s)", x.Rule, value, also, x.Description())
+	text := fmt.Sprintf("%s at %s%s (%s)", x.Rule, value, also, x.Description())
+	if !x.Complete(n) {
+		there := x.OnNode(n).Description()
+		if there == "" {
+			there = "nothing"
+		}
+		text += "; on the node: " + there
+	}
+	return text
 }
 
 func listHints(cmd *cobra.Command, h *hintCommand) error {
-	out := cmd.OutOrStdout()
-	if len(h.found) == 0 {
+	out, foreign := cmd.OutOrStdout(), h.findForeignHints()
+	if len(h.found)+len(h.invalid) == 0 {
 		fmt.Fprintln(out, "No node has a hint of Evenkeel.")
 	}
 	tw := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	if len(h.found)+len(h.foreign) > 0 {
+	if len(h.found)+len(h.invalid)+len(foreign) > 0 {
 		fmt.Fprintln(tw, "NODE\tKIND\tRUN OR RULES\tEXPIRES")
 	}
 	for _, x := range h.found {
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", x.node, x.kind, x.cause, h.formatExpiry(x.expires))
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", x.node, x.kind, x.cause, h.formatExpiry(x))
 	}
-	for _, f := range h.foreign {
+	for _, x := range h.invalid {
+		fmt.Fprintf(tw, "%s\tinvalid\t%s\tnever; %s\n", x.Node, x.Problem, h.invalidRemedy(x.Node))
+	}
+	for _, f := range foreign {
 		fmt.Fprintf(tw, "%s\tforeign\t%s\tnever; remove it with: %s\n", f.Node, f.Description, f.RemoveCommand())
 	}
 	return tw.Flush()
 }
 
-func (h *hintCommand) formatExpiry(at time.Time) string {
-	switch {
-	case at.IsZero():
-		return "unreadable; remove it with: evenkeel hints clear"
-	case h.now.After(at):
-		return at.UTC().Format(time.RFC3339) + " (expired)"
+func (h *hintCommand) invalidRemedy(node string) string {
+	if !h.configGiven {
+		return "name the configuration of the controller with --config"
 	}
-	return fmt.Sprintf("%s (in %s)", at.UTC().Format(time.RFC3339), at.Sub(h.now).Round(time.Second))
+	return "remove the record with: evenkeel hints clear " + node + " --config FILE"
 }
 
-// removeHints removes the hints whose expiry matches the filter, and prints why the other hints stay.
-func (h *hintCommand) removeHints(cmd *cobra.Command, matches func(expires time.Time) bool) error {
-	var steered []string
-	var pressed []writer.Edit
-	for _, x := range h.found {
-		switch {
-		case !matches(x.expires):
-		case x.steering:
-			steered = append(steered, x.node)
-		default:
-			pressed = append(pressed, writer.Edit{Node: x.node, Change: func(n *corev1.Node) *corev1.Node { return withoutPressureHint(n, matches) }})
+func (h *hintCommand) formatExpiry(x nodeHint) string {
+	switch text := x.expires.UTC().Format(time.RFC3339); {
+	case x.expires.IsZero():
+		return "unreadable (expired)"
+	case x.expired && h.now.Before(x.expires):
+		return text + " (later than Evenkeel writes, counts as expired)"
+	case x.expired:
+		return text + " (expired)"
+	default:
+		return fmt.Sprintf("%s (in %s)", text, x.expires.Sub(h.now).Round(time.Second))
+	}
+}
+
+func removeExpiredHints(cmd *cobra.Command, h *hintCommand) error {
+	err := h.removeHints(cmd.OutOrStdout(), true)
+	for _, x := range h.invalid {
+		fmt.Fprintf(cmd.OutOrStdout(), "The record on %s is not a hint: %s; %s.\n", x.Node, x.Problem, h.invalidRemedy(x.Node))
+	}
+	return err
+}
+
+// removeAllHints removes the hints. It removes invalid records only if the user named a configuration: otherwise the
+// label of the controller would stay on the node without a record.
+func removeAllHints(cmd *cobra.Command, h *hintCommand) error {
+	err := h.removeHints(cmd.OutOrStdout(), false)
+	for _, x := range h.invalid {
+		if !h.configGiven {
+			err = errors.Join(err, fmt.Errorf("the record on node %s stays: %s; %s", x.Node, x.Problem, h.invalidRemedy(x.Node)))
 		}
 	}
-	taken, err := h.writer.Remove(h.ctx, steered, func(x hints.Hint) bool { return matches(x.Expires) })
-	for _, r := range h.writer.Edit(h.ctx, pressed) {
+	return err
+}
+
+// removeHints removes the hints, and prints which hints are gone and which stay. It writes each node once.
+func (h *hintCommand) removeHints(out io.Writer, expiredOnly bool) error {
+	var edits []writer.Edit
+	for i := range h.nodes {
+		if n := &h.nodes[i]; h.withoutHints(n, expiredOnly) != n {
+			edits = append(edits, writer.Edit{Node: n.Name, Change: func(n *corev1.Node) *corev1.Node { return h.withoutHints(n, expiredOnly) }})
+		}
+	}
+	var removed []string
+	var errs []error
+	for _, r := range h.writer.Edit(h.ctx, edits) {
 		switch {
 		case r.Err != nil:
-			err = errors.Join(err, fmt.Errorf("removing the hint from node %s: %w", r.Node, r.Err))
-		case r.Written && !slices.Contains(taken, r.Node):
-			taken = append(taken, r.Node)
+			errs = append(errs, explainForbidden("patch nodes", fmt.Errorf("removing the hint from node %s: %w", r.Node, r.Err)))
+		case r.Written:
+			removed = append(removed, r.Node)
 		}
 	}
-	slices.Sort(taken)
-	h.printRemoved(cmd.OutOrStdout(), taken, matches)
-	return explainForbidden("patch nodes", err)
-}
-
-// withoutPressureHint returns the node without its pressure hint. It returns the node unchanged if another process
-// renewed the hint after it was listed, so that its expiry no longer matches.
-func withoutPressureHint(n *corev1.Node, matches func(expires time.Time) bool) *corev1.Node {
-	if x, ours := pressure.FromNode(n); !ours || !matches(x.Expires) {
-		return n
-	}
-	out, _ := pressure.Remove(n)
-	return out
-}
-
-func (h *hintCommand) printRemoved(out io.Writer, taken []string, matches func(expires time.Time) bool) {
-	if len(taken) > 0 {
-		fmt.Fprintf(out, "Removed hints from %s.\n", strings.Join(taken, ", "))
+	if len(removed) > 0 {
+		fmt.Fprintf(out, "Removed hints from %s.\n", strings.Join(removed, ", "))
 	}
 	for _, x := range h.found {
-		if !matches(x.expires) {
-			fmt.Fprintf(out, "The hint on %s stays; it expires %s.\n", x.node, h.formatExpiry(x.expires))
+		if expiredOnly && !x.expired {
+			fmt.Fprintf(out, "The hint on %s stays; it expires %s.\n", x.node, h.formatExpiry(x))
 		}
 	}
-	if len(h.found) == 0 {
+	if len(h.found)+len(h.invalid) == 0 {
 		fmt.Fprintln(out, "No node has a hint of Evenkeel.")
 	}
+	return errors.Join(errs...)
+}
+
+// withoutHints returns the node without its hints, or n itself if nothing changes. A hint that another process has
+// renewed in the meantime stays if only expired hints are removed.
+func (h *hintCommand) withoutHints(n *corev1.Node, expiredOnly bool) *corev1.Node {
+	if x, ours := hints.FromNode(n); ours && (!expiredOnly || x.Expired(h.now)) {
+		n, _ = hints.Remove(n)
+	}
+	owned := h.conf.PressureOptions().Owned()
+	switch x, ours := owned.FromNode(n); {
+	case ours && (!expiredOnly || x.Expired(h.now)), !ours && !expiredOnly && h.configGiven:
+		n, _ = owned.Remove(n)
+	}
+	return n
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -12,8 +13,12 @@ import (
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/utils/clock"
 	testclock "k8s.io/utils/clock/testing"
 
@@ -89,17 +94,32 @@ func listNodeHints(t *testing.T, client *fake.Clientset) string {
 // runHintsCommandAt runs a hints command at the given time, and returns the output of the command.
 func runHintsCommandAt(t *testing.T, client *fake.Clientset, at time.Time, do func(*cobra.Command, *hintCommand) error) string {
 	t.Helper()
-	h := &hintCommand{ctx: t.Context(), writer: writer.New(client, clock.RealClock{}, nil), now: at}
-	if err := h.readHints(); err != nil {
-		t.Fatal(err)
+	out, err := runHintsCommand(t, &hintCommand{writer: writer.New(client, clock.RealClock{}, nil), now: at, conf: hintedConfig("status"),
+		configGiven: true}, do)
+	if err != nil {
+		t.Error(err)
+	}
+	return out
+}
+
+func runHintsCommand(t *testing.T, h *hintCommand, do func(*cobra.Command, *hintCommand) error, nodes ...string) (string, error) {
+	t.Helper()
+	h.ctx = t.Context()
+	if err := h.readHints(nodes); err != nil {
+		return "", err
 	}
 	var out bytes.Buffer
 	cmd := &cobra.Command{}
 	cmd.SetOut(&out)
-	if err := do(cmd, h); err != nil {
-		t.Error(err)
-	}
-	return out.String()
+	err := do(cmd, h)
+	return out.String(), err
+}
+
+// hintedConfig returns a configuration whose hints have the label KEY=presure, and had the label status=presure before.
+func hintedConfig(key string) *config.Config {
+	conf := config.Default()
+	conf.Hints.Label, conf.Hints.FormerLabels = config.HintLabel{Key: key, Value: "presure"}, []string{"status=presure"}
+	return conf
 }
 
 const (
@@ -139,10 +159,12 @@ func TestHintsOfAKilledProcess(t *testing.T) {
 // removes them. The label of dynamicScheduler is listed whatever label is configured.
 func TestForeignHintsAreListed(t *testing.T) {
 	list := func(client *fake.Clientset, label string) string {
-		return runHintsCommandAt(t, client, testNoon, func(cmd *cobra.Command, h *hintCommand) error {
-			h.findForeignHints(label, pressure.Key)
-			return listHints(cmd, h)
-		})
+		out, err := runHintsCommand(t, &hintCommand{writer: writer.New(client, clock.RealClock{}, nil), now: testNoon, conf: hintedConfig(label),
+			configGiven: true}, listHints)
+		if err != nil {
+			t.Error(err)
+		}
+		return out
 	}
 	const want = "n3    foreign   label status=presure"
 	const command = "never; remove it with: kubectl label node n3 status-\n"
@@ -163,8 +185,14 @@ func TestForeignHintsAreListed(t *testing.T) {
 // TestDescribePressureHint checks that the description of a hint names each rule once.
 func TestDescribePressureHint(t *testing.T) {
 	x := pressure.Hint{Rule: "memory", Value: 0.99, OtherRules: []string{"cpu"}, Label: "status=presure", Taint: pressure.Key}
-	if got, want := describePressureHint(x), "memory at 0.99, also cpu (label status=presure, taint evenkeel.io/pressure:PreferNoSchedule)"; got != want {
-		t.Errorf("%q, want %q", got, want)
+	labelled := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"status": "presure"}}}
+	both := labelled.DeepCopy()
+	both.Spec.Taints = []corev1.Taint{{Key: pressure.Key, Effect: corev1.TaintEffectPreferNoSchedule}}
+	const want = "memory at 0.99, also cpu (label status=presure, taint evenkeel.io/pressure:PreferNoSchedule)"
+	for rest, n := range map[string]*corev1.Node{"": both, "; on the node: label status=presure": labelled, "; on the node: nothing": {}} {
+		if got := describePressureHint(x, n); got != want+rest {
+			t.Errorf("%q, want %q", got, want+rest)
+		}
 	}
 }
 
@@ -177,8 +205,79 @@ func TestClearRemovesAllHints(t *testing.T) {
 	if got := listNodeHints(t, client); got != foreign {
 		t.Errorf("remaining: %s, want %s", got, foreign)
 	}
-	if got := runHintsCommandAt(t, client, testNoon, listHints); got != "No node has a hint of Evenkeel.\n" {
+	if got := runHintsCommandAt(t, client, testNoon, listHints); !strings.HasPrefix(got, "No node has a hint of Evenkeel.\n") ||
+		strings.Contains(got, "n1") {
 		t.Errorf("list says %q", got)
+	}
+}
+
+// clear removes the hints of the given nodes only, and fails for a node that does not exist.
+func TestClearOneNode(t *testing.T) {
+	client := clusterAfterKilledReconciler(t)
+	clearNode := func(name string) (string, error) {
+		return runHintsCommand(t, &hintCommand{writer: writer.New(client, clock.RealClock{}, nil), now: testNoon, conf: hintedConfig("status")},
+			removeAllHints, name)
+	}
+	if got, err := clearNode("n1"); err != nil || got != "Removed hints from n1.\n" {
+		t.Errorf("got %q, error %v", got, err)
+	}
+	if got, want := listNodeHints(t, client), "n1 other, "+steered+", n3 status=presure"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if _, err := clearNode("n9"); err == nil || err.Error() != `there is no node "n9"` {
+		t.Errorf("an unknown node: got error %v", err)
+	}
+}
+
+// A record that the configuration does not know may be the controller's, so clear removes it only if the configuration
+// was named. What the record claims stays.
+func TestClearInvalidRecords(t *testing.T) {
+	client := clusterAfterKilledReconciler(t)
+	n := listNodes(t, client)[1]
+	n.Annotations[pressure.Key] = `{"expires":"2026-01-01T13:00:00Z","rule":"cpu","label":"team=\u001b[2J"}`
+	n.Labels = map[string]string{"team": "a"}
+	if _, err := client.CoreV1().Nodes().Update(t.Context(), n, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	const problem = `it names the label "team=\x1b[2J", which neither hints.label nor hints.formerLabels contains`
+	h := &hintCommand{writer: writer.New(client, clock.RealClock{}, nil), now: testNoon, conf: config.Default()}
+	_, err := runHintsCommand(t, h, removeAllHints, "n2")
+	if want := "the record on node n2 stays: " + problem + "; name the configuration of the controller with --config"; err == nil || err.Error() != want {
+		t.Errorf("without --config: got error %v, want %s", err, want)
+	}
+	h = &hintCommand{writer: h.writer, now: testNoon, conf: hintedConfig("status"), configGiven: true}
+	if got, err := runHintsCommand(t, h, listHints); err != nil ||
+		!strings.Contains(got, problem+"  never; remove the record with: evenkeel hints clear n2 --config FILE") {
+		t.Errorf("the list is %s, error %v", got, err)
+	}
+	h = &hintCommand{writer: h.writer, now: testNoon, conf: h.conf, configGiven: true}
+	if got, err := runHintsCommand(t, h, removeExpiredHints); err != nil || !strings.Contains(got, "The record on n2 is not a hint: "+problem) {
+		t.Errorf("gc says %s, error %v", got, err)
+	}
+	h = &hintCommand{writer: h.writer, now: testNoon, conf: h.conf, configGiven: true}
+	if got, err := runHintsCommand(t, h, removeAllHints); err != nil || got != "Removed hints from n1, n2.\n" {
+		t.Errorf("clear says %q, error %v", got, err)
+	}
+	if got, want := listNodeHints(t, client), "n1 other, n2 team=a, n3 status=presure"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// The error of a removal names the nodes in order, whatever kind of hint they have.
+func TestErrorsOfClearAreSortedByNode(t *testing.T) {
+	client := clusterAfterKilledReconciler(t)
+	client.PrependReactor("patch", "nodes", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "n", errors.New("no"))
+	})
+	h := &hintCommand{writer: writer.New(client, clock.RealClock{}, nil), now: testNoon, conf: hintedConfig("status")}
+	_, err := runHintsCommand(t, h, removeAllHints)
+	if err == nil {
+		t.Fatal("got no error")
+	}
+	lines := strings.Split(err.Error(), "\n")
+	if len(lines) != 2 || !strings.Contains(lines[0], "removing the hint from node n1") || !strings.Contains(lines[1], "removing the hint from node n2") ||
+		!strings.HasPrefix(lines[0], "permission to patch nodes is missing") {
+		t.Errorf("got %q", lines)
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
-	"github.com/evenkeel-project/evenkeel/hints/pressure"
 	"github.com/evenkeel-project/evenkeel/hints/reconciler"
 	"github.com/evenkeel-project/evenkeel/hints/writer"
 	"github.com/evenkeel-project/evenkeel/metrics"
@@ -32,10 +31,10 @@ type pressureHints struct {
 // newPressureHints returns a pressureHints that derives hints from the usage that the function usage returns. The
 // function returns nil, or no nodes, while usage is unknown.
 func newPressureHints(client kubernetes.Interface, o *observe.Observer, m *metrics.Metrics, log *slog.Logger, usage func() *cluster.Usage,
-	sampled <-chan struct{}) *pressureHints {
+	sampled <-chan struct{}, onInvalidRecord func(*corev1.Node, string)) *pressureHints {
 	return &pressureHints{sampled: sampled, nodes: o.Nodes, reconciler: &reconciler.Reconciler{
 		Nodes: o.Nodes, Usage: usage, Writer: writer.New(client, clock.RealClock{}, nil), Clock: clock.RealClock{}, Log: log,
-		OnCount: m.RecordHints,
+		OnCount: m.RecordHints, OnInvalidRecord: onInvalidRecord,
 	}}
 }
 
@@ -83,10 +82,10 @@ func (p *pressureHints) HintedNodes() (nodes []string, value string, on bool) {
 	if conf == nil || !conf.Hints.Enabled {
 		return nil, "", false
 	}
-	label := conf.Hints.Label
+	label, owned := conf.Hints.Label, conf.PressureOptions().Owned()
 	for _, n := range p.nodes() {
-		_, ours := pressure.FromNode(n)
-		if there, labelled := n.Labels[label.Key]; ours || labelled && there == label.Value {
+		h, _ := owned.FromNode(n)
+		if there, labelled := n.Labels[label.Key]; h.OnNode(n).Description() != "" || labelled && there == label.Value {
 			nodes = append(nodes, n.Name)
 		}
 	}

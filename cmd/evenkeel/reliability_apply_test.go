@@ -32,6 +32,7 @@ func applyRows() []badInput {
 		{input: "apply with a negative wait for the Lease", args: "apply plan.json --lease-timeout -1s", want: "evenkeel: --lease-timeout and --wait: want more than 0s", exit: 1},
 		{input: "apply with an invalid namespace", args: "apply plan.json --lease-namespace My_Space", want: `evenkeel: --lease-namespace: "My_Space" is not a namespace (want lower case letters, digits and dashes)`, exit: 1},
 		{input: "apply with a configuration that does not exist", args: "apply plan.json --config nowhere.yaml", files: given("plan.json", somePlan), want: "evenkeel: reading the configuration: open nowhere.yaml: no such file or directory", exit: 1},
+		{input: "apply with approvals switched off", args: "apply plan.json --config off.yaml", files: map[string]string{"plan.json": somePlan, "off.yaml": configHead + "approvals: {enabled: false}\n"}, want: "evenkeel: nothing was evicted: approvals.enabled is false in the configuration, so no saved plan is executed", exit: 1},
 		{input: "apply without a cluster", args: "apply plan.json", files: given("plan.json", somePlan), want: "evenkeel: finding the cluster: no kubeconfig was found, and this is not a pod; set --kubeconfig or KUBECONFIG", exit: 1},
 	}
 }

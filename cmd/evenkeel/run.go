@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
-	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/controller/leader"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/observe"
@@ -24,6 +24,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/report"
 	"github.com/evenkeel-project/evenkeel/web"
 )
+
+// defaultLeaseTimeout is longer than a usual pass, because two jobs may start at the same time.
+const defaultLeaseTimeout = 30 * time.Minute
 
 type runFlags struct {
 	config, output, namespace, bind string
@@ -45,7 +48,8 @@ func newRun(g *globalFlags) *cobra.Command {
 	fl.StringSliceVar(&f.strategies, "strategy", nil,
 		"with --once: strategies that are due (default: all); the goals of the others are constraints")
 	fl.StringVarP(&f.output, "output", "o", "", "report as table, wide, yaml, or json, one line each (default: table with --once, else json)")
-	fl.DurationVar(&f.leaseTimeout, "lease-timeout", 2*time.Minute, "with --once: how long to wait for the Lease")
+	fl.DurationVar(&f.leaseTimeout, "lease-timeout", defaultLeaseTimeout,
+		"with --once: how long to wait for the Lease, for example while another job makes its pass")
 	addLeaseNamespaceFlag(fl, &f.namespace)
 	fl.StringVar(&f.bind, "bind-address", ":8080",
 		"address of /livez, /readyz, /metrics and, with hints, /status and /nodes; unused with --once")
@@ -77,7 +81,8 @@ func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	if set.usage, err = newUsageMonitor(r.conf, r.observer, r.rest, log, r.metrics.UsageRecorder); err != nil {
 		return err
 	}
-	set.hints = newPressureHints(r.client, r.observer, r.metrics, log, set.usage.nodeUsage, set.usage.sampled)
+	set.hints = newPressureHints(r.client, r.observer, r.metrics, log, set.usage.nodeUsage, set.usage.sampled,
+		func(n *corev1.Node, problem string) { set.events.InvalidHintRecord(n, problem) })
 	if !f.once { // a single pass sees too few bindings
 		set.applyOutsidePass(r.conf)
 		r.trust = newSchedulerTrust(&set.bindings, r.observer, r.metrics, log)
@@ -90,7 +95,6 @@ func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	}}
 	c := newController(r.reports, log, r.observer, r.metrics)
 	c.Reloads, c.RefusedInputs, c.Trust = changes, r.files.rejectedFiles, r.trust
-	c.Approvals = approval.New(r.client, f.namespace)
 	set.apply(c, r.conf)
 	if f.once {
 		return r.runOnce(cmd.Context(), c)
@@ -152,7 +156,8 @@ func (r *runCommand) connect(cmd *cobra.Command) (changes <-chan func(*controlle
 func (r *runCommand) runSchedules(ctx context.Context, c *controller.Controller) error {
 	set := r.settings
 	r.log.Info("running", "mode", c.Mode, "cluster", serverHost(r.rest), "namespace", r.namespace, "config", r.conf.Hash(), "strategies", r.due)
-	return r.serve(ctx, append(web.WatcherRoutes(set.usage), web.HintRoutes(set.hints)...), func(ctx context.Context) error {
+	live := func() error { return errors.Join(set.lease.CheckHealth(), c.CheckProgress()) }
+	return r.serve(ctx, live, append(web.WatcherRoutes(set.usage), web.HintRoutes(set.hints)...), func(ctx context.Context) error {
 		return runBeside(ctx, set.usage.run, func(ctx context.Context) error {
 			return runBeside(ctx, r.trust.Run, func(ctx context.Context) error { return runAsLeader(ctx, set.lease, c, set.hints) })
 		})
@@ -185,9 +190,15 @@ func (r *runCommand) runOnce(ctx context.Context, c *controller.Controller) erro
 	if r.conf.DryRun {
 		err = work(ctx) // a dry run evicts nothing, so it needs no Lease
 	} else {
+		set.lease.OnWaiting = func(holder string) { logWaiting(r.log, r.namespace, holder, r.leaseTimeout) }
 		err = set.lease.Lead(ctx, r.leaseTimeout, work)
 	}
 	return errorIfNotBegun(err, begun)
+}
+
+func logWaiting(log *slog.Logger, namespace, holder string, atMost time.Duration) {
+	log.Info("waiting for the Lease, which another process holds; if that process has died, the Lease becomes free within 20 seconds",
+		"namespace", namespace, "holder", holder, "atMost", atMost)
 }
 
 // runAsLeader runs the controller while this process leads. Dry runs use a separate Lease and therefore never block a
@@ -259,7 +270,7 @@ func unknownUsageErrors(p plan.Plan, due []string) error {
 }
 
 // serve runs the web server and work in parallel. If either fails, serve stops the other.
-func (r *runCommand) serve(ctx context.Context, routes []web.Route, work func(context.Context) error) error {
+func (r *runCommand) serve(ctx context.Context, live func() error, routes []web.Route, work func(context.Context) error) error {
 	l, err := net.Listen("tcp", r.bind)
 	if err != nil {
 		return fmt.Errorf("listening for health checks: %w; set --bind-address", err)
@@ -269,7 +280,7 @@ func (r *runCommand) serve(ctx context.Context, routes []web.Route, work func(co
 	defer cancel(nil)
 	served := make(chan error, 1)
 	go func() {
-		err := web.Serve(ctx, l, r.observer.Synced, r.metrics.Registry, routes...)
+		err := web.Serve(ctx, l, web.Health{Live: live, Ready: r.observer.Synced}, r.metrics.Registry, routes...)
 		cancel(err)
 		served <- err
 	}()

@@ -38,6 +38,8 @@ func (l *Lease) Lead(ctx context.Context, wait time.Duration, work func(ctx cont
 	if err != nil {
 		return fmt.Errorf("setting up leader election: %w", err)
 	}
+	l.elector.Store(elector)
+	defer l.elector.Store(nil)
 	ended := make(chan struct{})
 	go func() { defer close(ended); elector.Run(elect) }()
 	defer func() { release(); <-ended }()
@@ -74,7 +76,7 @@ func (l *Lease) newLock(wait time.Duration) observedLock {
 			Client:     l.Client.CoordinationV1(),
 			LockConfig: resourcelock.ResourceLockConfig{Identity: l.Identity},
 		},
-		lease: l, accessDenied: make(chan error, 1), accessGrace: grace,
+		lease: l, accessDenied: make(chan error, 1), accessGrace: grace, announced: new(atomic.Bool),
 	}
 }
 
@@ -84,15 +86,22 @@ func (l *Lease) runWhileLeading(ctx context.Context, lost <-chan struct{}, work 
 	leading, stop := context.WithCancel(ctx)
 	defer stop()
 	var gone atomic.Bool
+	watched := make(chan struct{})
 	go func() {
+		defer close(watched)
 		select {
 		case <-lost:
+			now := l.clock().Now()
+			l.lostAt.Store(&now)
 			gone.Store(true)
 			stop()
 		case <-leading.Done():
 		}
 	}()
 	err := work(leading)
+	stop()
+	<-watched
+	l.lostAt.Store(nil)
 	if gone.Load() && ctx.Err() == nil {
 		lost := fmt.Errorf("lost the Lease %s/%s", l.Namespace, l.leaseName())
 		if failure := l.accessFailure.Load(); failure != nil {
@@ -125,6 +134,7 @@ type observedLock struct {
 	// accessDenied receives the error once access has been missing for accessGrace.
 	accessDenied chan error
 	accessGrace  time.Duration
+	announced    *atomic.Bool // OnWaiting was called
 }
 
 // Get implements resourcelock.Interface.
@@ -133,6 +143,9 @@ func (o observedLock) Get(ctx context.Context) (*resourcelock.LeaderElectionReco
 	defer cancel()
 	r, raw, err := o.Interface.Get(call)
 	o.recordAccess("get", err)
+	if err == nil && r.HolderIdentity != "" && r.HolderIdentity != o.lease.Identity && o.lease.OnWaiting != nil && !o.announced.Swap(true) {
+		o.lease.OnWaiting(r.HolderIdentity)
+	}
 	return r, raw, err
 }
 

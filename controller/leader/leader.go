@@ -16,6 +16,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/controller/release"
@@ -45,12 +46,16 @@ type Lease struct {
 	Identity string
 	// OnLeadingChange is called with true when this process starts to lead and with false when it stops.
 	OnLeadingChange func(bool)
+	// OnWaiting is called with the holder when Lead finds that another process holds the Lease; nil is allowed.
+	OnWaiting func(holder string)
 
 	// Clock is the real clock if it is nil.
 	Clock clock.PassiveClock
 
-	lastRenewal   atomic.Pointer[time.Time]     // when the last successful renewal began; nil: not leading
-	accessFailure atomic.Pointer[accessFailure] // from the last attempt; nil: nothing was missing
+	lastRenewal   atomic.Pointer[time.Time]                    // when the last successful renewal began; nil: not leading
+	elector       atomic.Pointer[leaderelection.LeaderElector] // nil: Lead does not run
+	lostAt        atomic.Pointer[time.Time]                    // when the Lease was lost while work runs; nil: not lost
+	accessFailure atomic.Pointer[accessFailure]                // from the last attempt; nil: nothing was missing
 }
 
 // CheckLeading returns the reason why this process must not act as leader now, or nil. CheckLeading compares the last
@@ -64,6 +69,23 @@ func (l *Lease) CheckLeading() *plan.Reason {
 		now.Round(0).Sub(at.Round(0)).Abs() > renewDeadline:
 		return &plan.Reason{Code: plan.NotLeading, Message: fmt.Sprintf("the last renewal of the Lease %s/%s is more than %s old", l.Namespace,
 			l.leaseName(), renewDeadline)}
+	}
+	return nil
+}
+
+// ShutdownTolerance is how long a process that lost its Lease stays healthy. In this time it ends its pass, which may
+// wait for evictions in progress and remove hints.
+const ShutdownTolerance = 2 * time.Minute
+
+// CheckHealth returns an error if this process still acts as leader although it lost the Lease or could not renew it for
+// too long. Then only a restart helps. A process that waits for the Lease is healthy.
+func (l *Lease) CheckHealth() error {
+	if at := l.lostAt.Load(); at != nil && l.clock().Since(*at) > ShutdownTolerance {
+		return fmt.Errorf("this process lost the Lease %s/%s %s ago, and its pass has not ended", l.Namespace, l.leaseName(),
+			l.clock().Since(*at).Round(time.Second))
+	}
+	if e := l.elector.Load(); e != nil {
+		return e.Check(ShutdownTolerance)
 	}
 	return nil
 }

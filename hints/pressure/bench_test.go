@@ -42,7 +42,7 @@ func BenchmarkDecide(b *testing.B) {
 		index[n.Name] = i
 	}
 	for _, c := range o.Decide(nodes, u, seen, noon).Changes {
-		nodes[index[c.Node]], _ = pressure.WithHint(nodes[index[c.Node]], *c.Hint)
+		nodes[index[c.Node]], _ = o.Owned().WithHint(nodes[index[c.Node]], *c.Hint)
 	}
 	for b.Loop() {
 		if d := o.Decide(nodes, u, seen, noon); len(d.Changes) > 0 || len(d.Hinted) != 1000 {

@@ -38,8 +38,8 @@ func (d *decider) chooseHottest(hot []candidate) {
 	hot = slices.DeleteFunc(hot, func(c candidate) bool {
 		// A hint for old measurements would have expired already. If another owner uses the hint
 		// keys, the node cannot get a hint.
-		out, _ := WithHint(c.node, d.desiredHint(c))
-		_, stands := FromNode(out)
+		out, _ := d.owned.WithHint(c.node, d.desiredHint(c))
+		_, stands := d.owned.FromNode(out)
 		if over := !c.expires.After(d.now); over || !stands {
 			d.keepOrRemove(c.node, c.current, false)
 			return true
@@ -74,10 +74,10 @@ func (d *decider) desiredHint(c candidate) Hint {
 	for _, r := range c.reasons[1:] {
 		h.OtherRules = append(h.OtherRules, r.rule)
 	}
-	if !c.ours || c.current.Rule == "" {
+	if !c.ours {
 		return h
 	}
-	h.Since = c.current.Since
+	h.Since = notAfter(c.current.Since, d.now)
 	left := c.current.Expires.Sub(c.expires.Add(-d.TTL))
 	if sameRules(c.current.Rules(), h.Rules()) && left > d.TTL/2 && left <= d.TTL {
 		h.Expires, h.Rule, h.Value, h.OtherRules = c.current.Expires, c.current.Rule, c.current.Value, c.current.OtherRules

@@ -18,6 +18,8 @@ import (
 type Options struct {
 	// Label has the form key=value, and Taint is a taint key. Empty means none.
 	Label, Taint string
+	// Former lists the labels and taint keys of earlier configurations, which may be removed but never put.
+	Former Owned
 	// MaxHintedFrac bounds the fraction of nodes with a hint. A hint on all nodes would have no effect.
 	MaxHintedFrac float64
 	// TTL is how long a hint stays after the last measurement of a hot node.
@@ -43,8 +45,23 @@ type Decision struct {
 	Capped []string
 	// Foreign contains labels and taints of other owners that use the hint keys.
 	Foreign []Foreign
+	// Invalid contains the nodes in scope with an annotation that is not the record of a hint. The changes remove or
+	// replace it.
+	Invalid []InvalidRecord
 	// Unknown is the number of nodes in scope for which no rule has data.
 	Unknown int
+}
+
+// Owned returns the labels and taint keys that may belong to a hint.
+func (o Options) Owned() Owned {
+	out := Owned{slices.Clone(o.Former.Labels), slices.Clone(o.Former.Taints)}
+	if o.Label != "" {
+		out.Labels = append(out.Labels, o.Label)
+	}
+	if o.Taint != "" {
+		out.Taints = append(out.Taints, o.Taint)
+	}
+	return out
 }
 
 // Change is a node to write. A nil Hint removes the hint.
@@ -66,12 +83,14 @@ type LastHot map[string]time.Time
 //   - If all rules of the hint are cool, Decide removes the hint.
 //   - If a rule of the hint has no data, the hint stays until it expires.
 //   - If no rule has data, the hint stays until TTL after the node was last hot. Decide extends the
-//     expiry to that time once.
+//     expiry to that time once. An expiry later than TTL from now is shortened.
+//   - Without data, Decide puts neither a label nor a taint. If both are missing, it removes the record.
+//   - An invalid record counts as no hint, and is removed.
 //
 // Nodes that are skipped, cordoned or excluded get no hint. Nodes out of scope keep their hints
 // until they expire. If there are no rules, this applies to all nodes.
 func (o Options) Decide(nodes []*corev1.Node, usage *cluster.Usage, seen LastHot, now time.Time) Decision {
-	d := decider{Options: o, lastHot: seen, now: now, marks: map[string]map[string]cluster.Mark{},
+	d := decider{Options: o, owned: o.Owned(), lastHot: seen, now: now, marks: map[string]map[string]cluster.Mark{},
 		usageByNode: map[string]*cluster.NodeUsage{}}
 	d.indexUsage(usage)
 	nodes = slices.Clone(nodes)
@@ -94,6 +113,7 @@ func (o Options) Decide(nodes []*corev1.Node, usage *cluster.Usage, seen LastHot
 
 type decider struct {
 	Options
+	owned       Owned
 	lastHot     LastHot
 	now         time.Time
 	marks       map[string]map[string]cluster.Mark // by watch and node
@@ -120,14 +140,20 @@ func (d *decider) indexUsage(usage *cluster.Usage) {
 
 // decideNode decides about one node. decideNode returns true for a hot node, which must be compared with others.
 func (d *decider) decideNode(n *corev1.Node) (candidate, bool) {
-	old, ours := FromNode(n)
+	old, problem, recorded := d.owned.readRecord(n)
+	ours := recorded && problem == ""
 	if d.outOfScope(n) {
-		// Another release may have put the hint, so only an expired hint is removed.
-		d.keepOrRemove(n, old, ours && !old.Expired(d.now))
+		// Another release may have put the hint. Only an expired hint is removed, if this configuration knows its form.
+		if ours {
+			d.keepOrRemove(n, old, !old.Expired(d.now))
+		}
 		return candidate{}, false
 	}
+	if problem != "" {
+		d.out.Invalid = append(d.out.Invalid, InvalidRecord{n.Name, problem})
+	}
 	key, _, _ := strings.Cut(d.Label, "=")
-	d.out.Foreign = append(d.out.Foreign, FindForeign(n, key, d.Taint)...)
+	d.out.Foreign = append(d.out.Foreign, d.owned.FindForeign(n, key, d.Taint)...)
 	if d.mustSkip(n) {
 		d.keepOrRemove(n, old, false)
 		return candidate{}, false
@@ -175,10 +201,12 @@ func (d *decider) lastMeasured(node string, hot []hotRule) time.Time {
 
 // keepUnmeasured keeps the hint of a node without sufficient data until it expires.
 func (d *decider) keepUnmeasured(n *corev1.Node, old Hint, ours bool) {
-	if !ours {
+	old = old.OnNode(n)
+	if !ours || old.Label == "" && old.Taint == "" {
+		d.keepOrRemove(n, old, false)
 		return
 	}
-	until := old.Expires
+	until := notAfter(old.Expires, d.now.Add(d.TTL).Truncate(time.Second))
 	if last, known := d.lastHot[n.Name]; known {
 		// The recorded expiry is at most half a TTL too early.
 		if due := last.Add(d.TTL).Truncate(time.Second); due.After(until) {
@@ -196,9 +224,9 @@ func (d *decider) keepUnmeasured(n *corev1.Node, old Hint, ours bool) {
 }
 
 func (d *decider) keepOrRemove(n *corev1.Node, old Hint, stays bool) {
-	_, ours := FromNode(n)
+	_, recorded := n.Annotations[Key]
 	switch {
-	case !ours:
+	case !recorded:
 	case stays:
 		d.out.Hinted = append(d.out.Hinted, old)
 	default:
@@ -209,8 +237,8 @@ func (d *decider) keepOrRemove(n *corev1.Node, old Hint, stays bool) {
 // wantHint puts the hint on the node, and records a change if the node differs.
 func (d *decider) wantHint(n *corev1.Node, h Hint) {
 	h.Node = n.Name
-	out, changed := WithHint(n, h)
-	if stands, ours := FromNode(out); ours {
+	out, changed := d.owned.WithHint(n, h)
+	if stands, ours := d.owned.FromNode(out); ours {
 		d.out.Hinted = append(d.out.Hinted, stands)
 	}
 	if changed {

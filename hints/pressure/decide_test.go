@@ -103,13 +103,15 @@ func newScenario(t *testing.T, a *txtar.Archive) *scenario {
 func (s *scenario) options(text []byte) {
 	var o struct {
 		Label, Taint, TTL string
+		Former            []string // labels of an earlier configuration
+		FormerTaints      []string
 		Frac              float64
 		Rules             []pressure.Rule
 	}
 	if err := yaml.UnmarshalStrict(text, &o); err != nil {
 		s.t.Fatal(err)
 	}
-	s.opts.Label, s.opts.Taint, s.opts.Rules = o.Label, o.Taint, o.Rules
+	s.opts.Label, s.opts.Taint, s.opts.Rules, s.opts.Former = o.Label, o.Taint, o.Rules, pressure.Owned{Labels: o.Former, Taints: o.FormerTaints}
 	if o.Frac > 0 {
 		s.opts.MaxHintedFrac = o.Frac
 	}
@@ -141,6 +143,9 @@ func (s *scenario) run() string {
 		for _, f := range d1.Foreign {
 			fmt.Fprintf(&s.out, "  %s: somebody else's %s stays\n", f.Node, f.Description)
 		}
+		for _, r := range d1.Invalid {
+			fmt.Fprintf(&s.out, "  %s: the record is invalid: %s\n", r.Node, r.Problem)
+		}
 		for _, name := range d1.Capped {
 			fmt.Fprintf(&s.out, "  %s: hot, but not among the hottest\n", name)
 		}
@@ -159,11 +164,11 @@ func (s *scenario) applyChanges(d pressure.Decision) {
 		var out *corev1.Node
 		var changed bool
 		if c.Hint == nil {
-			out, changed = pressure.Remove(n)
+			out, changed = s.opts.Owned().Remove(n)
 			fmt.Fprintf(&s.out, "  write %s: no hint\n", c.Node)
 		} else {
-			out, changed = pressure.WithHint(n, *c.Hint)
-			h, _ := pressure.FromNode(out)
+			out, changed = s.opts.Owned().WithHint(n, *c.Hint)
+			h, _ := s.opts.Owned().FromNode(out)
 			fmt.Fprintf(&s.out, "  write %s: %s\n", c.Node, out.Annotations[pressure.Key])
 			if h.Description() == "" {
 				s.t.Errorf("node %s is written without a change of its hint", c.Node)
@@ -176,7 +181,7 @@ func (s *scenario) applyChanges(d pressure.Decision) {
 	}
 	var want []pressure.Hint
 	for _, name := range slices.Sorted(maps.Keys(s.nodes)) {
-		if h, ours := pressure.FromNode(s.nodes[name]); ours {
+		if h, ours := s.opts.Owned().FromNode(s.nodes[name]); ours {
 			want = append(want, h)
 		}
 	}

@@ -23,6 +23,10 @@ const (
 	ToRemove HintState = "wouldBeCleared"
 	// Expired: the hint is on the node and has expired.
 	Expired HintState = "expired"
+	// Missing: the record is on the node and has not expired, but the label or the taint is missing.
+	Missing HintState = "missing"
+	// Invalid: the annotation is not the record of a hint.
+	Invalid HintState = "invalidRecord"
 	// NotOurs: a label or taint of another owner uses the hint key.
 	NotOurs HintState = "foreign"
 	// AwaitingSamples: too few consecutive samples have exceeded a level so far.
@@ -40,6 +44,8 @@ type NodeHint struct {
 	Samples, RequiredSamples int
 	// Foreign is set if State is NotOurs.
 	Foreign Foreign
+	// Problem is set if State is Invalid.
+	Problem string
 }
 
 // Predict applies the changes of Decide to copies of the nodes, and returns the changed nodes by
@@ -48,17 +54,17 @@ func (o Options) Predict(nodes []*corev1.Node, usage *cluster.Usage, now time.Ti
 	by := nodesByName(nodes)
 	out := map[string]*corev1.Node{}
 	for _, c := range o.Decide(nodes, usage, LastHot{}, now).Changes {
-		out[c.Node] = applyChange(by[c.Node], c)
+		out[c.Node] = o.Owned().apply(by[c.Node], c)
 	}
 	return out
 }
 
-func applyChange(n *corev1.Node, c Change) *corev1.Node {
+func (o Owned) apply(n *corev1.Node, c Change) *corev1.Node {
 	if c.Hint == nil {
-		out, _ := Remove(n)
+		out, _ := o.Remove(n)
 		return out
 	}
-	out, _ := WithHint(n, *c.Hint)
+	out, _ := o.WithHint(n, *c.Hint)
 	return out
 }
 
@@ -71,13 +77,14 @@ func (o Options) NodeHints(nodes []*corev1.Node, usage *cluster.Usage, labelKey,
 		changes[c.Node] = c
 	}
 	var out []NodeHint
+	owned := o.Owned()
 	spoken := map[string]bool{}
 	for _, n := range nodes {
 		c, changed := changes[n.Name]
-		if s, is := nodeHint(n, c, changed, now); is {
+		if s, is := owned.nodeHint(n, c, changed, now); is {
 			out, spoken[n.Name] = append(out, s), true
 		}
-		for _, f := range FindForeign(n, labelKey, taintKey) {
+		for _, f := range owned.FindForeign(n, labelKey, taintKey) {
 			out = append(out, NodeHint{Hint: Hint{Node: n.Name}, State: NotOurs, Foreign: f})
 		}
 	}
@@ -90,16 +97,22 @@ func (o Options) NodeHints(nodes []*corev1.Node, usage *cluster.Usage, labelKey,
 }
 
 // nodeHint returns the hint that the node has, or would have after the change.
-func nodeHint(n *corev1.Node, c Change, changed bool, now time.Time) (NodeHint, bool) {
-	old, ours := FromNode(n)
+func (o Owned) nodeHint(n *corev1.Node, c Change, changed bool, now time.Time) (NodeHint, bool) {
+	old, problem, recorded := o.readRecord(n)
+	ours := recorded && problem == ""
+	missing := ours && !old.Complete(n)
 	switch {
-	case changed && c.Hint != nil && (!ours || old.Expired(now)):
-		h, _ := FromNode(applyChange(n, c)) // as the annotation would record it
+	case changed && c.Hint != nil && (!ours || missing || old.Expired(now)):
+		h, _ := o.FromNode(o.apply(n, c)) // as the annotation would record it
 		return NodeHint{Hint: h, State: ToWrite}, true
+	case problem != "":
+		return NodeHint{Hint: Hint{Node: n.Name}, State: Invalid, Problem: problem}, true
 	case !ours:
 		return NodeHint{}, false
 	case old.Expired(now):
 		return NodeHint{Hint: old, State: Expired}, true
+	case missing:
+		return NodeHint{Hint: old, State: Missing}, true
 	case changed && c.Hint == nil:
 		return NodeHint{Hint: old, State: ToRemove}, true
 	}

@@ -41,7 +41,7 @@ func clusterWithEveryState(t *testing.T) (pressure.Options, []*corev1.Node, *clu
 			n.Labels["status"] = x.label
 		}
 		if x.expires != 0 {
-			n, _ = pressure.WithHint(n, pressure.Hint{Since: noon.Add(-time.Hour), Expires: noon.Add(x.expires), Rule: "cpu", Value: 0.9, Label: o.Label,
+			n, _ = o.Owned().WithHint(n, pressure.Hint{Since: noon.Add(-time.Hour), Expires: noon.Add(x.expires), Rule: "cpu", Value: 0.9, Label: o.Label,
 				Taint: o.Taint})
 		}
 		nodes = append(nodes, n)
@@ -119,7 +119,7 @@ func TestForetold(t *testing.T) {
 func TestForeignTaint(t *testing.T) {
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}, Spec: corev1.NodeSpec{Taints: []corev1.Taint{
 		{Key: "k", Value: "v", Effect: corev1.TaintEffectPreferNoSchedule}, {Key: "k", Effect: corev1.TaintEffectNoSchedule}}}}
-	found := pressure.FindForeign(n, "", "k")
+	found := pressure.Owned{}.FindForeign(n, "", "k")
 	if len(found) != 1 || found[0].RemoveCommand() != "kubectl taint node n1 k=v:PreferNoSchedule-" {
 		t.Errorf("%+v", found)
 	}

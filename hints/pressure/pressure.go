@@ -3,7 +3,7 @@
 //
 // The package decides from measurements which nodes should have a hint, and how a node looks with
 // and without a hint. The package never measures, never calls an API server, and never reads a
-// clock. The package never changes a label or taint that is not recorded as ours.
+// clock. The package never changes a label or taint unless the record on the node and the configuration both name it.
 package pressure
 
 import (
@@ -28,7 +28,7 @@ type Hint struct {
 	Node string `json:"-"`
 	// Since is the start of the uninterrupted time for which the node has had the hint.
 	Since time.Time `json:"since"`
-	// Expires is the time after which any process may remove the hint; zero if the annotation cannot be parsed.
+	// Expires is the time after which any process may remove the hint.
 	Expires time.Time `json:"expires"`
 	// Rule is the most severe hot rule when the hint was written. Value is the measured value in
 	// the unit of the rule. OtherRules are the other hot rules.
@@ -42,7 +42,7 @@ type Hint struct {
 }
 
 // Expired reports whether any process may remove the hint.
-func (h Hint) Expired(now time.Time) bool { return !h.Expires.IsZero() && now.After(h.Expires) }
+func (h Hint) Expired(now time.Time) bool { return now.After(h.Expires) }
 
 // Rules returns all rules that were hot when the hint was written.
 func (h Hint) Rules() []string {
@@ -69,25 +69,12 @@ func (h Hint) Description() string {
 	return strings.Join(out, ", ")
 }
 
-// FromNode returns the hint that is recorded on a node. If the annotation cannot be parsed, only the field Node is set.
-func FromNode(n *corev1.Node) (Hint, bool) {
-	text, ours := n.Annotations[Key]
-	if !ours {
-		return Hint{}, false
-	}
-	var h Hint
-	if err := json.Unmarshal([]byte(text), &h); err != nil {
-		h = Hint{}
-	}
-	h.Node = n.Name
-	return h, true
-}
-
 // WithHint returns the node with the hint, and whether it changed. WithHint removes the label and taint of an earlier hint if
 // want does not contain them. If another owner's label or taint uses a wanted key, WithHint neither changes nor records it.
-// If that leaves neither a label nor a taint, WithHint removes the hint.
-func WithHint(n *corev1.Node, want Hint) (*corev1.Node, bool) {
-	old, _ := FromNode(n)
+// If that leaves neither a label nor a taint, WithHint removes the hint. WithHint replaces an invalid record, and keeps
+// the label and the taint that it names.
+func (o Owned) WithHint(n *corev1.Node, want Hint) (*corev1.Node, bool) {
+	old, _ := o.FromNode(n)
 	out := copyForEdit(n)
 	if old.Label != want.Label {
 		removeLabel(out, old.Label)
@@ -102,7 +89,7 @@ func WithHint(n *corev1.Node, want Hint) (*corev1.Node, bool) {
 		want.Taint = ""
 	}
 	if want.Label == "" && want.Taint == "" {
-		return Remove(n)
+		return o.Remove(n)
 	}
 	metav1.SetMetaDataAnnotation(&out.ObjectMeta, Key, want.annotation())
 	if sameHintFields(n, out) {
@@ -111,10 +98,11 @@ func WithHint(n *corev1.Node, want Hint) (*corev1.Node, bool) {
 	return out, true
 }
 
-// Remove returns the node without our hint, and whether it changed.
-func Remove(n *corev1.Node) (*corev1.Node, bool) {
-	old, ours := FromNode(n)
-	if !ours {
+// Remove returns the node without our hint, and whether it changed. Of an invalid record, Remove removes only the
+// annotation.
+func (o Owned) Remove(n *corev1.Node) (*corev1.Node, bool) {
+	old, _, recorded := o.readRecord(n)
+	if !recorded {
 		return n, false
 	}
 	out := copyForEdit(n)
@@ -203,8 +191,8 @@ const (
 
 // FindForeign returns the labels and taints on a node that use labelKey or taintKey but belong to
 // another owner. An empty key matches nothing.
-func FindForeign(n *corev1.Node, labelKey, taintKey string) []Foreign {
-	old, _ := FromNode(n)
+func (o Owned) FindForeign(n *corev1.Node, labelKey, taintKey string) []Foreign {
+	old, _ := o.FromNode(n)
 	var out []Foreign
 	if there, taken := n.Labels[labelKey]; labelKey != "" && taken && old.Label != labelKey+"="+there {
 		out = append(out, Foreign{n.Name, fmt.Sprintf("%s%s=%s", labelPrefix, labelKey, there)})

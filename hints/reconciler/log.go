@@ -31,6 +31,14 @@ func (k *Reconciler) logObstacles(o Options, d pressure.Decision) {
 		k.Log.Warn("labels or taints under the hint keys belong to another owner; Evenkeel leaves them unchanged",
 			append([]any{"count", len(foreign), "nodes", abbreviate(foreign)}, removalCommand(o.Label, d.Foreign)...)...)
 	}
+	var invalid []string
+	for _, r := range d.Invalid {
+		invalid = append(invalid, r.Node+": "+r.Problem)
+	}
+	if k.isNewMessage("invalid", strings.Join(invalid, "\n")) {
+		k.Log.Warn("nodes have an annotation that is not the record of a hint; Evenkeel removes it, and keeps the labels and taints that it names",
+			"annotation", pressure.Key, "count", len(invalid), "nodes", abbreviate(invalid))
+	}
 	if k.isNewMessage("held", strings.Join(d.Unmeasured, " ")) {
 		k.Log.Warn("there is no usage data for nodes with a hint; their hints stay until they expire", "count", len(d.Unmeasured), "nodes",
 			abbreviate(d.Unmeasured))
@@ -95,33 +103,71 @@ func (k *Reconciler) logFailures(failures map[string][]string) {
 	}
 }
 
+// reportRemovedRecords reports the invalid records on nodes that were written, and returns their number.
+func (k *Reconciler) reportRemovedRecords(invalid []pressure.InvalidRecord, nodes []*corev1.Node, written []string) (removed int) {
+	byName := nodesByName(nodes)
+	for _, r := range invalid {
+		if !slices.Contains(written, r.Node) {
+			continue
+		}
+		removed++
+		if k.OnInvalidRecord != nil {
+			k.OnInvalidRecord(byName[r.Node], r.Problem)
+		}
+	}
+	return removed
+}
+
+func nodesByName(nodes []*corev1.Node) map[string]*corev1.Node {
+	out := make(map[string]*corev1.Node, len(nodes))
+	for _, n := range nodes {
+		out[n.Name] = n
+	}
+	return out
+}
+
+// OtherRule counts hints whose recorded rule is not configured, perhaps because the rule was renamed.
+const OtherRule = "other"
+
 // Counts contains the numbers of one reconciliation, for metrics.
 type Counts struct {
-	// ByRule is the number of nodes with a hint, by the rule recorded in the hint. In a dry run it
-	// is the number of nodes that would have a hint.
+	// ByRule is the number of nodes with a hint, by the rule recorded in the hint. OtherRule stands
+	// for all rules that are not configured. In a dry run it is the number of nodes that would have
+	// a hint.
 	ByRule map[string]int
 	// Unmeasured, Capped, Foreign and Unknown are numbers of nodes, as in pressure.Decision.
 	Unmeasured, Capped, Foreign, Unknown int
+	// InvalidRecords is the number of nodes with an invalid record. RemovedRecords is the number of
+	// such records that this reconciliation removed or replaced.
+	InvalidRecords, RemovedRecords int
 	// Written and Failed are the numbers of node writes of this reconciliation.
 	Written, Failed int
 }
 
 // countByRule counts the desired hints by rule. For nodes that could not be written, it counts the
 // hint that is on the node instead.
-func countByRule(rules []pressure.Rule, hinted []pressure.Hint, nodes []*corev1.Node, undone []string) map[string]int {
+func countByRule(o pressure.Options, hinted []pressure.Hint, nodes []*corev1.Node, undone []string) map[string]int {
 	out := map[string]int{}
-	for _, r := range rules {
+	for _, r := range o.Rules {
 		out[r.Name] = 0
+	}
+	count := func(rule string) {
+		// The names come from annotations, which a kubelet may write, and become a label of a metric.
+		if !slices.ContainsFunc(o.Rules, func(r pressure.Rule) bool { return r.Name == rule }) {
+			rule = OtherRule
+		}
+		out[rule]++
 	}
 	missed := sets.New(undone...)
 	for _, h := range hinted {
 		if !missed.Has(h.Node) {
-			out[h.Rule]++
+			count(h.Rule)
 		}
 	}
+	owned := o.Owned()
 	for _, n := range nodes {
-		if h, ours := pressure.FromNode(n); ours && missed.Has(n.Name) {
-			out[h.Rule]++
+		if h, ours := owned.FromNode(n); ours && missed.Has(n.Name) {
+			count(h.Rule)
 		}
 	}
 	return out

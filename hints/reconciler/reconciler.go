@@ -56,6 +56,8 @@ type Reconciler struct {
 	Clock   clock.WithTicker
 	Log     *slog.Logger
 	OnCount func(Counts)
+	// OnInvalidRecord, if not nil, is called when an invalid record was removed from a node.
+	OnInvalidRecord func(n *corev1.Node, problem string)
 
 	mu      sync.Mutex
 	opts    Options
@@ -160,7 +162,8 @@ func (k *Reconciler) reconcile(ctx context.Context) (Counts, []pressure.Change) 
 	for _, f := range d.Foreign {
 		foreign.Insert(f.Node)
 	}
-	c := Counts{Unmeasured: len(d.Unmeasured), Capped: len(d.Capped), Foreign: foreign.Len(), Unknown: d.Unknown}
+	c := Counts{Unmeasured: len(d.Unmeasured), Capped: len(d.Capped), Foreign: foreign.Len(), Unknown: d.Unknown,
+		InvalidRecords: len(d.Invalid)}
 	k.logObstacles(o, d)
 	var undone []string
 	switch {
@@ -171,29 +174,29 @@ func (k *Reconciler) reconcile(ctx context.Context) (Counts, []pressure.Change) 
 			undone = append(undone, change.Node)
 		}
 	case len(d.Changes) > 0:
-		c.Written, undone = k.writeChanges(ctx, nodes, d.Changes, o.TTL)
-		c.Failed = len(undone)
+		var written []string
+		written, undone = k.writeChanges(ctx, o, nodes, d.Changes)
+		c.Written, c.Failed = len(written), len(undone)
+		c.RemovedRecords = k.reportRemovedRecords(d.Invalid, nodes, written)
 	}
-	c.ByRule = countByRule(o.Rules, d.Hinted, nodes, undone)
+	c.ByRule = countByRule(o.Options, d.Hinted, nodes, undone)
 	if k.OnCount != nil {
 		k.OnCount(c)
 	}
 	return c, d.Changes
 }
 
-// writeChanges writes the changes. writeChanges returns the number of nodes written, and the nodes
-// that could not be written.
-func (k *Reconciler) writeChanges(ctx context.Context, nodes []*corev1.Node, changes []pressure.Change, ttl time.Duration) (written int,
+// writeChanges writes the changes. writeChanges returns the nodes that it wrote and the nodes that it
+// could not write.
+func (k *Reconciler) writeChanges(ctx context.Context, o Options, nodes []*corev1.Node, changes []pressure.Change) (written,
 	undone []string) {
-	seen := make(map[string]*corev1.Node, len(nodes))
-	for _, n := range nodes {
-		seen[n.Name] = n
-	}
+	seen := nodesByName(nodes)
+	owned := o.Owned()
 	edits := make([]writer.Edit, 0, len(changes))
 	wanted := map[string]*pressure.Hint{}
 	for _, c := range changes {
 		wanted[c.Node] = c.Hint
-		edits = append(edits, writer.Edit{Node: c.Node, Observed: seen[c.Node], Change: hintEdit(seen[c.Node], c.Hint, ttl)})
+		edits = append(edits, writer.Edit{Node: c.Node, Observed: seen[c.Node], Change: hintEdit(owned, seen[c.Node], c.Hint, o.TTL)})
 	}
 	call, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
@@ -204,11 +207,11 @@ func (k *Reconciler) writeChanges(ctx context.Context, nodes []*corev1.Node, cha
 			undone = append(undone, r.Node)
 			failures[failureMessage(r.Err)] = append(failures[failureMessage(r.Err)], r.Node)
 		case r.Written:
-			written++
+			written = append(written, r.Node)
 			k.logChange(false, r.Node, wanted[r.Node])
 		}
 	}
-	k.updateBackoff(len(undone) > 0 && written == 0)
+	k.updateBackoff(len(undone) > 0 && len(written) == 0)
 	if ctx.Err() == nil {
 		k.logFailures(failures)
 	}
@@ -218,17 +221,17 @@ func (k *Reconciler) writeChanges(ctx context.Context, nodes []*corev1.Node, cha
 // hintEdit returns a function that puts the hint on a node, or removes it if h is nil. The function
 // may get a newer node than the decision used. If the newer node has an equivalent hint with more
 // than half of its TTL left, the function leaves the node unchanged.
-func hintEdit(judged *corev1.Node, h *pressure.Hint, ttl time.Duration) func(*corev1.Node) *corev1.Node {
+func hintEdit(owned pressure.Owned, judged *corev1.Node, h *pressure.Hint, ttl time.Duration) func(*corev1.Node) *corev1.Node {
 	return func(n *corev1.Node) *corev1.Node {
 		if h == nil {
-			out, _ := pressure.Remove(n)
+			out, _ := owned.Remove(n)
 			return out
 		}
-		there, ours := pressure.FromNode(n)
+		there, ours := owned.FromNode(n)
 		if ours && n.ResourceVersion != judged.ResourceVersion && there.Equivalent(*h) && there.Expires.After(h.Expires.Add(-ttl/2)) {
 			return n
 		}
-		out, _ := pressure.WithHint(n, *h)
+		out, _ := owned.WithHint(n, *h)
 		return out
 	}
 }
@@ -271,18 +274,19 @@ const (
 // waitUntilShown waits until Nodes shows the changes, ctx ends, or shownTimeout has passed.
 func (k *Reconciler) waitUntilShown(ctx context.Context, changes []pressure.Change) {
 	end := k.Clock.Now().Add(shownTimeout)
-	for !nodesHaveChanges(k.Nodes(), changes) && k.Clock.Now().Before(end) && wait.Sleep(ctx, k.Clock, shownPollInterval) {
+	owned := k.options().Owned()
+	for !nodesHaveChanges(owned, k.Nodes(), changes) && k.Clock.Now().Before(end) && wait.Sleep(ctx, k.Clock, shownPollInterval) {
 		continue
 	}
 }
 
-func nodesHaveChanges(nodes []*corev1.Node, changes []pressure.Change) bool {
+func nodesHaveChanges(owned pressure.Owned, nodes []*corev1.Node, changes []pressure.Change) bool {
 	wanted := make(map[string]*pressure.Hint, len(changes))
 	for _, c := range changes {
 		wanted[c.Node] = c.Hint
 	}
 	for _, n := range nodes {
-		if h, changed := wanted[n.Name]; changed && hintEdit(n, h, 0)(n) != n {
+		if h, changed := wanted[n.Name]; changed && hintEdit(owned, n, h, 0)(n) != n {
 			return false
 		}
 	}

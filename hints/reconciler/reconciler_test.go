@@ -62,7 +62,7 @@ func TestAWatchThatIsBehind(t *testing.T) {
 	}
 	w.hot["n1"] = 0.99 // the current node has changed since and is written
 	w.Configure(reconciler.Options{Options: pressure.Options{Label: "status=presure", MaxHintedFrac: 1, TTL: 10 * time.Minute,
-		Rules: []pressure.Rule{{Name: "cpu", Resource: "cpu", Enter: 0.8, Leave: 0.7, MinSamples: 1}}}})
+		Former: pressure.Owned{Taints: []string{pressure.Key}}, Rules: []pressure.Rule{{Name: "cpu", Resource: "cpu", Enter: 0.8, Leave: 0.7, MinSamples: 1}}}})
 	if got := w.reconcileAfter(time.Second); !slices.Equal(got, []string{"PATCH n1", "GET n1", "PATCH n1"}) || len(w.taints("n1")) > 0 {
 		t.Errorf("without a taint: got requests %v", got)
 	}
@@ -213,12 +213,66 @@ func TestWithoutRulesOnlyExpiredHintsGo(t *testing.T) {
 	w := newTestCluster(t, labelAndTaint, newNode("n1"), newNode("n2"))
 	w.hot = map[string]float64{"n1": 0.9}
 	w.reconcileAfter(0)
-	w.Configure(reconciler.Options{})
+	w.Configure(reconciler.Options{Options: labelAndTaint})
 	if got := w.reconcileAfter(9 * time.Minute); len(got) > 0 || w.node("n1").Labels["status"] != "presure" {
 		t.Errorf("before the hint expires: got requests %v", got)
 	}
 	if got := w.reconcileAfter(2 * time.Minute); !slices.Equal(got, []string{"PATCH n1"}) || len(w.node("n1").Labels) > 0 {
 		t.Errorf("after the hint expired: got requests %v, labels %v", got, w.node("n1").Labels)
+	}
+}
+
+// A kubelet may write any annotation on its own node. The reconciler removes a record that it cannot have written, and
+// nothing else, and reports it. A dry run only logs it.
+func TestAForgedRecordIsRemovedAndReported(t *testing.T) {
+	forged := newNode("n1")
+	forged.Annotations = map[string]string{
+		pressure.Key: `{"expires":"2026-01-01T13:00:00Z","rule":"cpu","label":"node-restriction.kubernetes.io/zone=secure","taint":"dedicated"}`,
+		"note":       "x"}
+	forged.Spec.Taints = []corev1.Taint{{Key: "dedicated", Effect: corev1.TaintEffectPreferNoSchedule}}
+	w := newTestCluster(t, labelAndTaint, forged, newNode("n2"))
+	w.OnInvalidRecord = func(n *corev1.Node, problem string) { w.invalid = append(w.invalid, n.Name+": "+problem) }
+	live := w.opts
+	dry := live
+	dry.DryRun = true
+	w.Configure(dry)
+	if got := w.reconcileAfter(0); len(got)+len(w.invalid) > 0 || w.counts.InvalidRecords != 1 || w.counts.RemovedRecords != 0 {
+		t.Errorf("dry run: got requests %v, counts %+v, reports %v", got, w.counts, w.invalid)
+	}
+	w.Configure(live)
+	w.rejectWrite = apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "n1", errors.New("no"))
+	if w.reconcileAfter(time.Second); len(w.invalid) > 0 || w.counts.RemovedRecords != 0 {
+		t.Errorf("failed write: got counts %+v, reports %v", w.counts, w.invalid)
+	}
+	w.rejectWrite = nil
+	behind := w.nodes()
+	w.reconcileAfter(time.Minute)
+	removed := w.counts.RemovedRecords
+	w.Nodes = func() []*corev1.Node { return behind } // the watch does not show the removal yet
+	w.reconcileAfter(time.Second)
+	removed += w.counts.RemovedRecords
+	w.Nodes = w.nodes
+	if n := w.node("n1"); len(n.Labels) > 0 || len(n.Annotations) != 1 || !slices.Equal(w.taints("n1"), []string{"dedicated:PreferNoSchedule"}) {
+		t.Errorf("got labels %v, annotations %v, taints %v", n.Labels, n.Annotations, w.taints("n1"))
+	}
+	if len(w.invalid) != 1 || !strings.Contains(w.invalid[0], `n1: it names the label "node-restriction`) || removed != 1 ||
+		strings.Count(w.log.String(), "not the record of a hint") != 1 {
+		t.Errorf("got reports %q, counts %+v, log\n%s", w.invalid, w.counts, &w.log)
+	}
+	if got := w.reconcileAfter(time.Minute); len(got) > 0 || len(w.invalid) != 1 || w.counts.InvalidRecords != 0 {
+		t.Errorf("afterwards: got requests %v, counts %+v, reports %v", got, w.counts, w.invalid)
+	}
+}
+
+// Rules in the metrics are those of the configuration, whatever the record on a node says.
+func TestARecordAddsNoRuleToTheCounts(t *testing.T) {
+	n := newNode("n1")
+	n.Labels = map[string]string{"status": "presure"}
+	n.Annotations = map[string]string{pressure.Key: `{"expires":"2026-01-01T12:05:00Z","rule":"x1","label":"status=presure"}`}
+	w := newTestCluster(t, labelAndTaint, n, newNode("n2"))
+	w.down = true
+	if w.reconcileAfter(0); fmt.Sprint(w.counts.ByRule) != "map[cpu:0 other:1]" {
+		t.Errorf("got %v", w.counts.ByRule)
 	}
 }
 

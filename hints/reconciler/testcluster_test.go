@@ -36,6 +36,8 @@ type testCluster struct {
 	clock       *testclock.FakeClock
 	log         bytes.Buffer
 	counts      reconciler.Counts
+	opts        reconciler.Options
+	invalid     []string // reported invalid records
 	mu          sync.Mutex
 	requests    []string
 	before      func() // called before each patch is applied
@@ -65,7 +67,8 @@ func newTestCluster(t *testing.T, o pressure.Options, nodes ...*corev1.Node) *te
 		Nodes: w.nodes, Usage: w.usage, Clock: w.clock, Log: slog.New(slog.NewTextHandler(&w.log, nil)),
 		Writer: writer.New(w.client, clock.RealClock{}, nil), OnCount: func(c reconciler.Counts) { w.counts = c },
 	}
-	w.Configure(reconciler.Options{Options: o})
+	w.opts = reconciler.Options{Options: o}
+	w.Configure(w.opts)
 	return w
 }
 

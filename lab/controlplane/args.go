@@ -45,6 +45,7 @@ func (l *componentLayout) apiServerArgs() []string {
 		"--authorization-mode=Node,RBAC", "--token-auth-file=" + l.filePath("tokens.csv"), "--anonymous-auth=false",
 		"--service-account-issuer=https://lab.evenkeel.io", "--service-account-key-file=" + l.filePath("sa.key"),
 		"--service-account-signing-key-file=" + l.filePath("sa.key"),
+		"--enable-admission-plugins=NodeRestriction", // as kubeadm does
 		// TaintNodesByCondition would taint new nodes, and only a node lifecycle controller removes the taint.
 		"--disable-admission-plugins=TaintNodesByCondition",
 		"--endpoint-reconciler-type=none", "--allow-privileged=true",

@@ -38,3 +38,8 @@ type Options struct {
 
 // User authenticates to the API server with a static token.
 type User struct{ Token, Name, Group string }
+
+// Kubelet returns the user as which the kubelet of a node authenticates. The API server confines it to its own node.
+func Kubelet(node string) User {
+	return User{Token: "kubelet-" + node, Name: "system:node:" + node, Group: "system:nodes"}
+}

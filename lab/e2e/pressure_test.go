@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/evenkeel-project/evenkeel/lab/seed"
+	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
 // writePressure writes a pressure hint to a node, like the hint of a process that was killed.
@@ -50,12 +51,13 @@ func checkPressureHint(t *testing.T, name string, want bool) {
 // taint that another controller writes at the same time.
 func TestPressureHintsOfAKilledProcess(t *testing.T) {
 	seedApps(t, seed.ThreeZoneApps([3]int{2, 2, 2}, 0))
+	config := testbed.ConfigFile(t, "strategies: []\nhints: {label: {key: status, value: presure}}\n")
 	writePressure(t, "n2", time.Now().Add(time.Hour))
 	const line = "n2    pressure  cpu at 0.9 (label status=presure, taint evenkeel.io/pressure:PreferNoSchedule)"
-	if r := runEvenkeel(t, "hints", "list"); r.code != 0 || !strings.Contains(r.stdout, line) {
+	if r := runEvenkeel(t, "hints", "list", "--config", config); r.code != 0 || !strings.Contains(r.stdout, line) {
 		t.Errorf("exit %d, or hints list does not show n2", r.code)
 	}
-	if r := runEvenkeel(t, "hints", "gc"); r.code != 0 || !strings.Contains(r.stdout, "The hint on n2 stays") {
+	if r := runEvenkeel(t, "hints", "gc", "--config", config); r.code != 0 || !strings.Contains(r.stdout, "The hint on n2 stays") {
 		t.Errorf("exit %d, or hints gc does not say that it keeps the hint", r.code)
 	}
 	checkPressureHint(t, "n2", true)
@@ -68,7 +70,7 @@ func TestPressureHintsOfAKilledProcess(t *testing.T) {
 		}
 		return false
 	})
-	if r := runEvenkeelAs(t, kubeconfig, "hints", "gc"); r.code != 0 || !strings.Contains(r.stdout, "Removed hints from n2.") ||
+	if r := runEvenkeelAs(t, kubeconfig, "hints", "gc", "--config", config); r.code != 0 || !strings.Contains(r.stdout, "Removed hints from n2.") ||
 		writes.Load() != 2 {
 		t.Errorf("exit %d after %d writes, want 2 writes: one conflict and one success", r.code, writes.Load())
 	}
@@ -76,7 +78,7 @@ func TestPressureHintsOfAKilledProcess(t *testing.T) {
 	checkForeignTaints(t, "n2", "example.org/meanwhile")
 
 	writePressure(t, "n3", time.Now().Add(time.Hour))
-	if r := runEvenkeel(t, "hints", "clear"); r.code != 0 {
+	if r := runEvenkeel(t, "hints", "clear", "--config", config); r.code != 0 {
 		t.Errorf("exit %d", r.code)
 	}
 	checkPressureHint(t, "n3", false)

@@ -63,6 +63,10 @@ func TestPermissions(t *testing.T) {
 		"coordination.k8s.io/leases list"}) {
 		t.Errorf("dryRun=false adds %v", added)
 	}
+	if noApprovals := renderChart(t, "--set", "config.dryRun=false,config.approvals.enabled=false"); strings.Contains(noApprovals, "[evenkeel-approval]") ||
+		!strings.Contains(renderChart(t, "--set", "config.dryRun=false"), "[evenkeel-approval]") {
+		t.Error("want the permission to read approved plans only with approvals.enabled")
+	}
 	const patch = "/nodes patch"
 	steers := sortedPermissions(t, renderChart(t, "--set", "config.dryRun=false", "--set", "config.evictor.steer=taint"))
 	if added := slices.DeleteFunc(slices.Clone(steers),

@@ -28,7 +28,7 @@ func Main(m *testing.M, target string, ready func(context.Context, *controlplane
 		return 1
 	}
 	ctx := context.Background()
-	c, err := controlplane.Start(ctx, controlplane.Options{Kwok: kwok, Progress: stderr})
+	c, err := controlplane.Start(ctx, controlplane.Options{Kwok: kwok, Users: []controlplane.User{controlplane.Kubelet("n1")}, Progress: stderr})
 	if err != nil {
 		fmt.Fprintln(stderr, "testbed:", err)
 		return 1

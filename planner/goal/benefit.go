@@ -39,12 +39,12 @@ func (t *Tracker) MostImproved(pod cluster.PodID, from cluster.NodeID, goals []i
 	return best
 }
 
-// usageAllowsTarget reports whether goal i allows node n as a target with regard to usage. For goals that do not
-// count load, the result is true. For goals by load, the usage of n must be known. If no goal is about n, n must also
-// have room below the limit, so that the move does not overload n.
-func (t *Tracker) usageAllowsTarget(i int, pod cluster.PodID, n cluster.NodeID) bool {
+// amountAllowsTarget reports whether goal i allows node n as a target with regard to the amount that the goal counts.
+// For goals by load, the usage of n must be known. If no goal is about n, n must have room below the limit, so that the
+// move does not overload n.
+func (t *Tracker) amountAllowsTarget(i int, pod cluster.PodID, n cluster.NodeID) bool {
 	b, ok := t.Measures[i].(*NodeMeasure)
-	return !ok || !b.Amounts.Measure.ByUsage || n == cluster.NoNode || usageKnown(b.Amounts, n) && HasRoom(t.RoomNeededOutsideGoals(pod), n)
+	return !ok || t.roomOutsideGoals[b.Amounts] == nil || n == cluster.NoNode || usageKnown(b.Amounts, n) && HasRoom(t.RoomNeededOutsideGoals(pod), n)
 }
 
 // CouldImprove reports whether the eviction can lower the excess of goal g. CouldImprove assumes the best target.
@@ -84,7 +84,7 @@ func (t *Tracker) BenefitOfLeaving(pod cluster.PodID, from cluster.NodeID) float
 func (t *Tracker) ImprovedGoals(pod cluster.PodID, from, to cluster.NodeID) []int {
 	var out []int
 	t.EachAffected(pod, from, to, func(i int) bool {
-		if !t.Goals[i].Constraint && t.Measures[i].ExcessAfter(pod, from, to) < t.Measures[i].Excess() && t.usageAllowsTarget(i, pod, to) {
+		if !t.Goals[i].Constraint && t.Measures[i].ExcessAfter(pod, from, to) < t.Measures[i].Excess() && t.amountAllowsTarget(i, pod, to) {
 			out = append(out, i)
 		}
 		return true

@@ -13,9 +13,9 @@ type TargetCheck struct {
 	// leavingImproves is true if the eviction improves a goal, whatever the target. LeavingHarms is true if the
 	// eviction worsens a goal, whatever the target.
 	leavingImproves, LeavingHarms bool
-	// usageImproved holds the amounts by load whose goals the eviction improves. The improvement counts only if the
-	// usage of the target is known.
-	usageImproved []*cluster.Amounts
+	// limitedAmounts holds the amounts whose goals the eviction improves, if these goals also limit nodes without a
+	// goal. The improvement counts only if the usage of the target is known and the target has room.
+	limitedAmounts []*cluster.Amounts
 	// OutsideGoals is the room that a target needs if no goal is about the target.
 	OutsideGoals []RoomNeed
 	needs        []RoomNeed
@@ -49,21 +49,23 @@ func (t *Tracker) CheckTargets(pod cluster.PodID, from cluster.NodeID) TargetChe
 			if after >= before || t.Goals[i].Constraint {
 				continue
 			}
-			if b, ok := t.Measures[i].(*NodeMeasure); ok && b.Amounts.Measure.ByUsage {
-				a.usageImproved = append(a.usageImproved, b.Amounts)
+			if b, ok := t.Measures[i].(*NodeMeasure); ok && t.roomOutsideGoals[b.Amounts] != nil {
+				a.limitedAmounts = append(a.limitedAmounts, b.Amounts)
 			} else {
 				a.leavingImproves = true
 			}
 		}
 	}
-	if len(a.usageImproved) > 0 {
+	if len(a.limitedAmounts) > 0 {
 		a.OutsideGoals = t.RoomNeededOutsideGoals(pod)
 	}
 	if !a.leavingImproves && len(t.byPod[pod]) == 0 {
-		// The eviction can improve only goals by load, so the target needs known usage and enough room.
-		for _, amounts := range a.usageImproved {
+		// The eviction can improve only such goals, so the target needs known usage and enough room.
+		for _, amounts := range a.limitedAmounts {
 			a.leavingImproves = true
-			a.needs = append(a.needs, RoomNeed{1, t.KnownUsage[amounts]})
+			if known := t.KnownUsage[amounts]; known != nil {
+				a.needs = append(a.needs, RoomNeed{1, known})
+			}
 		}
 		a.needs = append(a.needs, a.OutsideGoals...)
 	}
@@ -123,10 +125,10 @@ func (a *TargetCheck) Acceptable(n cluster.NodeID) bool { return !a.Harms(n) && 
 // Count returns the number of ready nodes in the list for which Acceptable is true, without the pod's own node. The
 // last loop avoids branches, because their outcomes are hard to predict.
 func (a *TargetCheck) Count(nodes []cluster.NodeID, ready []bool) (count int) {
-	if a.LeavingHarms || !a.leavingImproves && len(a.groups)+len(a.usageImproved) == 0 {
+	if a.LeavingHarms || !a.leavingImproves && len(a.groups)+len(a.limitedAmounts) == 0 {
 		return 0
 	}
-	if len(a.needs) == 0 || len(a.needs) > 2 || len(a.groups) > 1 || len(a.usageImproved) > 0 {
+	if len(a.needs) == 0 || len(a.needs) > 2 || len(a.groups) > 1 || len(a.limitedAmounts) > 0 {
 		for _, n := range nodes {
 			if ready[n] && a.Acceptable(n) && n != a.From {
 				count++
@@ -164,7 +166,7 @@ func (a *TargetCheck) Helps(n cluster.NodeID) bool {
 	if n == a.From {
 		return false
 	}
-	if a.leavingImproves || slices.ContainsFunc(a.usageImproved,
+	if a.leavingImproves || slices.ContainsFunc(a.limitedAmounts,
 		func(x *cluster.Amounts) bool { return usageKnown(x, n) }) && HasRoom(a.OutsideGoals, n) {
 		return true
 	}

@@ -27,8 +27,8 @@ type Tracker struct {
 	// KnownUsage holds, for each amount counted by load, a value per node: Unbounded if the node's usage is known,
 	// and 0 otherwise.
 	KnownUsage map[*cluster.Amounts][]int64
-	// roomOutsideGoals holds, for each amount counted by load, the room of each node below the limit of the goals
-	// about other nodes. Nodes with a goal of their own have Unbounded.
+	// roomOutsideGoals holds, for each amount, the room of each node below the limit of the goals about other nodes.
+	// Nodes with a goal of their own have Unbounded. Amounts by requests are missing if every node has such a goal.
 	roomOutsideGoals map[*cluster.Amounts][]int64
 	// UnderPressure marks, by node, the nodes under pressure. The slice is nil if pressure hints are not used.
 	UnderPressure []bool
@@ -61,6 +61,9 @@ func NewTracker(s *cluster.Snapshot, goals []plan.Goal) *Tracker {
 		}
 		t.InitialExcess[i] = max(1, t.Measures[i].Excess())
 	}
+	maps.DeleteFunc(t.roomOutsideGoals, func(a *cluster.Amounts, room []int64) bool {
+		return !a.Measure.ByUsage && !slices.ContainsFunc(room, func(r int64) bool { return r != Unbounded })
+	})
 	return t
 }
 
@@ -134,15 +137,13 @@ func (t *Tracker) addHeadroom(b *NodeMeasure, limit float64) {
 	}
 	room := t.Headroom[at].ByNode
 	room[b.Node] = min(room[b.Node], b.limit-b.used)
-	if b.Amounts.Measure.ByUsage {
-		t.addUsageHeadroom(b, limit)
-	}
+	t.addRoomOutsideGoals(b, limit)
 }
 
-// addUsageHeadroom records the nodes with known usage. For nodes that no goal is about, addUsageHeadroom also records
-// the remaining room.
-func (t *Tracker) addUsageHeadroom(b *NodeMeasure, limit float64) {
-	if t.KnownUsage[b.Amounts] == nil {
+// addRoomOutsideGoals records the remaining room of nodes that no goal is about, such as excluded nodes. For goals by
+// load, addRoomOutsideGoals also records the nodes with known usage.
+func (t *Tracker) addRoomOutsideGoals(b *NodeMeasure, limit float64) {
+	if t.roomOutsideGoals[b.Amounts] == nil {
 		known, room := make([]int64, len(t.Snapshot.Nodes)), make([]int64, len(t.Snapshot.Nodes))
 		for i := range t.Snapshot.Nodes {
 			room[i] = Unbounded
@@ -151,12 +152,14 @@ func (t *Tracker) addUsageHeadroom(b *NodeMeasure, limit float64) {
 				room[i] = int64(limit*float64(b.Amounts.Total(cluster.NodeID(i)))+Rounding) - used
 			}
 		}
-		t.KnownUsage[b.Amounts], t.roomOutsideGoals[b.Amounts] = known, room
+		if t.roomOutsideGoals[b.Amounts] = room; b.Amounts.Measure.ByUsage {
+			t.KnownUsage[b.Amounts] = known
+		}
 	}
 	t.roomOutsideGoals[b.Amounts][b.Node] = Unbounded // Headroom limits this node
 }
 
-// RoomNeededOutsideGoals returns the room by load that a pod needs on nodes that no goal is about.
+// RoomNeededOutsideGoals returns the room that a pod needs on nodes that no goal is about.
 func (t *Tracker) RoomNeededOutsideGoals(pod cluster.PodID) []RoomNeed {
 	var out []RoomNeed
 	for amounts, room := range t.roomOutsideGoals {

@@ -12,7 +12,7 @@ import (
 // finalPassSearch returns a search after its final pass. One pod on n0 moves to n2, which is then full.
 func finalPassSearch(t *testing.T, effort int) *Search {
 	c := newSmallSearch(t, 3, []string{"n0 a 3", "n0 b 3", "n0 c 3", "n1 d 8", "n2 e 5"},
-		func(o *settings.Options) { o.MaxPredictions = effort }, halfUsedGoals("cpu", 0, 1)...)
+		func(o *settings.Options) { o.MaxPredictions = effort }, append(halfUsedGoals("cpu", 0, 1), unlimitedGoals("cpu", 2)...)...)
 	c.wave = newWave(NewWaveStates(c.State), eligibility.NewConsumed(), 1)
 	c.finalPass()
 	return c
@@ -41,7 +41,7 @@ func TestSettlingGoesOnUntilNothingHelps(t *testing.T) {
 // c has less excess.
 func TestSettlingAsksAgainAfterTheMovesOfOthers(t *testing.T) {
 	c := newSmallSearch(t, 3, []string{`n0 a 4,"memory":4Gi`, `n0 b 5,"memory":4Gi`, `n1 c 6,"memory":2Gi`,
-		`n2 e 1,"memory":7Gi`}, nil, halfUsedGoals("cpu", 0, 1)...)
+		`n2 e 1,"memory":7Gi`}, nil, append(halfUsedGoals("cpu", 0, 1), unlimitedGoals("cpu", 2)...)...)
 	c.wave = newWave(NewWaveStates(c.State), eligibility.NewConsumed(), 1)
 	if c.finalPass(); len(c.Moves) != 2 || c.Moves[0].Pod != 2 || c.Moves[1].Wave != 2 || len(c.FinalPassGoals) > 0 {
 		t.Errorf("moves %+v: want c, then a; final pass goals %v", c.Moves, c.FinalPassGoals)

@@ -85,6 +85,17 @@ func halfUsedGoals(resource string, nodes ...cluster.NodeID) (out []plan.Goal) {
 	}
 	return out
 }
+
+// unlimitedGoals returns goals that never limit these nodes. Without a goal, a node would have room only up to the
+// limit of the goals about other nodes.
+func unlimitedGoals(resource string, nodes ...cluster.NodeID) []plan.Goal {
+	out := halfUsedGoals(resource, nodes...)
+	for i := range out {
+		out[i].Limit = 10
+	}
+	return out
+}
+
 func domainNames(s *cluster.Snapshot) (out []string) {
 	seen := map[string]bool{}
 	for _, z := range limits.ZonesOf(s) {

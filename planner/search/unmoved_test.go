@@ -12,7 +12,8 @@ import (
 
 // TestARefusalHoldsUntilTheNextMove: n1 has no room for p0 until p2 has left n1.
 func TestARefusalHoldsUntilTheNextMove(t *testing.T) {
-	c := newSmallSearch(t, 3, []string{"n0 a 4", "n0 b 4", "n1 c 7", "n2 d 3"}, nil, halfUsedGoals("cpu", 0)...)
+	c := newSmallSearch(t, 3, []string{"n0 a 4", "n0 b 4", "n1 c 7", "n2 d 3"}, nil,
+		append(halfUsedGoals("cpu", 0), unlimitedGoals("cpu", 1, 2)...)...)
 	c.wave = newWave(NewWaveStates(c.State), eligibility.NewConsumed(), 1)
 	c.move(3, 1) // n1 is full; n2 has room but is not Ready
 	c.Ready[2], c.Ready[1] = false, true

@@ -137,6 +137,8 @@ type StrategyInfo struct {
 type PressureHint struct {
 	LabelKey, LabelValue string
 	TaintKey             string
+	// Owned tells the hints of Evenkeel from records that others wrote.
+	Owned pressure.Owned
 }
 
 // ActiveOn reports whether the node carries a valid hint. Hints written by Evenkeel are valid until they expire.
@@ -147,7 +149,7 @@ func (h PressureHint) ActiveOn(n *corev1.Node, now time.Time) bool {
 	if !label && !taint {
 		return false
 	}
-	ours, recorded := pressure.FromNode(n)
+	ours, recorded := h.Owned.FromNode(n)
 	if !recorded || !ours.Expired(now) {
 		return true
 	}

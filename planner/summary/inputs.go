@@ -24,7 +24,7 @@ func planInputs(c *search.Search) []plan.Input {
 			in = append(in, x)
 		}
 	}
-	for _, left := range [...]string{leftoverHints(c.Snapshot, c.Now), expiredHints(c.Snapshot, c.Now)} {
+	for _, left := range [...]string{leftoverHints(c.Snapshot, c.Now), expiredHints(c.Snapshot, c.Options.Pressure.Owned, c.Now)} {
 		if left != "" {
 			in = append(in, plan.Input{Source: "hints", Age: in[0].Age, Coverage: 1, Problems: []string{left}})
 		}

@@ -41,7 +41,7 @@ func PressureHints(c *search.Search) []plan.PressureHint {
 // stateWords maps each hint state to its word in a plan.
 var stateWords = map[pressure.HintState]plan.HintState{
 	pressure.Present: plan.HintPresent, pressure.ToWrite: plan.HintToWrite, pressure.ToRemove: plan.HintToRemove, pressure.Expired: plan.HintExpired,
-	pressure.NotOurs: plan.HintForeign, pressure.AwaitingSamples: plan.HintAwaitingSamples, pressure.LimitReached: plan.HintLimitReached,
+	pressure.Missing: plan.HintMissing, pressure.Invalid: plan.HintInvalidRecord, pressure.NotOurs: plan.HintForeign, pressure.AwaitingSamples: plan.HintAwaitingSamples, pressure.LimitReached: plan.HintLimitReached,
 }
 
 func pressureHint(st pressure.NodeHint, predicted bool) plan.PressureHint {
@@ -51,6 +51,9 @@ func pressureHint(st pressure.NodeHint, predicted bool) plan.PressureHint {
 	}
 	if st.State == pressure.NotOurs {
 		h.ForeignHint, h.RemoveCommand = st.Foreign.Description, st.Foreign.RemoveCommand()
+	}
+	if st.State == pressure.Invalid {
+		h.Problem = st.Problem
 	}
 	switch h.State {
 	case plan.HintToWrite, plan.HintToRemove, plan.HintExpired:
@@ -71,10 +74,11 @@ func HintOf(c *search.Search, node string) *plan.PressureHint {
 
 // expiredHints describes the nodes that carry an expired pressure hint. The hint reconciler removes expired hints
 // within seconds, so no reconciler manages the described nodes.
-func expiredHints(s *cluster.Snapshot, now time.Time) string {
+func expiredHints(s *cluster.Snapshot, owned pressure.Owned, now time.Time) string {
 	var nodes []string
 	for i := range s.Nodes {
-		if h, ours := pressure.FromNode(ActualNode(s, &s.Nodes[i])); ours && h.Expired(now) {
+		n := ActualNode(s, &s.Nodes[i])
+		if h, ours := owned.FromNode(n); ours && h.Expired(now) && h.OnNode(n).Description() != "" {
 			nodes = append(nodes, s.Nodes[i].Name)
 		}
 	}
@@ -90,14 +94,14 @@ func expiredHints(s *cluster.Snapshot, now time.Time) string {
 func leftoverHints(s *cluster.Snapshot, now time.Time) string {
 	var nodes []string
 	for i := range s.Nodes {
-		if h, ours := hints.FromNode(s.Nodes[i].Object); ours && (h.Expired(now) || h.Expires.IsZero()) {
+		if h, ours := hints.FromNode(s.Nodes[i].Object); ours && h.Expired(now) {
 			nodes = append(nodes, h.Node)
 		}
 	}
 	if len(nodes) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s still hinted by a run that has ended, and pods avoid them (%s): run `evenkeel hints clear`",
+	return fmt.Sprintf("%s still hinted by a run that has ended, and pods avoid them (%s): run `evenkeel hints gc`",
 		plural.Count(len(nodes), "node"), JoinNames(nodes))
 }
 

@@ -1,0 +1,53 @@
+package controller_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// stuckEvictor takes an hour for each batch.
+type stuckEvictor struct{ scriptedEvictor }
+
+func (e *stuckEvictor) EvictWave(ctx context.Context, moves []plan.Move, onBound func()) evictor.Result {
+	time.Sleep(time.Hour)
+	return e.scriptedEvictor.EvictWave(ctx, moves, onBound)
+}
+
+// A pass that is stuck in a step is reported. A loop that waits for its schedule, and one that has ended, are not.
+func TestAStuckPassIsReported(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := newController(t, &stuckEvictor{}, plan.Live)
+		c.Clock = clock.RealClock{} // the clock of the bubble
+		c.StepTimeout = controller.StepTimeout(10*time.Minute, 5*time.Minute)
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { defer close(ended); c.Run(ctx) }()
+		check := func(when, want string) {
+			t.Helper()
+			synctest.Wait()
+			err := c.CheckProgress()
+			if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %q", when, err, want)
+			}
+		}
+		time.Sleep(59 * time.Minute) // the pass with moves is due after an hour
+		check("before the pass", "")
+		time.Sleep(45 * time.Minute)
+		check("44 minutes after the beginning of a batch", "")
+		time.Sleep(5 * time.Minute)
+		check("49 minutes after the beginning of a batch", "no progress: executing a batch of evictions should have ended")
+		cancel()
+		<-ended
+		time.Sleep(24 * time.Hour)
+		check("after the end", "")
+	})
+}
