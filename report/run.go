@@ -50,6 +50,9 @@ func (t runTable) writeRun(r plan.RunReport) {
 	}
 	t.writeOutcomes(r)
 	t.addLine("")
+	if r.Recovery != nil { // the ended process had the plan; the report of the current pass follows
+		return
+	}
 	t.writePlan(r.Plan, "Plan", "")
 	if r.Replan != nil {
 		t.addLine("")
