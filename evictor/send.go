@@ -137,29 +137,3 @@ func evictedByAPI(p *corev1.Pod) bool {
 		return c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue && c.Reason == "EvictionByEvictionAPI"
 	})
 }
-
-// Resolve finds the outcomes of evictions that an earlier process reserved. A pod that still exists and is not
-// terminating was not evicted, so its move is Dropped. Otherwise the outcome is unknown, because another client may
-// have deleted the pod. Resolve returns an error if it cannot read a pod.
-func (l *Live) Resolve(ctx context.Context, open []plan.Reservation) ([]plan.Outcome, error) {
-	var out []plan.Outcome
-	for _, r := range open {
-		pod, err := l.getPod(ctx, r.Pod)
-		o := plan.Outcome{Step: r.Step, Pod: r.Pod, Outcome: plan.UnknownOutcome}
-		switch {
-		case err != nil && !apierrors.IsNotFound(err):
-			return nil, fmt.Errorf("reading pod %s: %w", r.Pod, err)
-		case pod == nil || string(pod.UID) != r.Pod.UID:
-			o.Reason = plan.Reason{Code: plan.OutcomeUnknown,
-				Message: "the process ended before it recorded whether it had evicted the pod; the pod is gone"}
-		case pod.DeletionTimestamp != nil:
-			o.Reason = plan.Reason{Code: plan.OutcomeUnknown,
-				Message: "the process ended before it recorded whether it had evicted the pod; the pod is terminating"}
-		default:
-			o.Outcome, o.Reason = plan.Dropped, plan.Reason{Code: plan.Interrupted,
-				Message: "the process ended before it evicted the pod; the pod still exists"}
-		}
-		out = append(out, o)
-	}
-	return out, nil
-}

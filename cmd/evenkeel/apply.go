@@ -217,7 +217,9 @@ func (f *applyFlags) executePlan(cmd *cobra.Command, g *globalFlags, log *slog.L
 // answer from the API server counts as executed, because it may have succeeded.
 func incompleteError(r plan.RunReport) error {
 	evicted := slices.ContainsFunc(r.Outcomes,
-		func(o plan.Outcome) bool { return o.Outcome == plan.Evicted || o.Outcome == plan.UnknownOutcome })
+		func(o plan.Outcome) bool {
+			return o.Outcome == plan.Evicted || o.Outcome == plan.UnknownOutcome || o.Outcome == plan.InProgress
+		})
 	switch {
 	case r.Stopped == nil && !evicted && len(r.Outcomes) > 0:
 		o := r.Outcomes[0]
