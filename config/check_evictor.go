@@ -102,6 +102,9 @@ func checkEvictor(c *Config, d *strict.Decoder) {
 	if v.SteerTTL < Duration(time.Second) {
 		d.Errorf("evictor.steerTTL", "%s is too short to see a replacement scheduled (want 1s or more)", v.SteerTTL)
 	}
+	if v.Background.Timeout < Duration(time.Minute) {
+		d.Errorf("evictor.background.timeout", "%s is too short for an eviction that ends later (want 1m or more)", v.Background.Timeout)
+	}
 	if b := v.Backoff; b.Initial <= 0 {
 		d.Errorf("evictor.backoff.initial", "%s is too short for a back-off (want more than 0s, such as 10m)", b.Initial)
 	} else if b.Max < b.Initial {

@@ -110,7 +110,8 @@ func (c *Config) guardOptions() guard.Options {
 // HistoryOptions returns the options of the eviction history.
 func (c *Config) HistoryOptions() history.Options {
 	b := c.Evictor.Backoff
-	return history.Options{Initial: time.Duration(b.Initial), Max: time.Duration(b.Max)}
+	return history.Options{Initial: time.Duration(b.Initial), Max: time.Duration(b.Max),
+		BackgroundTimeout: time.Duration(c.Evictor.Background.Timeout)}
 }
 
 // BreakerOptions returns the options of the breaker.

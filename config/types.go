@@ -128,6 +128,7 @@ type Evictor struct {
 	SteerMaxFrac       float64         `json:"steerMaxFrac"`
 	SteerTTL           Duration        `json:"steerTTL"`
 	Backoff            Backoff         `json:"backoff"`
+	Background         Background      `json:"background"`
 	Breaker            Breaker         `json:"breaker"`
 }
 
@@ -136,6 +137,12 @@ type InFlight struct {
 	Total    plan.CountLimit `json:"total"`
 	PerNode  plan.CountLimit `json:"perNode"`
 	PerOwner plan.CountLimit `json:"perOwner"`
+}
+
+// Background configures evictions that another program accepts and executes later, such as KubeVirt. After Timeout such
+// an eviction counts as failed.
+type Background struct {
+	Timeout Duration `json:"timeout"`
 }
 
 // Backoff configures how long Evenkeel does not touch a workload after a bad landing. The first back-off takes

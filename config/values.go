@@ -58,12 +58,14 @@ func decodeDuration(d *strict.Decoder, n *yaml.Node, v reflect.Value, path strin
 }
 
 // durationHint suggests a valid duration instead of text. It adds a unit to a plain number, and converts days to
-// hours. For windows it suggests hours, the usual unit of windows.
+// hours. For windows it suggests hours up to a day, and otherwise minutes.
 func durationHint(text string, window bool) string {
 	n, err := strconv.Atoi(strings.TrimSuffix(text, "d"))
 	switch days := strings.HasSuffix(text, "d"); {
 	case err == nil && days && n > 0 && (n <= 7 || !window && n <= 9999):
 		return fmt.Sprintf("did you mean %dh?", 24*n)
+	case err == nil && !days && window && n > 24: // more than a day: rather minutes
+		return fmt.Sprintf("did you mean %dm?", n)
 	case err == nil && !days && window:
 		return fmt.Sprintf("did you mean %dh?", n)
 	case err == nil && !days:

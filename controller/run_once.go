@@ -8,6 +8,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/history"
 )
 
 // RunOnce runs one pass for the strategies that are due; nil means all. RunOnce returns an error if
@@ -39,7 +40,21 @@ func (p *pass) observe(ctx context.Context) error {
 		s, err = p.removeExpiredHints(ctx, s)
 	}
 	p.snapshot = s
+	if err == nil && p.Mode == plan.Live {
+		followBackground(p)
+	}
 	return err
+}
+
+// followBackground removes the evictions in the background that have ended, and lets the workloads of those that took
+// too long back off. The pass saves the state later.
+func followBackground(p *pass) {
+	var late []plan.BackgroundEviction
+	p.state, late = history.FollowBackground(p.state, p.snapshot, p.Clock.Now(), p.History)
+	for _, b := range late {
+		p.log.Warn("an eviction in the background did not end in time; its workload backs off", "pod", b.Pod.String(),
+			"workload", b.Workload.String(), "since", b.Since)
+	}
 }
 
 func (p *pass) makePlan() {
@@ -156,7 +171,7 @@ func needsReplan(o plan.Outcome) bool {
 func executedMoves(report plan.RunReport) (done []plan.Move) {
 	evicted := map[int]bool{}
 	for _, o := range report.Outcomes {
-		evicted[o.Step] = evicted[o.Step] || o.Outcome == plan.Evicted || o.Outcome == plan.UnknownOutcome
+		evicted[o.Step] = evicted[o.Step] || o.Outcome == plan.Evicted || o.Outcome == plan.UnknownOutcome || o.Outcome == plan.InProgress
 	}
 	for _, m := range report.Plan.Moves {
 		if evicted[m.Step] {

@@ -95,7 +95,7 @@ func (p *pass) recoverOpenRuns(ctx context.Context) error {
 			}
 		}
 		p.log.Warn("an earlier process ended during a pass; finding the outcomes of its evictions",
-			"run", run.RunID, "holder", run.Holder, "unknown", len(open))
+			"openRun", run.RunID, "holder", run.Holder, "unknown", len(open))
 		outcomes, err := p.Resolver.Resolve(ctx, open)
 		if err != nil {
 			return codedError{snapshotFailure(err, "").Code, fmt.Errorf("finding the outcomes of run %s, whose process ended: %w", run.RunID, err)}

@@ -54,6 +54,9 @@ func Classify(err error) Verdict {
 	switch {
 	case byBudget && (s.Code == http.StatusTooManyRequests || s.Code == http.StatusForbidden):
 		return blockedVerdict(plan.BlockedByPDB, s.Message)
+	case s.Code == http.StatusTooManyRequests && strings.Contains(s.Message, evacuationText):
+		return Verdict{Outcome: plan.InProgress, Reason: plan.Reason{Code: plan.EvictionInBackground,
+			Message: "the eviction continues in the background: " + singleLine(s.Message)}}
 	case deniedByAdmission(s.Message) && s.Code != http.StatusForbidden:
 		return admissionVerdict(s.Message)
 	case s.Code == http.StatusTooManyRequests:
@@ -81,6 +84,10 @@ func Classify(err error) Verdict {
 	return Verdict{Outcome: plan.UnknownOutcome, Reason: plan.Reason{Code: plan.APIError,
 		Message: fmt.Sprintf("the API server answered %d: %s", s.Code, s.Message)}}
 }
+
+// evacuationText is in the answer of a webhook that accepts an eviction and executes it later. KubeVirt's webhook
+// answers so when it begins or continues the live migration of a virtual machine; the descheduler reads the same text.
+const evacuationText = "Eviction triggered evacuation"
 
 // deniedByAdmission reports whether a webhook or a ValidatingAdmissionPolicy denied the request. Both may answer with
 // any status code from 400 on. The API server puts these words before the text of the webhook or of the policy.

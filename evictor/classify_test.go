@@ -30,6 +30,8 @@ func apiStatusError(code int32, reason metav1.StatusReason, msg string) *apierro
 
 // The texts of a real API server.
 const (
+	evacuation = `admission webhook "virt-launcher-eviction-interceptor.kubevirt.io" denied the request: ` +
+		`Eviction triggered evacuation of VMI "shop/vm1"`
 	deniedByWebhook = `admission webhook "evictions.example.com" denied the request: no evictions on Fridays`
 	deniedByPolicy  = `pods "d1" is forbidden: ValidatingAdmissionPolicy 'quiet' with binding 'quiet' denied request: no evictions now`
 )
@@ -71,6 +73,7 @@ func TestClassify(t *testing.T) {
 			code: plan.BlockedByAdmission},
 		{name: "webhook, 429", err: apiStatusError(429, metav1.StatusReasonTooManyRequests, deniedByWebhook), outcome: plan.Blocked,
 			code: plan.BlockedByAdmission},
+		{name: "evacuation", err: apiStatusError(429, "", evacuation), outcome: plan.InProgress, code: plan.EvictionInBackground},
 		{name: "webhook, 500", err: apiStatusError(500, metav1.StatusReasonInternalError, deniedByWebhook), outcome: plan.Blocked,
 			code: plan.BlockedByAdmission},
 		{name: "webhook that fails", err: apierrors.NewInternalError(errors.New(`failed calling webhook "x": connection refused`)),

@@ -88,6 +88,7 @@ var outcomeCases = []outcomeCase{
 	}},
 	{"a policy forbids the eviction", plan.BlockedByAdmission,
 		evictionAnswers(apiStatusError(403, metav1.StatusReasonForbidden, deniedByPolicy))},
+	{"a webhook executes the eviction later", plan.EvictionInBackground, evictionAnswers(apiStatusError(429, "", evacuation))},
 	{"a webhook forbids the eviction", plan.BlockedByAdmission,
 		evictionAnswers(apiStatusError(400, "", deniedByWebhook+"\nask the operators"))},
 	{"the permission to read is missing", plan.PermissionMissing, func(w *fakeCluster, _ *plan.Move, _ func()) {
@@ -134,7 +135,7 @@ var stops = map[plan.Code]bool{
 	plan.APIThrottled: true, plan.PermissionMissing: true, plan.OutcomeUnknown: true, plan.Interrupted: true,
 	plan.ReplacementNotReady: true, plan.ReplacementNotScheduled: true,
 	plan.ZoneSkewed: false, plan.LandedElsewhere: false, plan.PodGoneAlready: false, plan.UIDChanged: false, plan.PodTerminating: false,
-	plan.PremiseChanged: false, plan.OutsideWindow: false, plan.BlockedByPDB: false, plan.BlockedByAdmission: false, plan.MultiplePDBs: false,
+	plan.PremiseChanged: false, plan.OutsideWindow: false, plan.BlockedByPDB: false, plan.BlockedByAdmission: false, plan.EvictionInBackground: false, plan.MultiplePDBs: false,
 }
 
 func runCase(t *testing.T, p outcomeCase) Result {

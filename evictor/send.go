@@ -24,6 +24,8 @@ const (
 	// process must stop. callTimeout is shorter than the 5 s between the end of one leader and the
 	// start of the next, so no call of an old leader overlaps with the next leader.
 	callTimeout = 4 * time.Second
+	// readRetryDelay is the delay before the second read of a pod. Each further delay is longer by as much.
+	readRetryDelay = time.Second
 	// answerTimeout bounds an eviction call while this process may act. Admission webhooks take up to 10 s by default
 	// and up to 30 s at most (timeoutSeconds). If evictions compete for one budget, the API server itself retries for
 	// 10 s. The bound is long because an eviction without an answer ends the pass.
@@ -104,7 +106,7 @@ func (r restAPI) mayEvict(ctx context.Context, namespace string) (bool, error) {
 // terminated the pod. If the pod is unchanged or cannot be read, the outcome is unknown and the pass must stop.
 func (l *Live) resolveAmbiguous(ctx context.Context, m plan.Move, v Verdict) Verdict {
 	for try := range 4 {
-		if try > 0 && !wait.Sleep(ctx, l.opts.Clock, time.Duration(try)*time.Second) {
+		if try > 0 && !wait.Sleep(ctx, l.opts.Clock, time.Duration(try)*readRetryDelay) {
 			break
 		}
 		pod, err := l.getPod(ctx, m.Pod)
@@ -136,30 +138,4 @@ func evictedByAPI(p *corev1.Pod) bool {
 	return slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue && c.Reason == "EvictionByEvictionAPI"
 	})
-}
-
-// Resolve finds the outcomes of evictions that an earlier process reserved. A pod that still exists and is not
-// terminating was not evicted, so its move is Dropped. Otherwise the outcome is unknown, because another client may
-// have deleted the pod. Resolve returns an error if it cannot read a pod.
-func (l *Live) Resolve(ctx context.Context, open []plan.Reservation) ([]plan.Outcome, error) {
-	var out []plan.Outcome
-	for _, r := range open {
-		pod, err := l.getPod(ctx, r.Pod)
-		o := plan.Outcome{Step: r.Step, Pod: r.Pod, Outcome: plan.UnknownOutcome}
-		switch {
-		case err != nil && !apierrors.IsNotFound(err):
-			return nil, fmt.Errorf("reading pod %s: %w", r.Pod, err)
-		case pod == nil || string(pod.UID) != r.Pod.UID:
-			o.Reason = plan.Reason{Code: plan.OutcomeUnknown,
-				Message: "the process ended before it recorded whether it had evicted the pod; the pod is gone"}
-		case pod.DeletionTimestamp != nil:
-			o.Reason = plan.Reason{Code: plan.OutcomeUnknown,
-				Message: "the process ended before it recorded whether it had evicted the pod; the pod is terminating"}
-		default:
-			o.Outcome, o.Reason = plan.Dropped, plan.Reason{Code: plan.Interrupted,
-				Message: "the process ended before it evicted the pod; the pod still exists"}
-		}
-		out = append(out, o)
-	}
-	return out, nil
 }

@@ -38,7 +38,8 @@ func (l *Live) checkSiblings(ctx context.Context, m plan.Move) (Verdict, attempt
 		case err != nil && ctx.Err() != nil:
 			return Verdict{}, newAttempt(m, plan.Dropped, plan.Interrupted, "not tried: the process was told to stop"), false
 		case err != nil:
-			return Verdict{}, newAttempt(m, plan.Dropped, plan.APIError, fmt.Sprintf("not tried: reading the pods of %s: %s", r.Of, err)), false
+			return Verdict{}, newAttempt(m, plan.Dropped, plan.APIError,
+				fmt.Sprintf("not tried: reading the pods of %s: %s", r.Of, err)), false
 		case ready < r.MinReady:
 			return Verdict{}, newAttempt(m, plan.Dropped, r.Code, fmt.Sprintf(
 				"not tried: %d of the other pods of %s are Ready now, and at least %d must be", ready, r.Of, r.MinReady)), false
@@ -58,7 +59,8 @@ func (l *Live) countReady(ctx context.Context, victim plan.PodRef, r plan.ReadyR
 		}
 		for i := range page.Items {
 			p := &page.Items[i]
-			if string(p.UID) != victim.UID && p.DeletionTimestamp == nil && isControlledBy(p, r.OwnerUIDs) && readySince(p, now, r.MinReadyTime) {
+			if string(p.UID) != victim.UID && p.DeletionTimestamp == nil &&
+				isControlledBy(p, r.OwnerUIDs) && readySince(p, now, r.MinReadyTime) {
 				ready++
 			}
 		}
@@ -85,7 +87,7 @@ func readySince(p *corev1.Pod, now time.Time, d time.Duration) bool {
 
 func (r restAPI) list(ctx context.Context, namespace string, opts metav1.ListOptions) (*corev1.PodList, error) {
 	var pods corev1.PodList
-	err := r.client.CoreV1().RESTClient().Get().Namespace(namespace).Resource("pods").VersionedParams(&opts, scheme.ParameterCodec).
-		MaxRetries(0).Do(ctx).Into(&pods)
+	err := r.client.CoreV1().RESTClient().Get().Namespace(namespace).Resource("pods").
+		VersionedParams(&opts, scheme.ParameterCodec).MaxRetries(0).Do(ctx).Into(&pods)
 	return &pods, err
 }

@@ -72,7 +72,7 @@ func (o *Observer) stalenessError() error {
 	}
 	var worst *StaleError
 	for _, w := range o.watched {
-		until, err := w.staleness.asOf()
+		until, err := w.staleness.asOf(bound)
 		e := &StaleError{w.resource, until, o.clock.Now().Sub(until), bound, err}
 		if e.Age > e.Max && (worst == nil || e.Age > worst.Age) {
 			worst = e

@@ -84,14 +84,18 @@ func TestSnapshotFailsWithStaleView(t *testing.T) {
 				t.Fatal(err)
 			}
 			waitFor(t, ctx, func() bool { return countWatches(o) == len(kinds) })
-			clock.SetTime(epoch.Add(time.Hour)) // every watch has been open for a long time
+			setTime := func(at time.Time) {
+				clock.SetTime(at)
+				recordBookmarks(o)
+			}
+			setTime(epoch.Add(time.Hour)) // every watch has been open for a long time
 			wantSnapshot(t, o)
 
 			pods.setFailure(cut)
 			waitFor(t, ctx, func() bool { return countWatches(o) == len(kinds)-1 && pods.attemptCount() > 2 })
-			clock.SetTime(epoch.Add(time.Hour + 2*time.Minute))
+			setTime(epoch.Add(time.Hour + 2*time.Minute))
 			wantSnapshot(t, o)
-			clock.SetTime(epoch.Add(time.Hour + 2*time.Minute + time.Second))
+			setTime(epoch.Add(time.Hour + 2*time.Minute + time.Second))
 			_, err := o.Snapshot(ctx)
 			var stale *StaleError
 			if !errors.As(err, &stale) || stale.Resource != "pods" || !stale.Until.Equal(epoch.Add(time.Hour)) ||
@@ -102,7 +106,7 @@ func TestSnapshotFailsWithStaleView(t *testing.T) {
 
 			pods.setFailure(nil)
 			waitFor(t, ctx, func() bool { return countWatches(o) == len(kinds) })
-			clock.SetTime(clock.Now().Add(time.Second))
+			setTime(clock.Now().Add(time.Second))
 			wantSnapshot(t, o)
 		})
 	}
@@ -112,6 +116,17 @@ func wantSnapshot(t *testing.T, o *Observer) {
 	t.Helper()
 	if _, err := o.Snapshot(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// recordBookmarks records a bookmark of every open watch, as an API server sends it once a minute.
+func recordBookmarks(o *Observer) {
+	for _, w := range o.watched {
+		w.staleness.mu.Lock()
+		if s := w.staleness.stream; s != nil {
+			s.lastEvent = o.clock.Now()
+		}
+		w.staleness.mu.Unlock()
 	}
 }
 

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"sync"
@@ -17,8 +18,9 @@ const (
 	// watchProvenAfter is the time after which a new watch without events counts as working. A proxy
 	// in front of the API server may open a watch and close it at once.
 	watchProvenAfter = time.Second
-	// maxWatchSilence is the maximum time without events after a bookmark. API servers send a
-	// bookmark every minute.
+	// A watch that is silent for longer than guards.maxStaleness no longer counts as working, but that limit is at least
+	// minWatchSilence and at most maxWatchSilence. API servers send a bookmark every minute if there are no events.
+	minWatchSilence = 90 * time.Second
 	maxWatchSilence = 3 * time.Minute
 )
 
@@ -57,12 +59,15 @@ type staleness struct {
 	listStarted time.Time     // the start of the last list
 	stream      *trackedWatch // the open watch
 	err         error         // the last failure
+	maxSilence  time.Duration // of a watch; 0 means maxWatchSilence
 }
 
-// asOf returns the time up to which the view is current, and the last failure.
-func (c *staleness) asOf() (time.Time, error) {
+// asOf returns the time up to which the view is current, and the last failure. asOf ends a watch that has been silent
+// for too long, so that the informer opens a new one.
+func (c *staleness) asOf(maxStaleness time.Duration) (time.Time, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.maxSilence = min(max(maxStaleness, minWatchSilence), maxWatchSilence)
 	now := c.clock.Now()
 	if c.stream == nil {
 		return c.until, c.err
@@ -71,6 +76,7 @@ func (c *staleness) asOf() (time.Time, error) {
 	case t.IsZero() || t.Before(c.until):
 		return c.until, c.err
 	case t.Before(now):
+		go c.stream.Stop() // its end is recorded under the lock
 		return t, fmt.Errorf("its watch has been silent for %s, without even bookmarks", now.Sub(t).Round(time.Second))
 	}
 	return now, nil
@@ -149,7 +155,6 @@ type trackedWatch struct {
 	openedAt       time.Time
 	lastEvent      time.Time // the time of the last event
 	sendingInitial bool      // the initial objects are still being sent
-	bookmarked     bool
 	broken         bool
 }
 
@@ -179,12 +184,20 @@ func (s *trackedWatch) currentUntil(now time.Time) time.Time {
 	switch {
 	case s.broken || s.sendingInitial:
 		return time.Time{}
-	case s.bookmarked && now.Sub(s.lastEvent) > maxWatchSilence:
-		return s.lastEvent
+	case now.Sub(s.lastSign()) > cmp.Or(s.staleness.maxSilence, maxWatchSilence):
+		return s.lastSign()
 	case s.lastEvent.IsZero() && now.Sub(s.openedAt) < watchProvenAfter:
 		return time.Time{}
 	}
 	return now
+}
+
+// lastSign returns the time of the last event or bookmark, or else the time at which the API server opened the watch.
+func (s *trackedWatch) lastSign() time.Time {
+	if s.lastEvent.IsZero() {
+		return s.openedAt
+	}
+	return s.lastEvent
 }
 
 func (s *trackedWatch) record(e watch.Event) {
@@ -198,11 +211,7 @@ func (s *trackedWatch) record(e watch.Event) {
 		return
 	}
 	if e.Type == watch.Bookmark {
-		if endsInitialEvents(e.Object) {
-			s.sendingInitial = false
-		} else {
-			s.bookmarked = true
-		}
+		s.sendingInitial = s.sendingInitial && !endsInitialEvents(e.Object)
 	}
 	if !s.sendingInitial {
 		s.lastEvent = now

@@ -79,7 +79,7 @@ func (x *fakeInformer) endWatch() {
 // wantStaleness checks the age of the view.
 func (x *fakeInformer) wantStaleness(want time.Duration, why string) {
 	x.t.Helper()
-	until, err := x.asOf()
+	until, err := x.asOf(2 * time.Minute)
 	if got := x.clock.Now().Sub(until); got != want {
 		x.t.Errorf("staleness is %s, want %s", got, want)
 	}
@@ -107,8 +107,6 @@ func TestAWatchThatWorksIsNow(t *testing.T) {
 	x.wantStaleness(time.Minute, "") // the server may close it immediately
 	x.advanceClock(time.Second)
 	x.wantStaleness(0, "") // a kind without changes
-	x.advanceClock(time.Hour)
-	x.wantStaleness(0, "")
 	x.endWatch()
 	x.advanceClock(time.Minute)
 	x.wantStaleness(time.Minute, "its watch ended")
@@ -173,23 +171,50 @@ func TestStreamedListCountsFromItsEnd(t *testing.T) {
 	x.wantStaleness(2*time.Minute, "")
 	x.sendEvent(initialEventsEnd)
 	x.wantStaleness(0, "")
-	x.advanceClock(time.Hour) // the bookmark at the end of the list is not a regular bookmark
-	x.wantStaleness(0, "")
+	x.advanceClock(2*time.Minute + time.Second)
+	x.wantStaleness(2*time.Minute+time.Second, "its watch has been silent")
 }
 
-// TestSilentWatchIsBroken covers a connection that hangs. After regular bookmarks, only their absence
-// shows that the watch is broken.
+// TestSilentWatchIsBroken covers a connection that hangs. API servers send a bookmark every minute, so only their absence
+// shows that the watch is broken, also if there was none yet. The informer then opens a new watch.
 func TestSilentWatchIsBroken(t *testing.T) {
-	x := newFakeInformer(t)
-	x.finishedList("", "", nil)
-	x.startWatch(false, nil)
-	x.sendEvent(bookmark)
-	x.advanceClock(3 * time.Minute)
-	x.wantStaleness(0, "")
-	x.advanceClock(time.Second)
-	x.wantStaleness(181*time.Second, "its watch has been silent for 3m1s")
-	x.endWatch()
-	x.wantStaleness(181*time.Second, "its watch ended")
+	for name, first := range map[string]bool{"after a bookmark": true, "before the first bookmark": false} {
+		t.Run(name, func(t *testing.T) {
+			x := newFakeInformer(t)
+			x.finishedList("", "", nil)
+			x.startWatch(false, nil)
+			if first {
+				x.sendEvent(bookmark)
+			}
+			x.advanceClock(2 * time.Minute)
+			x.wantStaleness(0, "")
+			x.advanceClock(time.Second)
+			x.wantStaleness(121*time.Second, "its watch has been silent for 2m1s")
+			if _, more := <-x.opened.ResultChan(); more {
+				t.Error("the silent watch was not ended")
+			}
+			x.wantStaleness(121*time.Second, "its watch ended")
+		})
+	}
+}
+
+// The limit for silence follows maxStaleness, but API servers send bookmarks only once a minute.
+func TestTheLimitForSilenceFollowsMaxStaleness(t *testing.T) {
+	for most, want := range map[time.Duration]time.Duration{5 * time.Second: 90 * time.Second, 100 * time.Second: 100 * time.Second,
+		time.Hour: 3 * time.Minute} {
+		x := newFakeInformer(t)
+		x.finishedList("", "", nil)
+		x.startWatch(false, nil)
+		x.advanceClock(want)
+		if until, err := x.asOf(most); !until.Equal(x.clock.Now()) || err != nil {
+			t.Errorf("maxStaleness %s: silent for %s, the view is from %s (%v)", most, want, until, err)
+		}
+		x.advanceClock(time.Second)
+		if until, err := x.asOf(most); until.Equal(x.clock.Now()) || err == nil {
+			t.Errorf("maxStaleness %s: silent for %s, the view counts as current", most, want+time.Second)
+		}
+		<-x.opened.ResultChan()
+	}
 }
 
 // TestStopDoesNotWaitForReader checks that Stop returns even if no informer reads the events.

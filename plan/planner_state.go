@@ -23,6 +23,8 @@ type PlannerState struct {
 	Evictions []EvictionCount `json:"evictions,omitempty"`
 	// Backoffs are the current and recent backoffs of workloads after a bad landing.
 	Backoffs []Backoff `json:"backoffs,omitempty"`
+	// Background are evictions that another program has accepted and executes later.
+	Background []BackgroundEviction `json:"background,omitempty"`
 	// Runs are live passes that have no report yet.
 	Runs []OpenRun `json:"runs,omitempty"`
 	// Pause is set while an operator has paused evictions.
@@ -60,10 +62,23 @@ type Backoff struct {
 
 // Cause says in a few words what failed.
 func (b Backoff) Cause() string {
-	if b.Reason.Code == BlockedByAdmission {
+	switch b.Reason.Code {
+	case BlockedByAdmission:
 		return "admission refused an eviction"
+	case EvictionInBackground:
+		return "an eviction did not end"
 	}
 	return "a replacement failed"
+}
+
+// BackgroundEviction is an eviction that ends later, such as the live migration of a virtual machine.
+type BackgroundEviction struct {
+	Pod      PodRef    `json:"pod"`
+	Workload ObjectRef `json:"workload"`
+	From     string    `json:"from"`
+	Since    time.Time `json:"since"`
+	// Until is the time from which the eviction counts as failed.
+	Until time.Time `json:"until"`
 }
 
 // OpenRun is a pass with reserved evictions and without a report.
@@ -194,6 +209,11 @@ func (st *PlannerState) Validate() error {
 			return fmt.Errorf("backoffs[%d]: want a workload, 1 failure or more, and since before until", i)
 		}
 	}
+	for i, b := range st.Background {
+		if b.Pod.UID == "" || b.Workload.Name == "" || b.Until.Before(b.Since) {
+			return fmt.Errorf("background[%d]: want a workload, a pod with its UID, and since before until", i)
+		}
+	}
 	for i, r := range st.Runs {
 		if r.RunID == "" {
 			return fmt.Errorf("runs[%d].runID: missing", i)
@@ -230,6 +250,7 @@ func (st *PlannerState) Sort() {
 	})
 	slices.SortStableFunc(st.Backoffs, func(a, b Backoff) int { return a.Workload.Compare(b.Workload) })
 	slices.SortStableFunc(st.NodeCounts, func(a, b NodeCount) int { return a.At.Compare(b.At) })
+	slices.SortStableFunc(st.Background, func(a, b BackgroundEviction) int { return cmp.Compare(a.Pod.UID, b.Pod.UID) })
 	slices.SortStableFunc(st.Runs, func(a, b OpenRun) int { return cmp.Compare(a.RunID, b.RunID) })
 	for _, r := range st.Runs {
 		slices.SortStableFunc(r.Reservations, func(a, b Reservation) int {

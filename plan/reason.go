@@ -102,6 +102,7 @@ const (
 	BackedOff               Code = "BackedOff"
 	PermissionMissing       Code = "PermissionMissing"
 	BlockedByAdmission      Code = "BlockedByAdmission"
+	EvictionInBackground    Code = "EvictionInBackground"
 	PremiseChanged          Code = "PremiseChanged"
 	PodGoneAlready          Code = "PodGone"
 	UIDChanged              Code = "UIDChanged"

@@ -80,7 +80,9 @@ const (
 	Blocked        OutcomeKind = "blocked"
 	AlreadyGone    OutcomeKind = "gone"
 	UnknownOutcome OutcomeKind = "unknown"
-	Dropped        OutcomeKind = "dropped"
+	// InProgress: another program has accepted the eviction and executes it later.
+	InProgress OutcomeKind = "inProgress"
+	Dropped    OutcomeKind = "dropped"
 )
 
 // Outcome is the outcome of a move and the landing of its replacement.

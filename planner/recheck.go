@@ -144,8 +144,8 @@ func recheckMove(c *search.Search, states *search.WaveStates, w *eligibility.InF
 	return fresh, plan.Outcome{}, true
 }
 
-// isReserved reports whether the limits already count this move. A pass reserves a whole wave, executes it in parts
-// and rechecks each part.
+// isReserved reports whether the limits already count this move, because a pass has reserved it and has not recorded its
+// outcome. A pass reserves each part of a wave after it has rechecked that part.
 func isReserved(c *search.Search, m plan.Move) bool {
 	return slices.ContainsFunc(c.PlannerState.Runs, func(run plan.OpenRun) bool {
 		return slices.ContainsFunc(run.Reservations, func(r plan.Reservation) bool {

@@ -44,12 +44,15 @@ func (t runTable) writeRun(r plan.RunReport) {
 	if r.EndedBeforePlanning() {
 		return
 	}
-	if r.Approval != nil && !t.wide && countOutcomes(r, plan.Evicted, plan.UnknownOutcome) == 0 {
+	if r.Approval != nil && !t.wide && countOutcomes(r, plan.Evicted, plan.UnknownOutcome, plan.InProgress) == 0 {
 		t.writeNotExecuted(r)
 		return
 	}
 	t.writeOutcomes(r)
 	t.addLine("")
+	if r.Recovery != nil { // the ended process had the plan; the report of the current pass follows
+		return
+	}
 	t.writePlan(r.Plan, "Plan", "")
 	if r.Replan != nil {
 		t.addLine("")
@@ -135,7 +138,7 @@ func (t runTable) writeEvictedVerdict(r plan.RunReport, planned int) {
 		text += fmt.Sprintf("; %s landed as predicted, %d elsewhere, %d not observed",
 			plural.Count(predicted, "replacement"), elsewhere, notObserved)
 	}
-	for _, k := range []plan.OutcomeKind{plan.Blocked, plan.AlreadyGone, plan.UnknownOutcome, plan.Dropped} {
+	for _, k := range []plan.OutcomeKind{plan.Blocked, plan.AlreadyGone, plan.UnknownOutcome, plan.InProgress, plan.Dropped} {
 		if n := countOutcomes(r, k); n > 0 {
 			text += fmt.Sprintf("; %d %s", n, outcomeText(k))
 		}

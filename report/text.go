@@ -94,6 +94,8 @@ func outcomeText(k plan.OutcomeKind) string {
 		return "already gone"
 	case plan.UnknownOutcome:
 		return "outcome unknown"
+	case plan.InProgress:
+		return "in the background"
 	}
 	return escape(string(k))
 }

@@ -227,8 +227,14 @@ func readInputFile(path string, stdin io.Reader, limit int64) (name string, data
 // checkHTTPURL returns an error if text is not the URL of an HTTP server without credentials and parameters.
 func checkHTTPURL(flag, text, example string) error {
 	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" {
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
 		return fmt.Errorf("--%s: %q is not a URL (want one such as %s)", flag, text, example)
+	case u.User != nil:
+		return fmt.Errorf("--%s: contains a user or a password (want one such as %s, and a tokenFile)", flag, example)
+	case u.RawQuery != "":
+		return fmt.Errorf("--%s: %q has parameters, which requests would lose, because Evenkeel appends its own path and parameters (want one such as %s)",
+			flag, text, example)
 	}
 	return nil
 }

@@ -139,7 +139,7 @@ func findWorkload(s *cluster.Snapshot, name string) (func(*planner.Explainer) pl
 		if w := topLevelOwner(s, kind, parts[1], parts[2]); w != nil {
 			return nil, fmt.Errorf("%s is owned by another workload; explain %s/%s/%s instead", text, strings.ToLower(w.Kind), w.Namespace, w.Name)
 		}
-		return nil, fmt.Errorf("%s not found, or it has no pods", text)
+		return nil, fmt.Errorf("%s not found, or no pod belongs to it: a pod belongs to a workload by its ownerReferences, not by labels", text)
 	}
 	return func(e *planner.Explainer) plan.Explanation { return e.Workload(s.Workloads[i].ID) }, nil
 }

@@ -58,6 +58,9 @@ func splitState(st plan.PlannerState) map[string]plan.PlannerState {
 	for _, b := range st.Backoffs {
 		edit(partOf(b.Workload.Namespace), func(p *plan.PlannerState) { p.Backoffs = append(p.Backoffs, b) })
 	}
+	for _, b := range st.Background {
+		edit(partOf(b.Workload.Namespace), func(p *plan.PlannerState) { p.Background = append(p.Background, b) })
+	}
 	for _, run := range st.Runs {
 		for name, own := range splitRun(run) {
 			edit(name, func(p *plan.PlannerState) { p.Runs = append(p.Runs, own) })
@@ -104,6 +107,7 @@ func mergeParts(from map[string]plan.PlannerState) plan.PlannerState {
 		}
 		st.Evictions = append(st.Evictions, p.Evictions...)
 		st.Backoffs = append(st.Backoffs, p.Backoffs...)
+		st.Background = append(st.Background, p.Background...)
 		for _, run := range p.Runs {
 			st.Runs = mergeRun(st.Runs, run)
 		}

@@ -21,13 +21,14 @@ type componentLayout struct {
 
 type ports struct{ etcd, etcdPeer, apiServer, scheduler, controllerManager, kwok int }
 
-// defaultControllers are the controllers that manage pods, accounts and namespaces. The node lifecycle controller is
+// defaultControllers are the controllers that manage pods, accounts, namespaces and quotas. The node lifecycle controller is
 // missing, because fake nodes send no heartbeats.
 var defaultControllers = []string{
 	"deployment-controller", "replicaset-controller", "statefulset-controller", "daemonset-controller",
 	"job-controller", "cronjob-controller", "disruption-controller", "namespace-controller",
 	"garbage-collector-controller", "pod-garbage-collector-controller", "serviceaccount-controller",
 	"serviceaccount-token-controller", "root-ca-certificate-publisher-controller",
+	"resourcequota-controller",
 }
 
 func (l *componentLayout) etcdArgs() []string {

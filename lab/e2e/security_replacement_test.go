@@ -65,13 +65,15 @@ func TestSecurityUnforeseenRefusalCostsOnePod(t *testing.T) {
 	skipIfShort(t)
 	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 2))
 	config := testbed.ConfigFile(t, zonesConfig+`
-guards: {maxUnavailableWithoutPDB: 2}
+guards: {maxUnavailableWithoutPDB: 2, minPodAge: 0s}
 limits: {perOwner: unlimited, perNamespace: unlimited, perNode: unlimited}
 evictor: {verifyTimeout: 10s, inFlight: {perOwner: 2, perNode: 2}}
 `)
 	kubeconfig := callAtEviction(t, func() error { return setPodQuota(context.Background(), ns, "1", "13") })
 	run := func() passReport {
-		return parseReport(t, runEvenkeelAs(t, kubeconfig, "run", "--once", "-o", "json", "--config", config, "--lease-namespace", ns).stdout)
+		t.Helper()
+		r := runEvenkeelAs(t, kubeconfig, "run", "--once", "-o", "json", "--config", config, "--lease-namespace", ns)
+		return parseReport(t, r.stdout)
 	}
 	r := run()
 	if len(r.Plan.Moves) != 2 || r.Stopped == nil || r.Stopped.Code != "ReplacementNotScheduled" ||

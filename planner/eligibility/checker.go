@@ -34,6 +34,7 @@ type Checker struct {
 	disruptable []int
 	reasons     map[cluster.PodID]plan.Reason // of the refused pods
 	own         map[string]bool               // UIDs of the pods that open runs evict
+	background  backgroundCount
 }
 
 // podResult caches the results of Refuse and Rank for one pod.
@@ -45,7 +46,8 @@ type podResult struct {
 // NewChecker returns a Checker for the snapshot and state at the time now.
 func NewChecker(s *cluster.Snapshot, w *placement.ClusterModel, st plan.PlannerState, opts *settings.Options, now time.Time) *Checker {
 	return &Checker{s, st, opts, now, w, budget.NewTracker(s, st.SpentBudgets, now), make([]podResult, len(s.Pods)),
-		guard.NewCache(), make([]int, len(s.Workloads)), map[cluster.PodID]plan.Reason{}, history.EvictedByOpenRuns(st)}
+		guard.NewCache(), make([]int, len(s.Workloads)), map[cluster.PodID]plan.Reason{}, history.EvictedByOpenRuns(st),
+		countBackground(st, s, now)}
 }
 
 // Refuse returns the reason if Evenkeel may not evict the pod. It caches the result.
@@ -70,6 +72,9 @@ func (v *Checker) findRefusal(pod cluster.PodID) (plan.Reason, bool) {
 		return r, true
 	}
 	if r, refused := v.BackedOff(p); refused {
+		return r, true
+	}
+	if r, refused := v.inBackground(p); refused {
 		return r, true
 	}
 	if why, ok := v.model.Supported(pod); !ok {

@@ -36,7 +36,8 @@ func (v *Checker) ReadyRequirements(p *cluster.Pod, moves int) []plan.ReadyRequi
 	}
 	for _, id := range p.Services {
 		s := &v.snapshot.Services[id]
-		out = append(out, plan.ReadyRequirement{Of: "Service " + s.Object.Name, Selector: s.Selector.String(), MinReady: 1, Code: plan.LastReadyPod})
+		out = append(out, plan.ReadyRequirement{Of: "Service " + s.Object.Name, Selector: s.Selector.String(), MinReady: 1,
+			Code: plan.LastReadyPod})
 	}
 	return out
 }

@@ -30,10 +30,7 @@ func updateBackoffs(st plan.PlannerState, recorded []plan.Reservation, now time.
 			if !known {
 				st.Backoffs = slices.Insert(st.Backoffs, i, plan.Backoff{Workload: w})
 			}
-			b := &st.Backoffs[i]
-			b.Failures++
-			b.Since, b.Until, b.Reason = now.UTC(), now.UTC().Add(o.backoffDuration(b.Failures)), *bad
-			if o.backoffDuration(b.Failures) == o.Max {
+			if b := &st.Backoffs[i]; addFailure(b, *bad, now, o) {
 				longest = append(longest, *b)
 			}
 		}
@@ -44,7 +41,14 @@ func updateBackoffs(st plan.PlannerState, recorded []plan.Reservation, now time.
 // affectsBackoff reports whether an outcome begins or ends a backoff. If admission refuses an eviction, the workload
 // backs off, because the next pass would otherwise choose the same pod again.
 func affectsBackoff(o plan.Outcome) bool {
-	return countsAsEviction(o) || o.Reason.Code == plan.BlockedByAdmission
+	return countsAsEviction(o) && o.Outcome != plan.InProgress || o.Reason.Code == plan.BlockedByAdmission
+}
+
+// addFailure extends a backoff after a failure. It reports whether the backoff has reached Options.Max.
+func addFailure(b *plan.Backoff, why plan.Reason, now time.Time, o Options) bool {
+	b.Failures++
+	b.Since, b.Until, b.Reason = now.UTC(), now.UTC().Add(o.backoffDuration(b.Failures)), why
+	return o.backoffDuration(b.Failures) == o.Max
 }
 
 // findBackoff returns the index of a workload's backoff. If the workload has no backoff, the result is the index at

@@ -20,6 +20,8 @@ type Options struct {
 	// Initial is the backoff of a workload after its first bad landing. Each further bad landing doubles the
 	// backoff, up to Max.
 	Initial, Max time.Duration
+	// BackgroundTimeout is how long an eviction in the background may take.
+	BackgroundTimeout time.Duration
 }
 
 // WorkloadOfPod returns the workload of a pod without a UID. For a pod without a workload it returns the pod.
@@ -89,6 +91,10 @@ func RecordOutcomes(
 		if !countsAsEviction(out) {
 			st.Evictions = addEvictions(st.Evictions, r.Workload, r.At, -1)
 		}
+		if out.Outcome == plan.InProgress {
+			st.Background = append(slices.Clone(st.Background), plan.BackgroundEviction{Pod: r.Pod, Workload: r.Workload, From: r.From,
+				Since: now.UTC(), Until: now.UTC().Add(o.BackgroundTimeout)})
+		}
 		recorded = append(recorded, *r)
 	}
 	return updateBackoffs(st, recorded, now, o)
@@ -116,9 +122,10 @@ func Expire(st plan.PlannerState, now time.Time, o Options) plan.PlannerState {
 	return st
 }
 
-// countsAsEviction reports whether an eviction counts against limits. An eviction with an unknown outcome counts.
+// countsAsEviction reports whether an eviction counts against limits. An eviction with an unknown outcome
+// counts, and so does one in the background.
 func countsAsEviction(o plan.Outcome) bool {
-	return o.Outcome == plan.Evicted || o.Outcome == plan.UnknownOutcome
+	return o.Outcome == plan.Evicted || o.Outcome == plan.UnknownOutcome || o.Outcome == plan.InProgress
 }
 
 // withinHour reports whether an eviction counts against the hourly limits. The state stores evictions by minute, so

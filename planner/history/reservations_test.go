@@ -6,8 +6,12 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -92,6 +96,50 @@ func TestAdmissionBacksOff(t *testing.T) {
 	if len(st.Backoffs) != 0 {
 		t.Errorf("after an eviction: %+v", st.Backoffs)
 	}
+}
+
+// TestBackgroundEvictions follows evictions that end later. Each counts against the hourly limits. The first pod goes in
+// time; the second one is still there when its time is over, so its workload backs off.
+func TestBackgroundEvictions(t *testing.T) {
+	o := Options{Initial: 10 * time.Minute, Max: 24 * time.Hour, BackgroundTimeout: time.Hour}
+	a, b := newMove(1, "d"), newMove(2, "e")
+	st := Reserve(plan.PlannerState{}, plan.OpenRun{RunID: "r"}, []plan.Move{a, b}, noon)
+	st, _ = RecordOutcomes(st, "r", []plan.Outcome{newOutcome(a, plan.InProgress, plan.EvictionInBackground),
+		newOutcome(b, plan.InProgress, plan.EvictionInBackground)}, noon, o)
+	st = Expire(CloseRun(st, "r"), noon, o)
+	if len(st.Background) != 2 || len(st.Backoffs) != 0 || CountLastHour(st, noon).Cluster != 2 {
+		t.Fatalf("after the pass: %+v", st)
+	}
+	if err := st.Validate(); st.APIVersion != "" && err != nil {
+		t.Error(err)
+	}
+	both, second := snapshotOf(t, a.Pod, b.Pod), snapshotOf(t, b.Pod)
+	st, late := FollowBackground(st, both, noon.Add(59*time.Minute), o)
+	if len(st.Background) != 2 || len(late) != 0 {
+		t.Errorf("before the timeout: %+v, late %+v", st.Background, late)
+	}
+	st, late = FollowBackground(st, second, noon.Add(59*time.Minute), o)
+	if len(st.Background) != 1 || st.Background[0].Pod != b.Pod || len(late) != 0 || len(st.Backoffs) != 0 {
+		t.Errorf("after the first pod has gone: %+v, late %+v", st, late)
+	}
+	st, late = FollowBackground(st, second, noon.Add(time.Hour), o)
+	off, active := ActiveBackoff(st, WorkloadOfMove(b), noon.Add(time.Hour))
+	if len(st.Background) != 0 || len(late) != 1 || !active || off.Cause() != "an eviction did not end" {
+		t.Errorf("after the timeout: %+v, late %+v", st, late)
+	}
+}
+
+func snapshotOf(t *testing.T, pods ...plan.PodRef) *cluster.Snapshot {
+	t.Helper()
+	o := cluster.Objects{Nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}}}
+	for _, p := range pods {
+		o.Pods = append(o.Pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: p.Name, UID: types.UID(p.UID)}})
+	}
+	s, err := cluster.New(&o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 func TestEvictionCountsForAnHour(t *testing.T) {

@@ -194,7 +194,7 @@ func TestASourceThatIsDown(t *testing.T) {
 		if !isHot(m.Usage()) {
 			t.Error("node a stopped being hot at the first failure")
 		}
-		wantProblem(t, m.Usage(), "no answer since 2000-01-01T00:01:30Z (asked 1 times): connection refused")
+		wantProblem(t, m.Usage(), "no answer since 2000-01-01T00:01:30Z (asked 1 time): connection refused")
 		advanceTime(5 * interval)
 		if u := m.Usage(); !isHot(u) || len(u.Nodes) != 1 || !u.SampledAt.Equal(last) {
 			t.Errorf("after 3 min: %+v", u)
@@ -232,7 +232,7 @@ func TestAnAnswerIsNotAwaitedForEver(t *testing.T) {
 	withRunningMonitor(t, s, func(m *monitor.Monitor, n *fakeRecorder) {
 		wantProblem(t, m.Usage(), "the source has not answered yet")
 		advanceTime(interval)
-		wantProblem(t, m.Usage(), "no answer since 2000-01-01T00:00:30Z (asked 1 times): no answer within 30s")
+		wantProblem(t, m.Usage(), "no answer since 2000-01-01T00:00:30Z (asked 1 time): no answer within 30s")
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/usage/window"
 )
 
@@ -84,7 +85,7 @@ func (m *Monitor) sourceProblems(now time.Time) []string {
 	var out []string
 	switch {
 	case m.lastError != nil:
-		out = append(out, fmt.Sprintf("no answer since %s (asked %d times): %v", m.failedSince.UTC().Format(time.RFC3339), m.failures,
+		out = append(out, fmt.Sprintf("no answer since %s (asked %s): %v", m.failedSince.UTC().Format(time.RFC3339), plural.Count(m.failures, "time"),
 			m.lastError))
 	case m.samples == 0:
 		out = append(out, "the source has not answered yet")

@@ -19,7 +19,7 @@ import (
 const (
 	plans           = 1000
 	wantedWithMoves = 600
-	wantedMoves     = 3000
+	wantedMoves     = 2800
 )
 
 // planCase is a random cluster with a random configuration, and the plan for both.

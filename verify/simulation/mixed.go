@@ -48,6 +48,7 @@ func MixedAt(r *rand.Rand, now time.Time) *cluster.Objects {
 	m.addSinglePods()
 	m.addBudgetsAndServices()
 	m.addRequiredPeers()
+	m.addPrograms()
 	return m.o
 }
 

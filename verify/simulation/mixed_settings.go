@@ -43,7 +43,11 @@ func Settings(r *rand.Rand) string {
 		perHour = fmt.Sprintf("perHour: {owner: %s, namespace: %s, cluster: %s}", pickRandom(r, "1", "2", "3", "10", "unlimited"),
 			pickRandom(r, "2", "6", "8", "100", "unlimited"), pickRandom(r, "6", "12", "20", "300", "unlimited"))
 	}
-	return strings.Replace(b.String(), "perHour: {}", perHour, 1)
+	text := strings.Replace(b.String(), "perHour: {}", perHour, 1)
+	if rand.New(rand.NewPCG(uint64(len(text)), 1)).IntN(12) == 0 { // a source of its own keeps the other settings
+		text = strings.Replace(text, "guards:\n", "guards:\n  blockingPods: [{selector: role=leader}, {selector: track=canary, namespace: ns1}]\n", 1)
+	}
+	return text
 }
 
 func writeGuards(r *rand.Rand, say func(string, ...any), maybe func(float64, string, ...any)) {

@@ -52,28 +52,38 @@ func (c *Cache) QuotaRefusal(s *cluster.Snapshot, p *cluster.Pod, charges QuotaC
 				continue
 			}
 			if c := containerWithout(p, name); c != "" {
-				return fmt.Sprintf("ResourceQuota %s refuses pods whose containers do not specify %s, and container %s does not", q.Name, name, c), true
+				return fmt.Sprintf("ResourceQuota %s refuses pods whose containers do not specify %s, and container %s does not",
+					q.Name, name, c), true
 			}
-			hard, known := lowestHard(q, name)
-			used, counted := q.Status.Used[name]
-			if !known || !counted {
-				return fmt.Sprintf("the status of ResourceQuota %s does not say how much %s is used", q.Name, name), true
-			}
-			more, needed := need[name]
-			if !needed || more.IsZero() {
-				continue
-			}
-			total := used.DeepCopy()
-			total.Add(more)
-			total.Add(charges[q][name])
-			total.Sub(freed[name])
-			if total.Cmp(hard) > 0 {
-				return fmt.Sprintf("ResourceQuota %s has no room for the replacement: %s %s is used, the replacement needs %s, and %s is allowed",
-					q.Name, used.String(), name, more.String(), hard.String()), true
+			if why := shortage(q, name, need, freed, charges[q]); why != "" {
+				return why, true
 			}
 		}
 	}
 	return "", false
+}
+
+// shortage returns why a quota has too little of a resource, or "". need is what the replacement takes, freed is what
+// the evicted pod returns before that, and charged is what other replacements take.
+func shortage(q *corev1.ResourceQuota, name corev1.ResourceName, need, freed, charged corev1.ResourceList) string {
+	hard, known := lowestHard(q, name)
+	used, counted := q.Status.Used[name]
+	if !known || !counted {
+		return fmt.Sprintf("the status of ResourceQuota %s does not say how much %s is used", q.Name, name)
+	}
+	more, needed := need[name]
+	if !needed || more.IsZero() {
+		return ""
+	}
+	total := used.DeepCopy()
+	total.Add(more)
+	total.Add(charged[name])
+	total.Sub(freed[name])
+	if total.Cmp(hard) <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("ResourceQuota %s has no room for the replacement: %s %s is used, the replacement needs %s, and %s is allowed",
+		q.Name, used.String(), name, more.String(), hard.String())
 }
 
 // ChargeQuotas adds the replacement of the pod to the charges, unless it is created after the pod is gone.
@@ -126,7 +136,8 @@ func waitsForName(p *cluster.Pod) bool {
 
 func matchesScopes(q *corev1.ResourceQuota, p *corev1.Pod) bool {
 	for _, scope := range q.Spec.Scopes {
-		if !matchesScope(corev1.ScopedResourceSelectorRequirement{ScopeName: scope, Operator: corev1.ScopeSelectorOpExists}, p) {
+		r := corev1.ScopedResourceSelectorRequirement{ScopeName: scope, Operator: corev1.ScopeSelectorOpExists}
+		if !matchesScope(r, p) {
 			return false
 		}
 	}
@@ -171,7 +182,9 @@ func isBestEffort(p *corev1.Pod) bool {
 		return p.Status.QOSClass == corev1.PodQOSBestEffort
 	}
 	usage := podUsage(p)
-	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceLimitsCPU, corev1.ResourceLimitsMemory} {
+	for _, name := range [...]corev1.ResourceName{
+		corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceLimitsCPU, corev1.ResourceLimitsMemory,
+	} {
 		if q, ok := usage[name]; ok && !q.IsZero() {
 			return false
 		}
@@ -202,8 +215,8 @@ func isPodResource(name corev1.ResourceName) bool {
 	case corev1.ResourceRequestsStorage:
 		return false // of claims
 	}
-	text := string(name)
-	return strings.HasPrefix(text, corev1.ResourceHugePagesPrefix) || strings.HasPrefix(text, "requests.") || strings.HasPrefix(text, "limits.")
+	return slices.ContainsFunc([]string{corev1.ResourceHugePagesPrefix, "requests.", "limits."},
+		func(prefix string) bool { return strings.HasPrefix(string(name), prefix) })
 }
 
 // containerWithout returns a container that lacks a resource which the quota requires of every container.

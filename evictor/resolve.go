@@ -1,0 +1,58 @@
+package evictor
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// An eviction may still commit after the process that requested it has ended, because the API server may go on without
+// the client. The request starts at most maxWaveAge after its reservation, after one read. The API server ends a request
+// after requestTimeout by default; admission webhooks take at most 30 s of it. The clocks of two machines may differ by
+// maxClockSkew.
+const (
+	requestTimeout = time.Minute
+	maxClockSkew   = 15 * time.Second
+	longestCall    = maxWaveAge + callTimeout + requestTimeout + maxClockSkew
+)
+
+// Resolve finds the outcomes of evictions that an earlier process reserved. A pod that still exists, is not terminating
+// and was reserved more than longestCall ago was not evicted, so its move is Dropped. Otherwise the outcome is unknown:
+// the API server may still commit the eviction, or another client may have deleted the pod. Resolve returns an error if
+// it cannot read a pod.
+func (l *Live) Resolve(ctx context.Context, open []plan.Reservation) ([]plan.Outcome, error) {
+	var out []plan.Outcome
+	for _, r := range open {
+		pod, err := l.getPod(ctx, r.Pod)
+		if err != nil && !apierrors.IsNotFound(err) {
+			return nil, fmt.Errorf("reading pod %s: %w", r.Pod, err)
+		}
+		out = append(out, l.resolveReservation(r, pod))
+	}
+	return out, nil
+}
+
+// resolveReservation returns the outcome of a reserved eviction. pod is nil if it is gone.
+func (l *Live) resolveReservation(r plan.Reservation, pod *corev1.Pod) plan.Outcome {
+	unknown := func(found string) plan.Outcome {
+		return plan.Outcome{Step: r.Step, Pod: r.Pod, Outcome: plan.UnknownOutcome, Reason: plan.Reason{Code: plan.OutcomeUnknown,
+			Message: "the process ended before it recorded whether it had evicted the pod; " + found}}
+	}
+	switch end := r.At.Add(longestCall); {
+	case pod == nil || string(pod.UID) != r.Pod.UID:
+		return unknown("the pod is gone")
+	case pod.DeletionTimestamp != nil:
+		return unknown("the pod is terminating")
+	case evictedByAPI(pod):
+		return unknown("the API server has marked the pod as evicted")
+	case l.opts.Clock.Now().Before(end):
+		return unknown("the pod still exists, but its eviction may commit until " + end.UTC().Format(time.RFC3339))
+	}
+	return plan.Outcome{Step: r.Step, Pod: r.Pod, Outcome: plan.Dropped, Reason: plan.Reason{Code: plan.Interrupted,
+		Message: "the process ended before it evicted the pod; the pod still exists"}}
+}

@@ -1,0 +1,58 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/evenkeel-project/evenkeel/lab/seed"
+	"github.com/evenkeel-project/evenkeel/lab/testbed"
+)
+
+// TestSecurityEvictionInTheBackground lets a webhook answer as KubeVirt's does when it begins a live migration: 429 and
+// a text. The pass must not take this for throttling. Two later processes must not evict another pod of the workload
+// until the first pod is gone.
+func TestSecurityEvictionInTheBackground(t *testing.T) {
+	skipIfShort(t)
+	ns := seedApps(t, []seed.App{{Name: "d", MilliCPU: 100, MemoryMi: 100, Nodes: []string{"n1", "n2", "n3", "n3", "n3", "n3"},
+		GraceSeconds: 1}})
+	var asked atomic.Int32
+	var victim atomic.Value
+	serveWebhook(t, ns, func(r *admissionv1.AdmissionRequest) *metav1.Status {
+		if asked.Add(1) > 1 {
+			return nil
+		}
+		victim.Store(r.Name)
+		return &metav1.Status{Code: 429, Message: fmt.Sprintf("Eviction triggered evacuation of VMI %q", ns+"/vm1")}
+	})
+	args := []string{"run", "--once", "-o", "json", "--lease-namespace", ns, "--config",
+		testbed.ConfigFile(t, zonesConfig+"evictor: {backoff: {initial: 1s}}\nguards: {minPodAge: 0s}\n")}
+	r := runEvenkeel(t, args...)
+	if codes := parseReport(t, r.stdout).outcomeCodes(); r.code != 0 || !slices.Contains(codes, "inProgress EvictionInBackground") {
+		t.Errorf("exit %d, outcomes %v; want exit 0 and inProgress EvictionInBackground", r.code, codes)
+	}
+	checkZones(t, ns, "d", 1, 1, 4)
+	r = runEvenkeel(t, args...)
+	second := parseReport(t, r.stdout)
+	if r.code != 0 || len(second.Plan.Moves) != 0 || second.Plan.Rejections.Counts["EvictionInBackground"] == 0 {
+		t.Errorf("second pass: exit %d, %d moves, rejections %v; want none, because of EvictionInBackground", r.code,
+			len(second.Plan.Moves), second.Plan.Rejections.Counts)
+	}
+	name, _ := victim.Load().(string)
+	if err := lab.Client.CoreV1().Pods(ns).Delete(context.Background(), name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	waitForRollout(t, ns, "d", 6)
+	if n := asked.Load(); n != 1 {
+		t.Errorf("%d evictions reached the webhook, want 1", n)
+	}
+	r = runEvenkeel(t, args...)
+	if third := parseReport(t, r.stdout); third.Plan.Rejections.Counts["EvictionInBackground"] != 0 {
+		t.Errorf("third pass: rejections %v; want the eviction forgotten", third.Plan.Rejections.Counts)
+	}
+}

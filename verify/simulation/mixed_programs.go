@@ -1,0 +1,56 @@
+package simulation
+
+import (
+	"math/rand/v2"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// addPrograms adds, in one of eight clusters, the marks of programs that group pods or drain nodes, pods with long grace
+// periods or finalizers, and a full ResourceQuota. addPrograms uses its own random source, so the rest of the cluster does not change.
+func (m *mixedCluster) addPrograms() {
+	r := rand.New(rand.NewPCG(uint64(m.now.Unix()), uint64(len(m.apps))))
+	if len(m.apps) == 0 || r.IntN(8) > 0 {
+		return
+	}
+	a := m.apps[r.IntN(len(m.apps))]
+	for _, p := range a.pods {
+		switch r.IntN(4) {
+		case 0:
+			p.Labels[pickRandom(r, "kueue.x-k8s.io/queue-name", "scheduling.x-k8s.io/pod-group", "leaderworkerset.sigs.k8s.io/name")] = "a"
+		case 1:
+			p.Annotations[pickRandom(r, "scheduling.k8s.io/group-name", "volcano.sh/job-name")] = "a"
+		case 2:
+			p.Spec.TerminationGracePeriodSeconds = new(pickRandom(r, int64(600), 601, 86400, 1e10))
+		}
+	}
+	owned := m.apps[r.IntN(len(m.apps))]
+	for _, p := range owned.pods {
+		p.Finalizers = append(p.Finalizers, "example.com/backup")
+	}
+	if r.IntN(2) == 0 {
+		full := corev1.ResourceList{corev1.ResourcePods: resource.MustParse("1")}
+		m.o.ResourceQuotas = append(m.o.ResourceQuotas, &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: owned.ns, Name: "full"},
+			Spec: corev1.ResourceQuotaSpec{Hard: full}, Status: corev1.ResourceQuotaStatus{Hard: full, Used: full}})
+	}
+	n := m.o.Nodes[r.IntN(len(m.o.Nodes))]
+	switch r.IntN(3) {
+	case 0:
+		n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: pickRandom(r, "aws-node-termination-handler/spot-itn",
+			"cloud.google.com/impending-node-termination"), Effect: corev1.TaintEffectNoSchedule})
+	case 1:
+		n.Annotations["weave.works/kured-reboot-in-progress"] = "2026-01-01T00:00:00Z"
+	case 2: // kubectl drain
+		n.Spec.Unschedulable = true
+		for _, p := range a.pods {
+			if p.Spec.NodeName == n.Name {
+				p.DeletionTimestamp = new(metav1.NewTime(m.now))
+				p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.DisruptionTarget,
+					Status: corev1.ConditionTrue, Reason: "EvictionByEvictionAPI"})
+				break
+			}
+		}
+	}
+}
