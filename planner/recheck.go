@@ -133,7 +133,13 @@ func recheckMove(c *search.Search, states *search.WaveStates, w *eligibility.InF
 	default:
 		return drop(plan.Dropped, plan.PremiseChanged, fmt.Sprintf("%s: %s", r.Code, r.Message))
 	}
+	if !states.KeepsPlaces(p.ID, m.DisplacedFor != nil) {
+		return drop(plan.Dropped, plan.PremiseChanged, "other pods of the wave may take the room of a replacement")
+	}
 	step := search.Step{Pod: p.ID, From: p.Node, Landing: again.Landing}
+	if m.DisplacedFor != nil {
+		step.Displaced = &search.DisplacedFor{}
+	}
 	fresh := refreshMove(c, p, m, again)
 	c.Apply(step)
 	states.Join(step)

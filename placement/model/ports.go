@@ -24,6 +24,11 @@ func (a HostPort) conflictsWith(b HostPort) bool {
 	return a.port == b.port && a.protocol == b.protocol && (a.ip == b.ip || a.ip == anyIP || b.ip == anyIP)
 }
 
+// PortsConflict reports whether two pods with these ports cannot be on the same node.
+func PortsConflict(a, b []HostPort) bool {
+	return slices.ContainsFunc(a, func(p HostPort) bool { return slices.ContainsFunc(b, p.conflictsWith) })
+}
+
 // hostPorts returns the host ports of a pod's containers and sidecars. Other init containers end
 // before the containers start, so their ports do not count.
 func hostPorts(spec *corev1.PodSpec) []HostPort {

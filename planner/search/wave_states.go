@@ -26,13 +26,18 @@ type WaveStates struct {
 	withAffinity int
 	// members are the pods of the wave, and dependent those that depend on the places of others.
 	members, dependent []cluster.PodID
+	// displaced are the pods of the wave that make room for another pod.
+	displaced map[cluster.PodID]bool
+	// places caches the results of placesOf. Every change of Start clears it.
+	places map[placesKey]*places
 }
 
 // NewWaveStates returns the states of an empty wave that begins in state c.
 func NewWaveStates(c *State) *WaveStates {
 	crowded := *c
 	crowded.Model = c.Model.Clone()
-	return &WaveStates{Start: c.Clone(), Crowded: &crowded, terminating: map[cluster.NodeID]int{}}
+	return &WaveStates{Start: c.Clone(), Crowded: &crowded, terminating: map[cluster.NodeID]int{},
+		displaced: map[cluster.PodID]bool{}, places: map[placesKey]*places{}}
 }
 
 // Join adds a move to the wave. The caller applies it to the current state.
@@ -40,6 +45,9 @@ func (w *WaveStates) Join(m Step) {
 	w.Crowded.Model.PlaceReplacement(m.Pod, m.Landing.To)
 	w.count(m, 1)
 	w.members = append(w.members, m.Pod)
+	if m.Displaced != nil {
+		w.displaced[m.Pod] = true
+	}
 	if w.Start.Model.DependsOnOthers(m.Pod) {
 		w.dependent = append(w.dependent, m.Pod)
 	}
@@ -55,6 +63,7 @@ func (w *WaveStates) leave(m Step) {
 // close makes a move of the wave part of the next wave's start.
 func (w *WaveStates) close(m Step) {
 	w.Start.Apply(m)
+	clear(w.places)
 	w.Crowded.Model.EndTermination(m.Pod)
 	w.count(m, -1)
 }
@@ -68,6 +77,7 @@ func (w *WaveStates) count(m Step, by int) {
 	}
 	if by < 0 {
 		left := func(p cluster.PodID) bool { return p == m.Pod }
+		delete(w.displaced, m.Pod)
 		w.members, w.dependent = slices.DeleteFunc(w.members, left), slices.DeleteFunc(w.dependent, left)
 	}
 }
@@ -77,12 +87,14 @@ func (w *WaveStates) object(p cluster.PodID) *corev1.Pod { return w.Start.Snapsh
 // applyClosed applies a move of an earlier wave.
 func (w *WaveStates) applyClosed(m Step) {
 	w.Start.Apply(m)
+	clear(w.places)
 	w.Crowded.Model.Move(m.Pod, m.Landing.To)
 }
 
 // undoClosed undoes a move of an earlier wave.
 func (w *WaveStates) undoClosed(m Step) {
 	w.Start.Undo(m)
+	clear(w.places)
 	w.Crowded.Model.Move(m.Pod, m.From)
 }
 
@@ -129,9 +141,10 @@ func (l Landing) worst(o Landing) Landing {
 	return l
 }
 
-// Independent reports whether no required spread constraint and no required affinity term relates
-// the pod to a pod of the wave. Spread does not count terminating pods, and affinity can be met by a
-// pod that leaves, so the order of evictions and placements would decide where such pods fit.
+// Independent reports whether no required spread constraint, no required affinity term and no
+// required anti-affinity term by domains of several nodes relates the pod to a pod of the wave. Spread
+// does not count terminating pods, affinity can be met by a pod that leaves, and anti-affinity can
+// exclude a whole domain, so the order of evictions and placements would decide where such pods fit.
 func (w *WaveStates) Independent(pod cluster.PodID) bool {
 	m := w.Start.Model
 	return !slices.ContainsFunc(w.dependent, func(member cluster.PodID) bool { return m.DependsOn(member, pod) }) &&

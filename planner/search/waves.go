@@ -47,6 +47,9 @@ func (c *waveBuilder) join(pod cluster.PodID, g int) (joinResult, plan.Reason) {
 	if c.scope < anyGoal && !c.Goals.ImprovesAll(pod, m.From, l.To) {
 		return refused, plan.Reason{} // a later scope may accept it
 	}
+	if !w.KeepsPlaces(pod, false) {
+		return joinsLater, plan.Reason{}
+	}
 	if len(l.Hinted) > len(w.hinted) && len(w.steps) > 0 {
 		if !c.addHints(append(slices.Clone(w.steps), m), l.Hinted) {
 			return joinsLater, plan.Reason{}
@@ -118,7 +121,7 @@ func (c *waveBuilder) joinDisplaced(a displacement) bool {
 	if ok && len(c.wave.steps) > 0 {
 		l, _, ok = c.wave.PredictInWave(a.displaced, l, (*State).PredictDisplacedLanding)
 	}
-	if !ok {
+	if !ok || !c.wave.KeepsPlaces(a.displaced, true) {
 		return false
 	}
 	l.ImprovedGoals, l.Acceptable = a.improvedGoals, len(c.AcceptableNodes(a.displaced, &l, true))
