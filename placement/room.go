@@ -1,0 +1,55 @@
+package placement
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/cycle"
+	"github.com/evenkeel-project/evenkeel/placement/model"
+)
+
+// LeastToFill returns the least number of replacements of other pods that leave no room for the
+// replacement of p on a node, if they land there beside its present pods. The node now has room for
+// p. If p has room even beside all of them, the result is len(others) + 1.
+func (m *ClusterModel) LeastToFill(n cluster.NodeID, p cluster.PodID, others []cluster.PodID) int {
+	in := m.replacementOf(p)
+	never := len(others) + 1
+	if slices.ContainsFunc(others, func(q cluster.PodID) bool { return excludeEachOther(in, m.replacementOf(q)) }) {
+		return 1
+	}
+	if in.CheckedRequests == nil {
+		return never
+	}
+	node, used := &m.Snap.Nodes[n], &m.Requests[n]
+	least := min(never, int(max(1, node.AllowedPods-used.Pods)))
+	amounts := make([]int64, len(others))
+	for _, name := range in.CheckedRequests.Names() {
+		wanted := in.CheckedRequests.Get(name)
+		if wanted == 0 {
+			continue
+		}
+		for i, q := range others {
+			amounts[i] = m.replacementOf(q).Requests.Get(name)
+		}
+		slices.SortFunc(amounts, func(a, b int64) int { return cmp.Compare(b, a) })
+		free := node.Allocatable.Get(name) - used.Get(name) - wanted
+		for i, amount := range amounts {
+			if free -= amount; free < 0 {
+				least = min(least, i+1)
+				break
+			}
+		}
+	}
+	return least
+}
+
+// excludeEachOther reports whether two replacements may not fit on one node however large it is: by
+// host ports, required anti-affinity, disks, or volumes that count against a limit of the node.
+func excludeEachOther(a, b *cycle.Replacement) bool {
+	avoids := func(a, b *cycle.Replacement) bool {
+		return slices.ContainsFunc(a.InterPod.Anti, func(t cycle.TermWithTopology) bool { return b.Class.CountedBy(t.Pods) })
+	}
+	return model.PortsConflict(a.Ports, b.Ports) || avoids(a, b) || avoids(b, a) ||
+		len(a.Disks) > 0 && len(b.Disks) > 0 || len(a.Volumes.Attach) > 0 && len(b.Volumes.Attach) > 0
+}
