@@ -1,0 +1,111 @@
+package planverifier
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	schedulinghelper "k8s.io/component-helpers/scheduling/corev1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+	"k8s.io/klog/v2"
+)
+
+// maxRivals is the largest number of other replacements for which checkWavePlaces examines every set
+// of them. More of them take a move's nodes only if it has few nodes.
+const maxRivals = 10
+
+// checkWavePlaces checks that a replacement of a wave has room on a node other than its own wherever
+// the scheduler places the other replacements, while all evicted pods of the wave still terminate.
+func (r *verifier) checkWavePlaces(calls []call, wave []replacedPod, settled []*corev1.Pod) {
+	for i, c := range calls {
+		others := make([]replacedPod, 0, len(wave))
+		for j, w := range wave {
+			if j != i {
+				others = append(others, replacedPod{w.old, placedOn(w.next, "")})
+			}
+		}
+		var nodes []string
+		for _, n := range sortedKeys(r.nodes) {
+			if len(nodes) <= len(others) && n != c.move.From && r.fitsOn(wave[i].next, n, settled, others) {
+				nodes = append(nodes, n)
+			}
+		}
+		if len(others) == 0 || len(nodes) > len(others) {
+			continue // each of the others takes the room on at most one node
+		}
+		if len(others) > maxRivals {
+			r.report(c.move, NotInEveryOrder, "%d nodes have room, and the wave places %d other replacements", len(nodes), len(others))
+			continue
+		}
+		if r.canTakeAll(wave[i].next, nodes, settled, others) {
+			r.report(c.move, NotInEveryOrder, "the other replacements of wave %d can leave it no node", c.move.Wave)
+		}
+	}
+}
+
+// canTakeAll reports whether the others can be placed so that none of the nodes has room for the pod.
+// It tries every set of the others on each node in turn, and remembers the sets that are in use.
+func (r *verifier) canTakeAll(pod *corev1.Pod, nodes []string, settled []*corev1.Pod, others []replacedPod) bool {
+	used := map[uint]bool{0: true}
+	for _, n := range nodes {
+		var taking []uint
+		for set := uint(1); set < 1<<len(others); set++ {
+			has := func(smaller uint) bool { return smaller&^set == 0 }
+			if !slices.ContainsFunc(taking, has) && r.takesRoom(pod, n, settled, others, set) {
+				taking = append(taking, set)
+			}
+		}
+		next := map[uint]bool{}
+		for before := range used {
+			for _, set := range taking {
+				if before&set == 0 {
+					next[before|set] = true
+				}
+			}
+		}
+		used = next
+	}
+	return len(used) > 0
+}
+
+// takesRoom reports whether the replacements of a set all fit on the node, after the evicted pods have
+// gone, and leave no room there for the pod before.
+func (r *verifier) takesRoom(pod *corev1.Pod, node string, settled []*corev1.Pod, others []replacedPod, set uint) bool {
+	var there []*corev1.Pod
+	crowd := slices.Clone(others)
+	for i := range others {
+		if set>>i&1 == 0 {
+			continue
+		}
+		if !r.fitsOn(others[i].next, node, append(slices.Clip(settled), there...), nil) {
+			return false
+		}
+		crowd[i].next = placedOn(others[i].next, node)
+		there = append(there, crowd[i].next)
+	}
+	return !r.fitsOn(pod, node, settled, crowd)
+}
+
+// fitsOn reports whether the pod fits on the node beside the settled pods and both pods of each pair.
+func (r *verifier) fitsOn(pod *corev1.Pod, name string, settled []*corev1.Pod, wave []replacedPod) bool {
+	node, next := r.nodes[name], placedOn(pod, name)
+	if ok, err := nodeaffinity.GetRequiredNodeAffinity(next).Match(node); !ok || err != nil {
+		return false
+	}
+	repels := func(t *corev1.Taint) bool { return t.Effect != corev1.TaintEffectPreferNoSchedule }
+	taints := node.Spec.Taints
+	if node.Spec.Unschedulable {
+		taints = append(slices.Clip(taints), corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule})
+	}
+	if _, repelled := schedulinghelper.FindMatchingUntoleratedTaint(klog.Background(), taints, next.Spec.Tolerations, repels, true); repelled {
+		return false
+	}
+	return r.noRoom(next, settled, wave) == "" && r.unevenSpread(next, settled, wave) == "" &&
+		r.unmetAffinity(next, settled, wave) == "" && r.noVolume(next, settled, wave) == ""
+}
+
+// placedOn returns the pod on a node. The copy shares all else with the pod.
+func placedOn(p *corev1.Pod, node string) *corev1.Pod {
+	q := *p
+	q.Spec.NodeName = node
+	return &q
+}
