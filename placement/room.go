@@ -44,6 +44,36 @@ func (m *ClusterModel) LeastToFill(n cluster.NodeID, p cluster.PodID, others []c
 	return least
 }
 
+// AtLeastToFill returns a lower bound of LeastToFill for any number of others whose requests are at
+// most largest. It reads only the pod and the node.
+func (m *ClusterModel) AtLeastToFill(n cluster.NodeID, p cluster.PodID, largest *cluster.Resources) int64 {
+	in := m.replacementOf(p)
+	if len(in.Ports)+len(in.InterPod.Anti)+len(in.InterPod.ExistingAnti)+len(in.Disks)+len(in.Volumes.Attach) > 0 {
+		return 1
+	}
+	node, used := &m.Snap.Nodes[n], &m.Requests[n]
+	least := max(1, node.AllowedPods-used.Pods)
+	limit := func(wanted, most, free int64) {
+		if wanted > 0 && most > 0 {
+			least = min(least, max(0, free-wanted)/most+1)
+		}
+	}
+	if r, a := in.CheckedRequests, &node.Allocatable; r != nil {
+		limit(r.MilliCPU, largest.MilliCPU, a.MilliCPU-used.MilliCPU)
+		limit(r.MemoryBytes, largest.MemoryBytes, a.MemoryBytes-used.MemoryBytes)
+		limit(r.EphemeralStorageByte, largest.EphemeralStorageByte, a.EphemeralStorageByte-used.EphemeralStorageByte)
+		for name, wanted := range r.Extended {
+			limit(wanted, largest.Extended[name], a.Extended[name]-used.Extended[name])
+		}
+	}
+	return least
+}
+
+// RequestsOf returns the requests of the replacement of p. The caller must not change them.
+func (m *ClusterModel) RequestsOf(p cluster.PodID) *cluster.Resources {
+	return &m.replacementOf(p).Requests
+}
+
 // excludeEachOther reports whether two replacements may not fit on one node however large it is: by
 // host ports, required anti-affinity, disks, or volumes that count against a limit of the node.
 func excludeEachOther(a, b *cycle.Replacement) bool {

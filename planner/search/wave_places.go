@@ -6,6 +6,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
+// maxExactWave is the largest number of other replacements for which keepsPlace examines each of them.
+// In a larger wave, it assumes that all are as large as the largest.
+const maxExactWave = 32
+
 // places are the nodes on which a replacement of a wave may land. They depend only on the start of
 // the wave, so they hold for every prediction of its landing.
 type places struct {
@@ -15,6 +19,15 @@ type places struct {
 	// possible has, by node, all nodes with room at the beginning of the wave. The replacement may also
 	// land on a node that a pod of the wave leaves.
 	possible []bool
+	// atLeast replacements that request at most bound are needed to leave no room on the acceptable
+	// nodes.
+	atLeast int64
+	bound   *cluster.Resources
+}
+
+type placesKey struct {
+	pod       cluster.PodID
+	displaced bool
 }
 
 // placesOf returns the places of a pod of the wave, or of a pod that may join it.
@@ -33,43 +46,75 @@ func (w *WaveStates) placesOf(pod cluster.PodID, displaced bool) *places {
 	return pl
 }
 
-type placesKey struct {
-	pod       cluster.PodID
-	displaced bool
-}
-
 // KeepsPlaces reports whether each replacement of the wave, and that of the pod if it joins, keeps an
 // acceptable node with room wherever the scheduler places the others.
 func (w *WaveStates) KeepsPlaces(pod cluster.PodID, displaced bool) bool {
 	if len(w.members) == 0 {
 		return true
 	}
-	all := make([]*places, 0, len(w.members)+1)
-	for _, member := range w.members {
-		all = append(all, w.placesOf(member, w.displaced[member]))
+	joining := w.placesOf(pod, displaced)
+	largest := w.largestWith(pod)
+	return w.keepsPlace(joining, joining, largest) &&
+		!slices.ContainsFunc(w.membersPlaces, func(pl *places) bool { return !w.keepsPlace(pl, joining, largest) })
+}
+
+// largestWith returns, for each resource, the largest request of the wave and the pod.
+func (w *WaveStates) largestWith(pod cluster.PodID) *cluster.Resources {
+	r := w.Start.Model.RequestsOf(pod)
+	if w.largest == nil {
+		return r
 	}
-	all = append(all, w.placesOf(pod, displaced))
-	left := map[cluster.NodeID]bool{w.Start.Model.NodeOf(pod): true}
-	for n := range w.terminating {
-		left[n] = true
+	all := *w.largest
+	all.MilliCPU, all.MemoryBytes = max(all.MilliCPU, r.MilliCPU), max(all.MemoryBytes, r.MemoryBytes)
+	all.EphemeralStorageByte = max(all.EphemeralStorageByte, r.EphemeralStorageByte)
+	grew := all.MilliCPU > w.largest.MilliCPU || all.MemoryBytes > w.largest.MemoryBytes ||
+		all.EphemeralStorageByte > w.largest.EphemeralStorageByte
+	for name, amount := range r.Extended {
+		if amount > w.largest.Extended[name] {
+			all.Extended, grew = w.largest.Clone().Extended, true
+			break
+		}
 	}
-	return !slices.ContainsFunc(all, func(pl *places) bool { return !w.keepsPlace(pl, all, left) })
+	if !grew {
+		return w.largest
+	}
+	for name, amount := range r.Extended {
+		if amount > w.largest.Extended[name] {
+			if all.Extended == nil {
+				all.Add(cluster.Resources{Extended: r.Extended})
+			}
+			all.Extended[name] = amount
+		}
+	}
+	return &all
 }
 
 // keepsPlace reports whether the others cannot take the room on all acceptable nodes of a
-// replacement. Each of them lands on one node, so they can only if the least numbers that fill each
-// node are together at most the number of others. The parameter left has the nodes that pods leave.
-func (w *WaveStates) keepsPlace(pl *places, all []*places, left map[cluster.NodeID]bool) bool {
-	others := len(all) - 1
+// replacement if joining joins the wave. Each of them lands on one node, so they can only if the
+// least numbers that fill each node are together at most the number of others.
+func (w *WaveStates) keepsPlace(pl, joining *places, largest *cluster.Resources) bool {
+	others := len(w.members)
 	if len(pl.acceptable) > others {
 		return true // each node needs at least one
+	}
+	if pl.bound != largest {
+		pl.bound, pl.atLeast = largest, 0
+		for _, n := range pl.acceptable {
+			pl.atLeast += w.Start.Model.AtLeastToFill(n, pl.pod, largest)
+		}
+	}
+	if pl.atLeast > int64(others) {
+		return true
+	}
+	if others > maxExactWave {
+		return false
 	}
 	needed := 0
 	var near []cluster.PodID
 	for _, n := range pl.acceptable {
 		near = near[:0]
-		for _, o := range all {
-			if o != pl && (o.possible[n] || left[n]) {
+		for _, o := range append(slices.Clip(w.membersPlaces), joining) {
+			if o != pl && (o.possible[n] || w.terminating[n] > 0 || w.Start.Model.NodeOf(joining.pod) == n) {
 				near = append(near, o.pod)
 			}
 		}

@@ -26,8 +26,9 @@ type WaveStates struct {
 	withAffinity int
 	// members are the pods of the wave, and dependent those that depend on the places of others.
 	members, dependent []cluster.PodID
-	// displaced are the pods of the wave that make room for another pod.
-	displaced map[cluster.PodID]bool
+	// membersPlaces are the places of members, and largest their largest requests.
+	membersPlaces []*places
+	largest       *cluster.Resources
 	// places caches the results of placesOf. Every change of Start clears it.
 	places map[placesKey]*places
 }
@@ -36,8 +37,7 @@ type WaveStates struct {
 func NewWaveStates(c *State) *WaveStates {
 	crowded := *c
 	crowded.Model = c.Model.Clone()
-	return &WaveStates{Start: c.Clone(), Crowded: &crowded, terminating: map[cluster.NodeID]int{},
-		displaced: map[cluster.PodID]bool{}, places: map[placesKey]*places{}}
+	return &WaveStates{Start: c.Clone(), Crowded: &crowded, terminating: map[cluster.NodeID]int{}, places: map[placesKey]*places{}}
 }
 
 // Join adds a move to the wave. The caller applies it to the current state.
@@ -45,9 +45,8 @@ func (w *WaveStates) Join(m Step) {
 	w.Crowded.Model.PlaceReplacement(m.Pod, m.Landing.To)
 	w.count(m, 1)
 	w.members = append(w.members, m.Pod)
-	if m.Displaced != nil {
-		w.displaced[m.Pod] = true
-	}
+	w.membersPlaces = append(w.membersPlaces, w.placesOf(m.Pod, m.Displaced != nil))
+	w.largest = w.largestWith(m.Pod)
 	if w.Start.Model.DependsOnOthers(m.Pod) {
 		w.dependent = append(w.dependent, m.Pod)
 	}
@@ -77,8 +76,11 @@ func (w *WaveStates) count(m Step, by int) {
 	}
 	if by < 0 {
 		left := func(p cluster.PodID) bool { return p == m.Pod }
-		delete(w.displaced, m.Pod)
+		w.membersPlaces = slices.DeleteFunc(w.membersPlaces, func(pl *places) bool { return left(pl.pod) })
 		w.members, w.dependent = slices.DeleteFunc(w.members, left), slices.DeleteFunc(w.dependent, left)
+		if len(w.members) == 0 {
+			w.largest = nil
+		}
 	}
 }
 
