@@ -9,15 +9,12 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/model"
 )
 
-// LeastToFill returns the least number of replacements of other pods that leave no room for the
-// replacement of p on a node, if they land there beside its present pods. The node now has room for
-// p. If p has room even beside all of them, the result is len(others) + 1.
+// LeastToFill returns the least number of replacements of other pods that leave too few resources for
+// the replacement of p on a node, if they land there beside its present pods. The node now has room
+// for p. If p has room even beside all of them, the result is len(others) + 1.
 func (m *ClusterModel) LeastToFill(n cluster.NodeID, p cluster.PodID, others []cluster.PodID) int {
 	in := m.replacementOf(p)
 	never := len(others) + 1
-	if slices.ContainsFunc(others, func(q cluster.PodID) bool { return excludeEachOther(in, m.replacementOf(q)) }) {
-		return 1
-	}
 	if in.CheckedRequests == nil {
 		return never
 	}
@@ -45,7 +42,7 @@ func (m *ClusterModel) LeastToFill(n cluster.NodeID, p cluster.PodID, others []c
 }
 
 // AtLeastToFill returns a lower bound of LeastToFill for any number of others whose requests are at
-// most largest. It reads only the pod and the node.
+// most largest. It is 1 for a pod that ExcludeEachOther may keep apart from others.
 func (m *ClusterModel) AtLeastToFill(n cluster.NodeID, p cluster.PodID, largest *cluster.Resources) int64 {
 	in := m.replacementOf(p)
 	if len(in.Ports)+len(in.InterPod.Anti)+len(in.InterPod.ExistingAnti)+len(in.Disks)+len(in.Volumes.Attach) > 0 {
@@ -74,9 +71,11 @@ func (m *ClusterModel) RequestsOf(p cluster.PodID) *cluster.Resources {
 	return &m.replacementOf(p).Requests
 }
 
-// excludeEachOther reports whether two replacements may not fit on one node however large it is: by
-// host ports, required anti-affinity, disks, or volumes that count against a limit of the node.
-func excludeEachOther(a, b *cycle.Replacement) bool {
+// ExcludeEachOther reports whether the replacements of two pods may not fit on one node however large
+// it is: by host ports, required anti-affinity, disks, or volumes that count against a limit of the
+// node.
+func (m *ClusterModel) ExcludeEachOther(p, q cluster.PodID) bool {
+	a, b := m.replacementOf(p), m.replacementOf(q)
 	avoids := func(a, b *cycle.Replacement) bool {
 		return slices.ContainsFunc(a.InterPod.Anti, func(t cycle.TermWithTopology) bool { return b.Class.CountedBy(t.Pods) })
 	}

@@ -103,25 +103,41 @@ func (w *WaveStates) keepsPlace(pl, joining *places, largest *cluster.Resources)
 			pl.atLeast += w.Start.Model.AtLeastToFill(n, pl.pod, largest)
 		}
 	}
-	if pl.atLeast > int64(others) {
-		return true
+	return pl.atLeast > int64(others) || others <= maxExactWave && w.keepsPlaceExactly(pl, joining)
+}
+
+// keepsPlaceExactly is keepsPlace with the nodes and requests of each of the others. One that pl's
+// replacement excludes takes a node alone, so each of them takes one of the nodes that most are
+// needed to fill.
+func (w *WaveStates) keepsPlaceExactly(pl, joining *places) bool {
+	m, others, excluded := w.Start.Model, len(w.members), 0
+	all := append(slices.Clip(w.membersPlaces), joining)
+	for _, o := range all {
+		if o != pl && m.ExcludeEachOther(o.pod, pl.pod) {
+			excluded++
+		}
 	}
-	if others > maxExactWave {
-		return false
-	}
-	needed := 0
+	var fills []int // by acceptable node; others + 1 if the others cannot fill it
 	var near []cluster.PodID
 	for _, n := range pl.acceptable {
 		near = near[:0]
-		for _, o := range append(slices.Clip(w.membersPlaces), joining) {
-			if o != pl && (o.possible[n] || w.terminating[n] > 0 || w.Start.Model.NodeOf(joining.pod) == n) {
+		for _, o := range all {
+			if o != pl && (o.possible[n] || w.terminating[n] > 0 || m.NodeOf(joining.pod) == n) {
 				near = append(near, o.pod)
 			}
 		}
-		fill := w.Start.Model.LeastToFill(n, pl.pod, near)
+		fill := m.LeastToFill(n, pl.pod, near)
 		if fill > len(near) {
-			return true
+			fill = others + 1
 		}
+		fills = append(fills, fill)
+	}
+	if len(fills) <= excluded {
+		return false
+	}
+	slices.Sort(fills)
+	needed := excluded
+	for _, fill := range fills[:len(fills)-excluded] {
 		needed += fill
 	}
 	return needed > others
