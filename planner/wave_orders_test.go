@@ -27,7 +27,8 @@ evictor: {perMinute: unlimited, inFlight: {total: unlimited, perNode: unlimited,
 
 // TestLandingsHoldInEveryOrder enumerates, for each wave of at most 5 moves, every combination of the
 // other pods: each may still terminate or be gone, and its replacement may be placed or not. The
-// predicted node must be feasible in all of them.
+// predicted node must be feasible in all of them. For each wave of at most 4 moves, it also enumerates
+// the nodes of the other replacements. A node other than its own must always remain feasible.
 func TestLandingsHoldInEveryOrder(t *testing.T) {
 	for _, how := range []string{"own constraints", "spread", "affinity", "anti-affinity"} {
 		t.Run(how, func(t *testing.T) {
@@ -66,6 +67,9 @@ func checkOrders(t *testing.T, seed uint64, how string) int {
 		wave := waveOrder{s, m, p.Moves[:n]}
 		if n > 1 && n <= 5 {
 			checked += wave.check(t, seed)
+		}
+		if n > 1 && n <= 4 {
+			checked += wave.checkPlaces(t, seed)
 		}
 		for i := range wave.moves {
 			m.Move(wave.pod(i), wave.node(wave.moves[i].To))
@@ -127,4 +131,64 @@ func (w waveOrder) fits(i int, others []int, code int) bool {
 		}
 	}()
 	return slices.Contains(w.m.Predict(w.pod(i)).Gone.Feasible, w.node(w.moves[i].To))
+}
+
+// checkPlaces checks that each replacement keeps a feasible node wherever the others are placed, and
+// returns the number of states.
+func (w waveOrder) checkPlaces(t *testing.T, seed uint64) (states int) {
+	for i := range w.moves {
+		var others []int
+		for j := range w.moves {
+			if j != i {
+				others = append(others, j)
+				w.m.Move(w.pod(j), cluster.NoNode)
+			}
+		}
+		n, stuck := w.countStuck(i, others, others)
+		for _, j := range others {
+			w.m.Move(w.pod(j), w.node(w.moves[j].From))
+		}
+		if states += n; stuck > 0 {
+			t.Errorf("seed %d, wave %d: %s has no node in %d of %d placements of %d others", seed, w.moves[i].Wave, w.moves[i].Pod.Name,
+				stuck, n, len(others))
+		}
+	}
+	return states
+}
+
+// countStuck places the replacements of rest on every combination of nodes on which they fit once the
+// evicted pods have gone, or on none. It counts the combinations, and those in which move i has no node
+// while the evicted pods still terminate.
+func (w waveOrder) countStuck(i int, others, rest []int) (states, stuck int) {
+	if len(rest) == 0 {
+		if !w.keepsNode(i, others) {
+			stuck++
+		}
+		return 1, stuck
+	}
+	pod := w.pod(rest[0])
+	for _, n := range append(w.m.Predict(pod).Gone.Feasible, cluster.NoNode) {
+		w.m.Move(pod, n)
+		more, bad := w.countStuck(i, others, rest[1:])
+		states, stuck = states+more, stuck+bad
+	}
+	w.m.Move(pod, cluster.NoNode)
+	return states, stuck
+}
+
+// keepsNode reports whether move i has a node other than its own while the evicted pods of the others
+// still terminate.
+func (w waveOrder) keepsNode(i int, others []int) bool {
+	placed := make([]cluster.NodeID, len(others))
+	for k, j := range others {
+		placed[k] = w.m.NodeOf(w.pod(j))
+		w.m.Move(w.pod(j), w.node(w.moves[j].From))
+		w.m.PlaceReplacement(w.pod(j), placed[k])
+	}
+	feasible := w.m.Predict(w.pod(i)).Gone.Feasible
+	for k, j := range others {
+		w.m.EndTermination(w.pod(j))
+		w.m.Move(w.pod(j), placed[k])
+	}
+	return slices.ContainsFunc(feasible, func(n cluster.NodeID) bool { return n != w.node(w.moves[i].From) })
 }
