@@ -38,7 +38,7 @@ func explainLanding(c *search.Search, p *cluster.Pod) plan.Landing {
 	for i := range c.Snapshot.Nodes {
 		n := cluster.NodeID(i)
 		l.Nodes = append(l.Nodes, plan.TargetNode{
-			Name: c.Snapshot.Nodes[i].Name, Zone: c.Limits.Zones[n], Acceptable: slices.Contains(acceptable, n), WorsenedGoal: worsenedGoal(c, p, n),
+			Name: c.Snapshot.Nodes[i].Name, Zone: c.Limits.Zones[n], Acceptable: acceptable.Has(n), WorsenedGoal: worsenedGoal(c, p, n),
 			Probability: plan.Round(pr.Prob(func(x cluster.NodeID) bool { return x == n })), Detail: why[n],
 		})
 	}

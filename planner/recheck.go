@@ -198,24 +198,21 @@ type landingAgain struct {
 // the displacement.
 func predictAgain(c *search.Search, states *search.WaveStates, w *eligibility.InFlightCount, m plan.Move,
 	p *cluster.Pod) (landingAgain, plan.Reason, bool) {
-	displaced, land := m.DisplacedFor != nil, (*search.State).PredictLanding
-	if displaced {
-		land = (*search.State).PredictDisplacedLanding
-	}
-	first, r, good := land(states.Start, p.ID)
+	displaced := m.DisplacedFor != nil
+	first, r, good := states.Start.Predict(p.ID, displaced)
 	l := first
 	if good && w.Total > 0 {
-		if l, r, good = land(c.State, p.ID); good {
-			l, r, good = states.PredictInWave(p.ID, l, land)
+		if l, r, good = c.Predict(p.ID, displaced); good {
+			l, r, good = states.PredictInWave(p.ID, l, displaced)
 		}
 	}
 	if !good {
 		return landingAgain{}, r, false
 	}
 	// A landing is valid until the next prediction in its state, so the nodes are listed here.
-	nodes := c.AcceptableNodes(p.ID, &l, displaced)
-	l.Acceptable = len(nodes)
-	nodes = append(nodes, states.Start.AcceptableNodes(p.ID, &first, displaced)...)
+	acceptable := c.AcceptableNodes(p.ID, &l, displaced)
+	l.Acceptable = acceptable.Len()
+	nodes := states.Start.AcceptableNodes(p.ID, &first, displaced).Append(acceptable.Append(nil))
 	slices.Sort(nodes)
 	if displaced {
 		r, good = stillNeeded(c, m, p, l)

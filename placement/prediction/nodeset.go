@@ -37,6 +37,26 @@ func (s NodeSet) Has(n cluster.NodeID) bool {
 	return s.Bits[at>>6]>>(at&63)&1 != 0
 }
 
+// Filter returns the nodes of the set that good accepts.
+func (s NodeSet) Filter(good func(cluster.NodeID) bool) NodeSet {
+	kept := NodeSet{Bits: make([]uint64, len(s.Bits)), Position: s.Position, Order: s.Order}
+	for i, word := range s.Bits {
+		for ; word != 0; word &= word - 1 {
+			if good(s.Order[i<<6+bits.TrailingZeros64(word)]) {
+				kept.Bits[i] |= word & -word
+				kept.Count++
+			}
+		}
+	}
+	return kept
+}
+
+// Clone returns a copy that stays valid after the next prediction.
+func (s NodeSet) Clone() NodeSet {
+	s.Bits = slices.Clone(s.Bits)
+	return s
+}
+
 // Append appends the nodes of the set to the list, in the order in which the scheduler examines
 // nodes.
 func (s NodeSet) Append(list []cluster.NodeID) []cluster.NodeID {

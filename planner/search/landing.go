@@ -11,6 +11,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 )
 
+// Predict is PredictDisplacedLanding for a displaced pod, and PredictLanding for others.
+func (c *State) Predict(pod cluster.PodID, displaced bool) (Landing, plan.Reason, bool) {
+	if displaced {
+		return c.PredictDisplacedLanding(pod)
+	}
+	return c.PredictLanding(pod)
+}
+
 // PredictLanding predicts where the replacement of a pod lands. PredictLanding accepts the landing if it improves a
 // requested goal and makes no goal worse, with at least minConfidence. Otherwise PredictLanding returns the reason
 // and false.
@@ -52,19 +60,14 @@ func (c *State) Accepts(places *goal.TargetCheck, n cluster.NodeID) bool {
 	return n != places.From && c.Ready[n] && places.Acceptable(n)
 }
 
-// AcceptableNodes lists the nodes that are acceptable for a landing. For a displaced pod, these are the nodes on
+// AcceptableNodes returns the nodes that are acceptable for a landing. For a displaced pod, these are the nodes on
 // which its replacement harms no goal.
-func (c *State) AcceptableNodes(pod cluster.PodID, l *Landing, displaced bool) (out []cluster.NodeID) {
+func (c *State) AcceptableNodes(pod cluster.PodID, l *Landing, displaced bool) prediction.NodeSet {
 	accepts, places := c.Accepts, c.Goals.CheckTargets(pod, c.Model.NodeOf(pod))
 	if displaced {
 		accepts, places = c.displacedMayLandOn, c.checkDisplacedTargets(pod, c.Model.NodeOf(pod))
 	}
-	for n := range l.predicted.Gone.FeasibleSet.All() {
-		if accepts(&places, n) {
-			out = append(out, n)
-		}
-	}
-	return out
+	return l.predicted.Gone.FeasibleSet.Filter(func(n cluster.NodeID) bool { return accepts(&places, n) })
 }
 
 func containsNode(nodes prediction.NodeSet, good func(cluster.NodeID) bool) bool {

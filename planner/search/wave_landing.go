@@ -73,7 +73,7 @@ func (c *waveBuilder) landInWave(pod cluster.PodID) (Landing, plan.Reason, joinR
 	l, reason, ok := c.PredictLanding(pod)
 	own := !ok
 	if ok && len(w.steps) > 0 {
-		if l, reason, ok = w.PredictInWave(pod, l, (*State).PredictLanding); !ok && (!c.useHints || !hintsMayHelp(reason.Code)) {
+		if l, reason, ok = w.PredictInWave(pod, l, false); !ok && (!c.useHints || !hintsMayHelp(reason.Code)) {
 			return l, reason, joinsLater
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/prediction"
 )
 
 // maxExactWave is the largest number of other replacements for which keepsPlace examines each of them.
@@ -14,11 +15,9 @@ const maxExactWave = 32
 // the wave, so they hold for every prediction of its landing.
 type places struct {
 	pod cluster.PodID
-	// acceptable lists the acceptable nodes at the beginning of the wave.
-	acceptable []cluster.NodeID
-	// possible has, by node, all nodes with room at the beginning of the wave. The replacement may also
-	// land on a node that a pod of the wave leaves.
-	possible []bool
+	// possible are all nodes with room at the beginning of the wave, and acceptable those where the goals
+	// accept a landing. The replacement may also land on a node that a pod of the wave leaves.
+	possible, acceptable prediction.NodeSet
 	// atLeast replacements that request at most bound are needed to leave no room on the acceptable
 	// nodes.
 	atLeast int64
@@ -32,18 +31,20 @@ type placesKey struct {
 
 // placesOf returns the places of a pod of the wave, or of a pod that may join it.
 func (w *WaveStates) placesOf(pod cluster.PodID, displaced bool) *places {
-	key := placesKey{pod, displaced}
-	if pl := w.places[key]; pl != nil {
+	if pl := w.placesAtStart[placesKey{pod, displaced}]; pl != nil {
 		return pl
 	}
-	at := w.Start
-	l := Landing{predicted: at.Model.PredictOdds(pod)}
-	pl := &places{pod: pod, acceptable: at.AcceptableNodes(pod, &l, displaced), possible: make([]bool, len(at.Snapshot.Nodes))}
-	for n := range l.predicted.Gone.FeasibleSet.All() {
-		pl.possible[n] = true
+	return w.addPlaces(pod, &Landing{predicted: w.Start.Model.PredictOdds(pod)}, displaced)
+}
+
+// addPlaces caches the places of a pod whose landing has just been predicted in Start.
+func (w *WaveStates) addPlaces(pod cluster.PodID, l *Landing, displaced bool) *places {
+	key := placesKey{pod, displaced}
+	if w.placesAtStart[key] == nil {
+		w.placesAtStart[key] = &places{pod: pod, possible: l.predicted.Gone.FeasibleSet.Clone(),
+			acceptable: w.Start.AcceptableNodes(pod, l, displaced)}
 	}
-	w.places[key] = pl
-	return pl
+	return w.placesAtStart[key]
 }
 
 // KeepsPlaces reports whether each replacement of the wave, and that of the pod if it joins, keeps an
@@ -94,12 +95,12 @@ func (w *WaveStates) largestWith(pod cluster.PodID) *cluster.Resources {
 // least numbers that fill each node are together at most the number of others.
 func (w *WaveStates) keepsPlace(pl, joining *places, largest *cluster.Resources) bool {
 	others := len(w.members)
-	if len(pl.acceptable) > others {
+	if pl.acceptable.Len() > others {
 		return true // each node needs at least one
 	}
 	if pl.bound != largest {
 		pl.bound, pl.atLeast = largest, 0
-		for _, n := range pl.acceptable {
+		for n := range pl.acceptable.All() {
 			pl.atLeast += w.Start.Model.AtLeastToFill(n, pl.pod, largest)
 		}
 	}
@@ -119,10 +120,10 @@ func (w *WaveStates) keepsPlaceExactly(pl, joining *places) bool {
 	}
 	var fills []int // by acceptable node; others + 1 if the others cannot fill it
 	var near []cluster.PodID
-	for _, n := range pl.acceptable {
+	for n := range pl.acceptable.All() {
 		near = near[:0]
 		for _, o := range all {
-			if o != pl && (o.possible[n] || w.terminating[n] > 0 || m.NodeOf(joining.pod) == n) {
+			if o != pl && (o.possible.Has(n) || w.terminating[n] > 0 || m.NodeOf(joining.pod) == n) {
 				near = append(near, o.pod)
 			}
 		}

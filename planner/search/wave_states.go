@@ -29,15 +29,15 @@ type WaveStates struct {
 	// membersPlaces are the places of members, and largest their largest requests.
 	membersPlaces []*places
 	largest       *cluster.Resources
-	// places caches the results of placesOf. Every change of Start clears it.
-	places map[placesKey]*places
+	// placesAtStart caches the results of placesOf. Every change of Start clears it.
+	placesAtStart map[placesKey]*places
 }
 
 // NewWaveStates returns the states of an empty wave that begins in state c.
 func NewWaveStates(c *State) *WaveStates {
 	crowded := *c
 	crowded.Model = c.Model.Clone()
-	return &WaveStates{Start: c.Clone(), Crowded: &crowded, terminating: map[cluster.NodeID]int{}, places: map[placesKey]*places{}}
+	return &WaveStates{Start: c.Clone(), Crowded: &crowded, terminating: map[cluster.NodeID]int{}, placesAtStart: map[placesKey]*places{}}
 }
 
 // Join adds a move to the wave. The caller applies it to the current state.
@@ -62,7 +62,7 @@ func (w *WaveStates) leave(m Step) {
 // close makes a move of the wave part of the next wave's start.
 func (w *WaveStates) close(m Step) {
 	w.Start.Apply(m)
-	clear(w.places)
+	clear(w.placesAtStart)
 	w.Crowded.Model.EndTermination(m.Pod)
 	w.count(m, -1)
 }
@@ -89,19 +89,16 @@ func (w *WaveStates) object(p cluster.PodID) *corev1.Pod { return w.Start.Snapsh
 // applyClosed applies a move of an earlier wave.
 func (w *WaveStates) applyClosed(m Step) {
 	w.Start.Apply(m)
-	clear(w.places)
+	clear(w.placesAtStart)
 	w.Crowded.Model.Move(m.Pod, m.Landing.To)
 }
 
 // undoClosed undoes a move of an earlier wave.
 func (w *WaveStates) undoClosed(m Step) {
 	w.Start.Undo(m)
-	clear(w.places)
+	clear(w.placesAtStart)
 	w.Crowded.Model.Move(m.Pod, m.From)
 }
-
-// A predictor is PredictLanding or PredictDisplacedLanding.
-type predictor func(*State, cluster.PodID) (Landing, plan.Reason, bool)
 
 // PredictInWave predicts the landing of a pod in both states. l is its landing in the current
 // state. The result has the worst probabilities of all states.
@@ -109,15 +106,16 @@ type predictor func(*State, cluster.PodID) (Landing, plan.Reason, bool)
 // It skips the prediction in Crowded if that state cannot decide: the scheduler prefers free
 // nodes, no evicted pod still terminates on a node that may win, and no pod of the wave has
 // inter-pod affinity. Topology spread does not count terminating pods.
-func (w *WaveStates) PredictInWave(pod cluster.PodID, l Landing, predict predictor) (Landing, plan.Reason, bool) {
-	first, reason, ok := predict(w.Start, pod)
+func (w *WaveStates) PredictInWave(pod cluster.PodID, l Landing, displaced bool) (Landing, plan.Reason, bool) {
+	first, reason, ok := w.Start.Predict(pod, displaced)
 	if !ok {
 		return l, reason, false
 	}
+	w.addPlaces(pod, &first, displaced)
 	if !w.crowdMatters(pod, l) {
 		return l.worst(first), plan.Reason{}, true
 	}
-	last, reason, ok := predict(w.Crowded, pod)
+	last, reason, ok := w.Crowded.Predict(pod, displaced)
 	if !ok {
 		return l, reason, false
 	}

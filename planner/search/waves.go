@@ -119,12 +119,12 @@ func (c *waveBuilder) joinDisplaced(a displacement) bool {
 	}
 	l, _, ok := c.PredictDisplacedLanding(a.displaced)
 	if ok && len(c.wave.steps) > 0 {
-		l, _, ok = c.wave.PredictInWave(a.displaced, l, (*State).PredictDisplacedLanding)
+		l, _, ok = c.wave.PredictInWave(a.displaced, l, true)
 	}
 	if !ok || !c.wave.KeepsPlaces(a.displaced, true) {
 		return false
 	}
-	l.ImprovedGoals, l.Acceptable = a.improvedGoals, len(c.AcceptableNodes(a.displaced, &l, true))
+	l.ImprovedGoals, l.Acceptable = a.improvedGoals, c.AcceptableNodes(a.displaced, &l, true).Len()
 	l.predicted = prediction.Prediction{}
 	st := Step{Pod: a.displaced, From: a.target, Landing: l, goal: a.goal, Displaced: &DisplacedFor{a.pod, a.target}}
 	st.MostImproved = c.Goals.MostImproved(a.pod, c.Model.NodeOf(a.pod), a.improvedGoals)
