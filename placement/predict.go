@@ -78,15 +78,21 @@ func (m *ClusterModel) predictState(in *cycle.Replacement, p cluster.PodID) pred
 	return s
 }
 
+// ReplacedAfterGone reports whether the controller creates the replacement of the pod only after the
+// pod has terminated. A StatefulSet does, and a Job may.
+func (m *ClusterModel) ReplacedAfterGone(p cluster.PodID) bool {
+	pod := &m.Snap.Pods[p]
+	o, ok := m.OwnerOf(pod)
+	return ok && o.WaitsForVictim || pod.Controller != nil && pod.Controller.Kind == "StatefulSet"
+}
+
 // goneProbability returns the probability that the replacement is scheduled only after the victim
-// is gone. The probability is 1 for a StatefulSet, and for a Job that creates the replacement
-// only after the victim has terminated.
+// is gone.
 func (m *ClusterModel) goneProbability(p cluster.PodID) float64 {
 	pod := &m.Snap.Pods[p]
 	grace := ptr.Deref(pod.Object.Spec.TerminationGracePeriodSeconds, corev1.DefaultTerminationGracePeriodSeconds)
 	grace = ptr.Deref(m.opts.GracePeriodSeconds, grace)
-	if o, ok := m.OwnerOf(pod); grace <= 0 || m.PodNode[p] == cluster.NoNode || ok && o.WaitsForVictim ||
-		pod.Controller != nil && pod.Controller.Kind == "StatefulSet" {
+	if grace <= 0 || m.PodNode[p] == cluster.NoNode || m.ReplacedAfterGone(p) {
 		return 1
 	}
 	return goneWeight

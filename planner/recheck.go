@@ -77,14 +77,23 @@ func recheckAll(c *search.Search, moves []plan.Move, hinted []cluster.NodeID) (o
 	states := search.NewWaveStates(c.State)
 	search.SetHints([]*search.State{c.State, states.Start, states.Crowded}, hinted)
 	w := eligibility.NewInFlight(c.Options.InFlight, eligibility.NewConsumed())
+	var steps []search.Step
 	for _, m := range moves {
-		fresh, out, holds := recheckMove(c, states, &w, m)
+		fresh, step, out, holds := recheckMove(c, states, &w, m)
 		if !holds {
 			dropped = append(dropped, out)
 			continue
 		}
-		ok = append(ok, fresh)
+		ok, steps = append(ok, fresh), append(steps, step)
 	}
+	kept := states.KeepCertain(c.State, steps, func(i int, why string) {
+		w.Owner[c.Snapshot.Pods[steps[i].Pod].Workload]--
+		dropped = append(dropped, plan.Outcome{Step: ok[i].Step, Pod: ok[i].Pod, Outcome: plan.Dropped,
+			Reason: plan.Reason{Code: plan.PremiseChanged, Message: why}})
+	})
+	ok = slices.DeleteFunc(ok, func(m plan.Move) bool {
+		return !slices.ContainsFunc(kept, func(s search.Step) bool { return FindPod(c.Snapshot, m.Pod).ID == s.Pod })
+	})
 	for i := range ok {
 		p := FindPod(c.Snapshot, ok[i].Pod)
 		ok[i].ReadyRequirements = c.Eligibility.ReadyRequirements(p, w.Owner[p.Workload])
@@ -92,9 +101,10 @@ func recheckAll(c *search.Search, moves []plan.Move, hinted []cluster.NodeID) (o
 	return ok, dropped
 }
 
-func recheckMove(c *search.Search, states *search.WaveStates, w *eligibility.InFlightCount, m plan.Move) (plan.Move, plan.Outcome, bool) {
-	drop := func(kind plan.OutcomeKind, code plan.Code, msg string) (plan.Move, plan.Outcome, bool) {
-		return m, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: kind, Reason: plan.Reason{Code: code, Message: msg}}, false
+func recheckMove(c *search.Search, states *search.WaveStates, w *eligibility.InFlightCount, m plan.Move) (
+	plan.Move, search.Step, plan.Outcome, bool) {
+	drop := func(kind plan.OutcomeKind, code plan.Code, msg string) (plan.Move, search.Step, plan.Outcome, bool) {
+		return m, search.Step{}, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: kind, Reason: plan.Reason{Code: code, Message: msg}}, false
 	}
 	p := FindPod(c.Snapshot, m.Pod)
 	switch {
@@ -147,7 +157,7 @@ func recheckMove(c *search.Search, states *search.WaveStates, w *eligibility.InF
 	if !counted {
 		c.Limits.Add(p.ID)
 	}
-	return fresh, plan.Outcome{}, true
+	return fresh, step, plan.Outcome{}, true
 }
 
 // isReserved reports whether the limits already count this move, because a pass has reserved it and has not recorded its

@@ -170,7 +170,9 @@ func (m *displacementSearch) joinStep(a displacement) bool {
 			return false
 		}
 	}
-	c.closeWave()
+	if slices.ContainsFunc(c.closeWave(), func(m Step) bool { return m.Pod == a.displaced }) {
+		return false
+	}
 	if joins, _ := c.join(a.pod, a.goal); joins == joined {
 		if c.Moves[len(c.Moves)-1].Landing.To == a.target {
 			return true

@@ -99,7 +99,7 @@ func (c *goalSearch) repeatMoves(moves []Step) (rest []Step) {
 		}
 	}
 	if len(rest) > 0 {
-		c.closeWave()
+		rest = append(rest, c.closeWave()...)
 	}
 	return rest
 }

@@ -49,7 +49,11 @@ func (c *goalSearch) moveForGoals(todo []int) {
 			}
 		}
 		if todo = later; len(todo) > 0 {
-			c.closeWave()
+			for _, m := range c.closeWave() {
+				if !slices.Contains(todo, m.goal) {
+					todo = append(todo, m.goal)
+				}
+			}
 		}
 	}
 }

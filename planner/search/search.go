@@ -182,7 +182,9 @@ func (c *Search) finalPass() {
 			c.moveForGoals(todo)
 		}
 		if len(c.Moves) == was {
-			c.closeWave()
+			if len(c.closeWave()) > 0 {
+				continue
+			}
 			if _, spent := c.PredictionLimitReached(); !spent {
 				c.FinalPassGoals = todo // otherwise some pods may not have been tried again
 			}

@@ -76,12 +76,13 @@ func (c *waveBuilder) recordMove(m Step) {
 }
 
 // closeWave ends the current wave and begins the next. The next wave assumes that the replacements of the current
-// wave are Ready.
-func (c *waveBuilder) closeWave() {
+// wave are Ready. closeWave returns the moves that dropUncertain removed.
+func (c *waveBuilder) closeWave() (dropped []Step) {
 	w := c.wave
 	if len(w.steps) == 0 {
-		return
+		return nil
 	}
+	dropped = c.dropUncertain()
 	SetHints(c.waveStates(), nil)
 	from := len(c.Moves) - len(w.steps)
 	for i, m := range w.steps {
@@ -91,6 +92,7 @@ func (c *waveBuilder) closeWave() {
 	}
 	c.HintedByWave = append(c.HintedByWave, w.hinted)
 	c.wave = newWave(w.WaveStates, w.consumed, w.number+1)
+	return dropped
 }
 
 // noRoomReason returns the reason why a pod does not fit into an empty wave.
