@@ -69,7 +69,7 @@ func (t explainTable) writePodExplanation(p plan.PodExplanation, blocks []plan.E
 		t.addLine("")
 		t.addLine("No budget covers it.")
 	}
-	t.writeRules("Limits, before any move", "limit", p.Limits)
+	t.writeRules("Limits", "limit", p.Limits)
 	t.writeLanding(p)
 }
 
@@ -171,7 +171,10 @@ func (t explainTable) writeRules(title, noun string, list []plan.RuleResult) {
 			continue
 		}
 		allows := "NO"
-		if c.Allows {
+		switch {
+		case c.UsedUp:
+			allows = "used up"
+		case c.Allows:
 			allows = "yes"
 		}
 		g.addRow(allows, escape(string(c.Code)), orDash(escape(c.Message)))
