@@ -86,6 +86,12 @@ func (b *Stack) PushMetric(ctx context.Context, job, instance, metric string, va
 	return err
 }
 
+// DeletePushed removes the metrics that were pushed for a job and an instance.
+func (b *Stack) DeletePushed(ctx context.Context, job, instance string) error {
+	_, err := sendHTTP(ctx, http.MethodDelete, fmt.Sprintf("%s/metrics/job/%s/instance/%s", b.Pushgateway, job, instance), nil)
+	return err
+}
+
 // Query runs an instant query on Prometheus. The result is keyed by the label instance.
 func (b *Stack) Query(ctx context.Context, promql string) (map[string]float64, error) {
 	body, err := sendHTTP(ctx, http.MethodGet, b.Prometheus+"/api/v1/query?query="+url.QueryEscape(promql), nil)
