@@ -159,6 +159,9 @@ type Breaker struct {
 	MaxFailedFrac       float64         `json:"maxFailedFrac"`
 	MaxBadLandingsFrac  float64         `json:"maxBadLandingsFrac"`
 	Hold                Duration        `json:"hold"`
+	// PrometheusAlerts are regular expressions for whole names of alerts. While one of these alerts fires in the server
+	// of load.prometheus, Evenkeel evicts nothing.
+	PrometheusAlerts []string `json:"prometheusAlerts"`
 }
 
 // Usage sources. With SourceRequests, Evenkeel measures no usage.
