@@ -153,6 +153,7 @@ func checkBreaker(c *Config, d *strict.Decoder) {
 		}
 	}
 	if len(b.PrometheusAlerts) > 0 && c.Load.Prometheus.URL == "" {
-		d.Errorf("evictor.breaker.prometheusAlerts", "needs the address of a Prometheus (want load.prometheus.url, with any load.source)")
+		d.Errorf("evictor.breaker.prometheusAlerts",
+			"needs the address of a Prometheus (want load.prometheus.url, with any load.source)")
 	}
 }

@@ -11,14 +11,15 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
-// TestForgedUsageIsAmbiguous reports n1 as busy through the Pushgateway, whose labels Prometheus keeps (honor_labels). The
-// usage of n1 must be unknown, and known as it is if the configuration selects the job of the kubelets.
+// TestForgedUsageIsAmbiguous reports n1 as busy through the Pushgateway, whose labels Prometheus keeps (honor_labels).
+// The usage of n1 must be unknown, and known as it is if the configuration selects the job of the kubelets.
 func TestForgedUsageIsAmbiguous(t *testing.T) {
 	ns := seedApps(t, []seed.App{minimalUsageApp("n1", "n2", "n3", "n4")})
 	begun := time.Now()
 	push := func() {
 		t.Helper()
-		if err := stack.PushMetric(t.Context(), "forged", "n1", "node_cpu_usage_seconds_total", 9*time.Since(begun).Seconds()); err != nil {
+		used := 9 * time.Since(begun).Seconds() // 9 of 10 cores
+		if err := stack.PushMetric(t.Context(), "forged", "n1", "node_cpu_usage_seconds_total", used); err != nil {
 			t.Fatal(err)
 		}
 	}

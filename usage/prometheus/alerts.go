@@ -68,7 +68,8 @@ const (
 // completely and plausibly. The server evaluates the query at its own time: with a clock that differs, an alert could
 // seem to be over.
 func (a *Alerts) Firing(ctx context.Context) ([]string, error) {
-	samples, problem := a.client.query(ctx, "/api/v1/query", url.Values{"query": {a.query}}, []string{"alertname"}, "vector")
+	form := url.Values{"query": {a.query}}
+	samples, problem := a.client.query(ctx, "/api/v1/query", form, []string{"alertname"}, "vector")
 	if problem != nil {
 		return nil, errors.New(usage.Sanitize(problem.Detail, maxAlertError))
 	}

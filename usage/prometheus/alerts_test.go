@@ -65,10 +65,12 @@ func TestFiringAlerts(t *testing.T) {
 // TestAlertsAreUnknownWithoutAPlausibleAnswer checks that no bad answer means that nothing fires.
 func TestAlertsAreUnknownWithoutAPlausibleAnswer(t *testing.T) {
 	for want, answer := range map[string]func(http.ResponseWriter, *http.Request){
-		"no answer within 100ms":        neverAnswer,
-		"the server answers 503":        func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) },
-		"set tokenFile":                 func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) },
-		"a redirect to example.com":     func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://example.com/", 302) },
+		"no answer within 100ms": neverAnswer,
+		"the server answers 503": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) },
+		"set tokenFile":          func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) },
+		"a redirect to example.com": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://example.com/", http.StatusFound)
+		},
 		"a web page":                    func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") },
 		"the answer is empty":           func(http.ResponseWriter, *http.Request) {},
 		"the answer is a matrix":        answerWith(strings.Replace(alertsJSON(), "vector", "matrix", 1)),

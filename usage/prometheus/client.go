@@ -31,7 +31,8 @@ func newAPIClient(address string, client *http.Client, timeout time.Duration) (a
 
 // query runs one query. query checks for an error first, because a partial answer can carry both data and an
 // error.
-func (c apiClient) query(ctx context.Context, path string, form url.Values, labels []string, want string) ([]sample, *usage.Problem) {
+func (c apiClient) query(ctx context.Context, path string, form url.Values, labels []string,
+	want string) ([]sample, *usage.Problem) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	form.Set("timeout", formatSeconds(c.timeout))

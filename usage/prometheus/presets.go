@@ -108,8 +108,8 @@ func (o Options) fillPreset(query string) string {
 		job := "job=~" + strconv.Quote(o.Job) + "}"
 		alone, further = "{"+job, ","+job
 	}
-	return strings.NewReplacer("(L)", "("+o.NodeLabel+")", "(L, job)", "("+o.NodeLabel+", job)", "{J}", alone, ",J}", further,
-		"[W]", "["+promqlDuration(o.RateWindow)+"]").Replace(query)
+	return strings.NewReplacer("(L)", "("+o.NodeLabel+")", "(L, job)", "("+o.NodeLabel+", job)", "{J}", alone,
+		",J}", further, "[W]", "["+promqlDuration(o.RateWindow)+"]").Replace(query)
 }
 
 // promqlDuration formats a duration in whole seconds or milliseconds. PromQL does not accept fractions.
