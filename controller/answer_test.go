@@ -39,7 +39,7 @@ func (b betweenPassesClock) NewTimer(d time.Duration) clock.Timer {
 	if d > 24*time.Hour {
 		return b.FakeClock.NewTimer(d)
 	}
-	return instantClock{b.FakeClock}.NewTimer(d)
+	return instantClock(b).NewTimer(d)
 }
 
 // runWithApproval submits a plan, runs a controller for some checks for approved plans, and returns the stored report.

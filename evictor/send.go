@@ -24,6 +24,8 @@ const (
 	// process must stop. callTimeout is shorter than the 5 s between the end of one leader and the
 	// start of the next, so no call of an old leader overlaps with the next leader.
 	callTimeout = 4 * time.Second
+	// readRetryDelay is the delay before the second read of a pod. Each further delay is longer by as much.
+	readRetryDelay = time.Second
 	// answerTimeout bounds an eviction call while this process may act. Admission webhooks take up to 10 s by default
 	// and up to 30 s at most (timeoutSeconds). If evictions compete for one budget, the API server itself retries for
 	// 10 s. The bound is long because an eviction without an answer ends the pass.
@@ -104,7 +106,7 @@ func (r restAPI) mayEvict(ctx context.Context, namespace string) (bool, error) {
 // terminated the pod. If the pod is unchanged or cannot be read, the outcome is unknown and the pass must stop.
 func (l *Live) resolveAmbiguous(ctx context.Context, m plan.Move, v Verdict) Verdict {
 	for try := range 4 {
-		if try > 0 && !wait.Sleep(ctx, l.opts.Clock, time.Duration(try)*time.Second) {
+		if try > 0 && !wait.Sleep(ctx, l.opts.Clock, time.Duration(try)*readRetryDelay) {
 			break
 		}
 		pod, err := l.getPod(ctx, m.Pod)

@@ -73,6 +73,9 @@ func (o *Observer) Start(ctx context.Context) { o.factory.Start(ctx.Done()) }
 // and cannot be interrupted.
 const shutdownTimeout = time.Second
 
+// syncPollInterval is the interval at which WaitForSync checks whether all kinds are listed.
+const syncPollInterval = 20 * time.Millisecond
+
 // Shutdown waits until all watches have ended, but at most one second. The context that was passed to
 // Start must end first.
 func (o *Observer) Shutdown() {
@@ -90,7 +93,7 @@ func (o *Observer) WaitForSync(ctx context.Context) error {
 	if err := o.readServerIdentity(ctx); err != nil {
 		return err
 	}
-	tick := time.NewTicker(20 * time.Millisecond)
+	tick := time.NewTicker(syncPollInterval)
 	defer tick.Stop()
 	for {
 		if err := o.permissionError(); err != nil {

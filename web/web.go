@@ -23,6 +23,17 @@ type Route struct {
 // maxInFlight is the maximum number of concurrent requests for metrics, and for the watcher routes.
 const maxInFlight = 4
 
+const (
+	readHeaderTimeout = 5 * time.Second
+	readTimeout       = 10 * time.Second
+	writeTimeout      = 30 * time.Second
+	idleTimeout       = time.Minute
+	// metricsTimeout bounds the collection of the metrics.
+	metricsTimeout = 20 * time.Second
+	// shutdownTimeout is how long Serve waits for requests in progress.
+	shutdownTimeout = 5 * time.Second
+)
+
 // Health says whether this process works.
 type Health struct {
 	// Live returns an error if only a restart helps; nil means that there is no such check.
@@ -35,8 +46,8 @@ type Health struct {
 func Serve(ctx context.Context, l net.Listener, health Health, registry *prometheus.Registry, more ...Route) error {
 	srv := &http.Server{
 		Handler:           Handler(health, registry, more...),
-		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,
-		WriteTimeout: 30 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 1 << 14,
+		ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout,
+		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: 1 << 14,
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- srv.Serve(l) }()
@@ -45,7 +56,7 @@ func Serve(ctx context.Context, l net.Listener, health Health, registry *prometh
 		return fmt.Errorf("serving health and metrics: %w", err)
 	case <-ctx.Done():
 	}
-	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 	defer cancel()
 	if err := srv.Shutdown(stop); err != nil {
 		return fmt.Errorf("closing the health server: %w", err)
@@ -78,7 +89,7 @@ func Handler(health Health, registry *prometheus.Registry, more ...Route) http.H
 	})
 	mux.Handle(
 		"GET /metrics",
-		promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: maxInFlight, Timeout: 20 * time.Second}),
+		promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: maxInFlight, Timeout: metricsTimeout}),
 	)
 	for _, r := range more {
 		mux.Handle(r.Pattern, r.Handler)

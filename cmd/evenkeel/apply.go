@@ -26,6 +26,12 @@ import (
 // maxPlanBytes is the largest plan file that apply reads, in bytes.
 const maxPlanBytes = 32 << 20
 
+const (
+	applyLeaseTimeout  = 2 * time.Minute
+	reportTimeout      = 30 * time.Minute
+	reportPollInterval = time.Second
+)
+
 type applyFlags struct {
 	config, output, namespace string
 	leaseTimeout, wait        time.Duration
@@ -42,8 +48,8 @@ func newApply(g *globalFlags) *cobra.Command {
 	fl := c.Flags()
 	fl.StringVar(&f.config, "config", "", "configuration file that the plan was made with (default: the built-in one)")
 	fl.StringVarP(&f.output, "output", "o", "table", "report as table, wide, json or yaml")
-	fl.DurationVar(&f.leaseTimeout, "lease-timeout", 2*time.Minute, "how long to wait for the Lease if no process holds it")
-	fl.DurationVar(&f.wait, "wait", 30*time.Minute, "how long to wait for the report if another process executes the plan")
+	fl.DurationVar(&f.leaseTimeout, "lease-timeout", applyLeaseTimeout, "how long to wait for the Lease if no process holds it")
+	fl.DurationVar(&f.wait, "wait", reportTimeout, "how long to wait for the report if another process executes the plan")
 	addReleaseFlag(fl, &f.namespace)
 	return c
 }
@@ -144,7 +150,7 @@ func (f *applyFlags) submitToLeader(ctx context.Context, client kubernetes.Inter
 	}
 	waiting, cancel := context.WithTimeout(ctx, f.wait)
 	defer cancel()
-	every := time.NewTicker(time.Second)
+	every := time.NewTicker(reportPollInterval)
 	defer every.Stop()
 	var last error
 	for {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/lab/seed"
@@ -216,7 +217,8 @@ type runProcess struct {
 	stderr lockedBuffer
 }
 
-// startRun starts `evenkeel run` and kills it at the end of the test.
+// startRun starts `evenkeel run`. At the end of the test, startRun kills it and deletes its Lease, so that the next test
+// finds no release that seems to be active.
 func startRun(t *testing.T, kubeconfig, config, ns, bind string) *runProcess {
 	t.Helper()
 	s := &runProcess{cmd: exec.Command(testbed.Evenkeel, "run", "--config", config,
@@ -227,6 +229,10 @@ func startRun(t *testing.T, kubeconfig, config, ns, bind string) *runProcess {
 	}
 	t.Cleanup(func() {
 		s.kill()
+		err := lab.Client.CoordinationV1().Leases(ns).Delete(context.Background(), "evenkeel", metav1.DeleteOptions{})
+		if err != nil && !apierrors.IsNotFound(err) {
+			t.Errorf("deleting the Lease in %s: %v", ns, err)
+		}
 		if t.Failed() {
 			t.Logf("%s\n%s", s.stdout.String(), s.stderr.String())
 		}

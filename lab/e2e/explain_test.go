@@ -47,13 +47,9 @@ func blockedCases() []blockedCase {
 			cause:  func(t *testing.T, ns string) { annotateDeployment(t, ns, "evenkeel.io/window", `"at night"`) },
 			remove: func(t *testing.T, ns string) { annotateDeployment(t, ns, "evenkeel.io/window", `"* * * * * 1h"`) }},
 		{code: "OutsideWindow", config: "windows: {deny: [{schedule: \"* * * * *\", duration: 1h}]}\n"},
-		{code: "RolloutInProgress",
-			cause: func(t *testing.T, ns string) {
-				patchDeployment(t, ns, `{"spec":{"paused":true,"template":{"metadata":{"annotations":{"new":"yes"}}}}}`)
-			},
-			remove: func(t *testing.T, ns string) {
-				patchDeployment(t, ns, `{"spec":{"paused":false,"template":{"metadata":{"annotations":{"new":null}}}}}`)
-			}},
+		{code: "WorkloadPaused",
+			cause:  func(t *testing.T, ns string) { patchDeployment(t, ns, `{"spec":{"paused":true}}`) },
+			remove: func(t *testing.T, ns string) { patchDeployment(t, ns, `{"spec":{"paused":false}}`) }},
 		{code: "NodeExcluded",
 			cause:  func(t *testing.T, _ string) { excludeNode(t, `"true"`) },
 			remove: func(t *testing.T, _ string) { excludeNode(t, "null") }},

@@ -213,7 +213,7 @@ func createAccount(t *testing.T, ns string, more ...rbacv1.PolicyRule) string {
 // The permissions for the Lease and the state, which a pass needs besides reading and evicting.
 var (
 	leaseRule = rbacv1.PolicyRule{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"},
-		Verbs: []string{"get", "create", "update"}}
+		Verbs: []string{"get", "list", "create", "update"}}
 	stateRule = rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"},
 		Verbs: []string{"get", "create", "update"}}
 )

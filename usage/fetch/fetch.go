@@ -23,6 +23,13 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage"
 )
 
+// The limits of a connection. The timeout of the source bounds each request as a whole.
+const (
+	dialTimeout      = 10 * time.Second
+	handshakeTimeout = 10 * time.Second
+	idleTimeout      = 90 * time.Second
+)
+
 // maxBytes is the default limit of an answer. An answer about 150,000 pods takes 15 to 25 MB.
 const maxBytes = 64 << 20
 
@@ -163,9 +170,9 @@ func (t *transport) currentTransport() (*http.Transport, error) {
 	}
 	t.files = files
 	t.inner = &http.Transport{
-		Proxy: http.ProxyFromEnvironment, TLSClientConfig: conf, ForceAttemptHTTP2: true, IdleConnTimeout: 90 * time.Second,
+		Proxy: http.ProxyFromEnvironment, TLSClientConfig: conf, ForceAttemptHTTP2: true, IdleConnTimeout: idleTimeout,
 		MaxIdleConnsPerHost: 8,
-		DialContext:         (&net.Dialer{Timeout: 10 * time.Second}).DialContext, TLSHandshakeTimeout: 10 * time.Second,
+		DialContext:         (&net.Dialer{Timeout: dialTimeout}).DialContext, TLSHandshakeTimeout: handshakeTimeout,
 		MaxResponseHeaderBytes: 1 << 20,
 	}
 	return t.inner, nil

@@ -114,7 +114,9 @@ func (r *podGuards) checkWorkload(p *corev1.Pod, add rejectFunc) {
 	}
 	add(!known || least < r.rules.MinReplicas, plan.TooFewReplicas, fmt.Sprintf("its workload wants %d replicas (known: %v)", want, known))
 	r.checkRollout(c, add)
+	checkCanBeReplaced(r.objects.ResourceQuotas, p, c, add)
 	there, up, beside := r.countWorkloadPods(p)
+	add(known && there < want, plan.ReplacementMissing, fmt.Sprintf("the workload has %d pods and wants %d", there, want))
 	add(known && there > want, plan.ScalingDown, fmt.Sprintf("the workload has %d pods and wants %d", there, want))
 	if n, ok := c.lowest().replicas(); ok {
 		add(beside > n, plan.ScalingDown, fmt.Sprintf("%s has %d pods and wants %d", c.lowest().name, beside, n))

@@ -39,8 +39,8 @@ func (r *verifier) checkWaveOrders(calls []call) {
 		others := slices.Delete(slices.Clone(wave), i, i+1)
 		next, withOwn := wave[i].next, append(slices.Clip(settled), c.pod)
 		unmet := r.unmetAffinity(next, settled, others)
-		if unmet != "" {
-			unmet = r.unmetAffinity(next, withOwn, others)
+		if unmet != "" && r.unmetAffinity(next, withOwn, others) == "" {
+			unmet = ""
 		}
 		for _, why := range []string{r.noRoom(next, settled, others), r.unevenSpread(next, settled, others), unmet, r.noVolume(next, settled, others)} {
 			if why != "" {

@@ -1,0 +1,55 @@
+package planverifier
+
+import (
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// checkCanBeReplaced checks that the controller of the pod could create a replacement. Of ResourceQuotas it checks only the
+// number of pods, and only those without scopes.
+func checkCanBeReplaced(quotas []*corev1.ResourceQuota, p *corev1.Pod, c ownerChain, add rejectFunc) {
+	failed := func(reason string, yes bool) {
+		add(yes, plan.ReplacementRefused, "a controller reports ReplicaFailure: "+reason)
+	}
+	for _, l := range c.links {
+		switch x := l.object.(type) {
+		case *appsv1.Deployment:
+			for _, x := range x.Status.Conditions {
+				failed(x.Reason, x.Type == appsv1.DeploymentReplicaFailure && x.Status == corev1.ConditionTrue)
+			}
+		case *appsv1.ReplicaSet:
+			for _, x := range x.Status.Conditions {
+				failed(x.Reason, x.Type == appsv1.ReplicaSetReplicaFailure && x.Status == corev1.ConditionTrue)
+			}
+		case *corev1.ReplicationController:
+			for _, x := range x.Status.Conditions {
+				failed(x.Reason, x.Type == corev1.ReplicationControllerReplicaFailure && x.Status == corev1.ConditionTrue)
+			}
+		}
+	}
+	kind := ""
+	if len(c.links) > 0 {
+		kind = c.lowest().kind
+	}
+	if !slices.Contains([]string{"ReplicaSet", "ReplicationController", "Job"}, kind) {
+		for _, f := range p.Finalizers {
+			add(!slices.Contains([]string{batchv1.JobTrackingFinalizer, "foregroundDeletion", "orphan"}, f), plan.ForeignFinalizer, "it has the finalizer "+f)
+		}
+	}
+	for _, q := range quotas {
+		hard, limited := q.Spec.Hard[corev1.ResourcePods]
+		used := q.Status.Used[corev1.ResourcePods]
+		needed := used.Value() + 1
+		if kind == "StatefulSet" { // it creates the replacement when the pod is gone
+			needed--
+		}
+		add(q.Namespace == p.Namespace && limited && len(q.Spec.Scopes) == 0 && q.Spec.ScopeSelector == nil && needed > hard.Value(),
+			plan.ReplacementRefused, fmt.Sprintf("ResourceQuota %s allows %d pods", q.Name, hard.Value()))
+	}
+}
