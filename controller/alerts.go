@@ -20,6 +20,8 @@ func (c *Controller) checkAlerts(ctx context.Context) *plan.Reason {
 	c.expectStep("asking Prometheus for alerts")
 	names, err := c.FiringAlerts(ctx)
 	switch {
+	case ctx.Err() != nil:
+		return &plan.Reason{Code: plan.Interrupted, Message: "the process was told to stop while it asked for firing alerts"}
 	case err != nil:
 		return &plan.Reason{Code: plan.AlertsUnknown,
 			Message: "Prometheus does not say whether alerts of evictor.breaker.prometheusAlerts fire: " + err.Error()}

@@ -129,6 +129,17 @@ func TestAFiringAlertStopsAnApprovedPlan(t *testing.T) {
 	}
 }
 
+// A process that is told to stop does not blame Prometheus.
+func TestAStopIsNotAnUnknownAlert(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	e := &scriptedEvictor{}
+	c, _ := newController(t, e, plan.Live)
+	c.FiringAlerts = func(ctx context.Context) ([]string, error) { stop(); return nil, ctx.Err() }
+	if r, _ := c.RunOnce(ctx, nil); r.Stopped == nil || r.Stopped.Code != plan.Interrupted || len(e.waves) != 0 {
+		t.Errorf("stopped %+v after %d waves, want Interrupted", r.Stopped, len(e.waves))
+	}
+}
+
 // A dry run evicts nothing, so it needs no answer.
 func TestADryRunIgnoresAlerts(t *testing.T) {
 	c, _ := newController(t, &scriptedEvictor{}, plan.DryRun)
