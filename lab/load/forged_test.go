@@ -28,9 +28,11 @@ func TestForgedUsageIsAmbiguous(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	waitUntil(t, "Prometheus has rates of the kubelets and of the forged target", func() bool {
+	// The program reads the last 20 s, and a value from before the first push would still count.
+	waitUntil(t, "Prometheus has rates of the kubelets, and for 30 s of the forged target", func() bool {
 		push()
-		got, err := stack.Query(t.Context(), `count by (instance) (rate(node_cpu_usage_seconds_total[20s]))`)
+		got, err := stack.Query(t.Context(),
+			`min_over_time((count by (instance) (rate(node_cpu_usage_seconds_total[20s])))[30s:5s])`)
 		return err == nil && got["n1"] == 2 && got["n2"] == 1 && got["n3"] == 1 && got["n4"] == 1
 	})
 	for job, known := range map[string]bool{"": false, "kubelet": true} {
@@ -50,7 +52,7 @@ func TestForgedUsageIsAmbiguous(t *testing.T) {
 func plannedCPU(t *testing.T, ns, job string) (map[string]float64, string) {
 	t.Helper()
 	config := configFile(t, fmt.Sprintf(`
-load: {source: prometheus, interval: 5s, statistic: latest, window: 1m, maxAge: 1m, minCoverage: 0.5,
+load: {source: prometheus, interval: 5s, statistic: latest, window: 20s, maxAge: 20s, minCoverage: 0.5,
   prometheus: {url: %q, preset: kubelet, rateWindow: 20s, job: %q}}
 strategies:
 - {name: hot, type: NodeLoad, schedule: "0 * * * *", args: {basis: load, target: {cpu: 0.60}}}
