@@ -1,16 +1,21 @@
 package controller_test
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"testing"
 	"time"
 
+	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/internal/cron"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
@@ -168,4 +173,107 @@ func checkNoLabel(t *testing.T, m *metrics.Metrics, value string) {
 			}
 		}
 	}
+}
+
+// TestABlockStopsApprovedPlans: a pause, an open breaker or an older release stops an approved plan before its first
+// eviction.
+func TestABlockStopsApprovedPlans(t *testing.T) {
+	for code, block := range map[plan.Code]func(c *controller.Controller, p plan.Plan){
+		plan.Paused: func(c *controller.Controller, p plan.Plan) {
+			storeState(t, c, plan.PlannerState{Pause: &plan.Pause{By: "bob", Reason: "release", Since: p.TakenAt}})
+		},
+		plan.BreakerOpen: func(c *controller.Controller, p plan.Plan) {
+			storeState(t, c, plan.PlannerState{Breaker: &plan.BreakerTrip{At: p.TakenAt, Until: p.TakenAt.Add(time.Hour),
+				Reason: plan.Reason{Code: plan.BreakerOpen, Message: "open"}}})
+		},
+		plan.OtherReleaseActive: func(c *controller.Controller, _ plan.Plan) {
+			c.CheckOtherReleases = func(context.Context) *plan.Reason { return &plan.Reason{Code: plan.OtherReleaseActive, Message: "ops"} }
+		},
+	} {
+		c, e, p := savedPlan(t)
+		block(c, p)
+		r, err := c.Apply(t.Context(), p, by)
+		if err != nil || len(e.waves) != 0 || r.Stopped == nil || r.Stopped.Code != code || len(r.Outcomes) != 2 {
+			t.Errorf("%s: %d waves, error %v, stop reason %+v, outcomes %+v", code, len(e.waves), err, r.Stopped, r.Outcomes)
+		}
+	}
+}
+
+func storeState(t *testing.T, c *controller.Controller, st plan.PlannerState) {
+	t.Helper()
+	st.APIVersion, st.Kind = plan.APIVersion, plan.PlannerStateKind
+	if err := c.Store.Save(t.Context(), st); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// oneRequest offers the same request at each check.
+type oneRequest struct {
+	request   approval.Request
+	claim     error
+	checks    int
+	completed int
+}
+
+func (o *oneRequest) Pending(context.Context) (*approval.Request, error) {
+	o.checks++
+	return &o.request, nil
+}
+
+func (o *oneRequest) Claim(context.Context, *approval.Request) error { return o.claim }
+
+func (o *oneRequest) Complete(context.Context, approval.Request, plan.RunReport) error {
+	o.completed++
+	return nil
+}
+
+// TestOnlyClaimedPlansAreExecuted: a plan that this process cannot claim may be executed by another process. A dry run
+// does not look for approved plans.
+func TestOnlyClaimedPlansAreExecuted(t *testing.T) {
+	for _, c := range []struct {
+		mode     plan.Mode
+		claim    error
+		executed bool
+	}{{plan.Live, nil, true}, {plan.Live, errors.New("conflict"), false}, {plan.DryRun, nil, false}} {
+		box := &oneRequest{claim: c.claim}
+		waves := runWithRequests(t, box, c.mode)
+		if executed := waves > 0; executed != c.executed || c.executed != (box.completed > 0) || c.mode == plan.DryRun && box.checks != 0 {
+			t.Errorf("%s, claim error %v: %d waves, %d reports after %d checks", c.mode, c.claim, waves, box.completed, box.checks)
+		}
+	}
+}
+
+// endingClock is a betweenPassesClock that ends the run at the fourth timer. The controller starts one timer before each
+// check for approved plans.
+type endingClock struct {
+	betweenPassesClock
+	timers int
+	end    context.CancelFunc
+}
+
+func (c *endingClock) NewTimer(d time.Duration) clock.Timer {
+	if c.timers++; c.timers == 4 {
+		c.end()
+	}
+	return c.betweenPassesClock.NewTimer(d)
+}
+
+// runWithRequests runs a controller between two passes and returns the number of executed waves.
+func runWithRequests(t *testing.T, box *oneRequest, mode plan.Mode) int {
+	t.Helper()
+	c, e, p := savedPlan(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	c.Clock = &endingClock{betweenPassesClock{c.Clock.(*clocktesting.FakeClock)}, 0, cancel}
+	c.Mode, c.Approvals = mode, box
+	box.request = approval.Request{Plan: p, ApprovedBy: by.By, ApprovedAt: by.At}
+	for i := range c.Strategies {
+		yearly, err := cron.Parse("0 0 1 7 *", time.UTC)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Strategies[i].Schedule = yearly
+	}
+	c.Run(ctx)
+	return len(e.waves)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/breaker"
 )
@@ -42,24 +43,67 @@ func withoutNodes(t *testing.T, n int, at time.Time) *cluster.Snapshot {
 // The state carries the number of nodes to the next process.
 func TestDeletedNodesTripTheBreakerOfTheNextProcess(t *testing.T) {
 	store := &memoryStore{}
-	pass := func(gone int, at time.Duration) plan.RunReport {
+	pass := func(gone int, at time.Duration) (plan.RunReport, int) {
 		t.Helper()
-		c, o := newController(t, &scriptedEvictor{}, plan.Live)
+		e := &scriptedEvictor{}
+		c, o := newController(t, e, plan.Live)
 		c.Store, c.Breaker = store, breaker.DefaultOptions()
 		o.s = withoutNodes(t, gone, c.Clock.Now().Add(at))
 		r, err := c.RunOnce(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return r
+		return r, len(e.waves)
 	}
 	all := len(withoutNodes(t, 0, time.Time{}).Nodes)
-	if r := pass(0, 0); r.Stopped != nil {
+	if r, _ := pass(0, 0); r.Stopped != nil {
 		t.Fatalf("with all nodes, the pass stopped: %+v", r.Stopped)
 	}
-	if r := pass(all*4/10, 5*time.Minute); r.Stopped == nil || r.Stopped.Code != plan.BreakerOpen {
-		t.Errorf("with %d of %d nodes deleted: %+v, want BreakerOpen", all*4/10, all, r.Stopped)
+	if r, waves := pass(all*4/10, 5*time.Minute); r.Stopped == nil || r.Stopped.Code != plan.BreakerOpen || waves != 0 {
+		t.Errorf("with %d of %d nodes deleted: %+v after %d waves, want BreakerOpen before the first wave", all*4/10, all, r.Stopped, waves)
 	}
+}
+
+// losingEvictor loses half of the nodes while it executes a wave.
+type losingEvictor struct {
+	scriptedEvictor
+	lose func()
+}
+
+func (e *losingEvictor) EvictWave(ctx context.Context, moves []plan.Move, bound func()) evictor.Result {
+	e.lose()
+	return e.scriptedEvictor.EvictWave(ctx, moves, bound)
+}
+
+// The report names what stopped the pass. A trip of the breaker after the last wave does not replace this reason, but the
+// state contains the trip.
+func TestABreakerTripAfterThePassKeepsWhyItStopped(t *testing.T) {
+	for _, stop := range []*plan.Reason{nil, {Code: plan.ReplacementNotReady, Message: "not Ready"}} {
+		e, store := &losingEvictor{}, &memoryStore{}
+		c, o := newController(t, e, plan.Live)
+		c.Store, c.Breaker = store, breaker.DefaultOptions()
+		r, err := evictOneAndLoseNodes(t, c, o, e, stop)
+		want := plan.BreakerOpen
+		if stop != nil {
+			want = stop.Code
+		}
+		st, _ := store.Load(t.Context())
+		if err != nil || len(e.waves) != 1 || r.Stopped == nil || r.Stopped.Code != want || st.Breaker == nil {
+			t.Errorf("stop reason %+v after %d waves, trip %+v, error %v; want %s and a trip", r.Stopped, len(e.waves), st.Breaker, err, want)
+		}
+	}
+}
+
+// evictOneAndLoseNodes runs a pass whose only wave ends with this reason. Half of the nodes are gone after the wave.
+func evictOneAndLoseNodes(t *testing.T, c *controller.Controller, o *fixedObserver, e *losingEvictor, stop *plan.Reason) (plan.RunReport, error) {
+	t.Helper()
+	all := len(o.s.Nodes)
+	e.results = []evictor.Result{{Outcomes: []plan.Outcome{{Step: 1, Outcome: plan.Evicted}}, Stop: stop}}
+	e.lose = func() { o.s = withoutNodes(t, all/2, o.s.TakenAt.Add(time.Minute)) }
+	if stop == nil {
+		c.Planner = limitedPlanner(t, "perPass: 1")
+	}
+	return c.RunOnce(t.Context(), nil)
 }
 
 // Another release may appear at the beginning of a pass, or while the pass evicts.

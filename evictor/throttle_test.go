@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	policyv1 "k8s.io/api/policy/v1"
@@ -55,6 +56,29 @@ func TestAThrottlingServerHoldsTheWaveBack(t *testing.T) {
 			if d < at[0]+7*time.Second {
 				t.Errorf("got requests at %v, want none within 7s of the first answer", at)
 			}
+		}
+	})
+}
+
+// An eviction that waits for a free call takes turns again if the API server asks to slow down meanwhile.
+func TestAnEvictionThatWaitsForACallIsDelayed(t *testing.T) {
+	runAtNoon(t, func(t *testing.T) {
+		l := newTestLive(newFakeCluster(), clock.RealClock{})
+		l.calls = make(chan struct{}, 1)
+		l.calls <- struct{}{} // another eviction waits for its answer
+		h := &throttle{clock: clock.RealClock{}, waveStarted: noon}
+		var turn time.Duration
+		done := make(chan bool)
+		go func() {
+			ok := l.waitTurn(t.Context(), h)
+			turn = time.Since(noon)
+			done <- ok
+		}()
+		synctest.Wait()
+		h.extend(7 * time.Second)
+		l.endCall()
+		if ok := <-done; !ok || turn != 7*time.Second || len(l.calls) != 1 {
+			t.Errorf("the turn came %v after %s, with %d calls; want it after 7s with one call", ok, turn, len(l.calls))
 		}
 	})
 }

@@ -158,9 +158,7 @@ func (w *waveTracker) updateEviction(f *trackedEviction, there map[types.UID]*co
 	f.gone = there[types.UID(f.move.Pod.UID)] == nil
 	if r := f.replacement; r != nil {
 		f.replacement = there[r.UID]
-		if now := f.replacement; now != nil && now.DeletionTimestamp != nil { // the replacement terminates as well; use the next one
-			delete(w.claimed, r.UID)
-			w.preexisting[r.UID] = true
+		if now := f.replacement; now != nil && now.DeletionTimestamp != nil { // it stays claimed; use the next pod
 			f.replacement = nil
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
 
@@ -101,4 +102,115 @@ func (w *fakeCluster) change(f func()) {
 	f()
 	close(w.changed)
 	w.changed = make(chan struct{})
+}
+
+// newPod returns a pod of a workload that was created this long after noon.
+func newPod(name, workload string, after time.Duration) *corev1.Pod {
+	p := testPod(name, "uid-"+name, "n1")
+	p.Labels = map[string]string{"app": workload}
+	p.CreationTimestamp = metav1.NewTime(noon.Add(after))
+	return p
+}
+
+// trackerCase is a wave with the evicted pods d1 and d2 of workload d. The pod old of d existed before the wave.
+type trackerCase struct {
+	t      *testing.T
+	w      *fakeCluster
+	l      *Live
+	waves  *waveTracker
+	d1, d2 *trackedEviction
+}
+
+func newTrackerCase(t *testing.T) *trackerCase {
+	w := newFakeCluster(testPod("d1", "u1", "n3"), testPod("d2", "u2", "n3"), newPod("old", "d", -time.Hour))
+	c := &trackerCase{t: t, w: w, l: newTestLive(w, clock.RealClock{})}
+	moves := []plan.Move{testMove(1, "d1", "u1"), testMove(2, "d2", "u2")}
+	c.waves = c.l.newWaveTracker(moves)
+	c.d1, c.d2 = c.waves.track(moves[0]), c.waves.track(moves[1])
+	return c
+}
+
+// scan changes the cluster, scans it, and compares the replacements of d1 and d2 ("" for none).
+func (c *trackerCase) scan(what, d1, d2 string, change func(pods map[string]*corev1.Pod)) {
+	c.t.Helper()
+	c.w.change(func() { change(c.w.pods) })
+	c.waves.scan(c.l, "shop")
+	for f, want := range map[*trackedEviction]string{c.d1: d1, c.d2: d2} {
+		r, _ := c.waves.replacementState(f)
+		if got := podName(r); got != want {
+			c.t.Errorf("%s: the replacement of %s is %q, want %q", what, f.move.Pod.Name, got, want)
+		}
+	}
+}
+
+func podName(p *corev1.Pod) string {
+	if p == nil {
+		return ""
+	}
+	return p.Name
+}
+
+func (c *trackerCase) notified(f *trackedEviction) bool {
+	select {
+	case <-f.changed:
+		return true
+	default:
+		return false
+	}
+}
+
+func add(pods ...*corev1.Pod) func(map[string]*corev1.Pod) {
+	return func(there map[string]*corev1.Pod) {
+		for _, p := range pods {
+			there[p.Name] = p
+		}
+	}
+}
+
+// TestWhichPodsReplaceTheEvicted: a replacement is a pod of the same workload that began to exist during the wave and does
+// not terminate. Each evicted pod has its own replacement, and the oldest pod comes first.
+func TestWhichPodsReplaceTheEvicted(t *testing.T) {
+	c := newTrackerCase(t)
+	c.scan("before any change", "", "", add())
+	c.scan("a pod of another workload", "", "", add(newPod("e", "e", 0)))
+	c.scan("a pod without a workload", "", "", add(newPod("bare", "", 0)))
+	dying := newPod("dying", "d", 0)
+	dying.DeletionTimestamp = &metav1.Time{Time: noon}
+	c.scan("a new pod that terminates", "", "", add(dying))
+	c.scan("two new pods", "older", "newer", add(newPod("newer", "d", 2*time.Second), newPod("older", "d", time.Second)))
+	c.scan("a third new pod", "older", "newer", add(newPod("third", "d", 3*time.Second)))
+}
+
+// TestAReplacementThatEnds: the eviction gets the next new pod if its replacement terminates or is gone. A pod that has
+// begun to terminate replaces no pod of the wave.
+func TestAReplacementThatEnds(t *testing.T) {
+	c := newTrackerCase(t)
+	c.scan("two new pods", "a", "b", add(newPod("a", "d", 1*time.Second), newPod("b", "d", 2*time.Second)))
+	c.scan("a terminates", "", "b", func(pods map[string]*corev1.Pod) { pods["a"].DeletionTimestamp = &metav1.Time{Time: noon} })
+	c.scan("a terminates still", "", "b", add())
+	c.scan("a next pod", "c", "b", add(newPod("c", "d", 3*time.Second)))
+	c.scan("c is gone", "", "b", func(pods map[string]*corev1.Pod) { delete(pods, "c") })
+	c.scan("another next pod", "e", "b", add(newPod("e", "d", 4*time.Second)))
+}
+
+// TestChangesOfAnEvictionAreSignalled: the wait for a replacement wakes up when its state has changed, and only then.
+func TestChangesOfAnEvictionAreSignalled(t *testing.T) {
+	c := newTrackerCase(t)
+	c.scan("no change", "", "", add())
+	if c.notified(c.d1) || c.notified(c.d2) {
+		t.Error("signal without a change")
+	}
+	c.scan("d1 is gone", "", "", func(pods map[string]*corev1.Pod) { delete(pods, "d1") })
+	if _, gone := c.waves.replacementState(c.d1); !gone || !c.notified(c.d1) || c.notified(c.d2) {
+		t.Errorf("after d1 has ended: gone %v, want one signal for d1 only", gone)
+	}
+	c.scan("a replacement", "a", "", add(newPod("a", "d", time.Second)))
+	if !c.notified(c.d1) || c.notified(c.d2) {
+		t.Error("after a replacement of d1: want one signal for d1 only")
+	}
+	c.waves.untrack(c.d1)
+	c.scan("d1 is not tracked any more", "a", "b", add(newPod("b", "d", 2*time.Second)))
+	if c.notified(c.d1) || !c.notified(c.d2) {
+		t.Error("after the end of the first wait: want one signal for d2 only")
+	}
 }

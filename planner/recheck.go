@@ -159,7 +159,6 @@ func refreshMove(c *search.Search, p *cluster.Pod, m plan.Move, l landingAgain) 
 	s := c.Snapshot
 	m.Pod, m.Owner, m.GracePeriodSeconds = plan.PodRefOf(p), plan.OwnerRefOf(s, p), summary.GracePeriodSeconds(c, p)
 	m.NotAfter, m.EligibilityInputs = c.Eligibility.AllowedUntil(p), annotation.Fingerprint(p.Object)
-	m.Goals = slices.Clone(m.Goals)
 	m.To, m.Acceptable.Nodes = s.Nodes[l.To].Name, l.Acceptable
 	m.Confidence, m.ReturnProbability, m.PendingProbability = l.Confidence, l.ReturnProbability, l.PendingProbability
 	m.AcceptableNodes = nil

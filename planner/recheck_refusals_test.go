@@ -94,6 +94,12 @@ func TestRecheckRefusals(t *testing.T) {
 			"its landing depends on the order in which the pods of the wave are replaced"},
 		{"no node fits", []string{"web-6c8f-00"}, nil, []string{"{kind: Node, metadata: {name: n2}, spec: {unschedulable: true}}",
 			"{kind: Node, metadata: {name: n3}, spec: {unschedulable: true}}"}, 0, plan.Dropped, plan.PremiseChanged, "NoTargetFits"},
+		{"the pod makes room for itself", []string{"web-6c8f-00"}, func(m []plan.Move) { m[0].DisplacedFor = &m[0].Pod }, nil,
+			0, plan.Dropped, plan.PremiseChanged, "shop/web-6c8f-00, for which it was to make room, is gone"},
+		{"there is room for one of two pods", []string{"web-6c8f-00", "web-6c8f-01"}, nil,
+			[]string{"{kind: Node, metadata: {name: n3}, spec: {unschedulable: true}}",
+				`{kind: Node, metadata: {name: n2}, status: {allocatable: {cpu: "80", memory: 300Mi}}}`},
+			1, plan.Dropped, plan.PremiseChanged, "NoTargetFits"},
 		{"the other pod of the step would fail its Job", []string{"sum-0"}, func(m []plan.Move) {
 			m[0].DisplacedFor = &plan.PodRef{Namespace: "shop", Name: "sum-1", UID: "Pod/shop/sum-1"}
 		}, nil, 0, plan.Dropped, plan.PremiseChanged, "shop/sum-1, for which it was to make room, may not leave: the eviction would be failure 3 of Job sum"},

@@ -56,6 +56,16 @@ func deletePod(o *cluster.Objects, name string) {
 	o.Pods = slices.DeleteFunc(o.Pods, func(p *corev1.Pod) bool { return strings.HasPrefix(p.Name, name) })
 }
 
+// editPod replaces the pod of this name with an edited copy.
+func editPod(o *cluster.Objects, name string, edit func(p *corev1.Pod)) {
+	for i, p := range o.Pods {
+		if p.Name == name {
+			o.Pods[i] = p.DeepCopy()
+			edit(o.Pods[i])
+		}
+	}
+}
+
 func budgetWithoutDisruptions(name string) *policyv1.PodDisruptionBudget {
 	return &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name},
 		Spec:   policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": name}}},
@@ -78,6 +88,14 @@ func TestTheFirstHalfOfAStepIsNotMadeForNothing(t *testing.T) {
 	}{
 		{"api is gone", plan.PremiseChanged, "shop/api-6c8f-00, for which it was to make room, is gone",
 			func(o *cluster.Objects) { deletePod(o, "api") }},
+		{"another pod has the name of api", plan.PremiseChanged, "shop/api-6c8f-00, for which it was to make room, is gone",
+			func(o *cluster.Objects) { editPod(o, "api-6c8f-00", func(p *corev1.Pod) { p.UID = "another" }) }},
+		{"api is on no node", plan.PremiseChanged, "shop/api-6c8f-00, for which it was to make room, is gone",
+			func(o *cluster.Objects) {
+				editPod(o, "api-6c8f-00", func(p *corev1.Pod) {
+					p.Spec.NodeName, p.CreationTimestamp = "", metav1.NewTime(o.TakenAt) // the scheduler has had no time to try it
+				})
+			}},
 		{"api's budget has closed", plan.PremiseChanged, "BlockedByPDB: shop/api-6c8f-00, for which it was to make room, may not leave: pdb shop/api allows 0", func(o *cluster.Objects) {
 			o.PodDisruptionBudgets = append(o.PodDisruptionBudgets, budgetWithoutDisruptions("api"))
 		}},
@@ -85,13 +103,9 @@ func TestTheFirstHalfOfAStepIsNotMadeForNothing(t *testing.T) {
 			func(o *cluster.Objects) { deletePod(o, "base-2") }},
 		{"api could not land there even then", plan.PremiseChanged,
 			"shop/api-6c8f-00 could not move to n2 even then: its replacement fits on no other node", func(o *cluster.Objects) {
-				for i, p := range o.Pods {
-					if p.Name == "base-2" {
-						p = p.DeepCopy()
-						p.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = *o.Nodes[0].Status.Allocatable.Cpu()
-						o.Pods[i] = p
-					}
-				}
+				editPod(o, "base-2", func(p *corev1.Pod) {
+					p.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = *o.Nodes[0].Status.Allocatable.Cpu()
+				})
 			}},
 		{"n1 is not over its target any more", plan.PremiseChanged, "could not move to n2 even then",
 			func(o *cluster.Objects) { deletePod(o, "base-1") }},

@@ -86,6 +86,23 @@ func TestAReportIsStoredOnce(t *testing.T) {
 			}
 			return b.Submit(t.Context(), testRequest("a2", 1))
 		}, ErrReplaced, ""},
+		{"submitted again", func(b *Store, r *Request) error {
+			if err := b.Complete(t.Context(), *r, plan.RunReport{}); err != nil {
+				return err
+			}
+			again := testRequest("a1", 1)
+			again.ApprovedAt = noon.Add(time.Minute)
+			return b.Submit(t.Context(), again)
+		}, ErrReplaced, ""},
+		{"deleted and submitted again", func(b *Store, r *Request) error {
+			now, err := b.get(t.Context())
+			if err != nil {
+				return err
+			}
+			now.UID = "another"
+			_, err = b.update(t.Context(), now)
+			return err
+		}, ErrReplaced, ""},
 		{"deleted", func(b *Store, _ *Request) error {
 			return b.configMaps.Delete(t.Context(), ConfigMapName, metav1.DeleteOptions{})
 		}, ErrReplaced, ""},
@@ -200,5 +217,91 @@ func TestPlansTooLargeAreRefused(t *testing.T) {
 	}
 	if err := New(fake.NewClientset(), "evenkeel").Submit(t.Context(), r); err == nil || !strings.Contains(err.Error(), "too large") {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestOnlyAPendingRequestIsTaken: Pending returns no request that is answered, withdrawn or in an unknown state, and
+// does not change it.
+func TestOnlyAPendingRequestIsTaken(t *testing.T) {
+	for _, state := range []string{stateAnswered, stateWithdrawn, "", "PENDING"} {
+		b := New(fake.NewClientset(requestInState(t, state)), "evenkeel")
+		got, err := b.Pending(t.Context())
+		o, _ := b.get(t.Context())
+		if err != nil || got != nil || o.Data[keyState] != state {
+			t.Errorf("state %q: got request %+v, error %v, then state %q", state, got, err, o.Data[keyState])
+		}
+	}
+}
+
+// requestInState returns the ConfigMap of request a1 in a state.
+func requestInState(t *testing.T, state string) *corev1.ConfigMap {
+	t.Helper()
+	b := New(fake.NewClientset(), "evenkeel")
+	if err := b.Submit(t.Context(), testRequest("a1", 1)); err != nil {
+		t.Fatal(err)
+	}
+	o, err := b.get(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Data[keyState] = state
+	return o
+}
+
+// TestWhatIsNotWithdrawn: Withdraw changes only the pending request with this id. It returns false if another process
+// changed the request at the same time, and the error if the write failed.
+func TestWhatIsNotWithdrawn(t *testing.T) {
+	failed := errors.New("etcdserver: request timed out")
+	conflict := apierrors.NewConflict(corev1.Resource("configmaps"), ConfigMapName, errors.New("old version"))
+	for _, c := range []struct {
+		state, id   string
+		write, want error
+		withdrawn   bool
+	}{
+		{statePending, "a1", nil, nil, true},
+		{statePending, "a2", nil, nil, false},
+		{stateClaimed, "a1", nil, nil, false},
+		{stateAnswered, "a1", nil, nil, false},
+		{statePending, "a1", conflict, nil, false},
+		{statePending, "a1", failed, failed, false},
+	} {
+		client := fake.NewClientset(requestInState(t, c.state))
+		client.PrependReactor("update", "configmaps", func(ktesting.Action) (bool, runtime.Object, error) {
+			return c.write != nil, nil, c.write
+		})
+		b := New(client, "evenkeel")
+		got, err := b.Withdraw(t.Context(), c.id)
+		want := c.state
+		if c.withdrawn {
+			want = stateWithdrawn
+		}
+		if o, _ := b.get(t.Context()); got != c.withdrawn || !errors.Is(err, c.want) || o.Data[keyState] != want {
+			t.Errorf("%s in state %q, write error %v: got %v, error %v, then state %q", c.id, c.state, c.write, got, err, o.Data[keyState])
+		}
+	}
+}
+
+// TestWhatIsReplaced: a request that is not finished holds its place for claimTimeout.
+func TestWhatIsReplaced(t *testing.T) {
+	for _, c := range []struct {
+		state string
+		after time.Duration
+		says  string // "" if the new request replaces it
+	}{
+		{statePending, claimTimeout - time.Second, "plan a1, approved by alice at 2026-03-01T12:00:00Z, is waiting for the leader"},
+		{stateClaimed, claimTimeout - time.Second, "plan a1, approved by alice at 2026-03-01T12:00:00Z, is being executed"},
+		{"", claimTimeout - time.Second, "waiting for the leader"},
+		{stateAnswered, 0, ""}, {stateWithdrawn, 0, ""}, {statePending, claimTimeout, ""}, {stateClaimed, claimTimeout, ""},
+	} {
+		b := New(fake.NewClientset(requestInState(t, c.state)), "evenkeel")
+		next := testRequest("a2", 1)
+		next.ApprovedAt = noon.Add(c.after)
+		err := b.Submit(t.Context(), next)
+		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("state %q, %s later: error %v, want %q", c.state, c.after, err, c.says)
+		}
+		if got, pending := b.Pending(t.Context()); err == nil && (pending != nil || got == nil || got.Plan.ID != "a2") {
+			t.Errorf("state %q, %s later: pending %+v, error %v", c.state, c.after, got, pending)
+		}
 	}
 }

@@ -146,3 +146,23 @@ func TestWhoLeadsMayBeForbidden(t *testing.T) {
 		t.Errorf("%v, want %s", err, want)
 	}
 }
+
+// TestALeaseThatCannotBeTaken: after the wait, the error says whether the Lease could not be read or not be written.
+func TestALeaseThatCannotBeTaken(t *testing.T) {
+	for verb, want := range map[string]string{
+		"create": "could not take the Lease ops/evenkeel within 30s: no process holds it, but it could not be written; check the permission",
+		"get":    "could not take the Lease ops/evenkeel within 30s: reading it: Internal error occurred: etcd",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			client := fake.NewClientset()
+			client.PrependReactor(verb, "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+				return true, nil, apierrors.NewInternalError(errors.New("etcd"))
+			})
+			l := &leader.Lease{Client: client, Namespace: "ops", Identity: "a", OnLeadingChange: func(bool) {}}
+			err := l.Lead(t.Context(), 30*time.Second, func(context.Context) error { return errors.New("it leads") })
+			if err == nil || !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("%s fails: error %v, want %q", verb, err, want)
+			}
+		})
+	}
+}

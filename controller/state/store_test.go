@@ -16,6 +16,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/fake"
 
 	"github.com/evenkeel-project/evenkeel/internal/retry"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -343,5 +344,16 @@ func TestAnAnswerAboutAnotherConfigMapIsAnError(t *testing.T) {
 	api.configMaps[namePrefix+clusterPart] = &corev1.ConfigMap{}
 	if _, err := New(api.client(), ns).Load(t.Context()); !errors.Is(err, errOtherObject) {
 		t.Errorf("got error %v, want %v", err, errOtherObject)
+	}
+}
+
+// TestWhatCannotBePackedIsNotSent: one write of content that fits into no ConfigMap fails without a request.
+func TestWhatCannotBePackedIsNotSent(t *testing.T) {
+	client := fake.NewClientset()
+	content := make([]byte, 4<<20)
+	rand.NewChaCha8([32]byte{}).Read(content) // random data does not compress
+	err := New(client, ns).writeOnce(t.Context(), &storedPart{name: "x"}, content)
+	if err == nil || len(client.Actions()) != 0 {
+		t.Errorf("got error %v after the requests %v", err, client.Actions())
 	}
 }

@@ -255,3 +255,16 @@ func TestFunctionsNeverChangeTheirArgument(t *testing.T) {
 		}
 	})
 }
+
+// TestExpireKeepsAnActivePause: Expire removes a pause at its end, not before. A pause without an end stays.
+func TestExpireKeepsAnActivePause(t *testing.T) {
+	for _, c := range []struct {
+		until time.Time
+		kept  bool
+	}{{time.Time{}, true}, {noon.Add(time.Second), true}, {noon, false}} {
+		st := Expire(plan.PlannerState{Pause: &plan.Pause{By: "alice", Until: c.until}}, noon, Options{})
+		if kept := st.Pause != nil; kept != c.kept {
+			t.Errorf("a pause until %s at %s: kept %v", c.until, noon, kept)
+		}
+	}
+}

@@ -8,15 +8,18 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
+	"hash/fnv"
 	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -96,10 +99,11 @@ type candidate struct {
 	area Area
 }
 
-// chooseMutants returns all mutants in random order. The areas take turns, so that each contributes equally.
+// chooseMutants returns all mutants in random order. The areas take turns, so that each contributes equally. The order
+// of two mutants of an area depends only on the seed and their names, so a change of the source elsewhere keeps it.
 func chooseMutants(areas []Area, seed uint64, only string) (queue []candidate, err error) {
 	var byArea [][]candidate
-	for i, area := range areas {
+	for _, area := range areas {
 		if only != "" && area.Name != only {
 			continue
 		}
@@ -117,8 +121,9 @@ func chooseMutants(areas []Area, seed uint64, only string) (queue []candidate, e
 				of = append(of, candidate{m, area})
 			}
 		}
-		r := rand.New(rand.NewPCG(seed, uint64(i)))
-		r.Shuffle(len(of), func(a, b int) { of[a], of[b] = of[b], of[a] })
+		slices.SortFunc(of, func(a, b candidate) int {
+			return cmp.Or(cmp.Compare(rank(seed, a.ID()), rank(seed, b.ID())), cmp.Compare(a.ID(), b.ID()))
+		})
 		byArea = append(byArea, of)
 	}
 	for turn := 0; ; turn++ {
@@ -132,6 +137,13 @@ func chooseMutants(areas []Area, seed uint64, only string) (queue []candidate, e
 			return queue, nil
 		}
 	}
+}
+
+// rank returns a random number for the mutant of this name.
+func rank(seed uint64, id string) uint64 {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%d %s", seed, id)
+	return rand.NewPCG(seed, h.Sum64()).Uint64()
 }
 
 // judgeAll judges mutants of the queue until count of them compiled, and returns these results in the queue's order.

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 )
@@ -101,5 +102,43 @@ func TestFailingTestsAreReported(t *testing.T) {
 	}
 	if _, err := run(t.Context(), toyOptions()); err == nil {
 		t.Error("no error, although the tests fail without any change")
+	}
+}
+
+// equalChanges is a function with two changes of the same text.
+const equalChanges = "package toy\n\nfunc Equal(a, b bool) (bool, bool) {\n\treturn a && b, a && b\n}\n"
+
+func TestEqualChangesAreNumbered(t *testing.T) {
+	toyModule(t)
+	if err := os.WriteFile("toy/toy.go", []byte(equalChanges), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Mutants("toy/toy.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const id = "toy/toy.go Equal operator: && -> ||"
+	if len(got) != 2 || got[0].ID() != id || got[1].ID() != id+" (number 2)" {
+		t.Errorf("mutants %q", got)
+	}
+}
+
+func TestChangesElsewhereKeepTheOrder(t *testing.T) {
+	toyModule(t)
+	areas := toyOptions().areas
+	before, err := chooseMutants(areas, 1, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("toy/another.go", []byte(equalChanges), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	after, err := chooseMutants(areas, 1, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	after = slices.DeleteFunc(after, func(c candidate) bool { return c.File == "toy/another.go" })
+	if !slices.EqualFunc(before, after, func(a, b candidate) bool { return a.ID() == b.ID() }) {
+		t.Errorf("order %v after %v", after, before)
 	}
 }

@@ -18,13 +18,18 @@ type Mutant struct {
 	Func     string // the function that contains the change
 	Operator string // the kind of change
 	Old, New string // the text that is replaced, and its replacement
+	Nth      int    // counts equal changes of the function, from 1
 
 	start, end int // byte offsets of Old in the file
 }
 
 // ID names the mutant without its line number, so that the name survives changes elsewhere in the file.
 func (m Mutant) ID() string {
-	return fmt.Sprintf("%s %s %s: %s -> %s", m.File, m.Func, m.Operator, oneLine(m.Old), oneLine(m.New))
+	id := fmt.Sprintf("%s %s %s: %s -> %s", m.File, m.Func, m.Operator, oneLine(m.Old), oneLine(m.New))
+	if m.Nth > 1 {
+		id += fmt.Sprintf(" (number %d)", m.Nth)
+	}
+	return id
 }
 
 func (m Mutant) String() string {
@@ -56,7 +61,19 @@ func Mutants(path string) ([]Mutant, error) {
 			ast.Inspect(f.Body, c.visit)
 		}
 	}
+	numberEqual(c.out)
 	return c.out, nil
+}
+
+// numberEqual sets Nth, so that no two mutants have the same name.
+func numberEqual(mutants []Mutant) {
+	seen := map[string]int{}
+	for i := range mutants {
+		m := &mutants[i]
+		id := m.ID()
+		seen[id]++
+		m.Nth = seen[id]
+	}
 }
 
 // describesOnly reports whether the function writes text for people. The text decides nothing.

@@ -142,3 +142,29 @@ func TestQuotaScopes(t *testing.T) {
 		}
 	}
 }
+
+// TestAffinityWithinTheNamespaceIsNotCounted: a term without namespaces and without a namespaceSelector concerns only the
+// namespace of the pod, so no quota with the scope CrossNamespacePodAffinity counts it.
+func TestAffinityWithinTheNamespaceIsNotCounted(t *testing.T) {
+	for _, c := range []struct {
+		term    corev1.PodAffinityTerm
+		crosses bool
+	}{
+		{corev1.PodAffinityTerm{TopologyKey: "host"}, false},
+		{corev1.PodAffinityTerm{Namespaces: []string{"shop"}}, true},
+		{corev1.PodAffinityTerm{NamespaceSelector: &metav1.LabelSelector{}}, true},
+	} {
+		terms := []corev1.PodAffinityTerm{c.term}
+		weighted := []corev1.WeightedPodAffinityTerm{{Weight: 1, PodAffinityTerm: c.term}}
+		for i, a := range []*corev1.Affinity{
+			{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: terms}},
+			{PodAffinity: &corev1.PodAffinity{PreferredDuringSchedulingIgnoredDuringExecution: weighted}},
+			{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: terms}},
+			{PodAntiAffinity: &corev1.PodAntiAffinity{PreferredDuringSchedulingIgnoredDuringExecution: weighted}},
+		} {
+			if got := hasCrossNamespaceAffinity(a); got != c.crosses {
+				t.Errorf("affinity %d with term %+v: crosses %v, want %v", i, c.term, got, c.crosses)
+			}
+		}
+	}
+}

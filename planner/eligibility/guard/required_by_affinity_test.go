@@ -23,6 +23,20 @@ func TestRequiredByAffinity(t *testing.T) {
 			Spec: corev1.PodSpec{NodeName: node, Affinity: a}, Status: corev1.PodStatus{Phase: corev1.PodRunning}}
 	}
 	red := &metav1.LabelSelector{MatchLabels: map[string]string{"team": "red"}}
+	invalid := &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: "Near"}}}
+	edited := func(p *corev1.Pod, edit func(p *corev1.Pod, t *corev1.PodAffinityTerm)) *corev1.Pod {
+		var t *corev1.PodAffinityTerm
+		if p.Spec.Affinity != nil {
+			t = &p.Spec.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution[0]
+		}
+		edit(p, t)
+		return p
+	}
+	second := func(edit func(p *corev1.Pod, t *corev1.PodAffinityTerm)) []*corev1.Pod {
+		other := pod("shop", "cache", "n1", nil)
+		other.Name, other.UID = "other", "other"
+		return []*corev1.Pod{pod("shop", "web", "n1", near(nil)), edited(other, edit)}
+	}
 	for name, c := range map[string]struct {
 		beside []*corev1.Pod
 		says   string // the start of the message; "" if no pod requires the pod
@@ -33,6 +47,25 @@ func TestRequiredByAffinity(t *testing.T) {
 		"another topology domain": {[]*corev1.Pod{pod("shop", "web", "n2", near(nil))}, ""},
 		"another namespace":       {[]*corev1.Pod{pod("bank", "web", "n1", near(nil))}, ""},
 		"a namespaceSelector":     {[]*corev1.Pod{pod("bank", "web", "n1", near(red))}, "bank/web-n1 on n1 requires the pod"},
+		"an invalid labelSelector": {[]*corev1.Pod{edited(pod("shop", "web", "n1", near(nil)),
+			func(_ *corev1.Pod, t *corev1.PodAffinityTerm) { t.LabelSelector = invalid })}, ""},
+		"an invalid namespaceSelector": {[]*corev1.Pod{pod("shop", "web", "n1", near(invalid))}, ""},
+		"an invalid namespaceSelector beside a namespace": {[]*corev1.Pod{edited(pod("bank", "web", "n1", near(invalid)),
+			func(_ *corev1.Pod, t *corev1.PodAffinityTerm) { t.Namespaces = []string{"shop"} })}, ""},
+		"a list of namespaces": {[]*corev1.Pod{edited(pod("bank", "web", "n1", near(nil)),
+			func(_ *corev1.Pod, t *corev1.PodAffinityTerm) { t.Namespaces = []string{"shop"} })}, "bank/web-n1 on n1 requires the pod"},
+		"a list of other namespaces": {[]*corev1.Pod{edited(pod("shop", "web", "n1", near(nil)),
+			func(_ *corev1.Pod, t *corev1.PodAffinityTerm) { t.Namespaces = []string{"bank"} })}, ""},
+		"a namespaceSelector without the own namespace": {[]*corev1.Pod{pod("shop", "web", "n1",
+			near(&metav1.LabelSelector{MatchLabels: map[string]string{"team": "blue"}}))}, ""},
+		"the other match terminates": {second(func(p *corev1.Pod, _ *corev1.PodAffinityTerm) { p.DeletionTimestamp = &metav1.Time{} }),
+			"shop/web-n1 on n1 requires the pod"},
+		"the other match has ended": {second(func(p *corev1.Pod, _ *corev1.PodAffinityTerm) { p.Status.Phase = corev1.PodSucceeded }),
+			"shop/web-n1 on n1 requires the pod"},
+		"the other pod terminates": {[]*corev1.Pod{edited(pod("shop", "web", "n1", near(nil)),
+			func(p *corev1.Pod, _ *corev1.PodAffinityTerm) { p.DeletionTimestamp = &metav1.Time{} })}, ""},
+		"the other pod has ended": {[]*corev1.Pod{edited(pod("shop", "web", "n1", near(nil)),
+			func(p *corev1.Pod, _ *corev1.PodAffinityTerm) { p.Status.Phase = corev1.PodFailed })}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := &cluster.Objects{Pods: append([]*corev1.Pod{pod("shop", "cache", "n1", near(nil))}, c.beside...)}

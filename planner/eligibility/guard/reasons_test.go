@@ -66,8 +66,8 @@ func setEntry(fields string) string {
 	return setObject + "- {kind: StatefulSet, metadata: {name: db}, " + fields + "}\n"
 }
 
-// refusals has a row for every way in which a guard refuses.
-var refusals = slices.Concat(podRefusals, annotationRefusals, configRefusals, priorityRefusals, volumeRefusals, nodeRefusals,
+// guardCases has a row for every way in which a guard refuses.
+var guardCases = slices.Concat(podRefusals, annotationRefusals, configRefusals, priorityRefusals, volumeRefusals, nodeRefusals,
 	workloadRefusals, jobRefusals, replacementRefusals, timeRefusals)
 
 var podRefusals = []refusal{
@@ -287,7 +287,7 @@ func reasonsFor(t *testing.T, r refusal) []plan.Reason {
 	return CheckAll(Input{Snapshot: s, Pod: p, Now: s.TakenAt, Options: &opts, Cache: NewCache()})
 }
 
-// TestEveryGuardRefuses checks that each row gets its code, with the message in testdata/refusals.txt, and that every
+// TestEveryGuardRefuses checks that each row gets its code, with the message in testdata/reasons.txt, and that every
 // guard has a row. The base gets no code.
 func TestEveryGuardRefuses(t *testing.T) {
 	if got := reasonsFor(t, refusal{}); len(got) > 0 {
@@ -295,7 +295,7 @@ func TestEveryGuardRefuses(t *testing.T) {
 	}
 	var b strings.Builder
 	refused := map[plan.Code]bool{}
-	for _, r := range refusals {
+	for _, r := range guardCases {
 		t.Run(strings.TrimSpace(string(r.code)+" "+r.name), func(t *testing.T) {
 			got := reasonsFor(t, r)
 			i := slices.IndexFunc(got, func(x plan.Reason) bool { return x.Code == r.code })
@@ -306,7 +306,7 @@ func TestEveryGuardRefuses(t *testing.T) {
 			fmt.Fprintf(&b, "%s: %s\n", got[i].Code, got[i].Message)
 		})
 	}
-	golden.Equal(t, "testdata/refusals.txt", []byte(b.String()))
+	golden.Equal(t, "testdata/reasons.txt", []byte(b.String()))
 	for _, r := range Rules {
 		if !refused[r.Code] {
 			t.Errorf("no row makes %s refuse", r.Code)

@@ -1,0 +1,35 @@
+package eligibility
+
+import (
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+)
+
+// TestSelectorsOfWorkloads: an unknown or invalid selector is "", because an empty selector would match every pod.
+func TestSelectorsOfWorkloads(t *testing.T) {
+	web := &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
+	invalid := &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: "Near"}}}
+	for _, c := range []struct {
+		object metav1.Object
+		want   string
+	}{
+		{&appsv1.Deployment{Spec: appsv1.DeploymentSpec{Selector: web}}, "app=web"},
+		{&appsv1.ReplicaSet{Spec: appsv1.ReplicaSetSpec{Selector: web}}, "app=web"},
+		{&appsv1.StatefulSet{Spec: appsv1.StatefulSetSpec{Selector: web}}, "app=web"},
+		{&batchv1.Job{Spec: batchv1.JobSpec{Selector: web}}, "app=web"},
+		{&corev1.ReplicationController{Spec: corev1.ReplicationControllerSpec{Selector: web.MatchLabels}}, "app=web"},
+		{&appsv1.Deployment{Spec: appsv1.DeploymentSpec{Selector: invalid}}, ""},
+		{&appsv1.Deployment{}, ""},
+		{nil, ""},
+	} {
+		if got := podSelector(&cluster.Workload{Object: c.object}); got != c.want {
+			t.Errorf("%T: selector %q, want %q", c.object, got, c.want)
+		}
+	}
+}

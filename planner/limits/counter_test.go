@@ -1,0 +1,41 @@
+package limits
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/history"
+	"github.com/evenkeel-project/evenkeel/planner/settings"
+)
+
+// TestPodsWithoutAWorkloadShareNoHourlyLimit: limits.perHour.owner counts each pod without a workload for itself. A
+// planned eviction of one such pod uses nothing of the limit of another one.
+func TestPodsWithoutAWorkloadShareNoHourlyLimit(t *testing.T) {
+	o := &cluster.Objects{Nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}}}
+	for _, name := range []string{"a", "b"} {
+		o.Pods = append(o.Pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID(name)},
+			Spec: corev1.PodSpec{NodeName: "n1"}, Status: corev1.PodStatus{Phase: corev1.PodRunning}})
+	}
+	s, err := cluster.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts := settings.Limits{PerPass: plan.Unlimited(), PerNode: plan.Unlimited(), PerNamespace: plan.Unlimited(),
+		PerOwner: plan.Unlimited(), PerZone: plan.Unlimited()}
+	opts.PerHour.Cluster, opts.PerHour.Namespace, opts.PerHour.Owner = plan.Unlimited(), plan.Unlimited(), plan.Absolute(1)
+	evicted := plan.ObjectRef{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "b"}
+	l := NewCounter(s, opts, history.HourlyCounts{})
+	l.Add(s.PodByUID("a").ID)
+	if r, refused := l.RefuseHourly(s.PodByUID("b").ID); refused {
+		t.Errorf("after a planned eviction of another pod: %+v", r)
+	}
+	l = NewCounter(s, opts, history.HourlyCounts{Workload: map[plan.ObjectRef]int{evicted: 1}})
+	if r, refused := l.RefuseHourly(s.PodByUID("b").ID); !refused || r.Code != plan.LimitPerHour {
+		t.Errorf("after an eviction of a pod with the same name: refused %v, %+v", refused, r)
+	}
+}

@@ -1,0 +1,44 @@
+package search
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/hints"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility"
+	"github.com/evenkeel-project/evenkeel/planner/settings"
+)
+
+// TestHintsThatSpoilALandingLeaveTheWaveUnchanged: with hints, the second move of a wave has no acceptable landing any
+// more. The wave then has the moves, the hints and the states from before.
+func TestHintsThatSpoilALandingLeaveTheWaveUnchanged(t *testing.T) {
+	c := newSmallSearch(t, 3, []string{"n0 a 3", "n0 b 3", "n0 c 3"}, func(o *settings.Options) { o.Steer = hints.Taint },
+		append(halfUsedGoals("cpu", 0), unlimitedGoals("cpu", 1, 2)...)...)
+	c.wave = newWave(NewWaveStates(c.State), eligibility.NewConsumed(), 1)
+	for pod := range cluster.PodID(2) {
+		if a, why := c.join(pod, 0); a != joined {
+			t.Fatalf("pod %d: %v, %+v", pod, a, why)
+		}
+	}
+	before, places := slices.Clone(c.wave.steps), placesOf(c)
+	c.Ready[1], c.Ready[2] = false, false // no landing is acceptable any more
+	c.Ready[before[0].Landing.To] = true  // but that of the first move is
+	third := Step{Pod: 2, From: 0, goal: 0}
+	if c.addHints(append(slices.Clone(before), third), []cluster.NodeID{3 - before[0].Landing.To}) {
+		t.Fatal("addHints accepted a landing on a node that is not Ready")
+	}
+	if got := placesOf(c); !slices.Equal(got, places) || len(c.wave.steps) != 2 || len(c.wave.hinted) != 0 || len(c.wave.members) != 2 {
+		t.Errorf("places %v, want %v; %d steps, hints %v, members %v", got, places, len(c.wave.steps), c.wave.hinted, c.wave.members)
+	}
+}
+
+// placesOf returns the nodes of all pods in the states of the wave.
+func placesOf(c *Search) (out []cluster.NodeID) {
+	for _, s := range c.waveStates() {
+		for pod := range s.Snapshot.Pods {
+			out = append(out, s.Model.NodeOf(cluster.PodID(pod)))
+		}
+	}
+	return out
+}
