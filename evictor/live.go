@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/evenkeel-project/evenkeel/cluster/annotation"
+	"github.com/evenkeel-project/evenkeel/internal/notfound"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -212,7 +213,7 @@ func (l *Live) readPod(ctx context.Context, m plan.Move) (*corev1.Pod, Verdict, 
 	defer cancel()
 	pod, err := l.podAPI.get(call, m.Pod.Namespace, m.Pod.Name)
 	if apierrors.IsTooManyRequests(err) {
-		return nil, Classify(err), attempt{}
+		return nil, Classify(err, m.Pod.Name), attempt{}
 	}
 	if a, ok := l.checkPod(ctx, m, pod, err); !ok {
 		return nil, Verdict{}, a
@@ -224,7 +225,7 @@ func (l *Live) readPod(ctx context.Context, m plan.Move) (*corev1.Pod, Verdict, 
 // controller. If not, checkPod returns the outcome.
 func (l *Live) checkPod(ctx context.Context, m plan.Move, pod *corev1.Pod, err error) (attempt, bool) {
 	switch {
-	case apierrors.IsNotFound(err):
+	case notfound.Object(err, "pods", m.Pod.Name):
 		return newAttempt(m, plan.AlreadyGone, plan.PodGoneAlready, "the pod is gone"), false
 	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
 		a := newAttempt(m, plan.Blocked, plan.PermissionMissing, permissionMessage("get pods", err))
