@@ -145,6 +145,14 @@ func (p *Pause) ActiveAt(now time.Time) bool {
 	return p != nil && (p.Until.IsZero() || now.Before(p.Until))
 }
 
+// AgeText writes the age of a pause, in whole days from two days on.
+func AgeText(age time.Duration) string {
+	if days := int(age / (24 * time.Hour)); days >= 2 {
+		return fmt.Sprintf("%d days", days)
+	}
+	return age.Truncate(time.Second).String()
+}
+
 // Block returns the pause as an EvictionBlock. The message contains the author, start, end and reason of the pause.
 func (p *Pause) Block() EvictionBlock {
 	text := "evictions are paused"

@@ -96,7 +96,7 @@ func residualText(g plan.Goal, v float64) string {
 	case plan.NodeBelow:
 		return escape(g.ID) + ": " + resourceText(g) + " of " + name + ", " + percent(v) + " over"
 	case plan.SkewAtMost:
-		return escape(g.ID) + ": " + name + ", " + plural.Count(int(v), "pod") + " over"
+		return escape(g.ID) + ": " + name + ", a skew of " + number(v) + " over the limit"
 	}
 	return escape(g.ID) + ": " + name + ", " + excessText(g, v)
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -13,11 +14,11 @@ type explainTable struct{ *table }
 
 func (t explainTable) writeExplanation(e plan.Explanation) {
 	if e.Subject.Kind == "Pod" && len(e.Pods) == 1 {
-		t.writePodExplanation(e.Pods[0], e.Blocks)
+		t.writePodExplanation(e.Pods[0], e.Blocks, e.TakenAt)
 		return
 	}
 	t.addLine("%s, as of %s.", escape(e.Subject.String()), e.TakenAt.Format(timeLayout))
-	t.writeBlocks(e.Blocks)
+	t.writeBlocks(e.Blocks, e.TakenAt)
 	t.writeNodeStatus(e.Node)
 	t.writeGoalStatuses(e.Goals, false, "No goal covers it.")
 	t.writeRequests(e.Requests)
@@ -25,7 +26,7 @@ func (t explainTable) writeExplanation(e plan.Explanation) {
 	if t.wide {
 		for _, p := range e.Pods {
 			t.addLine("")
-			t.writePodExplanation(p, nil) // t.blocks wrote them above
+			t.writePodExplanation(p, nil, e.TakenAt) // t.blocks wrote them above
 		}
 	}
 }
@@ -53,14 +54,14 @@ func verdictText(p plan.PodExplanation) string {
 
 // writePodExplanation explains one pod: the verdict and the blocks, and then the goals, guards,
 // budgets, limits and nodes behind the verdict.
-func (t explainTable) writePodExplanation(p plan.PodExplanation, blocks []plan.EvictionBlock) {
+func (t explainTable) writePodExplanation(p plan.PodExplanation, blocks []plan.EvictionBlock, at time.Time) {
 	location := "on no node"
 	if p.Node != "" {
 		location = "on " + escape(p.Node)
 	}
 	t.addLine("Pod %s %s, of %s.", escape(p.Pod.String()), location, ownerText(p))
 	t.writePodVerdict(p)
-	t.writeBlocks(blocks)
+	t.writeBlocks(blocks, at)
 	t.writeGoalStatuses(p.Goals, true, "No goal covers it: no strategy selects it on its node.")
 	t.writeRequests(p.Requests)
 	t.writeRules("Guards", "guard", p.Guards)
@@ -69,7 +70,7 @@ func (t explainTable) writePodExplanation(p plan.PodExplanation, blocks []plan.E
 		t.addLine("")
 		t.addLine("No budget covers it.")
 	}
-	t.writeRules("Limits, before any move", "limit", p.Limits)
+	t.writeRules("Limits", "limit", p.Limits)
 	t.writeLanding(p)
 }
 
@@ -171,7 +172,10 @@ func (t explainTable) writeRules(title, noun string, list []plan.RuleResult) {
 			continue
 		}
 		allows := "NO"
-		if c.Allows {
+		switch {
+		case c.UsedUp:
+			allows = "used up"
+		case c.Allows:
 			allows = "yes"
 		}
 		g.addRow(allows, escape(string(c.Code)), orDash(escape(c.Message)))

@@ -16,6 +16,7 @@ type runTable struct{ *table }
 
 // writeRun writes what a pass did, and then its plan.
 func (t runTable) writeRun(r plan.RunReport) {
+	t.ended = true
 	t.writeRunVerdict(r)
 	switch {
 	case refused(r):

@@ -76,8 +76,8 @@ func excessText(g plan.Goal, v float64) string {
 		return "met"
 	case g.Kind == plan.NodeBelow:
 		return percent(v) + " over"
-	case g.Kind == plan.SkewAtMost:
-		return number(v) + " over"
+	case g.Kind == plan.SkewAtMost: // skew is the number of pods that goalText calls apart
+		return "skew " + number(g.Limit+v) + " (" + number(v) + " over)"
 	}
 	return plural.Count(int(math.Ceil(v)), "pod") + " left"
 }
