@@ -97,7 +97,7 @@ func (l *Lease) CheckOtherReleases(ctx context.Context) *plan.Reason {
 	defer cancel()
 	var older *release.Leader
 	err := retry.Read(call, func() (err error) {
-		older, err = release.OlderLeader(call, l.Client, l.Namespace, l.clock().Now())
+		older, err = release.OlderLeader(call, l.Client, l.Namespace, l.clock().Now(), leaseDuration)
 		return err
 	})
 	const unknown = "it is unknown whether another release of Evenkeel evicts: "
