@@ -30,8 +30,8 @@ func (r *podGuards) rejections(p *corev1.Pod) []rejection {
 	r.checkController(p, add)
 	r.checkWorkload(p, add)
 	r.checkAnnotations(p, add)
-	r.checkMarks(p, add)
-	r.checkOthersInFlight(p, add)
+	checkMarks(r, p, add)
+	checkOthersInFlight(r, p, add)
 	return out
 }
 

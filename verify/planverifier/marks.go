@@ -23,9 +23,9 @@ var groupKeys = map[string][]string{
 }
 
 // checkMarks checks the marks of other programs on the pod and on every owner: groups and pauses.
-func (r *podGuards) checkMarks(p *corev1.Pod, add rejectFunc) {
+func checkMarks(r *podGuards, p *corev1.Pod, add rejectFunc) {
 	add(p.Spec.SchedulingGroup != nil, plan.PartOfGroup, "it belongs to a native scheduling group")
-	r.checkGroupKeys(p, add)
+	checkGroupKeys(r.rules.Groups, p, add)
 	c := r.chains[key(p)]
 	owners := slices.Clone(c.links)
 	if c.cron != nil {
@@ -35,7 +35,7 @@ func (r *podGuards) checkMarks(p *corev1.Pod, add rejectFunc) {
 		if l.object == nil {
 			continue
 		}
-		r.checkGroupKeys(l.object, add)
+		checkGroupKeys(r.rules.Groups, l.object, add)
 		for k, v := range l.object.GetAnnotations() {
 			add(strings.HasSuffix(k, "/paused") && (v != "false" || k == "cluster.x-k8s.io/paused"), plan.WorkloadPaused,
 				l.kind+" "+l.name+" has "+k+": "+v)
@@ -43,9 +43,10 @@ func (r *podGuards) checkMarks(p *corev1.Pod, add rejectFunc) {
 	}
 }
 
-func (r *podGuards) checkGroupKeys(o metav1.Object, add rejectFunc) {
+// checkGroupKeys checks the keys of one object, except those of the programs in lifted.
+func checkGroupKeys(lifted []string, o metav1.Object, add rejectFunc) {
 	for _, program := range sortedKeys(groupKeys) {
-		if slices.Contains(r.rules.Groups, program) {
+		if slices.Contains(lifted, program) {
 			continue
 		}
 		for _, k := range groupKeys[program] {
@@ -61,7 +62,7 @@ type movingPod struct{ uid, workload, node string }
 
 // podsInFlight returns the pods that Evenkeel or another program evicts already: those in the state whose time is not
 // over and that still exist, and those that another program has marked and that still run.
-func (r *podGuards) podsInFlight() (out []movingPod) {
+func podsInFlight(r *podGuards) (out []movingPod) {
 	for _, p := range r.objects.Pods {
 		inState := slices.ContainsFunc(r.rules.State.Background, func(b plan.BackgroundEviction) bool {
 			return b.Pod.UID == string(p.UID) && b.Until.After(r.now)
@@ -76,7 +77,7 @@ func (r *podGuards) podsInFlight() (out []movingPod) {
 
 // checkOthersInFlight checks that no other pod of the workload is on its way, and that the limits in flight are not
 // reached before the plan begins.
-func (r *podGuards) checkOthersInFlight(p *corev1.Pod, add rejectFunc) {
+func checkOthersInFlight(r *podGuards, p *corev1.Pod, add rejectFunc) {
 	fromNode, workload := 0, r.chains[key(p)].id
 	for _, m := range r.inFlight {
 		add(m.uid == string(p.UID) || workload != "" && m.workload == workload, plan.EvictionInBackground,

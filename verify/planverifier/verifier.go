@@ -31,7 +31,7 @@ type liveState struct {
 func newVerifier(o *cluster.Objects, c Rules, now time.Time) *verifier {
 	windows := &windowClock{now: now, clocks: map[string]clockTimes{}, windowStarts: map[string][]int{}}
 	guards := &podGuards{clusterIndex: indexCluster(o), windowClock: windows, rules: c}
-	guards.inFlight = guards.podsInFlight()
+	guards.inFlight = podsInFlight(guards)
 	return &verifier{&liveState{podGuards: guards}}
 }
 
